@@ -1,0 +1,65 @@
+// Package learn trains linear models on features: ridge regression from statistics that one
+// pass collects, and support vector machines by dual coordinate descent.
+package learn
+
+import (
+	"fmt"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// Linear is a linear model with K outputs on D features: scores = zW + b.
+type Linear struct {
+	W *matrix.Dense // D×K
+	B []float64     // K
+}
+
+// Scores writes the scores of the rows z into dst, which must be Len×K. A row's scores do
+// not depend on the rows beside it. It allocates nothing and is safe for concurrent use.
+func (l *Linear) Scores(dst *matrix.Dense, z matrix.Rows) {
+	d, k := l.W.Rows, l.W.Cols
+	if z.Dim() != d || dst.Rows != z.Len() || dst.Cols != k {
+		panic(fmt.Sprintf("learn: Scores of %d×%d rows by a %d×%d model into %d×%d", z.Len(), z.Dim(), d, k, dst.Rows, dst.Cols))
+	}
+	if x := z.Dense; x != nil {
+		vec.Gemm32(x.Rows, k, d, x.Data, x.Stride, l.W.Data, l.W.Stride, dst.Data, dst.Stride)
+	} else {
+		for i := range dst.Rows {
+			row := dst.Row(i)
+			clear(row)
+			idx, val := z.CSR.Row(i)
+			for t, j := range idx {
+				vec.Axpy32(val[t], l.W.Row(int(j)), row)
+			}
+		}
+	}
+	for i := range dst.Rows {
+		row := dst.Row(i)
+		for t, b := range l.B {
+			row[t] = float32(float64(row[t]) + b)
+		}
+	}
+}
+
+// TargetColumns is the number of outputs that c classes take: one each, but one in all for
+// two classes.
+func TargetColumns(c int) int {
+	if c == 2 {
+		return 1
+	}
+	return c
+}
+
+// Target writes the targets of a row of the given class: 1 for its class and -1 for the
+// others; with two classes one target, 1 for the second.
+func Target(dst []float64, class int) {
+	if len(dst) == 1 {
+		dst[0] = float64(2*class - 1)
+		return
+	}
+	for t := range dst {
+		dst[t] = -1
+	}
+	dst[class] = 1
+}

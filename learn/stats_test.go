@@ -1,0 +1,209 @@
+package learn
+
+import (
+	"math"
+	"runtime"
+	"testing"
+
+	"mercer/internal/random"
+	"mercer/matrix"
+)
+
+// sample draws n rows of d features around mean with K targets that depend on them.
+func sample(seed uint64, n, d, k int, mean float64) (*matrix.Dense, []float64) {
+	s := random.New(seed, "learn-test")
+	z := matrix.NewDense(n, d)
+	y := make([]float64, n*k)
+	for i := range n {
+		row := z.Row(i)
+		for j := range row {
+			row[j] = float32(mean + s.Normal())
+		}
+		for t := range k {
+			y[i*k+t] = float64(row[t%d]) - 0.5*float64(row[(t+1)%d]) + 3 + 0.1*s.Normal()
+		}
+	}
+	return z, y
+}
+
+// naive are the weighted centred moments by two passes in float64.
+func naive(z *matrix.Dense, y, w []float64, k int) (mz, my, h, v, yy []float64) {
+	n, d := z.Rows, z.Cols
+	total := 0.0
+	mz, my = make([]float64, d), make([]float64, k)
+	for i := range n {
+		total += w[i]
+		for j, x := range z.Row(i) {
+			mz[j] += w[i] * float64(x)
+		}
+		for t := range k {
+			my[t] += w[i] * y[i*k+t]
+		}
+	}
+	for j := range mz {
+		mz[j] /= total
+	}
+	for t := range my {
+		my[t] /= total
+	}
+	h, v, yy = make([]float64, d*d), make([]float64, d*k), make([]float64, k)
+	for i := range n {
+		row := z.Row(i)
+		for a := range d {
+			za := float64(row[a]) - mz[a]
+			for b := range d {
+				h[a*d+b] += w[i] * za * (float64(row[b]) - mz[b])
+			}
+			for t := range k {
+				v[a*k+t] += w[i] * za * (y[i*k+t] - my[t])
+			}
+		}
+		for t := range k {
+			e := y[i*k+t] - my[t]
+			yy[t] += w[i] * e * e
+		}
+	}
+	return mz, my, h, v, yy
+}
+
+// agree compares statistics with naive ones, relative to the size of what was summed.
+func agree(t *testing.T, s *Stats, z *matrix.Dense, y, w []float64, tol float64) {
+	t.Helper()
+	mz, my, h, v, yy := naive(z, y, w, s.k)
+	s.center()
+	scale := 0.0
+	for i := range s.d {
+		scale = math.Max(scale, h[i*s.d+i])
+	}
+	near := func(what string, got, want, size float64) {
+		if d := math.Abs(got - want); !(d <= tol*size) {
+			t.Errorf("%s: got %.17g, want %.17g", what, got, want)
+		}
+	}
+	for i := range s.d {
+		near("mean of z", s.shiftZ[i], mz[i], 1+math.Abs(mz[i]))
+		for j := i; j < s.d; j++ {
+			near("H", s.h[i*s.d+j], h[i*s.d+j], scale)
+		}
+		for c := range s.k {
+			near("V", s.v[i*s.k+c], v[i*s.k+c], math.Sqrt(scale*yy[c])+scale)
+		}
+	}
+	for c := range s.k {
+		near("mean of y", s.shiftY[c], my[c], 1+math.Abs(my[c]))
+		near("YY", s.yy[c], yy[c], yy[c])
+	}
+}
+
+func ones(n int) []float64 {
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = 1
+	}
+	return w
+}
+
+func TestStatsMatchTwoPasses(t *testing.T) {
+	z, y := sample(1, 700, 9, 2, 0)
+	s := NewStats(9, 2)
+	s.Add(z, y, nil)
+	agree(t, s, z, y, ones(700), 1e-13)
+}
+
+func TestStatsDoNotCancelFarFromZero(t *testing.T) {
+	// Means 10⁴ deviations away: sums around 0 would lose 8 of the 16 digits.
+	z, y := sample(2, 1000, 5, 1, 1e4)
+	s := NewStats(5, 1)
+	s.Add(z, y, nil)
+	agree(t, s, z, y, ones(1000), 1e-11)
+}
+
+func TestStatsWeightsAreRepetitions(t *testing.T) {
+	z, y := sample(3, 300, 4, 2, 1)
+	w := make([]float64, 300)
+	for i := range w {
+		w[i] = float64(i % 4)
+	}
+	s := NewStats(4, 2)
+	s.Add(z, y, w)
+	agree(t, s, z, y, w, 1e-12)
+
+	repeated := NewStats(4, 2)
+	for i := range 300 {
+		for range i % 4 {
+			repeated.Add(z.Slice(i, i+1), y[i*2:i*2+2], nil)
+		}
+	}
+	repeated.center()
+	for i, h := range s.h {
+		if i/4 <= i%4 && math.Abs(h-repeated.h[i]) > 1e-10*s.h[0] {
+			t.Fatalf("H[%d]: %g weighted, %g repeated", i, h, repeated.h[i])
+		}
+	}
+}
+
+func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
+	z, y := sample(4, 1000, 70, 3, 0.3)
+	whole := NewStats(70, 3)
+	whole.Add(z, y, nil)
+	whole.center()
+	for _, size := range []int{1, 7, 255, 256, 999} {
+		s := NewStats(70, 3)
+		for i := 0; i < z.Rows; i += size {
+			j := min(i+size, z.Rows)
+			s.Add(z.Slice(i, j), y[i*3:j*3], nil)
+		}
+		s.center()
+		same(t, s, whole)
+	}
+}
+
+func TestStatsHaveTheSameBitsOnAnyThreads(t *testing.T) {
+	z, y := sample(5, 600, 300, 2, 0.3)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one := NewStats(300, 2)
+	one.Add(z, y, nil)
+	one.center()
+	for _, threads := range []int{2, 3} {
+		runtime.GOMAXPROCS(threads)
+		s := NewStats(300, 2)
+		s.Add(z, y, nil)
+		s.center()
+		same(t, s, one)
+	}
+}
+
+func same(t *testing.T, a, b *Stats) {
+	t.Helper()
+	for i := range a.d {
+		for j := i; j < a.d; j++ {
+			if a.h[i*a.d+j] != b.h[i*a.d+j] {
+				t.Fatalf("H[%d, %d] differs: %g, %g", i, j, a.h[i*a.d+j], b.h[i*a.d+j])
+			}
+		}
+	}
+	for i := range a.v {
+		if a.v[i] != b.v[i] {
+			t.Fatalf("V[%d] differs", i)
+		}
+	}
+	for i := range a.shiftZ {
+		if a.shiftZ[i] != b.shiftZ[i] {
+			t.Fatalf("the mean of feature %d differs", i)
+		}
+	}
+}
+
+func TestMergeIsTheWhole(t *testing.T) {
+	z, y := sample(6, 900, 6, 2, 5)
+	for _, cut := range []int{0, 1, 300, 899, 900} {
+		a, b := NewStats(6, 2), NewStats(6, 2)
+		a.Add(z.Slice(0, cut), y[:cut*2], nil)
+		b.Add(z.Slice(cut, 900), y[cut*2:], nil)
+		a.Merge(b)
+		if a.Rows() != 900 {
+			t.Errorf("cut at %d: %d rows", cut, a.Rows())
+		}
+		agree(t, a, z, y, ones(900), 1e-12)
+	}
+}
