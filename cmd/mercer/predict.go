@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/internal/whole"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// predict is the state of the command of that name.
+type predict struct {
+	data     dataset.Options
+	out      string
+	scores   bool
+	json     bool
+	progress string
+}
+
+func newPredict() *cobra.Command {
+	p := &predict{}
+	cmd := &cobra.Command{
+		Use:   "predict [flags] MODEL DATA",
+		Short: "Predict rows, one prediction a line",
+		Long: `Predict every row of DATA with MODEL: one line a row, the class label or the number.
+
+DATA is read as the training data were: columns by name where both have names, else by
+position; labels may be there or not. The rows are never all in memory.
+
+--scores adds the scores after a tab, one a class in the order of "mercer inspect MODEL"
+(two classes: one score, positive for the second).`,
+		Example: `  mercer predict adult.mercer new.csv -o predictions.txt
+  mercer predict adult.mercer a9a.t.gz --scores | head
+  cut -d, -f1-14 rows.csv | mercer predict adult.mercer -`,
+		Args: nArgs(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args[0], args[1]) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&p.out, "output", "o", "", "file to write the predictions to (default: standard output)")
+	f.BoolVar(&p.scores, "scores", false, "add the scores")
+	dataFlags(cmd, &p.data)
+	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores")
+	progressFlag(cmd, &p.progress)
+	return cmd
+}
+
+func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
+	if err := checkData(&p.data); err != nil {
+		return err
+	}
+	bars, err := newProgress(cmd, p.progress)
+	if err != nil {
+		return err
+	}
+	m, err := model.Load(modelPath)
+	if err != nil {
+		return err
+	}
+	p.data.Schema = &m.Info().Schema
+	src, err := dataset.Open(cmd.Context(), path, p.data)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+
+	var out io.Writer = cmd.OutOrStdout()
+	commit := func() error { return nil }
+	if p.out != "" {
+		f, err := whole.Create(p.out)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out, commit = f, f.Commit
+	} else {
+		bars.w = nil // predictions and a progress line would mix on a terminal
+	}
+	w := bufio.NewWriterSize(out, 1<<16)
+	err = eachScored(cmd, m, src, bars, func(scores *matrix.Dense) error { return p.write(w, m, scores) })
+	bars.done()
+	if err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	warnUnseen(cmd, src)
+	return commit()
+}
+
+// eachScored predicts the rows of src batch by batch.
+func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *progress, body func(*matrix.Dense) error) error {
+	r, err := src.Open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var scores matrix.Dense
+	rows := 0
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		scores.Reshape(b.X.Len(), m.Outputs())
+		if err := m.Scores(&scores, b.X); err != nil {
+			return fmt.Errorf("%s: %w", src.Name(), err)
+		}
+		if err := body(&scores); err != nil {
+			return err
+		}
+		rows += b.X.Len()
+		bars.report("predict", rows, r.Progress())
+	}
+}
+
+// write writes a line a row.
+func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense) error {
+	var line []byte
+	for i := range scores.Rows {
+		row := scores.Row(i)
+		line = line[:0]
+		switch {
+		case p.json:
+			v := struct {
+				Prediction any       `json:"prediction"`
+				Scores     []float32 `json:"scores"`
+			}{Scores: row}
+			switch {
+			case m.Classes() != nil:
+				v.Prediction = m.Classes()[m.Class(row)]
+			case len(row) == 1:
+				v.Prediction = row[0]
+			default:
+				v.Prediction = row
+			}
+			text, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			line = text
+		default:
+			line = m.AppendPrediction(line, row)
+			if p.scores {
+				for _, v := range row {
+					line = append(line, '\t')
+					line = strconv.AppendFloat(line, float64(v), 'g', -1, 32)
+				}
+			}
+		}
+		line = append(line, '\n')
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// progress draws one line on a terminal: what is going on, the share done, rows a second
+// and the time left.
+type progress struct {
+	mu    sync.Mutex
+	w     io.Writer // nil: draw nothing
+	stage string
+	start time.Time // of the stage
+	last  time.Time // of the last drawing
+	width int       // of what is drawn
+}
+
+func progressFlag(cmd *cobra.Command, v *string) {
+	cmd.Flags().StringVar(v, "progress", "auto", "progress on standard error: auto (when it is a terminal), always, never")
+}
+
+func newProgress(cmd *cobra.Command, when string) (*progress, error) {
+	p := &progress{}
+	switch when {
+	case "auto":
+		if f, ok := cmd.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			p.w = f
+		}
+	case "always":
+		p.w = cmd.ErrOrStderr()
+	case "never":
+	default:
+		return nil, usagef("--progress %q is not known; known are auto, always, never", when)
+	}
+	return p, nil
+}
+
+// report draws the state of a stage: rows done and the share of the whole in [0, 1], either
+// negative if unknown. It draws a few times a second at most.
+func (p *progress) report(stage string, rows int, share float64) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if stage != p.stage {
+		p.stage, p.start, p.last = stage, now, time.Time{}
+	}
+	if now.Sub(p.last) < 100*time.Millisecond {
+		return
+	}
+	p.last = now
+	elapsed := now.Sub(p.start)
+	line := fmt.Sprintf("%-9s", stage)
+	if share >= 0 {
+		share = min(share, 1)
+		line += " " + bar(share, 24) + fmt.Sprintf(" %3.0f %%", 100*share)
+	}
+	if rows > 0 {
+		line += fmt.Sprintf("  %s rows", comma(rows))
+		if s := elapsed.Seconds(); s > 0.2 {
+			line += fmt.Sprintf("  %s rows/s", comma(int(float64(rows)/s)))
+		}
+	}
+	if share > 0.02 && elapsed > time.Second {
+		left := time.Duration(float64(elapsed) * (1 - share) / share)
+		line += "  " + left.Round(time.Second).String() + " left"
+	}
+	p.draw(line)
+}
+
+// draw replaces the line.
+func (p *progress) draw(line string) {
+	n := len([]rune(line))
+	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-n)))
+	p.width = n
+}
+
+// done removes the line.
+func (p *progress) done() {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.width > 0 {
+		p.draw("")
+		fmt.Fprint(p.w, "\r")
+		p.width = 0
+	}
+	p.stage = ""
+}
+
+// bar is a bar of the given width in characters, filled to a share in [0, 1].
+func bar(share float64, width int) string {
+	full := int(share*float64(width) + 0.5)
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/internal/whole"
+	"mercer/lab"
+	"mercer/model"
+)
+
+// train is the state of the command of that name.
+type train struct {
+	cfg        model.Config
+	data       dataset.Options
+	out        string
+	test       string
+	testLabels string
+	holdout    float64
+	memory     bytesValue
+	json       bool
+	progress   string
+}
+
+func newTrain() *cobra.Command {
+	t := &train{}
+	cmd := &cobra.Command{
+		Use:   "train [flags] DATA -o MODEL",
+		Short: "Train a model and print a summary",
+		Long: `Train a model on DATA and write it to MODEL, whole or not at all.
+
+DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY or IDX, found out from
+its content, also compressed (gzip, bzip2, zstd); "-" is standard input. It is read twice:
+once to see what it holds, once to train.
+
+Without further flags Mercer chooses by the data and says what it chose: whether labels are
+classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ from the median
+distance of the rows, orthogonal random features, and a ridge learner whose λ a held-out
+tenth of the rows chooses. Memory is then 24·D² bytes for D features, however many rows
+there are. The svm learner often errs less on classes, is slower and holds 4·n·D bytes.`,
+		Example: `  mercer train adult.csv -o adult.mercer
+  mercer train a9a.gz -o adult.mercer --test a9a.t.gz
+  mercer train houses.csv --label price -o houses.mercer --holdout 0.2
+  mercer train images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o digits.mercer --features 8192 --learner svm
+  zcat rows.svm.gz | mercer train - -o rows.mercer --json`,
+		Args: nArgs(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&t.out, "output", "o", "", "file to write the model to")
+	f.StringVar(&t.test, "test", "", "data to test the model on")
+	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
+	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
+	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress")
+	scaleFlag(cmd, &t.cfg, "auto")
+	modelFlags(cmd, &t.cfg)
+	f.StringVar(&t.cfg.Learner, "learner", "ridge", "learner: ridge, svm")
+	f.Float64Var(&t.cfg.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows)")
+	f.Float64Var(&t.cfg.C, "c", 1, "C of the svm")
+	f.StringVar(&t.cfg.Loss, "loss", "squared_hinge", "loss of the svm: squared_hinge, hinge")
+	f.Float64Var(&t.cfg.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
+	f.IntVar(&t.cfg.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
+	dataFlags(cmd, &t.data)
+	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
+	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
+	progressFlag(cmd, &t.progress)
+	return cmd
+}
+
+func (t *train) check() error {
+	if t.out == "" {
+		return usagef("no file to write the model to; give -o MODEL")
+	}
+	if t.test != "" && t.holdout != 0 {
+		return usagef("--test and --holdout both say what to test on; give one of them")
+	}
+	if t.holdout < 0 || t.holdout >= 1 || math.IsNaN(t.holdout) {
+		return usagef("--holdout %g is not a share between 0 and 1", t.holdout)
+	}
+	if err := t.cfg.Check(); err != nil {
+		return usageError{err}
+	}
+	return checkData(&t.data)
+}
+
+func (t *train) run(cmd *cobra.Command, path string) error {
+	start := time.Now()
+	ctx := cmd.Context()
+	if err := t.check(); err != nil {
+		return err
+	}
+	p, err := newProgress(cmd, t.progress)
+	if err != nil {
+		return err
+	}
+	// Whether the model can be written is known before hours of training.
+	out, err := whole.Create(t.out)
+	if err != nil {
+		return err
+	}
+	out.Close()
+
+	data, err := dataset.Open(ctx, path, t.data)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	var src, held dataset.Source = data, nil
+	if t.holdout > 0 {
+		src, held = dataset.Split(data, t.holdout, max(t.cfg.Seed, 1))
+	}
+	memory := int64(t.memory)
+	if memory == 0 {
+		memory = availableMemory() / 5 * 4
+	}
+	m, report, err := model.Fit(ctx, src, t.cfg, model.Options{Progress: p.report, Memory: memory})
+	p.done()
+	if err != nil {
+		return err
+	}
+	warnUnseen(cmd, data)
+
+	var metrics *lab.Metrics
+	tested := t.test
+	if t.test != "" {
+		o := t.data
+		o.LabelsFile, o.Schema = t.testLabels, &m.Info().Schema
+		test, err := dataset.Open(ctx, t.test, o)
+		if err != nil {
+			return err
+		}
+		defer test.Close()
+		if metrics, err = lab.Evaluate(ctx, m, test, func(rows int, share float64) { p.report("test", rows, share) }); err != nil {
+			return err
+		}
+		warnUnseen(cmd, test)
+	} else if held != nil {
+		tested = fmt.Sprintf("%g %% of the rows, held back", 100*t.holdout)
+		if metrics, err = lab.Evaluate(ctx, m, held, func(rows int, share float64) { p.report("test", rows, share) }); err != nil {
+			return err
+		}
+	}
+	p.done()
+	if err := m.Save(t.out); err != nil {
+		return err
+	}
+	report.Total = time.Since(start).Seconds()
+	if t.json {
+		return printJSON(cmd.OutOrStdout(), newTrainJSON(m, report, metrics, t.out))
+	}
+	printTrained(cmd.OutOrStdout(), m, report, filepath.Base(path))
+	if metrics != nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s: %s rows\n", "test", tested, comma(metrics.N))
+		printMetrics(cmd.OutOrStdout(), metrics)
+	}
+	size := int64(0)
+	if st, err := os.Stat(t.out); err == nil {
+		size = st.Size()
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s (%s)\n", "saved", t.out, bytesText(size))
+	return nil
+}
+
+// trainJSON is what train --json prints; the keys of the metrics stand beside it.
+type trainJSON struct {
+	*lab.Metrics
+	Model   string      `json:"model"`
+	Trained *model.Info `json:"trained"`
+	Seconds seconds     `json:"seconds"`
+	PeakRSS int64       `json:"peak_rss_bytes"`
+}
+
+type seconds struct {
+	Read  float64 `json:"read"`
+	Map   float64 `json:"map"`
+	Solve float64 `json:"solve"`
+	Total float64 `json:"total"`
+}
+
+func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out string) trainJSON {
+	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
+		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total}, PeakRSS: peakRSS()}
+}
+
+// printTrained tells a person what was trained, what was chosen and why.
+func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
+	info := m.Info()
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
+	}
+	data := fmt.Sprintf("%s: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim()))
+	if d := r.Summary.Density(); d < 0.95 {
+		data += fmt.Sprintf(", %.2g %% non-zero", 100*d)
+	}
+	line("data", "%s", data)
+	printInfo(line, m)
+	line("time", "read %s · map %s · solve %s · total %s",
+		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), secondsText(duration(r.Total)))
+	if rss := peakRSS(); rss > 0 {
+		line("memory", "%s at its peak", bytesText(rss))
+	}
+}
+
+// printInfo prints what a model is, one line a part; inspect prints the same.
+func printInfo(line func(what, format string, args ...any), m *model.Model) {
+	info := m.Info()
+	why := func(key string) string {
+		if w := info.Training.Why[key]; w != "" {
+			return " (" + w + ")"
+		}
+		return ""
+	}
+	if info.Classes != nil {
+		shown := info.Classes
+		more := ""
+		if len(shown) > 12 {
+			more = fmt.Sprintf(", … %s", shown[len(shown)-1])
+			shown = shown[:10]
+		}
+		line("task", "%d classes: %s%s%s", len(info.Classes), strings.Join(shown, ", "), more, why("task"))
+	} else {
+		line("task", "regression, %s%s", plural(info.Outputs, "output"), why("task"))
+	}
+	line("scaling", "%s%s", info.Scale, why("scale"))
+	if f := info.Feature; f != nil {
+		line("kernel", "%s, γ = %.4g%s", f.Kernel.Name, f.Kernel.Gamma, why("gamma"))
+		line("map", "%s, %s features, seed %d", f.Map, comma(f.Features), f.Seed)
+	} else {
+		line("kernel", "linear")
+	}
+	switch t := info.Training; {
+	case t.Ridge != nil:
+		chosen := "given"
+		if n := len(t.Ridge.Path); n > 0 {
+			chosen = fmt.Sprintf("the best of %d on a held-out tenth", n)
+		}
+		line("learner", "ridge, λ = %.3g (%s)", t.Ridge.Lambda, chosen)
+	case t.SVM != nil:
+		line("learner", "svm, C = %g, %s, %s", t.SVM.C, t.SVM.Loss, t.SVM.Text())
+	}
+}
+
+func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return comma(n) + " " + what + "s"
+}
+
+// warnUnseen tells of categories that the model has never seen; they count as none.
+func warnUnseen(cmd *cobra.Command, src dataset.Source) {
+	s, ok := src.(interface{ UnseenCategories() []dataset.Unseen })
+	if !ok {
+		return
+	}
+	for _, u := range s.UnseenCategories() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); they count as none of the known ones\n",
+			cmd.CommandPath(), src.Name(), u.Column, u.Value, plural(u.Rows, "row"))
+	}
+}

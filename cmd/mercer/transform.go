@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+func newTransform() *cobra.Command {
+	var (
+		cfg      model.Config
+		data     dataset.Options
+		out      string
+		fitOn    string
+		asJSON   bool
+		progress string
+	)
+	cmd := &cobra.Command{
+		Use:   "transform [flags] DATA -o Z.npy",
+		Short: "Map rows into a kernel's feature space",
+		Long: `Map the rows of DATA into an explicit feature space where z(x)·z(y) approximates the kernel,
+and write them as a float32 array of n×D in NumPy's format. The rows are never all in memory.
+
+What depends on data (γ from the median distance, the scaling) is fitted on DATA, or on the
+file that --fit names: use that to map test data as the training data were mapped.`,
+		Example: `  mercer transform letters.csv --label 0 --map orf --features 512 -o z.npy
+  mercer transform test.csv --fit train.csv --features 2048 -o ztest.npy
+  mercer transform images-idx3-ubyte.gz --sigma 8.27 --scale global --features 4096 -o z.npy`,
+		Args: nArgs(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("no file to write the features to; give -o Z.npy")
+			}
+			if err := cfg.Check(); err != nil {
+				return usageError{err}
+			}
+			if err := checkData(&data); err != nil {
+				return err
+			}
+			p, err := newProgress(cmd, progress)
+			if err != nil {
+				return err
+			}
+			defer p.done()
+			fitPath := args[0]
+			if fitOn != "" {
+				fitPath = fitOn
+			}
+			src, err := dataset.Open(cmd.Context(), fitPath, data)
+			if err != nil {
+				return err
+			}
+			defer src.Close()
+			mapping, why, err := model.FitMapping(cmd.Context(), src, cfg, model.Options{Progress: p.report})
+			if err != nil {
+				return err
+			}
+			if fitOn != "" {
+				// DATA are read as the rows were that the map was fitted on.
+				schema := *src.Schema()
+				schema.Dim, _ = mapping.Dims()
+				data.Schema = &schema
+				if src, err = dataset.Open(cmd.Context(), args[0], data); err != nil {
+					return err
+				}
+				defer src.Close()
+			}
+			_, d := mapping.Dims()
+			w, err := dataset.CreateNPY(out, d, dataset.Float32)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			r, err := src.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			var z matrix.Dense
+			rows := 0
+			for {
+				b, err := r.Next()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					return err
+				}
+				z.Reshape(b.X.Len(), d)
+				if err := mapping.Transform(&z, b.X); err != nil {
+					return fmt.Errorf("%s: %w", src.Name(), err)
+				}
+				if err := w.WriteRows32(&z); err != nil {
+					return err
+				}
+				rows += b.X.Len()
+				p.report("map", rows, r.Progress())
+			}
+			if err := w.Commit(); err != nil {
+				return err
+			}
+			p.done()
+			warnUnseen(cmd, src)
+			in, _ := mapping.Dims()
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"output": out, "n": rows, "d": in, "features": d, "why": why})
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: %s rows × %s features, float32\n", "saved", out, comma(rows), comma(d))
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write the features to (NumPy's format)")
+	cmd.Flags().StringVar(&fitOn, "fit", "", "data to fit scaling and γ on (default: DATA)")
+	scaleFlag(cmd, &cfg, "none")
+	modelFlags(cmd, &cfg)
+	dataFlags(cmd, &data)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	progressFlag(cmd, &progress)
+	return cmd
+}

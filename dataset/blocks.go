@@ -1,0 +1,320 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// Text is parsed in parallel: one goroutine reads blocks of whole records, others parse them
+// into batches, and the results come out in the order of the file. Blocks and batches are
+// used again, so a pass holds a few of them however long the file is.
+
+const (
+	blockSize = 1 << 20  // bytes read at a time
+	maxRecord = 64 << 20 // longer lines are an error: memory must not grow with the file
+)
+
+// block is a piece of text that ends with a record, on its way to a parser and back.
+type block struct {
+	text []byte
+	line int // number of its first line, from 1
+	rows rowBuffer
+	err  error
+	done chan struct{} // closed when parsed
+}
+
+// rowBuffer collects parsed rows.
+type rowBuffer struct {
+	matrix.Batch
+	dense matrix.Dense
+	csr   matrix.CSR
+	names bool // some label is text
+}
+
+func (r *rowBuffer) reset() {
+	r.Y, r.Weights, r.Names = r.Y[:0], r.Weights[:0], r.Names[:0]
+	r.dense.Data, r.dense.Rows = r.dense.Data[:0], 0
+	r.csr.Ptr, r.csr.Idx, r.csr.Val, r.csr.Rows = append(r.csr.Ptr[:0], 0), r.csr.Idx[:0], r.csr.Val[:0], 0
+	r.names = false
+}
+
+// addName records that the label of row n-1 is text, or with "" that it is not.
+func (r *rowBuffer) addName(name string, n int) {
+	if name != "" && !r.names {
+		r.names = true
+		for len(r.Names) < n-1 {
+			r.Names = append(r.Names, "")
+		}
+	}
+	if r.names {
+		r.Names = append(r.Names, name)
+	}
+}
+
+// parser turns blocks into rows; each goroutine has its own. On an error it keeps the rows
+// before it.
+type parser interface {
+	parse(text []byte, line int, rows *rowBuffer) error
+}
+
+// textReader is one pass over a text file.
+type textReader struct {
+	cancel context.CancelFunc
+	ctx    context.Context
+	share  func() float64
+	batch  int // most rows in a batch
+
+	queue chan *block // blocks in the order of the file
+	free  chan *block // blocks to be used again
+	wait  sync.WaitGroup
+
+	current *block // being handed out
+	at      int    // rows of it handed out
+	rows    int    // rows handed out in all
+	out     matrix.Batch
+	err     error
+}
+
+// textFormat says how a text is cut into records and parsed.
+type textFormat struct {
+	name      string
+	quoted    bool // newlines inside double quotes do not end a record
+	batch     int
+	skipLines int // lines before the first record
+	newParser func() parser
+}
+
+// readText starts a pass.
+func readText(ctx context.Context, in input, f textFormat) (*textReader, error) {
+	src, share, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	parsers := vec.Threads()
+	r := &textReader{share: share, batch: f.batch, queue: make(chan *block, parsers+1), free: make(chan *block, parsers+3)}
+	if r.batch <= 0 {
+		r.batch = defaultBatch
+	}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	for range parsers + 3 {
+		r.free <- &block{}
+	}
+	work := make(chan *block, parsers)
+	r.wait.Go(func() {
+		defer src.Close()
+		defer close(work)
+		defer close(r.queue)
+		r.cut(src, f, work)
+	})
+	for range parsers {
+		p := f.newParser()
+		r.wait.Go(func() {
+			for b := range work {
+				b.rows.reset()
+				if b.err == nil {
+					b.err = p.parse(b.text, b.line, &b.rows)
+				}
+				close(b.done)
+			}
+		})
+	}
+	return r, nil
+}
+
+// defaultBatch is the largest number of rows in a batch where the user names none.
+const defaultBatch = 4096
+
+// cut reads the text and sends it on block by block.
+func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
+	var rest []byte // read, but not part of a whole record yet
+	line := 1
+	skip := f.skipLines
+	for first, end := true, false; !end; first = false {
+		var b *block
+		select {
+		case b = <-r.free:
+		case <-r.ctx.Done():
+			return
+		}
+		b.line, b.err, b.done = line, nil, make(chan struct{})
+		b.text = append(b.text[:0], rest...)
+		for size := blockSize; ; size *= 2 {
+			var err error
+			b.text, err = fill(src, b.text, max(size, len(b.text)+blockSize/2))
+			end = err != nil
+			if err != nil && !errors.Is(err, io.EOF) {
+				b.err = fmt.Errorf("%s: line %d or after: %w", f.name, line, err)
+			}
+			if first && len(b.text) >= 3 && string(b.text[:3]) == "\xef\xbb\xbf" {
+				b.text = b.text[3:]
+			}
+			cut := len(b.text)
+			if !end {
+				cut = lastRecord(b.text, f.quoted)
+			}
+			if cut > 0 || end {
+				rest = append(rest[:0], b.text[cut:]...)
+				b.text = b.text[:cut]
+				break
+			}
+			if len(b.text) > maxRecord {
+				b.err = fmt.Errorf("%s:%d: the line is longer than %d MB%s", f.name, line, maxRecord>>20, quoteHint(f.quoted))
+				end = true
+				break
+			}
+		}
+		lines := bytes.Count(b.text, newline)
+		for skip > 0 && len(b.text) > 0 {
+			i := bytes.IndexByte(b.text, '\n') + 1
+			if i == 0 {
+				i = len(b.text)
+			}
+			b.text = b.text[i:]
+			b.line++
+			skip--
+		}
+		line += lines
+		// The order of the queue is that of the file, whoever parses first.
+		select {
+		case r.queue <- b:
+		case <-r.ctx.Done():
+			return
+		}
+		select {
+		case work <- b:
+		case <-r.ctx.Done():
+			close(b.done)
+			return
+		}
+	}
+}
+
+var newline = []byte{'\n'}
+
+func quoteHint(quoted bool) string {
+	if quoted {
+		return "; is a double quote left open in it?"
+	}
+	return ""
+}
+
+// fill reads until text has size bytes or the source ends.
+func fill(src io.Reader, text []byte, size int) ([]byte, error) {
+	if cap(text) < size {
+		text = append(make([]byte, 0, size), text...)
+	}
+	for len(text) < size {
+		n, err := src.Read(text[len(text):size])
+		text = text[:len(text)+n]
+		if err != nil {
+			return text, err
+		}
+	}
+	return text, nil
+}
+
+// lastRecord is where the last whole record of text ends, 0 if there is none.
+func lastRecord(text []byte, quoted bool) int {
+	end := bytes.LastIndexByte(text, '\n') + 1
+	if !quoted || end == 0 || bytes.IndexByte(text[:end], '"') < 0 {
+		return end
+	}
+	// A newline ends a record where the number of quotes before it is even.
+	odd := bytes.Count(text[:end], []byte{'"'})%2 == 1
+	for end > 0 && odd {
+		before := bytes.LastIndexByte(text[:end-1], '\n') + 1
+		odd = odd != (bytes.Count(text[before:end], []byte{'"'})%2 == 1)
+		end = before
+	}
+	return end
+}
+
+// Next implements Reader.
+func (r *textReader) Next() (*matrix.Batch, error) {
+	for {
+		if r.err != nil {
+			return nil, r.err
+		}
+		if r.current != nil {
+			n := r.current.rows.Len()
+			if r.at < n {
+				j := min(r.at+r.batch, n)
+				r.current.rows.view(r.at, j, &r.out)
+				r.out.First = r.rows
+				r.rows += j - r.at
+				r.at = j
+				return &r.out, nil
+			}
+			if r.err = r.current.err; r.err != nil {
+				continue
+			}
+			r.free <- r.current
+			r.current = nil
+		}
+		select {
+		case b, ok := <-r.queue:
+			if !ok {
+				r.err = io.EOF
+				if err := r.ctx.Err(); err != nil {
+					r.err = err
+				}
+				continue
+			}
+			select {
+			case <-b.done:
+				r.current, r.at = b, 0
+			case <-r.ctx.Done():
+				r.err = r.ctx.Err()
+			}
+		case <-r.ctx.Done():
+			r.err = r.ctx.Err()
+		}
+	}
+}
+
+// Len is the number of rows in the buffer.
+func (r *rowBuffer) Len() int {
+	if r.dense.Stride > 0 || r.dense.Rows > 0 {
+		return r.dense.Rows
+	}
+	return r.csr.Rows
+}
+
+// view makes out a batch of rows [i, j).
+func (r *rowBuffer) view(i, j int, out *matrix.Batch) {
+	*out = matrix.Batch{Outputs: r.Outputs}
+	if r.dense.Stride > 0 || r.dense.Rows > 0 {
+		out.X.Dense = r.dense.Slice(i, j)
+	} else {
+		out.X.CSR = r.csr.Slice(i, j)
+	}
+	if r.Outputs > 0 {
+		out.Y = r.Y[i*r.Outputs : j*r.Outputs]
+	}
+	if r.names {
+		out.Names = r.Names[i:j]
+	}
+	if len(r.Weights) > 0 {
+		out.Weights = r.Weights[i:j]
+	}
+}
+
+// Progress implements Reader.
+func (r *textReader) Progress() float64 { return r.share() }
+
+// Close implements Reader. It stops the goroutines and waits for them.
+func (r *textReader) Close() error {
+	r.cancel()
+	if r.err == nil {
+		r.err = errors.New("dataset: reader is closed")
+	}
+	r.wait.Wait()
+	return nil
+}

@@ -1,0 +1,161 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"mercer/matrix"
+)
+
+// maxDistinct is how many different labels are told apart; more cannot be classes.
+const maxDistinct = 100_000
+
+// labelCounts count the different labels of a source with one target a row.
+type labelCounts struct {
+	numbers  map[float64]int
+	texts    map[string]int
+	overflow bool // more than maxDistinct
+	rows     int
+	fraction bool // some number is not whole
+}
+
+func (l *labelCounts) add(b *matrix.Batch) {
+	l.rows += b.X.Len()
+	if b.Outputs != 1 {
+		return
+	}
+	if l.numbers == nil {
+		l.numbers, l.texts = map[float64]int{}, map[string]int{}
+	}
+	for i, y := range b.Y {
+		if b.Names != nil && b.Names[i] != "" {
+			if _, known := l.texts[b.Names[i]]; known || len(l.texts) < maxDistinct {
+				l.texts[b.Names[i]]++
+			} else {
+				l.overflow = true
+			}
+			continue
+		}
+		if y != math.Trunc(y) {
+			l.fraction = true
+		}
+		if _, known := l.numbers[y]; known || len(l.numbers) < maxDistinct {
+			l.numbers[y]++
+		} else {
+			l.overflow = true
+		}
+	}
+}
+
+func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
+
+// Task decides whether the labels are classes or numbers to predict, and says why. asked is
+// "auto", "classify" or "regress". In automatic mode text means classes and several targets
+// a row mean regression. Numbers are classes if they are two, if they are whole and at most
+// 20 (and no more than half as many as rows), or if they are whole and number classes
+// without a gap from 0 or 1, with at least ten rows each; else they are numbers to predict.
+func (s *Summary) Task(asked string) (task, why string, err error) {
+	l := &s.labels
+	switch {
+	case s.Outputs == 0:
+		return "", "", errors.New("the rows have no labels; name the column with --label or a file of labels with --labels")
+	case asked == "regress" && len(l.texts) > 0:
+		return "", "", fmt.Errorf("the label %q is no number, so there is nothing to regress; use --task classify", slices.Min(slices.Collect(maps.Keys(l.texts))))
+	case asked == "classify" && s.Outputs > 1:
+		return "", "", fmt.Errorf("%d label columns are numbers to predict, not classes; name one with --label", s.Outputs)
+	case asked == "classify" || asked == "regress":
+		return asked, "as asked", nil
+	case s.Outputs > 1:
+		return "regress", fmt.Sprintf("%d numbers a row", s.Outputs), nil
+	case len(l.texts) > 0:
+		return "classify", "labels are text", nil
+	}
+	n := len(l.numbers)
+	if l.overflow {
+		return "regress", fmt.Sprintf("labels are more than %d different numbers", maxDistinct), nil
+	}
+	many := fmt.Sprintf("labels are %d different numbers", n)
+	if n <= 2 {
+		return "classify", many, nil
+	}
+	if l.fraction {
+		return "regress", many + ", not all whole", nil
+	}
+	if n <= 20 && n <= l.rows/2 {
+		return "classify", many, nil
+	}
+	values := slices.Collect(maps.Keys(l.numbers))
+	low, high := slices.Min(values), slices.Max(values)
+	if (low == 0 || low == 1) && high-low == float64(n-1) && l.rows >= 10*n {
+		return "classify", fmt.Sprintf("labels are the numbers %g to %g without a gap", low, high), nil
+	}
+	return "regress", many, nil
+}
+
+// Classes are the classes of the labels, an error where there is only one or too many.
+func (s *Summary) Classes() (*Classes, error) {
+	l := &s.labels
+	if l.overflow {
+		return nil, fmt.Errorf("there are more than %d different labels; if they are numbers to predict, use --task regress", maxDistinct)
+	}
+	if l.distinct() < 2 {
+		only := ""
+		for v := range l.numbers {
+			only = number(v)
+		}
+		for t := range l.texts {
+			only = t
+		}
+		return nil, fmt.Errorf("every row has the label %q; to tell classes apart at least two are needed (is --label the right column?)", only)
+	}
+	var labels []string
+	for _, v := range slices.Sorted(maps.Keys(l.numbers)) {
+		labels = append(labels, number(v))
+	}
+	return NewClasses(append(labels, slices.Sorted(maps.Keys(l.texts))...)), nil
+}
+
+// number writes a number as a label: +1, 1 and 1.0 are the same.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// Classes map labels to the numbers 0, 1, … of their classes.
+type Classes struct {
+	labels  []string
+	numbers map[float64]int
+	texts   map[string]int
+}
+
+// NewClasses makes classes of labels in the order given: numbers in numeric order, then
+// text in the order of its bytes.
+func NewClasses(labels []string) *Classes {
+	c := &Classes{labels: labels, numbers: map[float64]int{}, texts: map[string]int{}}
+	for i, l := range labels {
+		c.texts[l] = i
+		if v, err := strconv.ParseFloat(l, 64); err == nil {
+			c.numbers[v] = i
+		}
+	}
+	return c
+}
+
+// Labels are the labels of the classes in their order.
+func (c *Classes) Labels() []string { return c.labels }
+
+// Of is the class of row i of a batch, -1 if its label is none of the classes.
+func (c *Classes) Of(b *matrix.Batch, i int) int {
+	var class int
+	var known bool
+	if b.Names != nil && b.Names[i] != "" {
+		class, known = c.texts[b.Names[i]]
+	} else {
+		class, known = c.numbers[b.Y[i]]
+	}
+	if !known {
+		return -1
+	}
+	return class
+}

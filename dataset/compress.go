@@ -1,0 +1,225 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// storedFile is the bytes of a file as they are stored.
+type storedFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// bytesFile is a file in memory.
+type bytesFile struct{ data []byte }
+
+func (b bytesFile) ReadAt(p []byte, at int64) (int, error) {
+	return bytes.NewReader(b.data).ReadAt(p, at)
+}
+func (b bytesFile) Close() error { return nil }
+
+// packed is an input that may be compressed.
+type packed struct {
+	name   string
+	file   storedFile
+	size   int64
+	method string // "", "gzip", "bzip2" or "zstd"
+	head   []byte
+}
+
+// newPacked finds out the compression and reads the head. It closes the file on an error.
+func newPacked(name string, file storedFile, size int64) (*packed, error) {
+	p := &packed{name: name, file: file, size: size}
+	magic := make([]byte, 4)
+	n, err := file.ReadAt(magic, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	switch magic = magic[:n]; {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		p.method = "gzip"
+	case bytes.HasPrefix(magic, []byte("BZh")):
+		p.method = "bzip2"
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		p.method = "zstd"
+	}
+	r, _, err := p.Open()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	defer r.Close()
+	p.head = make([]byte, headSize)
+	n, err = io.ReadFull(r, p.head)
+	p.head = p.head[:n]
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}
+
+func (p *packed) Name() string { return p.name }
+func (p *packed) Head() []byte { return p.head }
+func (p *packed) Close() error { return p.file.Close() }
+
+// Open implements input.
+func (p *packed) Open() (io.ReadCloser, func() float64, error) {
+	counted := &countingReader{r: io.NewSectionReader(p.file, 0, p.size)}
+	share := func() float64 {
+		if p.size == 0 {
+			return 1
+		}
+		return float64(counted.n.Load()) / float64(p.size)
+	}
+	buffered := bufio.NewReaderSize(counted, 1<<16)
+	switch p.method {
+	case "gzip":
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, nil, p.damaged(err)
+		}
+		return readAhead(&unpacked{p, z, z.Close}), share, nil
+	case "bzip2":
+		return readAhead(&unpacked{p, bzip2.NewReader(buffered), nil}), share, nil
+	case "zstd":
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+		if err != nil {
+			return nil, nil, p.damaged(err)
+		}
+		return readAhead(&unpacked{p, z, func() error { z.Close(); return nil }}), share, nil
+	}
+	return io.NopCloser(counted), share, nil
+}
+
+// damaged is the error for compressed data that end early or are not what they say.
+func (p *packed) damaged(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: the %s data are cut short; copy the file anew", p.name, p.method)
+	}
+	return fmt.Errorf("%s: the %s data are damaged (%w); copy the file anew", p.name, p.method, err)
+}
+
+// unpacked names the file in the errors of a decompressor, and turns an early end of its
+// input, which some report as the plain end of data, into an error of its own.
+type unpacked struct {
+	p     *packed
+	r     io.Reader
+	close func() error
+}
+
+func (u *unpacked) Read(b []byte) (int, error) {
+	n, err := u.r.Read(b)
+	if err != nil && err != io.EOF {
+		err = u.p.damaged(err)
+	}
+	return n, err
+}
+
+func (u *unpacked) Close() error {
+	if u.close != nil {
+		return u.close()
+	}
+	return nil
+}
+
+// countingReader counts the bytes that have been read.
+type countingReader struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (c *countingReader) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// readAhead lets a decompressor work in a goroutine of its own while what it has produced is
+// being used.
+func readAhead(r io.ReadCloser) io.ReadCloser {
+	a := &ahead{full: make(chan piece, 2), empty: make(chan []byte, 2), stop: make(chan struct{})}
+	for range cap(a.empty) {
+		a.empty <- make([]byte, 1<<18)
+	}
+	go func() {
+		defer close(a.full)
+		defer r.Close()
+		for {
+			var buf []byte
+			select {
+			case buf = <-a.empty:
+			case <-a.stop:
+				return
+			}
+			n, err := io.ReadFull(r, buf[:cap(buf)])
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				// The errors of unpacked never are this one: it is the end of the data.
+				err = io.EOF
+			}
+			select {
+			case a.full <- piece{buf[:n], err}:
+			case <-a.stop:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return a
+}
+
+type piece struct {
+	data []byte
+	err  error
+}
+
+type ahead struct {
+	full    chan piece
+	empty   chan []byte
+	stop    chan struct{}
+	current piece
+	at      int
+	closed  bool
+}
+
+func (a *ahead) Read(b []byte) (int, error) {
+	for a.at == len(a.current.data) {
+		if a.current.err != nil {
+			return 0, a.current.err
+		}
+		if a.current.data != nil {
+			a.empty <- a.current.data
+		}
+		next, ok := <-a.full
+		if !ok {
+			return 0, io.ErrClosedPipe
+		}
+		a.current, a.at = next, 0
+	}
+	n := copy(b, a.current.data[a.at:])
+	a.at += n
+	return n, nil
+}
+
+func (a *ahead) Close() error {
+	if !a.closed {
+		a.closed = true
+		close(a.stop)
+		for range a.full {
+			// Until the goroutine has ended.
+		}
+	}
+	return nil
+}

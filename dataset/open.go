@@ -1,0 +1,194 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// File is a data file: a Source that has to be closed.
+type File struct {
+	Source
+	in input
+}
+
+// Open opens the data file at path, "-" for standard input, and finds out its compression
+// (gzip, bzip2, zstd) and format from its content. ctx bounds what Open itself reads.
+//
+// Standard input is copied to a temporary file first, because sources are read several
+// times.
+func Open(ctx context.Context, path string, opt Options) (*File, error) {
+	in, err := openInput(path)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, in, opt)
+}
+
+// OpenBytes is Open for a file in memory; name stands for its path.
+func OpenBytes(ctx context.Context, name string, data []byte, opt Options) (*File, error) {
+	in, err := newPacked(name, bytesFile{data}, int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, in, opt)
+}
+
+func open(ctx context.Context, in *packed, opt Options) (*File, error) {
+	src, err := newSource(ctx, in, opt)
+	if err == nil && opt.LabelsFile != "" {
+		src, err = withLabelsFile(ctx, src, opt.LabelsFile)
+	}
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	return &File{Source: src, in: in}, nil
+}
+
+// Close releases the file.
+func (f *File) Close() error {
+	if c, ok := f.in.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// UnseenCategories tells which categorical columns had values in the last pass that the
+// model, whose schema the file was opened with, does not know.
+func (f *File) UnseenCategories() []Unseen {
+	src := f.Source
+	if l, ok := src.(*labelled); ok {
+		src = l.Source
+	}
+	if t, ok := src.(*table); ok {
+		return t.UnseenCategories()
+	}
+	return nil
+}
+
+const formats = "LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY and IDX, also as gz, bz2 or zst"
+
+// foreign are formats that people have but that are read by other programs.
+var foreign = []struct{ magic, name, advice string }{
+	{"PAR1", "a Parquet file", "write it as CSV or NPY"},
+	{"PK\x03\x04", "a zip or npz archive", "unpack it first"},
+	{"\xfd7zXZ\x00", "an xz archive", "unpack it, or use gz, bz2 or zst"},
+	{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first"},
+	{"%PDF", "a PDF document", "give a data file"},
+	{"\x89PNG", "a PNG image", "give its pixels as NPY or IDX"},
+	{"\xff\xd8\xff", "a JPEG image", "give its pixels as NPY or IDX"},
+	{"\x89HDF", "an HDF5 file", "write it as NPY or CSV"},
+	{"SQLite format 3", "an SQLite database", "export a table as CSV"},
+}
+
+// newSource makes the source that fits the content.
+func newSource(ctx context.Context, in input, opt Options) (Source, error) {
+	head := in.Head()
+	if len(head) == 0 {
+		return nil, fmt.Errorf("%s: is empty", in.Name())
+	}
+	isNPY, isIDX := bytes.HasPrefix(head, []byte(npyMagic)), looksLikeIDX(head)
+	if len(head) > 262 && string(head[257:262]) == "ustar" {
+		return nil, fmt.Errorf("%s: is a tar archive; unpack it first", in.Name())
+	}
+	for _, f := range foreign {
+		if strings.HasPrefix(string(head[:min(len(head), 16)]), f.magic) {
+			return nil, fmt.Errorf("%s: is %s; %s (read are %s)", in.Name(), f.name, f.advice, formats)
+		}
+	}
+	switch opt.Format {
+	case "npy":
+		if !isNPY {
+			return nil, fmt.Errorf("%s: is not an NPY file; leave out --format to find out what it is", in.Name())
+		}
+	case "idx":
+		if !isIDX {
+			return nil, fmt.Errorf("%s: is not an IDX file; leave out --format to find out what it is", in.Name())
+		}
+	}
+	switch {
+	case isNPY:
+		return newNPY(in, opt)
+	case isIDX:
+		return newIDX(in, opt)
+	}
+	if i := bytes.IndexByte(head, 0); i >= 0 {
+		return nil, fmt.Errorf("%s: is not text (a byte 0 at position %d) and of no known format; read are %s", in.Name(), i, formats)
+	}
+	if len(bytes.TrimSpace(head)) == 0 {
+		return nil, fmt.Errorf("%s: is empty", in.Name())
+	}
+	switch f := opt.Format; f {
+	case "libsvm":
+		return newLIBSVM(in, opt)
+	case "csv", "tsv", "blank", "arff":
+		return newTable(ctx, in, opt, f)
+	}
+	if !looksLikeARFF(head) && looksLikeLIBSVM(head) {
+		return newLIBSVM(in, opt)
+	}
+	return newTable(ctx, in, opt, "")
+}
+
+// openInput opens a file or standard input.
+func openInput(path string) (*packed, error) {
+	if path == "-" {
+		return spool("standard input", os.Stdin)
+	}
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("%s: may not be read: %w", path, fs.ErrPermission)
+	case err != nil:
+		return nil, err
+	}
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		f.Close()
+		return nil, err
+	case st.IsDir():
+		f.Close()
+		return nil, fmt.Errorf("%s: is a directory; give a data file", path)
+	case !st.Mode().IsRegular():
+		// A pipe or a device can be read once only.
+		defer f.Close()
+		return spool(path, f)
+	}
+	return newPacked(path, f, st.Size())
+}
+
+// spool copies what can be read once only to a temporary file. It has no name any more while
+// it is in use, where the system allows that, so nothing is left behind however the program
+// ends.
+func spool(name string, r io.Reader) (*packed, error) {
+	f, err := os.CreateTemp("", "mercer-input-*")
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be kept for a second pass: %w", name, err)
+	}
+	file := storedFile(f)
+	if os.Remove(f.Name()) != nil {
+		file = &namedTemp{f}
+	}
+	n, err := io.Copy(f, r)
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return newPacked(name, file, n)
+}
+
+// namedTemp is a temporary file that has to be removed after use.
+type namedTemp struct{ *os.File }
+
+func (t *namedTemp) Close() error {
+	return errors.Join(t.File.Close(), os.Remove(t.Name()))
+}

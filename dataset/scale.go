@@ -1,0 +1,216 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+
+	"mercer/matrix"
+)
+
+// Scaler brings inputs to a common scale: x' = (x - Shift)·Factor in each dimension, or for
+// the kinds l1 and l2 each row divided by its norm. It does not change once made and is safe
+// for concurrent use.
+//
+//	none      x' = x
+//	standard  mean 0 and deviation 1 (sparse rows: only the deviation)
+//	minmax    to [0, 1] (sparse rows: like maxabs)
+//	maxabs    divided by the largest absolute value of the dimension
+//	global    divided by the largest absolute value of all dimensions
+//	l1, l2    rows of norm 1; rows of zeros stay zero
+//
+// A dimension that does not vary in training tells nothing: standard and minmax set it to 0.
+type Scaler struct {
+	Kind   string
+	Shift  []float64 // nil: none
+	Factor []float64 // nil: none
+
+	// Densify says that sparse rows are to be made dense: most of their values are not 0
+	// anyhow, or the scaling shifts them.
+	Densify bool
+}
+
+// Workspace is the memory that scaling writes to; the zero value is ready.
+type Workspace struct {
+	dense matrix.Dense
+	csr   matrix.CSR
+}
+
+// Rows count as sparse below sparseDensity; above, they are handled as dense ones where
+// they are not too wide.
+const (
+	sparseDensity = 0.25
+	denseWidth    = 4096
+)
+
+// ChooseScale picks a scaling by what the data are, and says why.
+func ChooseScale(s *Summary) (kind, why string) {
+	low, high := math.Inf(1), math.Inf(-1)
+	integer, full := true, 0
+	for _, c := range s.Columns {
+		low, high = min(low, c.Min), max(high, c.Max)
+		integer = integer && c.Integer
+	}
+	for _, c := range s.Columns {
+		if c.Max > high/2 {
+			full++
+		}
+	}
+	switch {
+	case low >= -1 && high <= 1:
+		return "none", "all values lie within [-1, 1]"
+	case s.Sparse && s.Density() < sparseDensity:
+		return "maxabs", "the rows are sparse"
+	case integer && low >= 0 && high <= 65535 && len(s.Columns) >= 16 && (s.format == "idx" || 2*full >= len(s.Columns)):
+		return "global", fmt.Sprintf("all values are whole numbers from 0 to %g, like pixels", high)
+	}
+	return "standard", fmt.Sprintf("dimensions differ in range, from %.3g to %.3g in all", low, high)
+}
+
+// NewScaler makes a scaler of a kind (not "auto") from a survey.
+func NewScaler(kind string, s *Summary) (*Scaler, error) {
+	sc := &Scaler{Kind: kind}
+	shifted := kind == "standard" || kind == "minmax"
+	sc.Densify = s.Sparse && s.Density() >= sparseDensity && s.Dim <= denseWidth
+	shift := shifted && (!s.Sparse || sc.Densify)
+	if shift {
+		sc.Shift = make([]float64, s.Dim)
+	}
+	switch kind {
+	case "none", "l1", "l2":
+		return sc, nil
+	case "standard", "minmax", "maxabs", "global":
+		sc.Factor = make([]float64, s.Dim)
+	default:
+		return nil, fmt.Errorf("scaling %q is not known; known are none, standard, minmax, maxabs, global, l1, l2", kind)
+	}
+	largest := 0.0
+	for _, c := range s.Columns {
+		largest = max(largest, math.Abs(c.Min), math.Abs(c.Max))
+	}
+	for j, c := range s.Columns {
+		divisor := 0.0
+		switch {
+		case kind == "global":
+			divisor = largest
+		case kind == "standard":
+			divisor = math.Sqrt(c.Variance)
+			if shift {
+				sc.Shift[j] = c.Mean
+			}
+		case kind == "minmax" && shift:
+			divisor, sc.Shift[j] = c.Max-c.Min, c.Min
+		default:
+			divisor = max(math.Abs(c.Min), math.Abs(c.Max))
+		}
+		// A deviation of rounding size is that of a constant.
+		if divisor > 1e-12*max(math.Abs(c.Min), math.Abs(c.Max)) {
+			sc.Factor[j] = 1 / divisor
+		}
+		if math.IsInf(sc.Factor[j], 0) {
+			return nil, fmt.Errorf("dimension %d (from 0) has values as small as %.3g, too small to scale by %s; use another --scale", j, divisor, kind)
+		}
+	}
+	return sc, nil
+}
+
+// Check says whether the scaler is one for rows of dim dimensions.
+func (s *Scaler) Check(dim int) error {
+	switch s.Kind {
+	case "none", "standard", "minmax", "maxabs", "global", "l1", "l2":
+	default:
+		return fmt.Errorf("scaling %q is not known", s.Kind)
+	}
+	for _, v := range [][]float64{s.Shift, s.Factor} {
+		if v != nil && len(v) != dim {
+			return fmt.Errorf("scaling of %d dimensions for rows of %d", len(v), dim)
+		}
+		for _, x := range v {
+			if x-x != 0 {
+				return fmt.Errorf("scaling by %g", x)
+			}
+		}
+	}
+	return nil
+}
+
+// Apply returns the rows x scaled. They live in ws, or are x itself where nothing is to be
+// done; x is not changed. After the first calls it allocates nothing.
+func (s *Scaler) Apply(x matrix.Rows, ws *Workspace) matrix.Rows {
+	if x.CSR != nil && !s.Densify && s.Shift == nil {
+		return s.applySparse(x, ws)
+	}
+	if s.Kind == "none" && x.Dense != nil {
+		return x
+	}
+	out := &ws.dense
+	if x.CSR != nil {
+		x.CSR.Densify(out)
+	} else {
+		out.Reshape(x.Dense.Rows, x.Dense.Cols)
+		for i := range out.Rows {
+			copy(out.Row(i), x.Dense.Row(i))
+		}
+	}
+	for i := range out.Rows {
+		row := out.Row(i)
+		switch {
+		case s.Kind == "l1" || s.Kind == "l2":
+			s.normalise(row)
+		case s.Shift != nil:
+			for j, v := range row {
+				row[j] = float32((float64(v) - s.Shift[j]) * s.Factor[j])
+			}
+		case s.Factor != nil:
+			for j, v := range row {
+				row[j] = float32(float64(v) * s.Factor[j])
+			}
+		}
+	}
+	return matrix.Rows{Dense: out}
+}
+
+func (s *Scaler) applySparse(x matrix.Rows, ws *Workspace) matrix.Rows {
+	if s.Kind == "none" {
+		return x
+	}
+	from, to := x.CSR.Ptr[0], x.CSR.Ptr[x.CSR.Rows]
+	out := &ws.csr
+	out.Rows, out.Cols, out.Idx = x.CSR.Rows, x.CSR.Cols, x.CSR.Idx[from:to]
+	out.Ptr = out.Ptr[:0]
+	for _, p := range x.CSR.Ptr[:x.CSR.Rows+1] {
+		out.Ptr = append(out.Ptr, p-from)
+	}
+	out.Val = append(out.Val[:0], x.CSR.Val[from:to]...)
+	if s.Factor != nil {
+		for k, j := range out.Idx {
+			out.Val[k] = float32(float64(out.Val[k]) * s.Factor[j])
+		}
+		return matrix.Rows{CSR: out}
+	}
+	for i := range out.Rows {
+		_, val := out.Row(i)
+		s.normalise(val)
+	}
+	return matrix.Rows{CSR: out}
+}
+
+// normalise divides a row by its norm.
+func (s *Scaler) normalise(row []float32) {
+	norm := 0.0
+	for _, v := range row {
+		if s.Kind == "l1" {
+			norm += math.Abs(float64(v))
+		} else {
+			norm += float64(v) * float64(v)
+		}
+	}
+	if s.Kind == "l2" {
+		norm = math.Sqrt(norm)
+	}
+	if norm == 0 {
+		return
+	}
+	for j, v := range row {
+		row[j] = float32(float64(v) / norm)
+	}
+}

@@ -1,0 +1,139 @@
+// Package dataset reads data sets as streams of batches: LIBSVM text, CSV and its kin,
+// ARFF, NPY and IDX files, compressed or not, from a file or from standard input. A source
+// can be opened any number of times, and a pass over it holds a few batches in memory,
+// however long the data are.
+package dataset
+
+import (
+	"context"
+
+	"mercer/matrix"
+)
+
+// Source is a data set that can be read several times; every pass gives the same rows in
+// the same order.
+type Source interface {
+	// Name is what messages call the data: a file's path as the user gave it.
+	Name() string
+
+	// Schema says what a row consists of. Dim is 0 where only a whole pass can tell
+	// (LIBSVM text without a given width).
+	Schema() *Schema
+
+	// Open starts a pass. When ctx ends, Next returns its error.
+	Open(ctx context.Context) (Reader, error)
+}
+
+// Reader is one pass over a source.
+type Reader interface {
+	// Next returns the next batch, which is valid and the caller's to change until the
+	// next call; at the end it returns io.EOF. Its errors name the place. No NaN or Inf
+	// is ever in a batch's X, Y (but for textual labels) or Weights.
+	Next() (*matrix.Batch, error)
+
+	// Progress is the share of the source that has been read, in [0, 1], or -1 if unknown.
+	Progress() float64
+
+	// Close ends the pass and releases what it holds.
+	Close() error
+}
+
+// Schema says how a row of a data set becomes a row of numbers. It is kept in a model, so
+// that later data are read in the same way.
+type Schema struct {
+	// Format is "libsvm", "csv", "arff", "npy", "idx", or "rows" for data made in memory.
+	Format string `json:"format"`
+
+	// Dim is the number of input dimensions d, after one-hot coding.
+	Dim int `json:"dim"`
+
+	// Header says that the columns' names came from the file.
+	Header bool `json:"header,omitempty"`
+
+	// Columns are the input columns of a table in the order of the file, without label
+	// and weight; nil for formats without columns.
+	Columns []Column `json:"columns,omitempty"`
+
+	// Width is the number of columns of a table, labels and weights included.
+	Width int `json:"width,omitempty"`
+
+	// Labels are the label columns, nil where there are none.
+	Labels []Place `json:"labels,omitempty"`
+
+	// Weight is the column of weights, nil if there is none.
+	Weight *Place `json:"weight,omitempty"`
+
+	// Base is the index of the first dimension in LIBSVM text, 0 or 1.
+	Base int `json:"base,omitempty"`
+
+	// Missing says what became of missing values: "error", "mean" or "zero".
+	Missing string `json:"missing,omitempty"`
+}
+
+// Column is one input column of a table.
+type Column struct {
+	Place
+
+	// Categories are the values of a categorical column, sorted; value i becomes a 1 in
+	// the i-th of len(Categories) dimensions. nil for a numeric column.
+	Categories []string `json:"categories,omitempty"`
+
+	// Mean replaces a missing value under --missing mean.
+	Mean float64 `json:"mean,omitempty"`
+}
+
+// Place is where a column stands in its file.
+type Place struct {
+	// Name is from the file's first line, or the position as text.
+	Name string `json:"name"`
+
+	// At is the position, from 0.
+	At int `json:"at"`
+}
+
+// Width is the number of dimensions that the column takes: 1 or the number of categories.
+func (c *Column) Width() int {
+	if c.Categories != nil {
+		return len(c.Categories)
+	}
+	return 1
+}
+
+// Options say how a file is to be read; the zero value finds out by itself.
+type Options struct {
+	// Format is "auto" (or ""), "libsvm", "csv", "tsv", "blank" (separated by blanks),
+	// "arff", "npy" or "idx".
+	Format string `json:"format,omitempty"`
+
+	// Label names the label column of a table: a name, an index from 0 (negative: from
+	// the end), several of these separated by commas (several outputs), or "none".
+	// "" means the last column.
+	Label string `json:"label,omitempty"`
+
+	// LabelsFile is a file of labels, one a row, for formats that hold only inputs (IDX,
+	// NPY) or for tables: itself IDX, NPY or text.
+	LabelsFile string `json:"labels_file,omitempty"`
+
+	// Weight names the column of row weights, by name or index.
+	Weight string `json:"weight,omitempty"`
+
+	// Header is "auto" (or ""), "yes" or "no".
+	Header string `json:"header,omitempty"`
+
+	// Base is the first index of LIBSVM text, "1" (or "") or "0".
+	Base string `json:"base,omitempty"`
+
+	// Missing is "error" (or ""), "mean" or "zero".
+	Missing string `json:"missing,omitempty"`
+
+	// Dim is the width of LIBSVM rows, 0 if it is to be found out.
+	Dim int `json:"dim,omitempty"`
+
+	// BatchRows is the largest number of rows in a batch; 0 means 4096.
+	BatchRows int `json:"batch_rows,omitempty"`
+
+	// Schema is that of a trained model, which the file has to match: columns by name
+	// where both have a header, else by position; a missing label column is no error then
+	// (the rows are unlabelled).
+	Schema *Schema `json:"-"`
+}

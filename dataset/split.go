@@ -1,0 +1,105 @@
+package dataset
+
+import (
+	"context"
+	"math"
+
+	"mercer/internal/random"
+	"mercer/matrix"
+)
+
+// Split divides a source in two: a row goes to held where a hash of seed and row number falls
+// below the share. So each row is held with that probability, and which are depends neither
+// on batches nor on how many rows there are.
+func Split(src Source, share float64, seed uint64) (rest, held Source) {
+	threshold := uint64(math.MaxUint64)
+	if share < 1 {
+		threshold = uint64(max(0, share) * (1 << 32) * (1 << 32))
+	}
+	in := func(row int) bool { return random.Hash(seed, "split", uint64(row)) < threshold }
+	return &part{src, func(row int) bool { return !in(row) }}, &part{src, in}
+}
+
+// part is the rows of a source that a rule keeps.
+type part struct {
+	Source
+	keep func(row int) bool
+}
+
+func (p *part) Open(ctx context.Context) (Reader, error) {
+	r, err := p.Source.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &partReader{Reader: r, keep: p.keep}, nil
+}
+
+// partReader hands out the rows that are kept, numbered anew.
+type partReader struct {
+	Reader
+	keep func(row int) bool
+	rows int
+
+	batch matrix.Batch
+	dense matrix.Dense
+	csr   matrix.CSR
+}
+
+func (r *partReader) Next() (*matrix.Batch, error) {
+	for {
+		b, err := r.Reader.Next()
+		if err != nil {
+			return nil, err
+		}
+		r.take(b)
+		if n := r.batch.X.Len(); n > 0 {
+			r.batch.First = r.rows
+			r.rows += n
+			return &r.batch, nil
+		}
+	}
+}
+
+// take copies the rows of b that are kept.
+func (r *partReader) take(b *matrix.Batch) {
+	out := &r.batch
+	out.Outputs, out.Y, out.Weights = b.Outputs, out.Y[:0], out.Weights[:0]
+	names := out.Names[:0]
+	if b.X.CSR != nil {
+		r.csr.Rows, r.csr.Cols = 0, b.X.CSR.Cols
+		r.csr.Ptr, r.csr.Idx, r.csr.Val = append(r.csr.Ptr[:0], 0), r.csr.Idx[:0], r.csr.Val[:0]
+		out.X = matrix.Rows{CSR: &r.csr}
+	} else {
+		r.dense.Reshape(b.X.Len(), b.X.Dense.Cols)
+		r.dense.Rows = 0
+		out.X = matrix.Rows{Dense: &r.dense}
+	}
+	for i := range b.X.Len() {
+		if !r.keep(b.First + i) {
+			continue
+		}
+		if b.X.CSR != nil {
+			idx, val := b.X.CSR.Row(i)
+			r.csr.Idx, r.csr.Val = append(r.csr.Idx, idx...), append(r.csr.Val, val...)
+			r.csr.Ptr = append(r.csr.Ptr, len(r.csr.Idx))
+			r.csr.Rows++
+		} else {
+			r.dense.Rows++
+			copy(r.dense.Row(r.dense.Rows-1), b.X.Dense.Row(i))
+		}
+		out.Y = append(out.Y, b.Y[i*b.Outputs:(i+1)*b.Outputs]...)
+		if b.Names != nil {
+			names = append(names, b.Names[i])
+		}
+		if b.Weights != nil {
+			out.Weights = append(out.Weights, b.Weights[i])
+		}
+	}
+	out.Names = names
+	if b.Names == nil {
+		out.Names = nil
+	}
+	if b.Weights == nil {
+		out.Weights = nil
+	}
+}

@@ -1,0 +1,268 @@
+package dataset
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// SurveyOptions say how a survey is made.
+type SurveyOptions struct {
+	// Seed draws the sample.
+	Seed uint64
+
+	// Sample is the number of sample rows; 0 means 2000, fewer for very wide rows.
+	Sample int
+
+	// Progress, if not nil, is told the rows read and the share of the source.
+	Progress func(rows int, share float64)
+}
+
+// Summary is what one pass over a source tells about it.
+type Summary struct {
+	// Rows is n, Dim is d: the largest width of a batch, or the schema's.
+	Rows, Dim int
+
+	// Columns describe each dimension.
+	Columns []ColumnStats
+
+	// Sparse says that the rows came as CSR; NonZero counts the values that are not 0.
+	Sparse  bool
+	NonZero int64
+
+	// Outputs is the number of targets a row, 0 if the rows have no labels.
+	Outputs int
+
+	// Sample holds rows drawn at random, in their order.
+	Sample matrix.Rows
+
+	labels labelCounts
+	format string
+	name   string
+}
+
+// ColumnStats describe the values of one dimension, zeros of sparse rows included.
+type ColumnStats struct {
+	Min, Max, Mean, Variance float64
+
+	// NonZero counts the values that are not 0; Integer says that all are whole numbers.
+	NonZero int64
+	Integer bool
+}
+
+// Density is the share of values that are not 0.
+func (s *Summary) Density() float64 {
+	if s.Rows == 0 || s.Dim == 0 {
+		return 0
+	}
+	return float64(s.NonZero) / (float64(s.Rows) * float64(s.Dim))
+}
+
+// Survey reads src once and describes it. The result does not depend on the size of the
+// batches. Memory: O(d), the sample, and the labels where they are classes.
+func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error) {
+	r, err := src.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(b); err != nil {
+			return nil, err
+		}
+		if opt.Progress != nil {
+			opt.Progress(s.sum.Rows, r.Progress())
+		}
+	}
+	return s.finish()
+}
+
+// surveyor is the state of a survey.
+type surveyor struct {
+	opt    SurveyOptions
+	sum    *Summary
+	cols   []columnSums
+	sample rowHeap
+}
+
+// columnSums gather a column around its first value, so that a large mean does not cancel.
+type columnSums struct {
+	shift, sum, square float64
+	min, max           float32
+	nonZero            int64
+	fraction           bool // some value is not whole
+}
+
+func (c *columnSums) add(v float32) {
+	x := float64(v) - c.shift
+	c.sum += x
+	c.square += x * x
+	if v < c.min {
+		c.min = v
+	}
+	if v > c.max {
+		c.max = v
+	}
+	if v != 0 {
+		c.nonZero++
+	}
+	if v != float32(int32(v)) && float64(v) != math.Trunc(float64(v)) {
+		c.fraction = true
+	}
+}
+
+func (s *surveyor) add(b *matrix.Batch) error {
+	n := b.X.Len()
+	if n == 0 {
+		return nil
+	}
+	if s.sum.Rows == 0 {
+		s.sum.Sparse = b.X.CSR != nil
+		s.sum.Outputs = b.Outputs
+	}
+	s.sum.Dim = max(s.sum.Dim, b.X.Dim())
+	for len(s.cols) < s.sum.Dim {
+		s.cols = append(s.cols, columnSums{min: float32(math.Inf(1)), max: float32(math.Inf(-1))})
+	}
+	if x := b.X.CSR; x != nil {
+		for k := x.Ptr[0]; k < x.Ptr[n]; k++ {
+			s.cols[x.Idx[k]].add(x.Val[k])
+		}
+	} else {
+		x := b.X.Dense
+		if s.sum.Rows == 0 {
+			for j, v := range x.Row(0) {
+				s.cols[j].shift = float64(v)
+			}
+		}
+		vec.Parallel(x.Cols, 64, func(lo, hi int) {
+			for i := range n {
+				for j, v := range x.Row(i)[lo:hi] {
+					s.cols[lo+j].add(v)
+				}
+			}
+		})
+	}
+	if b.Outputs > 0 {
+		s.sum.labels.add(b)
+	}
+	s.drawSample(b)
+	s.sum.Rows += n
+	return nil
+}
+
+// drawSample keeps the rows with the smallest hashes: a uniform sample that depends on row
+// numbers only.
+func (s *surveyor) drawSample(b *matrix.Batch) {
+	if s.opt.Sample == 0 {
+		s.opt.Sample = min(2000, max(200, (1<<26)/max(1, b.X.Dim())))
+		if b.X.CSR != nil {
+			s.opt.Sample = 2000
+		}
+	}
+	for i := range b.X.Len() {
+		h := random.Hash(s.opt.Seed, "survey-sample", uint64(s.sum.Rows+i))
+		if len(s.sample) == s.opt.Sample && h >= s.sample[0].hash {
+			continue
+		}
+		row := sampleRow{hash: h, number: s.sum.Rows + i}
+		if b.X.CSR != nil {
+			idx, val := b.X.CSR.Row(i)
+			row.idx, row.val = slices.Clone(idx), slices.Clone(val)
+		} else {
+			row.val = slices.Clone(b.X.Dense.Row(i))
+		}
+		if len(s.sample) == s.opt.Sample {
+			s.sample[0] = row
+			heap.Fix(&s.sample, 0)
+		} else {
+			heap.Push(&s.sample, row)
+		}
+	}
+}
+
+// sampleRow is a row of the sample.
+type sampleRow struct {
+	hash   uint64
+	number int
+	idx    []int32
+	val    []float32
+}
+
+// rowHeap has the row with the largest hash on top.
+type rowHeap []sampleRow
+
+func (h rowHeap) Len() int           { return len(h) }
+func (h rowHeap) Less(i, j int) bool { return h[i].hash > h[j].hash }
+func (h rowHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *rowHeap) Push(x any)        { *h = append(*h, x.(sampleRow)) }
+func (h *rowHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+func (s *surveyor) finish() (*Summary, error) {
+	sum := s.sum
+	if sum.Rows == 0 {
+		return nil, fmt.Errorf("%s: has no rows", sum.name)
+	}
+	if sum.Dim == 0 {
+		return nil, fmt.Errorf("%s: the rows have no input dimensions", sum.name)
+	}
+	n := float64(sum.Rows)
+	sum.Columns = make([]ColumnStats, sum.Dim)
+	for j := range sum.Columns {
+		c := columnSums{min: float32(math.Inf(1)), max: float32(math.Inf(-1))}
+		if j < len(s.cols) {
+			c = s.cols[j]
+		}
+		if sum.Sparse && c.nonZero < int64(sum.Rows) {
+			c.min, c.max = min(c.min, 0), max(c.max, 0)
+		}
+		m := c.sum / n
+		sum.NonZero += c.nonZero
+		sum.Columns[j] = ColumnStats{
+			Min: float64(c.min), Max: float64(c.max), Mean: c.shift + m,
+			Variance: max(0, c.square/n-m*m), NonZero: c.nonZero, Integer: !c.fraction,
+		}
+		if c.min == c.max {
+			sum.Columns[j].Variance = 0
+		}
+	}
+	rows := []sampleRow(s.sample)
+	slices.SortFunc(rows, func(a, b sampleRow) int { return a.number - b.number })
+	if sum.Sparse {
+		x := &matrix.CSR{Rows: len(rows), Cols: sum.Dim, Ptr: []int{0}}
+		for _, r := range rows {
+			x.Idx = append(x.Idx, r.idx...)
+			x.Val = append(x.Val, r.val...)
+			x.Ptr = append(x.Ptr, len(x.Idx))
+		}
+		sum.Sample.CSR = x
+	} else {
+		x := matrix.NewDense(len(rows), sum.Dim)
+		for i, r := range rows {
+			copy(x.Row(i), r.val)
+		}
+		sum.Sample.Dense = x
+	}
+	return sum, nil
+}

@@ -1,0 +1,238 @@
+package feature
+
+import (
+	"encoding/json"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+var rbf = kernel.Kernel{Name: "rbf", Gamma: 0.5}
+var laplacian = kernel.Kernel{Name: "laplacian", Gamma: 0.5}
+
+// everyMap has one configuration of each map in each form.
+var everyMap = []Config{
+	{Map: "rff", Kernel: rbf, Form: "pair"},
+	{Map: "rff", Kernel: rbf, Form: "phase"},
+	{Map: "orf", Kernel: rbf, Form: "pair"},
+	{Map: "orf", Kernel: rbf, Form: "phase"},
+	{Map: "rff", Kernel: laplacian, Form: "pair"},
+	{Map: "rff", Kernel: laplacian, Form: "phase"},
+}
+
+func (c Config) String() string { return c.Map + " " + c.Kernel.Name + " " + c.Form }
+
+func draw(t testing.TB, cfg Config, d int) *fourier {
+	t.Helper()
+	m, err := New(cfg, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*fourier)
+}
+
+// someRows returns n rows of d dimensions, half of whose elements are 0, dense and sparse.
+func someRows(n, d int) (dense, sparse matrix.Rows) {
+	r := random.New(1, "rows")
+	m := matrix.NewDense(n, d)
+	s := &matrix.CSR{Rows: n, Cols: d, Ptr: []int{0}}
+	for i := range n {
+		for j := range d {
+			if r.Sign() > 0 {
+				m.Row(i)[j] = float32(r.Normal())
+				s.Idx, s.Val = append(s.Idx, int32(j)), append(s.Val, m.Row(i)[j])
+			}
+		}
+		s.Ptr = append(s.Ptr, len(s.Val))
+	}
+	return matrix.Rows{Dense: m}, matrix.Rows{CSR: s}
+}
+
+func transform(m Map, x matrix.Rows) *matrix.Dense {
+	_, out := m.Dims()
+	z := matrix.NewDense(x.Len(), out)
+	for i := range z.Data {
+		z.Data[i] = float32(math.NaN())
+	}
+	m.Transform(z, x)
+	return z
+}
+
+func TestRowDoesNotDependOnItsBatch(t *testing.T) {
+	dense, sparse := someRows(150, 70)
+	for _, cfg := range everyMap {
+		cfg.Features = 1000
+		m := draw(t, cfg, 70)
+		for _, x := range []matrix.Rows{dense, sparse} {
+			want := transform(m, x)
+			threads := runtime.GOMAXPROCS(3)
+			for _, step := range []int{1, 7, 9, 64, 65, 150} {
+				for i := 0; i < 150; i += step {
+					j := min(i+step, 150)
+					got := transform(m, x.Slice(i, j))
+					if !slices.Equal(got.Data, want.Data[i*1000:j*1000]) {
+						t.Fatalf("%s, sparse %t: rows [%d, %d) alone give other features", cfg, x.CSR != nil, i, j)
+					}
+				}
+			}
+			runtime.GOMAXPROCS(threads)
+		}
+	}
+}
+
+// Columns of a wider matrix are transformed into columns of a wider one, and nothing else of
+// it is touched.
+func TestTransformOfViews(t *testing.T) {
+	dense, _ := someRows(20, 12)
+	for _, cfg := range everyMap {
+		cfg.Features = 30
+		m := draw(t, cfg, 5)
+		x := matrix.Rows{Dense: dense.Dense.Columns(4, 9)}
+		z := matrix.NewDense(20, 40)
+		m.Transform(z.Columns(6, 36), x)
+		packed := matrix.NewDense(20, 5)
+		for i := range 20 {
+			copy(packed.Row(i), x.Dense.Row(i))
+		}
+		want := transform(m, matrix.Rows{Dense: packed})
+		for i := range 20 {
+			row := z.Row(i)
+			if !slices.Equal(row[6:36], want.Row(i)) {
+				t.Errorf("%s: row %d of a view has other features", cfg, i)
+			}
+			for _, v := range append(row[:6:6], row[36:]...) {
+				if v != 0 {
+					t.Fatalf("%s: row %d is written outside of the view", cfg, i)
+				}
+			}
+		}
+	}
+}
+
+func TestMapServesManyGoroutines(t *testing.T) {
+	dense, sparse := someRows(40, 10)
+	for _, cfg := range everyMap {
+		cfg.Features = 64
+		m := draw(t, cfg, 10)
+		want := [2]*matrix.Dense{transform(m, dense), transform(m, sparse)}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 5 {
+					for k, x := range []matrix.Rows{dense, sparse} {
+						if !slices.Equal(transform(m, x).Data, want[k].Data) {
+							t.Errorf("%s: goroutines disturb each other", cfg)
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+func TestTransformAllocatesNothingPerRow(t *testing.T) {
+	dense, sparse := someRows(600, 20)
+	for _, cfg := range everyMap {
+		cfg.Features = 1000
+		m := draw(t, cfg, 20)
+		for _, x := range []matrix.Rows{dense, sparse} {
+			for rows, most := range map[int]float64{1: 0, 600: 20} {
+				z, part := matrix.NewDense(rows, 1000), x.Slice(0, rows)
+				if n := testing.AllocsPerRun(3, func() { m.Transform(z, part) }); n > most {
+					t.Errorf("%s, sparse %t: %d rows take %g allocations", cfg, x.CSR != nil, rows, n)
+				}
+			}
+		}
+	}
+}
+
+func TestSameConfigurationGivesSameMap(t *testing.T) {
+	dense, _ := someRows(3, 10)
+	for _, cfg := range everyMap {
+		cfg.Features, cfg.Seed = 40, 5
+		text, err := json.Marshal(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Config
+		if err := json.Unmarshal(text, &again); err != nil || again != cfg {
+			t.Fatalf("%s became %+v, %v", text, again, err)
+		}
+		want := transform(draw(t, cfg, 10), dense)
+		if !slices.Equal(transform(draw(t, again, 10), dense).Data, want.Data) {
+			t.Errorf("%s: the same configuration gives another map", cfg)
+		}
+		cfg.Seed = 6
+		if slices.Equal(transform(draw(t, cfg, 10), dense).Data, want.Data) {
+			t.Errorf("%s: another seed gives the same map", cfg)
+		}
+	}
+}
+
+func TestZeroConfigIsPairedRandomFourierFeatures(t *testing.T) {
+	dense, _ := someRows(3, 10)
+	want := transform(draw(t, Config{Map: "rff", Form: "pair", Kernel: rbf, Features: 8}, 10), dense)
+	got := transform(draw(t, Config{Kernel: rbf, Features: 8}, 10), dense)
+	if !slices.Equal(got.Data, want.Data) {
+		t.Error("the defaults are not rff, pair")
+	}
+}
+
+func TestNewSaysWhatIsWrong(t *testing.T) {
+	good := Config{Kernel: rbf, Features: 8}
+	change := func(f func(*Config)) Config { c := good; f(&c); return c }
+	for _, c := range []struct {
+		cfg  Config
+		dim  int
+		want string
+	}{
+		{change(func(c *Config) { c.Map = "fourier" }), 3, `"fourier" is not a map; known are rff, orf`},
+		{change(func(c *Config) { c.Kernel.Name = "gauss" }), 3, `"gauss" is not a kernel`},
+		{change(func(c *Config) { c.Kernel.Name = "linear" }), 3, "approximates rbf and laplacian"},
+		{change(func(c *Config) { c.Kernel = kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2} }), 3, "approximates rbf and laplacian"},
+		{change(func(c *Config) { c.Map, c.Kernel = "orf", laplacian }), 3, "use map rff"},
+		{change(func(c *Config) { c.Kernel.Gamma = 0 }), 3, "gamma is 0"},
+		{change(func(c *Config) { c.Kernel.Gamma = -1 }), 3, "gamma is -1"},
+		{change(func(c *Config) { c.Kernel.Gamma = math.NaN() }), 3, "gamma is NaN"},
+		{change(func(c *Config) { c.Kernel.Gamma = math.Inf(1) }), 3, "gamma is +Inf"},
+		{change(func(c *Config) { c.Kernel.Gamma = 1e300 }), 3, "too large for float32"},
+		{change(func(c *Config) { c.Map, c.Kernel.Gamma = "orf", 1e300 }), 3, "too large for float32"},
+		{change(func(c *Config) { c.Features = 0 }), 3, "features is 0"},
+		{change(func(c *Config) { c.Features = -2 }), 3, "features is -2"},
+		{change(func(c *Config) { c.Features = 511 }), 3, "use 512, or form phase"},
+		{change(func(c *Config) { c.Features = 1 << 30 }), 1 << 20, "bytes; use fewer"},
+		{change(func(c *Config) { c.Form = "complex" }), 3, "known are pair, phase"},
+		{good, 0, "0 dimensions"},
+	} {
+		if _, err := New(c.cfg, c.dim); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v of %d dimensions: %v, want %q", c.cfg, c.dim, err, c.want)
+		}
+	}
+}
+
+func TestTransformPanicsOnWrongSizes(t *testing.T) {
+	m := draw(t, Config{Kernel: rbf, Features: 8}, 3)
+	for name, f := range map[string]func(){
+		"dimensions": func() { m.Transform(matrix.NewDense(2, 8), matrix.Rows{Dense: matrix.NewDense(2, 4)}) },
+		"rows":       func() { m.Transform(matrix.NewDense(3, 8), matrix.Rows{Dense: matrix.NewDense(2, 3)}) },
+		"features":   func() { m.Transform(matrix.NewDense(2, 7), matrix.Rows{Dense: matrix.NewDense(2, 3)}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("wrong %s went through", name)
+				}
+			}()
+			f()
+		}()
+	}
+	m.Transform(matrix.NewDense(0, 8), matrix.Rows{Dense: matrix.NewDense(0, 3)})
+}

@@ -1,0 +1,146 @@
+package feature
+
+import (
+	"math"
+
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// Frequency j depends on the seed, j and the dimension alone: a map with more features begins
+// with the frequencies of one with fewer.
+
+// independent fills w with independent numbers: scale times what draw gives. Column j has its
+// own stream.
+func independent(w *matrix.Dense, seed uint64, draw func(*random.Stream) float64, scale float64) {
+	const group = 16 // columns of one cache line
+	vec.Parallel(w.Cols, group, func(lo, hi int) {
+		for ; lo < hi; lo += group {
+			var streams [group]*random.Stream
+			for c := range streams {
+				streams[c] = random.New(seed, "feature.rff", uint64(lo+c))
+			}
+			for i := range w.Rows {
+				row := w.Row(i)[lo:min(lo+group, hi)]
+				for c := range row {
+					row[c] = float32(scale * draw(streams[c]))
+				}
+			}
+		}
+	})
+}
+
+// orthogonal fills w with the frequencies of orthogonal random features (Yu et al.,
+// "Orthogonal random features", 2016): every d columns in a row are a random orthogonal
+// matrix, uniform in the sense of Haar, whose columns have independent lengths that follow
+// scale·χ_d. So each column alone is N(0, scale²I).
+//
+// It takes O(d²m) operations and 8·d·min(d, m) bytes beside w.
+func orthogonal(w *matrix.Dense, seed uint64, scale float64) {
+	d := w.Rows
+	for lo := 0; lo < w.Cols; lo += d {
+		n := min(d, w.Cols-lo)
+		reflections := make([]reflection, n)
+		lengths := make([]float64, n)
+		vec.Parallel(n, 1, func(a, b int) {
+			for k := a; k < b; k++ {
+				stream := random.New(seed, "feature.orf", uint64(lo+k))
+				reflections[k] = newReflection(stream, d-k)
+				lengths[k] = float64(scale * stream.Chi(float64(d)))
+			}
+		})
+		haar(reflections, d, func(j, c int, q [][width]float64) {
+			for i := range q {
+				row := w.Row(i)[lo+j:][:c]
+				for k := range row {
+					row[k] = float32(lengths[j+k] * q[i][k])
+				}
+			}
+		})
+	}
+}
+
+// reflection is Householder's H = I - βvvᵀ that takes the vector x of independent normal
+// numbers to a multiple of the first unit vector: v is x but for its first element.
+type reflection struct {
+	v     []float64
+	beta  float64 // 2/‖v‖²
+	first float64 // x₁
+	norm  float64 // ‖x‖
+}
+
+func newReflection(r *random.Stream, n int) reflection {
+	h := reflection{v: make([]float64, n)}
+	sum := 0.0
+	for i := range h.v {
+		x := r.Normal()
+		h.v[i] = x
+		sum += float64(x * x)
+	}
+	h.first, h.norm = h.v[0], math.Sqrt(sum)
+	h.v[0] += math.Copysign(h.norm, h.first) // no cancellation
+	h.beta = 1 / float64(h.norm*(h.norm+math.Abs(h.first)))
+	return h
+}
+
+// width is the number of columns that haar computes together.
+const width = 4
+
+// haar computes the first n = len(h) columns of a Haar-distributed orthogonal d×d matrix
+// (Stewart, "The efficient generation of random orthogonal matrices", 1980). Column j is a
+// uniform direction x_j/‖x_j‖ in the d-j dimensions that are left, taken by the reflections
+// j-1, …, 0 into the complement of the columns before: what the QR factorisation of a normal
+// matrix gives when R's diagonal is made positive, at half the cost, and, as every column is
+// a fixed sequence of operations, with the same bits on every machine.
+//
+// emit gets the columns j, …, j+c-1, c ≤ width, beside each other; it runs on many goroutines.
+func haar(h []reflection, d int, emit func(j, c int, q [][width]float64)) {
+	groups := (len(h) + width - 1) / width
+	// The later a column, the more reflections: a group is paired with one from the other
+	// end, so that all pairs cost the same.
+	vec.Parallel((groups+1)/2, 1, func(lo, hi int) {
+		q := make([][width]float64, d)
+		for p := lo; p < hi; p++ {
+			columns(h, p*width, q, emit)
+			if other := groups - 1 - p; other != p {
+				columns(h, other*width, q, emit)
+			}
+		}
+	})
+}
+
+// columns computes the columns from j on, at most width. A column is 0 until its turn comes.
+func columns(h []reflection, j int, q [][width]float64, emit func(j, c int, q [][width]float64)) {
+	clear(q)
+	end := min(j+width, len(h))
+	for k := end - 1; k >= 0; k-- {
+		h[k].apply(q[k:])
+		if k >= j {
+			q[k][k-j] = h[k].first / h[k].norm
+			for i, x := range h[k].v[1:] {
+				q[k+1+i][k-j] = x / h[k].norm
+			}
+		}
+	}
+	emit(j, end-j, q)
+}
+
+// apply computes q = Hq. The conversions keep products and sums apart on every machine.
+func (h *reflection) apply(q [][width]float64) {
+	var s0, s1, s2, s3 float64
+	q = q[:len(h.v)]
+	for i, v := range h.v {
+		s0 += float64(v * q[i][0])
+		s1 += float64(v * q[i][1])
+		s2 += float64(v * q[i][2])
+		s3 += float64(v * q[i][3])
+	}
+	s0, s1, s2, s3 = float64(s0*h.beta), float64(s1*h.beta), float64(s2*h.beta), float64(s3*h.beta)
+	for i, v := range h.v {
+		q[i][0] -= float64(v * s0)
+		q[i][1] -= float64(v * s1)
+		q[i][2] -= float64(v * s2)
+		q[i][3] -= float64(v * s3)
+	}
+}

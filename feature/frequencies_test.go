@@ -1,0 +1,188 @@
+package feature
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// column is ω_j.
+func (f *fourier) column(j int) []float64 {
+	c := make([]float64, f.w.Rows)
+	for i := range c {
+		c[i] = float64(f.w.Row(i)[j])
+	}
+	return c
+}
+
+func product(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// The float32 of W leave cosines of 10⁻⁷ between orthogonal columns.
+func TestOrthogonalFrequenciesAreOrthogonalWithinBlocks(t *testing.T) {
+	for _, c := range []struct{ d, m int }{{1, 5}, {2, 5}, {7, 30}, {50, 20}, {30, 30}, {65, 130}} {
+		f := draw(t, Config{Map: "orf", Kernel: rbf, Features: 2 * c.m}, c.d)
+		crossing := 0
+		for i := range c.m {
+			for j := range i {
+				a, b := f.column(i), f.column(j)
+				cos := product(a, b) / math.Sqrt(product(a, a)*product(b, b))
+				if i/c.d == j/c.d && math.Abs(cos) > 5e-7 {
+					t.Errorf("d=%d: frequencies %d and %d have cosine %g", c.d, i, j, cos)
+				}
+				if i/c.d != j/c.d && math.Abs(cos) < 1e-6 {
+					crossing++
+				}
+			}
+		}
+		if crossing > 0 {
+			t.Errorf("d=%d: %d pairs of different blocks are orthogonal", c.d, crossing)
+		}
+	}
+}
+
+// ks is √n times the largest distance between a sample's distribution function and cdf. It
+// exceeds 2.2 with probability 1.3·10⁻⁴.
+func ks(sample []float64, cdf func(float64) float64) float64 {
+	slices.Sort(sample)
+	n, worst := float64(len(sample)), 0.0
+	for i, x := range sample {
+		p := cdf(x)
+		worst = max(worst, p-float64(i)/n, float64(i+1)/n-p)
+	}
+	return worst * math.Sqrt(n)
+}
+
+func TestFrequencyLengthsFollowChi(t *testing.T) {
+	const m = 3000
+	for _, name := range []string{"rff", "orf"} {
+		for _, d := range []int{1, 6, 40} {
+			f := draw(t, Config{Map: name, Kernel: rbf, Features: 2 * m}, d)
+			var squares []float64
+			for j := range m {
+				squares = append(squares, product(f.column(j), f.column(j))/(2*rbf.Gamma))
+			}
+			if k := ks(squares, (distuv.ChiSquared{K: float64(d)}).CDF); !(k < 2.2) {
+				t.Errorf("%s, d=%d: √n·D = %g", name, d, k)
+			}
+		}
+	}
+}
+
+// Each coordinate of each frequency has the kernel's spectral law. Within a block of
+// orthogonal ones the numbers depend on each other, so each sample has one from each block.
+func TestFrequencyCoordinatesFollowTheSpectralLaw(t *testing.T) {
+	const d, blocks = 3, 2000
+	for _, c := range []struct {
+		cfg Config
+		cdf func(float64) float64
+	}{
+		{Config{Map: "rff", Kernel: rbf}, distuv.Normal{Sigma: math.Sqrt(2 * rbf.Gamma)}.CDF},
+		{Config{Map: "orf", Kernel: rbf}, distuv.Normal{Sigma: math.Sqrt(2 * rbf.Gamma)}.CDF},
+		{Config{Map: "rff", Kernel: laplacian}, func(x float64) float64 { return 0.5 + math.Atan(x/laplacian.Gamma)/math.Pi }},
+	} {
+		c.cfg.Features = 2 * d * blocks
+		f := draw(t, c.cfg, d)
+		for i := range d {
+			for column := range d {
+				var sample []float64
+				for b := range blocks {
+					sample = append(sample, float64(f.w.Row(i)[b*d+column]))
+				}
+				if k := ks(sample, c.cdf); !(k < 2.2) {
+					t.Errorf("%s: coordinate %d of column %d: √n·D = %g", c.cfg, i, column, k)
+				}
+			}
+		}
+	}
+}
+
+// Haar's measure on the orthogonal matrices of order 3 or more has E tr Q = 0,
+// E (tr Q)² = 1, E tr Q² = 1 and both signs of the determinant equally often. The Q of a QR
+// factorisation without correction of its signs fails.
+func TestOrthogonalDirectionsAreHaar(t *testing.T) {
+	const d, blocks = 3, 3000
+	f := draw(t, Config{Map: "orf", Kernel: rbf, Features: 2 * d * blocks}, d)
+	var trace, traceSquared, traceOfSquare, determinant []float64
+	for b := range blocks {
+		var q [d][d]float64 // columns
+		for j := range q {
+			copy(q[j][:], f.column(b*d+j))
+			length := math.Sqrt(product(q[j][:], q[j][:]))
+			for i := range q[j] {
+				q[j][i] /= length
+			}
+		}
+		tr := q[0][0] + q[1][1] + q[2][2]
+		square := 0.0
+		for i := range d {
+			for j := range d {
+				square += q[i][j] * q[j][i]
+			}
+		}
+		det := q[0][0]*(q[1][1]*q[2][2]-q[1][2]*q[2][1]) -
+			q[0][1]*(q[1][0]*q[2][2]-q[1][2]*q[2][0]) +
+			q[0][2]*(q[1][0]*q[2][1]-q[1][1]*q[2][0])
+		trace, traceSquared = append(trace, tr), append(traceSquared, tr*tr)
+		traceOfSquare, determinant = append(traceOfSquare, square), append(determinant, det)
+	}
+	for _, c := range []struct {
+		name   string
+		sample []float64
+		want   float64
+	}{{"tr Q", trace, 0}, {"(tr Q)²", traceSquared, 1}, {"tr Q²", traceOfSquare, 1}, {"det Q", determinant, 0}} {
+		mean, m2, _ := moments(c.sample, c.want)
+		if se := math.Sqrt(m2 / blocks); math.Abs(mean-c.want) > 4*se {
+			t.Errorf("E %s = %g ± %g, want %g", c.name, mean, se, c.want)
+		}
+	}
+}
+
+func TestMoreFeaturesBeginWithTheSameFrequencies(t *testing.T) {
+	for _, cfg := range everyMap {
+		cfg.Features, cfg.Form = 30, "phase"
+		few := draw(t, cfg, 9)
+		cfg.Features = 99
+		many := draw(t, cfg, 9)
+		for j := range 30 {
+			if !slices.Equal(few.column(j), many.column(j)) || few.phases[j] != many.phases[j] {
+				t.Errorf("%s: frequency %d changes with the number of features", cfg, j)
+			}
+		}
+	}
+}
+
+// The maps are frozen: a model file keeps a seed, not the frequencies. These are FNV-1a of the
+// bytes of W and b, little-endian, recorded on amd64; they must never be edited.
+func TestFrequenciesAreFrozen(t *testing.T) {
+	recorded := map[string]uint64{
+		"rff rbf pair":        0x568112ae1f9e96de,
+		"rff rbf phase":       0x1ac1cfff04428803,
+		"orf rbf pair":        0x44adb9ff3ce5d07d,
+		"orf rbf phase":       0xffc7b23c2e484573,
+		"rff laplacian pair":  0x673ec6d858260f0f,
+		"rff laplacian phase": 0x708e6cefdb41e9ca,
+	}
+	for _, cfg := range everyMap {
+		cfg.Features, cfg.Seed = 150, 1
+		f := draw(t, cfg, 33)
+		h := fnv.New64a()
+		for _, numbers := range [][]float32{f.w.Data, f.phases} {
+			if err := binary.Write(h, binary.LittleEndian, numbers); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := h.Sum64(); got != recorded[cfg.String()] {
+			t.Errorf("%q: %#x,", cfg.String(), got)
+		}
+	}
+}

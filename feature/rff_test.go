@@ -1,0 +1,231 @@
+package feature
+
+import (
+	"math"
+	"testing"
+
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// The distances ‖Δ‖ of the pairs on which estimates are tested: near, middling and far.
+var distances = []float64{0.3, 1, 2.5}
+
+// pairs returns a matrix of 1+len(distances) rows: x, and x moved by each of the distances
+// in a direction with all coordinates different from 0.
+func pairs(d int) *matrix.Dense {
+	m := matrix.NewDense(1+len(distances), d)
+	norm := 0.0
+	for j := range d {
+		norm += 1 / float64(1+j)
+	}
+	for j := range d {
+		m.Row(0)[j] = float32(math.Sin(float64(3 * j)))
+		for i, r := range distances {
+			m.Row(1 + i)[j] = m.Row(0)[j] + float32(r/math.Sqrt(norm*float64(1+j)))
+		}
+	}
+	return m
+}
+
+// estimates returns, for each row i ≥ 1 of x, z(x_0)·z(x_i) by maps of the seeds 1 … n.
+func estimates(t *testing.T, cfg Config, x *matrix.Dense, n int) [][]float64 {
+	t.Helper()
+	e := make([][]float64, x.Rows-1)
+	z := matrix.NewDense(x.Rows, cfg.Features)
+	for seed := range n {
+		cfg.Seed = uint64(seed + 1)
+		draw(t, cfg, x.Cols).Transform(z, matrix.Rows{Dense: x})
+		for i := range e {
+			e[i] = append(e[i], dot(z.Row(0), z.Row(i+1)))
+		}
+	}
+	return e
+}
+
+func dot(x, y []float32) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += float64(v) * float64(y[i])
+	}
+	return sum
+}
+
+// moments returns the mean, and the second and fourth moments around centre.
+func moments(sample []float64, centre float64) (mean, m2, m4 float64) {
+	for _, v := range sample {
+		d := v - centre
+		mean += v
+		m2 += d * d
+		m4 += d * d * d * d
+	}
+	n := float64(len(sample))
+	return mean / n, m2 / n, m4 / n
+}
+
+func TestFourierFeaturesUnbiased(t *testing.T) {
+	const n, features = 2000, 16
+	for _, cfg := range everyMap {
+		cfg.Features = features
+		for _, d := range []int{5, 20} { // fewer and more dimensions than frequencies
+			x := pairs(d)
+			for i, sample := range estimates(t, cfg, x, n) {
+				want := cfg.Kernel.Eval(x.Row(0), x.Row(i+1))
+				mean, m2, _ := moments(sample, want)
+				if se := math.Sqrt(m2 / n); math.Abs(mean-want) > 4*se {
+					t.Errorf("%s, d=%d, ‖Δ‖=%g: mean %.5f, want %.5f ± %.5f", cfg, d, distances[i], mean, want, se)
+				}
+			}
+		}
+	}
+}
+
+// variance is that of z(x)·z(y) with independent frequencies.
+func variance(cfg Config, x, y []float32) float64 {
+	double, zero := make([]float32, len(x)), make([]float32, len(x))
+	for i := range x {
+		double[i] = 2 * (x[i] - y[i])
+	}
+	k, k2 := cfg.Kernel.Eval(x, y), cfg.Kernel.Eval(double, zero)
+	if cfg.Form == "phase" {
+		return (1 + k2/2 - k*k) / float64(cfg.Features)
+	}
+	return (1 + k2 - 2*k*k) / float64(cfg.Features)
+}
+
+// The mean of the squared errors has standard error √((m4 - m2²)/n).
+func TestFourierFeaturesVariance(t *testing.T) {
+	const n, d = 4000, 7
+	for _, cfg := range everyMap {
+		if cfg.Map != "rff" {
+			continue
+		}
+		for _, features := range []int{2, 24} {
+			cfg.Features = features
+			x := pairs(d)
+			for i, sample := range estimates(t, cfg, x, n) {
+				_, m2, m4 := moments(sample, cfg.Kernel.Eval(x.Row(0), x.Row(i+1)))
+				want := variance(cfg, x.Row(0), x.Row(i+1))
+				if se := math.Sqrt((m4 - m2*m2) / n); math.Abs(m2-want) > 4*se {
+					t.Errorf("%s, D=%d, ‖Δ‖=%g: variance %.5f, want %.5f ± %.5f", cfg, features, distances[i], m2, want, se)
+				}
+			}
+		}
+	}
+}
+
+// Orthogonal frequencies make the estimate between near rows much better, and at no distance
+// here worse, than the closed form of independent ones.
+func TestOrthogonalFeaturesVaryLess(t *testing.T) {
+	const n, d = 2000, 8
+	cfg := Config{Map: "orf", Kernel: rbf, Features: 2 * d}
+	x := pairs(d)
+	for i, sample := range estimates(t, cfg, x, n) {
+		_, m2, m4 := moments(sample, rbf.Eval(x.Row(0), x.Row(i+1)))
+		iid, se := variance(cfg, x.Row(0), x.Row(i+1)), math.Sqrt((m4-m2*m2)/n)
+		if i < 2 && m2 > 0.5*iid-4*se || m2 > iid+4*se {
+			t.Errorf("‖Δ‖=%g: variance %.5f ± %.5f, independent %.5f", distances[i], m2, se, iid)
+		}
+	}
+}
+
+// The logarithm of a root mean square over n seeds has variance (m4/m2² - 1)/(4n); the line
+// through its values at D = 64, 128, … 4096 has slope -½ within four standard errors.
+func TestFourierFeaturesErrorFallsWithRootOfD(t *testing.T) {
+	const n, d = 150, 8
+	for _, cfg := range everyMap[:4] {
+		x := pairs(d).Slice(0, 3)
+		want := rbf.Eval(x.Row(0), x.Row(2))
+		var slope, sxx, noise float64
+		for e := 6; e <= 12; e++ {
+			cfg.Features = 1 << e
+			_, m2, m4 := moments(estimates(t, cfg, x, n)[1], want)
+			dx := float64(e-9) * math.Ln2
+			slope += dx * math.Log(m2) / 2
+			sxx += dx * dx
+			noise += dx * dx * (m4/(m2*m2) - 1) / (4 * n)
+		}
+		if se := math.Sqrt(noise) / sxx; math.Abs(slope/sxx+0.5) > 4*se || se > 0.02 {
+			t.Errorf("%s: the error falls like D^%.3f ± %.3f", cfg, slope/sxx, se)
+		}
+	}
+}
+
+// In the pair form each cos² + sin² is 1. What is left is the rounding of √(2/D) and of the
+// features to float32, 2·6·10⁻⁸ each.
+func TestPairFeaturesHaveUnitLength(t *testing.T) {
+	dense, _ := someRows(20, 30)
+	for i, v := range dense.Dense.Data {
+		dense.Dense.Data[i] = v * float32(math.Pow(10, float64(i%7-3)))
+	}
+	for _, cfg := range everyMap {
+		if cfg.Form != "pair" {
+			continue
+		}
+		for _, features := range []int{2, 100, 1000} {
+			cfg.Features = features
+			z := transform(draw(t, cfg, 30), dense)
+			for i := range z.Rows {
+				if s := dot(z.Row(i), z.Row(i)); math.Abs(s-1) > 3e-7 {
+					t.Errorf("%s, D=%d: z·z = 1 %+.2g", cfg, features, s-1)
+				}
+			}
+		}
+	}
+}
+
+func TestFourierFeaturesAreTheFormula(t *testing.T) {
+	dense, sparse := someRows(30, 40)
+	for _, cfg := range everyMap {
+		cfg.Features = 500
+		m := draw(t, cfg, 40)
+		for _, x := range []matrix.Rows{dense, sparse} {
+			z := transform(m, x)
+			for i := range z.Rows {
+				for j := range m.w.Cols {
+					projection, size := 0.0, 0.0
+					for k, v := range dense.Dense.Row(i) {
+						term := float64(v) * float64(m.w.Row(k)[j])
+						projection += term
+						size += math.Abs(term)
+					}
+					// 40 float32 additions, then cos and its scaling.
+					scale := math.Sqrt(2.0 / 500)
+					bound := scale * (40*6e-8*size + 2e-7)
+					var got, want []float64
+					if cfg.Form == "pair" {
+						sin, cos := math.Sincos(projection)
+						got = []float64{float64(z.Row(i)[j]), float64(z.Row(i)[250+j])}
+						want = []float64{scale * cos, scale * sin}
+					} else {
+						b := float64(m.phases[j])
+						bound += scale * 6e-8 * (size + 7)
+						got, want = []float64{float64(z.Row(i)[j])}, []float64{scale * math.Cos(projection+b)}
+					}
+					for p := range got {
+						if math.Abs(got[p]-want[p]) > bound {
+							t.Fatalf("%s, sparse %t: feature %d of row %d is %g, want %g ± %g",
+								cfg, x.CSR != nil, j, i, got[p], want[p], bound)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// γ reaches the frequencies as √(2γ) for rbf and as γ for laplacian: at another γ the same
+// pair of rows estimates another kernel value.
+func TestFourierFeaturesFollowGamma(t *testing.T) {
+	x := pairs(6)
+	for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: 0.02}, {Name: "rbf", Gamma: 3}, {Name: "laplacian", Gamma: 0.05}, {Name: "laplacian", Gamma: 2}} {
+		cfg := Config{Kernel: k, Features: 1 << 16}
+		z := transform(draw(t, cfg, 6), matrix.Rows{Dense: x})
+		for i := 1; i < x.Rows; i++ {
+			got, want := dot(z.Row(0), z.Row(i)), k.Eval(x.Row(0), x.Row(i))
+			if se := math.Sqrt(variance(cfg, x.Row(0), x.Row(i))); math.Abs(got-want) > 4*se+1e-6 {
+				t.Errorf("%+v: %g, want %g ± %g", k, got, want, se)
+			}
+		}
+	}
+}

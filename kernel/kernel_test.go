@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"mercer/matrix"
+)
+
+func TestValuesMatchScikitLearn(t *testing.T) {
+	data, err := os.ReadFile("testdata/kernels.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Kernel Kernel
+		X, Y   [][]float32
+		K      [][]float64
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) != 10 {
+		t.Fatalf("%d cases recorded", len(cases))
+	}
+	for _, c := range cases {
+		x, y := matrix.NewDense(len(c.X), 4), matrix.NewDense(len(c.Y), 4)
+		for i, row := range c.X {
+			copy(x.Row(i), row)
+		}
+		for i, row := range c.Y {
+			copy(y.Row(i), row)
+		}
+		gram, err := NewGram(c.Kernel, matrix.Rows{Dense: x}, matrix.Rows{Dense: y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float64, len(c.X)*len(c.Y))
+		gram.Rows(0, len(c.X), got)
+		for i, row := range c.K {
+			for j, want := range row {
+				if v := c.Kernel.Eval(c.X[i], c.Y[j]); !near(v, want, 1e-14) {
+					t.Errorf("%+v: k(x%d, y%d) = %g, want %g", c.Kernel, i, j, v, want)
+				}
+				if v := got[i*len(c.Y)+j]; !near(v, want, 1e-14) {
+					t.Errorf("%+v: K[%d,%d] = %g, want %g", c.Kernel, i, j, v, want)
+				}
+			}
+		}
+	}
+}
+
+// near allows a relative error, and the same absolute one around 0.
+func near(got, want, tolerance float64) bool {
+	return math.Abs(got-want) <= tolerance*max(1, math.Abs(want))
+}
+
+func TestPolynomialOfEveryDegree(t *testing.T) {
+	x, y := []float32{1, 0.5}, []float32{0.25, 2}
+	want := 1.0
+	for p := 1; p <= 20; p++ {
+		want *= 2*1.25 - 0.5 + 1 // all exact: 3
+		if got := (Kernel{Name: "poly", Gamma: 2, Degree: p, Coef0: 0.5}).Eval(x, y); got != want {
+			t.Errorf("degree %d: %g, want %g", p, got, want)
+		}
+	}
+}
+
+func TestValidateNamesWhatIsWrong(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for want, kernels := range map[string][]Kernel{
+		"known are linear, rbf, laplacian, poly": {{}, {Name: "RBF"}, {Name: "gauss"}},
+		"rbf: gamma is":                          {{Name: "rbf"}, {Name: "rbf", Gamma: -1}, {Name: "rbf", Gamma: nan}, {Name: "rbf", Gamma: inf}},
+		"laplacian: gamma is":                    {{Name: "laplacian"}},
+		"poly: gamma is":                         {{Name: "poly", Degree: 2}},
+		"poly: degree is 0":                      {{Name: "poly", Gamma: 1}},
+		"poly: degree is -2":                     {{Name: "poly", Gamma: 1, Degree: -2}},
+		"poly: coef0 is":                         {{Name: "poly", Gamma: 1, Degree: 1, Coef0: -1}, {Name: "poly", Gamma: 1, Degree: 1, Coef0: nan}},
+	} {
+		for _, k := range kernels {
+			if err := k.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", k, err, want)
+			}
+		}
+	}
+	for _, k := range everyKernel {
+		if err := k.Validate(); err != nil {
+			t.Errorf("%+v: %v", k, err)
+		}
+	}
+}
+
+var everyKernel = []Kernel{
+	{Name: "linear"},
+	{Name: "rbf", Gamma: 0.05},
+	{Name: "laplacian", Gamma: 0.03},
+	{Name: "poly", Gamma: 0.1, Degree: 3, Coef0: 1},
+}
+
+func TestEvalPanicsOnDifferentLengths(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("Eval of 1 and 2 dimensions gave a number")
+		}
+	}()
+	Kernel{Name: "linear"}.Eval([]float32{1}, []float32{1, 2})
+}

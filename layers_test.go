@@ -1,0 +1,109 @@
+package mercer
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors are the storeys of the house: a package imports packages from lower floors only.
+// docs/design.md describes them.
+var floors = map[string]int{
+	"internal/vec":    0,
+	"internal/random": 0,
+	"internal/whole":  0,
+	"internal/digits": 0,
+	"matrix":          1,
+	"kernel":          2,
+	"dataset":         2,
+	"feature":         3,
+	"learn":           4,
+	"exact":           4,
+	"model":           5,
+	"lab":             6,
+	".":               6,
+	"cmd/mercer":      7,
+}
+
+// upward says what is wrong with a package's import of another, "" if nothing is.
+func upward(from, to string) string {
+	a, known := floors[from]
+	if !known {
+		return "package " + from + " has no floor; give it one in layers_test.go and docs/design.md"
+	}
+	b, known := floors[to]
+	if !known {
+		return "package " + from + " imports " + to + ", which has no floor"
+	}
+	if b >= a {
+		return "package " + from + " (floor " + strconv.Itoa(a) + ") imports " + to + " (floor " + strconv.Itoa(b) + "); imports go down only"
+	}
+	return ""
+}
+
+func TestImportsGoDownOnly(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != ".") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		from := filepath.ToSlash(filepath.Dir(path))
+		seen[from] = true
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			to, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if to != "mercer" && !strings.HasPrefix(to, "mercer/") {
+				continue
+			}
+			to = strings.TrimPrefix(strings.TrimPrefix(to, "mercer"), "/")
+			if to == "" {
+				to = "."
+			}
+			if wrong := upward(from, to); wrong != "" {
+				t.Errorf("%s: %s", path, wrong)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range floors {
+		if !seen[pkg] {
+			t.Errorf("floor given to %s, which does not exist", pkg)
+		}
+	}
+}
+
+func TestUpwardImportIsFound(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		wrong    bool
+	}{
+		{"model", "learn", false},
+		{"learn", "model", true},
+		{"learn", "exact", true},
+		{"matrix", "nowhere", true},
+		{"nowhere", "matrix", true},
+	} {
+		if got := upward(c.from, c.to); (got != "") != c.wrong {
+			t.Errorf("%s → %s: %q", c.from, c.to, got)
+		}
+	}
+}

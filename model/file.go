@@ -1,0 +1,230 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+)
+
+// The model file has the safetensors layout (docs/model-file.md):
+//
+//	8 bytes   length of the header, little-endian
+//	header    JSON: "__metadata__" (strings) and, for each tensor, dtype, shape, data_offsets
+//	data      the tensors, little-endian, back to back in the order of their names
+//
+// __metadata__.sha256 is the SHA-256 of the whole file with that value's own 64 digits
+// taken as '0', so that no bit of the file can change unnoticed.
+
+// maxHeader is the largest header that the safetensors format allows.
+const maxHeader = 100 << 20
+
+// tensor is an array of a model file; its elements are a []float32 or a []float64.
+type tensor struct {
+	shape []int
+	f32   []float32
+	f64   []float64
+}
+
+func (t *tensor) dtype() (name string, size int) {
+	if t.f64 != nil {
+		return "F64", 8
+	}
+	return "F32", 4
+}
+
+func (t *tensor) len() int { return len(t.f32) + len(t.f64) }
+
+// entry is how the header describes a tensor.
+type entry struct {
+	DType   string   `json:"dtype"`
+	Shape   []int    `json:"shape"`
+	Offsets [2]int64 `json:"data_offsets"`
+}
+
+const (
+	metaKey   = "__metadata__"
+	sumKey    = "sha256"
+	sumLength = 2 * sha256.Size
+)
+
+var blankSum = string(bytes.Repeat([]byte("0"), sumLength))
+
+// writeFile writes a model file. The bytes depend on meta and tensors alone.
+func writeFile(w io.Writer, meta map[string]string, tensors map[string]*tensor) error {
+	meta = maps.Clone(meta)
+	meta[sumKey] = blankSum
+	header := map[string]any{metaKey: meta}
+	names := slices.Sorted(maps.Keys(tensors))
+	offset := int64(0)
+	for _, name := range names {
+		t := tensors[name]
+		dtype, size := t.dtype()
+		end := offset + int64(size)*int64(t.len())
+		header[name] = entry{DType: dtype, Shape: t.shape, Offsets: [2]int64{offset, end}}
+		offset = end
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		return err
+	}
+	for len(text)%8 != 0 {
+		text = append(text, ' ')
+	}
+	if len(text) > maxHeader {
+		return fmt.Errorf("the model's description takes %d bytes; the format allows %d", len(text), maxHeader)
+	}
+
+	body := func(w io.Writer) error {
+		if err := binary.Write(w, binary.LittleEndian, uint64(len(text))); err != nil {
+			return err
+		}
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
+		for _, name := range names {
+			t := tensors[name]
+			var err error
+			if t.f64 != nil {
+				err = binary.Write(w, binary.LittleEndian, t.f64)
+			} else {
+				err = binary.Write(w, binary.LittleEndian, t.f32)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	sum := sha256.New()
+	if err := body(sum); err != nil {
+		return err
+	}
+	at := sumAt(text)
+	hex.Encode(text[at:at+sumLength], sum.Sum(nil))
+	return body(w)
+}
+
+// sumAt finds the digits of the checksum in a header, -1 if they are not there. The key
+// cannot occur inside a string of the header: there its quotes would be escaped.
+func sumAt(header []byte) int {
+	key := []byte(`"` + sumKey + `":"`)
+	at := bytes.Index(header, key)
+	if at < 0 || at+len(key)+sumLength > len(header) {
+		return -1
+	}
+	return at + len(key)
+}
+
+// errCut is a file that ends too early, or whose lengths were altered.
+var errCut = errors.New("the file is cut short or damaged; train the model again or copy it anew")
+
+// readFile reads a model file of size bytes. Nothing is allocated that size does not cover.
+func readFile(r io.Reader, size int64) (meta map[string]string, tensors map[string]*tensor, err error) {
+	var length [8]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, nil, errCut
+	}
+	n := binary.LittleEndian.Uint64(length[:])
+	if n > maxHeader || int64(n) > size-8 {
+		return nil, nil, errors.New("not a model file, or one that is cut short")
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return nil, nil, errCut
+	}
+	if len(text) == 0 || text[0] != '{' {
+		return nil, nil, errors.New("not a model file: it has no header")
+	}
+	data := make([]byte, size-8-int64(n))
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, nil, errCut
+	}
+	at := sumAt(text)
+	if at < 0 {
+		return nil, nil, errors.New("not a model file: its header has no checksum")
+	}
+	stored := string(text[at : at+sumLength])
+	copy(text[at:], blankSum)
+	sum := sha256.New()
+	sum.Write(length[:])
+	sum.Write(text)
+	sum.Write(data)
+	if hex.EncodeToString(sum.Sum(nil)) != stored {
+		return nil, nil, errors.New("the checksum is wrong: the file was cut or altered; train the model again or copy it anew")
+	}
+
+	var header map[string]json.RawMessage
+	if err := json.Unmarshal(text, &header); err != nil {
+		return nil, nil, fmt.Errorf("the header is not JSON: %w", err)
+	}
+	if err := json.Unmarshal(header[metaKey], &meta); err != nil {
+		return nil, nil, fmt.Errorf("the header's %s: %w", metaKey, err)
+	}
+	delete(header, metaKey)
+	tensors = make(map[string]*tensor, len(header))
+	covered := int64(0)
+	for name, raw := range header {
+		var e entry
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
+		}
+		t, err := e.read(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
+		}
+		tensors[name] = t
+		covered += e.Offsets[1] - e.Offsets[0]
+	}
+	if covered != int64(len(data)) {
+		return nil, nil, fmt.Errorf("its tensors cover %d of %d bytes", covered, len(data))
+	}
+	return meta, tensors, nil
+}
+
+// read decodes the tensor that e describes.
+func (e *entry) read(data []byte) (*tensor, error) {
+	size := int64(4)
+	switch e.DType {
+	case "F32":
+	case "F64":
+		size = 8
+	default:
+		return nil, fmt.Errorf("dtype %q; known are F32 and F64", e.DType)
+	}
+	from, to := e.Offsets[0], e.Offsets[1]
+	if from < 0 || to < from || to > int64(len(data)) {
+		return nil, fmt.Errorf("offsets [%d, %d) of %d bytes", from, to, len(data))
+	}
+	count := int64(1)
+	for _, s := range e.Shape {
+		if s < 0 || (s > 0 && count > math.MaxInt64/8/int64(s)) {
+			return nil, fmt.Errorf("shape %v", e.Shape)
+		}
+		count *= int64(s)
+	}
+	if count*size != to-from {
+		return nil, fmt.Errorf("shape %v needs %d bytes, offsets give %d", e.Shape, count*size, to-from)
+	}
+	t := &tensor{shape: e.Shape}
+	part := data[from:to]
+	if size == 4 {
+		t.f32 = make([]float32, count)
+		for i := range t.f32 {
+			t.f32[i] = math.Float32frombits(binary.LittleEndian.Uint32(part[4*i:]))
+		}
+	} else {
+		t.f64 = make([]float64, count)
+		for i := range t.f64 {
+			t.f64[i] = math.Float64frombits(binary.LittleEndian.Uint64(part[8*i:]))
+		}
+	}
+	return t, nil
+}

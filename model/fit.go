@@ -1,0 +1,475 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/learn"
+	"mercer/matrix"
+)
+
+// Options are what a training run may be told beside its Config: nothing here changes the
+// model.
+type Options struct {
+	// Progress, if not nil, is told now and then what is going on ("read", "map", "solve"),
+	// how many rows are done and which share of the stage, negative if unknown.
+	Progress func(stage string, rows int, share float64)
+
+	// Memory is how many bytes the training may hold; 0 means no bound. A training that
+	// would need more fails before it starts to.
+	Memory int64
+}
+
+// Report says what a training took.
+type Report struct {
+	// Summary describes the data.
+	Summary *dataset.Summary
+
+	// Read, Map, Solve and Total are seconds: waiting for data and surveying them; scaling
+	// and mapping rows; collecting statistics and solving; all.
+	Read, Map, Solve, Total float64
+}
+
+// Fit trains a model on the rows of src, which is read twice: once to see what the data
+// are, once to train.
+//
+// Memory, beside the model: ridge 24·D² bytes however many rows there are; svm 4·n·D.
+func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Model, *Report, error) {
+	asked := cfg
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &fit{ctx: ctx, src: src, cfg: cfg, opt: opt, report: &Report{}}
+	start := time.Now()
+	m, err := f.run(asked)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.report.Total = time.Since(start).Seconds()
+	f.report.Read = max(0, f.report.Total-f.report.Map-f.report.Solve)
+	return m, f.report, nil
+}
+
+// fit is the state of one training.
+type fit struct {
+	ctx     context.Context
+	src     dataset.Source
+	cfg     Config
+	opt     Options
+	report  *Report
+	m       *Model
+	classes *dataset.Classes // nil: regression
+}
+
+func (f *fit) progress(stage string, rows int, share float64) {
+	if f.opt.Progress != nil {
+		f.opt.Progress(stage, rows, share)
+	}
+}
+
+// survey makes the first pass and starts the model.
+func (f *fit) survey(asked Config) (*dataset.Summary, error) {
+	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
+		Seed:     f.cfg.Seed,
+		Progress: func(rows int, share float64) { f.progress("read", rows, share) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.report.Summary = sum
+	f.m = &Model{info: Info{Schema: *f.src.Schema(), Config: asked, Training: Training{Rows: sum.Rows, Why: map[string]string{}}}}
+	f.m.info.Schema.Dim, f.m.mapping.in = sum.Dim, sum.Dim
+	return sum, nil
+}
+
+func (f *fit) run(asked Config) (*Model, error) {
+	sum, err := f.survey(asked)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.chooseTask(sum); err != nil {
+		return nil, err
+	}
+	if err := f.choosePipeline(sum); err != nil {
+		return nil, err
+	}
+	if err := f.checkMemory(sum); err != nil {
+		return nil, err
+	}
+	if f.cfg.Learner == "svm" {
+		err = f.svm(sum)
+	} else {
+		err = f.ridge(sum)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := f.takeGolden(sum); err != nil {
+		return nil, err
+	}
+	return f.m, nil
+}
+
+// FitMapping fits the part of a model before the learner on the rows of src, which is read
+// once; labels and the learner's settings play no part. why says what was chosen.
+func FitMapping(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *Mapping, why map[string]string, err error) {
+	cfg, err = cfg.withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &fit{ctx: ctx, src: src, cfg: cfg, opt: opt, report: &Report{}}
+	sum, err := f.survey(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.choosePipeline(sum); err != nil {
+		return nil, nil, err
+	}
+	return &f.m.mapping, f.m.info.Training.Why, nil
+}
+
+// chooseTask tells classes from regression targets.
+func (f *fit) chooseTask(sum *dataset.Summary) error {
+	task, why, err := sum.Task(f.cfg.Task)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.m.info.Task = task
+	f.m.info.Training.Why["task"] = why
+	if task == "regress" {
+		if f.cfg.Learner == "svm" {
+			return fmt.Errorf("%s: the labels are numbers to be predicted (%s), which the svm learner cannot do; use --learner ridge, or --task classify if they are classes", f.src.Name(), why)
+		}
+		f.m.info.Outputs = sum.Outputs
+		return nil
+	}
+	if f.classes, err = sum.Classes(); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.m.info.Classes = f.classes.Labels()
+	f.m.info.Outputs = learn.TargetColumns(len(f.m.info.Classes))
+	return nil
+}
+
+// choosePipeline fixes the scaling, the kernel and the map.
+func (f *fit) choosePipeline(sum *dataset.Summary) error {
+	kind := f.cfg.Scale
+	if kind == "auto" {
+		kind, f.m.info.Training.Why["scale"] = dataset.ChooseScale(sum)
+	}
+	var err error
+	if f.m.mapping.scaler, err = dataset.NewScaler(kind, sum); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.m.info.Scale = kind
+	if f.cfg.Kernel == "linear" {
+		return nil
+	}
+	gamma, why, err := f.gamma(sum)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.m.info.Training.Why["gamma"] = why
+	d := f.cfg.Features
+	if d == 0 {
+		d = defaultFeatures(sum.Rows)
+	}
+	f.m.info.Feature = &feature.Config{
+		Map:      f.cfg.Map,
+		Kernel:   kernel.Kernel{Name: f.cfg.Kernel, Gamma: gamma},
+		Features: d,
+		Form:     f.cfg.Form,
+		Seed:     f.cfg.Seed,
+	}
+	f.m.mapping.fmap, err = feature.New(*f.m.info.Feature, sum.Dim)
+	return err
+}
+
+// gamma is the kernel's γ, and in words where it comes from.
+func (f *fit) gamma(sum *dataset.Summary) (gamma float64, why string, err error) {
+	switch {
+	case f.cfg.Sigma > 0:
+		return 1 / (2 * f.cfg.Sigma * f.cfg.Sigma), fmt.Sprintf("σ = %g", f.cfg.Sigma), nil
+	case f.cfg.Gamma == "scale":
+		var s scratch
+		x := f.m.mapping.scaled(&s, sum.Sample)
+		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x))
+		return gamma, "1/(d·variance of the scaled inputs)", err
+	case f.cfg.Gamma == "median":
+		var s scratch
+		x := f.m.mapping.scaled(&s, sum.Sample)
+		gamma, err = kernel.MedianGamma(x, f.cfg.Seed, f.cfg.Kernel)
+		return gamma, "from the median distance of random pairs of rows", err
+	}
+	gamma, err = strconv.ParseFloat(f.cfg.Gamma, 64)
+	return gamma, "given", err
+}
+
+// Variance is the variance of all values of x, zeros of sparse rows included.
+func Variance(x matrix.Rows) float64 {
+	total := float64(x.Len()) * float64(x.Dim())
+	sum, square := 0.0, 0.0
+	for i := range x.Len() {
+		var row []float32
+		if x.CSR != nil {
+			_, row = x.CSR.Row(i)
+		} else {
+			row = x.Dense.Row(i)
+		}
+		for _, v := range row {
+			sum += float64(v)
+			square += float64(v) * float64(v)
+		}
+	}
+	return square/total - sum/total*(sum/total)
+}
+
+// checkMemory refuses a training that would hold more than it may.
+func (f *fit) checkMemory(sum *dataset.Summary) error {
+	if f.opt.Memory <= 0 {
+		return nil
+	}
+	d, n, k := float64(f.learnDim()), float64(sum.Rows), float64(f.m.info.Outputs)
+	need, formula := 24*d*d+16*d*k, "24·D² bytes"
+	if f.cfg.Learner == "svm" {
+		need, formula = 4*n*d, "4·n·D bytes"
+		if f.m.mapping.fmap == nil && sum.Density() < 1 {
+			need, formula = 8*n*d*sum.Density(), "8 bytes a value"
+		}
+	}
+	if f.m.mapping.fmap != nil {
+		need += 4 * float64(sum.Dim) * d
+	}
+	if need <= float64(f.opt.Memory) {
+		return nil
+	}
+	advice := "fewer --features"
+	if f.cfg.Learner == "svm" {
+		advice += ", or --learner ridge, whose memory does not grow with the rows,"
+	}
+	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",
+		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), need/1e9, formula, float64(f.opt.Memory)/1e9, advice)
+}
+
+// learnDim is the number of dimensions that the learner sees.
+func (f *fit) learnDim() int {
+	_, d := f.m.mapping.Dims()
+	return d
+}
+
+// each passes over the data: body gets a batch and its features, at most chunk rows at a
+// time.
+func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error) error {
+	r, err := f.src.Open(f.ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var s scratch
+	rows := 0
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := 0; i < b.X.Len(); i += chunk {
+			part := b.Slice(i, min(i+chunk, b.X.Len()))
+			start := time.Now()
+			z := f.m.mapping.features(&s, part.X)
+			f.report.Map += time.Since(start).Seconds()
+			if err := body(&part, z); err != nil {
+				return err
+			}
+			rows += part.X.Len()
+			f.progress(stage, rows, r.Progress())
+			if err := f.ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ridge trains the ridge learner in one pass. Unless λ is given, a seeded tenth of the rows
+// goes into statistics of its own, which choose it.
+func (f *fit) ridge(sum *dataset.Summary) error {
+	d, k := f.learnDim(), f.m.info.Outputs
+	main := learn.NewStats(d, k)
+	var held *learn.Stats
+	if f.cfg.Lambda == 0 {
+		held = learn.NewStats(d, k)
+	}
+	y := make([]float64, chunk*k)
+	var dense matrix.Dense
+	err := f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
+		start := time.Now()
+		defer func() { f.report.Solve += time.Since(start).Seconds() }()
+		rows := z.Dense
+		if z.CSR != nil {
+			z.CSR.Densify(&dense)
+			rows = &dense
+		}
+		n := rows.Rows
+		y := y[:n*k]
+		if err := f.targets(b, y); err != nil {
+			return err
+		}
+		// Rows of one kind that follow each other go in together.
+		for i := 0; i < n; {
+			out := f.heldOut(held, b.First+i)
+			j := i + 1
+			for j < n && f.heldOut(held, b.First+j) == out {
+				j++
+			}
+			var w []float64
+			if b.Weights != nil {
+				w = b.Weights[i:j]
+			}
+			into := main
+			if out {
+				into = held
+			}
+			into.Add(rows.Slice(i, j), y[i*k:j*k], w)
+			i = j
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	f.progress("solve", 0, -1)
+	linear, report, err := learn.FitRidge(main, held, learn.Ridge{Lambda: f.cfg.Lambda})
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.m.linear, f.m.info.Training.Ridge = linear, report
+	return nil
+}
+
+// heldOut says whether a row is in the tenth that chooses λ.
+func (f *fit) heldOut(held *learn.Stats, row int) bool {
+	return held != nil && random.Hash(f.cfg.Seed, "held-out", uint64(row)) < math.MaxUint64/10
+}
+
+// targets writes what the learner is to predict for the rows of a batch.
+func (f *fit) targets(b *matrix.Batch, dst []float64) error {
+	if f.classes == nil {
+		copy(dst, b.Y)
+		return nil
+	}
+	k := f.m.info.Outputs
+	for i := range b.X.Len() {
+		c, err := f.class(b, i)
+		if err != nil {
+			return err
+		}
+		learn.Target(dst[i*k:(i+1)*k], c)
+	}
+	return nil
+}
+
+// class is the class of row i of a batch.
+func (f *fit) class(b *matrix.Batch, i int) (int, error) {
+	c := f.classes.Of(b, i)
+	if c < 0 {
+		return 0, fmt.Errorf("%s: the data changed while they were read: row %d has a new label", f.src.Name(), b.First+i)
+	}
+	return c, nil
+}
+
+// svm maps all rows into memory and trains there.
+func (f *fit) svm(sum *dataset.Summary) error {
+	var all matrix.Batch // only X grows
+	z := &matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}
+	sparse := &matrix.CSR{Cols: f.learnDim(), Ptr: []int{0}}
+	class := make([]int, 0, sum.Rows)
+	var weights []float64
+	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
+		for i := range rows.Len() {
+			c, err := f.class(b, i)
+			if err != nil {
+				return err
+			}
+			class = append(class, c)
+		}
+		weights = append(weights, b.Weights...)
+		if rows.CSR != nil {
+			for i := range rows.Len() {
+				idx, val := rows.CSR.Row(i)
+				sparse.Idx = append(sparse.Idx, idx...)
+				sparse.Val = append(sparse.Val, val...)
+				sparse.Ptr = append(sparse.Ptr, len(sparse.Idx))
+			}
+			sparse.Rows += rows.Len()
+			return nil
+		}
+		if z.Data == nil {
+			z.Data = make([]float32, 0, sum.Rows*z.Cols)
+		}
+		for i := range rows.Len() {
+			z.Data = append(z.Data, rows.Dense.Row(i)...)
+		}
+		z.Rows += rows.Len()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	all.X.Dense = z
+	if sparse.Rows > 0 {
+		all.X = matrix.Rows{CSR: sparse}
+	}
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	linear, report, err := learn.FitSVM(f.ctx, all.X, class, len(f.m.info.Classes), weights, learn.SVM{
+		C: f.cfg.C, Loss: f.cfg.Loss, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+	})
+	if err != nil {
+		return err
+	}
+	f.m.linear, f.m.info.Training.SVM = linear, report
+	return nil
+}
+
+// goldenRows is how many golden pairs a model keeps.
+const goldenRows = 4
+
+// takeGolden draws rows that look like the data without being any of them (normal with each
+// column's mean and deviation) and records the model's scores.
+func (f *fit) takeGolden(sum *dataset.Summary) error {
+	s := random.New(f.cfg.Seed, "golden")
+	x := matrix.NewDense(goldenRows, f.m.Dim())
+	for i := range x.Rows {
+		row := x.Row(i)
+		for j := range row {
+			c := &sum.Columns[j]
+			row[j] = float32(min(max(c.Mean+math.Sqrt(c.Variance)*s.Normal(), c.Min), c.Max))
+		}
+	}
+	scores := matrix.NewDense(goldenRows, f.m.info.Outputs)
+	if err := f.m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
+		return err
+	}
+	for _, v := range scores.Data {
+		if v-v != 0 {
+			return fmt.Errorf("%s: the model came out with scores that are not finite; scale the inputs (--scale standard)", f.src.Name())
+		}
+	}
+	f.m.golden = golden{x: x, scores: scores}
+	return nil
+}

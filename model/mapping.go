@@ -1,0 +1,132 @@
+package model
+
+import (
+	"fmt"
+	"sync"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/matrix"
+)
+
+// Mapping is what happens to rows before the learner: scaling, then the feature map. Like a
+// Model it does not change and is safe for use by any number of goroutines.
+type Mapping struct {
+	in      int
+	scaler  *dataset.Scaler
+	fmap    feature.Map // nil: the linear kernel
+	scratch sync.Pool   // of *scratch
+}
+
+// scratch is the working memory of one call.
+type scratch struct {
+	scale dataset.Workspace
+	z     matrix.Dense
+}
+
+// chunk is how many rows are mapped at a time: enough for the products to run at speed, few
+// enough that their features (4·chunk·D bytes) stay near the processor.
+const chunk = 256
+
+// Dims is the number of input dimensions and of features.
+func (p *Mapping) Dims() (in, out int) {
+	if p.fmap == nil {
+		return p.in, p.in
+	}
+	return p.fmap.Dims()
+}
+
+// Transform writes the features of the rows x into dst, which must be Len×D. It fails like
+// Model.Scores.
+func (p *Mapping) Transform(dst *matrix.Dense, x matrix.Rows) error {
+	if _, d := p.Dims(); dst.Rows != x.Len() || dst.Cols != d {
+		panic(fmt.Sprintf("model: Transform wants a %d×%d dst, got %d×%d", x.Len(), d, dst.Rows, dst.Cols))
+	}
+	return p.each(x, func(i, j int, z matrix.Rows) {
+		for r := i; r < j; r++ {
+			row := dst.Row(r)
+			if z.Dense != nil {
+				copy(row, z.Dense.Row(r-i))
+				continue
+			}
+			clear(row)
+			idx, val := z.CSR.Row(r - i)
+			for k, c := range idx {
+				row[c] = val[k]
+			}
+		}
+	})
+}
+
+// each hands the features of the rows x to body, rows [i, j) at a time, which may keep
+// nothing of them.
+func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error {
+	if err := p.check(x); err != nil {
+		return err
+	}
+	s, _ := p.scratch.Get().(*scratch)
+	if s == nil {
+		s = &scratch{}
+	}
+	defer p.scratch.Put(s)
+	for i := 0; i < x.Len(); i += chunk {
+		j := min(i+chunk, x.Len())
+		body(i, j, p.features(s, x.Slice(i, j)))
+	}
+	return nil
+}
+
+// features scales and maps rows; the result lives in s.
+func (p *Mapping) features(s *scratch, x matrix.Rows) matrix.Rows {
+	x = p.scaled(s, x)
+	if p.fmap == nil {
+		return x
+	}
+	_, d := p.fmap.Dims()
+	s.z.Reshape(x.Len(), d)
+	p.fmap.Transform(&s.z, x)
+	return matrix.Rows{Dense: &s.z}
+}
+
+// scaled widens sparse rows to the model's dimensions and scales; the result lives in s.
+func (p *Mapping) scaled(s *scratch, x matrix.Rows) matrix.Rows {
+	if x.CSR != nil && x.CSR.Cols < p.in {
+		wide := *x.CSR
+		wide.Cols = p.in
+		x = matrix.Rows{CSR: &wide}
+	}
+	return p.scaler.Apply(x, &s.scale)
+}
+
+// check refuses rows of another width (sparse rows may be narrower), and values that are
+// not finite.
+func (p *Mapping) check(x matrix.Rows) error {
+	if d := x.Dim(); d != p.in && (x.CSR == nil || d > p.in) {
+		return fmt.Errorf("the rows have %d dimensions, but the model was trained on %d", d, p.in)
+	}
+	for i := range x.Len() {
+		var row []float32
+		if x.CSR != nil {
+			_, row = x.CSR.Row(i)
+		} else {
+			row = x.Dense.Row(i)
+		}
+		for j, v := range row {
+			if v-v != 0 {
+				if x.CSR != nil {
+					j = int(x.CSR.Idx[x.CSR.Ptr[i]+j])
+				}
+				return fmt.Errorf("row %d, dimension %d (from 0): %g is not a finite number", i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// Scale returns the rows x scaled, without the map; they may share memory with x.
+func (p *Mapping) Scale(x matrix.Rows) (matrix.Rows, error) {
+	if err := p.check(x); err != nil {
+		return matrix.Rows{}, err
+	}
+	return p.scaled(&scratch{}, x), nil
+}

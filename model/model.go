@@ -1,0 +1,148 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/learn"
+	"mercer/matrix"
+)
+
+// Model is a trained model. It does not change and is safe for use by any number of
+// goroutines at the same time.
+type Model struct {
+	info    Info
+	mapping Mapping
+	linear  *learn.Linear
+	golden  golden
+}
+
+// Info is what a model says about itself; it is stored in the model file.
+type Info struct {
+	// Task is "classify" or "regress".
+	Task string `json:"task"`
+
+	// Classes are the labels of the classes in the order of their scores; nil for a
+	// regression. Numbers come in numeric order, other labels in the order of their bytes.
+	Classes []string `json:"classes,omitempty"`
+
+	// Outputs is the number of scores of a row: the number of classes, but 1 for two
+	// classes (positive: the second), or the number of targets of a regression.
+	Outputs int `json:"outputs"`
+
+	// Schema says how the rows were read.
+	Schema dataset.Schema `json:"schema"`
+
+	// Scale is the kind of scaling.
+	Scale string `json:"scale"`
+
+	// Feature configures the map; nil for the linear kernel.
+	Feature *feature.Config `json:"feature,omitempty"`
+
+	// Config is what the user asked for.
+	Config Config `json:"config"`
+
+	// Training describes the training.
+	Training Training `json:"training"`
+}
+
+// Training describes how a model was trained: what was chosen, and why.
+type Training struct {
+	// Rows is the number of training rows.
+	Rows int `json:"rows"`
+
+	// Why says in words why a scaling, a γ or a task was chosen, by name.
+	Why map[string]string `json:"why"`
+
+	// Ridge and SVM hold the learner's own report; one of them is set.
+	Ridge *learn.RidgeReport `json:"ridge,omitempty"`
+	SVM   *learn.SVMReport   `json:"svm,omitempty"`
+}
+
+// Info describes the model; it is to be read only.
+func (m *Model) Info() *Info { return &m.info }
+
+// Dim is the number of input dimensions.
+func (m *Model) Dim() int { return m.info.Schema.Dim }
+
+// Outputs is the number of scores of a row.
+func (m *Model) Outputs() int { return m.info.Outputs }
+
+// Classes are the labels of the classes, nil for a regression.
+func (m *Model) Classes() []string { return m.info.Classes }
+
+// Scores writes the scores of the rows x into dst, which must be Len×Outputs. It fails
+// where x has another width than the model (sparse rows may be narrower) or holds a NaN or
+// Inf. It allocates nothing once its working memory exists.
+//
+// A score of a classifier is positive for the class and negative against it; the
+// prediction is the class with the largest score (Class).
+func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
+	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
+		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
+	}
+	return m.mapping.each(x, func(i, j int, z matrix.Rows) { m.linear.Scores(dst.Slice(i, j), z) })
+}
+
+// Mapping is the part of the model before the learner.
+func (m *Model) Mapping() *Mapping { return &m.mapping }
+
+// Class is the index in Classes that a row's scores predict.
+func (m *Model) Class(scores []float32) int {
+	if len(scores) == 1 {
+		if scores[0] > 0 {
+			return 1
+		}
+		return 0
+	}
+	best := 0
+	for k, v := range scores {
+		if v > scores[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// AppendPrediction appends what a row's scores predict to dst: the label of a class, or the
+// numbers of a regression separated by tabs.
+func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
+	if m.info.Classes != nil {
+		return append(dst, m.info.Classes[m.Class(scores)]...)
+	}
+	for k, v := range scores {
+		if k > 0 {
+			dst = append(dst, '\t')
+		}
+		dst = strconv.AppendFloat(dst, float64(v), 'g', -1, 32)
+	}
+	return dst
+}
+
+// golden are input rows with the scores that the model gave them when it was trained.
+type golden struct {
+	x, scores *matrix.Dense
+}
+
+// verify recomputes the golden pairs. A machine may round differently in the last bits; a
+// larger difference means that this program would predict something else than the one that
+// trained the model.
+func (g *golden) verify(m *Model) error {
+	got := matrix.NewDense(g.x.Rows, m.info.Outputs)
+	if err := m.Scores(got, matrix.Rows{Dense: g.x}); err != nil {
+		return err
+	}
+	size := 0.0
+	for _, v := range g.scores.Data {
+		size = max(size, math.Abs(float64(v)))
+	}
+	for i, v := range got.Data {
+		if d := math.Abs(float64(v - g.scores.Data[i])); !(d <= 1e-4*size+1e-30) {
+			return fmt.Errorf("the model predicts %g where it predicted %g when it was trained", v, g.scores.Data[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"mercer/dataset"
+	"mercer/matrix"
+)
+
+// Prediction is what a model says of one row.
+type Prediction struct {
+	// Label is the class, "" for a regression.
+	Label string
+
+	// Values are the predicted numbers of a regression, nil for classes.
+	Values []float32
+
+	// Scores has one score a class in the order of Classes; with two classes it is one
+	// score, positive for the second. For a regression it is Values.
+	Scores []float32
+}
+
+// Predict predicts rows of Dim numbers each. It fails on rows of another length and on
+// numbers that are not finite. Scores avoids the allocations where they matter.
+func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
+	x := matrix.NewDense(len(rows), m.Dim())
+	for i, row := range rows {
+		if len(row) != m.Dim() {
+			return nil, fmt.Errorf("row %d has %d numbers, but the model was trained on %d", i, len(row), m.Dim())
+		}
+		copy(x.Row(i), row)
+	}
+	scores := matrix.NewDense(len(rows), m.info.Outputs)
+	if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
+		return nil, err
+	}
+	return m.predictions(scores), nil
+}
+
+// PredictSource predicts the rows of a source batch by batch and hands each prediction to
+// body, which may keep it.
+func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func(Prediction) error) error {
+	r, err := src.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		scores := matrix.NewDense(b.X.Len(), m.info.Outputs)
+		if err := m.Scores(scores, b.X); err != nil {
+			return fmt.Errorf("%s: %w", src.Name(), err)
+		}
+		for _, p := range m.predictions(scores) {
+			if err := body(p); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// predictions turns scores into predictions that share their memory.
+func (m *Model) predictions(scores *matrix.Dense) []Prediction {
+	out := make([]Prediction, scores.Rows)
+	for i := range out {
+		row := scores.Row(i)
+		out[i].Scores = row
+		if m.info.Classes != nil {
+			out[i].Label = m.info.Classes[m.Class(row)]
+		} else {
+			out[i].Values = row
+		}
+	}
+	return out
+}

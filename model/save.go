@@ -1,0 +1,195 @@
+package model
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/internal/whole"
+	"mercer/learn"
+	"mercer/matrix"
+)
+
+// version is that of the model file's format. A program reads its own and all older ones.
+const version = 1
+
+// Save writes the model to a file that appears whole or not at all.
+func (m *Model) Save(path string) error {
+	f, err := whole.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := m.Write(w); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return f.Commit()
+}
+
+// Write writes the model in the format of a model file.
+func (m *Model) Write(w io.Writer) error {
+	info, err := json.Marshal(m.info)
+	if err != nil {
+		return err
+	}
+	meta := map[string]string{
+		"format":  "mercer",
+		"version": strconv.Itoa(version),
+		"model":   string(info),
+	}
+	b := m.linear.B
+	tensors := map[string]*tensor{
+		"linear.w":      {shape: []int{m.linear.W.Rows, m.linear.W.Cols}, f32: m.linear.W.Data},
+		"linear.b":      {shape: []int{len(b)}, f64: b},
+		"golden.x":      {shape: []int{m.golden.x.Rows, m.golden.x.Cols}, f32: m.golden.x.Data},
+		"golden.scores": {shape: []int{m.golden.scores.Rows, m.golden.scores.Cols}, f32: m.golden.scores.Data},
+	}
+	for name, v := range map[string][]float64{"scale.shift": m.mapping.scaler.Shift, "scale.factor": m.mapping.scaler.Factor} {
+		if v != nil {
+			tensors[name] = &tensor{shape: []int{len(v)}, f64: v}
+		}
+	}
+	return writeFile(w, meta, tensors)
+}
+
+// Load reads a model file and checks it: the checksum of its bytes, that its parts fit each
+// other, and that it still predicts what it predicted when it was trained.
+func Load(path string) (*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
+		}
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.IsDir() {
+		return nil, fmt.Errorf("%s: is a directory, not a model file", path)
+	}
+	m, err := Read(bufio.NewReaderSize(f, 1<<20), st.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// Read reads a model of size bytes, with the checks of Load.
+func Read(r io.Reader, size int64) (*Model, error) {
+	meta, tensors, err := readFile(r, size)
+	if err != nil {
+		return nil, err
+	}
+	if meta["format"] != "mercer" {
+		return nil, fmt.Errorf("a safetensors file, but not a model of this program")
+	}
+	v, err := strconv.Atoi(meta["version"])
+	if err != nil || v < 1 {
+		return nil, fmt.Errorf("version %q of the format is no number", meta["version"])
+	}
+	if v > version {
+		return nil, fmt.Errorf("the file has version %d of the format, this program reads up to %d; use a newer program", v, version)
+	}
+	m := &Model{}
+	if err := json.Unmarshal([]byte(meta["model"]), &m.info); err != nil {
+		return nil, fmt.Errorf("the model's description: %w", err)
+	}
+	if err := m.assemble(tensors); err != nil {
+		return nil, err
+	}
+	if err := m.golden.verify(m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// assemble builds the parts of a model that m.info describes and checks that they fit.
+func (m *Model) assemble(tensors map[string]*tensor) error {
+	in := m.info.Schema.Dim
+	if in < 1 || m.info.Outputs < 1 {
+		return fmt.Errorf("the model has %d inputs and %d outputs", in, m.info.Outputs)
+	}
+	switch {
+	case m.info.Task == "classify" && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
+	case m.info.Task == "regress" && m.info.Classes == nil:
+	default:
+		return fmt.Errorf("a model to %s with %d outputs and %d classes", m.info.Task, m.info.Outputs, len(m.info.Classes))
+	}
+	want := func(name string, f64 bool, shape ...int) (*tensor, error) {
+		t := tensors[name]
+		if t == nil {
+			return nil, fmt.Errorf("tensor %q is missing", name)
+		}
+		if len(t.shape) != len(shape) || (t.f64 != nil) != f64 {
+			return nil, fmt.Errorf("tensor %q has shape %v; expected %v", name, t.shape, shape)
+		}
+		for i, s := range shape {
+			if t.shape[i] != s {
+				return nil, fmt.Errorf("tensor %q has shape %v; expected %v", name, t.shape, shape)
+			}
+		}
+		return t, nil
+	}
+	// The tensors that have to be there vouch for the sizes in the description, so nothing
+	// large is built from a number alone.
+	gx, err := want("golden.x", false, goldenRows, in)
+	if err != nil {
+		return err
+	}
+	gs, err := want("golden.scores", false, goldenRows, m.info.Outputs)
+	if err != nil {
+		return err
+	}
+	m.golden = golden{
+		x:      &matrix.Dense{Rows: goldenRows, Cols: in, Stride: in, Data: gx.f32},
+		scores: &matrix.Dense{Rows: goldenRows, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: gs.f32},
+	}
+	m.mapping.in = in
+	m.mapping.scaler = &dataset.Scaler{Kind: m.info.Scale}
+	for name, v := range map[string]*[]float64{"scale.shift": &m.mapping.scaler.Shift, "scale.factor": &m.mapping.scaler.Factor} {
+		if tensors[name] == nil {
+			continue
+		}
+		t, err := want(name, true, in)
+		if err != nil {
+			return err
+		}
+		*v = t.f64
+	}
+	if err := m.mapping.scaler.Check(in); err != nil {
+		return err
+	}
+	d := in
+	if m.info.Feature != nil {
+		d = m.info.Feature.Features
+	}
+	w, err := want("linear.w", false, d, m.info.Outputs)
+	if err != nil {
+		return err
+	}
+	b, err := want("linear.b", true, m.info.Outputs)
+	if err != nil {
+		return err
+	}
+	if m.info.Feature != nil {
+		if m.mapping.fmap, err = feature.New(*m.info.Feature, in); err != nil {
+			return err
+		}
+	}
+	m.linear = &learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.f32}, B: b.f64}
+	return nil
+}
