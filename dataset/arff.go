@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,12 +44,16 @@ func (t *table) readARFFHeader(head []byte) ([]attribute, error) {
 			if len(list) == 0 {
 				return nil, fmt.Errorf("%s:%d: @data comes before any @attribute", t.Name(), number)
 			}
-			t.skip = number
+			t.skip, t.schema.Header = number, true
+			t.declare(list)
 			return list, nil
 		case keyword(line, "@attribute"):
 			a, err := parseAttribute(line[len("@attribute"):])
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", t.Name(), number, err)
+			}
+			if slices.ContainsFunc(list, func(b attribute) bool { return b.name == a.name }) {
+				return nil, fmt.Errorf("%s:%d: attribute %q is declared twice", t.Name(), number, a.name)
 			}
 			list = append(list, a)
 		default:
@@ -71,11 +76,11 @@ func parseAttribute(b []byte) (attribute, error) {
 		if end < 0 {
 			return a, fmt.Errorf("the values of attribute %q have no closing brace", a.name)
 		}
-		cells, err := arffCells(rest[1:end], nil)
+		c := cutter{sep: ',', arff: true}
+		cells, err := c.all(rest[1:end], false, nil)
 		if err != nil {
 			return a, fmt.Errorf("attribute %q: %w", a.name, err)
 		}
-		a.categories = []string{}
 		for _, c := range cells {
 			a.categories = append(a.categories, string(c))
 		}
@@ -130,106 +135,68 @@ func arffWord(b []byte, stops string) (word, rest []byte, err error) {
 	return word, rest, nil
 }
 
-// arffCells cuts a line at commas; blanks inside an unquoted cell are kept.
-func arffCells(line []byte, cells [][]byte) ([][]byte, error) {
-	for {
-		line = trim(line)
-		var cell []byte
-		if len(line) > 0 && (line[0] == '\'' || line[0] == '"') {
-			var err error
-			if cell, line, err = arffWord(line, ","); err != nil {
-				return nil, err
-			}
-			line = trim(line)
-			if len(line) > 0 && line[0] != ',' {
-				return nil, fmt.Errorf("%q after a quoted value; expected a comma", shorten(line))
-			}
-		} else {
-			i := bytes.IndexByte(line, ',')
-			if i < 0 {
-				i = len(line)
-			}
-			cell, line = trim(line[:i]), line[i:]
-		}
-		cells = append(cells, cell)
-		if len(line) == 0 {
-			return cells, nil
-		}
-		line = line[1:]
-	}
-}
+var errRowWeight = errors.New("row weights in braces are not read; put them into a column and name it with --weight")
 
-// arffRow cuts a data line into p.cells; done says that the line holds no row.
-func (p *tableParser) arffRow(line []byte) (done bool, err error) {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 || line[0] == '%' {
-		return true, nil
-	}
-	if line[0] != '{' {
-		p.cells, err = arffCells(line, p.cells[:0])
-		// A weight in braces may follow the values.
-		if n := len(p.cells); err == nil && n == len(p.roles)+1 && bytes.HasPrefix(p.cells[n-1], []byte{'{'}) {
-			return false, fmt.Errorf("row weights in braces (%s) are not read; put them into a column and name it with --weight", shorten(p.cells[n-1]))
-		}
-		return false, err
-	}
-	if line[len(line)-1] != '}' {
-		return false, fmt.Errorf("a sparse row has no closing brace")
-	}
-	p.cells = p.cells[:0]
-	for i := range p.roles {
-		zero := zeroCell
-		if first := p.declared[i]; first != "" {
-			zero = []byte(first)
-		}
-		p.cells = append(p.cells, zero)
-	}
-	body := trim(line[1 : len(line)-1])
+// sparseCells are the cells of a sparse row.
+func (p *tableParser) sparseCells(line []byte) ([][]byte, error) {
+	p.sparseRow = append(p.sparseRow[:0], p.declared...)
+	rest := trim(bytes.TrimSuffix(line, []byte{'\r'}))[1:]
 	last := -1
-	for len(body) > 0 {
-		word, rest, _ := arffWord(body, ",")
-		i, err := strconv.Atoi(string(word))
-		if err != nil || i < 0 || i >= len(p.cells) {
-			return false, fmt.Errorf("%q is not an index from 0 to %d", shorten(word), len(p.cells)-1)
+	for {
+		rest = trim(rest)
+		if bytes.HasPrefix(rest, []byte{'}'}) {
+			break
 		}
-		if i <= last {
-			return false, fmt.Errorf("index %d comes after %d; indices must increase within a row", i, last)
+		word, after, _ := arffWord(rest, ",}")
+		if len(after) == 0 {
+			return nil, errors.New("the sparse row has no closing brace")
+		}
+		i, err := strconv.Atoi(string(word))
+		switch {
+		case err != nil || i < 0 || i >= len(p.roles):
+			return nil, fmt.Errorf("%q is not an index from 0 to %d", shorten(word), len(p.roles)-1)
+		case i == last:
+			return nil, fmt.Errorf("index %d comes twice", i)
+		case i < last:
+			return nil, fmt.Errorf("index %d comes after %d; indices must increase within a row", i, last)
 		}
 		last = i
-		value, rest, err := arffWord(trim(rest), ",")
+		value, after, err := arffWord(trim(after), ",}")
 		if err != nil {
-			return false, err
+			return nil, fmt.Errorf("%s: %w", p.column(i), err)
 		}
-		if len(value) == 0 {
-			return false, fmt.Errorf("index %d has no value", i)
+		rest = trim(after)
+		switch {
+		case len(value) == 0 && len(rest) > 0:
+			return nil, fmt.Errorf("%s: index %d has no value", p.column(i), i)
+		case len(rest) == 0:
+			return nil, errors.New("the sparse row has no closing brace")
+		case rest[0] == ',':
+			rest = rest[1:]
+		case rest[0] != '}':
+			return nil, fmt.Errorf("%s: %q follows the value; a comma or a brace is expected", p.column(i), shorten(rest))
 		}
-		p.cells[i] = value
-		rest = trim(rest)
-		if len(rest) > 0 && rest[0] != ',' {
-			return false, fmt.Errorf("%q after the value of index %d; expected a comma", shorten(rest), i)
-		}
-		body = trim(bytes.TrimPrefix(rest, []byte{','}))
+		p.sparseRow[i] = value
 	}
-	return false, nil
+	switch rest = trim(rest[1:]); {
+	case bytes.HasPrefix(rest, []byte{','}):
+		return nil, errRowWeight
+	case len(rest) > 0:
+		return nil, fmt.Errorf("%q follows the closing brace", shorten(rest))
+	}
+	return p.sparseRow, nil
 }
 
-var zeroCell = []byte{'0'}
-
-// sortDeclared puts the declared values of categorical columns into order, as the values of
-// other tables are, and keeps the first of each for sparse rows.
-func (t *table) sortDeclared(columns []attribute) error {
-	t.declared = make([]string, len(columns))
-	for i := range columns {
-		c := columns[i].categories
-		if c == nil {
-			continue
+// declare puts the declared values of categorical columns into order, as the values of other
+// tables are, and keeps what sparse rows leave out: the first declared value, or 0.
+func (t *table) declare(columns []attribute) {
+	for i, c := range columns {
+		left := []byte{'0'}
+		if c.categories != nil {
+			left = []byte(c.categories[0])
+			slices.Sort(c.categories)
+			columns[i].categories = slices.Compact(c.categories)
 		}
-		if len(c) == 0 {
-			return fmt.Errorf("%s: attribute %q declares no values", t.Name(), columns[i].name)
-		}
-		t.declared[i] = c[0]
-		slices.Sort(c)
-		columns[i].categories = slices.Compact(c)
+		t.declared = append(t.declared, left)
 	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"mercer/internal/vec"
@@ -32,29 +33,68 @@ type block struct {
 
 // rowBuffer collects parsed rows.
 type rowBuffer struct {
-	matrix.Batch
-	dense matrix.Dense
-	csr   matrix.CSR
-	names bool // some label is text
+	matrix.Batch // all but X
+	dense        matrix.Dense
+	csr          matrix.CSR
+	rows         int
+	sparse       bool // the rows are in csr
+	names        bool // some label is text
 }
 
-func (r *rowBuffer) reset() {
+// shape says what the rows to come consist of. There are none yet.
+func (r *rowBuffer) shape(outputs, dim int, sparse bool) {
+	r.rows, r.names, r.sparse, r.Outputs = 0, false, sparse, outputs
 	r.Y, r.Weights, r.Names = r.Y[:0], r.Weights[:0], r.Names[:0]
-	r.dense.Data, r.dense.Rows = r.dense.Data[:0], 0
-	r.csr.Ptr, r.csr.Idx, r.csr.Val, r.csr.Rows = append(r.csr.Ptr[:0], 0), r.csr.Idx[:0], r.csr.Val[:0], 0
-	r.names = false
+	r.dense.Data, r.dense.Cols, r.dense.Stride = r.dense.Data[:0], dim, dim
+	r.csr.Ptr, r.csr.Idx, r.csr.Val, r.csr.Cols = append(r.csr.Ptr[:0], 0), r.csr.Idx[:0], r.csr.Val[:0], dim
 }
 
-// addName records that the label of row n-1 is text, or with "" that it is not.
-func (r *rowBuffer) addName(name string, n int) {
+// endRow counts a row whose values are there; name is its label if that is text.
+func (r *rowBuffer) endRow(name string) {
+	r.rows++
+	if r.sparse {
+		r.csr.Ptr = append(r.csr.Ptr, len(r.csr.Idx))
+	}
 	if name != "" && !r.names {
 		r.names = true
-		for len(r.Names) < n-1 {
+		for range r.rows - 1 {
 			r.Names = append(r.Names, "")
 		}
 	}
 	if r.names {
 		r.Names = append(r.Names, name)
+	}
+}
+
+// truncate takes back what belongs to a row that has not ended.
+func (r *rowBuffer) truncate() {
+	r.Y = r.Y[:r.rows*r.Outputs]
+	r.Weights = r.Weights[:min(r.rows, len(r.Weights))]
+	if r.sparse {
+		r.csr.Idx, r.csr.Val = r.csr.Idx[:r.csr.Ptr[r.rows]], r.csr.Val[:r.csr.Ptr[r.rows]]
+	} else {
+		r.dense.Data = r.dense.Data[:r.rows*r.dense.Cols]
+	}
+}
+
+// view makes out a batch of rows [i, j).
+func (r *rowBuffer) view(i, j int, out *matrix.Batch) {
+	*out = matrix.Batch{Outputs: r.Outputs}
+	if r.sparse {
+		r.csr.Rows = r.rows
+		out.X.CSR = r.csr.Slice(i, j)
+	} else {
+		r.dense.Rows = r.rows
+		out.X.Dense = r.dense.Slice(i, j)
+	}
+	if o := r.Outputs; o > 0 {
+		out.Y = r.Y[i*o : j*o : j*o]
+	}
+	if r.names {
+		out.Names = r.Names[i:j:j]
+	}
+	if len(r.Weights) > 0 {
+		out.Weights = r.Weights[i:j:j]
 	}
 }
 
@@ -117,7 +157,6 @@ func readText(ctx context.Context, in input, f textFormat) (*textReader, error) 
 		p := f.newParser()
 		r.wait.Go(func() {
 			for b := range work {
-				b.rows.reset()
 				if b.err == nil {
 					b.err = p.parse(b.text, b.line, &b.rows)
 				}
@@ -143,7 +182,7 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 		case <-r.ctx.Done():
 			return
 		}
-		b.line, b.err, b.done = line, nil, make(chan struct{})
+		b.line, b.err, b.done, b.rows.rows = line, nil, make(chan struct{}), 0
 		b.text = append(b.text[:0], rest...)
 		for size := blockSize; ; size *= 2 {
 			var err error
@@ -152,8 +191,8 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 			if err != nil && !errors.Is(err, io.EOF) {
 				b.err = fmt.Errorf("%s: line %d or after: %w", f.name, line, err)
 			}
-			if first && len(b.text) >= 3 && string(b.text[:3]) == "\xef\xbb\xbf" {
-				b.text = b.text[3:]
+			if first && size == blockSize {
+				b.text = bytes.TrimPrefix(b.text, byteOrderMark)
 			}
 			cut := len(b.text)
 			if !end {
@@ -196,7 +235,11 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 	}
 }
 
-var newline = []byte{'\n'}
+var (
+	newline       = []byte{'\n'}
+	quote         = []byte{'"'}
+	byteOrderMark = []byte("\xef\xbb\xbf")
+)
 
 func quoteHint(quoted bool) string {
 	if quoted {
@@ -205,11 +248,10 @@ func quoteHint(quoted bool) string {
 	return ""
 }
 
-// fill reads until text has size bytes or the source ends.
+// fill reads until text has size bytes or the source ends, which is io.EOF. A source that is
+// cut short says so by io.ErrUnexpectedEOF, which io.ReadFull would not tell from its own.
 func fill(src io.Reader, text []byte, size int) ([]byte, error) {
-	if cap(text) < size {
-		text = append(make([]byte, 0, size), text...)
-	}
+	text = slices.Grow(text, size-len(text))
 	for len(text) < size {
 		n, err := src.Read(text[len(text):size])
 		text = text[:len(text)+n]
@@ -227,10 +269,10 @@ func lastRecord(text []byte, quoted bool) int {
 		return end
 	}
 	// A newline ends a record where the number of quotes before it is even.
-	odd := bytes.Count(text[:end], []byte{'"'})%2 == 1
+	odd := bytes.Count(text[:end], quote)%2 == 1
 	for end > 0 && odd {
 		before := bytes.LastIndexByte(text[:end-1], '\n') + 1
-		odd = odd != (bytes.Count(text[before:end], []byte{'"'})%2 == 1)
+		odd = odd != (bytes.Count(text[before:end], quote)%2 == 1)
 		end = before
 	}
 	return end
@@ -243,7 +285,7 @@ func (r *textReader) Next() (*matrix.Batch, error) {
 			return nil, r.err
 		}
 		if r.current != nil {
-			n := r.current.rows.Len()
+			n := r.current.rows.rows
 			if r.at < n {
 				j := min(r.at+r.batch, n)
 				r.current.rows.view(r.at, j, &r.out)
@@ -276,33 +318,6 @@ func (r *textReader) Next() (*matrix.Batch, error) {
 		case <-r.ctx.Done():
 			r.err = r.ctx.Err()
 		}
-	}
-}
-
-// Len is the number of rows in the buffer.
-func (r *rowBuffer) Len() int {
-	if r.dense.Stride > 0 || r.dense.Rows > 0 {
-		return r.dense.Rows
-	}
-	return r.csr.Rows
-}
-
-// view makes out a batch of rows [i, j).
-func (r *rowBuffer) view(i, j int, out *matrix.Batch) {
-	*out = matrix.Batch{Outputs: r.Outputs}
-	if r.dense.Stride > 0 || r.dense.Rows > 0 {
-		out.X.Dense = r.dense.Slice(i, j)
-	} else {
-		out.X.CSR = r.csr.Slice(i, j)
-	}
-	if r.Outputs > 0 {
-		out.Y = r.Y[i*r.Outputs : j*r.Outputs]
-	}
-	if r.names {
-		out.Names = r.Names[i:j]
-	}
-	if len(r.Weights) > 0 {
-		out.Weights = r.Weights[i:j]
 	}
 }
 

@@ -50,7 +50,14 @@ func openLabels(ctx context.Context, in *packed, opt Options) (*File, error) {
 func newLabelSource(ctx context.Context, in *packed, opt Options) (Source, error) {
 	if opt.Format == "csv" {
 		t := &table{in: in, opt: opt, sep: ','}
-		columns := t.look(wholeLines(in.Head()))
+		head, err := wholeLines(in)
+		if err != nil {
+			return nil, err
+		}
+		columns, err := t.look(head)
+		if err != nil {
+			return nil, err
+		}
 		if len(columns) != 1 {
 			return nil, fmt.Errorf("%s: a file of labels has one label a line; this one has %d columns (name one in the data with --label)", in.Name(), len(columns))
 		}

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -27,9 +28,13 @@ type libsvm struct {
 // looksLikeLIBSVM says whether the first line that is not blank or a comment has the form
 // of a LIBSVM row.
 func looksLikeLIBSVM(head []byte) bool {
-	for line := range bytes.Lines(head) {
+	for line := range bytes.Lines(bytes.TrimPrefix(head, byteOrderMark)) {
+		cut := len(head) == headSize && line[len(line)-1] != '\n'
 		line, _, _ = bytes.Cut(line, []byte{'#'})
 		fields := bytes.Fields(line)
+		if cut && len(fields) > 0 {
+			fields = fields[:len(fields)-1]
+		}
 		if len(fields) == 0 {
 			continue
 		}
@@ -77,7 +82,7 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 		if m.Format == "libsvm" && opt.Base == "" {
 			l.schema.Base = m.Base
 		}
-		l.limit, l.limitWhy = m.Dim, "the model was trained on %d"
+		l.limit, l.limitWhy = m.Dim, "the model has %d"
 		l.schema.Dim = m.Dim
 	}
 	for line := range bytes.Lines(in.Head()) {
@@ -96,8 +101,12 @@ func (l *libsvm) Schema() *Schema { return &l.schema }
 func (l *libsvm) Open(ctx context.Context) (Reader, error) {
 	return readText(ctx, l.in, textFormat{
 		name: l.Name(), batch: l.batch,
-		newParser: func() parser { return &libsvmParser{libsvm: l, interned: map[string]string{}} },
+		newParser: l.newParser,
 	})
+}
+
+func (l *libsvm) newParser() parser {
+	return &libsvmParser{libsvm: l, interned: map[string]string{}}
 }
 
 // libsvmParser parses blocks of a file.
@@ -107,148 +116,157 @@ type libsvmParser struct {
 }
 
 func (p *libsvmParser) parse(text []byte, line int, rows *rowBuffer) error {
-	x := &rows.csr
-	x.Cols = p.schema.Dim
-	rows.Outputs = 0
+	outputs := 0
 	if p.labelled {
-		rows.Outputs = 1
+		outputs = 1
 	}
+	rows.shape(outputs, p.schema.Dim, true)
 	for ; len(text) > 0; line++ {
-		end := bytes.IndexByte(text, '\n')
-		row := text
-		if end >= 0 {
-			row, text = text[:end], text[end+1:]
-		} else {
-			text = nil
-		}
+		row, rest, _ := record(text, false)
 		if err := p.row(row, rows); err != nil {
-			// The rows before this one stay.
-			x.Idx, x.Val = x.Idx[:x.Ptr[x.Rows]], x.Val[:x.Ptr[x.Rows]]
-			rows.Y = rows.Y[:x.Rows*rows.Outputs]
+			rows.truncate()
 			return fmt.Errorf("%s:%d: %w", p.Name(), line, err)
 		}
+		text = rest
 	}
 	return nil
 }
 
 // row parses one line.
 func (p *libsvmParser) row(b []byte, rows *rowBuffer) error {
-	x := &rows.csr
-	i, n := 0, len(b)
-	for i < n && b[i] <= ' ' {
-		i++
-	}
-	if i == n || b[i] == '#' {
+	i := skipBlanks(b, 0)
+	if i == len(b) || b[i] == '#' {
 		return nil
 	}
 	name := ""
 	if p.labelled {
-		start := i
-		for i < n && b[i] > ' ' && b[i] != ':' {
-			i++
-		}
-		if i < n && b[i] == ':' {
-			return fmt.Errorf("%q where the label should be; the rows before have labels", word(b, start))
-		}
-		y, text, err := p.label(b[start:i])
+		end := wordEnd(b, i)
+		y, text, err := p.label(b[i:end])
 		if err != nil {
 			return err
 		}
-		rows.Y = append(rows.Y, y)
-		name = text
+		rows.Y, name = append(rows.Y, y), text
+		i = skipBlanks(b, end)
+		if hasQID(b[i:]) {
+			i = skipBlanks(b, wordEnd(b, i))
+		}
 	}
-	last := int64(p.schema.Base) - 1
-	for {
-		for i < n && b[i] <= ' ' {
-			i++
-		}
-		if i == n || b[i] == '#' {
-			break
-		}
+	x := &rows.csr
+	base := int64(p.schema.Base)
+	last := base - 1
+	for i < len(b) && b[i] != '#' {
 		start := i
 		index := int64(0)
-		for i < n && b[i]-'0' <= 9 {
+		for i < len(b) && b[i]-'0' <= 9 {
 			if index < 1<<50 {
 				index = index*10 + int64(b[i]-'0')
 			}
 			i++
 		}
-		if i == start || i == n || b[i] != ':' {
-			if i == start && bytes.HasPrefix(b[i:], []byte("qid:")) {
-				for i < n && b[i] > ' ' {
-					i++
-				}
-				continue
-			}
-			return fmt.Errorf("%q is not index:value", word(b, start))
+		if i == start || i == len(b) || b[i] != ':' {
+			return p.noPair(b, start)
 		}
-		i++
-		from := i
-		for i < n && b[i] > ' ' {
-			i++
+		v, end := scanNumber(b, i+1)
+		if end == i+1 || end < len(b) && b[end] > ' ' && b[end] != '#' || v > maxValue || v < -maxValue {
+			return badValue(b, start, i+1)
 		}
-		v, ok := parseNumber(b[from:i])
-		switch {
-		case !ok && notFinite(b[from:i]):
-			return fmt.Errorf("index %d: %s is not allowed; leave the value out or replace it", index, b[from:i])
-		case !ok:
-			return fmt.Errorf("index %d: %q is not a number", index, word(b, from))
-		case v > maxValue || v < -maxValue:
-			return fmt.Errorf("index %d: %s is larger than float32 holds (3.4e38)", index, b[from:i])
-		case index <= last:
-			return p.order(index, last)
-		case index-int64(p.schema.Base) >= math.MaxInt32:
-			return fmt.Errorf("index %s is larger than the largest that is possible, %d", word(b, start)[:from-start-1], math.MaxInt32)
-		case p.limit > 0 && index-int64(p.schema.Base) >= int64(p.limit):
-			return fmt.Errorf("index %d, but "+p.limitWhy+" dimensions%s", index, p.limit, p.baseHint())
+		if index <= last || index-base >= math.MaxInt32 || p.limit > 0 && index-base >= int64(p.limit) {
+			return p.badIndex(b[start:i], index, last)
 		}
 		last = index
-		if v == 0 {
-			continue
+		i = skipBlanks(b, end)
+		if v != 0 {
+			x.Idx = append(x.Idx, int32(index-base))
+			x.Val = append(x.Val, float32(v))
 		}
-		x.Idx = append(x.Idx, int32(index)-int32(p.schema.Base))
-		x.Val = append(x.Val, float32(v))
 	}
-	x.Rows++
-	x.Ptr = append(x.Ptr, len(x.Idx))
-	if width := int(last) - p.schema.Base + 1; width > x.Cols {
-		x.Cols = width
-	}
-	rows.addName(name, x.Rows)
+	x.Cols = max(x.Cols, int(last-base)+1)
+	rows.endRow(name)
 	return nil
 }
 
-func (p *libsvmParser) baseHint() string {
-	if p.schema.Base == 0 {
-		return " (from 0)"
+// skipBlanks is the first place from i on that holds no blank.
+func skipBlanks(b []byte, i int) int {
+	for i < len(b) && b[i] <= ' ' {
+		i++
 	}
-	return ""
+	return i
 }
 
-// order says what is wrong with an index that does not come after the last one.
-func (p *libsvmParser) order(index, last int64) error {
+// wordEnd is where the word at b[i:] ends.
+func wordEnd(b []byte, i int) int {
+	for i < len(b) && b[i] > ' ' {
+		i++
+	}
+	return i
+}
+
+// hasQID says whether b starts with a query number, which only ranking needs.
+func hasQID(b []byte) bool { return bytes.HasPrefix(b, []byte("qid:")) }
+
+// noPair says what is wrong with a word at b[i:] that is not index:value.
+func (p *libsvmParser) noPair(b []byte, i int) error {
+	w := b[i:wordEnd(b, i)]
+	switch at := bytes.IndexByte(w, ':'); {
+	case hasQID(w):
+		return fmt.Errorf("%q may only follow the label", shorten(w))
+	case at < 0 && !p.labelled && i == skipBlanks(b, 0):
+		return fmt.Errorf("%q looks like a label, but the first row has none", shorten(w))
+	case at > 0 && w[0] == '-':
+		return fmt.Errorf("index %s is negative; indices start at %d", shorten(w[:at]), p.schema.Base)
+	}
+	return fmt.Errorf("%q is not index:value", shorten(w))
+}
+
+// badValue says what is wrong with the value at b[from:] of the pair at b[start:].
+func badValue(b []byte, start, from int) error {
+	index, value := b[start:from-1], b[from:wordEnd(b, from)]
+	_, ok := parseNumber(value)
 	switch {
-	case index == 0 && p.schema.Base == 1:
-		return fmt.Errorf("index 0, but indices start at 1; if they start at 0 in this file, use --base 0")
+	case ok:
+		return fmt.Errorf("index %s: %s is out of float32's range (3.4e38)", shorten(index), shorten(value))
+	case notFinite(value):
+		return fmt.Errorf("index %s: %s is not allowed; leave the value out or replace it", shorten(index), value)
+	case len(value) == 0:
+		return fmt.Errorf("index %s has no value behind the colon", shorten(index))
+	}
+	return fmt.Errorf("index %s: %q is not a number", shorten(index), shorten(value))
+}
+
+// badIndex says what is wrong with an index.
+func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
+	base := int64(p.schema.Base)
+	switch {
+	case index == 0 && base == 1:
+		return errors.New("index 0, but indices start at 1; if they start at 0 in this file, use --base 0")
+	case index-base >= math.MaxInt32:
+		return fmt.Errorf("index %s is larger than any this program handles (%d)", shorten(word), math.MaxInt32-1+base)
 	case index == last:
 		return fmt.Errorf("index %d comes twice", index)
+	case index < last:
+		return fmt.Errorf("index %d comes after %d; indices must increase within a row", index, last)
 	}
-	return fmt.Errorf("index %d comes after %d; indices must increase within a row", index, last)
+	from := ""
+	if base == 0 {
+		from = " (from 0)"
+	}
+	return fmt.Errorf("index %d, but "+p.limitWhy+" dimensions%s", index, p.limit, from)
 }
 
 // label parses a label: a number, or else text.
 func (p *libsvmParser) label(b []byte) (y float64, text string, err error) {
-	if v, ok := parseNumber(b); ok {
-		if math.IsInf(v, 0) {
-			return 0, "", fmt.Errorf("the label %s is too large", b)
-		}
+	v, ok := parseNumber(b)
+	switch {
+	case ok && math.IsInf(v, 0):
+		return 0, "", fmt.Errorf("the label %s is out of float64's range", shorten(b))
+	case ok:
 		return v, "", nil
-	}
-	if notFinite(b) {
+	case bytes.IndexByte(b, ':') >= 0:
+		return 0, "", fmt.Errorf("%q where the label should be; either all rows have one or none has", shorten(b))
+	case notFinite(b):
 		return 0, "", fmt.Errorf("the label %s is not allowed; remove the row or give it a label", b)
-	}
-	if bytes.IndexByte(b, ',') >= 0 {
-		return 0, "", fmt.Errorf("%q are several labels; a row must have one", word(b, 0))
+	case bytes.IndexByte(b, ',') >= 0:
+		return 0, "", fmt.Errorf("%q are several labels; a row must have one", shorten(b))
 	}
 	return math.NaN(), intern(p.interned, b), nil
 }
@@ -263,15 +281,6 @@ func intern(known map[string]string, b []byte) string {
 		known[s] = s
 	}
 	return s
-}
-
-// word is the word at b[i:], shortened, for a message.
-func word(b []byte, i int) string {
-	end := i
-	for end < len(b) && b[end] > ' ' {
-		end++
-	}
-	return shorten(b[i:end])
 }
 
 // shorten is a piece of text of bounded length, for a message.

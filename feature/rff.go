@@ -86,24 +86,16 @@ func newFourier(cfg Config, dim int) (*fourier, error) {
 
 func (f *fourier) Dims() (in, out int) { return f.w.Rows, f.features }
 
-// grain is the least number of rows worth a goroutine.
-const grain = 8
+// step is how many rows are mapped at a time: enough for the product to pay for packing the
+// frequencies, few enough that their features stay near the core.
+const step = 256
 
 func (f *fourier) Transform(dst *matrix.Dense, x matrix.Rows) {
 	check(f.w.Rows, f.features, dst, x)
 	n := x.Len()
-	if n <= grain {
-		f.rows(dst, x, 0, n)
-		return
+	for i := 0; i < n; i += step {
+		f.rows(dst, x, i, min(i+step, n))
 	}
-	// So many rows at a time that their features stay in a core's cache between the
-	// product and the cosines: 1 MB.
-	step := min(max(1<<18/f.features, grain), 64)
-	vec.Parallel(n, grain, func(lo, hi int) {
-		for i := lo; i < hi; i += step {
-			f.rows(dst, x, i, min(i+step, hi))
-		}
-	})
 }
 
 // rows transforms rows [i, j). The projections x·ω are written where the sines or the
@@ -117,18 +109,29 @@ func (f *fourier) rows(dst *matrix.Dense, x matrix.Rows, i, j int) {
 	if x.Dense != nil {
 		vec.Gemm32(j-i, m, f.w.Rows, x.Dense.Data[i*x.Dense.Stride:], x.Dense.Stride,
 			f.w.Data, f.w.Stride, dst.Data[i*dst.Stride+first:], dst.Stride)
-	} else {
-		for r := i; r < j; r++ {
-			projection := dst.Row(r)[first:]
+	}
+	if j-i == 1 {
+		f.waves(dst, x, i, j)
+		return
+	}
+	vec.Parallel(j-i, 8, func(lo, hi int) { f.waves(dst, x, i+lo, i+hi) })
+}
+
+// waves turns the projections of rows [i, j) into features; those of sparse rows it computes
+// first.
+func (f *fourier) waves(dst *matrix.Dense, x matrix.Rows, i, j int) {
+	m := f.w.Cols
+	first := f.features - m
+	for r := i; r < j; r++ {
+		z := dst.Row(r)
+		if x.CSR != nil {
+			projection := z[first:]
 			clear(projection)
 			idx, val := x.CSR.Row(r)
 			for k, column := range idx {
 				vec.Axpy32(val[k], f.w.Row(int(column)), projection)
 			}
 		}
-	}
-	for r := i; r < j; r++ {
-		z := dst.Row(r)
 		if f.phases == nil {
 			vec.SinCos32(z[m:], z[:m], z[m:], f.scale)
 			continue

@@ -16,8 +16,8 @@ import (
 const medianPairs = 20_000
 
 // MedianGamma returns the γ that puts the kernel's width at the median distance between rows
-// of x: 1/(2·median ‖Δ‖²) for rbf, which is σ = the median distance, and 1/(median ‖Δ‖₁) for
-// laplacian. The median is over all pairs of different rows if they are at most 20,000, else
+// of x: 1/(median ‖Δ‖²) for rbf, and 1/(median ‖Δ‖₁) for laplacian, so that a pair at the
+// median has k = 1/e. The median is over all pairs of different rows if they are at most 20,000, else
 // over so many random ones, which depend on seed alone. If more than half of the distances
 // are 0, the others count. It fails for other kernels, and if all rows are equal.
 func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, err error) {
@@ -43,9 +43,6 @@ func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, 
 			return 0, errors.New("kernel: gamma by the median distance: all rows are equal; give gamma as a number")
 		}
 		m = median(distances[positive:])
-	}
-	if kernelName == "rbf" {
-		m *= 2
 	}
 	gamma = 1 / m
 	if !(gamma > 0 && gamma <= math.MaxFloat64) {

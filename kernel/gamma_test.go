@@ -26,7 +26,7 @@ func TestMedianGammaOfFewRowsIsExact(t *testing.T) {
 	slices.Sort(l1)
 	slices.Sort(l2)
 	want := map[string]float64{
-		"rbf":       1 / (l2[104] + l2[105]),
+		"rbf":       2 / (l2[104] + l2[105]),
 		"laplacian": 2 / (l1[104] + l1[105]),
 	}
 	for _, a := range both(x) {
@@ -51,7 +51,7 @@ func TestMedianGammaOfManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	se := math.Sqrt(math.Pi/2) * math.Sqrt(8.0*d/20000) * math.Sqrt2
-	if m := 1 / (2 * got); math.Abs(m-median) > 4*se {
+	if m := 1 / got; math.Abs(m-median) > 4*se {
 		t.Errorf("the median is %g, want %g ± %g", m, median, se)
 	}
 	again, _ := MedianGamma(x, 1, "rbf")
@@ -66,7 +66,7 @@ func TestMedianGammaLooksPastDuplicates(t *testing.T) {
 	x.Row(7)[1] = 3 // 19 of 190 distances are 3
 	for _, a := range both(x) {
 		rbf, err := MedianGamma(a, 1, "rbf")
-		if err != nil || rbf != 1.0/18 {
+		if err != nil || rbf != 1.0/9 {
 			t.Errorf("rbf: %g, %v", rbf, err)
 		}
 		laplacian, err := MedianGamma(a, 1, "laplacian")

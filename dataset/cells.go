@@ -1,0 +1,233 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+)
+
+// cutter cuts a record, a row of a table, into cells. Cells lose the blanks around them. A
+// cell in double quotes may hold separators, newlines and, doubled, double quotes (RFC 4180);
+// in ARFF one in single or double quotes may hold separators and, behind a backslash, quotes.
+type cutter struct {
+	sep  byte // ' ' stands for runs of blanks and tabs
+	arff bool
+
+	line    []byte
+	at      int    // where the next cell starts, -1 behind the last
+	spans   bool   // the record goes over several lines
+	scratch []byte // cells that are not in line as they are
+}
+
+// start begins with a record. Cells of the one before are no longer valid.
+func (c *cutter) start(line []byte, spans bool) {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	c.line, c.at, c.spans, c.scratch = line, 0, spans, c.scratch[:0]
+	if c.sep == ' ' && c.skip(0) == len(line) {
+		c.at = -1
+	}
+}
+
+// skip is the first place from i on that holds no blank.
+func (c *cutter) skip(i int) int {
+	for i < len(c.line) && (c.line[i] == ' ' || c.line[i] == '\t' && c.sep != '\t') {
+		i++
+	}
+	return i
+}
+
+// after goes on behind a cell that ended at i; ok is false where something follows that is
+// neither blank nor a separator.
+func (c *cutter) after(i int) (ok bool) {
+	j := c.skip(i)
+	switch {
+	case j == len(c.line):
+		c.at = -1
+	case c.sep == ' ':
+		c.at = j
+		return j > i
+	case c.line[j] != c.sep:
+		return false
+	default:
+		c.at = j + 1
+	}
+	return true
+}
+
+// number takes the next cell if it is a plain number; else it takes nothing.
+func (c *cutter) number() (v float64, ok bool) {
+	start := c.skip(c.at)
+	v, end := scanNumber(c.line, start)
+	if end == start {
+		return 0, false
+	}
+	if end < len(c.line) && c.line[end] == c.sep && c.sep != ' ' {
+		c.at = end + 1
+		return v, true
+	}
+	at := c.at
+	if !c.after(end) {
+		c.at = at
+		return 0, false
+	}
+	return v, true
+}
+
+var (
+	errOpenQuote = errors.New("a quote opens the cell and nothing closes it")
+	errAfterCell = errors.New("text follows the closing quote of the cell; a quote inside a quoted cell must be doubled")
+	errLoneQuote = errors.New("the cell has a double quote inside and so the row goes on in the next line; put the cell in double quotes and double the one inside")
+)
+
+// next takes the next cell.
+func (c *cutter) next() ([]byte, error) {
+	start := c.skip(c.at)
+	if start < len(c.line) && (c.line[start] == '"' || c.arff && c.line[start] == '\'') {
+		return c.quoted(start)
+	}
+	i := start
+	if c.sep == ' ' {
+		for i < len(c.line) && c.line[i] != ' ' && c.line[i] != '\t' {
+			i++
+		}
+	} else {
+		for i < len(c.line) && c.line[i] != c.sep {
+			i++
+		}
+	}
+	cell := trim(c.line[start:i])
+	if c.spans && bytes.IndexByte(cell, '"') >= 0 {
+		return nil, errLoneQuote
+	}
+	c.after(i)
+	return cell, nil
+}
+
+// quoted takes a cell in quotes.
+func (c *cutter) quoted(start int) ([]byte, error) {
+	quote := c.line[start]
+	from := len(c.scratch)
+	plain := start + 1 // not copied to scratch yet
+	for i := start + 1; i < len(c.line); i++ {
+		switch {
+		case c.arff && c.line[i] == '\\' && i+1 < len(c.line):
+			c.scratch = append(c.scratch, c.line[plain:i]...)
+			i++
+			plain = i
+		case c.line[i] != quote:
+		case !c.arff && i+1 < len(c.line) && c.line[i+1] == quote:
+			i++
+			c.scratch = append(c.scratch, c.line[plain:i]...)
+			plain = i + 1
+		default:
+			cell := c.line[plain:i]
+			if len(c.scratch) > from {
+				c.scratch = append(c.scratch, cell...)
+				cell = c.scratch[from:]
+			}
+			if !c.after(i + 1) {
+				return nil, errAfterCell
+			}
+			return cell, nil
+		}
+	}
+	return nil, errOpenQuote
+}
+
+// all appends the cells of a record to cells, up to the first that is wrong.
+func (c *cutter) all(line []byte, spans bool, cells [][]byte) ([][]byte, error) {
+	for c.start(line, spans); c.at >= 0; {
+		cell, err := c.next()
+		if err != nil {
+			return cells, err
+		}
+		cells = append(cells, cell)
+	}
+	return cells, nil
+}
+
+// record cuts the first record off a text: up to a newline that, if quoted, is not inside
+// double quotes. lines is how many lines it has.
+func record(text []byte, quoted bool) (line, rest []byte, lines int) {
+	at, odd := 0, false
+	for {
+		i := bytes.IndexByte(text[at:], '\n')
+		lines++
+		if i < 0 {
+			return text, nil, lines
+		}
+		i += at
+		if quoted && bytes.Count(text[at:i], quote)%2 == 1 {
+			odd = !odd
+		}
+		if !odd {
+			return text[:i], text[i+1:], lines
+		}
+		at = i + 1
+	}
+}
+
+// separator picks the character among candidates that cuts most of the first lines into the
+// same number of cells, more than one; the earlier one where two do as well, and a comma
+// where none does.
+func separator(head []byte, candidates string) byte {
+	best, bestShare := candidates[0], 0.0
+	if strings.IndexByte(candidates, ',') >= 0 {
+		best = ','
+	}
+	var cells [][]byte
+	for i := range len(candidates) {
+		c := cutter{sep: candidates[i]}
+		counts := map[int]int{}
+		lines, most := 0, 0
+		for rest := head; len(rest) > 0 && lines < 100; {
+			var line []byte
+			var n int
+			line, rest, n = record(rest, true)
+			if isBlank(line, c.sep) {
+				continue
+			}
+			cells, _ = c.all(line, n > 1, cells[:0])
+			lines++
+			if counts[len(cells)]++; len(cells) > 1 {
+				most = max(most, counts[len(cells)])
+			}
+		}
+		if share := float64(most) / float64(max(1, lines)); share > bestShare+0.05 {
+			best, bestShare = c.sep, share
+		}
+	}
+	return best
+}
+
+// isBlank says whether a line holds nothing. A tab is something where it separates cells.
+func isBlank(line []byte, sep byte) bool {
+	for _, c := range line {
+		if c != ' ' && c != '\r' && (c != '\t' || sep == '\t') {
+			return false
+		}
+	}
+	return true
+}
+
+// trim removes blanks on both sides.
+func trim(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
+		b = b[1:]
+	}
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// missing says whether a cell stands for a missing value.
+func missing(cell []byte) bool {
+	switch lower(cell) {
+	case "", "?", "na", "n/a", "nan", "-nan", "null", "none":
+		return len(cell) <= 4
+	}
+	return false
+}

@@ -1,0 +1,399 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// attribute is what is known of a column before its role is.
+type attribute struct {
+	name       string
+	text       bool     // most of its values are no numbers
+	categories []string // declared, or nil
+}
+
+// lookRows is how many rows of the head tell what a table's columns are.
+const lookRows = 2000
+
+// look tells the columns of a table from its head: names, and which hold text.
+func (t *table) look(head []byte) ([]attribute, error) {
+	var rows [][]string
+	var lines []int // at which each row ends
+	c := cutter{sep: t.sep}
+	line := 0
+	for rest := head; len(rest) > 0 && len(rows) < lookRows; {
+		var text []byte
+		var n int
+		text, rest, n = record(rest, true)
+		line += n
+		if isBlank(text, t.sep) {
+			continue
+		}
+		cells, err := c.all(text, n > 1, nil)
+		if err != nil {
+			if len(rows) == 0 {
+				return nil, fmt.Errorf("%s:%d: column %d: %w", t.Name(), line-n+1, len(cells), err)
+			}
+			// Either the head ends within this row, or parsing will say what is wrong with it.
+			break
+		}
+		row := make([]string, len(cells))
+		for i, c := range cells {
+			row[i] = string(c)
+		}
+		rows, lines = append(rows, row), append(lines, line)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
+		return nil, fmt.Errorf("%s:%d: %s where the rows below have %d; remove the line if it is not part of the table (it starts with %q)",
+			t.Name(), lines[0], plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0])))
+	}
+	columns := make([]attribute, len(rows[0]))
+	for j := range columns {
+		columns[j].name = strconv.Itoa(j)
+	}
+	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {
+		t.schema.Header, t.skip = true, lines[0]
+		names(rows[0], columns)
+		rows = rows[1:]
+	}
+	for j := range columns {
+		columns[j].text = isText(rows, j)
+	}
+	return columns, nil
+}
+
+// usualWidth is the number of cells that at least two rows, and most, have; 0 if there is
+// none.
+func usualWidth(rows [][]string) int {
+	counts := map[int]int{}
+	for _, row := range rows {
+		if counts[len(row)]++; counts[len(row)] > max(1, len(rows)/2) {
+			return len(row)
+		}
+	}
+	return 0
+}
+
+// names gives columns the names in a header. One without a name is called by its number, and
+// one with the name of another before it gets a number behind it.
+func names(header []string, columns []attribute) {
+	taken := map[string]bool{}
+	for j, name := range header {
+		if name == "" {
+			name = strconv.Itoa(j)
+		}
+		unique := name
+		for n := 1; taken[unique]; n++ {
+			unique = fmt.Sprintf("%s.%d", name, n)
+		}
+		taken[unique] = true
+		columns[j].name = unique
+	}
+}
+
+// isText says whether most of the values of column j are no numbers.
+func isText(rows [][]string, j int) bool {
+	texts, known := 0, 0
+	for _, row := range rows {
+		if j >= len(row) || missing([]byte(row[j])) {
+			continue
+		}
+		known++
+		if !isNumber(row[j]) {
+			texts++
+		}
+	}
+	return 2*texts > known
+}
+
+// isNumber says whether a cell is a number, an infinite one included.
+func isNumber(cell string) bool {
+	_, ok := parseNumber(trim([]byte(cell)))
+	return ok || notFinite([]byte(cell))
+}
+
+// hasHeader says whether the first row holds names. It does
+//   - if it has those of all inputs of the model, or
+//   - if, over columns of numbers, it has more texts than numbers, or
+//   - if it is all texts, or texts and the numbers 0, 1, … of their columns, and all cells
+//     differ and none occurs again in its column.
+func (t *table) hasHeader(rows [][]string) bool {
+	first, below := rows[0], rows[1:]
+	if m := t.opt.Schema; m != nil && m.Header && len(m.Columns) > 0 {
+		missing := func(c Column) bool { return !slices.Contains(first, c.Name) }
+		if !slices.ContainsFunc(m.Columns, missing) {
+			return true
+		}
+	}
+	if len(below) == 0 {
+		return false
+	}
+	overText, overNumber, numbers, positions := 0, 0, 0, 0
+	for j, cell := range first {
+		isNumber := isNumber(cell)
+		if isNumber {
+			numbers++
+		}
+		if cell == strconv.Itoa(j) {
+			positions++
+		}
+		switch {
+		case missing([]byte(cell)) || isText(below, j) || !hasValue(below, j):
+		case isNumber:
+			overNumber++
+		default:
+			overText++
+		}
+	}
+	if overText > overNumber {
+		return true
+	}
+	if numbers > 0 && (positions != numbers || numbers < 3 || numbers == len(first)) {
+		return false
+	}
+	seen := map[string]bool{}
+	for j, cell := range first {
+		if cell == "" || seen[cell] {
+			return false
+		}
+		seen[cell] = true
+		if isNumber(cell) {
+			continue
+		}
+		for _, row := range below {
+			if j < len(row) && row[j] == cell {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// hasValue says whether column j has any value that is not missing.
+func hasValue(rows [][]string, j int) bool {
+	return slices.ContainsFunc(rows, func(row []string) bool { return j < len(row) && !missing([]byte(row[j])) })
+}
+
+// assignLabels gives the columns that the options name the roles of labels and weight.
+func (t *table) assignLabels() error {
+	var weights []Place
+	if t.opt.Weight != "" {
+		var err error
+		if weights, err = t.find("weight", t.opt.Weight); err != nil {
+			return err
+		}
+		if len(weights) != 1 {
+			return fmt.Errorf("%s: --weight %q names %d columns; one is possible", t.Name(), t.opt.Weight, len(weights))
+		}
+	}
+	switch {
+	case t.opt.Label == "none" && !(t.schema.Header && slices.Contains(t.names, "none")):
+	case t.opt.Label != "":
+		places, err := t.find("label", t.opt.Label)
+		if err != nil {
+			return err
+		}
+		t.setLabels(places)
+	case t.opt.LabelsFile == "" && t.opt.Schema == nil:
+		last := len(t.roles) - 1
+		if len(weights) == 1 && weights[0].At == last {
+			last--
+		}
+		if last >= 0 {
+			t.setLabels([]Place{{t.names[last], last}})
+		}
+	}
+	for i := range weights {
+		w := &weights[i]
+		if t.roles[w.At].kind == label {
+			return fmt.Errorf("%s: %s is the label and the weight; name another --weight or --label", t.Name(), t.column(w.At))
+		}
+		t.roles[w.At] = role{kind: weight}
+		t.schema.Weight = w
+	}
+	return nil
+}
+
+// setLabels makes columns the labels.
+func (t *table) setLabels(places []Place) {
+	for i, p := range places {
+		t.roles[p.At] = role{kind: label, at: i}
+	}
+	t.schema.Labels = places
+}
+
+// find looks up columns by name or by position, several separated by commas.
+func (t *table) find(flag, spec string) ([]Place, error) {
+	if i := slices.Index(t.names, spec); i >= 0 && t.schema.Header {
+		return []Place{{spec, i}}, nil
+	}
+	var places []Place
+	for part := range strings.SplitSeq(spec, ",") {
+		part = strings.TrimSpace(part)
+		i := -1
+		if t.schema.Header {
+			i = slices.Index(t.names, part)
+		}
+		if i < 0 {
+			var err error
+			if i, err = strconv.Atoi(part); err != nil {
+				return nil, fmt.Errorf("%s: there is no column %q for --%s; %s", t.Name(), part, flag, t.listColumns())
+			}
+			if i < 0 {
+				i += len(t.names)
+			}
+			if i < 0 || i >= len(t.names) {
+				return nil, fmt.Errorf("%s: there is no column %s for --%s; %s", t.Name(), part, flag, t.listColumns())
+			}
+		}
+		if slices.ContainsFunc(places, func(p Place) bool { return p.At == i }) {
+			return nil, fmt.Errorf("%s: --%s names %s twice", t.Name(), flag, t.column(i))
+		}
+		places = append(places, Place{t.names[i], i})
+	}
+	return places, nil
+}
+
+// listColumns says what columns there are.
+func (t *table) listColumns() string {
+	const most = 12
+	switch n := len(t.names); {
+	case !t.schema.Header:
+		return fmt.Sprintf("the columns are 0 to %d and have no names", n-1)
+	case n > most:
+		return fmt.Sprintf("the columns are %s and %d more", strings.Join(t.names[:most], ", "), n-most)
+	}
+	return "the columns are " + strings.Join(t.names, ", ")
+}
+
+// follow gives columns the roles that they had in training: by name where both files have
+// names, else by position.
+func (t *table) follow(m *Schema) error {
+	t.schema.Missing = m.Missing
+	if t.opt.Missing != "" {
+		t.schema.Missing = t.opt.Missing
+	}
+	if t.schema.Missing == "mean" && m.Missing != "mean" {
+		return fmt.Errorf("%s: the model was trained without --missing mean and knows no means; use --missing zero, or train it again", t.Name())
+	}
+	if m.Columns != nil && m.Header && t.schema.Header {
+		return t.followNames(m)
+	}
+	return t.followPositions(m)
+}
+
+func (t *table) followNames(m *Schema) error {
+	for i, c := range m.Columns {
+		at := slices.Index(t.names, c.Name)
+		if at < 0 {
+			return fmt.Errorf("%s: there is no column %q, which the model was trained on; %s", t.Name(), c.Name, t.listColumns())
+		}
+		if t.roles[at].kind != ignored {
+			return fmt.Errorf("%s: %s was an input when the model was trained; it cannot be the label or the weight", t.Name(), t.column(at))
+		}
+		t.follows(at, i, c)
+	}
+	if t.opt.Label != "" || t.opt.LabelsFile != "" {
+		return nil
+	}
+	var labels []Place
+	for _, l := range m.Labels {
+		if at := slices.Index(t.names, l.Name); at >= 0 && t.roles[at].kind == ignored {
+			labels = append(labels, Place{l.Name, at})
+		}
+	}
+	if len(labels) == len(m.Labels) {
+		t.setLabels(labels)
+	}
+	return nil
+}
+
+func (t *table) followPositions(m *Schema) error {
+	inputs := m.Columns
+	count := len(inputs)
+	if inputs == nil {
+		count = m.Dim
+	}
+	var free []int
+	for i := range t.roles {
+		if t.roles[i].kind == ignored {
+			free = append(free, i)
+		}
+	}
+	var labels []Place
+	switch {
+	case inputs != nil && len(t.roles) == m.Width:
+		// The same columns as in training, so labels and weight stand where they stood.
+		labels = m.Labels
+		for _, p := range m.others() {
+			free = slices.DeleteFunc(free, func(i int) bool { return i == p.At })
+		}
+	case inputs == nil && len(free) == count+1 && t.opt.Label == "" && t.opt.LabelsFile == "":
+		// The model's data had no columns; its label goes where the default is.
+		last := free[count]
+		labels, free = []Place{{t.names[last], last}}, free[:count]
+	}
+	if len(free) != count {
+		return fmt.Errorf("%s: %s, but the model was trained on %s; check the file and --label", t.Name(), t.countColumns(len(free)), m.countInputs(count))
+	}
+	for i, at := range free {
+		c := Column{Place: Place{t.names[at], at}}
+		if inputs != nil {
+			c = inputs[i]
+		}
+		t.follows(at, i, c)
+	}
+	if t.opt.Label == "" && t.opt.LabelsFile == "" &&
+		!slices.ContainsFunc(labels, func(p Place) bool { return t.roles[p.At].kind != ignored }) {
+		t.setLabels(labels)
+	}
+	return nil
+}
+
+// follows makes column at of the file input i of the model.
+func (t *table) follows(at, i int, c Column) {
+	t.roles[at] = role{kind: numeric, input: i}
+	if c.Categories != nil {
+		t.roles[at].kind = categorical
+	}
+	t.schema.Columns = append(t.schema.Columns, c)
+}
+
+// others are the columns that are no inputs.
+func (m *Schema) others() []Place {
+	places := slices.Clone(m.Labels)
+	if m.Weight != nil {
+		places = append(places, *m.Weight)
+	}
+	return places
+}
+
+// countColumns says how many columns there are, free ones as inputs.
+func (t *table) countColumns(free int) string {
+	if free == len(t.roles) {
+		return plural(free, "column")
+	}
+	return plural(free, "column") + " beside labels and weights"
+}
+
+// countInputs says on how many columns the model was trained.
+func (m *Schema) countInputs(inputs int) string {
+	s := plural(inputs, "input")
+	if len(m.Labels) > 0 {
+		s += fmt.Sprintf(" (and %s)", plural(len(m.Labels), "label"))
+	}
+	return s
+}
+
+// plural is "1 column", "2 columns".
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

@@ -1,0 +1,132 @@
+package dataset
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// decimal says whether s is what parseNumber takes, told without it.
+func decimal(s string) bool {
+	s = strings.TrimLeft(s, "+-")
+	mantissa, exponent, has := strings.Cut(strings.ToLower(s), "e")
+	if has {
+		if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
+			exponent = exponent[1:]
+		}
+		if exponent == "" || strings.Trim(exponent, "0123456789") != "" {
+			return false
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	return strings.Trim(whole+fraction, "0123456789") == "" && whole+fraction != ""
+}
+
+// sameAsStrconv compares parseNumber with the standard library, bit for bit.
+func sameAsStrconv(t *testing.T, s string) {
+	t.Helper()
+	got, ok := parseNumber([]byte(s))
+	want, err := strconv.ParseFloat(s, 64)
+	accepted := decimal(s) && (err == nil || math.IsInf(want, 0))
+	if ok != accepted {
+		t.Fatalf("%q: accepted %v, want %v", s, ok, accepted)
+	}
+	if ok && math.Float64bits(got) != math.Float64bits(want) {
+		t.Fatalf("%q: %v (%x), strconv says %v (%x)", s, got, math.Float64bits(got), want, math.Float64bits(want))
+	}
+}
+
+var numberEdges = []string{
+	"0", "-0", "+0", "1", "-1", "+1", "1.", ".5", "-.5", "+.5e1", "00012", "0.10", "1e5", "1E5", "1e+5", "1e-5",
+	"", "+", "-", ".", "-.", "e5", ".e5", "1e", "1e+", "1e-", "--1", "+-1", "1-", "1.2.3", "1 ", " 1", "1,5", "1e5.0",
+	"nan", "NaN", "inf", "-Inf", "infinity", "0x10", "0x1p4", "1_000", "1f", "１",
+	"9007199254740991", "9007199254740992", "9007199254740993", "9007199254740995", "-9007199254740993e-5",
+	"9999999999999999999", "18446744073709551615", "18446744073709551616", "99999999999999999999",
+	"9007199254740993e22", "9007199254740992e22", "9007199254740992e-22", "1e22", "1e23", "1e-22", "1e-23",
+	"0.04925220087170601", "0.2852664887905121", "0.003251299960538745", "2.2250738585072011e-308", "4.9e-324", "2e-324",
+	"1.7976931348623157e308", "1.7976931348623159e308", "1e309", "-1e999999999999", "1e-999999999999", "0e999999999",
+	"3.4028234663852886e38", "3.4028235677973366e38", "0.000000000000000000000000000000000000000000001",
+	"123456789012345678901234567890.5", "5e-1", "0.30000000000000004", "1152921504606846977e-19", "9223372036854775809e-19",
+}
+
+func TestNumberIsStrconvsBitForBit(t *testing.T) {
+	for _, s := range numberEdges {
+		sameAsStrconv(t, s)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	formats := []byte("feg")
+	for range 200_000 {
+		v := math.Float64frombits(r.Uint64())
+		if r.IntN(2) == 0 {
+			v = r.NormFloat64() * math.Pow(10, float64(r.IntN(12)-6))
+		}
+		if v-v != 0 {
+			continue
+		}
+		sameAsStrconv(t, strconv.FormatFloat(v, formats[r.IntN(2)+1], r.IntN(20)-1, 64))
+		sameAsStrconv(t, strconv.FormatFloat(r.NormFloat64(), formats[r.IntN(3)], r.IntN(22)-1, 64))
+	}
+	// Digits and exponents next to the borders of the fast paths, and halfway cases.
+	for range 200_000 {
+		b := strconv.AppendUint(nil, r.Uint64()>>r.IntN(64), 10)
+		if r.IntN(3) == 0 {
+			b = strconv.AppendUint(nil, (r.Uint64()>>10|1)<<r.IntN(11), 10)
+		}
+		at := r.IntN(len(b) + 1)
+		s := string(b[:at]) + "." + string(b[at:])
+		if r.IntN(2) == 0 {
+			s += "e" + strconv.Itoa(r.IntN(50)-25)
+		}
+		sameAsStrconv(t, s)
+	}
+}
+
+func TestQuotientRoundsHalfToEven(t *testing.T) {
+	// (2⁵³+1)·10/10 lies exactly between two float64.
+	for _, c := range []struct {
+		m, d uint64
+		want float64
+	}{
+		{(1<<53 + 1) * 10, 10, 1 << 53},
+		{(1<<53 + 3) * 10, 10, 1<<53 + 4},
+		{(1<<53+1)*10 + 1, 10, 1<<53 + 2},
+		{(1<<53+1)*10 - 1, 10, 1 << 53},
+		{math.MaxUint64, 1, 1 << 64},
+		{1, 1e19, 1e-19},
+	} {
+		if got := quotient(c.m, c.d); got != c.want {
+			t.Errorf("quotient(%d, %d) = %v, want %v", c.m, c.d, got, c.want)
+		}
+	}
+}
+
+func TestNumberParsingAllocatesNothing(t *testing.T) {
+	for _, s := range []string{"12", "0.04925220087170601", "1e-200", "123456789012345678901234"} {
+		b := []byte(s)
+		if n := testing.AllocsPerRun(100, func() { parseNumber(b) }); n != 0 {
+			t.Errorf("%s: %v allocations", s, n)
+		}
+	}
+}
+
+func TestNotFiniteKnowsTheSpellings(t *testing.T) {
+	for _, s := range []string{"nan", "NaN", "-nan", "inf", "-Inf", "+INF", "Infinity", "-infinity"} {
+		if !notFinite([]byte(s)) {
+			t.Errorf("%q is not recognised", s)
+		}
+	}
+	for _, s := range []string{"", "-", "1", "in", "nano", "infinite", "information", "n/a"} {
+		if notFinite([]byte(s)) {
+			t.Errorf("%q is taken for NaN or infinity", s)
+		}
+	}
+}
+
+func FuzzNumber(f *testing.F) {
+	for _, s := range numberEdges {
+		f.Add(s)
+	}
+	f.Fuzz(sameAsStrconv)
+}

@@ -1,0 +1,104 @@
+package vec
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// positive makes a random symmetric positive definite matrix, well conditioned.
+func positive(r *rand.Rand, n int) []float64 {
+	z := numbers[float64](r, 2*n*n)
+	a := make([]float64, n*n)
+	GemmAddTN(n, n, 2*n, z, n, z, n, a, n)
+	for i := range n {
+		a[i*n+i] += float64(n)
+	}
+	return a
+}
+
+func TestCholeskyIsLAPACKs(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for _, n := range []int{1, 2, 31, 32, 33, 127, 128, 129, 300} {
+		a := positive(r, n)
+		got, want := append([]float64(nil), a...), append([]float64(nil), a...)
+		if !Cholesky(n, got, n) || !(lapackgonum.Implementation{}).Dpotrf(blas.Upper, n, want, n) {
+			t.Fatalf("n = %d: not positive definite", n)
+		}
+		for i := range n {
+			for j := range n {
+				if j >= i && math.Abs(got[i*n+j]-want[i*n+j]) > 1e-12*math.Sqrt(float64(n)) {
+					t.Fatalf("n = %d at %d, %d: %g, want %g", n, i, j, got[i*n+j], want[i*n+j])
+				}
+			}
+		}
+	}
+}
+
+func TestCholeskySolveSolves(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	for _, n := range []int{1, 5, 32, 33, 100, 257} {
+		for _, k := range []int{1, 3, 26} {
+			a := positive(r, n)
+			b := numbers[float64](r, n*k)
+			x := append([]float64(nil), b...)
+			if !CholeskySolve(n, append([]float64(nil), a...), n, k, x, k) {
+				t.Fatal("not positive definite")
+			}
+			ax := make([]float64, n*k)
+			SymmMul(n, k, a, n, x, k, ax, k)
+			for i := range b {
+				if math.Abs(ax[i]-b[i]) > 1e-11 {
+					t.Fatalf("n = %d, k = %d: residual %g at %d", n, k, ax[i]-b[i], i)
+				}
+			}
+		}
+	}
+}
+
+func TestCholeskyRefusesIndefinite(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	for _, n := range []int{1, 40, 200} {
+		for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+			a := positive(r, n)
+			a[(n-1)*n+n-1] = bad
+			if Cholesky(n, a, n) {
+				t.Errorf("n = %d with %g in the corner was factorised", n, bad)
+			}
+		}
+	}
+}
+
+func TestCholeskyIsTheSameOnAnyThreads(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 1))
+	const n = 700
+	a := positive(r, n)
+	one, three := append([]float64(nil), a...), append([]float64(nil), a...)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	Cholesky(n, one, n)
+	runtime.GOMAXPROCS(3)
+	Cholesky(n, three, n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			if one[i*n+j] != three[i*n+j] {
+				t.Fatalf("at %d, %d: %g, %g", i, j, one[i*n+j], three[i*n+j])
+			}
+		}
+	}
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n = 2048
+	a := positive(r, n)
+	work := make([]float64, n*n)
+	for b.Loop() {
+		copy(work, a)
+		Cholesky(n, work, n)
+	}
+	b.ReportMetric(float64(n)*n*n/3*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
