@@ -16,7 +16,7 @@ import (
 
 // looksLikeARFF says whether the first line that is no comment is @relation or @attribute.
 func looksLikeARFF(head []byte) bool {
-	for line := range bytes.Lines(head) {
+	for line := range bytes.Lines(bytes.TrimPrefix(head, byteOrderMark)) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 || line[0] == '%' {
 			continue
@@ -75,6 +75,9 @@ func parseAttribute(b []byte) (attribute, error) {
 		end := bytes.LastIndexByte(rest, '}')
 		if end < 0 {
 			return a, fmt.Errorf("the values of attribute %q have no closing brace", a.name)
+		}
+		if len(trim(rest[1:end])) == 0 {
+			return a, fmt.Errorf("attribute %q declares no values", a.name)
 		}
 		c := cutter{sep: ',', arff: true}
 		cells, err := c.all(rest[1:end], false, nil)

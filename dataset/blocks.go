@@ -19,7 +19,7 @@ import (
 
 const (
 	blockSize = 1 << 20  // bytes read at a time
-	maxRecord = 64 << 20 // longer lines are an error: memory must not grow with the file
+	maxRecord = 64 << 20 // lines so long are an error: memory must not grow with the file
 )
 
 // block is a piece of text that ends with a record, on its way to a parser and back.
@@ -203,7 +203,7 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 				b.text = b.text[:cut]
 				break
 			}
-			if len(b.text) > maxRecord {
+			if len(b.text) >= maxRecord {
 				b.err = fmt.Errorf("%s:%d: the line is longer than %d MB%s", f.name, line, maxRecord>>20, quoteHint(f.quoted))
 				end = true
 				break

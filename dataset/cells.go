@@ -56,7 +56,7 @@ func (c *cutter) after(i int) (ok bool) {
 	return true
 }
 
-// number takes the next cell if it is a plain number; else it takes nothing.
+// number takes the next cell if it is a plain number. If not, c.at has to be set back.
 func (c *cutter) number() (v float64, ok bool) {
 	start := c.skip(c.at)
 	v, end := scanNumber(c.line, start)
@@ -67,12 +67,7 @@ func (c *cutter) number() (v float64, ok bool) {
 		c.at = end + 1
 		return v, true
 	}
-	at := c.at
-	if !c.after(end) {
-		c.at = at
-		return 0, false
-	}
-	return v, true
+	return v, c.after(end)
 }
 
 var (

@@ -330,9 +330,10 @@ func (t *table) followPositions(m *Schema) error {
 	case inputs != nil && len(t.roles) == m.Width:
 		// The same columns as in training, so labels and weight stand where they stood.
 		labels = m.Labels
-		for _, p := range m.others() {
-			free = slices.DeleteFunc(free, func(i int) bool { return i == p.At })
-		}
+		free = slices.DeleteFunc(free, func(i int) bool {
+			isLabel := slices.ContainsFunc(labels, func(p Place) bool { return p.At == i })
+			return isLabel && len(t.schema.Labels) == 0 || m.Weight != nil && m.Weight.At == i
+		})
 	case inputs == nil && len(free) == count+1 && t.opt.Label == "" && t.opt.LabelsFile == "":
 		// The model's data had no columns; its label goes where the default is.
 		last := free[count]
@@ -362,15 +363,6 @@ func (t *table) follows(at, i int, c Column) {
 		t.roles[at].kind = categorical
 	}
 	t.schema.Columns = append(t.schema.Columns, c)
-}
-
-// others are the columns that are no inputs.
-func (m *Schema) others() []Place {
-	places := slices.Clone(m.Labels)
-	if m.Weight != nil {
-		places = append(places, *m.Weight)
-	}
-	return places
 }
 
 // countColumns says how many columns there are, free ones as inputs.

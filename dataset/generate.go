@@ -14,7 +14,7 @@ import (
 // Synthetic describes a regression problem whose rows are generated as they are read: d ≥ 5
 // inputs, uniform on [-1, 1], and
 //
-//	y = 2·sin(π·x₀·x₁) + 2·x₂² + x₃ + x₄/2 + cos(3·u·x) + noise,   noise ~ U(-0.1, 0.1),
+//	y = 2·sin(π·x₀·x₁) + 2·x₂² + x₃ + x₄/2 + cos(2·u·x) + noise,   noise ~ U(-0.1, 0.1),
 //
 // u a random direction of length 1. It is after Friedman's (1991) test function: smooth, with
 // interactions, of which a linear model sees little. Row i is the same whatever is read
@@ -116,7 +116,7 @@ func (g *generated) generate(i int, x []float32) float64 {
 	}
 	noise := float64(int32(h>>40)-1<<23) / (1 << 23) * 0.1
 	x2 := float64(x[2])
-	return 2*math.Sin(math.Pi*float64(x[0])*float64(x[1])) + 2*x2*x2 + float64(x[3]) + 0.5*float64(x[4]) + math.Cos(3*along) + noise
+	return 2*math.Sin(math.Pi*float64(x[0])*float64(x[1])) + 2*x2*x2 + float64(x[3]) + 0.5*float64(x[4]) + math.Cos(2*along) + noise
 }
 
 func (r *generatedReader) Progress() float64 { return float64(r.row) / float64(r.Rows) }

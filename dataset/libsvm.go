@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // LIBSVM text: one row a line,
@@ -38,13 +39,15 @@ func looksLikeLIBSVM(head []byte) bool {
 		if len(fields) == 0 {
 			continue
 		}
-		if bytes.ContainsAny(fields[0], ":") {
-			return isPair(fields[0])
+		if bytes.IndexByte(fields[0], ':') >= 0 {
+			// Times of day and the like have colons too.
+			return !slices.ContainsFunc(fields, func(f []byte) bool {
+				_, ok := parseNumber(f[bytes.IndexByte(f, ':')+1:])
+				return !ok || !isPair(f)
+			})
 		}
-		for _, f := range fields[1:] {
-			if !isPair(f) {
-				return false
-			}
+		if slices.ContainsFunc(fields[1:], func(f []byte) bool { return !isPair(f) }) {
+			return false
 		}
 		if len(fields) > 1 {
 			return true

@@ -101,10 +101,12 @@ func (p *tableParser) row(line []byte, spans bool, rows *rowBuffer) error {
 		r := &p.roles[i]
 		if r.kind == numeric && dense != nil && p.given == nil && p.cut.at >= 0 {
 			// Nearly all cells of nearly all tables end here.
+			at := p.cut.at
 			if v, ok := p.cut.number(); ok && v <= maxValue && v >= -maxValue {
 				dense[r.at] = float32(v)
 				continue
 			}
+			p.cut.at = at
 		}
 		cell, err := p.cell(i)
 		if err != nil {

@@ -42,7 +42,7 @@ type SVM struct {
 	// Loss is "squared_hinge" (or "") or "hinge".
 	Loss string
 
-	// Tolerance is the stopping tolerance; 0 means 0.01.
+	// Tolerance is the stopping tolerance; 0 means 0.1.
 	Tolerance float64
 
 	// MaxIter bounds the passes over the rows; 0 means 1000.
@@ -96,7 +96,7 @@ func FitSVM(ctx context.Context, z matrix.Rows, class []int, classes int, weight
 		opt.C = 1
 	}
 	if f.tolerance == 0 {
-		f.tolerance = 0.01
+		f.tolerance = 0.1
 	}
 	if opt.MaxIter == 0 {
 		opt.MaxIter = 1000

@@ -44,14 +44,16 @@ type Config struct {
 	// Features is D, the number of features; 0 means 4096, or fewer where there are few rows.
 	Features int `json:"features,omitempty"`
 
-	// Learner is "ridge" (or "") or "svm".
+	// Learner is "auto" (or ""), "ridge" or "svm". Automatic is svm for classes whose
+	// features fit into 2 GiB (4·n·D bytes), and ridge otherwise.
 	Learner string `json:"learner,omitempty"`
 
 	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that a held-out tenth of
 	// the rows chooses it.
 	Lambda float64 `json:"lambda,omitempty"`
 
-	// C weighs the SVM's losses against ½‖w‖²; 0 means 1.
+	// C weighs the SVM's losses against ½‖w‖²; 0 means 10 on random features, whose rows have
+	// norm 1, and 1 for the linear kernel.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is the SVM's: "squared_hinge" (or "") or "hinge".
@@ -83,7 +85,7 @@ func (c Config) withDefaults() (Config, error) {
 		set("task", &c.Task, "auto", "auto", "classify", "regress"),
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
 		set("kernel", &c.Kernel, "rbf", Kernels()...),
-		set("learner", &c.Learner, "ridge", "ridge", "svm"),
+		set("learner", &c.Learner, "auto", "auto", "ridge", "svm"),
 		set("loss", &c.Loss, "squared_hinge", "squared_hinge", "hinge"),
 	} {
 		if err != nil {
@@ -127,13 +129,20 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("c %g is not a positive number", c.C)
 	}
 	if c.C == 0 {
-		c.C = 1
+		c.C = 10
+		if c.Kernel == "linear" {
+			c.C = 1
+		}
 	}
 	if c.Seed == 0 {
 		c.Seed = 1
 	}
 	return c, nil
 }
+
+// svmBytes is how large features may be that the automatic choice trains an SVM on. It is a
+// fixed number so that a model does not depend on the machine.
+const svmBytes = 2 << 30
 
 // defaultFeatures is D for n rows when the user names none: 4096 suffices to come near the
 // exact kernel on most data; a quarter as many features as rows keeps small problems quick

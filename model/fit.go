@@ -103,6 +103,7 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.choosePipeline(sum); err != nil {
 		return nil, err
 	}
+	f.chooseLearner(sum)
 	if err := f.checkMemory(sum); err != nil {
 		return nil, err
 	}
@@ -195,6 +196,34 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 	return err
 }
 
+// chooseLearner decides what "auto" stands for.
+func (f *fit) chooseLearner(sum *dataset.Summary) {
+	if f.cfg.Learner != "auto" {
+		return
+	}
+	bytes := f.svmMemory(sum)
+	f.cfg.Learner = "ridge"
+	switch why := f.m.info.Training.Why; {
+	case f.classes == nil:
+		why["learner"] = "for numbers to predict"
+	case bytes > svmBytes:
+		why["learner"] = fmt.Sprintf("an svm would hold %.1f GB of features", bytes/1e9)
+	default:
+		f.cfg.Learner = "svm"
+		why["learner"] = "for classes whose features fit into memory"
+	}
+}
+
+// svmMemory is how many bytes of features an SVM holds: 4·n·D, or 8 a value of sparse rows
+// that are not mapped.
+func (f *fit) svmMemory(sum *dataset.Summary) float64 {
+	n, d := float64(sum.Rows), float64(f.learnDim())
+	if f.m.mapping.fmap == nil && sum.Sparse && !f.m.mapping.scaler.Densify {
+		return 8 * n * d * sum.Density()
+	}
+	return 4 * n * d
+}
+
 // gamma is the kernel's γ, and in words where it comes from.
 func (f *fit) gamma(sum *dataset.Summary) (gamma float64, why string, err error) {
 	switch {
@@ -239,13 +268,10 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	if f.opt.Memory <= 0 {
 		return nil
 	}
-	d, n, k := float64(f.learnDim()), float64(sum.Rows), float64(f.m.info.Outputs)
+	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
 	need, formula := 24*d*d+16*d*k, "24·D² bytes"
 	if f.cfg.Learner == "svm" {
-		need, formula = 4*n*d, "4·n·D bytes"
-		if f.m.mapping.fmap == nil && sum.Density() < 1 {
-			need, formula = 8*n*d*sum.Density(), "8 bytes a value"
-		}
+		need, formula = f.svmMemory(sum), "4·n·D bytes"
 	}
 	if f.m.mapping.fmap != nil {
 		need += 4 * float64(sum.Dim) * d

@@ -57,7 +57,7 @@ needs no files.`,
 	f.StringVar(&d.part, "part", "all", "what to show: all, digits, stream")
 	f.IntVar(&d.rows, "rows", 1_000_000, "rows of the stream")
 	f.IntVar(&d.dims, "dims", 20, "dimensions of the stream")
-	f.IntVar(&d.features, "features", 256, "features of the model that learns the stream")
+	f.IntVar(&d.features, "features", 512, "features of the model that learns the stream")
 	f.IntVar(&d.batch, "batch", 4096, "largest number of rows handled at a time (the result is the same)")
 	f.Uint64Var(&d.seed, "seed", 1, "seed of all that is random")
 	f.StringVarP(&d.out, "output", "o", "", "file to keep the stream's model in")
@@ -155,8 +155,8 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 		name string
 		cfg  model.Config
 	}{
-		{"linear model", model.Config{Kernel: "linear", Seed: d.seed}},
-		{"Mercer, 2,048 random features", model.Config{Features: 2048, Seed: d.seed}},
+		{"linear model", model.Config{Kernel: "linear", Learner: "ridge", Seed: d.seed}},
+		{"Mercer, 2,048 random features", model.Config{Learner: "ridge", Features: 2048, Seed: d.seed}},
 	} {
 		start := time.Now()
 		m, _, err := model.Fit(ctx, train, c.cfg, model.Options{})

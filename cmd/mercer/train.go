@@ -43,9 +43,10 @@ once to see what it holds, once to train.
 
 Without further flags Mercer chooses by the data and says what it chose: whether labels are
 classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ from the median
-distance of the rows, orthogonal random features, and a ridge learner whose λ a held-out
-tenth of the rows chooses. Memory is then 24·D² bytes for D features, however many rows
-there are. The svm learner often errs less on classes, is slower and holds 4·n·D bytes.`,
+distance of the rows, orthogonal random features, and a learner. For classes that is a
+support vector machine, as long as its 4·n·D bytes for n rows and D features stay below
+2 GiB; else, and for numbers, a ridge regression, whose λ a held-out tenth of the rows
+chooses and which takes 24·D² bytes however many rows there are.`,
 		Example: `  mercer train adult.csv -o adult.mercer
   mercer train a9a.gz -o adult.mercer --test a9a.t.gz
   mercer train houses.csv --label price -o houses.mercer --holdout 0.2
@@ -62,9 +63,9 @@ there are. The svm learner often errs less on classes, is slower and holds 4·n�
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress")
 	scaleFlag(cmd, &t.cfg, "auto")
 	modelFlags(cmd, &t.cfg)
-	f.StringVar(&t.cfg.Learner, "learner", "ridge", "learner: ridge, svm")
+	f.StringVar(&t.cfg.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), ridge, svm")
 	f.Float64Var(&t.cfg.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows)")
-	f.Float64Var(&t.cfg.C, "c", 1, "C of the svm")
+	f.Float64Var(&t.cfg.C, "c", 0, "C of the svm (default: 10, or 1 for the linear kernel)")
 	f.StringVar(&t.cfg.Loss, "loss", "squared_hinge", "loss of the svm: squared_hinge, hinge")
 	f.Float64Var(&t.cfg.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
 	f.IntVar(&t.cfg.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
@@ -242,9 +243,9 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		if n := len(t.Ridge.Path); n > 0 {
 			chosen = fmt.Sprintf("the best of %d on a held-out tenth", n)
 		}
-		line("learner", "ridge, λ = %.3g (%s)", t.Ridge.Lambda, chosen)
+		line("learner", "ridge%s, λ = %.3g (%s)", why("learner"), t.Ridge.Lambda, chosen)
 	case t.SVM != nil:
-		line("learner", "svm, C = %g, %s, %s", t.SVM.C, t.SVM.Loss, t.SVM.Text())
+		line("learner", "svm%s, C = %g, %s, %s", why("learner"), t.SVM.C, t.SVM.Loss, t.SVM.Text())
 	}
 }
 

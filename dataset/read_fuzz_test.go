@@ -1,0 +1,119 @@
+package dataset
+
+import (
+	"context"
+	"reflect"
+	"testing"
+)
+
+// fuzzSource reads a source twice: it must not panic, its rows must be what rows are
+// (readRows checks that), and a second pass must give the same.
+func fuzzSource(t *testing.T, src Source, err error) {
+	if err != nil {
+		return
+	}
+	rows, err := readRows(t, src, 4096)
+	again, errAgain := readRows(t, src, 4096)
+	if !reflect.DeepEqual(rows, again) {
+		t.Fatalf("passes differ: %v and %v", rows, again)
+	}
+	if (err == nil) != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() {
+		t.Fatalf("passes end in %v and %v", err, errAgain)
+	}
+}
+
+func FuzzLIBSVM(f *testing.F) {
+	for _, s := range []string{
+		"1 1:2 3:4\n-1 2:0.5 # c\n", "+1 qid:3 1:1e5\r\n", "cat 1:1\ndog 2:2", " 1:2\n 3:4\n", "1 0:1\n", "1 2:1 2:1\n", "1 5:1 2:1\n",
+		"1 1099511627776:1\n", "1 2147483647:1\n", "1 1:nan\n", "1 1:1e999\n", "1,2 1:1\n", "\xef\xbb\xbf1 1:1", "#\n\n", ":", "1 :", "1 1:", "1 1:1#x",
+	} {
+		for options := range byte(8) {
+			f.Add([]byte(s), options)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte, options byte) {
+		looksLikeLIBSVM(text)
+		var opt Options
+		if options&1 != 0 {
+			opt.Base = "0"
+		}
+		if options&2 != 0 {
+			opt.Dim = 3
+		}
+		if options&4 != 0 {
+			opt.BatchRows = 1
+		}
+		src, err := newLIBSVM(&memInput{"f", text}, opt)
+		fuzzSource(t, src, err)
+	})
+}
+
+func FuzzTable(f *testing.F) {
+	for _, s := range []string{
+		"a,b,y\n1,2,3\n4,5,6\n", "1;x;2\n3;y;4\n", "1\t2\n3\t4\n", " 1  2 3\n 4 5 6\n", "1,\"a\"\"\n,\",2\n3,b,4\n", "1,5\" x\n2,3\n", "?,1\nNA,2\n3,4\n",
+		"x,1\ny,2\nx,3\n", "1,2\n3\n", "1,1e39\n", "inf,1\n2,3\n", "\"", "\"a\"b,1\n", ",\n,\n", "0,1,2,c\n1,1,1,d\n2,2,2,d\n", "|x\n1,2\n3,4\n", "\r\n\r\n1,2\r", "a\na\n",
+	} {
+		for options := range byte(64) {
+			f.Add([]byte(s), options)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte, options byte) {
+		opt := Options{
+			Missing: []string{"", "mean", "zero", "error"}[options&3],
+			Label:   []string{"", "0", "none", "-1,0"}[options>>2&3],
+			Header:  []string{"", "yes"}[options>>4&1],
+		}
+		if options&32 != 0 {
+			opt.Weight = "1"
+		}
+		if options&64 != 0 {
+			opt.BatchRows = 1
+		}
+		for _, format := range []string{"", "csv", "tsv", "blank"} {
+			src, err := newTable(context.Background(), &memInput{"f", text}, opt, format)
+			fuzzSource(t, src, err)
+			if err != nil {
+				continue
+			}
+			// What has been trained on can be read again by its schema.
+			rows, err := readRows(t, src, 4096)
+			same := opt
+			same.Schema, same.Label, same.Weight = src.Schema(), "", ""
+			later, errLater := newTable(context.Background(), &memInput{"f", text}, same, format)
+			if errLater != nil {
+				if err == nil {
+					t.Fatalf("the model's own file: %v", errLater)
+				}
+				continue
+			}
+			got, errLater := readRows(t, later, 4096)
+			if err != nil || errLater != nil {
+				continue
+			}
+			for i := range rows {
+				rows[i].weight, got[i].weight = 0, 0
+			}
+			if !reflect.DeepEqual(rows, got) {
+				t.Fatalf("by the model's schema %v, want %v", got, rows)
+			}
+		}
+	})
+}
+
+func FuzzARFF(f *testing.F) {
+	for _, s := range []string{
+		"1,red,2.5,yes\n3,'light blue',4,no\n", "{0 7, 1 green, 3 no}\n", "{}\n", "{0 ?, 1 'light blue'}\n", "1,red,2,yes,{5}\n", "{0 1}, {5}\n",
+		"?,?,?,yes\n", "% c\n\n1,\"red\",2,no", "1,'re\\'d',2,no\n", "{1 're\\", "{", "'", "1,red,1e999,no\n",
+	} {
+		for options := range byte(4) {
+			f.Add([]byte(arffHeader+s), options)
+		}
+	}
+	f.Add([]byte("@relation x\n@attribute a {'\\\n@data\n"), byte(0))
+	f.Fuzz(func(t *testing.T, text []byte, options byte) {
+		looksLikeARFF(text)
+		opt := Options{Missing: []string{"", "mean", "zero", ""}[options&3], Label: []string{"", "0"}[options>>2&1]}
+		src, err := newTable(context.Background(), &memInput{"f", text}, opt, "arff")
+		fuzzSource(t, src, err)
+	})
+}
