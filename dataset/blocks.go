@@ -250,10 +250,13 @@ func quoteHint(quoted bool) string {
 
 // fill reads until text has size bytes or the source ends, which is io.EOF. A source that is
 // cut short says so by io.ErrUnexpectedEOF, which io.ReadFull would not tell from its own.
+// Memory grows with what is there: most files are short.
 func fill(src io.Reader, text []byte, size int) ([]byte, error) {
-	text = slices.Grow(text, size-len(text))
 	for len(text) < size {
-		n, err := src.Read(text[len(text):size])
+		if len(text) == cap(text) {
+			text = slices.Grow(text, min(size-len(text), max(len(text), 1<<16)))
+		}
+		n, err := src.Read(text[len(text):min(size, cap(text))])
 		text = text[:len(text)+n]
 		if err != nil {
 			return text, err

@@ -141,28 +141,22 @@ func TestRowsDoNotDependOnThreadsOrBatches(t *testing.T) {
 	for _, quoted := range []bool{false, true} {
 		text, n := longTable(quoted)
 		var want []row
-		for _, threads := range []int{1, 3} {
-			for _, batch := range []int{0, 1000, 17} {
-				runtime.GOMAXPROCS(threads)
-				most := batch
-				if batch == 0 {
-					most = 4096
-				}
-				got, err := readRows(t, csvSource(t, text, Options{BatchRows: batch}), most)
-				if err != nil || len(got) != n {
-					t.Fatalf("quoted %v, threads %d, batches of %d: %d rows, want %d; error %v", quoted, threads, batch, len(got), n, err)
-				}
-				if want == nil {
-					want = got
-					for i, r := range got {
-						if r.x[0] != float32(i) || r.x[1] != float32(i%977)+.5 || r.y[0] != float64(i%10) {
-							t.Fatalf("row %d is %v", i, r)
-						}
+		for _, c := range []struct{ threads, batch, most int }{{1, 0, 4096}, {3, 0, 4096}, {3, 17, 17}} {
+			runtime.GOMAXPROCS(c.threads)
+			got, err := readRows(t, csvSource(t, text, Options{BatchRows: c.batch}), c.most)
+			if err != nil || len(got) != n {
+				t.Fatalf("quoted %v, %+v: %d rows, want %d; error %v", quoted, c, len(got), n, err)
+			}
+			if want == nil {
+				want = got
+				for i, r := range got {
+					if r.x[0] != float32(i) || r.x[1] != float32(i%977)+.5 || r.y[0] != float64(i%10) {
+						t.Fatalf("row %d is %v", i, r)
 					}
 				}
-				if !reflect.DeepEqual(got, want) {
-					t.Fatalf("quoted %v, threads %d, batches of %d: other rows", quoted, threads, batch)
-				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("quoted %v, %+v: other rows", quoted, c)
 			}
 		}
 	}
@@ -360,10 +354,10 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	short, long := allocated(rows(1_000_000)), allocated(rows(3_000_000))
-	// 2,000,000 rows more are 490 batches more, each with its view.
+	short, long := allocated(rows(400_000)), allocated(rows(1_200_000))
+	// 800,000 rows more are 200 batches more, each with its view.
 	if long > short+short/2+1<<20 {
-		t.Errorf("17 MB of text allocate %d bytes, 51 MB %d", short, long)
+		t.Errorf("7 MB of text allocate %d bytes, 20 MB %d", short, long)
 	}
 }
 

@@ -19,15 +19,12 @@ type cutter struct {
 	scratch []byte // cells that are not in line as they are
 }
 
-// start begins with a record. Cells of the one before are no longer valid.
+// start begins with a record that is not blank. Cells of the one before are no longer valid.
 func (c *cutter) start(line []byte, spans bool) {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
 	c.line, c.at, c.spans, c.scratch = line, 0, spans, c.scratch[:0]
-	if c.sep == ' ' && c.skip(0) == len(line) {
-		c.at = -1
-	}
 }
 
 // skip is the first place from i on that holds no blank.

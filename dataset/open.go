@@ -144,9 +144,9 @@ func openInput(path string) (*packed, error) {
 	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%s: may not be read: %w", path, fs.ErrPermission)
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrPermission)
 	case err != nil:
 		return nil, err
 	}

@@ -298,6 +298,19 @@ func TestTableFollowsTheModelByName(t *testing.T) {
 	}
 }
 
+func TestUnseenCategoriesAreCountedOverBlocks(t *testing.T) {
+	schema := csvSource(t, "1,r,0\n2,s,1\n3,r,1\n", Options{}).Schema()
+	const n = 200_000
+	text := "1,z,0\n" + strings.Repeat("2,r,0\n3,u,1\n", n)
+	src := csvSource(t, text, Options{Schema: schema}).(*table)
+	if rows, err := readRows(t, src, 4096); err != nil || len(rows) != 2*n+1 || len(text) < 2*blockSize {
+		t.Fatalf("%d rows, error %v", len(rows), err)
+	}
+	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"1", "u", n + 1}}) {
+		t.Errorf("unseen %v", u)
+	}
+}
+
 func TestTableFollowsTheModelByPosition(t *testing.T) {
 	train, _, err := readTable(t, "T,2,x,8\nI,5,x,12\nT,4,z,11\n", "csv", Options{Label: "0"})
 	if err != nil {

@@ -67,6 +67,9 @@ type SVMReport struct {
 	// Converged says that every class met the tolerance within MaxIter passes.
 	Converged bool `json:"converged"`
 
+	// Path has the C that were tried on held-out rows, nil if C was given.
+	Path []CPoint `json:"path,omitempty"`
+
 	// Gap is the largest relative duality gap of a class, (primal - dual)/primal: an upper
 	// bound on how far its objective is from the optimum.
 	Gap float64 `json:"gap"`

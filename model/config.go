@@ -52,8 +52,7 @@ type Config struct {
 	// the rows chooses it.
 	Lambda float64 `json:"lambda,omitempty"`
 
-	// C weighs the SVM's losses against ½‖w‖²; 0 means 10 on random features, whose rows have
-	// norm 1, and 1 for the linear kernel.
+	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is the SVM's: "squared_hinge" (or "") or "hinge".
@@ -127,12 +126,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.C < 0 || math.IsNaN(c.C) || math.IsInf(c.C, 0) {
 		return c, fmt.Errorf("c %g is not a positive number", c.C)
-	}
-	if c.C == 0 {
-		c.C = 10
-		if c.Kernel == "linear" {
-			c.C = 1
-		}
 	}
 	if c.Seed == 0 {
 		c.Seed = 1

@@ -461,13 +461,22 @@ func (f *fit) svm(sum *dataset.Summary) error {
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	linear, report, err := learn.FitSVM(f.ctx, all.X, class, len(f.m.info.Classes), weights, learn.SVM{
+	opt := learn.SVM{
 		C: f.cfg.C, Loss: f.cfg.Loss, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
-	})
+	}
+	classes := len(f.m.info.Classes)
+	var path []learn.CPoint
+	if opt.C == 0 {
+		if opt.C, path, err = learn.ChooseC(f.ctx, all.X, class, classes, weights, opt); err != nil {
+			return err
+		}
+	}
+	linear, report, err := learn.FitSVM(f.ctx, all.X, class, classes, weights, opt)
 	if err != nil {
 		return err
 	}
+	report.Path = path
 	f.m.linear, f.m.info.Training.SVM = linear, report
 	return nil
 }

@@ -91,21 +91,7 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 func (m *Model) Mapping() *Mapping { return &m.mapping }
 
 // Class is the index in Classes that a row's scores predict.
-func (m *Model) Class(scores []float32) int {
-	if len(scores) == 1 {
-		if scores[0] > 0 {
-			return 1
-		}
-		return 0
-	}
-	best := 0
-	for k, v := range scores {
-		if v > scores[best] {
-			best = k
-		}
-	}
-	return best
-}
+func (m *Model) Class(scores []float32) int { return learn.Predicted(scores) }
 
 // AppendPrediction appends what a row's scores predict to dst: the label of a class, or the
 // numbers of a regression separated by tabs.

@@ -69,7 +69,7 @@ func Load(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
+			return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 		}
 		return nil, err
 	}

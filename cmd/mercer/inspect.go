@@ -92,6 +92,16 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 			fmt.Fprintf(w, "  %-14.3g%.5g%s\n", p.Lambda, p.Error, mark)
 		}
 	}
+	if r := info.Training.SVM; r != nil && len(r.Path) > 0 {
+		fmt.Fprintf(w, "\n  %-14s%s\n", "C", "held-out error")
+		for _, p := range r.Path {
+			mark := ""
+			if p.Chosen {
+				mark = "  chosen"
+			}
+			fmt.Fprintf(w, "  %-14g%.2f %%%s\n", p.C, 100*p.Error, mark)
+		}
+	}
 	if cols := info.Schema.Columns; len(cols) > 0 && (info.Schema.Header || hasCategories(cols)) {
 		fmt.Fprintf(w, "\n  %s\n", "columns")
 		for _, c := range cols {

@@ -65,7 +65,7 @@ chooses and which takes 24·D² bytes however many rows there are.`,
 	modelFlags(cmd, &t.cfg)
 	f.StringVar(&t.cfg.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), ridge, svm")
 	f.Float64Var(&t.cfg.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows)")
-	f.Float64Var(&t.cfg.C, "c", 0, "C of the svm (default: 10, or 1 for the linear kernel)")
+	f.Float64Var(&t.cfg.C, "c", 0, "C of the svm (default: chosen on held-out rows)")
 	f.StringVar(&t.cfg.Loss, "loss", "squared_hinge", "loss of the svm: squared_hinge, hinge")
 	f.Float64Var(&t.cfg.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
 	f.IntVar(&t.cfg.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
@@ -245,7 +245,12 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		}
 		line("learner", "ridge%s, λ = %.3g (%s)", why("learner"), t.Ridge.Lambda, chosen)
 	case t.SVM != nil:
-		line("learner", "svm%s, C = %g, %s, %s", why("learner"), t.SVM.C, t.SVM.Loss, t.SVM.Text())
+		chosen := "given"
+		if n := len(t.SVM.Path); n > 0 {
+			chosen = fmt.Sprintf("the best of %d on held-out rows", n)
+		}
+		line("learner", "svm%s, %s, C = %g (%s)", why("learner"), t.SVM.Loss, t.SVM.C, chosen)
+		line("", "%s", t.SVM.Text())
 	}
 }
 

@@ -42,7 +42,7 @@ func Create(path string) (*File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: the directory %s does not exist: %w", path, filepath.Dir(path), fs.ErrNotExist)
+			return nil, fmt.Errorf("%s: directory %s: %w", path, filepath.Dir(path), fs.ErrNotExist)
 		}
 		return nil, fmt.Errorf("%s: cannot be written: %w", path, err)
 	}
