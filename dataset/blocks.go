@@ -49,7 +49,8 @@ func (r *rowBuffer) shape(outputs, dim int, sparse bool) {
 	r.csr.Ptr, r.csr.Idx, r.csr.Val, r.csr.Cols = append(r.csr.Ptr[:0], 0), r.csr.Idx[:0], r.csr.Val[:0], dim
 }
 
-// endRow counts a row whose values are there; name is its label if that is text.
+// endRow counts a row whose values are there: what has been appended without it, for a row
+// that turned out to be wrong, belongs to no batch. name is its label if that is text.
 func (r *rowBuffer) endRow(name string) {
 	r.rows++
 	if r.sparse {
@@ -63,17 +64,6 @@ func (r *rowBuffer) endRow(name string) {
 	}
 	if r.names {
 		r.Names = append(r.Names, name)
-	}
-}
-
-// truncate takes back what belongs to a row that has not ended.
-func (r *rowBuffer) truncate() {
-	r.Y = r.Y[:r.rows*r.Outputs]
-	r.Weights = r.Weights[:min(r.rows, len(r.Weights))]
-	if r.sparse {
-		r.csr.Idx, r.csr.Val = r.csr.Idx[:r.csr.Ptr[r.rows]], r.csr.Val[:r.csr.Ptr[r.rows]]
-	} else {
-		r.dense.Data = r.dense.Data[:r.rows*r.dense.Cols]
 	}
 }
 
@@ -229,7 +219,6 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 		select {
 		case work <- b:
 		case <-r.ctx.Done():
-			close(b.done)
 			return
 		}
 	}

@@ -270,15 +270,41 @@ func TestEndlessLinesAreErrorsAtTheirStart(t *testing.T) {
 // the end.
 func TestCutFilesAreErrors(t *testing.T) {
 	for _, broken := range []error{io.ErrUnexpectedEOF, errors.New("bad checksum")} {
-		text := strings.Repeat("1 1:2\n", 10)
-		src, err := newLIBSVM(&streamInput{memInput{"f", []byte(text)}, len(text), broken}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := readRows(t, src, 4096); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "f: ") {
-			t.Errorf("%v came out as %v", broken, err)
+		for _, n := range []int{10, 3_000_000} {
+			text := strings.Repeat("1 1:2\n", n)
+			src, err := newLIBSVM(&streamInput{memInput{"f", []byte(text)}, len(text), broken}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := src.Open(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := 0
+			for err == nil {
+				var b *matrix.Batch
+				if b, err = r.Next(); err == nil {
+					rows += b.X.Len()
+				}
+			}
+			r.Close()
+			if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "f: ") {
+				t.Errorf("%v came out as %v", broken, err)
+			}
+			// The block that was being read is lost, those before are not.
+			if rows > n || rows < n-blockSize/6 || strings.Count(text[:rows*6], "\n")+1 != lineIn(t, err) {
+				t.Errorf("%d rows of %d before %v", rows, n, err)
+			}
 		}
 	}
+}
+
+// lineIn is the number of the line in an error.
+func lineIn(t *testing.T, err error) (line int) {
+	if _, scan := fmt.Sscanf(err.Error(), "f: line %d or after:", &line); scan != nil {
+		t.Errorf("%v names no line", err)
+	}
+	return line
 }
 
 // goroutines waits for the number of goroutines to fall to want.
@@ -365,6 +391,7 @@ func TestBatchesAreTheCallersToChange(t *testing.T) {
 	for _, src := range []Source{
 		csvSource(t, strings.Repeat("1,2,a,3\n4,5,b,6\n", 40), Options{BatchRows: 3, Label: "2", Weight: "3"}),
 		libsvmSource(t, strings.Repeat("a 1:1 2:2\nb 1:1 2:2\n", 40), Options{BatchRows: 3}),
+		libsvmSource(t, strings.Repeat("1 1:1 2:2\n2 1:1 2:2\n", 40), Options{BatchRows: 3}),
 	} {
 		want, err := readRows(t, src, 3)
 		if err != nil {
@@ -381,7 +408,8 @@ func TestBatchesAreTheCallersToChange(t *testing.T) {
 				break
 			}
 			for i := range b.X.Len() {
-				if b.Names[i] != want[at].name || b.Weights != nil && b.Weights[i] != want[at].weight {
+				if b.Names != nil && b.Names[i] != want[at].name || b.Names == nil && b.Y[i] != want[at].y[0] ||
+					b.Weights != nil && b.Weights[i] != want[at].weight {
 					t.Fatalf("row %d has changed", at)
 				}
 				at++

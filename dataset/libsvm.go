@@ -127,7 +127,6 @@ func (p *libsvmParser) parse(text []byte, line int, rows *rowBuffer) error {
 	for ; len(text) > 0; line++ {
 		row, rest, _ := record(text, false)
 		if err := p.row(row, rows); err != nil {
-			rows.truncate()
 			return fmt.Errorf("%s:%d: %w", p.Name(), line, err)
 		}
 		text = rest

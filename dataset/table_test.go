@@ -292,6 +292,11 @@ func TestTableFollowsTheModelByName(t *testing.T) {
 	if _, got, err = readTable(t, "b,c,a\n4,s,3\n", "csv", opt); err != nil || got[0].y != nil || got[0].x[0] != 3 {
 		t.Errorf("without label: %v, error %v", got, err)
 	}
+	two := *train.Schema()
+	two.Labels = append(two.Labels, Place{"y2", 4})
+	if _, got, err = readTable(t, "b,c,a,y\n4,s,3,0\n", "csv", Options{Schema: &two}); err != nil || got[0].y != nil {
+		t.Errorf("with one label of two: %v, error %v", got, err)
+	}
 	opt.Label = "z"
 	if _, got, err = readTable(t, "b,c,a,y,z\n4,s,3,0,8\n", "csv", opt); err != nil || got[0].y[0] != 8 {
 		t.Errorf("with another label: %v, error %v", got, err)

@@ -51,7 +51,6 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	for len(text) > 0 {
 		row, rest, lines := record(text, quoted)
 		if err := p.row(row, lines > 1, rows); err != nil {
-			rows.truncate()
 			return fmt.Errorf("%s:%d: %w", p.Name(), line, err)
 		}
 		text, line = rest, line+lines

@@ -8,6 +8,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -85,6 +86,7 @@ func (c Config) withDefaults() (Config, error) {
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
 		set("kernel", &c.Kernel, "rbf", Kernels()...),
 		set("learner", &c.Learner, "auto", "auto", "ridge", "svm"),
+		set("form", &c.Form, "pair", "pair", "phase"),
 		set("loss", &c.Loss, "squared_hinge", "squared_hinge", "hinge"),
 	} {
 		if err != nil {
@@ -117,6 +119,15 @@ func (c Config) withDefaults() (Config, error) {
 		if c.Kernel == "laplacian" {
 			c.Map = "rff"
 		}
+	}
+	if c.Map != "" && c.Map != "orf" && c.Map != "rff" {
+		return c, fmt.Errorf("map %q is not known; known are orf, rff", c.Map)
+	}
+	if c.Map == "orf" && c.Kernel == "laplacian" {
+		return c, errors.New("map orf is for the rbf kernel; use map rff for laplacian")
+	}
+	if c.Form != "phase" && c.Features%2 != 0 {
+		return c, fmt.Errorf("features %d is odd, but a cos and a sin make two; use %d, or form phase", c.Features, c.Features+1)
 	}
 	if c.Features < 0 {
 		return c, fmt.Errorf("features %d is not a positive number", c.Features)

@@ -280,7 +280,12 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		return nil
 	}
 	advice := "fewer --features"
-	if f.cfg.Learner == "svm" {
+	switch {
+	case f.m.mapping.fmap == nil && f.classes != nil && f.cfg.Learner == "ridge":
+		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
+	case f.m.mapping.fmap == nil:
+		advice = "a map to fewer dimensions (--kernel rbf)"
+	case f.cfg.Learner == "svm":
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",
