@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
+	endian "encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -207,7 +207,7 @@ func TestCategoriesTravelWithTheModel(t *testing.T) {
 func idx(data []byte, sizes ...int) string {
 	b := []byte{0, 0, 8, byte(len(sizes))}
 	for _, s := range sizes {
-		b = binary.BigEndian.AppendUint32(b, uint32(s))
+		b = endian.BigEndian.AppendUint32(b, uint32(s))
 	}
 	return string(append(b, data...))
 }
@@ -248,7 +248,7 @@ func npy(t *testing.T, path string) (header string, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := int(binary.LittleEndian.Uint16(b[8:]))
+	n := int(endian.LittleEndian.Uint16(b[8:]))
 	return string(b[10 : 10+n]), b[10+n:]
 }
 

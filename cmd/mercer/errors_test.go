@@ -1,0 +1,131 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every error is one line that names the command, the place and what to do; the exit code is
+// 1 if the work failed and 2 if the command line was wrong. Nothing is at the output path.
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	file := func(name, text string) string {
+		write(t, dir, name, text)
+		return name
+	}
+	flowersCSV := file("flowers.csv", flowers(200))
+	curveCSV := file("curve.csv", curve(200))
+	plain := file("plain.csv", "1,2,3,a\n2,3,4,b\n3,4,6,a\n4,4,4,b\n9,8,7,a\n")
+	ok(t, "train", plain, "-o", "plain.mercer", "--features", "16")
+	whole, err := os.ReadFile("plain.mercer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole[len(whole)-3] ^= 4
+	file("flipped.mercer", string(whole))
+	file("cut.mercer", string(whole[:len(whole)/2]))
+
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		// The command line.
+		{[]string{"train", "--foo"}, 2, "mercer train: unknown flag: --foo (mercer train --help lists the flags)"},
+		{[]string{"fly"}, 2, `mercer: "fly" is no command; mercer --help lists them`},
+		{[]string{"train"}, 2, "mercer train: 0 arguments; usage: mercer train [flags] DATA -o MODEL"},
+		{[]string{"train", plain}, 2, "mercer train: no file to write the model to; give -o MODEL"},
+		{[]string{"train", plain, "-o", "m", "--task", "guess"}, 2, `mercer train: task "guess" is not known; known are auto, classify, regress`},
+		{[]string{"train", plain, "-o", "m", "--scale", "big"}, 2, `mercer train: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
+		{[]string{"train", plain, "-o", "m", "--kernel", "magic"}, 2, `mercer train: kernel "magic" is not known; known are rbf, laplacian, linear`},
+		{[]string{"train", plain, "-o", "m", "--map", "magic"}, 2, `mercer train: map "magic" is not known; known are orf, rff`},
+		{[]string{"train", plain, "-o", "m", "--gamma", "wide"}, 2, `mercer train: gamma "wide" is neither a positive number nor median nor scale`},
+		{[]string{"train", plain, "-o", "m", "--learner", "oracle"}, 2, `mercer train: learner "oracle" is not known; known are auto, ridge, svm`},
+		{[]string{"train", plain, "-o", "m", "--missing", "guess"}, 2, `mercer train: --missing "guess" is not known; known are error, mean, zero`},
+		{[]string{"train", plain, "-o", "m", "--format", "xls"}, 2, `mercer train: --format "xls" is not known; known are auto, libsvm, csv, tsv, blank, arff, npy, idx`},
+		{[]string{"train", plain, "-o", "m", "--memory", "much"}, 2, "give a number of bytes such as 512MB or 8GB"},
+		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2, `mercer train: --progress "maybe" is not known; known are auto, always, never`},
+		{[]string{"train", plain, "-o", "m", "--threads", "-1"}, 2, "mercer train: --threads -1: give 1 or more, or 0 for all processors"},
+		{[]string{"train", plain, "-o", "m", "--holdout", "1.5"}, 2, "mercer train: --holdout 1.5 is not a share between 0 and 1"},
+		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2, "mercer train: features 33 is odd, but a cos and a sin make two; use 34, or form phase"},
+		{[]string{"transform", plain}, 2, "mercer transform: no file to write the features to; give -o Z.npy"},
+		{[]string{"kernel", plain, "-o", "k.npy", "--degree", "0", "--kernel", "poly"}, 2, "degree"},
+
+		// Files.
+		{[]string{"train", "none.csv", "-o", "m"}, 1, "mercer train: none.csv: file does not exist"},
+		{[]string{"train", ".", "-o", "m"}, 1, "mercer train: .: is a directory; give a data file"},
+		{[]string{"train", file("empty.csv", ""), "-o", "m"}, 1, "mercer train: empty.csv: is empty"},
+		{[]string{"train", file("archive.zip", "PK\x03\x04....."), "-o", "m"}, 1, "mercer train: archive.zip: is a zip or npz archive; unpack it first"},
+		{[]string{"train", plain, "-o", "no/m"}, 1, "mercer train: no/m: directory no: file does not exist"},
+		{[]string{"train", plain, "-o", "."}, 1, "mercer train: .: is a directory; give the name of a file"},
+		{[]string{"train", plain, "-o", "m", "--test", "none.csv"}, 1, "mercer train: none.csv: file does not exist"},
+
+		// Data.
+		{[]string{"train", file("ragged.csv", "1,2,a\n3,4,b\n5,6\n"), "-o", "m"}, 1, "mercer train: ragged.csv:3: 2 columns"},
+		{[]string{"train", file("nan.csv", "x,y,kind\n1,2,a\n3,NaN,b\n5,6,a\n"), "-o", "m"}, 1, `mercer train: nan.csv:3: column "y": "NaN" is not a number (a missing value? --missing mean or --missing zero fills it in)`},
+		{[]string{"train", file("zero.svm", "1 0:1 2:3\n-1 1:2\n"), "-o", "m"}, 1, "mercer train: zero.svm:1: index 0, but indices start at 1; if they start at 0 in this file, use --base 0"},
+		{[]string{"train", file("twice.svm", "1 1:1\n-1 2:1 2:3\n"), "-o", "m"}, 1, "mercer train: twice.svm:2: index 2 comes twice"},
+		{[]string{"train", file("order.svm", "1 1:1 5:3 3:1\n-1 1:2\n"), "-o", "m"}, 1, "mercer train: order.svm:1: index 3 comes after 5; indices must increase within a row"},
+		{[]string{"train", file("huge.svm", "1 1:1 1099511627776:3\n-1 1:2\n"), "-o", "m"}, 1, "mercer train: huge.svm:1: index 1099511627776 is larger than any this program handles (2147483647)"},
+		{[]string{"train", file("one.svm", "1 1:1\n1 1:2\n"), "-o", "m"}, 1, `mercer train: one.svm: every row has the label "1"; to tell classes apart at least two are needed (is --label the right column?)`},
+		{[]string{"train", flowersCSV, "--label", "species", "-o", "m"}, 1, `mercer train: flowers.csv: there is no column "species" for --label; the columns are length, width, colour, kind`},
+		{[]string{"train", plain, "--label", "9", "-o", "m"}, 1, "mercer train: plain.csv: there is no column 9 for --label; the columns are 0 to 3 and have no names"},
+		{[]string{"train", plain, "--label", "none", "-o", "m"}, 1, "mercer train: plain.csv: the rows have no labels; name the column with --label or a file of labels with --labels"},
+		{[]string{"train", curveCSV, "--learner", "svm", "-o", "m"}, 1, "use --learner ridge, or --task classify if they are classes"},
+		{[]string{"train", plain, "--memory", "1KB", "-o", "m"}, 1, "or more memory"},
+
+		// Models.
+		{[]string{"predict", plain, plain}, 1, "mercer predict: plain.csv: not a model file"},
+		{[]string{"predict", "none.mercer", plain}, 1, "mercer predict: none.mercer: file does not exist"},
+		{[]string{"predict", "flipped.mercer", plain}, 1, "mercer predict: flipped.mercer: the checksum is wrong"},
+		{[]string{"inspect", "cut.mercer"}, 1, "mercer inspect: cut.mercer: "},
+		{[]string{"eval", "plain.mercer", file("wide.csv", "1,2,3,4,5,a\n1,2,3,4,5,b\n")}, 1, "but the model was trained on 3"},
+		{[]string{"predict", "plain.mercer", file("narrow.csv", "1,a\n1,b\n")}, 1, "but the model was trained on 3"},
+		{[]string{"predict", "plain.mercer", file("narrower.csv", "1,2,a\n1,2,b\n")}, 1, "narrower.csv"},
+		{[]string{"predict", "plain.mercer", file("wide.svm", "1 1:1 7:3\n")}, 1, "mercer predict: wide.svm:1: index 7, but the model has 3 dimensions"},
+		{[]string{"eval", "plain.mercer", file("bare.csv", "1,2,3\n3,2,1\n")}, 1, "mercer eval: bare.csv: the rows have no labels to compare predictions with; name them with --label or --labels"},
+	} {
+		name := "mercer " + strings.Join(c.args, " ")
+		r := mercer(t, c.args...)
+		if r.code != c.code {
+			t.Errorf("%s: exit code %d, want %d: %s", name, r.code, c.code, r.stderr)
+		}
+		if r.stdout != "" {
+			t.Errorf("%s: on standard output: %q", name, r.stdout)
+		}
+		if strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "mercer") {
+			t.Errorf("%s: not one line: %q", name, r.stderr)
+		}
+		if !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s:\n got  %s want %s", name, r.stderr, c.want)
+		}
+		if _, err := os.Stat("m"); err == nil {
+			t.Fatalf("%s: something is at the output path", name)
+		}
+	}
+	list, err := filepath.Glob(".*")
+	if err != nil || len(list) > 0 {
+		t.Errorf("left behind: %v, %v", list, err)
+	}
+}
+
+func TestFailureKeepsWhatWasThere(t *testing.T) {
+	dir := t.TempDir()
+	m := write(t, dir, "m", "precious")
+	bad := write(t, dir, "bad.csv", "1,2,a\n3,x,b\n4,5\n")
+	if r := mercer(t, "train", bad, "-o", m); r.code != 1 {
+		t.Fatalf("%+v", r)
+	}
+	good := write(t, dir, "good.csv", flowers(60))
+	trained := filepath.Join(dir, "trained")
+	ok(t, "train", good, "-o", trained, "--features", "16")
+	if r := mercer(t, "predict", trained, bad, "-o", m); r.code != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if text, _ := os.ReadFile(m); string(text) != "precious" {
+		t.Errorf("the file that was there holds %q", text)
+	}
+}
