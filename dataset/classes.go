@@ -12,13 +12,17 @@ import (
 )
 
 // maxDistinct is how many different labels are told apart; more cannot be classes.
-const maxDistinct = 100_000
+// Numbers with fractions are no classes long before.
+const (
+	maxDistinct  = 100_000
+	maxFractions = 1000
+)
 
 // labelCounts count the different labels of a source with one target a row.
 type labelCounts struct {
-	numbers  map[float64]int
+	numbers  map[float64]bool // empty again after an overflow
 	texts    map[string]int
-	overflow bool // more than maxDistinct
+	overflow bool // too many to be classes
 	rows     int
 	fraction bool // some number is not whole
 }
@@ -29,7 +33,7 @@ func (l *labelCounts) add(b *matrix.Batch) {
 		return
 	}
 	if l.numbers == nil {
-		l.numbers, l.texts = map[float64]int{}, map[string]int{}
+		l.numbers, l.texts = map[float64]bool{}, map[string]int{}
 	}
 	for i, y := range b.Y {
 		if b.Names != nil && b.Names[i] != "" {
@@ -43,10 +47,13 @@ func (l *labelCounts) add(b *matrix.Batch) {
 		if y != math.Trunc(y) {
 			l.fraction = true
 		}
-		if _, known := l.numbers[y]; known || len(l.numbers) < maxDistinct {
-			l.numbers[y]++
-		} else {
+		if l.overflow {
+			continue
+		}
+		l.numbers[y] = true
+		if n := len(l.numbers); n > maxDistinct || l.fraction && n > maxFractions {
 			l.overflow = true
+			l.numbers = map[float64]bool{}
 		}
 	}
 }
@@ -76,7 +83,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	}
 	n := len(l.numbers)
 	if l.overflow {
-		return "regress", fmt.Sprintf("labels are more than %d different numbers", maxDistinct), nil
+		return "regress", "labels are very many different numbers", nil
 	}
 	many := fmt.Sprintf("labels are %d different numbers", n)
 	if n <= 2 {
@@ -100,7 +107,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 func (s *Summary) Classes() (*Classes, error) {
 	l := &s.labels
 	if l.overflow {
-		return nil, fmt.Errorf("there are more than %d different labels; if they are numbers to predict, use --task regress", maxDistinct)
+		return nil, errors.New("there are too many different labels for classes; if they are numbers to predict, use --task regress")
 	}
 	if l.distinct() < 2 {
 		only := ""

@@ -61,18 +61,24 @@ func (s *Stats) Add(z *matrix.Dense, y []float64, w []float64) {
 			s.d, s.k, z.Rows, z.Cols, len(y), len(w)))
 	}
 	for i := range z.Rows {
-		row := s.z[s.held*s.d : (s.held+1)*s.d]
-		for j, x := range z.Row(i) {
-			row[j] = float64(x)
-		}
-		copy(s.y[s.held*s.k:(s.held+1)*s.k], y[i*s.k:(i+1)*s.k])
-		s.w[s.held] = 1
+		weight := 1.0
 		if w != nil {
-			s.w[s.held] = w[i]
+			weight = w[i]
 		}
-		if s.held++; s.held == statsBlock {
-			s.flush()
-		}
+		s.AddRow(z.Row(i), y[i*s.k:(i+1)*s.k], weight)
+	}
+}
+
+// AddRow is Add for one row.
+func (s *Stats) AddRow(z []float32, y []float64, w float64) {
+	row := s.z[s.held*s.d : (s.held+1)*s.d]
+	for j, x := range z {
+		row[j] = float64(x)
+	}
+	copy(s.y[s.held*s.k:(s.held+1)*s.k], y)
+	s.w[s.held] = w
+	if s.held++; s.held == statsBlock {
+		s.flush()
 	}
 }
 

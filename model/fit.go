@@ -357,23 +357,15 @@ func (f *fit) ridge(sum *dataset.Summary) error {
 		if err := f.targets(b, y); err != nil {
 			return err
 		}
-		// Rows of one kind that follow each other go in together.
-		for i := 0; i < n; {
-			out := f.heldOut(held, b.First+i)
-			j := i + 1
-			for j < n && f.heldOut(held, b.First+j) == out {
-				j++
-			}
-			var w []float64
-			if b.Weights != nil {
-				w = b.Weights[i:j]
-			}
-			into := main
-			if out {
+		for i := range n {
+			into, w := main, 1.0
+			if f.heldOut(held, b.First+i) {
 				into = held
 			}
-			into.Add(rows.Slice(i, j), y[i*k:j*k], w)
-			i = j
+			if b.Weights != nil {
+				w = b.Weights[i]
+			}
+			into.AddRow(rows.Row(i), y[i*k:(i+1)*k], w)
 		}
 		return nil
 	})

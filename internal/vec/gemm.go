@@ -18,10 +18,10 @@ import (
 type micro[T float32 | float64] struct {
 	mr, nr    int
 	tile, row func(k int, a, b *T, ldb int, c *T, ldc int, add int)
-	kc        int // inner dimension of a block: an A panel fits the L1 cache
-	nc        int // columns of a block: kc×nc numbers fit the L2 cache
-	size      int // bytes of a number
-	pool      sync.Pool
+	kc        int             // inner dimension of a block: an A panel fits the L1 cache
+	nc        int             // columns of a block: kc×nc numbers fit the L2 cache
+	size      int             // bytes of a number
+	free      chan *panels[T] // not in use; never given back to the collector
 }
 
 // panels is the memory of one goroutine.
@@ -71,7 +71,7 @@ func (mk *micro[T]) multiply(p product[T]) {
 	for t := range rows * cols {
 		mk.task(&p, t/cols, t%cols, w)
 	}
-	mk.pool.Put(w)
+	mk.put(w)
 }
 
 // parallel is multiply on several goroutines, each taking the next block of C.
@@ -79,7 +79,7 @@ func (mk *micro[T]) parallel(p product[T], threads, rows, cols int) {
 	var next atomic.Int64
 	work := func() {
 		w := mk.get()
-		defer mk.pool.Put(w)
+		defer mk.put(w)
 		for t := int(next.Add(1)) - 1; t < rows*cols; t = int(next.Add(1)) - 1 {
 			mk.task(&p, t/cols, t%cols, w)
 		}
@@ -93,13 +93,22 @@ func (mk *micro[T]) parallel(p product[T], threads, rows, cols int) {
 }
 
 func (mk *micro[T]) get() *panels[T] {
-	if w, ok := mk.pool.Get().(*panels[T]); ok {
+	select {
+	case w := <-mk.free:
 		return w
+	default:
+		return &panels[T]{
+			a:    aligned[T](mk.mr * mk.kc),
+			b:    aligned[T](mk.kc * mk.nc),
+			tile: aligned[T](mk.mr * mk.nr),
+		}
 	}
-	return &panels[T]{
-		a:    aligned[T](mk.mr * mk.kc),
-		b:    aligned[T](mk.kc * mk.nc),
-		tile: aligned[T](mk.mr * mk.nr),
+}
+
+func (mk *micro[T]) put(w *panels[T]) {
+	select {
+	case mk.free <- w:
+	default:
 	}
 }
 
@@ -240,8 +249,8 @@ const (
 )
 
 var (
-	micro32 = &micro[float32]{kc: kc32, nc: nc32, size: 4}
-	micro64 = &micro[float64]{kc: kc64, nc: nc64, size: 8}
+	micro32 = &micro[float32]{kc: kc32, nc: nc32, size: 4, free: make(chan *panels[float32], 64)}
+	micro64 = &micro[float64]{kc: kc64, nc: nc64, size: 8, free: make(chan *panels[float64], 64)}
 )
 
 func init() {
