@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -17,6 +18,11 @@ import (
 )
 
 func main() {
+	if os.Getenv("GOGC") == "" {
+		// Data live in memory that is used again and again; what little garbage there is
+		// need not be allowed to double it.
+		debug.SetGCPercent(20)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
