@@ -44,6 +44,9 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress 
 		if b.Outputs == 0 {
 			return nil, fmt.Errorf("%s: the rows have no labels to compare predictions with; name them with --label or --labels", src.Name())
 		}
+		if classes != nil && b.Outputs != 1 {
+			return nil, fmt.Errorf("%s: rows have %d labels, but the model predicts one class", src.Name(), b.Outputs)
+		}
 		scores.Reshape(b.X.Len(), m.Outputs())
 		if err := m.Scores(&scores, b.X); err != nil {
 			return nil, fmt.Errorf("%s: %w", src.Name(), err)

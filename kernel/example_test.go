@@ -1,0 +1,28 @@
+package kernel_test
+
+import (
+	"fmt"
+
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// The Gram matrix is computed a few rows at a time, so it never has to fit into memory.
+func ExampleNewGram() {
+	points := matrix.Rows{Dense: &matrix.Dense{Rows: 3, Cols: 1, Stride: 1, Data: []float32{0, 1, 3}}}
+	gram, err := kernel.NewGram(kernel.Kernel{Name: "rbf", Gamma: 0.5}, points, points)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	n, m := gram.Dims()
+	row := make([]float64, m)
+	for i := range n {
+		gram.Rows(i, i+1, row)
+		fmt.Printf("%.3f\n", row)
+	}
+	// Output:
+	// [1.000 0.607 0.011]
+	// [0.607 1.000 0.135]
+	// [0.011 0.135 1.000]
+}
