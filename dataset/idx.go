@@ -48,5 +48,8 @@ func newIDX(in input, opt Options) (Source, error) {
 		return nil, fmt.Errorf("%s: is empty: %d rows of %d numbers", in.Name(), a.rows, a.cols)
 	}
 	a.schema.Format = "idx"
+	if err := a.checkSize(); err != nil {
+		return nil, err
+	}
 	return a, a.assign()
 }

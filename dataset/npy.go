@@ -95,6 +95,9 @@ func newNPY(in input, opt Options) (Source, error) {
 		return nil, bad("has %d dimensions in Fortran order; save it in C order", len(d.Shape))
 	}
 	a.schema.Format = "npy"
+	if err := a.checkSize(); err != nil {
+		return nil, err
+	}
 	return a, a.assign()
 }
 
@@ -162,6 +165,28 @@ func (e element) value(b []byte) float64 {
 		return math.Float64frombits(v)
 	}
 	return float64(v)
+}
+
+// floats decodes len(dst) elements; the common types have loops of their own.
+func (e element) floats(dst []float32, b []byte) {
+	switch {
+	case e.kind == 'u' && e.size == 1:
+		for i, v := range b[:len(dst)] {
+			dst[i] = float32(v)
+		}
+	case e.kind == 'f' && e.size == 4 && !e.big:
+		for i := range dst {
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	case e.kind == 'f' && e.size == 8 && !e.big:
+		for i := range dst {
+			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))
+		}
+	default:
+		for i := range dst {
+			dst[i] = float32(e.value(b[i*e.size:]))
+		}
+	}
 }
 
 // half decodes an IEEE 754 half-precision number.
@@ -295,6 +320,23 @@ func positions(spec string, n int) ([]int, error) {
 func (a *array) Name() string    { return a.in.Name() }
 func (a *array) Schema() *Schema { return &a.schema }
 
+// maxRow is how many bytes a row may take: what a header says is believed only so far.
+const maxRow = 256 << 20
+
+// checkSize refuses sizes that the file cannot have, before anything is allocated for them.
+func (a *array) checkSize() error {
+	row := int64(a.cols) * int64(max(4, a.kind.size))
+	if row > maxRow {
+		return fmt.Errorf("%s: rows of %d numbers are wider than any that this program reads", a.in.Name(), a.cols)
+	}
+	if p, ok := a.in.(*packed); ok && p.method == "" {
+		if have := (p.size - a.offset) / int64(a.kind.size) / int64(a.cols); have < int64(a.rows) {
+			return fmt.Errorf("%s: is cut short: it ends in row %d (from 0) of the %d that its header promises", a.in.Name(), max(0, have), a.rows)
+		}
+	}
+	return nil
+}
+
 // Open implements Source.
 func (a *array) Open(ctx context.Context) (Reader, error) {
 	r := &arrayReader{array: a, ctx: ctx, batch: a.opt.BatchRows}
@@ -309,7 +351,7 @@ func (a *array) Open(ctx context.Context) (Reader, error) {
 			return nil, err
 		}
 		r.at, r.closer = f, closer
-		if err := r.checkSize(); err != nil {
+		if err := r.checkEnd(); err != nil {
 			closer()
 			return nil, err
 		}
@@ -368,8 +410,8 @@ type arrayReader struct {
 	err    error
 }
 
-// checkSize compares the length of a file in Fortran order with what its header says.
-func (r *arrayReader) checkSize() error {
+// checkEnd compares the length of a file in Fortran order with what its header says.
+func (r *arrayReader) checkEnd() error {
 	end := r.offset + int64(r.rows)*int64(r.cols)*int64(r.kind.size)
 	var b [1]byte
 	if n, _ := r.at.ReadAt(b[:], end-1); n != 1 {
@@ -455,24 +497,35 @@ func (r *arrayReader) decode(n int) error {
 	}
 	r.dense.Reshape(n, r.schema.Dim)
 	r.y, r.w = r.y[:0], r.w[:0]
+	// Inputs that stand side by side, as they mostly do, are decoded in one go.
+	first, adjacent := 0, r.src != nil
+	for k, j := range r.inputs {
+		if k == 0 {
+			first = j
+		}
+		adjacent = adjacent && j == first+k
+	}
 	for i := range n {
 		row := r.dense.Row(i)
-		if r.inputs == nil && size == 1 && r.kind.kind != 'i' && r.src != nil {
-			// Bytes, as images have them.
-			for j, v := range r.buf[i*r.cols : (i+1)*r.cols] {
-				row[j] = float32(v)
-			}
+		if adjacent {
+			from := (i*r.cols + first) * size
+			r.kind.floats(row, r.buf[from:from+len(row)*size])
 		} else {
 			for k := range row {
 				j := k
 				if r.inputs != nil {
 					j = r.inputs[k]
 				}
-				v := r.kind.value(element(i, j))
-				if !(v <= maxValue && v >= -maxValue) {
-					return fmt.Errorf("%s: row %d, column %d (from 0): %g is not a number that float32 holds; replace or remove it", r.Name(), r.row+i, j, v)
+				row[k] = float32(r.kind.value(element(i, j)))
+			}
+		}
+		for k, v := range row {
+			if v-v != 0 {
+				j := k
+				if r.inputs != nil {
+					j = r.inputs[k]
 				}
-				row[k] = float32(v)
+				return fmt.Errorf("%s: row %d, column %d (from 0): %g is not a number that float32 holds; replace or remove it", r.Name(), r.row+i, j, r.kind.value(element(i, j)))
 			}
 		}
 		for _, j := range r.targets {

@@ -33,7 +33,7 @@ type Config struct {
 	// γ = 1/(d·Var X) as in scikit-learn.
 	Gamma string `json:"gamma,omitempty"`
 
-	// Sigma gives γ = 1/(2σ²) (laplacian: 1/σ) in place of Gamma; 0 means not given.
+	// Sigma gives γ = 1/(2σ²) in place of Gamma; 0 means not given.
 	Sigma float64 `json:"sigma,omitempty"`
 
 	// Map is "orf" (or "") or "rff".
@@ -126,17 +126,23 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Map == "orf" && c.Kernel == "laplacian" {
 		return c, errors.New("map orf is for the rbf kernel; use map rff for laplacian")
 	}
-	if c.Form != "phase" && c.Features%2 != 0 {
-		return c, fmt.Errorf("features %d is odd, but a cos and a sin make two; use %d, or form phase", c.Features, c.Features+1)
-	}
 	if c.Features < 0 {
 		return c, fmt.Errorf("features %d is not a positive number", c.Features)
+	}
+	if c.Form != "phase" && c.Features%2 != 0 {
+		return c, fmt.Errorf("features %d is odd, but a cos and a sin make two; use %d, or form phase", c.Features, c.Features+1)
 	}
 	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
 		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
 	}
 	if c.C < 0 || math.IsNaN(c.C) || math.IsInf(c.C, 0) {
 		return c, fmt.Errorf("c %g is not a positive number", c.C)
+	}
+	if c.Tolerance < 0 || math.IsNaN(c.Tolerance) || math.IsInf(c.Tolerance, 0) {
+		return c, fmt.Errorf("tolerance %g is not a positive number", c.Tolerance)
+	}
+	if c.MaxIter < 0 {
+		return c, fmt.Errorf("max_iter %d is not a positive number", c.MaxIter)
 	}
 	if c.Seed == 0 {
 		c.Seed = 1

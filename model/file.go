@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -170,7 +171,7 @@ func readFile(r io.Reader, size int64) (meta map[string]string, tensors map[stri
 	}
 	delete(header, metaKey)
 	tensors = make(map[string]*tensor, len(header))
-	covered := int64(0)
+	var entries []entry
 	for name, raw := range header {
 		var e entry
 		if err := json.Unmarshal(raw, &e); err != nil {
@@ -181,10 +182,20 @@ func readFile(r io.Reader, size int64) (meta map[string]string, tensors map[stri
 			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
 		tensors[name] = t
-		covered += e.Offsets[1] - e.Offsets[0]
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]))
+	})
+	covered := int64(0)
+	for _, e := range entries {
+		if e.Offsets[0] != covered {
+			return nil, nil, fmt.Errorf("a tensor begins at byte %d of the data, where the one before ends at %d", e.Offsets[0], covered)
+		}
+		covered = e.Offsets[1]
 	}
 	if covered != int64(len(data)) {
-		return nil, nil, fmt.Errorf("its tensors cover %d of %d bytes", covered, len(data))
+		return nil, nil, fmt.Errorf("its tensors end at byte %d of the data, which has %d", covered, len(data))
 	}
 	return meta, tensors, nil
 }

@@ -107,6 +107,9 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.checkMemory(sum); err != nil {
 		return nil, err
 	}
+	if err := f.drawMap(); err != nil {
+		return nil, err
+	}
 	if f.cfg.Learner == "svm" {
 		err = f.svm(sum)
 	} else {
@@ -134,6 +137,9 @@ func FitMapping(ctx context.Context, src dataset.Source, cfg Config, opt Options
 		return nil, nil, err
 	}
 	if err := f.choosePipeline(sum); err != nil {
+		return nil, nil, err
+	}
+	if err := f.drawMap(); err != nil {
 		return nil, nil, err
 	}
 	return &f.m.mapping, f.m.info.Training.Why, nil
@@ -172,7 +178,7 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 	if f.m.mapping.scaler, err = dataset.NewScaler(kind, sum); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	f.m.info.Scale = kind
+	f.m.info.Scale, f.m.info.Densify = kind, f.m.mapping.scaler.Densify
 	if f.cfg.Kernel == "linear" {
 		return nil
 	}
@@ -192,8 +198,18 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 		Form:     f.cfg.Form,
 		Seed:     f.cfg.Seed,
 	}
-	f.m.mapping.fmap, err = feature.New(*f.m.info.Feature, sum.Dim)
-	return err
+	return nil
+}
+
+// drawMap draws the random map that choosePipeline fixed, which may take much memory.
+func (f *fit) drawMap() (err error) {
+	if f.m.info.Feature == nil {
+		return nil
+	}
+	if f.m.mapping.fmap, err = newMap(f.m.info.Feature, f.m.Dim()); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	return nil
 }
 
 // chooseLearner decides what "auto" stands for.
@@ -218,7 +234,7 @@ func (f *fit) chooseLearner(sum *dataset.Summary) {
 // that are not mapped.
 func (f *fit) svmMemory(sum *dataset.Summary) float64 {
 	n, d := float64(sum.Rows), float64(f.learnDim())
-	if f.m.mapping.fmap == nil && sum.Sparse && !f.m.mapping.scaler.Densify {
+	if f.m.info.Feature == nil && sum.Sparse && !f.m.mapping.scaler.Densify {
 		return 8 * n * d * sum.Density()
 	}
 	return 4 * n * d
@@ -273,7 +289,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	if f.cfg.Learner == "svm" {
 		need, formula = f.svmMemory(sum), "4·n·D bytes"
 	}
-	if f.m.mapping.fmap != nil {
+	if f.m.info.Feature != nil {
 		need += 4 * float64(sum.Dim) * d
 	}
 	if need <= float64(f.opt.Memory) {
@@ -281,9 +297,9 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	}
 	advice := "fewer --features"
 	switch {
-	case f.m.mapping.fmap == nil && f.classes != nil && f.cfg.Learner == "ridge":
+	case f.m.info.Feature == nil && f.classes != nil && f.cfg.Learner == "ridge":
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
-	case f.m.mapping.fmap == nil:
+	case f.m.info.Feature == nil:
 		advice = "a map to fewer dimensions (--kernel rbf)"
 	case f.cfg.Learner == "svm":
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
@@ -294,8 +310,10 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 
 // learnDim is the number of dimensions that the learner sees.
 func (f *fit) learnDim() int {
-	_, d := f.m.mapping.Dims()
-	return d
+	if f.m.info.Feature != nil {
+		return f.m.info.Feature.Features
+	}
+	return f.m.Dim()
 }
 
 // each passes over the data: body gets a batch and its features, at most chunk rows at a

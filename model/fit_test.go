@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -125,7 +126,7 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 		"svm on inputs":              {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Kernel: "linear", C: 1}},
 		"regression on sparse rows":  {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Features: 32}},
 		"linear on sparse rows":      {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: "linear", Scale: "standard"}},
-		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Features: 32, Kernel: "laplacian", Form: "phase"}},
+		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil), Config{Features: 32, Kernel: "laplacian", Form: "phase"}},
 	} {
 		var first []byte
 		for _, procs := range []int{1, 2, 3} {

@@ -39,6 +39,10 @@ type Info struct {
 	// Scale is the kind of scaling.
 	Scale string `json:"scale"`
 
+	// Densify says that sparse rows are made dense before they are scaled, because most of
+	// their values were not 0 in training.
+	Densify bool `json:"densify,omitempty"`
+
 	// Feature configures the map; nil for the linear kernel.
 	Feature *feature.Config `json:"feature,omitempty"`
 
@@ -123,6 +127,9 @@ func (g *golden) verify(m *Model) error {
 	}
 	size := 0.0
 	for _, v := range g.scores.Data {
+		if v-v != 0 {
+			return fmt.Errorf("a golden score is %g", v)
+		}
 		size = max(size, math.Abs(float64(v)))
 	}
 	for i, v := range got.Data {

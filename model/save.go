@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"mercer/dataset"
-	"mercer/feature"
 	"mercer/internal/whole"
 	"mercer/learn"
 	"mercer/matrix"
@@ -159,7 +158,7 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 		scores: &matrix.Dense{Rows: goldenRows, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: gs.f32},
 	}
 	m.mapping.in = in
-	m.mapping.scaler = &dataset.Scaler{Kind: m.info.Scale}
+	m.mapping.scaler = &dataset.Scaler{Kind: m.info.Scale, Densify: m.info.Densify}
 	for name, v := range map[string]*[]float64{"scale.shift": &m.mapping.scaler.Shift, "scale.factor": &m.mapping.scaler.Factor} {
 		if tensors[name] == nil {
 			continue
@@ -169,6 +168,9 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 			return err
 		}
 		*v = t.f64
+	}
+	if s := m.mapping.scaler; s.Shift != nil && s.Factor == nil {
+		return fmt.Errorf("tensor %q is missing beside %q", "scale.factor", "scale.shift")
 	}
 	if err := m.mapping.scaler.Check(in); err != nil {
 		return err
@@ -186,7 +188,7 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 		return err
 	}
 	if m.info.Feature != nil {
-		if m.mapping.fmap, err = feature.New(*m.info.Feature, in); err != nil {
+		if m.mapping.fmap, err = newMap(m.info.Feature, in); err != nil {
 			return err
 		}
 	}
