@@ -65,7 +65,7 @@ func Fit(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, opt Options) 
 		a[i*n+i] += opt.Lambda
 	}
 	if !vec.CholeskySolve(n, a, n, outputs, m.alpha, outputs) {
-		return nil, fmt.Errorf("K + λI is not positive definite with λ = %g; give a larger λ", opt.Lambda)
+		return nil, fmt.Errorf("the matrix K + λI is not positive definite with λ = %g; give a larger λ", opt.Lambda)
 	}
 	return m, nil
 }

@@ -109,3 +109,12 @@ func TestScoresFromManyGoroutines(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+func TestFitOfASingularMatrix(t *testing.T) {
+	x := rows([]float32{1, 0, 0, 1, 0, 0}) // equal rows, so K is all ones
+	_, err := Fit(kernel.Kernel{Name: "linear"}, x, []float64{1, 2}, 1, Options{Lambda: 1e-300})
+	const want = "the matrix K + λI is not positive definite with λ = 1e-300; give a larger λ"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}

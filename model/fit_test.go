@@ -243,6 +243,7 @@ func TestScoresRefuseWrongRows(t *testing.T) {
 		"too wide":        {Dense: matrix.NewDense(1, 6)},
 		"sparse too wide": {CSR: &matrix.CSR{Rows: 1, Cols: 6, Ptr: []int{0, 0}}},
 		"NaN":             {Dense: &matrix.Dense{Rows: 1, Cols: 5, Stride: 5, Data: []float32{0, float32(math.NaN()), 0, 0, 0}}},
+		"too large":       {Dense: &matrix.Dense{Rows: 1, Cols: 5, Stride: 5, Data: []float32{3e38, 3e38, 3e38, 3e38, -3e38}}},
 		"Inf":             {CSR: &matrix.CSR{Rows: 1, Cols: 3, Ptr: []int{0, 1}, Idx: []int32{2}, Val: []float32{float32(math.Inf(1))}}},
 	} {
 		if err := m.Scores(dst, x); err == nil {

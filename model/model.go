@@ -88,7 +88,17 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
-	return m.mapping.each(x, func(i, j int, z matrix.Rows) { m.linear.Scores(dst.Slice(i, j), z) })
+	if err := m.mapping.each(x, func(i, j int, z matrix.Rows) { m.linear.Scores(dst.Slice(i, j), z) }); err != nil {
+		return err
+	}
+	for i := range dst.Rows {
+		for _, v := range dst.Row(i) {
+			if v-v != 0 {
+				return fmt.Errorf("row %d: its values are too large to score in float32", i)
+			}
+		}
+	}
+	return nil
 }
 
 // Mapping is the part of the model before the learner.
