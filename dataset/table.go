@@ -153,6 +153,12 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 		if err := t.follow(t.opt.Schema); err != nil {
 			return err
 		}
+		for i, c := range columns {
+			if c.text && t.roles[i].kind == numeric {
+				return fmt.Errorf("%s: %s holds text where the model was trained on numbers; the model has %s, the file %s",
+					t.Name(), t.column(i), t.opt.Schema.countInputs(len(t.schema.Columns)), plural(len(columns), "column"))
+			}
+		}
 		t.layOut()
 		return nil
 	}

@@ -84,7 +84,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"inspect", "cut.mercer"}, 1, "mercer inspect: cut.mercer: "},
 		{[]string{"eval", "plain.mercer", file("wide.csv", "1,2,3,4,5,a\n1,2,3,4,5,b\n")}, 1, "but the model was trained on 3"},
 		{[]string{"predict", "plain.mercer", file("narrow.csv", "1,a\n1,b\n")}, 1, "but the model was trained on 3"},
-		{[]string{"predict", "plain.mercer", file("narrower.csv", "1,2,a\n1,2,b\n")}, 1, "narrower.csv"},
+		{[]string{"predict", "plain.mercer", file("narrower.csv", "1,2,a\n1,2,b\n")}, 1, "mercer predict: narrower.csv: column 2 holds text where the model was trained on numbers; the model has 3 inputs (and 1 label), the file 3 columns"},
 		{[]string{"predict", "plain.mercer", file("wide.svm", "1 1:1 7:3\n")}, 1, "mercer predict: wide.svm:1: index 7, but the model has 3 dimensions"},
 		{[]string{"eval", "plain.mercer", file("bare.csv", "1,2,3\n3,2,1\n")}, 1, "mercer eval: bare.csv: the rows have no labels to compare predictions with; name them with --label or --labels"},
 	} {
@@ -128,4 +128,16 @@ func TestFailureKeepsWhatWasThere(t *testing.T) {
 	if text, _ := os.ReadFile(m); string(text) != "precious" {
 		t.Errorf("the file that was there holds %q", text)
 	}
+}
+
+// A bad row in the test data does not throw a training away.
+func TestBadTestDataLeavesTheModel(t *testing.T) {
+	dir := t.TempDir()
+	m := filepath.Join(dir, "m")
+	r := mercer(t, "train", write(t, dir, "curve.csv", curve(200)), "-o", m, "--features", "16",
+		"--test", write(t, dir, "bad.csv", "0.1,0.2,0.3\n0.1,x,0.3\n"))
+	if r.code != 1 || !strings.Contains(r.stderr, "bad.csv:2: column 1: \"x\" is not a number") || !strings.Contains(r.stderr, "it is in "+m) {
+		t.Errorf("%+v", r)
+	}
+	ok(t, "inspect", m)
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -108,6 +110,11 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	out.Close()
+	for _, path := range []string{t.test, t.testLabels} {
+		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+		}
+	}
 
 	data, err := dataset.Open(ctx, path, t.data)
 	if err != nil {
@@ -129,27 +136,18 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	}
 	warnUnseen(cmd, data)
 
-	var metrics *lab.Metrics
-	tested := t.test
-	if t.test != "" {
-		o := t.data
-		o.LabelsFile, o.Schema = t.testLabels, &m.Info().Schema
-		test, err := dataset.Open(ctx, t.test, o)
-		if err != nil {
-			return err
-		}
-		defer test.Close()
-		if metrics, err = lab.Evaluate(ctx, m, test, func(rows int, share float64) { p.report("test", rows, share) }); err != nil {
-			return err
-		}
-		warnUnseen(cmd, test)
-	} else if held != nil {
-		tested = fmt.Sprintf("%g %% of the rows, held back", 100*t.holdout)
-		if metrics, err = lab.Evaluate(ctx, m, held, func(rows int, share float64) { p.report("test", rows, share) }); err != nil {
-			return err
-		}
-	}
+	metrics, tested, err := t.testModel(cmd, m, held, p)
 	p.done()
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		// What is wrong with the test data does not spoil the model.
+		if saved := m.Save(t.out); saved != nil {
+			return errors.Join(err, saved)
+		}
+		return fmt.Errorf("%w (the model was trained before that; it is in %s)", err, t.out)
+	}
 	if err := m.Save(t.out); err != nil {
 		return err
 	}
@@ -168,6 +166,30 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s (%s)\n", "saved", t.out, bytesText(size))
 	return nil
+}
+
+// testModel measures the model on the test data, if there are any, and says which they are.
+func (t *train) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (metrics *lab.Metrics, tested string, err error) {
+	show := func(rows int, share float64) { p.report("test", rows, share) }
+	switch {
+	case t.test != "":
+		o := t.data
+		o.LabelsFile, o.Schema = t.testLabels, &m.Info().Schema
+		test, err := dataset.Open(cmd.Context(), t.test, o)
+		if err != nil {
+			return nil, "", err
+		}
+		defer test.Close()
+		if metrics, err = lab.Evaluate(cmd.Context(), m, test, show); err != nil {
+			return nil, "", err
+		}
+		warnUnseen(cmd, test)
+		return metrics, filepath.Base(t.test), nil
+	case held != nil:
+		metrics, err = lab.Evaluate(cmd.Context(), m, held, show)
+		return metrics, fmt.Sprintf("%g %% of the rows, held back", 100*t.holdout), err
+	}
+	return nil, "", nil
 }
 
 // trainJSON is what train --json prints; the keys of the metrics stand beside it.
