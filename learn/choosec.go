@@ -27,14 +27,19 @@ const (
 	// minGain is the share of the error that a ten times larger C may leave.
 	minGain = 0.9
 
+	// choosePasses bounds the passes of a trial: its classes are right long before its
+	// weights are exact.
+	choosePasses = 60
+
 	// minChoose is the number of rows below which a held-out part says nothing.
 	minChoose = 100
 )
 
 // ChooseC tries C = 1, 10, 100 as long as that lowers the error on held-out rows, and if 10
-// does not, 0.1, 0.01 and 0.001. It fits on a random sample of the rows, 4,096 at most, and judges on others, a third as many as there are rows or 4,096. A larger C has to
-// lower the error by a tenth: it takes longer and makes the less simple model. With fewer than 100 rows it returns 10
-// and tries nothing. weights may be nil, as in FitSVM.
+// does not, 0.1, 0.01 and 0.001. A larger C has to lower the error by a tenth: it takes longer
+// and makes the less simple model. It fits on a random sample of the rows, 4,096 at most, and
+// judges on others, a third as many as there are rows or 4,096. With fewer than 100 rows it
+// returns 10 and tries nothing. weights may be nil, as in FitSVM.
 func ChooseC(ctx context.Context, z matrix.Rows, class []int, classes int, weights []float64, opt SVM) (c float64, path []CPoint, err error) {
 	n := z.Len()
 	if n < minChoose {
@@ -49,6 +54,9 @@ func ChooseC(ctx context.Context, z matrix.Rows, class []int, classes int, weigh
 		if weights != nil {
 			used[i] = weights[i]
 		}
+	}
+	if opt.MaxIter == 0 || opt.MaxIter > choosePasses {
+		opt.MaxIter = choosePasses
 	}
 	try := func(c float64) (float64, error) {
 		opt.C = c
