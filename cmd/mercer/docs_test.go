@@ -83,7 +83,7 @@ func TestReadme(t *testing.T) {
 	if ran < 5 {
 		t.Errorf("only %d blocks of the README were run", ran)
 	}
-	for _, name := range []string{"digits.mercer", "svm.mercer", "predictions.txt", "z.npy", "ztest.npy", "k.npy"} {
+	for _, name := range []string{"digits.mercer", "ridge.mercer", "predictions.txt", "z.npy", "ztest.npy", "k.npy"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Errorf("the README's commands wrote no %s", name)
 		}
