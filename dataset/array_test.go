@@ -236,6 +236,7 @@ func TestNPYWriterIsReadBack(t *testing.T) {
 	}
 }
 
+// idxFile is an IDX file; a size of -1 becomes 2^32-1, the largest it can claim.
 func idxFile(kind byte, sizes []int, data []byte) []byte {
 	b := []byte{0, 0, kind, byte(len(sizes))}
 	for _, s := range sizes {
@@ -277,8 +278,8 @@ func TestIDX(t *testing.T) {
 	}
 	for _, file := range [][]byte{
 		idxFile(8, []int{0, 4}, nil), idxFile(8, []int{4, 0}, nil),
-		idxFile(8, []int{2, math.MaxUint32, math.MaxUint32}, []byte{1, 2, 3}),
-		idxFile(14, []int{math.MaxUint32, math.MaxInt32}, []byte{1, 2, 3}),
+		idxFile(8, []int{2, -1, -1}, []byte{1, 2, 3}),
+		idxFile(14, []int{-1, math.MaxInt32}, []byte{1, 2, 3}),
 	} {
 		if _, err := readBytes(file, Options{}); err == nil {
 			t.Errorf("% x is accepted", file)

@@ -99,7 +99,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 
 func TestDefaultFeatures(t *testing.T) {
 	for _, c := range []struct{ rows, want int }{
-		{2, 256}, {1024, 256}, {1028, 512}, {16_000, 4096}, {1 << 40, 4096},
+		{2, 256}, {1024, 256}, {1028, 512}, {16_000, 4096}, {math.MaxInt32, 4096},
 	} {
 		if got := defaultFeatures(c.rows); got != c.want {
 			t.Errorf("%d rows: %d features, want %d", c.rows, got, c.want)

@@ -183,10 +183,10 @@ func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
 		want   string
 	}{
 		{1 << 30, "--memory allows 1.1 GB; use fewer --features or more memory"},
-		{0, "takes 4·d·D = 21990.2 GB, of 17.2 GB at most; use fewer features"},
+		{0, "takes 4·d·D = 21.5 GB, of 17.2 GB at most; use fewer features"},
 	} {
-		// The map alone would take 20 TB.
-		_, _, err := Fit(context.Background(), src, Config{Features: 1 << 40, Map: "rff"}, Options{Memory: c.memory})
+		// The map alone would take 20 GiB.
+		_, _, err := Fit(context.Background(), src, Config{Features: 1 << 30, Map: "rff"}, Options{Memory: c.memory})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
