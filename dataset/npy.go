@@ -1,13 +1,13 @@
 package dataset
 
 import (
-	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
-
-	"github.com/sbinet/npyio/npy"
+	"strings"
 )
 
 // NPY is NumPy's format for one array: a short header, then the elements. An array of n×d
@@ -21,54 +21,92 @@ func newNPY(in input, opt Options) (Source, error) {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", in.Name(), fmt.Sprintf(format, args...))
 	}
-	// The library allocates what the header's length says, so that is looked at first.
-	if len(head) < 12 {
-		return nil, bad("the NPY header is cut short")
-	}
-	length, start := int(binary.LittleEndian.Uint16(head[8:])), 10
-	if head[6] > 1 {
-		length, start = int(binary.LittleEndian.Uint32(head[8:])), 12
-	}
-	if length > len(head)-start {
-		return nil, bad("the NPY header is cut short or damaged")
-	}
-	r, err := npy.NewReader(bytes.NewReader(head))
+	h, err := npyHeader(head)
 	if err != nil {
-		return nil, bad("the NPY header is damaged: %s", err)
-	}
-	a := &array{in: in, opt: opt, offset: int64(start + length), weight: -1}
-	d := r.Header.Descr
-	a.fortran = d.Fortran
-	if a.kind, err = npyElement(d.Type); err != nil {
 		return nil, bad("%s", err)
 	}
-	if len(d.Shape) == 0 {
+	a := &array{in: in, opt: opt, offset: int64(h.end), fortran: h.fortran, weight: -1}
+	if a.kind, err = npyElement(h.dtype); err != nil {
+		return nil, bad("%s", err)
+	}
+	if len(h.shape) == 0 {
 		return nil, bad("holds a single number, not rows")
 	}
-	a.rows, a.cols = d.Shape[0], 1
-	if a.rows < 0 {
-		return nil, bad("has the shape %v", d.Shape)
-	}
-	for _, s := range d.Shape[1:] {
-		if s < 0 || s > 0 && a.cols > math.MaxInt32/s {
-			return nil, bad("rows of shape %v have too many numbers", d.Shape[1:])
+	a.rows, a.cols = h.shape[0], 1
+	for _, s := range h.shape[1:] {
+		if s > 0 && a.cols > math.MaxInt32/s {
+			return nil, bad("rows of shape %v have too many numbers", h.shape[1:])
 		}
 		a.cols *= s
 	}
 	if a.rows > math.MaxInt/8/max(1, a.cols) {
-		return nil, bad("has the shape %v, more than any memory", d.Shape)
+		return nil, bad("has the shape %v, more than any memory", h.shape)
 	}
 	if a.rows == 0 || a.cols == 0 {
-		return nil, bad("is empty: its shape is %v", d.Shape)
+		return nil, bad("is empty: its shape is %v", h.shape)
 	}
-	if a.fortran && len(d.Shape) > 2 {
-		return nil, bad("has %d dimensions in Fortran order; save it in C order", len(d.Shape))
+	if a.fortran && len(h.shape) > 2 {
+		return nil, bad("has %d dimensions in Fortran order; save it in C order", len(h.shape))
 	}
 	a.schema.Format = "npy"
 	if err := a.checkSize(); err != nil {
 		return nil, err
 	}
 	return a, a.assign()
+}
+
+// npyHead is what the header of an NPY file says.
+type npyHead struct {
+	dtype   string
+	fortran bool
+	shape   []int
+	end     int // the offset of the first element
+}
+
+// The header is a dictionary in Python's notation, of three keys in any order.
+var (
+	npyDict    = regexp.MustCompile(`^\s*\{.*\}\s*$`)
+	npyDescr   = regexp.MustCompile(`'descr'\s*:\s*(?:'([^']*)'|(\[.*\]))`)
+	npyFortran = regexp.MustCompile(`'fortran_order'\s*:\s*(True|False)`)
+	npyShape   = regexp.MustCompile(`'shape'\s*:\s*\(([0-9, ]*)\)`)
+)
+
+// npyHeader reads the header from the head of a file. It is not left to a library: npyio's
+// reader panics on headers that are damaged, and allocates what they claim.
+func npyHeader(head []byte) (h npyHead, err error) {
+	if len(head) < 12 {
+		return h, errors.New("the NPY header is cut short")
+	}
+	length, start := int(binary.LittleEndian.Uint16(head[8:])), 10
+	switch head[6] {
+	case 1:
+	case 2, 3:
+		length, start = int(binary.LittleEndian.Uint32(head[8:])), 12
+	default:
+		return h, fmt.Errorf("version %d of NPY is not known; save it as version 1", head[6])
+	}
+	if length < 0 || length > len(head)-start {
+		return h, errors.New("the NPY header is cut short or damaged")
+	}
+	h.end = start + length
+	text := head[start:h.end]
+	descr, fortran, shape := npyDescr.FindSubmatch(text), npyFortran.FindSubmatch(text), npyShape.FindSubmatch(text)
+	if !npyDict.Match(text) || descr == nil || fortran == nil || shape == nil {
+		return h, fmt.Errorf("the NPY header is damaged: %.80q", text)
+	}
+	h.dtype = string(descr[1]) + string(descr[2])
+	h.fortran = fortran[1][0] == 'T'
+	for size := range strings.SplitSeq(string(shape[1]), ",") {
+		if size = strings.TrimSpace(size); size == "" {
+			continue
+		}
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			return h, fmt.Errorf("the NPY header has the shape (%s): %s is not a size", shape[1], size)
+		}
+		h.shape = append(h.shape, n)
+	}
+	return h, nil
 }
 
 // npyElement reads a dtype such as "<f4".

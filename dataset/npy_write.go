@@ -16,8 +16,8 @@ const (
 	Float64 = "<f8"
 )
 
-// npyHeader is the length of the header that an NPYWriter writes: enough for any shape.
-const npyHeader = 128
+// npyHeadRoom is the length of the header that an NPYWriter writes: enough for any shape.
+const npyHeadRoom = 128
 
 // NPYWriter writes an array of rows in NumPy's format; the number of rows need not be known
 // before. The file appears whole at Commit, or not at all.
@@ -37,7 +37,7 @@ func CreateNPY(path string, cols int, dtype string) (*NPYWriter, error) {
 		return nil, err
 	}
 	w := &NPYWriter{file: f, w: bufio.NewWriterSize(f, 1<<20), cols: cols, dtype: dtype}
-	if _, err := w.w.Write(make([]byte, npyHeader)); err != nil {
+	if _, err := w.w.Write(make([]byte, npyHeadRoom)); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (w *NPYWriter) Commit() error {
 	}
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", w.dtype, w.rows, w.cols)
 	header := []byte(npyMagic + "\x01\x00")
-	header = binary.LittleEndian.AppendUint16(header, npyHeader-10)
-	header = fmt.Appendf(header, "%-*s\n", npyHeader-11, text)
+	header = binary.LittleEndian.AppendUint16(header, npyHeadRoom-10)
+	header = fmt.Appendf(header, "%-*s\n", npyHeadRoom-11, text)
 	if _, err := w.file.WriteAt(header, 0); err != nil {
 		return err
 	}
