@@ -177,9 +177,9 @@ func (p *libsvmParser) row(b []byte, rows *rowBuffer) error {
 		}
 		last = index
 		i = skipBlanks(b, end)
-		if v != 0 {
+		if value := float32(v); value != 0 {
 			x.Idx = append(x.Idx, int32(index-base))
-			x.Val = append(x.Val, float32(v))
+			x.Val = append(x.Val, value)
 		}
 	}
 	x.Cols = max(x.Cols, int(last-base)+1)
