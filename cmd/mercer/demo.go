@@ -204,7 +204,7 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 			wrong++
 		}
 	}
-	show("exact kernel machine, n² memory, n³ time", float64(wrong)/float64(xt.Len()), trained.Sub(start), time.Since(trained))
+	show("exact kernel machine (n² memory)", float64(wrong)/float64(xt.Len()), trained.Sub(start), time.Since(trained))
 	return results, nil
 }
 
