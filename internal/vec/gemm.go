@@ -253,10 +253,12 @@ var (
 	micro64 = &micro[float64]{kc: kc64, nc: nc64, size: 8, free: make(chan *panels[float64], 64)}
 )
 
-func init() {
+func init() { chooseKernels() }
+
+// portableKernels are the micro-kernels of every machine.
+func portableKernels() {
 	micro32.mr, micro32.nr, micro32.tile, micro32.row = 4, 4, portable[float32], portableRow[float32]
 	micro64.mr, micro64.nr, micro64.tile, micro64.row = 4, 4, portable[float64], portableRow[float64]
-	chooseKernels()
 }
 
 // portable is the 4×4 micro-kernel in Go.

@@ -5,19 +5,17 @@ package vec
 import (
 	"math/rand/v2"
 	"testing"
-
-	"golang.org/x/sys/cpu"
 )
 
 // Tiles of any shape and width are the same chains of multiply-adds.
 func TestAssemblyLevelsAgreeToTheBit(t *testing.T) {
-	if !cpu.X86.HasAVX512F || !cpu.X86.HasAVX512VL || !cpu.X86.HasFMA {
+	if best() < avx512 {
 		t.Skip("this machine has no AVX-512 to compare with AVX2")
 	}
-	wide := &micro[float32]{mr: 14, nr: 32, tile: gemm32_avx512_14x32, row: gemm32_avx512_1x32, kc: kc32, nc: nc32, size: 4, free: make(chan *panels[float32], 1)}
-	narrow := &micro[float32]{mr: 6, nr: 16, tile: gemm32_avx2_6x16, row: gemm32_avx2_1x16, kc: kc32, nc: nc32, size: 4, free: make(chan *panels[float32], 1)}
-	wide64 := &micro[float64]{mr: 14, nr: 16, tile: gemm64_avx512_14x16, row: gemm64_avx512_1x16, kc: kc64, nc: nc64, size: 8, free: make(chan *panels[float64], 1)}
-	narrow64 := &micro[float64]{mr: 6, nr: 8, tile: gemm64_avx2_6x8, row: gemm64_avx2_1x8, kc: kc64, nc: nc64, size: 8, free: make(chan *panels[float64], 1)}
+	wide := &micro[float32]{mr: 14, nr: 32, tile: tile32_avx512, row: row32_avx512, kc: kc32, nc: nc32, size: 4, free: make(chan *panels[float32], 1)}
+	narrow := &micro[float32]{mr: 6, nr: 16, tile: tile32_avx2, row: row32_avx2, kc: kc32, nc: nc32, size: 4, free: make(chan *panels[float32], 1)}
+	wide64 := &micro[float64]{mr: 14, nr: 16, tile: tile64_avx512, row: row64_avx512, kc: kc64, nc: nc64, size: 8, free: make(chan *panels[float64], 1)}
+	narrow64 := &micro[float64]{mr: 6, nr: 8, tile: tile64_avx2, row: row64_avx2, kc: kc64, nc: nc64, size: 8, free: make(chan *panels[float64], 1)}
 	r := rand.New(rand.NewPCG(20, 1))
 	for _, m := range []int{1, 5, 13, 29} {
 		for _, n := range []int{1, 17, 33, 70} {

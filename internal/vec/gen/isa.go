@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// isa is an instruction set for one kind of number: what is written once against it becomes
+// a kernel for each. Operands are in Go's order: sources first, the destination last.
+type isa struct {
+	level string // avx2 or avx512
+	bytes int    // of a vector
+	float int    // bytes of a number: 4 or 8
+
+	load, store        func(...operand.Op) // unaligned
+	broadcast          func(...operand.Op) // of a number in memory
+	add, sub, mul, div func(...operand.Op)
+	min, max, sqrt     func(...operand.Op)
+
+	// fma231: c += a·b as fma231(b, a, c); fma213: c = b·c + a as fma213(a, b, c);
+	// fma132: c = a·c + b as fma132(a, b, c); fnma: minus the product; fms: minus the sum.
+	fma231, fma213, fma132, fnma231, fnma213, fms231, fms213 func(...operand.Op)
+
+	and, or, xor, andnot  func(...operand.Op) // of bits; andnot(a, b, c): c = a &^ b
+	plus, minus           func(...operand.Op) // of integers as wide as a number
+	shiftLeft, shiftRight func(...operand.Op) // by an immediate; to the right without sign
+	unpackLow, unpackHigh func(...operand.Op)
+}
+
+func newISA(level string, float int) isa {
+	s := isa{level: level, bytes: map[string]int{"avx2": 32, "avx512": 64}[level], float: float}
+	pick := func(single, double func(...operand.Op)) func(...operand.Op) {
+		if float == 4 {
+			return single
+		}
+		return double
+	}
+	s.load = pick(VMOVUPS, VMOVUPD)
+	s.store = s.load
+	s.broadcast = pick(VBROADCASTSS, VBROADCASTSD)
+	s.add, s.sub, s.mul, s.div = pick(VADDPS, VADDPD), pick(VSUBPS, VSUBPD), pick(VMULPS, VMULPD), pick(VDIVPS, VDIVPD)
+	s.min, s.max, s.sqrt = pick(VMINPS, VMINPD), pick(VMAXPS, VMAXPD), pick(VSQRTPS, VSQRTPD)
+	s.fma231, s.fma213, s.fma132 = pick(VFMADD231PS, VFMADD231PD), pick(VFMADD213PS, VFMADD213PD), pick(VFMADD132PS, VFMADD132PD)
+	s.fnma231, s.fnma213 = pick(VFNMADD231PS, VFNMADD231PD), pick(VFNMADD213PS, VFNMADD213PD)
+	s.fms231, s.fms213 = pick(VFMSUB231PS, VFMSUB231PD), pick(VFMSUB213PS, VFMSUB213PD)
+	s.and, s.or, s.xor, s.andnot = pick(VANDPS, VANDPD), pick(VORPS, VORPD), pick(VXORPS, VXORPD), pick(VANDNPS, VANDNPD)
+	s.plus, s.minus = pick(VPADDD, VPADDQ), pick(VPSUBD, VPSUBQ)
+	s.shiftLeft, s.shiftRight = pick(VPSLLD, VPSLLQ), pick(VPSRLD, VPSRLQ)
+	s.unpackLow, s.unpackHigh = pick(VUNPCKLPS, VUNPCKLPD), pick(VUNPCKHPS, VUNPCKHPD)
+	return s
+}
+
+// everyISA calls f for each instruction set and kind of number.
+func everyISA(f func(isa)) {
+	for _, level := range []string{"avx512", "avx2"} {
+		for _, float := range []int{4, 8} {
+			f(newISA(level, float))
+		}
+	}
+}
+
+func (s isa) lanes() int { return s.bytes / s.float }
+
+// kind is 32 or 64, the name of the numbers.
+func (s isa) kind() string { return fmt.Sprint(8 * s.float) }
+
+func (s isa) vector() reg.VecVirtual {
+	if s.bytes == 64 {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (s isa) vectors(n int) []reg.VecVirtual {
+	v := make([]reg.VecVirtual, n)
+	for i := range v {
+		v[i] = s.vector()
+	}
+	return v
+}
+
+func (s isa) zero(v reg.VecVirtual) { s.xor(v, v, v) }
+
+// move copies a register.
+func (s isa) move(from, to reg.VecVirtual) {
+	if s.float == 4 {
+		VMOVAPS(from, to)
+		return
+	}
+	VMOVAPD(from, to)
+}
+
+// at is the i-th vector behind a pointer.
+func (s isa) at(p reg.Register, i int) operand.Mem {
+	return operand.Mem{Base: p, Disp: i * s.bytes}
+}
+
+// number is a constant of s's kind in memory.
+func (s isa) number(v float64) operand.Mem {
+	if s.float == 4 {
+		return s.bits(uint64(math.Float32bits(float32(v))))
+	}
+	return s.bits(math.Float64bits(v))
+}
+
+var constants = map[string]operand.Mem{}
+
+// bits is a constant in memory of the given bits.
+func (s isa) bits(v uint64) operand.Mem {
+	name := fmt.Sprintf("const%s_%x", s.kind(), v)
+	m, known := constants[name]
+	if !known {
+		if s.float == 4 {
+			m = ConstData(family+"_"+name, operand.U32(uint32(v)))
+		} else {
+			m = ConstData(family+"_"+name, operand.U64(v))
+		}
+		constants[name] = m
+	}
+	return m
+}
+
+// constant is a register that holds a number in every lane.
+func (s isa) constant(v float64) reg.VecVirtual {
+	r := s.vector()
+	s.broadcast(s.number(v), r)
+	return r
+}
+
+// pattern is a register that holds the bits in every lane.
+func (s isa) pattern(v uint64) reg.VecVirtual {
+	r := s.vector()
+	s.broadcast(s.bits(v), r)
+	return r
+}
+
+// define starts a function. signature may say T for the kind of number.
+func (s isa) define(name, signature, doc string) {
+	TEXT(fmt.Sprintf("%s%s_%s", name, s.kind(), s.level), NOSPLIT, replaceT(signature, "float"+s.kind()))
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s%s_%s %s", name, s.kind(), s.level, doc))
+}
