@@ -5,33 +5,15 @@ import (
 	"math/bits"
 )
 
-// Cos32 computes dst = scale·cos(x), elementwise. The absolute error is below 10⁻⁷·scale for
-// every finite x; a NaN or an infinity gives NaN. dst may be x itself; it has x's length.
-func Cos32(dst, x []float32, scale float32) {
-	dst = dst[:len(x)]
-	s := float64(scale)
-	for i, v := range x {
-		n, f := halfTurns(v)
-		if !(v <= reducible && v >= -reducible) {
-			n, f = halfTurnsOfHuge(v)
-		}
-		dst[i] = float32(float64(flip(s, n) * cosPi(f)))
+// sinCos32 returns scale·sin x and scale·cos x with absolute errors below 10⁻⁷·scale, for every
+// finite x; of a NaN or an infinity, NaN.
+func sinCos32(x, scale float32) (sin, cos float32) {
+	n, f := halfTurns(x)
+	if !(x <= reducible && x >= -reducible) {
+		n, f = halfTurnsOfHuge(x)
 	}
-}
-
-// SinCos32 computes sin = scale·sin(x) and cos = scale·cos(x), elementwise, as Cos32 does.
-// One of sin and cos may be x itself; both have x's length.
-func SinCos32(sin, cos, x []float32, scale float32) {
-	sin, cos = sin[:len(x)], cos[:len(x)]
-	s := float64(scale)
-	for i, v := range x {
-		n, f := halfTurns(v)
-		if !(v <= reducible && v >= -reducible) {
-			n, f = halfTurnsOfHuge(v)
-		}
-		signed := flip(s, n)
-		sin[i], cos[i] = float32(float64(signed*sinPi(f))), float32(float64(signed*cosPi(f)))
-	}
+	signed := flip(float64(scale), n)
+	return float32(float64(signed * sinPi(f))), float32(float64(signed * cosPi(f)))
 }
 
 // In what follows, every product that feeds a sum is converted explicitly, so that no

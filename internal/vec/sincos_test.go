@@ -42,7 +42,7 @@ func TestInvPiHoldsTheBitsOfOneOverPi(t *testing.T) {
 }
 
 // exactly returns sin x and cos x with x reduced in 450 bits.
-func exactly(x float32, pi *big.Float) (sin, cos float64) {
+func exactly[T float32 | float64](x T, pi *big.Float) (sin, cos float64) {
 	turn := newBig(0).Mul(pi, newBig(2))
 	r := new(big.Float).SetPrec(450).SetFloat64(float64(x))
 	n, _ := newBig(0).Quo(r, turn).Int(nil)
@@ -74,77 +74,33 @@ func arguments() []float32 {
 	return x
 }
 
-func TestSinCos32IsAccurateEverywhere(t *testing.T) {
+func TestPortableSinCosIsAccurateEverywhere(t *testing.T) {
 	pi := bigPi()
-	x := arguments()
-	sin, cos, onlyCos := make([]float32, len(x)), make([]float32, len(x)), make([]float32, len(x))
 	const scale = 0.125
-	SinCos32(sin, cos, x, scale)
-	Cos32(onlyCos, x, scale)
-	for i, v := range x {
+	for _, v := range arguments() {
+		sin, cos := sinCos32(v, scale)
 		wantSin, wantCos := exactly(v, pi)
-		if e := math.Abs(float64(sin[i])/scale - wantSin); !(e < 1e-7) {
-			t.Errorf("sin %g = %g, want %g, error %g", v, sin[i]/scale, wantSin, e)
+		if e := math.Abs(float64(sin)/scale - wantSin); !(e < 1e-7) {
+			t.Errorf("sin %g = %g, want %g, error %g", v, sin/scale, wantSin, e)
 		}
-		if e := math.Abs(float64(cos[i])/scale - wantCos); !(e < 1e-7) {
-			t.Errorf("cos %g = %g, want %g, error %g", v, cos[i]/scale, wantCos, e)
-		}
-		if onlyCos[i] != cos[i] {
-			t.Errorf("Cos32 and SinCos32 differ at %g: %g, %g", v, onlyCos[i], cos[i])
+		if e := math.Abs(float64(cos)/scale - wantCos); !(e < 1e-7) {
+			t.Errorf("cos %g = %g, want %g, error %g", v, cos/scale, wantCos, e)
 		}
 		if math.Abs(float64(v)) < 1e-3 {
-			if e := math.Abs(float64(sin[i]) - scale*wantSin); e > 1e-7*scale*math.Abs(wantSin)+1e-45 {
-				t.Errorf("sin %g = %g: relative error %g", v, sin[i]/scale, e/math.Abs(scale*wantSin))
-			}
-		}
-	}
-}
-
-func TestSinCos32OfZeroNaNAndInfinity(t *testing.T) {
-	inf := float32(math.Inf(1))
-	x := []float32{0, float32(math.Copysign(0, -1)), float32(math.NaN()), inf, -inf}
-	sin, cos := make([]float32, len(x)), make([]float32, len(x))
-	SinCos32(sin, cos, x, 3)
-	if cos[0] != 3 || cos[1] != 3 {
-		t.Errorf("cos 0 = %g, %g times 3", cos[0]/3, cos[1]/3)
-	}
-	if sin[0] != 0 || math.Signbit(float64(sin[0])) || sin[1] != 0 || !math.Signbit(float64(sin[1])) {
-		t.Errorf("sin ±0 = %g, %g", sin[0], sin[1])
-	}
-	for i, v := range x[2:] {
-		if sin[2+i] == sin[2+i] || cos[2+i] == cos[2+i] {
-			t.Errorf("sin, cos of %g are %g, %g", v, sin[2+i], cos[2+i])
-		}
-	}
-}
-
-func TestSinCos32InPlace(t *testing.T) {
-	x := arguments()
-	sin, cos := make([]float32, len(x)), make([]float32, len(x))
-	SinCos32(sin, cos, x, 1)
-	for name, run := range map[string]func(x, other []float32){
-		"sin": func(x, other []float32) { SinCos32(x, other, x, 1) },
-		"cos": func(x, other []float32) { SinCos32(other, x, x, 1) },
-		"Cos": func(x, other []float32) { copy(other, sin); Cos32(x, x, 1) },
-	} {
-		inPlace, other := append([]float32(nil), x...), make([]float32, len(x))
-		run(inPlace, other)
-		if name == "sin" {
-			inPlace, other = other, inPlace
-		}
-		for i := range x {
-			if inPlace[i] != cos[i] || other[i] != sin[i] {
-				t.Fatalf("%s over x differs at %g", name, x[i])
+			if e := math.Abs(float64(sin) - scale*wantSin); e > 1e-7*scale*math.Abs(wantSin)+1e-45 {
+				t.Errorf("sin %g = %g: relative error %g", v, sin/scale, e/math.Abs(scale*wantSin))
 			}
 		}
 	}
 }
 
 // The same bits on every architecture: FNV-1a of the results, recorded on amd64.
-func TestSinCos32HasTheSameBitsEverywhere(t *testing.T) {
+func TestPortableSinCosHasTheSameBitsEverywhere(t *testing.T) {
 	x := arguments()
 	sin, cos := make([]float32, len(x)), make([]float32, len(x))
-	SinCos32(sin, cos, x, 0.1)
+	for i, v := range x {
+		sin[i], cos[i] = sinCos32(v, 0.1)
+	}
 	h := fnv.New64a()
 	for _, result := range [][]float32{sin, cos} {
 		if err := binary.Write(h, binary.LittleEndian, result); err != nil {
@@ -154,32 +110,4 @@ func TestSinCos32HasTheSameBitsEverywhere(t *testing.T) {
 	if got := h.Sum64(); got != 0x1b87f015eb7d9b0d {
 		t.Errorf("hash %#x", got)
 	}
-}
-
-func benchmarkArguments() []float32 {
-	x := make([]float32, 4096)
-	state := uint32(1)
-	for i := range x {
-		state = state*1664525 + 1013904223
-		x[i] = (float32(state>>8)/(1<<24) - 0.5) * 40
-	}
-	return x
-}
-
-func BenchmarkSinCos32(b *testing.B) {
-	x := benchmarkArguments()
-	sin, cos := make([]float32, len(x)), make([]float32, len(x))
-	for range b.N {
-		SinCos32(sin, cos, x, 0.1)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(x)), "ns/pair")
-}
-
-func BenchmarkCos32(b *testing.B) {
-	x := benchmarkArguments()
-	dst := make([]float32, len(x))
-	for range b.N {
-		Cos32(dst, x, 0.1)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(x)), "ns/number")
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -97,45 +96,6 @@ func (s isa) move(from, to reg.VecVirtual) {
 // at is the i-th vector behind a pointer.
 func (s isa) at(p reg.Register, i int) operand.Mem {
 	return operand.Mem{Base: p, Disp: i * s.bytes}
-}
-
-// number is a constant of s's kind in memory.
-func (s isa) number(v float64) operand.Mem {
-	if s.float == 4 {
-		return s.bits(uint64(math.Float32bits(float32(v))))
-	}
-	return s.bits(math.Float64bits(v))
-}
-
-var constants = map[string]operand.Mem{}
-
-// bits is a constant in memory of the given bits.
-func (s isa) bits(v uint64) operand.Mem {
-	name := fmt.Sprintf("const%s_%x", s.kind(), v)
-	m, known := constants[name]
-	if !known {
-		if s.float == 4 {
-			m = ConstData(family+"_"+name, operand.U32(uint32(v)))
-		} else {
-			m = ConstData(family+"_"+name, operand.U64(v))
-		}
-		constants[name] = m
-	}
-	return m
-}
-
-// constant is a register that holds a number in every lane.
-func (s isa) constant(v float64) reg.VecVirtual {
-	r := s.vector()
-	s.broadcast(s.number(v), r)
-	return r
-}
-
-// pattern is a register that holds the bits in every lane.
-func (s isa) pattern(v uint64) reg.VecVirtual {
-	r := s.vector()
-	s.broadcast(s.bits(v), r)
-	return r
 }
 
 // define starts a function. signature may say T for the kind of number.

@@ -13,7 +13,9 @@ import (
 )
 
 var families = map[string]func(){
-	"gemm": gemm,
+	"elementary": elementary,
+	"gemm":       gemm,
+	"peak":       peak,
 }
 
 // family is the one that is being written.
