@@ -22,30 +22,17 @@ func GemmAddTN(m, n, k int, a []float64, lda int, b []float64, ldb int, c []floa
 	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: 1, acs: lda, b: b, brs: ldb, bcs: 1, add: true, c: c, ldc: ldc})
 }
 
-// SyrkAdd computes the upper triangle of C += ZᵀZ for Z k×n and C n×n in float64; what
-// lies below the diagonal is unspecified.
+// SyrkAdd computes the upper triangle of C += ZᵀZ for Z k×n and C n×n in float64.
 func SyrkAdd(n, k int, z []float64, ldz int, c []float64, ldc int) {
 	syrk(1, n, k, z, ldz, c, ldc)
 }
 
 // syrk computes the upper triangle of C += αZᵀZ.
 func syrk(alpha float64, n, k int, z []float64, ldz int, c []float64, ldc int) {
-	micro64.multiply(product[float64]{m: n, n: n, k: k, alpha: alpha, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, add: true, c: c, ldc: ldc, upper: true})
+	micro64.multiply(product[float64]{m: n, n: n, k: k, alpha: alpha, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, add: true, c: c, ldc: ldc, part: upper})
 }
 
 // GemmNT computes C = A·Bᵀ for A m×k, B n×k, C m×n in float64.
 func GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: 1, bcs: ldb, c: c, ldc: ldc})
-}
-
-// Dot32 is x·y over the shorter length, accumulated in float32.
-func Dot32(x, y []float32) float32 {
-	n := min(len(x), len(y))
-	return impl.Sdot(n, x, 1, y, 1)
-}
-
-// Axpy32 computes y += alpha·x.
-func Axpy32(alpha float32, x, y []float32) {
-	n := min(len(x), len(y))
-	impl.Saxpy(n, alpha, x, 1, y, 1)
 }

@@ -10,19 +10,25 @@ import (
 // cut C into tiles that fit the registers, A and B into packed panels that fit the caches.
 // Only the micro-kernel knows the machine.
 //
-// Every element of C is the sum, over blocks of kc of the inner dimension, of one chain of
-// multiply-adds in order. That does not depend on where the element stands, on what is
+// Every element of C is the sum, over blocks of at most kc of the inner dimension, of one
+// chain of multiply-adds in order. That does not depend on where the element stands, on what is
 // computed with it, or on the number of threads.
 
 // micro is a pair of micro-kernels, for tiles of mr×nr and for single rows of nr.
 type micro[T float32 | float64] struct {
 	mr, nr    int
-	tile, row func(k int, a, b *T, ldb int, c *T, ldc int, add int)
-	kc        int             // inner dimension of a block: an A panel fits the L1 cache
-	nc        int             // columns of a block: kc×nc numbers fit the L2 cache
-	size      int             // bytes of a number
-	free      chan *panels[T] // not in use; never given back to the collector
+	tile, row microKernel[T]
+	strip     func(dst, src *T, rows, stride int)                 // mr numbers of each row
+	widen     func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
+	kc        int                                                 // inner dimension of a block: an A panel fits the L1 cache
+	nc        int                                                 // columns of a block: kc×nc numbers fit the L2 cache
+	size      int                                                 // bytes of a number
+	free      chan *panels[T]                                     // not in use; never given back to the collector
 }
+
+// microKernel computes a tile of C as A·B, or adds to it. A's element (i, l) stands i·ars +
+// l·acs bytes behind a, B's rows ldb and C's ldc bytes apart.
+type microKernel[T float32 | float64] func(k int, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add int)
 
 // panels is the memory of one goroutine.
 type panels[T float32 | float64] struct {
@@ -44,10 +50,36 @@ type product[T float32 | float64] struct {
 	ars, acs int
 	b        []T
 	brs, bcs int
+	packed   []T // B in panels of nr columns, in place of b
 	add      bool
 	c        []T
+	wide     []float64 // in place of c: to be added to, by blocks of kc
 	ldc      int
-	upper    bool // only elements on and above the diagonal are needed
+	part     triangle // of C that is needed and touched
+
+	// after, if not nil, is called for each block of rows and columns of C when it is done
+	// and still near the core; by several goroutines.
+	after func(i, j, rows, cols int)
+}
+
+type triangle int
+
+const (
+	full triangle = iota
+	upper
+	lower
+)
+
+// relation says whether the block of rows [i, i1) and columns [j, j1) lies in the triangle
+// wholly, in part, or not at all.
+func (t triangle) relation(i, i1, j, j1 int) (some, all bool) {
+	switch t {
+	case upper:
+		return j1 > i, j >= i1-1
+	case lower:
+		return j < i1, j1-1 <= i
+	}
+	return true, true
 }
 
 func (mk *micro[T]) multiply(p product[T]) {
@@ -55,10 +87,13 @@ func (mk *micro[T]) multiply(p product[T]) {
 		return
 	}
 	if p.k == 0 {
-		if !p.add {
+		if !p.add && p.wide == nil {
 			for i := range p.m {
 				clear(p.c[i*p.ldc : i*p.ldc+p.n])
 			}
+		}
+		if p.after != nil {
+			p.after(0, 0, p.m, p.n)
 		}
 		return
 	}
@@ -125,35 +160,39 @@ func aligned[T float32 | float64](n int) []T {
 func (mk *micro[T]) task(p *product[T], row, col int, w *panels[T]) {
 	i0, i1 := row*mc, min((row+1)*mc, p.m)
 	j0, j1 := col*mk.nc, min((col+1)*mk.nc, p.n)
-	if p.upper && i0 >= j1 {
+	if some, _ := p.part.relation(i0, i1, j0, j1); !some {
 		return
 	}
 	// A few rows do not pay for packing B.
-	direct := p.m <= mk.mr && p.bcs == 1
-	for l := 0; l < p.k; l += mk.kc {
-		kb := min(mk.kc, p.k-l)
-		if !direct {
+	direct := p.packed == nil && p.m <= mk.mr && p.bcs == 1
+	// All blocks of the inner dimension are about as long.
+	blocks := (p.k + mk.kc - 1) / mk.kc
+	kc := (p.k + blocks - 1) / blocks
+	for l := 0; l < p.k; l += kc {
+		kb := min(kc, p.k-l)
+		if !direct && p.packed == nil {
 			mk.packB(p, l, kb, j0, j1, w.b)
-		}
-		add := 0
-		if p.add || l > 0 {
-			add = 1
 		}
 		for i := i0; i < i1; i += mk.mr {
 			mb := min(mk.mr, i1-i)
-			kernel := mk.tile
-			height := mk.mr
+			if some, _ := p.part.relation(i, i+mb, j0, j1); !some {
+				continue
+			}
+			kernel, height := mk.tile, mk.mr
 			if mb == 1 {
 				kernel, height = mk.row, 1
 			}
-			mk.packA(p, l, kb, i, mb, height, w.a)
+			a, ars, acs := mk.left(p, l, kb, i, mb, height, w.a)
 			for j := j0; j < j1; j += mk.nr {
 				nb := min(mk.nr, j1-j)
-				if p.upper && i >= j+nb {
+				some, all := p.part.relation(i, i+mb, j, j+nb)
+				if !some {
 					continue
 				}
 				b, ldb := (*T)(nil), mk.nr*mk.size
 				switch {
+				case p.packed != nil:
+					b = &p.packed[j*p.k+l*mk.nr]
 				case !direct:
 					b = &w.b[(j-j0)*kb]
 				case nb == mk.nr:
@@ -162,58 +201,107 @@ func (mk *micro[T]) task(p *product[T], row, col int, w *panels[T]) {
 					mk.packB(p, l, kb, j, j1, w.b)
 					b = &w.b[0]
 				}
-				if mb == height && nb == mk.nr {
-					kernel(kb, &w.a[0], b, ldb, &p.c[i*p.ldc+j], p.ldc*mk.size, add)
+				whole := all && mb == height && nb == mk.nr
+				if whole && p.wide == nil {
+					add := 0
+					if p.add || l > 0 {
+						add = 1
+					}
+					kernel(kb, a, ars, acs, b, ldb, &p.c[i*p.ldc+j], p.ldc*mk.size, add)
 					continue
 				}
-				kernel(kb, &w.a[0], b, ldb, &w.tile[0], mk.nr*mk.size, 0)
-				for ii := range mb {
-					from := w.tile[ii*mk.nr : ii*mk.nr+nb]
-					to := p.c[(i+ii)*p.ldc+j : (i+ii)*p.ldc+j+nb]
-					if add == 0 {
-						copy(to, from)
-						continue
-					}
-					for jj, v := range from {
-						to[jj] += v
-					}
-				}
+				kernel(kb, a, ars, acs, b, ldb, &w.tile[0], mk.nr*mk.size, 0)
+				mk.store(p, w.tile, i, j, mb, nb, p.add || l > 0, whole)
+			}
+			if p.after != nil && l+kb == p.k {
+				p.after(i, j0, mb, j1-j0)
 			}
 		}
 	}
 }
 
-// packA packs rows [i, i+mb) of αA, inner indices [l, l+kb), as panels of the given height
-// filled up with zeros.
-func (mk *micro[T]) packA(p *product[T], l, kb, i, mb, height int, dst []T) {
-	if mb < height {
-		clear(dst[:kb*height])
+// left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are or packed into dst
+// as a panel of the given height filled up with zeros.
+func (mk *micro[T]) left(p *product[T], l, kb, i, mb, height int, dst []T) (a *T, ars, acs int) {
+	// Rows that are a multiple of 4 KB apart fight for the same few places of the L1 cache,
+	// which matters where they are read for many columns.
+	crowded := p.ars*mk.size%4096 == 0 && mb > 1 && p.n > 4*mk.nr
+	if p.alpha == 1 && mb == height && p.acs == 1 && !crowded {
+		return &p.a[i*p.ars+l], p.ars * mk.size, mk.size
 	}
-	if p.ars == 1 {
-		for t := range kb {
-			from := p.a[i+(l+t)*p.acs:]
-			to := dst[t*height:]
-			if p.alpha == 1 {
-				copy(to[:mb], from[:mb])
-				continue
-			}
-			for ii := range mb {
-				to[ii] = p.alpha * from[ii]
-			}
-		}
+	mk.packA(p, l, kb, i, mb, height, dst)
+	return &dst[0], mk.size, height * mk.size
+}
+
+// store writes or adds a tile that is not whole, or not of C's kind.
+func (mk *micro[T]) store(p *product[T], tile []T, i, j, rows, cols int, add, whole bool) {
+	if p.wide != nil && whole && mk.widen != nil { // T is float32
+		mk.widen(&p.wide[i*p.ldc+j], 8*p.ldc, (*float32)(unsafe.Pointer(&tile[0])), rows)
 		return
 	}
-	for ii := range mb {
-		from := p.a[(i+ii)*p.ars+l*p.acs:]
-		if p.acs == 1 {
-			from = from[:kb]
+	for r := range rows {
+		from, first := tile[r*mk.nr:r*mk.nr+cols], j
+		switch p.part {
+		case upper:
+			if skip := i + r - j; skip > 0 {
+				from, first = from[min(skip, cols):], j+skip
+			}
+		case lower:
+			from = from[:max(0, min(cols, i+r-j+1))]
+		}
+		if len(from) == 0 {
+			continue
+		}
+		at := (i+r)*p.ldc + first
+		if p.wide != nil {
+			to := p.wide[at : at+len(from)]
 			for t, v := range from {
-				dst[t*height+ii] = p.alpha * v
+				to[t] += float64(v)
 			}
 			continue
 		}
+		to := p.c[at : at+len(from)]
+		if !add {
+			copy(to, from)
+			continue
+		}
+		for t, v := range from {
+			to[t] += v
+		}
+	}
+}
+
+// packA packs rows [i, i+mb) of αA, inner indices [l, l+kb), as a panel of the given height
+// filled up with zeros.
+func (mk *micro[T]) packA(p *product[T], l, kb, i, mb, height int, dst []T) {
+	dst = dst[:kb*height]
+	if mb < height {
+		clear(dst)
+	}
+	switch {
+	case p.ars == 1 && mb == mk.mr && mk.strip != nil:
+		mk.strip(&dst[0], &p.a[i+l*p.acs], kb, p.acs*mk.size)
+	case p.ars == 1:
 		for t := range kb {
-			dst[t*height+ii] = p.alpha * from[t*p.acs]
+			copy(dst[t*height:t*height+mb], p.a[i+(l+t)*p.acs:])
+		}
+	default:
+		for ii := range mb {
+			from := p.a[(i+ii)*p.ars+l*p.acs:]
+			if p.acs == 1 {
+				for t, v := range from[:kb] {
+					dst[t*height+ii] = v
+				}
+				continue
+			}
+			for t := range kb {
+				dst[t*height+ii] = from[t*p.acs]
+			}
+		}
+	}
+	if p.alpha != 1 {
+		for t := range dst {
+			dst[t] *= p.alpha
 		}
 	}
 }
@@ -244,36 +332,43 @@ func (mk *micro[T]) packB(p *product[T], l, kb, j0, j1 int, dst []T) {
 
 // The sizes of blocks are the same for all micro-kernels, and so are the sums.
 const (
-	kc32, kc64 = 512, 256
+	kc32, kc64 = 832, 416
 	nc32, nc64 = 512, 512
 )
 
 var (
-	micro32 = &micro[float32]{kc: kc32, nc: nc32, size: 4, free: make(chan *panels[float32], 64)}
-	micro64 = &micro[float64]{kc: kc64, nc: nc64, size: 8, free: make(chan *panels[float64], 64)}
+	micro32 = newMicro[float32](kc32, nc32)
+	micro64 = newMicro[float64](kc64, nc64)
 )
+
+func newMicro[T float32 | float64](kc, nc int) *micro[T] {
+	return &micro[T]{kc: kc, nc: nc, size: int(unsafe.Sizeof(T(0))), free: make(chan *panels[T], 64)}
+}
 
 func init() { chooseKernels() }
 
 // portableKernels are the micro-kernels of every machine.
 func portableKernels() {
-	micro32.mr, micro32.nr, micro32.tile, micro32.row = 4, 4, portable[float32], portableRow[float32]
-	micro64.mr, micro64.nr, micro64.tile, micro64.row = 4, 4, portable[float64], portableRow[float64]
+	micro32.use(4, 4, portable[float32], portableRow[float32], nil)
+	micro64.use(4, 4, portable[float64], portableRow[float64], nil)
+}
+
+func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride int)) {
+	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.widen = mr, nr, tile, row, strip, nil
 }
 
 // portable is the 4×4 micro-kernel in Go.
-func portable[T float32 | float64](k int, a, b *T, ldb int, c *T, ldc int, add int) {
+func portable[T float32 | float64](k int, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add int) {
 	size := int(unsafe.Sizeof(T(0)))
-	ldb, ldc = ldb/size, ldc/size
-	as := unsafe.Slice(a, 4*k)
+	ars, acs, ldb, ldc = ars/size, acs/size, ldb/size, ldc/size
+	as := unsafe.Slice(a, (k-1)*acs+3*ars+1)
 	bs := unsafe.Slice(b, (k-1)*ldb+4)
 	cs := unsafe.Slice(c, 3*ldc+4)
 	var t [4][4]T
 	for l := range k {
-		x := as[4*l : 4*l+4 : 4*l+4]
 		y := bs[l*ldb : l*ldb+4 : l*ldb+4]
-		for i, v := range x {
-			r := &t[i]
+		for i := range t {
+			r, v := &t[i], as[l*acs+i*ars]
 			// The conversion keeps machines from fusing, so that all round alike.
 			r[0] += T(v * y[0])
 			r[1] += T(v * y[1])
@@ -292,13 +387,15 @@ func portable[T float32 | float64](k int, a, b *T, ldb int, c *T, ldc int, add i
 }
 
 // portableRow is the 1×4 micro-kernel in Go.
-func portableRow[T float32 | float64](k int, a, b *T, ldb int, c *T, _ int, add int) {
-	ldb /= int(unsafe.Sizeof(T(0)))
-	as := unsafe.Slice(a, k)
+func portableRow[T float32 | float64](k int, a *T, _, acs int, b *T, ldb int, c *T, _ int, add int) {
+	size := int(unsafe.Sizeof(T(0)))
+	acs, ldb = acs/size, ldb/size
+	as := unsafe.Slice(a, (k-1)*acs+1)
 	bs := unsafe.Slice(b, (k-1)*ldb+4)
 	cs := unsafe.Slice(c, 4)
 	var t [4]T
-	for l, v := range as {
+	for l := range k {
+		v := as[l*acs]
 		y := bs[l*ldb : l*ldb+4 : l*ldb+4]
 		t[0] += T(v * y[0])
 		t[1] += T(v * y[1])

@@ -7,39 +7,79 @@ package vec
 // tile32_avx512 computes a 14×32 tile; gen describes its arguments.
 //
 //go:noescape
-func tile32_avx512(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add int)
+func tile32_avx512(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
 
 // row32_avx512 computes a 1×32 tile; gen describes its arguments.
 //
 //go:noescape
-func row32_avx512(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add int)
+func row32_avx512(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
+
+// strip32_avx512 copies 14 numbers of each row; gen describes its arguments.
+//
+//go:noescape
+func strip32_avx512(dst *float32, src *float32, rows int, stride int)
+
+// widen32_avx512 adds a tile of float32 to one of float64.
+//
+//go:noescape
+func widen32_avx512(dst *float64, ldd int, src *float32, rows int)
+
+// sparse32_avx512 adds the sum of val[t]·panel[idx[t]] to c.
+//
+//go:noescape
+func sparse32_avx512(n int, idx *int32, val *float32, panel *float32, c *float32)
 
 // tile64_avx512 computes a 14×16 tile; gen describes its arguments.
 //
 //go:noescape
-func tile64_avx512(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add int)
+func tile64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
 
 // row64_avx512 computes a 1×16 tile; gen describes its arguments.
 //
 //go:noescape
-func row64_avx512(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add int)
+func row64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
+
+// strip64_avx512 copies 14 numbers of each row; gen describes its arguments.
+//
+//go:noescape
+func strip64_avx512(dst *float64, src *float64, rows int, stride int)
 
 // tile32_avx2 computes a 6×16 tile; gen describes its arguments.
 //
 //go:noescape
-func tile32_avx2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add int)
+func tile32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
 
 // row32_avx2 computes a 1×16 tile; gen describes its arguments.
 //
 //go:noescape
-func row32_avx2(k int, a *float32, b *float32, ldb int, c *float32, ldc int, add int)
+func row32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
+
+// strip32_avx2 copies 6 numbers of each row; gen describes its arguments.
+//
+//go:noescape
+func strip32_avx2(dst *float32, src *float32, rows int, stride int)
+
+// widen32_avx2 adds a tile of float32 to one of float64.
+//
+//go:noescape
+func widen32_avx2(dst *float64, ldd int, src *float32, rows int)
+
+// sparse32_avx2 adds the sum of val[t]·panel[idx[t]] to c.
+//
+//go:noescape
+func sparse32_avx2(n int, idx *int32, val *float32, panel *float32, c *float32)
 
 // tile64_avx2 computes a 6×8 tile; gen describes its arguments.
 //
 //go:noescape
-func tile64_avx2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add int)
+func tile64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
 
 // row64_avx2 computes a 1×8 tile; gen describes its arguments.
 //
 //go:noescape
-func row64_avx2(k int, a *float64, b *float64, ldb int, c *float64, ldc int, add int)
+func row64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
+
+// strip64_avx2 copies 6 numbers of each row; gen describes its arguments.
+//
+//go:noescape
+func strip64_avx2(dst *float64, src *float64, rows int, stride int)

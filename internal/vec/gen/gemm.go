@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -11,22 +12,40 @@ import (
 // A micro-kernel computes an mr×nr tile of C, C = A·B or C += A·B, as mr·nr/lanes vectors
 // that stay in registers over the whole inner dimension:
 //
-//	a  packed: mr numbers for each l, contiguous
+//	a  row i at l stands i·ars + l·acs bytes on: packed, or as it is
 //	b  nr contiguous numbers for each l, ldb bytes apart
 //	c  rows ldc bytes apart
 //
 // Each element is one chain of fused multiply-adds in the order of l, the same in every
 // kernel, so that kernels of any shape agree to the bit.
 func microKernel(s isa, name string, mr, vectors int) {
-	s.define(name, "func(k int, a, b *T, ldb int, c *T, ldc int, add int)",
+	s.define(name, "func(k int, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add int)",
 		fmt.Sprintf("computes a %d×%d tile; gen describes its arguments.", mr, vectors*s.lanes()))
 	k := Load(Param("k"), GP64())
-	a := Load(Param("a"), GP64())
+	ars := Load(Param("ars"), GP64())
+	acs := Load(Param("acs"), GP64())
 	b := Load(Param("b"), GP64())
 	ldb := Load(Param("ldb"), GP64())
-	c := Load(Param("c"), GP64())
-	ldc := Load(Param("ldc"), GP64())
-	add := Load(Param("add"), GP64())
+
+	// One pointer for every three rows.
+	a := []reg.GPVirtual{GP64()}
+	Load(Param("a"), a[0])
+	if mr > 3 {
+		three := GP64()
+		LEAQ(operand.Mem{Base: ars, Index: ars, Scale: 2}, three)
+		for i := 3; i < mr; i += 3 {
+			next := GP64()
+			LEAQ(operand.Mem{Base: a[len(a)-1], Index: three, Scale: 1}, next)
+			a = append(a, next)
+		}
+	}
+	row := func(i int) operand.Mem {
+		m := operand.Mem{Base: a[i/3]}
+		if i%3 > 0 {
+			m.Index, m.Scale = ars, uint8(i%3)
+		}
+		return m
+	}
 
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
@@ -45,27 +64,32 @@ func microKernel(s isa, name string, mr, vectors int) {
 		s.load(s.at(b, j), bs[j])
 	}
 	for i := range mr {
-		s.broadcast(operand.Mem{Base: a, Disp: i * s.float}, av)
+		s.broadcast(row(i), av)
 		for j := range bs {
 			s.fma231(bs[j], av, acc[i][j])
 		}
 	}
-	ADDQ(operand.Imm(uint64(mr*s.float)), a)
+	for _, p := range a {
+		ADDQ(acs, p)
+	}
 	ADDQ(ldb, b)
 	DECQ(k)
 	JNZ(operand.LabelRef(label))
 
 	Label("store")
+	c := Load(Param("c"), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	add := Load(Param("add"), GP64())
 	TESTQ(add, add)
 	JZ(operand.LabelRef("overwrite"))
-	row := GP64()
-	MOVQ(c, row)
+	at := GP64()
+	MOVQ(c, at)
 	for i := range mr {
 		for j := range bs {
-			s.add(s.at(row, j), acc[i][j], acc[i][j])
+			s.add(s.at(at, j), acc[i][j], acc[i][j])
 		}
 		if i+1 < mr {
-			ADDQ(ldc, row)
+			ADDQ(ldc, at)
 		}
 	}
 	Label("overwrite")
@@ -81,6 +105,116 @@ func microKernel(s isa, name string, mr, vectors int) {
 	RET()
 }
 
+// strip copies n numbers of each of many rows, stride bytes apart, to the place behind those
+// of the row before.
+func strip(s isa, n int) {
+	s.define("strip", "func(dst, src *T, rows, stride int)", fmt.Sprintf("copies %d numbers of each row; gen describes its arguments.", n))
+	dst, src, rows, stride := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64()), Load(Param("stride"), GP64())
+	full, rest := n/s.lanes(), n%s.lanes()
+	v := s.vector()
+	var copyRest func()
+	if s.bytes == 64 {
+		mask, bits := K(), GP32()
+		MOVL(operand.U32(1<<rest-1), bits)
+		KMOVW(bits, mask)
+		copyRest = func() {
+			if s.float == 4 {
+				VMOVUPS_Z(s.at(src, full), mask, v)
+				VMOVUPS(v, mask, s.at(dst, full))
+				return
+			}
+			VMOVUPD_Z(s.at(src, full), mask, v)
+			VMOVUPD(v, mask, s.at(dst, full))
+		}
+	} else {
+		// 6 float32 are 24 bytes, 6 float64 a vector and 16 bytes.
+		copyRest = func() {
+			x := XMM()
+			VMOVUPS(s.at(src, full), x)
+			VMOVUPS(x, s.at(dst, full))
+			if left := rest*s.float - 16; left == 8 {
+				at, to := s.at(src, full), s.at(dst, full)
+				at.Disp, to.Disp = at.Disp+16, to.Disp+16
+				VMOVSD(at, x)
+				VMOVSD(x, to)
+			}
+		}
+	}
+	Label("loop")
+	for i := range full {
+		s.load(s.at(src, i), v)
+		s.store(v, s.at(dst, i))
+	}
+	copyRest()
+	ADDQ(operand.U32(n*s.float), dst)
+	ADDQ(stride, src)
+	DECQ(rows)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// widen adds rows of float32, two vectors wide and one behind the other, to rows of float64
+// that are ldd bytes apart.
+func widen(s isa, vectors int) {
+	s.define("widen", "func(dst *float64, ldd int, src *T, rows int)", "adds a tile of float32 to one of float64.")
+	dst, ldd, src, rows := Load(Param("dst"), GP64()), Load(Param("ldd"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
+	Label("loop")
+	for i := range 2 * vectors {
+		v := s.vector()
+		VCVTPS2PD(operand.Mem{Base: src, Disp: i * s.bytes / 2}, v)
+		VADDPD(s.at(dst, i), v, v)
+		VMOVUPD(v, s.at(dst, i))
+	}
+	ADDQ(operand.U32(vectors*s.bytes), src)
+	ADDQ(ldd, dst)
+	DECQ(rows)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// sparse adds a sum of rows of a packed panel of B to a row of C, two vectors wide.
+func sparse(s isa, vectors int) {
+	s.define("sparse", "func(n int, idx *int32, val, panel, c *T)", "adds the sum of val[t]·panel[idx[t]] to c.")
+	n, idx, val, panel, c := Load(Param("n"), GP64()), Load(Param("idx"), GP64()), Load(Param("val"), GP64()), Load(Param("panel"), GP64()), Load(Param("c"), GP64())
+	// Even and odd elements are summed apart, for speed.
+	acc := [2][]reg.VecVirtual{s.vectors(vectors), s.vectors(vectors)}
+	for j := range vectors {
+		s.load(s.at(c, j), acc[0][j])
+		s.zero(acc[1][j])
+	}
+	v, row := s.vector(), GP64()
+	one := func(t int) {
+		MOVLQSX(operand.Mem{Base: idx, Disp: 4 * t}, row)
+		SHLQ(operand.U8(bits.TrailingZeros(uint(vectors*s.bytes))), row)
+		s.broadcast(operand.Mem{Base: val, Disp: s.float * t}, v)
+		for j := range vectors {
+			s.fma231(operand.Mem{Base: panel, Index: row, Scale: 1, Disp: j * s.bytes}, v, acc[t][j])
+		}
+	}
+	SUBQ(operand.U8(2), n)
+	JL(operand.LabelRef("last"))
+	Label("loop")
+	one(0)
+	one(1)
+	ADDQ(operand.U8(8), idx)
+	ADDQ(operand.U8(2*s.float), val)
+	SUBQ(operand.U8(2), n)
+	JGE(operand.LabelRef("loop"))
+	Label("last")
+	TESTQ(operand.U32(1), n)
+	JZ(operand.LabelRef("end"))
+	one(0)
+	Label("end")
+	for j := range vectors {
+		s.add(acc[1][j], acc[0][j], acc[0][j])
+		s.store(acc[0][j], s.at(c, j))
+	}
+	VZEROUPPER()
+	RET()
+}
+
 func gemm() {
 	everyISA(func(s isa) {
 		mr := 6
@@ -89,5 +223,10 @@ func gemm() {
 		}
 		microKernel(s, "tile", mr, 2)
 		microKernel(s, "row", 1, 2)
+		strip(s, mr)
+		if s.float == 4 {
+			widen(s, 2)
+			sparse(s, 2)
+		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 )
 
 var families = map[string]func(){
+	"dot":        dot,
 	"elementary": elementary,
 	"gemm":       gemm,
 	"peak":       peak,

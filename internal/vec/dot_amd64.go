@@ -1,0 +1,78 @@
+//go:build amd64 && !purego
+
+package vec
+
+// longestDot is how many elements one call of a kernel gets: it cannot be interrupted.
+const longestDot = 1 << 15
+
+// These treat the first elements, as many as one call may and the block allows, and say how
+// many they are.
+
+func dotBlocks32(x, y []float32) (sum float32, n int) {
+	n = min(len(x), longestDot) &^ 15
+	switch {
+	case n == 0 || level == generic:
+		return 0, 0
+	case level == avx512:
+		return dot32_avx512(&x[0], &y[0], n), n
+	}
+	return dot32_avx2(&x[0], &y[0], n), n
+}
+
+func axpyBlocks32(alpha float32, x []float32, y []float32) (n int) {
+	n = min(len(x), longestDot) &^ 15
+	switch {
+	case n == 0:
+	case level == avx512:
+		axpy32_avx512(alpha, &x[0], &y[0], n)
+	default:
+		axpy32_avx2(alpha, &x[0], &y[0], n)
+	}
+	return n
+}
+
+func dotBlocks64(x, y []float64) (sum float64, n int) {
+	n = min(len(x), longestDot) &^ 7
+	switch {
+	case n == 0 || level == generic:
+		return 0, 0
+	case level == avx512:
+		return dot64_avx512(&x[0], &y[0], n), n
+	}
+	return dot64_avx2(&x[0], &y[0], n), n
+}
+
+func axpyBlocks64(alpha float64, x []float64, y []float64) (n int) {
+	n = min(len(x), longestDot) &^ 7
+	switch {
+	case n == 0:
+	case level == avx512:
+		axpy64_avx512(alpha, &x[0], &y[0], n)
+	default:
+		axpy64_avx2(alpha, &x[0], &y[0], n)
+	}
+	return n
+}
+
+func dotBlocksWide(x, y []float32) (sum float64, n int) {
+	n = min(len(x), longestDot) &^ 7
+	switch {
+	case n == 0 || level == generic:
+		return 0, 0
+	case level == avx512:
+		return dotWide64_avx512(&x[0], &y[0], n), n
+	}
+	return dotWide64_avx2(&x[0], &y[0], n), n
+}
+
+func axpyBlocksWide(alpha float64, x []float32, y []float64) (n int) {
+	n = min(len(x), longestDot) &^ 7
+	switch {
+	case n == 0:
+	case level == avx512:
+		axpyWide64_avx512(alpha, &x[0], &y[0], n)
+	default:
+		axpyWide64_avx2(alpha, &x[0], &y[0], n)
+	}
+	return n
+}

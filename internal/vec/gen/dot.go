@@ -1,0 +1,141 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Dot products and scaled sums. A dot product has 256 bytes of partial sums at every level,
+// added up in the same order, so that all levels give the same bits.
+
+const sums = 256 // bytes of partial sums
+
+// product multiplies x and y into the partial sums, a vector of each.
+type multiplier struct {
+	s         isa // of the sums
+	signature string
+	name, doc string
+	float     int // bytes of an element of x and y
+	load      func(m operand.Mem, v reg.VecVirtual)
+}
+
+func (p multiplier) write() {
+	s := p.s
+	count := sums / s.bytes
+	s.define(p.name, p.signature, p.doc)
+	x, y, n := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
+	acc := s.vectors(count)
+	for _, v := range acc {
+		s.zero(v)
+	}
+	step := s.bytes / s.float * p.float // bytes of x for one vector of sums
+	block := func(vectors int) {
+		a, b := s.vectors(2), s.vectors(2)
+		for i := range vectors {
+			at := operand.Mem{Base: x, Disp: i * step}
+			bt := operand.Mem{Base: y, Disp: i * step}
+			p.load(at, a[i%2])
+			if p.float == s.float {
+				s.fma231(bt, a[i%2], acc[i])
+				continue
+			}
+			p.load(bt, b[i%2])
+			s.fma231(b[i%2], a[i%2], acc[i])
+		}
+		ADDQ(operand.U32(vectors*step), x)
+		ADDQ(operand.U32(vectors*step), y)
+	}
+	all, few := sums/s.float, 64/s.float // numbers of a turn
+	SUBQ(operand.U32(all), n)
+	JL(operand.LabelRef("few"))
+	Label("loop")
+	block(count)
+	SUBQ(operand.U32(all), n)
+	JGE(operand.LabelRef("loop"))
+	Label("few")
+	ADDQ(operand.U32(all-few), n)
+	JL(operand.LabelRef("end"))
+	Label("fewloop")
+	block(64 / s.bytes)
+	SUBQ(operand.U32(few), n)
+	JGE(operand.LabelRef("fewloop"))
+	Label("end")
+
+	// 256 bytes to 64, in pairs of 64.
+	wide := 64 / s.bytes
+	for width := count / 2; width >= wide; width /= 2 {
+		for i := range width {
+			half, at := i%wide, i/wide
+			s.add(acc[(2*at+1)*wide+half], acc[2*at*wide+half], acc[i])
+		}
+	}
+	low := YMM()
+	if s.bytes == 64 {
+		VEXTRACTF64X4(operand.U8(1), acc[0], low)
+		s.add(low, acc[0].AsY(), low)
+	} else {
+		s.add(acc[1], acc[0], low)
+	}
+	quarter, sum := XMM(), low.AsX()
+	VEXTRACTF128(operand.U8(1), low, quarter)
+	s.add(quarter, sum, sum)
+	VPERMILPD(operand.U8(1), sum, quarter)
+	s.add(quarter, sum, sum)
+	if s.float == 4 {
+		VMOVSHDUP(sum, quarter)
+		s.add(quarter, sum, sum)
+	}
+	Store(sum, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// axpy writes y += alpha·x for n a multiple of 64 bytes of y.
+func axpy(s isa, name string, float int, load func(m operand.Mem, v reg.VecVirtual), signature string) {
+	s.define(name, signature, "adds alpha·x to y.")
+	x, y, n := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
+	low, alpha := Load(Param("alpha"), XMM()), s.vector()
+	s.broadcast(low, alpha)
+	step := s.bytes / s.float * float
+	block := func(vectors int) {
+		v := s.vectors(vectors)
+		for i := range v {
+			load(operand.Mem{Base: x, Disp: i * step}, v[i])
+			s.fma213(s.at(y, i), alpha, v[i])
+			s.store(v[i], s.at(y, i))
+		}
+		ADDQ(operand.U32(vectors*step), x)
+		ADDQ(operand.U32(vectors*s.bytes), y)
+	}
+	all, few := sums/s.float, 64/s.float
+	SUBQ(operand.U32(all), n)
+	JL(operand.LabelRef("few"))
+	Label("loop")
+	block(sums / s.bytes)
+	SUBQ(operand.U32(all), n)
+	JGE(operand.LabelRef("loop"))
+	Label("few")
+	ADDQ(operand.U32(all-few), n)
+	JL(operand.LabelRef("end"))
+	Label("fewloop")
+	block(64 / s.bytes)
+	SUBQ(operand.U32(few), n)
+	JGE(operand.LabelRef("fewloop"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+func dot() {
+	widen := func(m operand.Mem, v reg.VecVirtual) { VCVTPS2PD(m, v) }
+	everyISA(func(s isa) {
+		plain := func(m operand.Mem, v reg.VecVirtual) { s.load(m, v) }
+		multiplier{s, "func(x, y *T, n int) T", "dot", "is x·y for n a multiple of 64 bytes of x.", s.float, plain}.write()
+		axpy(s, "axpy", s.float, plain, "func(alpha T, x, y *T, n int)")
+		if s.float == 8 {
+			multiplier{s, "func(x, y *float32, n int) T", "dotWide", "is x·y, summed in float64, for n a multiple of 8.", 4, widen}.write()
+			axpy(s, "axpyWide", 4, widen, "func(alpha T, x *float32, y *T, n int)")
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package vec
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+func TestPackedProductIsTheProduct(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, m := range []int{0, 1, 2, 13, 14, 15, 31, 1030} {
+			for _, n := range []int{1, 15, 31, 32, 33, 515, 1040} {
+				for _, k := range []int{0, 1, 40, 831, 833, 1700} {
+					if m*n*k > 4e7 {
+						continue
+					}
+					lda, ldb, ldc := k+3, n+1, n+2
+					a, b := numbers[float32](r, m*lda), numbers[float32](r, k*ldb)
+					want, got := numbers[float32](r, m*ldc), make([]float32, m*ldc)
+					copy(got, want)
+					Gemm32(m, n, k, a, lda, b, ldb, want, ldc)
+					var mu sync.Mutex
+					seen := 0
+					Pack32(k, n, b, ldb).Multiply(m, a, lda, got, ldc, func(i, j, rows, cols int) {
+						mu.Lock()
+						defer mu.Unlock()
+						seen += rows * cols
+						for r := range rows {
+							for c := range cols {
+								if got[(i+r)*ldc+j+c] != want[(i+r)*ldc+j+c] {
+									t.Fatalf("%d×%d×%d: element %d, %d is not done when its block is", m, k, n, i+r, j+c)
+								}
+							}
+						}
+					})
+					if seen != m*n {
+						t.Errorf("%d×%d×%d: blocks of %d elements, want %d", m, k, n, seen, m*n)
+					}
+					for i, v := range got {
+						if v != want[i] {
+							t.Fatalf("%d×%d×%d: place %d holds %g, want %g", m, k, n, i, v, want[i])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestSparseProductIsTheProduct(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(2, 2))
+		for _, n := range []int{1, 31, 32, 33, 100} {
+			for _, k := range []int{1, 2, 3, 50, 2000} {
+				b := numbers[float32](r, k*n)
+				packed := Pack32(k, n, b, n)
+				for range 4 {
+					var idx []int32
+					var val []float32
+					want, size := make([]float64, n), make([]float64, n)
+					for l := range k {
+						if r.IntN(2) == 0 {
+							continue
+						}
+						v := float32(r.NormFloat64())
+						idx, val = append(idx, int32(l)), append(val, v)
+						for j := range n {
+							want[j] += float64(v) * float64(b[l*n+j])
+							size[j] += math.Abs(float64(v) * float64(b[l*n+j]))
+						}
+					}
+					c := numbers[float32](r, n+2)
+					before, after := c[0], c[n+1]
+					packed.MultiplySparse(idx, val, c[1:n+1])
+					for j, w := range want {
+						if math.Abs(float64(c[1+j])-w) > float64(len(idx)+1)*0x1p-24*size[j] {
+							t.Fatalf("%d elements, column %d of %d: %g, want %g", len(idx), j, n, c[1+j], w)
+						}
+					}
+					if c[0] != before || c[n+1] != after {
+						t.Fatal("wrote beside c")
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestSparseProductChecksIndices(t *testing.T) {
+	packed := Pack32(3, 2, make([]float32, 6), 2)
+	for _, i := range []int32{-1, 3, math.MaxInt32} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("index %d went through", i)
+				}
+			}()
+			packed.MultiplySparse([]int32{i}, []float32{1}, make([]float32, 2))
+		}()
+	}
+}
