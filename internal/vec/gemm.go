@@ -342,7 +342,7 @@ var (
 )
 
 func newMicro[T float32 | float64](kc, nc int) *micro[T] {
-	return &micro[T]{kc: kc, nc: nc, size: int(unsafe.Sizeof(T(0))), free: make(chan *panels[T], 64)}
+	return &micro[T]{kc: kc, nc: nc, size: int(unsafe.Sizeof(T(0)))}
 }
 
 func init() { chooseKernels() }
@@ -355,6 +355,7 @@ func portableKernels() {
 
 func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride int)) {
 	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.widen = mr, nr, tile, row, strip, nil
+	mk.free = make(chan *panels[T], 64)
 }
 
 // portable is the 4×4 micro-kernel in Go.
