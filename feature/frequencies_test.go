@@ -12,11 +12,24 @@ import (
 
 // column is ω_j.
 func (f *fourier) column(j int) []float64 {
-	c := make([]float64, f.w.Rows)
+	d, _ := f.w.Dims()
+	c := make([]float64, d)
 	for i := range c {
-		c[i] = float64(f.w.Row(i)[j])
+		c[i] = float64(f.w.At(i, j))
 	}
 	return c
+}
+
+// numbers are the elements of W, row by row.
+func (f *fourier) numbers() []float32 {
+	var w []float32
+	d, m := f.w.Dims()
+	for i := range d {
+		for j := range m {
+			w = append(w, f.w.At(i, j))
+		}
+	}
+	return w
 }
 
 func product(x, y []float64) float64 {
@@ -96,7 +109,7 @@ func TestFrequencyCoordinatesFollowTheSpectralLaw(t *testing.T) {
 			for column := range d {
 				var sample []float64
 				for b := range blocks {
-					sample = append(sample, float64(f.w.Row(i)[b*d+column]))
+					sample = append(sample, float64(f.w.At(i, b*d+column)))
 				}
 				if k := ks(sample, c.cdf); !(k < 2.2) {
 					t.Errorf("%s: coordinate %d of column %d: √n·D = %g", c.cfg, i, column, k)
@@ -176,7 +189,7 @@ func TestFrequenciesAreFrozen(t *testing.T) {
 		cfg.Features, cfg.Seed = 150, 1
 		f := draw(t, cfg, 33)
 		h := fnv.New64a()
-		for _, numbers := range [][]float32{f.w.Data, f.phases} {
+		for _, numbers := range [][]float32{f.numbers(), f.phases} {
 			if err := binary.Write(h, binary.LittleEndian, numbers); err != nil {
 				t.Fatal(err)
 			}

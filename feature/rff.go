@@ -22,7 +22,7 @@ import (
 // map holds 4dm bytes and works in dst alone.
 type fourier struct {
 	features int
-	w        *matrix.Dense // d×m: column j is ω_j
+	w        *vec.Packed32 // d×m: column j is ω_j
 	phases   []float32     // b, or nil in the pair form
 	scale    float32       // √(2/D)
 }
@@ -56,23 +56,24 @@ func newFourier(cfg Config, dim int) (*fourier, error) {
 		return nil, fmt.Errorf("feature: %s: %d features of %d dimensions take %.3g bytes; use fewer features", name, features, dim, bytes)
 	}
 
-	f := &fourier{
-		features: features,
-		w:        matrix.NewDense(dim, frequencies),
-		scale:    float32(math.Sqrt(2 / float64(features))),
-	}
+	w := matrix.NewDense(dim, frequencies)
 	switch {
 	case name == "orf":
-		orthogonal(f.w, cfg.Seed, math.Sqrt(2*k.Gamma))
+		orthogonal(w, cfg.Seed, math.Sqrt(2*k.Gamma))
 	case k.Name == "rbf":
-		independent(f.w, cfg.Seed, (*random.Stream).Normal, math.Sqrt(2*k.Gamma))
+		independent(w, cfg.Seed, (*random.Stream).Normal, math.Sqrt(2*k.Gamma))
 	default:
-		independent(f.w, cfg.Seed, (*random.Stream).Cauchy, k.Gamma)
+		independent(w, cfg.Seed, (*random.Stream).Cauchy, k.Gamma)
 	}
-	for _, v := range f.w.Data {
+	for _, v := range w.Data {
 		if v-v != 0 {
 			return nil, fmt.Errorf("feature: %s: gamma is %g, too large for float32; scale the data up and gamma down", name, k.Gamma)
 		}
+	}
+	f := &fourier{
+		features: features,
+		w:        vec.Pack32(dim, frequencies, w.Data, w.Stride),
+		scale:    float32(math.Sqrt(2 / float64(features))),
 	}
 	if cfg.Form == "phase" {
 		f.phases = make([]float32, frequencies)
@@ -84,61 +85,57 @@ func newFourier(cfg Config, dim int) (*fourier, error) {
 	return f, nil
 }
 
-func (f *fourier) Dims() (in, out int) { return f.w.Rows, f.features }
+func (f *fourier) Dims() (in, out int) {
+	d, _ := f.w.Dims()
+	return d, f.features
+}
 
-// step is how many rows are mapped at a time: enough for the product to pay for packing the
-// frequencies, few enough that their features stay near the core.
-const step = 256
+// few is how many rows are mapped on the caller's goroutine, without allocation.
+const few = 8
 
+// Transform writes the projections x·ω where the sines or the features will be, and turns
+// each block of them into features as soon as it is computed.
 func (f *fourier) Transform(dst *matrix.Dense, x matrix.Rows) {
-	check(f.w.Rows, f.features, dst, x)
+	d, m := f.w.Dims()
+	check(d, f.features, dst, x)
 	n := x.Len()
-	for i := 0; i < n; i += step {
-		f.rows(dst, x, i, min(i+step, n))
+	switch {
+	case n == 0:
+	case x.CSR != nil && n <= few:
+		f.sparse(dst, x.CSR, 0, n)
+	case x.CSR != nil:
+		vec.Parallel(n, few, func(lo, hi int) { f.sparse(dst, x.CSR, lo, hi) })
+	case n <= few:
+		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.features-m:], dst.Stride, nil)
+		f.waves(dst, 0, 0, n, m)
+	default:
+		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.features-m:], dst.Stride,
+			func(i, j, rows, cols int) { f.waves(dst, i, j, rows, cols) })
 	}
 }
 
-// rows transforms rows [i, j). The projections x·ω are written where the sines or the
-// features will be.
-func (f *fourier) rows(dst *matrix.Dense, x matrix.Rows, i, j int) {
-	m := f.w.Cols
-	first := f.features - m
-	if i == j {
-		return
+// sparse transforms rows [i, end) of x.
+func (f *fourier) sparse(dst *matrix.Dense, x *matrix.CSR, i, end int) {
+	_, m := f.w.Dims()
+	for ; i < end; i++ {
+		idx, val := x.Row(i)
+		f.w.MultiplySparse(idx, val, dst.Row(i)[f.features-m:])
+		f.waves(dst, i, 0, 1, m)
 	}
-	if x.Dense != nil {
-		vec.Gemm32(j-i, m, f.w.Rows, x.Dense.Data[i*x.Dense.Stride:], x.Dense.Stride,
-			f.w.Data, f.w.Stride, dst.Data[i*dst.Stride+first:], dst.Stride)
-	}
-	if j-i == 1 {
-		f.waves(dst, x, i, j)
-		return
-	}
-	vec.Parallel(j-i, 8, func(lo, hi int) { f.waves(dst, x, i+lo, i+hi) })
 }
 
-// waves turns the projections of rows [i, j) into features; those of sparse rows it computes
-// first.
-func (f *fourier) waves(dst *matrix.Dense, x matrix.Rows, i, j int) {
-	m := f.w.Cols
-	first := f.features - m
-	for r := i; r < j; r++ {
+// waves turns the projections on frequencies [j, j+cols) of rows [i, i+rows) into features.
+func (f *fourier) waves(dst *matrix.Dense, i, j, rows, cols int) {
+	_, m := f.w.Dims()
+	for r := i; r < i+rows; r++ {
 		z := dst.Row(r)
-		if x.CSR != nil {
-			projection := z[first:]
-			clear(projection)
-			idx, val := x.CSR.Row(r)
-			for k, column := range idx {
-				vec.Axpy32(val[k], f.w.Row(int(column)), projection)
-			}
-		}
 		if f.phases == nil {
-			vec.SinCos32(z[m:], z[:m], z[m:], f.scale)
+			projections := z[m+j : m+j+cols]
+			vec.SinCos32(projections, z[j:j+cols], projections, f.scale)
 			continue
 		}
-		for k, b := range f.phases {
-			z[k] += b
-		}
+		z = z[j : j+cols]
+		vec.Axpy32(1, f.phases[j:j+cols], z)
 		vec.Cos32(z, z, f.scale)
 	}
 }

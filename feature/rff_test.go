@@ -182,10 +182,11 @@ func TestFourierFeaturesAreTheFormula(t *testing.T) {
 		for _, x := range []matrix.Rows{dense, sparse} {
 			z := transform(m, x)
 			for i := range z.Rows {
-				for j := range m.w.Cols {
+				_, frequencies := m.w.Dims()
+				for j := range frequencies {
 					projection, size := 0.0, 0.0
 					for k, v := range dense.Dense.Row(i) {
-						term := float64(v) * float64(m.w.Row(k)[j])
+						term := float64(v) * float64(m.w.At(k, j))
 						projection += term
 						size += math.Abs(term)
 					}

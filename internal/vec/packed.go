@@ -68,3 +68,9 @@ func sparsePanelGo(idx []int32, val, panel, c []float32) {
 		}
 	}
 }
+
+// At is element (l, j) of B.
+func (p *Packed32) At(l, j int) float32 {
+	nr := micro32.nr
+	return p.panels[j/nr*nr*p.k+l*nr+j%nr]
+}
