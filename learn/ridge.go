@@ -162,11 +162,11 @@ type solver struct {
 	d, k   int
 	factor []float64 // D×D
 	w      []float64 // D×K: the solution
-	hw     []float64 // D×K
+	wt     []float64 // K×D: Wᵀ
 }
 
 func newSolver(d, k int) *solver {
-	return &solver{d: d, k: k, factor: make([]float64, d*d), w: make([]float64, d*k), hw: make([]float64, d*k)}
+	return &solver{d: d, k: k, factor: make([]float64, d*d), w: make([]float64, d*k), wt: make([]float64, d*k)}
 }
 
 // solve sets w = (H + λI)⁻¹V.
@@ -187,15 +187,21 @@ func (s *solver) solve(m *Stats, lambda float64) error {
 //
 //	Σ w‖y - Wᵀz - b‖² = YY - 2 tr(WᵀV) + tr(WᵀHW) + n‖e‖².
 func (s *solver) heldOut(main, held *Stats) float64 {
-	vec.SymmMul(s.d, s.k, held.h, s.d, s.w, s.k, s.hw, s.k)
+	for i := range s.d {
+		for t := range s.k {
+			s.wt[t*s.d+i] = s.w[i*s.k+t]
+		}
+	}
+	whw := make([]float64, s.k)
+	vec.QuadraticForms(whw, s.d, held.h, s.d, s.k, s.wt, s.d)
 	sum := 0.0
 	for t := range s.k {
 		e := held.shiftY[t] - main.shiftY[t]
-		q := held.yy[t]
+		q := held.yy[t] + whw[t]
 		for i := range s.d {
 			w := s.w[i*s.k+t]
 			e -= w * (held.shiftZ[i] - main.shiftZ[i])
-			q += w * (s.hw[i*s.k+t] - 2*held.v[i*s.k+t])
+			q -= 2 * w * held.v[i*s.k+t]
 		}
 		sum += max(q, 0) + held.weight*e*e
 	}

@@ -142,12 +142,41 @@ func TestStatsWeightsAreRepetitions(t *testing.T) {
 	}
 }
 
+// From narrowFrom features on, products are summed in float32 within a block.
+func TestNarrowBlocksCostNoAccuracy(t *testing.T) {
+	const d, n = narrowFrom + 3, 1100
+	z, y := sample(5, n, d, 1, 40)
+	s := NewStats(d, 1)
+	s.Add(z, y, nil)
+	s.center()
+	mean := make([]float64, d)
+	for i := range n {
+		for j, v := range z.Row(i) {
+			mean[j] += float64(v) / n
+		}
+	}
+	for i := 0; i < d; i += 7 {
+		for j := i; j < d; j += 5 {
+			want, size := 0.0, 0.0
+			for r := range n {
+				v := (float64(z.Row(r)[i]) - mean[i]) * (float64(z.Row(r)[j]) - mean[j])
+				want, size = want+v, size+math.Abs(v)
+			}
+			// Each of 512 sums s·l/512 is rounded by 2⁻²³ of it over √12 at most, at random:
+			// √(512/36)·2⁻²³ of a block, less of the sum of three. Four times that is allowed.
+			if math.Abs(s.h[i*d+j]-want) > 1.8e-6*size {
+				t.Fatalf("H[%d, %d] = %g, want %g ± %g", i, j, s.h[i*d+j], want, 1.8e-6*size)
+			}
+		}
+	}
+}
+
 func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
 	z, y := sample(4, 1000, 70, 3, 0.3)
 	whole := NewStats(70, 3)
 	whole.Add(z, y, nil)
 	whole.center()
-	for _, size := range []int{1, 7, 255, 256, 999} {
+	for _, size := range []int{1, 7, 511, 512, 999} {
 		s := NewStats(70, 3)
 		for i := 0; i < z.Rows; i += size {
 			j := min(i+size, z.Rows)

@@ -322,12 +322,8 @@ func (f *svmFit) dot(w []float32, i int) float64 {
 	if f.z.Dense != nil {
 		return float64(vec.Dot32(f.z.Dense.Row(i), w))
 	}
-	sum := 0.0
 	idx, val := f.z.CSR.Row(i)
-	for t, j := range idx {
-		sum += float64(val[t]) * float64(w[j])
-	}
-	return sum
+	return vec.SparseDot32(idx, val, w)
 }
 
 // axpy adds alpha·zᵢ to w.
@@ -337,9 +333,7 @@ func (f *svmFit) axpy(alpha float32, i int, w []float32) {
 		return
 	}
 	idx, val := f.z.CSR.Row(i)
-	for t, j := range idx {
-		w[j] += alpha * val[t]
-	}
+	vec.SparseAxpy32(alpha, idx, val, w)
 }
 
 // linear computes the weights anew from α in float64, without the rounding that many small
@@ -360,9 +354,7 @@ func (f *svmFit) linear() *Linear {
 					alpha = -alpha
 				}
 				if f.z.Dense != nil {
-					for j, v := range f.z.Dense.Row(i) {
-						w[j] += alpha * float64(v)
-					}
+					vec.AxpyWide(alpha, f.z.Dense.Row(i), w)
 					continue
 				}
 				idx, val := f.z.CSR.Row(i)

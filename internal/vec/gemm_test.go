@@ -114,6 +114,34 @@ func TestSyrkIsTheUpperTriangle(t *testing.T) {
 	}
 }
 
+func TestWideSyrkIsTheUpperTriangle(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(6, 1))
+		for _, n := range []int{1, 2, 15, 33, 130, 700} {
+			for _, k := range []int{1, 40, 300, 900} {
+				z := numbers[float32](r, k*(n+1))
+				c := numbers[float64](r, n*(n+2))
+				before := append([]float64(nil), c...)
+				SyrkAddWide(n, k, z, n+1, c, n+2)
+				for i := range n {
+					for j := range n + 2 {
+						want, size := before[i*(n+2)+j], 0.0
+						if j >= i && j < n {
+							for l := range k {
+								v := float64(z[l*(n+1)+i]) * float64(z[l*(n+1)+j])
+								want, size = want+v, size+math.Abs(v)
+							}
+						}
+						if math.Abs(c[i*(n+2)+j]-want) > float64(k)*0x1p-24*size {
+							t.Fatalf("n = %d, k = %d at %d, %d: %g, want %g", n, k, i, j, c[i*(n+2)+j], want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestGemm32RowsDoNotDependOnTheirNeighbours(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	const n, k = 133, 700

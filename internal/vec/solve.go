@@ -2,8 +2,6 @@ package vec
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/blas"
 )
 
 // choleskyBlock is the width of the panels that Cholesky factorises before the rest is
@@ -118,11 +116,31 @@ func CholeskySolve(n int, a []float64, lda int, k int, b []float64, ldb int) boo
 	return true
 }
 
-// SymmMul computes C = A·B for a symmetric A, n×n, of which only the upper triangle is read,
-// and B and C n×k.
-func SymmMul(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	if n == 0 || k == 0 {
-		return
+// quadraticBlock is how many rows QuadraticForms sums before it adds up: part of its bits.
+const quadraticBlock = 64
+
+// QuadraticForms computes q[t] = wᵀAw for each row w of W, k×n, and a symmetric A, n×n, of
+// which only the upper triangle is read.
+func QuadraticForms(q []float64, n int, a []float64, lda, k int, w []float64, ldw int) {
+	blocks := (n + quadraticBlock - 1) / quadraticBlock
+	sums := make([]float64, blocks*k)
+	Parallel(blocks, 1, func(lo, hi int) {
+		for b := lo; b < hi; b++ {
+			sum := sums[b*k : (b+1)*k]
+			for i := b * quadraticBlock; i < min((b+1)*quadraticBlock, n); i++ {
+				row := a[i*lda+i : i*lda+n]
+				for t := range sum {
+					x := w[t*ldw+i : t*ldw+n]
+					sum[t] += x[0] * (row[0]*x[0] + 2*Dot64(row[1:], x[1:]))
+				}
+			}
+		}
+	})
+	q = q[:k]
+	clear(q)
+	for b := range blocks {
+		for t := range q {
+			q[t] += sums[b*k+t]
+		}
 	}
-	impl.Dsymm(blas.Left, blas.Upper, n, k, 1, a, lda, b, ldb, 0, c, ldc)
 }

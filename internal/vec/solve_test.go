@@ -50,10 +50,38 @@ func TestCholeskySolveSolves(t *testing.T) {
 				t.Fatal("not positive definite")
 			}
 			ax := make([]float64, n*k)
-			SymmMul(n, k, a, n, x, k, ax, k)
+			for i := range n {
+				for j := range n {
+					for t := range k {
+						ax[i*k+t] += a[min(i, j)*n+max(i, j)] * x[j*k+t]
+					}
+				}
+			}
 			for i := range b {
 				if math.Abs(ax[i]-b[i]) > 1e-11 {
 					t.Fatalf("n = %d, k = %d: residual %g at %d", n, k, ax[i]-b[i], i)
+				}
+			}
+		}
+	}
+}
+
+func TestQuadraticFormsAreTheDoubleSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for _, n := range []int{1, 2, 63, 64, 65, 200} {
+		for _, k := range []int{1, 3} {
+			a, w, q := numbers[float64](r, n*(n+1)), numbers[float64](r, k*(n+2)), make([]float64, k)
+			QuadraticForms(q, n, a, n+1, k, w, n+2)
+			for c := range k {
+				want, size := 0.0, 0.0
+				for i := range n {
+					for j := range n {
+						v := w[c*(n+2)+i] * a[min(i, j)*(n+1)+max(i, j)] * w[c*(n+2)+j]
+						want, size = want+v, size+math.Abs(v)
+					}
+				}
+				if math.Abs(q[c]-want) > float64(n+4)*0x1p-52*size {
+					t.Errorf("n = %d, form %d: %g, want %g", n, c, q[c], want)
 				}
 			}
 		}
