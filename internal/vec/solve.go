@@ -4,91 +4,92 @@ import (
 	"math"
 )
 
-// choleskyBlock is the width of the panels that Cholesky factorises before the rest is
-// updated by a product.
-const choleskyBlock = 128
+// Cholesky and the triangular solves halve the matrix until a small one is left: nearly all
+// of the work is in products of large blocks, whatever the size of the caches.
+
+// smallTriangle is the order up to which triangular systems are treated row by row.
+const smallTriangle = 32
+
+// half is where a matrix of order n is cut: at a multiple of what is treated row by row.
+func half(n int) int { return (n/2 + smallTriangle - 1) / smallTriangle * smallTriangle }
 
 // Cholesky overwrites the upper triangle of a symmetric A, n×n, with U of A = UᵀU. It
-// returns false where A is not positive definite. What lies below the diagonal is
-// unspecified. The work is n³/3 multiply-adds, nearly all
-// of them in products.
+// returns false where A is not positive definite. What lies below the diagonal is not
+// touched. The work is n³/6 multiply-adds.
 func Cholesky(n int, a []float64, lda int) bool {
-	for j := 0; j < n; j += choleskyBlock {
-		nb := min(choleskyBlock, n-j)
-		rest := n - j - nb
-		diagonal := a[j*lda+j:]
-		if !choleskySmall(nb, diagonal, lda) {
-			return false
-		}
-		if rest == 0 {
-			break
-		}
-		panel := a[j*lda+j+nb:]
-		Parallel(rest, 64, func(lo, hi int) { solveUpperT(nb, diagonal, lda, hi-lo, panel[lo:], lda) })
-		syrk(-1, rest, nb, panel, lda, a[(j+nb)*lda+j+nb:], lda)
+	if n <= 2*smallTriangle {
+		return choleskySmall(n, a, lda)
 	}
-	return true
+	h := half(n)
+	if !Cholesky(h, a, lda) {
+		return false
+	}
+	right, rest := a[h:], a[h*lda+h:]
+	Parallel(n-h, 64, func(lo, hi int) { solveUpperT(h, a, lda, hi-lo, right[lo:], lda) })
+	syrk(-1, n-h, h, right, lda, rest, lda)
+	return Cholesky(n-h, rest, lda)
 }
 
 // choleskySmall is Cholesky row by row.
 func choleskySmall(n int, a []float64, lda int) bool {
 	for i := range n {
-		row := a[i*lda : i*lda+n]
+		row := a[i*lda+i : i*lda+n]
 		for l := range i {
-			above := a[l*lda : l*lda+n]
-			f := above[i]
-			for j := i; j < n; j++ {
-				row[j] -= f * above[j]
-			}
+			above := a[l*lda+i : l*lda+n]
+			Axpy64(-above[0], above, row)
 		}
-		d := row[i]
+		d := row[0]
 		if !(d > 0) || math.IsInf(d, 0) {
 			return false
 		}
 		d = math.Sqrt(d)
-		row[i] = d
-		for j := i + 1; j < n; j++ {
-			row[j] /= d
+		row[0] = d
+		for j := range row[1:] {
+			row[1+j] /= d
 		}
 	}
 	return true
 }
 
-// solveBlock is the width of the panels that solveUpperT solves before the rest is updated
-// by a product.
-const solveBlock = 32
-
 // solveUpperT overwrites B, n×k, with the solution X of UᵀX = B for an upper triangular U.
 func solveUpperT(n int, u []float64, ldu, k int, b []float64, ldb int) {
-	for j := 0; j < n; j += solveBlock {
-		end := min(j+solveBlock, n)
-		for i := j; i < end; i++ {
+	if n <= smallTriangle {
+		for i := range n {
 			x := b[i*ldb : i*ldb+k]
-			for l := j; l < i; l++ {
-				impl.Daxpy(k, -u[l*ldu+i], b[l*ldb:], 1, x, 1)
+			for l := range i {
+				Axpy64(-u[l*ldu+i], b[l*ldb:l*ldb+k], x)
 			}
-			impl.Dscal(k, 1/u[i*ldu+i], x, 1)
+			divide(x, u[i*ldu+i])
 		}
-		// Rows after the panel: B -= U[panel, after]ᵀ·X[panel].
-		subtractProduct(n-end, k, end-j, u[j*ldu+end:min(len(u), (end-1)*ldu+n)], 1, ldu, b[j*ldb:], ldb, b[min(len(b), end*ldb):], ldb)
+		return
 	}
+	h := half(n)
+	solveUpperT(h, u, ldu, k, b, ldb)
+	subtractProduct(n-h, k, h, u[h:], 1, ldu, b, ldb, b[h*ldb:], ldb)
+	solveUpperT(n-h, u[h*ldu+h:], ldu, k, b[h*ldb:], ldb)
 }
 
 // solveUpper overwrites B, n×k, with the solution X of UX = B for an upper triangular U.
 func solveUpper(n int, u []float64, ldu, k int, b []float64, ldb int) {
-	for j := (n - 1) / solveBlock * solveBlock; j >= 0; j -= solveBlock {
-		end := min(j+solveBlock, n)
-		// What is solved already: B[panel] -= U[panel, after]·X[after].
-		if end < n {
-			subtractProduct(end-j, k, n-end, u[j*ldu+end:], ldu, 1, b[end*ldb:], ldb, b[j*ldb:], ldb)
-		}
-		for i := end - 1; i >= j; i-- {
+	if n <= smallTriangle {
+		for i := n - 1; i >= 0; i-- {
 			x := b[i*ldb : i*ldb+k]
-			for l := i + 1; l < end; l++ {
-				impl.Daxpy(k, -u[i*ldu+l], b[l*ldb:], 1, x, 1)
+			for l := i + 1; l < n; l++ {
+				Axpy64(-u[i*ldu+l], b[l*ldb:l*ldb+k], x)
 			}
-			impl.Dscal(k, 1/u[i*ldu+i], x, 1)
+			divide(x, u[i*ldu+i])
 		}
+		return
+	}
+	h := half(n)
+	solveUpper(n-h, u[h*ldu+h:], ldu, k, b[h*ldb:], ldb)
+	subtractProduct(h, k, n-h, u[h:], ldu, 1, b[h*ldb:], ldb, b, ldb)
+	solveUpper(h, u, ldu, k, b, ldb)
+}
+
+func divide(x []float64, d float64) {
+	for i := range x {
+		x[i] /= d
 	}
 }
 
