@@ -13,7 +13,8 @@ import (
 )
 
 var families = map[string]func(){
-	"gemm": gemm,
+	"gemm":     gemm,
+	"hadamard": hadamard,
 }
 
 // family is the one that is being written.
