@@ -21,8 +21,13 @@ import (
 // hadamardLimit is the largest order.
 const hadamardLimit = 1 << 20
 
-// hadamardCache is the bytes of a transform whose passes go over all of it, one after another.
-const hadamardCache = 32 << 10
+// hadamardCache is the bytes of the largest transform whose passes go over all of it, one after
+// another: with what comes along it fits the L1 cache.
+const hadamardCache = 16 << 10
+
+// hadamardTile is the numbers in rows that take turns, so that a pass over one does not wait
+// for the pass before.
+const hadamardTile = 4096
 
 // hadamardCall is about how many numbers a call of assembly handles, which cannot be
 // preempted: some microseconds, or tens where they come from memory.
@@ -48,15 +53,27 @@ func hadamardBatch[T float32 | float64](rows, n int, x []T, ldx int) {
 	if n == 1 {
 		return
 	}
-	block, _ := hadamardShape[T]()
-	if n > block {
-		for i := range rows {
-			r := round[T]{dst: x[i*ldx : i*ldx+n]}
-			r.run(0, n)
-		}
+	if block, _ := hadamardShape[T](); n <= block {
+		hadamardSmall(rows, n, x, ldx)
 		return
 	}
-	for step := max(1, hadamardCall/n); rows > 0; rows -= step {
+	if tile := hadamardTile / n; ldx == n && tile > 1 {
+		for ; rows >= tile; rows -= tile {
+			r := round[T]{dst: x[:tile*n]}
+			r.first(0, tile*n)
+			r.later(0, tile*n, n)
+			x = x[tile*n:]
+		}
+	}
+	for i := range rows {
+		r := round[T]{dst: x[i*ldx : i*ldx+n]}
+		r.run(0, n)
+	}
+}
+
+// hadamardSmall transforms rows that stay in registers.
+func hadamardSmall[T float32 | float64](rows, n int, x []T, ldx int) {
+	for step := hadamardCall / n; rows > 0; rows -= step {
 		some := min(rows, step)
 		hadamardRows(x[:(some-1)*ldx+n], n, ldx, some)
 		if some < rows {
@@ -83,20 +100,28 @@ type round[T float32 | float64] struct {
 	dst, src []T
 	p        []int32
 	d, s     []T
+	quads    bool // four rows side by side, in dst and src
 }
 
 // run does all stages within dst[lo:hi], and the product with s if that is all of dst.
 func (r *round[T]) run(lo, hi int) {
 	n := hi - lo
-	block, most := hadamardShape[T]()
-	if n*int(unsafe.Sizeof(T(0))) > hadamardCache {
-		for i := range most {
-			r.run(lo+i*(n/most), lo+(i+1)*(n/most))
+	if bytes := n * int(unsafe.Sizeof(T(0))); bytes > hadamardCache {
+		_, radix := hadamardShape[T]()
+		radix = min(radix, bytes/hadamardCache, 8)
+		for i := range radix {
+			r.run(lo+i*(n/radix), lo+(i+1)*(n/radix))
 		}
-		r.pass(lo, hi, most, n/most)
+		r.pass(lo, hi, radix, n/radix)
 		return
 	}
-	r.first(lo, hi, block)
+	r.first(lo, hi)
+	r.later(lo, hi, n)
+}
+
+// later does the stages between blocks, in each n of dst[lo:hi].
+func (r *round[T]) later(lo, hi, n int) {
+	block, most := hadamardShape[T]()
 	for h := block; h < n; {
 		radix := min(most, n/h)
 		if n/h > most && n/h < most*most {
@@ -108,8 +133,13 @@ func (r *round[T]) run(lo, hi int) {
 }
 
 // first does the stages within blocks.
-func (r *round[T]) first(lo, hi, block int) {
+func (r *round[T]) first(lo, hi int) {
+	block, _ := hadamardShape[T]()
 	switch {
+	case r.quads && r.p != nil:
+		quadsGather(r.dst[lo:hi], r.src, r.p[lo/4:hi/4], r.d[lo/4:hi/4])
+	case r.quads:
+		quadsFirst(r.dst[lo:hi], r.src[lo:hi], r.d[lo/4:hi/4])
 	case r.d == nil:
 		hadamardRows(r.dst[lo:hi], block, block, (hi-lo)/block)
 	case r.p != nil:

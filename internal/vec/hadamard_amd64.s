@@ -2435,6 +2435,766 @@ loop62:
 	VZEROUPPER
 	RET
 
+// func quadsZip32_avx512(dst *float32, src *float32, stride int, fours int)
+// Requires: AVX
+TEXT ·quadsZip32_avx512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ fours+24(FP), BX
+	LEAQ (DX)(DX*2), SI
+
+loop63:
+	VMOVUPS   (CX), X0
+	VMOVUPS   (CX)(DX*1), X1
+	VMOVUPS   (CX)(DX*2), X2
+	VMOVUPS   (CX)(SI*1), X3
+	VUNPCKLPS X1, X0, X4
+	VUNPCKHPS X1, X0, X5
+	VUNPCKLPS X3, X2, X1
+	VUNPCKHPS X3, X2, X3
+	VUNPCKLPD X1, X4, X0
+	VUNPCKHPD X1, X4, X1
+	VUNPCKLPD X3, X5, X2
+	VUNPCKHPD X3, X5, X3
+	VMOVUPS   X0, (AX)
+	VMOVUPS   X1, 16(AX)
+	VMOVUPS   X2, 32(AX)
+	VMOVUPS   X3, 48(AX)
+	ADDQ      $0x00000010, CX
+	ADDQ      $0x00000040, AX
+	DECQ      BX
+	JNZ       loop63
+	RET
+
+// func quadsFirst32_avx512(dst *float32, src *float32, d *float32, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·quadsFirst32_avx512(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    d+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	VMOVUPS hadamard_sign32_1<>+0(SB), Z0
+	VMOVUPS hadamard_sign32_2<>+0(SB), Z0
+	VMOVUPS hadamard_sign32_4<>+0(SB), Z0
+	VMOVUPS hadamard_sign32_8<>+0(SB), Z1
+	VMOVUPS hadamard_spread<>+0(SB), Z2
+
+loop64:
+	VBROADCASTF32X4 (DX), Z3
+	VPERMILPS       Z2, Z3, Z3
+	VMULPS          (CX), Z3, Z3
+	VBROADCASTF32X4 16(DX), Z4
+	VPERMILPS       Z2, Z4, Z4
+	VMULPS          64(CX), Z4, Z4
+	VBROADCASTF32X4 32(DX), Z5
+	VPERMILPS       Z2, Z5, Z5
+	VMULPS          128(CX), Z5, Z5
+	VBROADCASTF32X4 48(DX), Z6
+	VPERMILPS       Z2, Z6, Z6
+	VMULPS          192(CX), Z6, Z6
+	VBROADCASTF32X4 64(DX), Z7
+	VPERMILPS       Z2, Z7, Z7
+	VMULPS          256(CX), Z7, Z7
+	VBROADCASTF32X4 80(DX), Z8
+	VPERMILPS       Z2, Z8, Z8
+	VMULPS          320(CX), Z8, Z8
+	VBROADCASTF32X4 96(DX), Z9
+	VPERMILPS       Z2, Z9, Z9
+	VMULPS          384(CX), Z9, Z9
+	VBROADCASTF32X4 112(DX), Z10
+	VPERMILPS       Z2, Z10, Z10
+	VMULPS          448(CX), Z10, Z10
+	VBROADCASTF32X4 128(DX), Z11
+	VPERMILPS       Z2, Z11, Z11
+	VMULPS          512(CX), Z11, Z11
+	VBROADCASTF32X4 144(DX), Z12
+	VPERMILPS       Z2, Z12, Z12
+	VMULPS          576(CX), Z12, Z12
+	VBROADCASTF32X4 160(DX), Z13
+	VPERMILPS       Z2, Z13, Z13
+	VMULPS          640(CX), Z13, Z13
+	VBROADCASTF32X4 176(DX), Z14
+	VPERMILPS       Z2, Z14, Z14
+	VMULPS          704(CX), Z14, Z14
+	VBROADCASTF32X4 192(DX), Z15
+	VPERMILPS       Z2, Z15, Z15
+	VMULPS          768(CX), Z15, Z15
+	VBROADCASTF32X4 208(DX), Z16
+	VPERMILPS       Z2, Z16, Z16
+	VMULPS          832(CX), Z16, Z16
+	VBROADCASTF32X4 224(DX), Z17
+	VPERMILPS       Z2, Z17, Z17
+	VMULPS          896(CX), Z17, Z17
+	VBROADCASTF32X4 240(DX), Z18
+	VPERMILPS       Z2, Z18, Z18
+	VMULPS          960(CX), Z18, Z18
+	VSHUFF64X2      $0xb1, Z3, Z3, Z19
+	VFMADD231PS     Z3, Z0, Z19
+	VSHUFF64X2      $0xb1, Z4, Z4, Z3
+	VFMADD231PS     Z4, Z0, Z3
+	VSHUFF64X2      $0xb1, Z5, Z5, Z4
+	VFMADD231PS     Z5, Z0, Z4
+	VSHUFF64X2      $0xb1, Z6, Z6, Z5
+	VFMADD231PS     Z6, Z0, Z5
+	VSHUFF64X2      $0xb1, Z7, Z7, Z6
+	VFMADD231PS     Z7, Z0, Z6
+	VSHUFF64X2      $0xb1, Z8, Z8, Z7
+	VFMADD231PS     Z8, Z0, Z7
+	VSHUFF64X2      $0xb1, Z9, Z9, Z8
+	VFMADD231PS     Z9, Z0, Z8
+	VSHUFF64X2      $0xb1, Z10, Z10, Z9
+	VFMADD231PS     Z10, Z0, Z9
+	VSHUFF64X2      $0xb1, Z11, Z11, Z10
+	VFMADD231PS     Z11, Z0, Z10
+	VSHUFF64X2      $0xb1, Z12, Z12, Z11
+	VFMADD231PS     Z12, Z0, Z11
+	VSHUFF64X2      $0xb1, Z13, Z13, Z12
+	VFMADD231PS     Z13, Z0, Z12
+	VSHUFF64X2      $0xb1, Z14, Z14, Z13
+	VFMADD231PS     Z14, Z0, Z13
+	VSHUFF64X2      $0xb1, Z15, Z15, Z14
+	VFMADD231PS     Z15, Z0, Z14
+	VSHUFF64X2      $0xb1, Z16, Z16, Z15
+	VFMADD231PS     Z16, Z0, Z15
+	VSHUFF64X2      $0xb1, Z17, Z17, Z16
+	VFMADD231PS     Z17, Z0, Z16
+	VSHUFF64X2      $0xb1, Z18, Z18, Z17
+	VFMADD231PS     Z18, Z0, Z17
+	VSHUFF64X2      $0x4e, Z19, Z19, Z18
+	VFMADD231PS     Z19, Z1, Z18
+	VSHUFF64X2      $0x4e, Z3, Z3, Z19
+	VFMADD231PS     Z3, Z1, Z19
+	VSHUFF64X2      $0x4e, Z4, Z4, Z3
+	VFMADD231PS     Z4, Z1, Z3
+	VSHUFF64X2      $0x4e, Z5, Z5, Z4
+	VFMADD231PS     Z5, Z1, Z4
+	VSHUFF64X2      $0x4e, Z6, Z6, Z5
+	VFMADD231PS     Z6, Z1, Z5
+	VSHUFF64X2      $0x4e, Z7, Z7, Z6
+	VFMADD231PS     Z7, Z1, Z6
+	VSHUFF64X2      $0x4e, Z8, Z8, Z7
+	VFMADD231PS     Z8, Z1, Z7
+	VSHUFF64X2      $0x4e, Z9, Z9, Z8
+	VFMADD231PS     Z9, Z1, Z8
+	VSHUFF64X2      $0x4e, Z10, Z10, Z9
+	VFMADD231PS     Z10, Z1, Z9
+	VSHUFF64X2      $0x4e, Z11, Z11, Z10
+	VFMADD231PS     Z11, Z1, Z10
+	VSHUFF64X2      $0x4e, Z12, Z12, Z11
+	VFMADD231PS     Z12, Z1, Z11
+	VSHUFF64X2      $0x4e, Z13, Z13, Z12
+	VFMADD231PS     Z13, Z1, Z12
+	VSHUFF64X2      $0x4e, Z14, Z14, Z13
+	VFMADD231PS     Z14, Z1, Z13
+	VSHUFF64X2      $0x4e, Z15, Z15, Z14
+	VFMADD231PS     Z15, Z1, Z14
+	VSHUFF64X2      $0x4e, Z16, Z16, Z15
+	VFMADD231PS     Z16, Z1, Z15
+	VSHUFF64X2      $0x4e, Z17, Z17, Z16
+	VFMADD231PS     Z17, Z1, Z16
+	VADDPS          Z19, Z18, Z17
+	VSUBPS          Z19, Z18, Z19
+	VADDPS          Z4, Z3, Z18
+	VSUBPS          Z4, Z3, Z4
+	VADDPS          Z6, Z5, Z3
+	VSUBPS          Z6, Z5, Z6
+	VADDPS          Z8, Z7, Z5
+	VSUBPS          Z8, Z7, Z8
+	VADDPS          Z10, Z9, Z7
+	VSUBPS          Z10, Z9, Z10
+	VADDPS          Z12, Z11, Z9
+	VSUBPS          Z12, Z11, Z12
+	VADDPS          Z14, Z13, Z11
+	VSUBPS          Z14, Z13, Z14
+	VADDPS          Z16, Z15, Z13
+	VSUBPS          Z16, Z15, Z16
+	VADDPS          Z18, Z17, Z15
+	VSUBPS          Z18, Z17, Z18
+	VADDPS          Z4, Z19, Z17
+	VSUBPS          Z4, Z19, Z4
+	VADDPS          Z5, Z3, Z19
+	VSUBPS          Z5, Z3, Z5
+	VADDPS          Z8, Z6, Z3
+	VSUBPS          Z8, Z6, Z8
+	VADDPS          Z9, Z7, Z6
+	VSUBPS          Z9, Z7, Z9
+	VADDPS          Z12, Z10, Z7
+	VSUBPS          Z12, Z10, Z12
+	VADDPS          Z13, Z11, Z10
+	VSUBPS          Z13, Z11, Z13
+	VADDPS          Z16, Z14, Z11
+	VSUBPS          Z16, Z14, Z16
+	VADDPS          Z19, Z15, Z14
+	VSUBPS          Z19, Z15, Z19
+	VADDPS          Z3, Z17, Z15
+	VSUBPS          Z3, Z17, Z3
+	VADDPS          Z5, Z18, Z17
+	VSUBPS          Z5, Z18, Z5
+	VADDPS          Z8, Z4, Z18
+	VSUBPS          Z8, Z4, Z8
+	VADDPS          Z10, Z6, Z4
+	VSUBPS          Z10, Z6, Z10
+	VADDPS          Z11, Z7, Z6
+	VSUBPS          Z11, Z7, Z11
+	VADDPS          Z13, Z9, Z7
+	VSUBPS          Z13, Z9, Z13
+	VADDPS          Z16, Z12, Z9
+	VSUBPS          Z16, Z12, Z16
+	VADDPS          Z4, Z14, Z12
+	VSUBPS          Z4, Z14, Z4
+	VADDPS          Z6, Z15, Z14
+	VSUBPS          Z6, Z15, Z6
+	VADDPS          Z7, Z17, Z15
+	VSUBPS          Z7, Z17, Z7
+	VADDPS          Z9, Z18, Z17
+	VSUBPS          Z9, Z18, Z9
+	VADDPS          Z10, Z19, Z18
+	VSUBPS          Z10, Z19, Z10
+	VADDPS          Z11, Z3, Z19
+	VSUBPS          Z11, Z3, Z11
+	VADDPS          Z13, Z5, Z3
+	VSUBPS          Z13, Z5, Z13
+	VADDPS          Z16, Z8, Z5
+	VSUBPS          Z16, Z8, Z16
+	VMOVUPS         Z12, (AX)
+	VMOVUPS         Z14, 64(AX)
+	VMOVUPS         Z15, 128(AX)
+	VMOVUPS         Z17, 192(AX)
+	VMOVUPS         Z18, 256(AX)
+	VMOVUPS         Z19, 320(AX)
+	VMOVUPS         Z3, 384(AX)
+	VMOVUPS         Z5, 448(AX)
+	VMOVUPS         Z4, 512(AX)
+	VMOVUPS         Z6, 576(AX)
+	VMOVUPS         Z7, 640(AX)
+	VMOVUPS         Z9, 704(AX)
+	VMOVUPS         Z10, 768(AX)
+	VMOVUPS         Z11, 832(AX)
+	VMOVUPS         Z13, 896(AX)
+	VMOVUPS         Z16, 960(AX)
+	ADDQ            $0x00000400, AX
+	ADDQ            $0x00000400, CX
+	ADDQ            $0x00000100, DX
+	DECQ            BX
+	JNZ             loop64
+	VZEROUPPER
+	RET
+
+DATA hadamard_spread<>+0(SB)/4, $0x00000000
+DATA hadamard_spread<>+4(SB)/4, $0x00000000
+DATA hadamard_spread<>+8(SB)/4, $0x00000000
+DATA hadamard_spread<>+12(SB)/4, $0x00000000
+DATA hadamard_spread<>+16(SB)/4, $0x00000001
+DATA hadamard_spread<>+20(SB)/4, $0x00000001
+DATA hadamard_spread<>+24(SB)/4, $0x00000001
+DATA hadamard_spread<>+28(SB)/4, $0x00000001
+DATA hadamard_spread<>+32(SB)/4, $0x00000002
+DATA hadamard_spread<>+36(SB)/4, $0x00000002
+DATA hadamard_spread<>+40(SB)/4, $0x00000002
+DATA hadamard_spread<>+44(SB)/4, $0x00000002
+DATA hadamard_spread<>+48(SB)/4, $0x00000003
+DATA hadamard_spread<>+52(SB)/4, $0x00000003
+DATA hadamard_spread<>+56(SB)/4, $0x00000003
+DATA hadamard_spread<>+60(SB)/4, $0x00000003
+GLOBL hadamard_spread<>(SB), RODATA|NOPTR, $64
+
+// func quadsGather32_avx512(dst *float32, src *float32, p *int32, d *float32, mask int, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·quadsGather32_avx512(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    p+16(FP), DX
+	MOVQ    d+24(FP), BX
+	MOVQ    blocks+40(FP), DI
+	MOVQ    mask+32(FP), SI
+	ADDQ    SI, SI
+	VMOVUPS hadamard_sign32_1<>+0(SB), Z0
+	VMOVUPS hadamard_sign32_2<>+0(SB), Z0
+	VMOVUPS hadamard_sign32_4<>+0(SB), Z0
+	VMOVUPS hadamard_sign32_8<>+0(SB), Z1
+
+loop65:
+	MOVL            (DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z2
+	MOVL            16(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z2, Z2
+	MOVL            32(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z2, Z2
+	MOVL            48(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z2, Z2
+	VPERMILPS       $0x00, (BX), Z3
+	VMULPS          Z3, Z2, Z2
+	MOVL            4(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z3
+	MOVL            20(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z3, Z3
+	MOVL            36(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z3, Z3
+	MOVL            52(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z3, Z3
+	VPERMILPS       $0x55, (BX), Z4
+	VMULPS          Z4, Z3, Z3
+	MOVL            8(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z4
+	MOVL            24(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z4, Z4
+	MOVL            40(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z4, Z4
+	MOVL            56(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z4, Z4
+	VPERMILPS       $0xaa, (BX), Z5
+	VMULPS          Z5, Z4, Z4
+	MOVL            12(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z5
+	MOVL            28(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z5, Z5
+	MOVL            44(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z5, Z5
+	MOVL            60(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z5, Z5
+	VPERMILPS       $0xff, (BX), Z6
+	VMULPS          Z6, Z5, Z5
+	MOVL            64(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z6
+	MOVL            80(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z6, Z6
+	MOVL            96(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z6, Z6
+	MOVL            112(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z6, Z6
+	VPERMILPS       $0x00, 64(BX), Z7
+	VMULPS          Z7, Z6, Z6
+	MOVL            68(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z7
+	MOVL            84(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z7, Z7
+	MOVL            100(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z7, Z7
+	MOVL            116(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z7, Z7
+	VPERMILPS       $0x55, 64(BX), Z8
+	VMULPS          Z8, Z7, Z7
+	MOVL            72(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z8
+	MOVL            88(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z8, Z8
+	MOVL            104(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z8, Z8
+	MOVL            120(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z8, Z8
+	VPERMILPS       $0xaa, 64(BX), Z9
+	VMULPS          Z9, Z8, Z8
+	MOVL            76(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z9
+	MOVL            92(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z9, Z9
+	MOVL            108(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z9, Z9
+	MOVL            124(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z9, Z9
+	VPERMILPS       $0xff, 64(BX), Z10
+	VMULPS          Z10, Z9, Z9
+	MOVL            128(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z10
+	MOVL            144(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z10, Z10
+	MOVL            160(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z10, Z10
+	MOVL            176(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z10, Z10
+	VPERMILPS       $0x00, 128(BX), Z11
+	VMULPS          Z11, Z10, Z10
+	MOVL            132(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z11
+	MOVL            148(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z11, Z11
+	MOVL            164(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z11, Z11
+	MOVL            180(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z11, Z11
+	VPERMILPS       $0x55, 128(BX), Z12
+	VMULPS          Z12, Z11, Z11
+	MOVL            136(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z12
+	MOVL            152(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z12, Z12
+	MOVL            168(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z12, Z12
+	MOVL            184(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z12, Z12
+	VPERMILPS       $0xaa, 128(BX), Z13
+	VMULPS          Z13, Z12, Z12
+	MOVL            140(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z13
+	MOVL            156(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z13, Z13
+	MOVL            172(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z13, Z13
+	MOVL            188(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z13, Z13
+	VPERMILPS       $0xff, 128(BX), Z14
+	VMULPS          Z14, Z13, Z13
+	MOVL            192(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z14
+	MOVL            208(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z14, Z14
+	MOVL            224(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z14, Z14
+	MOVL            240(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z14, Z14
+	VPERMILPS       $0x00, 192(BX), Z15
+	VMULPS          Z15, Z14, Z14
+	MOVL            196(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z15
+	MOVL            212(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z15, Z15
+	MOVL            228(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z15, Z15
+	MOVL            244(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z15, Z15
+	VPERMILPS       $0x55, 192(BX), Z16
+	VMULPS          Z16, Z15, Z15
+	MOVL            200(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z16
+	MOVL            216(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z16, Z16
+	MOVL            232(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z16, Z16
+	MOVL            248(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z16, Z16
+	VPERMILPS       $0xaa, 192(BX), Z17
+	VMULPS          Z17, Z16, Z16
+	MOVL            204(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VBROADCASTF32X4 (CX)(R8*8), Z17
+	MOVL            220(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x01, (CX)(R8*8), Z17, Z17
+	MOVL            236(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x02, (CX)(R8*8), Z17, Z17
+	MOVL            252(DX), R8
+	ADDL            R8, R8
+	ANDL            SI, R8
+	VINSERTF32X4    $0x03, (CX)(R8*8), Z17, Z17
+	VPERMILPS       $0xff, 192(BX), Z18
+	VMULPS          Z18, Z17, Z17
+	VADDPS          Z3, Z2, Z18
+	VSUBPS          Z3, Z2, Z3
+	VADDPS          Z5, Z4, Z2
+	VSUBPS          Z5, Z4, Z5
+	VADDPS          Z2, Z18, Z4
+	VSUBPS          Z2, Z18, Z2
+	VADDPS          Z5, Z3, Z18
+	VSUBPS          Z5, Z3, Z5
+	VADDPS          Z7, Z6, Z3
+	VSUBPS          Z7, Z6, Z7
+	VADDPS          Z9, Z8, Z6
+	VSUBPS          Z9, Z8, Z9
+	VADDPS          Z6, Z3, Z8
+	VSUBPS          Z6, Z3, Z6
+	VADDPS          Z9, Z7, Z3
+	VSUBPS          Z9, Z7, Z9
+	VADDPS          Z11, Z10, Z7
+	VSUBPS          Z11, Z10, Z11
+	VADDPS          Z13, Z12, Z10
+	VSUBPS          Z13, Z12, Z13
+	VADDPS          Z10, Z7, Z12
+	VSUBPS          Z10, Z7, Z10
+	VADDPS          Z13, Z11, Z7
+	VSUBPS          Z13, Z11, Z13
+	VADDPS          Z15, Z14, Z11
+	VSUBPS          Z15, Z14, Z15
+	VADDPS          Z17, Z16, Z14
+	VSUBPS          Z17, Z16, Z17
+	VADDPS          Z14, Z11, Z16
+	VSUBPS          Z14, Z11, Z14
+	VADDPS          Z17, Z15, Z11
+	VSUBPS          Z17, Z15, Z17
+	VSHUFF64X2      $0xb1, Z4, Z4, Z15
+	VFMADD231PS     Z4, Z0, Z15
+	VSHUFF64X2      $0xb1, Z18, Z18, Z4
+	VFMADD231PS     Z18, Z0, Z4
+	VSHUFF64X2      $0xb1, Z2, Z2, Z18
+	VFMADD231PS     Z2, Z0, Z18
+	VSHUFF64X2      $0xb1, Z5, Z5, Z2
+	VFMADD231PS     Z5, Z0, Z2
+	VSHUFF64X2      $0xb1, Z8, Z8, Z5
+	VFMADD231PS     Z8, Z0, Z5
+	VSHUFF64X2      $0xb1, Z3, Z3, Z8
+	VFMADD231PS     Z3, Z0, Z8
+	VSHUFF64X2      $0xb1, Z6, Z6, Z3
+	VFMADD231PS     Z6, Z0, Z3
+	VSHUFF64X2      $0xb1, Z9, Z9, Z6
+	VFMADD231PS     Z9, Z0, Z6
+	VSHUFF64X2      $0xb1, Z12, Z12, Z9
+	VFMADD231PS     Z12, Z0, Z9
+	VSHUFF64X2      $0xb1, Z7, Z7, Z12
+	VFMADD231PS     Z7, Z0, Z12
+	VSHUFF64X2      $0xb1, Z10, Z10, Z7
+	VFMADD231PS     Z10, Z0, Z7
+	VSHUFF64X2      $0xb1, Z13, Z13, Z10
+	VFMADD231PS     Z13, Z0, Z10
+	VSHUFF64X2      $0xb1, Z16, Z16, Z13
+	VFMADD231PS     Z16, Z0, Z13
+	VSHUFF64X2      $0xb1, Z11, Z11, Z16
+	VFMADD231PS     Z11, Z0, Z16
+	VSHUFF64X2      $0xb1, Z14, Z14, Z11
+	VFMADD231PS     Z14, Z0, Z11
+	VSHUFF64X2      $0xb1, Z17, Z17, Z14
+	VFMADD231PS     Z17, Z0, Z14
+	VSHUFF64X2      $0x4e, Z15, Z15, Z17
+	VFMADD231PS     Z15, Z1, Z17
+	VSHUFF64X2      $0x4e, Z4, Z4, Z15
+	VFMADD231PS     Z4, Z1, Z15
+	VSHUFF64X2      $0x4e, Z18, Z18, Z4
+	VFMADD231PS     Z18, Z1, Z4
+	VSHUFF64X2      $0x4e, Z2, Z2, Z18
+	VFMADD231PS     Z2, Z1, Z18
+	VSHUFF64X2      $0x4e, Z5, Z5, Z2
+	VFMADD231PS     Z5, Z1, Z2
+	VSHUFF64X2      $0x4e, Z8, Z8, Z5
+	VFMADD231PS     Z8, Z1, Z5
+	VSHUFF64X2      $0x4e, Z3, Z3, Z8
+	VFMADD231PS     Z3, Z1, Z8
+	VSHUFF64X2      $0x4e, Z6, Z6, Z3
+	VFMADD231PS     Z6, Z1, Z3
+	VSHUFF64X2      $0x4e, Z9, Z9, Z6
+	VFMADD231PS     Z9, Z1, Z6
+	VSHUFF64X2      $0x4e, Z12, Z12, Z9
+	VFMADD231PS     Z12, Z1, Z9
+	VSHUFF64X2      $0x4e, Z7, Z7, Z12
+	VFMADD231PS     Z7, Z1, Z12
+	VSHUFF64X2      $0x4e, Z10, Z10, Z7
+	VFMADD231PS     Z10, Z1, Z7
+	VSHUFF64X2      $0x4e, Z13, Z13, Z10
+	VFMADD231PS     Z13, Z1, Z10
+	VSHUFF64X2      $0x4e, Z16, Z16, Z13
+	VFMADD231PS     Z16, Z1, Z13
+	VSHUFF64X2      $0x4e, Z11, Z11, Z16
+	VFMADD231PS     Z11, Z1, Z16
+	VSHUFF64X2      $0x4e, Z14, Z14, Z11
+	VFMADD231PS     Z14, Z1, Z11
+	VADDPS          Z2, Z17, Z14
+	VSUBPS          Z2, Z17, Z2
+	VADDPS          Z10, Z6, Z17
+	VSUBPS          Z10, Z6, Z10
+	VADDPS          Z17, Z14, Z6
+	VSUBPS          Z17, Z14, Z17
+	VADDPS          Z10, Z2, Z14
+	VSUBPS          Z10, Z2, Z10
+	VADDPS          Z5, Z15, Z2
+	VSUBPS          Z5, Z15, Z5
+	VADDPS          Z13, Z9, Z15
+	VSUBPS          Z13, Z9, Z13
+	VADDPS          Z15, Z2, Z9
+	VSUBPS          Z15, Z2, Z15
+	VADDPS          Z13, Z5, Z2
+	VSUBPS          Z13, Z5, Z13
+	VADDPS          Z8, Z4, Z5
+	VSUBPS          Z8, Z4, Z8
+	VADDPS          Z16, Z12, Z4
+	VSUBPS          Z16, Z12, Z16
+	VADDPS          Z4, Z5, Z12
+	VSUBPS          Z4, Z5, Z4
+	VADDPS          Z16, Z8, Z5
+	VSUBPS          Z16, Z8, Z16
+	VADDPS          Z3, Z18, Z8
+	VSUBPS          Z3, Z18, Z3
+	VADDPS          Z11, Z7, Z18
+	VSUBPS          Z11, Z7, Z11
+	VADDPS          Z18, Z8, Z7
+	VSUBPS          Z18, Z8, Z18
+	VADDPS          Z11, Z3, Z8
+	VSUBPS          Z11, Z3, Z11
+	VMOVUPS         Z6, (AX)
+	VMOVUPS         Z9, 64(AX)
+	VMOVUPS         Z12, 128(AX)
+	VMOVUPS         Z7, 192(AX)
+	VMOVUPS         Z14, 256(AX)
+	VMOVUPS         Z2, 320(AX)
+	VMOVUPS         Z5, 384(AX)
+	VMOVUPS         Z8, 448(AX)
+	VMOVUPS         Z17, 512(AX)
+	VMOVUPS         Z15, 576(AX)
+	VMOVUPS         Z4, 640(AX)
+	VMOVUPS         Z18, 704(AX)
+	VMOVUPS         Z10, 768(AX)
+	VMOVUPS         Z13, 832(AX)
+	VMOVUPS         Z16, 896(AX)
+	VMOVUPS         Z11, 960(AX)
+	ADDQ            $0x00000400, AX
+	ADDQ            $0x00000100, BX
+	ADDQ            $0x00000100, DX
+	DECQ            DI
+	JNZ             loop65
+	VZEROUPPER
+	RET
+
+// func quadsUnzip32_avx512(dst *float32, src *float32, s *float32, stride int, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·quadsUnzip32_avx512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ s+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ vectors+32(FP), SI
+	LEAQ (BX)(BX*2), DI
+
+loop66:
+	VMOVUPS   (CX), Z0
+	VMOVUPS   64(CX), Z1
+	VMOVUPS   128(CX), Z2
+	VMOVUPS   192(CX), Z3
+	VUNPCKLPS Z1, Z0, Z4
+	VUNPCKHPS Z1, Z0, Z5
+	VUNPCKLPS Z3, Z2, Z1
+	VUNPCKHPS Z3, Z2, Z3
+	VUNPCKLPD Z1, Z4, Z0
+	VUNPCKHPD Z1, Z4, Z1
+	VUNPCKLPD Z3, Z5, Z2
+	VUNPCKHPD Z3, Z5, Z3
+	VMOVUPS   (DX), Z4
+	VMULPS    Z4, Z0, Z0
+	VMULPS    Z4, Z1, Z1
+	VMULPS    Z4, Z2, Z2
+	VMULPS    Z4, Z3, Z3
+	VMOVUPS   Z0, (AX)
+	VMOVUPS   Z1, (AX)(BX*1)
+	VMOVUPS   Z2, (AX)(BX*2)
+	VMOVUPS   Z3, (AX)(DI*1)
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, DX
+	DECQ      SI
+	JNZ       loop66
+	VZEROUPPER
+	RET
+
 // func hadamardRows64_avx512(x *float64, n int, stride int, rows int)
 // Requires: AVX, AVX512F
 TEXT ·hadamardRows64_avx512(SB), NOSPLIT, $0-32
@@ -5681,6 +6441,322 @@ loop47:
 	ADDQ    $0x00000020, BX
 	DECQ    SI
 	JNZ     loop47
+	VZEROUPPER
+	RET
+
+// func quadsZip32_avx2(dst *float32, src *float32, stride int, fours int)
+// Requires: AVX
+TEXT ·quadsZip32_avx2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ fours+24(FP), BX
+	LEAQ (DX)(DX*2), SI
+
+loop48:
+	VMOVUPS   (CX), X0
+	VMOVUPS   (CX)(DX*1), X1
+	VMOVUPS   (CX)(DX*2), X2
+	VMOVUPS   (CX)(SI*1), X3
+	VUNPCKLPS X1, X0, X4
+	VUNPCKHPS X1, X0, X5
+	VUNPCKLPS X3, X2, X1
+	VUNPCKHPS X3, X2, X3
+	VUNPCKLPD X1, X4, X0
+	VUNPCKHPD X1, X4, X1
+	VUNPCKLPD X3, X5, X2
+	VUNPCKHPD X3, X5, X3
+	VMOVUPS   X0, (AX)
+	VMOVUPS   X1, 16(AX)
+	VMOVUPS   X2, 32(AX)
+	VMOVUPS   X3, 48(AX)
+	ADDQ      $0x00000010, CX
+	ADDQ      $0x00000040, AX
+	DECQ      BX
+	JNZ       loop48
+	RET
+
+// func quadsFirst32_avx2(dst *float32, src *float32, d *float32, blocks int)
+// Requires: AVX, FMA3
+TEXT ·quadsFirst32_avx2(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    d+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	VMOVUPS hadamard_sign32_1<>+0(SB), Y0
+	VMOVUPS hadamard_sign32_2<>+0(SB), Y0
+	VMOVUPS hadamard_sign32_4<>+0(SB), Y0
+	VMOVUPS hadamard_spread<>+0(SB), Y1
+
+loop49:
+	VBROADCASTSD (DX), Y2
+	VPERMILPS    Y1, Y2, Y2
+	VMULPS       (CX), Y2, Y2
+	VBROADCASTSD 8(DX), Y3
+	VPERMILPS    Y1, Y3, Y3
+	VMULPS       32(CX), Y3, Y3
+	VBROADCASTSD 16(DX), Y4
+	VPERMILPS    Y1, Y4, Y4
+	VMULPS       64(CX), Y4, Y4
+	VBROADCASTSD 24(DX), Y5
+	VPERMILPS    Y1, Y5, Y5
+	VMULPS       96(CX), Y5, Y5
+	VBROADCASTSD 32(DX), Y6
+	VPERMILPS    Y1, Y6, Y6
+	VMULPS       128(CX), Y6, Y6
+	VBROADCASTSD 40(DX), Y7
+	VPERMILPS    Y1, Y7, Y7
+	VMULPS       160(CX), Y7, Y7
+	VBROADCASTSD 48(DX), Y8
+	VPERMILPS    Y1, Y8, Y8
+	VMULPS       192(CX), Y8, Y8
+	VBROADCASTSD 56(DX), Y9
+	VPERMILPS    Y1, Y9, Y9
+	VMULPS       224(CX), Y9, Y9
+	VPERM2F128   $0x01, Y2, Y2, Y10
+	VFMADD231PS  Y2, Y0, Y10
+	VPERM2F128   $0x01, Y3, Y3, Y2
+	VFMADD231PS  Y3, Y0, Y2
+	VPERM2F128   $0x01, Y4, Y4, Y3
+	VFMADD231PS  Y4, Y0, Y3
+	VPERM2F128   $0x01, Y5, Y5, Y4
+	VFMADD231PS  Y5, Y0, Y4
+	VPERM2F128   $0x01, Y6, Y6, Y5
+	VFMADD231PS  Y6, Y0, Y5
+	VPERM2F128   $0x01, Y7, Y7, Y6
+	VFMADD231PS  Y7, Y0, Y6
+	VPERM2F128   $0x01, Y8, Y8, Y7
+	VFMADD231PS  Y8, Y0, Y7
+	VPERM2F128   $0x01, Y9, Y9, Y8
+	VFMADD231PS  Y9, Y0, Y8
+	VADDPS       Y2, Y10, Y9
+	VSUBPS       Y2, Y10, Y2
+	VADDPS       Y4, Y3, Y10
+	VSUBPS       Y4, Y3, Y4
+	VADDPS       Y6, Y5, Y3
+	VSUBPS       Y6, Y5, Y6
+	VADDPS       Y8, Y7, Y5
+	VSUBPS       Y8, Y7, Y8
+	VADDPS       Y10, Y9, Y7
+	VSUBPS       Y10, Y9, Y10
+	VADDPS       Y4, Y2, Y9
+	VSUBPS       Y4, Y2, Y4
+	VADDPS       Y5, Y3, Y2
+	VSUBPS       Y5, Y3, Y5
+	VADDPS       Y8, Y6, Y3
+	VSUBPS       Y8, Y6, Y8
+	VADDPS       Y2, Y7, Y6
+	VSUBPS       Y2, Y7, Y2
+	VADDPS       Y3, Y9, Y7
+	VSUBPS       Y3, Y9, Y3
+	VADDPS       Y5, Y10, Y9
+	VSUBPS       Y5, Y10, Y5
+	VADDPS       Y8, Y4, Y10
+	VSUBPS       Y8, Y4, Y8
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      Y7, 32(AX)
+	VMOVUPS      Y9, 64(AX)
+	VMOVUPS      Y10, 96(AX)
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y3, 160(AX)
+	VMOVUPS      Y5, 192(AX)
+	VMOVUPS      Y8, 224(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000040, DX
+	DECQ         BX
+	JNZ          loop49
+	VZEROUPPER
+	RET
+
+// func quadsGather32_avx2(dst *float32, src *float32, p *int32, d *float32, mask int, blocks int)
+// Requires: AVX, FMA3
+TEXT ·quadsGather32_avx2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    p+16(FP), DX
+	MOVQ    d+24(FP), BX
+	MOVQ    blocks+40(FP), DI
+	MOVQ    mask+32(FP), SI
+	ADDQ    SI, SI
+	VMOVUPS hadamard_sign32_1<>+0(SB), Y0
+	VMOVUPS hadamard_sign32_2<>+0(SB), Y0
+	VMOVUPS hadamard_sign32_4<>+0(SB), Y0
+
+loop50:
+	MOVL           (DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VBROADCASTF128 (CX)(R8*8), Y1
+	MOVL           16(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VINSERTF128    $0x01, (CX)(R8*8), Y1, Y1
+	VPERMILPS      $0x00, (BX), Y2
+	VMULPS         Y2, Y1, Y1
+	MOVL           4(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VBROADCASTF128 (CX)(R8*8), Y2
+	MOVL           20(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VINSERTF128    $0x01, (CX)(R8*8), Y2, Y2
+	VPERMILPS      $0x55, (BX), Y3
+	VMULPS         Y3, Y2, Y2
+	MOVL           8(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VBROADCASTF128 (CX)(R8*8), Y3
+	MOVL           24(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VINSERTF128    $0x01, (CX)(R8*8), Y3, Y3
+	VPERMILPS      $0xaa, (BX), Y4
+	VMULPS         Y4, Y3, Y3
+	MOVL           12(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VBROADCASTF128 (CX)(R8*8), Y4
+	MOVL           28(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VINSERTF128    $0x01, (CX)(R8*8), Y4, Y4
+	VPERMILPS      $0xff, (BX), Y5
+	VMULPS         Y5, Y4, Y4
+	MOVL           32(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VBROADCASTF128 (CX)(R8*8), Y5
+	MOVL           48(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VINSERTF128    $0x01, (CX)(R8*8), Y5, Y5
+	VPERMILPS      $0x00, 32(BX), Y6
+	VMULPS         Y6, Y5, Y5
+	MOVL           36(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VBROADCASTF128 (CX)(R8*8), Y6
+	MOVL           52(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VINSERTF128    $0x01, (CX)(R8*8), Y6, Y6
+	VPERMILPS      $0x55, 32(BX), Y7
+	VMULPS         Y7, Y6, Y6
+	MOVL           40(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VBROADCASTF128 (CX)(R8*8), Y7
+	MOVL           56(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VINSERTF128    $0x01, (CX)(R8*8), Y7, Y7
+	VPERMILPS      $0xaa, 32(BX), Y8
+	VMULPS         Y8, Y7, Y7
+	MOVL           44(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VBROADCASTF128 (CX)(R8*8), Y8
+	MOVL           60(DX), R8
+	ADDL           R8, R8
+	ANDL           SI, R8
+	VINSERTF128    $0x01, (CX)(R8*8), Y8, Y8
+	VPERMILPS      $0xff, 32(BX), Y9
+	VMULPS         Y9, Y8, Y8
+	VADDPS         Y2, Y1, Y9
+	VSUBPS         Y2, Y1, Y2
+	VADDPS         Y4, Y3, Y1
+	VSUBPS         Y4, Y3, Y4
+	VADDPS         Y1, Y9, Y3
+	VSUBPS         Y1, Y9, Y1
+	VADDPS         Y4, Y2, Y9
+	VSUBPS         Y4, Y2, Y4
+	VADDPS         Y6, Y5, Y2
+	VSUBPS         Y6, Y5, Y6
+	VADDPS         Y8, Y7, Y5
+	VSUBPS         Y8, Y7, Y8
+	VADDPS         Y5, Y2, Y7
+	VSUBPS         Y5, Y2, Y5
+	VADDPS         Y8, Y6, Y2
+	VSUBPS         Y8, Y6, Y8
+	VPERM2F128     $0x01, Y3, Y3, Y6
+	VFMADD231PS    Y3, Y0, Y6
+	VPERM2F128     $0x01, Y9, Y9, Y3
+	VFMADD231PS    Y9, Y0, Y3
+	VPERM2F128     $0x01, Y1, Y1, Y9
+	VFMADD231PS    Y1, Y0, Y9
+	VPERM2F128     $0x01, Y4, Y4, Y1
+	VFMADD231PS    Y4, Y0, Y1
+	VPERM2F128     $0x01, Y7, Y7, Y4
+	VFMADD231PS    Y7, Y0, Y4
+	VPERM2F128     $0x01, Y2, Y2, Y7
+	VFMADD231PS    Y2, Y0, Y7
+	VPERM2F128     $0x01, Y5, Y5, Y2
+	VFMADD231PS    Y5, Y0, Y2
+	VPERM2F128     $0x01, Y8, Y8, Y5
+	VFMADD231PS    Y8, Y0, Y5
+	VADDPS         Y4, Y6, Y8
+	VSUBPS         Y4, Y6, Y4
+	VADDPS         Y7, Y3, Y6
+	VSUBPS         Y7, Y3, Y7
+	VADDPS         Y2, Y9, Y3
+	VSUBPS         Y2, Y9, Y2
+	VADDPS         Y5, Y1, Y9
+	VSUBPS         Y5, Y1, Y5
+	VMOVUPS        Y8, (AX)
+	VMOVUPS        Y6, 32(AX)
+	VMOVUPS        Y3, 64(AX)
+	VMOVUPS        Y9, 96(AX)
+	VMOVUPS        Y4, 128(AX)
+	VMOVUPS        Y7, 160(AX)
+	VMOVUPS        Y2, 192(AX)
+	VMOVUPS        Y5, 224(AX)
+	ADDQ           $0x00000100, AX
+	ADDQ           $0x00000040, BX
+	ADDQ           $0x00000040, DX
+	DECQ           DI
+	JNZ            loop50
+	VZEROUPPER
+	RET
+
+// func quadsUnzip32_avx2(dst *float32, src *float32, s *float32, stride int, vectors int)
+// Requires: AVX
+TEXT ·quadsUnzip32_avx2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ s+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ vectors+32(FP), SI
+	LEAQ (BX)(BX*2), DI
+
+loop51:
+	VMOVUPS   (CX), Y0
+	VMOVUPS   32(CX), Y1
+	VMOVUPS   64(CX), Y2
+	VMOVUPS   96(CX), Y3
+	VUNPCKLPS Y1, Y0, Y4
+	VUNPCKHPS Y1, Y0, Y5
+	VUNPCKLPS Y3, Y2, Y1
+	VUNPCKHPS Y3, Y2, Y3
+	VUNPCKLPD Y1, Y4, Y0
+	VUNPCKHPD Y1, Y4, Y1
+	VUNPCKLPD Y3, Y5, Y2
+	VUNPCKHPD Y3, Y5, Y3
+	VMOVUPS   (DX), Y4
+	VMULPS    Y4, Y0, Y0
+	VMULPS    Y4, Y1, Y1
+	VMULPS    Y4, Y2, Y2
+	VMULPS    Y4, Y3, Y3
+	VMOVUPS   Y0, (AX)
+	VMOVUPS   Y1, (AX)(BX*1)
+	VMOVUPS   Y2, (AX)(BX*2)
+	VMOVUPS   Y3, (AX)(DI*1)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, DX
+	DECQ      SI
+	JNZ       loop51
 	VZEROUPPER
 	RET
 

@@ -34,6 +34,26 @@ func hadamardRadix32_avx512(x *float32, radix int, step int, columns int, groups
 //go:noescape
 func hadamardScaled32_avx512(x *float32, s *float32, radix int, step int, columns int)
 
+// quadsZip32_avx512 interleaves four rows, stride bytes apart, four numbers of each at a time.
+//
+//go:noescape
+func quadsZip32_avx512(dst *float32, src *float32, stride int, fours int)
+
+// quadsFirst32_avx512 computes dst = H(d∘src) for quads in blocks of 64.
+//
+//go:noescape
+func quadsFirst32_avx512(dst *float32, src *float32, d *float32, blocks int)
+
+// quadsGather32_avx512 computes dst = H(d∘x) with x_i = src[p_i & mask], for quads in blocks of 64, and leaves them shuffled.
+//
+//go:noescape
+func quadsGather32_avx512(dst *float32, src *float32, p *int32, d *float32, mask int, blocks int)
+
+// quadsUnzip32_avx512 writes shuffled quads as four rows, stride bytes apart, times s, a vector of each at a time.
+//
+//go:noescape
+func quadsUnzip32_avx512(dst *float32, src *float32, s *float32, stride int, vectors int)
+
 // hadamardRows64_avx512 transforms rows of n numbers, 2 ≤ n ≤ 128, stride bytes apart; where n < 8, rows are contiguous and rows·n is a multiple of 8.
 //
 //go:noescape
@@ -93,6 +113,26 @@ func hadamardRadix32_avx2(x *float32, radix int, step int, columns int, groups i
 //
 //go:noescape
 func hadamardScaled32_avx2(x *float32, s *float32, radix int, step int, columns int)
+
+// quadsZip32_avx2 interleaves four rows, stride bytes apart, four numbers of each at a time.
+//
+//go:noescape
+func quadsZip32_avx2(dst *float32, src *float32, stride int, fours int)
+
+// quadsFirst32_avx2 computes dst = H(d∘src) for quads in blocks of 16.
+//
+//go:noescape
+func quadsFirst32_avx2(dst *float32, src *float32, d *float32, blocks int)
+
+// quadsGather32_avx2 computes dst = H(d∘x) with x_i = src[p_i & mask], for quads in blocks of 16, and leaves them shuffled.
+//
+//go:noescape
+func quadsGather32_avx2(dst *float32, src *float32, p *int32, d *float32, mask int, blocks int)
+
+// quadsUnzip32_avx2 writes shuffled quads as four rows, stride bytes apart, times s, a vector of each at a time.
+//
+//go:noescape
+func quadsUnzip32_avx2(dst *float32, src *float32, s *float32, stride int, vectors int)
 
 // hadamardRows64_avx2 transforms rows of n numbers, 2 ≤ n ≤ 32, stride bytes apart; where n < 4, rows are contiguous and rows·n is a multiple of 4.
 //

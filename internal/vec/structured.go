@@ -1,6 +1,9 @@
 package vec
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Products with the structured random matrices of random features. Both stack blocks of order
 // n, the power of two at or above the width of the data, to m rows in all:
@@ -48,16 +51,21 @@ func HD64(rows, n, m, width int, d, s []float64, src []float64, lds int, dst []f
 // elements, work is long enough, and src and dst hold the rows. Neither dst nor work may
 // overlap any other.
 func Fastfood32(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32, ldd int, work []float32) {
-	fastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
+	mustBeFastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
+	quads := fastfoodQuads(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
+	if quads < rows {
+		fastfood(rows-quads, n, m, width, b, p, g, s, src[quads*lds:], lds, dst[quads*ldd:], ldd, work)
+	}
 }
 
 // Fastfood64 is Fastfood32 in float64.
 func Fastfood64(rows, n, m, width int, b []float64, p []int32, g, s []float64, src []float64, lds int, dst []float64, ldd int, work []float64) {
+	mustBeFastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 	fastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 }
 
 // FastfoodWork is the length of the scratch that a product of order n needs.
-func FastfoodWork(n int) int { return max(n, 2*hadamardBlock) }
+func FastfoodWork(n int) int { return max(12*n, 2*hadamardBlock) }
 
 func mustBeBlocks[T float32 | float64](rows, n, m, width int, src []T, lds int, dst []T, ldd int) {
 	mustBeOrder(n)
@@ -91,18 +99,46 @@ func chains[T float32 | float64](rows, n, m, width int, d, s []T, src []T, lds i
 		return
 	}
 	for b := 0; b < m; b += n {
-		for i := range rows {
-			y := dst[i*ldd+b : i*ldd+b+n]
-			r := round[T]{dst: y, src: src[i*lds : i*lds+width]}
+		for i := 0; i < rows; i += chainRows {
+			var tile [chainRows]round[T]
+			some := tile[:min(chainRows, rows-i)]
+			for j := range some {
+				some[j].dst = dst[(i+j)*ldd+b : (i+j)*ldd+b+n]
+				some[j].src = src[(i+j)*lds : (i+j)*lds+width]
+			}
 			for k := range rounds {
-				r.d = d[k*m+b : k*m+b+n]
+				var scale []T
 				if k == rounds-1 {
-					r.s = s[b : b+n]
+					scale = s[b : b+n]
 				}
-				r.run(0, n)
-				r.src = y
+				runAll(some, d[k*m+b:k*m+b+n], scale)
 			}
 		}
+	}
+}
+
+// chainRows is how many rows take turns.
+const chainRows = 4
+
+// runAll does a round with d and s for each row, and makes dst the source of the next.
+func runAll[T float32 | float64](rows []round[T], d, s []T) {
+	n := len(d)
+	turns := n*int(unsafe.Sizeof(T(0))) <= hadamardCache
+	for i := range rows {
+		r := &rows[i]
+		r.d, r.s = d, s
+		if turns {
+			r.first(0, n)
+		} else {
+			r.run(0, n)
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		if turns {
+			r.later(0, n, n)
+		}
+		r.src = r.dst
 	}
 }
 
@@ -135,7 +171,7 @@ func smallChains[T float32 | float64](n, m, rounds int, d []T, stride int, s, x 
 	}
 }
 
-func fastfood[T float32 | float64](rows, n, m, width int, b []T, p []int32, g, s []T, src []T, lds int, dst []T, ldd int, work []T) {
+func mustBeFastfood[T float32 | float64](rows, n, m, width int, b []T, p []int32, g, s []T, src []T, lds int, dst []T, ldd int, work []T) {
 	mustBeBlocks(rows, n, m, width, src, lds, dst, ldd)
 	mustHave("b", len(b), m)
 	mustHave("p", len(p), m)
@@ -144,6 +180,9 @@ func fastfood[T float32 | float64](rows, n, m, width int, b []T, p []int32, g, s
 	if len(work) < FastfoodWork(n) {
 		panic(fmt.Sprintf("vec: %d numbers of scratch, not %d", len(work), FastfoodWork(n)))
 	}
+}
+
+func fastfood[T float32 | float64](rows, n, m, width int, b []T, p []int32, g, s []T, src []T, lds int, dst []T, ldd int, work []T) {
 	if block, _ := hadamardShape[T](); n <= block {
 		for i := range rows {
 			var padded [hadamardBlock]T

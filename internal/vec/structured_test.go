@@ -61,7 +61,7 @@ func norm(x []float64) float64 {
 var shapes = [][4]int{
 	{1, 1, 1, 1}, {3, 1, 5, 0}, {2, 2, 2, 1}, {3, 2, 38, 2}, {2, 4, 52, 3}, {2, 8, 16, 5}, {2, 8, 72, 8}, {3, 16, 16, 16},
 	{3, 16, 176, 9}, {2, 32, 96, 17}, {2, 64, 128, 60}, {1, 128, 384, 128}, {2, 256, 512, 131}, {2, 512, 512, 0}, {2, 512, 1536, 300},
-	{3, 1024, 2048, 784}, {1, 1024, 1024, 1024}, {2, 2048, 2048, 1025}, {1, 4096, 4096, 4000}, {1, 8192, 8192, 8191},
+	{9, 1024, 2048, 784}, {5, 64, 128, 64}, {6, 128, 256, 77}, {4, 512, 512, 511}, {1, 1024, 1024, 1024}, {2, 2048, 2048, 1025}, {1, 4096, 4096, 4000}, {1, 8192, 8192, 8191},
 	{1, 16384, 16384, 12345}, {1, 65536, 65536, 40000},
 }
 
@@ -146,7 +146,12 @@ func testFastfood[T float32 | float64](t *testing.T) {
 		before := append([]T(nil), src...)
 		dst, checkDst := guarded(t, numbers[T](r, (rows-1)*ldd+m))
 		work, checkWork := guarded(t, make([]T, FastfoodWork(n)))
-		fastfood(rows, n, m, width, b, f.p, g, s, src, lds, dst, ldd, work)
+		switch b := any(b).(type) {
+		case []float32:
+			Fastfood32(rows, n, m, width, b, f.p, any(g).([]float32), any(s).([]float32), any(src).([]float32), lds, any(dst).([]float32), ldd, any(work).([]float32))
+		case []float64:
+			Fastfood64(rows, n, m, width, b, f.p, any(g).([]float64), any(s).([]float64), any(src).([]float64), lds, any(dst).([]float64), ldd, any(work).([]float64))
+		}
 		for _, check := range []func(){checkB, checkG, checkS, checkSrc, checkDst, checkWork} {
 			check()
 		}
@@ -193,6 +198,36 @@ func TestLevelsAgreeOnHDToTheBit(t *testing.T) {
 				first = dst
 			}
 			if err := sameBits(dst, first); err != nil {
+				t.Fatalf("%v: %s: %v", shape, name, err)
+			}
+		})
+	}
+}
+
+// Rows computed together are those computed one by one, in every level.
+func TestFastfoodDoesNotDependOnBatchesOrLevels(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 3))
+	for _, shape := range shapes {
+		rows, n, m, width := shape[0], shape[1], shape[2], shape[3]
+		if width == 0 {
+			continue
+		}
+		f := newFactors[float32](r, n, m)
+		src, work := numbers[float32](r, rows*width), make([]float32, FastfoodWork(n))
+		var first []float32
+		eachLevel(func(name string) {
+			together, alone := make([]float32, rows*m), make([]float32, rows*m)
+			Fastfood32(rows, n, m, width, f.d[:m], f.p, f.g, f.s, src, width, together, m, work)
+			for i := range rows {
+				Fastfood32(1, n, m, width, f.d[:m], f.p, f.g, f.s, src[i*width:], width, alone[i*m:], m, work)
+			}
+			if err := sameBits(together, alone); err != nil {
+				t.Fatalf("%v: %s: %v", shape, name, err)
+			}
+			if first == nil {
+				first = alone
+			}
+			if err := sameBits(alone, first); err != nil {
 				t.Fatalf("%v: %s: %v", shape, name, err)
 			}
 		})

@@ -454,5 +454,11 @@ func hadamard() {
 		t.gather()
 		t.radix(false)
 		t.radix(true)
+		if s.float == 4 {
+			t.zip()
+			t.quadsFirst()
+			t.quadsGather()
+			t.unzip()
+		}
 	})
 }
