@@ -58,27 +58,28 @@ func hadamardRows[T float32 | float64](x []T, n, stride, rows int) {
 	}
 }
 
-// hadamardChain computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks that follow each other in
-// dst and in every d_i; d_i are round apart, blocks of src and s srcStep and sStep. A block
-// is n numbers, 2 ≤ n ≤ block, or a vector that holds several transforms of n.
-func hadamardChain[T float32 | float64](dst, src, d, s []T, n, rounds, round, srcStep, sStep, count int) {
+// hadamardChain computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks that follow each other, in
+// src every step numbers; d_i are round numbers apart. A block is n numbers, 2 ≤ n ≤ block,
+// or a vector that holds several transforms of n.
+func hadamardChain[T float32 | float64](dst, src, d, s []T, n, rounds, round, step, count int) {
 	if level == generic {
-		portableChain(dst, src, d, s, n, rounds, round, srcStep, sStep, count)
+		portableChain(dst, src, d, s, n, rounds, round, step, count)
 		return
 	}
-	step := max(n, hadamardLanes[T]())
-	switch dst0 := any(&dst[0]).(type) {
+	switch y := any(&dst[0]).(type) {
 	case *float32:
+		x, d, s := any(&src[0]).(*float32), any(&d[0]).(*float32), any(&s[0]).(*float32)
 		if level == avx512 {
-			hadamardChain32_avx512(dst0, any(&src[0]).(*float32), any(&d[0]).(*float32), any(&s[0]).(*float32), n, rounds, round*4, step*4, srcStep*4, step*4, sStep*4, count)
+			hadamardChain32_avx512(y, x, d, s, n, rounds, 4*round, 4*step, count)
 		} else {
-			hadamardChain32_avx2(dst0, any(&src[0]).(*float32), any(&d[0]).(*float32), any(&s[0]).(*float32), n, rounds, round*4, step*4, srcStep*4, step*4, sStep*4, count)
+			hadamardChain32_avx2(y, x, d, s, n, rounds, 4*round, 4*step, count)
 		}
 	case *float64:
+		x, d, s := any(&src[0]).(*float64), any(&d[0]).(*float64), any(&s[0]).(*float64)
 		if level == avx512 {
-			hadamardChain64_avx512(dst0, any(&src[0]).(*float64), any(&d[0]).(*float64), any(&s[0]).(*float64), n, rounds, round*8, step*8, srcStep*8, step*8, sStep*8, count)
+			hadamardChain64_avx512(y, x, d, s, n, rounds, 8*round, 8*step, count)
 		} else {
-			hadamardChain64_avx2(dst0, any(&src[0]).(*float64), any(&d[0]).(*float64), any(&s[0]).(*float64), n, rounds, round*8, step*8, srcStep*8, step*8, sStep*8, count)
+			hadamardChain64_avx2(y, x, d, s, n, rounds, 8*round, 8*step, count)
 		}
 	}
 }

@@ -603,16 +603,17 @@ DATA hadamard_sign32_8<>+56(SB)/4, $0xbf800000
 DATA hadamard_sign32_8<>+60(SB)/4, $0xbf800000
 GLOBL hadamard_sign32_8<>(SB), RODATA|NOPTR, $64
 
-// func hadamardChain32_avx512(dst *float32, src *float32, d *float32, s *float32, n int, rounds int, round int, dstStep int, srcStep int, dStep int, sStep int, count int)
+// func hadamardChain32_avx512(dst *float32, src *float32, d *float32, s *float32, n int, rounds int, round int, step int, count int)
 // Requires: AVX, AVX512F
-TEXT ·hadamardChain32_avx512(SB), NOSPLIT, $0-96
+TEXT ·hadamardChain32_avx512(SB), NOSPLIT, $0-72
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    d+16(FP), DX
 	MOVQ    s+24(FP), BX
 	MOVQ    n+32(FP), SI
 	MOVQ    round+48(FP), DI
-	MOVQ    count+88(FP), R8
+	MOVQ    step+56(FP), R8
+	MOVQ    count+64(FP), R9
 	VMOVUPS hadamard_sign32_1<>+0(SB), Z0
 	VMOVUPS hadamard_sign32_2<>+0(SB), Z1
 	VMOVUPS hadamard_sign32_4<>+0(SB), Z2
@@ -649,26 +650,27 @@ loop25:
 	VMOVUPS 832(CX), Z17
 	VMOVUPS 896(CX), Z18
 	VMOVUPS 960(CX), Z19
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
 loop26:
-	VMULPS      (R9), Z4, Z4
-	VMULPS      64(R9), Z5, Z5
-	VMULPS      128(R9), Z6, Z6
-	VMULPS      192(R9), Z7, Z7
-	VMULPS      256(R9), Z8, Z8
-	VMULPS      320(R9), Z9, Z9
-	VMULPS      384(R9), Z10, Z10
-	VMULPS      448(R9), Z11, Z11
-	VMULPS      512(R9), Z12, Z12
-	VMULPS      576(R9), Z13, Z13
-	VMULPS      640(R9), Z14, Z14
-	VMULPS      704(R9), Z15, Z15
-	VMULPS      768(R9), Z16, Z16
-	VMULPS      832(R9), Z17, Z17
-	VMULPS      896(R9), Z18, Z18
-	VMULPS      960(R9), Z19, Z19
+	VMULPS      (R10), Z4, Z4
+	VMULPS      64(R10), Z5, Z5
+	VMULPS      128(R10), Z6, Z6
+	VMULPS      192(R10), Z7, Z7
+	VMULPS      256(R10), Z8, Z8
+	VMULPS      320(R10), Z9, Z9
+	VMULPS      384(R10), Z10, Z10
+	VMULPS      448(R10), Z11, Z11
+	VMULPS      512(R10), Z12, Z12
+	VMULPS      576(R10), Z13, Z13
+	VMULPS      640(R10), Z14, Z14
+	VMULPS      704(R10), Z15, Z15
+	VMULPS      768(R10), Z16, Z16
+	VMULPS      832(R10), Z17, Z17
+	VMULPS      896(R10), Z18, Z18
+	VMULPS      960(R10), Z19, Z19
 	VPERMILPS   $0xb1, Z4, Z20
 	VFMADD231PS Z4, Z0, Z20
 	VPERMILPS   $0xb1, Z5, Z4
@@ -877,7 +879,7 @@ loop26:
 	VMOVAPS     Z22, Z17
 	VMOVAPS     Z19, Z18
 	VMOVAPS     Z21, Z19
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
 	JNZ         loop26
 	VMULPS      (BX), Z4, Z4
@@ -912,11 +914,10 @@ loop26:
 	VMOVUPS     Z17, 832(AX)
 	VMOVUPS     Z18, 896(AX)
 	VMOVUPS     Z19, 960(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
+	ADDQ        $0x00000400, AX
+	ADDQ        $0x00000400, DX
+	ADDQ        $0x00000400, BX
+	DECQ        R9
 	JNZ         loop25
 	VZEROUPPER
 	RET
@@ -931,18 +932,19 @@ loop27:
 	VMOVUPS 320(CX), Z9
 	VMOVUPS 384(CX), Z10
 	VMOVUPS 448(CX), Z11
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
 loop28:
-	VMULPS      (R9), Z4, Z4
-	VMULPS      64(R9), Z5, Z5
-	VMULPS      128(R9), Z6, Z6
-	VMULPS      192(R9), Z7, Z7
-	VMULPS      256(R9), Z8, Z8
-	VMULPS      320(R9), Z9, Z9
-	VMULPS      384(R9), Z10, Z10
-	VMULPS      448(R9), Z11, Z11
+	VMULPS      (R10), Z4, Z4
+	VMULPS      64(R10), Z5, Z5
+	VMULPS      128(R10), Z6, Z6
+	VMULPS      192(R10), Z7, Z7
+	VMULPS      256(R10), Z8, Z8
+	VMULPS      320(R10), Z9, Z9
+	VMULPS      384(R10), Z10, Z10
+	VMULPS      448(R10), Z11, Z11
 	VPERMILPS   $0xb1, Z4, Z12
 	VFMADD231PS Z4, Z0, Z12
 	VPERMILPS   $0xb1, Z5, Z4
@@ -1039,7 +1041,7 @@ loop28:
 	VMOVAPS     Z9, Z9
 	VMOVAPS     Z11, Z10
 	VMOVAPS     Z13, Z11
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
 	JNZ         loop28
 	VMULPS      (BX), Z4, Z4
@@ -1058,29 +1060,170 @@ loop28:
 	VMOVUPS     Z9, 320(AX)
 	VMOVUPS     Z10, 384(AX)
 	VMOVUPS     Z11, 448(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	DECQ        R9
 	JNZ         loop27
 	VZEROUPPER
 	RET
 
 case19:
-loop29:
+most29:
+	SUBQ    $0x02, R9
+	JL      few30
 	VMOVUPS (CX), Z4
 	VMOVUPS 64(CX), Z5
 	VMOVUPS 128(CX), Z6
 	VMOVUPS 192(CX), Z7
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z8
+	VMOVUPS 64(CX), Z9
+	VMOVUPS 128(CX), Z10
+	VMOVUPS 192(CX), Z11
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop30:
-	VMULPS      (R9), Z4, Z4
-	VMULPS      64(R9), Z5, Z5
-	VMULPS      128(R9), Z6, Z6
-	VMULPS      192(R9), Z7, Z7
+loop31:
+	VMULPS      (R10), Z4, Z4
+	VMULPS      64(R10), Z5, Z5
+	VMULPS      128(R10), Z6, Z6
+	VMULPS      192(R10), Z7, Z7
+	VMULPS      256(R10), Z8, Z8
+	VMULPS      320(R10), Z9, Z9
+	VMULPS      384(R10), Z10, Z10
+	VMULPS      448(R10), Z11, Z11
+	VPERMILPS   $0xb1, Z4, Z12
+	VFMADD231PS Z4, Z0, Z12
+	VPERMILPS   $0xb1, Z5, Z4
+	VFMADD231PS Z5, Z0, Z4
+	VPERMILPS   $0xb1, Z6, Z5
+	VFMADD231PS Z6, Z0, Z5
+	VPERMILPS   $0xb1, Z7, Z6
+	VFMADD231PS Z7, Z0, Z6
+	VPERMILPS   $0xb1, Z8, Z7
+	VFMADD231PS Z8, Z0, Z7
+	VPERMILPS   $0xb1, Z9, Z8
+	VFMADD231PS Z9, Z0, Z8
+	VPERMILPS   $0xb1, Z10, Z9
+	VFMADD231PS Z10, Z0, Z9
+	VPERMILPS   $0xb1, Z11, Z10
+	VFMADD231PS Z11, Z0, Z10
+	VPERMILPD   $0x55, Z12, Z11
+	VFMADD231PS Z12, Z1, Z11
+	VPERMILPD   $0x55, Z4, Z12
+	VFMADD231PS Z4, Z1, Z12
+	VPERMILPD   $0x55, Z5, Z4
+	VFMADD231PS Z5, Z1, Z4
+	VPERMILPD   $0x55, Z6, Z5
+	VFMADD231PS Z6, Z1, Z5
+	VPERMILPD   $0x55, Z7, Z6
+	VFMADD231PS Z7, Z1, Z6
+	VPERMILPD   $0x55, Z8, Z7
+	VFMADD231PS Z8, Z1, Z7
+	VPERMILPD   $0x55, Z9, Z8
+	VFMADD231PS Z9, Z1, Z8
+	VPERMILPD   $0x55, Z10, Z9
+	VFMADD231PS Z10, Z1, Z9
+	VSHUFF64X2  $0xb1, Z11, Z11, Z10
+	VFMADD231PS Z11, Z2, Z10
+	VSHUFF64X2  $0xb1, Z12, Z12, Z11
+	VFMADD231PS Z12, Z2, Z11
+	VSHUFF64X2  $0xb1, Z4, Z4, Z12
+	VFMADD231PS Z4, Z2, Z12
+	VSHUFF64X2  $0xb1, Z5, Z5, Z4
+	VFMADD231PS Z5, Z2, Z4
+	VSHUFF64X2  $0xb1, Z6, Z6, Z5
+	VFMADD231PS Z6, Z2, Z5
+	VSHUFF64X2  $0xb1, Z7, Z7, Z6
+	VFMADD231PS Z7, Z2, Z6
+	VSHUFF64X2  $0xb1, Z8, Z8, Z7
+	VFMADD231PS Z8, Z2, Z7
+	VSHUFF64X2  $0xb1, Z9, Z9, Z8
+	VFMADD231PS Z9, Z2, Z8
+	VSHUFF64X2  $0x4e, Z10, Z10, Z9
+	VFMADD231PS Z10, Z3, Z9
+	VSHUFF64X2  $0x4e, Z11, Z11, Z10
+	VFMADD231PS Z11, Z3, Z10
+	VSHUFF64X2  $0x4e, Z12, Z12, Z11
+	VFMADD231PS Z12, Z3, Z11
+	VSHUFF64X2  $0x4e, Z4, Z4, Z12
+	VFMADD231PS Z4, Z3, Z12
+	VSHUFF64X2  $0x4e, Z5, Z5, Z4
+	VFMADD231PS Z5, Z3, Z4
+	VSHUFF64X2  $0x4e, Z6, Z6, Z5
+	VFMADD231PS Z6, Z3, Z5
+	VSHUFF64X2  $0x4e, Z7, Z7, Z6
+	VFMADD231PS Z7, Z3, Z6
+	VSHUFF64X2  $0x4e, Z8, Z8, Z13
+	VFMADD231PS Z8, Z3, Z13
+	VADDPS      Z10, Z9, Z7
+	VSUBPS      Z10, Z9, Z10
+	VADDPS      Z12, Z11, Z8
+	VSUBPS      Z12, Z11, Z12
+	VADDPS      Z8, Z7, Z9
+	VSUBPS      Z8, Z7, Z8
+	VADDPS      Z12, Z10, Z7
+	VSUBPS      Z12, Z10, Z12
+	VADDPS      Z5, Z4, Z10
+	VSUBPS      Z5, Z4, Z5
+	VADDPS      Z13, Z6, Z11
+	VSUBPS      Z13, Z6, Z13
+	VADDPS      Z11, Z10, Z14
+	VSUBPS      Z11, Z10, Z11
+	VADDPS      Z13, Z5, Z10
+	VSUBPS      Z13, Z5, Z13
+	VMOVAPS     Z9, Z4
+	VMOVAPS     Z7, Z5
+	VMOVAPS     Z8, Z6
+	VMOVAPS     Z12, Z7
+	VMOVAPS     Z14, Z8
+	VMOVAPS     Z10, Z9
+	VMOVAPS     Z11, Z10
+	VMOVAPS     Z13, Z11
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop31
+	VMULPS      (BX), Z4, Z4
+	VMULPS      64(BX), Z5, Z5
+	VMULPS      128(BX), Z6, Z6
+	VMULPS      192(BX), Z7, Z7
+	VMULPS      256(BX), Z8, Z8
+	VMULPS      320(BX), Z9, Z9
+	VMULPS      384(BX), Z10, Z10
+	VMULPS      448(BX), Z11, Z11
+	VMOVUPS     Z4, (AX)
+	VMOVUPS     Z5, 64(AX)
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     Z7, 192(AX)
+	VMOVUPS     Z8, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z10, 384(AX)
+	VMOVUPS     Z11, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most29
+
+few30:
+	ADDQ $0x02, R9
+	JZ   end32
+
+loop33:
+	VMOVUPS (CX), Z4
+	VMOVUPS 64(CX), Z5
+	VMOVUPS 128(CX), Z6
+	VMOVUPS 192(CX), Z7
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop34:
+	VMULPS      (R10), Z4, Z4
+	VMULPS      64(R10), Z5, Z5
+	VMULPS      128(R10), Z6, Z6
+	VMULPS      192(R10), Z7, Z7
 	VPERMILPS   $0xb1, Z4, Z8
 	VFMADD231PS Z4, Z0, Z8
 	VPERMILPS   $0xb1, Z5, Z4
@@ -1125,9 +1268,9 @@ loop30:
 	VMOVAPS     Z7, Z5
 	VMOVAPS     Z9, Z6
 	VMOVAPS     Z8, Z7
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop30
+	JNZ         loop34
 	VMULPS      (BX), Z4, Z4
 	VMULPS      64(BX), Z5, Z5
 	VMULPS      128(BX), Z6, Z6
@@ -1136,25 +1279,162 @@ loop30:
 	VMOVUPS     Z5, 64(AX)
 	VMOVUPS     Z6, 128(AX)
 	VMOVUPS     Z7, 192(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop29
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, DX
+	ADDQ        $0x00000100, BX
+	DECQ        R9
+	JNZ         loop33
+
+end32:
 	VZEROUPPER
 	RET
 
 case20:
-loop31:
+most35:
+	SUBQ    $0x04, R9
+	JL      few36
 	VMOVUPS (CX), Z4
 	VMOVUPS 64(CX), Z5
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z6
+	VMOVUPS 64(CX), Z7
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z8
+	VMOVUPS 64(CX), Z9
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z10
+	VMOVUPS 64(CX), Z11
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop32:
-	VMULPS      (R9), Z4, Z4
-	VMULPS      64(R9), Z5, Z5
+loop37:
+	VMULPS      (R10), Z4, Z4
+	VMULPS      64(R10), Z5, Z5
+	VMULPS      128(R10), Z6, Z6
+	VMULPS      192(R10), Z7, Z7
+	VMULPS      256(R10), Z8, Z8
+	VMULPS      320(R10), Z9, Z9
+	VMULPS      384(R10), Z10, Z10
+	VMULPS      448(R10), Z11, Z11
+	VPERMILPS   $0xb1, Z4, Z12
+	VFMADD231PS Z4, Z0, Z12
+	VPERMILPS   $0xb1, Z5, Z4
+	VFMADD231PS Z5, Z0, Z4
+	VPERMILPS   $0xb1, Z6, Z5
+	VFMADD231PS Z6, Z0, Z5
+	VPERMILPS   $0xb1, Z7, Z6
+	VFMADD231PS Z7, Z0, Z6
+	VPERMILPS   $0xb1, Z8, Z7
+	VFMADD231PS Z8, Z0, Z7
+	VPERMILPS   $0xb1, Z9, Z8
+	VFMADD231PS Z9, Z0, Z8
+	VPERMILPS   $0xb1, Z10, Z9
+	VFMADD231PS Z10, Z0, Z9
+	VPERMILPS   $0xb1, Z11, Z10
+	VFMADD231PS Z11, Z0, Z10
+	VPERMILPD   $0x55, Z12, Z11
+	VFMADD231PS Z12, Z1, Z11
+	VPERMILPD   $0x55, Z4, Z12
+	VFMADD231PS Z4, Z1, Z12
+	VPERMILPD   $0x55, Z5, Z4
+	VFMADD231PS Z5, Z1, Z4
+	VPERMILPD   $0x55, Z6, Z5
+	VFMADD231PS Z6, Z1, Z5
+	VPERMILPD   $0x55, Z7, Z6
+	VFMADD231PS Z7, Z1, Z6
+	VPERMILPD   $0x55, Z8, Z7
+	VFMADD231PS Z8, Z1, Z7
+	VPERMILPD   $0x55, Z9, Z8
+	VFMADD231PS Z9, Z1, Z8
+	VPERMILPD   $0x55, Z10, Z9
+	VFMADD231PS Z10, Z1, Z9
+	VSHUFF64X2  $0xb1, Z11, Z11, Z10
+	VFMADD231PS Z11, Z2, Z10
+	VSHUFF64X2  $0xb1, Z12, Z12, Z11
+	VFMADD231PS Z12, Z2, Z11
+	VSHUFF64X2  $0xb1, Z4, Z4, Z12
+	VFMADD231PS Z4, Z2, Z12
+	VSHUFF64X2  $0xb1, Z5, Z5, Z4
+	VFMADD231PS Z5, Z2, Z4
+	VSHUFF64X2  $0xb1, Z6, Z6, Z5
+	VFMADD231PS Z6, Z2, Z5
+	VSHUFF64X2  $0xb1, Z7, Z7, Z6
+	VFMADD231PS Z7, Z2, Z6
+	VSHUFF64X2  $0xb1, Z8, Z8, Z7
+	VFMADD231PS Z8, Z2, Z7
+	VSHUFF64X2  $0xb1, Z9, Z9, Z8
+	VFMADD231PS Z9, Z2, Z8
+	VSHUFF64X2  $0x4e, Z10, Z10, Z9
+	VFMADD231PS Z10, Z3, Z9
+	VSHUFF64X2  $0x4e, Z11, Z11, Z10
+	VFMADD231PS Z11, Z3, Z10
+	VSHUFF64X2  $0x4e, Z12, Z12, Z11
+	VFMADD231PS Z12, Z3, Z11
+	VSHUFF64X2  $0x4e, Z4, Z4, Z12
+	VFMADD231PS Z4, Z3, Z12
+	VSHUFF64X2  $0x4e, Z5, Z5, Z4
+	VFMADD231PS Z5, Z3, Z4
+	VSHUFF64X2  $0x4e, Z6, Z6, Z13
+	VFMADD231PS Z6, Z3, Z13
+	VSHUFF64X2  $0x4e, Z7, Z7, Z5
+	VFMADD231PS Z7, Z3, Z5
+	VSHUFF64X2  $0x4e, Z8, Z8, Z14
+	VFMADD231PS Z8, Z3, Z14
+	VADDPS      Z10, Z9, Z6
+	VSUBPS      Z10, Z9, Z10
+	VADDPS      Z12, Z11, Z7
+	VSUBPS      Z12, Z11, Z12
+	VADDPS      Z13, Z4, Z8
+	VSUBPS      Z13, Z4, Z13
+	VADDPS      Z14, Z5, Z11
+	VSUBPS      Z14, Z5, Z14
+	VMOVAPS     Z6, Z4
+	VMOVAPS     Z10, Z5
+	VMOVAPS     Z7, Z6
+	VMOVAPS     Z12, Z7
+	VMOVAPS     Z8, Z8
+	VMOVAPS     Z13, Z9
+	VMOVAPS     Z11, Z10
+	VMOVAPS     Z14, Z11
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop37
+	VMULPS      (BX), Z4, Z4
+	VMULPS      64(BX), Z5, Z5
+	VMULPS      128(BX), Z6, Z6
+	VMULPS      192(BX), Z7, Z7
+	VMULPS      256(BX), Z8, Z8
+	VMULPS      320(BX), Z9, Z9
+	VMULPS      384(BX), Z10, Z10
+	VMULPS      448(BX), Z11, Z11
+	VMOVUPS     Z4, (AX)
+	VMOVUPS     Z5, 64(AX)
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     Z7, 192(AX)
+	VMOVUPS     Z8, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z10, 384(AX)
+	VMOVUPS     Z11, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most35
+
+few36:
+	ADDQ $0x04, R9
+	JZ   end38
+
+loop39:
+	VMOVUPS (CX), Z4
+	VMOVUPS 64(CX), Z5
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop40:
+	VMULPS      (R10), Z4, Z4
+	VMULPS      64(R10), Z5, Z5
 	VPERMILPS   $0xb1, Z4, Z6
 	VFMADD231PS Z4, Z0, Z6
 	VPERMILPS   $0xb1, Z5, Z4
@@ -1175,30 +1455,163 @@ loop32:
 	VSUBPS      Z7, Z6, Z7
 	VMOVAPS     Z4, Z4
 	VMOVAPS     Z7, Z5
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop32
+	JNZ         loop40
 	VMULPS      (BX), Z4, Z4
 	VMULPS      64(BX), Z5, Z5
 	VMOVUPS     Z4, (AX)
 	VMOVUPS     Z5, 64(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop31
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	DECQ        R9
+	JNZ         loop39
+
+end38:
 	VZEROUPPER
 	RET
 
 case21:
-loop33:
+most41:
+	SUBQ    $0x08, R9
+	JL      few42
 	VMOVUPS (CX), Z4
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z5
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z6
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z7
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z8
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z9
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z10
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z11
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop34:
-	VMULPS      (R9), Z4, Z4
+loop43:
+	VMULPS      (R10), Z4, Z4
+	VMULPS      64(R10), Z5, Z5
+	VMULPS      128(R10), Z6, Z6
+	VMULPS      192(R10), Z7, Z7
+	VMULPS      256(R10), Z8, Z8
+	VMULPS      320(R10), Z9, Z9
+	VMULPS      384(R10), Z10, Z10
+	VMULPS      448(R10), Z11, Z11
+	VPERMILPS   $0xb1, Z4, Z12
+	VFMADD231PS Z4, Z0, Z12
+	VPERMILPS   $0xb1, Z5, Z4
+	VFMADD231PS Z5, Z0, Z4
+	VPERMILPS   $0xb1, Z6, Z5
+	VFMADD231PS Z6, Z0, Z5
+	VPERMILPS   $0xb1, Z7, Z6
+	VFMADD231PS Z7, Z0, Z6
+	VPERMILPS   $0xb1, Z8, Z7
+	VFMADD231PS Z8, Z0, Z7
+	VPERMILPS   $0xb1, Z9, Z8
+	VFMADD231PS Z9, Z0, Z8
+	VPERMILPS   $0xb1, Z10, Z9
+	VFMADD231PS Z10, Z0, Z9
+	VPERMILPS   $0xb1, Z11, Z10
+	VFMADD231PS Z11, Z0, Z10
+	VPERMILPD   $0x55, Z12, Z11
+	VFMADD231PS Z12, Z1, Z11
+	VPERMILPD   $0x55, Z4, Z12
+	VFMADD231PS Z4, Z1, Z12
+	VPERMILPD   $0x55, Z5, Z4
+	VFMADD231PS Z5, Z1, Z4
+	VPERMILPD   $0x55, Z6, Z5
+	VFMADD231PS Z6, Z1, Z5
+	VPERMILPD   $0x55, Z7, Z6
+	VFMADD231PS Z7, Z1, Z6
+	VPERMILPD   $0x55, Z8, Z7
+	VFMADD231PS Z8, Z1, Z7
+	VPERMILPD   $0x55, Z9, Z8
+	VFMADD231PS Z9, Z1, Z8
+	VPERMILPD   $0x55, Z10, Z9
+	VFMADD231PS Z10, Z1, Z9
+	VSHUFF64X2  $0xb1, Z11, Z11, Z10
+	VFMADD231PS Z11, Z2, Z10
+	VSHUFF64X2  $0xb1, Z12, Z12, Z11
+	VFMADD231PS Z12, Z2, Z11
+	VSHUFF64X2  $0xb1, Z4, Z4, Z12
+	VFMADD231PS Z4, Z2, Z12
+	VSHUFF64X2  $0xb1, Z5, Z5, Z4
+	VFMADD231PS Z5, Z2, Z4
+	VSHUFF64X2  $0xb1, Z6, Z6, Z5
+	VFMADD231PS Z6, Z2, Z5
+	VSHUFF64X2  $0xb1, Z7, Z7, Z6
+	VFMADD231PS Z7, Z2, Z6
+	VSHUFF64X2  $0xb1, Z8, Z8, Z7
+	VFMADD231PS Z8, Z2, Z7
+	VSHUFF64X2  $0xb1, Z9, Z9, Z8
+	VFMADD231PS Z9, Z2, Z8
+	VSHUFF64X2  $0x4e, Z10, Z10, Z9
+	VFMADD231PS Z10, Z3, Z9
+	VSHUFF64X2  $0x4e, Z11, Z11, Z10
+	VFMADD231PS Z11, Z3, Z10
+	VSHUFF64X2  $0x4e, Z12, Z12, Z11
+	VFMADD231PS Z12, Z3, Z11
+	VSHUFF64X2  $0x4e, Z4, Z4, Z12
+	VFMADD231PS Z4, Z3, Z12
+	VSHUFF64X2  $0x4e, Z5, Z5, Z13
+	VFMADD231PS Z5, Z3, Z13
+	VSHUFF64X2  $0x4e, Z6, Z6, Z14
+	VFMADD231PS Z6, Z3, Z14
+	VSHUFF64X2  $0x4e, Z7, Z7, Z15
+	VFMADD231PS Z7, Z3, Z15
+	VSHUFF64X2  $0x4e, Z8, Z8, Z16
+	VFMADD231PS Z8, Z3, Z16
+	VMOVAPS     Z9, Z4
+	VMOVAPS     Z10, Z5
+	VMOVAPS     Z11, Z6
+	VMOVAPS     Z12, Z7
+	VMOVAPS     Z13, Z8
+	VMOVAPS     Z14, Z9
+	VMOVAPS     Z15, Z10
+	VMOVAPS     Z16, Z11
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop43
+	VMULPS      (BX), Z4, Z4
+	VMULPS      64(BX), Z5, Z5
+	VMULPS      128(BX), Z6, Z6
+	VMULPS      192(BX), Z7, Z7
+	VMULPS      256(BX), Z8, Z8
+	VMULPS      320(BX), Z9, Z9
+	VMULPS      384(BX), Z10, Z10
+	VMULPS      448(BX), Z11, Z11
+	VMOVUPS     Z4, (AX)
+	VMOVUPS     Z5, 64(AX)
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     Z7, 192(AX)
+	VMOVUPS     Z8, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z10, 384(AX)
+	VMOVUPS     Z11, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most41
+
+few42:
+	ADDQ $0x08, R9
+	JZ   end44
+
+loop45:
+	VMOVUPS (CX), Z4
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop46:
+	VMULPS      (R10), Z4, Z4
 	VPERMILPS   $0xb1, Z4, Z5
 	VFMADD231PS Z4, Z0, Z5
 	VPERMILPD   $0x55, Z5, Z4
@@ -1208,28 +1621,145 @@ loop34:
 	VSHUFF64X2  $0x4e, Z5, Z5, Z4
 	VFMADD231PS Z5, Z3, Z4
 	VMOVAPS     Z4, Z4
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop34
+	JNZ         loop46
 	VMULPS      (BX), Z4, Z4
 	VMOVUPS     Z4, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop33
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop45
+
+end44:
 	VZEROUPPER
 	RET
 
 case22:
-loop35:
+most47:
+	SUBQ    $0x08, R9
+	JL      few48
 	VMOVUPS (CX), Z3
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z4
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z5
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z6
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z7
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z8
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z9
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z10
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop36:
-	VMULPS      (R9), Z3, Z3
+loop49:
+	VMULPS      (R10), Z3, Z3
+	VMULPS      64(R10), Z4, Z4
+	VMULPS      128(R10), Z5, Z5
+	VMULPS      192(R10), Z6, Z6
+	VMULPS      256(R10), Z7, Z7
+	VMULPS      320(R10), Z8, Z8
+	VMULPS      384(R10), Z9, Z9
+	VMULPS      448(R10), Z10, Z10
+	VPERMILPS   $0xb1, Z3, Z11
+	VFMADD231PS Z3, Z0, Z11
+	VPERMILPS   $0xb1, Z4, Z3
+	VFMADD231PS Z4, Z0, Z3
+	VPERMILPS   $0xb1, Z5, Z4
+	VFMADD231PS Z5, Z0, Z4
+	VPERMILPS   $0xb1, Z6, Z5
+	VFMADD231PS Z6, Z0, Z5
+	VPERMILPS   $0xb1, Z7, Z6
+	VFMADD231PS Z7, Z0, Z6
+	VPERMILPS   $0xb1, Z8, Z7
+	VFMADD231PS Z8, Z0, Z7
+	VPERMILPS   $0xb1, Z9, Z8
+	VFMADD231PS Z9, Z0, Z8
+	VPERMILPS   $0xb1, Z10, Z9
+	VFMADD231PS Z10, Z0, Z9
+	VPERMILPD   $0x55, Z11, Z10
+	VFMADD231PS Z11, Z1, Z10
+	VPERMILPD   $0x55, Z3, Z11
+	VFMADD231PS Z3, Z1, Z11
+	VPERMILPD   $0x55, Z4, Z3
+	VFMADD231PS Z4, Z1, Z3
+	VPERMILPD   $0x55, Z5, Z4
+	VFMADD231PS Z5, Z1, Z4
+	VPERMILPD   $0x55, Z6, Z5
+	VFMADD231PS Z6, Z1, Z5
+	VPERMILPD   $0x55, Z7, Z6
+	VFMADD231PS Z7, Z1, Z6
+	VPERMILPD   $0x55, Z8, Z7
+	VFMADD231PS Z8, Z1, Z7
+	VPERMILPD   $0x55, Z9, Z8
+	VFMADD231PS Z9, Z1, Z8
+	VSHUFF64X2  $0xb1, Z10, Z10, Z9
+	VFMADD231PS Z10, Z2, Z9
+	VSHUFF64X2  $0xb1, Z11, Z11, Z10
+	VFMADD231PS Z11, Z2, Z10
+	VSHUFF64X2  $0xb1, Z3, Z3, Z11
+	VFMADD231PS Z3, Z2, Z11
+	VSHUFF64X2  $0xb1, Z4, Z4, Z12
+	VFMADD231PS Z4, Z2, Z12
+	VSHUFF64X2  $0xb1, Z5, Z5, Z13
+	VFMADD231PS Z5, Z2, Z13
+	VSHUFF64X2  $0xb1, Z6, Z6, Z14
+	VFMADD231PS Z6, Z2, Z14
+	VSHUFF64X2  $0xb1, Z7, Z7, Z15
+	VFMADD231PS Z7, Z2, Z15
+	VSHUFF64X2  $0xb1, Z8, Z8, Z16
+	VFMADD231PS Z8, Z2, Z16
+	VMOVAPS     Z9, Z3
+	VMOVAPS     Z10, Z4
+	VMOVAPS     Z11, Z5
+	VMOVAPS     Z12, Z6
+	VMOVAPS     Z13, Z7
+	VMOVAPS     Z14, Z8
+	VMOVAPS     Z15, Z9
+	VMOVAPS     Z16, Z10
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop49
+	VMULPS      (BX), Z3, Z3
+	VMULPS      64(BX), Z4, Z4
+	VMULPS      128(BX), Z5, Z5
+	VMULPS      192(BX), Z6, Z6
+	VMULPS      256(BX), Z7, Z7
+	VMULPS      320(BX), Z8, Z8
+	VMULPS      384(BX), Z9, Z9
+	VMULPS      448(BX), Z10, Z10
+	VMOVUPS     Z3, (AX)
+	VMOVUPS     Z4, 64(AX)
+	VMOVUPS     Z5, 128(AX)
+	VMOVUPS     Z6, 192(AX)
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z8, 320(AX)
+	VMOVUPS     Z9, 384(AX)
+	VMOVUPS     Z10, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most47
+
+few48:
+	ADDQ $0x08, R9
+	JZ   end50
+
+loop51:
+	VMOVUPS (CX), Z3
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop52:
+	VMULPS      (R10), Z3, Z3
 	VPERMILPS   $0xb1, Z3, Z4
 	VFMADD231PS Z3, Z0, Z4
 	VPERMILPD   $0x55, Z4, Z3
@@ -1237,69 +1767,256 @@ loop36:
 	VSHUFF64X2  $0xb1, Z3, Z3, Z4
 	VFMADD231PS Z3, Z2, Z4
 	VMOVAPS     Z4, Z3
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop36
+	JNZ         loop52
 	VMULPS      (BX), Z3, Z3
 	VMOVUPS     Z3, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop35
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop51
+
+end50:
 	VZEROUPPER
 	RET
 
 case23:
-loop37:
+most53:
+	SUBQ    $0x08, R9
+	JL      few54
 	VMOVUPS (CX), Z2
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z3
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z4
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z5
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z6
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z7
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z8
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z9
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop38:
-	VMULPS      (R9), Z2, Z2
+loop55:
+	VMULPS      (R10), Z2, Z2
+	VMULPS      64(R10), Z3, Z3
+	VMULPS      128(R10), Z4, Z4
+	VMULPS      192(R10), Z5, Z5
+	VMULPS      256(R10), Z6, Z6
+	VMULPS      320(R10), Z7, Z7
+	VMULPS      384(R10), Z8, Z8
+	VMULPS      448(R10), Z9, Z9
+	VPERMILPS   $0xb1, Z2, Z10
+	VFMADD231PS Z2, Z0, Z10
+	VPERMILPS   $0xb1, Z3, Z2
+	VFMADD231PS Z3, Z0, Z2
+	VPERMILPS   $0xb1, Z4, Z3
+	VFMADD231PS Z4, Z0, Z3
+	VPERMILPS   $0xb1, Z5, Z4
+	VFMADD231PS Z5, Z0, Z4
+	VPERMILPS   $0xb1, Z6, Z5
+	VFMADD231PS Z6, Z0, Z5
+	VPERMILPS   $0xb1, Z7, Z6
+	VFMADD231PS Z7, Z0, Z6
+	VPERMILPS   $0xb1, Z8, Z7
+	VFMADD231PS Z8, Z0, Z7
+	VPERMILPS   $0xb1, Z9, Z8
+	VFMADD231PS Z9, Z0, Z8
+	VPERMILPD   $0x55, Z10, Z9
+	VFMADD231PS Z10, Z1, Z9
+	VPERMILPD   $0x55, Z2, Z10
+	VFMADD231PS Z2, Z1, Z10
+	VPERMILPD   $0x55, Z3, Z11
+	VFMADD231PS Z3, Z1, Z11
+	VPERMILPD   $0x55, Z4, Z12
+	VFMADD231PS Z4, Z1, Z12
+	VPERMILPD   $0x55, Z5, Z13
+	VFMADD231PS Z5, Z1, Z13
+	VPERMILPD   $0x55, Z6, Z14
+	VFMADD231PS Z6, Z1, Z14
+	VPERMILPD   $0x55, Z7, Z15
+	VFMADD231PS Z7, Z1, Z15
+	VPERMILPD   $0x55, Z8, Z16
+	VFMADD231PS Z8, Z1, Z16
+	VMOVAPS     Z9, Z2
+	VMOVAPS     Z10, Z3
+	VMOVAPS     Z11, Z4
+	VMOVAPS     Z12, Z5
+	VMOVAPS     Z13, Z6
+	VMOVAPS     Z14, Z7
+	VMOVAPS     Z15, Z8
+	VMOVAPS     Z16, Z9
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop55
+	VMULPS      (BX), Z2, Z2
+	VMULPS      64(BX), Z3, Z3
+	VMULPS      128(BX), Z4, Z4
+	VMULPS      192(BX), Z5, Z5
+	VMULPS      256(BX), Z6, Z6
+	VMULPS      320(BX), Z7, Z7
+	VMULPS      384(BX), Z8, Z8
+	VMULPS      448(BX), Z9, Z9
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z3, 64(AX)
+	VMOVUPS     Z4, 128(AX)
+	VMOVUPS     Z5, 192(AX)
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z9, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most53
+
+few54:
+	ADDQ $0x08, R9
+	JZ   end56
+
+loop57:
+	VMOVUPS (CX), Z2
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop58:
+	VMULPS      (R10), Z2, Z2
 	VPERMILPS   $0xb1, Z2, Z3
 	VFMADD231PS Z2, Z0, Z3
 	VPERMILPD   $0x55, Z3, Z2
 	VFMADD231PS Z3, Z1, Z2
 	VMOVAPS     Z2, Z2
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop38
+	JNZ         loop58
 	VMULPS      (BX), Z2, Z2
 	VMOVUPS     Z2, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop37
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop57
+
+end56:
 	VZEROUPPER
 	RET
 
 case24:
-loop39:
+most59:
+	SUBQ    $0x08, R9
+	JL      few60
 	VMOVUPS (CX), Z1
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z2
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z3
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z4
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z5
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z6
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z7
+	ADDQ    R8, CX
+	VMOVUPS (CX), Z8
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop40:
-	VMULPS      (R9), Z1, Z1
+loop61:
+	VMULPS      (R10), Z1, Z1
+	VMULPS      64(R10), Z2, Z2
+	VMULPS      128(R10), Z3, Z3
+	VMULPS      192(R10), Z4, Z4
+	VMULPS      256(R10), Z5, Z5
+	VMULPS      320(R10), Z6, Z6
+	VMULPS      384(R10), Z7, Z7
+	VMULPS      448(R10), Z8, Z8
+	VPERMILPS   $0xb1, Z1, Z9
+	VFMADD231PS Z1, Z0, Z9
+	VPERMILPS   $0xb1, Z2, Z10
+	VFMADD231PS Z2, Z0, Z10
+	VPERMILPS   $0xb1, Z3, Z11
+	VFMADD231PS Z3, Z0, Z11
+	VPERMILPS   $0xb1, Z4, Z12
+	VFMADD231PS Z4, Z0, Z12
+	VPERMILPS   $0xb1, Z5, Z13
+	VFMADD231PS Z5, Z0, Z13
+	VPERMILPS   $0xb1, Z6, Z14
+	VFMADD231PS Z6, Z0, Z14
+	VPERMILPS   $0xb1, Z7, Z15
+	VFMADD231PS Z7, Z0, Z15
+	VPERMILPS   $0xb1, Z8, Z16
+	VFMADD231PS Z8, Z0, Z16
+	VMOVAPS     Z9, Z1
+	VMOVAPS     Z10, Z2
+	VMOVAPS     Z11, Z3
+	VMOVAPS     Z12, Z4
+	VMOVAPS     Z13, Z5
+	VMOVAPS     Z14, Z6
+	VMOVAPS     Z15, Z7
+	VMOVAPS     Z16, Z8
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop61
+	VMULPS      (BX), Z1, Z1
+	VMULPS      64(BX), Z2, Z2
+	VMULPS      128(BX), Z3, Z3
+	VMULPS      192(BX), Z4, Z4
+	VMULPS      256(BX), Z5, Z5
+	VMULPS      320(BX), Z6, Z6
+	VMULPS      384(BX), Z7, Z7
+	VMULPS      448(BX), Z8, Z8
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z2, 64(AX)
+	VMOVUPS     Z3, 128(AX)
+	VMOVUPS     Z4, 192(AX)
+	VMOVUPS     Z5, 256(AX)
+	VMOVUPS     Z6, 320(AX)
+	VMOVUPS     Z7, 384(AX)
+	VMOVUPS     Z8, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most59
+
+few60:
+	ADDQ $0x08, R9
+	JZ   end62
+
+loop63:
+	VMOVUPS (CX), Z1
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop64:
+	VMULPS      (R10), Z1, Z1
 	VPERMILPS   $0xb1, Z1, Z2
 	VFMADD231PS Z1, Z0, Z2
 	VMOVAPS     Z2, Z1
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop40
+	JNZ         loop64
 	VMULPS      (BX), Z1, Z1
 	VMOVUPS     Z1, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop39
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop63
+
+end62:
 	VZEROUPPER
 	RET
 
@@ -1315,7 +2032,7 @@ TEXT ·hadamardFirst32_avx512(SB), NOSPLIT, $0-32
 	VMOVUPS hadamard_sign32_4<>+0(SB), Z1
 	VMOVUPS hadamard_sign32_8<>+0(SB), Z2
 
-loop41:
+loop65:
 	VMOVSLDUP      (CX), Z3
 	VMOVSHDUP      (CX), Z4
 	VMOVSLDUP      (DX), Z5
@@ -1592,7 +2309,7 @@ loop41:
 	ADDQ           $0x00000400, CX
 	ADDQ           $0x00000400, DX
 	DECQ           BX
-	JNZ            loop41
+	JNZ            loop65
 	VZEROUPPER
 	RET
 
@@ -1611,7 +2328,7 @@ TEXT ·hadamardGather32_avx512(SB), NOSPLIT, $0-48
 	VPBROADCASTD mask+32(FP), Z4
 	KXNORW       K1, K1, K1
 
-loop42:
+loop66:
 	VXORPS      Z5, Z5, Z5
 	VPANDD      (DX), Z4, Z6
 	KXNORW      K1, K1, K2
@@ -1904,7 +2621,7 @@ loop42:
 	ADDQ        $0x00000400, BX
 	ADDQ        $0x00000400, DX
 	DECQ        SI
-	JNZ         loop42
+	JNZ         loop66
 	VZEROUPPER
 	RET
 
@@ -1918,21 +2635,21 @@ TEXT ·hadamardRadix32_avx512(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), SI
 	LEAQ (BX)(DX*4), DI
 	CMPQ CX, $0x00000008
-	JE   case44
+	JE   case68
 	CMPQ CX, $0x00000004
-	JE   case45
+	JE   case69
 	CMPQ CX, $0x00000002
-	JE   case46
+	JE   case70
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x04, R8
 
-loop47:
+loop71:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop48:
+loop72:
 	VMOVUPS (R9), Z0
 	VMOVUPS (R9)(DX*1), Z1
 	VMOVUPS (R9)(DX*2), Z2
@@ -2032,24 +2749,24 @@ loop48:
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R10
 	DECQ    R11
-	JNZ     loop48
+	JNZ     loop72
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop47
+	JNZ     loop71
 	VZEROUPPER
 	RET
 
-case44:
+case68:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x03, R8
 
-loop49:
+loop73:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop50:
+loop74:
 	VMOVUPS (R9), Z0
 	VMOVUPS (R9)(DX*1), Z1
 	VMOVUPS (R9)(DX*2), Z2
@@ -2093,24 +2810,24 @@ loop50:
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R10
 	DECQ    R11
-	JNZ     loop50
+	JNZ     loop74
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop49
+	JNZ     loop73
 	VZEROUPPER
 	RET
 
-case45:
+case69:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, SI
 	SHLQ $0x02, SI
 
-loop51:
+loop75:
 	MOVQ columns+24(FP), R9
 	MOVQ AX, DI
 	LEAQ (AX)(DX*8), R8
 
-loop52:
+loop76:
 	VMOVUPS (DI), Z0
 	VMOVUPS (DI)(DX*1), Z1
 	VMOVUPS (DI)(DX*2), Z2
@@ -2130,24 +2847,24 @@ loop52:
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, R8
 	DECQ    R9
-	JNZ     loop52
+	JNZ     loop76
 	ADDQ    SI, AX
 	DECQ    CX
-	JNZ     loop51
+	JNZ     loop75
 	VZEROUPPER
 	RET
 
-case46:
+case70:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, BX
 	SHLQ $0x01, BX
 
-loop53:
+loop77:
 	MOVQ columns+24(FP), R8
 	MOVQ AX, SI
 	LEAQ (AX)(DX*8), DI
 
-loop54:
+loop78:
 	VMOVUPS (SI), Z0
 	VMOVUPS (SI)(DX*1), Z1
 	VADDPS  Z1, Z0, Z2
@@ -2157,10 +2874,10 @@ loop54:
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
 	DECQ    R8
-	JNZ     loop54
+	JNZ     loop78
 	ADDQ    BX, AX
 	DECQ    CX
-	JNZ     loop53
+	JNZ     loop77
 	VZEROUPPER
 	RET
 
@@ -2175,18 +2892,18 @@ TEXT ·hadamardScaled32_avx512(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), DI
 	LEAQ (SI)(DX*4), R8
 	CMPQ CX, $0x00000008
-	JE   case56
+	JE   case80
 	CMPQ CX, $0x00000004
-	JE   case57
+	JE   case81
 	CMPQ CX, $0x00000002
-	JE   case58
+	JE   case82
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop59:
+loop83:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
@@ -2304,18 +3021,18 @@ loop59:
 	ADDQ    $0x00000040, R10
 	ADDQ    $0x00000040, BX
 	DECQ    R9
-	JNZ     loop59
+	JNZ     loop83
 	VZEROUPPER
 	RET
 
-case56:
+case80:
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop60:
+loop84:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
@@ -2369,18 +3086,18 @@ loop60:
 	ADDQ    $0x00000040, R10
 	ADDQ    $0x00000040, BX
 	DECQ    R9
-	JNZ     loop60
+	JNZ     loop84
 	VZEROUPPER
 	RET
 
-case57:
+case81:
 	MOVQ columns+32(FP), DI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R8
 	LEAQ (BX)(DX*8), BX
 
-loop61:
+loop85:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
@@ -2406,18 +3123,18 @@ loop61:
 	ADDQ    $0x00000040, R8
 	ADDQ    $0x00000040, BX
 	DECQ    DI
-	JNZ     loop61
+	JNZ     loop85
 	VZEROUPPER
 	RET
 
-case58:
+case82:
 	MOVQ columns+32(FP), SI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, DI
 	LEAQ (BX)(DX*8), BX
 
-loop62:
+loop86:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VADDPS  Z1, Z0, Z2
@@ -2431,7 +3148,7 @@ loop62:
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, BX
 	DECQ    SI
-	JNZ     loop62
+	JNZ     loop86
 	VZEROUPPER
 	RET
 
@@ -2444,7 +3161,7 @@ TEXT ·quadsZip32_avx512(SB), NOSPLIT, $0-32
 	MOVQ fours+24(FP), BX
 	LEAQ (DX)(DX*2), SI
 
-loop63:
+loop87:
 	VMOVUPS   (CX), X0
 	VMOVUPS   (CX)(DX*1), X1
 	VMOVUPS   (CX)(DX*2), X2
@@ -2464,7 +3181,7 @@ loop63:
 	ADDQ      $0x00000010, CX
 	ADDQ      $0x00000040, AX
 	DECQ      BX
-	JNZ       loop63
+	JNZ       loop87
 	RET
 
 // func quadsFirst32_avx512(dst *float32, src *float32, d *float32, blocks int)
@@ -2480,7 +3197,7 @@ TEXT ·quadsFirst32_avx512(SB), NOSPLIT, $0-32
 	VMOVUPS hadamard_sign32_8<>+0(SB), Z1
 	VMOVUPS hadamard_spread<>+0(SB), Z2
 
-loop64:
+loop88:
 	VBROADCASTF32X4 (DX), Z3
 	VPERMILPS       Z2, Z3, Z3
 	VMULPS          (CX), Z3, Z3
@@ -2677,7 +3394,7 @@ loop64:
 	ADDQ            $0x00000400, CX
 	ADDQ            $0x00000100, DX
 	DECQ            BX
-	JNZ             loop64
+	JNZ             loop88
 	VZEROUPPER
 	RET
 
@@ -2714,7 +3431,7 @@ TEXT ·quadsGather32_avx512(SB), NOSPLIT, $0-48
 	VMOVUPS hadamard_sign32_4<>+0(SB), Z0
 	VMOVUPS hadamard_sign32_8<>+0(SB), Z1
 
-loop65:
+loop89:
 	MOVL            (DX), R8
 	ADDL            R8, R8
 	ANDL            SI, R8
@@ -3151,7 +3868,7 @@ loop65:
 	ADDQ            $0x00000100, BX
 	ADDQ            $0x00000100, DX
 	DECQ            DI
-	JNZ             loop65
+	JNZ             loop89
 	VZEROUPPER
 	RET
 
@@ -3165,7 +3882,7 @@ TEXT ·quadsUnzip32_avx512(SB), NOSPLIT, $0-40
 	MOVQ vectors+32(FP), SI
 	LEAQ (BX)(BX*2), DI
 
-loop66:
+loop90:
 	VMOVUPS   (CX), Z0
 	VMOVUPS   64(CX), Z1
 	VMOVUPS   128(CX), Z2
@@ -3191,7 +3908,7 @@ loop66:
 	ADDQ      $0x00000040, AX
 	ADDQ      $0x00000040, DX
 	DECQ      SI
-	JNZ       loop66
+	JNZ       loop90
 	VZEROUPPER
 	RET
 
@@ -3667,16 +4384,17 @@ DATA hadamard_sign64_4<>+48(SB)/8, $0xbff0000000000000
 DATA hadamard_sign64_4<>+56(SB)/8, $0xbff0000000000000
 GLOBL hadamard_sign64_4<>(SB), RODATA|NOPTR, $64
 
-// func hadamardChain64_avx512(dst *float64, src *float64, d *float64, s *float64, n int, rounds int, round int, dstStep int, srcStep int, dStep int, sStep int, count int)
+// func hadamardChain64_avx512(dst *float64, src *float64, d *float64, s *float64, n int, rounds int, round int, step int, count int)
 // Requires: AVX, AVX512F
-TEXT ·hadamardChain64_avx512(SB), NOSPLIT, $0-96
+TEXT ·hadamardChain64_avx512(SB), NOSPLIT, $0-72
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    d+16(FP), DX
 	MOVQ    s+24(FP), BX
 	MOVQ    n+32(FP), SI
 	MOVQ    round+48(FP), DI
-	MOVQ    count+88(FP), R8
+	MOVQ    step+56(FP), R8
+	MOVQ    count+64(FP), R9
 	VMOVUPD hadamard_sign64_1<>+0(SB), Z0
 	VMOVUPD hadamard_sign64_2<>+0(SB), Z1
 	VMOVUPD hadamard_sign64_4<>+0(SB), Z2
@@ -3710,26 +4428,27 @@ loop22:
 	VMOVUPD 832(CX), Z16
 	VMOVUPD 896(CX), Z17
 	VMOVUPD 960(CX), Z18
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
 loop23:
-	VMULPD      (R9), Z3, Z3
-	VMULPD      64(R9), Z4, Z4
-	VMULPD      128(R9), Z5, Z5
-	VMULPD      192(R9), Z6, Z6
-	VMULPD      256(R9), Z7, Z7
-	VMULPD      320(R9), Z8, Z8
-	VMULPD      384(R9), Z9, Z9
-	VMULPD      448(R9), Z10, Z10
-	VMULPD      512(R9), Z11, Z11
-	VMULPD      576(R9), Z12, Z12
-	VMULPD      640(R9), Z13, Z13
-	VMULPD      704(R9), Z14, Z14
-	VMULPD      768(R9), Z15, Z15
-	VMULPD      832(R9), Z16, Z16
-	VMULPD      896(R9), Z17, Z17
-	VMULPD      960(R9), Z18, Z18
+	VMULPD      (R10), Z3, Z3
+	VMULPD      64(R10), Z4, Z4
+	VMULPD      128(R10), Z5, Z5
+	VMULPD      192(R10), Z6, Z6
+	VMULPD      256(R10), Z7, Z7
+	VMULPD      320(R10), Z8, Z8
+	VMULPD      384(R10), Z9, Z9
+	VMULPD      448(R10), Z10, Z10
+	VMULPD      512(R10), Z11, Z11
+	VMULPD      576(R10), Z12, Z12
+	VMULPD      640(R10), Z13, Z13
+	VMULPD      704(R10), Z14, Z14
+	VMULPD      768(R10), Z15, Z15
+	VMULPD      832(R10), Z16, Z16
+	VMULPD      896(R10), Z17, Z17
+	VMULPD      960(R10), Z18, Z18
 	VPERMILPD   $0x55, Z3, Z19
 	VFMADD231PD Z3, Z0, Z19
 	VPERMILPD   $0x55, Z4, Z3
@@ -3906,7 +4625,7 @@ loop23:
 	VMOVAPD     Z21, Z16
 	VMOVAPD     Z19, Z17
 	VMOVAPD     Z20, Z18
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
 	JNZ         loop23
 	VMULPD      (BX), Z3, Z3
@@ -3941,11 +4660,10 @@ loop23:
 	VMOVUPD     Z16, 832(AX)
 	VMOVUPD     Z17, 896(AX)
 	VMOVUPD     Z18, 960(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
+	ADDQ        $0x00000400, AX
+	ADDQ        $0x00000400, DX
+	ADDQ        $0x00000400, BX
+	DECQ        R9
 	JNZ         loop22
 	VZEROUPPER
 	RET
@@ -3960,18 +4678,19 @@ loop24:
 	VMOVUPD 320(CX), Z8
 	VMOVUPD 384(CX), Z9
 	VMOVUPD 448(CX), Z10
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
 loop25:
-	VMULPD      (R9), Z3, Z3
-	VMULPD      64(R9), Z4, Z4
-	VMULPD      128(R9), Z5, Z5
-	VMULPD      192(R9), Z6, Z6
-	VMULPD      256(R9), Z7, Z7
-	VMULPD      320(R9), Z8, Z8
-	VMULPD      384(R9), Z9, Z9
-	VMULPD      448(R9), Z10, Z10
+	VMULPD      (R10), Z3, Z3
+	VMULPD      64(R10), Z4, Z4
+	VMULPD      128(R10), Z5, Z5
+	VMULPD      192(R10), Z6, Z6
+	VMULPD      256(R10), Z7, Z7
+	VMULPD      320(R10), Z8, Z8
+	VMULPD      384(R10), Z9, Z9
+	VMULPD      448(R10), Z10, Z10
 	VPERMILPD   $0x55, Z3, Z11
 	VFMADD231PD Z3, Z0, Z11
 	VPERMILPD   $0x55, Z4, Z3
@@ -4052,7 +4771,7 @@ loop25:
 	VMOVAPD     Z9, Z8
 	VMOVAPD     Z11, Z9
 	VMOVAPD     Z12, Z10
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
 	JNZ         loop25
 	VMULPD      (BX), Z3, Z3
@@ -4071,29 +4790,154 @@ loop25:
 	VMOVUPD     Z8, 320(AX)
 	VMOVUPD     Z9, 384(AX)
 	VMOVUPD     Z10, 448(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	DECQ        R9
 	JNZ         loop24
 	VZEROUPPER
 	RET
 
 case17:
-loop26:
+most26:
+	SUBQ    $0x02, R9
+	JL      few27
 	VMOVUPD (CX), Z3
 	VMOVUPD 64(CX), Z4
 	VMOVUPD 128(CX), Z5
 	VMOVUPD 192(CX), Z6
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z7
+	VMOVUPD 64(CX), Z8
+	VMOVUPD 128(CX), Z9
+	VMOVUPD 192(CX), Z10
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop27:
-	VMULPD      (R9), Z3, Z3
-	VMULPD      64(R9), Z4, Z4
-	VMULPD      128(R9), Z5, Z5
-	VMULPD      192(R9), Z6, Z6
+loop28:
+	VMULPD      (R10), Z3, Z3
+	VMULPD      64(R10), Z4, Z4
+	VMULPD      128(R10), Z5, Z5
+	VMULPD      192(R10), Z6, Z6
+	VMULPD      256(R10), Z7, Z7
+	VMULPD      320(R10), Z8, Z8
+	VMULPD      384(R10), Z9, Z9
+	VMULPD      448(R10), Z10, Z10
+	VPERMILPD   $0x55, Z3, Z11
+	VFMADD231PD Z3, Z0, Z11
+	VPERMILPD   $0x55, Z4, Z3
+	VFMADD231PD Z4, Z0, Z3
+	VPERMILPD   $0x55, Z5, Z4
+	VFMADD231PD Z5, Z0, Z4
+	VPERMILPD   $0x55, Z6, Z5
+	VFMADD231PD Z6, Z0, Z5
+	VPERMILPD   $0x55, Z7, Z6
+	VFMADD231PD Z7, Z0, Z6
+	VPERMILPD   $0x55, Z8, Z7
+	VFMADD231PD Z8, Z0, Z7
+	VPERMILPD   $0x55, Z9, Z8
+	VFMADD231PD Z9, Z0, Z8
+	VPERMILPD   $0x55, Z10, Z9
+	VFMADD231PD Z10, Z0, Z9
+	VSHUFF64X2  $0xb1, Z11, Z11, Z10
+	VFMADD231PD Z11, Z1, Z10
+	VSHUFF64X2  $0xb1, Z3, Z3, Z11
+	VFMADD231PD Z3, Z1, Z11
+	VSHUFF64X2  $0xb1, Z4, Z4, Z3
+	VFMADD231PD Z4, Z1, Z3
+	VSHUFF64X2  $0xb1, Z5, Z5, Z4
+	VFMADD231PD Z5, Z1, Z4
+	VSHUFF64X2  $0xb1, Z6, Z6, Z5
+	VFMADD231PD Z6, Z1, Z5
+	VSHUFF64X2  $0xb1, Z7, Z7, Z6
+	VFMADD231PD Z7, Z1, Z6
+	VSHUFF64X2  $0xb1, Z8, Z8, Z7
+	VFMADD231PD Z8, Z1, Z7
+	VSHUFF64X2  $0xb1, Z9, Z9, Z8
+	VFMADD231PD Z9, Z1, Z8
+	VSHUFF64X2  $0x4e, Z10, Z10, Z9
+	VFMADD231PD Z10, Z2, Z9
+	VSHUFF64X2  $0x4e, Z11, Z11, Z10
+	VFMADD231PD Z11, Z2, Z10
+	VSHUFF64X2  $0x4e, Z3, Z3, Z11
+	VFMADD231PD Z3, Z2, Z11
+	VSHUFF64X2  $0x4e, Z4, Z4, Z12
+	VFMADD231PD Z4, Z2, Z12
+	VSHUFF64X2  $0x4e, Z5, Z5, Z3
+	VFMADD231PD Z5, Z2, Z3
+	VSHUFF64X2  $0x4e, Z6, Z6, Z4
+	VFMADD231PD Z6, Z2, Z4
+	VSHUFF64X2  $0x4e, Z7, Z7, Z5
+	VFMADD231PD Z7, Z2, Z5
+	VSHUFF64X2  $0x4e, Z8, Z8, Z13
+	VFMADD231PD Z8, Z2, Z13
+	VADDPD      Z10, Z9, Z6
+	VSUBPD      Z10, Z9, Z10
+	VADDPD      Z12, Z11, Z7
+	VSUBPD      Z12, Z11, Z12
+	VADDPD      Z7, Z6, Z8
+	VSUBPD      Z7, Z6, Z7
+	VADDPD      Z12, Z10, Z6
+	VSUBPD      Z12, Z10, Z12
+	VADDPD      Z4, Z3, Z9
+	VSUBPD      Z4, Z3, Z4
+	VADDPD      Z13, Z5, Z10
+	VSUBPD      Z13, Z5, Z13
+	VADDPD      Z10, Z9, Z11
+	VSUBPD      Z10, Z9, Z10
+	VADDPD      Z13, Z4, Z9
+	VSUBPD      Z13, Z4, Z13
+	VMOVAPD     Z8, Z3
+	VMOVAPD     Z6, Z4
+	VMOVAPD     Z7, Z5
+	VMOVAPD     Z12, Z6
+	VMOVAPD     Z11, Z7
+	VMOVAPD     Z9, Z8
+	VMOVAPD     Z10, Z9
+	VMOVAPD     Z13, Z10
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop28
+	VMULPD      (BX), Z3, Z3
+	VMULPD      64(BX), Z4, Z4
+	VMULPD      128(BX), Z5, Z5
+	VMULPD      192(BX), Z6, Z6
+	VMULPD      256(BX), Z7, Z7
+	VMULPD      320(BX), Z8, Z8
+	VMULPD      384(BX), Z9, Z9
+	VMULPD      448(BX), Z10, Z10
+	VMOVUPD     Z3, (AX)
+	VMOVUPD     Z4, 64(AX)
+	VMOVUPD     Z5, 128(AX)
+	VMOVUPD     Z6, 192(AX)
+	VMOVUPD     Z7, 256(AX)
+	VMOVUPD     Z8, 320(AX)
+	VMOVUPD     Z9, 384(AX)
+	VMOVUPD     Z10, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most26
+
+few27:
+	ADDQ $0x02, R9
+	JZ   end29
+
+loop30:
+	VMOVUPD (CX), Z3
+	VMOVUPD 64(CX), Z4
+	VMOVUPD 128(CX), Z5
+	VMOVUPD 192(CX), Z6
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop31:
+	VMULPD      (R10), Z3, Z3
+	VMULPD      64(R10), Z4, Z4
+	VMULPD      128(R10), Z5, Z5
+	VMULPD      192(R10), Z6, Z6
 	VPERMILPD   $0x55, Z3, Z7
 	VFMADD231PD Z3, Z0, Z7
 	VPERMILPD   $0x55, Z4, Z3
@@ -4130,9 +4974,9 @@ loop27:
 	VMOVAPD     Z7, Z4
 	VMOVAPD     Z5, Z5
 	VMOVAPD     Z8, Z6
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop27
+	JNZ         loop31
 	VMULPD      (BX), Z3, Z3
 	VMULPD      64(BX), Z4, Z4
 	VMULPD      128(BX), Z5, Z5
@@ -4141,25 +4985,146 @@ loop27:
 	VMOVUPD     Z4, 64(AX)
 	VMOVUPD     Z5, 128(AX)
 	VMOVUPD     Z6, 192(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop26
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, DX
+	ADDQ        $0x00000100, BX
+	DECQ        R9
+	JNZ         loop30
+
+end29:
 	VZEROUPPER
 	RET
 
 case18:
-loop28:
+most32:
+	SUBQ    $0x04, R9
+	JL      few33
 	VMOVUPD (CX), Z3
 	VMOVUPD 64(CX), Z4
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z5
+	VMOVUPD 64(CX), Z6
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z7
+	VMOVUPD 64(CX), Z8
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z9
+	VMOVUPD 64(CX), Z10
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop29:
-	VMULPD      (R9), Z3, Z3
-	VMULPD      64(R9), Z4, Z4
+loop34:
+	VMULPD      (R10), Z3, Z3
+	VMULPD      64(R10), Z4, Z4
+	VMULPD      128(R10), Z5, Z5
+	VMULPD      192(R10), Z6, Z6
+	VMULPD      256(R10), Z7, Z7
+	VMULPD      320(R10), Z8, Z8
+	VMULPD      384(R10), Z9, Z9
+	VMULPD      448(R10), Z10, Z10
+	VPERMILPD   $0x55, Z3, Z11
+	VFMADD231PD Z3, Z0, Z11
+	VPERMILPD   $0x55, Z4, Z3
+	VFMADD231PD Z4, Z0, Z3
+	VPERMILPD   $0x55, Z5, Z4
+	VFMADD231PD Z5, Z0, Z4
+	VPERMILPD   $0x55, Z6, Z5
+	VFMADD231PD Z6, Z0, Z5
+	VPERMILPD   $0x55, Z7, Z6
+	VFMADD231PD Z7, Z0, Z6
+	VPERMILPD   $0x55, Z8, Z7
+	VFMADD231PD Z8, Z0, Z7
+	VPERMILPD   $0x55, Z9, Z8
+	VFMADD231PD Z9, Z0, Z8
+	VPERMILPD   $0x55, Z10, Z9
+	VFMADD231PD Z10, Z0, Z9
+	VSHUFF64X2  $0xb1, Z11, Z11, Z10
+	VFMADD231PD Z11, Z1, Z10
+	VSHUFF64X2  $0xb1, Z3, Z3, Z11
+	VFMADD231PD Z3, Z1, Z11
+	VSHUFF64X2  $0xb1, Z4, Z4, Z3
+	VFMADD231PD Z4, Z1, Z3
+	VSHUFF64X2  $0xb1, Z5, Z5, Z4
+	VFMADD231PD Z5, Z1, Z4
+	VSHUFF64X2  $0xb1, Z6, Z6, Z5
+	VFMADD231PD Z6, Z1, Z5
+	VSHUFF64X2  $0xb1, Z7, Z7, Z6
+	VFMADD231PD Z7, Z1, Z6
+	VSHUFF64X2  $0xb1, Z8, Z8, Z7
+	VFMADD231PD Z8, Z1, Z7
+	VSHUFF64X2  $0xb1, Z9, Z9, Z8
+	VFMADD231PD Z9, Z1, Z8
+	VSHUFF64X2  $0x4e, Z10, Z10, Z9
+	VFMADD231PD Z10, Z2, Z9
+	VSHUFF64X2  $0x4e, Z11, Z11, Z10
+	VFMADD231PD Z11, Z2, Z10
+	VSHUFF64X2  $0x4e, Z3, Z3, Z11
+	VFMADD231PD Z3, Z2, Z11
+	VSHUFF64X2  $0x4e, Z4, Z4, Z12
+	VFMADD231PD Z4, Z2, Z12
+	VSHUFF64X2  $0x4e, Z5, Z5, Z3
+	VFMADD231PD Z5, Z2, Z3
+	VSHUFF64X2  $0x4e, Z6, Z6, Z13
+	VFMADD231PD Z6, Z2, Z13
+	VSHUFF64X2  $0x4e, Z7, Z7, Z4
+	VFMADD231PD Z7, Z2, Z4
+	VSHUFF64X2  $0x4e, Z8, Z8, Z14
+	VFMADD231PD Z8, Z2, Z14
+	VADDPD      Z10, Z9, Z5
+	VSUBPD      Z10, Z9, Z10
+	VADDPD      Z12, Z11, Z6
+	VSUBPD      Z12, Z11, Z12
+	VADDPD      Z13, Z3, Z7
+	VSUBPD      Z13, Z3, Z13
+	VADDPD      Z14, Z4, Z9
+	VSUBPD      Z14, Z4, Z14
+	VMOVAPD     Z5, Z3
+	VMOVAPD     Z10, Z4
+	VMOVAPD     Z6, Z5
+	VMOVAPD     Z12, Z6
+	VMOVAPD     Z7, Z7
+	VMOVAPD     Z13, Z8
+	VMOVAPD     Z9, Z9
+	VMOVAPD     Z14, Z10
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop34
+	VMULPD      (BX), Z3, Z3
+	VMULPD      64(BX), Z4, Z4
+	VMULPD      128(BX), Z5, Z5
+	VMULPD      192(BX), Z6, Z6
+	VMULPD      256(BX), Z7, Z7
+	VMULPD      320(BX), Z8, Z8
+	VMULPD      384(BX), Z9, Z9
+	VMULPD      448(BX), Z10, Z10
+	VMOVUPD     Z3, (AX)
+	VMOVUPD     Z4, 64(AX)
+	VMOVUPD     Z5, 128(AX)
+	VMOVUPD     Z6, 192(AX)
+	VMOVUPD     Z7, 256(AX)
+	VMOVUPD     Z8, 320(AX)
+	VMOVUPD     Z9, 384(AX)
+	VMOVUPD     Z10, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most32
+
+few33:
+	ADDQ $0x04, R9
+	JZ   end35
+
+loop36:
+	VMOVUPD (CX), Z3
+	VMOVUPD 64(CX), Z4
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop37:
+	VMULPD      (R10), Z3, Z3
+	VMULPD      64(R10), Z4, Z4
 	VPERMILPD   $0x55, Z3, Z5
 	VFMADD231PD Z3, Z0, Z5
 	VPERMILPD   $0x55, Z4, Z3
@@ -4176,30 +5141,147 @@ loop29:
 	VSUBPD      Z4, Z3, Z4
 	VMOVAPD     Z5, Z3
 	VMOVAPD     Z4, Z4
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop29
+	JNZ         loop37
 	VMULPD      (BX), Z3, Z3
 	VMULPD      64(BX), Z4, Z4
 	VMOVUPD     Z3, (AX)
 	VMOVUPD     Z4, 64(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop28
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	DECQ        R9
+	JNZ         loop36
+
+end35:
 	VZEROUPPER
 	RET
 
 case19:
-loop30:
+most38:
+	SUBQ    $0x08, R9
+	JL      few39
 	VMOVUPD (CX), Z3
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z4
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z5
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z6
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z7
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z8
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z9
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z10
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop31:
-	VMULPD      (R9), Z3, Z3
+loop40:
+	VMULPD      (R10), Z3, Z3
+	VMULPD      64(R10), Z4, Z4
+	VMULPD      128(R10), Z5, Z5
+	VMULPD      192(R10), Z6, Z6
+	VMULPD      256(R10), Z7, Z7
+	VMULPD      320(R10), Z8, Z8
+	VMULPD      384(R10), Z9, Z9
+	VMULPD      448(R10), Z10, Z10
+	VPERMILPD   $0x55, Z3, Z11
+	VFMADD231PD Z3, Z0, Z11
+	VPERMILPD   $0x55, Z4, Z3
+	VFMADD231PD Z4, Z0, Z3
+	VPERMILPD   $0x55, Z5, Z4
+	VFMADD231PD Z5, Z0, Z4
+	VPERMILPD   $0x55, Z6, Z5
+	VFMADD231PD Z6, Z0, Z5
+	VPERMILPD   $0x55, Z7, Z6
+	VFMADD231PD Z7, Z0, Z6
+	VPERMILPD   $0x55, Z8, Z7
+	VFMADD231PD Z8, Z0, Z7
+	VPERMILPD   $0x55, Z9, Z8
+	VFMADD231PD Z9, Z0, Z8
+	VPERMILPD   $0x55, Z10, Z9
+	VFMADD231PD Z10, Z0, Z9
+	VSHUFF64X2  $0xb1, Z11, Z11, Z10
+	VFMADD231PD Z11, Z1, Z10
+	VSHUFF64X2  $0xb1, Z3, Z3, Z11
+	VFMADD231PD Z3, Z1, Z11
+	VSHUFF64X2  $0xb1, Z4, Z4, Z3
+	VFMADD231PD Z4, Z1, Z3
+	VSHUFF64X2  $0xb1, Z5, Z5, Z4
+	VFMADD231PD Z5, Z1, Z4
+	VSHUFF64X2  $0xb1, Z6, Z6, Z5
+	VFMADD231PD Z6, Z1, Z5
+	VSHUFF64X2  $0xb1, Z7, Z7, Z6
+	VFMADD231PD Z7, Z1, Z6
+	VSHUFF64X2  $0xb1, Z8, Z8, Z7
+	VFMADD231PD Z8, Z1, Z7
+	VSHUFF64X2  $0xb1, Z9, Z9, Z8
+	VFMADD231PD Z9, Z1, Z8
+	VSHUFF64X2  $0x4e, Z10, Z10, Z9
+	VFMADD231PD Z10, Z2, Z9
+	VSHUFF64X2  $0x4e, Z11, Z11, Z10
+	VFMADD231PD Z11, Z2, Z10
+	VSHUFF64X2  $0x4e, Z3, Z3, Z11
+	VFMADD231PD Z3, Z2, Z11
+	VSHUFF64X2  $0x4e, Z4, Z4, Z12
+	VFMADD231PD Z4, Z2, Z12
+	VSHUFF64X2  $0x4e, Z5, Z5, Z13
+	VFMADD231PD Z5, Z2, Z13
+	VSHUFF64X2  $0x4e, Z6, Z6, Z14
+	VFMADD231PD Z6, Z2, Z14
+	VSHUFF64X2  $0x4e, Z7, Z7, Z15
+	VFMADD231PD Z7, Z2, Z15
+	VSHUFF64X2  $0x4e, Z8, Z8, Z16
+	VFMADD231PD Z8, Z2, Z16
+	VMOVAPD     Z9, Z3
+	VMOVAPD     Z10, Z4
+	VMOVAPD     Z11, Z5
+	VMOVAPD     Z12, Z6
+	VMOVAPD     Z13, Z7
+	VMOVAPD     Z14, Z8
+	VMOVAPD     Z15, Z9
+	VMOVAPD     Z16, Z10
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop40
+	VMULPD      (BX), Z3, Z3
+	VMULPD      64(BX), Z4, Z4
+	VMULPD      128(BX), Z5, Z5
+	VMULPD      192(BX), Z6, Z6
+	VMULPD      256(BX), Z7, Z7
+	VMULPD      320(BX), Z8, Z8
+	VMULPD      384(BX), Z9, Z9
+	VMULPD      448(BX), Z10, Z10
+	VMOVUPD     Z3, (AX)
+	VMOVUPD     Z4, 64(AX)
+	VMOVUPD     Z5, 128(AX)
+	VMOVUPD     Z6, 192(AX)
+	VMOVUPD     Z7, 256(AX)
+	VMOVUPD     Z8, 320(AX)
+	VMOVUPD     Z9, 384(AX)
+	VMOVUPD     Z10, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most38
+
+few39:
+	ADDQ $0x08, R9
+	JZ   end41
+
+loop42:
+	VMOVUPD (CX), Z3
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop43:
+	VMULPD      (R10), Z3, Z3
 	VPERMILPD   $0x55, Z3, Z4
 	VFMADD231PD Z3, Z0, Z4
 	VSHUFF64X2  $0xb1, Z4, Z4, Z3
@@ -4207,69 +5289,256 @@ loop31:
 	VSHUFF64X2  $0x4e, Z3, Z3, Z4
 	VFMADD231PD Z3, Z2, Z4
 	VMOVAPD     Z4, Z3
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop31
+	JNZ         loop43
 	VMULPD      (BX), Z3, Z3
 	VMOVUPD     Z3, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop30
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop42
+
+end41:
 	VZEROUPPER
 	RET
 
 case20:
-loop32:
+most44:
+	SUBQ    $0x08, R9
+	JL      few45
 	VMOVUPD (CX), Z2
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z3
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z4
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z5
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z6
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z7
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z8
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z9
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop33:
-	VMULPD      (R9), Z2, Z2
+loop46:
+	VMULPD      (R10), Z2, Z2
+	VMULPD      64(R10), Z3, Z3
+	VMULPD      128(R10), Z4, Z4
+	VMULPD      192(R10), Z5, Z5
+	VMULPD      256(R10), Z6, Z6
+	VMULPD      320(R10), Z7, Z7
+	VMULPD      384(R10), Z8, Z8
+	VMULPD      448(R10), Z9, Z9
+	VPERMILPD   $0x55, Z2, Z10
+	VFMADD231PD Z2, Z0, Z10
+	VPERMILPD   $0x55, Z3, Z2
+	VFMADD231PD Z3, Z0, Z2
+	VPERMILPD   $0x55, Z4, Z3
+	VFMADD231PD Z4, Z0, Z3
+	VPERMILPD   $0x55, Z5, Z4
+	VFMADD231PD Z5, Z0, Z4
+	VPERMILPD   $0x55, Z6, Z5
+	VFMADD231PD Z6, Z0, Z5
+	VPERMILPD   $0x55, Z7, Z6
+	VFMADD231PD Z7, Z0, Z6
+	VPERMILPD   $0x55, Z8, Z7
+	VFMADD231PD Z8, Z0, Z7
+	VPERMILPD   $0x55, Z9, Z8
+	VFMADD231PD Z9, Z0, Z8
+	VSHUFF64X2  $0xb1, Z10, Z10, Z9
+	VFMADD231PD Z10, Z1, Z9
+	VSHUFF64X2  $0xb1, Z2, Z2, Z10
+	VFMADD231PD Z2, Z1, Z10
+	VSHUFF64X2  $0xb1, Z3, Z3, Z11
+	VFMADD231PD Z3, Z1, Z11
+	VSHUFF64X2  $0xb1, Z4, Z4, Z12
+	VFMADD231PD Z4, Z1, Z12
+	VSHUFF64X2  $0xb1, Z5, Z5, Z13
+	VFMADD231PD Z5, Z1, Z13
+	VSHUFF64X2  $0xb1, Z6, Z6, Z14
+	VFMADD231PD Z6, Z1, Z14
+	VSHUFF64X2  $0xb1, Z7, Z7, Z15
+	VFMADD231PD Z7, Z1, Z15
+	VSHUFF64X2  $0xb1, Z8, Z8, Z16
+	VFMADD231PD Z8, Z1, Z16
+	VMOVAPD     Z9, Z2
+	VMOVAPD     Z10, Z3
+	VMOVAPD     Z11, Z4
+	VMOVAPD     Z12, Z5
+	VMOVAPD     Z13, Z6
+	VMOVAPD     Z14, Z7
+	VMOVAPD     Z15, Z8
+	VMOVAPD     Z16, Z9
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop46
+	VMULPD      (BX), Z2, Z2
+	VMULPD      64(BX), Z3, Z3
+	VMULPD      128(BX), Z4, Z4
+	VMULPD      192(BX), Z5, Z5
+	VMULPD      256(BX), Z6, Z6
+	VMULPD      320(BX), Z7, Z7
+	VMULPD      384(BX), Z8, Z8
+	VMULPD      448(BX), Z9, Z9
+	VMOVUPD     Z2, (AX)
+	VMOVUPD     Z3, 64(AX)
+	VMOVUPD     Z4, 128(AX)
+	VMOVUPD     Z5, 192(AX)
+	VMOVUPD     Z6, 256(AX)
+	VMOVUPD     Z7, 320(AX)
+	VMOVUPD     Z8, 384(AX)
+	VMOVUPD     Z9, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most44
+
+few45:
+	ADDQ $0x08, R9
+	JZ   end47
+
+loop48:
+	VMOVUPD (CX), Z2
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop49:
+	VMULPD      (R10), Z2, Z2
 	VPERMILPD   $0x55, Z2, Z3
 	VFMADD231PD Z2, Z0, Z3
 	VSHUFF64X2  $0xb1, Z3, Z3, Z2
 	VFMADD231PD Z3, Z1, Z2
 	VMOVAPD     Z2, Z2
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop33
+	JNZ         loop49
 	VMULPD      (BX), Z2, Z2
 	VMOVUPD     Z2, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop32
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop48
+
+end47:
 	VZEROUPPER
 	RET
 
 case21:
-loop34:
+most50:
+	SUBQ    $0x08, R9
+	JL      few51
 	VMOVUPD (CX), Z1
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z2
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z3
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z4
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z5
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z6
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z7
+	ADDQ    R8, CX
+	VMOVUPD (CX), Z8
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop35:
-	VMULPD      (R9), Z1, Z1
+loop52:
+	VMULPD      (R10), Z1, Z1
+	VMULPD      64(R10), Z2, Z2
+	VMULPD      128(R10), Z3, Z3
+	VMULPD      192(R10), Z4, Z4
+	VMULPD      256(R10), Z5, Z5
+	VMULPD      320(R10), Z6, Z6
+	VMULPD      384(R10), Z7, Z7
+	VMULPD      448(R10), Z8, Z8
+	VPERMILPD   $0x55, Z1, Z9
+	VFMADD231PD Z1, Z0, Z9
+	VPERMILPD   $0x55, Z2, Z10
+	VFMADD231PD Z2, Z0, Z10
+	VPERMILPD   $0x55, Z3, Z11
+	VFMADD231PD Z3, Z0, Z11
+	VPERMILPD   $0x55, Z4, Z12
+	VFMADD231PD Z4, Z0, Z12
+	VPERMILPD   $0x55, Z5, Z13
+	VFMADD231PD Z5, Z0, Z13
+	VPERMILPD   $0x55, Z6, Z14
+	VFMADD231PD Z6, Z0, Z14
+	VPERMILPD   $0x55, Z7, Z15
+	VFMADD231PD Z7, Z0, Z15
+	VPERMILPD   $0x55, Z8, Z16
+	VFMADD231PD Z8, Z0, Z16
+	VMOVAPD     Z9, Z1
+	VMOVAPD     Z10, Z2
+	VMOVAPD     Z11, Z3
+	VMOVAPD     Z12, Z4
+	VMOVAPD     Z13, Z5
+	VMOVAPD     Z14, Z6
+	VMOVAPD     Z15, Z7
+	VMOVAPD     Z16, Z8
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop52
+	VMULPD      (BX), Z1, Z1
+	VMULPD      64(BX), Z2, Z2
+	VMULPD      128(BX), Z3, Z3
+	VMULPD      192(BX), Z4, Z4
+	VMULPD      256(BX), Z5, Z5
+	VMULPD      320(BX), Z6, Z6
+	VMULPD      384(BX), Z7, Z7
+	VMULPD      448(BX), Z8, Z8
+	VMOVUPD     Z1, (AX)
+	VMOVUPD     Z2, 64(AX)
+	VMOVUPD     Z3, 128(AX)
+	VMOVUPD     Z4, 192(AX)
+	VMOVUPD     Z5, 256(AX)
+	VMOVUPD     Z6, 320(AX)
+	VMOVUPD     Z7, 384(AX)
+	VMOVUPD     Z8, 448(AX)
+	ADDQ        $0x00000200, AX
+	ADDQ        $0x00000200, DX
+	ADDQ        $0x00000200, BX
+	JMP         most50
+
+few51:
+	ADDQ $0x08, R9
+	JZ   end53
+
+loop54:
+	VMOVUPD (CX), Z1
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop55:
+	VMULPD      (R10), Z1, Z1
 	VPERMILPD   $0x55, Z1, Z2
 	VFMADD231PD Z1, Z0, Z2
 	VMOVAPD     Z2, Z1
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop35
+	JNZ         loop55
 	VMULPD      (BX), Z1, Z1
 	VMOVUPD     Z1, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop34
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop54
+
+end53:
 	VZEROUPPER
 	RET
 
@@ -4284,7 +5553,7 @@ TEXT ·hadamardFirst64_avx512(SB), NOSPLIT, $0-32
 	VMOVUPD hadamard_sign64_2<>+0(SB), Z1
 	VMOVUPD hadamard_sign64_4<>+0(SB), Z2
 
-loop36:
+loop56:
 	VMOVUPD     (CX), Z3
 	VMULPD      (DX), Z3, Z3
 	VMOVUPD     64(CX), Z4
@@ -4497,7 +5766,7 @@ loop36:
 	ADDQ        $0x00000400, CX
 	ADDQ        $0x00000400, DX
 	DECQ        BX
-	JNZ         loop36
+	JNZ         loop56
 	VZEROUPPER
 	RET
 
@@ -4515,7 +5784,7 @@ TEXT ·hadamardGather64_avx512(SB), NOSPLIT, $0-48
 	VPBROADCASTD mask+32(FP), Y3
 	KXNORW       K1, K1, K1
 
-loop37:
+loop57:
 	VXORPD      Z4, Z4, Z4
 	VPANDD      (DX), Y3, Y5
 	KXNORW      K1, K1, K2
@@ -4776,7 +6045,7 @@ loop37:
 	ADDQ        $0x00000400, BX
 	ADDQ        $0x00000200, DX
 	DECQ        SI
-	JNZ         loop37
+	JNZ         loop57
 	VZEROUPPER
 	RET
 
@@ -4790,21 +6059,21 @@ TEXT ·hadamardRadix64_avx512(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), SI
 	LEAQ (BX)(DX*4), DI
 	CMPQ CX, $0x00000008
-	JE   case39
+	JE   case59
 	CMPQ CX, $0x00000004
-	JE   case40
+	JE   case60
 	CMPQ CX, $0x00000002
-	JE   case41
+	JE   case61
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x04, R8
 
-loop42:
+loop62:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop43:
+loop63:
 	VMOVUPD (R9), Z0
 	VMOVUPD (R9)(DX*1), Z1
 	VMOVUPD (R9)(DX*2), Z2
@@ -4904,24 +6173,24 @@ loop43:
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R10
 	DECQ    R11
-	JNZ     loop43
+	JNZ     loop63
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop42
+	JNZ     loop62
 	VZEROUPPER
 	RET
 
-case39:
+case59:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x03, R8
 
-loop44:
+loop64:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop45:
+loop65:
 	VMOVUPD (R9), Z0
 	VMOVUPD (R9)(DX*1), Z1
 	VMOVUPD (R9)(DX*2), Z2
@@ -4965,24 +6234,24 @@ loop45:
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R10
 	DECQ    R11
-	JNZ     loop45
+	JNZ     loop65
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop44
+	JNZ     loop64
 	VZEROUPPER
 	RET
 
-case40:
+case60:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, SI
 	SHLQ $0x02, SI
 
-loop46:
+loop66:
 	MOVQ columns+24(FP), R9
 	MOVQ AX, DI
 	LEAQ (AX)(DX*8), R8
 
-loop47:
+loop67:
 	VMOVUPD (DI), Z0
 	VMOVUPD (DI)(DX*1), Z1
 	VMOVUPD (DI)(DX*2), Z2
@@ -5002,24 +6271,24 @@ loop47:
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, R8
 	DECQ    R9
-	JNZ     loop47
+	JNZ     loop67
 	ADDQ    SI, AX
 	DECQ    CX
-	JNZ     loop46
+	JNZ     loop66
 	VZEROUPPER
 	RET
 
-case41:
+case61:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, BX
 	SHLQ $0x01, BX
 
-loop48:
+loop68:
 	MOVQ columns+24(FP), R8
 	MOVQ AX, SI
 	LEAQ (AX)(DX*8), DI
 
-loop49:
+loop69:
 	VMOVUPD (SI), Z0
 	VMOVUPD (SI)(DX*1), Z1
 	VADDPD  Z1, Z0, Z2
@@ -5029,10 +6298,10 @@ loop49:
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
 	DECQ    R8
-	JNZ     loop49
+	JNZ     loop69
 	ADDQ    BX, AX
 	DECQ    CX
-	JNZ     loop48
+	JNZ     loop68
 	VZEROUPPER
 	RET
 
@@ -5047,18 +6316,18 @@ TEXT ·hadamardScaled64_avx512(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), DI
 	LEAQ (SI)(DX*4), R8
 	CMPQ CX, $0x00000008
-	JE   case51
+	JE   case71
 	CMPQ CX, $0x00000004
-	JE   case52
+	JE   case72
 	CMPQ CX, $0x00000002
-	JE   case53
+	JE   case73
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop54:
+loop74:
 	VMOVUPD (CX), Z0
 	VMOVUPD (CX)(DX*1), Z1
 	VMOVUPD (CX)(DX*2), Z2
@@ -5176,18 +6445,18 @@ loop54:
 	ADDQ    $0x00000040, R10
 	ADDQ    $0x00000040, BX
 	DECQ    R9
-	JNZ     loop54
+	JNZ     loop74
 	VZEROUPPER
 	RET
 
-case51:
+case71:
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop55:
+loop75:
 	VMOVUPD (CX), Z0
 	VMOVUPD (CX)(DX*1), Z1
 	VMOVUPD (CX)(DX*2), Z2
@@ -5241,18 +6510,18 @@ loop55:
 	ADDQ    $0x00000040, R10
 	ADDQ    $0x00000040, BX
 	DECQ    R9
-	JNZ     loop55
+	JNZ     loop75
 	VZEROUPPER
 	RET
 
-case52:
+case72:
 	MOVQ columns+32(FP), DI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R8
 	LEAQ (BX)(DX*8), BX
 
-loop56:
+loop76:
 	VMOVUPD (CX), Z0
 	VMOVUPD (CX)(DX*1), Z1
 	VMOVUPD (CX)(DX*2), Z2
@@ -5278,18 +6547,18 @@ loop56:
 	ADDQ    $0x00000040, R8
 	ADDQ    $0x00000040, BX
 	DECQ    DI
-	JNZ     loop56
+	JNZ     loop76
 	VZEROUPPER
 	RET
 
-case53:
+case73:
 	MOVQ columns+32(FP), SI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, DI
 	LEAQ (BX)(DX*8), BX
 
-loop57:
+loop77:
 	VMOVUPD (CX), Z0
 	VMOVUPD (CX)(DX*1), Z1
 	VADDPD  Z1, Z0, Z2
@@ -5303,7 +6572,7 @@ loop57:
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, BX
 	DECQ    SI
-	JNZ     loop57
+	JNZ     loop77
 	VZEROUPPER
 	RET
 
@@ -5547,16 +6816,17 @@ loop12:
 	VZEROUPPER
 	RET
 
-// func hadamardChain32_avx2(dst *float32, src *float32, d *float32, s *float32, n int, rounds int, round int, dstStep int, srcStep int, dStep int, sStep int, count int)
+// func hadamardChain32_avx2(dst *float32, src *float32, d *float32, s *float32, n int, rounds int, round int, step int, count int)
 // Requires: AVX, FMA3
-TEXT ·hadamardChain32_avx2(SB), NOSPLIT, $0-96
+TEXT ·hadamardChain32_avx2(SB), NOSPLIT, $0-72
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    d+16(FP), DX
 	MOVQ    s+24(FP), BX
 	MOVQ    n+32(FP), SI
 	MOVQ    round+48(FP), DI
-	MOVQ    count+88(FP), R8
+	MOVQ    step+56(FP), R8
+	MOVQ    count+64(FP), R9
 	VMOVUPS hadamard_sign32_1<>+0(SB), Y0
 	VMOVUPS hadamard_sign32_2<>+0(SB), Y1
 	VMOVUPS hadamard_sign32_4<>+0(SB), Y2
@@ -5580,18 +6850,19 @@ loop19:
 	VMOVUPS 160(CX), Y8
 	VMOVUPS 192(CX), Y9
 	VMOVUPS 224(CX), Y10
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
 loop20:
-	VMULPS      (R9), Y3, Y3
-	VMULPS      32(R9), Y4, Y4
-	VMULPS      64(R9), Y5, Y5
-	VMULPS      96(R9), Y6, Y6
-	VMULPS      128(R9), Y7, Y7
-	VMULPS      160(R9), Y8, Y8
-	VMULPS      192(R9), Y9, Y9
-	VMULPS      224(R9), Y10, Y10
+	VMULPS      (R10), Y3, Y3
+	VMULPS      32(R10), Y4, Y4
+	VMULPS      64(R10), Y5, Y5
+	VMULPS      96(R10), Y6, Y6
+	VMULPS      128(R10), Y7, Y7
+	VMULPS      160(R10), Y8, Y8
+	VMULPS      192(R10), Y9, Y9
+	VMULPS      224(R10), Y10, Y10
 	VPERMILPS   $0xb1, Y3, Y11
 	VFMADD231PS Y3, Y0, Y11
 	VPERMILPS   $0xb1, Y4, Y3
@@ -5672,7 +6943,7 @@ loop20:
 	VMOVAPS     Y9, Y8
 	VMOVAPS     Y11, Y9
 	VMOVAPS     Y12, Y10
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
 	JNZ         loop20
 	VMULPS      (BX), Y3, Y3
@@ -5691,11 +6962,10 @@ loop20:
 	VMOVUPS     Y8, 160(AX)
 	VMOVUPS     Y9, 192(AX)
 	VMOVUPS     Y10, 224(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, DX
+	ADDQ        $0x00000100, BX
+	DECQ        R9
 	JNZ         loop19
 	VZEROUPPER
 	RET
@@ -5706,14 +6976,15 @@ loop21:
 	VMOVUPS 32(CX), Y4
 	VMOVUPS 64(CX), Y5
 	VMOVUPS 96(CX), Y6
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
 loop22:
-	VMULPS      (R9), Y3, Y3
-	VMULPS      32(R9), Y4, Y4
-	VMULPS      64(R9), Y5, Y5
-	VMULPS      96(R9), Y6, Y6
+	VMULPS      (R10), Y3, Y3
+	VMULPS      32(R10), Y4, Y4
+	VMULPS      64(R10), Y5, Y5
+	VMULPS      96(R10), Y6, Y6
 	VPERMILPS   $0xb1, Y3, Y7
 	VFMADD231PS Y3, Y0, Y7
 	VPERMILPS   $0xb1, Y4, Y3
@@ -5750,7 +7021,7 @@ loop22:
 	VMOVAPS     Y7, Y4
 	VMOVAPS     Y5, Y5
 	VMOVAPS     Y8, Y6
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
 	JNZ         loop22
 	VMULPS      (BX), Y3, Y3
@@ -5761,25 +7032,94 @@ loop22:
 	VMOVUPS     Y4, 32(AX)
 	VMOVUPS     Y5, 64(AX)
 	VMOVUPS     Y6, 96(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	DECQ        R9
 	JNZ         loop21
 	VZEROUPPER
 	RET
 
 case15:
-loop23:
+most23:
+	SUBQ    $0x02, R9
+	JL      few24
 	VMOVUPS (CX), Y3
 	VMOVUPS 32(CX), Y4
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y5
+	VMOVUPS 32(CX), Y6
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop24:
-	VMULPS      (R9), Y3, Y3
-	VMULPS      32(R9), Y4, Y4
+loop25:
+	VMULPS      (R10), Y3, Y3
+	VMULPS      32(R10), Y4, Y4
+	VMULPS      64(R10), Y5, Y5
+	VMULPS      96(R10), Y6, Y6
+	VPERMILPS   $0xb1, Y3, Y7
+	VFMADD231PS Y3, Y0, Y7
+	VPERMILPS   $0xb1, Y4, Y3
+	VFMADD231PS Y4, Y0, Y3
+	VPERMILPS   $0xb1, Y5, Y4
+	VFMADD231PS Y5, Y0, Y4
+	VPERMILPS   $0xb1, Y6, Y5
+	VFMADD231PS Y6, Y0, Y5
+	VPERMILPD   $0x55, Y7, Y6
+	VFMADD231PS Y7, Y1, Y6
+	VPERMILPD   $0x55, Y3, Y7
+	VFMADD231PS Y3, Y1, Y7
+	VPERMILPD   $0x55, Y4, Y3
+	VFMADD231PS Y4, Y1, Y3
+	VPERMILPD   $0x55, Y5, Y4
+	VFMADD231PS Y5, Y1, Y4
+	VPERM2F128  $0x01, Y6, Y6, Y5
+	VFMADD231PS Y6, Y2, Y5
+	VPERM2F128  $0x01, Y7, Y7, Y6
+	VFMADD231PS Y7, Y2, Y6
+	VPERM2F128  $0x01, Y3, Y3, Y7
+	VFMADD231PS Y3, Y2, Y7
+	VPERM2F128  $0x01, Y4, Y4, Y8
+	VFMADD231PS Y4, Y2, Y8
+	VADDPS      Y6, Y5, Y3
+	VSUBPS      Y6, Y5, Y6
+	VADDPS      Y8, Y7, Y5
+	VSUBPS      Y8, Y7, Y8
+	VMOVAPS     Y3, Y3
+	VMOVAPS     Y6, Y4
+	VMOVAPS     Y5, Y5
+	VMOVAPS     Y8, Y6
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop25
+	VMULPS      (BX), Y3, Y3
+	VMULPS      32(BX), Y4, Y4
+	VMULPS      64(BX), Y5, Y5
+	VMULPS      96(BX), Y6, Y6
+	VMOVUPS     Y3, (AX)
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y5, 64(AX)
+	VMOVUPS     Y6, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	JMP         most23
+
+few24:
+	ADDQ $0x02, R9
+	JZ   end26
+
+loop27:
+	VMOVUPS (CX), Y3
+	VMOVUPS 32(CX), Y4
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop28:
+	VMULPS      (R10), Y3, Y3
+	VMULPS      32(R10), Y4, Y4
 	VPERMILPS   $0xb1, Y3, Y5
 	VFMADD231PS Y3, Y0, Y5
 	VPERMILPS   $0xb1, Y4, Y3
@@ -5796,30 +7136,99 @@ loop24:
 	VSUBPS      Y4, Y3, Y4
 	VMOVAPS     Y5, Y3
 	VMOVAPS     Y4, Y4
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop24
+	JNZ         loop28
 	VMULPS      (BX), Y3, Y3
 	VMULPS      32(BX), Y4, Y4
 	VMOVUPS     Y3, (AX)
 	VMOVUPS     Y4, 32(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop23
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop27
+
+end26:
 	VZEROUPPER
 	RET
 
 case16:
-loop25:
+most29:
+	SUBQ    $0x04, R9
+	JL      few30
 	VMOVUPS (CX), Y3
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y4
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y5
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y6
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop26:
-	VMULPS      (R9), Y3, Y3
+loop31:
+	VMULPS      (R10), Y3, Y3
+	VMULPS      32(R10), Y4, Y4
+	VMULPS      64(R10), Y5, Y5
+	VMULPS      96(R10), Y6, Y6
+	VPERMILPS   $0xb1, Y3, Y7
+	VFMADD231PS Y3, Y0, Y7
+	VPERMILPS   $0xb1, Y4, Y3
+	VFMADD231PS Y4, Y0, Y3
+	VPERMILPS   $0xb1, Y5, Y4
+	VFMADD231PS Y5, Y0, Y4
+	VPERMILPS   $0xb1, Y6, Y5
+	VFMADD231PS Y6, Y0, Y5
+	VPERMILPD   $0x55, Y7, Y6
+	VFMADD231PS Y7, Y1, Y6
+	VPERMILPD   $0x55, Y3, Y7
+	VFMADD231PS Y3, Y1, Y7
+	VPERMILPD   $0x55, Y4, Y3
+	VFMADD231PS Y4, Y1, Y3
+	VPERMILPD   $0x55, Y5, Y4
+	VFMADD231PS Y5, Y1, Y4
+	VPERM2F128  $0x01, Y6, Y6, Y5
+	VFMADD231PS Y6, Y2, Y5
+	VPERM2F128  $0x01, Y7, Y7, Y6
+	VFMADD231PS Y7, Y2, Y6
+	VPERM2F128  $0x01, Y3, Y3, Y7
+	VFMADD231PS Y3, Y2, Y7
+	VPERM2F128  $0x01, Y4, Y4, Y8
+	VFMADD231PS Y4, Y2, Y8
+	VMOVAPS     Y5, Y3
+	VMOVAPS     Y6, Y4
+	VMOVAPS     Y7, Y5
+	VMOVAPS     Y8, Y6
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop31
+	VMULPS      (BX), Y3, Y3
+	VMULPS      32(BX), Y4, Y4
+	VMULPS      64(BX), Y5, Y5
+	VMULPS      96(BX), Y6, Y6
+	VMOVUPS     Y3, (AX)
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y5, 64(AX)
+	VMOVUPS     Y6, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	JMP         most29
+
+few30:
+	ADDQ $0x04, R9
+	JZ   end32
+
+loop33:
+	VMOVUPS (CX), Y3
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop34:
+	VMULPS      (R10), Y3, Y3
 	VPERMILPS   $0xb1, Y3, Y4
 	VFMADD231PS Y3, Y0, Y4
 	VPERMILPD   $0x55, Y4, Y3
@@ -5827,69 +7236,184 @@ loop26:
 	VPERM2F128  $0x01, Y3, Y3, Y4
 	VFMADD231PS Y3, Y2, Y4
 	VMOVAPS     Y4, Y3
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop26
+	JNZ         loop34
 	VMULPS      (BX), Y3, Y3
 	VMOVUPS     Y3, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop25
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, BX
+	DECQ        R9
+	JNZ         loop33
+
+end32:
 	VZEROUPPER
 	RET
 
 case17:
-loop27:
+most35:
+	SUBQ    $0x04, R9
+	JL      few36
 	VMOVUPS (CX), Y2
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y3
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y4
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y5
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop28:
-	VMULPS      (R9), Y2, Y2
+loop37:
+	VMULPS      (R10), Y2, Y2
+	VMULPS      32(R10), Y3, Y3
+	VMULPS      64(R10), Y4, Y4
+	VMULPS      96(R10), Y5, Y5
+	VPERMILPS   $0xb1, Y2, Y6
+	VFMADD231PS Y2, Y0, Y6
+	VPERMILPS   $0xb1, Y3, Y2
+	VFMADD231PS Y3, Y0, Y2
+	VPERMILPS   $0xb1, Y4, Y3
+	VFMADD231PS Y4, Y0, Y3
+	VPERMILPS   $0xb1, Y5, Y4
+	VFMADD231PS Y5, Y0, Y4
+	VPERMILPD   $0x55, Y6, Y5
+	VFMADD231PS Y6, Y1, Y5
+	VPERMILPD   $0x55, Y2, Y6
+	VFMADD231PS Y2, Y1, Y6
+	VPERMILPD   $0x55, Y3, Y7
+	VFMADD231PS Y3, Y1, Y7
+	VPERMILPD   $0x55, Y4, Y8
+	VFMADD231PS Y4, Y1, Y8
+	VMOVAPS     Y5, Y2
+	VMOVAPS     Y6, Y3
+	VMOVAPS     Y7, Y4
+	VMOVAPS     Y8, Y5
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop37
+	VMULPS      (BX), Y2, Y2
+	VMULPS      32(BX), Y3, Y3
+	VMULPS      64(BX), Y4, Y4
+	VMULPS      96(BX), Y5, Y5
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	JMP         most35
+
+few36:
+	ADDQ $0x04, R9
+	JZ   end38
+
+loop39:
+	VMOVUPS (CX), Y2
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop40:
+	VMULPS      (R10), Y2, Y2
 	VPERMILPS   $0xb1, Y2, Y3
 	VFMADD231PS Y2, Y0, Y3
 	VPERMILPD   $0x55, Y3, Y2
 	VFMADD231PS Y3, Y1, Y2
 	VMOVAPS     Y2, Y2
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop28
+	JNZ         loop40
 	VMULPS      (BX), Y2, Y2
 	VMOVUPS     Y2, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop27
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, BX
+	DECQ        R9
+	JNZ         loop39
+
+end38:
 	VZEROUPPER
 	RET
 
 case18:
-loop29:
+most41:
+	SUBQ    $0x04, R9
+	JL      few42
 	VMOVUPS (CX), Y1
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y2
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y3
+	ADDQ    R8, CX
+	VMOVUPS (CX), Y4
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop30:
-	VMULPS      (R9), Y1, Y1
+loop43:
+	VMULPS      (R10), Y1, Y1
+	VMULPS      32(R10), Y2, Y2
+	VMULPS      64(R10), Y3, Y3
+	VMULPS      96(R10), Y4, Y4
+	VPERMILPS   $0xb1, Y1, Y5
+	VFMADD231PS Y1, Y0, Y5
+	VPERMILPS   $0xb1, Y2, Y6
+	VFMADD231PS Y2, Y0, Y6
+	VPERMILPS   $0xb1, Y3, Y7
+	VFMADD231PS Y3, Y0, Y7
+	VPERMILPS   $0xb1, Y4, Y8
+	VFMADD231PS Y4, Y0, Y8
+	VMOVAPS     Y5, Y1
+	VMOVAPS     Y6, Y2
+	VMOVAPS     Y7, Y3
+	VMOVAPS     Y8, Y4
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop43
+	VMULPS      (BX), Y1, Y1
+	VMULPS      32(BX), Y2, Y2
+	VMULPS      64(BX), Y3, Y3
+	VMULPS      96(BX), Y4, Y4
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	JMP         most41
+
+few42:
+	ADDQ $0x04, R9
+	JZ   end44
+
+loop45:
+	VMOVUPS (CX), Y1
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop46:
+	VMULPS      (R10), Y1, Y1
 	VPERMILPS   $0xb1, Y1, Y2
 	VFMADD231PS Y1, Y0, Y2
 	VMOVAPS     Y2, Y1
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop30
+	JNZ         loop46
 	VMULPS      (BX), Y1, Y1
 	VMOVUPS     Y1, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop29
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, BX
+	DECQ        R9
+	JNZ         loop45
+
+end44:
 	VZEROUPPER
 	RET
 
@@ -5904,7 +7428,7 @@ TEXT ·hadamardFirst32_avx2(SB), NOSPLIT, $0-32
 	VMOVUPS hadamard_sign32_2<>+0(SB), Y0
 	VMOVUPS hadamard_sign32_4<>+0(SB), Y1
 
-loop31:
+loop47:
 	VMOVSLDUP      (CX), Y2
 	VMOVSHDUP      (CX), Y3
 	VMOVSLDUP      (DX), Y4
@@ -6021,7 +7545,7 @@ loop31:
 	ADDQ           $0x00000100, CX
 	ADDQ           $0x00000100, DX
 	DECQ           BX
-	JNZ            loop31
+	JNZ            loop47
 	VZEROUPPER
 	RET
 
@@ -6038,7 +7562,7 @@ TEXT ·hadamardGather32_avx2(SB), NOSPLIT, $0-48
 	VMOVUPS      hadamard_sign32_4<>+0(SB), Y2
 	VPBROADCASTD mask+32(FP), Y3
 
-loop32:
+loop48:
 	VXORPS      Y4, Y4, Y4
 	VPAND       (DX), Y3, Y5
 	VPCMPEQD    Y0, Y0, Y6
@@ -6163,7 +7687,7 @@ loop32:
 	ADDQ        $0x00000100, BX
 	ADDQ        $0x00000100, DX
 	DECQ        SI
-	JNZ         loop32
+	JNZ         loop48
 	VZEROUPPER
 	RET
 
@@ -6177,19 +7701,19 @@ TEXT ·hadamardRadix32_avx2(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), SI
 	LEAQ (BX)(DX*4), DI
 	CMPQ CX, $0x00000004
-	JE   case34
+	JE   case50
 	CMPQ CX, $0x00000002
-	JE   case35
+	JE   case51
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x03, R8
 
-loop36:
+loop52:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop37:
+loop53:
 	VMOVUPS (R9), Y0
 	VMOVUPS (R9)(DX*1), Y1
 	VMOVUPS (R9)(DX*2), Y2
@@ -6233,24 +7757,24 @@ loop37:
 	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, R10
 	DECQ    R11
-	JNZ     loop37
+	JNZ     loop53
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop36
+	JNZ     loop52
 	VZEROUPPER
 	RET
 
-case34:
+case50:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, SI
 	SHLQ $0x02, SI
 
-loop38:
+loop54:
 	MOVQ columns+24(FP), R9
 	MOVQ AX, DI
 	LEAQ (AX)(DX*8), R8
 
-loop39:
+loop55:
 	VMOVUPS (DI), Y0
 	VMOVUPS (DI)(DX*1), Y1
 	VMOVUPS (DI)(DX*2), Y2
@@ -6270,24 +7794,24 @@ loop39:
 	ADDQ    $0x00000020, DI
 	ADDQ    $0x00000020, R8
 	DECQ    R9
-	JNZ     loop39
+	JNZ     loop55
 	ADDQ    SI, AX
 	DECQ    CX
-	JNZ     loop38
+	JNZ     loop54
 	VZEROUPPER
 	RET
 
-case35:
+case51:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, BX
 	SHLQ $0x01, BX
 
-loop40:
+loop56:
 	MOVQ columns+24(FP), R8
 	MOVQ AX, SI
 	LEAQ (AX)(DX*8), DI
 
-loop41:
+loop57:
 	VMOVUPS (SI), Y0
 	VMOVUPS (SI)(DX*1), Y1
 	VADDPS  Y1, Y0, Y2
@@ -6297,10 +7821,10 @@ loop41:
 	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, DI
 	DECQ    R8
-	JNZ     loop41
+	JNZ     loop57
 	ADDQ    BX, AX
 	DECQ    CX
-	JNZ     loop40
+	JNZ     loop56
 	VZEROUPPER
 	RET
 
@@ -6315,16 +7839,16 @@ TEXT ·hadamardScaled32_avx2(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), DI
 	LEAQ (SI)(DX*4), R8
 	CMPQ CX, $0x00000004
-	JE   case43
+	JE   case59
 	CMPQ CX, $0x00000002
-	JE   case44
+	JE   case60
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop45:
+loop61:
 	VMOVUPS (CX), Y0
 	VMOVUPS (CX)(DX*1), Y1
 	VMOVUPS (CX)(DX*2), Y2
@@ -6378,18 +7902,18 @@ loop45:
 	ADDQ    $0x00000020, R10
 	ADDQ    $0x00000020, BX
 	DECQ    R9
-	JNZ     loop45
+	JNZ     loop61
 	VZEROUPPER
 	RET
 
-case43:
+case59:
 	MOVQ columns+32(FP), DI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R8
 	LEAQ (BX)(DX*8), BX
 
-loop46:
+loop62:
 	VMOVUPS (CX), Y0
 	VMOVUPS (CX)(DX*1), Y1
 	VMOVUPS (CX)(DX*2), Y2
@@ -6415,18 +7939,18 @@ loop46:
 	ADDQ    $0x00000020, R8
 	ADDQ    $0x00000020, BX
 	DECQ    DI
-	JNZ     loop46
+	JNZ     loop62
 	VZEROUPPER
 	RET
 
-case44:
+case60:
 	MOVQ columns+32(FP), SI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, DI
 	LEAQ (BX)(DX*8), BX
 
-loop47:
+loop63:
 	VMOVUPS (CX), Y0
 	VMOVUPS (CX)(DX*1), Y1
 	VADDPS  Y1, Y0, Y2
@@ -6440,7 +7964,7 @@ loop47:
 	ADDQ    $0x00000020, DI
 	ADDQ    $0x00000020, BX
 	DECQ    SI
-	JNZ     loop47
+	JNZ     loop63
 	VZEROUPPER
 	RET
 
@@ -6453,7 +7977,7 @@ TEXT ·quadsZip32_avx2(SB), NOSPLIT, $0-32
 	MOVQ fours+24(FP), BX
 	LEAQ (DX)(DX*2), SI
 
-loop48:
+loop64:
 	VMOVUPS   (CX), X0
 	VMOVUPS   (CX)(DX*1), X1
 	VMOVUPS   (CX)(DX*2), X2
@@ -6473,7 +7997,7 @@ loop48:
 	ADDQ      $0x00000010, CX
 	ADDQ      $0x00000040, AX
 	DECQ      BX
-	JNZ       loop48
+	JNZ       loop64
 	RET
 
 // func quadsFirst32_avx2(dst *float32, src *float32, d *float32, blocks int)
@@ -6488,7 +8012,7 @@ TEXT ·quadsFirst32_avx2(SB), NOSPLIT, $0-32
 	VMOVUPS hadamard_sign32_4<>+0(SB), Y0
 	VMOVUPS hadamard_spread<>+0(SB), Y1
 
-loop49:
+loop65:
 	VBROADCASTSD (DX), Y2
 	VPERMILPS    Y1, Y2, Y2
 	VMULPS       (CX), Y2, Y2
@@ -6565,7 +8089,7 @@ loop49:
 	ADDQ         $0x00000100, CX
 	ADDQ         $0x00000040, DX
 	DECQ         BX
-	JNZ          loop49
+	JNZ          loop65
 	VZEROUPPER
 	RET
 
@@ -6583,7 +8107,7 @@ TEXT ·quadsGather32_avx2(SB), NOSPLIT, $0-48
 	VMOVUPS hadamard_sign32_2<>+0(SB), Y0
 	VMOVUPS hadamard_sign32_4<>+0(SB), Y0
 
-loop50:
+loop66:
 	MOVL           (DX), R8
 	ADDL           R8, R8
 	ANDL           SI, R8
@@ -6716,7 +8240,7 @@ loop50:
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
-	JNZ            loop50
+	JNZ            loop66
 	VZEROUPPER
 	RET
 
@@ -6730,7 +8254,7 @@ TEXT ·quadsUnzip32_avx2(SB), NOSPLIT, $0-40
 	MOVQ vectors+32(FP), SI
 	LEAQ (BX)(BX*2), DI
 
-loop51:
+loop67:
 	VMOVUPS   (CX), Y0
 	VMOVUPS   32(CX), Y1
 	VMOVUPS   64(CX), Y2
@@ -6756,7 +8280,7 @@ loop51:
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000020, DX
 	DECQ      SI
-	JNZ       loop51
+	JNZ       loop67
 	VZEROUPPER
 	RET
 
@@ -6949,16 +8473,17 @@ loop10:
 	VZEROUPPER
 	RET
 
-// func hadamardChain64_avx2(dst *float64, src *float64, d *float64, s *float64, n int, rounds int, round int, dstStep int, srcStep int, dStep int, sStep int, count int)
+// func hadamardChain64_avx2(dst *float64, src *float64, d *float64, s *float64, n int, rounds int, round int, step int, count int)
 // Requires: AVX, FMA3
-TEXT ·hadamardChain64_avx2(SB), NOSPLIT, $0-96
+TEXT ·hadamardChain64_avx2(SB), NOSPLIT, $0-72
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    d+16(FP), DX
 	MOVQ    s+24(FP), BX
 	MOVQ    n+32(FP), SI
 	MOVQ    round+48(FP), DI
-	MOVQ    count+88(FP), R8
+	MOVQ    step+56(FP), R8
+	MOVQ    count+64(FP), R9
 	VMOVUPD hadamard_sign64_1<>+0(SB), Y0
 	VMOVUPD hadamard_sign64_2<>+0(SB), Y1
 	CMPQ    SI, $0x00000010
@@ -6979,18 +8504,19 @@ loop16:
 	VMOVUPD 160(CX), Y7
 	VMOVUPD 192(CX), Y8
 	VMOVUPD 224(CX), Y9
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
 loop17:
-	VMULPD      (R9), Y2, Y2
-	VMULPD      32(R9), Y3, Y3
-	VMULPD      64(R9), Y4, Y4
-	VMULPD      96(R9), Y5, Y5
-	VMULPD      128(R9), Y6, Y6
-	VMULPD      160(R9), Y7, Y7
-	VMULPD      192(R9), Y8, Y8
-	VMULPD      224(R9), Y9, Y9
+	VMULPD      (R10), Y2, Y2
+	VMULPD      32(R10), Y3, Y3
+	VMULPD      64(R10), Y4, Y4
+	VMULPD      96(R10), Y5, Y5
+	VMULPD      128(R10), Y6, Y6
+	VMULPD      160(R10), Y7, Y7
+	VMULPD      192(R10), Y8, Y8
+	VMULPD      224(R10), Y9, Y9
 	VPERMILPD   $0x55, Y2, Y10
 	VFMADD231PD Y2, Y0, Y10
 	VPERMILPD   $0x55, Y3, Y2
@@ -7055,7 +8581,7 @@ loop17:
 	VMOVAPD     Y10, Y7
 	VMOVAPD     Y9, Y8
 	VMOVAPD     Y11, Y9
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
 	JNZ         loop17
 	VMULPD      (BX), Y2, Y2
@@ -7074,11 +8600,10 @@ loop17:
 	VMOVUPD     Y7, 160(AX)
 	VMOVUPD     Y8, 192(AX)
 	VMOVUPD     Y9, 224(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, DX
+	ADDQ        $0x00000100, BX
+	DECQ        R9
 	JNZ         loop16
 	VZEROUPPER
 	RET
@@ -7089,14 +8614,15 @@ loop18:
 	VMOVUPD 32(CX), Y3
 	VMOVUPD 64(CX), Y4
 	VMOVUPD 96(CX), Y5
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
 loop19:
-	VMULPD      (R9), Y2, Y2
-	VMULPD      32(R9), Y3, Y3
-	VMULPD      64(R9), Y4, Y4
-	VMULPD      96(R9), Y5, Y5
+	VMULPD      (R10), Y2, Y2
+	VMULPD      32(R10), Y3, Y3
+	VMULPD      64(R10), Y4, Y4
+	VMULPD      96(R10), Y5, Y5
 	VPERMILPD   $0x55, Y2, Y6
 	VFMADD231PD Y2, Y0, Y6
 	VPERMILPD   $0x55, Y3, Y2
@@ -7125,7 +8651,7 @@ loop19:
 	VMOVAPD     Y3, Y3
 	VMOVAPD     Y4, Y4
 	VMOVAPD     Y7, Y5
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
 	JNZ         loop19
 	VMULPD      (BX), Y2, Y2
@@ -7136,25 +8662,86 @@ loop19:
 	VMOVUPD     Y3, 32(AX)
 	VMOVUPD     Y4, 64(AX)
 	VMOVUPD     Y5, 96(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	DECQ        R9
 	JNZ         loop18
 	VZEROUPPER
 	RET
 
 case13:
-loop20:
+most20:
+	SUBQ    $0x02, R9
+	JL      few21
 	VMOVUPD (CX), Y2
 	VMOVUPD 32(CX), Y3
+	ADDQ    R8, CX
+	VMOVUPD (CX), Y4
+	VMOVUPD 32(CX), Y5
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop21:
-	VMULPD      (R9), Y2, Y2
-	VMULPD      32(R9), Y3, Y3
+loop22:
+	VMULPD      (R10), Y2, Y2
+	VMULPD      32(R10), Y3, Y3
+	VMULPD      64(R10), Y4, Y4
+	VMULPD      96(R10), Y5, Y5
+	VPERMILPD   $0x55, Y2, Y6
+	VFMADD231PD Y2, Y0, Y6
+	VPERMILPD   $0x55, Y3, Y2
+	VFMADD231PD Y3, Y0, Y2
+	VPERMILPD   $0x55, Y4, Y3
+	VFMADD231PD Y4, Y0, Y3
+	VPERMILPD   $0x55, Y5, Y4
+	VFMADD231PD Y5, Y0, Y4
+	VPERM2F128  $0x01, Y6, Y6, Y5
+	VFMADD231PD Y6, Y1, Y5
+	VPERM2F128  $0x01, Y2, Y2, Y6
+	VFMADD231PD Y2, Y1, Y6
+	VPERM2F128  $0x01, Y3, Y3, Y2
+	VFMADD231PD Y3, Y1, Y2
+	VPERM2F128  $0x01, Y4, Y4, Y7
+	VFMADD231PD Y4, Y1, Y7
+	VADDPD      Y6, Y5, Y3
+	VSUBPD      Y6, Y5, Y6
+	VADDPD      Y7, Y2, Y4
+	VSUBPD      Y7, Y2, Y7
+	VMOVAPD     Y3, Y2
+	VMOVAPD     Y6, Y3
+	VMOVAPD     Y4, Y4
+	VMOVAPD     Y7, Y5
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop22
+	VMULPD      (BX), Y2, Y2
+	VMULPD      32(BX), Y3, Y3
+	VMULPD      64(BX), Y4, Y4
+	VMULPD      96(BX), Y5, Y5
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     Y3, 32(AX)
+	VMOVUPD     Y4, 64(AX)
+	VMOVUPD     Y5, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	JMP         most20
+
+few21:
+	ADDQ $0x02, R9
+	JZ   end23
+
+loop24:
+	VMOVUPD (CX), Y2
+	VMOVUPD 32(CX), Y3
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop25:
+	VMULPD      (R10), Y2, Y2
+	VMULPD      32(R10), Y3, Y3
 	VPERMILPD   $0x55, Y2, Y4
 	VFMADD231PD Y2, Y0, Y4
 	VPERMILPD   $0x55, Y3, Y2
@@ -7167,71 +8754,186 @@ loop21:
 	VSUBPD      Y4, Y3, Y4
 	VMOVAPD     Y2, Y2
 	VMOVAPD     Y4, Y3
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop21
+	JNZ         loop25
 	VMULPD      (BX), Y2, Y2
 	VMULPD      32(BX), Y3, Y3
 	VMOVUPD     Y2, (AX)
 	VMOVUPD     Y3, 32(AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop20
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	DECQ        R9
+	JNZ         loop24
+
+end23:
 	VZEROUPPER
 	RET
 
 case14:
-loop22:
+most26:
+	SUBQ    $0x04, R9
+	JL      few27
 	VMOVUPD (CX), Y2
+	ADDQ    R8, CX
+	VMOVUPD (CX), Y3
+	ADDQ    R8, CX
+	VMOVUPD (CX), Y4
+	ADDQ    R8, CX
+	VMOVUPD (CX), Y5
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop23:
-	VMULPD      (R9), Y2, Y2
+loop28:
+	VMULPD      (R10), Y2, Y2
+	VMULPD      32(R10), Y3, Y3
+	VMULPD      64(R10), Y4, Y4
+	VMULPD      96(R10), Y5, Y5
+	VPERMILPD   $0x55, Y2, Y6
+	VFMADD231PD Y2, Y0, Y6
+	VPERMILPD   $0x55, Y3, Y2
+	VFMADD231PD Y3, Y0, Y2
+	VPERMILPD   $0x55, Y4, Y3
+	VFMADD231PD Y4, Y0, Y3
+	VPERMILPD   $0x55, Y5, Y4
+	VFMADD231PD Y5, Y0, Y4
+	VPERM2F128  $0x01, Y6, Y6, Y5
+	VFMADD231PD Y6, Y1, Y5
+	VPERM2F128  $0x01, Y2, Y2, Y6
+	VFMADD231PD Y2, Y1, Y6
+	VPERM2F128  $0x01, Y3, Y3, Y7
+	VFMADD231PD Y3, Y1, Y7
+	VPERM2F128  $0x01, Y4, Y4, Y8
+	VFMADD231PD Y4, Y1, Y8
+	VMOVAPD     Y5, Y2
+	VMOVAPD     Y6, Y3
+	VMOVAPD     Y7, Y4
+	VMOVAPD     Y8, Y5
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop28
+	VMULPD      (BX), Y2, Y2
+	VMULPD      32(BX), Y3, Y3
+	VMULPD      64(BX), Y4, Y4
+	VMULPD      96(BX), Y5, Y5
+	VMOVUPD     Y2, (AX)
+	VMOVUPD     Y3, 32(AX)
+	VMOVUPD     Y4, 64(AX)
+	VMOVUPD     Y5, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	JMP         most26
+
+few27:
+	ADDQ $0x04, R9
+	JZ   end29
+
+loop30:
+	VMOVUPD (CX), Y2
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop31:
+	VMULPD      (R10), Y2, Y2
 	VPERMILPD   $0x55, Y2, Y3
 	VFMADD231PD Y2, Y0, Y3
 	VPERM2F128  $0x01, Y3, Y3, Y2
 	VFMADD231PD Y3, Y1, Y2
 	VMOVAPD     Y2, Y2
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop23
+	JNZ         loop31
 	VMULPD      (BX), Y2, Y2
 	VMOVUPD     Y2, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop22
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, BX
+	DECQ        R9
+	JNZ         loop30
+
+end29:
 	VZEROUPPER
 	RET
 
 case15:
-loop24:
+most32:
+	SUBQ    $0x04, R9
+	JL      few33
 	VMOVUPD (CX), Y1
+	ADDQ    R8, CX
+	VMOVUPD (CX), Y2
+	ADDQ    R8, CX
+	VMOVUPD (CX), Y3
+	ADDQ    R8, CX
+	VMOVUPD (CX), Y4
+	ADDQ    R8, CX
 	MOVQ    rounds+40(FP), SI
-	MOVQ    DX, R9
+	MOVQ    DX, R10
 
-loop25:
-	VMULPD      (R9), Y1, Y1
+loop34:
+	VMULPD      (R10), Y1, Y1
+	VMULPD      32(R10), Y2, Y2
+	VMULPD      64(R10), Y3, Y3
+	VMULPD      96(R10), Y4, Y4
+	VPERMILPD   $0x55, Y1, Y5
+	VFMADD231PD Y1, Y0, Y5
+	VPERMILPD   $0x55, Y2, Y6
+	VFMADD231PD Y2, Y0, Y6
+	VPERMILPD   $0x55, Y3, Y7
+	VFMADD231PD Y3, Y0, Y7
+	VPERMILPD   $0x55, Y4, Y8
+	VFMADD231PD Y4, Y0, Y8
+	VMOVAPD     Y5, Y1
+	VMOVAPD     Y6, Y2
+	VMOVAPD     Y7, Y3
+	VMOVAPD     Y8, Y4
+	ADDQ        DI, R10
+	DECQ        SI
+	JNZ         loop34
+	VMULPD      (BX), Y1, Y1
+	VMULPD      32(BX), Y2, Y2
+	VMULPD      64(BX), Y3, Y3
+	VMULPD      96(BX), Y4, Y4
+	VMOVUPD     Y1, (AX)
+	VMOVUPD     Y2, 32(AX)
+	VMOVUPD     Y3, 64(AX)
+	VMOVUPD     Y4, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000080, BX
+	JMP         most32
+
+few33:
+	ADDQ $0x04, R9
+	JZ   end35
+
+loop36:
+	VMOVUPD (CX), Y1
+	ADDQ    R8, CX
+	MOVQ    rounds+40(FP), SI
+	MOVQ    DX, R10
+
+loop37:
+	VMULPD      (R10), Y1, Y1
 	VPERMILPD   $0x55, Y1, Y2
 	VFMADD231PD Y1, Y0, Y2
 	VMOVAPD     Y2, Y1
-	ADDQ        DI, R9
+	ADDQ        DI, R10
 	DECQ        SI
-	JNZ         loop25
+	JNZ         loop37
 	VMULPD      (BX), Y1, Y1
 	VMOVUPD     Y1, (AX)
-	ADDQ        dstStep+56(FP), AX
-	ADDQ        srcStep+64(FP), CX
-	ADDQ        dStep+72(FP), DX
-	ADDQ        sStep+80(FP), BX
-	DECQ        R8
-	JNZ         loop24
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, BX
+	DECQ        R9
+	JNZ         loop36
+
+end35:
 	VZEROUPPER
 	RET
 
@@ -7245,7 +8947,7 @@ TEXT ·hadamardFirst64_avx2(SB), NOSPLIT, $0-32
 	VMOVUPD hadamard_sign64_1<>+0(SB), Y0
 	VMOVUPD hadamard_sign64_2<>+0(SB), Y1
 
-loop26:
+loop38:
 	VMOVUPD     (CX), Y2
 	VMULPD      (DX), Y2, Y2
 	VMOVUPD     32(CX), Y3
@@ -7330,7 +9032,7 @@ loop26:
 	ADDQ        $0x00000100, CX
 	ADDQ        $0x00000100, DX
 	DECQ        BX
-	JNZ         loop26
+	JNZ         loop38
 	VZEROUPPER
 	RET
 
@@ -7346,7 +9048,7 @@ TEXT ·hadamardGather64_avx2(SB), NOSPLIT, $0-48
 	VMOVUPD      hadamard_sign64_2<>+0(SB), Y1
 	VPBROADCASTD mask+32(FP), X2
 
-loop27:
+loop39:
 	VXORPD      Y3, Y3, Y3
 	VPAND       (DX), X2, X4
 	VPCMPEQD    Y0, Y0, Y5
@@ -7455,7 +9157,7 @@ loop27:
 	ADDQ        $0x00000100, BX
 	ADDQ        $0x00000080, DX
 	DECQ        SI
-	JNZ         loop27
+	JNZ         loop39
 	VZEROUPPER
 	RET
 
@@ -7469,19 +9171,19 @@ TEXT ·hadamardRadix64_avx2(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), SI
 	LEAQ (BX)(DX*4), DI
 	CMPQ CX, $0x00000004
-	JE   case29
+	JE   case41
 	CMPQ CX, $0x00000002
-	JE   case30
+	JE   case42
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x03, R8
 
-loop31:
+loop43:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop32:
+loop44:
 	VMOVUPD (R9), Y0
 	VMOVUPD (R9)(DX*1), Y1
 	VMOVUPD (R9)(DX*2), Y2
@@ -7525,24 +9227,24 @@ loop32:
 	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, R10
 	DECQ    R11
-	JNZ     loop32
+	JNZ     loop44
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop31
+	JNZ     loop43
 	VZEROUPPER
 	RET
 
-case29:
+case41:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, SI
 	SHLQ $0x02, SI
 
-loop33:
+loop45:
 	MOVQ columns+24(FP), R9
 	MOVQ AX, DI
 	LEAQ (AX)(DX*8), R8
 
-loop34:
+loop46:
 	VMOVUPD (DI), Y0
 	VMOVUPD (DI)(DX*1), Y1
 	VMOVUPD (DI)(DX*2), Y2
@@ -7562,24 +9264,24 @@ loop34:
 	ADDQ    $0x00000020, DI
 	ADDQ    $0x00000020, R8
 	DECQ    R9
-	JNZ     loop34
+	JNZ     loop46
 	ADDQ    SI, AX
 	DECQ    CX
-	JNZ     loop33
+	JNZ     loop45
 	VZEROUPPER
 	RET
 
-case30:
+case42:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, BX
 	SHLQ $0x01, BX
 
-loop35:
+loop47:
 	MOVQ columns+24(FP), R8
 	MOVQ AX, SI
 	LEAQ (AX)(DX*8), DI
 
-loop36:
+loop48:
 	VMOVUPD (SI), Y0
 	VMOVUPD (SI)(DX*1), Y1
 	VADDPD  Y1, Y0, Y2
@@ -7589,10 +9291,10 @@ loop36:
 	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, DI
 	DECQ    R8
-	JNZ     loop36
+	JNZ     loop48
 	ADDQ    BX, AX
 	DECQ    CX
-	JNZ     loop35
+	JNZ     loop47
 	VZEROUPPER
 	RET
 
@@ -7607,16 +9309,16 @@ TEXT ·hadamardScaled64_avx2(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), DI
 	LEAQ (SI)(DX*4), R8
 	CMPQ CX, $0x00000004
-	JE   case38
+	JE   case50
 	CMPQ CX, $0x00000002
-	JE   case39
+	JE   case51
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop40:
+loop52:
 	VMOVUPD (CX), Y0
 	VMOVUPD (CX)(DX*1), Y1
 	VMOVUPD (CX)(DX*2), Y2
@@ -7670,18 +9372,18 @@ loop40:
 	ADDQ    $0x00000020, R10
 	ADDQ    $0x00000020, BX
 	DECQ    R9
-	JNZ     loop40
+	JNZ     loop52
 	VZEROUPPER
 	RET
 
-case38:
+case50:
 	MOVQ columns+32(FP), DI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R8
 	LEAQ (BX)(DX*8), BX
 
-loop41:
+loop53:
 	VMOVUPD (CX), Y0
 	VMOVUPD (CX)(DX*1), Y1
 	VMOVUPD (CX)(DX*2), Y2
@@ -7707,18 +9409,18 @@ loop41:
 	ADDQ    $0x00000020, R8
 	ADDQ    $0x00000020, BX
 	DECQ    DI
-	JNZ     loop41
+	JNZ     loop53
 	VZEROUPPER
 	RET
 
-case39:
+case51:
 	MOVQ columns+32(FP), SI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, DI
 	LEAQ (BX)(DX*8), BX
 
-loop42:
+loop54:
 	VMOVUPD (CX), Y0
 	VMOVUPD (CX)(DX*1), Y1
 	VADDPD  Y1, Y0, Y2
@@ -7732,6 +9434,6 @@ loop42:
 	ADDQ    $0x00000020, DI
 	ADDQ    $0x00000020, BX
 	DECQ    SI
-	JNZ     loop42
+	JNZ     loop54
 	VZEROUPPER
 	RET

@@ -37,17 +37,17 @@ func portableEight[T float32 | float64](x *[8]T) {
 	x[4], x[5], x[6], x[7] = a-e, b-f, c-g, d-h
 }
 
-func portableChain[T float32 | float64](dst, src, d, s []T, n, rounds, round, srcStep, sStep, count int) {
+func portableChain[T float32 | float64](dst, src, d, s []T, n, rounds, round, step, count int) {
 	for i := range count {
 		y := dst[i*n : i*n+n]
-		copy(y, src[i*srcStep:i*srcStep+n])
+		copy(y, src[i*step:i*step+n])
 		for k := range rounds {
 			for j, v := range d[k*round+i*n : k*round+i*n+n] {
 				y[j] *= v
 			}
 			portableRows(y, n, n, 1)
 		}
-		for j, v := range s[i*sStep : i*sStep+n] {
+		for j, v := range s[i*n : i*n+n] {
 			y[j] *= v
 		}
 	}

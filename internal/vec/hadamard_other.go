@@ -8,8 +8,8 @@ func hadamardLanes[T float32 | float64]() int { return 1 }
 
 func hadamardRows[T float32 | float64](x []T, n, stride, rows int) { portableRows(x, n, stride, rows) }
 
-func hadamardChain[T float32 | float64](dst, src, d, s []T, n, rounds, round, srcStep, sStep, count int) {
-	portableChain(dst, src, d, s, n, rounds, round, srcStep, sStep, count)
+func hadamardChain[T float32 | float64](dst, src, d, s []T, n, rounds, round, step, count int) {
+	portableChain(dst, src, d, s, n, rounds, round, step, count)
 }
 
 func hadamardFirst[T float32 | float64](dst, src, d []T) { portableFirst(dst, src, d) }

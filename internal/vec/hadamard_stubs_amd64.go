@@ -9,10 +9,10 @@ package vec
 //go:noescape
 func hadamardRows32_avx512(x *float32, n int, stride int, rows int)
 
-// hadamardChain32_avx512 computes dst = s∘H(d_k∘…H(d_1∘src)) count times for blocks of n numbers, 2 ≤ n ≤ 256, and moves by the steps; d_i are round bytes apart. Where n < 16, a block is as long as a vector and holds several of n.
+// hadamardChain32_avx512 computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks of n numbers, 2 ≤ n ≤ 256, which follow each other, in src every step bytes; d_i are round bytes apart. Where n < 16, a block is as long as a vector and holds several of n.
 //
 //go:noescape
-func hadamardChain32_avx512(dst *float32, src *float32, d *float32, s *float32, n int, rounds int, round int, dstStep int, srcStep int, dStep int, sStep int, count int)
+func hadamardChain32_avx512(dst *float32, src *float32, d *float32, s *float32, n int, rounds int, round int, step int, count int)
 
 // hadamardFirst32_avx512 computes dst = H(d∘src) for consecutive blocks of 256 numbers.
 //
@@ -59,10 +59,10 @@ func quadsUnzip32_avx512(dst *float32, src *float32, s *float32, stride int, vec
 //go:noescape
 func hadamardRows64_avx512(x *float64, n int, stride int, rows int)
 
-// hadamardChain64_avx512 computes dst = s∘H(d_k∘…H(d_1∘src)) count times for blocks of n numbers, 2 ≤ n ≤ 128, and moves by the steps; d_i are round bytes apart. Where n < 8, a block is as long as a vector and holds several of n.
+// hadamardChain64_avx512 computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks of n numbers, 2 ≤ n ≤ 128, which follow each other, in src every step bytes; d_i are round bytes apart. Where n < 8, a block is as long as a vector and holds several of n.
 //
 //go:noescape
-func hadamardChain64_avx512(dst *float64, src *float64, d *float64, s *float64, n int, rounds int, round int, dstStep int, srcStep int, dStep int, sStep int, count int)
+func hadamardChain64_avx512(dst *float64, src *float64, d *float64, s *float64, n int, rounds int, round int, step int, count int)
 
 // hadamardFirst64_avx512 computes dst = H(d∘src) for consecutive blocks of 128 numbers.
 //
@@ -89,10 +89,10 @@ func hadamardScaled64_avx512(x *float64, s *float64, radix int, step int, column
 //go:noescape
 func hadamardRows32_avx2(x *float32, n int, stride int, rows int)
 
-// hadamardChain32_avx2 computes dst = s∘H(d_k∘…H(d_1∘src)) count times for blocks of n numbers, 2 ≤ n ≤ 64, and moves by the steps; d_i are round bytes apart. Where n < 8, a block is as long as a vector and holds several of n.
+// hadamardChain32_avx2 computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks of n numbers, 2 ≤ n ≤ 64, which follow each other, in src every step bytes; d_i are round bytes apart. Where n < 8, a block is as long as a vector and holds several of n.
 //
 //go:noescape
-func hadamardChain32_avx2(dst *float32, src *float32, d *float32, s *float32, n int, rounds int, round int, dstStep int, srcStep int, dStep int, sStep int, count int)
+func hadamardChain32_avx2(dst *float32, src *float32, d *float32, s *float32, n int, rounds int, round int, step int, count int)
 
 // hadamardFirst32_avx2 computes dst = H(d∘src) for consecutive blocks of 64 numbers.
 //
@@ -139,10 +139,10 @@ func quadsUnzip32_avx2(dst *float32, src *float32, s *float32, stride int, vecto
 //go:noescape
 func hadamardRows64_avx2(x *float64, n int, stride int, rows int)
 
-// hadamardChain64_avx2 computes dst = s∘H(d_k∘…H(d_1∘src)) count times for blocks of n numbers, 2 ≤ n ≤ 32, and moves by the steps; d_i are round bytes apart. Where n < 4, a block is as long as a vector and holds several of n.
+// hadamardChain64_avx2 computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks of n numbers, 2 ≤ n ≤ 32, which follow each other, in src every step bytes; d_i are round bytes apart. Where n < 4, a block is as long as a vector and holds several of n.
 //
 //go:noescape
-func hadamardChain64_avx2(dst *float64, src *float64, d *float64, s *float64, n int, rounds int, round int, dstStep int, srcStep int, dStep int, sStep int, count int)
+func hadamardChain64_avx2(dst *float64, src *float64, d *float64, s *float64, n int, rounds int, round int, step int, count int)
 
 // hadamardFirst64_avx2 computes dst = H(d∘src) for consecutive blocks of 32 numbers.
 //

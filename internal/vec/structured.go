@@ -164,10 +164,10 @@ func smallChains[T float32 | float64](n, m, rounds int, d []T, stride int, s, x 
 		whole = 0
 	}
 	if whole > 0 {
-		hadamardChain(y, x, d, s, n, rounds, stride, step*(unit/n), unit, whole/unit)
+		hadamardChain(y, x, d, s, n, rounds, stride, step*(unit/n), whole/unit)
 	}
 	if whole < m {
-		portableChain(y[whole:], x[step*(whole/n):], d[whole:], s[whole:], n, rounds, stride, step, n, (m-whole)/n)
+		portableChain(y[whole:], x[step*(whole/n):], d[whole:], s[whole:], n, rounds, stride, step, (m-whole)/n)
 	}
 }
 

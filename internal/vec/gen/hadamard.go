@@ -205,11 +205,7 @@ func (t *transform) rows() {
 		fmt.Sprintf("transforms rows of n numbers, 2 ≤ n ≤ %d, stride bytes apart; where n < %d, rows are contiguous and rows·n is a multiple of %[2]d.", t.most*t.lanes(), t.lanes()))
 	x, n, stride, rows := Load(Param("x"), GP64()), Load(Param("n"), GP64()), Load(Param("stride"), GP64()), Load(Param("rows"), GP64())
 	t.loadSigns()
-	var values []int
-	for m := t.most * t.lanes(); m >= 2; m /= 2 {
-		values = append(values, m)
-	}
-	t.choose(n, values, func(m int) {
+	t.choose(n, t.orders(), func(m int) {
 		vectors := max(1, m/t.lanes())
 		if m < t.lanes() {
 			IMULQ(n, rows)
@@ -227,49 +223,77 @@ func (t *transform) rows() {
 	})
 }
 
-// chain writes the whole chain of small blocks, which stay in registers from end to end.
+// chain writes the whole chain of small blocks, which stay in registers from end to end. Few
+// vectors would wait for each other from stage to stage, so that short blocks are done several
+// at a time.
 func (t *transform) chain() {
-	t.define("hadamardChain", "func(dst, src, d, s *T, n, rounds, round, dstStep, srcStep, dStep, sStep, count int)",
-		fmt.Sprintf("computes dst = s∘H(d_k∘…H(d_1∘src)) count times for blocks of n numbers, 2 ≤ n ≤ %d, and moves by the steps; d_i are round bytes apart. Where n < %d, a block is as long as a vector and holds several of n.", t.most*t.lanes(), t.lanes()))
+	t.define("hadamardChain", "func(dst, src, d, s *T, n, rounds, round, step, count int)",
+		fmt.Sprintf("computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks of n numbers, 2 ≤ n ≤ %d, which follow each other, in src every step bytes; d_i are round bytes apart. Where n < %d, a block is as long as a vector and holds several of n.", t.most*t.lanes(), t.lanes()))
 	dst, src, d, s := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("d"), GP64()), Load(Param("s"), GP64())
-	n, round, count := Load(Param("n"), GP64()), Load(Param("round"), GP64()), Load(Param("count"), GP64())
+	n, round, step, count := Load(Param("n"), GP64()), Load(Param("round"), GP64()), Load(Param("step"), GP64()), Load(Param("count"), GP64())
 	t.loadSigns()
-	var values []int
-	for m := t.most * t.lanes(); m >= 2; m /= 2 {
-		values = append(values, m)
-	}
-	t.choose(n, values, func(m int) {
-		t.loop(count, func() {
-			v := t.vectors(max(1, m/t.lanes()))
-			for i := range v {
-				t.load(t.at(src, i), v[i])
+	blocks := func(m, several int) {
+		length := max(1, m/t.lanes())
+		v := t.vectors(length * several)
+		for i := range v {
+			t.load(t.at(src, i%length), v[i])
+			if i%length == length-1 {
+				ADDQ(step, src)
 			}
-			rounds, di := GP64(), GP64()
-			MOVQ(argument("rounds"), rounds)
-			MOVQ(d, di)
-			t.loop(rounds, func() {
-				w := make([]reg.VecVirtual, len(v))
-				for i := range v {
-					w[i] = t.vector()
-					t.mul(t.at(di, i), v[i], w[i])
-				}
-				t.within(w, 1, m)
-				t.between(w)
-				for i := range v {
-					t.move(w[i], v[i])
-				}
-				ADDQ(round, di)
-			})
+		}
+		rounds, di := GP64(), GP64()
+		MOVQ(argument("rounds"), rounds)
+		MOVQ(d, di)
+		t.loop(rounds, func() {
+			w := t.vectors(len(v))
 			for i := range v {
-				t.mul(t.at(s, i), v[i], v[i])
+				t.mul(t.at(di, i), v[i], w[i])
 			}
-			t.storeAll(v, dst)
-			ADDQ(argument("dstStep"), dst)
-			ADDQ(argument("srcStep"), src)
-			ADDQ(argument("dStep"), d)
-			ADDQ(argument("sStep"), s)
+			t.within(w, 1, m)
+			for i := 0; i < len(w); i += length {
+				t.between(w[i : i+length])
+			}
+			for i := range v {
+				t.move(w[i], v[i])
+			}
+			ADDQ(round, di)
 		})
+		for i := range v {
+			t.mul(t.at(s, i), v[i], v[i])
+		}
+		t.storeAll(v, dst)
+		for _, p := range []reg.Register{dst, d, s} {
+			ADDQ(operand.U32(uint32(len(v)*t.bytes)), p)
+		}
+	}
+	t.choose(n, t.orders(), func(m int) {
+		several := max(1, t.most/2*t.lanes()/max(m, t.lanes()))
+		if several > 1 {
+			most, few := t.label("most"), t.label("few")
+			Label(most)
+			SUBQ(operand.Imm(uint64(several)), count)
+			JL(operand.LabelRef(few))
+			blocks(m, several)
+			JMP(operand.LabelRef(most))
+			Label(few)
+			ADDQ(operand.Imm(uint64(several)), count)
+			end := t.label("end")
+			JZ(operand.LabelRef(end))
+			t.loop(count, func() { blocks(m, 1) })
+			Label(end)
+			return
+		}
+		t.loop(count, func() { blocks(m, 1) })
 	})
+}
+
+// orders are those of transforms that stay in registers, the largest first.
+func (t *transform) orders() []int {
+	var n []int
+	for m := t.most * t.lanes(); m >= 2; m /= 2 {
+		n = append(n, m)
+	}
+	return n
 }
 
 // first writes the first pass of a longer transform.
