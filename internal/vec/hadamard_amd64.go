@@ -172,3 +172,28 @@ func hadamardScaled[T float32 | float64](x, s []T, radix, step, columns int) {
 		}
 	}
 }
+
+// hadamardPermute sets each n numbers of dst to those of src at p mod n.
+func hadamardPermute[T float32 | float64](dst, src []T, p []int32, n int) {
+	lanes := hadamardLanes[T]()
+	if level == generic || n < lanes {
+		portablePermute(dst, src, p, n)
+		return
+	}
+	switch y := any(&dst[0]).(type) {
+	case *float32:
+		x := any(&src[0]).(*float32)
+		if level == avx512 {
+			hadamardPermute32_avx512(y, x, &p[0], n-1, n/lanes, len(dst)/n)
+		} else {
+			hadamardPermute32_avx2(y, x, &p[0], n-1, n/lanes, len(dst)/n)
+		}
+	case *float64:
+		x := any(&src[0]).(*float64)
+		if level == avx512 {
+			hadamardPermute64_avx512(y, x, &p[0], n-1, n/lanes, len(dst)/n)
+		} else {
+			hadamardPermute64_avx2(y, x, &p[0], n-1, n/lanes, len(dst)/n)
+		}
+	}
+}

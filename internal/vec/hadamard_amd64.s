@@ -2625,6 +2625,36 @@ loop66:
 	VZEROUPPER
 	RET
 
+// func hadamardPermute32_avx512(dst *float32, src *float32, p *int32, mask int, vectors int, blocks int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·hadamardPermute32_avx512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         blocks+40(FP), BX
+	VPBROADCASTD mask+24(FP), Z0
+	KXNORW       K1, K1, K1
+
+loop67:
+	MOVQ vectors+32(FP), SI
+	MOVQ CX, DI
+
+loop68:
+	VXORPS     Z1, Z1, Z1
+	VPANDD     (DX), Z0, Z2
+	KXNORW     K1, K1, K2
+	VGATHERDPS (DI)(Z2*4), K2, Z1
+	VMOVUPS    Z1, (AX)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, DX
+	DECQ       SI
+	JNZ        loop68
+	DECQ       BX
+	JNZ        loop67
+	VZEROUPPER
+	RET
+
 // func hadamardRadix32_avx512(x *float32, radix int, step int, columns int, groups int)
 // Requires: AVX, AVX512F
 TEXT ·hadamardRadix32_avx512(SB), NOSPLIT, $0-40
@@ -2635,21 +2665,21 @@ TEXT ·hadamardRadix32_avx512(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), SI
 	LEAQ (BX)(DX*4), DI
 	CMPQ CX, $0x00000008
-	JE   case68
-	CMPQ CX, $0x00000004
-	JE   case69
-	CMPQ CX, $0x00000002
 	JE   case70
+	CMPQ CX, $0x00000004
+	JE   case71
+	CMPQ CX, $0x00000002
+	JE   case72
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x04, R8
 
-loop71:
+loop73:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop72:
+loop74:
 	VMOVUPS (R9), Z0
 	VMOVUPS (R9)(DX*1), Z1
 	VMOVUPS (R9)(DX*2), Z2
@@ -2749,24 +2779,24 @@ loop72:
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R10
 	DECQ    R11
-	JNZ     loop72
+	JNZ     loop74
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop71
+	JNZ     loop73
 	VZEROUPPER
 	RET
 
-case68:
+case70:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x03, R8
 
-loop73:
+loop75:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop74:
+loop76:
 	VMOVUPS (R9), Z0
 	VMOVUPS (R9)(DX*1), Z1
 	VMOVUPS (R9)(DX*2), Z2
@@ -2810,24 +2840,24 @@ loop74:
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R10
 	DECQ    R11
-	JNZ     loop74
+	JNZ     loop76
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop73
+	JNZ     loop75
 	VZEROUPPER
 	RET
 
-case69:
+case71:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, SI
 	SHLQ $0x02, SI
 
-loop75:
+loop77:
 	MOVQ columns+24(FP), R9
 	MOVQ AX, DI
 	LEAQ (AX)(DX*8), R8
 
-loop76:
+loop78:
 	VMOVUPS (DI), Z0
 	VMOVUPS (DI)(DX*1), Z1
 	VMOVUPS (DI)(DX*2), Z2
@@ -2847,24 +2877,24 @@ loop76:
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, R8
 	DECQ    R9
-	JNZ     loop76
+	JNZ     loop78
 	ADDQ    SI, AX
 	DECQ    CX
-	JNZ     loop75
+	JNZ     loop77
 	VZEROUPPER
 	RET
 
-case70:
+case72:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, BX
 	SHLQ $0x01, BX
 
-loop77:
+loop79:
 	MOVQ columns+24(FP), R8
 	MOVQ AX, SI
 	LEAQ (AX)(DX*8), DI
 
-loop78:
+loop80:
 	VMOVUPS (SI), Z0
 	VMOVUPS (SI)(DX*1), Z1
 	VADDPS  Z1, Z0, Z2
@@ -2874,10 +2904,10 @@ loop78:
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
 	DECQ    R8
-	JNZ     loop78
+	JNZ     loop80
 	ADDQ    BX, AX
 	DECQ    CX
-	JNZ     loop77
+	JNZ     loop79
 	VZEROUPPER
 	RET
 
@@ -2892,18 +2922,18 @@ TEXT ·hadamardScaled32_avx512(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), DI
 	LEAQ (SI)(DX*4), R8
 	CMPQ CX, $0x00000008
-	JE   case80
-	CMPQ CX, $0x00000004
-	JE   case81
-	CMPQ CX, $0x00000002
 	JE   case82
+	CMPQ CX, $0x00000004
+	JE   case83
+	CMPQ CX, $0x00000002
+	JE   case84
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop83:
+loop85:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
@@ -3021,18 +3051,18 @@ loop83:
 	ADDQ    $0x00000040, R10
 	ADDQ    $0x00000040, BX
 	DECQ    R9
-	JNZ     loop83
+	JNZ     loop85
 	VZEROUPPER
 	RET
 
-case80:
+case82:
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop84:
+loop86:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
@@ -3086,18 +3116,18 @@ loop84:
 	ADDQ    $0x00000040, R10
 	ADDQ    $0x00000040, BX
 	DECQ    R9
-	JNZ     loop84
+	JNZ     loop86
 	VZEROUPPER
 	RET
 
-case81:
+case83:
 	MOVQ columns+32(FP), DI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R8
 	LEAQ (BX)(DX*8), BX
 
-loop85:
+loop87:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VMOVUPS (CX)(DX*2), Z2
@@ -3123,18 +3153,18 @@ loop85:
 	ADDQ    $0x00000040, R8
 	ADDQ    $0x00000040, BX
 	DECQ    DI
-	JNZ     loop85
+	JNZ     loop87
 	VZEROUPPER
 	RET
 
-case82:
+case84:
 	MOVQ columns+32(FP), SI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, DI
 	LEAQ (BX)(DX*8), BX
 
-loop86:
+loop88:
 	VMOVUPS (CX), Z0
 	VMOVUPS (CX)(DX*1), Z1
 	VADDPS  Z1, Z0, Z2
@@ -3148,7 +3178,7 @@ loop86:
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, BX
 	DECQ    SI
-	JNZ     loop86
+	JNZ     loop88
 	VZEROUPPER
 	RET
 
@@ -3161,7 +3191,7 @@ TEXT ·quadsZip32_avx512(SB), NOSPLIT, $0-32
 	MOVQ fours+24(FP), BX
 	LEAQ (DX)(DX*2), SI
 
-loop87:
+loop89:
 	VMOVUPS   (CX), X0
 	VMOVUPS   (CX)(DX*1), X1
 	VMOVUPS   (CX)(DX*2), X2
@@ -3181,7 +3211,7 @@ loop87:
 	ADDQ      $0x00000010, CX
 	ADDQ      $0x00000040, AX
 	DECQ      BX
-	JNZ       loop87
+	JNZ       loop89
 	RET
 
 // func quadsFirst32_avx512(dst *float32, src *float32, d *float32, blocks int)
@@ -3197,7 +3227,7 @@ TEXT ·quadsFirst32_avx512(SB), NOSPLIT, $0-32
 	VMOVUPS hadamard_sign32_8<>+0(SB), Z1
 	VMOVUPS hadamard_spread<>+0(SB), Z2
 
-loop88:
+loop90:
 	VBROADCASTF32X4 (DX), Z3
 	VPERMILPS       Z2, Z3, Z3
 	VMULPS          (CX), Z3, Z3
@@ -3394,7 +3424,7 @@ loop88:
 	ADDQ            $0x00000400, CX
 	ADDQ            $0x00000100, DX
 	DECQ            BX
-	JNZ             loop88
+	JNZ             loop90
 	VZEROUPPER
 	RET
 
@@ -3431,7 +3461,7 @@ TEXT ·quadsGather32_avx512(SB), NOSPLIT, $0-48
 	VMOVUPS hadamard_sign32_4<>+0(SB), Z0
 	VMOVUPS hadamard_sign32_8<>+0(SB), Z1
 
-loop89:
+loop91:
 	MOVL            (DX), R8
 	ADDL            R8, R8
 	ANDL            SI, R8
@@ -3868,7 +3898,7 @@ loop89:
 	ADDQ            $0x00000100, BX
 	ADDQ            $0x00000100, DX
 	DECQ            DI
-	JNZ             loop89
+	JNZ             loop91
 	VZEROUPPER
 	RET
 
@@ -3882,7 +3912,7 @@ TEXT ·quadsUnzip32_avx512(SB), NOSPLIT, $0-40
 	MOVQ vectors+32(FP), SI
 	LEAQ (BX)(BX*2), DI
 
-loop90:
+loop92:
 	VMOVUPS   (CX), Z0
 	VMOVUPS   64(CX), Z1
 	VMOVUPS   128(CX), Z2
@@ -3908,7 +3938,7 @@ loop90:
 	ADDQ      $0x00000040, AX
 	ADDQ      $0x00000040, DX
 	DECQ      SI
-	JNZ       loop90
+	JNZ       loop92
 	VZEROUPPER
 	RET
 
@@ -6049,6 +6079,36 @@ loop57:
 	VZEROUPPER
 	RET
 
+// func hadamardPermute64_avx512(dst *float64, src *float64, p *int32, mask int, vectors int, blocks int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
+TEXT ·hadamardPermute64_avx512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         blocks+40(FP), BX
+	VPBROADCASTD mask+24(FP), Y0
+	KXNORW       K1, K1, K1
+
+loop58:
+	MOVQ vectors+32(FP), SI
+	MOVQ CX, DI
+
+loop59:
+	VXORPD     Z1, Z1, Z1
+	VPANDD     (DX), Y0, Y2
+	KXNORW     K1, K1, K2
+	VGATHERDPD (DI)(Y2*8), K2, Z1
+	VMOVUPD    Z1, (AX)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000020, DX
+	DECQ       SI
+	JNZ        loop59
+	DECQ       BX
+	JNZ        loop58
+	VZEROUPPER
+	RET
+
 // func hadamardRadix64_avx512(x *float64, radix int, step int, columns int, groups int)
 // Requires: AVX, AVX512F
 TEXT ·hadamardRadix64_avx512(SB), NOSPLIT, $0-40
@@ -6059,21 +6119,21 @@ TEXT ·hadamardRadix64_avx512(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), SI
 	LEAQ (BX)(DX*4), DI
 	CMPQ CX, $0x00000008
-	JE   case59
-	CMPQ CX, $0x00000004
-	JE   case60
-	CMPQ CX, $0x00000002
 	JE   case61
+	CMPQ CX, $0x00000004
+	JE   case62
+	CMPQ CX, $0x00000002
+	JE   case63
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x04, R8
 
-loop62:
+loop64:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop63:
+loop65:
 	VMOVUPD (R9), Z0
 	VMOVUPD (R9)(DX*1), Z1
 	VMOVUPD (R9)(DX*2), Z2
@@ -6173,24 +6233,24 @@ loop63:
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R10
 	DECQ    R11
-	JNZ     loop63
+	JNZ     loop65
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop62
+	JNZ     loop64
 	VZEROUPPER
 	RET
 
-case59:
+case61:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x03, R8
 
-loop64:
+loop66:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop65:
+loop67:
 	VMOVUPD (R9), Z0
 	VMOVUPD (R9)(DX*1), Z1
 	VMOVUPD (R9)(DX*2), Z2
@@ -6234,24 +6294,24 @@ loop65:
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R10
 	DECQ    R11
-	JNZ     loop65
+	JNZ     loop67
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop64
+	JNZ     loop66
 	VZEROUPPER
 	RET
 
-case60:
+case62:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, SI
 	SHLQ $0x02, SI
 
-loop66:
+loop68:
 	MOVQ columns+24(FP), R9
 	MOVQ AX, DI
 	LEAQ (AX)(DX*8), R8
 
-loop67:
+loop69:
 	VMOVUPD (DI), Z0
 	VMOVUPD (DI)(DX*1), Z1
 	VMOVUPD (DI)(DX*2), Z2
@@ -6271,24 +6331,24 @@ loop67:
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, R8
 	DECQ    R9
-	JNZ     loop67
+	JNZ     loop69
 	ADDQ    SI, AX
 	DECQ    CX
-	JNZ     loop66
+	JNZ     loop68
 	VZEROUPPER
 	RET
 
-case61:
+case63:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, BX
 	SHLQ $0x01, BX
 
-loop68:
+loop70:
 	MOVQ columns+24(FP), R8
 	MOVQ AX, SI
 	LEAQ (AX)(DX*8), DI
 
-loop69:
+loop71:
 	VMOVUPD (SI), Z0
 	VMOVUPD (SI)(DX*1), Z1
 	VADDPD  Z1, Z0, Z2
@@ -6298,10 +6358,10 @@ loop69:
 	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
 	DECQ    R8
-	JNZ     loop69
+	JNZ     loop71
 	ADDQ    BX, AX
 	DECQ    CX
-	JNZ     loop68
+	JNZ     loop70
 	VZEROUPPER
 	RET
 
@@ -6316,18 +6376,18 @@ TEXT ·hadamardScaled64_avx512(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), DI
 	LEAQ (SI)(DX*4), R8
 	CMPQ CX, $0x00000008
-	JE   case71
-	CMPQ CX, $0x00000004
-	JE   case72
-	CMPQ CX, $0x00000002
 	JE   case73
+	CMPQ CX, $0x00000004
+	JE   case74
+	CMPQ CX, $0x00000002
+	JE   case75
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop74:
+loop76:
 	VMOVUPD (CX), Z0
 	VMOVUPD (CX)(DX*1), Z1
 	VMOVUPD (CX)(DX*2), Z2
@@ -6445,18 +6505,18 @@ loop74:
 	ADDQ    $0x00000040, R10
 	ADDQ    $0x00000040, BX
 	DECQ    R9
-	JNZ     loop74
+	JNZ     loop76
 	VZEROUPPER
 	RET
 
-case71:
+case73:
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop75:
+loop77:
 	VMOVUPD (CX), Z0
 	VMOVUPD (CX)(DX*1), Z1
 	VMOVUPD (CX)(DX*2), Z2
@@ -6510,18 +6570,18 @@ loop75:
 	ADDQ    $0x00000040, R10
 	ADDQ    $0x00000040, BX
 	DECQ    R9
-	JNZ     loop75
+	JNZ     loop77
 	VZEROUPPER
 	RET
 
-case72:
+case74:
 	MOVQ columns+32(FP), DI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R8
 	LEAQ (BX)(DX*8), BX
 
-loop76:
+loop78:
 	VMOVUPD (CX), Z0
 	VMOVUPD (CX)(DX*1), Z1
 	VMOVUPD (CX)(DX*2), Z2
@@ -6547,18 +6607,18 @@ loop76:
 	ADDQ    $0x00000040, R8
 	ADDQ    $0x00000040, BX
 	DECQ    DI
-	JNZ     loop76
+	JNZ     loop78
 	VZEROUPPER
 	RET
 
-case73:
+case75:
 	MOVQ columns+32(FP), SI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, DI
 	LEAQ (BX)(DX*8), BX
 
-loop77:
+loop79:
 	VMOVUPD (CX), Z0
 	VMOVUPD (CX)(DX*1), Z1
 	VADDPD  Z1, Z0, Z2
@@ -6572,7 +6632,7 @@ loop77:
 	ADDQ    $0x00000040, DI
 	ADDQ    $0x00000040, BX
 	DECQ    SI
-	JNZ     loop77
+	JNZ     loop79
 	VZEROUPPER
 	RET
 
@@ -7561,52 +7621,52 @@ TEXT ·hadamardGather32_avx2(SB), NOSPLIT, $0-48
 	VMOVUPS      hadamard_sign32_2<>+0(SB), Y1
 	VMOVUPS      hadamard_sign32_4<>+0(SB), Y2
 	VPBROADCASTD mask+32(FP), Y3
+	VXORPS       Y4, Y4, Y4
+	VPCMPEQD     Y4, Y4, Y4
 
 loop48:
-	VXORPS      Y4, Y4, Y4
-	VPAND       (DX), Y3, Y5
-	VPCMPEQD    Y0, Y0, Y6
-	VGATHERDPS  Y6, (CX)(Y5*4), Y4
-	VMULPS      (BX), Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	VPAND       32(DX), Y3, Y6
-	VPCMPEQD    Y0, Y0, Y7
+	VPAND       (DX), Y3, Y6
+	VMOVAPS     Y4, Y7
 	VGATHERDPS  Y7, (CX)(Y6*4), Y5
-	VMULPS      32(BX), Y5, Y5
+	VMULPS      (BX), Y5, Y5
 	VXORPS      Y6, Y6, Y6
-	VPAND       64(DX), Y3, Y7
-	VPCMPEQD    Y0, Y0, Y8
+	VPAND       32(DX), Y3, Y7
+	VMOVAPS     Y4, Y8
 	VGATHERDPS  Y8, (CX)(Y7*4), Y6
-	VMULPS      64(BX), Y6, Y6
+	VMULPS      32(BX), Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	VPAND       96(DX), Y3, Y8
-	VPCMPEQD    Y0, Y0, Y9
+	VPAND       64(DX), Y3, Y8
+	VMOVAPS     Y4, Y9
 	VGATHERDPS  Y9, (CX)(Y8*4), Y7
-	VMULPS      96(BX), Y7, Y7
+	VMULPS      64(BX), Y7, Y7
 	VXORPS      Y8, Y8, Y8
-	VPAND       128(DX), Y3, Y9
-	VPCMPEQD    Y0, Y0, Y10
+	VPAND       96(DX), Y3, Y9
+	VMOVAPS     Y4, Y10
 	VGATHERDPS  Y10, (CX)(Y9*4), Y8
-	VMULPS      128(BX), Y8, Y8
+	VMULPS      96(BX), Y8, Y8
 	VXORPS      Y9, Y9, Y9
-	VPAND       160(DX), Y3, Y10
-	VPCMPEQD    Y0, Y0, Y11
+	VPAND       128(DX), Y3, Y10
+	VMOVAPS     Y4, Y11
 	VGATHERDPS  Y11, (CX)(Y10*4), Y9
-	VMULPS      160(BX), Y9, Y9
+	VMULPS      128(BX), Y9, Y9
 	VXORPS      Y10, Y10, Y10
-	VPAND       192(DX), Y3, Y11
-	VPCMPEQD    Y0, Y0, Y12
+	VPAND       160(DX), Y3, Y11
+	VMOVAPS     Y4, Y12
 	VGATHERDPS  Y12, (CX)(Y11*4), Y10
-	VMULPS      192(BX), Y10, Y10
+	VMULPS      160(BX), Y10, Y10
 	VXORPS      Y11, Y11, Y11
-	VPAND       224(DX), Y3, Y12
-	VPCMPEQD    Y0, Y0, Y13
+	VPAND       192(DX), Y3, Y12
+	VMOVAPS     Y4, Y13
 	VGATHERDPS  Y13, (CX)(Y12*4), Y11
-	VMULPS      224(BX), Y11, Y11
-	VPERMILPS   $0xb1, Y4, Y12
-	VFMADD231PS Y4, Y0, Y12
-	VPERMILPS   $0xb1, Y5, Y4
-	VFMADD231PS Y5, Y0, Y4
+	VMULPS      192(BX), Y11, Y11
+	VXORPS      Y12, Y12, Y12
+	VPAND       224(DX), Y3, Y13
+	VMOVAPS     Y4, Y14
+	VGATHERDPS  Y14, (CX)(Y13*4), Y12
+	VMULPS      224(BX), Y12, Y12
+	VPERMILPS   $0xb1, Y5, Y13
+	VFMADD231PS Y5, Y0, Y13
 	VPERMILPS   $0xb1, Y6, Y5
 	VFMADD231PS Y6, Y0, Y5
 	VPERMILPS   $0xb1, Y7, Y6
@@ -7619,12 +7679,12 @@ loop48:
 	VFMADD231PS Y10, Y0, Y9
 	VPERMILPS   $0xb1, Y11, Y10
 	VFMADD231PS Y11, Y0, Y10
-	VPERMILPD   $0x55, Y12, Y11
-	VFMADD231PS Y12, Y1, Y11
-	VPERMILPD   $0x55, Y4, Y12
-	VFMADD231PS Y4, Y1, Y12
-	VPERMILPD   $0x55, Y5, Y4
-	VFMADD231PS Y5, Y1, Y4
+	VPERMILPS   $0xb1, Y12, Y11
+	VFMADD231PS Y12, Y0, Y11
+	VPERMILPD   $0x55, Y13, Y12
+	VFMADD231PS Y13, Y1, Y12
+	VPERMILPD   $0x55, Y5, Y13
+	VFMADD231PS Y5, Y1, Y13
 	VPERMILPD   $0x55, Y6, Y5
 	VFMADD231PS Y6, Y1, Y5
 	VPERMILPD   $0x55, Y7, Y6
@@ -7635,14 +7695,14 @@ loop48:
 	VFMADD231PS Y9, Y1, Y8
 	VPERMILPD   $0x55, Y10, Y9
 	VFMADD231PS Y10, Y1, Y9
-	VPERM2F128  $0x01, Y11, Y11, Y10
-	VFMADD231PS Y11, Y2, Y10
+	VPERMILPD   $0x55, Y11, Y10
+	VFMADD231PS Y11, Y1, Y10
 	VPERM2F128  $0x01, Y12, Y12, Y11
 	VFMADD231PS Y12, Y2, Y11
-	VPERM2F128  $0x01, Y4, Y4, Y12
-	VFMADD231PS Y4, Y2, Y12
-	VPERM2F128  $0x01, Y5, Y5, Y4
-	VFMADD231PS Y5, Y2, Y4
+	VPERM2F128  $0x01, Y13, Y13, Y12
+	VFMADD231PS Y13, Y2, Y12
+	VPERM2F128  $0x01, Y5, Y5, Y13
+	VFMADD231PS Y5, Y2, Y13
 	VPERM2F128  $0x01, Y6, Y6, Y5
 	VFMADD231PS Y6, Y2, Y5
 	VPERM2F128  $0x01, Y7, Y7, Y6
@@ -7651,43 +7711,76 @@ loop48:
 	VFMADD231PS Y8, Y2, Y7
 	VPERM2F128  $0x01, Y9, Y9, Y8
 	VFMADD231PS Y9, Y2, Y8
-	VADDPS      Y11, Y10, Y9
+	VPERM2F128  $0x01, Y10, Y10, Y9
+	VFMADD231PS Y10, Y2, Y9
+	VADDPS      Y12, Y11, Y10
+	VSUBPS      Y12, Y11, Y12
+	VADDPS      Y5, Y13, Y11
+	VSUBPS      Y5, Y13, Y5
+	VADDPS      Y7, Y6, Y13
+	VSUBPS      Y7, Y6, Y7
+	VADDPS      Y9, Y8, Y6
+	VSUBPS      Y9, Y8, Y9
+	VADDPS      Y11, Y10, Y8
 	VSUBPS      Y11, Y10, Y11
-	VADDPS      Y4, Y12, Y10
-	VSUBPS      Y4, Y12, Y4
-	VADDPS      Y6, Y5, Y12
-	VSUBPS      Y6, Y5, Y6
-	VADDPS      Y8, Y7, Y5
-	VSUBPS      Y8, Y7, Y8
-	VADDPS      Y10, Y9, Y7
-	VSUBPS      Y10, Y9, Y10
-	VADDPS      Y4, Y11, Y9
-	VSUBPS      Y4, Y11, Y4
-	VADDPS      Y5, Y12, Y11
+	VADDPS      Y5, Y12, Y10
 	VSUBPS      Y5, Y12, Y5
-	VADDPS      Y8, Y6, Y12
-	VSUBPS      Y8, Y6, Y8
-	VADDPS      Y11, Y7, Y6
-	VSUBPS      Y11, Y7, Y11
-	VADDPS      Y12, Y9, Y7
-	VSUBPS      Y12, Y9, Y12
-	VADDPS      Y5, Y10, Y9
-	VSUBPS      Y5, Y10, Y5
-	VADDPS      Y8, Y4, Y10
-	VSUBPS      Y8, Y4, Y8
-	VMOVUPS     Y6, (AX)
-	VMOVUPS     Y7, 32(AX)
-	VMOVUPS     Y9, 64(AX)
-	VMOVUPS     Y10, 96(AX)
-	VMOVUPS     Y11, 128(AX)
-	VMOVUPS     Y12, 160(AX)
-	VMOVUPS     Y5, 192(AX)
-	VMOVUPS     Y8, 224(AX)
+	VADDPS      Y6, Y13, Y12
+	VSUBPS      Y6, Y13, Y6
+	VADDPS      Y9, Y7, Y13
+	VSUBPS      Y9, Y7, Y9
+	VADDPS      Y12, Y8, Y7
+	VSUBPS      Y12, Y8, Y12
+	VADDPS      Y13, Y10, Y8
+	VSUBPS      Y13, Y10, Y13
+	VADDPS      Y6, Y11, Y10
+	VSUBPS      Y6, Y11, Y6
+	VADDPS      Y9, Y5, Y11
+	VSUBPS      Y9, Y5, Y9
+	VMOVUPS     Y7, (AX)
+	VMOVUPS     Y8, 32(AX)
+	VMOVUPS     Y10, 64(AX)
+	VMOVUPS     Y11, 96(AX)
+	VMOVUPS     Y12, 128(AX)
+	VMOVUPS     Y13, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y9, 224(AX)
 	ADDQ        $0x00000100, AX
 	ADDQ        $0x00000100, BX
 	ADDQ        $0x00000100, DX
 	DECQ        SI
 	JNZ         loop48
+	VZEROUPPER
+	RET
+
+// func hadamardPermute32_avx2(dst *float32, src *float32, p *int32, mask int, vectors int, blocks int)
+// Requires: AVX, AVX2
+TEXT ·hadamardPermute32_avx2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         blocks+40(FP), BX
+	VPBROADCASTD mask+24(FP), Y0
+	VXORPS       Y1, Y1, Y1
+	VPCMPEQD     Y1, Y1, Y1
+
+loop49:
+	MOVQ vectors+32(FP), SI
+	MOVQ CX, DI
+
+loop50:
+	VXORPS     Y2, Y2, Y2
+	VPAND      (DX), Y0, Y3
+	VMOVAPS    Y1, Y4
+	VGATHERDPS Y4, (DI)(Y3*4), Y2
+	VMOVUPS    Y2, (AX)
+	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000020, CX
+	ADDQ       $0x00000020, DX
+	DECQ       SI
+	JNZ        loop50
+	DECQ       BX
+	JNZ        loop49
 	VZEROUPPER
 	RET
 
@@ -7701,19 +7794,19 @@ TEXT ·hadamardRadix32_avx2(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), SI
 	LEAQ (BX)(DX*4), DI
 	CMPQ CX, $0x00000004
-	JE   case50
+	JE   case52
 	CMPQ CX, $0x00000002
-	JE   case51
+	JE   case53
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x03, R8
 
-loop52:
+loop54:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop53:
+loop55:
 	VMOVUPS (R9), Y0
 	VMOVUPS (R9)(DX*1), Y1
 	VMOVUPS (R9)(DX*2), Y2
@@ -7757,24 +7850,24 @@ loop53:
 	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, R10
 	DECQ    R11
-	JNZ     loop53
+	JNZ     loop55
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop52
+	JNZ     loop54
 	VZEROUPPER
 	RET
 
-case50:
+case52:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, SI
 	SHLQ $0x02, SI
 
-loop54:
+loop56:
 	MOVQ columns+24(FP), R9
 	MOVQ AX, DI
 	LEAQ (AX)(DX*8), R8
 
-loop55:
+loop57:
 	VMOVUPS (DI), Y0
 	VMOVUPS (DI)(DX*1), Y1
 	VMOVUPS (DI)(DX*2), Y2
@@ -7794,24 +7887,24 @@ loop55:
 	ADDQ    $0x00000020, DI
 	ADDQ    $0x00000020, R8
 	DECQ    R9
-	JNZ     loop55
+	JNZ     loop57
 	ADDQ    SI, AX
 	DECQ    CX
-	JNZ     loop54
+	JNZ     loop56
 	VZEROUPPER
 	RET
 
-case51:
+case53:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, BX
 	SHLQ $0x01, BX
 
-loop56:
+loop58:
 	MOVQ columns+24(FP), R8
 	MOVQ AX, SI
 	LEAQ (AX)(DX*8), DI
 
-loop57:
+loop59:
 	VMOVUPS (SI), Y0
 	VMOVUPS (SI)(DX*1), Y1
 	VADDPS  Y1, Y0, Y2
@@ -7821,10 +7914,10 @@ loop57:
 	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, DI
 	DECQ    R8
-	JNZ     loop57
+	JNZ     loop59
 	ADDQ    BX, AX
 	DECQ    CX
-	JNZ     loop56
+	JNZ     loop58
 	VZEROUPPER
 	RET
 
@@ -7839,16 +7932,16 @@ TEXT ·hadamardScaled32_avx2(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), DI
 	LEAQ (SI)(DX*4), R8
 	CMPQ CX, $0x00000004
-	JE   case59
+	JE   case61
 	CMPQ CX, $0x00000002
-	JE   case60
+	JE   case62
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop61:
+loop63:
 	VMOVUPS (CX), Y0
 	VMOVUPS (CX)(DX*1), Y1
 	VMOVUPS (CX)(DX*2), Y2
@@ -7902,18 +7995,18 @@ loop61:
 	ADDQ    $0x00000020, R10
 	ADDQ    $0x00000020, BX
 	DECQ    R9
-	JNZ     loop61
+	JNZ     loop63
 	VZEROUPPER
 	RET
 
-case59:
+case61:
 	MOVQ columns+32(FP), DI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R8
 	LEAQ (BX)(DX*8), BX
 
-loop62:
+loop64:
 	VMOVUPS (CX), Y0
 	VMOVUPS (CX)(DX*1), Y1
 	VMOVUPS (CX)(DX*2), Y2
@@ -7939,18 +8032,18 @@ loop62:
 	ADDQ    $0x00000020, R8
 	ADDQ    $0x00000020, BX
 	DECQ    DI
-	JNZ     loop62
+	JNZ     loop64
 	VZEROUPPER
 	RET
 
-case60:
+case62:
 	MOVQ columns+32(FP), SI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, DI
 	LEAQ (BX)(DX*8), BX
 
-loop63:
+loop65:
 	VMOVUPS (CX), Y0
 	VMOVUPS (CX)(DX*1), Y1
 	VADDPS  Y1, Y0, Y2
@@ -7964,7 +8057,7 @@ loop63:
 	ADDQ    $0x00000020, DI
 	ADDQ    $0x00000020, BX
 	DECQ    SI
-	JNZ     loop63
+	JNZ     loop65
 	VZEROUPPER
 	RET
 
@@ -7977,7 +8070,7 @@ TEXT ·quadsZip32_avx2(SB), NOSPLIT, $0-32
 	MOVQ fours+24(FP), BX
 	LEAQ (DX)(DX*2), SI
 
-loop64:
+loop66:
 	VMOVUPS   (CX), X0
 	VMOVUPS   (CX)(DX*1), X1
 	VMOVUPS   (CX)(DX*2), X2
@@ -7997,7 +8090,7 @@ loop64:
 	ADDQ      $0x00000010, CX
 	ADDQ      $0x00000040, AX
 	DECQ      BX
-	JNZ       loop64
+	JNZ       loop66
 	RET
 
 // func quadsFirst32_avx2(dst *float32, src *float32, d *float32, blocks int)
@@ -8012,7 +8105,7 @@ TEXT ·quadsFirst32_avx2(SB), NOSPLIT, $0-32
 	VMOVUPS hadamard_sign32_4<>+0(SB), Y0
 	VMOVUPS hadamard_spread<>+0(SB), Y1
 
-loop65:
+loop67:
 	VBROADCASTSD (DX), Y2
 	VPERMILPS    Y1, Y2, Y2
 	VMULPS       (CX), Y2, Y2
@@ -8089,7 +8182,7 @@ loop65:
 	ADDQ         $0x00000100, CX
 	ADDQ         $0x00000040, DX
 	DECQ         BX
-	JNZ          loop65
+	JNZ          loop67
 	VZEROUPPER
 	RET
 
@@ -8107,7 +8200,7 @@ TEXT ·quadsGather32_avx2(SB), NOSPLIT, $0-48
 	VMOVUPS hadamard_sign32_2<>+0(SB), Y0
 	VMOVUPS hadamard_sign32_4<>+0(SB), Y0
 
-loop66:
+loop68:
 	MOVL           (DX), R8
 	ADDL           R8, R8
 	ANDL           SI, R8
@@ -8240,7 +8333,7 @@ loop66:
 	ADDQ           $0x00000040, BX
 	ADDQ           $0x00000040, DX
 	DECQ           DI
-	JNZ            loop66
+	JNZ            loop68
 	VZEROUPPER
 	RET
 
@@ -8254,7 +8347,7 @@ TEXT ·quadsUnzip32_avx2(SB), NOSPLIT, $0-40
 	MOVQ vectors+32(FP), SI
 	LEAQ (BX)(BX*2), DI
 
-loop67:
+loop69:
 	VMOVUPS   (CX), Y0
 	VMOVUPS   32(CX), Y1
 	VMOVUPS   64(CX), Y2
@@ -8280,7 +8373,7 @@ loop67:
 	ADDQ      $0x00000020, AX
 	ADDQ      $0x00000020, DX
 	DECQ      SI
-	JNZ       loop67
+	JNZ       loop69
 	VZEROUPPER
 	RET
 
@@ -9047,52 +9140,52 @@ TEXT ·hadamardGather64_avx2(SB), NOSPLIT, $0-48
 	VMOVUPD      hadamard_sign64_1<>+0(SB), Y0
 	VMOVUPD      hadamard_sign64_2<>+0(SB), Y1
 	VPBROADCASTD mask+32(FP), X2
+	VXORPD       Y3, Y3, Y3
+	VPCMPEQD     Y3, Y3, Y3
 
 loop39:
-	VXORPD      Y3, Y3, Y3
-	VPAND       (DX), X2, X4
-	VPCMPEQD    Y0, Y0, Y5
-	VGATHERDPD  Y5, (CX)(X4*8), Y3
-	VMULPD      (BX), Y3, Y3
 	VXORPD      Y4, Y4, Y4
-	VPAND       16(DX), X2, X5
-	VPCMPEQD    Y0, Y0, Y6
+	VPAND       (DX), X2, X5
+	VMOVAPD     Y3, Y6
 	VGATHERDPD  Y6, (CX)(X5*8), Y4
-	VMULPD      32(BX), Y4, Y4
+	VMULPD      (BX), Y4, Y4
 	VXORPD      Y5, Y5, Y5
-	VPAND       32(DX), X2, X6
-	VPCMPEQD    Y0, Y0, Y7
+	VPAND       16(DX), X2, X6
+	VMOVAPD     Y3, Y7
 	VGATHERDPD  Y7, (CX)(X6*8), Y5
-	VMULPD      64(BX), Y5, Y5
+	VMULPD      32(BX), Y5, Y5
 	VXORPD      Y6, Y6, Y6
-	VPAND       48(DX), X2, X7
-	VPCMPEQD    Y0, Y0, Y8
+	VPAND       32(DX), X2, X7
+	VMOVAPD     Y3, Y8
 	VGATHERDPD  Y8, (CX)(X7*8), Y6
-	VMULPD      96(BX), Y6, Y6
+	VMULPD      64(BX), Y6, Y6
 	VXORPD      Y7, Y7, Y7
-	VPAND       64(DX), X2, X8
-	VPCMPEQD    Y0, Y0, Y9
+	VPAND       48(DX), X2, X8
+	VMOVAPD     Y3, Y9
 	VGATHERDPD  Y9, (CX)(X8*8), Y7
-	VMULPD      128(BX), Y7, Y7
+	VMULPD      96(BX), Y7, Y7
 	VXORPD      Y8, Y8, Y8
-	VPAND       80(DX), X2, X9
-	VPCMPEQD    Y0, Y0, Y10
+	VPAND       64(DX), X2, X9
+	VMOVAPD     Y3, Y10
 	VGATHERDPD  Y10, (CX)(X9*8), Y8
-	VMULPD      160(BX), Y8, Y8
+	VMULPD      128(BX), Y8, Y8
 	VXORPD      Y9, Y9, Y9
-	VPAND       96(DX), X2, X10
-	VPCMPEQD    Y0, Y0, Y11
+	VPAND       80(DX), X2, X10
+	VMOVAPD     Y3, Y11
 	VGATHERDPD  Y11, (CX)(X10*8), Y9
-	VMULPD      192(BX), Y9, Y9
+	VMULPD      160(BX), Y9, Y9
 	VXORPD      Y10, Y10, Y10
-	VPAND       112(DX), X2, X11
-	VPCMPEQD    Y0, Y0, Y12
+	VPAND       96(DX), X2, X11
+	VMOVAPD     Y3, Y12
 	VGATHERDPD  Y12, (CX)(X11*8), Y10
-	VMULPD      224(BX), Y10, Y10
-	VPERMILPD   $0x55, Y3, Y11
-	VFMADD231PD Y3, Y0, Y11
-	VPERMILPD   $0x55, Y4, Y3
-	VFMADD231PD Y4, Y0, Y3
+	VMULPD      192(BX), Y10, Y10
+	VXORPD      Y11, Y11, Y11
+	VPAND       112(DX), X2, X12
+	VMOVAPD     Y3, Y13
+	VGATHERDPD  Y13, (CX)(X12*8), Y11
+	VMULPD      224(BX), Y11, Y11
+	VPERMILPD   $0x55, Y4, Y12
+	VFMADD231PD Y4, Y0, Y12
 	VPERMILPD   $0x55, Y5, Y4
 	VFMADD231PD Y5, Y0, Y4
 	VPERMILPD   $0x55, Y6, Y5
@@ -9105,12 +9198,12 @@ loop39:
 	VFMADD231PD Y9, Y0, Y8
 	VPERMILPD   $0x55, Y10, Y9
 	VFMADD231PD Y10, Y0, Y9
-	VPERM2F128  $0x01, Y11, Y11, Y10
-	VFMADD231PD Y11, Y1, Y10
-	VPERM2F128  $0x01, Y3, Y3, Y11
-	VFMADD231PD Y3, Y1, Y11
-	VPERM2F128  $0x01, Y4, Y4, Y3
-	VFMADD231PD Y4, Y1, Y3
+	VPERMILPD   $0x55, Y11, Y10
+	VFMADD231PD Y11, Y0, Y10
+	VPERM2F128  $0x01, Y12, Y12, Y11
+	VFMADD231PD Y12, Y1, Y11
+	VPERM2F128  $0x01, Y4, Y4, Y12
+	VFMADD231PD Y4, Y1, Y12
 	VPERM2F128  $0x01, Y5, Y5, Y4
 	VFMADD231PD Y5, Y1, Y4
 	VPERM2F128  $0x01, Y6, Y6, Y5
@@ -9121,43 +9214,76 @@ loop39:
 	VFMADD231PD Y8, Y1, Y7
 	VPERM2F128  $0x01, Y9, Y9, Y8
 	VFMADD231PD Y9, Y1, Y8
-	VADDPD      Y11, Y10, Y9
+	VPERM2F128  $0x01, Y10, Y10, Y9
+	VFMADD231PD Y10, Y1, Y9
+	VADDPD      Y12, Y11, Y10
+	VSUBPD      Y12, Y11, Y12
+	VADDPD      Y5, Y4, Y11
+	VSUBPD      Y5, Y4, Y5
+	VADDPD      Y7, Y6, Y4
+	VSUBPD      Y7, Y6, Y7
+	VADDPD      Y9, Y8, Y6
+	VSUBPD      Y9, Y8, Y9
+	VADDPD      Y11, Y10, Y8
 	VSUBPD      Y11, Y10, Y11
-	VADDPD      Y4, Y3, Y10
-	VSUBPD      Y4, Y3, Y4
-	VADDPD      Y6, Y5, Y3
-	VSUBPD      Y6, Y5, Y6
-	VADDPD      Y8, Y7, Y5
-	VSUBPD      Y8, Y7, Y8
-	VADDPD      Y10, Y9, Y7
-	VSUBPD      Y10, Y9, Y10
-	VADDPD      Y4, Y11, Y9
-	VSUBPD      Y4, Y11, Y4
-	VADDPD      Y5, Y3, Y11
-	VSUBPD      Y5, Y3, Y5
-	VADDPD      Y8, Y6, Y3
-	VSUBPD      Y8, Y6, Y8
-	VADDPD      Y11, Y7, Y6
-	VSUBPD      Y11, Y7, Y11
-	VADDPD      Y3, Y9, Y7
-	VSUBPD      Y3, Y9, Y3
-	VADDPD      Y5, Y10, Y9
-	VSUBPD      Y5, Y10, Y5
-	VADDPD      Y8, Y4, Y10
-	VSUBPD      Y8, Y4, Y8
-	VMOVUPD     Y6, (AX)
-	VMOVUPD     Y7, 32(AX)
-	VMOVUPD     Y9, 64(AX)
-	VMOVUPD     Y10, 96(AX)
-	VMOVUPD     Y11, 128(AX)
-	VMOVUPD     Y3, 160(AX)
-	VMOVUPD     Y5, 192(AX)
-	VMOVUPD     Y8, 224(AX)
+	VADDPD      Y5, Y12, Y10
+	VSUBPD      Y5, Y12, Y5
+	VADDPD      Y6, Y4, Y12
+	VSUBPD      Y6, Y4, Y6
+	VADDPD      Y9, Y7, Y4
+	VSUBPD      Y9, Y7, Y9
+	VADDPD      Y12, Y8, Y7
+	VSUBPD      Y12, Y8, Y12
+	VADDPD      Y4, Y10, Y8
+	VSUBPD      Y4, Y10, Y4
+	VADDPD      Y6, Y11, Y10
+	VSUBPD      Y6, Y11, Y6
+	VADDPD      Y9, Y5, Y11
+	VSUBPD      Y9, Y5, Y9
+	VMOVUPD     Y7, (AX)
+	VMOVUPD     Y8, 32(AX)
+	VMOVUPD     Y10, 64(AX)
+	VMOVUPD     Y11, 96(AX)
+	VMOVUPD     Y12, 128(AX)
+	VMOVUPD     Y4, 160(AX)
+	VMOVUPD     Y6, 192(AX)
+	VMOVUPD     Y9, 224(AX)
 	ADDQ        $0x00000100, AX
 	ADDQ        $0x00000100, BX
 	ADDQ        $0x00000080, DX
 	DECQ        SI
 	JNZ         loop39
+	VZEROUPPER
+	RET
+
+// func hadamardPermute64_avx2(dst *float64, src *float64, p *int32, mask int, vectors int, blocks int)
+// Requires: AVX, AVX2
+TEXT ·hadamardPermute64_avx2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         blocks+40(FP), BX
+	VPBROADCASTD mask+24(FP), X0
+	VXORPD       Y1, Y1, Y1
+	VPCMPEQD     Y1, Y1, Y1
+
+loop40:
+	MOVQ vectors+32(FP), SI
+	MOVQ CX, DI
+
+loop41:
+	VXORPD     Y2, Y2, Y2
+	VPAND      (DX), X0, X3
+	VMOVAPD    Y1, Y4
+	VGATHERDPD Y4, (DI)(X3*8), Y2
+	VMOVUPD    Y2, (AX)
+	ADDQ       $0x00000020, AX
+	ADDQ       $0x00000020, CX
+	ADDQ       $0x00000010, DX
+	DECQ       SI
+	JNZ        loop41
+	DECQ       BX
+	JNZ        loop40
 	VZEROUPPER
 	RET
 
@@ -9171,19 +9297,19 @@ TEXT ·hadamardRadix64_avx2(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), SI
 	LEAQ (BX)(DX*4), DI
 	CMPQ CX, $0x00000004
-	JE   case41
+	JE   case43
 	CMPQ CX, $0x00000002
-	JE   case42
+	JE   case44
 	MOVQ groups+32(FP), CX
 	MOVQ DX, R8
 	SHLQ $0x03, R8
 
-loop43:
+loop45:
 	MOVQ columns+24(FP), R11
 	MOVQ AX, R9
 	LEAQ (AX)(DX*8), R10
 
-loop44:
+loop46:
 	VMOVUPD (R9), Y0
 	VMOVUPD (R9)(DX*1), Y1
 	VMOVUPD (R9)(DX*2), Y2
@@ -9227,24 +9353,24 @@ loop44:
 	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, R10
 	DECQ    R11
-	JNZ     loop44
+	JNZ     loop46
 	ADDQ    R8, AX
 	DECQ    CX
-	JNZ     loop43
+	JNZ     loop45
 	VZEROUPPER
 	RET
 
-case41:
+case43:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, SI
 	SHLQ $0x02, SI
 
-loop45:
+loop47:
 	MOVQ columns+24(FP), R9
 	MOVQ AX, DI
 	LEAQ (AX)(DX*8), R8
 
-loop46:
+loop48:
 	VMOVUPD (DI), Y0
 	VMOVUPD (DI)(DX*1), Y1
 	VMOVUPD (DI)(DX*2), Y2
@@ -9264,24 +9390,24 @@ loop46:
 	ADDQ    $0x00000020, DI
 	ADDQ    $0x00000020, R8
 	DECQ    R9
-	JNZ     loop46
+	JNZ     loop48
 	ADDQ    SI, AX
 	DECQ    CX
-	JNZ     loop45
+	JNZ     loop47
 	VZEROUPPER
 	RET
 
-case42:
+case44:
 	MOVQ groups+32(FP), CX
 	MOVQ DX, BX
 	SHLQ $0x01, BX
 
-loop47:
+loop49:
 	MOVQ columns+24(FP), R8
 	MOVQ AX, SI
 	LEAQ (AX)(DX*8), DI
 
-loop48:
+loop50:
 	VMOVUPD (SI), Y0
 	VMOVUPD (SI)(DX*1), Y1
 	VADDPD  Y1, Y0, Y2
@@ -9291,10 +9417,10 @@ loop48:
 	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, DI
 	DECQ    R8
-	JNZ     loop48
+	JNZ     loop50
 	ADDQ    BX, AX
 	DECQ    CX
-	JNZ     loop47
+	JNZ     loop49
 	VZEROUPPER
 	RET
 
@@ -9309,16 +9435,16 @@ TEXT ·hadamardScaled64_avx2(SB), NOSPLIT, $0-40
 	LEAQ (DX)(DX*4), DI
 	LEAQ (SI)(DX*4), R8
 	CMPQ CX, $0x00000004
-	JE   case50
+	JE   case52
 	CMPQ CX, $0x00000002
-	JE   case51
+	JE   case53
 	MOVQ columns+32(FP), R9
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R10
 	LEAQ (BX)(DX*8), BX
 
-loop52:
+loop54:
 	VMOVUPD (CX), Y0
 	VMOVUPD (CX)(DX*1), Y1
 	VMOVUPD (CX)(DX*2), Y2
@@ -9372,18 +9498,18 @@ loop52:
 	ADDQ    $0x00000020, R10
 	ADDQ    $0x00000020, BX
 	DECQ    R9
-	JNZ     loop52
+	JNZ     loop54
 	VZEROUPPER
 	RET
 
-case50:
+case52:
 	MOVQ columns+32(FP), DI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, R8
 	LEAQ (BX)(DX*8), BX
 
-loop53:
+loop55:
 	VMOVUPD (CX), Y0
 	VMOVUPD (CX)(DX*1), Y1
 	VMOVUPD (CX)(DX*2), Y2
@@ -9409,18 +9535,18 @@ loop53:
 	ADDQ    $0x00000020, R8
 	ADDQ    $0x00000020, BX
 	DECQ    DI
-	JNZ     loop53
+	JNZ     loop55
 	VZEROUPPER
 	RET
 
-case51:
+case53:
 	MOVQ columns+32(FP), SI
 	MOVQ AX, CX
 	LEAQ (AX)(DX*8), AX
 	MOVQ BX, DI
 	LEAQ (BX)(DX*8), BX
 
-loop54:
+loop56:
 	VMOVUPD (CX), Y0
 	VMOVUPD (CX)(DX*1), Y1
 	VADDPD  Y1, Y0, Y2
@@ -9434,6 +9560,6 @@ loop54:
 	ADDQ    $0x00000020, DI
 	ADDQ    $0x00000020, BX
 	DECQ    SI
-	JNZ     loop54
+	JNZ     loop56
 	VZEROUPPER
 	RET

@@ -100,3 +100,12 @@ func portableScaled[T float32 | float64](x, s []T, radix, step, columns int) {
 		}
 	}
 }
+
+func portablePermute[T float32 | float64](dst, src []T, p []int32, n int) {
+	for i := 0; i < len(dst); i += n {
+		y, x := dst[i:i+n], src[i:i+n]
+		for j, k := range p[i : i+n] {
+			y[j] = x[int(k)&(len(x)-1)]
+		}
+	}
+}

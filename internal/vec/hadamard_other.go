@@ -25,3 +25,7 @@ func hadamardRadix[T float32 | float64](x []T, radix, step, columns, groups int)
 func hadamardScaled[T float32 | float64](x, s []T, radix, step, columns int) {
 	portableScaled(x, s, radix, step, columns)
 }
+
+func hadamardPermute[T float32 | float64](dst, src []T, p []int32, n int) {
+	portablePermute(dst, src, p, n)
+}

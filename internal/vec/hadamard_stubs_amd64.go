@@ -24,6 +24,11 @@ func hadamardFirst32_avx512(dst *float32, src *float32, d *float32, blocks int)
 //go:noescape
 func hadamardGather32_avx512(dst *float32, src *float32, p *int32, d *float32, mask int, blocks int)
 
+// hadamardPermute32_avx512 computes dst_i = src[p_i & mask] for consecutive blocks of mask+1 numbers, so many vectors.
+//
+//go:noescape
+func hadamardPermute32_avx512(dst *float32, src *float32, p *int32, mask int, vectors int, blocks int)
+
 // hadamardRadix32_avx512 transforms the columns of radix rows, 2 ≤ radix ≤ 16, step bytes apart: columns vectors of each, and groups times over rows that follow each other.
 //
 //go:noescape
@@ -74,6 +79,11 @@ func hadamardFirst64_avx512(dst *float64, src *float64, d *float64, blocks int)
 //go:noescape
 func hadamardGather64_avx512(dst *float64, src *float64, p *int32, d *float64, mask int, blocks int)
 
+// hadamardPermute64_avx512 computes dst_i = src[p_i & mask] for consecutive blocks of mask+1 numbers, so many vectors.
+//
+//go:noescape
+func hadamardPermute64_avx512(dst *float64, src *float64, p *int32, mask int, vectors int, blocks int)
+
 // hadamardRadix64_avx512 transforms the columns of radix rows, 2 ≤ radix ≤ 16, step bytes apart: columns vectors of each, and groups times over rows that follow each other.
 //
 //go:noescape
@@ -103,6 +113,11 @@ func hadamardFirst32_avx2(dst *float32, src *float32, d *float32, blocks int)
 //
 //go:noescape
 func hadamardGather32_avx2(dst *float32, src *float32, p *int32, d *float32, mask int, blocks int)
+
+// hadamardPermute32_avx2 computes dst_i = src[p_i & mask] for consecutive blocks of mask+1 numbers, so many vectors.
+//
+//go:noescape
+func hadamardPermute32_avx2(dst *float32, src *float32, p *int32, mask int, vectors int, blocks int)
 
 // hadamardRadix32_avx2 transforms the columns of radix rows, 2 ≤ radix ≤ 8, step bytes apart: columns vectors of each, and groups times over rows that follow each other.
 //
@@ -153,6 +168,11 @@ func hadamardFirst64_avx2(dst *float64, src *float64, d *float64, blocks int)
 //
 //go:noescape
 func hadamardGather64_avx2(dst *float64, src *float64, p *int32, d *float64, mask int, blocks int)
+
+// hadamardPermute64_avx2 computes dst_i = src[p_i & mask] for consecutive blocks of mask+1 numbers, so many vectors.
+//
+//go:noescape
+func hadamardPermute64_avx2(dst *float64, src *float64, p *int32, mask int, vectors int, blocks int)
 
 // hadamardRadix64_avx2 transforms the columns of radix rows, 2 ≤ radix ≤ 8, step bytes apart: columns vectors of each, and groups times over rows that follow each other.
 //

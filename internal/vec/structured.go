@@ -213,12 +213,7 @@ func smallFastfood[T float32 | float64](n int, b []T, p []int32, g, s, x, y, wor
 	for lo := 0; lo < len(y); lo += hadamardBlock {
 		hi := min(lo+hadamardBlock, len(y))
 		smallChains(n, hi-lo, 1, b[lo:hi], 0, ones[:hi-lo], x, 0, mixed)
-		for j := 0; j < hi-lo; j += n {
-			z, block := permuted[j:j+n], mixed[j:j+n]
-			for i, k := range p[lo+j : lo+j+n] {
-				z[i] = block[int(k)&(len(block)-1)]
-			}
-		}
+		hadamardPermute(permuted[:hi-lo], mixed[:hi-lo], p[lo:hi], n)
 		smallChains(n, hi-lo, 1, g[lo:hi], 0, s[lo:hi], permuted, n, y[lo:hi])
 	}
 }

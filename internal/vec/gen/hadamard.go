@@ -316,66 +316,6 @@ func (t *transform) first() {
 	RET()
 }
 
-// gather writes the first pass behind a permutation.
-func (t *transform) gather() {
-	t.define("hadamardGather", "func(dst, src *T, p *int32, d *T, mask, blocks int)",
-		fmt.Sprintf("computes dst = H(d∘x) with x_i = src[p_i & mask], for consecutive blocks of %d numbers.", t.most*t.lanes()))
-	dst, src, p, d := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("p"), GP64()), Load(Param("d"), GP64())
-	blocks := Load(Param("blocks"), GP64())
-	t.loadSigns()
-	index := func() reg.VecVirtual { // one int32 a lane
-		if t.bytes/t.float*4 == 64 {
-			return ZMM()
-		} else if t.bytes/t.float*4 == 32 {
-			return YMM()
-		}
-		return XMM()
-	}
-	mask := index()
-	VPBROADCASTD(argument("mask"), mask)
-	ones := K()
-	if t.level == "avx512" {
-		KXNORW(ones, ones, ones)
-	}
-	t.loop(blocks, func() {
-		v := t.vectors(t.most)
-		for i := range v {
-			at := index()
-			from := operand.Mem{Base: p, Disp: i * t.lanes() * 4}
-			where := operand.Mem{Base: src, Index: at, Scale: uint8(t.float)}
-			t.zero(v[i]) // or the gather would wait for what was there
-			if t.level == "avx512" {
-				all := K()
-				VPANDD(from, mask, at)
-				KXNORW(ones, ones, all)
-				if t.float == 4 {
-					VGATHERDPS(where, all, v[i])
-				} else {
-					VGATHERDPD(where, all, v[i])
-				}
-			} else {
-				all := t.vector()
-				VPAND(from, mask, at)
-				VPCMPEQD(t.signs[0], t.signs[0], all)
-				if t.float == 4 {
-					VGATHERDPS(all, where, v[i])
-				} else {
-					VGATHERDPD(all, where, v[i])
-				}
-			}
-			t.mul(t.at(d, i), v[i], v[i])
-		}
-		t.within(v, 1, t.lanes())
-		t.between(v)
-		t.storeAll(v, dst)
-		ADDQ(operand.U32(uint32(t.most*t.bytes)), dst)
-		ADDQ(operand.U32(uint32(t.most*t.bytes)), d)
-		ADDQ(operand.U32(uint32(t.most*t.lanes()*4)), p)
-	})
-	VZEROUPPER()
-	RET()
-}
-
 // radix writes the later passes: the stages between rows of numbers.
 func (t *transform) radix(scaled bool) {
 	if scaled {
@@ -476,6 +416,7 @@ func hadamard() {
 		t.chain()
 		t.first()
 		t.gather()
+		t.permute()
 		t.radix(false)
 		t.radix(true)
 		if s.float == 4 {
