@@ -247,7 +247,8 @@ func BenchmarkHadamard(b *testing.B) {
 	}
 }
 
-// benchmarkHadamard transforms 4096 numbers or more at a time, and reports the time of n.
+// benchmarkHadamard transforms 4096 numbers or more at a time, zeros so that they do not grow,
+// and reports the time of n.
 func benchmarkHadamard[T float32 | float64](b *testing.B, n int) {
 	rows := max(1, 4096/n)
 	x := aligned[T](rows * n)

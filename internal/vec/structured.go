@@ -163,8 +163,9 @@ func smallChains[T float32 | float64](n, m, rounds int, d []T, stride int, s, x 
 	if n == 1 {
 		whole = 0
 	}
-	if whole > 0 {
-		hadamardChain(y, x, d, s, n, rounds, stride, step*(unit/n), whole/unit)
+	for lo := 0; lo < whole; lo += hadamardCall {
+		hi := min(lo+hadamardCall, whole)
+		hadamardChain(y[lo:hi], x[lo/n*step:], d[lo:], s[lo:hi], n, rounds, stride, step*(unit/n), (hi-lo)/unit)
 	}
 	if whole < m {
 		portableChain(y[whole:], x[step*(whole/n):], d[whole:], s[whole:], n, rounds, stride, step, (m-whole)/n)

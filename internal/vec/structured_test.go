@@ -62,7 +62,7 @@ var shapes = [][4]int{
 	{1, 1, 1, 1}, {3, 1, 5, 0}, {2, 2, 2, 1}, {3, 2, 38, 2}, {2, 4, 52, 3}, {2, 8, 16, 5}, {2, 8, 72, 8}, {3, 16, 16, 16},
 	{3, 16, 176, 9}, {2, 32, 96, 17}, {2, 64, 128, 60}, {1, 128, 384, 128}, {2, 256, 512, 131}, {2, 512, 512, 0}, {2, 512, 1536, 300},
 	{9, 1024, 2048, 784}, {5, 64, 128, 64}, {6, 128, 256, 77}, {4, 512, 512, 511}, {1, 1024, 1024, 1024}, {2, 2048, 2048, 1025}, {1, 4096, 4096, 4000}, {1, 8192, 8192, 8191},
-	{1, 16384, 16384, 12345}, {1, 65536, 65536, 40000},
+	{1, 8, 20000, 7}, {1, 64, 1 << 15, 50}, {1, 16384, 16384, 12345}, {1, 65536, 65536, 40000},
 }
 
 // A transform of order n is off by at most log₂n roundings of sums whose squares add to n
@@ -145,13 +145,9 @@ func testFastfood[T float32 | float64](t *testing.T) {
 		src, checkSrc := guarded(t, numbers[T](r, (rows-1)*lds+width))
 		before := append([]T(nil), src...)
 		dst, checkDst := guarded(t, numbers[T](r, (rows-1)*ldd+m))
+		gaps := append([]T(nil), dst...)
 		work, checkWork := guarded(t, make([]T, FastfoodWork(n)))
-		switch b := any(b).(type) {
-		case []float32:
-			Fastfood32(rows, n, m, width, b, f.p, any(g).([]float32), any(s).([]float32), any(src).([]float32), lds, any(dst).([]float32), ldd, any(work).([]float32))
-		case []float64:
-			Fastfood64(rows, n, m, width, b, f.p, any(g).([]float64), any(s).([]float64), any(src).([]float64), lds, any(dst).([]float64), ldd, any(work).([]float64))
-		}
+		multiplyFastfood(rows, n, m, width, b, f.p, g, s, src, lds, dst, ldd, work)
 		for _, check := range []func(){checkB, checkG, checkS, checkSrc, checkDst, checkWork} {
 			check()
 		}
@@ -159,6 +155,11 @@ func testFastfood[T float32 | float64](t *testing.T) {
 			t.Fatalf("%v: src changed: %v", shape, err)
 		}
 		for i := range rows {
+			if i+1 < rows {
+				if err := sameBits(dst[i*ldd+m:(i+1)*ldd], gaps[i*ldd+m:(i+1)*ldd]); err != nil {
+					t.Fatalf("%v: wrote between rows: %v", shape, err)
+				}
+			}
 			for c := 0; c < m; c += n {
 				x := transformed(times(b[c:c+n], widened(src[i*lds:i*lds+width], n)))
 				z := make([]float64, n)
@@ -171,6 +172,16 @@ func testFastfood[T float32 | float64](t *testing.T) {
 				compare(t, fmt.Sprint(shape), dst[i*ldd+c:i*ldd+c+n], times(s[c:c+n], transformed(z)), s[c:c+n], scale)
 			}
 		}
+	}
+}
+
+// multiplyFastfood is Fastfood32 or Fastfood64.
+func multiplyFastfood[T float32 | float64](rows, n, m, width int, b []T, p []int32, g, s []T, src []T, lds int, dst []T, ldd int, work []T) {
+	switch b := any(b).(type) {
+	case []float32:
+		Fastfood32(rows, n, m, width, b, p, any(g).([]float32), any(s).([]float32), any(src).([]float32), lds, any(dst).([]float32), ldd, any(work).([]float32))
+	case []float64:
+		Fastfood64(rows, n, m, width, b, p, any(g).([]float64), any(s).([]float64), any(src).([]float64), lds, any(dst).([]float64), ldd, any(work).([]float64))
 	}
 }
 
@@ -298,9 +309,38 @@ func TestStructuredProductsDoNotAllocate(t *testing.T) {
 	})
 }
 
+func FuzzStructured(f *testing.F) {
+	f.Add(uint64(1), uint8(4), uint8(3), uint8(5), uint8(0))
+	f.Add(uint64(2), uint8(10), uint8(1), uint8(6), uint8(9))
+	f.Fuzz(func(t *testing.T, seed uint64, log, blocks, rows, missing uint8) {
+		n, r := 1<<(log%13), rand.New(rand.NewPCG(seed, 3))
+		m, k := n*(int(blocks)%5+1), int(rows)%9+1
+		width := max(1, n-int(missing))
+		c := newFactors[float32](r, n, m)
+		src, work := numbers[float32](r, k*width), make([]float32, FastfoodWork(n))
+		var first [2][]float32
+		eachLevel(func(name string) {
+			hd, check := guarded(t, make([]float32, k*m))
+			HD32(k, n, m, width, c.d, c.s, src, width, hd, m)
+			check()
+			ff, check := guarded(t, make([]float32, k*m))
+			Fastfood32(k, n, m, width, c.d[:m], c.p, c.g, c.s, src, width, ff, m, work)
+			check()
+			if first[0] == nil {
+				first = [2][]float32{hd, ff}
+			}
+			for i, y := range [][]float32{hd, ff} {
+				if err := sameBits(y, first[i]); err != nil {
+					t.Fatalf("%s: product %d of %d×%d in blocks of %d for %d columns: %v", name, i, k, m, n, width, err)
+				}
+			}
+		})
+	})
+}
+
 // Shapes of MNIST and of the published comparisons; m is the number of frequencies.
 func BenchmarkHD(b *testing.B) {
-	for _, shape := range [][4]int{{64, 1024, 2048, 784}, {1, 1024, 2048, 784}, {64, 16, 2048, 16}, {64, 8, 2048, 8}, {64, 128, 2048, 100}, {8, 4096, 4096, 4096}} {
+	for _, shape := range [][4]int{{16, 1024, 2048, 784}, {1, 1024, 2048, 784}, {64, 16, 2048, 16}, {64, 8, 2048, 8}, {64, 128, 2048, 100}, {8, 4096, 4096, 4096}} {
 		rows, n, m, width := shape[0], shape[1], shape[2], shape[3]
 		b.Run(fmt.Sprintf("rows=%d/n=%d/m=%d/width=%d", rows, n, m, width), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(7, 3))
@@ -315,7 +355,7 @@ func BenchmarkHD(b *testing.B) {
 }
 
 func BenchmarkFastfood(b *testing.B) {
-	for _, shape := range [][4]int{{64, 1024, 8192, 1024}, {1, 1024, 8192, 1024}, {64, 16, 2048, 16}, {64, 128, 2048, 100}} {
+	for _, shape := range [][4]int{{16, 1024, 8192, 1024}, {64, 1024, 8192, 1024}, {1, 1024, 8192, 1024}, {64, 16, 2048, 16}, {64, 128, 2048, 100}} {
 		rows, n, m, width := shape[0], shape[1], shape[2], shape[3]
 		b.Run(fmt.Sprintf("rows=%d/n=%d/m=%d/width=%d", rows, n, m, width), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(8, 3))
