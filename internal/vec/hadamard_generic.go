@@ -75,15 +75,18 @@ func portableGather[T float32 | float64](dst, src []T, p []int32, d []T) {
 
 func portableRadixPass[T float32 | float64](x []T, radix, step, columns, groups int) {
 	for range groups {
+		a := x[:columns]
+		b := x[step:][:len(a)]
 		if radix == 2 {
-			a, b := x[:columns], x[step:step+columns]
-			for i := range a {
-				a[i], b[i] = a[i]+b[i], a[i]-b[i]
+			for i, p := range a {
+				q := b[i]
+				a[i], b[i] = p+q, p-q
 			}
 		} else {
-			a, b, c, d := x[:columns], x[step:step+columns], x[2*step:2*step+columns], x[3*step:3*step+columns]
-			for i := range a {
-				p, q, r, s := a[i]+b[i], a[i]-b[i], c[i]+d[i], c[i]-d[i]
+			c, d := x[2*step:][:len(a)], x[3*step:][:len(a)]
+			for i, p := range a {
+				q, r, s := b[i], c[i], d[i]
+				p, q, r, s = p+q, p-q, r+s, r-s
 				a[i], b[i], c[i], d[i] = p+r, q+s, p-r, q-s
 			}
 		}
