@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -71,14 +72,15 @@ func (s isa) pattern(v float64) uint64 {
 	return math.Float64bits(v)
 }
 
-var wides = map[string]operand.Mem{}
+// tables are the vectors that stand in memory, by name.
+var tables = map[string]operand.Mem{}
 
 // wide is 64 bytes in memory of one pattern of float bytes over and over.
 func wide(float int, bits uint64) operand.Mem {
 	name := fmt.Sprintf("%s_%d_%x", family, 8*float, bits)
-	m, ok := wides[name]
+	m, ok := tables[name]
 	if !ok {
-		m = GLOBL(name, 8|16) // RODATA|NOPTR
+		m = GLOBL(name, attr.RODATA|attr.NOPTR)
 		for at := 0; at < 64; at += float {
 			if float == 4 {
 				DATA(at, operand.U32(uint32(bits)))
@@ -86,7 +88,7 @@ func wide(float int, bits uint64) operand.Mem {
 				DATA(at, operand.U64(bits))
 			}
 		}
-		wides[name] = m
+		tables[name] = m
 	}
 	return m
 }

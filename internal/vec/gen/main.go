@@ -16,6 +16,7 @@ var families = map[string]func(){
 	"dot":        dot,
 	"elementary": elementary,
 	"gemm":       gemm,
+	"hadamard":   hadamard,
 	"peak":       peak,
 }
 
