@@ -22,9 +22,9 @@ import (
 // map holds 4dm bytes and works in dst alone.
 type fourier struct {
 	features int
-	w        *vec.Packed32 // d×m: column j is ω_j
-	phases   []float32     // b, or nil in the pair form
-	scale    float32       // √(2/D)
+	w        *vec.Packed[float32] // d×m: column j is ω_j
+	phases   []float32            // b, or nil in the pair form
+	scale    float32              // √(2/D)
 }
 
 // maxBytes bounds the matrix of frequencies: what is larger is a mistake.

@@ -20,6 +20,7 @@ type micro[T float32 | float64] struct {
 	tile, row microKernel[T]
 	strip     func(dst, src *T, rows, stride int)                 // mr numbers of each row
 	widen     func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
+	sparse    func(n int, idx *int32, val, panel, c *T)           // c += Σ val[t]·panel[idx[t]], nr numbers
 	kc        int                                                 // inner dimension of a block: an A panel fits the L1 cache
 	nc        int                                                 // columns of a block: kc×nc numbers fit the L2 cache
 	size      int                                                 // bytes of a number
@@ -349,12 +350,12 @@ func init() { chooseKernels() }
 
 // portableKernels are the micro-kernels of every machine.
 func portableKernels() {
-	micro32.use(4, 4, portable[float32], portableRow[float32], nil)
-	micro64.use(4, 4, portable[float64], portableRow[float64], nil)
+	micro32.use(4, 4, portable[float32], portableRow[float32], nil, nil)
+	micro64.use(4, 4, portable[float64], portableRow[float64], nil, nil)
 }
 
-func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride int)) {
-	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.widen = mr, nr, tile, row, strip, nil
+func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride int), sparse func(n int, idx *int32, val, panel, c *T)) {
+	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse, mk.widen = mr, nr, tile, row, strip, sparse, nil
 	mk.free = make(chan *panels[T], 64)
 }
 

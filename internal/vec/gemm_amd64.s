@@ -258,34 +258,6 @@ loop:
 	VZEROUPPER
 	RET
 
-// func widen32_avx512(dst *float64, ldd int, src *float32, rows int)
-// Requires: AVX, AVX512F
-TEXT ·widen32_avx512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ ldd+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ rows+24(FP), BX
-
-loop:
-	VCVTPS2PD (DX), Z0
-	VADDPD    (AX), Z0, Z0
-	VMOVUPD   Z0, (AX)
-	VCVTPS2PD 32(DX), Z0
-	VADDPD    64(AX), Z0, Z0
-	VMOVUPD   Z0, 64(AX)
-	VCVTPS2PD 64(DX), Z0
-	VADDPD    128(AX), Z0, Z0
-	VMOVUPD   Z0, 128(AX)
-	VCVTPS2PD 96(DX), Z0
-	VADDPD    192(AX), Z0, Z0
-	VMOVUPD   Z0, 192(AX)
-	ADDQ      $0x00000080, DX
-	ADDQ      CX, AX
-	DECQ      BX
-	JNZ       loop
-	VZEROUPPER
-	RET
-
 // func sparse32_avx512(n int, idx *int32, val *float32, panel *float32, c *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sparse32_avx512(SB), NOSPLIT, $0-40
@@ -331,6 +303,34 @@ end:
 	VMOVUPS Z0, (SI)
 	VADDPS  Z3, Z1, Z1
 	VMOVUPS Z1, 64(SI)
+	VZEROUPPER
+	RET
+
+// func widen32_avx512(dst *float64, ldd int, src *float32, rows int)
+// Requires: AVX, AVX512F
+TEXT ·widen32_avx512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ rows+24(FP), BX
+
+loop:
+	VCVTPS2PD (DX), Z0
+	VADDPD    (AX), Z0, Z0
+	VMOVUPD   Z0, (AX)
+	VCVTPS2PD 32(DX), Z0
+	VADDPD    64(AX), Z0, Z0
+	VMOVUPD   Z0, 64(AX)
+	VCVTPS2PD 64(DX), Z0
+	VADDPD    128(AX), Z0, Z0
+	VMOVUPD   Z0, 128(AX)
+	VCVTPS2PD 96(DX), Z0
+	VADDPD    192(AX), Z0, Z0
+	VMOVUPD   Z0, 192(AX)
+	ADDQ      $0x00000080, DX
+	ADDQ      CX, AX
+	DECQ      BX
+	JNZ       loop
 	VZEROUPPER
 	RET
 
@@ -590,6 +590,54 @@ loop:
 	VZEROUPPER
 	RET
 
+// func sparse64_avx512(n int, idx *int32, val *float64, panel *float64, c *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sparse64_avx512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    idx+8(FP), CX
+	MOVQ    val+16(FP), DX
+	MOVQ    panel+24(FP), BX
+	MOVQ    c+32(FP), SI
+	VMOVUPD (SI), Z0
+	VXORPD  Z2, Z2, Z2
+	VMOVUPD 64(SI), Z1
+	VXORPD  Z3, Z3, Z3
+	SUBQ    $0x02, AX
+	JL      last
+
+loop:
+	MOVLQSX      (CX), DI
+	SHLQ         $0x07, DI
+	VBROADCASTSD (DX), Z4
+	VFMADD231PD  (BX)(DI*1), Z4, Z0
+	VFMADD231PD  64(BX)(DI*1), Z4, Z1
+	MOVLQSX      4(CX), DI
+	SHLQ         $0x07, DI
+	VBROADCASTSD 8(DX), Z4
+	VFMADD231PD  (BX)(DI*1), Z4, Z2
+	VFMADD231PD  64(BX)(DI*1), Z4, Z3
+	ADDQ         $0x08, CX
+	ADDQ         $0x10, DX
+	SUBQ         $0x02, AX
+	JGE          loop
+
+last:
+	TESTQ        $0x00000001, AX
+	JZ           end
+	MOVLQSX      (CX), DI
+	SHLQ         $0x07, DI
+	VBROADCASTSD (DX), Z4
+	VFMADD231PD  (BX)(DI*1), Z4, Z0
+	VFMADD231PD  64(BX)(DI*1), Z4, Z1
+
+end:
+	VADDPD  Z2, Z0, Z0
+	VMOVUPD Z0, (SI)
+	VADDPD  Z3, Z1, Z1
+	VMOVUPD Z1, 64(SI)
+	VZEROUPPER
+	RET
+
 // func tile32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
 // Requires: AVX, FMA3
 TEXT ·tile32_avx2(SB), NOSPLIT, $0-72
@@ -750,34 +798,6 @@ loop:
 	VZEROUPPER
 	RET
 
-// func widen32_avx2(dst *float64, ldd int, src *float32, rows int)
-// Requires: AVX
-TEXT ·widen32_avx2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ ldd+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ rows+24(FP), BX
-
-loop:
-	VCVTPS2PD (DX), Y0
-	VADDPD    (AX), Y0, Y0
-	VMOVUPD   Y0, (AX)
-	VCVTPS2PD 16(DX), Y0
-	VADDPD    32(AX), Y0, Y0
-	VMOVUPD   Y0, 32(AX)
-	VCVTPS2PD 32(DX), Y0
-	VADDPD    64(AX), Y0, Y0
-	VMOVUPD   Y0, 64(AX)
-	VCVTPS2PD 48(DX), Y0
-	VADDPD    96(AX), Y0, Y0
-	VMOVUPD   Y0, 96(AX)
-	ADDQ      $0x00000040, DX
-	ADDQ      CX, AX
-	DECQ      BX
-	JNZ       loop
-	VZEROUPPER
-	RET
-
 // func sparse32_avx2(n int, idx *int32, val *float32, panel *float32, c *float32)
 // Requires: AVX, FMA3
 TEXT ·sparse32_avx2(SB), NOSPLIT, $0-40
@@ -823,6 +843,34 @@ end:
 	VMOVUPS Y0, (SI)
 	VADDPS  Y3, Y1, Y1
 	VMOVUPS Y1, 32(SI)
+	VZEROUPPER
+	RET
+
+// func widen32_avx2(dst *float64, ldd int, src *float32, rows int)
+// Requires: AVX
+TEXT ·widen32_avx2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ rows+24(FP), BX
+
+loop:
+	VCVTPS2PD (DX), Y0
+	VADDPD    (AX), Y0, Y0
+	VMOVUPD   Y0, (AX)
+	VCVTPS2PD 16(DX), Y0
+	VADDPD    32(AX), Y0, Y0
+	VMOVUPD   Y0, 32(AX)
+	VCVTPS2PD 32(DX), Y0
+	VADDPD    64(AX), Y0, Y0
+	VMOVUPD   Y0, 64(AX)
+	VCVTPS2PD 48(DX), Y0
+	VADDPD    96(AX), Y0, Y0
+	VMOVUPD   Y0, 96(AX)
+	ADDQ      $0x00000040, DX
+	ADDQ      CX, AX
+	DECQ      BX
+	JNZ       loop
 	VZEROUPPER
 	RET
 
@@ -983,5 +1031,53 @@ loop:
 	ADDQ    BX, CX
 	DECQ    DX
 	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func sparse64_avx2(n int, idx *int32, val *float64, panel *float64, c *float64)
+// Requires: AVX, FMA3
+TEXT ·sparse64_avx2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    idx+8(FP), CX
+	MOVQ    val+16(FP), DX
+	MOVQ    panel+24(FP), BX
+	MOVQ    c+32(FP), SI
+	VMOVUPD (SI), Y0
+	VXORPD  Y2, Y2, Y2
+	VMOVUPD 32(SI), Y1
+	VXORPD  Y3, Y3, Y3
+	SUBQ    $0x02, AX
+	JL      last
+
+loop:
+	MOVLQSX      (CX), DI
+	SHLQ         $0x06, DI
+	VBROADCASTSD (DX), Y4
+	VFMADD231PD  (BX)(DI*1), Y4, Y0
+	VFMADD231PD  32(BX)(DI*1), Y4, Y1
+	MOVLQSX      4(CX), DI
+	SHLQ         $0x06, DI
+	VBROADCASTSD 8(DX), Y4
+	VFMADD231PD  (BX)(DI*1), Y4, Y2
+	VFMADD231PD  32(BX)(DI*1), Y4, Y3
+	ADDQ         $0x08, CX
+	ADDQ         $0x10, DX
+	SUBQ         $0x02, AX
+	JGE          loop
+
+last:
+	TESTQ        $0x00000001, AX
+	JZ           end
+	MOVLQSX      (CX), DI
+	SHLQ         $0x06, DI
+	VBROADCASTSD (DX), Y4
+	VFMADD231PD  (BX)(DI*1), Y4, Y0
+	VFMADD231PD  32(BX)(DI*1), Y4, Y1
+
+end:
+	VADDPD  Y2, Y0, Y0
+	VMOVUPD Y0, (SI)
+	VADDPD  Y3, Y1, Y1
+	VMOVUPD Y1, 32(SI)
 	VZEROUPPER
 	RET

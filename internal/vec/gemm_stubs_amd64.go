@@ -19,15 +19,15 @@ func row32_avx512(k int, a *float32, ars int, acs int, b *float32, ldb int, c *f
 //go:noescape
 func strip32_avx512(dst *float32, src *float32, rows int, stride int)
 
-// widen32_avx512 adds a tile of float32 to one of float64.
-//
-//go:noescape
-func widen32_avx512(dst *float64, ldd int, src *float32, rows int)
-
 // sparse32_avx512 adds the sum of val[t]·panel[idx[t]] to c.
 //
 //go:noescape
 func sparse32_avx512(n int, idx *int32, val *float32, panel *float32, c *float32)
+
+// widen32_avx512 adds a tile of float32 to one of float64.
+//
+//go:noescape
+func widen32_avx512(dst *float64, ldd int, src *float32, rows int)
 
 // tile64_avx512 computes a 14×16 tile; gen describes its arguments.
 //
@@ -44,6 +44,11 @@ func row64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *f
 //go:noescape
 func strip64_avx512(dst *float64, src *float64, rows int, stride int)
 
+// sparse64_avx512 adds the sum of val[t]·panel[idx[t]] to c.
+//
+//go:noescape
+func sparse64_avx512(n int, idx *int32, val *float64, panel *float64, c *float64)
+
 // tile32_avx2 computes a 6×16 tile; gen describes its arguments.
 //
 //go:noescape
@@ -59,15 +64,15 @@ func row32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *flo
 //go:noescape
 func strip32_avx2(dst *float32, src *float32, rows int, stride int)
 
-// widen32_avx2 adds a tile of float32 to one of float64.
-//
-//go:noescape
-func widen32_avx2(dst *float64, ldd int, src *float32, rows int)
-
 // sparse32_avx2 adds the sum of val[t]·panel[idx[t]] to c.
 //
 //go:noescape
 func sparse32_avx2(n int, idx *int32, val *float32, panel *float32, c *float32)
+
+// widen32_avx2 adds a tile of float32 to one of float64.
+//
+//go:noescape
+func widen32_avx2(dst *float64, ldd int, src *float32, rows int)
 
 // tile64_avx2 computes a 6×8 tile; gen describes its arguments.
 //
@@ -83,3 +88,8 @@ func row64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *flo
 //
 //go:noescape
 func strip64_avx2(dst *float64, src *float64, rows int, stride int)
+
+// sparse64_avx2 adds the sum of val[t]·panel[idx[t]] to c.
+//
+//go:noescape
+func sparse64_avx2(n int, idx *int32, val *float64, panel *float64, c *float64)

@@ -2,75 +2,82 @@ package vec
 
 import "fmt"
 
-// Packed32 is a matrix B, k×n, laid out for many products A·B. It never changes.
-type Packed32 struct {
+// Packed is a matrix B, k×n, laid out for many products A·B. It never changes.
+type Packed[T float32 | float64] struct {
+	mk     *micro[T]
 	k, n   int
-	panels []float32 // of nr columns, one behind the other, the last filled up with zeros
+	panels []T // of nr columns, one behind the other, the last filled up with zeros
 }
 
 // Pack32 lays out B, k×n, row-major with stride ldb.
-func Pack32(k, n int, b []float32, ldb int) *Packed32 {
-	nr := micro32.nr
-	p := &Packed32{k: k, n: n, panels: aligned[float32]((n + nr - 1) / nr * nr * k)}
+func Pack32(k, n int, b []float32, ldb int) *Packed[float32] { return pack(micro32, k, n, b, ldb) }
+
+// Pack64 lays out B, k×n, row-major with stride ldb.
+func Pack64(k, n int, b []float64, ldb int) *Packed[float64] { return pack(micro64, k, n, b, ldb) }
+
+func pack[T float32 | float64](mk *micro[T], k, n int, b []T, ldb int) *Packed[T] {
+	nr := mk.nr
+	p := &Packed[T]{mk: mk, k: k, n: n, panels: aligned[T]((n + nr - 1) / nr * nr * k)}
 	if k > 0 {
 		Parallel((n+nr-1)/nr, 1, func(lo, hi int) {
-			q := product[float32]{b: b, brs: ldb, bcs: 1}
-			micro32.packB(&q, 0, k, lo*nr, min(hi*nr, n), p.panels[lo*nr*k:])
+			q := product[T]{b: b, brs: ldb, bcs: 1}
+			mk.packB(&q, 0, k, lo*nr, min(hi*nr, n), p.panels[lo*nr*k:])
 		})
 	}
 	return p
 }
 
 // Dims returns k and n.
-func (p *Packed32) Dims() (k, n int) { return p.k, p.n }
+func (p *Packed[T]) Dims() (k, n int) { return p.k, p.n }
 
 // Multiply computes C = A·B for A m×k and C m×n, row-major with strides lda and ldc. A row
 // of C depends on the same row of A and on B alone, to the bit.
 //
 // If after is not nil, it is called once for every block of rows and columns of C, when the
 // block is done and still near the core, by several goroutines: there C may be changed.
-func (p *Packed32) Multiply(m int, a []float32, lda int, c []float32, ldc int, after func(i, j, rows, cols int)) {
-	micro32.multiply(product[float32]{m: m, n: p.n, k: p.k, alpha: 1, a: a, ars: lda, acs: 1, packed: p.panels, c: c, ldc: ldc, after: after})
+func (p *Packed[T]) Multiply(m int, a []T, lda int, c []T, ldc int, after func(i, j, rows, cols int)) {
+	p.mk.multiply(product[T]{m: m, n: p.n, k: p.k, alpha: 1, a: a, ars: lda, acs: 1, packed: p.panels, c: c, ldc: ldc, after: after})
 }
 
 // MultiplySparse computes c = aᵀB for a sparse a of len(val) elements, val[t] at idx[t].
-func (p *Packed32) MultiplySparse(idx []int32, val []float32, c []float32) {
+func (p *Packed[T]) MultiplySparse(idx []int32, val, c []T) {
 	for _, i := range idx {
 		if uint(i) >= uint(p.k) {
 			panic(fmt.Sprintf("vec: index %d of %d", i, p.k))
 		}
 	}
-	nr := micro32.nr
+	nr := p.mk.nr
 	c = c[:p.n]
 	val = val[:len(idx)]
-	var sum [32]float32
+	w := p.mk.get()
+	defer p.mk.put(w)
+	sum := w.tile[:nr]
 	for j := 0; j < p.n; j += nr {
 		panel := p.panels[j*p.k:]
-		clear(sum[:nr])
+		clear(sum)
 		for t := 0; t < len(idx); t += sparseBlock {
-			end := min(t+sparseBlock, len(idx))
-			sparsePanel(idx[t:end], val[t:end], panel, sum[:nr])
+			n := min(sparseBlock, len(idx)-t)
+			if p.mk.sparse != nil {
+				p.mk.sparse(n, &idx[t], &val[t], &panel[0], &sum[0])
+				continue
+			}
+			for e, i := range idx[t : t+n] {
+				row := panel[int(i)*nr:][:nr]
+				v := val[t+e]
+				for x := range row {
+					sum[x] += T(v * row[x])
+				}
+			}
 		}
-		copy(c[j:], sum[:nr])
+		copy(c[j:], sum)
 	}
 }
 
 // sparseBlock is how many elements one call of the kernel gets: it cannot be interrupted.
 const sparseBlock = 512
 
-// sparsePanelGo adds Σ val[t]·panel[idx[t]] to c, for rows of len(c) numbers.
-func sparsePanelGo(idx []int32, val, panel, c []float32) {
-	for t, i := range idx {
-		row := panel[int(i)*len(c):][:len(c)]
-		v := val[t]
-		for j := range c {
-			c[j] += float32(v * row[j])
-		}
-	}
-}
-
 // At is element (l, j) of B.
-func (p *Packed32) At(l, j int) float32 {
-	nr := micro32.nr
+func (p *Packed[T]) At(l, j int) T {
+	nr := p.mk.nr
 	return p.panels[j/nr*nr*p.k+l*nr+j%nr]
 }

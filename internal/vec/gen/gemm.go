@@ -224,9 +224,9 @@ func gemm() {
 		microKernel(s, "tile", mr, 2)
 		microKernel(s, "row", 1, 2)
 		strip(s, mr)
+		sparse(s, 2)
 		if s.float == 4 {
 			widen(s, 2)
-			sparse(s, 2)
 		}
 	})
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"gonum.org/v1/gonum/blas"
+
+	"mercer/internal/random"
+	"mercer/internal/vec"
+)
+
+// benchCases are the loops that bench measures; small ones if only to see that they run.
+func benchCases(small bool) []benchCase {
+	var cases []benchCase
+	size := func(n int) int {
+		if small {
+			return max(1, n/16)
+		}
+		return n
+	}
+	for _, s := range [][3]int{{4096, 784, 4096}, {4096, 64, 4096}, {1024, 22, 1024}} {
+		m, k, n := size(s[0]), size(s[1]), size(s[2])
+		shape := fmt.Sprintf("%dx%dx%d", m, k, n)
+		flops := 2 * float64(m) * float64(k) * float64(n)
+		cases = append(cases,
+			benchCase{name: "sgemm", shape: shape, unit: "GFLOP/s", work: flops, peak: "f32", parallel: true, make: func() func() {
+				a, w, c := normal32(m*k), vec.Pack32(k, n, normal32(k*n), n), make([]float32, m*n)
+				return func() { w.Multiply(m, a, k, c, n, nil) }
+			}},
+			benchCase{name: "dgemm", shape: shape, unit: "GFLOP/s", work: flops, peak: "f64", parallel: true, make: func() func() {
+				a, w, c := normal64(m*k), vec.Pack64(k, n, normal64(k*n), n), make([]float64, m*n)
+				return func() { w.Multiply(m, a, k, c, n, nil) }
+			}})
+	}
+	n := size(4096)
+	square := fmt.Sprintf("%dx%d", n, n)
+	rank := float64(n) * float64(n) * float64(n+1)
+	cases = append(cases,
+		benchCase{name: "ssyrk", shape: square, unit: "GFLOP/s", work: rank, peak: "f32", parallel: true, make: func() func() {
+			z, c := normal32(n*n), make([]float32, n*n)
+			return func() { vec.BLAS32{}.Ssyrk(blas.Upper, blas.Trans, n, n, 1, z, n, 0, c, n) }
+		}},
+		benchCase{name: "dsyrk", shape: square, unit: "GFLOP/s", work: rank, peak: "f64", parallel: true, make: func() func() {
+			z, c := normal64(n*n), make([]float64, n*n)
+			return func() { vec.SyrkAdd(n, n, z, n, c, n) }
+		}},
+		benchCase{name: "syrkwide", shape: square, unit: "GFLOP/s", work: rank, peak: "f32", parallel: true, make: func() func() {
+			z, c := normal32(n*n), make([]float64, n*n)
+			return func() { vec.SyrkAddWide(n, n, z, n, c, n) }
+		}},
+		benchCase{name: "dpotrf", shape: square, unit: "GFLOP/s", work: float64(n) * float64(n) * float64(n) / 3, peak: "f64", parallel: true, make: func() func() {
+			a, work := dominant(n), make([]float64, n*n)
+			return func() {
+				copy(work, a)
+				vec.Cholesky(n, work, n)
+			}
+		}})
+
+	// Functions: how many vector instructions, each worth a multiply-add, a vector takes.
+	const numbers = 2048
+	function := func(name, peak string, instructions float64, make func() func()) {
+		cases = append(cases, benchCase{name: name, shape: fmt.Sprint(numbers), unit: "ns/element", work: numbers, issue: 2 * instructions * numbers, peak: peak, make: make})
+	}
+	over32 := func(f func(y, z, x []float32)) func() func() {
+		return func() func() {
+			x, y, z := normal32(numbers), make([]float32, numbers), make([]float32, numbers)
+			return func() { f(y, z, x) }
+		}
+	}
+	over64 := func(f func(y, z, x []float64)) func() func() {
+		return func() func() {
+			x, y, z := normal64(numbers), make([]float64, numbers), make([]float64, numbers)
+			return func() { f(y, z, x) }
+		}
+	}
+	function("cos32", "f32", 12, over32(func(y, _, x []float32) { vec.Cos32(y, x, 0.5) }))
+	function("sincos32", "f32", 18, over32(func(y, z, x []float32) { vec.SinCos32(y, z, x, 0.5) }))
+	function("exp32", "f32", 13, over32(func(y, _, x []float32) { vec.Exp32(y, x) }))
+	function("cos64", "f64", 16, over64(func(y, _, x []float64) { vec.Cos64(y, x, 0.5) }))
+	function("sincos64", "f64", 26, over64(func(y, z, x []float64) { vec.SinCos64(y, z, x, 0.5) }))
+	function("exp64", "f64", 18, over64(func(y, _, x []float64) { vec.Exp64(y, x) }))
+
+	for _, n := range []int{64, 1024, 4096, 16384} {
+		cases = append(cases, benchCase{name: "fwht32", shape: fmt.Sprint(n), unit: "ns", work: 1, issue: 2 * float64(n*(bits.Len(uint(n))-1)), peak: "f32", make: func() func() {
+			x := make([]float32, n) // zeros stay zeros: the sums would grow beyond float32
+			return func() { vec.Hadamard32(x) }
+		}})
+	}
+	dot := numbers * 2
+	for _, c := range []benchCase{
+		{name: "dot32", shape: fmt.Sprint(dot), peak: "f32", make: func() func() {
+			x, y := normal32(dot), normal32(dot)
+			return func() { vec.Dot32(x, y) }
+		}},
+		{name: "axpy32", shape: fmt.Sprint(dot), peak: "f32", make: func() func() {
+			x, y := normal32(dot), normal32(dot)
+			return func() { vec.Axpy32(1e-9, x, y) }
+		}},
+	} {
+		c.unit, c.work, c.issue = "ns/element", float64(dot), 2*float64(dot)
+		cases = append(cases, c)
+	}
+	long := size(1 << 23)
+	cases = append(cases, benchCase{name: "dot32", shape: fmt.Sprint(long), unit: "GB/s", work: 8 * float64(long), peak: "read", make: func() func() {
+		x, y := normal32(long), normal32(long)
+		return func() { vec.Dot32(x, y) }
+	}})
+	return cases
+}
+
+// dominant is a symmetric matrix of order n that is positive definite as its diagonal
+// outweighs the rest.
+func dominant(n int) []float64 {
+	a := normal64(n * n)
+	for i := range n {
+		a[i*n+i] = 4 * math.Sqrt(float64(n))
+	}
+	return a
+}
+
+func normal32(n int) []float32 {
+	x := make([]float32, n)
+	random.New(1, "bench").FillNormal(x)
+	return x
+}
+
+func normal64(n int) []float64 {
+	x := make([]float64, n)
+	r := random.New(1, "bench")
+	for i := range x {
+		x[i] = r.Normal()
+	}
+	return x
+}

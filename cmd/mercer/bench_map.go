@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// mapBench is what bench --map measures.
+type mapBench struct {
+	cfg          feature.Config
+	d, rows, nnz int
+}
+
+func (m *mapBench) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&m.cfg.Map, "map", "", "measure this map instead of the kernels: rff, orf")
+	f.StringVar(&m.cfg.Form, "form", "pair", "form of the Fourier features: pair, phase")
+	f.IntVar(&m.d, "d", 784, "with --map: dimensions of the rows")
+	f.IntVar(&m.cfg.Features, "features", 4096, "with --map: features")
+	f.IntVar(&m.rows, "rows", 10000, "with --map: rows")
+	f.IntVar(&m.nnz, "nnz", 0, "with --map: elements of a sparse row; 0: dense rows")
+}
+
+// mapReport is what bench --map --json prints.
+type mapReport struct {
+	Map      string  `json:"map"`
+	PerRow   float64 `json:"us_per_row"`
+	OneRow   float64 `json:"us_one_row"`
+	D        int     `json:"d"`
+	Features int     `json:"features"`
+	Rows     int     `json:"rows"`
+	Threads  int     `json:"threads"`
+}
+
+func (m *mapBench) run(cmd *cobra.Command, asJSON bool) error {
+	if m.rows < 1 || m.nnz < 0 || m.nnz > m.d {
+		return usagef("--rows %d --nnz %d: rows must be 1 or more, and nnz from 0 to --d", m.rows, m.nnz)
+	}
+	m.cfg.Kernel = kernel.Kernel{Name: "rbf", Gamma: 0.01}
+	f, err := feature.New(m.cfg, m.d)
+	if err != nil {
+		return usageError{err}
+	}
+	x := m.generate()
+	z := matrix.NewDense(m.rows, m.cfg.Features)
+	const rounds = 5
+	var whole, single []float64
+	for range rounds {
+		start := time.Now()
+		f.Transform(z, x)
+		whole = append(whole, time.Since(start).Seconds()/float64(m.rows))
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+	}
+	threads := runtime.GOMAXPROCS(1)
+	for i := range min(m.rows, 1000) {
+		start := time.Now()
+		f.Transform(z.Slice(i, i+1), x.Slice(i, i+1))
+		single = append(single, time.Since(start).Seconds())
+	}
+	runtime.GOMAXPROCS(threads)
+	r := mapReport{Map: m.cfg.Map, PerRow: 1e6 * median(whole), OneRow: 1e6 * median(single),
+		D: m.d, Features: m.cfg.Features, Rows: m.rows, Threads: threads}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), r)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, %d dimensions to %d features: %.3g µs a row of %s on %d threads, %.3g µs a row alone\n",
+		r.Map, r.D, r.Features, r.PerRow, comma(r.Rows), r.Threads, r.OneRow)
+	return err
+}
+
+// generate makes rows of normal numbers, dense or with nnz elements in even steps.
+func (m *mapBench) generate() matrix.Rows {
+	if m.nnz == 0 {
+		x := matrix.NewDense(m.rows, m.d)
+		random.New(1, "bench").FillNormal(x.Data)
+		return matrix.Rows{Dense: x}
+	}
+	r := random.New(1, "bench")
+	x := &matrix.CSR{Rows: m.rows, Cols: m.d, Ptr: []int{0}}
+	step := m.d / m.nnz
+	for i := range m.rows {
+		for t := range m.nnz {
+			x.Idx = append(x.Idx, int32(t*step+i%step))
+			x.Val = append(x.Val, float32(r.Normal()))
+		}
+		x.Ptr = append(x.Ptr, len(x.Val))
+	}
+	return matrix.Rows{CSR: x}
+}
