@@ -18,7 +18,7 @@ import (
 type micro[T float32 | float64] struct {
 	mr, nr    int
 	tile, row microKernel[T]
-	strip     func(dst, src *T, rows, stride int)                 // mr numbers of each row
+	strip     func(dst, src *T, rows, stride, count, next int)    // mr numbers of each row, for count strips
 	widen     func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
 	sparse    func(n int, idx *int32, val, panel, c *T)           // c += Σ val[t]·panel[idx[t]], nr numbers
 	kc        int                                                 // inner dimension of a block: an A panel fits the L1 cache
@@ -34,10 +34,15 @@ type microKernel[T float32 | float64] func(k int, a *T, ars, acs int, b *T, ldb 
 // panels is the memory of one goroutine.
 type panels[T float32 | float64] struct {
 	a, b, tile []T
+	from, to   int // rows of Aᵀ that a holds as strips
 }
 
-// mc is how many rows a task has at most.
-const mc = 1024
+// strips is how many strips of Aᵀ are packed together: what lies in a row of it beside a
+// strip comes with it from memory.
+const strips = 4
+
+// fewestRows is how many rows a task has at least, for packing B to pay.
+const fewestRows = 256
 
 // smallWork is how many multiplications are not worth a second goroutine.
 const smallWork = 1 << 22
@@ -98,26 +103,52 @@ func (mk *micro[T]) multiply(p product[T]) {
 		}
 		return
 	}
-	rows, cols := (p.m+mc-1)/mc, (p.n+mk.nc-1)/mk.nc
-	if threads := min(Threads(), rows*cols); threads > 1 && p.m*p.n*p.k >= smallWork {
-		mk.parallel(p, threads, rows, cols)
+	threads := Threads()
+	if p.m*p.n*p.k < smallWork {
+		threads = 1
+	}
+	g := mk.cut(&p, threads)
+	if threads = min(threads, g.rows*g.cols); threads > 1 {
+		mk.parallel(p, threads, g)
 		return
 	}
 	w := mk.get()
-	for t := range rows * cols {
-		mk.task(&p, t/cols, t%cols, w)
+	for t := range g.rows * g.cols {
+		mk.task(&p, g, t, w)
 	}
 	mk.put(w)
 }
 
+// grid is how C is cut into blocks, a task each: one column of blocks after the other, since
+// those of a column share B.
+type grid struct {
+	height     int // rows of a block
+	rows, cols int // blocks
+}
+
+// cut makes as few rows of blocks as keep all goroutines busy to the end.
+func (mk *micro[T]) cut(p *product[T], threads int) grid {
+	g := grid{cols: (p.n + mk.nc - 1) / mk.nc, rows: 1}
+	if threads > 1 {
+		tasks := 4 * threads
+		if p.part != full {
+			tasks *= 2
+		}
+		g.rows = max(1, min((tasks+g.cols-1)/g.cols, p.m/fewestRows))
+	}
+	g.height = ((p.m+g.rows-1)/g.rows + mk.mr - 1) / mk.mr * mk.mr
+	g.rows = (p.m + g.height - 1) / g.height
+	return g
+}
+
 // parallel is multiply on several goroutines, each taking the next block of C.
-func (mk *micro[T]) parallel(p product[T], threads, rows, cols int) {
+func (mk *micro[T]) parallel(p product[T], threads int, g grid) {
 	var next atomic.Int64
 	work := func() {
 		w := mk.get()
 		defer mk.put(w)
-		for t := int(next.Add(1)) - 1; t < rows*cols; t = int(next.Add(1)) - 1 {
-			mk.task(&p, t/cols, t%cols, w)
+		for t := int(next.Add(1)) - 1; t < g.rows*g.cols; t = int(next.Add(1)) - 1 {
+			mk.task(&p, g, t, w)
 		}
 	}
 	var wait sync.WaitGroup
@@ -134,7 +165,7 @@ func (mk *micro[T]) get() *panels[T] {
 		return w
 	default:
 		return &panels[T]{
-			a:    aligned[T](mk.mr * mk.kc),
+			a:    aligned[T](strips * mk.mr * mk.kc),
 			b:    aligned[T](mk.kc * mk.nc),
 			tile: aligned[T](mk.mr * mk.nr),
 		}
@@ -157,9 +188,13 @@ func aligned[T float32 | float64](n int) []T {
 	return s[off : off+n : off+n]
 }
 
-// task computes one block of C.
-func (mk *micro[T]) task(p *product[T], row, col int, w *panels[T]) {
-	i0, i1 := row*mc, min((row+1)*mc, p.m)
+// task computes the t-th block of C.
+func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
+	row, col := t%g.rows, t/g.rows
+	if p.part == upper {
+		col = g.cols - 1 - col // those with the most work first
+	}
+	i0, i1 := row*g.height, min((row+1)*g.height, p.m)
 	j0, j1 := col*mk.nc, min((col+1)*mk.nc, p.n)
 	if some, _ := p.part.relation(i0, i1, j0, j1); !some {
 		return
@@ -174,6 +209,7 @@ func (mk *micro[T]) task(p *product[T], row, col int, w *panels[T]) {
 		if !direct && p.packed == nil {
 			mk.packB(p, l, kb, j0, j1, w.b)
 		}
+		w.from, w.to = 0, 0
 		for i := i0; i < i1; i += mk.mr {
 			mb := min(mk.mr, i1-i)
 			if some, _ := p.part.relation(i, i+mb, j0, j1); !some {
@@ -183,7 +219,7 @@ func (mk *micro[T]) task(p *product[T], row, col int, w *panels[T]) {
 			if mb == 1 {
 				kernel, height = mk.row, 1
 			}
-			a, ars, acs := mk.left(p, l, kb, i, mb, height, w.a)
+			a, ars, acs := mk.left(p, l, kb, i, i1, mb, height, w)
 			for j := j0; j < j1; j += mk.nr {
 				nb := min(mk.nr, j1-j)
 				some, all := p.part.relation(i, i+mb, j, j+nb)
@@ -221,17 +257,32 @@ func (mk *micro[T]) task(p *product[T], row, col int, w *panels[T]) {
 	}
 }
 
-// left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are or packed into dst
-// as a panel of the given height filled up with zeros.
-func (mk *micro[T]) left(p *product[T], l, kb, i, mb, height int, dst []T) (a *T, ars, acs int) {
+// left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are or packed as a panel
+// of the given height filled up with zeros. Rows up to i1 will be asked for next.
+func (mk *micro[T]) left(p *product[T], l, kb, i, i1, mb, height int, w *panels[T]) (a *T, ars, acs int) {
 	// Rows that are a multiple of 4 KB apart fight for the same few places of the L1 cache,
 	// which matters where they are read for many columns.
 	crowded := p.ars*mk.size%4096 == 0 && mb > 1 && p.n > 4*mk.nr
 	if p.alpha == 1 && mb == height && p.acs == 1 && !crowded {
 		return &p.a[i*p.ars+l], p.ars * mk.size, mk.size
 	}
-	mk.packA(p, l, kb, i, mb, height, dst)
-	return &dst[0], mk.size, height * mk.size
+	if p.ars != 1 || mb < mk.mr || mk.strip == nil {
+		w.to = 0
+		mk.packA(p, l, kb, i, mb, height, w.a)
+		return &w.a[0], mk.size, height * mk.size
+	}
+	size := kb * mk.mr
+	if i < w.from || i >= w.to {
+		count := min(strips, (i1-i)/mk.mr)
+		w.from, w.to = i, i+count*mk.mr
+		mk.strip(&w.a[0], &p.a[i+l*p.acs], kb, p.acs*mk.size, count, size*mk.size)
+		if p.alpha != 1 {
+			for t := range w.a[:count*size] {
+				w.a[t] *= p.alpha
+			}
+		}
+	}
+	return &w.a[(i-w.from)*kb], mk.size, mk.mr * mk.size
 }
 
 // store writes or adds a tile that is not whole, or not of C's kind.
@@ -280,8 +331,6 @@ func (mk *micro[T]) packA(p *product[T], l, kb, i, mb, height int, dst []T) {
 		clear(dst)
 	}
 	switch {
-	case p.ars == 1 && mb == mk.mr && mk.strip != nil:
-		mk.strip(&dst[0], &p.a[i+l*p.acs], kb, p.acs*mk.size)
 	case p.ars == 1:
 		for t := range kb {
 			copy(dst[t*height:t*height+mb], p.a[i+(l+t)*p.acs:])
@@ -310,23 +359,25 @@ func (mk *micro[T]) packA(p *product[T], l, kb, i, mb, height int, dst []T) {
 // packB packs columns [j0, j1) of B, inner indices [l, l+kb), as panels of nr columns, the
 // last filled up with zeros.
 func (mk *micro[T]) packB(p *product[T], l, kb, j0, j1 int, dst []T) {
-	for j := j0; j < j1; j += mk.nr {
-		nb := min(mk.nr, j1-j)
-		panel := dst[(j-j0)*kb:][:kb*mk.nr]
-		if nb < mk.nr {
-			clear(panel)
-		}
-		if p.bcs == 1 {
-			for t := range kb {
-				copy(panel[t*mk.nr:t*mk.nr+nb], p.b[(l+t)*p.brs+j:])
+	n := j1 - j0
+	if rest := n % mk.nr; rest > 0 {
+		clear(dst[(n-rest)*kb : (n-rest+mk.nr)*kb])
+	}
+	if p.bcs == 1 {
+		for t := range kb {
+			row := p.b[(l+t)*p.brs+j0:][:n]
+			for j := 0; j < n; j += mk.nr {
+				copy(dst[j*kb+t*mk.nr:][:mk.nr], row[j:])
 			}
-			continue
 		}
-		for jj := range nb {
-			from := p.b[l*p.brs+(j+jj)*p.bcs:]
-			for t := range kb {
-				panel[t*mk.nr+jj] = from[t*p.brs]
-			}
+		return
+	}
+	for j := range n {
+		from := p.b[l*p.brs+(j0+j)*p.bcs:]
+		at := j / mk.nr * mk.nr * kb
+		panel := dst[at+j%mk.nr:]
+		for t := range kb {
+			panel[t*mk.nr] = from[t*p.brs]
 		}
 	}
 }
@@ -334,7 +385,7 @@ func (mk *micro[T]) packB(p *product[T], l, kb, j0, j1 int, dst []T) {
 // The sizes of blocks are the same for all micro-kernels, and so are the sums.
 const (
 	kc32, kc64 = 832, 416
-	nc32, nc64 = 512, 512
+	nc32, nc64 = 448, 448
 )
 
 var (
@@ -354,7 +405,7 @@ func portableKernels() {
 	micro64.use(4, 4, portable[float64], portableRow[float64], nil, nil)
 }
 
-func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride int), sparse func(n int, idx *int32, val, panel, c *T)) {
+func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride, count, next int), sparse func(n int, idx *int32, val, panel, c *T)) {
 	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse, mk.widen = mr, nr, tile, row, strip, sparse, nil
 	mk.free = make(chan *panels[T], 64)
 }

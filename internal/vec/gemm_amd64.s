@@ -5,49 +5,92 @@
 #include "textflag.h"
 
 // func tile32_avx512(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·tile32_avx512(SB), NOSPLIT, $0-72
-	MOVQ   k+0(FP), AX
-	MOVQ   ars+16(FP), CX
-	MOVQ   acs+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   ldb+40(FP), SI
-	MOVQ   a+8(FP), DI
-	LEAQ   (CX)(CX*2), R8
-	LEAQ   (DI)(R8*1), R9
-	LEAQ   (R9)(R8*1), R10
-	LEAQ   (R10)(R8*1), R11
-	LEAQ   (R11)(R8*1), R8
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	VXORPS Z8, Z8, Z8
-	VXORPS Z9, Z9, Z9
-	VXORPS Z10, Z10, Z10
-	VXORPS Z11, Z11, Z11
-	VXORPS Z12, Z12, Z12
-	VXORPS Z13, Z13, Z13
-	VXORPS Z14, Z14, Z14
-	VXORPS Z15, Z15, Z15
-	VXORPS Z16, Z16, Z16
-	VXORPS Z17, Z17, Z17
-	VXORPS Z18, Z18, Z18
-	VXORPS Z19, Z19, Z19
-	VXORPS Z20, Z20, Z20
-	VXORPS Z21, Z21, Z21
-	VXORPS Z22, Z22, Z22
-	VXORPS Z23, Z23, Z23
-	VXORPS Z24, Z24, Z24
-	VXORPS Z25, Z25, Z25
-	VXORPS Z26, Z26, Z26
-	VXORPS Z27, Z27, Z27
-	TESTQ  AX, AX
-	JZ     store
+	MOVQ       k+0(FP), AX
+	MOVQ       ars+16(FP), CX
+	MOVQ       acs+24(FP), DX
+	MOVQ       b+32(FP), BX
+	MOVQ       ldb+40(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (CX)(CX*2), R8
+	LEAQ       (DI)(R8*1), R9
+	LEAQ       (R9)(R8*1), R10
+	LEAQ       (R10)(R8*1), R11
+	LEAQ       (R11)(R8*1), R8
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	VXORPS     Z22, Z22, Z22
+	VXORPS     Z23, Z23, Z23
+	VXORPS     Z24, Z24, Z24
+	VXORPS     Z25, Z25, Z25
+	VXORPS     Z26, Z26, Z26
+	VXORPS     Z27, Z27, Z27
+	MOVQ       c+48(FP), R12
+	MOVQ       ldc+56(FP), R13
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	TESTQ      AX, AX
+	JZ         store
 
 loop:
 	VMOVUPS      (BX), Z28
@@ -238,19 +281,30 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func strip32_avx512(dst *float32, src *float32, rows int, stride int)
+// func strip32_avx512(dst *float32, src *float32, rows int, stride int, count int, next int)
 // Requires: AVX, AVX512F
-TEXT ·strip32_avx512(SB), NOSPLIT, $0-32
+TEXT ·strip32_avx512(SB), NOSPLIT, $0-48
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  rows+16(FP), DX
 	MOVQ  stride+24(FP), BX
-	MOVL  $0x00003fff, SI
-	KMOVW SI, K1
+	MOVQ  count+32(FP), SI
+	MOVQ  next+40(FP), DI
+	MOVL  $0x00003fff, R8
+	KMOVW R8, K1
 
 loop:
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS   Z0, K1, (AX)
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ SI, R10
+
+strips:
+	VMOVUPS.Z (R9), K1, Z0
+	VMOVUPS   Z0, K1, (R8)
+	ADDQ      $0x00000038, R9
+	ADDQ      DI, R8
+	DECQ      R10
+	JNZ       strips
 	ADDQ      $0x00000038, AX
 	ADDQ      BX, CX
 	DECQ      DX
@@ -335,49 +389,92 @@ loop:
 	RET
 
 // func tile64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·tile64_avx512(SB), NOSPLIT, $0-72
-	MOVQ   k+0(FP), AX
-	MOVQ   ars+16(FP), CX
-	MOVQ   acs+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   ldb+40(FP), SI
-	MOVQ   a+8(FP), DI
-	LEAQ   (CX)(CX*2), R8
-	LEAQ   (DI)(R8*1), R9
-	LEAQ   (R9)(R8*1), R10
-	LEAQ   (R10)(R8*1), R11
-	LEAQ   (R11)(R8*1), R8
-	VXORPD Z0, Z0, Z0
-	VXORPD Z1, Z1, Z1
-	VXORPD Z2, Z2, Z2
-	VXORPD Z3, Z3, Z3
-	VXORPD Z4, Z4, Z4
-	VXORPD Z5, Z5, Z5
-	VXORPD Z6, Z6, Z6
-	VXORPD Z7, Z7, Z7
-	VXORPD Z8, Z8, Z8
-	VXORPD Z9, Z9, Z9
-	VXORPD Z10, Z10, Z10
-	VXORPD Z11, Z11, Z11
-	VXORPD Z12, Z12, Z12
-	VXORPD Z13, Z13, Z13
-	VXORPD Z14, Z14, Z14
-	VXORPD Z15, Z15, Z15
-	VXORPD Z16, Z16, Z16
-	VXORPD Z17, Z17, Z17
-	VXORPD Z18, Z18, Z18
-	VXORPD Z19, Z19, Z19
-	VXORPD Z20, Z20, Z20
-	VXORPD Z21, Z21, Z21
-	VXORPD Z22, Z22, Z22
-	VXORPD Z23, Z23, Z23
-	VXORPD Z24, Z24, Z24
-	VXORPD Z25, Z25, Z25
-	VXORPD Z26, Z26, Z26
-	VXORPD Z27, Z27, Z27
-	TESTQ  AX, AX
-	JZ     store
+	MOVQ       k+0(FP), AX
+	MOVQ       ars+16(FP), CX
+	MOVQ       acs+24(FP), DX
+	MOVQ       b+32(FP), BX
+	MOVQ       ldb+40(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (CX)(CX*2), R8
+	LEAQ       (DI)(R8*1), R9
+	LEAQ       (R9)(R8*1), R10
+	LEAQ       (R10)(R8*1), R11
+	LEAQ       (R11)(R8*1), R8
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+	VXORPD     Z20, Z20, Z20
+	VXORPD     Z21, Z21, Z21
+	VXORPD     Z22, Z22, Z22
+	VXORPD     Z23, Z23, Z23
+	VXORPD     Z24, Z24, Z24
+	VXORPD     Z25, Z25, Z25
+	VXORPD     Z26, Z26, Z26
+	VXORPD     Z27, Z27, Z27
+	MOVQ       c+48(FP), R12
+	MOVQ       ldc+56(FP), R13
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R13, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	TESTQ      AX, AX
+	JZ         store
 
 loop:
 	VMOVUPD      (BX), Z28
@@ -568,21 +665,32 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func strip64_avx512(dst *float64, src *float64, rows int, stride int)
+// func strip64_avx512(dst *float64, src *float64, rows int, stride int, count int, next int)
 // Requires: AVX, AVX512F
-TEXT ·strip64_avx512(SB), NOSPLIT, $0-32
+TEXT ·strip64_avx512(SB), NOSPLIT, $0-48
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  rows+16(FP), DX
 	MOVQ  stride+24(FP), BX
-	MOVL  $0x0000003f, SI
-	KMOVW SI, K1
+	MOVQ  count+32(FP), SI
+	MOVQ  next+40(FP), DI
+	MOVL  $0x0000003f, R8
+	KMOVW R8, K1
 
 loop:
-	VMOVUPD   (CX), Z0
-	VMOVUPD   Z0, (AX)
-	VMOVUPD.Z 64(CX), K1, Z0
-	VMOVUPD   Z0, K1, 64(AX)
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ SI, R10
+
+strips:
+	VMOVUPD   (R9), Z0
+	VMOVUPD   Z0, (R8)
+	VMOVUPD.Z 64(R9), K1, Z0
+	VMOVUPD   Z0, K1, 64(R8)
+	ADDQ      $0x00000070, R9
+	ADDQ      DI, R8
+	DECQ      R10
+	JNZ       strips
 	ADDQ      $0x00000070, AX
 	ADDQ      BX, CX
 	DECQ      DX
@@ -639,30 +747,43 @@ end:
 	RET
 
 // func tile32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tile32_avx2(SB), NOSPLIT, $0-72
-	MOVQ   k+0(FP), AX
-	MOVQ   ars+16(FP), CX
-	MOVQ   acs+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   ldb+40(FP), SI
-	MOVQ   a+8(FP), DI
-	LEAQ   (CX)(CX*2), R8
-	LEAQ   (DI)(R8*1), R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	TESTQ  AX, AX
-	JZ     store
+	MOVQ       k+0(FP), AX
+	MOVQ       ars+16(FP), CX
+	MOVQ       acs+24(FP), DX
+	MOVQ       b+32(FP), BX
+	MOVQ       ldb+40(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (CX)(CX*2), R8
+	LEAQ       (DI)(R8*1), R8
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	MOVQ       c+48(FP), R9
+	MOVQ       ldc+56(FP), R10
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         store
 
 loop:
 	VMOVUPS      (BX), Y12
@@ -778,19 +899,30 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func strip32_avx2(dst *float32, src *float32, rows int, stride int)
+// func strip32_avx2(dst *float32, src *float32, rows int, stride int, count int, next int)
 // Requires: AVX
-TEXT ·strip32_avx2(SB), NOSPLIT, $0-32
+TEXT ·strip32_avx2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ rows+16(FP), DX
 	MOVQ stride+24(FP), BX
+	MOVQ count+32(FP), SI
+	MOVQ next+40(FP), DI
 
 loop:
-	VMOVUPS (CX), X0
-	VMOVUPS X0, (AX)
-	VMOVSD  16(CX), X0
-	VMOVSD  X0, 16(AX)
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ SI, R10
+
+strips:
+	VMOVUPS (R9), X0
+	VMOVUPS X0, (R8)
+	VMOVSD  16(R9), X0
+	VMOVSD  X0, 16(R8)
+	ADDQ    $0x00000018, R9
+	ADDQ    DI, R8
+	DECQ    R10
+	JNZ     strips
 	ADDQ    $0x00000018, AX
 	ADDQ    BX, CX
 	DECQ    DX
@@ -875,30 +1007,43 @@ loop:
 	RET
 
 // func tile64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tile64_avx2(SB), NOSPLIT, $0-72
-	MOVQ   k+0(FP), AX
-	MOVQ   ars+16(FP), CX
-	MOVQ   acs+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   ldb+40(FP), SI
-	MOVQ   a+8(FP), DI
-	LEAQ   (CX)(CX*2), R8
-	LEAQ   (DI)(R8*1), R8
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	VXORPD Y9, Y9, Y9
-	VXORPD Y10, Y10, Y10
-	VXORPD Y11, Y11, Y11
-	TESTQ  AX, AX
-	JZ     store
+	MOVQ       k+0(FP), AX
+	MOVQ       ars+16(FP), CX
+	MOVQ       acs+24(FP), DX
+	MOVQ       b+32(FP), BX
+	MOVQ       ldb+40(FP), SI
+	MOVQ       a+8(FP), DI
+	LEAQ       (CX)(CX*2), R8
+	LEAQ       (DI)(R8*1), R8
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       c+48(FP), R9
+	MOVQ       ldc+56(FP), R10
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	ADDQ       R10, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         store
 
 loop:
 	VMOVUPD      (BX), Y12
@@ -1014,19 +1159,30 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func strip64_avx2(dst *float64, src *float64, rows int, stride int)
+// func strip64_avx2(dst *float64, src *float64, rows int, stride int, count int, next int)
 // Requires: AVX
-TEXT ·strip64_avx2(SB), NOSPLIT, $0-32
+TEXT ·strip64_avx2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ rows+16(FP), DX
 	MOVQ stride+24(FP), BX
+	MOVQ count+32(FP), SI
+	MOVQ next+40(FP), DI
 
 loop:
-	VMOVUPD (CX), Y0
-	VMOVUPD Y0, (AX)
-	VMOVUPS 32(CX), X0
-	VMOVUPS X0, 32(AX)
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ SI, R10
+
+strips:
+	VMOVUPD (R9), Y0
+	VMOVUPD Y0, (R8)
+	VMOVUPS 32(R9), X0
+	VMOVUPS X0, 32(R8)
+	ADDQ    $0x00000030, R9
+	ADDQ    DI, R8
+	DECQ    R10
+	JNZ     strips
 	ADDQ    $0x00000030, AX
 	ADDQ    BX, CX
 	DECQ    DX

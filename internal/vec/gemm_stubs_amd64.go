@@ -14,10 +14,10 @@ func tile32_avx512(k int, a *float32, ars int, acs int, b *float32, ldb int, c *
 //go:noescape
 func row32_avx512(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
 
-// strip32_avx512 copies 14 numbers of each row; gen describes its arguments.
+// strip32_avx512 copies strips of 14 numbers; gen describes its arguments.
 //
 //go:noescape
-func strip32_avx512(dst *float32, src *float32, rows int, stride int)
+func strip32_avx512(dst *float32, src *float32, rows int, stride int, count int, next int)
 
 // sparse32_avx512 adds the sum of val[t]·panel[idx[t]] to c.
 //
@@ -39,10 +39,10 @@ func tile64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *
 //go:noescape
 func row64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
 
-// strip64_avx512 copies 14 numbers of each row; gen describes its arguments.
+// strip64_avx512 copies strips of 14 numbers; gen describes its arguments.
 //
 //go:noescape
-func strip64_avx512(dst *float64, src *float64, rows int, stride int)
+func strip64_avx512(dst *float64, src *float64, rows int, stride int, count int, next int)
 
 // sparse64_avx512 adds the sum of val[t]·panel[idx[t]] to c.
 //
@@ -59,10 +59,10 @@ func tile32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *fl
 //go:noescape
 func row32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *float32, ldc int, add int)
 
-// strip32_avx2 copies 6 numbers of each row; gen describes its arguments.
+// strip32_avx2 copies strips of 6 numbers; gen describes its arguments.
 //
 //go:noescape
-func strip32_avx2(dst *float32, src *float32, rows int, stride int)
+func strip32_avx2(dst *float32, src *float32, rows int, stride int, count int, next int)
 
 // sparse32_avx2 adds the sum of val[t]·panel[idx[t]] to c.
 //
@@ -84,10 +84,10 @@ func tile64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *fl
 //go:noescape
 func row64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
 
-// strip64_avx2 copies 6 numbers of each row; gen describes its arguments.
+// strip64_avx2 copies strips of 6 numbers; gen describes its arguments.
 //
 //go:noescape
-func strip64_avx2(dst *float64, src *float64, rows int, stride int)
+func strip64_avx2(dst *float64, src *float64, rows int, stride int, count int, next int)
 
 // sparse64_avx2 adds the sum of val[t]·panel[idx[t]] to c.
 //

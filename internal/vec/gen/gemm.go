@@ -55,6 +55,19 @@ func microKernel(s isa, name string, mr, vectors int) {
 			acc[i] = append(acc[i], v)
 		}
 	}
+	if mr > 1 {
+		// The tile is on its way to the cache while the products are computed.
+		to, step := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
+		for i := range mr {
+			PREFETCHT0(operand.Mem{Base: to})
+			if vectors*s.bytes > 64 {
+				PREFETCHT0(operand.Mem{Base: to, Disp: 64})
+			}
+			if i+1 < mr {
+				ADDQ(step, to)
+			}
+		}
+	}
 	bs, av := s.vectors(vectors), s.vector()
 	label := "loop"
 	TESTQ(k, k)
@@ -105,11 +118,13 @@ func microKernel(s isa, name string, mr, vectors int) {
 	RET()
 }
 
-// strip copies n numbers of each of many rows, stride bytes apart, to the place behind those
-// of the row before.
+// strip copies, of each of many rows, n numbers to the place behind those of the row before;
+// and the same for the n numbers beside them, count times, next bytes on.
 func strip(s isa, n int) {
-	s.define("strip", "func(dst, src *T, rows, stride int)", fmt.Sprintf("copies %d numbers of each row; gen describes its arguments.", n))
-	dst, src, rows, stride := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64()), Load(Param("stride"), GP64())
+	s.define("strip", "func(dst, src *T, rows, stride, count, next int)", fmt.Sprintf("copies strips of %d numbers; gen describes its arguments.", n))
+	dst0, src0, rows, stride := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64()), Load(Param("stride"), GP64())
+	count0, next := Load(Param("count"), GP64()), Load(Param("next"), GP64())
+	dst, src, count := GP64(), GP64(), GP64()
 	full, rest := n/s.lanes(), n%s.lanes()
 	v := s.vector()
 	var copyRest func()
@@ -141,13 +156,21 @@ func strip(s isa, n int) {
 		}
 	}
 	Label("loop")
+	MOVQ(dst0, dst)
+	MOVQ(src0, src)
+	MOVQ(count0, count)
+	Label("strips")
 	for i := range full {
 		s.load(s.at(src, i), v)
 		s.store(v, s.at(dst, i))
 	}
 	copyRest()
-	ADDQ(operand.U32(n*s.float), dst)
-	ADDQ(stride, src)
+	ADDQ(operand.U32(n*s.float), src)
+	ADDQ(next, dst)
+	DECQ(count)
+	JNZ(operand.LabelRef("strips"))
+	ADDQ(operand.U32(n*s.float), dst0)
+	ADDQ(stride, src0)
 	DECQ(rows)
 	JNZ(operand.LabelRef("loop"))
 	VZEROUPPER()
