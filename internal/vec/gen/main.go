@@ -13,6 +13,7 @@ import (
 )
 
 var families = map[string]func(){
+	"fft":  fft,
 	"gemm": gemm,
 }
 
