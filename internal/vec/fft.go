@@ -134,26 +134,40 @@ func (f *FFT) MulForward(dst, x []float32) {
 	f.put(work)
 }
 
-// Inverse computes x from its spectrum, exact up to rounding: the inverse of Forward. dst may
-// be the spectrum itself; both have length n.
+// Inverse computes x from its spectrum, the inverse of Forward. dst may be the spectrum itself;
+// both have length n.
 func (f *FFT) Inverse(dst, spectrum []float32) {
 	f.check(dst, spectrum)
 	if f.plain != nil {
 		f.plain.inverse(dst, spectrum)
 		return
 	}
-	f.inverse(dst, spectrum)
+	f.inverse(dst, spectrum, nil)
 }
 
-// Mul multiplies the spectrum dst by another, number by number. dst may be the other itself;
-// both have length n.
-func (f *FFT) Mul(dst, spectrum []float32) {
-	f.check(dst, spectrum)
+// Mul computes the product dst of the spectra a and b, frequency by frequency. dst may be
+// either; all have length n.
+func (f *FFT) Mul(dst, a, b []float32) {
+	f.check(dst, a)
+	f.check(dst, b)
 	if f.plain != nil {
-		f.plain.mul(dst, spectrum)
+		f.plain.mul(dst, a, b)
 		return
 	}
-	f.mul(dst, spectrum)
+	f.mul(dst, a, b)
+}
+
+// InverseMul computes Inverse of the product of the spectra a and b, and is faster than Mul and
+// Inverse. dst may be either; all have length n.
+func (f *FFT) InverseMul(dst, a, b []float32) {
+	f.check(dst, a)
+	f.check(dst, b)
+	if f.plain != nil {
+		f.plain.mul(dst, a, b)
+		f.plain.inverse(dst, dst)
+		return
+	}
+	f.inverse(dst, a, b)
 }
 
 // ForwardBatch is Forward for rows rows of x, ldx numbers apart, to rows of dst, ldd apart.

@@ -204,21 +204,22 @@ func (f *FFT) finish(dst, src []float32, group int, times bool) {
 	}
 }
 
-// inverse computes x from its spectrum.
-func (f *FFT) inverse(dst, spectrum []float32) {
+// inverse computes x from its spectrum: a, or a·b if b is not nil.
+func (f *FFT) inverse(dst, a, b []float32) {
 	if f.lanes == 1 {
-		f.inverseGo(dst, spectrum)
+		f.inverseGo(dst, a, b)
 		return
 	}
-	f.up(dst, spectrum, 0, f.steps)
+	f.up(dst, a, b, 0, f.steps)
 }
 
 // up comes to a node from the leaves.
-func (f *FFT) up(dst, spectrum []float32, node int, steps []int) {
+func (f *FFT) up(dst, a, b []float32, node int, steps []int) {
 	if len(dst) > cachedFFT {
 		size := len(dst) >> steps[0]
 		for j := range 1 << steps[0] {
-			f.up(dst[j*size:(j+1)*size], spectrum[j*size:(j+1)*size], node<<steps[0]+j, steps[1:])
+			lo, hi := j*size, (j+1)*size
+			f.up(dst[lo:hi], a[lo:hi], part(b, lo, hi), node<<steps[0]+j, steps[1:])
 		}
 		f.join(dst, node, 1, steps[0])
 		return
@@ -227,35 +228,53 @@ func (f *FFT) up(dst, spectrum []float32, node int, steps []int) {
 	for _, e := range steps {
 		node, nodes = node<<e, nodes<<e
 	}
-	f.begin(dst, spectrum, node/(f.lanes/2))
+	f.begin(dst, a, b, node/(f.lanes/2))
 	for i := len(steps) - 1; i >= 0; i-- {
 		node, nodes = node>>steps[i], nodes>>steps[i]
 		f.join(dst, node, nodes, steps[i])
 	}
 }
 
+// part is z[lo:hi] of a slice that may be nil.
+func part(z []float32, lo, hi int) []float32 {
+	if z == nil {
+		return nil
+	}
+	return z[lo:hi]
+}
+
 // begin does the first levels of the groups from group on.
-func (f *FFT) begin(dst, src []float32, group int) {
+func (f *FFT) begin(dst, a, b []float32, group int) {
 	size := f.lanes * f.lanes
 	scale := 2 / float32(f.n)
 	w := f.leaf[group*(len(f.leaf)*size/f.n):]
 	if group == 0 {
-		if f.lanes == 16 {
-			seedFirst32_avx512(&dst[0], &src[0], &w[0], scale)
-		} else {
-			seedFirst32_avx2(&dst[0], &src[0], &w[0], scale)
+		switch {
+		case f.lanes == 16 && b != nil:
+			seedFirstTimes32_avx512(&dst[0], &a[0], &b[0], &w[0], scale)
+		case f.lanes == 16:
+			seedFirst32_avx512(&dst[0], &a[0], &w[0], scale)
+		case b != nil:
+			seedFirstTimes32_avx2(&dst[0], &a[0], &b[0], &w[0], scale)
+		default:
+			seedFirst32_avx2(&dst[0], &a[0], &w[0], scale)
 		}
-		if len(src) == size {
+		if len(a) == size {
 			return
 		}
 		w = w[len(f.leaf)*size/f.n:]
-		dst, src = dst[size:], src[size:]
+		dst, a, b = dst[size:], a[size:], part(b, size, len(a))
 	}
-	groups := len(src) / size
-	if f.lanes == 16 {
-		seed32_avx512(&dst[0], &src[0], &w[0], groups, scale)
-	} else {
-		seed32_avx2(&dst[0], &src[0], &w[0], groups, scale)
+	groups := len(a) / size
+	switch {
+	case f.lanes == 16 && b != nil:
+		seedTimes32_avx512(&dst[0], &a[0], &b[0], &w[0], groups, scale)
+	case f.lanes == 16:
+		seed32_avx512(&dst[0], &a[0], &w[0], groups, scale)
+	case b != nil:
+		seedTimes32_avx2(&dst[0], &a[0], &b[0], &w[0], groups, scale)
+	default:
+		seed32_avx2(&dst[0], &a[0], &w[0], groups, scale)
 	}
 }
 
@@ -304,6 +323,19 @@ func (f *FFT) joinCall(dst []float32, m, columns, node, nodes, e int) {
 }
 
 // mul multiplies spectra.
-func (f *FFT) mul(dst, s []float32) {
-	mulGo(dst, s)
+func (f *FFT) mul(dst, a, b []float32) {
+	if f.lanes == 1 {
+		mulGo(dst, a, b)
+		return
+	}
+	re, im := mulReal(a[0], a[f.lanes], b[0], b[f.lanes])
+	for j := 0; j < f.n; j += callFFT {
+		pairs := min(callFFT, f.n-j) / (2 * f.lanes)
+		if f.lanes == 16 {
+			product32_avx512(&dst[j], &a[j], &b[j], pairs)
+		} else {
+			product32_avx2(&dst[j], &a[j], &b[j], pairs)
+		}
+	}
+	dst[0], dst[f.lanes] = re, im
 }

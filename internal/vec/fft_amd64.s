@@ -1363,6 +1363,350 @@ DATA fft_odd<>+56(SB)/4, $0x0000001d
 DATA fft_odd<>+60(SB)/4, $0x0000001f
 GLOBL fft_odd<>(SB), RODATA|NOPTR, $64
 
+// func seedFirst32_avx512(dst *float32, src *float32, w *float32, scale float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·seedFirst32_avx512(SB), NOSPLIT, $0-28
+	MOVQ            dst+0(FP), AX
+	MOVQ            src+8(FP), CX
+	MOVQ            w+16(FP), DX
+	VMOVUPS         fft_even<>+0(SB), Z0
+	VMOVUPS         fft_odd<>+0(SB), Z1
+	VBROADCASTSS    scale+24(FP), Z2
+	MOVL            $0x00005555, BX
+	KMOVW           BX, K1
+	MOVL            $0x00001111, BX
+	KMOVW           BX, K2
+	MOVL            $0x00000101, BX
+	KMOVW           BX, K3
+	MOVL            $0x00000001, BX
+	KMOVW           BX, K4
+	VMULPS          (CX), Z2, Z3
+	VMULPS          64(CX), Z2, Z4
+	VMULPS          256(CX), Z2, Z5
+	VMULPS          320(CX), Z2, Z6
+	VMULPS          512(CX), Z2, Z7
+	VMULPS          576(CX), Z2, Z8
+	VMULPS          768(CX), Z2, Z9
+	VMULPS          832(CX), Z2, Z10
+	VMULPS          128(CX), Z2, Z11
+	VMULPS          192(CX), Z2, Z12
+	VMULPS          384(CX), Z2, Z13
+	VMULPS          448(CX), Z2, Z14
+	VMULPS          640(CX), Z2, Z15
+	VMULPS          704(CX), Z2, Z16
+	VMULPS          896(CX), Z2, Z17
+	VMULPS          960(CX), Z2, Z2
+	VMOVUPS         384(DX), Z18
+	VMOVUPS         448(DX), Z19
+	VADDPS          Z7, Z15, Z20
+	VADDPS          Z8, Z16, Z21
+	VSUBPS          Z15, Z7, Z7
+	VSUBPS          Z16, Z8, Z8
+	VMOVAPS         Z7, Z15
+	VFMADD231PS     Z19, Z8, Z15
+	VFNMADD231PS    Z19, Z7, Z8
+	VMULPS          Z18, Z15, Z15
+	VMULPS          Z18, Z8, Z8
+	VADDPS          Z9, Z17, Z7
+	VADDPS          Z10, Z2, Z16
+	VSUBPS          Z9, Z17, Z9
+	VSUBPS          Z10, Z2, Z2
+	VMOVAPS         Z9, Z10
+	VFMADD231PS     Z19, Z2, Z10
+	VFMSUB213PS     Z2, Z19, Z9
+	VMULPS          Z18, Z9, Z9
+	VMULPS          Z18, Z10, Z10
+	VMOVUPS         256(DX), Z2
+	VMOVUPS         320(DX), Z17
+	VADDPS          Z11, Z3, Z18
+	VSUBPS          Z11, Z3, Z19
+	VADDPS          Z12, Z4, Z22
+	VSUBPS          Z12, Z4, Z23
+	VADDPS          Z3, Z11, Z24
+	VADDPS          Z4, Z12, Z25
+	VSUBPS          Z11, Z3, Z3
+	VSUBPS          Z12, Z4, Z4
+	VMOVAPS         Z3, Z11
+	VFMADD231PS     Z17, Z4, Z11
+	VFNMADD231PS    Z17, Z3, Z4
+	VMULPS          Z2, Z11, Z11
+	VMULPS          Z2, Z4, Z4
+	VMOVAPS         Z18, K4, Z24
+	VMOVAPS         Z19, K4, Z25
+	VMOVAPS         Z22, K4, Z11
+	VMOVAPS         Z23, K4, Z4
+	VADDPS          Z5, Z13, Z3
+	VADDPS          Z6, Z14, Z12
+	VSUBPS          Z5, Z13, Z5
+	VSUBPS          Z6, Z14, Z6
+	VMOVAPS         Z5, Z13
+	VFMADD231PS     Z17, Z6, Z13
+	VFMSUB213PS     Z6, Z17, Z5
+	VMULPS          Z2, Z5, Z5
+	VMULPS          Z2, Z13, Z13
+	VMOVAPS         Z24, Z2
+	VPERMT2PS       Z11, Z0, Z2
+	VPERMT2PS       Z11, Z1, Z24
+	VMOVAPS         Z25, Z6
+	VPERMT2PS       Z4, Z0, Z6
+	VPERMT2PS       Z4, Z1, Z25
+	VMOVAPS         Z3, Z4
+	VPERMT2PS       Z5, Z0, Z4
+	VPERMT2PS       Z5, Z1, Z3
+	VMOVAPS         Z12, Z5
+	VPERMT2PS       Z13, Z0, Z5
+	VPERMT2PS       Z13, Z1, Z12
+	VMOVAPS         Z20, Z11
+	VPERMT2PS       Z15, Z0, Z11
+	VPERMT2PS       Z15, Z1, Z20
+	VMOVAPS         Z21, Z13
+	VPERMT2PS       Z8, Z0, Z13
+	VPERMT2PS       Z8, Z1, Z21
+	VMOVAPS         Z7, Z8
+	VPERMT2PS       Z9, Z0, Z8
+	VPERMT2PS       Z9, Z1, Z7
+	VMOVAPS         Z16, Z9
+	VPERMT2PS       Z10, Z0, Z9
+	VPERMT2PS       Z10, Z1, Z16
+	VBROADCASTF32X8 192(DX), Z10
+	VBROADCASTF32X8 224(DX), Z14
+	VADDPS          Z24, Z3, Z15
+	VADDPS          Z25, Z12, Z17
+	VSUBPS          Z3, Z24, Z3
+	VSUBPS          Z12, Z25, Z12
+	VMOVAPS         Z3, Z18
+	VFMADD231PS     Z14, Z12, Z18
+	VFNMADD231PS    Z14, Z3, Z12
+	VMULPS          Z10, Z18, Z18
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z20, Z7, Z3
+	VADDPS          Z21, Z16, Z19
+	VSUBPS          Z20, Z7, Z7
+	VSUBPS          Z21, Z16, Z16
+	VMOVAPS         Z7, Z20
+	VFMADD231PS     Z14, Z16, Z20
+	VFMSUB213PS     Z16, Z14, Z7
+	VMULPS          Z10, Z7, Z7
+	VMULPS          Z10, Z20, Z20
+	VBROADCASTF32X8 128(DX), Z10
+	VBROADCASTF32X8 160(DX), Z14
+	VADDPS          Z4, Z2, Z16
+	VSUBPS          Z4, Z2, Z21
+	VADDPS          Z5, Z6, Z22
+	VSUBPS          Z5, Z6, Z23
+	VADDPS          Z2, Z4, Z24
+	VADDPS          Z6, Z5, Z25
+	VSUBPS          Z4, Z2, Z2
+	VSUBPS          Z5, Z6, Z4
+	VMOVAPS         Z2, Z5
+	VFMADD231PS     Z14, Z4, Z5
+	VFNMADD231PS    Z14, Z2, Z4
+	VMULPS          Z10, Z5, Z5
+	VMULPS          Z10, Z4, Z4
+	VMOVAPS         Z16, K3, Z24
+	VMOVAPS         Z21, K3, Z25
+	VMOVAPS         Z22, K3, Z5
+	VMOVAPS         Z23, K3, Z4
+	VADDPS          Z11, Z8, Z2
+	VADDPS          Z13, Z9, Z6
+	VSUBPS          Z11, Z8, Z8
+	VSUBPS          Z13, Z9, Z9
+	VMOVAPS         Z8, Z11
+	VFMADD231PS     Z14, Z9, Z11
+	VFMSUB213PS     Z9, Z14, Z8
+	VMULPS          Z10, Z8, Z8
+	VMULPS          Z10, Z11, Z11
+	VMOVAPS         Z24, Z9
+	VPERMT2PS       Z5, Z0, Z9
+	VPERMT2PS       Z5, Z1, Z24
+	VMOVAPS         Z25, Z5
+	VPERMT2PS       Z4, Z0, Z5
+	VPERMT2PS       Z4, Z1, Z25
+	VMOVAPS         Z2, Z4
+	VPERMT2PS       Z8, Z0, Z4
+	VPERMT2PS       Z8, Z1, Z2
+	VMOVAPS         Z6, Z8
+	VPERMT2PS       Z11, Z0, Z8
+	VPERMT2PS       Z11, Z1, Z6
+	VMOVAPS         Z15, Z10
+	VPERMT2PS       Z18, Z0, Z10
+	VPERMT2PS       Z18, Z1, Z15
+	VMOVAPS         Z17, Z11
+	VPERMT2PS       Z12, Z0, Z11
+	VPERMT2PS       Z12, Z1, Z17
+	VMOVAPS         Z3, Z12
+	VPERMT2PS       Z7, Z0, Z12
+	VPERMT2PS       Z7, Z1, Z3
+	VMOVAPS         Z19, Z7
+	VPERMT2PS       Z20, Z0, Z7
+	VPERMT2PS       Z20, Z1, Z19
+	VBROADCASTF32X4 96(DX), Z13
+	VBROADCASTF32X4 112(DX), Z14
+	VADDPS          Z24, Z2, Z16
+	VADDPS          Z25, Z6, Z18
+	VSUBPS          Z2, Z24, Z2
+	VSUBPS          Z6, Z25, Z6
+	VMOVAPS         Z2, Z20
+	VFMADD231PS     Z14, Z6, Z20
+	VFNMADD231PS    Z14, Z2, Z6
+	VMULPS          Z13, Z20, Z20
+	VMULPS          Z13, Z6, Z6
+	VADDPS          Z15, Z3, Z2
+	VADDPS          Z17, Z19, Z21
+	VSUBPS          Z15, Z3, Z3
+	VSUBPS          Z17, Z19, Z15
+	VMOVAPS         Z3, Z17
+	VFMADD231PS     Z14, Z15, Z17
+	VFMSUB213PS     Z15, Z14, Z3
+	VMULPS          Z13, Z3, Z3
+	VMULPS          Z13, Z17, Z17
+	VBROADCASTF32X4 64(DX), Z13
+	VBROADCASTF32X4 80(DX), Z14
+	VADDPS          Z4, Z9, Z15
+	VSUBPS          Z4, Z9, Z19
+	VADDPS          Z8, Z5, Z22
+	VSUBPS          Z8, Z5, Z23
+	VADDPS          Z9, Z4, Z24
+	VADDPS          Z5, Z8, Z25
+	VSUBPS          Z4, Z9, Z4
+	VSUBPS          Z8, Z5, Z5
+	VMOVAPS         Z4, Z8
+	VFMADD231PS     Z14, Z5, Z8
+	VFNMADD231PS    Z14, Z4, Z5
+	VMULPS          Z13, Z8, Z8
+	VMULPS          Z13, Z5, Z5
+	VMOVAPS         Z15, K2, Z24
+	VMOVAPS         Z19, K2, Z25
+	VMOVAPS         Z22, K2, Z8
+	VMOVAPS         Z23, K2, Z5
+	VADDPS          Z10, Z12, Z4
+	VADDPS          Z11, Z7, Z9
+	VSUBPS          Z10, Z12, Z10
+	VSUBPS          Z11, Z7, Z7
+	VMOVAPS         Z10, Z11
+	VFMADD231PS     Z14, Z7, Z11
+	VFMSUB213PS     Z7, Z14, Z10
+	VMULPS          Z13, Z10, Z10
+	VMULPS          Z13, Z11, Z11
+	VMOVAPS         Z24, Z7
+	VPERMT2PS       Z8, Z0, Z7
+	VPERMT2PS       Z8, Z1, Z24
+	VMOVAPS         Z25, Z8
+	VPERMT2PS       Z5, Z0, Z8
+	VPERMT2PS       Z5, Z1, Z25
+	VMOVAPS         Z16, Z5
+	VPERMT2PS       Z20, Z0, Z5
+	VPERMT2PS       Z20, Z1, Z16
+	VMOVAPS         Z18, Z12
+	VPERMT2PS       Z6, Z0, Z12
+	VPERMT2PS       Z6, Z1, Z18
+	VMOVAPS         Z4, Z6
+	VPERMT2PS       Z10, Z0, Z6
+	VPERMT2PS       Z10, Z1, Z4
+	VMOVAPS         Z9, Z10
+	VPERMT2PS       Z11, Z0, Z10
+	VPERMT2PS       Z11, Z1, Z9
+	VMOVAPS         Z2, Z11
+	VPERMT2PS       Z3, Z0, Z11
+	VPERMT2PS       Z3, Z1, Z2
+	VMOVAPS         Z21, Z3
+	VPERMT2PS       Z17, Z0, Z3
+	VPERMT2PS       Z17, Z1, Z21
+	VBROADCASTSD    48(DX), Z13
+	VBROADCASTSD    56(DX), Z14
+	VADDPS          Z16, Z2, Z15
+	VADDPS          Z18, Z21, Z17
+	VSUBPS          Z2, Z16, Z2
+	VSUBPS          Z21, Z18, Z16
+	VMOVAPS         Z2, Z18
+	VFMADD231PS     Z14, Z16, Z18
+	VFNMADD231PS    Z14, Z2, Z16
+	VMULPS          Z13, Z18, Z18
+	VMULPS          Z13, Z16, Z16
+	VBROADCASTSD    32(DX), Z2
+	VBROADCASTSD    40(DX), Z13
+	VADDPS          Z24, Z4, Z14
+	VADDPS          Z25, Z9, Z19
+	VSUBPS          Z4, Z24, Z4
+	VSUBPS          Z9, Z25, Z9
+	VMOVAPS         Z4, Z20
+	VFMADD231PS     Z13, Z9, Z20
+	VFNMADD231PS    Z13, Z4, Z9
+	VMULPS          Z2, Z20, Z20
+	VMULPS          Z2, Z9, Z9
+	VBROADCASTSD    16(DX), Z2
+	VBROADCASTSD    24(DX), Z4
+	VADDPS          Z5, Z11, Z13
+	VADDPS          Z12, Z3, Z21
+	VSUBPS          Z11, Z5, Z5
+	VSUBPS          Z3, Z12, Z3
+	VMOVAPS         Z5, Z11
+	VFMADD231PS     Z4, Z3, Z11
+	VFNMADD231PS    Z4, Z5, Z3
+	VMULPS          Z2, Z11, Z11
+	VMULPS          Z2, Z3, Z3
+	VBROADCASTSD    (DX), Z2
+	VBROADCASTSD    8(DX), Z4
+	VADDPS          Z6, Z7, Z5
+	VSUBPS          Z6, Z7, Z12
+	VADDPS          Z10, Z8, Z22
+	VSUBPS          Z10, Z8, Z23
+	VADDPS          Z7, Z6, Z24
+	VADDPS          Z8, Z10, Z25
+	VSUBPS          Z6, Z7, Z6
+	VSUBPS          Z10, Z8, Z7
+	VMOVAPS         Z6, Z8
+	VFMADD231PS     Z4, Z7, Z8
+	VFNMADD231PS    Z4, Z6, Z7
+	VMULPS          Z2, Z8, Z8
+	VMULPS          Z2, Z7, Z7
+	VMOVAPS         Z5, K1, Z24
+	VMOVAPS         Z12, K1, Z25
+	VMOVAPS         Z22, K1, Z8
+	VMOVAPS         Z23, K1, Z7
+	VMOVAPS         Z24, Z2
+	VPERMT2PS       Z8, Z0, Z2
+	VPERMT2PS       Z8, Z1, Z24
+	VMOVAPS         Z25, Z4
+	VPERMT2PS       Z7, Z0, Z4
+	VPERMT2PS       Z7, Z1, Z25
+	VMOVAPS         Z13, Z5
+	VPERMT2PS       Z11, Z0, Z5
+	VPERMT2PS       Z11, Z1, Z13
+	VMOVAPS         Z21, Z6
+	VPERMT2PS       Z3, Z0, Z6
+	VPERMT2PS       Z3, Z1, Z21
+	VMOVAPS         Z14, Z3
+	VPERMT2PS       Z20, Z0, Z3
+	VPERMT2PS       Z20, Z1, Z14
+	VMOVAPS         Z19, Z7
+	VPERMT2PS       Z9, Z0, Z7
+	VPERMT2PS       Z9, Z1, Z19
+	VMOVAPS         Z15, Z8
+	VPERMT2PS       Z18, Z0, Z8
+	VPERMT2PS       Z18, Z1, Z15
+	VMOVAPS         Z17, Z9
+	VPERMT2PS       Z16, Z0, Z9
+	VPERMT2PS       Z16, Z1, Z17
+	VMOVUPS         Z2, (AX)
+	VMOVUPS         Z4, 64(AX)
+	VMOVUPS         Z5, 128(AX)
+	VMOVUPS         Z6, 192(AX)
+	VMOVUPS         Z3, 256(AX)
+	VMOVUPS         Z7, 320(AX)
+	VMOVUPS         Z8, 384(AX)
+	VMOVUPS         Z9, 448(AX)
+	VMOVUPS         Z24, 512(AX)
+	VMOVUPS         Z25, 576(AX)
+	VMOVUPS         Z13, 640(AX)
+	VMOVUPS         Z21, 704(AX)
+	VMOVUPS         Z14, 768(AX)
+	VMOVUPS         Z19, 832(AX)
+	VMOVUPS         Z15, 896(AX)
+	VMOVUPS         Z17, 960(AX)
+	VZEROUPPER
+	RET
+
 // func leafFirstTimes32_avx512(dst *float32, src *float32, w *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·leafFirstTimes32_avx512(SB), NOSPLIT, $0-24
@@ -1757,336 +2101,370 @@ DATA fft_sign<>+56(SB)/4, $0x00000000
 DATA fft_sign<>+60(SB)/4, $0x00000000
 GLOBL fft_sign<>(SB), RODATA|NOPTR, $64
 
-// func seedFirst32_avx512(dst *float32, src *float32, w *float32, scale float32)
+// func seedFirstTimes32_avx512(dst *float32, src *float32, by *float32, w *float32, scale float32)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·seedFirst32_avx512(SB), NOSPLIT, $0-28
+TEXT ·seedFirstTimes32_avx512(SB), NOSPLIT, $0-36
 	MOVQ            dst+0(FP), AX
 	MOVQ            src+8(FP), CX
-	MOVQ            w+16(FP), DX
+	MOVQ            w+24(FP), DX
+	MOVQ            by+16(FP), BX
 	VMOVUPS         fft_even<>+0(SB), Z0
 	VMOVUPS         fft_odd<>+0(SB), Z1
-	VBROADCASTSS    scale+24(FP), Z2
-	MOVL            $0x00005555, BX
-	KMOVW           BX, K1
-	MOVL            $0x00001111, BX
-	KMOVW           BX, K2
-	MOVL            $0x00000101, BX
-	KMOVW           BX, K3
-	MOVL            $0x00000001, BX
-	KMOVW           BX, K4
+	VBROADCASTSS    scale+32(FP), Z2
+	MOVL            $0x00005555, SI
+	KMOVW           SI, K1
+	MOVL            $0x00001111, SI
+	KMOVW           SI, K2
+	MOVL            $0x00000101, SI
+	KMOVW           SI, K3
+	MOVL            $0x00000001, SI
+	KMOVW           SI, K4
 	VMULPS          (CX), Z2, Z3
 	VMULPS          64(CX), Z2, Z4
-	VMULPS          256(CX), Z2, Z5
-	VMULPS          320(CX), Z2, Z6
-	VMULPS          512(CX), Z2, Z7
-	VMULPS          576(CX), Z2, Z8
-	VMULPS          768(CX), Z2, Z9
-	VMULPS          832(CX), Z2, Z10
-	VMULPS          128(CX), Z2, Z11
-	VMULPS          192(CX), Z2, Z12
-	VMULPS          384(CX), Z2, Z13
-	VMULPS          448(CX), Z2, Z14
-	VMULPS          640(CX), Z2, Z15
-	VMULPS          704(CX), Z2, Z16
-	VMULPS          896(CX), Z2, Z17
+	VMULPS          (BX), Z3, Z5
+	VMULPS          (BX), Z4, Z6
+	VFMADD231PS     64(BX), Z3, Z6
+	VXORPS          fft_sign<>+0(SB), Z4, Z4
+	VFNMADD231PS    64(BX), Z4, Z5
+	VMULPS          256(CX), Z2, Z3
+	VMULPS          320(CX), Z2, Z4
+	VMULPS          256(BX), Z3, Z7
+	VMULPS          256(BX), Z4, Z8
+	VFMADD231PS     320(BX), Z3, Z8
+	VFNMADD231PS    320(BX), Z4, Z7
+	VMULPS          512(CX), Z2, Z3
+	VMULPS          576(CX), Z2, Z4
+	VMULPS          512(BX), Z3, Z9
+	VMULPS          512(BX), Z4, Z10
+	VFMADD231PS     576(BX), Z3, Z10
+	VFNMADD231PS    576(BX), Z4, Z9
+	VMULPS          768(CX), Z2, Z3
+	VMULPS          832(CX), Z2, Z4
+	VMULPS          768(BX), Z3, Z11
+	VMULPS          768(BX), Z4, Z12
+	VFMADD231PS     832(BX), Z3, Z12
+	VFNMADD231PS    832(BX), Z4, Z11
+	VMULPS          128(CX), Z2, Z3
+	VMULPS          192(CX), Z2, Z4
+	VMULPS          128(BX), Z3, Z13
+	VMULPS          128(BX), Z4, Z14
+	VFMADD231PS     192(BX), Z3, Z14
+	VFNMADD231PS    192(BX), Z4, Z13
+	VMULPS          384(CX), Z2, Z3
+	VMULPS          448(CX), Z2, Z4
+	VMULPS          384(BX), Z3, Z15
+	VMULPS          384(BX), Z4, Z16
+	VFMADD231PS     448(BX), Z3, Z16
+	VFNMADD231PS    448(BX), Z4, Z15
+	VMULPS          640(CX), Z2, Z3
+	VMULPS          704(CX), Z2, Z4
+	VMULPS          640(BX), Z3, Z17
+	VMULPS          640(BX), Z4, Z18
+	VFMADD231PS     704(BX), Z3, Z18
+	VFNMADD231PS    704(BX), Z4, Z17
+	VMULPS          896(CX), Z2, Z3
 	VMULPS          960(CX), Z2, Z2
-	VMOVUPS         384(DX), Z18
-	VMOVUPS         448(DX), Z19
-	VADDPS          Z7, Z15, Z20
-	VADDPS          Z8, Z16, Z21
-	VSUBPS          Z15, Z7, Z7
-	VSUBPS          Z16, Z8, Z8
-	VMOVAPS         Z7, Z15
-	VFMADD231PS     Z19, Z8, Z15
-	VFNMADD231PS    Z19, Z7, Z8
-	VMULPS          Z18, Z15, Z15
-	VMULPS          Z18, Z8, Z8
-	VADDPS          Z9, Z17, Z7
-	VADDPS          Z10, Z2, Z16
-	VSUBPS          Z9, Z17, Z9
-	VSUBPS          Z10, Z2, Z2
-	VMOVAPS         Z9, Z10
-	VFMADD231PS     Z19, Z2, Z10
-	VFMSUB213PS     Z2, Z19, Z9
-	VMULPS          Z18, Z9, Z9
-	VMULPS          Z18, Z10, Z10
-	VMOVUPS         256(DX), Z2
-	VMOVUPS         320(DX), Z17
-	VADDPS          Z11, Z3, Z18
-	VSUBPS          Z11, Z3, Z19
-	VADDPS          Z12, Z4, Z22
-	VSUBPS          Z12, Z4, Z23
-	VADDPS          Z3, Z11, Z24
-	VADDPS          Z4, Z12, Z25
-	VSUBPS          Z11, Z3, Z3
-	VSUBPS          Z12, Z4, Z4
-	VMOVAPS         Z3, Z11
-	VFMADD231PS     Z17, Z4, Z11
-	VFNMADD231PS    Z17, Z3, Z4
-	VMULPS          Z2, Z11, Z11
+	VMULPS          896(BX), Z3, Z4
+	VMULPS          896(BX), Z2, Z19
+	VFMADD231PS     960(BX), Z3, Z19
+	VFNMADD231PS    960(BX), Z2, Z4
+	VMOVUPS         384(DX), Z2
+	VMOVUPS         448(DX), Z3
+	VADDPS          Z9, Z17, Z20
+	VADDPS          Z10, Z18, Z21
+	VSUBPS          Z17, Z9, Z9
+	VSUBPS          Z18, Z10, Z10
+	VMOVAPS         Z9, Z17
+	VFMADD231PS     Z3, Z10, Z17
+	VFNMADD231PS    Z3, Z9, Z10
+	VMULPS          Z2, Z17, Z17
+	VMULPS          Z2, Z10, Z10
+	VADDPS          Z11, Z4, Z9
+	VADDPS          Z12, Z19, Z18
+	VSUBPS          Z11, Z4, Z4
+	VSUBPS          Z12, Z19, Z11
+	VMOVAPS         Z4, Z12
+	VFMADD231PS     Z3, Z11, Z12
+	VFMSUB213PS     Z11, Z3, Z4
 	VMULPS          Z2, Z4, Z4
-	VMOVAPS         Z18, K4, Z24
-	VMOVAPS         Z19, K4, Z25
-	VMOVAPS         Z22, K4, Z11
-	VMOVAPS         Z23, K4, Z4
-	VADDPS          Z5, Z13, Z3
-	VADDPS          Z6, Z14, Z12
-	VSUBPS          Z5, Z13, Z5
-	VSUBPS          Z6, Z14, Z6
+	VMULPS          Z2, Z12, Z12
+	VMOVUPS         256(DX), Z2
+	VMOVUPS         320(DX), Z3
+	VADDPS          Z13, Z5, Z11
+	VSUBPS          Z13, Z5, Z19
+	VADDPS          Z14, Z6, Z22
+	VSUBPS          Z14, Z6, Z23
+	VADDPS          Z5, Z13, Z24
+	VADDPS          Z6, Z14, Z25
+	VSUBPS          Z13, Z5, Z5
+	VSUBPS          Z14, Z6, Z6
 	VMOVAPS         Z5, Z13
-	VFMADD231PS     Z17, Z6, Z13
-	VFMSUB213PS     Z6, Z17, Z5
-	VMULPS          Z2, Z5, Z5
+	VFMADD231PS     Z3, Z6, Z13
+	VFNMADD231PS    Z3, Z5, Z6
 	VMULPS          Z2, Z13, Z13
+	VMULPS          Z2, Z6, Z6
+	VMOVAPS         Z11, K4, Z24
+	VMOVAPS         Z19, K4, Z25
+	VMOVAPS         Z22, K4, Z13
+	VMOVAPS         Z23, K4, Z6
+	VADDPS          Z7, Z15, Z5
+	VADDPS          Z8, Z16, Z11
+	VSUBPS          Z7, Z15, Z7
+	VSUBPS          Z8, Z16, Z8
+	VMOVAPS         Z7, Z14
+	VFMADD231PS     Z3, Z8, Z14
+	VFMSUB213PS     Z8, Z3, Z7
+	VMULPS          Z2, Z7, Z7
+	VMULPS          Z2, Z14, Z14
 	VMOVAPS         Z24, Z2
-	VPERMT2PS       Z11, Z0, Z2
-	VPERMT2PS       Z11, Z1, Z24
-	VMOVAPS         Z25, Z6
-	VPERMT2PS       Z4, Z0, Z6
-	VPERMT2PS       Z4, Z1, Z25
-	VMOVAPS         Z3, Z4
-	VPERMT2PS       Z5, Z0, Z4
-	VPERMT2PS       Z5, Z1, Z3
-	VMOVAPS         Z12, Z5
-	VPERMT2PS       Z13, Z0, Z5
-	VPERMT2PS       Z13, Z1, Z12
-	VMOVAPS         Z20, Z11
-	VPERMT2PS       Z15, Z0, Z11
-	VPERMT2PS       Z15, Z1, Z20
+	VPERMT2PS       Z13, Z0, Z2
+	VPERMT2PS       Z13, Z1, Z24
+	VMOVAPS         Z25, Z3
+	VPERMT2PS       Z6, Z0, Z3
+	VPERMT2PS       Z6, Z1, Z25
+	VMOVAPS         Z5, Z6
+	VPERMT2PS       Z7, Z0, Z6
+	VPERMT2PS       Z7, Z1, Z5
+	VMOVAPS         Z11, Z7
+	VPERMT2PS       Z14, Z0, Z7
+	VPERMT2PS       Z14, Z1, Z11
+	VMOVAPS         Z20, Z8
+	VPERMT2PS       Z17, Z0, Z8
+	VPERMT2PS       Z17, Z1, Z20
 	VMOVAPS         Z21, Z13
-	VPERMT2PS       Z8, Z0, Z13
-	VPERMT2PS       Z8, Z1, Z21
-	VMOVAPS         Z7, Z8
-	VPERMT2PS       Z9, Z0, Z8
-	VPERMT2PS       Z9, Z1, Z7
-	VMOVAPS         Z16, Z9
-	VPERMT2PS       Z10, Z0, Z9
-	VPERMT2PS       Z10, Z1, Z16
-	VBROADCASTF32X8 192(DX), Z10
+	VPERMT2PS       Z10, Z0, Z13
+	VPERMT2PS       Z10, Z1, Z21
+	VMOVAPS         Z9, Z10
+	VPERMT2PS       Z4, Z0, Z10
+	VPERMT2PS       Z4, Z1, Z9
+	VMOVAPS         Z18, Z4
+	VPERMT2PS       Z12, Z0, Z4
+	VPERMT2PS       Z12, Z1, Z18
+	VBROADCASTF32X8 192(DX), Z12
 	VBROADCASTF32X8 224(DX), Z14
-	VADDPS          Z24, Z3, Z15
-	VADDPS          Z25, Z12, Z17
-	VSUBPS          Z3, Z24, Z3
-	VSUBPS          Z12, Z25, Z12
-	VMOVAPS         Z3, Z18
-	VFMADD231PS     Z14, Z12, Z18
-	VFNMADD231PS    Z14, Z3, Z12
-	VMULPS          Z10, Z18, Z18
-	VMULPS          Z10, Z12, Z12
-	VADDPS          Z20, Z7, Z3
-	VADDPS          Z21, Z16, Z19
-	VSUBPS          Z20, Z7, Z7
-	VSUBPS          Z21, Z16, Z16
-	VMOVAPS         Z7, Z20
-	VFMADD231PS     Z14, Z16, Z20
-	VFMSUB213PS     Z16, Z14, Z7
-	VMULPS          Z10, Z7, Z7
-	VMULPS          Z10, Z20, Z20
-	VBROADCASTF32X8 128(DX), Z10
+	VADDPS          Z24, Z5, Z15
+	VADDPS          Z25, Z11, Z16
+	VSUBPS          Z5, Z24, Z5
+	VSUBPS          Z11, Z25, Z11
+	VMOVAPS         Z5, Z17
+	VFMADD231PS     Z14, Z11, Z17
+	VFNMADD231PS    Z14, Z5, Z11
+	VMULPS          Z12, Z17, Z17
+	VMULPS          Z12, Z11, Z11
+	VADDPS          Z20, Z9, Z5
+	VADDPS          Z21, Z18, Z19
+	VSUBPS          Z20, Z9, Z9
+	VSUBPS          Z21, Z18, Z18
+	VMOVAPS         Z9, Z20
+	VFMADD231PS     Z14, Z18, Z20
+	VFMSUB213PS     Z18, Z14, Z9
+	VMULPS          Z12, Z9, Z9
+	VMULPS          Z12, Z20, Z20
+	VBROADCASTF32X8 128(DX), Z12
 	VBROADCASTF32X8 160(DX), Z14
-	VADDPS          Z4, Z2, Z16
-	VSUBPS          Z4, Z2, Z21
-	VADDPS          Z5, Z6, Z22
-	VSUBPS          Z5, Z6, Z23
-	VADDPS          Z2, Z4, Z24
-	VADDPS          Z6, Z5, Z25
-	VSUBPS          Z4, Z2, Z2
-	VSUBPS          Z5, Z6, Z4
-	VMOVAPS         Z2, Z5
-	VFMADD231PS     Z14, Z4, Z5
-	VFNMADD231PS    Z14, Z2, Z4
-	VMULPS          Z10, Z5, Z5
-	VMULPS          Z10, Z4, Z4
-	VMOVAPS         Z16, K3, Z24
+	VADDPS          Z6, Z2, Z18
+	VSUBPS          Z6, Z2, Z21
+	VADDPS          Z7, Z3, Z22
+	VSUBPS          Z7, Z3, Z23
+	VADDPS          Z2, Z6, Z24
+	VADDPS          Z3, Z7, Z25
+	VSUBPS          Z6, Z2, Z2
+	VSUBPS          Z7, Z3, Z3
+	VMOVAPS         Z2, Z6
+	VFMADD231PS     Z14, Z3, Z6
+	VFNMADD231PS    Z14, Z2, Z3
+	VMULPS          Z12, Z6, Z6
+	VMULPS          Z12, Z3, Z3
+	VMOVAPS         Z18, K3, Z24
 	VMOVAPS         Z21, K3, Z25
-	VMOVAPS         Z22, K3, Z5
-	VMOVAPS         Z23, K3, Z4
-	VADDPS          Z11, Z8, Z2
-	VADDPS          Z13, Z9, Z6
-	VSUBPS          Z11, Z8, Z8
-	VSUBPS          Z13, Z9, Z9
-	VMOVAPS         Z8, Z11
-	VFMADD231PS     Z14, Z9, Z11
-	VFMSUB213PS     Z9, Z14, Z8
-	VMULPS          Z10, Z8, Z8
-	VMULPS          Z10, Z11, Z11
-	VMOVAPS         Z24, Z9
-	VPERMT2PS       Z5, Z0, Z9
-	VPERMT2PS       Z5, Z1, Z24
-	VMOVAPS         Z25, Z5
-	VPERMT2PS       Z4, Z0, Z5
-	VPERMT2PS       Z4, Z1, Z25
-	VMOVAPS         Z2, Z4
-	VPERMT2PS       Z8, Z0, Z4
+	VMOVAPS         Z22, K3, Z6
+	VMOVAPS         Z23, K3, Z3
+	VADDPS          Z8, Z10, Z2
+	VADDPS          Z13, Z4, Z7
+	VSUBPS          Z8, Z10, Z8
+	VSUBPS          Z13, Z4, Z4
+	VMOVAPS         Z8, Z10
+	VFMADD231PS     Z14, Z4, Z10
+	VFMSUB213PS     Z4, Z14, Z8
+	VMULPS          Z12, Z8, Z8
+	VMULPS          Z12, Z10, Z10
+	VMOVAPS         Z24, Z4
+	VPERMT2PS       Z6, Z0, Z4
+	VPERMT2PS       Z6, Z1, Z24
+	VMOVAPS         Z25, Z6
+	VPERMT2PS       Z3, Z0, Z6
+	VPERMT2PS       Z3, Z1, Z25
+	VMOVAPS         Z2, Z3
+	VPERMT2PS       Z8, Z0, Z3
 	VPERMT2PS       Z8, Z1, Z2
-	VMOVAPS         Z6, Z8
-	VPERMT2PS       Z11, Z0, Z8
-	VPERMT2PS       Z11, Z1, Z6
+	VMOVAPS         Z7, Z8
+	VPERMT2PS       Z10, Z0, Z8
+	VPERMT2PS       Z10, Z1, Z7
 	VMOVAPS         Z15, Z10
-	VPERMT2PS       Z18, Z0, Z10
-	VPERMT2PS       Z18, Z1, Z15
-	VMOVAPS         Z17, Z11
-	VPERMT2PS       Z12, Z0, Z11
-	VPERMT2PS       Z12, Z1, Z17
-	VMOVAPS         Z3, Z12
-	VPERMT2PS       Z7, Z0, Z12
-	VPERMT2PS       Z7, Z1, Z3
-	VMOVAPS         Z19, Z7
-	VPERMT2PS       Z20, Z0, Z7
+	VPERMT2PS       Z17, Z0, Z10
+	VPERMT2PS       Z17, Z1, Z15
+	VMOVAPS         Z16, Z12
+	VPERMT2PS       Z11, Z0, Z12
+	VPERMT2PS       Z11, Z1, Z16
+	VMOVAPS         Z5, Z11
+	VPERMT2PS       Z9, Z0, Z11
+	VPERMT2PS       Z9, Z1, Z5
+	VMOVAPS         Z19, Z9
+	VPERMT2PS       Z20, Z0, Z9
 	VPERMT2PS       Z20, Z1, Z19
 	VBROADCASTF32X4 96(DX), Z13
 	VBROADCASTF32X4 112(DX), Z14
-	VADDPS          Z24, Z2, Z16
-	VADDPS          Z25, Z6, Z18
+	VADDPS          Z24, Z2, Z17
+	VADDPS          Z25, Z7, Z18
 	VSUBPS          Z2, Z24, Z2
-	VSUBPS          Z6, Z25, Z6
+	VSUBPS          Z7, Z25, Z7
 	VMOVAPS         Z2, Z20
-	VFMADD231PS     Z14, Z6, Z20
-	VFNMADD231PS    Z14, Z2, Z6
+	VFMADD231PS     Z14, Z7, Z20
+	VFNMADD231PS    Z14, Z2, Z7
 	VMULPS          Z13, Z20, Z20
-	VMULPS          Z13, Z6, Z6
-	VADDPS          Z15, Z3, Z2
-	VADDPS          Z17, Z19, Z21
-	VSUBPS          Z15, Z3, Z3
-	VSUBPS          Z17, Z19, Z15
-	VMOVAPS         Z3, Z17
-	VFMADD231PS     Z14, Z15, Z17
-	VFMSUB213PS     Z15, Z14, Z3
-	VMULPS          Z13, Z3, Z3
-	VMULPS          Z13, Z17, Z17
+	VMULPS          Z13, Z7, Z7
+	VADDPS          Z15, Z5, Z2
+	VADDPS          Z16, Z19, Z21
+	VSUBPS          Z15, Z5, Z5
+	VSUBPS          Z16, Z19, Z15
+	VMOVAPS         Z5, Z16
+	VFMADD231PS     Z14, Z15, Z16
+	VFMSUB213PS     Z15, Z14, Z5
+	VMULPS          Z13, Z5, Z5
+	VMULPS          Z13, Z16, Z16
 	VBROADCASTF32X4 64(DX), Z13
 	VBROADCASTF32X4 80(DX), Z14
-	VADDPS          Z4, Z9, Z15
-	VSUBPS          Z4, Z9, Z19
-	VADDPS          Z8, Z5, Z22
-	VSUBPS          Z8, Z5, Z23
-	VADDPS          Z9, Z4, Z24
-	VADDPS          Z5, Z8, Z25
-	VSUBPS          Z4, Z9, Z4
-	VSUBPS          Z8, Z5, Z5
-	VMOVAPS         Z4, Z8
-	VFMADD231PS     Z14, Z5, Z8
-	VFNMADD231PS    Z14, Z4, Z5
-	VMULPS          Z13, Z8, Z8
-	VMULPS          Z13, Z5, Z5
+	VADDPS          Z3, Z4, Z15
+	VSUBPS          Z3, Z4, Z19
+	VADDPS          Z8, Z6, Z22
+	VSUBPS          Z8, Z6, Z23
+	VADDPS          Z4, Z3, Z24
+	VADDPS          Z6, Z8, Z25
+	VSUBPS          Z3, Z4, Z3
+	VSUBPS          Z8, Z6, Z4
+	VMOVAPS         Z3, Z6
+	VFMADD231PS     Z14, Z4, Z6
+	VFNMADD231PS    Z14, Z3, Z4
+	VMULPS          Z13, Z6, Z6
+	VMULPS          Z13, Z4, Z4
 	VMOVAPS         Z15, K2, Z24
 	VMOVAPS         Z19, K2, Z25
-	VMOVAPS         Z22, K2, Z8
-	VMOVAPS         Z23, K2, Z5
-	VADDPS          Z10, Z12, Z4
-	VADDPS          Z11, Z7, Z9
-	VSUBPS          Z10, Z12, Z10
-	VSUBPS          Z11, Z7, Z7
+	VMOVAPS         Z22, K2, Z6
+	VMOVAPS         Z23, K2, Z4
+	VADDPS          Z10, Z11, Z3
+	VADDPS          Z12, Z9, Z8
+	VSUBPS          Z10, Z11, Z10
+	VSUBPS          Z12, Z9, Z9
 	VMOVAPS         Z10, Z11
-	VFMADD231PS     Z14, Z7, Z11
-	VFMSUB213PS     Z7, Z14, Z10
+	VFMADD231PS     Z14, Z9, Z11
+	VFMSUB213PS     Z9, Z14, Z10
 	VMULPS          Z13, Z10, Z10
 	VMULPS          Z13, Z11, Z11
-	VMOVAPS         Z24, Z7
-	VPERMT2PS       Z8, Z0, Z7
-	VPERMT2PS       Z8, Z1, Z24
-	VMOVAPS         Z25, Z8
-	VPERMT2PS       Z5, Z0, Z8
-	VPERMT2PS       Z5, Z1, Z25
-	VMOVAPS         Z16, Z5
-	VPERMT2PS       Z20, Z0, Z5
-	VPERMT2PS       Z20, Z1, Z16
+	VMOVAPS         Z24, Z9
+	VPERMT2PS       Z6, Z0, Z9
+	VPERMT2PS       Z6, Z1, Z24
+	VMOVAPS         Z25, Z6
+	VPERMT2PS       Z4, Z0, Z6
+	VPERMT2PS       Z4, Z1, Z25
+	VMOVAPS         Z17, Z4
+	VPERMT2PS       Z20, Z0, Z4
+	VPERMT2PS       Z20, Z1, Z17
 	VMOVAPS         Z18, Z12
-	VPERMT2PS       Z6, Z0, Z12
-	VPERMT2PS       Z6, Z1, Z18
-	VMOVAPS         Z4, Z6
-	VPERMT2PS       Z10, Z0, Z6
-	VPERMT2PS       Z10, Z1, Z4
-	VMOVAPS         Z9, Z10
+	VPERMT2PS       Z7, Z0, Z12
+	VPERMT2PS       Z7, Z1, Z18
+	VMOVAPS         Z3, Z7
+	VPERMT2PS       Z10, Z0, Z7
+	VPERMT2PS       Z10, Z1, Z3
+	VMOVAPS         Z8, Z10
 	VPERMT2PS       Z11, Z0, Z10
-	VPERMT2PS       Z11, Z1, Z9
+	VPERMT2PS       Z11, Z1, Z8
 	VMOVAPS         Z2, Z11
-	VPERMT2PS       Z3, Z0, Z11
-	VPERMT2PS       Z3, Z1, Z2
-	VMOVAPS         Z21, Z3
-	VPERMT2PS       Z17, Z0, Z3
-	VPERMT2PS       Z17, Z1, Z21
+	VPERMT2PS       Z5, Z0, Z11
+	VPERMT2PS       Z5, Z1, Z2
+	VMOVAPS         Z21, Z5
+	VPERMT2PS       Z16, Z0, Z5
+	VPERMT2PS       Z16, Z1, Z21
 	VBROADCASTSD    48(DX), Z13
 	VBROADCASTSD    56(DX), Z14
-	VADDPS          Z16, Z2, Z15
-	VADDPS          Z18, Z21, Z17
-	VSUBPS          Z2, Z16, Z2
-	VSUBPS          Z21, Z18, Z16
+	VADDPS          Z17, Z2, Z15
+	VADDPS          Z18, Z21, Z16
+	VSUBPS          Z2, Z17, Z2
+	VSUBPS          Z21, Z18, Z17
 	VMOVAPS         Z2, Z18
-	VFMADD231PS     Z14, Z16, Z18
-	VFNMADD231PS    Z14, Z2, Z16
+	VFMADD231PS     Z14, Z17, Z18
+	VFNMADD231PS    Z14, Z2, Z17
 	VMULPS          Z13, Z18, Z18
-	VMULPS          Z13, Z16, Z16
+	VMULPS          Z13, Z17, Z17
 	VBROADCASTSD    32(DX), Z2
 	VBROADCASTSD    40(DX), Z13
-	VADDPS          Z24, Z4, Z14
-	VADDPS          Z25, Z9, Z19
-	VSUBPS          Z4, Z24, Z4
-	VSUBPS          Z9, Z25, Z9
-	VMOVAPS         Z4, Z20
-	VFMADD231PS     Z13, Z9, Z20
-	VFNMADD231PS    Z13, Z4, Z9
+	VADDPS          Z24, Z3, Z14
+	VADDPS          Z25, Z8, Z19
+	VSUBPS          Z3, Z24, Z3
+	VSUBPS          Z8, Z25, Z8
+	VMOVAPS         Z3, Z20
+	VFMADD231PS     Z13, Z8, Z20
+	VFNMADD231PS    Z13, Z3, Z8
 	VMULPS          Z2, Z20, Z20
-	VMULPS          Z2, Z9, Z9
-	VBROADCASTSD    16(DX), Z2
-	VBROADCASTSD    24(DX), Z4
-	VADDPS          Z5, Z11, Z13
-	VADDPS          Z12, Z3, Z21
-	VSUBPS          Z11, Z5, Z5
-	VSUBPS          Z3, Z12, Z3
-	VMOVAPS         Z5, Z11
-	VFMADD231PS     Z4, Z3, Z11
-	VFNMADD231PS    Z4, Z5, Z3
-	VMULPS          Z2, Z11, Z11
-	VMULPS          Z2, Z3, Z3
-	VBROADCASTSD    (DX), Z2
-	VBROADCASTSD    8(DX), Z4
-	VADDPS          Z6, Z7, Z5
-	VSUBPS          Z6, Z7, Z12
-	VADDPS          Z10, Z8, Z22
-	VSUBPS          Z10, Z8, Z23
-	VADDPS          Z7, Z6, Z24
-	VADDPS          Z8, Z10, Z25
-	VSUBPS          Z6, Z7, Z6
-	VSUBPS          Z10, Z8, Z7
-	VMOVAPS         Z6, Z8
-	VFMADD231PS     Z4, Z7, Z8
-	VFNMADD231PS    Z4, Z6, Z7
 	VMULPS          Z2, Z8, Z8
-	VMULPS          Z2, Z7, Z7
-	VMOVAPS         Z5, K1, Z24
+	VBROADCASTSD    16(DX), Z2
+	VBROADCASTSD    24(DX), Z3
+	VADDPS          Z4, Z11, Z13
+	VADDPS          Z12, Z5, Z21
+	VSUBPS          Z11, Z4, Z4
+	VSUBPS          Z5, Z12, Z5
+	VMOVAPS         Z4, Z11
+	VFMADD231PS     Z3, Z5, Z11
+	VFNMADD231PS    Z3, Z4, Z5
+	VMULPS          Z2, Z11, Z11
+	VMULPS          Z2, Z5, Z5
+	VBROADCASTSD    (DX), Z2
+	VBROADCASTSD    8(DX), Z3
+	VADDPS          Z7, Z9, Z4
+	VSUBPS          Z7, Z9, Z12
+	VADDPS          Z10, Z6, Z22
+	VSUBPS          Z10, Z6, Z23
+	VADDPS          Z9, Z7, Z24
+	VADDPS          Z6, Z10, Z25
+	VSUBPS          Z7, Z9, Z7
+	VSUBPS          Z10, Z6, Z6
+	VMOVAPS         Z7, Z9
+	VFMADD231PS     Z3, Z6, Z9
+	VFNMADD231PS    Z3, Z7, Z6
+	VMULPS          Z2, Z9, Z9
+	VMULPS          Z2, Z6, Z6
+	VMOVAPS         Z4, K1, Z24
 	VMOVAPS         Z12, K1, Z25
-	VMOVAPS         Z22, K1, Z8
-	VMOVAPS         Z23, K1, Z7
+	VMOVAPS         Z22, K1, Z9
+	VMOVAPS         Z23, K1, Z6
 	VMOVAPS         Z24, Z2
-	VPERMT2PS       Z8, Z0, Z2
-	VPERMT2PS       Z8, Z1, Z24
-	VMOVAPS         Z25, Z4
-	VPERMT2PS       Z7, Z0, Z4
-	VPERMT2PS       Z7, Z1, Z25
-	VMOVAPS         Z13, Z5
-	VPERMT2PS       Z11, Z0, Z5
+	VPERMT2PS       Z9, Z0, Z2
+	VPERMT2PS       Z9, Z1, Z24
+	VMOVAPS         Z25, Z3
+	VPERMT2PS       Z6, Z0, Z3
+	VPERMT2PS       Z6, Z1, Z25
+	VMOVAPS         Z13, Z4
+	VPERMT2PS       Z11, Z0, Z4
 	VPERMT2PS       Z11, Z1, Z13
 	VMOVAPS         Z21, Z6
-	VPERMT2PS       Z3, Z0, Z6
-	VPERMT2PS       Z3, Z1, Z21
-	VMOVAPS         Z14, Z3
-	VPERMT2PS       Z20, Z0, Z3
+	VPERMT2PS       Z5, Z0, Z6
+	VPERMT2PS       Z5, Z1, Z21
+	VMOVAPS         Z14, Z5
+	VPERMT2PS       Z20, Z0, Z5
 	VPERMT2PS       Z20, Z1, Z14
 	VMOVAPS         Z19, Z7
-	VPERMT2PS       Z9, Z0, Z7
-	VPERMT2PS       Z9, Z1, Z19
+	VPERMT2PS       Z8, Z0, Z7
+	VPERMT2PS       Z8, Z1, Z19
 	VMOVAPS         Z15, Z8
 	VPERMT2PS       Z18, Z0, Z8
 	VPERMT2PS       Z18, Z1, Z15
-	VMOVAPS         Z17, Z9
-	VPERMT2PS       Z16, Z0, Z9
-	VPERMT2PS       Z16, Z1, Z17
+	VMOVAPS         Z16, Z9
+	VPERMT2PS       Z17, Z0, Z9
+	VPERMT2PS       Z17, Z1, Z16
 	VMOVUPS         Z2, (AX)
-	VMOVUPS         Z4, 64(AX)
-	VMOVUPS         Z5, 128(AX)
+	VMOVUPS         Z3, 64(AX)
+	VMOVUPS         Z4, 128(AX)
 	VMOVUPS         Z6, 192(AX)
-	VMOVUPS         Z3, 256(AX)
+	VMOVUPS         Z5, 256(AX)
 	VMOVUPS         Z7, 320(AX)
 	VMOVUPS         Z8, 384(AX)
 	VMOVUPS         Z9, 448(AX)
@@ -2097,7 +2475,7 @@ TEXT ·seedFirst32_avx512(SB), NOSPLIT, $0-28
 	VMOVUPS         Z14, 768(AX)
 	VMOVUPS         Z19, 832(AX)
 	VMOVUPS         Z15, 896(AX)
-	VMOVUPS         Z17, 960(AX)
+	VMOVUPS         Z16, 960(AX)
 	VZEROUPPER
 	RET
 
@@ -2404,6 +2782,318 @@ groups:
 	VMOVUPS         Z20, 704(AX)
 	VMOVUPS         Z12, 896(AX)
 	VMOVUPS         Z17, 960(AX)
+	ADDQ            $0x00000400, CX
+	ADDQ            $0x00000400, AX
+	ADDQ            $0x00000200, DX
+	DECQ            BX
+	JNZ             groups
+	VZEROUPPER
+	RET
+
+// func seed32_avx512(dst *float32, src *float32, w *float32, groups int, scale float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·seed32_avx512(SB), NOSPLIT, $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         w+16(FP), DX
+	VMOVUPS      fft_even<>+0(SB), Z0
+	VMOVUPS      fft_odd<>+0(SB), Z1
+	VBROADCASTSS scale+32(FP), Z2
+	MOVQ         groups+24(FP), BX
+
+groups:
+	VMULPS          (CX), Z2, Z3
+	VMULPS          64(CX), Z2, Z4
+	VMULPS          256(CX), Z2, Z5
+	VMULPS          320(CX), Z2, Z6
+	VMULPS          512(CX), Z2, Z7
+	VMULPS          576(CX), Z2, Z8
+	VMULPS          768(CX), Z2, Z9
+	VMULPS          832(CX), Z2, Z10
+	VMULPS          128(CX), Z2, Z11
+	VMULPS          192(CX), Z2, Z12
+	VMULPS          384(CX), Z2, Z13
+	VMULPS          448(CX), Z2, Z14
+	VMULPS          640(CX), Z2, Z15
+	VMULPS          704(CX), Z2, Z16
+	VMULPS          896(CX), Z2, Z17
+	VMULPS          960(CX), Z2, Z18
+	VMOVUPS         384(DX), Z19
+	VMOVUPS         448(DX), Z20
+	VADDPS          Z7, Z15, Z21
+	VADDPS          Z8, Z16, Z22
+	VSUBPS          Z15, Z7, Z7
+	VSUBPS          Z16, Z8, Z8
+	VMOVAPS         Z7, Z15
+	VFMADD231PS     Z20, Z8, Z15
+	VFNMADD231PS    Z20, Z7, Z8
+	VMULPS          Z19, Z15, Z15
+	VMULPS          Z19, Z8, Z8
+	VADDPS          Z9, Z17, Z7
+	VADDPS          Z10, Z18, Z16
+	VSUBPS          Z9, Z17, Z9
+	VSUBPS          Z10, Z18, Z10
+	VMOVAPS         Z9, Z17
+	VFMADD231PS     Z20, Z10, Z17
+	VFMSUB213PS     Z10, Z20, Z9
+	VMULPS          Z19, Z9, Z9
+	VMULPS          Z19, Z17, Z17
+	VMOVUPS         256(DX), Z10
+	VMOVUPS         320(DX), Z18
+	VADDPS          Z3, Z11, Z19
+	VADDPS          Z4, Z12, Z20
+	VSUBPS          Z11, Z3, Z3
+	VSUBPS          Z12, Z4, Z4
+	VMOVAPS         Z3, Z11
+	VFMADD231PS     Z18, Z4, Z11
+	VFNMADD231PS    Z18, Z3, Z4
+	VMULPS          Z10, Z11, Z11
+	VMULPS          Z10, Z4, Z4
+	VADDPS          Z5, Z13, Z3
+	VADDPS          Z6, Z14, Z12
+	VSUBPS          Z5, Z13, Z5
+	VSUBPS          Z6, Z14, Z6
+	VMOVAPS         Z5, Z13
+	VFMADD231PS     Z18, Z6, Z13
+	VFMSUB213PS     Z6, Z18, Z5
+	VMULPS          Z10, Z5, Z5
+	VMULPS          Z10, Z13, Z13
+	VMOVAPS         Z19, Z6
+	VPERMT2PS       Z11, Z0, Z6
+	VPERMT2PS       Z11, Z1, Z19
+	VMOVAPS         Z20, Z10
+	VPERMT2PS       Z4, Z0, Z10
+	VPERMT2PS       Z4, Z1, Z20
+	VMOVAPS         Z3, Z4
+	VPERMT2PS       Z5, Z0, Z4
+	VPERMT2PS       Z5, Z1, Z3
+	VMOVAPS         Z12, Z5
+	VPERMT2PS       Z13, Z0, Z5
+	VPERMT2PS       Z13, Z1, Z12
+	VMOVAPS         Z21, Z11
+	VPERMT2PS       Z15, Z0, Z11
+	VPERMT2PS       Z15, Z1, Z21
+	VMOVAPS         Z22, Z13
+	VPERMT2PS       Z8, Z0, Z13
+	VPERMT2PS       Z8, Z1, Z22
+	VMOVAPS         Z7, Z8
+	VPERMT2PS       Z9, Z0, Z8
+	VPERMT2PS       Z9, Z1, Z7
+	VMOVAPS         Z16, Z9
+	VPERMT2PS       Z17, Z0, Z9
+	VPERMT2PS       Z17, Z1, Z16
+	VBROADCASTF32X8 192(DX), Z14
+	VBROADCASTF32X8 224(DX), Z15
+	VADDPS          Z19, Z3, Z17
+	VADDPS          Z20, Z12, Z18
+	VSUBPS          Z3, Z19, Z3
+	VSUBPS          Z12, Z20, Z12
+	VMOVAPS         Z3, Z19
+	VFMADD231PS     Z15, Z12, Z19
+	VFNMADD231PS    Z15, Z3, Z12
+	VMULPS          Z14, Z19, Z19
+	VMULPS          Z14, Z12, Z12
+	VADDPS          Z21, Z7, Z3
+	VADDPS          Z22, Z16, Z20
+	VSUBPS          Z21, Z7, Z7
+	VSUBPS          Z22, Z16, Z16
+	VMOVAPS         Z7, Z21
+	VFMADD231PS     Z15, Z16, Z21
+	VFMSUB213PS     Z16, Z15, Z7
+	VMULPS          Z14, Z7, Z7
+	VMULPS          Z14, Z21, Z21
+	VBROADCASTF32X8 128(DX), Z14
+	VBROADCASTF32X8 160(DX), Z15
+	VADDPS          Z6, Z4, Z16
+	VADDPS          Z10, Z5, Z22
+	VSUBPS          Z4, Z6, Z4
+	VSUBPS          Z5, Z10, Z5
+	VMOVAPS         Z4, Z6
+	VFMADD231PS     Z15, Z5, Z6
+	VFNMADD231PS    Z15, Z4, Z5
+	VMULPS          Z14, Z6, Z6
+	VMULPS          Z14, Z5, Z5
+	VADDPS          Z11, Z8, Z4
+	VADDPS          Z13, Z9, Z10
+	VSUBPS          Z11, Z8, Z8
+	VSUBPS          Z13, Z9, Z9
+	VMOVAPS         Z8, Z11
+	VFMADD231PS     Z15, Z9, Z11
+	VFMSUB213PS     Z9, Z15, Z8
+	VMULPS          Z14, Z8, Z8
+	VMULPS          Z14, Z11, Z11
+	VMOVAPS         Z16, Z9
+	VPERMT2PS       Z6, Z0, Z9
+	VPERMT2PS       Z6, Z1, Z16
+	VMOVAPS         Z22, Z6
+	VPERMT2PS       Z5, Z0, Z6
+	VPERMT2PS       Z5, Z1, Z22
+	VMOVAPS         Z4, Z5
+	VPERMT2PS       Z8, Z0, Z5
+	VPERMT2PS       Z8, Z1, Z4
+	VMOVAPS         Z10, Z8
+	VPERMT2PS       Z11, Z0, Z8
+	VPERMT2PS       Z11, Z1, Z10
+	VMOVAPS         Z17, Z11
+	VPERMT2PS       Z19, Z0, Z11
+	VPERMT2PS       Z19, Z1, Z17
+	VMOVAPS         Z18, Z13
+	VPERMT2PS       Z12, Z0, Z13
+	VPERMT2PS       Z12, Z1, Z18
+	VMOVAPS         Z3, Z12
+	VPERMT2PS       Z7, Z0, Z12
+	VPERMT2PS       Z7, Z1, Z3
+	VMOVAPS         Z20, Z7
+	VPERMT2PS       Z21, Z0, Z7
+	VPERMT2PS       Z21, Z1, Z20
+	VBROADCASTF32X4 96(DX), Z14
+	VBROADCASTF32X4 112(DX), Z15
+	VADDPS          Z16, Z4, Z19
+	VADDPS          Z22, Z10, Z21
+	VSUBPS          Z4, Z16, Z4
+	VSUBPS          Z10, Z22, Z10
+	VMOVAPS         Z4, Z16
+	VFMADD231PS     Z15, Z10, Z16
+	VFNMADD231PS    Z15, Z4, Z10
+	VMULPS          Z14, Z16, Z16
+	VMULPS          Z14, Z10, Z10
+	VADDPS          Z17, Z3, Z4
+	VADDPS          Z18, Z20, Z22
+	VSUBPS          Z17, Z3, Z3
+	VSUBPS          Z18, Z20, Z17
+	VMOVAPS         Z3, Z18
+	VFMADD231PS     Z15, Z17, Z18
+	VFMSUB213PS     Z17, Z15, Z3
+	VMULPS          Z14, Z3, Z3
+	VMULPS          Z14, Z18, Z18
+	VBROADCASTF32X4 64(DX), Z14
+	VBROADCASTF32X4 80(DX), Z15
+	VADDPS          Z9, Z5, Z17
+	VADDPS          Z6, Z8, Z20
+	VSUBPS          Z5, Z9, Z5
+	VSUBPS          Z8, Z6, Z6
+	VMOVAPS         Z5, Z8
+	VFMADD231PS     Z15, Z6, Z8
+	VFNMADD231PS    Z15, Z5, Z6
+	VMULPS          Z14, Z8, Z8
+	VMULPS          Z14, Z6, Z6
+	VADDPS          Z11, Z12, Z5
+	VADDPS          Z13, Z7, Z9
+	VSUBPS          Z11, Z12, Z11
+	VSUBPS          Z13, Z7, Z7
+	VMOVAPS         Z11, Z12
+	VFMADD231PS     Z15, Z7, Z12
+	VFMSUB213PS     Z7, Z15, Z11
+	VMULPS          Z14, Z11, Z11
+	VMULPS          Z14, Z12, Z12
+	VMOVAPS         Z17, Z7
+	VPERMT2PS       Z8, Z0, Z7
+	VPERMT2PS       Z8, Z1, Z17
+	VMOVAPS         Z20, Z8
+	VPERMT2PS       Z6, Z0, Z8
+	VPERMT2PS       Z6, Z1, Z20
+	VMOVAPS         Z19, Z6
+	VPERMT2PS       Z16, Z0, Z6
+	VPERMT2PS       Z16, Z1, Z19
+	VMOVAPS         Z21, Z13
+	VPERMT2PS       Z10, Z0, Z13
+	VPERMT2PS       Z10, Z1, Z21
+	VMOVAPS         Z5, Z10
+	VPERMT2PS       Z11, Z0, Z10
+	VPERMT2PS       Z11, Z1, Z5
+	VMOVAPS         Z9, Z11
+	VPERMT2PS       Z12, Z0, Z11
+	VPERMT2PS       Z12, Z1, Z9
+	VMOVAPS         Z4, Z12
+	VPERMT2PS       Z3, Z0, Z12
+	VPERMT2PS       Z3, Z1, Z4
+	VMOVAPS         Z22, Z3
+	VPERMT2PS       Z18, Z0, Z3
+	VPERMT2PS       Z18, Z1, Z22
+	VBROADCASTSD    48(DX), Z14
+	VBROADCASTSD    56(DX), Z15
+	VADDPS          Z19, Z4, Z16
+	VADDPS          Z21, Z22, Z18
+	VSUBPS          Z4, Z19, Z4
+	VSUBPS          Z22, Z21, Z19
+	VMOVAPS         Z4, Z21
+	VFMADD231PS     Z15, Z19, Z21
+	VFNMADD231PS    Z15, Z4, Z19
+	VMULPS          Z14, Z21, Z21
+	VMULPS          Z14, Z19, Z19
+	VBROADCASTSD    32(DX), Z4
+	VBROADCASTSD    40(DX), Z14
+	VADDPS          Z17, Z5, Z15
+	VADDPS          Z20, Z9, Z22
+	VSUBPS          Z5, Z17, Z5
+	VSUBPS          Z9, Z20, Z9
+	VMOVAPS         Z5, Z17
+	VFMADD231PS     Z14, Z9, Z17
+	VFNMADD231PS    Z14, Z5, Z9
+	VMULPS          Z4, Z17, Z17
+	VMULPS          Z4, Z9, Z9
+	VBROADCASTSD    16(DX), Z4
+	VBROADCASTSD    24(DX), Z5
+	VADDPS          Z6, Z12, Z14
+	VADDPS          Z13, Z3, Z20
+	VSUBPS          Z12, Z6, Z6
+	VSUBPS          Z3, Z13, Z3
+	VMOVAPS         Z6, Z12
+	VFMADD231PS     Z5, Z3, Z12
+	VFNMADD231PS    Z5, Z6, Z3
+	VMULPS          Z4, Z12, Z12
+	VMULPS          Z4, Z3, Z3
+	VBROADCASTSD    (DX), Z4
+	VBROADCASTSD    8(DX), Z5
+	VADDPS          Z7, Z10, Z6
+	VADDPS          Z8, Z11, Z13
+	VSUBPS          Z10, Z7, Z7
+	VSUBPS          Z11, Z8, Z8
+	VMOVAPS         Z7, Z10
+	VFMADD231PS     Z5, Z8, Z10
+	VFNMADD231PS    Z5, Z7, Z8
+	VMULPS          Z4, Z10, Z10
+	VMULPS          Z4, Z8, Z8
+	VMOVAPS         Z6, Z4
+	VPERMT2PS       Z10, Z0, Z4
+	VPERMT2PS       Z10, Z1, Z6
+	VMOVAPS         Z13, Z5
+	VPERMT2PS       Z8, Z0, Z5
+	VPERMT2PS       Z8, Z1, Z13
+	VMOVAPS         Z14, Z7
+	VPERMT2PS       Z12, Z0, Z7
+	VPERMT2PS       Z12, Z1, Z14
+	VMOVAPS         Z20, Z8
+	VPERMT2PS       Z3, Z0, Z8
+	VPERMT2PS       Z3, Z1, Z20
+	VMOVAPS         Z15, Z3
+	VPERMT2PS       Z17, Z0, Z3
+	VPERMT2PS       Z17, Z1, Z15
+	VMOVAPS         Z22, Z10
+	VPERMT2PS       Z9, Z0, Z10
+	VPERMT2PS       Z9, Z1, Z22
+	VMOVAPS         Z16, Z9
+	VPERMT2PS       Z21, Z0, Z9
+	VPERMT2PS       Z21, Z1, Z16
+	VMOVAPS         Z18, Z11
+	VPERMT2PS       Z19, Z0, Z11
+	VPERMT2PS       Z19, Z1, Z18
+	VMOVUPS         Z4, (AX)
+	VMOVUPS         Z5, 64(AX)
+	VMOVUPS         Z7, 128(AX)
+	VMOVUPS         Z8, 192(AX)
+	VMOVUPS         Z3, 256(AX)
+	VMOVUPS         Z10, 320(AX)
+	VMOVUPS         Z9, 384(AX)
+	VMOVUPS         Z11, 448(AX)
+	VMOVUPS         Z6, 512(AX)
+	VMOVUPS         Z13, 576(AX)
+	VMOVUPS         Z14, 640(AX)
+	VMOVUPS         Z20, 704(AX)
+	VMOVUPS         Z15, 768(AX)
+	VMOVUPS         Z22, 832(AX)
+	VMOVUPS         Z16, 896(AX)
+	VMOVUPS         Z18, 960(AX)
 	ADDQ            $0x00000400, CX
 	ADDQ            $0x00000400, AX
 	ADDQ            $0x00000200, DX
@@ -2755,301 +3445,334 @@ groups:
 	VZEROUPPER
 	RET
 
-// func seed32_avx512(dst *float32, src *float32, w *float32, groups int, scale float32)
+// func seedTimes32_avx512(dst *float32, src *float32, by *float32, w *float32, groups int, scale float32)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·seed32_avx512(SB), NOSPLIT, $0-36
+TEXT ·seedTimes32_avx512(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         w+16(FP), DX
+	MOVQ         w+24(FP), DX
+	MOVQ         by+16(FP), BX
 	VMOVUPS      fft_even<>+0(SB), Z0
 	VMOVUPS      fft_odd<>+0(SB), Z1
-	VBROADCASTSS scale+32(FP), Z2
-	MOVQ         groups+24(FP), BX
+	VBROADCASTSS scale+40(FP), Z2
+	MOVQ         groups+32(FP), SI
 
 groups:
 	VMULPS          (CX), Z2, Z3
 	VMULPS          64(CX), Z2, Z4
-	VMULPS          256(CX), Z2, Z5
-	VMULPS          320(CX), Z2, Z6
-	VMULPS          512(CX), Z2, Z7
-	VMULPS          576(CX), Z2, Z8
-	VMULPS          768(CX), Z2, Z9
-	VMULPS          832(CX), Z2, Z10
-	VMULPS          128(CX), Z2, Z11
-	VMULPS          192(CX), Z2, Z12
-	VMULPS          384(CX), Z2, Z13
-	VMULPS          448(CX), Z2, Z14
-	VMULPS          640(CX), Z2, Z15
-	VMULPS          704(CX), Z2, Z16
-	VMULPS          896(CX), Z2, Z17
-	VMULPS          960(CX), Z2, Z18
-	VMOVUPS         384(DX), Z19
-	VMOVUPS         448(DX), Z20
-	VADDPS          Z7, Z15, Z21
-	VADDPS          Z8, Z16, Z22
-	VSUBPS          Z15, Z7, Z7
-	VSUBPS          Z16, Z8, Z8
-	VMOVAPS         Z7, Z15
-	VFMADD231PS     Z20, Z8, Z15
-	VFNMADD231PS    Z20, Z7, Z8
-	VMULPS          Z19, Z15, Z15
-	VMULPS          Z19, Z8, Z8
-	VADDPS          Z9, Z17, Z7
-	VADDPS          Z10, Z18, Z16
-	VSUBPS          Z9, Z17, Z9
-	VSUBPS          Z10, Z18, Z10
+	VMULPS          (BX), Z3, Z5
+	VMULPS          (BX), Z4, Z6
+	VFMADD231PS     64(BX), Z3, Z6
+	VFNMADD231PS    64(BX), Z4, Z5
+	VMULPS          256(CX), Z2, Z3
+	VMULPS          320(CX), Z2, Z4
+	VMULPS          256(BX), Z3, Z7
+	VMULPS          256(BX), Z4, Z8
+	VFMADD231PS     320(BX), Z3, Z8
+	VFNMADD231PS    320(BX), Z4, Z7
+	VMULPS          512(CX), Z2, Z3
+	VMULPS          576(CX), Z2, Z4
+	VMULPS          512(BX), Z3, Z9
+	VMULPS          512(BX), Z4, Z10
+	VFMADD231PS     576(BX), Z3, Z10
+	VFNMADD231PS    576(BX), Z4, Z9
+	VMULPS          768(CX), Z2, Z3
+	VMULPS          832(CX), Z2, Z4
+	VMULPS          768(BX), Z3, Z11
+	VMULPS          768(BX), Z4, Z12
+	VFMADD231PS     832(BX), Z3, Z12
+	VFNMADD231PS    832(BX), Z4, Z11
+	VMULPS          128(CX), Z2, Z3
+	VMULPS          192(CX), Z2, Z4
+	VMULPS          128(BX), Z3, Z13
+	VMULPS          128(BX), Z4, Z14
+	VFMADD231PS     192(BX), Z3, Z14
+	VFNMADD231PS    192(BX), Z4, Z13
+	VMULPS          384(CX), Z2, Z3
+	VMULPS          448(CX), Z2, Z4
+	VMULPS          384(BX), Z3, Z15
+	VMULPS          384(BX), Z4, Z16
+	VFMADD231PS     448(BX), Z3, Z16
+	VFNMADD231PS    448(BX), Z4, Z15
+	VMULPS          640(CX), Z2, Z3
+	VMULPS          704(CX), Z2, Z4
+	VMULPS          640(BX), Z3, Z17
+	VMULPS          640(BX), Z4, Z18
+	VFMADD231PS     704(BX), Z3, Z18
+	VFNMADD231PS    704(BX), Z4, Z17
+	VMULPS          896(CX), Z2, Z3
+	VMULPS          960(CX), Z2, Z4
+	VMULPS          896(BX), Z3, Z19
+	VMULPS          896(BX), Z4, Z20
+	VFMADD231PS     960(BX), Z3, Z20
+	VFNMADD231PS    960(BX), Z4, Z19
+	VMOVUPS         384(DX), Z3
+	VMOVUPS         448(DX), Z4
+	VADDPS          Z9, Z17, Z21
+	VADDPS          Z10, Z18, Z22
+	VSUBPS          Z17, Z9, Z9
+	VSUBPS          Z18, Z10, Z10
 	VMOVAPS         Z9, Z17
-	VFMADD231PS     Z20, Z10, Z17
-	VFMSUB213PS     Z10, Z20, Z9
-	VMULPS          Z19, Z9, Z9
-	VMULPS          Z19, Z17, Z17
-	VMOVUPS         256(DX), Z10
-	VMOVUPS         320(DX), Z18
-	VADDPS          Z3, Z11, Z19
-	VADDPS          Z4, Z12, Z20
-	VSUBPS          Z11, Z3, Z3
-	VSUBPS          Z12, Z4, Z4
-	VMOVAPS         Z3, Z11
-	VFMADD231PS     Z18, Z4, Z11
-	VFNMADD231PS    Z18, Z3, Z4
-	VMULPS          Z10, Z11, Z11
-	VMULPS          Z10, Z4, Z4
-	VADDPS          Z5, Z13, Z3
-	VADDPS          Z6, Z14, Z12
-	VSUBPS          Z5, Z13, Z5
-	VSUBPS          Z6, Z14, Z6
-	VMOVAPS         Z5, Z13
-	VFMADD231PS     Z18, Z6, Z13
-	VFMSUB213PS     Z6, Z18, Z5
-	VMULPS          Z10, Z5, Z5
-	VMULPS          Z10, Z13, Z13
-	VMOVAPS         Z19, Z6
-	VPERMT2PS       Z11, Z0, Z6
-	VPERMT2PS       Z11, Z1, Z19
-	VMOVAPS         Z20, Z10
-	VPERMT2PS       Z4, Z0, Z10
-	VPERMT2PS       Z4, Z1, Z20
-	VMOVAPS         Z3, Z4
-	VPERMT2PS       Z5, Z0, Z4
-	VPERMT2PS       Z5, Z1, Z3
-	VMOVAPS         Z12, Z5
-	VPERMT2PS       Z13, Z0, Z5
-	VPERMT2PS       Z13, Z1, Z12
-	VMOVAPS         Z21, Z11
-	VPERMT2PS       Z15, Z0, Z11
-	VPERMT2PS       Z15, Z1, Z21
-	VMOVAPS         Z22, Z13
-	VPERMT2PS       Z8, Z0, Z13
-	VPERMT2PS       Z8, Z1, Z22
-	VMOVAPS         Z7, Z8
-	VPERMT2PS       Z9, Z0, Z8
-	VPERMT2PS       Z9, Z1, Z7
-	VMOVAPS         Z16, Z9
-	VPERMT2PS       Z17, Z0, Z9
-	VPERMT2PS       Z17, Z1, Z16
-	VBROADCASTF32X8 192(DX), Z14
-	VBROADCASTF32X8 224(DX), Z15
-	VADDPS          Z19, Z3, Z17
-	VADDPS          Z20, Z12, Z18
-	VSUBPS          Z3, Z19, Z3
+	VFMADD231PS     Z4, Z10, Z17
+	VFNMADD231PS    Z4, Z9, Z10
+	VMULPS          Z3, Z17, Z17
+	VMULPS          Z3, Z10, Z10
+	VADDPS          Z11, Z19, Z9
+	VADDPS          Z12, Z20, Z18
+	VSUBPS          Z11, Z19, Z11
 	VSUBPS          Z12, Z20, Z12
-	VMOVAPS         Z3, Z19
-	VFMADD231PS     Z15, Z12, Z19
-	VFNMADD231PS    Z15, Z3, Z12
-	VMULPS          Z14, Z19, Z19
-	VMULPS          Z14, Z12, Z12
-	VADDPS          Z21, Z7, Z3
-	VADDPS          Z22, Z16, Z20
-	VSUBPS          Z21, Z7, Z7
-	VSUBPS          Z22, Z16, Z16
-	VMOVAPS         Z7, Z21
-	VFMADD231PS     Z15, Z16, Z21
-	VFMSUB213PS     Z16, Z15, Z7
-	VMULPS          Z14, Z7, Z7
-	VMULPS          Z14, Z21, Z21
-	VBROADCASTF32X8 128(DX), Z14
-	VBROADCASTF32X8 160(DX), Z15
-	VADDPS          Z6, Z4, Z16
-	VADDPS          Z10, Z5, Z22
-	VSUBPS          Z4, Z6, Z4
-	VSUBPS          Z5, Z10, Z5
-	VMOVAPS         Z4, Z6
-	VFMADD231PS     Z15, Z5, Z6
-	VFNMADD231PS    Z15, Z4, Z5
-	VMULPS          Z14, Z6, Z6
-	VMULPS          Z14, Z5, Z5
-	VADDPS          Z11, Z8, Z4
-	VADDPS          Z13, Z9, Z10
-	VSUBPS          Z11, Z8, Z8
-	VSUBPS          Z13, Z9, Z9
-	VMOVAPS         Z8, Z11
-	VFMADD231PS     Z15, Z9, Z11
-	VFMSUB213PS     Z9, Z15, Z8
-	VMULPS          Z14, Z8, Z8
-	VMULPS          Z14, Z11, Z11
-	VMOVAPS         Z16, Z9
-	VPERMT2PS       Z6, Z0, Z9
-	VPERMT2PS       Z6, Z1, Z16
-	VMOVAPS         Z22, Z6
-	VPERMT2PS       Z5, Z0, Z6
-	VPERMT2PS       Z5, Z1, Z22
-	VMOVAPS         Z4, Z5
-	VPERMT2PS       Z8, Z0, Z5
-	VPERMT2PS       Z8, Z1, Z4
-	VMOVAPS         Z10, Z8
-	VPERMT2PS       Z11, Z0, Z8
-	VPERMT2PS       Z11, Z1, Z10
-	VMOVAPS         Z17, Z11
+	VMOVAPS         Z11, Z19
+	VFMADD231PS     Z4, Z12, Z19
+	VFMSUB213PS     Z12, Z4, Z11
+	VMULPS          Z3, Z11, Z11
+	VMULPS          Z3, Z19, Z19
+	VMOVUPS         256(DX), Z3
+	VMOVUPS         320(DX), Z4
+	VADDPS          Z5, Z13, Z12
+	VADDPS          Z6, Z14, Z20
+	VSUBPS          Z13, Z5, Z5
+	VSUBPS          Z14, Z6, Z6
+	VMOVAPS         Z5, Z13
+	VFMADD231PS     Z4, Z6, Z13
+	VFNMADD231PS    Z4, Z5, Z6
+	VMULPS          Z3, Z13, Z13
+	VMULPS          Z3, Z6, Z6
+	VADDPS          Z7, Z15, Z5
+	VADDPS          Z8, Z16, Z14
+	VSUBPS          Z7, Z15, Z7
+	VSUBPS          Z8, Z16, Z8
+	VMOVAPS         Z7, Z15
+	VFMADD231PS     Z4, Z8, Z15
+	VFMSUB213PS     Z8, Z4, Z7
+	VMULPS          Z3, Z7, Z7
+	VMULPS          Z3, Z15, Z15
+	VMOVAPS         Z12, Z3
+	VPERMT2PS       Z13, Z0, Z3
+	VPERMT2PS       Z13, Z1, Z12
+	VMOVAPS         Z20, Z4
+	VPERMT2PS       Z6, Z0, Z4
+	VPERMT2PS       Z6, Z1, Z20
+	VMOVAPS         Z5, Z6
+	VPERMT2PS       Z7, Z0, Z6
+	VPERMT2PS       Z7, Z1, Z5
+	VMOVAPS         Z14, Z7
+	VPERMT2PS       Z15, Z0, Z7
+	VPERMT2PS       Z15, Z1, Z14
+	VMOVAPS         Z21, Z8
+	VPERMT2PS       Z17, Z0, Z8
+	VPERMT2PS       Z17, Z1, Z21
+	VMOVAPS         Z22, Z13
+	VPERMT2PS       Z10, Z0, Z13
+	VPERMT2PS       Z10, Z1, Z22
+	VMOVAPS         Z9, Z10
+	VPERMT2PS       Z11, Z0, Z10
+	VPERMT2PS       Z11, Z1, Z9
+	VMOVAPS         Z18, Z11
 	VPERMT2PS       Z19, Z0, Z11
-	VPERMT2PS       Z19, Z1, Z17
-	VMOVAPS         Z18, Z13
+	VPERMT2PS       Z19, Z1, Z18
+	VBROADCASTF32X8 192(DX), Z15
+	VBROADCASTF32X8 224(DX), Z16
+	VADDPS          Z12, Z5, Z17
+	VADDPS          Z20, Z14, Z19
+	VSUBPS          Z5, Z12, Z5
+	VSUBPS          Z14, Z20, Z12
+	VMOVAPS         Z5, Z14
+	VFMADD231PS     Z16, Z12, Z14
+	VFNMADD231PS    Z16, Z5, Z12
+	VMULPS          Z15, Z14, Z14
+	VMULPS          Z15, Z12, Z12
+	VADDPS          Z21, Z9, Z5
+	VADDPS          Z22, Z18, Z20
+	VSUBPS          Z21, Z9, Z9
+	VSUBPS          Z22, Z18, Z18
+	VMOVAPS         Z9, Z21
+	VFMADD231PS     Z16, Z18, Z21
+	VFMSUB213PS     Z18, Z16, Z9
+	VMULPS          Z15, Z9, Z9
+	VMULPS          Z15, Z21, Z21
+	VBROADCASTF32X8 128(DX), Z15
+	VBROADCASTF32X8 160(DX), Z16
+	VADDPS          Z3, Z6, Z18
+	VADDPS          Z4, Z7, Z22
+	VSUBPS          Z6, Z3, Z3
+	VSUBPS          Z7, Z4, Z4
+	VMOVAPS         Z3, Z6
+	VFMADD231PS     Z16, Z4, Z6
+	VFNMADD231PS    Z16, Z3, Z4
+	VMULPS          Z15, Z6, Z6
+	VMULPS          Z15, Z4, Z4
+	VADDPS          Z8, Z10, Z3
+	VADDPS          Z13, Z11, Z7
+	VSUBPS          Z8, Z10, Z8
+	VSUBPS          Z13, Z11, Z10
+	VMOVAPS         Z8, Z11
+	VFMADD231PS     Z16, Z10, Z11
+	VFMSUB213PS     Z10, Z16, Z8
+	VMULPS          Z15, Z8, Z8
+	VMULPS          Z15, Z11, Z11
+	VMOVAPS         Z18, Z10
+	VPERMT2PS       Z6, Z0, Z10
+	VPERMT2PS       Z6, Z1, Z18
+	VMOVAPS         Z22, Z6
+	VPERMT2PS       Z4, Z0, Z6
+	VPERMT2PS       Z4, Z1, Z22
+	VMOVAPS         Z3, Z4
+	VPERMT2PS       Z8, Z0, Z4
+	VPERMT2PS       Z8, Z1, Z3
+	VMOVAPS         Z7, Z8
+	VPERMT2PS       Z11, Z0, Z8
+	VPERMT2PS       Z11, Z1, Z7
+	VMOVAPS         Z17, Z11
+	VPERMT2PS       Z14, Z0, Z11
+	VPERMT2PS       Z14, Z1, Z17
+	VMOVAPS         Z19, Z13
 	VPERMT2PS       Z12, Z0, Z13
-	VPERMT2PS       Z12, Z1, Z18
-	VMOVAPS         Z3, Z12
-	VPERMT2PS       Z7, Z0, Z12
-	VPERMT2PS       Z7, Z1, Z3
-	VMOVAPS         Z20, Z7
-	VPERMT2PS       Z21, Z0, Z7
+	VPERMT2PS       Z12, Z1, Z19
+	VMOVAPS         Z5, Z12
+	VPERMT2PS       Z9, Z0, Z12
+	VPERMT2PS       Z9, Z1, Z5
+	VMOVAPS         Z20, Z9
+	VPERMT2PS       Z21, Z0, Z9
 	VPERMT2PS       Z21, Z1, Z20
 	VBROADCASTF32X4 96(DX), Z14
 	VBROADCASTF32X4 112(DX), Z15
-	VADDPS          Z16, Z4, Z19
-	VADDPS          Z22, Z10, Z21
-	VSUBPS          Z4, Z16, Z4
-	VSUBPS          Z10, Z22, Z10
-	VMOVAPS         Z4, Z16
-	VFMADD231PS     Z15, Z10, Z16
-	VFNMADD231PS    Z15, Z4, Z10
-	VMULPS          Z14, Z16, Z16
-	VMULPS          Z14, Z10, Z10
-	VADDPS          Z17, Z3, Z4
-	VADDPS          Z18, Z20, Z22
-	VSUBPS          Z17, Z3, Z3
-	VSUBPS          Z18, Z20, Z17
+	VADDPS          Z18, Z3, Z16
+	VADDPS          Z22, Z7, Z21
+	VSUBPS          Z3, Z18, Z3
+	VSUBPS          Z7, Z22, Z7
 	VMOVAPS         Z3, Z18
-	VFMADD231PS     Z15, Z17, Z18
-	VFMSUB213PS     Z17, Z15, Z3
-	VMULPS          Z14, Z3, Z3
+	VFMADD231PS     Z15, Z7, Z18
+	VFNMADD231PS    Z15, Z3, Z7
 	VMULPS          Z14, Z18, Z18
+	VMULPS          Z14, Z7, Z7
+	VADDPS          Z17, Z5, Z3
+	VADDPS          Z19, Z20, Z22
+	VSUBPS          Z17, Z5, Z5
+	VSUBPS          Z19, Z20, Z17
+	VMOVAPS         Z5, Z19
+	VFMADD231PS     Z15, Z17, Z19
+	VFMSUB213PS     Z17, Z15, Z5
+	VMULPS          Z14, Z5, Z5
+	VMULPS          Z14, Z19, Z19
 	VBROADCASTF32X4 64(DX), Z14
 	VBROADCASTF32X4 80(DX), Z15
-	VADDPS          Z9, Z5, Z17
+	VADDPS          Z10, Z4, Z17
 	VADDPS          Z6, Z8, Z20
-	VSUBPS          Z5, Z9, Z5
+	VSUBPS          Z4, Z10, Z4
 	VSUBPS          Z8, Z6, Z6
-	VMOVAPS         Z5, Z8
+	VMOVAPS         Z4, Z8
 	VFMADD231PS     Z15, Z6, Z8
-	VFNMADD231PS    Z15, Z5, Z6
+	VFNMADD231PS    Z15, Z4, Z6
 	VMULPS          Z14, Z8, Z8
 	VMULPS          Z14, Z6, Z6
-	VADDPS          Z11, Z12, Z5
-	VADDPS          Z13, Z7, Z9
+	VADDPS          Z11, Z12, Z4
+	VADDPS          Z13, Z9, Z10
 	VSUBPS          Z11, Z12, Z11
-	VSUBPS          Z13, Z7, Z7
+	VSUBPS          Z13, Z9, Z9
 	VMOVAPS         Z11, Z12
-	VFMADD231PS     Z15, Z7, Z12
-	VFMSUB213PS     Z7, Z15, Z11
+	VFMADD231PS     Z15, Z9, Z12
+	VFMSUB213PS     Z9, Z15, Z11
 	VMULPS          Z14, Z11, Z11
 	VMULPS          Z14, Z12, Z12
-	VMOVAPS         Z17, Z7
-	VPERMT2PS       Z8, Z0, Z7
+	VMOVAPS         Z17, Z9
+	VPERMT2PS       Z8, Z0, Z9
 	VPERMT2PS       Z8, Z1, Z17
 	VMOVAPS         Z20, Z8
 	VPERMT2PS       Z6, Z0, Z8
 	VPERMT2PS       Z6, Z1, Z20
-	VMOVAPS         Z19, Z6
-	VPERMT2PS       Z16, Z0, Z6
-	VPERMT2PS       Z16, Z1, Z19
+	VMOVAPS         Z16, Z6
+	VPERMT2PS       Z18, Z0, Z6
+	VPERMT2PS       Z18, Z1, Z16
 	VMOVAPS         Z21, Z13
-	VPERMT2PS       Z10, Z0, Z13
-	VPERMT2PS       Z10, Z1, Z21
-	VMOVAPS         Z5, Z10
-	VPERMT2PS       Z11, Z0, Z10
-	VPERMT2PS       Z11, Z1, Z5
-	VMOVAPS         Z9, Z11
+	VPERMT2PS       Z7, Z0, Z13
+	VPERMT2PS       Z7, Z1, Z21
+	VMOVAPS         Z4, Z7
+	VPERMT2PS       Z11, Z0, Z7
+	VPERMT2PS       Z11, Z1, Z4
+	VMOVAPS         Z10, Z11
 	VPERMT2PS       Z12, Z0, Z11
-	VPERMT2PS       Z12, Z1, Z9
-	VMOVAPS         Z4, Z12
-	VPERMT2PS       Z3, Z0, Z12
-	VPERMT2PS       Z3, Z1, Z4
-	VMOVAPS         Z22, Z3
-	VPERMT2PS       Z18, Z0, Z3
-	VPERMT2PS       Z18, Z1, Z22
+	VPERMT2PS       Z12, Z1, Z10
+	VMOVAPS         Z3, Z12
+	VPERMT2PS       Z5, Z0, Z12
+	VPERMT2PS       Z5, Z1, Z3
+	VMOVAPS         Z22, Z5
+	VPERMT2PS       Z19, Z0, Z5
+	VPERMT2PS       Z19, Z1, Z22
 	VBROADCASTSD    48(DX), Z14
 	VBROADCASTSD    56(DX), Z15
-	VADDPS          Z19, Z4, Z16
-	VADDPS          Z21, Z22, Z18
-	VSUBPS          Z4, Z19, Z4
-	VSUBPS          Z22, Z21, Z19
-	VMOVAPS         Z4, Z21
-	VFMADD231PS     Z15, Z19, Z21
-	VFNMADD231PS    Z15, Z4, Z19
+	VADDPS          Z16, Z3, Z18
+	VADDPS          Z21, Z22, Z19
+	VSUBPS          Z3, Z16, Z3
+	VSUBPS          Z22, Z21, Z16
+	VMOVAPS         Z3, Z21
+	VFMADD231PS     Z15, Z16, Z21
+	VFNMADD231PS    Z15, Z3, Z16
 	VMULPS          Z14, Z21, Z21
-	VMULPS          Z14, Z19, Z19
-	VBROADCASTSD    32(DX), Z4
+	VMULPS          Z14, Z16, Z16
+	VBROADCASTSD    32(DX), Z3
 	VBROADCASTSD    40(DX), Z14
-	VADDPS          Z17, Z5, Z15
-	VADDPS          Z20, Z9, Z22
-	VSUBPS          Z5, Z17, Z5
-	VSUBPS          Z9, Z20, Z9
-	VMOVAPS         Z5, Z17
-	VFMADD231PS     Z14, Z9, Z17
-	VFNMADD231PS    Z14, Z5, Z9
-	VMULPS          Z4, Z17, Z17
-	VMULPS          Z4, Z9, Z9
-	VBROADCASTSD    16(DX), Z4
-	VBROADCASTSD    24(DX), Z5
+	VADDPS          Z17, Z4, Z15
+	VADDPS          Z20, Z10, Z22
+	VSUBPS          Z4, Z17, Z4
+	VSUBPS          Z10, Z20, Z10
+	VMOVAPS         Z4, Z17
+	VFMADD231PS     Z14, Z10, Z17
+	VFNMADD231PS    Z14, Z4, Z10
+	VMULPS          Z3, Z17, Z17
+	VMULPS          Z3, Z10, Z10
+	VBROADCASTSD    16(DX), Z3
+	VBROADCASTSD    24(DX), Z4
 	VADDPS          Z6, Z12, Z14
-	VADDPS          Z13, Z3, Z20
+	VADDPS          Z13, Z5, Z20
 	VSUBPS          Z12, Z6, Z6
-	VSUBPS          Z3, Z13, Z3
+	VSUBPS          Z5, Z13, Z5
 	VMOVAPS         Z6, Z12
-	VFMADD231PS     Z5, Z3, Z12
-	VFNMADD231PS    Z5, Z6, Z3
-	VMULPS          Z4, Z12, Z12
-	VMULPS          Z4, Z3, Z3
-	VBROADCASTSD    (DX), Z4
-	VBROADCASTSD    8(DX), Z5
-	VADDPS          Z7, Z10, Z6
+	VFMADD231PS     Z4, Z5, Z12
+	VFNMADD231PS    Z4, Z6, Z5
+	VMULPS          Z3, Z12, Z12
+	VMULPS          Z3, Z5, Z5
+	VBROADCASTSD    (DX), Z3
+	VBROADCASTSD    8(DX), Z4
+	VADDPS          Z9, Z7, Z6
 	VADDPS          Z8, Z11, Z13
-	VSUBPS          Z10, Z7, Z7
+	VSUBPS          Z7, Z9, Z7
 	VSUBPS          Z11, Z8, Z8
-	VMOVAPS         Z7, Z10
-	VFMADD231PS     Z5, Z8, Z10
-	VFNMADD231PS    Z5, Z7, Z8
-	VMULPS          Z4, Z10, Z10
-	VMULPS          Z4, Z8, Z8
-	VMOVAPS         Z6, Z4
-	VPERMT2PS       Z10, Z0, Z4
-	VPERMT2PS       Z10, Z1, Z6
-	VMOVAPS         Z13, Z5
-	VPERMT2PS       Z8, Z0, Z5
+	VMOVAPS         Z7, Z9
+	VFMADD231PS     Z4, Z8, Z9
+	VFNMADD231PS    Z4, Z7, Z8
+	VMULPS          Z3, Z9, Z9
+	VMULPS          Z3, Z8, Z8
+	VMOVAPS         Z6, Z3
+	VPERMT2PS       Z9, Z0, Z3
+	VPERMT2PS       Z9, Z1, Z6
+	VMOVAPS         Z13, Z4
+	VPERMT2PS       Z8, Z0, Z4
 	VPERMT2PS       Z8, Z1, Z13
 	VMOVAPS         Z14, Z7
 	VPERMT2PS       Z12, Z0, Z7
 	VPERMT2PS       Z12, Z1, Z14
 	VMOVAPS         Z20, Z8
-	VPERMT2PS       Z3, Z0, Z8
-	VPERMT2PS       Z3, Z1, Z20
-	VMOVAPS         Z15, Z3
-	VPERMT2PS       Z17, Z0, Z3
+	VPERMT2PS       Z5, Z0, Z8
+	VPERMT2PS       Z5, Z1, Z20
+	VMOVAPS         Z15, Z5
+	VPERMT2PS       Z17, Z0, Z5
 	VPERMT2PS       Z17, Z1, Z15
-	VMOVAPS         Z22, Z10
-	VPERMT2PS       Z9, Z0, Z10
-	VPERMT2PS       Z9, Z1, Z22
-	VMOVAPS         Z16, Z9
-	VPERMT2PS       Z21, Z0, Z9
-	VPERMT2PS       Z21, Z1, Z16
-	VMOVAPS         Z18, Z11
-	VPERMT2PS       Z19, Z0, Z11
-	VPERMT2PS       Z19, Z1, Z18
-	VMOVUPS         Z4, (AX)
-	VMOVUPS         Z5, 64(AX)
+	VMOVAPS         Z22, Z9
+	VPERMT2PS       Z10, Z0, Z9
+	VPERMT2PS       Z10, Z1, Z22
+	VMOVAPS         Z18, Z10
+	VPERMT2PS       Z21, Z0, Z10
+	VPERMT2PS       Z21, Z1, Z18
+	VMOVAPS         Z19, Z11
+	VPERMT2PS       Z16, Z0, Z11
+	VPERMT2PS       Z16, Z1, Z19
+	VMOVUPS         Z3, (AX)
+	VMOVUPS         Z4, 64(AX)
 	VMOVUPS         Z7, 128(AX)
 	VMOVUPS         Z8, 192(AX)
-	VMOVUPS         Z3, 256(AX)
-	VMOVUPS         Z10, 320(AX)
-	VMOVUPS         Z9, 384(AX)
+	VMOVUPS         Z5, 256(AX)
+	VMOVUPS         Z9, 320(AX)
+	VMOVUPS         Z10, 384(AX)
 	VMOVUPS         Z11, 448(AX)
 	VMOVUPS         Z6, 512(AX)
 	VMOVUPS         Z13, 576(AX)
@@ -3057,13 +3780,39 @@ groups:
 	VMOVUPS         Z20, 704(AX)
 	VMOVUPS         Z15, 768(AX)
 	VMOVUPS         Z22, 832(AX)
-	VMOVUPS         Z16, 896(AX)
-	VMOVUPS         Z18, 960(AX)
+	VMOVUPS         Z18, 896(AX)
+	VMOVUPS         Z19, 960(AX)
 	ADDQ            $0x00000400, CX
+	ADDQ            $0x00000400, BX
 	ADDQ            $0x00000400, AX
 	ADDQ            $0x00000200, DX
-	DECQ            BX
+	DECQ            SI
 	JNZ             groups
+	VZEROUPPER
+	RET
+
+// func product32_avx512(dst *float32, a *float32, b *float32, pairs int)
+// Requires: AVX, AVX512F
+TEXT ·product32_avx512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ pairs+24(FP), BX
+
+pairs:
+	VMOVUPS      (CX), Z0
+	VMOVUPS      64(CX), Z1
+	VMULPS       (DX), Z0, Z2
+	VMULPS       (DX), Z1, Z3
+	VFMADD231PS  64(DX), Z0, Z3
+	VFNMADD231PS 64(DX), Z1, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, 64(AX)
+	ADDQ         $0x80, AX
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	DECQ         BX
+	JNZ          pairs
 	VZEROUPPER
 	RET
 
@@ -3666,6 +4415,142 @@ TEXT ·leafFirst32_avx2(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
+// func seedFirst32_avx2(dst *float32, src *float32, w *float32, scale float32)
+// Requires: AVX, FMA3
+TEXT ·seedFirst32_avx2(SB), NOSPLIT, $0-28
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         w+16(FP), DX
+	VBROADCASTSS scale+24(FP), Y0
+	VMULPS       (CX), Y0, Y1
+	VMULPS       32(CX), Y0, Y2
+	VMULPS       128(CX), Y0, Y3
+	VMULPS       160(CX), Y0, Y4
+	VMULPS       64(CX), Y0, Y5
+	VMULPS       96(CX), Y0, Y6
+	VMULPS       192(CX), Y0, Y7
+	VMULPS       224(CX), Y0, Y0
+	VMOVUPS      192(DX), Y8
+	VMOVUPS      224(DX), Y9
+	VADDPS       Y5, Y1, Y10
+	VSUBPS       Y5, Y1, Y11
+	VADDPS       Y6, Y2, Y12
+	VSUBPS       Y6, Y2, Y13
+	VADDPS       Y1, Y5, Y14
+	VADDPS       Y2, Y6, Y15
+	VSUBPS       Y5, Y1, Y1
+	VSUBPS       Y6, Y2, Y2
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y9, Y2, Y5
+	VFNMADD231PS Y9, Y1, Y2
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y2, Y2
+	VBLENDPS     $0x01, Y10, Y14, Y14
+	VBLENDPS     $0x01, Y11, Y15, Y15
+	VBLENDPS     $0x01, Y12, Y5, Y5
+	VBLENDPS     $0x01, Y13, Y2, Y2
+	VADDPS       Y3, Y7, Y1
+	VADDPS       Y4, Y0, Y6
+	VSUBPS       Y3, Y7, Y3
+	VSUBPS       Y4, Y0, Y0
+	VMOVAPS      Y3, Y4
+	VFMADD231PS  Y9, Y0, Y4
+	VFMSUB213PS  Y0, Y9, Y3
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y4, Y4
+	VSHUFPS      $0x88, Y5, Y14, Y0
+	VSHUFPS      $0xdd, Y5, Y14, Y5
+	VSHUFPS      $0x88, Y2, Y15, Y7
+	VSHUFPS      $0xdd, Y2, Y15, Y2
+	VSHUFPS      $0x88, Y3, Y1, Y8
+	VSHUFPS      $0xdd, Y3, Y1, Y1
+	VSHUFPS      $0x88, Y4, Y6, Y3
+	VSHUFPS      $0xdd, Y4, Y6, Y4
+	VMOVUPS      128(DX), Y6
+	VMOVUPS      160(DX), Y9
+	VADDPS       Y8, Y0, Y10
+	VSUBPS       Y8, Y0, Y11
+	VADDPS       Y3, Y7, Y12
+	VSUBPS       Y3, Y7, Y13
+	VADDPS       Y0, Y8, Y14
+	VADDPS       Y7, Y3, Y15
+	VSUBPS       Y8, Y0, Y0
+	VSUBPS       Y3, Y7, Y3
+	VMOVAPS      Y0, Y7
+	VFMADD231PS  Y9, Y3, Y7
+	VFNMADD231PS Y9, Y0, Y3
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y6, Y3, Y3
+	VBLENDPS     $0x05, Y10, Y14, Y14
+	VBLENDPS     $0x05, Y11, Y15, Y15
+	VBLENDPS     $0x05, Y12, Y7, Y7
+	VBLENDPS     $0x05, Y13, Y3, Y3
+	VADDPS       Y5, Y1, Y0
+	VADDPS       Y2, Y4, Y8
+	VSUBPS       Y5, Y1, Y1
+	VSUBPS       Y2, Y4, Y2
+	VMOVAPS      Y1, Y4
+	VFMADD231PS  Y9, Y2, Y4
+	VFMSUB213PS  Y2, Y9, Y1
+	VMULPS       Y6, Y1, Y1
+	VMULPS       Y6, Y4, Y4
+	VSHUFPS      $0x88, Y7, Y14, Y2
+	VSHUFPS      $0xdd, Y7, Y14, Y5
+	VSHUFPS      $0x88, Y3, Y15, Y6
+	VSHUFPS      $0xdd, Y3, Y15, Y3
+	VSHUFPS      $0x88, Y1, Y0, Y7
+	VSHUFPS      $0xdd, Y1, Y0, Y0
+	VSHUFPS      $0x88, Y4, Y8, Y1
+	VSHUFPS      $0xdd, Y4, Y8, Y4
+	VMOVUPS      64(DX), Y8
+	VMOVUPS      96(DX), Y9
+	VADDPS       Y5, Y0, Y10
+	VADDPS       Y3, Y4, Y11
+	VSUBPS       Y0, Y5, Y0
+	VSUBPS       Y4, Y3, Y3
+	VMOVAPS      Y0, Y4
+	VFMADD231PS  Y9, Y3, Y4
+	VFNMADD231PS Y9, Y0, Y3
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      (DX), Y0
+	VMOVUPS      32(DX), Y5
+	VADDPS       Y7, Y2, Y8
+	VSUBPS       Y7, Y2, Y9
+	VADDPS       Y1, Y6, Y12
+	VSUBPS       Y1, Y6, Y13
+	VADDPS       Y2, Y7, Y14
+	VADDPS       Y6, Y1, Y15
+	VSUBPS       Y7, Y2, Y2
+	VSUBPS       Y1, Y6, Y1
+	VMOVAPS      Y2, Y6
+	VFMADD231PS  Y5, Y1, Y6
+	VFNMADD231PS Y5, Y2, Y1
+	VMULPS       Y0, Y6, Y6
+	VMULPS       Y0, Y1, Y1
+	VBLENDPS     $0x0f, Y8, Y14, Y14
+	VBLENDPS     $0x0f, Y9, Y15, Y15
+	VBLENDPS     $0x0f, Y12, Y6, Y6
+	VBLENDPS     $0x0f, Y13, Y1, Y1
+	VPERM2F128   $0x20, Y6, Y14, Y0
+	VPERM2F128   $0x31, Y6, Y14, Y2
+	VPERM2F128   $0x20, Y1, Y15, Y5
+	VPERM2F128   $0x31, Y1, Y15, Y1
+	VPERM2F128   $0x20, Y4, Y10, Y6
+	VPERM2F128   $0x31, Y4, Y10, Y4
+	VPERM2F128   $0x20, Y3, Y11, Y7
+	VPERM2F128   $0x31, Y3, Y11, Y3
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y5, 32(AX)
+	VMOVUPS      Y6, 64(AX)
+	VMOVUPS      Y7, 96(AX)
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      Y4, 192(AX)
+	VMOVUPS      Y3, 224(AX)
+	VZEROUPPER
+	RET
+
 // func leafFirstTimes32_avx2(dst *float32, src *float32, w *float32)
 // Requires: AVX, FMA3
 TEXT ·leafFirstTimes32_avx2(SB), NOSPLIT, $0-24
@@ -3818,94 +4703,112 @@ TEXT ·leafFirstTimes32_avx2(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// func seedFirst32_avx2(dst *float32, src *float32, w *float32, scale float32)
+// func seedFirstTimes32_avx2(dst *float32, src *float32, by *float32, w *float32, scale float32)
 // Requires: AVX, FMA3
-TEXT ·seedFirst32_avx2(SB), NOSPLIT, $0-28
+TEXT ·seedFirstTimes32_avx2(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         w+16(FP), DX
-	VBROADCASTSS scale+24(FP), Y0
+	MOVQ         w+24(FP), DX
+	MOVQ         by+16(FP), BX
+	VBROADCASTSS scale+32(FP), Y0
 	VMULPS       (CX), Y0, Y1
 	VMULPS       32(CX), Y0, Y2
-	VMULPS       128(CX), Y0, Y3
-	VMULPS       160(CX), Y0, Y4
-	VMULPS       64(CX), Y0, Y5
-	VMULPS       96(CX), Y0, Y6
-	VMULPS       192(CX), Y0, Y7
+	VMULPS       (BX), Y1, Y3
+	VMULPS       (BX), Y2, Y4
+	VFMADD231PS  32(BX), Y1, Y4
+	VXORPS       fft_sign<>+0(SB), Y2, Y2
+	VFNMADD231PS 32(BX), Y2, Y3
+	VMULPS       128(CX), Y0, Y1
+	VMULPS       160(CX), Y0, Y2
+	VMULPS       128(BX), Y1, Y5
+	VMULPS       128(BX), Y2, Y6
+	VFMADD231PS  160(BX), Y1, Y6
+	VFNMADD231PS 160(BX), Y2, Y5
+	VMULPS       64(CX), Y0, Y1
+	VMULPS       96(CX), Y0, Y2
+	VMULPS       64(BX), Y1, Y7
+	VMULPS       64(BX), Y2, Y8
+	VFMADD231PS  96(BX), Y1, Y8
+	VFNMADD231PS 96(BX), Y2, Y7
+	VMULPS       192(CX), Y0, Y1
 	VMULPS       224(CX), Y0, Y0
-	VMOVUPS      192(DX), Y8
-	VMOVUPS      224(DX), Y9
-	VADDPS       Y5, Y1, Y10
-	VSUBPS       Y5, Y1, Y11
-	VADDPS       Y6, Y2, Y12
-	VSUBPS       Y6, Y2, Y13
-	VADDPS       Y1, Y5, Y14
-	VADDPS       Y2, Y6, Y15
-	VSUBPS       Y5, Y1, Y1
-	VSUBPS       Y6, Y2, Y2
-	VMOVAPS      Y1, Y5
-	VFMADD231PS  Y9, Y2, Y5
-	VFNMADD231PS Y9, Y1, Y2
-	VMULPS       Y8, Y5, Y5
-	VMULPS       Y8, Y2, Y2
+	VMULPS       192(BX), Y1, Y2
+	VMULPS       192(BX), Y0, Y9
+	VFMADD231PS  224(BX), Y1, Y9
+	VFNMADD231PS 224(BX), Y0, Y2
+	VMOVUPS      192(DX), Y0
+	VMOVUPS      224(DX), Y1
+	VADDPS       Y7, Y3, Y10
+	VSUBPS       Y7, Y3, Y11
+	VADDPS       Y8, Y4, Y12
+	VSUBPS       Y8, Y4, Y13
+	VADDPS       Y3, Y7, Y14
+	VADDPS       Y4, Y8, Y15
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y8, Y4, Y4
+	VMOVAPS      Y3, Y7
+	VFMADD231PS  Y1, Y4, Y7
+	VFNMADD231PS Y1, Y3, Y4
+	VMULPS       Y0, Y7, Y7
+	VMULPS       Y0, Y4, Y4
 	VBLENDPS     $0x01, Y10, Y14, Y14
 	VBLENDPS     $0x01, Y11, Y15, Y15
-	VBLENDPS     $0x01, Y12, Y5, Y5
-	VBLENDPS     $0x01, Y13, Y2, Y2
-	VADDPS       Y3, Y7, Y1
-	VADDPS       Y4, Y0, Y6
-	VSUBPS       Y3, Y7, Y3
-	VSUBPS       Y4, Y0, Y0
-	VMOVAPS      Y3, Y4
-	VFMADD231PS  Y9, Y0, Y4
-	VFMSUB213PS  Y0, Y9, Y3
-	VMULPS       Y8, Y3, Y3
-	VMULPS       Y8, Y4, Y4
-	VSHUFPS      $0x88, Y5, Y14, Y0
-	VSHUFPS      $0xdd, Y5, Y14, Y5
-	VSHUFPS      $0x88, Y2, Y15, Y7
-	VSHUFPS      $0xdd, Y2, Y15, Y2
-	VSHUFPS      $0x88, Y3, Y1, Y8
-	VSHUFPS      $0xdd, Y3, Y1, Y1
-	VSHUFPS      $0x88, Y4, Y6, Y3
-	VSHUFPS      $0xdd, Y4, Y6, Y4
-	VMOVUPS      128(DX), Y6
+	VBLENDPS     $0x01, Y12, Y7, Y7
+	VBLENDPS     $0x01, Y13, Y4, Y4
+	VADDPS       Y5, Y2, Y3
+	VADDPS       Y6, Y9, Y8
+	VSUBPS       Y5, Y2, Y2
+	VSUBPS       Y6, Y9, Y5
+	VMOVAPS      Y2, Y6
+	VFMADD231PS  Y1, Y5, Y6
+	VFMSUB213PS  Y5, Y1, Y2
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y0, Y6, Y6
+	VSHUFPS      $0x88, Y7, Y14, Y0
+	VSHUFPS      $0xdd, Y7, Y14, Y1
+	VSHUFPS      $0x88, Y4, Y15, Y5
+	VSHUFPS      $0xdd, Y4, Y15, Y4
+	VSHUFPS      $0x88, Y2, Y3, Y7
+	VSHUFPS      $0xdd, Y2, Y3, Y2
+	VSHUFPS      $0x88, Y6, Y8, Y3
+	VSHUFPS      $0xdd, Y6, Y8, Y6
+	VMOVUPS      128(DX), Y8
 	VMOVUPS      160(DX), Y9
-	VADDPS       Y8, Y0, Y10
-	VSUBPS       Y8, Y0, Y11
-	VADDPS       Y3, Y7, Y12
-	VSUBPS       Y3, Y7, Y13
-	VADDPS       Y0, Y8, Y14
-	VADDPS       Y7, Y3, Y15
-	VSUBPS       Y8, Y0, Y0
-	VSUBPS       Y3, Y7, Y3
-	VMOVAPS      Y0, Y7
-	VFMADD231PS  Y9, Y3, Y7
+	VADDPS       Y7, Y0, Y10
+	VSUBPS       Y7, Y0, Y11
+	VADDPS       Y3, Y5, Y12
+	VSUBPS       Y3, Y5, Y13
+	VADDPS       Y0, Y7, Y14
+	VADDPS       Y5, Y3, Y15
+	VSUBPS       Y7, Y0, Y0
+	VSUBPS       Y3, Y5, Y3
+	VMOVAPS      Y0, Y5
+	VFMADD231PS  Y9, Y3, Y5
 	VFNMADD231PS Y9, Y0, Y3
-	VMULPS       Y6, Y7, Y7
-	VMULPS       Y6, Y3, Y3
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y8, Y3, Y3
 	VBLENDPS     $0x05, Y10, Y14, Y14
 	VBLENDPS     $0x05, Y11, Y15, Y15
-	VBLENDPS     $0x05, Y12, Y7, Y7
+	VBLENDPS     $0x05, Y12, Y5, Y5
 	VBLENDPS     $0x05, Y13, Y3, Y3
-	VADDPS       Y5, Y1, Y0
-	VADDPS       Y2, Y4, Y8
-	VSUBPS       Y5, Y1, Y1
-	VSUBPS       Y2, Y4, Y2
+	VADDPS       Y1, Y2, Y0
+	VADDPS       Y4, Y6, Y7
+	VSUBPS       Y1, Y2, Y1
+	VSUBPS       Y4, Y6, Y2
 	VMOVAPS      Y1, Y4
 	VFMADD231PS  Y9, Y2, Y4
 	VFMSUB213PS  Y2, Y9, Y1
-	VMULPS       Y6, Y1, Y1
-	VMULPS       Y6, Y4, Y4
-	VSHUFPS      $0x88, Y7, Y14, Y2
-	VSHUFPS      $0xdd, Y7, Y14, Y5
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y8, Y4, Y4
+	VSHUFPS      $0x88, Y5, Y14, Y2
+	VSHUFPS      $0xdd, Y5, Y14, Y5
 	VSHUFPS      $0x88, Y3, Y15, Y6
 	VSHUFPS      $0xdd, Y3, Y15, Y3
-	VSHUFPS      $0x88, Y1, Y0, Y7
+	VSHUFPS      $0x88, Y1, Y0, Y8
 	VSHUFPS      $0xdd, Y1, Y0, Y0
-	VSHUFPS      $0x88, Y4, Y8, Y1
-	VSHUFPS      $0xdd, Y4, Y8, Y4
-	VMOVUPS      64(DX), Y8
+	VSHUFPS      $0x88, Y4, Y7, Y1
+	VSHUFPS      $0xdd, Y4, Y7, Y4
+	VMOVUPS      64(DX), Y7
 	VMOVUPS      96(DX), Y9
 	VADDPS       Y5, Y0, Y10
 	VADDPS       Y3, Y4, Y11
@@ -3914,24 +4817,24 @@ TEXT ·seedFirst32_avx2(SB), NOSPLIT, $0-28
 	VMOVAPS      Y0, Y4
 	VFMADD231PS  Y9, Y3, Y4
 	VFNMADD231PS Y9, Y0, Y3
-	VMULPS       Y8, Y4, Y4
-	VMULPS       Y8, Y3, Y3
+	VMULPS       Y7, Y4, Y4
+	VMULPS       Y7, Y3, Y3
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y5
-	VADDPS       Y7, Y2, Y8
-	VSUBPS       Y7, Y2, Y9
+	VADDPS       Y8, Y2, Y7
+	VSUBPS       Y8, Y2, Y9
 	VADDPS       Y1, Y6, Y12
 	VSUBPS       Y1, Y6, Y13
-	VADDPS       Y2, Y7, Y14
+	VADDPS       Y2, Y8, Y14
 	VADDPS       Y6, Y1, Y15
-	VSUBPS       Y7, Y2, Y2
+	VSUBPS       Y8, Y2, Y2
 	VSUBPS       Y1, Y6, Y1
 	VMOVAPS      Y2, Y6
 	VFMADD231PS  Y5, Y1, Y6
 	VFNMADD231PS Y5, Y2, Y1
 	VMULPS       Y0, Y6, Y6
 	VMULPS       Y0, Y1, Y1
-	VBLENDPS     $0x0f, Y8, Y14, Y14
+	VBLENDPS     $0x0f, Y7, Y14, Y14
 	VBLENDPS     $0x0f, Y9, Y15, Y15
 	VBLENDPS     $0x0f, Y12, Y6, Y6
 	VBLENDPS     $0x0f, Y13, Y1, Y1
@@ -4065,6 +4968,126 @@ groups:
 	VMOVUPS      Y11, 96(AX)
 	VMOVUPS      Y0, 192(AX)
 	VMOVUPS      Y9, 224(AX)
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, DX
+	DECQ         BX
+	JNZ          groups
+	VZEROUPPER
+	RET
+
+// func seed32_avx2(dst *float32, src *float32, w *float32, groups int, scale float32)
+// Requires: AVX, FMA3
+TEXT ·seed32_avx2(SB), NOSPLIT, $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         w+16(FP), DX
+	VBROADCASTSS scale+32(FP), Y0
+	MOVQ         groups+24(FP), BX
+
+groups:
+	VMULPS       (CX), Y0, Y1
+	VMULPS       32(CX), Y0, Y2
+	VMULPS       128(CX), Y0, Y3
+	VMULPS       160(CX), Y0, Y4
+	VMULPS       64(CX), Y0, Y5
+	VMULPS       96(CX), Y0, Y6
+	VMULPS       192(CX), Y0, Y7
+	VMULPS       224(CX), Y0, Y8
+	VMOVUPS      192(DX), Y9
+	VMOVUPS      224(DX), Y10
+	VADDPS       Y1, Y5, Y11
+	VADDPS       Y2, Y6, Y12
+	VSUBPS       Y5, Y1, Y1
+	VSUBPS       Y6, Y2, Y2
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y10, Y2, Y5
+	VFNMADD231PS Y10, Y1, Y2
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y2, Y2
+	VADDPS       Y3, Y7, Y1
+	VADDPS       Y4, Y8, Y6
+	VSUBPS       Y3, Y7, Y3
+	VSUBPS       Y4, Y8, Y4
+	VMOVAPS      Y3, Y7
+	VFMADD231PS  Y10, Y4, Y7
+	VFMSUB213PS  Y4, Y10, Y3
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y7, Y7
+	VSHUFPS      $0x88, Y5, Y11, Y4
+	VSHUFPS      $0xdd, Y5, Y11, Y5
+	VSHUFPS      $0x88, Y2, Y12, Y8
+	VSHUFPS      $0xdd, Y2, Y12, Y2
+	VSHUFPS      $0x88, Y3, Y1, Y9
+	VSHUFPS      $0xdd, Y3, Y1, Y1
+	VSHUFPS      $0x88, Y7, Y6, Y3
+	VSHUFPS      $0xdd, Y7, Y6, Y6
+	VMOVUPS      128(DX), Y7
+	VMOVUPS      160(DX), Y10
+	VADDPS       Y4, Y9, Y11
+	VADDPS       Y8, Y3, Y12
+	VSUBPS       Y9, Y4, Y4
+	VSUBPS       Y3, Y8, Y3
+	VMOVAPS      Y4, Y8
+	VFMADD231PS  Y10, Y3, Y8
+	VFNMADD231PS Y10, Y4, Y3
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y7, Y3, Y3
+	VADDPS       Y5, Y1, Y4
+	VADDPS       Y2, Y6, Y9
+	VSUBPS       Y5, Y1, Y1
+	VSUBPS       Y2, Y6, Y2
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y10, Y2, Y5
+	VFMSUB213PS  Y2, Y10, Y1
+	VMULPS       Y7, Y1, Y1
+	VMULPS       Y7, Y5, Y5
+	VSHUFPS      $0x88, Y8, Y11, Y2
+	VSHUFPS      $0xdd, Y8, Y11, Y6
+	VSHUFPS      $0x88, Y3, Y12, Y7
+	VSHUFPS      $0xdd, Y3, Y12, Y3
+	VSHUFPS      $0x88, Y1, Y4, Y8
+	VSHUFPS      $0xdd, Y1, Y4, Y1
+	VSHUFPS      $0x88, Y5, Y9, Y4
+	VSHUFPS      $0xdd, Y5, Y9, Y5
+	VMOVUPS      64(DX), Y9
+	VMOVUPS      96(DX), Y10
+	VADDPS       Y6, Y1, Y11
+	VADDPS       Y3, Y5, Y12
+	VSUBPS       Y1, Y6, Y1
+	VSUBPS       Y5, Y3, Y3
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y10, Y3, Y5
+	VFNMADD231PS Y10, Y1, Y3
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y3, Y3
+	VMOVUPS      (DX), Y1
+	VMOVUPS      32(DX), Y6
+	VADDPS       Y2, Y8, Y9
+	VADDPS       Y7, Y4, Y10
+	VSUBPS       Y8, Y2, Y2
+	VSUBPS       Y4, Y7, Y4
+	VMOVAPS      Y2, Y7
+	VFMADD231PS  Y6, Y4, Y7
+	VFNMADD231PS Y6, Y2, Y4
+	VMULPS       Y1, Y7, Y7
+	VMULPS       Y1, Y4, Y4
+	VPERM2F128   $0x20, Y7, Y9, Y1
+	VPERM2F128   $0x31, Y7, Y9, Y2
+	VPERM2F128   $0x20, Y4, Y10, Y6
+	VPERM2F128   $0x31, Y4, Y10, Y4
+	VPERM2F128   $0x20, Y5, Y11, Y7
+	VPERM2F128   $0x31, Y5, Y11, Y5
+	VPERM2F128   $0x20, Y3, Y12, Y8
+	VPERM2F128   $0x31, Y3, Y12, Y3
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y6, 32(AX)
+	VMOVUPS      Y7, 64(AX)
+	VMOVUPS      Y8, 96(AX)
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y4, 160(AX)
+	VMOVUPS      Y5, 192(AX)
+	VMOVUPS      Y3, 224(AX)
 	ADDQ         $0x00000100, CX
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000100, DX
@@ -4208,122 +5231,165 @@ groups:
 	VZEROUPPER
 	RET
 
-// func seed32_avx2(dst *float32, src *float32, w *float32, groups int, scale float32)
+// func seedTimes32_avx2(dst *float32, src *float32, by *float32, w *float32, groups int, scale float32)
 // Requires: AVX, FMA3
-TEXT ·seed32_avx2(SB), NOSPLIT, $0-36
+TEXT ·seedTimes32_avx2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         w+16(FP), DX
-	VBROADCASTSS scale+32(FP), Y0
-	MOVQ         groups+24(FP), BX
+	MOVQ         w+24(FP), DX
+	MOVQ         by+16(FP), BX
+	VBROADCASTSS scale+40(FP), Y0
+	MOVQ         groups+32(FP), SI
 
 groups:
 	VMULPS       (CX), Y0, Y1
 	VMULPS       32(CX), Y0, Y2
-	VMULPS       128(CX), Y0, Y3
-	VMULPS       160(CX), Y0, Y4
-	VMULPS       64(CX), Y0, Y5
-	VMULPS       96(CX), Y0, Y6
-	VMULPS       192(CX), Y0, Y7
-	VMULPS       224(CX), Y0, Y8
-	VMOVUPS      192(DX), Y9
-	VMOVUPS      224(DX), Y10
-	VADDPS       Y1, Y5, Y11
-	VADDPS       Y2, Y6, Y12
-	VSUBPS       Y5, Y1, Y1
-	VSUBPS       Y6, Y2, Y2
-	VMOVAPS      Y1, Y5
-	VFMADD231PS  Y10, Y2, Y5
-	VFNMADD231PS Y10, Y1, Y2
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y2, Y2
-	VADDPS       Y3, Y7, Y1
-	VADDPS       Y4, Y8, Y6
-	VSUBPS       Y3, Y7, Y3
-	VSUBPS       Y4, Y8, Y4
+	VMULPS       (BX), Y1, Y3
+	VMULPS       (BX), Y2, Y4
+	VFMADD231PS  32(BX), Y1, Y4
+	VFNMADD231PS 32(BX), Y2, Y3
+	VMULPS       128(CX), Y0, Y1
+	VMULPS       160(CX), Y0, Y2
+	VMULPS       128(BX), Y1, Y5
+	VMULPS       128(BX), Y2, Y6
+	VFMADD231PS  160(BX), Y1, Y6
+	VFNMADD231PS 160(BX), Y2, Y5
+	VMULPS       64(CX), Y0, Y1
+	VMULPS       96(CX), Y0, Y2
+	VMULPS       64(BX), Y1, Y7
+	VMULPS       64(BX), Y2, Y8
+	VFMADD231PS  96(BX), Y1, Y8
+	VFNMADD231PS 96(BX), Y2, Y7
+	VMULPS       192(CX), Y0, Y1
+	VMULPS       224(CX), Y0, Y2
+	VMULPS       192(BX), Y1, Y9
+	VMULPS       192(BX), Y2, Y10
+	VFMADD231PS  224(BX), Y1, Y10
+	VFNMADD231PS 224(BX), Y2, Y9
+	VMOVUPS      192(DX), Y1
+	VMOVUPS      224(DX), Y2
+	VADDPS       Y3, Y7, Y11
+	VADDPS       Y4, Y8, Y12
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y8, Y4, Y4
 	VMOVAPS      Y3, Y7
-	VFMADD231PS  Y10, Y4, Y7
-	VFMSUB213PS  Y4, Y10, Y3
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y7, Y7
-	VSHUFPS      $0x88, Y5, Y11, Y4
-	VSHUFPS      $0xdd, Y5, Y11, Y5
-	VSHUFPS      $0x88, Y2, Y12, Y8
-	VSHUFPS      $0xdd, Y2, Y12, Y2
-	VSHUFPS      $0x88, Y3, Y1, Y9
-	VSHUFPS      $0xdd, Y3, Y1, Y1
-	VSHUFPS      $0x88, Y7, Y6, Y3
-	VSHUFPS      $0xdd, Y7, Y6, Y6
-	VMOVUPS      128(DX), Y7
-	VMOVUPS      160(DX), Y10
-	VADDPS       Y4, Y9, Y11
-	VADDPS       Y8, Y3, Y12
-	VSUBPS       Y9, Y4, Y4
-	VSUBPS       Y3, Y8, Y3
-	VMOVAPS      Y4, Y8
-	VFMADD231PS  Y10, Y3, Y8
-	VFNMADD231PS Y10, Y4, Y3
-	VMULPS       Y7, Y8, Y8
-	VMULPS       Y7, Y3, Y3
-	VADDPS       Y5, Y1, Y4
-	VADDPS       Y2, Y6, Y9
-	VSUBPS       Y5, Y1, Y1
-	VSUBPS       Y2, Y6, Y2
-	VMOVAPS      Y1, Y5
-	VFMADD231PS  Y10, Y2, Y5
-	VFMSUB213PS  Y2, Y10, Y1
-	VMULPS       Y7, Y1, Y1
-	VMULPS       Y7, Y5, Y5
-	VSHUFPS      $0x88, Y8, Y11, Y2
-	VSHUFPS      $0xdd, Y8, Y11, Y6
-	VSHUFPS      $0x88, Y3, Y12, Y7
-	VSHUFPS      $0xdd, Y3, Y12, Y3
-	VSHUFPS      $0x88, Y1, Y4, Y8
-	VSHUFPS      $0xdd, Y1, Y4, Y1
-	VSHUFPS      $0x88, Y5, Y9, Y4
-	VSHUFPS      $0xdd, Y5, Y9, Y5
-	VMOVUPS      64(DX), Y9
-	VMOVUPS      96(DX), Y10
-	VADDPS       Y6, Y1, Y11
-	VADDPS       Y3, Y5, Y12
-	VSUBPS       Y1, Y6, Y1
-	VSUBPS       Y5, Y3, Y3
-	VMOVAPS      Y1, Y5
-	VFMADD231PS  Y10, Y3, Y5
-	VFNMADD231PS Y10, Y1, Y3
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y3, Y3
-	VMOVUPS      (DX), Y1
-	VMOVUPS      32(DX), Y6
-	VADDPS       Y2, Y8, Y9
-	VADDPS       Y7, Y4, Y10
-	VSUBPS       Y8, Y2, Y2
-	VSUBPS       Y4, Y7, Y4
-	VMOVAPS      Y2, Y7
-	VFMADD231PS  Y6, Y4, Y7
-	VFNMADD231PS Y6, Y2, Y4
+	VFMADD231PS  Y2, Y4, Y7
+	VFNMADD231PS Y2, Y3, Y4
 	VMULPS       Y1, Y7, Y7
 	VMULPS       Y1, Y4, Y4
-	VPERM2F128   $0x20, Y7, Y9, Y1
-	VPERM2F128   $0x31, Y7, Y9, Y2
-	VPERM2F128   $0x20, Y4, Y10, Y6
-	VPERM2F128   $0x31, Y4, Y10, Y4
+	VADDPS       Y5, Y9, Y3
+	VADDPS       Y6, Y10, Y8
+	VSUBPS       Y5, Y9, Y5
+	VSUBPS       Y6, Y10, Y6
+	VMOVAPS      Y5, Y9
+	VFMADD231PS  Y2, Y6, Y9
+	VFMSUB213PS  Y6, Y2, Y5
+	VMULPS       Y1, Y5, Y5
+	VMULPS       Y1, Y9, Y9
+	VSHUFPS      $0x88, Y7, Y11, Y1
+	VSHUFPS      $0xdd, Y7, Y11, Y2
+	VSHUFPS      $0x88, Y4, Y12, Y6
+	VSHUFPS      $0xdd, Y4, Y12, Y4
+	VSHUFPS      $0x88, Y5, Y3, Y7
+	VSHUFPS      $0xdd, Y5, Y3, Y3
+	VSHUFPS      $0x88, Y9, Y8, Y5
+	VSHUFPS      $0xdd, Y9, Y8, Y8
+	VMOVUPS      128(DX), Y9
+	VMOVUPS      160(DX), Y10
+	VADDPS       Y1, Y7, Y11
+	VADDPS       Y6, Y5, Y12
+	VSUBPS       Y7, Y1, Y1
+	VSUBPS       Y5, Y6, Y5
+	VMOVAPS      Y1, Y6
+	VFMADD231PS  Y10, Y5, Y6
+	VFNMADD231PS Y10, Y1, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y5, Y5
+	VADDPS       Y2, Y3, Y1
+	VADDPS       Y4, Y8, Y7
+	VSUBPS       Y2, Y3, Y2
+	VSUBPS       Y4, Y8, Y3
+	VMOVAPS      Y2, Y4
+	VFMADD231PS  Y10, Y3, Y4
+	VFMSUB213PS  Y3, Y10, Y2
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y4, Y4
+	VSHUFPS      $0x88, Y6, Y11, Y3
+	VSHUFPS      $0xdd, Y6, Y11, Y6
+	VSHUFPS      $0x88, Y5, Y12, Y8
+	VSHUFPS      $0xdd, Y5, Y12, Y5
+	VSHUFPS      $0x88, Y2, Y1, Y9
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VSHUFPS      $0x88, Y4, Y7, Y2
+	VSHUFPS      $0xdd, Y4, Y7, Y4
+	VMOVUPS      64(DX), Y7
+	VMOVUPS      96(DX), Y10
+	VADDPS       Y6, Y1, Y11
+	VADDPS       Y5, Y4, Y12
+	VSUBPS       Y1, Y6, Y1
+	VSUBPS       Y4, Y5, Y4
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y10, Y4, Y5
+	VFNMADD231PS Y10, Y1, Y4
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y4, Y4
+	VMOVUPS      (DX), Y1
+	VMOVUPS      32(DX), Y6
+	VADDPS       Y3, Y9, Y7
+	VADDPS       Y8, Y2, Y10
+	VSUBPS       Y9, Y3, Y3
+	VSUBPS       Y2, Y8, Y2
+	VMOVAPS      Y3, Y8
+	VFMADD231PS  Y6, Y2, Y8
+	VFNMADD231PS Y6, Y3, Y2
+	VMULPS       Y1, Y8, Y8
+	VMULPS       Y1, Y2, Y2
+	VPERM2F128   $0x20, Y8, Y7, Y1
+	VPERM2F128   $0x31, Y8, Y7, Y3
+	VPERM2F128   $0x20, Y2, Y10, Y6
+	VPERM2F128   $0x31, Y2, Y10, Y2
 	VPERM2F128   $0x20, Y5, Y11, Y7
 	VPERM2F128   $0x31, Y5, Y11, Y5
-	VPERM2F128   $0x20, Y3, Y12, Y8
-	VPERM2F128   $0x31, Y3, Y12, Y3
+	VPERM2F128   $0x20, Y4, Y12, Y8
+	VPERM2F128   $0x31, Y4, Y12, Y4
 	VMOVUPS      Y1, (AX)
 	VMOVUPS      Y6, 32(AX)
 	VMOVUPS      Y7, 64(AX)
 	VMOVUPS      Y8, 96(AX)
-	VMOVUPS      Y2, 128(AX)
-	VMOVUPS      Y4, 160(AX)
+	VMOVUPS      Y3, 128(AX)
+	VMOVUPS      Y2, 160(AX)
 	VMOVUPS      Y5, 192(AX)
-	VMOVUPS      Y3, 224(AX)
+	VMOVUPS      Y4, 224(AX)
 	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000100, DX
-	DECQ         BX
+	DECQ         SI
 	JNZ          groups
+	VZEROUPPER
+	RET
+
+// func product32_avx2(dst *float32, a *float32, b *float32, pairs int)
+// Requires: AVX, FMA3
+TEXT ·product32_avx2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ pairs+24(FP), BX
+
+pairs:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VMULPS       (DX), Y0, Y2
+	VMULPS       (DX), Y1, Y3
+	VFMADD231PS  32(DX), Y0, Y3
+	VFNMADD231PS 32(DX), Y1, Y2
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	DECQ         BX
+	JNZ          pairs
 	VZEROUPPER
 	RET

@@ -14,7 +14,7 @@ func (f *FFT) forwardGo(dst, work, x []float32, times bool) {
 		}
 	}
 	if times {
-		mulGo(dst, work)
+		mulGo(dst, dst, work)
 	}
 }
 
@@ -42,10 +42,14 @@ func splitNode(z []float32, c, t float32) {
 	}
 }
 
-// inverseGo climbs the tree, every level times 2.
-func (f *FFT) inverseGo(dst, spectrum []float32) {
+// inverseGo climbs the tree, every level times 2. The spectrum is a, or a·b if b is not nil.
+func (f *FFT) inverseGo(dst, a, b []float32) {
+	if b != nil {
+		mulGo(dst, a, b)
+		a = dst
+	}
 	scale := 2 / float32(f.n)
-	for j, v := range spectrum {
+	for j, v := range a {
 		dst[j] = scale * v
 	}
 	for size := 4; size < f.n; size *= 2 {
@@ -75,12 +79,17 @@ func joinNode(z []float32, c, t float32) {
 
 // mulGo multiplies spectra whose leaves have their real and imaginary parts together. The
 // first is a polynomial modulo X² - 1.
-func mulGo(dst, s []float32) {
-	s = s[:len(dst)]
-	re, im := float32(dst[0]*s[0])+float32(dst[1]*s[1]), float32(dst[0]*s[1])+float32(dst[1]*s[0])
+func mulGo(dst, x, y []float32) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	re, im := mulReal(x[0], x[1], y[0], y[1])
 	for j := 2; j+1 < len(dst); j += 2 {
-		a, b, c, d := dst[j], dst[j+1], s[j], s[j+1]
+		a, b, c, d := x[j], x[j+1], y[j], y[j+1]
 		dst[j], dst[j+1] = float32(a*c)-float32(b*d), float32(a*d)+float32(b*c)
 	}
 	dst[0], dst[1] = re, im
+}
+
+// mulReal multiplies a + bX and c + dX modulo X² - 1.
+func mulReal(a, b, c, d float32) (float32, float32) {
+	return float32(a*c) + float32(b*d), float32(a*d) + float32(b*c)
 }

@@ -49,30 +49,45 @@ func join8x32_avx512(dst *float32, src *float32, m int, columns int, w *float32,
 //go:noescape
 func leafFirst32_avx512(dst *float32, src *float32, w *float32)
 
+// seedFirst32_avx512 does the first 4 levels of the inverse; gen describes its arguments.
+//
+//go:noescape
+func seedFirst32_avx512(dst *float32, src *float32, w *float32, scale float32)
+
 // leafFirstTimes32_avx512 does the last levels of groups; gen describes its arguments.
 //
 //go:noescape
 func leafFirstTimes32_avx512(dst *float32, src *float32, w *float32)
 
-// seedFirst32_avx512 does the first 4 levels of the inverse; gen describes its arguments.
+// seedFirstTimes32_avx512 does the first 4 levels of the inverse; gen describes its arguments.
 //
 //go:noescape
-func seedFirst32_avx512(dst *float32, src *float32, w *float32, scale float32)
+func seedFirstTimes32_avx512(dst *float32, src *float32, by *float32, w *float32, scale float32)
 
 // leaf32_avx512 does the last levels of groups; gen describes its arguments.
 //
 //go:noescape
 func leaf32_avx512(dst *float32, src *float32, w *float32, groups int)
 
+// seed32_avx512 does the first 4 levels of the inverse; gen describes its arguments.
+//
+//go:noescape
+func seed32_avx512(dst *float32, src *float32, w *float32, groups int, scale float32)
+
 // leafTimes32_avx512 does the last levels of groups; gen describes its arguments.
 //
 //go:noescape
 func leafTimes32_avx512(dst *float32, src *float32, w *float32, groups int)
 
-// seed32_avx512 does the first 4 levels of the inverse; gen describes its arguments.
+// seedTimes32_avx512 does the first 4 levels of the inverse; gen describes its arguments.
 //
 //go:noescape
-func seed32_avx512(dst *float32, src *float32, w *float32, groups int, scale float32)
+func seedTimes32_avx512(dst *float32, src *float32, by *float32, w *float32, groups int, scale float32)
+
+// product32_avx512 multiplies complex numbers.
+//
+//go:noescape
+func product32_avx512(dst *float32, a *float32, b *float32, pairs int)
 
 // splitReal2x32_avx2 goes 1 levels down; gen describes its arguments.
 //
@@ -119,27 +134,42 @@ func join4x32_avx2(dst *float32, src *float32, m int, columns int, w *float32, n
 //go:noescape
 func leafFirst32_avx2(dst *float32, src *float32, w *float32)
 
+// seedFirst32_avx2 does the first 3 levels of the inverse; gen describes its arguments.
+//
+//go:noescape
+func seedFirst32_avx2(dst *float32, src *float32, w *float32, scale float32)
+
 // leafFirstTimes32_avx2 does the last levels of groups; gen describes its arguments.
 //
 //go:noescape
 func leafFirstTimes32_avx2(dst *float32, src *float32, w *float32)
 
-// seedFirst32_avx2 does the first 3 levels of the inverse; gen describes its arguments.
+// seedFirstTimes32_avx2 does the first 3 levels of the inverse; gen describes its arguments.
 //
 //go:noescape
-func seedFirst32_avx2(dst *float32, src *float32, w *float32, scale float32)
+func seedFirstTimes32_avx2(dst *float32, src *float32, by *float32, w *float32, scale float32)
 
 // leaf32_avx2 does the last levels of groups; gen describes its arguments.
 //
 //go:noescape
 func leaf32_avx2(dst *float32, src *float32, w *float32, groups int)
 
+// seed32_avx2 does the first 3 levels of the inverse; gen describes its arguments.
+//
+//go:noescape
+func seed32_avx2(dst *float32, src *float32, w *float32, groups int, scale float32)
+
 // leafTimes32_avx2 does the last levels of groups; gen describes its arguments.
 //
 //go:noescape
 func leafTimes32_avx2(dst *float32, src *float32, w *float32, groups int)
 
-// seed32_avx2 does the first 3 levels of the inverse; gen describes its arguments.
+// seedTimes32_avx2 does the first 3 levels of the inverse; gen describes its arguments.
 //
 //go:noescape
-func seed32_avx2(dst *float32, src *float32, w *float32, groups int, scale float32)
+func seedTimes32_avx2(dst *float32, src *float32, by *float32, w *float32, groups int, scale float32)
+
+// product32_avx2 multiplies complex numbers.
+//
+//go:noescape
+func product32_avx2(dst *float32, a *float32, b *float32, pairs int)

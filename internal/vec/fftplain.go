@@ -39,12 +39,7 @@ func (f *plainFFT) put(w *plainWork) {
 }
 
 // reals is how many of X_0 and X_{n/2} there are.
-func (f *plainFFT) reals() int {
-	if f.n%2 == 0 {
-		return 2
-	}
-	return 1
-}
+func (f *plainFFT) reals() int { return 2 - f.n%2 }
 
 func (f *plainFFT) forward(dst, x []float32, times bool) {
 	w := f.get()
@@ -52,43 +47,36 @@ func (f *plainFFT) forward(dst, x []float32, times bool) {
 		w.x[j] = float64(v)
 	}
 	w.plan.Coefficients(w.spectrum, w.x)
+	put := func(at int, v float64) {
+		if times {
+			v *= float64(dst[at])
+		}
+		dst[at] = float32(v)
+	}
+	put(0, real(w.spectrum[0]))
 	first := f.reals()
-	if times {
-		dst[0] *= float32(real(w.spectrum[0]))
-		if first == 2 {
-			dst[1] *= float32(real(w.spectrum[f.n/2]))
+	if first == 2 {
+		put(1, real(w.spectrum[f.n/2]))
+	}
+	for j := first; j < f.n; j += 2 {
+		v := w.spectrum[(j+1)/2]
+		if times {
+			v *= complex(float64(dst[j]), float64(dst[j+1]))
 		}
-		for k := 1; 2*k < f.n; k++ {
-			v := w.spectrum[k]
-			timesComplex(dst[first+2*k-2:], float32(real(v)), float32(imag(v)))
-		}
-	} else {
-		dst[0] = float32(real(w.spectrum[0]))
-		if first == 2 {
-			dst[1] = float32(real(w.spectrum[f.n/2]))
-		}
-		for k := 1; 2*k < f.n; k++ {
-			v := w.spectrum[k]
-			dst[first+2*k-2], dst[first+2*k-1] = float32(real(v)), float32(imag(v))
-		}
+		dst[j], dst[j+1] = float32(real(v)), float32(imag(v))
 	}
 	f.put(w)
 }
 
-// timesComplex multiplies the complex number at z by re + i·im.
-func timesComplex(z []float32, re, im float32) {
-	z[0], z[1] = float32(z[0]*re)-float32(z[1]*im), float32(z[0]*im)+float32(z[1]*re)
-}
-
 func (f *plainFFT) inverse(dst, spectrum []float32) {
 	w := f.get()
-	first := f.reals()
 	w.spectrum[0] = complex(float64(spectrum[0]), 0)
-	for k := 1; 2*k < f.n; k++ {
-		w.spectrum[k] = complex(float64(spectrum[first+2*k-2]), float64(spectrum[first+2*k-1]))
-	}
+	first := f.reals()
 	if first == 2 {
 		w.spectrum[f.n/2] = complex(float64(spectrum[1]), 0)
+	}
+	for j := first; j < f.n; j += 2 {
+		w.spectrum[(j+1)/2] = complex(float64(spectrum[j]), float64(spectrum[j+1]))
 	}
 	w.plan.Sequence(w.x, w.spectrum)
 	for j, v := range w.x {
@@ -97,23 +85,24 @@ func (f *plainFFT) inverse(dst, spectrum []float32) {
 	f.put(w)
 }
 
-func (f *plainFFT) mul(dst, spectrum []float32) {
+func (f *plainFFT) mul(dst, a, b []float32) {
 	first := f.reals()
 	for j := range first {
-		dst[j] *= spectrum[j]
+		dst[j] = a[j] * b[j]
 	}
 	for j := first; j < f.n; j += 2 {
-		timesComplex(dst[j:], spectrum[j], spectrum[j+1])
+		v := complex128(complex(a[j], a[j+1])) * complex128(complex(b[j], b[j+1]))
+		dst[j], dst[j+1] = float32(real(v)), float32(imag(v))
 	}
 }
 
 func (f *plainFFT) natural(dst []complex64, spectrum []float32) {
-	first := f.reals()
 	dst[0] = complex(spectrum[0], 0)
-	for k := 1; 2*k < f.n; k++ {
-		dst[k] = complex(spectrum[first+2*k-2], spectrum[first+2*k-1])
-	}
+	first := f.reals()
 	if first == 2 {
 		dst[f.n/2] = complex(spectrum[1], 0)
+	}
+	for j := first; j < f.n; j += 2 {
+		dst[(j+1)/2] = complex(spectrum[j], spectrum[j+1])
 	}
 }

@@ -31,10 +31,12 @@ func fft() {
 			}
 		}
 		for _, first := range []bool{true, false} {
-			leaf(s, first, false)
-			leaf(s, first, true)
-			seed(s, first)
+			for _, times := range []bool{false, true} {
+				leaf(s, first, times)
+				seed(s, first, times)
+			}
 		}
+		product(s)
 	}
 }
 

@@ -326,14 +326,44 @@ func firstSign() operand.Mem {
 	return sign
 }
 
-// seed is the inverse of leaf, times scale·V.
-func seed(s isa, first bool) {
-	signature := "func(dst, src, w *T"
+// product multiplies pairs of vectors, real parts and imaginary parts.
+func product(s isa) {
+	s.define("product", "func(dst, a, b *T, pairs int)", "multiplies complex numbers.")
+	dst, a, b := Load(Param("dst"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	pairs := Load(Param("pairs"), GP64())
+	Label("pairs")
+	x := complexVector{s.vector(), s.vector()}
+	s.load(s.at(a, 0), x.r)
+	s.load(s.at(a, 1), x.i)
+	x = s.times(x, s.at(b, 0), s.at(b, 1), false)
+	s.store(x.r, s.at(dst, 0))
+	s.store(x.i, s.at(dst, 1))
+	for _, p := range []reg.Register{dst, a, b} {
+		ADDQ(operand.Imm(uint64(2*s.bytes)), p)
+	}
+	DECQ(pairs)
+	JNZ(operand.LabelRef("pairs"))
+	VZEROUPPER()
+	RET()
+}
+
+// seed is the inverse of leaf, times scale·V. times: of the product of the numbers at src
+// and at by.
+func seed(s isa, first, times bool) {
+	name, signature := "seed"+firstName(first), "func(dst, src, w *T"
+	if times {
+		name += "Times"
+		signature = "func(dst, src, by, w *T"
+	}
 	if !first {
 		signature += ", groups int"
 	}
-	s.define("seed"+firstName(first), signature+", scale T)", fmt.Sprintf("does the first %d levels of the inverse; gen describes its arguments.", s.stages()))
+	s.define(name, signature+", scale T)", fmt.Sprintf("does the first %d levels of the inverse; gen describes its arguments.", s.stages()))
 	dst, src, w := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("w"), GP64())
+	var by reg.Register
+	if times {
+		by = Load(Param("by"), GP64())
+	}
 	h := s.shuffles(true)
 	scale := s.vector()
 	at, err := Param("scale").Resolve()
@@ -356,6 +386,9 @@ func seed(s isa, first bool) {
 		at := 2 * s.leafOrder(i)
 		s.mul(s.at(src, at), scale, z[i].r)
 		s.mul(s.at(src, at+1), scale, z[i].i)
+		if times {
+			z[i] = s.times(z[i], s.at(by, at), s.at(by, at+1), first && i == 0)
+		}
 	}
 	type step struct {
 		stage, offset int
@@ -398,6 +431,9 @@ func seed(s isa, first bool) {
 	if !first {
 		step := operand.U32(s.lanes() * s.bytes)
 		ADDQ(step, src)
+		if times {
+			ADDQ(step, by)
+		}
 		ADDQ(step, dst)
 		ADDQ(operand.U32(4*s.tableSize()), w)
 		DECQ(groups)
