@@ -49,30 +49,25 @@ type twiddle struct{ c, t reg.VecVirtual }
 // down takes x = a + bY mod Y² = w² to its residues at Y = w and Y = -w, a ± wb, in six
 // multiply-adds (after Linzer and Feig 1993). turned: the twiddle is i·w.
 func (s isa) down(a, b complexVector, w twiddle, turned bool) (plus, minus complexVector) {
-	tr := s.vector()
-	s.move(b.r, tr)
-	s.fnma231(w.t, b.i, tr)
-	s.fma231(w.t, b.r, b.i)
-	ti := b.i
-	add, sub := s.fma231, s.fnma231
-	if turned {
-		tr, ti = ti, tr
-		minus.r, minus.i = s.vector(), s.vector()
-		s.move(a.r, minus.r)
-		s.move(a.i, minus.i)
-		sub(w.c, tr, a.r)
-		add(w.c, tr, minus.r)
-		add(w.c, ti, a.i)
-		sub(w.c, ti, minus.i)
-		return a, minus
-	}
-	minus.r, minus.i = s.vector(), s.vector()
+	re := s.vector()
+	s.move(b.r, re)
+	s.fnma231(w.t, b.i, re)
+	im := b.i
+	s.fma231(w.t, b.r, im)
+	minus = complexVector{s.vector(), s.vector()}
 	s.move(a.r, minus.r)
 	s.move(a.i, minus.i)
-	add(w.c, tr, a.r)
-	sub(w.c, tr, minus.r)
-	add(w.c, ti, a.i)
-	sub(w.c, ti, minus.i)
+	if turned {
+		s.fnma231(w.c, im, a.r)
+		s.fma231(w.c, im, minus.r)
+		s.fma231(w.c, re, a.i)
+		s.fnma231(w.c, re, minus.i)
+		return a, minus
+	}
+	s.fma231(w.c, re, a.r)
+	s.fnma231(w.c, re, minus.r)
+	s.fma231(w.c, im, a.i)
+	s.fnma231(w.c, im, minus.i)
 	return a, minus
 }
 
@@ -82,28 +77,25 @@ func (s isa) up(plus, minus complexVector, w twiddle, turned bool) (a, b complex
 	d := complexVector{s.vector(), s.vector()}
 	s.add(plus.r, minus.r, a.r)
 	s.add(plus.i, minus.i, a.i)
+	copied := s.vector()
 	if turned {
-		// With d = minus - plus = -w·2b·i.
-		b.i = s.vector()
+		// d = -i·w·2b.
 		s.sub(plus.r, minus.r, d.r)
 		s.sub(plus.i, minus.i, d.i)
-		b.r = d.r
-		s.move(d.r, b.i)
-		s.fma231(w.t, d.i, b.i)
-		s.fms213(d.i, w.t, b.r)
-		s.mul(w.c, b.r, b.r)
-		s.mul(w.c, b.i, b.i)
-		return a, b
+		s.move(d.r, copied)
+		s.fms213(d.i, w.t, d.r)
+		s.fma231(w.t, d.i, copied)
+		b = complexVector{d.r, copied}
+	} else {
+		s.sub(minus.r, plus.r, d.r)
+		s.sub(minus.i, plus.i, d.i)
+		s.move(d.r, copied)
+		s.fma231(w.t, d.i, copied)
+		s.fnma231(w.t, d.r, d.i)
+		b = complexVector{copied, d.i}
 	}
-	s.sub(minus.r, plus.r, d.r)
-	s.sub(minus.i, plus.i, d.i)
-	b.r = s.vector()
-	s.move(d.r, b.r)
-	s.fma231(w.t, d.i, b.r)
-	s.fnma231(w.t, d.r, d.i)
 	s.mul(w.c, b.r, b.r)
-	s.mul(w.c, d.i, d.i)
-	b.i = d.i
+	s.mul(w.c, b.i, b.i)
 	return a, b
 }
 
@@ -153,16 +145,18 @@ func (d stride) stream(low, high reg.GPVirtual, j int) operand.Mem {
 	return operand.Mem{Base: base, Index: d[j>>shift], Scale: 1 << shift}
 }
 
-const splitArguments = "dst, src *T, m, columns int, w *T, node, nodes int"
-
-// pass is the frame of split and join: loops over nodes and over columns of 2^(e+1) streams.
+// pass is the frame of split and join: loops over nodes, from node on in number nodes, and in
+// each over columns of 2^(e+1) streams m numbers apart, a vector of each stream at a time. The
+// nodes at dst and src, which may be the same, are one behind the other, so that with more
+// nodes than one, columns are all of a stream. w is the table of cosines and tangents. real:
+// the node is 0.
 func pass(s isa, name, doc string, e int, real bool, body func(load, store func(int) operand.Mem, w func(level, q int) twiddle)) {
 	count := 2 << e
-	if real {
-		s.define(name, "func(dst, src *T, m, columns int, w *T)", doc)
-	} else {
-		s.define(name, "func("+splitArguments+")", doc)
+	signature := "func(dst, src *T, m, columns int, w *T"
+	if !real {
+		signature += ", node, nodes int"
 	}
+	s.define(name, signature+")", doc)
 	dst, src := Load(Param("dst"), GP64()).(reg.GPVirtual), Load(Param("src"), GP64()).(reg.GPVirtual)
 	one := Load(Param("m"), GP64()).(reg.GPVirtual)
 	SHLQ(operand.Imm(2), one)
@@ -181,18 +175,19 @@ func pass(s isa, name, doc string, e int, real bool, body func(load, store func(
 		nodes = Load(Param("nodes"), GP64())
 		Label("nodes")
 	}
-	// The pair of node 2^level·k + q, q even, is 8 bytes at 2^level·8k + 8q.
-	loaded := map[[2]int]twiddle{}
+	// The pair of node 2^level·k + q, q even, is 8 bytes at 2^level·8k + 8q: for k = 0 at any level.
+	type place struct{ level, q int }
+	loaded := map[place]twiddle{}
+	where := func(level, q int) place {
+		if real {
+			level = 0
+		}
+		return place{level, q}
+	}
 	for level := range e {
 		for q := 0; q < 1<<level; q += 2 {
-			if real && level == 0 {
-				continue
-			}
-			key := [2]int{level, q}
-			if real {
-				key[0] = 0
-			}
-			if _, ok := loaded[key]; ok {
+			p := where(level, q)
+			if _, done := loaded[p]; done || real && level == 0 {
 				continue
 			}
 			m := operand.Mem{Base: table, Disp: 8 * q}
@@ -203,7 +198,7 @@ func pass(s isa, name, doc string, e int, real bool, body func(load, store func(
 			s.broadcast(m, w.c)
 			m.Disp += 4
 			s.broadcast(m, w.t)
-			loaded[key] = w
+			loaded[p] = w
 		}
 	}
 	columns := Load(Param("columns"), GP64())
@@ -211,12 +206,7 @@ func pass(s isa, name, doc string, e int, real bool, body func(load, store func(
 	body(
 		func(j int) operand.Mem { return d.stream(src, src8, j) },
 		func(j int) operand.Mem { return d.stream(dst, dst8, j) },
-		func(level, q int) twiddle {
-			if real {
-				level = 0
-			}
-			return loaded[[2]int{level, q}]
-		})
+		func(level, q int) twiddle { return loaded[where(level, q)] })
 	step := operand.Imm(uint64(s.bytes))
 	ADDQ(step, src)
 	ADDQ(step, dst)

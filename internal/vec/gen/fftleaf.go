@@ -224,7 +224,8 @@ func (s isa) leafOrder(i int) int {
 	return i%h*2 + i/h
 }
 
-// leaf takes groups to the end. times: what it computes multiplies the numbers at dst.
+// leaf takes groups from src to the end at dst. w is their part of the table that eachTwiddle
+// describes. times: what it computes multiplies the numbers at dst.
 func leaf(s isa, first, times bool) {
 	name, signature := "leaf"+firstName(first), "func(dst, src, w *T"
 	if times {
