@@ -44,16 +44,17 @@ import (
 // A plan does not change: any number of goroutines may use it. Its methods do not allocate
 // but for the first calls.
 type FFT struct {
-	n     int
-	lanes int       // of the kernels: nodes come down to this size; 1 is Go
-	w     []float32 // cosine and tangent of each node's w
-	leaf  []float32 // the same in the order of the kernel of the last levels
-	steps []int     // levels of each pass before the last levels
-	free  chan []float32
-	plain *plainFFT // for lengths that are not powers of two, or too small or large
+	n      int
+	lanes  int       // of the kernels: nodes come down to this size; 1 is Go
+	w      []float32 // cosine and tangent of each node's w
+	leaf   []float32 // the same in the order of the kernel of the last levels
+	splits []int     // levels of each pass of Forward before the last levels
+	joins  []int     // of Inverse, in the same order
+	free   chan []float32
+	plain  *plainFFT // for lengths that are not powers of two, or too small or large
 }
 
-// MaxFFT is the largest length of a fast transform.
+// maxFFT is the largest length of a fast transform.
 const maxFFT = 1 << 20
 
 // NewFFT returns a plan for n numbers, n at least 1.

@@ -22,32 +22,37 @@ func fftLanes(n int) int {
 	return 1
 }
 
-// prepare chooses the passes down to nodes of lanes complex numbers, and lays the twiddles
-// of the last levels out.
+// prepare chooses the passes and lays out the twiddles of the last levels.
 func (f *FFT) prepare() {
 	if f.lanes == 1 {
 		return
 	}
-	levels := bits.TrailingZeros(uint(f.n / (2 * f.lanes)))
-	switch f.lanes {
-	case 16:
-		for ; levels > 4 || levels == 3; levels -= 3 {
-			f.steps = append(f.steps, 3)
-		}
-		for ; levels > 0; levels -= 2 {
-			f.steps = append(f.steps, 2)
-		}
-	case 8:
-		for ; levels > 1; levels -= 2 {
-			f.steps = append(f.steps, 2)
-		}
-		if levels == 1 {
-			f.steps = append(f.steps, 1)
-		}
-	}
+	f.splits, f.joins = f.passes(false), f.passes(true)
 	for group := range f.n / (f.lanes * f.lanes) {
 		f.appendLeaf(group)
 	}
+}
+
+// passes cuts the levels down to nodes of lanes complex numbers into passes, the fewest that the
+// registers allow. But 16 streams that lie a multiple of 4 KB apart do not fit the 12 ways
+// of an L1 cache, and to have half as many is faster, if they need not have room for both x and
+// the result.
+func (f *FFT) passes(inPlace bool) []int {
+	var steps []int
+	size, levels := f.n, bits.TrailingZeros(uint(f.n/(2*f.lanes)))
+	for levels > 0 {
+		e := 2
+		switch {
+		case f.lanes == 8:
+			e = min(levels, 2)
+		case inPlace && size >= 16*1024:
+		case levels == 3 || levels > 4:
+			e = 3
+		}
+		steps = append(steps, e)
+		size, levels, inPlace = size>>e, levels-e, true
+	}
+	return steps
 }
 
 // appendLeaf appends the twiddles of a group's last levels as the kernels read them; gen says
@@ -103,7 +108,7 @@ func (f *FFT) forward(dst, work, x []float32, times bool) {
 		f.forwardGo(dst, work, x, times)
 		return
 	}
-	f.down(dst, work, x, 0, f.steps, times)
+	f.down(dst, work, x, 0, f.splits, times)
 }
 
 // down takes a node to the leaves.
@@ -210,7 +215,7 @@ func (f *FFT) inverse(dst, a, b []float32) {
 		f.inverseGo(dst, a, b)
 		return
 	}
-	f.up(dst, a, b, 0, f.steps)
+	f.up(dst, a, b, 0, f.joins)
 }
 
 // up comes to a node from the leaves.
