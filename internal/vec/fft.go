@@ -18,9 +18,9 @@ import (
 //
 // A node of the tree has its numbers one behind the other, real parts first, and its children
 // take its place. Node 0 of every level is real, node 1 has c = i, nodes 2k and 2k+1 are the
-// children of k. So the whole transform is in place, splits no pairs, needs no reordering
-// before and no step after for reals, and its twiddles w belong to a node, not to an
-// element: one table serves all levels, and all of a butterfly are six multiply-adds,
+// children of k. So the transform is in place; real numbers need neither be paired before nor
+// separated after it; the twiddle w belongs to a node, not to an element, and one table
+// serves all levels; and a butterfly is six multiply-adds:
 //
 //	a ± c·((b_r - t·b_i) + i·(b_i + t·b_r)),  c = cos, t = tan of w's angle.
 //
@@ -32,14 +32,13 @@ import (
 //	X_k = Σ_j x_j·exp(-2πi·jk/n),  0 ≤ j < n,
 //
 // and the products of spectra that make circular convolutions. A spectrum is n float32 in an
-// order of the plan's own, made for speed, which Natural explains; sums and multiples of
-// spectra are spectra. It is valid for this plan only: another of the same length may have
-// another order.
+// order made for speed, which Natural undoes; sums and multiples of spectra are spectra. The
+// order differs between lengths and machines: a spectrum is not for files.
 //
-// For powers of two from 8 to 2²⁰ the cost is that of 1.5·n·log₂n multiply-adds. Every
-// other length goes through float64, twenty times slower, and in O(n·p) for a large prime factor
-// p of n. The root-mean-square error of a transform is below 2⁻²⁴·log₂n times the
-// root-mean-square of the result.
+// For powers of two from 8 to 2²⁰ the cost is that of 1.5·n·log₂n multiply-adds forward and
+// 2·n·log₂n back. Every other length goes through gonum's transform in float64, some 70
+// times slower, and in O(n·p) for a large prime factor p of n. The root-mean-square error of a
+// transform is below 2⁻²⁴·log₂n times the root-mean-square of the result.
 //
 // A plan does not change: any number of goroutines may use it. Its methods do not allocate
 // but for the first calls.

@@ -8,8 +8,9 @@ import "math/bits"
 // nodes come down one by one.
 const cachedFFT = 8192
 
-// callFFT is how many numbers one call takes: assembly cannot be interrupted.
-const callFFT = 1 << 16
+// callFFT is how many numbers one call takes: assembly cannot be interrupted, and this takes
+// less than 100 µs even where each page is touched for the first time.
+const callFFT = 1 << 15
 
 // fftLanes is the lanes of the kernels for n numbers, of which they take lanes² at least.
 func fftLanes(n int) int {
@@ -28,6 +29,7 @@ func (f *FFT) prepare() {
 		return
 	}
 	f.splits, f.joins = f.passes(false), f.passes(true)
+	f.leaf = make([]float32, 0, 8*f.n/f.lanes)
 	for group := range f.n / (f.lanes * f.lanes) {
 		f.appendLeaf(group)
 	}
