@@ -38,7 +38,8 @@ import (
 // For powers of two from 8 to 2²⁰ the cost is that of 1.5·n·log₂n multiply-adds forward and
 // 2·n·log₂n back. Every other length goes through gonum's transform in float64, some 70
 // times slower, and in O(n·p) for a large prime factor p of n. The root-mean-square error of a
-// transform is below 2⁻²⁴·log₂n times the root-mean-square of the result.
+// transform is below 2⁻²⁴·log₂n times the root-mean-square of the result. Numbers up to 2¹²⁷/n²
+// do not overflow.
 //
 // A plan does not change: any number of goroutines may use it. Its methods do not allocate
 // but for the first calls.

@@ -275,3 +275,22 @@ func BenchmarkFFT(b *testing.B) {
 		})
 	}
 }
+
+func TestFFTOfLargeNumbers(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(31, 9))
+		for _, n := range []int{8, 64, 1024, 1 << 15, maxFFT} {
+			f := NewFFT(n)
+			x := make([]float32, n)
+			for j := range x {
+				x[j] = float32(math.Copysign(math.Ldexp(1, 127)/float64(n)/float64(n), r.Float64()-0.5))
+			}
+			s, y := make([]float32, n), make([]float32, n)
+			f.Forward(s, x)
+			f.Inverse(y, s)
+			if e := relative(y, x); !(e < 2*fftBound(n)) {
+				t.Errorf("%d numbers there and back: relative error %.2g", n, e)
+			}
+		}
+	})
+}
