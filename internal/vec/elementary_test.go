@@ -64,8 +64,8 @@ func TestSinAndCosAreAccurateEverywhere(t *testing.T) {
 				}
 			}
 		}
-		same(t, "Cos32", func() { Cos32(other, x, scale) }, other, cos)
-		same(t, "Sin32", func() { Sin32(other, x, scale) }, other, sin)
+		sameAsBoth(t, "Cos32", func() { Cos32(other, x, scale) }, other, cos)
+		sameAsBoth(t, "Sin32", func() { Sin32(other, x, scale) }, other, sin)
 	})
 	everyLevel(t, func(t *testing.T) {
 		x := arguments64()
@@ -77,12 +77,12 @@ func TestSinAndCosAreAccurateEverywhere(t *testing.T) {
 				t.Errorf("sin and cos %g = %g, %g, want %g, %g", v, sin[i]/scale, cos[i]/scale, wantSin, wantCos)
 			}
 		}
-		same(t, "Cos64", func() { Cos64(other, x, scale) }, other, cos)
-		same(t, "Sin64", func() { Sin64(other, x, scale) }, other, sin)
+		sameAsBoth(t, "Cos64", func() { Cos64(other, x, scale) }, other, cos)
+		sameAsBoth(t, "Sin64", func() { Sin64(other, x, scale) }, other, sin)
 	})
 }
 
-func same[T float32 | float64](t *testing.T, name string, run func(), got, want []T) {
+func sameAsBoth[T float32 | float64](t *testing.T, name string, run func(), got, want []T) {
 	t.Helper()
 	run()
 	for i, v := range got {

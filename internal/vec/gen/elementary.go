@@ -47,8 +47,8 @@ var (
 	}
 )
 
-// split writes v as hi + lo, hi the nearest number of s's kind, lo what it misses.
-func split(s isa, hi float64, lo float64) (float64, float64) {
+// twoParts writes v as hi + lo, hi the nearest number of s's kind, lo what it misses.
+func twoParts(s isa, hi float64, lo float64) (float64, float64) {
 	if s.float == 8 {
 		return hi, lo
 	}
@@ -180,7 +180,7 @@ func (f *function) horner(z reg.VecVirtual, coefficients []operand.Op) reg.VecVi
 func waves(s isa, name string, group, spare int) {
 	limit := map[int]float64{4: 1 << 16, 8: 1 << 30}[s.float]
 	magic := math.Ldexp(1, int(s.mantissa())) + limit
-	pi1, pi2 := split(s, math.Pi, 1.2246467991473532e-16)
+	pi1, pi2 := twoParts(s, math.Pi, 1.2246467991473532e-16)
 	if s.float == 4 {
 		// The one below π, as π₂ must be positive to keep the sign of -0.
 		pi1 = float64(math.Nextafter32(math.Pi, 0))
@@ -248,7 +248,7 @@ func exponential(s isa, group, spare int) {
 	least, most := map[int]float64{4: -105, 8: -746}[s.float], map[int]float64{4: 89, 8: 710}[s.float]
 	bits := s.mantissa()
 	magic := 1.5 * math.Ldexp(1, int(bits))
-	ln1, ln2 := split(s, math.Ln2, 2.3190468138462996e-17)
+	ln1, ln2 := twoParts(s, math.Ln2, 2.3190468138462996e-17)
 	if s.float == 4 {
 		ln2 = math.Ln2 - ln1
 	}

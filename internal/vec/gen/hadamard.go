@@ -71,8 +71,8 @@ func (s isa) sign(h int) operand.Mem {
 	return m
 }
 
-// exchange swaps the halves of each group of 2h lanes.
-func (s isa) exchange(h int, from, to reg.VecVirtual) {
+// swapHalves swaps the halves of each group of 2h lanes.
+func (s isa) swapHalves(h int, from, to reg.VecVirtual) {
 	switch bytes := h * s.float; {
 	case bytes == 4:
 		VPERMILPS(operand.Imm(0xb1), from, to)
@@ -95,7 +95,7 @@ func (t *transform) within(v []reg.VecVirtual, from, n int) {
 		}
 		for j, x := range v {
 			y := t.vector()
-			t.exchange(h, x, y)
+			t.swapHalves(h, x, y)
 			t.fma231(x, t.signs[i], y)
 			v[j] = y
 		}

@@ -15,6 +15,7 @@ import (
 var families = map[string]func(){
 	"dot":        dot,
 	"elementary": elementary,
+	"fft":        fft,
 	"gemm":       gemm,
 	"hadamard":   hadamard,
 	"peak":       peak,
