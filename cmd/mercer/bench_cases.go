@@ -88,6 +88,22 @@ func benchCases(small bool) []benchCase {
 			return func() { vec.Hadamard32(x) }
 		}})
 	}
+	for _, n := range []int{1024, 4096, 16384} {
+		flops := 2.5 * float64(n*(bits.Len(uint(n))-1))
+		for _, inverse := range []bool{false, true} {
+			name := "rfft32"
+			if inverse {
+				name = "irfft32"
+			}
+			cases = append(cases, benchCase{name: name, shape: fmt.Sprint(n), unit: "ns", work: 1, issue: flops, peak: "f32", make: func() func() {
+				f, x, s := vec.NewFFT(n), normal32(n), make([]float32, n)
+				if inverse {
+					return func() { f.Inverse(s, x) }
+				}
+				return func() { f.Forward(s, x) }
+			}})
+		}
+	}
 	dot := numbers * 2
 	for _, c := range []benchCase{
 		{name: "dot32", shape: fmt.Sprint(dot), peak: "f32", make: func() func() {

@@ -165,7 +165,7 @@ func (mk *micro[T]) get() *panels[T] {
 		return w
 	default:
 		return &panels[T]{
-			a:    aligned[T](strips * mk.mr * mk.kc),
+			a:    aligned[T](max(strips*mk.mr*mk.kc, mk.mr*mk.copied())),
 			b:    aligned[T](mk.kc * mk.nc),
 			tile: aligned[T](mk.mr * mk.nr),
 		}
@@ -257,8 +257,9 @@ func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
 	}
 }
 
-// left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are or packed as a panel
-// of the given height filled up with zeros. Rows up to i1 will be asked for next.
+// left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are, or copied and filled
+// up with rows of zeros to the given height, or, of Aᵀ, packed as strips. Rows up to i1 will
+// be asked for next.
 func (mk *micro[T]) left(p *product[T], l, kb, i, i1, mb, height int, w *panels[T]) (a *T, ars, acs int) {
 	// Rows that are a multiple of 4 KB apart fight for the same few places of the L1 cache,
 	// which matters where they are read for many columns.
@@ -268,8 +269,9 @@ func (mk *micro[T]) left(p *product[T], l, kb, i, i1, mb, height int, w *panels[
 	}
 	if p.ars != 1 || mb < mk.mr || mk.strip == nil {
 		w.to = 0
-		mk.packA(p, l, kb, i, mb, height, w.a)
-		return &w.a[0], mk.size, height * mk.size
+		stride := mk.copied()
+		mk.copyRows(p, l, kb, i, mb, height, w.a, stride)
+		return &w.a[0], stride * mk.size, mk.size
 	}
 	size := kb * mk.mr
 	if i < w.from || i >= w.to {
@@ -323,35 +325,30 @@ func (mk *micro[T]) store(p *product[T], tile []T, i, j, rows, cols int, add, wh
 	}
 }
 
-// packA packs rows [i, i+mb) of αA, inner indices [l, l+kb), as a panel of the given height
-// filled up with zeros.
-func (mk *micro[T]) packA(p *product[T], l, kb, i, mb, height int, dst []T) {
-	dst = dst[:kb*height]
-	if mb < height {
-		clear(dst)
-	}
-	switch {
-	case p.ars == 1:
-		for t := range kb {
-			copy(dst[t*height:t*height+mb], p.a[i+(l+t)*p.acs:])
+// copied is the distance between rows of A that are copied: not a multiple of 4 KB.
+func (mk *micro[T]) copied() int { return mk.kc + 64/mk.size }
+
+// copyRows copies rows [i, i+mb) of αA, inner indices [l, l+kb), one behind the other, and as
+// many rows of zeros as make up the height.
+func (mk *micro[T]) copyRows(p *product[T], l, kb, i, mb, height int, dst []T, stride int) {
+	for r := range height {
+		row := dst[r*stride : r*stride+kb]
+		if r >= mb {
+			clear(row)
+			continue
 		}
-	default:
-		for ii := range mb {
-			from := p.a[(i+ii)*p.ars+l*p.acs:]
-			if p.acs == 1 {
-				for t, v := range from[:kb] {
-					dst[t*height+ii] = v
-				}
-				continue
-			}
-			for t := range kb {
-				dst[t*height+ii] = from[t*p.acs]
+		from := p.a[(i+r)*p.ars+l*p.acs:]
+		if p.acs == 1 {
+			copy(row, from)
+		} else {
+			for t := range row {
+				row[t] = from[t*p.acs]
 			}
 		}
-	}
-	if p.alpha != 1 {
-		for t := range dst {
-			dst[t] *= p.alpha
+		if p.alpha != 1 {
+			for t := range row {
+				row[t] *= p.alpha
+			}
 		}
 	}
 }
