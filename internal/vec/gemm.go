@@ -25,6 +25,7 @@ type micro[T float32 | float64] struct {
 	nc        int                                                 // columns of a block: kc×nc numbers fit the L2 cache
 	size      int                                                 // bytes of a number
 	free      chan *panels[T]                                     // not in use; never given back to the collector
+	buffers   chan []T                                            // for strips, not in use
 }
 
 // microKernel computes a tile of C as A·B, or adds to it. A's element (i, l) stands i·ars +
@@ -34,12 +35,7 @@ type microKernel[T float32 | float64] func(k int, a *T, ars, acs int, b *T, ldb 
 // panels is the memory of one goroutine.
 type panels[T float32 | float64] struct {
 	a, b, tile []T
-	from, to   int // rows of Aᵀ that a holds as strips
 }
-
-// strips is how many strips of Aᵀ are packed together: what lies in a row of it beside a
-// strip comes with it from memory.
-const strips = 4
 
 // fewestRows is how many rows a task has at least, for packing B to pay.
 const fewestRows = 256
@@ -57,6 +53,7 @@ type product[T float32 | float64] struct {
 	b        []T
 	brs, bcs int
 	packed   []T // B in panels of nr columns, in place of b
+	strips   []T // the rows of αA, if not nil, as strips of mr, but for those left over
 	add      bool
 	c        []T
 	wide     []float64 // in place of c: to be added to, by blocks of kc
@@ -103,6 +100,69 @@ func (mk *micro[T]) multiply(p product[T]) {
 		}
 		return
 	}
+	if p.ars == 1 && p.acs > 1 && p.m >= mk.mr && mk.strip != nil && p.packed == nil {
+		mk.multiplyStrips(p)
+		return
+	}
+	mk.compute(p)
+}
+
+// multiplyStrips is multiply for a transposed A, whose rows are spread over memory: for each
+// block of the inner dimension, all of them are first packed, which goes through A in order.
+func (mk *micro[T]) multiplyStrips(p product[T]) {
+	full := p.m / mk.mr
+	kc := mk.block(p.k)
+	buffer := mk.buffer(full * mk.mr * kc)
+	q := p
+	for l := 0; l < p.k; l += kc {
+		q.k = min(kc, p.k-l)
+		q.a, q.b, q.add = p.a[l*p.acs:], p.b[l*p.brs:], p.add || l > 0
+		q.strips = buffer[:full*mk.mr*q.k]
+		Parallel(full, 16, func(lo, hi int) {
+			for hi > lo {
+				count := min(4, hi-lo) // what one call does, not more: it cannot be interrupted
+				mk.strip(&q.strips[lo*mk.mr*q.k], &q.a[lo*mk.mr], q.k, q.acs*mk.size, count, mk.mr*q.k*mk.size)
+				lo += count
+			}
+		})
+		if p.alpha != 1 {
+			for t := range q.strips {
+				q.strips[t] *= p.alpha
+			}
+		}
+		if l+kc < p.k {
+			q.after = nil
+		} else {
+			q.after = p.after
+		}
+		mk.compute(q)
+	}
+	select {
+	case mk.buffers <- buffer:
+	default:
+	}
+}
+
+// block is the length of the blocks of an inner dimension of k: all about as long.
+func (mk *micro[T]) block(k int) int {
+	blocks := (k + mk.kc - 1) / mk.kc
+	return (k + blocks - 1) / blocks
+}
+
+// buffer is memory for n numbers, to be given back to mk.buffers.
+func (mk *micro[T]) buffer(n int) []T {
+	select {
+	case b := <-mk.buffers:
+		if len(b) >= n {
+			return b
+		}
+	default:
+	}
+	return aligned[T](n)
+}
+
+// compute is multiply for an A that is packed or that can be read as it is.
+func (mk *micro[T]) compute(p product[T]) {
 	threads := Threads()
 	if p.m*p.n*p.k < smallWork {
 		threads = 1
@@ -132,7 +192,7 @@ func (mk *micro[T]) cut(p *product[T], threads int) grid {
 	if threads > 1 {
 		tasks := 4 * threads
 		if p.part != full {
-			tasks *= 2
+			tasks *= 4 // they differ in size
 		}
 		g.rows = max(1, min((tasks+g.cols-1)/g.cols, p.m/fewestRows))
 	}
@@ -165,7 +225,7 @@ func (mk *micro[T]) get() *panels[T] {
 		return w
 	default:
 		return &panels[T]{
-			a:    aligned[T](max(strips*mk.mr*mk.kc, mk.mr*mk.copied())),
+			a:    aligned[T](mk.mr * mk.copied()),
 			b:    aligned[T](mk.kc * mk.nc),
 			tile: aligned[T](mk.mr * mk.nr),
 		}
@@ -201,15 +261,12 @@ func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
 	}
 	// A few rows do not pay for packing B.
 	direct := p.packed == nil && p.m <= mk.mr && p.bcs == 1
-	// All blocks of the inner dimension are about as long.
-	blocks := (p.k + mk.kc - 1) / mk.kc
-	kc := (p.k + blocks - 1) / blocks
+	kc := mk.block(p.k)
 	for l := 0; l < p.k; l += kc {
 		kb := min(kc, p.k-l)
 		if !direct && p.packed == nil {
 			mk.packB(p, l, kb, j0, j1, w.b)
 		}
-		w.from, w.to = 0, 0
 		for i := i0; i < i1; i += mk.mr {
 			mb := min(mk.mr, i1-i)
 			if some, _ := p.part.relation(i, i+mb, j0, j1); !some {
@@ -219,7 +276,7 @@ func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
 			if mb == 1 {
 				kernel, height = mk.row, 1
 			}
-			a, ars, acs := mk.left(p, l, kb, i, i1, mb, height, w)
+			a, ars, acs := mk.left(p, l, kb, i, mb, height, w.a)
 			for j := j0; j < j1; j += mk.nr {
 				nb := min(mk.nr, j1-j)
 				some, all := p.part.relation(i, i+mb, j, j+nb)
@@ -257,34 +314,21 @@ func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
 	}
 }
 
-// left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are, or copied and filled
-// up with rows of zeros to the given height, or, of Aᵀ, packed as strips. Rows up to i1 will
-// be asked for next.
-func (mk *micro[T]) left(p *product[T], l, kb, i, i1, mb, height int, w *panels[T]) (a *T, ars, acs int) {
+// left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are or packed, or copied
+// and filled up with rows of zeros to the given height.
+func (mk *micro[T]) left(p *product[T], l, kb, i, mb, height int, dst []T) (a *T, ars, acs int) {
 	// Rows that are a multiple of 4 KB apart fight for the same few places of the L1 cache,
 	// which matters where they are read for many columns.
 	crowded := p.ars*mk.size%4096 == 0 && mb > 1 && p.n > 4*mk.nr
-	if p.alpha == 1 && mb == height && p.acs == 1 && !crowded {
+	switch {
+	case p.strips != nil && mb == mk.mr:
+		return &p.strips[i*kb], mk.size, mk.mr * mk.size
+	case p.alpha == 1 && mb == height && p.acs == 1 && !crowded:
 		return &p.a[i*p.ars+l], p.ars * mk.size, mk.size
 	}
-	if p.ars != 1 || mb < mk.mr || mk.strip == nil {
-		w.to = 0
-		stride := mk.copied()
-		mk.copyRows(p, l, kb, i, mb, height, w.a, stride)
-		return &w.a[0], stride * mk.size, mk.size
-	}
-	size := kb * mk.mr
-	if i < w.from || i >= w.to {
-		count := min(strips, (i1-i)/mk.mr)
-		w.from, w.to = i, i+count*mk.mr
-		mk.strip(&w.a[0], &p.a[i+l*p.acs], kb, p.acs*mk.size, count, size*mk.size)
-		if p.alpha != 1 {
-			for t := range w.a[:count*size] {
-				w.a[t] *= p.alpha
-			}
-		}
-	}
-	return &w.a[(i-w.from)*kb], mk.size, mk.mr * mk.size
+	stride := mk.copied()
+	mk.copyRows(p, l, kb, i, mb, height, dst, stride)
+	return &dst[0], stride * mk.size, mk.size
 }
 
 // store writes or adds a tile that is not whole, or not of C's kind.
@@ -404,7 +448,7 @@ func portableKernels() {
 
 func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride, count, next int), sparse func(n int, idx *int32, val, panel, c *T)) {
 	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse, mk.widen = mr, nr, tile, row, strip, sparse, nil
-	mk.free = make(chan *panels[T], 64)
+	mk.free, mk.buffers = make(chan *panels[T], 64), make(chan []T, 16)
 }
 
 // portable is the 4×4 micro-kernel in Go.
