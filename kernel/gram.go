@@ -187,9 +187,16 @@ func (g *Gram) values(r, lo int, s []float64) {
 			s[c] = max(0, g.xNorm[r]+g.yNorm[lo+c]-2*dot)
 		}
 	}
-	for c := range s {
-		s[c] = g.kernel.of(s[c])
+	if g.kernel.Name == "poly" {
+		for c := range s {
+			s[c] = g.kernel.of(s[c])
+		}
+		return
 	}
+	for c := range s {
+		s[c] *= -g.kernel.Gamma
+	}
+	vec.Exp64(s, s)
 }
 
 // distance1 is ‖x-y‖₁, in four sums so that they do not wait for each other.

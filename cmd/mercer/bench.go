@@ -106,7 +106,7 @@ type bench struct {
 // result does work units of work a call.
 type benchCase struct {
 	name, shape string
-	unit        string  // GFLOP/s, GB/s, or ns of something
+	unit        string  // GFLOP/s, GB/s, or ns or us of something
 	work        float64 // floating-point operations, bytes or numbers in a call
 	issue       float64 // instructions' worth of floating-point operations or bytes in a call, of which the peak says how many are possible; 0: work
 	peak        string  // f32, f64, read, triad
@@ -167,10 +167,13 @@ func (b *bench) measure(c benchCase, threads int) benchResult {
 		shares = append(shares, issue/s/1e9/peak)
 	}
 	r := benchResult{Name: c.name, Shape: c.shape, Threads: threads, Unit: c.unit, Share: median(shares)}
-	if strings.HasPrefix(c.unit, "ns") {
-		r.Value = median(seconds) * 1e9 / c.work
-	} else {
-		r.Value = c.work / median(seconds) / 1e9
+	switch took := median(seconds); c.unit[:2] {
+	case "ns":
+		r.Value = took * 1e9 / c.work
+	case "us":
+		r.Value = took * 1e6 / c.work
+	default:
+		r.Value = c.work / took / 1e9
 	}
 	return r
 }

@@ -20,7 +20,7 @@ func benchCases(small bool) []benchCase {
 		}
 		return n
 	}
-	for _, s := range [][3]int{{4096, 784, 4096}, {4096, 64, 4096}, {1024, 22, 1024}} {
+	for _, s := range [][3]int{{4096, 784, 4096}, {4096, 784, 2048}, {4096, 64, 4096}, {1024, 22, 1024}} {
 		m, k, n := size(s[0]), size(s[1]), size(s[2])
 		shape := fmt.Sprintf("%dx%dx%d", m, k, n)
 		flops := 2 * float64(m) * float64(k) * float64(n)
@@ -104,6 +104,7 @@ func benchCases(small bool) []benchCase {
 			}})
 		}
 	}
+	cases = append(cases, mapCases(size)...)
 	dot := numbers * 2
 	for _, c := range []benchCase{
 		{name: "dot32", shape: fmt.Sprint(dot), peak: "f32", make: func() func() {
@@ -124,6 +125,73 @@ func benchCases(small bool) []benchCase {
 		return func() { vec.Dot32(x, y) }
 	}})
 	return cases
+}
+
+// mapCases are the work of whole maps on rows of 784 or 1,024 dimensions. Outputs are few
+// rows that stay in the cache, but for rff's.
+func mapCases(size func(int) int) []benchCase {
+	var cases []benchCase
+	const rows = 16
+
+	// rff in the pair form: a product whose tiles are turned into sines and cosines.
+	n, d, m := size(4096), 784, size(2048)
+	cases = append(cases, benchCase{name: "rff", shape: fmt.Sprintf("%d->%d", d, 2*m), unit: "us/row", work: float64(n), issue: 2 * float64(n) * float64(m) * float64(d+18), peak: "f32", parallel: true, make: func() func() {
+		x, w, z := normal32(n*d), vec.Pack32(d, m, normal32(d*m), m), make([]float32, n*2*m)
+		return func() {
+			w.Multiply(n, x, d, z[m:], 2*m, func(i, j, rows, cols int) {
+				for r := i; r < i+rows; r++ {
+					sin := z[r*2*m+m+j:][:cols]
+					vec.SinCos32(sin, z[r*2*m+j:][:cols], sin, 0.02)
+				}
+			})
+		}
+	}})
+
+	// sorf in the pair form: blocks of 1,024 frequencies by three rounds of signs and
+	// Hadamard's matrix, then sines and cosines.
+	const block = 1024
+	stages := math.Log2(block)
+	cases = append(cases, benchCase{name: "sorf", shape: fmt.Sprintf("%d->%d", d, 4*block), unit: "us/row", work: rows, issue: 2 * rows * 2 * block * (3*stages + 18), peak: "f32", make: func() func() {
+		const m = 2 * block
+		x, signs, scales, z := normal32(rows*d), signs32(3*m), normal32(m), make([]float32, rows*2*m)
+		return func() {
+			vec.HD32(rows, block, m, d, signs, scales, x, d, z[m:], 2*m)
+			for r := range rows {
+				sin := z[r*2*m+m:][:m]
+				vec.SinCos32(sin, z[r*2*m:][:m], sin, 0.02)
+			}
+		}
+	}})
+
+	// fastfood in the phase form: blocks of 1,024 frequencies by signs, Hadamard's matrix, a
+	// permutation, normal numbers, Hadamard's matrix and scales, then cosines.
+	cases = append(cases, benchCase{name: "fastfood", shape: fmt.Sprintf("%d->%d", block, 16*block), unit: "us/row", work: rows, issue: 2 * rows * 16 * block * (2*stages + 2 + 12), peak: "f32", make: func() func() {
+		const m = 16 * block
+		x, b, g, s := normal32(rows*block), signs32(m), normal32(m), normal32(m)
+		p, z, work := make([]int32, m), make([]float32, rows*m), make([]float32, vec.FastfoodWork(block))
+		for i := range 16 {
+			for j, at := range random.New(1, "bench", uint64(i)).Perm(block) {
+				p[i*block+j] = int32(at)
+			}
+		}
+		for i := range s {
+			s[i] /= block
+		}
+		return func() {
+			vec.Fastfood32(rows, block, m, block, b, p, g, s, x, block, z, m, work)
+			vec.Cos32(z, z, 0.01)
+		}
+	}})
+	return cases
+}
+
+func signs32(n int) []float32 {
+	s := make([]float32, n)
+	r := random.New(1, "bench")
+	for i := range s {
+		s[i] = float32(r.Sign())
+	}
+	return s
 }
 
 // dominant is a symmetric matrix of order n that is positive definite as its diagonal
