@@ -19,7 +19,7 @@ import (
 // [1 + ½k(2Δ) - k(Δ)²]/D.
 //
 // Transforming a row takes O(dm) operations, a sparse one O(nnz·m), for m frequencies; the
-// map holds 4dm bytes and works in dst alone.
+// map holds 4dm bytes (twice that while it is drawn) and works in dst alone.
 type fourier struct {
 	features int
 	w        *vec.Packed[float32] // d×m: column j is ω_j

@@ -265,8 +265,4 @@ func mean(x []float64, n, k int) []float64 {
 	return m
 }
 
-func add(dst, x []float64) {
-	for j, v := range x {
-		dst[j] += v
-	}
-}
+func add(dst, x []float64) { vec.Axpy64(1, x, dst) }
