@@ -21,8 +21,8 @@ type micro[T float32 | float64] struct {
 	strip     func(dst, src *T, rows, stride, count, next int)    // mr numbers of each row, for count strips
 	widen     func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
 	sparse    func(n int, idx *int32, val, panel, c *T)           // c += Σ val[t]·panel[idx[t]], nr numbers
-	kc        int                                                 // inner dimension of a block: an A panel fits the L1 cache
-	nc        int                                                 // columns of a block: kc×nc numbers fit the L2 cache
+	kc        int                                                 // most of the inner dimension in a block: an A panel fits the L1 cache
+	nc        int                                                 // columns of a block of kc: kc×nc numbers fit the L2 cache
 	size      int                                                 // bytes of a number
 	free      chan *panels[T]                                     // not in use; never given back to the collector
 	buffers   chan []T                                            // for strips, not in use
@@ -182,13 +182,18 @@ func (mk *micro[T]) compute(p product[T]) {
 // grid is how C is cut into blocks, a task each: one column of blocks after the other, since
 // those of a column share B.
 type grid struct {
-	height     int // rows of a block
-	rows, cols int // blocks
+	height, width int // of a block
+	rows, cols    int // blocks
 }
+
+// widest is how many columns a block has at most, however short the inner dimension is.
+const widest = 2048
+
 
 // cut makes as few rows of blocks as keep all goroutines busy to the end.
 func (mk *micro[T]) cut(p *product[T], threads int) grid {
-	g := grid{cols: (p.n + mk.nc - 1) / mk.nc, rows: 1}
+	width := min(widest, mk.kc*mk.nc/mk.block(p.k)) / mk.nr * mk.nr
+	g := grid{rows: 1, width: width, cols: (p.n + width - 1) / width}
 	if threads > 1 {
 		tasks := 4 * threads
 		if p.part != full {
@@ -255,7 +260,7 @@ func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
 		col = g.cols - 1 - col // those with the most work first
 	}
 	i0, i1 := row*g.height, min((row+1)*g.height, p.m)
-	j0, j1 := col*mk.nc, min((col+1)*mk.nc, p.n)
+	j0, j1 := col*g.width, min((col+1)*g.width, p.n)
 	if some, _ := p.part.relation(i0, i1, j0, j1); !some {
 		return
 	}
@@ -425,8 +430,8 @@ func (mk *micro[T]) packB(p *product[T], l, kb, j0, j1 int, dst []T) {
 
 // The sizes of blocks are the same for all micro-kernels, and so are the sums.
 const (
-	kc32, kc64 = 832, 416
-	nc32, nc64 = 448, 448
+	kc32, kc64 = 560, 280
+	nc32, nc64 = 512, 512
 )
 
 var (
