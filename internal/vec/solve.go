@@ -105,6 +105,9 @@ func CholeskySolve(n int, a []float64, lda int, k int, b []float64, ldb int) boo
 	if !Cholesky(n, a, lda) {
 		return false
 	}
+	if k == 0 {
+		return true
+	}
 	solveUpperT(n, a, lda, k, b, ldb)
 	solveUpper(n, a, lda, k, b, ldb)
 	for i := range n {
