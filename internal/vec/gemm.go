@@ -100,11 +100,25 @@ func (mk *micro[T]) multiply(p product[T]) {
 		}
 		return
 	}
+	p.check()
 	if p.ars == 1 && p.acs > 1 && p.m >= mk.mr && mk.strip != nil && p.packed == nil {
 		mk.multiplyStrips(p)
 		return
 	}
 	mk.compute(p)
+}
+
+// check panics where a matrix does not lie within its slice: the kernels do not look.
+func (p *product[T]) check() {
+	_ = p.a[(p.m-1)*p.ars+(p.k-1)*p.acs]
+	if p.packed == nil {
+		_ = p.b[(p.k-1)*p.brs+(p.n-1)*p.bcs]
+	}
+	if end := (p.m-1)*p.ldc + p.n - 1; p.wide != nil {
+		_ = p.wide[end]
+	} else {
+		_ = p.c[end]
+	}
 }
 
 // multiplyStrips is multiply for a transposed A, whose rows are spread over memory: for each
