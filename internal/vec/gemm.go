@@ -43,6 +43,9 @@ const fewestRows = 256
 // smallWork is how many multiplications are not worth a second goroutine.
 const smallWork = 1 << 22
 
+// work is how many multiplications a product takes, which an int of 32 bits may not hold.
+func work(m, n, k int) int64 { return int64(m) * int64(n) * int64(k) }
+
 // product describes C = αA·B or C += αA·B with A m×k, B k×n, element (i, l) of A at
 // a[i*ars+l*acs], of B (l, j) at b[l*brs+j*bcs], C row-major.
 type product[T float32 | float64] struct {
@@ -178,7 +181,7 @@ func (mk *micro[T]) buffer(n int) []T {
 // compute is multiply for an A that is packed or that can be read as it is.
 func (mk *micro[T]) compute(p product[T]) {
 	threads := Threads()
-	if p.m*p.n*p.k < smallWork {
+	if work(p.m, p.n, p.k) < smallWork {
 		threads = 1
 	}
 	g := mk.cut(&p, threads)
