@@ -4,7 +4,7 @@ import "testing"
 
 // spans are all short lengths and those around what one call of a kernel gets.
 func spans() []int {
-	n := []int{127, 128, 129, 255, 256, 257, 1<<14 - 1, 1 << 14, 1<<14 + 1, 1<<15 - 1, 1 << 15, 1<<15 + 65}
+	n := []int{127, 128, 129, 255, 256, 257, 1<<13 - 1, 1 << 13, 1<<13 + 1, 1<<14 + 1, 1<<15 - 1, 1 << 15, 1<<15 + 65}
 	for i := range 71 {
 		n = append(n, i)
 	}
