@@ -2,8 +2,13 @@
 
 package vec
 
-// longestDot is how many elements one call of a kernel gets: it cannot be interrupted.
+// longestDot is how many elements one call of a kernel gets: it cannot be interrupted. It
+// decides the bits of longer dot products.
 const longestDot = 1 << 15
+
+// longestAxpy is the same for scaled sums. It is shorter, since pages that were never touched
+// interrupt a call twice, to be read and to be written.
+const longestAxpy = 1 << 13
 
 // These treat the first elements, as many as one call may and the block allows, and say how
 // many they are.
@@ -20,7 +25,7 @@ func dotBlocks32(x, y []float32) (sum float32, n int) {
 }
 
 func axpyBlocks32(alpha float32, x []float32, y []float32) (n int) {
-	n = min(len(x), longestDot) &^ 15
+	n = min(len(x), longestAxpy) &^ 15
 	switch {
 	case n == 0:
 	case level == avx512:
@@ -43,7 +48,7 @@ func dotBlocks64(x, y []float64) (sum float64, n int) {
 }
 
 func axpyBlocks64(alpha float64, x []float64, y []float64) (n int) {
-	n = min(len(x), longestDot) &^ 7
+	n = min(len(x), longestAxpy) &^ 7
 	switch {
 	case n == 0:
 	case level == avx512:
@@ -66,7 +71,7 @@ func dotBlocksWide(x, y []float32) (sum float64, n int) {
 }
 
 func axpyBlocksWide(alpha float64, x []float32, y []float64) (n int) {
-	n = min(len(x), longestDot) &^ 7
+	n = min(len(x), longestAxpy) &^ 7
 	switch {
 	case n == 0:
 	case level == avx512:

@@ -68,8 +68,9 @@ const (
 // group is a multiple of the elements that any kernel treats together.
 const group = 64
 
-// mostAtOnce is how many elements one call of a kernel gets: assembly cannot be interrupted.
-const mostAtOnce = 1 << 14
+// mostAtOnce is how many elements one call of a kernel gets: assembly cannot be interrupted,
+// and most of the time of a call may go to the first touch of pages.
+const mostAtOnce = 1 << 13
 
 // apply32 computes a function over x; dst2 is for the cosines beside the sines.
 func apply32(f function, dst, dst2, x []float32, scale float32) {

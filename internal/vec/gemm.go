@@ -43,6 +43,9 @@ const fewestRows = 256
 // smallWork is how many multiplications are not worth a second goroutine.
 const smallWork = 1 << 22
 
+// work is how many multiplications a product takes, which an int of 32 bits may not hold.
+func work(m, n, k int) int64 { return int64(m) * int64(n) * int64(k) }
+
 // product describes C = αA·B or C += αA·B with A m×k, B k×n, element (i, l) of A at
 // a[i*ars+l*acs], of B (l, j) at b[l*brs+j*bcs], C row-major.
 type product[T float32 | float64] struct {
@@ -100,11 +103,25 @@ func (mk *micro[T]) multiply(p product[T]) {
 		}
 		return
 	}
+	p.check()
 	if p.ars == 1 && p.acs > 1 && p.m >= mk.mr && mk.strip != nil && p.packed == nil {
 		mk.multiplyStrips(p)
 		return
 	}
 	mk.compute(p)
+}
+
+// check panics where a matrix does not lie within its slice: the kernels do not look.
+func (p *product[T]) check() {
+	_ = p.a[(p.m-1)*p.ars+(p.k-1)*p.acs]
+	if p.packed == nil {
+		_ = p.b[(p.k-1)*p.brs+(p.n-1)*p.bcs]
+	}
+	if end := (p.m-1)*p.ldc + p.n - 1; p.wide != nil {
+		_ = p.wide[end]
+	} else {
+		_ = p.c[end]
+	}
 }
 
 // multiplyStrips is multiply for a transposed A, whose rows are spread over memory: for each
@@ -164,7 +181,7 @@ func (mk *micro[T]) buffer(n int) []T {
 // compute is multiply for an A that is packed or that can be read as it is.
 func (mk *micro[T]) compute(p product[T]) {
 	threads := Threads()
-	if p.m*p.n*p.k < smallWork {
+	if work(p.m, p.n, p.k) < smallWork {
 		threads = 1
 	}
 	g := mk.cut(&p, threads)

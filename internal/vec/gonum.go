@@ -9,7 +9,8 @@ import (
 // kernels of this package, the rest gonum's own. gonum's lapack works on what blas64.Use was
 // given last, for the whole program: only a program may do that, never a package.
 //
-// Matrices may not overlap. Wrong arguments make it panic as gonum does.
+// Matrices may not overlap. Wrong arguments make it panic as gonum does. The smallest products
+// are gonum's own, which sums in another order: a row's bits depend on how many rows there are.
 type BLAS64 struct{ gonum.Implementation }
 
 // BLAS32 is gonum's blas.Float32 with level 3 by the kernels of this package, as BLAS64.

@@ -4,7 +4,7 @@ import "gonum.org/v1/gonum/blas"
 
 // Dgemm computes C = αA·B + βC, with A and B as they are or transposed: C m×n, k products.
 func (b BLAS64) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, x []float64, ldx int, beta float64, c []float64, ldc int) {
-	if !gemmFits(tA, tB, m, n, k, len(a), lda, len(x), ldx, len(c), ldc) || m*n*k <= smallProduct {
+	if !gemmFits(tA, tB, m, n, k, len(a), lda, len(x), ldx, len(c), ldc) || work(m, n, k) <= smallProduct {
 		b.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
 	}
@@ -14,7 +14,7 @@ func (b BLAS64) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []flo
 
 // Dsyrk computes a triangle of C = αA·Aᵀ + βC, or of αAᵀ·A + βC: C n×n, k products.
 func (b BLAS64) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || n*n*k <= smallProduct {
+	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || work(n, n, k) <= smallProduct {
 		b.Implementation.Dsyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -25,7 +25,7 @@ func (b BLAS64) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a
 
 // Dsyr2k computes a triangle of C = αA·Bᵀ + αB·Aᵀ + βC, or of αAᵀ·B + αBᵀ·A + βC.
 func (b BLAS64) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, x []float64, ldx int, beta float64, c []float64, ldc int) {
-	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || !rankFits(ul, t, n, k, len(x), ldx, len(c), ldc) || n*n*k <= smallProduct {
+	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || !rankFits(ul, t, n, k, len(x), ldx, len(c), ldc) || work(n, n, k) <= smallProduct {
 		b.Implementation.Dsyr2k(ul, t, n, k, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
 	}
@@ -41,7 +41,7 @@ func (b BLAS64) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []fl
 	if s == blas.Left {
 		na = m
 	}
-	if !triangularFits(s, ul, blas.NoTrans, blas.NonUnit, m, n, na, len(a), lda, len(x), ldx) || len(c) < (m-1)*ldc+n || ldc < n || m*n*na <= smallProduct {
+	if !triangularFits(s, ul, blas.NoTrans, blas.NonUnit, m, n, na, len(a), lda, len(x), ldx) || len(c) < (m-1)*ldc+n || ldc < n || work(m, n, na) <= smallProduct {
 		b.Implementation.Dsymm(s, ul, m, n, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
 	}
@@ -85,7 +85,7 @@ func (b BLAS64) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag,
 
 // Sgemm computes C = αA·B + βC, with A and B as they are or transposed: C m×n, k products.
 func (b BLAS32) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, x []float32, ldx int, beta float32, c []float32, ldc int) {
-	if !gemmFits(tA, tB, m, n, k, len(a), lda, len(x), ldx, len(c), ldc) || m*n*k <= smallProduct {
+	if !gemmFits(tA, tB, m, n, k, len(a), lda, len(x), ldx, len(c), ldc) || work(m, n, k) <= smallProduct {
 		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
 	}
@@ -95,7 +95,7 @@ func (b BLAS32) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []flo
 
 // Ssyrk computes a triangle of C = αA·Aᵀ + βC, or of αAᵀ·A + βC: C n×n, k products.
 func (b BLAS32) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
-	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || n*n*k <= smallProduct {
+	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || work(n, n, k) <= smallProduct {
 		b.Implementation.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -106,7 +106,7 @@ func (b BLAS32) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a
 
 // Ssyr2k computes a triangle of C = αA·Bᵀ + αB·Aᵀ + βC, or of αAᵀ·B + αBᵀ·A + βC.
 func (b BLAS32) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, x []float32, ldx int, beta float32, c []float32, ldc int) {
-	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || !rankFits(ul, t, n, k, len(x), ldx, len(c), ldc) || n*n*k <= smallProduct {
+	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || !rankFits(ul, t, n, k, len(x), ldx, len(c), ldc) || work(n, n, k) <= smallProduct {
 		b.Implementation.Ssyr2k(ul, t, n, k, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
 	}
@@ -122,7 +122,7 @@ func (b BLAS32) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []fl
 	if s == blas.Left {
 		na = m
 	}
-	if !triangularFits(s, ul, blas.NoTrans, blas.NonUnit, m, n, na, len(a), lda, len(x), ldx) || len(c) < (m-1)*ldc+n || ldc < n || m*n*na <= smallProduct {
+	if !triangularFits(s, ul, blas.NoTrans, blas.NonUnit, m, n, na, len(a), lda, len(x), ldx) || len(c) < (m-1)*ldc+n || ldc < n || work(m, n, na) <= smallProduct {
 		b.Implementation.Ssymm(s, ul, m, n, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
 	}

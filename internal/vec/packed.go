@@ -18,7 +18,8 @@ func Pack64(k, n int, b []float64, ldb int) *Packed[float64] { return pack(micro
 func pack[T float32 | float64](mk *micro[T], k, n int, b []T, ldb int) *Packed[T] {
 	nr := mk.nr
 	p := &Packed[T]{mk: mk, k: k, n: n, panels: aligned[T]((n + nr - 1) / nr * nr * k)}
-	if k > 0 {
+	if k > 0 && n > 0 {
+		_ = b[(k-1)*ldb+n-1] // panics here, not on another goroutine
 		Parallel((n+nr-1)/nr, 1, func(lo, hi int) {
 			q := product[T]{b: b, brs: ldb, bcs: 1}
 			mk.packB(&q, 0, k, lo*nr, min(hi*nr, n), p.panels[lo*nr*k:])

@@ -1,5 +1,7 @@
 package vec
 
+import "sync/atomic"
+
 // What the machine can do at most at the level in use, by loops that do nothing else. Each
 // function is for one goroutine; several at once tell what several cores can do.
 
@@ -24,8 +26,9 @@ func multiplyAdds(n, float int) int {
 	return done
 }
 
-// peakSink keeps the compiler from dropping loops whose result nobody wants.
-var peakSink float64
+// peakSink keeps the compiler from dropping loops whose result nobody wants. It is of any
+// goroutine that comes by.
+var peakSink atomic.Uint64
 
 // fourChains does multiply-adds in Go, four chains of them.
 func fourChains[T float32 | float64](turns int) int {
@@ -33,7 +36,7 @@ func fourChains[T float32 | float64](turns int) int {
 	for range turns {
 		a, b, c, d = a*0.5+1, b*0.5+1, c*0.5+1, d*0.5+1
 	}
-	peakSink = float64(a + b + c + d)
+	peakSink.Store(uint64(a + b + c + d))
 	return 4 * turns
 }
 

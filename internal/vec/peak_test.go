@@ -2,6 +2,7 @@ package vec
 
 import (
 	"math/rand/v2"
+	"sync"
 	"testing"
 )
 
@@ -30,5 +31,16 @@ func TestPeakLoopsDoWhatTheySay(t *testing.T) {
 			}
 			Read(x)
 		}
+	})
+}
+
+// Several goroutines at once are what the loops are for; the race detector watches.
+func TestPeakLoopsOnSeveralGoroutines(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		var wait sync.WaitGroup
+		for range 4 {
+			wait.Go(func() { MultiplyAdds32(1000) })
+		}
+		wait.Wait()
 	})
 }

@@ -105,6 +105,9 @@ func CholeskySolve(n int, a []float64, lda int, k int, b []float64, ldb int) boo
 	if !Cholesky(n, a, lda) {
 		return false
 	}
+	if k == 0 {
+		return true
+	}
 	solveUpperT(n, a, lda, k, b, ldb)
 	solveUpper(n, a, lda, k, b, ldb)
 	for i := range n {
@@ -132,7 +135,8 @@ func QuadraticForms(q []float64, n int, a []float64, lda, k int, w []float64, ld
 				row := a[i*lda+i : i*lda+n]
 				for t := range sum {
 					x := w[t*ldw+i : t*ldw+n]
-					sum[t] += x[0] * (row[0]*x[0] + 2*Dot64(row[1:], x[1:]))
+					// The conversions keep machines from fusing, so that all round alike.
+					sum[t] += float64(x[0] * (float64(row[0]*x[0]) + 2*Dot64(row[1:], x[1:])))
 				}
 			}
 		}

@@ -101,6 +101,39 @@ func TestCholeskyRefusesIndefinite(t *testing.T) {
 	}
 }
 
+// Of a symmetric matrix, the triangle below the diagonal may hold anything, and still does.
+func TestSolversLeaveTheLowerTriangleAlone(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(11, 1))
+		for _, n := range []int{3, 33, 65, 100, 203} {
+			a, b := positive(r, n), numbers[float64](r, 3*n)
+			spoiled := append([]float64(nil), a...)
+			for i := range n {
+				for j := range i {
+					spoiled[i*n+j] = math.NaN()
+				}
+			}
+			forms, want := make([]float64, 3), make([]float64, 3)
+			QuadraticForms(forms, n, spoiled, n, 3, b, n)
+			QuadraticForms(want, n, a, n, 3, b, n)
+			x := append([]float64(nil), b...)
+			if !CholeskySolve(n, a, n, 3, b, 3) || !CholeskySolve(n, spoiled, n, 3, x, 3) {
+				t.Fatalf("n = %d: not positive definite", n)
+			}
+			for i := range x {
+				if x[i] != b[i] || forms[i%3] != want[i%3] {
+					t.Fatalf("n = %d: element %d of X is %g, want %g; forms %g, want %g", n, i, x[i], b[i], forms, want)
+				}
+			}
+			for i, v := range spoiled {
+				if below := i%n < i/n; below && v == v || !below && v != a[i] {
+					t.Fatalf("n = %d at %d, %d: %g, want %g", n, i/n, i%n, v, a[i])
+				}
+			}
+		}
+	})
+}
+
 func TestCholeskyIsTheSameOnAnyThreads(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 1))
 	const n = 700

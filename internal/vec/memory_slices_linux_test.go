@@ -1,0 +1,70 @@
+package vec
+
+import "testing"
+
+// spans are all short lengths and those around what one call of a kernel gets.
+func spans() []int {
+	n := []int{127, 128, 129, 255, 256, 257, 1<<13 - 1, 1 << 13, 1<<13 + 1, 1<<14 + 1, 1<<15 - 1, 1 << 15, 1<<15 + 65}
+	for i := range 71 {
+		n = append(n, i)
+	}
+	return n
+}
+
+// Not even a read goes beside a slice: it would end the test.
+func TestDotProductsStayWithinTheirSlices(t *testing.T) {
+	x32, y32 := newBorder[float32](t, 1<<18), newBorder[float32](t, 1<<18)
+	x64, y64 := newBorder[float64](t, 1<<19), newBorder[float64](t, 1<<19)
+	everyLevel(t, func(t *testing.T) {
+		for _, n := range spans() {
+			for _, end := range []bool{false, true} {
+				x, y, v, w := x32.slice(n, end), y32.slice(n, end), x64.slice(n, end), y64.slice(n, end)
+				Dot32(x, y)
+				DotWide(x, y)
+				Dot64(v, w)
+				Axpy32(1e-3, x, y)
+				AxpyWide(1e-3, x, w)
+				Axpy64(1e-3, v, w)
+			}
+		}
+	})
+}
+
+func TestElementaryFunctionsStayWithinTheirSlices(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		elementaryWithinBorders(t, elementary32)
+		elementaryWithinBorders(t, elementary64)
+	})
+}
+
+func elementaryWithinBorders[T float32 | float64](t *testing.T, functions map[string]func(dst, dst2, x []T)) {
+	x, y, z := newBorder[T](t, 1<<19), newBorder[T](t, 1<<19), newBorder[T](t, 1<<19)
+	for _, n := range spans() {
+		for _, end := range []bool{false, true} {
+			s := x.slice(n, end)
+			for i := range s {
+				s[i] = T(i%100) + 0.5
+			}
+			for _, huge := range []bool{false, true} {
+				if huge && n > 0 {
+					s[n-1] = 1e30
+				}
+				for _, f := range functions {
+					f(y.slice(n, end), z.slice(n, end), s)
+				}
+			}
+		}
+	}
+}
+
+func TestPeakLoopsStayWithinTheirSlices(t *testing.T) {
+	x, y, z := newBorder[float32](t, 1<<19), newBorder[float32](t, 1<<19), newBorder[float32](t, 1<<19)
+	everyLevel(t, func(t *testing.T) {
+		for _, n := range append(spans(), 1<<16-1, 1<<16, 1<<16+1) {
+			for _, end := range []bool{false, true} {
+				Read(x.slice(n, end))
+				Triad(z.slice(n, end), x.slice(n, end), y.slice(n, end))
+			}
+		}
+	})
+}
