@@ -154,11 +154,17 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 		}
 		mk.compute(q)
 	}
+	if len(buffer) > mostKept {
+		return
+	}
 	select {
 	case mk.buffers <- buffer:
 	default:
 	}
 }
+
+// mostKept is how many numbers a buffer may have to be kept for the next product.
+const mostKept = 1 << 23
 
 // block is the length of the blocks of an inner dimension of k: all about as long.
 func (mk *micro[T]) block(k int) int {
