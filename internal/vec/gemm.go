@@ -20,6 +20,7 @@ type micro[T float32 | float64] struct {
 	tile, row microKernel[T]
 	strip     func(dst, src *T, rows, stride, count, next int)    // mr numbers of each row, for count strips
 	widen     func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
+	expect    func(dst *float64, ldd, rows int)                   // brings what widen adds to to the cache
 	sparse    func(n int, idx *int32, val, panel, c *T)           // c += Σ val[t]·panel[idx[t]], nr numbers
 	kc        int                                                 // most of the inner dimension in a block: an A panel fits the L1 cache
 	nc        int                                                 // columns of a block of kc: kc×nc numbers fit the L2 cache
@@ -212,7 +213,6 @@ type grid struct {
 // widest is how many columns a block has at most, however short the inner dimension is.
 const widest = 2048
 
-
 // cut makes as few rows of blocks as keep all goroutines busy to the end.
 func (mk *micro[T]) cut(p *product[T], threads int) grid {
 	width := min(widest, mk.kc*mk.nc/mk.block(p.k)) / mk.nr * mk.nr
@@ -331,6 +331,9 @@ func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
 					}
 					kernel(kb, a, ars, acs, b, ldb, &p.c[i*p.ldc+j], p.ldc*mk.size, add)
 					continue
+				}
+				if whole && mk.expect != nil { // C is wide, and read while the products are computed
+					mk.expect(&p.wide[i*p.ldc+j], 8*p.ldc, mb)
 				}
 				kernel(kb, a, ars, acs, b, ldb, &w.tile[0], mk.nr*mk.size, 0)
 				mk.store(p, w.tile, i, j, mb, nb, p.add || l > 0, whole)
@@ -475,7 +478,7 @@ func portableKernels() {
 }
 
 func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride, count, next int), sparse func(n int, idx *int32, val, panel, c *T)) {
-	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse, mk.widen = mr, nr, tile, row, strip, sparse, nil
+	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse, mk.widen, mk.expect = mr, nr, tile, row, strip, sparse, nil, nil
 	mk.free, mk.buffers = make(chan *panels[T], 64), make(chan []T, 16)
 }
 

@@ -388,6 +388,23 @@ loop:
 	VZEROUPPER
 	RET
 
+// func expect32_avx512(dst *float64, ldd int, rows int)
+// Requires: MMX+
+TEXT ·expect32_avx512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	MOVQ rows+16(FP), DX
+
+loop:
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	ADDQ       CX, AX
+	DECQ       DX
+	JNZ        loop
+	RET
+
 // func tile64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·tile64_avx512(SB), NOSPLIT, $0-72
@@ -1004,6 +1021,21 @@ loop:
 	DECQ      BX
 	JNZ       loop
 	VZEROUPPER
+	RET
+
+// func expect32_avx2(dst *float64, ldd int, rows int)
+// Requires: MMX+
+TEXT ·expect32_avx2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	MOVQ rows+16(FP), DX
+
+loop:
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	DECQ       DX
+	JNZ        loop
 	RET
 
 // func tile64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *float64, ldc int, add int)

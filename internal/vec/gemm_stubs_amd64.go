@@ -29,6 +29,11 @@ func sparse32_avx512(n int, idx *int32, val *float32, panel *float32, c *float32
 //go:noescape
 func widen32_avx512(dst *float64, ldd int, src *float32, rows int)
 
+// expect32_avx512 prefetches a tile of float64.
+//
+//go:noescape
+func expect32_avx512(dst *float64, ldd int, rows int)
+
 // tile64_avx512 computes a 14×16 tile; gen describes its arguments.
 //
 //go:noescape
@@ -73,6 +78,11 @@ func sparse32_avx2(n int, idx *int32, val *float32, panel *float32, c *float32)
 //
 //go:noescape
 func widen32_avx2(dst *float64, ldd int, src *float32, rows int)
+
+// expect32_avx2 prefetches a tile of float64.
+//
+//go:noescape
+func expect32_avx2(dst *float64, ldd int, rows int)
 
 // tile64_avx2 computes a 6×8 tile; gen describes its arguments.
 //

@@ -177,6 +177,20 @@ func strip(s isa, n int) {
 	RET()
 }
 
+// expect brings the rows that widen will add to on their way to the cache.
+func expect(s isa, vectors int) {
+	s.define("expect", "func(dst *float64, ldd, rows int)", "prefetches a tile of float64.")
+	dst, ldd, rows := Load(Param("dst"), GP64()), Load(Param("ldd"), GP64()), Load(Param("rows"), GP64())
+	Label("loop")
+	for at := 0; at < 2*vectors*s.bytes; at += 64 {
+		PREFETCHT0(operand.Mem{Base: dst, Disp: at})
+	}
+	ADDQ(ldd, dst)
+	DECQ(rows)
+	JNZ(operand.LabelRef("loop"))
+	RET()
+}
+
 // widen adds rows of float32, two vectors wide and one behind the other, to rows of float64
 // that are ldd bytes apart.
 func widen(s isa, vectors int) {
@@ -250,6 +264,7 @@ func gemm() {
 		sparse(s, 2)
 		if s.float == 4 {
 			widen(s, 2)
+			expect(s, 2)
 		}
 	})
 }
