@@ -7,10 +7,6 @@
 // come in batches.
 package vec
 
-import "gonum.org/v1/gonum/blas/gonum"
-
-var impl gonum.Implementation
-
 // Gemm32 computes C = A·B for A m×k, B k×n, C m×n, row-major with strides lda, ldb, ldc. A
 // row of C depends on the same row of A and on B alone, to the bit.
 func Gemm32(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
