@@ -1,7 +1,6 @@
 package vec
 
 import (
-	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -232,19 +231,13 @@ func (mk *micro[T]) cut(p *product[T], threads int) grid {
 // parallel is multiply on several goroutines, each taking the next block of C.
 func (mk *micro[T]) parallel(p product[T], threads int, g grid) {
 	var next atomic.Int64
-	work := func() {
+	together(threads, func() {
 		w := mk.get()
 		defer mk.put(w)
 		for t := int(next.Add(1)) - 1; t < g.rows*g.cols; t = int(next.Add(1)) - 1 {
 			mk.task(&p, g, t, w)
 		}
-	}
-	var wait sync.WaitGroup
-	for range threads - 1 {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
+	})
 }
 
 func (mk *micro[T]) get() *panels[T] {

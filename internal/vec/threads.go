@@ -3,6 +3,7 @@ package vec
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // Threads is the number of goroutines that compute at the same time: GOMAXPROCS, which the
@@ -22,10 +23,70 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	}
 	step := (n + t - 1) / t
 	step = (step + grain - 1) / grain * grain
-	var wg sync.WaitGroup
-	for lo := step; lo < n; lo += step {
-		wg.Go(func() { f(lo, min(lo+step, n)) })
+	var next atomic.Int64
+	together(t, func() {
+		for hi := int(next.Add(int64(step))); hi-step < n; hi = int(next.Add(int64(step))) {
+			f(hi-step, min(hi, n))
+		}
+	})
+}
+
+// The pool: goroutines that live as long as the program and wait for work. One is started
+// when a caller could use it and fewer than Threads()-1 exist.
+var pool struct {
+	sync.Mutex
+	size int
+	// idle counts those that wait, or will before their next caller could know. A caller
+	// takes from it before it sends, so a send never waits and work never waits for a
+	// worker that is itself waiting for work: products inside products are safe.
+	idle atomic.Int64
+	work chan job
+}
+
+type job struct {
+	f    func()
+	done *sync.WaitGroup
+}
+
+// together runs f on the caller's goroutine and on as many of the pool as are idle, up to
+// threads in all, and returns when all have returned. f takes its share of the work from a
+// counter, so that it does not matter how many came.
+func together(threads int, f func()) {
+	var done sync.WaitGroup
+	if threads > 1 {
+		recruit()
 	}
-	f(0, min(step, n))
-	wg.Wait()
+	for range threads - 1 {
+		if pool.idle.Add(-1) < 0 {
+			pool.idle.Add(1)
+			break
+		}
+		done.Add(1)
+		pool.work <- job{f, &done}
+	}
+	f()
+	done.Wait()
+}
+
+// recruit lets the pool grow to Threads()-1, at most mostWorkers.
+func recruit() {
+	pool.Lock()
+	defer pool.Unlock()
+	if pool.work == nil {
+		pool.work = make(chan job, mostWorkers)
+	}
+	for want := min(Threads()-1, mostWorkers); pool.size < want; pool.size++ {
+		pool.idle.Add(1)
+		go serve(pool.work)
+	}
+}
+
+const mostWorkers = 1023
+
+func serve(work <-chan job) {
+	for j := range work {
+		j.f()
+		pool.idle.Add(1)
+		j.done.Done()
+	}
 }

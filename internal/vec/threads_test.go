@@ -3,6 +3,8 @@ package vec
 import (
 	"math/rand/v2"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -71,4 +73,50 @@ func TestAllProductsAndSolvesAreTheSameOnAnyThreads(t *testing.T) {
 		QuadraticForms(q, n, a, n, k, b, n)
 		return q
 	})
+}
+
+// Ranges inside ranges, from many callers at once: every element is covered once, nobody
+// waits for ever, and no more run at a time than callers and pool together.
+func TestThePoolServesNestedCallers(t *testing.T) {
+	const threads, callers, n = 4, 6, 97
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+	Parallel(threads, 1, func(lo, hi int) {}) // the pool exists
+	pool.Lock()
+	most := int64(pool.size + callers)
+	pool.Unlock()
+	var running, peak atomic.Int64
+	var wait sync.WaitGroup
+	for range callers {
+		wait.Go(func() {
+			for range 50 {
+				var covered [n * n]atomic.Int32
+				Parallel(n, 3, func(lo, hi int) {
+					for i := lo; i < hi; i++ {
+						Parallel(n, 5, func(from, to int) {
+							now := running.Add(1)
+							for old := peak.Load(); now > old && !peak.CompareAndSwap(old, now); old = peak.Load() {
+							}
+							for j := from; j < to; j++ {
+								covered[i*n+j].Add(1)
+							}
+							running.Add(-1)
+						})
+					}
+				})
+				for i := range covered {
+					if c := covered[i].Load(); c != 1 {
+						t.Errorf("element %d was covered %d times", i, c)
+						return
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if peak.Load() > most {
+		t.Errorf("%d ran at a time, at most %d should", peak.Load(), most)
+	}
+	if idle := pool.idle.Load(); idle != int64(pool.size) {
+		t.Errorf("%d of %d goroutines of the pool are idle at the end", idle, pool.size)
+	}
 }
