@@ -13,7 +13,7 @@ func BenchmarkTransform(b *testing.B) {
 	for _, c := range []struct{ rows, d, features int }{{512, 784, 4096}, {1, 784, 4096}, {4096, 20, 512}, {1, 20, 512}} {
 		for _, form := range []string{"pair", "phase"} {
 			b.Run(fmt.Sprintf("%s/rows=%d/d=%d/D=%d", form, c.rows, c.d, c.features), func(b *testing.B) {
-				m, err := New(Config{Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.01}, Features: c.features, Form: form}, c.d)
+				m, err := New(Config{Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.01}, Features: c.features, Options: Options{Form: form}}, c.d)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,22 +1,23 @@
 // Package feature maps rows to random features z(x) with z(x)·z(y) ≈ k(x, y), so that a
 // linear model on z does the work of a kernel machine on x, at linear cost.
+//
+// New draws a map that does not look at data; Fit fits any map, on a sample of rows.
 package feature
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"mercer/kernel"
 	"mercer/matrix"
 )
 
-// Config says which map is wanted. The same configuration gives the same map on every
-// machine and for ever.
+// Config says which map is wanted. The same configuration (and sample) gives the same map on
+// every machine and for ever.
 type Config struct {
-	// Map is the name of the map; "" means rff.
-	//	rff  random Fourier features of the rbf or laplacian kernel
-	//	orf  the same with orthogonal frequencies, of the rbf kernel: more accurate, above
-	//	     all between near rows, at the same cost
+	// Map is the name of the map, one of Names; "" means rff.
 	Map string `json:"map,omitempty"`
 
 	// Kernel is what the map approximates.
@@ -25,13 +26,62 @@ type Config struct {
 	// Features is D, the number of outputs.
 	Features int `json:"features"`
 
+	// Seed selects the random numbers.
+	Seed uint64 `json:"seed"`
+
+	Options
+
+	// Steps are the maps of a chain, one after the other, or of a sum, side by side.
+	Steps []Config `json:"steps,omitempty"`
+
+	// Weights are those of the kernels of a sum, each > 0; nil means 1 each.
+	Weights []float64 `json:"weights,omitempty"`
+}
+
+// Options are settings of single maps. The zero value of each is a good choice. To set one
+// that the map does not have is an error.
+type Options struct {
 	// Form of the Fourier features; "" means pair.
 	//	pair   √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2
 	//	phase  √(2/D)·cos(ω_j·x + b_j), j = 1 … D; a little less accurate
 	Form string `json:"form,omitempty"`
 
-	// Seed selects the random numbers.
-	Seed uint64 `json:"seed"`
+	// Radius of sorf's frequencies; "" means chi, which is unbiased. fixed gives all of them
+	// the same length, as in the paper, and a bias in few dimensions.
+	Radius string `json:"radius,omitempty"`
+
+	// Hash of the sketches; "" means pairwise, the hash functions of the papers. balanced
+	// fills all buckets alike, so that there are no collisions where D ≥ d.
+	Hash string `json:"hash,omitempty"`
+
+	// Entries of random projections: normal, or sparse for Achlioptas's 0 and ±√s; "" means
+	// the map's own choice.
+	Entries string `json:"entries,omitempty"`
+
+	// Sparsity is s ≥ 1: one in s of the sparse entries is not 0. 0 means the map's choice.
+	Sparsity float64 `json:"sparsity,omitempty"`
+
+	// Pool is m, how many vectors a map draws from, or how many rows of the sample it keeps;
+	// 0 means the map's choice.
+	Pool int `json:"pool,omitempty"`
+
+	// T is t, how many terms (or samples) an output adds up; 0 means the map's choice.
+	T int `json:"t,omitempty"`
+
+	// Reuse says how the vectors of a pool come together in outputs; "" means even, which
+	// uses all of them as often (repetition minimisation), random draws them.
+	Reuse string `json:"reuse,omitempty"`
+
+	// Complex makes a sketch complex inside and its output real: [Re, Im]. It has D/2 complex
+	// features and less variance at degrees of 3 and more.
+	Complex bool `json:"complex,omitempty"`
+
+	// Series are the coefficients a_0, a_1, … ≥ 0 of f(t) = Σ a_n tⁿ for maclaurin, whose
+	// kernel is then f(γ x·y), in place of those of the kernel.
+	Series []float64 `json:"series,omitempty"`
+
+	// Rank bounds how many principal components a map keeps; 0 means all.
+	Rank int `json:"rank,omitempty"`
 }
 
 // Map is a feature map. It never changes, and any number of goroutines may use it.
@@ -43,29 +93,172 @@ type Map interface {
 	// x.Len()×D. What a row gives does not depend on the rows around it, nor on the
 	// number of threads. It panics if a size is wrong.
 	Transform(dst *matrix.Dense, x matrix.Rows)
+
+	// Bytes is about how much memory the map holds.
+	Bytes() int64
 }
 
-var maps = []string{"rff", "orf"}
+// Fitted is a map that was fitted to data: to have it again, one needs its State.
+type Fitted interface {
+	Map
+
+	// State is what Restore takes: matrices by name. They must not be changed.
+	State() map[string]*matrix.Dense
+}
+
+// kind is a sort of map: how it is called and made.
+type kind struct {
+	name    string
+	about   string   // in a few words, for help
+	options []string // of Options, by the names of their JSON
+	dim     bool     // whether the map itself decides on D: Features may then be 0
+
+	// Exactly one of the two: make draws a map for rows of dim dimensions, fit fits one to the rows of a sample,
+	// and restore makes it again from its State.
+	make    func(cfg Config, dim int) (Map, error)
+	fit     func(cfg Config, sample matrix.Rows) (Fitted, error)
+	restore func(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error)
+}
+
+// kinds lists the maps. It is a function because chains make maps themselves.
+func kinds() []kind {
+	return slices.Concat(shiftInvariant(), sketches(), projections(), compositions())
+}
+
+// Names lists the maps, each with a few words about it.
+func Names() (names, about []string) {
+	for _, k := range kinds() {
+		names, about = append(names, k.name), append(about, k.about)
+	}
+	return names, about
+}
+
+func find(name string) (kind, error) {
+	if name == "" {
+		name = "rff"
+	}
+	all := kinds()
+	if i := slices.IndexFunc(all, func(k kind) bool { return k.name == name }); i >= 0 {
+		return all[i], nil
+	}
+	names, _ := Names()
+	return kind{}, fmt.Errorf("feature: %q is not a map; known are %s", name, strings.Join(names, ", "))
+}
+
+// NeedsSample says whether the map of a configuration is fitted to rows, so that New does not
+// make it.
+func NeedsSample(cfg Config) bool {
+	k, err := find(cfg.Map)
+	return err == nil && (k.fit != nil && k.make == nil || slices.ContainsFunc(cfg.Steps, NeedsSample))
+}
 
 // New draws the map of a configuration for rows of dim dimensions.
 func New(cfg Config, dim int) (Map, error) {
-	switch cfg.Map {
-	case "":
-		cfg.Map = "rff"
-	case "rff", "orf":
-	default:
-		return nil, fmt.Errorf("feature: %q is not a map; known are %s", cfg.Map, strings.Join(maps, ", "))
+	k, err := prepare(&cfg, dim)
+	if err != nil {
+		return nil, err
 	}
-	if err := cfg.Kernel.Validate(); err != nil {
-		return nil, fmt.Errorf("feature: map %s: %w", cfg.Map, err)
+	if NeedsSample(cfg) {
+		return nil, fmt.Errorf("feature: map %s is fitted to rows; it cannot be drawn without", cfg.Map)
+	}
+	return k.make(cfg, dim)
+}
+
+// Fit makes the map of a configuration for rows like those of sample, which only maps that
+// NeedsSample look at.
+func Fit(cfg Config, sample matrix.Rows) (Map, error) {
+	k, err := prepare(&cfg, sample.Dim())
+	if err != nil {
+		return nil, err
+	}
+	if !NeedsSample(cfg) {
+		return k.make(cfg, sample.Dim())
+	}
+	if sample.Len() == 0 {
+		return nil, fmt.Errorf("feature: map %s is fitted to rows, and there are none", cfg.Map)
+	}
+	return k.fit(cfg, sample)
+}
+
+// Restore makes a map that was fitted again, from its configuration and State. Maps that are
+// drawn take no state.
+func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (Map, error) {
+	k, err := prepare(&cfg, dim)
+	if err != nil {
+		return nil, err
+	}
+	if !NeedsSample(cfg) {
+		return k.make(cfg, dim)
+	}
+	return k.restore(cfg, dim, state)
+}
+
+// prepare checks what all maps have in common.
+func prepare(cfg *Config, dim int) (kind, error) {
+	k, err := find(cfg.Map)
+	if err != nil {
+		return k, err
+	}
+	cfg.Map = k.name
+	if err := cfg.foreign(k); err != nil {
+		return k, err
+	}
+	if cfg.Steps == nil {
+		if err := cfg.Kernel.Validate(); err != nil {
+			return k, fmt.Errorf("feature: map %s: %w", cfg.Map, err)
+		}
 	}
 	if dim < 1 {
-		return nil, fmt.Errorf("feature: map %s: rows of %d dimensions; 1 or more are needed", cfg.Map, dim)
+		return k, fmt.Errorf("feature: map %s: rows of %d dimensions; 1 or more are needed", cfg.Map, dim)
 	}
-	if cfg.Features < 1 {
-		return nil, fmt.Errorf("feature: map %s: features is %d; it must be 1 or more", cfg.Map, cfg.Features)
+	if cfg.Features < 1 && !(k.dim && cfg.Features == 0) {
+		return k, fmt.Errorf("feature: map %s: features is %d; it must be 1 or more", cfg.Map, cfg.Features)
 	}
-	return newFourier(cfg, dim)
+	return k, nil
+}
+
+// foreign reports an option that is set but does not belong to the map.
+func (cfg *Config) foreign(k kind) error {
+	for _, o := range cfg.set() {
+		if slices.Contains(k.options, o) {
+			continue
+		}
+		var have []string
+		for _, other := range kinds() {
+			if slices.Contains(other.options, o) {
+				have = append(have, other.name)
+			}
+		}
+		return fmt.Errorf("feature: map %s has no option %s; it belongs to %s", k.name, o, strings.Join(have, ", "))
+	}
+	return nil
+}
+
+// set lists the options that are set.
+func (o Options) set() []string {
+	var names []string
+	for name, set := range map[string]bool{
+		"form": o.Form != "", "radius": o.Radius != "", "hash": o.Hash != "", "entries": o.Entries != "",
+		"sparsity": o.Sparsity != 0, "pool": o.Pool != 0, "t": o.T != 0, "reuse": o.Reuse != "",
+		"complex": o.Complex, "series": o.Series != nil, "rank": o.Rank != 0,
+	} {
+		if set {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// maxBytes bounds what a map holds: what is larger is a mistake.
+const maxBytes = 1 << 40
+
+// affordable fails if a map of cfg would hold more bytes than maxBytes, or than an int counts.
+func affordable(cfg Config, dim int, bytes float64) error {
+	if bytes > min(maxBytes, math.MaxInt) {
+		return fmt.Errorf("feature: %s: %d features of %d dimensions take %.3g bytes; use fewer features", cfg.Map, cfg.Features, dim, bytes)
+	}
+	return nil
 }
 
 // check panics unless dst and x fit a map of in dimensions and out features.

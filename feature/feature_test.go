@@ -3,6 +3,7 @@ package feature
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,25 +18,52 @@ import (
 var rbf = kernel.Kernel{Name: "rbf", Gamma: 0.5}
 var laplacian = kernel.Kernel{Name: "laplacian", Gamma: 0.5}
 
-// everyMap has one configuration of each map in each form.
-var everyMap = []Config{
-	{Map: "rff", Kernel: rbf, Form: "pair"},
-	{Map: "rff", Kernel: rbf, Form: "phase"},
-	{Map: "orf", Kernel: rbf, Form: "pair"},
-	{Map: "orf", Kernel: rbf, Form: "phase"},
-	{Map: "rff", Kernel: laplacian, Form: "pair"},
-	{Map: "rff", Kernel: laplacian, Form: "phase"},
+// mapCase is a configuration for the tests that all maps have to pass.
+type mapCase struct {
+	Config
+	dim int // of the rows; 0: 12
+
+	// proof is the number of features with which unbiasedness and variance are tested; 0: 16.
+	proof int
+
+	// want is what z(x)·z(y) estimates; nil: the kernel.
+	want func(x, y []float32) float64
+
+	// variance is that of the estimate; nil: there is no closed form. atMost says that it is
+	// a bound.
+	variance func(x, y []float32) float64
+	atMost   bool
+
+	// drawsNothing says that the map does not depend on the seed.
+	drawsNothing bool
+
+	// biased maps are left out of the test of means.
+	biased bool
+
+	// scale of the rows of the proof, for kernels that grow; 0: 1.
+	scale float64
 }
 
-func (c Config) String() string { return c.Map + " " + c.Kernel.Name + " " + c.Form }
+func (c mapCase) String() string {
+	text, _ := json.Marshal(c.Config)
+	return string(text)
+}
 
-func draw(t testing.TB, cfg Config, d int) *fourier {
+// everyMap has the maps in all their forms.
+func everyMap() []mapCase {
+	return slices.Concat(fourierCases(), sketchCases(), projectionCases(), composedCases())
+}
+
+// fit makes the map of a case for rows of the given dimensions.
+func (c mapCase) fit(t testing.TB, features, dim int) Map {
 	t.Helper()
-	m, err := New(cfg, d)
+	c.Features = features
+	sample, _ := someRows(60, dim)
+	m, err := Fit(c.Config, sample)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", c, err)
 	}
-	return m.(*fourier)
+	return m
 }
 
 // someRows returns n rows of d dimensions, half of whose elements are 0, dense and sparse.
@@ -67,9 +95,9 @@ func transform(m Map, x matrix.Rows) *matrix.Dense {
 
 func TestRowDoesNotDependOnItsBatch(t *testing.T) {
 	dense, sparse := someRows(150, 70)
-	for _, cfg := range everyMap {
-		cfg.Features = 1000
-		m := draw(t, cfg, 70)
+	for _, cfg := range everyMap() {
+		m := cfg.fit(t, 1000, 70)
+		_, out := m.Dims()
 		for _, x := range []matrix.Rows{dense, sparse} {
 			want := transform(m, x)
 			threads := runtime.GOMAXPROCS(3)
@@ -77,7 +105,7 @@ func TestRowDoesNotDependOnItsBatch(t *testing.T) {
 				for i := 0; i < 150; i += step {
 					j := min(i+step, 150)
 					got := transform(m, x.Slice(i, j))
-					if !slices.Equal(got.Data, want.Data[i*1000:j*1000]) {
+					if !slices.Equal(got.Data, want.Data[i*out:j*out]) {
 						t.Fatalf("%s, sparse %t: rows [%d, %d) alone give other features", cfg, x.CSR != nil, i, j)
 					}
 				}
@@ -91,12 +119,12 @@ func TestRowDoesNotDependOnItsBatch(t *testing.T) {
 // it is touched.
 func TestTransformOfViews(t *testing.T) {
 	dense, _ := someRows(20, 12)
-	for _, cfg := range everyMap {
-		cfg.Features = 30
-		m := draw(t, cfg, 5)
+	for _, cfg := range everyMap() {
+		m := cfg.fit(t, 30, 5)
+		_, out := m.Dims()
 		x := matrix.Rows{Dense: dense.Dense.Columns(4, 9)}
-		z := matrix.NewDense(20, 40)
-		m.Transform(z.Columns(6, 36), x)
+		z := matrix.NewDense(20, out+10)
+		m.Transform(z.Columns(6, out+6), x)
 		packed := matrix.NewDense(20, 5)
 		for i := range 20 {
 			copy(packed.Row(i), x.Dense.Row(i))
@@ -104,10 +132,10 @@ func TestTransformOfViews(t *testing.T) {
 		want := transform(m, matrix.Rows{Dense: packed})
 		for i := range 20 {
 			row := z.Row(i)
-			if !slices.Equal(row[6:36], want.Row(i)) {
+			if !slices.Equal(row[6:out+6], want.Row(i)) {
 				t.Errorf("%s: row %d of a view has other features", cfg, i)
 			}
-			for _, v := range append(row[:6:6], row[36:]...) {
+			for _, v := range append(row[:6:6], row[out+6:]...) {
 				if v != 0 {
 					t.Fatalf("%s: row %d is written outside of the view", cfg, i)
 				}
@@ -118,9 +146,8 @@ func TestTransformOfViews(t *testing.T) {
 
 func TestMapServesManyGoroutines(t *testing.T) {
 	dense, sparse := someRows(40, 10)
-	for _, cfg := range everyMap {
-		cfg.Features = 64
-		m := draw(t, cfg, 10)
+	for _, cfg := range everyMap() {
+		m := cfg.fit(t, 64, 10)
 		want := [2]*matrix.Dense{transform(m, dense), transform(m, sparse)}
 		var wg sync.WaitGroup
 		for range 4 {
@@ -140,12 +167,12 @@ func TestMapServesManyGoroutines(t *testing.T) {
 
 func TestTransformAllocatesNothingPerRow(t *testing.T) {
 	dense, sparse := someRows(600, 20)
-	for _, cfg := range everyMap {
-		cfg.Features = 1000
-		m := draw(t, cfg, 20)
+	for _, cfg := range everyMap() {
+		m := cfg.fit(t, 1000, 20)
+		_, out := m.Dims()
 		for _, x := range []matrix.Rows{dense, sparse} {
 			for rows, most := range map[int]float64{1: 0, 600: 20} {
-				z, part := matrix.NewDense(rows, 1000), x.Slice(0, rows)
+				z, part := matrix.NewDense(rows, out), x.Slice(0, rows)
 				if n := testing.AllocsPerRun(3, func() { m.Transform(z, part) }); n > most {
 					t.Errorf("%s, sparse %t: %d rows take %g allocations", cfg, x.CSR != nil, rows, n)
 				}
@@ -155,31 +182,49 @@ func TestTransformAllocatesNothingPerRow(t *testing.T) {
 }
 
 func TestSameConfigurationGivesSameMap(t *testing.T) {
-	dense, _ := someRows(3, 10)
-	for _, cfg := range everyMap {
-		cfg.Features, cfg.Seed = 40, 5
-		text, err := json.Marshal(cfg)
+	dense, _ := someRows(60, 10)
+	for _, c := range everyMap() {
+		c.Features, c.Seed = 40, 5
+		text, err := json.Marshal(c.Config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var again Config
-		if err := json.Unmarshal(text, &again); err != nil || again != cfg {
+		if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, c.Config) {
 			t.Fatalf("%s became %+v, %v", text, again, err)
 		}
-		want := transform(draw(t, cfg, 10), dense)
-		if !slices.Equal(transform(draw(t, again, 10), dense).Data, want.Data) {
-			t.Errorf("%s: the same configuration gives another map", cfg)
+		m, err := Fit(c.Config, dense)
+		if err != nil {
+			t.Fatalf("%s: %v", c, err)
 		}
-		cfg.Seed = 6
-		if slices.Equal(transform(draw(t, cfg, 10), dense).Data, want.Data) {
-			t.Errorf("%s: another seed gives the same map", cfg)
+		want := transform(m, dense)
+		var state map[string]*matrix.Dense
+		if f, ok := m.(Fitted); ok {
+			state = f.State()
+		}
+		if len(state) > 0 != NeedsSample(c.Config) {
+			t.Errorf("%s: needs a sample %t, but its state has %d parts", c, NeedsSample(c.Config), len(state))
+		}
+		restored, err := Restore(again, 10, state)
+		if err != nil {
+			t.Fatalf("%s: %v", c, err)
+		}
+		if !slices.Equal(transform(restored, dense).Data, want.Data) {
+			t.Errorf("%s: the same configuration gives another map", c)
+		}
+		c.Seed = 6
+		if m, err = Fit(c.Config, dense); err != nil {
+			t.Fatalf("%s: %v", c, err)
+		}
+		if slices.Equal(transform(m, dense).Data, want.Data) != c.drawsNothing {
+			t.Errorf("%s: another seed gives the same map", c)
 		}
 	}
 }
 
 func TestZeroConfigIsPairedRandomFourierFeatures(t *testing.T) {
 	dense, _ := someRows(3, 10)
-	want := transform(draw(t, Config{Map: "rff", Form: "pair", Kernel: rbf, Features: 8}, 10), dense)
+	want := transform(draw(t, Config{Map: "rff", Options: Options{Form: "pair"}, Kernel: rbf, Features: 8}, 10), dense)
 	got := transform(draw(t, Config{Kernel: rbf, Features: 8}, 10), dense)
 	if !slices.Equal(got.Data, want.Data) {
 		t.Error("the defaults are not rff, pair")

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
@@ -112,7 +113,7 @@ func TestFrequencyCoordinatesFollowTheSpectralLaw(t *testing.T) {
 					sample = append(sample, float64(f.w.At(i, b*d+column)))
 				}
 				if k := ks(sample, c.cdf); !(k < 2.2) {
-					t.Errorf("%s: coordinate %d of column %d: √n·D = %g", c.cfg, i, column, k)
+					t.Errorf("%v: coordinate %d of column %d: √n·D = %g", c.cfg, i, column, k)
 				}
 			}
 		}
@@ -161,14 +162,14 @@ func TestOrthogonalDirectionsAreHaar(t *testing.T) {
 }
 
 func TestMoreFeaturesBeginWithTheSameFrequencies(t *testing.T) {
-	for _, cfg := range everyMap {
+	for _, cfg := range fourierMaps {
 		cfg.Features, cfg.Form = 30, "phase"
 		few := draw(t, cfg, 9)
 		cfg.Features = 99
 		many := draw(t, cfg, 9)
 		for j := range 30 {
 			if !slices.Equal(few.column(j), many.column(j)) || few.phases[j] != many.phases[j] {
-				t.Errorf("%s: frequency %d changes with the number of features", cfg, j)
+				t.Errorf("%v: frequency %d changes with the number of features", cfg, j)
 			}
 		}
 	}
@@ -185,7 +186,7 @@ func TestFrequenciesAreFrozen(t *testing.T) {
 		"rff laplacian pair":  0x673ec6d858260f0f,
 		"rff laplacian phase": 0x708e6cefdb41e9ca,
 	}
-	for _, cfg := range everyMap {
+	for _, cfg := range fourierMaps {
 		cfg.Features, cfg.Seed = 150, 1
 		f := draw(t, cfg, 33)
 		h := fnv.New64a()
@@ -194,8 +195,8 @@ func TestFrequenciesAreFrozen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := h.Sum64(); got != recorded[cfg.String()] {
-			t.Errorf("%q: %#x,", cfg.String(), got)
+		if got := h.Sum64(); got != recorded[fmt.Sprint(cfg)] {
+			t.Errorf("%q: %#x,", fmt.Sprint(cfg), got)
 		}
 	}
 }

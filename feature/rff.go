@@ -27,8 +27,14 @@ type fourier struct {
 	scale    float32              // √(2/D)
 }
 
-// maxBytes bounds the matrix of frequencies: what is larger is a mistake.
-const maxBytes = 1 << 40
+// shiftInvariant are the maps of kernels of x-y.
+func shiftInvariant() []kind {
+	fourier := func(cfg Config, dim int) (Map, error) { return newFourier(cfg, dim) }
+	return []kind{
+		{name: "rff", about: "random Fourier features", options: []string{"form"}, make: fourier},
+		{name: "orf", about: "random Fourier features with orthogonal frequencies", options: []string{"form"}, make: fourier},
+	}
+}
 
 func newFourier(cfg Config, dim int) (*fourier, error) {
 	name, k, features := cfg.Map, cfg.Kernel, cfg.Features
@@ -52,8 +58,8 @@ func newFourier(cfg Config, dim int) (*fourier, error) {
 	default:
 		return nil, fmt.Errorf("feature: %s: %q is not a form; known are pair, phase", name, cfg.Form)
 	}
-	if bytes := 4 * float64(dim) * float64(frequencies); bytes > min(maxBytes, math.MaxInt) {
-		return nil, fmt.Errorf("feature: %s: %d features of %d dimensions take %.3g bytes; use fewer features", name, features, dim, bytes)
+	if err := affordable(cfg, dim, 4*float64(dim)*float64(frequencies)); err != nil {
+		return nil, err
 	}
 
 	w := matrix.NewDense(dim, frequencies)
@@ -88,6 +94,12 @@ func newFourier(cfg Config, dim int) (*fourier, error) {
 func (f *fourier) Dims() (in, out int) {
 	d, _ := f.w.Dims()
 	return d, f.features
+}
+
+// Bytes counts the frequencies and phases.
+func (f *fourier) Bytes() int64 {
+	d, m := f.w.Dims()
+	return 4 * (int64(d)*int64(m) + int64(len(f.phases)))
 }
 
 // few is how many rows are mapped on the caller's goroutine, without allocation.

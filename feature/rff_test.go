@@ -8,6 +8,37 @@ import (
 	"mercer/matrix"
 )
 
+func draw(t testing.TB, cfg Config, d int) *fourier {
+	t.Helper()
+	m, err := New(cfg, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*fourier)
+}
+
+// fourierMaps has the maps that hold their frequencies.
+var fourierMaps = []Config{
+	{Map: "rff", Kernel: rbf, Options: Options{Form: "pair"}},
+	{Map: "rff", Kernel: rbf, Options: Options{Form: "phase"}},
+	{Map: "orf", Kernel: rbf, Options: Options{Form: "pair"}},
+	{Map: "orf", Kernel: rbf, Options: Options{Form: "phase"}},
+	{Map: "rff", Kernel: laplacian, Options: Options{Form: "pair"}},
+	{Map: "rff", Kernel: laplacian, Options: Options{Form: "phase"}},
+}
+
+func fourierCases() []mapCase {
+	var cases []mapCase
+	for _, cfg := range fourierMaps {
+		c := mapCase{Config: cfg}
+		if cfg.Map == "rff" {
+			c.variance = func(x, y []float32) float64 { cfg.Features = 16; return variance(cfg, x, y) }
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
 // The distances ‖Δ‖ of the pairs on which estimates are tested: near, middling and far.
 var distances = []float64{0.3, 1, 2.5}
 
@@ -65,7 +96,7 @@ func moments(sample []float64, centre float64) (mean, m2, m4 float64) {
 
 func TestFourierFeaturesUnbiased(t *testing.T) {
 	const n, features = 2000, 16
-	for _, cfg := range everyMap {
+	for _, cfg := range fourierMaps {
 		cfg.Features = features
 		for _, d := range []int{5, 20} { // fewer and more dimensions than frequencies
 			x := pairs(d)
@@ -73,7 +104,7 @@ func TestFourierFeaturesUnbiased(t *testing.T) {
 				want := cfg.Kernel.Eval(x.Row(0), x.Row(i+1))
 				mean, m2, _ := moments(sample, want)
 				if se := math.Sqrt(m2 / n); math.Abs(mean-want) > 4*se {
-					t.Errorf("%s, d=%d, ‖Δ‖=%g: mean %.5f, want %.5f ± %.5f", cfg, d, distances[i], mean, want, se)
+					t.Errorf("%v, d=%d, ‖Δ‖=%g: mean %.5f, want %.5f ± %.5f", cfg, d, distances[i], mean, want, se)
 				}
 			}
 		}
@@ -96,7 +127,7 @@ func variance(cfg Config, x, y []float32) float64 {
 // The mean of the squared errors has standard error √((m4 - m2²)/n).
 func TestFourierFeaturesVariance(t *testing.T) {
 	const n, d = 4000, 7
-	for _, cfg := range everyMap {
+	for _, cfg := range fourierMaps {
 		if cfg.Map != "rff" {
 			continue
 		}
@@ -107,7 +138,7 @@ func TestFourierFeaturesVariance(t *testing.T) {
 				_, m2, m4 := moments(sample, cfg.Kernel.Eval(x.Row(0), x.Row(i+1)))
 				want := variance(cfg, x.Row(0), x.Row(i+1))
 				if se := math.Sqrt((m4 - m2*m2) / n); math.Abs(m2-want) > 4*se {
-					t.Errorf("%s, D=%d, ‖Δ‖=%g: variance %.5f, want %.5f ± %.5f", cfg, features, distances[i], m2, want, se)
+					t.Errorf("%v, D=%d, ‖Δ‖=%g: variance %.5f, want %.5f ± %.5f", cfg, features, distances[i], m2, want, se)
 				}
 			}
 		}
@@ -133,7 +164,7 @@ func TestOrthogonalFeaturesVaryLess(t *testing.T) {
 // through its values at D = 64, 128, … 4096 has slope -½ within four standard errors.
 func TestFourierFeaturesErrorFallsWithRootOfD(t *testing.T) {
 	const n, d = 150, 8
-	for _, cfg := range everyMap[:4] {
+	for _, cfg := range fourierMaps[:4] {
 		x := pairs(d).Slice(0, 3)
 		want := rbf.Eval(x.Row(0), x.Row(2))
 		var slope, sxx, noise float64
@@ -146,7 +177,7 @@ func TestFourierFeaturesErrorFallsWithRootOfD(t *testing.T) {
 			noise += dx * dx * (m4/(m2*m2) - 1) / (4 * n)
 		}
 		if se := math.Sqrt(noise) / sxx; math.Abs(slope/sxx+0.5) > 4*se || se > 0.02 {
-			t.Errorf("%s: the error falls like D^%.3f ± %.3f", cfg, slope/sxx, se)
+			t.Errorf("%v: the error falls like D^%.3f ± %.3f", cfg, slope/sxx, se)
 		}
 	}
 }
@@ -158,7 +189,7 @@ func TestPairFeaturesHaveUnitLength(t *testing.T) {
 	for i, v := range dense.Dense.Data {
 		dense.Dense.Data[i] = v * float32(math.Pow(10, float64(i%7-3)))
 	}
-	for _, cfg := range everyMap {
+	for _, cfg := range fourierMaps {
 		if cfg.Form != "pair" {
 			continue
 		}
@@ -167,7 +198,7 @@ func TestPairFeaturesHaveUnitLength(t *testing.T) {
 			z := transform(draw(t, cfg, 30), dense)
 			for i := range z.Rows {
 				if s := dot(z.Row(i), z.Row(i)); math.Abs(s-1) > 3e-7 {
-					t.Errorf("%s, D=%d: z·z = 1 %+.2g", cfg, features, s-1)
+					t.Errorf("%v, D=%d: z·z = 1 %+.2g", cfg, features, s-1)
 				}
 			}
 		}
@@ -176,7 +207,7 @@ func TestPairFeaturesHaveUnitLength(t *testing.T) {
 
 func TestFourierFeaturesAreTheFormula(t *testing.T) {
 	dense, sparse := someRows(30, 40)
-	for _, cfg := range everyMap {
+	for _, cfg := range fourierMaps {
 		cfg.Features = 500
 		m := draw(t, cfg, 40)
 		for _, x := range []matrix.Rows{dense, sparse} {
@@ -205,7 +236,7 @@ func TestFourierFeaturesAreTheFormula(t *testing.T) {
 					}
 					for p := range got {
 						if math.Abs(got[p]-want[p]) > bound {
-							t.Fatalf("%s, sparse %t: feature %d of row %d is %g, want %g ± %g",
+							t.Fatalf("%v, sparse %t: feature %d of row %d is %g, want %g ± %g",
 								cfg, x.CSR != nil, j, i, got[p], want[p], bound)
 						}
 					}

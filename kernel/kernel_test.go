@@ -72,7 +72,7 @@ func TestPolynomialOfEveryDegree(t *testing.T) {
 func TestValidateNamesWhatIsWrong(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, kernels := range map[string][]Kernel{
-		"known are linear, rbf, laplacian, poly": {{}, {Name: "RBF"}, {Name: "gauss"}},
+		"known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern": {{}, {Name: "RBF"}, {Name: "gauss"}},
 		"rbf: gamma is":                          {{Name: "rbf"}, {Name: "rbf", Gamma: -1}, {Name: "rbf", Gamma: nan}, {Name: "rbf", Gamma: inf}},
 		"laplacian: gamma is":                    {{Name: "laplacian"}},
 		"poly: gamma is":                         {{Name: "poly", Degree: 2}},

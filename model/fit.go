@@ -195,7 +195,7 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 		Map:      f.cfg.Map,
 		Kernel:   kernel.Kernel{Name: f.cfg.Kernel, Gamma: gamma},
 		Features: d,
-		Form:     f.cfg.Form,
+		Options:  feature.Options{Form: f.cfg.Form},
 		Seed:     f.cfg.Seed,
 	}
 	return nil

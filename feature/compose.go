@@ -1,0 +1,4 @@
+package feature
+
+// compositions are maps made of maps.
+func compositions() []kind { return nil }

@@ -1,0 +1,4 @@
+package feature
+
+// projectionCases has the random projections.
+func projectionCases() []mapCase { return nil }
