@@ -40,6 +40,10 @@ type mapCase struct {
 	// biased maps are left out of the test of means.
 	biased bool
 
+	// agree is how far features of dense and sparse rows may differ, relative to their
+	// norm; 0: 1e-5. Frequencies with heavy tails need more.
+	agree float64
+
 	// scale of the rows of the proof, for kernels that grow; 0: 1.
 	scale float64
 }

@@ -129,7 +129,7 @@ func TestDenseAndSparseAgree(t *testing.T) {
 		m := c.fit(t, 256, 70)
 		a, b := transform(m, dense), transform(m, sparse)
 		for i := range a.Rows {
-			bound := 1e-5 * math.Sqrt(norm2(a.Row(i)))
+			bound := max(1e-5, c.agree) * math.Sqrt(norm2(a.Row(i)))
 			for j, v := range a.Row(i) {
 				if !(math.Abs(float64(v-b.Row(i)[j])) <= bound) {
 					t.Fatalf("%s: feature %d of row %d is %g from a dense row, %g from a sparse one", c, j, i, v, b.Row(i)[j])
