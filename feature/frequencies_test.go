@@ -194,8 +194,8 @@ func TestFrequenciesAreFrozen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := h.Sum64(); got != recorded[cfg.Map + " " + cfg.Kernel.Name + " " + cfg.Form] {
-			t.Errorf("%q: %#x,", cfg.Map + " " + cfg.Kernel.Name + " " + cfg.Form, got)
+		if got := h.Sum64(); got != recorded[cfg.Map+" "+cfg.Kernel.Name+" "+cfg.Form] {
+			t.Errorf("%q: %#x,", cfg.Map+" "+cfg.Kernel.Name+" "+cfg.Form, got)
 		}
 	}
 }
