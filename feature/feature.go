@@ -36,6 +36,9 @@ type Config struct {
 
 	// Weights are those of the kernels of a sum, each > 0; nil means 1 each.
 	Weights []float64 `json:"weights,omitempty"`
+
+	// MaxBytes bounds the memory that the map may hold; 0 means 16 GiB.
+	MaxBytes int64 `json:"-"`
 }
 
 // Options are settings of single maps. The zero value of each is a good choice. To set one
@@ -108,10 +111,11 @@ type Fitted interface {
 
 // kind is a sort of map: how it is called and made.
 type kind struct {
-	name    string
-	about   string   // in a few words, for help
-	options []string // of Options, by the names of their JSON
-	dim     bool     // whether the map itself decides on D: Features may then be 0
+	name     string
+	about    string   // in a few words, for help
+	options  []string // of Options, by the names of their JSON
+	dim      bool     // whether the map itself decides on D: Features may then be 0
+	composed bool     // of Steps, which have the kernels
 
 	// Exactly one of the two: make draws a map for rows of dim dimensions, fit fits one to the rows of a sample,
 	// and restore makes it again from its State.
@@ -203,7 +207,10 @@ func prepare(cfg *Config, dim int) (kind, error) {
 	if err := cfg.foreign(k); err != nil {
 		return k, err
 	}
-	if cfg.Steps == nil {
+	if !k.composed {
+		if cfg.Steps != nil || cfg.Weights != nil {
+			return k, fmt.Errorf("feature: map %s has no steps; they belong to chain and sum", cfg.Map)
+		}
 		if err := cfg.Kernel.Validate(); err != nil {
 			return k, fmt.Errorf("feature: map %s: %w", cfg.Map, err)
 		}
@@ -250,13 +257,19 @@ func (o Options) set() []string {
 	return names
 }
 
-// maxBytes bounds what a map holds: what is larger is a mistake.
-const maxBytes = 1 << 40
+// maxBytes is how much a map may hold unless MaxBytes says otherwise: who asks for more, or
+// whose model file does, has made a mistake.
+const maxBytes = 16 << 30
 
-// affordable fails if a map of cfg would hold more bytes than maxBytes, or than an int counts.
+// affordable fails if a map of cfg would hold more bytes than it may.
 func affordable(cfg Config, dim int, bytes float64) error {
-	if bytes > min(maxBytes, math.MaxInt) {
-		return fmt.Errorf("feature: %s: %d features of %d dimensions take %.3g bytes; use fewer features", cfg.Map, cfg.Features, dim, bytes)
+	most := float64(maxBytes)
+	if cfg.MaxBytes > 0 {
+		most = float64(cfg.MaxBytes)
+	}
+	if most = min(most, math.MaxInt); bytes > most {
+		return fmt.Errorf("feature: %s: a map of %d dimensions to %d features takes %.1f GB, of %.1f GB at most; use fewer features, or a map that holds less",
+			cfg.Map, dim, cfg.Features, bytes/1e9, most/1e9)
 	}
 	return nil
 }
