@@ -61,10 +61,7 @@ func (c *composed) State() map[string]*matrix.Dense {
 
 // step returns the configuration of step i. A step without a seed has one that follows from
 // the seed of the whole, so that equal steps draw different numbers.
-func (cfg *Config) step(i int) (Config, error) {
-	if len(cfg.Steps) == 0 {
-		return Config{}, fmt.Errorf("feature: %s: no steps are given", cfg.Map)
-	}
+func (cfg *Config) step(i int) Config {
 	s := cfg.Steps[i]
 	if s.Seed == 0 {
 		s.Seed = random.Hash(cfg.Seed, "feature.step", uint64(i))
@@ -72,7 +69,7 @@ func (cfg *Config) step(i int) (Config, error) {
 	if s.MaxBytes == 0 {
 		s.MaxBytes = cfg.MaxBytes
 	}
-	return s, nil
+	return s
 }
 
 // part is the state of step i.
@@ -102,12 +99,8 @@ const chainRows = 256
 func newChainOf(cfg Config, step func(s Config, i int, before Map) (Map, error)) (*chain, error) {
 	c := &chain{}
 	var before Map
-	for i := range max(1, len(cfg.Steps)) {
-		s, err := cfg.step(i)
-		if err != nil {
-			return nil, err
-		}
-		m, err := step(s, i, before)
+	for i := range cfg.Steps {
+		m, err := step(cfg.step(i), i, before)
 		if err != nil {
 			return nil, fmt.Errorf("feature: chain: step %d: %w", i+1, err)
 		}
@@ -215,11 +208,7 @@ func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error)
 		return nil, fmt.Errorf("feature: sum: %d weights for %d steps", len(cfg.Weights), len(cfg.Steps))
 	}
 	m := &sum{}
-	for i := range max(1, len(cfg.Steps)) {
-		s, err := cfg.step(i)
-		if err != nil {
-			return nil, err
-		}
+	for i := range cfg.Steps {
 		w := 1.0
 		if cfg.Weights != nil {
 			w = cfg.Weights[i]
@@ -227,7 +216,7 @@ func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error)
 		if !(w > 0 && w <= math.MaxFloat32) {
 			return nil, fmt.Errorf("feature: sum: weight %d is %g; it must be a positive number", i+1, w)
 		}
-		z, err := step(s, i)
+		z, err := step(cfg.step(i), i)
 		if err != nil {
 			return nil, fmt.Errorf("feature: sum: step %d: %w", i+1, err)
 		}
