@@ -248,7 +248,7 @@ func (f *fit) gamma(sum *dataset.Summary) (gamma float64, why string, err error)
 	case f.cfg.Gamma == "scale":
 		var s scratch
 		x := f.m.mapping.scaled(&s, sum.Sample)
-		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x))
+		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x), f.cfg.Kernel)
 		return gamma, "1/(d·variance of the scaled inputs)", err
 	case f.cfg.Gamma == "median":
 		var s scratch
