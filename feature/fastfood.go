@@ -62,6 +62,8 @@ func newShuffles(cfg Config, l law, n, first, size int) *shuffles {
 	return h
 }
 
+func (h *shuffles) scratch() int { return vec.FastfoodWork(h.n) }
+
 func (h *shuffles) multiply(rows, width int, src []float32, lds int, dst []float32, ldd int, work []float32) {
 	vec.Fastfood32(rows, h.n, h.size, width, h.b, h.p, h.g, h.s, src, lds, dst, ldd, work)
 }

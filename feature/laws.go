@@ -19,49 +19,29 @@ import (
 //	cauchy     independent coordinates with density exp(-|ω|/γ)/(2γ), Laplace's
 //
 // In each case ω = scale·stretch·g, where the coordinates of g are independent of each other
-// and of stretch, which is 1 but for matern.
+// and of stretch, which is 1 but for matern. Of the first three, the radial ones, g is normal,
+// so that ω has a uniform direction and a length of its own.
 type law struct {
 	scale    float64
 	draw     func(*random.Stream) float64 // a coordinate of g
 	quantile func(p float64) float64      // of draw
 	nu       float64                      // ν of matern, else 0
-	radial   bool                         // g is normal: ω has no preferred direction
 }
 
-func newLaw(k kernel.Kernel) (law, error) {
-	l := law{scale: 1, draw: (*random.Stream).Normal, quantile: random.NormalQuantile, radial: true}
+// newLaw is the law of a kernel that has one: the maps with frequencies take no other.
+func newLaw(k kernel.Kernel) law {
+	l := law{scale: 1, draw: (*random.Stream).Normal, quantile: random.NormalQuantile}
 	switch k.Name {
 	case "rbf":
 		l.scale = math.Sqrt(2 * k.Gamma)
 	case "matern":
 		l.scale, l.nu = math.Sqrt(2*k.Gamma), k.Nu
-	case "arccos":
 	case "laplacian":
 		l = law{scale: k.Gamma, draw: (*random.Stream).Cauchy, quantile: random.CauchyQuantile}
 	case "cauchy":
 		l = law{scale: k.Gamma, draw: (*random.Stream).Laplace, quantile: random.LaplaceQuantile}
-	default:
-		return l, fmt.Errorf("the %s kernel has no random frequencies; those of rbf, laplacian, cauchy, matern and arccos have", k.Name)
 	}
-	return l, nil
-}
-
-// lawOf is the law of cfg's kernel, for a map of any kernel that has one.
-func lawOf(cfg Config) (law, error) {
-	l, err := newLaw(cfg.Kernel)
-	if err != nil {
-		return l, fmt.Errorf("feature: map %s: %w", cfg.Map, err)
-	}
-	return l, nil
-}
-
-// radialLawOf is lawOf for a map whose frequencies have uniform directions.
-func radialLawOf(cfg Config) (law, error) {
-	l, err := lawOf(cfg)
-	if err == nil && !l.radial {
-		err = fmt.Errorf("feature: map %s: frequencies of the %s kernel prefer directions along the axes, those of this map have none (rbf, matern and arccos are such kernels); use map rff or qmc", cfg.Map, cfg.Kernel.Name)
-	}
-	return l, err
+	return l
 }
 
 // stretch draws the common factor of the coordinates of a frequency, √(2ν/χ²_2ν) or 1.
@@ -91,7 +71,7 @@ func (l law) radius(r *random.Stream, n int) float64 {
 func mustBeFinite(cfg Config, w []float32) error {
 	for _, v := range w {
 		if v-v != 0 {
-			return fmt.Errorf("feature: map %s: gamma is %g, too large for float32; scale the data up and gamma down", cfg.Map, cfg.Kernel.Gamma)
+			return fmt.Errorf("feature: %s: gamma is %g, too large for float32; scale the data up and gamma down", cfg.Map, cfg.Kernel.Gamma)
 		}
 	}
 	return nil

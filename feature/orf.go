@@ -15,11 +15,10 @@ import (
 //
 // It costs what rff costs, and O(d²m) operations to draw.
 func newORF(cfg Config, dim int) (Map, error) {
-	l, err := radialLawOf(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return newFourier(cfg, dim, func(w *matrix.Dense, _ *waves) { orthogonal(w, cfg.Seed, l) })
+	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
+		orthogonal(w, cfg.Seed, newLaw(cfg.Kernel))
+		waves.drawPhases(cfg.Seed)
+	})
 }
 
 // orthogonal fills w with frequencies of which every d in a row are a random orthogonal

@@ -63,6 +63,9 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 		seeds = 60
 	}
 	for _, c := range everyMap() {
+		if c.biased && c.variance == nil {
+			continue
+		}
 		d, features := c.dim, c.proof
 		if d == 0 {
 			d = 12
@@ -88,7 +91,7 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 		var z matrix.Dense
 		sample, _ := someRows(60, d)
 		for seed := range seeds {
-			c.Seed, c.Features = uint64(seed+1), features
+			c.Seed, c.Features = uint64(seed+1), max(0, features)
 			m, err := Fit(c.Config, sample)
 			if err != nil {
 				t.Fatalf("%s: %v", c, err)

@@ -21,18 +21,17 @@ import (
 //
 // It costs what rff costs, and is for rows of up to 4096 dimensions.
 func newQMC(cfg Config, dim int) (Map, error) {
-	l, err := lawOf(cfg)
-	if err != nil {
-		return nil, err
-	}
 	if dim > sobolDims-2 {
-		return nil, fmt.Errorf("feature: map qmc: rows of %d dimensions; its points have at most %d, and there is nothing to gain beyond: use map orf or rff", dim, sobolDims-2)
+		return nil, fmt.Errorf("feature: qmc: rows of %d dimensions; its points have at most %d, and beyond there is nothing to gain: use map orf or rff", dim, sobolDims-2)
 	}
 	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
-		quasi(w, cfg.Seed, l)
-		points := newSobol(cfg.Seed, dim+1)
-		for j := range waves.phases {
-			waves.phases[j] = float32(2 * math.Pi * points.next())
+		quasi(w, cfg.Seed, newLaw(cfg.Kernel))
+		if waves.form == "phase" {
+			waves.phases = make([]float32, waves.m)
+			points := newSobol(cfg.Seed, dim+1)
+			for j := range waves.phases {
+				waves.phases[j] = float32(2 * math.Pi * points.next())
+			}
 		}
 	})
 }

@@ -14,11 +14,10 @@ import (
 // The map is for every kernel that has frequencies, and the yardstick of the others: orf
 // and sorf vary less where the kernel is radial, qmc where dimensions are few.
 func newRFF(cfg Config, dim int) (Map, error) {
-	l, err := lawOf(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return newFourier(cfg, dim, func(w *matrix.Dense, _ *waves) { independent(w, cfg.Seed, l) })
+	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
+		independent(w, cfg.Seed, newLaw(cfg.Kernel))
+		waves.drawPhases(cfg.Seed)
+	})
 }
 
 // Frequency j of a map depends on the seed, j and the dimension alone: with more features the
@@ -54,13 +53,11 @@ type fourier struct {
 }
 
 // newFourier makes a map with the frequencies that fill writes into the columns of a d×m
-// matrix. fill may change the phases.
+// matrix, and with the phases that it draws.
 func newFourier(cfg Config, dim int, fill func(*matrix.Dense, *waves)) (Map, error) {
-	waves, err := newWaves(cfg)
-	if err != nil {
-		return nil, err
-	}
-	if err := affordable(cfg, dim, 4*float64(dim)*float64(waves.m)); err != nil {
+	waves := newWaves(cfg)
+	// The matrix is there twice while it is packed.
+	if err := affordable(cfg, dim, 8*float64(dim)*float64(waves.m)); err != nil {
 		return nil, err
 	}
 	w := matrix.NewDense(dim, waves.m)

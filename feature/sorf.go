@@ -29,15 +29,18 @@ import (
 //
 // The variance is about that of orf. It is the map of choice for dimensions above 16.
 func newSORF(cfg Config, dim int) (Map, error) {
-	switch cfg.Radius {
-	case "", "chi", "fixed":
-	default:
-		return nil, fmt.Errorf("feature: sorf: %q is not a radius; known are chi, fixed", cfg.Radius)
-	}
 	return newStructured(cfg, dim, func(l law, n, first, size int) (blocks, error) {
 		h := newChains(cfg, l, n, first, size)
 		return h, mustBeFinite(cfg, h.s)
 	})
+}
+
+func checkRadius(cfg Config) error {
+	switch cfg.Radius {
+	case "", "chi", "fixed":
+		return checkForm(cfg)
+	}
+	return fmt.Errorf("feature: sorf: radius %q is not known; known are chi, fixed", cfg.Radius)
 }
 
 // chains are blocks S·H·D_3·H·D_2·H·D_1.
@@ -65,6 +68,8 @@ func newChains(cfg Config, l law, n, first, size int) *chains {
 	}
 	return h
 }
+
+func (h *chains) scratch() int { return 0 }
 
 func (h *chains) multiply(rows, width int, src []float32, lds int, dst []float32, ldd int, _ []float32) {
 	vec.HD32(rows, h.n, h.size, width, h.d, h.s, src, lds, dst, ldd)

@@ -15,25 +15,28 @@ import (
 type structured struct {
 	waves
 	dim, n int
-	parts  []part
-	free   chan *scratch
+	stacks []stack
+	free   chan *workspace
 }
 
-// part is some blocks that are done together, for the frequencies [lo, hi). The last block
+// stack is some blocks that are done together, for the frequencies [lo, hi). The last block
 // may have more rows than are wanted.
-type part struct {
+type stack struct {
 	lo, hi, size int
 	blocks
 }
 
-// blocks is a stack of blocks.
+// blocks are what a stack multiplies by.
 type blocks interface {
+	// scratch is how many numbers of work memory multiply takes.
+	scratch() int
+
 	// multiply writes the products with rows of src of width numbers, dst_r = V·src_r.
 	multiply(rows, width int, src []float32, lds int, dst []float32, ldd int, work []float32)
 }
 
-// scratch is the work memory of a goroutine, made when it is first needed.
-type scratch struct {
+// workspace is the memory of a goroutine, made when it is first needed.
+type workspace struct {
 	rows []float32 // sparse rows, written out
 	last []float32 // products with a block of which only some are wanted
 	work []float32 // for the product
@@ -52,39 +55,33 @@ const (
 // newStructured makes a map of blocks that draw makes: size/n of them, the first of which is
 // block number first, for frequencies with the law l.
 func newStructured(cfg Config, dim int, draw func(l law, n, first, size int) (blocks, error)) (Map, error) {
-	l, err := radialLawOf(cfg)
-	if err != nil {
-		return nil, err
-	}
 	if dim > mostOrder {
-		return nil, fmt.Errorf("feature: map %s: rows of %d dimensions; it has at most %d: use map rff", cfg.Map, dim, mostOrder)
+		return nil, fmt.Errorf("feature: %s: rows of %d dimensions; it has at most %d: use map rff", cfg.Map, dim, mostOrder)
 	}
 	n := 1
 	for n < dim {
 		n *= 2
 	}
-	waves, err := newWaves(cfg)
-	if err != nil {
-		return nil, err
-	}
+	waves := newWaves(cfg)
 	if err := affordable(cfg, dim, 16*(float64(waves.m)+float64(n))); err != nil {
 		return nil, err
 	}
-	f := &structured{waves: waves, dim: dim, n: n, free: make(chan *scratch, 16)}
+	waves.drawPhases(cfg.Seed)
+	f := &structured{waves: waves, dim: dim, n: n, free: make(chan *workspace, 16)}
 	step := max(n, tileColumns)
 	whole := f.m / n * n
 	for lo := 0; lo < whole; lo += step {
 		hi := min(lo+step, whole)
-		f.parts = append(f.parts, part{lo: lo, hi: hi, size: hi - lo})
+		f.stacks = append(f.stacks, stack{lo: lo, hi: hi, size: hi - lo})
 	}
 	if whole < f.m {
-		f.parts = append(f.parts, part{lo: whole, hi: f.m, size: n})
+		f.stacks = append(f.stacks, stack{lo: whole, hi: f.m, size: n})
 	}
-	errs := make([]error, len(f.parts))
-	vec.Parallel(len(f.parts), 1, func(lo, hi int) {
+	errs := make([]error, len(f.stacks))
+	vec.Parallel(len(f.stacks), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			p := &f.parts[i]
-			p.blocks, errs[i] = draw(l, n, p.lo/n, p.size)
+			p := &f.stacks[i]
+			p.blocks, errs[i] = draw(newLaw(cfg.Kernel), n, p.lo/n, p.size)
 		}
 	})
 	for _, err := range errs {
@@ -103,7 +100,7 @@ func (f *structured) Bytes() int64 {
 }
 
 // Transform writes the projections where the sines or the features will be, and turns each
-// part of them into features as soon as it is computed.
+// stack of them into features as soon as it is computed.
 func (f *structured) Transform(dst *matrix.Dense, x matrix.Rows) {
 	check(f.dim, f.features, dst, x)
 	if n := x.Len(); n > few {
@@ -122,8 +119,8 @@ func (f *structured) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 	for step := f.tile(); lo < hi; lo += step {
 		rows := min(step, hi-lo)
 		src, lds := f.source(s, x, lo, rows)
-		for i := range f.parts {
-			p := &f.parts[i]
+		for i := range f.stacks {
+			p := &f.stacks[i]
 			z := dst.Data[lo*dst.Stride+f.at()+p.lo:]
 			if p.hi-p.lo == p.size {
 				p.multiply(rows, f.dim, src, lds, z, dst.Stride, s.work)
@@ -140,7 +137,7 @@ func (f *structured) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 }
 
 // source is the rows from lo on, dense.
-func (f *structured) source(s *scratch, x matrix.Rows, lo, rows int) (src []float32, stride int) {
+func (f *structured) source(s *workspace, x matrix.Rows, lo, rows int) (src []float32, stride int) {
 	if x.CSR == nil {
 		return x.Dense.Data[lo*x.Dense.Stride:], x.Dense.Stride
 	}
@@ -159,20 +156,20 @@ func (f *structured) source(s *scratch, x matrix.Rows, lo, rows int) (src []floa
 	return src, f.dim
 }
 
-func (f *structured) take() *scratch {
+func (f *structured) take() *workspace {
 	select {
 	case s := <-f.free:
 		return s
 	default:
 	}
-	s := &scratch{work: make([]float32, vec.FastfoodWork(f.n))}
+	s := &workspace{work: make([]float32, f.stacks[0].scratch())}
 	if f.m%f.n != 0 {
 		s.last = make([]float32, f.tile()*f.n)
 	}
 	return s
 }
 
-func (f *structured) give(s *scratch) {
+func (f *structured) give(s *workspace) {
 	select {
 	case f.free <- s:
 	default:

@@ -47,7 +47,7 @@ func times(x []float64, diagonal []float32) {
 // project returns V·x by the formulas of the papers.
 func (f *structured) project(x []float32) []float64 {
 	var all []float64
-	for _, p := range f.parts {
+	for _, p := range f.stacks {
 		for b := 0; b < p.size; b += f.n {
 			y := make([]float64, f.n)
 			for i, v := range x {
@@ -440,7 +440,7 @@ func TestStructuredMapsAreFrozen(t *testing.T) {
 	} {
 		c.cfg.Features, c.cfg.Seed = 6000, 1
 		h := fnv.New64a()
-		for _, p := range drawStructured(t, c.cfg, 33).parts {
+		for _, p := range drawStructured(t, c.cfg, 33).stacks {
 			var numbers []any
 			switch b := p.blocks.(type) {
 			case *chains:

@@ -30,13 +30,36 @@ import (
 
 // shiftInvariant are the maps with frequencies.
 func shiftInvariant() []kind {
+	all := []string{"rbf", "matern", "arccos", "laplacian", "cauchy"}
+	radial := all[:3] // whose frequencies have no preferred direction
+	form := []string{"form"}
 	return []kind{
-		{name: "rff", about: "random Fourier features", options: []string{"form"}, make: newRFF},
-		{name: "orf", about: "random Fourier features with orthogonal frequencies", options: []string{"form"}, make: newORF},
-		{name: "sorf", about: "orf by fast Hadamard transforms: for rows of 17 dimensions or more", options: []string{"form", "radius"}, make: newSORF},
-		{name: "qmc", about: "random Fourier features at scrambled Sobol points: for few dimensions", options: []string{"form"}, make: newQMC},
-		{name: "fastfood", about: "rff by fast Hadamard transforms (sorf is more accurate)", options: []string{"form"}, make: newFastfood},
+		{name: "rff", about: "random Fourier features", options: form, kernels: all, check: checkForm, make: newRFF},
+		{name: "orf", about: "random Fourier features with orthogonal frequencies", options: form, kernels: radial, check: checkForm, make: newORF},
+		{name: "sorf", about: "orf by fast Hadamard transforms, for rows of more than 16 dimensions", options: []string{"form", "radius"}, kernels: radial, check: checkRadius, make: newSORF},
+		{name: "qmc", about: "random Fourier features at quasi-random frequencies, for few dimensions", options: form, kernels: all, check: checkForm, make: newQMC},
+		{name: "fastfood", about: "rff by fast Hadamard transforms; sorf is more accurate", options: form, kernels: radial, check: checkForm, make: newFastfood},
 	}
+}
+
+// checkForm checks the form, and that a pair has two features.
+func checkForm(cfg Config) error {
+	if cfg.Kernel.Name == "arccos" {
+		if cfg.Form != "" {
+			return fmt.Errorf("feature: %s: form is %s, but features of the arccos kernel are no waves; leave form out", cfg.Map, cfg.Form)
+		}
+		return nil
+	}
+	switch cfg.Form {
+	case "", "pair":
+		if n := cfg.Features; n%2 != 0 {
+			return fmt.Errorf("feature: %s: features is %d, but a cos and a sin make two: use %d, or form phase", cfg.Map, n, n+1)
+		}
+	case "phase":
+	default:
+		return fmt.Errorf("feature: %s: form %q is not known; known are pair, phase", cfg.Map, cfg.Form)
+	}
+	return nil
 }
 
 // waves turns projections ω_j·x into features: the last step of the maps with frequencies.
@@ -48,37 +71,35 @@ type waves struct {
 	scale    float32 // √(2/D)
 }
 
-func newWaves(cfg Config) (waves, error) {
+func newWaves(cfg Config) waves {
 	w := waves{
 		features: cfg.Features,
 		m:        cfg.Features,
 		form:     cfg.Form,
 		scale:    float32(math.Sqrt(2 / float64(cfg.Features))),
 	}
-	if cfg.Kernel.Name == "arccos" {
-		if cfg.Form != "" {
-			return w, fmt.Errorf("feature: %s: form is %s, but features of the arccos kernel are no waves; leave form out", cfg.Map, cfg.Form)
-		}
-		w.form = []string{"step", "ramp"}[cfg.Kernel.Degree]
-		return w, nil
-	}
-	switch cfg.Form {
-	case "", "pair":
+	switch {
+	case cfg.Kernel.Name == "arccos" && cfg.Kernel.Degree == 0:
+		w.form = "step"
+	case cfg.Kernel.Name == "arccos":
+		w.form = "ramp"
+	case cfg.Form != "phase":
 		w.form = "pair"
-		if cfg.Features%2 != 0 {
-			return w, fmt.Errorf("feature: %s: features is %d, but a cos and a sin make two: use %d, or form phase", cfg.Map, cfg.Features, cfg.Features+1)
-		}
 		w.m /= 2
-	case "phase":
-		w.phases = make([]float32, w.m)
-		r := random.New(cfg.Seed, "feature.phase")
-		for j := range w.phases {
-			w.phases[j] = float32(2 * math.Pi * r.Uniform())
-		}
-	default:
-		return w, fmt.Errorf("feature: %s: %q is not a form; known are pair, phase", cfg.Map, cfg.Form)
 	}
-	return w, nil
+	return w
+}
+
+// drawPhases draws the b_j of the phase form.
+func (w *waves) drawPhases(seed uint64) {
+	if w.form != "phase" {
+		return
+	}
+	w.phases = make([]float32, w.m)
+	r := random.New(seed, "feature.phase")
+	for j := range w.phases {
+		w.phases[j] = float32(2 * math.Pi * r.Uniform())
+	}
 }
 
 // at is the column of dst where the projections go: those of a pair are replaced by its sine.
