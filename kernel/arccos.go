@@ -37,7 +37,7 @@ func (k Kernel) arccos(a angle) float64 {
 	if k.Degree == 0 {
 		return a.rest / math.Pi
 	}
-	return math.Sqrt(a.xx*a.yy) / math.Pi * lune(a.rest)
+	return math.Sqrt(a.xx*a.yy) * (lune(a.rest) / math.Pi)
 }
 
 // arccosDistance returns d². In order 1, with k(x, x) = ‖x‖², it is

@@ -23,11 +23,22 @@ func TestMedianGammaOfFewRowsIsExact(t *testing.T) {
 			l1, l2 = append(l1, a), append(l2, b)
 		}
 	}
+	var lengths []float64
+	for i := range x.Rows {
+		lengths = append(lengths, dot(x.Row(i), x.Row(i)))
+	}
 	slices.Sort(l1)
 	slices.Sort(l2)
+	slices.Sort(lengths)
 	want := map[string]float64{
 		"rbf":       2 / (l2[104] + l2[105]),
 		"laplacian": 2 / (l1[104] + l1[105]),
+		"matern":    2 / (l2[104] + l2[105]),
+		"cauchy":    math.Sqrt(2 / (l2[104] + l2[105])),
+		"poly":      1 / lengths[10],
+		"exp":       1 / lengths[10],
+		"linear":    1,
+		"arccos":    1,
 	}
 	for _, a := range both(x) {
 		for name, w := range want {
@@ -76,6 +87,37 @@ func TestMedianGammaLooksPastDuplicates(t *testing.T) {
 	}
 }
 
+// Models depend on these bits.
+func TestMedianGammaIsFrozen(t *testing.T) {
+	for _, c := range []struct {
+		n              int
+		rbf, laplacian float64
+	}{
+		{40, 0x1.23ef42ae31aaap-04, 0x1.9697bbc19f2d6p-04},
+		{500, 0x1.42db3d43a1d16p-04, 0x1.af599d6edfe93p-04},
+	} {
+		for _, a := range both(rows("golden", c.n, 17, 0.6)) {
+			rbf, _ := MedianGamma(a, 3, "rbf")
+			laplacian, _ := MedianGamma(a, 3, "laplacian")
+			if rbf != c.rbf || laplacian != c.laplacian {
+				t.Errorf("%d rows, sparse %t: %x and %x", c.n, a.CSR != nil, rbf, laplacian)
+			}
+		}
+	}
+}
+
+func TestMedianGammaLooksPastRowsOfZeros(t *testing.T) {
+	x := matrix.NewDense(20, 2)
+	x.Row(7)[1], x.Row(8)[0], x.Row(9)[0] = 3, 2, -4
+	for _, a := range both(x) {
+		for _, name := range []string{"poly", "exp"} {
+			if g, err := MedianGamma(a, 1, name); err != nil || g != 1.0/9 {
+				t.Errorf("%s: %g, %v", name, g, err)
+			}
+		}
+	}
+}
+
 func TestMedianGammaRefuses(t *testing.T) {
 	one := matrix.Rows{Dense: matrix.NewDense(1, 3)}
 	equal := matrix.Rows{Dense: matrix.NewDense(300, 3)}
@@ -86,7 +128,12 @@ func TestMedianGammaRefuses(t *testing.T) {
 		{one, "rbf", "two rows"},
 		{equal, "rbf", "all rows are equal"},
 		{equal, "laplacian", "all rows are equal"},
-		{equal, "poly", `not for "poly"`},
+		{one, "cauchy", "two rows"},
+		{equal, "matern", "all rows are equal"},
+		{equal, "poly", "all rows are 0"},
+		{equal, "exp", "all rows are 0"},
+		{matrix.Rows{Dense: matrix.NewDense(0, 3)}, "poly", "needs rows"},
+		{equal, "sinc", `"sinc" is not a kernel`},
 	} {
 		if g, err := MedianGamma(c.x, 1, c.name); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s of %d rows: %g, %v; want %q", c.name, c.x.Len(), g, err, c.want)
@@ -97,6 +144,12 @@ func TestMedianGammaRefuses(t *testing.T) {
 func TestScaleGamma(t *testing.T) {
 	if g, err := ScaleGamma(8, 0.5, "rbf"); err != nil || g != 0.25 {
 		t.Errorf("%g, %v", g, err)
+	}
+	if g, err := ScaleGamma(8, 0.5, "cauchy"); err != nil || g != 0.5 {
+		t.Errorf("cauchy: %g, %v", g, err)
+	}
+	if g, err := ScaleGamma(8, 0, "arccos"); err != nil || g != 1 {
+		t.Errorf("arccos: %g, %v", g, err)
 	}
 	for _, variance := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		if g, err := ScaleGamma(8, variance, "rbf"); err == nil {

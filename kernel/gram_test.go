@@ -85,7 +85,7 @@ func checkGram(t *testing.T, k Kernel, x, y *matrix.Dense, valueError, distanceE
 	t.Helper()
 	step := 1
 	if k.Name == "matern" && closedForm(k.Nu) == nil {
-		step = 7 // a single value takes microseconds
+		step = 37 // a single value takes microseconds
 	}
 	n, m := x.Rows, y.Rows
 	values, squares := make([]float64, n*m), make([]float64, n*m)
@@ -125,17 +125,18 @@ func checkGram(t *testing.T, k Kernel, x, y *matrix.Dense, valueError, distanceE
 // rows are 0, equal, near, opposite or parallel.
 func TestGramMatchesSingleValues(t *testing.T) {
 	x, y := rows("x", 260, 13, 0.5), rows("y", 270, 13, 0.5)
-	clear(x.Row(70))
+	clear(x.Row(74))
 	clear(y.Row(3))
-	copy(y.Row(5), x.Row(7))
-	for j, v := range x.Row(14) {
+	copy(y.Row(5), x.Row(37))
+	for j, v := range x.Row(111) {
 		y.Row(10)[j] = v * (1 + 1e-6*float32(j))
 		y.Row(11)[j] = -v
 		y.Row(12)[j] = 3 * v
 	}
 	for _, k := range everyKernel {
 		checkGram(t, k, x, y, 1e-13, 2e-12)
-		checkGram(t, k, x, x, 1e-13, 2e-12)
+		few := x.Slice(50, 120)
+		checkGram(t, k, few, few, 1e-13, 2e-12)
 	}
 }
 
@@ -157,7 +158,7 @@ func TestGramOfHugeAndTinyGamma(t *testing.T) {
 		x.Row(4)[i] *= 1e-18
 	}
 	for _, k := range everyKernel {
-		for _, gamma := range []float64{1e-300, 1e-100, 1e-30, 1e-8, 1e8, 1e30, 1e100, 1e300} {
+		for _, gamma := range []float64{1e-300, 1e-30, 1e-8, 1e8, 1e30, 1e300} {
 			k.Gamma = gamma
 			if k.unit() || k.Name == "linear" || k.Name == "arccos" {
 				checkGram(t, k, x, x, 1e-13, 2e-12)

@@ -36,19 +36,27 @@ func matern(nu, x float64) float64 {
 // infinite.
 const mostZ = 1000
 
-// closedForm returns the coefficients of the polynomial p of degree n for which the kernel of
-// ν = n + ½ is p(z)e^-z, z = √(4νx); nil where ν is no such number, or n above 8.
+// closedForms holds, for ν = n + ½, the coefficients of the polynomial p of degree n for which
+// the kernel is p(z)e^-z, z = √(4νx). All are positive.
+var closedForms = func() (forms [9][]float64) {
+	for n := range forms {
+		p := make([]float64, n+1)
+		p[0] = 1
+		for m := range n {
+			p[m+1] = p[m] * float64(2*(n-m)) / float64((2*n-m)*(m+1))
+		}
+		forms[n] = p
+	}
+	return forms
+}()
+
+// closedForm returns ν's polynomial, nil if there is no short one.
 func closedForm(nu float64) []float64 {
 	n := int(nu)
-	if nu != float64(n)+0.5 || n > 8 {
+	if nu != float64(n)+0.5 || n >= len(closedForms) {
 		return nil
 	}
-	p := make([]float64, n+1)
-	p[0] = 1
-	for m := range n {
-		p[m+1] = p[m] * float64(2*(n-m)) / float64((2*n-m)*(m+1))
-	}
-	return p
+	return closedForms[n]
 }
 
 func horner(p []float64, z float64) float64 {
@@ -98,7 +106,7 @@ func maternLog(nu, x float64) float64 {
 		for i := 1.0; ; i++ {
 			term := math.Exp(exponent(peak+i*h) - top)
 			sum += term
-			if term < negligible*sum {
+			if !(term > negligible*sum) {
 				break
 			}
 		}
@@ -115,29 +123,38 @@ func maternGap(nu, x float64) float64 {
 		return 0
 	}
 	if !(x <= 1) {
-		return -math.Expm1(-maternLog(nu, x))
+		return 1 - matern(nu, x)
+	}
+	if closedForm(nu) != nil {
+		if gap := 1 - matern(nu, x); gap > 0.1 {
+			return gap
+		}
 	}
 	h, c := step(nu, x), logC(nu)
 	sum := 0.0
+	term := func(t float64) (term, inner float64) {
+		if inner = x * math.Exp(-t); t < -700 {
+			inner = math.Exp(math.Log(x) - t) // e^-t overflows, which x e^-t does not
+		}
+		return math.Exp(c-nu*(math.Expm1(t)-t)) * -math.Expm1(-inner), inner
+	}
 	for i := 0.0; ; i++ {
-		t := i * h
-		term := math.Exp(c-nu*(math.Expm1(t)-t)) * -math.Expm1(-x*math.Exp(-t))
+		term, _ := term(i * h)
 		sum += term
-		if term < negligible*sum {
+		if !(term > negligible*sum) {
 			break
 		}
 	}
 	for i := 1.0; ; i++ {
 		t := -i * h
-		inner := x * math.Exp(-t)
-		term := math.Exp(c-nu*(math.Expm1(t)-t)) * -math.Expm1(-inner)
+		term, inner := term(t)
 		sum += term
 		if inner > 40 && -t > 40 {
 			// What is left is a geometric series: e^t has gone from the exponent, and
 			// the second factor is 1.
 			return h * (sum + term/math.Expm1(nu*h))
 		}
-		if term < negligible*sum && (nu > 1.5 || inner > 1) {
+		if !(term > negligible*sum) && (nu > 1.5 || inner > 1) {
 			return h * sum
 		}
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +19,7 @@ import (
 type gram struct {
 	cfg      model.Config // the part on scaling, γ and seed
 	kernel   kernel.Kernel
+	distance bool
 	data     dataset.Options
 	out      string
 	json     bool
@@ -30,24 +33,39 @@ func newKernel() *cobra.Command {
 		Short: "Compute an exact Gram matrix",
 		Long: `Compute the exact kernel between all rows of DATA, or between the rows of DATA and of DATA2,
 and write it as a float64 array of n×n (or n×m) in NumPy's format. The rows are in memory,
-the matrix never is.
+the matrix never is. With --distance, the array holds the squared distances of rows in the
+kernel's feature space, k(x, x) + k(y, y) - 2k(x, y), to all digits.
 
 Kernels:  linear     x·y
+          poly       (γ x·y + coef0)^degree
+          exp        exp(γ x·y)
+          arccos     ‖x‖ᵖ‖y‖ᵖ J(θ)/π, θ the angle between x and y, p the degree:
+                     p = 0: J = π-θ;  p = 1: J = sin θ + (π-θ) cos θ
           rbf        exp(-γ‖x-y‖²)
           laplacian  exp(-γ‖x-y‖₁)
-          poly       (γ x·y + coef0)^degree`,
+          cauchy     Π 1/(1 + γ²(x_j-y_j)²)
+          matern     2^(1-ν)/Γ(ν)·z^ν K_ν(z), z = √(2ν)‖x-y‖/σ: exp(-‖x-y‖/σ) for ν = 0.5,
+                     close to rbf for large ν; σ is its length scale, γ = 1/(2σ²)
+
+Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y‖₁ and cauchy
+                     1/√median‖x-y‖² over random pairs of DATA's rows; poly, exp 1/median‖x‖²
+          scale      1/(d·variance of all values); cauchy: its square root
+                     linear and arccos have no γ.`,
 		Example: `  mercer kernel digits.csv --kernel rbf --gamma 0.001 -o k.npy
-  mercer kernel train.svm test.svm --kernel poly --degree 2 --coef0 1 --gamma 1 -o k.npy`,
+  mercer kernel train.svm test.svm --kernel poly --degree 2 --coef0 1 --gamma 1 -o k.npy
+  mercer kernel digits.csv --kernel matern --nu 2.5 --sigma 20 --distance -o d2.npy`,
 		Args: nArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd, args) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&g.out, "output", "o", "", "file to write the matrix to (NumPy's format)")
-	f.StringVar(&g.kernel.Name, "kernel", "rbf", "kernel: linear, rbf, laplacian, poly")
+	f.StringVar(&g.kernel.Name, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
 	f.StringVar(&g.cfg.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale")
-	f.Float64Var(&g.cfg.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²)")
-	f.IntVar(&g.kernel.Degree, "degree", 3, "degree of the poly kernel")
+	f.Float64Var(&g.cfg.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); of the matern kernel, the length scale")
+	f.Float64Var(&g.kernel.Nu, "nu", 1.5, "ν of the matern kernel")
+	f.IntVar(&g.kernel.Degree, "degree", 3, "degree of the poly kernel; of arccos, 0 or 1 (default of arccos: 1)")
 	f.Float64Var(&g.kernel.Coef0, "coef0", 1, "constant of the poly kernel")
+	f.BoolVar(&g.distance, "distance", false, "write squared distances in the kernel's feature space in place of values")
 	f.Uint64Var(&g.cfg.Seed, "seed", 1, "seed of the pairs that give the median distance")
 	scaleFlag(cmd, &g.cfg, "none")
 	dataFlags(cmd, &g.data)
@@ -64,6 +82,10 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	if err := g.cfg.Check(); err != nil {
 		return usageError{err}
 	}
+	if g.kernel.Name == "arccos" && !cmd.Flags().Changed("degree") {
+		g.kernel.Degree = 1
+	}
+	g.keepOwn()
 	probe := g.kernel
 	probe.Gamma = 1
 	if err := probe.Validate(); err != nil {
@@ -118,12 +140,19 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer w.Close()
+	compute := k.Rows
+	if g.distance {
+		compute = k.Distances2
+	}
 	const block = 256
 	part := make([]float64, block*y.Len())
 	for i := 0; i < x.Len(); i += block {
 		j := min(i+block, x.Len())
 		part := part[:(j-i)*y.Len()]
-		k.Rows(i, j, part)
+		compute(i, j, part)
+		if err := finite(part, i, y.Len()); err != nil {
+			return fmt.Errorf("%s: %w", src.Name(), err)
+		}
 		if err := w.WriteRows64(part); err != nil {
 			return err
 		}
@@ -136,18 +165,40 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.done()
-	if g.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"output": g.out, "n": x.Len(), "m": y.Len(), "d": x.Dim(), "kernel": g.kernel})
+	what := "kernel"
+	if g.distance {
+		what = "distance" // squared, in the kernel's feature space
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s, %s × %s, float64\n  %-10s%s\n", "saved", g.out, comma(x.Len()), comma(y.Len()), "kernel", g.kernel)
+	if g.json {
+		return printJSON(cmd.OutOrStdout(), map[string]any{"output": g.out, "values": what, "n": x.Len(), "m": y.Len(), "d": x.Dim(), "kernel": g.kernel})
+	}
+	of := ""
+	if g.distance {
+		of = ", squared distances"
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s, %s × %s, float64%s\n  %-10s%s\n", "saved", g.out, comma(x.Len()), comma(y.Len()), of, "kernel", g.kernel)
 	return nil
 }
 
-// gamma is the γ that the flags ask for on the rows x.
+// keepOwn clears the parameters that the kernel has no use for.
+func (g *gram) keepOwn() {
+	k := g.kernel
+	g.kernel = kernel.Kernel{Name: k.Name}
+	switch k.Name {
+	case "poly":
+		g.kernel.Degree, g.kernel.Coef0 = k.Degree, k.Coef0
+	case "arccos":
+		g.kernel.Degree = k.Degree
+	case "matern":
+		g.kernel.Nu = k.Nu
+	}
+}
+
+// gamma is the γ that the flags ask for on the rows x, 0 of kernels that have none.
 func (g *gram) gamma(x matrix.Rows) (float64, error) {
 	switch {
-	case g.kernel.Name == "linear":
-		return 1, nil
+	case g.kernel.Name == "linear" || g.kernel.Name == "arccos":
+		return 0, nil
 	case g.cfg.Sigma > 0:
 		return 1 / (2 * g.cfg.Sigma * g.cfg.Sigma), nil
 	case g.cfg.Gamma == "median":
@@ -156,6 +207,17 @@ func (g *gram) gamma(x matrix.Rows) (float64, error) {
 		return kernel.ScaleGamma(x.Dim(), model.Variance(x), g.kernel.Name)
 	}
 	return strconv.ParseFloat(g.cfg.Gamma, 64)
+}
+
+// finite finds the first value that is beyond what float64 holds, in a part of the matrix
+// that starts with row first.
+func finite(part []float64, first, cols int) error {
+	for i, v := range part {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return fmt.Errorf("the value of rows %d and %d (from 1) is too large for a float64; give a smaller --gamma or scale the data", first+i/cols+1, i%cols+1)
+		}
+	}
+	return nil
 }
 
 // scaledRows reads all rows of a source and scales them.
