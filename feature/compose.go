@@ -132,7 +132,7 @@ func (cfg *Config) decided(out int) error {
 	return nil
 }
 
-func outputs(m Map, dim int) int {
+func outOf(m Map, dim int) int {
 	if m == nil {
 		return dim
 	}
@@ -141,13 +141,13 @@ func outputs(m Map, dim int) int {
 }
 
 func newChain(cfg Config, dim int) (Map, error) {
-	return newChainOf(cfg, func(s Config, _ int, before Map) (Map, error) { return New(s, outputs(before, dim)) })
+	return newChainOf(cfg, func(s Config, _ int, before Map) (Map, error) { return New(s, outOf(before, dim)) })
 }
 
 func fitChain(cfg Config, sample matrix.Rows) (Fitted, error) {
 	return newChainOf(cfg, func(s Config, _ int, before Map) (Map, error) {
 		if before != nil {
-			z := matrix.NewDense(sample.Len(), outputs(before, 0))
+			z := matrix.NewDense(sample.Len(), outOf(before, 0))
 			before.Transform(z, sample)
 			sample = matrix.Rows{Dense: z}
 		}
@@ -157,7 +157,7 @@ func fitChain(cfg Config, sample matrix.Rows) (Fitted, error) {
 
 func restoreChain(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
 	return newChainOf(cfg, func(s Config, i int, before Map) (Map, error) {
-		return Restore(s, outputs(before, dim), part(state, i))
+		return Restore(s, outOf(before, dim), part(state, i))
 	})
 }
 
