@@ -55,7 +55,7 @@ func BenchmarkEngine(b *testing.B) {
 			n *= 2
 		}
 		m := c.features / 2
-		if m%n != 0 {
+		if m%n != 0 || c.rows == 1 {
 			continue
 		}
 		r := random.New(1, "bench")

@@ -11,7 +11,9 @@ import (
 // newORF makes orthogonal random features (Yu, Suresh, Choromanski, Holtmann-Rice and Kumar,
 // "Orthogonal random features", 2016), for kernels whose frequencies have no preferred
 // direction (rbf, matern, arccos). z(x)·z(y) is unbiased; it varies less than with
-// independent frequencies, the more so the nearer the rows, and the most when D/2 ≥ d.
+// independent frequencies, the more so the nearer the rows and the more dimensions they have,
+// and the most with d frequencies or more. Steps, of the arccos kernel of order 0, do not gain:
+// the signs of a row's projections on orthogonal frequencies are independent.
 //
 // It costs what rff costs, and O(d²m) operations to draw.
 func newORF(cfg Config, dim int) (Map, error) {

@@ -16,8 +16,11 @@ import (
 // of the points each.
 //
 // Every point alone is uniform, so that z(x)·z(y) is unbiased. In few dimensions its error
-// falls faster than D^(-1/2); beyond some tens nothing is left of the gain, and orf is better.
-// The points are best used up to a power of two: take D = 2^k, or 2^k in the phase form.
+// falls faster than D^(-1/2), and it gains more the smoother the kernel and the nearer the
+// rows: for the rbf kernel and rows σ apart, 1024 features in the pair form have 1/20 of the
+// error of rff in 2 dimensions, 1/8 in 5, 1/4 in 10 and 1/3 in 20 to 40. Between rows further
+// apart, and for few features, nothing is left of that beyond 10 dimensions. The phases of
+// the phase form spoil it beyond 2. The points are most even when they are 2^k: take D = 2^k.
 //
 // It costs what rff costs, and is for rows of up to 4096 dimensions.
 func newQMC(cfg Config, dim int) (Map, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,16 @@ type mapBench struct {
 }
 
 func (m *mapBench) flags(cmd *cobra.Command) {
+	names, _ := feature.Names()
+	k := &m.cfg.Kernel
 	f := cmd.Flags()
-	f.StringVar(&m.cfg.Map, "map", "", "measure this map instead of the kernels: rff, orf")
-	f.StringVar(&m.cfg.Form, "form", "pair", "form of the Fourier features: pair, phase")
+	f.StringVar(&m.cfg.Map, "map", "", "measure this map instead of the kernels: "+strings.Join(names, ", "))
+	f.StringVar(&k.Name, "kernel", "rbf", "with --map: kernel: "+strings.Join(kernel.Names(), ", "))
+	f.Float64Var(&k.Gamma, "gamma", 0.01, "with --map: γ of the kernel")
+	f.IntVar(&k.Degree, "degree", 0, "with --map: degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
+	f.Float64Var(&k.Coef0, "coef0", 1, "with --map: constant c of the poly kernel")
+	f.Float64Var(&k.Nu, "nu", 1.5, "with --map: ν of the matern kernel")
+	mapOptions(f, &m.cfg.Options)
 	f.IntVar(&m.d, "d", 784, "with --map: dimensions of the rows")
 	f.IntVar(&m.cfg.Features, "features", 4096, "with --map: features")
 	f.IntVar(&m.rows, "rows", 10000, "with --map: rows")
@@ -32,6 +40,7 @@ func (m *mapBench) flags(cmd *cobra.Command) {
 // mapReport is what bench --map --json prints.
 type mapReport struct {
 	Map      string  `json:"map"`
+	Kernel   string  `json:"kernel"`
 	PerRow   float64 `json:"us_per_row"`
 	OneRow   float64 `json:"us_one_row"`
 	D        int     `json:"d"`
@@ -44,13 +53,19 @@ func (m *mapBench) run(cmd *cobra.Command, asJSON bool) error {
 	if m.rows < 1 || m.nnz < 0 || m.nnz > m.d {
 		return usagef("--rows %d --nnz %d: rows must be 1 or more, and nnz from 0 to --d", m.rows, m.nnz)
 	}
-	m.cfg.Kernel = kernel.Kernel{Name: "rbf", Gamma: 0.01}
-	f, err := feature.New(m.cfg, m.d)
+	if m.d < 1 {
+		return usagef("--d %d: give 1 or more", m.d)
+	}
+	if !cmd.Flags().Changed("degree") {
+		m.cfg.Kernel.Degree = map[string]int{"poly": 3, "arccos": 1}[m.cfg.Kernel.Name]
+	}
+	x := m.generate()
+	f, err := feature.Fit(m.cfg, x.Slice(0, min(m.rows, 1000)))
 	if err != nil {
 		return usageError{err}
 	}
-	x := m.generate()
-	z := matrix.NewDense(m.rows, m.cfg.Features)
+	_, features := f.Dims()
+	z := matrix.NewDense(m.rows, features)
 	const rounds = 5
 	var whole, single []float64
 	for range rounds {
@@ -68,13 +83,13 @@ func (m *mapBench) run(cmd *cobra.Command, asJSON bool) error {
 		single = append(single, time.Since(start).Seconds())
 	}
 	runtime.GOMAXPROCS(threads)
-	r := mapReport{Map: m.cfg.Map, PerRow: 1e6 * median(whole), OneRow: 1e6 * median(single),
-		D: m.d, Features: m.cfg.Features, Rows: m.rows, Threads: threads}
+	r := mapReport{Map: m.cfg.Map, Kernel: m.cfg.Kernel.String(), PerRow: 1e6 * median(whole), OneRow: 1e6 * median(single),
+		D: m.d, Features: features, Rows: m.rows, Threads: threads}
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), r)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, %d dimensions to %d features: %.3g µs a row of %s on %d threads, %.3g µs a row alone\n",
-		r.Map, r.D, r.Features, r.PerRow, comma(r.Rows), r.Threads, r.OneRow)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s (%s), %d dimensions to %d features: %.3g µs a row of %s on %d threads, %.3g µs a row alone\n",
+		r.Map, r.Kernel, r.D, r.Features, r.PerRow, comma(r.Rows), r.Threads, r.OneRow)
 	return err
 }
 

@@ -53,10 +53,26 @@ func TestBenchOfAMap(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	for _, args := range [][]string{
+		{"--map", "sorf", "--kernel", "matern", "--nu", "0.5", "--form", "phase"},
+		{"--map", "sorf", "--radius", "fixed"},
+		{"--map", "fastfood", "--kernel", "arccos", "--degree", "0"},
+		{"--map", "qmc", "--kernel", "cauchy", "--gamma", "0.1"},
+		{"--map", "rff", "--kernel", "arccos"},
+	} {
+		var r mapReport
+		if err := json.Unmarshal([]byte(ok(t, append([]string{"bench", "--d", "10", "--features", "64", "--rows", "50", "--json"}, args...)...)), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Map != args[1] || r.PerRow <= 0 || r.Features != 64 {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
 	if out := ok(t, "bench", "--map", "rff", "--rows", "20"); !strings.Contains(out, "µs a row") {
 		t.Errorf("%s", out)
 	}
-	for _, args := range [][]string{{"--map", "magic"}, {"--map", "rff", "--nnz", "1000"}, {"--map", "rff", "--rows", "0"}, {"--map", "rff", "--features", "3"}} {
+	for _, args := range [][]string{{"--map", "magic"}, {"--map", "rff", "--nnz", "1000"}, {"--map", "rff", "--rows", "0"}, {"--map", "rff", "--features", "3"},
+		{"--map", "sorf", "--kernel", "laplacian"}, {"--map", "rff", "--kernel", "arccos", "--form", "pair"}, {"--map", "rff", "--d", "0"}} {
 		if r := mercer(t, append([]string{"bench"}, args...)...); r.code != 2 {
 			t.Errorf("%v: exit code %d, %s", args, r.code, r.stderr)
 		}
