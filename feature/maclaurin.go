@@ -187,7 +187,9 @@ func degrees(seed uint64, list []term, m int) (coefficients []float64, n []int) 
 	coefficients, n = make([]float64, m), make([]int, m)
 	i := len(list) - 1
 	for f := range m {
-		for u := (float64(m-1-f) + r.Uniform()) / float64(m); u < below[i]; i-- {
+		u := (float64(m-1-f) + r.Uniform()) / float64(m)
+		for u < below[i] {
+			i--
 		}
 		n[f], coefficients[f] = list[i].n, math.Sqrt(list[i].a/p[i]/float64(m))
 	}

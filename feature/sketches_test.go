@@ -29,7 +29,18 @@ func otherSketchCases() []mapCase {
 
 func furtherPolynomial(c mapCase) bool {
 	k := c.Kernel
-	return k.Name == "poly" && c.Series == nil && k != polynomial(1, 0) && k != polynomial(2, 1) && (k != polynomial(3, 0) || c.Map == "explicit-poly")
+	if k.Name != "poly" || c.Series != nil {
+		return false
+	}
+	switch k {
+	case polynomial(1, 0):
+		return c.Map == "tensorsketch" && c.Hash != "" || c.Map == "explicit-poly"
+	case polynomial(2, 1):
+		return c.Map == "tensorsketch" && c.Hash == ""
+	case polynomial(3, 0):
+		return c.Map == "tensorsketch" && c.Hash != "" || c.Map == "explicit-poly"
+	}
+	return true
 }
 
 func allSketches() []mapCase {
@@ -261,7 +272,7 @@ func gramVariance(x *matrix.Dense, variance func(x, y []float32) float64) float6
 	return sum
 }
 
-// The line through the logarithms of errors at D = 64, 128, … 1024 has slope -½ within four
+// The line through the logarithms of errors at D = 32, 64, … 512 has slope -½ within four
 // standard errors. Rows have so many dimensions that buckets collide at all D, but for
 // tensorsrht: at n = 4, all D are whole groups.
 func TestSketchErrorFallsWithRootOfD(t *testing.T) {
@@ -272,19 +283,19 @@ func TestSketchErrorFallsWithRootOfD(t *testing.T) {
 	for _, cfg := range []Config{
 		{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}},
 		{Map: "tensorsketch", Kernel: polynomial(2, 1)},
-		{Map: "tensorsketch", Kernel: polynomial(3, 1), Options: Options{Hash: "balanced"}},
+		{Map: "tensorsketch", Kernel: polynomial(3, 1)},
 		{Map: "tensorsrht", Kernel: polynomial(3, 1), Options: Options{Complex: true}},
 		{Map: "maclaurin", Kernel: polynomial(2, 1), Options: Options{Complex: true}},
 		{Map: "maclaurin", Kernel: kernel.Kernel{Name: "exp", Gamma: 0.3}},
 	} {
-		d := 50
+		d := 100
 		if cfg.Map == "tensorsrht" {
 			d = 3
 		}
 		x := proofPairs(d, 1).Slice(2, 4) // near each other
 		want := cfg.Kernel.Eval(x.Row(0), x.Row(1))
 		var slope, sxx, noise float64
-		for e := 6; e <= 10; e++ {
+		for e := 5; e <= 9; e++ {
 			cfg.Features = 1 << e
 			z := matrix.NewDense(2, cfg.Features)
 			var sample []float64
@@ -298,14 +309,67 @@ func TestSketchErrorFallsWithRootOfD(t *testing.T) {
 				sample = append(sample, dot(z.Row(0), z.Row(1)))
 			}
 			_, m2, m4 := moments(sample, want)
-			dx := float64(e-8) * math.Ln2
+			dx := float64(e-7) * math.Ln2
 			slope += dx * math.Log(m2) / 2
 			sxx += dx * dx
 			noise += dx * dx * (m4/(m2*m2) - 1) / (4 * seeds)
 		}
-		if se := math.Sqrt(noise) / sxx; math.Abs(slope/sxx+0.5) > 4*se || se > 0.03 {
+		if se := math.Sqrt(noise) / sxx; math.Abs(slope/sxx+0.5) > 4*se || se > 0.04 {
 			t.Errorf("%+v: the error falls like D^%.3f ± %.3f", cfg, slope/sxx, se)
 		}
+	}
+}
+
+// With one dimension and c = 0 there is nothing to sketch, and all maps are exact: but for the
+// powers of random degree.
+func TestSketchesOfOneDimensionAreExact(t *testing.T) {
+	x := matrix.Rows{Dense: &matrix.Dense{Rows: 3, Cols: 1, Stride: 1, Data: []float32{2, -1.5, 0}}}
+	for _, c := range allSketches() {
+		if c.Kernel.Coef0 != 0 || c.Series != nil || c.Kernel.Name == "exp" {
+			continue
+		}
+		for _, features := range []int{2, 16, 30} {
+			c.wish(features)
+			m, err := New(c.Config, 1)
+			if err != nil {
+				t.Fatalf("%s: %v", c, err)
+			}
+			z := transform(m, x)
+			for i := range 3 {
+				for j := range 3 {
+					want := c.Kernel.Eval(x.Dense.Row(i), x.Dense.Row(j))
+					if got := dot(z.Row(i), z.Row(j)); math.Abs(got-want) > 1e-5*math.Abs(want) {
+						t.Errorf("%s, rows %d and %d: %g, want %g", c, i, j, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A series of power 0 is a constant; and every map takes no rows.
+func TestSketchesOfLittle(t *testing.T) {
+	x, sparse := someRows(20, 5)
+	constant := Config{Map: "maclaurin", Kernel: kernel.Kernel{Name: "exp", Gamma: 1}, Features: 6, Options: Options{Series: []float64{2}}}
+	for _, isComplex := range []bool{false, true} {
+		constant.Complex = isComplex
+		m, err := New(constant, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []matrix.Rows{x, sparse} {
+			z := transform(m, x)
+			for i := range z.Rows {
+				if got := dot(z.Row(i), z.Row(0)); math.Abs(got-2) > 1e-6 {
+					t.Errorf("complex %t, row %d: %g, want 2", isComplex, i, got)
+				}
+			}
+		}
+	}
+	for _, c := range allSketches() {
+		m := c.fit(t, 8, 5)
+		transform(m, x.Slice(0, 0))
+		transform(m, sparse.Slice(0, 0))
 	}
 }
 

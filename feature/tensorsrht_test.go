@@ -92,6 +92,9 @@ func TestComplexTensorSRHTBeatsTensorSketch(t *testing.T) {
 		features int
 		ratio    float64
 	}{{1024, 0.85}, {4096, 0.75}, {8192, 0.7}} {
+		if testing.Short() && c.features > 4096 {
+			continue
+		}
 		k := kernel.Kernel{Name: "poly", Gamma: 1, Degree: 3}
 		sketch := mapCase{Config: Config{Map: "tensorsketch", Kernel: k}, proof: c.features}
 		srht := mapCase{Config: Config{Map: "tensorsrht", Kernel: k, Options: Options{Complex: true}}, proof: c.features}
