@@ -20,26 +20,29 @@ import (
 // features for dot product kernels", 2022).
 //
 // The poly kernel is the monomial t^p of rows x̃ = [√γ·x, √c], so that all features have N = p.
-// That is much better than the powers of t in (t + c)^p, which the option series gives. The exp
-// kernel has a_n = 1/n!, n ≤ 50.
+// Option series has the powers of t in (t + c)^p instead, if it is given their coefficients:
+// better for rows with γ‖x‖² < c, but much worse for long ones. The exp kernel has a_n = 1/n!,
+// n ≤ 50.
 //
-// z(x)·z(y) is unbiased. With a, b, c as for tensorSketch (of √γ·x if there is no c) the variance for a
-// monomial is (1/D)·[(a+b+c)^p - a^p], and (1/D)·[(a+b)^p + (a+c)^p - 2a^p] with option
-// complex, which is less at p ≥ 2 since all of b and a+c are ≥ 0 and grows like 2^p instead of 3^p. At
-// p = 1 it is the same.
+// z(x)·z(y) is unbiased. With a, b, c as for tensorSketch the variance for a monomial is
 //
-// Where N is random, the D numbers N are drawn from D parts of equal probability of their
-// law, one from each, not all from the whole of it: as unbiased, with less variance. For the
-// part j let p_n be the probability of n in it, then the variance is
+//	(1/D)·[(a+b+c)^p - a^p],  complex: (1/D)·[(a+b)^p + (a+c)^p - 2a^p].
+//
+// The first grows like 3^p, the second like 2^p. It is less wherever c > 0 and p ≥ 2, as it is
+// between rows without negative elements, or near each other.
+//
+// Where N is random, the D numbers N are drawn one from each of D equally likely parts of
+// their law, not all from the whole of it: as unbiased, with less variance. Let p_n be the
+// probability of n in the part j; then the variance is
 //
 //	(1/D²)·Σ_j [Σ_n p_n·u_n - (Σ_n p_n·a_n tⁿ/P(n))²],  u_n = a_n²/P(n)²·(a+b+c)ⁿ,
 //
-// and with option complex (a+b+c)ⁿ is ½[(a+b)ⁿ + (a+c)ⁿ] and D is D/2. The features of a large t
-// are rare and large: choose the exp kernel for |t| up to a few.
+// and with option complex D is D/2, and (a+b+c)ⁿ is ½[(a+b)ⁿ + (a+c)ⁿ]. Features of a large N
+// are rare and large: the exp kernel wants |t| up to a few.
 //
 // A row takes O(d·ΣN) operations, a sparse one O(nnz·ΣN), and the map 4d·ΣN bytes, where
-// ΣN = pD for a monomial and about D for exp. Choose it for kernels that are no polynomials,
-// or for few dimensions.
+// ΣN = pD for a monomial and about D for exp, plus some MB while it works. Choose it for
+// kernels that are no polynomials, and for few dimensions.
 type maclaurin struct {
 	dim, features int
 	m             int                  // features, real or complex
@@ -182,7 +185,9 @@ func degrees(seed uint64, list []term, m int) (coefficients []float64, n []int) 
 	coefficients, n = make([]float64, m), make([]int, m)
 	i := len(list) - 1
 	for f := range m {
-		for u := (float64(m-1-f) + r.Uniform()) / float64(m); u < below[i]; i-- {
+		u := (float64(m-1-f) + r.Uniform()) / float64(m)
+		for u < below[i] {
+			i--
 		}
 		n[f], coefficients[f] = list[i].n, math.Sqrt(list[i].a/p[i]/float64(m))
 	}

@@ -6,34 +6,32 @@ import (
 	"mercer/matrix"
 )
 
-// tensorSketch approximates the poly kernel (x·y)^p by the count sketch of the p-fold tensor
-// x⊗⋯⊗x with the hash function h_1(i_1) + … + h_p(i_p) mod D and the sign s_1(i_1)⋯s_p(i_p),
-// which is the circular convolution of the p count sketches of x (Pham and Pagh, "Fast and
-// scalable polynomial kernels via explicit feature maps", 2013). γ and c enter by the row
-// x̃ = [√γ·x, √c].
+// tensorSketch approximates the poly kernel by p count sketches C_k of x̃ = [√γ·x, √c],
+// convolved: F⁻¹(F C_1(x̃) ∘ … ∘ F C_p(x̃)), F the Fourier transform (Pham and Pagh, "Fast and
+// scalable polynomial kernels via explicit feature maps", 2013). That is the count sketch of
+// x̃⊗⋯⊗x̃ with bucket h_1(i_1) + … + h_p(i_p) mod D and sign s_1(i_1)⋯s_p(i_p).
 //
-// The features are F⁻¹(F C_1(x̃) ∘ … ∘ F C_p(x̃)), F the Fourier transform: p + 1 of them.
-// They are fast for D a power of two; others work, several ten times slower.
+// z(x)·z(y) is unbiased. Its second moment is a sum over four indices of x̃⊗⋯⊗x̃, which in
+// each of the p places have to be equal in pairs, in one of three ways that sum up to
 //
-// z(x)·z(y) is unbiased. A pair of tensor indices differs in some of p coordinates; taking
-// four indices that make a term of the second moment, in each coordinate they are equal in
-// pairs in one of three ways. With
+//	a = (x̃·ỹ)²,  b = Σ_{i≠j} x̃_i²ỹ_j²,  c = Σ_{i≠j} x̃_iỹ_ix̃_jỹ_j.
 //
-//	a = (x̃·ỹ)², b = Σ_{i≠j} x̃_i²ỹ_j², c = Σ_{i≠j} x̃_iỹ_ix̃_jỹ_j
+// The probability that their buckets agree follows from the Fourier transform of the law of h(i)-h(j),
+// which is λ at all frequencies but 0. With g = 2 for even D and 1 for odd, the variance is
 //
-// for the three, g = 2 for even D and 1 for odd, and λ the Fourier transform of the distribution of
-// h(i)-h(j) at any frequency but 0, that is λ = 0 for hash pairwise and λ = (Dρ-1)/(D-1) for
-// balanced (ρ as in countSketch), the variance is
+//	(1/D²)·[g·(a+b+c)^p + (D-g)·((a+b+λc)^p + (a+λb+c)^p) + (D²-2D+g)·(a+λb+λc)^p] - a^p.
 //
-//	(1/D²)·[g·(a+b+c)^p + (D-g)·(a+b+λc)^p + (D-g)·(a+λb+c)^p + (D²-2D+g)·(a+λb+λc)^p] - a^p.
+// For hash pairwise, λ = 0 and this is (1/D)·[(a+b)^p + (a+c)^p - 2a^p] and less than g/D²
+// times (a+b+c)^p: at most ((2^(p+1)-2)/D + g·3^p/D²)·‖x̃‖^2p·‖ỹ‖^2p. So the constant 3^p, with
+// which papers bound it at 1/D, is that of 1/D². The first part is the variance of complex maclaurin.
 //
-// For hash pairwise this is (1/D)·[(a+b)^p + (a+c)^p - 2a^p] and a term in g/D² that grows like 3^p:
-// a, b, c ≤ ‖x̃‖²‖ỹ‖², which gives the bound (2^(p+1)-2)/D + g·3^p/D² times ‖x̃‖^2p·‖ỹ‖^2p,
-// where papers prove 3^p/D. In balanced sketches with D ≥ d, λ = -1/(D-1) takes away what is
-// linear in b and c: all of it at p = 1, and most where rows are alike.
+// For hash balanced, λ = (Dρ-1)/(D-1), ρ as for countSketch: -1/(D-1) for D at least the width
+// of x̃, which takes away what is linear in b and c. That is all of it for p = 1, half of it for
+// p = 2 and rows alike, and ever less for more; below that width it is about -1/(d-1).
 //
-// A row takes O(p·d + p·D·log D) operations, a sparse one O(p·nnz + p·D·log D), and the map
-// 4pd bytes. Choose it for sparse rows of many dimensions, and for speed.
+// A row takes O(p·(d + D·log D)) operations, a sparse one O(p·(nnz + D·log D)), fast for D a
+// power of two and some fifty times slower for others. The map takes 4p bytes a dimension.
+// Choose it for sparse rows, for many dimensions, and where time counts most.
 type tensorSketch struct {
 	homogeneous
 	features int

@@ -11,32 +11,36 @@ import (
 )
 
 // tensorSRHT approximates the poly kernel by features that are products of p projections
-// √(1/D)·Π_k (H·S_k·x̃)_{i_k}, with H the Hadamard matrix of order n, the power of two at or
-// above the width of x̃ = [√γ·x, √c], S_k random signs, and i_k a random place (Hamid, Xiao,
-// Gittens and DeCoste, "Compact random feature maps", 2014; Wacker, Kanagawa and Filippone,
-// "Improved random features for dot product kernels", 2022). With option complex the signs
-// are 1, i, -1, -i, and the D/2 complex features become [Re, Im] (Wacker, Ohana and
-// Filippone, "Complex-to-real sketches for tensor products", 2022).
 //
-// The places of a feature are drawn without replacement. The papers do so within blocks of n
-// features, each block with signs of its own: each place comes once in a block. Here n
-// blocks share their signs, and any two places of different k meet in at most one of their n²
-// features: feature l of block b has the places π_k(l ⊕ α_k·b), with π_k random permutations
-// and α_k different numbers of the field of n elements, an orthogonal array of strength two
-// (Bush 1952). So what the variance owes to single projections vanishes with n features, what it owes
-// to pairs of them with n², and it takes fewer transforms.
+//	√(1/D)·Π_k (H·S_k·x̃)_{i_k},  x̃ = [√γ·x, √c],
 //
-// z(x)·z(y) is unbiased, since H·S_k keeps dot products. For M features, let N_t be how many
-// of their M² ordered pairs agree in t of p places. Then the variance is
+// with H the Hadamard matrix of order n, the power of two at or above the width of x̃, S_k
+// random signs, and i_k random places (Hamid, Xiao, Gittens and DeCoste, "Compact random
+// feature maps", 2014; Wacker, Kanagawa and Filippone, "Improved random features for dot
+// product kernels", 2022). With option complex the signs are 1, i, -1, -i, and the D/2
+// complex features become [Re, Im] (Wacker, Ohana and Filippone, "Complex-to-real sketches
+// for tensor products with applications to the polynomial kernel", 2022).
 //
-//	(1/M²)·Σ_t N_t·v_t - (M_s/M²)·a^p,  v_t = (a+V)^t·(a-V/(n-1))^(p-t),
+// Places are drawn without replacement. The papers do so within blocks of n features, each
+// with signs of its own: a block has each place of a factor once. Here n blocks share their
+// signs, and any two places of two factors meet in one of their n² features at most: feature
+// l of block b has the places π_k(l ⊕ α_k·b), for random permutations π_k and different
+// elements α_k of the field of n elements (an orthogonal array of strength two: Bush,
+// "Orthogonal arrays of index unity", 1952). So the variance that is due to single projections
+// is gone with n features, and that due to pairs of them with n²: for p = 2, n² features are
+// exact. It also takes fewer transforms.
 //
-// where N_t and M_s count pairs with the same signs, and with a, b, c as for tensorSketch,
-// V = b + c for real signs. For complex ones the variance is the mean of those with V = b and
-// V = c, and M = D/2. At M ≤ n it is at most that of maclaurin if a ≥ 0 is not tiny.
+// z(x)·z(y) is unbiased, since H·S_k keeps dot products. Let N_t count, of all ordered pairs
+// of M features with the same signs, those that agree in t of p places. With a, b, c as for
+// tensorSketch and V = b + c the variance is
 //
-// A row takes O(p·(n·log n·⌈D/n²⌉ + D)) operations, a sparse one as many, and the map
-// 4pD bytes for the places and 8pn⌈D/n²⌉ for the signs. Choose it, complex, for dense rows.
+//	(1/M²)·Σ_t N_t·[(a+V)^t·(a-V/(n-1))^(p-t) - a^p],  M = D.
+//
+// With option complex, M = D/2, and it is the mean of those with V = b and with V = c.
+//
+// A row, sparse or not, takes O(p·(⌈D/n²⌉·n·log n + D)) operations, and the map 4pD bytes for
+// the places and 8pn⌈D/n²⌉ for the signs, twice that if complex. Choose it, complex, for dense
+// rows and the least error.
 type tensorSRHT struct {
 	homogeneous
 	features int // D
