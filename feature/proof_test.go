@@ -115,7 +115,8 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 				continue
 			}
 			v := c.variance(x.Row(2*i), x.Row(2*i+1))
-			se := math.Sqrt(max(0, m4-m2*m2)/n) + rounding*rounding
+			// In a small sample that missed the tails m4 is too low: not below a normal law's.
+			se := math.Sqrt(max(2*v*v, m4-m2*m2)/n) + rounding*rounding
 			if m2 > v+4*se+1e-6*v || !c.atMost && m2 < v-4*se-1e-6*v {
 				t.Errorf("%s, pair %d: variance %.5g, want %.5g ± %.2g", c, i, m2, v, se)
 			}
