@@ -62,7 +62,7 @@ func newD2PK(cfg Config, dim int) (*d2pk, error) {
 		return nil, err
 	}
 	f := &d2pk{free: newSpare[float32]()}
-	factor := math.Pow(2*float64(t)*float64(cfg.Features), -0.25)
+	factor := 1 / math.Sqrt(math.Sqrt(2*float64(t)*float64(cfg.Features)))
 	for i := range t {
 		f.matrices = append(f.matrices, newProjection(e, dim, cfg.Features, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.d2pk-rp", uint64(i)))
 	}

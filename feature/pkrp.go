@@ -40,6 +40,7 @@ type pkrp struct {
 	degree   int
 	index    []int32  // I, t·p lists of D: output c's factor j of term i is index[(i·p+j)·D+c]
 	pairs    []uint32 // in its place at degree 2 if m ≤ 2¹⁶: both factors of output c in term i, at i·D+c
+	scale    float32  // of products
 	rows     int      // of a block
 	free     spare[float32]
 }
@@ -89,8 +90,16 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 	default:
 		return nil, fmt.Errorf("feature: pk-rp: %q is not a reuse; known are even, random", cfg.Reuse)
 	}
-	// The factor 1/√(tD) is in the pool, so that products come out right.
-	factor := math.Pow(float64(t)*float64(cfg.Features), -0.5/float64(k.Degree))
+	// In degrees 1 and 2 the factor 1/√(tD) is in the pool already.
+	factor := 1 / math.Sqrt(float64(t)*float64(cfg.Features))
+	f.scale = 1
+	switch k.Degree {
+	case 1:
+	case 2:
+		factor = math.Sqrt(factor)
+	default:
+		f.scale, factor = float32(factor), 1
+	}
 	f.pool = newProjection(e, dim, m, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.pk-rp")
 	if k.Degree == 2 && m <= len(pool{}) {
 		for at := 0; at < len(f.index); at += 2 * f.features {
@@ -220,6 +229,6 @@ func (f *pkrp) products(z, k []float32) {
 			}
 			sum += product
 		}
-		z[c] = sum
+		z[c] = f.scale * sum
 	}
 }

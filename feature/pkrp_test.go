@@ -1,0 +1,154 @@
+package feature
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"mercer/internal/random"
+	"mercer/matrix"
+)
+
+// No output holds a vector twice, and dealt vectors are used equally often, to 1; also where an
+// output takes the whole pool.
+func TestPoolIsUsedAsItShould(t *testing.T) {
+	for _, c := range []struct{ m, length, outputs int }{{5, 1, 3}, {7, 3, 40}, {6, 6, 9}, {50, 4, 12}, {488, 2, 2000}, {10, 9, 10}} {
+		for name, choose := range map[string]func(*random.Stream, int, int, int) []int32{"even": dealt, "random": drawn} {
+			index := choose(random.New(1, "test"), c.m, c.length, c.outputs)
+			count := make([]int, c.m)
+			for o := range c.outputs {
+				held := map[int32]bool{}
+				for i := range c.length {
+					v := index[i*c.outputs+o]
+					if held[v] {
+						t.Fatalf("%v, %s: output %d holds vector %d twice", c, name, o, v)
+					}
+					held[v] = true
+					count[v]++
+				}
+			}
+			if d := slices.Max(count) - slices.Min(count); name == "even" && d > 1 {
+				t.Errorf("%v: some vectors are used %d times more than others", c, d)
+			}
+		}
+	}
+}
+
+// Each of the 20 ordered pairs of 5 vectors is as likely as the others.
+func TestPairsOfThePoolAreUniform(t *testing.T) {
+	const outputs = 20000
+	for name, choose := range map[string]func(*random.Stream, int, int, int) []int32{"even": dealt, "random": drawn} {
+		index := choose(random.New(2, "test"), 5, 2, outputs)
+		count := map[[2]int32]float64{}
+		for o := range outputs {
+			count[[2]int32{index[o], index[outputs+o]}]++
+		}
+		for pair, n := range count {
+			if want := outputs / 20.; math.Abs(n-want) > 4*math.Sqrt(want) {
+				t.Errorf("%s: %v came %g times, want %g ± %g", name, pair, n, want, math.Sqrt(want))
+			}
+		}
+	}
+}
+
+// The features are the formula, computed in float64 from the map's own pool: at any degree, in 16-bit
+// pairs or not.
+func TestPolynomialProjectionIsTheFormula(t *testing.T) {
+	dense, _ := someRows(20, 9)
+	for _, cfg := range []Config{
+		{Map: "pk-rp", Kernel: poly(0.5, 1, 0.3), Options: Options{T: 3}},
+		{Map: "pk-rp", Kernel: poly(0.5, 2, 0.3), Options: Options{T: 3, Sparsity: 2}},
+		{Map: "pk-rp", Kernel: poly(0.5, 2, 0.3), Options: Options{T: 2, Pool: 1<<16 + 1}},
+		{Map: "pk-rp", Kernel: poly(0.5, 3, 0), Options: Options{T: 3, Reuse: "random"}},
+		{Map: "pk-rp", Kernel: poly(0.5, 7, 0.1)},
+	} {
+		cfg.Features = 50
+		m, err := New(cfg, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := m.(*pkrp)
+		p := cfg.Kernel.Degree
+		index := f.index
+		for at := 0; at < len(f.pairs); at += 50 {
+			for _, shift := range []int{0, 16} {
+				for _, pair := range f.pairs[at:][:50] {
+					index = append(index, int32(pair>>shift&0xffff))
+				}
+			}
+		}
+		pool := f.pool.matrixOf()
+		z := transform(f, dense)
+		for i := range z.Rows {
+			for c, got := range z.Row(i) {
+				want, size := 0.0, 0.0
+				for at := c; at < len(index); at += 50 * p {
+					product, bound := 1.0, 1.0
+					for j := range p {
+						l := int(index[at+50*j])
+						k, s := 0.0, 0.0
+						for a, v := range dense.Dense.Row(i) {
+							k += float64(v) * pool[a*f.pool.m+l]
+							s += math.Abs(float64(v) * pool[a*f.pool.m+l])
+						}
+						if f.pool.shift != nil {
+							k += float64(f.pool.shift[l])
+							s += math.Abs(float64(f.pool.shift[l]))
+						}
+						product *= k
+						bound *= s
+					}
+					want += float64(f.scale) * product
+					size += float64(f.scale) * bound
+				}
+				// 10 roundings of each projection, and a few of products and sums.
+				if math.Abs(float64(got)-want) > float64(p)*20*6e-8*size {
+					t.Fatalf("%+v: feature %d of row %d is %g, want %g", cfg, c, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The logarithm of a root mean square over n seeds has variance (m4/m2² - 1)/(4n); the line through
+// its values at D = 32 … 512 has slope -½ within four standard errors, as the pool grows with D.
+func TestProjectionErrorsFallWithRootOfD(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of maps are drawn")
+	}
+	x := pairs(8).Slice(0, 3)
+	for _, cfg := range []Config{
+		{Map: "rp", Kernel: linear},
+		{Map: "rp", Kernel: linear, Options: Options{Sparsity: 3}},
+		{Map: "d2pk-rp", Kernel: poly(1, 2, 0.5)},
+		{Map: "pk-rp", Kernel: poly(1, 2, 0.5)},
+		{Map: "pk-rp", Kernel: poly(1, 2, 0.5), Options: Options{Sparsity: 2}},
+		{Map: "pk-rp", Kernel: poly(1, 3, 0.5), Options: Options{T: 3}},
+	} {
+		want := cfg.Kernel.Eval(x.Row(0), x.Row(2))
+		const n = 150
+		var slope, sxx, noise float64
+		for e := 5; e <= 9; e++ {
+			cfg.Features = 1 << e
+			var sample []float64
+			z := matrix.NewDense(3, cfg.Features)
+			for seed := range n {
+				cfg.Seed = uint64(seed)
+				m, err := New(cfg, 8)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.Transform(z, matrix.Rows{Dense: x})
+				sample = append(sample, dot(z.Row(0), z.Row(2)))
+			}
+			_, m2, m4 := moments(sample, want)
+			dx := (float64(e) - 7) * math.Ln2
+			slope += dx * math.Log(m2) / 2
+			sxx += dx * dx
+			noise += dx * dx * (m4/(m2*m2) - 1) / (4 * n)
+		}
+		if se := math.Sqrt(noise) / sxx; math.Abs(slope/sxx+0.5) > 4*se || se > 0.1 {
+			t.Errorf("%+v: the error falls like D^%.3f ± %.3f", cfg, slope/sxx, se)
+		}
+	}
+}
