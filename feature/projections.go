@@ -1,4 +1,80 @@
 package feature
 
+import (
+	"fmt"
+	"math"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
 // projections are random projections, of the rows themselves and from kernels' feature spaces.
-func projections() []kind { return nil }
+func projections() []kind {
+	return []kind{
+		{name: "rp", about: "random projection of the rows themselves", options: []string{"entries", "sparsity"},
+			make: func(cfg Config, dim int) (Map, error) { return newRP(cfg, dim) }},
+		{name: "explicit-rp", about: "random projection from the polynomial kernel's feature space, gone through monomial by monomial",
+			options: []string{"entries", "sparsity"},
+			make:    func(cfg Config, dim int) (Map, error) { return newExplicitRP(cfg, dim) }},
+		{name: "reduced-poly", about: "all products of two different coordinates, exactly", dim: true,
+			make: func(cfg Config, dim int) (Map, error) { return newReduced(cfg, dim) }},
+		{name: "d2pk-rp", about: "random projection from the feature space of the polynomial kernel of degree two",
+			options: []string{"sparsity", "t"},
+			make:    func(cfg Config, dim int) (Map, error) { return newD2PK(cfg, dim) }},
+		{name: "pk-rp", about: "random projection from the feature space of a polynomial kernel, by products of a pool of projections",
+			options: []string{"entries", "sparsity", "pool", "t", "reuse"},
+			make:    func(cfg Config, dim int) (Map, error) { return newPKRP(cfg, dim) }},
+	}
+}
+
+// rp maps by random projection (Achlioptas 2001; López-Sánchez, "Low computational cost
+// machine learning", 2019, section 2.1): z(x) = Rᵀx/√D with independent entries of mean 0
+// and variance 1, so that E[z(x)·z(y)] = x·y, the linear kernel.
+//
+// The variance of z(x)·z(y) is [‖x‖²‖y‖² + (x·y)²]/D for normal entries, and for sparse ones
+// (s-3)·Σx_i²y_i²/D more, which s = 1 makes less.
+//
+// Transforming a row takes O(dD) operations, a sparse one O(nnz·D), and the map holds 4dD
+// bytes; with very sparse entries O(dD/s), O(nnz·D/s) and 8dD/s bytes.
+type rp struct {
+	*projection
+	free spare[float32]
+}
+
+func newRP(cfg Config, dim int) (*rp, error) {
+	if cfg.Kernel.Name != "linear" {
+		return nil, fmt.Errorf("feature: rp preserves x·y, the linear kernel, not %s; explicit-rp and pk-rp project from the feature space of poly, kg-rp from that of any kernel", cfg.Kernel.Name)
+	}
+	e, err := projectionEntries(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := affordable(cfg, dim, e.bytes(dim, cfg.Features)); err != nil {
+		return nil, err
+	}
+	p := newProjection(e, dim, cfg.Features, 1/math.Sqrt(float64(cfg.Features)), 0, cfg.Seed, "feature.rp")
+	return &rp{p, newSpare[float32]()}, nil
+}
+
+func (f *rp) Dims() (in, out int) { return f.d, f.m }
+
+func (f *rp) Bytes() int64 { return f.bytes() }
+
+func (f *rp) Transform(dst *matrix.Dense, x matrix.Rows) {
+	check(f.d, f.m, dst, x)
+	n := x.Len()
+	switch {
+	case n <= few:
+		f.multiply(dst.Data, dst.Stride, x, 0, n, nil)
+	case x.CSR == nil && f.packed != nil:
+		f.packed.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data, dst.Stride, nil)
+	default:
+		vec.Parallel(n, 14, func(lo, hi int) {
+			work := f.free.get(f.work(tile))
+			defer f.free.put(work)
+			for ; lo < hi; lo += tile {
+				f.multiply(dst.Data[lo*dst.Stride:], dst.Stride, x, lo, min(lo+tile, hi), work)
+			}
+		})
+	}
+}

@@ -1,4 +1,253 @@
 package feature
 
+import (
+	"math"
+
+	"mercer/kernel"
+)
+
+var linear = kernel.Kernel{Name: "linear"}
+
+func poly(gamma float64, degree int, coef0 float64) kernel.Kernel {
+	return kernel.Kernel{Name: "poly", Gamma: gamma, Degree: degree, Coef0: coef0}
+}
+
+const proofFeatures = 16
+
 // projectionCases has the random projections.
-func projectionCases() []mapCase { return nil }
+func projectionCases() []mapCase {
+	var cases []mapCase
+	for _, o := range []Options{{}, {Entries: "sparse"}, {Sparsity: 1}, {Entries: "sparse", Sparsity: 12}} {
+		c := mapCase{Config: Config{Map: "rp", Kernel: linear, Options: o}}
+		c.variance = func(x, y []float32) float64 {
+			return variance4(lift(linear, x), lift(linear, y), kurtosis(o)) / proofFeatures
+		}
+		cases = append(cases, c)
+	}
+	for _, cfg := range []Config{
+		{Map: "explicit-rp", Kernel: poly(0.7, 2, 0)},
+		{Map: "explicit-rp", Kernel: poly(1, 2, 0.5), Options: Options{Entries: "sparse"}},
+	} {
+		c := mapCase{Config: cfg, dim: 6}
+		c.variance = func(x, y []float32) float64 {
+			a, b := monomials(lift(cfg.Kernel, x), cfg.Kernel.Degree), monomials(lift(cfg.Kernel, y), cfg.Kernel.Degree)
+			return variance4(a, b, kurtosis(cfg.Options)) / proofFeatures
+		}
+		cases = append(cases, c)
+	}
+	for _, cfg := range []Config{
+		{Map: "pk-rp", Kernel: poly(0.7, 2, 0.3), Options: Options{Pool: 2 * 16}},
+		{Map: "pk-rp", Kernel: poly(1, 3, 0), Options: Options{Pool: 3 * 2 * 16, T: 2, Entries: "sparse", Sparsity: 2}},
+		{Map: "pk-rp", Kernel: poly(1, 1, 0.5), Options: Options{Pool: 3 * 16, T: 3}},
+	} {
+		c := mapCase{Config: cfg}
+		c.variance = func(x, y []float32) float64 { return pkrpVariance(cfg, x, y) }
+		cases = append(cases, c)
+	}
+	// Pools whose vectors are used often.
+	cases = append(cases,
+		mapCase{Config: Config{Map: "pk-rp", Kernel: poly(0.7, 2, 0.3)}},
+		mapCase{Config: Config{Map: "pk-rp", Kernel: poly(1, 2, 0), Options: Options{Pool: 20, T: 3, Reuse: "random"}}},
+		mapCase{Config: Config{Map: "pk-rp", Kernel: poly(1, 2, 0), Options: Options{Pool: 7, T: 3, Reuse: "even", Sparsity: 9}}},
+		mapCase{Config: Config{Map: "reduced-poly", Kernel: poly(0.7, 2, 0.3)}, drawsNothing: true,
+			want:     func(x, y []float32) float64 { return polyOfSparsity(poly(0.7, 2, 0.3), 1, x, y) },
+			variance: func(x, y []float32) float64 { return 0 }},
+	)
+	for _, cfg := range []Config{
+		{Map: "d2pk-rp", Kernel: poly(0.7, 2, 0)},
+		{Map: "d2pk-rp", Kernel: poly(1, 2, 0.3), Options: Options{T: 4}},
+		{Map: "d2pk-rp", Kernel: poly(1, 2, 0.3), Options: Options{Sparsity: 1, T: 2}},
+		{Map: "d2pk-rp", Kernel: poly(1, 2, 0), Options: Options{Sparsity: 10, T: 2}},
+		{Map: "d2pk-rp", Kernel: poly(1, 2, 0.3), Options: Options{T: 1}},
+		{Map: "d2pk-rp", Kernel: poly(1, 2, 0), Options: Options{Sparsity: 1, T: 1}},
+	} {
+		c := mapCase{Config: cfg}
+		c.want = func(x, y []float32) float64 { return d2pkMean(cfg, x, y) }
+		c.variance = func(x, y []float32) float64 { return d2pkVariance(cfg, x, y) }
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// kurtosis is the fourth moment of the entries of pk-rp, rp and explicit-rp.
+func kurtosis(o Options) float64 {
+	switch {
+	case o.Sparsity != 0:
+		return o.Sparsity
+	case o.Entries == "sparse":
+		return 3
+	}
+	return 3
+}
+
+// lift returns u = (√γ x, √c) in float64.
+func lift(k kernel.Kernel, x []float32) []float64 {
+	var u []float64
+	for _, v := range x {
+		if k.Name == "linear" {
+			u = append(u, float64(v))
+		} else {
+			u = append(u, math.Sqrt(k.Gamma)*float64(v))
+		}
+	}
+	if k.Coef0 > 0 {
+		u = append(u, math.Sqrt(k.Coef0))
+	}
+	return u
+}
+
+func dot64(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// squares is Σu_i²v_i².
+func squares(u, v []float64) float64 {
+	sum := 0.0
+	for i, a := range u {
+		sum += (a * v[i]) * (a * v[i])
+	}
+	return sum
+}
+
+// moment4 is E[(u·r)²(v·r)²] for independent entries r of mean 0, variance 1 and fourth moment κ.
+func moment4(u, v []float64, kappa float64) float64 {
+	uv := dot64(u, v)
+	return dot64(u, u)*dot64(v, v) + 2*uv*uv + (kappa-3)*squares(u, v)
+}
+
+// variance4 is the variance of (u·r)(v·r).
+func variance4(u, v []float64, kappa float64) float64 {
+	uv := dot64(u, v)
+	return moment4(u, v, kappa) - uv*uv
+}
+
+// monomials are all d^p products of p coordinates, each as often as it comes, as sorted ones
+// with their square roots: written to be clear.
+func monomials(u []float64, p int) []float64 {
+	sum := map[[4]int]float64{}
+	var walk func(tuple []int, product float64)
+	walk = func(tuple []int, product float64) {
+		if len(tuple) == p {
+			var key [4]int
+			copy(key[:], tuple)
+			for i := range p {
+				for j := range i {
+					if key[j] > key[i] {
+						key[i], key[j] = key[j], key[i]
+					}
+				}
+			}
+			sum[key] += product * product
+			return
+		}
+		for i, v := range u {
+			walk(append(tuple[:len(tuple):len(tuple)], i), product*v)
+		}
+	}
+	walk(nil, 1)
+	var phi []float64
+	var each func(tuple []int, product float64)
+	each = func(tuple []int, product float64) {
+		if len(tuple) == p {
+			var key [4]int
+			copy(key[:], tuple)
+			phi = append(phi, math.Copysign(math.Sqrt(sum[key]), product))
+			return
+		}
+		first := 0
+		if len(tuple) > 0 {
+			first = tuple[len(tuple)-1]
+		}
+		for i := first; i < len(u); i++ {
+			each(append(tuple[:len(tuple):len(tuple)], i), product*u[i])
+		}
+	}
+	each(nil, 1)
+	return phi
+}
+
+// pkrpVariance is the closed form of pk-rp where no vector is used twice.
+func pkrpVariance(cfg Config, x, y []float32) float64 {
+	u, v := lift(cfg.Kernel, x), lift(cfg.Kernel, y)
+	p, t := float64(cfg.Kernel.Degree), max(1, float64(cfg.T))
+	q := math.Pow(moment4(u, v, kurtosis(cfg.Options)), p)
+	kk := math.Pow(dot64(u, u)*dot64(v, v), p)
+	k2 := math.Pow(dot64(u, v)*dot64(u, v), p)
+	return (q/t + (1-1/t)*(kk+2*k2) - k2) / proofFeatures
+}
+
+// polyOfSparsity is what d2pk-rp estimates with an even t.
+func polyOfSparsity(k kernel.Kernel, s float64, x, y []float32) float64 {
+	u, v := lift(k, x), lift(k, y)
+	uv := dot64(u, v)
+	return uv*uv + (s-3)/2*squares(u, v)
+}
+
+func d2pkMean(cfg Config, x, y []float32) float64 {
+	s := kurtosis(cfg.Options)
+	mean := polyOfSparsity(cfg.Kernel, s, x, y)
+	if cfg.T == 1 {
+		u, v := lift(cfg.Kernel, x), lift(cfg.Kernel, y)
+		mean += dot64(u, u) * dot64(v, v) / 2
+	}
+	return mean
+}
+
+// signMoments returns E[Xᵃ Yᵇ] for a, b ≤ 4, X = u·ρ and Y = v·ρ with Achlioptas's entries of
+// sparsity s: one coordinate after the other by the binomial theorem.
+func signMoments(u, v []float64, s float64) [5][5]float64 {
+	var binomial [5][5]float64
+	for n := range binomial {
+		binomial[n][0] = 1
+		for k := 1; k <= n; k++ {
+			binomial[n][k] = binomial[n-1][k-1] + binomial[n-1][k]
+		}
+	}
+	entry := func(n int) float64 { // E[ρⁿ]
+		switch {
+		case n == 0:
+			return 1
+		case n%2 == 1:
+			return 0
+		}
+		return math.Pow(s, float64(n)/2-1)
+	}
+	m := [5][5]float64{0: {0: 1}}
+	for i := range u {
+		var next [5][5]float64
+		for a := range next {
+			for b := range next[a] {
+				for k := range a + 1 {
+					for l := range b + 1 {
+						next[a][b] += binomial[a][k] * binomial[b][l] * m[a-k][b-l] *
+							math.Pow(u[i], float64(k)) * math.Pow(v[i], float64(l)) * entry(k+l)
+					}
+				}
+			}
+		}
+		m = next
+	}
+	return m
+}
+
+func d2pkVariance(cfg Config, x, y []float32) float64 {
+	u, v := lift(cfg.Kernel, x), lift(cfg.Kernel, y)
+	s, t := kurtosis(cfg.Options), float64(cfg.T)
+	if t == 0 {
+		t = 2
+	}
+	m := signMoments(u, v, s)
+	if t == 1 {
+		return (m[4][4] - m[2][2]*m[2][2]) / (4 * proofFeatures)
+	}
+	// E[b²b'²] with b = X² - E[X²], b' = Y² - E[Y²].
+	ex, ey := m[2][0], m[0][2]
+	bb := m[4][4] - 2*ey*m[4][2] + ey*ey*m[4][0] - 2*ex*(m[2][4]-2*ey*m[2][2]+ey*ey*m[2][0]) + ex*ex*(m[0][4]-2*ey*m[0][2]+ey*ey)
+	k := polyOfSparsity(cfg.Kernel, s, x, y)
+	kk := polyOfSparsity(cfg.Kernel, s, x, x) * polyOfSparsity(cfg.Kernel, s, y, y)
+	return (bb/(4*t) + (1-1/t)*(kk+2*k*k) - k*k) / proofFeatures
+}

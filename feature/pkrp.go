@@ -1,0 +1,223 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// pkrp maps by the random projection of polynomial kernels (López-Sánchez, "Low computational
+// cost machine learning", 2019, algorithm 2 and appendix A; there m is p and the degree p is
+// g): from a pool of m random vectors s_l,
+//
+//	z_c(x) = 1/√(tD) Σ_{i<t} Π_{j<p} s_{I(c,i,j)}·u,  u = (√γ x, √c)
+//
+// so that E[z(x)·z(y)] = (γ x·y + c)^p, whatever the entries, as long as no vector comes
+// twice in one output; they are chosen so.
+//
+// With reuse even the pool is dealt out like cards, shuffled anew whenever all are used, so
+// that all vectors are used as often (repetition minimisation; the paper shuffles all repetitions
+// together, and an output may get a vector twice). With reuse random each output draws
+// its p·t vectors on its own. A pool of m = ptD vectors is used once with reuse even; outputs are then
+// independent, and with q = ‖u‖²‖v‖² + 2(u·v)² + (κ-3)Σu_i²v_i², κ = 3 for normal entries and s for
+// sparse ones, the variance of z(x)·z(y) is
+//
+//	[q^p/t + (1-1/t)(k(x,x)k(y,y) + 2k(x,y)²) - k(x,y)²]/D
+//
+// which falls to that of a projection from the feature space, [k(x,x)k(y,y) + k(x,y)²]/D, as t
+// grows. Smaller pools add the covariance of outputs with common vectors, about as if D could
+// not grow beyond m; m = D is the default, which costs what random Fourier features cost.
+//
+// A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 4ptD
+// bytes (8dm/s in place of 4dm if entries are very sparse), and work memory of about 1 MB a
+// goroutine.
+type pkrp struct {
+	pool     *projection
+	features int
+	degree   int
+	index    []int32 // I, t·p lists of D: output c's factor j of term i is index[(i·p+j)·D+c]
+	rows     int     // of a block
+	free     spare[float32]
+}
+
+func newPKRP(cfg Config, dim int) (*pkrp, error) {
+	k := cfg.Kernel
+	if k.Name != "poly" {
+		return nil, fmt.Errorf("feature: pk-rp approximates the poly kernel, not %s", k.Name)
+	}
+	if err := representable(cfg); err != nil {
+		return nil, err
+	}
+	e, err := projectionEntries(cfg)
+	if err != nil {
+		return nil, err
+	}
+	t, m := cfg.T, cfg.Pool
+	if t < 0 || m < 0 {
+		return nil, fmt.Errorf("feature: pk-rp: t is %d and pool is %d; they must be 1 or more, or 0 for the map's choice", t, m)
+	}
+	if t == 0 {
+		t = 1
+	}
+	// An output has so many factors. As a float64 it does not overflow.
+	factors := float64(k.Degree) * float64(t)
+	if err := affordable(cfg, dim, 4*factors*float64(cfg.Features)); err != nil {
+		return nil, err
+	}
+	if m == 0 {
+		m = int(max(factors, min(factors*float64(cfg.Features), float64(cfg.Features))))
+	}
+	if float64(m) < factors {
+		return nil, fmt.Errorf("feature: pk-rp: the pool of %d is too small for outputs of degree·t = %.0f different vectors", m, factors)
+	}
+	if err := affordable(cfg, dim, e.bytes(dim, m)+4*factors*float64(cfg.Features)); err != nil {
+		return nil, err
+	}
+	if m > math.MaxInt32 {
+		return nil, fmt.Errorf("feature: pk-rp: pool is %d; it must be at most %d", m, math.MaxInt32)
+	}
+
+	f := &pkrp{features: cfg.Features, degree: k.Degree, free: newSpare[float32]()}
+	length := k.Degree * t
+	r := random.New(cfg.Seed, "feature.pk-rp.index")
+	switch cfg.Reuse {
+	case "", "even":
+		f.index = dealt(r, m, length, cfg.Features)
+	case "random":
+		f.index = drawn(r, m, length, cfg.Features)
+	default:
+		return nil, fmt.Errorf("feature: pk-rp: %q is not a reuse; known are even, random", cfg.Reuse)
+	}
+	// The factor 1/√(tD) is in the pool, so that products come out right.
+	factor := math.Pow(float64(t)*float64(cfg.Features), -0.5/float64(k.Degree))
+	f.pool = newProjection(e, dim, m, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.pk-rp")
+	f.rows = max(14, min(tile, 1<<18/m/14*14))
+	return f, nil
+}
+
+// drawn draws, for each output, length different vectors of a pool of m.
+func drawn(r *random.Stream, m, length, outputs int) []int32 {
+	index := make([]int32, length*outputs)
+	pool := make([]int32, m)
+	for i := range pool {
+		pool[i] = int32(i)
+	}
+	for c := range outputs {
+		for i := range length {
+			j := i + r.Intn(m-i)
+			pool[i], pool[j] = pool[j], pool[i]
+			index[i*outputs+c] = pool[i]
+		}
+	}
+	return index
+}
+
+// dealt deals the vectors of a pool of m to outputs of length each. A vector that would come
+// twice to an output, where the pool is shuffled anew in its middle, changes places with
+// one behind.
+func dealt(r *random.Stream, m, length, outputs int) []int32 {
+	index := make([]int32, length*outputs)
+	pool := make([]int32, m)
+	for i := range pool {
+		pool[i] = int32(i)
+	}
+	held := make([]int, m) // 1 + the last output that got the vector
+	next := m
+	for c := range outputs {
+		for i := range length {
+			if next == m {
+				for j := m - 1; j > 0; j-- {
+					l := r.Intn(j + 1)
+					pool[j], pool[l] = pool[l], pool[j]
+				}
+				next = 0
+			}
+			for j := next; ; j++ {
+				if v := pool[j]; held[v] != c+1 {
+					pool[j], pool[next] = pool[next], v
+					break
+				}
+			}
+			held[pool[next]] = c + 1
+			index[i*outputs+c] = pool[next]
+			next++
+		}
+	}
+	return index
+}
+
+func (f *pkrp) Dims() (in, out int) { return f.pool.d, f.features }
+
+// Bytes counts the pool and the index.
+func (f *pkrp) Bytes() int64 { return f.pool.bytes() + 4*int64(len(f.index)) }
+
+// Transform projects a block of rows on the pool, which stays in the cache while its products
+// are formed.
+func (f *pkrp) Transform(dst *matrix.Dense, x matrix.Rows) {
+	check(f.pool.d, f.features, dst, x)
+	if n := x.Len(); n <= few {
+		f.blocks(dst, x, 0, n)
+		return
+	}
+	vec.Parallel(x.Len(), 14, func(lo, hi int) { f.blocks(dst, x, lo, hi) })
+}
+
+// blocks transforms rows [i, end) of x.
+func (f *pkrp) blocks(dst *matrix.Dense, x matrix.Rows, i, end int) {
+	m := f.pool.m
+	rows := min(f.rows, end-i)
+	work := f.free.get(rows*m + f.pool.work(rows))
+	defer f.free.put(work)
+	for ; i < end; i += rows {
+		j := min(i+rows, end)
+		f.pool.multiply(work, m, x, i, j, work[rows*m:])
+		for r := i; r < j; r++ {
+			f.products(dst.Row(r), work[(r-i)*m:][:m])
+		}
+	}
+}
+
+// products forms a row's features from its projections on the pool.
+func (f *pkrp) products(z, k []float32) {
+	d := f.features
+	first := f.index[:d]
+	switch f.degree {
+	case 1:
+		for c, a := range first {
+			z[c] = k[a]
+		}
+		for at := d; at < len(f.index); at += d {
+			for c, a := range f.index[at:][:d] {
+				z[c] += k[a]
+			}
+		}
+	case 2:
+		second := f.index[d:][:d]
+		for c, a := range first {
+			z[c] = k[a] * k[second[c]]
+		}
+		for at := 2 * d; at < len(f.index); at += 2 * d {
+			second := f.index[at+d:][:d]
+			for c, a := range f.index[at:][:d] {
+				z[c] += float32(k[a] * k[second[c]])
+			}
+		}
+	default:
+		for c := range z {
+			var sum float32
+			for at := c; at < len(f.index); {
+				product := k[f.index[at]]
+				at += d
+				for range f.degree - 1 {
+					product *= k[f.index[at]]
+					at += d
+				}
+				sum += product
+			}
+			z[c] = sum
+		}
+	}
+}

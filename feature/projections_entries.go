@@ -1,0 +1,399 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// entries is the law of the independent elements of a random projection's matrix, of mean 0
+// and variance 1.
+//
+//	normal  N(0, 1)
+//	sparse  √s·{+1 with probability 1/(2s), 0, -1 with probability 1/(2s)} (Achlioptas,
+//	        "Database-friendly random projections", 2001, for s = 1 and 3; Li, Hastie and
+//	        Church, "Very sparse random projections", 2006, for √d)
+//
+// Their fourth moment, 3 or s, is all that a projection's variance knows of them.
+type entries struct {
+	sparse bool
+	s      float64
+}
+
+// mostSparsity bounds s.
+const mostSparsity = 1 << 30
+
+// projectionEntries reads the entries of a configuration. Sparse ones have s = 3 by default.
+func projectionEntries(cfg Config) (entries, error) {
+	e := entries{s: cfg.Sparsity}
+	switch {
+	case cfg.Entries == "sparse", cfg.Entries == "" && cfg.Sparsity != 0:
+		e.sparse = true
+	case cfg.Entries == "", cfg.Entries == "normal":
+		if cfg.Sparsity != 0 {
+			return e, fmt.Errorf("feature: %s: normal entries have no sparsity; use entries sparse", cfg.Map)
+		}
+		return e, nil
+	default:
+		return e, fmt.Errorf("feature: %s: %q are not entries; known are normal, sparse", cfg.Map, cfg.Entries)
+	}
+	if e.s == 0 {
+		e.s = 3
+	}
+	if !(e.s >= 1 && e.s <= mostSparsity) {
+		return e, fmt.Errorf("feature: %s: sparsity is %g; it must be from 1 to %d", cfg.Map, e.s, mostSparsity)
+	}
+	return e, nil
+}
+
+// scale is what the numbers that draw gives have to be multiplied with for variance 1.
+func (e entries) scale() float64 {
+	if e.sparse {
+		return math.Sqrt(e.s)
+	}
+	return 1
+}
+
+// drawer returns the function that draws the next entry but for the scale: a normal number,
+// or -1, 0 or 1.
+func (e entries) drawer() func(*random.Stream) float64 {
+	if !e.sparse {
+		return (*random.Stream).Normal
+	}
+	limit := uint64(0x1p63 / e.s) // of 2⁶³ numbers, so many are not 0
+	return func(r *random.Stream) float64 {
+		switch u := r.Uint64(); {
+		case u>>1 >= limit:
+			return 0
+		case u&1 == 0:
+			return 1
+		}
+		return -1
+	}
+}
+
+// projection is a random matrix R, d×m, that rows are multiplied with. Column j depends on
+// the seed, the name and j alone, so a wider matrix begins with the columns of a narrower
+// one.
+//
+// A matrix that is dense, or not very sparse, takes 4dm bytes and products of 2dm operations
+// a row. A very sparse one is kept as the lists of its entries, by columns and by rows, in
+// 8dm/s bytes: a row takes dm/s sums and differences and m multiplications, a sparse row
+// nnz·m/s.
+type projection struct {
+	d, m  int
+	shift []float32 // added to every product, from a coordinate that all rows have; or nil
+
+	packed *vec.Packed[float32]
+
+	columns, rows signs // in place of packed
+	scale         float32
+}
+
+// signs are lists of the entries +1 and -1 of a matrix: those of line j are idx[ptr[2j]:ptr[2j+1]]
+// and idx[ptr[2j+1]:ptr[2j+2]].
+type signs struct {
+	ptr []int
+	idx []int32
+}
+
+func (s *signs) line(j int) (plus, minus []int32) {
+	p := s.ptr[2*j:][:3]
+	return s.idx[p[0]:p[1]], s.idx[p[1]:p[2]]
+}
+
+// listed says whether R is worth keeping as lists. A product costs a hundredth of a
+// nanosecond an element of R; lists a twentieth for each that is not 0, and a nanosecond for
+// each element of the row and of its product, which are transposed. It depends on nothing
+// else than R, so that a map is the same everywhere.
+func (e entries) listed(d, m int) bool {
+	return e.sparse && e.s >= 8 && float64(d)*float64(m) >= 256*(float64(d)+float64(m))
+}
+
+// bytes is what a projection holds.
+func (e entries) bytes(d, m int) float64 {
+	if e.listed(d, m) {
+		return 8*float64(d)*float64(m)/e.s + 16*(float64(d)+float64(m))
+	}
+	return 4 * float64(d) * float64(m)
+}
+
+// newProjection draws R with entries of the given standard deviation. If last is not 0, rows
+// have one more coordinate of value 1, whose entries have the standard deviation last.
+// Columns have the streams of name and index.
+func newProjection(e entries, d, m int, deviation, last float64, seed uint64, name string, index ...uint64) *projection {
+	p := &projection{d: d, m: m}
+	deviation *= e.scale()
+	last *= e.scale()
+	if last != 0 {
+		p.shift = make([]float32, m)
+	}
+	stream := func(j int) *random.Stream {
+		return random.New(seed, name, append(index[:len(index):len(index)], uint64(j))...)
+	}
+	draw := e.drawer()
+	if e.listed(d, m) {
+		p.scale = float32(deviation)
+		p.drawLists(draw, stream, last)
+		return p
+	}
+	w := matrix.NewDense(d, m)
+	const group = 16 // columns of one cache line
+	vec.Parallel(m, group, func(lo, hi int) {
+		for ; lo < hi; lo += group {
+			var streams [group]*random.Stream
+			n := min(group, hi-lo)
+			for c := range n {
+				streams[c] = stream(lo + c)
+			}
+			for i := range d {
+				row := w.Row(i)[lo:][:n]
+				for c := range row {
+					row[c] = float32(deviation * draw(streams[c]))
+				}
+			}
+			for c := range n {
+				if last != 0 {
+					p.shift[lo+c] = float32(last * draw(streams[c]))
+				}
+			}
+		}
+	})
+	p.packed = vec.Pack32(d, m, w.Data, w.Stride)
+	return p
+}
+
+// representable fails if γ or c are too large or too small for float32.
+func representable(cfg Config) error {
+	for _, v := range []float64{math.Sqrt(cfg.Kernel.Gamma), math.Sqrt(cfg.Kernel.Coef0)} {
+		if v != 0 && !(v > 1e-18 && v < 1e18) {
+			return fmt.Errorf("feature: %s: gamma %g or coef0 %g is out of the range of float32; scale the data", cfg.Map, cfg.Kernel.Gamma, cfg.Kernel.Coef0)
+		}
+	}
+	return nil
+}
+
+// drawLists draws the lists of columns and turns them into those of rows.
+func (p *projection) drawLists(draw func(*random.Stream) float64, stream func(int) *random.Stream, last float64) {
+	lists := make([][2][]int32, p.m)
+	vec.Parallel(p.m, 16, func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			r := stream(j)
+			for i := range p.d {
+				switch v := draw(r); {
+				case v > 0:
+					lists[j][0] = append(lists[j][0], int32(i))
+				case v < 0:
+					lists[j][1] = append(lists[j][1], int32(i))
+				}
+			}
+			if last != 0 {
+				p.shift[j] = float32(last * draw(r))
+			}
+		}
+	})
+	count := 0
+	p.rows.ptr = make([]int, 2*p.d+1)
+	p.columns.ptr = append(make([]int, 0, 2*p.m+1), 0)
+	for _, l := range lists {
+		for sign, list := range l {
+			count += len(list)
+			p.columns.ptr = append(p.columns.ptr, count)
+			for _, i := range list {
+				p.rows.ptr[2*int(i)+sign+1]++
+			}
+		}
+	}
+	for i := range 2 * p.d {
+		p.rows.ptr[i+1] += p.rows.ptr[i]
+	}
+	p.columns.idx, p.rows.idx = make([]int32, 0, count), make([]int32, count)
+	next := append([]int(nil), p.rows.ptr...)
+	for j, l := range lists {
+		for sign, list := range l {
+			p.columns.idx = append(p.columns.idx, list...)
+			for _, i := range list {
+				p.rows.idx[next[2*int(i)+sign]] = int32(j)
+				next[2*int(i)+sign]++
+			}
+		}
+	}
+}
+
+// bytes is what p holds.
+func (p *projection) bytes() int64 {
+	if p.packed != nil {
+		return 4 * (int64(p.d)*int64(p.m) + int64(len(p.shift)))
+	}
+	return 4*int64(len(p.columns.idx)+len(p.rows.idx)+len(p.shift)) + 8*int64(len(p.columns.ptr)+len(p.rows.ptr))
+}
+
+// tile is how many rows are multiplied together: a multiple of the heights of all
+// micro-kernels. lanes is that of the vectors in which the rows of a tile stand side by side.
+const tile, lanes = 252, 256
+
+// outputs is how many columns are computed before they are transposed.
+const outputs = 16
+
+// work is how many numbers multiply needs to work with, for rows of the given number at a time.
+func (p *projection) work(rows int) int {
+	if p.packed != nil || rows <= few {
+		return 0
+	}
+	return (p.d + outputs) * lanes
+}
+
+// multiply writes the products of rows [lo, hi) of x, at most tile, into the rows of dst. It
+// uses the caller's goroutine, and others only where they are idle. work has p.work(hi-lo)
+// numbers.
+func (p *projection) multiply(dst []float32, stride int, x matrix.Rows, lo, hi int, work []float32) {
+	n := hi - lo
+	switch {
+	case n == 0:
+		return
+	case x.CSR != nil:
+		for r := range n {
+			idx, val := x.CSR.Row(lo + r)
+			p.sparse(dst[r*stride:][:p.m], idx, val)
+		}
+		return
+	case p.packed != nil:
+		p.packed.Multiply(n, x.Dense.Data[lo*x.Dense.Stride:], x.Dense.Stride, dst, stride, nil)
+		if p.shift != nil {
+			for r := range n {
+				vec.Axpy32(1, p.shift, dst[r*stride:][:p.m])
+			}
+		}
+		return
+	case n <= few:
+		for r := range n {
+			p.single(dst[r*stride:][:p.m], x.Dense.Row(lo+r))
+		}
+		return
+	}
+	p.transposed(dst, stride, x.Dense, lo, hi, work)
+}
+
+// finish turns sums of signed elements into products.
+func (p *projection) finish(z []float32, j int) {
+	for c := range z {
+		z[c] *= p.scale
+	}
+	if p.shift != nil {
+		for c, v := range p.shift[j:][:len(z)] {
+			z[c] += v
+		}
+	}
+}
+
+// sparse multiplies a sparse row.
+func (p *projection) sparse(z []float32, idx []int32, val []float32) {
+	if p.packed != nil {
+		p.packed.MultiplySparse(idx, val, z)
+		if p.shift != nil {
+			vec.Axpy32(1, p.shift, z)
+		}
+		return
+	}
+	clear(z)
+	for t, i := range idx {
+		v := val[t]
+		plus, minus := p.rows.line(int(i))
+		for _, j := range plus {
+			z[j] += v
+		}
+		for _, j := range minus {
+			z[j] -= v
+		}
+	}
+	p.finish(z, 0)
+}
+
+// single multiplies one dense row.
+func (p *projection) single(z, x []float32) {
+	for j := range z {
+		plus, minus := p.columns.line(j)
+		var sum float32
+		for _, i := range plus {
+			sum += x[i]
+		}
+		for _, i := range minus {
+			sum -= x[i]
+		}
+		z[j] = sum
+	}
+	p.finish(z, 0)
+}
+
+// transposed multiplies up to tile dense rows, which it puts side by side first, so that what
+// single does to one row is done to all of them by vector instructions, in the same order.
+func (p *projection) transposed(dst []float32, stride int, x *matrix.Dense, lo, hi int, work []float32) {
+	n := hi - lo
+	xt, zt := work[:p.d*lanes], work[p.d*lanes:][:outputs*lanes]
+	wide := (n + 15) / 16 * 16
+	for i := 0; i < p.d; i += outputs {
+		m := min(outputs, p.d-i)
+		for r := range wide {
+			column := xt[i*lanes+r:]
+			if r >= n {
+				for k := range m {
+					column[k*lanes] = 0
+				}
+				continue
+			}
+			row := x.Data[(lo+r)*x.Stride+i:][:m]
+			for k, v := range row {
+				column[k*lanes] = v
+			}
+		}
+	}
+	for j := 0; j < p.m; j += outputs {
+		m := min(outputs, p.m-j)
+		for k := range m {
+			sums := zt[k*lanes:][:wide]
+			clear(sums)
+			plus, minus := p.columns.line(j + k)
+			for _, i := range plus {
+				vec.Axpy32(1, xt[int(i)*lanes:][:wide], sums)
+			}
+			for _, i := range minus {
+				vec.Axpy32(-1, xt[int(i)*lanes:][:wide], sums)
+			}
+		}
+		for r := range n {
+			z := dst[r*stride+j:][:m]
+			column := zt[r:]
+			for k := range z {
+				z[k] = column[k*lanes]
+			}
+			p.finish(z, j)
+		}
+	}
+}
+
+// spare is work memory that goes from one call of a map to the next: of as many goroutines as
+// are busy at the same time.
+type spare[T float32 | float64] chan []T
+
+func newSpare[T float32 | float64]() spare[T] { return make(chan []T, 64) }
+
+func (s spare[T]) get(n int) []T {
+	select {
+	case w := <-s:
+		if len(w) >= n {
+			return w
+		}
+	default:
+	}
+	return make([]T, n)
+}
+
+func (s spare[T]) put(w []T) {
+	select {
+	case s <- w:
+	default:
+	}
+}
