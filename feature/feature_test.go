@@ -61,13 +61,20 @@ func everyMap() []mapCase {
 // fit makes the map of a case for rows of the given dimensions.
 func (c mapCase) fit(t testing.TB, features, dim int) Map {
 	t.Helper()
-	c.Features = features
+	c.wish(features)
 	sample, _ := someRows(60, dim)
 	m, err := Fit(c.Config, sample)
 	if err != nil {
 		t.Fatalf("%s: %v", c, err)
 	}
 	return m
+}
+
+// wish sets the number of features, unless the map itself decides on it.
+func (c *mapCase) wish(features int) {
+	if k, _ := find(c.Map); !k.dim {
+		c.Features = features
+	}
 }
 
 // someRows returns n rows of d dimensions, half of whose elements are 0, dense and sparse.
@@ -188,7 +195,8 @@ func TestTransformAllocatesNothingPerRow(t *testing.T) {
 func TestSameConfigurationGivesSameMap(t *testing.T) {
 	dense, _ := someRows(60, 10)
 	for _, c := range everyMap() {
-		c.Features, c.Seed = 40, 5
+		c.wish(40)
+		c.Seed = 5
 		text, err := json.Marshal(c.Config)
 		if err != nil {
 			t.Fatal(err)

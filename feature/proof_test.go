@@ -88,7 +88,8 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 		var z matrix.Dense
 		sample, _ := someRows(60, d)
 		for seed := range seeds {
-			c.Seed, c.Features = uint64(seed+1), features
+			c.Seed = uint64(seed + 1)
+			c.wish(features)
 			m, err := Fit(c.Config, sample)
 			if err != nil {
 				t.Fatalf("%s: %v", c, err)

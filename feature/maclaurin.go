@@ -1,0 +1,328 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// maclaurin approximates a kernel f(t), f(t) = Σ a_n tⁿ with a_n ≥ 0, t = γ x·y, by features
+//
+//	z(x) = √(a_N/(P(N)·D))·Π_{k≤N} √γ·w_k·x,
+//
+// with N random, P(N=n) ∝ 2⁻ⁿ where a_n > 0, and signs w_k (Kar and Karnick, "Random feature
+// maps for dot product kernels", 2012). With option complex the signs are 1, i, -1, -i, and
+// the D/2 complex features become [Re, Im] (Wacker, Kanagawa and Filippone, "Improved random
+// features for dot product kernels", 2022).
+//
+// The poly kernel is the monomial t^p of rows x̃ = [√γ·x, √c], so that all features have N = p.
+// That is much better than the powers of t in (t + c)^p, which the option series gives. The exp
+// kernel has a_n = 1/n!, n ≤ 50.
+//
+// z(x)·z(y) is unbiased. With a, b, c as for tensorSketch (of √γ·x if there is no c) the variance for a
+// monomial is (1/D)·[(a+b+c)^p - a^p], and (1/D)·[(a+b)^p + (a+c)^p - 2a^p] with option
+// complex, which is less at p ≥ 2 since all of b and a+c are ≥ 0 and grows like 2^p instead of 3^p. At
+// p = 1 it is the same.
+//
+// Where N is random, the D numbers N are drawn from D parts of equal probability of their
+// law, one from each, not all from the whole of it: as unbiased, with less variance. For the
+// part j let p_n be the probability of n in it, then the variance is
+//
+//	(1/D²)·Σ_j [Σ_n p_n·u_n - (Σ_n p_n·a_n tⁿ/P(n))²],  u_n = a_n²/P(n)²·(a+b+c)ⁿ,
+//
+// and with option complex (a+b+c)ⁿ is ½[(a+b)ⁿ + (a+c)ⁿ] and D is D/2. The features of a large t
+// are rare and large: choose the exp kernel for |t| up to a few.
+//
+// A row takes O(d·ΣN) operations, a sparse one O(nnz·ΣN), and the map 4d·ΣN bytes, where
+// ΣN = pD for a monomial and about D for exp. Choose it for kernels that are no polynomials,
+// or for few dimensions.
+type maclaurin struct {
+	dim, features int
+	m             int                  // features, real or complex
+	parts         int                  // 2 if complex: a real and an imaginary one
+	wide          []int                // of each factor k, how many features have N > k: the first ones
+	w             *vec.Packed[float32] // d×ΣN: the factors, one beside the other, real parts before imaginary ones
+	shift         []float32            // what x̃'s last coordinate adds to each projection, or nil
+	first         float32              // the feature of N = 0
+	height        int                  // rows of a block
+	row, block    lender[float32]      // projections of few rows, of a block
+}
+
+// term is a_n.
+type term struct {
+	n int
+	a float64
+}
+
+// mostTerms is how far above the first n the others may be: P falls by half from n to n+1.
+const mostTerms = 50
+
+// terms lists the a_n > 0.
+func terms(cfg Config) ([]term, error) {
+	k := cfg.Kernel
+	var list []term
+	switch {
+	case k.Name != "poly" && k.Name != "exp":
+		return nil, fmt.Errorf("feature: maclaurin approximates poly, exp and, by series, f(γ x·y), not %s", k.Name)
+	case cfg.Series != nil:
+		for n, a := range cfg.Series {
+			if !(a >= 0 && a <= math.MaxFloat64) {
+				return nil, fmt.Errorf("feature: maclaurin: series has %g at power %d; coefficients must be 0 or more", a, n)
+			}
+			if a > 0 {
+				list = append(list, term{n, a})
+			}
+		}
+		if len(list) == 0 {
+			return nil, fmt.Errorf("feature: maclaurin: series has no coefficient above 0")
+		}
+		if last := list[len(list)-1].n; last-list[0].n > mostTerms {
+			return nil, fmt.Errorf("feature: maclaurin: series goes up to power %d; it may go to %d, %d above its first", last, list[0].n+mostTerms, mostTerms)
+		}
+	case k.Name == "poly":
+		list = []term{{k.Degree, 1}}
+	default:
+		a := 1.0
+		for n := range mostTerms + 1 {
+			list = append(list, term{n, a})
+			a /= float64(n + 1)
+		}
+	}
+	return list, nil
+}
+
+// law returns P(n) of each term.
+func law(list []term) []float64 {
+	p := make([]float64, len(list))
+	sum := 0.0
+	for i, t := range list {
+		p[i] = math.Ldexp(1, list[0].n-t.n)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}
+
+func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
+	list, err := terms(cfg)
+	if err != nil {
+		return nil, err
+	}
+	m, err := halves(cfg)
+	if err != nil {
+		return nil, err
+	}
+	scale, constant := math.Sqrt(cfg.Kernel.Gamma), 0.0
+	if cfg.Kernel.Name == "poly" && cfg.Series == nil {
+		constant = math.Sqrt(cfg.Kernel.Coef0)
+	}
+	if err := inRange(cfg, float32(scale), float32(constant)); err != nil {
+		return nil, err
+	}
+	if err := affordable(cfg, dim, 16*float64(m)); err != nil {
+		return nil, err
+	}
+
+	coefficients, degrees := degrees(cfg.Seed, list, m)
+	z := &maclaurin{dim: dim, features: cfg.Features, m: m, parts: cfg.Features / m}
+	columns := 0
+	for k := range degrees[0] {
+		n := sort.Search(m, func(f int) bool { return degrees[f] <= k })
+		z.wide = append(z.wide, n)
+		columns += z.parts * n
+		if err := affordable(cfg, dim, 4*float64(dim+1)*float64(columns)); err != nil {
+			return nil, err
+		}
+	}
+	if list[0].n == 0 {
+		z.first = float32(math.Sqrt(list[0].a / law(list)[0] / float64(m)))
+	}
+	for _, c := range coefficients {
+		if c = math.Abs(c * max(scale, constant)); !(c <= math.MaxFloat32) {
+			return nil, fmt.Errorf("feature: maclaurin: a coefficient of %g is no float32; scale the data", c)
+		}
+	}
+
+	w := matrix.NewDense(dim, columns)
+	if constant != 0 {
+		z.shift = make([]float32, columns)
+	}
+	at := 0
+	for k, n := range z.wide {
+		factor := w.Columns(at, at+z.parts*n)
+		var shift []float32
+		if z.shift != nil {
+			shift = z.shift[at : at+z.parts*n]
+		}
+		if k > 0 {
+			coefficients = nil
+		}
+		z.draw(cfg.Seed, k, n, factor, shift, coefficients, scale, constant)
+		at += z.parts * n
+	}
+	z.w = vec.Pack32(dim, columns, w.Data, w.Stride)
+	const buffer = 1 << 21 // numbers
+	z.height = max(8*few, buffer/max(columns, 1))
+	z.row, z.block = newLender[float32](few*columns), newLender[float32](z.height*columns)
+	return z, nil
+}
+
+// degrees draws N of m features, largest first, and √(a_N/(P(N)·m)).
+func degrees(seed uint64, list []term, m int) (coefficients []float64, n []int) {
+	p := law(list)
+	below := make([]float64, len(list)) // the probability of a smaller N
+	for i := range p[1:] {
+		below[i+1] = below[i] + p[i]
+	}
+	r := random.New(seed, "feature.maclaurin.degree")
+	coefficients, n = make([]float64, m), make([]int, m)
+	i := len(list) - 1
+	for f := range m {
+		for u := (float64(m-1-f) + r.Uniform()) / float64(m); u < below[i]; i-- {
+		}
+		n[f], coefficients[f] = list[i].n, math.Sqrt(list[i].a/p[i]/float64(m))
+	}
+	return coefficients, n
+}
+
+// draw fills the factor k of n features, that is the signs times scale, shift with those of the last
+// coordinate times constant, and all of them times the features' coefficients, if there are.
+func (z *maclaurin) draw(seed uint64, k, n int, w *matrix.Dense, shift []float32, coefficients []float64, scale, constant float64) {
+	const group = 16 // columns of one cache line
+	vec.Parallel(n, group, func(lo, hi int) {
+		for ; lo < hi; lo += group {
+			count := min(group, hi-lo)
+			var streams [group]*random.Stream
+			var by, last [group]float32
+			for c := range count {
+				coefficient := 1.0
+				if coefficients != nil {
+					coefficient = coefficients[lo+c]
+				}
+				streams[c] = random.New(seed, "feature.maclaurin", uint64(k), uint64(lo+c))
+				by[c], last[c] = float32(coefficient*scale), float32(coefficient*constant)
+			}
+			for i := range w.Rows + 1 {
+				row, factor := shift, last
+				if i < w.Rows {
+					row, factor = w.Row(i), by
+				} else if shift == nil {
+					break
+				}
+				for c := range count {
+					re, im := sign(streams[c], z.parts == 2)
+					row[lo+c] = factor[c] * re
+					if z.parts == 2 {
+						row[n+lo+c] = factor[c] * im
+					}
+				}
+			}
+		}
+	})
+}
+
+// Dims returns d and D.
+func (z *maclaurin) Dims() (in, out int) { return z.dim, z.features }
+
+// Bytes counts the factors.
+func (z *maclaurin) Bytes() int64 {
+	d, columns := z.w.Dims()
+	return 4 * (int64(d)*int64(columns) + int64(len(z.shift)))
+}
+
+// Transform projects some rows on all factors at a time, and multiplies.
+func (z *maclaurin) Transform(dst *matrix.Dense, x matrix.Rows) {
+	check(z.dim, z.features, dst, x)
+	n := x.Len()
+	_, columns := z.w.Dims()
+	switch {
+	case n == 0:
+	case n <= few:
+		work := z.row.get()
+		z.project(work, x, 0, n)
+		z.multiply(dst, work, 0, n)
+		z.row.put(work)
+	case x.CSR != nil:
+		vec.Parallel(n, few, func(lo, hi int) {
+			work := z.row.get()
+			for ; lo < hi; lo += few {
+				end := min(lo+few, hi)
+				z.project(work, x, lo, end)
+				z.multiply(dst, work, lo, end)
+			}
+			z.row.put(work)
+		})
+	default:
+		work := z.block.get()
+		for lo := 0; lo < n; lo += z.height {
+			end := min(lo+z.height, n)
+			z.project(work, x, lo, end)
+			vec.Parallel(end-lo, few, func(i, j int) { z.multiply(dst, work[i*columns:], lo+i, lo+j) })
+		}
+		z.block.put(work)
+	}
+}
+
+// project writes the projections of rows [lo, hi) of x.
+func (z *maclaurin) project(work []float32, x matrix.Rows, lo, hi int) {
+	_, columns := z.w.Dims()
+	if x.CSR == nil {
+		z.w.Multiply(hi-lo, x.Dense.Data[lo*x.Dense.Stride:], x.Dense.Stride, work, columns, nil)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		idx, val := x.CSR.Row(i)
+		z.w.MultiplySparse(idx, val, work[(i-lo)*columns:(i-lo+1)*columns])
+	}
+}
+
+// multiply turns the projections of rows [lo, hi) into features. The conversions keep products
+// and sums apart on every machine.
+func (z *maclaurin) multiply(dst *matrix.Dense, work []float32, lo, hi int) {
+	_, columns := z.w.Dims()
+	for i := lo; i < hi; i++ {
+		row := dst.Row(i)
+		p := work[(i-lo)*columns : (i-lo+1)*columns]
+		if z.shift != nil {
+			vec.Axpy32(1, z.shift, p)
+		}
+		some := 0 // features with a factor
+		if len(z.wide) > 0 {
+			some = z.wide[0]
+		}
+		re := row[:z.m]
+		for f := some; f < z.m; f++ {
+			re[f] = z.first
+		}
+		copy(re, p[:some])
+		if z.parts == 1 {
+			p = p[some:]
+			for _, n := range z.wide[min(1, len(z.wide)):] {
+				for f, v := range p[:n] {
+					re[f] *= v
+				}
+				p = p[n:]
+			}
+			continue
+		}
+		im := row[z.m:]
+		clear(im[some:])
+		copy(im, p[some:2*some])
+		p = p[2*some:]
+		for _, n := range z.wide[min(1, len(z.wide)):] {
+			us, vs := p[:n], p[n:2*n]
+			re, im := re[:n], im[:n]
+			for f, u := range us {
+				v, a, b := vs[f], re[f], im[f]
+				re[f], im[f] = float32(a*u)-float32(b*v), float32(a*v)+float32(b*u)
+			}
+			p = p[2*n:]
+		}
+	}
+}
