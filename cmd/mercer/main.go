@@ -101,7 +101,7 @@ to start with your own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newInspect(), newBench(), newDemo())
+	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newInspect(), newBench(), newReproduce(), newDemo())
 	return root
 }
 
