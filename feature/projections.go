@@ -24,6 +24,11 @@ func projections() []kind {
 		{name: "pk-rp", about: "random projection from the feature space of a polynomial kernel, by products of a pool of projections",
 			options: []string{"entries", "sparsity", "pool", "t", "reuse"},
 			make:    func(cfg Config, dim int) (Map, error) { return newPKRP(cfg, dim) }},
+		{name: "kg-rp", about: "random projection from any kernel's feature space, on sums of rows of a sample (Kulis and Grauman)",
+			options: []string{"pool", "t"}, fit: fitKernelRP, restore: restoreKernelRP},
+		{name: "korp", about: "kg-rp with orthonormal directions", options: []string{"pool", "t"}, fit: fitKernelRP, restore: restoreKernelRP},
+		{name: "kpca-rp", about: "random projection of the kernel principal components of a sample",
+			options: []string{"pool", "rank"}, fit: fitKernelRP, restore: restoreKernelRP},
 	}
 }
 

@@ -66,6 +66,16 @@ func projectionCases() []mapCase {
 		c.variance = func(x, y []float32) float64 { return d2pkVariance(cfg, x, y) }
 		cases = append(cases, c)
 	}
+	// Their means are proved for one sample, in kgrp_test.go.
+	for _, cfg := range []Config{
+		{Map: "kg-rp", Kernel: rbf},
+		{Map: "kg-rp", Kernel: poly(1, 2, 0), Options: Options{Pool: 9, T: 3}},
+		{Map: "korp", Kernel: kernel.Kernel{Name: "exp", Gamma: 0.05}},
+		{Map: "kpca-rp", Kernel: laplacian},
+		{Map: "kpca-rp", Kernel: rbf, Options: Options{Pool: 40, Rank: 11}},
+	} {
+		cases = append(cases, mapCase{Config: cfg, biased: true})
+	}
 	return cases
 }
 
@@ -249,5 +259,9 @@ func d2pkVariance(cfg Config, x, y []float32) float64 {
 	bb := m[4][4] - 2*ey*m[4][2] + ey*ey*m[4][0] - 2*ex*(m[2][4]-2*ey*m[2][2]+ey*ey*m[2][0]) + ex*ex*(m[0][4]-2*ey*m[0][2]+ey*ey)
 	k := polyOfSparsity(cfg.Kernel, s, x, y)
 	kk := polyOfSparsity(cfg.Kernel, s, x, x) * polyOfSparsity(cfg.Kernel, s, y, y)
-	return (bb/(4*t) + (1-1/t)*(kk+2*k*k) - k*k) / proofFeatures
+	variance := (bb/(4*t) + (1-1/t)*(kk+2*k*k) - k*k) / proofFeatures
+	if variance < 1e-12*m[4][4] {
+		return 0 // but for rounding
+	}
+	return variance
 }

@@ -63,6 +63,9 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 		seeds = 60
 	}
 	for _, c := range everyMap() {
+		if c.biased && c.variance == nil {
+			continue
+		}
 		d, features := c.dim, c.proof
 		if d == 0 {
 			d = 12

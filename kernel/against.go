@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// Against evaluates a kernel between rows x_i that come and go and rows y_j that stay: k(x_i,
+// y_j). It holds 8md bytes for m rows y, and its Rows allocates nothing. What a row
+// gives does not depend on the rows around it. It never changes.
+//
+// The rbf and matern kernels' ‖x-y‖² is taken from ‖x‖² + ‖y‖² - 2x·y, with all rows moved to the
+// mean of y first, so that data far from 0 lose no digits.
+type Against struct {
+	kernel Kernel
+	d, m   int
+	mean   []float64            // of y, for rbf and matern
+	y      *vec.Packed[float64] // d×m, moved; or nil:
+	rows   []float64            // m×d, for laplacian and cauchy, which are no functions of products
+	norm   []float64            // ‖y_j‖², moved
+}
+
+// NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not valid.
+func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	m, d := y.Len(), y.Dim()
+	a := &Against{kernel: k, d: d, m: m, norm: make([]float64, m)}
+	dense := make([]float64, m*d)
+	a.expand(y, 0, m, dense, nil)
+	if k.Name == "rbf" || k.Name == "matern" {
+		a.mean = make([]float64, d)
+		for i := range m {
+			for j, v := range dense[i*d:][:d] {
+				a.mean[j] += v
+			}
+		}
+		for j := range a.mean {
+			a.mean[j] /= float64(max(m, 1))
+		}
+		a.expand(y, 0, m, dense, nil)
+	}
+	if k.Name == "laplacian" || k.Name == "cauchy" {
+		a.rows = dense
+		return a, nil
+	}
+	columns := make([]float64, d*m)
+	for i := range m {
+		for j, v := range dense[i*d:][:d] {
+			columns[j*m+i] = v
+			a.norm[i] += float64(v * v)
+		}
+	}
+	a.y = vec.Pack64(d, m, columns, m)
+	return a, nil
+}
+
+// Dims returns the numbers of dimensions d and of rows m that stay.
+func (a *Against) Dims() (d, m int) { return a.d, a.m }
+
+// Bytes is about how much memory a holds.
+func (a *Against) Bytes() int64 { return 8 * int64(a.d+1) * int64(a.m) }
+
+// Work is how many numbers Rows needs to work with for a row.
+func (a *Against) Work() int { return a.d + 1 }
+
+// expand writes rows [i, j) of x into dst, in float64, moved, and their squared lengths into
+// norm, if it is not nil.
+func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
+	for r := i; r < j; r++ {
+		row := dst[(r-i)*a.d:][:a.d]
+		if x.CSR != nil {
+			clear(row)
+			idx, val := x.CSR.Row(r)
+			for k, c := range idx {
+				row[c] = float64(val[k])
+			}
+		} else {
+			for c, v := range x.Dense.Row(r) {
+				row[c] = float64(v)
+			}
+		}
+		for c, v := range a.mean {
+			row[c] -= v
+		}
+		if norm != nil {
+			sum := 0.0
+			for _, v := range row {
+				sum += float64(v * v)
+			}
+			norm[r-i] = sum
+		}
+	}
+}
+
+// Rows writes k(x_r, y_c) for rows [i, j) of x into dst, (j-i)×m. work has (j-i)·Work()
+// numbers.
+func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
+	n := j - i
+	if x.Dim() != a.d {
+		panic(fmt.Sprintf("kernel: rows of %d dimensions against rows of %d", x.Dim(), a.d))
+	}
+	norm, rows := work[:n], work[n:][:n*a.d]
+	a.expand(x, i, j, rows, norm)
+	if a.y == nil {
+		for r := range n {
+			out, row := dst[r*a.m:][:a.m], rows[r*a.d:][:a.d]
+			for c := range out {
+				out[c] = a.kernel.of(a.separable(row, a.rows[c*a.d:][:a.d]))
+			}
+		}
+		return
+	}
+	a.y.Multiply(n, rows, a.d, dst, a.m, nil)
+	for r := range n {
+		a.values(dst[r*a.m:][:a.m], norm[r])
+	}
+}
+
+// separable is what the kernels that are no functions of products depend on.
+func (a *Against) separable(x, y []float64) float64 {
+	sum := 0.0
+	y = y[:len(x)]
+	if a.kernel.Name == "laplacian" {
+		for i, v := range x {
+			sum += math.Abs(v - y[i])
+		}
+		return sum
+	}
+	for i, v := range x {
+		d := a.kernel.Gamma * (v - y[i])
+		sum += math.Log1p(float64(d * d))
+	}
+	return sum
+}
+
+// values turns the products of a row of squared length norm with those that stay into kernel values.
+func (a *Against) values(s []float64, norm float64) {
+	k := a.kernel
+	switch k.Name {
+	case "linear":
+	case "poly":
+		for c, xy := range s {
+			s[c] = power(float64(k.Gamma*xy)+k.Coef0, k.Degree)
+		}
+	case "exp":
+		for c := range s {
+			s[c] *= k.Gamma
+		}
+		vec.Exp64(s, s)
+	case "arccos":
+		for c, xy := range s {
+			s[c] = k.arccos(xy, norm, a.norm[c])
+		}
+	case "rbf":
+		for c, xy := range s {
+			s[c] = -k.Gamma * max(0, norm+a.norm[c]-2*xy)
+		}
+		vec.Exp64(s, s)
+	default:
+		for c, xy := range s {
+			s[c] = k.of(max(0, norm+a.norm[c]-2*xy))
+		}
+	}
+}
