@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"mercer/internal/vec"
 )
 
 // Table is a table of a paper. In all of them the figures are errors: less is better.
@@ -164,29 +167,10 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	values := make([][][]float64, len(t.Rows)) // by row, column, seed
-	for i := range values {
-		values[i] = make([][]float64, len(t.Columns))
-	}
-	for s := 0; s < opt.Seeds && r.Missing == ""; s++ {
-		e, err := prepare(uint64(s + 1))
-		if err != nil {
+	var values [][][]float64 // by row, seed, column
+	if r.Missing == "" {
+		if values, err = t.values(ctx, prepare, opt); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
-		}
-		for i, row := range t.Rows {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			got, err := e(i)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", t.Name, row.Name, err)
-			}
-			for j, v := range got {
-				values[i][j] = append(values[i][j], v)
-			}
-			if opt.Progress != nil {
-				opt.Progress(float64(s*len(t.Rows)+i+1) / float64(opt.Seeds*len(t.Rows)))
-			}
 		}
 	}
 	for i, row := range t.Rows {
@@ -195,16 +179,60 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 			switch {
 			case r.Missing != "":
 				cells[j].Mark = NoData
-			case values[i][j] == nil:
+			case j >= len(values[i][0]):
 				cells[j].Mark = NotRun
 			default:
-				mean, sd := meanSD(values[i][j])
+				mean, sd := meanSD(values[i], j)
 				cells[j] = Cell{mean, sd, mark(row.Theirs[j], mean, sd)}
 			}
 		}
 		r.Cells = append(r.Cells, cells)
 	}
 	return r, nil
+}
+
+// values runs all seeds, by row, seed and column. Two seeds run at the same time, as
+// much of the work of one is done by a single thread; no more do, as some take 2 GB.
+func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]float64, error) {
+	values := make([][][]float64, len(t.Rows))
+	for i := range values {
+		values[i] = make([][]float64, opt.Seeds)
+	}
+	errs := make([]error, opt.Seeds)
+	var mu sync.Mutex
+	done := 0
+	one := func(s int) error {
+		e, err := prepare(uint64(s + 1))
+		if err != nil {
+			return err
+		}
+		for i, row := range t.Rows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if values[i][s], err = e(i); err != nil {
+				return fmt.Errorf("%s: %w", row.Name, err)
+			}
+			mu.Lock()
+			done++
+			if opt.Progress != nil {
+				opt.Progress(float64(done) / float64(opt.Seeds*len(t.Rows)))
+			}
+			mu.Unlock()
+		}
+		return nil
+	}
+	vec.Parallel(opt.Seeds, (opt.Seeds+1)/2, func(lo, hi int) {
+		for s := lo; s < hi; s++ {
+			errs[s] = one(s)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
 }
 
 // mark compares our mean and standard deviation with a paper's figure.
@@ -226,16 +254,17 @@ func mark(theirs Figure, mean, sd float64) Mark {
 	return Within
 }
 
-// meanSD returns the mean and the standard deviation (n - 1) of numbers.
-func meanSD(v []float64) (mean, sd float64) {
-	for _, x := range v {
-		mean += x / float64(len(v))
+// meanSD returns the mean and the standard deviation (n - 1) of column j over the seeds.
+func meanSD(bySeed [][]float64, j int) (mean, sd float64) {
+	n := float64(len(bySeed))
+	for _, v := range bySeed {
+		mean += v[j] / n
 	}
-	if len(v) < 2 {
+	if n < 2 {
 		return mean, 0
 	}
-	for _, x := range v {
-		sd += (x - mean) * (x - mean) / float64(len(v)-1)
+	for _, v := range bySeed {
+		sd += (v[j] - mean) * (v[j] - mean) / (n - 1)
 	}
 	return mean, math.Sqrt(sd)
 }
