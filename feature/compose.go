@@ -1,4 +1,269 @@
 package feature
 
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mercer/internal/random"
+	"mercer/matrix"
+)
+
 // compositions are maps made of maps.
-func compositions() []kind { return nil }
+func compositions() []kind {
+	return []kind{
+		{name: "chain", about: "maps one after the other (steps)", composed: true, dim: true, make: newChain, fit: fitChain, restore: restoreChain},
+		{name: "sum", about: "maps side by side, for weighted sums of kernels (steps, weights)", composed: true, dim: true, make: newSum, fit: fitSum, restore: restoreSum},
+	}
+}
+
+// composed is what chain and sum have in common: their maps, and how they are made.
+type composed struct {
+	steps   []Map
+	scratch sync.Pool // of *scratch
+}
+
+// scratch is the working memory of one call.
+type scratch struct {
+	z    [2]matrix.Dense // what a step gives and the next one takes
+	view matrix.Dense
+}
+
+func (c *composed) get() *scratch {
+	if s, ok := c.scratch.Get().(*scratch); ok {
+		return s
+	}
+	return &scratch{}
+}
+
+// Bytes counts the bytes of the steps.
+func (c *composed) Bytes() (n int64) {
+	for _, m := range c.steps {
+		n += m.Bytes()
+	}
+	return n
+}
+
+// State holds the states of the steps, each name behind the number of its step.
+func (c *composed) State() map[string]*matrix.Dense {
+	state := map[string]*matrix.Dense{}
+	for i, m := range c.steps {
+		if f, ok := m.(Fitted); ok {
+			for name, t := range f.State() {
+				state[strconv.Itoa(i)+"."+name] = t
+			}
+		}
+	}
+	return state
+}
+
+// step returns the configuration of step i. A step without a seed has one that follows from
+// the seed of the whole, so that equal steps draw different numbers.
+func (cfg *Config) step(i int) Config {
+	s := cfg.Steps[i]
+	if s.Seed == 0 {
+		s.Seed = random.Hash(cfg.Seed, "feature.step", uint64(i))
+	}
+	if s.MaxBytes == 0 {
+		s.MaxBytes = cfg.MaxBytes
+	}
+	return s
+}
+
+// part is the state of step i.
+func part(state map[string]*matrix.Dense, i int) map[string]*matrix.Dense {
+	of := map[string]*matrix.Dense{}
+	for name, t := range state {
+		if rest, ok := strings.CutPrefix(name, strconv.Itoa(i)+"."); ok {
+			of[rest] = t
+		}
+	}
+	return of
+}
+
+// chain applies maps one after the other: z(x) = z_k(… z_1(x)). It approximates the kernel of
+// its last map on the features of the one before. The usual reason is to shorten wide sparse
+// rows by a countsketch before a map whose cost grows with the dimension: that changes x·y,
+// and so ‖x-y‖², by its relative error of about 1/√D_1 only.
+//
+// It costs what its steps cost. Beside them it holds 4·256·max D_i bytes a goroutine.
+type chain struct{ composed }
+
+// chainRows is how many rows go through a chain at a time.
+const chainRows = 256
+
+// newChainOf makes the steps of a chain by what follows from a step's configuration, number and
+// the map before it (nil at first).
+func newChainOf(cfg Config, step func(s Config, i int, before Map) (Map, error)) (*chain, error) {
+	c := &chain{}
+	var before Map
+	for i := range cfg.Steps {
+		m, err := step(cfg.step(i), i, before)
+		if err != nil {
+			return nil, fmt.Errorf("feature: chain: step %d: %w", i+1, err)
+		}
+		c.steps, before = append(c.steps, m), m
+	}
+	if err := cfg.unused(); err != nil {
+		return nil, err
+	}
+	_, out := c.Dims()
+	return c, cfg.decided(out)
+}
+
+// unused fails where a composition has what only single maps have.
+func (cfg *Config) unused() error {
+	if cfg.Kernel.Name != "" {
+		return fmt.Errorf("feature: %s: the kernel belongs to the steps, not to the whole", cfg.Map)
+	}
+	if cfg.Map == "chain" && cfg.Weights != nil {
+		return fmt.Errorf("feature: chain: weights belong to a sum")
+	}
+	return nil
+}
+
+// decided fails if Features is neither 0 nor what the map decides on.
+func (cfg *Config) decided(out int) error {
+	if cfg.Features != 0 && cfg.Features != out {
+		return fmt.Errorf("feature: %s: features is %d, but the map gives %d; leave it out", cfg.Map, cfg.Features, out)
+	}
+	return nil
+}
+
+func outOf(m Map, dim int) int {
+	if m == nil {
+		return dim
+	}
+	_, out := m.Dims()
+	return out
+}
+
+func newChain(cfg Config, dim int) (Map, error) {
+	return newChainOf(cfg, func(s Config, _ int, before Map) (Map, error) { return New(s, outOf(before, dim)) })
+}
+
+func fitChain(cfg Config, sample matrix.Rows) (Fitted, error) {
+	return newChainOf(cfg, func(s Config, _ int, before Map) (Map, error) {
+		if before != nil {
+			z := matrix.NewDense(sample.Len(), outOf(before, 0))
+			before.Transform(z, sample)
+			sample = matrix.Rows{Dense: z}
+		}
+		return Fit(s, sample)
+	})
+}
+
+func restoreChain(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
+	return newChainOf(cfg, func(s Config, i int, before Map) (Map, error) {
+		return Restore(s, outOf(before, dim), part(state, i))
+	})
+}
+
+func (c *chain) Dims() (in, out int) {
+	in, _ = c.steps[0].Dims()
+	_, out = c.steps[len(c.steps)-1].Dims()
+	return in, out
+}
+
+func (c *chain) Transform(dst *matrix.Dense, x matrix.Rows) {
+	in, out := c.Dims()
+	check(in, out, dst, x)
+	s := c.get()
+	defer c.scratch.Put(s)
+	for i := 0; i < x.Len(); i += chainRows {
+		j := min(i+chainRows, x.Len())
+		rows := x
+		if i > 0 || j < x.Len() {
+			rows = x.Slice(i, j)
+		}
+		for k, m := range c.steps {
+			if k == len(c.steps)-1 {
+				s.view = matrix.Dense{Rows: j - i, Cols: out, Stride: dst.Stride, Data: dst.Data[i*dst.Stride:]}
+				m.Transform(&s.view, rows)
+				break
+			}
+			z := &s.z[k%2]
+			_, d := m.Dims()
+			z.Reshape(j-i, d)
+			m.Transform(z, rows)
+			rows = matrix.Rows{Dense: z}
+		}
+	}
+	s.view = matrix.Dense{}
+}
+
+// sum puts maps side by side: z(x) = [√w_1·z_1(x), √w_2·z_2(x), …], so that z(x)·z(y)
+// approximates Σ w_i k_i(x, y). If the maps are independent, which they are unless two have
+// the same seed, the variance is Σ w_i² Var_i.
+type sum struct {
+	composed
+	in, out int
+	factors []float32 // √w_i
+}
+
+func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error) {
+	if cfg.Weights != nil && len(cfg.Weights) != len(cfg.Steps) {
+		return nil, fmt.Errorf("feature: sum: %d weights for %d steps", len(cfg.Weights), len(cfg.Steps))
+	}
+	m := &sum{}
+	for i := range cfg.Steps {
+		w := 1.0
+		if cfg.Weights != nil {
+			w = cfg.Weights[i]
+		}
+		if !(w > 0 && w <= math.MaxFloat32) {
+			return nil, fmt.Errorf("feature: sum: weight %d is %g; it must be a positive number", i+1, w)
+		}
+		z, err := step(cfg.step(i), i)
+		if err != nil {
+			return nil, fmt.Errorf("feature: sum: step %d: %w", i+1, err)
+		}
+		in, out := z.Dims()
+		m.steps, m.factors = append(m.steps, z), append(m.factors, float32(math.Sqrt(w)))
+		m.in, m.out = in, m.out+out
+	}
+	if err := cfg.unused(); err != nil {
+		return nil, err
+	}
+	return m, cfg.decided(m.out)
+}
+
+func newSum(cfg Config, dim int) (Map, error) {
+	return newSumOf(cfg, func(s Config, _ int) (Map, error) { return New(s, dim) })
+}
+
+func fitSum(cfg Config, sample matrix.Rows) (Fitted, error) {
+	return newSumOf(cfg, func(s Config, _ int) (Map, error) { return Fit(s, sample) })
+}
+
+func restoreSum(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
+	return newSumOf(cfg, func(s Config, i int) (Map, error) { return Restore(s, dim, part(state, i)) })
+}
+
+func (m *sum) Dims() (in, out int) { return m.in, m.out }
+
+func (m *sum) Transform(dst *matrix.Dense, x matrix.Rows) {
+	check(m.in, m.out, dst, x)
+	if x.Len() == 0 {
+		return
+	}
+	s := m.get()
+	defer m.scratch.Put(s)
+	at := 0
+	for k, step := range m.steps {
+		_, out := step.Dims()
+		s.view = matrix.Dense{Rows: dst.Rows, Cols: out, Stride: dst.Stride, Data: dst.Data[at:]}
+		step.Transform(&s.view, x)
+		if f := m.factors[k]; f != 1 {
+			for i := range dst.Rows {
+				for j := range s.view.Row(i) {
+					dst.Data[i*dst.Stride+at+j] *= f
+				}
+			}
+		}
+		at += out
+	}
+	s.view = matrix.Dense{}
+}

@@ -74,7 +74,7 @@ func newExplicit(cfg Config, dim int) (*explicit, error) {
 	if d := e.features(); cfg.Features != 0 && cfg.Features != d {
 		return nil, fmt.Errorf("feature: explicit-poly has %d features here, not %d; leave features out", d, cfg.Features)
 	}
-	e.work = newLender[coordinate](e.width)
+	e.work = newLender[coordinate]()
 	return e, nil
 }
 
@@ -93,7 +93,7 @@ func (e *explicit) Transform(dst *matrix.Dense, x matrix.Rows) {
 }
 
 func (e *explicit) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
-	work := e.work.get()
+	work := e.work.get(e.width)
 	for i := lo; i < hi; i++ {
 		row := work[:0]
 		if x.CSR != nil {

@@ -36,6 +36,9 @@ type Config struct {
 
 	// Weights are those of the kernels of a sum, each > 0; nil means 1 each.
 	Weights []float64 `json:"weights,omitempty"`
+
+	// MaxBytes bounds the memory that the map may hold; 0 means 16 GiB.
+	MaxBytes int64 `json:"-"`
 }
 
 // Options are settings of single maps. The zero value of each is a good choice. To set one
@@ -108,10 +111,14 @@ type Fitted interface {
 
 // kind is a sort of map: how it is called and made.
 type kind struct {
-	name    string
-	about   string   // in a few words, for help
-	options []string // of Options, by the names of their JSON
-	dim     bool     // whether the map itself decides on D: Features may then be 0
+	name     string
+	about    string   // in a few words, for help
+	options  []string // of Options, by the names of their JSON
+	dim      bool     // whether the map itself decides on D: Features may then be 0
+	composed bool     // of Steps, which have the kernels
+	kernels  []string // that it approximates; nil: any
+
+	check func(cfg Config) error // of what all rows have in common; nil: nothing
 
 	// Exactly one of the two: make draws a map for rows of dim dimensions, fit fits one to the rows of a sample,
 	// and restore makes it again from its State.
@@ -143,6 +150,40 @@ func find(name string) (kind, error) {
 	}
 	names, _ := Names()
 	return kind{}, fmt.Errorf("feature: %q is not a map; known are %s", name, strings.Join(names, ", "))
+}
+
+// Kernels are the names of the kernels that a map approximates, nil if any or if there is no
+// such map.
+func Kernels(name string) []string {
+	k, _ := find(name)
+	return slices.Clone(k.kernels)
+}
+
+// OptionsOf lists the options that a map has, by the names of their JSON.
+func OptionsOf(name string) []string {
+	k, _ := find(name)
+	return slices.Clone(k.options)
+}
+
+// Decides says whether a map decides on its number of features itself.
+func Decides(name string) bool {
+	k, _ := find(name)
+	return k.dim
+}
+
+// Check says what is wrong with a configuration whatever the rows are. That it finds nothing
+// does not mean that there is such a map for all rows.
+func Check(cfg Config) error {
+	k, err := prepare(&cfg, 1)
+	if err != nil || !k.composed {
+		return err
+	}
+	for i := range cfg.Steps {
+		if err := Check(cfg.Steps[i]); err != nil {
+			return fmt.Errorf("feature: %s: step %d: %w", cfg.Map, i+1, err)
+		}
+	}
+	return nil
 }
 
 // NeedsSample says whether the map of a configuration is fitted to rows, so that New does not
@@ -203,10 +244,20 @@ func prepare(cfg *Config, dim int) (kind, error) {
 	if err := cfg.foreign(k); err != nil {
 		return k, err
 	}
-	if cfg.Steps == nil {
+	if !k.composed {
+		if cfg.Steps != nil || cfg.Weights != nil {
+			return k, fmt.Errorf("feature: map %s has no steps; they belong to chain and sum", cfg.Map)
+		}
 		if err := cfg.Kernel.Validate(); err != nil {
 			return k, fmt.Errorf("feature: map %s: %w", cfg.Map, err)
 		}
+		if k.kernels != nil && !slices.Contains(k.kernels, cfg.Kernel.Name) {
+			return k, fmt.Errorf("feature: %s does not approximate the %s kernel; %s approximates %s, and %s is approximated by %s",
+				cfg.Map, cfg.Kernel.Name, cfg.Map, strings.Join(k.kernels, ", "), cfg.Kernel.Name, strings.Join(mapsOf(cfg.Kernel.Name), ", "))
+		}
+	}
+	if k.composed && len(cfg.Steps) == 0 {
+		return k, fmt.Errorf("feature: %s: no steps are given", cfg.Map)
 	}
 	if dim < 1 {
 		return k, fmt.Errorf("feature: map %s: rows of %d dimensions; 1 or more are needed", cfg.Map, dim)
@@ -214,7 +265,20 @@ func prepare(cfg *Config, dim int) (kind, error) {
 	if cfg.Features < 1 && !(k.dim && cfg.Features == 0) {
 		return k, fmt.Errorf("feature: map %s: features is %d; it must be 1 or more", cfg.Map, cfg.Features)
 	}
+	if k.check != nil {
+		return k, k.check(*cfg)
+	}
 	return k, nil
+}
+
+// mapsOf lists the maps that approximate a kernel.
+func mapsOf(kernel string) (names []string) {
+	for _, k := range kinds() {
+		if !k.composed && (k.kernels == nil || slices.Contains(k.kernels, kernel)) {
+			names = append(names, k.name)
+		}
+	}
+	return names
 }
 
 // foreign reports an option that is set but does not belong to the map.
@@ -250,15 +314,31 @@ func (o Options) set() []string {
 	return names
 }
 
-// maxBytes bounds what a map holds: what is larger is a mistake.
-const maxBytes = 1 << 40
+// maxBytes is how much a map may hold unless MaxBytes says otherwise: who asks for more, or
+// whose model file does, has made a mistake.
+const maxBytes = 16 << 30
 
-// affordable fails if a map of cfg would hold more bytes than maxBytes, or than an int counts.
+// affordable fails if a map of cfg would hold more bytes than it may.
 func affordable(cfg Config, dim int, bytes float64) error {
-	if bytes > min(maxBytes, math.MaxInt) {
-		return fmt.Errorf("feature: %s: %d features of %d dimensions take %.3g bytes; use fewer features", cfg.Map, cfg.Features, dim, bytes)
+	most := float64(maxBytes)
+	if cfg.MaxBytes > 0 {
+		most = float64(cfg.MaxBytes)
+	}
+	if most = min(most, math.MaxInt); bytes > most {
+		return fmt.Errorf("feature: %s: a map of %d dimensions to %d features takes %s, of %s at most; use fewer features, or a map that holds less",
+			cfg.Map, dim, cfg.Features, bytesText(bytes), bytesText(most))
 	}
 	return nil
+}
+
+func bytesText(n float64) string {
+	for _, unit := range []string{"bytes", "KB", "MB", "GB"} {
+		if n < 1000 || unit == "GB" {
+			return fmt.Sprintf("%.4g %s", n, unit)
+		}
+		n /= 1000
+	}
+	return ""
 }
 
 // check panics unless dst and x fit a map of in dimensions and out features.

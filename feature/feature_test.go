@@ -24,6 +24,7 @@ type mapCase struct {
 	dim int // of the rows; 0: 12
 
 	// proof is the number of features with which unbiasedness and variance are tested; 0: 16.
+	// -1: the map decides on it itself, in all tests.
 	proof int
 
 	// want is what z(x)·z(y) estimates; nil: the kernel.
@@ -253,9 +254,9 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	}{
 		{change(func(c *Config) { c.Map = "fourier" }), 3, `"fourier" is not a map; known are rff, orf`},
 		{change(func(c *Config) { c.Kernel.Name = "gauss" }), 3, `"gauss" is not a kernel`},
-		{change(func(c *Config) { c.Kernel.Name = "linear" }), 3, "approximates rbf and laplacian"},
-		{change(func(c *Config) { c.Kernel = kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2} }), 3, "approximates rbf and laplacian"},
-		{change(func(c *Config) { c.Map, c.Kernel = "orf", laplacian }), 3, "use map rff"},
+		{change(func(c *Config) { c.Kernel.Name = "linear" }), 3, "rff approximates rbf"},
+		{change(func(c *Config) { c.Kernel = kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2} }), 3, "rff approximates rbf"},
+		{change(func(c *Config) { c.Map, c.Kernel = "orf", laplacian }), 3, "laplacian is approximated by rff"},
 		{change(func(c *Config) { c.Kernel.Gamma = 0 }), 3, "gamma is 0"},
 		{change(func(c *Config) { c.Kernel.Gamma = -1 }), 3, "gamma is -1"},
 		{change(func(c *Config) { c.Kernel.Gamma = math.NaN() }), 3, "gamma is NaN"},
@@ -265,7 +266,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{change(func(c *Config) { c.Features = 0 }), 3, "features is 0"},
 		{change(func(c *Config) { c.Features = -2 }), 3, "features is -2"},
 		{change(func(c *Config) { c.Features = 511 }), 3, "use 512, or form phase"},
-		{change(func(c *Config) { c.Features = 1 << 30 }), 1 << 20, "bytes; use fewer"},
+		{change(func(c *Config) { c.Features = 1 << 30 }), 1 << 20, "17.18 GB at most; use fewer features"},
 		{change(func(c *Config) { c.Form = "complex" }), 3, "known are pair, phase"},
 		{good, 0, "0 dimensions"},
 	} {

@@ -49,7 +49,7 @@ type maclaurin struct {
 	shift         []float32            // what x̃'s last coordinate adds to each projection, or nil
 	first         float32              // the feature of N = 0
 	height        int                  // rows of a block
-	row, block    lender[float32]      // projections of few rows, of a block
+	work          lender[float32]
 }
 
 // term is a_n.
@@ -169,7 +169,7 @@ func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
 	z.w = vec.Pack32(dim, columns, w.Data, w.Stride)
 	const buffer = 1 << 21 // numbers
 	z.height = max(8*few, buffer/max(columns, 1))
-	z.row, z.block = newLender[float32](few*columns), newLender[float32](z.height*columns)
+	z.work = newLender[float32]()
 	return z, nil
 }
 
@@ -244,28 +244,28 @@ func (z *maclaurin) Transform(dst *matrix.Dense, x matrix.Rows) {
 	switch {
 	case n == 0:
 	case n <= few:
-		work := z.row.get()
+		work := z.work.get(few * columns)
 		z.project(work, x, 0, n)
 		z.multiply(dst, work, 0, n)
-		z.row.put(work)
+		z.work.put(work)
 	case x.CSR != nil:
 		vec.Parallel(n, few, func(lo, hi int) {
-			work := z.row.get()
+			work := z.work.get(few * columns)
 			for ; lo < hi; lo += few {
 				end := min(lo+few, hi)
 				z.project(work, x, lo, end)
 				z.multiply(dst, work, lo, end)
 			}
-			z.row.put(work)
+			z.work.put(work)
 		})
 	default:
-		work := z.block.get()
+		work := z.work.get(min(n, z.height) * columns)
 		for lo := 0; lo < n; lo += z.height {
 			end := min(lo+z.height, n)
 			z.project(work, x, lo, end)
 			vec.Parallel(end-lo, few, func(i, j int) { z.multiply(dst, work[i*columns:], lo+i, lo+j) })
 		}
-		z.block.put(work)
+		z.work.put(work)
 	}
 }
 

@@ -32,14 +32,15 @@ import (
 // not grow beyond m; m = D is the default, which costs what random Fourier features cost.
 //
 // A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 4ptD
-// bytes (8dm/s in place of 4dm if entries are very sparse), and work memory of about 1 MB a
+// bytes (half of the latter at degree 2 if m ≤ 2¹⁶, and 8dm/s in place of 4dm if entries are very sparse), and work memory of about 1 MB a
 // goroutine.
 type pkrp struct {
 	pool     *projection
 	features int
 	degree   int
-	index    []int32 // I, t·p lists of D: output c's factor j of term i is index[(i·p+j)·D+c]
-	rows     int     // of a block
+	index    []int32  // I, t·p lists of D: output c's factor j of term i is index[(i·p+j)·D+c]
+	pairs    []uint32 // in its place at degree 2 if m ≤ 2¹⁶: both factors of output c in term i, at i·D+c
+	rows     int      // of a block
 	free     spare[float32]
 }
 
@@ -94,22 +95,34 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 	// The factor 1/√(tD) is in the pool, so that products come out right.
 	factor := math.Pow(float64(t)*float64(cfg.Features), -0.5/float64(k.Degree))
 	f.pool = newProjection(e, dim, m, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.pk-rp")
+	if k.Degree == 2 && m <= len(pool{}) {
+		for at := 0; at < len(f.index); at += 2 * f.features {
+			for c, a := range f.index[at:][:f.features] {
+				f.pairs = append(f.pairs, uint32(a)|uint32(f.index[at+f.features+c])<<16)
+			}
+		}
+		f.index = nil
+	}
 	f.rows = max(14, min(tile, 1<<18/m/14*14))
 	return f, nil
 }
 
+// pool is a row's projections on a pool of at most 2¹⁶ vectors, and whatever is behind: an array that no 16 bits
+// lead out of.
+type pool [1 << 16]float32
+
 // drawn draws, for each output, length different vectors of a pool of m.
 func drawn(r *random.Stream, m, length, outputs int) []int32 {
 	index := make([]int32, length*outputs)
-	pool := make([]int32, m)
-	for i := range pool {
-		pool[i] = int32(i)
+	cards := make([]int32, m)
+	for i := range cards {
+		cards[i] = int32(i)
 	}
 	for c := range outputs {
 		for i := range length {
 			j := i + r.Intn(m-i)
-			pool[i], pool[j] = pool[j], pool[i]
-			index[i*outputs+c] = pool[i]
+			cards[i], cards[j] = cards[j], cards[i]
+			index[i*outputs+c] = cards[i]
 		}
 	}
 	return index
@@ -120,9 +133,9 @@ func drawn(r *random.Stream, m, length, outputs int) []int32 {
 // one behind.
 func dealt(r *random.Stream, m, length, outputs int) []int32 {
 	index := make([]int32, length*outputs)
-	pool := make([]int32, m)
-	for i := range pool {
-		pool[i] = int32(i)
+	cards := make([]int32, m)
+	for i := range cards {
+		cards[i] = int32(i)
 	}
 	held := make([]int, m) // 1 + the last output that got the vector
 	next := m
@@ -131,18 +144,18 @@ func dealt(r *random.Stream, m, length, outputs int) []int32 {
 			if next == m {
 				for j := m - 1; j > 0; j-- {
 					l := r.Intn(j + 1)
-					pool[j], pool[l] = pool[l], pool[j]
+					cards[j], cards[l] = cards[l], cards[j]
 				}
 				next = 0
 			}
 			for j := next; ; j++ {
-				if v := pool[j]; held[v] != c+1 {
-					pool[j], pool[next] = pool[next], v
+				if v := cards[j]; held[v] != c+1 {
+					cards[j], cards[next] = cards[next], v
 					break
 				}
 			}
-			held[pool[next]] = c + 1
-			index[i*outputs+c] = pool[next]
+			held[cards[next]] = c + 1
+			index[i*outputs+c] = cards[next]
 			next++
 		}
 	}
@@ -152,7 +165,7 @@ func dealt(r *random.Stream, m, length, outputs int) []int32 {
 func (f *pkrp) Dims() (in, out int) { return f.pool.d, f.features }
 
 // Bytes counts the pool and the index.
-func (f *pkrp) Bytes() int64 { return f.pool.bytes() + 4*int64(len(f.index)) }
+func (f *pkrp) Bytes() int64 { return f.pool.bytes() + 4*int64(len(f.index)+len(f.pairs)) }
 
 // Transform projects a block of rows on the pool, which stays in the cache while its products
 // are formed.
@@ -169,55 +182,47 @@ func (f *pkrp) Transform(dst *matrix.Dense, x matrix.Rows) {
 func (f *pkrp) blocks(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	m := f.pool.m
 	rows := min(f.rows, end-i)
-	work := f.free.get(rows*m + f.pool.work(rows))
+	work := f.free.get(max(rows*m+f.pool.work(rows), (rows-1)*m+len(pool{})))
 	defer f.free.put(work)
 	for ; i < end; i += rows {
 		j := min(i+rows, end)
 		f.pool.multiply(work, m, x, i, j, work[rows*m:])
 		for r := i; r < j; r++ {
-			f.products(dst.Row(r), work[(r-i)*m:][:m])
+			k := work[(r-i)*m:]
+			if f.pairs != nil {
+				f.squares(dst.Row(r), (*pool)(k))
+			} else {
+				f.products(dst.Row(r), k[:m])
+			}
 		}
 	}
 }
 
-// products forms a row's features from its projections on the pool.
+// squares forms a row's features of degree 2 from its projections on the pool.
+func (f *pkrp) squares(z []float32, k *pool) {
+	for c, p := range f.pairs[:len(z)] {
+		z[c] = k[uint16(p)] * k[p>>16]
+	}
+	for pairs := f.pairs[len(z):]; len(pairs) > 0; pairs = pairs[len(z):] {
+		for c, p := range pairs[:len(z)] {
+			z[c] += float32(k[uint16(p)] * k[p>>16])
+		}
+	}
+}
+
+// products forms a row's features of any degree.
 func (f *pkrp) products(z, k []float32) {
-	d := f.features
-	first := f.index[:d]
-	switch f.degree {
-	case 1:
-		for c, a := range first {
-			z[c] = k[a]
-		}
-		for at := d; at < len(f.index); at += d {
-			for c, a := range f.index[at:][:d] {
-				z[c] += k[a]
+	for c := range z {
+		var sum float32
+		for at := c; at < len(f.index); {
+			product := k[f.index[at]]
+			at += f.features
+			for range f.degree - 1 {
+				product *= k[f.index[at]]
+				at += f.features
 			}
+			sum += product
 		}
-	case 2:
-		second := f.index[d:][:d]
-		for c, a := range first {
-			z[c] = k[a] * k[second[c]]
-		}
-		for at := 2 * d; at < len(f.index); at += 2 * d {
-			second := f.index[at+d:][:d]
-			for c, a := range f.index[at:][:d] {
-				z[c] += float32(k[a] * k[second[c]])
-			}
-		}
-	default:
-		for c := range z {
-			var sum float32
-			for at := c; at < len(f.index); {
-				product := k[f.index[at]]
-				at += d
-				for range f.degree - 1 {
-					product *= k[f.index[at]]
-					at += d
-				}
-				sum += product
-			}
-			z[c] = sum
-		}
+		z[c] = sum
 	}
 }

@@ -277,15 +277,16 @@ func (p *projection) multiply(dst []float32, stride int, x matrix.Rows, lo, hi i
 	p.transposed(dst, stride, x.Dense, lo, hi, work)
 }
 
-// finish turns sums of signed elements into products.
+// finish turns the sums of signed elements for columns from j on into products.
 func (p *projection) finish(z []float32, j int) {
-	for c := range z {
-		z[c] *= p.scale
-	}
-	if p.shift != nil {
-		for c, v := range p.shift[j:][:len(z)] {
-			z[c] += v
+	if p.shift == nil {
+		for c, v := range z {
+			z[c] = p.scale * v
 		}
+		return
+	}
+	for c, v := range p.shift[j:][:len(z)] {
+		z[c] = float32(p.scale*z[c]) + v
 	}
 }
 
@@ -336,17 +337,16 @@ func (p *projection) transposed(dst []float32, stride int, x *matrix.Dense, lo, 
 	wide := (n + 15) / 16 * 16
 	for i := 0; i < p.d; i += outputs {
 		m := min(outputs, p.d-i)
-		for r := range wide {
-			column := xt[i*lanes+r:]
-			if r >= n {
-				for k := range m {
-					column[k*lanes] = 0
-				}
-				continue
-			}
-			row := x.Data[(lo+r)*x.Stride+i:][:m]
-			for k, v := range row {
-				column[k*lanes] = v
+		for r := 0; r < wide; r += 4 {
+			// Four rows together; behind the last row stands the last row again.
+			a := x.Data[(lo+min(r, n-1))*x.Stride+i:][:m]
+			b := x.Data[(lo+min(r+1, n-1))*x.Stride+i:][:m]
+			c := x.Data[(lo+min(r+2, n-1))*x.Stride+i:][:m]
+			d := x.Data[(lo+min(r+3, n-1))*x.Stride+i:][:m]
+			to := xt[i*lanes+r:]
+			for k := range a {
+				q := (*[4]float32)(to[k*lanes:])
+				q[0], q[1], q[2], q[3] = a[k], b[k], c[k], d[k]
 			}
 		}
 	}
@@ -363,11 +363,24 @@ func (p *projection) transposed(dst []float32, stride int, x *matrix.Dense, lo, 
 				vec.Axpy32(-1, xt[int(i)*lanes:][:wide], sums)
 			}
 		}
-		for r := range n {
+		r := 0
+		for ; r+4 <= n; r += 4 {
+			a, b := dst[r*stride+j:][:m], dst[(r+1)*stride+j:][:m]
+			c, d := dst[(r+2)*stride+j:][:m], dst[(r+3)*stride+j:][:m]
+			from := zt[r:]
+			for k := range a {
+				q := (*[4]float32)(from[k*lanes:])
+				a[k], b[k], c[k], d[k] = q[0], q[1], q[2], q[3]
+			}
+			p.finish(a, j)
+			p.finish(b, j)
+			p.finish(c, j)
+			p.finish(d, j)
+		}
+		for ; r < n; r++ {
 			z := dst[r*stride+j:][:m]
-			column := zt[r:]
 			for k := range z {
-				z[k] = column[k*lanes]
+				z[k] = zt[k*lanes+r]
 			}
 			p.finish(z, j)
 		}

@@ -31,34 +31,33 @@ type fourier struct {
 func shiftInvariant() []kind {
 	fourier := func(cfg Config, dim int) (Map, error) { return newFourier(cfg, dim) }
 	return []kind{
-		{name: "rff", about: "random Fourier features", options: []string{"form"}, make: fourier},
-		{name: "orf", about: "random Fourier features with orthogonal frequencies", options: []string{"form"}, make: fourier},
+		{name: "rff", about: "random Fourier features", options: []string{"form"}, kernels: []string{"rbf", "laplacian"}, check: checkForm, make: fourier},
+		{name: "orf", about: "random Fourier features with orthogonal frequencies", options: []string{"form"}, kernels: []string{"rbf"}, check: checkForm, make: fourier},
 	}
+}
+
+// checkForm checks the form, and that a pair has two features.
+func checkForm(cfg Config) error {
+	switch cfg.Form {
+	case "", "pair":
+		if n := cfg.Features; n%2 != 0 {
+			return fmt.Errorf("feature: %s: features is %d, but a cos and a sin make two: use %d, or form phase", cfg.Map, n, n+1)
+		}
+	case "phase":
+	default:
+		return fmt.Errorf("feature: %s: form %q is not known; known are pair, phase", cfg.Map, cfg.Form)
+	}
+	return nil
 }
 
 func newFourier(cfg Config, dim int) (*fourier, error) {
 	name, k, features := cfg.Map, cfg.Kernel, cfg.Features
-	switch k.Name {
-	case "rbf":
-	case "laplacian":
-		if name == "orf" {
-			return nil, fmt.Errorf("feature: orf draws frequencies for the rbf kernel only, not for laplacian, whose frequencies have no direction-free law; use map rff")
-		}
-	default:
-		return nil, fmt.Errorf("feature: %s does not approximate the %s kernel; rff approximates rbf and laplacian, orf rbf", name, k.Name)
-	}
 	frequencies := features
-	switch cfg.Form {
-	case "", "pair":
-		if features%2 != 0 {
-			return nil, fmt.Errorf("feature: %s: features is %d, but a cos and a sin make two: use %d, or form phase", name, features, features+1)
-		}
+	if cfg.Form != "phase" {
 		frequencies /= 2
-	case "phase":
-	default:
-		return nil, fmt.Errorf("feature: %s: %q is not a form; known are pair, phase", name, cfg.Form)
 	}
-	if err := affordable(cfg, dim, 4*float64(dim)*float64(frequencies)); err != nil {
+	// The matrix is there twice while it is packed.
+	if err := affordable(cfg, dim, 8*float64(dim)*float64(frequencies)); err != nil {
 		return nil, err
 	}
 

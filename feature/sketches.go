@@ -99,25 +99,25 @@ func eachRow(m byRows, dst *matrix.Dense, x matrix.Rows) {
 	vec.Parallel(n, few, func(lo, hi int) { m.rows(dst, x, lo, hi) })
 }
 
-// lender lends work memory of one size, again and again. Unlike a sync.Pool it never drops
-// what it has, so that a row alone does not allocate.
-type lender[T any] struct {
-	size int
-	free chan []T
-}
+// lender lends work memory, again and again. Unlike a sync.Pool it never drops what it has, so
+// that a row alone does not allocate.
+type lender[T any] struct{ free chan []T }
 
-func newLender[T any](size int) lender[T] { return lender[T]{size, make(chan []T, 64)} }
+func newLender[T any]() lender[T] { return lender[T]{make(chan []T, 64)} }
 
-func (l *lender[T]) get() []T {
+// get lends n numbers, or more.
+func (l lender[T]) get(n int) []T {
 	select {
 	case work := <-l.free:
-		return work
+		if len(work) >= n {
+			return work
+		}
 	default:
-		return make([]T, l.size)
 	}
+	return make([]T, n)
 }
 
-func (l *lender[T]) put(work []T) {
+func (l lender[T]) put(work []T) {
 	select {
 	case l.free <- work:
 	default:

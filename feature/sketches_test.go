@@ -2,13 +2,28 @@ package feature
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mercer/kernel"
 )
 
-// sketchCases has the maps of dot-product kernels.
+// sketchCases has the maps of dot-product kernels, those for polynomials at degrees 1 to 3.
 func sketchCases() []mapCase {
+	return slices.DeleteFunc(allSketches(), furtherPolynomial)
+}
+
+// otherSketchCases has those for further polynomials, which differ in mean and variance alone.
+func otherSketchCases() []mapCase {
+	return slices.DeleteFunc(allSketches(), func(c mapCase) bool { return !furtherPolynomial(c) })
+}
+
+func furtherPolynomial(c mapCase) bool {
+	k := c.Kernel
+	return k.Name == "poly" && c.Series == nil && k != polynomial(1, 0) && k != polynomial(2, 1) && (k != polynomial(3, 0) || c.Map == "explicit-poly")
+}
+
+func allSketches() []mapCase {
 	var cases []mapCase
 	add := func(c mapCase, variance func(c mapCase, x, y []float32) float64) {
 		if variance != nil {
@@ -28,7 +43,7 @@ func sketchCases() []mapCase {
 			k := polynomial(degree, coef0)
 			for _, hash := range []string{"", "balanced"} {
 				cfg := Config{Map: "tensorsketch", Kernel: k, Options: Options{Hash: hash}}
-				features := []int{16, 7, 32, 64}[degree-1]
+				features := []int{16, 15, 256, 256}[degree-1]
 				add(mapCase{Config: cfg, proof: features}, sketchVariance)
 			}
 			for _, isComplex := range []bool{false, true} {
@@ -36,23 +51,21 @@ func sketchCases() []mapCase {
 				// Rows of 3 dimensions have n = 4: 4 features a block, 16 a group.
 				add(mapCase{Config: cfg, dim: 3, proof: 46}, srhtVariance)
 				cfg.Map = "maclaurin"
-				add(mapCase{Config: cfg, proof: []int{16, 16, 64, 128}[degree-1]}, maclaurinVariance)
+				add(mapCase{Config: cfg, proof: []int{16, 32, 128, 256}[degree-1]}, maclaurinVariance)
 			}
 			cfg := Config{Map: "explicit-poly", Kernel: k}
-			if degree <= 2 { // 70 dimensions have a million monomials of degree 4
-				add(mapCase{Config: cfg, drawsNothing: true}, func(mapCase, []float32, []float32) float64 { return 0 })
-			}
+			add(mapCase{Config: cfg, drawsNothing: true}, func(mapCase, []float32, []float32) float64 { return 0 })
 		}
 	}
 	for _, isComplex := range []bool{false, true} {
 		exp := Config{Map: "maclaurin", Kernel: kernel.Kernel{Name: "exp", Gamma: 0.7}, Options: Options{Complex: isComplex}}
-		add(mapCase{Config: exp, proof: 64}, maclaurinVariance)
-		series := Config{Map: "maclaurin", Kernel: polynomial(3, 0), Options: Options{Complex: isComplex, Series: []float64{0, 2, 0, 1, 0.5}}}
+		add(mapCase{Config: exp, proof: 256}, maclaurinVariance)
+		series := Config{Map: "maclaurin", Kernel: polynomial(3, 0), Options: Options{Complex: isComplex, Series: []float64{0, 2, 0, 1}}}
 		want := func(x, y []float32) float64 {
 			t := 0.7 * dot(x, y)
-			return 2*t + t*t*t + 0.5*t*t*t*t
+			return 2*t + t*t*t
 		}
-		add(mapCase{Config: series, proof: 64, want: want}, maclaurinVariance)
+		add(mapCase{Config: series, proof: 256, want: want}, maclaurinVariance)
 	}
 	return cases
 }

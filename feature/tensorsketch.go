@@ -58,7 +58,7 @@ func newTensorSketch(cfg Config, dim int) (*tensorSketch, error) {
 		}
 		t.tables = append(t.tables, table)
 	}
-	t.fft, t.work = vec.NewFFT(cfg.Features), newLender[float32](cfg.Features)
+	t.fft, t.work = vec.NewFFT(cfg.Features), newLender[float32]()
 	return t, nil
 }
 
@@ -77,7 +77,7 @@ func (t *tensorSketch) Transform(dst *matrix.Dense, x matrix.Rows) {
 }
 
 func (t *tensorSketch) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
-	work := t.work.get()
+	work := t.work.get(t.features)[:t.features]
 	for i := lo; i < hi; i++ {
 		z := dst.Row(i)
 		t.factor(0, z, x, i)

@@ -85,7 +85,7 @@ func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
 			t.draw(g, k, parts, random.New(cfg.Seed, "feature.tensorsrht", uint64(g), uint64(k)))
 		}
 	}
-	t.work = newLender[float32](t.n + int(projections))
+	t.work = newLender[float32]()
 	return t, nil
 }
 
@@ -154,8 +154,8 @@ func (t *tensorSRHT) Transform(dst *matrix.Dense, x matrix.Rows) {
 }
 
 func (t *tensorSRHT) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
-	work := t.work.get()
-	row, projections := work[:t.width()], work[t.n:]
+	work := t.work.get(t.n + len(t.signs))
+	row, projections := work[:t.width()], work[t.n:t.n+len(t.signs)]
 	for i := lo; i < hi; i++ {
 		t.expand(row, x, i)
 		vec.HD32(1, t.n, len(projections), len(row), t.signs, t.scales, row, len(row), projections, len(projections))

@@ -8,12 +8,14 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"mercer/feature"
+	"mercer/kernel"
 )
 
 // Config says how a model is to be trained. The zero value is a good start: it chooses by
@@ -25,22 +27,38 @@ type Config struct {
 	// Scale is "auto" (or ""), "none", "standard", "minmax", "maxabs", "global", "l1" or "l2".
 	Scale string `json:"scale,omitempty"`
 
-	// Kernel is "rbf" (or ""), "laplacian" or "linear"; linear takes no map.
+	// Kernel is one of kernel.Names, "" means "rbf". Linear takes no map unless one is named.
 	Kernel string `json:"kernel,omitempty"`
 
-	// Gamma is a number, "median" (or "") or "scale". Median gives rbf γ = 1/median‖x-y‖²
-	// and laplacian γ = 1/median‖x-y‖₁ over random pairs of rows; scale gives
+	// Gamma is a number, "median" (or "") or "scale". Median is kernel.MedianGamma, by which
+	// rbf has γ = 1/median‖x-y‖² over random pairs of rows; scale is kernel.ScaleGamma,
 	// γ = 1/(d·Var X) as in scikit-learn.
 	Gamma string `json:"gamma,omitempty"`
+
+	// Degree is that of the poly kernel, 0 meaning 3, or the order of arccos, 0 or 1.
+	Degree int `json:"degree,omitempty"`
+
+	// Coef0 is c ≥ 0 of the poly kernel.
+	Coef0 float64 `json:"coef0,omitempty"`
+
+	// Nu is ν of the matern kernel; 0 means 1.5.
+	Nu float64 `json:"nu,omitempty"`
 
 	// Sigma gives γ = 1/(2σ²) in place of Gamma; 0 means not given.
 	Sigma float64 `json:"sigma,omitempty"`
 
-	// Map is "orf" (or "") or "rff".
+	// Map is one of feature.Names; "" means one that suits the kernel and the number of
+	// dimensions.
 	Map string `json:"map,omitempty"`
 
-	// Form is "pair" (or "") or "phase".
-	Form string `json:"form,omitempty"`
+	// Options are the settings of the map.
+	feature.Options
+
+	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
+	// kernel has the one above, or the linear kernel if its map knows no other; a step
+	// without γ has that of the median distance.
+	Steps   []feature.Config `json:"steps,omitempty"`
+	Weights []float64        `json:"weights,omitempty"`
 
 	// Features is D, the number of features; 0 means 4096, or fewer where there are few rows.
 	Features int `json:"features,omitempty"`
@@ -84,14 +102,16 @@ func (c Config) withDefaults() (Config, error) {
 	for _, err := range []error{
 		set("task", &c.Task, "auto", "auto", "classify", "regress"),
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
-		set("kernel", &c.Kernel, "rbf", Kernels()...),
+		set("kernel", &c.Kernel, "rbf", kernel.Names()...),
 		set("learner", &c.Learner, "auto", "auto", "ridge", "svm"),
-		set("form", &c.Form, "pair", "pair", "phase"),
 		set("loss", &c.Loss, "squared_hinge", "squared_hinge", "hinge"),
 	} {
 		if err != nil {
 			return c, err
 		}
+	}
+	for _, word := range []*string{&c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse} {
+		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
 		c.Gamma = "median"
@@ -108,29 +128,30 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Sigma > 0 && c.Gamma != "median" {
 		return c, fmt.Errorf("gamma and sigma are two names for one thing; give one of them")
 	}
-	if c.Kernel == "linear" {
-		if c.Map != "" || c.Features != 0 {
-			return c, fmt.Errorf("the linear kernel needs no map; leave out map and features, or choose another kernel")
-		}
-	} else if c.Map == "" {
-		// A laplacian kernel's frequencies cannot be orthogonal: their law is not a
-		// direction times a length.
-		c.Map = "orf"
-		if c.Kernel == "laplacian" {
-			c.Map = "rff"
-		}
-	}
-	if c.Map != "" && c.Map != "orf" && c.Map != "rff" {
-		return c, fmt.Errorf("map %q is not known; known are orf, rff", c.Map)
-	}
-	if c.Map == "orf" && c.Kernel == "laplacian" {
-		return c, errors.New("map orf is for the rbf kernel; use map rff for laplacian")
+	switch {
+	case c.Kernel == "poly" && c.Degree == 0:
+		c.Degree = 3
+	case c.Kernel == "matern" && c.Nu == 0:
+		c.Nu = 1.5
 	}
 	if c.Features < 0 {
 		return c, fmt.Errorf("features %d is not a positive number", c.Features)
 	}
-	if c.Form != "phase" && c.Features%2 != 0 {
-		return c, fmt.Errorf("features %d is odd, but a cos and a sin make two; use %d, or form phase", c.Features, c.Features+1)
+	if err := c.exact(1).Validate(); err != nil {
+		return c, err
+	}
+	if c.Kernel == "linear" && c.Map == "" {
+		if c.Features != 0 {
+			return c, fmt.Errorf("the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel")
+		}
+	} else {
+		f := c.feature(1)
+		if f.Features == 0 {
+			f.Features = 2 // any even number will be chosen
+		}
+		if err := feature.Check(f); err != nil {
+			return c, err
+		}
 	}
 	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
 		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
@@ -171,5 +192,77 @@ func (c Config) Check() error {
 	return err
 }
 
-// Kernels are the names of the kernels that a model can be trained with.
-func Kernels() []string { return []string{"rbf", "laplacian", "linear"} }
+// exact is the kernel with γ.
+func (c *Config) exact(gamma float64) kernel.Kernel {
+	k := kernel.Kernel{Name: c.Kernel}
+	switch c.Kernel {
+	case "linear":
+	case "arccos":
+		k.Degree = c.Degree
+	case "poly":
+		k.Gamma, k.Degree, k.Coef0 = gamma, c.Degree, c.Coef0
+	case "matern":
+		k.Gamma, k.Nu = gamma, c.Nu
+	default:
+		k.Gamma = gamma
+	}
+	return k
+}
+
+// feature is the configuration of the map as far as it is known before the data are.
+func (c *Config) feature(gamma float64) feature.Config {
+	f := feature.Config{Map: c.Map, Features: c.Features, Seed: c.Seed, Options: c.Options, Steps: slices.Clone(c.Steps), Weights: c.Weights}
+	if f.Map == "" {
+		f.Map = defaultMap(c.Kernel, 1)
+	}
+	if f.Steps == nil {
+		f.Kernel = c.exact(gamma)
+		return f
+	}
+	for i := range f.Steps {
+		f.Steps[i] = c.step(f.Steps[i], func(string) float64 { return gamma })
+	}
+	return f
+}
+
+// step fills in the kernel of a step of a composed map, and of its steps.
+func (c *Config) step(s feature.Config, gamma func(kernel string) float64) feature.Config {
+	if s.Steps != nil {
+		s.Steps = slices.Clone(s.Steps)
+		for i := range s.Steps {
+			s.Steps[i] = c.step(s.Steps[i], gamma)
+		}
+		return s
+	}
+	switch {
+	case s.Kernel.Name != "":
+	case slices.Equal(feature.Kernels(s.Map), []string{"linear"}):
+		s.Kernel.Name = "linear"
+	default:
+		s.Kernel = c.exact(0)
+	}
+	if k := s.Kernel; k.Gamma == 0 && k.Name != "linear" && k.Name != "arccos" {
+		s.Kernel.Gamma = gamma(k.Name)
+	}
+	return s
+}
+
+// defaultMap is the map of a kernel when the user names none: the one with the least error
+// for its cost. Structured frequencies need a power of two of dimensions, so that rows of few
+// dimensions are better off with dense ones.
+func defaultMap(kernel string, dim int) string {
+	switch kernel {
+	case "linear":
+		return ""
+	case "laplacian", "cauchy": // their frequencies have no direction
+		return "rff"
+	case "poly":
+		return "tensorsketch"
+	case "exp":
+		return "maclaurin"
+	}
+	if dim > 1<<40 { // until sorf is there
+		return "sorf"
+	}
+	return "orf"
+}

@@ -107,9 +107,6 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.checkMemory(sum); err != nil {
 		return nil, err
 	}
-	if err := f.drawMap(); err != nil {
-		return nil, err
-	}
 	if f.cfg.Learner == "svm" {
 		err = f.svm(sum)
 	} else {
@@ -137,9 +134,6 @@ func FitMapping(ctx context.Context, src dataset.Source, cfg Config, opt Options
 		return nil, nil, err
 	}
 	if err := f.choosePipeline(sum); err != nil {
-		return nil, nil, err
-	}
-	if err := f.drawMap(); err != nil {
 		return nil, nil, err
 	}
 	return &f.m.mapping, f.m.info.Training.Why, nil
@@ -179,36 +173,49 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	f.m.info.Scale, f.m.info.Densify = kind, f.m.mapping.scaler.Densify
-	if f.cfg.Kernel == "linear" {
+	if f.cfg.Kernel == "linear" && f.cfg.Map == "" {
 		return nil
 	}
-	gamma, why, err := f.gamma(sum)
+	return f.chooseMap(sum)
+}
+
+// chooseMap fixes the map and makes it.
+func (f *fit) chooseMap(sum *dataset.Summary) error {
+	var s scratch
+	x := f.m.mapping.scaled(&s, sum.Sample)
+	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	f.m.info.Training.Why["gamma"] = why
-	d := f.cfg.Features
-	if d == 0 {
-		d = defaultFeatures(sum.Rows)
+	if why != "" {
+		f.m.info.Training.Why["gamma"] = why
 	}
-	f.m.info.Feature = &feature.Config{
-		Map:      f.cfg.Map,
-		Kernel:   kernel.Kernel{Name: f.cfg.Kernel, Gamma: gamma},
-		Features: d,
-		Options:  feature.Options{Form: f.cfg.Form},
-		Seed:     f.cfg.Seed,
+	cfg := f.cfg.feature(gamma)
+	if f.cfg.Map == "" {
+		cfg.Map = defaultMap(f.cfg.Kernel, sum.Dim)
 	}
-	return nil
-}
-
-// drawMap draws the random map that choosePipeline fixed, which may take much memory.
-func (f *fit) drawMap() (err error) {
-	if f.m.info.Feature == nil {
-		return nil
+	for i := range f.cfg.Steps {
+		cfg.Steps[i] = f.cfg.step(f.cfg.Steps[i], func(name string) (g float64) {
+			if name == f.cfg.Kernel {
+				return gamma
+			}
+			g, _, e := f.gamma(name, sum, x)
+			err = errors.Join(err, e)
+			return g
+		})
 	}
-	if f.m.mapping.fmap, err = newMap(f.m.info.Feature, f.m.Dim()); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
+	if cfg.Features == 0 && !feature.Decides(cfg.Map) {
+		cfg.Features = defaultFeatures(sum.Rows)
+	}
+	cfg.MaxBytes = f.opt.Memory
+	if f.m.mapping.fmap, err = feature.Fit(cfg, x); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	_, cfg.Features = f.m.mapping.fmap.Dims()
+	f.m.info.Feature = &cfg
 	return nil
 }
 
@@ -240,20 +247,18 @@ func (f *fit) svmMemory(sum *dataset.Summary) float64 {
 	return 4 * n * d
 }
 
-// gamma is the kernel's γ, and in words where it comes from.
-func (f *fit) gamma(sum *dataset.Summary) (gamma float64, why string, err error) {
+// gamma is a kernel's γ, and in words where it comes from, for the scaled sample x.
+func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma float64, why string, err error) {
 	switch {
+	case name == "linear" || name == "arccos":
+		return 0, "", nil
 	case f.cfg.Sigma > 0:
 		return 1 / (2 * f.cfg.Sigma * f.cfg.Sigma), fmt.Sprintf("σ = %g", f.cfg.Sigma), nil
 	case f.cfg.Gamma == "scale":
-		var s scratch
-		x := f.m.mapping.scaled(&s, sum.Sample)
 		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x))
 		return gamma, "1/(d·variance of the scaled inputs)", err
 	case f.cfg.Gamma == "median":
-		var s scratch
-		x := f.m.mapping.scaled(&s, sum.Sample)
-		gamma, err = kernel.MedianGamma(x, f.cfg.Seed, f.cfg.Kernel)
+		gamma, err = kernel.MedianGamma(x, f.cfg.Seed, name)
 		return gamma, "from the median distance of random pairs of rows", err
 	}
 	gamma, err = strconv.ParseFloat(f.cfg.Gamma, 64)
@@ -290,7 +295,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		need, formula = f.svmMemory(sum), "4·n·D bytes"
 	}
 	if f.m.info.Feature != nil {
-		need += 4 * float64(sum.Dim) * d
+		need += float64(f.m.mapping.fmap.Bytes())
 	}
 	if need <= float64(f.opt.Memory) {
 		return nil

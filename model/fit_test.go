@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/digits"
 	"mercer/internal/random"
 	"mercer/matrix"
@@ -126,7 +127,7 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 		"svm on inputs":              {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Kernel: "linear", C: 1}},
 		"regression on sparse rows":  {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Features: 32}},
 		"linear on sparse rows":      {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: "linear", Scale: "standard"}},
-		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil), Config{Features: 32, Kernel: "laplacian", Form: "phase"}},
+		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil), Config{Features: 32, Kernel: "laplacian", Options: feature.Options{Form: "phase"}}},
 	} {
 		var first []byte
 		for _, procs := range []int{1, 2, 3} {
@@ -432,7 +433,7 @@ func TestConfigCheck(t *testing.T) {
 		{Task: "guess"}, {Scale: "big"}, {Kernel: "magic"}, {Learner: "oracle"}, {Loss: "cubic"},
 		{Gamma: "x"}, {Gamma: "-1"}, {Gamma: "0"}, {Gamma: "NaN"}, {Gamma: "Inf"}, {Sigma: -1}, {Sigma: math.NaN()},
 		{Gamma: "2", Sigma: 1}, {Features: -2}, {Lambda: -1}, {Lambda: math.Inf(1)}, {C: -1}, {C: math.NaN()},
-		{Kernel: "linear", Features: 10}, {Kernel: "linear", Map: "orf"}, {Map: "magic"}, {Form: "round"},
+		{Kernel: "linear", Features: 10}, {Kernel: "linear", Map: "orf"}, {Map: "magic"}, {Options: feature.Options{Form: "round"}},
 		{Kernel: "laplacian", Map: "orf"}, {Features: 33},
 	} {
 		if err := c.Check(); err == nil {

@@ -133,7 +133,7 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 		{"a huge map in a small file", mercer(info), map[string]*tensor{
 			"golden.x": numbers(goldenRows, 20000), "golden.scores": numbers(goldenRows, 1),
 			"linear.w": numbers(400000, 1), "linear.b": doubles(1),
-		}, "a map of 20000 dimensions to 400000 features takes 4·d·D = 32.0 GB, of 17.2 GB at most; use fewer features"},
+		}, "feature: rff: a map of 20000 dimensions to 400000 features takes 32 GB, of 17.18 GB at most; use fewer features, or a map that holds less"},
 		{"a shift without a factor", mercer(shifted), small,
 			`tensor "scale.factor" is missing beside "scale.shift"`},
 	} {
@@ -182,8 +182,8 @@ func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
 		memory int64
 		want   string
 	}{
-		{1 << 30, "--memory allows 1.1 GB; use fewer --features or more memory"},
-		{0, "takes 4·d·D = 21.5 GB, of 17.2 GB at most; use fewer features"},
+		{1 << 30, "of 1.074 GB at most; use fewer features"},
+		{0, "takes 21.47 GB, of 17.18 GB at most; use fewer features"},
 	} {
 		// The map alone would take 20 GiB.
 		_, _, err := Fit(context.Background(), src, Config{Features: 1 << 30, Map: "rff"}, Options{Memory: c.memory})

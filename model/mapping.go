@@ -28,18 +28,6 @@ type scratch struct {
 // enough that their features (4·chunk·D bytes) stay near the processor.
 const chunk = 256
 
-// maxMap bounds the bytes of a map's frequencies, 4·d·D: a model file that asks for more was
-// not trained, and must not take a machine down.
-const maxMap = 16 << 30
-
-// newMap draws a map for rows of in dimensions.
-func newMap(cfg *feature.Config, in int) (feature.Map, error) {
-	if need := 4 * float64(in) * float64(cfg.Features); need > maxMap {
-		return nil, fmt.Errorf("a map of %d dimensions to %d features takes 4·d·D = %.1f GB, of %.1f GB at most; use fewer features", in, cfg.Features, need/1e9, float64(maxMap)/1e9)
-	}
-	return feature.New(*cfg, in)
-}
-
 // Dims is the number of input dimensions and of features.
 func (p *Mapping) Dims() (in, out int) {
 	if p.fmap == nil {

@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/whole"
 	"mercer/learn"
 	"mercer/matrix"
@@ -59,7 +61,27 @@ func (m *Model) Write(w io.Writer) error {
 			tensors[name] = &tensor{shape: []int{len(v)}, f64: v}
 		}
 	}
+	if fitted, ok := m.mapping.fmap.(feature.Fitted); ok {
+		for name, t := range fitted.State() {
+			tensors[mapPrefix+name] = &tensor{shape: []int{t.Rows, t.Cols}, f32: contiguous(t)}
+		}
+	}
 	return writeFile(w, meta, tensors)
+}
+
+// mapPrefix is what the names of a map's tensors begin with.
+const mapPrefix = "map."
+
+// contiguous is the matrix without gaps between its rows.
+func contiguous(m *matrix.Dense) []float32 {
+	if m.Stride == m.Cols {
+		return m.Data[:m.Rows*m.Cols]
+	}
+	data := make([]float32, 0, m.Rows*m.Cols)
+	for i := range m.Rows {
+		data = append(data, m.Row(i)...)
+	}
+	return data
 }
 
 // Load reads a model file and checks it: the checksum of its bytes, that its parts fit each
@@ -188,8 +210,25 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 		return err
 	}
 	if m.info.Feature != nil {
-		if m.mapping.fmap, err = newMap(m.info.Feature, in); err != nil {
+		state := map[string]*matrix.Dense{}
+		for name, t := range tensors {
+			if name, ok := strings.CutPrefix(name, mapPrefix); ok {
+				if len(t.shape) != 2 || t.f32 == nil {
+					return fmt.Errorf("tensor %q has shape %v; expected a matrix of float32", mapPrefix+name, t.shape)
+				}
+				for i, v := range t.f32 {
+					if v-v != 0 {
+						return fmt.Errorf("tensor %q: element %d is %g", mapPrefix+name, i, v)
+					}
+				}
+				state[name] = &matrix.Dense{Rows: t.shape[0], Cols: t.shape[1], Stride: t.shape[1], Data: t.f32}
+			}
+		}
+		if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
 			return err
+		}
+		if _, out := m.mapping.fmap.Dims(); out != d {
+			return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
 		}
 	}
 	m.linear = &learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.f32}, B: b.f64}

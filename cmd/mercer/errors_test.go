@@ -40,8 +40,8 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain}, 2, "mercer train: no file to write the model to; give -o MODEL"},
 		{[]string{"train", plain, "-o", "m", "--task", "guess"}, 2, `mercer train: task "guess" is not known; known are auto, classify, regress`},
 		{[]string{"train", plain, "-o", "m", "--scale", "big"}, 2, `mercer train: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
-		{[]string{"train", plain, "-o", "m", "--kernel", "magic"}, 2, `mercer train: kernel "magic" is not known; known are rbf, laplacian, linear`},
-		{[]string{"train", plain, "-o", "m", "--map", "magic"}, 2, `mercer train: map "magic" is not known; known are orf, rff`},
+		{[]string{"train", plain, "-o", "m", "--kernel", "magic"}, 2, `mercer train: kernel "magic" is not known; known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern`},
+		{[]string{"train", plain, "-o", "m", "--map", "magic"}, 2, `mercer train: "magic" is not a map; known are`},
 		{[]string{"train", plain, "-o", "m", "--gamma", "wide"}, 2, `mercer train: gamma "wide" is neither a positive number nor median nor scale`},
 		{[]string{"train", plain, "-o", "m", "--learner", "oracle"}, 2, `mercer train: learner "oracle" is not known; known are auto, ridge, svm`},
 		{[]string{"train", plain, "-o", "m", "--missing", "guess"}, 2, `mercer train: --missing "guess" is not known; known are error, mean, zero`},
@@ -50,7 +50,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2, `mercer train: --progress "maybe" is not known; known are auto, always, never`},
 		{[]string{"train", plain, "-o", "m", "--threads", "-1"}, 2, "mercer train: --threads -1: give 1 or more, or 0 for all processors"},
 		{[]string{"train", plain, "-o", "m", "--holdout", "1.5"}, 2, "mercer train: --holdout 1.5 is not a share between 0 and 1"},
-		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2, "mercer train: features 33 is odd, but a cos and a sin make two; use 34, or form phase"},
+		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2, "mercer train: orf: features is 33, but a cos and a sin make two: use 34, or form phase"},
 		{[]string{"transform", plain}, 2, "mercer transform: no file to write the features to; give -o Z.npy"},
 		{[]string{"kernel", plain, "-o", "k.npy", "--degree", "0", "--kernel", "poly"}, 2, "degree"},
 
@@ -75,7 +75,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain, "--label", "9", "-o", "m"}, 1, "mercer train: plain.csv: there is no column 9 for --label; the columns are 0 to 3 and have no names"},
 		{[]string{"train", plain, "--label", "none", "-o", "m"}, 1, "mercer train: plain.csv: the rows have no labels; name the column with --label or a file of labels with --labels"},
 		{[]string{"train", curveCSV, "--learner", "svm", "-o", "m"}, 1, "use --learner ridge, or --task classify if they are classes"},
-		{[]string{"train", plain, "--memory", "1KB", "-o", "m"}, 1, "or more memory"},
+		{[]string{"train", plain, "--memory", "1KB", "-o", "m"}, 1, "of 1.024 KB at most; use fewer features"},
 
 		// Models.
 		{[]string{"predict", plain, plain}, 1, "mercer predict: plain.csv: not a model file"},

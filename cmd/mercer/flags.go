@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -9,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"mercer/dataset"
+	"mercer/feature"
+	"mercer/kernel"
 	"mercer/model"
 )
 
@@ -61,18 +67,84 @@ func contains(words, word string) bool {
 func modelFlags(cmd *cobra.Command, c *model.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
-	f.StringVar(&c.Map, "map", "", "feature map: orf, rff (default: orf; laplacian: rff)")
+	f.Var(&mapValue{c}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows)")
-	f.StringVar(&c.Form, "form", "pair", "form of the random features: pair, phase")
+	mapOptions(f, &c.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }
 
 // kernelFlags are the flags that name a kernel.
 func kernelFlags(cmd *cobra.Command, c *model.Config) {
 	f := cmd.Flags()
-	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(model.Kernels(), ", "))
+	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
 	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale")
-	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²)")
+	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); the length scale of matern")
+	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
+	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree")
+	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
+}
+
+// settle gives a configuration from flags what depends on several of them.
+func settle(cmd *cobra.Command, c *model.Config) {
+	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
+		c.Degree = 1
+	}
+}
+
+// mapOptions are the flags of single maps, each named as in feature.Options.
+func mapOptions(f *pflag.FlagSet, o *feature.Options) {
+	f.StringVar(&o.Form, "form", "", "form of Fourier features: pair, phase (default pair)")
+	f.StringVar(&o.Radius, "radius", "", "lengths of sorf's frequencies: chi, fixed (default chi)")
+	f.StringVar(&o.Hash, "hash", "", "hash functions of the sketches: pairwise, balanced (default pairwise)")
+	f.BoolVar(&o.Complex, "complex", false, "sketch by complex numbers: less variance at degrees of 3 and more")
+	f.Float64SliceVar(&o.Series, "series", nil, "coefficients a0,a1,… ≥ 0 of f in maclaurin's kernel f(γ x·y)")
+	f.StringVar(&o.Entries, "entries", "", "entries of random projections: normal, sparse")
+	f.Float64Var(&o.Sparsity, "sparsity", 0, "s of sparse entries, of which one in s is not 0")
+	f.IntVar(&o.Pool, "pool", 0, "m, the vectors that pk-rp draws from, or the rows that kg-rp and its kin keep")
+	f.IntVar(&o.T, "t", 0, "t, how many terms an output adds up")
+	f.StringVar(&o.Reuse, "reuse", "", "how pk-rp uses its pool: even, random (default even)")
+	f.IntVar(&o.Rank, "rank", 0, "principal components that kpca-rp keeps (default: all)")
+}
+
+// mapValue is the flag --map: a name, or a configuration of steps in JSON.
+type mapValue struct{ c *model.Config }
+
+var _ pflag.Value = (*mapValue)(nil)
+
+func (m *mapValue) String() string {
+	if m.c == nil {
+		return ""
+	}
+	return m.c.Map
+}
+
+func (m *mapValue) Type() string { return "map" }
+
+func (m *mapValue) Set(s string) error {
+	text := []byte(strings.TrimSpace(s))
+	if name, ok := strings.CutPrefix(s, "@"); ok {
+		var err error
+		if text, err = os.ReadFile(name); err != nil {
+			return err
+		}
+	} else if !bytes.HasPrefix(text, []byte("{")) {
+		m.c.Map = s
+		return nil
+	}
+	var cfg feature.Config
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&cfg); err != nil {
+		return fmt.Errorf("not a map in JSON, such as {\"map\":\"chain\",\"steps\":[{\"map\":\"countsketch\",\"features\":512},{\"map\":\"rff\",\"features\":2048}]}: %w", err)
+	}
+	if d.More() {
+		return errors.New("more than one map in JSON")
+	}
+	m.c.Map, m.c.Steps, m.c.Weights = cfg.Map, cfg.Steps, cfg.Weights
+	if cfg.Steps == nil {
+		return errors.New("the map in JSON has no steps; name a single map by --map NAME and its options by flags")
+	}
+	return nil
 }
 
 // scaleFlag is the flag that says how inputs are scaled.

@@ -61,8 +61,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return 1
 }
 
-// oneLine is an error's text on one line.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// oneLine is an error's text on one line, without the names of packages, which tell a Go
+// programmer where it comes from and others nothing.
+func oneLine(err error) string {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	for _, pkg := range []string{"feature: ", "kernel: "} {
+		text = strings.ReplaceAll(": "+text, ": "+pkg, ": ")[2:]
+	}
+	return text
+}
 
 func newRoot() *cobra.Command {
 	threads := 0
@@ -101,7 +108,7 @@ to start with your own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newInspect(), newBench(), newReproduce(), newDemo())
+	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newMaps(), newInspect(), newBench(), newReproduce(), newDemo())
 	return root
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/whole"
 	"mercer/lab"
 	"mercer/model"
@@ -97,6 +98,7 @@ func (t *train) check() error {
 func (t *train) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
+	settle(cmd, &t.cfg)
 	if err := t.check(); err != nil {
 		return err
 	}
@@ -254,8 +256,10 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
 	if f := info.Feature; f != nil {
-		line("kernel", "%s, γ = %.4g%s", f.Kernel.Name, f.Kernel.Gamma, why("gamma"))
-		line("map", "%s, %s features, seed %d", f.Map, comma(f.Features), f.Seed)
+		if f.Steps == nil {
+			line("kernel", "%s%s", f.Kernel, why("gamma"))
+		}
+		line("map", "%s, %s features, seed %d", mapText(f), comma(f.Features), f.Seed)
 	} else {
 		line("kernel", "linear")
 	}
@@ -274,6 +278,23 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		line("learner", "svm%s, %s, C = %g (%s)", why("learner"), t.SVM.Loss, t.SVM.C, chosen)
 		line("", "%s", t.SVM.Text())
 	}
+}
+
+// mapText is a map with its steps in a line.
+func mapText(f *feature.Config) string {
+	if f.Steps == nil {
+		return f.Map
+	}
+	var steps []string
+	for i := range f.Steps {
+		s := &f.Steps[i]
+		text := mapText(s)
+		if s.Steps == nil {
+			text += fmt.Sprintf(" (%s, %s features)", s.Kernel, comma(s.Features))
+		}
+		steps = append(steps, text)
+	}
+	return f.Map + " of " + strings.Join(steps, ", ")
 }
 
 func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

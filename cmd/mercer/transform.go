@@ -37,6 +37,7 @@ file that --fit names: use that to map test data as the training data were mappe
 			if out == "" {
 				return usagef("no file to write the features to; give -o Z.npy")
 			}
+			settle(cmd, &cfg)
 			if err := cfg.Check(); err != nil {
 				return usageError{err}
 			}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every map that mercer maps lists trains, with each of its kernels; the model file predicts
+// what eval judges; and transform writes the features.
+func TestEveryMapTrains(t *testing.T) {
+	train, test := digitFiles(t)
+	var listed struct{ Maps []mapLine }
+	if err := json.Unmarshal([]byte(ok(t, "maps", "--json")), &listed); err != nil {
+		t.Fatal(err)
+	}
+	people := ok(t, "maps")
+	dir := t.TempDir()
+	for _, m := range listed.Maps {
+		if !strings.Contains(people, m.Map) || !strings.Contains(people, m.About) {
+			t.Errorf("mercer maps does not show %s", m.Map)
+		}
+		kernels := m.Kernels
+		if len(kernels) == 0 {
+			kernels = []string{"rbf", "linear"}
+		}
+		for _, kernel := range kernels {
+			name, model := m.Map+" "+kernel, filepath.Join(dir, "m.mercer")
+			args := []string{"--kernel", kernel, "--map", m.Map, "--features", "256"}
+			switch {
+			case m.Map == "chain":
+				args[3] = `{"map":"chain","steps":[{"map":"rff","features":32,"kernel":{"name":"rbf"}},{"map":"orf","features":256,"kernel":{"name":"rbf"}}]}`
+			case m.Map == "sum":
+				args[3] = `{"map":"sum","weights":[1,2],"steps":[{"map":"rff","features":128,"kernel":{"name":"rbf","gamma":0.1}},{"map":"orf","features":128,"kernel":{"name":"rbf"}}]}`
+			case strings.Contains(m.Map, "poly"):
+				args = []string{"--kernel", kernel, "--map", m.Map, "--degree", "2"}
+			case strings.Contains(m.Map, "d2pk") || strings.Contains(m.Map, "explicit"):
+				args = append(args, "--degree", "2")
+			}
+			report := object(t, ok(t, slices.Concat([]string{"train", train, "-o", model, "--learner", "ridge", "--lambda", "0.01", "--json", "--test", test}, args)...))
+			if a, _ := report["accuracy"].(float64); a < 0.6 {
+				t.Errorf("%s: accuracy %g", name, a)
+			}
+			metrics := object(t, ok(t, "eval", model, test, "--json"))
+			if metrics["accuracy"] != report["accuracy"] {
+				t.Errorf("%s: the model file has accuracy %v, the model had %v", name, metrics["accuracy"], report["accuracy"])
+			}
+		}
+	}
+}
+
+func TestMapInJSON(t *testing.T) {
+	dir := t.TempDir()
+	plain := write(t, dir, "plain.csv", "1,2,3,a\n2,3,4,b\n3,4,6,a\n4,4,4,b\n9,8,7,a\n")
+	chain := `{"map":"sum","weights":[1,0.5],"steps":[{"map":"rff","features":8},{"map":"orf","features":4,"kernel":{"name":"rbf","gamma":3}}]}`
+	file := write(t, dir, "map.json", chain)
+	var models [2][]byte
+	for i, arg := range []string{chain, "@" + file} {
+		m := filepath.Join(dir, "m.mercer")
+		if out := ok(t, "train", plain, "-o", m, "--map", arg); !strings.Contains(out, "sum of rff (rbf, γ = ") || !strings.Contains(out, "orf (rbf, γ = 3, 4 features), 12 features") {
+			t.Errorf("the summary does not show the map:\n%s", out)
+		}
+		models[i], _ = os.ReadFile(m)
+	}
+	if string(models[0]) != string(models[1]) {
+		t.Error("a map from a file gives another model than the same on the command line")
+	}
+	for arg, want := range map[string]string{
+		`{"map":"sum","steps":[`:                                             "not a map in JSON",
+		`{"map":"sum","stops":[]}`:                                           `unknown field "stops"`,
+		`{"map":"rff","features":8}`:                                         "name a single map by --map NAME",
+		`{"map":"sum","steps":[{"map":"magic"}]}`:                            `"magic" is not a map`,
+		`{"map":"sum","steps":[{"map":"rff"}]}`:                              "step 1: map rff: features is 0",
+		"@" + filepath.Join(dir, "none.json"):                                "none.json",
+		`{"map":"sum","steps":[{"map":"rff","features":8}],"weights":[1,2]}`: "2 weights for 1 steps",
+	} {
+		r := mercer(t, "train", plain, "-o", filepath.Join(dir, "n.mercer"), "--map", arg)
+		if r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: exit code %d, %q; want %q", arg, r.code, r.stderr, want)
+		}
+	}
+}
