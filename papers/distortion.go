@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"mercer/feature"
+	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -66,7 +67,7 @@ func (d distortions) table(t Table) *Table {
 				if quick && cfg.Map == "kg-rp" && cfg.Pool > quickPool {
 					return nil, nil
 				}
-				cfg.Kernel, cfg.Seed = k, seed
+				cfg.Kernel, cfg.Seed = k, random.Hash(seed, "papers.map", uint64(i))
 				features, err := mapped(cfg, dims, x, train)
 				if err != nil {
 					return nil, err
@@ -84,13 +85,16 @@ func (d distortions) table(t Table) *Table {
 	return &t
 }
 
-// mapped returns the features of x under the map of a configuration with each of some D.
+// mapped returns the features of x under the map of a configuration with each of some D, from
+// random numbers of their own.
 func mapped(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Dense, error) {
 	if feature.NeedsSample(cfg) {
 		return fitted(cfg, dims, x, train)
 	}
 	var all []*matrix.Dense
-	for _, cfg.Features = range dims {
+	for j, dim := range dims {
+		cfg := cfg
+		cfg.Features, cfg.Seed = dim, random.Hash(cfg.Seed, "papers.features", uint64(j))
 		var z *matrix.Dense
 		var err error
 		if cfg.Map == nystrom {

@@ -121,17 +121,17 @@ func lopez2019() []*Table {
 			Source: "López-Sánchez 2019 (thesis), table " + number + ": mean ± standard deviation of 10 runs"}
 	}
 	const (
-		common    = "500 random test rows, all pairs of rows that differ; D2PK-RP and PK-RP with t = 30 and vectors drawn from the pool at random, KG-RP with t = 30, all of them with sums of m vectors or rows. "
-		wordsHeld = "The rows are zeros and ones, as they are in the file. Test rows are held out of the training part, since the test part is not at hand. "
+		common  = "500 random test rows, all pairs of rows that differ. D2PK-RP with t = 30 and s = 1; PK-RP with t = 30 and, for each output, vectors drawn at random from a pool of m; KG-RP with t = 30 and m training rows; Nyström with D of them. "
+		heldOut = "The rows are zeros and ones, as they are in the file. Test rows are held out of the training part, since the test part is not at hand."
 	)
 	one := table("4.2", "Distances in the feature space of (x·y)², MNIST")
 	one.Data, one.Protocol = "mnist", common+pixels
 	two := table("4.3", "Distances in the feature space of (x·y)³, MNIST")
 	two.Data, two.Protocol = "mnist", common+pixels
 	three := table("4.8", "Distances in the feature space of (x·y)², w8a")
-	three.Data, three.Protocol = "w8a", common+wordsHeld
+	three.Data, three.Protocol = "w8a", common+heldOut
 	four := table("4.9", "Distances in the feature space of (x·y)³, w8a")
-	four.Data, four.Protocol = "w8a", common+wordsHeld
+	four.Data, four.Protocol = "w8a", common+heldOut
 	landmarks := feature.Config{Map: nystrom}
 	return []*Table{
 		digits(2, []method{
