@@ -35,9 +35,6 @@ type countSketch struct {
 }
 
 func newCountSketch(cfg Config, dim int) (*countSketch, error) {
-	if cfg.Kernel.Name != "linear" {
-		return nil, fmt.Errorf("feature: countsketch approximates the linear kernel, not %s; for poly there is tensorsketch", cfg.Kernel.Name)
-	}
 	table, err := newHashTable(cfg, dim, random.New(cfg.Seed, "feature.countsketch"))
 	if err != nil {
 		return nil, err
@@ -73,11 +70,6 @@ func newHashTable(cfg Config, dim int, r *random.Stream) (hashTable, error) {
 	buckets := cfg.Features
 	if buckets > maxBuckets {
 		return nil, fmt.Errorf("feature: %s: features is %d; it must be %d at most", cfg.Map, buckets, maxBuckets)
-	}
-	switch cfg.Hash {
-	case "", "pairwise", "balanced":
-	default:
-		return nil, fmt.Errorf("feature: %s: %q is not a hash; known are pairwise, balanced", cfg.Map, cfg.Hash)
 	}
 	if err := affordable(cfg, dim, 4*float64(dim)); err != nil {
 		return nil, err

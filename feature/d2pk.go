@@ -40,7 +40,7 @@ type d2pk struct {
 
 func newD2PK(cfg Config, dim int) (*d2pk, error) {
 	k := cfg.Kernel
-	if k.Name != "poly" || k.Degree != 2 {
+	if k.Degree != 2 {
 		return nil, fmt.Errorf("feature: d2pk-rp approximates the poly kernel of degree 2, not %s; pk-rp has all degrees", k)
 	}
 	if err := representable(cfg); err != nil {

@@ -17,6 +17,11 @@ import (
 
 var rbf = kernel.Kernel{Name: "rbf", Gamma: 0.5}
 var laplacian = kernel.Kernel{Name: "laplacian", Gamma: 0.5}
+var cauchy = kernel.Kernel{Name: "cauchy", Gamma: 0.8}
+
+func matern(nu float64) kernel.Kernel { return kernel.Kernel{Name: "matern", Gamma: 0.5, Nu: nu} }
+
+func arccos(order int) kernel.Kernel { return kernel.Kernel{Name: "arccos", Degree: order} }
 
 // mapCase is a configuration for the tests that all maps have to pass.
 type mapCase struct {
@@ -256,7 +261,21 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{change(func(c *Config) { c.Kernel.Name = "gauss" }), 3, `"gauss" is not a kernel`},
 		{change(func(c *Config) { c.Kernel.Name = "linear" }), 3, "rff approximates rbf"},
 		{change(func(c *Config) { c.Kernel = kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2} }), 3, "rff approximates rbf"},
+		{change(func(c *Config) { c.Map, c.Kernel.Name = "qmc", "exp" }), 3, "qmc does not approximate the exp kernel"},
 		{change(func(c *Config) { c.Map, c.Kernel = "orf", laplacian }), 3, "laplacian is approximated by rff"},
+		{change(func(c *Config) { c.Map, c.Kernel.Name = "sorf", "cauchy" }), 3, "cauchy is approximated by rff, qmc"},
+		{change(func(c *Config) { c.Map, c.Kernel = "fastfood", laplacian }), 3, "laplacian is approximated by rff, qmc"},
+		{change(func(c *Config) { c.Map, c.Radius = "sorf", "unit" }), 3, "known are chi, fixed"},
+		{change(func(c *Config) { c.Radius = "fixed" }), 3, "it belongs to sorf"},
+		{change(func(c *Config) { c.Kernel = arccos(0); c.Form = "pair" }), 3, "leave form out"},
+		{change(func(c *Config) { c.Map, c.Kernel, c.Form = "fastfood", arccos(1), "phase" }), 3, "leave form out"},
+		{change(func(c *Config) { c.Map = "qmc" }), 4097, "at most 4096"},
+		{change(func(c *Config) { c.Map = "sorf" }), 1<<20 + 1, "at most 1048576"},
+		{change(func(c *Config) { c.Map, c.Features = "sorf", math.MaxInt/2*2 }), 3, "at most; use fewer features"},
+		{change(func(c *Config) { c.Map, c.Features, c.Form = "fastfood", 7, "pair" }), 3, "use 8, or form phase"},
+		{change(func(c *Config) { c.Map, c.Kernel.Gamma = "sorf", 1e300 }), 3, "too large for float32"},
+		{change(func(c *Config) { c.Map, c.Kernel.Gamma = "fastfood", 1e300 }), 3, "too large for float32"},
+		{change(func(c *Config) { c.Map, c.Kernel.Gamma = "qmc", 1e300 }), 3, "too large for float32"},
 		{change(func(c *Config) { c.Kernel.Gamma = 0 }), 3, "gamma is 0"},
 		{change(func(c *Config) { c.Kernel.Gamma = -1 }), 3, "gamma is -1"},
 		{change(func(c *Config) { c.Kernel.Gamma = math.NaN() }), 3, "gamma is NaN"},

@@ -66,8 +66,6 @@ func terms(cfg Config) ([]term, error) {
 	k := cfg.Kernel
 	var list []term
 	switch {
-	case k.Name != "poly" && k.Name != "exp":
-		return nil, fmt.Errorf("feature: maclaurin approximates poly, exp and, by series, f(γ x·y), not %s", k.Name)
 	case cfg.Series != nil:
 		for n, a := range cfg.Series {
 			if !(a >= 0 && a <= math.MaxFloat64) {
@@ -95,8 +93,8 @@ func terms(cfg Config) ([]term, error) {
 	return list, nil
 }
 
-// law returns P(n) of each term.
-func law(list []term) []float64 {
+// powerLaw returns P(n) of each term.
+func powerLaw(list []term) []float64 {
 	p := make([]float64, len(list))
 	sum := 0.0
 	for i, t := range list {
@@ -141,7 +139,7 @@ func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
 		}
 	}
 	if list[0].n == 0 {
-		z.first = float32(math.Sqrt(list[0].a / law(list)[0] / float64(m)))
+		z.first = float32(math.Sqrt(list[0].a / powerLaw(list)[0] / float64(m)))
 	}
 	for _, c := range coefficients {
 		if c = math.Abs(c * max(scale, constant)); !(c <= math.MaxFloat32) {
@@ -175,7 +173,7 @@ func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
 
 // degrees draws N of m features, largest first, and √(a_N/(P(N)·m)).
 func degrees(seed uint64, list []term, m int) (coefficients []float64, n []int) {
-	p := law(list)
+	p := powerLaw(list)
 	below := make([]float64, len(list)) // the probability of a smaller N
 	for i := range p[1:] {
 		below[i+1] = below[i] + p[i]

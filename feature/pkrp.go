@@ -46,9 +46,6 @@ type pkrp struct {
 
 func newPKRP(cfg Config, dim int) (*pkrp, error) {
 	k := cfg.Kernel
-	if k.Name != "poly" {
-		return nil, fmt.Errorf("feature: pk-rp approximates the poly kernel, not %s", k.Name)
-	}
 	if err := representable(cfg); err != nil {
 		return nil, err
 	}

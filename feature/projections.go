@@ -1,7 +1,6 @@
 package feature
 
 import (
-	"fmt"
 	"math"
 
 	"mercer/internal/vec"
@@ -11,25 +10,30 @@ import (
 // projections are random projections, of the rows themselves and from kernels' feature spaces.
 func projections() []kind {
 	return []kind{
-		{name: "rp", about: "random projection of the rows themselves", options: []string{"entries", "sparsity"},
+		{name: "rp", about: "random projection of the rows themselves", options: []string{"entries", "sparsity"}, kernels: []string{"linear"}, check: checkEntries,
 			make: func(cfg Config, dim int) (Map, error) { return newRP(cfg, dim) }},
 		{name: "explicit-rp", about: "random projection from the polynomial kernel's feature space, gone through monomial by monomial",
-			options: []string{"entries", "sparsity"},
-			make:    func(cfg Config, dim int) (Map, error) { return newExplicitRP(cfg, dim) }},
-		{name: "reduced-poly", about: "all products of two different coordinates, exactly", dim: true,
+			options: []string{"entries", "sparsity"}, kernels: []string{"poly"}, check: checkEntries,
+			make: func(cfg Config, dim int) (Map, error) { return newExplicitRP(cfg, dim) }},
+		{name: "reduced-poly", about: "all products of two different coordinates, exactly", dim: true, kernels: []string{"poly"},
 			make: func(cfg Config, dim int) (Map, error) { return newReduced(cfg, dim) }},
 		{name: "d2pk-rp", about: "random projection from the feature space of the polynomial kernel of degree two",
-			options: []string{"sparsity", "t"},
-			make:    func(cfg Config, dim int) (Map, error) { return newD2PK(cfg, dim) }},
+			options: []string{"sparsity", "t"}, kernels: []string{"poly"},
+			make: func(cfg Config, dim int) (Map, error) { return newD2PK(cfg, dim) }},
 		{name: "pk-rp", about: "random projection from the feature space of a polynomial kernel, by products of a pool of projections",
-			options: []string{"entries", "sparsity", "pool", "t", "reuse"},
-			make:    func(cfg Config, dim int) (Map, error) { return newPKRP(cfg, dim) }},
+			options: []string{"entries", "sparsity", "pool", "t", "reuse"}, kernels: []string{"poly"}, check: checkEntries,
+			make: func(cfg Config, dim int) (Map, error) { return newPKRP(cfg, dim) }},
 		{name: "kg-rp", about: "random projection from any kernel's feature space, on sums of rows of a sample (Kulis and Grauman)",
 			options: []string{"pool", "t"}, fit: fitKernelRP, restore: restoreKernelRP},
 		{name: "korp", about: "kg-rp with orthonormal directions", options: []string{"pool", "t"}, fit: fitKernelRP, restore: restoreKernelRP},
 		{name: "kpca-rp", about: "random projection of the kernel principal components of a sample",
 			options: []string{"pool", "rank"}, fit: fitKernelRP, restore: restoreKernelRP},
 	}
+}
+
+func checkEntries(cfg Config) error {
+	_, err := projectionEntries(cfg)
+	return err
 }
 
 // rp maps by random projection (Achlioptas 2001; López-Sánchez, "Low computational cost
@@ -47,9 +51,6 @@ type rp struct {
 }
 
 func newRP(cfg Config, dim int) (*rp, error) {
-	if cfg.Kernel.Name != "linear" {
-		return nil, fmt.Errorf("feature: rp preserves x·y, the linear kernel, not %s; explicit-rp and pk-rp project from the feature space of poly, kg-rp from that of any kernel", cfg.Kernel.Name)
-	}
 	e, err := projectionEntries(cfg)
 	if err != nil {
 		return nil, err

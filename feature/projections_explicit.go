@@ -306,7 +306,7 @@ const mostReduced = 1 << 22
 
 func newReduced(cfg Config, dim int) (*reduced, error) {
 	k := cfg.Kernel
-	if k.Name != "poly" || k.Degree != 2 {
+	if k.Degree != 2 {
 		return nil, fmt.Errorf("feature: reduced-poly is a part of the poly kernel of degree 2, not of %s", k)
 	}
 	if err := representable(cfg); err != nil {

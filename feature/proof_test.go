@@ -112,8 +112,8 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 			if se := math.Sqrt(m2 / n); !c.biased && math.Abs(mean-want[i]) > 4*se+rounding {
 				t.Errorf("%s, pair %d: mean %.6g, want %.6g ± %.2g", c, i, mean, want[i], se)
 			}
-			if c.variance == nil {
-				continue
+			if c.variance == nil || testing.Short() {
+				continue // few seeds do not tell a variance whose estimate is skewed
 			}
 			v := c.variance(x.Row(2*i), x.Row(2*i+1))
 			// m2 alone, where it is low by chance, would give a standard error as low.

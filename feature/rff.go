@@ -1,93 +1,71 @@
 package feature
 
 import (
-	"fmt"
-	"math"
-
 	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
-// fourier maps by random Fourier features (Rahimi and Recht, "Random features for
-// large-scale kernel machines", 2007): the frequencies ω are drawn from the Fourier
-// transform of a shift-invariant kernel, so that E[cos ω·(x-y)] = k(x, y).
+// newRFF makes random Fourier features (Rahimi and Recht, "Random features for large-scale
+// kernel machines", 2007; for the arccos kernels Cho and Saul, "Kernel methods for deep
+// learning", 2009): independent frequencies. z(x)·z(y) is unbiased, and its variance is the
+// closed form that waves.go gives.
 //
-// In the pair form z(x) = √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2, z(x)·z(x) = 1 and the
-// variance of z(x)·z(y) is [1 + k(2Δ) - 2k(Δ)²]/D, with Δ = x-y. In the phase form
-// z(x) = √(2/D)·cos(ω_j·x + b_j), j = 1 … D, with b uniform on [0, 2π), it is
-// [1 + ½k(2Δ) - k(Δ)²]/D.
-//
-// Transforming a row takes O(dm) operations, a sparse one O(nnz·m), for m frequencies; the
+// The map is for every kernel that has frequencies, and the yardstick of the others: orf
+// and sorf vary less where the kernel is radial, qmc where dimensions are few.
+func newRFF(cfg Config, dim int) (Map, error) {
+	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
+		independent(w, cfg.Seed, newLaw(cfg.Kernel))
+		waves.drawPhases(cfg.Seed)
+	})
+}
+
+// Frequency j of a map depends on the seed, j and the dimension alone: with more features the
+// map begins with the frequencies of one with fewer.
+
+// independent fills w with independent frequencies. Column j has its own stream.
+func independent(w *matrix.Dense, seed uint64, l law) {
+	const group = 16 // columns of one cache line
+	vec.Parallel(w.Cols, group, func(lo, hi int) {
+		for ; lo < hi; lo += group {
+			var streams [group]*random.Stream
+			var scale [group]float64
+			for c := range streams {
+				streams[c] = random.New(seed, "feature.rff", uint64(lo+c))
+				scale[c] = float64(l.scale * l.stretch(streams[c]))
+			}
+			for i := range w.Rows {
+				row := w.Row(i)[lo:min(lo+group, hi)]
+				for c := range row {
+					row[c] = float32(scale[c] * l.draw(streams[c]))
+				}
+			}
+		}
+	})
+}
+
+// fourier is a map that holds its frequencies as a matrix. Transforming a row takes O(dm)
+// operations, a sparse one O(nnz·m), for m frequencies (D/2 of them in the pair form); the
 // map holds 4dm bytes (twice that while it is drawn) and works in dst alone.
 type fourier struct {
-	features int
-	w        *vec.Packed[float32] // d×m: column j is ω_j
-	phases   []float32            // b, or nil in the pair form
-	scale    float32              // √(2/D)
+	waves
+	w *vec.Packed[float32] // d×m: column j is ω_j
 }
 
-// shiftInvariant are the maps of kernels of x-y.
-func shiftInvariant() []kind {
-	fourier := func(cfg Config, dim int) (Map, error) { return newFourier(cfg, dim) }
-	return []kind{
-		{name: "rff", about: "random Fourier features", options: []string{"form"}, kernels: []string{"rbf", "laplacian"}, check: checkForm, make: fourier},
-		{name: "orf", about: "random Fourier features with orthogonal frequencies", options: []string{"form"}, kernels: []string{"rbf"}, check: checkForm, make: fourier},
-	}
-}
-
-// checkForm checks the form, and that a pair has two features.
-func checkForm(cfg Config) error {
-	switch cfg.Form {
-	case "", "pair":
-		if n := cfg.Features; n%2 != 0 {
-			return fmt.Errorf("feature: %s: features is %d, but a cos and a sin make two: use %d, or form phase", cfg.Map, n, n+1)
-		}
-	case "phase":
-	default:
-		return fmt.Errorf("feature: %s: form %q is not known; known are pair, phase", cfg.Map, cfg.Form)
-	}
-	return nil
-}
-
-func newFourier(cfg Config, dim int) (*fourier, error) {
-	name, k, features := cfg.Map, cfg.Kernel, cfg.Features
-	frequencies := features
-	if cfg.Form != "phase" {
-		frequencies /= 2
-	}
+// newFourier makes a map with the frequencies that fill writes into the columns of a d×m
+// matrix, and with the phases that it draws.
+func newFourier(cfg Config, dim int, fill func(*matrix.Dense, *waves)) (Map, error) {
+	waves := newWaves(cfg)
 	// The matrix is there twice while it is packed.
-	if err := affordable(cfg, dim, 8*float64(dim)*float64(frequencies)); err != nil {
+	if err := affordable(cfg, dim, 8*float64(dim)*float64(waves.m)); err != nil {
 		return nil, err
 	}
-
-	w := matrix.NewDense(dim, frequencies)
-	switch {
-	case name == "orf":
-		orthogonal(w, cfg.Seed, math.Sqrt(2*k.Gamma))
-	case k.Name == "rbf":
-		independent(w, cfg.Seed, (*random.Stream).Normal, math.Sqrt(2*k.Gamma))
-	default:
-		independent(w, cfg.Seed, (*random.Stream).Cauchy, k.Gamma)
+	w := matrix.NewDense(dim, waves.m)
+	fill(w, &waves)
+	if err := mustBeFinite(cfg, w.Data); err != nil {
+		return nil, err
 	}
-	for _, v := range w.Data {
-		if v-v != 0 {
-			return nil, fmt.Errorf("feature: %s: gamma is %g, too large for float32; scale the data up and gamma down", name, k.Gamma)
-		}
-	}
-	f := &fourier{
-		features: features,
-		w:        vec.Pack32(dim, frequencies, w.Data, w.Stride),
-		scale:    float32(math.Sqrt(2 / float64(features))),
-	}
-	if cfg.Form == "phase" {
-		f.phases = make([]float32, frequencies)
-		r := random.New(cfg.Seed, "feature.phase")
-		for j := range f.phases {
-			f.phases[j] = float32(2 * math.Pi * r.Uniform())
-		}
-	}
-	return f, nil
+	return &fourier{waves, vec.Pack32(dim, waves.m, w.Data, w.Stride)}, nil
 }
 
 func (f *fourier) Dims() (in, out int) {
@@ -117,11 +95,11 @@ func (f *fourier) Transform(dst *matrix.Dense, x matrix.Rows) {
 	case x.CSR != nil:
 		vec.Parallel(n, few, func(lo, hi int) { f.sparse(dst, x.CSR, lo, hi) })
 	case n <= few:
-		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.features-m:], dst.Stride, nil)
-		f.waves(dst, 0, 0, n, m)
+		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.at():], dst.Stride, nil)
+		f.finish(dst, 0, 0, n, m)
 	default:
-		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.features-m:], dst.Stride,
-			func(i, j, rows, cols int) { f.waves(dst, i, j, rows, cols) })
+		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.at():], dst.Stride,
+			func(i, j, rows, cols int) { f.finish(dst, i, j, rows, cols) })
 	}
 }
 
@@ -130,23 +108,7 @@ func (f *fourier) sparse(dst *matrix.Dense, x *matrix.CSR, i, end int) {
 	_, m := f.w.Dims()
 	for ; i < end; i++ {
 		idx, val := x.Row(i)
-		f.w.MultiplySparse(idx, val, dst.Row(i)[f.features-m:])
-		f.waves(dst, i, 0, 1, m)
-	}
-}
-
-// waves turns the projections on frequencies [j, j+cols) of rows [i, i+rows) into features.
-func (f *fourier) waves(dst *matrix.Dense, i, j, rows, cols int) {
-	_, m := f.w.Dims()
-	for r := i; r < i+rows; r++ {
-		z := dst.Row(r)
-		if f.phases == nil {
-			projections := z[m+j : m+j+cols]
-			vec.SinCos32(projections, z[j:j+cols], projections, f.scale)
-			continue
-		}
-		z = z[j : j+cols]
-		vec.Axpy32(1, f.phases[j:j+cols], z)
-		vec.Cos32(z, z, f.scale)
+		f.w.MultiplySparse(idx, val, dst.Row(i)[f.at():])
+		f.finish(dst, i, 0, 1, m)
 	}
 }

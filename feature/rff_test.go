@@ -2,6 +2,7 @@ package feature
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mercer/kernel"
@@ -17,7 +18,7 @@ func draw(t testing.TB, cfg Config, d int) *fourier {
 	return m.(*fourier)
 }
 
-// fourierMaps has the maps that hold their frequencies.
+// fourierMaps has the maps of waves that hold their frequencies.
 var fourierMaps = []Config{
 	{Map: "rff", Kernel: rbf, Options: Options{Form: "pair"}},
 	{Map: "rff", Kernel: rbf, Options: Options{Form: "phase"}},
@@ -25,14 +26,53 @@ var fourierMaps = []Config{
 	{Map: "orf", Kernel: rbf, Options: Options{Form: "phase"}},
 	{Map: "rff", Kernel: laplacian, Options: Options{Form: "pair"}},
 	{Map: "rff", Kernel: laplacian, Options: Options{Form: "phase"}},
+	{Map: "rff", Kernel: cauchy, Options: Options{Form: "pair"}},
+	{Map: "rff", Kernel: cauchy, Options: Options{Form: "phase"}},
+	{Map: "rff", Kernel: matern(0.7), Options: Options{Form: "pair"}},
+	{Map: "rff", Kernel: matern(2.5), Options: Options{Form: "phase"}},
+	{Map: "orf", Kernel: matern(2.5), Options: Options{Form: "pair"}},
+	{Map: "orf", Kernel: matern(1.5), Options: Options{Form: "phase"}},
+	{Map: "qmc", Kernel: rbf, Options: Options{Form: "pair"}},
+	{Map: "qmc", Kernel: rbf, Options: Options{Form: "phase"}},
+	{Map: "qmc", Kernel: laplacian, Options: Options{Form: "pair"}},
+	{Map: "qmc", Kernel: laplacian, Options: Options{Form: "phase"}},
+	{Map: "qmc", Kernel: cauchy, Options: Options{Form: "pair"}},
+	{Map: "qmc", Kernel: cauchy, Options: Options{Form: "phase"}},
+	{Map: "qmc", Kernel: matern(2.2), Options: Options{Form: "pair"}},
+	{Map: "qmc", Kernel: matern(2.2), Options: Options{Form: "phase"}},
+}
+
+// structuredMaps has those that do not, and otherMaps those of steps and ramps.
+var structuredMaps = []Config{
+	{Map: "sorf", Kernel: rbf, Options: Options{Form: "pair"}},
+	{Map: "sorf", Kernel: rbf, Options: Options{Form: "phase"}},
+	{Map: "sorf", Kernel: matern(0.7), Options: Options{Form: "pair", Radius: "chi"}},
+	{Map: "sorf", Kernel: matern(2.5), Options: Options{Form: "phase"}},
+	{Map: "sorf", Kernel: rbf, Options: Options{Radius: "fixed"}},
+	{Map: "fastfood", Kernel: rbf, Options: Options{Form: "pair"}},
+	{Map: "fastfood", Kernel: rbf, Options: Options{Form: "phase"}},
+	{Map: "fastfood", Kernel: matern(1.5), Options: Options{Form: "pair"}},
+	{Map: "fastfood", Kernel: matern(2.5), Options: Options{Form: "phase"}},
+}
+
+func arccosMaps() (maps []Config) {
+	for _, name := range []string{"rff", "orf", "sorf", "qmc", "fastfood"} {
+		for order := range 2 {
+			maps = append(maps, Config{Map: name, Kernel: arccos(order)})
+		}
+	}
+	return maps
 }
 
 func fourierCases() []mapCase {
 	var cases []mapCase
-	for _, cfg := range fourierMaps {
-		c := mapCase{Config: cfg}
-		if cfg.Kernel.Name == "laplacian" {
+	for _, cfg := range slices.Concat(fourierMaps, structuredMaps, arccosMaps()) {
+		c := mapCase{Config: cfg, biased: cfg.Radius == "fixed"}
+		if cfg.Kernel.Name == "laplacian" || cfg.Kernel.Nu > 0 && cfg.Kernel.Nu < 1 {
 			c.agree = 1e-3
+		}
+		if cfg.Map == "sorf" {
+			c.dim = 100 // where its bias is below what the proof sees; TestSORFBias looks closer
 		}
 		if cfg.Map == "rff" {
 			c.variance = func(x, y []float32) float64 { cfg.Features = 16; return variance(cfg, x, y) }
@@ -69,7 +109,11 @@ func estimates(t *testing.T, cfg Config, x *matrix.Dense, n int) [][]float64 {
 	z := matrix.NewDense(x.Rows, cfg.Features)
 	for seed := range n {
 		cfg.Seed = uint64(seed + 1)
-		draw(t, cfg, x.Cols).Transform(z, matrix.Rows{Dense: x})
+		m, err := New(cfg, x.Cols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Transform(z, matrix.Rows{Dense: x})
 		for i := range e {
 			e[i] = append(e[i], dot(z.Row(0), z.Row(i+1)))
 		}
@@ -98,12 +142,19 @@ func moments(sample []float64, centre float64) (mean, m2, m4 float64) {
 }
 
 func TestFourierFeaturesUnbiased(t *testing.T) {
-	const n, features = 2000, 16
+	n := 2000.0
+	if testing.Short() {
+		n = 200
+	}
+	const features = 16
 	for _, cfg := range fourierMaps {
+		if cfg.Map == "qmc" {
+			continue // left to the proof that all maps share
+		}
 		cfg.Features = features
 		for _, d := range []int{5, 20} { // fewer and more dimensions than frequencies
 			x := pairs(d)
-			for i, sample := range estimates(t, cfg, x, n) {
+			for i, sample := range estimates(t, cfg, x, int(n)) {
 				want := cfg.Kernel.Eval(x.Row(0), x.Row(i+1))
 				mean, m2, _ := moments(sample, want)
 				if se := math.Sqrt(m2 / n); math.Abs(mean-want) > 4*se {
@@ -116,20 +167,50 @@ func TestFourierFeaturesUnbiased(t *testing.T) {
 
 // variance is that of z(x)·z(y) with independent frequencies.
 func variance(cfg Config, x, y []float32) float64 {
+	n := float64(cfg.Features)
+	k := cfg.Kernel.Eval(x, y)
+	xx, yy := norm2(x), norm2(y)
+	switch {
+	case cfg.Kernel.Name == "arccos" && cfg.Kernel.Degree == 0:
+		// A feature of a row is √(2/D) with probability ½, and those of two rows are with
+		// probability k/2; of a zero row it is half of √(2/D), always.
+		switch {
+		case xx == 0 && yy == 0:
+			return 0
+		case xx == 0 || yy == 0:
+			return 1 / (4 * n)
+		}
+		if k < 1e-7 {
+			k = 0 // opposite rows: the rounding of the cosine leaves 10⁻⁸
+		}
+		return k * (2 - k) / n
+	case cfg.Kernel.Name == "arccos":
+		// E max(0, ω·x)²·max(0, ω·y)² = ‖x‖²‖y‖²J_2(θ)/(2π) (Cho and Saul 2009).
+		if xx == 0 || yy == 0 {
+			return 0
+		}
+		cos := min(1, max(-1, dot(x, y)/math.Sqrt(xx*yy)))
+		theta := math.Acos(cos)
+		j2 := 3*math.Sin(theta)*cos + (math.Pi-theta)*(1+2*cos*cos)
+		return (2/math.Pi*xx*yy*j2 - k*k) / n
+	}
 	double, zero := make([]float32, len(x)), make([]float32, len(x))
 	for i := range x {
 		double[i] = 2 * (x[i] - y[i])
 	}
-	k, k2 := cfg.Kernel.Eval(x, y), cfg.Kernel.Eval(double, zero)
+	k2 := cfg.Kernel.Eval(double, zero)
 	if cfg.Form == "phase" {
-		return (1 + k2/2 - k*k) / float64(cfg.Features)
+		return (1 + k2/2 - k*k) / n
 	}
-	return (1 + k2 - 2*k*k) / float64(cfg.Features)
+	return (1 + k2 - 2*k*k) / n
 }
 
 // The mean of the squared errors has standard error √((m4 - m2²)/n).
 func TestFourierFeaturesVariance(t *testing.T) {
-	const n, d = 4000, 7
+	n, d := 4000.0, 7
+	if testing.Short() {
+		n = 400
+	}
 	for _, cfg := range fourierMaps {
 		if cfg.Map != "rff" {
 			continue
@@ -137,7 +218,7 @@ func TestFourierFeaturesVariance(t *testing.T) {
 		for _, features := range []int{2, 24} {
 			cfg.Features = features
 			x := pairs(d)
-			for i, sample := range estimates(t, cfg, x, n) {
+			for i, sample := range estimates(t, cfg, x, int(n)) {
 				_, m2, m4 := moments(sample, cfg.Kernel.Eval(x.Row(0), x.Row(i+1)))
 				want := variance(cfg, x.Row(0), x.Row(i+1))
 				if se := math.Sqrt((m4 - m2*m2) / n); math.Abs(m2-want) > 4*se {
@@ -148,28 +229,57 @@ func TestFourierFeaturesVariance(t *testing.T) {
 	}
 }
 
-// Orthogonal frequencies make the estimate between near rows much better, and at no distance
-// here worse, than the closed form of independent ones.
+// Orthogonal frequencies, also those of sorf, make the estimate between near rows much better,
+// and at no distance here worse, than the closed form of independent ones.
 func TestOrthogonalFeaturesVaryLess(t *testing.T) {
-	const n, d = 2000, 8
-	cfg := Config{Map: "orf", Kernel: rbf, Features: 2 * d}
-	x := pairs(d)
-	for i, sample := range estimates(t, cfg, x, n) {
-		_, m2, m4 := moments(sample, rbf.Eval(x.Row(0), x.Row(i+1)))
-		iid, se := variance(cfg, x.Row(0), x.Row(i+1)), math.Sqrt((m4-m2*m2)/n)
-		if i < 2 && m2 > 0.5*iid-4*se || m2 > iid+4*se {
-			t.Errorf("‖Δ‖=%g: variance %.5f ± %.5f, independent %.5f", distances[i], m2, se, iid)
+	const n = 2000
+	for _, c := range []struct {
+		name string
+		k    kernel.Kernel
+		d    int
+		near float64 // of the variance of independent ones, for the first two distances
+	}{
+		{"orf", rbf, 8, 0.5}, {"sorf", rbf, 16, 0.5}, {"sorf", rbf, 24, 0.5},
+		{"orf", matern(2.5), 8, 0.9}, {"sorf", matern(2.5), 32, 0.9},
+		{"orf", arccos(1), 8, 0.9}, {"sorf", arccos(1), 32, 0.9},
+		// The signs of a row's projections on orthogonal frequencies are independent: steps
+		// gain nothing.
+		{"orf", arccos(0), 8, 2}, {"sorf", arccos(0), 32, 2},
+	} {
+		cfg := Config{Map: c.name, Kernel: c.k, Features: 2 * c.d}
+		x := pairs(c.d)
+		for i, sample := range estimates(t, cfg, x, n) {
+			_, m2, m4 := moments(sample, c.k.Eval(x.Row(0), x.Row(i+1)))
+			iid, se := variance(cfg, x.Row(0), x.Row(i+1)), math.Sqrt((m4-m2*m2)/n)
+			if i < 2 && m2 > c.near*iid-4*se || m2 > iid+4*se {
+				t.Errorf("%v, d=%d, ‖Δ‖=%g: variance %.5f ± %.5f, independent %.5f", cfg, c.d, distances[i], m2, se, iid)
+			}
 		}
 	}
 }
 
 // The logarithm of a root mean square over n seeds has variance (m4/m2² - 1)/(4n); the line
-// through its values at D = 64, 128, … 4096 has slope -½ within four standard errors.
+// through its values at D = 64, 128, … 4096 has slope -½ within four standard errors. No form
+// of any map has a floor below which its error does not fall.
 func TestFourierFeaturesErrorFallsWithRootOfD(t *testing.T) {
-	const n, d = 150, 8
-	for _, cfg := range fourierMaps[:4] {
+	maps := []Config{
+		{Map: "rff", Kernel: rbf}, {Map: "rff", Kernel: rbf, Options: Options{Form: "phase"}},
+		{Map: "orf", Kernel: rbf}, {Map: "orf", Kernel: rbf, Options: Options{Form: "phase"}},
+		{Map: "sorf", Kernel: rbf, Options: Options{Form: "phase"}},
+		{Map: "fastfood", Kernel: rbf, Options: Options{Form: "phase"}},
+		{Map: "rff", Kernel: arccos(1)},
+	}
+	if testing.Short() {
+		maps = maps[:2]
+	}
+	const n = 150
+	for _, cfg := range maps {
+		d := 8
+		if cfg.Map == "sorf" {
+			d = 32 // with 8 its bias would show at the end
+		}
 		x := pairs(d).Slice(0, 3)
-		want := rbf.Eval(x.Row(0), x.Row(2))
+		want := cfg.Kernel.Eval(x.Row(0), x.Row(2))
 		var slope, sxx, noise float64
 		for e := 6; e <= 12; e++ {
 			cfg.Features = 1 << e

@@ -12,17 +12,37 @@ import (
 // sketches are the maps of dot-product kernels.
 func sketches() []kind {
 	return []kind{
-		{name: "countsketch", about: "sums of coordinates that hash alike, for the linear kernel", options: []string{"hash"},
+		{name: "countsketch", about: "sums of coordinates that hash alike, for the linear kernel", options: []string{"hash"}, kernels: []string{"linear"}, check: checkHash,
 			make: func(cfg Config, dim int) (Map, error) { return newCountSketch(cfg, dim) }},
-		{name: "tensorsketch", about: "convolved count sketches, for polynomials", options: []string{"hash"},
+		{name: "tensorsketch", about: "convolved count sketches, for polynomials", options: []string{"hash"}, kernels: []string{"poly"}, check: checkHash,
 			make: func(cfg Config, dim int) (Map, error) { return newTensorSketch(cfg, dim) }},
-		{name: "tensorsrht", about: "products of Hadamard projections, for polynomials", options: []string{"complex"},
+		{name: "tensorsrht", about: "products of Hadamard projections, for polynomials", options: []string{"complex"}, kernels: []string{"poly"}, check: checkHalves,
 			make: func(cfg Config, dim int) (Map, error) { return newTensorSRHT(cfg, dim) }},
-		{name: "maclaurin", about: "products of random projections, for any dot-product kernel", options: []string{"complex", "series"},
+		{name: "maclaurin", about: "products of random projections, for any dot-product kernel", options: []string{"complex", "series"}, kernels: []string{"poly", "exp"}, check: checkTerms,
 			make: func(cfg Config, dim int) (Map, error) { return newMaclaurin(cfg, dim) }},
-		{name: "explicit-poly", about: "all monomials, exact", dim: true,
+		{name: "explicit-poly", about: "all monomials, exact", dim: true, kernels: []string{"poly"},
 			make: func(cfg Config, dim int) (Map, error) { return newExplicit(cfg, dim) }},
 	}
+}
+
+func checkHalves(cfg Config) error {
+	_, err := halves(cfg)
+	return err
+}
+
+func checkTerms(cfg Config) error {
+	if _, err := terms(cfg); err != nil {
+		return err
+	}
+	return checkHalves(cfg)
+}
+
+func checkHash(cfg Config) error {
+	switch cfg.Hash {
+	case "", "pairwise", "balanced":
+		return nil
+	}
+	return fmt.Errorf("feature: %s: %q is not a hash; known are pairwise, balanced", cfg.Map, cfg.Hash)
 }
 
 // homogeneous is the kernel (γ x·y + c)^p as the kernel (x̃·ỹ)^p of rows x̃ = [√γ·x, √c].
@@ -36,9 +56,6 @@ type homogeneous struct {
 // newHomogeneous fails unless the kernel of cfg is poly, with numbers that float32 can hold.
 func newHomogeneous(cfg Config, dim int) (homogeneous, error) {
 	k := cfg.Kernel
-	if k.Name != "poly" {
-		return homogeneous{}, fmt.Errorf("feature: %s approximates the poly kernel, not %s", cfg.Map, k.Name)
-	}
 	h := homogeneous{k.Degree, float32(math.Sqrt(k.Gamma)), float32(math.Sqrt(k.Coef0)), dim}
 	return h, inRange(cfg, h.scale, h.constant)
 }

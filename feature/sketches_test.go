@@ -165,7 +165,7 @@ func maclaurinVariance(m mapCase, x, y []float32) float64 {
 	if err != nil {
 		panic(err)
 	}
-	p := law(list)
+	p := powerLaw(list)
 	if m.Series != nil {
 		m.Kernel.Coef0 = 0
 	}

@@ -21,6 +21,7 @@ type Against struct {
 	y      *vec.Packed[float64] // d×m, moved; or nil:
 	rows   []float64            // m×d, for laplacian and cauchy, which are no functions of products
 	norm   []float64            // ‖y_j‖², moved
+	table  *maternTable         // of matern
 }
 
 // NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not valid.
@@ -30,6 +31,9 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	}
 	m, d := y.Len(), y.Dim()
 	a := &Against{kernel: k, d: d, m: m, norm: make([]float64, m)}
+	if k.Name == "matern" {
+		a.table = newMaternTable(k.Nu)
+	}
 	dense := make([]float64, m*d)
 	a.expand(y, 0, m, dense, nil)
 	if k.Name == "rbf" || k.Name == "matern" {
@@ -135,7 +139,7 @@ func (a *Against) separable(x, y []float64) float64 {
 		d := a.kernel.Gamma * (v - y[i])
 		sum += math.Log1p(float64(d * d))
 	}
-	return sum
+	return math.Expm1(sum)
 }
 
 // values turns the products of a row of squared length norm with those that stay into kernel values.
@@ -154,16 +158,22 @@ func (a *Against) values(s []float64, norm float64) {
 		vec.Exp64(s, s)
 	case "arccos":
 		for c, xy := range s {
-			s[c] = k.arccos(xy, norm, a.norm[c])
+			cos, _ := cosine(xy, norm, a.norm[c])
+			s[c] = k.arccos(angle{xx: norm, yy: a.norm[c], theta: math.Acos(cos), rest: math.Acos(-cos)})
 		}
 	case "rbf":
 		for c, xy := range s {
 			s[c] = -k.Gamma * max(0, norm+a.norm[c]-2*xy)
 		}
 		vec.Exp64(s, s)
-	default:
+	case "matern":
 		for c, xy := range s {
-			s[c] = k.of(max(0, norm+a.norm[c]-2*xy))
+			s[c] = k.Gamma * max(0, norm+a.norm[c]-2*xy)
 		}
+		a.table.log(s)
+		for c := range s {
+			s[c] = -s[c]
+		}
+		vec.Exp64(s, s)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mercer/internal/random"
 	"mercer/internal/vec"
@@ -16,37 +17,59 @@ import (
 const medianPairs = 20_000
 
 // MedianGamma returns the γ that puts the kernel's width at the median distance between rows
-// of x: 1/(median ‖Δ‖²) for rbf, and 1/(median ‖Δ‖₁) for laplacian, so that a pair at the
-// median has k = 1/e. The median is over all pairs of different rows if they are at most 20,000, else
-// over so many random ones, which depend on seed alone. If more than half of the distances
-// are 0, the others count. It fails for other kernels, and if all rows are equal.
+// of x, and for kernels of x·y the median length:
+//
+//	rbf, matern      1/(median ‖Δ‖²), so that a pair at the median has k = 1/e for rbf
+//	laplacian        1/(median ‖Δ‖₁)
+//	cauchy           1/√(median ‖Δ‖²)
+//	poly, exp        1/(median ‖x‖²), at which γ‖x‖² is then 1
+//	linear, arccos   1: they have no γ, and take any
+//
+// The median of distances is over all pairs of different rows if they are at most 20,000, else
+// over so many random ones, which depend on seed alone; that of lengths is over all rows. If
+// more than half of the numbers are 0, the others count. It fails for other names, and if all
+// rows are equal, or all 0.
 func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, err error) {
-	if kernelName != "rbf" && kernelName != "laplacian" {
-		return 0, fmt.Errorf("kernel: gamma by the median distance is for rbf and laplacian, not for %q; give a number or use scale", kernelName)
-	}
-	n := x.Len()
-	if n < 2 {
-		return 0, fmt.Errorf("kernel: gamma by the median distance needs two rows or more, not %d; give gamma as a number", n)
-	}
-	pairs := randomPairs(n, seed)
-	distances := make([]float64, len(pairs))
-	vec.Parallel(len(pairs), 256, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			distances[p] = distance(x, pairs[p][0], pairs[p][1], kernelName == "laplacian")
+	var what string
+	var numbers []float64
+	switch kernelName {
+	case "linear", "arccos":
+		return 1, nil
+	case "rbf", "matern", "laplacian", "cauchy":
+		what = "distance"
+		n := x.Len()
+		if n < 2 {
+			return 0, fmt.Errorf("kernel: gamma by the median distance needs two rows or more, not %d; give gamma as a number", n)
 		}
-	})
-	slices.Sort(distances)
-	m := median(distances)
+		numbers = distances(x, randomPairs(n, seed), kernelName == "laplacian")
+	case "poly", "exp":
+		what = "length"
+		if x.Len() == 0 {
+			return 0, errors.New("kernel: gamma by the median length needs rows; give gamma as a number")
+		}
+		numbers = norms(x, nil)
+	default:
+		return 0, fmt.Errorf("kernel: %q is not a kernel; known are %s", kernelName, strings.Join(names, ", "))
+	}
+	slices.Sort(numbers)
+	m := median(numbers)
 	if m == 0 {
-		positive := slices.IndexFunc(distances, func(d float64) bool { return d > 0 })
+		positive := slices.IndexFunc(numbers, func(d float64) bool { return d > 0 })
 		if positive < 0 {
-			return 0, errors.New("kernel: gamma by the median distance: all rows are equal; give gamma as a number")
+			are := "equal"
+			if what == "length" {
+				are = "0"
+			}
+			return 0, fmt.Errorf("kernel: gamma by the median %s: all rows are %s; give gamma as a number", what, are)
 		}
-		m = median(distances[positive:])
+		m = median(numbers[positive:])
 	}
 	gamma = 1 / m
+	if kernelName == "cauchy" {
+		gamma = 1 / math.Sqrt(m)
+	}
 	if !(gamma > 0 && gamma <= math.MaxFloat64) {
-		return 0, fmt.Errorf("kernel: gamma by the median distance: the median %g is out of range; scale the data or give gamma as a number", m)
+		return 0, fmt.Errorf("kernel: gamma by the median %s: the median %g is out of range; scale the data or give gamma as a number", what, m)
 	}
 	return gamma, nil
 }
@@ -80,45 +103,34 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// distance is ‖x_i-x_j‖₁ if l1, else ‖x_i-x_j‖².
-func distance(x matrix.Rows, i, j int, l1 bool) float64 {
-	sum := 0.0
-	add := func(a, b float32) {
-		if d := float64(a) - float64(b); l1 {
-			sum += math.Abs(d)
-		} else {
-			sum += d * d
+// distances returns ‖x_i-x_j‖² of pairs of rows, or ‖x_i-x_j‖₁ if l1.
+func distances(x matrix.Rows, pairs [][2]int, l1 bool) []float64 {
+	distances := make([]float64, len(pairs))
+	vec.Parallel(len(pairs), 256, func(lo, hi int) {
+		var both pair
+		for p := lo; p < hi; p++ {
+			a, b := both.of(x, pairs[p][0], x, pairs[p][1])
+			if l1 {
+				distances[p] = absolute(a, b)
+			} else {
+				distances[p] = squared(a, b)
+			}
 		}
-	}
-	if x.Dense != nil {
-		b := x.Dense.Row(j)
-		for k, v := range x.Dense.Row(i) {
-			add(v, b[k])
-		}
-		return sum
-	}
-	aIdx, a := x.CSR.Row(i)
-	bIdx, b := x.CSR.Row(j)
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && aIdx[0] < bIdx[0]:
-			add(a[0], 0)
-			aIdx, a = aIdx[1:], a[1:]
-		case len(a) == 0 || bIdx[0] < aIdx[0]:
-			add(0, b[0])
-			bIdx, b = bIdx[1:], b[1:]
-		default:
-			add(a[0], b[0])
-			aIdx, a, bIdx, b = aIdx[1:], a[1:], bIdx[1:], b[1:]
-		}
-	}
-	return sum
+	})
+	return distances
 }
 
-// ScaleGamma returns 1/(dim·variance), what scikit-learn calls "scale": variance is that of
-// all elements of the data together.
-func ScaleGamma(dim int, variance float64) (float64, error) {
+// ScaleGamma returns 1/(dim·variance), what scikit-learn calls "scale", and for cauchy, whose
+// γ is in units of 1/‖Δ‖, its square root: variance is that of all elements of the data
+// together. It is 1 for linear and arccos, which have no γ.
+func ScaleGamma(dim int, variance float64, kernelName string) (float64, error) {
 	gamma := 1 / (float64(dim) * variance)
+	switch kernelName {
+	case "linear", "arccos":
+		return 1, nil
+	case "cauchy":
+		gamma = math.Sqrt(gamma)
+	}
 	if !(gamma > 0 && gamma <= math.MaxFloat64) {
 		return 0, fmt.Errorf("kernel: gamma by scale: %d dimensions of variance %g give none; give gamma as a number", dim, variance)
 	}

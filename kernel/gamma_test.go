@@ -95,11 +95,11 @@ func TestMedianGammaRefuses(t *testing.T) {
 }
 
 func TestScaleGamma(t *testing.T) {
-	if g, err := ScaleGamma(8, 0.5); err != nil || g != 0.25 {
+	if g, err := ScaleGamma(8, 0.5, "rbf"); err != nil || g != 0.25 {
 		t.Errorf("%g, %v", g, err)
 	}
 	for _, variance := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if g, err := ScaleGamma(8, variance); err == nil {
+		if g, err := ScaleGamma(8, variance, "rbf"); err == nil {
 			t.Errorf("variance %g gives %g", variance, g)
 		}
 	}

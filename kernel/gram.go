@@ -3,30 +3,45 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
-// Gram is the matrix of K_ij = k(x_i, y_j). It holds O(n + d) numbers, not K, whose rows
-// are computed when asked for. Any number of goroutines may use it, as long as nothing
-// changes x and y.
+// Gram is the matrix of K_ij = k(x_i, y_j), and that of the squared distances of x_i and y_j
+// in the kernel's feature space. It holds O(n + d) numbers, not the matrix, whose rows are
+// computed when asked for. Any number of goroutines may use it, as long as nothing changes
+// x and y.
 //
-// The rbf kernel's ‖x-y‖² is taken from ‖x‖² + ‖y‖² - 2x·y, with dense rows moved to the
-// mean of y first, so that data far from 0 lose no digits.
+// Dot products are matrix products, and so is the ‖x-y‖² of rbf and matern, which is ‖x‖² +
+// ‖y‖² - 2x·y. Dense rows are moved to the mean of y first, and what cancels nevertheless
+// is computed again from the two rows, so that near rows and data far from 0 lose no digits:
+// a value is within some 10⁻¹³ of [Kernel.Eval], a distance within some 10⁻¹² of itself.
+// Many such pairs (sparse rows far from 0, say) cost d operations each. laplacian and
+// cauchy take d operations a value of dense y; of sparse y, as many as y_j has elements.
 type Gram struct {
 	kernel Kernel
 	x, y   matrix.Rows
 	same   bool
+	table  *maternTable
+	poly   []float64 // of matern with a closed form
 
-	// For rbf: the mean of y where both are dense, and ‖·‖² of every moved row.
+	value    frame
+	distance func() frame
+}
+
+// frame is where dot products are taken: after a move by -mean, if that is not nil, with
+// ‖·‖² of every moved row, if they are of use.
+type frame struct {
 	mean         []float64
 	xNorm, yNorm []float64
+	yMost        float64 // the largest of yNorm
 }
 
 // NewGram prepares the Gram matrix of the rows of x and y, each dense or sparse. For that of
-// x with itself, pass x twice; the diagonal of rbf and laplacian is then exactly 1. It
-// fails if the kernel is not valid or the rows differ in dimension.
+// x with itself, pass x twice; where k(x, x) = 1 by definition, the diagonal is then
+// exactly 1. It fails if the kernel is not valid or the rows differ in dimension.
 func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -35,18 +50,39 @@ func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 		return nil, fmt.Errorf("kernel: rows of %d and of %d dimensions do not go together", x.Dim(), y.Dim())
 	}
 	g := &Gram{kernel: k, x: x, y: y, same: x == y}
-	if k.Name != "rbf" {
-		return g, nil
+	switch k.Name {
+	case "rbf", "arccos":
+		g.value = g.frame()
+	case "matern":
+		g.value = g.frame()
+		g.table = newMaternTable(k.Nu)
+		g.poly = closedForm(k.Nu)
 	}
-	if x.Dense != nil && y.Dense != nil {
-		g.mean = mean(y.Dense)
-	}
-	g.yNorm = g.norms(y)
-	g.xNorm = g.yNorm
-	if !g.same {
-		g.xNorm = g.norms(x)
-	}
+	g.distance = sync.OnceValue(func() frame {
+		if g.value.xNorm != nil || k.Name == "laplacian" || k.Name == "cauchy" {
+			return g.value
+		}
+		return g.frame()
+	})
 	return g, nil
+}
+
+// frame is that of the kernel's distances.
+func (g *Gram) frame() frame {
+	var f frame
+	movable := g.kernel.Name == "rbf" || g.kernel.Name == "matern" || g.kernel.Name == "linear"
+	if movable && g.x.Dense != nil && g.y.Dense != nil {
+		f.mean = mean(g.y.Dense)
+	}
+	f.yNorm = norms(g.y, f.mean)
+	f.xNorm = f.yNorm
+	if !g.same {
+		f.xNorm = norms(g.x, f.mean)
+	}
+	for _, v := range f.yNorm {
+		f.yMost = max(f.yMost, v)
+	}
+	return f
 }
 
 func mean(m *matrix.Dense) []float64 {
@@ -62,30 +98,34 @@ func mean(m *matrix.Dense) []float64 {
 	return sum
 }
 
-// norms returns the squared length of every row after its move.
-func (g *Gram) norms(rows matrix.Rows) []float64 {
+// norms returns the squared length of every row after its move by -mean.
+func norms(rows matrix.Rows, mean []float64) []float64 {
 	norm := make([]float64, rows.Len())
 	vec.Parallel(len(norm), 64, func(lo, hi int) {
-		row := make([]float64, rows.Dim())
+		row := make([]float64, len(mean))
 		for i := lo; i < hi; i++ {
-			if rows.CSR != nil {
-				_, val := rows.CSR.Row(i)
-				for _, v := range val {
-					norm[i] += float64(v) * float64(v)
+			sum := 0.0
+			switch {
+			case mean != nil:
+				expand(rows, i, row, mean)
+				for _, v := range row {
+					sum += v * v
 				}
-				continue
+			case rows.CSR != nil:
+				_, val := rows.CSR.Row(i)
+				sum = dot(val, val)
+			default:
+				row := rows.Dense.Row(i)
+				sum = dot(row, row)
 			}
-			g.expand(rows, i, row)
-			for _, v := range row {
-				norm[i] += v * v
-			}
+			norm[i] = sum
 		}
 	})
 	return norm
 }
 
-// expand writes row i of rows into dst, in float64, moved.
-func (g *Gram) expand(rows matrix.Rows, i int, dst []float64) {
+// expand writes row i of rows into dst, in float64, moved by -mean if it is dense.
+func expand(rows matrix.Rows, i int, dst, mean []float64) {
 	if rows.CSR != nil {
 		clear(dst)
 		idx, val := rows.CSR.Row(i)
@@ -97,7 +137,7 @@ func (g *Gram) expand(rows matrix.Rows, i int, dst []float64) {
 	for j, v := range rows.Dense.Row(i) {
 		dst[j] = float64(v)
 	}
-	for j, m := range g.mean {
+	for j, m := range mean {
 		dst[j] -= m
 	}
 }
@@ -108,7 +148,13 @@ func (g *Gram) Dims() (rows, cols int) { return g.x.Len(), g.y.Len() }
 // Rows writes rows [i, j) of the matrix into dst, which has (j-i)·cols elements, row by row.
 // It runs on all threads and holds about 4 MB a thread, or two rows in float64 if they are
 // longer.
-func (g *Gram) Rows(i, j int, dst []float64) {
+func (g *Gram) Rows(i, j int, dst []float64) { g.rows(i, j, dst, g.value, false) }
+
+// Distances2 writes rows [i, j) of the matrix of [Kernel.Distance2] into dst, as Rows does.
+// All are ≥ 0, and 0 for equal rows.
+func (g *Gram) Distances2(i, j int, dst []float64) { g.rows(i, j, dst, g.distance(), true) }
+
+func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 	rows, cols := g.Dims()
 	if i < 0 || j < i || j > rows {
 		panic(fmt.Sprintf("kernel: rows [%d, %d) of %d", i, j, rows))
@@ -118,85 +164,301 @@ func (g *Gram) Rows(i, j int, dst []float64) {
 	}
 	height := g.height()
 	vec.Parallel(j-i, height, func(lo, hi int) {
-		xs := make([]float64, height*g.x.Dim())
-		var ys []float64
-		if g.y.Dense != nil {
-			ys = make([]float64, height*g.y.Dim())
+		b := &block{Gram: g, frame: f, distances: distances, xs: make([]float64, height*g.x.Dim())}
+		if g.y.Dense != nil && !g.direct() {
+			b.ys = make([]float64, height*g.y.Dim())
 		}
-		for a := lo; a < hi; a += height {
-			b := min(a+height, hi)
-			g.block(i+a, i+b, dst[a*cols:b*cols], xs, ys)
+		if g.y.CSR != nil && g.kernel.Name == "cauchy" {
+			b.ys = make([]float64, g.y.Dim())
+		}
+		for r := lo; r < hi; r += height {
+			end := min(r+height, hi)
+			b.fill(i+r, i+end, dst[r*cols:end*cols])
 		}
 	})
 }
+
+// direct says whether the kernel takes d operations a value, not a matrix product.
+func (g *Gram) direct() bool { return g.kernel.Name == "laplacian" || g.kernel.Name == "cauchy" }
 
 // height is the number of rows that are expanded to float64 at a time: 2 MB of them.
 func (g *Gram) height() int {
 	return min(max(1<<18/max(g.x.Dim(), 1), 1), 256)
 }
 
-// block writes rows [i, j) of the matrix. xs and ys have room for height expanded rows.
-func (g *Gram) block(i, j int, dst, xs, ys []float64) {
-	d, cols := g.x.Dim(), g.y.Len()
+// block is what one goroutine needs.
+type block struct {
+	*Gram
+	frame
+	distances bool
+	xs, ys    []float64 // height expanded rows each
+	pair      pair
+}
+
+// fill writes rows [i, j) of the matrix.
+func (b *block) fill(i, j int, dst []float64) {
+	d, cols := b.x.Dim(), b.y.Len()
 	for r := i; r < j; r++ {
-		g.expand(g.x, r, xs[(r-i)*d:][:d])
+		expand(b.x, r, b.xs[(r-i)*d:][:d], b.mean)
 	}
-	height := g.height()
+	height := b.height()
 	for lo := 0; lo < cols; lo += height {
 		hi := min(lo+height, cols)
-		l1 := g.kernel.Name == "laplacian"
-		if g.y.Dense != nil && !l1 {
+		if b.y.Dense != nil && !b.direct() {
 			for c := lo; c < hi; c++ {
-				g.expand(g.y, c, ys[(c-lo)*d:][:d])
+				expand(b.y, c, b.ys[(c-lo)*d:][:d], b.mean)
 			}
-			vec.GemmNT(j-i, hi-lo, d, xs, d, ys, d, dst[lo:], cols)
-		} else {
-			for r := range j - i {
-				out := dst[r*cols:][lo:hi]
-				switch x := xs[r*d:][:d]; {
-				case g.y.Dense != nil:
-					for c := range out {
-						out[c] = distance1(x, g.y.Dense.Row(lo+c))
-					}
-				case l1:
-					g.sparseDistances1(out, x, lo)
-				default:
-					g.sparseDots(out, x, lo)
-				}
-			}
+			vec.GemmNT(j-i, hi-lo, d, b.xs, d, b.ys, d, dst[lo:], cols)
 		}
 		for r := i; r < j; r++ {
-			g.values(r, lo, dst[(r-i)*cols:][lo:hi])
+			out := dst[(r-i)*cols:][lo:hi]
+			x := b.xs[(r-i)*d:][:d]
+			switch {
+			case b.kernel.Name == "laplacian":
+				b.absolute(out, x, r, lo)
+			case b.kernel.Name == "cauchy":
+				b.excess(out, x, r, lo)
+			case b.y.CSR != nil:
+				b.sparseDots(out, x, lo)
+			}
+			if b.distances {
+				b.distances2(r, lo, out)
+			} else {
+				b.values(r, lo, out)
+			}
 		}
 	}
-	if g.same && g.kernel.Name != "linear" && g.kernel.Name != "poly" {
-		for r := i; r < j; r++ {
-			dst[(r-i)*cols+r] = 1
+	if !b.same || !b.distances && !b.kernel.unit() {
+		return
+	}
+	diagonal := 1.0
+	if b.distances {
+		diagonal = 0
+	}
+	for r := i; r < j; r++ {
+		dst[(r-i)*cols+r] = diagonal
+	}
+}
+
+// values turns row r's dot products with y's rows from lo on, or what else the kernel's
+// argument is, into kernel values.
+func (b *block) values(r, lo int, s []float64) {
+	k := b.kernel
+	switch k.Name {
+	case "linear":
+	case "rbf", "laplacian", "exp":
+		gamma := -k.Gamma
+		if k.Name == "rbf" {
+			b.squares(r, lo, s, b.cancels(r))
+		} else if k.Name == "exp" {
+			gamma = k.Gamma
+		}
+		for c := range s {
+			s[c] *= gamma
+		}
+		vec.Exp64(s, s)
+	case "matern":
+		b.squares(r, lo, s, b.cancels(r))
+		if b.poly != nil {
+			b.closedForm(s)
+			return
+		}
+		b.logs(s)
+		for c := range s {
+			s[c] = -s[c]
+		}
+		vec.Exp64(s, s)
+	case "arccos":
+		b.arccos(r, lo, s)
+	default:
+		for c, v := range s {
+			s[c] = k.of(v)
 		}
 	}
 }
 
-// values turns row r's dot products with (or distances to) y's rows from lo on into kernel
-// values.
-func (g *Gram) values(r, lo int, s []float64) {
-	switch g.kernel.Name {
+// distances2 turns what values does into squared distances.
+func (b *block) distances2(r, lo int, s []float64) {
+	k := b.kernel
+	switch k.Name {
 	case "linear":
-		return
+		b.squares(r, lo, s, true)
 	case "rbf":
-		for c, dot := range s {
-			s[c] = max(0, g.xNorm[r]+g.yNorm[lo+c]-2*dot)
+		b.squares(r, lo, s, true)
+		for c, v := range s {
+			s[c] = 2 * k.gap(v)
+		}
+	case "laplacian", "cauchy":
+		for c, v := range s {
+			s[c] = 2 * k.gap(v)
+		}
+	case "matern":
+		b.squares(r, lo, s, true)
+		b.logs(s)
+		for c, v := range s {
+			s[c] = -2 * math.Expm1(-v)
+		}
+	case "arccos":
+		b.arccosDistances(r, lo, s)
+	default:
+		xx := b.xNorm[r]
+		for c, xy := range s {
+			yy, towards := b.yNorm[lo+c], xy
+			if k.mirrored(xy) {
+				towards = -xy
+			}
+			if s2 := xx + yy - 2*towards; s2 < nearRows*(xx+yy) {
+				s[c] = k.Distance2(b.rowsOf(r, lo+c))
+			} else {
+				s[c] = k.dotDistance(xy, xx-towards, yy-towards, s2)
+			}
 		}
 	}
-	if g.kernel.Name == "poly" {
-		for c := range s {
-			s[c] = g.kernel.of(s[c])
+}
+
+// nearRows is the share of ‖x‖² + ‖y‖² under which ‖x-y‖² is computed from the rows themselves:
+// taken from norms and products, it has lost three digits there.
+const nearRows = 1e-3
+
+// cancels says whether ‖x_r-y‖² from norms and products may be so wrong that a kernel value
+// is wrong by 10⁻¹³, the derivative of k by ‖x-y‖² being γ at most, or γν/(ν-1).
+func (b *block) cancels(r int) bool {
+	slope := b.kernel.Gamma
+	if b.kernel.Name == "matern" {
+		if b.kernel.Nu <= 1 {
+			return true // there is no bound
+		}
+		slope *= b.kernel.Nu / (b.kernel.Nu - 1)
+	}
+	return slope*(b.xNorm[r]+b.yMost) > 50
+}
+
+// squares turns dot products into ‖x-y‖², those of near rows exactly if asked for.
+func (b *block) squares(r, lo int, s []float64, exactly bool) {
+	xx := b.xNorm[r]
+	yNorm := b.yNorm[lo:][:len(s)]
+	for c, xy := range s {
+		s[c] = max(0, xx+yNorm[c]-2*xy)
+	}
+	if !exactly {
+		return
+	}
+	for c, v := range s {
+		if v < nearRows*(xx+yNorm[c]) {
+			s[c] = squared(b.rowsOf(r, lo+c))
+		}
+	}
+}
+
+// rowsOf returns row r of x and row c of y side by side.
+func (b *block) rowsOf(r, c int) (x, y []float32) { return b.pair.of(b.x, r, b.y, c) }
+
+// logs turns ‖x-y‖² into -log k of matern.
+func (b *block) logs(s []float64) {
+	for c := range s {
+		s[c] *= b.kernel.Gamma
+	}
+	b.table.log(s)
+}
+
+// closedForm turns ‖x-y‖² into p(z)e^-z.
+func (b *block) closedForm(s []float64) {
+	var z [128]float64
+	root, scale := math.Sqrt(b.kernel.Gamma), 2*math.Sqrt(b.kernel.Nu)
+	for len(s) > 0 {
+		n := min(len(s), len(z))
+		for c, v := range s[:n] {
+			z[c] = min(scale*(root*math.Sqrt(v)), mostZ)
+			s[c] = -z[c]
+		}
+		vec.Exp64(s[:n], s[:n])
+		if len(b.poly) > 1 {
+			for c, v := range z[:n] {
+				s[c] *= horner(b.poly, v)
+			}
+		}
+		s = s[n:]
+	}
+}
+
+// parallel is the 1 - |cos θ| under which the angle is taken from the rows themselves.
+const parallel = 1e-5
+
+// cosine returns cos θ from x·y, and ‖x‖‖y‖.
+func cosine(xy, xx, yy float64) (cos, length float64) {
+	length = math.Sqrt(xx * yy)
+	if length == 0 {
+		return 0, 0
+	}
+	return min(1, max(-1, xy/length)), length
+}
+
+// arccos turns dot products into values of the arc-cosine kernel.
+func (b *block) arccos(r, lo int, s []float64) {
+	for c, xy := range s {
+		cos, length := cosine(xy, b.xNorm[r], b.yNorm[lo+c])
+		switch {
+		case b.kernel.Degree == 1:
+			s[c] = max(0, length/math.Pi*(math.Sqrt(1-cos*cos)+math.Acos(-cos)*cos))
+		case 1-math.Abs(cos) < parallel:
+			s[c] = b.kernel.arccos(angleOf(b.rowsOf(r, lo+c)))
+		default:
+			s[c] = math.Acos(-cos) / math.Pi
+		}
+	}
+}
+
+// arccosDistances turns dot products into squared distances of the arc-cosine kernel.
+func (b *block) arccosDistances(r, lo int, s []float64) {
+	for c, xy := range s {
+		a := angle{xx: b.xNorm[r], yy: b.yNorm[lo+c]}
+		cos, _ := cosine(xy, a.xx, a.yy)
+		if 1-cos < parallel || a.xx+a.yy-2*xy < nearRows*(a.xx+a.yy) {
+			s[c] = b.kernel.Distance2(b.rowsOf(r, lo+c))
+			continue
+		}
+		a.theta = math.Acos(cos)
+		s[c] = b.kernel.arccosDistance(a, a.xx-a.yy)
+	}
+}
+
+// sparseDots writes x·y_c for the sparse rows of y from lo on.
+func (b *block) sparseDots(out, x []float64, lo int) {
+	for c := range out {
+		idx, val := b.y.CSR.Row(lo + c)
+		sum := 0.0
+		for k, j := range idx {
+			sum += x[j] * float64(val[k])
+		}
+		out[c] = sum
+	}
+}
+
+// absolute writes ‖x-y_c‖₁ for the rows of y from lo on, x being row r. For sparse rows it is
+// ‖x‖₁, corrected where y_c is not 0.
+func (b *block) absolute(out, x []float64, r, lo int) {
+	if b.y.Dense != nil {
+		for c := range out {
+			out[c] = distance1(x, b.y.Dense.Row(lo+c))
 		}
 		return
 	}
-	for c := range s {
-		s[c] *= -g.kernel.Gamma
+	norm := 0.0
+	for _, v := range x {
+		norm += math.Abs(v)
 	}
-	vec.Exp64(s, s)
+	exactly := b.distances || b.kernel.Gamma*norm > 50
+	for c := range out {
+		idx, val := b.y.CSR.Row(lo + c)
+		sum := norm
+		for k, j := range idx {
+			sum += math.Abs(x[j]-float64(val[k])) - math.Abs(x[j])
+		}
+		if exactly && sum < nearRows*norm {
+			sum = absolute(b.rowsOf(r, lo+c))
+		}
+		out[c] = max(0, sum)
+	}
 }
 
 // distance1 is ‖x-y‖₁, in four sums so that they do not wait for each other.
@@ -216,31 +478,55 @@ func distance1(x []float64, y []float32) float64 {
 	return (a + b) + (c + d)
 }
 
-// sparseDots writes x·y_c for the sparse rows of y from lo on.
-func (g *Gram) sparseDots(out, x []float64, lo int) {
-	for c := range out {
-		idx, val := g.y.CSR.Row(lo + c)
-		sum := 0.0
-		for k, j := range idx {
-			sum += x[j] * float64(val[k])
+// excess writes Π(1 + γ²Δ²) - 1 for the rows of y from lo on, x being row r. For sparse rows
+// the logarithm of the product is that of y = 0, corrected where y_c is not 0.
+func (b *block) excess(out, x []float64, r, lo int) {
+	gamma := b.kernel.Gamma
+	if b.y.Dense != nil {
+		for c := range out {
+			out[c] = excess(gamma, x, b.y.Dense.Row(lo+c))
 		}
-		out[c] = sum
+		return
+	}
+	var zero logProduct
+	terms := b.ys // γ²x²
+	for j, v := range x {
+		terms[j] = term(gamma * v)
+		zero.multiply(terms[j])
+	}
+	all := zero.log()
+	exactly := b.distances || all > 50
+	for c := range out {
+		idx, val := b.y.CSR.Row(lo + c)
+		var less, more logProduct
+		for k, j := range idx {
+			less.multiply(terms[j])
+			more.multiply(term(gamma * (x[j] - float64(val[k]))))
+		}
+		log := all - less.log() + more.log()
+		if exactly && log < nearRows*all {
+			x, y := b.rowsOf(r, lo+c)
+			out[c] = excess(gamma, x, y)
+		} else {
+			out[c] = math.Expm1(max(0, log))
+		}
 	}
 }
 
-// sparseDistances1 writes ‖x-y_c‖₁ for the sparse rows of y from lo on: ‖x‖₁, corrected
-// where y_c is not 0.
-func (g *Gram) sparseDistances1(out, x []float64, lo int) {
-	norm := 0.0
-	for _, v := range x {
-		norm += math.Abs(v)
-	}
-	for c := range out {
-		idx, val := g.y.CSR.Row(lo + c)
-		sum := norm
-		for k, j := range idx {
-			sum += math.Abs(x[j]-float64(val[k])) - math.Abs(x[j])
-		}
-		out[c] = max(0, sum)
+// term is d², held to what a logProduct takes: no kernel value has anything to gain from a
+// factor below 10⁻¹⁵⁰.
+func term(d float64) float64 { return min(d*d, 1e150) }
+
+// logProduct is the logarithm of a product of 1 + t, t from 0 to 10¹⁵⁰, without a logarithm
+// for each.
+type logProduct struct{ sum, excess float64 }
+
+func (p *logProduct) multiply(t float64) {
+	p.excess += t + p.excess*t
+	if p.excess > 1e150 {
+		p.sum += math.Log1p(p.excess)
+		p.excess = 0
 	}
 }
+
+func (p *logProduct) log() float64 { return p.sum + math.Log1p(p.excess) }

@@ -67,20 +67,53 @@ func gram(t *testing.T, k Kernel, x, y matrix.Rows) []float64 {
 	return dst
 }
 
-// 300 and 270 rows are more than one block, and 13 dimensions no multiple of anything.
-func TestGramMatchesSingleValues(t *testing.T) {
-	x, y := rows("x", 300, 13, 0.5), rows("y", 270, 13, 0.5)
-	copy(y.Row(5), x.Row(7))
-	for _, k := range everyKernel {
-		for _, a := range both(x) {
-			for _, b := range both(y) {
-				got := gram(t, k, a, b)
-				for i := range x.Rows {
-					for j := range y.Rows {
-						if want := k.Eval(x.Row(i), y.Row(j)); !near(got[i*y.Rows+j], want, 1e-13) {
-							t.Fatalf("%s, sparse %t, %t: K[%d,%d] = %g, want %g",
-								k.Name, a.CSR != nil, b.CSR != nil, i, j, got[i*y.Rows+j], want)
-						}
+func distances2(t *testing.T, k Kernel, x, y matrix.Rows) []float64 {
+	t.Helper()
+	g, err := NewGram(k, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, m := g.Dims()
+	dst := slices.Repeat([]float64{math.NaN()}, n*m)
+	g.Distances2(0, n, dst)
+	return dst
+}
+
+// checkGram compares values (within an error relative to √(k(x,x)k(y,y))) and distances
+// (within a relative one) with those of single pairs, dense and sparse.
+func checkGram(t *testing.T, k Kernel, x, y *matrix.Dense, valueError, distanceError float64) {
+	t.Helper()
+	step := 1
+	if k.Name == "matern" && closedForm(k.Nu) == nil {
+		step = 7 // a single value takes microseconds
+	}
+	n, m := x.Rows, y.Rows
+	values, squares := make([]float64, n*m), make([]float64, n*m)
+	for i := 0; i < n; i += step {
+		for j := range m {
+			values[i*m+j] = k.Eval(x.Row(i), y.Row(j))
+			squares[i*m+j] = k.Distance2(x.Row(i), y.Row(j))
+		}
+	}
+	xx, yy := k.Diagonal(matrix.Rows{Dense: x}), k.Diagonal(matrix.Rows{Dense: y})
+	for _, a := range both(x) {
+		for _, b := range both(y) {
+			if x == y && (a.CSR != nil) == (b.CSR != nil) {
+				b = a
+			}
+			k2, d2 := gram(t, k, a, b), distances2(t, k, a, b)
+			wrong := 0
+			for i := 0; i < n; i += step {
+				for j := range m {
+					at := i*m + j
+					e := math.Abs(k2[at]-values[at]) / math.Sqrt(xx[i]*yy[j])
+					if k2[at] != values[at] && !(e <= valueError) && wrong < 5 {
+						wrong++
+						t.Errorf("%s, sparse %t, %t: K[%d,%d] = %g, want %g: error %.2g", k, a.CSR != nil, b.CSR != nil, i, j, k2[at], values[at], e)
+					}
+					if e := relative(d2[at], squares[at]); !(e <= distanceError) && wrong < 5 {
+						wrong++
+						t.Errorf("%s, sparse %t, %t: d²[%d,%d] = %g, want %g: error %.2g", k, a.CSR != nil, b.CSR != nil, i, j, d2[at], squares[at], e)
 					}
 				}
 			}
@@ -88,20 +121,79 @@ func TestGramMatchesSingleValues(t *testing.T) {
 	}
 }
 
+// 260 and 270 rows are more than one block, and 13 dimensions no multiple of anything. Some
+// rows are 0, equal, near, opposite or parallel.
+func TestGramMatchesSingleValues(t *testing.T) {
+	x, y := rows("x", 260, 13, 0.5), rows("y", 270, 13, 0.5)
+	clear(x.Row(70))
+	clear(y.Row(3))
+	copy(y.Row(5), x.Row(7))
+	for j, v := range x.Row(14) {
+		y.Row(10)[j] = v * (1 + 1e-6*float32(j))
+		y.Row(11)[j] = -v
+		y.Row(12)[j] = 3 * v
+	}
+	for _, k := range everyKernel {
+		checkGram(t, k, x, y, 1e-13, 2e-12)
+		checkGram(t, k, x, x, 1e-13, 2e-12)
+	}
+}
+
 func TestGramOfWideRowsMatchesSingleValues(t *testing.T) {
-	x := rows("wide", 5, 1<<17, 0.99) // two rows a block
+	x := rows("wide", 3, 1<<17, 0.99) // two rows a block
 	for _, k := range everyKernel {
 		k.Gamma /= 100
-		for _, a := range both(x) {
-			got := gram(t, k, a, a)
-			for i := range x.Rows {
-				for j := range x.Rows {
-					if want := k.Eval(x.Row(i), x.Row(j)); !near(got[i*x.Rows+j], want, 1e-11) {
-						t.Fatalf("%s, sparse %t: K[%d,%d] = %g, want %g", k.Name, a.CSR != nil, i, j, got[i*x.Rows+j], want)
+		checkGram(t, k, x, x, 1e-12, 1e-11)
+	}
+}
+
+// With a γ out of all proportion values are 0, 1 or infinite, but numbers.
+func TestGramOfHugeAndTinyGamma(t *testing.T) {
+	x := rows("gamma", 9, 5, 0.3)
+	clear(x.Row(0))
+	copy(x.Row(1), x.Row(2))
+	for i := range x.Row(3) {
+		x.Row(3)[i] *= 1e18
+		x.Row(4)[i] *= 1e-18
+	}
+	for _, k := range everyKernel {
+		for _, gamma := range []float64{1e-300, 1e-100, 1e-30, 1e-8, 1e8, 1e30, 1e100, 1e300} {
+			k.Gamma = gamma
+			if k.unit() || k.Name == "linear" || k.Name == "arccos" {
+				checkGram(t, k, x, x, 1e-13, 2e-12)
+				continue
+			}
+			for _, a := range both(x) {
+				for _, v := range append(gram(t, k, a, a), distances2(t, k, a, a)...) {
+					if math.IsNaN(v) {
+						t.Errorf("%s, sparse %t: a value is NaN", k, a.CSR != nil)
+						break
 					}
 				}
 			}
 		}
+	}
+}
+
+// ‖x‖² + ‖y‖² - 2x·y has an absolute error of 10⁻³ here if dense rows are not moved to their
+// mean, and sparse rows cannot be. Of x·y itself, 16 digits less those of its size are left.
+func TestGramOfRowsFarFromZero(t *testing.T) {
+	x := rows("far", 50, 4, 0)
+	for i := range x.Data {
+		x.Data[i] += 1e6
+	}
+	clear(x.Row(49))
+	copy(x.Row(10), x.Row(11))
+	for _, k := range everyKernel {
+		switch {
+		case k.Name == "exp":
+			k.Gamma = 1e-12
+		case k.Name == "poly":
+			k.Gamma = 1e-12
+		case k.unit():
+			k.Gamma *= 10
+		}
+		checkGram(t, k, x, x, 1e-13, 2e-12)
 	}
 }
 
@@ -112,7 +204,7 @@ func TestGramOfRowsWithThemselvesIsSymmetric(t *testing.T) {
 		for _, a := range both(x) {
 			got := gram(t, k, a, a)
 			for i := range x.Rows {
-				if d := got[i*x.Rows+i]; (k.Name == "rbf" || k.Name == "laplacian") && d != 1 {
+				if d := got[i*x.Rows+i]; k.unit() && d != 1 {
 					t.Errorf("%s: K[%d,%d] is 1 %+g", k.Name, i, i, d-1)
 				}
 				for j := range i {
@@ -122,7 +214,7 @@ func TestGramOfRowsWithThemselvesIsSymmetric(t *testing.T) {
 				}
 			}
 			for _, v := range got {
-				if (k.Name == "rbf" || k.Name == "laplacian") && v > 1 {
+				if k.unit() && v > 1 {
 					t.Fatalf("%s: a value is 1 + %g", k.Name, v-1)
 				}
 			}
@@ -152,24 +244,6 @@ func TestGramIsPositiveSemidefinite(t *testing.T) {
 	}
 }
 
-// ‖x‖² + ‖y‖² - 2x·y has an absolute error of 10⁻⁴ here if the rows are not moved to their
-// mean: the large column takes the digits of the small ones.
-func TestGramOfRowsFarFromZero(t *testing.T) {
-	x := rows("far", 50, 4, 0)
-	for i := range x.Rows {
-		x.Row(i)[2] = 1<<20 + float32(i%3)
-	}
-	k := Kernel{Name: "rbf", Gamma: 1}
-	got := gram(t, k, matrix.Rows{Dense: x}, matrix.Rows{Dense: x})
-	for i := range x.Rows {
-		for j := range x.Rows {
-			if want := k.Eval(x.Row(i), x.Row(j)); !near(got[i*x.Rows+j], want, 1e-13) {
-				t.Fatalf("K[%d,%d] = %g, want %g", i, j, got[i*x.Rows+j], want)
-			}
-		}
-	}
-}
-
 // Sparse rows have ‖x-y‖₁ from ‖x‖₁ and corrections. Between equal rows of elements of very
 // different size these do not cancel exactly, and a distance below 0 would give k > 1.
 func TestGramHasNoValueAboveOne(t *testing.T) {
@@ -178,10 +252,16 @@ func TestGramHasNoValueAboveOne(t *testing.T) {
 		x.Data[i] *= float32(math.Pow(10, float64(3*(i%5))))
 	}
 	copy(x.Data[50*9:], x.Data[:50*9])
-	for _, name := range []string{"rbf", "laplacian"} {
+	for _, k := range everyKernel {
 		for _, a := range both(x) {
-			if v := slices.Max(gram(t, Kernel{Name: name, Gamma: 1}, a, a)); v != 1 {
-				t.Errorf("%s, sparse %t: a value is 1 %+g", name, a.CSR != nil, v-1)
+			if k.Gamma = 1; !k.unit() {
+				continue
+			}
+			if v := slices.Max(gram(t, k, a, a)); v != 1 {
+				t.Errorf("%s, sparse %t: a value is 1 %+g", k, a.CSR != nil, v-1)
+			}
+			if v := slices.Min(distances2(t, k, a, a)); v != 0 {
+				t.Errorf("%s, sparse %t: a squared distance is %g", k, a.CSR != nil, v)
 			}
 		}
 	}
@@ -241,7 +321,7 @@ func BenchmarkGram(b *testing.B) {
 	for _, d := range []int{16, 784} {
 		x := rows("bench", 1024, d, 0)
 		for _, k := range everyKernel {
-			b.Run(fmt.Sprintf("%s/d=%d", k.Name, d), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/d=%d", k, d), func(b *testing.B) {
 				g, err := NewGram(k, matrix.Rows{Dense: x}, matrix.Rows{Dense: x})
 				if err != nil {
 					b.Fatal(err)

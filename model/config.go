@@ -213,7 +213,7 @@ func (c *Config) exact(gamma float64) kernel.Kernel {
 func (c *Config) feature(gamma float64) feature.Config {
 	f := feature.Config{Map: c.Map, Features: c.Features, Seed: c.Seed, Options: c.Options, Steps: slices.Clone(c.Steps), Weights: c.Weights}
 	if f.Map == "" {
-		f.Map = defaultMap(c.Kernel, 1)
+		f.Map = defaultMap(c.Kernel, math.MaxInt)
 	}
 	if f.Steps == nil {
 		f.Kernel = c.exact(gamma)
@@ -261,7 +261,7 @@ func defaultMap(kernel string, dim int) string {
 	case "exp":
 		return "maclaurin"
 	}
-	if dim > 1<<40 { // until sorf is there
+	if dim > 16 {
 		return "sorf"
 	}
 	return "orf"

@@ -20,7 +20,7 @@ func TestConfigMessages(t *testing.T) {
 		{Config{Kernel: "gauss"}, `kernel "gauss" is not known; known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern`},
 		{Config{Kernel: "poly", Degree: -1}, "kernel: poly: degree is -1; it must be 1 or more"},
 		{Config{Kernel: "arccos", Degree: 2}, "kernel: arccos: degree is 2; it must be 0 or 1"},
-		{Config{Kernel: "matern", Nu: -1}, "kernel: matern: nu is -1; it must be a positive number up to 100 (rbf is the limit)"},
+		{Config{Kernel: "matern", Nu: -1}, "kernel: matern: nu is -1; it must be a number from 0.001 to 100 (rbf is the limit)"},
 		{Config{Map: "sum"}, "feature: sum: no steps are given"},
 		{Config{Map: "sum", Steps: []feature.Config{{Map: "magic", Features: 1}}}, `feature: sum: step 1: feature: "magic" is not a map`},
 		{Config{Learner: "tree"}, `learner "tree" is not known; known are auto, ridge, svm`},
@@ -63,6 +63,14 @@ func TestConfigDefaults(t *testing.T) {
 		}},
 		{Config{Kernel: "Laplacian", Options: feature.Options{Form: "PHASE"}, Features: 33}, Config{
 			Task: "auto", Scale: "auto", Kernel: "laplacian", Gamma: "median", Options: feature.Options{Form: "phase"}, Features: 33,
+			Learner: "auto", Loss: "squared_hinge", Seed: 1,
+		}},
+		{Config{Kernel: "poly"}, Config{
+			Task: "auto", Scale: "auto", Kernel: "poly", Degree: 3, Gamma: "median",
+			Learner: "auto", Loss: "squared_hinge", Seed: 1,
+		}},
+		{Config{Kernel: "matern"}, Config{
+			Task: "auto", Scale: "auto", Kernel: "matern", Nu: 1.5, Gamma: "median",
 			Learner: "auto", Loss: "squared_hinge", Seed: 1,
 		}},
 		{Config{Kernel: "linear"}, Config{

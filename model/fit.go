@@ -255,7 +255,7 @@ func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma flo
 	case f.cfg.Sigma > 0:
 		return 1 / (2 * f.cfg.Sigma * f.cfg.Sigma), fmt.Sprintf("σ = %g", f.cfg.Sigma), nil
 	case f.cfg.Gamma == "scale":
-		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x))
+		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x), name)
 		return gamma, "1/(d·variance of the scaled inputs)", err
 	case f.cfg.Gamma == "median":
 		gamma, err = kernel.MedianGamma(x, f.cfg.Seed, name)

@@ -50,7 +50,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2, `mercer train: --progress "maybe" is not known; known are auto, always, never`},
 		{[]string{"train", plain, "-o", "m", "--threads", "-1"}, 2, "mercer train: --threads -1: give 1 or more, or 0 for all processors"},
 		{[]string{"train", plain, "-o", "m", "--holdout", "1.5"}, 2, "mercer train: --holdout 1.5 is not a share between 0 and 1"},
-		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2, "mercer train: orf: features is 33, but a cos and a sin make two: use 34, or form phase"},
+		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2, "mercer train: sorf: features is 33, but a cos and a sin make two: use 34, or form phase"},
 		{[]string{"transform", plain}, 2, "mercer transform: no file to write the features to; give -o Z.npy"},
 		{[]string{"kernel", plain, "-o", "k.npy", "--degree", "0", "--kernel", "poly"}, 2, "degree"},
 

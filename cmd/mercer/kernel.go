@@ -153,7 +153,7 @@ func (g *gram) gamma(x matrix.Rows) (float64, error) {
 	case g.cfg.Gamma == "median":
 		return kernel.MedianGamma(x, g.cfg.Seed, g.kernel.Name)
 	case g.cfg.Gamma == "scale":
-		return kernel.ScaleGamma(x.Dim(), model.Variance(x))
+		return kernel.ScaleGamma(x.Dim(), model.Variance(x), g.kernel.Name)
 	}
 	return strconv.ParseFloat(g.cfg.Gamma, 64)
 }

@@ -21,6 +21,7 @@ func TestStreamsAreFrozen(t *testing.T) {
 		"chi":         func(r *Stream) float64 { return r.Chi(784) },
 		"student":     func(r *Stream) float64 { return r.StudentT(3) },
 		"cauchy":      (*Stream).Cauchy,
+		"laplace":     (*Stream).Laplace,
 		"sign":        (*Stream).Sign,
 		"intn":        func(r *Stream) float64 { return float64(r.Intn(1000)) },
 	}
@@ -61,6 +62,7 @@ var recorded = []struct {
 	{"chi", [3]float64{27.556292665316608, 27.04392967800039, 27.89864882082786}, 0xd94ea3a9be3327a9},
 	{"student", [3]float64{0.31831101208413526, 0.6643451884942824, -1.0051892312513284}, 0x393f40ceeef4450f},
 	{"cauchy", [3]float64{1.4964299563988113, -0.665298949553427, 0.38080963656147704}, 0xe783baa369074eb0},
+	{"laplace", [3]float64{0.5567745935022145, -0.6276560640624538, -0.010428141687707023}, 0x5fa42ee6c52565b9},
 	{"sign", [3]float64{-1, -1, 1}, 0xd32ca6cbc0a41da5},
 	{"intn", [3]float64{487, 777, 359}, 0x88f628f9a2ad52fa},
 }

@@ -55,18 +55,7 @@ func (r *Stream) StudentT(nu float64) float64 {
 	return float64(r.Normal() * math.Sqrt(nu/r.ChiSquared(nu)))
 }
 
-// Cauchy returns a number with density 1/(π(1+x²)), through its quantile -cot(πp).
+// Cauchy returns a number with density 1/(π(1+x²)), through its quantile.
 func (r *Stream) Cauchy() float64 {
-	p := r.UniformOpen()
-	q := min(p, 1-p)
-	var x float64
-	if q <= 0.25 {
-		x = 1 / tan(q)
-	} else if q < 0.5 {
-		x = tan(0.5 - q)
-	}
-	if p < 0.5 {
-		return -x
-	}
-	return x
+	return CauchyQuantile(r.UniformOpen())
 }

@@ -100,6 +100,7 @@ func TestSamplersFollowTheirLaws(t *testing.T) {
 		{"chi 1", func(r *Stream) float64 { return r.Chi(1) }, func(x float64) float64 { return math.Erf(x / math.Sqrt2) }},
 		{"chi 784", func(r *Stream) float64 { return r.Chi(784) }, func(x float64) float64 { return distuv.ChiSquared{K: 784}.CDF(x * x) }},
 		{"cauchy", (*Stream).Cauchy, func(x float64) float64 { return 0.5 + math.Atan(x)/math.Pi }},
+		{"laplace", (*Stream).Laplace, distuv.Laplace{Scale: 1}.CDF},
 		{"student 3", func(r *Stream) float64 { return r.StudentT(3) }, distuv.StudentsT{Sigma: 1, Nu: 3}.CDF},
 	}
 	for _, c := range cases {

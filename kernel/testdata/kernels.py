@@ -5,6 +5,7 @@
 import json
 
 import numpy as np
+from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics import pairwise
 
 # Eighths, so that float32 holds them exactly.
@@ -21,6 +22,7 @@ for other in (x, y):
          pairwise.polynomial_kernel(x, other, gamma=0.5, degree=3, coef0=1)),
         ({"name": "poly", "gamma": 2, "degree": 2},
          pairwise.polynomial_kernel(x, other, gamma=2, degree=2, coef0=0)),
-    ]:
+    ] + [({"name": "matern", "gamma": 0.5 / scale**2, "nu": nu}, Matern(length_scale=scale, nu=nu)(x, other))
+         for nu, scale in [(0.5, 2), (1.5, 0.5), (2.5, 1), (0.8, 1), (4, 2)]]:
         cases.append({"kernel": kernel, "x": x.tolist(), "y": other.tolist(), "k": values.tolist()})
 print(json.dumps(cases, indent=1))

@@ -8,36 +8,25 @@ import (
 	"mercer/matrix"
 )
 
-// Frequency j depends on the seed, j and the dimension alone: a map with more features begins
-// with the frequencies of one with fewer.
-
-// independent fills w with independent numbers: scale times what draw gives. Column j has its
-// own stream.
-func independent(w *matrix.Dense, seed uint64, draw func(*random.Stream) float64, scale float64) {
-	const group = 16 // columns of one cache line
-	vec.Parallel(w.Cols, group, func(lo, hi int) {
-		for ; lo < hi; lo += group {
-			var streams [group]*random.Stream
-			for c := range streams {
-				streams[c] = random.New(seed, "feature.rff", uint64(lo+c))
-			}
-			for i := range w.Rows {
-				row := w.Row(i)[lo:min(lo+group, hi)]
-				for c := range row {
-					row[c] = float32(scale * draw(streams[c]))
-				}
-			}
-		}
+// newORF makes orthogonal random features (Yu, Suresh, Choromanski, Holtmann-Rice and Kumar,
+// "Orthogonal random features", 2016), for kernels whose frequencies have no preferred
+// direction (rbf, matern, arccos). z(x)·z(y) is unbiased; it varies less than with
+// independent frequencies, the more so the nearer the rows, and the most when D/2 ≥ d.
+//
+// It costs what rff costs, and O(d²m) operations to draw.
+func newORF(cfg Config, dim int) (Map, error) {
+	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
+		orthogonal(w, cfg.Seed, newLaw(cfg.Kernel))
+		waves.drawPhases(cfg.Seed)
 	})
 }
 
-// orthogonal fills w with the frequencies of orthogonal random features (Yu et al.,
-// "Orthogonal random features", 2016): every d columns in a row are a random orthogonal
+// orthogonal fills w with frequencies of which every d in a row are a random orthogonal
 // matrix, uniform in the sense of Haar, whose columns have independent lengths that follow
-// scale·χ_d. So each column alone is N(0, scale²I).
+// the law. So each column alone follows the law.
 //
 // It takes O(d²m) operations and 8·d·min(d, m) bytes beside w.
-func orthogonal(w *matrix.Dense, seed uint64, scale float64) {
+func orthogonal(w *matrix.Dense, seed uint64, l law) {
 	d := w.Rows
 	for lo := 0; lo < w.Cols; lo += d {
 		n := min(d, w.Cols-lo)
@@ -47,7 +36,7 @@ func orthogonal(w *matrix.Dense, seed uint64, scale float64) {
 			for k := a; k < b; k++ {
 				stream := random.New(seed, "feature.orf", uint64(lo+k))
 				reflections[k] = newReflection(stream, d-k)
-				lengths[k] = float64(scale * stream.Chi(float64(d)))
+				lengths[k] = l.radius(stream, d)
 			}
 		})
 		haar(reflections, d, func(j, c int, q [][width]float64) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"mercer/kernel"
 )
 
 // column is ω_j.
@@ -93,28 +95,71 @@ func TestFrequencyLengthsFollowChi(t *testing.T) {
 
 // Each coordinate of each frequency has the kernel's spectral law. Within a block of
 // orthogonal ones the numbers depend on each other, so each sample has one from each block.
+// Points of qmc depend on each other all over: theirs are of as many seeds.
 func TestFrequencyCoordinatesFollowTheSpectralLaw(t *testing.T) {
 	const d, blocks = 3, 2000
+	normal := distuv.Normal{Sigma: math.Sqrt(2 * rbf.Gamma)}.CDF
+	student := func(nu float64) func(float64) float64 {
+		return distuv.StudentsT{Sigma: math.Sqrt(2 * matern(nu).Gamma), Nu: 2 * nu}.CDF
+	}
 	for _, c := range []struct {
-		cfg Config
-		cdf func(float64) float64
+		kernel kernel.Kernel
+		maps   []string
+		cdf    func(float64) float64
 	}{
-		{Config{Map: "rff", Kernel: rbf}, distuv.Normal{Sigma: math.Sqrt(2 * rbf.Gamma)}.CDF},
-		{Config{Map: "orf", Kernel: rbf}, distuv.Normal{Sigma: math.Sqrt(2 * rbf.Gamma)}.CDF},
-		{Config{Map: "rff", Kernel: laplacian}, func(x float64) float64 { return 0.5 + math.Atan(x/laplacian.Gamma)/math.Pi }},
+		{rbf, []string{"rff", "orf", "qmc"}, normal},
+		{laplacian, []string{"rff", "qmc"}, func(x float64) float64 { return 0.5 + math.Atan(x/laplacian.Gamma)/math.Pi }},
+		{cauchy, []string{"rff", "qmc"}, distuv.Laplace{Scale: cauchy.Gamma}.CDF},
+		{matern(0.5), []string{"rff", "orf"}, student(0.5)},
+		{matern(2.2), []string{"rff", "orf", "qmc"}, student(2.2)},
+		{arccos(0), []string{"rff", "orf"}, distuv.UnitNormal.CDF},
+		{arccos(1), []string{"rff", "orf"}, distuv.UnitNormal.CDF},
 	} {
-		c.cfg.Features = 2 * d * blocks
-		f := draw(t, c.cfg, d)
-		for i := range d {
-			for column := range d {
-				var sample []float64
-				for b := range blocks {
-					sample = append(sample, float64(f.w.At(i, b*d+column)))
-				}
-				if k := ks(sample, c.cdf); !(k < 2.2) {
-					t.Errorf("%v: coordinate %d of column %d: √n·D = %g", c.cfg, i, column, k)
+		for _, name := range c.maps {
+			var sample [d][d][]float64
+			collect := func(f *fourier, first int) {
+				for i := range d {
+					for column := range d {
+						sample[i][column] = append(sample[i][column], float64(f.w.At(i, first+column)))
+					}
 				}
 			}
+			cfg := Config{Map: name, Kernel: c.kernel, Features: 2 * d}
+			if name == "qmc" {
+				for cfg.Seed = range blocks {
+					collect(draw(t, cfg, d), 0)
+				}
+			} else {
+				cfg.Features *= blocks
+				f := draw(t, cfg, d)
+				for b := range blocks {
+					collect(f, b*d)
+				}
+			}
+			for i := range d {
+				for column := range d {
+					if k := ks(sample[i][column], c.cdf); !(k < 2.2) {
+						t.Errorf("%v: coordinate %d of column %d: √n·D = %g", cfg, i, column, k)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The coordinates of a frequency of matern share their stretch: ‖ω‖²·χ²_2ν/(2ν·2γ) is χ²_d, so
+// that ‖ω‖²/(2γd) has the law F(d, 2ν).
+func TestMaternFrequenciesShareTheirStretch(t *testing.T) {
+	const d, n = 4, 2000
+	k := matern(1.5)
+	for _, name := range []string{"rff", "orf", "qmc"} {
+		var sample []float64
+		for seed := range n {
+			f := draw(t, Config{Map: name, Kernel: k, Features: 2, Seed: uint64(seed)}, d)
+			sample = append(sample, product(f.column(0), f.column(0))/(2*k.Gamma*d))
+		}
+		if s := ks(sample, (distuv.F{D1: d, D2: 2 * k.Nu}).CDF); !(s < 2.2) {
+			t.Errorf("%s: √n·D = %g", name, s)
 		}
 	}
 }
@@ -184,6 +229,20 @@ func TestFrequenciesAreFrozen(t *testing.T) {
 		"orf rbf phase":       0xffc7b23c2e484573,
 		"rff laplacian pair":  0x673ec6d858260f0f,
 		"rff laplacian phase": 0x708e6cefdb41e9ca,
+		"rff cauchy pair":     0x55892e0dec36b942,
+		"rff cauchy phase":    0x1f98fa7fc2b2bff0,
+		"rff matern pair":     0x122367318a8d83ec,
+		"rff matern phase":    0x3d7c89226c07b304,
+		"orf matern pair":     0x527cd5af3bbed1d8,
+		"orf matern phase":    0x19022e52ed67c15b,
+		"qmc rbf pair":        0xe48d77e2c79e07f5,
+		"qmc rbf phase":       0x94d4ced5f565e29e,
+		"qmc laplacian pair":  0xc8f212150af23008,
+		"qmc laplacian phase": 0x6af150e4bdb3bdb2,
+		"qmc cauchy pair":     0xea13de0c4cb6cefe,
+		"qmc cauchy phase":    0x25b6f093c1889ad6,
+		"qmc matern pair":     0xa51451e5a57292d3,
+		"qmc matern phase":    0xc6049c447cc77004,
 	}
 	for _, cfg := range fourierMaps {
 		cfg.Features, cfg.Seed = 150, 1

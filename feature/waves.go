@@ -1,0 +1,152 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// The maps with frequencies. All of them draw ω_1, ω_2, … from a law that the kernel has, so
+// that a function of the projections ω_j·x alone has the kernel as its mean product:
+//
+//	pair   z(x) = √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2
+//	phase  z(x) = √(2/D)·cos(ω_j·x + b_j), j = 1 … D, with b_j uniform on [0, 2π)
+//	step   z(x) = √(2/D)·Θ(ω_j·x), j = 1 … D, with Θ(0) = ½: the arccos kernel of order 0
+//	ramp   z(x) = √(2/D)·max(0, ω_j·x), j = 1 … D: the arccos kernel of order 1
+//
+// For a kernel k(x-y) = E cos ω·(x-y) and independent frequencies the variance of z(x)·z(y),
+// with Δ = x-y, is
+//
+//	pair   [1 + k(2Δ) - 2k(Δ)²]/D, and z(x)·z(x) = 1
+//	phase  [1 + ½k(2Δ) - k(Δ)²]/D
+//	step   k(2-k)/D
+//	ramp   [(2/π)‖x‖²‖y‖²·J_2(θ) - k²]/D, J_2 = 3 sin θ cos θ + (π-θ)(1 + 2cos²θ)
+//
+// The maps differ in how the frequencies hang together, which changes the variance, and in
+// what it costs to multiply by them.
+
+// shiftInvariant are the maps with frequencies.
+func shiftInvariant() []kind {
+	all := []string{"rbf", "matern", "arccos", "laplacian", "cauchy"}
+	radial := all[:3] // whose frequencies have no preferred direction
+	form := []string{"form"}
+	return []kind{
+		{name: "rff", about: "random Fourier features", options: form, kernels: all, check: checkForm, make: newRFF},
+		{name: "orf", about: "random Fourier features with orthogonal frequencies", options: form, kernels: radial, check: checkForm, make: newORF},
+		{name: "sorf", about: "orf by fast Hadamard transforms, for rows of more than 16 dimensions", options: []string{"form", "radius"}, kernels: radial, check: checkRadius, make: newSORF},
+		{name: "qmc", about: "random Fourier features at quasi-random frequencies, for few dimensions", options: form, kernels: all, check: checkForm, make: newQMC},
+		{name: "fastfood", about: "rff by fast Hadamard transforms; sorf is more accurate", options: form, kernels: radial, check: checkForm, make: newFastfood},
+	}
+}
+
+// checkForm checks the form, and that a pair has two features.
+func checkForm(cfg Config) error {
+	if cfg.Kernel.Name == "arccos" {
+		if cfg.Form != "" {
+			return fmt.Errorf("feature: %s: form is %s, but features of the arccos kernel are no waves; leave form out", cfg.Map, cfg.Form)
+		}
+		return nil
+	}
+	switch cfg.Form {
+	case "", "pair":
+		if n := cfg.Features; n%2 != 0 {
+			return fmt.Errorf("feature: %s: features is %d, but a cos and a sin make two: use %d, or form phase", cfg.Map, n, n+1)
+		}
+	case "phase":
+	default:
+		return fmt.Errorf("feature: %s: form %q is not known; known are pair, phase", cfg.Map, cfg.Form)
+	}
+	return nil
+}
+
+// waves turns projections ω_j·x into features: the last step of the maps with frequencies.
+type waves struct {
+	features int    // D
+	m        int    // the number of frequencies
+	form     string // pair, phase, step, ramp
+	phases   []float32
+	scale    float32 // √(2/D)
+}
+
+func newWaves(cfg Config) waves {
+	w := waves{
+		features: cfg.Features,
+		m:        cfg.Features,
+		form:     cfg.Form,
+		scale:    float32(math.Sqrt(2 / float64(cfg.Features))),
+	}
+	switch {
+	case cfg.Kernel.Name == "arccos" && cfg.Kernel.Degree == 0:
+		w.form = "step"
+	case cfg.Kernel.Name == "arccos":
+		w.form = "ramp"
+	case cfg.Form != "phase":
+		w.form = "pair"
+		w.m /= 2
+	}
+	return w
+}
+
+// drawPhases draws the b_j of the phase form.
+func (w *waves) drawPhases(seed uint64) {
+	if w.form != "phase" {
+		return
+	}
+	w.phases = make([]float32, w.m)
+	r := random.New(seed, "feature.phase")
+	for j := range w.phases {
+		w.phases[j] = float32(2 * math.Pi * r.Uniform())
+	}
+}
+
+// at is the column of dst where the projections go: those of a pair are replaced by its sine.
+func (w *waves) at() int { return w.features - w.m }
+
+// finish turns the projections on frequencies [j, j+cols) of rows [i, i+rows) into features.
+func (w *waves) finish(dst *matrix.Dense, i, j, rows, cols int) {
+	for r := i; r < i+rows; r++ {
+		z := dst.Row(r)
+		p := z[w.at()+j : w.at()+j+cols]
+		switch w.form {
+		case "pair":
+			vec.SinCos32(p, z[j:j+cols], p, w.scale)
+		case "phase":
+			vec.Axpy32(1, w.phases[j:j+cols], p)
+			vec.Cos32(p, p, w.scale)
+		case "step":
+			steps(p, w.scale)
+		case "ramp":
+			ramps(p, w.scale)
+		}
+	}
+}
+
+// Signs of projections are random and branches on them slow, so the next two work on the bits.
+// Those of the absolute value, twice them, are 0 for 0 and above twice infinity for a NaN.
+const twiceInfinity = 0xff000000
+
+// steps replaces x by scale·Θ(x), Θ(0) = ½.
+func steps(x []float32, scale float32) {
+	one := math.Float32bits(scale)
+	for i, v := range x {
+		b := math.Float32bits(v)
+		x[i] = math.Float32frombits(one &^ uint32(int32(b)>>31))
+		if b<<1-1 >= twiceInfinity {
+			x[i] = scale/2 + v // 0 or NaN
+		}
+	}
+}
+
+// ramps replaces x by scale·max(0, x).
+func ramps(x []float32, scale float32) {
+	for i, v := range x {
+		b := math.Float32bits(v)
+		x[i] = scale * math.Float32frombits(b&^uint32(int32(b)>>31))
+		if b<<1 > twiceInfinity {
+			x[i] = v
+		}
+	}
+}
