@@ -25,6 +25,7 @@ var floors = map[string]int{
 	"exact":           4,
 	"model":           5,
 	"lab":             6,
+	"papers":          6,
 	".":               6,
 	"cmd/mercer":      7,
 }

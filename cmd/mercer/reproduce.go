@@ -1,0 +1,254 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"mercer/papers"
+)
+
+func newReproduce() *cobra.Command {
+	var (
+		opt      papers.Options
+		list     bool
+		asJSON   bool
+		progress string
+	)
+	cmd := &cobra.Command{
+		Use:   "reproduce [flags] NAME...",
+		Short: "Make tables of the papers again, theirs beside ours",
+		Long: `Repeat the experiments behind tables of the papers that Mercer follows, and print the
+papers' figures beside its own: mean ± standard deviation over the seeds, and a mark.
+
+  within               no further from the paper's mean than its runs scatter (one standard
+                       deviation; ours where it gives none) and its rounding hides
+  better, worse        less, or more, than that; all figures are errors
+  unreadable           the copy of the paper at hand cannot be read there
+  not run              left out by --quick
+  data not available   the data set is not in --data
+
+docs/papers.md has the results, with reasons for what differs. --data is a folder with a
+folder for each data set, as published, gzipped or not:
+
+  cifar10/data_batch_1.bin (or data_batch_1_first4000.bin)
+  isolet/isolet1+2+3+4.data, isolet/isolet5.data
+  mnist/train-images-idx3-ubyte, mnist/t10k-images-idx3-ubyte
+  w8a/w8a`,
+		Example: `  mercer reproduce --list
+  mercer reproduce S14-4.1
+  mercer reproduce LS19-4.2 LS19-4.3 --data ~/data --quick`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !list {
+				return usagef("no table; give a NAME of --list")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := cmd.OutOrStdout()
+			if list {
+				return listTables(out, asJSON)
+			}
+			if opt.Seeds < 1 {
+				return usagef("--seeds %d: give 1 or more", opt.Seeds)
+			}
+			var tables []*papers.Table
+			for _, name := range args {
+				t, err := papers.Find(name)
+				if err != nil {
+					return usageError{err}
+				}
+				tables = append(tables, t)
+			}
+			p, err := newProgress(cmd, progress)
+			if err != nil {
+				return err
+			}
+			defer p.done()
+			var results []reproduced
+			for i, t := range tables {
+				opt.Progress = func(share float64) { p.report(t.Name, 0, share) }
+				start := time.Now()
+				r, err := papers.Run(cmd.Context(), t, opt)
+				if err != nil {
+					return err
+				}
+				p.done()
+				if asJSON {
+					results = append(results, newReproduced(r))
+					continue
+				}
+				if i > 0 {
+					fmt.Fprintln(out)
+				}
+				printTable(out, r, time.Since(start))
+			}
+			if asJSON {
+				return printJSON(out, results)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&list, "list", false, "list the tables, and what data they need")
+	f.StringVar(&opt.Dir, "data", ".", "folder with a folder for each data set")
+	f.IntVar(&opt.Seeds, "seeds", 10, "how many runs, of seeds 1, 2, …")
+	f.BoolVar(&opt.Quick, "quick", false, "one seed, fewer rows and, where columns are expensive, only the first")
+	f.BoolVar(&asJSON, "json", false, "print one JSON array instead of text")
+	progressFlag(cmd, &progress)
+	return cmd
+}
+
+// listTables prints what tables there are.
+func listTables(w io.Writer, asJSON bool) error {
+	type entry struct {
+		Name   string `json:"name"`
+		Title  string `json:"title"`
+		Source string `json:"source"`
+		Data   string `json:"data,omitempty"`
+	}
+	var all []entry
+	for _, t := range papers.Tables() {
+		all = append(all, entry{t.Name, t.Title, t.Source, t.Data})
+		if !asJSON {
+			fmt.Fprintf(w, "  %-10s%-10s%s\n", t.Name, t.Data, t.Title)
+		}
+	}
+	if asJSON {
+		return printJSON(w, all)
+	}
+	return nil
+}
+
+// printTable prints a table for a person: for each row a line of theirs and one of ours.
+func printTable(w io.Writer, r *papers.Result, took time.Duration) {
+	fmt.Fprintf(w, "%s  %s\n%s\n", r.Name, r.Title, r.Source)
+	for _, line := range wrap(r.Protocol, 110) {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	switch {
+	case r.Missing != "":
+		fmt.Fprintf(w, "ours: data not available: there is no %s; --data names the folder of the data sets\n", r.Missing)
+	case r.Quick:
+		fmt.Fprintf(w, "ours: one seed, quick, %s\n", secondsText(took))
+	default:
+		fmt.Fprintf(w, "ours: mean ± standard deviation of %d seeds, %s\n", r.Seeds, secondsText(took))
+	}
+	first := utf8.RuneCountInString(r.Corner)
+	for _, row := range r.Rows {
+		first = max(first, utf8.RuneCountInString(row.Name))
+	}
+	width := make([]int, len(r.Columns))
+	ours := make([][]string, len(r.Rows))
+	for j, c := range r.Columns {
+		width[j] = utf8.RuneCountInString(c)
+		for i, row := range r.Rows {
+			ours[i] = append(ours[i], cellText(r.Cells[i][j], row.Theirs[j]))
+			width[j] = max(width[j], utf8.RuneCountInString(ours[i][j]), utf8.RuneCountInString(theirsText(row.Theirs[j])))
+		}
+	}
+	line := func(name, who string, cells func(j int) string) {
+		text := pad(name, first) + "  " + pad(who, 6)
+		for j := range r.Columns {
+			text += "  " + pad(cells(j), width[j])
+		}
+		fmt.Fprintln(w, strings.TrimRight(text, " "))
+	}
+	fmt.Fprintln(w)
+	line(r.Corner, "", func(j int) string { return r.Columns[j] })
+	for i, row := range r.Rows {
+		line(row.Name, "theirs", func(j int) string { return theirsText(row.Theirs[j]) })
+		line("", "ours", func(j int) string { return ours[i][j] })
+	}
+}
+
+func theirsText(f papers.Figure) string { return strings.Replace(f.Text, "±", " ± ", 1) }
+
+// cellText is our figure, with one decimal more than theirs has, and its mark.
+func cellText(c papers.Cell, theirs papers.Figure) string {
+	if c.Mark == papers.NoData || c.Mark == papers.NotRun {
+		return string(c.Mark)
+	}
+	mean, _, _ := strings.Cut(theirs.Text, "±")
+	decimals := 3
+	if _, digits, ok := strings.Cut(mean, "."); ok {
+		decimals = len(digits)
+	}
+	text := fmt.Sprintf("%.*f", decimals+1, c.Mean)
+	if c.SD > 0 {
+		text += fmt.Sprintf(" ± %.*f", decimals+1, c.SD)
+	}
+	if c.Mark == papers.Unreadable {
+		return text
+	}
+	return text + " " + string(c.Mark)
+}
+
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+}
+
+// wrap breaks text into lines of at most width characters.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// reproduced is a result as JSON.
+type reproduced struct {
+	Name    string           `json:"name"`
+	Title   string           `json:"title"`
+	Source  string           `json:"source"`
+	Missing string           `json:"missing,omitempty"`
+	Seeds   int              `json:"seeds"`
+	Quick   bool             `json:"quick"`
+	Cells   []reproducedCell `json:"cells"`
+}
+
+// reproducedCell is a cell: theirs is absent where it cannot be read, ours where it was not
+// computed.
+type reproducedCell struct {
+	Row    string      `json:"row"`
+	Column string      `json:"column"`
+	Theirs *meanAndSD  `json:"theirs,omitempty"`
+	Ours   *meanAndSD  `json:"ours,omitempty"`
+	Mark   papers.Mark `json:"mark"`
+}
+
+type meanAndSD struct {
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd,omitempty"`
+}
+
+func newReproduced(r *papers.Result) reproduced {
+	out := reproduced{Name: r.Name, Title: r.Title, Source: r.Source, Missing: r.Missing, Seeds: r.Seeds, Quick: r.Quick}
+	for i, row := range r.Rows {
+		for j, column := range r.Columns {
+			theirs, ours := row.Theirs[j], r.Cells[i][j]
+			c := reproducedCell{Row: row.Name, Column: column, Mark: ours.Mark}
+			if theirs.Readable() {
+				c.Theirs = &meanAndSD{theirs.Mean, theirs.SD}
+			}
+			if ours.Mark != papers.NoData && ours.Mark != papers.NotRun {
+				c.Ours = &meanAndSD{ours.Mean, ours.SD}
+			}
+			out.Cells = append(out.Cells, c)
+		}
+	}
+	return out
+}

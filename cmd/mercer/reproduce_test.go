@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"mercer/papers"
+)
+
+func TestReproduceList(t *testing.T) {
+	text := ok(t, "reproduce", "--list")
+	for _, table := range papers.Tables() {
+		if !strings.Contains(text, "  "+table.Name+" ") || !strings.Contains(text, table.Title) {
+			t.Errorf("%s is not in the list:\n%s", table.Name, text)
+		}
+	}
+	var list []map[string]string
+	if err := json.Unmarshal([]byte(ok(t, "reproduce", "--list", "--json")), &list); err != nil || len(list) != len(papers.Tables()) || list[0]["name"] != "S14-4.1" {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// Theirs stand above ours, with a mark for each cell.
+func TestReproduce(t *testing.T) {
+	text := ok(t, "reproduce", "s14-4.1", "LS19-4.3", "--quick", "--data", t.TempDir())
+	for _, want := range []string{
+		"S14-4.1  Kernel estimation error of Fastfood and TensorSketch\n",
+		"ours: one seed, quick, ",
+		"mean error, by D          Fastfood abs.",
+		"8192              theirs  0.0036 ",
+		"\n\nLS19-4.3  Distances in the feature space of (x·y)³, MNIST\n",
+		"ours: data not available: there is no ",
+		"PK-RP normal, m = 976  theirs  0.119 ± 0.019       0.095 ± 0.023       0.092 ± 0.031\n" +
+			"                       ours    data not available  data not available  data not available\n",
+		"KG-RP, m = 122         theirs  ?                   ?                   ?\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	marks := strings.Count(text, " within") + strings.Count(text, " better") + strings.Count(text, " worse")
+	if marks != 40 {
+		t.Errorf("%d marks for 40 cells of S14-4.1", marks)
+	}
+}
+
+func TestReproduceJSON(t *testing.T) {
+	var results []reproduced
+	if err := json.Unmarshal([]byte(ok(t, "reproduce", "LS19-4.2", "S14-4.1", "--quick", "--json", "--data", t.TempDir())), &results); err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 2 || results[0].Missing == "" || len(results[0].Cells) != 72 || len(results[1].Cells) != 40 {
+		t.Fatalf("%+v", results)
+	}
+	if c := results[0].Cells[0]; c.Ours != nil || c.Theirs == nil || c.Theirs.Mean != 0.079 || c.Theirs.SD != 0.002 || c.Mark != papers.NoData {
+		t.Errorf("%+v", c)
+	}
+	if c := results[0].Cells[71]; c.Theirs != nil || c.Row != "KG-RP, m = 122" || c.Column != "D = 1000" {
+		t.Errorf("%+v", c)
+	}
+	if c := results[1].Cells[39]; c.Ours == nil || !(c.Ours.Mean > 0) || c.Ours.SD != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestReproduceErrors(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"reproduce"}, "mercer reproduce: no table; give a NAME of --list"},
+		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, LS18-1, LS18-2, LS19-4.2`},
+		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "mercer reproduce: --seeds 0: give 1 or more"},
+	} {
+		r := mercer(t, c.args...)
+		if r.code != 2 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%v: exit code %d, %s", c.args, r.code, r.stderr)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	if got := strings.Join(wrap("one  two three", 7), "|"); got != "one two|three" {
+		t.Error(got)
+	}
+}

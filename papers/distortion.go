@@ -1,0 +1,199 @@
+package papers
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// method is a row of a table of distortions: a map, but for D and the seed.
+type method struct {
+	name   string
+	theirs string // the figures, as printed
+	cfg    feature.Config
+}
+
+// distortions describes a table of mean distortions of pairs of rows: methods by D.
+type distortions struct {
+	degree  int // of the homogeneous polynomial kernel
+	dims    []int
+	rows    int // how many are mapped
+	methods []method
+
+	// open reads the data. Its function draws rows to be mapped, and rows from which the maps
+	// that are fitted take theirs.
+	open func(ctx context.Context, dir string) (func(n int, seed uint64) (test, train matrix.Rows), error)
+}
+
+// A quick run maps quickRows rows, and leaves out maps that are fitted to more than quickPool.
+const (
+	quickRows = 100
+	quickPool = 500
+)
+
+// table fills in what the description implies.
+func (d distortions) table(t Table) *Table {
+	t.Corner = "mean distortion"
+	for _, dim := range d.dims {
+		t.Columns = append(t.Columns, fmt.Sprintf("D = %d", dim))
+	}
+	for _, m := range d.methods {
+		t.Rows = append(t.Rows, Row{m.name, figures(m.theirs)})
+	}
+	t.open = func(ctx context.Context, dir string, quick bool) (run, error) {
+		rows, dims := d.rows, d.dims
+		if quick {
+			rows, dims = min(rows, quickRows), dims[:1]
+		}
+		choose, err := d.open(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		return func(seed uint64) (experiment, error) {
+			x, train := choose(rows, seed)
+			k := kernel.Kernel{Name: "poly", Gamma: 1, Degree: d.degree}
+			exact, err := gram(k, x)
+			if err != nil {
+				return nil, err
+			}
+			return func(i int) ([]float64, error) {
+				cfg := d.methods[i].cfg
+				if quick && cfg.Map == "kg-rp" && cfg.Pool > quickPool {
+					return nil, nil
+				}
+				cfg.Kernel, cfg.Seed = k, random.Hash(seed, "papers.map", uint64(i))
+				features, err := mapped(cfg, dims, x, train)
+				if err != nil {
+					return nil, err
+				}
+				all := make([]float64, len(dims))
+				for j, z := range features {
+					if all[j], err = distortion(z, exact); err != nil {
+						return nil, err
+					}
+				}
+				return all, nil
+			}, nil
+		}, nil
+	}
+	return &t
+}
+
+// mapped returns the features of x under the map of a configuration with each of some D, from
+// random numbers of their own.
+func mapped(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Dense, error) {
+	if feature.NeedsSample(cfg) {
+		return fitted(cfg, dims, x, train)
+	}
+	var all []*matrix.Dense
+	for j, dim := range dims {
+		cfg := cfg
+		cfg.Features, cfg.Seed = dim, random.Hash(cfg.Seed, "papers.features", uint64(j))
+		var z *matrix.Dense
+		var err error
+		if cfg.Map == nystrom {
+			z, err = nystromFeatures(cfg.Kernel, x, draw(train, cfg.Features, cfg.Seed, nystrom))
+		} else {
+			z, err = transformed(cfg, x, x)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, z)
+	}
+	return all, nil
+}
+
+// fitted is mapped for a map that is fitted to cfg.Pool rows of train. To fit is nearly all of
+// the work, so it is done once, for as many outputs as all of dims have, each of which gets
+// outputs of its own: given the rows, outputs are independent.
+func fitted(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Dense, error) {
+	for _, d := range dims {
+		cfg.Features += d
+	}
+	z, err := transformed(cfg, x, draw(train, cfg.Pool, cfg.Seed, "sample"))
+	if err != nil {
+		return nil, err
+	}
+	var all []*matrix.Dense
+	at := 0
+	for _, d := range dims {
+		part := z.Columns(at, at+d)
+		at += d
+		factor := float32(math.Sqrt(float64(cfg.Features) / float64(d))) // 1/√D is in the map
+		for i := range part.Rows {
+			for j := range part.Row(i) {
+				part.Row(i)[j] *= factor
+			}
+		}
+		all = append(all, part)
+	}
+	return all, nil
+}
+
+// transformed returns the features of x.
+func transformed(cfg feature.Config, x, sample matrix.Rows) (*matrix.Dense, error) {
+	m, err := feature.Fit(cfg, sample)
+	if err != nil {
+		return nil, err
+	}
+	_, out := m.Dims()
+	z := matrix.NewDense(x.Len(), out)
+	m.Transform(z, x)
+	return z, nil
+}
+
+// gram returns the whole Gram matrix of rows.
+func gram(k kernel.Kernel, x matrix.Rows) ([]float64, error) {
+	g, err := kernel.NewGram(k, x, x)
+	if err != nil {
+		return nil, err
+	}
+	n := x.Len()
+	all := make([]float64, n*n)
+	g.Rows(0, n, all)
+	return all, nil
+}
+
+// distortion returns the mean of |‖z_i-z_j‖² - d²|/d², d² = k_ii + k_jj - 2k_ij, over all
+// pairs i < j with d² > 0: of rows that are equal there is nothing to preserve.
+func distortion(z *matrix.Dense, exact []float64) (float64, error) {
+	ours, err := gram(kernel.Kernel{Name: "linear"}, matrix.Rows{Dense: z})
+	if err != nil {
+		return 0, err
+	}
+	n := z.Rows
+	sums, pairs := make([]float64, n), make([]int, n)
+	vec.Parallel(n, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for j := range i {
+				d2 := distance(exact, n, i, j)
+				if d2 <= 0 {
+					continue
+				}
+				sums[i] += math.Abs(distance(ours, n, i, j)-d2) / d2
+				pairs[i]++
+			}
+		}
+	})
+	sum, count := 0.0, 0
+	for i := range n {
+		sum += sums[i]
+		count += pairs[i]
+	}
+	if count == 0 {
+		return 0, fmt.Errorf("all %d rows are equal", n)
+	}
+	return sum / float64(count), nil
+}
+
+// distance is the squared distance of rows i and j by their Gram matrix.
+func distance(gram []float64, n, i, j int) float64 {
+	return gram[i*n+i] + gram[j*n+j] - 2*gram[i*n+j]
+}

@@ -1,0 +1,270 @@
+// Package papers repeats the experiments of the papers that Mercer follows, and sets its own
+// figures beside theirs. A Table is one published table: what it was made of, the figures in
+// it, and the work that makes them again.
+package papers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mercer/internal/vec"
+)
+
+// Table is a table of a paper. In all of them the figures are errors: less is better.
+type Table struct {
+	Name   string // such as S14-4.1
+	Title  string
+	Source string
+
+	// Protocol says how the figures are made, and what the paper leaves open.
+	Protocol string
+
+	// Data is the folder of the data sets with what the table needs; "" if it makes its own.
+	Data string
+
+	Corner  string // what the rows are
+	Columns []string
+	Rows    []Row
+
+	// open reads the data, or a few rows of them if quick.
+	open func(ctx context.Context, dir string, quick bool) (run, error)
+}
+
+// Row is a row of a table: its name and the paper's figure for every column.
+type Row struct {
+	Name   string
+	Theirs []Figure
+}
+
+// Figure is a number as a paper prints it.
+type Figure struct {
+	// Text is the figure as printed; "?" if the copy of the paper cannot be read there.
+	Text string
+
+	Mean float64
+	SD   float64 // over the paper's runs; 0 if not given
+}
+
+// Readable says whether the figure could be read.
+func (f Figure) Readable() bool { return f.Text != "?" }
+
+// rounding is half a unit of the last digit printed.
+func (f Figure) rounding() float64 {
+	mean, _, _ := strings.Cut(f.Text, "±")
+	_, decimals, _ := strings.Cut(mean, ".")
+	return 0.5 * math.Pow10(-len(decimals))
+}
+
+// figures reads figures as a paper prints them: means, or mean±sd, separated by blanks.
+func figures(text string) []Figure {
+	var all []Figure
+	for word := range strings.FieldsSeq(text) {
+		f := Figure{Text: word}
+		mean, sd, spread := strings.Cut(word, "±")
+		var err, err2 error
+		if f.Readable() {
+			f.Mean, err = strconv.ParseFloat(mean, 64)
+		}
+		if spread {
+			f.SD, err2 = strconv.ParseFloat(sd, 64)
+		}
+		if err := errors.Join(err, err2); err != nil {
+			panic("papers: " + err.Error()) // the tables are in this program
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// run makes the experiment of one seed ready, which then computes its rows.
+type run func(seed uint64) (experiment, error)
+
+// experiment computes row i of a table: the figures of the first columns, of which there are
+// fewer than the table's only if quick.
+type experiment func(i int) ([]float64, error)
+
+// Tables lists the tables.
+func Tables() []*Table {
+	return slices.Concat(sivertsen2014(), lopez2018(), lopez2019())
+}
+
+// Find returns the table of a name.
+func Find(name string) (*Table, error) {
+	var names []string
+	for _, t := range Tables() {
+		if strings.EqualFold(t.Name, name) {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return nil, fmt.Errorf("%q is not a table; known are %s", name, strings.Join(names, ", "))
+}
+
+// Options say how a table is made again.
+type Options struct {
+	Dir   string // where the folders of the data sets are
+	Seeds int    // how many runs; seeds are 1, 2, …
+	Quick bool   // one seed, few rows, and one column where columns are expensive
+
+	// Progress, if not nil, is told the share of the work that is done.
+	Progress func(share float64)
+}
+
+// Result is a table made again.
+type Result struct {
+	*Table
+	Seeds int
+	Quick bool
+
+	// Cells are ours, by row and column.
+	Cells [][]Cell
+
+	// Missing says what is missing where the data are not there, and Cells have no figures.
+	Missing string
+}
+
+// Cell is our figure for a cell of a table.
+type Cell struct {
+	Mean, SD float64 // over the seeds; SD is 0 for one seed
+	Mark     Mark
+}
+
+// Mark compares our figure with the paper's.
+type Mark string
+
+const (
+	// Within: the means are no further apart than the paper's runs scatter (one standard
+	// deviation, ours where the paper gives none) and its rounding hides.
+	Within Mark = "within"
+	Better Mark = "better" // less by more than that
+	Worse  Mark = "worse"  // more by more than that
+
+	Unreadable Mark = "unreadable" // the paper's figure is
+	NotRun     Mark = "not run"    // left out because of Quick
+	NoData     Mark = "data not available"
+)
+
+// Run makes a table again. Where the data are not there, the result says so.
+func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
+	if opt.Quick {
+		opt.Seeds = 1
+	}
+	if opt.Seeds < 1 {
+		return nil, fmt.Errorf("%s: %d seeds; 1 or more are needed", t.Name, opt.Seeds)
+	}
+	r := &Result{Table: t, Seeds: opt.Seeds, Quick: opt.Quick}
+	prepare, err := t.open(ctx, opt.Dir, opt.Quick)
+	var missing *fs.PathError
+	if errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist) {
+		r.Missing = missing.Path
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	var values [][][]float64 // by row, seed, column
+	if r.Missing == "" {
+		if values, err = t.values(ctx, prepare, opt); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
+	for i, row := range t.Rows {
+		cells := make([]Cell, len(t.Columns))
+		for j := range cells {
+			switch {
+			case r.Missing != "":
+				cells[j].Mark = NoData
+			case j >= len(values[i][0]):
+				cells[j].Mark = NotRun
+			default:
+				mean, sd := meanSD(values[i], j)
+				cells[j] = Cell{mean, sd, mark(row.Theirs[j], mean, sd)}
+			}
+		}
+		r.Cells = append(r.Cells, cells)
+	}
+	return r, nil
+}
+
+// values runs all seeds, by row, seed and column. Two seeds run at the same time, as
+// much of the work of one is done by a single thread; no more do, as some take 2 GB.
+func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]float64, error) {
+	values := make([][][]float64, len(t.Rows))
+	for i := range values {
+		values[i] = make([][]float64, opt.Seeds)
+	}
+	errs := make([]error, opt.Seeds)
+	var mu sync.Mutex
+	done := 0
+	one := func(s int) error {
+		e, err := prepare(uint64(s + 1))
+		if err != nil {
+			return err
+		}
+		for i, row := range t.Rows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if values[i][s], err = e(i); err != nil {
+				return fmt.Errorf("%s: %w", row.Name, err)
+			}
+			mu.Lock()
+			done++
+			if opt.Progress != nil {
+				opt.Progress(float64(done) / float64(opt.Seeds*len(t.Rows)))
+			}
+			mu.Unlock()
+		}
+		return nil
+	}
+	vec.Parallel(opt.Seeds, (opt.Seeds+1)/2, func(lo, hi int) {
+		for s := lo; s < hi; s++ {
+			errs[s] = one(s)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// mark compares our mean and standard deviation with a paper's figure.
+func mark(theirs Figure, mean, sd float64) Mark {
+	if !theirs.Readable() {
+		return Unreadable
+	}
+	scatter := theirs.SD
+	if scatter == 0 {
+		scatter = sd
+	}
+	scatter += theirs.rounding()
+	switch d := mean - theirs.Mean; {
+	case d > scatter:
+		return Worse
+	case d < -scatter:
+		return Better
+	}
+	return Within
+}
+
+// meanSD returns the mean and the standard deviation (n - 1) of column j over the seeds.
+func meanSD(bySeed [][]float64, j int) (mean, sd float64) {
+	n := float64(len(bySeed))
+	for _, v := range bySeed {
+		mean += v[j] / n
+	}
+	if n < 2 {
+		return mean, 0
+	}
+	for _, v := range bySeed {
+		sd += (v[j] - mean) * (v[j] - mean) / (n - 1)
+	}
+	return mean, math.Sqrt(sd)
+}

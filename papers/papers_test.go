@@ -1,0 +1,199 @@
+package papers
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Every row has a figure for every column; spreads are given by all papers but S14.
+func TestTablesAreWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, table := range Tables() {
+		if seen[table.Name] {
+			t.Errorf("two tables are called %s", table.Name)
+		}
+		seen[table.Name] = true
+		if found, err := Find(strings.ToLower(table.Name)); err != nil || found.Title != table.Title {
+			t.Errorf("%s is not found by its name: %v", table.Name, err)
+		}
+		if table.Title == "" || table.Source == "" || table.Protocol == "" || table.Corner == "" || len(table.Columns) == 0 || len(table.Rows) == 0 {
+			t.Errorf("%s lacks something", table.Name)
+		}
+		rows := map[string]bool{}
+		for _, row := range table.Rows {
+			if rows[row.Name] {
+				t.Errorf("%s: two rows are called %s", table.Name, row.Name)
+			}
+			rows[row.Name] = true
+			if len(row.Theirs) != len(table.Columns) {
+				t.Errorf("%s: %s: %d figures for %d columns", table.Name, row.Name, len(row.Theirs), len(table.Columns))
+			}
+			for j, f := range row.Theirs {
+				if !f.Readable() {
+					continue
+				}
+				spread := strings.HasPrefix(table.Name, "LS")
+				if !(f.Mean > 0) || spread != (f.SD > 0) || spread && !(f.Mean < 1 && f.SD < f.Mean) {
+					t.Errorf("%s: %s, %s: %s is no error", table.Name, row.Name, table.Columns[j], f.Text)
+				}
+			}
+		}
+	}
+	if _, err := Find("LS19-9.9"); err == nil || !strings.Contains(err.Error(), "S14-4.1") {
+		t.Errorf("a table that is not there: %v", err)
+	}
+}
+
+// In all tables errors fall as D grows, but for rounding and the scatter of both figures, and
+// a random projection from the feature space is a projection: its figures are those of χ²_D.
+func TestFiguresAreThoseOfErrors(t *testing.T) {
+	for _, table := range Tables() {
+		if table.Name == "S14-4.1" {
+			for j := range table.Columns {
+				for i := 1; i < len(table.Rows); i++ {
+					if a, b := table.Rows[i-1].Theirs[j], table.Rows[i].Theirs[j]; b.Mean >= a.Mean {
+						t.Errorf("%s: %s: %s, then %s", table.Name, table.Columns[j], a.Text, b.Text)
+					}
+				}
+			}
+			continue
+		}
+		for _, row := range table.Rows {
+			for j := 1; j < len(row.Theirs); j++ {
+				a, b := row.Theirs[j-1], row.Theirs[j]
+				if a.Readable() && b.Readable() && b.Mean > a.Mean+a.SD+b.SD+0.001 {
+					t.Errorf("%s: %s: %s, then %s", table.Name, row.Name, a.Text, b.Text)
+				}
+			}
+			for j, f := range row.Theirs {
+				if !strings.HasPrefix(row.Name, "φ + RP") {
+					break
+				}
+				d, err := strconv.Atoi(strings.TrimPrefix(table.Columns[j], "D = "))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := projected(d); math.Abs(f.Mean-want) > 2*f.SD+f.rounding() {
+					t.Errorf("%s: %s, D = %d: %s, but χ² gives %.4f", table.Name, row.Name, d, f.Text, want)
+				}
+			}
+		}
+	}
+}
+
+// projected is the mean distortion of a projection by D normal directions, the mean of |χ²_D/D - 1|:
+// 2 h^(h-1) e^(-h)/Γ(h), h = D/2.
+func projected(d int) float64 {
+	h := float64(d) / 2
+	log, _ := math.Lgamma(h)
+	return 2 * math.Exp((h-1)*math.Log(h)-h-log)
+}
+
+func TestFigures(t *testing.T) {
+	got := figures("0.335±0.02 ? 8.39")
+	want := []Figure{{"0.335±0.02", 0.335, 0.02}, {Text: "?"}, {Text: "8.39", Mean: 8.39}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if r := got[0].rounding(); math.Abs(r-0.0005) > 1e-12 {
+		t.Errorf("0.335 is rounded by %g at most", r)
+	}
+}
+
+func TestMark(t *testing.T) {
+	printed := figures("0.100±0.010 0.10 ?")
+	for _, c := range []struct {
+		theirs   Figure
+		mean, sd float64
+		want     Mark
+	}{
+		{printed[0], 0.1104, 0.5, Within}, // 0.010 and 0.0005 for rounding
+		{printed[0], 0.1106, 0.5, Worse},
+		{printed[0], 0.0896, 0.5, Within},
+		{printed[0], 0.0894, 0.5, Better},
+		{printed[1], 0.1340, 0.03, Within}, // our scatter, as there is none of theirs
+		{printed[1], 0.1360, 0.03, Worse},
+		{printed[2], 0.5, 0.1, Unreadable},
+	} {
+		if got := mark(c.theirs, c.mean, c.sd); got != c.want {
+			t.Errorf("%g ± %g beside %s: %s, want %s", c.mean, c.sd, c.theirs.Text, got, c.want)
+		}
+	}
+}
+
+func TestMeanSD(t *testing.T) {
+	if mean, sd := meanSD([][]float64{{0, 1}, {0, 2}, {0, 6}}, 1); mean != 3 || math.Abs(sd-math.Sqrt(7)) > 1e-15 {
+		t.Errorf("%g ± %g", mean, sd)
+	}
+	if mean, sd := meanSD([][]float64{{4}}, 0); mean != 4 || sd != 0 {
+		t.Errorf("of one: %g ± %g", mean, sd)
+	}
+}
+
+// Without its data a table is printed with the paper's figures alone.
+func TestDataNotAvailable(t *testing.T) {
+	for _, table := range Tables() {
+		if table.Data == "" {
+			continue
+		}
+		r, err := Run(context.Background(), table, Options{Dir: t.TempDir(), Seeds: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(r.Missing, filepath.Join("", table.Data)) || r.Cells[0][0].Mark != NoData {
+			t.Errorf("%s: missing %q, mark %q", table.Name, r.Missing, r.Cells[0][0].Mark)
+		}
+	}
+}
+
+// Sivertsen's experiment needs no data. Fastfood's mean error falls as 1/√D, by a factor of
+// √512 over the table; TensorSketch's does in the mean of many seeds only.
+func TestKernelErrorTable(t *testing.T) {
+	table, err := Find("S14-4.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0.0
+	r, err := Run(context.Background(), table, Options{Seeds: 7, Quick: true, Progress: func(share float64) {
+		if share <= last {
+			t.Errorf("share %g after %g", share, last)
+		}
+		last = share
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Seeds != 1 || last != 1 {
+		t.Errorf("%d seeds in a quick run, and %g of the work done", r.Seeds, last)
+	}
+	again, err := Run(context.Background(), table, Options{Seeds: 1, Quick: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Cells {
+		if !slices.Equal(r.Cells[i], again.Cells[i]) {
+			t.Errorf("row %d: %v, then %v", i, r.Cells[i], again.Cells[i])
+		}
+		for j, c := range r.Cells[i] {
+			if !(c.Mean > 0) || c.SD != 0 {
+				t.Errorf("row %d, column %d: %g ± %g", i, j, c.Mean, c.SD)
+			}
+		}
+	}
+	if fall := r.Cells[0][0].Mean / r.Cells[9][0].Mean; fall < math.Sqrt(512)/2 || fall > 2*math.Sqrt(512) {
+		t.Errorf("Fastfood's error falls by a factor of %g from 16 to 8192 frequencies", fall)
+	}
+	if _, err := Run(context.Background(), table, Options{}); err == nil {
+		t.Error("no seeds are enough")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Run(ctx, table, Options{Seeds: 2}); err == nil {
+		t.Error("a run that was cancelled has a result")
+	}
+}
