@@ -21,8 +21,8 @@ import (
 //
 // The poly kernel is the monomial t^p of rows x̃ = [√γ·x, √c], so that all features have N = p.
 // Option series has the powers of t in (t + c)^p instead, if it is given their coefficients:
-// better for rows with γ‖x‖² < c, but much worse for long ones. The exp kernel has a_n = 1/n!,
-// n ≤ 50.
+// better for short rows, with γ‖x‖² well below c, since a constant has no variance, and much
+// worse for long ones. The exp kernel has a_n = 1/n!, n ≤ 50.
 //
 // z(x)·z(y) is unbiased. With a, b, c as for tensorSketch the variance for a monomial is
 //
@@ -48,7 +48,7 @@ type maclaurin struct {
 	m             int                  // features, real or complex
 	parts         int                  // 2 if complex: a real and an imaginary one
 	wide          []int                // of each factor k, how many features have N > k: the first ones
-	w             *vec.Packed[float32] // d×ΣN: the factors, one beside the other, real parts before imaginary ones
+	w             *vec.Packed[float32] // d×ΣN: one factor beside the other, real parts first
 	shift         []float32            // what x̃'s last coordinate adds to each projection, or nil
 	first         float32              // the feature of N = 0
 	height        int                  // rows of a block
@@ -130,11 +130,11 @@ func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
 		return nil, err
 	}
 
-	coefficients, degrees := degrees(cfg.Seed, list, m)
+	coefficients, powers := degrees(cfg.Seed, list, m)
 	z := &maclaurin{dim: dim, features: cfg.Features, m: m, parts: cfg.Features / m}
 	columns := 0
-	for k := range degrees[0] {
-		n := sort.Search(m, func(f int) bool { return degrees[f] <= k })
+	for k := range powers[0] {
+		n := sort.Search(m, func(f int) bool { return powers[f] <= k })
 		z.wide = append(z.wide, n)
 		columns += z.parts * n
 		if err := affordable(cfg, dim, 4*float64(dim+1)*float64(columns)); err != nil {
@@ -145,7 +145,7 @@ func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
 		z.first = float32(math.Sqrt(list[0].a / powerLaw(list)[0] / float64(m)))
 	}
 	for _, c := range coefficients {
-		if c = math.Abs(c * max(scale, constant)); !(c <= math.MaxFloat32) {
+		if c *= max(1, scale, constant); !(c <= math.MaxFloat32) {
 			return nil, fmt.Errorf("feature: maclaurin: a coefficient of %g is no float32; scale the data", c)
 		}
 	}
@@ -194,8 +194,9 @@ func degrees(seed uint64, list []term, m int) (coefficients []float64, n []int) 
 	return coefficients, n
 }
 
-// draw fills the factor k of n features, that is the signs times scale, shift with those of the last
-// coordinate times constant, and all of them times the features' coefficients, if there are.
+// draw fills w with the factor k of n features, signs times scale, and shift, if there is one,
+// with the signs of the last coordinate times constant. Coefficients, if there are any,
+// multiply both.
 func (z *maclaurin) draw(seed uint64, k, n int, w *matrix.Dense, shift []float32, coefficients []float64, scale, constant float64) {
 	const group = 16 // columns of one cache line
 	vec.Parallel(n, group, func(lo, hi int) {
