@@ -17,9 +17,10 @@ import (
 // Dot products are matrix products, and so is the ‖x-y‖² of rbf and matern, which is ‖x‖² +
 // ‖y‖² - 2x·y. Dense rows are moved to the mean of y first, and what cancels nevertheless
 // is computed again from the two rows, so that near rows and data far from 0 lose no digits:
-// a value is within some 10⁻¹³ of [Kernel.Eval], a distance within some 10⁻¹² of itself.
-// Many such pairs (sparse rows far from 0, say) cost d operations each. laplacian and
-// cauchy take d operations a value of dense y; of sparse y, as many as y_j has elements.
+// a value is within some 10⁻¹³·√(k(x, x)k(y, y)) of [Kernel.Eval], a distance within some
+// 10⁻¹² of itself. Such pairs cost d operations each, which is slow where nearly all are
+// (sparse rows far from 0, say). laplacian and cauchy take d operations a value for dense y,
+// and for sparse y as many as y_j has elements.
 type Gram struct {
 	kernel Kernel
 	x, y   matrix.Rows
