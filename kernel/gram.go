@@ -400,7 +400,7 @@ func (b *block) arccos(r, lo int, s []float64) {
 		cos, length := cosine(xy, b.xNorm[r], b.yNorm[lo+c])
 		switch {
 		case b.kernel.Degree == 1:
-			s[c] = max(0, length/math.Pi*(math.Sqrt(1-cos*cos)+math.Acos(-cos)*cos))
+			s[c] = max(0, length/math.Pi*(math.Sqrt((1-cos)*(1+cos))+math.Acos(-cos)*cos))
 		case 1-math.Abs(cos) < parallel:
 			s[c] = b.kernel.arccos(angleOf(b.rowsOf(r, lo+c)))
 		default:
