@@ -26,3 +26,14 @@ func ExampleNewGram() {
 	// [0.607 1.000 0.135]
 	// [0.011 0.135 1.000]
 }
+
+// Rows that nearly agree keep their distance, which values near 1 have lost.
+func ExampleKernel_Distance2() {
+	k := kernel.Kernel{Name: "matern", Gamma: 1e-6, Nu: 2.5}
+	x, y := []float32{1, 2}, []float32{1, 2.00001}
+	fmt.Printf("%.4g\n", k.Distance2(x, y))
+	fmt.Printf("%.4g\n", k.Eval(x, x)+k.Eval(y, y)-2*k.Eval(x, y))
+	// Output:
+	// 3.342e-16
+	// 4.441e-16
+}

@@ -17,9 +17,10 @@ import (
 // Dot products are matrix products, and so is the ‖x-y‖² of rbf and matern, which is ‖x‖² +
 // ‖y‖² - 2x·y. Dense rows are moved to the mean of y first, and what cancels nevertheless
 // is computed again from the two rows, so that near rows and data far from 0 lose no digits:
-// a value is within some 10⁻¹³ of [Kernel.Eval], a distance within some 10⁻¹² of itself.
-// Many such pairs (sparse rows far from 0, say) cost d operations each. laplacian and
-// cauchy take d operations a value of dense y; of sparse y, as many as y_j has elements.
+// a value is within some 10⁻¹³·√(k(x, x)k(y, y)) of [Kernel.Eval], a distance within some
+// 10⁻¹² of itself. Such pairs cost d operations each, which is slow where nearly all are
+// (sparse rows far from 0, say). laplacian and cauchy take d operations a value for dense y,
+// and for sparse y as many as y_j has elements.
 type Gram struct {
 	kernel Kernel
 	x, y   matrix.Rows
@@ -191,7 +192,7 @@ type block struct {
 	*Gram
 	frame
 	distances bool
-	xs, ys    []float64 // height expanded rows each
+	xs, ys    []float64 // height expanded rows each; for cauchy, ys has room for one
 	pair      pair
 }
 
@@ -399,7 +400,7 @@ func (b *block) arccos(r, lo int, s []float64) {
 		cos, length := cosine(xy, b.xNorm[r], b.yNorm[lo+c])
 		switch {
 		case b.kernel.Degree == 1:
-			s[c] = max(0, length/math.Pi*(math.Sqrt(1-cos*cos)+math.Acos(-cos)*cos))
+			s[c] = max(0, length/math.Pi*(math.Sqrt((1-cos)*(1+cos))+math.Acos(-cos)*cos))
 		case 1-math.Abs(cos) < parallel:
 			s[c] = b.kernel.arccos(angleOf(b.rowsOf(r, lo+c)))
 		default:
@@ -421,112 +422,3 @@ func (b *block) arccosDistances(r, lo int, s []float64) {
 		s[c] = b.kernel.arccosDistance(a, a.xx-a.yy)
 	}
 }
-
-// sparseDots writes x·y_c for the sparse rows of y from lo on.
-func (b *block) sparseDots(out, x []float64, lo int) {
-	for c := range out {
-		idx, val := b.y.CSR.Row(lo + c)
-		sum := 0.0
-		for k, j := range idx {
-			sum += x[j] * float64(val[k])
-		}
-		out[c] = sum
-	}
-}
-
-// absolute writes ‖x-y_c‖₁ for the rows of y from lo on, x being row r. For sparse rows it is
-// ‖x‖₁, corrected where y_c is not 0.
-func (b *block) absolute(out, x []float64, r, lo int) {
-	if b.y.Dense != nil {
-		for c := range out {
-			out[c] = distance1(x, b.y.Dense.Row(lo+c))
-		}
-		return
-	}
-	norm := 0.0
-	for _, v := range x {
-		norm += math.Abs(v)
-	}
-	exactly := b.distances || b.kernel.Gamma*norm > 50
-	for c := range out {
-		idx, val := b.y.CSR.Row(lo + c)
-		sum := norm
-		for k, j := range idx {
-			sum += math.Abs(x[j]-float64(val[k])) - math.Abs(x[j])
-		}
-		if exactly && sum < nearRows*norm {
-			sum = absolute(b.rowsOf(r, lo+c))
-		}
-		out[c] = max(0, sum)
-	}
-}
-
-// distance1 is ‖x-y‖₁, in four sums so that they do not wait for each other.
-func distance1(x []float64, y []float32) float64 {
-	x = x[:len(y)]
-	var a, b, c, d float64
-	i := 0
-	for ; i+4 <= len(y); i += 4 {
-		a += math.Abs(x[i] - float64(y[i]))
-		b += math.Abs(x[i+1] - float64(y[i+1]))
-		c += math.Abs(x[i+2] - float64(y[i+2]))
-		d += math.Abs(x[i+3] - float64(y[i+3]))
-	}
-	for ; i < len(y); i++ {
-		a += math.Abs(x[i] - float64(y[i]))
-	}
-	return (a + b) + (c + d)
-}
-
-// excess writes Π(1 + γ²Δ²) - 1 for the rows of y from lo on, x being row r. For sparse rows
-// the logarithm of the product is that of y = 0, corrected where y_c is not 0.
-func (b *block) excess(out, x []float64, r, lo int) {
-	gamma := b.kernel.Gamma
-	if b.y.Dense != nil {
-		for c := range out {
-			out[c] = excess(gamma, x, b.y.Dense.Row(lo+c))
-		}
-		return
-	}
-	var zero logProduct
-	terms := b.ys // γ²x²
-	for j, v := range x {
-		terms[j] = term(gamma * v)
-		zero.multiply(terms[j])
-	}
-	all := zero.log()
-	exactly := b.distances || all > 50
-	for c := range out {
-		idx, val := b.y.CSR.Row(lo + c)
-		var less, more logProduct
-		for k, j := range idx {
-			less.multiply(terms[j])
-			more.multiply(term(gamma * (x[j] - float64(val[k]))))
-		}
-		log := all - less.log() + more.log()
-		if exactly && log < nearRows*all {
-			x, y := b.rowsOf(r, lo+c)
-			out[c] = excess(gamma, x, y)
-		} else {
-			out[c] = math.Expm1(max(0, log))
-		}
-	}
-}
-
-// term is d², held to what a logProduct takes: no kernel value has anything to gain from a
-// factor below 10⁻¹⁵⁰.
-func term(d float64) float64 { return min(d*d, 1e150) }
-
-// logProduct is the logarithm of a product of 1 + t, t from 0 to 10¹⁵⁰, without a logarithm
-// for each.
-type logProduct struct{ sum, excess float64 }
-
-func (p *logProduct) multiply(t float64) {
-	p.excess += t + p.excess*t
-	if p.excess > 1e150 {
-		p.sum += math.Log1p(p.excess)
-		p.excess = 0
-	}
-}
-
-func (p *logProduct) log() float64 { return p.sum + math.Log1p(p.excess) }

@@ -82,6 +82,11 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"poly: gamma is":      {{Name: "poly", Degree: 2}},
 		"poly: degree is 0":   {{Name: "poly", Gamma: 1}},
 		"poly: degree is -2":  {{Name: "poly", Gamma: 1, Degree: -2}},
+		"exp: gamma is":       {{Name: "exp"}},
+		"cauchy: gamma is":    {{Name: "cauchy", Gamma: -2}},
+		"matern: gamma is":    {{Name: "matern", Nu: 1}},
+		"matern: nu is":       {{Name: "matern", Gamma: 1}, {Name: "matern", Gamma: 1, Nu: -1}, {Name: "matern", Gamma: 1, Nu: nan}, {Name: "matern", Gamma: 1, Nu: 101}},
+		"arccos: degree is":   {{Name: "arccos", Degree: -1}, {Name: "arccos", Degree: 2}},
 		"poly: coef0 is":      {{Name: "poly", Gamma: 1, Degree: 1, Coef0: -1}, {Name: "poly", Gamma: 1, Degree: 1, Coef0: nan}},
 	} {
 		for _, k := range kernels {

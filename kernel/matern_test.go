@@ -74,7 +74,7 @@ func TestMaternTable(t *testing.T) {
 			}
 		}
 	}
-	if newMaternTable(3.3) != newMaternTable(3.3) {
+	if first, second := newMaternTable(3.3), newMaternTable(3.3); first != second {
 		t.Error("a table is computed twice")
 	}
 }
