@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mercer/internal/random"
 	"mercer/matrix"
@@ -21,8 +20,8 @@ func compositions() []kind {
 
 // composed is what chain and sum have in common: their maps, and how they are made.
 type composed struct {
-	steps   []Map
-	scratch sync.Pool // of *scratch
+	steps []Map
+	free  chan *scratch // not in use; unlike a sync.Pool it never drops what it has
 }
 
 // scratch is the working memory of one call.
@@ -32,11 +31,22 @@ type scratch struct {
 }
 
 func (c *composed) get() *scratch {
-	if s, ok := c.scratch.Get().(*scratch); ok {
+	select {
+	case s := <-c.free:
 		return s
+	default:
+		return &scratch{}
 	}
-	return &scratch{}
 }
+
+func (c *composed) put(s *scratch) {
+	select {
+	case c.free <- s:
+	default:
+	}
+}
+
+func newComposed() composed { return composed{free: make(chan *scratch, 64)} }
 
 // Bytes counts the bytes of the steps.
 func (c *composed) Bytes() (n int64) {
@@ -97,7 +107,7 @@ const chainRows = 256
 // newChainOf makes the steps of a chain by what follows from a step's configuration, number and
 // the map before it (nil at first).
 func newChainOf(cfg Config, step func(s Config, i int, before Map) (Map, error)) (*chain, error) {
-	c := &chain{}
+	c := &chain{newComposed()}
 	var before Map
 	for i := range cfg.Steps {
 		m, err := step(cfg.step(i), i, before)
@@ -171,7 +181,7 @@ func (c *chain) Transform(dst *matrix.Dense, x matrix.Rows) {
 	in, out := c.Dims()
 	check(in, out, dst, x)
 	s := c.get()
-	defer c.scratch.Put(s)
+	defer c.put(s)
 	for i := 0; i < x.Len(); i += chainRows {
 		j := min(i+chainRows, x.Len())
 		rows := x
@@ -207,7 +217,7 @@ func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error)
 	if cfg.Weights != nil && len(cfg.Weights) != len(cfg.Steps) {
 		return nil, fmt.Errorf("feature: sum: %d weights for %d steps", len(cfg.Weights), len(cfg.Steps))
 	}
-	m := &sum{}
+	m := &sum{composed: newComposed()}
 	for i := range cfg.Steps {
 		w := 1.0
 		if cfg.Weights != nil {
@@ -250,7 +260,7 @@ func (m *sum) Transform(dst *matrix.Dense, x matrix.Rows) {
 		return
 	}
 	s := m.get()
-	defer m.scratch.Put(s)
+	defer m.put(s)
 	at := 0
 	for k, step := range m.steps {
 		_, out := step.Dims()

@@ -24,7 +24,7 @@ type explicit struct {
 	count      [][]int // count[m][w]: the monomials of degree m of w coordinates
 	top        float64 // √(p!·γ^p)
 	constant   float64 // √(c/γ)
-	work       lender[coordinate]
+	work       spare[coordinate]
 }
 
 // coordinate is an element of x̃/√γ that is not 0.
@@ -74,7 +74,7 @@ func newExplicit(cfg Config, dim int) (*explicit, error) {
 	if d := e.features(); cfg.Features != 0 && cfg.Features != d {
 		return nil, fmt.Errorf("feature: explicit-poly has %d features here, not %d; leave features out", d, cfg.Features)
 	}
-	e.work = newLender[coordinate]()
+	e.work = newSpare[coordinate]()
 	return e, nil
 }
 

@@ -52,7 +52,7 @@ type maclaurin struct {
 	shift         []float32            // what x̃'s last coordinate adds to each projection, or nil
 	first         float32              // the feature of N = 0
 	height        int                  // rows of a block
-	work          lender[float32]
+	work          spare[float32]
 }
 
 // term is a_n.
@@ -170,7 +170,7 @@ func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
 	z.w = vec.Pack32(dim, columns, w.Data, w.Stride)
 	const buffer = 1 << 21 // numbers
 	z.height = max(8*few, buffer/max(columns, 1))
-	z.work = newLender[float32]()
+	z.work = newSpare[float32]()
 	return z, nil
 }
 

@@ -386,27 +386,3 @@ func (p *projection) transposed(dst []float32, stride int, x *matrix.Dense, lo, 
 		}
 	}
 }
-
-// spare is work memory that goes from one call of a map to the next: of as many goroutines as
-// are busy at the same time.
-type spare[T float32 | float64] chan []T
-
-func newSpare[T float32 | float64]() spare[T] { return make(chan []T, 64) }
-
-func (s spare[T]) get(n int) []T {
-	select {
-	case w := <-s:
-		if len(w) >= n {
-			return w
-		}
-	default:
-	}
-	return make([]T, n)
-}
-
-func (s spare[T]) put(w []T) {
-	select {
-	case s <- w:
-	default:
-	}
-}

@@ -115,28 +115,3 @@ func eachRow(m byRows, dst *matrix.Dense, x matrix.Rows) {
 	}
 	vec.Parallel(n, few, func(lo, hi int) { m.rows(dst, x, lo, hi) })
 }
-
-// lender lends work memory, again and again. Unlike a sync.Pool it never drops what it has, so
-// that a row alone does not allocate.
-type lender[T any] struct{ free chan []T }
-
-func newLender[T any]() lender[T] { return lender[T]{make(chan []T, 64)} }
-
-// get lends n numbers, or more.
-func (l lender[T]) get(n int) []T {
-	select {
-	case work := <-l.free:
-		if len(work) >= n {
-			return work
-		}
-	default:
-	}
-	return make([]T, n)
-}
-
-func (l lender[T]) put(work []T) {
-	select {
-	case l.free <- work:
-	default:
-	}
-}

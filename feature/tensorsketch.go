@@ -37,7 +37,7 @@ type tensorSketch struct {
 	features int
 	tables   []hashTable
 	fft      *vec.FFT
-	work     lender[float32]
+	work     spare[float32]
 }
 
 func newTensorSketch(cfg Config, dim int) (*tensorSketch, error) {
@@ -56,7 +56,7 @@ func newTensorSketch(cfg Config, dim int) (*tensorSketch, error) {
 		}
 		t.tables = append(t.tables, table)
 	}
-	t.fft, t.work = vec.NewFFT(cfg.Features), newLender[float32]()
+	t.fft, t.work = vec.NewFFT(cfg.Features), newSpare[float32]()
 	return t, nil
 }
 

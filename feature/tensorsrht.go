@@ -47,11 +47,11 @@ type tensorSRHT struct {
 	m        int // features, real or complex
 	n        int // order of H
 	complex  bool
-	groups   int             // of n blocks, with their own signs
-	signs    []float32       // of each group, of each factor: n for the real parts, n for the imaginary
-	scales   []float32       // of the projections: 1, and √(1/M) for those of the first factor
-	places   []int32         // of each factor, of each feature: where in the projections
-	work     lender[float32] // x̃, then the projections
+	groups   int            // of n blocks, with their own signs
+	signs    []float32      // of each group, of each factor: n for the real parts, n for the imaginary
+	scales   []float32      // of the projections: 1, and √(1/M) for those of the first factor
+	places   []int32        // of each factor, of each feature: where in the projections
+	work     spare[float32] // x̃, then the projections
 }
 
 func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
@@ -89,7 +89,7 @@ func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
 			t.draw(g, k, parts, random.New(cfg.Seed, "feature.tensorsrht", uint64(g), uint64(k)))
 		}
 	}
-	t.work = newLender[float32]()
+	t.work = newSpare[float32]()
 	return t, nil
 }
 
