@@ -259,7 +259,7 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		if f.Steps == nil {
 			line("kernel", "%s%s", f.Kernel, why("gamma"))
 		}
-		line("map", "%s, %s features, seed %d", mapText(f), comma(f.Features), f.Seed)
+		line("map", "%s, %s features, seed %d%s", mapText(f), comma(f.Features), f.Seed, why("map"))
 	} else {
 		line("kernel", "linear")
 	}
