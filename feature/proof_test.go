@@ -2,9 +2,11 @@ package feature
 
 import (
 	"math"
+	"runtime"
 	"testing"
 
 	"mercer/internal/random"
+	"mercer/kernel"
 	"mercer/matrix"
 )
 
@@ -144,7 +146,55 @@ func TestDenseAndSparseAgree(t *testing.T) {
 	}
 }
 
-// Bytes is what the map holds, not what the frequencies of a dense one would take.
+// Structured maps hold O(D) numbers, sketches O(pd), and Bytes tells the truth: it is about what
+// the heap grows by.
+func TestMapsHoldWhatTheySay(t *testing.T) {
+	const d, features = 1024, 4096
+	linear, square := kernel.Kernel{Name: "linear"}, kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2}
+	for _, c := range []struct {
+		cfg  Config
+		most int64
+	}{
+		{Config{Map: "rff", Kernel: rbf}, 4 * d * features / 2},
+		{Config{Map: "orf", Kernel: rbf}, 4 * d * features / 2},
+		{Config{Map: "sorf", Kernel: rbf}, 16 * features / 2},
+		{Config{Map: "fastfood", Kernel: rbf}, 16 * features / 2},
+		{Config{Map: "sorf", Kernel: rbf, Options: Options{Form: "phase"}}, 20 * features},
+		{Config{Map: "countsketch", Kernel: linear}, 4 * d},
+		{Config{Map: "tensorsketch", Kernel: square}, 2*4*d + 4*features}, // with the plan of its transforms
+		{Config{Map: "tensorsrht", Kernel: square}, 2*4*features + 2*8*d},
+		{Config{Map: "tensorsrht", Kernel: square, Options: Options{Complex: true}}, 2*4*features + 2*2*8*d},
+		{Config{Map: "maclaurin", Kernel: square}, 4 * d * 2 * features},
+		{Config{Map: "rp", Kernel: linear}, 4 * d * features},
+		{Config{Map: "rp", Kernel: linear, Options: Options{Sparsity: 32}}, 9 * d * features / 32},
+		{Config{Map: "pk-rp", Kernel: square, Options: Options{Pool: 488, Sparsity: 100}}, 10*d*488/100 + 2*4*features},
+		{Config{Map: "explicit-poly", Kernel: square}, 24*d + 64},
+	} {
+		if c.cfg.Features = features; Decides(c.cfg.Map) {
+			c.cfg.Features = 0
+		}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		m, err := New(c.cfg, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		said := m.Bytes()
+		if said > c.most {
+			t.Errorf("%s %v holds %d bytes, %d are enough", c.cfg.Map, c.cfg.Options, said, c.most)
+		}
+		// Plans of transforms and slices' headers come on top.
+		if grown > said+said/4+1<<17 {
+			t.Errorf("%s %v says that it holds %d bytes, but the heap grew by %d", c.cfg.Map, c.cfg.Options, said, grown)
+		}
+		runtime.KeepAlive(m)
+	}
+}
+
 func TestBytes(t *testing.T) {
 	for _, c := range everyMap() {
 		if b := c.fit(t, 1024, 64).Bytes(); b <= 0 && !c.drawsNothing {

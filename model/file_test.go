@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/feature"
 )
 
 // small trains a small model on generated rows.
@@ -265,4 +266,35 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A model file holds a map's configuration and seed, not its numbers, unless the map was
+// fitted to data.
+func TestModelFilesHoldNoFrequencies(t *testing.T) {
+	src := dataset.Generate(dataset.Synthetic{Rows: 300, Dim: 100, Seed: 1})
+	size := func(cfg Config) int {
+		cfg.Features, cfg.Lambda, cfg.Learner = 512, 1, "ridge"
+		m, _, err := Fit(context.Background(), src, cfg, Options{})
+		if err != nil {
+			t.Fatalf("%+v: %v", cfg, err)
+		}
+		var b bytes.Buffer
+		if err := m.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.Len()
+	}
+	// The weights, the golden rows and the scaling's 2·8·100 bytes, and the description.
+	const most = 4*512 + 4*4*100 + 2*8*100 + 8<<10
+	for _, cfg := range []Config{
+		{Map: "rff"}, {Map: "sorf"}, {Map: "fastfood"}, {Map: "qmc"},
+		{Kernel: "poly", Map: "tensorsketch"}, {Kernel: "poly", Map: "pk-rp"}, {Kernel: "linear", Map: "rp"},
+	} {
+		if n := size(cfg); n > most {
+			t.Errorf("a model of %s takes %d bytes, %d are enough", cfg.Map, n, most)
+		}
+	}
+	if n := size(Config{Map: "kg-rp", Options: feature.Options{Pool: 50}}); n < most+4*50*100 || n > most+4*50*100+2*4*50*512 {
+		t.Errorf("a model of kg-rp takes %d bytes", n)
+	}
 }

@@ -219,6 +219,9 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	if f.m.mapping.fmap, err = feature.Fit(cfg, x); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
+	if r, ok := f.m.mapping.fmap.(interface{ Rank() int }); ok {
+		f.m.info.Training.Why["map"] = fmt.Sprintf("on %d kernel principal components", r.Rank())
+	}
 	_, cfg.Features = f.m.mapping.fmap.Dims()
 	f.m.info.Feature = &cfg
 	return nil
