@@ -28,7 +28,8 @@ import (
 //
 //	kg-rp    columns √(m/t)·Vᵀe_c/√D, e_c the indicator of t of the kept rows at random: nearly
 //	         normal by the central limit theorem. E[z(x)·z(y)] is (m-t)/(m-1) times the Nyström
-//	         value: 1ᵀV = 0, and two rows are drawn together by t(t-1)/(m(m-1)) only.
+//	         value, as 1ᵀV = 0. t is 30 as in the papers, but at most m/32 by default, for
+//	         this factor's sake.
 //	korp     the same directions orthonormalised, and √(r/D) long, r the rank of K. Where D > r, every
 //	         r are orthonormal. E is the Nyström value if r = m-1, else close to it; where r
 //	         divides D, it is z(x)·z(y) itself.
@@ -72,7 +73,7 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 		return nil, fmt.Errorf("feature: %s keeps %d rows of a sample of %d; it needs 2 or more", cfg.Map, m, n)
 	}
 	if t == 0 {
-		t = max(1, min(30, m/2))
+		t = max(1, min(30, m/32))
 	}
 	if t >= m {
 		return nil, fmt.Errorf("feature: %s: t is %d; it must be less than the %d rows that are kept", cfg.Map, t, m)

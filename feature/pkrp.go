@@ -28,8 +28,13 @@ import (
 //	[q^p/t + (1-1/t)(k(x,x)k(y,y) + 2k(x,y)²) - k(x,y)²]/D
 //
 // which falls to that of a projection from the feature space, [k(x,x)k(y,y) + k(x,y)²]/D, as t
-// grows. Smaller pools add the covariance of outputs with common vectors, about as if D could
-// not grow beyond m; m = D is the default, which costs what random Fourier features cost.
+// grows. Smaller pools add the covariance of outputs with common vectors, which no D takes
+// away: with reuse random and t = 1 the variance is
+//
+//	ζ_p/D + (1-1/D) Σ_{c=1..p} C(p,c)C(m-p,p-c)/C(m,p)·ζ_c,  ζ_c = (u·v)^(2p-2c) (q^c - (u·v)^(2c))
+//
+// whose second term is about p²ζ_1/m. Of a row with itself it is as large as the first, at degree 2, when
+// m = D: that is the default (p·t at least, and p·t·D at most), which costs what random Fourier features cost.
 //
 // A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 4ptD
 // bytes (half of the latter at degree 2 if m ≤ 2¹⁶, and 8dm/s in place of 4dm if entries are very sparse), and work memory of about 1 MB a

@@ -110,6 +110,43 @@ func TestPolynomialProjectionIsTheFormula(t *testing.T) {
 	}
 }
 
+// With signs in four dimensions: products of normal numbers have such long tails that the variance of
+// thousands of them is too low as a rule.
+func TestVarianceOfASmallPool(t *testing.T) {
+	n := 8000
+	if testing.Short() {
+		n = 1000
+	}
+	rows, _ := someRows(12, 4)
+	x := rows.Dense.Slice(2, 5)
+	for _, cfg := range []Config{
+		{Map: "pk-rp", Kernel: poly(0.7, 2, 0.3), Options: Options{Pool: 9, Reuse: "random", Sparsity: 1}},
+		{Map: "pk-rp", Kernel: poly(1, 3, 0), Options: Options{Pool: 7, Reuse: "random", Sparsity: 1}},
+	} {
+		cfg.Features = proofFeatures
+		z := matrix.NewDense(3, proofFeatures)
+		var estimate [3][]float64
+		for seed := range n {
+			cfg.Seed = uint64(seed)
+			m, err := New(cfg, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Transform(z, matrix.Rows{Dense: x})
+			for i := range 3 {
+				estimate[i] = append(estimate[i], dot(z.Row(0), z.Row(i)))
+			}
+		}
+		for i, sample := range estimate {
+			_, m2, m4 := moments(sample, cfg.Kernel.Eval(x.Row(0), x.Row(i)))
+			want := pkrpReuseVariance(cfg, x.Row(0), x.Row(i))
+			if se := math.Sqrt((m4 - m2*m2) / float64(n)); math.Abs(m2-want) > 4*se {
+				t.Errorf("%+v: rows 0 and %d: variance %g, want %g ± %.2g", cfg, i, m2, want, se)
+			}
+		}
+	}
+}
+
 // The logarithm of a root mean square over n seeds has variance (m4/m2² - 1)/(4n); the line through
 // its values at D = 32 … 512 has slope -½ within four standard errors, as the pool grows with D.
 func TestProjectionErrorsFallWithRootOfD(t *testing.T) {

@@ -213,6 +213,7 @@ func (f *explicitRP) Transform(dst *matrix.Dense, x matrix.Rows) {
 	check(f.lift.dim, f.features, dst, x)
 	n := x.Len()
 	switch {
+	case n == 0:
 	case f.held == nil:
 		for b := range f.starts {
 			r := f.draw(b)

@@ -190,6 +190,32 @@ func pkrpVariance(cfg Config, x, y []float32) float64 {
 	return (q/t + (1-1/t)*(kk+2*k2) - k2) / proofFeatures
 }
 
+// pkrpReuseVariance is that of outputs which draw their p vectors from a pool of m each on its own:
+// given the pool, they are independent with a U-statistic of it as their mean.
+func pkrpReuseVariance(cfg Config, x, y []float32) float64 {
+	u, v := lift(cfg.Kernel, x), lift(cfg.Kernel, y)
+	p, m := cfg.Kernel.Degree, cfg.Pool
+	q, uv2 := moment4(u, v, kurtosis(cfg.Options)), dot64(u, v)*dot64(u, v)
+	zeta := func(c int) float64 {
+		return math.Pow(uv2, float64(p-c)) * (math.Pow(q, float64(c)) - math.Pow(uv2, float64(c)))
+	}
+	choose := func(n, k int) float64 {
+		if k > n {
+			return 0
+		}
+		c := 1.0
+		for i := range k {
+			c *= float64(n-i) / float64(i+1)
+		}
+		return c
+	}
+	statistic := 0.0
+	for c := 1; c <= p; c++ {
+		statistic += choose(p, c) * choose(m-p, p-c) / choose(m, p) * zeta(c)
+	}
+	return zeta(p)/proofFeatures + (1-1./proofFeatures)*statistic
+}
+
 // polyOfSparsity is what d2pk-rp estimates with an even t.
 func polyOfSparsity(k kernel.Kernel, s float64, x, y []float32) float64 {
 	u, v := lift(k, x), lift(k, y)
