@@ -9,30 +9,32 @@ import (
 )
 
 // d2pk maps by the random projection from the feature space of the polynomial kernel of degree
-// two (López-Sánchez, Corchado and González Arrieta, "Data-independent random projections
-// from the feature-map of the homogeneous polynomial kernel of degree two", 2018, where
-// t is m; López-Sánchez 2019, algorithm 1): with t matrices of Achlioptas's entries of variance 1/√(2t),
+// two (López-Sánchez, Corchado and González Arrieta, "Data-independent random projections from
+// the feature-map of the homogeneous polynomial kernel of degree two", 2018, where t is m;
+// López-Sánchez 2019, algorithm 1): with t matrices of Achlioptas's entries of variance
+// 1/√(2t),
 //
 //	z_c(x) = 1/√D [Σ_{i≤t/2} (u·r_ic)² - Σ_{i>t/2} (u·r_ic)²],  u = (√γ x, √c)
 //
-// What z(x)·z(y) estimates depends on the sparsity s, which the papers overlook: they say
-// that the coordinates u_i² of the feature space, whose weights r_i² are not what a random projection
-// wants, fade as d grows. In truth, for an even t,
+// What z(x)·z(y) estimates depends on the sparsity s, which the papers overlook: they say that
+// the coordinates u_i² of the feature space, whose weights r_i² are not what a random
+// projection wants, fade as d grows. In truth, for an even t,
 //
 //	E[z(x)·z(y)] = k_s = (u·v)² + (s-3)/2·Σu_i²v_i²
 //
 // so s = 3, the default, is unbiased in any dimension, s = 1, that of the papers' experiments,
-// leaves the squares out altogether, which is the kernel of equation 12 of 2018 (map reduced-poly
-// has it exactly), and other s are biased. t = 1 has no second sum to subtract: E is
-// k_s + ½‖u‖²‖v‖², and squared distances are ½(‖u‖²-‖v‖²)² too long.
+// leaves the squares out altogether, which is the kernel of equation 12 of 2018 (map
+// reduced-poly has it exactly), and other s are biased. t = 1 has no second sum to subtract: E
+// is k_s + ½‖u‖²‖v‖², and squared distances are ½(‖u‖²-‖v‖²)² too long.
 //
-// The variance, for an even t and with b = (u·ρ)² - ‖u‖², b' of v alike, ρ of entries of variance 1, is
+// The variance, for an even t and with b = (u·ρ)² - ‖u‖², b' of v alike, ρ of entries of
+// variance 1, is
 //
 //	[E[b²b'²]/(4t) + (1-1/t)(k_s(x,x)k_s(y,y) + 2k_s(x,y)²) - k_s(x,y)²]/D
 //
 // A row takes O(tdD) operations and the map holds 4tdD bytes, by a factor t more than rp, and
-// less, like rp, with very sparse entries; pk-rp is as good for less. Work memory is 4D bytes for each
-// of up to 252 rows a goroutine.
+// less, like rp, with very sparse entries; pk-rp is as good for less. Work memory is 4D bytes
+// for each of up to 252 rows a goroutine.
 type d2pk struct {
 	matrices []*projection
 	free     spare[float32]

@@ -7,9 +7,10 @@ import (
 	"mercer/matrix"
 )
 
-// A row with one element has nothing but a square in the feature space. With sparsity 1, that of
-// the papers' experiments, squares are lost, to the bit; with sparsity 3 the row has its length in the mean.
-// For t = 2, D·z_c² = (ρ_1²-ρ_2²)²/4 is s²/4 with probability 2(s-1)/s², else 0.
+// A row with one element has nothing but a square in the feature space. With sparsity 1, that
+// of the papers' experiments, squares are lost, to the bit; with sparsity 3 the row has its
+// length in the mean. For t = 2, D·z_c² = (ρ_1²-ρ_2²)²/4 is s²/4 with probability 2(s-1)/s²,
+// else 0.
 func TestDegreeTwoProjectionKeepsSquaresAtSparsityThree(t *testing.T) {
 	x := matrix.NewDense(1, 40)
 	x.Row(0)[7] = 1

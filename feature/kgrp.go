@@ -13,37 +13,37 @@ import (
 	"mercer/matrix"
 )
 
-// kernelRP maps by random projection of any kernel's feature space, as far as m rows x_i that it
-// keeps of a sample span it (Kulis and Grauman, "Kernelized locality-sensitive hashing", 2009;
-// Alavi et al., "Random projections on manifolds of symmetric positive definite matrices for image
-// classification", 2014; Zhao et al., "Efficient clustering on Riemannian manifolds: a
-// kernelised random projection approach", 2016; López-Sánchez 2019, section 2.4):
+// kernelRP maps by random projection of any kernel's feature space, as far as m rows x_i that
+// it keeps of a sample span it (Kulis and Grauman, "Kernelized locality-sensitive hashing",
+// 2009; Alavi et al., "Random projections on manifolds of symmetric positive definite matrices
+// for image classification", 2014; Zhao et al., "Efficient clustering on Riemannian manifolds:
+// a kernelised random projection approach", 2016; López-Sánchez 2019, section 2.4):
 //
 //	z_c(x) = Σ_i w_ic k(x_i, x)
 //
-// Let K = VΛVᵀ be the kept rows' centred Gram matrix without its zero eigenvalues, and
-// a(x) = Λ^(-1/2) Vᵀ k_m(x) the kernel principal components of x, where k_m(x) are the k(x_i, x).
-// Then a(x)·a(y) = k_m(x)ᵀK⁺k_m(y), the Nyström value of the kernel around the mean of the kept rows.
-// The three maps are random projections z(x) = Gᵀa(x) of them:
+// Let K = VΛVᵀ be the kept rows' centred Gram matrix without its zero eigenvalues, and a(x) =
+// Λ^(-1/2) Vᵀ k_m(x) the kernel principal components of x, where k_m(x) are the k(x_i, x).
+// Then a(x)·a(y) = k_m(x)ᵀK⁺k_m(y), the Nyström value of the kernel around the mean of the
+// kept rows. The three maps are random projections z(x) = Gᵀa(x) of them:
 //
-//	kg-rp    columns √(m/t)·Vᵀe_c/√D, e_c the indicator of t of the kept rows at random: nearly
-//	         normal by the central limit theorem. E[z(x)·z(y)] is (m-t)/(m-1) times the Nyström
-//	         value, as 1ᵀV = 0. t is 30 as in the papers, but at most m/32 by default, for
-//	         this factor's sake.
-//	korp     the same directions orthonormalised, and √(r/D) long, r the rank of K. Where D > r, every
-//	         r are orthonormal. E is the Nyström value if r = m-1, else close to it; where r
-//	         divides D, it is z(x)·z(y) itself.
+//	kg-rp    columns √(m/t)·Vᵀe_c/√D, e_c the indicator of t of the kept rows at random:
+//	         nearly normal by the central limit theorem. E[z(x)·z(y)] is (m-t)/(m-1) times
+//	         the Nyström value, as 1ᵀV = 0. t is 30 as in the papers, but at most m/32 by
+//	         default, for this factor's sake.
+//	korp     the same directions orthonormalised, and √(r/D) long, r the rank of K. Where
+//	         D > r, every r are orthonormal. E is the Nyström value if r = m-1, else close
+//	         to it; where r divides D, it is z(x)·z(y) itself.
 //	kpca-rp  independent normal numbers over √D, on the leading components (rank; all by
-//	         default). E is the Nyström value on these, the variance [‖a(x)‖²‖a(y)‖² + (a(x)·a(y))²]/D.
+//	         default). E is the Nyström value on these, and the variance
+//	         [‖a(x)‖²‖a(y)‖² + (a(x)·a(y))²]/D.
 //
-// So inner products and distances lack what lies outside of the span of the kept rows, at any D: this error
-// falls with m alone. pk-rp, for poly, has no such floor.
+// So inner products and distances lack what lies outside of the span of the kept rows, at any
+// D: this error falls with m alone. pk-rp, for poly, has no such floor.
 //
-// Eigenvalues below 10⁻¹⁰ of the largest are dropped. Fitting takes O(m²d + m³ + m·r·D) operations,
-// where the m³ are slow: 7 s for 1000 rows; a row then O(md + mD), in float64. The map holds
-// 8m(d+D) bytes.
+// Eigenvalues below 10⁻¹⁰ of the largest are dropped. Fitting takes O(m²d + m³ + m·r·D)
+// operations, where the m³ are slow: 7 s for 1000 rows; a row then O(md + mD), in float64. The
+// map holds 12md + 16mD bytes.
 type kernelRP struct {
-	name     string
 	kept     *matrix.Dense // x_i
 	features int
 	rank     int
@@ -135,7 +135,7 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 			mean[c] += v / float64(m)
 		}
 	}
-	f := &kernelRP{name: cfg.Map, kept: kept, features: cfg.Features, rank: r, against: against,
+	f := &kernelRP{kept: kept, features: cfg.Features, rank: r, against: against,
 		w: matrix.NewDense(m, cfg.Features), low: matrix.NewDense(m, cfg.Features)}
 	for i := range m {
 		high, low := f.w.Row(i), f.low.Row(i)
@@ -172,8 +172,8 @@ func keep(sample matrix.Rows, m int, seed uint64) *matrix.Dense {
 }
 
 // centredEigen returns the eigenvalues, largest first, of the centred Gram matrix of rows with
-// themselves, without those that are 0 but for rounding, and the eigenvectors as columns of a matrix
-// with a line for each row.
+// themselves, without those that are 0 but for rounding, and the eigenvectors as columns of a
+// matrix with a line for each row.
 func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []float64, err error) {
 	m := rows.Rows
 	gram := make([]float64, m*m)
@@ -252,8 +252,9 @@ func indicators(seed uint64, v []float64, m, r, t, features int) []float64 {
 	return g
 }
 
-// orthonormalise makes every r lines of g orthonormal, one after the other, by the method of Gram and
-// Schmidt, twice, which is enough. A line in the span of those before gives way to a random one.
+// orthonormalise makes every r lines of g orthonormal, one after the other, by the method of
+// Gram and Schmidt, twice, which is enough. A line in the span of those before gives way to a
+// random one.
 func orthonormalise(g []float64, r int, seed uint64) {
 	for c := 0; c*r < len(g); c++ {
 		line := g[c*r:][:r]
@@ -303,13 +304,17 @@ func (f *kernelRP) State() map[string]*matrix.Dense {
 }
 
 func restoreKernelRP(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
-	f := &kernelRP{name: cfg.Map, features: cfg.Features, kept: state["rows"], w: state["weights"], low: state["weights.low"]}
+	f := &kernelRP{features: cfg.Features, kept: state["rows"], w: state["weights"], low: state["weights.low"]}
 	rank := state["rank"]
 	if f.kept == nil || f.w == nil || f.low == nil || rank == nil || f.kept.Cols != dim || f.kept.Rows < 2 ||
 		f.w.Rows != f.kept.Rows || f.low.Rows != f.kept.Rows || f.w.Cols != f.features || f.low.Cols != f.features || rank.Rows != 1 || rank.Cols != 1 {
 		return nil, fmt.Errorf("feature: %s: the state is not that of %d features of %d dimensions", cfg.Map, cfg.Features, dim)
 	}
-	f.rank = int(rank.Row(0)[0])
+	if r := rank.Row(0)[0]; r >= 1 && r < float32(f.kept.Rows) {
+		f.rank = int(r)
+	} else {
+		return nil, fmt.Errorf("feature: %s: the state has rank %g of %d rows", cfg.Map, r, f.kept.Rows)
+	}
 	var err error
 	if f.against, err = kernel.NewAgainst(cfg.Kernel, matrix.Rows{Dense: f.kept}); err != nil {
 		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)

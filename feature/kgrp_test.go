@@ -56,8 +56,9 @@ func nystrom(k kernel.Kernel, rows, x *matrix.Dense, rank int) *mat.Dense {
 	return &product
 }
 
-// On a sample of which all rows are kept only the directions are random. Over their seeds, z(x)·z(y) is
-// in the mean (m-t)/(m-1) times the Nyström value for kg-rp, and that value for korp and kpca-rp.
+// On a sample of which all rows are kept only the directions are random. Over their seeds,
+// z(x)·z(y) is in the mean (m-t)/(m-1) times the Nyström value for kg-rp, and that value for
+// korp and kpca-rp.
 func TestKernelProjectionsMeans(t *testing.T) {
 	const m = 12
 	n := 1500

@@ -19,11 +19,11 @@ import (
 // twice in one output; they are chosen so.
 //
 // With reuse even the pool is dealt out like cards, shuffled anew whenever all are used, so
-// that all vectors are used as often (repetition minimisation; the paper shuffles all repetitions
-// together, and an output may get a vector twice). With reuse random each output draws
-// its p·t vectors on its own. A pool of m = ptD vectors is used once with reuse even; outputs are then
-// independent, and with q = ‖u‖²‖v‖² + 2(u·v)² + (κ-3)Σu_i²v_i², κ = 3 for normal entries and s for
-// sparse ones, the variance of z(x)·z(y) is
+// that all vectors are used as often (repetition minimisation; the paper shuffles all
+// repetitions together, and an output may get a vector twice). With reuse random each output
+// draws its p·t vectors on its own. A pool of m = ptD vectors is used once with reuse even;
+// outputs are then independent, and with q = ‖u‖²‖v‖² + 2(u·v)² + (κ-3)Σu_i²v_i², κ = 3 for
+// normal entries and s for sparse ones, the variance of z(x)·z(y) is
 //
 //	[q^p/t + (1-1/t)(k(x,x)k(y,y) + 2k(x,y)²) - k(x,y)²]/D
 //
@@ -33,12 +33,13 @@ import (
 //
 //	ζ_p/D + (1-1/D) Σ_{c=1..p} C(p,c)C(m-p,p-c)/C(m,p)·ζ_c,  ζ_c = (u·v)^(2p-2c) (q^c - (u·v)^(2c))
 //
-// whose second term is about p²ζ_1/m. Of a row with itself it is as large as the first, at degree 2, when
-// m = D: that is the default (p·t at least, and p·t·D at most), which costs what random Fourier features cost.
+// whose second term is about p²ζ_1/m. Of a row with itself it is as large as the first, at
+// degree 2, when m = D: that is the default (p·t at least, and p·t·D at most), which costs
+// what random Fourier features cost.
 //
 // A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 4ptD
-// bytes (half of the latter at degree 2 if m ≤ 2¹⁶, and 8dm/s in place of 4dm if entries are very sparse), and work memory of about 1 MB a
-// goroutine.
+// bytes (half of the latter at degree 2 if m ≤ 2¹⁶, and 8dm/s in place of 4dm if entries are
+// very sparse), and work memory of about 1 MB a goroutine.
 type pkrp struct {
 	pool     *projection
 	features int
@@ -118,8 +119,8 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 	return f, nil
 }
 
-// pool is a row's projections on a pool of at most 2¹⁶ vectors, and whatever is behind: an array that no 16 bits
-// lead out of.
+// pool is a row's projections on a pool of at most 2¹⁶ vectors, and whatever is behind: an
+// array that no 16 bits lead out of.
 type pool [1 << 16]float32
 
 // drawn draws, for each output, length different vectors of a pool of m.

@@ -51,8 +51,8 @@ func TestPairsOfThePoolAreUniform(t *testing.T) {
 	}
 }
 
-// The features are the formula, computed in float64 from the map's own pool: at any degree, in 16-bit
-// pairs or not.
+// The features are the formula, computed in float64 from the map's own pool: at any degree, in
+// 16-bit pairs or not.
 func TestPolynomialProjectionIsTheFormula(t *testing.T) {
 	dense, _ := someRows(20, 9)
 	for _, cfg := range []Config{
@@ -110,8 +110,8 @@ func TestPolynomialProjectionIsTheFormula(t *testing.T) {
 	}
 }
 
-// With signs in four dimensions: products of normal numbers have such long tails that the variance of
-// thousands of them is too low as a rule.
+// With signs in four dimensions: products of normal numbers have such long tails that the
+// variance of thousands of them is too low as a rule.
 func TestVarianceOfASmallPool(t *testing.T) {
 	n := 8000
 	if testing.Short() {
@@ -147,8 +147,9 @@ func TestVarianceOfASmallPool(t *testing.T) {
 	}
 }
 
-// The logarithm of a root mean square over n seeds has variance (m4/m2² - 1)/(4n); the line through
-// its values at D = 32 … 512 has slope -½ within four standard errors, as the pool grows with D.
+// The logarithm of a root mean square over n seeds has variance (m4/m2² - 1)/(4n); the line
+// through its values at D = 32 … 512 has slope -½ within four standard errors, as the pool
+// grows with D.
 func TestProjectionErrorsFallWithRootOfD(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of maps are drawn")

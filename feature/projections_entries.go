@@ -93,8 +93,8 @@ type projection struct {
 	scale         float32
 }
 
-// signs are lists of the entries +1 and -1 of a matrix: those of line j are idx[ptr[2j]:ptr[2j+1]]
-// and idx[ptr[2j+1]:ptr[2j+2]].
+// signs are lists of the entries +1 and -1 of a matrix: those of line j are
+// idx[ptr[2j]:ptr[2j+1]] and idx[ptr[2j+1]:ptr[2j+2]].
 type signs struct {
 	ptr []int
 	idx []int32

@@ -106,8 +106,8 @@ func (m rpMonomials) skip(tuple []int, n int) {
 }
 
 // carry makes a tuple whose last coordinate may have gone beyond the end the next one: the
-// last coordinate that can grow does, and those behind follow it. Behind the last tuple comes the
-// first.
+// last coordinate that can grow does, and those behind follow it. Behind the last tuple comes
+// the first.
 func (m rpMonomials) carry(tuple []int) {
 	if tuple[m.p-1] < m.d {
 		return
@@ -127,14 +127,15 @@ func (m rpMonomials) carry(tuple []int) {
 
 // explicitRP maps by random projection of the polynomial kernel's feature space itself: z(x) =
 // Rᵀφ(u)/√D, where φ are the N = C(d'+p-1, p) monomials of degree p of u = (√γ x, √c), d' = d
-// + 1 or, if c = 0, d (López-Sánchez 2019, section 3.3 and chapter 4, φ(·)+RP). It is unbiased, and the
-// variance of z(x)·z(y) is that of rp: [k(x,x)k(y,y) + k(x,y)²]/D for normal entries, and
-// (s-3)·Σφ_i(u)²φ_i(v)²/D more for sparse ones.
+// + 1 or, if c = 0, d (López-Sánchez 2019, section 3.3 and chapter 4, φ(·)+RP). It is
+// unbiased, and the variance of z(x)·z(y) is that of rp: [k(x,x)k(y,y) + k(x,y)²]/D for normal
+// entries, and (s-3)·Σφ_i(u)²φ_i(v)²/D more for sparse ones.
 //
-// It is the reference for d2pk-rp and pk-rp, which come near to it at a tiny part of the cost: a row takes
-// O(ND) operations. φ is never held but for blocks of 4096 monomials of up to 252 rows a
-// goroutine. R takes 4ND bytes and is held if these are 1 GiB or less; else every Transform
-// draws it again, 16 kB·D at a time, which takes about ND·10 ns: give it many rows at once.
+// It is the reference for d2pk-rp and pk-rp, which come near to it at a tiny part of the cost:
+// a row takes O(ND) operations. φ is never held but for blocks of 4096 monomials of up to 252
+// rows a goroutine. R takes 4ND bytes and is held if these are 1 GiB or less; else every
+// Transform draws it again, 16 kB·D at a time, which takes about ND·10 ns: give it many rows
+// at once.
 type explicitRP struct {
 	lift      rpLift
 	monomials rpMonomials
@@ -295,8 +296,8 @@ func (f *explicitRP) work(rows, width int) int {
 //
 //	(u·v)² - Σu_i²v_i²
 //
-// (López-Sánchez et al. 2018, equation 12), which d2pk-rp estimates with sparsity 1. It has D = d'(d'-1)/2
-// features, takes as many multiplications a row, and holds nothing.
+// (López-Sánchez et al. 2018, equation 12), which d2pk-rp estimates with sparsity 1. It has D
+// = d'(d'-1)/2 features, takes as many multiplications a row, and holds nothing.
 type reduced struct {
 	lift rpLift
 	free spare[float32]

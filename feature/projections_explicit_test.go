@@ -9,7 +9,8 @@ import (
 	"mercer/matrix"
 )
 
-// testErrors makes maps that must not be made for rows of dim dimensions; the errors must contain the keys.
+// testErrors makes maps that must not be made for rows of dim dimensions; the errors must
+// contain the keys.
 func testErrors(t *testing.T, dim int, wrong map[string]Config) {
 	t.Helper()
 	for want, cfg := range wrong {

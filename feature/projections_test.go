@@ -26,7 +26,7 @@ func projectionCases() []mapCase {
 	}
 	for _, cfg := range []Config{
 		{Map: "explicit-rp", Kernel: poly(0.7, 2, 0)},
-		{Map: "explicit-rp", Kernel: poly(1, 2, 0.5), Options: Options{Entries: "sparse"}},
+		{Map: "explicit-rp", Kernel: poly(1, 1, 0.5), Options: Options{Entries: "sparse"}},
 	} {
 		c := mapCase{Config: cfg, dim: 6}
 		c.variance = func(x, y []float32) float64 {
@@ -123,7 +123,8 @@ func squares(u, v []float64) float64 {
 	return sum
 }
 
-// moment4 is E[(u·r)²(v·r)²] for independent entries r of mean 0, variance 1 and fourth moment κ.
+// moment4 is E[(u·r)²(v·r)²] for independent entries r of mean 0, variance 1 and fourth moment
+// κ.
 func moment4(u, v []float64, kappa float64) float64 {
 	uv := dot64(u, v)
 	return dot64(u, u)*dot64(v, v) + 2*uv*uv + (kappa-3)*squares(u, v)
@@ -190,8 +191,8 @@ func pkrpVariance(cfg Config, x, y []float32) float64 {
 	return (q/t + (1-1/t)*(kk+2*k2) - k2) / proofFeatures
 }
 
-// pkrpReuseVariance is that of outputs which draw their p vectors from a pool of m each on its own:
-// given the pool, they are independent with a U-statistic of it as their mean.
+// pkrpReuseVariance is that of outputs which draw their p vectors from a pool of m each on its
+// own: given the pool, they are independent with a U-statistic of it as their mean.
 func pkrpReuseVariance(cfg Config, x, y []float32) float64 {
 	u, v := lift(cfg.Kernel, x), lift(cfg.Kernel, y)
 	p, m := cfg.Kernel.Degree, cfg.Pool

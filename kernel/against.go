@@ -12,8 +12,8 @@ import (
 // y_j). It holds 8md bytes for m rows y, and its Rows allocates nothing. What a row
 // gives does not depend on the rows around it. It never changes.
 //
-// The rbf and matern kernels' ‖x-y‖² is taken from ‖x‖² + ‖y‖² - 2x·y, with all rows moved to the
-// mean of y first, so that data far from 0 lose no digits.
+// The rbf and matern kernels' ‖x-y‖² is taken from ‖x‖² + ‖y‖² - 2x·y, with all rows moved to
+// the mean of y first, so that data far from 0 lose no digits.
 type Against struct {
 	kernel Kernel
 	d, m   int
@@ -24,7 +24,8 @@ type Against struct {
 	table  *maternTable         // of matern
 }
 
-// NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not valid.
+// NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not
+// valid.
 func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -142,7 +143,8 @@ func (a *Against) separable(x, y []float64) float64 {
 	return math.Expm1(sum)
 }
 
-// values turns the products of a row of squared length norm with those that stay into kernel values.
+// values turns the products of a row of squared length norm with those that stay into kernel
+// values.
 func (a *Against) values(s []float64, norm float64) {
 	k := a.kernel
 	switch k.Name {
