@@ -9,15 +9,15 @@ import (
 	"mercer/matrix"
 )
 
-// rpLift makes u = (√γ x, √c) of rows x, so that u·v = γ x·y + c. If c is 0 it is left out.
-type rpLift struct {
+// lifting makes u = (√γ x, √c) of rows x, so that u·v = γ x·y + c. If c is 0 it is left out.
+type lifting struct {
 	dim       int // of x
 	d         int // of u
 	root, one float32
 }
 
-func newRPLift(k kernel.Kernel, dim int) rpLift {
-	l := rpLift{dim: dim, d: dim, root: float32(math.Sqrt(k.Gamma)), one: float32(math.Sqrt(k.Coef0))}
+func newLifting(k kernel.Kernel, dim int) lifting {
+	l := lifting{dim: dim, d: dim, root: float32(math.Sqrt(k.Gamma)), one: float32(math.Sqrt(k.Coef0))}
 	if k.Coef0 > 0 {
 		l.d++
 	}
@@ -25,7 +25,7 @@ func newRPLift(k kernel.Kernel, dim int) rpLift {
 }
 
 // fill writes u of row i of x.
-func (l rpLift) fill(u []float32, x matrix.Rows, i int) {
+func (l lifting) fill(u []float32, x matrix.Rows, i int) {
 	if x.CSR != nil {
 		clear(u)
 		idx, val := x.CSR.Row(i)
@@ -42,17 +42,17 @@ func (l rpLift) fill(u []float32, x matrix.Rows, i int) {
 	}
 }
 
-// rpMonomials are the coordinates of the feature space of the kernel (u·v)^p in d dimensions:
+// monomialList are the coordinates of the feature space of the kernel (u·v)^p in d dimensions:
 // √(p!/α!)·u^α for the C(d+p-1, p) exponents α of sum p, the products of a set of p
 // coordinates, with repetition, only once. They stand in the order of the sorted tuples of
 // coordinates i_1 ≤ … ≤ i_p.
-type rpMonomials struct {
+type monomialList struct {
 	d, p  int
 	count float64
 }
 
-func newRPMonomials(d, p int) rpMonomials {
-	m := rpMonomials{d: d, p: p, count: 1}
+func newMonomialList(d, p int) monomialList {
+	m := monomialList{d: d, p: p, count: 1}
 	for i := 1; i <= p && !math.IsInf(m.count, 1); i++ {
 		m.count *= float64(d-1+i) / float64(i)
 	}
@@ -62,7 +62,7 @@ func newRPMonomials(d, p int) rpMonomials {
 
 // fill writes the monomials of u from that of tuple on into dst, and leaves in tuple that of
 // the next.
-func (m rpMonomials) fill(dst, u []float32, tuple []int) {
+func (m monomialList) fill(dst, u []float32, tuple []int) {
 	last := m.p - 1
 	for len(dst) > 0 {
 		// What all but the last of the tuple make: their product times √(p!/α!).
@@ -95,7 +95,7 @@ func (m rpMonomials) fill(dst, u []float32, tuple []int) {
 }
 
 // skip moves tuple n monomials on.
-func (m rpMonomials) skip(tuple []int, n int) {
+func (m monomialList) skip(tuple []int, n int) {
 	last := m.p - 1
 	for n > 0 {
 		step := min(n, m.d-tuple[last])
@@ -108,7 +108,7 @@ func (m rpMonomials) skip(tuple []int, n int) {
 // carry makes a tuple whose last coordinate may have gone beyond the end the next one: the
 // last coordinate that can grow does, and those behind follow it. Behind the last tuple comes
 // the first.
-func (m rpMonomials) carry(tuple []int) {
+func (m monomialList) carry(tuple []int) {
 	if tuple[m.p-1] < m.d {
 		return
 	}
@@ -137,8 +137,8 @@ func (m rpMonomials) carry(tuple []int) {
 // Transform draws it again, 16 kB·D at a time, which takes about ND·10 ns: give it many rows
 // at once.
 type explicitRP struct {
-	lift      rpLift
-	monomials rpMonomials
+	lift      lifting
+	monomials monomialList
 	features  int
 	entries   entries
 	seed      uint64
@@ -174,8 +174,8 @@ func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &explicitRP{lift: newRPLift(k, dim), features: cfg.Features, entries: e, seed: cfg.Seed, free: make(chan *explicitWork, 64)}
-	f.monomials = newRPMonomials(f.lift.d, k.Degree)
+	f := &explicitRP{lift: newLifting(k, dim), features: cfg.Features, entries: e, seed: cfg.Seed, free: make(chan *explicitWork, 64)}
+	f.monomials = newMonomialList(f.lift.d, k.Degree)
 	n := f.monomials.count
 	if entries := n * float64(cfg.Features); entries > mostDrawn || n > math.MaxInt32 || k.Degree > math.MaxInt16 {
 		return nil, fmt.Errorf("feature: explicit-rp: the kernel has %.4g monomials of degree %d in %d dimensions, and %d features of them a matrix of %.3g bytes; use pk-rp",
@@ -299,7 +299,7 @@ func (f *explicitRP) work(rows, width int) int {
 // (López-Sánchez et al. 2018, equation 12), which d2pk-rp estimates with sparsity 1. It has D
 // = d'(d'-1)/2 features, takes as many multiplications a row, and holds nothing.
 type reduced struct {
-	lift rpLift
+	lift lifting
 	free spare[float32]
 }
 
@@ -314,7 +314,7 @@ func newReduced(cfg Config, dim int) (*reduced, error) {
 	if err := representable(cfg); err != nil {
 		return nil, err
 	}
-	f := &reduced{lift: newRPLift(k, dim), free: newSpare[float32]()}
+	f := &reduced{lift: newLifting(k, dim), free: newSpare[float32]()}
 	n := float64(f.lift.d) * float64(f.lift.d-1) / 2
 	if n > mostReduced {
 		return nil, fmt.Errorf("feature: reduced-poly makes %.0f features of %d dimensions, %.3g bytes a row; use d2pk-rp with sparsity 1, which projects from there", n, dim, 4*n)

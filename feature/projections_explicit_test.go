@@ -26,7 +26,7 @@ func TestMonomialsOfTheProjection(t *testing.T) {
 	r, _ := someRows(4, 7)
 	for _, p := range []int{1, 2, 3, 4} {
 		for _, d := range []int{1, 2, 7} {
-			m := newRPMonomials(d, p)
+			m := newMonomialList(d, p)
 			u, v := r.Dense.Row(0)[:d], r.Dense.Row(1)[:d]
 			phi := func(u []float32, step int) []float32 {
 				phi := make([]float32, int(m.count))
