@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -115,6 +116,16 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 		"golden.x": numbers(goldenRows, 2), "golden.scores": numbers(goldenRows, 1),
 		"linear.w": numbers(2, 1), "linear.b": doubles(1), "scale.shift": doubles(2),
 	}
+	fitted := `{"task":"regress","outputs":1,"schema":{"format":"rows","dim":2},"scale":"none",` +
+		`"feature":{"map":"kg-rp","kernel":{"name":"rbf","gamma":1},"features":2,"seed":1}}`
+	fittedTensors := func(more map[string]*tensor) map[string]*tensor {
+		all := map[string]*tensor{
+			"golden.x": numbers(goldenRows, 2), "golden.scores": numbers(goldenRows, 1),
+			"linear.w": numbers(2, 1), "linear.b": doubles(1),
+		}
+		maps.Copy(all, more)
+		return all
+	}
 	mercer := func(model string) map[string]string {
 		return map[string]string{"format": "mercer", "version": "1", "model": model}
 	}
@@ -134,6 +145,18 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 			"golden.x": numbers(goldenRows, 20000), "golden.scores": numbers(goldenRows, 1),
 			"linear.w": numbers(400000, 1), "linear.b": doubles(1),
 		}, "feature: rff: a map of 20000 dimensions to 400000 features takes 32 GB, of 17.18 GB at most; use fewer features, or a map that holds less"},
+		{"a fitted map without what it holds", mercer(fitted), fittedTensors(nil),
+			"feature: kg-rp: the state is not that of 2 features of 2 dimensions"},
+		{"a fitted map of other rows", mercer(fitted), fittedTensors(map[string]*tensor{"map.rows": numbers(5, 3), "map.weights": numbers(5, 2), "map.weights.low": numbers(5, 2), "map.rank": numbers(1, 1)}),
+			"feature: kg-rp: the state is not that of 2 features of 2 dimensions"},
+		{"a fitted map with a vector", mercer(fitted), fittedTensors(map[string]*tensor{"map.rows": doubles(3)}),
+			`tensor "map.rows" has shape [3]; expected a matrix of float32`},
+		{"a fitted map with NaN", mercer(fitted), fittedTensors(map[string]*tensor{"map.rows": {shape: []int{1, 2}, f32: []float32{0, float32(math.NaN())}}}),
+			`tensor "map.rows": element 1 is NaN`},
+		{"a chain of nothing", mercer(strings.Replace(fitted, `"map":"kg-rp"`, `"map":"chain"`, 1)), fittedTensors(nil),
+			"feature: chain: no steps are given"},
+		{"a map of another size than its weights", mercer(strings.Replace(fitted, `"map":"kg-rp","kernel":{"name":"rbf","gamma":1}`, `"map":"sum","kernel":{"name":""},"steps":[{"map":"rff","kernel":{"name":"rbf","gamma":1},"features":4}]`, 1)), fittedTensors(nil),
+			"feature: sum: features is 2, but the map gives 4; leave it out"},
 		{"a shift without a factor", mercer(shifted), small,
 			`tensor "scale.factor" is missing beside "scale.shift"`},
 	} {

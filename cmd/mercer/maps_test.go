@@ -83,3 +83,31 @@ func TestMapInJSON(t *testing.T) {
 		}
 	}
 }
+
+// A map that is fitted to data is the same whether it is fitted to the rows that are mapped or, by
+// --fit, to the same rows in another file.
+func TestTransformFitsMapsToOtherData(t *testing.T) {
+	train, test := digitFiles(t)
+	dir := t.TempDir()
+	features := func(args ...string) string {
+		z := filepath.Join(dir, "z.npy")
+		ok(t, append([]string{"transform", "-o", z, "--map", "kg-rp", "--pool", "64", "--features", "32"}, args...)...)
+		text, err := os.ReadFile(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	copied, err := os.ReadFile(train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := write(t, dir, "other.csv", string(copied))
+	own := features(train)
+	if features(train, "--fit", other) != own {
+		t.Error("--fit with the same rows gives other features")
+	}
+	if features(test, "--fit", train) == features(test) {
+		t.Error("--fit changes nothing")
+	}
+}
