@@ -459,3 +459,24 @@ func TestStructuredMapsAreFrozen(t *testing.T) {
 		}
 	}
 }
+
+// On images, orthogonal and structured frequencies need an eighth of the features of independent ones
+// with phases, which is what scikit-learn's RBFSampler draws: σ at the median distance.
+func TestFewOrthogonalFeaturesAreAsGoodAsManyIndependent(t *testing.T) {
+	x := someDigits(t, 150)
+	gamma, err := kernel.MedianGamma(matrix.Rows{Dense: x}, 1, "rbf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := kernel.Kernel{Name: "rbf", Gamma: gamma / 2} // 1/(2σ²)
+	phase := gramError(t, mapCase{Config: Config{Map: "rff", Kernel: k, Options: Options{Form: "phase"}}, proof: 1024}, x)
+	for _, name := range []string{"orf", "sorf"} {
+		e := gramError(t, mapCase{Config: Config{Map: name, Kernel: k}, proof: 128}, x)
+		if testing.Verbose() {
+			t.Logf("%s with 128 features %.4f, rff in the phase form with 1024 %.4f", name, e, phase)
+		}
+		if e > phase {
+			t.Errorf("%s has an error of %.4f with 128 features, rff in the phase form %.4f with 1024", name, e, phase)
+		}
+	}
+}
