@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"slices"
 
 	"mercer/feature"
 	"mercer/kernel"
@@ -27,4 +28,40 @@ func ExampleNew() {
 	exact := math.Exp(-0.5 * 2)
 	fmt.Printf("within 0.02 of %.3f: %t\n", exact, math.Abs(product-exact) < 0.02)
 	// Output: within 0.02 of 0.368: true
+}
+
+// A map that is fitted to rows keeps some of them: its State makes it again.
+func ExampleFit() {
+	sample := matrix.NewDense(50, 2)
+	for i := range sample.Rows {
+		sample.Row(i)[0], sample.Row(i)[1] = float32(i%7), float32(i%5)
+	}
+	cfg := feature.Config{Map: "korp", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.1}, Features: 16, Options: feature.Options{Pool: 20}, Seed: 1}
+	m, err := feature.Fit(cfg, matrix.Rows{Dense: sample})
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := feature.Restore(cfg, 2, m.(feature.Fitted).State())
+	if err != nil {
+		log.Fatal(err)
+	}
+	a, b := matrix.NewDense(50, 16), matrix.NewDense(50, 16)
+	m.Transform(a, matrix.Rows{Dense: sample})
+	again.Transform(b, matrix.Rows{Dense: sample})
+	fmt.Println(slices.Equal(a.Data, b.Data))
+	// Output: true
+}
+
+// Wide sparse rows are shortened before a map whose time grows with the dimensions.
+func ExampleNew_chain() {
+	m, err := feature.New(feature.Config{Map: "chain", Seed: 1, Steps: []feature.Config{
+		{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: 1024},
+		{Map: "sorf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Features: 4096},
+	}}, 1_000_000)
+	if err != nil {
+		log.Fatal(err)
+	}
+	in, out := m.Dims()
+	fmt.Printf("%d dimensions to %d features, %d MB\n", in, out, m.Bytes()>>20)
+	// Output: 1000000 dimensions to 4096 features, 3 MB
 }
