@@ -149,6 +149,9 @@ func TestDenseAndSparseAgree(t *testing.T) {
 // Structured maps hold O(D) numbers, sketches O(pd), and Bytes tells the truth: it is about what
 // the heap grows by.
 func TestMapsHoldWhatTheySay(t *testing.T) {
+	if testing.Short() {
+		return // it takes seconds
+	}
 	const d, features = 1024, 4096
 	linear, square := kernel.Kernel{Name: "linear"}, kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2}
 	for _, c := range []struct {

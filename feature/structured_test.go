@@ -463,6 +463,9 @@ func TestStructuredMapsAreFrozen(t *testing.T) {
 // On images, orthogonal and structured frequencies need an eighth of the features of independent ones
 // with phases, which is what scikit-learn's RBFSampler draws: σ at the median distance.
 func TestFewOrthogonalFeaturesAreAsGoodAsManyIndependent(t *testing.T) {
+	if testing.Short() {
+		return // it takes seconds
+	}
 	x := someDigits(t, 150)
 	gamma, err := kernel.MedianGamma(matrix.Rows{Dense: x}, 1, "rbf")
 	if err != nil {

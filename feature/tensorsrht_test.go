@@ -87,14 +87,14 @@ func TestGroupOfDegreeTwoIsExact(t *testing.T) {
 // sketches, more so the more features of the array there are; beside the closed form, over all pairs of
 // rows, what ten seeds give.
 func TestComplexTensorSRHTBeatsTensorSketch(t *testing.T) {
+	if testing.Short() {
+		return // it takes seconds
+	}
 	x := someDigits(t, 60)
 	for _, c := range []struct {
 		features int
 		ratio    float64
 	}{{1024, 0.85}, {4096, 0.75}, {8192, 0.7}} {
-		if testing.Short() && c.features > 4096 {
-			continue
-		}
 		k := kernel.Kernel{Name: "poly", Gamma: 1, Degree: 3}
 		sketch := mapCase{Config: Config{Map: "tensorsketch", Kernel: k}, proof: c.features}
 		srht := mapCase{Config: Config{Map: "tensorsrht", Kernel: k, Options: Options{Complex: true}}, proof: c.features}
