@@ -38,9 +38,6 @@ const mostMonomials = 1 << 24
 
 func newExplicit(cfg Config, dim int) (*explicit, error) {
 	k := cfg.Kernel
-	if k.Name != "poly" {
-		return nil, fmt.Errorf("feature: explicit-poly has the poly kernel, not %s", k.Name)
-	}
 	p := k.Degree
 	e := &explicit{dim: dim, width: dim, degree: p, constant: math.Sqrt(k.Coef0 / k.Gamma)}
 	if k.Coef0 > 0 {

@@ -164,9 +164,6 @@ const (
 
 func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 	k := cfg.Kernel
-	if k.Name != "poly" {
-		return nil, fmt.Errorf("feature: explicit-rp goes through the monomials of the poly kernel; %s has none", k.Name)
-	}
 	if err := representable(cfg); err != nil {
 		return nil, err
 	}

@@ -279,8 +279,12 @@ func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma flo
 		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x), name)
 		return gamma, "1/(d·variance of the scaled inputs)", err
 	case f.cfg.Gamma == "median":
+		why = "from the median distance of random pairs of rows"
+		if name == "poly" || name == "exp" {
+			why = "from the median length of rows"
+		}
 		gamma, err = kernel.MedianGamma(x, f.cfg.Seed, name)
-		return gamma, "from the median distance of random pairs of rows", err
+		return gamma, why, err
 	}
 	gamma, err = strconv.ParseFloat(f.cfg.Gamma, 64)
 	return gamma, "given", err

@@ -441,3 +441,19 @@ func TestConfigCheck(t *testing.T) {
 		}
 	}
 }
+
+func TestReportSaysWhereGammaComesFrom(t *testing.T) {
+	src := dataset.Generate(dataset.Synthetic{Rows: 100, Dim: 5, Seed: 1})
+	for kernel, want := range map[string]string{
+		"rbf": "from the median distance of random pairs of rows", "poly": "from the median length of rows",
+		"exp": "from the median length of rows", "arccos": "",
+	} {
+		m, _, err := Fit(context.Background(), src, Config{Kernel: kernel, Features: 32, Lambda: 1}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Info().Training.Why["gamma"]; got != want {
+			t.Errorf("%s: γ %q, want %q", kernel, got, want)
+		}
+	}
+}
