@@ -49,7 +49,7 @@ func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, 
 		}
 		numbers = norms(x, nil)
 	default:
-		return 0, fmt.Errorf("kernel: %q is not a kernel; known are %s", kernelName, strings.Join(names, ", "))
+		return 0, fmt.Errorf("kernel: %q is not a kernel; known are %s", kernelName, strings.Join(Names(), ", "))
 	}
 	slices.Sort(numbers)
 	m := median(numbers)

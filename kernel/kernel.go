@@ -28,6 +28,13 @@ type Kernel struct {
 	//	matern     2^(1-ν)/Γ(ν)·(√(2ν)r)^ν K_ν(√(2ν)r), r = ‖x-y‖/σ with γ = 1/(2σ²): exp(-r)
 	//	           for ν = 1/2, and for large ν the rbf kernel, from which it differs by
 	//	           0.27/ν at most
+	// or, of histograms, rows of numbers ≥ 0 (histogram.go has the formulas),
+	//	hellinger, chi2, intersection, jensen-shannon: sums over the dimensions, homogeneous
+	//	           of degree h
+	//	exp-chi2   exp(-γ Σ (x_j-y_j)²/(x_j+y_j))
+	//	skewed-chi2          Π 2√((x_j+c)(y_j+c))/(x_j+y_j+2c), x_j > -c (Li, Ionescu and
+	//	                     Sminchisescu 2010)
+	//	skewed-intersection  Π min(√((x_j+c)/(y_j+c)), √((y_j+c)/(x_j+c)))
 	Name string `json:"name"`
 
 	// Gamma is γ > 0.
@@ -36,24 +43,85 @@ type Kernel struct {
 	// Degree is p: ≥ 1 for poly, 0 or 1 for arccos.
 	Degree int `json:"degree,omitempty"`
 
-	// Coef0 is c ≥ 0; below 0 the polynomial is no kernel.
+	// Coef0 is c ≥ 0 of poly, below which the polynomial is no kernel, and c > 0 of the skewed
+	// kernels.
 	Coef0 float64 `json:"coef0,omitempty"`
 
 	// Nu is ν > 0.
 	Nu float64 `json:"nu,omitempty"`
+
+	// Homogeneity is h > 0 of the additive kernels of histograms; 0 means 1.
+	Homogeneity float64 `json:"homogeneity,omitempty"`
 }
 
-var names = []string{"linear", "poly", "exp", "arccos", "rbf", "laplacian", "cauchy", "matern"}
+// parameters are the kernels and what parameters they have, by the names of their JSON.
+var parameters = []struct {
+	name string
+	has  []string
+}{
+	{"linear", nil},
+	{"poly", []string{"gamma", "degree", "coef0"}},
+	{"exp", []string{"gamma"}},
+	{"arccos", []string{"degree"}},
+	{"rbf", []string{"gamma"}},
+	{"laplacian", []string{"gamma"}},
+	{"cauchy", []string{"gamma"}},
+	{"matern", []string{"gamma", "nu"}},
+	{"hellinger", []string{"homogeneity"}},
+	{"chi2", []string{"homogeneity"}},
+	{"intersection", []string{"homogeneity"}},
+	{"jensen-shannon", []string{"homogeneity"}},
+	{"exp-chi2", []string{"gamma"}},
+	{"skewed-chi2", []string{"coef0"}},
+	{"skewed-intersection", []string{"coef0"}},
+}
 
 // Names lists the kernels.
-func Names() []string { return slices.Clone(names) }
+func Names() []string {
+	var names []string
+	for _, p := range parameters {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// Has says whether the kernel of a name has a parameter, by the name of its JSON.
+func Has(name, parameter string) bool {
+	for _, p := range parameters {
+		if p.name == name {
+			return slices.Contains(p.has, parameter)
+		}
+	}
+	return false
+}
+
+// Own returns the kernel without the parameters that it has no use for.
+func (k Kernel) Own() Kernel {
+	own := Kernel{Name: k.Name}
+	if Has(k.Name, "gamma") {
+		own.Gamma = k.Gamma
+	}
+	if Has(k.Name, "degree") {
+		own.Degree = k.Degree
+	}
+	if Has(k.Name, "coef0") {
+		own.Coef0 = k.Coef0
+	}
+	if Has(k.Name, "nu") {
+		own.Nu = k.Nu
+	}
+	if Has(k.Name, "homogeneity") {
+		own.Homogeneity = k.Homogeneity
+	}
+	return own
+}
 
 // Validate reports the first parameter that is missing or out of range.
 func (k Kernel) Validate() error {
-	if !slices.Contains(names, k.Name) {
+	if names := Names(); !slices.Contains(names, k.Name) {
 		return fmt.Errorf("kernel: %q is not a kernel; known are %s", k.Name, strings.Join(names, ", "))
 	}
-	if k.hasGamma() && !(k.Gamma > 0 && k.Gamma <= math.MaxFloat64) {
+	if Has(k.Name, "gamma") && !(k.Gamma > 0 && k.Gamma <= math.MaxFloat64) {
 		return fmt.Errorf("kernel: %s: gamma is %g; it must be a positive number", k.Name, k.Gamma)
 	}
 	switch k.Name {
@@ -72,19 +140,29 @@ func (k Kernel) Validate() error {
 		if !(k.Nu >= minNu && k.Nu <= maxNu) {
 			return fmt.Errorf("kernel: matern: nu is %g; it must be a number from %g to %g (rbf is the limit)", k.Nu, minNu, maxNu)
 		}
+	case "skewed-chi2", "skewed-intersection":
+		if !(k.Coef0 > 0 && k.Coef0 <= math.MaxFloat32) {
+			return fmt.Errorf("kernel: %s: coef0 is %g; it must be a positive number", k.Name, k.Coef0)
+		}
+	}
+	if k.additive() && !(k.Homogeneity >= 0 && k.Homogeneity <= 16) {
+		return fmt.Errorf("kernel: %s: homogeneity is %g; it must be a positive number, 16 at most, or 0 for 1", k.Name, k.Homogeneity)
 	}
 	return nil
 }
 
-func (k Kernel) hasGamma() bool { return k.Name != "linear" && k.Name != "arccos" }
-
 // unit says whether k(x, x) is 1 for every x.
 func (k Kernel) unit() bool {
-	return k.Name == "rbf" || k.Name == "laplacian" || k.Name == "cauchy" || k.Name == "matern"
+	switch k.Name {
+	case "rbf", "laplacian", "cauchy", "matern", "exp-chi2", "skewed-chi2", "skewed-intersection":
+		return true
+	}
+	return false
 }
 
 // Eval returns k(x, y) with full relative precision, but for what cancels in x·y; poly and
-// exp may overflow to +Inf. It panics if the kernel is not valid or the lengths differ.
+// exp may overflow to +Inf. It panics if the kernel is not valid or the lengths differ; what it
+// gives for numbers below [Kernel.Lowest] has no meaning.
 func (k Kernel) Eval(x, y []float32) float64 {
 	k.check(x, y)
 	if k.Name == "arccos" {
@@ -102,10 +180,19 @@ func (k Kernel) check(x, y []float32) {
 	}
 }
 
-// argument returns the one number that k(x, y) depends on: x·y, ‖x-y‖², ‖x-y‖₁ or
-// Π(1 + γ²(x_j-y_j)²) - 1. Of arccos there is none.
+// argument returns the one number that k(x, y) depends on: x·y, ‖x-y‖², ‖x-y‖₁,
+// Π(1 + γ²(x_j-y_j)²) - 1, or of kernels of histograms what their functions say. Of arccos there
+// is none.
 func (k Kernel) argument(x, y []float32) float64 {
 	switch k.Name {
+	case "exp-chi2":
+		return chi2Distance(x, y)
+	case "skewed-chi2":
+		return skewedExcess(k.Coef0, x, y)
+	case "skewed-intersection":
+		return skewedDistance(k.Coef0, x, y)
+	case "hellinger", "chi2", "intersection", "jensen-shannon":
+		return k.additiveValue(x, y)
 	case "rbf", "matern":
 		return squared(x, y)
 	case "laplacian":
@@ -119,8 +206,12 @@ func (k Kernel) argument(x, y []float32) float64 {
 // of returns the kernel's value from its argument.
 func (k Kernel) of(s float64) float64 {
 	switch k.Name {
-	case "linear":
+	case "linear", "hellinger", "chi2", "intersection", "jensen-shannon":
 		return s
+	case "skewed-chi2":
+		return 1 / math.Sqrt(1+s)
+	case "skewed-intersection":
+		return math.Exp(-s)
 	case "poly":
 		return power(k.Gamma*s+k.Coef0, k.Degree)
 	case "exp":
@@ -140,6 +231,10 @@ func (k Kernel) gap(s float64) float64 {
 		return 1 / (1 + 1/s)
 	case "matern":
 		return maternGap(k.Nu, k.Gamma*s)
+	case "skewed-chi2":
+		return s / (math.Sqrt(1+s) * (1 + math.Sqrt(1+s)))
+	case "skewed-intersection":
+		return -math.Expm1(-s)
 	}
 	return -math.Expm1(-k.Gamma * s)
 }
@@ -150,6 +245,14 @@ func (k Kernel) Diagonal(x matrix.Rows) []float64 {
 		panic(err.Error())
 	}
 	diagonal := make([]float64, x.Len())
+	if k.additive() {
+		for i := range diagonal {
+			var p pair
+			row, _ := p.of(x, i, x, i)
+			diagonal[i] = k.additiveValue(row, row)
+		}
+		return diagonal
+	}
 	if !k.unit() {
 		copy(diagonal, norms(x, nil))
 	}
@@ -267,6 +370,14 @@ func (k Kernel) String() string {
 		return fmt.Sprintf("poly, γ = %.4g, degree %d, coef0 = %g", k.Gamma, k.Degree, k.Coef0)
 	case "matern":
 		return fmt.Sprintf("matern, ν = %g, γ = %.4g", k.Nu, k.Gamma)
+	case "skewed-chi2", "skewed-intersection":
+		return fmt.Sprintf("%s, c = %.4g", k.Name, k.Coef0)
+	}
+	if k.additive() {
+		if k.homogeneity() == 1 {
+			return k.Name
+		}
+		return fmt.Sprintf("%s, homogeneous of degree %g", k.Name, k.Homogeneity)
 	}
 	return fmt.Sprintf("%s, γ = %.4g", k.Name, k.Gamma)
 }
