@@ -66,6 +66,41 @@ func ChooseScale(s *Summary) (kind, why string) {
 	return "standard", fmt.Sprintf("dimensions differ in range, from %.3g to %.3g in all", low, high)
 }
 
+// ChooseHistogramScale picks a scaling for kernels that take no negative numbers, one that makes
+// none of others, and says why.
+func ChooseHistogramScale(s *Summary) (kind, why string) {
+	least, most := math.Inf(1), 0.0 // sums of rows
+	for i := range s.Sample.Len() {
+		var row []float32
+		if s.Sample.CSR != nil {
+			_, row = s.Sample.CSR.Row(i)
+		} else {
+			row = s.Sample.Dense.Row(i)
+		}
+		sum := 0.0
+		for _, v := range row {
+			sum += float64(v)
+		}
+		least, most = min(least, sum), max(most, sum)
+	}
+	integer, low, high := true, math.Inf(1), math.Inf(-1)
+	for _, c := range s.Columns {
+		integer = integer && c.Integer
+		low, high = min(low, c.Min), max(high, c.Max)
+	}
+	switch {
+	case low < 0:
+		return "none", "as it is, the kernel takes no negative numbers"
+	case most > 0 && least > 0.9*most:
+		return "none", "the rows are histograms, all of about the same sum"
+	case integer && s.Sparse:
+		return "l1", "the rows are counts"
+	case high <= 1:
+		return "none", "all values lie within [0, 1]"
+	}
+	return "maxabs", fmt.Sprintf("dimensions differ in range, up to %.3g in all", high)
+}
+
 // NewScaler makes a scaler of a kind (not "auto") from a survey.
 func NewScaler(kind string, s *Summary) (*Scaler, error) {
 	sc := &Scaler{Kind: kind}

@@ -6,6 +6,7 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 
 	"mercer/matrix"
 )
@@ -97,6 +98,26 @@ func (c *Column) Width() int {
 		return len(c.Categories)
 	}
 	return 1
+}
+
+// DimName says which dimension, from 0, an error is about: by its column's name where it has
+// one.
+func (s *Schema) DimName(dim int) string {
+	first := 0
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if dim < first+c.Width() {
+			if c.Categories != nil {
+				return fmt.Sprintf("column %q, value %q", c.Name, c.Categories[dim-first])
+			}
+			return fmt.Sprintf("column %q", c.Name)
+		}
+		first += c.Width()
+	}
+	if s.Format == "libsvm" {
+		return fmt.Sprintf("index %d", dim+s.Base)
+	}
+	return fmt.Sprintf("dimension %d (from 0)", dim)
 }
 
 // Options say how a file is to be read; the zero value finds out by itself.

@@ -27,6 +27,7 @@ type composed struct {
 // scratch is the working memory of one call.
 type scratch struct {
 	z    [2]matrix.Dense // what a step gives and the next one takes
+	csr  [2]matrix.CSR   // the same, if it is better sparse
 	view matrix.Dense
 }
 
@@ -67,6 +68,19 @@ func (c *composed) State() map[string]*matrix.Dense {
 		}
 	}
 	return state
+}
+
+// Chosen says what the steps chose.
+func (c *composed) Chosen() string {
+	var all []string
+	for i, m := range c.steps {
+		if f, ok := m.(Chooser); ok {
+			if text := f.Chosen(); text != "" {
+				all = append(all, fmt.Sprintf("step %d %s", i+1, text))
+			}
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // step returns the configuration of step i. A step without a seed has one that follows from
@@ -157,9 +171,7 @@ func newChain(cfg Config, dim int) (Map, error) {
 func fitChain(cfg Config, sample matrix.Rows) (Fitted, error) {
 	return newChainOf(cfg, func(s Config, _ int, before Map) (Map, error) {
 		if before != nil {
-			z := matrix.NewDense(sample.Len(), outOf(before, 0))
-			before.Transform(z, sample)
-			sample = matrix.Rows{Dense: z}
+			sample = Apply(before, sample, &matrix.Dense{}, &matrix.CSR{})
 		}
 		return Fit(s, sample)
 	})
@@ -194,11 +206,7 @@ func (c *chain) Transform(dst *matrix.Dense, x matrix.Rows) {
 				m.Transform(&s.view, rows)
 				break
 			}
-			z := &s.z[k%2]
-			_, d := m.Dims()
-			z.Reshape(j-i, d)
-			m.Transform(z, rows)
-			rows = matrix.Rows{Dense: z}
+			rows = Apply(m, rows, &s.z[k%2], &s.csr[k%2])
 		}
 	}
 	s.view = matrix.Dense{}

@@ -37,6 +37,9 @@ type Config struct {
 	// Weights are those of the kernels of a sum, each > 0; nil means 1 each.
 	Weights []float64 `json:"weights,omitempty"`
 
+	// Given are the landmarks of a map whose option Landmarks is given.
+	Given *matrix.Dense `json:"-"`
+
 	// MaxBytes bounds the memory that the map may hold; 0 means 16 GiB.
 	MaxBytes int64 `json:"-"`
 }
@@ -85,6 +88,28 @@ type Options struct {
 
 	// Rank bounds how many principal components a map keeps; 0 means all.
 	Rank int `json:"rank,omitempty"`
+
+	// Terms is how many features an input dimension has in the additive maps, or the number of
+	// cells of unary; 0 means the map's choice.
+	Terms int `json:"terms,omitempty"`
+
+	// Window of homogeneous: uniform or rectangular; "" means the map's choice.
+	Window string `json:"window,omitempty"`
+
+	// Period is L, the step between the frequencies of homogeneous; 0 means that a sample of
+	// rows decides.
+	Period float64 `json:"period,omitempty"`
+
+	// Stretch is what additive maps multiply inputs by, and divide the kernel by; 0 means that a
+	// sample of rows decides.
+	Stretch float64 `json:"stretch,omitempty"`
+
+	// Landmarks says how the rows of a sample are chosen that a map compares with, or its
+	// centres; "" means the map's choice. With given they are Config.Given.
+	Landmarks string `json:"landmarks,omitempty"`
+
+	// Width is s of sigmoid; 0 means that a sample of rows decides.
+	Width float64 `json:"width,omitempty"`
 }
 
 // Map is a feature map. It never changes, and any number of goroutines may use it.
@@ -109,19 +134,53 @@ type Fitted interface {
 	State() map[string]*matrix.Dense
 }
 
+// Chooser is a map that decided on something by a sample of rows.
+type Chooser interface {
+	Map
+
+	// Chosen says in a few words what.
+	Chosen() string
+}
+
+// Sparse is a map that can write features without their zeros.
+type Sparse interface {
+	Map
+
+	// Sparsely says whether it is better to, for rows like those of x.
+	Sparsely(x matrix.Rows) bool
+
+	// TransformSparse does what Transform does with dst, whose memory it uses again.
+	TransformSparse(dst *matrix.CSR, x matrix.Rows)
+}
+
+// Apply maps rows into the memory of dense, or of sparse where the map prefers that.
+func Apply(m Map, x matrix.Rows, dense *matrix.Dense, sparse *matrix.CSR) matrix.Rows {
+	if s, ok := m.(Sparse); ok && s.Sparsely(x) {
+		s.TransformSparse(sparse, x)
+		return matrix.Rows{CSR: sparse}
+	}
+	_, out := m.Dims()
+	dense.Reshape(x.Len(), out)
+	m.Transform(dense, x)
+	return matrix.Rows{Dense: dense}
+}
+
 // kind is a sort of map: how it is called and made.
 type kind struct {
 	name     string
-	about    string   // in a few words, for help
-	options  []string // of Options, by the names of their JSON
-	dim      bool     // whether the map itself decides on D: Features may then be 0
-	composed bool     // of Steps, which have the kernels
-	kernels  []string // that it approximates; nil: any
+	about    string               // in a few words, for help
+	options  []string             // of Options, by the names of their JSON
+	dim      bool                 // whether the map itself decides on D: Features may then be 0
+	composed bool                 // of Steps, which have the kernels
+	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
+	kernels  []string             // that it approximates; nil: any
 
 	check func(cfg Config) error // of what all rows have in common; nil: nothing
 
-	// Exactly one of the two: make draws a map for rows of dim dimensions, fit fits one to the rows of a sample,
-	// and restore makes it again from its State.
+	// make draws a map for rows of dim dimensions. fit fits one to the rows of a sample, and
+	// restore makes it again from its State. A map that has both is drawn if given says that
+	// the configuration leaves nothing to the sample.
+	given   func(cfg Config) bool
 	make    func(cfg Config, dim int) (Map, error)
 	fit     func(cfg Config, sample matrix.Rows) (Fitted, error)
 	restore func(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error)
@@ -129,7 +188,7 @@ type kind struct {
 
 // kinds lists the maps. It is a function because chains make maps themselves.
 func kinds() []kind {
-	return slices.Concat(shiftInvariant(), sketches(), projections(), compositions())
+	return slices.Concat(shiftInvariant(), sketches(), projections(), additive(), landmarks(), compositions())
 }
 
 // Names lists the maps, each with a few words about it.
@@ -174,6 +233,7 @@ func Decides(name string) bool {
 // Check says what is wrong with a configuration whatever the rows are. That it finds nothing
 // does not mean that there is such a map for all rows.
 func Check(cfg Config) error {
+	cfg = expanded(cfg, 1)
 	k, err := prepare(&cfg, 1)
 	if err != nil || !k.composed {
 		return err
@@ -189,12 +249,48 @@ func Check(cfg Config) error {
 // NeedsSample says whether the map of a configuration is fitted to rows, so that New does not
 // make it.
 func NeedsSample(cfg Config) bool {
+	cfg = expanded(cfg, 1)
 	k, err := find(cfg.Map)
-	return err == nil && (k.fit != nil && k.make == nil || slices.ContainsFunc(cfg.Steps, NeedsSample))
+	if err != nil || k.fit == nil {
+		return false
+	}
+	if k.composed {
+		return slices.ContainsFunc(cfg.Steps, NeedsSample)
+	}
+	return k.make == nil || !k.given(cfg)
+}
+
+// SampleRows is how many rows a sample should have for the map of a configuration, 0 if a few
+// hundred do.
+func SampleRows(cfg Config) (n int) {
+	if k, err := find(cfg.Map); err == nil && k.sample != nil {
+		n = k.sample(cfg)
+	}
+	for _, s := range cfg.Steps {
+		n = max(n, SampleRows(s))
+	}
+	return n
+}
+
+// Lowest is the smallest number that rows of the map of a configuration may hold: that of its
+// kernel, or of its first step.
+func Lowest(cfg Config) float32 {
+	switch k, _ := find(cfg.Map); {
+	case !k.composed:
+		return cfg.Kernel.Lowest()
+	case k.name == "chain" && len(cfg.Steps) > 0:
+		return Lowest(cfg.Steps[0])
+	}
+	lowest := float32(math.Inf(-1))
+	for _, s := range cfg.Steps {
+		lowest = max(lowest, Lowest(s))
+	}
+	return lowest
 }
 
 // New draws the map of a configuration for rows of dim dimensions.
 func New(cfg Config, dim int) (Map, error) {
+	cfg = expanded(cfg, dim)
 	k, err := prepare(&cfg, dim)
 	if err != nil {
 		return nil, err
@@ -208,6 +304,7 @@ func New(cfg Config, dim int) (Map, error) {
 // Fit makes the map of a configuration for rows like those of sample, which only maps that
 // NeedsSample look at.
 func Fit(cfg Config, sample matrix.Rows) (Map, error) {
+	cfg = expanded(cfg, sample.Dim())
 	k, err := prepare(&cfg, sample.Dim())
 	if err != nil {
 		return nil, err
@@ -218,12 +315,18 @@ func Fit(cfg Config, sample matrix.Rows) (Map, error) {
 	if sample.Len() == 0 {
 		return nil, fmt.Errorf("feature: map %s is fitted to rows, and there are none", cfg.Map)
 	}
+	if !k.composed {
+		if err := cfg.Kernel.CheckRows(sample); err != nil {
+			return nil, fmt.Errorf("feature: map %s: %w", cfg.Map, err)
+		}
+	}
 	return k.fit(cfg, sample)
 }
 
 // Restore makes a map that was fitted again, from its configuration and State. Maps that are
 // drawn take no state.
 func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (Map, error) {
+	cfg = expanded(cfg, dim)
 	k, err := prepare(&cfg, dim)
 	if err != nil {
 		return nil, err
@@ -305,6 +408,8 @@ func (o Options) set() []string {
 		"form": o.Form != "", "radius": o.Radius != "", "hash": o.Hash != "", "entries": o.Entries != "",
 		"sparsity": o.Sparsity != 0, "pool": o.Pool != 0, "t": o.T != 0, "reuse": o.Reuse != "",
 		"complex": o.Complex, "series": o.Series != nil, "rank": o.Rank != 0,
+		"terms": o.Terms != 0, "window": o.Window != "", "period": o.Period != 0, "stretch": o.Stretch != 0,
+		"landmarks": o.Landmarks != "", "width": o.Width != 0,
 	} {
 		if set {
 			names = append(names, name)
@@ -312,6 +417,13 @@ func (o Options) set() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// divided parts the options of additive maps from all others.
+func (o Options) divided() (additive, others Options) {
+	additive = Options{Terms: o.Terms, Window: o.Window, Period: o.Period, Stretch: o.Stretch}
+	o.Terms, o.Window, o.Period, o.Stretch = 0, "", 0, 0
+	return additive, o
 }
 
 // maxBytes is how much a map may hold unless MaxBytes says otherwise: who asks for more, or

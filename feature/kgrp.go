@@ -325,8 +325,10 @@ func restoreKernelRP(cfg Config, dim int, state map[string]*matrix.Dense) (Fitte
 
 func (f *kernelRP) Dims() (in, out int) { return f.kept.Cols, f.features }
 
-// Rank is the number of kernel principal components that are projected.
-func (f *kernelRP) Rank() int { return f.rank }
+// Chosen tells the number of kernel principal components that are projected.
+func (f *kernelRP) Chosen() string {
+	return fmt.Sprintf("on %d kernel principal components", f.rank)
+}
 
 // Bytes counts the kept rows and the weights, in float32 and in float64.
 func (f *kernelRP) Bytes() int64 {

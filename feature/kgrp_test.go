@@ -94,7 +94,7 @@ func TestKernelProjectionsMeans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r := f.(*kernelRP).Rank(); r != c.rank {
+			if r := f.(*kernelRP).rank; r != c.rank {
 				t.Fatalf("%+v: rank %d, want %d", c.cfg, r, c.rank)
 			}
 			z := transform(f, matrix.Rows{Dense: points})
@@ -134,7 +134,7 @@ func TestOrthonormalProjectionOfFullRankIsExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := f.(*kernelRP).Rank()
+			r := f.(*kernelRP).rank
 			cfg.Features = r * times
 			if f, err = Fit(cfg, sample); err != nil {
 				t.Fatal(err)
@@ -166,7 +166,7 @@ func TestRankOfRepeatedRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := f.(*kernelRP).Rank(); r != 19 {
+		if r := f.(*kernelRP).rank; r != 19 {
 			t.Errorf("%s: rank %d of 20 different rows, want 19", name, r)
 		}
 		z := transform(f, sample)
@@ -218,7 +218,7 @@ func TestKernelProjectionsSayWhatIsWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Restore(cfg, 3, f.(Fitted).State()); err != nil || r.(*kernelRP).Rank() != f.(*kernelRP).Rank() {
+	if r, err := Restore(cfg, 3, f.(Fitted).State()); err != nil || r.(*kernelRP).rank != f.(*kernelRP).rank {
 		t.Errorf("a restored map has another rank: %v", err)
 	}
 	for name := range f.(Fitted).State() {

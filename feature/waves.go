@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/internal/random"
 	"mercer/internal/vec"
@@ -30,8 +31,8 @@ import (
 
 // shiftInvariant are the maps with frequencies.
 func shiftInvariant() []kind {
-	all := []string{"rbf", "matern", "arccos", "laplacian", "cauchy"}
-	radial := all[:3] // whose frequencies have no preferred direction
+	radial := []string{"rbf", "matern", "arccos", "exp-chi2"} // whose frequencies have no preferred direction
+	all := append(slices.Clone(radial), "laplacian", "cauchy")
 	form := []string{"form"}
 	return []kind{
 		{name: "rff", about: "random Fourier features", options: form, kernels: all, check: checkForm, make: newRFF},

@@ -16,6 +16,7 @@ import (
 
 	"mercer/feature"
 	"mercer/kernel"
+	"mercer/matrix"
 )
 
 // Config says how a model is to be trained. The zero value is a good start: it chooses by
@@ -38,11 +39,14 @@ type Config struct {
 	// Degree is that of the poly kernel, 0 meaning 3, or the order of arccos, 0 or 1.
 	Degree int `json:"degree,omitempty"`
 
-	// Coef0 is c ≥ 0 of the poly kernel.
+	// Coef0 is c ≥ 0 of the poly kernel and c > 0 of the skewed ones.
 	Coef0 float64 `json:"coef0,omitempty"`
 
 	// Nu is ν of the matern kernel; 0 means 1.5.
 	Nu float64 `json:"nu,omitempty"`
+
+	// Homogeneity is h of the additive kernels of histograms; 0 means 1.
+	Homogeneity float64 `json:"homogeneity,omitempty"`
 
 	// Sigma gives γ = 1/(2σ²) in place of Gamma; 0 means not given.
 	Sigma float64 `json:"sigma,omitempty"`
@@ -59,6 +63,10 @@ type Config struct {
 	// without γ has that of the median distance.
 	Steps   []feature.Config `json:"steps,omitempty"`
 	Weights []float64        `json:"weights,omitempty"`
+
+	// Given are the landmarks of a map whose option Landmarks is given, as rows of the data,
+	// not scaled yet.
+	Given *matrix.Dense `json:"-"`
 
 	// Features is D, the number of features; 0 means 4096, or fewer where there are few rows.
 	Features int `json:"features,omitempty"`
@@ -110,7 +118,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse} {
+	for _, word := range []*string{&c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
@@ -133,6 +141,8 @@ func (c Config) withDefaults() (Config, error) {
 		c.Degree = 3
 	case c.Kernel == "matern" && c.Nu == 0:
 		c.Nu = 1.5
+	case strings.HasPrefix(c.Kernel, "skewed-") && c.Coef0 == 0:
+		c.Coef0 = 1
 	}
 	if c.Features < 0 {
 		return c, fmt.Errorf("features %d is not a positive number", c.Features)
@@ -194,19 +204,16 @@ func (c Config) Check() error {
 
 // exact is the kernel with γ.
 func (c *Config) exact(gamma float64) kernel.Kernel {
-	k := kernel.Kernel{Name: c.Kernel}
-	switch c.Kernel {
-	case "linear":
-	case "arccos":
-		k.Degree = c.Degree
-	case "poly":
-		k.Gamma, k.Degree, k.Coef0 = gamma, c.Degree, c.Coef0
-	case "matern":
-		k.Gamma, k.Nu = gamma, c.Nu
-	default:
-		k.Gamma = gamma
+	k := kernel.Kernel{Name: c.Kernel, Gamma: gamma, Degree: c.Degree, Coef0: c.Coef0, Nu: c.Nu, Homogeneity: c.Homogeneity}
+	return k.Own()
+}
+
+// lowest is the smallest number that the map's kernel takes.
+func (c *Config) lowest() float32 {
+	if c.Kernel == "linear" && c.Map == "" {
+		return float32(math.Inf(-1))
 	}
-	return k
+	return feature.Lowest(c.feature(1))
 }
 
 // feature is the configuration of the map as far as it is known before the data are.
@@ -241,7 +248,7 @@ func (c *Config) step(s feature.Config, gamma func(kernel string) float64) featu
 	default:
 		s.Kernel = c.exact(0)
 	}
-	if k := s.Kernel; k.Gamma == 0 && k.Name != "linear" && k.Name != "arccos" {
+	if k := s.Kernel; k.Gamma == 0 && kernel.Has(k.Name, "gamma") {
 		s.Kernel.Gamma = gamma(k.Name)
 	}
 	return s
@@ -260,6 +267,12 @@ func defaultMap(kernel string, dim int) string {
 		return "tensorsketch"
 	case "exp":
 		return "maclaurin"
+	case "hellinger", "chi2", "intersection", "jensen-shannon":
+		return "homogeneous"
+	case "skewed-chi2", "skewed-intersection":
+		return "skewed"
+	case "exp-chi2":
+		return "sorf" // of several features a dimension
 	}
 	if dim > 16 {
 		return "sorf"

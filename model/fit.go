@@ -81,6 +81,7 @@ func (f *fit) progress(stage string, rows int, share float64) {
 func (f *fit) survey(asked Config) (*dataset.Summary, error) {
 	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
 		Seed:     f.cfg.Seed,
+		Sample:   feature.SampleRows(f.cfg.feature(1)),
 		Progress: func(rows int, share float64) { f.progress("read", rows, share) },
 	})
 	if err != nil {
@@ -165,7 +166,10 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 // choosePipeline fixes the scaling, the kernel and the map.
 func (f *fit) choosePipeline(sum *dataset.Summary) error {
 	kind := f.cfg.Scale
-	if kind == "auto" {
+	switch {
+	case kind == "auto" && !math.IsInf(float64(f.cfg.lowest()), -1):
+		kind, f.m.info.Training.Why["scale"] = dataset.ChooseHistogramScale(sum)
+	case kind == "auto":
 		kind, f.m.info.Training.Why["scale"] = dataset.ChooseScale(sum)
 	}
 	var err error
@@ -215,13 +219,14 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 		cfg = shortened(cfg)
 		f.m.info.Training.Why["map"] = fmt.Sprintf("rows of more than %d dimensions are shortened first", wideRows)
 	}
-	cfg.MaxBytes = f.opt.Memory
+	cfg.MaxBytes, cfg.Given = f.opt.Memory, f.cfg.Given
 	if f.m.mapping.fmap, err = feature.Fit(cfg, x); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	if r, ok := f.m.mapping.fmap.(interface{ Rank() int }); ok {
-		f.m.info.Training.Why["map"] = fmt.Sprintf("on %d kernel principal components", r.Rank())
+	if m, ok := f.m.mapping.fmap.(feature.Chooser); ok && m.Chosen() != "" {
+		f.m.info.Training.Why["map"] = m.Chosen()
 	}
+	f.m.mapping.lowest = feature.Lowest(cfg)
 	_, cfg.Features = f.m.mapping.fmap.Dims()
 	f.m.info.Feature = &cfg
 	return nil
@@ -258,12 +263,20 @@ func (f *fit) chooseLearner(sum *dataset.Summary) {
 	}
 }
 
-// svmMemory is how many bytes of features an SVM holds: 4·n·D, or 8 a value of sparse rows
-// that are not mapped.
+// svmMemory is how many bytes of features an SVM holds: 4·n·D, or 8 a value of sparse
+// features.
 func (f *fit) svmMemory(sum *dataset.Summary) float64 {
 	n, d := float64(sum.Rows), float64(f.learnDim())
 	if f.m.info.Feature == nil && sum.Sparse && !f.m.mapping.scaler.Densify {
 		return 8 * n * d * sum.Density()
+	}
+	if m, ok := f.m.mapping.fmap.(feature.Sparse); ok {
+		var s scratch
+		x := f.m.mapping.scaled(&s, sum.Sample.Slice(0, min(chunk, sum.Sample.Len())))
+		if m.Sparsely(x) {
+			m.TransformSparse(&s.csr, x)
+			return 8 * n * float64(s.csr.NNZ()) / float64(x.Len())
+		}
 	}
 	return 4 * n * d
 }
@@ -271,7 +284,7 @@ func (f *fit) svmMemory(sum *dataset.Summary) float64 {
 // gamma is a kernel's γ, and in words where it comes from, for the scaled sample x.
 func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma float64, why string, err error) {
 	switch {
-	case name == "linear" || name == "arccos":
+	case !kernel.Has(name, "gamma"):
 		return 0, "", nil
 	case f.cfg.Sigma > 0:
 		return 1 / (2 * f.cfg.Sigma * f.cfg.Sigma), fmt.Sprintf("σ = %g", f.cfg.Sigma), nil
@@ -367,7 +380,11 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 		for i := 0; i < b.X.Len(); i += chunk {
 			part := b.Slice(i, min(i+chunk, b.X.Len()))
 			start := time.Now()
-			z := f.m.mapping.features(&s, part.X)
+			z, bad := f.m.mapping.features(&s, part.X)
+			if bad != nil {
+				return fmt.Errorf("%s: row %d, %s: %s; use another kernel, or a --scale that leaves no such numbers",
+					f.src.Name(), part.First+bad.row+1, f.m.info.Schema.DimName(bad.dim), bad.text)
+			}
 			f.report.Map += time.Since(start).Seconds()
 			if err := body(&part, z); err != nil {
 				return err

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"mercer/dataset"
@@ -15,6 +16,7 @@ type Mapping struct {
 	in      int
 	scaler  *dataset.Scaler
 	fmap    feature.Map // nil: the linear kernel
+	lowest  float32     // that scaled rows may hold
 	scratch sync.Pool   // of *scratch
 }
 
@@ -22,6 +24,7 @@ type Mapping struct {
 type scratch struct {
 	scale dataset.Workspace
 	z     matrix.Dense
+	csr   matrix.CSR
 }
 
 // chunk is how many rows are mapped at a time: enough for the products to run at speed, few
@@ -71,21 +74,65 @@ func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error 
 	defer p.scratch.Put(s)
 	for i := 0; i < x.Len(); i += chunk {
 		j := min(i+chunk, x.Len())
-		body(i, j, p.features(s, x.Slice(i, j)))
+		z, bad := p.features(s, x.Slice(i, j))
+		if bad != nil {
+			return fmt.Errorf("row %d, dimension %d (from 0): %s", i+bad.row, bad.dim, bad.text)
+		}
+		body(i, j, z)
 	}
 	return nil
 }
 
 // features scales and maps rows; the result lives in s.
-func (p *Mapping) features(s *scratch, x matrix.Rows) matrix.Rows {
+func (p *Mapping) features(s *scratch, x matrix.Rows) (matrix.Rows, *badNumber) {
 	x = p.scaled(s, x)
 	if p.fmap == nil {
-		return x
+		return x, nil
 	}
-	_, d := p.fmap.Dims()
-	s.z.Reshape(x.Len(), d)
-	p.fmap.Transform(&s.z, x)
-	return matrix.Rows{Dense: &s.z}
+	if bad := p.tooLow(x); bad != nil {
+		return x, bad
+	}
+	return feature.Apply(p.fmap, x, &s.z, &s.csr), nil
+}
+
+// badNumber is a number that a map does not take.
+type badNumber struct {
+	row, dim int // from 0
+	text     string
+}
+
+// tooLow finds the first number that is too small for the map's kernel.
+func (p *Mapping) tooLow(x matrix.Rows) *badNumber {
+	if math.IsInf(float64(p.lowest), -1) {
+		return nil
+	}
+	for i := range x.Len() {
+		var row []float32
+		var idx []int32
+		if x.CSR != nil {
+			idx, row = x.CSR.Row(i)
+		} else {
+			row = x.Dense.Row(i)
+		}
+		for j, v := range row {
+			if v >= p.lowest {
+				continue
+			}
+			if idx != nil {
+				j = int(idx[j])
+			}
+			takes := "numbers of 0 or more"
+			if p.lowest < 0 {
+				takes = fmt.Sprintf("numbers of %g or more", p.lowest)
+			}
+			after := ""
+			if p.scaler.Kind != "none" {
+				after = " after scaling (" + p.scaler.Kind + ")"
+			}
+			return &badNumber{row: i, dim: j, text: fmt.Sprintf("%g%s is too small, the kernel takes %s", v, after, takes)}
+		}
+	}
+	return nil
 }
 
 // scaled widens sparse rows to the model's dimensions and scales; the result lives in s.

@@ -227,6 +227,7 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 		if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
 			return err
 		}
+		m.mapping.lowest = feature.Lowest(*m.info.Feature)
 		if _, out := m.mapping.fmap.Dims(); out != d {
 			return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
 		}

@@ -80,8 +80,9 @@ func kernelFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale")
 	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); the length scale of matern")
 	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
-	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree")
+	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or > 0 of the skewed kernels")
 	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
+	f.Float64Var(&c.Homogeneity, "homogeneity", 1, "degree h of the additive kernels of histograms, (xy)^(h/2)·𝒦(log(y/x))")
 }
 
 // settle gives a configuration from flags what depends on several of them.
@@ -103,7 +104,13 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.IntVar(&o.Pool, "pool", 0, "m, the vectors that pk-rp draws from, or the rows that kg-rp and its kin keep")
 	f.IntVar(&o.T, "t", 0, "t, how many terms an output adds up")
 	f.StringVar(&o.Reuse, "reuse", "", "how pk-rp uses its pool: even, random (default even)")
-	f.IntVar(&o.Rank, "rank", 0, "principal components that kpca-rp keeps (default: all)")
+	f.IntVar(&o.Rank, "rank", 0, "most principal components that kpca-rp and nystrom keep (default: all)")
+	f.IntVar(&o.Terms, "terms", 0, "features for each input dimension of the additive maps; cells of unary")
+	f.StringVar(&o.Window, "window", "", "window of homogeneous: uniform, rectangular")
+	f.Float64Var(&o.Period, "period", 0, "step between the frequencies of homogeneous (default: by a sample of the rows)")
+	f.Float64Var(&o.Stretch, "stretch", 0, "what additive maps multiply inputs by (default: by a sample of the rows)")
+	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky")
+	f.Float64Var(&o.Width, "width", 0, "s of the sigmoids (default: by a sample of the rows)")
 }
 
 // mapValue is the flag --map: a name, or a configuration of steps in JSON.

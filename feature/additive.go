@@ -1,0 +1,4 @@
+package feature
+
+// additive are the maps of kernels of histograms.
+func additive() []kind { return nil }
