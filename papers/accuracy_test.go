@@ -13,8 +13,8 @@ import (
 	"mercer/matrix"
 )
 
-// clouds are rows around centres, one a class.
-func clouds(n, d, classes int, seed uint64) labelled {
+// clouds are rows around centres, one a class, that are apart by so much in their dimensions.
+func clouds(n, d, classes int, apart float64, seed uint64) labelled {
 	r := random.New(seed, "clouds")
 	l := labelled{x: matrix.Rows{Dense: matrix.NewDense(n, d)}}
 	for i := range n {
@@ -23,7 +23,7 @@ func clouds(n, d, classes int, seed uint64) labelled {
 		for j := range d {
 			centre := 0.0
 			if j%classes == c {
-				centre = 0.7
+				centre = apart
 			}
 			l.x.Dense.Row(i)[j] = float32(centre + r.Normal())
 		}
@@ -34,7 +34,7 @@ func clouds(n, d, classes int, seed uint64) labelled {
 // On the linear kernel, the machine of the kernel itself is the linear machine.
 func TestExactMachineOfLinearKernelIsLinearMachine(t *testing.T) {
 	for _, classes := range []int{2, 3} {
-		s := split{clouds(150, 200, classes, 1), clouds(300, 200, classes, 2), classes}
+		s := split{clouds(150, 200, classes, 0.2, 1), clouds(300, 200, classes, 0.2, 2), classes}
 		want, c, err := accuracy(context.Background(), s.train, s.test, classes, 0.01, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -51,16 +51,16 @@ func TestExactMachineOfLinearKernelIsLinearMachine(t *testing.T) {
 }
 
 func TestExactMachineTakesEqualRows(t *testing.T) {
-	train := clouds(90, 5, 3, 1)
+	train := clouds(90, 6, 3, 2, 1)
 	copy(train.x.Dense.Row(3), train.x.Dense.Row(0))
-	s := split{train, clouds(90, 5, 3, 2), 3}
-	if percent, _, err := exactMachine(context.Background(), kernel.Kernel{Name: "rbf", Gamma: 0.1}, s, 1, 1); err != nil || percent < 40 {
+	s := split{train, clouds(90, 6, 3, 2, 2), 3}
+	if percent, _, err := exactMachine(context.Background(), kernel.Kernel{Name: "rbf", Gamma: 0.1}, s, 1, 1); err != nil || percent < 80 {
 		t.Errorf("%g %%, %v", percent, err)
 	}
 }
 
 func TestStandardise(t *testing.T) {
-	s := split{clouds(50, 4, 2, 1), clouds(20, 4, 2, 2), 2}
+	s := split{clouds(50, 4, 2, 1, 1), clouds(20, 4, 2, 1, 2), 2}
 	for _, part := range []labelled{s.train, s.test} {
 		for i := range part.x.Len() {
 			part.x.Dense.Row(i)[2] = 5 // constant
@@ -82,7 +82,7 @@ func TestStandardise(t *testing.T) {
 }
 
 func TestCutIsAPartition(t *testing.T) {
-	all := clouds(31, 2, 3, 1)
+	all := clouds(31, 2, 3, 1, 1)
 	for i := range 31 {
 		all.x.Dense.Row(i)[0] = float32(i)
 		all.class[i] = i % 3
