@@ -33,7 +33,8 @@ type Gram struct {
 }
 
 // frame is where dot products are taken: after a move by -mean, if that is not nil, with
-// ‖·‖² of every moved row, if they are of use; of additive kernels it is k(x, x).
+// ‖·‖² of every moved row, if they are of use. Of additive kernels it is k(x, x), of
+// skewed-intersection -log k(x, 0).
 type frame struct {
 	mean         []float64
 	xNorm, yNorm []float64
@@ -69,7 +70,7 @@ func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 		g.poly = closedForm(k.Nu)
 	}
 	g.distance = sync.OnceValue(func() frame {
-		if g.value.xNorm != nil || k.unit() {
+		if g.value.xNorm != nil || k.unit() && k.Name != "skewed-intersection" {
 			return g.value
 		}
 		return g.frame()
@@ -80,11 +81,14 @@ func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 // frame is that of the kernel's distances.
 func (g *Gram) frame() frame {
 	var f frame
-	if g.kernel.additive() {
-		f.yNorm = g.kernel.Diagonal(g.y)
+	if norms := g.kernel.Diagonal; g.kernel.additive() || g.kernel.Name == "skewed-intersection" {
+		if !g.kernel.additive() {
+			norms = g.kernel.logNorms
+		}
+		f.yNorm = norms(g.y)
 		f.xNorm = f.yNorm
 		if !g.same {
-			f.xNorm = g.kernel.Diagonal(g.x)
+			f.xNorm = norms(g.x)
 		}
 		return f
 	}
@@ -371,6 +375,9 @@ func (b *block) distances2(r, lo int, s []float64) {
 		}
 	case "laplacian", "cauchy", "exp-chi2", "skewed-intersection":
 		for c, v := range s {
+			if b.xNorm != nil && v < nearRows*(b.xNorm[r]+b.yNorm[lo+c]) {
+				v = b.sums.exactly(b.rowsOf(r, lo+c))
+			}
 			s[c] = 2 * k.gap(v)
 		}
 	case "skewed-chi2":

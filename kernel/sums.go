@@ -111,7 +111,21 @@ func (s *sums) expand(p *vec.Pairs, rows matrix.Rows, i int, dst []float64) {
 	}
 }
 
-// roots returns the hellinger kernel's x^(h/2).
+// logNorms returns -log k(x_i, 0) of every row, of skewed-intersection.
+func (k Kernel) logNorms(x matrix.Rows) []float64 {
+	sums := make([]float64, x.Len())
+	zero := make([]float32, x.Dim())
+	vec.Parallel(len(sums), 64, func(lo, hi int) {
+		var p pair
+		for i := lo; i < hi; i++ {
+			row, _ := p.of(x, i, x, i)
+			sums[i] = skewedDistance(k.Coef0, row, zero)
+		}
+	})
+	return sums
+}
+
+// root returns the hellinger kernel's x^(h/2).
 func (k Kernel) root(x float64) float64 {
 	if k.homogeneity() == 1 {
 		return math.Sqrt(x)
