@@ -30,6 +30,9 @@ func (k Kernel) additive() bool {
 	return false
 }
 
+// skewed says whether the kernel is one of the two that take numbers above -c.
+func (k Kernel) skewed() bool { return k.Name == "skewed-chi2" || k.Name == "skewed-intersection" }
+
 // homogeneity is h of an additive kernel.
 func (k Kernel) homogeneity() float64 {
 	if k.Homogeneity == 0 {
@@ -44,7 +47,7 @@ func (k Kernel) Lowest() float32 {
 	switch {
 	case k.additive() || k.Name == "exp-chi2":
 		return 0
-	case k.Name == "skewed-chi2" || k.Name == "skewed-intersection":
+	case k.skewed():
 		c := float32(-k.Coef0)
 		for float64(c) <= -k.Coef0 {
 			c = math.Nextafter32(c, 1)
@@ -54,8 +57,28 @@ func (k Kernel) Lowest() float32 {
 	return float32(math.Inf(-1))
 }
 
-// CheckRows reports the first number of x that is below [Kernel.Lowest], counting rows and
-// dimensions from 1.
+// DomainError says which number of a row a kernel does not take.
+type DomainError struct {
+	Kernel   Kernel
+	Row, Dim int // from 0
+	Value    float32
+}
+
+// Error counts rows and dimensions from 1.
+func (e *DomainError) Error() string {
+	return fmt.Sprintf("kernel: row %d, dimension %d: %s", e.Row+1, e.Dim+1, e.Reason())
+}
+
+// Reason is the part of the error without the place.
+func (e *DomainError) Reason() string {
+	takes := "of 0 or more"
+	if c := e.Kernel.Coef0; e.Kernel.skewed() {
+		takes = fmt.Sprintf("above %g, which is -coef0", -c)
+	}
+	return fmt.Sprintf("%g is too small; %s takes numbers %s", e.Value, e.Kernel.Name, takes)
+}
+
+// CheckRows reports the first number of x that is below [Kernel.Lowest], as a [DomainError].
 func (k Kernel) CheckRows(x matrix.Rows) error {
 	lowest := k.Lowest()
 	if math.IsInf(float64(lowest), -1) {
@@ -74,19 +97,11 @@ func (k Kernel) CheckRows(x matrix.Rows) error {
 				if idx != nil {
 					j = int(idx[j])
 				}
-				return fmt.Errorf("kernel: row %d, dimension %d: %g is too small; %s takes numbers %s", i+1, j+1, v, k.Name, k.domain())
+				return &DomainError{Kernel: k, Row: i, Dim: j, Value: v}
 			}
 		}
 	}
 	return nil
-}
-
-// domain says in words which numbers a kernel takes.
-func (k Kernel) domain() string {
-	if k.Lowest() == 0 {
-		return "of 0 or more"
-	}
-	return fmt.Sprintf("above %g", -k.Coef0)
 }
 
 // homogeneous returns k₁(x, y) of an additive kernel of degree 1.
