@@ -74,7 +74,11 @@ func doubled(k kernel.Kernel, x, y []float32) float64 {
 // oneByOne maps numbers as rows of one dimension.
 func oneByOne(t *testing.T, cfg Config, x []float32) *matrix.Dense {
 	t.Helper()
-	return transform(draw(t, cfg, 1), matrix.Rows{Dense: &matrix.Dense{Rows: len(x), Cols: 1, Stride: 1, Data: x}})
+	m, err := New(cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return transform(m, matrix.Rows{Dense: &matrix.Dense{Rows: len(x), Cols: 1, Stride: 1, Data: x}})
 }
 
 // worst is the largest |z(x)·z(y) - k(x, y)|·scale(x, y) of all pairs of numbers.

@@ -63,7 +63,9 @@ func restoreStretched[M Fitted](cfg Config, dim int, state map[string]*matrix.De
 	return m, nil
 }
 
-func (m *series) keep(state map[string]*matrix.Dense, chosen string) { m.state, m.chosen = state, chosen }
+func (m *series) keep(state map[string]*matrix.Dense, chosen string) {
+	m.state, m.chosen = state, chosen
+}
 
 // stretchText says what the inputs are multiplied by.
 func stretchText(a []float32) string {

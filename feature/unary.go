@@ -99,7 +99,9 @@ func unaryOf(cfg Config, stretch []float32) (*unary, error) {
 	return m, nil
 }
 
-func (m *unary) keep(state map[string]*matrix.Dense, chosen string) { m.state, m.chosen = state, chosen }
+func (m *unary) keep(state map[string]*matrix.Dense, chosen string) {
+	m.state, m.chosen = state, chosen
+}
 
 // Dims returns d and D = dN.
 func (m *unary) Dims() (in, out int) { return m.dim, m.dim * m.cells }
