@@ -193,7 +193,7 @@ func (m *unary) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 			m.write(z[j*m.cells:], v, j, whole, fraction, factor)
 		}
 		if f != nil {
-			m.work.put(f)
+			m.work.put(f[:m.dim])
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (m *unary) sparseRows(dst *matrix.CSR, x matrix.Rows, lo, hi int) {
 			}
 		}
 		if f != nil {
-			m.work.put(f)
+			m.work.put(f[:m.dim])
 		}
 	}
 }
