@@ -169,7 +169,7 @@ func (g *Gram) Dims() (rows, cols int) { return g.x.Len(), g.y.Len() }
 
 // Rows writes rows [i, j) of the matrix into dst, which has (j-i)·cols elements, row by row.
 // It runs on all threads and holds about 4 MB a thread, or two rows in float64 if they are
-// longer.
+// longer; for kernels that take d operations a value, 64.
 func (g *Gram) Rows(i, j int, dst []float64) { g.rows(i, j, dst, g.value, false) }
 
 // Distances2 writes rows [i, j) of the matrix of [Kernel.Distance2] into dst, as Rows does.
@@ -190,7 +190,11 @@ func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 		pairs = func(m int) *vec.Pairs { return vec.NewPairs(sums.of, g.x.Dim(), m) }
 		width = pairs(0).Width()
 	}
-	height := min(max(1<<18/max(width, 1), 1), 256) // 2 MB of rows
+	height := 1
+	if sums != nil {
+		height = 32 // for fewer rows of y, sums take as long
+	}
+	height = min(max(1<<18/max(width, 1), height), 256) // 2 MB of rows
 	vec.Parallel(j-i, height, func(lo, hi int) {
 		b := &block{Gram: g, frame: f, distances: distances, sums: sums, width: width, height: height, xs: make([]float64, height*width)}
 		switch {
