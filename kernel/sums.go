@@ -85,9 +85,9 @@ func logOrZero(x float64) float64 {
 	return math.Log(x)
 }
 
-// expand writes the arrays of row i into dst, of p's width.
-func (s *sums) expand(p *vec.Pairs, rows matrix.Rows, i int, dst []float64) {
-	arrays := p.Arrays()
+// expand writes the arrays of row i into dst, of the sum's width.
+func (s *sums) expand(rows matrix.Rows, i int, dst []float64) {
+	arrays := s.of.Arrays()
 	stride := len(dst) / arrays
 	if rows.Dense != nil {
 		for j, v := range rows.Dense.Row(i) {
@@ -141,7 +141,7 @@ func (k Kernel) root(x float64) float64 {
 // sparseSums writes the sums of row r, whose arrays are x, with the sparse rows of y from lo
 // on, whose numbers are in b.yNumbers.
 func (b *block) sparseSums(out, x []float64, r, lo int) {
-	arrays := b.pairs.Arrays()
+	arrays := b.sums.of.Arrays()
 	stride := len(x) / arrays
 	x1, x2, x3 := x[:stride], x[stride*min(1, arrays-1):], x[stride*(arrays-1):]
 	var whole float64 // what is near 0 in terms of what must not cancel
