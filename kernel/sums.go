@@ -138,6 +138,9 @@ func (k Kernel) root(x float64) float64 {
 	return math.Pow(x, k.homogeneity()/2)
 }
 
+// tiny makes 0/0 in sums a 0, and is lost beside the smallest float32 above 0.
+const tiny = 0x1p-210
+
 // sparseSums writes the sums of row r, whose arrays are x, with the sparse rows of y from lo
 // on, whose numbers are in b.yNumbers.
 func (b *block) sparseSums(out, x []float64, r, lo int) {
@@ -166,15 +169,13 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 		switch b.sums.of {
 		case vec.SumChi2:
 			for k, j := range idx {
-				if v, w := x1[j], y[k]; v > 0 && w > 0 {
-					sum += v * w / (v + w)
-				}
+				v, w := x1[j], y[k]
+				sum += v * w / (v + w + tiny)
 			}
 		case vec.SumWeightedChi2:
 			for k, j := range idx {
-				if v, w := x1[j], y[2*k]; v > 0 && w > 0 {
-					sum += x2[j] * y[2*k+1] * (v * w / (v + w))
-				}
+				v, w := x1[j], y[2*k]
+				sum += x2[j] * y[2*k+1] * (v * w / (v + w + tiny))
 			}
 		case vec.SumMin:
 			for k, j := range idx {
@@ -199,9 +200,8 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 		case vec.SumChi2Distance:
 			sum = whole
 			for k, j := range idx {
-				if v, w := x1[j], y[k]; w > 0 {
-					sum += (v-w)/(v+w)*(v-w) - v
-				}
+				v, d := x1[j], x1[j]-y[k]
+				sum += d*d/(v+y[k]+tiny) - v
 			}
 		case vec.SumAbs:
 			sum = whole
