@@ -52,16 +52,17 @@ func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool 
 		}
 		slices.Sort(values)
 	} else {
-		s := make([]float64, n*n)
-		order, ok := conquer(n, values, e, s)
+		lds := stride(n)
+		s := aligned[float64](n * lds)
+		order, ok := conquer(n, values, e, s, lds)
 		if !ok {
 			return false
 		}
-		reflectBack(n, a, lda, tau, s)
+		reflectBack(n, a, lda, tau, s, lds)
 		sorted := e
 		for k, from := range order {
 			sorted[k] = values[from]
-			copy(a[k*lda:k*lda+n], s[from*n:(from+1)*n])
+			copy(a[k*lda:k*lda+n], s[from*lds:from*lds+n])
 		}
 		copy(values, sorted)
 	}

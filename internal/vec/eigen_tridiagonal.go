@@ -27,7 +27,7 @@ func tridiagonalise(n int, a []float64, lda int, d, e, tau []float64) {
 			if j == n-1 {
 				break
 			}
-			e[j], tau[j] = reflector(x[j+1:n])
+			e[j], tau[j] = reflector(x[j+1 : n])
 			copy(row[1:], x[j+1:n])
 			w := b.w[b.count*b.ld:][:b.ld]
 			if tau[j] != 0 {
