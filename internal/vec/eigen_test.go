@@ -363,6 +363,27 @@ func TestEigenSymIsTheSameOnAnyThreads(t *testing.T) {
 	}
 }
 
+// What a model keeps of eigenvectors does not depend on the machine that trained it.
+func TestEigenSymIsTheSameWithAVX2AndAVX512(t *testing.T) {
+	if Level() != "avx512" {
+		t.Skip("without AVX-512 there is nothing to compare")
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	const n = 333
+	a := symmetricNormal(r, n)
+	var all [][]float64
+	everyLevel(t, func(t *testing.T) {
+		x, values := slices.Clone(a), make([]float64, n)
+		if !EigenSym(n, x, n, values, true) {
+			t.Fatal("no eigenvalues")
+		}
+		all = append(all, append(x, values...))
+	})
+	if !slices.Equal(all[1], all[2]) {
+		t.Error("AVX2 and AVX-512 give other bits")
+	}
+}
+
 func BenchmarkEigenSym(b *testing.B) {
 	for _, n := range []int{1024, 2048, 4096} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

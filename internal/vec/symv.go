@@ -61,12 +61,11 @@ func cutTriangle(n, t, p int) int {
 // the kernel takes, from the first column on where all of them are in the triangle and what is
 // left is a multiple of what the kernel treats together.
 func symvRows(first, last, n int, a []float64, lda int, x, y []float64) {
-	var sums [mostHeight]float64
-	height := symvHeight()
+	var sums [symvHeight]float64
 	i := first
-	for ; i+height <= last; i += height {
-		start := n - (n-i-height)&^7
-		for r := i; r < i+height; r++ {
+	for ; i+symvHeight <= last; i += symvHeight {
+		start := n - (n-i-symvHeight)&^7
+		for r := i; r < i+symvHeight; r++ {
 			row := a[r*lda+r : r*lda+start]
 			factor, sum := x[r], float64(row[0]*x[r])
 			xs, ys := x[r+1:start], y[r+1:start]
@@ -77,9 +76,9 @@ func symvRows(first, last, n int, a []float64, lda int, x, y []float64) {
 			sums[r-i] = sum
 		}
 		if start < n {
-			symvBlock(n-start, a[i*lda+start:], lda, x[start:], sums[:height], x[i:], y[start:])
+			symvBlock(n-start, a[i*lda+start:], lda, x[start:], sums[:], x[i:], y[start:])
 		}
-		for r, v := range sums[:height] {
+		for r, v := range sums[:] {
 			y[i+r] += v
 		}
 	}
@@ -97,7 +96,7 @@ func symvRows(first, last, n int, a []float64, lda int, x, y []float64) {
 //	rowSums    the second alone, rowHeight rows
 
 const (
-	mostHeight = 8
+	symvHeight = 8
 	rowHeight  = 4
 )
 

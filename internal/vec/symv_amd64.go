@@ -2,27 +2,19 @@
 
 package vec
 
-// symvHeight is how many rows symvBlock takes.
-func symvHeight() int {
-	if level == avx512 {
-		return 8
-	}
-	return 4
-}
-
 func symvBlock(n int, a []float64, lda int, x, sums, factors, y []float64) {
-	height := symvHeight()
-	_, _, _, _, _ = a[(height-1)*lda+n-1], x[n-1], sums[height-1], factors[height-1], y[n-1]
-	if level == generic {
-		portableDots(n, a, lda, x, sums[:height])
-		portableSums(n, a, lda, factors[:height], y)
-		return
-	}
+	_, _, _, _, _ = a[(symvHeight-1)*lda+n-1], x[n-1], sums[symvHeight-1], factors[symvHeight-1], y[n-1]
 	for c := 0; c < n; c += longestRows {
-		if level == avx512 {
-			symv64_avx512(min(longestRows, n-c), &a[c], 8*lda, &x[c], &sums[0], &factors[0], &y[c])
-		} else {
-			symv64_avx2(min(longestRows, n-c), &a[c], 8*lda, &x[c], &sums[0], &factors[0], &y[c])
+		columns := min(longestRows, n-c)
+		switch level {
+		case generic:
+			portableDots(columns, a[c:], lda, x[c:], sums[:symvHeight])
+			portableSums(columns, a[c:], lda, factors[:symvHeight], y[c:])
+		case avx2:
+			symv64_avx2(columns, &a[c], 8*lda, &x[c], &sums[0], &factors[0], &y[c])
+			symv64_avx2(columns, &a[c+4*lda], 8*lda, &x[c], &sums[4], &factors[4], &y[c])
+		case avx512:
+			symv64_avx512(columns, &a[c], 8*lda, &x[c], &sums[0], &factors[0], &y[c])
 		}
 	}
 }

@@ -2,11 +2,9 @@
 
 package vec
 
-func symvHeight() int { return 4 }
-
 func symvBlock(n int, a []float64, lda int, x, sums, factors, y []float64) {
-	portableDots(n, a, lda, x, sums[:4])
-	portableSums(n, a, lda, factors[:4], y)
+	portableDots(n, a, lda, x, sums[:symvHeight])
+	portableSums(n, a, lda, factors[:symvHeight], y)
 }
 
 func rowDots(n int, a []float64, lda int, x, sums []float64) {

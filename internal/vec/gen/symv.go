@@ -43,10 +43,11 @@ func (p rows) write(name string) {
 	}
 
 	var x, y reg.Register
+	turn := 64 / s.bytes // vectors of a row in a turn, each with sums of its own
 	var acc, factor []reg.VecVirtual
 	if p.dots {
 		x = Load(Param("x"), GP64())
-		acc = s.vectors(p.height)
+		acc = s.vectors(p.height * turn)
 		for _, v := range acc {
 			s.zero(v)
 		}
@@ -59,7 +60,6 @@ func (p rows) write(name string) {
 			s.broadcast(operand.Mem{Base: from, Disp: i * s.float}, v)
 		}
 	}
-	turn := 64 / s.bytes // vectors
 	xv, yv, av := s.vector(), s.vector(), s.vector()
 	Label("loop")
 	for t := range turn {
@@ -72,7 +72,7 @@ func (p rows) write(name string) {
 		for i := range p.height {
 			s.load(row(i, t), av)
 			if p.dots {
-				s.fma231(av, xv, acc[i])
+				s.fma231(av, xv, acc[i*turn+t])
 			}
 			if p.adds {
 				s.fma231(av, factor[i], yv)
@@ -96,15 +96,16 @@ func (p rows) write(name string) {
 
 	if p.dots {
 		sums := Load(Param("sums"), GP64())
-		for i, v := range acc {
-			half := v.AsY()
-			if s.bytes == 64 {
-				high := YMM()
+		for i := range p.height {
+			v := acc[i*turn]
+			low, high := v.AsY(), acc[i*turn+turn-1].AsY()
+			if turn == 1 {
+				high = YMM()
 				VEXTRACTF64X4(operand.U8(1), v, high)
-				s.add(high, half, half)
 			}
+			s.add(high, low, low)
 			quarter, sum := XMM(), v.AsX()
-			VEXTRACTF128(operand.U8(1), half, quarter)
+			VEXTRACTF128(operand.U8(1), low, quarter)
 			s.add(quarter, sum, sum)
 			VPERMILPD(operand.U8(1), sum, quarter)
 			s.add(quarter, sum, sum)
