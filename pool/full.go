@@ -29,6 +29,14 @@ func (f full) backward(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
 
 // moments writes G = Σ_l x_l y_lᵀ, d×e.
 func moments(g []float32, b *bag, w *work) {
+	upperMoments(g, b, w)
+	if !b.two {
+		mirror(g, b.d)
+	}
+}
+
+// upperMoments writes G, but for one stream only its upper triangle.
+func upperMoments(g []float32, b *bag, w *work) {
 	b.dense(w)
 	switch {
 	case b.n == 0:
@@ -37,22 +45,21 @@ func moments(g []float32, b *bag, w *work) {
 		vec.GemmTN32(b.d, b.e, b.n, b.x, b.stride, b.y, b.stride, g, b.e)
 	default:
 		vec.Syrk32(b.d, b.n, b.x, b.stride, g, b.d)
-		mirror(g, b.d)
 	}
 }
 
-// mirror copies the upper triangle of a d×d matrix to the lower one, in blocks that stay in
-// the cache.
+// mirror copies the upper triangle of a d×d matrix to the lower one, in blocks.
 func mirror(g []float32, d int) {
-	const block = 16
+	const block = 64
 	for i := 0; i < d; i += block {
-		for j := 0; j <= i; j += block {
-			for r := i; r < min(i+block, d); r++ {
-				row := g[r*d:][:r]
-				for c := j; c < min(j+block, r); c++ {
-					row[c] = g[c*d+r]
-				}
+		end := min(i+block, d)
+		for r := i; r < end; r++ {
+			for c := r + 1; c < end; c++ {
+				g[c*d+r] = g[r*d+c]
 			}
+		}
+		if end < d {
+			vec.Transpose32(g[end*d+i:], d, g[i*d+end:], d, end-i, d-end)
 		}
 	}
 }
@@ -60,23 +67,13 @@ func mirror(g []float32, d int) {
 // throughMoments writes the gradients by x and y, given m, d×e, that by G: dx_l = m·y_l and
 // dy_l = mᵀ·x_l, and for one stream the sum of both. m is lost.
 func throughMoments(dx, dy *matrix.Dense, b *bag, m []float32, w *work) {
+	t := w.take(b.d * b.e)
+	vec.Transpose32(t, b.d, m, b.e, b.d, b.e)
 	if b.two {
-		t := w.take(b.d * b.e)
-		for i := range b.d {
-			for j, v := range m[i*b.e:][:b.e] {
-				t[j*b.d+i] = v
-			}
-		}
 		vec.Gemm32(b.n, b.d, b.e, b.y, b.stride, t, b.d, dx.Data, dx.Stride)
 		vec.Gemm32(b.n, b.e, b.d, b.x, b.stride, m, b.e, dy.Data, dy.Stride)
 		return
 	}
-	d := b.d
-	for i := range d {
-		for j := range i + 1 {
-			v := m[i*d+j] + m[j*d+i]
-			m[i*d+j], m[j*d+i] = v, v
-		}
-	}
-	vec.Gemm32(b.n, d, d, b.x, b.stride, m, d, dx.Data, dx.Stride)
+	vec.Axpy32(1, t, m)
+	vec.Gemm32(b.n, b.d, b.d, b.x, b.stride, m, b.d, dx.Data, dx.Stride)
 }

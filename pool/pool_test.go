@@ -87,7 +87,12 @@ func twin(p *Pooling, x [][]float64) []float64 {
 					y[c] += u * v
 				}
 			}
-		case *projections:
+		case *maclaurin:
+			for c := range y {
+				a, b := &vectors{d: f.d, dense: f.a}, &vectors{d: f.e, dense: f.b}
+				y[c] += exactDot(a, c, first) * exactDot(b, c, second)
+			}
+		case *krp:
 			for c := range y {
 				for i := range f.t {
 					a, b := f.pair(c, i)
@@ -119,12 +124,12 @@ func exactDot(v *vectors, j int, x []float64) (sum float64) {
 		}
 		return sum
 	}
-	plus, minus := v.lists(j)
-	for _, i := range plus {
-		sum += x[i]
-	}
-	for _, i := range minus {
-		sum -= x[i]
+	for _, e := range v.entries(j) {
+		if e&negative != 0 {
+			sum -= x[e&^negative]
+		} else {
+			sum += x[e]
+		}
 	}
 	return sum
 }

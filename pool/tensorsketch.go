@@ -82,17 +82,36 @@ func (t *tensorSketch) sum(y []float32, b *bag, w *work) {
 		clear(y)
 	case t.throughMoments(b.n):
 		g := w.take(t.d * t.e)
-		moments(g, b, w)
-		t.scatter(y, g, w)
+		upperMoments(g, b, w)
+		t.scatter(y, g, !b.two, w)
 	default:
 		t.convolve(y, b, w)
 	}
 }
 
 // scatter adds up the moments in their buckets.
-func (t *tensorSketch) scatter(y, g []float32, w *work) {
+func (t *tensorSketch) scatter(y, g []float32, symmetric bool, w *work) {
 	long := w.take(2 * t.buckets) // bucket h(i)+h'(j), before it is taken mod D
 	clear(long)
+	if symmetric {
+		// Only the upper triangle is there: an element stands for two.
+		for i, hi := range t.x {
+			hj := t.y[i]
+			row := g[i*t.e:][:t.e]
+			first, second := long[hi&^negative:][:t.buckets], long[hj&^negative:][:t.buckets]
+			first[hj&^negative] += signed(row[i], hi^hj)
+			row = row[i+1:]
+			ys := t.y[i+1:][:len(row)]
+			xs := t.x[i+1:][:len(row)]
+			for j, v := range row {
+				h, k := ys[j], xs[j]
+				first[h&^negative] += signed(v, h^hi)
+				second[k&^negative] += signed(v, k^hj)
+			}
+		}
+		t.fold(y, long)
+		return
+	}
 	for i, hi := range t.x {
 		to := long[hi&^negative:][:t.buckets]
 		for j, v := range g[i*t.e:][:t.e] {
@@ -100,9 +119,7 @@ func (t *tensorSketch) scatter(y, g []float32, w *work) {
 			to[h&^negative] += signed(v, h^hi)
 		}
 	}
-	for c := range y {
-		y[c] = long[c] + long[c+t.buckets]
-	}
+	t.fold(y, long)
 }
 
 // convolve sums up the spectra of the convolutions of the sketches.

@@ -9,36 +9,22 @@ import (
 	"mercer/matrix"
 )
 
-// projections are features that are products of projections on random vectors,
+// krp is compact bilinear pooling by kernelized random projection (López-Sánchez 2019, algorithm 3
+// and appendix A; there m is p and D is k): from a pool of m sparse random vectors,
 //
-//	y_c = scale·Σ_{i<t} Σ_l (x_l·a_I(c,i))(y_l·b_J(c,i)) = scale·Σ_i a_I(c,i)ᵀ G b_J(c,i).
+//	y_c = scale·Σ_{i<t} Σ_l (x_l·a_I(c,i))(y_l·b_J(c,i)) = scale·Σ_i a_I(c,i)ᵀ G b_J(c,i),
 //
-// maclaurin has dense vectors of signs, all used once: O(n·d·D) operations, 4·2dD bytes. cbp-krp
-// (López-Sánchez 2019, algorithm 3 and appendix A; there m is p, D is k) has a pool of m sparse vectors, which
-// come in several outputs each: O(n(md/s + tD)) operations, 8md/s + 8tD bytes.
-type projections struct {
+// scale = s/√(tD) for entries of 0 and ±1. Of one vector it is what the map pk-rp of degree 2
+// makes of it with the same options and seed; of two streams, each has a pool of m vectors. An output never gets a vector twice.
+//
+// It takes O(n(md/s + tD)) operations, or O(nd² + tD(d/s)²) through the moments, and
+// holds 4md/s + 8tD bytes; vectors that are not sparse, s < 8, hold 4md.
+type krp struct {
 	outputs int
 	t       int
-	a, b    *vectors // the same for one stream of cbp-krp
-	index   []int32  // I and J: those of term i of output c at 2i·D+c and (2i+1)·D+c; nil: both c
+	a, b    *vectors // the same for one stream
+	index   []int32  // I and J: those of term i of output c at 2i·D+c and (2i+1)·D+c
 	scale   float32
-}
-
-func newMaclaurin(cfg Config, d, e int) (method, error) {
-	if err := affordable(cfg, 4*float64(cfg.Features)*(float64(d)+float64(e)), float64(cfg.Features)); err != nil {
-		return nil, err
-	}
-	p := &projections{outputs: cfg.Features, t: 1, scale: float32(1 / math.Sqrt(float64(cfg.Features)))}
-	for k, v := range []**vectors{&p.a, &p.b} {
-		width := []int{d, e}[k]
-		*v = &vectors{m: cfg.Features, d: width, dense: make([]float32, cfg.Features*width)}
-		vec.Parallel(cfg.Features, 16, func(lo, hi int) {
-			for c := lo; c < hi; c++ {
-				random.New(cfg.Seed, "feature.maclaurin", uint64(k), uint64(c)).FillSigns((*v).row(c))
-			}
-		})
-	}
-	return p, nil
 }
 
 func newKRP(cfg Config, d, e int) (method, error) {
@@ -79,7 +65,7 @@ func newKRP(cfg Config, d, e int) (method, error) {
 		return nil, err
 	}
 
-	p := &projections{outputs: cfg.Features, t: t, scale: float32(s / math.Sqrt(float64(t)*float64(cfg.Features)))}
+	p := &krp{outputs: cfg.Features, t: t, scale: float32(s / math.Sqrt(float64(t)*float64(cfg.Features)))}
 	p.a = newSparse(cfg.Seed, s, m, d)
 	p.b = p.a
 	if two {
@@ -107,9 +93,9 @@ func newKRP(cfg Config, d, e int) (method, error) {
 	return p, nil
 }
 
-func (p *projections) features() int { return p.outputs }
+func (p *krp) features() int { return p.outputs }
 
-func (p *projections) bytes() int64 {
+func (p *krp) bytes() int64 {
 	n := p.a.bytes() + 4*int64(len(p.index))
 	if p.b != p.a {
 		n += p.b.bytes()
@@ -118,24 +104,20 @@ func (p *projections) bytes() int64 {
 }
 
 // pair is the factors of term i of output c.
-func (p *projections) pair(c, i int) (a, b int) {
-	if p.index == nil {
-		return c, c
-	}
+func (p *krp) pair(c, i int) (a, b int) {
 	at := 2*i*p.outputs + c
 	return int(p.index[at]), int(p.index[at+p.outputs])
 }
 
-// width is how many locations of a bag of n are projected together.
-func (p *projections) width(n int) int {
-	const most = 256
-	return min(most, (n+lanes-1)/lanes*lanes)
+// width is how many of n vectors are projected together: as many as their projections stay in the L2 cache.
+func (p *krp) width(n int) int {
+	const numbers = 1 << 19
+	most := min(256, max(lanes, numbers/p.a.m/lanes*lanes))
+	blocks := (n + most - 1) / most
+	return ((n+blocks-1)/blocks + lanes - 1) / lanes * lanes
 }
 
-// lanes is what widths are multiples of.
-const lanes = 16
-
-func (p *projections) sum(y []float32, b *bag, w *work) {
+func (p *krp) sum(y []float32, b *bag, w *work) {
 	clear(y)
 	if b.n == 0 {
 		return
@@ -151,65 +133,111 @@ func (p *projections) sum(y []float32, b *bag, w *work) {
 	xt, yt := w.take(p.a.d*width), w.take(p.b.d*width)
 	k := w.take(p.a.m * width)
 	h := k
-	if p.b != p.a {
+	if b.two {
 		h = w.take(p.b.m * width)
 	}
 	for l := 0; l < b.n; l += width {
 		p.project(k, h, xt, yt, b, l, min(l+width, b.n), width)
-		for c := range y {
-			var sum float32
-			for i := range p.t {
-				first, second := p.pair(c, i)
-				sum += vec.Dot32(k[first*width:][:width], h[second*width:][:width])
-			}
-			y[c] += sum
+		for at := 0; at < len(p.index); at += 2 * p.outputs {
+			vec.PairDots32(y, k, h, width, p.index[at:][:p.outputs], p.index[at+p.outputs:][:p.outputs])
 		}
 	}
 	scale(y, p.scale)
 }
 
 // project writes the products of vectors [lo, hi) of a bag with those of a to k, m×width, and with
-// those of b to h, which may be k.
-func (p *projections) project(k, h, xt, yt []float32, b *bag, lo, hi, width int) {
+// those of b to h, which is k for one stream.
+func (p *krp) project(k, h, xt, yt []float32, b *bag, lo, hi, width int) {
 	abreast(xt, width, b.x[lo*b.stride:], b.stride, hi-lo, b.d)
 	p.a.project(k, xt, width)
-	if p.b == p.a {
-		return
-	}
 	if b.two {
 		abreast(yt, width, b.y[lo*b.stride:], b.stride, hi-lo, b.e)
-	} else {
-		yt = xt
+		p.b.project(h, yt, width)
 	}
-	p.b.project(h, yt, width)
 }
 
 // throughMoments says whether a bag of n vectors goes through its moments.
-func (p *projections) throughMoments(n int) bool { return n > 2*p.a.d }
+func (p *krp) throughMoments(n int) bool { return n > krpLimit }
+
+var krpLimit = 1000
 
 // forms adds up aᵀGb.
-func (p *projections) forms(y, g []float32, w *work) {
+func (p *krp) forms(y, g []float32, w *work) {
 	e := p.b.d
-	ga := w.take(p.a.m * e)
-	p.a.project(ga, g, e)
+	if p.a.dense != nil {
+		ga := w.take(p.a.m * e)
+		p.a.project(ga, g, e)
+		for c := range y {
+			var sum float32
+			for i := range p.t {
+				first, second := p.pair(c, i)
+				sum += vec.Dot32(p.b.row(second), ga[first*e:][:e])
+			}
+			y[c] = p.scale * sum
+		}
+		return
+	}
 	for c := range y {
 		var sum float32
 		for i := range p.t {
 			first, second := p.pair(c, i)
-			sum += p.b.dot(second, ga[first*e:][:e])
+			b := p.b.entries(second)
+			for _, k := range p.a.entries(first) {
+				row := g[int(k&^negative)*e:][:e]
+				for _, l := range b {
+					sum += signed(row[l&^negative], k^l)
+				}
+			}
 		}
 		y[c] = p.scale * sum
 	}
 }
 
+// formsBack writes the gradient by G, Σ g_c·a⊗b.
+func (p *krp) formsBack(m, g []float32, w *work) {
+	e := p.b.d
+	if p.a.dense != nil {
+		gb := w.take(p.a.m * e) // what each vector of a is multiplied with
+		clear(gb)
+		for c, v := range g {
+			for i := range p.t {
+				first, second := p.pair(c, i)
+				vec.Axpy32(v*p.scale, p.b.row(second), gb[first*e:][:e])
+			}
+		}
+		vec.GemmTN32(p.a.d, e, p.a.m, p.a.dense, p.a.d, gb, e, m, e)
+		return
+	}
+	clear(m)
+	for c, v := range g {
+		v *= p.scale
+		for i := range p.t {
+			first, second := p.pair(c, i)
+			b := p.b.entries(second)
+			for _, k := range p.a.entries(first) {
+				row := m[int(k&^negative)*e:][:e]
+				for _, l := range b {
+					row[l&^negative] += signed(v, k^l)
+				}
+			}
+		}
+	}
+}
+
 // backward follows appendix B: term i of output c adds g_c(y_l·b)·a to the gradient by x_l and
 // g_c(x_l·a)·b to that by y_l. These are summed up for each vector of the pool first.
-func (p *projections) backward(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
+func (p *krp) backward(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
+	if p.throughMoments(b.n) {
+		m := w.take(p.a.d * p.b.d)
+		p.formsBack(m, g, w)
+		throughMoments(dx, dy, b, m, w)
+		return
+	}
 	width := p.width(b.n)
 	xt, yt := w.take(p.a.d*width), w.take(p.b.d*width)
 	k, dk := w.take(p.a.m*width), w.take(p.a.m*width)
 	h, dh := k, dk
-	if p.b != p.a {
+	if b.two {
 		h, dh = w.take(p.b.m*width), w.take(p.b.m*width)
 	}
 	for l := 0; l < b.n; l += width {
@@ -227,32 +255,10 @@ func (p *projections) backward(dx, dy *matrix.Dense, b *bag, g []float32, w *wor
 			}
 		}
 		p.a.back(xt, dk, width)
-		switch {
-		case b.two:
+		vec.Transpose32(dx.Data[l*dx.Stride:], dx.Stride, xt, width, p.a.d, n)
+		if b.two {
 			p.b.back(yt, dh, width)
-			transpose(dy.Data[l*dy.Stride:], dy.Stride, yt, width, p.b.d, n)
-		case p.b != p.a:
-			p.b.back(yt, dh, width)
-			vec.Axpy32(1, yt, xt)
-		}
-		transpose(dx.Data[l*dx.Stride:], dx.Stride, xt, width, p.a.d, n)
-	}
-}
-
-// abreast writes rows×cols numbers of src to dst, cols×width, with zeros behind its rows.
-func abreast(dst []float32, width int, src []float32, lds, rows, cols int) {
-	transpose(dst, width, src, lds, rows, cols)
-	for j := range cols {
-		clear(dst[j*width:][rows:width])
-	}
-}
-
-// transpose writes rows×cols numbers of src to dst, cols×rows.
-func transpose(dst []float32, ldd int, src []float32, lds, rows, cols int) {
-	for j := range cols {
-		to := dst[j*ldd:][:rows]
-		for i := range to {
-			to[i] = src[i*lds+j]
+			vec.Transpose32(dy.Data[l*dy.Stride:], dy.Stride, yt, width, p.b.d, n)
 		}
 	}
 }
