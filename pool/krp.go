@@ -117,17 +117,8 @@ func (p *krp) width(n int) int {
 	return ((n+blocks-1)/blocks + lanes - 1) / lanes * lanes
 }
 
-func (p *krp) sum(y []float32, b *bag, w *work) {
+func (p *krp) direct(y []float32, b *bag, w *work) {
 	clear(y)
-	if b.n == 0 {
-		return
-	}
-	if p.throughMoments(b.n) {
-		g := w.take(p.a.d * p.b.d)
-		moments(g, b, w)
-		p.forms(y, g, w)
-		return
-	}
 	b.dense(w)
 	width := p.width(b.n)
 	xt, yt := w.take(p.a.d*width), w.take(p.b.d*width)
@@ -156,13 +147,36 @@ func (p *krp) project(k, h, xt, yt []float32, b *bag, lo, hi, width int) {
 	}
 }
 
-// throughMoments says whether a bag of n vectors goes through its moments.
-func (p *krp) throughMoments(n int) bool { return n > krpLimit }
+// throughMoments compares sums over the entries of vectors for 16 locations at a time with
+// sums over the products of entries for each pair. The way back goes through the same sums
+// twice and writes what it reads: its factors were measured at 512 channels.
+func (p *krp) throughMoments(n int, two, back bool) bool {
+	pairs := float64(p.t) * float64(p.outputs)
+	entries, dense, products, m := float64(len(p.a.list)), float64(len(p.a.dense)), 0., float64(p.a.m)
+	if two {
+		entries, dense = entries+float64(len(p.b.list)), dense+float64(len(p.b.dense))
+	}
+	locations, blocks := float64(n), math.Ceil(float64(n)/float64(p.width(n)))
+	direct := blocks*(2*entries+8*pairs) + locations*laneTime*(entries+2*pairs)
+	if p.a.dense != nil {
+		direct += multiplyTime * locations * dense
+		products = m*float64(p.a.d)*float64(p.b.d)*multiplyTime + pairs*float64(p.b.d)*laneTime
+	} else {
+		products = 2 * scatterTime * pairs * float64(len(p.a.list)) / m * float64(len(p.b.list)) / m
+	}
+	through := momentsTime(n, p.a.d, p.b.d, two) + products
+	if back {
+		direct = 3*direct + 2*locations*laneTime*(entries+2*pairs)
+		through += momentsTime(n, p.a.d, p.b.d, true)
+	}
+	return through < direct
+}
 
-var krpLimit = 1000
-
-// forms adds up aᵀGb.
-func (p *krp) forms(y, g []float32, w *work) {
+// fromMoments adds up aᵀGb.
+func (p *krp) fromMoments(y, g []float32, two bool, w *work) {
+	if !two {
+		mirror(g, p.a.d)
+	}
 	e := p.b.d
 	if p.a.dense != nil {
 		ga := w.take(p.a.m * e)
@@ -193,8 +207,8 @@ func (p *krp) forms(y, g []float32, w *work) {
 	}
 }
 
-// formsBack writes the gradient by G, Σ g_c·a⊗b.
-func (p *krp) formsBack(m, g []float32, w *work) {
+// toMoments adds up g_c·a⊗b.
+func (p *krp) toMoments(m, g []float32, w *work) {
 	e := p.b.d
 	if p.a.dense != nil {
 		gb := w.take(p.a.m * e) // what each vector of a is multiplied with
@@ -224,15 +238,9 @@ func (p *krp) formsBack(m, g []float32, w *work) {
 	}
 }
 
-// backward follows appendix B: term i of output c adds g_c(y_l·b)·a to the gradient by x_l and
+// directBack follows appendix B: term i of output c adds g_c(y_l·b)·a to the gradient by x_l and
 // g_c(x_l·a)·b to that by y_l. These are summed up for each vector of the pool first.
-func (p *krp) backward(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
-	if p.throughMoments(b.n) {
-		m := w.take(p.a.d * p.b.d)
-		p.formsBack(m, g, w)
-		throughMoments(dx, dy, b, m, w)
-		return
-	}
+func (p *krp) directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
 	width := p.width(b.n)
 	xt, yt := w.take(p.a.d*width), w.take(p.b.d*width)
 	k, dk := w.take(p.a.m*width), w.take(p.a.m*width)

@@ -42,34 +42,33 @@ func newMaclaurin(cfg Config, d, e int) (method, error) {
 func (p *maclaurin) features() int { return p.outputs }
 func (p *maclaurin) bytes() int64  { return 4 * int64(len(p.a)+len(p.b)) }
 
-// throughMoments says whether a bag of n vectors goes through its moments: where that is
-// fewer multiplications.
-func (p *maclaurin) throughMoments(n int) bool {
-	d, e := int64(p.d), int64(p.e)
-	return int64(n)*(d+e) > d*e
+// throughMoments counts multiplications.
+func (p *maclaurin) throughMoments(n int, two, back bool) bool {
+	d, e := float64(p.d), float64(p.e)
+	if back {
+		return 2*float64(n)*(d+e) > d*e // the projections, and the way back
+	}
+	return float64(n)*(d+e) > d*e
 }
 
 // chunk is how many outputs have their projections side by side, near the core.
 const chunk = 1024
 
-func (p *maclaurin) sum(y []float32, b *bag, w *work) {
-	if b.n == 0 {
-		clear(y)
-		return
+func (p *maclaurin) fromMoments(y, g []float32, two bool, w *work) {
+	if !two {
+		mirror(g, p.d)
 	}
-	if p.throughMoments(b.n) {
-		g := w.take(p.d * p.e)
-		moments(g, b, w)
-		k := w.take(min(chunk, p.outputs) * p.e)
-		for c := 0; c < p.outputs; c += chunk {
-			some := y[c:min(c+chunk, p.outputs)]
-			vec.Gemm32(len(some), p.e, p.d, p.a[c*p.d:], p.d, g, p.e, k, p.e)
-			for i := range some {
-				some[i] = vec.Dot32(k[i*p.e:][:p.e], p.b[(c+i)*p.e:][:p.e])
-			}
+	k := w.take(min(chunk, p.outputs) * p.e)
+	for c := 0; c < p.outputs; c += chunk {
+		some := y[c:min(c+chunk, p.outputs)]
+		vec.Gemm32(len(some), p.e, p.d, p.a[c*p.d:], p.d, g, p.e, k, p.e)
+		for i := range some {
+			some[i] = vec.Dot32(k[i*p.e:][:p.e], p.b[(c+i)*p.e:][:p.e])
 		}
-		return
 	}
+}
+
+func (p *maclaurin) direct(y []float32, b *bag, w *work) {
 	xt, yt, width := b.abreast(w)
 	k, h := w.take(min(chunk, p.outputs)*width), w.take(min(chunk, p.outputs)*width)
 	for c := 0; c < p.outputs; c += chunk {
@@ -87,22 +86,21 @@ func (p *maclaurin) project(k, h, xt, yt []float32, width, c, n int) {
 	vec.Gemm32(n, width, p.e, p.b[c*p.e:], p.e, yt, width, h, width)
 }
 
-// backward adds g_c(y_l·b_c)·a_c to the gradient by x_l and g_c(x_l·a_c)·b_c to that by y_l. For many
-// vectors it is shorter to add up that by the moments, g_c·a_c b_cᵀ.
-func (p *maclaurin) backward(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
-	d, e := p.d, p.e
-	if 2*p.outputs*b.n*(d+e)/2 > p.outputs*d*e || p.throughMoments(b.n) {
-		scaled, m := w.take(p.outputs*e), w.take(d*e)
-		for c, v := range g {
-			row := scaled[c*e:][:e]
-			for j, u := range p.b[c*e:][:e] {
-				row[j] = v * u
-			}
+// toMoments adds up g_c·a_c b_cᵀ.
+func (p *maclaurin) toMoments(m, g []float32, w *work) {
+	scaled := w.take(p.outputs * p.e)
+	for c, v := range g {
+		row := scaled[c*p.e:][:p.e]
+		for j, u := range p.b[c*p.e:][:p.e] {
+			row[j] = v * u
 		}
-		vec.GemmTN32(d, e, p.outputs, p.a, d, scaled, e, m, e)
-		throughMoments(dx, dy, b, m, w)
-		return
 	}
+	vec.GemmTN32(p.d, p.e, p.outputs, p.a, p.d, scaled, p.e, m, p.e)
+}
+
+// directBack adds g_c(y_l·b_c)·a_c to the gradient by x_l and g_c(x_l·a_c)·b_c to that by y_l.
+func (p *maclaurin) directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
+	d, e := p.d, p.e
 	xt, yt, width := b.abreast(w)
 	k, h := w.take(p.outputs*width), w.take(p.outputs*width)
 	p.project(k, h, xt, yt, width, 0, p.outputs)

@@ -24,21 +24,6 @@ func TestScratch(t *testing.T) {
 	if os.Getenv("SCRATCH") == "" {
 		t.Skip()
 	}
-	for _, limit := range []int{0, 10000} {
-		krpLimit = limit
-		for _, n := range []int{1, 4, 16, 49, 64, 100, 169, 256, 784} {
-			cfg := benchmarked()[3]
-			p := build1(t, cfg, 512)
-			x, dst := descriptors(n, 512), matrix.NewDense(1, 5000)
-			f := best(300, func() { p.Pool(dst, matrix.Rows{Dense: x}, []int{0, n}) })
-			dx, dout := matrix.NewDense(n, 512), normals(random.New(2, "bench"), 1, 5000)
-			b := best(50, func() { p.Backward(dx, x, []int{0, n}, dout) })
-			fmt.Printf("limit %4d: %4d: %8.3f ms  back %8.3f ms\n", limit, n, f.Seconds()*1e3, b.Seconds()*1e3)
-		}
-	}
-	if os.Getenv("SCRATCH") == "krp" {
-		return
-	}
 	for _, cfg := range benchmarked() {
 		for _, locations := range []int{1, 16, 49, 169, 784} {
 			cfg.Norm = "root-l2"
