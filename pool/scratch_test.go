@@ -24,7 +24,7 @@ func TestScratch(t *testing.T) {
 	if os.Getenv("SCRATCH") == "" {
 		t.Skip()
 	}
-	for _, cfg := range benchmarked() {
+	for _, cfg := range thesis {
 		for _, locations := range []int{1, 16, 49, 169, 784} {
 			cfg.Norm = "root-l2"
 			p := build1(t, cfg, 512)
