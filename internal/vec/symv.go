@@ -100,8 +100,8 @@ const (
 	rowHeight  = 4
 )
 
-// longestRows is how many columns one call of a kernel gets: it cannot be interrupted.
-const longestRows = 1 << 11
+// longestColumns is how many columns one call of a kernel gets: it cannot be interrupted.
+const longestColumns = 1 << 11
 
 func portableDots(n int, a []float64, lda int, x, sums []float64) {
 	for r := range sums {

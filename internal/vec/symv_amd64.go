@@ -4,8 +4,8 @@ package vec
 
 func symvBlock(n int, a []float64, lda int, x, sums, factors, y []float64) {
 	_, _, _, _, _ = a[(symvHeight-1)*lda+n-1], x[n-1], sums[symvHeight-1], factors[symvHeight-1], y[n-1]
-	for c := 0; c < n; c += longestRows {
-		columns := min(longestRows, n-c)
+	for c := 0; c < n; c += longestColumns {
+		columns := min(longestColumns, n-c)
 		switch level {
 		case generic:
 			portableDots(columns, a[c:], lda, x[c:], sums[:symvHeight])
@@ -25,11 +25,11 @@ func rowDots(n int, a []float64, lda int, x, sums []float64) {
 		portableDots(n, a, lda, x, sums[:rowHeight])
 		return
 	}
-	for c := 0; c < n; c += longestRows {
+	for c := 0; c < n; c += longestColumns {
 		if level == avx512 {
-			rowDots64_avx512(min(longestRows, n-c), &a[c], 8*lda, &x[c], &sums[0], nil, nil)
+			rowDots64_avx512(min(longestColumns, n-c), &a[c], 8*lda, &x[c], &sums[0], nil, nil)
 		} else {
-			rowDots64_avx2(min(longestRows, n-c), &a[c], 8*lda, &x[c], &sums[0], nil, nil)
+			rowDots64_avx2(min(longestColumns, n-c), &a[c], 8*lda, &x[c], &sums[0], nil, nil)
 		}
 	}
 }
@@ -40,11 +40,11 @@ func rowSums(n int, a []float64, lda int, factors, y []float64) {
 		portableSums(n, a, lda, factors[:rowHeight], y)
 		return
 	}
-	for c := 0; c < n; c += longestRows {
+	for c := 0; c < n; c += longestColumns {
 		if level == avx512 {
-			rowSums64_avx512(min(longestRows, n-c), &a[c], 8*lda, nil, nil, &factors[0], &y[c])
+			rowSums64_avx512(min(longestColumns, n-c), &a[c], 8*lda, nil, nil, &factors[0], &y[c])
 		} else {
-			rowSums64_avx2(min(longestRows, n-c), &a[c], 8*lda, nil, nil, &factors[0], &y[c])
+			rowSums64_avx2(min(longestColumns, n-c), &a[c], 8*lda, nil, nil, &factors[0], &y[c])
 		}
 	}
 }

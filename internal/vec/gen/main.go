@@ -21,6 +21,7 @@ var families = map[string]func(){
 	"pairs":      pairSums,
 	"peak":       peak,
 	"symv":       symv,
+	"rows":       rows,
 }
 
 // family is the one that is being written.
