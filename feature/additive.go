@@ -195,8 +195,8 @@ func (m *series) load(s *strip, x []float32, idx []int32, first int) {
 		}
 		vec.Exp32(power, power)
 		for e, v := range root {
-			if v == 0 {
-				power[e] = 0
+			if !(v > 0) { // 0 or NaN
+				power[e] = v
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // other's first.
 var (
 	gaussian = []string{"sorf", "orf", "rff", "qmc", "fastfood"}
-	chi2Maps = []string{"chebyshev", "homogeneous", "elementary"}
+	chi2Maps = []string{"homogeneous", "chebyshev", "elementary"}
 )
 
 // expanded returns the chain that a configuration of the exp-chi2 kernel stands for, and every
