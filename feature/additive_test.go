@@ -11,6 +11,7 @@ import (
 )
 
 var chi2 = kernel.Kernel{Name: "chi2"}
+var expChi2 = kernel.Kernel{Name: "exp-chi2", Gamma: 1}
 var intersection = kernel.Kernel{Name: "intersection"}
 
 // additiveCases has the maps of kernels of histograms.
@@ -56,7 +57,46 @@ func additiveCases() []mapCase {
 	for i := range cases {
 		cases[i].histograms = true
 	}
+	for _, c := range []Config{
+		{Map: "rff", Options: Options{Period: 0.6}}, {Map: "rff", Options: Options{Form: "phase", Terms: 7, Window: "uniform", Period: 0.5}},
+		{Map: "orf", Options: Options{Period: 0.6}}, {Map: "sorf", Options: Options{Period: 0.6}}, {Map: "homogeneous", Options: Options{Period: 0.6}},
+		{Map: "chebyshev", Options: Options{Stretch: 2}}, {Map: "elementary", Options: Options{Terms: 4, Stretch: 2}}} {
+		c.Kernel, c.Features = kernel.Kernel{Name: "exp-chi2", Gamma: 0.5}, 16
+		cases = append(cases, expChi2Case(c))
+	}
 	return cases
+}
+
+// expChi2Case is a case of the exp-chi2 kernel: the first map of its chain has a bias, which is the same
+// for all seeds, and the second one a variance.
+func expChi2Case(cfg Config) mapCase {
+	c := mapCase{Config: cfg, histograms: true, agree: 1e-4}
+	first := expanded(cfg, 12).Steps[0]
+	sample, _ := someRows(60, 12)
+	m, err := Fit(first, c.rows(sample))
+	if err != nil {
+		panic(err)
+	}
+	gaussian := kernel.Kernel{Name: "rbf", Gamma: cfg.Kernel.Gamma}
+	on := func(k kernel.Kernel, x, y []float32) float64 {
+		_, out := m.Dims()
+		z := matrix.NewDense(2, out)
+		m.Transform(z, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: 12, Stride: 12, Data: slices.Concat(x, y)}})
+		return k.Eval(z.Row(0), z.Row(1))
+	}
+	c.want = func(x, y []float32) float64 { return on(gaussian, x, y) }
+	if cfg.Map == "rff" {
+		c.variance = func(x, y []float32) float64 {
+			double := gaussian
+			double.Gamma *= 4 // k(2Δ)
+			v, w := on(gaussian, x, y), on(double, x, y)
+			if cfg.Form == "phase" {
+				return (1 + w/2 - v*v) / 16
+			}
+			return (1 + w - 2*v*v) / 16
+		}
+	}
+	return c
 }
 
 // doubled is a skewed kernel at twice the differences of log(x+c).
@@ -247,7 +287,7 @@ func TestUnaryIsAsNearAsItsCells(t *testing.T) {
 func TestAdditiveMapsOfExtremeNumbers(t *testing.T) {
 	x := []float32{0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, 1e-44, 1e-40, 1e-38, 1e-20, 1, 1e20, 1e38, math.MaxFloat32}
 	for _, c := range additiveCases() {
-		if c.Map == "skewed" || NeedsSample(c.Config) {
+		if c.Map == "skewed" || c.Kernel.Name == "exp-chi2" || NeedsSample(c.Config) {
 			continue
 		}
 		c.Kernel.Homogeneity = 0
@@ -269,7 +309,7 @@ func TestAdditiveMapsOfExtremeNumbers(t *testing.T) {
 // Negative numbers and NaN do not pass for histograms.
 func TestAdditiveMapsSayNaNOfWhatIsNoHistogram(t *testing.T) {
 	for _, c := range additiveCases() {
-		if c.Map == "skewed" || NeedsSample(c.Config) {
+		if c.Map == "skewed" || c.Kernel.Name == "exp-chi2" || NeedsSample(c.Config) {
 			continue
 		}
 		z := oneByOne(t, c.Config, []float32{-1, float32(math.NaN())})
@@ -291,7 +331,7 @@ func TestSparseFeaturesAreTheDenseOnes(t *testing.T) {
 		m := c.fit(t, 16, 70)
 		s, ok := m.(Sparse)
 		if !ok {
-			if c.Map != "skewed" {
+			if c.Map != "skewed" && c.Kernel.Name != "exp-chi2" {
 				t.Errorf("%s is not sparse", c)
 			}
 			continue
@@ -377,6 +417,10 @@ func TestAdditiveMapsSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "unary", Kernel: intersection, Options: Options{Form: "pair"}}, "known are step, fraction"},
 		{Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2", Coef0: 1}, Features: 7}, "use 8, or form phase"},
 		{Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2"}, Features: 8}, "coef0 is 0"},
+		{Config{Map: "homogeneous", Kernel: expChi2, Features: 7}, "homogeneous of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): feature: chain: step 2: feature: sorf: features is 7"},
+		{Config{Map: "rff", Kernel: expChi2, Features: 8, Options: Options{Terms: 2}}, "rff of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): feature: chain: step 1: feature: homogeneous: terms is 2"},
+		{Config{Map: "elementary", Kernel: expChi2}, "step 2: feature: map sorf: features is 0"},
+		{Config{Map: "unary", Kernel: expChi2, Features: 8}, "exp-chi2 is approximated by rff, orf, sorf, qmc, fastfood, homogeneous, chebyshev, elementary"},
 	} {
 		sample, _ := someRows(20, 10)
 		if _, err := Fit(c.cfg, mapCase{histograms: true}.rows(sample)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -232,7 +232,9 @@ func Decides(name string) bool {
 
 // Check says what is wrong with a configuration whatever the rows are. That it finds nothing
 // does not mean that there is such a map for all rows.
-func Check(cfg Config) error {
+func Check(cfg Config) (err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, 1)
 	k, err := prepare(&cfg, 1)
 	if err != nil || !k.composed {
@@ -289,7 +291,9 @@ func Lowest(cfg Config) float32 {
 }
 
 // New draws the map of a configuration for rows of dim dimensions.
-func New(cfg Config, dim int) (Map, error) {
+func New(cfg Config, dim int) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, dim)
 	k, err := prepare(&cfg, dim)
 	if err != nil {
@@ -303,7 +307,9 @@ func New(cfg Config, dim int) (Map, error) {
 
 // Fit makes the map of a configuration for rows like those of sample, which only maps that
 // NeedsSample look at.
-func Fit(cfg Config, sample matrix.Rows) (Map, error) {
+func Fit(cfg Config, sample matrix.Rows) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, sample.Dim())
 	k, err := prepare(&cfg, sample.Dim())
 	if err != nil {
@@ -325,7 +331,9 @@ func Fit(cfg Config, sample matrix.Rows) (Map, error) {
 
 // Restore makes a map that was fitted again, from its configuration and State. Maps that are
 // drawn take no state.
-func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (Map, error) {
+func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, dim)
 	k, err := prepare(&cfg, dim)
 	if err != nil {
