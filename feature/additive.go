@@ -250,9 +250,7 @@ func (m *series) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 }
 
 // Sparsely says that sparse rows keep sparse.
-func (m *series) Sparsely(x matrix.Rows) bool {
-	return x.CSR != nil && 2*x.CSR.NNZ() <= x.Len()*m.dim
-}
+func (m *series) Sparsely(x matrix.Rows) bool { return x.CSR != nil }
 
 // TransformSparse writes m features for each element of x that is stored.
 func (m *series) TransformSparse(dst *matrix.CSR, x matrix.Rows) {

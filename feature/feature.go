@@ -146,7 +146,8 @@ type Chooser interface {
 type Sparse interface {
 	Map
 
-	// Sparsely says whether it is better to, for rows like those of x.
+	// Sparsely says whether it is better to, by whether x is sparse or dense: if it depended on
+	// the numbers in x, the rows around a row would change how a chain rounds its features.
 	Sparsely(x matrix.Rows) bool
 
 	// TransformSparse does what Transform does with dst, whose memory it uses again.

@@ -259,11 +259,7 @@ func choosePeriod(cfg Config, sample matrix.Rows) (period float64, w []float64) 
 		for i := lo; i < hi; i++ {
 			periods[i] = float64(float32(periods[i]))
 			weights[i] = windowed(cfg.Kernel, cfg.Window, periods[i], n)
-			if cfg.fitted() {
-				errors[i] = r.fit(weights[i], periods[i])
-			} else {
-				errors[i] = r.error(weights[i], periods[i])
-			}
+			errors[i] = r.fit(weights[i], periods[i], cfg.fitted())
 		}
 	})
 	best := 0
@@ -278,12 +274,18 @@ func choosePeriod(cfg Config, sample matrix.Rows) (period float64, w []float64) 
 // ratios holds, for pairs of rows x and y, the sums of (x_j y_j)^(h/2) over the dimensions where
 // |log(y_j/x_j)| is about b·step, in sums[b], so that the estimate of k(x, y) by waves is a
 // linear function of them. exact is the same function of 𝒦: k(x, y), but for the width of bins.
+//
+// All are relative to √(k(x, x)k(y, y)), so that long rows do not outweigh all others.
 type ratios struct {
 	step  float64
-	pairs []struct {
-		sums  []float64
-		exact float64
-	}
+	bins  int
+	pairs []ratio
+}
+
+type ratio struct {
+	at    []int32   // the bins that are not empty
+	sums  []float64 // theirs
+	exact float64
 }
 
 // Of ratioRows rows in even steps through the sample, ratioPairs pairs are looked at.
@@ -300,34 +302,33 @@ func newRatios(k kernel.Kernel, sample matrix.Rows) *ratios {
 		}
 	}
 	// Bins are 1/64 wide if that reaches the largest ratio.
-	r := &ratios{step: 1.0 / 64}
-	bins := 2
+	r := &ratios{step: 1.0 / 64, bins: 2}
 	if high > low {
 		r.step = max(r.step, (high-low)/(ratioBins-2))
-		bins = int((high-low)/r.step) + 3
+		r.bins = int((high-low)/r.step) + 3
 	}
 	draw := random.New(1, "feature.homogeneous")
+	sums := make([]float64, r.bins)
 	for p := range ratioPairs {
 		x := rows[draw.Intn(len(rows))]
 		y := x
 		if p%8 > 0 {
 			y = rows[draw.Intn(len(rows))]
 		}
-		sums := histogram(x, y, r.step, bins)
-		exact := 0.0
-		for b, s := range sums {
-			exact += float64(s * spectra[k.Name].signature(float64(b)*r.step))
+		norm := math.Sqrt(float64(x.norm() * y.norm()))
+		if norm == 0 {
+			continue
 		}
-		if norm := math.Sqrt(float64(x.norm() * y.norm())); norm > 0 {
-			exact /= norm
-			for b := range sums {
-				sums[b] /= norm
+		clear(sums)
+		histogram(sums, x, y, r.step)
+		pair := ratio{}
+		for b, s := range sums {
+			if s != 0 {
+				pair.at, pair.sums = append(pair.at, int32(b)), append(pair.sums, s/norm)
+				pair.exact += float64(s / norm * spectra[k.Name].signature(float64(b)*r.step))
 			}
 		}
-		r.pairs = append(r.pairs, struct {
-			sums  []float64
-			exact float64
-		}{sums, exact})
+		r.pairs = append(r.pairs, pair)
 	}
 	return r
 }
@@ -367,8 +368,7 @@ func (l logs) norm() (sum float64) {
 }
 
 // histogram adds up (x_j y_j)^(h/2) by |log(y_j/x_j)|, divided between the two nearest bins.
-func histogram(x, y logs, step float64, bins int) []float64 {
-	sums := make([]float64, bins)
+func histogram(sums []float64, x, y logs, step float64) {
 	for i, j := 0, 0; i < len(x.at) && j < len(y.at); {
 		switch {
 		case x.at[i] < y.at[j]:
@@ -385,50 +385,28 @@ func histogram(x, y logs, step float64, bins int) []float64 {
 			i, j = i+1, j+1
 		}
 	}
-	return sums
 }
 
-// error is the sum of the squares of the errors of the weights w over the pairs.
-func (r *ratios) error(w []float64, period float64) float64 {
-	estimate := make([]float64, len(r.pairs[0].sums)) // 𝒦̂
-	for b := range estimate {
-		estimate[b] = w[0]
-		for i, v := range w[1:] {
-			estimate[b] += float64(2 * v * math.Cos(float64(i+1)*period*float64(b)*r.step))
-		}
-	}
-	sum := 0.0
-	for _, p := range r.pairs {
-		e := -p.exact
-		for b, s := range p.sums {
-			e += float64(s * estimate[b])
-		}
-		sum += float64(e * e)
-	}
-	return sum
-}
-
-// fit replaces the weights by those ≥ 0 with the least error, and returns it: one after the other is
-// moved to where it is best (coordinate descent), which on so few unknowns takes no time.
-func (r *ratios) fit(w []float64, period float64) float64 {
+// fit returns the sum of the squares of the errors over the pairs, of the weights w ≥ 0, or of those
+// with which it replaces them: the best. One after the other is moved to where it is best then
+// (coordinate descent), which on so few unknowns takes no time.
+func (r *ratios) fit(w []float64, period float64, replace bool) float64 {
 	n := len(w)
-	cos := make([]float64, n*len(r.pairs[0].sums))
-	for b := range r.pairs[0].sums {
+	cos := make([]float64, n*r.bins)
+	for b := range r.bins {
 		cos[b*n] = 1
 		for i := 1; i < n; i++ {
 			cos[b*n+i] = 2 * math.Cos(float64(i)*period*float64(b)*r.step)
 		}
 	}
-	// The normal equations G·w = v.
-	g, v := make([]float64, n*n), make([]float64, n)
+	// The error is wᵀGw - 2vᵀw + c.
+	g, v, c := make([]float64, n*n), make([]float64, n), 0.0
 	row := make([]float64, n)
 	for _, p := range r.pairs {
 		clear(row)
-		for b, s := range p.sums {
-			if s != 0 {
-				for i, c := range cos[b*n:][:n] {
-					row[i] += float64(s * c)
-				}
+		for e, b := range p.at {
+			for i, x := range cos[int(b)*n:][:n] {
+				row[i] += float64(p.sums[e] * x)
 			}
 		}
 		for i, x := range row {
@@ -437,28 +415,30 @@ func (r *ratios) fit(w []float64, period float64) float64 {
 				g[i*n+j] += float64(x * y)
 			}
 		}
+		c += float64(p.exact * p.exact)
 	}
 	for range max(fitWork/(n*n), 100) {
 		most := 0.0
-		for i := range w {
-			if g[i*n+i] > 0 {
-				gradient := -v[i]
-				for j, x := range w {
-					gradient += float64(g[i*n+j] * x)
-				}
-				before := w[i]
-				w[i] = max(0, before-gradient/g[i*n+i])
-				most = max(most, math.Abs(w[i]-before))
+		for i := 0; replace && i < n && g[i*n+i] > 0; i++ {
+			gradient := -v[i]
+			for j, x := range w {
+				gradient += float64(g[i*n+j] * x)
 			}
+			before := w[i]
+			w[i] = max(0, before-gradient/g[i*n+i])
+			most = max(most, math.Abs(w[i]-before))
 		}
 		if most < 1e-9 { // of w_0 < 1
 			break
 		}
 	}
-	for i := range w {
-		w[i] = float64(float32(w[i]))
+	for i, x := range w {
+		c -= float64(2 * v[i] * x)
+		for j, y := range w {
+			c += float64(float64(g[i*n+j]*x) * y)
+		}
 	}
-	return r.error(w, period)
+	return c
 }
 
 // fitWork bounds the work of a descent. Where waves are hardly to be told apart on the sample, it
