@@ -43,15 +43,21 @@ type choice struct {
 	seed   uint64
 }
 
+// LandmarkChoices are the names of the ways to choose landmarks, the last one given, for those
+// of Config.Given.
+func LandmarkChoices() []string {
+	var names []string
+	for _, c := range landmarkChoices {
+		names = append(names, c.name)
+	}
+	return append(names, "given")
+}
+
 func checkLandmarks(cfg Config) error {
 	if cfg.Rank < 0 {
 		return fmt.Errorf("feature: %s: rank is %d; it must be 1 or more, or 0 for all", cfg.Map, cfg.Rank)
 	}
-	known := []string{"given"}
-	for _, c := range landmarkChoices {
-		known = append(known, c.name)
-	}
-	if cfg.Landmarks != "" && !slices.Contains(known, cfg.Landmarks) {
+	if known := LandmarkChoices(); cfg.Landmarks != "" && !slices.Contains(known, cfg.Landmarks) {
 		return fmt.Errorf("feature: %s: landmarks %q is not known; known are %s", cfg.Map, cfg.Landmarks, strings.Join(known, ", "))
 	}
 	return nil
