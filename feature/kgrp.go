@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -41,8 +39,7 @@ import (
 // D: this error falls with m alone. pk-rp, for poly, has no such floor.
 //
 // Eigenvalues below 10⁻¹⁰ of the largest are dropped. Fitting takes O(m²d + m³ + m·r·D)
-// operations, where the m³ are slow: 7 s for 1000 rows; a row then O(md + mD), in float64. The
-// map holds 12md + 16mD bytes.
+// operations; a row then O(md + mD), in float64. The map holds 12md + 16mD bytes.
 type kernelRP struct {
 	*weighted
 	rank int
@@ -152,7 +149,7 @@ func gather(x matrix.Rows, chosen []int) *matrix.Dense {
 	rows := matrix.NewDense(len(chosen), x.Dim())
 	for i, from := range chosen {
 		if x.CSR != nil {
-			spread(x.CSR, from, rows.Row(i))
+			laidOut(x.CSR, from, rows.Row(i))
 		} else {
 			copy(rows.Row(i), x.Dense.Row(from))
 		}
@@ -215,10 +212,10 @@ func gramOf(a *kernel.Against, rows *matrix.Dense) (gram []float64, largest floa
 
 // positiveEigen returns the eigenvalues, largest first, of a Gram matrix of order m, without
 // those that are 0 but for rounding, of kernel values of which one is as large as largest; and
-// the eigenvectors as columns of a matrix with m lines.
+// the eigenvectors as columns of a matrix with m lines. It overwrites gram.
 func positiveEigen(m int, gram []float64, largest float64) (values, vectors []float64, err error) {
-	ascending, q, ok := eigenSym(m, gram)
-	if !ok {
+	ascending := make([]float64, m)
+	if !vec.EigenSym(m, gram, m, ascending, true) {
 		return nil, nil, fmt.Errorf("the eigenvalues of the sample's kernel matrix did not converge")
 	}
 	floor := max(smallest*ascending[m-1], 1e-15*float64(m)*largest)
@@ -230,22 +227,10 @@ func positiveEigen(m int, gram []float64, largest float64) (values, vectors []fl
 	for k := range r {
 		values[k] = ascending[m-1-k]
 		for i := range m {
-			vectors[i*r+k] = q[i*m+m-1-k]
+			vectors[i*r+k] = gram[(m-1-k)*m+i]
 		}
 	}
 	return values, vectors, nil
-}
-
-// eigenSym returns the eigenvalues of a symmetric matrix, in ascending order, and its
-// eigenvectors as columns.
-func eigenSym(n int, a []float64) (values, vectors []float64, ok bool) {
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(n, a), true) {
-		return nil, nil, false
-	}
-	var q mat.Dense
-	eigen.VectorsTo(&q)
-	return eigen.Values(nil), q.RawMatrix().Data, true
 }
 
 // indicators returns Vᵀe_c for each c, line by line, for indicators e_c of t of the m lines of

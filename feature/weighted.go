@@ -243,7 +243,7 @@ func (g *gaussians) values(x matrix.Rows, i, j int, k, work []float32) {
 	for r := i; r < j; r++ {
 		row := work[(r-i)*width:][:width]
 		if x.CSR != nil {
-			spread(x.CSR, r, row[:g.d])
+			laidOut(x.CSR, r, row[:g.d])
 			for c, v := range g.mean {
 				row[c] = float32(float64(row[c]) - v)
 			}
@@ -261,8 +261,8 @@ func (g *gaussians) values(x matrix.Rows, i, j int, k, work []float32) {
 	vec.Exp32(k[:n*g.m], k[:n*g.m])
 }
 
-// spread writes row i of a sparse matrix with its zeros.
-func spread(m *matrix.CSR, i int, dst []float32) {
+// laidOut writes row i of a sparse matrix with its zeros.
+func laidOut(m *matrix.CSR, i int, dst []float32) {
 	clear(dst)
 	idx, val := m.Row(i)
 	for k, j := range idx {
