@@ -99,6 +99,9 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
 	settle(cmd, &t.cfg)
+	if err := readLandmarks(ctx, &t.cfg, t.data); err != nil {
+		return err
+	}
 	if err := t.check(); err != nil {
 		return err
 	}

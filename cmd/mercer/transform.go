@@ -38,6 +38,9 @@ file that --fit names: use that to map test data as the training data were mappe
 				return usagef("no file to write the features to; give -o Z.npy")
 			}
 			settle(cmd, &cfg)
+			if err := readLandmarks(cmd.Context(), &cfg, data); err != nil {
+				return err
+			}
 			if err := cfg.Check(); err != nil {
 				return usageError{err}
 			}
