@@ -23,6 +23,7 @@ var floors = map[string]int{
 	"feature":         3,
 	"learn":           4,
 	"exact":           4,
+	"pool":            4,
 	"model":           5,
 	"lab":             6,
 	"papers":          6,

@@ -90,9 +90,9 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 	r := random.New(cfg.Seed, "feature.pk-rp.index")
 	switch cfg.Reuse {
 	case "", "even":
-		f.index = dealt(r, m, length, cfg.Features)
+		f.index = r.Deal(m, length, cfg.Features)
 	case "random":
-		f.index = drawn(r, m, length, cfg.Features)
+		f.index = r.DrawSets(m, length, cfg.Features)
 	default:
 		return nil, fmt.Errorf("feature: pk-rp: %q is not a reuse; known are even, random", cfg.Reuse)
 	}
@@ -122,57 +122,6 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 // pool is a row's projections on a pool of at most 2¹⁶ vectors, and whatever is behind: an
 // array that no 16 bits lead out of.
 type pool [1 << 16]float32
-
-// drawn draws, for each output, length different vectors of a pool of m.
-func drawn(r *random.Stream, m, length, outputs int) []int32 {
-	index := make([]int32, length*outputs)
-	cards := make([]int32, m)
-	for i := range cards {
-		cards[i] = int32(i)
-	}
-	for c := range outputs {
-		for i := range length {
-			j := i + r.Intn(m-i)
-			cards[i], cards[j] = cards[j], cards[i]
-			index[i*outputs+c] = cards[i]
-		}
-	}
-	return index
-}
-
-// dealt deals the vectors of a pool of m to outputs of length each. A vector that would come
-// twice to an output, where the pool is shuffled anew in its middle, changes places with
-// one behind.
-func dealt(r *random.Stream, m, length, outputs int) []int32 {
-	index := make([]int32, length*outputs)
-	cards := make([]int32, m)
-	for i := range cards {
-		cards[i] = int32(i)
-	}
-	held := make([]int, m) // 1 + the last output that got the vector
-	next := m
-	for c := range outputs {
-		for i := range length {
-			if next == m {
-				for j := m - 1; j > 0; j-- {
-					l := r.Intn(j + 1)
-					cards[j], cards[l] = cards[l], cards[j]
-				}
-				next = 0
-			}
-			for j := next; ; j++ {
-				if v := cards[j]; held[v] != c+1 {
-					cards[j], cards[next] = cards[next], v
-					break
-				}
-			}
-			held[cards[next]] = c + 1
-			index[i*outputs+c] = cards[next]
-			next++
-		}
-	}
-	return index
-}
 
 func (f *pkrp) Dims() (in, out int) { return f.pool.d, f.features }
 
