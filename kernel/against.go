@@ -18,6 +18,8 @@ type Against struct {
 	kernel Kernel
 	d, m   int
 	mean   []float64            // of y, for rbf and matern
+	sums   *sums                // of kernels of histograms, with
+	pairs  *vec.Pairs           // the rows y; or, if they are nil,
 	y      *vec.Packed[float64] // d×m, moved; or nil:
 	rows   []float64            // m×d, for laplacian and cauchy, which are no functions of products
 	norm   []float64            // ‖y_j‖², moved
@@ -25,13 +27,25 @@ type Against struct {
 }
 
 // NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not
-// valid.
+// valid, or if y has numbers that it does not take ([Kernel.CheckRows]).
 func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
+	if err := k.CheckRows(y); err != nil {
+		return nil, err
+	}
 	m, d := y.Len(), y.Dim()
 	a := &Against{kernel: k, d: d, m: m, norm: make([]float64, m)}
+	if a.sums = k.sums(false); a.sums != nil {
+		a.pairs = vec.NewPairs(a.sums.of, d, m)
+		row := make([]float64, a.pairs.Width())
+		for i := range m {
+			a.sums.expand(a.pairs, y, i, row)
+			a.pairs.Set(i, row)
+		}
+		return a, nil
+	}
 	if k.Name == "matern" {
 		a.table = newMaternTable(k.Nu)
 	}
@@ -67,11 +81,19 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 // Dims returns the numbers of dimensions d and of rows m that stay.
 func (a *Against) Dims() (d, m int) { return a.d, a.m }
 
+// width is how many numbers an expanded row has.
+func (a *Against) width() int {
+	if a.pairs != nil {
+		return a.pairs.Width()
+	}
+	return a.d
+}
+
 // Bytes is about how much memory a holds.
-func (a *Against) Bytes() int64 { return 8 * int64(a.d+1) * int64(a.m) }
+func (a *Against) Bytes() int64 { return 8 * int64(a.width()+1) * int64(a.m) }
 
 // Work is how many numbers Rows needs to work with for a row.
-func (a *Against) Work() int { return a.d + 1 }
+func (a *Against) Work() int { return a.width() + 1 }
 
 // expand writes rows [i, j) of x into dst, in float64, moved, and their squared lengths into
 // norm, if it is not nil.
@@ -92,6 +114,11 @@ func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 		for c, v := range a.mean {
 			row[c] -= v
 		}
+		if a.kernel.Name == "hellinger" {
+			for c, v := range row {
+				row[c] = a.kernel.root(v)
+			}
+		}
 		if norm != nil {
 			sum := 0.0
 			for _, v := range row {
@@ -103,11 +130,23 @@ func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 }
 
 // Rows writes k(x_r, y_c) for rows [i, j) of x into dst, (j-i)×m. work has (j-i)·Work()
-// numbers.
+// numbers. That x has no numbers which the kernel does not take is for the caller to see to, by
+// [Kernel.CheckRows]: what they give has no meaning, and may be NaN.
 func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 	n := j - i
 	if x.Dim() != a.d {
 		panic(fmt.Sprintf("kernel: rows of %d dimensions against rows of %d", x.Dim(), a.d))
+	}
+	if a.pairs != nil {
+		w := a.pairs.Width()
+		for r := range n {
+			a.sums.expand(a.pairs, x, i+r, work[r*w:][:w])
+		}
+		a.pairs.Rows(n, a.m, work, dst, a.m)
+		for r := range n {
+			a.values(dst[r*a.m:][:a.m], 0)
+		}
+		return
 	}
 	norm, rows := work[:n], work[n:][:n*a.d]
 	a.expand(x, i, j, rows, norm)
@@ -148,7 +187,25 @@ func (a *Against) separable(x, y []float64) float64 {
 func (a *Against) values(s []float64, norm float64) {
 	k := a.kernel
 	switch k.Name {
-	case "linear":
+	case "linear", "hellinger":
+	case "chi2", "intersection", "jensen-shannon":
+		for c := range s {
+			s[c] *= a.sums.factor
+		}
+	case "exp-chi2":
+		for c := range s {
+			s[c] *= -k.Gamma
+		}
+		vec.Exp64(s, s)
+	case "skewed-chi2":
+		for c, v := range s {
+			s[c] = fromExcess(v)
+		}
+	case "skewed-intersection":
+		for c := range s {
+			s[c] = -s[c]
+		}
+		vec.Exp64(s, s)
 	case "poly":
 		for c, xy := range s {
 			s[c] = power(float64(k.Gamma*xy)+k.Coef0, k.Degree)

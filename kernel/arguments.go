@@ -5,8 +5,21 @@ import "math"
 // What the kernels depend on, of one row x, in float64, and many rows of y, where it is no
 // matrix product.
 
-// sparseDots writes x·y_c for the sparse rows of y from lo on.
+// sparseDots writes x·y_c for the sparse rows of y from lo on; of hellinger, those of their
+// roots.
 func (b *block) sparseDots(out, x []float64, lo int) {
+	if b.kernel.Name == "hellinger" {
+		roots := b.yNumbers
+		for c := range out {
+			idx, _ := b.y.CSR.Row(lo + c)
+			sum := 0.0
+			for k, j := range idx {
+				sum += x[j] * roots[k]
+			}
+			out[c], roots = sum, roots[len(idx):]
+		}
+		return
+	}
 	for c := range out {
 		idx, val := b.y.CSR.Row(lo + c)
 		sum := 0.0

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -188,7 +189,7 @@ func (k Kernel) argument(x, y []float32) float64 {
 	case "exp-chi2":
 		return chi2Distance(x, y)
 	case "skewed-chi2":
-		return skewedExcess(k.Coef0, x, y)
+		return skewedChi2Distance(k.Coef0, x, y)
 	case "skewed-intersection":
 		return skewedDistance(k.Coef0, x, y)
 	case "hellinger", "chi2", "intersection", "jensen-shannon":
@@ -208,9 +209,7 @@ func (k Kernel) of(s float64) float64 {
 	switch k.Name {
 	case "linear", "hellinger", "chi2", "intersection", "jensen-shannon":
 		return s
-	case "skewed-chi2":
-		return 1 / math.Sqrt(1+s)
-	case "skewed-intersection":
+	case "skewed-chi2", "skewed-intersection":
 		return math.Exp(-s)
 	case "poly":
 		return power(k.Gamma*s+k.Coef0, k.Degree)
@@ -231,9 +230,7 @@ func (k Kernel) gap(s float64) float64 {
 		return 1 / (1 + 1/s)
 	case "matern":
 		return maternGap(k.Nu, k.Gamma*s)
-	case "skewed-chi2":
-		return s / (math.Sqrt(1+s) * (1 + math.Sqrt(1+s)))
-	case "skewed-intersection":
+	case "skewed-chi2", "skewed-intersection":
 		return -math.Expm1(-s)
 	}
 	return -math.Expm1(-k.Gamma * s)
@@ -246,11 +243,13 @@ func (k Kernel) Diagonal(x matrix.Rows) []float64 {
 	}
 	diagonal := make([]float64, x.Len())
 	if k.additive() {
-		for i := range diagonal {
+		vec.Parallel(len(diagonal), 64, func(lo, hi int) {
 			var p pair
-			row, _ := p.of(x, i, x, i)
-			diagonal[i] = k.additiveValue(row, row)
-		}
+			for i := lo; i < hi; i++ {
+				row, _ := p.of(x, i, x, i)
+				diagonal[i] = k.additiveValue(row, row)
+			}
+		})
 		return diagonal
 	}
 	if !k.unit() {
