@@ -264,7 +264,7 @@ func TestMeanOfAMapApproximatesTheMeanOfTheKernel(t *testing.T) {
 	x, ends, names := spread(7, 6, 4)
 	src := bagsOf(t, matrix.Rows{Dense: x}, ends, names)
 	const d = 8192
-	b, _, _, err := FitBagMapping(context.Background(), src, Config{Bag: &BagConfig{Gamma: "0.2", Features: d, Scale: "none"}}, Options{})
+	b, _, _, err := FitBagMapping(context.Background(), src, Config{Bag: &BagConfig{Gamma: "0.2", Features: d, Scale: "none", Norm: "none"}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

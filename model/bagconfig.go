@@ -41,7 +41,9 @@ type BagConfig struct {
 	// Features is D of the map or of compact bilinear pooling; 0 means 4096 for the latter.
 	Features int `json:"features,omitempty"`
 
-	// Streams, First and Norm are as in pool.Config.
+	// Streams, First and Norm are as in pool.Config, but for the norm that "" means: l2 of the
+	// mean of a map, so that a bag's product with itself is about 1 however far its members
+	// spread; none of the mean of the members themselves; root-l2 of all else.
 	Streams int    `json:"streams,omitempty"`
 	First   int    `json:"first,omitempty"`
 	Norm    string `json:"norm,omitempty"`
@@ -70,6 +72,11 @@ func (b *BagConfig) members(seed uint64) Config {
 	}
 }
 
+// mapped says whether the members have a map before they are pooled.
+func (b *BagConfig) mapped() bool {
+	return b.method() == "mean" && (b.Map != "" || !strings.EqualFold(b.Kernel, "linear"))
+}
+
 // defaultCompact is D of compact bilinear pooling.
 const defaultCompact = 4096
 
@@ -77,6 +84,9 @@ const defaultCompact = 4096
 func (b *BagConfig) pooling(seed uint64) pool.Config {
 	p := pool.Config{Method: b.method(), Seed: seed, Streams: b.Streams, First: b.First, Norm: strings.ToLower(b.Norm)}
 	if p.Method == "mean" {
+		if p.Norm == "" && b.mapped() {
+			p.Norm = "l2"
+		}
 		return p
 	}
 	p.Features, p.Pool, p.T, p.Sparsity, p.Reuse = b.Features, b.Pool, b.T, b.Sparsity, strings.ToLower(b.Reuse)

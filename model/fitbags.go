@@ -87,7 +87,7 @@ func (f *fit) poolBags(src dataset.Bags) error {
 		return err
 	}
 	f.report.Bags = sum
-	if members.Features == 0 && !feature.Decides(members.Map) && (members.Kernel != "linear" || members.Map != "") {
+	if members.Features == 0 && !feature.Decides(members.Map) && f.cfg.Bag.mapped() {
 		members.Features = max(512, defaultFeatures(4*sum.Bags))
 	}
 	// The members' scaling and map are chosen as those of rows are.

@@ -48,7 +48,7 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *model.BagConfig) {
 	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: 4096, or fewer where there are few bags), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
 	f.IntVar(&b.Streams, "streams", 0, "2 for bilinear pooling of two descriptors that stand side by side in a row (default: 1)")
 	f.IntVar(&b.First, "first", 0, "channels of the first of two streams")
-	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: root-l2 of bilinear pooling, none of mean)")
+	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: l2 of mean, of transform none; root-l2 of the other ways)")
 }
 
 // bagValue is the flag --bag.

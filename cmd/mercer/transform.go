@@ -49,6 +49,9 @@ file that --fit names: use that to map test data as the training data were mappe
 			if bag.Scale == "" {
 				bag.Scale = "none"
 			}
+			if bag.Norm == "" && (bag.Pooling == "" || bag.Pooling == "mean") {
+				bag.Norm = "none" // a product of rows is the mean of the kernel
+			}
 			if err := cfg.Check(); err != nil {
 				return usageError{err}
 			}
