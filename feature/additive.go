@@ -1,4 +1,303 @@
 package feature
 
+import (
+	"fmt"
+	"math"
+
+	"mercer/internal/vec"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// The maps of additive kernels of histograms,
+//
+//	k(x, y) = Σ_j k₁(x_j, y_j), k₁(x, y) = (xy)^(h/2)·𝒦(log y - log x), x, y ≥ 0.
+//
+// Each approximates k₁ by the product of m features of x and of y, for every dimension alike, so
+// that z(x)·z(y) = Σ_j z(x_j)·z(y_j) is the sum. With u = log x all have the shape
+//
+//	z_i(x) = x^(h/2)·g_i(u), i = 0 … m-1, Σ_i g_i(u)·g_i(v) ≈ 𝒦(v - u),
+//
+// and differ in g: homogeneous takes waves cos iLu and sin iLu, chebyshev and elementary take
+// sech(u/2) times polynomials in u and in tanh(u/2), for the chi2 kernel.
+// A zero has zeros for features, and nothing is drawn: the error is a bias, not a variance.
+//
+// As k₁(x, y) = k₁(ax, ay)/aʰ for every a > 0, chebyshev and elementary, which are best where
+// u is near 0, may take log(ax) for u. The papers do not; yet bins of histograms are small
+// numbers, and an a chosen on a sample is worth orders of magnitude of accuracy. Each
+// dimension is a kernel of its own, so it has its own a.
+//
+// Feature i of dimension j is column i·d + j.
+
 // additive are the maps of kernels of histograms.
-func additive() []kind { return nil }
+func additive() []kind {
+	return []kind{
+		{name: "homogeneous", about: "additive kernels of histograms, by waves of log x", options: []string{"terms", "window", "period"}, dim: true,
+			kernels: []string{"chi2", "intersection", "jensen-shannon", "hellinger", "exp-chi2"},
+			check:   checkHomogeneous, given: givenPeriod, make: newPeriodic, fit: fitPeriodic, restore: restorePeriodic},
+		{name: "chebyshev", about: "the chi2 kernel, by a series of polynomials in log x", options: []string{"terms", "stretch"}, dim: true,
+			kernels: []string{"chi2", "exp-chi2"},
+			check:   checkSeries, given: givenStretch, make: newChebyshev, fit: fitChebyshev, restore: restoreChebyshev},
+		{name: "elementary", about: "the chi2 kernel, by a geometric series", options: []string{"terms", "stretch"}, dim: true,
+			kernels: []string{"chi2", "exp-chi2"},
+			check:   checkSeries, given: givenStretch, make: newElementary, fit: fitElementary, restore: restoreElementary},
+		{name: "skewed", about: "the skewed kernels of histograms, by random waves of log(x+c)", options: []string{"form"},
+			kernels: []string{"skewed-chi2", "skewed-intersection"}, check: checkForm, make: newSkewed},
+		{name: "unary", about: "the intersection kernel, by numbers written as so many ones, sparse", options: []string{"terms", "form", "stretch"}, dim: true,
+			sample:  func(Config) int { return unarySample },
+			kernels: []string{"intersection"},
+			check:   checkUnary, given: givenStretch, make: newUnary, fit: fitUnary, restore: restoreUnary},
+	}
+}
+
+// mostSeries bounds the features of a dimension: float32 has no use for more.
+const mostSeries = 1 << 12
+
+// homogeneity is h of a kernel.
+func homogeneity(k kernel.Kernel) float64 {
+	if k.Homogeneity == 0 {
+		return 1
+	}
+	return k.Homogeneity
+}
+
+// terms is m, which an additive map has unless the configuration says otherwise.
+func (cfg *Config) terms(usual int) int {
+	if cfg.Terms == 0 {
+		return usual
+	}
+	return cfg.Terms
+}
+
+// checkSeriesTerms checks the number of terms.
+func checkSeriesTerms(cfg Config) error {
+	if cfg.Terms < 0 || cfg.Terms > mostSeries {
+		return fmt.Errorf("feature: %s: terms is %d; it must be from 1 to %d, or 0 for the usual number", cfg.Map, cfg.Terms, mostSeries)
+	}
+	return nil
+}
+
+// A stretch lies in a range in which float32 can square what it multiplies.
+const leastStretch, mostStretch = 1e-30, 1e30
+
+func checkStretch(cfg Config) error {
+	if cfg.Stretch != 0 && !(cfg.Stretch >= leastStretch && cfg.Stretch <= mostStretch) {
+		return fmt.Errorf("feature: %s: stretch is %g; it must be from %g to %g, or 0 for a choice by the data", cfg.Map, cfg.Stretch, leastStretch, mostStretch)
+	}
+	return nil
+}
+
+func givenStretch(cfg Config) bool { return cfg.Stretch != 0 }
+
+// series is a map of an additive kernel. A row takes O(dm) operations, a sparse one O(nnz·m)
+// (and D writes if its features are to be dense).
+type series struct {
+	dim, terms int
+	h          float64
+	// expand writes the features of the elements of a strip: feature i of element e to
+	// out[i·stride+e].
+	expand func(out []float32, stride int, s *strip)
+	// stretch, if not nil, has the number a_j for each dimension, in the form that expand needs.
+	stretch *stretches
+	state   map[string]*matrix.Dense
+	chosen  string
+	free    chan *strip
+}
+
+// stretches are the numbers a_j by which the inputs are multiplied.
+type stretches struct{ log, root []float32 } // log a_j and √a_j
+
+// stripLen is how many elements of a row are mapped at a time.
+const stripLen = 512
+
+// strip is what the features of up to stripLen elements x of a row are made of, and work memory.
+type strip struct {
+	n       int
+	log     [stripLen]float32 // log x, 0 for x = 0
+	root    [stripLen]float32 // √x
+	power   [stripLen]float32 // x^(h/2)
+	logA    [stripLen]float32 // log a
+	rootA   [stripLen]float32 // √a
+	a, b    [stripLen]float32 // work memory of expand, as the next
+	c, d    [stripLen]float32
+	scatter []float32 // terms·stripLen: features on their way to scattered columns
+}
+
+// newSeries is the map of cfg with a number of terms, which still lacks expand.
+func newSeries(cfg Config, dim, terms int) (*series, error) {
+	if out := float64(dim) * float64(terms); out > math.MaxInt32 {
+		return nil, fmt.Errorf("feature: %s: %d dimensions with %d features each are too many", cfg.Map, dim, terms)
+	}
+	if err := cfg.decided(dim * terms); err != nil {
+		return nil, err
+	}
+	return &series{dim: dim, terms: terms, h: homogeneity(cfg.Kernel), free: make(chan *strip, 64)}, nil
+}
+
+func (m *series) get() *strip {
+	select {
+	case s := <-m.free:
+		return s
+	default:
+		return &strip{scatter: make([]float32, m.terms*stripLen)}
+	}
+}
+
+func (m *series) put(s *strip) {
+	select {
+	case m.free <- s:
+	default:
+	}
+}
+
+// Dims returns d and D = d·m.
+func (m *series) Dims() (in, out int) { return m.dim, m.dim * m.terms }
+
+// Bytes counts the stretches.
+func (m *series) Bytes() int64 {
+	if m.stretch == nil {
+		return 0
+	}
+	return 8 * int64(m.dim)
+}
+
+// State is what a sample decided.
+func (m *series) State() map[string]*matrix.Dense { return m.state }
+
+// Chosen says what.
+func (m *series) Chosen() string { return m.chosen }
+
+// load takes the elements x of the dimensions in idx (nil: from first on).
+func (m *series) load(s *strip, x []float32, idx []int32, first int) {
+	s.n = len(x)
+	one, log, root := s.a[:s.n], s.log[:s.n], s.root[:s.n]
+	negative := false
+	for e, v := range x {
+		if v <= 0 { // any finite logarithm will do, as the root is 0
+			negative = negative || v < 0
+			v = 1
+		}
+		one[e] = v
+	}
+	vec.Log32(log, one)
+	vec.SignedRoot32(root, x)
+	for e := 0; negative && e < len(x); e++ {
+		if x[e] < 0 {
+			root[e] = float32(math.NaN())
+		}
+	}
+	power := s.power[:s.n]
+	copy(power, root)
+	if m.h != 1 {
+		h := float32(m.h / 2)
+		for e, v := range log {
+			power[e] = h * v
+		}
+		vec.Exp32(power, power)
+		for e, v := range root {
+			if v == 0 {
+				power[e] = 0
+			}
+		}
+	}
+	switch {
+	case m.stretch == nil:
+	case idx == nil:
+		copy(s.logA[:s.n], m.stretch.log[first:])
+		copy(s.rootA[:s.n], m.stretch.root[first:])
+	default:
+		for e, j := range idx {
+			s.logA[e], s.rootA[e] = m.stretch.log[j], m.stretch.root[j]
+		}
+	}
+}
+
+// Transform expands each row.
+func (m *series) Transform(dst *matrix.Dense, x matrix.Rows) {
+	check(m.dim, m.dim*m.terms, dst, x)
+	eachRow(m, dst, x)
+}
+
+// rows transforms rows [lo, hi).
+func (m *series) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
+	s := m.get()
+	defer m.put(s)
+	for r := lo; r < hi; r++ {
+		z := dst.Row(r)
+		if x.CSR == nil {
+			row := x.Dense.Row(r)
+			for j := 0; j < len(row); j += stripLen {
+				part := row[j:min(j+stripLen, len(row))]
+				m.load(s, part, nil, j)
+				m.expand(z[j:], m.dim, s)
+			}
+			continue
+		}
+		clear(z)
+		idx, val := x.CSR.Row(r)
+		for e := 0; e < len(idx); e += stripLen {
+			part := idx[e:min(e+stripLen, len(idx))]
+			m.load(s, val[e:e+len(part)], part, 0)
+			m.expand(s.scatter, stripLen, s)
+			for i := range m.terms {
+				to, from := z[i*m.dim:(i+1)*m.dim], s.scatter[i*stripLen:]
+				for e, j := range part {
+					to[j] = from[e]
+				}
+			}
+		}
+	}
+}
+
+// Sparsely says that sparse rows keep sparse.
+func (m *series) Sparsely(x matrix.Rows) bool {
+	return x.CSR != nil && 2*x.CSR.NNZ() <= x.Len()*m.dim
+}
+
+// TransformSparse writes m features for each element of x that is stored.
+func (m *series) TransformSparse(dst *matrix.CSR, x matrix.Rows) {
+	checkSparse(m.dim, x)
+	width := func(row int) int {
+		if x.CSR == nil {
+			return m.dim
+		}
+		return x.CSR.Ptr[row+1] - x.CSR.Ptr[row]
+	}
+	reserve(dst, x.Len(), m.dim*m.terms, func(row int) int { return m.terms * width(row) })
+	eachSparseRow(m, dst, x)
+}
+
+// sparseRows writes rows [lo, hi) to where they belong.
+func (m *series) sparseRows(dst *matrix.CSR, x matrix.Rows, lo, hi int) {
+	s := m.get()
+	defer m.put(s)
+	for r := lo; r < hi; r++ {
+		to, z := dst.Row(r)
+		var idx []int32
+		var val []float32
+		if x.CSR != nil {
+			idx, val = x.CSR.Row(r)
+		} else {
+			val = x.Dense.Row(r)
+		}
+		n := len(val)
+		for e := 0; e < n; e += stripLen {
+			end := min(e+stripLen, n)
+			var part []int32
+			if idx != nil {
+				part = idx[e:end]
+			}
+			m.load(s, val[e:end], part, e)
+			m.expand(z[e:], n, s)
+		}
+		for i := range m.terms {
+			for e := range n {
+				j := e
+				if idx != nil {
+					j = int(idx[e])
+				}
+				to[i*n+e] = int32(i*m.dim + j)
+			}
+		}
+	}
+}

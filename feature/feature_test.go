@@ -50,6 +50,9 @@ type mapCase struct {
 	// norm; 0: 1e-5. Frequencies with heavy tails need more.
 	agree float64
 
+	// histograms says that rows are of absolute values.
+	histograms bool
+
 	// scale of the rows of the proof, for kernels that grow; 0: 1.
 	scale float64
 }
@@ -61,7 +64,7 @@ func (c mapCase) String() string {
 
 // everyMap has the maps in all their forms.
 func everyMap() []mapCase {
-	return slices.Concat(fourierCases(), sketchCases(), projectionCases(), composedCases())
+	return slices.Concat(fourierCases(), sketchCases(), projectionCases(), additiveCases(), composedCases())
 }
 
 // fit makes the map of a case for rows of the given dimensions.
@@ -69,11 +72,33 @@ func (c mapCase) fit(t testing.TB, features, dim int) Map {
 	t.Helper()
 	c.wish(features)
 	sample, _ := someRows(60, dim)
-	m, err := Fit(c.Config, sample)
+	m, err := Fit(c.Config, c.rows(sample))
 	if err != nil {
 		t.Fatalf("%s: %v", c, err)
 	}
 	return m
+}
+
+// rows returns x, or the rows of its absolute values.
+func (c mapCase) rows(x matrix.Rows) matrix.Rows {
+	if !c.histograms {
+		return x
+	}
+	absolute := func(v []float32) []float32 {
+		v = slices.Clone(v)
+		for i := range v {
+			v[i] = float32(math.Abs(float64(v[i])))
+		}
+		return v
+	}
+	if x.CSR != nil {
+		m := *x.CSR
+		m.Val = absolute(m.Val)
+		return matrix.Rows{CSR: &m}
+	}
+	m := *x.Dense
+	m.Data = absolute(m.Data)
+	return matrix.Rows{Dense: &m}
 }
 
 // wish sets the number of features, unless the map itself decides on it.
@@ -115,7 +140,7 @@ func TestRowDoesNotDependOnItsBatch(t *testing.T) {
 	for _, cfg := range everyMap() {
 		m := cfg.fit(t, 1000, 70)
 		_, out := m.Dims()
-		for _, x := range []matrix.Rows{dense, sparse} {
+		for _, x := range []matrix.Rows{cfg.rows(dense), cfg.rows(sparse)} {
 			want := transform(m, x)
 			threads := runtime.GOMAXPROCS(3)
 			for _, step := range []int{1, 7, 9, 64, 65, 150} {
@@ -139,7 +164,7 @@ func TestTransformOfViews(t *testing.T) {
 	for _, cfg := range everyMap() {
 		m := cfg.fit(t, 30, 5)
 		_, out := m.Dims()
-		x := matrix.Rows{Dense: dense.Dense.Columns(4, 9)}
+		x := matrix.Rows{Dense: cfg.rows(dense).Dense.Columns(4, 9)}
 		z := matrix.NewDense(20, out+10)
 		m.Transform(z.Columns(6, out+6), x)
 		packed := matrix.NewDense(20, 5)
@@ -165,6 +190,7 @@ func TestMapServesManyGoroutines(t *testing.T) {
 	dense, sparse := someRows(40, 10)
 	for _, cfg := range everyMap() {
 		m := cfg.fit(t, 64, 10)
+		dense, sparse := cfg.rows(dense), cfg.rows(sparse)
 		want := [2]*matrix.Dense{transform(m, dense), transform(m, sparse)}
 		var wg sync.WaitGroup
 		for range 4 {
@@ -187,7 +213,7 @@ func TestTransformAllocatesNothingPerRow(t *testing.T) {
 	for _, cfg := range everyMap() {
 		m := cfg.fit(t, 1000, 20)
 		_, out := m.Dims()
-		for _, x := range []matrix.Rows{dense, sparse} {
+		for _, x := range []matrix.Rows{cfg.rows(dense), cfg.rows(sparse)} {
 			for rows, most := range map[int]float64{1: 0, 600: 20} {
 				z, part := matrix.NewDense(rows, out), x.Slice(0, rows)
 				if n := testing.AllocsPerRun(3, func() { m.Transform(z, part) }); n > most {
@@ -201,6 +227,7 @@ func TestTransformAllocatesNothingPerRow(t *testing.T) {
 func TestSameConfigurationGivesSameMap(t *testing.T) {
 	dense, _ := someRows(60, 10)
 	for _, c := range everyMap() {
+		dense := c.rows(dense)
 		c.wish(40)
 		c.Seed = 5
 		text, err := json.Marshal(c.Config)

@@ -18,6 +18,9 @@ import (
 //	laplacian  independent coordinates with density γ/(π(γ² + ω²)), Cauchy's
 //	cauchy     independent coordinates with density exp(-|ω|/γ)/(2γ), Laplace's
 //
+//	skewed-chi2          independent coordinates with density sech(πω), on log(x+c)
+//	skewed-intersection  independent coordinates with density ½/(π(¼ + ω²)), Cauchy's, on log(x+c)
+//
 // In each case ω = scale·stretch·g, where the coordinates of g are independent of each other
 // and of stretch, which is 1 but for matern. Of the first three, the radial ones, g is normal,
 // so that ω has a uniform direction and a length of its own.
@@ -40,6 +43,10 @@ func newLaw(k kernel.Kernel) law {
 		l = law{scale: k.Gamma, draw: (*random.Stream).Cauchy, quantile: random.CauchyQuantile}
 	case "cauchy":
 		l = law{scale: k.Gamma, draw: (*random.Stream).Laplace, quantile: random.LaplaceQuantile}
+	case "skewed-chi2":
+		l = law{scale: 1, draw: (*random.Stream).Sech, quantile: random.SechQuantile}
+	case "skewed-intersection":
+		l = law{scale: 0.5, draw: (*random.Stream).Cauchy, quantile: random.CauchyQuantile}
 	}
 	return l
 }

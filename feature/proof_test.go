@@ -79,7 +79,7 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 		if scale == 0 {
 			scale = 1
 		}
-		x := proofPairs(d, scale)
+		x := c.rows(matrix.Rows{Dense: proofPairs(d, scale)}).Dense
 		pairs := x.Rows / 2
 		want := make([]float64, pairs)
 		for i := range want {
@@ -95,7 +95,7 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 		for seed := range seeds {
 			c.Seed = uint64(seed + 1)
 			c.wish(features)
-			m, err := Fit(c.Config, sample)
+			m, err := Fit(c.Config, c.rows(sample))
 			if err != nil {
 				t.Fatalf("%s: %v", c, err)
 			}
@@ -134,7 +134,7 @@ func TestDenseAndSparseAgree(t *testing.T) {
 	dense, sparse := someRows(30, 70)
 	for _, c := range everyMap() {
 		m := c.fit(t, 256, 70)
-		a, b := transform(m, dense), transform(m, sparse)
+		a, b := transform(m, c.rows(dense)), transform(m, c.rows(sparse))
 		for i := range a.Rows {
 			bound := max(1e-5, c.agree) * math.Sqrt(norm2(a.Row(i)))
 			for j, v := range a.Row(i) {

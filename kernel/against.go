@@ -18,10 +18,9 @@ type Against struct {
 	kernel Kernel
 	d, m   int
 	mean   []float64            // of y, for rbf and matern
-	sums   *sums                // of kernels of histograms, with
-	pairs  *vec.Pairs           // the rows y; or, if they are nil,
-	y      *vec.Packed[float64] // d×m, moved; or nil:
-	rows   []float64            // m×d, for laplacian and cauchy, which are no functions of products
+	sums   *sums                // of kernels that are no functions of products, with
+	pairs  *vec.Pairs           // the rows y; or else nil, and
+	y      *vec.Packed[float64] // d×m, moved
 	norm   []float64            // ‖y_j‖², moved
 	table  *maternTable         // of matern
 }
@@ -62,10 +61,6 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 			a.mean[j] /= float64(max(m, 1))
 		}
 		a.expand(y, 0, m, dense, nil)
-	}
-	if k.Name == "laplacian" || k.Name == "cauchy" {
-		a.rows = dense
-		return a, nil
 	}
 	columns := make([]float64, d*m)
 	for i := range m {
@@ -150,40 +145,14 @@ func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 	}
 	norm, rows := work[:n], work[n:][:n*a.d]
 	a.expand(x, i, j, rows, norm)
-	if a.y == nil {
-		for r := range n {
-			out, row := dst[r*a.m:][:a.m], rows[r*a.d:][:a.d]
-			for c := range out {
-				out[c] = a.kernel.of(a.separable(row, a.rows[c*a.d:][:a.d]))
-			}
-		}
-		return
-	}
 	a.y.Multiply(n, rows, a.d, dst, a.m, nil)
 	for r := range n {
 		a.values(dst[r*a.m:][:a.m], norm[r])
 	}
 }
 
-// separable is what the kernels that are no functions of products depend on.
-func (a *Against) separable(x, y []float64) float64 {
-	sum := 0.0
-	y = y[:len(x)]
-	if a.kernel.Name == "laplacian" {
-		for i, v := range x {
-			sum += math.Abs(v - y[i])
-		}
-		return sum
-	}
-	for i, v := range x {
-		d := a.kernel.Gamma * (v - y[i])
-		sum += math.Log1p(float64(d * d))
-	}
-	return math.Expm1(sum)
-}
-
-// values turns the products of a row of squared length norm with those that stay into kernel
-// values.
+// values turns the products of a row of squared length norm with those that stay, or their sums,
+// into kernel values.
 func (a *Against) values(s []float64, norm float64) {
 	k := a.kernel
 	switch k.Name {
@@ -192,14 +161,14 @@ func (a *Against) values(s []float64, norm float64) {
 		for c := range s {
 			s[c] *= a.sums.factor
 		}
-	case "exp-chi2":
+	case "laplacian", "exp-chi2":
 		for c := range s {
 			s[c] *= -k.Gamma
 		}
 		vec.Exp64(s, s)
-	case "skewed-chi2":
+	case "cauchy", "skewed-chi2":
 		for c, v := range s {
-			s[c] = fromExcess(v)
+			s[c] = k.fromExcess(v)
 		}
 	case "skewed-intersection":
 		for c := range s {

@@ -199,10 +199,8 @@ func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 			b.ys = make([]float64, width)
 		case sums != nil:
 			b.pairs = pairs(0)
-		case g.y.Dense != nil && !g.direct():
+		case g.y.Dense != nil:
 			b.ys = make([]float64, height*width)
-		case g.y.CSR != nil && g.kernel.Name == "cauchy":
-			b.ys = make([]float64, width)
 		}
 		for r := lo; r < hi; r += height {
 			end := min(r+height, hi)
@@ -211,19 +209,16 @@ func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 	})
 }
 
-// direct says whether the kernel takes the rows themselves, not their products.
-func (g *Gram) direct() bool { return g.kernel.Name == "laplacian" || g.kernel.Name == "cauchy" }
-
 // block is what one goroutine needs.
 type block struct {
 	*Gram
 	frame
 	distances     bool
-	sums          *sums      // of a kernel of histograms, with
+	sums          *sums      // if the kernel has one, with
 	pairs         *vec.Pairs // its height rows of dense y and
 	yNumbers      []float64  // the numbers of as many sparse ones
 	width, height int
-	xs, ys        []float64 // height expanded rows each; for cauchy and sums, ys has room for one
+	xs, ys        []float64 // height expanded rows each; with sums, ys has room for one
 	pair          pair
 }
 
@@ -249,7 +244,7 @@ func (b *block) expandY(lo, hi int) {
 		case b.sums != nil && b.y.Dense != nil:
 			b.expand(b.y, c, b.ys)
 			b.pairs.Set(c-lo, b.ys)
-		case b.y.Dense != nil && !b.direct():
+		case b.y.Dense != nil:
 			b.expand(b.y, c, b.ys[(c-lo)*b.width:][:b.width])
 		case b.sums != nil:
 			_, val := b.y.CSR.Row(c)
@@ -277,17 +272,13 @@ func (b *block) fill(i, j int, dst []float64) {
 		b.expandY(lo, hi)
 		if b.y.Dense != nil && b.sums != nil {
 			b.pairs.Rows(j-i, hi-lo, b.xs, dst[lo:], cols)
-		} else if b.y.Dense != nil && !b.direct() {
+		} else if b.y.Dense != nil {
 			vec.GemmNT(j-i, hi-lo, d, b.xs, d, b.ys, d, dst[lo:], cols)
 		}
 		for r := i; r < j; r++ {
 			out := dst[(r-i)*cols:][lo:hi]
 			x := b.xs[(r-i)*d:][:d]
 			switch {
-			case b.kernel.Name == "laplacian":
-				b.absolute(out, x, r, lo)
-			case b.kernel.Name == "cauchy":
-				b.excess(out, x, r, lo)
 			case b.y.CSR != nil && b.sums != nil:
 				b.sparseSums(out, x, r, lo)
 			case b.y.CSR != nil:
@@ -324,9 +315,9 @@ func (b *block) values(r, lo int, s []float64) {
 				s[c] *= b.sums.factor
 			}
 		}
-	case "skewed-chi2":
+	case "cauchy", "skewed-chi2":
 		for c, v := range s {
-			s[c] = fromExcess(v)
+			s[c] = k.fromExcess(v)
 		}
 	case "rbf", "laplacian", "exp", "exp-chi2", "skewed-intersection":
 		gamma := -k.Gamma
@@ -373,16 +364,16 @@ func (b *block) distances2(r, lo int, s []float64) {
 		for c, v := range s {
 			s[c] = 2 * k.gap(v)
 		}
-	case "laplacian", "cauchy", "exp-chi2", "skewed-intersection":
+	case "laplacian", "exp-chi2", "skewed-intersection":
 		for c, v := range s {
 			if b.xNorm != nil && v < nearRows*(b.xNorm[r]+b.yNorm[lo+c]) {
 				v = b.sums.exactly(b.rowsOf(r, lo+c))
 			}
 			s[c] = 2 * k.gap(v)
 		}
-	case "skewed-chi2":
+	case "cauchy", "skewed-chi2":
 		for c, v := range s {
-			s[c] = 2 * gapFromExcess(v)
+			s[c] = 2 * k.gapFromExcess(v)
 		}
 	case "hellinger", "chi2", "intersection", "jensen-shannon":
 		if b.sums != nil && b.sums.distances {

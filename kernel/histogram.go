@@ -209,23 +209,6 @@ func skewedChi2Distance(c float64, x, y []float32) float64 {
 	return p.log() / 2
 }
 
-// fromExcess returns k of skewed-chi2 from 1/k² - 1, where NaN is that of an infinite product.
-func fromExcess(s float64) float64 {
-	if s != s {
-		return 0
-	}
-	return 1 / math.Sqrt(1+s)
-}
-
-// gapFromExcess returns 1 - k from 1/k² - 1.
-func gapFromExcess(s float64) float64 {
-	if !(s <= math.MaxFloat64) {
-		return 1
-	}
-	root := math.Sqrt(1 + s)
-	return s / (root + s + 1)
-}
-
 // skewedDistance is -log k = ½Σ|log(x+c) - log(y+c)| of skewed-intersection.
 func skewedDistance(c float64, x, y []float32) float64 {
 	sum := 0.0

@@ -305,35 +305,13 @@ func absolute(x, y []float32) float64 {
 
 // excess is Π(1 + γ²(x_j-y_j)²) - 1. As (1+s)(1+t) - 1 = s + t + st has no negative term,
 // it keeps its digits however small it is.
-func excess[T float32 | float64](gamma float64, x []T, y []float32) float64 {
-	x = x[:len(y)]
-	s, t := 0.0, 0.0 // two products that do not wait for each other
-	i := 0
-	for ; i+8 <= len(y); i += 8 {
-		x, y := x[i:i+8:i+8], y[i:i+8:i+8]
-		a := gamma * (float64(x[0]) - float64(y[0]))
-		b := gamma * (float64(x[1]) - float64(y[1]))
-		c := gamma * (float64(x[2]) - float64(y[2]))
-		d := gamma * (float64(x[3]) - float64(y[3]))
-		a, b, c, d = a*a, b*b, c*c, d*d
-		a, c = a+b+a*b, c+d+c*d
-		a = a + c + a*c
-		s += a + s*a
-		a = gamma * (float64(x[4]) - float64(y[4]))
-		b = gamma * (float64(x[5]) - float64(y[5]))
-		c = gamma * (float64(x[6]) - float64(y[6]))
-		d = gamma * (float64(x[7]) - float64(y[7]))
-		a, b, c, d = a*a, b*b, c*c, d*d
-		a, c = a+b+a*b, c+d+c*d
-		a = a + c + a*c
-		t += a + t*a
-	}
-	for ; i < len(y); i++ {
-		d := gamma * (float64(x[i]) - float64(y[i]))
+func excess(gamma float64, x, y []float32) float64 {
+	s := 0.0
+	for i, v := range x {
+		d := gamma * (float64(v) - float64(y[i]))
 		d *= d
 		s += d + s*d
 	}
-	s += t + s*t
 	if s == s {
 		return s
 	}

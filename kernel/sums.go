@@ -7,9 +7,9 @@ import (
 	"mercer/matrix"
 )
 
-// sums is what a kernel of histograms, or its distance, is a function of, where that is no
-// product of matrices: a sum over the dimensions, whose arrays of numbers are functions of the
-// rows'.
+// sums is what a kernel or its distance is a function of, where that is no product of
+// matrices: a sum over the dimensions, whose arrays of numbers are functions of the rows'.
+// laplacian, cauchy and the kernels of histograms but hellinger have one.
 type sums struct {
 	kernel    Kernel
 	of        vec.PairSum
@@ -44,9 +44,11 @@ func (k Kernel) sums(distances bool) *sums {
 		}
 	case "exp-chi2":
 		s.of = vec.SumChi2Distance
+	case "cauchy":
+		s.of, s.zero = vec.SumExcess, k.Gamma
 	case "skewed-chi2":
 		s.of, s.zero = vec.SumExcess, 1/(2*k.Coef0)
-	case "skewed-intersection":
+	case "laplacian", "skewed-intersection":
 		s.of = vec.SumAbs
 	default:
 		return nil
@@ -65,6 +67,9 @@ func (s *sums) numbers(x float32) [3]float64 {
 	case vec.SumWeightedEntropy:
 		return [3]float64{v, logOrZero(v), s.kernel.weight(v)}
 	case vec.SumExcess:
+		if s.kernel.Name == "cauchy" {
+			return [3]float64{v, s.kernel.Gamma}
+		}
 		return [3]float64{v, 1 / (2 * (v + s.kernel.Coef0))}
 	}
 	if s.kernel.Name == "skewed-intersection" {
@@ -149,7 +154,7 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 	case vec.SumExcess:
 		var zero logProduct
 		for j, v := range x1 {
-			zero.multiply(v * x2[j] * (v * b.sums.zero))
+			zero.multiply(term(v*x2[j], v*b.sums.zero))
 		}
 		all = zero.log()
 	}
@@ -207,8 +212,8 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 			var less, more logProduct
 			for k, j := range idx {
 				v, d := x1[j], x1[j]-y[2*k]
-				less.multiply(v * x2[j] * (v * b.sums.zero))
-				more.multiply(d * x2[j] * (d * y[2*k+1]))
+				less.multiply(term(v*x2[j], v*b.sums.zero))
+				more.multiply(term(d*x2[j], d*y[2*k+1]))
 			}
 			sum = all - less.log() + more.log()
 		}
@@ -225,7 +230,7 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 
 // steepness is the derivative of log k by the sum, of the kernels with k(x, x) = 1.
 func (b *block) steepness() float64 {
-	if b.kernel.Name == "exp-chi2" {
+	if b.kernel.Name == "exp-chi2" || b.kernel.Name == "laplacian" {
 		return b.kernel.Gamma
 	}
 	return 1
@@ -236,10 +241,35 @@ func (s *sums) exactly(x, y []float32) float64 {
 	switch {
 	case s.of == vec.SumChi2Distance:
 		return chi2Distance(x, y)
+	case s.kernel.Name == "cauchy":
+		return math.Log1p(excess(s.kernel.Gamma, x, y))
 	case s.of == vec.SumExcess:
 		return 2 * skewedChi2Distance(s.kernel.Coef0, x, y)
 	case s.kernel.Name == "skewed-intersection":
 		return skewedDistance(s.kernel.Coef0, x, y)
 	}
 	return absolute(x, y)
+}
+
+// fromExcess returns k of cauchy from 1/k - 1 and of skewed-chi2 from 1/k² - 1, where NaN is
+// that of an infinite product.
+func (k Kernel) fromExcess(s float64) float64 {
+	switch {
+	case s != s:
+		return 0
+	case k.Name == "cauchy":
+		return 1 / (1 + s)
+	}
+	return 1 / math.Sqrt(1+s)
+}
+
+// gapFromExcess returns 1 - k from the same.
+func (k Kernel) gapFromExcess(s float64) float64 {
+	switch {
+	case !(s <= math.MaxFloat64):
+		return 1
+	case k.Name == "cauchy":
+		return s / (1 + s)
+	}
+	return s / (1 + s + math.Sqrt(1+s))
 }

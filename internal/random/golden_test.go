@@ -22,6 +22,7 @@ func TestStreamsAreFrozen(t *testing.T) {
 		"student":     func(r *Stream) float64 { return r.StudentT(3) },
 		"cauchy":      (*Stream).Cauchy,
 		"laplace":     (*Stream).Laplace,
+		"sech":        (*Stream).Sech,
 		"sign":        (*Stream).Sign,
 		"intn":        func(r *Stream) float64 { return float64(r.Intn(1000)) },
 	}
@@ -63,6 +64,7 @@ var recorded = []struct {
 	{"student", [3]float64{0.31831101208413526, 0.6643451884942824, -1.0051892312513284}, 0x393f40ceeef4450f},
 	{"cauchy", [3]float64{1.4964299563988113, -0.665298949553427, 0.38080963656147704}, 0xe783baa369074eb0},
 	{"laplace", [3]float64{0.5567745935022145, -0.6276560640624538, -0.010428141687707023}, 0x5fa42ee6c52565b9},
+	{"sech", [3]float64{0.6352326475894863, -0.13676890140201056, 0.490669126170158}, 0xe2f9bbcafac11fba},
 	{"sign", [3]float64{-1, -1, 1}, 0xd32ca6cbc0a41da5},
 	{"intn", [3]float64{487, 777, 359}, 0x88f628f9a2ad52fa},
 }

@@ -32,6 +32,20 @@ func (r *Stream) Laplace() float64 {
 	return LaplaceQuantile(r.UniformOpen())
 }
 
+// SechQuantile returns the x = log(tan(πp/2))/π below which a number with density sech(πx) falls
+// with probability p, 0 < p < 1.
+func SechQuantile(p float64) float64 {
+	if p > 0.5 {
+		return -SechQuantile(1 - p)
+	}
+	return log(tan(p/2)) / math.Pi
+}
+
+// Sech returns a number with density sech(πx), through its quantile.
+func (r *Stream) Sech() float64 {
+	return SechQuantile(r.UniformOpen())
+}
+
 // ChiSquaredQuantile returns the x below which the sum of the squares of k independent standard
 // normal numbers, or its continuation to real k > 0, falls with probability p, 0 < p < 1.
 //

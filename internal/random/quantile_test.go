@@ -14,6 +14,7 @@ func TestQuantilesInvertTheirLaws(t *testing.T) {
 	}{
 		{"cauchy", CauchyQuantile, func(x float64) float64 { return 0.5 + math.Atan(x)/math.Pi }},
 		{"laplace", LaplaceQuantile, distuv.Laplace{Scale: 1}.CDF},
+		{"sech", SechQuantile, func(x float64) float64 { return 2 / math.Pi * math.Atan(math.Exp(math.Pi*x)) }},
 	} {
 		for i := 1; i < 1000; i++ {
 			p := float64(i) / 1000
@@ -62,6 +63,7 @@ func TestQuantilesAreFrozen(t *testing.T) {
 	for _, c := range []struct{ got, want float64 }{
 		{CauchyQuantile(0.123), -2.457779254514858},
 		{LaplaceQuantile(0.777), 0.8074363269620731},
+		{SechQuantile(0.123), -0.519302074481278},
 		{ChiSquaredQuantile(0.3, 5), 2.999908132759904},
 		{ChiSquaredQuantile(0.99, 0.5), 4.867770844393565},
 	} {

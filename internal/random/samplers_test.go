@@ -101,6 +101,7 @@ func TestSamplersFollowTheirLaws(t *testing.T) {
 		{"chi 784", func(r *Stream) float64 { return r.Chi(784) }, func(x float64) float64 { return distuv.ChiSquared{K: 784}.CDF(x * x) }},
 		{"cauchy", (*Stream).Cauchy, func(x float64) float64 { return 0.5 + math.Atan(x)/math.Pi }},
 		{"laplace", (*Stream).Laplace, distuv.Laplace{Scale: 1}.CDF},
+		{"sech", (*Stream).Sech, func(x float64) float64 { return 2 / math.Pi * math.Atan(math.Exp(math.Pi*x)) }},
 		{"student 3", func(r *Stream) float64 { return r.StudentT(3) }, distuv.StudentsT{Sigma: 1, Nu: 3}.CDF},
 	}
 	for _, c := range cases {

@@ -96,22 +96,17 @@ func (p *Pairs) Rows(n, m int, x []float64, dst []float64, ldd int) {
 		for j := 0; j < p.d; j += pairCall {
 			dims := min(pairCall, p.d-j)
 			for i := range n {
-				to := dst[i*ldd+c : i*ldd+min(c+pairLanes, m)]
-				if len(to) < pairLanes {
-					copy(rest[:], to)
-					p.call(j, dims, x[i*w:][:w], panel, rest[:])
-					copy(to, rest[:])
-				} else {
-					p.call(j, dims, x[i*w:][:w], panel, to)
+				x, to := x[i*w:][:w], dst[i*ldd+c:i*ldd+min(c+pairLanes, m)]
+				if len(to) == pairLanes {
+					p.call(j, dims, x, panel, (*[pairLanes]float64)(to))
+					continue
 				}
+				copy(rest[:], to)
+				p.call(j, dims, x, panel, &rest)
+				copy(to, rest[:])
 			}
 		}
 	}
-}
-
-// call adds what dims dimensions from j on give to the sums of one row with a panel.
-func (p *Pairs) call(j, dims int, x, panel, sums []float64) {
-	p.plain(j, dims, x, panel, (*[pairLanes]float64)(sums))
 }
 
 // plain is call in Go.

@@ -1,0 +1,60 @@
+package feature
+
+import (
+	"math"
+
+	"mercer/matrix"
+)
+
+// The elementary map of Li, Lebanon and Sminchisescu (2012), section 5, for k₁(x, y) = 2xy/(x+y):
+// as x+y is proportional to 1 - t(x)t(y), where t(x) = (x-1)/(x+1),
+//
+//	2xy/(x+y) = 2x/(x+1)·2y/(y+1)·Σ_k t(x)^k t(y)^k, c_k(x) = 2x/(x+1)·t(x)^k
+//
+// (equation 15 there, but for a factor in its middle). The relative error of m terms is (t(x)t(y))^m
+// exactly: nothing where ax is near 1, and all where it is near 0 or infinite.
+
+// usualElementary is m unless the configuration says otherwise.
+const usualElementary = 6
+
+func newElementary(cfg Config, dim int) (Map, error) {
+	return elementaryOf(cfg, given(cfg.Stretch, dim))
+}
+
+func fitElementary(cfg Config, sample matrix.Rows) (Fitted, error) {
+	return fitStretched(cfg, sample, chooseStretches(cfg, sample, cfg.terms(usualElementary), elementarySignature), elementaryOf)
+}
+
+func restoreElementary(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
+	return restoreStretched(cfg, dim, state, elementaryOf)
+}
+
+func elementaryOf(cfg Config, stretch []float32) (*series, error) {
+	terms := cfg.terms(usualElementary)
+	m, err := newSeries(cfg, len(stretch), terms)
+	if err != nil {
+		return nil, err
+	}
+	m.stretch = newStretches(stretch)
+	m.expand = func(out []float32, stride int, s *strip) {
+		s.sech(out)
+		last := out[:s.n]
+		for k := 1; k < terms; k++ {
+			next := out[k*stride:][:s.n]
+			for e, t := range s.b[:s.n] {
+				next[e] = t * last[e]
+			}
+			last = next
+		}
+	}
+	return m, nil
+}
+
+// elementarySignature writes g_0(u), g_1(u), … into g.
+func elementarySignature(g []float64, u float64) {
+	g[0] = 1 / math.Cosh(u/2)
+	t := math.Tanh(u / 2)
+	for k := 1; k < len(g); k++ {
+		g[k] = t * g[k-1]
+	}
+}
