@@ -68,3 +68,26 @@ func TestPeakLoopsStayWithinTheirSlices(t *testing.T) {
 		}
 	})
 }
+
+func TestRowKernelsStayWithinTheirSlices(t *testing.T) {
+	x32, y32, z32 := newBorder[float32](t, 1<<20), newBorder[float32](t, 1<<20), newBorder[float32](t, 1<<12)
+	everyLevel(t, func(t *testing.T) {
+		for width := 16; width <= 304; width += 16 {
+			for _, end := range []bool{false, true} {
+				x, y := x32.slice(5*width, end), y32.slice(3*width, end)
+				SignedSums32(y, x, width, []int32{0, 2, 2, 3}, []uint32{0, 4, 4 | negative})
+				PairDots32(z32.slice(2, end), x, y, width, []int32{0, 4}, []int32{2, 0})
+			}
+		}
+		for _, n := range spans() {
+			for _, m := range []int{1, 7, 8, 9, 16, 23} {
+				if n*m > 1<<18 {
+					continue
+				}
+				for _, end := range []bool{false, true} {
+					Transpose32(y32.slice(n*m, end), n, x32.slice(n*m, end), m, n, m)
+				}
+			}
+		}
+	})
+}
