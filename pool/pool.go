@@ -127,6 +127,12 @@ func OptionsOf(name string) []string {
 // does not make it.
 func NeedsSample(cfg Config) bool { return cfg.Map != nil && feature.NeedsSample(*cfg.Map) }
 
+// Check says what is wrong with a configuration whatever the vectors are.
+func Check(cfg Config) error {
+	_, err := prepare(&cfg, max(2, cfg.First+1))
+	return err
+}
+
 // New makes the pooling of a configuration for vectors of the given number of channels.
 func New(cfg Config, channels int) (*Pooling, error) {
 	if NeedsSample(cfg) {
