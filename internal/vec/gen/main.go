@@ -18,6 +18,7 @@ var families = map[string]func(){
 	"fft":        fft,
 	"gemm":       gemm,
 	"hadamard":   hadamard,
+	"lanes":      lanes,
 	"peak":       peak,
 }
 

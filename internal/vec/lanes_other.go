@@ -1,0 +1,12 @@
+//go:build !amd64 || purego
+
+package vec
+
+func interleave(rows, cols int, dst []float32, step int, src []float32, stride int) {}
+
+func deinterleave(rows, cols int, dst []float32, stride int, src []float32, step int) {}
+
+func (s *Signs) lists(ptr []int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
+}
+
+func (p *Products) kernel(rows int, dst []float32, stride int, k []float32) {}
