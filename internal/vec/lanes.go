@@ -179,6 +179,10 @@ func (p *Products) Bytes() int64 { return 2 * int64(len(p.index)) }
 func (p *Products) Row(z, k []float32) {
 	mustHave("z", len(z), p.outputs)
 	k = k[:p.m]
+	if level != generic && p.outputs >= 2*Lanes && p.degree*p.terms <= longestProduct {
+		p.rowKernel(z, k)
+		return
+	}
 	for c := range z {
 		sum := p.start
 		for at := c; at < len(p.index); {
@@ -203,7 +207,7 @@ func (p *Products) Rows(rows int, dst []float32, stride int, k []float32) {
 	mustHold("k", len(k), p.m, Lanes, Lanes)
 	mustHold("dst", len(dst), rows, p.outputs, stride)
 	if level != generic && p.outputs >= Lanes && p.degree*p.terms <= longestProduct {
-		p.kernel(rows, dst, stride, k)
+		p.rowsKernel(rows, dst, stride, k)
 		return
 	}
 	for c := range p.outputs {

@@ -24,11 +24,10 @@ func width() int {
 	return 8
 }
 
-// blocks calls f for the square blocks of at least Lanes elements: those from element j on,
-// a number of blocks, to be done together. The last one ends with the elements and may have some of
-// the one before it.
-func blocks(elements, most int, f func(j, blocks int)) {
-	w := width()
+// blocks calls f for blocks of w elements, of at least w in all: for those from element j on, a
+// number of blocks to be done together. The last one ends where the elements end, so that it may
+// have some of the one before it.
+func blocks(elements, w, most int, f func(j, blocks int)) {
 	whole := elements / w
 	for b := 0; b < whole; b += most {
 		f(b*w, min(most, whole-b))
@@ -49,7 +48,7 @@ func transpose(dst, src *float32, to, from *int, dstStep, srcStep, blocks int) {
 func interleave(rows, cols int, dst []float32, step int, src []float32, stride int) {
 	from, to, w := places(rows, stride), places(Lanes, step), width()
 	for half := 0; half < Lanes; half += w {
-		blocks(cols, mostBlocks, func(j, blocks int) {
+		blocks(cols, w, mostBlocks, func(j, blocks int) {
 			transpose(&dst[j*step+half], &src[j], &to[0], &from[half], w*step, w, blocks)
 		})
 	}
@@ -58,7 +57,7 @@ func interleave(rows, cols int, dst []float32, step int, src []float32, stride i
 func deinterleave(rows, cols int, dst []float32, stride int, src []float32, step int) {
 	from, to, w := places(Lanes, step), places(rows, stride), width()
 	for half := 0; half < rows; half += w {
-		blocks(cols, mostBlocks, func(j, blocks int) {
+		blocks(cols, w, mostBlocks, func(j, blocks int) {
 			transpose(&dst[j], &src[j*step+half], &to[half], &from[0], w, w*step, blocks)
 		})
 	}
@@ -81,12 +80,12 @@ func (s *Signs) lists(ptr []int, dst []float32, step, group int, src []float32, 
 	}
 }
 
-// kernel is Rows for at least Lanes outputs.
-func (p *Products) kernel(rows int, dst []float32, stride int, k []float32) {
+// rowsKernel is Rows for at least Lanes outputs.
+func (p *Products) rowsKernel(rows int, dst []float32, stride int, k []float32) {
 	to, w := places(rows, stride), width()
-	most := max(1, min(mostBlocks, longestProduct/(p.degree*p.terms)))
+	most := p.most()
 	for half := 0; half < rows; half += w {
-		blocks(p.outputs, most, func(c, blocks int) {
+		blocks(p.outputs, w, most, func(c, blocks int) {
 			if level == avx512 {
 				products32_avx512(&dst[c], &to[half], &k[half], &p.index[c], 2*p.outputs, p.degree, p.terms, blocks, p.start, p.scale)
 			} else {
@@ -94,4 +93,18 @@ func (p *Products) kernel(rows int, dst []float32, stride int, k []float32) {
 			}
 		})
 	}
+}
+
+// most is how many blocks one call gets.
+func (p *Products) most() int { return max(1, min(mostBlocks, longestProduct/(p.degree*p.terms))) }
+
+// rowKernel is Row for at least 2·Lanes outputs.
+func (p *Products) rowKernel(z, k []float32) {
+	blocks(p.outputs, 2*width(), p.most(), func(c, blocks int) {
+		if level == avx512 {
+			productsRow32_avx512(&z[c], &k[0], &p.index[c], 2*p.outputs, p.degree, p.terms, blocks, p.start, p.scale)
+		} else {
+			productsRow32_avx2(&z[c], &k[0], &p.index[c], 2*p.outputs, p.degree, p.terms, blocks, p.start, p.scale)
+		}
+	})
 }

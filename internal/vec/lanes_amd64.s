@@ -112,38 +112,38 @@ loop:
 	VSHUFF32X4 $0xdd, Z4, Z9, Z4
 	VSHUFF32X4 $0x88, Z8, Z0, Z9
 	VSHUFF32X4 $0xdd, Z8, Z0, Z0
-	MOVQ       (DX), R9
-	VMOVUPS    Z15, (AX)(R9*1)
-	MOVQ       8(DX), R9
-	VMOVUPS    Z10, (AX)(R9*1)
-	MOVQ       16(DX), R9
-	VMOVUPS    Z13, (AX)(R9*1)
-	MOVQ       24(DX), R9
-	VMOVUPS    Z12, (AX)(R9*1)
-	MOVQ       32(DX), R9
-	VMOVUPS    Z14, (AX)(R9*1)
-	MOVQ       40(DX), R9
-	VMOVUPS    Z11, (AX)(R9*1)
-	MOVQ       48(DX), R9
-	VMOVUPS    Z16, (AX)(R9*1)
-	MOVQ       56(DX), R9
-	VMOVUPS    Z9, (AX)(R9*1)
-	MOVQ       64(DX), R9
-	VMOVUPS    Z7, (AX)(R9*1)
-	MOVQ       72(DX), R9
-	VMOVUPS    Z2, (AX)(R9*1)
-	MOVQ       80(DX), R9
-	VMOVUPS    Z6, (AX)(R9*1)
-	MOVQ       88(DX), R9
-	VMOVUPS    Z4, (AX)(R9*1)
-	MOVQ       96(DX), R9
-	VMOVUPS    Z3, (AX)(R9*1)
-	MOVQ       104(DX), R9
-	VMOVUPS    Z1, (AX)(R9*1)
-	MOVQ       112(DX), R9
-	VMOVUPS    Z5, (AX)(R9*1)
 	MOVQ       120(DX), R9
 	VMOVUPS    Z0, (AX)(R9*1)
+	MOVQ       112(DX), R9
+	VMOVUPS    Z5, (AX)(R9*1)
+	MOVQ       104(DX), R9
+	VMOVUPS    Z1, (AX)(R9*1)
+	MOVQ       96(DX), R9
+	VMOVUPS    Z3, (AX)(R9*1)
+	MOVQ       88(DX), R9
+	VMOVUPS    Z4, (AX)(R9*1)
+	MOVQ       80(DX), R9
+	VMOVUPS    Z6, (AX)(R9*1)
+	MOVQ       72(DX), R9
+	VMOVUPS    Z2, (AX)(R9*1)
+	MOVQ       64(DX), R9
+	VMOVUPS    Z7, (AX)(R9*1)
+	MOVQ       56(DX), R9
+	VMOVUPS    Z9, (AX)(R9*1)
+	MOVQ       48(DX), R9
+	VMOVUPS    Z16, (AX)(R9*1)
+	MOVQ       40(DX), R9
+	VMOVUPS    Z11, (AX)(R9*1)
+	MOVQ       32(DX), R9
+	VMOVUPS    Z14, (AX)(R9*1)
+	MOVQ       24(DX), R9
+	VMOVUPS    Z12, (AX)(R9*1)
+	MOVQ       16(DX), R9
+	VMOVUPS    Z13, (AX)(R9*1)
+	MOVQ       8(DX), R9
+	VMOVUPS    Z10, (AX)(R9*1)
+	MOVQ       (DX), R9
+	VMOVUPS    Z15, (AX)(R9*1)
 	ADDQ       DI, CX
 	ADDQ       SI, AX
 	DECQ       R8
@@ -468,41 +468,103 @@ sum:
 	VSHUFF32X4   $0xdd, Z4, Z9, Z4
 	VSHUFF32X4   $0x88, Z8, Z0, Z9
 	VSHUFF32X4   $0xdd, Z8, Z0, Z0
-	MOVQ         (CX), R8
-	VMOVUPS      Z15, (AX)(R8*1)
-	MOVQ         8(CX), R8
-	VMOVUPS      Z10, (AX)(R8*1)
-	MOVQ         16(CX), R8
-	VMOVUPS      Z13, (AX)(R8*1)
-	MOVQ         24(CX), R8
-	VMOVUPS      Z12, (AX)(R8*1)
-	MOVQ         32(CX), R8
-	VMOVUPS      Z14, (AX)(R8*1)
-	MOVQ         40(CX), R8
-	VMOVUPS      Z11, (AX)(R8*1)
-	MOVQ         48(CX), R8
-	VMOVUPS      Z16, (AX)(R8*1)
-	MOVQ         56(CX), R8
-	VMOVUPS      Z9, (AX)(R8*1)
-	MOVQ         64(CX), R8
-	VMOVUPS      Z7, (AX)(R8*1)
-	MOVQ         72(CX), R8
-	VMOVUPS      Z2, (AX)(R8*1)
-	MOVQ         80(CX), R8
-	VMOVUPS      Z6, (AX)(R8*1)
-	MOVQ         88(CX), R8
-	VMOVUPS      Z4, (AX)(R8*1)
-	MOVQ         96(CX), R8
-	VMOVUPS      Z3, (AX)(R8*1)
-	MOVQ         104(CX), R8
-	VMOVUPS      Z1, (AX)(R8*1)
-	MOVQ         112(CX), R8
-	VMOVUPS      Z5, (AX)(R8*1)
 	MOVQ         120(CX), R8
 	VMOVUPS      Z0, (AX)(R8*1)
+	MOVQ         112(CX), R8
+	VMOVUPS      Z5, (AX)(R8*1)
+	MOVQ         104(CX), R8
+	VMOVUPS      Z1, (AX)(R8*1)
+	MOVQ         96(CX), R8
+	VMOVUPS      Z3, (AX)(R8*1)
+	MOVQ         88(CX), R8
+	VMOVUPS      Z4, (AX)(R8*1)
+	MOVQ         80(CX), R8
+	VMOVUPS      Z6, (AX)(R8*1)
+	MOVQ         72(CX), R8
+	VMOVUPS      Z2, (AX)(R8*1)
+	MOVQ         64(CX), R8
+	VMOVUPS      Z7, (AX)(R8*1)
+	MOVQ         56(CX), R8
+	VMOVUPS      Z9, (AX)(R8*1)
+	MOVQ         48(CX), R8
+	VMOVUPS      Z16, (AX)(R8*1)
+	MOVQ         40(CX), R8
+	VMOVUPS      Z11, (AX)(R8*1)
+	MOVQ         32(CX), R8
+	VMOVUPS      Z14, (AX)(R8*1)
+	MOVQ         24(CX), R8
+	VMOVUPS      Z12, (AX)(R8*1)
+	MOVQ         16(CX), R8
+	VMOVUPS      Z13, (AX)(R8*1)
+	MOVQ         8(CX), R8
+	VMOVUPS      Z10, (AX)(R8*1)
+	MOVQ         (CX), R8
+	VMOVUPS      Z15, (AX)(R8*1)
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000020, BX
 	DECQ         DI
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func productsRow32_avx512(dst *float32, src *float32, index *uint16, stride int, degree int, terms int, blocks int, zero float32, scale float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·productsRow32_avx512(SB), NOSPLIT, $0-64
+	MOVQ   dst+0(FP), AX
+	MOVQ   src+8(FP), CX
+	MOVQ   index+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	MOVQ   blocks+48(FP), SI
+	KXNORW K1, K1, K1
+
+block:
+	VBROADCASTSS zero+56(FP), Z0
+	VBROADCASTSS zero+56(FP), Z1
+	MOVQ         DX, DI
+	MOVQ         terms+40(FP), R8
+
+term:
+	VPMOVZXWD  (DI), Z3
+	VXORPS     Z2, Z2, Z2
+	KXNORW     K1, K1, K2
+	VGATHERDPS (CX)(Z3*4), K2, Z2
+	VPMOVZXWD  32(DI), Z4
+	VXORPS     Z3, Z3, Z3
+	KXNORW     K1, K1, K2
+	VGATHERDPS (CX)(Z4*4), K2, Z3
+	ADDQ       BX, DI
+	MOVQ       degree+32(FP), R9
+	DECQ       R9
+	JZ         sum
+
+factor:
+	VPMOVZXWD  (DI), Z5
+	VXORPS     Z4, Z4, Z4
+	KXNORW     K1, K1, K2
+	VGATHERDPS (CX)(Z5*4), K2, Z4
+	VMULPS     Z4, Z2, Z2
+	VPMOVZXWD  32(DI), Z5
+	VXORPS     Z4, Z4, Z4
+	KXNORW     K1, K1, K2
+	VGATHERDPS (CX)(Z5*4), K2, Z4
+	VMULPS     Z4, Z3, Z3
+	ADDQ       BX, DI
+	DECQ       R9
+	JNZ        factor
+
+sum:
+	VADDPS       Z2, Z0, Z0
+	VADDPS       Z3, Z1, Z1
+	DECQ         R8
+	JNZ          term
+	VBROADCASTSS scale+60(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000040, DX
+	DECQ         SI
 	JNZ          block
 	VZEROUPPER
 	RET
@@ -559,22 +621,22 @@ loop:
 	VPERM2F128 $0x31, Y5, Y8, Y5
 	VPERM2F128 $0x20, Y4, Y0, Y8
 	VPERM2F128 $0x31, Y4, Y0, Y0
-	MOVQ       (DX), R9
-	VMOVUPS    Y6, (AX)(R9*1)
-	MOVQ       8(DX), R9
-	VMOVUPS    Y7, (AX)(R9*1)
-	MOVQ       16(DX), R9
-	VMOVUPS    Y2, (AX)(R9*1)
-	MOVQ       24(DX), R9
-	VMOVUPS    Y8, (AX)(R9*1)
-	MOVQ       32(DX), R9
-	VMOVUPS    Y3, (AX)(R9*1)
-	MOVQ       40(DX), R9
-	VMOVUPS    Y1, (AX)(R9*1)
-	MOVQ       48(DX), R9
-	VMOVUPS    Y5, (AX)(R9*1)
 	MOVQ       56(DX), R9
 	VMOVUPS    Y0, (AX)(R9*1)
+	MOVQ       48(DX), R9
+	VMOVUPS    Y5, (AX)(R9*1)
+	MOVQ       40(DX), R9
+	VMOVUPS    Y1, (AX)(R9*1)
+	MOVQ       32(DX), R9
+	VMOVUPS    Y3, (AX)(R9*1)
+	MOVQ       24(DX), R9
+	VMOVUPS    Y8, (AX)(R9*1)
+	MOVQ       16(DX), R9
+	VMOVUPS    Y2, (AX)(R9*1)
+	MOVQ       8(DX), R9
+	VMOVUPS    Y7, (AX)(R9*1)
+	MOVQ       (DX), R9
+	VMOVUPS    Y6, (AX)(R9*1)
 	ADDQ       DI, CX
 	ADDQ       SI, AX
 	DECQ       R8
@@ -811,25 +873,88 @@ sum:
 	VPERM2F128   $0x31, Y5, Y8, Y5
 	VPERM2F128   $0x20, Y4, Y0, Y8
 	VPERM2F128   $0x31, Y4, Y0, Y0
-	MOVQ         (CX), R8
-	VMOVUPS      Y6, (AX)(R8*1)
-	MOVQ         8(CX), R8
-	VMOVUPS      Y7, (AX)(R8*1)
-	MOVQ         16(CX), R8
-	VMOVUPS      Y2, (AX)(R8*1)
-	MOVQ         24(CX), R8
-	VMOVUPS      Y8, (AX)(R8*1)
-	MOVQ         32(CX), R8
-	VMOVUPS      Y3, (AX)(R8*1)
-	MOVQ         40(CX), R8
-	VMOVUPS      Y1, (AX)(R8*1)
-	MOVQ         48(CX), R8
-	VMOVUPS      Y5, (AX)(R8*1)
 	MOVQ         56(CX), R8
 	VMOVUPS      Y0, (AX)(R8*1)
+	MOVQ         48(CX), R8
+	VMOVUPS      Y5, (AX)(R8*1)
+	MOVQ         40(CX), R8
+	VMOVUPS      Y1, (AX)(R8*1)
+	MOVQ         32(CX), R8
+	VMOVUPS      Y3, (AX)(R8*1)
+	MOVQ         24(CX), R8
+	VMOVUPS      Y8, (AX)(R8*1)
+	MOVQ         16(CX), R8
+	VMOVUPS      Y2, (AX)(R8*1)
+	MOVQ         8(CX), R8
+	VMOVUPS      Y7, (AX)(R8*1)
+	MOVQ         (CX), R8
+	VMOVUPS      Y6, (AX)(R8*1)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000010, BX
 	DECQ         DI
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func productsRow32_avx2(dst *float32, src *float32, index *uint16, stride int, degree int, terms int, blocks int, zero float32, scale float32)
+// Requires: AVX, AVX2
+TEXT ·productsRow32_avx2(SB), NOSPLIT, $0-64
+	MOVQ     dst+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     index+16(FP), DX
+	MOVQ     stride+24(FP), BX
+	MOVQ     blocks+48(FP), SI
+	VXORPS   Y0, Y0, Y0
+	VPCMPEQD Y0, Y0, Y0
+
+block:
+	VBROADCASTSS zero+56(FP), Y1
+	VBROADCASTSS zero+56(FP), Y2
+	MOVQ         DX, DI
+	MOVQ         terms+40(FP), R8
+
+term:
+	VPMOVZXWD  (DI), Y4
+	VXORPS     Y3, Y3, Y3
+	VMOVAPS    Y0, Y5
+	VGATHERDPS Y5, (CX)(Y4*4), Y3
+	VPMOVZXWD  16(DI), Y5
+	VXORPS     Y4, Y4, Y4
+	VMOVAPS    Y0, Y6
+	VGATHERDPS Y6, (CX)(Y5*4), Y4
+	ADDQ       BX, DI
+	MOVQ       degree+32(FP), R9
+	DECQ       R9
+	JZ         sum
+
+factor:
+	VPMOVZXWD  (DI), Y6
+	VXORPS     Y5, Y5, Y5
+	VMOVAPS    Y0, Y7
+	VGATHERDPS Y7, (CX)(Y6*4), Y5
+	VMULPS     Y5, Y3, Y3
+	VPMOVZXWD  16(DI), Y6
+	VXORPS     Y5, Y5, Y5
+	VMOVAPS    Y0, Y7
+	VGATHERDPS Y7, (CX)(Y6*4), Y5
+	VMULPS     Y5, Y4, Y4
+	ADDQ       BX, DI
+	DECQ       R9
+	JNZ        factor
+
+sum:
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y2, Y2
+	DECQ         R8
+	JNZ          term
+	VBROADCASTSS scale+60(FP), Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMULPS       Y3, Y2, Y2
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000020, DX
+	DECQ         SI
 	JNZ          block
 	VZEROUPPER
 	RET

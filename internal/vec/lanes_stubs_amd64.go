@@ -4,7 +4,7 @@
 
 package vec
 
-// transpose32_avx512 transposes square blocks. Their rows stand from[i] bytes behind src and dstStep, srcStep bytes from block to block; their columns go to[i] bytes behind dst.
+// transpose32_avx512 transposes square blocks. Their rows stand from[i] bytes behind src and dstStep, srcStep bytes from block to block; their columns go to[i] bytes behind dst, the first one last.
 //
 //go:noescape
 func transpose32_avx512(dst *float32, src *float32, to *int, from *int, dstStep int, srcStep int, blocks int)
@@ -14,12 +14,17 @@ func transpose32_avx512(dst *float32, src *float32, to *int, from *int, dstStep 
 //go:noescape
 func signedSums32_avx512(dst *float32, step int, group int, src *float32, ptr *int, idx *int32, lists int, scale float32, shift *float32)
 
-// products32_avx512 computes as many outputs as a vector has lanes, for as many rows, and that for some blocks: scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. Each element of src is 16 numbers, of which it takes the first. A factor's indices for all outputs are stride bytes from those of the one before. Row i goes to[i] bytes behind dst.
+// products32_avx512 computes as many outputs as a vector has lanes, for as many rows, and that for some blocks: scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. Each element of src is 16 numbers, of which it takes the first. A factor's indices for all outputs are stride bytes from those of the one before. Row i goes to[i] bytes behind dst, the first one last.
 //
 //go:noescape
 func products32_avx512(dst *float32, to *int, src *float32, index *uint16, stride int, degree int, terms int, blocks int, zero float32, scale float32)
 
-// transpose32_avx2 transposes square blocks. Their rows stand from[i] bytes behind src and dstStep, srcStep bytes from block to block; their columns go to[i] bytes behind dst.
+// productsRow32_avx512 computes 32 outputs of a row, and that for some blocks: scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. A factor's indices for all outputs are stride bytes from those of the one before.
+//
+//go:noescape
+func productsRow32_avx512(dst *float32, src *float32, index *uint16, stride int, degree int, terms int, blocks int, zero float32, scale float32)
+
+// transpose32_avx2 transposes square blocks. Their rows stand from[i] bytes behind src and dstStep, srcStep bytes from block to block; their columns go to[i] bytes behind dst, the first one last.
 //
 //go:noescape
 func transpose32_avx2(dst *float32, src *float32, to *int, from *int, dstStep int, srcStep int, blocks int)
@@ -29,7 +34,12 @@ func transpose32_avx2(dst *float32, src *float32, to *int, from *int, dstStep in
 //go:noescape
 func signedSums32_avx2(dst *float32, step int, group int, src *float32, ptr *int, idx *int32, lists int, scale float32, shift *float32)
 
-// products32_avx2 computes as many outputs as a vector has lanes, for as many rows, and that for some blocks: scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. Each element of src is 16 numbers, of which it takes the first. A factor's indices for all outputs are stride bytes from those of the one before. Row i goes to[i] bytes behind dst.
+// products32_avx2 computes as many outputs as a vector has lanes, for as many rows, and that for some blocks: scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. Each element of src is 16 numbers, of which it takes the first. A factor's indices for all outputs are stride bytes from those of the one before. Row i goes to[i] bytes behind dst, the first one last.
 //
 //go:noescape
 func products32_avx2(dst *float32, to *int, src *float32, index *uint16, stride int, degree int, terms int, blocks int, zero float32, scale float32)
+
+// productsRow32_avx2 computes 16 outputs of a row, and that for some blocks: scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. A factor's indices for all outputs are stride bytes from those of the one before.
+//
+//go:noescape
+func productsRow32_avx2(dst *float32, src *float32, index *uint16, stride int, degree int, terms int, blocks int, zero float32, scale float32)

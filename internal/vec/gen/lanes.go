@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -208,11 +210,93 @@ func products(s isa) {
 	RET()
 }
 
+// productsRow writes products for a single row, whose numbers are gathered.
+func productsRow(s isa) {
+	const group = 2 // vectors of outputs
+	n := s.lanes()
+	s.define("productsRow", "func(dst, src *T, index *uint16, stride, degree, terms, blocks int, zero, scale T)",
+		fmt.Sprintf("computes %d outputs of a row, and that for some blocks: scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. "+
+			"A factor's indices for all outputs are stride bytes from those of the one before.", group*n))
+	dst, src, index := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("index"), GP64())
+	stride, blocks := Load(Param("stride"), GP64()), Load(Param("blocks"), GP64())
+	// The masks of all lanes: a gather clears its own.
+	var every reg.Register
+	ones := s.vector()
+	if s.level == "avx512" {
+		every = K()
+		KXNORW(every, every, every)
+	} else {
+		s.zero(ones)
+		VPCMPEQD(ones, ones, ones)
+	}
+	Label("block")
+	sums := s.vectors(group)
+	for _, v := range sums {
+		s.broadcast(argument("zero"), v)
+	}
+	at, terms := GP64(), GP64()
+	MOVQ(index, at)
+	MOVQ(argument("terms"), terms)
+	factor := func(c int, v reg.VecVirtual) {
+		i := s.vector()
+		VPMOVZXWD(operand.Mem{Base: at, Disp: 2 * c * n}, i)
+		from := operand.Mem{Base: src, Index: i, Scale: 4}
+		s.zero(v) // or the gather would wait for what was there
+		if s.level == "avx512" {
+			k := K()
+			KXNORW(every, every, k)
+			VGATHERDPS(from, k, v)
+			return
+		}
+		all := s.vector()
+		s.move(ones, all)
+		VGATHERDPS(all, from, v)
+	}
+	Label("term")
+	product := s.vectors(group)
+	for c, v := range product {
+		factor(c, v)
+	}
+	ADDQ(stride, at)
+	factors := GP64()
+	MOVQ(argument("degree"), factors)
+	DECQ(factors)
+	JZ(operand.LabelRef("sum"))
+	Label("factor")
+	for c, v := range product {
+		w := s.vector()
+		factor(c, w)
+		s.mul(w, v, v)
+	}
+	ADDQ(stride, at)
+	DECQ(factors)
+	JNZ(operand.LabelRef("factor"))
+	Label("sum")
+	for c, v := range product {
+		s.add(v, sums[c], sums[c])
+	}
+	DECQ(terms)
+	JNZ(operand.LabelRef("term"))
+	scale := s.vector()
+	s.broadcast(argument("scale"), scale)
+	for c, v := range sums {
+		s.mul(scale, v, v)
+		s.store(v, operand.Mem{Base: dst, Disp: c * s.bytes})
+	}
+	ADDQ(operand.U32(uint32(group*s.bytes)), dst)
+	ADDQ(operand.U32(uint32(2*group*n)), index)
+	DECQ(blocks)
+	JNZ(operand.LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
 func lanes() {
 	for _, level := range []string{"avx512", "avx2"} {
 		s := newISA(level, 4)
 		transposeBlocks(s)
 		signedSums(s)
 		products(s)
+		productsRow(s)
 	}
 }
