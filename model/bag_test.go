@@ -380,7 +380,7 @@ func TestUnlabelledBagsAreRefusedBeforePooling(t *testing.T) {
 	x, ends, _ := spread(1, 10, 2)
 	src := bagsOf(t, matrix.Rows{Dense: x}, ends, nil)
 	_, _, err := FitBags(context.Background(), src, Config{}, Options{})
-	want := "bags in memory: the rows have no labels; name the column with --label or a file of labels with --labels"
+	want := "bags in memory: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v; want %s", err, want)
 	}

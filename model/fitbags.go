@@ -31,6 +31,9 @@ func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*M
 	if err := f.poolBags(src); err != nil {
 		return nil, nil, err
 	}
+	if f.bag.sum.Outputs == 0 {
+		return nil, nil, fmt.Errorf("%s: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names", src.Name())
+	}
 	if _, _, err := f.bag.sum.Task(cfg.Task); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", src.Name(), err) // before anything is pooled
 	}
