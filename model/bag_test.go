@@ -413,7 +413,7 @@ func TestAlteredBagFilesAreRefused(t *testing.T) {
 		"other":       {replace(`"method":"tensorsketch"`, `"method":"maclaurin"`), "pools a bag to"},
 		"seed":        {replace(`"features":16,"seed":1`, `"features":16,"seed":2`), "pools a bag to"},
 		"features":    {replace(`"features":16,"seed":1`, `"features":8,"seed":1`), "pooling gives rows of 8 numbers, the model takes 16"},
-		"huge":        {replace(`"features":16,"seed":1`, `"features":1000000000000,"seed":1`), ""},
+		"huge":        {replace(`"features":16,"seed":1`, `"features":1000000000,"seed":1`), "pooling gives rows of 1000000000 numbers, the model takes 16"},
 		"scale":       {replace(`"scale":"standard"`, `"scale":"odd"`), `scaling "odd" is not known`},
 		"no channels": {replace(`"bag":{"schema":{"format":"rows","dim":2`, `"bag":{"schema":{"format":"rows","dim":0`), "the members of bags have 0 dimensions"},
 		"channels":    {replace(`"bag":{"schema":{"format":"rows","dim":2`, `"bag":{"schema":{"format":"rows","dim":3`), `tensor "bag.golden" has shape [6 2]; expected [6 3]`},
