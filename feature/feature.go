@@ -146,7 +146,8 @@ type Chooser interface {
 type Sparse interface {
 	Map
 
-	// Sparsely says whether it is better to, for rows like those of x.
+	// Sparsely says whether it is better to, by whether x is sparse or dense: if it depended on
+	// the numbers in x, the rows around a row would change how a chain rounds its features.
 	Sparsely(x matrix.Rows) bool
 
 	// TransformSparse does what Transform does with dst, whose memory it uses again.
@@ -173,6 +174,7 @@ type kind struct {
 	dim      bool                 // whether the map itself decides on D: Features may then be 0
 	composed bool                 // of Steps, which have the kernels
 	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
+	usual    int                  // most features that make sense unless asked for; 0: any number
 	kernels  []string             // that it approximates; nil: any
 
 	check func(cfg Config) error // of what all rows have in common; nil: nothing
@@ -230,9 +232,18 @@ func Decides(name string) bool {
 	return k.dim
 }
 
+// Usual is how many features a map should have at most unless someone asks for more, 0 if any
+// number is as good.
+func Usual(name string) int {
+	k, _ := find(name)
+	return k.usual
+}
+
 // Check says what is wrong with a configuration whatever the rows are. That it finds nothing
 // does not mean that there is such a map for all rows.
-func Check(cfg Config) error {
+func Check(cfg Config) (err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, 1)
 	k, err := prepare(&cfg, 1)
 	if err != nil || !k.composed {
@@ -289,7 +300,9 @@ func Lowest(cfg Config) float32 {
 }
 
 // New draws the map of a configuration for rows of dim dimensions.
-func New(cfg Config, dim int) (Map, error) {
+func New(cfg Config, dim int) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, dim)
 	k, err := prepare(&cfg, dim)
 	if err != nil {
@@ -303,7 +316,9 @@ func New(cfg Config, dim int) (Map, error) {
 
 // Fit makes the map of a configuration for rows like those of sample, which only maps that
 // NeedsSample look at.
-func Fit(cfg Config, sample matrix.Rows) (Map, error) {
+func Fit(cfg Config, sample matrix.Rows) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, sample.Dim())
 	k, err := prepare(&cfg, sample.Dim())
 	if err != nil {
@@ -325,7 +340,9 @@ func Fit(cfg Config, sample matrix.Rows) (Map, error) {
 
 // Restore makes a map that was fitted again, from its configuration and State. Maps that are
 // drawn take no state.
-func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (Map, error) {
+func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, dim)
 	k, err := prepare(&cfg, dim)
 	if err != nil {

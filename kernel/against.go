@@ -38,9 +38,9 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	a := &Against{kernel: k, d: d, m: m, norm: make([]float64, m)}
 	if a.sums = k.sums(false); a.sums != nil {
 		a.pairs = vec.NewPairs(a.sums.of, d, m)
-		row := make([]float64, a.pairs.Width())
+		row := make([]float64, a.width())
 		for i := range m {
-			a.sums.expand(a.pairs, y, i, row)
+			a.sums.expand(y, i, row)
 			a.pairs.Set(i, row)
 		}
 		return a, nil
@@ -78,8 +78,8 @@ func (a *Against) Dims() (d, m int) { return a.d, a.m }
 
 // width is how many numbers an expanded row has.
 func (a *Against) width() int {
-	if a.pairs != nil {
-		return a.pairs.Width()
+	if a.sums != nil {
+		return a.sums.of.Width(a.d)
 	}
 	return a.d
 }
@@ -132,10 +132,10 @@ func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 	if x.Dim() != a.d {
 		panic(fmt.Sprintf("kernel: rows of %d dimensions against rows of %d", x.Dim(), a.d))
 	}
-	if a.pairs != nil {
-		w := a.pairs.Width()
+	if a.sums != nil {
+		w := a.width()
 		for r := range n {
-			a.sums.expand(a.pairs, x, i+r, work[r*w:][:w])
+			a.sums.expand(x, i+r, work[r*w:][:w])
 		}
 		a.pairs.Rows(n, a.m, work, dst, a.m)
 		for r := range n {

@@ -85,9 +85,9 @@ func logOrZero(x float64) float64 {
 	return math.Log(x)
 }
 
-// expand writes the arrays of row i into dst, of p's width.
-func (s *sums) expand(p *vec.Pairs, rows matrix.Rows, i int, dst []float64) {
-	arrays := p.Arrays()
+// expand writes the arrays of row i into dst, of the sum's width.
+func (s *sums) expand(rows matrix.Rows, i int, dst []float64) {
+	arrays := s.of.Arrays()
 	stride := len(dst) / arrays
 	if rows.Dense != nil {
 		for j, v := range rows.Dense.Row(i) {
@@ -138,10 +138,13 @@ func (k Kernel) root(x float64) float64 {
 	return math.Pow(x, k.homogeneity()/2)
 }
 
+// tiny makes 0/0 in sums a 0, and is lost beside the smallest float32 above 0.
+const tiny = 0x1p-210
+
 // sparseSums writes the sums of row r, whose arrays are x, with the sparse rows of y from lo
 // on, whose numbers are in b.yNumbers.
 func (b *block) sparseSums(out, x []float64, r, lo int) {
-	arrays := b.pairs.Arrays()
+	arrays := b.sums.of.Arrays()
 	stride := len(x) / arrays
 	x1, x2, x3 := x[:stride], x[stride*min(1, arrays-1):], x[stride*(arrays-1):]
 	var whole float64 // what is near 0 in terms of what must not cancel
@@ -166,15 +169,13 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 		switch b.sums.of {
 		case vec.SumChi2:
 			for k, j := range idx {
-				if v, w := x1[j], y[k]; v > 0 && w > 0 {
-					sum += v * w / (v + w)
-				}
+				v, w := x1[j], y[k]
+				sum += v * w / (v + w + tiny)
 			}
 		case vec.SumWeightedChi2:
 			for k, j := range idx {
-				if v, w := x1[j], y[2*k]; v > 0 && w > 0 {
-					sum += x2[j] * y[2*k+1] * (v * w / (v + w))
-				}
+				v, w := x1[j], y[2*k]
+				sum += x2[j] * y[2*k+1] * (v * w / (v + w + tiny))
 			}
 		case vec.SumMin:
 			for k, j := range idx {
@@ -199,9 +200,8 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 		case vec.SumChi2Distance:
 			sum = whole
 			for k, j := range idx {
-				if v, w := x1[j], y[k]; w > 0 {
-					sum += (v-w)/(v+w)*(v-w) - v
-				}
+				v, d := x1[j], x1[j]-y[k]
+				sum += d*d/(v+y[k]+tiny) - v
 			}
 		case vec.SumAbs:
 			sum = whole

@@ -72,7 +72,8 @@ type Config struct {
 	// not scaled yet.
 	Given *matrix.Dense `json:"-"`
 
-	// Features is D, the number of features; 0 means 4096, or fewer where there are few rows.
+	// Features is D, the number of features, or of landmarks; 0 means 4096 (1024 landmarks), or
+	// fewer where there are few rows.
 	Features int `json:"features,omitempty"`
 
 	// Learner is "auto" (or ""), "ridge" or "svm". Automatic is svm for classes whose

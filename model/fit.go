@@ -249,12 +249,21 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	}
 	if cfg.Features == 0 && !feature.Decides(cfg.Map) {
 		cfg.Features = defaultFeatures(sum.Rows)
+		if most := feature.Usual(cfg.Map); most > 0 {
+			cfg.Features = min(cfg.Features, most)
+		}
+		if f.cfg.Given != nil {
+			cfg.Features = f.cfg.Given.Rows
+		}
 	}
 	if f.cfg.Map == "" && cfg.Map == "sorf" && sum.Dim > wideRows {
 		cfg = shortened(cfg)
 		f.m.info.Training.Why["map"] = fmt.Sprintf("rows of more than %d dimensions are shortened first", wideRows)
 	}
-	cfg.MaxBytes, cfg.Given = f.opt.Memory, f.cfg.Given
+	cfg.MaxBytes = f.opt.Memory
+	if cfg.Given, err = f.given(); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
 	if f.m.mapping.fmap, err = feature.Fit(cfg, x); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
@@ -265,6 +274,18 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	_, cfg.Features = f.m.mapping.fmap.Dims()
 	f.m.info.Feature = &cfg
 	return nil
+}
+
+// given are the given landmarks, scaled like all rows.
+func (f *fit) given() (*matrix.Dense, error) {
+	g := f.cfg.Given
+	if g == nil {
+		return nil, nil
+	}
+	if g.Cols != f.m.mapping.in {
+		return nil, fmt.Errorf("the landmarks have %d dimensions, but the rows of the data have %d", g.Cols, f.m.mapping.in)
+	}
+	return f.m.mapping.scaled(new(scratch), matrix.Rows{Dense: g}).Dense, nil
 }
 
 // Rows of more than wideRows dimensions are by default shortened to shortRows before a map

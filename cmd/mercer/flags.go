@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +18,7 @@ import (
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/kernel"
+	"mercer/matrix"
 	"mercer/model"
 )
 
@@ -109,8 +113,39 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.StringVar(&o.Window, "window", "", "window of homogeneous: uniform, rectangular")
 	f.Float64Var(&o.Period, "period", 0, "step between the frequencies of homogeneous (default: by a sample of the rows)")
 	f.Float64Var(&o.Stretch, "stretch", 0, "what additive maps multiply inputs by (default: by a sample of the rows)")
-	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky")
+	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky (chosen from a sample), or a FILE of rows")
 	f.Float64Var(&o.Width, "width", 0, "s of the sigmoids (default: by a sample of the rows)")
+}
+
+// readLandmarks reads the landmarks that --landmarks names a file of, in any format of data,
+// without labels.
+func readLandmarks(ctx context.Context, c *model.Config, data dataset.Options) error {
+	path := c.Landmarks
+	if path == "" || slices.Contains(feature.LandmarkChoices(), strings.ToLower(path)) {
+		return nil
+	}
+	src, err := dataset.Open(ctx, path, dataset.Options{Format: data.Format, Label: "none", Header: data.Header, Base: data.Base, Missing: data.Missing, Dim: data.Dim})
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("--landmarks %s: there is no such file, nor is it one of %s", path, strings.Join(feature.LandmarkChoices(), ", "))
+	}
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{})
+	if err != nil {
+		return err
+	}
+	all, err := dataset.Collect(ctx, src, max(sum.Dim, data.Dim))
+	if err != nil {
+		return err
+	}
+	if c.Given = all.X.Dense; c.Given == nil {
+		c.Given = new(matrix.Dense)
+		all.X.CSR.Densify(c.Given)
+	}
+	c.Landmarks = "given"
+	return nil
 }
 
 // mapValue is the flag --map: a name, or a configuration of steps in JSON.

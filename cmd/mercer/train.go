@@ -109,6 +109,9 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if err := settleBags(cmd, path, &t.data, &t.cfg, &t.bag); err != nil {
 		return err
 	}
+	if err := readLandmarks(ctx, &t.cfg, t.data); err != nil {
+		return err
+	}
 	if err := t.check(); err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ of members.`,
 			if bag.Norm == "" && (bag.Pooling == "" || bag.Pooling == "mean") {
 				bag.Norm = "none" // a product of rows is the mean of the kernel
 			}
+			if err := readLandmarks(cmd.Context(), &cfg, data); err != nil {
+				return err
+			}
 			if err := cfg.Check(); err != nil {
 				return usageError{err}
 			}

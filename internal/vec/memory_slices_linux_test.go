@@ -69,6 +69,22 @@ func TestPeakLoopsStayWithinTheirSlices(t *testing.T) {
 	})
 }
 
+func TestPairSumsStayWithinTheirSlices(t *testing.T) {
+	x, dst, panels := newBorder[float64](t, 1<<19), newBorder[float64](t, 1<<19), newBorder[float64](t, 1<<21)
+	everyLevel(t, func(t *testing.T) {
+		for sum := range PairSum(pairSums) {
+			for _, shape := range [][3]int{{1, 1, 1}, {3, 32, 4}, {2, 33, 65}, {2, 97, 130}} {
+				n, m, d := shape[0], shape[1], shape[2]
+				for _, end := range []bool{false, true} {
+					p := NewPairs(sum, d, m)
+					p.panels = panels.slice(len(p.panels), end)
+					p.Rows(n, m, x.slice(n*sum.Width(d), end), dst.slice(n*m, end), m)
+				}
+			}
+		}
+	})
+}
+
 func TestRowKernelsStayWithinTheirSlices(t *testing.T) {
 	x32, y32, z32 := newBorder[float32](t, 1<<20), newBorder[float32](t, 1<<20), newBorder[float32](t, 1<<12)
 	everyLevel(t, func(t *testing.T) {

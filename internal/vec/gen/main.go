@@ -20,6 +20,7 @@ var families = map[string]func(){
 	"hadamard":   hadamard,
 	"pairs":      pairSums,
 	"peak":       peak,
+	"symv":       symv,
 	"rows":       rows,
 }
 
