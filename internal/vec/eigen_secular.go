@@ -78,7 +78,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	}
 
 	before := math.Inf(1)
-	for range mostTurns {
+	for turn := range mostTurns {
 		at = s.evaluate(i, delta, tau)
 		if math.Abs(at.f) <= 0x1p-50*(1/s.rho+at.right-at.left) {
 			break
@@ -100,7 +100,12 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 		}
 		next := tau + step
 		if !(next > lo && next < hi) || math.Abs(at.f) > before/2 {
-			next = between(lo, hi)
+			// A root very near its pole is where that pole outweighs the others as they are here.
+			square := float64(s.z[origin] * s.z[origin])
+			next = square / (at.f + square/tau)
+			if turn%2 == 1 || !(next > lo && next < hi) {
+				next = between(lo, hi)
+			}
 		}
 		if next == tau || next == lo || next == hi {
 			break
