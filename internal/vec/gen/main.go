@@ -19,6 +19,7 @@ var families = map[string]func(){
 	"gemm":       gemm,
 	"hadamard":   hadamard,
 	"peak":       peak,
+	"series":     series,
 }
 
 // family is the one that is being written.
