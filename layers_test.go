@@ -13,21 +13,23 @@ import (
 // floors are the storeys of the house: a package imports packages from lower floors only.
 // docs/design.md describes them.
 var floors = map[string]int{
-	"internal/vec":    0,
-	"internal/random": 0,
-	"internal/whole":  0,
-	"internal/digits": 0,
-	"matrix":          1,
-	"kernel":          2,
-	"dataset":         2,
-	"feature":         3,
-	"learn":           4,
-	"exact":           4,
-	"model":           5,
-	"lab":             6,
-	"papers":          6,
-	".":               6,
-	"cmd/mercer":      7,
+	"internal/vec":     0,
+	"internal/random":  0,
+	"internal/whole":   0,
+	"internal/digits":  0,
+	"matrix":           1,
+	"kernel":           2,
+	"dataset":          2,
+	"feature":          3,
+	"learn":            4,
+	"exact":            4,
+	"pool":             4,
+	"model":            5,
+	"lab":              6,
+	"papers":           6,
+	".":                6,
+	"cmd/mercer":       7,
+	"examples/pooling": 7,
 }
 
 // upward says what is wrong with a package's import of another, "" if nothing is.

@@ -59,7 +59,11 @@ func newPacked(name string, file storedFile, size int64) (*packed, error) {
 		return nil, err
 	}
 	defer r.Close()
-	p.head = make([]byte, headSize)
+	size = headSize
+	if p.method == "" {
+		size = min(size, p.size) // a folder may have very many small files
+	}
+	p.head = make([]byte, size)
 	n, err = io.ReadFull(r, p.head)
 	p.head = p.head[:n]
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

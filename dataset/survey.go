@@ -19,7 +19,8 @@ type SurveyOptions struct {
 	// Seed draws the sample.
 	Seed uint64
 
-	// Sample is the number of sample rows; 0 means 2000, fewer for very wide rows.
+	// Sample is the number of sample rows; 0 means 2000, fewer for very wide rows. Of more than
+	// 2000 dense rows no more are kept than 1 GB holds.
 	Sample int
 
 	// Progress, if not nil, is told the rows read and the share of the source.
@@ -175,6 +176,9 @@ func (s *surveyor) drawSample(b *matrix.Batch) {
 		if b.X.CSR != nil {
 			s.opt.Sample = 2000
 		}
+	}
+	if b.X.Dense != nil && s.opt.Sample > 2000 {
+		s.opt.Sample = min(s.opt.Sample, max(2000, (1<<28)/max(1, b.X.Dim()))) // 1 GB of rows
 	}
 	for i := range b.X.Len() {
 		h := random.Hash(s.opt.Seed, "survey-sample", uint64(s.sum.Rows+i))

@@ -175,6 +175,7 @@ type kind struct {
 	dim      bool                 // whether the map itself decides on D: Features may then be 0
 	composed bool                 // of Steps, which have the kernels
 	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
+	usual    int                  // most features that make sense unless asked for; 0: any number
 	kernels  []string             // that it approximates; nil: any
 
 	check func(cfg Config) error // of what all rows have in common; nil: nothing
@@ -230,6 +231,13 @@ func OptionsOf(name string) []string {
 func Decides(name string) bool {
 	k, _ := find(name)
 	return k.dim
+}
+
+// Usual is how many features a map should have at most unless someone asks for more, 0 if any
+// number is as good.
+func Usual(name string) int {
+	k, _ := find(name)
+	return k.usual
 }
 
 // Check says what is wrong with a configuration whatever the rows are. That it finds nothing

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -41,18 +39,10 @@ import (
 // D: this error falls with m alone. pk-rp, for poly, has no such floor.
 //
 // Eigenvalues below 10⁻¹⁰ of the largest are dropped. Fitting takes O(m²d + m³ + m·r·D)
-// operations, where the m³ are slow: 7 s for 1000 rows; a row then O(md + mD), in float64. The
-// map holds 12md + 16mD bytes.
+// operations; a row then O(md + mD), in float64. The map holds 12md + 16mD bytes.
 type kernelRP struct {
-	kept     *matrix.Dense // x_i
-	features int
-	rank     int
-	w        *matrix.Dense // m×D, and what float32 loses of it
-	low      *matrix.Dense
-	weights  *vec.Packed[float64]
-	against  *kernel.Against
-	rows     int // of a block
-	free     spare[float64]
+	*weighted
+	rank int
 }
 
 // smallest is which eigenvalues are dropped, relative to the largest. Kernel values have some
@@ -135,40 +125,36 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 			mean[c] += v / float64(m)
 		}
 	}
-	f := &kernelRP{kept: kept, features: cfg.Features, rank: r, against: against,
-		w: matrix.NewDense(m, cfg.Features), low: matrix.NewDense(m, cfg.Features)}
 	for i := range m {
-		high, low := f.w.Row(i), f.low.Row(i)
-		for c, v := range w[i*cfg.Features:][:cfg.Features] {
-			v -= mean[c]
-			high[c] = float32(v)
-			low[c] = float32(v - float64(high[c]))
-			if high[c]-high[c] != 0 {
-				return nil, fmt.Errorf("feature: %s: the kernel's values are too small for float32 weights; scale the data", cfg.Map)
-			}
+		for c := range mean {
+			w[i*cfg.Features+c] -= mean[c]
 		}
 	}
-	f.prepare()
-	return f, nil
+	f, err := newWeighted(cfg.Kernel, kept, w, cfg.Features, false)
+	if err != nil {
+		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
+	}
+	return &kernelRP{f, r}, nil
 }
 
 // keep copies m rows of a sample, chosen at random and in their order.
 func keep(sample matrix.Rows, m int, seed uint64) *matrix.Dense {
 	chosen := random.New(seed, "feature.kernel-rp.rows").Perm(sample.Len())[:m]
 	slices.Sort(chosen)
-	kept := matrix.NewDense(m, sample.Dim())
+	return gather(sample, chosen)
+}
+
+// gather copies the rows of x that chosen names.
+func gather(x matrix.Rows, chosen []int) *matrix.Dense {
+	rows := matrix.NewDense(len(chosen), x.Dim())
 	for i, from := range chosen {
-		row := kept.Row(i)
-		if sample.CSR != nil {
-			idx, val := sample.CSR.Row(from)
-			for k, j := range idx {
-				row[j] = val[k]
-			}
-			continue
+		if x.CSR != nil {
+			laidOut(x.CSR, from, rows.Row(i))
+		} else {
+			copy(rows.Row(i), x.Dense.Row(from))
 		}
-		copy(row, sample.Dense.Row(from))
 	}
-	return kept
+	return rows
 }
 
 // centredEigen returns the eigenvalues, largest first, of the centred Gram matrix of rows with
@@ -176,7 +162,33 @@ func keep(sample matrix.Rows, m int, seed uint64) *matrix.Dense {
 // matrix with a line for each row.
 func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []float64, err error) {
 	m := rows.Rows
-	gram := make([]float64, m*m)
+	gram, largest, err := gramOf(a, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	mean, all := make([]float64, m), 0.0
+	for i := range m {
+		for _, v := range gram[i*m:][:m] {
+			mean[i] += v / float64(m)
+		}
+		all += mean[i] / float64(m)
+	}
+	for i := range m {
+		for j := range gram[i*m:][:m] {
+			gram[i*m+j] -= mean[i] + mean[j] - all
+		}
+	}
+	if values, vectors, err = positiveEigen(m, gram, largest); err == nil && len(values) == 0 {
+		err = fmt.Errorf("to the kernel all rows of the sample are alike; it takes different ones")
+	}
+	return values, vectors, err
+}
+
+// gramOf returns the Gram matrix of rows with themselves, against which a evaluates the kernel,
+// and its largest absolute value.
+func gramOf(a *kernel.Against, rows *matrix.Dense) (gram []float64, largest float64, err error) {
+	m := rows.Rows
+	gram = make([]float64, m*m)
 	vec.Parallel(m, 14, func(lo, hi int) {
 		work := make([]float64, 14*a.Work())
 		for ; lo < hi; lo += 14 {
@@ -184,48 +196,38 @@ func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []floa
 			a.Rows(matrix.Rows{Dense: rows}, lo, end, gram[lo*m:end*m], work)
 		}
 	})
-	mean, all, largest := make([]float64, m), 0.0, 0.0
 	for i := range m {
 		for j := range i {
 			gram[j*m+i] = gram[i*m+j] // they may differ in the last digit
 		}
 	}
-	for i := range m {
-		for _, v := range gram[i*m:][:m] {
-			mean[i] += v / float64(m)
-			largest = max(largest, math.Abs(v))
+	for _, v := range gram {
+		if v-v != 0 {
+			return nil, 0, errNotFinite
 		}
-		all += mean[i] / float64(m)
+		largest = max(largest, math.Abs(v))
 	}
-	if largest-largest != 0 {
-		return nil, nil, fmt.Errorf("the kernel of the sample's rows is not finite; scale the data")
-	}
-	for i := range m {
-		for j := range gram[i*m:][:m] {
-			gram[i*m+j] -= mean[i] + mean[j] - all
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(m, gram), true) {
+	return gram, largest, nil
+}
+
+// positiveEigen returns the eigenvalues, largest first, of a Gram matrix of order m, without
+// those that are 0 but for rounding, of kernel values of which one is as large as largest; and
+// the eigenvectors as columns of a matrix with m lines. It overwrites gram.
+func positiveEigen(m int, gram []float64, largest float64) (values, vectors []float64, err error) {
+	ascending := make([]float64, m)
+	if !vec.EigenSym(m, gram, m, ascending, true) {
 		return nil, nil, fmt.Errorf("the eigenvalues of the sample's kernel matrix did not converge")
 	}
-	ascending := eigen.Values(nil)
-	// Rounding of the kernel's values gives eigenvalues of its own.
 	floor := max(smallest*ascending[m-1], 1e-15*float64(m)*largest)
-	var q mat.Dense
-	eigen.VectorsTo(&q)
 	r := 0
 	for r < m && ascending[m-1-r] > floor {
 		r++
-	}
-	if r == 0 {
-		return nil, nil, fmt.Errorf("to the kernel all rows of the sample are alike; it takes different ones")
 	}
 	values, vectors = make([]float64, r), make([]float64, m*r)
 	for k := range r {
 		values[k] = ascending[m-1-k]
 		for i := range m {
-			vectors[i*r+k] = q.At(i, m-1-k)
+			vectors[i*r+k] = gram[(m-1-k)*m+i]
 		}
 	}
 	return values, vectors, nil
@@ -281,87 +283,31 @@ func orthonormalise(g []float64, r int, seed uint64) {
 	}
 }
 
-// prepare packs the weights.
-func (f *kernelRP) prepare() {
-	m, d := f.kept.Rows, f.kept.Cols
-	w := make([]float64, m*f.features)
-	for i := range m {
-		high, low := f.w.Row(i), f.low.Row(i)
-		for c := range high {
-			w[i*f.features+c] = float64(high[c]) + float64(low[c])
-		}
-	}
-	f.weights = vec.Pack64(m, f.features, w, f.features)
-	f.rows = max(1, min(56, 1<<18/(d+m+f.features)))
-	f.free = newSpare[float64]()
-}
-
-// State has the kept rows, the weights in two parts, for float64, and the rank.
+// State has the rank beside the rows and weights.
 func (f *kernelRP) State() map[string]*matrix.Dense {
-	rank := matrix.NewDense(1, 1)
-	rank.Data[0] = float32(f.rank)
-	return map[string]*matrix.Dense{"rows": f.kept, "weights": f.w, "weights.low": f.low, "rank": rank}
+	state := f.weighted.State()
+	state["rank"] = matrix.NewDense(1, 1)
+	state["rank"].Data[0] = float32(f.rank)
+	return state
 }
 
 func restoreKernelRP(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
-	f := &kernelRP{features: cfg.Features, kept: state["rows"], w: state["weights"], low: state["weights.low"]}
+	f, err := restoreWeighted(cfg, dim, state)
+	if err != nil {
+		return nil, err
+	}
 	rank := state["rank"]
-	if f.kept == nil || f.w == nil || f.low == nil || rank == nil || f.kept.Cols != dim || f.kept.Rows < 2 ||
-		f.w.Rows != f.kept.Rows || f.low.Rows != f.kept.Rows || f.w.Cols != f.features || f.low.Cols != f.features || rank.Rows != 1 || rank.Cols != 1 {
+	if f.low == nil || rank == nil || f.at.Rows < 2 || f.w.Cols != cfg.Features || rank.Rows != 1 || rank.Cols != 1 {
 		return nil, fmt.Errorf("feature: %s: the state is not that of %d features of %d dimensions", cfg.Map, cfg.Features, dim)
 	}
-	if r := rank.Row(0)[0]; r >= 1 && r < float32(f.kept.Rows) {
-		f.rank = int(r)
-	} else {
-		return nil, fmt.Errorf("feature: %s: the state has rank %g of %d rows", cfg.Map, r, f.kept.Rows)
+	r := rank.Row(0)[0]
+	if !(r >= 1 && r < float32(f.at.Rows)) {
+		return nil, fmt.Errorf("feature: %s: the state has rank %g of %d rows", cfg.Map, r, f.at.Rows)
 	}
-	var err error
-	if f.against, err = kernel.NewAgainst(cfg.Kernel, matrix.Rows{Dense: f.kept}); err != nil {
-		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
-	}
-	f.prepare()
-	return f, nil
+	return &kernelRP{f, int(r)}, nil
 }
-
-func (f *kernelRP) Dims() (in, out int) { return f.kept.Cols, f.features }
 
 // Chosen tells the number of kernel principal components that are projected.
 func (f *kernelRP) Chosen() string {
 	return fmt.Sprintf("on %d kernel principal components", f.rank)
-}
-
-// Bytes counts the kept rows and the weights, in float32 and in float64.
-func (f *kernelRP) Bytes() int64 {
-	m := int64(f.kept.Rows)
-	return f.against.Bytes() + m*(4*int64(f.kept.Cols)+16*int64(f.features))
-}
-
-func (f *kernelRP) Transform(dst *matrix.Dense, x matrix.Rows) {
-	in, out := f.Dims()
-	check(in, out, dst, x)
-	if n := x.Len(); n <= few {
-		f.blocks(dst, x, 0, n)
-		return
-	}
-	vec.Parallel(x.Len(), few, func(lo, hi int) { f.blocks(dst, x, lo, hi) })
-}
-
-// blocks transforms rows [i, end) of x.
-func (f *kernelRP) blocks(dst *matrix.Dense, x matrix.Rows, i, end int) {
-	m, width := f.kept.Rows, f.features
-	rows := min(f.rows, end-i)
-	work := f.free.get(rows * (m + width + f.against.Work()))
-	defer f.free.put(work)
-	k, z, rest := work[:rows*m], work[rows*m:][:rows*width], work[rows*(m+width):]
-	for ; i < end; i += rows {
-		n := min(rows, end-i)
-		f.against.Rows(x, i, i+n, k, rest)
-		f.weights.Multiply(n, k, m, z, width, nil)
-		for r := range n {
-			out := dst.Row(i + r)
-			for c, v := range z[r*width:][:width] {
-				out[c] = float32(v)
-			}
-		}
-	}
 }

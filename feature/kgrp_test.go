@@ -11,9 +11,9 @@ import (
 	"mercer/matrix"
 )
 
-// nystrom returns k_m(x)ᵀK⁺k_m(y), with K centred, for rows x, y of a matrix, from the leading
+// nystromValues returns k_m(x)ᵀK⁺k_m(y), with K centred, for rows x, y of a matrix, from the leading
 // rank eigenvalues of K: by gonum alone.
-func nystrom(k kernel.Kernel, rows, x *matrix.Dense, rank int) *mat.Dense {
+func nystromValues(k kernel.Kernel, rows, x *matrix.Dense, rank int) *mat.Dense {
 	m := rows.Rows
 	gram := mat.NewDense(m, m, nil)
 	for i := range m {
@@ -86,7 +86,7 @@ func TestKernelProjectionsMeans(t *testing.T) {
 		{Config{Map: "kpca-rp", Kernel: rbf, Options: Options{Rank: 3}}, 3, 1, true},
 	} {
 		c.cfg.Features, c.cfg.Pool = 8, m
-		want := nystrom(c.cfg.Kernel, sample.Dense, points, c.rank)
+		want := nystromValues(c.cfg.Kernel, sample.Dense, points, c.rank)
 		var estimate [6][6][]float64
 		for seed := range n {
 			c.cfg.Seed = uint64(seed)
@@ -139,7 +139,7 @@ func TestOrthonormalProjectionOfFullRankIsExact(t *testing.T) {
 			if f, err = Fit(cfg, sample); err != nil {
 				t.Fatal(err)
 			}
-			z, want := transform(f, x), nystrom(k, sample.Dense, x.Dense, r)
+			z, want := transform(f, x), nystromValues(k, sample.Dense, x.Dense, r)
 			for i := range z.Rows {
 				for j := range i + 1 {
 					// Features are rounded to float32; those of a row of zeros may be 0.

@@ -1,4 +1,145 @@
 package feature
 
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
 // landmarks are the maps that compare rows with some of a sample.
-func landmarks() []kind { return nil }
+func landmarks() []kind {
+	ranked := []string{"landmarks", "rank"}
+	return []kind{
+		{name: "nystrom", about: "projection on what landmarks span of any kernel's feature space (Nyström)", options: ranked, usual: usualLandmarks,
+			check: checkLandmarks, sample: landmarkRows, fit: fitNystrom, restore: restoreNystrom},
+	}
+}
+
+// usualLandmarks is how many landmarks a map should have unless told: fitting takes m³ time.
+const usualLandmarks = 1024
+
+// landmarkChoices are the ways to choose landmarks from a sample.
+var landmarkChoices = []struct {
+	name   string
+	choose func(c choice) (*matrix.Dense, error)
+}{
+	{"uniform", uniform},
+	{"kmeans", kmeans},
+	{"kmedoid", kmedoid},
+	{"leverage", leverage},
+	{"rpcholesky", rpcholesky},
+}
+
+// choice is what landmarks are chosen by.
+type choice struct {
+	kernel kernel.Kernel
+	sample matrix.Rows
+	m      int // how many, at most as many as the sample has rows
+	seed   uint64
+}
+
+// LandmarkChoices are the names of the ways to choose landmarks, the last one given, for those
+// of Config.Given.
+func LandmarkChoices() []string {
+	var names []string
+	for _, c := range landmarkChoices {
+		names = append(names, c.name)
+	}
+	return append(names, "given")
+}
+
+func checkLandmarks(cfg Config) error {
+	if cfg.Rank < 0 {
+		return fmt.Errorf("feature: %s: rank is %d; it must be 1 or more, or 0 for all", cfg.Map, cfg.Rank)
+	}
+	if known := LandmarkChoices(); cfg.Landmarks != "" && !slices.Contains(known, cfg.Landmarks) {
+		return fmt.Errorf("feature: %s: landmarks %q is not known; known are %s", cfg.Map, cfg.Landmarks, strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// landmarkRows is how many rows landmarks are chosen from: 20 for each, but 20,000 at most
+// where these are two for each. It bounds the memory of a fit, whose largest part are the 8mn
+// bytes of rpcholesky: 160 MB for 1,000 landmarks.
+func landmarkRows(cfg Config) int {
+	m := cfg.Features
+	if m == 0 {
+		m = usualLandmarks
+	}
+	if cfg.Landmarks == "given" {
+		return 0
+	}
+	m = min(m, 1<<20) // more will not be affordable
+	return max(2000, min(20*m, max(20000, 2*m)))
+}
+
+// chooseLandmarks returns the landmarks of a map, cfg.Features of them unless the sample has
+// fewer rows, or fewer that differ.
+func chooseLandmarks(cfg Config, sample matrix.Rows, usual string) (*matrix.Dense, error) {
+	if cfg.Landmarks == "given" {
+		return givenLandmarks(cfg, sample.Dim())
+	}
+	m := min(cfg.Features, sample.Len())
+	n, d := float64(sample.Len()), float64(sample.Dim())
+	if err := affordable(cfg, sample.Dim(), 8*float64(m)*(d+3*float64(m)+n)); err != nil {
+		return nil, err
+	}
+	name := cfg.Landmarks
+	if name == "" {
+		name = usual
+	}
+	for _, c := range landmarkChoices {
+		if c.name == name {
+			return c.choose(choice{cfg.Kernel, sample, m, cfg.Seed})
+		}
+	}
+	return nil, checkLandmarks(cfg)
+}
+
+func givenLandmarks(cfg Config, dim int) (*matrix.Dense, error) {
+	switch g := cfg.Given; {
+	case g == nil || g.Rows == 0:
+		return nil, fmt.Errorf("feature: %s: landmarks are to be given, but there are none", cfg.Map)
+	case g.Cols != dim:
+		return nil, fmt.Errorf("feature: %s: the given landmarks have %d dimensions, but the rows have %d", cfg.Map, g.Cols, dim)
+	case g.Rows > cfg.Features:
+		return nil, fmt.Errorf("feature: %s: %d landmarks are given, but features is %d; give as few, or ask for %d features", cfg.Map, g.Rows, cfg.Features, g.Rows)
+	default:
+		if err := finite(g); err != nil {
+			return nil, fmt.Errorf("feature: %s: the given landmarks: %w", cfg.Map, err)
+		}
+		if err := cfg.Kernel.CheckRows(matrix.Rows{Dense: g}); err != nil {
+			return nil, fmt.Errorf("feature: %s: the given landmarks: %w", cfg.Map, err)
+		}
+		own := matrix.NewDense(g.Rows, g.Cols)
+		for i := range g.Rows {
+			copy(own.Row(i), g.Row(i))
+		}
+		return own, affordable(cfg, dim, 8*float64(g.Rows)*(float64(dim)+3*float64(g.Rows)))
+	}
+}
+
+// uniform takes any m rows, each with the same probability.
+func uniform(c choice) (*matrix.Dense, error) {
+	chosen := random.New(c.seed, "feature.landmarks.uniform").Perm(c.sample.Len())[:c.m]
+	slices.Sort(chosen)
+	return gather(c.sample, chosen), nil
+}
+
+var errNotFinite = errors.New("the kernel of the sample's rows is not finite; scale the data")
+
+// gramRows writes k(x_i, h_j) of all rows x_i and h_j into a new matrix.
+func gramRows(k kernel.Kernel, x, h matrix.Rows) ([]float64, error) {
+	g, err := kernel.NewGram(k, x, h)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, x.Len()*h.Len())
+	g.Rows(0, x.Len(), values)
+	return values, nil
+}

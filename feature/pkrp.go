@@ -37,17 +37,18 @@ import (
 // degree 2, when m = D: that is the default (p·t at least, and p·t·D at most), which costs
 // what random Fourier features cost.
 //
-// A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 4ptD
-// bytes (half of the latter at degree 2 if m ≤ 2¹⁶, and 8dm/s in place of 4dm if entries are
-// very sparse), and work memory of about 1 MB a goroutine.
+// A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 2ptD
+// bytes (twice the latter if m > 2¹⁶, and 8dm/s in place of 4dm if entries are very sparse),
+// and work memory of about 1 MB a goroutine.
 type pkrp struct {
 	pool     *projection
 	features int
 	degree   int
-	index    []int32  // I, t·p lists of D: output c's factor j of term i is index[(i·p+j)·D+c]
-	pairs    []uint32 // in its place at degree 2 if m ≤ 2¹⁶: both factors of output c in term i, at i·D+c
-	scale    float32  // of products
-	rows     int      // of a block
+	index    []int32       // I, t·p lists of D: output c's factor j of term i is index[(i·p+j)·D+c]
+	short    []uint16      // in its place if m ≤ 2¹⁶
+	sums     *vec.Products // of short
+	scale    float32       // of products
+	rows     int           // of a block
 	free     spare[float32]
 }
 
@@ -90,9 +91,9 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 	r := random.New(cfg.Seed, "feature.pk-rp.index")
 	switch cfg.Reuse {
 	case "", "even":
-		f.index = dealt(r, m, length, cfg.Features)
+		f.index = r.Deal(m, length, cfg.Features)
 	case "random":
-		f.index = drawn(r, m, length, cfg.Features)
+		f.index = r.DrawSets(m, length, cfg.Features)
 	default:
 		return nil, fmt.Errorf("feature: pk-rp: %q is not a reuse; known are even, random", cfg.Reuse)
 	}
@@ -107,77 +108,32 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 		f.scale, factor = float32(factor), 1
 	}
 	f.pool = newProjection(e, dim, m, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.pk-rp")
-	if k.Degree == 2 && m <= len(pool{}) {
-		for at := 0; at < len(f.index); at += 2 * f.features {
-			for c, a := range f.index[at:][:f.features] {
-				f.pairs = append(f.pairs, uint32(a)|uint32(f.index[at+f.features+c])<<16)
-			}
+	if m <= 1<<16 {
+		f.short = make([]uint16, len(f.index))
+		for i, l := range f.index {
+			f.short[i] = uint16(l)
 		}
+		var start float32
+		if k.Degree == 2 {
+			start = float32(math.Copysign(0, -1))
+		}
+		f.sums = vec.NewProducts(m, f.features, k.Degree, t, f.short, start, f.scale)
 		f.index = nil
 	}
-	f.rows = max(14, min(tile, 1<<18/m/14*14))
+	if f.rows = vec.SignLanes; f.pool.packed != nil {
+		f.rows = max(vec.Lanes, min(tall, 1<<18/m/vec.Lanes*vec.Lanes))
+	}
 	return f, nil
 }
 
-// pool is a row's projections on a pool of at most 2¹⁶ vectors, and whatever is behind: an
-// array that no 16 bits lead out of.
-type pool [1 << 16]float32
-
-// drawn draws, for each output, length different vectors of a pool of m.
-func drawn(r *random.Stream, m, length, outputs int) []int32 {
-	index := make([]int32, length*outputs)
-	cards := make([]int32, m)
-	for i := range cards {
-		cards[i] = int32(i)
-	}
-	for c := range outputs {
-		for i := range length {
-			j := i + r.Intn(m-i)
-			cards[i], cards[j] = cards[j], cards[i]
-			index[i*outputs+c] = cards[i]
-		}
-	}
-	return index
-}
-
-// dealt deals the vectors of a pool of m to outputs of length each. A vector that would come
-// twice to an output, where the pool is shuffled anew in its middle, changes places with
-// one behind.
-func dealt(r *random.Stream, m, length, outputs int) []int32 {
-	index := make([]int32, length*outputs)
-	cards := make([]int32, m)
-	for i := range cards {
-		cards[i] = int32(i)
-	}
-	held := make([]int, m) // 1 + the last output that got the vector
-	next := m
-	for c := range outputs {
-		for i := range length {
-			if next == m {
-				for j := m - 1; j > 0; j-- {
-					l := r.Intn(j + 1)
-					cards[j], cards[l] = cards[l], cards[j]
-				}
-				next = 0
-			}
-			for j := next; ; j++ {
-				if v := cards[j]; held[v] != c+1 {
-					cards[j], cards[next] = cards[next], v
-					break
-				}
-			}
-			held[cards[next]] = c + 1
-			index[i*outputs+c] = cards[next]
-			next++
-		}
-	}
-	return index
-}
+// tall is how many rows are projected together: a multiple of the height of a tile of the
+// product and of vec.Lanes.
+const tall = 224
 
 func (f *pkrp) Dims() (in, out int) { return f.pool.d, f.features }
 
 // Bytes counts the pool and the index.
-func (f *pkrp) Bytes() int64 { return f.pool.bytes() + 4*int64(len(f.index)+len(f.pairs)) }
+func (f *pkrp) Bytes() int64 { return f.pool.bytes() + 4*int64(len(f.index)) + 2*int64(len(f.short)) }
 
 // Transform projects a block of rows on the pool, which stays in the cache while its products
 // are formed.
@@ -187,43 +143,55 @@ func (f *pkrp) Transform(dst *matrix.Dense, x matrix.Rows) {
 		f.blocks(dst, x, 0, n)
 		return
 	}
-	vec.Parallel(x.Len(), 14, func(lo, hi int) { f.blocks(dst, x, lo, hi) })
+	vec.Parallel(x.Len(), vec.Lanes, func(lo, hi int) { f.blocks(dst, x, lo, hi) })
 }
 
-// blocks transforms rows [i, end) of x.
+// blocks transforms rows [i, end) of x. From the projections on, rows go side by side, unless
+// there are few.
 func (f *pkrp) blocks(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	m := f.pool.m
 	rows := min(f.rows, end-i)
-	work := f.free.get(max(rows*m+f.pool.work(rows), (rows-1)*m+len(pool{})))
+	padded := (rows + vec.Lanes - 1) / vec.Lanes * vec.Lanes
+	if f.pool.table != nil {
+		padded = vec.SignLanes
+	}
+	work := f.free.get((padded+vec.Lanes)*m + f.pool.work(rows))
 	defer f.free.put(work)
+	k, kt := work[:padded*m], work[padded*m:][:vec.Lanes*m]
+	work = work[(padded+vec.Lanes)*m:]
 	for ; i < end; i += rows {
-		j := min(i+rows, end)
-		f.pool.multiply(work, m, x, i, j, work[rows*m:])
-		for r := i; r < j; r++ {
-			k := work[(r-i)*m:]
-			if f.pairs != nil {
-				f.squares(dst.Row(r), (*pool)(k))
-			} else {
-				f.products(dst.Row(r), k[:m])
+		n := min(rows, end-i)
+		if f.sums == nil || n <= few {
+			f.pool.multiply(k, m, x, i, i+n, work)
+			for r := range n {
+				f.row(dst.Row(i+r), k[r*m:][:m])
 			}
+			continue
+		}
+		listed := f.pool.table != nil && x.CSR == nil
+		if listed {
+			f.pool.interleave(work, x.Dense, i, n)
+			f.pool.side(k, m, 0, m, work)
+		} else {
+			f.pool.multiply(k, m, x, i, i+n, work)
+		}
+		for r := 0; r < n; r += vec.Lanes {
+			side, count := k[r*m:], min(vec.Lanes, n-r)
+			if !listed {
+				vec.Interleave32(count, m, kt, vec.Lanes, side, m)
+				side = kt
+			}
+			f.sums.Rows(count, dst.Data[(i+r)*dst.Stride:], dst.Stride, side)
 		}
 	}
 }
 
-// squares forms a row's features of degree 2 from its projections on the pool.
-func (f *pkrp) squares(z []float32, k *pool) {
-	for c, p := range f.pairs[:len(z)] {
-		z[c] = k[uint16(p)] * k[p>>16]
+// row forms a row's features from its projections on the pool.
+func (f *pkrp) row(z, k []float32) {
+	if f.sums != nil {
+		f.sums.Row(z, k)
+		return
 	}
-	for pairs := f.pairs[len(z):]; len(pairs) > 0; pairs = pairs[len(z):] {
-		for c, p := range pairs[:len(z)] {
-			z[c] += float32(k[uint16(p)] * k[p>>16])
-		}
-	}
-}
-
-// products forms a row's features of any degree.
-func (f *pkrp) products(z, k []float32) {
 	for c := range z {
 		var sum float32
 		for at := c; at < len(f.index); {
@@ -233,7 +201,7 @@ func (f *pkrp) products(z, k []float32) {
 				product *= k[f.index[at]]
 				at += f.features
 			}
-			sum += product
+			sum += float32(product)
 		}
 		z[c] = f.scale * sum
 	}

@@ -2,57 +2,13 @@ package feature
 
 import (
 	"math"
-	"slices"
 	"testing"
 
-	"mercer/internal/random"
 	"mercer/matrix"
 )
 
-// No output holds a vector twice, and dealt vectors are used equally often, to 1; also where an
-// output takes the whole pool.
-func TestPoolIsUsedAsItShould(t *testing.T) {
-	for _, c := range []struct{ m, length, outputs int }{{5, 1, 3}, {7, 3, 40}, {6, 6, 9}, {50, 4, 12}, {488, 2, 2000}, {10, 9, 10}} {
-		for name, choose := range map[string]func(*random.Stream, int, int, int) []int32{"even": dealt, "random": drawn} {
-			index := choose(random.New(1, "test"), c.m, c.length, c.outputs)
-			count := make([]int, c.m)
-			for o := range c.outputs {
-				held := map[int32]bool{}
-				for i := range c.length {
-					v := index[i*c.outputs+o]
-					if held[v] {
-						t.Fatalf("%v, %s: output %d holds vector %d twice", c, name, o, v)
-					}
-					held[v] = true
-					count[v]++
-				}
-			}
-			if d := slices.Max(count) - slices.Min(count); name == "even" && d > 1 {
-				t.Errorf("%v: some vectors are used %d times more than others", c, d)
-			}
-		}
-	}
-}
-
-// Each of the 20 ordered pairs of 5 vectors is as likely as the others.
-func TestPairsOfThePoolAreUniform(t *testing.T) {
-	const outputs = 20000
-	for name, choose := range map[string]func(*random.Stream, int, int, int) []int32{"even": dealt, "random": drawn} {
-		index := choose(random.New(2, "test"), 5, 2, outputs)
-		count := map[[2]int32]float64{}
-		for o := range outputs {
-			count[[2]int32{index[o], index[outputs+o]}]++
-		}
-		for pair, n := range count {
-			if want := outputs / 20.; math.Abs(n-want) > 4*math.Sqrt(want) {
-				t.Errorf("%s: %v came %g times, want %g ± %g", name, pair, n, want, math.Sqrt(want))
-			}
-		}
-	}
-}
-
-// The features are the formula, computed in float64 from the map's own pool: at any degree, in
-// 16-bit pairs or not.
+// The features are the formula, computed in float64 from the map's own pool: at any degree, with
+// indices of 16 bits or not.
 func TestPolynomialProjectionIsTheFormula(t *testing.T) {
 	dense, _ := someRows(20, 9)
 	for _, cfg := range []Config{
@@ -70,12 +26,8 @@ func TestPolynomialProjectionIsTheFormula(t *testing.T) {
 		f := m.(*pkrp)
 		p := cfg.Kernel.Degree
 		index := f.index
-		for at := 0; at < len(f.pairs); at += 50 {
-			for _, shift := range []int{0, 16} {
-				for _, pair := range f.pairs[at:][:50] {
-					index = append(index, int32(pair>>shift&0xffff))
-				}
-			}
+		for _, l := range f.short {
+			index = append(index, int32(l))
 		}
 		pool := f.pool.matrixOf()
 		z := transform(f, dense)

@@ -18,20 +18,33 @@ type Against struct {
 	kernel Kernel
 	d, m   int
 	mean   []float64            // of y, for rbf and matern
-	y      *vec.Packed[float64] // d×m, moved; or nil:
-	rows   []float64            // m×d, for laplacian and cauchy, which are no functions of products
+	sums   *sums                // of kernels that are no functions of products, with
+	pairs  *vec.Pairs           // the rows y; or else nil, and
+	y      *vec.Packed[float64] // d×m, moved
 	norm   []float64            // ‖y_j‖², moved
 	table  *maternTable         // of matern
 }
 
 // NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not
-// valid.
+// valid, or if y has numbers that it does not take ([Kernel.CheckRows]).
 func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
+	if err := k.CheckRows(y); err != nil {
+		return nil, err
+	}
 	m, d := y.Len(), y.Dim()
 	a := &Against{kernel: k, d: d, m: m, norm: make([]float64, m)}
+	if a.sums = k.sums(false); a.sums != nil {
+		a.pairs = vec.NewPairs(a.sums.of, d, m)
+		row := make([]float64, a.width())
+		for i := range m {
+			a.sums.expand(y, i, row)
+			a.pairs.Set(i, row)
+		}
+		return a, nil
+	}
 	if k.Name == "matern" {
 		a.table = newMaternTable(k.Nu)
 	}
@@ -49,10 +62,6 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 		}
 		a.expand(y, 0, m, dense, nil)
 	}
-	if k.Name == "laplacian" || k.Name == "cauchy" {
-		a.rows = dense
-		return a, nil
-	}
 	columns := make([]float64, d*m)
 	for i := range m {
 		for j, v := range dense[i*d:][:d] {
@@ -67,11 +76,19 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 // Dims returns the numbers of dimensions d and of rows m that stay.
 func (a *Against) Dims() (d, m int) { return a.d, a.m }
 
+// width is how many numbers an expanded row has.
+func (a *Against) width() int {
+	if a.sums != nil {
+		return a.sums.of.Width(a.d)
+	}
+	return a.d
+}
+
 // Bytes is about how much memory a holds.
-func (a *Against) Bytes() int64 { return 8 * int64(a.d+1) * int64(a.m) }
+func (a *Against) Bytes() int64 { return 8 * int64(a.width()+1) * int64(a.m) }
 
 // Work is how many numbers Rows needs to work with for a row.
-func (a *Against) Work() int { return a.d + 1 }
+func (a *Against) Work() int { return a.width() + 1 }
 
 // expand writes rows [i, j) of x into dst, in float64, moved, and their squared lengths into
 // norm, if it is not nil.
@@ -92,6 +109,11 @@ func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 		for c, v := range a.mean {
 			row[c] -= v
 		}
+		if a.kernel.Name == "hellinger" {
+			for c, v := range row {
+				row[c] = a.kernel.root(v)
+			}
+		}
 		if norm != nil {
 			sum := 0.0
 			for _, v := range row {
@@ -103,52 +125,56 @@ func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 }
 
 // Rows writes k(x_r, y_c) for rows [i, j) of x into dst, (j-i)×m. work has (j-i)·Work()
-// numbers.
+// numbers. That x has no numbers which the kernel does not take is for the caller to see to, by
+// [Kernel.CheckRows]: what they give has no meaning, and may be NaN.
 func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 	n := j - i
 	if x.Dim() != a.d {
 		panic(fmt.Sprintf("kernel: rows of %d dimensions against rows of %d", x.Dim(), a.d))
 	}
-	norm, rows := work[:n], work[n:][:n*a.d]
-	a.expand(x, i, j, rows, norm)
-	if a.y == nil {
+	if a.sums != nil {
+		w := a.width()
 		for r := range n {
-			out, row := dst[r*a.m:][:a.m], rows[r*a.d:][:a.d]
-			for c := range out {
-				out[c] = a.kernel.of(a.separable(row, a.rows[c*a.d:][:a.d]))
-			}
+			a.sums.expand(x, i+r, work[r*w:][:w])
+		}
+		a.pairs.Rows(n, a.m, work, dst, a.m)
+		for r := range n {
+			a.values(dst[r*a.m:][:a.m], 0)
 		}
 		return
 	}
+	norm, rows := work[:n], work[n:][:n*a.d]
+	a.expand(x, i, j, rows, norm)
 	a.y.Multiply(n, rows, a.d, dst, a.m, nil)
 	for r := range n {
 		a.values(dst[r*a.m:][:a.m], norm[r])
 	}
 }
 
-// separable is what the kernels that are no functions of products depend on.
-func (a *Against) separable(x, y []float64) float64 {
-	sum := 0.0
-	y = y[:len(x)]
-	if a.kernel.Name == "laplacian" {
-		for i, v := range x {
-			sum += math.Abs(v - y[i])
-		}
-		return sum
-	}
-	for i, v := range x {
-		d := a.kernel.Gamma * (v - y[i])
-		sum += math.Log1p(float64(d * d))
-	}
-	return math.Expm1(sum)
-}
-
-// values turns the products of a row of squared length norm with those that stay into kernel
-// values.
+// values turns the products of a row of squared length norm with those that stay, or their sums,
+// into kernel values.
 func (a *Against) values(s []float64, norm float64) {
 	k := a.kernel
 	switch k.Name {
-	case "linear":
+	case "linear", "hellinger":
+	case "chi2", "intersection", "jensen-shannon":
+		for c := range s {
+			s[c] *= a.sums.factor
+		}
+	case "laplacian", "exp-chi2":
+		for c := range s {
+			s[c] *= -k.Gamma
+		}
+		vec.Exp64(s, s)
+	case "cauchy", "skewed-chi2":
+		for c, v := range s {
+			s[c] = k.fromExcess(v)
+		}
+	case "skewed-intersection":
+		for c := range s {
+			s[c] = -s[c]
+		}
+		vec.Exp64(s, s)
 	case "poly":
 		for c, xy := range s {
 			s[c] = power(float64(k.Gamma*xy)+k.Coef0, k.Degree)

@@ -23,28 +23,32 @@ var againstKernels = []Kernel{
 // Sums of 13 products in another order differ by some 10⁻¹⁵ of their size; at angles near 0 an
 // error in the cosine becomes its root in the angle, and matern is as steep at 0.
 func TestAgainstMatchesSingleValues(t *testing.T) {
-	x, y := rows("x", 30, 13, 0.5), rows("y", 21, 13, 0.5)
-	copy(y.Row(3), x.Row(5))
-	clear(y.Row(4))
-	for _, k := range againstKernels {
+	for _, k := range append(againstKernels, histogramKernels...) {
+		rows := rows
+		if k.Lowest() > -2 {
+			rows = histograms
+		}
+		x, y := rows("x", 30, 13, 0.5), rows("y", 45, 13, 0.5)
+		copy(y.Row(3), x.Row(5))
+		clear(y.Row(4))
 		for _, xs := range both(x) {
 			for _, ys := range both(y) {
 				a, err := NewAgainst(k, ys)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := make([]float64, 30*21)
-				a.Rows(xs, 0, 30, got, make([]float64, 30*a.Work()))
+				got := make([]float64, 30*45)
+				a.Rows(xs, 0, 30, got, slices.Repeat([]float64{math.NaN()}, 30*a.Work()))
 				for i := range 30 {
-					for j := range 21 {
+					for j := range 45 {
 						want := k.Eval(x.Row(i), y.Row(j))
-						if math.Abs(got[i*21+j]-want) > 1e-13*(1+math.Abs(want)) && !(i == 5 && j == 3 && math.Abs(got[i*21+j]-want) < 1e-7*(1+want)) {
-							t.Errorf("%s: (%d, %d) is %v, want %v", k, i, j, got[i*21+j], want)
+						if math.Abs(got[i*45+j]-want) > 1e-13*(1+math.Abs(want)) && !(i == 5 && j == 3 && math.Abs(got[i*45+j]-want) < 1e-7*(1+want)) {
+							t.Errorf("%s: (%d, %d) is %v, want %v", k, i, j, got[i*45+j], want)
 						}
 					}
-					alone := make([]float64, 21)
+					alone := make([]float64, 45)
 					a.Rows(xs, i, i+1, alone, make([]float64, a.Work()))
-					if !slices.Equal(alone, got[i*21:][:21]) {
+					if !slices.Equal(alone, got[i*45:][:45]) {
 						t.Errorf("%s: row %d alone has other values", k, i)
 					}
 				}

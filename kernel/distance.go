@@ -15,6 +15,8 @@ func (k Kernel) Distance2(x, y []float32) float64 {
 	switch {
 	case k.Name == "linear":
 		return squared(x, y)
+	case k.additive():
+		return k.additiveDistance(x, y)
 	case k.unit():
 		return 2 * k.gap(k.argument(x, y))
 	}

@@ -19,8 +19,8 @@ import (
 // is computed again from the two rows, so that near rows and data far from 0 lose no digits:
 // a value is within some 10⁻¹³·√(k(x, x)k(y, y)) of [Kernel.Eval], a distance within some
 // 10⁻¹² of itself. Such pairs cost d operations each, which is slow where nearly all are
-// (sparse rows far from 0, say). laplacian and cauchy take d operations a value for dense y,
-// and for sparse y as many as y_j has elements.
+// (sparse rows far from 0, say). laplacian, cauchy and the kernels of histograms but hellinger
+// take d operations a value for dense y, and for sparse y as many as y_j has elements.
 type Gram struct {
 	kernel Kernel
 	x, y   matrix.Rows
@@ -33,7 +33,8 @@ type Gram struct {
 }
 
 // frame is where dot products are taken: after a move by -mean, if that is not nil, with
-// ‖·‖² of every moved row, if they are of use.
+// ‖·‖² of every moved row, if they are of use. Of additive kernels it is k(x, x), of
+// skewed-intersection -log k(x, 0).
 type frame struct {
 	mean         []float64
 	xNorm, yNorm []float64
@@ -42,13 +43,22 @@ type frame struct {
 
 // NewGram prepares the Gram matrix of the rows of x and y, each dense or sparse. For that of
 // x with itself, pass x twice; where k(x, x) = 1 by definition, the diagonal is then
-// exactly 1. It fails if the kernel is not valid or the rows differ in dimension.
+// exactly 1. It fails if the kernel is not valid, the rows differ in dimension or have numbers
+// that the kernel does not take ([Kernel.CheckRows]).
 func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
 	if x.Dim() != y.Dim() {
 		return nil, fmt.Errorf("kernel: rows of %d and of %d dimensions do not go together", x.Dim(), y.Dim())
+	}
+	if err := k.CheckRows(x); err != nil {
+		return nil, err
+	}
+	if x != y {
+		if err := k.CheckRows(y); err != nil {
+			return nil, err
+		}
 	}
 	g := &Gram{kernel: k, x: x, y: y, same: x == y}
 	switch k.Name {
@@ -60,7 +70,7 @@ func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 		g.poly = closedForm(k.Nu)
 	}
 	g.distance = sync.OnceValue(func() frame {
-		if g.value.xNorm != nil || k.Name == "laplacian" || k.Name == "cauchy" {
+		if g.value.xNorm != nil || k.unit() && k.Name != "skewed-intersection" {
 			return g.value
 		}
 		return g.frame()
@@ -71,6 +81,17 @@ func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 // frame is that of the kernel's distances.
 func (g *Gram) frame() frame {
 	var f frame
+	if norms := g.kernel.Diagonal; g.kernel.additive() || g.kernel.Name == "skewed-intersection" {
+		if !g.kernel.additive() {
+			norms = g.kernel.logNorms
+		}
+		f.yNorm = norms(g.y)
+		f.xNorm = f.yNorm
+		if !g.same {
+			f.xNorm = norms(g.x)
+		}
+		return f
+	}
 	movable := g.kernel.Name == "rbf" || g.kernel.Name == "matern" || g.kernel.Name == "linear"
 	if movable && g.x.Dense != nil && g.y.Dense != nil {
 		f.mean = mean(g.y.Dense)
@@ -148,7 +169,7 @@ func (g *Gram) Dims() (rows, cols int) { return g.x.Len(), g.y.Len() }
 
 // Rows writes rows [i, j) of the matrix into dst, which has (j-i)·cols elements, row by row.
 // It runs on all threads and holds about 4 MB a thread, or two rows in float64 if they are
-// longer.
+// longer; for kernels that take d operations a value, 64.
 func (g *Gram) Rows(i, j int, dst []float64) { g.rows(i, j, dst, g.value, false) }
 
 // Distances2 writes rows [i, j) of the matrix of [Kernel.Distance2] into dst, as Rows does.
@@ -163,14 +184,20 @@ func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 	if len(dst) != (j-i)*cols {
 		panic(fmt.Sprintf("kernel: %d elements for %d rows of %d", len(dst), j-i, cols))
 	}
-	height := g.height()
+	sums := g.kernel.sums(distances)
+	width, least := g.x.Dim(), 1
+	if sums != nil {
+		width, least = sums.of.Width(g.x.Dim()), 32 // sums with fewer rows of y take as long
+	}
+	height := min(max(1<<18/max(width, 1), least), 256) // 2 MB of rows
 	vec.Parallel(j-i, height, func(lo, hi int) {
-		b := &block{Gram: g, frame: f, distances: distances, xs: make([]float64, height*g.x.Dim())}
-		if g.y.Dense != nil && !g.direct() {
-			b.ys = make([]float64, height*g.y.Dim())
-		}
-		if g.y.CSR != nil && g.kernel.Name == "cauchy" {
-			b.ys = make([]float64, g.y.Dim())
+		b := &block{Gram: g, frame: f, distances: distances, sums: sums, width: width, height: height, xs: make([]float64, height*width)}
+		switch {
+		case sums != nil && g.y.Dense != nil:
+			b.pairs = vec.NewPairs(sums.of, g.x.Dim(), min(height, cols))
+			b.ys = make([]float64, width)
+		case sums == nil && g.y.Dense != nil:
+			b.ys = make([]float64, height*width)
 		}
 		for r := lo; r < hi; r += height {
 			end := min(r+height, hi)
@@ -179,46 +206,78 @@ func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 	})
 }
 
-// direct says whether the kernel takes d operations a value, not a matrix product.
-func (g *Gram) direct() bool { return g.kernel.Name == "laplacian" || g.kernel.Name == "cauchy" }
-
-// height is the number of rows that are expanded to float64 at a time: 2 MB of them.
-func (g *Gram) height() int {
-	return min(max(1<<18/max(g.x.Dim(), 1), 1), 256)
-}
-
 // block is what one goroutine needs.
 type block struct {
 	*Gram
 	frame
-	distances bool
-	xs, ys    []float64 // height expanded rows each; for cauchy, ys has room for one
-	pair      pair
+	distances     bool
+	sums          *sums      // if the kernel has one, with
+	pairs         *vec.Pairs // its height rows of dense y and
+	yNumbers      []float64  // the numbers of as many sparse ones
+	width, height int
+	xs, ys        []float64 // height expanded rows each; with sums, ys has room for one
+	pair          pair
+}
+
+// expand writes row i of rows, as the kernel takes it, into dst.
+func (b *block) expand(rows matrix.Rows, i int, dst []float64) {
+	if b.sums != nil {
+		b.sums.expand(rows, i, dst)
+		return
+	}
+	expand(rows, i, dst, b.mean)
+	if b.kernel.Name == "hellinger" {
+		for j, v := range dst {
+			dst[j] = b.kernel.root(v)
+		}
+	}
+}
+
+// expandY takes rows [lo, hi) of y.
+func (b *block) expandY(lo, hi int) {
+	b.yNumbers = b.yNumbers[:0]
+	for c := lo; c < hi; c++ {
+		switch {
+		case b.sums != nil && b.y.Dense != nil:
+			b.expand(b.y, c, b.ys)
+			b.pairs.Set(c-lo, b.ys)
+		case b.y.Dense != nil:
+			b.expand(b.y, c, b.ys[(c-lo)*b.width:][:b.width])
+		case b.sums != nil:
+			_, val := b.y.CSR.Row(c)
+			for _, v := range val {
+				numbers := b.sums.numbers(v)
+				b.yNumbers = append(b.yNumbers, numbers[:b.sums.of.Arrays()]...)
+			}
+		case b.kernel.Name == "hellinger":
+			_, val := b.y.CSR.Row(c)
+			for _, v := range val {
+				b.yNumbers = append(b.yNumbers, b.kernel.root(float64(v)))
+			}
+		}
+	}
 }
 
 // fill writes rows [i, j) of the matrix.
 func (b *block) fill(i, j int, dst []float64) {
-	d, cols := b.x.Dim(), b.y.Len()
+	d, cols := b.width, b.y.Len()
 	for r := i; r < j; r++ {
-		expand(b.x, r, b.xs[(r-i)*d:][:d], b.mean)
+		b.expand(b.x, r, b.xs[(r-i)*d:][:d])
 	}
-	height := b.height()
-	for lo := 0; lo < cols; lo += height {
-		hi := min(lo+height, cols)
-		if b.y.Dense != nil && !b.direct() {
-			for c := lo; c < hi; c++ {
-				expand(b.y, c, b.ys[(c-lo)*d:][:d], b.mean)
-			}
+	for lo := 0; lo < cols; lo += b.height {
+		hi := min(lo+b.height, cols)
+		b.expandY(lo, hi)
+		if b.y.Dense != nil && b.sums != nil {
+			b.pairs.Rows(j-i, hi-lo, b.xs, dst[lo:], cols)
+		} else if b.y.Dense != nil {
 			vec.GemmNT(j-i, hi-lo, d, b.xs, d, b.ys, d, dst[lo:], cols)
 		}
 		for r := i; r < j; r++ {
 			out := dst[(r-i)*cols:][lo:hi]
 			x := b.xs[(r-i)*d:][:d]
 			switch {
-			case b.kernel.Name == "laplacian":
-				b.absolute(out, x, r, lo)
-			case b.kernel.Name == "cauchy":
-				b.excess(out, x, r, lo)
+			case b.y.CSR != nil && b.sums != nil:
+				b.sparseSums(out, x, r, lo)
 			case b.y.CSR != nil:
 				b.sparseDots(out, x, lo)
 			}
@@ -246,9 +305,22 @@ func (b *block) fill(i, j int, dst []float64) {
 func (b *block) values(r, lo int, s []float64) {
 	k := b.kernel
 	switch k.Name {
-	case "linear":
-	case "rbf", "laplacian", "exp":
+	case "linear", "hellinger":
+	case "chi2", "intersection", "jensen-shannon":
+		if b.sums.factor != 1 {
+			for c := range s {
+				s[c] *= b.sums.factor
+			}
+		}
+	case "cauchy", "skewed-chi2":
+		for c, v := range s {
+			s[c] = k.fromExcess(v)
+		}
+	case "rbf", "laplacian", "exp", "exp-chi2", "skewed-intersection":
 		gamma := -k.Gamma
+		if k.Name == "skewed-intersection" {
+			gamma = -1
+		}
 		if k.Name == "rbf" {
 			b.squares(r, lo, s, b.cancels(r))
 		} else if k.Name == "exp" {
@@ -289,9 +361,28 @@ func (b *block) distances2(r, lo int, s []float64) {
 		for c, v := range s {
 			s[c] = 2 * k.gap(v)
 		}
-	case "laplacian", "cauchy":
+	case "laplacian", "exp-chi2", "skewed-intersection":
 		for c, v := range s {
+			if b.xNorm != nil && v < nearRows*(b.xNorm[r]+b.yNorm[lo+c]) {
+				v = b.sums.exactly(b.rowsOf(r, lo+c))
+			}
 			s[c] = 2 * k.gap(v)
+		}
+	case "cauchy", "skewed-chi2":
+		for c, v := range s {
+			s[c] = 2 * k.gapFromExcess(v)
+		}
+	case "hellinger", "chi2", "intersection", "jensen-shannon":
+		if b.sums != nil && b.sums.distances {
+			return
+		}
+		b.values(r, lo, s)
+		xx := b.xNorm[r]
+		for c, xy := range s {
+			yy := b.yNorm[lo+c]
+			if s[c] = positive(xx + yy - 2*xy); s[c] < nearRows*(xx+yy) {
+				s[c] = k.additiveDistance(b.rowsOf(r, lo+c))
+			}
 		}
 	case "matern":
 		b.squares(r, lo, s, true)

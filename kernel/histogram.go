@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -29,6 +30,9 @@ func (k Kernel) additive() bool {
 	return false
 }
 
+// skewed says whether the kernel is one of the two that take numbers above -c.
+func (k Kernel) skewed() bool { return k.Name == "skewed-chi2" || k.Name == "skewed-intersection" }
+
 // homogeneity is h of an additive kernel.
 func (k Kernel) homogeneity() float64 {
 	if k.Homogeneity == 0 {
@@ -43,7 +47,7 @@ func (k Kernel) Lowest() float32 {
 	switch {
 	case k.additive() || k.Name == "exp-chi2":
 		return 0
-	case k.Name == "skewed-chi2" || k.Name == "skewed-intersection":
+	case k.skewed():
 		c := float32(-k.Coef0)
 		for float64(c) <= -k.Coef0 {
 			c = math.Nextafter32(c, 1)
@@ -53,15 +57,32 @@ func (k Kernel) Lowest() float32 {
 	return float32(math.Inf(-1))
 }
 
-// CheckRows reports the first number of x that is below [Kernel.Lowest], counting rows and
-// dimensions from 1.
+// DomainError says which number of a row a kernel does not take.
+type DomainError struct {
+	Kernel   Kernel
+	Row, Dim int // from 0
+	Value    float32
+}
+
+// Error counts rows and dimensions from 1.
+func (e *DomainError) Error() string {
+	return fmt.Sprintf("kernel: row %d, dimension %d: %s", e.Row+1, e.Dim+1, e.Reason())
+}
+
+// Reason is the part of the error without the place.
+func (e *DomainError) Reason() string {
+	takes := "of 0 or more"
+	if c := e.Kernel.Coef0; e.Kernel.skewed() {
+		takes = fmt.Sprintf("above %g, which is -coef0", -c)
+	}
+	return fmt.Sprintf("%g is too small; %s takes numbers %s", e.Value, e.Kernel.Name, takes)
+}
+
+// CheckRows reports the first number of x that is below [Kernel.Lowest], as a [DomainError].
 func (k Kernel) CheckRows(x matrix.Rows) error {
 	lowest := k.Lowest()
 	if math.IsInf(float64(lowest), -1) {
 		return nil
-	}
-	if x.CSR != nil && lowest > 0 && x.CSR.NNZ() < x.Len()*x.Dim() {
-		return fmt.Errorf("kernel: %s takes numbers above %g, and the rows have zeros", k.Name, -k.Coef0)
 	}
 	for i := range x.Len() {
 		var row []float32
@@ -76,19 +97,11 @@ func (k Kernel) CheckRows(x matrix.Rows) error {
 				if idx != nil {
 					j = int(idx[j])
 				}
-				return fmt.Errorf("kernel: row %d, dimension %d: %g is too small; %s takes numbers %s", i+1, j+1, v, k.Name, k.domain())
+				return &DomainError{Kernel: k, Row: i, Dim: j, Value: v}
 			}
 		}
 	}
 	return nil
-}
-
-// domain says in words which numbers a kernel takes.
-func (k Kernel) domain() string {
-	if k.Lowest() == 0 {
-		return "of 0 or more"
-	}
-	return fmt.Sprintf("above %g", -k.Coef0)
 }
 
 // homogeneous returns k₁(x, y) of an additive kernel of degree 1.
@@ -104,21 +117,74 @@ func homogeneous(name string, x, y float64) float64 {
 	case "intersection":
 		return min(x, y)
 	}
-	return (x*math.Log1p(y/x) + y*math.Log1p(x/y)) / (2 * math.Ln2)
+	return vec.Entropy(x, y, math.Log(x), math.Log(y)) / (2 * math.Ln2)
+}
+
+// weight is the factor x^((h-1)/2) that makes k₁ of degree 1 one of degree h, and 0 of 0.
+func (k Kernel) weight(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return math.Pow(x, (k.homogeneity()-1)/2)
 }
 
 // additiveValue is Σ k₁(x_j, y_j).
 func (k Kernel) additiveValue(x, y []float32) float64 {
-	h, sum := k.homogeneity(), 0.0
+	sum := 0.0
 	for j, v := range x {
 		v, w := float64(v), float64(y[j])
 		s := homogeneous(k.Name, v, w)
-		if h != 1 && s != 0 {
-			s *= math.Exp((h - 1) / 2 * (math.Log(v) + math.Log(w)))
+		if s != 0 && k.homogeneity() != 1 {
+			s *= k.weight(v) * k.weight(w)
 		}
 		sum += s
 	}
 	return sum
+}
+
+// additiveDistance is Σ k₁(x_j, x_j) + k₁(y_j, y_j) - 2k₁(x_j, y_j), as the sum of
+//
+//	(x^(h/2) - y^(h/2))² + 2(xy)^(h/2)(1 - 𝒦(log(y/x))),
+//
+// none of which is negative.
+func (k Kernel) additiveDistance(x, y []float32) float64 {
+	h, sum := k.homogeneity(), 0.0
+	for j, v := range x {
+		low, high := float64(min(v, y[j])), float64(max(v, y[j]))
+		switch {
+		case low == high:
+		case low == 0:
+			sum += math.Pow(high, h)
+		default:
+			w := math.Log1p((high - low) / low)
+			a, b := math.Pow(low, h/2), math.Pow(high, h/2)
+			d := b * math.Expm1(-h/2*w)
+			sum += d*d + 2*a*b*signatureGap(k.Name, w)
+		}
+	}
+	return sum
+}
+
+// signatureGap returns 1 - 𝒦(ω), ω > 0.
+func signatureGap(name string, w float64) float64 {
+	switch name {
+	case "hellinger":
+		return 0
+	case "intersection":
+		return -math.Expm1(-w / 2)
+	}
+	// With s = sinh(ω/4), cosh(ω/2) is 1 + 2s².
+	s := math.Sinh(w / 4)
+	if s = 2 * s * s; name == "chi2" {
+		return 1 / (1 + 1/s) // 1 - 1/(1+s)
+	}
+	if w > 2 {
+		y := math.Exp(-w)
+		return 1 - vec.Entropy(1, y, 0, -w)/(2*math.Ln2*math.Sqrt(y))
+	}
+	// 𝒦 = cosh(ω/2)·log₂(2cosh(ω/2)) - ω/2·sinh(ω/2)/ln2. What is left of these terms is a
+	// seventh or more.
+	return (w/2*math.Sinh(w/2) - (1+s)*math.Log1p(s) - s*math.Ln2) / math.Ln2
 }
 
 // chi2Distance is Σ (x-y)²/(x+y).
@@ -133,23 +199,22 @@ func chi2Distance(x, y []float32) float64 {
 	return sum
 }
 
-// skewedExcess is 1/k² - 1 = Π(1 + (u-v)²/(4uv)) - 1 of skewed-chi2, u = x+c, v = y+c.
-func skewedExcess(c float64, x, y []float32) float64 {
-	s := 0.0
+// skewedChi2Distance is -log k = ½log Π(1 + (u-v)²/(4uv)) of skewed-chi2, u = x+c, v = y+c.
+func skewedChi2Distance(c float64, x, y []float32) float64 {
+	var p logProduct
 	for j, v := range x {
-		u, v := float64(v)+c, float64(y[j])+c
-		d := (u - v) / u * (u - v) / (4 * v)
-		s += d + s*d
+		v, w := float64(v), float64(y[j])
+		p.multiply((v - w) / (v + c) * ((v - w) / (w + c)) / 4)
 	}
-	return s
+	return p.log() / 2
 }
 
 // skewedDistance is -log k = ½Σ|log(x+c) - log(y+c)| of skewed-intersection.
 func skewedDistance(c float64, x, y []float32) float64 {
 	sum := 0.0
 	for j, v := range x {
-		u, v := float64(v)+c, float64(y[j])+c
-		sum += math.Abs(math.Log1p((u - v) / v))
+		low, high := float64(min(v, y[j])), float64(max(v, y[j]))
+		sum += math.Log1p((high - low) / (low + c))
 	}
 	return sum / 2
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -141,8 +142,8 @@ func (k Kernel) Validate() error {
 			return fmt.Errorf("kernel: matern: nu is %g; it must be a number from %g to %g (rbf is the limit)", k.Nu, minNu, maxNu)
 		}
 	case "skewed-chi2", "skewed-intersection":
-		if !(k.Coef0 > 0 && k.Coef0 <= math.MaxFloat32) {
-			return fmt.Errorf("kernel: %s: coef0 is %g; it must be a positive number", k.Name, k.Coef0)
+		if !(k.Coef0 >= math.SmallestNonzeroFloat32 && k.Coef0 <= math.MaxFloat32) {
+			return fmt.Errorf("kernel: %s: coef0 is %g; it must be a positive number, from 1.4e-45 to 3.4e38", k.Name, k.Coef0)
 		}
 	}
 	if k.additive() && !(k.Homogeneity >= 0 && k.Homogeneity <= 16) {
@@ -188,7 +189,7 @@ func (k Kernel) argument(x, y []float32) float64 {
 	case "exp-chi2":
 		return chi2Distance(x, y)
 	case "skewed-chi2":
-		return skewedExcess(k.Coef0, x, y)
+		return skewedChi2Distance(k.Coef0, x, y)
 	case "skewed-intersection":
 		return skewedDistance(k.Coef0, x, y)
 	case "hellinger", "chi2", "intersection", "jensen-shannon":
@@ -208,9 +209,7 @@ func (k Kernel) of(s float64) float64 {
 	switch k.Name {
 	case "linear", "hellinger", "chi2", "intersection", "jensen-shannon":
 		return s
-	case "skewed-chi2":
-		return 1 / math.Sqrt(1+s)
-	case "skewed-intersection":
+	case "skewed-chi2", "skewed-intersection":
 		return math.Exp(-s)
 	case "poly":
 		return power(k.Gamma*s+k.Coef0, k.Degree)
@@ -231,9 +230,7 @@ func (k Kernel) gap(s float64) float64 {
 		return 1 / (1 + 1/s)
 	case "matern":
 		return maternGap(k.Nu, k.Gamma*s)
-	case "skewed-chi2":
-		return s / (math.Sqrt(1+s) * (1 + math.Sqrt(1+s)))
-	case "skewed-intersection":
+	case "skewed-chi2", "skewed-intersection":
 		return -math.Expm1(-s)
 	}
 	return -math.Expm1(-k.Gamma * s)
@@ -246,11 +243,13 @@ func (k Kernel) Diagonal(x matrix.Rows) []float64 {
 	}
 	diagonal := make([]float64, x.Len())
 	if k.additive() {
-		for i := range diagonal {
+		vec.Parallel(len(diagonal), 64, func(lo, hi int) {
 			var p pair
-			row, _ := p.of(x, i, x, i)
-			diagonal[i] = k.additiveValue(row, row)
-		}
+			for i := lo; i < hi; i++ {
+				row, _ := p.of(x, i, x, i)
+				diagonal[i] = k.additiveValue(row, row)
+			}
+		})
 		return diagonal
 	}
 	if !k.unit() {
@@ -306,35 +305,13 @@ func absolute(x, y []float32) float64 {
 
 // excess is Π(1 + γ²(x_j-y_j)²) - 1. As (1+s)(1+t) - 1 = s + t + st has no negative term,
 // it keeps its digits however small it is.
-func excess[T float32 | float64](gamma float64, x []T, y []float32) float64 {
-	x = x[:len(y)]
-	s, t := 0.0, 0.0 // two products that do not wait for each other
-	i := 0
-	for ; i+8 <= len(y); i += 8 {
-		x, y := x[i:i+8:i+8], y[i:i+8:i+8]
-		a := gamma * (float64(x[0]) - float64(y[0]))
-		b := gamma * (float64(x[1]) - float64(y[1]))
-		c := gamma * (float64(x[2]) - float64(y[2]))
-		d := gamma * (float64(x[3]) - float64(y[3]))
-		a, b, c, d = a*a, b*b, c*c, d*d
-		a, c = a+b+a*b, c+d+c*d
-		a = a + c + a*c
-		s += a + s*a
-		a = gamma * (float64(x[4]) - float64(y[4]))
-		b = gamma * (float64(x[5]) - float64(y[5]))
-		c = gamma * (float64(x[6]) - float64(y[6]))
-		d = gamma * (float64(x[7]) - float64(y[7]))
-		a, b, c, d = a*a, b*b, c*c, d*d
-		a, c = a+b+a*b, c+d+c*d
-		a = a + c + a*c
-		t += a + t*a
-	}
-	for ; i < len(y); i++ {
-		d := gamma * (float64(x[i]) - float64(y[i]))
+func excess(gamma float64, x, y []float32) float64 {
+	s := 0.0
+	for i, v := range x {
+		d := gamma * (float64(v) - float64(y[i]))
 		d *= d
 		s += d + s*d
 	}
-	s += t + s*t
 	if s == s {
 		return s
 	}

@@ -113,12 +113,9 @@ func cifar10(dir string) (matrix.Rows, error) {
 		return matrix.Rows{}, err
 	}
 	defer f.Close()
-	in := bufio.NewReader(f)
-	var r io.Reader = in
-	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
-		if r, err = gzip.NewReader(in); err != nil {
-			return matrix.Rows{}, fmt.Errorf("%s: %w", path, err)
-		}
+	r, err := unzipped(bufio.NewReader(f))
+	if err != nil {
+		return matrix.Rows{}, fmt.Errorf("%s: %w", path, err)
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -136,6 +133,14 @@ func cifar10(dir string) (matrix.Rows, error) {
 	}
 	spread(x)
 	return x, nil
+}
+
+// unzipped reads what may be gzipped.
+func unzipped(in *bufio.Reader) (io.Reader, error) {
+	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
+		return gzip.NewReader(in)
+	}
+	return in, nil
 }
 
 // pick copies rows.

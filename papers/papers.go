@@ -17,7 +17,7 @@ import (
 	"mercer/internal/vec"
 )
 
-// Table is a table of a paper. In all of them the figures are errors: less is better.
+// Table is a table of a paper, or one after it on other data.
 type Table struct {
 	Name   string // such as S14-4.1
 	Title  string
@@ -29,7 +29,8 @@ type Table struct {
 	// Data is the folder of the data sets with what the table needs; "" if it makes its own.
 	Data string
 
-	Corner  string // what the rows are
+	Corner  string // what the figures are
+	Gain    bool   // more is better; else they are errors, and less is
 	Columns []string
 	Rows    []Row
 
@@ -37,7 +38,8 @@ type Table struct {
 	open func(ctx context.Context, dir string, quick bool) (run, error)
 }
 
-// Row is a row of a table: its name and the paper's figure for every column.
+// Row is a row of a table: its name and the paper's figure for every column, nil if it has
+// none.
 type Row struct {
 	Name   string
 	Theirs []Figure
@@ -92,7 +94,7 @@ type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
 func Tables() []*Table {
-	return slices.Concat(sivertsen2014(), lopez2018(), lopez2019())
+	return slices.Concat(sivertsen2014(), lopez2018(), lopez2019(), []*Table{lopezAccuracy()}, histograms())
 }
 
 // Find returns the table of a name.
@@ -143,12 +145,13 @@ const (
 	// Within: the means are no further apart than the paper's runs scatter (one standard
 	// deviation, ours where the paper gives none) and its rounding hides.
 	Within Mark = "within"
-	Better Mark = "better" // less by more than that
-	Worse  Mark = "worse"  // more by more than that
+	Better Mark = "better" // less by more than that, of gains more
+	Worse  Mark = "worse"  // the other way round
 
 	Unreadable Mark = "unreadable" // the paper's figure is
 	NotRun     Mark = "not run"    // left out because of Quick
 	NoData     Mark = "data not available"
+	NoFigure   Mark = "" // the paper has none
 )
 
 // Run makes a table again. Where the data are not there, the result says so.
@@ -183,7 +186,10 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 				cells[j].Mark = NotRun
 			default:
 				mean, sd := meanSD(values[i], j)
-				cells[j] = Cell{mean, sd, mark(row.Theirs[j], mean, sd)}
+				cells[j] = Cell{mean, sd, NoFigure}
+				if row.Theirs != nil {
+					cells[j].Mark = mark(row.Theirs[j], mean, sd, t.Gain)
+				}
 			}
 		}
 		r.Cells = append(r.Cells, cells)
@@ -236,9 +242,13 @@ func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]flo
 }
 
 // mark compares our mean and standard deviation with a paper's figure.
-func mark(theirs Figure, mean, sd float64) Mark {
+func mark(theirs Figure, mean, sd float64, gain bool) Mark {
 	if !theirs.Readable() {
 		return Unreadable
+	}
+	less, more := Better, Worse
+	if gain {
+		less, more = more, less
 	}
 	scatter := theirs.SD
 	if scatter == 0 {
@@ -247,9 +257,9 @@ func mark(theirs Figure, mean, sd float64) Mark {
 	scatter += theirs.rounding()
 	switch d := mean - theirs.Mean; {
 	case d > scatter:
-		return Worse
+		return more
 	case d < -scatter:
-		return Better
+		return less
 	}
 	return Within
 }

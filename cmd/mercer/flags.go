@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +18,7 @@ import (
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/kernel"
+	"mercer/matrix"
 	"mercer/model"
 )
 
@@ -67,7 +71,7 @@ func contains(words, word string) bool {
 func modelFlags(cmd *cobra.Command, c *model.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
-	f.Var(&mapValue{c}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
+	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows)")
 	mapOptions(f, &c.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
@@ -109,20 +113,55 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.StringVar(&o.Window, "window", "", "window of homogeneous: fitted, uniform, rectangular")
 	f.Float64Var(&o.Period, "period", 0, "step between the frequencies of homogeneous (default: by a sample of the rows)")
 	f.Float64Var(&o.Stretch, "stretch", 0, "what additive maps multiply inputs by (default: by a sample of the rows)")
-	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky")
+	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky (chosen from a sample), or a FILE of rows")
 	f.Float64Var(&o.Width, "width", 0, "s of the sigmoids (default: by a sample of the rows)")
 }
 
+// readLandmarks reads the landmarks that --landmarks names a file of, in any format of data,
+// without labels.
+func readLandmarks(ctx context.Context, c *model.Config, data dataset.Options) error {
+	path := c.Landmarks
+	if path == "" || slices.Contains(feature.LandmarkChoices(), strings.ToLower(path)) {
+		return nil
+	}
+	src, err := dataset.Open(ctx, path, dataset.Options{Format: data.Format, Label: "none", Header: data.Header, Base: data.Base, Missing: data.Missing, Dim: data.Dim})
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("--landmarks %s: there is no such file, nor is it one of %s", path, strings.Join(feature.LandmarkChoices(), ", "))
+	}
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{})
+	if err != nil {
+		return err
+	}
+	all, err := dataset.Collect(ctx, src, max(sum.Dim, data.Dim))
+	if err != nil {
+		return err
+	}
+	if c.Given = all.X.Dense; c.Given == nil {
+		c.Given = new(matrix.Dense)
+		all.X.CSR.Densify(c.Given)
+	}
+	c.Landmarks = "given"
+	return nil
+}
+
 // mapValue is the flag --map: a name, or a configuration of steps in JSON.
-type mapValue struct{ c *model.Config }
+type mapValue struct {
+	name    *string
+	steps   *[]feature.Config
+	weights *[]float64
+}
 
 var _ pflag.Value = (*mapValue)(nil)
 
 func (m *mapValue) String() string {
-	if m.c == nil {
+	if m.name == nil {
 		return ""
 	}
-	return m.c.Map
+	return *m.name
 }
 
 func (m *mapValue) Type() string { return "map" }
@@ -135,7 +174,7 @@ func (m *mapValue) Set(s string) error {
 			return err
 		}
 	} else if !bytes.HasPrefix(text, []byte("{")) {
-		m.c.Map = s
+		*m.name = s
 		return nil
 	}
 	var cfg feature.Config
@@ -147,7 +186,7 @@ func (m *mapValue) Set(s string) error {
 	if d.More() {
 		return errors.New("more than one map in JSON")
 	}
-	m.c.Map, m.c.Steps, m.c.Weights = cfg.Map, cfg.Steps, cfg.Weights
+	*m.name, *m.steps, *m.weights = cfg.Map, cfg.Steps, cfg.Weights
 	if cfg.Steps == nil {
 		return errors.New("the map in JSON has no steps; name a single map by --map NAME and its options by flags")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -46,14 +47,28 @@ Kernels:  linear     x·y
           cauchy     Π 1/(1 + γ²(x_j-y_j)²)
           matern     2^(1-ν)/Γ(ν)·z^ν K_ν(z), z = √(2ν)‖x-y‖/σ: exp(-‖x-y‖/σ) for ν = 0.5,
                      close to rbf for large ν; σ is its length scale, γ = 1/(2σ²)
+of histograms, rows of numbers of 0 or more:
+          hellinger       Σ √(x_j y_j)
+          chi2            Σ 2x_j y_j/(x_j+y_j)
+          intersection    Σ min(x_j, y_j)
+          jensen-shannon  Σ x_j/2·log₂((x_j+y_j)/x_j) + y_j/2·log₂((x_j+y_j)/y_j)
+                          With --homogeneity h every term of these four is times
+                          (x_j y_j)^((h-1)/2), so that k(ax, ay) = aʰ·k(x, y).
+          exp-chi2        exp(-γ Σ (x_j-y_j)²/(x_j+y_j))
+and of numbers above -coef0:
+          skewed-chi2          Π 2√(u_j v_j)/(u_j+v_j), u = x+coef0 and v = y+coef0
+          skewed-intersection  Π min(√(u_j/v_j), √(v_j/u_j))
 
-Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y‖₁ and cauchy
-                     1/√median‖x-y‖² over random pairs of DATA's rows; poly, exp 1/median‖x‖²
-          scale      1/(d·variance of all values); cauchy: its square root
-                     linear and arccos have no γ.`,
+Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y‖₁, cauchy
+                     1/√median‖x-y‖² and exp-chi2 1/median Σ(x_j-y_j)²/(x_j+y_j) over random
+                     pairs of DATA's rows; poly, exp 1/median‖x‖²
+          scale      1/(d·variance of all values); cauchy: its square root; exp-chi2:
+                     1/(d·standard deviation of all values)
+                     All other kernels have no γ.`,
 		Example: `  mercer kernel digits.csv --kernel rbf --gamma 0.001 -o k.npy
   mercer kernel train.svm test.svm --kernel poly --degree 2 --coef0 1 --gamma 1 -o k.npy
-  mercer kernel digits.csv --kernel matern --nu 2.5 --sigma 20 --distance -o d2.npy`,
+  mercer kernel digits.csv --kernel matern --nu 2.5 --sigma 20 --distance -o d2.npy
+  mercer kernel counts.svm --kernel exp-chi2 --scale l1 -o k.npy`,
 		Args: nArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd, args) },
 	}
@@ -64,7 +79,8 @@ Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y�
 	f.Float64Var(&g.cfg.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); of the matern kernel, the length scale")
 	f.Float64Var(&g.kernel.Nu, "nu", 1.5, "ν of the matern kernel")
 	f.IntVar(&g.kernel.Degree, "degree", 3, "degree of the poly kernel; of arccos, 0 or 1 (default of arccos: 1)")
-	f.Float64Var(&g.kernel.Coef0, "coef0", 1, "constant of the poly kernel")
+	f.Float64Var(&g.kernel.Coef0, "coef0", 1, "constant of the poly and the skewed kernels")
+	f.Float64Var(&g.kernel.Homogeneity, "homogeneity", 1, "degree of the kernels hellinger, chi2, intersection and jensen-shannon")
 	f.BoolVar(&g.distance, "distance", false, "write squared distances in the kernel's feature space in place of values")
 	f.Uint64Var(&g.cfg.Seed, "seed", 1, "seed of the pairs that give the median distance")
 	scaleFlag(cmd, &g.cfg, "none")
@@ -85,7 +101,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	if g.kernel.Name == "arccos" && !cmd.Flags().Changed("degree") {
 		g.kernel.Degree = 1
 	}
-	g.keepOwn()
+	g.kernel = g.kernel.Own()
 	probe := g.kernel
 	probe.Gamma = 1
 	if err := probe.Validate(); err != nil {
@@ -114,6 +130,9 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := g.checkRows(src, x); err != nil {
+		return err
+	}
 	y := x
 	if len(args) == 2 {
 		schema := *src.Schema()
@@ -125,6 +144,9 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		}
 		defer src2.Close()
 		if y, err = scaledRows(ctx, src2, scaling); err != nil {
+			return err
+		}
+		if err := g.checkRows(src2, y); err != nil {
 			return err
 		}
 	}
@@ -180,24 +202,23 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// keepOwn clears the parameters that the kernel has no use for.
-func (g *gram) keepOwn() {
-	k := g.kernel
-	g.kernel = kernel.Kernel{Name: k.Name}
-	switch k.Name {
-	case "poly":
-		g.kernel.Degree, g.kernel.Coef0 = k.Degree, k.Coef0
-	case "arccos":
-		g.kernel.Degree = k.Degree
-	case "matern":
-		g.kernel.Nu = k.Nu
+// checkRows refuses rows with numbers that the kernel does not take.
+func (g *gram) checkRows(src dataset.Source, x matrix.Rows) error {
+	var e *kernel.DomainError
+	if err := g.kernel.CheckRows(x); !errors.As(err, &e) {
+		return err
 	}
+	scaled := ""
+	if g.cfg.Scale != "none" {
+		scaled = fmt.Sprintf(" after --scale %s (--scale none leaves the numbers as they are)", g.cfg.Scale)
+	}
+	return fmt.Errorf("%s: row %d (from 1), %s%s: %s", src.Name(), e.Row+1, src.Schema().DimName(e.Dim), scaled, e.Reason())
 }
 
 // gamma is the γ that the flags ask for on the rows x, 0 of kernels that have none.
 func (g *gram) gamma(x matrix.Rows) (float64, error) {
 	switch {
-	case g.kernel.Name == "linear" || g.kernel.Name == "arccos":
+	case !kernel.Has(g.kernel.Name, "gamma"):
 		return 0, nil
 	case g.cfg.Sigma > 0:
 		return 1 / (2 * g.cfg.Sigma * g.cfg.Sigma), nil

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,8 +30,8 @@ func numbers(t *testing.T, path string, rows, cols int) []float64 {
 
 func TestEveryKernelFromTheCommandLine(t *testing.T) {
 	dir := t.TempDir()
-	x := [][]float32{{1, 2, 0}, {2, 0, 4}, {0, 0, 0}, {0, 5, 0.25}, {2, 0, 4}, {-3, 1, 1}}
-	y := x[1:4]
+	signed := [][]float32{{1, 2, 0}, {2, 0, 4}, {0, 0, 0}, {0, 5, 0.25}, {2, 0, 4}, {-3, 1, 1}}
+	histograms := append(slices.Clone(signed[:5]), []float32{3, 1, 1})
 	csv := func(name string, rows [][]float32) string {
 		var b strings.Builder
 		for _, r := range rows {
@@ -51,11 +52,15 @@ func TestEveryKernelFromTheCommandLine(t *testing.T) {
 		}
 		return write(t, dir, name, b.String())
 	}
-	dense := matrix.NewDense(len(x), 3)
-	for i, r := range x {
-		copy(dense.Row(i), r)
-	}
 	median := func(name string) float64 {
+		x := signed
+		if name == "exp-chi2" {
+			x = histograms
+		}
+		dense := matrix.NewDense(len(x), 3)
+		for i, r := range x {
+			copy(dense.Row(i), r)
+		}
 		gamma, err := kernel.MedianGamma(matrix.Rows{Dense: dense}, 1, name)
 		if err != nil {
 			t.Fatal(err)
@@ -79,12 +84,27 @@ func TestEveryKernelFromTheCommandLine(t *testing.T) {
 		{"--kernel cauchy", kernel.Kernel{Gamma: median("cauchy")}},
 		{"--kernel matern", kernel.Kernel{Gamma: median("matern"), Nu: 1.5}},
 		{"--kernel matern --nu 0.8 --sigma 2", kernel.Kernel{Gamma: 0.125, Nu: 0.8}},
+		{"--kernel hellinger", kernel.Kernel{Homogeneity: 1}},
+		{"--kernel chi2", kernel.Kernel{Homogeneity: 1}},
+		{"--kernel chi2 --homogeneity 0.5 --gamma scale", kernel.Kernel{Homogeneity: 0.5}},
+		{"--kernel intersection --homogeneity 2", kernel.Kernel{Homogeneity: 2}},
+		{"--kernel jensen-shannon", kernel.Kernel{Homogeneity: 1}},
+		{"--kernel exp-chi2", kernel.Kernel{Gamma: median("exp-chi2")}},
+		{"--kernel exp-chi2 --gamma 0.25", kernel.Kernel{Gamma: 0.25}},
+		{"--kernel skewed-chi2", kernel.Kernel{Coef0: 1}},
+		{"--kernel skewed-chi2 --coef0 4", kernel.Kernel{Coef0: 4}},
+		{"--kernel skewed-intersection --coef0 0.5", kernel.Kernel{Coef0: 0.5}},
 	} {
 		fields := strings.Fields(c.flags)
 		if len(fields) > 0 {
 			c.want.Name = fields[1]
 		}
 		tested[c.want.Name] = true
+		x := signed
+		if c.want.Lowest() > -3 {
+			x = histograms
+		}
+		y := x[1:4]
 		for _, files := range [][]string{{csv("x.csv", x)}, {csv("x.csv", x), csv("y.csv", y)}, {svm("x.svm", x), svm("y.svm", y)}} {
 			right := x
 			if len(files) == 2 {
@@ -138,6 +158,8 @@ func TestKernelRefuses(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", "1,2,a\n3,4,b\n500,60,b\n")
 	zero := write(t, dir, "zero.csv", "0,0,a\n0,0,b\n")
+	named := write(t, dir, "named.csv", "red,green,class\n1,2,a\n0.25,-0.5,b\n")
+	indexed := write(t, dir, "x.svm", "1 2:1 7:-3\n")
 	out := filepath.Join(dir, "k.npy")
 	for _, c := range []struct {
 		data, flags string
@@ -155,8 +177,18 @@ func TestKernelRefuses(t *testing.T) {
 		{zero, "--kernel poly", 1, "all rows are 0; give gamma as a number"},
 		{zero, "--kernel matern", 1, "all rows are equal; give gamma as a number"},
 		{zero, "--kernel cauchy --gamma scale", 1, "give gamma as a number"},
+		{zero, "--kernel exp-chi2", 1, "all rows are equal; give gamma as a number"},
+		{zero, "--kernel exp-chi2 --gamma scale", 1, "give gamma as a number"},
+		{data, "--kernel chi2 --homogeneity -1", 2, "chi2: homogeneity is -1"},
+		{data, "--kernel skewed-chi2 --coef0 0", 2, "skewed-chi2: coef0 is 0; it must be a positive number"},
+		{named, "--kernel chi2", 1, `named.csv: row 2 (from 1), column "green": -0.5 is too small; chi2 takes numbers of 0 or more`},
+		{named, "--kernel exp-chi2", 1, `column "green": -0.5 is too small; exp-chi2 takes`},
+		{named, "--kernel skewed-chi2 --coef0 0.5", 1, `column "green": -0.5 is too small; skewed-chi2 takes numbers above -0.5, which is -coef0`},
+		{data + " " + named, "--kernel intersection", 1, `named.csv: row 2 (from 1), column "1": -0.5`},
+		{indexed, "--kernel hellinger", 1, `x.svm: row 1 (from 1), index 7: -3 is too small`},
+		{data, "--kernel jensen-shannon --scale standard", 1, `data.csv: row 1 (from 1), column "0" after --scale standard (--scale none leaves the numbers as they are): -0.7`},
 	} {
-		r := mercer(t, append([]string{"kernel", c.data, "-o", out}, strings.Fields(c.flags)...)...)
+		r := mercer(t, append(append([]string{"kernel", "-o", out}, strings.Fields(c.data)...), strings.Fields(c.flags)...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 {
 			t.Errorf("%s: exit code %d, want %d: %q, want %q", c.flags, r.code, c.code, r.stderr, c.want)
 		}

@@ -27,7 +27,7 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
 
   within               no further from the paper's mean than its runs scatter (one standard
                        deviation; ours where it gives none) and its rounding hides
-  better, worse        less, or more, than that; all figures are errors
+  better, worse        less error, or more accuracy, than that; or the other way round
   unreadable           the copy of the paper at hand cannot be read there
   not run              left out by --quick
   data not available   the data set is not in --data
@@ -38,7 +38,9 @@ folder for each data set, as published, gzipped or not:
   cifar10/data_batch_1.bin (or data_batch_1_first4000.bin)
   isolet/isolet1+2+3+4.data, isolet/isolet5.data
   mnist/train-images-idx3-ubyte, mnist/t10k-images-idx3-ubyte
-  w8a/w8a`,
+  w8a/w8a
+  wikipedia_sift/image_sift_bow128.{train,test}.csv, outdoor_colorhist/outdoorStream.{data,labels},
+  optdigits/optdigits.{tra,tes}, spambase/spambase.data, reuters_r8/R8.txt, reuters_r8/R8.clean.txt`,
 		Example: `  mercer reproduce --list
   mercer reproduce S14-4.1
   mercer reproduce LS19-4.2 LS19-4.3 --data ~/data --quick`,
@@ -147,8 +149,12 @@ func printTable(w io.Writer, r *papers.Result, took time.Duration) {
 	for j, c := range r.Columns {
 		width[j] = utf8.RuneCountInString(c)
 		for i, row := range r.Rows {
-			ours[i] = append(ours[i], cellText(r.Cells[i][j], row.Theirs[j]))
-			width[j] = max(width[j], utf8.RuneCountInString(ours[i][j]), utf8.RuneCountInString(theirsText(row.Theirs[j])))
+			var theirs papers.Figure
+			if row.Theirs != nil {
+				theirs = row.Theirs[j]
+			}
+			ours[i] = append(ours[i], cellText(r.Cells[i][j], theirs))
+			width[j] = max(width[j], utf8.RuneCountInString(ours[i][j]), utf8.RuneCountInString(theirsText(theirs)))
 		}
 	}
 	line := func(name, who string, cells func(j int) string) {
@@ -161,8 +167,12 @@ func printTable(w io.Writer, r *papers.Result, took time.Duration) {
 	fmt.Fprintln(w)
 	line(r.Corner, "", func(j int) string { return r.Columns[j] })
 	for i, row := range r.Rows {
-		line(row.Name, "theirs", func(j int) string { return theirsText(row.Theirs[j]) })
-		line("", "ours", func(j int) string { return ours[i][j] })
+		name := row.Name
+		if row.Theirs != nil {
+			line(name, "theirs", func(j int) string { return theirsText(row.Theirs[j]) })
+			name = ""
+		}
+		line(name, "ours", func(j int) string { return ours[i][j] })
 	}
 }
 
@@ -175,6 +185,9 @@ func cellText(c papers.Cell, theirs papers.Figure) string {
 	}
 	mean, _, _ := strings.Cut(theirs.Text, "±")
 	decimals := 3
+	if theirs.Text == "" {
+		decimals = 1
+	}
 	if _, digits, ok := strings.Cut(mean, "."); ok {
 		decimals = len(digits)
 	}
@@ -182,7 +195,7 @@ func cellText(c papers.Cell, theirs papers.Figure) string {
 	if c.SD > 0 {
 		text += fmt.Sprintf(" ± %.*f", decimals+1, c.SD)
 	}
-	if c.Mark == papers.Unreadable {
+	if c.Mark == papers.Unreadable || c.Mark == papers.NoFigure {
 		return text
 	}
 	return text + " " + string(c.Mark)
@@ -227,7 +240,7 @@ type reproducedCell struct {
 	Column string      `json:"column"`
 	Theirs *meanAndSD  `json:"theirs,omitempty"`
 	Ours   *meanAndSD  `json:"ours,omitempty"`
-	Mark   papers.Mark `json:"mark"`
+	Mark   papers.Mark `json:"mark,omitempty"`
 }
 
 type meanAndSD struct {
@@ -239,10 +252,10 @@ func newReproduced(r *papers.Result) reproduced {
 	out := reproduced{Name: r.Name, Title: r.Title, Source: r.Source, Missing: r.Missing, Seeds: r.Seeds, Quick: r.Quick}
 	for i, row := range r.Rows {
 		for j, column := range r.Columns {
-			theirs, ours := row.Theirs[j], r.Cells[i][j]
+			ours := r.Cells[i][j]
 			c := reproducedCell{Row: row.Name, Column: column, Mark: ours.Mark}
-			if theirs.Readable() {
-				c.Theirs = &meanAndSD{theirs.Mean, theirs.SD}
+			if row.Theirs != nil && row.Theirs[j].Readable() {
+				c.Theirs = &meanAndSD{row.Theirs[j].Mean, row.Theirs[j].SD}
 			}
 			if ours.Mark != papers.NoData && ours.Mark != papers.NotRun {
 				c.Ours = &meanAndSD{ours.Mean, ours.SD}

@@ -13,6 +13,16 @@ func Gemm32(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32
 	micro32.multiply(product[float32]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
 }
 
+// GemmTN32 computes C = Aᵀ·B for A k×m, B k×n, C m×n.
+func GemmTN32(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
+	micro32.multiply(product[float32]{m: m, n: n, k: k, alpha: 1, a: a, ars: 1, acs: lda, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
+}
+
+// Syrk32 computes the upper triangle of C = ZᵀZ for Z k×n and C n×n.
+func Syrk32(n, k int, z []float32, ldz int, c []float32, ldc int) {
+	micro32.multiply(product[float32]{m: n, n: n, k: k, alpha: 1, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, c: c, ldc: ldc, part: upper})
+}
+
 // GemmAddTN computes C += Aᵀ·B for A k×m, B k×n, C m×n in float64.
 func GemmAddTN(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: 1, acs: lda, b: b, brs: ldb, bcs: 1, add: true, c: c, ldc: ldc})

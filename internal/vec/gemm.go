@@ -135,13 +135,11 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 		q.k = min(kc, p.k-l)
 		q.a, q.b, q.add = p.a[l*p.acs:], p.b[l*p.brs:], p.add || l > 0
 		q.strips = buffer[:full*mk.mr*q.k]
-		Parallel(full, 16, func(lo, hi int) {
-			for hi > lo {
-				count := min(4, hi-lo) // what one call does, not more: it cannot be interrupted
-				mk.strip(&q.strips[lo*mk.mr*q.k], &q.a[lo*mk.mr], q.k, q.acs*mk.size, count, mk.mr*q.k*mk.size)
-				lo += count
-			}
-		})
+		if work(full, mk.mr, q.k) < smallWork/16 {
+			mk.packStrips(q.strips, q.a, q.k, q.acs, 0, full) // without the allocations of goroutines
+		} else {
+			mk.packStripsParallel(q.strips, q.a, q.k, q.acs, full)
+		}
 		if p.alpha != 1 {
 			for t := range q.strips {
 				q.strips[t] *= p.alpha
@@ -161,6 +159,19 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 	case mk.buffers <- buffer:
 	default:
 	}
+}
+
+// packStrips packs strips [lo, hi) of a transposed A of k rows.
+func (mk *micro[T]) packStrips(strips, a []T, k, acs, lo, hi int) {
+	for hi > lo {
+		count := min(4, hi-lo) // what one call does, not more: it cannot be interrupted
+		mk.strip(&strips[lo*mk.mr*k], &a[lo*mk.mr], k, acs*mk.size, count, mk.mr*k*mk.size)
+		lo += count
+	}
+}
+
+func (mk *micro[T]) packStripsParallel(strips, a []T, k, acs, full int) {
+	Parallel(full, 16, func(lo, hi int) { mk.packStrips(strips, a, k, acs, lo, hi) })
 }
 
 // mostKept is how many numbers a buffer may have to be kept for the next product.

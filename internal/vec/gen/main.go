@@ -18,8 +18,12 @@ var families = map[string]func(){
 	"fft":        fft,
 	"gemm":       gemm,
 	"hadamard":   hadamard,
+	"pairs":      pairSums,
+	"lanes":      lanes,
 	"peak":       peak,
 	"series":     series,
+	"symv":       symv,
+	"rows":       listedRows,
 }
 
 // family is the one that is being written.

@@ -1,0 +1,241 @@
+// Pooling compares ways to turn the local descriptors of an image into one row, by what a
+// linear classifier makes of the rows: no pooling, the mean, the mean of a kernel's features,
+// full bilinear pooling, and the three compact ones at several lengths (López-Sánchez, "Low
+// computational cost machine learning", 2019, tables 5.3 and 5.4).
+//
+//	go run ./examples/pooling flowers17_6classes_x40.tar.gz
+//	go run ./examples/pooling -train 15 -test 30 caltech101_20classes_x45.tar.gz
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/kernel"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/pool"
+)
+
+func main() {
+	train := flag.Int("train", 20, "training images of a class")
+	test := flag.Int("test", 20, "test images of a class")
+	splits := flag.Int("splits", 10, "random splits, each with random numbers of its own")
+	c := flag.Float64("c", 10, "C of the classifiers; rows have length 1")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: pooling [flags] IMAGES.tar.gz   (folders are classes)")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(context.Background(), os.Stdout, flag.Arg(0), *train, *test, *splits, *c); err != nil {
+		fmt.Fprintln(os.Stderr, "pooling:", err)
+		os.Exit(1)
+	}
+}
+
+// method is a way to pool.
+type method struct {
+	name string
+	cfg  *pool.Config // nil: the descriptors side by side
+}
+
+func methods() []method {
+	all := []method{
+		{"no pooling", nil},
+		{"mean", &pool.Config{Method: "mean", Norm: "root-l2"}},
+		{"mean of rff, 2,000", &pool.Config{Method: "mean", Norm: "l2", Map: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf"}, Features: 2000}}},
+		{"full bilinear", &pool.Config{Method: "full"}},
+	}
+	for _, d := range []int{2000, 3500, 5000} {
+		for _, m := range []string{"cbp-krp", "tensorsketch", "maclaurin"} {
+			all = append(all, method{fmt.Sprintf("%s, %d", m, d), &pool.Config{Method: m, Features: d}})
+		}
+	}
+	return all
+}
+
+func run(ctx context.Context, out io.Writer, name string, train, test, splits int, c float64) error {
+	if train < 1 || test < 1 || splits < 1 {
+		return errors.New("give 1 or more training images, test images and splits")
+	}
+	pictures, err := readArchive(name)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	x := matrix.NewDense(len(pictures)*locations, channels)
+	vec.Parallel(len(pictures), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			descriptors(pictures[i], x.Slice(i*locations, (i+1)*locations))
+		}
+	})
+	fmt.Fprintf(out, "%d images, %d locations of %d channels each; descriptors %.2g ms an image\n",
+		len(pictures), locations, channels, milliseconds(time.Since(start))/float64(len(pictures)))
+	gamma, err := kernel.MedianGamma(matrix.Rows{Dense: x}, 1, "rbf")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%-22s %9s   %-14s %14s %16s %12s\n", "pooling", "features", "accuracy, %", "pool, ms", "classify, ms", "memory, MB")
+	for _, m := range methods() {
+		if err := compare(ctx, out, m, x, pictures, gamma, train, test, splits, c); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+	}
+	return nil
+}
+
+// compare prints a line of the table. Memory is that of the pooling and of the classifier.
+func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense, pictures []picture, gamma float64, train, test, splits int, c float64) error {
+	n := len(pictures)
+	bags := make([]int, n+1)
+	for i := range bags {
+		bags[i] = i * locations
+	}
+	var percents []float64
+	var pooling, classifying time.Duration
+	var z matrix.Dense
+	bytes := int64(0)
+	for s := range splits {
+		seed := uint64(s + 1)
+		if m.cfg == nil {
+			z = matrix.Dense{Rows: n, Cols: locations * channels, Stride: locations * channels, Data: slices.Clone(x.Data)}
+			rootL2(&z)
+		} else {
+			cfg := *m.cfg
+			cfg.Seed = seed
+			if cfg.Map != nil {
+				with := *cfg.Map
+				with.Seed, with.Kernel.Gamma = seed, gamma
+				cfg.Map = &with
+			}
+			p, err := pool.New(cfg, channels)
+			if err != nil {
+				return err
+			}
+			_, d := p.Dims()
+			z.Reshape(n, d)
+			start := time.Now()
+			p.Pool(&z, matrix.Rows{Dense: x}, bags)
+			pooling += time.Since(start)
+			bytes = p.Bytes()
+		}
+		parts, classes, err := split(pictures, train, test, seed)
+		if err != nil {
+			return err
+		}
+		linear, _, err := learn.FitSVM(ctx, rows(&z, parts[0]), classOf(parts[0]), classes, nil, learn.SVM{C: c, Seed: seed})
+		if err != nil {
+			return err
+		}
+		held := rows(&z, parts[1])
+		scores := matrix.NewDense(held.Len(), linear.W.Cols)
+		start := time.Now()
+		linear.Scores(scores, held)
+		classifying += time.Since(start)
+		right := 0
+		for i, c := range classOf(parts[1]) {
+			if learn.Predicted(scores.Row(i)) == c {
+				right++
+			}
+		}
+		percents = append(percents, 100*float64(right)/float64(scores.Rows))
+		if s == splits-1 {
+			bytes += 4 * int64(linear.W.Rows) * int64(linear.W.Cols)
+			mean, sd := spread(percents)
+			fmt.Fprintf(out, "%-22s %9d   %5.1f ± %-6.1f %14.3f %16.4f %12.1f\n", m.name, z.Cols, mean, sd,
+				milliseconds(pooling)/float64(splits*n), milliseconds(classifying)/float64(splits*held.Len()), float64(bytes)/1e6)
+		}
+	}
+	return nil
+}
+
+// member is an image of a part and its class.
+type member struct{ image, class int }
+
+// split draws training and test images of every class.
+func split(pictures []picture, train, test int, seed uint64) (parts [2][]member, classes int, err error) {
+	of := map[string][]int{}
+	var names []string
+	for i, p := range pictures {
+		if of[p.label] == nil {
+			names = append(names, p.label)
+		}
+		of[p.label] = append(of[p.label], i)
+	}
+	slices.Sort(names)
+	for c, name := range names {
+		images := of[name]
+		if len(images) < train+test {
+			return parts, 0, fmt.Errorf("class %s has %d images, but %d are to be drawn", name, len(images), train+test)
+		}
+		perm := random.New(seed, "pooling.split", uint64(c)).Perm(len(images))
+		for k, i := range perm[:train+test] {
+			part := 0
+			if k >= train {
+				part = 1
+			}
+			parts[part] = append(parts[part], member{images[i], c})
+		}
+	}
+	return parts, len(names), nil
+}
+
+func rows(z *matrix.Dense, part []member) matrix.Rows {
+	x := matrix.NewDense(len(part), z.Cols)
+	for i, m := range part {
+		copy(x.Row(i), z.Row(m.image))
+	}
+	return matrix.Rows{Dense: x}
+}
+
+func classOf(part []member) []int {
+	all := make([]int, len(part))
+	for i, m := range part {
+		all[i] = m.class
+	}
+	return all
+}
+
+// rootL2 replaces rows v by sign(v)√|v|, of length 1.
+func rootL2(z *matrix.Dense) {
+	for i := range z.Rows {
+		row := z.Row(i)
+		vec.SignedRoot32(row, row)
+		sum := 0.0
+		for _, v := range row {
+			sum += float64(v) * float64(v)
+		}
+		if sum > 0 {
+			for j := range row {
+				row[j] *= float32(1 / math.Sqrt(sum))
+			}
+		}
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return 1e3 * d.Seconds() }
+
+// spread returns the mean and the standard deviation of numbers.
+func spread(v []float64) (mean, sd float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		sd += (x - mean) * (x - mean) / float64(max(1, len(v)-1))
+	}
+	return mean, math.Sqrt(sd)
+}

@@ -1,0 +1,246 @@
+package vec
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// leafOrder is the order up to which a tridiagonal problem is solved by QL.
+const leafOrder = 32
+
+// conquer computes the eigenvalues and eigenvectors of the tridiagonal T, n×n, with d on its
+// diagonal and e[:n-1] beside it: d becomes the eigenvalues and row i of S, n×n with stride lds and 0 before,
+// the eigenvector of d[i]; order lists the rows by ascending eigenvalue. e is lost.
+//
+// Divide and conquer (Cuppen 1981): without the element β beside the diagonal where it is cut
+// in halves, T is two smaller problems, T = diag(T₁, T₂) + |β|·v·vᵀ with v = e ± e of the rows
+// that meet there. With the eigenvectors of the halves for a basis it is a diagonal plus
+// ρzzᵀ, whose eigenvectors a product turns into those of T.
+func conquer(n int, d, e, s []float64, lds int) (order []int, ok bool) {
+	order = make([]int, n)
+	leaves := 1 // a power of 2
+	for n > leafOrder*leaves {
+		leaves *= 2
+	}
+	cuts := make([]int, leaves+1) // leaf t is rows cuts[t] to cuts[t+1]
+	for t := range cuts {
+		cuts[t] = n * t / leaves
+	}
+	beta := make([]float64, len(cuts)) // beside each cut
+	for t, at := range cuts {
+		if at > 0 && at < n {
+			beta[t] = e[at-1]
+			d[at-1] -= math.Abs(beta[t])
+			d[at] -= math.Abs(beta[t])
+		}
+	}
+	failed := make([]bool, leaves)
+	Parallel(leaves, 1, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			at, m := cuts[t], cuts[t+1]-cuts[t]
+			for i := at; i < at+m; i++ {
+				s[i*lds+i] = 1
+			}
+			failed[t] = !tridiagonalQL(m, d[at:at+m], e[at:at+m], s[at*lds+at:], lds)
+			sortPlaces(d[at:at+m], order[at:at+m])
+		}
+	})
+	if slices.Contains(failed, true) {
+		return nil, false
+	}
+	work := make([]float64, n*n)
+	for step := 1; step < leaves; step *= 2 {
+		Parallel(leaves/(2*step), 1, func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				first, middle, last := cuts[2*t*step], cuts[(2*t+1)*step], cuts[(2*t+2)*step]
+				m := merge{n: last - first, left: middle - first, d: d[first:last], order: order[first:last],
+					s: s[first*lds+first:], lds: lds, work: work[first*n : last*n]}
+				m.do(beta[(2*t+1)*step])
+			}
+		})
+	}
+	return order, true
+}
+
+// sortPlaces makes order the places of d by ascending value.
+func sortPlaces(d []float64, order []int) {
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d[i], d[j]) })
+}
+
+// merge joins two solved halves of a tridiagonal problem of order n, the first of order left:
+// rows of S are eigenvectors, 0 in the columns of the other half, d their eigenvalues, order
+// lists those of each half, ascending.
+type merge struct {
+	n, left int
+	d       []float64
+	order   []int
+	s       []float64
+	lds     int
+	work    []float64 // n·n numbers or more
+}
+
+// A row of S before a merge is 0 in the columns of the right half, of the left, or, after a
+// rotation with one of the other half, in neither; or it is an eigenvector of the whole already.
+const (
+	inLeft = iota
+	inBoth
+	inRight
+	settled
+	kinds
+)
+
+func (m merge) do(beta float64) {
+	n, s, lds := m.n, m.s, m.lds
+	// z is what v is in the eigenvectors' basis, made of unit length.
+	z := make([]float64, n)
+	kind := make([]int, n)
+	for i := range n {
+		if i < m.left {
+			z[i] = s[i*lds+m.left-1] / math.Sqrt2
+		} else {
+			z[i] = math.Copysign(1, beta) * s[i*lds+m.left] / math.Sqrt2
+			kind[i] = inRight
+		}
+	}
+	kept := m.deflate(2*math.Abs(beta), z, kind)
+	k := len(kept)
+
+	// Rows go to the work memory, kind by kind, halves that are 0 left out. The new rows take
+	// their places, those that are settled behind those that are not.
+	var count [kinds]int
+	for _, c := range kind {
+		count[c]++
+	}
+	leftRows, rightRows := count[inLeft]+count[inBoth], count[inBoth]+count[inRight]
+	right := n - m.left
+	lefts := m.work[:leftRows*m.left]
+	rights := m.work[len(lefts):][:rightRows*right]
+	rest := m.work[len(lefts)+len(rights):][:count[settled]*n]
+	at := [kinds]int{inBoth: count[inLeft], inRight: leftRows, settled: k}
+	place := make([]int, n) // by which the new rows know the old ones
+	for i, c := range kind {
+		p := at[c]
+		place[i] = p
+		at[c]++
+		row := s[i*lds : i*lds+n]
+		if c == settled {
+			copy(rest[(p-k)*n:], row)
+			continue
+		}
+		if p < leftRows {
+			copy(lefts[p*m.left:], row[:m.left])
+		}
+		if p >= count[inLeft] {
+			copy(rights[(p-count[inLeft])*right:], row[m.left:])
+		}
+	}
+
+	q := secular{rho: 2 * math.Abs(beta), d: make([]float64, k), z: make([]float64, k), origin: make([]int, k), tau: make([]float64, k)}
+	to := make([]int, k)
+	for t, i := range kept {
+		q.d[t], q.z[t], to[t] = m.d[i], z[i], place[i]
+	}
+	values := make([]float64, n)
+	for i, c := range kind {
+		if c == settled {
+			values[place[i]] = m.d[i]
+		}
+	}
+	q.solve()
+	for t := range k {
+		values[t] = q.value(t)
+	}
+	copy(m.d, values)
+	sortPlaces(m.d, m.order)
+	q.refine()
+	for i := k; i < n; i++ {
+		copy(s[i*lds:i*lds+n], rest[(i-k)*n:])
+	}
+	block := min(k, vectorBlock)
+	ldu := stride(k)
+	u := aligned[float64](block * ldu)
+	for i := 0; i < k; i += block {
+		rows := min(block, k-i)
+		Parallel(rows, 16, func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				q.vector(i+t, to, u[t*ldu:t*ldu+k])
+			}
+		})
+		multiplyAll(rows, m.left, leftRows, u, ldu, lefts, m.left, s[i*lds:], lds)
+		multiplyAll(rows, right, rightRows, u[count[inLeft]:], ldu, rights, right, s[i*lds+m.left:], lds)
+	}
+}
+
+// vectorBlock is how many eigenvectors of a merge are computed together.
+const vectorBlock = 512
+
+// multiplyAll computes C = A·B.
+func multiplyAll(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
+}
+
+// deflate settles rows that the merge leaves as they are but for rounding: where z is 0, and
+// one of two with the same eigenvalue, after a rotation of them. It returns the others,
+// ascending.
+func (m merge) deflate(rho float64, z []float64, kind []int) (kept []int) {
+	largest, largestZ := 0.0, 0.0
+	for i, v := range m.d {
+		largest, largestZ = max(largest, math.Abs(v)), max(largestZ, math.Abs(z[i]))
+	}
+	// ρzzᵀ has norm ρ, which is not much more than the norm of T, nor less than that of z.
+	small := 0x1p-50 * max(largest, rho*largestZ)
+	sorted := m.mergeOrders()
+	previous := -1
+	for _, i := range sorted {
+		if rho*math.Abs(z[i]) <= small {
+			kind[i] = settled
+			continue
+		}
+		if p := previous; p >= 0 {
+			// The rotation that makes z[p] 0 puts this beside the diagonal.
+			length := math.Hypot(z[p], z[i])
+			c, t := z[i]/length, z[p]/length
+			if gap := m.d[i] - m.d[p]; math.Abs(gap*c*t) <= small {
+				z[p], z[i] = 0, length
+				rotate(c, t, m.row(p), m.row(i))
+				m.d[p], m.d[i] = float64(m.d[p]*c*c)+float64(m.d[i]*t*t), float64(m.d[p]*t*t)+float64(m.d[i]*c*c)
+				if kind[i] != kind[p] {
+					kind[i] = inBoth
+				}
+				kind[p] = settled
+				previous = i
+				continue
+			}
+			kept = append(kept, p)
+		}
+		previous = i
+	}
+	if previous >= 0 {
+		kept = append(kept, previous)
+	}
+	return kept
+}
+
+func (m merge) row(i int) []float64 { return m.s[i*m.lds : i*m.lds+m.n] }
+
+// mergeOrders lists all rows by ascending eigenvalue.
+func (m merge) mergeOrders() []int {
+	one, other := m.order[:m.left], m.order[m.left:]
+	all := make([]int, 0, m.n)
+	for len(one) > 0 && len(other) > 0 {
+		if m.d[other[0]+m.left] < m.d[one[0]] {
+			all, other = append(all, other[0]+m.left), other[1:]
+		} else {
+			all, one = append(all, one[0]), one[1:]
+		}
+	}
+	all = append(all, one...)
+	for _, i := range other {
+		all = append(all, i+m.left)
+	}
+	return all
+}
