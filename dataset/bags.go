@@ -97,7 +97,8 @@ func (f *BagFile) UnseenCategories() []Unseen {
 // Options.LabelsFile has one label a bag, in the order of the bags, or lines of two cells, the
 // name of a bag and its label.
 //
-// A pass holds some bags at a time, and the names of all bags so far where rows are grouped.
+// A pass holds some bags at a time (of a folder, those of a file for each thread besides), and
+// the names of all bags so far where rows are grouped.
 func OpenBags(ctx context.Context, path string, opt Options) (*BagFile, error) {
 	st, err := os.Stat(path)
 	switch {

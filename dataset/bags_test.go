@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -376,5 +377,50 @@ func TestBagsFollowASchema(t *testing.T) {
 			t.Errorf("%s: %v, %q; want %q", c.name, err, got, c.want)
 		}
 		bags.Close()
+	}
+}
+
+// A pass over bags holds some of them, however many there are.
+func TestBagsTakeBoundedMemory(t *testing.T) {
+	const images, locations, channels = 2000, 100, 128 // 102 MB, all zeros
+	path := filepath.Join(t.TempDir(), "x.npy")
+	head := npyOf(nil, images, locations, channels)
+	if err := os.WriteFile(path, head, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, int64(len(head))+4*images*locations*channels); err != nil {
+		t.Fatal(err)
+	}
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, most, n := heap(), int64(0), 0
+	bags, err := OpenBags(context.Background(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bags.Close()
+	r, err := bags.Open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += b.Len()
+		most = max(most, heap()-before)
+	}
+	// Two batches: that of the array, and that of whole bags, which may grow by one of the array.
+	if n != images || most > 40<<20 {
+		t.Errorf("%d bags, at most %d MB", n, most>>20)
 	}
 }

@@ -257,7 +257,7 @@ func quoteHint(quoted bool) string {
 func fill(src io.Reader, text []byte, size int) ([]byte, error) {
 	for len(text) < size {
 		if len(text) == cap(text) {
-			text = slices.Grow(text, min(size-len(text), max(len(text), 1<<16)))
+			text = slices.Grow(text, min(size-len(text), max(len(text), 1<<13)))
 		}
 		n, err := src.Read(text[len(text):min(size, cap(text))])
 		text = text[:len(text)+n]

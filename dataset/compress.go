@@ -86,6 +86,9 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 		}
 		return float64(counted.n.Load()) / float64(p.size)
 	}
+	if p.method == "" {
+		return io.NopCloser(counted), share, nil
+	}
 	buffered := bufio.NewReaderSize(counted, 1<<16)
 	switch p.method {
 	case "gzip":
@@ -96,14 +99,12 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 		return readAhead(&unpacked{p, z, z.Close}), share, nil
 	case "bzip2":
 		return readAhead(&unpacked{p, bzip2.NewReader(buffered), nil}), share, nil
-	case "zstd":
-		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
-		if err != nil {
-			return nil, nil, p.damaged(err)
-		}
-		return readAhead(&unpacked{p, z, func() error { z.Close(); return nil }}), share, nil
 	}
-	return io.NopCloser(counted), share, nil
+	z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+	if err != nil {
+		return nil, nil, p.damaged(err)
+	}
+	return readAhead(&unpacked{p, z, func() error { z.Close(); return nil }}), share, nil
 }
 
 // damaged is the error for compressed data that end early or are not what they say.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -142,17 +145,56 @@ func (d *folder) Schema() *Schema { return &d.schema }
 
 // Open implements Bags.
 func (d *folder) Open(ctx context.Context) (BagReader, error) {
-	c := newCollect(d.path, d.batch)
-	at := 0
-	r := &bagReader{collect: c, close: func() error { return nil }}
-	r.progress = func() float64 { return float64(at) / float64(len(d.files)) }
-	r.feed = func() error {
-		if at == len(d.files) {
-			return io.EOF
+	ctx, cancel := context.WithCancel(ctx)
+	// Several files are read at a time; their bags come in the order of their names.
+	threads := vec.Threads()
+	queue := make(chan chan *fileBag, threads-1)
+	free := make(chan *collect, threads+1)
+	for range cap(free) {
+		free <- newCollect(d.path, 0)
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		defer close(queue)
+		for i := range d.files {
+			var c *collect
+			select {
+			case c = <-free:
+			case <-ctx.Done():
+				return
+			}
+			done := make(chan *fileBag, 1)
+			wait.Go(func() { done <- &fileBag{c, d.read(ctx, i, c)} })
+			select {
+			case queue <- done:
+			case <-ctx.Done():
+				return
+			}
 		}
-		if err := d.read(ctx, at, c); err != nil {
+	})
+	c, at := newCollect(d.path, d.batch), 0
+	r := &bagReader{collect: c}
+	r.progress = func() float64 { return float64(at) / float64(len(d.files)) }
+	r.close = func() error {
+		cancel()
+		wait.Wait()
+		return nil
+	}
+	r.feed = func() error {
+		done, ok := <-queue
+		if !ok {
+			return cmp.Or(ctx.Err(), io.EOF)
+		}
+		bag := <-done
+		if bag.err != nil {
+			return bag.err
+		}
+		bag.rows.end("", matrix.Batch{})
+		if err := c.add(bag.rows.batch().X, filepath.Join(d.path, d.files[at])); err != nil {
 			return err
 		}
+		bag.rows.restart()
+		free <- bag.rows
 		of := matrix.Batch{}
 		if d.labels != nil {
 			of = folderLabel(d.labels[at])
@@ -162,6 +204,12 @@ func (d *folder) Open(ctx context.Context) (BagReader, error) {
 		return nil
 	}
 	return r, nil
+}
+
+// fileBag is the rows of a file.
+type fileBag struct {
+	rows *collect
+	err  error
 }
 
 // read adds the rows of file i.

@@ -1,7 +1,8 @@
 // Package dataset reads data sets as streams of batches: LIBSVM text, CSV and its kin,
 // ARFF, NPY and IDX files, compressed or not, from a file or from standard input. A source
 // can be opened any number of times, and a pass over it holds a few batches in memory,
-// however long the data are.
+// however long the data are. Bags, sets of rows with one label, come as rows of a file, as
+// images of an array, or as a file each (OpenBags).
 package dataset
 
 import (

@@ -380,7 +380,7 @@ func TestUnlabelledBagsAreRefusedBeforePooling(t *testing.T) {
 	x, ends, _ := spread(1, 10, 2)
 	src := bagsOf(t, matrix.Rows{Dense: x}, ends, nil)
 	_, _, err := FitBags(context.Background(), src, Config{}, Options{})
-	want := "bags in memory: the rows have no labels; name the column with --label or a file of labels with --labels"
+	want := "bags in memory: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v; want %s", err, want)
 	}
@@ -413,7 +413,7 @@ func TestAlteredBagFilesAreRefused(t *testing.T) {
 		"other":       {replace(`"method":"tensorsketch"`, `"method":"maclaurin"`), "pools a bag to"},
 		"seed":        {replace(`"features":16,"seed":1`, `"features":16,"seed":2`), "pools a bag to"},
 		"features":    {replace(`"features":16,"seed":1`, `"features":8,"seed":1`), "pooling gives rows of 8 numbers, the model takes 16"},
-		"huge":        {replace(`"features":16,"seed":1`, `"features":1000000000000,"seed":1`), ""},
+		"huge":        {replace(`"features":16,"seed":1`, `"features":1000000000,"seed":1`), "pooling gives rows of 1000000000 numbers, the model takes 16"},
 		"scale":       {replace(`"scale":"standard"`, `"scale":"odd"`), `scaling "odd" is not known`},
 		"no channels": {replace(`"bag":{"schema":{"format":"rows","dim":2`, `"bag":{"schema":{"format":"rows","dim":0`), "the members of bags have 0 dimensions"},
 		"channels":    {replace(`"bag":{"schema":{"format":"rows","dim":2`, `"bag":{"schema":{"format":"rows","dim":3`), `tensor "bag.golden" has shape [6 2]; expected [6 3]`},

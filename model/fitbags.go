@@ -31,6 +31,9 @@ func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*M
 	if err := f.poolBags(src); err != nil {
 		return nil, nil, err
 	}
+	if f.bag.sum.Outputs == 0 {
+		return nil, nil, fmt.Errorf("%s: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names", src.Name())
+	}
 	if _, _, err := f.bag.sum.Task(cfg.Task); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", src.Name(), err) // before anything is pooled
 	}
@@ -43,7 +46,8 @@ func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*M
 }
 
 // FitBagMapping fits what turns bags into rows and the part of a model behind it, up to the
-// learner, on the bags of src, which are read twice. why says what was chosen.
+// learner, on the bags of src, which are read twice, or once where nothing is done with the rows that
+// they become. why says what was chosen about these rows.
 func FitBagMapping(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (b *BagMapping, p *Mapping, why map[string]string, err error) {
 	if cfg.Bag == nil {
 		cfg.Bag = &BagConfig{}
@@ -55,6 +59,10 @@ func FitBagMapping(ctx context.Context, src dataset.Bags, cfg Config, opt Option
 	f := &fit{ctx: ctx, cfg: cfg, opt: opt, report: &Report{}}
 	if err := f.poolBags(src); err != nil {
 		return nil, nil, nil, err
+	}
+	if cfg.Kernel == "linear" && cfg.Map == "" && cfg.Scale == "none" {
+		_, d := f.bag.mapping.Dims()
+		return f.bag.mapping, &Mapping{in: d, scaler: &dataset.Scaler{Kind: "none"}}, map[string]string{}, nil
 	}
 	p, why, err = f.fitMapping()
 	return f.bag.mapping, p, why, err

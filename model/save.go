@@ -238,6 +238,14 @@ func (m *Model) assembleBag(t stored) error {
 	if info.Pooling.Map != nil {
 		b.members.lowest = feature.Lowest(*info.Pooling.Map)
 	}
+	// Again, tensors vouch for what is about to be built.
+	d := info.Pooling.Features
+	if info.Pooling.Map != nil {
+		d = info.Pooling.Map.Features
+	}
+	if d != 0 && d != m.info.Schema.Dim {
+		return fmt.Errorf("pooling gives rows of %d numbers, the model takes %d", d, m.info.Schema.Dim)
+	}
 	state, err := t.state(bagPrefix + mapPrefix)
 	if err != nil {
 		return err

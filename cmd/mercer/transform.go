@@ -32,7 +32,9 @@ and write them as a float32 array of n×D in NumPy's format. The rows are never 
 What depends on data (γ from the median distance, the scaling) is fitted on DATA, or on the
 file that --fit names: use that to map test data as the training data were mapped.
 
-` + bagsHelp,
+Bags (mercer train --help tells what they are) become one row each, by default the mean of
+features of the rbf kernel, so that z(X)·z(Y) approximates the mean of k(x, y) over all pairs
+of members.`,
 		Example: `  mercer transform letters.csv --label 0 --map orf --features 512 -o z.npy
   mercer transform test.csv --fit train.csv --features 2048 -o ztest.npy
   mercer transform images-idx3-ubyte.gz --sigma 8.27 --scale global --features 4096 -o z.npy
