@@ -147,3 +147,50 @@ func ExampleTrainSource() {
 	fmt.Printf("%.2f %.2f\n", p[0].Values[0], p[1].Values[0])
 	// Output: 0.84 -0.76
 }
+
+// Train on bags: the readings of a device have one label together. In a sound device two sensors
+// agree, in a broken one they contradict each other, which no single number shows.
+func ExampleTrain_bags() {
+	var b strings.Builder
+	b.WriteString("device,left,right,state\n")
+	for device := range 60 {
+		sign, state := 1.0, "sound"
+		if device%3 == 0 {
+			sign, state = -1, "broken"
+		}
+		for reading := range 10 {
+			v := math.Sin(float64(7*device + reading))
+			fmt.Fprintf(&b, "d%d,%.3f,%.3f,%s\n", device, v, sign*v, state)
+		}
+	}
+	dir, err := os.MkdirTemp("", "mercer")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "readings.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		log.Fatal(err)
+	}
+
+	m, err := mercer.Train(context.Background(), path, mercer.Config{
+		Config: model.Config{Bag: &model.BagConfig{Pooling: "mean", Features: 256}},
+		Data:   dataset.Options{Group: "device"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	predictions, err := m.PredictBags(
+		[][]float32{{0.5, 0.5}, {-0.9, -0.8}, {0.1, 0.2}},
+		[][]float32{{0.5, -0.6}, {-0.9, 0.9}},
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range predictions {
+		fmt.Println(p.Label)
+	}
+	// Output:
+	// sound
+	// broken
+}

@@ -30,8 +30,17 @@ type Config struct {
 
 // Train trains a model on a data file: LIBSVM text, CSV and its kin, ARFF, NPY or IDX, also
 // compressed; "-" is standard input. The data are streamed: with the ridge learner they
-// need not fit into memory.
+// need not fit into memory. With cfg.Bag (which may be empty) the data are bags, each of which
+// has one label and becomes one row, in the forms that dataset.OpenBags tells of.
 func Train(ctx context.Context, path string, cfg Config) (*Model, error) {
+	if cfg.Bag != nil {
+		bags, err := dataset.OpenBags(ctx, path, cfg.Data)
+		if err != nil {
+			return nil, err
+		}
+		defer bags.Close()
+		return TrainBags(ctx, bags, cfg.Config)
+	}
 	src, err := dataset.Open(ctx, path, cfg.Data)
 	if err != nil {
 		return nil, err
@@ -46,21 +55,38 @@ func TrainSource(ctx context.Context, src dataset.Source, cfg model.Config) (*Mo
 	return m, err
 }
 
+// TrainBags trains a model on any source of bags, such as dataset.FromBags.
+func TrainBags(ctx context.Context, src dataset.Bags, cfg model.Config) (*Model, error) {
+	m, _, err := model.FitBags(ctx, src, cfg, model.Options{})
+	return m, err
+}
+
 // Load reads a model that was written by Save, and checks it.
 func Load(path string) (*Model, error) { return model.Load(path) }
 
-// Predict predicts every row of a data file, which is read as the training data were;
-// labels may be there or not.
+// Predict predicts every row of a data file, or every bag for a model of bags. The data are read
+// as those of the training were; labels may be there or not.
 func Predict(ctx context.Context, m *Model, path string, opt dataset.Options) ([]Prediction, error) {
-	schema := m.Info().Schema
-	opt.Schema = &schema
-	src, err := dataset.Open(ctx, path, opt)
-	if err != nil {
-		return nil, err
+	var src dataset.Source
+	if bag := m.Info().Bag; bag != nil {
+		opt.Schema = &bag.Schema
+		bags, err := dataset.OpenBags(ctx, path, opt)
+		if err != nil {
+			return nil, err
+		}
+		defer bags.Close()
+		src = m.Bag().Source(bags)
+	} else {
+		opt.Schema = &m.Info().Schema
+		rows, err := dataset.Open(ctx, path, opt)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		src = rows
 	}
-	defer src.Close()
 	var all []Prediction
-	err = m.PredictSource(ctx, src, func(p Prediction) error {
+	err := m.PredictSource(ctx, src, func(p Prediction) error {
 		all = append(all, p)
 		return nil
 	})

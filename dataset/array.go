@@ -22,6 +22,7 @@ type array struct {
 	kind   element
 	rows   int
 	cols   int // of the file, labels and weights included
+	bag    int // rows that make a bag one after the other, the locations of an image; 0: rows are no bags
 	offset int64
 	// Fortran order: columns one after the other.
 	fortran bool
@@ -29,6 +30,7 @@ type array struct {
 	inputs  []int // the columns that are inputs, nil if all are
 	targets []int // the columns that are labels
 	weight  int   // the column of weights, -1 if there is none
+	group   int   // the column that says which bag a row is of, -1 if there is none
 }
 
 // element is how a number is stored.
@@ -134,21 +136,41 @@ func (a *array) assign() error {
 	if m != nil {
 		want = m.Dim
 	}
+	if a.opt.Group != "" {
+		g, err := place("group", a.opt.Group)
+		if err != nil {
+			return err
+		}
+		if len(g) != 1 {
+			return fmt.Errorf("%s: --group %q names %d columns; one is possible", a.in.Name(), a.opt.Group, len(g))
+		}
+		a.group = g[0]
+	} else if m != nil && m.Group != nil && a.bag == 0 && m.Format == "npy" && a.cols == m.Width {
+		a.group = m.Group.At
+	}
+	grouped := 0
+	if a.group >= 0 {
+		grouped = 1
+	}
 	switch {
+	case a.bag > 0:
 	case a.opt.Label == "none" || a.schema.Format == "idx" && a.opt.Label == "":
 	case a.opt.Label != "":
 		if a.targets, err = place("label", a.opt.Label); err != nil {
 			return err
 		}
 	case a.opt.LabelsFile != "":
-	case m != nil && a.cols == want:
+	case m != nil && a.cols == want+grouped:
 		// Rows to predict, without labels.
 	case m != nil && m.Format == "npy" && a.cols == m.Width:
 		for _, l := range m.Labels {
 			a.targets = append(a.targets, l.At)
 		}
-	case a.cols > 1:
+	case a.cols > 1+grouped:
 		a.targets = []int{a.cols - 1}
+		if a.group == a.cols-1 {
+			a.targets[0]--
+		}
 	}
 	if a.opt.Weight != "" {
 		w, err := place("weight", a.opt.Weight)
@@ -160,7 +182,7 @@ func (a *array) assign() error {
 		}
 		a.weight = w[0]
 		a.schema.Weight = &Place{strconv.Itoa(w[0]), w[0]}
-	} else if m != nil && m.Weight != nil && m.Format == "npy" && a.cols == m.Width {
+	} else if m != nil && m.Weight != nil && a.bag == 0 && m.Format == "npy" && a.cols == m.Width {
 		a.weight = m.Weight.At
 	}
 	used := map[int]bool{}
@@ -174,6 +196,13 @@ func (a *array) assign() error {
 		}
 		used[a.weight] = true
 	}
+	if a.group >= 0 {
+		if used[a.group] {
+			return fmt.Errorf("%s: column %d says which bag a row is of and is the label or the weight; name another --group, --label or --weight", a.in.Name(), a.group)
+		}
+		used[a.group] = true
+		a.schema.Group = &Place{strconv.Itoa(a.group), a.group}
+	}
 	a.schema.Dim, a.schema.Width = a.cols-len(used), a.cols
 	if len(used) > 0 {
 		for j := range a.cols {
@@ -186,7 +215,7 @@ func (a *array) assign() error {
 		return fmt.Errorf("%s: no inputs are left beside the label", a.in.Name())
 	}
 	if m != nil && a.schema.Dim != want {
-		return fmt.Errorf("%s: rows have %d inputs, but the model was trained on %d; check --label and the file", a.in.Name(), a.schema.Dim, want)
+		return fmt.Errorf("%s: rows have %d inputs, but %s %d; check --label and the file", a.in.Name(), a.schema.Dim, a.opt.trainedOn(), want)
 	}
 	if m != nil && hasCategories(m) {
 		return fmt.Errorf("%s: the model was trained on a table with columns of text (%s), so it needs a table", a.in.Name(), firstCategorical(m))
@@ -243,10 +272,31 @@ func (a *array) checkSize() error {
 	}
 	if p, ok := a.in.(*packed); ok && p.method == "" {
 		if have := (p.size - a.offset) / int64(a.kind.size) / int64(a.cols); have < int64(a.rows) {
-			return fmt.Errorf("%s: is cut short: it ends in row %d (from 0) of the %d that its header promises", a.in.Name(), max(0, have), a.rows)
+			return a.cutShort(max(0, int(have)))
 		}
 	}
 	return nil
+}
+
+// checkBag refuses images that are too large to be held at once, and options that need columns.
+func (a *array) checkBag() error {
+	if a.opt.Group != "" || a.opt.Weight != "" || a.opt.Label != "" && a.opt.Label != "none" {
+		return fmt.Errorf("%s: is an array of %d images of %d locations × %d channels, and has no columns for --group, --label or --weight; labels come from --labels FILE, one an image",
+			a.Name(), a.rows/a.bag, a.bag, a.cols)
+	}
+	if size := 4 * float64(a.bag) * float64(a.cols); size > maxBag {
+		return fmt.Errorf("%s: images of %d locations × %d channels take %.1f MB each; a bag may take %.0f MB", a.Name(), a.bag, a.cols, size/1e6, float64(maxBag)/1e6)
+	}
+	return nil
+}
+
+// cutShort is the error for a file that ends within a row.
+func (a *array) cutShort(row int) error {
+	what, rows := "row", a.rows
+	if a.bag > 0 {
+		what, row, rows = "image", row/a.bag, rows/a.bag
+	}
+	return fmt.Errorf("%s: is cut short: it ends in %s %d (from 0) of the %d that its header promises", a.Name(), what, row, rows)
 }
 
 // Open implements Source.
@@ -319,7 +369,23 @@ type arrayReader struct {
 	buf    []byte
 	dense  matrix.Dense
 	y, w   []float64
+	keys   []string
 	err    error
+}
+
+// groups implements grouped.
+func (r *arrayReader) groups() []string { return r.keys }
+
+func (r *arrayReader) place(i int) string {
+	return fmt.Sprintf("%s: row %d (from 0)", r.Name(), r.row-r.dense.Rows+i)
+}
+
+// cell says where a number stands.
+func (a *array) cell(row, column int) string {
+	if a.bag > 0 {
+		return fmt.Sprintf("%s: image %d, location %d, channel %d (from 0)", a.Name(), row/a.bag, row%a.bag, column)
+	}
+	return fmt.Sprintf("%s: row %d, column %d (from 0)", a.Name(), row, column)
 }
 
 // checkEnd compares the length of a file in Fortran order with what its header says.
@@ -370,7 +436,7 @@ func (r *arrayReader) next() (*matrix.Batch, error) {
 	if r.src != nil {
 		if got, err := io.ReadFull(r.src, r.buf); err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return nil, fmt.Errorf("%s: is cut short: it ends in row %d (from 0) of the %d that its header promises", r.Name(), r.row+got/(r.cols*size), r.rows)
+				return nil, r.cutShort(r.row + got/(r.cols*size))
 			}
 			return nil, fmt.Errorf("%s: %w", r.Name(), err)
 		}
@@ -408,7 +474,8 @@ func (r *arrayReader) decode(n int) error {
 		return r.buf[k*size : (k+1)*size]
 	}
 	r.dense.Reshape(n, r.schema.Dim)
-	r.y, r.w = r.y[:0], r.w[:0]
+	r.y, r.w, r.keys = r.y[:0], r.w[:0], r.keys[:0]
+	key, last := "", 0.0
 	// Inputs that stand side by side, as they mostly do, are decoded in one go.
 	first, adjacent := 0, r.src != nil
 	for k, j := range r.inputs {
@@ -437,22 +504,32 @@ func (r *arrayReader) decode(n int) error {
 				if r.inputs != nil {
 					j = r.inputs[k]
 				}
-				return fmt.Errorf("%s: row %d, column %d (from 0): %g is not a number that float32 holds; replace or remove it", r.Name(), r.row+i, j, r.kind.value(element(i, j)))
+				return fmt.Errorf("%s: %g is not a number that float32 holds; replace or remove it", r.cell(r.row+i, j), r.kind.value(element(i, j)))
 			}
 		}
 		for _, j := range r.targets {
 			v := r.kind.value(element(i, j))
 			if v-v != 0 {
-				return fmt.Errorf("%s: row %d, column %d (from 0): the label is %g; remove the row or give it a label", r.Name(), r.row+i, j, v)
+				return fmt.Errorf("%s: the label is %g; remove the row or give it a label", r.cell(r.row+i, j), v)
 			}
 			r.y = append(r.y, v)
 		}
 		if r.weight >= 0 {
 			v := r.kind.value(element(i, r.weight))
 			if !(v >= 0) || math.IsInf(v, 0) {
-				return fmt.Errorf("%s: row %d, column %d (from 0): %g is not a weight, a number from 0 on", r.Name(), r.row+i, r.weight, v)
+				return fmt.Errorf("%s: %g is not a weight, a number from 0 on", r.cell(r.row+i, r.weight), v)
 			}
 			r.w = append(r.w, v)
+		}
+		if r.group >= 0 {
+			v := r.kind.value(element(i, r.group))
+			if v-v != 0 {
+				return fmt.Errorf("%s: %g does not say which bag the row is of", r.cell(r.row+i, r.group), v)
+			}
+			if i == 0 || v != last {
+				key, last = number(v), v
+			}
+			r.keys = append(r.keys, key)
 		}
 	}
 	return nil

@@ -39,12 +39,17 @@ type rowBuffer struct {
 	rows         int
 	sparse       bool // the rows are in csr
 	names        bool // some label is text
+
+	// Of data with a column of groups, one a row: the bag, and the line where the row starts.
+	keys  []string
+	lines []int
 }
 
 // shape says what the rows to come consist of. There are none yet.
 func (r *rowBuffer) shape(outputs, dim int, sparse bool) {
 	r.rows, r.names, r.sparse, r.Outputs = 0, false, sparse, outputs
 	r.Y, r.Weights, r.Names = r.Y[:0], r.Weights[:0], r.Names[:0]
+	r.keys, r.lines = r.keys[:0], r.lines[:0]
 	r.dense.Data, r.dense.Cols, r.dense.Stride = r.dense.Data[:0], dim, dim
 	r.csr.Ptr, r.csr.Idx, r.csr.Val, r.csr.Cols = append(r.csr.Ptr[:0], 0), r.csr.Idx[:0], r.csr.Val[:0], dim
 }
@@ -110,7 +115,16 @@ type textReader struct {
 	rows    int    // rows handed out in all
 	out     matrix.Batch
 	err     error
+
+	name  string
+	keys  []string // of the batch handed out
+	lines []int
 }
+
+// groups implements grouped.
+func (r *textReader) groups() []string { return r.keys }
+
+func (r *textReader) place(i int) string { return fmt.Sprintf("%s:%d", r.name, r.lines[i]) }
 
 // textFormat says how a text is cut into records and parsed.
 type textFormat struct {
@@ -128,7 +142,7 @@ func readText(ctx context.Context, in input, f textFormat) (*textReader, error) 
 		return nil, err
 	}
 	parsers := vec.Threads()
-	r := &textReader{share: share, batch: f.batch, queue: make(chan *block, parsers+1), free: make(chan *block, parsers+3)}
+	r := &textReader{name: f.name, share: share, batch: f.batch, queue: make(chan *block, parsers+1), free: make(chan *block, parsers+3)}
 	if r.batch <= 0 {
 		r.batch = defaultBatch
 	}
@@ -243,7 +257,7 @@ func quoteHint(quoted bool) string {
 func fill(src io.Reader, text []byte, size int) ([]byte, error) {
 	for len(text) < size {
 		if len(text) == cap(text) {
-			text = slices.Grow(text, min(size-len(text), max(len(text), 1<<16)))
+			text = slices.Grow(text, min(size-len(text), max(len(text), 1<<13)))
 		}
 		n, err := src.Read(text[len(text):min(size, cap(text))])
 		text = text[:len(text)+n]
@@ -282,6 +296,9 @@ func (r *textReader) Next() (*matrix.Batch, error) {
 				j := min(r.at+r.batch, n)
 				r.current.rows.view(r.at, j, &r.out)
 				r.out.First = r.rows
+				if rows := &r.current.rows; len(rows.keys) > 0 {
+					r.keys, r.lines = rows.keys[r.at:j], rows.lines[r.at:j]
+				}
 				r.rows += j - r.at
 				r.at = j
 				return &r.out, nil

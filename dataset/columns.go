@@ -179,8 +179,11 @@ func hasValue(rows [][]string, j int) bool {
 	return slices.ContainsFunc(rows, func(row []string) bool { return j < len(row) && !missing([]byte(row[j])) })
 }
 
-// assignLabels gives the columns that the options name the roles of labels and weight.
+// assignLabels gives the columns that the options name the roles of group, labels and weight.
 func (t *table) assignLabels() error {
+	if err := t.assignGroup(); err != nil {
+		return err
+	}
 	var weights []Place
 	if t.opt.Weight != "" {
 		var err error
@@ -201,21 +204,65 @@ func (t *table) assignLabels() error {
 		t.setLabels(places)
 	case t.opt.LabelsFile == "" && t.opt.Schema == nil:
 		last := len(t.roles) - 1
-		if len(weights) == 1 && weights[0].At == last {
+		for last >= 0 && (len(weights) == 1 && weights[0].At == last || t.roles[last].kind == group) {
 			last--
 		}
 		if last >= 0 {
 			t.setLabels([]Place{{t.names[last], last}})
 		}
 	}
+	if g := t.schema.Group; g != nil && t.roles[g.At].kind != group {
+		return fmt.Errorf("%s: %s is the label and says which bag a row is of; name another --group or --label", t.Name(), t.column(g.At))
+	}
 	for i := range weights {
 		w := &weights[i]
+		if t.roles[w.At].kind == group {
+			return fmt.Errorf("%s: %s is the weight and says which bag a row is of; name another --group or --weight", t.Name(), t.column(w.At))
+		}
 		if t.roles[w.At].kind == label {
 			return fmt.Errorf("%s: %s is the label and the weight; name another --weight or --label", t.Name(), t.column(w.At))
 		}
 		t.roles[w.At] = role{kind: weight}
 		t.schema.Weight = w
 	}
+	return nil
+}
+
+// assignGroup finds the column that says which bag a row is of: the one that the options name,
+// or that of the model.
+func (t *table) assignGroup() error {
+	m, at := t.opt.Schema, -1
+	switch {
+	case t.opt.Group != "":
+		places, err := t.find("group", t.opt.Group)
+		if err != nil {
+			return err
+		}
+		if len(places) != 1 {
+			return fmt.Errorf("%s: --group %q names %d columns; one is possible", t.Name(), t.opt.Group, len(places))
+		}
+		at = places[0].At
+	case m == nil || m.Group == nil:
+		return nil
+	case t.schema.Header && slices.Contains(t.names, m.Group.Name):
+		at = slices.Index(t.names, m.Group.Name)
+	case t.schema.Header && m.Header:
+	case len(t.roles) == m.Width:
+		at = m.Group.At
+	case len(t.roles) == m.Width-len(m.Labels):
+		// Only the labels are missing, and columns behind them have moved up.
+		at = m.Group.At
+		for _, l := range m.Labels {
+			if l.At < m.Group.At {
+				at--
+			}
+		}
+	}
+	if at < 0 || at >= len(t.roles) {
+		return fmt.Errorf("%s: there is no column %q, by which the model's rows came in bags; name one with --group; %s", t.Name(), m.Group.Name, t.listColumns())
+	}
+	t.roles[at] = role{kind: group}
+	t.schema.Group = &Place{t.names[at], at}
 	return nil
 }
 
@@ -291,7 +338,7 @@ func (t *table) followNames(m *Schema) error {
 	for i, c := range m.Columns {
 		at := slices.Index(t.names, c.Name)
 		if at < 0 {
-			return fmt.Errorf("%s: there is no column %q, which the model was trained on; %s", t.Name(), c.Name, t.listColumns())
+			return fmt.Errorf("%s: there is no column %q, which %s; %s", t.Name(), c.Name, t.opt.trainedOn(), t.listColumns())
 		}
 		if t.roles[at].kind != ignored {
 			return fmt.Errorf("%s: %s was an input when the model was trained; it cannot be the label or the weight", t.Name(), t.column(at))
@@ -340,7 +387,7 @@ func (t *table) followPositions(m *Schema) error {
 		labels, free = []Place{{t.names[last], last}}, free[:count]
 	}
 	if len(free) != count {
-		return fmt.Errorf("%s: %s, but the model was trained on %s; check the file and --label", t.Name(), t.countColumns(len(free)), m.countInputs(count))
+		return fmt.Errorf("%s: %s, but %s %s; check the file and --label", t.Name(), t.countColumns(len(free)), t.opt.trainedOn(), m.countInputs(count))
 	}
 	for i, at := range free {
 		c := Column{Place: Place{t.names[at], at}}

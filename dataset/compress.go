@@ -59,7 +59,11 @@ func newPacked(name string, file storedFile, size int64) (*packed, error) {
 		return nil, err
 	}
 	defer r.Close()
-	p.head = make([]byte, headSize)
+	size = headSize
+	if p.method == "" {
+		size = min(size, p.size) // a folder may have very many small files
+	}
+	p.head = make([]byte, size)
 	n, err = io.ReadFull(r, p.head)
 	p.head = p.head[:n]
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -82,6 +86,9 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 		}
 		return float64(counted.n.Load()) / float64(p.size)
 	}
+	if p.method == "" {
+		return io.NopCloser(counted), share, nil
+	}
 	buffered := bufio.NewReaderSize(counted, 1<<16)
 	switch p.method {
 	case "gzip":
@@ -92,14 +99,12 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 		return readAhead(&unpacked{p, z, z.Close}), share, nil
 	case "bzip2":
 		return readAhead(&unpacked{p, bzip2.NewReader(buffered), nil}), share, nil
-	case "zstd":
-		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
-		if err != nil {
-			return nil, nil, p.damaged(err)
-		}
-		return readAhead(&unpacked{p, z, func() error { z.Close(); return nil }}), share, nil
 	}
-	return io.NopCloser(counted), share, nil
+	z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+	if err != nil {
+		return nil, nil, p.damaged(err)
+	}
+	return readAhead(&unpacked{p, z, func() error { z.Close(); return nil }}), share, nil
 }
 
 // damaged is the error for compressed data that end early or are not what they say.

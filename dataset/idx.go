@@ -32,7 +32,7 @@ func looksLikeIDX(head []byte) bool {
 func newIDX(in input, opt Options) (Source, error) {
 	head := in.Head()
 	rank := int(head[3])
-	a := &array{in: in, opt: opt, kind: idxElements[head[2]], offset: int64(4 + 4*rank), weight: -1}
+	a := &array{in: in, opt: opt, kind: idxElements[head[2]], offset: int64(4 + 4*rank), weight: -1, group: -1}
 	if len(head) < 4+4*rank {
 		return nil, fmt.Errorf("%s: is cut short in its IDX header", in.Name())
 	}

@@ -22,6 +22,7 @@ type libsvm struct {
 	schema   Schema
 	batch    int
 	labelled bool // the first row has a label, so all must
+	grouped  bool // qid says which bag a row is of, so all must have one
 	limit    int  // width that rows may have, 0: any
 	limitWhy string
 }
@@ -80,12 +81,21 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 	if opt.Base == "0" {
 		l.schema.Base = 0
 	}
+	if opt.Group != "" && opt.Group != "qid" {
+		return nil, fmt.Errorf("%s: is LIBSVM text, in which rows are grouped by qid:NUMBER behind the label; use --group qid", in.Name())
+	}
+	if opt.Group != "" || opt.Schema != nil && opt.Schema.Group != nil {
+		l.grouped, l.schema.Group = true, &Place{Name: "qid"}
+	}
 	l.limit, l.limitWhy = opt.Dim, "--dim says %d"
 	if m := opt.Schema; m != nil {
 		if m.Format == "libsvm" && opt.Base == "" {
 			l.schema.Base = m.Base
 		}
 		l.limit, l.limitWhy = m.Dim, "the model has %d"
+		if opt.like != "" {
+			l.limitWhy = "the first file (" + opt.like + ") has %d"
+		}
 		l.schema.Dim = m.Dim
 	}
 	for line := range bytes.Lines(in.Head()) {
@@ -116,6 +126,7 @@ func (l *libsvm) newParser() parser {
 type libsvmParser struct {
 	*libsvm
 	interned map[string]string // labels that are text, each kept once
+	key      string            // the bag of the row before
 }
 
 func (p *libsvmParser) parse(text []byte, line int, rows *rowBuffer) error {
@@ -126,7 +137,7 @@ func (p *libsvmParser) parse(text []byte, line int, rows *rowBuffer) error {
 	rows.shape(outputs, p.schema.Dim, true)
 	for ; len(text) > 0; line++ {
 		row, rest, _ := record(text, false)
-		if err := p.row(row, rows); err != nil {
+		if err := p.row(row, line, rows); err != nil {
 			return fmt.Errorf("%s:%d: %w", p.Name(), line, err)
 		}
 		text = rest
@@ -135,7 +146,7 @@ func (p *libsvmParser) parse(text []byte, line int, rows *rowBuffer) error {
 }
 
 // row parses one line.
-func (p *libsvmParser) row(b []byte, rows *rowBuffer) error {
+func (p *libsvmParser) row(b []byte, line int, rows *rowBuffer) error {
 	i := skipBlanks(b, 0)
 	if i == len(b) || b[i] == '#' {
 		return nil
@@ -149,9 +160,23 @@ func (p *libsvmParser) row(b []byte, rows *rowBuffer) error {
 		}
 		rows.Y, name = append(rows.Y, y), text
 		i = skipBlanks(b, end)
-		if hasQID(b[i:]) {
-			i = skipBlanks(b, wordEnd(b, i))
+	}
+	qid := hasQID(b[i:])
+	switch {
+	case p.grouped && !qid:
+		return errNoQID
+	case p.grouped:
+		value := b[i+len(qidPrefix) : wordEnd(b, i)]
+		if len(value) == 0 {
+			return errors.New("qid: has no number behind the colon")
 		}
+		if string(value) != p.key {
+			p.key = string(value)
+		}
+		rows.keys, rows.lines = append(rows.keys, p.key), append(rows.lines, line)
+	}
+	if qid {
+		i = skipBlanks(b, wordEnd(b, i))
 	}
 	x := &rows.csr
 	base := int64(p.schema.Base)
@@ -203,8 +228,12 @@ func wordEnd(b []byte, i int) int {
 	return i
 }
 
-// hasQID says whether b starts with a query number, which only ranking needs.
-func hasQID(b []byte) bool { return bytes.HasPrefix(b, []byte("qid:")) }
+// hasQID says whether b starts with a query number, which ranking needs and groups rows.
+func hasQID(b []byte) bool { return bytes.HasPrefix(b, []byte(qidPrefix)) }
+
+const qidPrefix = "qid:"
+
+var errNoQID = errors.New("the row has no qid:NUMBER behind its label to say which bag it is of")
 
 // noPair says what is wrong with a word at b[i:] that is not index:value.
 func (p *libsvmParser) noPair(b []byte, i int) error {

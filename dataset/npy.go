@@ -25,7 +25,7 @@ func newNPY(in input, opt Options) (Source, error) {
 	if err != nil {
 		return nil, bad("%s", err)
 	}
-	a := &array{in: in, opt: opt, offset: int64(h.end), fortran: h.fortran, weight: -1}
+	a := &array{in: in, opt: opt, offset: int64(h.end), fortran: h.fortran, weight: -1, group: -1}
 	if a.kind, err = npyElement(h.dtype); err != nil {
 		return nil, bad("%s", err)
 	}
@@ -44,6 +44,14 @@ func newNPY(in input, opt Options) (Source, error) {
 	}
 	if a.rows == 0 || a.cols == 0 {
 		return nil, bad("is empty: its shape is %v", h.shape)
+	}
+	if n := len(h.shape); opt.within != "" && n > 2 {
+		// A row is what one location holds.
+		locations := a.cols / h.shape[n-1]
+		a.rows, a.cols = a.rows*locations, h.shape[n-1]
+		if opt.within == "bags" {
+			a.bag = locations
+		}
 	}
 	if a.fortran && len(h.shape) > 2 {
 		return nil, bad("has %d dimensions in Fortran order; save it in C order", len(h.shape))

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 )
@@ -148,5 +150,38 @@ func BenchmarkReadText(b *testing.B) {
 			b.Fatal(err)
 		}
 		r.Close()
+	}
+}
+
+// A folder of small files: what it takes to open and read one.
+func BenchmarkFolder(b *testing.B) {
+	for _, kind := range []string{"csv", "npy"} {
+		dir := b.TempDir()
+		const files = 200
+		for i := range files {
+			data := npyOf(count(240), 30, 8)
+			if kind == "csv" {
+				data = nil
+				for r := range 30 {
+					data = fmt.Appendf(data, "%d.5,1.25,0.125,3,-4,5e-1,6,%d\n", r, i)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.%s", i, kind)), data, 0o666); err != nil {
+				b.Fatal(err)
+			}
+		}
+		bags, err := OpenBags(context.Background(), dir, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(kind, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				if _, err := SurveyBags(context.Background(), bags, SurveyOptions{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*files), "µs/file")
+		})
 	}
 }

@@ -100,6 +100,58 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
+// Bags are the rows of their file, cut where the group changes, in batches of any size.
+func FuzzBags(f *testing.F) {
+	for _, s := range []string{
+		"g,x,y\na,1,u\na,2,u\nb,3,v\n", "a,1,u\n\na,2,v\n", "a,1\nb,2\na,3\n", "1,2,0\n1,3,0\n1e0,3,0\n", ",1,2\n", "1 qid:1 1:1\n1 qid:1\n2 qid:x 3:1\n",
+		"qid:1 1:1\nqid:1 2:1\n", "1 1:1\n", "\"a\nb\",1,2\n\"a\nb\",3,2\n", string(npyOf(count(12), 2, 3, 2)), string(npyOf(count(12), 4, 3)), arffHeader + "1,red,2.5,yes\n",
+	} {
+		for options := range byte(8) {
+			f.Add([]byte(s), []byte("a 1\n\"b\" x\n"), options)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, labels []byte, options byte) {
+		opt := Options{Group: []string{"0", "g", "qid", ""}[options&3], Label: []string{"", "none"}[options>>2&1]}
+		pass := func(batch int) (list []string, bags *BagFile, err error) {
+			opt.BatchRows = batch
+			in, err := newPacked("f", bytesFile{text}, int64(len(text)))
+			if err != nil {
+				return nil, nil, err
+			}
+			if bags, err = openBags(context.Background(), in, opt); err != nil {
+				return nil, nil, err
+			}
+			list, err = readBags(bags)
+			return list, bags, err
+		}
+		list, bags, err := pass(4096)
+		small, _, errSmall := pass(1)
+		if err == nil && !reflect.DeepEqual(list, small) || (err == nil) != (errSmall == nil) {
+			t.Fatalf("%q (%v), bag by bag %q (%v)", list, err, small, errSmall)
+		}
+		if err != nil {
+			return
+		}
+		sum, err := SurveyBags(context.Background(), bags, SurveyOptions{})
+		if err != nil {
+			return // no dimensions
+		}
+		if rows, err := Survey(context.Background(), bags.rows, SurveyOptions{}); err != nil || rows.Rows != sum.Rows || sum.Bags != len(list) {
+			t.Fatalf("%d members of %d bags; %v, %d bags", sum.Rows, sum.Bags, rows, len(list))
+		}
+		in, err := newPacked("l", bytesFile{labels}, int64(len(labels)))
+		if err != nil {
+			return
+		}
+		if sep := twoCells(labels); sep != 0 {
+			l := &bagLabels{Bags: bags, file: "l"}
+			if l.readNames(in, sep) == nil && len(l.at) != len(l.all.Y) {
+				t.Fatalf("%d labels by %d names", len(l.all.Y), len(l.at))
+			}
+		}
+	})
+}
+
 func FuzzARFF(f *testing.F) {
 	for _, s := range []string{
 		"1,red,2.5,yes\n3,'light blue',4,no\n", "{0 7, 1 green, 3 no}\n", "{}\n", "{0 ?, 1 'light blue'}\n", "1,red,2,yes,{5}\n", "{0 1}, {5}\n",

@@ -1,7 +1,8 @@
 // Package dataset reads data sets as streams of batches: LIBSVM text, CSV and its kin,
 // ARFF, NPY and IDX files, compressed or not, from a file or from standard input. A source
 // can be opened any number of times, and a pass over it holds a few batches in memory,
-// however long the data are.
+// however long the data are. Bags, sets of rows with one label, come as rows of a file, as
+// images of an array, or as a file each (OpenBags).
 package dataset
 
 import (
@@ -63,6 +64,9 @@ type Schema struct {
 
 	// Weight is the column of weights, nil if there is none.
 	Weight *Place `json:"weight,omitempty"`
+
+	// Group is the column that says which bag a row is of, nil if rows are no bags.
+	Group *Place `json:"group,omitempty"`
 
 	// Base is the index of the first dimension in LIBSVM text, 0 or 1.
 	Base int `json:"base,omitempty"`
@@ -138,6 +142,10 @@ type Options struct {
 	// Weight names the column of row weights, by name or index.
 	Weight string `json:"weight,omitempty"`
 
+	// Group names the column by which OpenBags puts rows into bags, by name or index; "qid" in
+	// LIBSVM text, whose rows then have qid:NUMBER behind the label. It is no input.
+	Group string `json:"group,omitempty"`
+
 	// Header is "auto" (or ""), "yes" or "no".
 	Header string `json:"header,omitempty"`
 
@@ -153,8 +161,24 @@ type Options struct {
 	// BatchRows is the largest number of rows in a batch; 0 means 4096.
 	BatchRows int `json:"batch_rows,omitempty"`
 
+	// within makes rows of what an array of more than two dimensions holds at each location,
+	// all but the last dimension: "bags", where the first of them counts bags, or "file", where
+	// the whole file is one bag.
+	within string
+
+	// like is the file that Schema is of where it is that of no model.
+	like string
+
 	// Schema is that of a trained model, which the file has to match: columns by name
 	// where both have a header, else by position; a missing label column is no error then
 	// (the rows are unlabelled).
 	Schema *Schema `json:"-"`
+}
+
+// trainedOn begins what messages say about Schema.
+func (o *Options) trainedOn() string {
+	if o.like != "" {
+		return "the first file (" + o.like + ") has"
+	}
+	return "the model was trained on"
 }

@@ -12,12 +12,17 @@ import (
 // below the share. So each row is held with that probability, and which are depends neither
 // on batches nor on how many rows there are.
 func Split(src Source, share float64, seed uint64) (rest, held Source) {
+	in := splitRule(share, seed)
+	return &part{src, func(row int) bool { return !in(row) }}, &part{src, in}
+}
+
+// splitRule says which rows are held.
+func splitRule(share float64, seed uint64) func(row int) bool {
 	threshold := uint64(math.MaxUint64)
 	if share < 1 {
 		threshold = uint64(max(0, share) * (1 << 32) * (1 << 32))
 	}
-	in := func(row int) bool { return random.Hash(seed, "split", uint64(row)) < threshold }
-	return &part{src, func(row int) bool { return !in(row) }}, &part{src, in}
+	return func(row int) bool { return random.Hash(seed, "split", uint64(row)) < threshold }
 }
 
 // part is the rows of a source that a rule keeps.

@@ -52,6 +52,7 @@ const (
 	categorical
 	label
 	weight
+	group
 )
 
 // Unseen tells of values of a categorical column that the model was not trained on.
@@ -155,8 +156,12 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 		}
 		for i, c := range columns {
 			if c.text && t.roles[i].kind == numeric {
-				return fmt.Errorf("%s: %s holds text where the model was trained on numbers; the model has %s, the file %s",
-					t.Name(), t.column(i), t.opt.Schema.countInputs(len(t.schema.Columns)), plural(len(columns), "column"))
+				it := "the model"
+				if t.opt.like != "" {
+					it = "it"
+				}
+				return fmt.Errorf("%s: %s holds text where %s numbers; %s has %s, the file %s",
+					t.Name(), t.column(i), t.opt.trainedOn(), it, t.opt.Schema.countInputs(len(t.schema.Columns)), plural(len(columns), "column"))
 			}
 		}
 		t.layOut()
@@ -164,8 +169,8 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 	}
 	collect := t.opt.Missing == "mean"
 	for i, c := range columns {
-		if t.roles[i].kind == label || t.roles[i].kind == weight {
-			continue
+		if t.roles[i].kind != ignored {
+			continue // a label, the weight or the group
 		}
 		column := Column{Place: Place{Name: c.name, At: i}}
 		t.roles[i].kind, t.roles[i].input = numeric, len(t.schema.Columns)

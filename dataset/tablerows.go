@@ -15,6 +15,7 @@ type tableParser struct {
 	given    [][]byte // the cells of a sparse ARFF row; nil: they are to be cut
 	interned map[string]string
 	unknown  map[int]*Unseen
+	key      string // the bag of the row before
 
 	pairs     []pair
 	sparseRow [][]byte
@@ -50,7 +51,7 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	quoted := !p.arff && bytes.IndexByte(text, '"') >= 0
 	for len(text) > 0 {
 		row, rest, lines := record(text, quoted)
-		if err := p.row(row, lines > 1, rows); err != nil {
+		if err := p.row(row, line, lines > 1, rows); err != nil {
 			return fmt.Errorf("%s:%d: %w", p.Name(), line, err)
 		}
 		text, line = rest, line+lines
@@ -67,8 +68,8 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	return nil
 }
 
-// row parses one record.
-func (p *tableParser) row(line []byte, spans bool, rows *rowBuffer) error {
+// row parses one record, which starts at a line of the file.
+func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) error {
 	if isBlank(line, p.sep) || p.arff && line[0] == '%' {
 		return nil
 	}
@@ -128,6 +129,15 @@ func (p *tableParser) row(line []byte, spans bool, rows *rowBuffer) error {
 				return fmt.Errorf("%s: %q is not a weight, a number from 0 on", p.column(i), shorten(cell))
 			}
 			rows.Weights = append(rows.Weights, w)
+			continue
+		case group:
+			if len(cell) == 0 {
+				return fmt.Errorf("%s: the cell is empty, so nothing says which bag the row is of", p.column(i))
+			}
+			if string(cell) != p.key {
+				p.key = string(cell)
+			}
+			rows.keys, rows.lines = append(rows.keys, p.key), append(rows.lines, number)
 			continue
 		case numeric:
 			x, err := p.number(i, cell)

@@ -195,8 +195,8 @@ func (m *series) load(s *strip, x []float32, idx []int32, first int) {
 		}
 		vec.Exp32(power, power)
 		for e, v := range root {
-			if v == 0 {
-				power[e] = 0
+			if !(v > 0) { // 0 or NaN
+				power[e] = v
 			}
 		}
 	}
@@ -250,9 +250,7 @@ func (m *series) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 }
 
 // Sparsely says that sparse rows keep sparse.
-func (m *series) Sparsely(x matrix.Rows) bool {
-	return x.CSR != nil && 2*x.CSR.NNZ() <= x.Len()*m.dim
-}
+func (m *series) Sparsely(x matrix.Rows) bool { return x.CSR != nil }
 
 // TransformSparse writes m features for each element of x that is stored.
 func (m *series) TransformSparse(dst *matrix.CSR, x matrix.Rows) {

@@ -2,6 +2,8 @@ package feature
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"mercer/kernel"
@@ -9,6 +11,7 @@ import (
 )
 
 var chi2 = kernel.Kernel{Name: "chi2"}
+var expChi2 = kernel.Kernel{Name: "exp-chi2", Gamma: 1}
 var intersection = kernel.Kernel{Name: "intersection"}
 
 // additiveCases has the maps of kernels of histograms.
@@ -54,7 +57,46 @@ func additiveCases() []mapCase {
 	for i := range cases {
 		cases[i].histograms = true
 	}
+	for _, c := range []Config{
+		{Map: "rff", Options: Options{Period: 0.6}}, {Map: "rff", Options: Options{Form: "phase", Terms: 7, Window: "uniform", Period: 0.5}},
+		{Map: "orf", Options: Options{Period: 0.6}}, {Map: "sorf", Options: Options{Period: 0.6}}, {Map: "homogeneous", Options: Options{Period: 0.6}},
+		{Map: "chebyshev", Options: Options{Stretch: 2}}, {Map: "elementary", Options: Options{Terms: 4, Stretch: 2}}} {
+		c.Kernel, c.Features = kernel.Kernel{Name: "exp-chi2", Gamma: 0.5}, 16
+		cases = append(cases, expChi2Case(c))
+	}
 	return cases
+}
+
+// expChi2Case is a case of the exp-chi2 kernel: the first map of its chain has a bias, which is the same
+// for all seeds, and the second one a variance.
+func expChi2Case(cfg Config) mapCase {
+	c := mapCase{Config: cfg, histograms: true, agree: 1e-4}
+	first := expanded(cfg, 12).Steps[0]
+	sample, _ := someRows(60, 12)
+	m, err := Fit(first, c.rows(sample))
+	if err != nil {
+		panic(err)
+	}
+	gaussian := kernel.Kernel{Name: "rbf", Gamma: cfg.Kernel.Gamma}
+	on := func(k kernel.Kernel, x, y []float32) float64 {
+		_, out := m.Dims()
+		z := matrix.NewDense(2, out)
+		m.Transform(z, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: 12, Stride: 12, Data: slices.Concat(x, y)}})
+		return k.Eval(z.Row(0), z.Row(1))
+	}
+	c.want = func(x, y []float32) float64 { return on(gaussian, x, y) }
+	if cfg.Map == "rff" {
+		c.variance = func(x, y []float32) float64 {
+			double := gaussian
+			double.Gamma *= 4 // k(2Δ)
+			v, w := on(gaussian, x, y), on(double, x, y)
+			if cfg.Form == "phase" {
+				return (1 + w/2 - v*v) / 16
+			}
+			return (1 + w - 2*v*v) / 16
+		}
+	}
+	return c
 }
 
 // doubled is a skewed kernel at twice the differences of log(x+c).
@@ -141,5 +183,252 @@ func TestElementaryConvergesGeometrically(t *testing.T) {
 	z := oneByOne(t, Config{Map: "elementary", Kernel: chi2, Options: Options{Terms: 20, Stretch: 1}}, x)
 	if got := worst(z, chi2, x, one); got > 5e-7 {
 		t.Errorf("20 terms on [0.5, 2]: the largest error is %g", got)
+	}
+}
+
+// The features of n terms have k(x, x) = x as exactly as the weights add up to 𝒦(0) = 1. With the
+// period of its table for 3 steps, scikit-learn 1.x gives k(x, x) = 0.95x, as it leaves out the last
+// pair of the five that it says it has (of 2 steps: 0.90x).
+func TestHomogeneousHasAllItsFeatures(t *testing.T) {
+	x := spread(1e-6, 1, 100)
+	for _, c := range []struct {
+		n      int
+		period float64
+		low    float64 // what the uniform window loses of k(x, x)
+	}{{1, 0.8, 0.0}, {2, 0.5, 0.016}, {3, 0.4, 0.014}} {
+		z := oneByOne(t, Config{Map: "homogeneous", Kernel: chi2, Options: Options{Terms: 2*c.n + 1, Period: c.period, Window: "uniform"}}, x)
+		want := c.period
+		for j := range c.n {
+			want += 2 * c.period / math.Cosh(math.Pi*c.period*float64(j+1))
+		}
+		for i, v := range x {
+			if got := norm2(z.Row(i)) / float64(v); math.Abs(got-want) > 2e-6 {
+				t.Fatalf("n = %d: k(x, x) of %g is %g·x, want %g·x", c.n, v, got, want)
+			}
+		}
+		if z.Cols != 2*c.n+1 {
+			t.Errorf("n = %d: %d features", c.n, z.Cols)
+		}
+		if c.n > 1 && math.Abs(want-1) > c.low {
+			t.Errorf("n = %d: k(x, x) is %g·x", c.n, want)
+		}
+	}
+}
+
+// With more terms every kernel is met, by every window, at any h.
+func TestHomogeneousConverges(t *testing.T) {
+	x := spread(1e-4, 1, 60)
+	sample := matrix.Rows{Dense: &matrix.Dense{Rows: len(x), Cols: 1, Stride: 1, Data: x}}
+	for _, k := range []kernel.Kernel{chi2, intersection, {Name: "jensen-shannon", Homogeneity: 2}} {
+		for _, window := range []string{"", "uniform", "rectangular"} {
+			last := math.Inf(1)
+			for _, terms := range []int{3, 27} {
+				m, err := Fit(Config{Map: "homogeneous", Kernel: k, Options: Options{Terms: terms, Window: window}}, sample)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := worst(transform(m, sample), k, x, one)
+				if got > last/4 {
+					t.Errorf("%v, window %q: the largest error of %d terms is %.3g, of fewer %.3g", k, window, terms, got, last)
+				}
+				last = got
+			}
+			most := 1e-4 // the spectra of chi2 and jensen-shannon fall exponentially
+			if k.Name == "intersection" {
+				most = 0.06
+			}
+			if last > most {
+				t.Errorf("%v, window %q: 27 terms have an error of %.3g", k, window, last)
+			}
+		}
+	}
+}
+
+func TestHellingerIsExact(t *testing.T) {
+	x := spread(1e-10, 1e10, 50)
+	for _, k := range []kernel.Kernel{{Name: "hellinger"}, {Name: "hellinger", Homogeneity: 1.5}} {
+		z := oneByOne(t, Config{Map: "homogeneous", Kernel: k}, x)
+		h := homogeneity(k)
+		if got := worst(z, k, x, func(x, y float64) float64 { return math.Pow(x*y, -h/2) }); got > 1e-5 {
+			t.Errorf("%v: the relative error is %g", k, got)
+		}
+	}
+}
+
+// The products of unary features are min(x, y) but for what the formulas allow, and x above the
+// stretch's inverse is taken for it.
+func TestUnaryIsAsNearAsItsCells(t *testing.T) {
+	const cells, largest = 10, 4.0
+	var x []float32
+	for i := range 101 {
+		x = append(x, float32(i)/100*largest)
+	}
+	for form, most := range map[string]float64{"step": 1.0 / 2, "fraction": 1.0 / 4, "": 1.0 / 4} {
+		o := Options{Form: form, Terms: cells, Stretch: 1 / largest}
+		z := oneByOne(t, Config{Map: "unary", Kernel: intersection, Options: o}, x)
+		got := worst(z, intersection, x, one) / largest * cells
+		if got > most+1e-5 || got < 0.9*most {
+			t.Errorf("form %q: the largest error is %.4f of a cell, want %.4f", form, got, most)
+		}
+		above := oneByOne(t, Config{Map: "unary", Kernel: intersection, Options: o}, []float32{largest, 2 * largest})
+		if !slices.Equal(above.Row(0), above.Row(1)) {
+			t.Errorf("form %q: numbers above the largest are not taken for it", form)
+		}
+	}
+	// Between different cells φ₂ is exact.
+	z := oneByOne(t, Config{Map: "unary", Kernel: intersection, Options: Options{Terms: cells, Stretch: 1}}, []float32{0.234, 0.567})
+	if got := dot(z.Row(0), z.Row(1)); math.Abs(got-0.234) > 1e-6 {
+		t.Errorf("min(0.234, 0.567) is %g", got)
+	}
+}
+
+// Numbers of all sizes, zeros among them, give finite features, and k(x, x) is never above what it
+// should be but by rounding (and never NaN).
+func TestAdditiveMapsOfExtremeNumbers(t *testing.T) {
+	x := []float32{0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, 1e-44, 1e-40, 1e-38, 1e-20, 1, 1e20, 1e38, math.MaxFloat32}
+	for _, c := range additiveCases() {
+		if c.Map == "skewed" || c.Kernel.Name == "exp-chi2" || NeedsSample(c.Config) {
+			continue
+		}
+		c.Kernel.Homogeneity = 0
+		for _, stretch := range []float64{leastStretch, 1, mostStretch} {
+			if c.Stretch != 0 {
+				c.Stretch = stretch
+			}
+			z := oneByOne(t, c.Config, x)
+			for i, v := range x {
+				k := norm2(z.Row(i))
+				if !(k <= float64(v)*(1+1e-4)) {
+					t.Errorf("%s: k(x, x) of %g is %g", c, v, k)
+				}
+			}
+		}
+	}
+}
+
+// Negative numbers and NaN do not pass for histograms.
+func TestAdditiveMapsSayNaNOfWhatIsNoHistogram(t *testing.T) {
+	for _, c := range additiveCases() {
+		if c.Map == "skewed" || c.Kernel.Name == "exp-chi2" || NeedsSample(c.Config) {
+			continue
+		}
+		z := oneByOne(t, c.Config, []float32{-1, float32(math.NaN())})
+		for i := range 2 {
+			if k := norm2(z.Row(i)); k == k {
+				t.Errorf("%s: row %d has k(x, x) = %g", c, i, k)
+			}
+		}
+	}
+}
+
+// Sparse features are the dense ones, in order, from dense and sparse rows.
+func TestSparseFeaturesAreTheDenseOnes(t *testing.T) {
+	dense, sparse := someRows(40, 70)
+	cases := additiveCases()
+	cases = append(cases, mapCase{histograms: true, Config: Config{Map: "sum", Weights: []float64{2, 3}, Steps: []Config{
+		{Map: "homogeneous", Kernel: chi2}, {Map: "unary", Kernel: intersection}}}})
+	for _, c := range cases {
+		m := c.fit(t, 16, 70)
+		s, ok := m.(Sparse)
+		if !ok {
+			if c.Map != "skewed" && c.Kernel.Name != "exp-chi2" {
+				t.Errorf("%s is not sparse", c)
+			}
+			continue
+		}
+		var csr matrix.CSR
+		var back matrix.Dense
+		for range 2 { // the second time in memory that was used
+			for _, x := range []matrix.Rows{c.rows(dense), c.rows(sparse)} {
+				for n := 40; n >= 1; n -= 39 {
+					x := x.Slice(0, n)
+					s.TransformSparse(&csr, x)
+					for i := range n {
+						if idx, _ := csr.Row(i); !slices.IsSorted(idx) {
+							t.Fatalf("%s: the columns of row %d are not in order", c, i)
+						}
+					}
+					csr.Densify(&back)
+					if !slices.Equal(back.Data, transform(m, x).Data) {
+						t.Fatalf("%s: sparse features of %d rows, sparse %t, differ from dense ones", c, n, x.CSR != nil)
+					}
+				}
+			}
+		}
+		if n := testing.AllocsPerRun(3, func() { s.TransformSparse(&csr, c.rows(sparse).Slice(0, 1)) }); n > 8 {
+			t.Errorf("%s: a sparse row takes %g allocations", c, n)
+		}
+	}
+}
+
+func TestRestoreOfAdditiveMapsSaysWhatIsWrong(t *testing.T) {
+	row := func(v ...float32) *matrix.Dense { return &matrix.Dense{Rows: 1, Cols: len(v), Stride: len(v), Data: v} }
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range []struct {
+		m     string
+		state map[string]*matrix.Dense
+		want  string
+	}{
+		{"homogeneous", nil, "one number, period"},
+		{"homogeneous", map[string]*matrix.Dense{"period": row(1, 2)}, "one number, period"},
+		{"homogeneous", map[string]*matrix.Dense{"period": row(0.5)}, "a row of 3 weights"},
+		{"homogeneous", map[string]*matrix.Dense{"period": row(0.5), "weights": row(1, 1)}, "a row of 3 weights"},
+		{"homogeneous", map[string]*matrix.Dense{"period": row(0.5), "weights": row(1, 1, -1)}, "weight 2 of its state is -1"},
+		{"homogeneous", map[string]*matrix.Dense{"period": row(0.5), "weights": row(1, nan, 1)}, "weight 1 of its state is NaN"},
+		{"homogeneous", map[string]*matrix.Dense{"period": row(nan), "weights": row(1, 1, 1)}, "period of its state is NaN"},
+		{"homogeneous", map[string]*matrix.Dense{"period": row(0), "weights": row(1, 1, 1)}, "period of its state is 0"},
+		{"homogeneous", map[string]*matrix.Dense{"period": row(1), "weights": row(1, 1, 1), "more": row(1)}, "a row of 3 weights"},
+		{"chebyshev", nil, "a row of 2 numbers"},
+		{"chebyshev", map[string]*matrix.Dense{"stretch": row(1)}, "a row of 2 numbers"},
+		{"elementary", map[string]*matrix.Dense{"stretch": row(1, nan)}, "dimension 2 in its state is NaN"},
+		{"elementary", map[string]*matrix.Dense{"stretch": row(inf, 1)}, "dimension 1 in its state is +Inf"},
+		{"unary", map[string]*matrix.Dense{"stretch": row(0, 1)}, "dimension 1 in its state is 0"},
+		{"unary", map[string]*matrix.Dense{"stretch": {Rows: 1, Cols: 2, Stride: 2, Data: []float32{1}}}, "a row of 2 numbers"},
+	} {
+		k := chi2
+		if c.m == "unary" {
+			k = intersection
+		}
+		if _, err := Restore(Config{Map: c.m, Kernel: k}, 2, c.state); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s of %v: %v, want %q", c.m, c.state, err, c.want)
+		}
+	}
+}
+
+func TestAdditiveMapsSayWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Terms: 4}}, "use 5"},
+		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Terms: -1}}, "terms is -1"},
+		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Terms: 1e9}}, "terms is 1000000000"},
+		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Window: "hann"}}, "known are uniform, rectangular, fitted"},
+		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Period: -1}}, "period is -1"},
+		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Period: math.NaN()}}, "period is NaN"},
+		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Stretch: 2}}, "has no option stretch; it belongs to chebyshev, elementary, unary"},
+		{Config{Map: "homogeneous", Kernel: kernel.Kernel{Name: "hellinger"}, Options: Options{Terms: 3}}, "one feature is the hellinger kernel exactly"},
+		{Config{Map: "homogeneous", Kernel: kernel.Kernel{Name: "hellinger"}, Options: Options{Period: 1}}, "no window and no period"},
+		{Config{Map: "homogeneous", Kernel: chi2, Features: 7}, "features is 7, but the map gives 50"},
+		{Config{Map: "homogeneous", Kernel: rbf, Features: 7}, "homogeneous approximates chi2"},
+		{Config{Map: "chebyshev", Kernel: intersection}, "intersection is approximated by"},
+		{Config{Map: "chebyshev", Kernel: chi2, Options: Options{Stretch: math.Inf(1)}}, "stretch is +Inf"},
+		{Config{Map: "elementary", Kernel: chi2, Options: Options{Stretch: -1}}, "stretch is -1"},
+		{Config{Map: "unary", Kernel: intersection, Options: Options{Form: "pair"}}, "known are step, fraction"},
+		{Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2", Coef0: 1}, Features: 7}, "use 8, or form phase"},
+		{Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2"}, Features: 8}, "coef0 is 0"},
+		{Config{Map: "homogeneous", Kernel: expChi2, Features: 7}, "homogeneous of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): feature: chain: step 2: feature: sorf: features is 7"},
+		{Config{Map: "rff", Kernel: expChi2, Features: 8, Options: Options{Terms: 2}}, "rff of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): feature: chain: step 1: feature: homogeneous: terms is 2"},
+		{Config{Map: "elementary", Kernel: expChi2}, "step 2: feature: map sorf: features is 0"},
+		{Config{Map: "unary", Kernel: expChi2, Features: 8}, "exp-chi2 is approximated by rff, orf, sorf, qmc, fastfood"},
+	} {
+		sample, _ := someRows(20, 10)
+		if _, err := Fit(c.cfg, mapCase{histograms: true}.rows(sample)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
+	}
+	sample, _ := someRows(20, 10)
+	if _, err := Fit(Config{Map: "chebyshev", Kernel: chi2}, sample); err == nil || !strings.Contains(err.Error(), "is too small; chi2 takes numbers of 0 or more") {
+		t.Errorf("negative numbers in the sample: %v", err)
 	}
 }

@@ -28,6 +28,7 @@ type composed struct {
 type scratch struct {
 	z    [2]matrix.Dense // what a step gives and the next one takes
 	csr  [2]matrix.CSR   // the same, if it is better sparse
+	part []matrix.CSR    // what the steps of a sum give
 	view matrix.Dense
 }
 
@@ -284,4 +285,44 @@ func (m *sum) Transform(dst *matrix.Dense, x matrix.Rows) {
 		at += out
 	}
 	s.view = matrix.Dense{}
+}
+
+// Sparsely says that features are better sparse if those of all steps are.
+func (m *sum) Sparsely(x matrix.Rows) bool {
+	for _, step := range m.steps {
+		if s, ok := step.(Sparse); !ok || !s.Sparsely(x) {
+			return false
+		}
+	}
+	return true
+}
+
+// TransformSparse is for sums of which all steps are Sparse.
+func (m *sum) TransformSparse(dst *matrix.CSR, x matrix.Rows) {
+	checkSparse(m.in, x)
+	s := m.get()
+	defer m.put(s)
+	if s.part == nil {
+		s.part = make([]matrix.CSR, len(m.steps))
+	}
+	for k, step := range m.steps {
+		step.(Sparse).TransformSparse(&s.part[k], x)
+	}
+	reserve(dst, x.Len(), m.out, func(i int) (n int) {
+		for k := range s.part {
+			n += s.part[k].Ptr[i+1] - s.part[k].Ptr[i]
+		}
+		return n
+	})
+	for i := range x.Len() {
+		to, z := dst.Row(i)
+		first := int32(0)
+		for k := range s.part {
+			idx, val := s.part[k].Row(i)
+			for e, j := range idx {
+				to[e], z[e] = first+j, m.factors[k]*val[e]
+			}
+			to, z, first = to[len(idx):], z[len(idx):], first+int32(s.part[k].Cols)
+		}
+	}
 }

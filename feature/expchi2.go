@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"fmt"
 	"slices"
 
 	"mercer/kernel"
@@ -13,15 +14,14 @@ import (
 // made up for: the lost parts of near rows agree.
 
 // gaussian and chi2Maps are the maps that the two parts may be. Each stands for a chain with the
-// other's first.
+// first of the others.
 var (
 	gaussian = []string{"sorf", "orf", "rff", "qmc", "fastfood"}
-	chi2Maps = []string{"chebyshev", "homogeneous", "elementary"}
+	chi2Maps = []string{"homogeneous", "chebyshev", "elementary"}
 )
 
 // expanded returns the chain that a configuration of the exp-chi2 kernel stands for, and every
-// other one as it is. Options of additive maps go to
-// the first part.
+// other one as it is. Options of additive maps go to the first part, others to the second.
 func expanded(cfg Config, dim int) Config {
 	if cfg.Kernel.Name != "exp-chi2" || cfg.Steps != nil {
 		return cfg
@@ -45,4 +45,16 @@ func expanded(cfg Config, dim int) Config {
 	}
 	first.Options, second.Options = cfg.divided()
 	return Config{Map: "chain", Seed: cfg.Seed, Features: cfg.Features, Steps: []Config{first, second}, MaxBytes: cfg.MaxBytes}
+}
+
+// explained says of an error of the chain that a configuration was expanded to what the chain is.
+func explained(cfg Config, err error) error {
+	if err == nil || cfg.Kernel.Name != "exp-chi2" || cfg.Steps != nil {
+		return err
+	}
+	chain := expanded(cfg, 4)
+	if chain.Steps == nil {
+		return err
+	}
+	return fmt.Errorf("feature: %s of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): %w", cfg.Map, err)
 }

@@ -146,7 +146,8 @@ type Chooser interface {
 type Sparse interface {
 	Map
 
-	// Sparsely says whether it is better to, for rows like those of x.
+	// Sparsely says whether it is better to, by whether x is sparse or dense: if it depended on
+	// the numbers in x, the rows around a row would change how a chain rounds its features.
 	Sparsely(x matrix.Rows) bool
 
 	// TransformSparse does what Transform does with dst, whose memory it uses again.
@@ -241,7 +242,9 @@ func Usual(name string) int {
 
 // Check says what is wrong with a configuration whatever the rows are. That it finds nothing
 // does not mean that there is such a map for all rows.
-func Check(cfg Config) error {
+func Check(cfg Config) (err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, 1)
 	k, err := prepare(&cfg, 1)
 	if err != nil || !k.composed {
@@ -298,7 +301,9 @@ func Lowest(cfg Config) float32 {
 }
 
 // New draws the map of a configuration for rows of dim dimensions.
-func New(cfg Config, dim int) (Map, error) {
+func New(cfg Config, dim int) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, dim)
 	k, err := prepare(&cfg, dim)
 	if err != nil {
@@ -312,7 +317,9 @@ func New(cfg Config, dim int) (Map, error) {
 
 // Fit makes the map of a configuration for rows like those of sample, which only maps that
 // NeedsSample look at.
-func Fit(cfg Config, sample matrix.Rows) (Map, error) {
+func Fit(cfg Config, sample matrix.Rows) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, sample.Dim())
 	k, err := prepare(&cfg, sample.Dim())
 	if err != nil {
@@ -334,7 +341,9 @@ func Fit(cfg Config, sample matrix.Rows) (Map, error) {
 
 // Restore makes a map that was fitted again, from its configuration and State. Maps that are
 // drawn take no state.
-func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (Map, error) {
+func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (m Map, err error) {
+	asked := cfg
+	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, dim)
 	k, err := prepare(&cfg, dim)
 	if err != nil {

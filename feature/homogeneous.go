@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -25,13 +26,15 @@ import (
 //	uniform      w_i = Lκ(iL): 𝒦̂ is n+1 terms of the Fourier series of Σ_j 𝒦(ω + 2πj/L)
 //	rectangular  w_i = (L/2π)∫ 𝒦(ω) cos(iLω) dω over |ω| ≤ π/L, negative ones 0: the series of 𝒦
 //	             as it is between -π/L and π/L, and repeated outside
+//	fitted       the w_i ≥ 0 with the least squared error on a sample; not in the paper
 //
 // A short period reaches ratios far from 1, a long one spends its terms on near ones: the
 // best depends on the data. Unless given, the period is the one of a grid with the least
 //
 //	Σ (z(x)·z(y) - k(x, y))²
 //
-// over pairs of the sample's rows, among them pairs of equal ones.
+// over pairs of the sample's rows, one in eight of them x = y, and so are fitted weights. Without a
+// period and a window, both are fitted.
 
 // spectra are κ of the kernels, and their signatures 𝒦.
 var spectra = map[string]struct{ kappa, signature func(float64) float64 }{
@@ -58,9 +61,6 @@ var spectra = map[string]struct{ kappa, signature func(float64) float64 }{
 const usualHomogeneous = 5
 
 func checkHomogeneous(cfg Config) error {
-	if cfg.Kernel.Name == "exp-chi2" {
-		return nil // a chain, whose steps are checked
-	}
 	if err := checkSeriesTerms(cfg); err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func checkHomogeneous(cfg Config) error {
 	if cfg.Terms%2 == 0 && cfg.Terms > 0 {
 		return fmt.Errorf("feature: homogeneous: terms is %d, but a constant and pairs of a cos and a sin are odd: use %d", cfg.Terms, cfg.Terms+1)
 	}
-	if w := cfg.Window; w != "" && w != "uniform" && w != "rectangular" {
-		return fmt.Errorf("feature: homogeneous: window %q is not known; known are uniform, rectangular", w)
+	if w := cfg.Window; w != "" && w != "uniform" && w != "rectangular" && w != "fitted" {
+		return fmt.Errorf("feature: homogeneous: window %q is not known; known are uniform, rectangular, fitted", w)
 	}
 	if cfg.Period != 0 && !(cfg.Period >= leastPeriod && cfg.Period <= mostPeriod) {
 		return fmt.Errorf("feature: homogeneous: period is %g; it must be from %g to %g, or 0 for a choice by the data", cfg.Period, leastPeriod, mostPeriod)
@@ -88,7 +88,14 @@ func checkHomogeneous(cfg Config) error {
 // At the ends of this range all rows look the same, and every ratio is far.
 const leastPeriod, mostPeriod = 1.0 / 1024, 64.0
 
-func givenPeriod(cfg Config) bool { return cfg.Kernel.Name == "hellinger" || cfg.Period != 0 }
+func givenPeriod(cfg Config) bool {
+	return cfg.Kernel.Name == "hellinger" || cfg.Period != 0 && cfg.Window != "fitted"
+}
+
+// fitted says whether the weights follow from a sample.
+func (cfg *Config) fitted() bool {
+	return cfg.Window == "fitted" || cfg.Window == "" && cfg.Period == 0
+}
 
 func newPeriodic(cfg Config, dim int) (Map, error) {
 	if cfg.Kernel.Name == "hellinger" {
@@ -98,49 +105,62 @@ func newPeriodic(cfg Config, dim int) (Map, error) {
 		}
 		return m, err
 	}
-	return periodicOf(cfg, dim, cfg.Period)
+	return periodicOf(cfg, dim, cfg.Period, windowed(cfg.Kernel, cfg.Window, cfg.Period, cfg.terms(usualHomogeneous)/2))
 }
 
 func fitPeriodic(cfg Config, sample matrix.Rows) (Fitted, error) {
-	period := choosePeriod(cfg, sample)
-	m, err := periodicOf(cfg, sample.Dim(), period)
-	if err != nil {
-		return nil, err
+	period, w := choosePeriod(cfg, sample)
+	state := map[string]*matrix.Dense{"period": {Rows: 1, Cols: 1, Stride: 1, Data: []float32{float32(period)}}}
+	if cfg.fitted() {
+		weights := matrix.NewDense(1, len(w))
+		for i, v := range w {
+			weights.Data[i] = float32(v)
+		}
+		state["weights"] = weights
 	}
-	m.keepPeriod(period)
-	return m, nil
-}
-
-func (m *series) keepPeriod(period float64) {
-	m.state = map[string]*matrix.Dense{"period": {Rows: 1, Cols: 1, Stride: 1, Data: []float32{float32(period)}}}
-	m.chosen = fmt.Sprintf("period %.3g", period)
+	return restorePeriodic(cfg, sample.Dim(), state)
 }
 
 func restorePeriodic(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
-	p := state["period"]
-	if len(state) != 1 || p == nil || p.Rows != 1 || p.Cols != 1 || len(p.Data) < 1 {
+	n := cfg.terms(usualHomogeneous) / 2
+	p, weights := state["period"], state["weights"]
+	switch {
+	case p == nil || p.Rows != 1 || p.Cols != 1 || len(p.Data) < 1:
+		return nil, fmt.Errorf("feature: homogeneous: its state must have one number, period")
+	case cfg.fitted() && (weights == nil || weights.Rows != 1 || weights.Cols != n+1 || len(weights.Data) < n+1 || len(state) != 2):
+		return nil, fmt.Errorf("feature: homogeneous: its state must be a period and a row of %d weights", n+1)
+	case !cfg.fitted() && len(state) != 1:
 		return nil, fmt.Errorf("feature: homogeneous: its state must be one number, period")
 	}
 	period := float64(p.Data[0])
 	if !(period >= leastPeriod && period <= mostPeriod) {
 		return nil, fmt.Errorf("feature: homogeneous: the period of its state is %g; it must be from %g to %g", period, leastPeriod, mostPeriod)
 	}
-	m, err := periodicOf(cfg, dim, period)
+	var w []float64
+	if cfg.fitted() {
+		for i, v := range weights.Row(0) {
+			if !(v >= 0 && v <= math.MaxFloat32/2) {
+				return nil, fmt.Errorf("feature: homogeneous: weight %d of its state is %g; it must be 0 or more", i, v)
+			}
+			w = append(w, float64(v))
+		}
+	} else {
+		w = windowed(cfg.Kernel, cfg.Window, period, n)
+	}
+	m, err := periodicOf(cfg, dim, period, w)
 	if err != nil {
 		return nil, err
 	}
-	m.keepPeriod(period)
+	m.keep(state, fmt.Sprintf("period %.3g", period))
 	return m, nil
 }
 
-// periodicOf is the map with period L.
-func periodicOf(cfg Config, dim int, period float64) (*series, error) {
-	terms := cfg.terms(usualHomogeneous)
-	m, err := newSeries(cfg, dim, terms)
+// periodicOf is the map with period L and weights w_0 … w_n.
+func periodicOf(cfg Config, dim int, period float64, weights []float64) (*series, error) {
+	m, err := newSeries(cfg, dim, 2*len(weights)-1)
 	if err != nil {
 		return nil, err
 	}
-	weights := windowed(cfg.Kernel, cfg.Window, period, terms/2)
 	scale := make([]float32, len(weights))
 	for i, w := range weights {
 		if i > 0 {
@@ -215,69 +235,100 @@ func windowed(k kernel.Kernel, window string, period float64, n int) []float64 {
 	return w
 }
 
-// choosePeriod returns the best period for a sample, a float32. The grid is geometric: by
-// octaves' quarters over all of the range, then by 32nds around the best.
-func choosePeriod(cfg Config, sample matrix.Rows) float64 {
+// The periods that are tried: 16ths of octaves from 1/16 to 8. Below, float32 has no use for the
+// ratios that are reached, and above, the ratios must be so near 1 that any period will do.
+const firstPeriod, lastPeriod, periodsInOctave = -4, 3, 16
+
+// choosePeriod returns the best period for a sample, a float32, and its weights.
+func choosePeriod(cfg Config, sample matrix.Rows) (period float64, w []float64) {
 	r := newRatios(cfg.Kernel, sample)
 	n := cfg.terms(usualHomogeneous) / 2
-	best, least := 1.0, math.Inf(1)
-	try := func(period float64) {
-		period = float64(float32(period))
-		if period < leastPeriod || period > mostPeriod {
-			return
+	periods := []float64{cfg.Period}
+	switch {
+	case cfg.Period != 0:
+	case n == 0 && cfg.fitted(): // there is no wave
+		periods[0] = 1
+	default:
+		periods = periods[:0]
+		for i := firstPeriod * periodsInOctave; i <= lastPeriod*periodsInOctave; i++ {
+			periods = append(periods, math.Exp2(float64(i)/periodsInOctave))
 		}
-		if e := r.error(cfg.Kernel, windowed(cfg.Kernel, cfg.Window, period, n), period); e < least {
-			best, least = period, e
+	}
+	weights, errors := make([][]float64, len(periods)), make([]float64, len(periods))
+	vec.Parallel(len(periods), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			periods[i] = float64(float32(periods[i]))
+			weights[i] = windowed(cfg.Kernel, cfg.Window, periods[i], n)
+			errors[i] = r.fit(weights[i], periods[i], cfg.fitted())
+		}
+	})
+	best := 0
+	for i, e := range errors {
+		if e < errors[best] {
+			best = i
 		}
 	}
-	for i := -20; i <= 12; i++ { // 1/32 to 8
-		try(math.Exp2(float64(i) / 4))
-	}
-	around := best
-	for i := -7; i <= 7; i++ {
-		try(around * math.Exp2(float64(i)/32))
-	}
-	return best
+	return periods[best], weights[best]
 }
 
 // ratios holds, for pairs of rows x and y, the sums of (x_j y_j)^(h/2) over the dimensions where
-// |log(y_j/x_j)| is about b·step, so that the error of a map of ratios is a linear function of
-// them.
+// |log(y_j/x_j)| is about b·step, in sums[b], so that the estimate of k(x, y) by waves is a
+// linear function of them. exact is the same function of 𝒦: k(x, y), but for the width of bins.
+//
+// All are relative to √(k(x, x)k(y, y)), so that long rows do not outweigh all others.
 type ratios struct {
 	step  float64
-	pairs [][]float64
+	bins  int
+	pairs []ratio
 }
 
-// The pairs are those of rows that follow each other at these distances in the sample, of which
-// ratioRows rows in even steps are used.
-const ratioRows, ratioBins = 128, 2048
+type ratio struct {
+	at    []int32   // the bins that are not empty
+	sums  []float64 // theirs
+	exact float64
+}
 
-var ratioDistances = []int{0, 1, 3, 10}
+// Of ratioRows rows in even steps through the sample, ratioPairs pairs are looked at.
+const ratioRows, ratioPairs, ratioBins = 256, 512, 1024
 
 func newRatios(k kernel.Kernel, sample matrix.Rows) *ratios {
 	h := homogeneity(k)
-	var rows []logs
-	for i, n := 0, sample.Len(); i < min(n, ratioRows); i++ {
-		rows = append(rows, logsOf(sample, i*n/min(n, ratioRows), h))
-	}
-	// The largest ratio decides on the width of the bins, which is 1/64 if that reaches.
+	rows := make([]logs, min(sample.Len(), ratioRows))
 	low, high := math.Inf(1), math.Inf(-1)
-	for _, x := range rows {
-		for _, u := range x.log {
+	for i := range rows {
+		rows[i] = logsOf(sample, i*sample.Len()/len(rows), h)
+		for _, u := range rows[i].log {
 			low, high = min(low, u), max(high, u)
 		}
 	}
-	r := &ratios{step: max(1.0/64, (high-low)/(ratioBins-2))}
-	bins := 2
+	// Bins are 1/64 wide if that reaches the largest ratio.
+	r := &ratios{step: 1.0 / 64, bins: 2}
 	if high > low {
-		bins = int((high-low)/r.step) + 3
+		r.step = max(r.step, (high-low)/(ratioBins-2))
+		r.bins = int((high-low)/r.step) + 3
 	}
-	for _, distance := range ratioDistances {
-		for i := range rows {
-			if i+distance < len(rows) {
-				r.pairs = append(r.pairs, histogram(rows[i], rows[i+distance], r.step, bins))
+	draw := random.New(1, "feature.homogeneous")
+	sums := make([]float64, r.bins)
+	for p := range ratioPairs {
+		x := rows[draw.Intn(len(rows))]
+		y := x
+		if p%8 > 0 {
+			y = rows[draw.Intn(len(rows))]
+		}
+		norm := math.Sqrt(float64(x.norm() * y.norm()))
+		if norm == 0 {
+			continue
+		}
+		clear(sums)
+		histogram(sums, x, y, r.step)
+		pair := ratio{}
+		for b, s := range sums {
+			if s != 0 {
+				pair.at, pair.sums = append(pair.at, int32(b)), append(pair.sums, s/norm)
+				pair.exact += float64(s / norm * spectra[k.Name].signature(float64(b)*r.step))
 			}
 		}
+		r.pairs = append(r.pairs, pair)
 	}
 	return r
 }
@@ -308,9 +359,16 @@ func logsOf(x matrix.Rows, i int, h float64) (l logs) {
 	return l
 }
 
+// norm is k(x, x).
+func (l logs) norm() (sum float64) {
+	for _, p := range l.power {
+		sum += float64(p * p)
+	}
+	return sum
+}
+
 // histogram adds up (x_j y_j)^(h/2) by |log(y_j/x_j)|, divided between the two nearest bins.
-func histogram(x, y logs, step float64, bins int) []float64 {
-	sums := make([]float64, bins)
+func histogram(sums []float64, x, y logs, step float64) {
 	for i, j := 0, 0; i < len(x.at) && j < len(y.at); {
 		switch {
 		case x.at[i] < y.at[j]:
@@ -327,29 +385,62 @@ func histogram(x, y logs, step float64, bins int) []float64 {
 			i, j = i+1, j+1
 		}
 	}
-	return sums
 }
 
-// error is the sum of the squares of the errors of 𝒦̂ over the pairs.
-func (r *ratios) error(k kernel.Kernel, w []float64, period float64) float64 {
-	if len(r.pairs) == 0 {
-		return 0
-	}
-	difference := make([]float64, len(r.pairs[0]))
-	for b := range difference {
-		at := float64(b) * r.step
-		difference[b] = w[0] - spectra[k.Name].signature(at)
-		for i, v := range w[1:] {
-			difference[b] += float64(2 * v * math.Cos(float64(i+1)*period*at))
+// fit returns the sum of the squares of the errors over the pairs, of the weights w ≥ 0, or of those
+// with which it replaces them: the best. One after the other is moved to where it is best then
+// (coordinate descent), which on so few unknowns takes no time.
+func (r *ratios) fit(w []float64, period float64, replace bool) float64 {
+	n := len(w)
+	cos := make([]float64, n*r.bins)
+	for b := range r.bins {
+		cos[b*n] = 1
+		for i := 1; i < n; i++ {
+			cos[b*n+i] = 2 * math.Cos(float64(i)*period*float64(b)*r.step)
 		}
 	}
-	sum := 0.0
-	for _, pair := range r.pairs {
-		e := 0.0
-		for b, p := range pair {
-			e += float64(p * difference[b])
+	// The error is wᵀGw - 2vᵀw + c.
+	g, v, c := make([]float64, n*n), make([]float64, n), 0.0
+	row := make([]float64, n)
+	for _, p := range r.pairs {
+		clear(row)
+		for e, b := range p.at {
+			for i, x := range cos[int(b)*n:][:n] {
+				row[i] += float64(p.sums[e] * x)
+			}
 		}
-		sum += float64(e * e)
+		for i, x := range row {
+			v[i] += float64(x * p.exact)
+			for j, y := range row {
+				g[i*n+j] += float64(x * y)
+			}
+		}
+		c += float64(p.exact * p.exact)
 	}
-	return sum
+	for range max(fitWork/(n*n), 100) {
+		most := 0.0
+		for i := 0; replace && i < n && g[i*n+i] > 0; i++ {
+			gradient := -v[i]
+			for j, x := range w {
+				gradient += float64(g[i*n+j] * x)
+			}
+			before := w[i]
+			w[i] = max(0, before-gradient/g[i*n+i])
+			most = max(most, math.Abs(w[i]-before))
+		}
+		if most < 1e-9 { // of w_0 < 1
+			break
+		}
+	}
+	for i, x := range w {
+		c -= float64(2 * v[i] * x)
+		for j, y := range w {
+			c += float64(float64(g[i*n+j]*x) * y)
+		}
+	}
+	return c
 }
+
+// fitWork bounds the work of a descent. Where waves are hardly to be told apart on the sample, it
+// ends far from the minimum, but with an error that is close.
+const fitWork = 200_000

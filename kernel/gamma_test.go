@@ -40,12 +40,38 @@ func TestMedianGammaOfFewRowsIsExact(t *testing.T) {
 		"linear":    1,
 		"arccos":    1,
 	}
+	for _, name := range []string{"hellinger", "chi2", "intersection", "jensen-shannon", "skewed-chi2", "skewed-intersection"} {
+		want[name] = 1
+	}
 	for _, a := range both(x) {
 		for name, w := range want {
 			got, err := MedianGamma(a, 1, name)
 			if err != nil || !near(got, w, 1e-12) {
 				t.Errorf("%s, sparse %t: %g, %v, want %g", name, a.CSR != nil, got, err, w)
 			}
+		}
+	}
+}
+
+func TestMedianGammaOfHistograms(t *testing.T) {
+	x := histograms("few", 21, 6, 0.4)
+	var distances []float64
+	for i := range x.Rows {
+		for j := range i {
+			d := 0.0
+			for k, v := range x.Row(i) {
+				if v, w := float64(v), float64(x.Row(j)[k]); v != w {
+					d += (v - w) * (v - w) / (v + w)
+				}
+			}
+			distances = append(distances, d)
+		}
+	}
+	slices.Sort(distances)
+	want := 2 / (distances[104] + distances[105])
+	for _, a := range both(x) {
+		if got, err := MedianGamma(a, 1, "exp-chi2"); err != nil || !near(got, want, 1e-14) {
+			t.Errorf("sparse %t: %g, %v, want %g", a.CSR != nil, got, err, want)
 		}
 	}
 }
@@ -129,6 +155,8 @@ func TestMedianGammaRefuses(t *testing.T) {
 		{equal, "rbf", "all rows are equal"},
 		{equal, "laplacian", "all rows are equal"},
 		{one, "cauchy", "two rows"},
+		{one, "exp-chi2", "two rows"},
+		{equal, "exp-chi2", "all rows are equal"},
 		{equal, "matern", "all rows are equal"},
 		{equal, "poly", "all rows are 0"},
 		{equal, "exp", "all rows are 0"},
@@ -148,8 +176,13 @@ func TestScaleGamma(t *testing.T) {
 	if g, err := ScaleGamma(8, 0.5, "cauchy"); err != nil || g != 0.5 {
 		t.Errorf("cauchy: %g, %v", g, err)
 	}
-	if g, err := ScaleGamma(8, 0, "arccos"); err != nil || g != 1 {
-		t.Errorf("arccos: %g, %v", g, err)
+	if g, err := ScaleGamma(8, 0.25, "exp-chi2"); err != nil || g != 0.25 {
+		t.Errorf("exp-chi2: %g, %v", g, err)
+	}
+	for _, name := range []string{"arccos", "chi2", "skewed-chi2"} {
+		if g, err := ScaleGamma(8, 0, name); err != nil || g != 1 {
+			t.Errorf("%s: %g, %v", name, g, err)
+		}
 	}
 	for _, variance := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		if g, err := ScaleGamma(8, variance, "rbf"); err == nil {

@@ -169,7 +169,7 @@ func (g *Gram) Dims() (rows, cols int) { return g.x.Len(), g.y.Len() }
 
 // Rows writes rows [i, j) of the matrix into dst, which has (j-i)·cols elements, row by row.
 // It runs on all threads and holds about 4 MB a thread, or two rows in float64 if they are
-// longer.
+// longer; for kernels that take d operations a value, 64.
 func (g *Gram) Rows(i, j int, dst []float64) { g.rows(i, j, dst, g.value, false) }
 
 // Distances2 writes rows [i, j) of the matrix of [Kernel.Distance2] into dst, as Rows does.
@@ -185,21 +185,18 @@ func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 		panic(fmt.Sprintf("kernel: %d elements for %d rows of %d", len(dst), j-i, cols))
 	}
 	sums := g.kernel.sums(distances)
-	width, pairs := g.x.Dim(), func(int) *vec.Pairs { return nil }
+	width, least := g.x.Dim(), 1
 	if sums != nil {
-		pairs = func(m int) *vec.Pairs { return vec.NewPairs(sums.of, g.x.Dim(), m) }
-		width = pairs(0).Width()
+		width, least = sums.of.Width(g.x.Dim()), 32 // sums with fewer rows of y take as long
 	}
-	height := min(max(1<<18/max(width, 1), 1), 256) // 2 MB of rows
+	height := min(max(1<<18/max(width, 1), least), 256) // 2 MB of rows
 	vec.Parallel(j-i, height, func(lo, hi int) {
 		b := &block{Gram: g, frame: f, distances: distances, sums: sums, width: width, height: height, xs: make([]float64, height*width)}
 		switch {
 		case sums != nil && g.y.Dense != nil:
-			b.pairs = pairs(min(height, cols))
+			b.pairs = vec.NewPairs(sums.of, g.x.Dim(), min(height, cols))
 			b.ys = make([]float64, width)
-		case sums != nil:
-			b.pairs = pairs(0)
-		case g.y.Dense != nil:
+		case sums == nil && g.y.Dense != nil:
 			b.ys = make([]float64, height*width)
 		}
 		for r := lo; r < hi; r += height {
@@ -225,7 +222,7 @@ type block struct {
 // expand writes row i of rows, as the kernel takes it, into dst.
 func (b *block) expand(rows matrix.Rows, i int, dst []float64) {
 	if b.sums != nil {
-		b.sums.expand(b.pairs, rows, i, dst)
+		b.sums.expand(rows, i, dst)
 		return
 	}
 	expand(rows, i, dst, b.mean)
@@ -250,7 +247,7 @@ func (b *block) expandY(lo, hi int) {
 			_, val := b.y.CSR.Row(c)
 			for _, v := range val {
 				numbers := b.sums.numbers(v)
-				b.yNumbers = append(b.yNumbers, numbers[:b.pairs.Arrays()]...)
+				b.yNumbers = append(b.yNumbers, numbers[:b.sums.of.Arrays()]...)
 			}
 		case b.kernel.Name == "hellinger":
 			_, val := b.y.CSR.Row(c)

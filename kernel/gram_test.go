@@ -320,8 +320,8 @@ func TestNewGramRefusesDifferentDimensions(t *testing.T) {
 
 func BenchmarkGram(b *testing.B) {
 	for _, d := range []int{16, 784} {
-		x := rows("bench", 1024, d, 0)
-		for _, k := range everyKernel {
+		x := histograms("bench", 1024, d, 0)
+		for _, k := range append(everyKernel, histogramKernels...) {
 			b.Run(fmt.Sprintf("%s/d=%d", k, d), func(b *testing.B) {
 				g, err := NewGram(k, matrix.Rows{Dense: x}, matrix.Rows{Dense: x})
 				if err != nil {

@@ -142,8 +142,8 @@ func (k Kernel) Validate() error {
 			return fmt.Errorf("kernel: matern: nu is %g; it must be a number from %g to %g (rbf is the limit)", k.Nu, minNu, maxNu)
 		}
 	case "skewed-chi2", "skewed-intersection":
-		if !(k.Coef0 > 0 && k.Coef0 <= math.MaxFloat32) {
-			return fmt.Errorf("kernel: %s: coef0 is %g; it must be a positive number", k.Name, k.Coef0)
+		if !(k.Coef0 >= math.SmallestNonzeroFloat32 && k.Coef0 <= math.MaxFloat32) {
+			return fmt.Errorf("kernel: %s: coef0 is %g; it must be a positive number, from 1.4e-45 to 3.4e38", k.Name, k.Coef0)
 		}
 	}
 	if k.additive() && !(k.Homogeneity >= 0 && k.Homogeneity <= 16) {

@@ -77,17 +77,20 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, kernels := range map[string][]Kernel{
 		"known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern": {{}, {Name: "RBF"}, {Name: "gauss"}},
-		"rbf: gamma is":       {{Name: "rbf"}, {Name: "rbf", Gamma: -1}, {Name: "rbf", Gamma: nan}, {Name: "rbf", Gamma: inf}},
-		"laplacian: gamma is": {{Name: "laplacian"}},
-		"poly: gamma is":      {{Name: "poly", Degree: 2}},
-		"poly: degree is 0":   {{Name: "poly", Gamma: 1}},
-		"poly: degree is -2":  {{Name: "poly", Gamma: 1, Degree: -2}},
-		"exp: gamma is":       {{Name: "exp"}},
-		"cauchy: gamma is":    {{Name: "cauchy", Gamma: -2}},
-		"matern: gamma is":    {{Name: "matern", Nu: 1}},
-		"matern: nu is":       {{Name: "matern", Gamma: 1}, {Name: "matern", Gamma: 1, Nu: -1}, {Name: "matern", Gamma: 1, Nu: nan}, {Name: "matern", Gamma: 1, Nu: 101}},
-		"arccos: degree is":   {{Name: "arccos", Degree: -1}, {Name: "arccos", Degree: 2}},
-		"poly: coef0 is":      {{Name: "poly", Gamma: 1, Degree: 1, Coef0: -1}, {Name: "poly", Gamma: 1, Degree: 1, Coef0: nan}},
+		"rbf: gamma is":         {{Name: "rbf"}, {Name: "rbf", Gamma: -1}, {Name: "rbf", Gamma: nan}, {Name: "rbf", Gamma: inf}},
+		"laplacian: gamma is":   {{Name: "laplacian"}},
+		"poly: gamma is":        {{Name: "poly", Degree: 2}},
+		"poly: degree is 0":     {{Name: "poly", Gamma: 1}},
+		"poly: degree is -2":    {{Name: "poly", Gamma: 1, Degree: -2}},
+		"exp: gamma is":         {{Name: "exp"}},
+		"cauchy: gamma is":      {{Name: "cauchy", Gamma: -2}},
+		"matern: gamma is":      {{Name: "matern", Nu: 1}},
+		"matern: nu is":         {{Name: "matern", Gamma: 1}, {Name: "matern", Gamma: 1, Nu: -1}, {Name: "matern", Gamma: 1, Nu: nan}, {Name: "matern", Gamma: 1, Nu: 101}},
+		"arccos: degree is":     {{Name: "arccos", Degree: -1}, {Name: "arccos", Degree: 2}},
+		"chi2: homogeneity is":  {{Name: "chi2", Homogeneity: -1}, {Name: "chi2", Homogeneity: nan}, {Name: "chi2", Homogeneity: 17}},
+		"exp-chi2: gamma is":    {{Name: "exp-chi2"}},
+		"skewed-chi2: coef0 is": {{Name: "skewed-chi2"}, {Name: "skewed-chi2", Coef0: -1}, {Name: "skewed-chi2", Coef0: 1e-46}, {Name: "skewed-chi2", Coef0: inf}, {Name: "skewed-chi2", Coef0: nan}},
+		"poly: coef0 is":        {{Name: "poly", Gamma: 1, Degree: 1, Coef0: -1}, {Name: "poly", Gamma: 1, Degree: 1, Coef0: nan}},
 	} {
 		for _, k := range kernels {
 			if err := k.Validate(); err == nil || !strings.Contains(err.Error(), want) {
@@ -95,7 +98,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range everyKernel {
+	for _, k := range append(everyKernel, histogramKernels...) {
 		if err := k.Validate(); err != nil {
 			t.Errorf("%+v: %v", k, err)
 		}
@@ -118,6 +121,23 @@ var everyKernel = []Kernel{
 	{Name: "matern", Gamma: 0.05, Nu: 0.3},
 	{Name: "matern", Gamma: 0.05, Nu: 1},
 	{Name: "matern", Gamma: 0.05, Nu: 20},
+}
+
+func TestOwnKeepsWhatAKernelHas(t *testing.T) {
+	all := Kernel{Gamma: 1, Degree: 2, Coef0: 3, Nu: 4, Homogeneity: 5}
+	for _, want := range []Kernel{
+		{Name: "linear"}, {Name: "poly", Gamma: 1, Degree: 2, Coef0: 3}, {Name: "arccos", Degree: 2}, {Name: "matern", Gamma: 1, Nu: 4},
+		{Name: "jensen-shannon", Homogeneity: 5}, {Name: "exp-chi2", Gamma: 1}, {Name: "skewed-intersection", Coef0: 3},
+	} {
+		k := all
+		k.Name = want.Name
+		if got := k.Own(); got != want {
+			t.Errorf("%s keeps %+v", k.Name, got)
+		}
+	}
+	if Has("magic", "gamma") || Has("rbf", "coef0") || !Has("exp-chi2", "gamma") {
+		t.Error("Has is wrong")
+	}
 }
 
 func TestEvalPanicsOnDifferentLengths(t *testing.T) {

@@ -13,43 +13,41 @@ import (
 type sums struct {
 	kernel    Kernel
 	of        vec.PairSum
-	distances bool    // the sums are a kernel's distances, which is not so for all kernels
-	factor    float64 // of the sums of an additive kernel
-	zero      float64 // what the second array has for 0
+	distances bool    // the sums are an additive kernel's distances, not its values
+	factor    float64 // what to multiply an additive kernel's sums by
+	zero      float64 // what the second array of SumExcess has for 0
 }
 
-// sums returns the kernel's, nil if it has none. hellinger's values are products of rows of
-// the root of their numbers.
+// sums returns the kernel's, for its values or its distances; nil if it has none. (hellinger's
+// values are products of the roots of rows.)
 func (k Kernel) sums(distances bool) *sums {
 	s := &sums{kernel: k, factor: 1}
 	one := k.homogeneity() == 1
-	switch k.Name {
-	case "chi2":
-		if s.of, s.factor = vec.SumWeightedChi2, 2; one {
-			s.of = vec.SumChi2
-		}
-		if one && distances {
-			s.of, s.factor, s.distances = vec.SumChi2Distance, 1, true
-		}
-	case "intersection":
-		if s.of = vec.SumWeightedMin; one {
-			s.of = vec.SumMin
-		}
-		if one && distances {
-			s.of, s.distances = vec.SumAbs, true
-		}
-	case "jensen-shannon":
-		if s.of, s.factor = vec.SumWeightedEntropy, 1/(2*math.Ln2); one {
-			s.of = vec.SumEntropy
-		}
-	case "exp-chi2":
+	switch {
+	case k.Name == "chi2" && one && distances:
+		s.of, s.distances = vec.SumChi2Distance, true
+	case k.Name == "chi2" && one:
+		s.of, s.factor = vec.SumChi2, 2
+	case k.Name == "chi2":
+		s.of, s.factor = vec.SumWeightedChi2, 2
+	case k.Name == "intersection" && one && distances:
+		s.of, s.distances = vec.SumAbs, true
+	case k.Name == "intersection" && one:
+		s.of = vec.SumMin
+	case k.Name == "intersection":
+		s.of = vec.SumWeightedMin
+	case k.Name == "jensen-shannon" && one:
+		s.of, s.factor = vec.SumEntropy, 1/(2*math.Ln2)
+	case k.Name == "jensen-shannon":
+		s.of, s.factor = vec.SumWeightedEntropy, 1/(2*math.Ln2)
+	case k.Name == "exp-chi2":
 		s.of = vec.SumChi2Distance
-	case "cauchy":
-		s.of, s.zero = vec.SumExcess, k.Gamma
-	case "skewed-chi2":
-		s.of, s.zero = vec.SumExcess, 1/(2*k.Coef0)
-	case "laplacian", "skewed-intersection":
+	case k.Name == "laplacian" || k.Name == "skewed-intersection":
 		s.of = vec.SumAbs
+	case k.Name == "cauchy":
+		s.of, s.zero = vec.SumExcess, k.Gamma
+	case k.Name == "skewed-chi2":
+		s.of, s.zero = vec.SumExcess, 1/(2*k.Coef0)
 	default:
 		return nil
 	}
@@ -85,9 +83,9 @@ func logOrZero(x float64) float64 {
 	return math.Log(x)
 }
 
-// expand writes the arrays of row i into dst, of p's width.
-func (s *sums) expand(p *vec.Pairs, rows matrix.Rows, i int, dst []float64) {
-	arrays := p.Arrays()
+// expand writes the arrays of row i into dst, of the sum's width.
+func (s *sums) expand(rows matrix.Rows, i int, dst []float64) {
+	arrays := s.of.Arrays()
 	stride := len(dst) / arrays
 	if rows.Dense != nil {
 		for j, v := range rows.Dense.Row(i) {
@@ -138,10 +136,13 @@ func (k Kernel) root(x float64) float64 {
 	return math.Pow(x, k.homogeneity()/2)
 }
 
+// tiny makes 0/0 in sums a 0, and is lost beside the smallest float32 above 0.
+const tiny = 0x1p-210
+
 // sparseSums writes the sums of row r, whose arrays are x, with the sparse rows of y from lo
 // on, whose numbers are in b.yNumbers.
 func (b *block) sparseSums(out, x []float64, r, lo int) {
-	arrays := b.pairs.Arrays()
+	arrays := b.sums.of.Arrays()
 	stride := len(x) / arrays
 	x1, x2, x3 := x[:stride], x[stride*min(1, arrays-1):], x[stride*(arrays-1):]
 	var whole float64 // what is near 0 in terms of what must not cancel
@@ -166,15 +167,13 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 		switch b.sums.of {
 		case vec.SumChi2:
 			for k, j := range idx {
-				if v, w := x1[j], y[k]; v > 0 && w > 0 {
-					sum += v * w / (v + w)
-				}
+				v, w := x1[j], y[k]
+				sum += v * w / (v + w + tiny)
 			}
 		case vec.SumWeightedChi2:
 			for k, j := range idx {
-				if v, w := x1[j], y[2*k]; v > 0 && w > 0 {
-					sum += x2[j] * y[2*k+1] * (v * w / (v + w))
-				}
+				v, w := x1[j], y[2*k]
+				sum += x2[j] * y[2*k+1] * (v * w / (v + w + tiny))
 			}
 		case vec.SumMin:
 			for k, j := range idx {
@@ -199,9 +198,8 @@ func (b *block) sparseSums(out, x []float64, r, lo int) {
 		case vec.SumChi2Distance:
 			sum = whole
 			for k, j := range idx {
-				if v, w := x1[j], y[k]; w > 0 {
-					sum += (v-w)/(v+w)*(v-w) - v
-				}
+				v, d := x1[j], x1[j]-y[k]
+				sum += d*d/(v+y[k]+tiny) - v
 			}
 		case vec.SumAbs:
 			sum = whole

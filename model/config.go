@@ -25,10 +25,14 @@ type Config struct {
 	// Task is "auto" (or ""), "classify" or "regress".
 	Task string `json:"task,omitempty"`
 
+	// Bag says how bags become rows, for FitBags; nil for a model of rows. All else is about
+	// these rows, whose kernel is linear by default.
+	Bag *BagConfig `json:"bag,omitempty"`
+
 	// Scale is "auto" (or ""), "none", "standard", "minmax", "maxabs", "global", "l1" or "l2".
 	Scale string `json:"scale,omitempty"`
 
-	// Kernel is one of kernel.Names, "" means "rbf". Linear takes no map unless one is named.
+	// Kernel is one of kernel.Names, "" means "rbf", or "linear" for the rows of bags. Linear takes no map unless one is named.
 	Kernel string `json:"kernel,omitempty"`
 
 	// Gamma is a number, "median" (or "") or "scale". Median is kernel.MedianGamma, by which
@@ -108,10 +112,14 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
+	usual := "rbf"
+	if c.Bag != nil && c.Map == "" {
+		usual = "linear"
+	}
 	for _, err := range []error{
 		set("task", &c.Task, "auto", "auto", "classify", "regress"),
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
-		set("kernel", &c.Kernel, "rbf", kernel.Names()...),
+		set("kernel", &c.Kernel, usual, kernel.Names()...),
 		set("learner", &c.Learner, "auto", "auto", "ridge", "svm"),
 		set("loss", &c.Loss, "squared_hinge", "squared_hinge", "hinge"),
 	} {
@@ -178,6 +186,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Seed == 0 {
 		c.Seed = 1
+	}
+	if c.Bag != nil {
+		return c, c.Bag.check()
 	}
 	return c, nil
 }

@@ -252,6 +252,8 @@ func FuzzRead(f *testing.F) {
 	data := fileOf(f, small(f))
 	f.Add(data)
 	f.Add(data[:200])
+	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &BagConfig{Pooling: "cbp-krp", Features: 8, Scale: "standard"}})))
+	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &BagConfig{Map: "kpca-rp", Features: 8}})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a right checksum the fuzzer gets to what comes after it.
 		if len(data) > 8 {
@@ -263,6 +265,12 @@ func FuzzRead(f *testing.F) {
 		if err == nil {
 			if _, err := m.Predict(make([]float32, m.Dim())); err != nil {
 				t.Errorf("a model that loads does not predict: %v", err)
+			}
+			if m.Bag() != nil {
+				in, _ := m.Bag().Dims()
+				if _, err := m.PredictBags([][]float32{make([]float32, in), make([]float32, in)}); err != nil {
+					t.Errorf("a model that loads does not predict bags: %v", err)
+				}
 			}
 		}
 	})

@@ -34,8 +34,11 @@ type Report struct {
 	// Summary describes the data.
 	Summary *dataset.Summary
 
-	// Read, Map, Solve and Total are seconds: waiting for data and surveying them; scaling
-	// and mapping rows; collecting statistics and solving; all.
+	// Bags describes the bags that the rows were, nil where rows are no bags.
+	Bags *dataset.BagSummary
+
+	// Read, Map, Solve and Total are seconds: waiting for data and surveying them; pooling,
+	// scaling and mapping rows; collecting statistics and solving; all.
 	Read, Map, Solve, Total float64
 }
 
@@ -44,6 +47,9 @@ type Report struct {
 //
 // Memory, beside the model: ridge 24·D² bytes however many rows there are; svm 4·n·D.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Model, *Report, error) {
+	if cfg.Bag != nil {
+		return nil, nil, errRows
+	}
 	asked := cfg
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -55,10 +61,17 @@ func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Mod
 	if err != nil {
 		return nil, nil, err
 	}
-	f.report.Total = time.Since(start).Seconds()
-	f.report.Read = max(0, f.report.Total-f.report.Map-f.report.Solve)
+	f.report.end(start)
 	return m, f.report, nil
 }
+
+// end adds up the time since the start.
+func (r *Report) end(start time.Time) {
+	r.Total = time.Since(start).Seconds()
+	r.Read = max(0, r.Total-r.Map-r.Solve)
+}
+
+var errRows = errors.New("the configuration is for bags, the data are rows; read them as bags (dataset.OpenBags, --group)")
 
 // fit is the state of one training.
 type fit struct {
@@ -69,6 +82,9 @@ type fit struct {
 	report  *Report
 	m       *Model
 	classes *dataset.Classes // nil: regression
+
+	bag  *bagFit // nil: the rows were no bags
+	kept int64   // bytes of rows that were bags and are kept
 }
 
 func (f *fit) progress(stage string, rows int, share float64) {
@@ -79,18 +95,30 @@ func (f *fit) progress(stage string, rows int, share float64) {
 
 // survey makes the first pass and starts the model.
 func (f *fit) survey(asked Config) (*dataset.Summary, error) {
+	stage := "read"
+	if f.bag != nil {
+		stage = "pool"
+	}
 	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
 		Seed:     f.cfg.Seed,
 		Sample:   feature.SampleRows(f.cfg.feature(1)),
-		Progress: func(rows int, share float64) { f.progress("read", rows, share) },
+		Progress: func(rows int, share float64) { f.progress(stage, rows, share) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	f.report.Summary = sum
+	f.begin(sum, asked)
+	return sum, nil
+}
+
+// begin begins the model.
+func (f *fit) begin(sum *dataset.Summary, asked Config) {
 	f.m = &Model{info: Info{Schema: *f.src.Schema(), Config: asked, Training: Training{Rows: sum.Rows, Why: map[string]string{}}}}
 	f.m.info.Schema.Dim, f.m.mapping.in = sum.Dim, sum.Dim
-	return sum, nil
+	if f.bag != nil {
+		f.m.bag, f.m.info.Bag = f.bag.mapping, f.bag.info
+	}
 }
 
 func (f *fit) run(asked Config) (*Model, error) {
@@ -125,12 +153,19 @@ func (f *fit) run(asked Config) (*Model, error) {
 // FitMapping fits the part of a model before the learner on the rows of src, which is read
 // once; labels and the learner's settings play no part. why says what was chosen.
 func FitMapping(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *Mapping, why map[string]string, err error) {
+	if cfg.Bag != nil {
+		return nil, nil, errRows
+	}
 	cfg, err = cfg.withDefaults()
 	if err != nil {
 		return nil, nil, err
 	}
 	f := &fit{ctx: ctx, src: src, cfg: cfg, opt: opt, report: &Report{}}
-	sum, err := f.survey(cfg)
+	return f.fitMapping()
+}
+
+func (f *fit) fitMapping() (p *Mapping, why map[string]string, err error) {
+	sum, err := f.survey(f.cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -356,6 +391,9 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	if f.m.info.Feature != nil {
 		need += float64(f.m.mapping.fmap.Bytes())
 	}
+	if f.bag != nil {
+		need += float64(f.bag.mapping.pooling.Bytes() + f.kept)
+	}
 	if need <= float64(f.opt.Memory) {
 		return nil
 	}
@@ -422,17 +460,17 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 // goldenRows is how many golden pairs a model keeps.
 const goldenRows = 4
 
-// takeGolden draws rows that look like the data without being any of them (normal with each
-// column's mean and deviation) and records the model's scores.
+// takeGolden draws rows, or bags, that look like the data without being any of them and
+// records the model's scores.
 func (f *fit) takeGolden(sum *dataset.Summary) error {
-	s := random.New(f.cfg.Seed, "golden")
-	x := matrix.NewDense(goldenRows, f.m.Dim())
-	for i := range x.Rows {
-		row := x.Row(i)
-		for j := range row {
-			c := &sum.Columns[j]
-			row[j] = float32(min(max(c.Mean+math.Sqrt(c.Variance)*s.Normal(), c.Min), c.Max))
+	var x *matrix.Dense
+	if f.bag != nil {
+		x = matrix.NewDense(goldenRows, f.m.Dim())
+		if err := f.goldenBags(x); err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
 		}
+	} else {
+		x = drawRows(random.New(f.cfg.Seed, "golden"), goldenRows, sum)
 	}
 	scores := matrix.NewDense(goldenRows, f.m.info.Outputs)
 	if err := f.m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
@@ -443,6 +481,20 @@ func (f *fit) takeGolden(sum *dataset.Summary) error {
 			return fmt.Errorf("%s: the model came out with scores that are not finite; scale the inputs (--scale standard)", f.src.Name())
 		}
 	}
-	f.m.golden = golden{x: x, scores: scores}
+	f.m.golden.x, f.m.golden.scores = x, scores
 	return nil
+}
+
+// drawRows draws rows that look like those of a summary without being any of them: normal with
+// each column's mean and deviation.
+func drawRows(s *random.Stream, n int, sum *dataset.Summary) *matrix.Dense {
+	x := matrix.NewDense(n, sum.Dim)
+	for i := range x.Rows {
+		row := x.Row(i)
+		for j := range row {
+			c := &sum.Columns[j]
+			row[j] = float32(min(max(c.Mean+math.Sqrt(c.Variance)*s.Normal(), c.Min), c.Max))
+		}
+	}
+	return x
 }

@@ -9,12 +9,14 @@ import (
 	"mercer/feature"
 	"mercer/learn"
 	"mercer/matrix"
+	"mercer/pool"
 )
 
 // Model is a trained model. It does not change and is safe for use by any number of
 // goroutines at the same time.
 type Model struct {
 	info    Info
+	bag     *BagMapping // nil: a model of rows
 	mapping Mapping
 	linear  *learn.Linear
 	golden  golden
@@ -32,6 +34,10 @@ type Info struct {
 	// Outputs is the number of scores of a row: the number of classes, but 1 for two
 	// classes (positive: the second), or the number of targets of a regression.
 	Outputs int `json:"outputs"`
+
+	// Bag says how bags became rows; nil for a model of rows. Schema and all else is about
+	// these rows.
+	Bag *BagInfo `json:"bag,omitempty"`
 
 	// Schema says how the rows were read.
 	Schema dataset.Schema `json:"schema"`
@@ -51,6 +57,27 @@ type Info struct {
 
 	// Training describes the training.
 	Training Training `json:"training"`
+}
+
+// BagInfo says what a model does with bags.
+type BagInfo struct {
+	// Schema says how the members were read.
+	Schema dataset.Schema `json:"schema"`
+
+	// Scale and Densify are as in Info, for the members.
+	Scale   string `json:"scale"`
+	Densify bool   `json:"densify,omitempty"`
+
+	// Pooling says how members are pooled.
+	Pooling pool.Config `json:"pooling"`
+
+	// Members is the number of members in training, Least and Most those of a bag.
+	Members int `json:"members"`
+	Least   int `json:"least"`
+	Most    int `json:"most"`
+
+	// Why says in words why a scaling, a γ or a map was chosen, by name.
+	Why map[string]string `json:"why"`
 }
 
 // Training describes how a model was trained: what was chosen, and why.
@@ -101,7 +128,10 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	return nil
 }
 
-// Mapping is the part of the model before the learner.
+// Bag is the part of a model of bags that turns them into rows, nil for a model of rows.
+func (m *Model) Bag() *BagMapping { return m.bag }
+
+// Mapping is the part of the model before the learner, behind that of bags.
 func (m *Model) Mapping() *Mapping { return &m.mapping }
 
 // Class is the index in Classes that a row's scores predict.
@@ -125,27 +155,53 @@ func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
 // golden are input rows with the scores that the model gave them when it was trained.
 type golden struct {
 	x, scores *matrix.Dense
+	members   *matrix.Dense // of the bags that the rows were, nil in a model of rows
 }
 
 // verify recomputes the golden pairs. A machine may round differently in the last bits; a
 // larger difference means that this program would predict something else than the one that
 // trained the model.
 func (g *golden) verify(m *Model) error {
-	got := matrix.NewDense(g.x.Rows, m.info.Outputs)
-	if err := m.Scores(got, matrix.Rows{Dense: g.x}); err != nil {
+	if g.members != nil {
+		rows := matrix.NewDense(g.x.Rows, g.x.Cols)
+		if err := m.bag.Pool(rows, matrix.Rows{Dense: g.members}, goldenEnds); err != nil {
+			return err
+		}
+		of := func(v float32) float64 { return float64(v) }
+		if m.info.Bag.Pooling.Method != "mean" {
+			// A root makes much of a number that is 0 but for rounding.
+			of = func(v float32) float64 { return float64(v) * math.Abs(float64(v)) }
+		}
+		if got, want, ok := alike(rows, g.x, of); !ok {
+			return fmt.Errorf("the model pools a bag to %g where that was %g when it was trained", got, want)
+		}
+	}
+	scores := matrix.NewDense(g.x.Rows, m.info.Outputs)
+	if err := m.Scores(scores, matrix.Rows{Dense: g.x}); err != nil {
 		return err
 	}
-	size := 0.0
 	for _, v := range g.scores.Data {
 		if v-v != 0 {
 			return fmt.Errorf("a golden score is %g", v)
 		}
-		size = max(size, math.Abs(float64(v)))
 	}
-	for i, v := range got.Data {
-		if d := math.Abs(float64(v - g.scores.Data[i])); !(d <= 1e-4*size+1e-30) {
-			return fmt.Errorf("the model predicts %g where it predicted %g when it was trained", v, g.scores.Data[i])
-		}
+	if got, want, ok := alike(scores, g.scores, func(v float32) float64 { return float64(v) }); !ok {
+		return fmt.Errorf("the model predicts %g where it predicted %g when it was trained", got, want)
 	}
 	return nil
+}
+
+// alike says whether a function of all numbers is as wanted to 10⁻⁴ of the largest, and if not
+// shows one.
+func alike(got, want *matrix.Dense, of func(float32) float64) (g, w float32, ok bool) {
+	size := 0.0
+	for _, v := range want.Data {
+		size = max(size, math.Abs(of(v)))
+	}
+	for i, v := range got.Data {
+		if d := math.Abs(of(v) - of(want.Data[i])); !(d <= 1e-4*size+1e-30) {
+			return v, want.Data[i], false
+		}
+	}
+	return 0, 0, true
 }

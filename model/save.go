@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,7 @@ import (
 	"mercer/internal/whole"
 	"mercer/learn"
 	"mercer/matrix"
+	"mercer/pool"
 )
 
 // version is that of the model file's format. A program reads its own and all older ones.
@@ -56,21 +59,33 @@ func (m *Model) Write(w io.Writer) error {
 		"golden.x":      {shape: []int{m.golden.x.Rows, m.golden.x.Cols}, f32: m.golden.x.Data},
 		"golden.scores": {shape: []int{m.golden.scores.Rows, m.golden.scores.Cols}, f32: m.golden.scores.Data},
 	}
-	for name, v := range map[string][]float64{"scale.shift": m.mapping.scaler.Shift, "scale.factor": m.mapping.scaler.Factor} {
-		if v != nil {
-			tensors[name] = &tensor{shape: []int{len(v)}, f64: v}
+	scale := func(prefix string, s *dataset.Scaler) {
+		for name, v := range map[string][]float64{"scale.shift": s.Shift, "scale.factor": s.Factor} {
+			if v != nil {
+				tensors[prefix+name] = &tensor{shape: []int{len(v)}, f64: v}
+			}
 		}
 	}
-	if fitted, ok := m.mapping.fmap.(feature.Fitted); ok {
-		for name, t := range fitted.State() {
-			tensors[mapPrefix+name] = &tensor{shape: []int{t.Rows, t.Cols}, f32: contiguous(t)}
+	matrices := func(prefix string, state map[string]*matrix.Dense) {
+		for name, t := range state {
+			tensors[prefix+name] = &tensor{shape: []int{t.Rows, t.Cols}, f32: contiguous(t)}
 		}
+	}
+	scale("", m.mapping.scaler)
+	if fitted, ok := m.mapping.fmap.(feature.Fitted); ok {
+		matrices(mapPrefix, fitted.State())
+	}
+	if m.bag != nil {
+		scale(bagPrefix, m.bag.members.scaler)
+		matrices(bagPrefix+mapPrefix, m.bag.pooling.State())
+		matrices(bagPrefix, map[string]*matrix.Dense{"golden": m.golden.members})
 	}
 	return writeFile(w, meta, tensors)
 }
 
-// mapPrefix is what the names of a map's tensors begin with.
-const mapPrefix = "map."
+// mapPrefix is what the names of a map's tensors begin with, bagPrefix that of all that belongs
+// to the members of bags.
+const mapPrefix, bagPrefix = "map.", "bag."
 
 // contiguous is the matrix without gaps between its rows.
 func contiguous(m *matrix.Dense) []float32 {
@@ -140,6 +155,7 @@ func Read(r io.Reader, size int64) (*Model, error) {
 
 // assemble builds the parts of a model that m.info describes and checks that they fit.
 func (m *Model) assemble(tensors map[string]*tensor) error {
+	t := stored(tensors)
 	in := m.info.Schema.Dim
 	if in < 1 || m.info.Outputs < 1 {
 		return fmt.Errorf("the model has %d inputs and %d outputs", in, m.info.Outputs)
@@ -150,28 +166,13 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 	default:
 		return fmt.Errorf("a model to %s with %d outputs and %d classes", m.info.Task, m.info.Outputs, len(m.info.Classes))
 	}
-	want := func(name string, f64 bool, shape ...int) (*tensor, error) {
-		t := tensors[name]
-		if t == nil {
-			return nil, fmt.Errorf("tensor %q is missing", name)
-		}
-		if len(t.shape) != len(shape) || (t.f64 != nil) != f64 {
-			return nil, fmt.Errorf("tensor %q has shape %v; expected %v", name, t.shape, shape)
-		}
-		for i, s := range shape {
-			if t.shape[i] != s {
-				return nil, fmt.Errorf("tensor %q has shape %v; expected %v", name, t.shape, shape)
-			}
-		}
-		return t, nil
-	}
 	// The tensors that have to be there vouch for the sizes in the description, so nothing
 	// large is built from a number alone.
-	gx, err := want("golden.x", false, goldenRows, in)
+	gx, err := t.want("golden.x", false, goldenRows, in)
 	if err != nil {
 		return err
 	}
-	gs, err := want("golden.scores", false, goldenRows, m.info.Outputs)
+	gs, err := t.want("golden.scores", false, goldenRows, m.info.Outputs)
 	if err != nil {
 		return err
 	}
@@ -180,49 +181,30 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 		scores: &matrix.Dense{Rows: goldenRows, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: gs.f32},
 	}
 	m.mapping.in = in
-	m.mapping.scaler = &dataset.Scaler{Kind: m.info.Scale, Densify: m.info.Densify}
-	for name, v := range map[string]*[]float64{"scale.shift": &m.mapping.scaler.Shift, "scale.factor": &m.mapping.scaler.Factor} {
-		if tensors[name] == nil {
-			continue
-		}
-		t, err := want(name, true, in)
-		if err != nil {
+	if m.mapping.scaler, err = t.scaler("", m.info.Scale, m.info.Densify, in); err != nil {
+		return err
+	}
+	if m.info.Bag != nil {
+		if err := m.assembleBag(t); err != nil {
 			return err
 		}
-		*v = t.f64
-	}
-	if s := m.mapping.scaler; s.Shift != nil && s.Factor == nil {
-		return fmt.Errorf("tensor %q is missing beside %q", "scale.factor", "scale.shift")
-	}
-	if err := m.mapping.scaler.Check(in); err != nil {
-		return err
 	}
 	d := in
 	if m.info.Feature != nil {
 		d = m.info.Feature.Features
 	}
-	w, err := want("linear.w", false, d, m.info.Outputs)
+	w, err := t.want("linear.w", false, d, m.info.Outputs)
 	if err != nil {
 		return err
 	}
-	b, err := want("linear.b", true, m.info.Outputs)
+	b, err := t.want("linear.b", true, m.info.Outputs)
 	if err != nil {
 		return err
 	}
 	if m.info.Feature != nil {
-		state := map[string]*matrix.Dense{}
-		for name, t := range tensors {
-			if name, ok := strings.CutPrefix(name, mapPrefix); ok {
-				if len(t.shape) != 2 || t.f32 == nil {
-					return fmt.Errorf("tensor %q has shape %v; expected a matrix of float32", mapPrefix+name, t.shape)
-				}
-				for i, v := range t.f32 {
-					if v-v != 0 {
-						return fmt.Errorf("tensor %q: element %d is %g", mapPrefix+name, i, v)
-					}
-				}
-				state[name] = &matrix.Dense{Rows: t.shape[0], Cols: t.shape[1], Stride: t.shape[1], Data: t.f32}
-			}
+		state, err := t.state(mapPrefix)
+		if err != nil {
+			return err
 		}
 		if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
 			return err
@@ -234,4 +216,101 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 	}
 	m.linear = &learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.f32}, B: b.f64}
 	return nil
+}
+
+// assembleBag builds the part of a model that turns bags into rows.
+func (m *Model) assembleBag(t stored) error {
+	info := m.info.Bag
+	b := &BagMapping{schema: &info.Schema}
+	channels := info.Schema.Dim
+	if channels < 1 {
+		return fmt.Errorf("the members of bags have %d dimensions", channels)
+	}
+	members, err := t.want(bagPrefix+"golden", false, goldenEnds[goldenRows], channels)
+	if err != nil {
+		return err
+	}
+	m.golden.members = &matrix.Dense{Rows: goldenEnds[goldenRows], Cols: channels, Stride: channels, Data: members.f32}
+	b.members.in, b.members.lowest = channels, float32(math.Inf(-1))
+	if b.members.scaler, err = t.scaler(bagPrefix, info.Scale, info.Densify, channels); err != nil {
+		return fmt.Errorf("bags: %w", err)
+	}
+	if info.Pooling.Map != nil {
+		b.members.lowest = feature.Lowest(*info.Pooling.Map)
+	}
+	// Again, tensors vouch for what is about to be built.
+	d := info.Pooling.Features
+	if info.Pooling.Map != nil {
+		d = info.Pooling.Map.Features
+	}
+	if d != 0 && d != m.info.Schema.Dim {
+		return fmt.Errorf("pooling gives rows of %d numbers, the model takes %d", d, m.info.Schema.Dim)
+	}
+	state, err := t.state(bagPrefix + mapPrefix)
+	if err != nil {
+		return err
+	}
+	if b.pooling, err = pool.Restore(info.Pooling, channels, state); err != nil {
+		return err
+	}
+	if _, d := b.pooling.Dims(); d != m.info.Schema.Dim {
+		return fmt.Errorf("pooling gives rows of %d numbers, the model takes %d", d, m.info.Schema.Dim)
+	}
+	m.bag = b
+	return nil
+}
+
+// stored are the tensors of a file.
+type stored map[string]*tensor
+
+// want is a tensor of the given shape.
+func (s stored) want(name string, f64 bool, shape ...int) (*tensor, error) {
+	t := s[name]
+	if t == nil {
+		return nil, fmt.Errorf("tensor %q is missing", name)
+	}
+	if !slices.Equal(t.shape, shape) || (t.f64 != nil) != f64 {
+		return nil, fmt.Errorf("tensor %q has shape %v; expected %v", name, t.shape, shape)
+	}
+	return t, nil
+}
+
+// scaler builds a scaler of rows of dim dimensions.
+func (s stored) scaler(prefix, kind string, densify bool, dim int) (*dataset.Scaler, error) {
+	sc := &dataset.Scaler{Kind: kind, Densify: densify}
+	for name, v := range map[string]*[]float64{"scale.shift": &sc.Shift, "scale.factor": &sc.Factor} {
+		if s[prefix+name] == nil {
+			continue
+		}
+		t, err := s.want(prefix+name, true, dim)
+		if err != nil {
+			return nil, err
+		}
+		*v = t.f64
+	}
+	if sc.Shift != nil && sc.Factor == nil {
+		return nil, fmt.Errorf("tensor %q is missing beside %q", prefix+"scale.factor", prefix+"scale.shift")
+	}
+	return sc, sc.Check(dim)
+}
+
+// state is what a map was fitted to: the matrices whose names begin with prefix.
+func (s stored) state(prefix string) (map[string]*matrix.Dense, error) {
+	state := map[string]*matrix.Dense{}
+	for name, t := range s {
+		short, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		if len(t.shape) != 2 || t.f32 == nil {
+			return nil, fmt.Errorf("tensor %q has shape %v; expected a matrix of float32", name, t.shape)
+		}
+		for i, v := range t.f32 {
+			if v-v != 0 {
+				return nil, fmt.Errorf("tensor %q: element %d is %g", name, i, v)
+			}
+		}
+		state[short] = &matrix.Dense{Rows: t.shape[0], Cols: t.shape[1], Stride: t.shape[1], Data: t.f32}
+	}
+	return state, nil
 }

@@ -88,20 +88,18 @@ func (d distortions) table(t Table) *Table {
 // mapped returns the features of x under the map of a configuration with each of some D, from
 // random numbers of their own.
 func mapped(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Dense, error) {
-	if feature.NeedsSample(cfg) {
+	if feature.NeedsSample(cfg) && cfg.Map != "nystrom" {
 		return fitted(cfg, dims, x, train)
 	}
 	var all []*matrix.Dense
 	for j, dim := range dims {
 		cfg := cfg
 		cfg.Features, cfg.Seed = dim, random.Hash(cfg.Seed, "papers.features", uint64(j))
-		var z *matrix.Dense
-		var err error
-		if cfg.Map == nystrom {
-			z, err = nystromFeatures(cfg.Kernel, x, draw(train, cfg.Features, cfg.Seed, nystrom))
-		} else {
-			z, err = transformed(cfg, x, x)
+		sample := x // of no use to a map that is drawn
+		if cfg.Map == "nystrom" {
+			sample = draw(train, dim, cfg.Seed, "nystrom") // all are landmarks
 		}
+		z, err := transformed(cfg, x, sample)
 		if err != nil {
 			return nil, err
 		}

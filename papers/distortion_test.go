@@ -7,7 +7,6 @@ import (
 
 	"mercer/feature"
 	"mercer/internal/random"
-	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -78,52 +77,6 @@ func TestDistortionOfAProjection(t *testing.T) {
 	}
 }
 
-// Nyström's features have the inner products k_h(x)ᵀ K_hh⁻¹ k_h(y), and landmarks that come twice
-// change nothing.
-func TestNystrom(t *testing.T) {
-	x, h := normal(9, 6, 3), normal(7, 6, 4)
-	khh, err := gram(poly(3), h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := kernel.NewGram(poly(3), h, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cross := make([]float64, 7*9)
-	g.Rows(0, 7, cross)
-	solved := append([]float64(nil), cross...)
-	if !vec.CholeskySolve(7, khh, 7, 9, solved, 9) {
-		t.Fatal("K_hh has no inverse")
-	}
-	twice := pick(h, []int{0, 1, 2, 3, 4, 5, 6, 2, 5})
-	for _, landmarks := range []matrix.Rows{h, twice} {
-		z, err := nystromFeatures(poly(3), x, landmarks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if z.Cols != landmarks.Len() {
-			t.Errorf("%d features of %d landmarks", z.Cols, landmarks.Len())
-		}
-		ours, err := gram(kernel.Kernel{Name: "linear"}, matrix.Rows{Dense: z})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 9 {
-			for j := range 9 {
-				want, size := 0.0, 0.0
-				for l := range 7 {
-					want += cross[l*9+i] * solved[l*9+j]
-				}
-				size = math.Sqrt(ours[i*9+i] * ours[j*9+j])
-				if math.Abs(ours[i*9+j]-want) > 1e-5*size {
-					t.Errorf("%d landmarks, pair %d, %d: %g, want %g", landmarks.Len(), i, j, ours[i*9+j], want)
-				}
-			}
-		}
-	}
-}
-
 // A map that is fitted once for all D gives each D outputs of its own, as long as if it had been
 // fitted for that D.
 func TestFittedOnceForAllD(t *testing.T) {
@@ -171,7 +124,7 @@ func TestDistortionTable(t *testing.T) {
 	table := distortions{degree: 2, dims: []int{64, 256}, rows: 30,
 		methods: []method{
 			{"φ + RP", "0.1±0.1 0.1±0.1", explicit("sparse", 3)},
-			{"Nyström", "0.1±0.1 0.1±0.1", feature.Config{Map: nystrom}},
+			{"Nyström", "0.1±0.1 0.1±0.1", feature.Config{Map: "nystrom"}},
 			{"D2PK-RP", "0.1±0.1 ?", d2pk(2)},
 			{"PK-RP", "0.1±0.1 0.1±0.1", pk("normal", 0, 500)},
 			{"KG-RP", "0.1±0.1 0.1±0.1", kg(100, 30)},

@@ -132,7 +132,7 @@ func lopez2019() []*Table {
 	three.Data, three.Protocol = "w8a", common+heldOut
 	four := table("4.9", "Distances in the feature space of (x·y)³, w8a")
 	four.Data, four.Protocol = "w8a", common+heldOut
-	landmarks := feature.Config{Map: nystrom}
+	landmarks := feature.Config{Map: "nystrom"}
 	return []*Table{
 		digits(2, []method{
 			{"φ + RP, normal", "0.079±0.002 0.050±0.002 0.035±0.001", explicit("normal", 0)},

@@ -59,22 +59,21 @@ func (n norm) backward(v, dout, work []float32) []float32 {
 		clear(work)
 		return work
 	}
-	along := vec.DotWide(r, dout) / sum
-	factor := 1 / math.Sqrt(sum)
+	along := float32(vec.DotWide(r, dout) / sum)
+	factor := float32(1 / math.Sqrt(sum))
 	if n == onlyL2 {
 		for i, x := range r {
-			work[i] = float32(factor * (float64(dout[i]) - float64(along*float64(x))))
+			work[i] = factor * (dout[i] - float32(along*x))
 		}
 		return work
 	}
-	least := math.Sqrt(smallest * float64(most))
+	least := float32(math.Sqrt(smallest * float64(most)))
+	factor /= 2
 	for i, x := range r {
-		root := math.Abs(float64(x))
-		if root <= least {
-			work[i] = 0
-			continue
+		work[i] = 0
+		if root := max(x, -x); root > least {
+			work[i] = factor * (dout[i] - float32(along*x)) / root
 		}
-		work[i] = float32(factor * (float64(dout[i]) - float64(along*float64(x))) / (2 * root))
 	}
 	return work
 }

@@ -81,18 +81,6 @@ type Pooling struct {
 	free               chan *work
 }
 
-// method is a bilinear pooling: a linear function of a bag's second moments.
-type method interface {
-	features() int
-	bytes() int64
-
-	// sum writes Σ_l z(x_l) to y.
-	sum(y []float32, b *bag, w *work)
-
-	// backward writes the gradient by the bag's vectors to dx, given that by y.
-	backward(dx, dy *matrix.Dense, b *bag, g []float32, w *work)
-}
-
 // kind is a sort of pooling.
 type kind struct {
 	name, about string
@@ -138,6 +126,12 @@ func OptionsOf(name string) []string {
 // NeedsSample says whether the pooling of a configuration is fitted to vectors, so that New
 // does not make it.
 func NeedsSample(cfg Config) bool { return cfg.Map != nil && feature.NeedsSample(*cfg.Map) }
+
+// Check says what is wrong with a configuration whatever the vectors are.
+func Check(cfg Config) error {
+	_, err := prepare(&cfg, max(2, cfg.First+1))
+	return err
+}
 
 // New makes the pooling of a configuration for vectors of the given number of channels.
 func New(cfg Config, channels int) (*Pooling, error) {
@@ -315,7 +309,7 @@ func (p *Pooling) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) {
 		for i := lo; i < hi; i++ {
 			if p.mean == nil {
 				w.reset()
-				p.bilinear.sum(dst.Row(i), w.bag(x, bags[i], bags[i+1], p.split, p.two), w)
+				sum(p.bilinear, dst.Row(i), w.bag(x, bags[i], bags[i+1], p.split, p.two), w)
 			}
 			p.norm.apply(dst.Row(i))
 		}
@@ -348,7 +342,7 @@ func (p *Pooling) Backward(dx, x *matrix.Dense, bags []int, dout *matrix.Dense) 
 				if p.mean != nil {
 					p.mean.average(y, b)
 				} else {
-					p.bilinear.sum(y, b, w)
+					sum(p.bilinear, y, b, w)
 				}
 				g = p.norm.backward(y, g, w.take(p.features))
 			}
@@ -356,7 +350,7 @@ func (p *Pooling) Backward(dx, x *matrix.Dense, bags []int, dout *matrix.Dense) 
 			if p.mean != nil {
 				p.mean.backward(&w.dx, b, g)
 			} else {
-				p.bilinear.backward(&w.dx, &w.dy, b, g, w)
+				backward(p.bilinear, &w.dx, &w.dy, b, g, w)
 			}
 		}
 	})

@@ -68,31 +68,36 @@ func signed(v float32, entry uint32) float32 {
 	return math.Float32frombits(math.Float32bits(v) ^ entry&negative)
 }
 
-// throughMoments says whether a bag of n vectors goes through the moments. Constants are nanoseconds of
-// one core with AVX-512; the choice is the same on all machines, since it decides the last bits.
-func (t *tensorSketch) throughMoments(n int) bool {
+// throughMoments compares the moments and an addition for each with two transforms a vector.
+func (t *tensorSketch) throughMoments(n int, two, back bool) bool {
 	d, e, length := float64(t.d), float64(t.e), float64(t.fft.Len())
 	transform := 0.03 * length * math.Log2(length)
-	return d*e*(1+0.01*float64(n)) < float64(n)*(2*transform+0.1*length+d+e)+transform
+	return momentsTime(n, t.d, t.e, two)+scatterTime*d*e < float64(n)*(2*transform+0.1*length+d+e)+transform
 }
 
-func (t *tensorSketch) sum(y []float32, b *bag, w *work) {
-	switch {
-	case b.n == 0:
-		clear(y)
-	case t.throughMoments(b.n):
-		g := w.take(t.d * t.e)
-		moments(g, b, w)
-		t.scatter(y, g, w)
-	default:
-		t.convolve(y, b, w)
-	}
-}
-
-// scatter adds up the moments in their buckets.
-func (t *tensorSketch) scatter(y, g []float32, w *work) {
+// fromMoments adds up the moments in their buckets.
+func (t *tensorSketch) fromMoments(y, g []float32, two bool, w *work) {
 	long := w.take(2 * t.buckets) // bucket h(i)+h'(j), before it is taken mod D
 	clear(long)
+	if !two {
+		// An element of the triangle stands for two.
+		for i, hi := range t.x {
+			hj := t.y[i]
+			row := g[i*t.e:][:t.e]
+			first, second := long[hi&^negative:][:t.buckets], long[hj&^negative:][:t.buckets]
+			first[hj&^negative] += signed(row[i], hi^hj)
+			row = row[i+1:]
+			ys := t.y[i+1:][:len(row)]
+			xs := t.x[i+1:][:len(row)]
+			for j, v := range row {
+				h, k := ys[j], xs[j]
+				first[h&^negative] += signed(v, h^hi)
+				second[k&^negative] += signed(v, k^hj)
+			}
+		}
+		t.fold(y, long)
+		return
+	}
 	for i, hi := range t.x {
 		to := long[hi&^negative:][:t.buckets]
 		for j, v := range g[i*t.e:][:t.e] {
@@ -100,13 +105,11 @@ func (t *tensorSketch) scatter(y, g []float32, w *work) {
 			to[h&^negative] += signed(v, h^hi)
 		}
 	}
-	for c := range y {
-		y[c] = long[c] + long[c+t.buckets]
-	}
+	t.fold(y, long)
 }
 
-// convolve sums up the spectra of the convolutions of the sketches.
-func (t *tensorSketch) convolve(y []float32, b *bag, w *work) {
+// direct sums up the spectra of the convolutions of the sketches.
+func (t *tensorSketch) direct(y []float32, b *bag, w *work) {
 	n := t.fft.Len()
 	sum, first, second := w.take(n), w.take(n), w.take(n)
 	clear(sum)
@@ -160,28 +163,22 @@ func (t *tensorSketch) sketches(first, second []float32, b *bag, l int) {
 	}
 }
 
-func (t *tensorSketch) backward(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
-	if !t.throughMoments(b.n) {
-		t.correlate(dx, dy, b, g, w)
-		return
-	}
+func (t *tensorSketch) toMoments(m, g []float32, w *work) {
 	long := w.take(2 * t.buckets)
 	copy(long, g)
 	copy(long[t.buckets:], g)
-	m := w.take(t.d * t.e)
 	for i, hi := range t.x {
 		from, row := long[hi&^negative:][:t.buckets], m[i*t.e:][:t.e]
 		for j, h := range t.y {
 			row[j] = signed(from[h&^negative], h^hi)
 		}
 	}
-	throughMoments(dx, dy, b, m, w)
 }
 
-// correlate is backward for few vectors of many channels. By dy[c]/dx_l the gradient by channel i
+// directBack: the gradient by channel i of x_l
 // is s(i) Σ_j s'(j) y_lj g[h(i)+h'(j)]: a convolution of g with the sketch of y_l that has its
 // buckets at -h'(j).
-func (t *tensorSketch) correlate(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
+func (t *tensorSketch) directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
 	n := t.fft.Len()
 	spectrum, first, second := w.take(n), w.take(n), w.take(n)
 	copy(spectrum, g)

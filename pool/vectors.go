@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"slices"
+
 	"mercer/internal/random"
 	"mercer/internal/vec"
 )
@@ -10,8 +12,8 @@ import (
 type vectors struct {
 	m, d  int
 	dense []float32 // row-major; nil:
-	ptr   []int     // of vector j, idx[ptr[2j]:ptr[2j+1]] are 1, and idx[ptr[2j+1]:ptr[2j+2]] are -1
-	idx   []int32
+	ptr   []int32   // vector j has the entries ptr[j] to ptr[j+1]
+	list  []uint32  // of each entry, its place, and the top bit for -1
 }
 
 // mostSparsity bounds s.
@@ -34,7 +36,7 @@ func vectorsBytes(d, m int, s float64) float64 {
 func newSparse(seed uint64, s float64, m, d int, index ...uint64) *vectors {
 	v := &vectors{m: m, d: d}
 	limit := uint64(0x1p63 / s) // of 2⁶³ numbers, so many are not 0
-	lists := make([][2][]int32, m)
+	lists := make([][]uint32, m)
 	if !listed(s) {
 		v.dense = make([]float32, m*d)
 	}
@@ -48,7 +50,7 @@ func newSparse(seed uint64, s float64, m, d int, index ...uint64) *vectors {
 				case v.dense != nil:
 					v.row(j)[i] = 1 - 2*float32(u&1)
 				default:
-					lists[j][u&1] = append(lists[j][u&1], int32(i))
+					lists[j] = append(lists[j], uint32(i)|uint32(u&1)<<31)
 				}
 			}
 		}
@@ -56,26 +58,19 @@ func newSparse(seed uint64, s float64, m, d int, index ...uint64) *vectors {
 	if v.dense != nil {
 		return v
 	}
-	v.ptr = []int{0}
+	v.ptr = []int32{0}
+	v.list = slices.Concat(lists...)
 	for _, l := range lists {
-		for _, list := range l {
-			v.idx = append(v.idx, list...)
-			v.ptr = append(v.ptr, len(v.idx))
-		}
+		v.ptr = append(v.ptr, v.ptr[len(v.ptr)-1]+int32(len(l)))
 	}
 	return v
 }
 
 func (v *vectors) row(j int) []float32 { return v.dense[j*v.d:][:v.d] }
 
-func (v *vectors) lists(j int) (plus, minus []int32) {
-	p := v.ptr[2*j:][:3]
-	return v.idx[p[0]:p[1]], v.idx[p[1]:p[2]]
-}
+func (v *vectors) entries(j int) []uint32 { return v.list[v.ptr[j]:v.ptr[j+1]] }
 
-func (v *vectors) bytes() int64 {
-	return 4*int64(len(v.dense)+len(v.idx)) + 8*int64(len(v.ptr))
-}
+func (v *vectors) bytes() int64 { return 4 * int64(len(v.dense)+len(v.list)+len(v.ptr)) }
 
 // project writes v·x, m×width, for x of d×width.
 func (v *vectors) project(dst, x []float32, width int) {
@@ -83,17 +78,7 @@ func (v *vectors) project(dst, x []float32, width int) {
 		vec.Gemm32(v.m, width, v.d, v.dense, v.d, x, width, dst, width)
 		return
 	}
-	for j := range v.m {
-		sum := dst[j*width:][:width]
-		clear(sum)
-		plus, minus := v.lists(j)
-		for _, i := range plus {
-			vec.Axpy32(1, x[int(i)*width:][:width], sum)
-		}
-		for _, i := range minus {
-			vec.Axpy32(-1, x[int(i)*width:][:width], sum)
-		}
-	}
+	vec.SignedSums32(dst, x, width, v.ptr, v.list)
 }
 
 // back writes vᵀ·x, d×width, for x of m×width.
@@ -105,28 +90,8 @@ func (v *vectors) back(dst, x []float32, width int) {
 	clear(dst[:v.d*width])
 	for j := range v.m {
 		row := x[j*width:][:width]
-		plus, minus := v.lists(j)
-		for _, i := range plus {
-			vec.Axpy32(1, row, dst[int(i)*width:][:width])
-		}
-		for _, i := range minus {
-			vec.Axpy32(-1, row, dst[int(i)*width:][:width])
+		for _, e := range v.entries(j) {
+			vec.Axpy32(signed(1, e), row, dst[int(e&^negative)*width:][:width])
 		}
 	}
-}
-
-// dot is the product of vector j with x.
-func (v *vectors) dot(j int, x []float32) float32 {
-	if v.dense != nil {
-		return vec.Dot32(v.row(j), x)
-	}
-	var sum float32
-	plus, minus := v.lists(j)
-	for _, i := range plus {
-		sum += x[i]
-	}
-	for _, i := range minus {
-		sum -= x[i]
-	}
-	return sum
 }

@@ -56,7 +56,7 @@ func TestErrors(t *testing.T) {
 
 		// Files.
 		{[]string{"train", "none.csv", "-o", "m"}, 1, "mercer train: none.csv: file does not exist"},
-		{[]string{"train", ".", "-o", "m"}, 1, "mercer train: .: is a directory; give a data file"},
+		{[]string{"predict", "plain.mercer", "."}, 1, "mercer predict: .: is a directory; give a data file"},
 		{[]string{"train", file("empty.csv", ""), "-o", "m"}, 1, "mercer train: empty.csv: is empty"},
 		{[]string{"train", file("archive.zip", "PK\x03\x04....."), "-o", "m"}, 1, "mercer train: archive.zip: is a zip or npz archive; unpack it first"},
 		{[]string{"train", plain, "-o", "no/m"}, 1, "mercer train: no/m: directory no: file does not exist"},

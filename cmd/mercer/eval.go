@@ -42,8 +42,7 @@ counts as an error.`,
 			if err != nil {
 				return err
 			}
-			data.Schema = &m.Info().Schema
-			src, err := dataset.Open(cmd.Context(), args[1], data)
+			src, err := openRows(cmd, m, args[1], data)
 			if err != nil {
 				return err
 			}
@@ -57,12 +56,13 @@ counts as an error.`,
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), metrics)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", "rows", comma(metrics.N))
+			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", rowWord(m)+"s", comma(metrics.N))
 			printMetrics(cmd.OutOrStdout(), metrics)
 			return nil
 		},
 	}
 	dataFlags(cmd, &data)
+	groupFlag(cmd, &data)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &progress)
 	return cmd

@@ -71,7 +71,7 @@ func contains(words, word string) bool {
 func modelFlags(cmd *cobra.Command, c *model.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
-	f.Var(&mapValue{c}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
+	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows)")
 	mapOptions(f, &c.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
@@ -149,15 +149,19 @@ func readLandmarks(ctx context.Context, c *model.Config, data dataset.Options) e
 }
 
 // mapValue is the flag --map: a name, or a configuration of steps in JSON.
-type mapValue struct{ c *model.Config }
+type mapValue struct {
+	name    *string
+	steps   *[]feature.Config
+	weights *[]float64
+}
 
 var _ pflag.Value = (*mapValue)(nil)
 
 func (m *mapValue) String() string {
-	if m.c == nil {
+	if m.name == nil {
 		return ""
 	}
-	return m.c.Map
+	return *m.name
 }
 
 func (m *mapValue) Type() string { return "map" }
@@ -170,7 +174,7 @@ func (m *mapValue) Set(s string) error {
 			return err
 		}
 	} else if !bytes.HasPrefix(text, []byte("{")) {
-		m.c.Map = s
+		*m.name = s
 		return nil
 	}
 	var cfg feature.Config
@@ -182,7 +186,7 @@ func (m *mapValue) Set(s string) error {
 	if d.More() {
 		return errors.New("more than one map in JSON")
 	}
-	m.c.Map, m.c.Steps, m.c.Weights = cfg.Map, cfg.Steps, cfg.Weights
+	*m.name, *m.steps, *m.weights = cfg.Map, cfg.Steps, cfg.Weights
 	if cfg.Steps == nil {
 		return errors.New("the map in JSON has no steps; name a single map by --map NAME and its options by flags")
 	}

@@ -22,7 +22,8 @@ func newInspect() *cobra.Command {
 		Use:   "inspect [flags] MODEL|DATA",
 		Short: "Tell what a model or a data file holds",
 		Long: `Tell what is in a model file (what it predicts, how it was trained, what was chosen and why)
-or in a data file (format, rows, columns, labels, and the scaling that train would choose).`,
+or in a data file (format, rows, columns, labels, and the scaling that train would choose). With
+--group, and in a folder, rows are members of bags.`,
 		Example: `  mercer inspect adult.mercer
   mercer inspect adult.csv
   mercer inspect adult.mercer --json`,
@@ -38,10 +39,14 @@ or in a data file (format, rows, columns, labels, and the scaling that train wou
 			if err != nil {
 				return err
 			}
+			if data.Group != "" || isFolder(args[0]) {
+				return inspectBags(cmd, args[0], data, p, asJSON)
+			}
 			return inspectData(cmd, args[0], data, p, asJSON)
 		},
 	}
 	dataFlags(cmd, &data)
+	groupFlag(cmd, &data)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &progress)
 	return cmd
@@ -80,7 +85,11 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 		return err
 	}
 	line("model", "%s (%s)", path, bytesText(st.Size()))
-	line("trained", "on %s rows × %s dimensions (%s)", comma(info.Training.Rows), comma(m.Dim()), info.Schema.Format)
+	if b := info.Bag; b != nil {
+		line("trained", "on %s of %s × %s dimensions (%s)", plural(info.Training.Rows, "bag"), membersText(b.Least, b.Most), comma(b.Schema.Dim), b.Schema.Format)
+	} else {
+		line("trained", "on %s rows × %s dimensions (%s)", comma(info.Training.Rows), comma(m.Dim()), info.Schema.Format)
+	}
 	printInfo(line, m)
 	if r := info.Training.Ridge; r != nil && len(r.Path) > 0 {
 		fmt.Fprintf(w, "\n  %-14s%s\n", "λ", "held-out mean squared error")
@@ -102,7 +111,11 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 			fmt.Fprintf(w, "  %-14g%.2f %%%s\n", p.C, 100*p.Error, mark)
 		}
 	}
-	if cols := info.Schema.Columns; len(cols) > 0 && (info.Schema.Header || hasCategories(cols)) {
+	schema := &info.Schema
+	if info.Bag != nil {
+		schema = &info.Bag.Schema
+	}
+	if cols := schema.Columns; len(cols) > 0 && (schema.Header || hasCategories(cols)) {
 		fmt.Fprintf(w, "\n  %s\n", "columns")
 		for _, c := range cols {
 			what := "numeric"
@@ -145,15 +158,39 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progre
 	if err != nil {
 		return err
 	}
-	schema := *src.Schema()
+	return printData(cmd, src.Name(), *src.Schema(), sum, nil, asJSON)
+}
+
+// inspectBags is inspectData for bags.
+func inspectBags(cmd *cobra.Command, path string, opt dataset.Options, p *progress, asJSON bool) error {
+	src, err := dataset.OpenBags(cmd.Context(), path, opt)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	sum, err := dataset.SurveyBags(cmd.Context(), src, dataset.SurveyOptions{
+		Progress: func(rows int, share float64) { p.report("read", rows, share) },
+	})
+	p.done()
+	if err != nil {
+		return err
+	}
+	return printData(cmd, src.Name(), *src.Schema(), sum.Summary, sum, asJSON)
+}
+
+// printData prints what a pass over data told; bags is nil for rows.
+func printData(cmd *cobra.Command, name string, schema dataset.Schema, sum *dataset.Summary, bags *dataset.BagSummary, asJSON bool) error {
 	schema.Dim = sum.Dim
 	kind, why := dataset.ChooseScale(sum)
 	task, taskWhy, taskErr := sum.Task("auto")
 	if asJSON {
-		v := map[string]any{"kind": "data", "name": src.Name(), "rows": sum.Rows, "d": sum.Dim, "density": sum.Density(),
+		v := map[string]any{"kind": "data", "name": name, "rows": sum.Rows, "d": sum.Dim, "density": sum.Density(),
 			"schema": schema, "scale": kind}
 		if taskErr == nil {
 			v["task"] = task
+		}
+		if bags != nil {
+			v["bags"], v["least"], v["most"] = bags.Bags, bags.Least, bags.Most
 		}
 		return printJSON(cmd.OutOrStdout(), v)
 	}
@@ -161,7 +198,10 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progre
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
 	}
-	line("data", "%s (%s)", src.Name(), schema.Format)
+	line("data", "%s (%s)", name, schema.Format)
+	if bags != nil {
+		line("bags", "%s of %s", comma(bags.Bags), membersText(bags.Least, bags.Most))
+	}
 	line("rows", "%s × %s dimensions, %.3g %% of the values not zero", comma(sum.Rows), comma(sum.Dim), 100*sum.Density())
 	switch {
 	case taskErr != nil:

@@ -36,10 +36,15 @@ DATA is read as the training data were: columns by name where both have names, e
 position; labels may be there or not. The rows are never all in memory.
 
 --scores adds the scores after a tab, one a class in the order of "mercer inspect MODEL"
-(two classes: one score, positive for the second).`,
+(two classes: one score, positive for the second).
+
+A model of bags predicts bags, one a line; DATA may come in any of the forms that "mercer
+train --help" tells of. Where bags have names, by a column or as files, a line is the name, a
+tab and the prediction.`,
 		Example: `  mercer predict adult.mercer new.csv -o predictions.txt
   mercer predict adult.mercer a9a.t.gz --scores | head
-  cut -d, -f1-14 rows.csv | mercer predict adult.mercer -`,
+  cut -d, -f1-14 rows.csv | mercer predict adult.mercer -
+  mercer predict birds.mercer folder-of-descriptors`,
 		Args: nArgs(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args[0], args[1]) },
 	}
@@ -47,6 +52,7 @@ position; labels may be there or not. The rows are never all in memory.
 	f.StringVarP(&p.out, "output", "o", "", "file to write the predictions to (default: standard output)")
 	f.BoolVar(&p.scores, "scores", false, "add the scores")
 	dataFlags(cmd, &p.data)
+	groupFlag(cmd, &p.data)
 	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores")
 	progressFlag(cmd, &p.progress)
 	return cmd
@@ -64,8 +70,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
-	p.data.Schema = &m.Info().Schema
-	src, err := dataset.Open(cmd.Context(), path, p.data)
+	src, err := openRows(cmd, m, path, p.data)
 	if err != nil {
 		return err
 	}
@@ -84,7 +89,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 		bars.w = nil // predictions and a progress line would mix on a terminal
 	}
 	w := bufio.NewWriterSize(out, 1<<16)
-	err = eachScored(cmd, m, src, bars, func(scores *matrix.Dense) error { return p.write(w, m, scores) })
+	err = eachScored(cmd, m, src, bars, func(scores *matrix.Dense, keys []string) error { return p.write(w, m, scores, keys) })
 	bars.done()
 	if err != nil {
 		return err
@@ -96,8 +101,8 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	return commit()
 }
 
-// eachScored predicts the rows of src batch by batch.
-func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *progress, body func(*matrix.Dense) error) error {
+// eachScored predicts the rows of src batch by batch; keys are the names of bags that have some.
+func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *progress, body func(scores *matrix.Dense, keys []string) error) error {
 	r, err := src.Open(cmd.Context())
 	if err != nil {
 		return err
@@ -117,7 +122,7 @@ func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *pr
 		if err := m.Scores(&scores, b.X); err != nil {
 			return fmt.Errorf("%s: %w", src.Name(), err)
 		}
-		if err := body(&scores); err != nil {
+		if err := body(&scores, bagKeys(r)); err != nil {
 			return err
 		}
 		rows += b.X.Len()
@@ -125,8 +130,8 @@ func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *pr
 	}
 }
 
-// write writes a line a row.
-func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense) error {
+// write writes a line a row, beginning with the name of the bag that it was.
+func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, keys []string) error {
 	var line []byte
 	for i := range scores.Rows {
 		row := scores.Row(i)
@@ -134,9 +139,13 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense) e
 		switch {
 		case p.json:
 			v := struct {
+				Bag        *string   `json:"bag,omitempty"`
 				Prediction any       `json:"prediction"`
 				Scores     []float32 `json:"scores"`
 			}{Scores: row}
+			if keys != nil {
+				v.Bag = &keys[i]
+			}
 			switch {
 			case m.Classes() != nil:
 				v.Prediction = m.Classes()[m.Class(row)]
@@ -151,6 +160,9 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense) e
 			}
 			line = text
 		default:
+			if keys != nil {
+				line = append(append(line, keys[i]...), '\t')
+			}
 			line = m.AppendPrediction(line, row)
 			if p.scores {
 				for _, v := range row {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 // train is the state of the command of that name.
 type train struct {
 	cfg        model.Config
+	bag        model.BagConfig
 	data       dataset.Options
 	out        string
 	test       string
@@ -49,12 +51,16 @@ classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ f
 distance of the rows, orthogonal random features, and a learner. For classes that is a
 support vector machine, as long as its 4·n·D bytes for n rows and D features stay below
 2 GiB; else, and for numbers, a ridge regression, whose λ a held-out tenth of the rows
-chooses and which takes 24·D² bytes however many rows there are.`,
+chooses and which takes 24·D² bytes however many rows there are.
+
+` + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
   mercer train a9a.gz -o adult.mercer --test a9a.t.gz
   mercer train houses.csv --label price -o houses.mercer --holdout 0.2
   mercer train images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o digits.mercer --features 8192 --learner svm
-  zcat rows.svm.gz | mercer train - -o rows.mercer --json`,
+  zcat rows.svm.gz | mercer train - -o rows.mercer --json
+  mercer train readings.csv --group device --label state -o devices.mercer
+  mercer train descriptors.npy --labels species.txt --pooling tensorsketch -o birds.mercer`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args[0]) },
 	}
@@ -73,6 +79,7 @@ chooses and which takes 24·D² bytes however many rows there are.`,
 	f.Float64Var(&t.cfg.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
 	f.IntVar(&t.cfg.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
 	dataFlags(cmd, &t.data)
+	bagFlags(cmd, &t.data, &t.bag)
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
@@ -99,6 +106,9 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
 	settle(cmd, &t.cfg)
+	if err := settleBags(cmd, path, &t.data, &t.cfg, &t.bag); err != nil {
+		return err
+	}
 	if err := readLandmarks(ctx, &t.cfg, t.data); err != nil {
 		return err
 	}
@@ -121,20 +131,16 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		}
 	}
 
-	data, err := dataset.Open(ctx, path, t.data)
-	if err != nil {
-		return err
-	}
-	defer data.Close()
-	var src, held dataset.Source = data, nil
-	if t.holdout > 0 {
-		src, held = dataset.Split(data, t.holdout, max(t.cfg.Seed, 1))
-	}
 	memory := int64(t.memory)
 	if memory == 0 {
 		memory = availableMemory() / 5 * 4
 	}
-	m, report, err := model.Fit(ctx, src, t.cfg, model.Options{Progress: p.report, Memory: memory})
+	data, fit, err := t.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	m, report, held, err := fit(model.Options{Progress: p.report, Memory: memory})
 	p.done()
 	if err != nil {
 		return err
@@ -162,7 +168,7 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	}
 	printTrained(cmd.OutOrStdout(), m, report, filepath.Base(path))
 	if metrics != nil {
-		fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s: %s rows\n", "test", tested, comma(metrics.N))
+		fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s: %s\n", "test", tested, plural(metrics.N, rowWord(m)))
 		printMetrics(cmd.OutOrStdout(), metrics)
 	}
 	size := int64(0)
@@ -173,14 +179,49 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
+// open opens the data; fit trains on them and gives the rows that were kept back to test the
+// model, nil if there are none.
+func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(model.Options) (*model.Model, *model.Report, dataset.Source, error), err error) {
+	seed := max(t.cfg.Seed, 1)
+	if t.cfg.Bag == nil {
+		f, err := dataset.Open(ctx, path, t.data)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f, func(opt model.Options) (*model.Model, *model.Report, dataset.Source, error) {
+			var src, held dataset.Source = f, nil
+			if t.holdout > 0 {
+				src, held = dataset.Split(f, t.holdout, seed)
+			}
+			m, report, err := model.Fit(ctx, src, t.cfg, opt)
+			return m, report, held, err
+		}, nil
+	}
+	f, err := dataset.OpenBags(ctx, path, t.data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func(opt model.Options) (*model.Model, *model.Report, dataset.Source, error) {
+		var src, held dataset.Bags = f, nil
+		if t.holdout > 0 {
+			src, held = dataset.SplitBags(f, t.holdout, seed)
+		}
+		m, report, err := model.FitBags(ctx, src, t.cfg, opt)
+		if err != nil || held == nil {
+			return m, report, nil, err
+		}
+		return m, report, m.Bag().Source(held), nil
+	}, nil
+}
+
 // testModel measures the model on the test data, if there are any, and says which they are.
 func (t *train) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (metrics *lab.Metrics, tested string, err error) {
 	show := func(rows int, share float64) { p.report("test", rows, share) }
 	switch {
 	case t.test != "":
 		o := t.data
-		o.LabelsFile, o.Schema = t.testLabels, &m.Info().Schema
-		test, err := dataset.Open(cmd.Context(), t.test, o)
+		o.LabelsFile = t.testLabels
+		test, err := openRows(cmd, m, t.test, o)
 		if err != nil {
 			return nil, "", err
 		}
@@ -192,7 +233,7 @@ func (t *train) testModel(cmd *cobra.Command, m *model.Model, held dataset.Sourc
 		return metrics, filepath.Base(t.test), nil
 	case held != nil:
 		metrics, err = lab.Evaluate(cmd.Context(), m, held, show)
-		return metrics, fmt.Sprintf("%g %% of the rows, held back", 100*t.holdout), err
+		return metrics, fmt.Sprintf("%g %% of the %ss, held back", 100*t.holdout, rowWord(m)), err
 	}
 	return nil, "", nil
 }
@@ -224,8 +265,11 @@ func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
 	}
-	data := fmt.Sprintf("%s: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim()))
-	if d := r.Summary.Density(); d < 0.95 {
+	data, sum := fmt.Sprintf("%s: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim())), r.Summary
+	if b := r.Bags; b != nil {
+		data, sum = fmt.Sprintf("%s: %s of %s × %s dimensions", name, plural(b.Bags, "bag"), membersText(b.Least, b.Most), comma(b.Dim)), b.Summary
+	}
+	if d := sum.Density(); d < 0.95 {
 		data += fmt.Sprintf(", %.2g %% non-zero", 100*d)
 	}
 	line("data", "%s", data)
@@ -256,6 +300,10 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		line("task", "%d classes: %s%s%s", len(info.Classes), strings.Join(shown, ", "), more, why("task"))
 	} else {
 		line("task", "regression, %s%s", plural(info.Outputs, "output"), why("task"))
+	}
+	if info.Bag != nil {
+		line("bags", "%s", poolingText(info.Bag))
+		line("rows", "%s dimensions, one row a bag", comma(m.Dim()))
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
 	if f := info.Feature; f != nil {
@@ -310,12 +358,8 @@ func plural(n int, what string) string {
 }
 
 // warnUnseen tells of categories that the model has never seen; they count as none.
-func warnUnseen(cmd *cobra.Command, src dataset.Source) {
-	s, ok := src.(interface{ UnseenCategories() []dataset.Unseen })
-	if !ok {
-		return
-	}
-	for _, u := range s.UnseenCategories() {
+func warnUnseen(cmd *cobra.Command, src dataFile) {
+	for _, u := range src.UnseenCategories() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); they count as none of the known ones\n",
 			cmd.CommandPath(), src.Name(), u.Column, u.Value, plural(u.Rows, "row"))
 	}

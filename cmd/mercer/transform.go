@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 func newTransform() *cobra.Command {
 	var (
 		cfg      model.Config
+		bag      model.BagConfig
 		data     dataset.Options
 		out      string
 		fitOn    string
@@ -28,16 +30,30 @@ func newTransform() *cobra.Command {
 and write them as a float32 array of n×D in NumPy's format. The rows are never all in memory.
 
 What depends on data (γ from the median distance, the scaling) is fitted on DATA, or on the
-file that --fit names: use that to map test data as the training data were mapped.`,
+file that --fit names: use that to map test data as the training data were mapped.
+
+Bags (mercer train --help tells what they are) become one row each, by default the mean of
+features of the rbf kernel, so that z(X)·z(Y) approximates the mean of k(x, y) over all pairs
+of members.`,
 		Example: `  mercer transform letters.csv --label 0 --map orf --features 512 -o z.npy
   mercer transform test.csv --fit train.csv --features 2048 -o ztest.npy
-  mercer transform images-idx3-ubyte.gz --sigma 8.27 --scale global --features 4096 -o z.npy`,
+  mercer transform images-idx3-ubyte.gz --sigma 8.27 --scale global --features 4096 -o z.npy
+  mercer transform descriptors.npy --pooling full -o pooled.npy`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("no file to write the features to; give -o Z.npy")
 			}
 			settle(cmd, &cfg)
+			if err := settleBags(cmd, args[0], &data, &cfg, &bag); err != nil {
+				return err
+			}
+			if bag.Scale == "" {
+				bag.Scale = "none"
+			}
+			if bag.Norm == "" && (bag.Pooling == "" || bag.Pooling == "mean") {
+				bag.Norm = "none" // a product of rows is the mean of the kernel
+			}
 			if err := readLandmarks(cmd.Context(), &cfg, data); err != nil {
 				return err
 			}
@@ -56,25 +72,18 @@ file that --fit names: use that to map test data as the training data were mappe
 			if fitOn != "" {
 				fitPath = fitOn
 			}
-			src, err := dataset.Open(cmd.Context(), fitPath, data)
+			t, err := fitTransform(cmd.Context(), fitPath, data, cfg, model.Options{Progress: p.report})
 			if err != nil {
 				return err
 			}
-			defer src.Close()
-			mapping, why, err := model.FitMapping(cmd.Context(), src, cfg, model.Options{Progress: p.report})
-			if err != nil {
-				return err
-			}
+			defer func() { t.src.Close() }()
 			if fitOn != "" {
-				// DATA are read as the rows were that the map was fitted on.
-				schema := *src.Schema()
-				schema.Dim, _ = mapping.Dims()
-				data.Schema = &schema
-				if src, err = dataset.Open(cmd.Context(), args[0], data); err != nil {
+				t.src.Close()
+				if t.src, err = t.open(cmd.Context(), args[0], data); err != nil {
 					return err
 				}
-				defer src.Close()
 			}
+			mapping, src := t.mapping, t.src
 			_, d := mapping.Dims()
 			w, err := dataset.CreateNPY(out, d, dataset.Float32)
 			if err != nil {
@@ -111,9 +120,8 @@ file that --fit names: use that to map test data as the training data were mappe
 			}
 			p.done()
 			warnUnseen(cmd, src)
-			in, _ := mapping.Dims()
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"output": out, "n": rows, "d": in, "features": d, "why": why})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"output": out, "n": rows, "d": t.dim(), "features": d, "why": t.why})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: %s rows × %s features, float32\n", "saved", out, comma(rows), comma(d))
 			return nil
@@ -124,7 +132,70 @@ file that --fit names: use that to map test data as the training data were mappe
 	scaleFlag(cmd, &cfg, "none")
 	modelFlags(cmd, &cfg)
 	dataFlags(cmd, &data)
+	bagFlags(cmd, &data, &bag)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &progress)
 	return cmd
+}
+
+// fittedTransform is what transform does with rows, and the data that it was fitted on.
+type fittedTransform struct {
+	bag     *model.BagMapping // nil for rows
+	mapping *model.Mapping
+	why     map[string]string
+	schema  dataset.Schema // of the data
+	src     *rows
+}
+
+func fitTransform(ctx context.Context, path string, data dataset.Options, cfg model.Config, opt model.Options) (t *fittedTransform, err error) {
+	t = &fittedTransform{}
+	if cfg.Bag == nil {
+		f, err := dataset.Open(ctx, path, data)
+		if err != nil {
+			return nil, err
+		}
+		if t.mapping, t.why, err = model.FitMapping(ctx, f, cfg, opt); err != nil {
+			f.Close()
+			return nil, err
+		}
+		t.src, t.schema = &rows{f, f}, *f.Schema()
+	} else {
+		f, err := dataset.OpenBags(ctx, path, data)
+		if err != nil {
+			return nil, err
+		}
+		if t.bag, t.mapping, t.why, err = model.FitBagMapping(ctx, f, cfg, opt); err != nil {
+			f.Close()
+			return nil, err
+		}
+		t.src, t.schema = &rows{t.bag.Source(f), f}, *f.Schema()
+	}
+	t.schema.Dim = t.dim()
+	return t, nil
+}
+
+// dim is the number of dimensions of the data.
+func (t *fittedTransform) dim() int {
+	d, _ := t.mapping.Dims()
+	if t.bag != nil {
+		d, _ = t.bag.Dims()
+	}
+	return d
+}
+
+// open opens other data, which are read as those were that all was fitted on.
+func (t *fittedTransform) open(ctx context.Context, path string, data dataset.Options) (*rows, error) {
+	data.Schema = &t.schema
+	if t.bag == nil {
+		f, err := dataset.Open(ctx, path, data)
+		if err != nil {
+			return nil, err
+		}
+		return &rows{f, f}, nil
+	}
+	f, err := dataset.OpenBags(ctx, path, data)
+	if err != nil {
+		return nil, err
+	}
+	return &rows{t.bag.Source(f), f}, nil
 }

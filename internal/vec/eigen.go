@@ -45,22 +45,24 @@ func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool 
 	}
 	e, tau := make([]float64, n), make([]float64, n)
 	tridiagonalise(n, a, lda, values, e, tau)
+	dropNothings(values, e[:n-1])
 	if !vectors {
 		if !tridiagonalQL(n, values, e, nil, 0) {
 			return false
 		}
 		slices.Sort(values)
 	} else {
-		s := make([]float64, n*n)
-		order, ok := conquer(n, values, e, s)
+		lds := stride(n)
+		s := aligned[float64](n * lds)
+		order, ok := conquer(n, values, e, s, lds)
 		if !ok {
 			return false
 		}
-		reflectBack(n, a, lda, tau, s)
+		reflectBack(n, a, lda, tau, s, lds)
 		sorted := e
 		for k, from := range order {
 			sorted[k] = values[from]
-			copy(a[k*lda:k*lda+n], s[from*n:(from+1)*n])
+			copy(a[k*lda:k*lda+n], s[from*lds:from*lds+n])
 		}
 		copy(values, sorted)
 	}
@@ -70,6 +72,23 @@ func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool 
 		}
 	}
 	return true
+}
+
+// dropNothings makes those e 0 that are nothing beside the largest d or e, far less than
+// rounding: the iterations compare with what is near, and squares of such numbers underflow.
+func dropNothings(d, e []float64) {
+	largest := 0.0
+	for _, v := range d {
+		largest = max(largest, math.Abs(v))
+	}
+	for _, v := range e {
+		largest = max(largest, math.Abs(v))
+	}
+	for i, v := range e {
+		if math.Abs(v) < 0x1p-120*largest {
+			e[i] = 0
+		}
+	}
 }
 
 // largestUpper is the largest absolute value in the upper triangle, and whether all are finite.

@@ -1,12 +1,12 @@
 package vec
 
-// reflectBack multiplies each row s of S, n×n, as a column by Q, the product of the reflections
+// reflectBack multiplies each row s of S, n×n with stride lds, as a column by Q, the product of the reflections
 // that tridiagonalise left in A's rows: s = Q·s.
 //
 // A block of k reflections is I - VᵀTV for V, k×n, whose rows they are, and an upper
 // triangular T (Schreiber and Van Loan 1989). So the rows become S - (S·Vᵀ)(TᵀV), the last
 // block first.
-func reflectBack(n int, a []float64, lda int, tau, s []float64) {
+func reflectBack(n int, a []float64, lda int, tau, s []float64, lds int) {
 	block := backBlock(n)
 	ld := stride(n)
 	memory := aligned[float64](2*block*ld + n*block + 2*block*block)
@@ -28,8 +28,8 @@ func reflectBack(n int, a []float64, lda int, tau, s []float64) {
 		blockReflector(k, tau[j0:], gram, t)
 		clear(tv)
 		GemmAddTN(k, m, k, t, k, v, ld, tv, ld)
-		GemmNT(n, k, m, s[at:], n, v, ld, sv, k)
-		subtractProduct(n, m, k, sv, k, 1, tv, ld, s[at:], n)
+		GemmNT(n, k, m, s[at:], lds, v, ld, sv, k)
+		subtractProduct(n, m, k, sv, k, 1, tv, ld, s[at:], lds)
 	}
 }
 

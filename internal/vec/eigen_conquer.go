@@ -10,14 +10,14 @@ import (
 const leafOrder = 32
 
 // conquer computes the eigenvalues and eigenvectors of the tridiagonal T, n×n, with d on its
-// diagonal and e[:n-1] beside it: d becomes the eigenvalues and row i of S, n×n and 0 before,
+// diagonal and e[:n-1] beside it: d becomes the eigenvalues and row i of S, n×n with stride lds and 0 before,
 // the eigenvector of d[i]; order lists the rows by ascending eigenvalue. e is lost.
 //
 // Divide and conquer (Cuppen 1981): without the element β beside the diagonal where it is cut
 // in halves, T is two smaller problems, T = diag(T₁, T₂) + |β|·v·vᵀ with v = e ± e of the rows
 // that meet there. With the eigenvectors of the halves for a basis it is a diagonal plus
 // ρzzᵀ, whose eigenvectors a product turns into those of T.
-func conquer(n int, d, e, s []float64) (order []int, ok bool) {
+func conquer(n int, d, e, s []float64, lds int) (order []int, ok bool) {
 	order = make([]int, n)
 	leaves := 1 // a power of 2
 	for n > leafOrder*leaves {
@@ -40,9 +40,9 @@ func conquer(n int, d, e, s []float64) (order []int, ok bool) {
 		for t := lo; t < hi; t++ {
 			at, m := cuts[t], cuts[t+1]-cuts[t]
 			for i := at; i < at+m; i++ {
-				s[i*n+i] = 1
+				s[i*lds+i] = 1
 			}
-			failed[t] = !tridiagonalQL(m, d[at:at+m], e[at:at+m], s[at*n+at:], n)
+			failed[t] = !tridiagonalQL(m, d[at:at+m], e[at:at+m], s[at*lds+at:], lds)
 			sortPlaces(d[at:at+m], order[at:at+m])
 		}
 	})
@@ -55,7 +55,7 @@ func conquer(n int, d, e, s []float64) (order []int, ok bool) {
 			for t := lo; t < hi; t++ {
 				first, middle, last := cuts[2*t*step], cuts[(2*t+1)*step], cuts[(2*t+2)*step]
 				m := merge{n: last - first, left: middle - first, d: d[first:last], order: order[first:last],
-					s: s[first*n+first:], lds: n, work: work[first*n : last*n]}
+					s: s[first*lds+first:], lds: lds, work: work[first*n : last*n]}
 				m.do(beta[(2*t+1)*step])
 			}
 		})
@@ -161,16 +161,17 @@ func (m merge) do(beta float64) {
 		copy(s[i*lds:i*lds+n], rest[(i-k)*n:])
 	}
 	block := min(k, vectorBlock)
-	u := make([]float64, block*k)
+	ldu := stride(k)
+	u := aligned[float64](block * ldu)
 	for i := 0; i < k; i += block {
 		rows := min(block, k-i)
 		Parallel(rows, 16, func(lo, hi int) {
 			for t := lo; t < hi; t++ {
-				q.vector(i+t, to, u[t*k:(t+1)*k])
+				q.vector(i+t, to, u[t*ldu:t*ldu+k])
 			}
 		})
-		multiplyAll(rows, m.left, leftRows, u, k, lefts, m.left, s[i*lds:], lds)
-		multiplyAll(rows, right, rightRows, u[count[inLeft]:], k, rights, right, s[i*lds+m.left:], lds)
+		multiplyAll(rows, m.left, leftRows, u, ldu, lefts, m.left, s[i*lds:], lds)
+		multiplyAll(rows, right, rightRows, u[count[inLeft]:], ldu, rights, right, s[i*lds+m.left:], lds)
 	}
 }
 

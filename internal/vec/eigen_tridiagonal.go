@@ -2,9 +2,6 @@ package vec
 
 import "math"
 
-// tridiagonalBlock is how many reflections are gathered before the rest of A is updated.
-const tridiagonalBlock = 32
-
 // tridiagonalise reduces the symmetric A, whose upper triangle is given, to the tridiagonal
 // T = QᵀAQ with d on its diagonal and e[:n-1] beside it. Q is the product of the reflections
 // H_j = I - tau[j]·v_j·v_jᵀ, j = 0 … n-2, where v_j is 0 up to place j, 1 at place j+1; from
@@ -15,62 +12,124 @@ const tridiagonalBlock = 32
 // reflections, whose v and w are remembered (Dongarra, Hammarling and Sorensen 1989): then it
 // is updated by one product, and meanwhile A·v counts what they owe.
 func tridiagonalise(n int, a []float64, lda int, d, e, tau []float64) {
-	block := min(tridiagonalBlock, n)
-	ld := stride(n)
-	// v, w and v once more: rows of [v; w] and of [w; v] follow each other.
-	memory := aligned[float64](3*block*ld + n)
-	vs, ws, again := memory[:block*ld], memory[block*ld:2*block*ld], memory[2*block*ld:3*block*ld]
-	owed := make([]float64, 2*block)
+	b := newReflections(n)
 	times := newSymmetric(n)
-	for j0 := 0; j0 < n; j0 += block {
-		end := min(j0+block, n)
+	for j0 := 0; j0 < n; j0 += b.most {
+		b.clear(j0)
+		end := min(j0+b.most, n)
 		for j := j0; j < end; j++ {
-			p := j - j0
 			row := a[j*lda+j : j*lda+n]
-			for q := range p {
-				v, w := vs[q*ld+j:q*ld+n], ws[q*ld+j:q*ld+n]
-				Axpy64(-v[0], w, row)
-				Axpy64(-w[0], v, row)
-			}
-			d[j] = row[0]
+			x := b.v[b.count*b.ld:][:b.ld] // v to be
+			copy(x[j:n], row)
+			b.update(j, x)
+			d[j] = x[j]
+			x[j] = 0
 			if j == n-1 {
 				break
 			}
-			x := row[1:]
-			e[j], tau[j] = reflector(x)
-			v, w := vs[p*ld:p*ld+n], ws[p*ld:p*ld+n]
-			clear(v[j0 : j+1])
-			clear(w[j0 : j+1])
-			copy(v[j+1:], x)
-			w = w[j+1:]
-			if tau[j] == 0 {
-				clear(w)
-				continue
+			e[j], tau[j] = reflector(x[j+1 : n])
+			copy(row[1:], x[j+1:n])
+			w := b.w[b.count*b.ld:][:b.ld]
+			if tau[j] != 0 {
+				times.multiply(n-j-1, a[(j+1)*(lda+1):], lda, x[j+1:n], w[j+1:n])
+				b.owed(j+1, w)
+				rest, v := w[j+1:n], x[j+1:n]
+				for i := range rest {
+					rest[i] *= tau[j]
+				}
+				Axpy64(-tau[j]/2*Dot64(rest, v), v, rest)
 			}
-			times.multiply(n-j-1, a[(j+1)*(lda+1):], lda, x, w)
-			for q := range p {
-				owed[2*q] = Dot64(ws[q*ld+j+1:q*ld+n], x)
-				owed[2*q+1] = Dot64(vs[q*ld+j+1:q*ld+n], x)
-			}
-			for q := range p {
-				Axpy64(-owed[2*q], vs[q*ld+j+1:q*ld+n], w)
-				Axpy64(-owed[2*q+1], ws[q*ld+j+1:q*ld+n], w)
-			}
-			for i := range w {
-				w[i] *= tau[j]
-			}
-			Axpy64(-tau[j]/2*Dot64(w, x), x, w)
+			b.count++
 		}
-		if end == n {
-			break
+		if end < n {
+			b.subtract(n-end, a[end*(lda+1):], lda, end)
 		}
-		k := end - j0
-		for q := range k {
-			copy(again[q*ld+end:q*ld+n], vs[q*ld+end:q*ld+n])
-		}
-		micro64.multiply(product[float64]{m: n - end, n: n - end, k: 2 * k, alpha: -1, a: memory[end:], ars: 1, acs: ld,
-			b: memory[block*ld+end:], brs: ld, bcs: 1, add: true, c: a[end*(lda+1):], ldc: lda, part: upper})
 	}
+}
+
+// reflections remembers v and w of a block of reflections, a row each, 0 where a reflection
+// does not reach, and behind place n-1 up to ld.
+type reflections struct {
+	n, ld, most int
+	count       int
+	v, w, again []float64 // v twice: rows of [v; w] and of [w; v] follow each other
+	all         []float64
+	factors     []float64
+	products    []float64
+}
+
+// tridiagonalBlock is how many reflections are gathered.
+const tridiagonalBlock = 32
+
+func newReflections(n int) *reflections {
+	b := &reflections{n: n, ld: stride(n), most: tridiagonalBlock}
+	size := b.most * b.ld
+	b.all = aligned[float64](3 * size)
+	b.v, b.w, b.again = b.all[:size], b.all[size:2*size], b.all[2*size:]
+	b.factors, b.products = make([]float64, 2*b.most), make([]float64, 2*b.most)
+	return b
+}
+
+// clear forgets all; from is the first place that the next block reaches.
+func (b *reflections) clear(from int) {
+	b.count = 0
+	for p := range 2 * b.most {
+		clear(b.all[p*b.ld+from : (p+1)*b.ld])
+	}
+}
+
+// rounded is the count as a multiple of what the kernels take: rows behind it are 0.
+func (b *reflections) rounded() int { return (b.count + rowHeight - 1) / rowHeight * rowHeight }
+
+// update brings row j of A, x[j:], up to date.
+func (b *reflections) update(j int, x []float64) {
+	k, from := b.rounded(), j&^7
+	columns := b.ld - from
+	for q := range b.count {
+		b.factors[q], b.products[q] = -b.w[q*b.ld+j], -b.v[q*b.ld+j]
+	}
+	clear(b.factors[b.count:k])
+	clear(b.products[b.count:k])
+	y := x[from:b.ld]
+	for q := 0; q < k; q += rowHeight {
+		rowSums(columns, b.v[q*b.ld+from:], b.ld, b.factors[q:], y)
+		rowSums(columns, b.w[q*b.ld+from:], b.ld, b.products[q:], y)
+	}
+	clear(x[from:j])
+}
+
+// owed subtracts from w[at:], A·v, what A has yet to lose: V(Wᵀv) + W(Vᵀv), where v is the
+// row of V behind the count.
+func (b *reflections) owed(at int, w []float64) {
+	k, from := b.rounded(), at&^7
+	columns := b.ld - from
+	v := b.v[b.count*b.ld+from : (b.count+1)*b.ld]
+	clear(b.factors[:k])
+	clear(b.products[:k])
+	for q := 0; q < k; q += rowHeight {
+		rowDots(columns, b.w[q*b.ld+from:], b.ld, v, b.factors[q:])
+		rowDots(columns, b.v[q*b.ld+from:], b.ld, v, b.products[q:])
+	}
+	for q := range k {
+		b.factors[q], b.products[q] = -b.factors[q], -b.products[q]
+	}
+	clear(b.factors[b.count:k])
+	clear(b.products[b.count:k])
+	y := w[from:]
+	for q := 0; q < k; q += rowHeight {
+		rowSums(columns, b.v[q*b.ld+from:], b.ld, b.factors[q:], y)
+		rowSums(columns, b.w[q*b.ld+from:], b.ld, b.products[q:], y)
+	}
+	clear(w[from:at])
+}
+
+// subtract updates the rest of A, m×m, whose first row is that of place at.
+func (b *reflections) subtract(m int, a []float64, lda, at int) {
+	for q := range b.count {
+		copy(b.again[q*b.ld+at:(q+1)*b.ld], b.v[q*b.ld+at:])
+	}
+	micro64.multiply(product[float64]{m: m, n: m, k: 2 * b.count, alpha: -1, a: b.all[at:], ars: 1, acs: b.ld,
+		b: b.all[b.most*b.ld+at:], brs: b.ld, bcs: 1, add: true, c: a, ldc: lda, part: upper})
 }
 
 // reflector overwrites x with v, v[0] = 1, such that (I - tau·v·vᵀ)x = beta·e₁.

@@ -148,3 +148,54 @@ func FuzzDot(f *testing.F) {
 		}
 	})
 }
+
+// FuzzRows takes the kernels for several rows at every level.
+func FuzzRows(f *testing.F) {
+	f.Add(uint16(1), uint8(0), uint8(3), uint64(1))
+	f.Add(uint16(130), uint8(7), uint8(0), uint64(2))
+	f.Add(uint16(300), uint8(1), uint8(8), uint64(3))
+	f.Fuzz(func(t *testing.T, eighths uint16, off, pad uint8, seed uint64) {
+		n, lo := 8*(1+int(eighths%300)), int(off%16)
+		lda := n + int(pad)
+		r := rand.New(rand.NewPCG(seed, 53))
+		a, x, factors, y, s := numbers[float64](r, lo+symvHeight*lda), numbers[float64](r, lo+n), numbers[float64](r, symvHeight), numbers[float64](r, lo+n+1), numbers[float64](r, symvHeight+1)
+		a, x = a[lo:], x[lo:]
+		for _, height := range []int{rowHeight, symvHeight} {
+			bothSums, bothY := make([][]float64, best()+1), make([][]float64, best()+1)
+			level0 := level
+			for l := range bothSums {
+				setLevel(instructions(l))
+				bothSums[l], bothY[l] = append([]float64(nil), s...), append([]float64(nil), y...)
+				if height == rowHeight {
+					rowDots(n, a, lda, x, bothSums[l])
+					rowSums(n, a, lda, factors, bothY[l][lo:])
+				} else {
+					symvBlock(n, a, lda, x, bothSums[l], factors, bothY[l][lo:])
+				}
+			}
+			setLevel(level0)
+			for i := range s {
+				if i >= height {
+					agreeAt(t, "a place behind the sums", append(bothSums, s), i, 0)
+					continue
+				}
+				size := math.Abs(s[i])
+				for c := range n {
+					size += math.Abs(a[i*lda+c] * x[c])
+				}
+				agreeAt(t, "dots", bothSums, i, float64(n)*0x1p-52*size)
+			}
+			for i := range y {
+				if i < lo || i == lo+n {
+					agreeAt(t, "a place beside the columns", append(bothY, y), i, 0)
+					continue
+				}
+				size := math.Abs(y[i])
+				for l := range height {
+					size += math.Abs(a[l*lda+i-lo] * factors[l])
+				}
+				agreeAt(t, "sums", bothY, i, 16*0x1p-52*size)
+			}
+		}
+	})
+}

@@ -68,3 +68,42 @@ func TestPeakLoopsStayWithinTheirSlices(t *testing.T) {
 		}
 	})
 }
+
+func TestPairSumsStayWithinTheirSlices(t *testing.T) {
+	x, dst, panels := newBorder[float64](t, 1<<19), newBorder[float64](t, 1<<19), newBorder[float64](t, 1<<21)
+	everyLevel(t, func(t *testing.T) {
+		for sum := range PairSum(pairSums) {
+			for _, shape := range [][3]int{{1, 1, 1}, {3, 32, 4}, {2, 33, 65}, {2, 97, 130}} {
+				n, m, d := shape[0], shape[1], shape[2]
+				for _, end := range []bool{false, true} {
+					p := NewPairs(sum, d, m)
+					p.panels = panels.slice(len(p.panels), end)
+					p.Rows(n, m, x.slice(n*sum.Width(d), end), dst.slice(n*m, end), m)
+				}
+			}
+		}
+	})
+}
+
+func TestRowKernelsStayWithinTheirSlices(t *testing.T) {
+	x32, y32, z32 := newBorder[float32](t, 1<<20), newBorder[float32](t, 1<<20), newBorder[float32](t, 1<<12)
+	everyLevel(t, func(t *testing.T) {
+		for width := 16; width <= 304; width += 16 {
+			for _, end := range []bool{false, true} {
+				x, y := x32.slice(5*width, end), y32.slice(3*width, end)
+				SignedSums32(y, x, width, []int32{0, 2, 2, 3}, []uint32{0, 4, 4 | negative})
+				PairDots32(z32.slice(2, end), x, y, width, []int32{0, 4}, []int32{2, 0})
+			}
+		}
+		for _, n := range spans() {
+			for _, m := range []int{1, 7, 8, 9, 16, 23} {
+				if n*m > 1<<18 {
+					continue
+				}
+				for _, end := range []bool{false, true} {
+					Transpose32(y32.slice(n*m, end), n, x32.slice(n*m, end), m, n, m)
+				}
+			}
+		}
+	})
+}

@@ -36,11 +36,20 @@ const (
 	pairSums int = iota
 )
 
+// Arrays is how many arrays of numbers a row has.
+func (s PairSum) Arrays() int { return pairArrays[s] }
+
+// Width is how many numbers a row of d dimensions has: the arrays one behind the other, each
+// filled up with zeros to Width/Arrays.
+func (s PairSum) Width(d int) int {
+	return (d + pairStep - 1) / pairStep * pairStep * s.Arrays()
+}
+
 // pairArrays is how many arrays a row of each sum has.
 var pairArrays = [pairSums]int{SumChi2: 1, SumWeightedChi2: 2, SumChi2Distance: 1, SumMin: 1, SumWeightedMin: 2, SumAbs: 1, SumEntropy: 2, SumWeightedEntropy: 3, SumExcess: 2}
 
-// Pairs computes a PairSum of many rows x with rows y that are kept, laid out for it.
-// Sums are in the order of the dimensions: what two rows give depends on them alone.
+// Pairs computes a PairSum of many rows x with rows y that are kept, laid out for it. What two
+// rows give depends on them alone.
 type Pairs struct {
 	sum    PairSum
 	d      int // with what fills it up to a multiple of pairStep
@@ -55,21 +64,16 @@ const (
 
 // NewPairs makes room for m rows y of d dimensions.
 func NewPairs(sum PairSum, d, m int) *Pairs {
-	p := &Pairs{sum: sum, d: (d + pairStep - 1) / pairStep * pairStep}
-	p.panels = aligned[float64]((m + pairLanes - 1) / pairLanes * pairLanes * p.Width())
-	return p
+	width := sum.Width(d)
+	return &Pairs{sum: sum, d: width / sum.Arrays(), panels: aligned[float64]((m + pairLanes - 1) / pairLanes * pairLanes * width)}
 }
 
-// Width is how many numbers a row has: the arrays one behind the other, each filled up with
-// zeros to Width/Arrays.
-func (p *Pairs) Width() int { return p.d * p.Arrays() }
+// width is how many numbers a row has.
+func (p *Pairs) width() int { return p.d * p.sum.Arrays() }
 
-// Arrays is how many arrays of numbers a row has.
-func (p *Pairs) Arrays() int { return pairArrays[p.sum] }
-
-// Set makes row, of Width numbers, the row y_c.
+// Set makes row, of the sum's Width, the row y_c.
 func (p *Pairs) Set(c int, row []float64) {
-	w := p.Width()
+	w := p.width()
 	panel := p.panels[c/pairLanes*pairLanes*w:][:pairLanes*w]
 	c %= pairLanes
 	for j, v := range row[:w] {
@@ -77,10 +81,10 @@ func (p *Pairs) Set(c int, row []float64) {
 	}
 }
 
-// Rows writes the sums of n rows x, of Width numbers each, with the rows y_0 to y_(m-1) into
+// Rows writes the sums of n rows x, of the sum's Width each, with the rows y_0 to y_(m-1) into
 // dst, row-major with stride ldd.
 func (p *Pairs) Rows(n, m int, x []float64, dst []float64, ldd int) {
-	w := p.Width()
+	w := p.width()
 	if n == 0 || m == 0 {
 		return
 	}
@@ -116,10 +120,10 @@ func (p *Pairs) plain(j, dims int, x, panel []float64, sums *[pairLanes]float64)
 		// The second and the third array.
 		var v2, v3 float64
 		var y2, y3 *[pairLanes]float64
-		if p.Arrays() > 1 {
+		if p.sum.Arrays() > 1 {
 			v2, y2 = x[p.d+j], (*[pairLanes]float64)(panel[(p.d+j)*pairLanes:])
 		}
-		if p.Arrays() > 2 {
+		if p.sum.Arrays() > 2 {
 			v3, y3 = x[2*p.d+j], (*[pairLanes]float64)(panel[(2*p.d+j)*pairLanes:])
 		}
 		switch p.sum {

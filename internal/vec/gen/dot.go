@@ -62,9 +62,17 @@ func (p multiplier) write() {
 	JGE(operand.LabelRef("fewloop"))
 	Label("end")
 
+	sum := s.total(acc)
+	Store(sum, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// total adds up 256 bytes of partial sums, which are lost.
+func (s isa) total(acc []reg.VecVirtual) reg.Register {
 	// 256 bytes to 64, in pairs of 64.
 	wide := 64 / s.bytes
-	for width := count / 2; width >= wide; width /= 2 {
+	for width := len(acc) / 2; width >= wide; width /= 2 {
 		for i := range width {
 			half, at := i%wide, i/wide
 			s.add(acc[(2*at+1)*wide+half], acc[2*at*wide+half], acc[i])
@@ -86,9 +94,7 @@ func (p multiplier) write() {
 		VMOVSHDUP(sum, quarter)
 		s.add(quarter, sum, sum)
 	}
-	Store(sum, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	return sum
 }
 
 // axpy writes y += alpha·x for n a multiple of 64 bytes of y.

@@ -1,0 +1,337 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+
+	"mercer/matrix"
+)
+
+// A bag is a set of rows that has one label: the local descriptors of an image, the words of
+// a document, the readings of a device. Its rows are called members.
+
+// Bags is a data set of bags, which can be read several times like a Source; every pass
+// gives the same bags in the same order.
+type Bags interface {
+	// Name is what messages call the data: a path as the user gave it.
+	Name() string
+
+	// Schema says what a member consists of, and where labels stand.
+	Schema() *Schema
+
+	// Open starts a pass. When ctx ends, Next returns its error.
+	Open(ctx context.Context) (BagReader, error)
+}
+
+// BagReader is one pass over bags, with the methods of a Reader.
+type BagReader interface {
+	Next() (*BagBatch, error)
+	Progress() float64
+	Close() error
+}
+
+// BagBatch is a run of whole bags.
+type BagBatch struct {
+	// X holds the members of all bags one below the other; those of bag i are the rows from
+	// Bags[i] up to Bags[i+1]. No bag is empty.
+	X    matrix.Rows
+	Bags []int
+
+	// Keys say what the bags are called: the values of the column of groups or the paths of
+	// files. nil where they have no names.
+	Keys []string
+
+	// First is the number of the first bag, from 0. Outputs, Y, Names and Weights are as in a
+	// matrix.Batch, but one a bag.
+	First   int
+	Outputs int
+	Y       []float64
+	Names   []string
+	Weights []float64
+}
+
+// Len is the number of bags.
+func (b *BagBatch) Len() int { return len(b.Bags) - 1 }
+
+// Rows is the batch of rows that the bags become where x has one row a bag.
+func (b *BagBatch) Rows(x matrix.Rows) matrix.Batch {
+	return matrix.Batch{X: x, First: b.First, Outputs: b.Outputs, Y: b.Y, Names: b.Names, Weights: b.Weights}
+}
+
+// BagFile is bags in a file or folder: Bags that have to be closed.
+type BagFile struct {
+	Bags
+	rows *File // nil for a folder
+}
+
+// Close releases the file.
+func (f *BagFile) Close() error {
+	if f.rows == nil {
+		return nil
+	}
+	return f.rows.Close()
+}
+
+// UnseenCategories is that of a File.
+func (f *BagFile) UnseenCategories() []Unseen {
+	if f.rows == nil {
+		return nil
+	}
+	return f.rows.UnseenCategories()
+}
+
+// OpenBags opens bags, which may come in three forms:
+//   - rows with a column that says which bag they are of (Options.Group, or that of the
+//     model's schema); the rows of a bag stand together and have the same label;
+//   - an NPY array of images × locations × channels, or images × height × width × channels:
+//     one bag an image, one member a location;
+//   - a folder, each file of which is a bag of unlabelled rows, sorted by path; its label is the
+//     name of the folder it is in, unless that is path itself. Names that begin with a dot
+//     are passed over.
+//
+// Options.LabelsFile has one label a bag, in the order of the bags, or lines of two cells, the
+// name of a bag and its label.
+//
+// A pass holds some bags at a time (of a folder, those of a file for each thread besides), and
+// the names of all bags so far where rows are grouped.
+func OpenBags(ctx context.Context, path string, opt Options) (*BagFile, error) {
+	st, err := os.Stat(path)
+	switch {
+	case path == "-":
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	case err != nil:
+		return nil, err
+	case st.IsDir():
+		return openFolder(ctx, path, opt)
+	}
+	in, err := openInput(path)
+	if err != nil {
+		return nil, err
+	}
+	return openBags(ctx, in, opt)
+}
+
+// openBags opens bags in one file.
+func openBags(ctx context.Context, in *packed, opt Options) (*BagFile, error) {
+	bags, err := newBags(ctx, in, opt)
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	return bags, nil
+}
+
+func newBags(ctx context.Context, in *packed, opt Options) (*BagFile, error) {
+	rowOpt := opt
+	rowOpt.within = "bags"
+	src, err := newSource(ctx, in, rowOpt)
+	if err != nil {
+		return nil, err
+	}
+	f := &BagFile{rows: &File{Source: src, in: in}}
+	switch a, isArray := src.(*array); {
+	case isArray && a.bag > 0:
+		if err := a.checkBag(); err != nil {
+			return nil, err
+		}
+		f.Bags = &rowBags{Source: src, size: a.bag, batch: opt.BatchRows}
+	case src.Schema().Group != nil:
+		f.Bags = &rowBags{Source: src, batch: opt.BatchRows, keyed: true}
+	default:
+		return nil, fmt.Errorf("%s: nothing says which rows make a bag; name a column with --group, or give an array of images × locations × channels or a folder with a file for each bag", in.Name())
+	}
+	if opt.LabelsFile != "" {
+		if len(src.Schema().Labels) > 0 {
+			return nil, fmt.Errorf("%s: has labels in a column; leave out --label or --labels", in.Name())
+		}
+		f.Bags, err = withBagLabels(ctx, f.Bags, opt.LabelsFile, f.Bags.(*rowBags).keyed)
+	}
+	return f, err
+}
+
+// rowBags are bags whose members are the rows of a source, side by side.
+type rowBags struct {
+	Source
+	size  int  // members of each bag; 0: rows with the same key are one
+	keyed bool // the source's readers are grouped
+	batch int
+}
+
+// Open implements Bags.
+func (r *rowBags) Open(ctx context.Context) (BagReader, error) {
+	rows, err := r.Source.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &bagReader{collect: newCollect(r.Name(), r.batch), progress: rows.Progress, close: rows.Close}
+	if r.size > 0 {
+		b.feed = func() error { return b.collect.equal(rows, r.size) }
+		return b, nil
+	}
+	g := &grouping{collect: b.collect, rows: rows.(grouped), advice: r.advice(), seen: map[string]bool{}}
+	b.feed = g.feed
+	return b, nil
+}
+
+// advice says how rows come together.
+func (r *rowBags) advice() string {
+	switch g := r.Schema().Group; {
+	case g.Name == "qid" && r.Schema().Format == "libsvm":
+		return "sort the lines, as sort -s -k2,2 does"
+	case r.Schema().Header:
+		return fmt.Sprintf("sort the rows below the header by column %q", g.Name)
+	default:
+		return fmt.Sprintf("sort the rows by column %d (from 0)", g.At)
+	}
+}
+
+// FromBags makes bags of rows in memory: bag i is the rows of x from bags[i] up to bags[i+1].
+// y and names are as in FromRows, but one (or outputs) a bag.
+func FromBags(x matrix.Rows, bags []int, y []float64, outputs int, names []string) (Bags, error) {
+	if len(bags) == 0 || bags[0] != 0 || bags[len(bags)-1] != x.Len() {
+		return nil, fmt.Errorf("bags have to begin with row 0 and end with the last of %d rows", x.Len())
+	}
+	for i := range bags[1:] {
+		if bags[i] >= bags[i+1] {
+			return nil, fmt.Errorf("bag %d (from 0) has no rows", i)
+		}
+	}
+	if _, err := FromRows(x, nil, 0, nil); err != nil {
+		return nil, err
+	}
+	// The labels are checked as those of one row a bag.
+	of, err := FromRows(matrix.Rows{Dense: &matrix.Dense{Rows: len(bags) - 1}}, y, outputs, names)
+	if err != nil {
+		return nil, err
+	}
+	return &memoryBags{x: x, bags: bags, labels: of.(*memory).all, schema: Schema{Format: "rows", Dim: x.Dim()}}, nil
+}
+
+// memoryBags are bags in memory.
+type memoryBags struct {
+	x      matrix.Rows
+	bags   []int
+	labels matrix.Batch // one a bag
+	schema Schema
+}
+
+func (m *memoryBags) Name() string    { return "bags in memory" }
+func (m *memoryBags) Schema() *Schema { return &m.schema }
+
+// Open implements Bags.
+func (m *memoryBags) Open(ctx context.Context) (BagReader, error) {
+	c := newCollect(m.Name(), 0)
+	n, at := m.labels.X.Len(), 0
+	b := &bagReader{collect: c, close: func() error { return nil }}
+	b.progress = func() float64 { return float64(at) / float64(max(1, n)) }
+	b.feed = func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if at == n {
+			return io.EOF
+		}
+		if err := c.add(m.x.Slice(m.bags[at], m.bags[at+1]), ""); err != nil {
+			return err
+		}
+		c.end("", m.labels.Slice(at, at+1))
+		at++
+		return nil
+	}
+	return b, nil
+}
+
+// SplitBags is Split for bags: whole bags go to one side or the other.
+func SplitBags(src Bags, share float64, seed uint64) (rest, held Bags) {
+	in := splitRule(share, seed)
+	return &bagPart{src, func(bag int) bool { return !in(bag) }}, &bagPart{src, in}
+}
+
+// bagPart is the bags that a rule keeps.
+type bagPart struct {
+	Bags
+	keep func(bag int) bool
+}
+
+// Open implements Bags.
+func (p *bagPart) Open(ctx context.Context) (BagReader, error) {
+	all, err := p.Bags.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newCollect(p.Name(), 0)
+	b := &bagReader{collect: c, progress: all.Progress, close: all.Close}
+	b.feed = func() error {
+		batch, err := all.Next()
+		if err != nil {
+			return err
+		}
+		labels := batch.Rows(matrix.Rows{Dense: &matrix.Dense{Rows: batch.Len()}})
+		for i := range batch.Len() {
+			if !p.keep(batch.First + i) {
+				continue
+			}
+			if err := c.add(batch.X.Slice(batch.Bags[i], batch.Bags[i+1]), ""); err != nil {
+				return err
+			}
+			key := ""
+			if batch.Keys != nil {
+				key = batch.Keys[i]
+			}
+			c.end(key, labels.Slice(i, i+1))
+		}
+		return nil
+	}
+	return b, nil
+}
+
+// BagSummary is what one pass over bags tells about them.
+type BagSummary struct {
+	// Members describes the members, but for its labels, which are those of the bags.
+	*Summary
+
+	// Bags is the number of bags, Least and Most how many members a bag has.
+	Bags, Least, Most int
+}
+
+// SurveyBags is Survey for bags: it describes members, and the labels of bags.
+func SurveyBags(ctx context.Context, src Bags, opt SurveyOptions) (*BagSummary, error) {
+	r, err := src.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
+	sum := &BagSummary{Summary: s.sum, Least: math.MaxInt}
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(&matrix.Batch{X: b.X}); err != nil {
+			return nil, err
+		}
+		labels := b.Rows(matrix.Rows{Dense: &matrix.Dense{Rows: b.Len()}})
+		s.sum.labels.add(&labels)
+		s.sum.Outputs = b.Outputs
+		sum.Bags += b.Len()
+		for i := range b.Len() {
+			size := b.Bags[i+1] - b.Bags[i]
+			sum.Least, sum.Most = min(sum.Least, size), max(sum.Most, size)
+		}
+		if opt.Progress != nil {
+			opt.Progress(s.sum.Rows, r.Progress())
+		}
+	}
+	_, err = s.finish()
+	return sum, err
+}

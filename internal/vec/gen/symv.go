@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// rows is a kernel over a few rows of a matrix, each lda bytes behind the one before, of n
+// columns. A number of the matrix is read once for both of what it does:
+//
+//	sums[r] += Σ_c row_r[c]·x[c]       if dots
+//	y[c] += Σ_r row_r[c]·factors[r]    if adds
+type rows struct {
+	s          isa
+	height     int
+	dots, adds bool
+}
+
+func (p rows) write(name string) {
+	s := p.s
+	doc := fmt.Sprintf("takes %d rows of n columns, a multiple of 8; gen describes its arguments.", p.height)
+	s.define(name, "func(n int, a *T, lda int, x, sums, factors, y *T)", doc)
+	n := Load(Param("n"), GP64())
+	a := []reg.GPVirtual{GP64()}
+	Load(Param("a"), a[0])
+	lda := Load(Param("lda"), GP64())
+	three := GP64()
+	LEAQ(operand.Mem{Base: lda, Index: lda, Scale: 2}, three)
+	for i := 3; i < p.height; i += 3 {
+		next := GP64()
+		LEAQ(operand.Mem{Base: a[len(a)-1], Index: three, Scale: 1}, next)
+		a = append(a, next)
+	}
+	row := func(i, vector int) operand.Mem {
+		m := operand.Mem{Base: a[i/3], Disp: vector * s.bytes}
+		if i%3 > 0 {
+			m.Index, m.Scale = lda, uint8(i%3)
+		}
+		return m
+	}
+
+	var x, y reg.Register
+	turn := 64 / s.bytes // vectors of a row in a turn, each with sums of its own
+	var acc, factor []reg.VecVirtual
+	if p.dots {
+		x = Load(Param("x"), GP64())
+		acc = s.vectors(p.height * turn)
+		for _, v := range acc {
+			s.zero(v)
+		}
+	}
+	if p.adds {
+		from := Load(Param("factors"), GP64())
+		y = Load(Param("y"), GP64())
+		factor = s.vectors(p.height)
+		for i, v := range factor {
+			s.broadcast(operand.Mem{Base: from, Disp: i * s.float}, v)
+		}
+	}
+	xv, yv, av := s.vector(), s.vector(), s.vector()
+	Label("loop")
+	for t := range turn {
+		if p.dots {
+			s.load(s.at(x, t), xv)
+		}
+		if p.adds {
+			s.load(s.at(y, t), yv)
+		}
+		for i := range p.height {
+			s.load(row(i, t), av)
+			if p.dots {
+				s.fma231(av, xv, acc[i*turn+t])
+			}
+			if p.adds {
+				s.fma231(av, factor[i], yv)
+			}
+		}
+		if p.adds {
+			s.store(yv, s.at(y, t))
+		}
+	}
+	for _, r := range a {
+		ADDQ(operand.U8(64), r)
+	}
+	if p.dots {
+		ADDQ(operand.U8(64), x)
+	}
+	if p.adds {
+		ADDQ(operand.U8(64), y)
+	}
+	SUBQ(operand.U8(8), n)
+	JG(operand.LabelRef("loop"))
+
+	if p.dots {
+		sums := Load(Param("sums"), GP64())
+		for i := range p.height {
+			v := acc[i*turn]
+			low, high := v.AsY(), acc[i*turn+turn-1].AsY()
+			if turn == 1 {
+				high = YMM()
+				VEXTRACTF64X4(operand.U8(1), v, high)
+			}
+			s.add(high, low, low)
+			quarter, sum := XMM(), v.AsX()
+			VEXTRACTF128(operand.U8(1), low, quarter)
+			s.add(quarter, sum, sum)
+			VPERMILPD(operand.U8(1), sum, quarter)
+			s.add(quarter, sum, sum)
+			to := operand.Mem{Base: sums, Disp: i * s.float}
+			VADDSD(to, sum, sum)
+			VMOVSD(sum, to)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func symv() {
+	for _, level := range []string{"avx512", "avx2"} {
+		s := newISA(level, 8)
+		height := 4
+		if level == "avx512" {
+			height = 8
+		}
+		rows{s: s, height: height, dots: true, adds: true}.write("symv")
+		rows{s: s, height: 4, dots: true}.write("rowDots")
+		rows{s: s, height: 4, adds: true}.write("rowSums")
+	}
+}

@@ -1,0 +1,64 @@
+//go:build amd64 && !purego
+
+package vec
+
+// longestRows is how many numbers one call of a kernel reads at most, since it cannot be interrupted.
+const longestRows = 1 << 17
+
+// signedSums does what SignedSums32 says, if there is a kernel for it.
+func signedSums(dst, x []float32, width int, ptr []int32, list []uint32) bool {
+	kernel := signedSums32_avx2
+	switch level {
+	case generic:
+		return false
+	case avx512:
+		kernel = signedSums32_avx512
+	}
+	if len(list) == 0 {
+		clear(dst)
+		return true
+	}
+	for j := 0; j+1 < len(ptr); {
+		end := j + 1
+		for end+1 < len(ptr) && (int(ptr[end+1]-ptr[j])+end+1-j)*width <= longestRows {
+			end++
+		}
+		kernel(&dst[j*width], &x[0], 4*width, end-j, &ptr[j], &list[0])
+		j = end
+	}
+	return true
+}
+
+// pairDots does what PairDots32 says, if there is a kernel for it.
+func pairDots(y, k, h []float32, width int, a, b []int32) bool {
+	kernel := pairDots32_avx2
+	switch level {
+	case generic:
+		return false
+	case avx512:
+		kernel = pairDots32_avx512
+	}
+	step := max(1, longestRows/(2*width))
+	for c := 0; c < len(a); c += step {
+		kernel(&y[c], &k[0], &h[0], 4*width, min(step, len(a)-c), &a[c], &b[c])
+	}
+	return true
+}
+
+// transposeBlocks transposes the blocks of 8×8 numbers that there are, and returns their rows and columns.
+func transposeBlocks(dst []float32, ldd int, src []float32, lds, rows, cols int) (m, n int) {
+	m, n = rows/8, cols/8
+	if m == 0 || n == 0 || level == generic {
+		return 0, 0
+	}
+	kernel := transpose32_avx2
+	if level == avx512 {
+		kernel = transpose32_avx512
+	}
+	const most = 1 << 11 // blocks
+	step := max(1, most/n)
+	for i := 0; i < m; i += step {
+		kernel(&dst[8*i], 4*ldd, &src[8*i*lds], 4*lds, min(step, m-i), n)
+	}
+	return 8 * m, 8 * n
+}

@@ -1,0 +1,11 @@
+//go:build !amd64 || purego
+
+package vec
+
+func signedSums(dst, x []float32, width int, ptr []int32, list []uint32) bool { return false }
+
+func pairDots(y, k, h []float32, width int, a, b []int32) bool { return false }
+
+func transposeBlocks(dst []float32, ldd int, src []float32, lds, rows, cols int) (m, n int) {
+	return 0, 0
+}
