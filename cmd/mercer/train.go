@@ -302,7 +302,11 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		line("task", "regression, %s%s", plural(info.Outputs, "output"), why("task"))
 	}
 	if info.Bag != nil {
-		line("bags", "%s", poolingText(info.Bag))
+		what := "bags"
+		for _, text := range poolingText(info.Bag) {
+			line(what, "%s", text)
+			what = ""
+		}
 		line("rows", "%s dimensions, one row a bag", comma(m.Dim()))
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
