@@ -176,6 +176,7 @@ type kind struct {
 	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
 	usual    int                  // most features that make sense unless asked for; 0: any number
 	kernels  []string             // that it approximates; nil: any
+	basis    bool                 // takes a kernel for functions of its own: z(x)·z(y) is not k(x, y)
 
 	check func(cfg Config) error // of what all rows have in common; nil: nothing
 
@@ -394,7 +395,7 @@ func prepare(cfg *Config, dim int) (kind, error) {
 // mapsOf lists the maps that approximate a kernel.
 func mapsOf(kernel string) (names []string) {
 	for _, k := range kinds() {
-		if !k.composed && (k.kernels == nil || slices.Contains(k.kernels, kernel)) {
+		if !k.composed && !k.basis && (k.kernels == nil || slices.Contains(k.kernels, kernel)) {
 			names = append(names, k.name)
 		}
 	}

@@ -13,10 +13,20 @@ import (
 
 // landmarks are the maps that compare rows with some of a sample.
 func landmarks() []kind {
-	ranked := []string{"landmarks", "rank"}
+	choice, ranked := []string{"landmarks"}, []string{"landmarks", "rank"}
 	return []kind{
 		{name: "nystrom", about: "projection on what landmarks span of any kernel's feature space (Nyström)", options: ranked, usual: usualLandmarks,
 			check: checkLandmarks, sample: landmarkRows, fit: fitNystrom, restore: restoreNystrom},
+		{name: "icholesky", about: "nystrom on the rows of a sample that incomplete Cholesky picks one by one", usual: usualLandmarks,
+			sample: greedyRows, fit: fitICholesky, restore: restoreICholesky},
+		{name: "cksvd", about: "nystrom with landmarks that are learned, no rows of the sample", options: ranked, usual: usualLandmarks,
+			check: checkLandmarks, sample: landmarkRows, fit: fitCKSVD, restore: restoreNystrom},
+		{name: "rbf-network", about: "radial basis functions around the centres of clusters; approximates no kernel", options: choice, kernels: []string{"rbf"}, basis: true,
+			usual: usualLandmarks, check: checkLandmarks, sample: landmarkRows, fit: fitCompared, restore: restoreCompared},
+		{name: "sigmoid", about: "smooth steps between the centres of clusters; approximates no kernel", options: []string{"landmarks", "width"}, basis: true,
+			usual: usualLandmarks, check: checkSigmoid, sample: landmarkRows, fit: fitSigmoid, restore: restoreSigmoid},
+		{name: "empirical", about: "the kernel's values with landmarks themselves", options: choice, basis: true,
+			usual: usualLandmarks, check: checkLandmarks, sample: landmarkRows, fit: fitCompared, restore: restoreCompared},
 	}
 }
 

@@ -23,10 +23,14 @@ func landmarkCases() []mapCase {
 		{Map: "nystrom", Kernel: laplacian, Options: Options{Landmarks: "kmedoid", Rank: 20}},
 		{Map: "nystrom", Kernel: poly(0.2, 2, 1), Options: Options{Landmarks: "leverage"}},
 		{Map: "nystrom", Kernel: arccos(1), Options: Options{Landmarks: "rpcholesky"}},
+		{Map: "cksvd", Kernel: rbf, Options: Options{Landmarks: "kmeans", Rank: 30}},
+		{Map: "rbf-network", Kernel: rbf},
+		{Map: "sigmoid", Kernel: rbf},
+		{Map: "empirical", Kernel: laplacian},
 	} {
 		cases = append(cases, mapCase{Config: cfg, biased: true})
 	}
-	return cases
+	return append(cases, mapCase{Config: Config{Map: "icholesky", Kernel: rbf}, biased: true, drawsNothing: true})
 }
 
 // projected returns k_h(x)ᵀ K_hh⁺ k_h(y) for rows x, y of a matrix, from the leading rank

@@ -37,17 +37,18 @@ import (
 // degree 2, when m = D: that is the default (p·t at least, and p·t·D at most), which costs
 // what random Fourier features cost.
 //
-// A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 4ptD
-// bytes (half of the latter at degree 2 if m ≤ 2¹⁶, and 8dm/s in place of 4dm if entries are
-// very sparse), and work memory of about 1 MB a goroutine.
+// A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 2ptD
+// bytes (twice the latter if m > 2¹⁶, and 8dm/s in place of 4dm if entries are very sparse),
+// and work memory of about 1 MB a goroutine.
 type pkrp struct {
 	pool     *projection
 	features int
 	degree   int
-	index    []int32  // I, t·p lists of D: output c's factor j of term i is index[(i·p+j)·D+c]
-	pairs    []uint32 // in its place at degree 2 if m ≤ 2¹⁶: both factors of output c in term i, at i·D+c
-	scale    float32  // of products
-	rows     int      // of a block
+	index    []int32       // I, t·p lists of D: output c's factor j of term i is index[(i·p+j)·D+c]
+	short    []uint16      // in its place if m ≤ 2¹⁶
+	sums     *vec.Products // of short
+	scale    float32       // of products
+	rows     int           // of a block
 	free     spare[float32]
 }
 
@@ -107,26 +108,32 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 		f.scale, factor = float32(factor), 1
 	}
 	f.pool = newProjection(e, dim, m, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.pk-rp")
-	if k.Degree == 2 && m <= len(pool{}) {
-		for at := 0; at < len(f.index); at += 2 * f.features {
-			for c, a := range f.index[at:][:f.features] {
-				f.pairs = append(f.pairs, uint32(a)|uint32(f.index[at+f.features+c])<<16)
-			}
+	if m <= 1<<16 {
+		f.short = make([]uint16, len(f.index))
+		for i, l := range f.index {
+			f.short[i] = uint16(l)
 		}
+		var start float32
+		if k.Degree == 2 {
+			start = float32(math.Copysign(0, -1))
+		}
+		f.sums = vec.NewProducts(m, f.features, k.Degree, t, f.short, start, f.scale)
 		f.index = nil
 	}
-	f.rows = max(14, min(tile, 1<<18/m/14*14))
+	if f.rows = vec.SignLanes; f.pool.packed != nil {
+		f.rows = max(vec.Lanes, min(tall, 1<<18/m/vec.Lanes*vec.Lanes))
+	}
 	return f, nil
 }
 
-// pool is a row's projections on a pool of at most 2¹⁶ vectors, and whatever is behind: an
-// array that no 16 bits lead out of.
-type pool [1 << 16]float32
+// tall is how many rows are projected together: a multiple of the height of a tile of the
+// product and of vec.Lanes.
+const tall = 224
 
 func (f *pkrp) Dims() (in, out int) { return f.pool.d, f.features }
 
 // Bytes counts the pool and the index.
-func (f *pkrp) Bytes() int64 { return f.pool.bytes() + 4*int64(len(f.index)+len(f.pairs)) }
+func (f *pkrp) Bytes() int64 { return f.pool.bytes() + 4*int64(len(f.index)) + 2*int64(len(f.short)) }
 
 // Transform projects a block of rows on the pool, which stays in the cache while its products
 // are formed.
@@ -136,43 +143,55 @@ func (f *pkrp) Transform(dst *matrix.Dense, x matrix.Rows) {
 		f.blocks(dst, x, 0, n)
 		return
 	}
-	vec.Parallel(x.Len(), 14, func(lo, hi int) { f.blocks(dst, x, lo, hi) })
+	vec.Parallel(x.Len(), vec.Lanes, func(lo, hi int) { f.blocks(dst, x, lo, hi) })
 }
 
-// blocks transforms rows [i, end) of x.
+// blocks transforms rows [i, end) of x. From the projections on, rows go side by side, unless
+// there are few.
 func (f *pkrp) blocks(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	m := f.pool.m
 	rows := min(f.rows, end-i)
-	work := f.free.get(max(rows*m+f.pool.work(rows), (rows-1)*m+len(pool{})))
+	padded := (rows + vec.Lanes - 1) / vec.Lanes * vec.Lanes
+	if f.pool.table != nil {
+		padded = vec.SignLanes
+	}
+	work := f.free.get((padded+vec.Lanes)*m + f.pool.work(rows))
 	defer f.free.put(work)
+	k, kt := work[:padded*m], work[padded*m:][:vec.Lanes*m]
+	work = work[(padded+vec.Lanes)*m:]
 	for ; i < end; i += rows {
-		j := min(i+rows, end)
-		f.pool.multiply(work, m, x, i, j, work[rows*m:])
-		for r := i; r < j; r++ {
-			k := work[(r-i)*m:]
-			if f.pairs != nil {
-				f.squares(dst.Row(r), (*pool)(k))
-			} else {
-				f.products(dst.Row(r), k[:m])
+		n := min(rows, end-i)
+		if f.sums == nil || n <= few {
+			f.pool.multiply(k, m, x, i, i+n, work)
+			for r := range n {
+				f.row(dst.Row(i+r), k[r*m:][:m])
 			}
+			continue
+		}
+		listed := f.pool.table != nil && x.CSR == nil
+		if listed {
+			f.pool.interleave(work, x.Dense, i, n)
+			f.pool.side(k, m, 0, m, work)
+		} else {
+			f.pool.multiply(k, m, x, i, i+n, work)
+		}
+		for r := 0; r < n; r += vec.Lanes {
+			side, count := k[r*m:], min(vec.Lanes, n-r)
+			if !listed {
+				vec.Interleave32(count, m, kt, vec.Lanes, side, m)
+				side = kt
+			}
+			f.sums.Rows(count, dst.Data[(i+r)*dst.Stride:], dst.Stride, side)
 		}
 	}
 }
 
-// squares forms a row's features of degree 2 from its projections on the pool.
-func (f *pkrp) squares(z []float32, k *pool) {
-	for c, p := range f.pairs[:len(z)] {
-		z[c] = k[uint16(p)] * k[p>>16]
+// row forms a row's features from its projections on the pool.
+func (f *pkrp) row(z, k []float32) {
+	if f.sums != nil {
+		f.sums.Row(z, k)
+		return
 	}
-	for pairs := f.pairs[len(z):]; len(pairs) > 0; pairs = pairs[len(z):] {
-		for c, p := range pairs[:len(z)] {
-			z[c] += float32(k[uint16(p)] * k[p>>16])
-		}
-	}
-}
-
-// products forms a row's features of any degree.
-func (f *pkrp) products(z, k []float32) {
 	for c := range z {
 		var sum float32
 		for at := c; at < len(f.index); {
@@ -182,7 +201,7 @@ func (f *pkrp) products(z, k []float32) {
 				product *= k[f.index[at]]
 				at += f.features
 			}
-			sum += product
+			sum += float32(product)
 		}
 		z[c] = f.scale * sum
 	}

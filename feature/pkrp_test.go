@@ -7,8 +7,8 @@ import (
 	"mercer/matrix"
 )
 
-// The features are the formula, computed in float64 from the map's own pool: at any degree, in
-// 16-bit pairs or not.
+// The features are the formula, computed in float64 from the map's own pool: at any degree, with
+// indices of 16 bits or not.
 func TestPolynomialProjectionIsTheFormula(t *testing.T) {
 	dense, _ := someRows(20, 9)
 	for _, cfg := range []Config{
@@ -26,12 +26,8 @@ func TestPolynomialProjectionIsTheFormula(t *testing.T) {
 		f := m.(*pkrp)
 		p := cfg.Kernel.Degree
 		index := f.index
-		for at := 0; at < len(f.pairs); at += 50 {
-			for _, shift := range []int{0, 16} {
-				for _, pair := range f.pairs[at:][:50] {
-					index = append(index, int32(pair>>shift&0xffff))
-				}
-			}
+		for _, l := range f.short {
+			index = append(index, int32(l))
 		}
 		pool := f.pool.matrixOf()
 		z := transform(f, dense)
@@ -143,6 +139,43 @@ func TestProjectionErrorsFallWithRootOfD(t *testing.T) {
 		}
 		if se := math.Sqrt(noise) / sxx; math.Abs(slope/sxx+0.5) > 4*se || se > 0.1 {
 			t.Errorf("%+v: the error falls like D^%.3f ± %.3f", cfg, slope/sxx, se)
+		}
+	}
+}
+
+// Rows go through the pool and the products side by side, in tens and hundreds: the bits are
+// those of a row alone, whether the pool is a matrix or lists.
+func TestPoolsOfManyRows(t *testing.T) {
+	const d, n = 600, 470
+	dense, sparse := someRows(n, d)
+	for _, cfg := range []Config{
+		{Kernel: poly(0.5, 2, 0.3), Features: 33, Options: Options{Pool: 500, Sparsity: 30}},
+		{Kernel: poly(0.5, 3, 0), Features: 50, Options: Options{Pool: 500, Sparsity: 30, T: 2}},
+		{Kernel: poly(0.5, 2, 0.3), Features: 70, Options: Options{Pool: 90, T: 2}},
+		{Kernel: poly(0.5, 4, 0), Features: 9, Options: Options{Pool: 40}},
+		{Kernel: poly(0.5, 2, 0.3), Features: 40, Options: Options{Pool: 2000}},
+	} {
+		cfg.Map = "pk-rp"
+		m, err := New(cfg, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if listed := m.(*pkrp).pool.table != nil; listed != (cfg.Sparsity != 0) {
+			t.Fatalf("%+v: lists: %t", cfg, listed)
+		}
+		for _, x := range []matrix.Rows{dense, sparse} {
+			want := matrix.NewDense(n, cfg.Features)
+			for i := range n {
+				copy(want.Row(i), transform(m, x.Slice(i, i+1)).Row(0))
+			}
+			for _, step := range []int{9, 16, 17, 64, 225, n} {
+				for i := 0; i < n; i += step {
+					j := min(i+step, n)
+					if got := transform(m, x.Slice(i, j)); !slices.Equal(got.Data, want.Data[i*cfg.Features:j*cfg.Features]) {
+						t.Fatalf("%+v, sparse %t: rows [%d, %d) have other features than alone", cfg, x.CSR != nil, i, j)
+					}
+				}
+			}
 		}
 	}
 }

@@ -89,7 +89,8 @@ type projection struct {
 
 	packed *vec.Packed[float32]
 
-	columns, rows signs // in place of packed
+	columns, rows signs      // in place of packed
+	table         *vec.Signs // the columns
 	scale         float32
 }
 
@@ -221,6 +222,7 @@ func (p *projection) drawLists(draw func(*random.Stream) float64, stream func(in
 			}
 		}
 	}
+	p.table = vec.NewSigns(p.d, p.columns.ptr, p.columns.idx)
 }
 
 // bytes is what p holds.
@@ -232,18 +234,18 @@ func (p *projection) bytes() int64 {
 }
 
 // tile is how many rows are multiplied together: a multiple of the heights of all
-// micro-kernels. lanes is that of the vectors in which the rows of a tile stand side by side.
-const tile, lanes = 252, 256
+// micro-kernels.
+const tile = 252
 
-// outputs is how many columns are computed before they are transposed.
-const outputs = 16
+// sideColumns is how many columns are computed before they are transposed.
+const sideColumns = 128
 
 // work is how many numbers multiply needs to work with, for rows of the given number at a time.
 func (p *projection) work(rows int) int {
 	if p.packed != nil || rows <= few {
 		return 0
 	}
-	return (p.d + outputs) * lanes
+	return (p.d + sideColumns) * vec.SignLanes
 }
 
 // multiply writes the products of rows [lo, hi) of x, at most tile, into the rows of dst. It
@@ -274,7 +276,19 @@ func (p *projection) multiply(dst []float32, stride int, x matrix.Rows, lo, hi i
 		}
 		return
 	}
-	p.transposed(dst, stride, x.Dense, lo, hi, work)
+	for ; lo < hi; lo += vec.SignLanes {
+		rows := min(vec.SignLanes, hi-lo)
+		xt, zt := work[:p.d*vec.SignLanes], work[p.d*vec.SignLanes:][:sideColumns*vec.SignLanes]
+		p.interleave(xt, x.Dense, lo, rows)
+		for j := 0; j < p.m; j += sideColumns {
+			m := min(sideColumns, p.m-j)
+			p.side(zt, sideColumns, j, m, xt)
+			for r := 0; r < rows; r += vec.Lanes {
+				vec.Deinterleave32(min(vec.Lanes, rows-r), m, dst[r*stride+j:], stride, zt[r*sideColumns:], vec.Lanes)
+			}
+		}
+		dst = dst[min(len(dst), rows*stride):]
+	}
 }
 
 // finish turns the sums of signed elements for columns from j on into products.
@@ -329,60 +343,23 @@ func (p *projection) single(z, x []float32) {
 	p.finish(z, 0)
 }
 
-// transposed multiplies up to tile dense rows, which it puts side by side first, so that what
-// single does to one row is done to all of them by vector instructions, in the same order.
-func (p *projection) transposed(dst []float32, stride int, x *matrix.Dense, lo, hi int, work []float32) {
-	n := hi - lo
-	xt, zt := work[:p.d*lanes], work[p.d*lanes:][:outputs*lanes]
-	wide := (n + 15) / 16 * 16
-	for i := 0; i < p.d; i += outputs {
-		m := min(outputs, p.d-i)
-		for r := 0; r < wide; r += 4 {
-			// Four rows together; behind the last row stands the last row again.
-			a := x.Data[(lo+min(r, n-1))*x.Stride+i:][:m]
-			b := x.Data[(lo+min(r+1, n-1))*x.Stride+i:][:m]
-			c := x.Data[(lo+min(r+2, n-1))*x.Stride+i:][:m]
-			d := x.Data[(lo+min(r+3, n-1))*x.Stride+i:][:m]
-			to := xt[i*lanes+r:]
-			for k := range a {
-				q := (*[4]float32)(to[k*lanes:])
-				q[0], q[1], q[2], q[3] = a[k], b[k], c[k], d[k]
-			}
-		}
+// interleave puts up to vec.SignLanes dense rows side by side. Behind the last row stands
+// the last row again.
+func (p *projection) interleave(xt []float32, x *matrix.Dense, lo, rows int) {
+	for i := 0; i < vec.SignLanes; i += vec.Lanes {
+		r := min(i, rows-1)
+		vec.Interleave32(min(vec.Lanes, rows-r), p.d, xt[i:], vec.SignLanes, x.Data[(lo+r)*x.Stride:], x.Stride)
 	}
-	for j := 0; j < p.m; j += outputs {
-		m := min(outputs, p.m-j)
-		for k := range m {
-			sums := zt[k*lanes:][:wide]
-			clear(sums)
-			plus, minus := p.columns.line(j + k)
-			for _, i := range plus {
-				vec.Axpy32(1, xt[int(i)*lanes:][:wide], sums)
-			}
-			for _, i := range minus {
-				vec.Axpy32(-1, xt[int(i)*lanes:][:wide], sums)
-			}
-		}
-		r := 0
-		for ; r+4 <= n; r += 4 {
-			a, b := dst[r*stride+j:][:m], dst[(r+1)*stride+j:][:m]
-			c, d := dst[(r+2)*stride+j:][:m], dst[(r+3)*stride+j:][:m]
-			from := zt[r:]
-			for k := range a {
-				q := (*[4]float32)(from[k*lanes:])
-				a[k], b[k], c[k], d[k] = q[0], q[1], q[2], q[3]
-			}
-			p.finish(a, j)
-			p.finish(b, j)
-			p.finish(c, j)
-			p.finish(d, j)
-		}
-		for ; r < n; r++ {
-			z := dst[r*stride+j:][:m]
-			for k := range z {
-				z[k] = zt[k*lanes+r]
-			}
-			p.finish(z, j)
-		}
+}
+
+// side multiplies rows side by side with columns [j, j+n): what single does to one row is done
+// to all of them by vector instructions, in the same order. Of each vec.Lanes rows, the
+// products with a column stand side by side, those with the next behind them, and the next rows'
+// m·vec.Lanes numbers further.
+func (p *projection) side(zt []float32, m, j, n int, xt []float32) {
+	shift := p.shift
+	if shift != nil {
+		shift = shift[j:]
 	}
+	p.table.Multiply(j, n, zt, vec.Lanes, m*vec.Lanes, xt, p.scale, shift)
 }

@@ -213,7 +213,7 @@ func TestProjectionsAreFrozen(t *testing.T) {
 		case *d2pk:
 			got = sum(append(numbers(f.matrices[0]), numbers(f.matrices[1])...)...)
 		case *pkrp:
-			got = sum(append(numbers(f.pool), f.index, f.pairs)...)
+			got = sum(append(numbers(f.pool), f.index, f.short)...)
 		}
 		if got != recorded[name] {
 			t.Errorf("%q: %#x,", name, got)

@@ -38,7 +38,7 @@ type blocks interface {
 // workspace is the memory of a goroutine, made when it is first needed.
 type workspace struct {
 	rows []float32 // sparse rows, written out
-	last []float32 // products with a block of which only some are wanted
+	last []float32 // products that do not go to the output: only some of a block are wanted, or all are streamed
 	work []float32 // for the product
 }
 
@@ -116,22 +116,34 @@ func (f *structured) tile() int { return max(4, min(tileRows, 1<<16/f.n)) }
 // rows transforms rows [lo, hi) of x.
 func (f *structured) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 	s := f.take()
+	stream := f.streams(dst)
+	if need := f.tile() * f.stacks[0].size; stream && len(s.last) < need {
+		s.last = make([]float32, need)
+	}
 	for step := f.tile(); lo < hi; lo += step {
 		rows := min(step, hi-lo)
 		src, lds := f.source(s, x, lo, rows)
 		for i := range f.stacks {
 			p := &f.stacks[i]
 			z := dst.Data[lo*dst.Stride+f.at()+p.lo:]
-			if p.hi-p.lo == p.size {
+			if p.hi-p.lo == p.size && !stream {
 				p.multiply(rows, f.dim, src, lds, z, dst.Stride, s.work)
-			} else {
-				p.multiply(rows, f.dim, src, lds, s.last, f.n, s.work)
-				for r := range rows {
-					copy(z[r*dst.Stride:][:p.hi-p.lo], s.last[r*f.n:])
-				}
+				f.finish(dst, lo, p.lo, rows, p.hi-p.lo)
+				continue
+			}
+			p.multiply(rows, f.dim, src, lds, s.last, p.size, s.work)
+			if stream {
+				f.stream(dst, lo, p.lo, rows, p.hi-p.lo, s.last, p.size)
+				continue
+			}
+			for r := range rows {
+				copy(z[r*dst.Stride:][:p.hi-p.lo], s.last[r*p.size:])
 			}
 			f.finish(dst, lo, p.lo, rows, p.hi-p.lo)
 		}
+	}
+	if stream {
+		vec.Streamed()
 	}
 	f.give(s)
 }

@@ -483,3 +483,36 @@ func TestFewOrthogonalFeaturesAreAsGoodAsManyIndependent(t *testing.T) {
 		}
 	}
 }
+
+// Outputs that do not fit the caches are written past them: with the same bits, also of a view
+// and where the last block is cut.
+func TestFeaturesPastTheCachesAreTheSame(t *testing.T) {
+	const d = 20
+	for _, c := range []struct {
+		name            string
+		features, first int
+	}{{"sorf", 4096, 0}, {"sorf", 5006, 3}, {"fastfood", 4100, 1}} {
+		n := mostCached/4/c.features + 37
+		dense, sparse := someRows(n, d)
+		f, err := New(Config{Map: c.name, Kernel: rbf, Features: c.features, Seed: 1}, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := matrix.NewDense(n, c.first+c.features).Columns(c.first, c.first+c.features)
+		if !f.(*structured).streams(z) {
+			t.Fatalf("%d rows of %d features are not streamed", n, c.features)
+		}
+		for _, x := range []matrix.Rows{dense, sparse} {
+			f.Transform(z, x)
+			for i := 0; i < n; i += 300 {
+				j := min(i+300, n)
+				few := transform(f, x.Slice(i, j))
+				for r := i; r < j; r++ {
+					if !slices.Equal(z.Row(r), few.Row(r-i)) {
+						t.Fatalf("%s, %d features, sparse %t: row %d has others among many", c.name, c.features, x.CSR != nil, r)
+					}
+				}
+			}
+		}
+	}
+}

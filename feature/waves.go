@@ -125,6 +125,24 @@ func (w *waves) finish(dst *matrix.Dense, i, j, rows, cols int) {
 	}
 }
 
+// mostCached is how many bytes of features are written the usual way. More do not stay in the
+// caches until they are read, and the pair form writes them past the caches.
+const mostCached = 64 << 20
+
+// streams says whether the features are to be written past the caches.
+func (w *waves) streams(dst *matrix.Dense) bool {
+	return w.form == "pair" && 4*int64(dst.Rows)*int64(w.features) > mostCached
+}
+
+// stream is finish for projections outside dst, stride apart, whose features are written past
+// the caches. vec.Streamed ends it.
+func (w *waves) stream(dst *matrix.Dense, i, j, rows, cols int, from []float32, stride int) {
+	for r := range rows {
+		z := dst.Row(i + r)
+		vec.SinCosStream32(z[w.at()+j:][:cols], z[j:][:cols], from[r*stride:][:cols], w.scale)
+	}
+}
+
 // Signs of projections are random and branches on them slow, so the next two work on the bits.
 // Those of the absolute value, twice them, are 0 for 0 and above twice infinity for a NaN.
 const twiceInfinity = 0xff000000

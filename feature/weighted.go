@@ -270,10 +270,11 @@ func laidOut(m *matrix.CSR, i int, dst []float32) {
 	}
 }
 
-// light says whether float32 will do for weights w on values of the kernel k with rows h. The
-// error of features is then about 2⁻²⁴·k(h, h)·‖w‖_F times 1 to 3 in root mean square on data
-// of all sorts (TestLightFeaturesAreNearlyThoseOfFloat64), with little effect of γR², R being
-// how far the rows are from their mean, although it could be that of 2γR²·2⁻²⁴ in an exponent.
+// light says whether float32 will do for weights w on values of the kernel k with rows h. Two
+// errors have to be small. That of features is about 2⁻²⁴·k(h, h)·‖w‖_F times 1 to 3 in root
+// mean square on data of all sorts (TestLightFeaturesAreNearlyThoseOfFloat64). And that of
+// single values of rbf, for rows near a landmark, grows to 2⁻²⁴·4γR², R being how far the
+// landmarks are from their mean.
 func light(k kernel.Kernel, rows *matrix.Dense, w []float64) bool {
 	largest, times := 0.0, 4.0
 	for _, v := range k.Diagonal(matrix.Rows{Dense: rows}) {
@@ -289,11 +290,14 @@ func light(k kernel.Kernel, rows *matrix.Dense, w []float64) bool {
 			}
 			most = max(most, r)
 		}
+		if 0x1p-24*4*k.Gamma*most > nearly {
+			return false
+		}
 		times += k.Gamma * most / 4
 	}
 	return 0x1p-24*times*math.Sqrt(largest*vec.Dot64(w, w)) <= lightly
 }
 
-// lightly is the largest such error that counts as none, a share of √k(h, h), about the length
-// of z(h). Inner products differ by less.
-const lightly = 3e-5
+// lightly is the largest error of features that counts as none, a share of √k(h, h), about the
+// length of z(h); inner products differ by less. nearly is that of single values.
+const lightly, nearly = 3e-5, 1e-5

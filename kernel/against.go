@@ -9,8 +9,9 @@ import (
 )
 
 // Against evaluates a kernel between rows x_i that come and go and rows y_j that stay: k(x_i,
-// y_j). It holds 8md bytes for m rows y, and its Rows allocates nothing. What a row
-// gives does not depend on the rows around it. It never changes.
+// y_j). It holds 8md bytes for m rows y, up to three times as many for kernels of histograms,
+// and its Rows allocates nothing. What a row gives does not depend on the rows around it. It
+// never changes.
 //
 // The rbf and matern kernels' ‖x-y‖² is taken from ‖x‖² + ‖y‖² - 2x·y, with all rows moved to
 // the mean of y first, so that data far from 0 lose no digits.
@@ -35,7 +36,7 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 		return nil, err
 	}
 	m, d := y.Len(), y.Dim()
-	a := &Against{kernel: k, d: d, m: m, norm: make([]float64, m)}
+	a := &Against{kernel: k, d: d, m: m}
 	if a.sums = k.sums(false); a.sums != nil {
 		a.pairs = vec.NewPairs(a.sums.of, d, m)
 		row := make([]float64, a.width())
@@ -48,6 +49,7 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	if k.Name == "matern" {
 		a.table = newMaternTable(k.Nu)
 	}
+	a.norm = make([]float64, m)
 	dense := make([]float64, m*d)
 	a.expand(y, 0, m, dense, nil)
 	if k.Name == "rbf" || k.Name == "matern" {

@@ -57,6 +57,22 @@ func TestAgainstMatchesSingleValues(t *testing.T) {
 	}
 }
 
+func TestAgainstAllocatesNothing(t *testing.T) {
+	x, y := histograms("x", 3, 13, 0.5), histograms("y", 45, 13, 0.5)
+	for _, k := range histogramKernels {
+		for _, xs := range both(x) {
+			a, err := NewAgainst(k, matrix.Rows{Dense: y})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dst, work := make([]float64, 3*45), make([]float64, 3*a.Work())
+			if n := testing.AllocsPerRun(5, func() { a.Rows(xs, 0, 3, dst, work) }); n != 0 {
+				t.Errorf("%s, sparse %t: %g allocations", k, xs.CSR != nil, n)
+			}
+		}
+	}
+}
+
 func TestAgainstRefuses(t *testing.T) {
 	if _, err := NewAgainst(Kernel{Name: "rbf"}, matrix.Rows{Dense: matrix.NewDense(1, 1)}); err == nil {
 		t.Error("a kernel without gamma went through")

@@ -2,9 +2,6 @@ package kernel
 
 import "math"
 
-// What the kernels depend on, of one row x, in float64, and many rows of y, where it is no
-// matrix product.
-
 // sparseDots writes x·y_c for the sparse rows of y from lo on; of hellinger, those of their
 // roots.
 func (b *block) sparseDots(out, x []float64, lo int) {

@@ -13,43 +13,41 @@ import (
 type sums struct {
 	kernel    Kernel
 	of        vec.PairSum
-	distances bool    // the sums are a kernel's distances, which is not so for all kernels
-	factor    float64 // of the sums of an additive kernel
-	zero      float64 // what the second array has for 0
+	distances bool    // the sums are an additive kernel's distances, not its values
+	factor    float64 // what to multiply an additive kernel's sums by
+	zero      float64 // what the second array of SumExcess has for 0
 }
 
-// sums returns the kernel's, nil if it has none. hellinger's values are products of rows of
-// the root of their numbers.
+// sums returns the kernel's, for its values or its distances; nil if it has none. (hellinger's
+// values are products of the roots of rows.)
 func (k Kernel) sums(distances bool) *sums {
 	s := &sums{kernel: k, factor: 1}
 	one := k.homogeneity() == 1
-	switch k.Name {
-	case "chi2":
-		if s.of, s.factor = vec.SumWeightedChi2, 2; one {
-			s.of = vec.SumChi2
-		}
-		if one && distances {
-			s.of, s.factor, s.distances = vec.SumChi2Distance, 1, true
-		}
-	case "intersection":
-		if s.of = vec.SumWeightedMin; one {
-			s.of = vec.SumMin
-		}
-		if one && distances {
-			s.of, s.distances = vec.SumAbs, true
-		}
-	case "jensen-shannon":
-		if s.of, s.factor = vec.SumWeightedEntropy, 1/(2*math.Ln2); one {
-			s.of = vec.SumEntropy
-		}
-	case "exp-chi2":
+	switch {
+	case k.Name == "chi2" && one && distances:
+		s.of, s.distances = vec.SumChi2Distance, true
+	case k.Name == "chi2" && one:
+		s.of, s.factor = vec.SumChi2, 2
+	case k.Name == "chi2":
+		s.of, s.factor = vec.SumWeightedChi2, 2
+	case k.Name == "intersection" && one && distances:
+		s.of, s.distances = vec.SumAbs, true
+	case k.Name == "intersection" && one:
+		s.of = vec.SumMin
+	case k.Name == "intersection":
+		s.of = vec.SumWeightedMin
+	case k.Name == "jensen-shannon" && one:
+		s.of, s.factor = vec.SumEntropy, 1/(2*math.Ln2)
+	case k.Name == "jensen-shannon":
+		s.of, s.factor = vec.SumWeightedEntropy, 1/(2*math.Ln2)
+	case k.Name == "exp-chi2":
 		s.of = vec.SumChi2Distance
-	case "cauchy":
-		s.of, s.zero = vec.SumExcess, k.Gamma
-	case "skewed-chi2":
-		s.of, s.zero = vec.SumExcess, 1/(2*k.Coef0)
-	case "laplacian", "skewed-intersection":
+	case k.Name == "laplacian" || k.Name == "skewed-intersection":
 		s.of = vec.SumAbs
+	case k.Name == "cauchy":
+		s.of, s.zero = vec.SumExcess, k.Gamma
+	case k.Name == "skewed-chi2":
+		s.of, s.zero = vec.SumExcess, 1/(2*k.Coef0)
 	default:
 		return nil
 	}

@@ -41,10 +41,34 @@ func TestConfigurationsThatMakeNoSense(t *testing.T) {
 		{Config{Method: "tensorsketch", Features: 1 << 29}, 5, "must be 268435456 at most"},
 		{Config{Method: "maclaurin", Features: 1000, MaxBytes: 1000}, 5, "use fewer features"},
 		{Config{Map: &feature.Config{Map: "nothing", Features: 5}}, 4, `mean: feature: "nothing" is not a map`},
+		{Config{Map: &feature.Config{Map: "rff", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1}, Features: 5000}, MaxBytes: 1000}, 4, "takes"},
 		{Config{Map: &feature.Config{Map: "kg-rp", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1}, Features: 5}}, 4, "fitted to vectors"},
 	} {
 		if _, err := New(c.cfg, c.channels); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v of %d channels: error %v, want one with %q", c.cfg, c.channels, err, c.want)
+		}
+	}
+}
+
+// Options of cbp-krp that are 0 mean what the documentation says.
+func TestDefaultsAreAsDocumented(t *testing.T) {
+	r := random.New(30, "test")
+	for _, c := range []struct {
+		channels int
+		given    Config
+		full     Config
+	}{
+		{40, Config{Features: 60}, Config{Features: 60, Pool: 240, T: 2, Sparsity: 8, Reuse: "even", Streams: 1, Norm: "root-l2"}},
+		{700, Config{Features: 3000, T: 1}, Config{Features: 3000, Pool: 5000, T: 1, Sparsity: 100}},
+		{4, Config{Features: 1, T: 3}, Config{Features: 1, Pool: 6, T: 3, Sparsity: 1}},
+	} {
+		c.given.Method, c.full.Method = "cbp-krp", "cbp-krp"
+		x := matrix.Rows{Dense: normals(r, 5, c.channels)}
+		y, z := matrix.NewDense(1, c.full.Features), matrix.NewDense(1, c.full.Features)
+		build1(t, c.given, c.channels).Pool(y, x, []int{0, 5})
+		build1(t, c.full, c.channels).Pool(z, x, []int{0, 5})
+		if !slices.Equal(y.Data, z.Data) {
+			t.Errorf("%+v is not %+v", c.given, c.full)
 		}
 	}
 }

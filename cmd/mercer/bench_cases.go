@@ -57,6 +57,17 @@ func benchCases(small bool) []benchCase {
 				vec.Cholesky(n, work, n)
 			}
 		}})
+	for _, n := range []int{size(1024), size(2048)} {
+		// 4/3 for the reduction, 4/3 for merges that deflate nothing, 2 for the way back.
+		flops := 14.0 / 3 * float64(n) * float64(n) * float64(n)
+		cases = append(cases, benchCase{name: "dsyev", shape: fmt.Sprintf("%dx%d", n, n), unit: "GFLOP/s", work: flops, peak: "f64", parallel: true, make: func() func() {
+			a, work, values := normal64(n*n), make([]float64, n*n), make([]float64, n)
+			return func() {
+				copy(work, a)
+				vec.EigenSym(n, work, n, values, true)
+			}
+		}})
+	}
 
 	// Functions: how many vector instructions, each worth a multiply-add, a vector takes.
 	const numbers = 2048

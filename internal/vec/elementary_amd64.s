@@ -4,6 +4,18 @@
 
 #include "textflag.h"
 
+// func fence_avx512()
+// Requires: MMX+
+TEXT ·fence_avx512(SB), NOSPLIT, $0
+	SFENCE
+	RET
+
+// func fence_avx2()
+// Requires: MMX+
+TEXT ·fence_avx2(SB), NOSPLIT, $0
+	SFENCE
+	RET
+
 // func cos32_avx512(dst *float32, x *float32, n int, scale float32) (done int)
 // Requires: AVX, AVX512DQ, AVX512F, SSE
 TEXT ·cos32_avx512(SB), NOSPLIT, $0-40
@@ -540,6 +552,95 @@ loop:
 	VMOVUPS      Z17, (CX)(SI*1)
 	VMOVUPS      Z20, 64(AX)(SI*1)
 	VMOVUPS      Z19, 64(CX)(SI*1)
+	ADDQ         $0x00000080, SI
+	JMP          loop
+
+end:
+	SHRQ $0x02, SI
+	MOVQ SI, done+40(FP)
+	VZEROUPPER
+	RET
+
+// func sincosStream32_avx512(sin *float32, cos *float32, x *float32, n int, scale float32) (done int)
+// Requires: AVX, AVX512DQ, AVX512F, SSE
+TEXT ·sincosStream32_avx512(SB), NOSPLIT, $0-48
+	MOVQ         sin+0(FP), AX
+	MOVQ         cos+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVSS        scale+32(FP), X0
+	VBROADCASTSS X0, Z0
+	VMOVUPS      elementary_32_4b010000<>+0(SB), Z1
+	VMOVUPS      elementary_32_3ea2f983<>+0(SB), Z2
+	VMOVUPS      elementary_32_40490fda<>+0(SB), Z3
+	VMOVUPS      elementary_32_34222169<>+0(SB), Z4
+	VMOVUPS      elementary_32_4b000000<>+0(SB), Z5
+	VMULPS       elementary_32_beffffe8<>+0(SB), Z0, Z6
+	VMULPS       elementary_32_3d2aa7c2<>+0(SB), Z0, Z7
+	VMULPS       elementary_32_bab59a27<>+0(SB), Z0, Z8
+	VMULPS       elementary_32_37c2694b<>+0(SB), Z0, Z9
+	VMULPS       elementary_32_be2aaaa6<>+0(SB), Z0, Z10
+	VMULPS       elementary_32_3c088778<>+0(SB), Z0, Z11
+	VMULPS       elementary_32_b94fba20<>+0(SB), Z0, Z12
+	VMULPS       elementary_32_362ef78d<>+0(SB), Z0, Z13
+	XORQ         SI, SI
+	SHLQ         $0x02, BX
+
+loop:
+	CMPQ         SI, BX
+	JGE          end
+	VMOVUPS      (DX)(SI*1), Z15
+	VFMADD213PS  Z1, Z2, Z15
+	VSUBPS       Z1, Z15, Z16
+	VXORPS       Z5, Z15, Z14
+	VMOVUPS      (DX)(SI*1), Z17
+	VFNMADD231PS Z3, Z16, Z17
+	VFNMADD231PS Z4, Z16, Z17
+	VMULPS       Z17, Z17, Z16
+	VPSLLD       $0x1f, Z15, Z15
+	VMOVUPS      Z13, Z18
+	VFMADD213PS  Z12, Z16, Z18
+	VFMADD213PS  Z11, Z16, Z18
+	VFMADD213PS  Z10, Z16, Z18
+	VFMADD213PS  Z0, Z16, Z18
+	VMULPS       Z17, Z18, Z18
+	VXORPS       Z15, Z18, Z18
+	VMOVUPS      Z9, Z17
+	VFMADD213PS  Z8, Z16, Z17
+	VFMADD213PS  Z7, Z16, Z17
+	VFMADD213PS  Z6, Z16, Z17
+	VFMADD213PS  Z0, Z16, Z17
+	VXORPS       Z15, Z17, Z17
+	VMOVUPS      64(DX)(SI*1), Z15
+	VFMADD213PS  Z1, Z2, Z15
+	VSUBPS       Z1, Z15, Z16
+	VPTERNLOGD   $0xf6, Z5, Z15, Z14
+	VMOVUPS      64(DX)(SI*1), Z19
+	VFNMADD231PS Z3, Z16, Z19
+	VFNMADD231PS Z4, Z16, Z19
+	VMULPS       Z19, Z19, Z16
+	VPSLLD       $0x1f, Z15, Z15
+	VMOVUPS      Z13, Z20
+	VFMADD213PS  Z12, Z16, Z20
+	VFMADD213PS  Z11, Z16, Z20
+	VFMADD213PS  Z10, Z16, Z20
+	VFMADD213PS  Z0, Z16, Z20
+	VMULPS       Z19, Z20, Z20
+	VXORPS       Z15, Z20, Z20
+	VMOVUPS      Z9, Z19
+	VFMADD213PS  Z8, Z16, Z19
+	VFMADD213PS  Z7, Z16, Z19
+	VFMADD213PS  Z6, Z16, Z19
+	VFMADD213PS  Z0, Z16, Z19
+	VXORPS       Z15, Z19, Z19
+	VMOVUPS      elementary_32_fffe0000<>+0(SB), Z15
+	VPTESTMD     Z15, Z14, K1
+	KORTESTW     K1, K1
+	JNZ          end
+	VMOVNTPS     Z18, (AX)(SI*1)
+	VMOVNTPS     Z17, (CX)(SI*1)
+	VMOVNTPS     Z20, 64(AX)(SI*1)
+	VMOVNTPS     Z19, 64(CX)(SI*1)
 	ADDQ         $0x00000080, SI
 	JMP          loop
 
@@ -2760,6 +2861,102 @@ loop:
 	VMOVUPS      Y9, (CX)(SI*1)
 	VMOVUPS      Y12, 32(AX)(SI*1)
 	VMOVUPS      Y11, 32(CX)(SI*1)
+	ADDQ         $0x00000040, SI
+	JMP          loop
+
+end:
+	SHRQ $0x02, SI
+	MOVQ SI, done+40(FP)
+	VZEROUPPER
+	RET
+
+// func sincosStream32_avx2(sin *float32, cos *float32, x *float32, n int, scale float32) (done int)
+// Requires: AVX, AVX2, FMA3, SSE
+TEXT ·sincosStream32_avx2(SB), NOSPLIT, $256-48
+	MOVQ         sin+0(FP), AX
+	MOVQ         cos+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVSS        scale+32(FP), X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      elementary_32_4b010000<>+0(SB), Y1
+	VMOVUPS      elementary_32_3ea2f983<>+0(SB), Y2
+	VMOVUPS      elementary_32_40490fda<>+0(SB), Y3
+	VMOVUPS      elementary_32_34222169<>+0(SB), Y4
+	VMOVUPS      elementary_32_4b000000<>+0(SB), Y5
+	VMULPS       elementary_32_beffffe8<>+0(SB), Y0, Y6
+	VMOVUPS      Y6, (SP)
+	VMULPS       elementary_32_3d2aa7c2<>+0(SB), Y0, Y6
+	VMOVUPS      Y6, 32(SP)
+	VMULPS       elementary_32_bab59a27<>+0(SB), Y0, Y6
+	VMOVUPS      Y6, 64(SP)
+	VMULPS       elementary_32_37c2694b<>+0(SB), Y0, Y6
+	VMOVUPS      Y6, 96(SP)
+	VMULPS       elementary_32_be2aaaa6<>+0(SB), Y0, Y6
+	VMOVUPS      Y6, 128(SP)
+	VMULPS       elementary_32_3c088778<>+0(SB), Y0, Y6
+	VMOVUPS      Y6, 160(SP)
+	VMULPS       elementary_32_b94fba20<>+0(SB), Y0, Y6
+	VMOVUPS      Y6, 192(SP)
+	VMULPS       elementary_32_362ef78d<>+0(SB), Y0, Y6
+	VMOVUPS      Y6, 224(SP)
+	XORQ         SI, SI
+	SHLQ         $0x02, BX
+
+loop:
+	CMPQ         SI, BX
+	JGE          end
+	VMOVUPS      (DX)(SI*1), Y7
+	VFMADD213PS  Y1, Y2, Y7
+	VSUBPS       Y1, Y7, Y8
+	VXORPS       Y5, Y7, Y6
+	VMOVUPS      (DX)(SI*1), Y9
+	VFNMADD231PS Y3, Y8, Y9
+	VFNMADD231PS Y4, Y8, Y9
+	VMULPS       Y9, Y9, Y8
+	VPSLLD       $0x1f, Y7, Y7
+	VMOVUPS      224(SP), Y10
+	VFMADD213PS  192(SP), Y8, Y10
+	VFMADD213PS  160(SP), Y8, Y10
+	VFMADD213PS  128(SP), Y8, Y10
+	VFMADD213PS  Y0, Y8, Y10
+	VMULPS       Y9, Y10, Y10
+	VXORPS       Y7, Y10, Y10
+	VMOVUPS      96(SP), Y9
+	VFMADD213PS  64(SP), Y8, Y9
+	VFMADD213PS  32(SP), Y8, Y9
+	VFMADD213PS  (SP), Y8, Y9
+	VFMADD213PS  Y0, Y8, Y9
+	VXORPS       Y7, Y9, Y9
+	VMOVUPS      32(DX)(SI*1), Y7
+	VFMADD213PS  Y1, Y2, Y7
+	VSUBPS       Y1, Y7, Y8
+	VXORPS       Y5, Y7, Y11
+	VORPS        Y11, Y6, Y6
+	VMOVUPS      32(DX)(SI*1), Y11
+	VFNMADD231PS Y3, Y8, Y11
+	VFNMADD231PS Y4, Y8, Y11
+	VMULPS       Y11, Y11, Y8
+	VPSLLD       $0x1f, Y7, Y7
+	VMOVUPS      224(SP), Y12
+	VFMADD213PS  192(SP), Y8, Y12
+	VFMADD213PS  160(SP), Y8, Y12
+	VFMADD213PS  128(SP), Y8, Y12
+	VFMADD213PS  Y0, Y8, Y12
+	VMULPS       Y11, Y12, Y12
+	VXORPS       Y7, Y12, Y12
+	VMOVUPS      96(SP), Y11
+	VFMADD213PS  64(SP), Y8, Y11
+	VFMADD213PS  32(SP), Y8, Y11
+	VFMADD213PS  (SP), Y8, Y11
+	VFMADD213PS  Y0, Y8, Y11
+	VXORPS       Y7, Y11, Y11
+	VPTEST       elementary_32_fffe0000<>+0(SB), Y6
+	JNZ          end
+	VMOVNTPS     Y10, (AX)(SI*1)
+	VMOVNTPS     Y9, (CX)(SI*1)
+	VMOVNTPS     Y12, 32(AX)(SI*1)
+	VMOVNTPS     Y11, 32(CX)(SI*1)
 	ADDQ         $0x00000040, SI
 	JMP          loop
 

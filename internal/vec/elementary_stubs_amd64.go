@@ -4,6 +4,12 @@
 
 package vec
 
+// fence_avx512 orders stores past the caches before those that follow.
+func fence_avx512()
+
+// fence_avx2 orders stores past the caches before those that follow.
+func fence_avx2()
+
 // cos32_avx512 computes cos of x, times scale; gen describes it.
 //
 //go:noescape
@@ -18,6 +24,11 @@ func sin32_avx512(dst *float32, x *float32, n int, scale float32) (done int)
 //
 //go:noescape
 func sincos32_avx512(sin *float32, cos *float32, x *float32, n int, scale float32) (done int)
+
+// sincosStream32_avx512 is sincos for outputs that are aligned to vectors, past the caches.
+//
+//go:noescape
+func sincosStream32_avx512(sin *float32, cos *float32, x *float32, n int, scale float32) (done int)
 
 // exp32_avx512 computes exp x; gen describes it.
 //
@@ -78,6 +89,11 @@ func sin32_avx2(dst *float32, x *float32, n int, scale float32) (done int)
 //
 //go:noescape
 func sincos32_avx2(sin *float32, cos *float32, x *float32, n int, scale float32) (done int)
+
+// sincosStream32_avx2 is sincos for outputs that are aligned to vectors, past the caches.
+//
+//go:noescape
+func sincosStream32_avx2(sin *float32, cos *float32, x *float32, n int, scale float32) (done int)
 
 // exp32_avx2 computes exp x; gen describes it.
 //

@@ -70,6 +70,7 @@ type function struct {
 	group   int // vectors
 	spare   int // registers for constants
 	doc     string
+	stream  bool // past the caches: outputs are aligned
 
 	c     *constants
 	scale reg.VecVirtual
@@ -122,9 +123,13 @@ func (f *function) write(prepare func(), vector func(m operand.Mem) []reg.VecVir
 		}
 		JNZ(operand.LabelRef("end"))
 	}
+	store := s.store
+	if f.stream {
+		store = func(ops ...operand.Op) { VMOVNTPS(ops[0], ops[1]) }
+	}
 	for i, r := range results {
 		for j, v := range r {
-			s.store(v, operand.Mem{Base: out[j], Index: at, Scale: 1, Disp: i * s.bytes})
+			store(v, operand.Mem{Base: out[j], Index: at, Scale: 1, Disp: i * s.bytes})
 		}
 	}
 	ADDQ(operand.U32(f.group*s.bytes), at)
@@ -186,9 +191,12 @@ func waves(s isa, name string, group, spare int) {
 		pi1 = float64(math.Nextafter32(math.Pi, 0))
 		pi2 = math.Pi - pi1
 	}
-	both := name == "sincos"
-	f := &function{s: s, name: name, outputs: []string{"dst"}, scaled: true, group: group, spare: spare,
+	both := strings.HasPrefix(name, "sincos")
+	f := &function{s: s, name: name, stream: name == "sincosStream", outputs: []string{"dst"}, scaled: true, group: group, spare: spare,
 		doc: fmt.Sprintf("computes %s of x, times scale; gen describes it.", name)}
+	if f.stream {
+		f.doc = "is sincos for outputs that are aligned to vectors, past the caches."
+	}
 	if both {
 		f.outputs = []string{"sin", "cos"}
 	}
@@ -370,12 +378,25 @@ func signedRoot(s isa, group int) {
 	}, nil)
 }
 
+// fence writes what ends a series of stores past the caches.
+func fence(level string) {
+	TEXT("fence_"+level, NOSPLIT, "func()")
+	Doc("fence_" + level + " orders stores past the caches before those that follow.")
+	SFENCE()
+	RET()
+}
+
 func elementary() {
+	fence("avx512")
+	fence("avx2")
 	everyISA(func(s isa) {
 		if s.level == "avx512" {
 			waves(s, "cos", 4, 12)
 			waves(s, "sin", 4, 12)
 			waves(s, "sincos", 2, 20)
+			if s.float == 4 {
+				waves(s, "sincosStream", 2, 20)
+			}
 			exponential(s, 4, 16)
 			logarithm(s, 4, 10)
 			signedRoot(s, 4)
@@ -384,6 +405,9 @@ func elementary() {
 		waves(s, "cos", 2, 4)
 		waves(s, "sin", 2, 4)
 		waves(s, "sincos", 2, 3)
+		if s.float == 4 {
+			waves(s, "sincosStream", 2, 3)
+		}
 		exponential(s, 2, 4)
 		logarithm(s, 2, 4)
 		signedRoot(s, 2)

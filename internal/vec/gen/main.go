@@ -19,9 +19,10 @@ var families = map[string]func(){
 	"gemm":       gemm,
 	"hadamard":   hadamard,
 	"pairs":      pairSums,
+	"lanes":      lanes,
 	"peak":       peak,
 	"symv":       symv,
-	"rows":       rows,
+	"rows":       listedRows,
 }
 
 // family is the one that is being written.

@@ -133,44 +133,56 @@ func (p *pairs) chi2(above func(x reg.VecVirtual, y operand.Op, to reg.VecVirtua
 	}
 }
 
-// weighted adds terms to the sums, times uv if weights is an array.
-func (p *pairs) weighted(i int, term, u reg.VecVirtual, weights int) {
+// divide divides two numerators by their denominators with one division.
+func (p *pairs) divide(a, b fraction) {
+	s := p.s
+	product, inverse := s.vector(), s.vector()
+	s.mul(a.below, b.below, product)
+	s.load(p.c.number(1), inverse)
+	s.div(product, inverse, inverse)
+	s.mul(b.below, a.above, a.above)
+	s.mul(a.below, b.above, b.above)
+	s.mul(inverse, a.above, a.above)
+	s.mul(inverse, b.above, b.above)
+}
+
+// weighted adds terms of the dimension j after the first to the sums, times uv if weights is
+// an array.
+func (p *pairs) weighted(i, j int, term reg.VecVirtual, weights int) {
 	if weights == 0 {
 		p.s.add(term, p.sums[i], p.sums[i])
 		return
 	}
-	w := p.s.vector()
-	p.s.mul(p.number(weights, i, 0), u, w)
+	w := p.broadcast(weights, j)
+	p.s.mul(p.number(weights, i, j), w, w)
 	p.s.fma231(w, term, p.sums[i])
-}
-
-func (p *pairs) weight(weights int) reg.VecVirtual {
-	if weights == 0 {
-		return nil
-	}
-	return p.broadcast(weights, 0)
 }
 
 func (p *pairs) weightedChi2() {
 	s := p.s
-	x, u, positive := p.broadcast(0, 0), p.weight(1), p.s.vector()
-	s.add(p.c.number(tiny), x, positive)
 	for i := range p.sums {
-		above, below := s.vector(), s.vector()
-		s.mul(p.number(0, i, 0), x, above)
-		s.add(p.number(0, i, 0), positive, below)
-		s.div(below, above, above)
-		p.weighted(i, above, u, 1)
+		var f [2]fraction
+		for j := range f {
+			x := p.broadcast(0, j)
+			f[j] = fraction{s.vector(), s.vector()}
+			s.mul(p.number(0, i, j), x, f[j].above)
+			s.add(p.c.number(tiny), x, f[j].below)
+			s.add(p.number(0, i, j), f[j].below, f[j].below)
+		}
+		p.divide(f[0], f[1])
+		for j := range f {
+			p.weighted(i, j, f[j].above, 1)
+		}
 	}
 }
 
 func (p *pairs) least(weights int) func() {
 	return func() {
-		x, u := p.broadcast(0, 0), p.weight(weights)
+		x := p.broadcast(0, 0)
 		for i := range p.sums {
 			v := p.s.vector()
 			p.s.min(p.number(0, i, 0), x, v)
-			p.weighted(i, v, u, weights)
+			p.weighted(i, 0, v, weights)
 		}
 	}
 }
@@ -190,19 +202,17 @@ func (p *pairs) absolute() {
 func (p *pairs) entropy(weights int) func() {
 	return func() {
 		s := p.s
-		x, logX, u := p.broadcast(0, 0), p.broadcast(1, 0), p.weight(weights)
-		positive := s.vector()
+		x, logX, positive := p.broadcast(0, 0), p.broadcast(1, 0), s.vector()
 		s.add(p.c.number(tiny), x, positive)
 		for i := range p.sums {
 			y := p.number(0, i, 0)
-			whole, low, t, z := s.vector(), s.vector(), s.vector(), s.vector()
+			whole, low, t, z, h := s.vector(), s.vector(), s.vector(), s.vector(), s.vector()
 			s.max(y, x, t)
 			s.min(y, x, low)
 			s.add(y, positive, whole)
 			s.add(t, whole, t)
 			s.div(t, low, t)
 			s.mul(t, t, z)
-			h := s.vector()
 			s.load(p.c.number(entropyP[len(entropyP)-1]), h)
 			for k := len(entropyP) - 2; k >= 0; k-- {
 				s.fma213(p.c.number(entropyP[k]), z, h)
@@ -213,7 +223,7 @@ func (p *pairs) entropy(weights int) func() {
 			s.and(p.c.bits(1<<63-1), t, t)
 			s.mul(low, t, t)
 			s.fma231(whole, h, t)
-			p.weighted(i, t, u, weights)
+			p.weighted(i, 0, t, weights)
 		}
 	}
 }
@@ -246,7 +256,7 @@ func pairSums() {
 			s.mul(to, to, to)
 		}))
 		p = &pairs{s: s, arrays: 2}
-		p.write("pairWeightedChi", "adds uv·xy/(x+y) to the sums.", 4, 1, p.weightedChi2)
+		p.write("pairWeightedChi", "adds uv·xy/(x+y) to the sums.", 4, 2, p.weightedChi2)
 		p = &pairs{s: s, arrays: 1}
 		p.write("pairMin", "adds min(x, y) to the sums.", 4, 1, p.least(0))
 		p = &pairs{s: s, arrays: 2}

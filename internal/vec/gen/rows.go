@@ -10,12 +10,12 @@ import (
 
 // Sums and products of rows of a matrix that lists name, and its transposition.
 
-func rows() {
+func listedRows() {
 	for _, level := range []string{"avx512", "avx2"} {
 		s := newISA(level, 4)
 		signedSums(s)
 		pairDots(s)
-		transposed(s)
+		transposeMatrix(s)
 	}
 }
 
@@ -151,8 +151,8 @@ func pairDots(s isa) {
 	RET()
 }
 
-// transposed writes blocks of 8×8 numbers of src, rows and cols of them, in their places in dst.
-func transposed(s isa) {
+// transposeMatrix writes blocks of 8×8 numbers of src, rows and cols of them, in their places in dst.
+func transposeMatrix(s isa) {
 	s.define("transpose", "func(dst *T, ldd int, src *T, lds, rows, cols int)", "transposes 8·rows × 8·cols numbers; ldd and lds are bytes.")
 	dst, ldd, src, lds := Load(Param("dst"), GP64()), Load(Param("ldd"), GP64()), Load(Param("src"), GP64()), Load(Param("lds"), GP64())
 	rows, cols := Load(Param("rows"), GP64()), Load(Param("cols"), GP64())

@@ -1,6 +1,8 @@
-// Times OpenBLAS's products and Cholesky factorisation, one JSON line each.
+// Times OpenBLAS's products, Cholesky factorisation and symmetric eigensolver, one JSON line
+// each; an order behind the name is for the eigensolver alone.
 //
 //	cc -O2 blas.c -o blas -lopenblas -lm && OPENBLAS_CORETYPE=SAPPHIRERAPIDS OPENBLAS_NUM_THREADS=1 ./blas sgemm
+//	./blas dsyev 4096
 #include <cblas.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include <time.h>
 
 void dpotrf_(char *, int *, double *, int *, int *);
+void dsyevd_(char *, char *, int *, double *, int *, double *, double *, int *, int *, int *, int *);
 
 static double now(void) {
 	struct timespec t;
@@ -94,6 +97,16 @@ int main(int argc, char **argv) {
 		int info;
 		MEASURE("dpotrf", "4096x4096", (double)n * n * n / 3, memcpy(work, a, (size_t)n * n * 8), dpotrf_("L", &n, work, &n, &info));
 		free(a), free(work);
+	}
+	int orders[] = {1024, 2048}, one = argc > 2 ? atoi(argv[2]) : 0;
+	for (int s = 0; s < (one ? 1 : 2) && strstr("dsyev", only); s++) {
+		int n = one ? one : orders[s], lwork = 1 + 6 * n + 2 * n * n, liwork = 3 + 5 * n, info;
+		char shape[64];
+		snprintf(shape, sizeof shape, "%dx%d", n, n);
+		double *a = numbers((size_t)n * n, 8), *v = numbers((size_t)n * n, 8), *w = numbers(n, 8), *work = numbers(lwork, 8);
+		int *iwork = malloc(liwork * sizeof *iwork);
+		MEASURE("dsyev", shape, 14.0 / 3 * n * n * n, memcpy(v, a, (size_t)n * n * 8), dsyevd_("V", "L", &n, v, &n, w, work, &lwork, iwork, &liwork, &info));
+		free(a), free(v), free(w), free(work), free(iwork);
 	}
 	return 0;
 }
