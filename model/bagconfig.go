@@ -22,7 +22,7 @@ type BagConfig struct {
 	Scale string `json:"scale,omitempty"`
 
 	// What mean averages is a map as in Config: Kernel is rbf by default, γ comes from the median
-	// distance of members, and Features is D, 0 meaning 4096 or fewer where there are few bags.
+	// distance of members, and Features is D, 0 meaning about the number of bags, from 512 to 4096.
 	// The linear kernel without a map averages the members themselves.
 	Kernel      string  `json:"kernel,omitempty"`
 	Gamma       string  `json:"gamma,omitempty"`

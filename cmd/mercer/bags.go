@@ -45,7 +45,7 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *model.BagConfig) {
 	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members whose features mean averages: "+strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
 	f.StringVar(&b.Gamma, "bag-gamma", "", "γ of that kernel: a number, median or scale (default: median)")
 	f.Var(&mapValue{&b.Map, &b.Steps, &b.Weights}, "bag-map", "feature map of members, as --map")
-	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: 4096, or fewer where there are few bags), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
+	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
 	f.IntVar(&b.Streams, "streams", 0, "2 for bilinear pooling of two descriptors that stand side by side in a row (default: 1)")
 	f.IntVar(&b.First, "first", 0, "channels of the first of two streams")
 	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: l2 of mean, of transform none; root-l2 of the other ways)")
