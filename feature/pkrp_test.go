@@ -2,6 +2,7 @@ package feature
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mercer/matrix"
