@@ -69,7 +69,7 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 	if t >= m {
 		return nil, fmt.Errorf("feature: %s: t is %d; it must be less than the %d rows that are kept", cfg.Map, t, m)
 	}
-	if err := affordable(cfg, dim, 8*float64(m)*(float64(dim)+2*float64(cfg.Features)+3*float64(m))); err != nil {
+	if err := affordable(cfg, dim, 8*float64(m)*(float64(dim)+2*float64(cfg.Features)+4*float64(m))); err != nil {
 		return nil, err
 	}
 	kept := keep(sample, m, cfg.Seed)

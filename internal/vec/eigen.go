@@ -21,7 +21,7 @@ import (
 // row k of A that of values[k]; otherwise it overwrites the upper triangle with numbers of no
 // use and leaves the rest alone. values takes n numbers.
 //
-// The eigenvalues are off by at most some n·2⁻⁵³‖A‖, and so are the residuals of the vectors:
+// The eigenvalues are off by at most some n·2⁻⁵²‖A‖, and so are the residuals of the vectors:
 // small eigenvalues have no more right digits than that.
 //
 // It returns false, with A and values undefined, where A's upper triangle has a number that is
