@@ -90,7 +90,7 @@ type projection struct {
 	packed *vec.Packed[float32]
 
 	columns, rows signs      // in place of packed
-	table         *vec.Signs // the columns
+	table         *vec.SparseSigns // the columns
 	scale         float32
 }
 
@@ -222,7 +222,7 @@ func (p *projection) drawLists(draw func(*random.Stream) float64, stream func(in
 			}
 		}
 	}
-	p.table = vec.NewSigns(p.d, p.columns.ptr, p.columns.idx)
+	p.table = vec.NewSparseSigns(p.d, p.columns.ptr, p.columns.idx)
 }
 
 // bytes is what p holds.

@@ -17,7 +17,7 @@ import (
 // it is given (not 0), and returns the share of test rows in percent whose class comes out
 // right, and C.
 func accuracy(ctx context.Context, z, test labelled, classes int, c float64, seed uint64) (percent, used float64, err error) {
-	if z.x.Dense != nil && 2*z.x.Len() < z.x.Dim() { // the same machines by fewer numbers
+	if z.x.Dense != nil && z.x.Len() < z.x.Dim() { // the same machines by fewer numbers
 		return exactMachine(ctx, kernel.Kernel{Name: "linear"}, split{z, test, classes}, c, seed)
 	}
 	opt := learn.SVM{C: c, Seed: seed, MaxIter: passes}
@@ -36,7 +36,7 @@ func accuracy(ctx context.Context, z, test labelled, classes int, c float64, see
 }
 
 // passes bounds the passes of a machine over its rows: what is left then changes the class of hardly any row.
-const passes = 300
+const passes = 100
 
 // share is the share of rows of scores that predict their class.
 func share(scores *matrix.Dense, class []int) float64 {

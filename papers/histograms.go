@@ -136,7 +136,7 @@ func chooseExact(ctx context.Context, s split) (gamma, c float64, err error) {
 	}
 	inner := cut(s.train, s.classes, 1)
 	best := -1.0
-	for _, factor := range []float64{1, 2, 4, 8} {
+	for _, factor := range []float64{1, 3, 9} {
 		for _, try := range []float64{0.1, 1, 10} {
 			k := kernel.Kernel{Name: "exp-chi2", Gamma: factor * median}
 			percent, _, err := exactMachine(ctx, k, inner, try, 1)

@@ -41,20 +41,6 @@ func (b *bag) dense(w *work) {
 // lanes is what the width of vectors that stand side by side is a multiple of.
 const lanes = 16
 
-// abreast gives the vectors of both streams side by side: d×width and e×width, with zeros behind them.
-func (b *bag) abreast(w *work) (xt, yt []float32, width int) {
-	b.dense(w)
-	width = (b.n + lanes - 1) / lanes * lanes
-	xt = w.take(b.d * width)
-	abreast(xt, width, b.x, b.stride, b.n, b.d)
-	if !b.two {
-		return xt, xt, width
-	}
-	yt = w.take(b.e * width)
-	abreast(yt, width, b.y, b.stride, b.n, b.e)
-	return xt, yt, width
-}
-
 // abreast writes rows×cols numbers of src to dst, cols×width, with zeros behind its rows.
 func abreast(dst []float32, width int, src []float32, lds, rows, cols int) {
 	vec.Transpose32(dst, width, src, lds, rows, cols)

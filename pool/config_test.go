@@ -36,7 +36,7 @@ func TestConfigurationsThatMakeNoSense(t *testing.T) {
 		{Config{Method: "cbp-krp", Features: 5, Sparsity: 0.5}, 4, "sparsity is 0.5; it must be from 1"},
 		{Config{Method: "cbp-krp", Features: 5, Reuse: "odd"}, 4, `"odd" is not a reuse; known are even, random`},
 		{Config{Method: "full"}, 1 << 20, "use fewer features"},
-		{Config{Method: "maclaurin", Features: 1 << 20}, 1 << 14, "use fewer features"},
+		{Config{Method: "maclaurin", Features: 1 << 24}, 1 << 14, "use fewer features"},
 		{Config{Method: "cbp-krp", Features: 10, Pool: 1 << 30, Sparsity: 1}, 1 << 14, "use fewer features"},
 		{Config{Method: "tensorsketch", Features: 1 << 29}, 5, "must be 268435456 at most"},
 		{Config{Method: "maclaurin", Features: 1000, MaxBytes: 1000}, 5, "use fewer features"},

@@ -14,108 +14,82 @@ import (
 //	y_c = (1/√D)·Σ_l (x_l·a_c)(y_l·b_c) = (1/√D)·a_cᵀ G b_c.
 //
 // Of one vector it is what the map maclaurin of degree 2 makes of it with the same seed. It takes
-// O(min(n, d)·(d+e)·D) operations, as products of matrices, and holds 4(d+e)D bytes.
+// O(n(d+e)D) operations, additions of four signs at a time, and the way back O((n+D)de); it holds a
+// bit a sign, (d+e)D/8 bytes.
 type maclaurin struct {
 	outputs int
 	d, e    int
-	a, b    []float32 // D×d and D×e, scaled by 1/√D both together
+	a, b    *vec.Signs // D×d and D×e
+	same    []int32    // 0 … D-1
+	scale   float32
 }
 
 func newMaclaurin(cfg Config, d, e int) (method, error) {
-	if err := affordable(cfg, 4*float64(cfg.Features)*(float64(d)+float64(e)), float64(cfg.Features)); err != nil {
+	features := float64(cfg.Features)
+	if err := affordable(cfg, features*(float64(d)+float64(e))/8+4*features, features); err != nil {
 		return nil, err
 	}
-	p := &maclaurin{outputs: cfg.Features, d: d, e: e, a: make([]float32, cfg.Features*d), b: make([]float32, cfg.Features*e)}
-	draw := func(signs []float32, k uint64, width int) {
-		vec.Parallel(cfg.Features, 16, func(lo, hi int) {
-			for c := lo; c < hi; c++ {
-				random.New(cfg.Seed, "feature.maclaurin", k, uint64(c)).FillSigns(signs[c*width:][:width])
-			}
-		})
+	p := &maclaurin{outputs: cfg.Features, d: d, e: e, scale: float32(1 / math.Sqrt(features))}
+	p.a, p.b = drawSigns(cfg, 0, d), drawSigns(cfg, 1, e)
+	p.same = make([]int32, cfg.Features)
+	for c := range p.same {
+		p.same[c] = int32(c)
 	}
-	draw(p.a, 0, d)
-	draw(p.b, 1, e)
-	scale(p.a, float32(1/math.Sqrt(float64(cfg.Features))))
 	return p, nil
 }
 
+// drawSigns draws the vectors of factor k.
+func drawSigns(cfg Config, k uint64, width int) *vec.Signs {
+	s := vec.NewSigns(cfg.Features, width)
+	vec.Parallel(cfg.Features, 16, func(lo, hi int) {
+		row := make([]float32, width)
+		for c := lo; c < hi; c++ {
+			random.New(cfg.Seed, "feature.maclaurin", k, uint64(c)).FillSigns(row)
+			s.SetRow(c, row)
+		}
+	})
+	return s
+}
+
 func (p *maclaurin) features() int { return p.outputs }
-func (p *maclaurin) bytes() int64  { return 4 * int64(len(p.a)+len(p.b)) }
+func (p *maclaurin) bytes() int64  { return p.a.Bytes() + p.b.Bytes() + 4*int64(len(p.same)) }
 
-// throughMoments counts multiplications.
-func (p *maclaurin) throughMoments(n int, two, back bool) bool {
-	d, e := float64(p.d), float64(p.e)
-	if back {
-		return 2*float64(n)*(d+e) > d*e // the projections, and the way back
-	}
-	return float64(n)*(d+e) > d*e
-}
-
-// chunk is how many outputs have their projections side by side, near the core.
-const chunk = 1024
-
-func (p *maclaurin) fromMoments(y, g []float32, two bool, w *work) {
-	if !two {
-		mirror(g, p.d)
-	}
-	k := w.take(min(chunk, p.outputs) * p.e)
-	for c := 0; c < p.outputs; c += chunk {
-		some := y[c:min(c+chunk, p.outputs)]
-		vec.Gemm32(len(some), p.e, p.d, p.a[c*p.d:], p.d, g, p.e, k, p.e)
-		for i := range some {
-			some[i] = vec.Dot32(k[i*p.e:][:p.e], p.b[(c+i)*p.e:][:p.e])
-		}
-	}
-}
-
+// direct goes by 16 locations.
 func (p *maclaurin) direct(y []float32, b *bag, w *work) {
-	xt, yt, width := b.abreast(w)
-	k, h := w.take(min(chunk, p.outputs)*width), w.take(min(chunk, p.outputs)*width)
-	for c := 0; c < p.outputs; c += chunk {
-		some := y[c:min(c+chunk, p.outputs)]
-		p.project(k, h, xt, yt, width, c, len(some))
-		for i := range some {
-			some[i] = vec.Dot32(k[i*width:][:width], h[i*width:][:width])
+	b.dense(w)
+	xt, yt := w.take(lanes*p.a.Padded()), w.take(lanes*p.b.Padded())
+	clear(xt[lanes*p.d:])
+	clear(yt[lanes*p.e:])
+	k, h := w.take(lanes*p.outputs), w.take(lanes*p.outputs)
+	clear(y)
+	for l := 0; l < b.n; l += lanes {
+		n := min(lanes, b.n-l)
+		abreast(xt, lanes, b.x[l*b.stride:], b.stride, n, p.d)
+		p.a.Multiply16(k, xt)
+		if b.two {
+			abreast(yt, lanes, b.y[l*b.stride:], b.stride, n, p.e)
+			p.b.Multiply16(h, yt)
+		} else {
+			p.b.Multiply16(h, xt)
 		}
+		vec.PairDots32(y, k, h, lanes, p.same, p.same)
 	}
+	scale(y, p.scale)
 }
 
-// project writes the projections of all vectors on those of outputs [c, c+n).
-func (p *maclaurin) project(k, h, xt, yt []float32, width, c, n int) {
-	vec.Gemm32(n, width, p.d, p.a[c*p.d:], p.d, xt, width, k, width)
-	vec.Gemm32(n, width, p.e, p.b[c*p.e:], p.e, yt, width, h, width)
-}
-
-// toMoments adds up g_c·a_c b_cᵀ.
-func (p *maclaurin) toMoments(m, g []float32, w *work) {
-	scaled := w.take(p.outputs * p.e)
-	for c, v := range g {
-		row := scaled[c*p.e:][:p.e]
-		for j, u := range p.b[c*p.e:][:p.e] {
-			row[j] = v * u
-		}
-	}
-	vec.GemmTN32(p.d, p.e, p.outputs, p.a, p.d, scaled, p.e, m, p.e)
-}
-
-// directBack adds g_c(y_l·b_c)·a_c to the gradient by x_l and g_c(x_l·a_c)·b_c to that by y_l.
+// directBack adds up the gradient by the moments, Σ_c g_c·a_c b_cᵀ, some outputs at a time.
 func (p *maclaurin) directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
-	d, e := p.d, p.e
-	xt, yt, width := b.abreast(w)
-	k, h := w.take(p.outputs*width), w.take(p.outputs*width)
-	p.project(k, h, xt, yt, width, 0, p.outputs)
-	for c, v := range g {
-		scale(k[c*width:][:width], v)
-		scale(h[c*width:][:width], v)
+	const most = 512
+	some := min(most, p.outputs)
+	a, scaled, m := w.take(some*p.d), w.take(some*p.e), w.take(p.d*p.e)
+	clear(m)
+	for c := 0; c < p.outputs; c += most {
+		n := min(most, p.outputs-c)
+		for i := range n {
+			p.a.Row(a[i*p.d:], c+i, p.scale)
+			p.b.Row(scaled[i*p.e:], c+i, g[c+i])
+		}
+		vec.GemmAddTN32(p.d, p.e, n, a, p.d, scaled, p.e, m, p.e)
 	}
-	vec.GemmTN32(b.n, d, p.outputs, h, width, p.a, d, dx.Data, dx.Stride)
-	if b.two {
-		vec.GemmTN32(b.n, e, p.outputs, k, width, p.b, e, dy.Data, dy.Stride)
-		return
-	}
-	more := w.take(b.n * e)
-	vec.GemmTN32(b.n, e, p.outputs, k, width, p.b, e, more, e)
-	for l := range b.n {
-		vec.Axpy32(1, more[l*e:][:e], dx.Data[l*dx.Stride:][:e])
-	}
+	momentsBack(dx, dy, b, m, w)
 }

@@ -89,8 +89,10 @@ func twin(p *Pooling, x [][]float64) []float64 {
 			}
 		case *maclaurin:
 			for c := range y {
-				a, b := &vectors{d: f.d, dense: f.a}, &vectors{d: f.e, dense: f.b}
-				y[c] += exactDot(a, c, first) * exactDot(b, c, second)
+				a, b := &vectors{d: f.d, dense: make([]float32, f.d)}, &vectors{d: f.e, dense: make([]float32, f.e)}
+				f.a.Row(a.dense, c, 1)
+				f.b.Row(b.dense, c, 1)
+				y[c] += float64(f.scale) * exactDot(a, 0, first) * exactDot(b, 0, second)
 			}
 		case *krp:
 			for c := range y {
@@ -186,7 +188,7 @@ func TestPoolingIsItsDefinition(t *testing.T) {
 	}
 }
 
-// The two ways of a method give the same rows and the same gradients, and each is the
+// The two ways of a method, if it has two, give the same rows and the same gradients, and each is the
 // cheaper one for some bag.
 func TestBothWaysAreTheSame(t *testing.T) {
 	r := random.New(7, "test")
@@ -233,7 +235,7 @@ func TestBothWaysAreTheSame(t *testing.T) {
 				near(cfg, "back", dx.Data, dx2.Data)
 			}
 		}
-		if len(taken) != 4 && cfg.Method != "full" {
+		if len(taken) != 4 && len(taken) != 0 {
 			t.Errorf("%+v: of the ways only %v is taken", cfg, taken)
 		}
 	}

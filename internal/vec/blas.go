@@ -18,6 +18,11 @@ func GemmTN32(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float
 	micro32.multiply(product[float32]{m: m, n: n, k: k, alpha: 1, a: a, ars: 1, acs: lda, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
 }
 
+// GemmAddTN32 computes C += Aᵀ·B for A k×m, B k×n, C m×n.
+func GemmAddTN32(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
+	micro32.multiply(product[float32]{m: m, n: n, k: k, alpha: 1, a: a, ars: 1, acs: lda, b: b, brs: ldb, bcs: 1, add: true, c: c, ldc: ldc})
+}
+
 // Syrk32 computes the upper triangle of C = ZᵀZ for Z k×n and C n×n.
 func Syrk32(n, k int, z []float32, ldz int, c []float32, ldc int) {
 	micro32.multiply(product[float32]{m: n, n: n, k: k, alpha: 1, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, c: c, ldc: ldc, part: upper})

@@ -55,17 +55,17 @@ func mustBeSideBySide(rows, cols int, lanes []float32, step int, apart []float32
 	mustHold(apartName, len(apart), rows, cols, stride)
 }
 
-// Signs is a matrix of -1, 0 and 1, d×m, as lists of the elements that are not 0. It never
+// SparseSigns is a matrix of -1, 0 and 1, d×m, as lists of the elements that are not 0. It never
 // changes.
-type Signs struct {
+type SparseSigns struct {
 	d   int
 	ptr []int
 	idx []int32
 }
 
-// NewSigns makes the matrix whose column j has 1 in the rows idx[ptr[2j]:ptr[2j+1]] and -1
+// NewSparseSigns makes the matrix whose column j has 1 in the rows idx[ptr[2j]:ptr[2j+1]] and -1
 // in idx[ptr[2j+1]:ptr[2j+2]]. It keeps both slices.
-func NewSigns(d int, ptr []int, idx []int32) *Signs {
+func NewSparseSigns(d int, ptr []int, idx []int32) *SparseSigns {
 	if len(ptr)%2 != 1 || ptr[0] < 0 || ptr[len(ptr)-1] > len(idx) {
 		panic(fmt.Sprintf("vec: %d bounds for lists of %d elements", len(ptr), len(idx)))
 	}
@@ -79,10 +79,10 @@ func NewSigns(d int, ptr []int, idx []int32) *Signs {
 			panic(fmt.Sprintf("vec: index %d of %d", i, d))
 		}
 	}
-	return &Signs{d, ptr, idx}
+	return &SparseSigns{d, ptr, idx}
 }
 
-// SignLanes is how many rows Signs multiplies, side by side.
+// SignLanes is how many rows SparseSigns multiplies, side by side.
 const SignLanes = 64
 
 // longestSigns is how many elements of the lists one call of the kernel gets: it cannot be
@@ -95,7 +95,7 @@ const longestSigns = 1 << 12
 //	dst[(i/Lanes)·group + c·step + i%Lanes] = scale·(Σ_{+1} x_l - Σ_{-1} x_l) + shift_c, c < n
 //
 // or leaves shift out if that is nil. It panics unless src, dst and shift hold that.
-func (s *Signs) Multiply(j, n int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
+func (s *SparseSigns) Multiply(j, n int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
 	if n == 0 {
 		return
 	}
@@ -127,7 +127,7 @@ func (s *Signs) Multiply(j, n int, dst []float32, step, group int, src []float32
 }
 
 // portable is for lists that are too long for the kernel as well.
-func (s *Signs) portable(ptr []int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
+func (s *SparseSigns) portable(ptr []int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
 	for c := range len(ptr) / 2 {
 		var sums [SignLanes]float32
 		for _, l := range s.idx[ptr[2*c]:ptr[2*c+1]] {

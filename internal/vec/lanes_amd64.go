@@ -64,7 +64,7 @@ func deinterleave(rows, cols int, dst []float32, stride int, src []float32, step
 }
 
 // lists computes the columns whose lists have the bounds ptr.
-func (s *Signs) lists(ptr []int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
+func (s *SparseSigns) lists(ptr []int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
 	var b *float32
 	if shift != nil {
 		b = &shift[0]

@@ -12,7 +12,7 @@ func TestRowsSideBySideStayWithinTheirSlices(t *testing.T) {
 		for _, cols := range []int{1, 15, 16, 17, 33, 50} {
 			ptr, idx := someSigns(r, cols, 9)
 			for _, atEnd := range []bool{false, true} {
-				signs := NewSigns(cols, fenced(t, ptr, atEnd), fenced(t, idx, atEnd))
+				signs := NewSparseSigns(cols, fenced(t, ptr, atEnd), fenced(t, idx, atEnd))
 				sums := fenced(t, make([]float32, 9*SignLanes), atEnd)
 				signs.Multiply(0, 9, sums, Lanes, 9*Lanes, fenced(t, numbers[float32](r, cols*SignLanes), atEnd), 1, fenced(t, make([]float32, 9), atEnd))
 				index := make([]uint16, 6*cols)

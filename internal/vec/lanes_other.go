@@ -6,7 +6,7 @@ func interleave(rows, cols int, dst []float32, step int, src []float32, stride i
 
 func deinterleave(rows, cols int, dst []float32, stride int, src []float32, step int) {}
 
-func (s *Signs) lists(ptr []int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
+func (s *SparseSigns) lists(ptr []int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
 }
 
 func (p *Products) rowsKernel(rows int, dst []float32, stride int, k []float32) {}

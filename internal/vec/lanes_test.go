@@ -68,7 +68,7 @@ func TestSumsOfSignsInOrder(t *testing.T) {
 		for _, shape := range [][2]int{{0, 3}, {1, 1}, {5, 20}, {100, 33}, {3 * longestSigns, 3}} {
 			d, m := shape[0], shape[1]
 			ptr, idx := someSigns(r, d, m)
-			s := NewSigns(d, ptr, idx)
+			s := NewSparseSigns(d, ptr, idx)
 			src := numbers[float32](r, d*SignLanes)
 			for _, shift := range [][]float32{nil, numbers[float32](r, m)} {
 				j := r.IntN(m)
@@ -175,11 +175,11 @@ func TestProductsFromTheLeft(t *testing.T) {
 
 func TestListsAndIndicesAreChecked(t *testing.T) {
 	for name, f := range map[string]func(){
-		"descending bounds": func() { NewSigns(5, []int{0, 2, 1}, []int32{1, 2}) },
-		"bounds too far":    func() { NewSigns(5, []int{0, 2, 3}, []int32{1, 2}) },
-		"a half column":     func() { NewSigns(5, []int{0, 2}, []int32{1, 2}) },
-		"index of a row":    func() { NewSigns(2, []int{0, 1, 2}, []int32{1, 2}) },
-		"negative index":    func() { NewSigns(2, []int{0, 1, 2}, []int32{1, -1}) },
+		"descending bounds": func() { NewSparseSigns(5, []int{0, 2, 1}, []int32{1, 2}) },
+		"bounds too far":    func() { NewSparseSigns(5, []int{0, 2, 3}, []int32{1, 2}) },
+		"a half column":     func() { NewSparseSigns(5, []int{0, 2}, []int32{1, 2}) },
+		"index of a row":    func() { NewSparseSigns(2, []int{0, 1, 2}, []int32{1, 2}) },
+		"negative index":    func() { NewSparseSigns(2, []int{0, 1, 2}, []int32{1, -1}) },
 		"index of a number": func() { NewProducts(2, 1, 2, 1, []uint16{1, 2}, 0, 1) },
 		"missing indices":   func() { NewProducts(2, 2, 2, 1, []uint16{1, 1}, 0, 1) },
 		"short dst": func() {
@@ -192,7 +192,7 @@ func TestListsAndIndicesAreChecked(t *testing.T) {
 		"short rows":  func() { Deinterleave32(2, 2, make([]float32, 3), 2, make([]float32, 2*Lanes), Lanes) },
 		"17 rows":     func() { Interleave32(17, 1, make([]float32, 17), 17, make([]float32, 17), 1) },
 		"short sums": func() {
-			NewSigns(1, []int{0, 1, 1}, []int32{0}).Multiply(0, 1, make([]float32, SignLanes-1), Lanes, Lanes, make([]float32, SignLanes), 1, nil)
+			NewSparseSigns(1, []int{0, 1, 1}, []int32{0}).Multiply(0, 1, make([]float32, SignLanes-1), Lanes, Lanes, make([]float32, SignLanes), 1, nil)
 		},
 	} {
 		func() {

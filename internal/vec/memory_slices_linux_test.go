@@ -107,3 +107,15 @@ func TestRowKernelsStayWithinTheirSlices(t *testing.T) {
 		}
 	})
 }
+
+func TestSignKernelsStayWithinTheirSlices(t *testing.T) {
+	x32, y32 := newBorder[float32](t, 1<<17), newBorder[float32](t, 1<<12)
+	everyLevel(t, func(t *testing.T) {
+		for _, columns := range []int{1, 15, 16, 17, 100, 128, 129, 300} {
+			for _, end := range []bool{false, true} {
+				s := NewSigns(3, columns)
+				s.Multiply16(y32.slice(3*16, end), x32.slice(16*s.Padded(), end))
+			}
+		}
+	})
+}

@@ -62,3 +62,35 @@ func transposeBlocks(dst []float32, ldd int, src []float32, lds, rows, cols int)
 	}
 	return 8 * m, 8 * n
 }
+
+func signTables(table *signTable, x []float32) {
+	switch level {
+	case generic:
+		signTablesPlain(table, x)
+	case avx512:
+		signTables32_avx512(&table[0], &x[0], len(x)/(4*16))
+	default:
+		signTables32_avx2(&table[0], &x[0], len(x)/(4*16))
+	}
+}
+
+// signProducts calls its kernels by name: behind a variable, table would escape to the heap.
+func signProducts(dst []float32, table *signTable, codes []byte, stride, bytes, rows int, add bool) {
+	if level == generic {
+		signProductsPlain(dst, table, codes, stride, bytes, rows, add)
+		return
+	}
+	more := 0
+	if add {
+		more = 1
+	}
+	const step = 1 << 11 // rows of one call
+	for c := 0; c < rows; c += step {
+		n := min(step, rows-c)
+		if level == avx512 {
+			signProducts32_avx512(&dst[16*c], &table[0], &codes[c*stride], stride, bytes/2, n, more)
+		} else {
+			signProducts32_avx2(&dst[16*c], &table[0], &codes[c*stride], stride, bytes/2, n, more)
+		}
+	}
+}

@@ -19,6 +19,16 @@ func pairDots32_avx512(y *float32, k *float32, h *float32, width int, n int, a *
 //go:noescape
 func transpose32_avx512(dst *float32, ldd int, src *float32, lds int, rows int, cols int)
 
+// signTables32_avx512 writes the 16 signed sums of each four rows of 16 numbers.
+//
+//go:noescape
+func signTables32_avx512(table *float32, x *float32, groups int)
+
+// signProducts32_avx512 writes n rows of 16 sums of numbers of tables, chosen by pairs of bytes, or adds to them.
+//
+//go:noescape
+func signProducts32_avx512(dst *float32, table *float32, codes *byte, stride int, pairs int, n int, add int)
+
 // signedSums32_avx2 writes n rows of signed sums of rows of x, of width bytes, a multiple of 64.
 //
 //go:noescape
@@ -33,3 +43,13 @@ func pairDots32_avx2(y *float32, k *float32, h *float32, width int, n int, a *in
 //
 //go:noescape
 func transpose32_avx2(dst *float32, ldd int, src *float32, lds int, rows int, cols int)
+
+// signTables32_avx2 writes the 16 signed sums of each four rows of 16 numbers.
+//
+//go:noescape
+func signTables32_avx2(table *float32, x *float32, groups int)
+
+// signProducts32_avx2 writes n rows of 16 sums of numbers of tables, chosen by pairs of bytes, or adds to them.
+//
+//go:noescape
+func signProducts32_avx2(dst *float32, table *float32, codes *byte, stride int, pairs int, n int, add int)

@@ -16,7 +16,109 @@ func listedRows() {
 		signedSums(s)
 		pairDots(s)
 		transposeMatrix(s)
+		signTables(s)
+		signProducts(s)
 	}
+}
+
+// Products of a matrix of signs with 16 columns: the 16 sums of each four rows with all their signs
+// stand in a table, and four signs together choose one (the "four Russians").
+
+// signTables writes the sums ±x₀±x₁±x₂±x₃ of each four rows of 16 numbers: bit i of an index is the minus of x_i.
+func signTables(s isa) {
+	s.define("signTables", "func(table, x *T, groups int)", "writes the 16 signed sums of each four rows of 16 numbers.")
+	table, x, groups := Load(Param("table"), GP64()), Load(Param("x"), GP64()), Load(Param("groups"), GP64())
+	parts := 64 / s.bytes
+	zero := s.vector()
+	s.zero(zero)
+	Label("group")
+	for part := range parts {
+		pair := func(i int) (u [4]reg.VecVirtual) { // the sums of rows i and i+1
+			a, b := s.vector(), s.vector()
+			s.load(s.at(x, i*parts+part), a)
+			s.load(s.at(x, (i+1)*parts+part), b)
+			u = [4]reg.VecVirtual{s.vector(), s.vector(), s.vector(), s.vector()}
+			s.add(b, a, u[0])
+			s.sub(a, b, u[1])
+			s.sub(b, a, u[2])
+			s.sub(u[0], zero, u[3])
+			return u
+		}
+		u, v := pair(0), pair(2)
+		sum := s.vector()
+		for q := range 16 {
+			s.add(v[q/4], u[q%4], sum)
+			s.store(sum, s.at(table, q*parts+part))
+		}
+	}
+	ADDQ(operand.U32(4*64), x)
+	ADDQ(operand.U32(16*64), table)
+	DECQ(groups)
+	JNZ(operand.LabelRef("group"))
+	VZEROUPPER()
+	RET()
+}
+
+// signProducts adds up, for each of n rows of codes, the sums that they choose in the tables.
+func signProducts(s isa) {
+	s.define("signProducts", "func(dst, table *T, codes *byte, stride, pairs, n, add int)", "writes n rows of 16 sums of numbers of tables, chosen by pairs of bytes, or adds to them.")
+	dst, table, codes, stride := Load(Param("dst"), GP64()), Load(Param("table"), GP64()), Load(Param("codes"), GP64()), Load(Param("stride"), GP64())
+	pairs, n, add := Load(Param("pairs"), GP64()), Load(Param("n"), GP64()), Load(Param("add"), GP64())
+	parts := 64 / s.bytes
+	var acc [4][]reg.VecVirtual
+	for k := range acc {
+		acc[k] = s.vectors(parts)
+	}
+	from, code, left := GP64(), GP64(), GP64()
+	Label("row")
+	for _, a := range acc {
+		for _, v := range a {
+			s.zero(v)
+		}
+	}
+	MOVQ(table, from)
+	MOVQ(codes, code)
+	MOVQ(pairs, left)
+	Label("pair")
+	bits := GP32()
+	MOVWLZX(operand.Mem{Base: code}, bits)
+	for k, a := range acc {
+		place := GP32()
+		MOVL(bits, place)
+		if shift := 4*k - 6; shift < 0 {
+			SHLL(operand.U8(-shift), place)
+		} else {
+			SHRL(operand.U8(shift), place)
+		}
+		ANDL(operand.U32(15*64), place)
+		for part, v := range a {
+			s.add(operand.Mem{Base: from, Index: place.As64(), Scale: 1, Disp: k*16*64 + part*s.bytes}, v, v)
+		}
+	}
+	ADDQ(operand.U32(4*16*64), from)
+	ADDQ(operand.U32(2), code)
+	DECQ(left)
+	JNZ(operand.LabelRef("pair"))
+	for part := range parts {
+		s.add(acc[1][part], acc[0][part], acc[0][part])
+		s.add(acc[3][part], acc[2][part], acc[2][part])
+		s.add(acc[2][part], acc[0][part], acc[0][part])
+	}
+	CMPQ(add, operand.U8(0))
+	JE(operand.LabelRef("store"))
+	for part := range parts {
+		s.add(s.at(dst, part), acc[0][part], acc[0][part])
+	}
+	Label("store")
+	for part := range parts {
+		s.store(acc[0][part], s.at(dst, part))
+	}
+	ADDQ(operand.U32(64), dst)
+	ADDQ(stride, codes)
+	DECQ(n)
+	JNZ(operand.LabelRef("row"))
+	VZEROUPPER()
+	RET()
 }
 
 // sumStrip is how many vectors of a sum are in registers at a time.
