@@ -280,6 +280,52 @@ func TestLargeBagIsRefused(t *testing.T) {
 	}
 }
 
+func TestBatchesOfBagsAreBounded(t *testing.T) {
+	const n = 2*defaultBatch + 5
+	ends := make([]int, n+1)
+	for i := range ends {
+		ends[i] = i
+	}
+	bags, err := FromBags(matrix.Rows{Dense: matrix.NewDense(n, 1)}, ends, nil, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := bags.Open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, want := range []int{defaultBatch, defaultBatch, 5} {
+		if b, err := r.Next(); err != nil || b.Len() != want {
+			t.Fatalf("%v, %v; want a batch of %d bags", b, err, want)
+		}
+	}
+}
+
+func TestFromBagsRefuses(t *testing.T) {
+	x := matrix.Rows{Dense: matrix.NewDense(4, 2)}
+	bad := matrix.NewDense(4, 2)
+	bad.Row(3)[1] = float32(math.Inf(1))
+	for _, c := range []struct {
+		x    matrix.Rows
+		bags []int
+		y    []float64
+		want string
+	}{
+		{x, []int{1, 4}, nil, "bags have to begin with row 0 and end with the last of 4 rows"},
+		{x, []int{0, 3}, nil, "bags have to begin with row 0 and end with the last of 4 rows"},
+		{x, []int{0, 2, 2, 4}, nil, "bag 1 (from 0) has no rows"},
+		{x, []int{0, 3, 2, 4}, nil, "bag 1 (from 0) has no rows"},
+		{x, []int{0, 2, 4}, []float64{1}, "1 targets for 2 rows of 1"},
+		{x, []int{0, 2, 4}, []float64{1, math.NaN()}, "row 1: the target NaN is not a finite number"},
+		{matrix.Rows{Dense: bad}, []int{0, 2, 4}, nil, "row 3, column 1 (from 0): +Inf is not a finite number"},
+	} {
+		if _, err := FromBags(c.x, c.bags, c.y, 1, nil); err == nil || err.Error() != c.want {
+			t.Errorf("%v: %v; want %s", c.bags, err, c.want)
+		}
+	}
+}
+
 func TestSplitBagsKeepsBagsWhole(t *testing.T) {
 	const n = 1000
 	x := matrix.NewDense(2*n, 1)

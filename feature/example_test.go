@@ -65,3 +65,29 @@ func ExampleNew_chain() {
 	fmt.Printf("%d dimensions to %d features, %d MB\n", in, out, m.Bytes()>>20)
 	// Output: 1000000 dimensions to 4096 features, 3 MB
 }
+
+// Centres of clusters as landmarks: 30 features have nearly all of the kernel on rows that lie
+// along a curve.
+func ExampleFit_nystrom() {
+	x := matrix.NewDense(500, 2)
+	for i := range x.Rows {
+		t := float64(i) / 50
+		x.Row(i)[0], x.Row(i)[1] = float32(math.Cos(t)*t), float32(math.Sin(t)*t)
+	}
+	k := kernel.Kernel{Name: "rbf", Gamma: 0.2}
+	m, err := feature.Fit(feature.Config{Map: "nystrom", Kernel: k, Features: 30, Seed: 1, Options: feature.Options{Landmarks: "kmeans"}}, matrix.Rows{Dense: x})
+	if err != nil {
+		log.Fatal(err)
+	}
+	z := matrix.NewDense(500, 30)
+	m.Transform(z, matrix.Rows{Dense: x})
+	product := 0.0
+	for j, v := range z.Row(100) {
+		product += float64(v) * float64(z.Row(120)[j])
+	}
+	fmt.Println(m.(feature.Chooser).Chosen())
+	fmt.Printf("%.2f, the kernel is %.2f\n", product, k.Eval(x.Row(100), x.Row(120)))
+	// Output:
+	// rank 30 of 30 landmarks
+	// 0.83, the kernel is 0.83
+}

@@ -112,6 +112,13 @@ func (p *pooled) Open(ctx context.Context) (dataset.Reader, error) {
 	return &pooledReader{BagReader: r, pooled: p, keeping: p.keep > 0}, nil
 }
 
+// forget gives the rows that were kept free.
+func (p *pooled) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept, p.keep = nil, 0
+}
+
 // pooledBatch is rows that were bags.
 type pooledBatch struct {
 	matrix.Batch

@@ -443,6 +443,31 @@ func TestBagMemoryIsBounded(t *testing.T) {
 	}
 }
 
+func TestDefaultFeaturesOfBags(t *testing.T) {
+	for bags, want := range map[int]int{20: 512, 600: 1024} {
+		if m := fittedBags(t, spreadBags(t, 1, bags, 2), Config{Learner: "ridge"}); m.Dim() != want {
+			t.Errorf("%d features for %d bags, want %d", m.Dim(), bags, want)
+		}
+	}
+}
+
+func TestRowsAreKeptWithinAQuarterOfTheMemory(t *testing.T) {
+	src := spreadBags(t, 1, 40, 2)
+	for memory, want := range map[int64]int{0: 40, 4 * 4 * 40 * 16: 40, 4*4*40*16 - 4: 0} {
+		cfg, err := Config{Bag: &BagConfig{Pooling: "tensorsketch", Features: 16}}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &fit{ctx: context.Background(), cfg: cfg, opt: Options{Memory: memory}, report: &Report{}}
+		if err := f.poolBags(src); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.src.(*pooled).keep; got != want {
+			t.Errorf("with %d bytes %d rows are kept, want %d", memory, got, want)
+		}
+	}
+}
+
 func TestBagMapsThatNeedSamples(t *testing.T) {
 	// A map that keeps rows of the sample is fitted to members once and comes back from the file.
 	m := fittedBags(t, spreadBags(t, 1, 60, 4), Config{Bag: &BagConfig{Map: "kpca-rp", Features: 20}})

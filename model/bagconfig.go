@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ type BagConfig struct {
 	Scale string `json:"scale,omitempty"`
 
 	// What mean averages is a map as in Config: Kernel is rbf by default, γ comes from the median
-	// distance of members, and Features is D, 0 meaning 4096 or fewer where there are few bags.
+	// distance of members, and Features is D, 0 meaning about the number of bags, from 512 to 4096.
 	// The linear kernel without a map averages the members themselves.
 	Kernel      string  `json:"kernel,omitempty"`
 	Gamma       string  `json:"gamma,omitempty"`
@@ -83,10 +84,16 @@ const defaultCompact = 4096
 // pooling is the pool.Config without the map.
 func (b *BagConfig) pooling(seed uint64) pool.Config {
 	p := pool.Config{Method: b.method(), Seed: seed, Streams: b.Streams, First: b.First, Norm: strings.ToLower(b.Norm)}
+	switch {
+	case p.Norm != "":
+	case b.mapped():
+		p.Norm = "l2"
+	case p.Method == "mean":
+		p.Norm = "none"
+	default:
+		p.Norm = "root-l2"
+	}
 	if p.Method == "mean" {
-		if p.Norm == "" && b.mapped() {
-			p.Norm = "l2"
-		}
 		return p
 	}
 	p.Features, p.Pool, p.T, p.Sparsity, p.Reuse = b.Features, b.Pool, b.T, b.Sparsity, strings.ToLower(b.Reuse)
@@ -103,7 +110,7 @@ func (b *BagConfig) check() error {
 		rest := *b
 		rest.Pooling, rest.Scale, rest.Features, rest.Streams, rest.First, rest.Norm = "", "", 0, 0, 0, ""
 		rest.Pool, rest.T, rest.Sparsity, rest.Reuse = 0, 0, 0, ""
-		if !rest.empty() {
+		if !reflect.ValueOf(rest).IsZero() {
 			return fmt.Errorf("bags: pooling %s has no kernel or map of the members; those belong to mean", b.method())
 		}
 	}
@@ -114,16 +121,4 @@ func (b *BagConfig) check() error {
 		return fmt.Errorf("bags: %w", err)
 	}
 	return nil
-}
-
-// empty says whether all is as in the zero value.
-func (b *BagConfig) empty() bool {
-	return b.Kernel == "" && b.Gamma == "" && b.Sigma == 0 && b.Degree == 0 && b.Coef0 == 0 && b.Nu == 0 && b.Homogeneity == 0 &&
-		b.Map == "" && b.Steps == nil && b.Weights == nil && noOptions(b.Options)
-}
-
-func noOptions(o feature.Options) bool {
-	series := o.Series == nil
-	o.Series = nil
-	return series && fmt.Sprint(o) == fmt.Sprint(feature.Options{})
 }

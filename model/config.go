@@ -77,7 +77,8 @@ type Config struct {
 	Features int `json:"features,omitempty"`
 
 	// Learner is "auto" (or ""), "ridge" or "svm". Automatic is svm for classes whose
-	// features fit into 2 GiB (4·n·D bytes), and ridge otherwise.
+	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
+	// and ridge otherwise.
 	Learner string `json:"learner,omitempty"`
 
 	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that a held-out tenth of

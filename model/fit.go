@@ -311,12 +311,18 @@ func (f *fit) chooseLearner(sum *dataset.Summary) {
 	switch why := f.m.info.Training.Why; {
 	case f.classes == nil:
 		why["learner"] = "for numbers to predict"
-	case bytes > svmBytes:
+	case bytes > svmBytes && bytes > f.ridgeMemory():
 		why["learner"] = fmt.Sprintf("an svm would hold %.1f GB of features", bytes/1e9)
 	default:
 		f.cfg.Learner = "svm"
 		why["learner"] = "for classes whose features fit into memory"
 	}
+}
+
+// ridgeMemory is how many bytes of statistics a ridge regression holds.
+func (f *fit) ridgeMemory() float64 {
+	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
+	return 24*d*d + 16*d*k
 }
 
 // svmMemory is how many bytes of features an SVM holds: 4·n·D, or 8 a value of sparse
@@ -383,8 +389,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	if f.opt.Memory <= 0 {
 		return nil
 	}
-	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
-	need, formula := 24*d*d+16*d*k, "24·D² bytes"
+	need, formula := f.ridgeMemory(), "24·D² bytes"
 	if f.cfg.Learner == "svm" {
 		need, formula = f.svmMemory(sum), "4·n·D bytes"
 	}
@@ -399,6 +404,8 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	}
 	advice := "fewer --features"
 	switch {
+	case f.bag != nil && f.m.info.Feature == nil:
+		advice = "fewer --bag-features, compact pooling (--pooling tensorsketch) in place of full,"
 	case f.m.info.Feature == nil && f.classes != nil && f.cfg.Learner == "ridge":
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
 	case f.m.info.Feature == nil:

@@ -47,7 +47,7 @@ func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*M
 
 // FitBagMapping fits what turns bags into rows and the part of a model behind it, up to the
 // learner, on the bags of src, which are read twice, or once where nothing is done with the rows that
-// they become. why says what was chosen about these rows.
+// they become. why says what was chosen, about members by names that begin with "bag.".
 func FitBagMapping(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (b *BagMapping, p *Mapping, why map[string]string, err error) {
 	if cfg.Bag == nil {
 		cfg.Bag = &BagConfig{}
@@ -62,10 +62,14 @@ func FitBagMapping(ctx context.Context, src dataset.Bags, cfg Config, opt Option
 	}
 	if cfg.Kernel == "linear" && cfg.Map == "" && cfg.Scale == "none" {
 		_, d := f.bag.mapping.Dims()
-		return f.bag.mapping, &Mapping{in: d, scaler: &dataset.Scaler{Kind: "none"}}, map[string]string{}, nil
+		p, why = &Mapping{in: d, scaler: &dataset.Scaler{Kind: "none"}}, map[string]string{}
+	} else if p, why, err = f.fitMapping(); err != nil {
+		return nil, nil, nil, err
 	}
-	p, why, err = f.fitMapping()
-	return f.bag.mapping, p, why, err
+	for name, reason := range f.bag.info.Why {
+		why["bag."+name] = reason
+	}
+	return f.bag.mapping, p, why, nil
 }
 
 // keptBytes is how large the rows of bags may be that are kept from pass to pass. It changes

@@ -130,6 +130,9 @@ func (f *fit) svm(sum *dataset.Summary) error {
 	if err != nil {
 		return err
 	}
+	if p, ok := f.src.(*pooled); ok {
+		p.forget() // this was the last pass
+	}
 	all.X.Dense = z
 	if sparse.Rows > 0 {
 		all.X = matrix.Rows{CSR: sparse}

@@ -168,7 +168,7 @@ func (g *golden) verify(m *Model) error {
 			return err
 		}
 		of := func(v float32) float64 { return float64(v) }
-		if m.info.Bag.Pooling.Method != "mean" {
+		if m.info.Bag.Pooling.Norm == "root-l2" {
 			// A root makes much of a number that is 0 but for rounding.
 			of = func(v float32) float64 { return float64(v) * math.Abs(float64(v)) }
 		}

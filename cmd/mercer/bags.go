@@ -45,7 +45,7 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *model.BagConfig) {
 	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members whose features mean averages: "+strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
 	f.StringVar(&b.Gamma, "bag-gamma", "", "γ of that kernel: a number, median or scale (default: median)")
 	f.Var(&mapValue{&b.Map, &b.Steps, &b.Weights}, "bag-map", "feature map of members, as --map")
-	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: 4096, or fewer where there are few bags), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
+	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
 	f.IntVar(&b.Streams, "streams", 0, "2 for bilinear pooling of two descriptors that stand side by side in a row (default: 1)")
 	f.IntVar(&b.First, "first", 0, "channels of the first of two streams")
 	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: l2 of mean, of transform none; root-l2 of the other ways)")
@@ -86,6 +86,7 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *model.Co
 		return nil
 	}
 	c.Bag = b
+	b.Pooling = strings.ToLower(b.Pooling)
 	if changed("kernel") || changed("map") {
 		return nil
 	}
@@ -179,8 +180,8 @@ func bagKeys(r dataset.Reader) []string {
 	return nil
 }
 
-// poolingText says how bags become rows.
-func poolingText(b *model.BagInfo) string {
+// poolingText says how bags become rows, in lines.
+func poolingText(b *model.BagInfo) []string {
 	why := func(key string) string {
 		if w := b.Why[key]; w != "" {
 			return " (" + w + ")"
@@ -188,24 +189,31 @@ func poolingText(b *model.BagInfo) string {
 		return ""
 	}
 	p := &b.Pooling
-	text := p.Method
+	var lines []string
 	switch {
-	case p.Method == "mean" && p.Map == nil:
-		text = "mean of the members"
-	case p.Method == "mean" && p.Map.Steps == nil:
-		text = fmt.Sprintf("mean of %s%s, map %s, %s features, seed %d%s", p.Map.Kernel, why("gamma"), mapText(p.Map), comma(p.Map.Features), p.Map.Seed, why("map"))
-	case p.Method == "mean":
-		text = fmt.Sprintf("mean of %s, %s features, seed %d%s", mapText(p.Map), comma(p.Map.Features), p.Map.Seed, why("map"))
-	case p.Features > 0:
-		text = fmt.Sprintf("%s, %s features, seed %d", p.Method, comma(p.Features), p.Seed)
+	case p.Method != "mean":
+		text := p.Method
+		if p.Streams == 2 {
+			text += fmt.Sprintf(" of two streams of %d and %d channels", p.First, b.Schema.Dim-p.First)
+		}
+		if p.Features > 0 {
+			text += fmt.Sprintf(", %s features, seed %d", comma(p.Features), p.Seed)
+		}
+		lines = append(lines, text)
+	case p.Map == nil:
+		lines = append(lines, "mean of the members")
+	default:
+		kernel := "kernels"
+		if p.Map.Steps == nil {
+			kernel = p.Map.Kernel.String()
+		}
+		lines = append(lines, "mean of "+kernel+why("gamma"),
+			fmt.Sprintf("map %s, %s features, seed %d%s", mapText(p.Map), comma(p.Map.Features), p.Map.Seed, why("map")))
 	}
-	if p.Streams == 2 {
-		text += fmt.Sprintf(", two streams of %d and %d channels", p.First, b.Schema.Dim-p.First)
+	if p.Norm != "none" {
+		lines[len(lines)-1] += ", norm " + p.Norm
 	}
-	if p.Norm != "" {
-		text += ", norm " + p.Norm
-	}
-	return text + "; members scaled by " + b.Scale + why("scale")
+	return append(lines, "members scaled by "+b.Scale+why("scale"))
 }
 
 // membersText says how many members bags have.

@@ -7,7 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/feature"
+	"mercer/pool"
 )
+
+// poolingLine describes a way of pooling in mercer maps --json.
+type poolingLine struct {
+	Pooling string   `json:"pooling"`
+	About   string   `json:"about"`
+	Options []string `json:"options"`
+}
 
 // mapLine describes a map in mercer maps --json.
 type mapLine struct {
@@ -22,8 +30,9 @@ func newMaps() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "maps",
-		Short: "List the feature maps, their kernels and options",
-		Long: `List the feature maps with the kernels that each approximates and the options that it has.
+		Short: "List the feature maps, their kernels and options, and the ways of pooling",
+		Long: `List the feature maps with the kernels that each approximates and the options that it has, and
+the ways of pooling bags (--pooling) with theirs.
 
 A chain applies maps one after the other, a sum puts them side by side and so adds their
 kernels, with weights. Both are given to --map in JSON, or in a file by --map @FILE; a step
@@ -39,8 +48,13 @@ without a kernel has that of --kernel.`,
 				lines = append(lines, mapLine{Map: name, About: about[i], Kernels: feature.Kernels(name),
 					Options: feature.OptionsOf(name), Fitted: feature.NeedsSample(feature.Config{Map: name})})
 			}
+			methods, about := pool.Methods()
+			var poolings []poolingLine
+			for i, name := range methods {
+				poolings = append(poolings, poolingLine{name, about[i], append(pool.OptionsOf(name), "norm")})
+			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"maps": lines})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"maps": lines, "poolings": poolings})
 			}
 			for _, l := range lines {
 				kernels := strings.Join(l.Kernels, ", ")
@@ -57,6 +71,17 @@ without a kernel has that of --kernel.`,
 				if len(l.Options) > 0 {
 					fmt.Fprintf(cmd.OutOrStdout(), "  %-14s--%s\n", "", strings.Join(l.Options, " --"))
 				}
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), "\n  pooling of bags")
+			for _, l := range poolings {
+				var flags []string
+				for _, o := range l.Options {
+					if o == "map" || o == "features" {
+						o = "bag-" + o
+					}
+					flags = append(flags, "--"+o)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "  %-14s%s\n  %-14s%s\n", l.Pooling, l.About, "", strings.Join(flags, " "))
 			}
 			return nil
 		},

@@ -51,7 +51,8 @@ classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ f
 distance of the rows, orthogonal random features, and a learner. For classes that is a
 support vector machine, as long as its 4·n·D bytes for n rows and D features stay below
 2 GiB; else, and for numbers, a ridge regression, whose λ a held-out tenth of the rows
-chooses and which takes 24·D² bytes however many rows there are.
+chooses and which takes 24·D² bytes however many rows there are (where even that is more, it
+stays with the support vector machine).
 
 ` + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
@@ -302,7 +303,11 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		line("task", "regression, %s%s", plural(info.Outputs, "output"), why("task"))
 	}
 	if info.Bag != nil {
-		line("bags", "%s", poolingText(info.Bag))
+		what := "bags"
+		for _, text := range poolingText(info.Bag) {
+			line(what, "%s", text)
+			what = ""
+		}
 		line("rows", "%s dimensions, one row a bag", comma(m.Dim()))
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
