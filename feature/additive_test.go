@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -490,6 +491,79 @@ func TestBiasOfExpChi2IsThatOfItsFirstMap(t *testing.T) {
 			bound := k.Gamma*(lacks(x, x, p, p)+lacks(y, y, p+1, p+1)+2*lacks(x, y, p, p+1)) + 1e-5
 			if math.Abs(bias) > bound || math.Abs(bias) > c.most {
 				t.Errorf("%s, pair %d: the bias is %.4f, at most %.4f", c.m, p/2, bias, min(bound, c.most))
+			}
+		}
+	}
+}
+
+// Rows of more dimensions than a strip have all of them mapped by their own numbers.
+func TestAdditiveMapsOfWideRows(t *testing.T) {
+	const dim = 2*stripLen + 70
+	dense, sparse := someRows(12, dim)
+	c := mapCase{histograms: true}
+	for j := range dim { // no two dimensions alike
+		for i := range 12 {
+			dense.Dense.Row(i)[j] *= float32(1 + j%7)
+		}
+	}
+	for e, j := range sparse.CSR.Idx {
+		sparse.CSR.Val[e] *= float32(1 + j%7)
+	}
+	dense, sparse = c.rows(dense), c.rows(sparse)
+	state := map[string]*matrix.Dense{"stretch": matrix.NewDense(1, dim)}
+	for j := range state["stretch"].Data {
+		state["stretch"].Data[j] = float32(j + 1)
+	}
+	m, err := Restore(Config{Map: "elementary", Kernel: chi2, Options: Options{Terms: 2}}, dim, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := transform(m, dense)
+	for i := range z.Rows {
+		for j, v := range dense.Dense.Row(i) {
+			a := float64(state["stretch"].Data[j])
+			want := 2 * a * float64(v) / (a*float64(v) + 1) / math.Sqrt(a)
+			if got := float64(z.Row(i)[j]); math.Abs(got-want) > 1e-5*want {
+				t.Fatalf("feature %d of row %d is %g, want %g", j, i, got, want)
+			}
+		}
+	}
+	if !slices.Equal(z.Data, transform(m, sparse).Data) {
+		t.Error("sparse rows give other features")
+	}
+}
+
+// A stretch by dimensions is worth a factor of 10 on bins of histograms, whose sizes differ, and no map
+// of one stretch for all is as good.
+func TestStretchesFollowTheSizesOfDimensions(t *testing.T) {
+	const rows, dim = 200, 20
+	x := matrix.NewDense(rows, dim)
+	r := random.New(3, "bins")
+	for i := range rows {
+		for j := range dim {
+			x.Row(i)[j] = float32(math.Exp(-float64(j%5)*1.5 - 2 + 0.5*r.Normal()))
+		}
+	}
+	sample, test := matrix.Rows{Dense: x.Slice(0, 150)}, x.Slice(150, 200)
+	for _, name := range []string{"chebyshev", "elementary"} {
+		errorOf := func(stretch float64) (sum float64) {
+			m, err := Fit(Config{Map: name, Kernel: chi2, Options: Options{Stretch: stretch}}, sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z := transform(m, matrix.Rows{Dense: test})
+			for i := range 50 {
+				sum += math.Abs(dot(z.Row(i), z.Row(49-i)) - chi2.Eval(test.Row(i), test.Row(49-i)))
+			}
+			return sum
+		}
+		ours := errorOf(0)
+		if plain := errorOf(1); ours > plain/10 {
+			t.Errorf("%s: the error is %.3g, without stretches %.3g", name, ours, plain)
+		}
+		for _, a := range []float64{3, 10, 30, 100, 300} {
+			if one := errorOf(a); ours > one/2 {
+				t.Errorf("%s: the error is %.3g, with %g for all dimensions %.3g", name, ours, a, one)
 			}
 		}
 	}
