@@ -112,15 +112,15 @@ const stripLen = 512
 
 // strip is what the features of up to stripLen elements x of a row are made of, and work memory.
 type strip struct {
-	n       int
-	log     [stripLen]float32 // log x, 0 for x = 0
-	root    [stripLen]float32 // √x
-	power   [stripLen]float32 // x^(h/2)
-	logA    [stripLen]float32 // log a
-	rootA   [stripLen]float32 // √a
-	a, b    [stripLen]float32 // work memory of expand, as the next
-	c, d    [stripLen]float32
-	scatter []float32 // terms·stripLen: features on their way to scattered columns
+	n, group int               // elements, and these up to a multiple of 64 with anything behind them
+	log      [stripLen]float32 // log x, of the smallest normal number if x is less
+	root     [stripLen]float32 // √x
+	power    [stripLen]float32 // x^(h/2)
+	logA     [stripLen]float32 // log a
+	rootA    [stripLen]float32 // √a
+	a, b     [stripLen]float32 // work memory of expand, as the next
+	c, d     [stripLen]float32
+	scatter  []float32 // terms·stripLen: features on their way to scattered columns
 }
 
 // newSeries is the map of cfg with a number of terms, which still lacks expand.
@@ -170,22 +170,14 @@ func (m *series) Chosen() string { return m.chosen }
 // load takes the elements x of the dimensions in idx (nil: from first on).
 func (m *series) load(s *strip, x []float32, idx []int32, first int) {
 	s.n = len(x)
-	one, log, root := s.a[:s.n], s.log[:s.n], s.root[:s.n]
-	negative := false
-	for e, v := range x {
-		if v <= 0 { // any finite logarithm will do, as the root is 0
-			negative = negative || v < 0
-			v = 1
-		}
-		one[e] = v
+	log, root := s.log[:s.n], s.root[:s.n]
+	vec.Roots32(s.a[:s.n], root, x) // any finite logarithm will do for 0, whose root is 0
+	// The logarithm works on groups: numbers behind the last one save it a copy of them.
+	s.group = (s.n + 63) / 64 * 64
+	for e := s.n; e < s.group; e++ {
+		s.a[e] = 1
 	}
-	vec.Log32(log, one)
-	vec.SignedRoot32(root, x)
-	for e := 0; negative && e < len(x); e++ {
-		if x[e] < 0 {
-			root[e] = float32(math.NaN())
-		}
-	}
+	vec.Log32(s.log[:s.group], s.a[:s.group])
 	power := s.power[:s.n]
 	copy(power, root)
 	if m.h != 1 {

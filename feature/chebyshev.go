@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -53,18 +54,14 @@ func (s *strip) chebyshev(out []float32, stride, terms int) {
 		twice[e] = 2 / math.Pi * (v + s.logA[e])
 	}
 	before, last := out[:n], out[stride:][:n]
-	for e, t := range twice {
-		last[e] = -math.Sqrt2 / 2 * t * before[e]
-	}
+	vec.Recur32(last, -math.Sqrt2/2, twice, before, 0, before)
 	for k := 2; k < terms; k++ {
 		next := out[k*stride:][:n]
 		f, g := float32(1/float64(k)), float32(float64(k-2)/float64(k))
 		if k%2 == 1 {
 			f = -f
 		}
-		for e, t := range twice {
-			next[e] = float32(f*t*last[e]) + float32(g*before[e])
-		}
+		vec.Recur32(next, f, twice, last, g, before)
 		before, last = last, next
 	}
 }
@@ -73,17 +70,7 @@ func (s *strip) chebyshev(out []float32, stride, terms int) {
 // 2ax/(ax+1)/√a for h = 1. It leaves (ax-1)/(ax+1) in s.b.
 func (s *strip) sech(out []float32) {
 	n := s.n
-	out, tanh := out[:n], s.b[:n]
-	rootA, root, power := s.rootA[:n], s.root[:n], s.power[:n]
-	for e, v := range root {
-		// Beyond these bounds sech is not worth more than float32 can tell, and its square would
-		// not fit.
-		r := min(max(rootA[e]*v, 1e-18), 1e18)
-		square := r * r
-		inverse := 1 / (1 + square)
-		out[e] = power[e] * (2 * r * inverse)
-		tanh[e] = (square - 1) * inverse
-	}
+	vec.Sech32(out[:n], s.b[:n], s.rootA[:n], s.root[:n], s.power[:n])
 }
 
 // chebyshevSignature writes g_0(u), g_1(u), … into g.

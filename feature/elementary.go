@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -41,9 +42,7 @@ func elementaryOf(cfg Config, stretch []float32) (*series, error) {
 		last := out[:s.n]
 		for k := 1; k < terms; k++ {
 			next := out[k*stride:][:s.n]
-			for e, t := range s.b[:s.n] {
-				next[e] = t * last[e]
-			}
+			vec.Recur32(next, 1, s.b[:s.n], last, 0, last)
 			last = next
 		}
 	}

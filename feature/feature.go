@@ -93,7 +93,8 @@ type Options struct {
 	// cells of unary; 0 means the map's choice.
 	Terms int `json:"terms,omitempty"`
 
-	// Window of homogeneous: uniform or rectangular; "" means the map's choice.
+	// Window of homogeneous: uniform, rectangular, or fitted to a sample of rows; "" means fitted,
+	// or rectangular if Period is given.
 	Window string `json:"window,omitempty"`
 
 	// Period is L, the step between the frequencies of homogeneous; 0 means that a sample of

@@ -176,29 +176,26 @@ func periodicOf(cfg Config, dim int, period float64, weights []float64) (*series
 // from those of Lu by rotations, x^(h/2) being the length of what is turned.
 func (s *strip) waves(out []float32, stride int, period float32, scale []float32) {
 	n := s.n
-	for e, v := range s.power[:n] {
-		out[e] = scale[0] * v
-	}
+	multiple(out[:n], scale[0], s.power[:n])
 	if len(scale) == 1 {
 		return
 	}
+	multiple(s.a[:s.group], period, s.log[:s.group])
+	vec.SinCos32(s.a[:s.group], s.b[:s.group], s.a[:s.group], 1)
 	sin, cos := s.a[:n], s.b[:n]
-	for e, v := range s.log[:n] {
-		sin[e] = period * v
-	}
-	vec.SinCos32(sin, cos, sin, 1)
 	re, im := s.c[:n], s.d[:n]
 	copy(re, s.power[:n])
 	clear(im)
 	for i, w := range scale[1:] {
 		even, odd := out[(2*i+1)*stride:][:n], out[(2*i+2)*stride:][:n]
-		for e, c := range cos {
-			x, y, t := re[e], im[e], sin[e]
-			re[e] = float32(x*c) - float32(y*t)
-			im[e] = float32(y*c) + float32(x*t)
-			even[e], odd[e] = w*re[e], w*im[e]
-		}
+		vec.Rotate32(re, im, cos, sin, even, odd, w)
 	}
+}
+
+// multiple computes dst = a·x.
+func multiple(dst []float32, a float32, x []float32) {
+	clear(dst)
+	vec.Axpy32(a, x, dst)
 }
 
 // windowed returns w_0 … w_n.

@@ -1,6 +1,9 @@
 package pool
 
 import (
+	"math"
+
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -23,6 +26,29 @@ func (f full) direct(y []float32, b *bag, w *work) {
 	if !b.two {
 		mirror(y, b.d)
 	}
+}
+
+// normalised is direct and the norm for one stream. On the triangle, before it is mirrored, that is half the
+// work.
+func (f full) normalised(y []float32, b *bag, n norm, w *work) {
+	moments(y, b, w)
+	if n != noNorm {
+		sum := 0.0
+		for i := range f.d {
+			row := y[i*f.d+i : (i+1)*f.d]
+			if n == rootL2 {
+				vec.SignedRoot32(row, row)
+			}
+			sum += 2*vec.DotWide(row, row) - float64(float64(row[0])*float64(row[0]))
+		}
+		if sum > 0 {
+			by := float32(1 / math.Sqrt(sum))
+			for i := range f.d {
+				scale(y[i*f.d+i:(i+1)*f.d], by)
+			}
+		}
+	}
+	mirror(y, f.d)
 }
 
 func (f full) directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {

@@ -309,7 +309,12 @@ func (p *Pooling) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) {
 		for i := lo; i < hi; i++ {
 			if p.mean == nil {
 				w.reset()
-				sum(p.bilinear, dst.Row(i), w.bag(x, bags[i], bags[i+1], p.split, p.two), w)
+				b := w.bag(x, bags[i], bags[i+1], p.split, p.two)
+				if f, ok := p.bilinear.(full); ok && !p.two && b.n > 0 {
+					f.normalised(dst.Row(i), b, p.norm, w)
+					continue
+				}
+				sum(p.bilinear, dst.Row(i), b, w)
 			}
 			p.norm.apply(dst.Row(i))
 		}

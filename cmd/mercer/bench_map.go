@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func (m *mapBench) flags(cmd *cobra.Command) {
 	f.Float64Var(&k.Nu, "nu", 1.5, "with --map: ν of the matern kernel")
 	mapOptions(f, &m.cfg.Options)
 	f.IntVar(&m.d, "d", 784, "with --map: dimensions of the rows")
-	f.IntVar(&m.cfg.Features, "features", 4096, "with --map: features")
+	f.IntVar(&m.cfg.Features, "features", 4096, "with --map: features, unless the map decides")
 	f.IntVar(&m.rows, "rows", 10000, "with --map: rows")
 	f.IntVar(&m.nnz, "nnz", 0, "with --map: elements of a sparse row; 0: dense rows")
 }
@@ -59,7 +60,13 @@ func (m *mapBench) run(cmd *cobra.Command, asJSON bool) error {
 	if !cmd.Flags().Changed("degree") {
 		m.cfg.Kernel.Degree = map[string]int{"poly": 3, "arccos": 1}[m.cfg.Kernel.Name]
 	}
+	if !cmd.Flags().Changed("features") && feature.Decides(m.cfg.Map) && m.cfg.Kernel.Name != "exp-chi2" {
+		m.cfg.Features = 0
+	}
 	x := m.generate()
+	if lowest := feature.Lowest(m.cfg); !math.IsInf(float64(lowest), -1) {
+		positive(x)
+	}
 	f, err := feature.Fit(m.cfg, x.Slice(0, min(m.rows, 1000)))
 	if err != nil {
 		return usageError{err}
@@ -91,6 +98,19 @@ func (m *mapBench) run(cmd *cobra.Command, asJSON bool) error {
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s (%s), %d dimensions to %d features: %.3g µs a row of %s on %d threads, %.3g µs a row alone\n",
 		r.Map, r.Kernel, r.D, r.Features, r.PerRow, comma(r.Rows), r.Threads, r.OneRow)
 	return err
+}
+
+// positive replaces numbers by their absolute values, for kernels of histograms.
+func positive(x matrix.Rows) {
+	var values []float32
+	if x.CSR != nil {
+		values = x.CSR.Val
+	} else {
+		values = x.Dense.Data
+	}
+	for i, v := range values {
+		values[i] = float32(math.Abs(float64(v)))
+	}
 }
 
 // generate makes rows of normal numbers, dense or with nnz elements in even steps.

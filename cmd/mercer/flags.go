@@ -110,7 +110,7 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.StringVar(&o.Reuse, "reuse", "", "how pk-rp uses its pool: even, random (default even)")
 	f.IntVar(&o.Rank, "rank", 0, "most principal components that kpca-rp and nystrom keep (default: all)")
 	f.IntVar(&o.Terms, "terms", 0, "features for each input dimension of the additive maps; cells of unary")
-	f.StringVar(&o.Window, "window", "", "window of homogeneous: uniform, rectangular")
+	f.StringVar(&o.Window, "window", "", "window of homogeneous: fitted, uniform, rectangular")
 	f.Float64Var(&o.Period, "period", 0, "step between the frequencies of homogeneous (default: by a sample of the rows)")
 	f.Float64Var(&o.Stretch, "stretch", 0, "what additive maps multiply inputs by (default: by a sample of the rows)")
 	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky (chosen from a sample), or a FILE of rows")

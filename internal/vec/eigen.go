@@ -26,7 +26,7 @@ import (
 //
 // It returns false, with A and values undefined, where A's upper triangle has a number that is
 // NaN or infinite, or where the iteration for the small problems does not converge, which was
-// never seen. Besides A it takes memory for 2n² numbers if vectors is set.
+// never seen. It takes work memory for 2n² + 1000n numbers if vectors is set.
 func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool {
 	if n == 0 {
 		return true

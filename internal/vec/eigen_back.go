@@ -1,7 +1,7 @@
 package vec
 
-// reflectBack multiplies each row s of S, n×n with stride lds, as a column by Q, the product of the reflections
-// that tridiagonalise left in A's rows: s = Q·s.
+// reflectBack multiplies each row s of S, n×n with stride lds, as a column by Q, the product of
+// the reflections that tridiagonalise left in A's rows: s = Q·s.
 //
 // A block of k reflections is I - VᵀTV for V, k×n, whose rows they are, and an upper
 // triangular T (Schreiber and Van Loan 1989). So the rows become S - (S·Vᵀ)(TᵀV), the last
@@ -9,9 +9,8 @@ package vec
 func reflectBack(n int, a []float64, lda int, tau, s []float64, lds int) {
 	block := backBlock(n)
 	ld := stride(n)
-	memory := aligned[float64](2*block*ld + n*block + 2*block*block)
-	v, tv := memory[:block*ld], memory[block*ld:2*block*ld]
-	sv, t, gram := memory[2*block*ld:][:n*block], memory[2*block*ld+n*block:][:block*block], memory[2*block*ld+n*block+block*block:]
+	v, tv := aligned[float64](block*ld), aligned[float64](block*ld)
+	sv, t, gram := aligned[float64](n*block), make([]float64, block*block), make([]float64, block*block)
 	for j0 := (n - 2) / block * block; j0 >= 0; j0 -= block {
 		k := min(block, n-1-j0)
 		if k <= 0 {

@@ -10,8 +10,9 @@ import (
 const leafOrder = 32
 
 // conquer computes the eigenvalues and eigenvectors of the tridiagonal T, n×n, with d on its
-// diagonal and e[:n-1] beside it: d becomes the eigenvalues and row i of S, n×n with stride lds and 0 before,
-// the eigenvector of d[i]; order lists the rows by ascending eigenvalue. e is lost.
+// diagonal and e[:n-1] beside it: d becomes the eigenvalues, and row i of S, n×n with stride
+// lds and 0 before, the eigenvector of d[i]; order lists the rows by ascending eigenvalue. e is
+// lost.
 //
 // Divide and conquer (Cuppen 1981): without the element β beside the diagonal where it is cut
 // in halves, T is two smaller problems, T = diag(T₁, T₂) + |β|·v·vᵀ with v = e ± e of the rows
@@ -93,6 +94,7 @@ const (
 	kinds
 )
 
+// do merges by way of the element beta beside the cut.
 func (m merge) do(beta float64) {
 	n, s, lds := m.n, m.s, m.lds
 	// z is what v is in the eigenvectors' basis, made of unit length.
@@ -170,16 +172,16 @@ func (m merge) do(beta float64) {
 				q.vector(i+t, to, u[t*ldu:t*ldu+k])
 			}
 		})
-		multiplyAll(rows, m.left, leftRows, u, ldu, lefts, m.left, s[i*lds:], lds)
-		multiplyAll(rows, right, rightRows, u[count[inLeft]:], ldu, rights, right, s[i*lds+m.left:], lds)
+		gemm64(rows, m.left, leftRows, u, ldu, lefts, m.left, s[i*lds:], lds)
+		gemm64(rows, right, rightRows, u[count[inLeft]:], ldu, rights, right, s[i*lds+m.left:], lds)
 	}
 }
 
 // vectorBlock is how many eigenvectors of a merge are computed together.
 const vectorBlock = 512
 
-// multiplyAll computes C = A·B.
-func multiplyAll(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+// gemm64 computes C = A·B.
+func gemm64(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
 }
 
@@ -187,12 +189,12 @@ func multiplyAll(m, n, k int, a []float64, lda int, b []float64, ldb int, c []fl
 // one of two with the same eigenvalue, after a rotation of them. It returns the others,
 // ascending.
 func (m merge) deflate(rho float64, z []float64, kind []int) (kept []int) {
-	largest, largestZ := 0.0, 0.0
-	for i, v := range m.d {
-		largest, largestZ = max(largest, math.Abs(v)), max(largestZ, math.Abs(z[i]))
+	// Neither ρ nor a d is more than a few times the norm of T, and one of them is about that.
+	small := rho
+	for _, v := range m.d {
+		small = max(small, math.Abs(v))
 	}
-	// ρzzᵀ has norm ρ, which is not much more than the norm of T, nor less than that of z.
-	small := 0x1p-50 * max(largest, rho*largestZ)
+	small *= 0x1p-50
 	sorted := m.mergeOrders()
 	previous := -1
 	for _, i := range sorted {
@@ -202,7 +204,7 @@ func (m merge) deflate(rho float64, z []float64, kind []int) (kept []int) {
 		}
 		if p := previous; p >= 0 {
 			// The rotation that makes z[p] 0 puts this beside the diagonal.
-			length := math.Hypot(z[p], z[i])
+			length := math.Sqrt(float64(z[p]*z[p]) + float64(z[i]*z[i]))
 			c, t := z[i]/length, z[p]/length
 			if gap := m.d[i] - m.d[p]; math.Abs(gap*c*t) <= small {
 				z[p], z[i] = 0, length

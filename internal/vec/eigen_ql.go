@@ -35,7 +35,7 @@ func tridiagonalQL(n int, d, e, s []float64, lds int) bool {
 		done := true
 		for i := m - 1; i >= l; i-- {
 			f, b := sine*e[i], c*e[i]
-			r := math.Hypot(f, x)
+			r := math.Sqrt(float64(f*f) + float64(x*x))
 			e[i+1] = r
 			if r == 0 { // T fell apart on the way
 				d[i+1] -= below

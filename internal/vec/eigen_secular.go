@@ -8,16 +8,16 @@ import "math"
 //	f(λ) = 1/ρ + Σ_k z_k²/(d_k - λ),
 //
 // one between each d_i and d_(i+1), and one behind the last d. A root is kept as its distance
-// from the nearer d: the vectors depend on d_k - λ, which cancels less so.
+// from the nearer d: the vectors depend on d_k - λ, which loses no digits so.
 type secular struct {
 	rho    float64
 	d, z   []float64
-	origin []int     // root i is d[origin[i]] + tau[i]
-	tau    []float64 //
+	origin []int // root i is d[origin[i]] + tau[i]
+	tau    []float64
 }
 
-// mostTurns is how many iterations a root may take; it takes 4 or so, and bisection alone less
-// than this.
+// mostTurns is how many iterations a root may take. It takes 4 or so; with half as many
+// bisections an interval is nothing but rounding.
 const mostTurns = 200
 
 // solve finds all roots.
@@ -32,7 +32,8 @@ func (s *secular) solve() {
 
 // root finds the i-th root, by interpolation of both sums of f, over the poles to the left and
 // to the right, with one pole each at d_i and d_(i+1), so that values and derivatives agree
-// (the middle way of Li 1994), or by bisection where that leaves the interval or brings little.
+// (the middle way of Li 1994). Where that leaves the interval or brings little, a simpler model
+// and bisection take turns.
 func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	d, k := s.d, len(s.d)
 	last := i == k-1
@@ -56,7 +57,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	lo, hi := 0.0, middle
 	switch {
 	case last && at.f < 0:
-		lo, hi = middle, gap
+		lo, hi, tau = middle, 2*gap, gap // the root may be gap but for rounding
 	case last:
 	default:
 		// All poles but the nearest two as they are in the middle.
@@ -78,7 +79,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	}
 
 	before := math.Inf(1)
-	for range mostTurns {
+	for turn := range mostTurns {
 		at = s.evaluate(i, delta, tau)
 		if math.Abs(at.f) <= 0x1p-50*(1/s.rho+at.right-at.left) {
 			break
@@ -100,7 +101,12 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 		}
 		next := tau + step
 		if !(next > lo && next < hi) || math.Abs(at.f) > before/2 {
-			next = between(lo, hi)
+			// A root very near its pole is where that pole outweighs the others as they are here.
+			square := float64(s.z[origin] * s.z[origin])
+			next = square / (at.f + square/tau)
+			if turn%2 == 1 || !(next > lo && next < hi) {
+				next = between(lo, hi)
+			}
 		}
 		if next == tau || next == lo || next == hi {
 			break

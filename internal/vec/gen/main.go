@@ -21,6 +21,7 @@ var families = map[string]func(){
 	"pairs":      pairSums,
 	"lanes":      lanes,
 	"peak":       peak,
+	"series":     series,
 	"symv":       symv,
 	"rows":       listedRows,
 }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"mercer/papers"
+)
+
+var made = []papers.ErrorFigure{{Set: "words", Kernel: "chi2", Curves: []papers.ErrorCurve{
+	{Name: "homogeneous", Terms: []int{1, 3}, Errors: []float64{0.1, 0.00123}},
+	{Name: "chebyshev, not stretched", Terms: []int{1, 2}, Errors: []float64{0.5, 0}}}}}
+
+func TestTableHasEveryErrorInItsColumn(t *testing.T) {
+	for _, want := range []string{"## chi2, words", "| map | 1 | 2 | 3 |", "| homogeneous | 0.1 | | 0.0012 |", "| chebyshev, not stretched | 0.5 | 0 | |"} {
+		if got := markdown(made); !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+func TestPlotIsXMLWithEveryCurve(t *testing.T) {
+	text := svg(made)
+	d := xml.NewDecoder(strings.NewReader(text))
+	curves := 0
+	for {
+		token, err := d.Token()
+		if token == nil {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "polyline" {
+			curves++
+		}
+	}
+	if curves != 2 || strings.Contains(text, "NaN") || strings.Contains(text, "%!") {
+		t.Errorf("%d curves in\n%s", curves, text)
+	}
+}
