@@ -161,11 +161,27 @@ func TestLeverageScores(t *testing.T) {
 	if plain, err = gramRows(k, half, half); err != nil {
 		t.Fatal(err)
 	}
-	want = exact(ridge(100, plain, chance, 3))
+	lambda = ridge(100, plain, chance, 3)
+	want = exact(lambda)
 	if got, err = c.scores(rows, kept, chance, many); err != nil {
 		t.Fatal(err)
 	}
+	ridged := gramMat(k, half.Dense)
+	for i, p := range chance {
+		ridged.SetSym(i, i, ridged.At(i, i)+lambda*p)
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(ridged); err != nil {
+		t.Fatal(err)
+	}
 	for i, v := range got {
+		kept := mat.NewVecDense(100, nil)
+		for j := range 100 {
+			kept.SetVec(j, k.Eval(x.Dense.Row(i), half.Dense.Row(j)))
+		}
+		if formula := (1 - mat.Inner(kept, &inverse, kept)) / lambda; math.Abs(v-min(1, formula)) > 1e-9 {
+			t.Errorf("by a pilot, score %d is %.9g, want %.9g", i, v, formula)
+		}
 		if v < 0.5*want[i] || v > 2.5*want[i]+1e-3 {
 			t.Errorf("by a pilot, score %d is %.4g, want about %.4g", i, v, want[i])
 		}
