@@ -327,8 +327,11 @@ func TestSparseAndDenseBagsScoreAlike(t *testing.T) {
 func TestWrongBagsAreRefused(t *testing.T) {
 	src := spreadBags(t, 9, 60, 2)
 	m := fittedBags(t, src, Config{Bag: &BagConfig{Pooling: "full"}})
-	counts := fittedBags(t, src, Config{Bag: &BagConfig{Features: 16, Scale: "none"}})
-	counts.bag.members.lowest = 0 // as with a kernel of histograms
+	x, ends, names := spread(9, 60, 2)
+	for i, v := range x.Data {
+		x.Data[i] = max(v, -v)
+	}
+	counts := fittedBags(t, bagsOf(t, matrix.Rows{Dense: x}, ends, names), Config{Bag: &BagConfig{Kernel: "chi2"}})
 	rowModel := small(t)
 	nan, huge := float32(math.NaN()), float32(3e38)
 	for _, c := range []struct {
