@@ -96,6 +96,7 @@ func everyPooling() map[string]Config {
 		"mean":         {Bag: &BagConfig{Features: 256}},
 		"mean, orf":    {Bag: &BagConfig{Map: "orf", Gamma: "0.5", Features: 256, Scale: "standard"}, Learner: "ridge"},
 		"kpca":         {Bag: &BagConfig{Map: "kpca-rp", Features: 60}},
+		"nystrom":      {Bag: &BagConfig{Map: "nystrom", Features: 60}},
 		"full":         {Bag: &BagConfig{Pooling: "full"}},
 		"two streams":  {Bag: &BagConfig{Pooling: "full", Streams: 2, First: 1, Norm: "l2"}},
 		"tensorsketch": {Bag: &BagConfig{Pooling: "tensorsketch", Features: 64}},
@@ -331,7 +332,7 @@ func TestWrongBagsAreRefused(t *testing.T) {
 	for i, v := range x.Data {
 		x.Data[i] = max(v, -v)
 	}
-	counts := fittedBags(t, bagsOf(t, matrix.Rows{Dense: x}, ends, names), Config{Bag: &BagConfig{Kernel: "chi2"}})
+	counts := fittedBags(t, bagsOf(t, matrix.Rows{Dense: x}, ends, names), Config{Bag: &BagConfig{Kernel: "chi2", Scale: "none"}})
 	rowModel := small(t)
 	nan, huge := float32(math.NaN()), float32(3e38)
 	for _, c := range []struct {
