@@ -106,10 +106,10 @@ func (s *signs) line(j int) (plus, minus []int32) {
 	return s.idx[p[0]:p[1]], s.idx[p[1]:p[2]]
 }
 
-// listed says whether R is worth keeping as lists. A product costs a hundredth of a
-// nanosecond an element of R; lists a twentieth for each that is not 0, and a nanosecond for
-// each element of the row and of its product, which are transposed. It depends on nothing
-// else than R, so that a map is the same everywhere.
+// listed says whether R is worth keeping as lists. A product costs about a hundredth of a
+// nanosecond an element of R, or a twentieth for each in lists, beside what the rows'
+// transposition takes. The order of sums depends on it, so it depends on nothing else
+// than R and stays, that a map is the same everywhere.
 func (e entries) listed(d, m int) bool {
 	return e.sparse && e.s >= 8 && float64(d)*float64(m) >= 256*(float64(d)+float64(m))
 }

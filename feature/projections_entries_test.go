@@ -213,7 +213,17 @@ func TestProjectionsAreFrozen(t *testing.T) {
 		case *d2pk:
 			got = sum(append(numbers(f.matrices[0]), numbers(f.matrices[1])...)...)
 		case *pkrp:
-			got = sum(append(numbers(f.pool), f.index, f.short)...)
+			// As numbers of 32 bits, or at degree 2 both factors in one.
+			var index, both []uint32
+			for i, l := range f.short {
+				switch {
+				case f.degree != 2:
+					index = append(index, uint32(l))
+				case i < f.features:
+					both = append(both, uint32(l)|uint32(f.short[i+f.features])<<16)
+				}
+			}
+			got = sum(append(numbers(f.pool), index, both)...)
 		}
 		if got != recorded[name] {
 			t.Errorf("%q: %#x,", name, got)

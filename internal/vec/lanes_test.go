@@ -1,7 +1,6 @@
 package vec
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -183,11 +182,15 @@ func TestListsAndIndicesAreChecked(t *testing.T) {
 		"negative index":    func() { NewSigns(2, []int{0, 1, 2}, []int32{1, -1}) },
 		"index of a number": func() { NewProducts(2, 1, 2, 1, []uint16{1, 2}, 0, 1) },
 		"missing indices":   func() { NewProducts(2, 2, 2, 1, []uint16{1, 1}, 0, 1) },
-		"short dst":         func() { NewProducts(1, 2, 1, 1, []uint16{0, 0}, 0, 1).Rows(2, make([]float32, 3), 2, make([]float32, Lanes)) },
-		"short k":           func() { NewProducts(2, 1, 1, 1, []uint16{0}, 0, 1).Rows(1, make([]float32, 1), 1, make([]float32, Lanes)) },
-		"short lanes":       func() { Interleave32(1, 2, make([]float32, 2*Lanes-1), Lanes, make([]float32, 2), 2) },
-		"short rows":        func() { Deinterleave32(2, 2, make([]float32, 3), 2, make([]float32, 2*Lanes), Lanes) },
-		"17 rows":           func() { Interleave32(17, 1, make([]float32, 17), 17, make([]float32, 17), 1) },
+		"short dst": func() {
+			NewProducts(1, 2, 1, 1, []uint16{0, 0}, 0, 1).Rows(2, make([]float32, 3), 2, make([]float32, Lanes))
+		},
+		"short k": func() {
+			NewProducts(2, 1, 1, 1, []uint16{0}, 0, 1).Rows(1, make([]float32, 1), 1, make([]float32, Lanes))
+		},
+		"short lanes": func() { Interleave32(1, 2, make([]float32, 2*Lanes-1), Lanes, make([]float32, 2), 2) },
+		"short rows":  func() { Deinterleave32(2, 2, make([]float32, 3), 2, make([]float32, 2*Lanes), Lanes) },
+		"17 rows":     func() { Interleave32(17, 1, make([]float32, 17), 17, make([]float32, 17), 1) },
 		"short sums": func() {
 			NewSigns(1, []int{0, 1, 1}, []int32{0}).Multiply(0, 1, make([]float32, SignLanes-1), Lanes, Lanes, make([]float32, SignLanes), 1, nil)
 		},
@@ -225,7 +228,7 @@ func TestStreamedWavesAreTheSame(t *testing.T) {
 				Streamed()
 				for i := range x {
 					if math.Float32bits(sin[i]) != math.Float32bits(wantSin[i]) || math.Float32bits(cos[i]) != math.Float32bits(wantCos[i]) {
-						t.Fatal(fmt.Sprintf("%d elements at %v: of %g %g, %g, want %g, %g", n, at, x[i], sin[i], cos[i], wantSin[i], wantCos[i]))
+						t.Fatalf("%d elements at %v: of %g %g, %g, want %g, %g", n, at, x[i], sin[i], cos[i], wantSin[i], wantCos[i])
 					}
 				}
 				if sin[n] != 7 || cos[n] != 7 {
