@@ -43,18 +43,26 @@ func (p *BagMapping) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) error {
 	scaled := p.members.scaled(s, x)
 	if bad := p.members.tooLow(scaled); bad != nil {
 		bag, member := place(bags, bad.row)
-		return fmt.Errorf("bag %d, member %d (from 0), %s: %s", bag, member, p.schema.DimName(bad.dim), bad.text)
+		return &badBag{bag, fmt.Sprintf("member %d (from 0), %s: %s", member, p.schema.DimName(bad.dim), bad.text)}
 	}
 	p.pooling.Pool(dst, scaled, bags)
 	for i := range dst.Rows {
 		for _, v := range dst.Row(i) {
 			if v-v != 0 {
-				return fmt.Errorf("bag %d (from 0): its values are too large to pool in float32; scale the members", i)
+				return &badBag{i, "its values are too large to pool in float32; scale the members (--bag-scale)"}
 			}
 		}
 	}
 	return nil
 }
+
+// badBag is a bag that cannot be pooled.
+type badBag struct {
+	bag  int // from 0
+	text string
+}
+
+func (e *badBag) Error() string { return fmt.Sprintf("bag %d (from 0): %s", e.bag, e.text) }
 
 // place says which bag a row is of, and which member.
 func place(bags []int, row int) (bag, member int) {
@@ -169,13 +177,16 @@ func (r *pooledReader) Next() (*matrix.Batch, error) {
 	return &r.out.Batch, nil
 }
 
-// named says where in a source bags are that cannot be pooled.
+// named says which bag of a source it is that cannot be pooled.
 func (r *pooledReader) named(b *dataset.BagBatch, err error) error {
-	_, last := b.First, b.First+b.Len()-1
-	if b.Keys != nil {
-		return fmt.Errorf("%s: of bags %q to %q, %w", r.src.Name(), b.Keys[0], b.Keys[b.Len()-1], err)
+	var bad *badBag
+	switch {
+	case !errors.As(err, &bad):
+		return fmt.Errorf("%s: %w", r.src.Name(), err)
+	case b.Keys != nil:
+		return fmt.Errorf("%s: bag %q: %s", r.src.Name(), b.Keys[bad.bag], bad.text)
 	}
-	return fmt.Errorf("%s: of bags %d to %d, %w", r.src.Name(), b.First, last, err)
+	return fmt.Errorf("%s: %w", r.src.Name(), &badBag{b.First + bad.bag, bad.text})
 }
 
 func (b *pooledBatch) clone() *pooledBatch {

@@ -96,6 +96,7 @@ func everyPooling() map[string]Config {
 		"mean":         {Bag: &BagConfig{Features: 256}},
 		"mean, orf":    {Bag: &BagConfig{Map: "orf", Gamma: "0.5", Features: 256, Scale: "standard"}, Learner: "ridge"},
 		"kpca":         {Bag: &BagConfig{Map: "kpca-rp", Features: 60}},
+		"nystrom":      {Bag: &BagConfig{Map: "nystrom", Features: 60}},
 		"full":         {Bag: &BagConfig{Pooling: "full"}},
 		"two streams":  {Bag: &BagConfig{Pooling: "full", Streams: 2, First: 1, Norm: "l2"}},
 		"tensorsketch": {Bag: &BagConfig{Pooling: "tensorsketch", Features: 64}},
@@ -327,8 +328,11 @@ func TestSparseAndDenseBagsScoreAlike(t *testing.T) {
 func TestWrongBagsAreRefused(t *testing.T) {
 	src := spreadBags(t, 9, 60, 2)
 	m := fittedBags(t, src, Config{Bag: &BagConfig{Pooling: "full"}})
-	counts := fittedBags(t, src, Config{Bag: &BagConfig{Features: 16, Scale: "none"}})
-	counts.bag.members.lowest = 0 // as with a kernel of histograms
+	x, ends, names := spread(9, 60, 2)
+	for i, v := range x.Data {
+		x.Data[i] = max(v, -v)
+	}
+	counts := fittedBags(t, bagsOf(t, matrix.Rows{Dense: x}, ends, names), Config{Bag: &BagConfig{Kernel: "chi2", Scale: "none"}})
 	rowModel := small(t)
 	nan, huge := float32(math.NaN()), float32(3e38)
 	for _, c := range []struct {
@@ -339,12 +343,55 @@ func TestWrongBagsAreRefused(t *testing.T) {
 		{m, [][]float32{}, "bag 0 (from 0) has no members"},
 		{m, [][]float32{{1, 2}, {3}}, "bag 0, member 1 (from 0) has 1 numbers, but the model was trained on 2"},
 		{m, [][]float32{{1, 2}, {nan, 1}}, "row 1, dimension 0 (from 0): NaN is not a finite number"},
-		{m, [][]float32{{1, 2}, {huge, huge}}, "bag 0 (from 0): its values are too large to pool in float32; scale the members"},
-		{counts, [][]float32{{1, 2}, {1, -1}}, "bag 0, member 1 (from 0), dimension 1 (from 0): -1 is too small, the kernel takes numbers of 0 or more"},
+		{m, [][]float32{{1, 2}, {huge, huge}}, "bag 0 (from 0): its values are too large to pool in float32; scale the members (--bag-scale)"},
+		{counts, [][]float32{{1, 2}, {1, -1}}, "bag 0 (from 0): member 1 (from 0), dimension 1 (from 0): -1 is too small, the kernel takes numbers of 0 or more"},
 		{rowModel, [][]float32{{1, 2}}, "the model was trained on rows, not on bags; use Predict"},
 	} {
 		if _, err := c.m.PredictBags(c.bag); err == nil || err.Error() != c.want {
 			t.Errorf("%v: %v; want %s", c.bag, err, c.want)
+		}
+	}
+}
+
+// keyed gives bags names, and begins with bag 7.
+type keyed struct {
+	dataset.Bags
+	names bool
+}
+
+func (k keyed) Open(ctx context.Context) (dataset.BagReader, error) {
+	r, err := k.Bags.Open(ctx)
+	return &keyedReader{r, k.names}, err
+}
+
+type keyedReader struct {
+	dataset.BagReader
+	names bool
+}
+
+func (r *keyedReader) Next() (*dataset.BagBatch, error) {
+	b, err := r.BagReader.Next()
+	if err == nil {
+		b.First = 7
+		for i := 0; r.names && i < b.Len(); i++ {
+			b.Keys = append(b.Keys, fmt.Sprint("bag", i))
+		}
+	}
+	return b, err
+}
+
+func TestBagsThatCannotBePooledAreNamed(t *testing.T) {
+	m := fittedBags(t, spreadBags(t, 9, 60, 2), Config{Bag: &BagConfig{Pooling: "full"}})
+	x := matrix.NewDense(4, 2)
+	x.Row(3)[0] = 3e38
+	src := bagsOf(t, matrix.Rows{Dense: x}, []int{0, 2, 4}, []string{"a", "b"})
+	for names, want := range map[bool]string{
+		true:  `bags in memory: bag "bag1": its values are too large to pool in float32; scale the members (--bag-scale)`,
+		false: `bags in memory: bag 8 (from 0): its values are too large to pool in float32; scale the members (--bag-scale)`,
+	} {
+		err := m.PredictSource(context.Background(), m.Bag().Source(keyed{src, names}), func(Prediction) error { return nil })
+		if err == nil || err.Error() != want {
+			t.Errorf("%v; want %s", err, want)
 		}
 	}
 }
