@@ -38,6 +38,7 @@ func TestConfigurationsThatMakeNoSense(t *testing.T) {
 		{Config{Method: "full"}, 1 << 20, "use fewer features"},
 		{Config{Method: "maclaurin", Features: 1 << 24}, 1 << 14, "use fewer features"},
 		{Config{Method: "cbp-krp", Features: 10, Pool: 1 << 30, Sparsity: 1}, 1 << 14, "use fewer features"},
+		{Config{Method: "cbp-krp", Features: 10, Pool: 1 << 30, Sparsity: 8}, 1 << 14, "there may be 2³⁰"},
 		{Config{Method: "tensorsketch", Features: 1 << 29}, 5, "must be 268435456 at most"},
 		{Config{Method: "maclaurin", Features: 1000, MaxBytes: 1000}, 5, "use fewer features"},
 		{Config{Map: &feature.Config{Map: "nothing", Features: 5}}, 4, `mean: feature: "nothing" is not a map`},

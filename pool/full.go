@@ -8,7 +8,8 @@ import (
 )
 
 // full is bilinear pooling itself: Σ_l x_l⊗y_l, row-major, d·e numbers. It costs a product of
-// matrices, n·d·e multiplications (half of them for one stream), and holds nothing. A classifier on it has d·e weights a class.
+// matrices, n·d·e multiplications (half of them for one stream), and holds nothing. A classifier on it
+// has d·e weights a class.
 type full struct{ d, e int }
 
 func newFull(cfg Config, d, e int) (method, error) {

@@ -15,7 +15,8 @@ import (
 //	y_c = scale·Σ_{i<t} Σ_l (x_l·a_I(c,i))(y_l·b_J(c,i)) = scale·Σ_i a_I(c,i)ᵀ G b_J(c,i),
 //
 // scale = s/√(tD) for entries of 0 and ±1. Of one vector it is what the map pk-rp of degree 2
-// makes of it with the same options and seed; of two streams, each has a pool of m vectors. An output never gets a vector twice.
+// makes of it with the same options and seed; of two streams, each has a pool of m vectors. An
+// output never gets a vector twice.
 //
 // It takes O(n(md/s + tD)) operations, or O(nd² + tD(d/s)²) through the moments, and
 // holds 4md/s + 8tD bytes; vectors that are not sparse, s < 8, hold 4md.
@@ -56,6 +57,9 @@ func newKRP(cfg Config, d, e int) (method, error) {
 	}
 	if !(s >= 1 && s <= mostSparsity) {
 		return nil, fmt.Errorf("pool: cbp-krp: sparsity is %g; it must be from 1 to %d", s, mostSparsity)
+	}
+	if entries := float64(max(d, e)) * float64(m) / s; listed(s) && entries > 1<<30 {
+		return nil, fmt.Errorf("pool: cbp-krp: a pool of %d vectors with %.0f entries; there may be 2³⁰", m, entries)
 	}
 	vectorBytes := vectorsBytes(d, m, s)
 	if two {
@@ -109,7 +113,8 @@ func (p *krp) pair(c, i int) (a, b int) {
 	return int(p.index[at]), int(p.index[at+p.outputs])
 }
 
-// width is how many of n vectors are projected together: as many as their projections stay in the L2 cache.
+// width is how many of n vectors are projected together: as many as have their projections in
+// the L2 cache.
 func (p *krp) width(n int) int {
 	const numbers = 1 << 19
 	most := min(256, max(lanes, numbers/p.a.m/lanes*lanes))

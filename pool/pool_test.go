@@ -468,22 +468,3 @@ func TestMeanIsAnEfficientMatchKernel(t *testing.T) {
 		t.Errorf("product %g, mean kernel %g", got, want)
 	}
 }
-
-func ExamplePooling() {
-	// Two images: their locations have the same mean, but other products of channels.
-	x := &matrix.Dense{Rows: 4, Cols: 2, Stride: 2, Data: []float32{
-		1, 1,
-		-1, -1,
-		1, -1,
-		-1, 1,
-	}}
-	p, err := New(Config{Method: "full", Norm: "l2"}, 2)
-	if err != nil {
-		panic(err)
-	}
-	_, features := p.Dims()
-	y := matrix.NewDense(2, features)
-	p.Pool(y, matrix.Rows{Dense: x}, []int{0, 2, 4})
-	fmt.Println(y.Row(0), y.Row(1))
-	// Output: [0.5 0.5 0.5 0.5] [0.5 -0.5 -0.5 0.5]
-}

@@ -31,10 +31,10 @@ func TestEigenSymStaysWithinItsSlices(t *testing.T) {
 }
 
 func TestKernelsForRowsStayWithinTheirSlices(t *testing.T) {
-	const most = 2*longestRows + 16
+	const most = 2*longestColumns + 16
 	ab, xb, yb, sb, fb := newBorder[float64](t, 8*symvHeight*(most+3)), newBorder[float64](t, 8*most), newBorder[float64](t, 8*most), newBorder[float64](t, 4096), newBorder[float64](t, 4096)
 	everyLevel(t, func(t *testing.T) {
-		for _, n := range []int{8, 16, 24, longestRows, longestRows + 8, most} {
+		for _, n := range []int{8, 16, 24, longestColumns, longestColumns + 8, most} {
 			for _, pad := range []int{0, 3} {
 				for _, end := range []bool{false, true} {
 					x, y, factors := xb.slice(n, end), yb.slice(n, end), fb.slice(symvHeight, end)
