@@ -25,7 +25,7 @@ func Roots32(positive, root, x []float32) {
 // Sech32 computes first = power·2r/(1+r²) and tanh = (r²-1)/(r²+1) of r = a·root, which it takes for
 // 10⁻¹⁸ or 10¹⁸ beyond them: with r = e^(u/2) they are power·sech(u/2) and tanh(u/2).
 func Sech32(first, tanh, a, root, power []float32) {
-	first, tanh, a, root, power = first[:len(a)], tanh[:len(a)], a[:len(a)], root[:len(a)], power[:len(a)]
+	first, tanh, root, power = first[:len(a)], tanh[:len(a)], root[:len(a)], power[:len(a)]
 	for n := sechBlocks(first, tanh, a, root, power); n < len(a); n++ {
 		r := min(max(float32(a[n]*root[n]), 1e-18), 1e18)
 		square := float32(r * r)
