@@ -285,20 +285,21 @@ func SampleRows(cfg Config) (n int) {
 	return n
 }
 
-// Lowest is the smallest number that rows of the map of a configuration may hold: that of its
-// kernel, or of its first step.
-func Lowest(cfg Config) float32 {
-	switch k, _ := find(cfg.Map); {
-	case !k.composed:
-		return cfg.Kernel.Lowest()
-	case k.name == "chain" && len(cfg.Steps) > 0:
-		return Lowest(cfg.Steps[0])
+// Domain is the kernel that says which numbers rows of the map of a configuration may hold: its
+// own, or that of its first step; of a sum the one that takes least.
+func Domain(cfg Config) (k kernel.Kernel) {
+	switch m, _ := find(cfg.Map); {
+	case !m.composed:
+		return cfg.Kernel
+	case m.name == "chain" && len(cfg.Steps) > 0:
+		return Domain(cfg.Steps[0])
 	}
-	lowest := float32(math.Inf(-1))
 	for _, s := range cfg.Steps {
-		lowest = max(lowest, Lowest(s))
+		if of := Domain(s); of.Lowest() > k.Lowest() {
+			k = of
+		}
 	}
-	return lowest
+	return k
 }
 
 // New draws the map of a configuration for rows of dim dimensions.

@@ -41,9 +41,9 @@ func (p *BagMapping) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) error {
 	}
 	defer p.members.scratch.Put(s)
 	scaled := p.members.scaled(s, x)
-	if bad := p.members.tooLow(scaled); bad != nil {
-		bag, member := place(bags, bad.row)
-		return &badBag{bag, fmt.Sprintf("member %d (from 0), %s: %s", member, p.schema.DimName(bad.dim), bad.text)}
+	if bad := p.members.outside(scaled); bad != nil {
+		bag, member := place(bags, bad.Row)
+		return &badBag{bag, fmt.Sprintf("member %d (from 0), %s: %s", member, p.schema.DimName(bad.Dim), p.members.reason(bad))}
 	}
 	p.pooling.Pool(dst, scaled, bags)
 	for i := range dst.Rows {

@@ -344,7 +344,7 @@ func TestWrongBagsAreRefused(t *testing.T) {
 		{m, [][]float32{{1, 2}, {3}}, "bag 0, member 1 (from 0) has 1 numbers, but the model was trained on 2"},
 		{m, [][]float32{{1, 2}, {nan, 1}}, "row 1, dimension 0 (from 0): NaN is not a finite number"},
 		{m, [][]float32{{1, 2}, {huge, huge}}, "bag 0 (from 0): its values are too large to pool in float32; scale the members (--bag-scale)"},
-		{counts, [][]float32{{1, 2}, {1, -1}}, "bag 0 (from 0): member 1 (from 0), dimension 1 (from 0): -1 is too small, the kernel takes numbers of 0 or more"},
+		{counts, [][]float32{{1, 2}, {1, -1}}, "bag 0 (from 0): member 1 (from 0), dimension 1 (from 0): -1 is too small; chi2 takes numbers of 0 or more"},
 		{rowModel, [][]float32{{1, 2}}, "the model was trained on rows, not on bags; use Predict"},
 	} {
 		if _, err := c.m.PredictBags(c.bag); err == nil || err.Error() != c.want {

@@ -221,12 +221,12 @@ func (c *Config) exact(gamma float64) kernel.Kernel {
 	return k.Own()
 }
 
-// lowest is the smallest number that the map's kernel takes.
-func (c *Config) lowest() float32 {
+// domain is the kernel that says which numbers scaled rows may hold.
+func (c *Config) domain() kernel.Kernel {
 	if c.Kernel == "linear" && c.Map == "" {
-		return float32(math.Inf(-1))
+		return c.exact(0)
 	}
-	return feature.Lowest(c.feature(1))
+	return feature.Domain(c.feature(1))
 }
 
 // feature is the configuration of the map as far as it is known before the data are.

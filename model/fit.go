@@ -202,7 +202,7 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 func (f *fit) choosePipeline(sum *dataset.Summary) error {
 	kind := f.cfg.Scale
 	switch {
-	case kind == "auto" && !math.IsInf(float64(f.cfg.lowest()), -1):
+	case kind == "auto" && !math.IsInf(float64(f.cfg.domain().Lowest()), -1):
 		kind, f.m.info.Training.Why["scale"] = dataset.ChooseHistogramScale(sum)
 	case kind == "auto":
 		kind, f.m.info.Training.Why["scale"] = dataset.ChooseScale(sum)
@@ -270,7 +270,7 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	if m, ok := f.m.mapping.fmap.(feature.Chooser); ok && m.Chosen() != "" {
 		f.m.info.Training.Why["map"] = m.Chosen()
 	}
-	f.m.mapping.lowest = feature.Lowest(cfg)
+	f.m.mapping.domain = feature.Domain(cfg)
 	_, cfg.Features = f.m.mapping.fmap.Dims()
 	f.m.info.Feature = &cfg
 	return nil
@@ -449,7 +449,7 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 			z, bad := f.m.mapping.features(&s, part.X)
 			if bad != nil {
 				return fmt.Errorf("%s: row %d, %s: %s; use another kernel, or a --scale that leaves no such numbers",
-					f.src.Name(), part.First+bad.row+1, f.m.info.Schema.DimName(bad.dim), bad.text)
+					f.src.Name(), part.First+bad.Row+1, f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
 			}
 			f.report.Map += time.Since(start).Seconds()
 			if err := body(&part, z); err != nil {

@@ -113,7 +113,7 @@ func (f *fit) poolBags(src dataset.Bags) error {
 	b := &BagMapping{schema: &dataset.Schema{}}
 	*b.schema = *src.Schema()
 	b.schema.Dim = sum.Dim
-	b.members.in, b.members.scaler, b.members.lowest = sum.Dim, inner.m.mapping.scaler, members.lowest()
+	b.members.in, b.members.scaler, b.members.domain = sum.Dim, inner.m.mapping.scaler, members.domain()
 	var state map[string]*matrix.Dense
 	if fitted, ok := inner.m.mapping.fmap.(feature.Fitted); ok {
 		state = fitted.State()

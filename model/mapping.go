@@ -2,11 +2,11 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"sync"
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/kernel"
 	"mercer/matrix"
 )
 
@@ -15,9 +15,9 @@ import (
 type Mapping struct {
 	in      int
 	scaler  *dataset.Scaler
-	fmap    feature.Map // nil: the linear kernel
-	lowest  float32     // that scaled rows may hold
-	scratch sync.Pool   // of *scratch
+	fmap    feature.Map   // nil: the linear kernel
+	domain  kernel.Kernel // which numbers scaled rows may hold
+	scratch sync.Pool     // of *scratch
 }
 
 // scratch is the working memory of one call.
@@ -76,7 +76,7 @@ func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error 
 		j := min(i+chunk, x.Len())
 		z, bad := p.features(s, x.Slice(i, j))
 		if bad != nil {
-			return fmt.Errorf("row %d, dimension %d (from 0): %s", i+bad.row, bad.dim, bad.text)
+			return fmt.Errorf("row %d, dimension %d (from 0): %s", i+bad.Row, bad.Dim, p.reason(bad))
 		}
 		body(i, j, z)
 	}
@@ -84,55 +84,29 @@ func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error 
 }
 
 // features scales and maps rows; the result lives in s.
-func (p *Mapping) features(s *scratch, x matrix.Rows) (matrix.Rows, *badNumber) {
+func (p *Mapping) features(s *scratch, x matrix.Rows) (matrix.Rows, *kernel.DomainError) {
 	x = p.scaled(s, x)
 	if p.fmap == nil {
 		return x, nil
 	}
-	if bad := p.tooLow(x); bad != nil {
+	if bad := p.outside(x); bad != nil {
 		return x, bad
 	}
 	return feature.Apply(p.fmap, x, &s.z, &s.csr), nil
 }
 
-// badNumber is a number that a map does not take.
-type badNumber struct {
-	row, dim int // from 0
-	text     string
+// outside finds the first number of scaled rows that the map does not take.
+func (p *Mapping) outside(x matrix.Rows) *kernel.DomainError {
+	bad, _ := p.domain.CheckRows(x).(*kernel.DomainError)
+	return bad
 }
 
-// tooLow finds the first number that is too small for the map's kernel.
-func (p *Mapping) tooLow(x matrix.Rows) *badNumber {
-	if math.IsInf(float64(p.lowest), -1) {
-		return nil
+// reason says what is wrong with a number, without its place.
+func (p *Mapping) reason(bad *kernel.DomainError) string {
+	if p.scaler.Kind == "none" {
+		return bad.Reason()
 	}
-	for i := range x.Len() {
-		var row []float32
-		var idx []int32
-		if x.CSR != nil {
-			idx, row = x.CSR.Row(i)
-		} else {
-			row = x.Dense.Row(i)
-		}
-		for j, v := range row {
-			if v >= p.lowest {
-				continue
-			}
-			if idx != nil {
-				j = int(idx[j])
-			}
-			takes := "numbers of 0 or more"
-			if p.lowest < 0 {
-				takes = fmt.Sprintf("numbers of %g or more", p.lowest)
-			}
-			after := ""
-			if p.scaler.Kind != "none" {
-				after = " after scaling (" + p.scaler.Kind + ")"
-			}
-			return &badNumber{row: i, dim: j, text: fmt.Sprintf("%g%s is too small, the kernel takes %s", v, after, takes)}
-		}
-	}
-	return nil
+	return bad.Reason() + ", after scaling (" + p.scaler.Kind + ")"
 }
 
 // scaled widens sparse rows to the model's dimensions and scales; the result lives in s.

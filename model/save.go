@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -209,7 +208,7 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 		if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
 			return err
 		}
-		m.mapping.lowest = feature.Lowest(*m.info.Feature)
+		m.mapping.domain = feature.Domain(*m.info.Feature)
 		if _, out := m.mapping.fmap.Dims(); out != d {
 			return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
 		}
@@ -231,12 +230,12 @@ func (m *Model) assembleBag(t stored) error {
 		return err
 	}
 	m.golden.members = &matrix.Dense{Rows: goldenEnds[goldenRows], Cols: channels, Stride: channels, Data: members.f32}
-	b.members.in, b.members.lowest = channels, float32(math.Inf(-1))
+	b.members.in = channels
 	if b.members.scaler, err = t.scaler(bagPrefix, info.Scale, info.Densify, channels); err != nil {
 		return fmt.Errorf("bags: %w", err)
 	}
 	if info.Pooling.Map != nil {
-		b.members.lowest = feature.Lowest(*info.Pooling.Map)
+		b.members.domain = feature.Domain(*info.Pooling.Map)
 	}
 	// Again, tensors vouch for what is about to be built.
 	d := info.Pooling.Features

@@ -64,7 +64,7 @@ func (m *mapBench) run(cmd *cobra.Command, asJSON bool) error {
 		m.cfg.Features = 0
 	}
 	x := m.generate()
-	if lowest := feature.Lowest(m.cfg); !math.IsInf(float64(lowest), -1) {
+	if lowest := feature.Domain(m.cfg).Lowest(); !math.IsInf(float64(lowest), -1) {
 		positive(x)
 	}
 	f, err := feature.Fit(m.cfg, x.Slice(0, min(m.rows, 1000)))
