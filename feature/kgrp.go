@@ -212,15 +212,15 @@ func gramOf(a *kernel.Against, rows *matrix.Dense) (gram []float64, largest floa
 }
 
 // positiveEigen returns the eigenvalues, largest first, of a Gram matrix of order m, without
-// those that are 0 but for rounding, of kernel values of which one is as large as largest; and
+// those that are 0 but for rounding, of kernel values of which one is as large as size; and
 // the eigenvectors as columns of a matrix with m lines. It overwrites gram.
-func positiveEigen(m int, gram []float64, largest float64) (values, vectors []float64, err error) {
+func positiveEigen(m int, gram []float64, size float64) (values, vectors []float64, err error) {
 	ascending := make([]float64, m)
 	if !vec.EigenSym(m, gram, m, ascending, true) {
 		return nil, nil, fmt.Errorf("the eigenvalues of the sample's kernel matrix did not converge")
 	}
 	// Rounding of the kernel's values gives eigenvalues of its own.
-	floor := max(smallest*ascending[m-1], 1e-15*float64(m)*largest)
+	floor := max(smallest*ascending[m-1], 1e-15*float64(m)*size)
 	r := 0
 	for r < m && ascending[m-1-r] > floor {
 		r++
@@ -228,8 +228,17 @@ func positiveEigen(m int, gram []float64, largest float64) (values, vectors []fl
 	values, vectors = make([]float64, r), make([]float64, m*r)
 	for k := range r {
 		values[k] = ascending[m-1-k]
-		for i, v := range gram[(m-1-k)*m:][:m] {
-			vectors[i*r+k] = v
+		vector := gram[(m-1-k)*m:][:m]
+		// Its sign, which rounding decides, is that of its largest element: maps are the
+		// same on all machines then, but for rounding.
+		largest, sign := 0.0, 1.0
+		for _, v := range vector {
+			if math.Abs(v) > largest {
+				largest, sign = math.Abs(v), math.Copysign(1, v)
+			}
+		}
+		for i, v := range vector {
+			vectors[i*r+k] = sign * v
 		}
 	}
 	return values, vectors, nil
