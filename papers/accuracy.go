@@ -151,15 +151,20 @@ func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed
 		return 0, 0, err
 	}
 	scores := matrix.NewDense(s.test.x.Len(), outputs)
-	row := make([]float64, n)
-	for i := range scores.Rows {
-		g.Rows(i, i+1, row)
-		for o := range outputs {
-			sum := linear.B[o]
-			for j, v := range row {
-				sum += v * w[j*outputs+o]
+	const block = 256 // rows; the training rows are read once for all of them
+	values := make([]float64, block*n)
+	for i := 0; i < scores.Rows; i += block {
+		j := min(i+block, scores.Rows)
+		g.Rows(i, j, values[:(j-i)*n])
+		for r := i; r < j; r++ {
+			row := scores.Row(r)
+			for o := range row {
+				sum := linear.B[o]
+				for k, v := range values[(r-i)*n:][:n] {
+					sum += v * w[k*outputs+o]
+				}
+				row[o] = float32(sum)
 			}
-			scores.Row(i)[o] = float32(sum)
 		}
 	}
 	return 100 * share(scores, s.test.class), opt.C, nil
