@@ -21,6 +21,7 @@ func compositions() []kind {
 // composed is what chain and sum have in common: their maps, and how they are made.
 type composed struct {
 	steps []Map
+	names []string      // of the steps
 	free  chan *scratch // not in use; unlike a sync.Pool it never drops what it has
 }
 
@@ -77,7 +78,7 @@ func (c *composed) Chosen() string {
 	for i, m := range c.steps {
 		if f, ok := m.(Chooser); ok {
 			if text := f.Chosen(); text != "" {
-				all = append(all, fmt.Sprintf("step %d %s", i+1, text))
+				all = append(all, c.names[i]+": "+text)
 			}
 		}
 	}
@@ -129,7 +130,7 @@ func newChainOf(cfg Config, step func(s Config, i int, before Map) (Map, error))
 		if err != nil {
 			return nil, fmt.Errorf("feature: chain: step %d: %w", i+1, err)
 		}
-		c.steps, before = append(c.steps, m), m
+		c.steps, c.names, before = append(c.steps, m), append(c.names, cfg.Steps[i].Map), m
 	}
 	if err := cfg.unused(); err != nil {
 		return nil, err
@@ -240,7 +241,7 @@ func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error)
 			return nil, fmt.Errorf("feature: sum: step %d: %w", i+1, err)
 		}
 		in, out := z.Dims()
-		m.steps, m.factors = append(m.steps, z), append(m.factors, float32(math.Sqrt(w)))
+		m.steps, m.names, m.factors = append(m.steps, z), append(m.names, cfg.Steps[i].Map), append(m.factors, float32(math.Sqrt(w)))
 		m.in, m.out = in, m.out+out
 	}
 	if err := cfg.unused(); err != nil {

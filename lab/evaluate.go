@@ -49,7 +49,7 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress 
 		}
 		scores.Reshape(b.X.Len(), m.Outputs())
 		if err := m.Scores(&scores, b.X); err != nil {
-			return nil, fmt.Errorf("%s: %w", src.Name(), err)
+			return nil, model.Located(err, src, b.First)
 		}
 		if classes == nil {
 			if b.Names != nil {

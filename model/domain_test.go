@@ -30,7 +30,7 @@ func TestKernelsOfHistogramsTakeNoNegativeNumbers(t *testing.T) {
 		wrong := &matrix.Dense{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: append([]float32(nil), x.Data...)}
 		wrong.Row(40)[0] = -2
 		_, _, err = Fit(context.Background(), source(t, matrix.Rows{Dense: wrong}, nil, 0, names), cfg, Options{})
-		if err == nil || !strings.Contains(err.Error(), "-2 is too small; "+cfg.Kernel+" takes numbers") {
+		if err == nil || !strings.Contains(err.Error(), ": row 41, dimension 0 (from 0): -2 is too small; "+cfg.Kernel+" takes numbers") {
 			t.Errorf("%+v, training: %v", cfg, err)
 		}
 	}

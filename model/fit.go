@@ -222,6 +222,16 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 func (f *fit) chooseMap(sum *dataset.Summary) error {
 	var s scratch
 	x := f.m.mapping.scaled(&s, sum.Sample)
+	f.m.mapping.domain = f.cfg.domain()
+	if bad := f.m.mapping.outside(x); bad != nil {
+		if _, bags := f.src.(namedSource); !bags {
+			// The sample does not know where its rows stand: a pass over all finds the first.
+			if err := f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }); err != nil {
+				return err
+			}
+		}
+		return fmt.Errorf("%s: %s: %s", f.src.Name(), f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+	}
 	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
@@ -270,7 +280,6 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	if m, ok := f.m.mapping.fmap.(feature.Chooser); ok && m.Chosen() != "" {
 		f.m.info.Training.Why["map"] = m.Chosen()
 	}
-	f.m.mapping.domain = feature.Domain(cfg)
 	_, cfg.Features = f.m.mapping.fmap.Dims()
 	f.m.info.Feature = &cfg
 	return nil
@@ -448,8 +457,7 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 			start := time.Now()
 			z, bad := f.m.mapping.features(&s, part.X)
 			if bad != nil {
-				return fmt.Errorf("%s: row %d, %s: %s; use another kernel, or a --scale that leaves no such numbers",
-					f.src.Name(), part.First+bad.Row+1, f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+				return Located(&RowError{bad.Row, bad.Dim, f.m.mapping.reason(bad) + "; use another kernel, or a --scale that leaves no such numbers"}, f.src, part.First)
 			}
 			f.report.Map += time.Since(start).Seconds()
 			if err := body(&part, z); err != nil {

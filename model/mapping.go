@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -61,6 +62,26 @@ func (p *Mapping) Transform(dst *matrix.Dense, x matrix.Rows) error {
 	})
 }
 
+// RowError says which number of some rows a model does not take.
+type RowError struct {
+	Row, Dim int // from 0
+	Reason   string
+}
+
+func (e *RowError) Error() string {
+	return fmt.Sprintf("row %d, dimension %d (from 0): %s", e.Row, e.Dim, e.Reason)
+}
+
+// Located returns an error about the rows of a batch, whose first row has the number first, as
+// one about their source: a [RowError] then names the row, from 1, and the column.
+func Located(err error, src dataset.Source, first int) error {
+	var e *RowError
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s: row %d, %s: %s", src.Name(), first+e.Row+1, src.Schema().DimName(e.Dim), e.Reason)
+	}
+	return fmt.Errorf("%s: %w", src.Name(), err)
+}
+
 // each hands the features of the rows x to body, rows [i, j) at a time, which may keep
 // nothing of them.
 func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error {
@@ -76,7 +97,7 @@ func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error 
 		j := min(i+chunk, x.Len())
 		z, bad := p.features(s, x.Slice(i, j))
 		if bad != nil {
-			return fmt.Errorf("row %d, dimension %d (from 0): %s", i+bad.Row, bad.Dim, p.reason(bad))
+			return &RowError{i + bad.Row, bad.Dim, p.reason(bad)}
 		}
 		body(i, j, z)
 	}
@@ -86,11 +107,11 @@ func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error 
 // features scales and maps rows; the result lives in s.
 func (p *Mapping) features(s *scratch, x matrix.Rows) (matrix.Rows, *kernel.DomainError) {
 	x = p.scaled(s, x)
-	if p.fmap == nil {
-		return x, nil
-	}
 	if bad := p.outside(x); bad != nil {
 		return x, bad
+	}
+	if p.fmap == nil {
+		return x, nil
 	}
 	return feature.Apply(p.fmap, x, &s.z, &s.csr), nil
 }
@@ -137,7 +158,7 @@ func (p *Mapping) check(x matrix.Rows) error {
 				if x.CSR != nil {
 					j = int(x.CSR.Idx[x.CSR.Ptr[i]+j])
 				}
-				return fmt.Errorf("row %d, dimension %d (from 0): %g is not a finite number", i, j, v)
+				return &RowError{i, j, fmt.Sprintf("%g is not a finite number", v)}
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func
 		}
 		scores := matrix.NewDense(b.X.Len(), m.info.Outputs)
 		if err := m.Scores(scores, b.X); err != nil {
-			return fmt.Errorf("%s: %w", src.Name(), err)
+			return Located(err, src, b.First)
 		}
 		for _, p := range m.predictions(scores) {
 			if err := body(p); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -120,7 +119,7 @@ func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *pr
 		}
 		scores.Reshape(b.X.Len(), m.Outputs())
 		if err := m.Scores(&scores, b.X); err != nil {
-			return fmt.Errorf("%s: %w", src.Name(), err)
+			return model.Located(err, src, b.First)
 		}
 		if err := body(&scores, bagKeys(r)); err != nil {
 			return err

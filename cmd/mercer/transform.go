@@ -107,7 +107,7 @@ of members.`,
 				}
 				z.Reshape(b.X.Len(), d)
 				if err := mapping.Transform(&z, b.X); err != nil {
-					return fmt.Errorf("%s: %w", src.Name(), err)
+					return model.Located(err, src, b.First)
 				}
 				if err := w.WriteRows32(&z); err != nil {
 					return err
