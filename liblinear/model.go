@@ -301,23 +301,24 @@ func (m *Model) Write(w io.Writer) error {
 		}
 		fmt.Fprintln(out)
 	}
-	fmt.Fprintf(out, "nr_feature %d\nbias %s\n", m.Features, shortest(m.Bias))
+	fmt.Fprintf(out, "nr_feature %d\nbias %s\n", m.Features, text(m.Bias))
 	if m.Solver == OneClassSVM {
-		fmt.Fprintf(out, "rho %s\n", shortest(m.Rho))
+		fmt.Fprintf(out, "rho %s\n", text(m.Rho))
 	}
 	fmt.Fprintln(out, "w")
 	var line []byte
 	for i := range m.rows() {
 		line = line[:0]
 		for _, v := range m.W[i*m.Outputs : (i+1)*m.Outputs] {
-			line = append(strconv.AppendFloat(line, v, 'g', -1, 64), ' ')
+			line = append(strconv.AppendFloat(line, v, 'g', 17, 64), ' ')
 		}
 		out.Write(append(line, '\n'))
 	}
 	return out.Flush()
 }
 
-func shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// text is a number as C's %.17g, which is read back as it was.
+func text(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 
 // Values writes the value w·x + bias of each output for row i of x into dst, in float64.
 // Features that the model does not know count for nothing.
