@@ -47,7 +47,7 @@ type Choice struct {
 }
 
 // Choose tries C = 2^k from one that is too small for the data, or from start if that is not 0,
-// up to 1024, or until five in a row predict the same, and with solver 11 also p = 19/20, 18/20, …
+// up to 1024, and with solver 11 also p = 19/20, 18/20, …
 // 0 of the largest |y|. It tells visit of each and returns the best, the smallest C of equals.
 func Choose(ctx context.Context, data *Data, folds int, start float64, opt Options, visit func(Choice)) (Choice, error) {
 	var best Choice
@@ -100,20 +100,13 @@ func chooseC(ctx context.Context, data *Data, folds int, c float64, opt Options,
 	if c <= 0 {
 		c = smallC(data, opt)
 	}
-	var last []float64
-	same := 0
-	for ; c <= largestC && same < 5; c *= 2 {
+	for ; c <= largestC; c *= 2 {
 		opt.C = c
 		predicted, err := CrossValidate(ctx, data, folds, opt)
 		if err != nil {
 			return err
 		}
 		judge(predicted, Choice{C: c, P: opt.Epsilon})
-		same++
-		if !slices.Equal(predicted, last) {
-			same = 0
-		}
-		last = predicted
 	}
 	return nil
 }

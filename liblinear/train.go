@@ -240,7 +240,7 @@ func (t *trainer) regression(ctx context.Context) (*learn.Linear, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.done(r.Iterations, r.Objective, r.Converged)
+		t.done(r.Iterations, sum(r.Objective), r.Converged || r.Rounding)
 		return l, nil
 	}
 	loss := "squared_epsilon"

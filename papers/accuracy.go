@@ -39,17 +39,17 @@ func right(l *learn.Linear, test labelled) float64 {
 func machine(ctx context.Context, z labelled, classes int, c float64, seed uint64) (l *learn.Linear, used float64, err error) {
 	opt := learn.SVM{C: c, Seed: seed, MaxIter: passes}
 	if c == 0 {
-		if opt.C, _, err = learn.ChooseC(ctx, z.x, z.class, classes, nil, opt); err != nil {
+		if opt.C, _, err = learn.ChooseC(ctx, learn.InMemory(z.x), z.class, classes, nil, opt); err != nil {
 			return nil, 0, err
 		}
 	}
-	l, _, err = learn.FitSVM(ctx, z.x, z.class, classes, nil, opt)
+	l, _, err = learn.FitSVM(ctx, learn.InMemory(z.x), z.class, classes, nil, opt)
 	return l, opt.C, err
 }
 
 // weightedMachine is machine with a given C and weights of rows.
 func weightedMachine(ctx context.Context, z labelled, weights []float64, classes int, c float64, seed uint64) (*learn.Linear, error) {
-	l, _, err := learn.FitSVM(ctx, z.x, z.class, classes, weights, learn.SVM{C: c, Seed: seed, MaxIter: passes})
+	l, _, err := learn.FitSVM(ctx, learn.InMemory(z.x), z.class, classes, weights, learn.SVM{C: c, Seed: seed, MaxIter: passes})
 	return l, err
 }
 
