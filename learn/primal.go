@@ -26,7 +26,7 @@ import (
 // loss and gradient at a point, or its Hessian's product with a direction, whichever it is at.
 // See newton for the method. It stops where the gradient's norm is at most Tolerance times that
 // at w = 0, b = 0; for a class against the rest times the share of the smaller side, as
-// LIBLINEAR does, since the loss of a rare class is soon small.
+// LIBLINEAR does, since the loss of a rare class is soon small; though not below 1e-6 for that.
 //
 // Scores and sums of up to 256 rows are in float32, everything else in float64; the sums are
 // cut and added in an order that depends on n, D and K alone, so the result does not depend on
@@ -278,6 +278,9 @@ func (f *primalFit) outputs() int {
 	return 1
 }
 
+// finest is the relative gradient below which no class is taken for its rarity.
+const finest = 1e-6
+
 // prepare makes the machines.
 func (f *primalFit) prepare(opt Primal) {
 	d, p, each := f.z.Dim(), f.parameters(), f.outputs()
@@ -307,7 +310,7 @@ func (f *primalFit) prepare(opt Primal) {
 				}
 			}
 		}
-		f.machines = append(f.machines, newNewton(penalised, start, opt.Tolerance*share[first], opt.MaxIter))
+		f.machines = append(f.machines, newNewton(penalised, start, max(opt.Tolerance*share[first], min(opt.Tolerance, finest)), opt.MaxIter))
 	}
 	f.sums.prepare(f)
 }
