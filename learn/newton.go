@@ -43,12 +43,12 @@ type newton struct {
 	iter      int
 	stalled   int // points in a row that brought nothing
 
-	m, s, r, d     []float64 // preconditioner; step, residual and direction of conjugate gradients
-	rz, model      float64   // rᵀM⁻¹r; the quadratic model's value
-	inner          int
-	slope, alpha   float64 // gᵀs and the step along s
-	best           float64 // the smallest relative gradient so far
-	end            bool    // at the last point accepted
+	m, s, r, d   []float64 // preconditioner; step, residual and direction of conjugate gradients
+	rz, model    float64   // rᵀM⁻¹r; the quadratic model's value
+	inner        int
+	slope, alpha float64 // gᵀs and the step along s
+	best         float64 // the smallest relative gradient so far
+	end          bool    // at the last point accepted
 }
 
 type newtonState int

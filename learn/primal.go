@@ -26,7 +26,7 @@ import (
 // loss and gradient at a point, or its Hessian's product with a direction, whichever it is at.
 // See newton for the method. It stops where the gradient's norm is at most Tolerance times that
 // at w = 0, b = 0; for a class against the rest times the share of the smaller side, as
-// LIBLINEAR does, since the loss of a rare class is soon small.
+// LIBLINEAR does, since the loss of a rare class is soon small; though not below 1e-6 for that.
 //
 // Scores and sums of up to 256 rows are in float32, everything else in float64; the sums are
 // cut and added in an order that depends on n, D and K alone, so the result does not depend on
@@ -164,7 +164,8 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 		opt.MaxIter = 1000
 	}
 	f.intercept = !opt.NoIntercept
-	if err := f.costs(weights, opt.C); err != nil {
+	var err error
+	if f.cost, err = costs(f.z.Len(), weights, opt.C); err != nil {
 		return nil, nil, err
 	}
 	if err := f.meanSquares(ctx); err != nil {
@@ -206,28 +207,59 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 	return f.linear(), report, nil
 }
 
-// costs sets cᵢ.
-func (f *primalFit) costs(weights []float64, c float64) error {
+// costs are cᵢ.
+func costs(n int, weights []float64, c float64) ([]float64, error) {
 	if !(c > 0) || math.IsInf(c, 0) {
-		return fmt.Errorf("C = %g does not weigh the losses: it is a number above 0", c)
+		return nil, fmt.Errorf("C = %g does not weigh the losses: it is a number above 0", c)
 	}
-	f.cost = make([]float64, f.z.Len())
+	cost := make([]float64, n)
 	any := false
-	for i := range f.cost {
+	for i := range cost {
 		w := 1.0
 		if weights != nil {
 			w = weights[i]
 		}
 		if !(w >= 0) || math.IsInf(w, 0) {
-			return fmt.Errorf("row %d has the weight %g: weights are numbers of at least 0", i, w)
+			return nil, fmt.Errorf("row %d has the weight %g: weights are numbers of at least 0", i, w)
 		}
-		f.cost[i] = c * w
+		cost[i] = c * w
 		any = any || w > 0
 	}
 	if !any {
-		return fmt.Errorf("no row has a weight above 0: there is nothing to train on")
+		return nil, fmt.Errorf("no row has a weight above 0: there is nothing to train on")
 	}
-	return nil
+	return cost, nil
+}
+
+// side is the target of a class in output t of k: 1 in its own, -1 in the others; of a single
+// output, 1 for the second class.
+func side(class, t, k int) float64 {
+	if k == 1 && class == 1 || k > 1 && class == t {
+		return 1
+	}
+	return -1
+}
+
+// smallestSides is, for each of k outputs, the share of the rows of its smaller side, but that
+// of one row at least.
+func smallestSides(class []int, cost []float64, k int) []float64 {
+	share := make([]float64, k)
+	count := make([]float64, max(k, 2))
+	total := 0.0
+	for i, c := range class {
+		if cost[i] > 0 {
+			count[c]++
+			total++
+		}
+	}
+	for t := range share {
+		positive := count[t]
+		if k == 1 {
+			positive = count[1]
+		}
+		share[t] = max(min(positive, total-positive), 1) / total
+	}
+	return share
 }
 
 // parameters is the number of parameters of an output.
@@ -246,6 +278,9 @@ func (f *primalFit) outputs() int {
 	return 1
 }
 
+// finest is the relative gradient below which no class is taken for its rarity.
+const finest = 1e-6
+
 // prepare makes the machines.
 func (f *primalFit) prepare(opt Primal) {
 	d, p, each := f.z.Dim(), f.parameters(), f.outputs()
@@ -254,7 +289,14 @@ func (f *primalFit) prepare(opt Primal) {
 	for j := range penalised {
 		penalised[j] = j%p < d
 	}
-	share := f.smallest()
+	share := make([]float64, f.k)
+	if f.class != nil && !f.joint {
+		share = smallestSides(f.class, f.cost, f.k)
+	} else {
+		for t := range share {
+			share[t] = 1
+		}
+	}
 	for first := 0; first < f.k; first += each {
 		var start []float64
 		if opt.Start != nil {
@@ -268,55 +310,17 @@ func (f *primalFit) prepare(opt Primal) {
 				}
 			}
 		}
-		f.machines = append(f.machines, newNewton(penalised, start, opt.Tolerance*share[first], opt.MaxIter))
+		f.machines = append(f.machines, newNewton(penalised, start, max(opt.Tolerance*share[first], min(opt.Tolerance, finest)), opt.MaxIter))
 	}
 	f.sums.prepare(f)
 }
 
-// smallest is, for each output, the share of the rows that its smaller side has: of regression
-// and of softmax 1.
-func (f *primalFit) smallest() []float64 {
-	share := make([]float64, f.k)
-	if f.class == nil || f.joint {
-		for t := range share {
-			share[t] = 1
-		}
-		return share
-	}
-	total := 0.0
-	for i, c := range f.class {
-		if f.cost[i] == 0 {
-			continue
-		}
-		total++
-		if t := f.output(c); t >= 0 {
-			share[t]++
-		}
-	}
-	for t, n := range share {
-		share[t] = max(min(n, total-n), 1) / total
-	}
-	return share
-}
-
-// output is the output in which rows of a class are the positive ones, -1 for the first of two
-// classes.
-func (f *primalFit) output(class int) int {
-	if f.k == 1 {
-		return class - 1
-	}
-	return class
-}
-
 // target is yᵢ of output t.
 func (f *primalFit) target(i, t int) float64 {
-	switch {
-	case f.class == nil:
+	if f.class == nil {
 		return f.y[i*f.k+t]
-	case f.output(f.class[i]) == t:
-		return 1
 	}
-	return -1
+	return side(f.class[i], t, f.k)
 }
 
 // diagonal writes the diagonal of the Hessian of the losses, taking curvature and z² as
