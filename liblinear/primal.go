@@ -60,14 +60,21 @@ func (t *trainer) primalProblem(ctx context.Context, class []int, k int, costs [
 		rarest = min(rarest, max(1, min(n, len(class)-n)))
 	}
 	tolerance := t.tolerance(0.01) * float64(rarest) / float64(len(class))
-	opt := learn.Primal{C: t.opt.C, Tolerance: tolerance, NoIntercept: !t.opt.FreeBias}
-	switch t.opt.Solver {
-	case L2RLR, L1RLR:
-		opt.Loss = "logistic"
-	default:
-		opt.Loss = "squared_hinge"
+	loss := "squared_hinge"
+	if t.opt.Solver.Logistic() {
+		loss = "logistic"
 	}
-	l, r, err := learn.FitPrimal(ctx, t.features(), class, k, costs, opt)
+	if t.opt.Solver == L1RL2LossSVC || t.opt.Solver == L1RLR {
+		l, r, err := learn.FitL1(ctx, t.features(), class, k, costs, learn.L1{
+			C: t.opt.C, Loss: loss, Tolerance: tolerance, NoIntercept: !t.opt.FreeBias, Seed: t.opt.Seed,
+		})
+		if err != nil {
+			return nil, err
+		}
+		t.done(r.Iterations, sum(r.Objective), r.Converged)
+		return l, nil
+	}
+	l, r, err := learn.FitPrimal(ctx, t.features(), class, k, costs, learn.Primal{C: t.opt.C, Loss: loss, Tolerance: tolerance, NoIntercept: !t.opt.FreeBias})
 	if err != nil {
 		return nil, err
 	}
