@@ -1,11 +1,13 @@
 package moments
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"testing"
 
 	"mercer/internal/random"
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -237,13 +239,34 @@ func TestMergeIsTheWhole(t *testing.T) {
 	}
 }
 
+// Beside the bare product of the features that Stats cannot do without.
 func BenchmarkStats(b *testing.B) {
-	z, y := sample(1, 4096, 1024, 10, 0)
-	s := New(1024, 10)
-	for b.Loop() {
-		s.Add(z, y, nil)
+	for _, d := range []int{256, 1024, 4096} {
+		z, y := sample(1, 2*statsBlock, d, 10, 0)
+		rate := func(b *testing.B) {
+			b.ReportMetric(float64(z.Rows)*float64(d)*float64(d+1)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		}
+		b.Run(fmt.Sprintf("D=%d/all", d), func(b *testing.B) {
+			s := New(d, 10)
+			for b.Loop() {
+				s.Add(z, y, nil)
+			}
+			rate(b)
+		})
+		b.Run(fmt.Sprintf("D=%d/product", d), func(b *testing.B) {
+			h, wide := make([]float64, d*d), make([]float64, statsBlock*d)
+			for b.Loop() {
+				for i := 0; i < z.Rows; i += statsBlock {
+					if d < narrowFrom {
+						vec.SyrkAdd(d, statsBlock, wide, d, h, d)
+					} else {
+						vec.SyrkAddWide(d, statsBlock, z.Data[i*d:], d, h, d)
+					}
+				}
+			}
+			rate(b)
+		})
 	}
-	b.ReportMetric(float64(z.Rows)*1024*1025*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
 
 // Rows without targets count for the features alone, wherever they stand.
