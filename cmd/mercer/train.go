@@ -50,9 +50,14 @@ Without further flags Mercer chooses by the data and says what it chose: whether
 classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ from the median
 distance of the rows, orthogonal random features, and a learner. For classes that is a
 support vector machine, as long as its 4·n·D bytes for n rows and D features stay below
-2 GiB; else, and for numbers, a ridge regression, whose λ a held-out tenth of the rows
-chooses and which takes 24·D² bytes however many rows there are (where even that is more, it
-stays with the support vector machine).
+2 GiB; else, and for numbers, a ridge regression, which takes some 24·D² bytes however many
+rows there are (where even that is more, it stays with the support vector machine).
+
+A ridge regression chooses its λ by a held-out tenth of the rows, or by generalised
+cross-validation where there are fewer than 20,000 rows; --lambda-by says otherwise. --path
+shows all λ with their leave-one-out errors. Of numbers, --variance lets predict tell the
+deviation of each prediction, and --conformal 0.9 an interval that holds the truth nine times
+out of ten.
 
 ` + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
@@ -248,11 +253,14 @@ type seconds struct {
 	Map   float64 `json:"map"`
 	Solve float64 `json:"solve"`
 	Total float64 `json:"total"`
+
+	// Choose is the part of Solve that chose λ, if a ridge regression did.
+	Choose float64 `json:"choose,omitempty"`
 }
 
 func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out string) trainJSON {
 	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
-		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total}, PeakRSS: peakRSS()}
+		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Choose}, PeakRSS: peakRSS()}
 }
 
 // printTrained tells a person what was trained, what was chosen and why.
@@ -270,8 +278,12 @@ func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
 	}
 	line("data", "%s", data)
 	printInfo(line, m)
-	line("time", "read %s · map %s · solve %s · total %s",
-		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), secondsText(duration(r.Total)))
+	choose := ""
+	if r.Choose > 0 {
+		choose = fmt.Sprintf(" (%s of it to choose λ)", secondsText(duration(r.Choose)))
+	}
+	line("time", "read %s · map %s · solve %s%s · total %s",
+		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), choose, secondsText(duration(r.Total)))
 	if rss := peakRSS(); rss > 0 {
 		line("memory", "%s at its peak", bytesText(rss))
 	}
