@@ -23,7 +23,8 @@ type Ridge struct {
 	Lambda float64
 
 	// By says who chooses λ, one of LambdaBy; "" means "given" if Lambda is not 0, and "auto"
-	// otherwise. A λ of 0 that is given asks for least squares, of least norm where
+	// otherwise. Auto goes by the number of parts that the statistics have: two are for
+	// held-out, five for folds, and λ of one part is chosen by evidence. A λ of 0 that is given asks for least squares, of least norm where
 	// features are collinear.
 	By string
 
@@ -51,7 +52,7 @@ func LambdaBy() (names, about []string) {
 }
 
 var lambdaRoutes = [][2]string{
-	{"auto", "held-out from 20,000 rows on, gcv up to 1,024 features, else folds"},
+	{"auto", "folds for fewer than 20,000 rows and up to 2,048 features, else held-out"},
 	{"given", "λ as it is given, also 0"},
 	{"held-out", "least error on a tenth of the rows"},
 	{"folds", "least error over five folds"},
@@ -64,15 +65,14 @@ var lambdaRoutes = [][2]string{
 const Folds = 5
 
 // AutoLambda is what "auto" stands for with n rows and d features: the cheapest way that is
-// sound. A tenth of many rows suffices to tell λ from another; of fewer rows all are wanted.
+// sound. A tenth of many rows suffices to tell one λ from another; of fewer rows all are
+// wanted. (On real data gcv, which costs no more than folds, likes too small a λ where some
+// rows have much more leverage than others.)
 func AutoLambda(n, d int) string {
-	switch {
-	case n >= 20000:
-		return "held-out"
-	case d <= 1024:
-		return "gcv"
+	if n < 20000 && d <= 2048 {
+		return "folds"
 	}
-	return "folds"
+	return "held-out"
 }
 
 // Parts is how many statistics of disjoint sets of rows a way to choose λ wants.
@@ -250,21 +250,17 @@ func (opt Ridge) Fit(parts []*moments.Stats) (*RidgeFit, error) {
 	}
 	m := parts[0].Moments()
 	by := opt.By
-	rows := 0
-	for _, p := range parts {
-		rows += p.Rows()
-	}
 	switch {
 	case by == "" && opt.Lambda != 0:
 		by = "given"
 	case by == "" || by == "auto":
-		by = opt.auto(rows, m.D, len(parts))
+		by = opt.auto(len(parts))
 	}
 	if n := Parts(by); n > 1 && len(parts) != n {
-		return nil, fmt.Errorf("to choose λ by %s takes statistics in %d parts, these have %d; choose it by gcv, or give it", by, n, len(parts))
+		return nil, fmt.Errorf("to choose λ by %s takes statistics in %d parts, these have %d; choose it by evidence, or give it", by, n, len(parts))
 	}
 	if by == "loo" && opt.Rows == nil {
-		return nil, errors.New("to choose λ by loo takes the rows once more, which are not at hand; choose it by gcv")
+		return nil, errors.New("to choose λ by loo takes the rows once more, which are not at hand; choose it by evidence")
 	}
 	for _, p := range parts {
 		m := p.Moments()
@@ -294,20 +290,16 @@ func (opt Ridge) check() error {
 }
 
 // auto is what auto stands for where the statistics have so many parts.
-func (opt Ridge) auto(rows, d, parts int) string {
-	by := AutoLambda(rows, d)
+func (opt Ridge) auto(parts int) string {
 	switch {
-	case opt.Variance:
-		by = "evidence"
-	case opt.Path && opt.Rows != nil:
-		by = "loo"
-	case opt.Path:
-		by = "gcv"
+	case opt.Path && opt.Rows != nil && !opt.Variance:
+		return "loo"
+	case opt.Path || opt.Variance || parts != 2 && parts != Folds:
+		return "evidence"
+	case parts == 2:
+		return "held-out"
 	}
-	if n := Parts(by); n > 1 && parts != n {
-		by = "gcv"
-	}
-	return by
+	return "folds"
 }
 
 // usable finds what keeps statistics from being solved.

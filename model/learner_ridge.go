@@ -60,6 +60,9 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
 	by := f.lambdaBy(sum.Rows)
 	parts := float64(learn.Parts(by))
+	if f.stats != nil {
+		parts = float64(len(f.stats.file.Parts))
+	}
 	work := 8.0
 	switch by {
 	case "folds":
@@ -86,6 +89,9 @@ func (f *fit) ridge(sum *dataset.Summary) error {
 	by := f.lambdaBy(sum.Rows)
 	parts := f.newParts(learn.Parts(by))
 	if err := f.collect(parts, 0); err != nil {
+		return err
+	}
+	if err := f.keep(parts); err != nil {
 		return err
 	}
 	return f.solveRidge(parts, by, f.passAgain)

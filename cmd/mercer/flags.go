@@ -85,7 +85,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
 	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge; 0 is least squares (default: chosen by --lambda-by)")
-	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+" (default: auto, which is held-out from 20,000 rows on, gcv up to 1,024 features, else folds)")
+	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+" (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
 	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
 	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
