@@ -197,6 +197,9 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 			m.advance(func(diagonal []float64) { f.diagonal(m, diagonal) })
 		}
 	}
+	if f.joint {
+		f.centre()
+	}
 	for _, m := range f.machines {
 		report.Iterations = max(report.Iterations, m.iter)
 		report.Gradient = max(report.Gradient, m.relative())
@@ -337,6 +340,25 @@ func (f *primalFit) diagonal(m *newton, diagonal []float64) {
 		}
 		if f.intercept {
 			own[d] = c.curvature
+		}
+	}
+}
+
+// centre takes from the weights of softmax what all classes have in common, which changes no
+// probability and only costs penalty: the gradient that tells of it is too small beside those of
+// the losses. The intercepts' mean becomes 0 too.
+func (f *primalFit) centre() {
+	m, p, d := f.machines[0], f.parameters(), f.z.Dim()
+	for j := range p {
+		mean := 0.0
+		for t := range f.k {
+			mean += m.w[t*p+j] / float64(f.k)
+		}
+		for t := range f.k {
+			m.w[t*p+j] -= mean
+		}
+		if j < d {
+			m.f -= 0.5 * float64(f.k) * mean * mean
 		}
 	}
 }
