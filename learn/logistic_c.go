@@ -115,8 +115,9 @@ func smallestC(z *columns, class []int, classes int, weights []float64, opt L1) 
 	largest := 0.0
 	r := make([]float32, z.rows)
 	for t := range k {
+		own := costsOf(t, k, cost, class, opt.ClassWeights)
 		total, sum := 0.0, 0.0
-		for i, c := range cost {
+		for i, c := range own {
 			total += c
 			sum += c * side(class[i], t, k)
 		}
@@ -124,7 +125,7 @@ func smallestC(z *columns, class []int, classes int, weights []float64, opt L1) 
 		if !opt.NoIntercept {
 			mean = sum / total
 		}
-		for i, c := range cost {
+		for i, c := range own {
 			// Of both losses the derivative at the best constant score: of logistic it is
 			// -c(y - mean)/2, of squared hinge, whose best score is the mean, -2c(y - mean).
 			by := 2.0
