@@ -41,6 +41,11 @@ type Primal struct {
 	// C weighs the losses against ½‖w‖²; 0 means 1.
 	C float64
 
+	// ClassWeights multiply the cost of a row by that of its class, as LIBLINEAR does: for one
+	// class against the rest that of the class itself only, the rest keep theirs. With two
+	// classes, and for multinomial, all count. nil: all 1.
+	ClassWeights []float64
+
 	// Epsilon is half the width of the tube of squared_epsilon.
 	Epsilon float64
 
@@ -83,6 +88,9 @@ type PrimalReport struct {
 	// Objective has the value of each problem: one for each output, one in all for
 	// multinomial.
 	Objective []float64 `json:"objective"`
+
+	// Path has the C that were tried on held-out rows, nil if C was given.
+	Path []Trial `json:"path,omitempty"`
 }
 
 // Lines tells a person how the fit went.
@@ -106,6 +114,9 @@ func (r *PrimalReport) Lines() []string {
 func FitPrimal(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal) (*Linear, *PrimalReport, error) {
 	if classes < 2 || len(class) != z.Len() || weights != nil && len(weights) != z.Len() {
 		panic(fmt.Sprintf("learn: FitPrimal of %d rows given %d classes for %d rows and %d weights", z.Len(), classes, len(class), len(weights)))
+	}
+	if err := checkClassWeights(opt.ClassWeights, classes); err != nil {
+		return nil, nil, err
 	}
 	k := TargetColumns(classes)
 	f := &primalFit{z: z, k: k, class: class}
@@ -132,7 +143,7 @@ func FitPrimalSVR(ctx context.Context, z Features, y []float64, outputs int, wei
 	if !(opt.Epsilon >= 0) || math.IsInf(opt.Epsilon, 0) {
 		return nil, nil, fmt.Errorf("epsilon %g is not a width: it is a number of at least 0", opt.Epsilon)
 	}
-	opt.Loss = "squared_epsilon"
+	opt.Loss, opt.ClassWeights = "squared_epsilon", nil
 	return (&primalFit{z: z, k: outputs, y: y, loss: squaredEpsilonLoss(opt.Epsilon)}).fit(ctx, weights, opt)
 }
 
@@ -145,12 +156,14 @@ type primalFit struct {
 	loss  pointLoss
 	joint bool // softmax over all outputs, in place of loss
 
-	cost      []float64 // n: cᵢ
-	curve     []float32 // n×K: cᵢℓ″, joint the probabilities
-	square    []float64 // D: mean of z², weighted by cost
-	intercept bool
-	machines  []*newton // one for each output, joint one in all
-	sums      sums
+	cost []float64 // n: cᵢ
+	// classWeights multiply the costs of an output's own class; nil: all 1.
+	classWeights []float64
+	curve        []float32 // n×K: cᵢℓ″, joint the probabilities
+	square       []float64 // D: mean of z², weighted by cost
+	intercept    bool
+	machines     []*newton // one for each output, joint one in all
+	sums         sums
 }
 
 func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Linear, *PrimalReport, error) {
@@ -167,6 +180,13 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 	var err error
 	if f.cost, err = costs(f.z.Len(), weights, opt.C); err != nil {
 		return nil, nil, err
+	}
+	if opt.ClassWeights != nil {
+		if f.k == 1 || f.joint {
+			weighClasses(f.cost, f.class, opt.ClassWeights, -1)
+		} else {
+			f.classWeights = opt.ClassWeights
+		}
 	}
 	if err := f.meanSquares(ctx); err != nil {
 		return nil, nil, err
@@ -196,6 +216,9 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 			}
 			m.advance(func(diagonal []float64) { f.diagonal(m, diagonal) })
 		}
+	}
+	if f.joint {
+		f.centre()
 	}
 	for _, m := range f.machines {
 		report.Iterations = max(report.Iterations, m.iter)
@@ -229,6 +252,29 @@ func costs(n int, weights []float64, c float64) ([]float64, error) {
 		return nil, fmt.Errorf("no row has a weight above 0: there is nothing to train on")
 	}
 	return cost, nil
+}
+
+// weighClasses multiplies the costs of rows by the weights of their classes: of one class, or of
+// all if that is -1.
+func weighClasses(cost []float64, class []int, weights []float64, only int) {
+	for i, c := range class {
+		if only < 0 || c == only {
+			cost[i] *= weights[c]
+		}
+	}
+}
+
+// checkClassWeights finds class weights that are none; their number is the caller's affair.
+func checkClassWeights(weights []float64, classes int) error {
+	if weights != nil && len(weights) != classes {
+		panic(fmt.Sprintf("learn: %d classes given %d class weights", classes, len(weights)))
+	}
+	for c, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("class %d has the weight %g: weights are numbers of at least 0", c, w)
+		}
+	}
+	return nil
 }
 
 // side is the target of a class in output t of k: 1 in its own, -1 in the others; of a single
@@ -337,6 +383,25 @@ func (f *primalFit) diagonal(m *newton, diagonal []float64) {
 		}
 		if f.intercept {
 			own[d] = c.curvature
+		}
+	}
+}
+
+// centre takes from the weights of softmax what all classes have in common, which changes no
+// probability and only costs penalty: the gradient that tells of it is too small beside those of
+// the losses. The intercepts' mean becomes 0 too.
+func (f *primalFit) centre() {
+	m, p, d := f.machines[0], f.parameters(), f.z.Dim()
+	for j := range p {
+		mean := 0.0
+		for t := range f.k {
+			mean += m.w[t*p+j] / float64(f.k)
+		}
+		for t := range f.k {
+			m.w[t*p+j] -= mean
+		}
+		if j < d {
+			m.f -= 0.5 * float64(f.k) * mean * mean
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 // its share of all blocks, and the parts are added in order. Threads divide the parts.
 type sums struct {
 	fit     *primalFit
-	columns []*column
-	parts   []*part
+	columns []*passColumn
+	parts   []*passPart
 	chunk   int // rows that are read from memory once and then stay in the cache
 
 	packed *vec.Packed[float32] // X of dense features for many columns
@@ -24,8 +24,8 @@ type sums struct {
 	few    bool                 // so few columns that they are taken one by one
 }
 
-// column is a vector that is multiplied with the rows.
-type column struct {
+// passColumn is a vector that is multiplied with the rows.
+type passColumn struct {
 	machine *newton
 	at      int       // of the machine's outputs
 	output  int       // of all
@@ -34,8 +34,8 @@ type column struct {
 	loss, curvature float64 // Σ cᵢℓ and Σ cᵢℓ″, where the machine evaluates
 }
 
-// part sums over a part of the rows.
-type part struct {
+// passPart sums over a part of the rows.
+type passPart struct {
 	total     []float64 // ZᵀR: A×D of dense features, D×A of sparse ones
 	intercept []float64 // A: 1ᵀR
 	loss      []float64 // A
@@ -43,7 +43,7 @@ type part struct {
 
 	sum    []float32 // A×D, of at most summed rows
 	scores []float32 // chunk×A
-	work   [6][]float64
+	work   [5][]float64
 }
 
 const (
@@ -66,7 +66,7 @@ func (s *sums) prepare(f *primalFit) {
 	// The parts' sums are at most 64 MB, but for four of them.
 	parts := min(mostParts, max(4, (8<<20)/(d*f.k)))
 	for range parts {
-		s.parts = append(s.parts, &part{})
+		s.parts = append(s.parts, &passPart{})
 	}
 	s.chunk = min(max(cached/(4*d), 16), summed)
 }
@@ -92,7 +92,7 @@ func (s *sums) gather() {
 			continue
 		}
 		for t := range each {
-			s.columns = append(s.columns, &column{
+			s.columns = append(s.columns, &passColumn{
 				machine: m, at: t, output: i*each + t,
 				x: m.x[t*p : (t+1)*p], out: m.out[t*p : (t+1)*p],
 			})
@@ -124,7 +124,7 @@ func (s *sums) lay(sparse bool) {
 	}
 }
 
-func (p *part) prepare(d, a, chunk int, sparse bool) {
+func (p *passPart) prepare(d, a, chunk int, sparse bool) {
 	if len(p.total) < d*a {
 		p.total = make([]float64, d*a)
 		p.intercept, p.loss, p.curvature = make([]float64, a), make([]float64, a), make([]float64, a)
@@ -191,7 +191,7 @@ func (s *sums) walk(ctx context.Context) error {
 }
 
 // add adds at most summed rows, of which the first is number first, to a part.
-func (s *sums) add(p *part, z matrix.Rows, first int) {
+func (s *sums) add(p *passPart, z matrix.Rows, first int) {
 	d, a := z.Dim(), len(s.columns)
 	n := z.Len()
 	for lo := 0; lo < n; lo += s.chunk {
@@ -215,7 +215,7 @@ func (s *sums) add(p *part, z matrix.Rows, first int) {
 }
 
 // score computes S = ZX without the intercepts.
-func (s *sums) score(p *part, z *matrix.Dense) {
+func (s *sums) score(p *passPart, z *matrix.Dense) {
 	a, d := len(s.columns), z.Cols
 	if !s.few {
 		s.packed.Multiply(z.Rows, z.Data, z.Stride, p.scores, a, nil)
@@ -229,7 +229,7 @@ func (s *sums) score(p *part, z *matrix.Dense) {
 }
 
 // addDense adds ZᵀR to the sum, or makes it.
-func (s *sums) addDense(p *part, z *matrix.Dense, begin bool) {
+func (s *sums) addDense(p *passPart, z *matrix.Dense, begin bool) {
 	a, d := len(s.columns), z.Cols
 	if !s.few {
 		product := vec.GemmAddTN32
@@ -251,7 +251,7 @@ func (s *sums) addDense(p *part, z *matrix.Dense, begin bool) {
 	}
 }
 
-func (s *sums) scoreSparse(p *part, z *matrix.CSR, lo, rows int) {
+func (s *sums) scoreSparse(p *passPart, z *matrix.CSR, lo, rows int) {
 	a := len(s.columns)
 	for i := range rows {
 		idx, val := z.Row(lo + i)
@@ -273,7 +273,7 @@ func (s *sums) scoreSparse(p *part, z *matrix.CSR, lo, rows int) {
 	}
 }
 
-func (s *sums) addSparse(p *part, z *matrix.CSR, lo, rows int) {
+func (s *sums) addSparse(p *passPart, z *matrix.CSR, lo, rows int) {
 	a := len(s.columns)
 	for i := range rows {
 		idx, val := z.Row(lo + i)
@@ -300,7 +300,7 @@ func (s *sums) addSparse(p *part, z *matrix.CSR, lo, rows int) {
 
 // derive turns the scores of some rows into derivatives R, in place: those of the loss, or the
 // curvature times what the scores now are, the rows' products with a direction.
-func (s *sums) derive(p *part, first, rows int) {
+func (s *sums) derive(p *passPart, first, rows int) {
 	f := s.fit
 	a := len(s.columns)
 	if f.joint {
@@ -322,7 +322,12 @@ func (s *sums) derive(p *part, first, rows int) {
 			score[i] = float64(p.scores[i*a+c]) + b
 			y[i] = f.target(first+i, t)
 		}
-		p.loss[c] += f.loss(score, y, f.cost[first:first+rows], h, work)
+		cost := f.cost[first : first+rows]
+		if f.classWeights != nil {
+			cost = append(p.work[4][:0], cost...)
+			weighClasses(cost, f.class[first:first+rows], f.classWeights, t)
+		}
+		p.loss[c] += f.loss(score, y, cost, h, work)
 		for i, r := range score {
 			p.scores[i*a+c] = float32(r)
 			p.intercept[c] += r
@@ -334,7 +339,7 @@ func (s *sums) derive(p *part, first, rows int) {
 
 // deriveJoint is derive for softmax, of which every machine has all columns. The Hessian in the
 // scores of a row is c(diag(p) - ppᵀ).
-func (s *sums) deriveJoint(p *part, first, rows int) {
+func (s *sums) deriveJoint(p *passPart, first, rows int) {
 	f := s.fit
 	k := f.k
 	evaluates := s.columns[0].machine.evaluates()
@@ -371,7 +376,7 @@ func (s *sums) deriveJoint(p *part, first, rows int) {
 }
 
 // offset is what a column adds to every score.
-func (s *sums) offset(c *column) float64 {
+func (s *sums) offset(c *passColumn) float64 {
 	if s.fit.intercept {
 		return c.x[len(c.x)-1]
 	}

@@ -370,6 +370,58 @@ func TestOutputsDoNotDependOnEachOther(t *testing.T) {
 	}
 }
 
+// Class weights of one class against the rest count for that class alone, else for all.
+func TestClassWeightsAreWeightsOfRows(t *testing.T) {
+	z, class := blobs(5, 300, 6, 3)
+	rows := InMemory(matrix.Rows{Dense: z})
+	factors := []float64{0.5, 3, 0}
+	same := func(what string, a, b *Linear, j, k int) {
+		t.Helper()
+		for i := range z.Cols {
+			if x, y := float64(a.W.Row(i)[j]), float64(b.W.Row(i)[k]); math.Abs(x-y) > 1e-3*math.Abs(y) || math.Abs(a.B[j]-b.B[k]) > 1e-3 {
+				t.Fatalf("%s: weight %d is %g by class weights, %g by weights", what, i, a.W.Row(i)[j], b.W.Row(i)[k])
+			}
+		}
+	}
+	weights := make([]float64, 300)
+	for i, c := range class {
+		weights[i] = factors[c]
+	}
+	joint := &problem{class: class, classes: 3, opt: Primal{Loss: "multinomial", C: 2, ClassWeights: factors}}
+	byClass, _ := joint.fit(t, rows)
+	joint.opt.ClassWeights, joint.weights = nil, weights
+	byRow, _ := joint.fit(t, rows)
+	same("multinomial", byClass, byRow, 2, 2)
+
+	for _, l1 := range []bool{false, true} {
+		fit := func(class []int, classes int, weights, factors []float64) *Linear {
+			var l *Linear
+			var err error
+			if l1 {
+				l, _, err = FitL1(context.Background(), rows, class, classes, weights, L1{Loss: "logistic", ClassWeights: factors, Tolerance: 1e-6})
+			} else {
+				l, _, err = FitPrimal(context.Background(), rows, class, classes, weights, Primal{ClassWeights: factors, Tolerance: 1e-5})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		all := fit(class, 3, nil, factors)
+		own := make([]int, 300)
+		for i, c := range class {
+			weights[i] = 1
+			if c == 1 {
+				own[i], weights[i] = 1, factors[1]
+			}
+		}
+		one := fit(own, 2, weights, nil)
+		two := fit(own, 2, nil, []float64{1, factors[1]})
+		same("one against the rest", all, one, 1, 0)
+		same("two classes", two, one, 0, 0)
+	}
+}
+
 func TestSparseAndDenseRowsGiveTheSameModel(t *testing.T) {
 	for _, p := range problems() {
 		dense, _ := p.fit(t, InMemory(matrix.Rows{Dense: p.z}))

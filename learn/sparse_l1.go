@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"mercer/internal/random"
@@ -41,6 +42,9 @@ type L1 struct {
 
 	// C weighs the losses against ‖w‖₁; 0 means 1.
 	C float64
+
+	// ClassWeights are as in Primal.
+	ClassWeights []float64
 
 	// Tolerance is relative to the violation at 0; 0 means 0.01.
 	Tolerance float64
@@ -84,6 +88,9 @@ type L1Report struct {
 
 	// Objective has the value of each output's problem.
 	Objective []float64 `json:"objective"`
+
+	// Path has the C that were tried on held-out rows, nil if C was given.
+	Path []Trial `json:"path,omitempty"`
 }
 
 // Lines tells a person how the fit went.
@@ -122,6 +129,9 @@ func fitL1(ctx context.Context, z *columns, class []int, classes int, weights []
 	if opt.MaxIter == 0 {
 		opt.MaxIter = 1000
 	}
+	if err := checkClassWeights(opt.ClassWeights, classes); err != nil {
+		return nil, nil, err
+	}
 	var loss pointLoss
 	switch opt.Loss {
 	case "", "squared_hinge":
@@ -141,7 +151,7 @@ func fitL1(ctx context.Context, z *columns, class []int, classes int, weights []
 	var done atomic.Int64
 	vec.Parallel(k, 1, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
-			m := newL1Machine(z, loss, cost, !opt.NoIntercept)
+			m := newL1Machine(z, loss, costsOf(t, k, cost, class, opt.ClassWeights), !opt.NoIntercept)
 			for i, c := range class {
 				m.y[i] = side(c, t, k)
 			}
@@ -181,6 +191,19 @@ func fitL1(ctx context.Context, z *columns, class []int, classes int, weights []
 		report.Objective = append(report.Objective, m.value)
 	}
 	return l, report, nil
+}
+
+// costsOf are the costs of output t of k.
+func costsOf(t, k int, cost []float64, class []int, classWeights []float64) []float64 {
+	if classWeights == nil {
+		return cost
+	}
+	if k == 1 {
+		t = -1
+	}
+	own := slices.Clone(cost)
+	weighClasses(own, class, classWeights, t)
+	return own
 }
 
 // l1Machine solves one output's problem.
