@@ -62,6 +62,10 @@ type Schema struct {
 	// Labels are the label columns, nil where there are none.
 	Labels []Place `json:"labels,omitempty"`
 
+	// LabelSeparator is what separates the labels of a row, of which it may have any number;
+	// "" where it has one.
+	LabelSeparator string `json:"label_separator,omitempty"`
+
 	// Weight is the column of weights, nil if there is none.
 	Weight *Place `json:"weight,omitempty"`
 
@@ -134,6 +138,11 @@ type Options struct {
 	// the end), several of these separated by commas (several outputs), or "none".
 	// "" means the last column.
 	Label string `json:"label,omitempty"`
+
+	// LabelSeparator says that a row may have any number of labels, separated by it, in the
+	// label column of a table; an empty cell is none. In LIBSVM text it is a comma, and need not
+	// be given where one of the first rows has several labels.
+	LabelSeparator string `json:"label_separator,omitempty"`
 
 	// LabelsFile is a file of labels, one a row, for formats that hold only inputs (IDX,
 	// NPY) or for tables: itself IDX, NPY or text.

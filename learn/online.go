@@ -191,8 +191,8 @@ type OnlineState struct {
 	First, Second []float64 `json:"-"` // a of adagrad; u or h
 }
 
-// factors is how many factors an output has.
-const factors = 5
+// OnlineFactors is how many factors an output has in OnlineState.
+const OnlineFactors = 5
 
 // OnlineFit is a learner at work. It is not safe for concurrent use.
 type OnlineFit struct {
@@ -235,7 +235,7 @@ func (f *OnlineFit) clear() {
 	s := &f.OnlineState
 	s.Rows, s.Weight, s.Wrong = 0, 0, 0
 	clear(s.Losses)
-	s.Factors, s.Second = make([]float64, factors*f.k), make([]float64, f.k*f.d)
+	s.Factors, s.Second = make([]float64, OnlineFactors*f.k), make([]float64, f.k*f.d)
 	s.First, s.First32 = nil, nil
 	if f.cfg.Optimizer == "adagrad" {
 		s.First = make([]float64, f.k*f.d)
@@ -243,7 +243,7 @@ func (f *OnlineFit) clear() {
 	}
 	s.First32 = make([]float32, f.k*f.d)
 	for t := range f.k {
-		s.Factors[factors*t], s.Factors[factors*t+1], s.Factors[factors*t+2] = 1, 1, 1 // s, τ, σ
+		s.Factors[OnlineFactors*t], s.Factors[OnlineFactors*t+1], s.Factors[OnlineFactors*t+2] = 1, 1, 1 // s, τ, σ
 	}
 }
 
@@ -592,7 +592,7 @@ func (f *OnlineFit) Linear() (*Linear, error) {
 
 // weights are those of output t, and its intercept, in standardised units.
 func (f *OnlineFit) weights(t int) (weight func(j int) float64, b float64) {
-	x := f.Factors[factors*t : factors*(t+1)]
+	x := f.Factors[OnlineFactors*t : OnlineFactors*(t+1)]
 	second := f.Second[t*f.d : (t+1)*f.d]
 	if f.cfg.Optimizer == "adagrad" {
 		first, decay := f.First[t*f.d:(t+1)*f.d], f.cfg.Lambda*float64(f.Rows)

@@ -8,7 +8,7 @@ import (
 
 // descentScore is w·z + b of output t, w = s·v.
 func (f *OnlineFit) descentScore(t int, idx []int32, val []float32) float64 {
-	x, v := f.Factors[factors*t:], f.First32[t*f.d:(t+1)*f.d]
+	x, v := f.Factors[OnlineFactors*t:], f.First32[t*f.d:(t+1)*f.d]
 	dot := 0.0
 	if idx != nil {
 		dot = vec.SparseDot32(idx, val, v)
@@ -25,7 +25,7 @@ func (f *OnlineFit) descentScore(t int, idx []int32, val []float32) float64 {
 //
 // since (1-μ)σv = (1-μ)σv' + (1-μ)σ·(step/s')·z. For μ = 1, w̄ is w: τ' = 1, u' = 0, σ' = s'.
 func (f *OnlineFit) descentStep(t int, idx []int32, val []float32, shrink, step, mu float64) {
-	x := f.Factors[factors*t : factors*(t+1)]
+	x := f.Factors[OnlineFactors*t : OnlineFactors*(t+1)]
 	v, u := f.First32[t*f.d:(t+1)*f.d], f.Second[t*f.d:(t+1)*f.d]
 	x[0] *= shrink
 	if step != 0 {
@@ -83,7 +83,7 @@ func leader(a, h, rate, decay float64) float64 {
 
 // leaderScore is w·z + b of output t; the intercept is not regularised.
 func (f *OnlineFit) leaderScore(t int, idx []int32, val []float32, decay float64) float64 {
-	x := f.Factors[factors*t:]
+	x := f.Factors[OnlineFactors*t:]
 	a, h := f.First[t*f.d:(t+1)*f.d], f.Second[t*f.d:(t+1)*f.d]
 	score := leader(x[0], x[1], f.cfg.Rate, 0)
 	for e, v := range val {
@@ -98,7 +98,7 @@ func (f *OnlineFit) leaderScore(t int, idx []int32, val []float32, decay float64
 
 // leaderStep takes the gradient slope·z.
 func (f *OnlineFit) leaderStep(t int, idx []int32, val []float32, decay, slope float64) {
-	x := f.Factors[factors*t:]
+	x := f.Factors[OnlineFactors*t:]
 	a, h := f.First[t*f.d:(t+1)*f.d], f.Second[t*f.d:(t+1)*f.d]
 	rate := f.cfg.Rate
 	take := func(a, h *float64, g, decay float64) {
