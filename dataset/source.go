@@ -161,6 +161,10 @@ type Options struct {
 	// Base is the first index of LIBSVM text, "1" (or "") or "0".
 	Base string `json:"base,omitempty"`
 
+	// Stream says that a pipe is to be read as it comes: what one pass has read is kept in
+	// memory for the next, until File.LastPass. Else it is copied to a file first.
+	Stream bool `json:"-"`
+
 	// Missing is "error" (or ""), "mean" or "zero".
 	Missing string `json:"missing,omitempty"`
 

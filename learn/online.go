@@ -167,7 +167,7 @@ func (p OnlinePoint) String() string {
 	if p.Error != nil {
 		text = fmt.Sprintf("error %.2f %%, ", 100**p.Error) + text
 	}
-	return text + fmt.Sprintf(" over %d rows", p.Rows)
+	return text + fmt.Sprintf(" after %d rows", p.Rows)
 }
 
 // OnlineState is all that a learner knows, to go on from.

@@ -142,6 +142,9 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.chooseTask(sum); err != nil {
 		return nil, err
 	}
+	if err := f.checkCalibration(sum); err != nil {
+		return nil, err
+	}
 	if err := f.choosePipeline(sum); err != nil {
 		return nil, err
 	}
@@ -388,7 +391,7 @@ func (f *fit) auto(sum *dataset.Summary) string {
 	statistics, _ := f.ridgeMemory(sum)
 	why := f.m.info.Training.Why
 	switch {
-	case f.classes == nil:
+	case f.classes == nil && f.labels == nil:
 		why["learner"] = "for numbers to predict"
 		return "ridge"
 	case svmLearner.lacks(&f.cfg) != "" && ridgeLearner.lacks(&f.cfg) == "":

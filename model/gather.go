@@ -68,7 +68,7 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p, ok := f.src.(*pooled); ok {
+	if p, ok := f.src.(*pooled); ok && !f.cfg.calibrates() {
 		p.forget() // this was the last pass
 	}
 	all.x.Dense = z

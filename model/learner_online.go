@@ -15,7 +15,7 @@ import (
 var onlineLearner = learner{
 	name:    "online",
 	about:   "averaged gradient descent or AdaGrad, a row at a time, without end if need be; can be continued",
-	tasks:   []string{"classify", "regress"},
+	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "c", "loss", "optimizer", "rate", "epochs", "average-from", "quantile", "epsilon", "huber", "survey-rows"},
 	losses:  []string{"logistic", "hinge", "squared_hinge", "squared", "epsilon", "quantile", "huber"},
 	byTask:  true,
@@ -170,6 +170,7 @@ func (g *gatheredRows) add(z matrix.Rows) {
 type onlineModel struct {
 	linearModel
 	loss         string
+	labels       bool // a row may have any number of the outputs
 	state        learn.OnlineState
 	classWeights []float64
 }
@@ -192,7 +193,7 @@ func (o onlineModel) tensors() map[string]*safetensors.Tensor {
 // restoreOnline makes the predictor of a model of the online learner.
 func (m *Model) restoreOnline(t stored, d int, linear linearModel) (predictor, error) {
 	report, k := m.info.Training.Online, m.info.Outputs
-	o := onlineModel{linearModel: linear, loss: report.Loss}
+	o := onlineModel{linearModel: linear, loss: report.Loss, labels: m.info.Labels != nil}
 	adagrad := report.Optimizer == "adagrad"
 	var counts, first, second []float64
 	for _, want := range []struct {

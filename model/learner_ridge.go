@@ -15,7 +15,7 @@ import (
 var ridgeLearner = learner{
 	name:    "ridge",
 	about:   "ridge regression, also of classes; one pass, no memory for rows",
-	tasks:   []string{"classify", "regress"},
+	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda"},
 	memory:  (*fit).ridgeMemory,
 	train:   (*fit).ridge,

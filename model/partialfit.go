@@ -55,7 +55,7 @@ func (m *Model) Online() (*Online, error) {
 	if m.info.Classes != nil {
 		o.classes = dataset.NewClasses(m.info.Classes)
 	}
-	o.labels = m.labelSets()
+	o.labels = m.LabelSets()
 	return o, nil
 }
 
@@ -131,6 +131,7 @@ func (o *Online) Model() (*Model, error) {
 	if err := m.Scores(m.golden.scores, matrix.Rows{Dense: m.golden.x}); err != nil {
 		return nil, err
 	}
+	m.golden.takeProba(m)
 	return m, nil
 }
 
@@ -146,7 +147,7 @@ func (o *Online) finish(m *Model) error {
 	report := o.report
 	report.Online = o.fit.Config()
 	report.Progressive = slices.Clone(report.Progressive)
-	m.learned = onlineModel{linearModel{linear}, report.Loss, s, o.classWeights}
+	m.learned = onlineModel{linearModel{linear}, report.Loss, o.labels != nil, s, o.classWeights}
 	m.info.Training.Online = &report
 	m.info.Training.Rows = o.seen
 	return nil

@@ -18,6 +18,10 @@ type Prediction struct {
 	// Labels are those that a multi-label model gives the row, none or several.
 	Labels []string
 
+	// Probabilities has one a class in the order of Classes, adding up to 1, or one a label in
+	// the order of Labels; nil where the model has none (Model.Probabilities).
+	Probabilities []float64
+
 	// Values are the predicted numbers of a regression, nil for classes.
 	Values []float32
 
@@ -75,9 +79,16 @@ func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func
 // predictions turns scores into predictions that share their memory.
 func (m *Model) predictions(scores *matrix.Dense) []Prediction {
 	out := make([]Prediction, scores.Rows)
+	probable := m.HasProbabilities()
 	for i := range out {
 		row := scores.Row(i)
 		out[i].Scores = row
+		if probable {
+			out[i].Probabilities = make([]float64, m.probable())
+			if err := m.Probabilities(out[i].Probabilities, row); err != nil {
+				panic("model: " + err.Error()) // it has some
+			}
+		}
 		switch {
 		case m.info.Classes != nil:
 			out[i].Label = m.info.Classes[m.Class(row)]

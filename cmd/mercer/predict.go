@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -20,6 +21,7 @@ type predict struct {
 	data     dataset.Options
 	out      string
 	scores   bool
+	proba    bool
 	json     bool
 	progress string
 }
@@ -35,7 +37,11 @@ DATA is read as the training data were: columns by name where both have names, e
 position; labels may be there or not. The rows are never all in memory.
 
 --scores adds the scores after a tab, one a class in the order of "mercer inspect MODEL"
-(two classes: one score, positive for the second).
+(two classes: one score, positive for the second). --proba adds the probabilities, one a
+class, of a model that was trained with --calibrate or with a logistic loss.
+
+A model of labels of which a row may have any number writes those that it predicts separated by
+commas, an empty line for none.
 
 A model of bags predicts bags, one a line; DATA may come in any of the forms that "mercer
 train --help" tells of. Where bags have names, by a column or as files, a line is the name, a
@@ -50,9 +56,10 @@ tab and the prediction.`,
 	f := cmd.Flags()
 	f.StringVarP(&p.out, "output", "o", "", "file to write the predictions to (default: standard output)")
 	f.BoolVar(&p.scores, "scores", false, "add the scores")
+	f.BoolVar(&p.proba, "proba", false, "add the probabilities of the classes or labels")
 	dataFlags(cmd, &p.data)
 	groupFlag(cmd, &p.data)
-	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores")
+	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores, and probabilities where the model has them")
 	progressFlag(cmd, &p.progress)
 	return cmd
 }
@@ -68,6 +75,9 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	m, err := model.Load(modelPath)
 	if err != nil {
 		return err
+	}
+	if err := m.NoProbabilities(); p.proba && err != nil {
+		return fmt.Errorf("%s: %w", modelPath, err)
 	}
 	src, err := openRows(cmd, m, path, p.data)
 	if err != nil {
@@ -132,22 +142,34 @@ func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *pr
 // write writes a line a row, beginning with the name of the bag that it was.
 func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, keys []string) error {
 	var line []byte
+	var proba []float64
+	if p.proba || p.json && m.HasProbabilities() {
+		proba = make([]float64, max(len(m.Classes()), len(m.Labels())))
+	}
 	for i := range scores.Rows {
 		row := scores.Row(i)
 		line = line[:0]
+		if proba != nil {
+			if err := m.Probabilities(proba, row); err != nil {
+				return err
+			}
+		}
 		switch {
 		case p.json:
 			v := struct {
 				Bag        *string   `json:"bag,omitempty"`
 				Prediction any       `json:"prediction"`
 				Scores     []float32 `json:"scores"`
-			}{Scores: row}
+				Proba      []float64 `json:"proba,omitempty"`
+			}{Scores: row, Proba: proba}
 			if keys != nil {
 				v.Bag = &keys[i]
 			}
 			switch {
 			case m.Classes() != nil:
 				v.Prediction = m.Classes()[m.Class(row)]
+			case m.Labels() != nil:
+				v.Prediction = m.Predicted(row)
 			case len(row) == 1:
 				v.Prediction = row[0]
 			default:
@@ -168,6 +190,10 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, k
 					line = append(line, '\t')
 					line = strconv.AppendFloat(line, float64(v), 'g', -1, 32)
 				}
+			}
+			for _, v := range proba {
+				line = append(line, '\t')
+				line = strconv.AppendFloat(line, v, 'g', 6, 64)
 			}
 		}
 		line = append(line, '\n')
