@@ -105,7 +105,7 @@ type Config struct {
 
 	// AverageFrom is the row from which the online learner averages its weights, each as much
 	// as the other; 0 means averages that forget, a negative number none.
-	AverageFrom int64 `json:"average_from,omitempty"`
+	AverageFrom int `json:"average_from,omitempty"`
 
 	// Quantile in (0, 1), Epsilon and Huber are the parameters of the losses of these names;
 	// 0 means learn.Online's.

@@ -39,7 +39,7 @@ func (f *fit) online(sum *dataset.Summary) error {
 	c := &f.cfg
 	cfg := learn.Online{
 		Numbers: f.m.info.Task == "regress", Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate,
-		AverageFrom: c.AverageFrom, Quantile: c.Quantile, Epsilon: c.Epsilon, Huber: c.Huber,
+		AverageFrom: int64(c.AverageFrom), Quantile: c.Quantile, Epsilon: c.Epsilon, Huber: c.Huber,
 	}
 	switch {
 	case c.Lambda > 0 && c.C > 0:
@@ -241,7 +241,7 @@ func (c *Config) checkOnline() error {
 		return nil
 	}
 	// Whether targets are numbers only the data tell; a loss that is right for one of the two will do.
-	o := learn.Online{Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate, AverageFrom: c.AverageFrom,
+	o := learn.Online{Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate, AverageFrom: int64(c.AverageFrom),
 		Quantile: c.Quantile, Epsilon: c.Epsilon, Huber: c.Huber}
 	for _, p := range []struct {
 		loss  string

@@ -227,9 +227,8 @@ func fewLabels(labels []string) string {
 
 // begin chooses the rate on the first rows and learns them.
 func (o *Online) begin(first *firstRows) error {
-	first.want = 0
 	z := first.x.rows()
-	n := min(z.Len(), onlineSample)
+	n := min(z.Len(), first.want)
 	var w []float64
 	if first.weights != nil {
 		w = first.weights[:n]

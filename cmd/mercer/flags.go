@@ -89,7 +89,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
 	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")
 	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
-	f.Int64Var(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never (default: averages that forget the first rows)")
+	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never (default: averages that forget the first rows)")
 	f.Float64Var(&c.Quantile, "quantile", 0, "quantile to predict, with the loss quantile (default 0.5)")
 	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, with the loss epsilon")
 	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
