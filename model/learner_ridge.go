@@ -18,7 +18,7 @@ import (
 var ridgeLearner = learner{
 	name:    "ridge",
 	about:   "ridge regression, also of classes; one pass, no memory for rows",
-	tasks:   []string{"classify", "regress"},
+	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "lambda-by", "path", "variance", "conformal"},
 	memory:  (*fit).ridgeMemory,
 	train:   (*fit).ridge,
@@ -190,13 +190,13 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 		f.m.learned = ridgeModel{linearModel{fitted.Linear}, fitted.Variance}
 	}
 	if f.cfg.Conformal != 0 {
-		return f.calibrate(fitted.Variance)
+		return f.calibrateIntervals(fitted.Variance)
 	}
 	return nil
 }
 
-// calibrate measures how far off the model is on the rows that were held back.
-func (f *fit) calibrate(variance *learn.Variance) error {
+// calibrateIntervals measures how far off the model is on the rows that were held back.
+func (f *fit) calibrateIntervals(variance *learn.Variance) error {
 	k := f.m.info.Outputs
 	var residuals []float64
 	var at []int

@@ -206,6 +206,12 @@ func printData(cmd *cobra.Command, name string, schema dataset.Schema, sum *data
 	switch {
 	case taskErr != nil:
 		line("labels", "%s", taskErr)
+	case task == "multilabel":
+		if l, err := sum.LabelSets(&schema); err == nil {
+			line("labels", "%d, of which a row may have any number (%s): %s", len(l.Labels()), taskWhy, shortened(l.Labels(), 12))
+		} else {
+			line("labels", "%s", err)
+		}
 	case task == "regress":
 		line("labels", "%s to predict (%s)", plural(sum.Outputs, "number"), taskWhy)
 	default:
