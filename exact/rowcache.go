@@ -35,7 +35,7 @@ const fewestLines = 16
 // newRowCache makes room for as many rows as the bytes allow, but never for fewer than
 // fewestLines.
 func newRowCache(k kernel.Kernel, x matrix.Rows, bytes int64) (*rowCache, error) {
-	lines, err := kernel.NewLines(k, x)
+	lines, err := kernel.NewLines(k, x, 1<<30)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (c *rowCache) fill(missing []int32) {
 			c.owner[s], c.slot[i], c.used[s] = i, s, c.clock
 			dst = append(dst, c.rows[s])
 		}
-		c.lines.Compute(part, nil, dst)
+		c.lines.Compute(part, dst)
 		c.computed += len(part)
 	}
 }

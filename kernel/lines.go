@@ -7,154 +7,223 @@ import (
 	"mercer/matrix"
 )
 
-// Lines computes parts of the Gram matrix of x with itself for solvers that ask for a few of
-// its rows at a time: many rows in one product of matrices, rounded to float32. It holds
-// O(n + d) numbers.
-type Lines struct{ *Gram }
+// Lines computes rows of the Gram matrix of x with itself, or of some of its columns, for solvers
+// that ask for a few rows at a time: many in one product of matrices, rounded to float32.
+type Lines struct {
+	gram  *Gram
+	cols  []int32 // nil for all
+	n     int
+	sums  *sums
+	width int
+	tiles []*tile // laid out once for all, or nil
+	xs    []float64
+	outs  chan []float64
+}
 
-// NewLines prepares the lines of x; it fails as [NewGram] does.
-func NewLines(k Kernel, x matrix.Rows) (*Lines, error) {
+// lineColumns is how many columns are computed at a time: their rows in float64, of 784
+// dimensions, are 1.6 MB.
+const lineColumns = 256
+
+// NewLines prepares the lines of x; it fails as [NewGram] does. If 8·n·d bytes, up to three times
+// as many for kernels of histograms, are within memory, dense rows are laid out for the products
+// once and not for every call of Compute.
+func NewLines(k Kernel, x matrix.Rows, memory int64) (*Lines, error) {
 	g, err := NewGram(k, x, x)
 	if err != nil {
 		return nil, err
 	}
-	return &Lines{g}, nil
+	l := &Lines{gram: g, sums: k.sums(false), width: x.Dim()}
+	if l.sums != nil {
+		l.width = l.sums.of.Width(x.Dim())
+	}
+	return l.of(nil, memory), nil
 }
 
-// lineColumns is how many columns a task takes at a time: their rows in float64, of 784
-// dimensions, are 1.6 MB.
-const lineColumns = 256
+// Columns returns the lines that have the given columns of all, in this order, within memory as in
+// NewLines. Their values are the same.
+func (l *Lines) Columns(cols []int32, memory int64) *Lines { return l.of(cols, memory) }
 
-// Compute writes k(x_i, x_j) for every i of rows and every j of cols, all columns if that is nil,
-// into dst, which has a slice of that many numbers for each of rows. A value depends on its
-// two rows (and on all of x, whose mean dense rows are moved by), not on what is computed beside
-// it. It runs on all threads and holds rows·d + 256·d numbers of float64 a thread, or of the
-// kernels of histograms as many times that as their sums have arrays, 3 at most.
-func (l *Lines) Compute(rows, cols []int32, dst [][]float32) {
-	n := l.y.Len()
+func (l *Lines) of(cols []int32, memory int64) *Lines {
+	m := &Lines{gram: l.gram, cols: cols, n: l.gram.x.Len(), sums: l.sums, width: l.width, outs: make(chan []float64, 64)}
 	if cols != nil {
-		n = len(cols)
+		m.n = len(cols)
 	}
+	if l.gram.x.Dense != nil && m.Bytes() <= memory {
+		m.tiles = make([]*tile, (m.n+lineColumns-1)/lineColumns)
+		vec.Parallel(len(m.tiles), 1, func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				m.tiles[t] = m.tile(t, nil)
+			}
+		})
+	}
+	return m
+}
+
+// Bytes is what dense rows take that are laid out for products.
+func (l *Lines) Bytes() int64 { return 8 * int64(l.width) * int64(l.n) }
+
+// Compute writes line rows[i] into dst[i], which has a number for every column. A value depends on
+// its two rows (and on all of x, by whose mean dense rows are moved), not on what is computed
+// beside it. It runs on all threads, but is to be called by one goroutine at a time. It holds
+// 8·(rows·d + 256·(rows + d)·T) bytes for T threads, of kernels of histograms up to three times as
+// many, and keeps them for the next call.
+func (l *Lines) Compute(rows []int32, dst [][]float32) {
 	if len(dst) != len(rows) {
 		panic(fmt.Sprintf("kernel: %d lines for %d rows", len(dst), len(rows)))
 	}
-	if len(rows) == 0 || n == 0 {
+	if len(rows) == 0 || l.n == 0 {
 		return
 	}
-	sums := l.kernel.sums(false)
-	width := l.x.Dim()
-	if sums != nil {
-		width = sums.of.Width(width)
+	if len(l.xs) < len(rows)*l.width {
+		l.xs = make([]float64, len(rows)*l.width)
 	}
-	shared := &block{Gram: l.Gram, frame: l.value, sums: sums, width: width}
-	xs := make([]float64, len(rows)*width)
+	one := &block{Gram: l.gram, frame: l.gram.value, sums: l.sums, width: l.width}
 	vec.Parallel(len(rows), 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			shared.expand(l.x, int(rows[i]), xs[i*width:][:width])
+			one.expand(l.gram.x, int(rows[i]), l.xs[i*l.width:][:l.width])
 		}
 	})
-	vec.Parallel(n, lineColumns, func(lo, hi int) {
-		t := l.tile(sums, width)
-		out := make([]float64, len(rows)*lineColumns)
-		for c := lo; c < hi; c += lineColumns {
-			t.take(c, min(c+lineColumns, hi), cols)
-			t.values(rows, xs, out)
-			for i := range rows {
-				line := dst[i][c:min(c+lineColumns, hi)]
-				for j, v := range out[i*lineColumns:][:len(line)] {
-					line[j] = float32(v)
+	vec.Parallel((l.n+lineColumns-1)/lineColumns, 1, func(lo, hi int) {
+		out := l.out(len(rows))
+		var ys []float64
+		for t := lo; t < hi; t++ {
+			var part *tile
+			if l.tiles != nil {
+				part = l.tiles[t]
+			} else {
+				if ys == nil && l.gram.x.Dense != nil {
+					ys = make([]float64, lineColumns*l.width)
 				}
+				part = l.tile(t, ys)
 			}
+			part.write(rows, l.xs, out, dst, t*lineColumns)
+		}
+		select {
+		case l.outs <- out:
+		default:
 		}
 	})
 }
 
-// tile is a block whose y are some columns, copied side by side.
-type tile struct {
-	lines *Lines
-	block
-	numbers []int32 // of the columns
-}
-
-func (l *Lines) tile(sums *sums, width int) *tile {
-	t := &tile{lines: l, numbers: make([]int32, 0, lineColumns)}
-	gram := *l.Gram
-	gram.same = false
-	t.block = block{Gram: &gram, frame: l.value, sums: sums, width: width, height: lineColumns}
-	t.yNorm = make([]float64, 0, lineColumns)
-	switch {
-	case l.y.Dense == nil:
-		gram.y.CSR = &matrix.CSR{Cols: l.y.Dim()}
-	case sums != nil:
-		t.pairs, t.ys = vec.NewPairs(sums.of, l.x.Dim(), lineColumns), make([]float64, width)
-		fallthrough
+// out is memory for the values of a tile.
+func (l *Lines) out(rows int) []float64 {
+	select {
+	case out := <-l.outs:
+		if len(out) >= rows*lineColumns {
+			return out
+		}
 	default:
-		gram.y.Dense = matrix.NewDense(lineColumns, l.y.Dim())
-		if sums == nil {
-			t.ys = make([]float64, lineColumns*width)
-		}
 	}
-	return t
+	return make([]float64, rows*lineColumns)
 }
 
-// take makes columns [lo, hi) of those asked for the tile's.
-func (t *tile) take(lo, hi int, cols []int32) {
-	t.numbers = t.numbers[:0]
-	for c := lo; c < hi; c++ {
-		j := int32(c)
-		if cols != nil {
-			j = cols[c]
-		}
-		t.numbers = append(t.numbers, j)
-	}
-	if norms := t.lines.value.yNorm; norms != nil {
-		t.yNorm = t.yNorm[:0]
-		for _, j := range t.numbers {
-			t.yNorm = append(t.yNorm, norms[j])
-		}
-	}
-	if s := t.lines.y.CSR; s != nil {
-		y := t.y.CSR
-		y.Rows, y.Ptr, y.Idx, y.Val = len(t.numbers), append(y.Ptr[:0], 0), y.Idx[:0], y.Val[:0]
-		for _, j := range t.numbers {
-			idx, val := s.Row(int(j))
-			y.Idx, y.Val = append(y.Idx, idx...), append(y.Val, val...)
-			y.Ptr = append(y.Ptr, len(y.Idx))
+// tile is a block whose y are some columns.
+type tile struct {
+	block
+	first  int     // number of the first
+	cols   []int32 // of all, or nil if they follow the first
+	n      int
+	packed *vec.Packed[float64]
+}
+
+// tile lays out tile t. ys is work memory for the rows of a tile that is used once only.
+func (l *Lines) tile(t int, ys []float64) *tile {
+	lo := t * lineColumns
+	hi := min(lo+lineColumns, l.n)
+	gram := *l.gram
+	gram.same = false
+	b := &tile{block: block{Gram: &gram, frame: l.gram.value, sums: l.sums, width: l.width, height: lineColumns}, first: lo, n: hi - lo}
+	if l.cols == nil {
+		gram.y = l.gram.x.Slice(lo, hi)
+		if b.yNorm != nil {
+			b.yNorm = b.yNorm[lo:hi]
 		}
 	} else {
-		t.y.Dense.Rows = len(t.numbers)
-		for c, j := range t.numbers {
-			copy(t.y.Dense.Row(c), t.lines.y.Dense.Row(int(j)))
+		b.cols = l.cols[lo:hi]
+		gram.y = gather(l.gram.x, b.cols)
+		if norms := b.yNorm; norms != nil {
+			b.yNorm = make([]float64, 0, b.n)
+			for _, j := range b.cols {
+				b.yNorm = append(b.yNorm, norms[j])
+			}
 		}
 	}
-	t.expandY(0, len(t.numbers))
+	switch {
+	case gram.y.Dense == nil:
+		b.expandY(0, b.n)
+	case l.sums != nil:
+		b.pairs, b.ys = vec.NewPairs(l.sums.of, l.gram.x.Dim(), b.n), make([]float64, l.width)
+		b.expandY(0, b.n)
+	case ys != nil:
+		b.ys = ys
+		b.expandY(0, b.n)
+	default:
+		b.ys = make([]float64, b.n*l.width)
+		b.expandY(0, b.n)
+		b.packed, b.ys = vec.PackT64(b.n, l.width, b.ys, l.width), nil
+	}
+	return b
 }
 
-// values writes the kernel's values of rows, expanded in xs, with the tile's columns into out,
-// lineColumns numbers a row.
-func (t *tile) values(rows []int32, xs, out []float64) {
-	n := len(t.numbers)
-	if t.lines.y.Dense != nil && t.sums != nil {
-		t.pairs.Rows(len(rows), n, xs, out, lineColumns)
-	} else if t.lines.y.Dense != nil {
-		vec.GemmNT(len(rows), n, t.width, xs, t.width, t.ys, t.width, out, lineColumns)
+// gather copies rows.
+func gather(x matrix.Rows, rows []int32) matrix.Rows {
+	if x.Dense != nil {
+		m := matrix.NewDense(len(rows), x.Dim())
+		for i, r := range rows {
+			copy(m.Row(i), x.Dense.Row(int(r)))
+		}
+		return matrix.Rows{Dense: m}
+	}
+	m := &matrix.CSR{Rows: len(rows), Cols: x.Dim(), Ptr: make([]int, 1, len(rows)+1)}
+	for _, r := range rows {
+		idx, val := x.CSR.Row(int(r))
+		m.Idx, m.Val = append(m.Idx, idx...), append(m.Val, val...)
+		m.Ptr = append(m.Ptr, len(m.Idx))
+	}
+	return matrix.Rows{CSR: m}
+}
+
+// write writes the kernel's values of rows, expanded in xs, into dst from column at on. out is
+// work memory.
+func (t *tile) write(rows []int32, xs, out []float64, dst [][]float32, at int) {
+	switch {
+	case t.packed != nil:
+		t.packed.Multiply(len(rows), xs, t.width, out, lineColumns, nil)
+	case t.pairs != nil:
+		t.pairs.Rows(len(rows), t.n, xs, out, lineColumns)
+	case t.y.Dense != nil:
+		vec.GemmNT(len(rows), t.n, t.width, xs, t.width, t.ys, t.width, out, lineColumns)
 	}
 	for i, r := range rows {
-		line, x := out[i*lineColumns:][:n], xs[i*t.width:][:t.width]
-		switch {
-		case t.lines.y.CSR != nil && t.sums != nil:
-			t.sparseSums(line, x, int(r), 0)
-		case t.lines.y.CSR != nil:
-			t.sparseDots(line, x, 0)
+		values := out[i*lineColumns:][:t.n]
+		switch x := xs[i*t.width:][:t.width]; {
+		case t.y.CSR != nil && t.sums != nil:
+			t.sparseSums(values, x, int(r), 0)
+		case t.y.CSR != nil:
+			t.sparseDots(values, x, 0)
 		}
-		t.block.values(int(r), 0, line)
-		if !t.kernel.unit() {
-			continue
+		t.values(int(r), 0, values)
+		line := dst[i][at:][:t.n]
+		for c, v := range values {
+			line[c] = float32(v)
 		}
-		for c, j := range t.numbers {
-			if j == r {
-				line[c] = 1
-			}
+		if t.kernel.unit() {
+			t.diagonal(r, line)
+		}
+	}
+}
+
+// diagonal sets k(x_r, x_r) = 1, if it is one of the tile's.
+func (t *tile) diagonal(r int32, line []float32) {
+	if t.cols == nil {
+		if c := int(r) - t.first; c >= 0 && c < t.n {
+			line[c] = 1
+		}
+		return
+	}
+	for c, j := range t.cols {
+		if j == r {
+			line[c] = 1
 		}
 	}
 }
