@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"fmt"
 	"slices"
 
 	"mercer/internal/vec"
@@ -29,19 +30,26 @@ type rowCache struct {
 // more the product is no faster.
 const lineBatch = 256
 
-// fewestLines is how many rows a cache holds at least.
-const fewestLines = 16
+// fewestLines is how many rows a cache holds at least: those of a whole working set, so that what
+// is in a working set never depends on the memory.
+const fewestLines = largestSet
 
-// newRowCache makes room for as many rows as the bytes allow, but never for fewer than
-// fewestLines.
-func newRowCache(k kernel.Kernel, x matrix.Rows, bytes int64) (*rowCache, error) {
-	lines, err := kernel.NewLines(k, x, 1<<30)
+// newRowCache makes room for as many rows as the memory leaves when all else that training
+// takes is there ([SVMMemory]). Half of it may be taken to lay out the rows for products.
+func newRowCache(k kernel.Kernel, x matrix.Rows, memory int64) (*rowCache, error) {
+	n := x.Len()
+	least, _ := SVMMemory(n, x.Dim())
+	if memory < least {
+		return nil, fmt.Errorf("exact: support vector machines on %d rows of %d dimensions take %.3g GB at least, of %.3g GB that are allowed or left; allow more, or use fewer rows, a feature map with a linear learner, or the learner falkon", n, x.Dim(), float64(least)/1e9, float64(memory)/1e9)
+	}
+	left := memory - least
+	lines, err := kernel.NewLines(k, x, left/2)
 	if err != nil {
 		return nil, err
 	}
-	n := x.Len()
-	most := max(fewestLines, int(min(int64(n), bytes/(4*int64(max(n, 1))))))
-	c := &rowCache{lines: lines, diag: k.Diagonal(x), n: n, most: min(most, n), slot: make([]int32, n)}
+	left -= lines.Bytes()
+	c := &rowCache{lines: lines, diag: k.Diagonal(x), n: n, slot: make([]int32, n)}
+	c.most = int(min(int64(n), fewestLines+left/(4*int64(max(n, 1)))))
 	for i := range c.slot {
 		c.slot[i] = -1
 	}

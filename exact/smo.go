@@ -63,7 +63,7 @@ const (
 // newSMO prepares to solve p over the rows of a cache.
 func newSMO(p *program, cache *rowCache, tolerance float64) *smo {
 	s := &smo{program: p, cache: cache, tolerance: tolerance, f: make([]float64, cache.n)}
-	s.size = min(largestSet, len(p.alpha), cache.most)
+	s.size = min(largestSet, len(p.alpha))
 	s.chosen = make([]bool, len(p.alpha))
 	s.coef = make([]float64, cache.n)
 	return s
@@ -125,7 +125,7 @@ func (s *smo) flush() {
 	slices.Sort(s.touched)
 	rows := slices.Compact(s.touched)
 	for len(rows) > 0 {
-		part := rows[:min(len(rows), s.cache.most, lineBatch)]
+		part := rows[:min(len(rows), lineBatch)]
 		rows = rows[len(part):]
 		s.lines = s.cache.get(part, s.lines)
 		coef := make([]float64, len(part))

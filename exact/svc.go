@@ -89,7 +89,7 @@ func (f *svc) train(ctx context.Context) ([]*solution, error) {
 	if f.contests[0].against < 0 {
 		f.all(ctx, solutions, errs)
 	} else {
-		workers := min(vec.Threads(), len(f.contests))
+		workers := max(1, min(vec.Threads(), len(f.contests), int(f.Memory/f.contestMemory())))
 		var next atomic.Int64
 		vec.Parallel(workers, 1, func(int, int) {
 			for t := int(next.Add(1)) - 1; t < len(f.contests); t = int(next.Add(1)) - 1 {
@@ -108,6 +108,18 @@ func (f *svc) train(ctx context.Context) ([]*solution, error) {
 	return solutions, nil
 }
 
+// contestMemory is the least that the largest contest takes.
+func (f *svc) contestMemory() int64 {
+	var sizes []int
+	for _, m := range f.members {
+		sizes = append(sizes, len(m))
+	}
+	slices.Sort(sizes)
+	n := sizes[len(sizes)-1] + sizes[len(sizes)-2]
+	least, _ := SVMMemory(n, f.x.Dim())
+	return least + 4*int64(n)*int64(f.x.Dim())
+}
+
 // two solves the program of two classes on copies of their rows.
 func (f *svc) two(ctx context.Context, t int, memory int64) (*solution, error) {
 	c := f.contests[t]
@@ -118,11 +130,7 @@ func (f *svc) two(ctx context.Context, t int, memory int64) (*solution, error) {
 		x = gather(x, rows)
 		memory -= 4 * int64(len(rows)) * int64(x.Dim())
 	}
-	bytes, err := cacheBytes(memory, len(rows), x.Dim())
-	if err != nil {
-		return nil, err
-	}
-	cache, err := newRowCache(f.kernel, x, bytes)
+	cache, err := newRowCache(f.kernel, x, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -135,12 +143,7 @@ func (f *svc) two(ctx context.Context, t int, memory int64) (*solution, error) {
 
 // all solves programs that have all rows.
 func (f *svc) all(ctx context.Context, solutions []*solution, errs []error) {
-	bytes, err := cacheBytes(f.Memory, f.x.Len(), f.x.Dim())
-	if err != nil {
-		errs[0] = err
-		return
-	}
-	cache, err := newRowCache(f.kernel, f.x, bytes)
+	cache, err := newRowCache(f.kernel, f.x, f.Memory)
 	if err != nil {
 		errs[0] = err
 		return

@@ -147,32 +147,19 @@ func (o *SVM) weight(i, c int) float64 {
 	return w
 }
 
-// SVMMemory is the least and the most bytes that training holds beyond the n rows of d dimensions
-// and that it makes use of:
+// SVMMemory is how many bytes training needs at least beyond n rows of d dimensions, and with how
+// many it computes no row of the Gram matrix twice:
 //
-//	fixed = 160·n + 8·256·d·(T + 1) + 4·512² + 2 MB·T, T the threads, of kernels of histograms up to three times the second,
-//	least = fixed + 4·16·n, most = fixed + 4·n²:
+//	least = 160·n + 8·256·(2d + 256)·T + 4·512² + 4·min(n, 512)·n,  T threads, of kernels of histograms up to three times the d
+//	most  = least + 8·n·d + 4·n²:
 //
-// the variables, the rows of one product, the program of a working set, and rows of the Gram
-// matrix in float32, 16 of them or all.
+// the variables; the rows of a product; the program of a working set; and rows of the Gram matrix
+// in float32, 512 or all; the rows laid out for products. What is between goes into rows of the
+// Gram matrix.
 func SVMMemory(n, d int) (least, most int64) {
-	fixed := fixedMemory(n, d)
-	return fixed + 4*fewestLines*int64(n), fixed + 4*int64(n)*int64(n)
-}
-
-func fixedMemory(n, d int) int64 {
 	t := int64(vec.Threads())
-	return 160*int64(n) + 8*lineBatch*int64(d)*(t+1) + 4*largestSet*largestSet + 2<<20*t
-}
-
-// cacheBytes is what rows of the Gram matrix may take of the memory, or an error if that is
-// not enough.
-func cacheBytes(memory int64, n, d int) (int64, error) {
-	least, most := SVMMemory(n, d)
-	if least > memory {
-		return 0, fmt.Errorf("exact: support vector machines on %d rows of %d dimensions take %.3g GB at least, of %.3g GB allowed; allow more memory, use fewer rows, a feature map with a linear learner, or the learner falkon", n, d, float64(least)/1e9, float64(memory)/1e9)
-	}
-	return min(memory, most) - fixedMemory(n, d), nil
+	least = 160*int64(n) + 8*lineBatch*(2*int64(d)+lineBatch)*t + 4*largestSet*largestSet + 4*int64(min(n, fewestLines))*int64(n)
+	return least, least + 8*int64(n)*int64(d) + 4*int64(n)*int64(n)
 }
 
 // denser returns sparse rows as dense ones if products of matrices are faster on them and they

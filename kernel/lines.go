@@ -48,7 +48,7 @@ func (l *Lines) of(cols []int32, memory int64) *Lines {
 	if cols != nil {
 		m.n = len(cols)
 	}
-	if l.gram.x.Dense != nil && m.Bytes() <= memory {
+	if l.gram.x.Dense != nil && m.bytes() <= memory {
 		m.tiles = make([]*tile, (m.n+lineColumns-1)/lineColumns)
 		vec.Parallel(len(m.tiles), 1, func(lo, hi int) {
 			for t := lo; t < hi; t++ {
@@ -59,8 +59,15 @@ func (l *Lines) of(cols []int32, memory int64) *Lines {
 	return m
 }
 
-// Bytes is what dense rows take that are laid out for products.
-func (l *Lines) Bytes() int64 { return 8 * int64(l.width) * int64(l.n) }
+// Bytes is what the rows take that are laid out for products; 0 if none are.
+func (l *Lines) Bytes() int64 {
+	if l.tiles == nil {
+		return 0
+	}
+	return l.bytes()
+}
+
+func (l *Lines) bytes() int64 { return 8 * int64(l.width) * int64(l.n) }
 
 // Compute writes line rows[i] into dst[i], which has a number for every column. A value depends on
 // its two rows (and on all of x, by whose mean dense rows are moved), not on what is computed
