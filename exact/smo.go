@@ -37,7 +37,11 @@ type smo struct {
 	*program
 	cache     *rowCache
 	tolerance float64
-	f         []float64 // f_i of every row
+	f         []float64 // f_i of every row, or of those that the cache's columns are
+
+	active   []int32   // the variables that are not left out, nil for all
+	all      []float64 // if some are left out, the f of all as they were
+	restores int
 
 	size      int     // of working sets
 	last      []int32 // the last working set, the newest variables first
@@ -78,6 +82,9 @@ func (p *program) may(t int) (up, low bool) {
 	return below, above
 }
 
+// v is that of a variable.
+func (s *smo) v(t int) float64 { return s.target[t] - s.f[s.cache.place(s.row[t])] }
+
 // solve goes on until the violation is at most the tolerance. maxSteps bounds the number of
 // pairs.
 func (s *smo) solve(ctx context.Context, maxSteps int, progress func(violation float64)) error {
@@ -91,11 +98,20 @@ func (s *smo) solve(ctx context.Context, maxSteps int, progress func(violation f
 		if progress != nil {
 			progress(violation)
 		}
-		if violation <= s.tolerance || s.steps >= maxSteps {
+		switch enough := violation <= s.tolerance || s.steps >= maxSteps; {
+		case enough && s.active == nil:
 			return nil
+		case enough:
+			if err := s.restore(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		s.improve(set, violation)
 		s.last = set
+		if s.cache.evicted && s.sets%shrinkEvery == 0 && s.restores < mostRestores {
+			s.shrink()
+		}
 	}
 }
 
@@ -165,11 +181,10 @@ func (s *smo) choose() (set []int32, violation float64) {
 	for g := range tops {
 		tops[g] = newEnds(max(fresh/groups, 2))
 	}
-	for t := range s.alpha {
-		v := s.target[t] - s.f[s.row[t]]
+	s.each(func(t int) {
 		up, low := s.may(t)
-		tops[s.group(t)].see(candidate{v, int32(t)}, up, low)
-	}
+		tops[s.group(t)].see(candidate{s.v(t), int32(t)}, up, low)
+	})
 	violation = math.Inf(-1)
 	for g := range tops {
 		tops[g].sort()
@@ -288,6 +303,19 @@ func (e *ends) take(set []int32, chosen []bool, most int) []int32 {
 	return set
 }
 
+// each goes through the variables that are not left out.
+func (s *smo) each(f func(t int)) {
+	if s.active == nil {
+		for t := range s.alpha {
+			f(t)
+		}
+		return
+	}
+	for _, t := range s.active {
+		f(int(t))
+	}
+}
+
 // improve solves the program in the variables of the set.
 func (s *smo) improve(set []int32, violation float64) {
 	rows := make([]int32, 0, len(set))
@@ -301,6 +329,7 @@ func (s *smo) improve(set []int32, violation float64) {
 	// The groups of variables one behind the other, each in the order of the rows, so that lines
 	// are read from the left to the right.
 	order := slices.Clone(set)
+	places := make([]int32, len(set))
 	slices.SortFunc(order, func(a, b int32) int {
 		if d := s.group(int(a)) - s.group(int(b)); d != 0 {
 			return d
@@ -310,8 +339,9 @@ func (s *smo) improve(set []int32, violation float64) {
 	p := &s.sub
 	p.reset(len(order))
 	for k, t := range order {
+		places[k] = s.cache.place(s.row[t])
 		p.diag[k] = s.cache.diag[s.row[t]]
-		p.v[k] = s.target[t] - s.f[s.row[t]]
+		p.v[k] = s.v(int(t))
 		p.alpha[k], p.bound[k], p.sign[k] = s.alpha[t], s.bound[t], s.sign[t]
 		if s.group(int(t)) == 0 {
 			p.first = k + 1
@@ -322,8 +352,8 @@ func (s *smo) improve(set []int32, violation float64) {
 		for k := lo; k < hi; k++ {
 			at, _ := slices.BinarySearch(rows, s.row[order[k]])
 			line, part := s.lines[at], p.k[k*p.q:][:p.q]
-			for l, u := range order {
-				part[l] = line[s.row[u]]
+			for l, u := range places {
+				part[l] = line[u]
 			}
 		}
 	})

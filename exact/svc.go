@@ -89,11 +89,12 @@ func (f *svc) train(ctx context.Context) ([]*solution, error) {
 	if f.contests[0].against < 0 {
 		f.all(ctx, solutions, errs)
 	} else {
-		workers := max(1, min(vec.Threads(), len(f.contests), int(f.Memory/f.contestMemory())))
+		share := f.share()
+		workers := min(vec.Threads(), len(f.contests), int(f.Memory/share))
 		var next atomic.Int64
 		vec.Parallel(workers, 1, func(int, int) {
 			for t := int(next.Add(1)) - 1; t < len(f.contests); t = int(next.Add(1)) - 1 {
-				solutions[t], errs[t] = f.two(ctx, t, f.Memory/int64(workers))
+				solutions[t], errs[t] = f.two(ctx, t, share)
 			}
 		})
 	}
@@ -108,16 +109,26 @@ func (f *svc) train(ctx context.Context) ([]*solution, error) {
 	return solutions, nil
 }
 
-// contestMemory is the least that the largest contest takes.
-func (f *svc) contestMemory() int64 {
+// share is the memory of a contest. It is what the largest one can make use of, to a power of 2 of
+// shares, or if there is not so much half or all of what there is. It does not depend on the
+// number of threads, so that the result does not.
+func (f *svc) share() int64 {
 	var sizes []int
 	for _, m := range f.members {
 		sizes = append(sizes, len(m))
 	}
 	slices.Sort(sizes)
 	n := sizes[len(sizes)-1] + sizes[len(sizes)-2]
-	least, _ := SVMMemory(n, f.x.Dim())
-	return least + 4*int64(n)*int64(f.x.Dim())
+	least, most := SVMMemory(n, f.x.Dim(), f.x.CSR != nil)
+	copied := 4 * int64(n) * int64(f.x.Dim())
+	shares := int64(1)
+	for shares < 1<<10 && f.Memory/(2*shares) >= most+copied {
+		shares *= 2
+	}
+	if shares == 1 && f.Memory/2 >= least+copied {
+		shares = 2
+	}
+	return f.Memory / shares
 }
 
 // two solves the program of two classes on copies of their rows.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -45,8 +44,8 @@ type SVM struct {
 	MaxSteps int
 
 	// Memory bounds the bytes that training holds beyond the rows; 0 means 1 GiB. The more of
-	// the Gram matrix it has room for, the fewer rows are computed again; the result does
-	// not depend on it.
+	// the Gram matrix it has room for, the fewer rows are computed again. Where that is not
+	// enough for all that are asked for, the result depends on it, within the tolerance.
 	Memory int64
 
 	// Progress, if not nil, is told the machine that is being trained of how many, and its
@@ -65,10 +64,10 @@ type SVMReport struct {
 	Violation      float64   `json:"violation"`
 	Tolerance      float64   `json:"tolerance"`
 	Converged      bool      `json:"converged"`
-	Steps          int       `json:"steps"`       // pairs of variables
-	KernelRows     int       `json:"kernel_rows"` // rows of the Gram matrix computed
-	Epsilon        float64   `json:"epsilon,omitempty"`
-	Memory         int64     `json:"memory"` // bytes, what training held at most beyond the rows
+	Steps          int       `json:"steps"`              // pairs of variables
+	KernelRows     int       `json:"kernel_rows"`        // rows of the Gram matrix computed
+	Restores       int       `json:"restores,omitempty"` // times that variables were left out and brought back
+	Epsilon        float64   `json:"epsilon,omitempty"`  // that nu-svr came to
 }
 
 // Lines tells the report to people.
@@ -150,16 +149,20 @@ func (o *SVM) weight(i, c int) float64 {
 // SVMMemory is how many bytes training needs at least beyond n rows of d dimensions, and with how
 // many it computes no row of the Gram matrix twice:
 //
-//	least = 160·n + 8·256·(2d + 256)·T + 4·512² + 4·min(n, 512)·n,  T threads, of kernels of histograms up to three times the d
+//	least = 160·n + 8·256·(d + 4·(d + 256)) + 4·512² + 4·min(n, 512)·n
 //	most  = least + 8·n·d + 4·n²:
 //
-// the variables; the rows of a product; the program of a working set; and rows of the Gram matrix
-// in float32, 512 or all; the rows laid out for products. What is between goes into rows of the
-// Gram matrix.
-func SVMMemory(n, d int) (least, most int64) {
-	t := int64(vec.Threads())
-	least = 160*int64(n) + 8*lineBatch*(2*int64(d)+lineBatch)*t + 4*largestSet*largestSet + 4*int64(min(n, fewestLines))*int64(n)
-	return least, least + 8*int64(n)*int64(d) + 4*int64(n)*int64(n)
+// the variables; the rows of a product, on four threads (each more takes 8·256·(d + 256)); the
+// program of a working set; and rows of the Gram matrix in float32, 512 or all; the rows laid out
+// for products. What is between goes into rows of the Gram matrix. Sparse rows take no 4·d and
+// no 8·n·d; of kernels of histograms, every d counts up to three times.
+func SVMMemory(n, d int, sparse bool) (least, most int64) {
+	expanded, laidOut := 5*int64(d), 8*int64(n)*int64(d)
+	if sparse {
+		expanded, laidOut = int64(d), 0
+	}
+	least = 160*int64(n) + 8*lineBatch*(expanded+4*lineBatch) + 4*largestSet*largestSet + 4*int64(min(n, fewestLines))*int64(n)
+	return least, least + laidOut + 4*int64(n)*int64(n)
 }
 
 // denser returns sparse rows as dense ones if products of matrices are faster on them and they
@@ -202,6 +205,7 @@ type solution struct {
 	violation float64
 	steps     int
 	computed  int
+	restores  int
 }
 
 // run solves a program and reads the machine off it; rows are the numbers that the cache's rows
@@ -212,7 +216,7 @@ func run(ctx context.Context, p *program, cache *rowCache, rows []int32, o *SVM,
 	if err := s.solve(ctx, o.MaxSteps, progress); err != nil {
 		return nil, nil, err
 	}
-	sol := &solution{objective: s.objective(), violation: max(s.violation, 0), steps: s.steps, computed: cache.computed - before}
+	sol := &solution{objective: s.objective(), violation: max(s.violation, 0), steps: s.steps, computed: cache.computed - before, restores: s.restores}
 	beta := make([]float64, cache.n)
 	for t, a := range p.alpha {
 		beta[p.row[t]] += float64(p.sign[t] * a)
@@ -242,7 +246,7 @@ func (s *smo) intercept(sign float64) float64 {
 		if sign != 0 && s.sign[t] != sign {
 			continue
 		}
-		v := s.target[t] - s.f[s.row[t]]
+		v := s.v(t)
 		up, low := s.may(t)
 		switch {
 		case up && low:
@@ -278,6 +282,7 @@ func collect(k kernel.Kernel, x matrix.Rows, solutions []*solution, o *SVM, kind
 		r.Violation = max(r.Violation, s.violation)
 		r.Steps += s.steps
 		r.KernelRows += s.computed
+		r.Restores += s.restores
 		for _, i := range s.rows {
 			place[i] = 1
 		}

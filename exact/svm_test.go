@@ -375,7 +375,7 @@ func bits(m *Machine) []uint64 {
 	return all
 }
 
-func TestSVMHasTheSameBitsForAnyThreadsAndMemory(t *testing.T) {
+func TestSVMHasTheSameBitsForAnyThreads(t *testing.T) {
 	x, class, y := sample(700, 8)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	fit := func(threads int, x matrix.Rows, memory int64) []uint64 {
@@ -394,20 +394,63 @@ func TestSVMHasTheSameBitsForAnyThreadsAndMemory(t *testing.T) {
 		}
 		return append(all, bits(m)...)
 	}
-	least, _ := SVMMemory(700, 8)
-	want := fit(1, x, 0)
+	least, _ := SVMMemory(700, 8, false)
+	want, little := fit(1, x, 0), fit(1, x, least+100_000)
 	for threads := 1; threads <= 3; threads++ {
 		if !slices.Equal(fit(threads, x, 0), want) {
 			t.Errorf("%d threads give other bits than 1", threads)
 		}
-		runtime.GOMAXPROCS(threads)
-		least, _ = SVMMemory(700, 8)
-		if !slices.Equal(fit(threads, x, least+100_000), want) {
+		if !slices.Equal(fit(threads, x, least+100_000), little) {
 			t.Errorf("%d threads with little memory give other bits", threads)
 		}
 	}
 	if !slices.Equal(fit(2, sparse(x), 0), want) {
 		t.Error("sparse rows that are not give other bits than dense ones")
+	}
+}
+
+// With room for a part of the Gram matrix only, variables are left out, brought back, and the same
+// program is solved.
+func TestSVMShrinksWhereMemoryIsShort(t *testing.T) {
+	x, class, y := sample(1500, 6)
+	least, _ := SVMMemory(1500, 6, false)
+	for i, c := range class {
+		class[i] = c / 2
+		x.Dense.Row(i)[0] += float32(3 * class[i]) // most rows are far from the other class
+	}
+	for _, nu := range []float64{0, 0.1} {
+		o, share := SVM{C: 100, Nu: nu, Tolerance: 1e-4}, 1e-5
+		if nu > 0 { // objectives are in units of the margin, which is small
+			o.Tolerance, share = 1e-7, 1e-3
+		}
+		_, want, err := FitSVC(ctx, someKernels[0], x, class, 2, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Memory = least
+		_, got, err := FitSVC(ctx, someKernels[0], x, class, 2, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Converged || !near(got.Objective[0], want.Objective[0], share) {
+			t.Errorf("ν = %g: objective %g with little memory, %g with enough", nu, got.Objective[0], want.Objective[0])
+		}
+		if got.Restores == 0 || want.Restores != 0 {
+			t.Errorf("ν = %g: brought back %d times with little memory, %d with enough", nu, got.Restores, want.Restores)
+		}
+	}
+	o := SVM{C: 10, Epsilon: 1, Memory: least}
+	_, got, err := FitSVR(ctx, someKernels[0], x, y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory = 0
+	_, want, err := FitSVR(ctx, someKernels[0], x, y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !near(got.Objective[0], want.Objective[0], 1e-4) || got.Restores == 0 {
+		t.Errorf("regression: objective %g with little memory, %g with enough; brought back %d times", got.Objective[0], want.Objective[0], got.Restores)
 	}
 }
 
