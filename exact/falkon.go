@@ -335,6 +335,9 @@ func (f *falkon) each(do func(part, i, j int, values, out []float64)) error {
 	block := falkonBlock(f.m)
 	step := (f.n + falkonParts - 1) / falkonParts
 	step = (step + block - 1) / block * block
+	if f.filled && f.k <= fewOutputs {
+		block = 1 // outputs one by one go row by row anyway, and a row stays in the L1 cache
+	}
 	vec.Parallel(falkonParts, 1, func(lo, hi int) {
 		values, out := make([]float64, block*f.m), make([]float64, block*f.k)
 		var work []float64
