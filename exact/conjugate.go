@@ -11,6 +11,7 @@ import (
 type stopped struct {
 	iterations int
 	residual   float64 // the largest of the outputs' relative residuals
+	indefinite bool    // a direction was found that A is not positive in
 }
 
 // conjugateGradients solves Ax = r for a symmetric positive semidefinite A and K right sides,
@@ -57,7 +58,7 @@ func conjugateGradients(k, m int, r []float64, product func(q, p []float64) erro
 			xt, rt, pt, qt := x[t*m:][:m], r[t*m:][:m], p[t*m:][:m], q[t*m:][:m]
 			curve := vec.Dot64(pt, qt)
 			if !(curve > 0) || math.IsInf(curve, 0) {
-				stuck[t] = true
+				stuck[t], stop.indefinite = true, true
 				clear(pt)
 				continue
 			}
