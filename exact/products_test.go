@@ -176,7 +176,7 @@ func TestProductErrors(t *testing.T) {
 		"rbf, laplacian and cauchy": func() error { _, err := NewTreeProduct(kernel.Kernel{Name: "linear"}, x, 0.1, 0); return err },
 		"the accuracy is -1":        func() error { _, err := NewTreeProduct(rbf, x, -1, 0); return err },
 		"not sparse ones":           func() error { _, err := NewTreeProduct(rbf, sparsely(x), 0.1, 0); return err },
-		"pairs of nodes":            func() error { _, err := NewTreeProduct(rbf, x, 1e-9, 200_000); return err },
+		"pairs of nodes":            func() error { _, err := NewTreeProduct(rbf, x, 1e-9, 50_000); return err },
 		"the threshold is 1":        func() error { _, err := NewThresholdProduct(rbf, x, 1, 0); return err },
 		"elements above 0.001":      func() error { _, err := NewThresholdProduct(rbf, x, 1e-3, 300_000); return err },
 		"not laplacian": func() error {

@@ -23,10 +23,11 @@ func (m *Machine) Subsample(p int, seed uint64) (*Machine, error) {
 	}
 	chosen := random.New(seed, "exact.subsample").Perm(n)[:p]
 	slices.Sort(chosen)
+	scale := float64(n) / float64(p)
 	alpha := make([]float64, 0, p*k)
 	for _, i := range chosen {
 		for _, a := range m.alpha[i*k:][:k] {
-			alpha = append(alpha, a*float64(n)/float64(p))
+			alpha = append(alpha, a*scale)
 		}
 	}
 	return NewMachine(m.kernel, gather(m.x, chosen), alpha, m.b)
