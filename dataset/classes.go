@@ -20,7 +20,7 @@ const (
 
 // labelCounts count the different labels of a source with one target a row.
 type labelCounts struct {
-	numbers  map[float64]bool // empty again after an overflow
+	numbers  map[float64]int // rows of each; empty again after an overflow
 	texts    map[string]int
 	overflow bool // too many to be classes
 	rows     int
@@ -33,7 +33,7 @@ func (l *labelCounts) add(b *matrix.Batch) {
 		return
 	}
 	if l.numbers == nil {
-		l.numbers, l.texts = map[float64]bool{}, map[string]int{}
+		l.numbers, l.texts = map[float64]int{}, map[string]int{}
 	}
 	for i, y := range b.Y {
 		if b.Names != nil && b.Names[i] != "" {
@@ -50,10 +50,10 @@ func (l *labelCounts) add(b *matrix.Batch) {
 		if l.overflow {
 			continue
 		}
-		l.numbers[y] = true
+		l.numbers[y]++
 		if n := len(l.numbers); n > maxDistinct || l.fraction && n > maxFractions {
 			l.overflow = true
-			l.numbers = map[float64]bool{}
+			l.numbers = map[float64]int{}
 		}
 	}
 }
@@ -126,6 +126,22 @@ func (s *Summary) Classes() (*Classes, error) {
 	return NewClasses(append(labels, slices.Sorted(maps.Keys(l.texts))...)), nil
 }
 
+// ClassRows is the number of rows of each of the classes.
+func (s *Summary) ClassRows(c *Classes) []int {
+	rows := make([]int, len(c.labels))
+	for v, n := range s.labels.numbers {
+		if k, ok := c.numbers[v]; ok {
+			rows[k] += n
+		}
+	}
+	for t, n := range s.labels.texts {
+		if k, ok := c.texts[t]; ok {
+			rows[k] += n
+		}
+	}
+	return rows
+}
+
 // number writes a number as a label: +1, 1 and 1.0 are the same.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
@@ -151,6 +167,19 @@ func NewClasses(labels []string) *Classes {
 
 // Labels are the labels of the classes in their order.
 func (c *Classes) Labels() []string { return c.labels }
+
+// Named is the class with a label, -1 if there is none.
+func (c *Classes) Named(label string) int {
+	if k, known := c.texts[label]; known {
+		return k
+	}
+	if v, err := strconv.ParseFloat(label, 64); err == nil {
+		if k, known := c.numbers[v]; known {
+			return k
+		}
+	}
+	return -1
+}
 
 // Of is the class of row i of a batch, -1 if its label is none of the classes.
 func (c *Classes) Of(b *matrix.Batch, i int) int {

@@ -9,6 +9,7 @@ import (
 
 	"mercer/internal/vec"
 	"mercer/matrix"
+	"mercer/moments"
 )
 
 // Ridge says how to fit ridge regression,
@@ -32,6 +33,15 @@ type RidgeReport struct {
 	// Path has the λ that were tried, in the order of λ, each fitted without the held-out
 	// rows; nil if λ was given.
 	Path []PathPoint `json:"path,omitempty"`
+}
+
+// Lines tell a person what was chosen.
+func (r *RidgeReport) Lines() []string {
+	chosen := "given"
+	if n := len(r.Path); n > 0 {
+		chosen = fmt.Sprintf("the best of %d on a held-out tenth", n)
+	}
+	return []string{fmt.Sprintf("λ = %.3g (%s)", r.Lambda, chosen)}
 }
 
 // PathPoint is one λ that was tried.
@@ -61,62 +71,62 @@ const (
 //
 // Each λ costs one Cholesky factorisation, D³/3 multiplications, and no pass over the data.
 // Memory beyond the two statistics: 8·D² + 16·D·K bytes.
-func FitRidge(main, held *Stats, opt Ridge) (*Linear, *RidgeReport, error) {
-	main.center()
+func FitRidge(main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, error) {
+	m := main.Moments()
 	report := &RidgeReport{Lambda: opt.Lambda}
-	solver := newSolver(main.d, main.k)
+	solver := newSolver(m.D, m.K)
 	if opt.Lambda == 0 {
 		if held == nil {
 			panic("learn: FitRidge needs held-out statistics to choose λ")
 		}
-		held.center()
-		if held.weight > 0 && main.weight > 0 {
-			if err := choose(solver, main, held, report); err != nil {
+		if h := held.Moments(); h.Weight > 0 && m.Weight > 0 {
+			if err := choose(solver, m, h, report); err != nil {
 				return nil, nil, err
 			}
-			report.Lambda *= (main.weight + held.weight) / main.weight
+			report.Lambda *= (m.Weight + h.Weight) / m.Weight
 		}
 	}
 	if held != nil {
 		main.Merge(held)
+		m = main.Moments()
 	}
-	if main.weight == 0 {
+	if m.Weight == 0 {
 		return nil, nil, errors.New("no rows to fit a ridge regression on")
 	}
 	if report.Lambda == 0 {
 		// Too few rows to hold any back.
-		report.Lambda = unit(main) * math.Pow(10, pathStart)
+		report.Lambda = unit(m) * math.Pow(10, pathStart)
 	}
-	if err := solver.solve(main, report.Lambda); err != nil {
+	if err := solver.solve(m, report.Lambda); err != nil {
 		return nil, nil, err
 	}
-	l := &Linear{W: matrix.NewDense(main.d, main.k), B: make([]float64, main.k)}
-	copy(l.B, main.shiftY)
-	for i := range main.d {
+	l := &Linear{W: matrix.NewDense(m.D, m.K), B: make([]float64, m.K)}
+	copy(l.B, m.MeanY)
+	for i := range m.D {
 		row := l.W.Row(i)
 		for t := range row {
-			row[t] = float32(solver.w[i*main.k+t])
+			row[t] = float32(solver.w[i*m.K+t])
 			// The weights as they will be used, so that the mean comes out right.
-			l.B[t] -= float64(row[t]) * main.shiftZ[i]
+			l.B[t] -= float64(row[t]) * m.MeanZ[i]
 		}
 	}
 	return l, report, nil
 }
 
 // unit is tr(H)/D, the scale of λ; 1 if no feature varies.
-func unit(s *Stats) float64 {
+func unit(s *moments.Moments) float64 {
 	t := 0.0
-	for i := range s.d {
-		t += s.h[i*s.d+i]
+	for i := range s.D {
+		t += s.H[i*s.D+i]
 	}
 	if t <= 0 {
 		return 1
 	}
-	return t / float64(s.d)
+	return t / float64(s.D)
 }
 
 // choose walks the path and sets report.Lambda, Path and HeldOut.
-func choose(solver *solver, main, held *Stats, report *RidgeReport) error {
+func choose(solver *solver, main, held *moments.Moments, report *RidgeReport) error {
 	scale := unit(main)
 	tried := map[float64]float64{} // exponent → held-out error
 	try := func(e float64) float64 {
@@ -145,10 +155,10 @@ func choose(solver *solver, main, held *Stats, report *RidgeReport) error {
 	}
 	if math.IsInf(try(best), 1) {
 		return fmt.Errorf("no λ from %.2g to %.2g makes the system of %d features positive definite; scale the inputs, or give a larger λ",
-			scale*math.Pow(10, pathLow), scale*math.Pow(10, pathHigh), main.d)
+			scale*math.Pow(10, pathLow), scale*math.Pow(10, pathHigh), main.D)
 	}
 	report.Lambda = scale * math.Pow(10, best)
-	report.HeldOut = held.rows
+	report.HeldOut = held.Rows
 	for _, e := range slices.Sorted(maps.Keys(tried)) {
 		if !math.IsInf(tried[e], 1) {
 			report.Path = append(report.Path, PathPoint{Lambda: scale * math.Pow(10, e), Error: tried[e], Chosen: e == best})
@@ -170,12 +180,12 @@ func newSolver(d, k int) *solver {
 }
 
 // solve sets w = (H + λI)⁻¹V.
-func (s *solver) solve(m *Stats, lambda float64) error {
-	copy(s.factor, m.h)
+func (s *solver) solve(m *moments.Moments, lambda float64) error {
+	copy(s.factor, m.H)
 	for i := range s.d {
 		s.factor[i*s.d+i] += lambda
 	}
-	copy(s.w, m.v)
+	copy(s.w, m.V)
 	if !vec.CholeskySolve(s.d, s.factor, s.d, s.k, s.w, s.k) {
 		return fmt.Errorf("λ = %.3g is too small for %d features: the system is not positive definite; give a larger λ", lambda, s.d)
 	}
@@ -186,24 +196,24 @@ func (s *solver) solve(m *Stats, lambda float64) error {
 // centred moments and e = (ȳ_held - ȳ_main) - Wᵀ(z̄_held - z̄_main), the mean residual,
 //
 //	Σ w‖y - Wᵀz - b‖² = YY - 2 tr(WᵀV) + tr(WᵀHW) + n‖e‖².
-func (s *solver) heldOut(main, held *Stats) float64 {
+func (s *solver) heldOut(main, held *moments.Moments) float64 {
 	for i := range s.d {
 		for t := range s.k {
 			s.wt[t*s.d+i] = s.w[i*s.k+t]
 		}
 	}
 	whw := make([]float64, s.k)
-	vec.QuadraticForms(whw, s.d, held.h, s.d, s.k, s.wt, s.d)
+	vec.QuadraticForms(whw, s.d, held.H, s.d, s.k, s.wt, s.d)
 	sum := 0.0
 	for t := range s.k {
-		e := held.shiftY[t] - main.shiftY[t]
-		q := held.yy[t] + whw[t]
+		e := held.MeanY[t] - main.MeanY[t]
+		q := held.YY[t] + whw[t]
 		for i := range s.d {
 			w := s.w[i*s.k+t]
-			e -= w * (held.shiftZ[i] - main.shiftZ[i])
-			q -= 2 * w * held.v[i*s.k+t]
+			e -= w * (held.MeanZ[i] - main.MeanZ[i])
+			q -= 2 * w * held.V[i*s.k+t]
 		}
-		sum += max(q, 0) + held.weight*e*e
+		sum += max(q, 0) + held.Weight*e*e
 	}
-	return sum / held.weight
+	return sum / held.Weight
 }

@@ -75,13 +75,20 @@ type SVMReport struct {
 	Gap float64 `json:"gap"`
 }
 
-// Text tells a person how the fit went.
-func (r *SVMReport) Text() string {
+// Lines tell a person how the fit went.
+func (r *SVMReport) Lines() []string {
+	chosen := "given"
+	if n := len(r.Path); n > 0 {
+		chosen = fmt.Sprintf("the best of %d on held-out rows", n)
+	}
 	how := "converged"
 	if !r.Converged {
 		how = "NOT converged (raise --max-iter or --tolerance)"
 	}
-	return fmt.Sprintf("%s in %d passes, duality gap %.2g %%", how, r.Passes, 100*r.Gap)
+	return []string{
+		fmt.Sprintf("%s, C = %g (%s)", r.Loss, r.C, chosen),
+		fmt.Sprintf("%s in %d passes, duality gap %.2g %%", how, r.Passes, 100*r.Gap),
+	}
 }
 
 // rho is ρ of the method of multipliers, in units of the rows' mean squared norm.

@@ -76,7 +76,7 @@ type Config struct {
 	// fewer where there are few rows.
 	Features int `json:"features,omitempty"`
 
-	// Learner is "auto" (or ""), "ridge" or "svm". Automatic is svm for classes whose
+	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes whose
 	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
 	// and ridge otherwise.
 	Learner string `json:"learner,omitempty"`
@@ -88,8 +88,13 @@ type Config struct {
 	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
 
-	// Loss is the SVM's: "squared_hinge" (or "") or "hinge".
+	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
+	// "hinge".
 	Loss string `json:"loss,omitempty"`
+
+	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
+	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
+	ClassWeight string `json:"class_weight,omitempty"`
 
 	// Tolerance is the SVM's stopping tolerance; 0 means the learner's default.
 	Tolerance float64 `json:"tolerance,omitempty"`
@@ -113,6 +118,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
+	names, _ := Learners()
 	usual := "rbf"
 	if c.Bag != nil && c.Map == "" {
 		usual = "linear"
@@ -121,14 +127,13 @@ func (c Config) withDefaults() (Config, error) {
 		set("task", &c.Task, "auto", "auto", "classify", "regress"),
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
 		set("kernel", &c.Kernel, usual, kernel.Names()...),
-		set("learner", &c.Learner, "auto", "auto", "ridge", "svm"),
-		set("loss", &c.Loss, "squared_hinge", "squared_hinge", "hinge"),
+		set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...),
 	} {
 		if err != nil {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
+	for _, word := range []*string{&c.Loss, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
@@ -160,7 +165,11 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.exact(1).Validate(); err != nil {
 		return c, err
 	}
-	if c.Kernel == "linear" && c.Map == "" {
+	if c.machine() {
+		if c.Map != "" {
+			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map)
+		}
+	} else if c.Kernel == "linear" && c.Map == "" {
 		if c.Features != 0 {
 			return c, fmt.Errorf("the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel")
 		}
@@ -184,6 +193,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxIter < 0 {
 		return c, fmt.Errorf("max_iter %d is not a positive number", c.MaxIter)
+	}
+	if err := c.checkLearner(); err != nil {
+		return c, err
 	}
 	if c.Seed == 0 {
 		c.Seed = 1
@@ -221,9 +233,15 @@ func (c *Config) exact(gamma float64) kernel.Kernel {
 	return k.Own()
 }
 
+// machine says that the learner takes the kernel itself, without a map.
+func (c *Config) machine() bool {
+	l := learnerOf(c.Learner)
+	return l != nil && l.exact
+}
+
 // domain is the kernel that says which numbers scaled rows may hold.
 func (c *Config) domain() kernel.Kernel {
-	if c.Kernel == "linear" && c.Map == "" {
+	if c.Kernel == "linear" && c.Map == "" || c.machine() {
 		return c.exact(0)
 	}
 	return feature.Domain(c.feature(1))

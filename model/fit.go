@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -83,6 +85,11 @@ type fit struct {
 	m       *Model
 	classes *dataset.Classes // nil: regression
 
+	learner *learner
+
+	// classWeights are factors of the weights of rows by class, nil if all are 1.
+	classWeights []float64
+
 	bag  *bagFit // nil: the rows were no bags
 	kept int64   // bytes of rows that were bags and are kept
 }
@@ -136,12 +143,7 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.checkMemory(sum); err != nil {
 		return nil, err
 	}
-	if f.cfg.Learner == "svm" {
-		err = f.svm(sum)
-	} else {
-		err = f.ridge(sum)
-	}
-	if err != nil {
+	if err := f.learner.train(f, sum); err != nil {
 		return nil, err
 	}
 	if err := f.takeGolden(sum); err != nil {
@@ -183,9 +185,20 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 	}
 	f.m.info.Task = task
 	f.m.info.Training.Why["task"] = why
+	if l := learnerOf(f.cfg.Learner); l != nil && !slices.Contains(l.tasks, task) {
+		var can []string
+		for _, other := range learners() {
+			if slices.Contains(other.tasks, task) {
+				can = append(can, other.name)
+			}
+		}
+		return fmt.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use --learner %s, or --task %s", f.src.Name(), task, why, l.name, strings.Join(can, " or "), map[string]string{
+			"classify": "classify if they are classes", "regress": "regress if they are numbers to predict", "outliers": "outliers",
+		}[l.tasks[0]])
+	}
 	if task == "regress" {
-		if f.cfg.Learner == "svm" {
-			return fmt.Errorf("%s: the labels are numbers to be predicted (%s), which the svm learner cannot do; use --learner ridge, or --task classify if they are classes", f.src.Name(), why)
+		if f.cfg.ClassWeight != "" {
+			return fmt.Errorf("%s: class weights are for classes, but the labels are numbers to be predicted (%s)", f.src.Name(), why)
 		}
 		f.m.info.Outputs = sum.Outputs
 		return nil
@@ -195,6 +208,10 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 	}
 	f.m.info.Classes = f.classes.Labels()
 	f.m.info.Outputs = learn.TargetColumns(len(f.m.info.Classes))
+	f.classWeights, err = f.cfg.classWeights(f.classes, sum)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
 	return nil
 }
 
@@ -212,25 +229,56 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	f.m.info.Scale, f.m.info.Densify = kind, f.m.mapping.scaler.Densify
+	if f.cfg.machine() {
+		return f.chooseKernel(sum)
+	}
 	if f.cfg.Kernel == "linear" && f.cfg.Map == "" {
 		return nil
 	}
 	return f.chooseMap(sum)
 }
 
+// checkDomain finds a number of the sample that the kernel does not take.
+func (f *fit) checkDomain(x matrix.Rows) error {
+	f.m.mapping.domain = f.cfg.domain()
+	bad := f.m.mapping.outside(x)
+	if bad == nil {
+		return nil
+	}
+	if _, bags := f.src.(namedSource); !bags {
+		// The sample does not know where its rows stand: a pass over all finds the first.
+		if err := f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %s: %s", f.src.Name(), f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+}
+
+// chooseKernel fixes the kernel of a machine, which takes no map.
+func (f *fit) chooseKernel(sum *dataset.Summary) error {
+	var s scratch
+	x := f.m.mapping.scaled(&s, sum.Sample)
+	if err := f.checkDomain(x); err != nil {
+		return err
+	}
+	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	if why != "" {
+		f.m.info.Training.Why["gamma"] = why
+	}
+	k := f.cfg.exact(gamma)
+	f.m.info.Kernel = &k
+	return nil
+}
+
 // chooseMap fixes the map and makes it.
 func (f *fit) chooseMap(sum *dataset.Summary) error {
 	var s scratch
 	x := f.m.mapping.scaled(&s, sum.Sample)
-	f.m.mapping.domain = f.cfg.domain()
-	if bad := f.m.mapping.outside(x); bad != nil {
-		if _, bags := f.src.(namedSource); !bags {
-			// The sample does not know where its rows stand: a pass over all finds the first.
-			if err := f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }); err != nil {
-				return err
-			}
-		}
-		return fmt.Errorf("%s: %s: %s", f.src.Name(), f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+	if err := f.checkDomain(x); err != nil {
+		return err
 	}
 	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
 	if err != nil {
@@ -310,46 +358,39 @@ func shortened(cfg feature.Config) feature.Config {
 	return feature.Config{Map: "chain", Seed: seed, Steps: []feature.Config{sketch, cfg}}
 }
 
-// chooseLearner decides what "auto" stands for.
+// chooseLearner decides what "auto" stands for: the svm or ridge, whichever has the options
+// that are given.
 func (f *fit) chooseLearner(sum *dataset.Summary) {
-	if f.cfg.Learner != "auto" {
-		return
+	if f.cfg.Learner == "auto" {
+		f.cfg.Learner = f.auto(sum)
 	}
-	bytes := f.svmMemory(sum)
-	f.cfg.Learner = "ridge"
-	switch why := f.m.info.Training.Why; {
+	f.learner = learnerOf(f.cfg.Learner)
+	f.m.info.Training.Learner = f.learner.name
+	if f.cfg.Loss == "" && f.learner.losses != nil {
+		f.cfg.Loss = f.learner.losses[0]
+	}
+}
+
+func (f *fit) auto(sum *dataset.Summary) string {
+	rows, _ := f.rowsMemory(sum)
+	statistics, _ := f.ridgeMemory(sum)
+	why := f.m.info.Training.Why
+	switch {
 	case f.classes == nil:
 		why["learner"] = "for numbers to predict"
-	case bytes > svmBytes && bytes > f.ridgeMemory():
-		why["learner"] = fmt.Sprintf("an svm would hold %.1f GB of features", bytes/1e9)
-	default:
-		f.cfg.Learner = "svm"
-		why["learner"] = "for classes whose features fit into memory"
+		return "ridge"
+	case svmLearner.lacks(&f.cfg) != "" && ridgeLearner.lacks(&f.cfg) == "":
+		why["learner"] = "for the option " + svmLearner.lacks(&f.cfg)
+		return "ridge"
+	case ridgeLearner.lacks(&f.cfg) != "":
+		why["learner"] = "for the option " + ridgeLearner.lacks(&f.cfg)
+		return "svm"
+	case rows > svmBytes && rows > statistics:
+		why["learner"] = fmt.Sprintf("an svm would hold %.1f GB of features", rows/1e9)
+		return "ridge"
 	}
-}
-
-// ridgeMemory is how many bytes of statistics a ridge regression holds.
-func (f *fit) ridgeMemory() float64 {
-	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
-	return 24*d*d + 16*d*k
-}
-
-// svmMemory is how many bytes of features an SVM holds: 4·n·D, or 8 a value of sparse
-// features.
-func (f *fit) svmMemory(sum *dataset.Summary) float64 {
-	n, d := float64(sum.Rows), float64(f.learnDim())
-	if f.m.info.Feature == nil && sum.Sparse && !f.m.mapping.scaler.Densify {
-		return 8 * n * d * sum.Density()
-	}
-	if m, ok := f.m.mapping.fmap.(feature.Sparse); ok {
-		var s scratch
-		x := f.m.mapping.scaled(&s, sum.Sample.Slice(0, min(chunk, sum.Sample.Len())))
-		if m.Sparsely(x) {
-			m.TransformSparse(&s.csr, x)
-			return 8 * n * float64(s.csr.NNZ()) / float64(x.Len())
-		}
-	}
-	return 4 * n * d
+	why["learner"] = "for classes whose features fit into memory"
+	return "svm"
 }
 
 // gamma is a kernel's γ, and in words where it comes from, for the scaled sample x.
@@ -398,10 +439,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	if f.opt.Memory <= 0 {
 		return nil
 	}
-	need, formula := f.ridgeMemory(), "24·D² bytes"
-	if f.cfg.Learner == "svm" {
-		need, formula = f.svmMemory(sum), "4·n·D bytes"
-	}
+	need, formula := f.learner.memory(f, sum)
 	if f.m.info.Feature != nil {
 		need += float64(f.m.mapping.fmap.Bytes())
 	}
@@ -419,7 +457,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
 	case f.m.info.Feature == nil:
 		advice = "a map to fewer dimensions (--kernel rbf)"
-	case f.cfg.Learner == "svm":
+	case f.cfg.Learner != "ridge":
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",

@@ -7,6 +7,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pool"
@@ -18,7 +19,7 @@ type Model struct {
 	info    Info
 	bag     *BagMapping // nil: a model of rows
 	mapping Mapping
-	linear  *learn.Linear
+	learned predictor
 	golden  golden
 }
 
@@ -48,6 +49,9 @@ type Info struct {
 	// Densify says that sparse rows are made dense before they are scaled, because most of
 	// their values were not 0 in training.
 	Densify bool `json:"densify,omitempty"`
+
+	// Kernel is that of a learner that takes the kernel itself, nil for all others.
+	Kernel *kernel.Kernel `json:"kernel,omitempty"`
 
 	// Feature configures the map; nil for the linear kernel.
 	Feature *feature.Config `json:"feature,omitempty"`
@@ -88,9 +92,23 @@ type Training struct {
 	// Why says in words why a scaling, a γ or a task was chosen, by name.
 	Why map[string]string `json:"why"`
 
+	// Learner is the learner's name.
+	Learner string `json:"learner,omitempty"`
+
 	// Ridge and SVM hold the learner's own report; one of them is set.
 	Ridge *learn.RidgeReport `json:"ridge,omitempty"`
 	SVM   *learn.SVMReport   `json:"svm,omitempty"`
+}
+
+// Lines tell a person how the learner went.
+func (t *Training) Lines() []string {
+	switch {
+	case t.Ridge != nil:
+		return t.Ridge.Lines()
+	case t.SVM != nil:
+		return t.SVM.Lines()
+	}
+	return nil
 }
 
 // Info describes the model; it is to be read only.
@@ -115,7 +133,7 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
-	if err := m.mapping.each(x, func(i, j int, z matrix.Rows) { m.linear.Scores(dst.Slice(i, j), z) }); err != nil {
+	if err := m.mapping.each(x, func(i, j int, z matrix.Rows) { m.learned.Scores(dst.Slice(i, j), z) }); err != nil {
 		return err
 	}
 	for i := range dst.Rows {

@@ -77,6 +77,19 @@ func modelFlags(cmd *cobra.Command, c *model.Config) {
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }
 
+// learnerFlags are the flags that choose a learner and its options.
+func learnerFlags(cmd *cobra.Command, c *model.Config) {
+	names, _ := model.Learners()
+	f := cmd.Flags()
+	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
+	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows)")
+	f.Float64Var(&c.C, "c", 0, "C of the svm (default: chosen on held-out rows)")
+	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge (default: the learner's usual one, named first)")
+	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
+	f.Float64Var(&c.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
+	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
+}
+
 // kernelFlags are the flags that name a kernel.
 func kernelFlags(cmd *cobra.Command, c *model.Config) {
 	f := cmd.Flags()

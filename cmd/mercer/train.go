@@ -73,12 +73,7 @@ stays with the support vector machine).
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress")
 	scaleFlag(cmd, &t.cfg, "auto")
 	modelFlags(cmd, &t.cfg)
-	f.StringVar(&t.cfg.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), ridge, svm")
-	f.Float64Var(&t.cfg.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows)")
-	f.Float64Var(&t.cfg.C, "c", 0, "C of the svm (default: chosen on held-out rows)")
-	f.StringVar(&t.cfg.Loss, "loss", "squared_hinge", "loss of the svm: squared_hinge, hinge")
-	f.Float64Var(&t.cfg.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
-	f.IntVar(&t.cfg.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
+	learnerFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
@@ -316,23 +311,17 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 			line("kernel", "%s%s", f.Kernel, why("gamma"))
 		}
 		line("map", "%s, %s features, seed %d%s", mapText(f), comma(f.Features), f.Seed, why("map"))
+	} else if info.Kernel != nil {
+		line("kernel", "%s%s", info.Kernel, why("gamma"))
 	} else {
 		line("kernel", "linear")
 	}
-	switch t := info.Training; {
-	case t.Ridge != nil:
-		chosen := "given"
-		if n := len(t.Ridge.Path); n > 0 {
-			chosen = fmt.Sprintf("the best of %d on a held-out tenth", n)
+	for i, text := range info.Training.Lines() {
+		if i == 0 {
+			line("learner", "%s%s, %s", info.Training.Learner, why("learner"), text)
+		} else {
+			line("", "%s", text)
 		}
-		line("learner", "ridge%s, λ = %.3g (%s)", why("learner"), t.Ridge.Lambda, chosen)
-	case t.SVM != nil:
-		chosen := "given"
-		if n := len(t.SVM.Path); n > 0 {
-			chosen = fmt.Sprintf("the best of %d on held-out rows", n)
-		}
-		line("learner", "svm%s, %s, C = %g (%s)", why("learner"), t.SVM.Loss, t.SVM.C, chosen)
-		line("", "%s", t.SVM.Text())
 	}
 }
 

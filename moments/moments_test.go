@@ -1,4 +1,4 @@
-package learn
+package moments
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 
 // sample draws n rows of d features around mean with K targets that depend on them.
 func sample(seed uint64, n, d, k int, mean float64) (*matrix.Dense, []float64) {
-	s := random.New(seed, "learn-test")
+	s := random.New(seed, "moments-test")
 	z := matrix.NewDense(n, d)
 	y := make([]float64, n*k)
 	for i := range n {
@@ -105,7 +105,7 @@ func ones(n int) []float64 {
 
 func TestStatsMatchTwoPasses(t *testing.T) {
 	z, y := sample(1, 700, 9, 2, 0)
-	s := NewStats(9, 2)
+	s := New(9, 2)
 	s.Add(z, y, nil)
 	agree(t, s, z, y, ones(700), 1e-13)
 }
@@ -113,7 +113,7 @@ func TestStatsMatchTwoPasses(t *testing.T) {
 func TestStatsDoNotCancelFarFromZero(t *testing.T) {
 	// Means 10⁴ deviations away: sums around 0 would lose 8 of the 16 digits.
 	z, y := sample(2, 1000, 5, 1, 1e4)
-	s := NewStats(5, 1)
+	s := New(5, 1)
 	s.Add(z, y, nil)
 	agree(t, s, z, y, ones(1000), 1e-11)
 }
@@ -124,11 +124,11 @@ func TestStatsWeightsAreRepetitions(t *testing.T) {
 	for i := range w {
 		w[i] = float64(i % 4)
 	}
-	s := NewStats(4, 2)
+	s := New(4, 2)
 	s.Add(z, y, w)
 	agree(t, s, z, y, w, 1e-12)
 
-	repeated := NewStats(4, 2)
+	repeated := New(4, 2)
 	for i := range 300 {
 		for range i % 4 {
 			repeated.Add(z.Slice(i, i+1), y[i*2:i*2+2], nil)
@@ -146,7 +146,7 @@ func TestStatsWeightsAreRepetitions(t *testing.T) {
 func TestNarrowBlocksCostNoAccuracy(t *testing.T) {
 	const d, n = narrowFrom + 3, 1100
 	z, y := sample(5, n, d, 1, 40)
-	s := NewStats(d, 1)
+	s := New(d, 1)
 	s.Add(z, y, nil)
 	s.center()
 	mean := make([]float64, d)
@@ -173,11 +173,11 @@ func TestNarrowBlocksCostNoAccuracy(t *testing.T) {
 
 func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
 	z, y := sample(4, 1000, 70, 3, 0.3)
-	whole := NewStats(70, 3)
+	whole := New(70, 3)
 	whole.Add(z, y, nil)
 	whole.center()
 	for _, size := range []int{1, 7, 511, 512, 999} {
-		s := NewStats(70, 3)
+		s := New(70, 3)
 		for i := 0; i < z.Rows; i += size {
 			j := min(i+size, z.Rows)
 			s.Add(z.Slice(i, j), y[i*3:j*3], nil)
@@ -190,12 +190,12 @@ func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
 func TestStatsHaveTheSameBitsOnAnyThreads(t *testing.T) {
 	z, y := sample(5, 600, 300, 2, 0.3)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one := NewStats(300, 2)
+	one := New(300, 2)
 	one.Add(z, y, nil)
 	one.center()
 	for _, threads := range []int{2, 3} {
 		runtime.GOMAXPROCS(threads)
-		s := NewStats(300, 2)
+		s := New(300, 2)
 		s.Add(z, y, nil)
 		s.center()
 		same(t, s, one)
@@ -226,7 +226,7 @@ func same(t *testing.T, a, b *Stats) {
 func TestMergeIsTheWhole(t *testing.T) {
 	z, y := sample(6, 900, 6, 2, 5)
 	for _, cut := range []int{0, 1, 300, 899, 900} {
-		a, b := NewStats(6, 2), NewStats(6, 2)
+		a, b := New(6, 2), New(6, 2)
 		a.Add(z.Slice(0, cut), y[:cut*2], nil)
 		b.Add(z.Slice(cut, 900), y[cut*2:], nil)
 		a.Merge(b)
@@ -235,4 +235,13 @@ func TestMergeIsTheWhole(t *testing.T) {
 		}
 		agree(t, a, z, y, ones(900), 1e-12)
 	}
+}
+
+func BenchmarkStats(b *testing.B) {
+	z, y := sample(1, 4096, 1024, 10, 0)
+	s := New(1024, 10)
+	for b.Loop() {
+		s.Add(z, y, nil)
+	}
+	b.ReportMetric(float64(z.Rows)*1024*1025*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -1,4 +1,7 @@
-package learn
+// Package moments collects what one pass over rows can tell a linear learner: the weighted
+// first and second moments of features and targets. Ridge regression, principal components
+// and everything else that follows from them needs no second look at the rows.
+package moments
 
 import (
 	"fmt"
@@ -45,10 +48,10 @@ type Stats struct {
 	narrow []float32 // z, if D is large
 }
 
-// NewStats returns the statistics of no rows, for d features and k targets.
-func NewStats(d, k int) *Stats {
+// New returns the statistics of no rows, for d features and k targets.
+func New(d, k int) *Stats {
 	if d < 1 || k < 1 {
-		panic(fmt.Sprintf("learn: NewStats(%d, %d): both must be positive", d, k))
+		panic(fmt.Sprintf("moments: New(%d, %d): both must be positive", d, k))
 	}
 	return &Stats{
 		d: d, k: k,
@@ -65,7 +68,7 @@ func (s *Stats) Rows() int { return s.rows + s.held }
 // 1). The result does not depend on how rows are divided among calls.
 func (s *Stats) Add(z *matrix.Dense, y []float64, w []float64) {
 	if z.Cols != s.d || len(y) != z.Rows*s.k || w != nil && len(w) != z.Rows {
-		panic(fmt.Sprintf("learn: Stats of %d features and %d targets given %d×%d features, %d targets, %d weights",
+		panic(fmt.Sprintf("moments: Stats of %d features and %d targets given %d×%d features, %d targets, %d weights",
 			s.d, s.k, z.Rows, z.Cols, len(y), len(w)))
 	}
 	for i := range z.Rows {
@@ -200,12 +203,36 @@ func (s *Stats) center() {
 	}
 }
 
+// Moments are the centred moments of rows, as views of the statistics they come from.
+type Moments struct {
+	D, K int
+
+	Rows   int
+	Weight float64 // Σw
+
+	MeanZ, MeanY []float64 // z̄ (D) and ȳ (K)
+	H            []float64 // D×D, upper triangle: Σw(z-z̄)(z-z̄)ᵀ
+	V            []float64 // D×K: Σw(z-z̄)(y-ȳ)ᵀ
+	YY           []float64 // K: Σw(y-ȳ)²
+}
+
+// Moments are the moments of all rows so far. They share the memory of s and are valid until
+// rows are added to it or it is merged into.
+func (s *Stats) Moments() *Moments {
+	s.center()
+	m := &Moments{D: s.d, K: s.k, Rows: s.rows, Weight: s.weight, MeanZ: s.shiftZ, MeanY: s.shiftY, H: s.h, V: s.v, YY: s.yy}
+	if m.MeanZ == nil {
+		m.MeanZ, m.MeanY = make([]float64, s.d), make([]float64, s.k)
+	}
+	return m
+}
+
 // Merge adds the rows of o, which has the same sizes and is left as it is but for being
 // centred, by the formulas of Chan, Golub and LeVeque (1979): centred moments add up, plus
 // the outer product of the difference of the means.
 func (s *Stats) Merge(o *Stats) {
 	if s.d != o.d || s.k != o.k {
-		panic(fmt.Sprintf("learn: Merge of %d×%d into %d×%d", o.d, o.k, s.d, s.k))
+		panic(fmt.Sprintf("moments: Merge of %d×%d into %d×%d", o.d, o.k, s.d, s.k))
 	}
 	s.center()
 	o.center()
