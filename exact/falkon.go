@@ -3,7 +3,6 @@ package exact
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -71,16 +70,7 @@ type FalkonReport struct {
 
 	// HeldOut is the number of rows that chose λ, Path has what was tried, ascending.
 	HeldOut int           `json:"held_out,omitempty"`
-	Path    []FalkonPoint `json:"path,omitempty"`
-}
-
-// FalkonPoint is a λ that was tried, and the mean squared error of its fit on the rows held out,
-// summed over the outputs.
-type FalkonPoint struct {
-	Lambda     float64 `json:"lambda"`
-	Error      float64 `json:"error"`
-	Iterations int     `json:"iterations"`
-	Chosen     bool    `json:"chosen,omitempty"`
+	Path    []LambdaPoint `json:"path,omitempty"`
 }
 
 // FalkonBytes is the memory of FitFalkon for n rows of d dimensions, m centres and K outputs
@@ -480,90 +470,31 @@ func (f *falkon) solve(y, weights, b []float64, total, lambda float64, report *F
 	return beta, nil
 }
 
-// choose returns the λ that predicts a tenth of the rows best, fitted to the others. It goes
-// downhill along n·k(c, c)·10^e from 10⁻⁵ on, in steps of ten, and then tries the half steps
-// beside the best. A row that is held out is a row of weight 0.
+// choose returns the λ that predicts a tenth of the rows best, fitted to the others. A row that
+// is held out is a row of weight 0.
 func (f *falkon) choose(y, weights []float64, report *FalkonReport) (float64, error) {
-	const start, low, high = -5.0, -10.0, 1.0
-	main, held := make([]float64, f.n), make([]float64, f.n)
-	sumMain, sumHeld := 0.0, 0.0
-	for i := range f.n {
-		w := weight(weights, i)
-		if random.Hash(f.opt.Seed, "exact.falkon.held-out", uint64(i)) < math.MaxUint64/10 {
-			held[i] = w
-			sumHeld += w
-			report.HeldOut++
-		} else {
-			main[i] = w
-			sumMain += w
-		}
+	h := holdOut(f.n, weights, f.opt.Seed)
+	if h == nil {
+		return float64(f.n) * f.most * math.Pow(10, chooseStart), nil // too few rows to choose by
 	}
-	total := sumMain + sumHeld
-	if sumMain == 0 || sumHeld == 0 {
-		report.HeldOut = 0
-		return total * f.most * math.Pow(10, start), nil // too few rows to choose by
-	}
-	b, _ := mean(y, main, f.k)
-	scale := sumMain * f.most
-	tried := map[float64]FalkonPoint{}
-	try := func(e float64) (float64, error) {
-		if p, ok := tried[e]; ok {
-			return p.Error, nil
-		}
-		p := FalkonPoint{Lambda: scale * math.Pow(10, e), Error: math.Inf(1)}
+	b, _ := mean(y, h.main, f.k)
+	path, best, err := downhill(h.sumMain*f.most, func(lambda float64) (float64, int, error) {
 		var run FalkonReport
-		alpha, err := f.solve(y, main, b, sumMain, p.Lambda, &run)
+		alpha, err := f.solve(y, h.main, b, h.sumMain, lambda, &run)
 		if f.ctx.Err() != nil {
-			return 0, f.ctx.Err()
+			return 0, 0, f.ctx.Err()
 		}
-		if err == nil {
-			p.Iterations = run.Iterations
-			if p.Error, err = f.squaredError(alpha, y, b, held, sumHeld); err != nil {
-				return 0, err
-			}
+		if err != nil {
+			return math.Inf(1), 0, nil // λ is too small
 		}
-		tried[e] = p
-		return p.Error, nil
-	}
-	best := start
-	least, err := try(best)
+		e, err := f.squaredError(alpha, y, b, h.held, h.sumHeld)
+		return e, run.Iterations, err
+	})
 	if err != nil {
 		return 0, err
 	}
-	visit := func(e float64) (better bool, err error) {
-		v, err := try(e)
-		if better = v < least; better {
-			best, least = e, v
-		}
-		return better, err
-	}
-	for _, step := range []float64{-1, 1} {
-		for e := best + step; e >= low && e <= high; e += step {
-			if better, err := visit(e); err != nil {
-				return 0, err
-			} else if !better {
-				break
-			}
-		}
-		if best != start {
-			break
-		}
-	}
-	for _, e := range []float64{best - 0.5, best + 0.5} {
-		if _, err := visit(e); err != nil {
-			return 0, err
-		}
-	}
-	if math.IsInf(least, 1) || math.IsNaN(least) {
-		return 0, fmt.Errorf("no λ near %.2g makes the system of %d centres solvable; scale the inputs, or give a larger λ", scale*math.Pow(10, start), f.m)
-	}
-	for _, e := range slices.Sorted(maps.Keys(tried)) {
-		p := tried[e]
-		if p.Chosen = e == best; finite(p.Error) {
-			report.Path = append(report.Path, p)
-		}
-	}
-	return scale * math.Pow(10, best) * total / sumMain, nil
+	report.HeldOut, report.Path = h.rows, path
+	return best * (h.sumMain + h.sumHeld) / h.sumMain, nil
 }
 
 // squaredError is the mean squared error of α, by the weights, summed over the outputs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -13,7 +14,8 @@ import (
 // Iterative says how to fit kernel ridge regression, as Ridge, from products with the Gram matrix
 // alone, by conjugate gradients.
 type Iterative struct {
-	// Lambda is λ > 0. The smaller it is beside the eigenvalues of K, the more iterations.
+	// Lambda is λ > 0. The smaller it is beside the eigenvalues of K, the more iterations. 0
+	// means that a tenth of the rows, held out, chooses it.
 	Lambda float64
 
 	// Tolerance stops the iteration when the residual of every output is as small a part of its
@@ -22,6 +24,9 @@ type Iterative struct {
 
 	// MaxIter is the most iterations; 0 means 1000.
 	MaxIter int
+
+	// Seed chooses the rows that are held out.
+	Seed uint64
 
 	// Progress, if not nil, is told after every iteration how many there were, and the residual.
 	Progress func(iterations int, residual float64)
@@ -40,6 +45,10 @@ type IterativeReport struct {
 
 	// Bytes is the memory of the products.
 	Bytes int64 `json:"bytes"`
+
+	// HeldOut is the number of rows that chose λ, Path has what was tried, ascending.
+	HeldOut int           `json:"held_out,omitempty"`
+	Path    []LambdaPoint `json:"path,omitempty"`
 }
 
 // FitIterative fits kernel ridge regression with K̃ of p in place of K,
@@ -63,13 +72,82 @@ func FitIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product
 		opt.MaxIter = 1000
 	}
 	switch {
-	case !(opt.Lambda > 0) || math.IsInf(opt.Lambda, 0):
-		return nil, nil, fmt.Errorf("lambda %g is not a positive number", opt.Lambda)
+	case !(opt.Lambda >= 0) || math.IsInf(opt.Lambda, 0):
+		return nil, nil, fmt.Errorf("lambda %g is not a positive number, or 0 to have it chosen", opt.Lambda)
 	case !(opt.Tolerance > 0 && opt.Tolerance < 1) || opt.MaxIter < 1:
 		return nil, nil, fmt.Errorf("tolerance %g and at most %d iterations; it takes a tolerance between 0 and 1, and 1 iteration or more", opt.Tolerance, opt.MaxIter)
 	}
+	report := &IterativeReport{Lambda: opt.Lambda, Bytes: p.Bytes()}
+	if opt.Lambda == 0 {
+		if err := chooseIterative(ctx, k, x, p, y, outputs, weights, opt, report); err != nil {
+			return nil, nil, err
+		}
+	}
+	alpha, b, stop, err := solveIterative(ctx, p, y, outputs, weights, report.Lambda, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if stop.indefinite && stop.residual > opt.Tolerance {
+		return nil, nil, errIndefinite(p, report.Lambda)
+	}
+	m, err := NewMachine(k, x, alpha, b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("λ = %g is too small: %w", report.Lambda, err)
+	}
+	report.Iterations, report.Residual, report.Converged = stop.iterations, stop.residual, stop.residual <= opt.Tolerance
+	report.Error = p.Bound() / report.Lambda
+	return m, report, nil
+}
+
+func errIndefinite(p Product, lambda float64) error {
+	return fmt.Errorf("the approximate Gram matrix, which is off by up to %.2g, is not positive definite with λ = %.3g; use a larger lambda or a higher accuracy", p.Bound(), lambda)
+}
+
+// chooseIterative sets the report's λ.
+func chooseIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product, y []float64, outputs int, weights []float64, opt Iterative, report *IterativeReport) error {
 	n := x.Len()
-	b, _ := mean(y, weights, outputs)
+	most := slices.Max(k.Diagonal(x))
+	if most == 0 {
+		most = 1
+	}
+	h := holdOut(n, weights, opt.Seed)
+	if h == nil {
+		report.Lambda = float64(n) * most * math.Pow(10, chooseStart) // too few rows to choose by
+		return nil
+	}
+	f := make([]float64, n*outputs)
+	indefinite := false
+	path, best, err := downhill(h.sumMain*most, func(lambda float64) (float64, int, error) {
+		alpha, b, stop, err := solveIterative(ctx, p, y, outputs, h.main, lambda, opt)
+		if err != nil {
+			return 0, 0, err
+		}
+		if stop.indefinite && stop.residual > opt.Tolerance {
+			indefinite = true
+			return math.Inf(1), stop.iterations, nil
+		}
+		p.Apply(f, alpha, outputs)
+		sum := 0.0
+		for i, v := range f {
+			e := y[i] - b[i%outputs] - v
+			sum += float64(h.held[i/outputs] * e * e)
+		}
+		return sum / h.sumHeld, stop.iterations, nil
+	})
+	if err != nil && indefinite {
+		return errIndefinite(p, h.sumMain*most*math.Pow(10, chooseHigh))
+	}
+	if err != nil {
+		return err
+	}
+	report.HeldOut, report.Path, report.Lambda = h.rows, path, best*(h.sumMain+h.sumHeld)/h.sumMain
+	return nil
+}
+
+// solveIterative returns α, n×K, and b.
+func solveIterative(ctx context.Context, p Product, y []float64, outputs int, weights []float64, lambda float64, opt Iterative) (alpha, b []float64, stop stopped, err error) {
+	n := p.Len()
+	b, _ = mean(y, weights, outputs)
 	root := roots(weights, n)
 	r := make([]float64, n*outputs) // an output behind the other
 	for i := range n {
@@ -90,30 +168,20 @@ func FitIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product
 		p.Apply(kv, v, outputs)
 		for i := range n {
 			for t := range outputs {
-				q[t*n+i] = root[i]*kv[i*outputs+t] + opt.Lambda*d[t*n+i]
+				q[t*n+i] = root[i]*kv[i*outputs+t] + lambda*d[t*n+i]
 			}
 		}
 		return nil
 	}
 	beta, stop, err := conjugateGradients(outputs, n, r, product, opt.Tolerance, opt.MaxIter, opt.Progress)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, stop, err
 	}
-	if stop.indefinite && stop.residual > opt.Tolerance {
-		return nil, nil, fmt.Errorf("the approximate Gram matrix, which is off by up to %.2g, is not positive definite with λ = %g; use a larger lambda or a higher accuracy", p.Bound(), opt.Lambda)
-	}
-	alpha := transposed(beta, outputs, n)
+	alpha = transposed(beta, outputs, n)
 	for i := range alpha {
 		alpha[i] *= root[i/outputs]
 	}
-	m, err := NewMachine(k, x, alpha, b)
-	if err != nil {
-		return nil, nil, fmt.Errorf("λ = %g is too small: %w", opt.Lambda, err)
-	}
-	return m, &IterativeReport{
-		Lambda: opt.Lambda, Iterations: stop.iterations, Residual: stop.residual, Converged: stop.residual <= opt.Tolerance,
-		Error: p.Bound() / opt.Lambda, Bytes: p.Bytes(),
-	}, nil
+	return alpha, b, stop, nil
 }
 
 // GramProduct multiplies by the Gram matrix itself, whose rows are computed anew for every

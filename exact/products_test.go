@@ -253,6 +253,47 @@ func TestIterativeRidgeTakesWeights(t *testing.T) {
 	}
 }
 
+// The λ that is chosen is the best of the path on rows that the fits of the path did not see.
+func TestIterativeRidgeChoosesLambda(t *testing.T) {
+	const n = 400
+	x := clusters(n, 2, 6)
+	noise, y := randomNumbers(n, 6), make([]float64, n)
+	for i := range y {
+		y[i] = math.Sin(float64(x.Dense.Row(i)[0])) + 0.3*noise[i]
+	}
+	k := kernel.Kernel{Name: "rbf", Gamma: 1}
+	p, err := NewTreeProduct(k, x, 1e-6, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, report, err := FitIterative(context.Background(), k, x, p, y, 1, nil, Iterative{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := holdOut(n, nil, 1)
+	least := math.Inf(1)
+	for _, point := range report.Path {
+		least = min(least, point.Error)
+		other, _, err := FitRidge(k, x, y, 1, h.main, Ridge{Lambda: point.Lambda})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, sum := scores(t, other, x), 0.0
+		for i, w := range h.held {
+			sum += w * (y[i] - float64(f.Data[i])) * (y[i] - float64(f.Data[i])) / h.sumHeld
+		}
+		if math.Abs(sum-point.Error) > 1e-3*sum {
+			t.Errorf("λ = %g: %g on the rows held out, %g by the report", point.Lambda, sum, point.Error)
+		}
+		if want := point.Lambda * n / h.sumMain; point.Chosen && (point.Error != least || math.Abs(report.Lambda/want-1) > 1e-12) {
+			t.Errorf("chose %+v, λ = %g", point, report.Lambda)
+		}
+	}
+	if len(report.Path) < 4 || report.HeldOut != h.rows || len(m.Alpha()) != n {
+		t.Errorf("%+v", report)
+	}
+}
+
 func TestIterativeRidgeErrors(t *testing.T) {
 	const n = 200
 	x, y := clusters(n, 2, 5), randomNumbers(n, 5)
@@ -265,7 +306,7 @@ func TestIterativeRidgeErrors(t *testing.T) {
 		opt  Iterative
 		want string
 	}{
-		{Iterative{}, "lambda 0"},
+		{Iterative{Lambda: -1}, "lambda -1"},
 		{Iterative{Lambda: math.NaN()}, "lambda NaN"},
 		{Iterative{Lambda: 1, Tolerance: 1}, "tolerance 1"},
 		{Iterative{Lambda: 1e-6}, "not positive definite"},
