@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"mercer/dataset"
+	"mercer/exact"
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/learn"
@@ -98,6 +99,12 @@ type Training struct {
 	// Ridge and SVM hold the learner's own report; one of them is set.
 	Ridge *learn.RidgeReport `json:"ridge,omitempty"`
 	SVM   *learn.SVMReport   `json:"svm,omitempty"`
+
+	// KernelRidge, Iterative and Falkon are those of exact kernel ridge, of the same by
+	// approximate products, and on landmarks.
+	KernelRidge *exact.RidgeReport     `json:"kernel_ridge,omitempty"`
+	Iterative   *exact.IterativeReport `json:"iterative,omitempty"`
+	Falkon      *exact.FalkonReport    `json:"falkon,omitempty"`
 }
 
 // Lines tell a person how the learner went.
@@ -107,6 +114,12 @@ func (t *Training) Lines() []string {
 		return t.Ridge.Lines()
 	case t.SVM != nil:
 		return t.SVM.Lines()
+	case t.KernelRidge != nil:
+		return t.KernelRidge.Lines()
+	case t.Iterative != nil:
+		return t.Iterative.Lines()
+	case t.Falkon != nil:
+		return t.Falkon.Lines()
 	}
 	return nil
 }
