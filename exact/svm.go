@@ -177,24 +177,6 @@ func denser(x matrix.Rows, memory int64) (matrix.Rows, int64) {
 	return matrix.Rows{Dense: dense}, memory - bytes
 }
 
-// gather copies rows.
-func gather(x matrix.Rows, rows []int32) matrix.Rows {
-	if x.Dense != nil {
-		m := matrix.NewDense(len(rows), x.Dim())
-		for i, r := range rows {
-			copy(m.Row(i), x.Dense.Row(int(r)))
-		}
-		return matrix.Rows{Dense: m}
-	}
-	m := &matrix.CSR{Rows: len(rows), Cols: x.Dim(), Ptr: make([]int, 1, len(rows)+1)}
-	for _, r := range rows {
-		idx, val := x.CSR.Row(int(r))
-		m.Idx, m.Val = append(m.Idx, idx...), append(m.Val, val...)
-		m.Ptr = append(m.Ptr, len(m.Idx))
-	}
-	return matrix.Rows{CSR: m}
-}
-
 // solution is one machine: the weights β of some rows, so that scores are Σ β_i k(x, x_i) + b.
 type solution struct {
 	rows      []int32
@@ -305,6 +287,6 @@ func collect(k kernel.Kernel, x matrix.Rows, solutions []*solution, o *SVM, kind
 			alpha[int(place[i]-1)*len(solutions)+t] = s.beta[j]
 		}
 	}
-	m, err := NewMachine(k, gather(x, rows), alpha, b)
+	m, err := NewMachine(k, matrix.Pick(x, rows), alpha, b)
 	return m, r, err
 }
