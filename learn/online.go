@@ -51,6 +51,9 @@ type Online struct {
 	// Numbers says that targets are numbers to predict, else they are ±1.
 	Numbers bool `json:"numbers,omitempty"`
 
+	// Labels says that a row may have any number of the outputs, of which else it has one.
+	Labels bool `json:"labels,omitempty"`
+
 	// Optimizer is "sgd" (or "") or "adagrad".
 	Optimizer string `json:"optimizer"`
 
@@ -271,6 +274,15 @@ func ContinueOnline(cfg Online, d, k int, state OnlineState) (*OnlineFit, error)
 	}
 	if f.cfg.Rate == 0 {
 		return nil, fmt.Errorf("the learner's state has no rate")
+	}
+	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+	if state.Rows < 0 || !(state.Weight >= 0) || !all(state.Scale, positive) || slices.ContainsFunc(state.First32, func(v float32) bool { return v-v != 0 }) {
+		return nil, fmt.Errorf("the learner's state holds a number that cannot be")
+	}
+	for t := range k {
+		if x := state.Factors[OnlineFactors*t:]; f.cfg.Optimizer == "sgd" && !all(x[:2], positive) {
+			return nil, fmt.Errorf("the learner's state holds a factor that cannot be")
+		}
 	}
 	for _, list := range [][]float64{state.Losses, state.Shift, state.Scale, state.Factors, state.First, state.Second} {
 		if slices.ContainsFunc(list, func(v float64) bool { return v-v != 0 }) {
@@ -520,10 +532,10 @@ func (f *OnlineFit) count(y, weights []float64) {
 			continue
 		}
 		// One class against all is right where its largest score has the target 1; a single
-		// output, or labels of which a row may have any number, where every sign is right.
+		// output, or labels, where every sign is right.
 		of, wrong := y[i*f.k:(i+1)*f.k], false
 		scores := f.scores[i*f.k : (i+1)*f.k]
-		if positives := countPositive(of); f.k > 1 && positives == 1 {
+		if f.k > 1 && !f.cfg.Labels {
 			best := 0
 			for t, s := range scores {
 				if s > scores[best] {
@@ -540,16 +552,6 @@ func (f *OnlineFit) count(y, weights []float64) {
 			f.Wrong += c
 		}
 	}
-}
-
-func countPositive(y []float64) int {
-	n := 0
-	for _, v := range y {
-		if v > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // Progress is what progressive validation tells of the rows so far.

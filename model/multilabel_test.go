@@ -2,7 +2,10 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -119,5 +122,40 @@ func TestLabelsThatAllOrNoRowsHave(t *testing.T) {
 		if r := m.Info().Training.SVM; r != nil && !r.Converged {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+func TestBagsHaveLabelsOfAnyNumber(t *testing.T) {
+	ctx := context.Background()
+	text := ""
+	for i := range 80 {
+		label := []string{"", "3", "7", "3,7"}[i%4]
+		for range 1 + i%3 {
+			text += fmt.Sprintf("%s qid:%d 1:%d 2:%d 3:1\n", label, i, i%2, i/2%2)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	src, err := dataset.OpenBags(ctx, path, dataset.Options{Group: "qid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	m, _, err := FitBags(ctx, src, Config{Learner: "ridge"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	err = m.PredictSource(ctx, m.Bag().Source(src), func(p Prediction) error {
+		if want := []string{"", "3", "7", "3,7"}[i%4]; string(m.AppendPrediction(nil, p.Scores)) != want {
+			t.Errorf("bag %d: %v, want %s", i, p.Labels, want)
+		}
+		i++
+		return nil
+	})
+	if err != nil || i != 80 {
+		t.Errorf("%d bags, %v", i, err)
 	}
 }

@@ -46,6 +46,8 @@ func TestTrainGoesOn(t *testing.T) {
 	if ok(t, "predict", m("whole"), both, "--scores", "--proba") != ok(t, "predict", m("two"), both, "--scores", "--proba") {
 		t.Error("a continued model predicts something else than one of a single training")
 	}
+	// A file is no pipe: its columns of text may be looked at beforehand.
+	ok(t, "train", write(t, dir, "flowers.csv", flowers(200)), "-o", m("flowers"), "--online", "--features", "16", "--survey-rows", "50")
 	// The same from a pipe, which is read as it comes.
 	cmd := exec.Command(program(t), "train", "-", "-o", m("piped"), "--online", "--features", "64", "--survey-rows", "1500")
 	cmd.Stdin = io.MultiReader(strings.NewReader(first), strings.NewReader(second)) // no file: the program gets a pipe
