@@ -208,6 +208,8 @@ type OnlineFit struct {
 	// curvature, target and score of each output.
 	eta, mu, decay, norm []float64
 	targets, scores      []float64
+
+	work [][]float64 // by the first output of a thread's range
 }
 
 // NewOnline returns a learner that has seen nothing, of k outputs on d features.
@@ -219,7 +221,7 @@ func NewOnline(cfg Online, d, k int) (*OnlineFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &OnlineFit{cfg: cfg, d: d, k: k}
+	f := &OnlineFit{cfg: cfg, d: d, k: k, work: make([][]float64, k)}
 	f.loss, _ = lossNamed(cfg.Loss, cfg.Numbers)
 	s := &f.OnlineState
 	s.Losses, s.Shift, s.Scale = make([]float64, k), make([]float64, k), make([]float64, k)
@@ -422,9 +424,12 @@ func (f *OnlineFit) Learn(z matrix.Rows, y, weights []float64) []float64 {
 	for lo := 0; lo < n; lo += block {
 		hi := min(lo+block, n)
 		vec.Parallel(f.k, 1, func(from, to int) {
+			if f.work[from] == nil && f.cfg.Optimizer == "adagrad" {
+				f.work[from] = make([]float64, f.d)
+			}
 			for t := from; t < to; t++ {
 				for i := lo; i < hi; i++ {
-					f.row(t, i, z, weights)
+					f.row(t, i, z, weights, f.work[from])
 				}
 			}
 		})
@@ -483,8 +488,8 @@ func (f *OnlineFit) parameter(t int) float64 {
 	return p
 }
 
-// row predicts row i for output t and learns from it.
-func (f *OnlineFit) row(t, i int, z matrix.Rows, weights []float64) {
+// row predicts row i for output t and learns from it. work is memory for the weights of a row.
+func (f *OnlineFit) row(t, i int, z matrix.Rows, weights, work []float64) {
 	idx, val := rowOf(z, i)
 	c := 1.0
 	if weights != nil {
@@ -492,7 +497,7 @@ func (f *OnlineFit) row(t, i int, z matrix.Rows, weights []float64) {
 	}
 	var score float64
 	if f.cfg.Optimizer == "adagrad" {
-		score = f.leaderScore(t, idx, val, f.decay[i])
+		score = f.leaderScore(t, idx, val, f.decay[i], work)
 	} else {
 		score = f.descentScore(t, idx, val)
 	}
@@ -504,7 +509,7 @@ func (f *OnlineFit) row(t, i int, z matrix.Rows, weights []float64) {
 	f.Losses[t] += c * loss * f.unit(t)
 	if f.cfg.Optimizer == "adagrad" {
 		if slope != 0 {
-			f.leaderStep(t, idx, val, f.decay[i], c*slope)
+			f.leaderStep(t, idx, val, c*slope, work)
 		}
 		return
 	}

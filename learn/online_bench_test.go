@@ -14,6 +14,11 @@ func BenchmarkOnline(b *testing.B) {
 		for _, k := range []int{1, 10} {
 			b.Run(fmt.Sprintf("%s/outputs=%d", optimizer, k), func(b *testing.B) {
 				z, y, _ := stream(1, n, d, k, false)
+				for i := range z.Data {
+					if z.Data[i] == 0 {
+						z.Data[i] = 0.5
+					}
+				}
 				f, err := NewOnline(Online{Optimizer: optimizer, Rate: 0.01, Lambda: 1e-5}, d, k)
 				if err != nil {
 					b.Fatal(err)
