@@ -136,7 +136,11 @@ func (f *fit) calibrate(sum *dataset.Summary) error {
 			}
 			for i := range b.X.Len() {
 				scores = append(scores, s.Row(i)...)
-				weights = append(weights, f.weight(b, i))
+				w := 1.0 // without the factors of classes, by which they would seem more frequent
+				if b.Weights != nil {
+					w = b.Weights[i]
+				}
+				weights = append(weights, w)
 			}
 			return nil
 		})

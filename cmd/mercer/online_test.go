@@ -57,6 +57,14 @@ func TestTrainGoesOn(t *testing.T) {
 	if ok(t, "predict", m("whole"), both, "--scores") != ok(t, "predict", m("piped"), both, "--scores") {
 		t.Error("a model from a pipe predicts something else than one from the file")
 	}
+	cmd = exec.Command(program(t), "train", "--continue", m("one"), "-", "-o", m("piped"))
+	cmd.Stdin = io.MultiReader(strings.NewReader(second))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if ok(t, "predict", m("whole"), both, "--scores") != ok(t, "predict", m("piped"), both, "--scores") {
+		t.Error("a model continued from a pipe predicts something else than one from the file")
+	}
 	for _, c := range []struct {
 		args []string
 		code int
