@@ -26,10 +26,11 @@ import (
 //	w ← (1 - η_t·λ)·w - η_t·ℓ'·z,   b ← b - η_t·ℓ',   w̄ ← (1 - μ)·w̄ + μ·w.
 //
 // Without averaging η_t = η₀/(1 + η₀λt), that is 1/(λ(t+t₀)) with t₀ = 1/(λη₀). With it rates
-// fall slower, as (1 + η₀λt)^(-3/4) (Xu 2011), but at least as (1 + t/1000)^(-1/2), which needs no λ
+// fall slower, as (1 + η₀λt)^(-3/4) (Xu 2011): for a smooth loss even a constant rate would do
+// (Bach and Moulines 2013). For a loss with a corner they fall at least as (1 + t/1000)^(-1/2)
 // (Nemirovski et al. 2009): η₀ is right for a thousand rows, and for N rows one √(N/1000) times
-// smaller. For a loss of curvature κ no step is longer than 1/(κ·c·(‖z‖²+1)), which takes the
-// row to where its own loss is least. μ is 4/(t+4), so that early weights are soon forgotten (polynomial decay,
+// smaller. For a loss of curvature κ, η_t is at most 1/(κ·c·(‖z‖²+1)), which takes the row to
+// where its own loss is least. μ is 4/(t+4), so that early weights are soon forgotten (polynomial decay,
 // Shamir and Zhang 2013), or with AverageFrom = a 1 up to row a and the plain mean from there on
 // (Ruppert 1988; Polyak and Juditsky 1992). Both w = s·v and w̄ = τ·u + σ·v are kept in factors,
 // so that a sparse row costs its own values and no more (Xu 2011, section 4; here for any μ).
@@ -458,7 +459,10 @@ func (f *OnlineFit) schedule(z matrix.Rows, weights []float64) {
 		f.decay[i] = f.cfg.Lambda * float64(t)
 		fall := 1 + float64(rate*f.cfg.Lambda)*float64(t)
 		if f.cfg.AverageFrom >= 0 {
-			fall = max(math.Sqrt(fall*math.Sqrt(fall)), math.Sqrt(1+float64(t)/sampleRows))
+			fall = math.Sqrt(fall * math.Sqrt(fall))
+			if f.loss.corner {
+				fall = max(fall, math.Sqrt(1+float64(t)/sampleRows))
+			}
 		}
 		f.eta[i] = rate / fall
 		switch from := f.cfg.AverageFrom; {
@@ -514,11 +518,10 @@ func (f *OnlineFit) row(t, i int, z matrix.Rows, weights, work []float64) {
 		return
 	}
 	eta := f.eta[i]
-	step := eta * c
 	if f.loss.curve > 0 {
-		step = min(step, 1/(f.loss.curve*f.norm[i]))
+		eta = min(eta, 1/(f.loss.curve*c*f.norm[i]))
 	}
-	f.descentStep(t, idx, val, 1-eta*f.cfg.Lambda, step*slope, f.mu[i])
+	f.descentStep(t, idx, val, 1-eta*f.cfg.Lambda, eta*c*slope, f.mu[i])
 }
 
 // count counts the rows of a call and those predicted wrongly.
