@@ -151,9 +151,9 @@ func (r *OnlineReport) Lines() []string {
 	case "quantile":
 		what += fmt.Sprintf(" %g", r.Quantile)
 	case "epsilon":
-		what += fmt.Sprintf(" %g", r.Epsilon)
+		what += fmt.Sprintf(" %.6g", r.Epsilon)
 	case "huber":
-		what += fmt.Sprintf(" %g", r.Huber)
+		what += fmt.Sprintf(" %.6g", r.Huber)
 	}
 	passes := ""
 	if r.Epochs > 1 {

@@ -195,7 +195,9 @@ func TestOnlineFollowsItsFormulasDenseAndSparse(t *testing.T) {
 			for _, cfg := range []Online{
 				{Lambda: 1e-3},
 				{Lambda: 0.05, AverageFrom: 500},
-				{Lambda: 0.3, AverageFrom: -1}, // s falls far below 1
+				{Lambda: 2, AverageFrom: -1}, // s falls far below 1
+				{Lambda: 2, AverageFrom: 700},
+				{Lambda: 2, Rate: 0.5},
 				{Lambda: 1e-3, Optimizer: "adagrad"},
 				{Lambda: 0.5, Optimizer: "adagrad"},
 			} {
