@@ -259,14 +259,6 @@ func platt(s []float64, positive []bool, weights []float64) (a, b float64) {
 	return a / size, b
 }
 
-// softplus is log(1 + exp(x)), without overflow.
-func softplus(x float64) float64 {
-	if x > 0 {
-		return x + math.Log1p(math.Exp(-x))
-	}
-	return math.Log1p(math.Exp(x))
-}
-
 // isotonic pools adjacent violators: the mean of the labels of equal scores, and wherever a
 // mean lies below that of smaller scores, the mean of both (Ayer et al. 1955). What is left
 // are the ends of each pool.

@@ -201,7 +201,7 @@ const OnlineFactors = 5
 // OnlineFit is a learner at work. It is not safe for concurrent use.
 type OnlineFit struct {
 	cfg  Online
-	loss pointLoss
+	loss onlineLoss
 	d, k int
 	OnlineState
 

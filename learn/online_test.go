@@ -43,7 +43,7 @@ func TestOnlineLossesHaveTheirDerivatives(t *testing.T) {
 	// No overflow far out.
 	for _, s := range []float64{-1e4, 1e4} {
 		for _, y := range []float64{-1, 1} {
-			if loss, slope := logisticLoss(s, y, 0); math.Abs(loss-max(0, -y*s)) > 1e-9 || slope-slope != 0 {
+			if loss, slope := onlineLogistic(s, y, 0); math.Abs(loss-max(0, -y*s)) > 1e-9 || slope-slope != 0 {
 				t.Errorf("logistic at %g for %g: %g, %g", s, y, loss, slope)
 			}
 		}
@@ -245,7 +245,7 @@ func TestAdagradWithoutRegulariserTakesAdagradSteps(t *testing.T) {
 		for j, v := range z.Row(i) {
 			s += w[j] * float64(v)
 		}
-		_, slope := logisticLoss(s, y[i], 0)
+		_, slope := onlineLogistic(s, y[i], 0)
 		for j := range w {
 			g := slope
 			if j < 10 {
@@ -266,7 +266,7 @@ func TestAdagradWithoutRegulariserTakesAdagradSteps(t *testing.T) {
 }
 
 // objective is λ/2‖w‖² + mean loss of one output, and its gradient by w and then b.
-func (l pointLoss) objective(lambda float64, z *matrix.Dense, y, w []float64, p float64) (value float64, grad []float64) {
+func (l onlineLoss) objective(lambda float64, z *matrix.Dense, y, w []float64, p float64) (value float64, grad []float64) {
 	d := z.Cols
 	grad = make([]float64, d+1)
 	for j := range d {
@@ -289,7 +289,7 @@ func (l pointLoss) objective(lambda float64, z *matrix.Dense, y, w []float64, p 
 }
 
 // batchOptimum minimises the objective by gradient steps, for a loss with a derivative.
-func (l pointLoss) batchOptimum(t *testing.T, lambda float64, z *matrix.Dense, y []float64) (w []float64, value float64) {
+func (l onlineLoss) batchOptimum(t *testing.T, lambda float64, z *matrix.Dense, y []float64) (w []float64, value float64) {
 	w = make([]float64, z.Cols+1)
 	for range 500 {
 		value, grad := l.objective(lambda, z, y, w, 0)

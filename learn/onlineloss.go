@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// pointLoss is a convex loss of one score s for the target y, as online learners take it.
-type pointLoss struct {
+// onlineLoss is a convex loss of one score s for the target y, as online learners take it.
+type onlineLoss struct {
 	name string
 
 	// of is the loss and its derivative in s, a subgradient where it has none. p is the
@@ -26,8 +26,8 @@ type pointLoss struct {
 }
 
 // classLosses take y = ±1; numberLosses any y.
-var classLosses = []pointLoss{
-	{name: "logistic", of: logisticLoss},
+var classLosses = []onlineLoss{
+	{name: "logistic", of: onlineLogistic},
 	{name: "hinge", corner: true, of: func(s, y, _ float64) (float64, float64) {
 		if m := 1 - y*s; m > 0 {
 			return m, -y
@@ -43,7 +43,7 @@ var classLosses = []pointLoss{
 	{name: "squared", curve: 1, of: squaredLoss},
 }
 
-var numberLosses = []pointLoss{
+var numberLosses = []onlineLoss{
 	{name: "squared", curve: 1, degree: 2, of: squaredLoss},
 	{name: "epsilon", corner: true, degree: 1, inUnits: true, of: func(s, y, eps float64) (float64, float64) {
 		switch r := s - y; {
@@ -80,8 +80,8 @@ func squaredLoss(s, y, _ float64) (loss, slope float64) {
 	return r * r / 2, r
 }
 
-// logisticLoss is log(1 + exp(-y·s)), without overflow on either side.
-func logisticLoss(s, y, _ float64) (loss, slope float64) {
+// onlineLogistic is log(1 + exp(-y·s)), without overflow on either side.
+func onlineLogistic(s, y, _ float64) (loss, slope float64) {
 	m := y * s
 	if m > 0 {
 		e := math.Exp(-m)
@@ -100,7 +100,7 @@ func OnlineLosses(numbers bool) []string {
 	return names
 }
 
-func lossesOf(numbers bool) []pointLoss {
+func lossesOf(numbers bool) []onlineLoss {
 	if numbers {
 		return numberLosses
 	}
@@ -108,18 +108,18 @@ func lossesOf(numbers bool) []pointLoss {
 }
 
 // lossNamed finds a loss, "" meaning the usual one.
-func lossNamed(name string, numbers bool) (pointLoss, error) {
+func lossNamed(name string, numbers bool) (onlineLoss, error) {
 	all := lossesOf(numbers)
 	if name == "" {
 		return all[0], nil
 	}
-	i := slices.IndexFunc(all, func(l pointLoss) bool { return l.name == name })
+	i := slices.IndexFunc(all, func(l onlineLoss) bool { return l.name == name })
 	if i < 0 {
 		what := "classes"
 		if numbers {
 			what = "numbers to predict"
 		}
-		return pointLoss{}, fmt.Errorf("loss %q is none for %s; there are %s", name, what, strings.Join(OnlineLosses(numbers), ", "))
+		return onlineLoss{}, fmt.Errorf("loss %q is none for %s; there are %s", name, what, strings.Join(OnlineLosses(numbers), ", "))
 	}
 	return all[i], nil
 }

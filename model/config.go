@@ -81,9 +81,22 @@ type Config struct {
 	// and ridge otherwise.
 	Learner string `json:"learner,omitempty"`
 
-	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that a held-out tenth of
-	// the rows chooses it.
-	Lambda float64 `json:"lambda,omitempty"`
+	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
+	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
+	Lambda   float64 `json:"lambda,omitempty"`
+	LambdaBy string  `json:"lambda_by,omitempty"`
+
+	// Path asks the ridge for all λ of its path in the report, by LambdaBy "auto" with their
+	// leave-one-out errors.
+	Path bool `json:"path,omitempty"`
+
+	// Variance asks a ridge regression for the deviations of its predictions, which make the
+	// model larger by 4·D² bytes (Model.Deviations).
+	Variance bool `json:"variance,omitempty"`
+
+	// Conformal asks a ridge regression for intervals of its predictions that hold the truth
+	// with this probability (Model.Intervals); a tenth of the rows is held back for it.
+	Conformal float64 `json:"conformal,omitempty"`
 
 	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
@@ -161,7 +174,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Loss, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
+	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
@@ -212,6 +225,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
 		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
+	}
+	if err := c.checkLambda(); err != nil {
+		return c, err
 	}
 	if c.C < 0 || math.IsNaN(c.C) || math.IsInf(c.C, 0) {
 		return c, fmt.Errorf("c %g is not a positive number", c.C)

@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"mercer/dataset"
 	"mercer/feature"
@@ -139,6 +141,16 @@ func (f *fit) targets(b *matrix.Batch, dst []float64) error {
 // class is the class of row i of a batch.
 func (f *fit) class(b *matrix.Batch, i int) (int, error) {
 	c := f.classes.Of(b, i)
+	if c < 0 && f.stats != nil {
+		label := "none"
+		switch {
+		case b.Names != nil && b.Names[i] != "":
+			label = strconv.Quote(b.Names[i])
+		case b.Outputs > 0:
+			label = strconv.FormatFloat(b.Y[i*b.Outputs], 'g', -1, 64)
+		}
+		return 0, fmt.Errorf("%s: row %d: the label is %s; the statistics have the classes %s", f.src.Name(), b.First+i+1, label, strings.Join(f.classes.Labels(), ", "))
+	}
 	if c < 0 {
 		return 0, fmt.Errorf("%s: the data changed while they were read: row %d has a new label", f.src.Name(), b.First+i)
 	}

@@ -40,11 +40,11 @@ func (f *fit) svm(sum *dataset.Summary) error {
 	classes := len(f.m.info.Classes)
 	var path []learn.CPoint
 	if opt.C == 0 {
-		if opt.C, path, err = learn.ChooseC(f.ctx, all.x, all.class, classes, all.weights, opt); err != nil {
+		if opt.C, path, err = learn.ChooseC(f.ctx, learn.InMemory(all.x), all.class, classes, all.weights, opt); err != nil {
 			return err
 		}
 	}
-	linear, report, err := learn.FitSVM(f.ctx, all.x, all.class, classes, all.weights, opt)
+	linear, report, err := learn.FitSVM(f.ctx, learn.InMemory(all.x), all.class, classes, all.weights, opt)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,10 @@ func learnerOf(name string) *learner {
 func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
+		"lambda-by":    c.LambdaBy != "",
+		"path":         c.Path,
+		"variance":     c.Variance,
+		"conformal":    c.Conformal != 0,
 		"c":            c.C != 0,
 		"loss":         c.Loss != "",
 		"tolerance":    c.Tolerance != 0,
@@ -158,9 +162,12 @@ func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	linear := linearModel{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}
-	if m.info.Training.Online != nil {
-		return m.restoreOnline(t, d, linear)
+	l := linearModel{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}
+	if r := m.info.Training.Ridge; r != nil {
+		return m.restoreRidge(l, t, d)
 	}
-	return linear, nil
+	if m.info.Training.Online != nil {
+		return m.restoreOnline(t, d, l)
+	}
+	return l, nil
 }

@@ -54,7 +54,7 @@ func (m *Model) Predicted(scores []float32) []string {
 func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVMReport, error) {
 	k, n := f.m.info.Outputs, all.x.Len()
 	opt.Progress = nil
-	report := &learn.SVMReport{Loss: opt.Loss, Converged: true}
+	report := &learn.SVMReport{Loss: opt.Loss, DualReport: learn.DualReport{Converged: true}}
 	if opt.C == 0 {
 		middle, least := 0, math.Inf(1)
 		for t := range k {
@@ -63,7 +63,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 			}
 		}
 		var err error
-		if opt.C, report.Path, err = learn.ChooseC(f.ctx, all.x, all.classOf(middle, k), 2, all.weights, opt); err != nil {
+		if opt.C, report.Path, err = learn.ChooseC(f.ctx, learn.InMemory(all.x), all.classOf(middle, k), 2, all.weights, opt); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -77,7 +77,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 				continue
 			}
 			var one *learn.Linear
-			if one, reports[t], errs[t] = learn.FitSVM(f.ctx, all.x, all.classOf(t, k), 2, all.weights, opt); errs[t] != nil {
+			if one, reports[t], errs[t] = learn.FitSVM(f.ctx, learn.InMemory(all.x), all.classOf(t, k), 2, all.weights, opt); errs[t] != nil {
 				continue
 			}
 			for j, w := range one.W.Data {

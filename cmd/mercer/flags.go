@@ -18,6 +18,7 @@ import (
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/kernel"
+	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -83,7 +84,12 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	names, _ := model.Learners()
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
-	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows), of online (default 1e-5)")
+	by, _ := learn.LambdaBy()
+	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge, 0 being least squares (default: chosen by --lambda-by); of online (default 1e-5)")
+	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+" (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
+	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
+	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
+	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
 	f.Float64Var(&c.C, "c", 0, "C of the svm (default: chosen on held-out rows); of online, λ = 1/(C·rows)")
 	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of online: logistic, hinge, squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the learner's usual one, named first)")
 	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
@@ -117,6 +123,9 @@ func kernelFlags(cmd *cobra.Command, c *model.Config) {
 func settle(cmd *cobra.Command, c *model.Config) {
 	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
 		c.Degree = 1
+	}
+	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed && c.Lambda == 0 && c.LambdaBy == "" {
+		c.LambdaBy = "given"
 	}
 }
 

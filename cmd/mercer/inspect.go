@@ -91,8 +91,8 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 		line("trained", "on %s rows × %s dimensions (%s)", comma(info.Training.Rows), comma(m.Dim()), info.Schema.Format)
 	}
 	printInfo(line, m)
-	if r := info.Training.Ridge; r != nil && len(r.Path) > 0 {
-		fmt.Fprintf(w, "\n  %-14s%s\n", "λ", "held-out mean squared error")
+	if r := info.Training.Ridge; r != nil && len(r.Path) > 0 && !r.Whole {
+		fmt.Fprintf(w, "\n  %-14s%s\n", "λ", "mean squared error")
 		for _, p := range r.Path {
 			mark := ""
 			if p.Chosen {
