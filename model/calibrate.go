@@ -164,7 +164,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	inner := &fit{ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, classes: f.classes, labels: f.labels, learner: f.learner, classWeights: f.classWeights}
 	inner.opt.Memory = f.opt.Memory
 	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
-	inner.cfg.Calibrate, inner.cfg.CalibrateFolds = "", 0
+	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Path = "", 0, false
 	t := &f.m.info.Training
 	switch {
 	case t.Ridge != nil:

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"mercer/dataset"
@@ -157,5 +158,30 @@ func TestBagsHaveLabelsOfAnyNumber(t *testing.T) {
 	})
 	if err != nil || i != 80 {
 		t.Errorf("%d bags, %v", i, err)
+	}
+}
+
+func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
+	ctx := context.Background()
+	part := streams(t, 23, 500)["multilabel"]
+	cfg := Config{Task: "multilabel", Learner: "ridge", Kernel: "linear", Scale: "none", Lambda: 3}
+	whole, _, err := Fit(ctx, part(0, 500, false), cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, file := keeping(t, part(0, 200, false), cfg)
+	m := continued(t, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3})
+	x, _, _, _ := drawn(24, 50, 6, 3)
+	sameScores(t, "labels", whole, m, matrix.Rows{Dense: x}, 1e-5)
+	if !slices.Equal(m.Labels(), whole.Labels()) {
+		t.Errorf("labels %v, want %v", m.Labels(), whole.Labels())
+	}
+	_, _, numbers, _ := drawn(25, 500, 6, 3)
+	bad := source(t, matrix.Rows{Dense: x}, numbers[:150], 3, nil)
+	if _, _, err := FitStatistics(ctx, bad, statisticsOf(t, file), Config{Lambda: 3}, Options{}); err == nil || !strings.Contains(err.Error(), "it has to be 0 or 1") {
+		t.Errorf("numbers as labels: %v", err)
+	}
+	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3, Calibrate: "platt"}, Options{}); err == nil || !strings.Contains(err.Error(), "probabilities") {
+		t.Errorf("calibration of statistics: %v", err)
 	}
 }
