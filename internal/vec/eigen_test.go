@@ -428,3 +428,18 @@ func BenchmarkEigenSym(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkEigenSymTop(b *testing.B) {
+	for _, n := range []int{1024, 2048, 4096} {
+		for _, k := range []int{n / 16, n / 3, n} {
+			b.Run(fmt.Sprintf("%d of %d", k, n), func(b *testing.B) {
+				a := symmetricNormal(rand.New(rand.NewPCG(1, 1)), n)
+				work, values := make([]float64, n*n), make([]float64, n)
+				for b.Loop() {
+					copy(work, a)
+					EigenSymTop(n, work, n, values, func([]float64) int { return k })
+				}
+			})
+		}
+	}
+}
