@@ -76,6 +76,16 @@ type Config struct {
 	// fewer where there are few rows.
 	Features int `json:"features,omitempty"`
 
+	// Components is how many principal components of the features the learner sees, and
+	// VarianceShare which share of their variance these have to hold at least; the fewer count
+	// where both are given. 0 and 0 mean that it sees the features themselves. MapComponents
+	// is how many of each map of a sum are kept before that. Whiten divides components by their
+	// deviations.
+	Components    int     `json:"components,omitempty"`
+	VarianceShare float64 `json:"variance_share,omitempty"`
+	MapComponents int     `json:"map_components,omitempty"`
+	Whiten        bool    `json:"whiten,omitempty"`
+
 	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes whose
 	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
 	// and ridge otherwise.
@@ -195,6 +205,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("max_iter %d is not a positive number", c.MaxIter)
 	}
 	if err := c.checkLearner(); err != nil {
+		return c, err
+	}
+	if err := c.checkReduction(); err != nil {
 		return c, err
 	}
 	if c.Seed == 0 {

@@ -143,7 +143,13 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.checkMemory(sum); err != nil {
 		return nil, err
 	}
+	if err := f.reduction(); err != nil {
+		return nil, err
+	}
 	if err := f.learner.train(f, sum); err != nil {
+		return nil, err
+	}
+	if err := f.fold(); err != nil {
 		return nil, err
 	}
 	if err := f.takeGolden(sum); err != nil {
@@ -172,6 +178,9 @@ func (f *fit) fitMapping() (p *Mapping, why map[string]string, err error) {
 		return nil, nil, err
 	}
 	if err := f.choosePipeline(sum); err != nil {
+		return nil, nil, err
+	}
+	if err := f.reduction(); err != nil {
 		return nil, nil, err
 	}
 	return &f.m.mapping, f.m.info.Training.Why, nil
@@ -440,6 +449,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		return nil
 	}
 	need, formula := f.learner.memory(f, sum)
+	need += f.reductionMemory()
 	if f.m.info.Feature != nil {
 		need += float64(f.m.mapping.fmap.Bytes())
 	}
@@ -464,12 +474,22 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), need/1e9, formula, float64(f.opt.Memory)/1e9, advice)
 }
 
-// learnDim is the number of dimensions that the learner sees.
-func (f *fit) learnDim() int {
-	if f.m.info.Feature != nil {
+// mapDim is the number of features that each gives.
+func (f *fit) mapDim() int {
+	if f.m.mapping.projection == nil && f.m.info.Feature != nil {
 		return f.m.info.Feature.Features
 	}
-	return f.m.Dim()
+	_, d := f.m.mapping.Dims()
+	return d
+}
+
+// learnDim is the number of dimensions that the learner sees, or at most sees as long as
+// principal components have yet to be found.
+func (f *fit) learnDim() int {
+	if f.m.mapping.projection == nil && f.cfg.Components > 0 {
+		return min(f.cfg.Components, f.mapDim())
+	}
+	return f.mapDim()
 }
 
 // each passes over the data: body gets a batch and its features, at most chunk rows at a

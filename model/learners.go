@@ -28,6 +28,10 @@ type learner struct {
 	// exact says that it takes the kernel itself in place of a map.
 	exact bool
 
+	// statistics says that it trains on the moments of fit.statistics, which are of principal
+	// components if those are asked for; all others see rows of components.
+	statistics bool
+
 	// memory is how many bytes the training holds beside the map, and in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
 

@@ -11,6 +11,7 @@ import (
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pool"
+	"mercer/reduce"
 )
 
 // Model is a trained model. It does not change and is safe for use by any number of
@@ -94,6 +95,9 @@ type Training struct {
 
 	// Learner is the learner's name.
 	Learner string `json:"learner,omitempty"`
+
+	// Reduction says which principal components the learner saw, nil if it saw the features.
+	Reduction *reduce.Report `json:"reduction,omitempty"`
 
 	// Ridge and SVM hold the learner's own report; one of them is set.
 	Ridge *learn.RidgeReport `json:"ridge,omitempty"`

@@ -73,8 +73,8 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 			switch {
 			case residual > tolerance:
 				// The logarithm of the residual falls ever faster; where it would take twice
-				// the limit at the present pace, there is no hope.
-				if before > 0 && math.Log(residual/tolerance)*float64(b.size-sizeBefore) > math.Log(before/residual)*float64(2*limit-b.size) {
+				// the limit at the present pace, half of the way is enough.
+				if before > 0 && b.size > limit/2 && math.Log(residual/tolerance)*float64(b.size-sizeBefore) > math.Log(before/residual)*float64(2*limit-b.size) {
 					return &spectrum{}
 				}
 				before, sizeBefore = residual, b.size

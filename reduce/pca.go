@@ -52,8 +52,8 @@ type Report struct {
 	// Whitened says that components were divided by their deviations.
 	Whitened bool `json:"whitened,omitempty"`
 
-	// Seconds is how long it took.
-	Seconds float64 `json:"seconds"`
+	// Seconds is how long it took. A model file does not keep it: it is no function of the data.
+	Seconds float64 `json:"-"`
 
 	// Maps are the components of each map of a sum, if they were reduced before the whole.
 	Maps []*Report `json:"maps,omitempty"`
@@ -66,9 +66,13 @@ func (r *Report) Lines() []string {
 		text += ", whitened"
 	}
 	if r.Asked > 0 {
-		text += fmt.Sprintf(" (%d were asked for, but rows vary in no more directions)", r.Asked)
+		text += fmt.Sprintf(" (%d were asked for, but no others stand out of rounding)", r.Asked)
 	}
-	lines := []string{text + fmt.Sprintf("; %s, %.2g s", r.Method, r.Seconds)}
+	text += "; " + r.Method
+	if r.Seconds > 0 {
+		text += fmt.Sprintf(", %.2g s", r.Seconds)
+	}
+	lines := []string{text}
 	for i, m := range r.Maps {
 		lines = append(lines, fmt.Sprintf("of map %d: %s", i+1, m.Lines()[0]))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"mercer/internal/vec"
 	"mercer/matrix"
+	"mercer/moments"
 )
 
 // Projection takes D features z to K components Uᵀ(z - z̄). It does not change and is safe for
@@ -89,6 +90,10 @@ func (p *Projection) Fold(w *matrix.Dense, b []float64) (*matrix.Dense, []float6
 	}
 	return folded, shifted
 }
+
+// Statistics turns the statistics of rows into those of their components, without another look
+// at the rows: D²K multiply-adds.
+func (p *Projection) Statistics(s *moments.Stats) *moments.Stats { return s.Project(p.k, p.u, p.mean) }
 
 // Joined is the projection by several side by side, each on features of its own: of D = ΣD_i
 // features to K = ΣK_i components.

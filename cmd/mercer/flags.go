@@ -90,6 +90,15 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
 }
 
+// reductionFlags are the flags of principal components.
+func reductionFlags(cmd *cobra.Command, c *model.Config) {
+	f := cmd.Flags()
+	f.IntVar(&c.Components, "components", 0, "most principal components of the features to go on with (default: the features themselves)")
+	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
+	f.IntVar(&c.MapComponents, "map-components", 0, "principal components of each map of a sum to go on with, before those of all")
+	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
+}
+
 // kernelFlags are the flags that name a kernel.
 func kernelFlags(cmd *cobra.Command, c *model.Config) {
 	f := cmd.Flags()

@@ -19,6 +19,7 @@ import (
 	"mercer/internal/whole"
 	"mercer/lab"
 	"mercer/model"
+	"mercer/reduce"
 )
 
 // train is the state of the command of that name.
@@ -73,6 +74,7 @@ stays with the support vector machine).
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress")
 	scaleFlag(cmd, &t.cfg, "auto")
 	modelFlags(cmd, &t.cfg)
+	reductionFlags(cmd, &t.cfg)
 	learnerFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
@@ -316,12 +318,24 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 	} else {
 		line("kernel", "linear")
 	}
+	if r := info.Training.Reduction; r != nil {
+		printReduction(line, r)
+	}
 	for i, text := range info.Training.Lines() {
 		if i == 0 {
 			line("learner", "%s%s, %s", info.Training.Learner, why("learner"), text)
 		} else {
 			line("", "%s", text)
 		}
+	}
+}
+
+// printReduction prints which principal components features became.
+func printReduction(line func(what, format string, args ...any), r *reduce.Report) {
+	what := "reduction"
+	for _, text := range r.Lines() {
+		line(what, "%s", text)
+		what = ""
 	}
 }
 
