@@ -67,11 +67,13 @@ type coordinates struct {
 // descend takes turns until the conditions hold to the tolerance, or most turns.
 func (o *coordinates) descend(ctx context.Context, tolerance float64, most int) (turns int, violation float64) {
 	o.q.refresh(o.w, o.c, o.g)
+	o.notZero()
 	all := make([]int, o.q.d)
 	for j := range all {
 		all[j] = j
 	}
 	for {
+		o.newton()
 		if violation = o.violation(); violation <= tolerance {
 			// What g has gathered of rounding does not count.
 			o.q.refresh(o.w, o.c, o.g)
@@ -81,17 +83,22 @@ func (o *coordinates) descend(ctx context.Context, tolerance float64, most int) 
 			return turns, violation
 		}
 		o.visit(all)
-		o.active = o.active[:0]
-		for j, w := range o.w {
-			if w != 0 {
-				o.active = append(o.active, j)
-			}
-		}
+		o.notZero()
 		for range activeTurns {
 			o.visit(o.active)
 		}
+		o.notZero()
 		turns += 1 + activeTurns
-		o.newton()
+	}
+}
+
+// notZero lists the features that are not 0.
+func (o *coordinates) notZero() {
+	o.active = o.active[:0]
+	for j, w := range o.w {
+		if w != 0 {
+			o.active = append(o.active, j)
+		}
 	}
 }
 

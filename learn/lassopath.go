@@ -28,7 +28,7 @@ type Lasso struct {
 	Groups []Group
 
 	// Tolerance is how far the optimality conditions may be from holding, beside λ; 0 means
-	// 10⁻⁵. MaxIter bounds the turns over the features for one λ; 0 means 10,000.
+	// 10⁻⁵, and 10⁻³ on the path. MaxIter bounds the turns over the features for one λ; 0 means 10,000.
 	Tolerance float64
 	MaxIter   int
 
@@ -94,8 +94,8 @@ func (r *LassoReport) Lines() []string {
 		text += fmt.Sprintf(", α = %.3g", r.L1Ratio)
 	}
 	lines := []string{text, fmt.Sprintf("%d of %d weights are not 0, of %d features", r.Weights, r.All, r.Features)}
-	if len(r.Kept)+len(r.Dropped) > 0 {
-		lines = append(lines, fmt.Sprintf("kept %s", someOf(r.Kept, "nothing")), fmt.Sprintf("dropped %s", someOf(r.Dropped, "nothing")))
+	if len(r.Dropped) > 0 {
+		lines = append(lines, "in use: "+someOf(r.Kept), "dropped out: "+someOf(r.Dropped))
 	}
 	if !r.Converged {
 		lines = append(lines, fmt.Sprintf("not converged in %d turns: the optimality conditions are off by %.2g·λ", r.Turns, r.Violation))
@@ -104,11 +104,11 @@ func (r *LassoReport) Lines() []string {
 }
 
 // someOf lists the first of some names.
-func someOf(names []string, none string) string {
+func someOf(names []string) string {
 	const most = 12
 	switch {
 	case len(names) == 0:
-		return none
+		return "none"
 	case len(names) > most:
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
@@ -117,11 +117,11 @@ func someOf(names []string, none string) string {
 
 // The path goes down from the least λ for which all weights are 0, in steps of a fifteenth of
 // a power of ten, over four powers of ten, each fit starting where the one before ended. It
-// ends early when the held-out error has not become better for ten steps.
+// ends early when the held-out error has not become better for six steps.
 const (
 	lassoSteps    = 60
 	lassoStep     = 15 // in a power of ten
-	lassoPatience = 10
+	lassoPatience = 6
 )
 
 // FitLasso fits a lasso or an elastic net for each target apart,
@@ -176,8 +176,9 @@ func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, ord
 	if opt.Lambda < 0 || math.IsNaN(opt.Lambda) || math.IsInf(opt.Lambda, 0) {
 		return nil, nil, fmt.Errorf("λ = %g is not a positive number", opt.Lambda)
 	}
+	path := opt.Tolerance // the errors of a path need not be as exact as the final fit
 	if opt.Tolerance == 0 {
-		opt.Tolerance = 1e-5
+		opt.Tolerance, path = 1e-5, 1e-3
 	}
 	if opt.MaxIter == 0 {
 		opt.MaxIter = 10_000
@@ -194,7 +195,7 @@ func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, ord
 			if err != nil {
 				return nil, nil, err
 			}
-			if start, err = chooseLasso(ctx, q, p, m, h, order, opt, report); err != nil {
+			if start, err = chooseLasso(ctx, q, p, m, h, order, path, opt, report); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -239,7 +240,7 @@ func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, ord
 
 // chooseLasso walks the path and sets Lambda, Path and HeldOut. It returns the weights of the
 // best λ.
-func chooseLasso(ctx context.Context, q *quadratic, p penalised, main, held *moments.Moments, order []int, opt Lasso, report *LassoReport) (best []float64, err error) {
+func chooseLasso(ctx context.Context, q *quadratic, p penalised, main, held *moments.Moments, order []int, tolerance float64, opt Lasso, report *LassoReport) (best []float64, err error) {
 	largest := p.largest()
 	if !(largest > 0) {
 		return nil, nil
@@ -248,7 +249,7 @@ func chooseLasso(ctx context.Context, q *quadratic, p penalised, main, held *mom
 	chosen, w := 0, make([]float64, len(q.w))
 	for i := range lassoSteps + 1 {
 		point := LassoPoint{Lambda: largest * math.Pow(10, -float64(i)/lassoStep)}
-		p.solve(ctx, point.Lambda, opt.Tolerance, opt.MaxIter)
+		p.solve(ctx, point.Lambda, tolerance, opt.MaxIter)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -91,9 +91,12 @@ type Config struct {
 	// and ridge otherwise.
 	Learner string `json:"learner,omitempty"`
 
-	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that a held-out tenth of
-	// the rows chooses it.
+	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖², or that of the lasso and its kin in
+	// ‖y - Zw - b‖²/(2n) + λ(…); 0 means that a held-out tenth of the rows chooses it.
 	Lambda float64 `json:"lambda,omitempty"`
+
+	// L1Ratio is α of the elastic net, whose penalty is λ(α‖w‖₁ + (1-α)/2·‖w‖²); 0 means 0.5.
+	L1Ratio float64 `json:"l1_ratio,omitempty"`
 
 	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
@@ -194,6 +197,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
 		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
+	}
+	if c.L1Ratio < 0 || c.L1Ratio > 1 || math.IsNaN(c.L1Ratio) {
+		return c, fmt.Errorf("l1_ratio %g is not a number above 0 and up to 1", c.L1Ratio)
 	}
 	if c.C < 0 || math.IsNaN(c.C) || math.IsInf(c.C, 0) {
 		return c, fmt.Errorf("c %g is not a positive number", c.C)

@@ -463,11 +463,11 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	switch {
 	case f.bag != nil && f.m.info.Feature == nil:
 		advice = "fewer --bag-features, compact pooling (--pooling tensorsketch) in place of full,"
-	case f.m.info.Feature == nil && f.classes != nil && f.cfg.Learner == "ridge":
+	case f.m.info.Feature == nil && f.classes != nil && f.learner.statistics:
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
 	case f.m.info.Feature == nil:
 		advice = "a map to fewer dimensions (--kernel rbf)"
-	case f.cfg.Learner != "ridge":
+	case !f.learner.statistics:
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",

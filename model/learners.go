@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,7 +41,9 @@ type learner struct {
 }
 
 // learners are all of them.
-func learners() []learner { return []learner{ridgeLearner, svmLearner} }
+func learners() []learner {
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner}
+}
 
 // Learners are the names of all learners, with what each is.
 func Learners() (names, about []string) {
@@ -64,6 +67,7 @@ func learnerOf(name string) *learner {
 func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
+		"l1-ratio":     c.L1Ratio != 0,
 		"c":            c.C != 0,
 		"loss":         c.Loss != "",
 		"tolerance":    c.Tolerance != 0,
@@ -89,17 +93,17 @@ func (c *Config) checkLearner() error {
 		if c.Loss != "" && !slices.Contains(svmLearner.losses, c.Loss) {
 			return fmt.Errorf("loss %q is not known; known are %s, or name another learner", c.Loss, strings.Join(svmLearner.losses, ", "))
 		}
+		// The learners that the choice is among.
+		for _, option := range slices.Sorted(maps.Keys(c.learnerOptions())) {
+			if c.learnerOptions()[option] && option != "class-weight" && !slices.Contains(svmLearner.options, option) && !slices.Contains(ridgeLearner.options, option) {
+				return fmt.Errorf("the option %s is not for the learners that the automatic choice is among; it belongs to %s, one of which has to be named", option, strings.Join(having(option), ", "))
+			}
+		}
 		return nil
 	}
 	l := learnerOf(c.Learner)
 	if option := l.lacks(c); option != "" {
-		var have []string
-		for _, other := range learners() {
-			if slices.Contains(other.options, option) {
-				have = append(have, other.name)
-			}
-		}
-		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(have, ", "))
+		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(having(option), ", "))
 	}
 	if c.Loss != "" && !slices.Contains(l.losses, c.Loss) {
 		return fmt.Errorf("the learner %s has no loss %q; it has %s", l.name, c.Loss, strings.Join(l.losses, ", "))
@@ -111,6 +115,16 @@ func (c *Config) checkLearner() error {
 		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
 	}
 	return nil
+}
+
+// having are the learners that have an option.
+func having(option string) (names []string) {
+	for _, l := range learners() {
+		if slices.Contains(l.options, option) {
+			names = append(names, l.name)
+		}
+	}
+	return names
 }
 
 // predictor is what a learner leaves in a model. It is safe for concurrent use.

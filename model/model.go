@@ -99,8 +99,9 @@ type Training struct {
 	// Reduction says which principal components the learner saw, nil if it saw the features.
 	Reduction *reduce.Report `json:"reduction,omitempty"`
 
-	// Ridge and SVM hold the learner's own report; one of them is set.
+	// Ridge, Lasso and SVM hold the learner's own report; one of them is set.
 	Ridge *learn.RidgeReport `json:"ridge,omitempty"`
+	Lasso *learn.LassoReport `json:"lasso,omitempty"`
 	SVM   *learn.SVMReport   `json:"svm,omitempty"`
 }
 
@@ -109,6 +110,8 @@ func (t *Training) Lines() []string {
 	switch {
 	case t.Ridge != nil:
 		return t.Ridge.Lines()
+	case t.Lasso != nil:
+		return t.Lasso.Lines()
 	case t.SVM != nil:
 		return t.SVM.Lines()
 	}

@@ -82,12 +82,13 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	names, _ := model.Learners()
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
-	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows)")
+	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge, or of the lasso and its kin (default: chosen on a held-out tenth of the rows)")
+	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
 	f.Float64Var(&c.C, "c", 0, "C of the svm (default: chosen on held-out rows)")
 	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge (default: the learner's usual one, named first)")
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
-	f.Float64Var(&c.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
-	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
+	f.Float64Var(&c.Tolerance, "tolerance", 0, "stopping tolerance of the svm or the lasso (default: the learner's)")
+	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows, or of the lasso over the features (default: the learner's)")
 }
 
 // reductionFlags are the flags of principal components.
