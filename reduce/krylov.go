@@ -66,6 +66,9 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 		switch {
 		case probing > 0:
 			front = b.orthogonal(last.w)
+			if len(front) == 0 { // an invariant space
+				front = b.fresh()
+			}
 			continue
 		case probing == neverProbed && b.size < next:
 		default:
@@ -86,9 +89,7 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 				return &spectrum{values: values, vectors: vectors, residual: residual}
 			default:
 				probing = probeSteps
-				probe := gaussian(1, leastBlock, d)
-				b.purge(probe, false)
-				front = b.orthogonal(probe)
+				front = b.fresh()
 				continue
 			}
 		}
@@ -96,7 +97,9 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 		for _, o := range open {
 			w = append(w, o.w...)
 		}
-		front = b.orthogonal(w)
+		if front = b.orthogonal(w); len(front) == 0 {
+			front = b.fresh()
+		}
 	}
 	return &spectrum{}
 }
@@ -126,6 +129,15 @@ type basis struct {
 	t       []float64 // most×most, upper triangle
 	work    []float64 // of products of Q and a block
 	norm    float64   // the largest length of a row of QA
+	drawn   uint64    // how many blocks of random rows
+}
+
+// fresh are new random rows that are orthogonal to the basis.
+func (b *basis) fresh() []float64 {
+	b.drawn++
+	w := gaussian(b.drawn, leastBlock, b.d)
+	b.purge(w, false)
+	return b.orthogonal(w)
 }
 
 // extend adds the rows of a block and returns what of their product with A leaves the basis.
