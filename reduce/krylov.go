@@ -42,25 +42,24 @@ const (
 // What A does to the basis leaves it only by the rows W that the last block was multiplied to,
 // so that a Ritz vector u = Qᵀs has the residual ‖Au - θu‖ = ‖Wᵀs‖, s of the last block only.
 // Where an eigenvalue has more vectors than the block has rows, some may stay hidden: before
-// it ends, the method follows a few new random rows for some steps, in which they would come
-// up.
+// it ends, the method follows a few new random rows for some steps, in which they come up, and
+// does so again as long as that makes the values larger.
 //
 // A spectrum without vectors says that it gave up.
 func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 	limit, rows := d/krylovLimit, max(leastBlock, min(mostBlock, d/krylovRows&^7))
 	b := &basis{d: d, a: a, most: limit, q: make([]float64, limit*d), t: make([]float64, limit*limit), work: make([]float64, 2*mostBlock*limit)}
 	front := orthonormalised(gaussian(0, rows, d), d, 0)
-	next := k + rows       // the size of the basis when the vectors are looked at
-	probing := neverProbed // steps that are left
-	var open []leaving
+	next := k + rows             // the size of the basis when the vectors are looked at
+	probing := neverProbed       // steps that are left
+	var open []leaving           // of the blocks that are not followed, settled in number, and of the last
+	settled, sum := 0, 0.0       // sum of the values before probing
 	before, sizeBefore := 0.0, 0 // the residual when it was looked at last
 	for len(front) > 0 && b.size+len(front)/d <= limit {
 		first := b.size
 		last := leaving{first, b.extend(front)}
-		if probing == neverProbed {
-			open = append(open[:0], last)
-		} else {
-			open = append(open[:1], last)
+		open = append(open[:settled], last)
+		if probing > 0 {
 			probing--
 		}
 		switch {
@@ -73,26 +72,31 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 		case probing == neverProbed && b.size < next:
 		default:
 			values, s, residual := b.ritz(open, k)
+			now := 0.0
+			for _, v := range values {
+				now += v
+			}
 			switch {
 			case residual > tolerance:
 				// The logarithm of the residual falls ever faster; where it would take twice
 				// the limit at the present pace, half of the way is enough.
-				if before > 0 && b.size > limit/2 && math.Log(residual/tolerance)*float64(b.size-sizeBefore) > math.Log(before/residual)*float64(2*limit-b.size) {
+				if probing == neverProbed && before > 0 && b.size > limit/2 && math.Log(residual/tolerance)*float64(b.size-sizeBefore) > math.Log(before/residual)*float64(2*limit-b.size) {
 					return &spectrum{}
 				}
 				before, sizeBefore = residual, b.size
 				probing = neverProbed
 				next = b.size + max(rows, b.size/8)
-			case probing == 0:
+			case probing == 0 && now-sum <= tolerance*values[0]:
 				vectors := make([]float64, k*d)
 				vec.GemmAddTN(k, d, b.size, s, k, b.q, d, vectors, d)
 				return &spectrum{values: values, vectors: vectors, residual: residual}
 			default:
-				probing = probeSteps
+				probing, settled, sum = probeSteps, len(open), now
 				front = b.fresh()
 				continue
 			}
 		}
+		settled = 0
 		var w []float64
 		for _, o := range open {
 			w = append(w, o.w...)

@@ -316,7 +316,7 @@ func TestNoVarianceIsAnError(t *testing.T) {
 
 // An eigenvalue of more vectors than the block of the Krylov method has rows: all come up.
 func TestKrylovFindsRepeatedEigenvalues(t *testing.T) {
-	const d, copies, k = 640, 20, 25
+	const d, copies, k = 1200, 40, 50
 	h := make([]float64, d*d)
 	for j := range d {
 		switch {
@@ -325,10 +325,10 @@ func TestKrylovFindsRepeatedEigenvalues(t *testing.T) {
 		case j < k:
 			h[j*d+j] = 1
 		default:
-			h[j*d+j] = 1e-12
+			h[j*d+j] = 1 / float64(j*j)
 		}
 	}
-	s := krylov(d, mirrored(h, d), k, krylovTolerance)
+	s := krylov(d, mirrored(h, d), k, 1e-3)
 	if s.vectors == nil {
 		t.Fatal("gave up")
 	}
@@ -337,7 +337,7 @@ func TestKrylovFindsRepeatedEigenvalues(t *testing.T) {
 		if c >= copies {
 			want = 1
 		}
-		if math.Abs(v-want) > 1e-9 {
+		if math.Abs(v-want) > 1e-5 {
 			t.Errorf("eigenvalue %d is %g, want %g", c, v, want)
 		}
 	}
