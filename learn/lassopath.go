@@ -204,6 +204,9 @@ func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, ord
 		main.Merge(held)
 	}
 	m := main.Moments()
+	if err := usable(m); err != nil {
+		return nil, nil, err
+	}
 	if !(m.Weight > 0) {
 		return nil, nil, errors.New("no rows to fit a lasso on")
 	}

@@ -54,7 +54,7 @@ func TestConfigMessages(t *testing.T) {
 		{Config{MapComponents: 3}, "map_components are those of each map of a sum"},
 		{Config{Whiten: true}, "whiten is for principal components"},
 		{Config{L1Ratio: -0.5}, "l1_ratio -0.5 is not a number above 0 and up to 1"},
-		{Config{L1Ratio: 0.5}, "the option l1-ratio is not for the learners that the automatic choice is among; it belongs to elastic-net"},
+		{Config{L1Ratio: 0.5}, "the option l1-ratio belongs to the learner elastic-net; name it"},
 		{Config{Learner: "lasso", L1Ratio: 0.5}, "the learner lasso has no option l1-ratio; it belongs to elastic-net"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -15,7 +15,7 @@ import (
 var lassoLearner = learner{
 	name:    "lasso",
 	about:   "least squares with few weights that are not 0; one pass, no memory for rows",
-	tasks:   []string{"classify", "regress"},
+	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "tolerance", "max-iter"},
 
 	statistics: true,
@@ -27,7 +27,7 @@ var lassoLearner = learner{
 var elasticNetLearner = learner{
 	name:    "elastic-net",
 	about:   "between lasso and ridge regression",
-	tasks:   []string{"classify", "regress"},
+	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "l1-ratio", "tolerance", "max-iter"},
 
 	statistics: true,
@@ -45,7 +45,7 @@ var elasticNetLearner = learner{
 var groupLassoLearner = learner{
 	name:    "group-lasso",
 	about:   "least squares that uses few of the maps of a sum, or few columns of the input",
-	tasks:   []string{"classify", "regress"},
+	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "tolerance", "max-iter"},
 
 	statistics: true,
@@ -70,9 +70,20 @@ func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
 
 // lasso trains by one of the fits of learn.
 func (f *fit) lasso(ratio float64, fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
-	main, held, err := f.statistics(f.cfg.Lambda == 0)
-	if err != nil {
+	n := 1
+	if f.cfg.Lambda == 0 {
+		n = 2
+	}
+	parts := f.newParts(n)
+	if err := f.collect(parts, 0); err != nil {
 		return err
+	}
+	if err := f.reduceStatistics(parts); err != nil {
+		return err
+	}
+	main, held := parts[0], (*moments.Stats)(nil)
+	if n == 2 {
+		held = parts[1]
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()

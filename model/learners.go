@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ type learner struct {
 	name  string
 	about string // in a few words, for people
 
-	// tasks are those that it can do: "classify", "regress", "outliers".
+	// tasks are those that it can do: "classify", "regress", "multilabel", "outliers".
 	tasks []string
 
 	// options are the options of Config that it has, of those that not all learners have.
@@ -26,11 +25,17 @@ type learner struct {
 	// losses are its losses, the usual one first; nil where there is no choice.
 	losses []string
 
+	// byTask says that the usual loss depends on the task, so that train chooses it.
+	byTask bool
+
 	// exact says that it takes the kernel itself in place of a map.
 	exact bool
 
-	// statistics says that it trains on the moments of fit.statistics, which are of principal
-	// components if those are asked for; all others see rows of components.
+	// features says that it has to see the features, not their principal components.
+	features bool
+
+	// statistics says that it trains on the moments of features, of which those of principal
+	// components follow; all others see rows of components.
 	statistics bool
 
 	// memory is how many bytes the training holds beside the map, and in words.
@@ -42,7 +47,7 @@ type learner struct {
 
 // learners are all of them.
 func learners() []learner {
-	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner}
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, onlineLearner}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -68,11 +73,23 @@ func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
 		"l1-ratio":     c.L1Ratio != 0,
+		"lambda-by":    c.LambdaBy != "",
+		"path":         c.Path,
+		"variance":     c.Variance,
+		"conformal":    c.Conformal != 0,
 		"c":            c.C != 0,
 		"loss":         c.Loss != "",
 		"tolerance":    c.Tolerance != 0,
 		"max-iter":     c.MaxIter != 0,
 		"class-weight": c.ClassWeight != "",
+		"optimizer":    c.Optimizer != "",
+		"rate":         c.Rate != 0,
+		"epochs":       c.Epochs != 0,
+		"average-from": c.AverageFrom != 0,
+		"quantile":     c.Quantile != 0,
+		"epsilon":      c.Epsilon != 0,
+		"huber":        c.Huber != 0,
+		"survey-rows":  c.SurveyRows != 0,
 	}
 }
 
@@ -87,44 +104,41 @@ func (l *learner) lacks(c *Config) string {
 	return missing
 }
 
+// haveOption are the learners that have an option.
+func haveOption(option string) (have []string) {
+	for _, l := range learners() {
+		if slices.Contains(l.options, option) {
+			have = append(have, l.name)
+		}
+	}
+	return have
+}
+
 // checkLearner finds an option that the learner does not have, or a value that it does not know.
 func (c *Config) checkLearner() error {
 	if c.Learner == "auto" {
 		if c.Loss != "" && !slices.Contains(svmLearner.losses, c.Loss) {
 			return fmt.Errorf("loss %q is not known; known are %s, or name another learner", c.Loss, strings.Join(svmLearner.losses, ", "))
 		}
-		// The learners that the choice is among.
-		for _, option := range slices.Sorted(maps.Keys(c.learnerOptions())) {
-			if c.learnerOptions()[option] && option != "class-weight" && !slices.Contains(svmLearner.options, option) && !slices.Contains(ridgeLearner.options, option) {
-				return fmt.Errorf("the option %s is not for the learners that the automatic choice is among; it belongs to %s, one of which has to be named", option, strings.Join(having(option), ", "))
-			}
+		if option := svmLearner.lacks(c); option != "" && ridgeLearner.lacks(c) == option {
+			return fmt.Errorf("the option %s belongs to the learner %s; name it", option, strings.Join(haveOption(option), " or "))
 		}
 		return nil
 	}
 	l := learnerOf(c.Learner)
 	if option := l.lacks(c); option != "" {
-		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(having(option), ", "))
+		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(haveOption(option), ", "))
 	}
 	if c.Loss != "" && !slices.Contains(l.losses, c.Loss) {
 		return fmt.Errorf("the learner %s has no loss %q; it has %s", l.name, c.Loss, strings.Join(l.losses, ", "))
 	}
-	if c.Loss == "" && l.losses != nil {
+	if c.Loss == "" && l.losses != nil && !l.byTask {
 		c.Loss = l.losses[0]
 	}
 	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
 		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
 	}
 	return nil
-}
-
-// having are the learners that have an option.
-func having(option string) (names []string) {
-	for _, l := range learners() {
-		if slices.Contains(l.options, option) {
-			names = append(names, l.name)
-		}
-	}
-	return names
 }
 
 // predictor is what a learner leaves in a model. It is safe for concurrent use.
@@ -158,5 +172,12 @@ func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return linearModel{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}, nil
+	l := linearModel{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}
+	if r := m.info.Training.Ridge; r != nil {
+		return m.restoreRidge(l, t, d)
+	}
+	if m.info.Training.Online != nil {
+		return m.restoreOnline(t, d, l)
+	}
+	return l, nil
 }

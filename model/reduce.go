@@ -30,6 +30,8 @@ func (c *Config) checkReduction() error {
 		return errors.New("whiten is for principal components; give a number of components, or a share of the variance")
 	case c.reduces() && c.machine():
 		return fmt.Errorf("the learner %s takes the kernel itself and has no features to find principal components of; leave them out, or choose another learner", c.Learner)
+	case c.reduces() && learnerOf(c.Learner) != nil && learnerOf(c.Learner).features:
+		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, or choose another learner", c.Learner)
 	case c.MapComponents > 0 && c.Map != "sum":
 		return errors.New("map_components are those of each map of a sum; give components for the features of one map")
 	}
@@ -50,16 +52,16 @@ func (f *fit) reduction() error {
 	}
 	d := f.mapDim()
 	all := moments.New(d, 1)
-	if err := f.collect([]*moments.Stats{all}, []int{d}); err != nil {
+	if err := f.collectParts([]*moments.Stats{all}, []int{d}); err != nil {
 		return err
 	}
 	_, err := f.project(all)
 	return err
 }
 
-// collect adds all rows to statistics without targets: the first of so many features of a row
+// collectParts adds all rows to statistics without targets: the first of so many features of a row
 // to the first, and so on.
-func (f *fit) collect(parts []*moments.Stats, widths []int) error {
+func (f *fit) collectParts(parts []*moments.Stats, widths []int) error {
 	var dense matrix.Dense
 	none := []float64{0}
 	return f.each("reduce", func(b *matrix.Batch, z matrix.Rows) error {
@@ -96,32 +98,33 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 		report.Seconds += maps.Seconds
 	}
 	f.m.mapping.projection, f.m.mapping.reduction = p, report
+	f.reduced = true
 	return last, nil
 }
 
 // reduceStatistics turns statistics of features into those of their principal components, if
-// they are asked for: of all rows, held-out ones too, whose targets play no part. held may be
-// nil.
-func (f *fit) reduceStatistics(main, held *moments.Stats) (_, _ *moments.Stats, err error) {
-	if !f.cfg.joint() {
-		return main, held, nil
+// they are asked for: of the rows of all parts together, whose targets play no part.
+func (f *fit) reduceStatistics(parts []*moments.Stats) error {
+	if !f.cfg.joint() || f.reduced {
+		return nil
 	}
-	all := main
-	if held != nil {
+	all := parts[0]
+	if len(parts) > 1 {
 		all = moments.New(f.mapDim(), f.m.info.Outputs)
-		all.Merge(main)
-		all.Merge(held)
+		for _, p := range parts {
+			all.Merge(p)
+		}
 	}
 	last, err := f.project(all)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	if main = last.Statistics(main); held != nil {
-		held = last.Statistics(held)
+	for i, p := range parts {
+		parts[i] = last.Statistics(p)
 	}
-	return main, held, nil
+	return nil
 }
 
 // reduceMaps finds the principal components of each map of a sum.
@@ -135,7 +138,7 @@ func (f *fit) reduceMaps() error {
 	for _, d := range widths {
 		parts = append(parts, moments.New(d, 1))
 	}
-	if err := f.collect(parts, widths); err != nil {
+	if err := f.collectParts(parts, widths); err != nil {
 		return err
 	}
 	// Whitening each map would be undone, or done twice, by that of the whole.
@@ -171,6 +174,20 @@ func (l linearModel) folded(p *reduce.Projection) predictor {
 	return linearModel{&learn.Linear{W: w, B: b}}
 }
 
+func (r ridgeModel) folded(p *reduce.Projection) predictor {
+	minus := make([]float64, len(r.variance.Shift))
+	for i, v := range r.variance.Shift {
+		minus[i] = -float64(v)
+	}
+	v := *r.variance
+	v.Factor, minus = p.Fold(v.Factor, minus)
+	v.Shift = make([]float32, len(minus))
+	for i, x := range minus {
+		v.Shift[i] = float32(-x)
+	}
+	return ridgeModel{r.linearModel.folded(p).(linearModel), &v}
+}
+
 // fold takes the projection into the predictor, so that the model needs none.
 func (f *fit) fold() error {
 	p := f.m.mapping.projection
@@ -195,4 +212,13 @@ func (f *fit) reductionMemory() float64 {
 	}
 	d, k := float64(f.mapDim()), float64(f.learnDim())
 	return 48*d*d + 24*d*k
+}
+
+// densified are the rows as they are if dense, else in work.
+func densified(z matrix.Rows, work *matrix.Dense) *matrix.Dense {
+	if z.CSR == nil {
+		return z.Dense
+	}
+	z.CSR.Densify(work)
+	return work
 }

@@ -185,7 +185,7 @@ func (p PCA) count(values []float64, most int, trace, floor float64) int {
 // have a norm of about 2√D of them.
 func floor(m *moments.Moments, trace, largest float64) float64 {
 	d := float64(m.D)
-	return 4*d*0x1p-52*largest + 2*math.Sqrt(d)*m.Rounding()*trace/d
+	return 4*d*0x1p-52*largest + 2*math.Sqrt(d)*m.Noise*trace/d
 }
 
 // spectrum are the largest eigenvalues, descending, and as many eigenvectors or more, a row of
