@@ -169,6 +169,8 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	switch {
 	case t.Ridge != nil:
 		inner.cfg.Lambda = t.Ridge.Lambda
+	case t.Lasso != nil:
+		inner.cfg.Lambda = t.Lasso.Lambda
 	case t.SVM != nil:
 		inner.cfg.C = t.SVM.C
 	case t.Online != nil:
@@ -178,6 +180,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	inner.m.info.Training.Why = maps.Clone(t.Why)
 	from, to := &f.m.mapping, &inner.m.mapping
 	to.in, to.scaler, to.fmap, to.domain = from.in, from.scaler, from.fmap, from.domain
+	to.projection, inner.reduced = from.projection, true
 	fewer := *sum
 	fewer.Rows = rows
 	if err := f.learner.train(inner, &fewer); err != nil {

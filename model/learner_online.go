@@ -19,8 +19,11 @@ var onlineLearner = learner{
 	options: []string{"lambda", "c", "loss", "optimizer", "rate", "epochs", "average-from", "quantile", "epsilon", "huber", "survey-rows"},
 	losses:  []string{"logistic", "hinge", "squared_hinge", "squared", "epsilon", "quantile", "huber"},
 	byTask:  true,
-	memory:  (*fit).onlineMemory,
-	train:   (*fit).online,
+
+	features: true,
+
+	memory: (*fit).onlineMemory,
+	train:  (*fit).online,
 }
 
 // onlineLambda is λ of the online learner where none is given.

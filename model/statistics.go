@@ -208,6 +208,8 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 		return nil, nil, errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, or ask for the variance")
 	case cfg.calibrates():
 		return nil, nil, errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
+	case cfg.MapComponents > 0:
+		return nil, nil, errors.New("components of each map take all rows once more, which saved statistics do not have; ask for components of all features")
 	case cfg.LambdaBy == "loo":
 		return nil, nil, errors.New("leaving rows out takes all of them once more, which saved statistics do not have; choose λ by evidence")
 	}
@@ -241,7 +243,13 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 	if err := f.keep(s.file.Parts); err != nil {
 		return nil, nil, err
 	}
+	if err := f.reduceStatistics(s.file.Parts); err != nil {
+		return nil, nil, err
+	}
 	if err := f.solveRidge(s.file.Parts, cfg.LambdaBy, nil); err != nil {
+		return nil, nil, err
+	}
+	if err := f.fold(); err != nil {
 		return nil, nil, err
 	}
 	if err := f.scoreGolden(f.m.golden.x); err != nil {
@@ -272,6 +280,8 @@ func (f *fit) checkKeep() error {
 		return fmt.Errorf("statistics are those of the learner ridge, not of %s; choose --learner ridge", f.learner.name)
 	case f.bag != nil:
 		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")
+	case f.cfg.MapComponents > 0:
+		return errors.New("statistics are of features, not of the components of each map; leave map_components out")
 	case f.cfg.Conformal != 0:
 		return errors.New("intervals hold rows back, which the statistics would be without; leave one of both out")
 	}
