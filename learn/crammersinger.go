@@ -78,16 +78,10 @@ func (c *crammerSinger) step(f *dual, i int, rows matrix.Rows, r int) (violation
 		return violation, term, 0
 	}
 	nu := c.level(h * cost)
-	sum := 0.0
 	for m := range c.next {
 		c.next[m] = -max(0, c.d[m]-nu) / h
-		if m == y {
-			c.next[m] += cost
-		} else {
-			sum += c.next[m]
-		}
 	}
-	c.next[y] = min(-sum, cost) // exactly, so that Σ stays 0
+	c.next[y] += cost
 	return violation, term, 0
 }
 

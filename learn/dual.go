@@ -116,6 +116,10 @@ const (
 	// defaultPasses bounds the passes if MaxIter does not.
 	defaultPasses = 1000
 
+	// checkEarly is by how much a pass sees the gap too large at least, which falls all the
+	// while: it takes each term before its step.
+	checkEarly = 3
+
 	// looseIntercept is the share of the tolerance that ρs may have.
 	looseIntercept = 0.1
 )
@@ -222,10 +226,12 @@ func (f *dual) solve(ctx context.Context) (bool, error) {
 		f.passes++
 		near := 0
 		for _, o := range work {
-			if f.meets(o) {
+			if f.near(o) {
 				near++
 			} else if f.rho*math.Abs(o.s) >= o.worst {
+				// All gradients are others now.
 				o.b += f.rho * o.s
+				clear(o.aside)
 			}
 			o.limit = o.worst
 			if o.limit == 0 {
@@ -258,6 +264,14 @@ func (f *dual) finish(work []*output) {
 			o.done = false
 		}
 	}
+}
+
+// near says whether what the last pass met of an output is worth a check.
+func (f *dual) near(o *output) bool {
+	if f.tolerance == 0 {
+		return f.gapOf(o) <= checkEarly*gapTarget
+	}
+	return f.meets(o)
 }
 
 // meets says whether what the last pass or check met of an output is good enough.
