@@ -117,15 +117,15 @@ func (c *crammerSinger) level(area float64) float64 {
 }
 
 // sweep minimises over the β of one row after the other.
-func (c *crammerSinger) sweep(ctx context.Context, f *dual, first int, rows matrix.Rows, order []int, counted bool) {
+func (c *crammerSinger) sweep(ctx context.Context, f *dual, v visit) {
 	all := f.out[0]
-	for at, r := range order {
-		if at&1023 == 0 && ctx.Err() != nil {
+	for e, i := range v.which {
+		if e&1023 == 0 && ctx.Err() != nil {
 			return
 		}
-		i := first + r
-		violation, term, slack := c.step(f, i, rows, r)
-		if counted {
+		r := v.at(e)
+		violation, term, slack := c.step(f, i, v.rows, r)
+		if v.counted {
 			all.worst = max(all.worst, violation)
 			all.gap += term
 		}
@@ -136,7 +136,7 @@ func (c *crammerSinger) sweep(ctx context.Context, f *dual, first int, rows matr
 			if delta := c.next[m] - o.beta[i]; delta != 0 {
 				o.beta[i] = c.next[m]
 				o.s += delta
-				axpyRow(float32(delta), rows, r, o.w)
+				axpyRow(float32(delta), v.rows, r, o.w)
 			}
 		}
 	}

@@ -458,6 +458,11 @@ func fits(t *testing.T, z Features, class []int, k int, tolerance float64) map[s
 	return out
 }
 
+// anew are rows that are made when they are asked for.
+func anew(rows matrix.Rows) Features {
+	return Recomputed(rows.Len(), rows.Dim(), func(which []int) (matrix.Rows, error) { return gather(InMemory(rows), which) })
+}
+
 // asFile puts rows into a temporary feature file.
 func asFile(t *testing.T, rows matrix.Rows, unmapped bool) Features {
 	t.Helper()
@@ -490,27 +495,47 @@ func asFile(t *testing.T, rows matrix.Rows, unmapped bool) Features {
 	return z
 }
 
-func TestFeaturesOutsideMemoryReachTheSameOptimum(t *testing.T) {
-	n := 2*BlockRows + 700
-	z, class := blobs(61, n, 6, 3)
+func TestFeaturesOutsideMemoryGiveTheSameModels(t *testing.T) {
+	n := BlockRows + 700
+	z, class := blobs(61, n, 12, 3)
 	rows := matrix.Rows{Dense: z}
-	want := fits(t, InMemory(rows), class, 3, 0)
+	dense, sparse := fits(t, InMemory(rows), class, 3, 0), fits(t, InMemory(matrix.Rows{CSR: toCSR(z)}), class, 3, 0)
 	for name, other := range map[string]Features{
 		"dense file":       asFile(t, rows, false),
 		"sparse file":      asFile(t, matrix.Rows{CSR: toCSR(z)}, false),
 		"dense, unmapped":  asFile(t, rows, true),
 		"sparse, unmapped": asFile(t, matrix.Rows{CSR: toCSR(z)}, true),
-		"recomputed":       Recomputed(n, 6, func(i, j int) (matrix.Rows, error) { return rows.Slice(i, j), nil }),
+		"recomputed":       anew(rows),
 	} {
-		if testing.Short() && name != "recomputed" && name != "sparse, unmapped" {
-			continue
+		want := dense
+		if strings.HasPrefix(name, "sparse") {
+			want = sparse
 		}
 		for machine, l := range fits(t, other, class, 3, 0) {
-			// Each is above the optimum by its gap at most, and so is the other.
-			a, b := want[machine], l
-			if far := math.Abs(a.Objective - b.Objective); far > (a.Gap+b.Gap)*math.Abs(a.Objective) {
-				t.Errorf("%s, %q: objective %.8g (gap %.2g), in memory %.8g (gap %.2g)", name, machine, b.Objective, b.Gap, a.Objective, a.Gap)
+			if !slices.Equal(l.W.Data, want[machine].W.Data) || !slices.Equal(l.B, want[machine].B) {
+				t.Errorf("%s, %q: other weights than in memory", name, machine)
 			}
+		}
+	}
+}
+
+func TestBlocksOfFeaturesReachTheSameOptimum(t *testing.T) {
+	z, class := blobs(62, BlockRows+900, 12, 2)
+	rows := matrix.Rows{Dense: z}
+	blocks := struct{ Features }{anew(rows)} // Block is all there is
+	for _, opt := range []SVM{{}, {Loss: "hinge"}, {Loss: "logistic"}, {CrammerSinger: true}} {
+		opt.C = 0.001
+		_, a, err := FitSVM(context.Background(), InMemory(rows), class, 2, nil, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, b, err := FitSVM(context.Background(), blocks, class, 2, nil, opt)
+		if err != nil || !a.Converged || !b.Converged {
+			t.Fatalf("%+v, %+v, %v", a, b, err)
+		}
+		// Each is above the optimum by its gap at most.
+		if far := math.Abs(a.Objective - b.Objective); far > (a.Gap+b.Gap)*a.Objective {
+			t.Errorf("%s: objective %.8g in blocks (gap %.2g), %.8g at once (gap %.2g)", opt.Loss, b.Objective, b.Gap, a.Objective, a.Gap)
 		}
 	}
 }
@@ -520,7 +545,7 @@ func TestDualFitsAreTheSameOnAnyThreads(t *testing.T) {
 	z, class := blobs(71, 4500, 9, 4)
 	sets := map[string]Features{
 		"memory":     InMemory(matrix.Rows{Dense: z}),
-		"recomputed": Recomputed(4500, 9, func(i, j int) (matrix.Rows, error) { return matrix.Rows{Dense: z.Slice(i, j)}, nil }),
+		"recomputed": anew(matrix.Rows{Dense: z}),
 	}
 	for name, set := range sets {
 		runtime.GOMAXPROCS(1)

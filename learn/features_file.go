@@ -69,8 +69,7 @@ func (f *FeatureFile) Append(rows matrix.Rows) error {
 	return nil
 }
 
-// Features ends the writing and gives the rows. They are not resident: reading long runs in
-// order is what a file is good at, and what is larger than memory cannot stay there. They are
+// Features ends the writing and gives the rows, resident where the files are mapped. They are
 // for one user at a time, until Close.
 func (f *FeatureFile) Features() (Features, error) {
 	size := int64(f.n) * int64(f.dim)
@@ -83,7 +82,7 @@ func (f *FeatureFile) Features() (Features, error) {
 	if err := f.val.end(4 * size); err != nil {
 		return nil, err
 	}
-	return &inFile{f}, nil
+	return &inFile{f: f}, nil
 }
 
 // Bytes is the size of the files.
@@ -95,11 +94,44 @@ func (f *FeatureFile) Close() error {
 }
 
 // inFile are the features of a file.
-type inFile struct{ f *FeatureFile }
+type inFile struct {
+	f    *FeatureFile
+	data []float32 // of picked rows
+}
 
-func (z *inFile) Len() int       { return z.f.n }
-func (z *inFile) Dim() int       { return z.f.dim }
-func (z *inFile) Resident() bool { return false }
+func (z *inFile) Len() int { return z.f.n }
+func (z *inFile) Dim() int { return z.f.dim }
+
+func (z *inFile) Resident() bool {
+	return (z.f.val.mapped != nil || z.f.val.size == 0) && (z.f.idx.mapped != nil || z.f.idx.size == 0)
+}
+
+// Pick reads rows one by one.
+func (z *inFile) Pick(which []int) (matrix.Rows, error) {
+	f := z.f
+	dense := &matrix.Dense{Cols: f.dim, Stride: f.dim}
+	sparse := &matrix.CSR{Cols: f.dim, Ptr: []int{0}}
+	for _, i := range which {
+		row, err := z.Block(i, i+1)
+		if err != nil {
+			return matrix.Rows{}, err
+		}
+		if !f.sparse {
+			z.data = append(z.data, row.Dense.Data...)
+			continue
+		}
+		sparse.Idx = append(sparse.Idx, row.CSR.Idx...)
+		sparse.Val = append(sparse.Val, row.CSR.Val...)
+		sparse.Ptr = append(sparse.Ptr, len(sparse.Idx))
+	}
+	if f.sparse {
+		sparse.Rows = len(which)
+		return matrix.Rows{CSR: sparse}, nil
+	}
+	dense.Rows, dense.Data = len(which), z.data
+	z.data = z.data[:0]
+	return matrix.Rows{Dense: dense}, nil
+}
 
 func (z *inFile) Block(i, j int) (matrix.Rows, error) {
 	f := z.f

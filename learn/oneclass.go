@@ -71,8 +71,10 @@ func FitOneClass(ctx context.Context, z Features, weights []float64, opt OneClas
 	if err != nil {
 		return nil, nil, err
 	}
-	// At equal βᵢ = ν the scores of rows that are alike are this large.
+	// The scores of rows that are alike, and of that the objective. Where 0 is in the midst of
+	// the rows it comes to next to nothing.
 	losses.typical = f.rho * opt.Outliers * total
+	f.floor = 1e-6 * losses.typical * opt.Outliers * total
 	o := f.out[0]
 	o.sigma = opt.Outliers * total
 	for i := range o.beta {

@@ -83,6 +83,7 @@ func FitSVR(ctx context.Context, z Features, y []float64, outputs int, weights [
 	}
 	for t, o := range f.out {
 		o.b = start[t]
+		f.floor = max(f.floor, 1e-12*opt.C*math.Abs(start[t]))
 	}
 	f.tolerance, f.maxPasses, f.seed, f.progress = opt.Tolerance, opt.MaxIter, opt.Seed, opt.Progress
 	l, report, err := f.fit(ctx, false)
