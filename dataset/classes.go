@@ -20,49 +20,70 @@ const (
 
 // labelCounts count the different labels of a source with one target a row.
 type labelCounts struct {
-	numbers  map[float64]bool // empty again after an overflow
+	numbers  map[float64]int // rows of each; empty again after an overflow
 	texts    map[string]int
 	overflow bool // too many to be classes
 	rows     int
 	fraction bool // some number is not whole
+	lists    bool // a row has any number of labels, which are counted one by one
+
+	neither *float64 // of several targets, one that is neither 0 nor 1
 }
 
 func (l *labelCounts) add(b *matrix.Batch) {
 	l.rows += b.X.Len()
 	if b.Outputs != 1 {
+		for _, y := range b.Y {
+			if y != 0 && y != 1 && l.neither == nil {
+				l.neither = &y
+			}
+		}
 		return
 	}
 	if l.numbers == nil {
-		l.numbers, l.texts = map[float64]bool{}, map[string]int{}
+		l.numbers, l.texts = map[float64]int{}, map[string]int{}
 	}
 	for i, y := range b.Y {
-		if b.Names != nil && b.Names[i] != "" {
-			if _, known := l.texts[b.Names[i]]; known || len(l.texts) < maxDistinct {
-				l.texts[b.Names[i]]++
-			} else {
-				l.overflow = true
-			}
+		if l.lists {
+			listItems(b, i, l.count)
 			continue
 		}
-		if y != math.Trunc(y) {
-			l.fraction = true
+		text := ""
+		if b.Names != nil {
+			text = b.Names[i]
 		}
-		if l.overflow {
-			continue
-		}
-		l.numbers[y] = true
-		if n := len(l.numbers); n > maxDistinct || l.fraction && n > maxFractions {
+		l.count(y, text)
+	}
+}
+
+// count counts a label: text, or a number where that is "".
+func (l *labelCounts) count(y float64, text string) {
+	if text != "" {
+		if _, known := l.texts[text]; known || len(l.texts) < maxDistinct {
+			l.texts[text]++
+		} else {
 			l.overflow = true
-			l.numbers = map[float64]bool{}
 		}
+		return
+	}
+	if y != math.Trunc(y) {
+		l.fraction = true
+	}
+	if l.overflow {
+		return
+	}
+	l.numbers[y]++
+	if n := len(l.numbers); n > maxDistinct || l.fraction && n > maxFractions {
+		l.overflow = true
+		l.numbers = map[float64]int{}
 	}
 }
 
 func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
 
 // Task decides whether the labels are classes or numbers to predict, and says why. asked is
-// "auto", "classify" or "regress". In automatic mode text means classes and several targets
-// a row mean regression. Numbers are classes if they are two, if they are whole and at most
+// "auto", "classify", "regress" or "multilabel". In automatic mode lists of labels mean
+// multilabel, text means classes and several targets a row mean regression. Numbers are classes if they are two, if they are whole and at most
 // 20 (and no more than half as many as rows), or if they are whole and number classes
 // without a gap from 0 or 1, with at least ten rows each; else they are numbers to predict.
 func (s *Summary) Task(asked string) (task, why string, err error) {
@@ -70,10 +91,15 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	switch {
 	case s.Outputs == 0:
 		return "", "", errors.New("the rows have no labels; name the column with --label or a file of labels with --labels")
+	case asked == "multilabel" || l.lists && asked == "auto":
+		why, err = s.multilabel()
+		return "multilabel", why, err
+	case l.lists:
+		return "", "", errors.New("rows have lists of labels; use --task multilabel")
 	case asked == "regress" && len(l.texts) > 0:
 		return "", "", fmt.Errorf("the label %q is no number, so there is nothing to regress; use --task classify", slices.Min(slices.Collect(maps.Keys(l.texts))))
 	case asked == "classify" && s.Outputs > 1:
-		return "", "", fmt.Errorf("%d label columns are numbers to predict, not classes; name one with --label", s.Outputs)
+		return "", "", fmt.Errorf("%d label columns are numbers to predict, or labels of which a row may have several (--task multilabel), not classes; name one with --label", s.Outputs)
 	case asked == "classify" || asked == "regress":
 		return asked, "as asked", nil
 	case s.Outputs > 1:
@@ -126,6 +152,22 @@ func (s *Summary) Classes() (*Classes, error) {
 	return NewClasses(append(labels, slices.Sorted(maps.Keys(l.texts))...)), nil
 }
 
+// ClassRows is the number of rows of each of the classes.
+func (s *Summary) ClassRows(c *Classes) []int {
+	rows := make([]int, len(c.labels))
+	for v, n := range s.labels.numbers {
+		if k, ok := c.numbers[v]; ok {
+			rows[k] += n
+		}
+	}
+	for t, n := range s.labels.texts {
+		if k, ok := c.texts[t]; ok {
+			rows[k] += n
+		}
+	}
+	return rows
+}
+
 // number writes a number as a label: +1, 1 and 1.0 are the same.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
@@ -151,6 +193,19 @@ func NewClasses(labels []string) *Classes {
 
 // Labels are the labels of the classes in their order.
 func (c *Classes) Labels() []string { return c.labels }
+
+// Named is the class with a label, -1 if there is none.
+func (c *Classes) Named(label string) int {
+	if k, known := c.texts[label]; known {
+		return k
+	}
+	if v, err := strconv.ParseFloat(label, 64); err == nil {
+		if k, known := c.numbers[v]; known {
+			return k
+		}
+	}
+	return -1
+}
 
 // Of is the class of row i of a batch, -1 if its label is none of the classes.
 func (c *Classes) Of(b *matrix.Batch, i int) int {

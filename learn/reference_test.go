@@ -108,12 +108,3 @@ func BenchmarkSVM(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkStats(b *testing.B) {
-	z, y := sample(1, 4096, 1024, 10, 0)
-	s := NewStats(1024, 10)
-	for b.Loop() {
-		s.Add(z, y, nil)
-	}
-	b.ReportMetric(float64(z.Rows)*1024*1025*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-}

@@ -4,7 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"mercer/internal/random"
 	"mercer/matrix"
+	"mercer/moments"
 )
 
 // gradient is the largest violation of ridge's optimality conditions
@@ -39,13 +41,13 @@ func gradient(l *Linear, z *matrix.Dense, y, w []float64, lambda float64) float6
 func TestRidgeMeetsItsOptimalityConditions(t *testing.T) {
 	z, y := sample(10, 500, 12, 3, 2)
 	for _, lambda := range []float64{1e-3, 1, 1e3} {
-		s := NewStats(12, 3)
+		s := moments.New(12, 3)
 		s.Add(z, y, nil)
 		l, report, err := FitRidge(s, nil, Ridge{Lambda: lambda})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if report.Lambda != lambda || report.Path != nil {
+		if report.Lambda != lambda || report.Path != nil || report.By != "given" {
 			t.Errorf("λ = %g was given, the report says %+v", lambda, report)
 		}
 		// The weights are rounded to float32.
@@ -57,7 +59,7 @@ func TestRidgeMeetsItsOptimalityConditions(t *testing.T) {
 
 func TestRidgeWithMoreFeaturesThanRows(t *testing.T) {
 	z, y := sample(11, 20, 64, 1, 0)
-	s := NewStats(64, 1)
+	s := moments.New(64, 1)
 	s.Add(z, y, nil)
 	l, _, err := FitRidge(s, nil, Ridge{Lambda: 0.1})
 	if err != nil {
@@ -70,22 +72,21 @@ func TestRidgeWithMoreFeaturesThanRows(t *testing.T) {
 
 func TestRidgeHeldOutErrorIsThatOfPredictions(t *testing.T) {
 	z, y := sample(12, 400, 8, 2, 1)
-	main, held := NewStats(8, 2), NewStats(8, 2)
+	main, held := moments.New(8, 2), moments.New(8, 2)
 	main.Add(z.Slice(0, 300), y[:600], nil)
 	held.Add(z.Slice(300, 400), y[600:], nil)
-	main.center()
-	held.center()
+	m := main.Moments()
 	solver := newSolver(8, 2)
-	if err := solver.solve(main, 7); err != nil {
+	if err := solver.solve(m, 7); err != nil {
 		t.Fatal(err)
 	}
-	got := solver.heldOut(main, held)
+	got := solver.heldOut(m.MeanZ, m.MeanY, held.Moments()) / 100
 	want := 0.0
 	for i := 300; i < 400; i++ {
 		for c := range 2 {
-			e := y[i*2+c] - main.shiftY[c]
+			e := y[i*2+c] - m.MeanY[c]
 			for j, x := range z.Row(i) {
-				e -= solver.w[j*2+c] * (float64(x) - main.shiftZ[j])
+				e -= solver.w[j*2+c] * (float64(x) - m.MeanZ[j])
 			}
 			want += e * e / 100
 		}
@@ -103,7 +104,7 @@ func TestRidgeChoosesTheBestOfItsPath(t *testing.T) {
 		y[i] += 4 * float64(noise.Data[i])
 	}
 	fit := func() (*Linear, *RidgeReport) {
-		main, held := NewStats(100, 1), NewStats(100, 1)
+		main, held := moments.New(100, 1), moments.New(100, 1)
 		main.Add(z.Slice(0, 120), y[:120], nil)
 		held.Add(z.Slice(120, 150), y[120:], nil)
 		l, report, err := FitRidge(main, held, Ridge{})
@@ -139,13 +140,13 @@ func TestRidgeChoosesTheBestOfItsPath(t *testing.T) {
 }
 
 func TestRidgeErrors(t *testing.T) {
-	if _, _, err := FitRidge(NewStats(3, 1), NewStats(3, 1), Ridge{}); err == nil {
+	if _, _, err := FitRidge(moments.New(3, 1), moments.New(3, 1), Ridge{}); err == nil {
 		t.Error("no rows were accepted")
 	}
 	// Two equal columns and no λ to speak of: not positive definite.
 	z := matrix.NewDense(4, 2)
 	copy(z.Data, []float32{1, 1, 2, 2, 3, 3, 4, 4})
-	s := NewStats(2, 1)
+	s := moments.New(2, 1)
 	s.Add(z, []float64{1, 2, 3, 4}, nil)
 	if _, _, err := FitRidge(s, nil, Ridge{Lambda: 1e-300}); err == nil {
 		t.Error("a singular system was solved")
@@ -158,7 +159,7 @@ func TestRidgeOfConstantFeaturesIsTheMean(t *testing.T) {
 		z.Data[i] = 5
 	}
 	y := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
-	main, held := NewStats(2, 1), NewStats(2, 1)
+	main, held := moments.New(2, 1), moments.New(2, 1)
 	main.Add(z.Slice(0, 9), y[:9], nil)
 	held.Add(z.Slice(9, 10), y[9:], nil)
 	l, _, err := FitRidge(main, held, Ridge{})
@@ -170,4 +171,29 @@ func TestRidgeOfConstantFeaturesIsTheMean(t *testing.T) {
 	if math.Abs(float64(got.Data[0])-4.5) > 1e-6 {
 		t.Errorf("predicts %g, want the mean 4.5", got.Data[0])
 	}
+}
+
+// sample draws n rows of d features around mean with K targets that depend on them.
+func sample(seed uint64, n, d, k int, mean float64) (*matrix.Dense, []float64) {
+	s := random.New(seed, "learn-test")
+	z := matrix.NewDense(n, d)
+	y := make([]float64, n*k)
+	for i := range n {
+		row := z.Row(i)
+		for j := range row {
+			row[j] = float32(mean + s.Normal())
+		}
+		for t := range k {
+			y[i*k+t] = float64(row[t%d]) - 0.5*float64(row[(t+1)%d]) + 3 + 0.1*s.Normal()
+		}
+	}
+	return z, y
+}
+
+func ones(n int) []float64 {
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = 1
+	}
+	return w
 }

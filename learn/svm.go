@@ -97,6 +97,15 @@ func (r *DualReport) Text() string {
 	return fmt.Sprintf("%s in %d passes, duality gap %.2g %%", how, r.Passes, 100*r.Gap)
 }
 
+// Lines tell a person how the fit went.
+func (r *SVMReport) Lines() []string {
+	chosen := "given"
+	if n := len(r.Path); n > 0 {
+		chosen = fmt.Sprintf("the best of %d on held-out rows", n)
+	}
+	return []string{fmt.Sprintf("%s, C = %g (%s)", r.Loss, r.C, chosen), r.Text()}
+}
+
 // FitSVM trains on the rows z, of which row i has the class class[i] in [0, classes) and
 // the weight weights[i] (nil: all 1). There must be at least two classes. Rows of weight 0
 // count for nothing. The model has TargetColumns(classes) outputs, and one for each class if

@@ -22,7 +22,7 @@ import (
 // Config says how a model is to be trained. The zero value is a good start: it chooses by
 // the data, and the model's Report says what was chosen.
 type Config struct {
-	// Task is "auto" (or ""), "classify" or "regress".
+	// Task is "auto" (or ""), "classify", "regress" or "multilabel".
 	Task string `json:"task,omitempty"`
 
 	// Bag says how bags become rows, for FitBags; nil for a model of rows. All else is about
@@ -76,20 +76,66 @@ type Config struct {
 	// fewer where there are few rows.
 	Features int `json:"features,omitempty"`
 
-	// Learner is "auto" (or ""), "ridge" or "svm". Automatic is svm for classes whose
+	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes whose
 	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
 	// and ridge otherwise.
 	Learner string `json:"learner,omitempty"`
 
-	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that a held-out tenth of
-	// the rows chooses it.
-	Lambda float64 `json:"lambda,omitempty"`
+	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
+	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
+	Lambda   float64 `json:"lambda,omitempty"`
+	LambdaBy string  `json:"lambda_by,omitempty"`
+
+	// Path asks the ridge for all λ of its path in the report, by LambdaBy "auto" with their
+	// leave-one-out errors.
+	Path bool `json:"path,omitempty"`
+
+	// Variance asks a ridge regression for the deviations of its predictions, which make the
+	// model larger by 4·D² bytes (Model.Deviations).
+	Variance bool `json:"variance,omitempty"`
+
+	// Conformal asks a ridge regression for intervals of its predictions that hold the truth
+	// with this probability (Model.Intervals); a tenth of the rows is held back for it.
+	Conformal float64 `json:"conformal,omitempty"`
 
 	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
 
-	// Loss is the SVM's: "squared_hinge" (or "") or "hinge".
+	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
+	// "hinge".
 	Loss string `json:"loss,omitempty"`
+
+	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
+	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
+	ClassWeight string `json:"class_weight,omitempty"`
+
+	// Optimizer of the online learner is "sgd" (or "") or "adagrad", Rate its η₀, 0 meaning one
+	// that is chosen on the first thousand rows, and Epochs its passes over the rows, 0
+	// meaning one.
+	Optimizer string  `json:"optimizer,omitempty"`
+	Rate      float64 `json:"rate,omitempty"`
+	Epochs    int     `json:"epochs,omitempty"`
+
+	// AverageFrom is the row from which the online learner averages its weights, each as much
+	// as the other; 0 means averages that forget, a negative number none.
+	AverageFrom int `json:"average_from,omitempty"`
+
+	// Quantile in (0, 1), Epsilon and Huber are the parameters of the losses of these names;
+	// 0 means learn.Online's.
+	Quantile float64 `json:"quantile,omitempty"`
+	Epsilon  float64 `json:"epsilon,omitempty"`
+	Huber    float64 `json:"huber,omitempty"`
+
+	// SurveyRows is how many rows are looked at before the online learner begins, to choose
+	// the task, the classes, the scaling and the map; 0 means all.
+	SurveyRows int `json:"survey_rows,omitempty"`
+
+	// Calibrate turns the scores of classes into probabilities: "none" (or ""), "platt",
+	// "isotonic" or "temperature", fitted on rows that the learner has not seen (Model.Probabilities).
+	Calibrate string `json:"calibrate,omitempty"`
+
+	// CalibrateFolds is how many parts the rows are divided into for that; 0 means 5.
+	CalibrateFolds int `json:"calibrate_folds,omitempty"`
 
 	// Tolerance is the SVM's stopping tolerance; 0 means the learner's default.
 	Tolerance float64 `json:"tolerance,omitempty"`
@@ -113,22 +159,22 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
+	names, _ := Learners()
 	usual := "rbf"
 	if c.Bag != nil && c.Map == "" {
 		usual = "linear"
 	}
 	for _, err := range []error{
-		set("task", &c.Task, "auto", "auto", "classify", "regress"),
+		set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel"),
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
 		set("kernel", &c.Kernel, usual, kernel.Names()...),
-		set("learner", &c.Learner, "auto", "auto", "ridge", "svm"),
-		set("loss", &c.Loss, "squared_hinge", "squared_hinge", "hinge"),
+		set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...),
 	} {
 		if err != nil {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
+	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
@@ -160,7 +206,11 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.exact(1).Validate(); err != nil {
 		return c, err
 	}
-	if c.Kernel == "linear" && c.Map == "" {
+	if c.machine() {
+		if c.Map != "" {
+			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map)
+		}
+	} else if c.Kernel == "linear" && c.Map == "" {
 		if c.Features != 0 {
 			return c, fmt.Errorf("the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel")
 		}
@@ -176,6 +226,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
 		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
 	}
+	if err := c.checkLambda(); err != nil {
+		return c, err
+	}
 	if c.C < 0 || math.IsNaN(c.C) || math.IsInf(c.C, 0) {
 		return c, fmt.Errorf("c %g is not a positive number", c.C)
 	}
@@ -184,6 +237,15 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxIter < 0 {
 		return c, fmt.Errorf("max_iter %d is not a positive number", c.MaxIter)
+	}
+	if err := c.checkOnline(); err != nil {
+		return c, err
+	}
+	if err := c.checkCalibrate(); err != nil {
+		return c, err
+	}
+	if err := c.checkLearner(); err != nil {
+		return c, err
 	}
 	if c.Seed == 0 {
 		c.Seed = 1
@@ -221,9 +283,15 @@ func (c *Config) exact(gamma float64) kernel.Kernel {
 	return k.Own()
 }
 
+// machine says that the learner takes the kernel itself, without a map.
+func (c *Config) machine() bool {
+	l := learnerOf(c.Learner)
+	return l != nil && l.exact
+}
+
 // domain is the kernel that says which numbers scaled rows may hold.
 func (c *Config) domain() kernel.Kernel {
-	if c.Kernel == "linear" && c.Map == "" {
+	if c.Kernel == "linear" && c.Map == "" || c.machine() {
 		return c.exact(0)
 	}
 	return feature.Domain(c.feature(1))

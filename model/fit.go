@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -27,6 +29,13 @@ type Options struct {
 	// Memory is how many bytes the training may hold; 0 means no bound. A training that
 	// would need more fails before it starts to.
 	Memory int64
+
+	// Keep, if not nil, gets the statistics of a ridge regression before it is solved. They
+	// are valid until it returns.
+	Keep func(*Statistics) error
+	// Validated, if not nil, is told what progressive validation tells while an online learner
+	// learns: after 1, 2, 4, … rows.
+	Validated func(learn.OnlinePoint)
 }
 
 // Report says what a training took.
@@ -40,12 +49,17 @@ type Report struct {
 	// Read, Map, Solve and Total are seconds: waiting for data and surveying them; pooling,
 	// scaling and mapping rows; collecting statistics and solving; all.
 	Read, Map, Solve, Total float64
+
+	// Choose is how many of the seconds of Solve went into choosing λ of a ridge regression,
+	// once the statistics were there.
+	Choose float64
 }
 
 // Fit trains a model on the rows of src, which is read twice: once to see what the data
 // are, once to train.
 //
-// Memory, beside the model: ridge 24·D² bytes however many rows there are; svm 4·n·D.
+// Memory, beside the model: ridge 16 to 56·D² bytes by the way λ is chosen, however many rows
+// there are; svm 4·n·D.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Model, *Report, error) {
 	if cfg.Bag != nil {
 		return nil, nil, errRows
@@ -81,10 +95,18 @@ type fit struct {
 	opt     Options
 	report  *Report
 	m       *Model
-	classes *dataset.Classes // nil: regression
+	classes *dataset.Classes   // nil: no classes
+	labels  *dataset.LabelSets // nil: a row has one label, or numbers
+
+	learner *learner
+
+	// classWeights are factors of the weights of rows by class, nil if all are 1.
+	classWeights []float64
 
 	bag  *bagFit // nil: the rows were no bags
 	kept int64   // bytes of rows that were bags and are kept
+
+	stats *Statistics // that rows are added to of which nothing is known; nil: they were surveyed
 }
 
 func (f *fit) progress(stage string, rows int, share float64) {
@@ -102,6 +124,7 @@ func (f *fit) survey(asked Config) (*dataset.Summary, error) {
 	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
 		Seed:     f.cfg.Seed,
 		Sample:   feature.SampleRows(f.cfg.feature(1)),
+		Rows:     f.cfg.SurveyRows,
 		Progress: func(rows int, share float64) { f.progress(stage, rows, share) },
 	})
 	if err != nil {
@@ -129,22 +152,29 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.chooseTask(sum); err != nil {
 		return nil, err
 	}
+	if err := f.checkCalibration(sum); err != nil {
+		return nil, err
+	}
 	if err := f.choosePipeline(sum); err != nil {
 		return nil, err
 	}
 	f.chooseLearner(sum)
+	if err := f.checkKeep(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
 	if err := f.checkMemory(sum); err != nil {
 		return nil, err
 	}
-	if f.cfg.Learner == "svm" {
-		err = f.svm(sum)
-	} else {
-		err = f.ridge(sum)
-	}
-	if err != nil {
+	if f.m.golden.x, err = f.drawGolden(sum); err != nil {
 		return nil, err
 	}
-	if err := f.takeGolden(sum); err != nil {
+	if err := f.learner.train(f, sum); err != nil {
+		return nil, err
+	}
+	if err := f.calibrate(sum); err != nil {
+		return nil, err
+	}
+	if err := f.scoreGolden(f.m.golden.x); err != nil {
 		return nil, err
 	}
 	return f.m, nil
@@ -183,9 +213,23 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 	}
 	f.m.info.Task = task
 	f.m.info.Training.Why["task"] = why
+	if l := learnerOf(f.cfg.Learner); l != nil && !slices.Contains(l.tasks, task) {
+		var can []string
+		for _, other := range learners() {
+			if slices.Contains(other.tasks, task) {
+				can = append(can, other.name)
+			}
+		}
+		return fmt.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use --learner %s, or --task %s", f.src.Name(), task, why, l.name, strings.Join(can, " or "), map[string]string{
+			"classify": "classify if they are classes", "regress": "regress if they are numbers to predict", "multilabel": "multilabel if a row may have several", "outliers": "outliers",
+		}[l.tasks[0]])
+	}
+	if task == "multilabel" {
+		return f.chooseLabels(sum)
+	}
 	if task == "regress" {
-		if f.cfg.Learner == "svm" {
-			return fmt.Errorf("%s: the labels are numbers to be predicted (%s), which the svm learner cannot do; use --learner ridge, or --task classify if they are classes", f.src.Name(), why)
+		if f.cfg.ClassWeight != "" {
+			return fmt.Errorf("%s: class weights are for classes, but the labels are numbers to be predicted (%s)", f.src.Name(), why)
 		}
 		f.m.info.Outputs = sum.Outputs
 		return nil
@@ -195,6 +239,10 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 	}
 	f.m.info.Classes = f.classes.Labels()
 	f.m.info.Outputs = learn.TargetColumns(len(f.m.info.Classes))
+	f.classWeights, err = f.cfg.classWeights(f.classes, sum)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
 	return nil
 }
 
@@ -212,25 +260,56 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	f.m.info.Scale, f.m.info.Densify = kind, f.m.mapping.scaler.Densify
+	if f.cfg.machine() {
+		return f.chooseKernel(sum)
+	}
 	if f.cfg.Kernel == "linear" && f.cfg.Map == "" {
 		return nil
 	}
 	return f.chooseMap(sum)
 }
 
+// checkDomain finds a number of the sample that the kernel does not take.
+func (f *fit) checkDomain(x matrix.Rows) error {
+	f.m.mapping.domain = f.cfg.domain()
+	bad := f.m.mapping.outside(x)
+	if bad == nil {
+		return nil
+	}
+	if _, bags := f.src.(namedSource); !bags {
+		// The sample does not know where its rows stand: a pass over all finds the first.
+		if err := f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %s: %s", f.src.Name(), f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+}
+
+// chooseKernel fixes the kernel of a machine, which takes no map.
+func (f *fit) chooseKernel(sum *dataset.Summary) error {
+	var s scratch
+	x := f.m.mapping.scaled(&s, sum.Sample)
+	if err := f.checkDomain(x); err != nil {
+		return err
+	}
+	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	if why != "" {
+		f.m.info.Training.Why["gamma"] = why
+	}
+	k := f.cfg.exact(gamma)
+	f.m.info.Kernel = &k
+	return nil
+}
+
 // chooseMap fixes the map and makes it.
 func (f *fit) chooseMap(sum *dataset.Summary) error {
 	var s scratch
 	x := f.m.mapping.scaled(&s, sum.Sample)
-	f.m.mapping.domain = f.cfg.domain()
-	if bad := f.m.mapping.outside(x); bad != nil {
-		if _, bags := f.src.(namedSource); !bags {
-			// The sample does not know where its rows stand: a pass over all finds the first.
-			if err := f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }); err != nil {
-				return err
-			}
-		}
-		return fmt.Errorf("%s: %s: %s", f.src.Name(), f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+	if err := f.checkDomain(x); err != nil {
+		return err
 	}
 	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
 	if err != nil {
@@ -310,46 +389,39 @@ func shortened(cfg feature.Config) feature.Config {
 	return feature.Config{Map: "chain", Seed: seed, Steps: []feature.Config{sketch, cfg}}
 }
 
-// chooseLearner decides what "auto" stands for.
+// chooseLearner decides what "auto" stands for: the svm or ridge, whichever has the options
+// that are given.
 func (f *fit) chooseLearner(sum *dataset.Summary) {
-	if f.cfg.Learner != "auto" {
-		return
+	if f.cfg.Learner == "auto" {
+		f.cfg.Learner = f.auto(sum)
 	}
-	bytes := f.svmMemory(sum)
-	f.cfg.Learner = "ridge"
-	switch why := f.m.info.Training.Why; {
-	case f.classes == nil:
+	f.learner = learnerOf(f.cfg.Learner)
+	f.m.info.Training.Learner = f.learner.name
+	if f.cfg.Loss == "" && f.learner.losses != nil && !f.learner.byTask {
+		f.cfg.Loss = f.learner.losses[0]
+	}
+}
+
+func (f *fit) auto(sum *dataset.Summary) string {
+	rows, _ := f.rowsMemory(sum)
+	statistics, _ := f.ridgeMemory(sum)
+	why := f.m.info.Training.Why
+	switch {
+	case f.classes == nil && f.labels == nil:
 		why["learner"] = "for numbers to predict"
-	case bytes > svmBytes && bytes > f.ridgeMemory():
-		why["learner"] = fmt.Sprintf("an svm would hold %.1f GB of features", bytes/1e9)
-	default:
-		f.cfg.Learner = "svm"
-		why["learner"] = "for classes whose features fit into memory"
+		return "ridge"
+	case svmLearner.lacks(&f.cfg) != "" && ridgeLearner.lacks(&f.cfg) == "":
+		why["learner"] = "for the option " + svmLearner.lacks(&f.cfg)
+		return "ridge"
+	case ridgeLearner.lacks(&f.cfg) != "":
+		why["learner"] = "for the option " + ridgeLearner.lacks(&f.cfg)
+		return "svm"
+	case rows > svmBytes && rows > statistics:
+		why["learner"] = fmt.Sprintf("an svm would hold %.1f GB of features", rows/1e9)
+		return "ridge"
 	}
-}
-
-// ridgeMemory is how many bytes of statistics a ridge regression holds.
-func (f *fit) ridgeMemory() float64 {
-	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
-	return 24*d*d + 16*d*k
-}
-
-// svmMemory is how many bytes of features an SVM holds: 4·n·D, or 8 a value of sparse
-// features.
-func (f *fit) svmMemory(sum *dataset.Summary) float64 {
-	n, d := float64(sum.Rows), float64(f.learnDim())
-	if f.m.info.Feature == nil && sum.Sparse && !f.m.mapping.scaler.Densify {
-		return 8 * n * d * sum.Density()
-	}
-	if m, ok := f.m.mapping.fmap.(feature.Sparse); ok {
-		var s scratch
-		x := f.m.mapping.scaled(&s, sum.Sample.Slice(0, min(chunk, sum.Sample.Len())))
-		if m.Sparsely(x) {
-			m.TransformSparse(&s.csr, x)
-			return 8 * n * float64(s.csr.NNZ()) / float64(x.Len())
-		}
-	}
-	return 4 * n * d
+	why["learner"] = "for classes whose features fit into memory"
+	return "svm"
 }
 
 // gamma is a kernel's γ, and in words where it comes from, for the scaled sample x.
@@ -398,10 +470,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	if f.opt.Memory <= 0 {
 		return nil
 	}
-	need, formula := f.ridgeMemory(), "24·D² bytes"
-	if f.cfg.Learner == "svm" {
-		need, formula = f.svmMemory(sum), "4·n·D bytes"
-	}
+	need, formula := f.learner.memory(f, sum)
 	if f.m.info.Feature != nil {
 		need += float64(f.m.mapping.fmap.Bytes())
 	}
@@ -419,7 +488,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
 	case f.m.info.Feature == nil:
 		advice = "a map to fewer dimensions (--kernel rbf)"
-	case f.cfg.Learner == "svm":
+	case f.cfg.Learner != "ridge":
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",
@@ -454,6 +523,16 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 		}
 		for i := 0; i < b.X.Len(); i += chunk {
 			part := b.Slice(i, min(i+chunk, b.X.Len()))
+			if f.stats != nil {
+				if err := f.checkRows(&part); err != nil {
+					return err
+				}
+			}
+			if part.X.Dim() > f.m.mapping.in {
+				if err := f.tooWide(&part); err != nil {
+					return err
+				}
+			}
 			start := time.Now()
 			z, bad := f.m.mapping.features(&s, part.X)
 			if bad != nil {
@@ -472,21 +551,38 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 	}
 }
 
+// tooWide finds a row that has more dimensions than those that were looked at first, and if
+// there is none makes the batch as wide as these.
+func (f *fit) tooWide(b *matrix.Batch) error {
+	for i := range b.X.Len() {
+		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.m.mapping.in {
+			return fmt.Errorf("%s: row %d has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
+				f.src.Name(), b.First+i+1, f.src.Schema().DimName(int(idx[len(idx)-1])), f.m.mapping.in)
+		}
+	}
+	narrow := *b.X.CSR
+	narrow.Cols = f.m.mapping.in
+	b.X = matrix.Rows{CSR: &narrow}
+	return nil
+}
+
 // goldenRows is how many golden pairs a model keeps.
 const goldenRows = 4
 
-// takeGolden draws rows, or bags, that look like the data without being any of them and
-// records the model's scores.
-func (f *fit) takeGolden(sum *dataset.Summary) error {
-	var x *matrix.Dense
-	if f.bag != nil {
-		x = matrix.NewDense(goldenRows, f.m.Dim())
-		if err := f.goldenBags(x); err != nil {
-			return fmt.Errorf("%s: %w", f.src.Name(), err)
-		}
-	} else {
-		x = drawRows(random.New(f.cfg.Seed, "golden"), goldenRows, sum)
+// drawGolden draws rows, or bags, that look like the data without being any of them.
+func (f *fit) drawGolden(sum *dataset.Summary) (*matrix.Dense, error) {
+	if f.bag == nil {
+		return drawRows(random.New(f.cfg.Seed, "golden"), goldenRows, sum), nil
 	}
+	x := matrix.NewDense(goldenRows, f.m.Dim())
+	if err := f.goldenBags(x); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	return x, nil
+}
+
+// scoreGolden records the model's scores of golden rows.
+func (f *fit) scoreGolden(x *matrix.Dense) error {
 	scores := matrix.NewDense(goldenRows, f.m.info.Outputs)
 	if err := f.m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
 		return err
@@ -497,6 +593,7 @@ func (f *fit) takeGolden(sum *dataset.Summary) error {
 		}
 	}
 	f.m.golden.x, f.m.golden.scores = x, scores
+	f.m.golden.takeProba(f.m)
 	return nil
 }
 

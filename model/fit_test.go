@@ -332,9 +332,9 @@ func TestWeightsAreRepetitions(t *testing.T) {
 	cfg := Config{Features: 32, Lambda: 0.1, Gamma: "0.5", Scale: "none", Task: "regress"}
 	weighted := fitted(t, &weightedSource{source(t, matrix.Rows{Dense: x}, y, 1, nil)}, cfg)
 	plain := fitted(t, source(t, matrix.Rows{Dense: repeated}, yy, 1, nil), cfg)
-	for i, v := range plain.linear.W.Data {
-		if math.Abs(float64(weighted.linear.W.Data[i]-v)) > 1e-4*math.Max(1, math.Abs(float64(v))) {
-			t.Errorf("weight %d: %g by weights, %g by repetition", i, weighted.linear.W.Data[i], v)
+	for i, v := range plain.learned.(linearModel).W.Data {
+		if math.Abs(float64(weighted.learned.(linearModel).W.Data[i]-v)) > 1e-4*math.Max(1, math.Abs(float64(v))) {
+			t.Errorf("weight %d: %g by weights, %g by repetition", i, weighted.learned.(linearModel).W.Data[i], v)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/safetensors"
 	"mercer/matrix"
 )
 
@@ -23,7 +24,10 @@ func put(t *testing.T, data []byte, name string, at int, v float64) []byte {
 	if err := json.Unmarshal(data[8:8+n], &header); err != nil {
 		t.Fatal(err)
 	}
-	var e entry
+	var e struct {
+		DType   string   `json:"dtype"`
+		Offsets [2]int64 `json:"data_offsets"`
+	}
 	if err := json.Unmarshal(header[name], &e); err != nil {
 		t.Fatal(err)
 	}
@@ -90,36 +94,36 @@ func TestTensorsTileTheData(t *testing.T) {
 }
 
 // built is a model file of the given description and tensors.
-func built(t *testing.T, meta map[string]string, tensors map[string]*tensor) []byte {
+func built(t *testing.T, meta map[string]string, tensors map[string]*safetensors.Tensor) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeFile(&b, meta, tensors); err != nil {
+	if err := safetensors.Write(&b, meta, tensors); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func numbers(shape ...int) *tensor {
+func numbers(shape ...int) *safetensors.Tensor {
 	n := 1
 	for _, s := range shape {
 		n *= s
 	}
-	return &tensor{shape: shape, f32: make([]float32, n)}
+	return &safetensors.Tensor{Shape: shape, F32: make([]float32, n)}
 }
 
 func TestFilesOfOthersAreRefused(t *testing.T) {
 	info := `{"task":"regress","outputs":1,"schema":{"format":"rows","dim":20000},"scale":"none",` +
 		`"feature":{"map":"rff","kernel":{"name":"rbf","gamma":1},"features":400000,"seed":1}}`
-	doubles := func(n int) *tensor { return &tensor{shape: []int{n}, f64: make([]float64, n)} }
+	doubles := func(n int) *safetensors.Tensor { return &safetensors.Tensor{Shape: []int{n}, F64: make([]float64, n)} }
 	shifted := `{"task":"regress","outputs":1,"schema":{"format":"rows","dim":2},"scale":"standard"}`
-	small := map[string]*tensor{
+	small := map[string]*safetensors.Tensor{
 		"golden.x": numbers(goldenRows, 2), "golden.scores": numbers(goldenRows, 1),
 		"linear.w": numbers(2, 1), "linear.b": doubles(1), "scale.shift": doubles(2),
 	}
 	fitted := `{"task":"regress","outputs":1,"schema":{"format":"rows","dim":2},"scale":"none",` +
 		`"feature":{"map":"kg-rp","kernel":{"name":"rbf","gamma":1},"features":2,"seed":1}}`
-	fittedTensors := func(more map[string]*tensor) map[string]*tensor {
-		all := map[string]*tensor{
+	fittedTensors := func(more map[string]*safetensors.Tensor) map[string]*safetensors.Tensor {
+		all := map[string]*safetensors.Tensor{
 			"golden.x": numbers(goldenRows, 2), "golden.scores": numbers(goldenRows, 1),
 			"linear.w": numbers(2, 1), "linear.b": doubles(1),
 		}
@@ -132,26 +136,26 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		meta    map[string]string
-		tensors map[string]*tensor
+		tensors map[string]*safetensors.Tensor
 		want    string
 	}{
-		{"another safetensors file", map[string]string{"format": "pt"}, map[string]*tensor{"weight": numbers(3, 2)},
+		{"another safetensors file", map[string]string{"format": "pt"}, map[string]*safetensors.Tensor{"weight": numbers(3, 2)},
 			"a safetensors file, but not a model of this program"},
 		{"a newer version", map[string]string{"format": "mercer", "version": "2"}, nil,
 			"the file has version 2 of the format, this program reads up to 1; use a newer program"},
 		{"version 0", map[string]string{"format": "mercer", "version": "0"}, nil,
 			`version "0" of the format is no number`},
-		{"a huge map in a small file", mercer(info), map[string]*tensor{
+		{"a huge map in a small file", mercer(info), map[string]*safetensors.Tensor{
 			"golden.x": numbers(goldenRows, 20000), "golden.scores": numbers(goldenRows, 1),
 			"linear.w": numbers(400000, 1), "linear.b": doubles(1),
 		}, "feature: rff: a map of 20000 dimensions to 400000 features takes 32 GB, of 17.18 GB at most; use fewer features, or a map that holds less"},
 		{"a fitted map without what it holds", mercer(fitted), fittedTensors(nil),
 			"feature: kg-rp: the state is not that of 2 features of 2 dimensions"},
-		{"a fitted map of other rows", mercer(fitted), fittedTensors(map[string]*tensor{"map.rows": numbers(5, 3), "map.weights": numbers(5, 2), "map.weights.low": numbers(5, 2), "map.rank": numbers(1, 1)}),
+		{"a fitted map of other rows", mercer(fitted), fittedTensors(map[string]*safetensors.Tensor{"map.rows": numbers(5, 3), "map.weights": numbers(5, 2), "map.weights.low": numbers(5, 2), "map.rank": numbers(1, 1)}),
 			"feature: kg-rp: the state is not that of 2 features of 2 dimensions"},
-		{"a fitted map with a vector", mercer(fitted), fittedTensors(map[string]*tensor{"map.rows": doubles(3)}),
+		{"a fitted map with a vector", mercer(fitted), fittedTensors(map[string]*safetensors.Tensor{"map.rows": doubles(3)}),
 			`tensor "map.rows" has shape [3]; expected a matrix of float32`},
-		{"a fitted map with NaN", mercer(fitted), fittedTensors(map[string]*tensor{"map.rows": {shape: []int{1, 2}, f32: []float32{0, float32(math.NaN())}}}),
+		{"a fitted map with NaN", mercer(fitted), fittedTensors(map[string]*safetensors.Tensor{"map.rows": {Shape: []int{1, 2}, F32: []float32{0, float32(math.NaN())}}}),
 			`tensor "map.rows": element 1 is NaN`},
 		{"a chain of nothing", mercer(strings.Replace(fitted, `"map":"kg-rp"`, `"map":"chain"`, 1)), fittedTensors(nil),
 			"feature: chain: no steps are given"},

@@ -2,159 +2,172 @@ package model
 
 import (
 	"fmt"
-	"math"
-	"time"
+	"slices"
+	"strings"
 
 	"mercer/dataset"
-	"mercer/internal/random"
+	"mercer/internal/safetensors"
 	"mercer/learn"
 	"mercer/matrix"
 )
 
-// ridge trains the ridge learner in one pass. Unless λ is given, a seeded tenth of the rows
-// goes into statistics of its own, which choose it.
-func (f *fit) ridge(sum *dataset.Summary) error {
-	d, k := f.learnDim(), f.m.info.Outputs
-	main := learn.NewStats(d, k)
-	var held *learn.Stats
-	if f.cfg.Lambda == 0 {
-		held = learn.NewStats(d, k)
-	}
-	y := make([]float64, chunk*k)
-	var dense matrix.Dense
-	err := f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
-		start := time.Now()
-		defer func() { f.report.Solve += time.Since(start).Seconds() }()
-		rows := z.Dense
-		if z.CSR != nil {
-			z.CSR.Densify(&dense)
-			rows = &dense
-		}
-		n := rows.Rows
-		y := y[:n*k]
-		if err := f.targets(b, y); err != nil {
-			return err
-		}
-		for i := range n {
-			into, w := main, 1.0
-			if f.heldOut(held, b.First+i) {
-				into = held
-			}
-			if b.Weights != nil {
-				w = b.Weights[i]
-			}
-			into.AddRow(rows.Row(i), y[i*k:(i+1)*k], w)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	f.progress("solve", 0, -1)
-	linear, report, err := learn.FitRidge(main, held, learn.Ridge{Lambda: f.cfg.Lambda})
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
-	}
-	f.m.linear, f.m.info.Training.Ridge = linear, report
-	return nil
+// learner is one way to train: what Config.Learner names. Each has a file of its own.
+type learner struct {
+	name  string
+	about string // in a few words, for people
+
+	// tasks are those that it can do: "classify", "regress", "multilabel", "outliers".
+	tasks []string
+
+	// options are the options of Config that it has, of those that not all learners have.
+	options []string
+
+	// losses are its losses, the usual one first; nil where there is no choice.
+	losses []string
+
+	// byTask says that the usual loss depends on the task, so that train chooses it.
+	byTask bool
+
+	// exact says that it takes the kernel itself in place of a map.
+	exact bool
+
+	// memory is how many bytes the training holds beside the map, and in words.
+	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
+
+	// train sets the model's predictor and its report.
+	train func(f *fit, sum *dataset.Summary) error
 }
 
-// heldOut says whether a row is in the tenth that chooses λ.
-func (f *fit) heldOut(held *learn.Stats, row int) bool {
-	return held != nil && random.Hash(f.cfg.Seed, "held-out", uint64(row)) < math.MaxUint64/10
+// learners are all of them.
+func learners() []learner { return []learner{ridgeLearner, svmLearner, onlineLearner} }
+
+// Learners are the names of all learners, with what each is.
+func Learners() (names, about []string) {
+	for _, l := range learners() {
+		names, about = append(names, l.name), append(about, l.about)
+	}
+	return names, about
 }
 
-// targets writes what the learner is to predict for the rows of a batch.
-func (f *fit) targets(b *matrix.Batch, dst []float64) error {
-	if f.classes == nil {
-		copy(dst, b.Y)
-		return nil
-	}
-	k := f.m.info.Outputs
-	for i := range b.X.Len() {
-		c, err := f.class(b, i)
-		if err != nil {
-			return err
+// learnerOf finds a learner by its name.
+func learnerOf(name string) *learner {
+	for _, l := range learners() {
+		if l.name == name {
+			return &l
 		}
-		learn.Target(dst[i*k:(i+1)*k], c)
 	}
 	return nil
 }
 
-// class is the class of row i of a batch.
-func (f *fit) class(b *matrix.Batch, i int) (int, error) {
-	c := f.classes.Of(b, i)
-	if c < 0 {
-		return 0, fmt.Errorf("%s: the data changed while they were read: row %d has a new label", f.src.Name(), b.First+i)
+// learnerOptions are the options that only some learners have, with whether c gives them.
+func (c *Config) learnerOptions() map[string]bool {
+	return map[string]bool{
+		"lambda":       c.Lambda != 0,
+		"lambda-by":    c.LambdaBy != "",
+		"path":         c.Path,
+		"variance":     c.Variance,
+		"conformal":    c.Conformal != 0,
+		"c":            c.C != 0,
+		"loss":         c.Loss != "",
+		"tolerance":    c.Tolerance != 0,
+		"max-iter":     c.MaxIter != 0,
+		"class-weight": c.ClassWeight != "",
+		"optimizer":    c.Optimizer != "",
+		"rate":         c.Rate != 0,
+		"epochs":       c.Epochs != 0,
+		"average-from": c.AverageFrom != 0,
+		"quantile":     c.Quantile != 0,
+		"epsilon":      c.Epsilon != 0,
+		"huber":        c.Huber != 0,
+		"survey-rows":  c.SurveyRows != 0,
 	}
-	return c, nil
 }
 
-// svm maps all rows into memory and trains there.
-func (f *fit) svm(sum *dataset.Summary) error {
-	var all matrix.Batch // only X grows
-	z := &matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}
-	sparse := &matrix.CSR{Cols: f.learnDim(), Ptr: []int{0}}
-	class := make([]int, 0, sum.Rows)
-	var weights []float64
-	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
-		for i := range rows.Len() {
-			c, err := f.class(b, i)
-			if err != nil {
-				return err
-			}
-			class = append(class, c)
+// lacks is the first given option that the learner does not have, "" if there is none.
+func (l *learner) lacks(c *Config) string {
+	missing := ""
+	for name, given := range c.learnerOptions() {
+		if given && name != "class-weight" && !slices.Contains(l.options, name) && (missing == "" || name < missing) {
+			missing = name
 		}
-		weights = append(weights, b.Weights...)
-		if rows.CSR != nil {
-			for i := range rows.Len() {
-				idx, val := rows.CSR.Row(i)
-				sparse.Idx = append(sparse.Idx, idx...)
-				sparse.Val = append(sparse.Val, val...)
-				sparse.Ptr = append(sparse.Ptr, len(sparse.Idx))
-			}
-			sparse.Rows += rows.Len()
-			return nil
+	}
+	return missing
+}
+
+// haveOption are the learners that have an option.
+func haveOption(option string) (have []string) {
+	for _, l := range learners() {
+		if slices.Contains(l.options, option) {
+			have = append(have, l.name)
 		}
-		if z.Data == nil {
-			z.Data = make([]float32, 0, sum.Rows*z.Cols)
+	}
+	return have
+}
+
+// checkLearner finds an option that the learner does not have, or a value that it does not know.
+func (c *Config) checkLearner() error {
+	if c.Learner == "auto" {
+		if c.Loss != "" && !slices.Contains(svmLearner.losses, c.Loss) {
+			return fmt.Errorf("loss %q is not known; known are %s, or name another learner", c.Loss, strings.Join(svmLearner.losses, ", "))
 		}
-		for i := range rows.Len() {
-			z.Data = append(z.Data, rows.Dense.Row(i)...)
+		if option := svmLearner.lacks(c); option != "" && ridgeLearner.lacks(c) == option {
+			return fmt.Errorf("the option %s belongs to the learner %s; name it", option, strings.Join(haveOption(option), " or "))
 		}
-		z.Rows += rows.Len()
 		return nil
-	})
-	if err != nil {
-		return err
 	}
-	if p, ok := f.src.(*pooled); ok {
-		p.forget() // this was the last pass
+	l := learnerOf(c.Learner)
+	if option := l.lacks(c); option != "" {
+		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(haveOption(option), ", "))
 	}
-	all.X.Dense = z
-	if sparse.Rows > 0 {
-		all.X = matrix.Rows{CSR: sparse}
+	if c.Loss != "" && !slices.Contains(l.losses, c.Loss) {
+		return fmt.Errorf("the learner %s has no loss %q; it has %s", l.name, c.Loss, strings.Join(l.losses, ", "))
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	opt := learn.SVM{
-		C: f.cfg.C, Loss: f.cfg.Loss, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
-		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+	if c.Loss == "" && l.losses != nil && !l.byTask {
+		c.Loss = l.losses[0]
 	}
-	classes := len(f.m.info.Classes)
-	var path []learn.CPoint
-	if opt.C == 0 {
-		if opt.C, path, err = learn.ChooseC(f.ctx, all.X, class, classes, weights, opt); err != nil {
-			return err
-		}
+	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
+		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
 	}
-	linear, report, err := learn.FitSVM(f.ctx, all.X, class, classes, weights, opt)
-	if err != nil {
-		return err
-	}
-	report.Path = path
-	f.m.linear, f.m.info.Training.SVM = linear, report
 	return nil
+}
+
+// predictor is what a learner leaves in a model. It is safe for concurrent use.
+type predictor interface {
+	// Scores writes the scores of features, or of scaled rows if the learner is exact, into
+	// dst. A row's scores do not depend on the rows beside it, and nothing is allocated once
+	// working memory exists.
+	Scores(dst *matrix.Dense, z matrix.Rows)
+
+	// tensors are what a model file keeps of it.
+	tensors() map[string]*safetensors.Tensor
+}
+
+// linearModel is the predictor of all learners that are linear in the features.
+type linearModel struct{ *learn.Linear }
+
+func (l linearModel) tensors() map[string]*safetensors.Tensor {
+	return map[string]*safetensors.Tensor{
+		"linear.w": {Shape: []int{l.W.Rows, l.W.Cols}, F32: l.W.Data},
+		"linear.b": {Shape: []int{len(l.B)}, F64: l.B},
+	}
+}
+
+// restorePredictor makes the predictor of a model of d features from the tensors of its file.
+func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
+	w, err := t.want("linear.w", false, d, m.info.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.want("linear.b", true, m.info.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	l := linearModel{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}
+	if r := m.info.Training.Ridge; r != nil {
+		return m.restoreRidge(l, t, d)
+	}
+	if m.info.Training.Online != nil {
+		return m.restoreOnline(t, d, l)
+	}
+	return l, nil
 }

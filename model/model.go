@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pool"
@@ -18,21 +20,27 @@ type Model struct {
 	info    Info
 	bag     *BagMapping // nil: a model of rows
 	mapping Mapping
-	linear  *learn.Linear
+	learned predictor
 	golden  golden
+
+	calibration *learn.Calibration // nil: none
 }
 
 // Info is what a model says about itself; it is stored in the model file.
 type Info struct {
-	// Task is "classify" or "regress".
+	// Task is "classify", "regress" or "multilabel".
 	Task string `json:"task"`
 
 	// Classes are the labels of the classes in the order of their scores; nil for a
 	// regression. Numbers come in numeric order, other labels in the order of their bytes.
 	Classes []string `json:"classes,omitempty"`
 
+	// Labels are those of a multi-label model, of which a row may have any number, in the
+	// order of their scores.
+	Labels []string `json:"labels,omitempty"`
+
 	// Outputs is the number of scores of a row: the number of classes, but 1 for two
-	// classes (positive: the second), or the number of targets of a regression.
+	// classes (positive: the second), or the number of labels, or of targets of a regression.
 	Outputs int `json:"outputs"`
 
 	// Bag says how bags became rows; nil for a model of rows. Schema and all else is about
@@ -48,6 +56,9 @@ type Info struct {
 	// Densify says that sparse rows are made dense before they are scaled, because most of
 	// their values were not 0 in training.
 	Densify bool `json:"densify,omitempty"`
+
+	// Kernel is that of a learner that takes the kernel itself, nil for all others.
+	Kernel *kernel.Kernel `json:"kernel,omitempty"`
 
 	// Feature configures the map; nil for the linear kernel.
 	Feature *feature.Config `json:"feature,omitempty"`
@@ -88,9 +99,29 @@ type Training struct {
 	// Why says in words why a scaling, a γ or a task was chosen, by name.
 	Why map[string]string `json:"why"`
 
-	// Ridge and SVM hold the learner's own report; one of them is set.
-	Ridge *learn.RidgeReport `json:"ridge,omitempty"`
-	SVM   *learn.SVMReport   `json:"svm,omitempty"`
+	// Learner is the learner's name.
+	Learner string `json:"learner,omitempty"`
+
+	// Ridge, SVM and Online hold the learner's own report; one of them is set.
+	Ridge  *learn.RidgeReport  `json:"ridge,omitempty"`
+	SVM    *learn.SVMReport    `json:"svm,omitempty"`
+	Online *learn.OnlineReport `json:"online,omitempty"`
+
+	// Calibration says how scores become probabilities, nil where they were not calibrated.
+	Calibration *CalibrationInfo `json:"calibration,omitempty"`
+}
+
+// Lines tell a person how the learner went.
+func (t *Training) Lines() []string {
+	switch {
+	case t.Ridge != nil:
+		return t.Ridge.Lines()
+	case t.SVM != nil:
+		return t.SVM.Lines()
+	case t.Online != nil:
+		return t.Online.Lines()
+	}
+	return nil
 }
 
 // Info describes the model; it is to be read only.
@@ -115,7 +146,7 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
-	if err := m.mapping.each(x, func(i, j int, z matrix.Rows) { m.linear.Scores(dst.Slice(i, j), z) }); err != nil {
+	if err := m.mapping.each(x, func(i, j int, z matrix.Rows) { m.learned.Scores(dst.Slice(i, j), z) }); err != nil {
 		return err
 	}
 	for i := range dst.Rows {
@@ -138,8 +169,12 @@ func (m *Model) Mapping() *Mapping { return &m.mapping }
 func (m *Model) Class(scores []float32) int { return learn.Predicted(scores) }
 
 // AppendPrediction appends what a row's scores predict to dst: the label of a class, or the
-// numbers of a regression separated by tabs.
+// labels of a multi-label model separated by commas, or the numbers of a regression separated
+// by tabs.
 func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
+	if m.info.Labels != nil {
+		return append(dst, strings.Join(m.Predicted(scores), ",")...)
+	}
 	if m.info.Classes != nil {
 		return append(dst, m.info.Classes[m.Class(scores)]...)
 	}
@@ -155,6 +190,7 @@ func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
 // golden are input rows with the scores that the model gave them when it was trained.
 type golden struct {
 	x, scores *matrix.Dense
+	proba     []float64     // of the rows, nil in a model without probabilities
 	members   *matrix.Dense // of the bags that the rows were, nil in a model of rows
 }
 
@@ -188,7 +224,7 @@ func (g *golden) verify(m *Model) error {
 	if got, want, ok := alike(scores, g.scores, func(v float32) float64 { return float64(v) }); !ok {
 		return fmt.Errorf("the model predicts %g where it predicted %g when it was trained", got, want)
 	}
-	return nil
+	return g.verifyProba(m)
 }
 
 // alike says whether a function of all numbers is as wanted to 10⁻⁴ of the largest, and if not

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/safetensors"
 	"mercer/internal/whole"
 	"mercer/learn"
 	"mercer/matrix"
@@ -51,23 +53,22 @@ func (m *Model) Write(w io.Writer) error {
 		"version": strconv.Itoa(version),
 		"model":   string(info),
 	}
-	b := m.linear.B
-	tensors := map[string]*tensor{
-		"linear.w":      {shape: []int{m.linear.W.Rows, m.linear.W.Cols}, f32: m.linear.W.Data},
-		"linear.b":      {shape: []int{len(b)}, f64: b},
-		"golden.x":      {shape: []int{m.golden.x.Rows, m.golden.x.Cols}, f32: m.golden.x.Data},
-		"golden.scores": {shape: []int{m.golden.scores.Rows, m.golden.scores.Cols}, f32: m.golden.scores.Data},
+	tensors := map[string]*safetensors.Tensor{
+		"golden.x":      {Shape: []int{m.golden.x.Rows, m.golden.x.Cols}, F32: m.golden.x.Data},
+		"golden.scores": {Shape: []int{m.golden.scores.Rows, m.golden.scores.Cols}, F32: m.golden.scores.Data},
 	}
+	maps.Copy(tensors, m.learned.tensors())
+	m.saveCalibration(tensors)
 	scale := func(prefix string, s *dataset.Scaler) {
 		for name, v := range map[string][]float64{"scale.shift": s.Shift, "scale.factor": s.Factor} {
 			if v != nil {
-				tensors[prefix+name] = &tensor{shape: []int{len(v)}, f64: v}
+				tensors[prefix+name] = &safetensors.Tensor{Shape: []int{len(v)}, F64: v}
 			}
 		}
 	}
 	matrices := func(prefix string, state map[string]*matrix.Dense) {
 		for name, t := range state {
-			tensors[prefix+name] = &tensor{shape: []int{t.Rows, t.Cols}, f32: contiguous(t)}
+			tensors[prefix+name] = &safetensors.Tensor{Shape: []int{t.Rows, t.Cols}, F32: contiguous(t)}
 		}
 	}
 	scale("", m.mapping.scaler)
@@ -79,7 +80,7 @@ func (m *Model) Write(w io.Writer) error {
 		matrices(bagPrefix+mapPrefix, m.bag.pooling.State())
 		matrices(bagPrefix, map[string]*matrix.Dense{"golden": m.golden.members})
 	}
-	return writeFile(w, meta, tensors)
+	return safetensors.Write(w, meta, tensors)
 }
 
 // mapPrefix is what the names of a map's tensors begin with, bagPrefix that of all that belongs
@@ -125,9 +126,12 @@ func Load(path string) (*Model, error) {
 
 // Read reads a model of size bytes, with the checks of Load.
 func Read(r io.Reader, size int64) (*Model, error) {
-	meta, tensors, err := readFile(r, size)
+	meta, tensors, err := safetensors.Read(r, size)
 	if err != nil {
 		return nil, err
+	}
+	if meta["format"] == "mercer-statistics" {
+		return nil, fmt.Errorf("statistics of rows, not a model; train --append makes a model of them")
 	}
 	if meta["format"] != "mercer" {
 		return nil, fmt.Errorf("a safetensors file, but not a model of this program")
@@ -143,6 +147,12 @@ func Read(r io.Reader, size int64) (*Model, error) {
 	if err := json.Unmarshal([]byte(meta["model"]), &m.info); err != nil {
 		return nil, fmt.Errorf("the model's description: %w", err)
 	}
+	if t := &m.info.Training; t.Learner == "" { // a file of an older program
+		t.Learner = "ridge"
+		if t.SVM != nil {
+			t.Learner = "svm"
+		}
+	}
 	if err := m.assemble(tensors); err != nil {
 		return nil, err
 	}
@@ -153,7 +163,7 @@ func Read(r io.Reader, size int64) (*Model, error) {
 }
 
 // assemble builds the parts of a model that m.info describes and checks that they fit.
-func (m *Model) assemble(tensors map[string]*tensor) error {
+func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	t := stored(tensors)
 	in := m.info.Schema.Dim
 	if in < 1 || m.info.Outputs < 1 {
@@ -161,7 +171,8 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 	}
 	switch {
 	case m.info.Task == "classify" && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
-	case m.info.Task == "regress" && m.info.Classes == nil:
+	case m.info.Task == "regress" && m.info.Classes == nil && m.info.Labels == nil:
+	case m.info.Task == "multilabel" && m.info.Classes == nil && m.info.Outputs == len(m.info.Labels):
 	default:
 		return fmt.Errorf("a model to %s with %d outputs and %d classes", m.info.Task, m.info.Outputs, len(m.info.Classes))
 	}
@@ -176,44 +187,51 @@ func (m *Model) assemble(tensors map[string]*tensor) error {
 		return err
 	}
 	m.golden = golden{
-		x:      &matrix.Dense{Rows: goldenRows, Cols: in, Stride: in, Data: gx.f32},
-		scores: &matrix.Dense{Rows: goldenRows, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: gs.f32},
-	}
-	m.mapping.in = in
-	if m.mapping.scaler, err = t.scaler("", m.info.Scale, m.info.Densify, in); err != nil {
-		return err
+		x:      &matrix.Dense{Rows: goldenRows, Cols: in, Stride: in, Data: gx.F32},
+		scores: &matrix.Dense{Rows: goldenRows, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: gs.F32},
 	}
 	if m.info.Bag != nil {
 		if err := m.assembleBag(t); err != nil {
 			return err
 		}
 	}
+	if m.info.Kernel != nil {
+		m.mapping.domain = *m.info.Kernel
+	}
 	d := in
 	if m.info.Feature != nil {
 		d = m.info.Feature.Features
 	}
-	w, err := t.want("linear.w", false, d, m.info.Outputs)
+	if m.learned, err = m.restorePredictor(t, d); err != nil {
+		return err
+	}
+	if err := m.restoreCalibration(t); err != nil {
+		return err
+	}
+	return m.restoreMapping(t, d)
+}
+
+// restoreMapping builds the scaling and the map, which has to give d features.
+func (m *Model) restoreMapping(t stored, d int) (err error) {
+	in := m.info.Schema.Dim
+	m.mapping.in = in
+	if m.mapping.scaler, err = t.scaler("", m.info.Scale, m.info.Densify, in); err != nil {
+		return err
+	}
+	if m.info.Feature == nil {
+		return nil
+	}
+	state, err := t.state(mapPrefix)
 	if err != nil {
 		return err
 	}
-	b, err := t.want("linear.b", true, m.info.Outputs)
-	if err != nil {
+	if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
 		return err
 	}
-	if m.info.Feature != nil {
-		state, err := t.state(mapPrefix)
-		if err != nil {
-			return err
-		}
-		if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
-			return err
-		}
-		m.mapping.domain = feature.Domain(*m.info.Feature)
-		if _, out := m.mapping.fmap.Dims(); out != d {
-			return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
-		}
+	m.mapping.domain = feature.Domain(*m.info.Feature)
+	if _, out := m.mapping.fmap.Dims(); out != d {
+		return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
 	}
-	m.linear = &learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.f32}, B: b.f64}
 	return nil
 }
 
@@ -229,7 +247,7 @@ func (m *Model) assembleBag(t stored) error {
 	if err != nil {
 		return err
 	}
-	m.golden.members = &matrix.Dense{Rows: goldenEnds[goldenRows], Cols: channels, Stride: channels, Data: members.f32}
+	m.golden.members = &matrix.Dense{Rows: goldenEnds[goldenRows], Cols: channels, Stride: channels, Data: members.F32}
 	b.members.in = channels
 	if b.members.scaler, err = t.scaler(bagPrefix, info.Scale, info.Densify, channels); err != nil {
 		return fmt.Errorf("bags: %w", err)
@@ -260,16 +278,16 @@ func (m *Model) assembleBag(t stored) error {
 }
 
 // stored are the tensors of a file.
-type stored map[string]*tensor
+type stored map[string]*safetensors.Tensor
 
 // want is a tensor of the given shape.
-func (s stored) want(name string, f64 bool, shape ...int) (*tensor, error) {
+func (s stored) want(name string, f64 bool, shape ...int) (*safetensors.Tensor, error) {
 	t := s[name]
 	if t == nil {
 		return nil, fmt.Errorf("tensor %q is missing", name)
 	}
-	if !slices.Equal(t.shape, shape) || (t.f64 != nil) != f64 {
-		return nil, fmt.Errorf("tensor %q has shape %v; expected %v", name, t.shape, shape)
+	if !slices.Equal(t.Shape, shape) || (t.F64 != nil) != f64 {
+		return nil, fmt.Errorf("tensor %q has shape %v; expected %v", name, t.Shape, shape)
 	}
 	return t, nil
 }
@@ -285,7 +303,7 @@ func (s stored) scaler(prefix, kind string, densify bool, dim int) (*dataset.Sca
 		if err != nil {
 			return nil, err
 		}
-		*v = t.f64
+		*v = t.F64
 	}
 	if sc.Shift != nil && sc.Factor == nil {
 		return nil, fmt.Errorf("tensor %q is missing beside %q", prefix+"scale.factor", prefix+"scale.shift")
@@ -301,15 +319,15 @@ func (s stored) state(prefix string) (map[string]*matrix.Dense, error) {
 		if !ok {
 			continue
 		}
-		if len(t.shape) != 2 || t.f32 == nil {
-			return nil, fmt.Errorf("tensor %q has shape %v; expected a matrix of float32", name, t.shape)
+		if len(t.Shape) != 2 || t.F32 == nil {
+			return nil, fmt.Errorf("tensor %q has shape %v; expected a matrix of float32", name, t.Shape)
 		}
-		for i, v := range t.f32 {
+		for i, v := range t.F32 {
 			if v-v != 0 {
 				return nil, fmt.Errorf("tensor %q: element %d is %g", name, i, v)
 			}
 		}
-		state[short] = &matrix.Dense{Rows: t.shape[0], Cols: t.shape[1], Stride: t.shape[1], Data: t.f32}
+		state[short] = &matrix.Dense{Rows: t.Shape[0], Cols: t.Shape[1], Stride: t.Shape[1], Data: t.F32}
 	}
 	return state, nil
 }

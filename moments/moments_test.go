@@ -1,17 +1,19 @@
-package learn
+package moments
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"testing"
 
 	"mercer/internal/random"
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
 // sample draws n rows of d features around mean with K targets that depend on them.
 func sample(seed uint64, n, d, k int, mean float64) (*matrix.Dense, []float64) {
-	s := random.New(seed, "learn-test")
+	s := random.New(seed, "moments-test")
 	z := matrix.NewDense(n, d)
 	y := make([]float64, n*k)
 	for i := range n {
@@ -105,7 +107,7 @@ func ones(n int) []float64 {
 
 func TestStatsMatchTwoPasses(t *testing.T) {
 	z, y := sample(1, 700, 9, 2, 0)
-	s := NewStats(9, 2)
+	s := New(9, 2)
 	s.Add(z, y, nil)
 	agree(t, s, z, y, ones(700), 1e-13)
 }
@@ -113,7 +115,7 @@ func TestStatsMatchTwoPasses(t *testing.T) {
 func TestStatsDoNotCancelFarFromZero(t *testing.T) {
 	// Means 10⁴ deviations away: sums around 0 would lose 8 of the 16 digits.
 	z, y := sample(2, 1000, 5, 1, 1e4)
-	s := NewStats(5, 1)
+	s := New(5, 1)
 	s.Add(z, y, nil)
 	agree(t, s, z, y, ones(1000), 1e-11)
 }
@@ -124,11 +126,11 @@ func TestStatsWeightsAreRepetitions(t *testing.T) {
 	for i := range w {
 		w[i] = float64(i % 4)
 	}
-	s := NewStats(4, 2)
+	s := New(4, 2)
 	s.Add(z, y, w)
 	agree(t, s, z, y, w, 1e-12)
 
-	repeated := NewStats(4, 2)
+	repeated := New(4, 2)
 	for i := range 300 {
 		for range i % 4 {
 			repeated.Add(z.Slice(i, i+1), y[i*2:i*2+2], nil)
@@ -146,7 +148,7 @@ func TestStatsWeightsAreRepetitions(t *testing.T) {
 func TestNarrowBlocksCostNoAccuracy(t *testing.T) {
 	const d, n = narrowFrom + 3, 1100
 	z, y := sample(5, n, d, 1, 40)
-	s := NewStats(d, 1)
+	s := New(d, 1)
 	s.Add(z, y, nil)
 	s.center()
 	mean := make([]float64, d)
@@ -173,11 +175,11 @@ func TestNarrowBlocksCostNoAccuracy(t *testing.T) {
 
 func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
 	z, y := sample(4, 1000, 70, 3, 0.3)
-	whole := NewStats(70, 3)
+	whole := New(70, 3)
 	whole.Add(z, y, nil)
 	whole.center()
 	for _, size := range []int{1, 7, 511, 512, 999} {
-		s := NewStats(70, 3)
+		s := New(70, 3)
 		for i := 0; i < z.Rows; i += size {
 			j := min(i+size, z.Rows)
 			s.Add(z.Slice(i, j), y[i*3:j*3], nil)
@@ -190,12 +192,12 @@ func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
 func TestStatsHaveTheSameBitsOnAnyThreads(t *testing.T) {
 	z, y := sample(5, 600, 300, 2, 0.3)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one := NewStats(300, 2)
+	one := New(300, 2)
 	one.Add(z, y, nil)
 	one.center()
 	for _, threads := range []int{2, 3} {
 		runtime.GOMAXPROCS(threads)
-		s := NewStats(300, 2)
+		s := New(300, 2)
 		s.Add(z, y, nil)
 		s.center()
 		same(t, s, one)
@@ -226,7 +228,7 @@ func same(t *testing.T, a, b *Stats) {
 func TestMergeIsTheWhole(t *testing.T) {
 	z, y := sample(6, 900, 6, 2, 5)
 	for _, cut := range []int{0, 1, 300, 899, 900} {
-		a, b := NewStats(6, 2), NewStats(6, 2)
+		a, b := New(6, 2), New(6, 2)
 		a.Add(z.Slice(0, cut), y[:cut*2], nil)
 		b.Add(z.Slice(cut, 900), y[cut*2:], nil)
 		a.Merge(b)
@@ -234,5 +236,144 @@ func TestMergeIsTheWhole(t *testing.T) {
 			t.Errorf("cut at %d: %d rows", cut, a.Rows())
 		}
 		agree(t, a, z, y, ones(900), 1e-12)
+	}
+}
+
+// Beside the bare product of the features that Stats cannot do without.
+func BenchmarkStats(b *testing.B) {
+	for _, d := range []int{256, 1024, 4096} {
+		z, y := sample(1, 2*statsBlock, d, 10, 0)
+		rate := func(b *testing.B) {
+			b.ReportMetric(float64(z.Rows)*float64(d)*float64(d+1)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		}
+		b.Run(fmt.Sprintf("D=%d/all", d), func(b *testing.B) {
+			s := New(d, 10)
+			for b.Loop() {
+				s.Add(z, y, nil)
+			}
+			rate(b)
+		})
+		b.Run(fmt.Sprintf("D=%d/product", d), func(b *testing.B) {
+			h, wide := make([]float64, d*d), make([]float64, statsBlock*d)
+			for b.Loop() {
+				for i := 0; i < z.Rows; i += statsBlock {
+					if d < narrowFrom {
+						vec.SyrkAdd(d, statsBlock, wide, d, h, d)
+					} else {
+						vec.SyrkAddWide(d, statsBlock, z.Data[i*d:], d, h, d)
+					}
+				}
+			}
+			rate(b)
+		})
+	}
+}
+
+// Rows without targets count for the features alone, wherever they stand.
+func TestRowsWithoutTargetsAddToTheFeaturesAlone(t *testing.T) {
+	for _, d := range []int{6, narrowFrom + 1} {
+		z, y := sample(9, 1100, d, 2, 4)
+		w := make([]float64, 1100)
+		for i := range w {
+			w[i] = 0.5 + float64(i%3)
+		}
+		for name, blank := range map[string]func(i int) bool{
+			"the first block":        func(i int) bool { return i < 600 },
+			"the end":                func(i int) bool { return i >= 700 },
+			"every third":            func(i int) bool { return i%3 == 0 },
+			"in two that are merged": func(i int) bool { return i > 400 && i < 900 },
+		} {
+			all, labelled, s, other := New(d, 2), New(d, 2), New(d, 2), New(d, 2)
+			for i := range 1100 {
+				row := y[i*2 : i*2+2]
+				all.AddRow(z.Row(i), row, w[i])
+				if blank(i) {
+					row = nil
+				} else {
+					labelled.AddRow(z.Row(i), row, w[i])
+				}
+				if name == "in two that are merged" && i > 500 {
+					other.AddRow(z.Row(i), row, w[i])
+				} else {
+					s.AddRow(z.Row(i), row, w[i])
+				}
+			}
+			s.Merge(other)
+			a, l, m := all.Moments(), labelled.Moments(), s.Moments()
+			if m.Rows != 1100 || m.Used != l.Used || m.Labelled != l.Labelled || m.Weight != a.Weight {
+				t.Fatalf("%s: %d rows, %d used, weights %g and %g", name, m.Rows, m.Used, m.Weight, m.Labelled)
+			}
+			near := func(what string, got, want []float64, size float64) {
+				t.Helper()
+				for j := range got {
+					if math.Abs(got[j]-want[j]) > size {
+						t.Fatalf("D = %d, %s without targets: %s[%d] is %g, want %g", d, name, what, j, got[j], want[j])
+					}
+				}
+			}
+			rounding := 1e-12
+			if d >= narrowFrom {
+				rounding = 3e-6
+			}
+			near("mean", m.MeanZ, a.MeanZ, 1e-12)
+			near("mean with targets", m.MeanL, l.MeanZ, 1e-12)
+			near("mean of y", m.MeanY, l.MeanY, 1e-12)
+			near("V", m.V, l.V, 1e-11*l.Labelled)
+			near("YY", m.YY, l.YY, 1e-11*l.Labelled)
+			for j := range d {
+				near("H", m.H[j*d+j:(j+1)*d], a.H[j*d+j:(j+1)*d], rounding*a.Weight)
+			}
+		}
+	}
+}
+
+func TestMergingIsAssociative(t *testing.T) {
+	z, y := sample(10, 900, 6, 2, 5)
+	part := func(lo, hi int) *Stats {
+		s := New(6, 2)
+		for i := lo; i < hi; i++ {
+			row := y[i*2 : i*2+2]
+			if i%5 == 0 {
+				row = nil
+			}
+			s.AddRow(z.Row(i), row, 1+float64(i%2))
+		}
+		return s
+	}
+	left := part(0, 300)
+	left.Merge(part(300, 310))
+	left.Merge(part(310, 900))
+	right, tail := part(0, 300), part(300, 310)
+	tail.Merge(part(310, 900))
+	right.Merge(tail)
+	a, b := left.Moments(), right.Moments()
+	for name, pair := range map[string][2][]float64{"H": {a.H, b.H}, "V": {a.V, b.V}, "YY": {a.YY, b.YY}, "z̄": {a.MeanZ, b.MeanZ}, "z̄ with targets": {a.MeanL, b.MeanL}, "ȳ": {a.MeanY, b.MeanY}} {
+		for i, v := range pair[0] {
+			if math.Abs(v-pair[1][i]) > 1e-12*(1+a.Weight) {
+				t.Errorf("%s[%d]: %.17g and %.17g", name, i, v, pair[1][i])
+			}
+		}
+	}
+}
+
+func TestRowsMayFollowTheMoments(t *testing.T) {
+	for _, d := range []int{5, narrowFrom} {
+		z, y := sample(11, 1200, d, 1, 300)
+		whole, s := New(d, 1), New(d, 1)
+		whole.Add(z, y, nil)
+		for _, cut := range [][2]int{{0, 100}, {100, 101}, {101, 900}, {900, 1200}} {
+			s.Add(z.Slice(cut[0], cut[1]), y[cut[0]:cut[1]], nil)
+			s.Moments()
+		}
+		a, b := whole.Moments(), s.Moments()
+		tol := 1e-11
+		if d >= narrowFrom {
+			tol = 3e-6
+		}
+		for i, v := range a.H {
+			if math.Abs(v-b.H[i]) > tol*a.Weight {
+				t.Fatalf("D = %d: H[%d] is %g, in one go %g", d, i, b.H[i], v)
+			}
+		}
 	}
 }
