@@ -183,3 +183,16 @@ func newCrammerSinger(g *goals) *crammerSinger {
 		goals: g, g: make([]float64, k), d: make([]float64, k), sorted: make([]float64, k), next: make([]float64, k),
 	}
 }
+
+// Outputs is the model with as many outputs as asked for: itself, or, of a Crammer-Singer
+// machine for two classes, the one whose score is by how much the second class is ahead.
+func (l *Linear) Outputs(k int) *Linear {
+	if k != 1 || l.W.Cols != 2 {
+		return l
+	}
+	one := &Linear{W: matrix.NewDense(l.W.Rows, 1), B: []float64{l.B[1] - l.B[0]}}
+	for j := range one.W.Data {
+		one.W.Data[j] = l.W.Row(j)[1] - l.W.Row(j)[0]
+	}
+	return one
+}

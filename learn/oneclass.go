@@ -43,6 +43,11 @@ type OneClassReport struct {
 	DualReport
 }
 
+// Lines tell a person how the fit went.
+func (r *OneClassReport) Lines() []string {
+	return []string{fmt.Sprintf("ν = %g, %.3g %% of the rows lie outside", r.Outliers, 100*r.Outside), r.Text()}
+}
+
 // FitOneClass trains on the rows z with the given weights (nil: all 1). The one score of the
 // model, w·z - r, is negative for outliers.
 func FitOneClass(ctx context.Context, z Features, weights []float64, opt OneClass) (*Linear, *OneClassReport, error) {

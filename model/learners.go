@@ -39,7 +39,9 @@ type learner struct {
 }
 
 // learners are all of them.
-func learners() []learner { return []learner{ridgeLearner, svmLearner, onlineLearner} }
+func learners() []learner {
+	return []learner{ridgeLearner, svmLearner, svrLearner, oneClassLearner, onlineLearner}
+}
 
 // Learners are the names of all learners, with what each is.
 func Learners() (names, about []string) {
@@ -80,6 +82,8 @@ func (c *Config) learnerOptions() map[string]bool {
 		"epsilon":      c.Epsilon != 0,
 		"huber":        c.Huber != 0,
 		"survey-rows":  c.SurveyRows != 0,
+		"multiclass":   c.Multiclass != "",
+		"outliers":     c.Outliers != 0,
 	}
 }
 
