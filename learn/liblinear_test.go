@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"mercer/matrix"
 )
@@ -164,7 +163,7 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 	sets := map[string]*matrix.CSR{}
 	labels := map[string][]float64{}
 	for _, want := range all {
-		if testing.Short() && (want.Data == "letter" || want.Data == "w8a") {
+		if testing.Short() && (want.Data == "a9a" || want.Data == "letter" || want.Data == "w8a") {
 			continue
 		}
 		if sets[want.Data] == nil {
@@ -180,7 +179,6 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 			z.Densify(dense)
 			rows = InMemory(matrix.Rows{Dense: dense})
 		}
-		start := time.Now()
 		var report *DualReport
 		var linear *Linear
 		switch want.Solver {
@@ -211,7 +209,6 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 			}
 			linear, report = l, &r.DualReport
 		}
-		t.Logf("%s %d %g: %v, %d passes", want.Data, want.Solver, want.Bias, time.Since(start), report.Passes)
 		if !report.Converged {
 			t.Errorf("%+v: %+v", want, report)
 		}

@@ -38,7 +38,8 @@ type OneClass struct {
 type OneClassReport struct {
 	Outliers float64 `json:"outliers"`
 
-	// Outside is the weighted share of the rows whose score is negative.
+	// Outside is the weighted share of the rows whose score is negative, to which rows on the
+	// border may belong, whose score is 0 but for the violation.
 	Outside float64 `json:"outside"`
 	DualReport
 }
