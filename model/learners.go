@@ -48,7 +48,7 @@ type learner struct {
 
 // learners are all of them.
 func learners() []learner {
-	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -94,6 +94,8 @@ func (c *Config) learnerOptions() map[string]bool {
 		"product":      c.Product != "",
 		"accuracy":     c.Accuracy != 0,
 		"lookup":       c.Lookup != 0,
+		"multiclass":   c.Multiclass != "",
+		"outliers":     c.Outliers != 0,
 	}
 }
 

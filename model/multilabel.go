@@ -63,21 +63,26 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 			}
 		}
 		var err error
-		if opt.C, report.Path, err = learn.ChooseC(f.ctx, learn.InMemory(all.x), all.classOf(middle, k), 2, all.weights, opt); err != nil {
+		if opt.C, report.Path, err = learn.ChooseC(f.ctx, all.x, all.classOf(middle, k), 2, all.weights, opt); err != nil {
 			return nil, nil, err
 		}
 	}
 	report.C = opt.C
 	linear := &learn.Linear{W: matrix.NewDense(all.x.Dim(), k), B: make([]float64, k)}
 	reports, errs := make([]*learn.SVMReport, k), make([]error, k)
-	vec.Parallel(k, 1, func(lo, hi int) {
+	// Features that are not resident are for one at a time.
+	grain := 1
+	if !all.x.Resident() {
+		grain = k
+	}
+	vec.Parallel(k, grain, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			if share := all.shareOf(t, k); n == 0 || share == 0 || share == 1 {
 				linear.B[t] = 2*math.Round(share) - 1 // no row decides, w = 0
 				continue
 			}
 			var one *learn.Linear
-			if one, reports[t], errs[t] = learn.FitSVM(f.ctx, learn.InMemory(all.x), all.classOf(t, k), 2, all.weights, opt); errs[t] != nil {
+			if one, reports[t], errs[t] = learn.FitSVM(f.ctx, all.x, all.classOf(t, k), 2, all.weights, opt); errs[t] != nil {
 				continue
 			}
 			for j, w := range one.W.Data {
