@@ -102,10 +102,10 @@ func (r *PrimalReport) Lines() []string {
 	case !r.Converged:
 		how = "NOT converged (raise --max-iter or --tolerance)"
 	}
-	return []string{
-		fmt.Sprintf("%s loss, C = %g, in the primal: %s in %d Newton steps, %d passes over the rows; gradient %.2g of that at 0",
+	return append([]string{
+		fmt.Sprintf("%s loss, C = %.4g, in the primal: %s in %d Newton steps, %d passes over the rows; gradient %.2g of that at 0",
 			r.Loss, r.C, how, r.Iterations, r.Passes, r.Gradient),
-	}
+	}, pathLines(r.Path)...)
 }
 
 // FitPrimal trains on the rows z, of which row i has the class class[i] in [0, classes) and

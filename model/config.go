@@ -85,12 +85,23 @@ type Config struct {
 	// the rows chooses it.
 	Lambda float64 `json:"lambda,omitempty"`
 
-	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
+	// C weighs the losses of the SVM and of logistic against the penalty, ½‖w‖² or ‖w‖₁; 0 means
+	// that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
 	// "hinge".
 	Loss string `json:"loss,omitempty"`
+
+	// Multiclass says how several classes are learned: by logistic as "multinomial", all in one
+	// problem, or "ovr", each against the rest; "" means the learner's usual way.
+	Multiclass string `json:"multiclass,omitempty"`
+
+	// Penalty is "l2" (or "") or "l1", which leaves most weights at 0.
+	Penalty string `json:"penalty,omitempty"`
+
+	// Solver is "auto" (or "") or "primal".
+	Solver string `json:"solver,omitempty"`
 
 	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
 	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
@@ -133,7 +144,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Loss, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
+	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {

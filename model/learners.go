@@ -25,6 +25,10 @@ type learner struct {
 	// losses are its losses, the usual one first; nil where there is no choice.
 	losses []string
 
+	// check, if not nil, finds what is wrong with the learner's options, and fills in those that
+	// are not given.
+	check func(c *Config) error
+
 	// exact says that it takes the kernel itself in place of a map.
 	exact bool
 
@@ -36,7 +40,7 @@ type learner struct {
 }
 
 // learners are all of them.
-func learners() []learner { return []learner{ridgeLearner, svmLearner} }
+func learners() []learner { return []learner{ridgeLearner, svmLearner, logisticLearner} }
 
 // Learners are the names of all learners, with what each is.
 func Learners() (names, about []string) {
@@ -64,6 +68,9 @@ func (c *Config) learnerOptions() map[string]bool {
 		"loss":         c.Loss != "",
 		"tolerance":    c.Tolerance != 0,
 		"max-iter":     c.MaxIter != 0,
+		"multiclass":   c.Multiclass != "",
+		"penalty":      c.Penalty != "",
+		"solver":       c.Solver != "",
 		"class-weight": c.ClassWeight != "",
 	}
 }
@@ -82,6 +89,13 @@ func (l *learner) lacks(c *Config) string {
 // checkLearner finds an option that the learner does not have, or a value that it does not know.
 func (c *Config) checkLearner() error {
 	if c.Learner == "auto" {
+		for _, l := range learners() {
+			for _, option := range l.options {
+				if c.learnerOptions()[option] && !slices.Contains(svmLearner.options, option) && !slices.Contains(ridgeLearner.options, option) {
+					return fmt.Errorf("the option %s belongs to the learner %s; name a learner (--learner)", option, l.name)
+				}
+			}
+		}
 		if c.Loss != "" && !slices.Contains(svmLearner.losses, c.Loss) {
 			return fmt.Errorf("loss %q is not known; known are %s, or name another learner", c.Loss, strings.Join(svmLearner.losses, ", "))
 		}
@@ -105,6 +119,9 @@ func (c *Config) checkLearner() error {
 	}
 	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
 		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
+	}
+	if l.check != nil {
+		return l.check(c)
 	}
 	return nil
 }

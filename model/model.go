@@ -95,9 +95,12 @@ type Training struct {
 	// Learner is the learner's name.
 	Learner string `json:"learner,omitempty"`
 
-	// Ridge and SVM hold the learner's own report; one of them is set.
-	Ridge *learn.RidgeReport `json:"ridge,omitempty"`
-	SVM   *learn.SVMReport   `json:"svm,omitempty"`
+	// Ridge, SVM, Primal and L1 hold the learner's own report; one of them is set. Primal is
+	// that of logistic, and of all that is solved in the primal, but with an L1 penalty.
+	Ridge  *learn.RidgeReport  `json:"ridge,omitempty"`
+	SVM    *learn.SVMReport    `json:"svm,omitempty"`
+	Primal *learn.PrimalReport `json:"primal,omitempty"`
+	L1     *learn.L1Report     `json:"l1,omitempty"`
 }
 
 // Lines tell a person how the learner went.
@@ -107,6 +110,10 @@ func (t *Training) Lines() []string {
 		return t.Ridge.Lines()
 	case t.SVM != nil:
 		return t.SVM.Lines()
+	case t.Primal != nil:
+		return t.Primal.Lines()
+	case t.L1 != nil:
+		return t.L1.Lines()
 	}
 	return nil
 }

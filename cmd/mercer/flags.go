@@ -83,11 +83,14 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
 	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows)")
-	f.Float64Var(&c.C, "c", 0, "C of the svm (default: chosen on held-out rows)")
+	f.Float64Var(&c.C, "c", 0, "C of the svm or logistic (default: chosen on held-out rows)")
 	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge (default: the learner's usual one, named first)")
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
-	f.Float64Var(&c.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
-	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
+	f.Float64Var(&c.Tolerance, "tolerance", 0, "stopping tolerance of the svm or logistic (default: the learner's)")
+	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows, or steps of logistic (default: the learner's)")
+	f.StringVar(&c.Multiclass, "multiclass", "", "how logistic takes several classes: multinomial (in one problem), ovr (each against the rest) (default: multinomial, of l1 ovr)")
+	f.StringVar(&c.Penalty, "penalty", "", "penalty of logistic: l2, l1 (most weights are 0) (default l2)")
+	f.StringVar(&c.Solver, "solver", "", "solver of logistic: auto, primal (default auto)")
 }
 
 // kernelFlags are the flags that name a kernel.
