@@ -96,8 +96,37 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 		}
 		training.Primal.Path = path
 	}
-	f.m.learned = linearModel{linear}
+	f.m.learned = f.m.primalModel(linearModel{linear})
 	return nil
+}
+
+// primalModel is the predictor that primal leaves: its scores stand for probabilities, but those
+// of squared_hinge.
+func (m *Model) primalModel(l linearModel) predictor {
+	loss := ""
+	switch t := &m.info.Training; {
+	case t.Primal != nil:
+		loss = t.Primal.Loss
+	case t.L1 != nil:
+		loss = t.L1.Loss
+	}
+	switch loss {
+	case "logistic", "multinomial":
+		return logisticModel{l, loss == "multinomial"}
+	}
+	return l
+}
+
+// logisticModel is the predictor of logistic regression.
+type logisticModel struct {
+	linearModel
+	joint bool // all classes in one problem
+}
+
+// probabilities are those of learn.Probabilities.
+func (l logisticModel) probabilities(dst []float64, scores []float32) bool {
+	learn.Probabilities(dst, scores, l.joint)
+	return true
 }
 
 // primalMemory is how many bytes a solver in the primal holds: the features, with an L1 penalty

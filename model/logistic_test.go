@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/learn"
 	"mercer/matrix"
 )
 
@@ -30,7 +29,15 @@ func TestLogisticLearnsRings(t *testing.T) {
 			if m.Classes()[m.Class(scores.Row(i))] != truth[i] {
 				wrong++
 			}
-			learn.Probabilities(p, scores.Row(i), cfg.Multiclass != "ovr" && cfg.Penalty == "")
+			if err := m.Probabilities(p, scores.Row(i)); err != nil {
+				t.Fatal(err)
+			}
+			if cfg.Multiclass != "ovr" && cfg.Penalty == "" { // softmax
+				a, b := math.Log(p[1]/p[0]), float64(scores.Row(i)[1]-scores.Row(i)[0])
+				if p[0] > 1e-6 && p[1] > 1e-6 && math.Abs(a-b) > 1e-4 {
+					t.Fatalf("%+v: log-odds %g of scores that differ by %g", cfg, a, b)
+				}
+			}
 			logLoss -= math.Log(p[truth[i][0]-'a']) / 600
 		}
 		// Neighbouring rings are 5 deviations apart: 0.6 % lie beyond the middle, and the outer
@@ -70,7 +77,7 @@ func TestL1PenaltyFindsTheFewColumnsThatCount(t *testing.T) {
 		names[i] = map[bool]string{false: "no", true: "yes"}[sum > 0]
 	}
 	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: "logistic", Kernel: "linear", Penalty: "l1", Scale: "none", C: 0.5})
-	w := m.learned.(linearModel).W
+	w := m.learned.(logisticModel).W
 	inside, outside := 0, 0
 	for j, v := range w.Data {
 		switch {
@@ -108,6 +115,9 @@ func TestLogisticModelsDependOnDataConfigAndSeedAlone(t *testing.T) {
 		m, err := Read(bytes.NewReader(want), int64(len(want)))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !m.HasProbabilities() {
+			t.Errorf("%+v: read back without probabilities", cfg)
 		}
 		if info := m.Info().Training; info.Learner != "logistic" || info.Primal == nil && info.L1 == nil {
 			t.Errorf("%+v: read back as %+v", cfg, info)
@@ -147,7 +157,7 @@ func TestLogisticErrors(t *testing.T) {
 		{Config{Learner: "logistic", Penalty: "l1", Multiclass: "multinomial"}, "with the penalty l1, logistic takes each class against the rest"},
 		{Config{Learner: "logistic", Lambda: 1}, "the learner logistic has no option lambda; it belongs to ridge"},
 		{Config{Learner: "ridge", Penalty: "l1"}, "the learner ridge has no option penalty; it belongs to"},
-		{Config{Multiclass: "multinomial"}, "the option multiclass belongs to the learner logistic; name a learner"},
+		{Config{Multiclass: "multinomial"}, "the option multiclass belongs to the learner logistic; name it"},
 		{Config{Learner: "logistic", Task: "regress"}, "the learner logistic cannot regress"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), c.want) {

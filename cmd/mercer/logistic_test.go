@@ -54,7 +54,7 @@ func TestTrainLogistic(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if r := mercer(t, "train", data, "-o", dir+"/m", "--penalty", "l1"); r.code != 2 || !strings.Contains(r.stderr, "name a learner") {
+	if r := mercer(t, "train", data, "-o", dir+"/m", "--penalty", "l1"); r.code != 2 || !strings.Contains(r.stderr, "belongs to the learner logistic") {
 		t.Errorf("%d: %s", r.code, r.stderr)
 	}
 }
