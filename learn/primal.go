@@ -237,7 +237,7 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 // costs are cᵢ.
 func costs(n int, weights []float64, c float64) ([]float64, error) {
 	if !(c > 0) || math.IsInf(c, 0) {
-		return nil, fmt.Errorf("C = %g does not weigh the losses: it is a number above 0", c)
+		return nil, fmt.Errorf("the losses cannot be weighed by C = %g: it is a number above 0", c)
 	}
 	cost := make([]float64, n)
 	any := false

@@ -31,7 +31,7 @@ type passColumn struct {
 	output  int       // of all
 	x, out  []float64 // views of the machine's
 
-	loss, curvature float64 // Σ cᵢℓ and Σ cᵢℓ″, where the machine evaluates
+	curvature float64 // Σ cᵢℓ″, where the machine evaluates
 }
 
 // passPart sums over a part of the rows.
