@@ -112,26 +112,25 @@ func (c *columns) dot(j int, x []float32) float64 {
 	return vec.SparseDot32(idx, val, x)
 }
 
-// squares is Σ h·z² over column j.
-func (c *columns) squares(j int, h []float64) float64 {
+// squares is Σ h·z² over column j. work has as many numbers as there are rows, where the columns
+// are dense.
+func (c *columns) squares(j int, h, work []float32) float64 {
 	sum := 0.0
 	if j == c.count {
 		for _, v := range h {
-			sum += v
+			sum += float64(v)
 		}
 		return sum
 	}
 	idx, val := c.column(j)
 	if c.ptr == nil {
-		for i, z := range val {
-			z := float64(z)
-			sum += h[i] * z * z
-		}
-		return sum
+		clear(work)
+		vec.Recur32(work, 1, val, h, 0, work)
+		return vec.DotWide(work, val)
 	}
 	for e, i := range idx {
 		z := float64(val[e])
-		sum += h[i] * z * z
+		sum += float64(h[i]) * z * z
 	}
 	return sum
 }
@@ -155,22 +154,17 @@ func (c *columns) axpy(a float64, j int, y []float64) {
 }
 
 // axpyScaled adds a·h∘(column j) to y.
-func (c *columns) axpyScaled(a float64, j int, h []float64, y []float32) {
+func (c *columns) axpyScaled(a float32, j int, h, y []float32) {
 	if j == c.count {
-		for i, v := range h {
-			y[i] += float32(a * v)
-		}
+		vec.Axpy32(a, h, y)
 		return
 	}
 	idx, val := c.column(j)
 	if c.ptr == nil {
-		y = y[:len(val)]
-		for i, z := range val {
-			y[i] += float32(a * h[i] * float64(z))
-		}
+		vec.Recur32(y, a, val, h, 1, y)
 		return
 	}
 	for e, i := range idx {
-		y[i] += float32(a * h[i] * float64(val[e]))
+		y[i] += float32(float32(a*val[e]) * h[i])
 	}
 }

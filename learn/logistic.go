@@ -19,22 +19,12 @@ func Probabilities(dst []float64, scores []float32, joint bool) {
 	if len(scores) < 2 || len(dst) != len(scores) {
 		panic(fmt.Sprintf("learn: Probabilities of %d scores into %d numbers", len(scores), len(dst)))
 	}
-	top := math.Inf(-1)
-	for k, v := range scores {
-		dst[k] = float64(v)
-		if !joint {
-			dst[k] = logSigmoid(dst[k])
+	Softmax(dst, func(k int) float64 {
+		if joint {
+			return float64(scores[k])
 		}
-		top = max(top, dst[k])
-	}
-	sum := 0.0
-	for k, v := range dst {
-		dst[k] = math.Exp(v - top)
-		sum += dst[k]
-	}
-	for k := range dst {
-		dst[k] /= sum
-	}
+		return logSigmoid(float64(scores[k])) // exp of it is σ: softmax divides by the sum
+	})
 }
 
 // logSigmoid is ln σ(s), without overflow.

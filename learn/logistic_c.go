@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"mercer/internal/random"
@@ -25,6 +26,20 @@ type Trial struct {
 	Chosen bool `json:"chosen,omitempty"`
 }
 
+// pathLines tells a person how C was chosen, if it was.
+func pathLines(path []Trial) []string {
+	for _, t := range path {
+		if t.Chosen {
+			by := fmt.Sprintf("error %.3g %%", 100*t.Error)
+			if t.LogLoss > 0 {
+				by = fmt.Sprintf("log-loss %.4g, %s", t.LogLoss, by)
+			}
+			return []string{fmt.Sprintf("C is the best of %d from %.4g to %.4g on held-out rows (%s)", len(path), path[0].C, path[len(path)-1].C, by)}
+		}
+	}
+	return nil
+}
+
 const (
 	// trialFirst, trialLast and trialStep are the C that are tried without an L1 penalty.
 	trialFirst = 1e-3
@@ -35,13 +50,16 @@ const (
 	trialTolerance = 0.01
 
 	// l1PathStep and l1PathLength go up from the smallest C that has a weight.
-	l1PathStep   = 2.1544346900318838 // the cube root of 10
-	l1PathLength = 16
+	l1PathStep   = 3.1622776601683795 // √10
+	l1PathLength = 10
+
+	// trialGain is the share of log-loss or error that a larger C has to save.
+	trialGain = 0.01
 )
 
 // ChoosePrimalC tries C = 0.001, 0.01, … 100,000, each fit starting from the last, as long as
-// they lower the log-loss on held-out rows, or with squared_hinge the error, and returns the
-// best. It fits on a random sample of the rows, 4,096 at most, and judges on others, a third as
+// they lower the log-loss on held-out rows, or with squared_hinge the error, by 1 %, and returns
+// the best. It fits on a random sample of the rows, 4,096 at most, and judges on others, a third as
 // many as there are rows or 4,096; both are copied, 4·8,192·D bytes at most if dense. With fewer
 // than 100 rows it returns 1 and tries nothing. weights may be nil, as in FitPrimal.
 func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal, seed uint64) (c float64, path []Trial, err error) {
@@ -62,7 +80,7 @@ func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, we
 			return 0, nil, err
 		}
 		opt.Start = l
-		if judge.worse(&path, Trial{C: c}, l, s) {
+		if judge.ends(&path, Trial{C: c}, l, s) {
 			break
 		}
 	}
@@ -70,7 +88,7 @@ func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, we
 }
 
 // ChooseL1C is ChoosePrimalC for an L1 penalty. It begins at the smallest C at which a weight is
-// not zero, and goes up by the cube root of 10, 16 times at most.
+// not zero, and goes up by √10, 10 times at most.
 func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weights []float64, opt L1) (c float64, path []Trial, err error) {
 	if z.Len() < minChoose {
 		return 1, nil, nil
@@ -97,7 +115,7 @@ func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weight
 			return 0, nil, err
 		}
 		opt.Start = l
-		if judge.worse(&path, Trial{C: opt.C, NonZero: report.NonZero}, l, s) {
+		if judge.ends(&path, Trial{C: opt.C, NonZero: report.NonZero}, l, s) {
 			break
 		}
 	}
@@ -243,31 +261,35 @@ func (j judgement) value(t Trial) float64 {
 	return t.Error
 }
 
-// worse judges a trial on the held-out rows and adds it to the path; it says that the path got
-// worse twice since its best and may end.
-func (j judgement) worse(path *[]Trial, t Trial, l *Linear, s *trialRows) bool {
+// ends judges a trial on the held-out rows and adds it to the path; it says that the last two
+// saved nothing to speak of, and that the path may end.
+func (j judgement) ends(path *[]Trial, t Trial, l *Linear, s *trialRows) bool {
 	t.LogLoss, t.Error = heldOutLoss(l, s, j.joint)
 	if !j.probable {
 		t.LogLoss = 0
 	}
 	*path = append(*path, t)
-	best := 0
-	for i, p := range *path {
-		if j.value(p) < j.value((*path)[best]) {
-			best = i
-		}
-	}
-	return len(*path)-1-best >= 2
+	return len(*path)-1-j.best(*path) >= 2
 }
 
-// choose marks and returns the best C, of equally good ones the smallest.
-func (j judgement) choose(path []Trial) float64 {
-	best := 0
+// best is the trial with the smallest C that no larger one improves on by trialGain: a larger C
+// takes longer, and makes the less simple model.
+func (j judgement) best(path []Trial) int {
+	least := math.Inf(1)
+	for _, p := range path {
+		least = min(least, j.value(p))
+	}
 	for i, p := range path {
-		if j.value(p) < j.value(path[best]) {
-			best = i
+		if (1-trialGain)*j.value(p) <= least {
+			return i
 		}
 	}
+	return 0
+}
+
+// choose marks and returns the best C.
+func (j judgement) choose(path []Trial) float64 {
+	best := j.best(path)
 	path[best].Chosen = true
 	return path[best].C
 }

@@ -155,7 +155,12 @@ func checkPath(t *testing.T, loss string, c float64, path []Trial, probable bool
 		if p.Chosen {
 			chosen++
 			for _, q := range path {
-				if probable && q.LogLoss < p.LogLoss || !probable && q.Error < p.Error || p.C != c {
+				// A larger C has to bring one hundredth, a smaller one may cost nothing.
+				gain := q.Error / p.Error
+				if probable {
+					gain = q.LogLoss / p.LogLoss
+				}
+				if gain < 0.99 || q.C < c && gain < 1.0001 || p.C != c {
 					t.Errorf("%s: chose %g of %+v", loss, c, path)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/matrix"
 )
@@ -26,7 +27,8 @@ import (
 // loss and gradient at a point, or its Hessian's product with a direction, whichever it is at.
 // See newton for the method. It stops where the gradient's norm is at most Tolerance times that
 // at w = 0, b = 0; for a class against the rest times the share of the smaller side, as
-// LIBLINEAR does, since the loss of a rare class is soon small; though not below 1e-6 for that.
+// LIBLINEAR does, since the loss of a rare class is soon small (though not below 1e-6 for that);
+// of multinomial times 1/K.
 //
 // Scores and sums of up to 256 rows are in float32, everything else in float64; the sums are
 // cut and added in an order that depends on n, D and K alone, so the result does not depend on
@@ -102,10 +104,10 @@ func (r *PrimalReport) Lines() []string {
 	case !r.Converged:
 		how = "NOT converged (raise --max-iter or --tolerance)"
 	}
-	return []string{
-		fmt.Sprintf("%s loss, C = %g, in the primal: %s in %d Newton steps, %d passes over the rows; gradient %.2g of that at 0",
+	return append([]string{
+		fmt.Sprintf("%s loss, C = %.4g, in the primal: %s in %d Newton steps, %d passes over the rows; gradient %.2g of that at 0",
 			r.Loss, r.C, how, r.Iterations, r.Passes, r.Gradient),
-	}
+	}, pathLines(r.Path)...)
 }
 
 // FitPrimal trains on the rows z, of which row i has the class class[i] in [0, classes) and
@@ -127,7 +129,9 @@ func FitPrimal(ctx context.Context, z Features, class []int, classes int, weight
 		f.loss = squaredHingeLoss
 	case "multinomial":
 		f.loss = logisticLoss
-		f.joint = k > 1
+		if f.joint = k > 1; !f.joint {
+			opt.Loss = "logistic"
+		}
 	default:
 		return nil, nil, fmt.Errorf("loss %q is not known; known are logistic, squared_hinge, multinomial", opt.Loss)
 	}
@@ -233,7 +237,7 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 // costs are cᵢ.
 func costs(n int, weights []float64, c float64) ([]float64, error) {
 	if !(c > 0) || math.IsInf(c, 0) {
-		return nil, fmt.Errorf("C = %g does not weigh the losses: it is a number above 0", c)
+		return nil, fmt.Errorf("the losses cannot be weighed by C = %g: it is a number above 0", c)
 	}
 	cost := make([]float64, n)
 	any := false
@@ -335,13 +339,12 @@ func (f *primalFit) prepare(opt Primal) {
 	for j := range penalised {
 		penalised[j] = j%p < d
 	}
-	share := make([]float64, f.k)
-	if f.class != nil && !f.joint {
+	share := []float64{1 / float64(f.k)}
+	switch {
+	case f.class == nil:
+		share = slices.Repeat([]float64{1}, f.k)
+	case !f.joint:
 		share = smallestSides(f.class, f.cost, f.k)
-	} else {
-		for t := range share {
-			share[t] = 1
-		}
 	}
 	for first := 0; first < f.k; first += each {
 		var start []float64

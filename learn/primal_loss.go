@@ -2,6 +2,7 @@ package learn
 
 import (
 	"math"
+	"slices"
 
 	"mercer/internal/vec"
 )
@@ -70,24 +71,29 @@ func squaredEpsilonLoss(epsilon float64) pointLoss {
 	}
 }
 
-// softmaxLoss turns the scores of a row into its classes' probabilities p and returns
-// -ln p of its class.
-func softmaxLoss(s []float64, class int) float64 {
-	top := s[0]
-	for _, v := range s {
-		top = max(top, v)
-	}
-	own := s[class] - top
-	for t, v := range s {
-		s[t] = v - top
+// softmaxLoss turns the scores of some rows, k each, into the classes' probabilities p, and
+// returns Σ -c·ln p of the rows' classes.
+func softmaxLoss(s []float64, k int, class []int, cost []float64) float64 {
+	loss := 0.0
+	for i, own := range class {
+		row := s[i*k : (i+1)*k]
+		top := slices.Max(row)
+		loss -= cost[i] * (row[own] - top)
+		for t := range row {
+			row[t] -= top
+		}
 	}
 	vec.Exp64(s, s)
-	sum := 0.0
-	for _, v := range s {
-		sum += v
+	for i := range class {
+		row := s[i*k : (i+1)*k]
+		sum := 0.0
+		for _, v := range row {
+			sum += v
+		}
+		loss += cost[i] * math.Log(sum)
+		for t := range row {
+			row[t] /= sum
+		}
 	}
-	for t := range s {
-		s[t] /= sum
-	}
-	return math.Log(sum) - own
+	return loss
 }

@@ -21,7 +21,7 @@ type sums struct {
 
 	packed *vec.Packed[float32] // X of dense features for many columns
 	x      []float32            // X, D×A; of few dense columns A×D
-	few    bool                 // so few columns that they are taken one by one
+	few    bool                 // at most fewScores columns
 }
 
 // passColumn is a vector that is multiplied with the rows.
@@ -31,7 +31,7 @@ type passColumn struct {
 	output  int       // of all
 	x, out  []float64 // views of the machine's
 
-	loss, curvature float64 // Σ cᵢℓ and Σ cᵢℓ″, where the machine evaluates
+	curvature float64 // Σ cᵢℓ″, where the machine evaluates
 }
 
 // passPart sums over a part of the rows.
@@ -53,11 +53,14 @@ const (
 	// float64.
 	summed = 256
 
-	// cached is how many bytes of rows stay in the cache between the two products.
+	// cached is how many bytes of rows stay in the cache between the two products: half of a
+	// core's second-level cache of 2 MB.
 	cached = 1 << 20
 
-	// fewColumns is how many columns are taken one by one.
-	fewColumns = 2
+	// fewScores and fewSums are how many columns have their scores, and their sums, computed
+	// one by one, because a tile of the matrix product is wider.
+	fewScores = 8
+	fewSums   = 2
 )
 
 func (s *sums) prepare(f *primalFit) {
@@ -106,7 +109,7 @@ func (s *sums) lay(sparse bool) {
 	if len(s.x) < d*a {
 		s.x = make([]float32, d*a)
 	}
-	s.few = !sparse && a <= fewColumns
+	s.few = !sparse && a <= fewScores
 	for c, col := range s.columns {
 		for j, v := range col.x[:d] {
 			if s.few {
@@ -132,8 +135,9 @@ func (p *passPart) prepare(d, a, chunk int, sparse bool) {
 		if !sparse {
 			p.sum = make([]float32, d*a)
 		}
-		for i := range p.work {
-			p.work[i] = make([]float64, max(chunk, a))
+		p.work[0] = make([]float64, chunk*a) // of softmax, all scores
+		for i := 1; i < len(p.work); i++ {
+			p.work[i] = make([]float64, chunk)
 		}
 	}
 	clear(p.total)
@@ -231,7 +235,7 @@ func (s *sums) score(p *passPart, z *matrix.Dense) {
 // addDense adds ZᵀR to the sum, or makes it.
 func (s *sums) addDense(p *passPart, z *matrix.Dense, begin bool) {
 	a, d := len(s.columns), z.Cols
-	if !s.few {
+	if a > fewSums {
 		product := vec.GemmAddTN32
 		if begin {
 			product = vec.GemmTN32
@@ -342,22 +346,25 @@ func (s *sums) derive(p *passPart, first, rows int) {
 func (s *sums) deriveJoint(p *passPart, first, rows int) {
 	f := s.fit
 	k := f.k
-	evaluates := s.columns[0].machine.evaluates()
-	row := p.work[0][:k]
-	for i := range rows {
-		scores, prob := p.scores[i*k:(i+1)*k], f.curve[(first+i)*k:(first+i+1)*k]
-		cost := f.cost[first+i]
-		for c, col := range s.columns {
-			row[c] = float64(scores[c]) + s.offset(col)
+	all := p.work[0][:rows*k]
+	for c, col := range s.columns {
+		b := s.offset(col)
+		for i := range rows {
+			all[i*k+c] = float64(p.scores[i*k+c]) + b
 		}
+	}
+	evaluates := s.columns[0].machine.evaluates()
+	if evaluates {
+		p.loss[0] += softmaxLoss(all, k, f.class[first:first+rows], f.cost[first:first+rows])
+	}
+	for i := range rows {
+		row, prob, cost := all[i*k:(i+1)*k], f.curve[(first+i)*k:(first+i+1)*k], f.cost[first+i]
 		if evaluates {
-			own := f.class[first+i]
-			p.loss[0] += cost * softmaxLoss(row, own)
 			for c, v := range row {
 				prob[c] = float32(v)
 				p.curvature[c] += cost * v * (1 - v)
 			}
-			row[own]--
+			row[f.class[first+i]]--
 		} else {
 			mean := 0.0
 			for c, v := range row {
@@ -369,7 +376,7 @@ func (s *sums) deriveJoint(p *passPart, first, rows int) {
 		}
 		for c, v := range row {
 			v *= cost
-			scores[c] = float32(v)
+			p.scores[i*k+c] = float32(v)
 			p.intercept[c] += v
 		}
 	}

@@ -34,7 +34,7 @@ import (
 // the rows that the smaller side has.
 //
 // It goes over columns, and therefore copies the features: 4·n·D bytes of dense ones, 8 for each
-// value of sparse ones. Each thread takes 60·n bytes more, each output 16·D. Threads divide the
+// value of sparse ones. Each thread takes 68·n bytes more, each output 16·D. Threads divide the
 // outputs, so the result does not depend on their number.
 type L1 struct {
 	// Loss is "squared_hinge" (or "") or "logistic".
@@ -99,10 +99,10 @@ func (r *L1Report) Lines() []string {
 	if !r.Converged {
 		how = "NOT converged (raise --max-iter or --tolerance)"
 	}
-	return []string{
-		fmt.Sprintf("%s loss and L1 penalty, C = %g: %s in %d steps, %d sweeps; violation %.2g of that at 0", r.Loss, r.C, how, r.Iterations, r.Sweeps, r.Violation),
+	return append([]string{
+		fmt.Sprintf("%s loss and L1 penalty, C = %.4g: %s in %d steps, %d sweeps; violation %.2g of that at 0", r.Loss, r.C, how, r.Iterations, r.Sweeps, r.Violation),
 		fmt.Sprintf("%d of %d weights are not zero", r.NonZero, r.Weights),
-	}
+	}, pathLines(r.Path)...)
 }
 
 // FitL1 trains on the rows z, of which row i has the class class[i] in [0, classes) and the
@@ -220,6 +220,7 @@ type l1Machine struct {
 	r, curve    []float64 // n: cᵢℓ′ and cᵢℓ″
 	work, trial []float64 // n
 	narrow      []float32 // n: r, or cᵢℓ″ times the move so far, in float32
+	narrowCurve []float32 // n: cᵢℓ″
 	active      []int32   // columns that are not left out
 
 	value      float64 // of the objective
@@ -238,7 +239,7 @@ func newL1Machine(z *columns, loss pointLoss, cost []float64, intercept bool) *l
 	for _, v := range []*[]float64{&m.y, &m.score, &m.move, &m.r, &m.curve, &m.work, &m.trial} {
 		*v = make([]float64, n)
 	}
-	m.narrow = make([]float32, n)
+	m.narrow, m.narrowCurve = make([]float32, n), make([]float32, n)
 	return m
 }
 
@@ -332,7 +333,7 @@ func (m *l1Machine) evaluateAt(score []float64) float64 {
 	copy(m.r, score)
 	loss := m.loss(m.r, m.y, m.cost, m.curve, m.work)
 	for i, v := range m.r {
-		m.narrow[i] = float32(v)
+		m.narrow[i], m.narrowCurve[i] = float32(v), float32(m.curve[i])
 	}
 	return loss
 }
@@ -366,9 +367,13 @@ func (m *l1Machine) violationOf(j int32, w, g float64) (violation, inside float6
 // are far inside, given the last largest violation, and returns the sum of the violations.
 func (m *l1Machine) gradient(w []float64, largest float64) float64 {
 	vec.Parallel(len(m.active), 64, func(lo, hi int) {
+		var work []float32
+		if m.z.ptr == nil {
+			work = make([]float32, m.z.rows)
+		}
 		for _, j := range m.active[lo:hi] {
 			m.g[j] = m.z.dot(int(j), m.narrow)
-			m.h[j] = m.z.squares(int(j), m.curve) + l1Ridge
+			m.h[j] = m.z.squares(int(j), m.narrowCurve, work) + l1Ridge
 		}
 	})
 	total, kept := 0.0, 0
@@ -431,7 +436,7 @@ func (m *l1Machine) minimiseModel(ctx context.Context, tolerance float64) int {
 			}
 			step = min(max(step, -10), 10)
 			m.next[j] = w + step
-			m.z.axpyScaled(step, int(j), m.curve, hv)
+			m.z.axpyScaled(float32(step), int(j), m.narrowCurve, hv)
 		}
 		if sweep >= l1Sweeps || ctx.Err() != nil {
 			return sweep

@@ -113,17 +113,24 @@ type Config struct {
 	// L1Ratio is α of the elastic net, whose penalty is λ(α‖w‖₁ + (1-α)/2·‖w‖²); 0 means 0.5.
 	L1Ratio float64 `json:"l1_ratio,omitempty"`
 
-	// C weighs the losses of svm and svr against ½‖w‖²; 0 means that held-out rows choose it for
-	// the svm, and 1 for the svr.
+	// C weighs the losses of svm, svr and logistic against the penalty, ½‖w‖² or ‖w‖₁; 0 means
+	// that held-out rows choose it, and 1 for the svr.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
 	// "hinge".
 	Loss string `json:"loss,omitempty"`
 
-	// Multiclass says how the svm tells more than two classes: "ovr" (or ""), each against the
-	// rest, or "crammer-singer", all at once with the hinge loss.
+	// Multiclass says how more than two classes are told apart: by the svm as "ovr" (or ""), each
+	// against the rest, or "crammer-singer", all at once with the hinge loss; by logistic as
+	// "multinomial" (or ""), all in one problem, or "ovr", which is the usual way of its l1.
 	Multiclass string `json:"multiclass,omitempty"`
+
+	// Penalty is "l2" (or "") or "l1", which leaves most weights at 0.
+	Penalty string `json:"penalty,omitempty"`
+
+	// Solver is "auto" (or "") or "primal".
+	Solver string `json:"solver,omitempty"`
 
 	// Outliers is ν of the learner one-class, the share of rows that it may leave outside; 0
 	// means 0.1.
@@ -211,7 +218,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product} {
+	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
@@ -284,10 +291,7 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.checkCalibrate(); err != nil {
 		return c, err
 	}
-	if err := c.checkDual(); err != nil {
-		return c, err
-	}
-	if c.Task == "outliers" {
+	if c.Task == "outliers" && c.Learner == "auto" {
 		c.Learner = oneClassLearner.name
 	}
 	if err := c.checkLearner(); err != nil {

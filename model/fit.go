@@ -165,7 +165,9 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.choosePipeline(sum); err != nil {
 		return nil, err
 	}
-	f.chooseLearner(sum)
+	if err := f.chooseLearner(sum); err != nil {
+		return nil, err
+	}
 	if err := f.checkKeep(); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
@@ -410,15 +412,19 @@ func shortened(cfg feature.Config) feature.Config {
 
 // chooseLearner decides what "auto" stands for: the svm or ridge, whichever has the options
 // that are given.
-func (f *fit) chooseLearner(sum *dataset.Summary) {
+func (f *fit) chooseLearner(sum *dataset.Summary) error {
 	if f.cfg.Learner == "auto" {
 		f.cfg.Learner = f.auto(sum)
+		if err := f.cfg.checkLearner(); err != nil {
+			return err
+		}
 	}
 	f.learner = learnerOf(f.cfg.Learner)
 	f.m.info.Training.Learner = f.learner.name
 	if f.cfg.Loss == "" && f.learner.losses != nil && !f.learner.byTask {
 		f.cfg.Loss = f.learner.losses[0]
 	}
+	return nil
 }
 
 func (f *fit) auto(sum *dataset.Summary) string {

@@ -466,9 +466,9 @@ func TestSVMStaysWhereRidgeWouldTakeMore(t *testing.T) {
 		rows, features int
 		want           string
 	}{{1 << 17, 4096, "svm"}, {1<<17 + 1, 4096, "ridge"}, {3000, 1 << 18, "svm"}} {
-		f := &fit{cfg: Config{Learner: "auto"}, classes: dataset.NewClasses([]string{"a", "b"})}
+		f := &fit{cfg: Config{Task: "auto", Learner: "auto"}, classes: dataset.NewClasses([]string{"a", "b"})}
 		f.m = &Model{info: Info{Feature: &feature.Config{Features: c.features}, Outputs: 1, Training: Training{Why: map[string]string{}}}}
-		if f.chooseLearner(&dataset.Summary{Rows: c.rows}); f.cfg.Learner != c.want {
+		if err := f.chooseLearner(&dataset.Summary{Rows: c.rows}); err != nil || f.cfg.Learner != c.want {
 			t.Errorf("%d rows of %d features: %s, want %s", c.rows, c.features, f.cfg.Learner, c.want)
 		}
 	}

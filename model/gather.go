@@ -28,6 +28,15 @@ func (g *gathered) close() {
 	}
 }
 
+// rows are all rows of what was gathered in memory.
+func (g *gathered) rows() matrix.Rows {
+	rows, err := g.x.Block(0, g.x.Len())
+	if err != nil || !g.x.Resident() {
+		panic("model: all rows of features that are not in memory")
+	}
+	return rows
+}
+
 // Where the features of gathered rows are, in words.
 const (
 	inMemory  = "in memory"

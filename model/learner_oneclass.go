@@ -13,6 +13,7 @@ var oneClassLearner = learner{
 	about:   "the half-space that most rows are in, which tells outliers",
 	tasks:   []string{"outliers"},
 	options: []string{"outliers", "tolerance", "max-iter"},
+	check:   (*Config).checkOneClass,
 	memory:  (*fit).iteratedMemory,
 	train:   (*fit).oneClass,
 }
@@ -54,20 +55,12 @@ func (f *fit) oneClass(sum *dataset.Summary) error {
 	return nil
 }
 
-// checkDual checks the options of the learners that are solved in the dual.
-func (c *Config) checkDual() error {
+// checkOneClass checks the options of one-class.
+func (c *Config) checkOneClass() error {
 	switch {
-	case c.Multiclass != "" && c.Multiclass != "ovr" && c.Multiclass != crammerSinger:
-		return fmt.Errorf("multiclass %q is not known; known are ovr, %s", c.Multiclass, crammerSinger)
-	case c.Multiclass == crammerSinger && c.Task == "multilabel":
-		return fmt.Errorf("multiclass %s takes one class a row; of several labels a row each has a machine of its own", crammerSinger)
-	case c.Multiclass == crammerSinger && c.Loss != "" && c.Loss != "hinge":
-		return fmt.Errorf("multiclass %s has its own loss, hinge; leave out the loss %s", crammerSinger, c.Loss)
 	case !(c.Outliers >= 0 && c.Outliers <= 1):
 		return fmt.Errorf("outliers %g is not a share of the rows, above 0 and up to 1", c.Outliers)
-	case c.Task == "outliers" && c.Learner != "auto" && c.Learner != oneClassLearner.name:
-		return fmt.Errorf("the learner %s does not tell outliers; use %s", c.Learner, oneClassLearner.name)
-	case c.Learner == oneClassLearner.name && c.calibrates():
+	case c.calibrates():
 		return fmt.Errorf("outliers have no probabilities; leave out calibrate")
 	}
 	return nil

@@ -1,6 +1,10 @@
 package model
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -11,10 +15,73 @@ var svmLearner = learner{
 	name:    "svm",
 	about:   "support vector machines, one class against the rest or all at once",
 	tasks:   []string{"classify", "multilabel"},
-	options: []string{"c", "loss", "multiclass", "tolerance", "max-iter"},
+	options: []string{"c", "loss", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
 	losses:  []string{"squared_hinge", "hinge"},
-	memory:  (*fit).iteratedMemory,
+	check:   (*Config).checkSVM,
+	memory:  (*fit).svmMemory,
 	train:   (*fit).svm,
+}
+
+// checkSVM finds what is wrong with the options of the svm. L1 penalties and the primal are for the
+// squared hinge, one class against the rest.
+func (c *Config) checkSVM() error {
+	for _, o := range []choice{
+		{"penalty", &c.Penalty, []string{"l2", "l1"}},
+		{"multiclass", &c.Multiclass, []string{"ovr", crammerSinger}},
+		{"solver", &c.Solver, []string{"auto", "dual", "primal"}},
+	} {
+		if err := o.settle("svm"); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Multiclass == crammerSinger && c.Task == "multilabel":
+		return fmt.Errorf("multiclass %s takes one class a row; of several labels a row each has a machine of its own", crammerSinger)
+	case c.Multiclass == crammerSinger && c.Loss != "" && c.Loss != "hinge":
+		return fmt.Errorf("multiclass %s has its own loss, hinge; leave out the loss %s", crammerSinger, c.Loss)
+	case c.Multiclass == crammerSinger:
+		c.Loss = "hinge"
+	}
+	if !c.primalSVM() {
+		return nil
+	}
+	switch {
+	case c.Penalty == "l1" && c.Solver == "dual":
+		return errors.New("the penalty l1 has a solver of the primal only; leave out solver dual")
+	case c.Loss != "" && c.Loss != "squared_hinge":
+		return fmt.Errorf("the penalty l1 and the primal are for the loss squared_hinge, not for %s", c.Loss)
+	case c.Multiclass != "ovr" || c.Task == "multilabel":
+		return errors.New("the penalty l1 and the primal tell one class from the rest; leave out multiclass and labels of any number, or take penalty l2 and the solver dual")
+	}
+	return nil
+}
+
+// primalSVM says that the svm is solved in the primal.
+func (c *Config) primalSVM() bool { return c.Penalty == "l1" || c.Solver == "primal" }
+
+// choice is an option of a learner with few values, the usual one first.
+type choice struct {
+	name  string
+	value *string
+	known []string
+}
+
+// settle fills in the usual value and finds one that is not known.
+func (o *choice) settle(learner string) error {
+	if *o.value == "" {
+		*o.value = o.known[0]
+	}
+	if !slices.Contains(o.known, *o.value) {
+		return fmt.Errorf("the learner %s has no %s %q; it has %s", learner, o.name, *o.value, strings.Join(o.known, ", "))
+	}
+	return nil
+}
+
+func (f *fit) svmMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	if f.cfg.primalSVM() {
+		return f.primalMemory(sum)
+	}
+	return f.iteratedMemory(sum)
 }
 
 // crammerSinger is the multiclass machine whose classes are one problem.
@@ -27,15 +94,15 @@ func (f *fit) svm(sum *dataset.Summary) error {
 		return err
 	}
 	defer all.close()
+	if f.cfg.primalSVM() {
+		return f.primal(sum, all, "squared_hinge")
+	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	opt := learn.SVM{
 		C: f.cfg.C, Loss: f.cfg.Loss, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
 		CrammerSinger: f.cfg.Multiclass == crammerSinger,
 		Progress:      func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
-	}
-	if opt.CrammerSinger {
-		opt.Loss = "hinge" // the only one
 	}
 	if f.labels != nil {
 		linear, report, err := f.svmLabels(all, opt)
@@ -45,18 +112,27 @@ func (f *fit) svm(sum *dataset.Summary) error {
 		f.m.learned, f.m.info.Training.SVM = linearModel{linear}, report
 		return nil
 	}
+	linear, report, err := f.fitDual(all, opt)
+	if err != nil {
+		return err
+	}
+	f.m.learned, f.m.info.Training.SVM = linearModel{linear}, report
+	return nil
+}
+
+// fitDual trains on gathered rows by dual coordinate descent, with C by held-out rows if it is
+// not given.
+func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, report *learn.SVMReport, err error) {
 	classes := len(f.m.info.Classes)
 	var path []learn.CPoint
 	if opt.C == 0 {
 		if opt.C, path, err = learn.ChooseC(f.ctx, all.x, all.class, classes, all.weights, opt); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	linear, report, err := learn.FitSVM(f.ctx, all.x, all.class, classes, all.weights, opt)
-	if err != nil {
-		return err
+	if linear, report, err = learn.FitSVM(f.ctx, all.x, all.class, classes, all.weights, opt); err != nil {
+		return nil, nil, err
 	}
 	report.Path = path
-	f.m.learned, f.m.info.Training.SVM = linearModel{linear.Outputs(f.m.info.Outputs)}, report
-	return nil
+	return linear.Outputs(f.m.info.Outputs), report, nil
 }

@@ -26,6 +26,10 @@ type learner struct {
 	// losses are its losses, the usual one first; nil where there is no choice.
 	losses []string
 
+	// check, if not nil, finds what is wrong with the learner's options, and fills in those that
+	// are not given.
+	check func(c *Config) error
+
 	// byTask says that the usual loss depends on the task, so that train chooses it.
 	byTask bool
 
@@ -48,7 +52,7 @@ type learner struct {
 
 // learners are all of them.
 func learners() []learner {
-	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -82,6 +86,9 @@ func (c *Config) learnerOptions() map[string]bool {
 		"loss":         c.Loss != "",
 		"tolerance":    c.Tolerance != 0,
 		"max-iter":     c.MaxIter != 0,
+		"multiclass":   c.Multiclass != "",
+		"penalty":      c.Penalty != "",
+		"solver":       c.Solver != "",
 		"class-weight": c.ClassWeight != "",
 		"optimizer":    c.Optimizer != "",
 		"rate":         c.Rate != 0,
@@ -94,7 +101,6 @@ func (c *Config) learnerOptions() map[string]bool {
 		"product":      c.Product != "",
 		"accuracy":     c.Accuracy != 0,
 		"lookup":       c.Lookup != 0,
-		"multiclass":   c.Multiclass != "",
 		"outliers":     c.Outliers != 0,
 	}
 }
@@ -129,6 +135,11 @@ func (c *Config) checkLearner() error {
 		if option := svmLearner.lacks(c); option != "" && ridgeLearner.lacks(c) == option {
 			return fmt.Errorf("the option %s belongs to the learner %s; name it", option, strings.Join(haveOption(option), " or "))
 		}
+		if ridgeLearner.lacks(c) != "" && svmLearner.lacks(c) == "" { // it will be the svm
+			svm := *c
+			svm.Learner = svmLearner.name
+			return svm.checkLearner()
+		}
 		return nil
 	}
 	l := learnerOf(c.Learner)
@@ -143,11 +154,19 @@ func (c *Config) checkLearner() error {
 	if c.Loss != "" && !slices.Contains(l.losses, c.Loss) {
 		return fmt.Errorf("the learner %s has no loss %q; it has %s", l.name, c.Loss, strings.Join(l.losses, ", "))
 	}
+	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
+		if c.Task == "outliers" {
+			return fmt.Errorf("the learner %s does not tell outliers; use %s", l.name, oneClassLearner.name)
+		}
+		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
+	}
+	if l.check != nil {
+		if err := l.check(c); err != nil {
+			return err
+		}
+	}
 	if c.Loss == "" && l.losses != nil && !l.byTask {
 		c.Loss = l.losses[0]
-	}
-	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
-		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
 	}
 	return nil
 }
@@ -215,5 +234,5 @@ func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
 	if m.info.Training.Online != nil {
 		return m.restoreOnline(t, d, l)
 	}
-	return l, nil
+	return m.probableModel(l), nil
 }

@@ -114,6 +114,9 @@ type Training struct {
 	SVR      *learn.SVRReport      `json:"svr,omitempty"`
 	OneClass *learn.OneClassReport `json:"one_class,omitempty"`
 	Online   *learn.OnlineReport   `json:"online,omitempty"`
+	// Primal is that of logistic, and of all that is solved in the primal, but with an L1 penalty.
+	Primal *learn.PrimalReport `json:"primal,omitempty"`
+	L1     *learn.L1Report     `json:"l1,omitempty"`
 
 	// Calibration says how scores become probabilities, nil where they were not calibrated.
 	Calibration *CalibrationInfo `json:"calibration,omitempty"`
@@ -138,6 +141,10 @@ func (t *Training) Lines() []string {
 		return t.SVR.Lines()
 	case t.OneClass != nil:
 		return t.OneClass.Lines()
+	case t.Primal != nil:
+		return t.Primal.Lines()
+	case t.L1 != nil:
+		return t.L1.Lines()
 	case t.Online != nil:
 		return t.Online.Lines()
 	case t.KernelRidge != nil:

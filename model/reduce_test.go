@@ -36,7 +36,7 @@ func beforeFold(t *testing.T, src dataset.Source, cfg Config) *fit {
 	for _, step := range []func() error{
 		func() error { return f.chooseTask(sum) },
 		func() error { return f.choosePipeline(sum) },
-		func() error { f.chooseLearner(sum); return nil },
+		func() error { return f.chooseLearner(sum) },
 		f.reduction,
 		func() error { return f.learner.train(f, sum) },
 	} {

@@ -91,7 +91,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
 	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
 	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
-	f.Float64Var(&c.C, "c", 0, "C of the svm (default: chosen on held-out rows); of svr (default 1); of online, λ = 1/(C·rows)")
+	f.Float64Var(&c.C, "c", 0, "C of svm and logistic (default: chosen on held-out rows); of svr (default 1); of online, λ = 1/(C·rows)")
 	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the learner's usual one, named first)")
 	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
 	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")
@@ -107,7 +107,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
 	f.Float64Var(&c.Accuracy, "accuracy", 0, "how far an element of the Gram matrix may be off in approximate products (default 1e-4)")
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: none, exact)")
-	f.StringVar(&c.Multiclass, "multiclass", "", "how the svm tells several classes: ovr, each against the rest, or crammer-singer, all at once (default ovr)")
+	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or multinomial (logistic), all at once (default: of svm and of an l1 penalty ovr, of logistic multinomial)")
 	f.Float64Var(&c.Outliers, "outliers", 0, "share of the rows that one-class may leave outside (default 0.1)")
 	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality conditions (default: the learner's; these stop at a duality gap of 0.1 %)")
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")
@@ -120,6 +120,8 @@ func reductionFlags(cmd *cobra.Command, c *model.Config) {
 	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
 	f.IntVar(&c.MapComponents, "map-components", 0, "principal components of each map of a sum to go on with, before those of all")
 	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
+	f.StringVar(&c.Penalty, "penalty", "", "penalty of logistic: l2, l1 (most weights are 0) (default l2)")
+	f.StringVar(&c.Solver, "solver", "", "solver of logistic: auto, primal (default auto)")
 }
 
 // kernelFlags are the flags that name a kernel.

@@ -1,0 +1,165 @@
+package model
+
+import (
+	"fmt"
+	"time"
+
+	"mercer/dataset"
+	"mercer/learn"
+)
+
+var logisticLearner = learner{
+	name:    "logistic",
+	about:   "logistic regression, whose scores are probabilities",
+	tasks:   []string{"classify"},
+	options: []string{"c", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
+	check:   (*Config).checkLogistic,
+	memory:  (*fit).primalMemory,
+	train:   (*fit).logistic,
+}
+
+// checkLogistic finds what is wrong with the options of logistic regression and gives those
+// that are not given their usual values: all classes in one problem, unless the penalty is l1.
+func (c *Config) checkLogistic() error {
+	multiclass := []string{"multinomial", "ovr"}
+	if c.Penalty == "l1" || c.Solver == "dual" {
+		multiclass = []string{"ovr", "multinomial"}
+	}
+	for _, o := range []choice{
+		{"penalty", &c.Penalty, []string{"l2", "l1"}},
+		{"multiclass", &c.Multiclass, multiclass},
+		{"solver", &c.Solver, []string{"auto", "primal", "dual"}},
+	} {
+		if err := o.settle("logistic"); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Penalty == "l1" && c.Multiclass == "multinomial":
+		return fmt.Errorf("with the penalty l1, logistic takes each class against the rest; leave out multiclass multinomial, or take the penalty l2")
+	case c.Penalty == "l1" && c.Solver == "dual":
+		return fmt.Errorf("the penalty l1 has a solver of the primal only; leave out solver dual")
+	case c.Solver == "dual" && c.Multiclass == "multinomial":
+		return fmt.Errorf("the dual of logistic takes each class against the rest; leave out multiclass multinomial, or solver dual")
+	}
+	return nil
+}
+
+// logistic maps all rows into memory and trains there.
+func (f *fit) logistic(sum *dataset.Summary) error {
+	all, err := f.gather(sum)
+	if err != nil {
+		return err
+	}
+	defer all.close()
+	if f.cfg.Solver == "dual" {
+		return f.dual(sum, all)
+	}
+	loss := "logistic"
+	if f.cfg.Multiclass == "multinomial" {
+		loss = "multinomial"
+	}
+	return f.primal(sum, all, loss)
+}
+
+// dual trains by dual coordinate descent.
+func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	linear, report, err := f.fitDual(all, learn.SVM{
+		C: f.cfg.C, Loss: "logistic", Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+	})
+	if err != nil {
+		return err
+	}
+	f.m.info.Training.SVM = report
+	f.m.learned = f.m.probableModel(linearModel{linear})
+	return nil
+}
+
+// primal trains a linear classifier on gathered rows in the primal: with the loss logistic,
+// squared_hinge or, with the penalty l2, multinomial.
+func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	z, classes, training := all.x, len(f.m.info.Classes), &f.m.info.Training
+	var linear *learn.Linear
+	var path []learn.Trial
+	var err error
+	if f.cfg.Penalty == "l1" {
+		opt := learn.L1{Loss: loss, C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed}
+		opt.Progress = func(outputs int, share float64) { f.progress("solve", sum.Rows, share) }
+		if opt.C == 0 {
+			if opt.C, path, err = learn.ChooseL1C(f.ctx, z, all.class, classes, all.weights, opt); err != nil {
+				return err
+			}
+		}
+		if linear, training.L1, err = learn.FitL1(f.ctx, z, all.class, classes, all.weights, opt); err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
+		}
+		training.L1.Path = path
+	} else {
+		opt := learn.Primal{Loss: loss, C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter}
+		opt.Progress = func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) }
+		if opt.C == 0 {
+			if opt.C, path, err = learn.ChoosePrimalC(f.ctx, z, all.class, classes, all.weights, opt, f.cfg.Seed); err != nil {
+				return err
+			}
+		}
+		if linear, training.Primal, err = learn.FitPrimal(f.ctx, z, all.class, classes, all.weights, opt); err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
+		}
+		training.Primal.Path = path
+	}
+	f.m.learned = f.m.probableModel(linearModel{linear})
+	return nil
+}
+
+// probableModel is the predictor of a linear classifier: its scores stand for probabilities, but those
+// of squared_hinge.
+func (m *Model) probableModel(l linearModel) predictor {
+	loss := ""
+	switch t := &m.info.Training; {
+	case t.Primal != nil:
+		loss = t.Primal.Loss
+	case t.L1 != nil:
+		loss = t.L1.Loss
+	case t.SVM != nil:
+		loss = t.SVM.Loss
+	}
+	switch loss {
+	case "logistic", "multinomial":
+		return logisticModel{l, loss == "multinomial"}
+	}
+	return l
+}
+
+// logisticModel is the predictor of logistic regression.
+type logisticModel struct {
+	linearModel
+	joint bool // all classes in one problem
+}
+
+// probabilities are those of learn.Probabilities.
+func (l logisticModel) probabilities(dst []float64, scores []float32) bool {
+	learn.Probabilities(dst, scores, l.joint)
+	return true
+}
+
+// primalMemory is how many bytes a solver in the primal holds: the features, with an L1 penalty
+// by columns too, and what it keeps of each row and output.
+func (f *fit) primalMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.m.info.Outputs)
+	bytes, _ = f.rowsMemory(sum)
+	if f.cfg.Penalty == "l1" {
+		return 2*bytes + 84*n + 16*d*k, "8·n·D bytes"
+	}
+	if f.cfg.Solver == "dual" {
+		return f.iteratedMemory(sum)
+	}
+	if !f.fitsMemory(sum) {
+		bytes = 0 // features go to a file
+	}
+	return bytes + (4*k+16)*n + 192*d*k, "4·n·D bytes"
+}

@@ -1,0 +1,87 @@
+package model
+
+import (
+	"strings"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/internal/random"
+	"mercer/matrix"
+)
+
+// Every way to train linear classifiers is there, by every solver, and they agree where they
+// minimise the same.
+func TestSolversOfLinearClassifiersAgree(t *testing.T) {
+	src := threeClasses(t, 400, 6)
+	weights := func(cfg Config) []float32 {
+		cfg.Kernel, cfg.C, cfg.Tolerance = "linear", 0.5, 1e-4
+		m := fitted(t, src, cfg)
+		if l, ok := m.learned.(logisticModel); ok {
+			return l.W.Data
+		}
+		return m.learned.(linearModel).W.Data
+	}
+	for _, c := range []struct{ a, b Config }{
+		{Config{Learner: "svm"}, Config{Learner: "svm", Solver: "primal"}},
+		{Config{Learner: "logistic", Multiclass: "ovr"}, Config{Learner: "logistic", Solver: "dual"}},
+	} {
+		a, b := weights(c.a), weights(c.b)
+		for i, v := range a {
+			if d := v - b[i]; d > 2e-3 || d < -2e-3 {
+				t.Errorf("%s, %s: weight %d is %g, in the other solver %g", c.a.Learner, c.b.Solver, i, v, b[i])
+			}
+		}
+	}
+	// Both losses leave weights at 0 under an L1 penalty.
+	for _, learner := range []string{"svm", "logistic"} {
+		m := fitted(t, src, Config{Kernel: "linear", Learner: learner, Penalty: "l1", C: 0.01})
+		if r := m.info.Training.L1; r == nil || r.NonZero == r.Weights || r.NonZero == 0 {
+			t.Errorf("%s with an L1 penalty: %+v", learner, r)
+		}
+		if (learner == "logistic") != m.HasProbabilities() {
+			t.Errorf("%s has probabilities: %v", learner, m.HasProbabilities())
+		}
+	}
+	if m := fitted(t, src, Config{Kernel: "linear", Learner: "logistic", Solver: "dual", C: 1}); !m.HasProbabilities() {
+		t.Error("logistic by its dual has no probabilities")
+	}
+}
+
+// threeClasses are rows around three centres.
+func threeClasses(t *testing.T, n, d int) dataset.Source {
+	r := random.New(1, "three classes")
+	x, y := matrix.NewDense(n, d), make([]float64, n)
+	for i := range y {
+		y[i] = float64(i % 3)
+		for j := range d {
+			x.Row(i)[j] = float32(r.Normal())
+		}
+		x.Row(i)[i%3] += 1.5
+	}
+	return source(t, matrix.Rows{Dense: x}, y, 1, nil)
+}
+
+func TestWaysThatDoNotGoTogether(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Learner: "svm", Penalty: "l3"}, `the learner svm has no penalty "l3"; it has l2, l1`},
+		{Config{Learner: "svm", Solver: "newton"}, `no solver "newton"; it has auto, dual, primal`},
+		{Config{Learner: "svm", Penalty: "l1", Solver: "dual"}, "leave out solver dual"},
+		{Config{Learner: "svm", Penalty: "l1", Loss: "hinge"}, "for the loss squared_hinge, not for hinge"},
+		{Config{Learner: "svm", Solver: "primal", Multiclass: "crammer-singer"}, "hinge"},
+		{Config{Learner: "svm", Multiclass: "crammer-singer", Loss: "squared_hinge"}, "has its own loss, hinge"},
+		{Config{Learner: "logistic", Solver: "dual", Multiclass: "multinomial"}, "leave out multiclass multinomial, or solver dual"},
+		{Config{Learner: "logistic", Solver: "dual", Penalty: "l1"}, "leave out solver dual"},
+		{Config{Learner: "ridge", Penalty: "l1"}, "the learner ridge has no option penalty"},
+		{Config{Learner: "svm", Task: "outliers"}, "the learner svm does not tell outliers; use one-class"},
+	} {
+		if err := c.cfg.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
+	}
+	if err := (Config{Penalty: "l1"}).Check(); err != nil {
+		t.Errorf("an L1 penalty with the learner by the data: %v", err)
+	}
+}
