@@ -132,17 +132,17 @@ func chooseCentres(k kernel.Kernel, x matrix.Rows, m int, opt Falkon) (*matrix.D
 }
 
 // gather copies rows.
-func gather(x matrix.Rows, chosen []int) matrix.Rows {
+func gather[I int | int32](x matrix.Rows, chosen []I) matrix.Rows {
 	if x.CSR == nil {
 		rows := matrix.NewDense(len(chosen), x.Dim())
 		for i, from := range chosen {
-			copy(rows.Row(i), x.Dense.Row(from))
+			copy(rows.Row(i), x.Dense.Row(int(from)))
 		}
 		return matrix.Rows{Dense: rows}
 	}
 	rows := &matrix.CSR{Rows: len(chosen), Cols: x.Dim(), Ptr: []int{0}}
 	for _, from := range chosen {
-		idx, val := x.CSR.Row(from)
+		idx, val := x.CSR.Row(int(from))
 		rows.Idx, rows.Val = append(rows.Idx, idx...), append(rows.Val, val...)
 		rows.Ptr = append(rows.Ptr, len(rows.Idx))
 	}

@@ -65,6 +65,9 @@ func FitSVC(ctx context.Context, k kernel.Kernel, x matrix.Rows, class []int, cl
 	if err != nil {
 		return nil, nil, err
 	}
+	if classes > 2 {
+		report.Multiclass = o.Multiclass
+	}
 	c, err := NewClassifier(machine, classes, o.Multiclass)
 	return c, report, err
 }

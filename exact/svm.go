@@ -58,9 +58,10 @@ type SVM struct {
 type SVMReport struct {
 	Kind           string    `json:"kind"`
 	Machines       int       `json:"machines"`
-	SupportVectors int       `json:"support_vectors"` // rows with a weight in any machine
-	AtBound        int       `json:"at_bound"`        // weights at their bound
-	Objective      []float64 `json:"objective"`       // of every machine, of the dual program
+	Multiclass     string    `json:"multiclass,omitempty"` // ovo or ovr, of more than two classes
+	SupportVectors int       `json:"support_vectors"`      // rows with a weight in any machine
+	AtBound        int       `json:"at_bound"`             // weights at their bound
+	Objective      []float64 `json:"objective"`            // of every machine, of the dual program
 	Violation      float64   `json:"violation"`
 	Tolerance      float64   `json:"tolerance"`
 	Converged      bool      `json:"converged"`
@@ -175,24 +176,6 @@ func denser(x matrix.Rows, memory int64) (matrix.Rows, int64) {
 	dense := new(matrix.Dense)
 	x.CSR.Densify(dense)
 	return matrix.Rows{Dense: dense}, memory - bytes
-}
-
-// gather copies rows.
-func gather(x matrix.Rows, rows []int32) matrix.Rows {
-	if x.Dense != nil {
-		m := matrix.NewDense(len(rows), x.Dim())
-		for i, r := range rows {
-			copy(m.Row(i), x.Dense.Row(int(r)))
-		}
-		return matrix.Rows{Dense: m}
-	}
-	m := &matrix.CSR{Rows: len(rows), Cols: x.Dim(), Ptr: make([]int, 1, len(rows)+1)}
-	for _, r := range rows {
-		idx, val := x.CSR.Row(int(r))
-		m.Idx, m.Val = append(m.Idx, idx...), append(m.Val, val...)
-		m.Ptr = append(m.Ptr, len(m.Idx))
-	}
-	return matrix.Rows{CSR: m}
 }
 
 // solution is one machine: the weights β of some rows, so that scores are Σ β_i k(x, x_i) + b.

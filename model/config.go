@@ -105,6 +105,11 @@ type Config struct {
 	// "hinge".
 	Loss string `json:"loss,omitempty"`
 
+	// Multiclass is how machines for two classes become one for more: "ovo", one for every two
+	// classes, which vote, or "ovr", one for each against the others; "" means the learner's
+	// usual one.
+	Multiclass string `json:"multiclass,omitempty"`
+
 	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
 	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
 	ClassWeight string `json:"class_weight,omitempty"`
@@ -185,7 +190,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product} {
+	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product, &c.Multiclass} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {

@@ -41,7 +41,7 @@ type learner struct {
 
 // learners are all of them.
 func learners() []learner {
-	return []learner{ridgeLearner, svmLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
+	return []learner{ridgeLearner, svmLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -86,6 +86,7 @@ func (c *Config) learnerOptions() map[string]bool {
 		"product":      c.Product != "",
 		"accuracy":     c.Accuracy != 0,
 		"lookup":       c.Lookup != 0,
+		"multiclass":   c.Multiclass != "",
 	}
 }
 
@@ -160,6 +161,9 @@ func (c *Config) checkExact(l *learner) error {
 	}
 	if slices.Contains(l.options, "product") {
 		return c.checkProduct()
+	}
+	if l.name == "kernel-svm" {
+		return c.checkKernelSVM()
 	}
 	return nil
 }
