@@ -24,6 +24,7 @@ var floors = map[string]int{
 	"moments":              2,
 	"feature":              3,
 	"learn":                4,
+	"reduce":               4,
 	"exact":                4,
 	"pool":                 4,
 	"model":                5,

@@ -141,7 +141,7 @@ func (f *svc) two(ctx context.Context, t int, memory int64) (*solution, error) {
 	slices.Sort(rows)
 	x := f.x
 	if len(rows) < x.Len() {
-		x = gather(x, rows)
+		x = matrix.Pick(x, rows)
 		memory -= 4 * int64(len(rows)) * int64(x.Dim())
 	}
 	cache, err := newRowCache(f.kernel, x, memory)

@@ -288,6 +288,6 @@ func collect(k kernel.Kernel, x matrix.Rows, solutions []*solution, o *SVM, kind
 			alpha[int(place[i]-1)*len(solutions)+t] = s.beta[j]
 		}
 	}
-	m, err := NewMachine(k, gather(x, rows), alpha, b)
+	m, err := NewMachine(k, matrix.Pick(x, rows), alpha, b)
 	return m, r, err
 }
