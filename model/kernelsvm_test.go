@@ -125,7 +125,7 @@ func TestKernelSVMErrors(t *testing.T) {
 		{Config{Learner: "kernel-svm", Features: 100}, Options{}, nil, "takes the kernel itself"},
 		{Config{Learner: "kernel-svm", Lambda: 1}, Options{}, nil, "has no option lambda"},
 		{Config{Learner: "ridge", Multiclass: "ovo"}, Options{}, nil, "has no option multiclass; it belongs to"},
-		{Config{Learner: "kernel-svm"}, Options{Memory: 100_000}, nil, "4·512·n of the Gram matrix"},
+		{Config{Learner: "kernel-svm"}, Options{Memory: 100_000}, nil, "kernel-svm with n = 60 rows"},
 		{Config{Learner: "kernel-svm", Task: "regress"}, Options{}, y, "predicts one"},
 	} {
 		src := source(t, matrix.Rows{Dense: x}, nil, 0, names)

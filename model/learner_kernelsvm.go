@@ -31,12 +31,21 @@ func (c *Config) checkKernelSVM() error {
 	return nil
 }
 
-// kernelSVMMemory is how many bytes the training holds at least; what --memory leaves beyond goes
-// into rows of the Gram matrix.
+// kernelSVMBytes is what training may take for rows of the Gram matrix and all else beside the
+// data, if that is enough. It is a fixed number so that a model does not depend on the machine:
+// where it is too little for all rows that are asked for, the solver goes another way.
+const kernelSVMBytes = 2 << 30
+
+// kernelSVMMemory is how many bytes the training holds.
 func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
-	least, _ := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && !f.m.mapping.scaler.Densify)
-	return rows + float64(least), "4·n·D of rows, 160·n, 4·512·n of the Gram matrix, 8·256·5·D of products"
+	return rows + float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+}
+
+// kernelSVMRoom is what it holds beside the rows.
+func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
+	least, most := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && !f.m.mapping.scaler.Densify)
+	return min(most+4*int64(sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
 }
 
 // kernelSVM trains on all rows.
@@ -49,14 +58,10 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	opt := exact.SVM{
 		C: f.cfg.C, Epsilon: f.cfg.Epsilon, Weights: all.weights, Multiclass: f.cfg.Multiclass,
-		Tolerance: f.cfg.Tolerance, MaxSteps: f.cfg.MaxIter,
+		Tolerance: f.cfg.Tolerance, MaxSteps: f.cfg.MaxIter, Memory: f.kernelSVMRoom(sum),
 		Progress: func(machine, machines int, violation float64) {
 			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
 		},
-	}
-	if f.opt.Memory > 0 {
-		rows, _ := f.rowsMemory(sum)
-		opt.Memory = f.machineMemory(rows)
 	}
 	k, training := *f.m.info.Kernel, &f.m.info.Training
 	if f.classes == nil {
