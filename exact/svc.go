@@ -65,6 +65,9 @@ func FitSVC(ctx context.Context, k kernel.Kernel, x matrix.Rows, class []int, cl
 	if err != nil {
 		return nil, nil, err
 	}
+	if classes > 2 {
+		report.Multiclass = o.Multiclass
+	}
 	c, err := NewClassifier(machine, classes, o.Multiclass)
 	return c, report, err
 }
@@ -113,6 +116,9 @@ func (f *svc) train(ctx context.Context) ([]*solution, error) {
 // shares, or if there is not so much half or all of what there is. It does not depend on the
 // number of threads, so that the result does not.
 func (f *svc) share() int64 {
+	if len(f.contests) == 1 {
+		return f.Memory
+	}
 	var sizes []int
 	for _, m := range f.members {
 		sizes = append(sizes, len(m))

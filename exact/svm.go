@@ -58,9 +58,10 @@ type SVM struct {
 type SVMReport struct {
 	Kind           string    `json:"kind"`
 	Machines       int       `json:"machines"`
-	SupportVectors int       `json:"support_vectors"` // rows with a weight in any machine
-	AtBound        int       `json:"at_bound"`        // weights at their bound
-	Objective      []float64 `json:"objective"`       // of every machine, of the dual program
+	Multiclass     string    `json:"multiclass,omitempty"` // ovo or ovr, of more than two classes
+	SupportVectors int       `json:"support_vectors"`      // rows with a weight in any machine
+	AtBound        int       `json:"at_bound"`             // weights at their bound
+	Objective      []float64 `json:"objective"`            // of every machine, of the dual program
 	Violation      float64   `json:"violation"`
 	Tolerance      float64   `json:"tolerance"`
 	Converged      bool      `json:"converged"`

@@ -147,7 +147,7 @@ func (l *Lines) tile(t int, ys []float64) *tile {
 		}
 	} else {
 		b.cols = l.cols[lo:hi]
-		gram.y = gather(l.gram.x, b.cols)
+		gram.y = matrix.Pick(l.gram.x, b.cols)
 		if norms := b.yNorm; norms != nil {
 			b.yNorm = make([]float64, 0, b.n)
 			for _, j := range b.cols {
@@ -170,24 +170,6 @@ func (l *Lines) tile(t int, ys []float64) *tile {
 		b.packed, b.ys = vec.PackT64(b.n, l.width, b.ys, l.width), nil
 	}
 	return b
-}
-
-// gather copies rows.
-func gather(x matrix.Rows, rows []int32) matrix.Rows {
-	if x.Dense != nil {
-		m := matrix.NewDense(len(rows), x.Dim())
-		for i, r := range rows {
-			copy(m.Row(i), x.Dense.Row(int(r)))
-		}
-		return matrix.Rows{Dense: m}
-	}
-	m := &matrix.CSR{Rows: len(rows), Cols: x.Dim(), Ptr: make([]int, 1, len(rows)+1)}
-	for _, r := range rows {
-		idx, val := x.CSR.Row(int(r))
-		m.Idx, m.Val = append(m.Idx, idx...), append(m.Val, val...)
-		m.Ptr = append(m.Ptr, len(m.Idx))
-	}
-	return matrix.Rows{CSR: m}
 }
 
 // write writes the kernel's values of rows, expanded in xs, into dst from column at on. out is

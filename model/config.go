@@ -123,13 +123,14 @@ type Config struct {
 
 	// Multiclass says how more than two classes are told apart: by the svm as "ovr" (or ""), each
 	// against the rest, or "crammer-singer", all at once with the hinge loss; by logistic as
-	// "multinomial" (or ""), all in one problem, or "ovr", which is the usual way of its l1.
+	// "multinomial" (or ""), all in one problem, or "ovr", which is the usual way of its l1; by
+	// kernel-svm as "ovo" (or ""), a machine for every two classes, which vote, or "ovr".
 	Multiclass string `json:"multiclass,omitempty"`
 
 	// Penalty is "l2" (or "") or "l1", which leaves most weights at 0.
 	Penalty string `json:"penalty,omitempty"`
 
-	// Solver is "auto" (or "") or "primal".
+	// Solver is "auto" (or ""), "dual" or "primal".
 	Solver string `json:"solver,omitempty"`
 
 	// Outliers is ν of the learner one-class, the share of rows that it may leave outside; 0

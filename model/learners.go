@@ -52,7 +52,7 @@ type learner struct {
 
 // learners are all of them.
 func learners() []learner {
-	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -189,6 +189,9 @@ func (c *Config) checkExact(l *learner) error {
 	}
 	if slices.Contains(l.options, "product") {
 		return c.checkProduct()
+	}
+	if l.name == "kernel-svm" {
+		return c.checkKernelSVM()
 	}
 	return nil
 }

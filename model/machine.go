@@ -79,7 +79,7 @@ func (m *Model) restoreMachine(t stored, d int) (predictor, error) {
 	if weights == nil || len(weights.Shape) != 2 {
 		return nil, fmt.Errorf("tensor %q is missing, or no matrix", "machine.alpha")
 	}
-	n, k := weights.Shape[0], m.info.Outputs
+	n, k := weights.Shape[0], m.machineOutputs()
 	alpha, err := t.want("machine.alpha", true, n, k)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,11 @@ func (m *Model) restoreMachine(t stored, d int) (predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newMachineModel(machine, m.info.Config.Lookup)
+	p, err := newMachineModel(machine, m.info.Config.Lookup)
+	if err != nil || !m.votes() {
+		return p, err
+	}
+	return newVotesModel(p, len(m.info.Classes))
 }
 
 // sparseRows are compressed rows of a file.

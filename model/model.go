@@ -126,6 +126,9 @@ type Training struct {
 	KernelRidge *exact.RidgeReport     `json:"kernel_ridge,omitempty"`
 	Iterative   *exact.IterativeReport `json:"iterative,omitempty"`
 	Falkon      *exact.FalkonReport    `json:"falkon,omitempty"`
+
+	// KernelSVM is that of a support vector machine with a kernel.
+	KernelSVM *exact.SVMReport `json:"kernel_svm,omitempty"`
 }
 
 // Lines tell a person how the learner went.
@@ -153,6 +156,8 @@ func (t *Training) Lines() []string {
 		return t.Iterative.Lines()
 	case t.Falkon != nil:
 		return t.Falkon.Lines()
+	case t.KernelSVM != nil:
+		return t.KernelSVM.Lines()
 	}
 	return nil
 }

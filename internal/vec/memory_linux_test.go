@@ -87,6 +87,10 @@ func TestProductsStayWithinTheirSlices(t *testing.T) {
 func TestPackedProductsStayWithinTheirSlices(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { packedWithinBorders(t, Pack32) })
 	t.Run("float64", func(t *testing.T) { packedWithinBorders(t, Pack64) })
+	t.Run("transposed", func(t *testing.T) {
+		b := newBorder[float64](t, 4<<20)
+		withinBorders(t, func(_, n, k, pad int, end bool) { PackT64(n, k, b.matrix(n, k, k+pad, end), k+pad) })
+	})
 }
 
 func packedWithinBorders[T float32 | float64](t *testing.T, pack func(k, n int, b []T, ldb int) *Packed[T]) {

@@ -101,3 +101,27 @@ func TestSparseProductChecksIndices(t *testing.T) {
 		}()
 	}
 }
+
+func TestPackTLaysOutTheTranspose(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 2))
+		for _, n := range []int{1, 7, 16, 17, 100} {
+			for _, k := range []int{1, 5, 300} {
+				ldb := k + 2
+				b := numbers[float64](r, n*ldb)
+				transpose := make([]float64, k*n)
+				for i := range n {
+					for l := range k {
+						transpose[l*n+i] = b[i*ldb+l]
+					}
+				}
+				got, want := PackT64(n, k, b, ldb), Pack64(k, n, transpose, n)
+				for i, v := range want.panels {
+					if got.panels[i] != v {
+						t.Fatalf("%d×%d: place %d holds %g, want %g", n, k, i, got.panels[i], v)
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTrainKernelSVM(t *testing.T) {
+	dir := t.TempDir()
+	data, m := write(t, dir, "flowers.csv", flowers(120)), filepath.Join(dir, "m.mercer")
+	out := ok(t, "train", data, "-o", m, "--learner", "kernel-svm", "--c", "10", "--gamma", "1", "--test", data)
+	for _, want := range []string{"kernel-svm, c-svc: ", "support vectors", "violation"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	if lines := strings.Count(ok(t, "predict", m, data), "\n"); lines != 120 {
+		t.Errorf("%d predictions", lines)
+	}
+	if got := ok(t, "inspect", m); !strings.Contains(got, "support vectors") {
+		t.Errorf("inspect: %s", got)
+	}
+	numbers := write(t, dir, "curve.csv", curve(150))
+	if out := ok(t, "train", numbers, "-o", m, "--learner", "kernel-svm", "--epsilon", "0.01"); !strings.Contains(out, "epsilon-svr: ") {
+		t.Errorf("%s", out)
+	}
+	r := mercer(t, "train", data, "-o", m, "--learner", "kernel-svm", "--multiclass", "all")
+	if r.code == 0 || !strings.Contains(r.stderr, `has no multiclass "all"`) {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+}

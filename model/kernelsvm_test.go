@@ -1,0 +1,152 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"mercer/exact"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// The learner predicts what exact's machines predict of the scaled rows, for two classes and more,
+// by votes and by the largest score, and a loaded model does the same to the bit.
+func TestKernelSVMPredictsAsItsMachines(t *testing.T) {
+	for _, c := range []struct {
+		classes    int
+		multiclass string
+	}{{2, ""}, {2, "ovr"}, {4, "ovo"}, {4, "ovr"}} {
+		x, names := rings(21, 400, c.classes)
+		rows := matrix.Rows{Dense: x}
+		m := fitted(t, source(t, rows, nil, 0, names), Config{Learner: "kernel-svm", Gamma: "2", C: 3, Scale: "none", Multiclass: c.multiclass})
+		class := make([]int, 400)
+		for i, name := range names {
+			class[i] = slices.Index(m.Classes(), name)
+		}
+		machine, _, err := exact.FitSVC(t.Context(), kernel.Kernel{Name: "rbf", Gamma: 2}, rows, class, c.classes, exact.SVM{C: 3, Multiclass: c.multiclass})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]int, 400)
+		if err := machine.Predict(want, rows); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := read(fileOf(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := matrix.NewDense(400, m.Outputs()), matrix.NewDense(400, m.Outputs())
+		if err := errors.Join(m.Scores(a, rows), loaded.Scores(b, rows)); err != nil {
+			t.Fatal(err)
+		}
+		right := 0
+		for i := range 400 {
+			if !slices.Equal(a.Row(i), b.Row(i)) {
+				t.Fatalf("%+v: row %d: scores %v trained, %v loaded", c, i, a.Row(i), b.Row(i))
+			}
+			if got := m.Class(a.Row(i)); got != want[i] {
+				t.Errorf("%+v: row %d: class %d, the machine's is %d", c, i, got, want[i])
+			}
+			if want[i] == class[i] {
+				right++
+			}
+		}
+		if right < 370 {
+			t.Errorf("%+v: %d of 400 rows are right", c, right)
+		}
+	}
+}
+
+func TestKernelSVMOfNumbersStaysInItsTube(t *testing.T) {
+	w := wide(2, 300, 20)
+	y := make([]float64, 300)
+	for i := range y {
+		_, val := w.Row(i)
+		for _, v := range val {
+			y[i] += float64(v) * float64(v)
+		}
+	}
+	m := fitted(t, source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: "kernel-svm", C: 1000, Epsilon: 0.05, Task: "regress"})
+	scores := matrix.NewDense(300, 1)
+	if err := m.Scores(scores, matrix.Rows{CSR: w}); err != nil {
+		t.Fatal(err)
+	}
+	r := m.Info().Training.KernelSVM
+	if r.Kind != "epsilon-svr" || !r.Converged {
+		t.Errorf("%+v", r)
+	}
+	outside := 0
+	for i, v := range scores.Data {
+		if math.Abs(float64(v)-y[i]) > 0.052 {
+			outside++
+		}
+	}
+	if outside > r.AtBound {
+		t.Errorf("%d numbers are outside of the tube, with %d weights at the bound", outside, r.AtBound)
+	}
+}
+
+func TestKernelSVMBytesDoNotDependOnThreads(t *testing.T) {
+	x, names := rings(1, 500, 3)
+	threads := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(threads)
+	for _, multiclass := range []string{"ovo", "ovr"} {
+		var first []byte
+		for _, procs := range []int{1, 2, 3} {
+			runtime.GOMAXPROCS(procs)
+			for _, size := range []int{17, 4096} {
+				b := fileOf(t, fitted(t, &batched{source(t, matrix.Rows{Dense: x}, nil, 0, names), size}, Config{Learner: "kernel-svm", Multiclass: multiclass, ClassWeight: "a=2"}))
+				if first == nil {
+					first = b
+				} else if !bytes.Equal(first, b) {
+					t.Errorf("%s: other bytes with %d threads and batches of %d", multiclass, procs, size)
+				}
+			}
+		}
+	}
+}
+
+func TestKernelSVMErrors(t *testing.T) {
+	x, names := rings(1, 60, 3)
+	y := make([]float64, 120)
+	for _, c := range []struct {
+		cfg  Config
+		opt  Options
+		y    []float64
+		want string
+	}{
+		{Config{Learner: "kernel-svm", Multiclass: "crammer-singer"}, Options{}, nil, `has no multiclass "crammer-singer"; it has ovo, ovr`},
+		{Config{Learner: "kernel-svm", Map: "rff"}, Options{}, nil, "takes the kernel itself"},
+		{Config{Learner: "kernel-svm", Features: 100}, Options{}, nil, "takes the kernel itself"},
+		{Config{Learner: "kernel-svm", Lambda: 1}, Options{}, nil, "has no option lambda"},
+		{Config{Learner: "ridge", Multiclass: "ovo"}, Options{}, nil, "has no option multiclass; it belongs to"},
+		{Config{Learner: "kernel-svm"}, Options{Memory: 100_000}, nil, "kernel-svm with n = 60 rows"},
+		{Config{Learner: "kernel-svm", Task: "regress"}, Options{}, y, "predicts one"},
+	} {
+		src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+		if c.y != nil {
+			src = source(t, matrix.Rows{Dense: x}, c.y, 2, nil)
+		}
+		if _, _, err := Fit(t.Context(), src, c.cfg, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
+	}
+}
+
+// A file whose votes do not fit its machine is refused.
+func TestKernelSVMFilesAreChecked(t *testing.T) {
+	x, names := rings(21, 100, 4)
+	data := fileOf(t, fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "kernel-svm"}))
+	bad := rewritten(t, data, func(header map[string]any) {
+		meta := header["__metadata__"].(map[string]any)
+		meta["model"] = strings.Replace(meta["model"].(string), `"multiclass":"ovo"`, `"multiclass":"ovr"`, 1)
+	})
+	if _, err := read(bad); err == nil || !strings.Contains(err.Error(), "machine.alpha") {
+		t.Errorf("%v", err)
+	}
+}

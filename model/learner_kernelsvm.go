@@ -1,0 +1,169 @@
+package model
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"mercer/dataset"
+	"mercer/exact"
+	"mercer/matrix"
+)
+
+var kernelSVMLearner = learner{
+	name:    "kernel-svm",
+	about:   "support vector machines with the kernel itself, by sequential minimal optimisation; time grows like n² or faster",
+	tasks:   []string{"classify", "regress"},
+	options: []string{"c", "epsilon", "multiclass", "lookup", "tolerance", "max-iter"},
+	exact:   true,
+	memory:  (*fit).kernelSVMMemory,
+	train:   (*fit).kernelSVM,
+}
+
+// checkKernelSVM finds values that the learner does not know.
+func (c *Config) checkKernelSVM() error {
+	if c.Multiclass != "" && c.Multiclass != "ovo" && c.Multiclass != "ovr" {
+		return fmt.Errorf("the learner kernel-svm has no multiclass %q; it has ovo, ovr", c.Multiclass)
+	}
+	if !(c.Epsilon >= 0) {
+		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
+	}
+	return nil
+}
+
+// kernelSVMBytes is what training may take for rows of the Gram matrix and all else beside the
+// data, if that is enough. It is a fixed number so that a model does not depend on the machine:
+// where it is too little for all rows that are asked for, the solver goes another way.
+const kernelSVMBytes = 2 << 30
+
+// kernelSVMMemory is how many bytes the training holds.
+func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	rows, _ := f.rowsMemory(sum)
+	return rows + float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+}
+
+// kernelSVMRoom is what it holds beside the rows.
+func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
+	least, most := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && !f.m.mapping.scaler.Densify)
+	return min(most+4*int64(sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
+}
+
+// kernelSVM trains on all rows.
+func (f *fit) kernelSVM(sum *dataset.Summary) error {
+	all, err := f.gatherMemory(sum)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	opt := exact.SVM{
+		C: f.cfg.C, Epsilon: f.cfg.Epsilon, Weights: all.weights, Multiclass: f.cfg.Multiclass,
+		Tolerance: f.cfg.Tolerance, MaxSteps: f.cfg.MaxIter, Memory: f.kernelSVMRoom(sum),
+		Progress: func(machine, machines int, violation float64) {
+			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
+		},
+	}
+	k, training := *f.m.info.Kernel, &f.m.info.Training
+	if f.classes == nil {
+		f.m.learned, training.KernelSVM, err = f.kernelSVR(all, opt)
+	} else {
+		var c *exact.Classifier
+		if c, training.KernelSVM, err = exact.FitSVC(f.ctx, k, all.rows(), all.class, len(f.m.info.Classes), opt); err == nil {
+			f.m.learned, err = f.m.classifierModel(c, f.cfg.Lookup)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	return nil
+}
+
+// kernelSVR trains a regression.
+func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (predictor, *exact.SVMReport, error) {
+	if f.m.info.Outputs != 1 {
+		return nil, nil, fmt.Errorf("the rows have %d numbers to predict; the learner kernel-svm predicts one (kernel-ridge and ridge predict several)", f.m.info.Outputs)
+	}
+	if opt.Epsilon == 0 {
+		opt.Epsilon = 0.1
+	}
+	machine, report, err := exact.FitSVR(f.ctx, *f.m.info.Kernel, all.rows(), all.y, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := newMachineModel(machine, f.cfg.Lookup)
+	return p, report, err
+}
+
+// classifierModel makes the predictor of a classifier. That of two classes scores the second, so
+// that its signs are turned round; the outputs of ovr are scores as they are; those of ovo vote.
+func (m *Model) classifierModel(c *exact.Classifier, lookup int) (predictor, error) {
+	machine := c.Machine()
+	if c.Classes() == 2 {
+		var err error
+		if machine, err = exact.NewMachine(machine.Kernel(), machine.Rows(), negated(machine.Alpha()), negated(machine.Intercepts())); err != nil {
+			return nil, err
+		}
+	}
+	p, err := newMachineModel(machine, lookup)
+	if err != nil || !m.votes() {
+		return p, err
+	}
+	return newVotesModel(p, c.Classes())
+}
+
+func negated(v []float64) []float64 {
+	n := make([]float64, len(v))
+	for i, x := range v {
+		n[i] = 0 - x // no -0
+	}
+	return n
+}
+
+// votes says that the model's scores are votes of machines for two classes each.
+func (m *Model) votes() bool {
+	r := m.info.Training.KernelSVM
+	return r != nil && r.Multiclass == "ovo" && len(m.info.Classes) > 2
+}
+
+// machineOutputs is how many outputs the model's machine has.
+func (m *Model) machineOutputs() int {
+	if k := len(m.info.Classes); m.votes() {
+		return k * (k - 1) / 2
+	}
+	return m.info.Outputs
+}
+
+// votesModel is the predictor of one-against-one: the score of a class is how many of its
+// contests it wins, less those that it loses. Of equal scores the first wins, as with LIBSVM.
+type votesModel struct {
+	machineModel
+	classes int
+	spare   *sync.Pool // of *matrix.Dense
+}
+
+func newVotesModel(p machineModel, classes int) (predictor, error) {
+	return votesModel{p, classes, &sync.Pool{New: func() any { return new(matrix.Dense) }}}, nil
+}
+
+func (p votesModel) Scores(dst *matrix.Dense, z matrix.Rows) {
+	decisions := p.spare.Get().(*matrix.Dense)
+	defer p.spare.Put(decisions)
+	decisions.Reshape(z.Len(), p.classes*(p.classes-1)/2)
+	p.machineModel.Scores(decisions, z)
+	for i := range dst.Rows {
+		row, scores := decisions.Row(i), dst.Row(i)
+		clear(scores)
+		t := 0
+		for a := range p.classes {
+			for b := a + 1; b < p.classes; b++ {
+				won, lost := a, b
+				if !(row[t] > 0) {
+					won, lost = b, a
+				}
+				scores[won]++
+				scores[lost]--
+				t++
+			}
+		}
+	}
+}
