@@ -21,8 +21,16 @@ type File struct {
 // (gzip, bzip2, zstd) and format from its content. ctx bounds what Open itself reads.
 //
 // Standard input is copied to a temporary file first, because sources are read several
-// times.
+// times, unless opt.Stream is set.
 func Open(ctx context.Context, path string, opt Options) (*File, error) {
+	if opt.Stream {
+		if in, err := openStream(path); in != nil || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return open(ctx, in, opt)
+		}
+	}
 	in, err := openInput(path)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func TestRidgeMeetsItsOptimalityConditions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if report.Lambda != lambda || report.Path != nil {
+		if report.Lambda != lambda || report.Path != nil || report.By != "given" {
 			t.Errorf("λ = %g was given, the report says %+v", lambda, report)
 		}
 		// The weights are rounded to float32.
@@ -80,7 +80,7 @@ func TestRidgeHeldOutErrorIsThatOfPredictions(t *testing.T) {
 	if err := solver.solve(m, 7); err != nil {
 		t.Fatal(err)
 	}
-	got := solver.heldOut(m, held.Moments())
+	got := solver.heldOut(m.MeanZ, m.MeanY, held.Moments()) / 100
 	want := 0.0
 	for i := 300; i < 400; i++ {
 		for c := range 2 {

@@ -22,7 +22,7 @@ import (
 // Config says how a model is to be trained. The zero value is a good start: it chooses by
 // the data, and the model's Report says what was chosen.
 type Config struct {
-	// Task is "auto" (or ""), "classify" or "regress".
+	// Task is "auto" (or ""), "classify", "regress" or "multilabel".
 	Task string `json:"task,omitempty"`
 
 	// Bag says how bags become rows, for FitBags; nil for a model of rows. All else is about
@@ -81,9 +81,22 @@ type Config struct {
 	// and ridge otherwise.
 	Learner string `json:"learner,omitempty"`
 
-	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that a held-out tenth of
-	// the rows chooses it.
-	Lambda float64 `json:"lambda,omitempty"`
+	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
+	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
+	Lambda   float64 `json:"lambda,omitempty"`
+	LambdaBy string  `json:"lambda_by,omitempty"`
+
+	// Path asks the ridge for all λ of its path in the report, by LambdaBy "auto" with their
+	// leave-one-out errors.
+	Path bool `json:"path,omitempty"`
+
+	// Variance asks a ridge regression for the deviations of its predictions, which make the
+	// model larger by 4·D² bytes (Model.Deviations).
+	Variance bool `json:"variance,omitempty"`
+
+	// Conformal asks a ridge regression for intervals of its predictions that hold the truth
+	// with this probability (Model.Intervals); a tenth of the rows is held back for it.
+	Conformal float64 `json:"conformal,omitempty"`
 
 	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
@@ -95,6 +108,34 @@ type Config struct {
 	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
 	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
 	ClassWeight string `json:"class_weight,omitempty"`
+
+	// Optimizer of the online learner is "sgd" (or "") or "adagrad", Rate its η₀, 0 meaning one
+	// that is chosen on the first thousand rows, and Epochs its passes over the rows, 0
+	// meaning one.
+	Optimizer string  `json:"optimizer,omitempty"`
+	Rate      float64 `json:"rate,omitempty"`
+	Epochs    int     `json:"epochs,omitempty"`
+
+	// AverageFrom is the row from which the online learner averages its weights, each as much
+	// as the other; 0 means averages that forget, a negative number none.
+	AverageFrom int `json:"average_from,omitempty"`
+
+	// Quantile in (0, 1), Epsilon and Huber are the parameters of the losses of these names;
+	// 0 means learn.Online's.
+	Quantile float64 `json:"quantile,omitempty"`
+	Epsilon  float64 `json:"epsilon,omitempty"`
+	Huber    float64 `json:"huber,omitempty"`
+
+	// SurveyRows is how many rows are looked at before the online learner begins, to choose
+	// the task, the classes, the scaling and the map; 0 means all.
+	SurveyRows int `json:"survey_rows,omitempty"`
+
+	// Calibrate turns the scores of classes into probabilities: "none" (or ""), "platt",
+	// "isotonic" or "temperature", fitted on rows that the learner has not seen (Model.Probabilities).
+	Calibrate string `json:"calibrate,omitempty"`
+
+	// CalibrateFolds is how many parts the rows are divided into for that; 0 means 5.
+	CalibrateFolds int `json:"calibrate_folds,omitempty"`
 
 	// Tolerance is the SVM's stopping tolerance; 0 means the learner's default.
 	Tolerance float64 `json:"tolerance,omitempty"`
@@ -135,7 +176,7 @@ func (c Config) withDefaults() (Config, error) {
 		usual = "linear"
 	}
 	for _, err := range []error{
-		set("task", &c.Task, "auto", "auto", "classify", "regress"),
+		set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel"),
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
 		set("kernel", &c.Kernel, usual, kernel.Names()...),
 		set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...),
@@ -144,7 +185,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Loss, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product} {
+	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
@@ -196,6 +237,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
 		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
 	}
+	if err := c.checkLambda(); err != nil {
+		return c, err
+	}
 	if c.C < 0 || math.IsNaN(c.C) || math.IsInf(c.C, 0) {
 		return c, fmt.Errorf("c %g is not a positive number", c.C)
 	}
@@ -204,6 +248,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxIter < 0 {
 		return c, fmt.Errorf("max_iter %d is not a positive number", c.MaxIter)
+	}
+	if err := c.checkOnline(); err != nil {
+		return c, err
+	}
+	if err := c.checkCalibrate(); err != nil {
+		return c, err
 	}
 	if err := c.checkLearner(); err != nil {
 		return c, err

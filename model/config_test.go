@@ -100,6 +100,8 @@ func TestConfigSurvivesJSON(t *testing.T) {
 			f.SetFloat(float64(i) + 0.1)
 		case reflect.Int:
 			f.SetInt(int64(i))
+		case reflect.Bool:
+			f.SetBool(true)
 		case reflect.Uint64:
 			f.SetUint(math.MaxUint64)
 		case reflect.Struct, reflect.Slice:

@@ -29,6 +29,13 @@ type Options struct {
 	// Memory is how many bytes the training may hold; 0 means no bound. A training that
 	// would need more fails before it starts to.
 	Memory int64
+
+	// Keep, if not nil, gets the statistics of a ridge regression before it is solved. They
+	// are valid until it returns.
+	Keep func(*Statistics) error
+	// Validated, if not nil, is told what progressive validation tells while an online learner
+	// learns: after 1, 2, 4, … rows.
+	Validated func(learn.OnlinePoint)
 }
 
 // Report says what a training took.
@@ -42,12 +49,17 @@ type Report struct {
 	// Read, Map, Solve and Total are seconds: waiting for data and surveying them; pooling,
 	// scaling and mapping rows; collecting statistics and solving; all.
 	Read, Map, Solve, Total float64
+
+	// Choose is how many of the seconds of Solve went into choosing λ of a ridge regression,
+	// once the statistics were there.
+	Choose float64
 }
 
 // Fit trains a model on the rows of src, which is read twice: once to see what the data
 // are, once to train.
 //
-// Memory, beside the model: ridge 24·D² bytes however many rows there are; svm 4·n·D.
+// Memory, beside the model: ridge 16 to 56·D² bytes by the way λ is chosen, however many rows
+// there are; svm 4·n·D.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Model, *Report, error) {
 	if cfg.Bag != nil {
 		return nil, nil, errRows
@@ -83,7 +95,8 @@ type fit struct {
 	opt     Options
 	report  *Report
 	m       *Model
-	classes *dataset.Classes // nil: regression
+	classes *dataset.Classes   // nil: no classes
+	labels  *dataset.LabelSets // nil: a row has one label, or numbers
 
 	learner *learner
 
@@ -92,6 +105,8 @@ type fit struct {
 
 	bag  *bagFit // nil: the rows were no bags
 	kept int64   // bytes of rows that were bags and are kept
+
+	stats *Statistics // that rows are added to of which nothing is known; nil: they were surveyed
 }
 
 func (f *fit) progress(stage string, rows int, share float64) {
@@ -109,6 +124,7 @@ func (f *fit) survey(asked Config) (*dataset.Summary, error) {
 	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
 		Seed:     f.cfg.Seed,
 		Sample:   feature.SampleRows(f.cfg.feature(1)),
+		Rows:     f.cfg.SurveyRows,
 		Progress: func(rows int, share float64) { f.progress(stage, rows, share) },
 	})
 	if err != nil {
@@ -136,17 +152,29 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.chooseTask(sum); err != nil {
 		return nil, err
 	}
+	if err := f.checkCalibration(sum); err != nil {
+		return nil, err
+	}
 	if err := f.choosePipeline(sum); err != nil {
 		return nil, err
 	}
 	f.chooseLearner(sum)
+	if err := f.checkKeep(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
 	if err := f.checkMemory(sum); err != nil {
+		return nil, err
+	}
+	if f.m.golden.x, err = f.drawGolden(sum); err != nil {
 		return nil, err
 	}
 	if err := f.learner.train(f, sum); err != nil {
 		return nil, err
 	}
-	if err := f.takeGolden(sum); err != nil {
+	if err := f.calibrate(sum); err != nil {
+		return nil, err
+	}
+	if err := f.scoreGolden(f.m.golden.x); err != nil {
 		return nil, err
 	}
 	return f.m, nil
@@ -193,8 +221,11 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 			}
 		}
 		return fmt.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use --learner %s, or --task %s", f.src.Name(), task, why, l.name, strings.Join(can, " or "), map[string]string{
-			"classify": "classify if they are classes", "regress": "regress if they are numbers to predict", "outliers": "outliers",
+			"classify": "classify if they are classes", "regress": "regress if they are numbers to predict", "multilabel": "multilabel if a row may have several", "outliers": "outliers",
 		}[l.tasks[0]])
+	}
+	if task == "multilabel" {
+		return f.chooseLabels(sum)
 	}
 	if task == "regress" {
 		if f.cfg.ClassWeight != "" {
@@ -366,7 +397,7 @@ func (f *fit) chooseLearner(sum *dataset.Summary) {
 	}
 	f.learner = learnerOf(f.cfg.Learner)
 	f.m.info.Training.Learner = f.learner.name
-	if f.cfg.Loss == "" && f.learner.losses != nil {
+	if f.cfg.Loss == "" && f.learner.losses != nil && !f.learner.byTask {
 		f.cfg.Loss = f.learner.losses[0]
 	}
 }
@@ -376,7 +407,7 @@ func (f *fit) auto(sum *dataset.Summary) string {
 	statistics, _ := f.ridgeMemory(sum)
 	why := f.m.info.Training.Why
 	switch {
-	case f.classes == nil:
+	case f.classes == nil && f.labels == nil:
 		why["learner"] = "for numbers to predict"
 		return "ridge"
 	case svmLearner.lacks(&f.cfg) != "" && ridgeLearner.lacks(&f.cfg) == "":
@@ -496,6 +527,16 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 		}
 		for i := 0; i < b.X.Len(); i += chunk {
 			part := b.Slice(i, min(i+chunk, b.X.Len()))
+			if f.stats != nil {
+				if err := f.checkRows(&part); err != nil {
+					return err
+				}
+			}
+			if part.X.Dim() > f.m.mapping.in {
+				if err := f.tooWide(&part); err != nil {
+					return err
+				}
+			}
 			start := time.Now()
 			z, bad := f.m.mapping.features(&s, part.X)
 			if bad != nil {
@@ -514,21 +555,38 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 	}
 }
 
+// tooWide finds a row that has more dimensions than those that were looked at first, and if
+// there is none makes the batch as wide as these.
+func (f *fit) tooWide(b *matrix.Batch) error {
+	for i := range b.X.Len() {
+		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.m.mapping.in {
+			return fmt.Errorf("%s: row %d has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
+				f.src.Name(), b.First+i+1, f.src.Schema().DimName(int(idx[len(idx)-1])), f.m.mapping.in)
+		}
+	}
+	narrow := *b.X.CSR
+	narrow.Cols = f.m.mapping.in
+	b.X = matrix.Rows{CSR: &narrow}
+	return nil
+}
+
 // goldenRows is how many golden pairs a model keeps.
 const goldenRows = 4
 
-// takeGolden draws rows, or bags, that look like the data without being any of them and
-// records the model's scores.
-func (f *fit) takeGolden(sum *dataset.Summary) error {
-	var x *matrix.Dense
-	if f.bag != nil {
-		x = matrix.NewDense(goldenRows, f.m.Dim())
-		if err := f.goldenBags(x); err != nil {
-			return fmt.Errorf("%s: %w", f.src.Name(), err)
-		}
-	} else {
-		x = drawRows(random.New(f.cfg.Seed, "golden"), goldenRows, sum)
+// drawGolden draws rows, or bags, that look like the data without being any of them.
+func (f *fit) drawGolden(sum *dataset.Summary) (*matrix.Dense, error) {
+	if f.bag == nil {
+		return drawRows(random.New(f.cfg.Seed, "golden"), goldenRows, sum), nil
 	}
+	x := matrix.NewDense(goldenRows, f.m.Dim())
+	if err := f.goldenBags(x); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	return x, nil
+}
+
+// scoreGolden records the model's scores of golden rows.
+func (f *fit) scoreGolden(x *matrix.Dense) error {
 	scores := matrix.NewDense(goldenRows, f.m.info.Outputs)
 	if err := f.m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
 		return err
@@ -539,6 +597,7 @@ func (f *fit) takeGolden(sum *dataset.Summary) error {
 		}
 	}
 	f.m.golden.x, f.m.golden.scores = x, scores
+	f.m.golden.takeProba(f.m)
 	return nil
 }
 

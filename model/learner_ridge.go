@@ -3,10 +3,13 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"mercer/dataset"
 	"mercer/internal/random"
+	"mercer/internal/safetensors"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/moments"
@@ -15,30 +18,121 @@ import (
 var ridgeLearner = learner{
 	name:    "ridge",
 	about:   "ridge regression, also of classes; one pass, no memory for rows",
-	tasks:   []string{"classify", "regress"},
-	options: []string{"lambda"},
+	tasks:   []string{"classify", "regress", "multilabel"},
+	options: []string{"lambda", "lambda-by", "path", "variance", "conformal"},
 	memory:  (*fit).ridgeMemory,
 	train:   (*fit).ridge,
 }
 
-// ridgeMemory is how many bytes of statistics a ridge regression holds.
-func (f *fit) ridgeMemory(*dataset.Summary) (bytes float64, formula string) {
-	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
-	return 24*d*d + 16*d*k, "24·D² bytes"
+// checkLambda checks what says how λ is chosen and what is wanted beside the predictions.
+func (c *Config) checkLambda() error {
+	names, _ := learn.LambdaBy()
+	switch {
+	case c.LambdaBy != "" && !slices.Contains(names, c.LambdaBy):
+		return fmt.Errorf("lambda_by %q is not known; known are %s", c.LambdaBy, strings.Join(names, ", "))
+	case c.Lambda != 0 && c.LambdaBy != "" && c.LambdaBy != "given":
+		return fmt.Errorf("lambda %g is given, so that lambda_by %s has nothing to choose; leave one of them out", c.Lambda, c.LambdaBy)
+	case c.Path && (c.Lambda != 0 || c.LambdaBy == "given"):
+		return fmt.Errorf("lambda %g is given, so that there is no path of others; leave one of them out", c.Lambda)
+	case c.Conformal != 0:
+		return learn.CheckLevel(c.Conformal)
+	}
+	return nil
 }
 
-// ridge trains the ridge learner in one pass. Unless λ is given, a seeded tenth of the rows
-// goes into statistics of its own, which choose it.
-func (f *fit) ridge(sum *dataset.Summary) error {
-	d, k := f.learnDim(), f.m.info.Outputs
-	main := moments.New(d, k)
-	var held *moments.Stats
-	if f.cfg.Lambda == 0 {
-		held = moments.New(d, k)
+// lambdaBy is how λ is chosen with n rows.
+func (f *fit) lambdaBy(n int) string {
+	switch c := &f.cfg; {
+	case c.Lambda != 0:
+		return "given"
+	case c.LambdaBy != "" && c.LambdaBy != "auto":
+		return c.LambdaBy
+	case c.Variance:
+		return "evidence"
+	case c.Path:
+		return "loo"
 	}
-	y := make([]float64, chunk*k)
+	return learn.AutoLambda(n, f.learnDim())
+}
+
+// ridgeMemory is how many bytes of statistics a ridge regression holds.
+func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
+	by := f.lambdaBy(sum.Rows)
+	parts := float64(learn.Parts(by))
+	if f.stats != nil {
+		parts = float64(len(f.stats.file.Parts))
+	}
+	work := 8.0
+	switch by {
+	case "folds":
+		work = 16
+	case "gcv", "loo", "evidence":
+		work = 24
+	}
+	if f.cfg.Variance || by == "given" && f.cfg.Lambda == 0 {
+		work = 24
+	}
+	if f.cfg.Variance {
+		work += 4
+	}
+	square := 8*parts + work
+	return square*d*d + 2048*parts*d + 8*(parts+3)*d*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
+}
+
+// ridge trains the ridge learner in one pass, to choose λ by leave-one-out and to calibrate
+// intervals in another each.
+func (f *fit) ridge(sum *dataset.Summary) error {
+	if f.m.info.Task != "regress" && (f.cfg.Variance || f.cfg.Conformal != 0) {
+		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(), f.m.info.Training.Why["task"])
+	}
+	by := f.lambdaBy(sum.Rows)
+	parts := f.newParts(learn.Parts(by))
+	if err := f.collect(parts, 0); err != nil {
+		return err
+	}
+	if err := f.keep(parts); err != nil {
+		return err
+	}
+	return f.solveRidge(parts, by, f.passAgain)
+}
+
+// newParts are statistics of no rows yet.
+func (f *fit) newParts(n int) []*moments.Stats {
+	parts := make([]*moments.Stats, n)
+	for i := range parts {
+		parts[i] = moments.New(f.learnDim(), f.m.info.Outputs)
+	}
+	return parts
+}
+
+// collect adds all rows to the parts of the statistics, but those that calibrate; first is the
+// number of the first row.
+func (f *fit) collect(parts []*moments.Stats, first int) error {
+	return f.pass(first, func(row, i int, z *matrix.Dense, y, w []float64) {
+		k := f.m.info.Outputs
+		if !f.calibrates(row) {
+			f.part(parts, row).AddRow(z.Row(i), y[i*k:(i+1)*k], w[i])
+		}
+	}, nil)
+}
+
+// passAgain goes over the training rows once more; those that calibrate have a weight of 0.
+func (f *fit) passAgain(body func(z *matrix.Dense, y, w []float64) error) error {
+	return f.pass(0, func(row, i int, z *matrix.Dense, y, w []float64) {
+		if f.calibrates(row) {
+			w[i] = 0
+		}
+	}, body)
+}
+
+// pass goes over all rows: each is told of every row, by its number and its place in z, and then
+// block of all rows of z.
+func (f *fit) pass(first int, each func(row, i int, z *matrix.Dense, y, w []float64), block func(z *matrix.Dense, y, w []float64) error) error {
+	k := f.m.info.Outputs
+	targets, weights := make([]float64, chunk*k), make([]float64, chunk)
 	var dense matrix.Dense
-	err := f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
+	return f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
 		start := time.Now()
 		defer func() { f.report.Solve += time.Since(start).Seconds() }()
 		rows := z.Dense
@@ -46,35 +140,158 @@ func (f *fit) ridge(sum *dataset.Summary) error {
 			z.CSR.Densify(&dense)
 			rows = &dense
 		}
-		n := rows.Rows
-		y := y[:n*k]
+		y, w := targets[:rows.Rows*k], weights[:rows.Rows]
 		if err := f.targets(b, y); err != nil {
 			return err
 		}
-		for i := range n {
-			into := main
-			if f.heldOut(held, b.First+i) {
-				into = held
-			}
-			into.AddRow(rows.Row(i), y[i*k:(i+1)*k], f.weight(b, i))
+		for i := range w {
+			w[i] = f.weight(b, i)
+			each(first+b.First+i, i, rows, y, w)
 		}
+		if block == nil {
+			return nil
+		}
+		return block(rows, y, w)
+	})
+}
+
+// part is the part that a row belongs to: of two, the second is a tenth, which is held out to
+// choose λ; more are folds.
+func (f *fit) part(parts []*moments.Stats, row int) *moments.Stats {
+	switch n := uint64(len(parts)); {
+	case n == 2 && random.Hash(f.cfg.Seed, "held-out", uint64(row)) < math.MaxUint64/10:
+		return parts[1]
+	case n > 2:
+		return parts[random.Hash(f.cfg.Seed, "fold", uint64(row))%n]
+	}
+	return parts[0]
+}
+
+// calibrates says whether a row is in the tenth that is held back for intervals.
+func (f *fit) calibrates(row int) bool {
+	return f.cfg.Conformal != 0 && random.Hash(f.cfg.Seed, "calibrate", uint64(row)) < math.MaxUint64/10
+}
+
+// solveRidge makes the predictor of the statistics.
+func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) error {
+	f.progress("solve", 0, -1)
+	start := time.Now()
+	before := f.report.Map + f.report.Solve
+	opt := learn.Ridge{Lambda: f.cfg.Lambda, By: by, Path: f.cfg.Path, Rows: again, Variance: f.cfg.Variance}
+	fitted, err := opt.Fit(parts)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	// What a second pass took is counted already.
+	f.report.Solve += max(0, time.Since(start).Seconds()-(f.report.Map+f.report.Solve-before))
+	f.report.Choose = fitted.Report.Seconds
+	f.m.learned, f.m.info.Training.Ridge = linearModel{fitted.Linear}, fitted.Report
+	if fitted.Variance != nil {
+		f.m.learned = ridgeModel{linearModel{fitted.Linear}, fitted.Variance}
+	}
+	if f.cfg.Conformal != 0 {
+		return f.calibrateIntervals(fitted.Variance)
+	}
+	return nil
+}
+
+// calibrateIntervals measures how far off the model is on the rows that were held back.
+func (f *fit) calibrateIntervals(variance *learn.Variance) error {
+	k := f.m.info.Outputs
+	var residuals []float64
+	var at []int
+	scores, deviations, work := new(matrix.Dense), new(matrix.Dense), new(matrix.Dense)
+	err := f.pass(0, func(row, i int, _ *matrix.Dense, _, _ []float64) {
+		if f.calibrates(row) {
+			at = append(at, i)
+		}
+	}, func(z *matrix.Dense, y, _ []float64) error {
+		scores.Reshape(z.Rows, k)
+		f.m.learned.Scores(scores, matrix.Rows{Dense: z})
+		if variance != nil {
+			deviations.Reshape(z.Rows, k)
+			variance.Deviations(deviations, matrix.Rows{Dense: z}, work)
+		}
+		for _, i := range at {
+			for t := range k {
+				e := math.Abs(y[i*k+t] - float64(scores.Row(i)[t]))
+				if variance != nil {
+					e /= float64(deviations.Row(i)[t])
+				}
+				residuals = append(residuals, e)
+			}
+		}
+		at = at[:0]
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	f.progress("solve", 0, -1)
-	linear, report, err := learn.FitRidge(main, held, learn.Ridge{Lambda: f.cfg.Lambda})
+	for _, e := range residuals {
+		if e-e != 0 {
+			return fmt.Errorf("%s: a prediction of a held-back row, or its deviation of 0, gives no interval; train without --variance", f.src.Name())
+		}
+	}
+	c, err := learn.NewConformal(f.cfg.Conformal, residuals, k, variance != nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	f.m.learned, f.m.info.Training.Ridge = linearModel{linear}, report
+	f.m.info.Training.Ridge.Conformal = c
 	return nil
 }
 
-// heldOut says whether a row is in the tenth that chooses λ.
-func (f *fit) heldOut(held *moments.Stats, row int) bool {
-	return held != nil && random.Hash(f.cfg.Seed, "held-out", uint64(row)) < math.MaxUint64/10
+// ridgeModel is the predictor of a ridge regression that knows its variance.
+type ridgeModel struct {
+	linearModel
+	variance *learn.Variance
+}
+
+func (r ridgeModel) tensors() map[string]*safetensors.Tensor {
+	all := r.linearModel.tensors()
+	v, d := r.variance, r.variance.Factor.Rows
+	all["variance.factor"] = &safetensors.Tensor{Shape: []int{d, d}, F32: v.Factor.Data}
+	all["variance.shift"] = &safetensors.Tensor{Shape: []int{d}, F32: v.Shift}
+	all["variance.noise"] = &safetensors.Tensor{Shape: []int{len(v.Noise)}, F64: v.Noise}
+	all["variance.mean"] = &safetensors.Tensor{Shape: []int{1}, F64: []float64{v.Mean}}
+	return all
+}
+
+// restoreRidge adds what a file has of the variance and checks the intervals.
+func (m *Model) restoreRidge(l linearModel, t stored, d int) (predictor, error) {
+	k := m.info.Outputs
+	if c := m.info.Training.Ridge.Conformal; c != nil {
+		if len(c.Radius) != k || learn.CheckLevel(c.Level) != nil || slices.ContainsFunc(c.Radius, func(v float64) bool { return !(v >= 0) }) || c.Scaled && t["variance.factor"] == nil {
+			return nil, fmt.Errorf("intervals of level %g and half widths %v for %d outputs", c.Level, c.Radius, k)
+		}
+	}
+	if t["variance.factor"] == nil {
+		return l, nil
+	}
+	factor, err := t.want("variance.factor", false, d, d)
+	if err != nil {
+		return nil, err
+	}
+	shift, err := t.want("variance.shift", false, d)
+	if err != nil {
+		return nil, err
+	}
+	noise, err := t.want("variance.noise", true, k)
+	if err != nil {
+		return nil, err
+	}
+	mean, err := t.want("variance.mean", true, 1)
+	if err != nil {
+		return nil, err
+	}
+	for name, x := range map[string][]float64{"variance.noise": noise.F64, "variance.mean": mean.F64} {
+		if slices.ContainsFunc(x, func(v float64) bool { return !(v >= 0) || math.IsInf(v, 0) }) {
+			return nil, fmt.Errorf("tensor %q has a number that is not 0 or more", name)
+		}
+	}
+	for name, x := range map[string][]float32{"variance.factor": factor.F32, "variance.shift": shift.F32} {
+		if slices.ContainsFunc(x, func(v float32) bool { return v-v != 0 }) {
+			return nil, fmt.Errorf("tensor %q has a number that is not finite", name)
+		}
+	}
+	return ridgeModel{l, &learn.Variance{Factor: &matrix.Dense{Rows: d, Cols: d, Stride: d, Data: factor.F32}, Shift: shift.F32, Noise: noise.F64, Mean: mean.F64[0]}}, nil
 }

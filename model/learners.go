@@ -17,7 +17,7 @@ type learner struct {
 	name  string
 	about string // in a few words, for people
 
-	// tasks are those that it can do: "classify", "regress", "outliers".
+	// tasks are those that it can do: "classify", "regress", "multilabel", "outliers".
 	tasks []string
 
 	// options are the options of Config that it has, of those that not all learners have.
@@ -25,6 +25,9 @@ type learner struct {
 
 	// losses are its losses, the usual one first; nil where there is no choice.
 	losses []string
+
+	// byTask says that the usual loss depends on the task, so that train chooses it.
+	byTask bool
 
 	// exact says that it takes the kernel itself in place of a map.
 	exact bool
@@ -38,7 +41,10 @@ type learner struct {
 
 // learners are all of them.
 func learners() []learner {
-	return []learner{ridgeLearner, svmLearner, kernelRidgeLearner, falkonLearner}
+	return []learner{
+		ridgeLearner, svmLearner, onlineLearner,
+		kernelRidgeLearner, falkonLearner,
+	}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -63,11 +69,23 @@ func learnerOf(name string) *learner {
 func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
+		"lambda-by":    c.LambdaBy != "",
+		"path":         c.Path,
+		"variance":     c.Variance,
+		"conformal":    c.Conformal != 0,
 		"c":            c.C != 0,
 		"loss":         c.Loss != "",
 		"tolerance":    c.Tolerance != 0,
 		"max-iter":     c.MaxIter != 0,
 		"class-weight": c.ClassWeight != "",
+		"optimizer":    c.Optimizer != "",
+		"rate":         c.Rate != 0,
+		"epochs":       c.Epochs != 0,
+		"average-from": c.AverageFrom != 0,
+		"quantile":     c.Quantile != 0,
+		"epsilon":      c.Epsilon != 0,
+		"huber":        c.Huber != 0,
+		"survey-rows":  c.SurveyRows != 0,
 		"product":      c.Product != "",
 		"accuracy":     c.Accuracy != 0,
 		"lookup":       c.Lookup != 0,
@@ -85,11 +103,24 @@ func (l *learner) lacks(c *Config) string {
 	return missing
 }
 
+// haveOption are the learners that have an option.
+func haveOption(option string) (have []string) {
+	for _, l := range learners() {
+		if slices.Contains(l.options, option) {
+			have = append(have, l.name)
+		}
+	}
+	return have
+}
+
 // checkLearner finds an option that the learner does not have, or a value that it does not know.
 func (c *Config) checkLearner() error {
 	if c.Learner == "auto" {
 		if c.Loss != "" && !slices.Contains(svmLearner.losses, c.Loss) {
 			return fmt.Errorf("loss %q is not known; known are %s, or name another learner", c.Loss, strings.Join(svmLearner.losses, ", "))
+		}
+		if option := svmLearner.lacks(c); option != "" && ridgeLearner.lacks(c) == option {
+			return fmt.Errorf("the option %s belongs to the learner %s; name it", option, strings.Join(haveOption(option), " or "))
 		}
 		return nil
 	}
@@ -100,18 +131,12 @@ func (c *Config) checkLearner() error {
 		}
 	}
 	if option := l.lacks(c); option != "" {
-		var have []string
-		for _, other := range learners() {
-			if slices.Contains(other.options, option) {
-				have = append(have, other.name)
-			}
-		}
-		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(have, ", "))
+		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(haveOption(option), ", "))
 	}
 	if c.Loss != "" && !slices.Contains(l.losses, c.Loss) {
 		return fmt.Errorf("the learner %s has no loss %q; it has %s", l.name, c.Loss, strings.Join(l.losses, ", "))
 	}
-	if c.Loss == "" && l.losses != nil {
+	if c.Loss == "" && l.losses != nil && !l.byTask {
 		c.Loss = l.losses[0]
 	}
 	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
@@ -176,5 +201,12 @@ func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return linearModel{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}, nil
+	l := linearModel{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}
+	if r := m.info.Training.Ridge; r != nil {
+		return m.restoreRidge(l, t, d)
+	}
+	if m.info.Training.Online != nil {
+		return m.restoreOnline(t, d, l)
+	}
+	return l, nil
 }

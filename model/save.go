@@ -58,6 +58,7 @@ func (m *Model) Write(w io.Writer) error {
 		"golden.scores": {Shape: []int{m.golden.scores.Rows, m.golden.scores.Cols}, F32: m.golden.scores.Data},
 	}
 	maps.Copy(tensors, m.learned.tensors())
+	m.saveCalibration(tensors)
 	scale := func(prefix string, s *dataset.Scaler) {
 		for name, v := range map[string][]float64{"scale.shift": s.Shift, "scale.factor": s.Factor} {
 			if v != nil {
@@ -129,6 +130,9 @@ func Read(r io.Reader, size int64) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if meta["format"] == "mercer-statistics" {
+		return nil, fmt.Errorf("statistics of rows, not a model; train --append makes a model of them")
+	}
 	if meta["format"] != "mercer" {
 		return nil, fmt.Errorf("a safetensors file, but not a model of this program")
 	}
@@ -167,7 +171,8 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	}
 	switch {
 	case m.info.Task == "classify" && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
-	case m.info.Task == "regress" && m.info.Classes == nil:
+	case m.info.Task == "regress" && m.info.Classes == nil && m.info.Labels == nil:
+	case m.info.Task == "multilabel" && m.info.Classes == nil && m.info.Outputs == len(m.info.Labels):
 	default:
 		return fmt.Errorf("a model to %s with %d outputs and %d classes", m.info.Task, m.info.Outputs, len(m.info.Classes))
 	}
@@ -185,10 +190,6 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 		x:      &matrix.Dense{Rows: goldenRows, Cols: in, Stride: in, Data: gx.F32},
 		scores: &matrix.Dense{Rows: goldenRows, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: gs.F32},
 	}
-	m.mapping.in = in
-	if m.mapping.scaler, err = t.scaler("", m.info.Scale, m.info.Densify, in); err != nil {
-		return err
-	}
 	if m.info.Bag != nil {
 		if err := m.assembleBag(t); err != nil {
 			return err
@@ -204,18 +205,32 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	if m.learned, err = m.restorePredictor(t, d); err != nil {
 		return err
 	}
-	if m.info.Feature != nil {
-		state, err := t.state(mapPrefix)
-		if err != nil {
-			return err
-		}
-		if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
-			return err
-		}
-		m.mapping.domain = feature.Domain(*m.info.Feature)
-		if _, out := m.mapping.fmap.Dims(); out != d {
-			return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
-		}
+	if err := m.restoreCalibration(t); err != nil {
+		return err
+	}
+	return m.restoreMapping(t, d)
+}
+
+// restoreMapping builds the scaling and the map, which has to give d features.
+func (m *Model) restoreMapping(t stored, d int) (err error) {
+	in := m.info.Schema.Dim
+	m.mapping.in = in
+	if m.mapping.scaler, err = t.scaler("", m.info.Scale, m.info.Densify, in); err != nil {
+		return err
+	}
+	if m.info.Feature == nil {
+		return nil
+	}
+	state, err := t.state(mapPrefix)
+	if err != nil {
+		return err
+	}
+	if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
+		return err
+	}
+	m.mapping.domain = feature.Domain(*m.info.Feature)
+	if _, out := m.mapping.fmap.Dims(); out != d {
+		return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
 	}
 	return nil
 }

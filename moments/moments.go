@@ -20,32 +20,44 @@ const statsBlock = 512
 // times what the rounding of the features to float32 has done already.
 const narrowFrom = 512
 
+// stripe is how many columns of a block are widened to float64 at a time: 512×128 numbers
+// fit into the L2 cache.
+const stripe = 128
+
 // Stats are the moments of weighted pairs (z, y), z of D features and y of K targets: all
 // that ridge regression needs to know of the rows. They are collected in one pass, and
-// merging two of them is addition.
+// merging two of them is addition. Rows without targets add to the moments of z alone.
 //
-// Sums run in float64 around a fixed shift, the mean of the first block, so that nothing
-// cancels where the mean is large. Memory: 8·(D² + D·K + 512·(D+K)) bytes, and 4·512·D
-// more for a large D.
+// Products of features are summed around a fixed shift, the mean of the first block, so that
+// nothing cancels where the mean is large. Memory: 8·(D² + D·K) + 2048·D bytes, and 4096·D more
+// for D < 512, beside some vectors.
 type Stats struct {
 	d, k int
 
 	rows   int
 	weight float64 // Σw
 
-	shiftZ, shiftY []float64 // nil before the first block
-	sumZ, sumY     []float64 // Σw(z-shift), Σw(y-shift)
+	// Of the rows with targets: how many have a weight above 0, and Σw.
+	used     int
+	labelled float64
+
+	shiftZ, shiftY []float64 // nil before the first block, and the first row with targets
+	centred        bool      // shiftZ is the mean, which float32 need not hold
+	sumZ           []float64 // Σw(z-shift)
+	sumL, sumY     []float64 // Σw(z-shift), Σw(y-shift) of rows with targets; sumL nil: all have
 	h              []float64 // D×D, upper triangle: Σw(z-shift)(z-shift)ᵀ
-	v              []float64 // D×K: Σw(z-shift)(y-shift)ᵀ
+	v              []float64 // D×K: Σw(z-shift)(y-shift)ᵀ, of rows with targets
 	yy             []float64 // K: Σw(y-shift)²
 
 	// The block that is being gathered.
-	held int
-	z    []float64 // 512×D
-	y    []float64 // 512×K
-	w    []float64 // 512
+	held  int
+	z     []float32 // 512×D
+	y     []float64 // 512×K
+	w     []float64 // 512
+	blank []bool    // 512: the row has no targets
 
-	narrow []float32 // z, if D is large
+	wide    []float64      // 512×D, if D is small: z as it is multiplied
+	stripes chan []float64 // 512×128, not in use
 }
 
 // New returns the statistics of no rows, for d features and k targets.
@@ -53,13 +65,27 @@ func New(d, k int) *Stats {
 	if d < 1 || k < 1 {
 		panic(fmt.Sprintf("moments: New(%d, %d): both must be positive", d, k))
 	}
-	return &Stats{
+	s := &Stats{
 		d: d, k: k,
 		sumZ: make([]float64, d), sumY: make([]float64, k),
 		h: make([]float64, d*d), v: make([]float64, d*k), yy: make([]float64, k),
-		z: make([]float64, statsBlock*d), y: make([]float64, statsBlock*k), w: make([]float64, statsBlock),
+	}
+	return s
+}
+
+// gather makes the memory of the block, which statistics that only are merged do without.
+func (s *Stats) gather() {
+	s.z, s.y = make([]float32, statsBlock*s.d), make([]float64, statsBlock*s.k)
+	s.w, s.blank = make([]float64, statsBlock), make([]bool, statsBlock)
+	if s.d < narrowFrom {
+		s.wide = make([]float64, statsBlock*s.d)
+	} else {
+		s.stripes = make(chan []float64, vec.Threads())
 	}
 }
+
+// Dims are the numbers D of features and K of targets.
+func (s *Stats) Dims() (d, k int) { return s.d, s.k }
 
 // Rows is the number of rows added so far.
 func (s *Stats) Rows() int { return s.rows + s.held }
@@ -80,13 +106,15 @@ func (s *Stats) Add(z *matrix.Dense, y []float64, w []float64) {
 	}
 }
 
-// AddRow is Add for one row.
+// AddRow is Add for one row; y is nil for a row without targets, which counts for the mean
+// and the products of features alone.
 func (s *Stats) AddRow(z []float32, y []float64, w float64) {
-	row := s.z[s.held*s.d : (s.held+1)*s.d]
-	clear(row)
-	vec.AxpyWide(1, z, row)
+	if s.z == nil {
+		s.gather()
+	}
+	copy(s.z[s.held*s.d:(s.held+1)*s.d], z)
 	copy(s.y[s.held*s.k:(s.held+1)*s.k], y)
-	s.w[s.held] = w
+	s.w[s.held], s.blank[s.held] = w, y == nil
 	if s.held++; s.held == statsBlock {
 		s.flush()
 	}
@@ -100,107 +128,217 @@ func (s *Stats) flush() {
 	}
 	s.held = 0
 	if s.shiftZ == nil {
-		s.shiftZ = mean(s.z, n, s.d)
-		s.shiftY = mean(s.y, n, s.k)
+		s.shiftZ = s.firstMean(n)
 	}
-	weighted := false
+	if s.centred {
+		// Differences from a shift that float32 holds are rounded once.
+		at := make([]float64, s.d)
+		for j, v := range s.shiftZ {
+			at[j] = float64(float32(v))
+		}
+		s.move(at, s.shiftY)
+		s.centred = false
+	}
+	weighted, blank := false, false
 	for i := range n {
 		s.weight += s.w[i]
 		weighted = weighted || s.w[i] != 1
+		blank = blank || s.blank[i]
 	}
-	vec.Parallel(n, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			vec.Axpy64(-1, s.shiftZ, s.z[i*s.d:(i+1)*s.d])
-			vec.Axpy64(-1, s.shiftY, s.y[i*s.k:(i+1)*s.k])
+	if blank && s.sumL == nil {
+		s.sumL = append([]float64(nil), s.sumZ...)
+	}
+	s.addTargets(n)
+	shift, minus := make([]float32, s.d), make([]float64, s.d)
+	for j, v := range s.shiftZ {
+		shift[j], minus[j] = float32(v), -v
+	}
+	vec.Parallel((s.d+stripe-1)/stripe, 1, func(lo, hi int) {
+		buffer := s.stripe()
+		for c := lo; c < hi; c++ {
+			s.addStripe(n, c*stripe, min((c+1)*stripe, s.d), shift, minus, buffer, weighted)
+		}
+		if s.stripes != nil {
+			select {
+			case s.stripes <- buffer:
+			default:
+			}
 		}
 	})
-	if weighted {
-		s.addWeighted(n)
+	if s.wide != nil {
+		vec.SyrkAdd(s.d, n, s.wide, s.d, s.h, s.d)
 	} else {
-		s.addPlain(n)
+		vec.SyrkAddWide(s.d, n, s.z, s.d, s.h, s.d)
 	}
 	s.rows += n
 }
 
-func (s *Stats) addPlain(n int) {
+// addTargets adds the gathered targets and leaves w(y-shift) in their place.
+func (s *Stats) addTargets(n int) {
+	if s.shiftY == nil {
+		s.shiftY = s.firstTargets(n)
+	}
 	for i := range n {
-		add(s.sumZ, s.z[i*s.d:(i+1)*s.d])
-		y := s.y[i*s.k : (i+1)*s.k]
-		add(s.sumY, y)
-		for t, x := range y {
-			s.yy[t] += x * x
+		y, w := s.y[i*s.k:(i+1)*s.k], s.w[i]
+		if s.blank[i] {
+			clear(y)
+			continue
+		}
+		s.labelled += w
+		if w > 0 {
+			s.used++
+		}
+		for t := range y {
+			e := y[t] - s.shiftY[t]
+			y[t] = w * e
+			s.sumY[t] += y[t]
+			s.yy[t] += float64(y[t] * e)
 		}
 	}
-	s.square(n)
-	vec.GemmAddTN(s.d, s.k, n, s.z, s.d, s.y, s.k, s.v, s.k)
 }
 
-// square adds the products of the gathered rows to h.
-func (s *Stats) square(n int) {
-	if s.d < narrowFrom {
-		vec.SyrkAdd(s.d, n, s.z, s.d, s.h, s.d)
+// stripe is memory for the columns of a stripe, nil where all columns have some.
+func (s *Stats) stripe() []float64 {
+	if s.stripes == nil {
+		return nil
+	}
+	select {
+	case b := <-s.stripes:
+		return b
+	default:
+		return make([]float64, statsBlock*stripe)
+	}
+}
+
+// addStripe does with the columns [lo, hi) of the gathered rows all but their products with
+// each other: it subtracts the shift, adds to the sums and to v, and multiplies by √w.
+func (s *Stats) addStripe(n, lo, hi int, shift []float32, minus, wide []float64, weighted bool) {
+	stride := hi - lo
+	if s.wide != nil {
+		wide, stride = s.wide[lo:], s.d
+	}
+	row := func(i int) []float64 { return wide[i*stride : i*stride+hi-lo] }
+	for i := range n {
+		narrow, x := s.z[i*s.d+lo:i*s.d+hi], row(i)
+		copy(x, minus[lo:hi])
+		vec.AxpyWide(1, narrow, x)
+		if s.wide == nil {
+			vec.Axpy32(-1, shift[lo:hi], narrow)
+		}
+		vec.Axpy64(s.w[i], x, s.sumZ[lo:hi])
+		if s.sumL != nil && !s.blank[i] {
+			vec.Axpy64(s.w[i], x, s.sumL[lo:hi])
+		}
+	}
+	vec.GemmAddTN(hi-lo, s.k, n, wide, stride, s.y, s.k, s.v[lo*s.k:], s.k)
+	if !weighted {
 		return
 	}
-	if s.narrow == nil {
-		s.narrow = make([]float32, statsBlock*s.d)
-	}
-	vec.Parallel(n, 16, func(lo, hi int) {
-		narrow := s.narrow[lo*s.d : hi*s.d]
-		for j, v := range s.z[lo*s.d : hi*s.d] {
-			narrow[j] = float32(v)
-		}
-	})
-	vec.SyrkAddWide(s.d, n, s.narrow, s.d, s.h, s.d)
-}
-
-// addWeighted is addPlain for √w·z and √w·y, but the means want w itself.
-func (s *Stats) addWeighted(n int) {
 	for i := range n {
-		w := s.w[i]
-		z, y := s.z[i*s.d:(i+1)*s.d], s.y[i*s.k:(i+1)*s.k]
-		root := math.Sqrt(w)
-		for j, x := range z {
-			s.sumZ[j] += w * x
-			z[j] = root * x
-		}
-		for t, x := range y {
-			s.sumY[t] += w * x
-			s.yy[t] += w * x * x
-			y[t] = root * x
+		root, narrow, x := math.Sqrt(s.w[i]), s.z[i*s.d+lo:i*s.d+hi], row(i)
+		for j, v := range x {
+			x[j] = root * v
+			narrow[j] = float32(x[j])
 		}
 	}
-	s.square(n)
-	vec.GemmAddTN(s.d, s.k, n, s.z, s.d, s.y, s.k, s.v, s.k)
 }
 
-// center moves the shift to the mean, so that h, v and yy are the centred moments
-// Σw(z-z̄)(z-z̄)ᵀ, Σw(z-z̄)(y-ȳ)ᵀ, Σw(y-ȳ)² and the shifts are z̄ and ȳ.
-func (s *Stats) center() {
-	s.flush()
-	if s.weight == 0 {
-		return
+// firstMean is the plain mean of the n gathered rows, rounded to float32.
+func (s *Stats) firstMean(n int) []float64 {
+	m := make([]float64, s.d)
+	for i := range n {
+		vec.AxpyWide(1, s.z[i*s.d:(i+1)*s.d], m)
+	}
+	for j := range m {
+		m[j] = float64(float32(m[j] / float64(n)))
+	}
+	return m
+}
+
+// firstTargets is the plain mean of the gathered targets, nil if there are none.
+func (s *Stats) firstTargets(n int) []float64 {
+	m, count := make([]float64, s.k), 0
+	for i := range n {
+		if s.blank[i] {
+			continue
+		}
+		count++
+		for t, y := range s.y[i*s.k : (i+1)*s.k] {
+			m[t] += y
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	for t := range m {
+		m[t] /= float64(count)
+	}
+	return m
+}
+
+// move changes the shifts to z and y, y nil if no row has targets. With e = z - shift and
+// sum' = sum - We,
+//
+//	Σw(z-shift-e)(z-shift-e)ᵀ = H - sum·eᵀ - e·sum'ᵀ,
+//
+// and V likewise with the sums of rows with targets.
+func (s *Stats) move(z, y []float64) {
+	ez, ey := make([]float64, s.d), make([]float64, s.k)
+	newZ, newY := make([]float64, s.d), make([]float64, s.k)
+	sumL := s.sumL
+	if sumL == nil {
+		sumL = s.sumZ
+	}
+	for j := range ez {
+		ez[j] = z[j] - s.shiftZ[j]
+		newZ[j] = s.sumZ[j] - float64(s.weight*ez[j])
+	}
+	for t := range y {
+		ey[t] = y[t] - s.shiftY[t]
+		newY[t] = s.sumY[t] - float64(s.labelled*ey[t])
 	}
 	vec.Parallel(s.d, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			m := s.sumZ[i] / s.weight
-			row := s.h[i*s.d : (i+1)*s.d]
-			for j := i; j < s.d; j++ {
-				row[j] -= m * s.sumZ[j]
-			}
-			for t, y := range s.sumY {
-				s.v[i*s.k+t] -= m * y
+			vec.Axpy64(-s.sumZ[i], ez[i:], s.h[i*s.d+i:(i+1)*s.d])
+			vec.Axpy64(-ez[i], newZ[i:], s.h[i*s.d+i:(i+1)*s.d])
+			for t := range y {
+				s.v[i*s.k+t] -= float64(sumL[i]*ey[t]) + float64(ez[i]*newY[t])
 			}
 		}
 	})
-	for t, y := range s.sumY {
-		s.yy[t] -= y * y / s.weight
-		s.shiftY[t] += y / s.weight
-		s.sumY[t] = 0
+	for t := range y {
+		s.yy[t] -= float64(s.sumY[t]*ey[t]) + float64(ey[t]*newY[t])
 	}
-	for i, z := range s.sumZ {
-		s.shiftZ[i] += z / s.weight
-		s.sumZ[i] = 0
+	for j := range s.sumL {
+		s.sumL[j] -= float64(s.labelled * ez[j])
 	}
+	s.shiftZ, s.sumZ, s.sumY = z, newZ, newY
+	if y != nil {
+		s.shiftY = y
+	}
+}
+
+// center moves the shifts to the means, so that h, v and yy are the centred moments.
+func (s *Stats) center() {
+	s.flush()
+	if s.centred || s.weight == 0 {
+		return
+	}
+	z, y := make([]float64, s.d), []float64(nil)
+	for j, v := range s.sumZ {
+		z[j] = s.shiftZ[j] + v/s.weight
+	}
+	if s.labelled > 0 {
+		y = make([]float64, s.k)
+		for t, v := range s.sumY {
+			y[t] = s.shiftY[t] + v/s.labelled
+		}
+	}
+	s.move(z, y)
+	// What rounding left of the sums is as far from the mean as float64 can tell.
+	clear(s.sumZ)
+	clear(s.sumY)
+	s.centred = true
 }
 
 // Moments are the centred moments of rows, as views of the statistics they come from.
@@ -210,86 +348,115 @@ type Moments struct {
 	Rows   int
 	Weight float64 // Σw
 
-	MeanZ, MeanY []float64 // z̄ (D) and ȳ (K)
-	H            []float64 // D×D, upper triangle: Σw(z-z̄)(z-z̄)ᵀ
-	V            []float64 // D×K: Σw(z-z̄)(y-ȳ)ᵀ
-	YY           []float64 // K: Σw(y-ȳ)²
+	MeanZ []float64 // D: z̄
+	H     []float64 // D×D, upper triangle: Σw(z-z̄)(z-z̄)ᵀ
+
+	// Of the rows with targets, which usually are all: their number without those of weight
+	// 0, Σw, the means of z and y, and the products around them.
+	Used     int
+	Labelled float64
+	MeanL    []float64 // D
+	MeanY    []float64 // K: ȳ
+	V        []float64 // D×K: Σw(z-z̄)(y-ȳ)ᵀ
+	YY       []float64 // K: Σw(y-ȳ)²
+
+	// Noise is how far elements of H may be off by rounding, in parts of √(H_ii·H_jj).
+	Noise float64
 }
 
 // Moments are the moments of all rows so far. They share the memory of s and are valid until
 // rows are added to it or it is merged into.
 func (s *Stats) Moments() *Moments {
 	s.center()
-	m := &Moments{D: s.d, K: s.k, Rows: s.rows, Weight: s.weight, MeanZ: s.shiftZ, MeanY: s.shiftY, H: s.h, V: s.v, YY: s.yy}
+	m := &Moments{
+		D: s.d, K: s.k, Rows: s.rows, Weight: s.weight, MeanZ: s.shiftZ, H: s.h,
+		Used: s.used, Labelled: s.labelled, MeanL: s.shiftZ, MeanY: s.shiftY, V: s.v, YY: s.yy,
+		Noise: 0x1p-50,
+	}
+	if s.d >= narrowFrom {
+		m.Noise = 4e-7
+	}
 	if m.MeanZ == nil {
-		m.MeanZ, m.MeanY = make([]float64, s.d), make([]float64, s.k)
+		m.MeanZ = make([]float64, s.d)
+		m.MeanL = m.MeanZ
+	}
+	if m.MeanY == nil {
+		m.MeanY = make([]float64, s.k)
+	}
+	if s.sumL != nil && s.labelled > 0 {
+		m.MeanL = make([]float64, s.d)
+		for j, v := range s.sumL {
+			m.MeanL[j] = m.MeanZ[j] + v/s.labelled
+		}
 	}
 	return m
 }
 
 // Merge adds the rows of o, which has the same sizes and is left as it is but for being
 // centred, by the formulas of Chan, Golub and LeVeque (1979): centred moments add up, plus
-// the outer product of the difference of the means.
+// the outer product of the difference of the means. But for rounding it does not matter in
+// which order and in which groups statistics are merged.
 func (s *Stats) Merge(o *Stats) {
 	if s.d != o.d || s.k != o.k {
 		panic(fmt.Sprintf("moments: Merge of %d×%d into %d×%d", o.d, o.k, s.d, s.k))
 	}
-	s.center()
-	o.center()
-	if o.rows == 0 {
+	a, b := s.Moments(), o.Moments()
+	if b.Rows == 0 {
 		return
 	}
-	if s.rows == 0 {
-		s.shiftZ, s.shiftY = make([]float64, s.d), make([]float64, s.k)
-	}
-	total := s.weight + o.weight
-	f := 0.0
-	if total > 0 {
-		f = s.weight * o.weight / total
-	}
-	dz, dy := make([]float64, s.d), make([]float64, s.k)
-	for i := range dz {
-		dz[i] = o.shiftZ[i] - s.shiftZ[i]
-	}
-	for t := range dy {
-		dy[t] = o.shiftY[t] - s.shiftY[t]
-	}
+	all, labelled := chan1979(a.Weight, b.Weight), chan1979(a.Labelled, b.Labelled)
+	dz, dl, dy := difference(b.MeanZ, a.MeanZ), difference(b.MeanL, a.MeanL), difference(b.MeanY, a.MeanY)
 	vec.Parallel(s.d, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row, other := s.h[i*s.d:(i+1)*s.d], o.h[i*s.d:(i+1)*s.d]
-			for j := i; j < s.d; j++ {
-				row[j] += other[j] + f*dz[i]*dz[j]
-			}
+			row := s.h[i*s.d+i : (i+1)*s.d]
+			vec.Axpy64(1, o.h[i*s.d+i:(i+1)*s.d], row)
+			vec.Axpy64(all.product*dz[i], dz[i:], row)
 			for t := range dy {
-				s.v[i*s.k+t] += o.v[i*s.k+t] + f*dz[i]*dy[t]
+				s.v[i*s.k+t] += o.v[i*s.k+t] + float64(labelled.product*dl[i]*dy[t])
 			}
 		}
 	})
-	share := 0.0
-	if total > 0 {
-		share = o.weight / total
+	meanZ, meanL, meanY := make([]float64, s.d), make([]float64, s.d), make([]float64, s.k)
+	for j := range dz {
+		meanZ[j] = a.MeanZ[j] + float64(all.share*dz[j])
+		meanL[j] = a.MeanL[j] + float64(labelled.share*dl[j])
 	}
 	for t := range dy {
-		s.yy[t] += o.yy[t] + f*dy[t]*dy[t]
-		s.shiftY[t] += share * dy[t]
+		s.yy[t] += o.yy[t] + float64(labelled.product*dy[t]*dy[t])
+		meanY[t] = a.MeanY[t] + float64(labelled.share*dy[t])
 	}
-	for i := range dz {
-		s.shiftZ[i] += share * dz[i]
-	}
-	s.weight = total
 	s.rows += o.rows
+	s.weight += o.weight
+	s.used += o.used
+	s.labelled += o.labelled
+	if s.sumL != nil || o.sumL != nil {
+		s.sumL = make([]float64, s.d)
+		for j := range s.sumL {
+			s.sumL[j] = float64(s.labelled * (meanL[j] - meanZ[j]))
+		}
+	}
+	s.shiftZ, s.centred = meanZ, true
+	if s.labelled > 0 {
+		s.shiftY = meanY
+	}
 }
 
-// mean is the plain mean of n rows of length k.
-func mean(x []float64, n, k int) []float64 {
-	m := make([]float64, k)
-	for i := range n {
-		add(m, x[i*k:(i+1)*k])
+// weights are what two parts weigh in a whole: the second's share, and the factor
+// ab/(a+b) of the product of differences between their means.
+type weights struct{ share, product float64 }
+
+func chan1979(a, b float64) weights {
+	if b == 0 {
+		return weights{}
 	}
-	for j := range m {
-		m[j] /= float64(n)
-	}
-	return m
+	return weights{share: b / (a + b), product: a * (b / (a + b))}
 }
 
-func add(dst, x []float64) { vec.Axpy64(1, x, dst) }
+// difference is x - y.
+func difference(x, y []float64) []float64 {
+	d := make([]float64, len(x))
+	for i, v := range x {
+		d[i] = v - y[i]
+	}
+	return d
+}

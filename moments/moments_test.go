@@ -1,11 +1,13 @@
 package moments
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"testing"
 
 	"mercer/internal/random"
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -237,11 +239,141 @@ func TestMergeIsTheWhole(t *testing.T) {
 	}
 }
 
+// Beside the bare product of the features that Stats cannot do without.
 func BenchmarkStats(b *testing.B) {
-	z, y := sample(1, 4096, 1024, 10, 0)
-	s := New(1024, 10)
-	for b.Loop() {
-		s.Add(z, y, nil)
+	for _, d := range []int{256, 1024, 4096} {
+		z, y := sample(1, 2*statsBlock, d, 10, 0)
+		rate := func(b *testing.B) {
+			b.ReportMetric(float64(z.Rows)*float64(d)*float64(d+1)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		}
+		b.Run(fmt.Sprintf("D=%d/all", d), func(b *testing.B) {
+			s := New(d, 10)
+			for b.Loop() {
+				s.Add(z, y, nil)
+			}
+			rate(b)
+		})
+		b.Run(fmt.Sprintf("D=%d/product", d), func(b *testing.B) {
+			h, wide := make([]float64, d*d), make([]float64, statsBlock*d)
+			for b.Loop() {
+				for i := 0; i < z.Rows; i += statsBlock {
+					if d < narrowFrom {
+						vec.SyrkAdd(d, statsBlock, wide, d, h, d)
+					} else {
+						vec.SyrkAddWide(d, statsBlock, z.Data[i*d:], d, h, d)
+					}
+				}
+			}
+			rate(b)
+		})
 	}
-	b.ReportMetric(float64(z.Rows)*1024*1025*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+// Rows without targets count for the features alone, wherever they stand.
+func TestRowsWithoutTargetsAddToTheFeaturesAlone(t *testing.T) {
+	for _, d := range []int{6, narrowFrom + 1} {
+		z, y := sample(9, 1100, d, 2, 4)
+		w := make([]float64, 1100)
+		for i := range w {
+			w[i] = 0.5 + float64(i%3)
+		}
+		for name, blank := range map[string]func(i int) bool{
+			"the first block":        func(i int) bool { return i < 600 },
+			"the end":                func(i int) bool { return i >= 700 },
+			"every third":            func(i int) bool { return i%3 == 0 },
+			"in two that are merged": func(i int) bool { return i > 400 && i < 900 },
+		} {
+			all, labelled, s, other := New(d, 2), New(d, 2), New(d, 2), New(d, 2)
+			for i := range 1100 {
+				row := y[i*2 : i*2+2]
+				all.AddRow(z.Row(i), row, w[i])
+				if blank(i) {
+					row = nil
+				} else {
+					labelled.AddRow(z.Row(i), row, w[i])
+				}
+				if name == "in two that are merged" && i > 500 {
+					other.AddRow(z.Row(i), row, w[i])
+				} else {
+					s.AddRow(z.Row(i), row, w[i])
+				}
+			}
+			s.Merge(other)
+			a, l, m := all.Moments(), labelled.Moments(), s.Moments()
+			if m.Rows != 1100 || m.Used != l.Used || m.Labelled != l.Labelled || m.Weight != a.Weight {
+				t.Fatalf("%s: %d rows, %d used, weights %g and %g", name, m.Rows, m.Used, m.Weight, m.Labelled)
+			}
+			near := func(what string, got, want []float64, size float64) {
+				t.Helper()
+				for j := range got {
+					if math.Abs(got[j]-want[j]) > size {
+						t.Fatalf("D = %d, %s without targets: %s[%d] is %g, want %g", d, name, what, j, got[j], want[j])
+					}
+				}
+			}
+			rounding := 1e-12
+			if d >= narrowFrom {
+				rounding = 3e-6
+			}
+			near("mean", m.MeanZ, a.MeanZ, 1e-12)
+			near("mean with targets", m.MeanL, l.MeanZ, 1e-12)
+			near("mean of y", m.MeanY, l.MeanY, 1e-12)
+			near("V", m.V, l.V, 1e-11*l.Labelled)
+			near("YY", m.YY, l.YY, 1e-11*l.Labelled)
+			for j := range d {
+				near("H", m.H[j*d+j:(j+1)*d], a.H[j*d+j:(j+1)*d], rounding*a.Weight)
+			}
+		}
+	}
+}
+
+func TestMergingIsAssociative(t *testing.T) {
+	z, y := sample(10, 900, 6, 2, 5)
+	part := func(lo, hi int) *Stats {
+		s := New(6, 2)
+		for i := lo; i < hi; i++ {
+			row := y[i*2 : i*2+2]
+			if i%5 == 0 {
+				row = nil
+			}
+			s.AddRow(z.Row(i), row, 1+float64(i%2))
+		}
+		return s
+	}
+	left := part(0, 300)
+	left.Merge(part(300, 310))
+	left.Merge(part(310, 900))
+	right, tail := part(0, 300), part(300, 310)
+	tail.Merge(part(310, 900))
+	right.Merge(tail)
+	a, b := left.Moments(), right.Moments()
+	for name, pair := range map[string][2][]float64{"H": {a.H, b.H}, "V": {a.V, b.V}, "YY": {a.YY, b.YY}, "z̄": {a.MeanZ, b.MeanZ}, "z̄ with targets": {a.MeanL, b.MeanL}, "ȳ": {a.MeanY, b.MeanY}} {
+		for i, v := range pair[0] {
+			if math.Abs(v-pair[1][i]) > 1e-12*(1+a.Weight) {
+				t.Errorf("%s[%d]: %.17g and %.17g", name, i, v, pair[1][i])
+			}
+		}
+	}
+}
+
+func TestRowsMayFollowTheMoments(t *testing.T) {
+	for _, d := range []int{5, narrowFrom} {
+		z, y := sample(11, 1200, d, 1, 300)
+		whole, s := New(d, 1), New(d, 1)
+		whole.Add(z, y, nil)
+		for _, cut := range [][2]int{{0, 100}, {100, 101}, {101, 900}, {900, 1200}} {
+			s.Add(z.Slice(cut[0], cut[1]), y[cut[0]:cut[1]], nil)
+			s.Moments()
+		}
+		a, b := whole.Moments(), s.Moments()
+		tol := 1e-11
+		if d >= narrowFrom {
+			tol = 3e-6
+		}
+		for i, v := range a.H {
+			if math.Abs(v-b.H[i]) > tol*a.Weight {
+				t.Fatalf("D = %d: H[%d] is %g, in one go %g", d, i, b.H[i], v)
+			}
+		}
+	}
 }

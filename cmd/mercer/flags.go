@@ -18,6 +18,7 @@ import (
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/kernel"
+	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -27,6 +28,7 @@ func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, idx")
 	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none (default: the last column)")
+	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have any number, such as | (LIBSVM: a comma, found out if one of the first rows has several)")
 	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")
 	f.StringVar(&o.Weight, "weight", "", "column of row weights, by name or index")
 	f.StringVar(&o.Header, "header", "auto", "whether a table starts with names: auto, yes, no")
@@ -82,9 +84,24 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	names, _ := model.Learners()
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
-	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge (default: chosen on a held-out tenth of the rows)")
-	f.Float64Var(&c.C, "c", 0, "C of the svm (default: chosen on held-out rows)")
-	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge (default: the learner's usual one, named first)")
+	by, _ := learn.LambdaBy()
+	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge, 0 being least squares (default: chosen by --lambda-by); of online (default 1e-5)")
+	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+" (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
+	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
+	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
+	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
+	f.Float64Var(&c.C, "c", 0, "C of the svm (default: chosen on held-out rows); of online, λ = 1/(C·rows)")
+	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of online: logistic, hinge, squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the learner's usual one, named first)")
+	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
+	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")
+	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
+	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never (default: averages that forget the first rows)")
+	f.Float64Var(&c.Quantile, "quantile", 0, "quantile to predict, with the loss quantile (default 0.5)")
+	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, with the loss epsilon")
+	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
+	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); standard input is then not kept, but learned as it comes")
+	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: none, platt, isotonic, temperature (default none)")
+	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate (default 5, of which no more are used than 20,000 rows need)")
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 	f.Float64Var(&c.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
@@ -109,6 +126,9 @@ func kernelFlags(cmd *cobra.Command, c *model.Config) {
 func settle(cmd *cobra.Command, c *model.Config) {
 	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
 		c.Degree = 1
+	}
+	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed && c.Lambda == 0 && c.LambdaBy == "" {
+		c.LambdaBy = "given"
 	}
 }
 

@@ -91,8 +91,8 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 		line("trained", "on %s rows × %s dimensions (%s)", comma(info.Training.Rows), comma(m.Dim()), info.Schema.Format)
 	}
 	printInfo(line, m)
-	if r := info.Training.Ridge; r != nil && len(r.Path) > 0 {
-		fmt.Fprintf(w, "\n  %-14s%s\n", "λ", "held-out mean squared error")
+	if r := info.Training.Ridge; r != nil && len(r.Path) > 0 && !r.Whole {
+		fmt.Fprintf(w, "\n  %-14s%s\n", "λ", "mean squared error")
 		for _, p := range r.Path {
 			mark := ""
 			if p.Chosen {
@@ -206,6 +206,12 @@ func printData(cmd *cobra.Command, name string, schema dataset.Schema, sum *data
 	switch {
 	case taskErr != nil:
 		line("labels", "%s", taskErr)
+	case task == "multilabel":
+		if l, err := sum.LabelSets(&schema); err == nil {
+			line("labels", "%d, of which a row may have any number (%s): %s", len(l.Labels()), taskWhy, shortened(l.Labels(), 12))
+		} else {
+			line("labels", "%s", err)
+		}
 	case task == "regress":
 		line("labels", "%s to predict (%s)", plural(sum.Outputs, "number"), taskWhy)
 	default:

@@ -18,6 +18,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/whole"
 	"mercer/lab"
+	"mercer/learn"
 	"mercer/model"
 )
 
@@ -33,12 +34,19 @@ type train struct {
 	memory     bytesValue
 	json       bool
 	progress   string
+
+	appendTo  []string // files of statistics that the rows are added to
+	like      string   // file of statistics or "" whose scaling and map are taken
+	saveStats string
+	stats     *model.Statistics // nil: a training from the beginning
+	online    bool
+	from      string // the model to continue
 }
 
 func newTrain() *cobra.Command {
 	t := &train{}
 	cmd := &cobra.Command{
-		Use:   "train [flags] DATA -o MODEL",
+		Use:   "train [flags] [DATA] -o MODEL",
 		Short: "Train a model and print a summary",
 		Long: `Train a model on DATA and write it to MODEL, whole or not at all.
 
@@ -50,9 +58,19 @@ Without further flags Mercer chooses by the data and says what it chose: whether
 classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ from the median
 distance of the rows, orthogonal random features, and a learner. For classes that is a
 support vector machine, as long as its 4·n·D bytes for n rows and D features stay below
-2 GiB; else, and for numbers, a ridge regression, whose λ a held-out tenth of the rows
-chooses and which takes 24·D² bytes however many rows there are (where even that is more, it
-stays with the support vector machine).
+2 GiB; else, and for numbers, a ridge regression, which takes some 24·D² bytes however many
+rows there are (where even that is more, it stays with the support vector machine).
+
+A ridge regression chooses its λ by a held-out tenth of the rows, or over five folds where
+there are fewer than 20,000 rows; --lambda-by says otherwise. --path shows all λ with their leave-one-out errors. Of numbers, --variance lets predict tell the
+deviation of each prediction, and --conformal 0.9 an interval that holds the truth nine times
+out of ten.
+
+--save-stats keeps what a ridge regression knows of its rows, with the scaling and the map.
+--append trains on those rows and DATA together, as if all had been there at once, and reads
+DATA once; without DATA it trains on the statistics alone. --like takes scaling and map from
+such a file, without its rows: so parts of a large data set can be trained apart, each with
+--save-stats, and put together by several --append, or by mercer merge.
 
 ` + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
@@ -60,22 +78,39 @@ stays with the support vector machine).
   mercer train houses.csv --label price -o houses.mercer --holdout 0.2
   mercer train images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o digits.mercer --features 8192 --learner svm
   zcat rows.svm.gz | mercer train - -o rows.mercer --json
+  mercer train monday.csv -o m.mercer --learner ridge --save-stats week.stats
+  mercer train tuesday.csv -o m.mercer --append week.stats --save-stats week.stats
+  tail -f clicks.svm | head -1000000 | mercer train - -o clicks.mercer --online --survey-rows 10000
+  mercer train --continue clicks.mercer tomorrow.svm -o clicks2.mercer
   mercer train readings.csv --group device --label state -o devices.mercer
   mercer train descriptors.npy --labels species.txt --pooling tensorsketch -o birds.mercer`,
-		Args: nArgs(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args[0]) },
+		Args: nArgs(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				if t.appendTo == nil {
+					return usagef("no data; usage: %s", cmd.UseLine())
+				}
+				return t.run(cmd, "")
+			}
+			return t.run(cmd, args[0])
+		},
 	}
 	f := cmd.Flags()
+	f.StringArrayVar(&t.appendTo, "append", nil, "file of statistics whose rows DATA are added to; may be given several times")
+	f.StringVar(&t.like, "like", "", "file of statistics whose scaling and map to use, without its rows")
+	f.StringVar(&t.saveStats, "save-stats", "", "file to write the statistics of the rows to, for --append and merge")
 	f.StringVarP(&t.out, "output", "o", "", "file to write the model to")
 	f.StringVar(&t.test, "test", "", "data to test the model on")
 	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
 	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
-	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress")
+	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &t.cfg, "auto")
 	modelFlags(cmd, &t.cfg)
 	learnerFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
+	f.BoolVar(&t.online, "online", false, "the same as --learner online")
+	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
@@ -89,6 +124,16 @@ func (t *train) check() error {
 	if t.test != "" && t.holdout != 0 {
 		return usagef("--test and --holdout both say what to test on; give one of them")
 	}
+	if t.data.Stream = t.cfg.SurveyRows > 0; t.data.Stream {
+		switch {
+		case t.cfg.Epochs > 1:
+			return usagef("--survey-rows is for one pass over the data, --epochs %d for several; leave out one of them", t.cfg.Epochs)
+		case t.holdout > 0:
+			return usagef("--survey-rows reads the data once, so no rows can be kept back by --holdout; give a file with --test")
+		case t.cfg.Calibrate != "" && t.cfg.Calibrate != "none":
+			return usagef("--survey-rows reads the data once, but --calibrate needs several passes; the logistic loss has probabilities of its own")
+		}
+	}
 	if t.holdout < 0 || t.holdout >= 1 || math.IsNaN(t.holdout) {
 		return usagef("--holdout %g is not a share between 0 and 1", t.holdout)
 	}
@@ -101,6 +146,15 @@ func (t *train) check() error {
 func (t *train) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
+	if t.online {
+		if cmd.Flags().Changed("learner") && t.cfg.Learner != "online" {
+			return usagef("--online and --learner %s are two learners; give one of them", t.cfg.Learner)
+		}
+		t.cfg.Learner = "online"
+	}
+	if t.from != "" {
+		return t.goOn(cmd, path)
+	}
 	settle(cmd, &t.cfg)
 	if err := settleBags(cmd, path, &t.data, &t.cfg, &t.bag); err != nil {
 		return err
@@ -111,16 +165,24 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if err := t.check(); err != nil {
 		return err
 	}
+	if err := t.loadStatistics(cmd, path); err != nil {
+		return err
+	}
 	p, err := newProgress(cmd, t.progress)
 	if err != nil {
 		return err
 	}
 	// Whether the model can be written is known before hours of training.
-	out, err := whole.Create(t.out)
-	if err != nil {
-		return err
+	for _, path := range []string{t.out, t.saveStats} {
+		if path == "" {
+			continue
+		}
+		out, err := whole.Create(path)
+		if err != nil {
+			return err
+		}
+		out.Close()
 	}
-	out.Close()
 	for _, path := range []string{t.test, t.testLabels} {
 		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
@@ -136,17 +198,29 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer data.Close()
-	m, report, held, err := fit(model.Options{Progress: p.report, Memory: memory})
+	opt := model.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
+	if t.saveStats != "" {
+		opt.Keep = func(s *model.Statistics) error { return s.Save(t.saveStats) }
+	}
+	m, report, held, err := fit(opt)
 	p.done()
 	if err != nil {
 		return err
 	}
 	warnUnseen(cmd, data)
+	name := filepath.Base(path)
+	if path == "" {
+		name = strings.Join(t.appendTo, " + ")
+	}
+	return t.finish(cmd, m, report, held, p, name, start)
+}
 
+// finish tests the model, saves it and tells what it is.
+func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report, held dataset.Source, p *progress, name string, start time.Time) error {
 	metrics, tested, err := t.testModel(cmd, m, held, p)
 	p.done()
 	if err != nil {
-		if ctx.Err() != nil {
+		if cmd.Context().Err() != nil {
 			return err
 		}
 		// What is wrong with the test data does not spoil the model.
@@ -162,7 +236,7 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if t.json {
 		return printJSON(cmd.OutOrStdout(), newTrainJSON(m, report, metrics, t.out))
 	}
-	printTrained(cmd.OutOrStdout(), m, report, filepath.Base(path))
+	printTrained(cmd.OutOrStdout(), m, report, name)
 	if metrics != nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s: %s\n", "test", tested, plural(metrics.N, rowWord(m)))
 		printMetrics(cmd.OutOrStdout(), metrics)
@@ -179,6 +253,9 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 // model, nil if there are none.
 func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(model.Options) (*model.Model, *model.Report, dataset.Source, error), err error) {
 	seed := max(t.cfg.Seed, 1)
+	if t.stats != nil {
+		return t.openMore(ctx, path)
+	}
 	if t.cfg.Bag == nil {
 		f, err := dataset.Open(ctx, path, t.data)
 		if err != nil {
@@ -248,11 +325,14 @@ type seconds struct {
 	Map   float64 `json:"map"`
 	Solve float64 `json:"solve"`
 	Total float64 `json:"total"`
+
+	// Choose is the part of Solve that chose λ, if a ridge regression did.
+	Choose float64 `json:"choose,omitempty"`
 }
 
 func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out string) trainJSON {
 	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
-		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total}, PeakRSS: peakRSS()}
+		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Choose}, PeakRSS: peakRSS()}
 }
 
 // printTrained tells a person what was trained, what was chosen and why.
@@ -262,16 +342,24 @@ func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
 		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
 	}
 	data, sum := fmt.Sprintf("%s: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim())), r.Summary
+	if sum == nil {
+		sum = &dataset.Summary{} // a training that was continued
+		data = fmt.Sprintf("%s and what came before: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim()))
+	}
 	if b := r.Bags; b != nil {
 		data, sum = fmt.Sprintf("%s: %s of %s × %s dimensions", name, plural(b.Bags, "bag"), membersText(b.Least, b.Most), comma(b.Dim)), b.Summary
 	}
-	if d := sum.Density(); d < 0.95 {
+	if d := sum.Density(); d > 0 && d < 0.95 {
 		data += fmt.Sprintf(", %.2g %% non-zero", 100*d)
 	}
 	line("data", "%s", data)
 	printInfo(line, m)
-	line("time", "read %s · map %s · solve %s · total %s",
-		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), secondsText(duration(r.Total)))
+	choose := ""
+	if r.Choose > 0 {
+		choose = fmt.Sprintf(" (%s of it to choose λ)", secondsText(duration(r.Choose)))
+	}
+	line("time", "read %s · map %s · solve %s%s · total %s",
+		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), choose, secondsText(duration(r.Total)))
 	if rss := peakRSS(); rss > 0 {
 		line("memory", "%s at its peak", bytesText(rss))
 	}
@@ -294,6 +382,8 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 			shown = shown[:10]
 		}
 		line("task", "%d classes: %s%s%s", len(info.Classes), strings.Join(shown, ", "), more, why("task"))
+	} else if info.Labels != nil {
+		line("task", "%d labels, any number a row: %s%s", len(info.Labels), shortened(info.Labels, 12), why("task"))
 	} else {
 		line("task", "regression, %s%s", plural(info.Outputs, "output"), why("task"))
 	}
@@ -322,6 +412,9 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		} else {
 			line("", "%s", text)
 		}
+	}
+	if c := info.Training.Calibration; c != nil {
+		line("proba", "%s", c)
 	}
 }
 

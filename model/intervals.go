@@ -1,0 +1,73 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"mercer/learn"
+	"mercer/matrix"
+)
+
+// Deviations writes the standard deviations of the predictions for the rows x into dst, which
+// must be Len×Outputs: those of a regression that was trained with Variance. It fails like
+// Scores, and for other models.
+func (m *Model) Deviations(dst *matrix.Dense, x matrix.Rows) error {
+	r, ok := m.learned.(ridgeModel)
+	if !ok {
+		return errors.New("the model knows no deviations of its predictions; train a ridge regression with --variance")
+	}
+	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
+		panic(fmt.Sprintf("model: Deviations wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
+	}
+	var work matrix.Dense
+	if err := m.mapping.each(x, func(i, j int, z matrix.Rows) { r.variance.Deviations(dst.Slice(i, j), z, &work) }); err != nil {
+		return err
+	}
+	for i := range dst.Rows {
+		for _, v := range dst.Row(i) {
+			if v-v != 0 {
+				return fmt.Errorf("row %d: its values are too large for a deviation in float32", i)
+			}
+		}
+	}
+	return nil
+}
+
+// Conformal says what the intervals of a regression that was trained with Conformal are, nil
+// for other models.
+func (m *Model) Conformal() *learn.Conformal {
+	if r := m.info.Training.Ridge; r != nil {
+		return r.Conformal
+	}
+	return nil
+}
+
+// Intervals writes the ends of the intervals around the predictions for the rows x into lower
+// and upper, which must be Len×Outputs, as scores must, the predictions themselves. It fails
+// like Scores, and for models without intervals.
+func (m *Model) Intervals(lower, upper, scores *matrix.Dense, x matrix.Rows) error {
+	c := m.Conformal()
+	if c == nil {
+		return errors.New("the model knows no intervals of its predictions; train a ridge regression with --conformal LEVEL")
+	}
+	if err := m.Scores(scores, x); err != nil {
+		return err
+	}
+	if c.Scaled {
+		// The deviations stand in upper until its end is there.
+		if err := m.Deviations(upper, x); err != nil {
+			return err
+		}
+	}
+	for i := range scores.Rows {
+		lo, hi := lower.Row(i), upper.Row(i)
+		for t, v := range scores.Row(i) {
+			radius := c.Radius[t]
+			if c.Scaled {
+				radius *= float64(hi[t])
+			}
+			lo[t], hi[t] = float32(float64(v)-radius), float32(float64(v)+radius)
+		}
+	}
+	return nil
+}
