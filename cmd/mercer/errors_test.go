@@ -74,7 +74,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", flowersCSV, "--label", "species", "-o", "m"}, 1, `mercer train: flowers.csv: there is no column "species" for --label; the columns are length, width, colour, kind`},
 		{[]string{"train", plain, "--label", "9", "-o", "m"}, 1, "mercer train: plain.csv: there is no column 9 for --label; the columns are 0 to 3 and have no names"},
 		{[]string{"train", plain, "--label", "none", "-o", "m"}, 1, "mercer train: plain.csv: the rows have no labels; name the column with --label or a file of labels with --labels"},
-		{[]string{"train", curveCSV, "--learner", "svm", "-o", "m"}, 1, "use --learner ridge or online, or --task classify if they are classes"},
+		{[]string{"train", curveCSV, "--learner", "svm", "-o", "m"}, 1, "use --learner ridge or online or kernel-ridge or falkon, or --task classify if they are classes"},
 		{[]string{"train", plain, "--memory", "1KB", "-o", "m"}, 1, "of 1.024 KB at most; use fewer features"},
 
 		// Models.
