@@ -148,23 +148,25 @@ func TestFalkonIsDeterministic(t *testing.T) {
 	x, y := randomRows(n, 5, 1, 8), randomNumbers(n*3, 8)
 	k := kernel.Kernel{Name: "rbf", Gamma: 0.5}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	var want []float64
-	for _, c := range []struct {
-		threads int
-		memory  int64
-	}{{1, 0}, {3, 0}, {2, 1_500_000}, {1, 1_500_000}} {
-		runtime.GOMAXPROCS(c.threads)
-		fit, report, err := FitFalkon(context.Background(), k, x, y, 3, nil, Falkon{Centres: 60, Seed: 1, Memory: c.memory})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if report.HeldOut == 0 || len(report.Path) < 3 {
-			t.Errorf("%+v", report)
-		}
-		if want == nil {
-			want = fit.Alpha()
-		} else if !slices.Equal(want, fit.Alpha()) {
-			t.Errorf("%+v gives other weights", c)
+	for _, lambda := range []float64{0, 0.5} {
+		var want []float64
+		for _, c := range []struct {
+			threads int
+			kept    bool
+		}{{1, true}, {3, true}, {2, false}, {1, false}} {
+			runtime.GOMAXPROCS(c.threads)
+			fit, report, err := FitFalkon(context.Background(), k, x, y, 3, nil, Falkon{Centres: 60, Lambda: lambda, Seed: 1, Memory: FalkonBytes(n, 5, 60, 3, c.kept)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Kept != c.kept || (report.HeldOut == 0) != (lambda > 0) || lambda == 0 && len(report.Path) < 3 {
+				t.Errorf("%+v: %+v", c, report)
+			}
+			if want == nil {
+				want = fit.Alpha()
+			} else if !slices.Equal(want, fit.Alpha()) {
+				t.Errorf("%+v gives other weights", c)
+			}
 		}
 	}
 }
