@@ -125,7 +125,7 @@ func TestFalkonWithDuplicateCentres(t *testing.T) {
 	for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: 1}, {Name: "rbf", Gamma: 1e-3}, {Name: "linear"}, {Name: "laplacian", Gamma: 1}} {
 		var got [2]*matrix.Dense
 		for i, c := range []*matrix.Dense{once, thrice} {
-			fit, report, err := fitFalkon(context.Background(), k, x, y, 1, nil, c, Falkon{Lambda: 0.1})
+			fit, report, err := FitFalkon(context.Background(), k, x, y, 1, nil, Falkon{Given: c, Lambda: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,6 +196,9 @@ func TestFalkonErrors(t *testing.T) {
 		want string
 	}{
 		{nil, Falkon{}, "0 centres"},
+		{nil, Falkon{Given: matrix.NewDense(0, 3)}, "0 centres"},
+		{nil, Falkon{Given: matrix.NewDense(4, 2)}, "the centres have 2 dimensions"},
+		{nil, Falkon{Given: &matrix.Dense{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, float32(math.NaN()), 0}}}, "the centres: exact: row 1, column 2"},
 		{nil, Falkon{Centres: 5, Lambda: -1}, "lambda -1"},
 		{nil, Falkon{Centres: 5, Lambda: math.Inf(1)}, "lambda +Inf"},
 		{nil, Falkon{Centres: 5, Tolerance: 2}, "tolerance 2"},

@@ -176,7 +176,7 @@ func TestMachineErrors(t *testing.T) {
 		{Config{Learner: "kernel-ridge", Map: "rff"}, 0, "leave out the map"},
 		{Config{Learner: "kernel-ridge", Options: options("kmeans")}, 0, "has no landmarks"},
 		{Config{Learner: "falkon", Options: options("magic")}, 0, "not known"},
-		{Config{Learner: "falkon", Options: options("given")}, 0, "chooses its landmarks"},
+		{Config{Learner: "falkon", Options: options("given")}, 0, "there are none"},
 		{Config{Learner: "falkon", Product: "tree"}, 0, "no option product"},
 		{Config{Learner: "ridge", Lookup: 5}, 0, "no option lookup"},
 		{Config{Learner: "falkon", Lookup: 5}, 0, "lookup is for the intersection kernel"},
