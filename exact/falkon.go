@@ -30,6 +30,9 @@ type Falkon struct {
 	// uniform.
 	Landmarks string
 
+	// Given are the centres themselves, if not nil: Centres and Landmarks then do not count.
+	Given *matrix.Dense
+
 	// Lambda is λ > 0, on the scale of Ridge: the paper's times n. 0 means that a tenth of the
 	// rows, held out, chooses it.
 	Lambda float64
@@ -103,16 +106,27 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 		return nil, nil, err
 	}
 	n := x.Len()
-	if opt.Centres < 1 {
-		return nil, nil, fmt.Errorf("%d centres; it takes 1 or more", opt.Centres)
-	}
 	m := min(opt.Centres, n)
+	if opt.Given != nil {
+		if m = opt.Given.Rows; m > 0 && opt.Given.Cols != x.Dim() {
+			return nil, nil, fmt.Errorf("the centres have %d dimensions, but the rows have %d", opt.Given.Cols, x.Dim())
+		}
+		if err := checkRows(k, matrix.Rows{Dense: opt.Given}); err != nil {
+			return nil, nil, fmt.Errorf("the centres: %w", err)
+		}
+	}
+	if m < 1 {
+		return nil, nil, fmt.Errorf("%d centres; it takes 1 or more", m)
+	}
 	if need, limit := FalkonBytes(n, x.Dim(), m, outputs, false), memory(opt.Memory); need > limit {
 		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %.2f GB, of %.2f GB allowed; use fewer centres or a feature map", m, float64(need)/1e9, float64(limit)/1e9)
 	}
-	centres, err := chooseCentres(k, x, m, opt)
-	if err != nil {
-		return nil, nil, err
+	centres := opt.Given
+	if centres == nil {
+		var err error
+		if centres, err = chooseCentres(k, x, m, opt); err != nil {
+			return nil, nil, err
+		}
 	}
 	return fitFalkon(ctx, k, x, y, outputs, weights, centres, opt)
 }

@@ -125,7 +125,7 @@ func TestFalkonWithDuplicateCentres(t *testing.T) {
 	for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: 1}, {Name: "rbf", Gamma: 1e-3}, {Name: "linear"}, {Name: "laplacian", Gamma: 1}} {
 		var got [2]*matrix.Dense
 		for i, c := range []*matrix.Dense{once, thrice} {
-			fit, report, err := fitFalkon(context.Background(), k, x, y, 1, nil, c, Falkon{Lambda: 0.1})
+			fit, report, err := FitFalkon(context.Background(), k, x, y, 1, nil, Falkon{Given: c, Lambda: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,23 +148,25 @@ func TestFalkonIsDeterministic(t *testing.T) {
 	x, y := randomRows(n, 5, 1, 8), randomNumbers(n*3, 8)
 	k := kernel.Kernel{Name: "rbf", Gamma: 0.5}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	var want []float64
-	for _, c := range []struct {
-		threads int
-		memory  int64
-	}{{1, 0}, {3, 0}, {2, 1_500_000}, {1, 1_500_000}} {
-		runtime.GOMAXPROCS(c.threads)
-		fit, report, err := FitFalkon(context.Background(), k, x, y, 3, nil, Falkon{Centres: 60, Seed: 1, Memory: c.memory})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if report.HeldOut == 0 || len(report.Path) < 3 {
-			t.Errorf("%+v", report)
-		}
-		if want == nil {
-			want = fit.Alpha()
-		} else if !slices.Equal(want, fit.Alpha()) {
-			t.Errorf("%+v gives other weights", c)
+	for _, lambda := range []float64{0, 0.5} {
+		var want []float64
+		for _, c := range []struct {
+			threads int
+			kept    bool
+		}{{1, true}, {3, true}, {2, false}, {1, false}} {
+			runtime.GOMAXPROCS(c.threads)
+			fit, report, err := FitFalkon(context.Background(), k, x, y, 3, nil, Falkon{Centres: 60, Lambda: lambda, Seed: 1, Memory: FalkonBytes(n, 5, 60, 3, c.kept)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Kept != c.kept || (report.HeldOut == 0) != (lambda > 0) || lambda == 0 && len(report.Path) < 3 {
+				t.Errorf("%+v: %+v", c, report)
+			}
+			if want == nil {
+				want = fit.Alpha()
+			} else if !slices.Equal(want, fit.Alpha()) {
+				t.Errorf("%+v gives other weights", c)
+			}
 		}
 	}
 }
@@ -194,6 +196,9 @@ func TestFalkonErrors(t *testing.T) {
 		want string
 	}{
 		{nil, Falkon{}, "0 centres"},
+		{nil, Falkon{Given: matrix.NewDense(0, 3)}, "0 centres"},
+		{nil, Falkon{Given: matrix.NewDense(4, 2)}, "the centres have 2 dimensions"},
+		{nil, Falkon{Given: &matrix.Dense{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, float32(math.NaN()), 0}}}, "the centres: exact: row 1, column 2"},
 		{nil, Falkon{Centres: 5, Lambda: -1}, "lambda -1"},
 		{nil, Falkon{Centres: 5, Lambda: math.Inf(1)}, "lambda +Inf"},
 		{nil, Falkon{Centres: 5, Tolerance: 2}, "tolerance 2"},

@@ -117,6 +117,8 @@ func chooseIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Prod
 	}
 	f := make([]float64, n*outputs)
 	indefinite := false
+	// Which λ predicts best shows long before the last digits are there.
+	opt.Tolerance, opt.MaxIter, opt.Progress = max(opt.Tolerance, 1e-3), min(opt.MaxIter, 200), nil
 	path, best, err := downhill(h.sumMain*most, func(lambda float64) (float64, int, error) {
 		alpha, b, stop, err := solveIterative(ctx, p, y, outputs, h.main, lambda, opt)
 		if err != nil {

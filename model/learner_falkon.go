@@ -22,6 +22,9 @@ var falkonLearner = learner{
 // the rows, 256 at least, if that is fewer.
 func (f *fit) centres(rows int) int {
 	m := f.cfg.Features
+	if f.cfg.Given != nil {
+		return f.cfg.Given.Rows
+	}
 	if m == 0 {
 		m = min(2048, max(256, rows/4))
 	}
@@ -49,6 +52,9 @@ func (f *fit) falkon(sum *dataset.Summary) error {
 	opt := exact.Falkon{
 		Centres: f.centres(sum.Rows), Landmarks: f.cfg.Landmarks, Lambda: f.cfg.Lambda, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
 		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
+	}
+	if opt.Given, err = f.given(); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	if f.opt.Memory <= 0 {
 		opt.Memory = 0 // K_nm is kept where it takes no more than a few GB

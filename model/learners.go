@@ -178,8 +178,10 @@ func (c *Config) checkExact(l *learner) error {
 		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, where it is the number of landmarks", l.name)
 	case c.Landmarks != "" && !slices.Contains(l.options, "landmarks"):
 		return fmt.Errorf("the learner %s has no landmarks; falkon has", l.name)
-	case c.Landmarks == "given" || c.Given != nil:
-		return fmt.Errorf("the learner %s chooses its landmarks; give the name of a way to choose them", l.name)
+	case (c.Landmarks == "given") != (c.Given != nil):
+		return fmt.Errorf("the landmarks of %s are to be given, but there are none", l.name)
+	case c.Given != nil && c.Features > 0 && c.Given.Rows > c.Features:
+		return fmt.Errorf("%d landmarks are given, but features is %d; give as few, or leave out features", c.Given.Rows, c.Features)
 	case c.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Landmarks):
 		return fmt.Errorf("landmarks %q is not known; known are %s", c.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
 	case c.Lookup != 0 && !additiveMachine(c.exact(0)):

@@ -41,6 +41,7 @@ folder for each data set, as published, gzipped or not:
   mnist/train-labels-idx1-ubyte, mnist/t10k-labels-idx1-ubyte
   w8a/w8a, ijcnn1/ijcnn1.trn.bz2, ijcnn1/ijcnn1.tst.bz2
   covtype/covtype.data (or covtype.sample403k.data)
+  cpusmall/cpu.small.arff, a9a/a9a, a9a/a9a.t
   wikipedia_sift/image_sift_bow128.{train,test}.csv, outdoor_colorhist/outdoorStream.{data,labels},
   optdigits/optdigits.{tra,tes}, spambase/spambase.data, reuters_r8/R8.txt, reuters_r8/R8.clean.txt`,
 		Example: `  mercer reproduce --list
