@@ -43,7 +43,7 @@ type train struct {
 func newTrain() *cobra.Command {
 	t := &train{}
 	cmd := &cobra.Command{
-		Use:   "train [flags] [DATA] -o MODEL",
+		Use:   "train [flags] DATA -o MODEL",
 		Short: "Train a model and print a summary",
 		Long: `Train a model on DATA and write it to MODEL, whole or not at all.
 
@@ -81,11 +81,11 @@ such a file, without its rows: so parts of a large data set can be trained apart
   mercer train descriptors.npy --labels species.txt --pooling tensorsketch -o birds.mercer`,
 		Args: nArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				if t.appendTo == nil {
-					return usagef("no data; usage: %s", cmd.UseLine())
-				}
+			if len(args) == 0 && t.appendTo != nil {
 				return t.run(cmd, "")
+			}
+			if err := nArgs(1, 1)(cmd, args); err != nil {
+				return err
 			}
 			return t.run(cmd, args[0])
 		},
