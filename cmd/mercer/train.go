@@ -55,13 +55,14 @@ Without further flags Mercer chooses by the data and says what it chose: whether
 classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ from the median
 distance of the rows, orthogonal random features, and a learner. For classes that is a
 support vector machine, as long as its 4·n·D bytes for n rows and D features stay below
-2 GiB; else, and for numbers, a ridge regression, which takes some 24·D² bytes however many
-rows there are (where even that is more, it stays with the support vector machine).
+2 GiB; else, and for numbers, a ridge regression, which takes 16 to 56·D² bytes by the way it
+chooses λ, however many rows there are (where even that is more, classes stay with the support
+vector machine).
 
 A ridge regression chooses its λ by a held-out tenth of the rows, or over five folds where
-there are fewer than 20,000 rows; --lambda-by says otherwise. --path shows all λ with their leave-one-out errors. Of numbers, --variance lets predict tell the
-deviation of each prediction, and --conformal 0.9 an interval that holds the truth nine times
-out of ten.
+there are fewer than 20,000 rows; --lambda-by says otherwise. --path shows all λ with their
+leave-one-out errors. Of numbers, --variance lets predict tell the deviation of each
+prediction, and --conformal 0.9 an interval that holds the truth nine times out of ten.
 
 --save-stats keeps what a ridge regression knows of its rows, with the scaling and the map.
 --append trains on those rows and DATA together, as if all had been there at once, and reads
