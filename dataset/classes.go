@@ -25,44 +25,65 @@ type labelCounts struct {
 	overflow bool // too many to be classes
 	rows     int
 	fraction bool // some number is not whole
+	lists    bool // a row has any number of labels, which are counted one by one
+
+	neither *float64 // of several targets, one that is neither 0 nor 1
 }
 
 func (l *labelCounts) add(b *matrix.Batch) {
 	l.rows += b.X.Len()
 	if b.Outputs != 1 {
+		for _, y := range b.Y {
+			if y != 0 && y != 1 && l.neither == nil {
+				l.neither = &y
+			}
+		}
 		return
 	}
 	if l.numbers == nil {
 		l.numbers, l.texts = map[float64]int{}, map[string]int{}
 	}
 	for i, y := range b.Y {
-		if b.Names != nil && b.Names[i] != "" {
-			if _, known := l.texts[b.Names[i]]; known || len(l.texts) < maxDistinct {
-				l.texts[b.Names[i]]++
-			} else {
-				l.overflow = true
-			}
+		if l.lists {
+			listItems(b, i, l.count)
 			continue
 		}
-		if y != math.Trunc(y) {
-			l.fraction = true
+		text := ""
+		if b.Names != nil {
+			text = b.Names[i]
 		}
-		if l.overflow {
-			continue
-		}
-		l.numbers[y]++
-		if n := len(l.numbers); n > maxDistinct || l.fraction && n > maxFractions {
+		l.count(y, text)
+	}
+}
+
+// count counts a label: text, or a number where that is "".
+func (l *labelCounts) count(y float64, text string) {
+	if text != "" {
+		if _, known := l.texts[text]; known || len(l.texts) < maxDistinct {
+			l.texts[text]++
+		} else {
 			l.overflow = true
-			l.numbers = map[float64]int{}
 		}
+		return
+	}
+	if y != math.Trunc(y) {
+		l.fraction = true
+	}
+	if l.overflow {
+		return
+	}
+	l.numbers[y]++
+	if n := len(l.numbers); n > maxDistinct || l.fraction && n > maxFractions {
+		l.overflow = true
+		l.numbers = map[float64]int{}
 	}
 }
 
 func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
 
 // Task decides whether the labels are classes or numbers to predict, and says why. asked is
-// "auto", "classify" or "regress". In automatic mode text means classes and several targets
-// a row mean regression. Numbers are classes if they are two, if they are whole and at most
+// "auto", "classify", "regress" or "multilabel". In automatic mode lists of labels mean
+// multilabel, text means classes and several targets a row mean regression. Numbers are classes if they are two, if they are whole and at most
 // 20 (and no more than half as many as rows), or if they are whole and number classes
 // without a gap from 0 or 1, with at least ten rows each; else they are numbers to predict.
 func (s *Summary) Task(asked string) (task, why string, err error) {
@@ -70,10 +91,15 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	switch {
 	case s.Outputs == 0:
 		return "", "", errors.New("the rows have no labels; name the column with --label or a file of labels with --labels")
+	case asked == "multilabel" || l.lists && asked == "auto":
+		why, err = s.multilabel()
+		return "multilabel", why, err
+	case l.lists:
+		return "", "", errors.New("rows have lists of labels; use --task multilabel")
 	case asked == "regress" && len(l.texts) > 0:
 		return "", "", fmt.Errorf("the label %q is no number, so there is nothing to regress; use --task classify", slices.Min(slices.Collect(maps.Keys(l.texts))))
 	case asked == "classify" && s.Outputs > 1:
-		return "", "", fmt.Errorf("%d label columns are numbers to predict, not classes; name one with --label", s.Outputs)
+		return "", "", fmt.Errorf("%d label columns are numbers to predict, or labels of which a row may have several (--task multilabel), not classes; name one with --label", s.Outputs)
 	case asked == "classify" || asked == "regress":
 		return asked, "as asked", nil
 	case s.Outputs > 1:

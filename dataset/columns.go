@@ -211,6 +211,9 @@ func (t *table) assignLabels() error {
 			t.setLabels([]Place{{t.names[last], last}})
 		}
 	}
+	if t.opt.LabelSeparator != "" && len(t.schema.Labels) > 1 {
+		return fmt.Errorf("%s: --label-separator is for lists of labels in one column, but --label names %d", t.Name(), len(t.schema.Labels))
+	}
 	if g := t.schema.Group; g != nil && t.roles[g.At].kind != group {
 		return fmt.Errorf("%s: %s is the label and says which bag a row is of; name another --group or --label", t.Name(), t.column(g.At))
 	}
@@ -272,6 +275,11 @@ func (t *table) setLabels(places []Place) {
 		t.roles[p.At] = role{kind: label, at: i}
 	}
 	t.schema.Labels = places
+	if m := t.opt.Schema; t.opt.LabelSeparator == "" && m != nil && len(places) == 1 {
+		t.schema.LabelSeparator = m.LabelSeparator
+	} else {
+		t.schema.LabelSeparator = t.opt.LabelSeparator
+	}
 }
 
 // find looks up columns by name or by position, several separated by commas.

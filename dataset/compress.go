@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -81,8 +82,11 @@ func (p *packed) Close() error { return p.file.Close() }
 func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 	counted := &countingReader{r: io.NewSectionReader(p.file, 0, p.size)}
 	share := func() float64 {
-		if p.size == 0 {
+		switch p.size {
+		case 0:
 			return 1
+		case math.MaxInt64: // a stream
+			return -1
 		}
 		return float64(counted.n.Load()) / float64(p.size)
 	}

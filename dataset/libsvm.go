@@ -13,7 +13,7 @@ import (
 //
 //	label [qid:number] index:value index:value … [# comment]
 //
-// with indices that increase and start at 1 (Options.Base 0: at 0). A file without any
+// or label,label,… in place of the label, and nothing for none, with indices that increase and start at 1 (Options.Base 0: at 0). A file without any
 // labels is allowed, for prediction.
 
 // libsvm is such a file.
@@ -98,11 +98,18 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 		}
 		l.schema.Dim = m.Dim
 	}
+	if opt.LabelSeparator != "" && opt.LabelSeparator != "," {
+		return nil, fmt.Errorf("%s: is LIBSVM text, in which labels are separated by commas, not by %q", in.Name(), opt.LabelSeparator)
+	}
+	if opt.LabelSeparator != "" || opt.Schema != nil && opt.Schema.LabelSeparator != "" || opt.Schema == nil && multiLabelled(in.Head()) {
+		l.schema.LabelSeparator = ","
+	}
 	for line := range bytes.Lines(in.Head()) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
 		if f := bytes.Fields(line); len(f) > 0 {
-			l.labelled = bytes.IndexByte(f[0], ':') < 0
-			break
+			if l.labelled = bytes.IndexByte(f[0], ':') < 0; l.labelled || l.schema.LabelSeparator == "" {
+				break // else the row may have no label; the next one tells
+			}
 		}
 	}
 	return l, nil
@@ -154,6 +161,9 @@ func (p *libsvmParser) row(b []byte, line int, rows *rowBuffer) error {
 	name := ""
 	if p.labelled {
 		end := wordEnd(b, i)
+		if p.schema.LabelSeparator != "" && bytes.IndexByte(b[i:end], ':') >= 0 {
+			end = i // no label
+		}
 		y, text, err := p.label(b[i:end])
 		if err != nil {
 			return err
@@ -286,6 +296,9 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 
 // label parses a label: a number, or else text.
 func (p *libsvmParser) label(b []byte) (y float64, text string, err error) {
+	if p.schema.LabelSeparator != "" {
+		return labelList(p.interned, b, ",")
+	}
 	v, ok := parseNumber(b)
 	switch {
 	case ok && math.IsInf(v, 0):
@@ -297,7 +310,7 @@ func (p *libsvmParser) label(b []byte) (y float64, text string, err error) {
 	case notFinite(b):
 		return 0, "", fmt.Errorf("the label %s is not allowed; remove the row or give it a label", b)
 	case bytes.IndexByte(b, ',') >= 0:
-		return 0, "", fmt.Errorf("%q are several labels; a row must have one", shorten(b))
+		return 0, "", fmt.Errorf("%q are several labels; a row must have one, unless lists are asked for with --label-separator ,", shorten(b))
 	}
 	return math.NaN(), intern(p.interned, b), nil
 }

@@ -42,7 +42,7 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{}, "1 1:1 qid:4 2:1\n", `f:1: "qid:4" may only follow the label`},
 		{Options{}, "1 1:1\n 1:1\n", `f:2: "1:1" where the label should be; either all rows have one or none has`},
 		{Options{}, " 1:1\n1 1:1\n", `f:2: "1" looks like a label, but the first row has none`},
-		{Options{}, "1,3 1:1\n", `f:1: "1,3" are several labels; a row must have one`},
+		{Options{Schema: &Schema{Format: "libsvm", Dim: 2, Base: 1}}, "1,3 1:1\n", `f:1: "1,3" are several labels; a row must have one, unless lists are asked for with --label-separator ,`},
 		{Options{}, "nan 1:1\n", "f:1: the label nan is not allowed; remove the row or give it a label"},
 		{Options{}, "1e999 1:1\n", "f:1: the label 1e999 is out of float64's range"},
 		{Options{}, "1 1:" + strings.Repeat("long", 20) + "\n", `f:1: index 1: "longlonglonglonglonglonglonglonglongl..." is not a number`},

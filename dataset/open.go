@@ -21,8 +21,16 @@ type File struct {
 // (gzip, bzip2, zstd) and format from its content. ctx bounds what Open itself reads.
 //
 // Standard input is copied to a temporary file first, because sources are read several
-// times.
+// times, unless opt.Stream is set.
 func Open(ctx context.Context, path string, opt Options) (*File, error) {
+	if opt.Stream {
+		if in, err := openStream(path); in != nil || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return open(ctx, in, opt)
+		}
+	}
 	in, err := openInput(path)
 	if err != nil {
 		return nil, err
@@ -93,6 +101,9 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	if len(head) == 0 {
 		return nil, fmt.Errorf("%s: is empty", in.Name())
 	}
+	if opt.LabelSeparator != "" && opt.LabelsFile != "" {
+		return nil, fmt.Errorf("%s: --label-separator is for lists of labels in a column; a file of labels has one a row", in.Name())
+	}
 	isNPY, isIDX := bytes.HasPrefix(head, []byte(npyMagic)), looksLikeIDX(head)
 	if len(head) > 262 && string(head[257:262]) == "ustar" {
 		return nil, fmt.Errorf("%s: is a tar archive; unpack it first", in.Name())
@@ -113,6 +124,8 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 		}
 	}
 	switch {
+	case opt.LabelSeparator != "" && (isNPY || isIDX):
+		return nil, fmt.Errorf("%s: --label-separator is for text; name columns of 0 and 1 with --label", in.Name())
 	case isNPY:
 		return newNPY(in, opt)
 	case isIDX:

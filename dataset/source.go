@@ -62,6 +62,10 @@ type Schema struct {
 	// Labels are the label columns, nil where there are none.
 	Labels []Place `json:"labels,omitempty"`
 
+	// LabelSeparator is what separates the labels of a row, of which it may have any number;
+	// "" where it has one.
+	LabelSeparator string `json:"label_separator,omitempty"`
+
 	// Weight is the column of weights, nil if there is none.
 	Weight *Place `json:"weight,omitempty"`
 
@@ -135,6 +139,11 @@ type Options struct {
 	// "" means the last column.
 	Label string `json:"label,omitempty"`
 
+	// LabelSeparator says that a row may have any number of labels, separated by it, in the
+	// label column of a table; an empty cell is none. In LIBSVM text it is a comma, and need not
+	// be given where one of the first rows has several labels.
+	LabelSeparator string `json:"label_separator,omitempty"`
+
 	// LabelsFile is a file of labels, one a row, for formats that hold only inputs (IDX,
 	// NPY) or for tables: itself IDX, NPY or text.
 	LabelsFile string `json:"labels_file,omitempty"`
@@ -151,6 +160,10 @@ type Options struct {
 
 	// Base is the first index of LIBSVM text, "1" (or "") or "0".
 	Base string `json:"base,omitempty"`
+
+	// Stream says that a pipe is to be read as it comes: what one pass has read is kept in
+	// memory for the next, until File.LastPass. Else it is copied to a file first.
+	Stream bool `json:"-"`
 
 	// Missing is "error" (or ""), "mean" or "zero".
 	Missing string `json:"missing,omitempty"`

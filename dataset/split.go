@@ -16,6 +16,18 @@ func Split(src Source, share float64, seed uint64) (rest, held Source) {
 	return &part{src, func(row int) bool { return !in(row) }}, &part{src, in}
 }
 
+// Fold divides a source into folds, by a hash of seed and row number, and gives the rows of one
+// of them, held, and all the others.
+func Fold(src Source, folds, fold int, seed uint64) (rest, held Source) {
+	return &part{src, func(row int) bool { return FoldOf(row, folds, seed) != fold }},
+		&part{src, func(row int) bool { return FoldOf(row, folds, seed) == fold }}
+}
+
+// FoldOf is the fold of a row.
+func FoldOf(row, folds int, seed uint64) int {
+	return int(random.Hash(seed, "fold", uint64(row)) % uint64(folds))
+}
+
 // splitRule says which rows are held.
 func splitRule(share float64, seed uint64) func(row int) bool {
 	threshold := uint64(math.MaxUint64)

@@ -23,6 +23,9 @@ type SurveyOptions struct {
 	// 2000 dense rows no more are kept than 1 GB holds.
 	Sample int
 
+	// Rows is how many rows are looked at; 0 means all.
+	Rows int
+
 	// Progress, if not nil, is told the rows read and the share of the source.
 	Progress func(rows int, share float64)
 }
@@ -76,13 +79,21 @@ func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error
 	}
 	defer r.Close()
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
-	for {
+	s.sum.labels.lists = src.Schema().LabelSeparator != ""
+	for opt.Rows == 0 || s.sum.Rows < opt.Rows {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return nil, err
+		}
+		if left := opt.Rows - s.sum.Rows; opt.Rows > 0 && left < b.X.Len() {
+			first := b.Slice(0, left)
+			b = &first
+			if b.X.CSR != nil && src.Schema().Dim == 0 {
+				b.X.CSR.Cols = widest(b.X.CSR)
+			}
 		}
 		if err := s.add(b); err != nil {
 			return nil, err
@@ -92,6 +103,17 @@ func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error
 		}
 	}
 	return s.finish()
+}
+
+// widest is the width of sparse rows by what they hold, for those of a batch that has others.
+func widest(x *matrix.CSR) int {
+	cols := 0
+	for i := range x.Rows {
+		if idx, _ := x.Row(i); len(idx) > 0 {
+			cols = max(cols, int(idx[len(idx)-1])+1)
+		}
+	}
+	return cols
 }
 
 // surveyor is the state of a survey.

@@ -286,6 +286,13 @@ func (p *tableParser) number(i int, cell []byte) (float64, error) {
 
 // label is the label in a cell: a number, or NaN and a text where one is allowed.
 func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
+	if sep := p.schema.LabelSeparator; sep != "" {
+		y, text, err := labelList(p.interned, cell, sep)
+		if err != nil {
+			return 0, "", fmt.Errorf("%s: %w", p.column(i), err)
+		}
+		return y, text, nil
+	}
 	v, ok := parseNumber(trim(cell))
 	switch {
 	case ok && math.IsInf(v, 0):
@@ -296,6 +303,10 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return 0, "", fmt.Errorf("%s: the label is missing (%q); remove the row or give it a label", p.column(i), cell)
 	case notFinite(cell):
 		return 0, "", fmt.Errorf("%s: the label %q is not a finite number", p.column(i), cell)
+	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("true")):
+		return 1, "", nil
+	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("false")):
+		return 0, "", nil
 	case len(p.schema.Labels) > 1:
 		return 0, "", fmt.Errorf("%s: the label %q is not a number; with several outputs all must be", p.column(i), shorten(cell))
 	}

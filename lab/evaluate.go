@@ -26,12 +26,26 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress 
 		byValue *Regression
 		scores  matrix.Dense
 		rows    int
+
+		sets      *dataset.LabelSets
+		byLabel   *MultiLabel
+		has, told []bool
+
+		proba       *Probability
+		probability []float64
 	)
 	if labels := m.Classes(); labels != nil {
 		classes = dataset.NewClasses(labels)
 		byClass = NewClassification(len(labels))
+		probability = make([]float64, len(labels))
+	} else if sets = m.LabelSets(); sets != nil {
+		byLabel = NewMultiLabel(sets.Labels())
+		has, told, probability = make([]bool, m.Outputs()), make([]bool, m.Outputs()), make([]float64, m.Outputs())
 	} else {
 		byValue = NewRegression(m.Outputs())
+	}
+	if m.HasProbabilities() {
+		proba = NewProbability(len(m.Classes()) == 2)
 	}
 	for {
 		b, err := r.Next()
@@ -51,7 +65,7 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress 
 		if err := m.Scores(&scores, b.X); err != nil {
 			return nil, model.Located(err, src, b.First)
 		}
-		if classes == nil {
+		if byValue != nil {
 			if b.Names != nil {
 				for i, name := range b.Names {
 					if name != "" {
@@ -65,9 +79,31 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress 
 		}
 		for i := range b.X.Len() {
 			row := scores.Row(i)
-			if classes != nil {
-				byClass.Add(classes.Of(b, i), m.Class(row), row[0])
-			} else {
+			if proba != nil {
+				if err := m.Probabilities(probability, row); err != nil {
+					return nil, err
+				}
+			}
+			switch {
+			case classes != nil:
+				truth := classes.Of(b, i)
+				byClass.Add(truth, m.Class(row), row[0])
+				if proba != nil && truth >= 0 {
+					proba.Add(truth, probability)
+				}
+			case sets != nil:
+				unknown, err := sets.Of(b, i, has)
+				if err != nil {
+					return nil, fmt.Errorf("%s: row %d: %w", src.Name(), b.First+i+1, err)
+				}
+				for t, v := range row {
+					told[t] = v > 0
+				}
+				byLabel.Add(has, told, len(unknown))
+				if proba != nil {
+					proba.AddLabels(has, probability)
+				}
+			default:
 				byValue.Add(b.Y[i*b.Outputs:(i+1)*b.Outputs], row)
 			}
 		}
@@ -79,8 +115,17 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress 
 	if rows == 0 {
 		return nil, fmt.Errorf("%s: has no rows", src.Name())
 	}
-	if byClass != nil {
-		return byClass.Metrics(), nil
+	var metrics *Metrics
+	switch {
+	case byClass != nil:
+		metrics = byClass.Metrics()
+	case byLabel != nil:
+		metrics = byLabel.Metrics()
+	default:
+		metrics = byValue.Metrics()
 	}
-	return byValue.Metrics(), nil
+	if proba != nil {
+		proba.Into(metrics)
+	}
+	return metrics, nil
 }

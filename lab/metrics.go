@@ -30,6 +30,24 @@ type Metrics struct {
 	RMSE *float64 `json:"rmse,omitempty"`
 	MAE  *float64 `json:"mae,omitempty"`
 	R2   *float64 `json:"r2,omitempty"`
+
+	// Of labels of which a row may have any number: SubsetAccuracy is the share of rows with
+	// exactly the predicted labels, HammingLoss that of wrong decisions about one label of one
+	// row, and MicroF1 the F1 of all decisions together; MacroF1 is the mean over the labels.
+	SubsetAccuracy *float64       `json:"subset_accuracy,omitempty"`
+	HammingLoss    *float64       `json:"hamming_loss,omitempty"`
+	MicroF1        *float64       `json:"micro_f1,omitempty"`
+	Labels         []LabelMetrics `json:"labels,omitempty"`
+
+	// Of models with probabilities: LogLoss is the mean of -log p of the true class (a p of 0
+	// counting as 10⁻¹⁵), Brier the mean of Σ(p - y)² over the classes, of two classes that of
+	// the second alone, and ECE the expected calibration error: the mean distance of accuracy and
+	// probability of the likeliest class, in 15 equal bins of that probability (Guo et
+	// al. 2017). Of labels each is the mean over rows and labels. Rows of classes that the model
+	// does not know do not count.
+	LogLoss *float64 `json:"log_loss,omitempty"`
+	Brier   *float64 `json:"brier,omitempty"`
+	ECE     *float64 `json:"ece,omitempty"`
 }
 
 // Classification gathers the predictions of a classifier. Memory: 8·c² bytes for c classes,

@@ -2,6 +2,9 @@ package learn
 
 import (
 	"context"
+	"errors"
+	"math"
+	"slices"
 
 	"mercer/internal/random"
 	"mercer/matrix"
@@ -37,10 +40,11 @@ const (
 
 // ChooseC tries C = 1, 10, 100 as long as that lowers the error on held-out rows, and if 10
 // does not, 0.1, 0.01 and 0.001. A larger C has to lower the error by a tenth: it takes longer
-// and makes the less simple model. It fits on a random sample of the rows, 4,096 at most, and
-// judges on others, a third as many as there are rows or 4,096. With fewer than 100 rows it
-// returns 10 and tries nothing. weights may be nil, as in FitSVM.
-func ChooseC(ctx context.Context, z matrix.Rows, class []int, classes int, weights []float64, opt SVM) (c float64, path []CPoint, err error) {
+// and makes the less simple model. It fits on a random sample of the rows, 4,096 at most, each
+// C from the dual variables of the last, and judges on others, a third as many as there are
+// rows or 4,096. With fewer than 100 rows it returns 10 and tries nothing. weights may be nil,
+// as in FitSVM. It copies the rows that it uses into memory.
+func ChooseC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt SVM) (c float64, path []CPoint, err error) {
 	n := z.Len()
 	if n < minChoose {
 		return 10, nil, nil
@@ -48,44 +52,41 @@ func ChooseC(ctx context.Context, z matrix.Rows, class []int, classes int, weigh
 	// Rows in a random order: the first are held out, the next are fitted on.
 	order := random.New(opt.Seed, "svm-choose").Perm(n)
 	held := order[:min(n/3, chooseHeld)]
-	used := make([]float64, n)
-	for _, i := range order[len(held):min(n, len(held)+chooseTrain)] {
-		used[i] = 1
-		if weights != nil {
-			used[i] = weights[i]
-		}
-	}
+	used := order[len(held):min(n, len(held)+chooseTrain)]
 	if opt.MaxIter == 0 || opt.MaxIter > choosePasses {
 		opt.MaxIter = choosePasses
 	}
-	try := func(c float64) (float64, error) {
-		opt.C = c
-		l, _, err := FitSVM(ctx, z, class, classes, used, opt)
-		if err != nil {
-			return 0, err
-		}
-		e := errorOf(l, z, class, held)
-		path = append(path, CPoint{C: c, Error: e})
-		return e, nil
-	}
-	best := 1.0
-	bestError, err := try(best)
+	opt.Progress = nil
+	heldRows, err := gather(z, held)
 	if err != nil {
 		return 0, nil, err
 	}
-	for _, step := range []float64{10, 0.1} {
-		for c := best * step; c > 0.9e-3 && c < 1.1e2; c *= step {
-			e, err := try(c)
-			if err != nil {
-				return 0, nil, err
-			}
-			if c > best && e > minGain*bestError || e > bestError {
-				break
-			}
-			best, bestError = c, e
+	usedRows, err := gather(z, used)
+	if err != nil {
+		return 0, nil, err
+	}
+	heldClass, usedClass := pick(class, held), pick(class, used)
+	var usedWeights []float64
+	if weights != nil {
+		usedWeights = pick(weights, used)
+	}
+	best, bestError := 1.0, math.Inf(1)
+	try := func(l *Linear, r *SVMReport) error {
+		e := errorOf(l, heldRows, heldClass)
+		path = append(path, CPoint{C: r.C, Error: e})
+		if len(path) > 1 && (r.C > best && e > minGain*bestError || e > bestError) {
+			return errEnough
 		}
-		if best != 1 {
+		best, bestError = r.C, e
+		return nil
+	}
+	for _, cs := range [][]float64{{1, 10, 100}, {0.1, 0.01, 0.001}} {
+		if best > 1 {
 			break
+		}
+		err := SVMPath(ctx, InMemory(usedRows), usedClass, classes, usedWeights, opt, cs, try)
+		if err != nil && err != errEnough {
+			return 0, nil, err
 		}
 	}
 	for i := range path {
@@ -94,17 +95,67 @@ func ChooseC(ctx context.Context, z matrix.Rows, class []int, classes int, weigh
 	return best, path, nil
 }
 
-// errorOf is the share of the given rows whose class l predicts wrongly.
-func errorOf(l *Linear, z matrix.Rows, class []int, rows []int) float64 {
+// errEnough ends a path of C.
+var errEnough = errors.New("the error no longer falls")
+
+// pick takes some elements of a list.
+func pick[T any](list []T, which []int) []T {
+	picked := make([]T, len(which))
+	for e, i := range which {
+		picked[e] = list[i]
+	}
+	return picked
+}
+
+// gather copies some rows into memory, in the given order.
+func gather(z Features, which []int) (matrix.Rows, error) {
+	// Place of each row in the order, for features that come block by block.
+	place := make([]int, z.Len())
+	for e, i := range which {
+		place[i] = e + 1
+	}
+	var dense *matrix.Dense
+	idx, val := make([][]int32, len(which)), make([][]float32, len(which))
+	sparse := false
+	err := eachBlock(z, func(first int, rows matrix.Rows) error {
+		for r := range rows.Len() {
+			e := place[first+r] - 1
+			switch {
+			case e < 0:
+			case rows.CSR != nil:
+				i, v := rows.CSR.Row(r)
+				idx[e], val[e], sparse = slices.Clone(i), slices.Clone(v), true
+			default:
+				if dense == nil {
+					dense = matrix.NewDense(len(which), z.Dim())
+				}
+				copy(dense.Row(e), rows.Dense.Row(r))
+			}
+		}
+		return nil
+	})
+	if !sparse || err != nil {
+		return matrix.Rows{Dense: dense}, err
+	}
+	m := &matrix.CSR{Rows: len(which), Cols: z.Dim(), Ptr: []int{0}}
+	for e := range which {
+		m.Idx, m.Val = append(m.Idx, idx[e]...), append(m.Val, val[e]...)
+		m.Ptr = append(m.Ptr, len(m.Idx))
+	}
+	return matrix.Rows{CSR: m}, nil
+}
+
+// errorOf is the share of the rows whose class l predicts wrongly.
+func errorOf(l *Linear, z matrix.Rows, class []int) float64 {
 	scores := matrix.NewDense(1, l.W.Cols)
 	wrong := 0
-	for _, i := range rows {
+	for i, c := range class {
 		l.Scores(scores, z.Slice(i, i+1))
-		if Predicted(scores.Data) != class[i] {
+		if Predicted(scores.Data) != c {
 			wrong++
 		}
 	}
-	return float64(wrong) / float64(len(rows))
+	return float64(wrong) / float64(len(class))
 }
 
 // Predicted is the class that a row's scores predict: the one with the largest score, or with

@@ -40,7 +40,7 @@ func TestSVMAgreesWithIndependentSolvers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, report, err := FitSVM(context.Background(), matrix.Rows{Dense: z}, class, 2, nil, SVM{C: v, Loss: loss, Tolerance: 1e-6, MaxIter: 200_000})
+		l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil, SVM{C: v, Loss: loss, Tolerance: 1e-6, MaxIter: 200_000})
 		if err != nil || !report.Converged {
 			t.Fatalf("C = %s, %s: %+v, %v", c, loss, report, err)
 		}
@@ -69,7 +69,7 @@ func TestChooseCTakesTheBetterC(t *testing.T) {
 	for i := range z.Data {
 		z.Data[i] *= 0.01 // small rows need a large C
 	}
-	c, path, err := ChooseC(context.Background(), matrix.Rows{Dense: z}, class, 3, nil, SVM{Seed: 1})
+	c, path, err := ChooseC(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 3, nil, SVM{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +90,11 @@ func TestChooseCTakesTheBetterC(t *testing.T) {
 			t.Errorf("C = %g errs much less than the chosen: %+v", p.C, path)
 		}
 	}
-	again, _, _ := ChooseC(context.Background(), matrix.Rows{Dense: z}, class, 3, nil, SVM{Seed: 1})
+	again, _, _ := ChooseC(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 3, nil, SVM{Seed: 1})
 	if again != c {
 		t.Errorf("once %g, once %g", c, again)
 	}
-	few, path, err := ChooseC(context.Background(), matrix.Rows{Dense: z.Slice(0, 50)}, class[:50], 3, nil, SVM{})
+	few, path, err := ChooseC(context.Background(), InMemory(matrix.Rows{Dense: z.Slice(0, 50)}), class[:50], 3, nil, SVM{})
 	if few != 10 || path != nil || err != nil {
 		t.Errorf("of 50 rows: %g, %+v, %v", few, path, err)
 	}
@@ -103,7 +103,7 @@ func TestChooseCTakesTheBetterC(t *testing.T) {
 func BenchmarkSVM(b *testing.B) {
 	z, class := blobs(1, 5000, 512, 10)
 	for b.Loop() {
-		if _, _, err := FitSVM(context.Background(), matrix.Rows{Dense: z}, class, 10, nil, SVM{C: 0.01}); err != nil {
+		if _, _, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 10, nil, SVM{C: 0.01}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -89,7 +89,7 @@ func TestSVMGradientVanishes(t *testing.T) {
 		weights[i] = float64(i%3) / 2
 	}
 	for _, c := range []float64{0.01, 1, 10} {
-		l, report, err := FitSVM(context.Background(), matrix.Rows{Dense: z}, class, 3, weights, SVM{C: c, Tolerance: 1e-5, MaxIter: 20000})
+		l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 3, weights, SVM{C: c, Tolerance: 1e-5, MaxIter: 20000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func norm(x []float64) float64 {
 
 func TestSVMHingeIsWithinItsGap(t *testing.T) {
 	z, class := blobs(2, 300, 6, 2)
-	l, report, err := FitSVM(context.Background(), matrix.Rows{Dense: z}, class, 2, nil, SVM{C: 1, Loss: "hinge", Tolerance: 1e-5, MaxIter: 50000})
+	l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil, SVM{C: 1, Loss: "hinge", Tolerance: 1e-5, MaxIter: 50000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestSVMIsTheSameOnAnyThreads(t *testing.T) {
 	z, class := blobs(3, 300, 8, 5)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	fit := func() *Linear {
-		l, _, err := FitSVM(context.Background(), matrix.Rows{Dense: z}, class, 5, nil, SVM{})
+		l, _, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 5, nil, SVM{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,11 +169,11 @@ func TestSVMOnSparseRowsIsThatOnDenseRows(t *testing.T) {
 		}
 	}
 	opt := SVM{Tolerance: 1e-6, MaxIter: 50000}
-	dense, _, err := FitSVM(context.Background(), matrix.Rows{Dense: z}, class, 3, nil, opt)
+	dense, _, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 3, nil, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sparse, _, err := FitSVM(context.Background(), matrix.Rows{CSR: toCSR(z)}, class, 3, nil, opt)
+	sparse, _, err := FitSVM(context.Background(), InMemory(matrix.Rows{CSR: toCSR(z)}), class, 3, nil, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,16 +186,16 @@ func TestSVMOnSparseRowsIsThatOnDenseRows(t *testing.T) {
 
 func TestSVMStops(t *testing.T) {
 	z, class := blobs(5, 200, 4, 2)
-	_, report, err := FitSVM(context.Background(), matrix.Rows{Dense: z}, class, 2, nil, SVM{MaxIter: 1, Tolerance: 1e-9})
+	_, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil, SVM{MaxIter: 1, Tolerance: 1e-9})
 	if err != nil || report.Converged || report.Passes != 1 {
 		t.Errorf("one pass: %+v, %v", report, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := FitSVM(ctx, matrix.Rows{Dense: z}, class, 2, nil, SVM{}); err != context.Canceled {
+	if _, _, err := FitSVM(ctx, InMemory(matrix.Rows{Dense: z}), class, 2, nil, SVM{}); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, _, err := FitSVM(context.Background(), matrix.Rows{Dense: z}, class, 2, nil, SVM{Loss: "cubic"}); err == nil {
+	if _, _, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil, SVM{Loss: "cubic"}); err == nil {
 		t.Error("an unknown loss was accepted")
 	}
 }

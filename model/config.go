@@ -22,7 +22,7 @@ import (
 // Config says how a model is to be trained. The zero value is a good start: it chooses by
 // the data, and the model's Report says what was chosen.
 type Config struct {
-	// Task is "auto" (or ""), "classify" or "regress".
+	// Task is "auto" (or ""), "classify", "regress" or "multilabel".
 	Task string `json:"task,omitempty"`
 
 	// Bag says how bags become rows, for FitBags; nil for a model of rows. All else is about
@@ -76,6 +76,16 @@ type Config struct {
 	// fewer where there are few rows.
 	Features int `json:"features,omitempty"`
 
+	// Components is how many principal components of the features the learner sees, and
+	// VarianceShare which share of their variance these have to hold at least; the fewer count
+	// where both are given. 0 and 0 mean that it sees the features themselves. MapComponents
+	// is how many of each map of a sum are kept before that. Whiten divides components by their
+	// deviations.
+	Components    int     `json:"components,omitempty"`
+	VarianceShare float64 `json:"variance_share,omitempty"`
+	MapComponents int     `json:"map_components,omitempty"`
+	Whiten        bool    `json:"whiten,omitempty"`
+
 	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes whose
 	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
 	// and ridge otherwise.
@@ -83,6 +93,8 @@ type Config struct {
 
 	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
 	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
+	// For the lasso and its kin it is that of ‖y - Zw - b‖²/(2n) + λ(…), and a held-out tenth
+	// of the rows chooses it.
 	Lambda   float64 `json:"lambda,omitempty"`
 	LambdaBy string  `json:"lambda_by,omitempty"`
 
@@ -98,6 +110,9 @@ type Config struct {
 	// with this probability (Model.Intervals); a tenth of the rows is held back for it.
 	Conformal float64 `json:"conformal,omitempty"`
 
+	// L1Ratio is α of the elastic net, whose penalty is λ(α‖w‖₁ + (1-α)/2·‖w‖²); 0 means 0.5.
+	L1Ratio float64 `json:"l1_ratio,omitempty"`
+
 	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
 
@@ -109,11 +124,50 @@ type Config struct {
 	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
 	ClassWeight string `json:"class_weight,omitempty"`
 
+	// Optimizer of the online learner is "sgd" (or "") or "adagrad", Rate its η₀, 0 meaning one
+	// that is chosen on the first thousand rows, and Epochs its passes over the rows, 0
+	// meaning one.
+	Optimizer string  `json:"optimizer,omitempty"`
+	Rate      float64 `json:"rate,omitempty"`
+	Epochs    int     `json:"epochs,omitempty"`
+
+	// AverageFrom is the row from which the online learner averages its weights, each as much
+	// as the other; 0 means averages that forget, a negative number none.
+	AverageFrom int `json:"average_from,omitempty"`
+
+	// Quantile in (0, 1), Epsilon and Huber are the parameters of the losses of these names;
+	// 0 means learn.Online's.
+	Quantile float64 `json:"quantile,omitempty"`
+	Epsilon  float64 `json:"epsilon,omitempty"`
+	Huber    float64 `json:"huber,omitempty"`
+
+	// SurveyRows is how many rows are looked at before the online learner begins, to choose
+	// the task, the classes, the scaling and the map; 0 means all.
+	SurveyRows int `json:"survey_rows,omitempty"`
+
+	// Calibrate turns the scores of classes into probabilities: "none" (or ""), "platt",
+	// "isotonic" or "temperature", fitted on rows that the learner has not seen (Model.Probabilities).
+	Calibrate string `json:"calibrate,omitempty"`
+
+	// CalibrateFolds is how many parts the rows are divided into for that; 0 means 5.
+	CalibrateFolds int `json:"calibrate_folds,omitempty"`
+
 	// Tolerance is the SVM's stopping tolerance; 0 means the learner's default.
 	Tolerance float64 `json:"tolerance,omitempty"`
 
 	// MaxIter bounds the SVM's passes over the rows; 0 means the learner's default.
 	MaxIter int `json:"max_iter,omitempty"`
+
+	// Product is how kernel-ridge multiplies by the Gram matrix: "exact" (or "") factorises
+	// it; "threshold", "tree" and "gauss" iterate with approximate products.
+	Product string `json:"product,omitempty"`
+
+	// Accuracy is how far an element of the Gram matrix may be off in these; 0 means 10⁻⁴.
+	Accuracy float64 `json:"accuracy,omitempty"`
+
+	// Lookup is the number of bins of the tables that a machine of the intersection kernel
+	// predicts from; 0 means none: exactly, by bisection.
+	Lookup int `json:"lookup,omitempty"`
 
 	// Seed chooses the random streams; 0 means 1.
 	Seed uint64 `json:"seed,omitempty"`
@@ -137,7 +191,7 @@ func (c Config) withDefaults() (Config, error) {
 		usual = "linear"
 	}
 	for _, err := range []error{
-		set("task", &c.Task, "auto", "auto", "classify", "regress"),
+		set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel"),
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
 		set("kernel", &c.Kernel, usual, kernel.Names()...),
 		set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...),
@@ -146,7 +200,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
+	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
@@ -198,6 +252,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
 		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
 	}
+	if c.L1Ratio < 0 || c.L1Ratio > 1 || math.IsNaN(c.L1Ratio) {
+		return c, fmt.Errorf("l1_ratio %g is not a number above 0 and up to 1", c.L1Ratio)
+	}
 	if err := c.checkLambda(); err != nil {
 		return c, err
 	}
@@ -210,7 +267,16 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxIter < 0 {
 		return c, fmt.Errorf("max_iter %d is not a positive number", c.MaxIter)
 	}
+	if err := c.checkOnline(); err != nil {
+		return c, err
+	}
+	if err := c.checkCalibrate(); err != nil {
+		return c, err
+	}
 	if err := c.checkLearner(); err != nil {
+		return c, err
+	}
+	if err := c.checkReduction(); err != nil {
 		return c, err
 	}
 	if c.Seed == 0 {

@@ -33,6 +33,9 @@ type Options struct {
 	// Keep, if not nil, gets the statistics of a ridge regression before it is solved. They
 	// are valid until it returns.
 	Keep func(*Statistics) error
+	// Validated, if not nil, is told what progressive validation tells while an online learner
+	// learns: after 1, 2, 4, … rows.
+	Validated func(learn.OnlinePoint)
 }
 
 // Report says what a training took.
@@ -92,12 +95,15 @@ type fit struct {
 	opt     Options
 	report  *Report
 	m       *Model
-	classes *dataset.Classes // nil: regression
+	classes *dataset.Classes   // nil: no classes
+	labels  *dataset.LabelSets // nil: a row has one label, or numbers
 
 	learner *learner
 
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64
+
+	reduced bool // the principal components of all features are found
 
 	bag  *bagFit // nil: the rows were no bags
 	kept int64   // bytes of rows that were bags and are kept
@@ -120,6 +126,7 @@ func (f *fit) survey(asked Config) (*dataset.Summary, error) {
 	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
 		Seed:     f.cfg.Seed,
 		Sample:   feature.SampleRows(f.cfg.feature(1)),
+		Rows:     f.cfg.SurveyRows,
 		Progress: func(rows int, share float64) { f.progress(stage, rows, share) },
 	})
 	if err != nil {
@@ -147,6 +154,9 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if err := f.chooseTask(sum); err != nil {
 		return nil, err
 	}
+	if err := f.checkCalibration(sum); err != nil {
+		return nil, err
+	}
 	if err := f.choosePipeline(sum); err != nil {
 		return nil, err
 	}
@@ -160,7 +170,16 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if f.m.golden.x, err = f.drawGolden(sum); err != nil {
 		return nil, err
 	}
+	if err := f.reduction(); err != nil {
+		return nil, err
+	}
 	if err := f.learner.train(f, sum); err != nil {
+		return nil, err
+	}
+	if err := f.calibrate(sum); err != nil {
+		return nil, err
+	}
+	if err := f.fold(); err != nil {
 		return nil, err
 	}
 	if err := f.scoreGolden(f.m.golden.x); err != nil {
@@ -191,6 +210,9 @@ func (f *fit) fitMapping() (p *Mapping, why map[string]string, err error) {
 	if err := f.choosePipeline(sum); err != nil {
 		return nil, nil, err
 	}
+	if err := f.reduction(); err != nil {
+		return nil, nil, err
+	}
 	return &f.m.mapping, f.m.info.Training.Why, nil
 }
 
@@ -210,8 +232,11 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 			}
 		}
 		return fmt.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use --learner %s, or --task %s", f.src.Name(), task, why, l.name, strings.Join(can, " or "), map[string]string{
-			"classify": "classify if they are classes", "regress": "regress if they are numbers to predict", "outliers": "outliers",
+			"classify": "classify if they are classes", "regress": "regress if they are numbers to predict", "multilabel": "multilabel if a row may have several", "outliers": "outliers",
 		}[l.tasks[0]])
+	}
+	if task == "multilabel" {
+		return f.chooseLabels(sum)
 	}
 	if task == "regress" {
 		if f.cfg.ClassWeight != "" {
@@ -383,7 +408,7 @@ func (f *fit) chooseLearner(sum *dataset.Summary) {
 	}
 	f.learner = learnerOf(f.cfg.Learner)
 	f.m.info.Training.Learner = f.learner.name
-	if f.cfg.Loss == "" && f.learner.losses != nil {
+	if f.cfg.Loss == "" && f.learner.losses != nil && !f.learner.byTask {
 		f.cfg.Loss = f.learner.losses[0]
 	}
 }
@@ -393,7 +418,7 @@ func (f *fit) auto(sum *dataset.Summary) string {
 	statistics, _ := f.ridgeMemory(sum)
 	why := f.m.info.Training.Why
 	switch {
-	case f.classes == nil:
+	case f.classes == nil && f.labels == nil:
 		why["learner"] = "for numbers to predict"
 		return "ridge"
 	case svmLearner.lacks(&f.cfg) != "" && ridgeLearner.lacks(&f.cfg) == "":
@@ -457,6 +482,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		return nil
 	}
 	need, formula := f.learner.memory(f, sum)
+	need += f.reductionMemory()
 	if f.m.info.Feature != nil {
 		need += float64(f.m.mapping.fmap.Bytes())
 	}
@@ -470,23 +496,37 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	switch {
 	case f.bag != nil && f.m.info.Feature == nil:
 		advice = "fewer --bag-features, compact pooling (--pooling tensorsketch) in place of full,"
-	case f.m.info.Feature == nil && f.classes != nil && f.cfg.Learner == "ridge":
+	case f.cfg.Learner == "falkon":
+		advice = "fewer --features, which are the landmarks, or a map (--learner ridge)"
+	case f.learner.exact:
+		advice = "--learner falkon, or a map (--learner ridge)"
+	case f.m.info.Feature == nil && f.classes != nil && f.learner.statistics:
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
 	case f.m.info.Feature == nil:
 		advice = "a map to fewer dimensions (--kernel rbf)"
-	case f.cfg.Learner != "ridge":
+	case !f.learner.statistics:
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",
 		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), need/1e9, formula, float64(f.opt.Memory)/1e9, advice)
 }
 
-// learnDim is the number of dimensions that the learner sees.
-func (f *fit) learnDim() int {
-	if f.m.info.Feature != nil {
+// mapDim is the number of features that each gives.
+func (f *fit) mapDim() int {
+	if f.m.mapping.projection == nil && f.m.info.Feature != nil {
 		return f.m.info.Feature.Features
 	}
-	return f.m.Dim()
+	_, d := f.m.mapping.Dims()
+	return d
+}
+
+// learnDim is the number of dimensions that the learner sees, or at most sees as long as
+// principal components have yet to be found.
+func (f *fit) learnDim() int {
+	if f.m.mapping.projection == nil && f.cfg.Components > 0 {
+		return min(f.cfg.Components, f.mapDim())
+	}
+	return f.mapDim()
 }
 
 // each passes over the data: body gets a batch and its features, at most chunk rows at a
@@ -514,6 +554,11 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 					return err
 				}
 			}
+			if part.X.Dim() > f.m.mapping.in {
+				if err := f.tooWide(&part); err != nil {
+					return err
+				}
+			}
 			start := time.Now()
 			z, bad := f.m.mapping.features(&s, part.X)
 			if bad != nil {
@@ -530,6 +575,21 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 			}
 		}
 	}
+}
+
+// tooWide finds a row that has more dimensions than those that were looked at first, and if
+// there is none makes the batch as wide as these.
+func (f *fit) tooWide(b *matrix.Batch) error {
+	for i := range b.X.Len() {
+		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.m.mapping.in {
+			return fmt.Errorf("%s: row %d has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
+				f.src.Name(), b.First+i+1, f.src.Schema().DimName(int(idx[len(idx)-1])), f.m.mapping.in)
+		}
+	}
+	narrow := *b.X.CSR
+	narrow.Cols = f.m.mapping.in
+	b.X = matrix.Rows{CSR: &narrow}
+	return nil
 }
 
 // goldenRows is how many golden pairs a model keeps.
@@ -559,6 +619,7 @@ func (f *fit) scoreGolden(x *matrix.Dense) error {
 		}
 	}
 	f.m.golden.x, f.m.golden.scores = x, scores
+	f.m.golden.takeProba(f.m)
 	return nil
 }
 

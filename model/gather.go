@@ -14,8 +14,8 @@ import (
 // gathered are the training rows of a learner that goes through them many times.
 type gathered struct {
 	x       matrix.Rows
-	class   []int     // of each row; nil for a regression
-	y       []float64 // n×Outputs; nil for classes
+	class   []int     // of each row; nil if there are no classes
+	y       []float64 // n×Outputs: numbers, or ±1 for labels; nil for classes
 	weights []float64 // nil: all 1
 }
 
@@ -25,9 +25,16 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 	z := &matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}
 	sparse := &matrix.CSR{Cols: f.learnDim(), Ptr: []int{0}}
 	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
-		if f.classes == nil {
+		switch {
+		case f.labels != nil:
+			n := len(all.y)
+			all.y = append(all.y, make([]float64, rows.Len()*f.m.info.Outputs)...)
+			if err := f.targets(b, all.y[n:]); err != nil {
+				return err
+			}
+		case f.classes == nil:
 			all.y = append(all.y, b.Y...)
-		} else {
+		default:
 			for i := range rows.Len() {
 				c, err := f.class(b, i)
 				if err != nil {
@@ -63,7 +70,7 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p, ok := f.src.(*pooled); ok {
+	if p, ok := f.src.(*pooled); ok && !f.cfg.calibrates() {
 		p.forget() // this was the last pass
 	}
 	all.x.Dense = z
@@ -78,6 +85,9 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 func (f *fit) rowsMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d := float64(sum.Rows), float64(f.learnDim())
 	formula = "4·n·D bytes"
+	if f.cfg.reduces() {
+		return 4 * n * d, formula
+	}
 	if f.m.info.Feature == nil && sum.Sparse && !f.m.mapping.scaler.Densify {
 		return 8 * n * d * sum.Density(), formula
 	}
@@ -108,11 +118,19 @@ func (f *fit) weight(b *matrix.Batch, i int) float64 {
 
 // targets writes what the learner is to predict for the rows of a batch.
 func (f *fit) targets(b *matrix.Batch, dst []float64) error {
+	k := f.m.info.Outputs
+	if f.labels != nil {
+		for i := range b.X.Len() {
+			if err := f.labels.Targets(b, i, dst[i*k:(i+1)*k]); err != nil {
+				return fmt.Errorf("%s: row %d: %w", f.src.Name(), b.First+i+1, err)
+			}
+		}
+		return nil
+	}
 	if f.classes == nil {
 		copy(dst, b.Y)
 		return nil
 	}
-	k := f.m.info.Outputs
 	for i := range b.X.Len() {
 		c, err := f.class(b, i)
 		if err != nil {

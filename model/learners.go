@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/safetensors"
 	"mercer/learn"
 	"mercer/matrix"
@@ -16,7 +17,7 @@ type learner struct {
 	name  string
 	about string // in a few words, for people
 
-	// tasks are those that it can do: "classify", "regress", "outliers".
+	// tasks are those that it can do: "classify", "regress", "multilabel", "outliers".
 	tasks []string
 
 	// options are the options of Config that it has, of those that not all learners have.
@@ -25,8 +26,18 @@ type learner struct {
 	// losses are its losses, the usual one first; nil where there is no choice.
 	losses []string
 
+	// byTask says that the usual loss depends on the task, so that train chooses it.
+	byTask bool
+
 	// exact says that it takes the kernel itself in place of a map.
 	exact bool
+
+	// features says that it has to see the features, not their principal components.
+	features bool
+
+	// statistics says that it trains on the moments of features, of which those of principal
+	// components follow; all others see rows of components.
+	statistics bool
 
 	// memory is how many bytes the training holds beside the map, and in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
@@ -36,7 +47,9 @@ type learner struct {
 }
 
 // learners are all of them.
-func learners() []learner { return []learner{ridgeLearner, svmLearner} }
+func learners() []learner {
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
+}
 
 // Learners are the names of all learners, with what each is.
 func Learners() (names, about []string) {
@@ -60,6 +73,7 @@ func learnerOf(name string) *learner {
 func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
+		"l1-ratio":     c.L1Ratio != 0,
 		"lambda-by":    c.LambdaBy != "",
 		"path":         c.Path,
 		"variance":     c.Variance,
@@ -69,6 +83,17 @@ func (c *Config) learnerOptions() map[string]bool {
 		"tolerance":    c.Tolerance != 0,
 		"max-iter":     c.MaxIter != 0,
 		"class-weight": c.ClassWeight != "",
+		"optimizer":    c.Optimizer != "",
+		"rate":         c.Rate != 0,
+		"epochs":       c.Epochs != 0,
+		"average-from": c.AverageFrom != 0,
+		"quantile":     c.Quantile != 0,
+		"epsilon":      c.Epsilon != 0,
+		"huber":        c.Huber != 0,
+		"survey-rows":  c.SurveyRows != 0,
+		"product":      c.Product != "",
+		"accuracy":     c.Accuracy != 0,
+		"lookup":       c.Lookup != 0,
 	}
 }
 
@@ -83,32 +108,66 @@ func (l *learner) lacks(c *Config) string {
 	return missing
 }
 
+// haveOption are the learners that have an option.
+func haveOption(option string) (have []string) {
+	for _, l := range learners() {
+		if slices.Contains(l.options, option) {
+			have = append(have, l.name)
+		}
+	}
+	return have
+}
+
 // checkLearner finds an option that the learner does not have, or a value that it does not know.
 func (c *Config) checkLearner() error {
 	if c.Learner == "auto" {
 		if c.Loss != "" && !slices.Contains(svmLearner.losses, c.Loss) {
 			return fmt.Errorf("loss %q is not known; known are %s, or name another learner", c.Loss, strings.Join(svmLearner.losses, ", "))
 		}
+		if option := svmLearner.lacks(c); option != "" && ridgeLearner.lacks(c) == option {
+			return fmt.Errorf("the option %s belongs to the learner %s; name it", option, strings.Join(haveOption(option), " or "))
+		}
 		return nil
 	}
 	l := learnerOf(c.Learner)
-	if option := l.lacks(c); option != "" {
-		var have []string
-		for _, other := range learners() {
-			if slices.Contains(other.options, option) {
-				have = append(have, other.name)
-			}
+	if l.exact {
+		if err := c.checkExact(l); err != nil {
+			return err
 		}
-		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(have, ", "))
+	}
+	if option := l.lacks(c); option != "" {
+		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(haveOption(option), ", "))
 	}
 	if c.Loss != "" && !slices.Contains(l.losses, c.Loss) {
 		return fmt.Errorf("the learner %s has no loss %q; it has %s", l.name, c.Loss, strings.Join(l.losses, ", "))
 	}
-	if c.Loss == "" && l.losses != nil {
+	if c.Loss == "" && l.losses != nil && !l.byTask {
 		c.Loss = l.losses[0]
 	}
 	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
 		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
+	}
+	return nil
+}
+
+// checkExact finds options of maps given to a learner that takes the kernel itself.
+func (c *Config) checkExact(l *learner) error {
+	switch {
+	case c.Features != 0 && !slices.Contains(l.options, "features"):
+		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, where it is the number of landmarks", l.name)
+	case c.Landmarks != "" && !slices.Contains(l.options, "landmarks"):
+		return fmt.Errorf("the learner %s has no landmarks; falkon has", l.name)
+	case c.Landmarks == "given" || c.Given != nil:
+		return fmt.Errorf("the learner %s chooses its landmarks; give the name of a way to choose them", l.name)
+	case c.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Landmarks):
+		return fmt.Errorf("landmarks %q is not known; known are %s", c.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
+	case c.Lookup != 0 && !additiveMachine(c.exact(0)):
+		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel)
+	case c.Lookup < 0 || c.Lookup > 1<<20:
+		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", c.Lookup, 1<<20)
+	}
+	if slices.Contains(l.options, "product") {
+		return c.checkProduct()
 	}
 	return nil
 }
@@ -136,6 +195,9 @@ func (l linearModel) tensors() map[string]*safetensors.Tensor {
 
 // restorePredictor makes the predictor of a model of d features from the tensors of its file.
 func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
+	if t["machine.alpha"] != nil {
+		return m.restoreMachine(t, d)
+	}
 	w, err := t.want("linear.w", false, d, m.info.Outputs)
 	if err != nil {
 		return nil, err
@@ -147,6 +209,9 @@ func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
 	l := linearModel{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}
 	if r := m.info.Training.Ridge; r != nil {
 		return m.restoreRidge(l, t, d)
+	}
+	if m.info.Training.Online != nil {
+		return m.restoreOnline(t, d, l)
 	}
 	return l, nil
 }

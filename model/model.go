@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"mercer/dataset"
+	"mercer/exact"
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pool"
+	"mercer/reduce"
 )
 
 // Model is a trained model. It does not change and is safe for use by any number of
@@ -21,19 +24,25 @@ type Model struct {
 	mapping Mapping
 	learned predictor
 	golden  golden
+
+	calibration *learn.Calibration // nil: none
 }
 
 // Info is what a model says about itself; it is stored in the model file.
 type Info struct {
-	// Task is "classify" or "regress".
+	// Task is "classify", "regress" or "multilabel".
 	Task string `json:"task"`
 
 	// Classes are the labels of the classes in the order of their scores; nil for a
 	// regression. Numbers come in numeric order, other labels in the order of their bytes.
 	Classes []string `json:"classes,omitempty"`
 
+	// Labels are those of a multi-label model, of which a row may have any number, in the
+	// order of their scores.
+	Labels []string `json:"labels,omitempty"`
+
 	// Outputs is the number of scores of a row: the number of classes, but 1 for two
-	// classes (positive: the second), or the number of targets of a regression.
+	// classes (positive: the second), or the number of labels, or of targets of a regression.
 	Outputs int `json:"outputs"`
 
 	// Bag says how bags became rows; nil for a model of rows. Schema and all else is about
@@ -95,9 +104,23 @@ type Training struct {
 	// Learner is the learner's name.
 	Learner string `json:"learner,omitempty"`
 
-	// Ridge and SVM hold the learner's own report; one of them is set.
-	Ridge *learn.RidgeReport `json:"ridge,omitempty"`
-	SVM   *learn.SVMReport   `json:"svm,omitempty"`
+	// Reduction says which principal components the learner saw, nil if it saw the features.
+	Reduction *reduce.Report `json:"reduction,omitempty"`
+
+	// Ridge, Lasso, SVM and Online hold the learner's own report; one of them is set.
+	Ridge  *learn.RidgeReport  `json:"ridge,omitempty"`
+	Lasso  *learn.LassoReport  `json:"lasso,omitempty"`
+	SVM    *learn.SVMReport    `json:"svm,omitempty"`
+	Online *learn.OnlineReport `json:"online,omitempty"`
+
+	// Calibration says how scores become probabilities, nil where they were not calibrated.
+	Calibration *CalibrationInfo `json:"calibration,omitempty"`
+
+	// KernelRidge, Iterative and Falkon are those of exact kernel ridge, of the same by
+	// approximate products, and on landmarks.
+	KernelRidge *exact.RidgeReport     `json:"kernel_ridge,omitempty"`
+	Iterative   *exact.IterativeReport `json:"iterative,omitempty"`
+	Falkon      *exact.FalkonReport    `json:"falkon,omitempty"`
 }
 
 // Lines tell a person how the learner went.
@@ -105,8 +128,18 @@ func (t *Training) Lines() []string {
 	switch {
 	case t.Ridge != nil:
 		return t.Ridge.Lines()
+	case t.Lasso != nil:
+		return t.Lasso.Lines()
 	case t.SVM != nil:
 		return t.SVM.Lines()
+	case t.Online != nil:
+		return t.Online.Lines()
+	case t.KernelRidge != nil:
+		return t.KernelRidge.Lines()
+	case t.Iterative != nil:
+		return t.Iterative.Lines()
+	case t.Falkon != nil:
+		return t.Falkon.Lines()
 	}
 	return nil
 }
@@ -156,8 +189,12 @@ func (m *Model) Mapping() *Mapping { return &m.mapping }
 func (m *Model) Class(scores []float32) int { return learn.Predicted(scores) }
 
 // AppendPrediction appends what a row's scores predict to dst: the label of a class, or the
-// numbers of a regression separated by tabs.
+// labels of a multi-label model separated by commas, or the numbers of a regression separated
+// by tabs.
 func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
+	if m.info.Labels != nil {
+		return append(dst, strings.Join(m.Predicted(scores), ",")...)
+	}
 	if m.info.Classes != nil {
 		return append(dst, m.info.Classes[m.Class(scores)]...)
 	}
@@ -173,6 +210,7 @@ func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
 // golden are input rows with the scores that the model gave them when it was trained.
 type golden struct {
 	x, scores *matrix.Dense
+	proba     []float64     // of the rows, nil in a model without probabilities
 	members   *matrix.Dense // of the bags that the rows were, nil in a model of rows
 }
 
@@ -206,7 +244,7 @@ func (g *golden) verify(m *Model) error {
 	if got, want, ok := alike(scores, g.scores, func(v float32) float64 { return float64(v) }); !ok {
 		return fmt.Errorf("the model predicts %g where it predicted %g when it was trained", got, want)
 	}
-	return nil
+	return g.verifyProba(m)
 }
 
 // alike says whether a function of all numbers is as wanted to 10⁻⁴ of the largest, and if not

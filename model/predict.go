@@ -12,14 +12,22 @@ import (
 
 // Prediction is what a model says of one row.
 type Prediction struct {
-	// Label is the class, "" for a regression.
+	// Label is the class, "" where the model has none.
 	Label string
+
+	// Labels are those that a multi-label model gives the row, none or several.
+	Labels []string
+
+	// Probabilities has one a class in the order of Classes, adding up to 1, or one a label in
+	// the order of Labels; nil where the model has none (Model.Probabilities).
+	Probabilities []float64
 
 	// Values are the predicted numbers of a regression, nil for classes.
 	Values []float32
 
 	// Scores has one score a class in the order of Classes; with two classes it is one
-	// score, positive for the second. For a regression it is Values.
+	// score, positive for the second. For labels it has one each, positive where the row
+	// has it; for a regression it is Values.
 	Scores []float32
 }
 
@@ -71,12 +79,22 @@ func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func
 // predictions turns scores into predictions that share their memory.
 func (m *Model) predictions(scores *matrix.Dense) []Prediction {
 	out := make([]Prediction, scores.Rows)
+	probable := m.HasProbabilities()
 	for i := range out {
 		row := scores.Row(i)
 		out[i].Scores = row
-		if m.info.Classes != nil {
+		if probable {
+			out[i].Probabilities = make([]float64, m.probable())
+			if err := m.Probabilities(out[i].Probabilities, row); err != nil {
+				panic("model: " + err.Error()) // it has some
+			}
+		}
+		switch {
+		case m.info.Classes != nil:
 			out[i].Label = m.info.Classes[m.Class(row)]
-		} else {
+		case m.info.Labels != nil:
+			out[i].Labels = m.Predicted(row)
+		default:
 			out[i].Values = row
 		}
 	}

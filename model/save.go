@@ -58,6 +58,7 @@ func (m *Model) Write(w io.Writer) error {
 		"golden.scores": {Shape: []int{m.golden.scores.Rows, m.golden.scores.Cols}, F32: m.golden.scores.Data},
 	}
 	maps.Copy(tensors, m.learned.tensors())
+	m.saveCalibration(tensors)
 	scale := func(prefix string, s *dataset.Scaler) {
 		for name, v := range map[string][]float64{"scale.shift": s.Shift, "scale.factor": s.Factor} {
 			if v != nil {
@@ -170,7 +171,8 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	}
 	switch {
 	case m.info.Task == "classify" && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
-	case m.info.Task == "regress" && m.info.Classes == nil:
+	case m.info.Task == "regress" && m.info.Classes == nil && m.info.Labels == nil:
+	case m.info.Task == "multilabel" && m.info.Classes == nil && m.info.Outputs == len(m.info.Labels):
 	default:
 		return fmt.Errorf("a model to %s with %d outputs and %d classes", m.info.Task, m.info.Outputs, len(m.info.Classes))
 	}
@@ -201,6 +203,9 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 		d = m.info.Feature.Features
 	}
 	if m.learned, err = m.restorePredictor(t, d); err != nil {
+		return err
+	}
+	if err := m.restoreCalibration(t); err != nil {
 		return err
 	}
 	return m.restoreMapping(t, d)

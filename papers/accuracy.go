@@ -20,19 +20,37 @@ func accuracy(ctx context.Context, z, test labelled, classes int, c float64, see
 	if z.x.Dense != nil && z.x.Len() < z.x.Dim() { // the same machines by fewer numbers
 		return exactMachine(ctx, kernel.Kernel{Name: "linear"}, split{z, test, classes}, c, seed)
 	}
-	opt := learn.SVM{C: c, Seed: seed, MaxIter: passes}
-	if c == 0 {
-		if opt.C, _, err = learn.ChooseC(ctx, z.x, z.class, classes, nil, opt); err != nil {
-			return 0, 0, err
-		}
-	}
-	linear, _, err := learn.FitSVM(ctx, z.x, z.class, classes, nil, opt)
+	linear, used, err := machine(ctx, z, classes, c, seed)
 	if err != nil {
 		return 0, 0, err
 	}
-	scores := matrix.NewDense(test.x.Len(), learn.TargetColumns(classes))
-	linear.Scores(scores, test.x)
-	return 100 * share(scores, test.class), opt.C, nil
+	return right(linear, test), used, nil
+}
+
+// right is the share of rows in percent whose class a linear machine predicts.
+func right(l *learn.Linear, test labelled) float64 {
+	scores := matrix.NewDense(test.x.Len(), l.W.Cols)
+	l.Scores(scores, test.x)
+	return 100 * share(scores, test.class)
+}
+
+// machine trains linear support vector machines on z and chooses C on held-out rows of it
+// unless it is given.
+func machine(ctx context.Context, z labelled, classes int, c float64, seed uint64) (l *learn.Linear, used float64, err error) {
+	opt := learn.SVM{C: c, Seed: seed, MaxIter: passes}
+	if c == 0 {
+		if opt.C, _, err = learn.ChooseC(ctx, learn.InMemory(z.x), z.class, classes, nil, opt); err != nil {
+			return nil, 0, err
+		}
+	}
+	l, _, err = learn.FitSVM(ctx, learn.InMemory(z.x), z.class, classes, nil, opt)
+	return l, opt.C, err
+}
+
+// weightedMachine is machine with a given C and weights of rows.
+func weightedMachine(ctx context.Context, z labelled, weights []float64, classes int, c float64, seed uint64) (*learn.Linear, error) {
+	l, _, err := learn.FitSVM(ctx, learn.InMemory(z.x), z.class, classes, weights, learn.SVM{C: c, Seed: seed, MaxIter: passes})
+	return l, err
 }
 
 // passes bounds the passes of a machine over its rows: what is left then changes the class of hardly any row.
@@ -123,13 +141,7 @@ func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed
 		}
 	}
 	train := labelled{matrix.Rows{Dense: z}, s.train.class}
-	opt := learn.SVM{C: c, Seed: seed, MaxIter: passes}
-	if c == 0 {
-		if opt.C, _, err = learn.ChooseC(ctx, train.x, train.class, s.classes, nil, opt); err != nil {
-			return 0, 0, err
-		}
-	}
-	linear, _, err := learn.FitSVM(ctx, train.x, train.class, s.classes, nil, opt)
+	linear, used, err := machine(ctx, train, s.classes, c, seed)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -167,7 +179,7 @@ func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed
 			}
 		}
 	}
-	return 100 * share(scores, s.test.class), opt.C, nil
+	return 100 * share(scores, s.test.class), used, nil
 }
 
 // classified is a method of a table of accuracies by D.

@@ -3,7 +3,6 @@ package papers
 import (
 	"context"
 
-	"mercer/dataset"
 	"mercer/feature"
 	"mercer/kernel"
 )
@@ -37,25 +36,12 @@ func lopezAccuracy() *Table {
 			{"KG-RP, t = 1, m = 122", "? ?", kg(122, 1)},
 		},
 		open: func(ctx context.Context, dir string) (split, error) {
-			var s split
-			var names [2][]string
-			for i, name := range []string{"train", "t10k"} {
-				images, err := find(dir, "mnist", name+"-images-idx3-ubyte")
-				if err != nil {
-					return s, err
-				}
-				list, err := find(dir, "mnist", name+"-labels-idx1-ubyte")
-				if err != nil {
-					return s, err
-				}
-				part := []*labelled{&s.train, &s.test}[i]
-				if part.x, names[i], err = readLabelled(ctx, images, dataset.Options{Format: "idx", LabelsFile: list}); err != nil {
-					return s, err
-				}
-				spread(part.x)
+			s, err := digits(ctx, dir)
+			if err != nil {
+				return s, err
 			}
-			classes, numbers := labels(names[0], names[1])
-			s.classes, s.train.class, s.test.class = classes, numbers[0], numbers[1]
+			spread(s.train.x)
+			spread(s.test.x)
 			return s, nil
 		},
 	}.table(Table{

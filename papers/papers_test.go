@@ -38,8 +38,14 @@ func TestTablesAreWhole(t *testing.T) {
 					continue
 				}
 				spread := strings.HasPrefix(table.Name, "LS")
+				if table.Corner == "F1" {
+					if !(f.Mean > 0.5 && f.Mean < 1 && f.SD > 0 && f.SD < 0.02) {
+						t.Errorf("%s: %s, %s: %s is no F1", table.Name, row.Name, table.Columns[j], f.Text)
+					}
+					continue
+				}
 				if table.Gain {
-					if !(f.Mean > 50 && f.Mean < 100 && f.SD > 0 && f.SD < 1) {
+					if !(f.Mean > 50 && f.Mean < 100 && (f.SD > 0) == byRandomMap(row.Name) && f.SD < 1) {
 						t.Errorf("%s: %s, %s: %s is no accuracy in percent", table.Name, row.Name, table.Columns[j], f.Text)
 					}
 					continue
@@ -55,11 +61,14 @@ func TestTablesAreWhole(t *testing.T) {
 	}
 }
 
+// byRandomMap says that a row of accuracies is over several maps.
+func byRandomMap(row string) bool { return row != "linear SVM" && row != "(γ x·y + 1)², exact" }
+
 // In all tables errors fall as D grows, but for rounding and the scatter of both figures, and
 // a random projection from the feature space is a projection: its figures are those of χ²_D.
 func TestFiguresAreThoseOfErrors(t *testing.T) {
 	for _, table := range Tables() {
-		if table.Gain {
+		if table.Gain || table.Name == "S14-4.6" { // no columns of one measure
 			continue
 		}
 		if table.Name == "S14-4.1" {

@@ -24,7 +24,10 @@ func newEval() *cobra.Command {
 
 For classes: accuracy and error, macro F1 (the mean over the classes) and, for two classes,
 F1 and the area under the ROC curve, with the second class as the positive one. For numbers:
-root mean squared error, mean absolute error, R². A label that the model has never seen
+root mean squared error, mean absolute error, R². For labels of which a row may have any
+number: subset accuracy (the share of rows with exactly the predicted labels), Hamming loss (the
+share of wrong decisions), micro and macro F1, and each label. For a model with probabilities:
+log loss, Brier score and expected calibration error. A label that the model has never seen
 counts as an error.`,
 		Example: `  mercer eval adult.mercer a9a.t.gz
   mercer eval adult.mercer a9a.t.gz --json
@@ -82,10 +85,26 @@ func printMetrics(w io.Writer, m *lab.Metrics) {
 	}
 	percent("accuracy", m.Accuracy)
 	percent("error", m.Error)
+	percent("exact", m.SubsetAccuracy)
+	percent("Hamming", m.HammingLoss)
+	percent("micro F1", m.MicroF1)
 	percent("macro F1", m.MacroF1)
 	percent("F1", m.F1)
 	number("AUC", m.AUC)
 	number("RMSE", m.RMSE)
 	number("MAE", m.MAE)
 	number("R²", m.R2)
+	number("log loss", m.LogLoss)
+	number("Brier", m.Brier)
+	number("ECE", m.ECE)
+	for i, l := range m.Labels {
+		if i == 0 {
+			fmt.Fprintf(w, "\n  %-20s%10s%11s%11s%11s\n", "label", "rows", "precision", "recall", "F1")
+		}
+		if i == 40 {
+			fmt.Fprintf(w, "  … and %s more (--json lists all)\n", comma(len(m.Labels)-i))
+			break
+		}
+		fmt.Fprintf(w, "  %-20s%10s%9.2f %%%9.2f %%%9.2f %%\n", l.Label, comma(l.Rows), 100*l.Precision, 100*l.Recall, 100*l.F1)
+	}
 }

@@ -23,6 +23,7 @@ type predict struct {
 	scores   bool
 	variance bool
 	interval bool
+	proba    bool
 	json     bool
 	progress string
 }
@@ -38,11 +39,19 @@ DATA is read as the training data were: columns by name where both have names, e
 position; labels may be there or not. The rows are never all in memory.
 
 --scores adds the scores after a tab, one a class in the order of "mercer inspect MODEL"
-(two classes: one score, positive for the second).
+(two classes: one score, positive for the second). --proba adds the probabilities, one a
+class, of a model that was trained with --calibrate or with a logistic loss.
+
+A model of labels of which a row may have any number writes those that it predicts separated by
+commas, an empty line for none.
 
 A regression that was trained with --variance tells with --variance the standard deviation of
 each number, after the numbers and a tab; one that was trained with --conformal with --interval
 the ends of the interval that holds the truth with the probability that was asked for.
+
+MODEL may also be a text model of LIBSVM's svm-train, which its content tells: predictions are
+those of svm-predict, for DATA of numbers in the order of its columns; --scores adds the
+decision values, --proba the probabilities of the labels in the order of the file.
 
 A model of bags predicts bags, one a line; DATA may come in any of the forms that "mercer
 train --help" tells of. Where bags have names, by a column or as files, a line is the name, a
@@ -59,9 +68,10 @@ tab and the prediction.`,
 	f.BoolVar(&p.scores, "scores", false, "add the scores")
 	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
 	f.BoolVar(&p.interval, "interval", false, "add the lower and upper end of the interval of each number (of a model trained with --conformal)")
+	f.BoolVar(&p.proba, "proba", false, "add the probabilities of the classes or labels")
 	dataFlags(cmd, &p.data)
 	groupFlag(cmd, &p.data)
-	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores")
+	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores, and probabilities where the model has them")
 	progressFlag(cmd, &p.progress)
 	return cmd
 }
@@ -74,11 +84,17 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
+	if isLIBSVM(modelPath) {
+		return p.runLIBSVM(cmd, modelPath, path, bars)
+	}
 	m, err := model.Load(modelPath)
 	if err != nil {
 		return err
 	}
 	if _, err := p.spread(m, matrix.Rows{Dense: matrix.NewDense(0, m.Dim())}, matrix.NewDense(0, m.Outputs())); err != nil {
+		return fmt.Errorf("%s: %w", modelPath, err)
+	}
+	if err := m.NoProbabilities(); p.proba && err != nil {
 		return fmt.Errorf("%s: %w", modelPath, err)
 	}
 	src, err := openRows(cmd, m, path, p.data)
@@ -87,6 +103,25 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	}
 	defer src.Close()
 
+	err = p.output(cmd, bars, func(w *bufio.Writer) error {
+		return eachScored(cmd, m, src, bars, func(x matrix.Rows, scores *matrix.Dense, keys []string) error {
+			extra, err := p.spread(m, x, scores)
+			if err != nil {
+				return err
+			}
+			return p.write(w, m, scores, extra, keys)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	warnUnseen(cmd, src)
+	return nil
+}
+
+// output lets work write to the file that was asked for, which appears whole or not at all, or to
+// standard output.
+func (p *predict) output(cmd *cobra.Command, bars *progress, work func(w *bufio.Writer) error) error {
 	var out io.Writer = cmd.OutOrStdout()
 	commit := func() error { return nil }
 	if p.out != "" {
@@ -100,13 +135,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 		bars.w = nil // predictions and a progress line would mix on a terminal
 	}
 	w := bufio.NewWriterSize(out, 1<<16)
-	err = eachScored(cmd, m, src, bars, func(x matrix.Rows, scores *matrix.Dense, keys []string) error {
-		extra, err := p.spread(m, x, scores)
-		if err != nil {
-			return err
-		}
-		return p.write(w, m, scores, extra, keys)
-	})
+	err := work(w)
 	bars.done()
 	if err != nil {
 		return err
@@ -114,7 +143,6 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	warnUnseen(cmd, src)
 	return commit()
 }
 
@@ -177,9 +205,18 @@ func appendTabbed(line []byte, numbers ...float32) []byte {
 // write writes a line a row, beginning with the name of the bag that it was.
 func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, extra spread, keys []string) error {
 	var line []byte
+	var proba []float64
+	if p.proba || p.json && m.HasProbabilities() {
+		proba = make([]float64, max(len(m.Classes()), len(m.Labels())))
+	}
 	for i := range scores.Rows {
 		row := scores.Row(i)
 		line = line[:0]
+		if proba != nil {
+			if err := m.Probabilities(proba, row); err != nil {
+				return err
+			}
+		}
 		switch {
 		case p.json:
 			v := struct {
@@ -189,7 +226,8 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 				Deviations []float32 `json:"deviations,omitempty"`
 				Lower      []float32 `json:"lower,omitempty"`
 				Upper      []float32 `json:"upper,omitempty"`
-			}{Scores: row}
+				Proba      []float64 `json:"proba,omitempty"`
+			}{Scores: row, Proba: proba}
 			if p.variance {
 				v.Deviations = extra.deviations.Row(i)
 			}
@@ -202,6 +240,8 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 			switch {
 			case m.Classes() != nil:
 				v.Prediction = m.Classes()[m.Class(row)]
+			case m.Labels() != nil:
+				v.Prediction = m.Predicted(row)
 			case len(row) == 1:
 				v.Prediction = row[0]
 			default:
@@ -227,6 +267,10 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 				for t, lower := range extra.lower.Row(i) {
 					line = appendTabbed(line, lower, extra.upper.Row(i)[t])
 				}
+			}
+			for _, v := range proba {
+				line = append(line, '\t')
+				line = strconv.AppendFloat(line, v, 'g', 6, 64)
 			}
 		}
 		line = append(line, '\n')

@@ -78,6 +78,18 @@ func (p *progress) report(stage string, rows int, share float64) {
 	p.draw(line)
 }
 
+// say writes a line of its own above the progress.
+func (p *progress) say(text string) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.draw(text)
+	fmt.Fprintln(p.w)
+	p.width = 0
+}
+
 // draw replaces the line.
 func (p *progress) draw(line string) {
 	n := len([]rune(line))

@@ -38,7 +38,9 @@ folder for each data set, as published, gzipped or not:
   cifar10/data_batch_1.bin (or data_batch_1_first4000.bin)
   isolet/isolet1+2+3+4.data, isolet/isolet5.data
   mnist/train-images-idx3-ubyte, mnist/t10k-images-idx3-ubyte
-  w8a/w8a
+  mnist/train-labels-idx1-ubyte, mnist/t10k-labels-idx1-ubyte
+  w8a/w8a, ijcnn1/ijcnn1.trn.bz2, ijcnn1/ijcnn1.tst.bz2
+  covtype/covtype.data (or covtype.sample403k.data)
   wikipedia_sift/image_sift_bow128.{train,test}.csv, outdoor_colorhist/outdoorStream.{data,labels},
   optdigits/optdigits.{tra,tes}, spambase/spambase.data, reuters_r8/R8.txt, reuters_r8/R8.clean.txt`,
 		Example: `  mercer reproduce --list

@@ -70,7 +70,7 @@ func TestReproduceErrors(t *testing.T) {
 		want string
 	}{
 		{[]string{"reproduce"}, "mercer reproduce: no table; give a NAME of --list"},
-		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, LS18-1, LS18-2, LS19-4.2`},
+		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-4.6, LS18-1, LS18-2, LS19-4.2`},
 		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "mercer reproduce: --seeds 0: give 1 or more"},
 	} {
 		r := mercer(t, c.args...)

@@ -18,7 +18,9 @@ import (
 	"mercer/feature"
 	"mercer/internal/whole"
 	"mercer/lab"
+	"mercer/learn"
 	"mercer/model"
+	"mercer/reduce"
 )
 
 // train is the state of the command of that name.
@@ -38,6 +40,8 @@ type train struct {
 	like      string   // file of statistics or "" whose scaling and map are taken
 	saveStats string
 	stats     *model.Statistics // nil: a training from the beginning
+	online    bool
+	from      string // the model to continue
 }
 
 func newTrain() *cobra.Command {
@@ -78,6 +82,8 @@ such a file, without its rows: so parts of a large data set can be trained apart
   zcat rows.svm.gz | mercer train - -o rows.mercer --json
   mercer train monday.csv -o m.mercer --learner ridge --save-stats week.stats
   mercer train tuesday.csv -o m.mercer --append week.stats --save-stats week.stats
+  tail -f clicks.svm | head -1000000 | mercer train - -o clicks.mercer --online --survey-rows 10000
+  mercer train --continue clicks.mercer tomorrow.svm -o clicks2.mercer
   mercer train readings.csv --group device --label state -o devices.mercer
   mercer train descriptors.npy --labels species.txt --pooling tensorsketch -o birds.mercer`,
 		Args: nArgs(0, 1),
@@ -99,12 +105,15 @@ such a file, without its rows: so parts of a large data set can be trained apart
 	f.StringVar(&t.test, "test", "", "data to test the model on")
 	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
 	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
-	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress")
+	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &t.cfg, "auto")
 	modelFlags(cmd, &t.cfg)
+	reductionFlags(cmd, &t.cfg)
 	learnerFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
+	f.BoolVar(&t.online, "online", false, "the same as --learner online")
+	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
@@ -118,6 +127,16 @@ func (t *train) check() error {
 	if t.test != "" && t.holdout != 0 {
 		return usagef("--test and --holdout both say what to test on; give one of them")
 	}
+	if t.data.Stream = t.cfg.SurveyRows > 0; t.data.Stream {
+		switch {
+		case t.cfg.Epochs > 1:
+			return usagef("--survey-rows is for one pass over the data, --epochs %d for several; leave out one of them", t.cfg.Epochs)
+		case t.holdout > 0:
+			return usagef("--survey-rows reads the data once, so no rows can be kept back by --holdout; give a file with --test")
+		case t.cfg.Calibrate != "" && t.cfg.Calibrate != "none":
+			return usagef("--survey-rows reads the data once, but --calibrate needs several passes; the logistic loss has probabilities of its own")
+		}
+	}
 	if t.holdout < 0 || t.holdout >= 1 || math.IsNaN(t.holdout) {
 		return usagef("--holdout %g is not a share between 0 and 1", t.holdout)
 	}
@@ -130,6 +149,15 @@ func (t *train) check() error {
 func (t *train) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
+	if t.online {
+		if cmd.Flags().Changed("learner") && t.cfg.Learner != "online" {
+			return usagef("--online and --learner %s are two learners; give one of them", t.cfg.Learner)
+		}
+		t.cfg.Learner = "online"
+	}
+	if t.from != "" {
+		return t.goOn(cmd, path)
+	}
 	settle(cmd, &t.cfg)
 	if err := settleBags(cmd, path, &t.data, &t.cfg, &t.bag); err != nil {
 		return err
@@ -173,7 +201,7 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer data.Close()
-	opt := model.Options{Progress: p.report, Memory: memory}
+	opt := model.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
 	if t.saveStats != "" {
 		opt.Keep = func(s *model.Statistics) error { return s.Save(t.saveStats) }
 	}
@@ -183,14 +211,19 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	warnUnseen(cmd, data)
+	name := filepath.Base(path)
 	if path == "" {
-		path = strings.Join(t.appendTo, " + ")
+		name = strings.Join(t.appendTo, " + ")
 	}
+	return t.finish(cmd, m, report, held, p, name, start)
+}
 
+// finish tests the model, saves it and tells what it is.
+func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report, held dataset.Source, p *progress, name string, start time.Time) error {
 	metrics, tested, err := t.testModel(cmd, m, held, p)
 	p.done()
 	if err != nil {
-		if ctx.Err() != nil {
+		if cmd.Context().Err() != nil {
 			return err
 		}
 		// What is wrong with the test data does not spoil the model.
@@ -206,7 +239,7 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if t.json {
 		return printJSON(cmd.OutOrStdout(), newTrainJSON(m, report, metrics, t.out))
 	}
-	printTrained(cmd.OutOrStdout(), m, report, filepath.Base(path))
+	printTrained(cmd.OutOrStdout(), m, report, name)
 	if metrics != nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s: %s\n", "test", tested, plural(metrics.N, rowWord(m)))
 		printMetrics(cmd.OutOrStdout(), metrics)
@@ -312,10 +345,14 @@ func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
 		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
 	}
 	data, sum := fmt.Sprintf("%s: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim())), r.Summary
+	if sum == nil {
+		sum = &dataset.Summary{} // a training that was continued
+		data = fmt.Sprintf("%s and what came before: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim()))
+	}
 	if b := r.Bags; b != nil {
 		data, sum = fmt.Sprintf("%s: %s of %s × %s dimensions", name, plural(b.Bags, "bag"), membersText(b.Least, b.Most), comma(b.Dim)), b.Summary
 	}
-	if d := sum.Density(); sum.Columns != nil && d < 0.95 {
+	if d := sum.Density(); d > 0 && d < 0.95 {
 		data += fmt.Sprintf(", %.2g %% non-zero", 100*d)
 	}
 	line("data", "%s", data)
@@ -348,6 +385,8 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 			shown = shown[:10]
 		}
 		line("task", "%d classes: %s%s%s", len(info.Classes), strings.Join(shown, ", "), more, why("task"))
+	} else if info.Labels != nil {
+		line("task", "%d labels, any number a row: %s%s", len(info.Labels), shortened(info.Labels, 12), why("task"))
 	} else {
 		line("task", "regression, %s%s", plural(info.Outputs, "output"), why("task"))
 	}
@@ -370,12 +409,27 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 	} else {
 		line("kernel", "linear")
 	}
+	if r := info.Training.Reduction; r != nil {
+		printReduction(line, r)
+	}
 	for i, text := range info.Training.Lines() {
 		if i == 0 {
 			line("learner", "%s%s, %s", info.Training.Learner, why("learner"), text)
 		} else {
 			line("", "%s", text)
 		}
+	}
+	if c := info.Training.Calibration; c != nil {
+		line("proba", "%s", c)
+	}
+}
+
+// printReduction prints which principal components features became.
+func printReduction(line func(what, format string, args ...any), r *reduce.Report) {
+	what := "reduction"
+	for _, text := range r.Lines() {
+		line(what, "%s", text)
+		what = ""
 	}
 }
 

@@ -137,7 +137,7 @@ func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense, pict
 		if err != nil {
 			return err
 		}
-		linear, _, err := learn.FitSVM(ctx, rows(&z, parts[0]), classOf(parts[0]), classes, nil, learn.SVM{C: c, Seed: seed})
+		linear, _, err := learn.FitSVM(ctx, learn.InMemory(rows(&z, parts[0])), classOf(parts[0]), classes, nil, learn.SVM{C: c, Seed: seed})
 		if err != nil {
 			return err
 		}

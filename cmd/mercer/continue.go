@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mercer/dataset"
+	"mercer/internal/whole"
+	"mercer/learn"
+	"mercer/model"
+)
+
+// continues are the flags of train that may stand beside --continue; all others would change
+// what the model has already.
+const continues = "output test test-labels online continue json progress memory threads " +
+	"format label labels label-separator weight header base missing batch group"
+
+// goOn continues the training of a model with more data.
+func (t *train) goOn(cmd *cobra.Command, path string) error {
+	start := time.Now()
+	var other []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !contains(continues, f.Name) {
+			other = append(other, "--"+f.Name)
+		}
+	})
+	switch {
+	case len(other) > 0:
+		return usagef("%s cannot be given with --continue: the model keeps the settings that it was trained with", strings.Join(other, ", "))
+	case t.out == "":
+		return usagef("no file to write the model to; give -o MODEL")
+	}
+	if err := checkData(&t.data); err != nil {
+		return err
+	}
+	p, err := newProgress(cmd, t.progress)
+	if err != nil {
+		return err
+	}
+	m, err := model.Load(t.from)
+	if err != nil {
+		return err
+	}
+	o, err := m.Online()
+	if err != nil {
+		return errors.New(t.from + ": " + err.Error())
+	}
+	out, err := whole.Create(t.out)
+	if err != nil {
+		return err
+	}
+	out.Close()
+	o.Validated(func(v learn.OnlinePoint) { p.say("  " + v.String()) })
+	t.data.Stream = true // there is one pass
+	data, err := openRows(cmd, m, path, t.data)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	if f, ok := data.file.(*dataset.File); ok {
+		f.LastPass()
+	}
+	err = o.PartialFitSource(cmd.Context(), data, func(rows int, share float64) { p.report("train", rows, share) })
+	p.done()
+	if err != nil {
+		return err
+	}
+	warnUnseen(cmd, data)
+	if m, err = o.Model(); err != nil {
+		return err
+	}
+	return t.finish(cmd, m, &model.Report{}, nil, p, filepath.Base(path), start)
+}

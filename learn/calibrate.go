@@ -1,0 +1,367 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Calibration turns the scores of a classifier into probabilities.
+//
+// platt: p = 1/(1 + exp(A·s + B)) for each output (Platt 2000, by the algorithm of Lin, Lin and
+// Weng 2007). isotonic: a function of the score that never falls, which among all of these is
+// nearest to the labels in squares (Zadrozny and Elkan 2002), linear between the scores that it
+// was fitted to and constant beyond. temperature: one number T for all outputs, softmax(s/T),
+// or 1/(1 + exp(-s/T)) of a single output or of labels (Guo et al. 2017).
+//
+// With classes, the probabilities that platt and isotonic give one against all are divided by
+// their sum; if all are 0 the classes are equally likely. Labels of which a row may have several
+// keep theirs.
+type Calibration struct {
+	// Method is "platt", "isotonic" or "temperature".
+	Method string
+
+	// Labels says that a row may have any number of the outputs, else it has one class, or,
+	// with one output, one of two.
+	Labels bool
+
+	A, B        []float64   // platt: K
+	Knots, Rise [][]float64 // isotonic, of each output: scores, increasing, and what they become
+	T           float64     // temperature
+}
+
+// CalibrationMethods are the names of the methods.
+func CalibrationMethods() []string { return []string{"platt", "isotonic", "temperature"} }
+
+// FitCalibration fits a calibration to the scores, n×K, of rows that the learner has not seen,
+// with their targets ±1, n×K, and weights (nil: all 1). It takes O(n log n) time.
+func FitCalibration(method string, labels bool, scores []float32, y, weights []float64, k int) (*Calibration, error) {
+	if k < 1 || len(scores) != len(y) || len(scores)%k != 0 || weights != nil && len(weights) != len(y)/k {
+		panic(fmt.Sprintf("learn: FitCalibration of %d scores, %d targets and %d weights, %d outputs", len(scores), len(y), len(weights), k))
+	}
+	if !slices.Contains(CalibrationMethods(), method) {
+		return nil, fmt.Errorf("calibration %q is not known; known are none, %s", method, strings.Join(CalibrationMethods(), ", "))
+	}
+	n := len(scores) / k
+	if weights == nil {
+		weights = make([]float64, n)
+		for i := range weights {
+			weights[i] = 1
+		}
+	}
+	c := &Calibration{Method: method, Labels: labels}
+	if method == "temperature" {
+		c.T = temperature(labels, scores, y, weights, k)
+		return c, nil
+	}
+	s, positive := make([]float64, n), make([]bool, n)
+	for t := range k {
+		for i := range n {
+			s[i], positive[i] = float64(scores[i*k+t]), y[i*k+t] > 0
+		}
+		if method == "platt" {
+			a, b := platt(s, positive, weights)
+			c.A, c.B = append(c.A, a), append(c.B, b)
+		} else {
+			knots, rise := isotonic(s, positive, weights)
+			c.Knots, c.Rise = append(c.Knots, knots), append(c.Rise, rise)
+		}
+	}
+	return c, nil
+}
+
+// Probabilities writes the probabilities that a row's K scores stand for into dst: of K classes
+// or labels, or where K = 1 (and it is no label) of two classes.
+func (c *Calibration) Probabilities(dst []float64, scores []float32) {
+	if c.Method == "temperature" {
+		scaled := func(t int) float64 { return float64(scores[t]) / c.T }
+		if len(scores) > 1 && !c.Labels {
+			Softmax(dst, scaled)
+		} else {
+			Sigmoids(dst, len(scores), c.Labels, scaled)
+		}
+		return
+	}
+	c.each(dst, scores)
+	shares(dst, len(scores), c.Labels)
+}
+
+// each writes each output's probability.
+func (c *Calibration) each(dst []float64, scores []float32) {
+	for t, v := range scores {
+		if c.Method == "platt" {
+			dst[t] = sigmoid(-(float64(c.A[t]*float64(v)) + c.B[t]))
+		} else {
+			dst[t] = interpolated(c.Knots[t], c.Rise[t], float64(v))
+		}
+	}
+}
+
+// Check says what is wrong with a calibration of k outputs that came from elsewhere.
+func (c *Calibration) Check(k int) error {
+	finite := func(v float64) bool { return v-v == 0 }
+	switch c.Method {
+	case "platt":
+		if len(c.A) != k || len(c.B) != k || !all(c.A, finite) || !all(c.B, finite) {
+			return fmt.Errorf("platt with %d and %d numbers for %d outputs, or not finite", len(c.A), len(c.B), k)
+		}
+	case "isotonic":
+		if len(c.Knots) != k || len(c.Rise) != k {
+			return fmt.Errorf("isotonic with %d functions for %d outputs", len(c.Knots), k)
+		}
+		for t, knots := range c.Knots {
+			inside := func(v float64) bool { return v >= 0 && v <= 1 }
+			if len(knots) == 0 || len(knots) != len(c.Rise[t]) || !all(knots, finite) || !all(c.Rise[t], inside) ||
+				!slices.IsSorted(knots) || !slices.IsSorted(c.Rise[t]) {
+				return fmt.Errorf("isotonic: the function of output %d does not rise from score to score within [0, 1]", t)
+			}
+		}
+	case "temperature":
+		if !(c.T > 0) || math.IsInf(c.T, 0) {
+			return fmt.Errorf("temperature %g is not a positive number", c.T)
+		}
+	default:
+		return fmt.Errorf("calibration %q is not known", c.Method)
+	}
+	return nil
+}
+
+func all(v []float64, ok func(float64) bool) bool {
+	return !slices.ContainsFunc(v, func(x float64) bool { return !ok(x) })
+}
+
+// Sigmoids writes 1/(1 + exp(-s)) of k scores: of labels; of one score, as the second of two
+// classes; or of classes one against all, divided by their sum.
+func Sigmoids(dst []float64, k int, labels bool, score func(t int) float64) {
+	for t := range k {
+		dst[t] = sigmoid(score(t))
+	}
+	shares(dst, k, labels)
+}
+
+// shares makes the k numbers that stand in dst, one output each, probabilities of the classes.
+func shares(dst []float64, k int, labels bool) {
+	switch {
+	case labels:
+	case k == 1:
+		dst[0], dst[1] = 1-dst[0], dst[0]
+	default:
+		sum := 0.0
+		for _, p := range dst {
+			sum += p
+		}
+		for t := range dst {
+			if sum > 0 {
+				dst[t] /= sum
+			} else {
+				dst[t] = 1 / float64(k)
+			}
+		}
+	}
+}
+
+// Softmax writes exp(s_t)/Σexp(s).
+func Softmax(dst []float64, score func(t int) float64) {
+	top := math.Inf(-1)
+	for t := range dst {
+		dst[t] = score(t)
+		top = max(top, dst[t])
+	}
+	sum := 0.0
+	for t, s := range dst {
+		dst[t] = math.Exp(s - top)
+		sum += dst[t]
+	}
+	for t := range dst {
+		dst[t] /= sum
+	}
+}
+
+// sigmoid is 1/(1 + exp(-s)), without overflow.
+func sigmoid(s float64) float64 {
+	if s >= 0 {
+		return 1 / (1 + math.Exp(-s))
+	}
+	e := math.Exp(s)
+	return e / (1 + e)
+}
+
+// platt minimises -Σ wᵢ(tᵢ log pᵢ + (1-tᵢ) log(1-pᵢ)), pᵢ = 1/(1 + exp(A·sᵢ + B)), over A and B by
+// Newton's method with backtracking (Lin, Lin and Weng 2007). The targets are not 1 and 0 but
+// what a uniform prior makes of them, (N₊+1)/(N₊+2) and 1/(N₋+2), so that scores that
+// separate the classes do not send A to infinity. The optimum is that of the scores divided by
+// their largest size, on which the steps are taken.
+func platt(s []float64, positive []bool, weights []float64) (a, b float64) {
+	plus, minus, size := 0.0, 0.0, 0.0
+	for i, v := range s {
+		if weights[i] == 0 {
+			continue
+		}
+		size = max(size, math.Abs(v))
+		if positive[i] {
+			plus += weights[i]
+		} else {
+			minus += weights[i]
+		}
+	}
+	if size == 0 {
+		size = 1
+	}
+	high, low := (plus+1)/(plus+2), 1/(minus+2)
+	target := func(i int) float64 {
+		if positive[i] {
+			return high
+		}
+		return low
+	}
+	// With f = A·s + B, the loss of a row is t·f + log(1 + exp(-f)) and its slope t - p.
+	value := func(a, b float64) float64 {
+		sum := 0.0
+		for i, v := range s {
+			f := a*(v/size) + b
+			sum += weights[i] * (target(i)*f + softplus(-f))
+		}
+		return sum
+	}
+	a, b = 0, math.Log((minus+1)/(plus+1))
+	now := value(a, b)
+	for range 100 {
+		var ga, gb, haa, hab, hbb float64
+		for i, v := range s {
+			v /= size
+			p := sigmoid(-(a*v + b))
+			d := weights[i] * (target(i) - p)
+			h := weights[i] * p * (1 - p)
+			ga, gb = ga+d*v, gb+d
+			haa, hab, hbb = haa+h*v*v, hab+h*v, hbb+h
+		}
+		if max(math.Abs(ga), math.Abs(gb)) <= 1e-10*(plus+minus) {
+			break
+		}
+		const ridge = 1e-12 // constant scores leave A undetermined
+		haa, hbb = haa+ridge*(1+haa), hbb+ridge*(1+hbb)
+		det := haa*hbb - hab*hab
+		da, db := -(hbb*ga-hab*gb)/det, -(haa*gb-hab*ga)/det
+		falls := ga*da + gb*db
+		step := 1.0
+		for step > 1e-10 {
+			if next := value(a+step*da, b+step*db); next < now+1e-4*step*falls {
+				a, b, now = a+step*da, b+step*db, next
+				break
+			}
+			step /= 2
+		}
+		if step <= 1e-10 {
+			break // no descent is left but rounding
+		}
+	}
+	return a / size, b
+}
+
+// isotonic pools adjacent violators: the mean of the labels of equal scores, and wherever a
+// mean lies below that of smaller scores, the mean of both (Ayer et al. 1955). What is left
+// are the ends of each pool.
+func isotonic(s []float64, positive []bool, weights []float64) (knots, rise []float64) {
+	order := make([]int, 0, len(s))
+	for i := range s {
+		if weights[i] > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case s[i] < s[j]:
+			return -1
+		case s[i] > s[j]:
+			return 1
+		}
+		return 0
+	})
+	type run struct{ from, to, weight, sum float64 }
+	var pools []run
+	for at := 0; at < len(order); {
+		r := run{from: s[order[at]], to: s[order[at]]}
+		for ; at < len(order) && s[order[at]] == r.from; at++ {
+			i := order[at]
+			r.weight += weights[i]
+			if positive[i] {
+				r.sum += weights[i]
+			}
+		}
+		for n := len(pools); n > 0 && pools[n-1].sum*r.weight >= r.sum*pools[n-1].weight; n-- {
+			r = run{pools[n-1].from, r.to, pools[n-1].weight + r.weight, pools[n-1].sum + r.sum}
+			pools = pools[:n-1]
+		}
+		pools = append(pools, r)
+	}
+	for _, r := range pools {
+		p := min(r.sum/r.weight, 1)
+		knots, rise = append(knots, r.from), append(rise, p)
+		if r.to > r.from {
+			knots, rise = append(knots, r.to), append(rise, p)
+		}
+	}
+	if len(knots) == 0 {
+		return []float64{0}, []float64{0.5}
+	}
+	return knots, rise
+}
+
+// interpolated is the function through the knots at s.
+func interpolated(knots, rise []float64, s float64) float64 {
+	at, exact := slices.BinarySearch(knots, s)
+	switch {
+	case exact:
+		return rise[at]
+	case at == 0:
+		return rise[0]
+	case at == len(knots):
+		return rise[at-1]
+	}
+	share := (s - knots[at-1]) / (knots[at] - knots[at-1])
+	return rise[at-1] + share*(rise[at]-rise[at-1])
+}
+
+// temperature is T with the least -Σ log p, which is convex in 1/T: its slope there is bisected
+// between 10⁻⁶ and 10⁶ over the largest score. If the labels do not follow the scores, T is the
+// largest that is possible, and all is equally likely.
+func temperature(labels bool, scores []float32, y, weights []float64, k int) float64 {
+	size := 0.0
+	for _, v := range scores {
+		size = max(size, math.Abs(float64(v)))
+	}
+	if size == 0 {
+		return 1
+	}
+	p := make([]float64, k)
+	slope := func(a float64) float64 { // of the loss by a = 1/T
+		sum := 0.0
+		for i, w := range weights {
+			s, y := scores[i*k:(i+1)*k], y[i*k:(i+1)*k]
+			if k > 1 && !labels {
+				Softmax(p, func(t int) float64 { return a * float64(s[t]) })
+				for t, v := range s {
+					if y[t] > 0 {
+						sum -= w * float64(v)
+					}
+					sum += w * p[t] * float64(v)
+				}
+				continue
+			}
+			for t, v := range s {
+				sum += w * (sigmoid(a*float64(v)) - (y[t]+1)/2) * float64(v)
+			}
+		}
+		return sum
+	}
+	low, high := math.Log(1e-6/size), math.Log(1e6/size)
+	for range 60 {
+		if mid := (low + high) / 2; slope(math.Exp(mid)) > 0 {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return math.Exp(-(low + high) / 2)
+}

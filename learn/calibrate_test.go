@@ -1,0 +1,312 @@
+package learn
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"mercer/internal/random"
+)
+
+// signs are labels as ±1.
+func signs(labels []bool) []float64 {
+	y := make([]float64, len(labels))
+	for i, l := range labels {
+		y[i] = -1
+		if l {
+			y[i] = 1
+		}
+	}
+	return y
+}
+
+// narrow are numbers as float32, which scores are.
+func narrow(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+func TestCalibrationAgreesWithScikitLearn(t *testing.T) {
+	text, err := os.ReadFile("testdata/calibrate.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded struct {
+		Cases []struct {
+			Scores, Weights []float64
+			Labels          []int
+			A, B            float64
+			At, Isotonic    []float64
+		}
+	}
+	if err := json.Unmarshal(text, &recorded); err != nil {
+		t.Fatal(err)
+	}
+	if len(recorded.Cases) != 4 {
+		t.Fatalf("%d cases", len(recorded.Cases))
+	}
+	for n, c := range recorded.Cases {
+		labels := make([]bool, len(c.Labels))
+		for i, l := range c.Labels {
+			labels[i] = l == 1
+		}
+		sigmoid, err := FitCalibration("platt", false, narrow(c.Scores), signs(labels), c.Weights, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Theirs stops by a gradient of 1e-5 or so.
+		if math.Abs(sigmoid.A[0]-c.A) > 1e-3*(1+math.Abs(c.A)) || math.Abs(sigmoid.B[0]-c.B) > 1e-3*(1+math.Abs(c.B)) {
+			t.Errorf("case %d: A = %g and B = %g, scikit-learn %g and %g", n, sigmoid.A[0], sigmoid.B[0], c.A, c.B)
+		}
+		step, err := FitCalibration("isotonic", false, narrow(c.Scores), signs(labels), c.Weights, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, at := range c.At {
+			p := make([]float64, 2)
+			step.Probabilities(p, []float32{float32(at)})
+			if math.Abs(p[1]-c.Isotonic[i]) > 1e-6 || math.Abs(p[0]+p[1]-1) > 1e-15 {
+				t.Errorf("case %d: isotonic at %g is %g, scikit-learn %g", n, at, p[1], c.Isotonic[i])
+			}
+		}
+		for _, c := range []*Calibration{sigmoid, step} {
+			if err := c.Check(1); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// overconfident draws scores that are three times the logits of the truth, for k classes or for
+// one output, and the targets.
+func overconfident(seed uint64, n, k int) (scores []float32, y []float64) {
+	s := random.New(seed, "overconfident")
+	p := make([]float64, k)
+	for range n {
+		logits := make([]float64, k)
+		for t := range logits {
+			logits[t] = 1.5 * s.Normal()
+		}
+		hit := 0
+		if k == 1 {
+			if s.Uniform() < sigmoid(logits[0]) {
+				hit = 1
+			}
+			y = append(y, float64(2*hit-1))
+		} else {
+			Softmax(p, func(t int) float64 { return logits[t] })
+			u := s.Uniform()
+			for u > p[hit] && hit < k-1 {
+				u -= p[hit]
+				hit++
+			}
+			for t := range k {
+				y = append(y, -1)
+				if t == hit {
+					y[len(y)-1] = 1
+				}
+			}
+		}
+		for _, l := range logits {
+			scores = append(scores, float32(3*l))
+		}
+	}
+	return scores, y
+}
+
+// logLoss is the mean of -log of the probability of what was true.
+func logLoss(c *Calibration, scores []float32, y []float64, k int) float64 {
+	p, sum := make([]float64, max(2, k)), 0.0
+	for i := 0; i < len(y); i += k {
+		c.Probabilities(p, scores[i:i+k])
+		at := slices.Index(y[i:i+k], 1)
+		if k == 1 {
+			at = (int(y[i]) + 1) / 2
+		}
+		sum -= math.Log(max(p[at], 1e-15)) / float64(len(y)/k)
+	}
+	return sum
+}
+
+func TestPlattIsStationaryWhereItsTargetsSay(t *testing.T) {
+	scores, y := overconfident(1, 400, 1)
+	c, err := FitCalibration("platt", false, scores, y, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plus := 0.0
+	for _, v := range y {
+		plus += (v + 1) / 2
+	}
+	ga, gb := 0.0, 0.0
+	for i, v := range scores {
+		target := 1 / (400 - plus + 2)
+		if y[i] > 0 {
+			target = (plus + 1) / (plus + 2)
+		}
+		d := target - 1/(1+math.Exp(c.A[0]*float64(v)+c.B[0]))
+		ga, gb = ga+d*float64(v), gb+d
+	}
+	if max(math.Abs(ga), math.Abs(gb)) > 1e-5 {
+		t.Errorf("the gradient at A = %g, B = %g is %g, %g", c.A[0], c.B[0], ga, gb)
+	}
+	if math.Abs(c.A[0]+1.0/3) > 0.1 {
+		t.Errorf("A = %g for scores three times the logits", c.A[0])
+	}
+	// A large scale of the scores is no matter.
+	big := make([]float32, len(scores))
+	for i, v := range scores {
+		big[i] = v * 1e20
+	}
+	c2, _ := FitCalibration("platt", false, big, y, nil, 1)
+	if math.Abs(c2.A[0]*1e20/c.A[0]-1) > 1e-4 {
+		t.Errorf("A = %g for scores 1e20 times those of %g", c2.A[0], c.A[0])
+	}
+}
+
+// TestTemperatureIsWhatTheScoresWereHeatedBy: T is 3, up to the spread of its estimate.
+func TestTemperatureIsWhatTheScoresWereHeatedBy(t *testing.T) {
+	for _, k := range []int{1, 4} {
+		scores, y := overconfident(2, 5000, k)
+		c, err := FitCalibration("temperature", false, scores, y, nil, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// 1/Var of 1/T is the sum of p(1-p)s², of order 10 a row: 1/√50000 of 3², ×4.
+		if math.Abs(c.T-3) > 0.25 {
+			t.Errorf("%d outputs: T = %g", k, c.T)
+		}
+		best := logLoss(c, scores, y, k)
+		for _, factor := range []float64{0.99, 1.01} {
+			if other := logLoss(&Calibration{Method: "temperature", T: c.T * factor}, scores, y, k); other < best {
+				t.Errorf("%d outputs: T = %g has log loss %g, %g times it %g", k, c.T, best, factor, other)
+			}
+		}
+	}
+}
+
+func TestIsotonicRisesAndIsNearest(t *testing.T) {
+	scores, y := overconfident(3, 60, 1)
+	for i := range scores {
+		scores[i] = float32(math.Round(float64(scores[i]))) // ties
+	}
+	c, _ := FitCalibration("isotonic", false, scores, y, nil, 1)
+	if err := c.Check(1); err != nil {
+		t.Fatal(err)
+	}
+	square := func(f func(s float64) float64) float64 {
+		sum := 0.0
+		for i, v := range scores {
+			d := f(float64(v)) - (y[i]+1)/2
+			sum += d * d
+		}
+		return sum
+	}
+	fitted := func(s float64) float64 { return interpolated(c.Knots[0], c.Rise[0], s) }
+	best := square(fitted)
+	// No rising function is nearer: mixing in any step that rises makes it worse.
+	for _, at := range scores {
+		for _, level := range []float64{0, 1} {
+			mixed := func(s float64) float64 {
+				step := level
+				if s >= float64(at) {
+					step = 1
+				}
+				return 0.999*fitted(s) + 0.001*step
+			}
+			if square(mixed) < best-1e-12 {
+				t.Errorf("a step at %g from %g comes nearer", at, level)
+			}
+		}
+	}
+}
+
+func TestCalibrationOfOddScores(t *testing.T) {
+	p := make([]float64, 3)
+	for _, method := range CalibrationMethods() {
+		for name, c := range map[string]struct {
+			scores []float32
+			y      []float64
+		}{
+			"constant":         {[]float32{2, 2, 2, 2}, []float64{1, -1, -1, -1}},
+			"zero":             {[]float32{0, 0}, []float64{1, -1}},
+			"one class":        {[]float32{1, 2, 3}, []float64{1, 1, 1}},
+			"separable":        {[]float32{-2, -1, 1, 2}, []float64{-1, -1, 1, 1}},
+			"the wrong way":    {[]float32{-2, -1, 1, 2}, []float64{1, 1, -1, -1}},
+			"one row":          {[]float32{5}, []float64{-1}},
+			"no row":           {nil, nil},
+			"the largest ones": {[]float32{-3e38, 3e38, 1}, []float64{-1, 1, 1}},
+		} {
+			fit, err := FitCalibration(method, false, c.scores, c.y, nil, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := fit.Check(1); err != nil {
+				t.Errorf("%s, %s: %v", method, name, err)
+			}
+			for _, s := range []float32{-3e38, -1, 0, 0.5, 3e38} {
+				fit.Probabilities(p[:2], []float32{s})
+				if !(p[0] >= 0 && p[1] >= 0 && math.Abs(p[0]+p[1]-1) < 1e-12) {
+					t.Errorf("%s, %s: probabilities %v of the score %g", method, name, p[:2], s)
+				}
+			}
+			if name == "constant" && method != "temperature" {
+				fit.Probabilities(p[:2], []float32{2})
+				// 1 of 4, or by Platt's prior between 1/4 and 1/2.
+				if p[1] < 0.25-1e-9 || p[1] > 0.45 || method == "isotonic" && p[1] != 0.25 {
+					t.Errorf("%s: constant scores, one row of four positive: %g", method, p[1])
+				}
+			}
+		}
+		// Rows of weight 0 count for nothing.
+		a, _ := FitCalibration(method, false, []float32{-2, -1, 1, 2, 9}, []float64{-1, 1, -1, 1, -1}, []float64{1, 1, 1, 1, 0}, 1)
+		b, _ := FitCalibration(method, false, []float32{-2, -1, 1, 2}, []float64{-1, 1, -1, 1}, nil, 1)
+		a.Probabilities(p[:2], []float32{1.5})
+		first := p[1]
+		b.Probabilities(p[:2], []float32{1.5})
+		if math.Abs(first-p[1]) > 1e-6 {
+			t.Errorf("%s: a row of weight 0 moves a probability from %g to %g", method, p[1], first)
+		}
+	}
+	// Classes of which none is likely are equally likely.
+	none := &Calibration{Method: "isotonic", Knots: [][]float64{{0}, {0}, {0}}, Rise: [][]float64{{0}, {0}, {0}}}
+	none.Probabilities(p, []float32{1, 2, 3})
+	if p[0] != 1.0/3 || p[2] != 1.0/3 {
+		t.Errorf("%v", p)
+	}
+	// Labels keep their own probabilities.
+	labels := &Calibration{Method: "platt", Labels: true, A: []float64{-1, -1, -1}, B: []float64{0, 0, 0}}
+	labels.Probabilities(p, []float32{0, 0, 100})
+	if p[0] != 0.5 || p[1] != 0.5 || p[2] != 1 {
+		t.Errorf("%v", p)
+	}
+	for _, bad := range []*Calibration{
+		{Method: "platt", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic", Knots: [][]float64{{1, 0}}, Rise: [][]float64{{0, 1}}},
+		{Method: "isotonic", Knots: [][]float64{{0, 1}}, Rise: [][]float64{{0, 2}}}, {Method: "platt", A: []float64{math.NaN()}, B: []float64{0}},
+	} {
+		if bad.Check(1) == nil {
+			t.Errorf("%+v passes", bad)
+		}
+	}
+}
+
+func TestCalibrationLowersTheLogLossOfOtherRows(t *testing.T) {
+	for _, k := range []int{1, 4} {
+		scores, y := overconfident(4, 4000, k)
+		test, truth := overconfident(5, 4000, k)
+		before := logLoss(&Calibration{Method: "temperature", T: 1}, test, truth, k)
+		right := logLoss(&Calibration{Method: "temperature", T: 3}, test, truth, k)
+		for _, method := range CalibrationMethods() {
+			c, _ := FitCalibration(method, false, scores, y, nil, k)
+			after := logLoss(c, test, truth, k)
+			if after > before-0.5*(before-right) {
+				t.Errorf("%s, %d outputs: log loss %.4f, before %.4f, of the truth %.4f", method, k, after, before, right)
+			}
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package learn
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// crammerSinger is the machine of Crammer and Singer for all classes at once,
+//
+//	min over w, b of ½Σₘ‖wₘ‖² + Σ cᵢ maxₘ(eᵢᵐ + uᵢᵐ - uᵢʸ),   eᵢᵐ = 1 but 0 for the class y of row i,
+//
+// with uᵢᵐ = wₘ·zᵢ + bₘ. Its dual is
+//
+//	min over β of ½Σₘ‖wₘ‖² + Σ eᵢᵐβᵢᵐ,   wₘ = Σ βᵢᵐzᵢ,   Σₘ βᵢᵐ = 0,   βᵢᵐ ≤ cᵢ for m = y and 0 else.
+//
+// A step minimises over all βᵢᵐ of a row (Keerthi et al. 2008). With the gradient
+// Gₘ = uᵢᵐ + eᵢᵐ, the upper bounds Cₘ, h = ‖zᵢ‖² (+ρ) and Dₘ = Gₘ - hβᵢᵐ + hCₘ it gives
+//
+//	βᵢᵐ = Cₘ - max(0, Dₘ - ν)/h,   where ν solves Σₘ max(0, Dₘ - ν) = h·cᵢ.
+//
+// A row is optimal if all Gₘ with βᵢᵐ < Cₘ are as large as the largest.
+//
+// What a pass or a check notes of all classes stands in the first output, and so does what
+// rows are set aside.
+type crammerSinger struct {
+	*goals
+
+	// of a row: G, D, D again to be sorted, and the new β
+	g, d, sorted, next []float64
+}
+
+// step gives the row's violation, the gap's term and the room that a β of 0 has, and leaves
+// the new β in next.
+func (c *crammerSinger) step(f *dual, i int, rows matrix.Rows, r int) (violation, term, slack float64) {
+	cost, y := c.cost(i, c.class[i]), c.class[i]
+	h := float64(f.norm[i]) + f.rho
+	largest, others, least := math.Inf(-1), math.Inf(-1), math.Inf(1)
+	for m, o := range f.out {
+		u := dotRow(rows, r, o.w) + o.b + f.rho*o.s
+		beta := o.beta[i]
+		g, upper := u+1, 0.0
+		if m == y {
+			g, upper = u, cost
+		} else {
+			others = max(others, g)
+		}
+		c.g[m] = g
+		c.d[m] = g + h*(upper-beta)
+		largest = max(largest, g)
+		if beta < upper {
+			least = min(least, g)
+		}
+		term += g * beta
+	}
+	// ℓ + φ + u·β: the loss is that of the largest score, the rest is Σ Gₘβₘ.
+	term += cost * (largest - c.g[y])
+	violation = max(0, largest-least)
+	if cost == 0 || math.IsInf(least, 1) {
+		violation = 0
+	}
+	if violation == 0 {
+		for m, o := range f.out {
+			c.next[m] = o.beta[i]
+		}
+		if f.out[y].beta[i] == 0 {
+			slack = c.g[y] - others
+		}
+		return violation, term, slack
+	}
+	if h == 0 {
+		// A row of zeros without intercept: the costs alone decide, Σ eₘβₘ, and all on one
+		// wrong class is the least.
+		c.zeroRow(y, cost)
+		return violation, term, 0
+	}
+	nu := c.level(h * cost)
+	sum := 0.0
+	for m := range c.next {
+		c.next[m] = -max(0, c.d[m]-nu) / h
+		if m == y {
+			c.next[m] += cost
+		} else {
+			sum += c.next[m]
+		}
+	}
+	c.next[y] = min(-sum, cost) // exactly, so that Σ stays 0
+	return violation, term, 0
+}
+
+// zeroRow is the best β of a row that changes no score.
+func (c *crammerSinger) zeroRow(y int, cost float64) {
+	worst := 0
+	for m := range c.next {
+		c.next[m] = 0
+		if c.g[m] > c.g[worst] {
+			worst = m
+		}
+	}
+	if worst != y {
+		c.next[worst], c.next[y] = -cost, cost
+	}
+}
+
+// level is the ν with Σ max(0, Dₘ - ν) = area.
+func (c *crammerSinger) level(area float64) float64 {
+	copy(c.sorted, c.d)
+	slices.Sort(c.sorted)
+	d := c.sorted
+	sum, nu := 0.0, 0.0
+	for r := 1; r <= len(d); r++ {
+		top := d[len(d)-r]
+		sum += top
+		nu = (sum - area) / float64(r)
+		if r == len(d) || d[len(d)-r-1] <= nu {
+			break
+		}
+	}
+	return nu
+}
+
+// sweep minimises over the β of one row after the other.
+func (c *crammerSinger) sweep(ctx context.Context, f *dual, first int, rows matrix.Rows, order []int, counted bool) {
+	all := f.out[0]
+	for at, r := range order {
+		if at&1023 == 0 && ctx.Err() != nil {
+			return
+		}
+		i := first + r
+		violation, term, slack := c.step(f, i, rows, r)
+		if counted {
+			all.worst = max(all.worst, violation)
+			all.gap += term
+		}
+		if slack > all.limit {
+			all.aside[i] = true
+		}
+		for m, o := range f.out {
+			if delta := c.next[m] - o.beta[i]; delta != 0 {
+				o.beta[i] = c.next[m]
+				o.s += delta
+				axpyRow(float32(delta), rows, r, o.w)
+			}
+		}
+	}
+}
+
+// check notes the violations and gaps of rows with w held still, and brings back what was set
+// aside wrongly.
+func (c *crammerSinger) check(f *dual, first int, rows matrix.Rows) {
+	all := f.out[0]
+	for r := range rows.Len() {
+		if i := first + r; c.counts(i) {
+			violation, term, _ := c.step(f, i, rows, r)
+			all.worst = max(all.worst, violation)
+			all.gap += term
+			if violation > 0 {
+				all.aside[i] = false
+			}
+		}
+	}
+}
+
+// share writes the dual objective, and tells all outputs what the first one noted.
+func (c *crammerSinger) share(f *dual) {
+	all := f.out[0]
+	all.value = 0
+	for m, o := range f.out {
+		for i, beta := range o.beta {
+			if beta != 0 && c.class[i] != m {
+				all.value -= beta
+			}
+		}
+		all.value -= 0.5*vec.DotWide(o.w, o.w) + (o.b+f.rho*o.s)*o.s
+	}
+	for _, o := range f.out {
+		o.worst, o.gap, o.value = all.worst, all.gap, all.value
+	}
+}
+
+func (c *crammerSinger) scale() float64 { return 1 }
+
+func newCrammerSinger(g *goals) *crammerSinger {
+	k := g.outputs
+	return &crammerSinger{
+		goals: g, g: make([]float64, k), d: make([]float64, k), sorted: make([]float64, k), next: make([]float64, k),
+	}
+}

@@ -1,0 +1,323 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// dual solves the duals of L2-regularised linear models by coordinate descent. Each of the K
+// outputs (a class against the rest, a target) is a problem of its own,
+//
+//	primal  min over w, b of ½‖w‖² + Σ ℓᵢ(w·zᵢ + b)
+//	dual    min over β of ½‖w‖² + Σ φᵢ(βᵢ),   w = Σ βᵢzᵢ,   s = Σ βᵢ - σ = 0,
+//
+// φᵢ(β) = sup over u of -uβ - ℓᵢ(u) being ℓᵢ's conjugate at -β, which also bounds βᵢ. A pass
+// minimises over one βᵢ at a time, rows in random order, with w kept up to date (Hsieh et al.
+// 2008). The constraint s = 0 is there because the intercept b is not penalised (σ is 0 but
+// for the one-class machine). It is met by the method of multipliers, whose multiplier is b
+// itself: b·s + ½ρs² is added to the dual, so that the score of row i is
+//
+//	uᵢ = w·zᵢ + b + ρs,
+//
+// and from time to time b ← b + ρs. That is a penalty on the intercept's distance from its
+// last value instead of from 0, and it vanishes as s does. Without intercept ρ = b = 0.
+//
+// The duality gap is Σ ℓᵢ(uᵢ) + φᵢ(βᵢ) + uᵢβᵢ, a sum of terms none of which is negative
+// (Fenchel and Young), plus what it costs to bring s to 0.
+//
+// Pairs of row and output at a bound, whose gradient says that they will stay there, are set
+// aside (shrinking). Once the pairs at work look solved, all rows are looked at with w held
+// still: that measures the gap and the violation exactly, brings back what was set aside
+// wrongly, and says whether the output is done.
+//
+// Outputs advance together: a row is read once for all. Threads divide the outputs, so the
+// result does not depend on their number. Features that are not resident are gone through in
+// random order of blocks, each solved by several passes while it is at hand (block
+// minimisation: Yu, Hsieh, Chang, Lin 2010).
+//
+// Memory: 9·n·K bytes for β and what is set aside, 4·n for norms, 8·n for the order, 4·D·K
+// for w.
+type dual struct {
+	z    Features
+	n, d int
+	rho  float64
+
+	// rows says which count. It is the losses of outputs that are problems of their own, or
+	// the Crammer-Singer machine, whose outputs are one problem.
+	rows    counter
+	loss    dualLoss
+	coupled *crammerSinger
+
+	seed uint64
+
+	// tolerance bounds the violations; at 0, gapTarget bounds the relative gap instead.
+	tolerance float64
+	maxPasses int
+	progress  func(passes int, share float64)
+
+	norm   []float32 // n: ‖zᵢ‖²
+	out    []*output
+	passes int
+}
+
+// output is the state of one output.
+type output struct {
+	t     int
+	beta  []float64 // n
+	w     []float32 // D
+	b, s  float64   // s is Σβ - σ
+	sigma float64
+	aside []bool // n
+
+	// limit is how far from moving a pair at a bound has to be to be set aside: the largest
+	// violation of the last pass.
+	limit float64
+
+	// worst and gap are the largest violation and the sum of gap terms that the last pass
+	// met, or the last check, and value is the dual objective.
+	worst, gap, value float64
+	done              bool
+}
+
+// dualLoss is the losses of all rows: what a coordinate step has to know.
+type dualLoss interface {
+	// step minimises ½h(x-β)² + u(x-β) + φᵢ(x) over x for output t. violation is how far the
+	// subgradient at β is from 0, slack how far a β at a bound or kink is from moving (0
+	// where it is not at one).
+	step(i, t int, beta, u, h float64) (x, violation, slack float64)
+
+	// terms are ℓᵢ(u) and φᵢ(β).
+	terms(i, t int, beta, u float64) (loss, conjugate float64)
+
+	counter
+}
+
+// counter says which rows count.
+type counter interface {
+	// counts says whether row i counts at all.
+	counts(i int) bool
+
+	// scale is the violation of a typical row at w = 0, which the tolerance is relative to.
+	scale() float64
+}
+
+const (
+	// gapTarget is the relative duality gap that is good enough if no tolerance is asked for.
+	gapTarget = 1e-3
+
+	// blockPasses is how many passes a block of features that are not resident gets while it
+	// is at hand.
+	blockPasses = 3
+
+	// defaultPasses bounds the passes if MaxIter does not.
+	defaultPasses = 1000
+
+	// looseIntercept is the share of the tolerance that ρs may have.
+	looseIntercept = 0.1
+)
+
+// newDual makes the state for k outputs. intercept says whether b is free.
+func newDual(z Features, k int, losses counter, intercept bool) (*dual, error) {
+	f := &dual{z: z, n: z.Len(), d: z.Dim(), rows: losses}
+	f.loss, _ = losses.(dualLoss)
+	f.coupled, _ = losses.(*crammerSinger)
+	f.norm = make([]float32, f.n)
+	sum, counted := 0.0, 0
+	err := eachBlock(z, func(first int, rows matrix.Rows) error {
+		for i := range rows.Len() {
+			v := squaredNorm(rows, i)
+			if math.IsNaN(v) || v > math.MaxFloat32 {
+				return fmt.Errorf("features of row %d: their squared norm is %g, and finite numbers are wanted; scale the data", first+i, v)
+			}
+			f.norm[first+i] = float32(v)
+			if losses.counts(first + i) {
+				sum += v
+				counted++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if intercept {
+		// ρ is in units of the rows' mean squared norm.
+		f.rho = 1
+		if sum > 0 {
+			f.rho = sum / float64(counted)
+		}
+	}
+	for t := range k {
+		f.out = append(f.out, &output{
+			t: t, beta: make([]float64, f.n), w: make([]float32, f.d), aside: make([]bool, f.n), limit: math.Inf(1),
+		})
+	}
+	return f, nil
+}
+
+// squaredNorm is ‖zᵢ‖².
+func squaredNorm(z matrix.Rows, i int) float64 {
+	if z.Dense != nil {
+		row := z.Dense.Row(i)
+		return vec.DotWide(row, row)
+	}
+	_, val := z.CSR.Row(i)
+	return vec.DotWide(val, val)
+}
+
+// eachBlock calls visit on all rows: at once where they are resident, else block by block.
+func eachBlock(z Features, visit func(first int, rows matrix.Rows) error) error {
+	return inBlocks(z, nil, visit)
+}
+
+// inBlocks is eachBlock in a given order of the blocks.
+func inBlocks(z Features, order []int, visit func(first int, rows matrix.Rows) error) error {
+	n, size := z.Len(), BlockRows
+	if z.Resident() {
+		size = max(n, 1)
+	}
+	for k := range (n + size - 1) / size {
+		if order != nil {
+			k = order[k]
+		}
+		rows, err := z.Block(k*size, min((k+1)*size, n))
+		if err != nil {
+			return err
+		}
+		if err := visit(k*size, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// working are the outputs that are not done.
+func (f *dual) working() []*output {
+	var w []*output
+	for _, o := range f.out {
+		if !o.done {
+			w = append(w, o)
+		}
+	}
+	return w
+}
+
+// solve goes on until every output is done, and says whether that was within maxPasses.
+func (f *dual) solve(ctx context.Context) (bool, error) {
+	if f.maxPasses == 0 {
+		f.maxPasses = defaultPasses
+	}
+	for end := f.passes + f.maxPasses; f.passes < end; {
+		work := f.working()
+		if len(work) == 0 {
+			return true, nil
+		}
+		if err := f.pass(ctx, work); err != nil {
+			return false, err
+		}
+		f.passes++
+		near := 0
+		for _, o := range work {
+			if f.meets(o) {
+				near++
+			} else if f.rho*math.Abs(o.s) >= o.worst {
+				o.b += f.rho * o.s
+			}
+			o.limit = o.worst
+			if o.limit == 0 {
+				o.limit = math.Inf(1)
+			}
+		}
+		if 2*near > len(work) || f.passes == end {
+			if err := f.check(ctx, work); err != nil {
+				return false, err
+			}
+		}
+		if f.progress != nil {
+			f.progress(f.passes, 1-float64(len(f.working()))/float64(len(f.out)))
+		}
+	}
+	return len(f.working()) == 0, nil
+}
+
+// finish marks the outputs that are done. Coupled ones are done together.
+func (f *dual) finish(work []*output) {
+	left := 0
+	for _, o := range work {
+		o.done = f.meets(o)
+		if !o.done {
+			left++
+		}
+	}
+	if f.coupled != nil && left > 0 {
+		for _, o := range work {
+			o.done = false
+		}
+	}
+}
+
+// meets says whether what the last pass or check met of an output is good enough.
+func (f *dual) meets(o *output) bool {
+	if f.tolerance == 0 {
+		return f.gapOf(o) <= gapTarget
+	}
+	limit := f.tolerance * f.rows.scale()
+	return o.worst <= limit && f.rho*math.Abs(o.s) <= looseIntercept*limit
+}
+
+// gapOf is the duality gap relative to the objective. A β that meets s = 0 is made by moving
+// one βᵢ that is at no bound by s: that costs its violation times |s|, and the curvature.
+func (f *dual) gapOf(o *output) float64 {
+	gap := o.gap + math.Abs(o.s)*(o.worst+f.rho*math.Abs(o.s))
+	if gap <= 0 {
+		return 0
+	}
+	return gap / max(math.Abs(o.value), math.Abs(o.value+gap))
+}
+
+// gap is the largest relative duality gap of an output.
+func (f *dual) gap() float64 {
+	worst := 0.0
+	for _, o := range f.out {
+		worst = max(worst, f.gapOf(o))
+	}
+	return worst
+}
+
+// fit solves and reports. warm says that β is not 0 to begin with.
+func (f *dual) fit(ctx context.Context, warm bool) (*Linear, *DualReport, error) {
+	for _, o := range f.out {
+		o.done, o.limit = false, math.Inf(1)
+		clear(o.aside)
+	}
+	if warm {
+		if err := f.refresh(f.out); err != nil {
+			return nil, nil, err
+		}
+	}
+	converged, err := f.solve(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &DualReport{Passes: f.passes, Converged: converged, Gap: f.gap()}
+	for t, o := range f.out {
+		if f.coupled == nil || t == 0 {
+			report.Objective += o.value + o.gap
+		}
+		report.Violation = max(report.Violation, o.worst)
+	}
+	return f.linear(), report, nil
+}
+
+// shorten brings all β to a smaller C, share times the last.
+func (f *dual) shorten(share float64) {
+	for _, o := range f.out {
+		for i := range o.beta {
+			o.beta[i] *= share
+		}
+	}
+}

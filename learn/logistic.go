@@ -1,0 +1,43 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+)
+
+// Probabilities writes the classes' probabilities of a row into dst, given its scores by a model
+// of logistic loss. A single score s is of two classes: dst has 1 - σ(s) and σ(s), with
+// σ(s) = 1/(1 + exp(-s)). More scores are of as many classes: joint says that the model is
+// multinomial, whose probabilities are softmax(s); otherwise each class was fitted against the
+// rest, and its σ(s) is divided by the sum of all. They are at least 0 and add up to 1, however
+// large the scores.
+func Probabilities(dst []float64, scores []float32, joint bool) {
+	if len(scores) == 1 && len(dst) == 2 {
+		dst[0], dst[1] = math.Exp(logSigmoid(-float64(scores[0]))), math.Exp(logSigmoid(float64(scores[0])))
+		return
+	}
+	if len(scores) < 2 || len(dst) != len(scores) {
+		panic(fmt.Sprintf("learn: Probabilities of %d scores into %d numbers", len(scores), len(dst)))
+	}
+	top := math.Inf(-1)
+	for k, v := range scores {
+		dst[k] = float64(v)
+		if !joint {
+			dst[k] = logSigmoid(dst[k])
+		}
+		top = max(top, dst[k])
+	}
+	sum := 0.0
+	for k, v := range dst {
+		dst[k] = math.Exp(v - top)
+		sum += dst[k]
+	}
+	for k := range dst {
+		dst[k] /= sum
+	}
+}
+
+// logSigmoid is ln σ(s), without overflow.
+func logSigmoid(s float64) float64 {
+	return min(s, 0) - math.Log1p(math.Exp(-math.Abs(s)))
+}

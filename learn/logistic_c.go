@@ -1,0 +1,296 @@
+package learn
+
+import (
+	"context"
+	"math"
+
+	"mercer/internal/random"
+	"mercer/matrix"
+)
+
+// Trial is one C that was tried for a model of probabilities, or for one with an L1 penalty.
+type Trial struct {
+	C float64 `json:"c"`
+
+	// LogLoss is the mean of -ln p(class) over held-out rows, of logistic losses.
+	LogLoss float64 `json:"log_loss,omitempty"`
+
+	// Error is the share of held-out rows whose class came out wrong.
+	Error float64 `json:"error"`
+
+	// NonZero is the number of weights that are not zero, with an L1 penalty.
+	NonZero int `json:"non_zero,omitempty"`
+
+	// Chosen marks the best.
+	Chosen bool `json:"chosen,omitempty"`
+}
+
+const (
+	// trialFirst, trialLast and trialStep are the C that are tried without an L1 penalty.
+	trialFirst = 1e-3
+	trialLast  = 1e5
+	trialStep  = 10
+
+	// trialTolerance is enough to judge a C by.
+	trialTolerance = 0.01
+
+	// l1PathStep and l1PathLength go up from the smallest C that has a weight.
+	l1PathStep   = 2.1544346900318838 // the cube root of 10
+	l1PathLength = 16
+)
+
+// ChoosePrimalC tries C = 0.001, 0.01, … 100,000, each fit starting from the last, as long as
+// they lower the log-loss on held-out rows, or with squared_hinge the error, and returns the
+// best. It fits on a random sample of the rows, 4,096 at most, and judges on others, a third as
+// many as there are rows or 4,096; both are copied, 4·8,192·D bytes at most if dense. With fewer
+// than 100 rows it returns 1 and tries nothing. weights may be nil, as in FitPrimal.
+func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal, seed uint64) (c float64, path []Trial, err error) {
+	if z.Len() < minChoose {
+		return 1, nil, nil
+	}
+	s, err := sampled(ctx, z, class, weights, seed)
+	if err != nil {
+		return 0, nil, err
+	}
+	opt.Tolerance = max(opt.Tolerance, trialTolerance)
+	opt.Start, opt.Progress = nil, nil
+	judge := judgement{probable: opt.Loss != "squared_hinge", joint: opt.Loss == "multinomial"}
+	for c := trialFirst; c <= 1.01*trialLast; c *= trialStep {
+		opt.C = c
+		l, _, err := FitPrimal(ctx, InMemory(s.rows), s.class, classes, s.weights, opt)
+		if err != nil {
+			return 0, nil, err
+		}
+		opt.Start = l
+		if judge.worse(&path, Trial{C: c}, l, s) {
+			break
+		}
+	}
+	return judge.choose(path), path, nil
+}
+
+// ChooseL1C is ChoosePrimalC for an L1 penalty. It begins at the smallest C at which a weight is
+// not zero, and goes up by the cube root of 10, 16 times at most.
+func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weights []float64, opt L1) (c float64, path []Trial, err error) {
+	if z.Len() < minChoose {
+		return 1, nil, nil
+	}
+	s, err := sampled(ctx, z, class, weights, opt.Seed)
+	if err != nil {
+		return 0, nil, err
+	}
+	columns, err := newColumns(ctx, InMemory(s.rows))
+	if err != nil {
+		return 0, nil, err
+	}
+	opt.Tolerance = max(opt.Tolerance, trialTolerance)
+	opt.Start, opt.Progress = nil, nil
+	smallest, err := smallestC(columns, s.class, classes, s.weights, opt)
+	if err != nil {
+		return 0, nil, err
+	}
+	judge := judgement{probable: opt.Loss == "logistic"}
+	for step := range l1PathLength {
+		opt.C = smallest * math.Pow(l1PathStep, float64(step)+0.5)
+		l, report, err := fitL1(ctx, columns, s.class, classes, s.weights, opt)
+		if err != nil {
+			return 0, nil, err
+		}
+		opt.Start = l
+		if judge.worse(&path, Trial{C: opt.C, NonZero: report.NonZero}, l, s) {
+			break
+		}
+	}
+	return judge.choose(path), path, nil
+}
+
+// smallestC is the largest C for which w = 0 is optimal in all outputs: there no gradient is
+// larger than 1, with the intercept at its best.
+func smallestC(z *columns, class []int, classes int, weights []float64, opt L1) (float64, error) {
+	cost, err := costs(z.rows, weights, 1)
+	if err != nil {
+		return 0, err
+	}
+	k := TargetColumns(classes)
+	largest := 0.0
+	r := make([]float32, z.rows)
+	for t := range k {
+		own := costsOf(t, k, cost, class, opt.ClassWeights)
+		total, sum := 0.0, 0.0
+		for i, c := range own {
+			total += c
+			sum += c * side(class[i], t, k)
+		}
+		mean := 0.0
+		if !opt.NoIntercept {
+			mean = sum / total
+		}
+		for i, c := range own {
+			// Of both losses the derivative at the best constant score: of logistic it is
+			// -c(y - mean)/2, of squared hinge, whose best score is the mean, -2c(y - mean).
+			by := 2.0
+			if opt.Loss == "logistic" {
+				by = 0.5
+			}
+			r[i] = float32(by * c * (side(class[i], t, k) - mean))
+		}
+		for j := range z.count {
+			largest = max(largest, math.Abs(z.dot(j, r)))
+		}
+	}
+	if largest == 0 {
+		return 1, nil // all columns are constant: any C does
+	}
+	return 1 / largest, nil
+}
+
+// trialRows are what a C is chosen on.
+type trialRows struct {
+	rows    matrix.Rows // fitted on
+	class   []int
+	weights []float64
+
+	held        matrix.Rows // judged on
+	heldClass   []int
+	heldWeights []float64
+}
+
+// sampled draws rows to fit on and others to judge on. Rows of weight 0 are neither.
+func sampled(ctx context.Context, z Features, class []int, weights []float64, seed uint64) (*trialRows, error) {
+	n := z.Len()
+	role := make([]int8, n) // 1: fitted on, 2: held out
+	fit, held := 0, 0
+	for _, i := range random.New(seed, "choose-c").Perm(n) {
+		switch {
+		case weights != nil && weights[i] == 0:
+		case held < min(n/3, chooseHeld):
+			role[i] = 2
+			held++
+		case fit < chooseTrain:
+			role[i] = 1
+			fit++
+		}
+	}
+	s := &trialRows{}
+	a, b := &taken{}, &taken{}
+	for lo := 0; lo < n; lo += BlockRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		hi := min(lo+BlockRows, n)
+		rows, err := z.Block(lo, hi)
+		if err != nil {
+			return nil, err
+		}
+		for i := lo; i < hi; i++ {
+			w := 1.0
+			if weights != nil {
+				w = weights[i]
+			}
+			switch role[i] {
+			case 1:
+				a.add(rows, i-lo)
+				s.class, s.weights = append(s.class, class[i]), append(s.weights, w)
+			case 2:
+				b.add(rows, i-lo)
+				s.heldClass, s.heldWeights = append(s.heldClass, class[i]), append(s.heldWeights, w)
+			}
+		}
+	}
+	s.rows, s.held = a.all(z.Dim()), b.all(z.Dim())
+	return s, nil
+}
+
+// taken are copies of rows.
+type taken struct {
+	rows   int
+	dense  []float32
+	sparse *matrix.CSR
+}
+
+func (t *taken) add(from matrix.Rows, i int) {
+	t.rows++
+	if from.CSR == nil {
+		t.dense = append(t.dense, from.Dense.Row(i)...)
+		return
+	}
+	if t.sparse == nil {
+		t.sparse = &matrix.CSR{Ptr: []int{0}}
+	}
+	idx, val := from.CSR.Row(i)
+	t.sparse.Idx, t.sparse.Val = append(t.sparse.Idx, idx...), append(t.sparse.Val, val...)
+	t.sparse.Ptr = append(t.sparse.Ptr, len(t.sparse.Idx))
+}
+
+func (t *taken) all(d int) matrix.Rows {
+	if t.sparse != nil {
+		t.sparse.Rows, t.sparse.Cols = t.rows, d
+		return matrix.Rows{CSR: t.sparse}
+	}
+	return matrix.Rows{Dense: &matrix.Dense{Rows: t.rows, Cols: d, Stride: d, Data: t.dense}}
+}
+
+// judgement compares trials.
+type judgement struct {
+	probable bool // by log-loss, else by error
+	joint    bool
+}
+
+func (j judgement) value(t Trial) float64 {
+	if j.probable {
+		return t.LogLoss
+	}
+	return t.Error
+}
+
+// worse judges a trial on the held-out rows and adds it to the path; it says that the path got
+// worse twice since its best and may end.
+func (j judgement) worse(path *[]Trial, t Trial, l *Linear, s *trialRows) bool {
+	t.LogLoss, t.Error = heldOutLoss(l, s, j.joint)
+	if !j.probable {
+		t.LogLoss = 0
+	}
+	*path = append(*path, t)
+	best := 0
+	for i, p := range *path {
+		if j.value(p) < j.value((*path)[best]) {
+			best = i
+		}
+	}
+	return len(*path)-1-best >= 2
+}
+
+// choose marks and returns the best C, of equally good ones the smallest.
+func (j judgement) choose(path []Trial) float64 {
+	best := 0
+	for i, p := range path {
+		if j.value(p) < j.value(path[best]) {
+			best = i
+		}
+	}
+	path[best].Chosen = true
+	return path[best].C
+}
+
+// heldOutLoss is the mean log-loss and the share of wrong classes on the held-out rows, weighted.
+func heldOutLoss(l *Linear, s *trialRows, joint bool) (logLoss, wrong float64) {
+	k := l.W.Cols
+	scores := matrix.NewDense(min(256, s.held.Len()), k)
+	p := make([]float64, max(k, 2))
+	total := 0.0
+	for lo := 0; lo < s.held.Len(); lo += 256 {
+		hi := min(lo+256, s.held.Len())
+		part := scores.Slice(0, hi-lo)
+		l.Scores(part, s.held.Slice(lo, hi))
+		for i := lo; i < hi; i++ {
+			row, w := part.Row(i-lo), s.heldWeights[i]
+			Probabilities(p, row, joint)
+			total += w
+			logLoss -= w * math.Log(max(p[s.heldClass[i]], 1e-15))
+			if Predicted(row) != s.heldClass[i] {
+				wrong += w
+			}
+		}
+	}
+	return logLoss / total, wrong / total
+}

@@ -1,0 +1,496 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mercer/matrix"
+)
+
+// Primal says how to fit linear models with L2 penalty and a smooth loss, by Newton's method on
+// the weights themselves. With cᵢ = C·(weight of row i), each output minimises
+//
+//	½‖w‖² + Σ cᵢ ℓ(yᵢ, w·zᵢ + b)
+//
+//	logistic         ln(1 + exp(-ys))          y = ±1, each class against the rest
+//	squared_hinge    max(0, 1 - ys)²           y = ±1, each class against the rest
+//	multinomial      -ln softmax(s)[y]         all classes in one problem, ½Σ‖w‖²
+//	squared_epsilon  max(0, |s - y| - ε)²      y a number (FitPrimalSVR)
+//
+// which are LIBLINEAR's -s 0, 2 and 11, and scikit-learn's LogisticRegression. The intercept b
+// is not penalised; without one, b = 0, and a column of ones makes a penalised one as
+// LIBLINEAR's -B 1 does. Of two classes there is one output, and multinomial is logistic.
+//
+// A pass reads the rows once, for all outputs that are not done; an output gets from it its
+// loss and gradient at a point, or its Hessian's product with a direction, whichever it is at.
+// See newton for the method. It stops where the gradient's norm is at most Tolerance times that
+// at w = 0, b = 0; for a class against the rest times the share of the smaller side, as
+// LIBLINEAR does, since the loss of a rare class is soon small; though not below 1e-6 for that.
+//
+// Scores and sums of up to 256 rows are in float32, everything else in float64; the sums are
+// cut and added in an order that depends on n, D and K alone, so the result does not depend on
+// the number of threads, or on whether the features are resident.
+//
+// Memory, beyond the rows: 4·n·K (curvatures) + 8·n (costs; ×2 with targets), 64·D·K (Newton's
+// vectors), and the parts' sums, 8·D·K for each of up to 16 parts and 4·D·K for each thread.
+type Primal struct {
+	// Loss is "logistic" (or ""), "squared_hinge" or "multinomial".
+	Loss string
+
+	// C weighs the losses against ½‖w‖²; 0 means 1.
+	C float64
+
+	// ClassWeights multiply the cost of a row by that of its class, as LIBLINEAR does: for one
+	// class against the rest that of the class itself only, the rest keep theirs. With two
+	// classes, and for multinomial, all count. nil: all 1.
+	ClassWeights []float64
+
+	// Epsilon is half the width of the tube of squared_epsilon.
+	Epsilon float64
+
+	// Tolerance is relative to the gradient's norm at 0; 0 means 0.01. Below about 1e-6 it
+	// may be out of float32's reach: then the fit ends where nothing improves any more.
+	Tolerance float64
+
+	// MaxIter bounds Newton's steps; 0 means 1000.
+	MaxIter int
+
+	// NoIntercept leaves b = 0.
+	NoIntercept bool
+
+	// Start, if not nil, is where to begin, a model for the same outputs.
+	Start *Linear
+
+	// Progress, if not nil, is told the number of passes made and the share of the outputs
+	// that are done.
+	Progress func(passes int, share float64)
+}
+
+// PrimalReport says how a fit went.
+type PrimalReport struct {
+	Loss string  `json:"loss"`
+	C    float64 `json:"c"`
+
+	// Iterations is the largest number of Newton's steps of an output, Passes the number of
+	// times that the rows were read.
+	Iterations int `json:"iterations"`
+	Passes     int `json:"passes"`
+
+	// Gradient is the largest norm of an output's gradient, relative to that at 0.
+	Gradient float64 `json:"gradient"`
+
+	// Converged says that every output met its tolerance. Rounding says that the others, which
+	// took fewer than MaxIter steps, ended where float32 resolves nothing smaller.
+	Converged bool `json:"converged"`
+	Rounding  bool `json:"rounding,omitempty"`
+
+	// Objective has the value of each problem: one for each output, one in all for
+	// multinomial.
+	Objective []float64 `json:"objective"`
+
+	// Path has the C that were tried on held-out rows, nil if C was given.
+	Path []Trial `json:"path,omitempty"`
+}
+
+// Lines tells a person how the fit went.
+func (r *PrimalReport) Lines() []string {
+	how := "converged"
+	switch {
+	case r.Rounding:
+		how = "as far as float32 resolves, short of the tolerance,"
+	case !r.Converged:
+		how = "NOT converged (raise --max-iter or --tolerance)"
+	}
+	return []string{
+		fmt.Sprintf("%s loss, C = %g, in the primal: %s in %d Newton steps, %d passes over the rows; gradient %.2g of that at 0",
+			r.Loss, r.C, how, r.Iterations, r.Passes, r.Gradient),
+	}
+}
+
+// FitPrimal trains on the rows z, of which row i has the class class[i] in [0, classes) and
+// the weight weights[i] (nil: all 1). There must be at least two classes. Rows of weight 0
+// count for nothing.
+func FitPrimal(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal) (*Linear, *PrimalReport, error) {
+	if classes < 2 || len(class) != z.Len() || weights != nil && len(weights) != z.Len() {
+		panic(fmt.Sprintf("learn: FitPrimal of %d rows given %d classes for %d rows and %d weights", z.Len(), classes, len(class), len(weights)))
+	}
+	if err := checkClassWeights(opt.ClassWeights, classes); err != nil {
+		return nil, nil, err
+	}
+	k := TargetColumns(classes)
+	f := &primalFit{z: z, k: k, class: class}
+	switch opt.Loss {
+	case "", "logistic":
+		opt.Loss, f.loss = "logistic", logisticLoss
+	case "squared_hinge":
+		f.loss = squaredHingeLoss
+	case "multinomial":
+		f.loss = logisticLoss
+		f.joint = k > 1
+	default:
+		return nil, nil, fmt.Errorf("loss %q is not known; known are logistic, squared_hinge, multinomial", opt.Loss)
+	}
+	return f.fit(ctx, weights, opt)
+}
+
+// FitPrimalSVR trains support vector machines for regression on the rows z with the targets y,
+// row-major Len×outputs, and the weights of FitPrimal.
+func FitPrimalSVR(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt Primal) (*Linear, *PrimalReport, error) {
+	if outputs < 1 || len(y) != z.Len()*outputs || weights != nil && len(weights) != z.Len() {
+		panic(fmt.Sprintf("learn: FitPrimalSVR of %d rows given %d targets for %d outputs and %d weights", z.Len(), len(y), outputs, len(weights)))
+	}
+	if !(opt.Epsilon >= 0) || math.IsInf(opt.Epsilon, 0) {
+		return nil, nil, fmt.Errorf("epsilon %g is not a width: it is a number of at least 0", opt.Epsilon)
+	}
+	opt.Loss, opt.ClassWeights = "squared_epsilon", nil
+	return (&primalFit{z: z, k: outputs, y: y, loss: squaredEpsilonLoss(opt.Epsilon)}).fit(ctx, weights, opt)
+}
+
+// primalFit is the state of a fit.
+type primalFit struct {
+	z     Features
+	k     int
+	class []int     // of classification: n
+	y     []float64 // of regression: n×K
+	loss  pointLoss
+	joint bool // softmax over all outputs, in place of loss
+
+	cost []float64 // n: cᵢ
+	// classWeights multiply the costs of an output's own class; nil: all 1.
+	classWeights []float64
+	curve        []float32 // n×K: cᵢℓ″, joint the probabilities
+	square       []float64 // D: mean of z², weighted by cost
+	intercept    bool
+	machines     []*newton // one for each output, joint one in all
+	sums         sums
+}
+
+func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Linear, *PrimalReport, error) {
+	if opt.C == 0 {
+		opt.C = 1
+	}
+	if opt.Tolerance == 0 {
+		opt.Tolerance = 0.01
+	}
+	if opt.MaxIter == 0 {
+		opt.MaxIter = 1000
+	}
+	f.intercept = !opt.NoIntercept
+	var err error
+	if f.cost, err = costs(f.z.Len(), weights, opt.C); err != nil {
+		return nil, nil, err
+	}
+	if opt.ClassWeights != nil {
+		if f.k == 1 || f.joint {
+			weighClasses(f.cost, f.class, opt.ClassWeights, -1)
+		} else {
+			f.classWeights = opt.ClassWeights
+		}
+	}
+	if err := f.meanSquares(ctx); err != nil {
+		return nil, nil, err
+	}
+	f.prepare(opt)
+	report := &PrimalReport{Loss: opt.Loss, C: opt.C, Converged: true}
+	for {
+		var left []*newton
+		for _, m := range f.machines {
+			if !m.end {
+				left = append(left, m)
+			}
+		}
+		if opt.Progress != nil && report.Passes > 0 {
+			opt.Progress(report.Passes, 1-float64(len(left))/float64(len(f.machines)))
+		}
+		if len(left) == 0 {
+			break
+		}
+		if err := f.pass(ctx); err != nil {
+			return nil, nil, err
+		}
+		report.Passes++
+		for _, m := range left {
+			if m.state <= atStart && !(euclidean(m.out)+math.Abs(m.loss) < math.MaxFloat64) {
+				return nil, nil, notFinite(f.z)
+			}
+			m.advance(func(diagonal []float64) { f.diagonal(m, diagonal) })
+		}
+	}
+	if f.joint {
+		f.centre()
+	}
+	for _, m := range f.machines {
+		report.Iterations = max(report.Iterations, m.iter)
+		report.Gradient = max(report.Gradient, m.relative())
+		report.Converged = report.Converged && m.converged()
+		report.Rounding = report.Rounding || !m.converged() && m.iter < opt.MaxIter
+		report.Objective = append(report.Objective, m.f)
+	}
+	return f.linear(), report, nil
+}
+
+// costs are cᵢ.
+func costs(n int, weights []float64, c float64) ([]float64, error) {
+	if !(c > 0) || math.IsInf(c, 0) {
+		return nil, fmt.Errorf("C = %g does not weigh the losses: it is a number above 0", c)
+	}
+	cost := make([]float64, n)
+	any := false
+	for i := range cost {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return nil, fmt.Errorf("row %d has the weight %g: weights are numbers of at least 0", i, w)
+		}
+		cost[i] = c * w
+		any = any || w > 0
+	}
+	if !any {
+		return nil, fmt.Errorf("no row has a weight above 0: there is nothing to train on")
+	}
+	return cost, nil
+}
+
+// weighClasses multiplies the costs of rows by the weights of their classes: of one class, or of
+// all if that is -1.
+func weighClasses(cost []float64, class []int, weights []float64, only int) {
+	for i, c := range class {
+		if only < 0 || c == only {
+			cost[i] *= weights[c]
+		}
+	}
+}
+
+// checkClassWeights finds class weights that are none; their number is the caller's affair.
+func checkClassWeights(weights []float64, classes int) error {
+	if weights != nil && len(weights) != classes {
+		panic(fmt.Sprintf("learn: %d classes given %d class weights", classes, len(weights)))
+	}
+	for c, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("class %d has the weight %g: weights are numbers of at least 0", c, w)
+		}
+	}
+	return nil
+}
+
+// side is the target of a class in output t of k: 1 in its own, -1 in the others; of a single
+// output, 1 for the second class.
+func side(class, t, k int) float64 {
+	if k == 1 && class == 1 || k > 1 && class == t {
+		return 1
+	}
+	return -1
+}
+
+// smallestSides is, for each of k outputs, the share of the rows of its smaller side, but that
+// of one row at least.
+func smallestSides(class []int, cost []float64, k int) []float64 {
+	share := make([]float64, k)
+	count := make([]float64, max(k, 2))
+	total := 0.0
+	for i, c := range class {
+		if cost[i] > 0 {
+			count[c]++
+			total++
+		}
+	}
+	for t := range share {
+		positive := count[t]
+		if k == 1 {
+			positive = count[1]
+		}
+		share[t] = max(min(positive, total-positive), 1) / total
+	}
+	return share
+}
+
+// parameters is the number of parameters of an output.
+func (f *primalFit) parameters() int {
+	if f.intercept {
+		return f.z.Dim() + 1
+	}
+	return f.z.Dim()
+}
+
+// outputs is the number of outputs of a machine.
+func (f *primalFit) outputs() int {
+	if f.joint {
+		return f.k
+	}
+	return 1
+}
+
+// finest is the relative gradient below which no class is taken for its rarity.
+const finest = 1e-6
+
+// prepare makes the machines.
+func (f *primalFit) prepare(opt Primal) {
+	d, p, each := f.z.Dim(), f.parameters(), f.outputs()
+	f.curve = make([]float32, f.z.Len()*f.k)
+	penalised := make([]bool, each*p)
+	for j := range penalised {
+		penalised[j] = j%p < d
+	}
+	share := make([]float64, f.k)
+	if f.class != nil && !f.joint {
+		share = smallestSides(f.class, f.cost, f.k)
+	} else {
+		for t := range share {
+			share[t] = 1
+		}
+	}
+	for first := 0; first < f.k; first += each {
+		var start []float64
+		if opt.Start != nil {
+			start = make([]float64, each*p)
+			for t := range each {
+				for j := range d {
+					start[t*p+j] = float64(opt.Start.W.Row(j)[first+t])
+				}
+				if f.intercept {
+					start[t*p+d] = opt.Start.B[first+t]
+				}
+			}
+		}
+		f.machines = append(f.machines, newNewton(penalised, start, max(opt.Tolerance*share[first], min(opt.Tolerance, finest)), opt.MaxIter))
+	}
+	f.sums.prepare(f)
+}
+
+// target is yᵢ of output t.
+func (f *primalFit) target(i, t int) float64 {
+	if f.class == nil {
+		return f.y[i*f.k+t]
+	}
+	return side(f.class[i], t, f.k)
+}
+
+// diagonal writes the diagonal of the Hessian of the losses, taking curvature and z² as
+// unrelated: Σᵢ cᵢℓ″·zᵢⱼ² = (Σᵢ cᵢℓ″)·(mean of zᵢⱼ²).
+func (f *primalFit) diagonal(m *newton, diagonal []float64) {
+	d, p := f.z.Dim(), f.parameters()
+	for _, c := range f.sums.columns {
+		if c.machine != m {
+			continue
+		}
+		own := diagonal[c.at*p : (c.at+1)*p]
+		for j, v := range f.square {
+			own[j] = c.curvature * v
+		}
+		if f.intercept {
+			own[d] = c.curvature
+		}
+	}
+}
+
+// centre takes from the weights of softmax what all classes have in common, which changes no
+// probability and only costs penalty: the gradient that tells of it is too small beside those of
+// the losses. The intercepts' mean becomes 0 too.
+func (f *primalFit) centre() {
+	m, p, d := f.machines[0], f.parameters(), f.z.Dim()
+	for j := range p {
+		mean := 0.0
+		for t := range f.k {
+			mean += m.w[t*p+j] / float64(f.k)
+		}
+		for t := range f.k {
+			m.w[t*p+j] -= mean
+		}
+		if j < d {
+			m.f -= 0.5 * float64(f.k) * mean * mean
+		}
+	}
+}
+
+// linear is the model at the machines' points.
+func (f *primalFit) linear() *Linear {
+	d, p, each := f.z.Dim(), f.parameters(), f.outputs()
+	l := &Linear{W: matrix.NewDense(d, f.k), B: make([]float64, f.k)}
+	for t := range f.k {
+		w := f.machines[t/each].w[t%each*p:][:p]
+		for j := range d {
+			l.W.Data[j*f.k+t] = float32(w[j])
+		}
+		if f.intercept {
+			l.B[t] = w[d]
+		}
+	}
+	return l
+}
+
+// sampledRows is how many rows of dense features the mean squares are taken from, which only
+// speed the solver up.
+const sampledRows = 8192
+
+// meanSquares computes the columns' mean squares, weighted by cost: of dense features from
+// every so many rows.
+func (f *primalFit) meanSquares(ctx context.Context) error {
+	n := f.z.Len()
+	f.square = make([]float64, f.z.Dim())
+	total := 0.0
+	for lo := 0; lo < n; lo += BlockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(lo+BlockRows, n)
+		rows, err := f.z.Block(lo, hi)
+		if err != nil {
+			return err
+		}
+		if x := rows.CSR; x != nil {
+			for i := lo; i < hi; i++ {
+				idx, val := x.Row(i - lo)
+				for e, j := range idx {
+					v := float64(val[e])
+					f.square[j] += f.cost[i] * v * v
+				}
+				total += f.cost[i]
+			}
+			continue
+		}
+		step := max(1, n/sampledRows)
+		for i := (lo + step - 1) / step * step; i < hi; i += step {
+			for j, v := range rows.Dense.Row(i - lo) {
+				f.square[j] += f.cost[i] * float64(v) * float64(v)
+			}
+			total += f.cost[i]
+		}
+	}
+	for j := range f.square {
+		f.square[j] /= max(total, math.SmallestNonzeroFloat64)
+	}
+	return nil
+}
+
+// notFinite finds out why the sums at the beginning are not finite.
+func notFinite(z Features) error {
+	for lo := 0; lo < z.Len(); lo += BlockRows {
+		hi := min(lo+BlockRows, z.Len())
+		rows, err := z.Block(lo, hi)
+		if err != nil {
+			return err
+		}
+		for i := range hi - lo {
+			var idx []int32
+			var val []float32
+			if rows.CSR != nil {
+				idx, val = rows.CSR.Row(i)
+			} else {
+				val = rows.Dense.Row(i)
+			}
+			for e, v := range val {
+				if v-v != 0 {
+					if idx != nil {
+						e = int(idx[e])
+					}
+					return fmt.Errorf("row %d, column %d: %g is not a finite number", lo+i, e, v)
+				}
+			}
+		}
+	}
+	return fmt.Errorf("the sums over the rows exceed the numbers of float32: scale the columns, or lower C")
+}

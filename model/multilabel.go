@@ -1,0 +1,121 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"mercer/dataset"
+	"mercer/internal/vec"
+	"mercer/learn"
+	"mercer/matrix"
+)
+
+// A multi-label model says of each label apart whether a row has it: one score a label, as from
+// a classifier of two classes.
+
+// chooseLabels finds the labels of which a row may have any number.
+func (f *fit) chooseLabels(sum *dataset.Summary) (err error) {
+	if f.cfg.ClassWeight != "" {
+		return fmt.Errorf("%s: class weights are for classes, but rows have any number of labels", f.src.Name())
+	}
+	if f.labels, err = sum.LabelSets(f.src.Schema()); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.m.info.Labels = f.labels.Labels()
+	f.m.info.Outputs = len(f.m.info.Labels)
+	return nil
+}
+
+// Labels are those that a row may have any number of, in the order of their scores; nil for
+// a model of another task.
+func (m *Model) Labels() []string { return m.info.Labels }
+
+// LabelSets finds the labels of rows, nil for a model of another task.
+func (m *Model) LabelSets() *dataset.LabelSets {
+	if m.info.Labels == nil {
+		return nil
+	}
+	return dataset.NewLabelSets(m.info.Labels, m.info.Schema.LabelSeparator == "")
+}
+
+// Predicted are the labels that a row's scores predict: those whose score is positive.
+func (m *Model) Predicted(scores []float32) []string {
+	labels := []string{}
+	for t, v := range scores {
+		if v > 0 {
+			labels = append(labels, m.info.Labels[t])
+		}
+	}
+	return labels
+}
+
+// svmLabels trains a support vector machine for each label. Where C is not given, the label that
+// nearest half of the rows have chooses it for all of them.
+func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVMReport, error) {
+	k, n := f.m.info.Outputs, all.x.Len()
+	opt.Progress = nil
+	report := &learn.SVMReport{Loss: opt.Loss, DualReport: learn.DualReport{Converged: true}}
+	if opt.C == 0 {
+		middle, least := 0, math.Inf(1)
+		for t := range k {
+			if d := math.Abs(all.shareOf(t, k) - 0.5); d < least {
+				middle, least = t, d
+			}
+		}
+		var err error
+		if opt.C, report.Path, err = learn.ChooseC(f.ctx, learn.InMemory(all.x), all.classOf(middle, k), 2, all.weights, opt); err != nil {
+			return nil, nil, err
+		}
+	}
+	report.C = opt.C
+	linear := &learn.Linear{W: matrix.NewDense(all.x.Dim(), k), B: make([]float64, k)}
+	reports, errs := make([]*learn.SVMReport, k), make([]error, k)
+	vec.Parallel(k, 1, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			if share := all.shareOf(t, k); n == 0 || share == 0 || share == 1 {
+				linear.B[t] = 2*math.Round(share) - 1 // no row decides, w = 0
+				continue
+			}
+			var one *learn.Linear
+			if one, reports[t], errs[t] = learn.FitSVM(f.ctx, learn.InMemory(all.x), all.classOf(t, k), 2, all.weights, opt); errs[t] != nil {
+				continue
+			}
+			for j, w := range one.W.Data {
+				linear.W.Data[j*k+t] = w
+			}
+			linear.B[t] = one.B[0]
+		}
+	})
+	for t := range k {
+		if errs[t] != nil {
+			return nil, nil, errs[t]
+		}
+		if r := reports[t]; r != nil {
+			report.Passes, report.Gap = max(report.Passes, r.Passes), max(report.Gap, r.Gap)
+			report.Converged = report.Converged && r.Converged
+		}
+	}
+	return linear, report, nil
+}
+
+// classOf is, of each row, 1 where it has label t of k and 0 where not.
+func (g *gathered) classOf(t, k int) []int {
+	class := make([]int, g.x.Len())
+	for i := range class {
+		if g.y[i*k+t] > 0 {
+			class[i] = 1
+		}
+	}
+	return class
+}
+
+// shareOf is the share of the rows that have label t of k.
+func (g *gathered) shareOf(t, k int) float64 {
+	rows := 0
+	for i := range g.x.Len() {
+		if g.y[i*k+t] > 0 {
+			rows++
+		}
+	}
+	return float64(rows) / float64(g.x.Len())
+}

@@ -1,0 +1,456 @@
+package papers
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/learn"
+	"mercer/matrix"
+)
+
+// twoClasses is a data set of two classes.
+type twoClasses struct {
+	name     string
+	features int // k of the table
+	rows     int // N of the paper, by which KG-RP's p = 9√N is
+	open     func(ctx context.Context, dir string) (func(seed uint64) split, error)
+}
+
+// lopezTwoClasses are those of LS19's table 3.6 that are to be had.
+var lopezTwoClasses = []twoClasses{
+	{"IJCNN, k = 250", 250, 49990, func(ctx context.Context, dir string) (func(uint64) split, error) {
+		s, err := twoFiles(ctx, dir, "ijcnn1", "ijcnn1.trn.bz2", "ijcnn1.tst.bz2", dataset.Options{Format: "libsvm", Dim: 22})
+		dense(&s)
+		return always(s), err
+	}},
+	{"MNIST 3 vs 8, k = 2000", 2000, 11982, func(ctx context.Context, dir string) (func(uint64) split, error) {
+		s, err := digits(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range []*labelled{&s.train, &s.test} {
+			*part = part.only(func(class int) int { return map[int]int{3: 1, 8: 2}[class] - 1 })
+			scale(part.x, func(int) float32 { return 1. / 255 })
+		}
+		s.classes = 2
+		return always(s), nil
+	}},
+	{"covtype, k = 500", 500, 464809, func(ctx context.Context, dir string) (func(uint64) split, error) {
+		all, err := covtype(ctx, dir)
+		return func(seed uint64) split { return shares(all, 2, seed, 0.8, 0.2) }, err
+	}},
+}
+
+// only are the rows of the classes that number gives a number of 0 or more.
+func (l labelled) only(number func(class int) int) labelled {
+	var rows []int
+	out := labelled{}
+	for i, c := range l.class {
+		if n := number(c); n >= 0 {
+			rows = append(rows, i)
+			out.class = append(out.class, n)
+		}
+	}
+	out.x = matrix.Pick(l.x, rows)
+	return out
+}
+
+// dense makes sparse rows dense.
+func dense(s *split) {
+	for _, part := range []*labelled{&s.train, &s.test} {
+		if part.x.CSR != nil {
+			var d matrix.Dense
+			part.x.CSR.Densify(&d)
+			part.x = matrix.Rows{Dense: &d}
+		}
+	}
+}
+
+// shares splits rows at random into a training and a test part of the given shares.
+func shares(all labelled, classes int, seed uint64, train, test float64) split {
+	perm := random.New(seed, "papers.shares").Perm(all.x.Len())
+	take := func(rows []int) labelled {
+		l := labelled{x: matrix.Pick(all.x, rows)}
+		for _, i := range rows {
+			l.class = append(l.class, all.class[i])
+		}
+		return l
+	}
+	n, m := int(math.Round(train*float64(len(perm)))), int(math.Round(test*float64(len(perm))))
+	return split{take(perm[:n]), take(perm[len(perm)-m:]), classes}
+}
+
+// digits reads MNIST with its classes, pixels as they are.
+func digits(ctx context.Context, dir string) (split, error) {
+	var s split
+	var names [2][]string
+	for i, name := range []string{"train", "t10k"} {
+		images, err := find(dir, "mnist", name+"-images-idx3-ubyte")
+		if err != nil {
+			return s, err
+		}
+		list, err := find(dir, "mnist", name+"-labels-idx1-ubyte")
+		if err != nil {
+			return s, err
+		}
+		part := []*labelled{&s.train, &s.test}[i]
+		if part.x, names[i], err = readLabelled(ctx, images, dataset.Options{Format: "idx", LabelsFile: list}); err != nil {
+			return s, err
+		}
+	}
+	classes, numbers := labels(names[0], names[1])
+	s.classes, s.train.class, s.test.class = classes, numbers[0], numbers[1]
+	return s, nil
+}
+
+// covtype reads the forest cover types, the second against the rest, columns scaled to [0, 1].
+func covtype(ctx context.Context, dir string) (labelled, error) {
+	path, err := find(dir, "covtype", "covtype.data", "covtype.sample403k.data")
+	if err != nil {
+		return labelled{}, err
+	}
+	x, names, err := readLabelled(ctx, path, dataset.Options{Format: "csv", Header: "no"})
+	if err != nil {
+		return labelled{}, err
+	}
+	d := x.Dim()
+	low, high := make([]float32, d), make([]float32, d)
+	copy(low, x.Dense.Row(0))
+	copy(high, x.Dense.Row(0))
+	for i := range x.Len() {
+		for j, v := range x.Dense.Row(i) {
+			low[j], high[j] = min(low[j], v), max(high[j], v)
+		}
+	}
+	for i := range x.Len() {
+		row := x.Dense.Row(i)
+		for j := range row {
+			row[j] = (row[j] - low[j]) / max(high[j]-low[j], math.SmallestNonzeroFloat32)
+		}
+	}
+	l := labelled{x: x}
+	for _, name := range names {
+		class := 0
+		if name == "2" {
+			class = 1
+		}
+		l.class = append(l.class, class)
+	}
+	return l, nil
+}
+
+// square is the kernel of LS19's projections.
+var square = kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2}
+
+// projectedAccuracy is the accuracy of a linear machine on features of mean 0 and deviation 1.
+func projectedAccuracy(ctx context.Context, cfg feature.Config, s split, seed uint64) (float64, error) {
+	z, err := mapSplit(cfg, s)
+	if err != nil {
+		return 0, err
+	}
+	standardise(z)
+	percent, _, err := accuracy(ctx, z.train, z.test, z.classes, 0, seed)
+	return percent, err
+}
+
+// lopezQuadratic is LS19's table of accuracies on features of (x·y)² of two classes.
+func lopezQuadratic() *Table {
+	type row struct {
+		name, theirs string
+		run          func(ctx context.Context, d twoClasses, s split, seed uint64) (float64, error)
+	}
+	byMap := func(name, theirs string, cfg feature.Config) row {
+		return row{name, theirs, func(ctx context.Context, d twoClasses, s split, seed uint64) (float64, error) {
+			cfg := cfg
+			cfg.Kernel, cfg.Features, cfg.Seed = square, d.features, random.Hash(seed, "papers.quadratic "+name, 0)
+			if cfg.Map == "kg-rp" {
+				cfg.Pool = min(int(9*math.Sqrt(float64(d.rows))), s.train.x.Len())
+			}
+			return projectedAccuracy(ctx, cfg, s, seed)
+		}}
+	}
+	rows := []row{
+		{"linear SVM", "92.21 96.82 76.35", func(ctx context.Context, _ twoClasses, s split, seed uint64) (float64, error) {
+			percent, _, err := accuracy(ctx, s.train, s.test, s.classes, 0, seed)
+			return percent, err
+		}},
+		{"(γ x·y + 1)², exact", "97.84 99.29 80.09", func(ctx context.Context, _ twoClasses, s split, seed uint64) (float64, error) {
+			k := square
+			k.Coef0 = 1
+			if d := s.train.x.Dim(); d*(d+3)/2 > s.train.x.Len() { // the machine of the kernel takes less
+				percent, _, err := exactMachine(ctx, k, s, 0, seed)
+				return percent, err
+			}
+			z, err := mapSplit(feature.Config{Map: "explicit-poly", Kernel: k}, s)
+			if err != nil {
+				return 0, err
+			}
+			percent, _, err := accuracy(ctx, z.train, z.test, z.classes, 0, seed)
+			return percent, err
+		}},
+		byMap("D2PK-RP, t = 1", "97.24±0.05 98.63±0.17 79.77±0.04", d2pk(1)),
+		byMap("D2PK-RP, t = 2", "97.29±0.08 98.80±0.19 79.72±0.01", d2pk(2)),
+		byMap("D2PK-RP, t = 10", "97.31±0.07 98.90±0.2 79.72±0.03", d2pk(10)),
+		byMap("D2PK-RP, t = 20", "97.32±0.09 98.94±0.24 79.73±0.01", d2pk(20)),
+		byMap("D2PK-RP, t = 30", "97.33±0.06 98.95±0.2 79.73±0.02", d2pk(30)),
+		byMap("KG-RP, m = 9√N, t = 10", "97.36±0.10 98.68±0.07 79.43±0.10", kg(0, 10)),
+	}
+	t := &Table{
+		Name:   "LS19-3.6",
+		Title:  "Accuracy of linear SVMs on features of (x·y)², two classes",
+		Source: "López-Sánchez 2019 (thesis), table 3.6: mean ± standard deviation; its first two rows are from Chang et al. 2010",
+		Protocol: "Rows as they come for ijcnn1, pixels in [0, 1], columns of covtype in [0, 1]; features of mean 0 and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows. " +
+			"Covtype is the second class against the rest, 80 % of the rows at hand (403,388 of 581,012) to train on. Webspam is not at hand.",
+		Data: "ijcnn1", Corner: "accuracy, %", Gain: true,
+	}
+	for _, d := range lopezTwoClasses {
+		t.Columns = append(t.Columns, d.name)
+	}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, Row{r.name, figures(r.theirs)})
+	}
+	t.open = func(ctx context.Context, dir string, quick bool) (run, error) {
+		sets := lopezTwoClasses
+		if quick {
+			sets = sets[:1]
+		}
+		splits := make([]func(uint64) split, len(sets))
+		for i, d := range sets {
+			var err error
+			if splits[i], err = d.open(ctx, dir); err != nil {
+				return nil, err
+			}
+		}
+		return func(seed uint64) (experiment, error) {
+			return func(i int) ([]float64, error) {
+				var all []float64
+				for j, d := range sets {
+					s := splits[j](seed)
+					if quick {
+						s.train = s.train.first(quickTrain)
+					}
+					percent, err := rows[i].run(ctx, d, s, seed)
+					if err != nil {
+						return nil, fmt.Errorf("%s: %w", d.name, err)
+					}
+					all = append(all, percent)
+				}
+				return all, nil
+			}, nil
+		}, nil
+	}
+	return t
+}
+
+// first are the first n rows at most.
+func (l labelled) first(n int) labelled {
+	n = min(n, l.x.Len())
+	return labelled{l.x.Slice(0, n), l.class[:n]}
+}
+
+// lopezF1 is LS19's table of F1 scores on w8a.
+func lopezF1() *Table {
+	pool := func(entries string, s float64, t, m int) feature.Config {
+		return feature.Config{Map: "pk-rp", Options: feature.Options{Entries: entries, Sparsity: s, Pool: m, T: t, Reuse: "random"}}
+	}
+	type row struct {
+		name, theirs string
+		cfg          feature.Config
+	}
+	rows := []row{
+		{"Nyström", ".7849±.015 .8596±.008", feature.Config{Map: "nystrom", Options: feature.Options{Landmarks: "uniform"}}},
+		{"φ + RP, normal", ".8738±.003 .8991±.002", explicit("normal", 0)},
+		{"D2PK-RP, t = 10", "? .8496±.001", d2pk(10)},
+	}
+	for _, r := range []struct {
+		t, m                  int
+		normal, s1, s3, kulis string
+	}{
+		{10, 446, ".8721±.011 .9003±.004", ".8702±.007 .8972±.003", ".8785±.012 .8988±.002", "? ?"},
+		{1, 446, ".8667±.004 .8973±.002", ".8722±.005 .8999±.003", ".8695±.006 .8972±.002", "? ?"},
+		{10, 223, ".8690±.002 .8982±.002", ".8715±.006 .8984±.001", ".8663±.005 .9008±.004", "? ?"},
+		{1, 223, ".8637±.011 .8966±.004", ".8585±.006 .8960±.002", ".8650±.007 .8985±.003", "? ?"},
+		{10, 111, ".8656±.006 .8978±.002", ".8622±.006 .8986±.003", ".8667±.011 .8983±.003", "? ?"},
+		{1, 111, ".8434±.014 .8884±.005", ".8375±.009 .8863±.004", ".8361±.009 .8874±.004", "? ?"},
+	} {
+		name := func(what string) string { return fmt.Sprintf("%s, t = %d, m = %d", what, r.t, r.m) }
+		rows = append(rows,
+			row{name("PK-RP normal"), r.normal, pool("normal", 0, r.t, r.m)},
+			row{name("PK-RP s = 1"), r.s1, pool("sparse", 1, r.t, r.m)},
+			row{name("PK-RP s = 3"), r.s3, pool("sparse", 3, r.t, r.m)},
+			row{name("KG-RP"), r.kulis, kg(r.m, r.t)})
+	}
+	dims := []int{1500, 2000}
+	t := &Table{
+		Name:   "LS19-4.10",
+		Title:  "F1 of linear SVMs on features of (x·y)², w8a",
+		Source: "López-Sánchez 2019 (thesis), table 4.10: mean ± standard deviation of 10 runs",
+		Protocol: "49,749 rows of zeros and ones, of which a random 14,951 are tested on, since the test part is not at hand (so 34,798 train instead of 49,749); F1 of the rarer class. " +
+			"Features of mean 0 and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows.",
+		Data: "w8a", Corner: "F1", Gain: true, Columns: []string{"D = 1500", "D = 2000"},
+	}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, Row{r.name, figures(r.theirs)})
+	}
+	t.open = func(ctx context.Context, dir string, quick bool) (run, error) {
+		path, err := find(dir, "w8a", "w8a")
+		if err != nil {
+			return nil, err
+		}
+		x, names, err := readLabelled(ctx, path, dataset.Options{Format: "libsvm", Dim: 300})
+		if err != nil {
+			return nil, err
+		}
+		_, numbers := labels(names) // -1 comes before 1
+		all := labelled{x, numbers[0]}
+		dims := dims
+		if quick {
+			dims = dims[:1]
+		}
+		return func(seed uint64) (experiment, error) {
+			test := 14951. / float64(all.x.Len())
+			s := shares(all, 2, seed, 1-test, test)
+			if quick {
+				s.train = s.train.first(quickTrain)
+			}
+			dense(&s)
+			return func(i int) ([]float64, error) {
+				var scores []float64
+				for j, d := range dims {
+					cfg := rows[i].cfg
+					cfg.Kernel, cfg.Features = square, d
+					cfg.Seed = random.Hash(seed, "papers.f1", uint64(i*len(dims)+j))
+					z, err := mapSplit(cfg, s)
+					if err != nil {
+						return nil, err
+					}
+					standardise(z)
+					f, err := f1(ctx, z, seed)
+					if err != nil {
+						return nil, err
+					}
+					scores = append(scores, f)
+				}
+				return scores, nil
+			}, nil
+		}, nil
+	}
+	return t
+}
+
+// f1 is the F1 score of class 1 by a linear machine.
+func f1(ctx context.Context, z split, seed uint64) (float64, error) {
+	l, _, err := machine(ctx, z.train, 2, 0, seed)
+	if err != nil {
+		return 0, err
+	}
+	scores := matrix.NewDense(z.test.x.Len(), 1)
+	l.Scores(scores, z.test.x)
+	hits, found, there := 0, 0, 0
+	for i, class := range z.test.class {
+		p := learn.Predicted(scores.Row(i))
+		hits += p * class
+		found += p
+		there += class
+	}
+	return 2 * float64(hits) / float64(max(1, found+there)), nil
+}
+
+// lopezDegrees is LS19's table of the choice of a degree by cross-validation.
+func lopezDegrees() *Table {
+	type row struct {
+		degree, m int
+		theirs    string
+	}
+	rows := []row{
+		{2, 500, "79.21±0.28 79.55±0.03 79.33±0.25 79.56±0.03 79.37±0.21 79.57±0.03"},
+		{3, 500, "78.27±0.25 79.17±0.26 79.85±0.34 80.45±0.15 80.45±0.17 81.17±0.09"},
+		{4, 500, "? ? ? ? ? ?"},
+		{2, 1000, "79.26±0.22 79.54±0.04 79.34±0.32 79.55±0.02 79.32±0.33 79.55±0.03"},
+		{3, 1000, "78.51±0.14 78.93±0.28 79.82±0.11 80.63±0.13 80.34±0.16 81.13±0.11"},
+		{4, 1000, "? ? ? ? ? ?"},
+	}
+	dims := []int{1000, 2000, 3000}
+	t := &Table{
+		Name:   "LS19-4.11",
+		Title:  "Choice of the degree by cross-validation, PK-RP on covtype",
+		Source: "López-Sánchez 2019 (thesis), table 4.11: mean ± standard deviation",
+		Protocol: "Covtype, the second class against the rest, columns in [0, 1]; a random tenth of the rows at hand (40,339 of 403,388; the paper: 58,101 of 581,012) to train on and a fifth to test. " +
+			"PK-RP with t = 10, normal entries, m vectors drawn at random for each output. Features of mean 0 and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows and kept in the five folds.",
+		Data: "covtype", Corner: "accuracy, %", Gain: true,
+	}
+	for _, d := range dims {
+		t.Columns = append(t.Columns, fmt.Sprintf("D = %d, CV", d), "test")
+	}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, Row{fmt.Sprintf("degree %d, m = %d", r.degree, r.m), figures(r.theirs)})
+	}
+	t.open = func(ctx context.Context, dir string, quick bool) (run, error) {
+		all, err := covtype(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		dims := dims
+		if quick {
+			dims = dims[:1]
+		}
+		return func(seed uint64) (experiment, error) {
+			s := shares(all, 2, seed, 0.1, 0.2)
+			if quick {
+				s.train, s.test = s.train.first(quickTrain), s.test.first(quickTrain)
+			}
+			return func(i int) ([]float64, error) {
+				var found []float64
+				for j, d := range dims {
+					cfg := feature.Config{Map: "pk-rp", Features: d, Kernel: square, Seed: random.Hash(seed, "papers.degrees", uint64(i*len(dims)+j)),
+						Options: feature.Options{Pool: rows[i].m, T: 10, Reuse: "random"}}
+					cfg.Kernel.Degree = rows[i].degree
+					z, err := mapSplit(cfg, s)
+					if err != nil {
+						return nil, err
+					}
+					standardise(z)
+					test, c, err := accuracy(ctx, z.train, z.test, 2, 0, seed)
+					if err != nil {
+						return nil, err
+					}
+					folds, err := crossValidated(ctx, z.train, c, seed)
+					if err != nil {
+						return nil, err
+					}
+					found = append(found, folds, test)
+				}
+				return found, nil
+			}, nil
+		}, nil
+	}
+	return t
+}
+
+// crossValidated is the accuracy of linear machines over five folds of rows in random order.
+func crossValidated(ctx context.Context, l labelled, c float64, seed uint64) (float64, error) {
+	const folds = 5
+	sum := 0.0
+	n := l.x.Len()
+	for f := range folds {
+		// Rows are in random order already, so folds are runs of them.
+		lo, hi := f*n/folds, (f+1)*n/folds
+		weights := make([]float64, n)
+		for i := range weights {
+			if i < lo || i >= hi {
+				weights[i] = 1
+			}
+		}
+		m, err := weightedMachine(ctx, l, weights, 2, c, seed)
+		if err != nil {
+			return 0, err
+		}
+		sum += right(m, labelled{l.x.Slice(lo, hi), l.class[lo:hi]}) / folds
+	}
+	return sum, nil
+}
