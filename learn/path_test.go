@@ -109,7 +109,9 @@ func TestLeaveOneOutByFormulaIsByRefitting(t *testing.T) {
 				}
 			}
 			want /= total
-			if got := *path[a].LOO; math.Abs(got-want) > 1e-6*want {
+			// Solutions are off by the condition's share of rounding.
+			tolerance := 1e-7 + 1e-14*unit(p.stats(-1).Moments())/path[a].Lambda
+			if got := *path[a].LOO; math.Abs(got-want) > tolerance*want {
 				t.Errorf("case %d (n=%d, D=%d, K=%d), λ = %.3g: %.10g by the formula, %.10g by refitting", c, n, d, k, path[a].Lambda, got, want)
 			}
 		}

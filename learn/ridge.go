@@ -519,7 +519,7 @@ func (f *ridgeFit) leastSquares() error {
 	scale := make([]float64, d)
 	rank := 0
 	for i := range d {
-		if h := m.H[i*d+i]; !constant(m, i) {
+		if h := m.H[i*d+i]; h > 0 {
 			scale[i] = 1 / math.Sqrt(h)
 			rank++
 		}
@@ -556,12 +556,6 @@ func (f *ridgeFit) leastSquares() error {
 	}
 	f.report.Rank = spectrum.solve(0, s)
 	return nil
-}
-
-// constant says that feature i does not vary but for rounding.
-func constant(m *moments.Moments, i int) bool {
-	mean := 0x1p-40 * m.MeanZ[i]
-	return m.H[i*m.D+i] <= m.Weight*mean*mean
 }
 
 // solver holds the memory of a solution.

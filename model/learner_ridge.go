@@ -117,26 +117,33 @@ func (f *fit) newParts(n int) []*moments.Stats {
 // collect adds all rows to the parts of the statistics, but those that calibrate; first is the
 // number of the first row.
 func (f *fit) collect(parts []*moments.Stats, first int) error {
-	return f.pass(first, func(row, i int, z *matrix.Dense, y, w []float64) {
-		k := f.m.info.Outputs
+	lists := make([][]int, len(parts))
+	return f.pass(first, func(row, i int, _ []float64) {
 		if !f.calibrates(row) {
-			f.part(parts, row).AddRow(z.Row(i), y[i*k:(i+1)*k], w[i])
+			p := f.part(len(parts), row)
+			lists[p] = append(lists[p], i)
 		}
-	}, nil)
+	}, func(z *matrix.Dense, y, w []float64) error {
+		for p, list := range lists {
+			parts[p].AddSome(list, z, y, w)
+			lists[p] = list[:0]
+		}
+		return nil
+	})
 }
 
 // passAgain goes over the training rows once more; those that calibrate have a weight of 0.
 func (f *fit) passAgain(body func(z *matrix.Dense, y, w []float64) error) error {
-	return f.pass(0, func(row, i int, z *matrix.Dense, y, w []float64) {
+	return f.pass(0, func(row, i int, w []float64) {
 		if f.calibrates(row) {
 			w[i] = 0
 		}
 	}, body)
 }
 
-// pass goes over all rows: each is told of every row, by its number and its place in z, and then
-// block of all rows of z.
-func (f *fit) pass(first int, each func(row, i int, z *matrix.Dense, y, w []float64), block func(z *matrix.Dense, y, w []float64) error) error {
+// pass goes over all rows, a block at a time: each is told of every row, by its number and its
+// place in the block and in the block's weights, and then block of all of them.
+func (f *fit) pass(first int, each func(row, i int, w []float64), block func(z *matrix.Dense, y, w []float64) error) error {
 	k := f.m.info.Outputs
 	targets, weights := make([]float64, chunk*k), make([]float64, chunk)
 	var dense matrix.Dense
@@ -154,25 +161,22 @@ func (f *fit) pass(first int, each func(row, i int, z *matrix.Dense, y, w []floa
 		}
 		for i := range w {
 			w[i] = f.weight(b, i)
-			each(first+b.First+i, i, rows, y, w)
-		}
-		if block == nil {
-			return nil
+			each(first+b.First+i, i, w)
 		}
 		return block(rows, y, w)
 	})
 }
 
-// part is the part that a row belongs to: of two, the second is a tenth, which is held out to
-// choose λ; more are folds.
-func (f *fit) part(parts []*moments.Stats, row int) *moments.Stats {
-	switch n := uint64(len(parts)); {
+// part is the part of n that a row belongs to: of two, the second is a tenth, which is held out
+// to choose λ; more are folds.
+func (f *fit) part(n, row int) int {
+	switch {
 	case n == 2 && random.Hash(f.cfg.Seed, "held-out", uint64(row)) < math.MaxUint64/10:
-		return parts[1]
+		return 1
 	case n > 2:
-		return parts[random.Hash(f.cfg.Seed, "fold", uint64(row))%n]
+		return int(random.Hash(f.cfg.Seed, "fold", uint64(row)) % uint64(n))
 	}
-	return parts[0]
+	return 0
 }
 
 // calibrates says whether a row is in the tenth that is held back for intervals.
@@ -209,7 +213,7 @@ func (f *fit) calibrateIntervals(variance *learn.Variance) error {
 	var residuals []float64
 	var at []int
 	scores, deviations, work := new(matrix.Dense), new(matrix.Dense), new(matrix.Dense)
-	err := f.pass(0, func(row, i int, _ *matrix.Dense, _, _ []float64) {
+	err := f.pass(0, func(row, i int, _ []float64) {
 		if f.calibrates(row) {
 			at = append(at, i)
 		}

@@ -147,6 +147,7 @@ func TestStatisticsGiveTheModelTheyCameWith(t *testing.T) {
 			t.Errorf("λ = %g and %g", m.Info().Training.Ridge.Lambda, again.Info().Training.Ridge.Lambda)
 		}
 		sameScores(t, "again", m, again, matrix.Rows{Dense: x}, 1e-6)
+		sameScores(t, "once more", m, continued(t, src, statisticsOf(t, file).Empty(), Config{}), matrix.Rows{Dense: x}, 1e-6)
 		back, err := read(fileOf(t, again))
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package moments
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -64,20 +65,45 @@ func TestSavedStatisticsComeBack(t *testing.T) {
 }
 
 func TestContinuedStatisticsAreThoseOfOnePass(t *testing.T) {
-	z, y := sample(8, 1300, 7, 2, 50)
-	f := &File{Pipeline: json.RawMessage(`{}`), Parts: []*Stats{New(7, 2)}}
-	f.Parts[0].Add(z.Slice(0, 700), y[:1400], nil)
-	text := fileOf(t, f)
-	got, err := ReadFile(bytes.NewReader(text), int64(len(text)))
-	if err != nil {
-		t.Fatal(err)
+	for d, mean := range map[int]float64{7: 50, narrowFrom: 1e4} {
+		z, y := sample(8, 1300, d, 2, mean)
+		f := &File{Pipeline: json.RawMessage(`{}`), Parts: []*Stats{New(d, 2)}}
+		f.Parts[0].Add(z.Slice(0, 700), y[:1400], nil)
+		text := fileOf(t, f)
+		got, err := ReadFile(bytes.NewReader(text), int64(len(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := got.Parts[0]
+		s.Add(z.Slice(700, 1300), y[1400:], nil)
+		if s.Rows() != 1300 {
+			t.Errorf("%d rows", s.Rows())
+		}
+		if d < narrowFrom {
+			agree(t, s, z, y, ones(1300), 1e-12)
+			continue
+		}
+		whole := New(d, 2)
+		whole.Add(z, y, nil)
+		a, b := s.Moments(), whole.Moments()
+		for i, v := range b.MeanZ {
+			if math.Abs(a.MeanZ[i]-v) > 1e-12*math.Abs(v) {
+				t.Fatalf("mean %d: %.17g, in one pass %.17g", i, a.MeanZ[i], v)
+			}
+			for j := i; j < d; j++ {
+				// As in TestNarrowBlocksCostNoAccuracy, and a variance of 1.
+				if h := b.H[i*d+j]; math.Abs(a.H[i*d+j]-h) > 1.8e-6*1300 {
+					t.Fatalf("H[%d, %d] is %g, in one pass %g", i, j, a.H[i*d+j], h)
+				}
+			}
+		}
+		// What is added around a shift that float32 does not hold would be off by its rounding.
+		for i, v := range b.V {
+			if math.Abs(a.V[i]-v) > 1e-7*1300 {
+				t.Fatalf("V[%d] is %.15g, in one pass %.15g", i, a.V[i], v)
+			}
+		}
 	}
-	s := got.Parts[0]
-	s.Add(z.Slice(700, 1300), y[1400:], nil)
-	if s.Rows() != 1300 {
-		t.Errorf("%d rows", s.Rows())
-	}
-	agree(t, s, z, y, ones(1300), 1e-12)
 }
 
 func TestStatisticsOfAnotherPipelineAreRefused(t *testing.T) {

@@ -97,25 +97,79 @@ func (s *Stats) Add(z *matrix.Dense, y []float64, w []float64) {
 		panic(fmt.Sprintf("moments: Stats of %d features and %d targets given %d×%d features, %d targets, %d weights",
 			s.d, s.k, z.Rows, z.Cols, len(y), len(w)))
 	}
-	for i := range z.Rows {
-		weight := 1.0
-		if w != nil {
-			weight = w[i]
+	for lo := 0; lo < z.Rows; {
+		n := min(z.Rows-lo, s.room())
+		vec.Parallel(n, copied, func(from, to int) {
+			for i := from; i < to; i++ {
+				copy(s.row(i), z.Row(lo+i))
+			}
+		})
+		for i := range n {
+			weight := 1.0
+			if w != nil {
+				weight = w[lo+i]
+			}
+			s.label(i, y[(lo+i)*s.k:(lo+i+1)*s.k], weight)
 		}
-		s.AddRow(z.Row(i), y[i*s.k:(i+1)*s.k], weight)
+		s.take(n)
+		lo += n
+	}
+}
+
+// AddSome is Add for the rows of z that are listed, by their numbers in z, y and w.
+func (s *Stats) AddSome(rows []int, z *matrix.Dense, y, w []float64) {
+	for len(rows) > 0 {
+		n := min(len(rows), s.room())
+		vec.Parallel(n, copied, func(from, to int) {
+			for i := from; i < to; i++ {
+				copy(s.row(i), z.Row(rows[i]))
+			}
+		})
+		for i, r := range rows[:n] {
+			weight := 1.0
+			if w != nil {
+				weight = w[r]
+			}
+			s.label(i, y[r*s.k:(r+1)*s.k], weight)
+		}
+		s.take(n)
+		rows = rows[n:]
 	}
 }
 
 // AddRow is Add for one row; y is nil for a row without targets, which counts for the mean
 // and the products of features alone.
 func (s *Stats) AddRow(z []float32, y []float64, w float64) {
+	s.room()
+	copy(s.row(0), z)
+	s.label(0, y, w)
+	s.take(1)
+}
+
+// copied is how many rows are copied at a time.
+const copied = 32
+
+// room is how many rows fit into the block; there is always some.
+func (s *Stats) room() int {
 	if s.z == nil {
 		s.gather()
 	}
-	copy(s.z[s.held*s.d:(s.held+1)*s.d], z)
-	copy(s.y[s.held*s.k:(s.held+1)*s.k], y)
-	s.w[s.held], s.blank[s.held] = w, y == nil
-	if s.held++; s.held == statsBlock {
+	return statsBlock - s.held
+}
+
+// row is the i-th row behind those that are gathered.
+func (s *Stats) row(i int) []float32 { return s.z[(s.held+i)*s.d : (s.held+i+1)*s.d] }
+
+// label gives the i-th row behind those that are gathered its targets and weight.
+func (s *Stats) label(i int, y []float64, w float64) {
+	i += s.held
+	copy(s.y[i*s.k:(i+1)*s.k], y)
+	s.w[i], s.blank[i] = w, y == nil
+}
+
+// take makes n more rows count as gathered.
+func (s *Stats) take(n int) {
+	if s.held += n; s.held == statsBlock {
 		s.flush()
 	}
 }

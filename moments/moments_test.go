@@ -173,34 +173,50 @@ func TestNarrowBlocksCostNoAccuracy(t *testing.T) {
 	}
 }
 
+// weightsOf are weights of n rows.
+func weightsOf(n int) []float64 {
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = 0.5 + float64(i%7)/3
+	}
+	return w
+}
+
 func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
-	z, y := sample(4, 1000, 70, 3, 0.3)
-	whole := New(70, 3)
-	whole.Add(z, y, nil)
-	whole.center()
-	for _, size := range []int{1, 7, 511, 512, 999} {
-		s := New(70, 3)
-		for i := 0; i < z.Rows; i += size {
-			j := min(i+size, z.Rows)
-			s.Add(z.Slice(i, j), y[i*3:j*3], nil)
+	for _, d := range []int{70, narrowFrom + 5} {
+		z, y := sample(4, 1000, d, 3, 0.3)
+		w := weightsOf(1000)
+		whole := New(d, 3)
+		whole.Add(z, y, w)
+		whole.center()
+		for _, size := range []int{1, 7, 511, 512, 999} {
+			s := New(d, 3)
+			for i := 0; i < z.Rows; i += size {
+				j := min(i+size, z.Rows)
+				s.Add(z.Slice(i, j), y[i*3:j*3], w[i:j])
+			}
+			s.center()
+			same(t, s, whole)
 		}
-		s.center()
-		same(t, s, whole)
 	}
 }
 
 func TestStatsHaveTheSameBitsOnAnyThreads(t *testing.T) {
-	z, y := sample(5, 600, 300, 2, 0.3)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one := New(300, 2)
-	one.Add(z, y, nil)
-	one.center()
-	for _, threads := range []int{2, 3} {
-		runtime.GOMAXPROCS(threads)
-		s := New(300, 2)
-		s.Add(z, y, nil)
-		s.center()
-		same(t, s, one)
+	for _, d := range []int{300, narrowFrom + 5} {
+		z, y := sample(5, 600, d, 2, 0.3)
+		w := weightsOf(600)
+		runtime.GOMAXPROCS(1)
+		one := New(d, 2)
+		one.Add(z, y, w)
+		one.center()
+		for _, threads := range []int{2, 3} {
+			runtime.GOMAXPROCS(threads)
+			s := New(d, 2)
+			s.Add(z, y, w)
+			s.center()
+			same(t, s, one)
+		}
 	}
 }
 

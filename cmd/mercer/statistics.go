@@ -115,9 +115,9 @@ func newMerge() *cobra.Command {
 		Long: `Put statistics together that "mercer train --save-stats" wrote for different rows, as if all
 rows had been in one training. The files must be of the same scaling and map: make one of them,
 and the others with --like. "mercer train --append" makes a model of the result.`,
-		Example: `  mercer train part1.csv -o p.mercer --learner ridge --save-stats p1.stats
+		Example: `  mercer merge p1.stats p2.stats p3.stats -o all.stats
+  mercer train part1.csv -o p.mercer --learner ridge --save-stats p1.stats
   mercer train part2.csv -o p.mercer --like p1.stats --save-stats p2.stats
-  mercer merge p1.stats p2.stats -o all.stats
   mercer train --append all.stats -o all.mercer`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 {

@@ -90,7 +90,7 @@ func TestStatisticsOnTheCommandLine(t *testing.T) {
 		{[]string{"merge", at("a.stats"), at("other.stats"), "-o", at("x")}, 1, "the statistics are of another pipeline"},
 		{[]string{"train", b, "--append", at("a.stats"), "-o", at("x"), "--gamma", "3"}, 2, "--gamma was decided when the statistics were made"},
 		{[]string{"train", b, "--append", at("a.stats"), "--like", at("a.stats"), "-o", at("x")}, 2, "leave out --like"},
-		{[]string{"train", "-o", at("x")}, 2, "no data"},
+		{[]string{"train", "-o", at("x")}, 2, "0 arguments"},
 		{[]string{"train", b, "--append", at("a.mercer"), "-o", at("x")}, 1, "a model, not a file of statistics"},
 		{[]string{"train", b, "--append", at("none.stats"), "-o", at("x")}, 1, "file does not exist"},
 		{[]string{"train", two, "--append", at("a.stats"), "-o", at("x")}, 1, "two.csv"},

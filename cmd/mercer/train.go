@@ -47,7 +47,7 @@ type train struct {
 func newTrain() *cobra.Command {
 	t := &train{}
 	cmd := &cobra.Command{
-		Use:   "train [flags] [DATA] -o MODEL",
+		Use:   "train [flags] DATA -o MODEL",
 		Short: "Train a model and print a summary",
 		Long: `Train a model on DATA and write it to MODEL, whole or not at all.
 
@@ -59,8 +59,9 @@ Without further flags Mercer chooses by the data and says what it chose: whether
 classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ from the median
 distance of the rows, orthogonal random features, and a learner. For classes that is a
 support vector machine, as long as its 4·n·D bytes for n rows and D features stay below
-2 GiB; else, and for numbers, a ridge regression, which takes some 24·D² bytes however many
-rows there are (where even that is more, it stays with the support vector machine).
+2 GiB; else, and for numbers, a ridge regression, which takes 16 to 56·D² bytes by the way it
+chooses λ, however many rows there are (where even that is more, classes stay with the support
+vector machine).
 
 A support vector machine (svm, svr for numbers, one-class for outliers) goes through its
 features many times. Where --memory has no room for them they wait in a temporary file (in
@@ -69,9 +70,9 @@ the same. --learner one-class, or --task outliers, needs no labels (--label none
 says -1 of rows that are unlike most others and 1 of the rest.
 
 A ridge regression chooses its λ by a held-out tenth of the rows, or over five folds where
-there are fewer than 20,000 rows; --lambda-by says otherwise. --path shows all λ with their leave-one-out errors. Of numbers, --variance lets predict tell the
-deviation of each prediction, and --conformal 0.9 an interval that holds the truth nine times
-out of ten.
+there are fewer than 20,000 rows; --lambda-by says otherwise. --path shows all λ with their
+leave-one-out errors. Of numbers, --variance lets predict tell the deviation of each
+prediction, and --conformal 0.9 an interval that holds the truth nine times out of ten.
 
 --save-stats keeps what a ridge regression knows of its rows, with the scaling and the map.
 --append trains on those rows and DATA together, as if all had been there at once, and reads
@@ -94,11 +95,11 @@ such a file, without its rows: so parts of a large data set can be trained apart
   mercer train descriptors.npy --labels species.txt --pooling tensorsketch -o birds.mercer`,
 		Args: nArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				if t.appendTo == nil {
-					return usagef("no data; usage: %s", cmd.UseLine())
-				}
+			if len(args) == 0 && t.appendTo != nil {
 				return t.run(cmd, "")
+			}
+			if err := nArgs(1, 1)(cmd, args); err != nil {
+				return err
 			}
 			return t.run(cmd, args[0])
 		},
