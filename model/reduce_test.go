@@ -10,6 +10,7 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/reduce"
 )
 
 // twoMaps is a sum of two maps.
@@ -91,6 +92,40 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 			if d := math.Abs(float64(v - want.Data[i])); d > 1e-6*(1+64*size) {
 				t.Fatalf("%s: score %d is %g folded, %g projected; the largest weight is %g", name, i, v, want.Data[i], size)
 			}
+		}
+	}
+}
+
+// The report's share is that of the rows' own variance, also where maps are reduced first.
+func TestShareIsThatOfTheVarianceOfAllFeatures(t *testing.T) {
+	x, names := rings(19, 300, 3)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	variance := func(cfg Config) (sum float64, r *reduce.Report) {
+		p, _, err := FitMapping(context.Background(), src, cfg, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, k := p.Dims()
+		z := matrix.NewDense(300, k)
+		if err := p.Transform(z, matrix.Rows{Dense: x}); err != nil {
+			t.Fatal(err)
+		}
+		for c := range k {
+			mean, square := 0.0, 0.0
+			for i := range 300 {
+				v := float64(z.Row(i)[c])
+				mean, square = mean+v/300, square+v*v/300
+			}
+			sum += square - mean*mean
+		}
+		return sum, p.Reduction()
+	}
+	all, _ := variance(Config{Map: "sum", Steps: twoMaps()})
+	for _, cfg := range []Config{{MapComponents: 6}, {MapComponents: 6, Components: 4}, {Components: 4}, {MapComponents: 6, VarianceShare: 0.5}} {
+		cfg.Map, cfg.Steps = "sum", twoMaps()
+		part, r := variance(cfg)
+		if math.Abs(r.Share-part/all) > 1e-4 || math.Abs(r.Variance-all) > 1e-4*all || r.Features != 64 {
+			t.Errorf("components %d, of maps %d: the report says %g of %g of %d, rows %g of %g", cfg.Components, cfg.MapComponents, r.Share, r.Variance, r.Features, part/all, all)
 		}
 	}
 }
