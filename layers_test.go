@@ -28,6 +28,7 @@ var floors = map[string]int{
 	"exact":                4,
 	"pool":                 4,
 	"model":                5,
+	"libsvm":               5,
 	"liblinear":            5,
 	"lab":                  6,
 	"papers":               6,

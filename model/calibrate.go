@@ -136,7 +136,11 @@ func (f *fit) calibrate(sum *dataset.Summary) error {
 			}
 			for i := range b.X.Len() {
 				scores = append(scores, s.Row(i)...)
-				weights = append(weights, f.weight(b, i))
+				w := 1.0 // without the factors of classes, by which they would seem more frequent
+				if b.Weights != nil {
+					w = b.Weights[i]
+				}
+				weights = append(weights, w)
 			}
 			return nil
 		})
@@ -160,7 +164,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	inner := &fit{ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, classes: f.classes, labels: f.labels, learner: f.learner, classWeights: f.classWeights}
 	inner.opt.Memory = f.opt.Memory
 	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
-	inner.cfg.Calibrate, inner.cfg.CalibrateFolds = "", 0
+	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Path = "", 0, false
 	t := &f.m.info.Training
 	switch {
 	case t.Ridge != nil:

@@ -158,6 +158,17 @@ type Config struct {
 	// MaxIter bounds the SVM's passes over the rows; 0 means the learner's default.
 	MaxIter int `json:"max_iter,omitempty"`
 
+	// Product is how kernel-ridge multiplies by the Gram matrix: "exact" (or "") factorises
+	// it; "threshold", "tree" and "gauss" iterate with approximate products.
+	Product string `json:"product,omitempty"`
+
+	// Accuracy is how far an element of the Gram matrix may be off in these; 0 means 10⁻⁴.
+	Accuracy float64 `json:"accuracy,omitempty"`
+
+	// Lookup is the number of bins of the tables that a machine of the intersection kernel
+	// predicts from; 0 means none: exactly, by bisection.
+	Lookup int `json:"lookup,omitempty"`
+
 	// Seed chooses the random streams; 0 means 1.
 	Seed uint64 `json:"seed,omitempty"`
 }
@@ -189,7 +200,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks} {
+	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {

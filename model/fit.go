@@ -496,6 +496,10 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	switch {
 	case f.bag != nil && f.m.info.Feature == nil:
 		advice = "fewer --bag-features, compact pooling (--pooling tensorsketch) in place of full,"
+	case f.cfg.Learner == "falkon":
+		advice = "fewer --features, which are the landmarks, or a map (--learner ridge)"
+	case f.learner.exact:
+		advice = "--learner falkon, or a map (--learner ridge)"
 	case f.m.info.Feature == nil && f.classes != nil && f.learner.statistics:
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
 	case f.m.info.Feature == nil:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/exact"
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/learn"
@@ -114,6 +115,12 @@ type Training struct {
 
 	// Calibration says how scores become probabilities, nil where they were not calibrated.
 	Calibration *CalibrationInfo `json:"calibration,omitempty"`
+
+	// KernelRidge, Iterative and Falkon are those of exact kernel ridge, of the same by
+	// approximate products, and on landmarks.
+	KernelRidge *exact.RidgeReport     `json:"kernel_ridge,omitempty"`
+	Iterative   *exact.IterativeReport `json:"iterative,omitempty"`
+	Falkon      *exact.FalkonReport    `json:"falkon,omitempty"`
 }
 
 // Lines tell a person how the learner went.
@@ -127,6 +134,12 @@ func (t *Training) Lines() []string {
 		return t.SVM.Lines()
 	case t.Online != nil:
 		return t.Online.Lines()
+	case t.KernelRidge != nil:
+		return t.KernelRidge.Lines()
+	case t.Iterative != nil:
+		return t.Iterative.Lines()
+	case t.Falkon != nil:
+		return t.Falkon.Lines()
 	}
 	return nil
 }
