@@ -52,6 +52,7 @@ func TestConfigMessages(t *testing.T) {
 		{Config{VarianceShare: 1.5}, "variance_share 1.5 is not a number above 0 and up to 1"},
 		{Config{VarianceShare: math.NaN()}, "variance_share NaN is not a number"},
 		{Config{MapComponents: 3}, "map_components are those of each map of a sum"},
+		{Config{Learner: "online", Components: 3}, "the learner online goes on from features when it is continued and takes no principal components"},
 		{Config{Whiten: true}, "whiten is for principal components"},
 		{Config{L1Ratio: -0.5}, "l1_ratio -0.5 is not a number above 0 and up to 1"},
 		{Config{L1Ratio: 0.5}, "the option l1-ratio belongs to the learner elastic-net; name it"},

@@ -93,7 +93,7 @@ func TestLassoOfClassesLearnsRings(t *testing.T) {
 	x, names := rings(21, 800, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, learner := range []string{"lasso", "elastic-net"} {
-		m := fitted(t, src, Config{Learner: learner, Features: 128})
+		m := fitted(t, src, Config{Learner: learner, Features: 64})
 		r := m.Info().Training.Lasso
 		if r.HeldOut < 40 || len(r.Path) < 5 || r.Weights == 0 || r.Weights == r.All {
 			t.Errorf("%s: %+v", learner, r)

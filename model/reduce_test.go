@@ -10,6 +10,7 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/reduce"
 )
 
 // twoMaps is a sum of two maps.
@@ -95,6 +96,40 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 	}
 }
 
+// The report's share is that of the rows' own variance, also where maps are reduced first.
+func TestShareIsThatOfTheVarianceOfAllFeatures(t *testing.T) {
+	x, names := rings(19, 300, 3)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	variance := func(cfg Config) (sum float64, r *reduce.Report) {
+		p, _, err := FitMapping(context.Background(), src, cfg, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, k := p.Dims()
+		z := matrix.NewDense(300, k)
+		if err := p.Transform(z, matrix.Rows{Dense: x}); err != nil {
+			t.Fatal(err)
+		}
+		for c := range k {
+			mean, square := 0.0, 0.0
+			for i := range 300 {
+				v := float64(z.Row(i)[c])
+				mean, square = mean+v/300, square+v*v/300
+			}
+			sum += square - mean*mean
+		}
+		return sum, p.Reduction()
+	}
+	all, _ := variance(Config{Map: "sum", Steps: twoMaps()})
+	for _, cfg := range []Config{{MapComponents: 6}, {MapComponents: 6, Components: 4}, {Components: 4}, {MapComponents: 6, VarianceShare: 0.5}} {
+		cfg.Map, cfg.Steps = "sum", twoMaps()
+		part, r := variance(cfg)
+		if math.Abs(r.Share-part/all) > 1e-4 || math.Abs(r.Variance-all) > 1e-4*all || r.Features != 64 {
+			t.Errorf("components %d, of maps %d: the report says %g of %g of %d, rows %g of %g", cfg.Components, cfg.MapComponents, r.Share, r.Variance, r.Features, part/all, all)
+		}
+	}
+}
+
 func TestAllComponentsLoseNothing(t *testing.T) {
 	x, names := rings(12, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
@@ -166,11 +201,116 @@ func TestModelOfComponentsIsReadBack(t *testing.T) {
 	}
 }
 
-func TestMapComponentsNeedASumThatCanBeTakenApart(t *testing.T) {
-	cfg := Config{Learner: "kernel"}
-	if err := cfg.Check(); err == nil {
-		t.Error("an unknown learner is accepted")
+// Deviations, intervals and probabilities are those of the components, too.
+func TestFoldedDeviationsAreThoseOfComponents(t *testing.T) {
+	x, y := waves(16, 300)
+	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
+	cfg := Config{Learner: "ridge", Features: 48, Components: 9, Variance: true}
+	f := beforeFold(t, src, cfg)
+	want, got := matrix.NewDense(300, 2), matrix.NewDense(300, 2)
+	if err := f.m.Deviations(want, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
 	}
+	m := fitted(t, src, cfg)
+	loaded, err := read(fileOf(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := loaded.learned.(ridgeModel).variance; v.Factor.Rows != 48 || v.Factor.Cols != 9 || len(v.Shift) != 9 {
+		t.Errorf("a factor of %d×%d", v.Factor.Rows, v.Factor.Cols)
+	}
+	if err := loaded.Deviations(got, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got.Data {
+		if math.Abs(float64(v-want.Data[i])) > 1e-4*float64(want.Data[i]) {
+			t.Fatalf("deviation %d: %g folded, %g of components", i, v, want.Data[i])
+		}
+	}
+	cfg.Conformal = 0.9
+	m = fitted(t, src, cfg)
+	lower, upper, scores := matrix.NewDense(300, 2), matrix.NewDense(300, 2), matrix.NewDense(300, 2)
+	if err := m.Intervals(lower, upper, scores, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	inside := 0
+	for i, v := range y {
+		if float64(lower.Data[i]) <= v && v <= float64(upper.Data[i]) {
+			inside++
+		}
+	}
+	// Of 600, 540 are expected; the quantile of 30 calibrating rows alone has a deviation of 5.5 %.
+	if inside < 440 {
+		t.Errorf("%d of 600 targets are in their intervals", inside)
+	}
+}
+
+func TestModelsOfComponentsAreCalibrated(t *testing.T) {
+	x, names := rings(17, 400, 3)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	for _, learner := range []string{"ridge", "svm", "lasso"} {
+		cfg := Config{Learner: learner, Features: 64, Components: 20, Calibrate: "platt", CalibrateFolds: 3}
+		m := fitted(t, src, cfg)
+		plain := cfg
+		plain.Calibrate, plain.CalibrateFolds = "", 0
+		a, b := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
+		if err := m.Scores(a, matrix.Rows{Dense: x}); err != nil {
+			t.Fatal(err)
+		}
+		if err := fitted(t, src, plain).Scores(b, matrix.Rows{Dense: x}); err != nil {
+			t.Fatal(err)
+		}
+		p := make([]float64, 3)
+		if err := m.Probabilities(p, a.Row(0)); err != nil || math.Abs(p[0]+p[1]+p[2]-1) > 1e-12 {
+			t.Errorf("%s: probabilities %g, %v", learner, p, err)
+		}
+		for i, v := range a.Data {
+			if v != b.Data[i] {
+				t.Fatalf("%s: score %d is %g calibrated, %g not", learner, i, v, b.Data[i])
+			}
+		}
+		if c := m.Info().Training.Calibration; c.Used != 3 || c.Rows != 400 {
+			t.Errorf("%s: %+v", learner, c)
+		}
+	}
+}
+
+func TestAppendedRowsGiveTheComponentsOfOnePass(t *testing.T) {
+	x, y := waves(18, 400)
+	all := source(t, matrix.Rows{Dense: x}, y, 2, nil)
+	cfg := Config{Learner: "ridge", Features: 48, Components: 9, Lambda: 0.1}
+	whole, file := keeping(t, all, cfg)
+	again := continued(t, nil, statisticsOf(t, file), cfg)
+	a, b := matrix.NewDense(400, 2), matrix.NewDense(400, 2)
+	if err := whole.Scores(a, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Scores(b, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range a.Data {
+		if math.Abs(float64(v-b.Data[i])) > 1e-4 {
+			t.Fatalf("score %d: %g in one pass, %g from statistics", i, v, b.Data[i])
+		}
+	}
+	if r := again.Info().Training.Reduction; r == nil || r.Components != 9 {
+		t.Errorf("%+v", r)
+	}
+	// Other components, from the same statistics.
+	cfg.Components, cfg.VarianceShare = 0, 0.5
+	if r := continued(t, nil, statisticsOf(t, file), cfg).Info().Training.Reduction; r == nil || r.Share < 0.5 || r.Components > 9 {
+		t.Errorf("%+v", r)
+	}
+	cfg = Config{Learner: "ridge", Map: "sum", Steps: twoMaps(), MapComponents: 3}
+	if _, _, err := Fit(context.Background(), all, cfg, Options{Keep: func(*Statistics) error { return nil }}); err == nil || !strings.Contains(err.Error(), "leave map_components out") {
+		t.Errorf("statistics of components are kept: %v", err)
+	}
+	if _, _, err := FitStatistics(context.Background(), nil, statisticsOf(t, file), cfg, Options{}); err == nil || !strings.Contains(err.Error(), "components of each map take all rows once more") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRowsThatAreAllAlikeHaveNoComponents(t *testing.T) {
 	x, _ := rings(15, 50, 2)
 	for i := range x.Rows {
 		x.Row(i)[0], x.Row(i)[1] = 3, 4 // no variance

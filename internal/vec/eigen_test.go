@@ -518,7 +518,7 @@ func TestEigenSymTopOfTinyNumbers(t *testing.T) {
 }
 
 func BenchmarkEigenSymTop(b *testing.B) {
-	for _, n := range []int{1024, 2048, 4096} {
+	for _, n := range []int{1024, 2048, 4096, 6144} {
 		for _, k := range []int{n / 16, n / 3, n} {
 			b.Run(fmt.Sprintf("%d of %d", k, n), func(b *testing.B) {
 				a := symmetricNormal(rand.New(rand.NewPCG(1, 1)), n)
