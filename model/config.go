@@ -82,7 +82,8 @@ type Config struct {
 	Learner string `json:"learner,omitempty"`
 
 	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
-	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
+	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given". Of the
+	// online learner it is that of learn.Online, 0 meaning 10⁻⁵.
 	Lambda   float64 `json:"lambda,omitempty"`
 	LambdaBy string  `json:"lambda_by,omitempty"`
 
@@ -98,11 +99,12 @@ type Config struct {
 	// with this probability (Model.Intervals); a tenth of the rows is held back for it.
 	Conformal float64 `json:"conformal,omitempty"`
 
-	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
+	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it. Of the online
+	// learner it gives λ = 1/(C·n) in place of Lambda, for the n rows that are looked at.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
-	// "hinge".
+	// "hinge", those of the online learner learn.OnlineLosses.
 	Loss string `json:"loss,omitempty"`
 
 	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the

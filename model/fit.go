@@ -59,7 +59,7 @@ type Report struct {
 // are, once to train.
 //
 // Memory, beside the model: ridge 16 to 56·D² bytes by the way λ is chosen, however many rows
-// there are; svm 4·n·D.
+// there are; svm 4·n·D; online 36·D·K for K outputs.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Model, *Report, error) {
 	if cfg.Bag != nil {
 		return nil, nil, errRows
@@ -235,6 +235,9 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 		return nil
 	}
 	if f.classes, err = sum.Classes(); err != nil {
+		if f.cfg.SurveyRows > 0 {
+			err = fmt.Errorf("of the %d rows that are looked at first: %w", sum.Rows, err)
+		}
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	f.m.info.Classes = f.classes.Labels()
