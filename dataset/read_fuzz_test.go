@@ -25,9 +25,9 @@ func fuzzSource(t *testing.T, src Source, err error) {
 func FuzzLIBSVM(f *testing.F) {
 	for _, s := range []string{
 		"1 1:2 3:4\n-1 2:0.5 # c\n", "+1 qid:3 1:1e5\r\n", "cat 1:1\ndog 2:2", " 1:2\n 3:4\n", "1 0:1\n", "1 2:1 2:1\n", "1 5:1 2:1\n",
-		"1 1099511627776:1\n", "1 2147483647:1\n", "1 1:nan\n", "1 1:1e999\n", "1,2 1:1\n", "\xef\xbb\xbf1 1:1", "#\n\n", ":", "1 :", "1 1:", "1 1:1#x", "1 1:1e-99",
+		"1 1099511627776:1\n", "1 2147483647:1\n", "1 1:nan\n", "1 1:1e999\n", "1,2 1:1\n", "1,2 1:1\n 2:1\n3 qid:1 1:1\n,x, 1:1\n", "\xef\xbb\xbf1 1:1", "#\n\n", ":", "1 :", "1 1:", "1 1:1#x", "1 1:1e-99",
 	} {
-		for options := range byte(8) {
+		for options := range byte(16) {
 			f.Add([]byte(s), options)
 		}
 	}
@@ -42,6 +42,9 @@ func FuzzLIBSVM(f *testing.F) {
 		}
 		if options&4 != 0 {
 			opt.BatchRows = 1
+		}
+		if options&8 != 0 {
+			opt.LabelSeparator = ","
 		}
 		src, err := newLIBSVM(&memInput{"f", text}, opt)
 		fuzzSource(t, src, err)

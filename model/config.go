@@ -94,7 +94,7 @@ type Config struct {
 	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
 	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
 	// For the lasso and its kin it is that of ‖y - Zw - b‖²/(2n) + λ(…), and a held-out tenth
-	// of the rows chooses it.
+	// of the rows chooses it. Of the online learner it is that of learn.Online, 0 meaning 10⁻⁵.
 	Lambda   float64 `json:"lambda,omitempty"`
 	LambdaBy string  `json:"lambda_by,omitempty"`
 
@@ -114,11 +114,12 @@ type Config struct {
 	L1Ratio float64 `json:"l1_ratio,omitempty"`
 
 	// C weighs the losses of svm, svr and logistic against the penalty, ½‖w‖² or ‖w‖₁; 0 means
-	// that held-out rows choose it, and 1 for the svr.
+	// that held-out rows choose it, and 1 for the svr. Of the
+	// online learner it gives λ = 1/(C·n) in place of Lambda, for the n rows that are looked at.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
-	// "hinge".
+	// "hinge", those of the online learner learn.OnlineLosses.
 	Loss string `json:"loss,omitempty"`
 
 	// Multiclass says how more than two classes are told apart: by the svm as "ovr" (or ""), each

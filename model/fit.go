@@ -65,6 +65,7 @@ type Report struct {
 // Memory, beside the model: ridge 16 to 56·D² bytes by the way λ is chosen, however many rows
 // there are; svm, svr and one-class (9·K + 28)·n + 8·D·K and the features, 4·n·D, where
 // Options.Memory has room for these; else they are in a temporary file.
+// Online takes 36·D·K for K outputs.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Model, *Report, error) {
 	if cfg.Bag != nil {
 		return nil, nil, errRows
@@ -256,6 +257,9 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 		return nil
 	}
 	if f.classes, err = sum.Classes(); err != nil {
+		if f.cfg.SurveyRows > 0 {
+			err = fmt.Errorf("of the %d rows that are looked at first: %w", sum.Rows, err)
+		}
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	f.m.info.Classes = f.classes.Labels()

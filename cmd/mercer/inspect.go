@@ -129,6 +129,16 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 	if r := info.Training.Reduction; r != nil {
 		printVariances(w, r)
 	}
+	if r := info.Training.Online; r != nil {
+		fmt.Fprintf(w, "\n  %-14s%s\n", "rows", "loss and error before they were learned")
+		for _, p := range r.Progressive {
+			fmt.Fprintf(w, "  %-14s%-10.4g", comma(int(p.Rows)), p.Loss)
+			if p.Error != nil {
+				fmt.Fprintf(w, "  %.2f %%", 100**p.Error)
+			}
+			fmt.Fprintln(w)
+		}
+	}
 	schema := &info.Schema
 	if info.Bag != nil {
 		schema = &info.Bag.Schema

@@ -38,6 +38,9 @@ func TestTrainGoesOn(t *testing.T) {
 	ok(t, "train", both, "-o", m("whole"), "--online", "--features", "64", "--survey-rows", "1500")
 	ok(t, "train", a, "-o", m("one"), "--learner", "online", "--features", "64", "--survey-rows", "1500")
 	text := ok(t, "train", "--continue", m("one"), b, "-o", m("two"), "--test", both)
+	if shown := ok(t, "inspect", m("two")); !strings.Contains(shown, "before they were learned\n  1 ") || !strings.Contains(shown, "\n  2,048 ") || !strings.Contains(shown, "\n  4,000 ") {
+		t.Error(shown)
+	}
 	for _, want := range []string{"4,000 rows", "logistic by sgd", "before learning: error", "accuracy", "log loss"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)

@@ -80,6 +80,16 @@ DATA once; without DATA it trains on the statistics alone. --like takes scaling 
 such a file, without its rows: so parts of a large data set can be trained apart, each with
 --save-stats, and put together by several --append, or by mercer merge.
 
+--online learns the rows one by one and forgets them, predicting each before it learns it: the
+error of these predictions is printed while it trains. The rows should be in random order.
+With --survey-rows it looks at the first rows only before it begins, and reads a pipe as it
+comes, without end if need be. --continue goes on with a model and more rows, as if the training
+had not ended.
+
+--calibrate gives classes probabilities, for predict --proba. A row may have any number of
+labels: as a list in front of LIBSVM rows ("3,7 1:0.5"), in a column with --label-separator, or as
+columns of 0 and 1 with --task multilabel.
+
 ` + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
   mercer train a9a.gz -o adult.mercer --test a9a.t.gz
