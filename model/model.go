@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/exact"
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pool"
+	"mercer/reduce"
 )
 
 // Model is a trained model. It does not change and is safe for use by any number of
@@ -102,8 +104,12 @@ type Training struct {
 	// Learner is the learner's name.
 	Learner string `json:"learner,omitempty"`
 
+	// Reduction says which principal components the learner saw, nil if it saw the features.
+	Reduction *reduce.Report `json:"reduction,omitempty"`
+
 	// Ridge to Online hold the learner's own report; one of them is set.
 	Ridge    *learn.RidgeReport    `json:"ridge,omitempty"`
+	Lasso    *learn.LassoReport    `json:"lasso,omitempty"`
 	SVM      *learn.SVMReport      `json:"svm,omitempty"`
 	SVR      *learn.SVRReport      `json:"svr,omitempty"`
 	OneClass *learn.OneClassReport `json:"one_class,omitempty"`
@@ -111,6 +117,12 @@ type Training struct {
 
 	// Calibration says how scores become probabilities, nil where they were not calibrated.
 	Calibration *CalibrationInfo `json:"calibration,omitempty"`
+
+	// KernelRidge, Iterative and Falkon are those of exact kernel ridge, of the same by
+	// approximate products, and on landmarks.
+	KernelRidge *exact.RidgeReport     `json:"kernel_ridge,omitempty"`
+	Iterative   *exact.IterativeReport `json:"iterative,omitempty"`
+	Falkon      *exact.FalkonReport    `json:"falkon,omitempty"`
 }
 
 // Lines tell a person how the learner went.
@@ -118,6 +130,8 @@ func (t *Training) Lines() []string {
 	switch {
 	case t.Ridge != nil:
 		return t.Ridge.Lines()
+	case t.Lasso != nil:
+		return t.Lasso.Lines()
 	case t.SVM != nil:
 		return t.SVM.Lines()
 	case t.SVR != nil:
@@ -126,6 +140,12 @@ func (t *Training) Lines() []string {
 		return t.OneClass.Lines()
 	case t.Online != nil:
 		return t.Online.Lines()
+	case t.KernelRidge != nil:
+		return t.KernelRidge.Lines()
+	case t.Iterative != nil:
+		return t.Iterative.Lines()
+	case t.Falkon != nil:
+		return t.Falkon.Lines()
 	}
 	return nil
 }

@@ -85,7 +85,8 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
-	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge, 0 being least squares (default: chosen by --lambda-by); of online (default 1e-5)")
+	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge, 0 being least squares (default: chosen by --lambda-by); of the lasso and its kin (default: chosen on a held-out tenth of the rows); of online (default 1e-5)")
+	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
 	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+" (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
 	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
@@ -105,8 +106,20 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how the svm tells several classes: ovr, each against the rest, or crammer-singer, all at once (default ovr)")
 	f.Float64Var(&c.Outliers, "outliers", 0, "share of the rows that one-class may leave outside (default 0.1)")
-	f.Float64Var(&c.Tolerance, "tolerance", 0, "largest violation of the optimality conditions that svm, svr and one-class stop at (default: they stop at a duality gap of 0.1 %)")
-	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of svm, svr and one-class over the rows (default 1000)")
+	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
+	f.Float64Var(&c.Accuracy, "accuracy", 0, "how far an element of the Gram matrix may be off in approximate products (default 1e-4)")
+	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: none, exact)")
+	f.Float64Var(&c.Tolerance, "tolerance", 0, "largest violation of the optimality conditions that svm, svr and one-class stop at (default: they stop at a duality gap of 0.1 %); stopping tolerance of the lasso (default: the learner's)")
+	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of svm, svr and one-class over the rows (default 1000), or of the lasso over the features (default: the learner's)")
+}
+
+// reductionFlags are the flags of principal components.
+func reductionFlags(cmd *cobra.Command, c *model.Config) {
+	f := cmd.Flags()
+	f.IntVar(&c.Components, "components", 0, "most principal components of the features to go on with (default: the features themselves)")
+	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
+	f.IntVar(&c.MapComponents, "map-components", 0, "principal components of each map of a sum to go on with, before those of all")
+	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
 }
 
 // kernelFlags are the flags that name a kernel.
