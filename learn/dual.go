@@ -236,10 +236,6 @@ func (f *dual) solve(ctx context.Context) (bool, error) {
 		for _, o := range work {
 			if f.near(o) {
 				near++
-			} else if f.rho*math.Abs(o.s) >= o.worst {
-				// All gradients are others now.
-				o.b += f.rho * o.s
-				clear(o.aside)
 			}
 			o.limit = o.worst
 			if o.limit == 0 {
@@ -249,6 +245,13 @@ func (f *dual) solve(ctx context.Context) (bool, error) {
 		if 2*near > len(work) || f.passes == end {
 			if err := f.check(ctx, work); err != nil {
 				return false, err
+			}
+		}
+		for _, o := range work {
+			if !o.done && !f.meets(o) && f.rho*math.Abs(o.s) >= o.worst {
+				// All gradients are others now.
+				o.b += f.rho * o.s
+				clear(o.aside)
 			}
 		}
 		if f.progress != nil {

@@ -500,13 +500,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		return nil
 	}
 	need, formula := f.learner.memory(f, sum)
-	need += f.reductionMemory()
-	if f.m.info.Feature != nil {
-		need += float64(f.m.mapping.fmap.Bytes())
-	}
-	if f.bag != nil {
-		need += float64(f.bag.mapping.pooling.Bytes() + f.kept)
-	}
+	need += f.pipelineMemory()
 	if need <= float64(f.opt.Memory) {
 		return nil
 	}
@@ -536,6 +530,18 @@ func (f *fit) mapDim() int {
 	}
 	_, d := f.m.mapping.Dims()
 	return d
+}
+
+// pipelineMemory is how many bytes what is before the learner holds.
+func (f *fit) pipelineMemory() float64 {
+	bytes := f.reductionMemory()
+	if f.m.info.Feature != nil {
+		bytes += float64(f.m.mapping.fmap.Bytes())
+	}
+	if f.bag != nil {
+		bytes += float64(f.bag.mapping.pooling.Bytes() + f.kept)
+	}
+	return bytes
 }
 
 // learnDim is the number of dimensions that the learner sees, or at most sees as long as

@@ -13,12 +13,13 @@ import (
 
 // gathered are the training rows of a learner that goes through them many times.
 type gathered struct {
-	x       learn.Features
-	class   []int     // of each row; nil if there are no classes
-	y       []float64 // n×Outputs: numbers, or ±1 for labels; nil for classes
-	weights []float64 // nil: all 1
+	x       matrix.Rows    // empty if they are not in memory
+	z       learn.Features // the same, wherever they are
+	class   []int          // of each row; nil if there are no classes
+	y       []float64      // n×Outputs: numbers, or ±1 for labels; nil for classes
+	weights []float64      // nil: all 1
 
-	file *learn.FeatureFile // nil: x is in no file
+	file *learn.FeatureFile // nil: z is in no file
 }
 
 // close gives back what is not memory.
@@ -26,15 +27,6 @@ func (g *gathered) close() {
 	if g.file != nil {
 		g.file.Close()
 	}
-}
-
-// rows are all rows of what was gathered in memory.
-func (g *gathered) rows() matrix.Rows {
-	rows, err := g.x.Block(0, g.x.Len())
-	if err != nil || !g.x.Resident() {
-		panic("model: all rows of features that are not in memory")
-	}
-	return rows
 }
 
 // Where the features of gathered rows are, in words.
@@ -45,17 +37,13 @@ const (
 	chooseMax = 8192 // rows that learn.ChooseC copies
 )
 
-// gather maps all rows and keeps their features: in memory where --memory allows it, else in a
+// gatherFeatures maps all rows and keeps their features: in memory where --memory allows it, else in a
 // temporary file, and where that cannot be written, the scaled rows are mapped again whenever
 // they are asked for. The model is the same.
-func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
+func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
 	f.report.Features = inMemory
 	if f.fitsMemory(sum) {
-		all, err := f.gatherMemory(sum)
-		if err != nil {
-			return nil, err
-		}
-		return all, nil
+		return f.gather(sum)
 	}
 	f.report.Features = inFile
 	all, unwritten, err := f.gatherFile(sum)
@@ -64,7 +52,7 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 	}
 	f.report.Features = madeAnew
 	rows, _ := f.inputMemory(sum)
-	if need, _ := f.solverMemory(sum); need+rows > float64(f.opt.Memory) {
+	if need, _ := f.solverMemory(sum); need+rows+f.pipelineMemory() > float64(f.opt.Memory) {
 		return nil, fmt.Errorf("%s: %w; give more --memory, or set TMPDIR to a directory with %.1f GB of room", f.src.Name(), unwritten, 4e-9*float64(sum.Rows)*float64(f.learnDim()))
 	}
 	return f.gatherInputs()
@@ -146,16 +134,21 @@ func (k *kept) rows() matrix.Rows {
 	return matrix.Rows{Dense: &k.dense}
 }
 
-func (f *fit) gatherMemory(sum *dataset.Summary) (*gathered, error) {
+// gather maps all rows into memory.
+func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 	all := &gathered{}
 	z := &kept{dense: matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}}
 	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
 		z.add(rows, sum.Rows)
 		return all.labels(f, b)
 	})
+	if err != nil {
+		return nil, err
+	}
 	f.lastPass()
-	all.x = learn.InMemory(z.rows())
-	return all, err
+	all.x = z.rows()
+	all.z = learn.InMemory(all.x)
+	return all, nil
 }
 
 // gatherFile puts the features into a file. unwritten is why that could not be done.
@@ -173,7 +166,7 @@ func (f *fit) gatherFile(sum *dataset.Summary) (all *gathered, unwritten, err er
 		return all.labels(f, b)
 	})
 	if err == nil {
-		all.x, unwritten = all.file.Features()
+		all.z, unwritten = all.file.Features()
 		f.lastPass()
 	}
 	if err != nil || unwritten != nil {
@@ -205,7 +198,7 @@ func (f *fit) gatherInputs() (*gathered, error) {
 		rows.CSR.Cols = f.m.mapping.in
 	}
 	var out kept
-	all.x = learn.Recomputed(n, f.learnDim(), func(which []int) (matrix.Rows, error) {
+	all.z = learn.Recomputed(n, f.learnDim(), func(which []int) (matrix.Rows, error) {
 		part.clear()
 		out.clear()
 		for _, i := range which {
@@ -244,19 +237,16 @@ func (k *kept) clear() {
 func (f *fit) fitsMemory(sum *dataset.Summary) bool {
 	rows, _ := f.rowsMemory(sum)
 	rest, _ := f.solverMemory(sum)
-	return f.opt.Memory <= 0 || rows+rest <= float64(f.opt.Memory)
+	return f.opt.Memory <= 0 || rows+rest+f.pipelineMemory() <= float64(f.opt.Memory)
 }
 
-// solverMemory is how many bytes a dual solver and the map hold beside the features.
+// solverMemory is how many bytes a dual solver holds beside the features.
 func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.m.info.Outputs)
 	bytes = (9*k+28)*n + 8*d*k
 	if f.cfg.C == 0 && f.classes != nil {
 		rows, _ := f.rowsMemory(sum)
 		bytes += rows * min(1, chooseMax/max(n, 1))
-	}
-	if f.m.info.Feature != nil {
-		bytes += float64(f.m.mapping.fmap.Bytes())
 	}
 	return bytes, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
 }
@@ -265,9 +255,6 @@ func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string)
 // allows that.
 func (f *fit) iteratedMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	bytes, formula = f.solverMemory(sum)
-	if f.m.info.Feature != nil {
-		bytes -= float64(f.m.mapping.fmap.Bytes()) // counted for all learners
-	}
 	if f.fitsMemory(sum) {
 		rows, of := f.rowsMemory(sum)
 		return bytes + rows, of + " of features and (9·K + 28)·n + 8·D·K"

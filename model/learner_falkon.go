@@ -41,7 +41,7 @@ func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string)
 
 // falkon trains on all rows.
 func (f *fit) falkon(sum *dataset.Summary) error {
-	all, err := f.gatherMemory(sum)
+	all, err := f.gather(sum)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (f *fit) falkon(sum *dataset.Summary) error {
 	if f.opt.Memory <= 0 {
 		opt.Memory = 0 // K_nm is kept where it takes no more than a few GB
 	}
-	machine, report, err := exact.FitFalkon(f.ctx, *f.m.info.Kernel, all.rows(), f.allTargets(all), f.m.info.Outputs, all.weights, opt)
+	machine, report, err := exact.FitFalkon(f.ctx, *f.m.info.Kernel, all.x, f.allTargets(all), f.m.info.Outputs, all.weights, opt)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}

@@ -63,7 +63,7 @@ func (f *fit) kernelRidgeMemory(sum *dataset.Summary) (bytes float64, formula st
 
 // kernelRidge trains on all rows.
 func (f *fit) kernelRidge(sum *dataset.Summary) error {
-	all, err := f.gatherMemory(sum)
+	all, err := f.gather(sum)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 	training := &f.m.info.Training
 	var machine *exact.Machine
 	if f.cfg.Product == "exact" {
-		machine, training.KernelRidge, err = exact.FitRidge(k, all.rows(), y, f.m.info.Outputs, all.weights, exact.Ridge{Lambda: f.cfg.Lambda, Memory: limit})
+		machine, training.KernelRidge, err = exact.FitRidge(k, all.x, y, f.m.info.Outputs, all.weights, exact.Ridge{Lambda: f.cfg.Lambda, Memory: limit})
 	} else {
 		accuracy := f.cfg.Accuracy
 		if accuracy == 0 {
@@ -84,15 +84,15 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 		var p exact.Product
 		switch f.cfg.Product {
 		case "threshold":
-			p, err = exact.NewThresholdProduct(k, all.rows(), accuracy, limit)
+			p, err = exact.NewThresholdProduct(k, all.x, accuracy, limit)
 		case "tree":
-			p, err = exact.NewTreeProduct(k, all.rows(), accuracy, limit)
+			p, err = exact.NewTreeProduct(k, all.x, accuracy, limit)
 		default:
-			p, err = exact.NewGaussProduct(k, all.rows(), accuracy, limit)
+			p, err = exact.NewGaussProduct(k, all.x, accuracy, limit)
 		}
 		if err == nil {
 			opt := exact.Iterative{Lambda: f.cfg.Lambda, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed}
-			machine, training.Iterative, err = exact.FitIterative(f.ctx, k, all.rows(), p, y, f.m.info.Outputs, all.weights, opt)
+			machine, training.Iterative, err = exact.FitIterative(f.ctx, k, all.x, p, y, f.m.info.Outputs, all.weights, opt)
 		}
 	}
 	if err != nil {

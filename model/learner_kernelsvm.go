@@ -50,7 +50,7 @@ func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
 
 // kernelSVM trains on all rows.
 func (f *fit) kernelSVM(sum *dataset.Summary) error {
-	all, err := f.gatherMemory(sum)
+	all, err := f.gather(sum)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 		f.m.learned, training.KernelSVM, err = f.kernelSVR(all, opt)
 	} else {
 		var c *exact.Classifier
-		if c, training.KernelSVM, err = exact.FitSVC(f.ctx, k, all.rows(), all.class, len(f.m.info.Classes), opt); err == nil {
+		if c, training.KernelSVM, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.m.info.Classes), opt); err == nil {
 			f.m.learned, err = f.m.classifierModel(c, f.cfg.Lookup)
 		}
 	}
@@ -86,7 +86,7 @@ func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (predictor, *exact.SVMRepo
 	if opt.Epsilon == 0 {
 		opt.Epsilon = 0.1
 	}
-	machine, report, err := exact.FitSVR(f.ctx, *f.m.info.Kernel, all.rows(), all.y, opt)
+	machine, report, err := exact.FitSVR(f.ctx, *f.m.info.Kernel, all.x, all.y, opt)
 	if err != nil {
 		return nil, nil, err
 	}

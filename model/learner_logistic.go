@@ -47,7 +47,7 @@ func (c *Config) checkLogistic() error {
 
 // logistic maps all rows into memory and trains there.
 func (f *fit) logistic(sum *dataset.Summary) error {
-	all, err := f.gather(sum)
+	all, err := f.gatherFeatures(sum)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	z, classes, training := all.x, len(f.m.info.Classes), &f.m.info.Training
+	z, classes, training := all.z, len(f.m.info.Classes), &f.m.info.Training
 	var linear *learn.Linear
 	var path []learn.Trial
 	var err error

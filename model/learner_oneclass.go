@@ -37,14 +37,14 @@ func (f *fit) chooseOutliers() error {
 
 // oneClass maps all rows and trains on them.
 func (f *fit) oneClass(sum *dataset.Summary) error {
-	all, err := f.gather(sum)
+	all, err := f.gatherFeatures(sum)
 	if err != nil {
 		return err
 	}
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	linear, report, err := learn.FitOneClass(f.ctx, all.x, all.weights, learn.OneClass{
+	linear, report, err := learn.FitOneClass(f.ctx, all.z, all.weights, learn.OneClass{
 		Outliers: f.cfg.Outliers, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	})

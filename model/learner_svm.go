@@ -89,7 +89,7 @@ const crammerSinger = "crammer-singer"
 
 // svm maps all rows and trains on them.
 func (f *fit) svm(sum *dataset.Summary) error {
-	all, err := f.gather(sum)
+	all, err := f.gatherFeatures(sum)
 	if err != nil {
 		return err
 	}
@@ -126,11 +126,11 @@ func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, repor
 	classes := len(f.m.info.Classes)
 	var path []learn.CPoint
 	if opt.C == 0 {
-		if opt.C, path, err = learn.ChooseC(f.ctx, all.x, all.class, classes, all.weights, opt); err != nil {
+		if opt.C, path, err = learn.ChooseC(f.ctx, all.z, all.class, classes, all.weights, opt); err != nil {
 			return nil, nil, err
 		}
 	}
-	if linear, report, err = learn.FitSVM(f.ctx, all.x, all.class, classes, all.weights, opt); err != nil {
+	if linear, report, err = learn.FitSVM(f.ctx, all.z, all.class, classes, all.weights, opt); err != nil {
 		return nil, nil, err
 	}
 	report.Path = path

@@ -19,14 +19,14 @@ var svrLearner = learner{
 
 // svr maps all rows and trains on them.
 func (f *fit) svr(sum *dataset.Summary) error {
-	all, err := f.gather(sum)
+	all, err := f.gatherFeatures(sum)
 	if err != nil {
 		return err
 	}
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	linear, report, err := learn.FitSVR(f.ctx, all.x, all.y, f.m.info.Outputs, all.weights, learn.SVR{
+	linear, report, err := learn.FitSVR(f.ctx, all.z, all.y, f.m.info.Outputs, all.weights, learn.SVR{
 		C: f.cfg.C, Loss: f.cfg.Loss, Epsilon: f.cfg.Epsilon, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	})
