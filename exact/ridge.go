@@ -1,102 +1,270 @@
-// Package exact holds exact kernel machines: baselines to compare with, and for small data.
+// Package exact holds kernel machines: exact ones, as baselines and for small data, and the ways
+// to train and to use them at less than their full cost.
 package exact
 
 import (
 	"fmt"
+	"math"
 
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
 
-// Options say how to fit kernel ridge regression.
-type Options struct {
-	// Lambda is λ > 0.
+// Ridge says how to fit kernel ridge regression,
+//
+//	min over f in the kernel's space of Σᵢ wᵢ‖yᵢ - b - f(xᵢ)‖² + λ‖f‖²,  b = Σ wᵢyᵢ / Σ wᵢ,
+//
+// whose solution is f = Σ αᵢk(xᵢ, ·), α = S(SKS + λI)⁻¹S(y - b) with S² = W.
+type Ridge struct {
+	// Lambda is λ > 0; 0 means that leave-one-out chooses it.
 	Lambda float64
 
-	// Memory bounds the bytes of the Gram matrix, 8·n²; 0 means 4 GiB.
+	// Memory bounds the bytes of a fit, RidgeBytes; 0 means 4 GiB.
 	Memory int64
 }
 
-// Machine is a kernel machine: scores = K(x, X)·α + b over the training rows X. It is safe
-// for concurrent use.
-type Machine struct {
-	kernel kernel.Kernel
-	x      matrix.Rows
-	k      int
-	alpha  []float64 // n×K
-	b      []float64 // K
+// RidgeReport says what FitRidge chose.
+type RidgeReport struct {
+	Lambda float64 `json:"lambda"`
+
+	// LeaveOneOut is the mean squared error, over the rows and by their weights, summed over the
+	// outputs, of the machine that was trained without the row; 0 if λ was given.
+	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
+
+	// Path has the λ that were tried, ascending; nil if λ was given.
+	Path []RidgePoint `json:"path,omitempty"`
 }
 
-// Fit solves (K + λI)α = y - ȳ by Cholesky, y row-major n×outputs, and sets b = ȳ. It takes
-// 8·n² bytes and n³/3 multiplications. The machine keeps x.
-func Fit(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, opt Options) (*Machine, error) {
+// RidgePoint is one λ that was tried.
+type RidgePoint struct {
+	Lambda      float64 `json:"lambda"`
+	LeaveOneOut float64 `json:"leave_one_out"`
+	Chosen      bool    `json:"chosen,omitempty"`
+}
+
+// The λ that are tried are tr(SKS)/n·10^e, e from pathLow to pathHigh in half steps. Below, λ
+// is no more than the rounding of the eigenvalues.
+const (
+	pathLow  = -10.0
+	pathHigh = 2.0
+	pathLen  = int(2*(pathHigh-pathLow)) + 1
+)
+
+// RidgeBytes is the memory of FitRidge for n rows of d dimensions: the Gram matrix, 8n², or with
+// λ to choose its eigenvectors and the work for them, 24n², with 8n·(25·(K+2)) for the path;
+// then the machine, 8n(d + 2K).
+func RidgeBytes(n, d, outputs int, choose bool) int64 {
+	rows, k := float64(n), float64(outputs)
+	machine := 8 * rows * (float64(d) + 2*k)
+	if choose {
+		return saturated(24*rows*rows + 8*rows*(float64(pathLen)*(k+2)+1000) + machine)
+	}
+	return saturated(8*rows*rows + machine)
+}
+
+// saturated is a number of bytes, which may be more than an int64 holds.
+func saturated(bytes float64) int64 {
+	if bytes >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(bytes)
+}
+
+// FitRidge fits kernel ridge regression to rows x with targets y, n×outputs row by row, and
+// weights, 0 or more, of which nil means that all are 1. A given λ takes n³/3 operations
+// (Cholesky); λ to choose takes one eigendecomposition SKS = QΛQᵀ, from which all λ follow, and
+// with G = (SKS + λI)⁻¹ the residual of row i by a machine that never saw it,
+//
+//	sᵢ(yᵢ - b₋ᵢ - f₋ᵢ(xᵢ)) = ([G S(y-b)]ᵢ + (b - b₋ᵢ)·[G s]ᵢ) / Gᵢᵢ
+//
+// (for b held fixed, Wahba 1990, section 4.2; the second term is what b without the row makes of
+// it: the residual is linear in the targets). The machine keeps x.
+func FitRidge(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, opt Ridge) (*Machine, *RidgeReport, error) {
 	n := x.Len()
-	if len(y) != n*outputs {
-		panic(fmt.Sprintf("exact: Fit of %d rows given %d targets of %d outputs", n, len(y), outputs))
+	if err := checkTargets(k, x, y, outputs, weights); err != nil {
+		return nil, nil, err
 	}
-	if n == 0 {
-		return nil, fmt.Errorf("no rows to fit a kernel machine on")
+	if !(opt.Lambda >= 0) || math.IsInf(opt.Lambda, 0) {
+		return nil, nil, fmt.Errorf("lambda %g is not a positive number, or 0 to have it chosen", opt.Lambda)
 	}
-	if !(opt.Lambda > 0) {
-		return nil, fmt.Errorf("lambda %g is not a positive number", opt.Lambda)
-	}
-	limit := opt.Memory
-	if limit == 0 {
-		limit = 4 << 30
-	}
-	if need := 8 * float64(n) * float64(n); need > float64(limit) {
-		return nil, fmt.Errorf("the Gram matrix of %d rows takes 8·n² = %.1f GB, of %.1f GB allowed; use fewer rows or a feature map", n, need/1e9, float64(limit)/1e9)
+	choose := opt.Lambda == 0
+	if need, limit := RidgeBytes(n, x.Dim(), outputs, choose), memory(opt.Memory); need > limit {
+		what, instead := "8·n²", "fewer rows, Falkon or a feature map"
+		if choose {
+			what = "24·n²"
+			if RidgeBytes(n, x.Dim(), outputs, false) <= limit {
+				instead = "a given lambda, " + instead
+			}
+		}
+		return nil, nil, fmt.Errorf("kernel ridge on %d rows takes %s and some more = %.1f GB, of %.1f GB allowed; use %s", n, what, float64(need)/1e9, float64(limit)/1e9, instead)
 	}
 	gram, err := kernel.NewGram(k, x, x)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m := &Machine{kernel: k, x: x, k: outputs, alpha: make([]float64, len(y)), b: make([]float64, outputs)}
-	for i, v := range y {
-		m.b[i%outputs] += v / float64(n)
-	}
-	for i, v := range y {
-		m.alpha[i] = v - m.b[i%outputs]
-	}
+	b, _ := mean(y, weights, outputs)
+	root := roots(weights, n)
 	a := make([]float64, n*n)
 	gram.Rows(0, n, a)
+	trace := 0.0
 	for i := range n {
-		a[i*n+i] += opt.Lambda
+		row := a[i*n : (i+1)*n]
+		for j := range row {
+			row[j] *= root[i] * root[j]
+		}
+		trace += row[i]
 	}
-	if !vec.CholeskySolve(n, a, n, outputs, m.alpha, outputs) {
-		return nil, fmt.Errorf("the matrix K + λI is not positive definite with λ = %g; give a larger λ", opt.Lambda)
+	if !finite(trace) {
+		return nil, nil, fmt.Errorf("the kernel of the rows is not finite: the trace of the Gram matrix is %g; scale the data", trace)
 	}
-	return m, nil
+	beta := make([]float64, n*outputs)
+	for i, v := range y {
+		beta[i] = root[i/outputs] * (v - b[i%outputs])
+	}
+	report := &RidgeReport{Lambda: opt.Lambda}
+	if choose {
+		if err := leaveOneOut(a, trace, beta, root, outputs, report); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		for i := range n {
+			a[i*n+i] += opt.Lambda
+		}
+		if !vec.CholeskySolve(n, a, n, outputs, beta, outputs) {
+			return nil, nil, fmt.Errorf("the matrix K + λI is not positive definite with λ = %g; give a larger λ", opt.Lambda)
+		}
+	}
+	for i := range beta {
+		beta[i] *= root[i/outputs]
+	}
+	m, err := NewMachine(k, x, beta, b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("λ = %g is too small: %w", report.Lambda, err)
+	}
+	return m, report, nil
 }
 
-// Scores writes the scores of the rows x into dst, which must be Len×K.
-func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
-	if dst.Rows != x.Len() || dst.Cols != m.k {
-		panic(fmt.Sprintf("exact: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.k, dst.Rows, dst.Cols))
+// leaveOneOut chooses λ and overwrites r = S(y-b), n×K, with (A + λI)⁻¹r for it. A, n×n, is
+// overwritten too.
+func leaveOneOut(a []float64, trace float64, r, root []float64, outputs int, report *RidgeReport) error {
+	n := len(root)
+	values := make([]float64, n)
+	if !vec.EigenSym(n, a, n, values, true) {
+		return fmt.Errorf("the eigenvalues of the Gram matrix of %d rows were not found; give a lambda", n)
 	}
-	gram, err := kernel.NewGram(m.kernel, x, m.x)
-	if err != nil {
-		return err
+	scale := trace / float64(n)
+	if scale <= 0 {
+		scale = 1 // any λ: there is nothing to learn
 	}
-	const block = 128
-	n := m.x.Len()
-	part := make([]float64, block*n)
-	sums := make([]float64, m.k)
-	for lo := 0; lo < x.Len(); lo += block {
-		hi := min(lo+block, x.Len())
-		gram.Rows(lo, hi, part[:(hi-lo)*n])
-		for i := lo; i < hi; i++ {
-			copy(sums, m.b)
-			for j, v := range part[(i-lo)*n : (i-lo+1)*n] {
-				for t, a := range m.alpha[j*m.k : (j+1)*m.k] {
-					sums[t] += v * a
-				}
-			}
-			for t, v := range sums {
-				dst.Row(i)[t] = float32(v)
+	lambdas := make([]float64, pathLen)
+	for l := range lambdas {
+		lambdas[l] = scale * math.Pow(10, pathLow+float64(l)/2)
+	}
+	// The columns [r, s] and their coefficients Q[r, s]; a's rows are the eigenvectors.
+	k := outputs + 1
+	columns, coefficients := make([]float64, k*n), make([]float64, n*k)
+	for i, s := range root {
+		for t, v := range r[i*outputs:][:outputs] {
+			columns[t*n+i] = v
+		}
+		columns[outputs*n+i] = s
+	}
+	vec.GemmNT(n, k, n, a, n, columns, n, coefficients, k)
+	// All λ at once: G[r, s] for λ_l in the columns from l·k on, and the diagonals of G.
+	wide := pathLen * k
+	right, solved := make([]float64, n*wide), make([]float64, n*wide)
+	inverse, diagonal := make([]float64, n*pathLen), make([]float64, n*pathLen)
+	for e, v := range values {
+		for l, lambda := range lambdas {
+			inverse[e*pathLen+l] = 1 / (max(v, 0) + lambda)
+			for t, c := range coefficients[e*k:][:k] {
+				right[e*wide+l*k+t] = c * inverse[e*pathLen+l]
 			}
 		}
+	}
+	vec.GemmAddTN(n, wide, n, a, n, right, wide, solved, wide)
+	vec.Parallel(n*n, 1<<16, func(lo, hi int) {
+		for i, v := range a[lo:hi] {
+			a[lo+i] = v * v
+		}
+	})
+	vec.GemmAddTN(n, pathLen, n, a, n, inverse, pathLen, diagonal, pathLen)
+	total := 0.0
+	for _, s := range root {
+		total += s * s
+	}
+	best := 0
+	for l, lambda := range lambdas {
+		sum := 0.0
+		for i, s := range root {
+			g := solved[i*wide+l*k:][:k]
+			for t, v := range r[i*outputs:][:outputs] {
+				// b - b₋ᵢ = wᵢ(yᵢ - b)/(Σw - wᵢ), and v is s(yᵢ - b). A row alone leaves b = 0.
+				moved := 0.0
+				if rest := total - s*s; rest > 1e-12*total {
+					moved = s * v / rest
+				}
+				e := (g[t] + moved*g[outputs]) / diagonal[i*pathLen+l]
+				sum += e * e
+			}
+		}
+		report.Path = append(report.Path, RidgePoint{Lambda: lambda, LeaveOneOut: sum / total})
+		if sum/total < report.Path[best].LeaveOneOut {
+			best = l
+		}
+	}
+	report.Path[best].Chosen = true
+	report.Lambda, report.LeaveOneOut = lambdas[best], report.Path[best].LeaveOneOut
+	for i := range n {
+		copy(r[i*outputs:][:outputs], solved[i*wide+best*k:])
+	}
+	return nil
+}
+
+// memory is how many bytes are allowed.
+func memory(limit int64) int64 {
+	if limit == 0 {
+		return 4 << 30
+	}
+	return limit
+}
+
+// roots are the square roots of the weights.
+func roots(weights []float64, n int) []float64 {
+	root := make([]float64, n)
+	for i := range root {
+		root[i] = math.Sqrt(weight(weights, i))
+	}
+	return root
+}
+
+// checkTargets makes sure that a machine can be trained on the rows.
+func checkTargets(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64) error {
+	n := x.Len()
+	if outputs < 1 || len(y) != n*outputs || weights != nil && len(weights) != n {
+		panic(fmt.Sprintf("exact: %d rows, %d targets of %d outputs, %d weights", n, len(y), outputs, len(weights)))
+	}
+	if n == 0 {
+		return fmt.Errorf("no rows to fit a kernel machine on")
+	}
+	if err := checkRows(k, x); err != nil {
+		return err
+	}
+	for i, v := range y {
+		if !finite(v) {
+			return fmt.Errorf("row %d, output %d: the target %g is not a finite number", i/outputs+1, i%outputs+1, v)
+		}
+	}
+	sum := 0.0
+	for i, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("row %d: the weight %g is not a finite number of 0 or more", i+1, w)
+		}
+		sum += w
+	}
+	if weights != nil && !(sum > 0 && finite(sum)) {
+		return fmt.Errorf("the weights of all %d rows add up to %g; it takes a positive number", n, sum)
 	}
 	return nil
 }

@@ -153,3 +153,18 @@ func gramRows(k kernel.Kernel, x, h matrix.Rows) ([]float64, error) {
 	g.Rows(0, x.Len(), values)
 	return values, nil
 }
+
+// Landmarks chooses m rows of a sample, or as many as it has, by one of LandmarkChoices but
+// "given" ("" is uniform): the landmarks that a nystrom map of the kernel would have. Sparse
+// rows come dense. It takes the memory that the choice takes, see there.
+func Landmarks(k kernel.Kernel, sample matrix.Rows, choose string, m int, seed uint64) (*matrix.Dense, error) {
+	cfg := Config{Map: "nystrom", Kernel: k, Features: m, Seed: seed}
+	cfg.Landmarks = choose
+	if choose == "given" || m < 1 || sample.Len() == 0 {
+		return nil, fmt.Errorf("feature: %d landmarks %q of %d rows cannot be chosen", m, choose, sample.Len())
+	}
+	if err := errors.Join(k.Validate(), checkLandmarks(cfg)); err != nil {
+		return nil, err
+	}
+	return chooseLandmarks(cfg, sample, "uniform")
+}

@@ -8,6 +8,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/learn"
+	"mercer/reduce"
 )
 
 var logisticLearner = learner{
@@ -127,6 +128,10 @@ type logisticModel struct {
 func (l logisticModel) probabilities(dst []float64, scores []float32) bool {
 	learn.Probabilities(dst, scores, l.joint)
 	return true
+}
+
+func (l logisticModel) folded(p *reduce.Projection) predictor {
+	return logisticModel{l.linearModel.folded(p).(linearModel), l.joint}
 }
 
 // primalMemory is how many bytes a solver in the primal holds: the features, with an L1 penalty

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/safetensors"
 	"mercer/learn"
 	"mercer/matrix"
@@ -35,6 +36,13 @@ type learner struct {
 	// exact says that it takes the kernel itself in place of a map.
 	exact bool
 
+	// features says that it has to see the features, not their principal components.
+	features bool
+
+	// statistics says that it trains on the moments of features, of which those of principal
+	// components follow; all others see rows of components.
+	statistics bool
+
 	// memory is how many bytes the training holds beside the map, and in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
 
@@ -43,7 +51,9 @@ type learner struct {
 }
 
 // learners are all of them.
-func learners() []learner { return []learner{ridgeLearner, svmLearner, logisticLearner, onlineLearner} }
+func learners() []learner {
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, logisticLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
+}
 
 // Learners are the names of all learners, with what each is.
 func Learners() (names, about []string) {
@@ -67,6 +77,7 @@ func learnerOf(name string) *learner {
 func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
+		"l1-ratio":     c.L1Ratio != 0,
 		"lambda-by":    c.LambdaBy != "",
 		"path":         c.Path,
 		"variance":     c.Variance,
@@ -87,6 +98,9 @@ func (c *Config) learnerOptions() map[string]bool {
 		"epsilon":      c.Epsilon != 0,
 		"huber":        c.Huber != 0,
 		"survey-rows":  c.SurveyRows != 0,
+		"product":      c.Product != "",
+		"accuracy":     c.Accuracy != 0,
+		"lookup":       c.Lookup != 0,
 	}
 }
 
@@ -123,6 +137,11 @@ func (c *Config) checkLearner() error {
 		return nil
 	}
 	l := learnerOf(c.Learner)
+	if l.exact {
+		if err := c.checkExact(l); err != nil {
+			return err
+		}
+	}
 	if option := l.lacks(c); option != "" {
 		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(haveOption(option), ", "))
 	}
@@ -137,6 +156,28 @@ func (c *Config) checkLearner() error {
 	}
 	if l.check != nil {
 		return l.check(c)
+	}
+	return nil
+}
+
+// checkExact finds options of maps given to a learner that takes the kernel itself.
+func (c *Config) checkExact(l *learner) error {
+	switch {
+	case c.Features != 0 && !slices.Contains(l.options, "features"):
+		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, where it is the number of landmarks", l.name)
+	case c.Landmarks != "" && !slices.Contains(l.options, "landmarks"):
+		return fmt.Errorf("the learner %s has no landmarks; falkon has", l.name)
+	case c.Landmarks == "given" || c.Given != nil:
+		return fmt.Errorf("the learner %s chooses its landmarks; give the name of a way to choose them", l.name)
+	case c.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Landmarks):
+		return fmt.Errorf("landmarks %q is not known; known are %s", c.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
+	case c.Lookup != 0 && !additiveMachine(c.exact(0)):
+		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel)
+	case c.Lookup < 0 || c.Lookup > 1<<20:
+		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", c.Lookup, 1<<20)
+	}
+	if slices.Contains(l.options, "product") {
+		return c.checkProduct()
 	}
 	return nil
 }
@@ -164,6 +205,9 @@ func (l linearModel) tensors() map[string]*safetensors.Tensor {
 
 // restorePredictor makes the predictor of a model of d features from the tensors of its file.
 func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
+	if t["machine.alpha"] != nil {
+		return m.restoreMachine(t, d)
+	}
 	w, err := t.want("linear.w", false, d, m.info.Outputs)
 	if err != nil {
 		return nil, err

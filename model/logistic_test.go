@@ -16,7 +16,7 @@ func TestLogisticLearnsRings(t *testing.T) {
 	x, names := rings(31, 1500, 3)
 	test, truth := rings(32, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}} {
+	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}, {Components: 40}} {
 		cfg.Learner, cfg.Features = "logistic", 128
 		m := fitted(t, src, cfg)
 		scores := matrix.NewDense(600, 3)

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/exact"
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pool"
+	"mercer/reduce"
 )
 
 // Model is a trained model. It does not change and is safe for use by any number of
@@ -102,10 +104,14 @@ type Training struct {
 	// Learner is the learner's name.
 	Learner string `json:"learner,omitempty"`
 
-	// Ridge, SVM, Primal, L1 and Online hold the learner's own report; one of them is set.
+	// Reduction says which principal components the learner saw, nil if it saw the features.
+	Reduction *reduce.Report `json:"reduction,omitempty"`
+
+	// Ridge, Lasso, SVM, Primal, L1 and Online hold the learner's own report; one of them is set.
 	// Primal is that of logistic, and of all that is solved in the primal, but with an L1
 	// penalty.
 	Ridge  *learn.RidgeReport  `json:"ridge,omitempty"`
+	Lasso  *learn.LassoReport  `json:"lasso,omitempty"`
 	SVM    *learn.SVMReport    `json:"svm,omitempty"`
 	Primal *learn.PrimalReport `json:"primal,omitempty"`
 	L1     *learn.L1Report     `json:"l1,omitempty"`
@@ -113,6 +119,12 @@ type Training struct {
 
 	// Calibration says how scores become probabilities, nil where they were not calibrated.
 	Calibration *CalibrationInfo `json:"calibration,omitempty"`
+
+	// KernelRidge, Iterative and Falkon are those of exact kernel ridge, of the same by
+	// approximate products, and on landmarks.
+	KernelRidge *exact.RidgeReport     `json:"kernel_ridge,omitempty"`
+	Iterative   *exact.IterativeReport `json:"iterative,omitempty"`
+	Falkon      *exact.FalkonReport    `json:"falkon,omitempty"`
 }
 
 // Lines tell a person how the learner went.
@@ -120,6 +132,8 @@ func (t *Training) Lines() []string {
 	switch {
 	case t.Ridge != nil:
 		return t.Ridge.Lines()
+	case t.Lasso != nil:
+		return t.Lasso.Lines()
 	case t.SVM != nil:
 		return t.SVM.Lines()
 	case t.Primal != nil:
@@ -128,6 +142,12 @@ func (t *Training) Lines() []string {
 		return t.L1.Lines()
 	case t.Online != nil:
 		return t.Online.Lines()
+	case t.KernelRidge != nil:
+		return t.KernelRidge.Lines()
+	case t.Iterative != nil:
+		return t.Iterative.Lines()
+	case t.Falkon != nil:
+		return t.Falkon.Lines()
 	}
 	return nil
 }

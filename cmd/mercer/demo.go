@@ -185,7 +185,7 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 	for i := range x.Len() {
 		learn.Target(targets[i*k:(i+1)*k], classes.Of(trainRows, i))
 	}
-	machine, err := exact.Fit(rbf.Info().Feature.Kernel, x, targets, k, exact.Options{Lambda: 1e-3})
+	machine, _, err := exact.FitRidge(rbf.Info().Feature.Kernel, x, targets, k, nil, exact.Ridge{Lambda: 1e-3})
 	if err != nil {
 		return nil, err
 	}
