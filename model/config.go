@@ -128,7 +128,7 @@ type Config struct {
 	// Penalty is "l2" (or "") or "l1", which leaves most weights at 0.
 	Penalty string `json:"penalty,omitempty"`
 
-	// Solver is "auto" (or "") or "primal".
+	// Solver is "auto" (or ""), "primal" or "dual".
 	Solver string `json:"solver,omitempty"`
 
 	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the

@@ -22,10 +22,11 @@ var logisticLearner = learner{
 }
 
 // checkLogistic finds what is wrong with the options of logistic regression and gives those
-// that are not given their usual values: all classes in one problem, unless the penalty is l1.
+// that are not given their usual values: all classes in one problem, unless the penalty is l1 or
+// the solver dual. auto is primal: a pass of the dual reads the rows for one class at a time.
 func (c *Config) checkLogistic() error {
 	usual := "multinomial"
-	if c.Penalty == "l1" {
+	if c.Penalty == "l1" || c.Solver == "dual" {
 		usual = "ovr"
 	}
 	for _, o := range []struct {
@@ -35,7 +36,7 @@ func (c *Config) checkLogistic() error {
 	}{
 		{"penalty", &c.Penalty, []string{"l2", "l1"}},
 		{"multiclass", &c.Multiclass, []string{usual, "multinomial", "ovr"}},
-		{"solver", &c.Solver, []string{"auto", "primal"}},
+		{"solver", &c.Solver, []string{"auto", "primal", "dual"}},
 	} {
 		if *o.value == "" {
 			*o.value = o.known[0]
@@ -46,6 +47,9 @@ func (c *Config) checkLogistic() error {
 	}
 	if c.Penalty == "l1" && c.Multiclass == "multinomial" {
 		return fmt.Errorf("with the penalty l1, logistic takes each class against the rest; leave out multiclass multinomial, or take the penalty l2")
+	}
+	if c.Solver == "dual" && (c.Penalty == "l1" || c.Multiclass == "multinomial") {
+		return fmt.Errorf("the solver dual takes each class against the rest, and the penalty l2; leave out solver dual, or multiclass and penalty")
 	}
 	return nil
 }
@@ -60,7 +64,38 @@ func (f *fit) logistic(sum *dataset.Summary) error {
 	if f.cfg.Multiclass == "multinomial" {
 		loss = "multinomial"
 	}
+	if f.cfg.Solver == "dual" {
+		return f.logisticDual(sum, all)
+	}
 	return f.primal(sum, all, loss)
+}
+
+// logisticDual trains each class against the rest by dual coordinate descent.
+func (f *fit) logisticDual(sum *dataset.Summary, all *gathered) error {
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	z, classes := learn.InMemory(all.x), len(f.m.info.Classes)
+	opt := learn.SVM{
+		C: f.cfg.C, Loss: "logistic", Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+	}
+	var path []learn.Trial
+	var err error
+	if opt.C == 0 {
+		if opt.C, path, err = learn.ChoosePrimalC(f.ctx, z, all.class, classes, all.weights, learn.Primal{Loss: "logistic"}, f.cfg.Seed); err != nil {
+			return err
+		}
+	}
+	linear, report, err := learn.FitSVM(f.ctx, z, all.class, classes, all.weights, opt)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	for _, t := range path {
+		report.Path = append(report.Path, learn.CPoint{C: t.C, Error: t.Error, Chosen: t.Chosen})
+	}
+	f.m.info.Training.SVM = report
+	f.m.learned = f.m.lossModel(linearModel{linear})
+	return nil
 }
 
 // primal trains a linear classifier on gathered rows in the primal: with the loss logistic,
@@ -97,19 +132,21 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 		}
 		training.Primal.Path = path
 	}
-	f.m.learned = f.m.primalModel(linearModel{linear})
+	f.m.learned = f.m.lossModel(linearModel{linear})
 	return nil
 }
 
-// primalModel is the predictor that primal leaves: its scores stand for probabilities, but those
-// of squared_hinge.
-func (m *Model) primalModel(l linearModel) predictor {
+// lossModel is the predictor of a linear model: if its loss was logistic, its scores stand for
+// probabilities.
+func (m *Model) lossModel(l linearModel) predictor {
 	loss := ""
 	switch t := &m.info.Training; {
 	case t.Primal != nil:
 		loss = t.Primal.Loss
 	case t.L1 != nil:
 		loss = t.L1.Loss
+	case t.SVM != nil:
+		loss = t.SVM.Loss
 	}
 	switch loss {
 	case "logistic", "multinomial":

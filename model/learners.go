@@ -223,5 +223,5 @@ func (m *Model) restorePredictor(t stored, d int) (predictor, error) {
 	if m.info.Training.Online != nil {
 		return m.restoreOnline(t, d, l)
 	}
-	return m.primalModel(l), nil
+	return m.lossModel(l), nil
 }

@@ -111,7 +111,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows, or of the lasso over the features, or steps of logistic (default: the learner's)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how logistic takes several classes: multinomial (in one problem), ovr (each against the rest) (default: multinomial, of l1 ovr)")
 	f.StringVar(&c.Penalty, "penalty", "", "penalty of logistic: l2, l1 (most weights are 0) (default l2)")
-	f.StringVar(&c.Solver, "solver", "", "solver of logistic: auto, primal (default auto)")
+	f.StringVar(&c.Solver, "solver", "", "solver of logistic: auto, primal, dual (default auto)")
 }
 
 // reductionFlags are the flags of principal components.
