@@ -170,3 +170,35 @@ func checkPath(t *testing.T, loss string, c float64, path []Trial, probable bool
 		t.Errorf("%s: %d were chosen of %+v", loss, chosen, path)
 	}
 }
+
+// A third of the rows judge, others are fitted on, and those of weight 0 are neither.
+func TestTrialsJudgeOnRowsThatWereNotFittedOn(t *testing.T) {
+	const n = 3000
+	z := matrix.NewDense(n, 1)
+	class := make([]int, n)
+	weights := make([]float64, n)
+	for i := range n {
+		z.Row(i)[0] = float32(i)
+		class[i] = i % 7
+		weights[i] = float64(i % 5)
+	}
+	s, err := sampled(context.Background(), InMemory(matrix.Rows{Dense: z}), class, weights, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.rows.Len() != 1400 || s.held.Len() != 1000 { // of 2,400 rows whose weight is not 0
+		t.Errorf("%d fitted on, %d held out", s.rows.Len(), s.held.Len())
+	}
+	seen := map[int]bool{}
+	check := func(rows matrix.Rows, classes []int, of []float64) {
+		for r := range rows.Len() {
+			i := int(rows.Dense.Row(r)[0])
+			if seen[i] || weights[i] == 0 || classes[r] != class[i] || of[r] != weights[i] {
+				t.Fatalf("row %d: seen %t, class %d, weight %g", i, seen[i], classes[r], of[r])
+			}
+			seen[i] = true
+		}
+	}
+	check(s.rows, s.class, s.weights)
+	check(s.held, s.heldClass, s.heldWeights)
+}

@@ -204,6 +204,29 @@ func TestPrimalMeetsItsOptimalityConditions(t *testing.T) {
 	}
 }
 
+// Rows so wide that a part's rows do not stay in the cache together are taken in pieces.
+func TestPrimalOfWideRows(t *testing.T) {
+	const n, d = 2100, 4096 // 131 rows a part, 64 a piece
+	z, class := blobs(12, n, d, 3)
+	two := make([]int, n)
+	for i, c := range class {
+		two[i] = min(c, 1)
+	}
+	for _, p := range []*problem{
+		{z: z, class: two, classes: 2, opt: Primal{C: 0.01, Tolerance: 1e-4}},
+		{z: z, class: class, classes: 3, opt: Primal{C: 0.01, Tolerance: 1e-4}},
+	} {
+		l, report := p.fit(t, InMemory(matrix.Rows{Dense: z}))
+		value, grad := p.gradient(l)
+		_, origin := p.gradient(zero(d, l.W.Cols))
+		for k := range grad {
+			if g := euclidean(grad[k]) / euclidean(origin[k]); g > 1e-4 {
+				t.Errorf("%v: gradient %g of that at 0, objective %g, reported %+v", p, g, value, report)
+			}
+		}
+	}
+}
+
 // What a pass computes is the loss, its gradient and the Hessian's products, at any point: here
 // against plain sums and their differences.
 func TestPassesComputeGradientsAndProductsWithTheHessian(t *testing.T) {

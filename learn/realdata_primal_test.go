@@ -115,14 +115,14 @@ func TestObjectivesAreLIBLINEARs(t *testing.T) {
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	check := func(t *testing.T, set, kind string, got, theirs []float64) {
+	check := func(t *testing.T, set, kind string, got, theirs []float64, above float64) {
 		t.Helper()
 		if len(got) != len(theirs) {
 			t.Fatalf("%s: %d objectives, want %d", kind, len(got), len(theirs))
 		}
 		for k := range got {
 			// Theirs is a little above the optimum where it gave up at its bound of iterations.
-			if got[k] > theirs[k]*(1+1e-4) || got[k] < theirs[k]*(1-1e-3) {
+			if got[k] > theirs[k]*(1+above) || got[k] < theirs[k]*(1-1e-3) {
 				t.Errorf("%s, class %d: objective %.8g, LIBLINEAR's %.8g", kind, k, got[k], theirs[k])
 			}
 		}
@@ -134,7 +134,7 @@ func TestObjectivesAreLIBLINEARs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, set, loss, report.Objective, want[set][loss])
+			check(t, set, loss, report.Objective, want[set][loss], 1e-4)
 			// Of many classes, one is enough for the slower solver.
 			few := min(classes, 2)
 			first := make([]int, len(class))
@@ -144,11 +144,11 @@ func TestObjectivesAreLIBLINEARs(t *testing.T) {
 				}
 				first[i] = c
 			}
-			_, sparse, err := FitL1(ctx, InMemory(x), first, few, nil, L1{Loss: loss, NoIntercept: true, Tolerance: 5e-4})
+			_, sparse, err := FitL1(ctx, InMemory(x), first, few, nil, L1{Loss: loss, NoIntercept: true, Tolerance: 1e-3})
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, set, "l1_"+loss, sparse.Objective, want[set]["l1_"+loss][:1])
+			check(t, set, "l1_"+loss, sparse.Objective, want[set]["l1_"+loss][:1], 1e-3)
 		}
 	}
 	for set, path := range map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2"} {
@@ -171,6 +171,6 @@ func TestObjectivesAreLIBLINEARs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(t, "cpusmall", "squared_epsilon", report.Objective, want["cpusmall"]["squared_epsilon"])
+		check(t, "cpusmall", "squared_epsilon", report.Objective, want["cpusmall"]["squared_epsilon"], 1e-4)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/learn"
+	"mercer/reduce"
 )
 
 var logisticLearner = learner{
@@ -19,7 +20,8 @@ var logisticLearner = learner{
 }
 
 // checkLogistic finds what is wrong with the options of logistic regression and gives those
-// that are not given their usual values: all classes in one problem, unless the penalty is l1.
+// that are not given their usual values: all classes in one problem, unless the penalty is l1 or
+// the solver dual. auto is primal: a pass of the dual reads the rows for one class at a time.
 func (c *Config) checkLogistic() error {
 	multiclass := []string{"multinomial", "ovr"}
 	if c.Penalty == "l1" || c.Solver == "dual" {
@@ -66,12 +68,23 @@ func (f *fit) logistic(sum *dataset.Summary) error {
 func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	c, path := f.cfg.C, []learn.Trial(nil)
+	var err error
+	if c == 0 {
+		// By the log-loss of held-out rows, as in the primal.
+		if c, path, err = learn.ChoosePrimalC(f.ctx, all.z, all.class, len(f.m.info.Classes), all.weights, learn.Primal{Loss: "logistic"}, f.cfg.Seed); err != nil {
+			return err
+		}
+	}
 	linear, report, err := f.fitDual(all, learn.SVM{
-		C: f.cfg.C, Loss: "logistic", Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		C: c, Loss: "logistic", Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	})
 	if err != nil {
 		return err
+	}
+	for _, t := range path {
+		report.Path = append(report.Path, learn.CPoint{C: t.C, Error: t.Error, Chosen: t.Chosen})
 	}
 	f.m.info.Training.SVM = report
 	f.m.learned = f.m.probableModel(linearModel{linear})
@@ -145,6 +158,10 @@ type logisticModel struct {
 func (l logisticModel) probabilities(dst []float64, scores []float32) bool {
 	learn.Probabilities(dst, scores, l.joint)
 	return true
+}
+
+func (l logisticModel) folded(p *reduce.Projection) predictor {
+	return logisticModel{l.linearModel.folded(p).(linearModel), l.joint}
 }
 
 // primalMemory is how many bytes a solver in the primal holds: the features, with an L1 penalty

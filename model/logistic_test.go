@@ -16,7 +16,7 @@ func TestLogisticLearnsRings(t *testing.T) {
 	x, names := rings(31, 1500, 3)
 	test, truth := rings(32, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}} {
+	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}, {Components: 40}, {Solver: "dual"}, {Solver: "dual", C: 30}} {
 		cfg.Learner, cfg.Features = "logistic", 128
 		m := fitted(t, src, cfg)
 		scores := matrix.NewDense(600, 3)
@@ -32,7 +32,7 @@ func TestLogisticLearnsRings(t *testing.T) {
 			if err := m.Probabilities(p, scores.Row(i)); err != nil {
 				t.Fatal(err)
 			}
-			if cfg.Multiclass != "ovr" && cfg.Penalty == "" { // softmax
+			if cfg.Multiclass != "ovr" && cfg.Penalty+cfg.Solver == "" { // softmax
 				a, b := math.Log(p[1]/p[0]), float64(scores.Row(i)[1]-scores.Row(i)[0])
 				if p[0] > 1e-6 && p[1] > 1e-6 && math.Abs(a-b) > 1e-4 {
 					t.Fatalf("%+v: log-odds %g of scores that differ by %g", cfg, a, b)
@@ -49,11 +49,11 @@ func TestLogisticLearnsRings(t *testing.T) {
 			t.Errorf("%+v: log-loss %g", cfg, logLoss)
 		}
 		info := m.Info().Training
-		if (info.L1 != nil) != (cfg.Penalty == "l1") || (info.Primal != nil) == (cfg.Penalty == "l1") {
+		if (info.L1 != nil) != (cfg.Penalty == "l1") || (info.SVM != nil) != (cfg.Solver == "dual") || (info.Primal != nil) != (cfg.Penalty+cfg.Solver == "") {
 			t.Errorf("%+v: reports %+v, %+v", cfg, info.Primal, info.L1)
 		}
 		lines := strings.Join(info.Lines(), "\n")
-		if strings.Contains(lines, "held-out rows") != (cfg.C == 0) || !strings.Contains(lines, "converged") {
+		if strings.Contains(lines, "held-out rows") != (cfg.C == 0 && cfg.Solver == "") || !strings.Contains(lines, "converged") {
 			t.Errorf("%+v: %s", cfg, lines)
 		}
 		if cfg.Penalty == "l1" && !strings.Contains(lines, "weights are not zero") {
@@ -153,8 +153,10 @@ func TestLogisticErrors(t *testing.T) {
 	}{
 		{Config{Learner: "logistic", Penalty: "l3"}, `the learner logistic has no penalty "l3"; it has l2, l1`},
 		{Config{Learner: "logistic", Multiclass: "ovo"}, `the learner logistic has no multiclass "ovo"; it has multinomial`},
-		{Config{Learner: "logistic", Solver: "magic"}, `the learner logistic has no solver "magic"; it has auto, primal`},
+		{Config{Learner: "logistic", Solver: "magic"}, `the learner logistic has no solver "magic"; it has auto, primal, dual`},
 		{Config{Learner: "logistic", Penalty: "l1", Multiclass: "multinomial"}, "with the penalty l1, logistic takes each class against the rest"},
+		{Config{Learner: "logistic", Solver: "dual", Multiclass: "multinomial"}, "leave out multiclass multinomial, or solver dual"},
+		{Config{Learner: "logistic", Solver: "dual", Penalty: "l1"}, "leave out solver dual"},
 		{Config{Learner: "logistic", Lambda: 1}, "the learner logistic has no option lambda; it belongs to ridge"},
 		{Config{Learner: "ridge", Penalty: "l1"}, "the learner ridge has no option penalty; it belongs to"},
 		{Config{Multiclass: "multinomial"}, `the learner svm has no multiclass "multinomial"; it has ovr, crammer-singer`},
@@ -174,5 +176,24 @@ func TestLogisticErrors(t *testing.T) {
 	cancel()
 	if _, _, err := Fit(ctx, src, Config{Learner: "logistic"}, Options{}); err == nil {
 		t.Error("trained though it was told to stop")
+	}
+}
+
+// The two solvers reach one optimum.
+func TestDualAndPrimalLogisticScoreAlike(t *testing.T) {
+	x, names := rings(37, 500, 3)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	scores := map[string]*matrix.Dense{}
+	for _, solver := range []string{"primal", "dual"} {
+		m := fitted(t, src, Config{Learner: "logistic", Solver: solver, Multiclass: "ovr", C: 3, Features: 64, Tolerance: 1e-4})
+		scores[solver] = matrix.NewDense(500, 3)
+		if err := m.Scores(scores[solver], matrix.Rows{Dense: x}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, v := range scores["primal"].Data {
+		if w := scores["dual"].Data[i]; math.Abs(float64(v-w)) > 0.02 {
+			t.Fatalf("row %d: %g in the primal, %g in the dual", i/3, v, w)
+		}
 	}
 }
