@@ -185,7 +185,7 @@ func SVMPath(ctx context.Context, z Features, class []int, classes int, weights 
 // checkCosts refuses costs that are not positive finite numbers, or a row's that is negative.
 func checkCosts(c float64, weights, classWeights []float64) error {
 	if !(c > 0) || math.IsInf(c, 0) {
-		return fmt.Errorf("C is %g, and a positive number is wanted", c)
+		return fmt.Errorf("the cost C is %g, and a positive number is wanted", c)
 	}
 	for i, w := range weights {
 		if !(w >= 0) || math.IsInf(w, 0) {
