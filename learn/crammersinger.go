@@ -78,16 +78,10 @@ func (c *crammerSinger) step(f *dual, i int, rows matrix.Rows, r int) (violation
 		return violation, term, 0
 	}
 	nu := c.level(h * cost)
-	sum := 0.0
 	for m := range c.next {
 		c.next[m] = -max(0, c.d[m]-nu) / h
-		if m == y {
-			c.next[m] += cost
-		} else {
-			sum += c.next[m]
-		}
 	}
-	c.next[y] = min(-sum, cost) // exactly, so that Σ stays 0
+	c.next[y] += cost
 	return violation, term, 0
 }
 
@@ -123,15 +117,15 @@ func (c *crammerSinger) level(area float64) float64 {
 }
 
 // sweep minimises over the β of one row after the other.
-func (c *crammerSinger) sweep(ctx context.Context, f *dual, first int, rows matrix.Rows, order []int, counted bool) {
+func (c *crammerSinger) sweep(ctx context.Context, f *dual, v visit) {
 	all := f.out[0]
-	for at, r := range order {
-		if at&1023 == 0 && ctx.Err() != nil {
+	for e, i := range v.which {
+		if e&1023 == 0 && ctx.Err() != nil {
 			return
 		}
-		i := first + r
-		violation, term, slack := c.step(f, i, rows, r)
-		if counted {
+		r := v.at(e)
+		violation, term, slack := c.step(f, i, v.rows, r)
+		if v.counted {
 			all.worst = max(all.worst, violation)
 			all.gap += term
 		}
@@ -142,7 +136,7 @@ func (c *crammerSinger) sweep(ctx context.Context, f *dual, first int, rows matr
 			if delta := c.next[m] - o.beta[i]; delta != 0 {
 				o.beta[i] = c.next[m]
 				o.s += delta
-				axpyRow(float32(delta), rows, r, o.w)
+				axpyRow(float32(delta), v.rows, r, o.w)
 			}
 		}
 	}
@@ -188,4 +182,17 @@ func newCrammerSinger(g *goals) *crammerSinger {
 	return &crammerSinger{
 		goals: g, g: make([]float64, k), d: make([]float64, k), sorted: make([]float64, k), next: make([]float64, k),
 	}
+}
+
+// Outputs is the model with as many outputs as asked for: itself, or, of a Crammer-Singer
+// machine for two classes, the one whose score is by how much the second class is ahead.
+func (l *Linear) Outputs(k int) *Linear {
+	if k != 1 || l.W.Cols != 2 {
+		return l
+	}
+	one := &Linear{W: matrix.NewDense(l.W.Rows, 1), B: []float64{l.B[1] - l.B[0]}}
+	for j := range one.W.Data {
+		one.W.Data[j] = l.W.Row(j)[1] - l.W.Row(j)[0]
+	}
+	return one
 }

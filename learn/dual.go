@@ -35,9 +35,11 @@ import (
 // wrongly, and says whether the output is done.
 //
 // Outputs advance together: a row is read once for all. Threads divide the outputs, so the
-// result does not depend on their number. Features that are not resident are gone through in
-// random order of blocks, each solved by several passes while it is at hand (block
-// minimisation: Yu, Hsieh, Chang, Lin 2010).
+// result does not depend on their number. Rows that are not resident are picked in random
+// order too, or, where they come in blocks only, blocks are gone through in random order, each
+// several times while it is at hand (block minimisation: Yu, Hsieh, Chang, Lin 2010). That
+// takes many more passes where a block alone determines w: two blocks then differ in what they
+// add to w, and agree only slowly.
 //
 // Memory: 9·n·K bytes for β and what is set aside, 4·n for norms, 8·n for the order, 4·D·K
 // for w.
@@ -53,6 +55,9 @@ type dual struct {
 	coupled *crammerSinger
 
 	seed uint64
+
+	// floor is an objective so small that it counts as 0, where a relative gap says nothing.
+	floor float64
 
 	// tolerance bounds the violations; at 0, gapTarget bounds the relative gap instead.
 	tolerance float64
@@ -113,8 +118,15 @@ const (
 	// is at hand.
 	blockPasses = 3
 
+	// pickRows is how many picked rows are at hand at a time.
+	pickRows = 256
+
 	// defaultPasses bounds the passes if MaxIter does not.
 	defaultPasses = 1000
+
+	// checkEarly is by how much a pass sees the gap too large at least, which falls all the
+	// while: it takes each term before its step.
+	checkEarly = 3
 
 	// looseIntercept is the share of the tolerance that ρs may have.
 	looseIntercept = 0.1
@@ -222,10 +234,8 @@ func (f *dual) solve(ctx context.Context) (bool, error) {
 		f.passes++
 		near := 0
 		for _, o := range work {
-			if f.meets(o) {
+			if f.near(o) {
 				near++
-			} else if f.rho*math.Abs(o.s) >= o.worst {
-				o.b += f.rho * o.s
 			}
 			o.limit = o.worst
 			if o.limit == 0 {
@@ -235,6 +245,13 @@ func (f *dual) solve(ctx context.Context) (bool, error) {
 		if 2*near > len(work) || f.passes == end {
 			if err := f.check(ctx, work); err != nil {
 				return false, err
+			}
+		}
+		for _, o := range work {
+			if !o.done && !f.meets(o) && f.rho*math.Abs(o.s) >= o.worst {
+				// All gradients are others now.
+				o.b += f.rho * o.s
+				clear(o.aside)
 			}
 		}
 		if f.progress != nil {
@@ -260,6 +277,14 @@ func (f *dual) finish(work []*output) {
 	}
 }
 
+// near says whether what the last pass met of an output is worth a check.
+func (f *dual) near(o *output) bool {
+	if f.tolerance == 0 {
+		return f.gapOf(o) <= checkEarly*gapTarget
+	}
+	return f.meets(o)
+}
+
 // meets says whether what the last pass or check met of an output is good enough.
 func (f *dual) meets(o *output) bool {
 	if f.tolerance == 0 {
@@ -276,7 +301,7 @@ func (f *dual) gapOf(o *output) float64 {
 	if gap <= 0 {
 		return 0
 	}
-	return gap / max(math.Abs(o.value), math.Abs(o.value+gap))
+	return gap / max(math.Abs(o.value), math.Abs(o.value+gap), f.floor)
 }
 
 // gap is the largest relative duality gap of an output.
@@ -313,11 +338,21 @@ func (f *dual) fit(ctx context.Context, warm bool) (*Linear, *DualReport, error)
 	return f.linear(), report, nil
 }
 
-// shorten brings all β to a smaller C, share times the last.
-func (f *dual) shorten(share float64) {
+// rescale brings β from one C to another: within the bounds of a smaller one, and with what was
+// at an upper bound at the bound of a larger one.
+func (f *dual) rescale(from, to float64) {
+	share := to / from
 	for _, o := range f.out {
-		for i := range o.beta {
-			o.beta[i] *= share
+		for i, beta := range o.beta {
+			if share < 1 || f.atBound(i, o.t, beta) {
+				o.beta[i] = share * beta
+			}
 		}
 	}
+}
+
+// atBound says whether β of row i is at a bound other than 0 that grows with C.
+func (f *dual) atBound(i, t int, beta float64) bool {
+	b, ok := f.loss.(*boxed)
+	return ok && !b.squared && beta != 0 && math.Abs(beta) == b.cost(i, t)
 }

@@ -42,7 +42,7 @@ type goals struct {
 func (g *goals) side(i, t int) float64 {
 	switch {
 	case g.class == nil:
-		return g.y[i]
+		return g.y[i*g.outputs+t]
 	case g.outputs == 1 && g.class[i] == 1 || g.outputs > 1 && g.class[i] == t:
 		return 1
 	default:

@@ -3,11 +3,17 @@ package learn
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
+
+// picker are features that give any rows, in any order, valid until the next call.
+type picker interface {
+	Pick(which []int) (matrix.Rows, error)
+}
 
 // pass goes once over the rows at work, or several times over each block of them.
 func (f *dual) pass(ctx context.Context, work []*output) error {
@@ -15,26 +21,12 @@ func (f *dual) pass(ctx context.Context, work []*output) error {
 		o.worst, o.gap = 0, 0
 	}
 	s := random.New(f.seed, "dual", uint64(f.passes))
-	var blocks []int
-	times := 1
-	if !f.z.Resident() {
-		blocks = s.Perm((f.n + BlockRows - 1) / BlockRows)
-		times = blockPasses
+	var err error
+	if p, ok := f.z.(picker); ok && !f.z.Resident() {
+		err = f.passPicked(ctx, work, p, f.awake(work, s.Perm(f.n)))
+	} else {
+		err = f.passBlocks(ctx, work, s)
 	}
-	err := inBlocks(f.z, blocks, func(first int, rows matrix.Rows) error {
-		for p := range times {
-			order := f.awake(work, first, s.Perm(rows.Len()))
-			if f.coupled != nil {
-				f.coupled.sweep(ctx, f, first, rows, order, p == 0)
-			} else {
-				vec.Parallel(len(work), 1, func(lo, hi int) { f.sweep(ctx, work[lo:hi], first, rows, order, p == 0) })
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 	if err != nil {
 		return err
 	}
@@ -42,35 +34,94 @@ func (f *dual) pass(ctx context.Context, work []*output) error {
 	return nil
 }
 
-// awake keeps those of a block's rows that count and that some output has not set aside.
-func (f *dual) awake(work []*output, first int, order []int) []int {
-	kept := order[:0]
-	for _, r := range order {
-		i := first + r
-		if !f.rows.counts(i) {
-			continue
+// passPicked goes over rows in the given order, some at a time.
+func (f *dual) passPicked(ctx context.Context, work []*output, p picker, order []int) error {
+	for part := range slices.Chunk(order, pickRows) {
+		rows, err := p.Pick(part)
+		if err != nil {
+			return err
 		}
-		for _, o := range work {
-			if !o.aside[i] {
-				kept = append(kept, r)
-				break
+		if err := f.sweep(ctx, work, visit{rows: rows, which: part, counted: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passBlocks goes over all rows at once, or over blocks of them.
+func (f *dual) passBlocks(ctx context.Context, work []*output, s *random.Stream) error {
+	var blocks []int
+	times := 1
+	if !f.z.Resident() {
+		blocks = s.Perm((f.n + BlockRows - 1) / BlockRows)
+		times = blockPasses
+	}
+	return inBlocks(f.z, blocks, func(first int, rows matrix.Rows) error {
+		for p := range times {
+			which := s.Perm(rows.Len())
+			for e := range which {
+				which[e] += first
 			}
-			if f.coupled != nil {
-				break // the first output says it for all
+			if err := f.sweep(ctx, work, visit{rows: rows, first: first, block: true, which: f.awake(work, which), counted: p == 0}); err != nil {
+				return err
 			}
+		}
+		return nil
+	})
+}
+
+// awake keeps those rows that count and that some output has not set aside.
+func (f *dual) awake(work []*output, order []int) []int {
+	if f.coupled != nil {
+		work = work[:1] // the first output says it for all
+	}
+	kept := order[:0]
+	for _, i := range order {
+		if f.rows.counts(i) && slices.ContainsFunc(work, func(o *output) bool { return !o.aside[i] }) {
+			kept = append(kept, i)
 		}
 	}
 	return kept
 }
 
-// sweep minimises over the βᵢ of some outputs, one row of the block after the other. counted
-// says whether what it meets is to be noted.
-func (f *dual) sweep(ctx context.Context, group []*output, first int, rows matrix.Rows, order []int, counted bool) {
-	for at, r := range order {
-		if at&1023 == 0 && ctx.Err() != nil {
+// visit is what a sweep goes over: the rows which of all, in that order, which stand in rows
+// in the same order, or, in a block, each where it stands behind the first.
+type visit struct {
+	rows  matrix.Rows
+	which []int
+	block bool
+	first int
+
+	// counted says whether what the sweep meets is to be noted.
+	counted bool
+}
+
+// at is where in rows the e-th row stands.
+func (v *visit) at(e int) int {
+	if v.block {
+		return v.which[e] - v.first
+	}
+	return e
+}
+
+// sweep minimises over the βᵢ of the outputs, one row after the other.
+func (f *dual) sweep(ctx context.Context, work []*output, v visit) error {
+	if f.coupled != nil {
+		f.coupled.sweep(ctx, f, v)
+	} else {
+		vec.Parallel(len(work), 1, func(lo, hi int) { f.sweepGroup(ctx, work[lo:hi], v) })
+	}
+	return ctx.Err()
+}
+
+// sweepGroup is sweep for some of the outputs.
+func (f *dual) sweepGroup(ctx context.Context, group []*output, v visit) {
+	rows := v.rows
+	for e, i := range v.which {
+		if e&1023 == 0 && ctx.Err() != nil {
 			return
 		}
-		i := first + r
+		r := v.at(e)
 		h := float64(f.norm[i]) + f.rho
 		for _, o := range group {
 			if o.aside[i] {
@@ -79,7 +130,7 @@ func (f *dual) sweep(ctx context.Context, group []*output, first int, rows matri
 			beta := o.beta[i]
 			u := dotRow(rows, r, o.w) + o.b + f.rho*o.s
 			next, violation, slack := f.loss.step(i, o.t, beta, u, h)
-			if counted {
+			if v.counted {
 				o.worst = max(o.worst, violation)
 				loss, conjugate := f.loss.terms(i, o.t, beta, u)
 				o.gap += loss + conjugate + u*beta

@@ -38,9 +38,15 @@ type OneClass struct {
 type OneClassReport struct {
 	Outliers float64 `json:"outliers"`
 
-	// Outside is the weighted share of the rows whose score is negative.
+	// Outside is the weighted share of the rows whose score is negative, to which rows on the
+	// border may belong, whose score is 0 but for the violation.
 	Outside float64 `json:"outside"`
 	DualReport
+}
+
+// Lines tell a person how the fit went.
+func (r *OneClassReport) Lines() []string {
+	return []string{fmt.Sprintf("ν = %g, %.3g %% of the rows lie outside", r.Outliers, 100*r.Outside), r.Text()}
 }
 
 // FitOneClass trains on the rows z with the given weights (nil: all 1). The one score of the
@@ -71,8 +77,10 @@ func FitOneClass(ctx context.Context, z Features, weights []float64, opt OneClas
 	if err != nil {
 		return nil, nil, err
 	}
-	// At equal βᵢ = ν the scores of rows that are alike are this large.
+	// The scores of rows that are alike, and of that the objective. Where 0 is in the midst of
+	// the rows it comes to next to nothing.
 	losses.typical = f.rho * opt.Outliers * total
+	f.floor = 1e-6 * losses.typical * opt.Outliers * total
 	o := f.out[0]
 	o.sigma = opt.Outliers * total
 	for i := range o.beta {

@@ -125,7 +125,8 @@ func FitSVM(ctx context.Context, z Features, class []int, classes int, weights [
 
 // SVMPath fits for one C after the other, each from the dual variables of the last, and hands
 // each model to visit, whose error ends it. C in increasing order is the fast way: the
-// variables of a smaller C are within the bounds of a larger one.
+// variables of a smaller C are within the bounds of a larger one, where for a smaller C all
+// are made smaller in proportion.
 func SVMPath(ctx context.Context, z Features, class []int, classes int, weights []float64, opt SVM, cs []float64, visit func(*Linear, *SVMReport) error) error {
 	if classes < 2 || len(class) != z.Len() || weights != nil && len(weights) != z.Len() {
 		panic(fmt.Sprintf("learn: an SVM for %d rows given %d classes for %d rows and %d weights", z.Len(), classes, len(class), len(weights)))
@@ -165,8 +166,8 @@ func SVMPath(ctx context.Context, z Features, class []int, classes int, weights 
 			return err
 		}
 		before := f.passes
-		if step > 0 && c < g.c {
-			f.shorten(c / g.c)
+		if step > 0 {
+			f.rescale(g.c, c)
 		}
 		g.c = c
 		l, report, err := f.fit(ctx, step > 0)

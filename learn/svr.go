@@ -48,6 +48,11 @@ type SVRReport struct {
 	DualReport
 }
 
+// Lines tell a person how the fit went.
+func (r *SVRReport) Lines() []string {
+	return []string{fmt.Sprintf("%s, C = %g, ε = %g", r.Loss, r.C, r.Epsilon), r.Text()}
+}
+
 // FitSVR trains on the rows z, which have outputs targets each, y row-major, and the weights
 // weights (nil: all 1).
 func FitSVR(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt SVR) (*Linear, *SVRReport, error) {
@@ -83,6 +88,7 @@ func FitSVR(ctx context.Context, z Features, y []float64, outputs int, weights [
 	}
 	for t, o := range f.out {
 		o.b = start[t]
+		f.floor = max(f.floor, 1e-12*opt.C*math.Abs(start[t]))
 	}
 	f.tolerance, f.maxPasses, f.seed, f.progress = opt.Tolerance, opt.MaxIter, opt.Seed, opt.Progress
 	l, report, err := f.fit(ctx, false)

@@ -22,7 +22,7 @@ import (
 // Config says how a model is to be trained. The zero value is a good start: it chooses by
 // the data, and the model's Report says what was chosen.
 type Config struct {
-	// Task is "auto" (or ""), "classify", "regress" or "multilabel".
+	// Task is "auto" (or ""), "classify", "regress", "multilabel" or "outliers".
 	Task string `json:"task,omitempty"`
 
 	// Bag says how bags become rows, for FitBags; nil for a model of rows. All else is about
@@ -113,17 +113,22 @@ type Config struct {
 	// L1Ratio is α of the elastic net, whose penalty is λ(α‖w‖₁ + (1-α)/2·‖w‖²); 0 means 0.5.
 	L1Ratio float64 `json:"l1_ratio,omitempty"`
 
-	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
+	// C weighs the losses of svm and svr against ½‖w‖²; 0 means that held-out rows choose it for
+	// the svm, and 1 for the svr.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
 	// "hinge".
 	Loss string `json:"loss,omitempty"`
 
-	// Multiclass is how machines for two classes become one for more: "ovo", one for every two
-	// classes, which vote, or "ovr", one for each against the others; "" means the learner's
-	// usual one.
+	// Multiclass says how more than two classes are told: of the svm "ovr" (or ""), each against
+	// the rest, or "crammer-singer", all at once with the hinge loss; of kernel-svm "ovo" (or ""),
+	// one machine for every two classes, which vote, or "ovr".
 	Multiclass string `json:"multiclass,omitempty"`
+
+	// Outliers is ν of telling outliers, the share of rows that it may leave outside; 0
+	// means 0.1.
+	Outliers float64 `json:"outliers,omitempty"`
 
 	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
 	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
@@ -157,10 +162,12 @@ type Config struct {
 	// CalibrateFolds is how many parts the rows are divided into for that; 0 means 5.
 	CalibrateFolds int `json:"calibrate_folds,omitempty"`
 
-	// Tolerance is the SVM's stopping tolerance; 0 means the learner's default.
+	// Tolerance is the stopping tolerance of svm, svr and one-class, the largest violation of
+	// the optimality conditions; 0 means to stop at a duality gap of a thousandth.
 	Tolerance float64 `json:"tolerance,omitempty"`
 
-	// MaxIter bounds the SVM's passes over the rows; 0 means the learner's default.
+	// MaxIter bounds the passes of svm, svr and one-class over the rows; 0 means the learner's
+	// default.
 	MaxIter int `json:"max_iter,omitempty"`
 
 	// Product is how kernel-ridge multiplies by the Gram matrix: "exact" (or "") factorises
@@ -196,7 +203,7 @@ func (c Config) withDefaults() (Config, error) {
 		usual = "linear"
 	}
 	for _, err := range []error{
-		set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel"),
+		set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"),
 		set("scale", &c.Scale, "auto", "auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"),
 		set("kernel", &c.Kernel, usual, kernel.Names()...),
 		set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...),
@@ -205,7 +212,7 @@ func (c Config) withDefaults() (Config, error) {
 			return c, err
 		}
 	}
-	for _, word := range []*string{&c.Loss, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product, &c.Multiclass} {
+	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Map, &c.Form, &c.Radius, &c.Hash, &c.Entries, &c.Reuse, &c.Window, &c.Landmarks, &c.Product} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Gamma == "" {
@@ -277,6 +284,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if err := c.checkCalibrate(); err != nil {
 		return c, err
+	}
+	if err := c.checkDual(); err != nil {
+		return c, err
+	}
+	if c.Task == "outliers" && c.Learner == "auto" {
+		c.Learner = oneClassLearner.name
 	}
 	if err := c.checkLearner(); err != nil {
 		return c, err

@@ -50,6 +50,10 @@ type Report struct {
 	// scaling and mapping rows; collecting statistics and solving; all.
 	Read, Map, Solve, Total float64
 
+	// Features says where the features of a learner were that goes through them many times:
+	// in memory, in a temporary file, or made anew on every pass. "" if it does not.
+	Features string
+
 	// Choose is how many of the seconds of Solve went into choosing λ of a ridge regression,
 	// once the statistics were there.
 	Choose float64
@@ -59,7 +63,8 @@ type Report struct {
 // are, once to train.
 //
 // Memory, beside the model: ridge 16 to 56·D² bytes by the way λ is chosen, however many rows
-// there are; svm 4·n·D.
+// there are; svm, svr and one-class (9·K + 28)·n + 8·D·K and the features, 4·n·D, where
+// Options.Memory has room for these; else they are in a temporary file.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Model, *Report, error) {
 	if cfg.Bag != nil {
 		return nil, nil, errRows
@@ -218,6 +223,9 @@ func (f *fit) fitMapping() (p *Mapping, why map[string]string, err error) {
 
 // chooseTask tells classes from regression targets.
 func (f *fit) chooseTask(sum *dataset.Summary) error {
+	if f.cfg.Learner == oneClassLearner.name || f.cfg.Task == "outliers" {
+		return f.chooseOutliers()
+	}
 	task, why, err := sum.Task(f.cfg.Task)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
@@ -482,13 +490,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		return nil
 	}
 	need, formula := f.learner.memory(f, sum)
-	need += f.reductionMemory()
-	if f.m.info.Feature != nil {
-		need += float64(f.m.mapping.fmap.Bytes())
-	}
-	if f.bag != nil {
-		need += float64(f.bag.mapping.pooling.Bytes() + f.kept)
-	}
+	need += f.pipelineMemory()
 	if need <= float64(f.opt.Memory) {
 		return nil
 	}
@@ -518,6 +520,18 @@ func (f *fit) mapDim() int {
 	}
 	_, d := f.m.mapping.Dims()
 	return d
+}
+
+// pipelineMemory is how many bytes what is before the learner holds.
+func (f *fit) pipelineMemory() float64 {
+	bytes := f.reductionMemory()
+	if f.m.info.Feature != nil {
+		bytes += float64(f.m.mapping.fmap.Bytes())
+	}
+	if f.bag != nil {
+		bytes += float64(f.bag.mapping.pooling.Bytes() + f.kept)
+	}
+	return bytes
 }
 
 // learnDim is the number of dimensions that the learner sees, or at most sees as long as

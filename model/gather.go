@@ -13,71 +13,262 @@ import (
 
 // gathered are the training rows of a learner that goes through them many times.
 type gathered struct {
-	x       matrix.Rows
-	class   []int     // of each row; nil if there are no classes
-	y       []float64 // n×Outputs: numbers, or ±1 for labels; nil for classes
-	weights []float64 // nil: all 1
+	x       matrix.Rows    // empty if they are not in memory
+	z       learn.Features // the same, wherever they are
+	class   []int          // of each row; nil if there are no classes
+	y       []float64      // n×Outputs: numbers, or ±1 for labels; nil for classes
+	weights []float64      // nil: all 1
+
+	file *learn.FeatureFile // nil: z is in no file
+}
+
+// close gives back what is not memory.
+func (g *gathered) close() {
+	if g.file != nil {
+		g.file.Close()
+	}
+}
+
+// Where the features of gathered rows are, in words.
+const (
+	inMemory  = "in memory"
+	inFile    = "in a temporary file"
+	madeAnew  = "made anew on every pass"
+	chooseMax = 8192 // rows that learn.ChooseC copies
+)
+
+// gatherFeatures maps all rows and keeps their features: in memory where --memory allows it, else in a
+// temporary file, and where that cannot be written, the scaled rows are mapped again whenever
+// they are asked for. The model is the same.
+func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
+	f.report.Features = inMemory
+	if f.fitsMemory(sum) {
+		return f.gather(sum)
+	}
+	f.report.Features = inFile
+	all, unwritten, err := f.gatherFile(sum)
+	if unwritten == nil || err != nil {
+		return all, err
+	}
+	f.report.Features = madeAnew
+	rows, _ := f.inputMemory(sum)
+	if need, _ := f.solverMemory(sum); need+rows+f.pipelineMemory() > float64(f.opt.Memory) {
+		return nil, fmt.Errorf("%s: %w; give more --memory, or set TMPDIR to a directory with %.1f GB of room", f.src.Name(), unwritten, 4e-9*float64(sum.Rows)*float64(f.learnDim()))
+	}
+	return f.gatherInputs()
+}
+
+// labels adds what a batch is to give to what was gathered.
+func (g *gathered) labels(f *fit, b *matrix.Batch) error {
+	switch {
+	case f.labels != nil:
+		n := len(g.y)
+		g.y = append(g.y, make([]float64, b.X.Len()*f.m.info.Outputs)...)
+		if err := f.targets(b, g.y[n:]); err != nil {
+			return err
+		}
+	case f.m.info.Task == "outliers":
+	case f.classes == nil:
+		g.y = append(g.y, b.Y...)
+	default:
+		for i := range b.X.Len() {
+			c, err := f.class(b, i)
+			if err != nil {
+				return err
+			}
+			g.class = append(g.class, c)
+		}
+	}
+	if b.Weights != nil || f.classWeights != nil {
+		for i := range b.X.Len() {
+			g.weights = append(g.weights, f.weight(b, i))
+		}
+	}
+	return nil
+}
+
+// lastPass says that the data are not read again for this model.
+func (f *fit) lastPass() {
+	if p, ok := f.src.(*pooled); ok && !f.cfg.calibrates() {
+		p.forget()
+	}
+}
+
+// kept are rows in memory that grow by batches.
+type kept struct {
+	dense  matrix.Dense
+	sparse matrix.CSR
+}
+
+func (k *kept) add(rows matrix.Rows, room int) {
+	if rows.CSR != nil {
+		s := &k.sparse
+		if s.Ptr == nil {
+			s.Ptr = []int{0}
+		}
+		for i := range rows.Len() {
+			idx, val := rows.CSR.Row(i)
+			s.Idx = append(s.Idx, idx...)
+			s.Val = append(s.Val, val...)
+			s.Ptr = append(s.Ptr, len(s.Idx))
+		}
+		s.Rows += rows.Len()
+		s.Cols = max(s.Cols, rows.Dim())
+		return
+	}
+	d := &k.dense
+	if d.Data == nil {
+		d.Cols, d.Stride = rows.Dim(), rows.Dim()
+		d.Data = make([]float32, 0, room*d.Cols)
+	}
+	for i := range rows.Len() {
+		d.Data = append(d.Data, rows.Dense.Row(i)...)
+	}
+	d.Rows += rows.Len()
+}
+
+func (k *kept) rows() matrix.Rows {
+	if k.sparse.Rows > 0 {
+		return matrix.Rows{CSR: &k.sparse}
+	}
+	return matrix.Rows{Dense: &k.dense}
 }
 
 // gather maps all rows into memory.
 func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 	all := &gathered{}
-	z := &matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}
-	sparse := &matrix.CSR{Cols: f.learnDim(), Ptr: []int{0}}
+	z := &kept{dense: matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}}
 	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
-		switch {
-		case f.labels != nil:
-			n := len(all.y)
-			all.y = append(all.y, make([]float64, rows.Len()*f.m.info.Outputs)...)
-			if err := f.targets(b, all.y[n:]); err != nil {
-				return err
-			}
-		case f.classes == nil:
-			all.y = append(all.y, b.Y...)
-		default:
-			for i := range rows.Len() {
-				c, err := f.class(b, i)
-				if err != nil {
-					return err
-				}
-				all.class = append(all.class, c)
-			}
-		}
-		if b.Weights != nil || f.classWeights != nil {
-			for i := range rows.Len() {
-				all.weights = append(all.weights, f.weight(b, i))
-			}
-		}
-		if rows.CSR != nil {
-			for i := range rows.Len() {
-				idx, val := rows.CSR.Row(i)
-				sparse.Idx = append(sparse.Idx, idx...)
-				sparse.Val = append(sparse.Val, val...)
-				sparse.Ptr = append(sparse.Ptr, len(sparse.Idx))
-			}
-			sparse.Rows += rows.Len()
-			return nil
-		}
-		if z.Data == nil {
-			z.Data = make([]float32, 0, sum.Rows*z.Cols)
-		}
-		for i := range rows.Len() {
-			z.Data = append(z.Data, rows.Dense.Row(i)...)
-		}
-		z.Rows += rows.Len()
-		return nil
+		z.add(rows, sum.Rows)
+		return all.labels(f, b)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if p, ok := f.src.(*pooled); ok && !f.cfg.calibrates() {
-		p.forget() // this was the last pass
-	}
-	all.x.Dense = z
-	if sparse.Rows > 0 {
-		all.x = matrix.Rows{CSR: sparse}
-	}
+	f.lastPass()
+	all.x = z.rows()
+	all.z = learn.InMemory(all.x)
 	return all, nil
+}
+
+// gatherFile puts the features into a file. unwritten is why that could not be done.
+func (f *fit) gatherFile(sum *dataset.Summary) (all *gathered, unwritten, err error) {
+	all = &gathered{}
+	err = f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
+		if all.file == nil {
+			if all.file, unwritten = learn.CreateFeatureFile("", f.learnDim(), rows.CSR != nil); unwritten != nil {
+				return unwritten
+			}
+		}
+		if unwritten = all.file.Append(rows); unwritten != nil {
+			return unwritten
+		}
+		return all.labels(f, b)
+	})
+	if err == nil {
+		all.z, unwritten = all.file.Features()
+		f.lastPass()
+	}
+	if err != nil || unwritten != nil {
+		all.close()
+		if unwritten != nil {
+			err = nil
+		}
+		return nil, unwritten, err
+	}
+	return all, nil, nil
+}
+
+// gatherInputs keeps the rows themselves, which are mapped whenever they are asked for.
+func (f *fit) gatherInputs() (*gathered, error) {
+	all, x, n := &gathered{}, &kept{}, 0
+	err := f.each("read", func(b *matrix.Batch, _ matrix.Rows) error {
+		x.add(b.X, 0)
+		n += b.X.Len()
+		return all.labels(f, b)
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.lastPass()
+	var s scratch
+	var part kept
+	rows := x.rows()
+	if rows.CSR != nil {
+		rows.CSR.Cols = f.m.mapping.in
+	}
+	var out kept
+	all.z = learn.Recomputed(n, f.learnDim(), func(which []int) (matrix.Rows, error) {
+		part.clear()
+		out.clear()
+		for _, i := range which {
+			part.add(rows.Slice(i, i+1), len(which))
+		}
+		in := part.rows()
+		if in.CSR != nil {
+			in.CSR.Cols = f.m.mapping.in
+		}
+		// Blocks may be longer than what is mapped at a time.
+		for i := 0; i < in.Len(); i += chunk {
+			z, bad := f.m.mapping.features(&s, in.Slice(i, min(i+chunk, in.Len())))
+			if bad != nil {
+				return matrix.Rows{}, fmt.Errorf("%s: row %d: %s", f.src.Name(), which[i+bad.Row]+1, f.m.mapping.reason(bad))
+			}
+			if in.Len() <= chunk {
+				return z, nil
+			}
+			out.add(z, in.Len())
+		}
+		return out.rows(), nil
+	})
+	return all, nil
+}
+
+// clear empties rows and keeps their memory.
+func (k *kept) clear() {
+	k.dense.Rows, k.dense.Data = 0, k.dense.Data[:0]
+	k.sparse.Rows, k.sparse.Idx, k.sparse.Val = 0, k.sparse.Idx[:0], k.sparse.Val[:0]
+	if k.sparse.Ptr != nil {
+		k.sparse.Ptr = k.sparse.Ptr[:1]
+	}
+}
+
+// fitsMemory says whether the features may be held in memory beside all else.
+func (f *fit) fitsMemory(sum *dataset.Summary) bool {
+	rows, _ := f.rowsMemory(sum)
+	rest, _ := f.solverMemory(sum)
+	return f.opt.Memory <= 0 || rows+rest+f.pipelineMemory() <= float64(f.opt.Memory)
+}
+
+// solverMemory is how many bytes a dual solver holds beside the features.
+func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.m.info.Outputs)
+	bytes = (9*k+28)*n + 8*d*k
+	if f.cfg.C == 0 && f.classes != nil {
+		rows, _ := f.rowsMemory(sum)
+		bytes += rows * min(1, chooseMax/max(n, 1))
+	}
+	return bytes, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
+}
+
+// iteratedMemory is how many bytes a dual solver holds: with the features, where --memory
+// allows that.
+func (f *fit) iteratedMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	bytes, formula = f.solverMemory(sum)
+	if f.fitsMemory(sum) {
+		rows, of := f.rowsMemory(sum)
+		return bytes + rows, of + " of features and (9·K + 28)·n + 8·D·K"
+	}
+	return bytes, formula
+}
+
+// inputMemory is how many bytes the rows themselves take.
+func (f *fit) inputMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	n, d := float64(sum.Rows), float64(f.m.Dim())
+	if sum.Sparse {
+		return 8 * n * d * sum.Density(), "8 bytes a value"
+	}
+	return 4 * n * d, "4·n·d bytes"
 }
 
 // rowsMemory is how many bytes of features a learner holds that gathers rows: 4·n·D, or 8 a

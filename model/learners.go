@@ -48,7 +48,7 @@ type learner struct {
 
 // learners are all of them.
 func learners() []learner {
-	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -91,10 +91,11 @@ func (c *Config) learnerOptions() map[string]bool {
 		"epsilon":      c.Epsilon != 0,
 		"huber":        c.Huber != 0,
 		"survey-rows":  c.SurveyRows != 0,
+		"multiclass":   c.Multiclass != "",
+		"outliers":     c.Outliers != 0,
 		"product":      c.Product != "",
 		"accuracy":     c.Accuracy != 0,
 		"lookup":       c.Lookup != 0,
-		"multiclass":   c.Multiclass != "",
 	}
 }
 

@@ -30,7 +30,7 @@ type Model struct {
 
 // Info is what a model says about itself; it is stored in the model file.
 type Info struct {
-	// Task is "classify", "regress" or "multilabel".
+	// Task is "classify", "regress", "multilabel" or "outliers".
 	Task string `json:"task"`
 
 	// Classes are the labels of the classes in the order of their scores; nil for a
@@ -107,11 +107,13 @@ type Training struct {
 	// Reduction says which principal components the learner saw, nil if it saw the features.
 	Reduction *reduce.Report `json:"reduction,omitempty"`
 
-	// Ridge, Lasso, SVM and Online hold the learner's own report; one of them is set.
-	Ridge  *learn.RidgeReport  `json:"ridge,omitempty"`
-	Lasso  *learn.LassoReport  `json:"lasso,omitempty"`
-	SVM    *learn.SVMReport    `json:"svm,omitempty"`
-	Online *learn.OnlineReport `json:"online,omitempty"`
+	// Ridge to Online hold the learner's own report; one of them is set.
+	Ridge    *learn.RidgeReport    `json:"ridge,omitempty"`
+	Lasso    *learn.LassoReport    `json:"lasso,omitempty"`
+	SVM      *learn.SVMReport      `json:"svm,omitempty"`
+	SVR      *learn.SVRReport      `json:"svr,omitempty"`
+	OneClass *learn.OneClassReport `json:"one_class,omitempty"`
+	Online   *learn.OnlineReport   `json:"online,omitempty"`
 
 	// Calibration says how scores become probabilities, nil where they were not calibrated.
 	Calibration *CalibrationInfo `json:"calibration,omitempty"`
@@ -135,6 +137,10 @@ func (t *Training) Lines() []string {
 		return t.Lasso.Lines()
 	case t.SVM != nil:
 		return t.SVM.Lines()
+	case t.SVR != nil:
+		return t.SVR.Lines()
+	case t.OneClass != nil:
+		return t.OneClass.Lines()
 	case t.Online != nil:
 		return t.Online.Lines()
 	case t.KernelRidge != nil:

@@ -52,7 +52,7 @@ func (m *Model) Predicted(scores []float32) []string {
 // svmLabels trains a support vector machine for each label. Where C is not given, the label that
 // nearest half of the rows have chooses it for all of them.
 func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVMReport, error) {
-	k, n := f.m.info.Outputs, all.x.Len()
+	k, n := f.m.info.Outputs, all.z.Len()
 	opt.Progress = nil
 	report := &learn.SVMReport{Loss: opt.Loss, DualReport: learn.DualReport{Converged: true}}
 	if opt.C == 0 {
@@ -63,21 +63,26 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 			}
 		}
 		var err error
-		if opt.C, report.Path, err = learn.ChooseC(f.ctx, learn.InMemory(all.x), all.classOf(middle, k), 2, all.weights, opt); err != nil {
+		if opt.C, report.Path, err = learn.ChooseC(f.ctx, all.z, all.classOf(middle, k), 2, all.weights, opt); err != nil {
 			return nil, nil, err
 		}
 	}
 	report.C = opt.C
-	linear := &learn.Linear{W: matrix.NewDense(all.x.Dim(), k), B: make([]float64, k)}
+	linear := &learn.Linear{W: matrix.NewDense(all.z.Dim(), k), B: make([]float64, k)}
 	reports, errs := make([]*learn.SVMReport, k), make([]error, k)
-	vec.Parallel(k, 1, func(lo, hi int) {
+	// Features that are not resident are for one at a time.
+	grain := 1
+	if !all.z.Resident() {
+		grain = k
+	}
+	vec.Parallel(k, grain, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			if share := all.shareOf(t, k); n == 0 || share == 0 || share == 1 {
 				linear.B[t] = 2*math.Round(share) - 1 // no row decides, w = 0
 				continue
 			}
 			var one *learn.Linear
-			if one, reports[t], errs[t] = learn.FitSVM(f.ctx, learn.InMemory(all.x), all.classOf(t, k), 2, all.weights, opt); errs[t] != nil {
+			if one, reports[t], errs[t] = learn.FitSVM(f.ctx, all.z, all.classOf(t, k), 2, all.weights, opt); errs[t] != nil {
 				continue
 			}
 			for j, w := range one.W.Data {
@@ -100,7 +105,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 
 // classOf is, of each row, 1 where it has label t of k and 0 where not.
 func (g *gathered) classOf(t, k int) []int {
-	class := make([]int, g.x.Len())
+	class := make([]int, g.z.Len())
 	for i := range class {
 		if g.y[i*k+t] > 0 {
 			class[i] = 1
@@ -112,10 +117,10 @@ func (g *gathered) classOf(t, k int) []int {
 // shareOf is the share of the rows that have label t of k.
 func (g *gathered) shareOf(t, k int) float64 {
 	rows := 0
-	for i := range g.x.Len() {
+	for i := range g.z.Len() {
 		if g.y[i*k+t] > 0 {
 			rows++
 		}
 	}
-	return float64(rows) / float64(g.x.Len())
+	return float64(rows) / float64(g.z.Len())
 }

@@ -171,6 +171,7 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	}
 	switch {
 	case m.info.Task == "classify" && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
+	case m.info.Task == "outliers" && slices.Equal(m.info.Classes, outlierClasses) && m.info.Outputs == 1:
 	case m.info.Task == "regress" && m.info.Classes == nil && m.info.Labels == nil:
 	case m.info.Task == "multilabel" && m.info.Classes == nil && m.info.Outputs == len(m.info.Labels):
 	default:

@@ -62,6 +62,12 @@ support vector machine, as long as its 4·n·D bytes for n rows and D features s
 2 GiB; else, and for numbers, a ridge regression, which takes some 24·D² bytes however many
 rows there are (where even that is more, it stays with the support vector machine).
 
+A support vector machine (svm, svr for numbers, one-class for outliers) goes through its
+features many times. Where --memory has no room for them they wait in a temporary file (in
+TMPDIR), and where that has no room either they are computed anew on every pass; the model is
+the same. --learner one-class, or --task outliers, needs no labels (--label none): the model
+says -1 of rows that are unlike most others and 1 of the rest.
+
 A ridge regression chooses its λ by a held-out tenth of the rows, or over five folds where
 there are fewer than 20,000 rows; --lambda-by says otherwise. --path shows all λ with their leave-one-out errors. Of numbers, --variance lets predict tell the
 deviation of each prediction, and --conformal 0.9 an interval that holds the truth nine times
@@ -81,6 +87,7 @@ such a file, without its rows: so parts of a large data set can be trained apart
   zcat rows.svm.gz | mercer train - -o rows.mercer --json
   mercer train monday.csv -o m.mercer --learner ridge --save-stats week.stats
   mercer train tuesday.csv -o m.mercer --append week.stats --save-stats week.stats
+  mercer train sensors.csv --label none -o usual.mercer --learner one-class --outliers 0.05
   tail -f clicks.svm | head -1000000 | mercer train - -o clicks.mercer --online --survey-rows 10000
   mercer train --continue clicks.mercer tomorrow.svm -o clicks2.mercer
   mercer train readings.csv --group device --label state -o devices.mercer
@@ -104,7 +111,7 @@ such a file, without its rows: so parts of a large data set can be trained apart
 	f.StringVar(&t.test, "test", "", "data to test the model on")
 	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
 	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
-	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
+	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
 	scaleFlag(cmd, &t.cfg, "auto")
 	modelFlags(cmd, &t.cfg)
 	reductionFlags(cmd, &t.cfg)
@@ -320,6 +327,9 @@ type trainJSON struct {
 	Trained *model.Info `json:"trained"`
 	Seconds seconds     `json:"seconds"`
 	PeakRSS int64       `json:"peak_rss_bytes"`
+
+	// FeaturesIn says where the features were of a learner that went through them many times.
+	FeaturesIn string `json:"features_in,omitempty"`
 }
 
 type seconds struct {
@@ -334,7 +344,7 @@ type seconds struct {
 
 func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out string) trainJSON {
 	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
-		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Choose}, PeakRSS: peakRSS()}
+		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Choose}, PeakRSS: peakRSS(), FeaturesIn: r.Features}
 }
 
 // printTrained tells a person what was trained, what was chosen and why.
@@ -362,8 +372,12 @@ func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
 	}
 	line("time", "read %s · map %s · solve %s%s · total %s",
 		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), choose, secondsText(duration(r.Total)))
+	where := ""
+	if r.Features != "" {
+		where = ", features " + r.Features
+	}
 	if rss := peakRSS(); rss > 0 {
-		line("memory", "%s at its peak", bytesText(rss))
+		line("memory", "%s at its peak%s", bytesText(rss), where)
 	}
 }
 
@@ -376,7 +390,9 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		}
 		return ""
 	}
-	if info.Classes != nil {
+	if info.Task == "outliers" {
+		line("task", "outliers: -1, all others 1%s", why("task"))
+	} else if info.Classes != nil {
 		shown := info.Classes
 		more := ""
 		if len(shown) > 12 {

@@ -1,0 +1,27 @@
+//go:build unix
+
+package learn
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapped maps a file into memory to be read, nil where that cannot be done.
+func mapped(file *os.File, size int64) []byte {
+	if int64(int(size)) != size {
+		return nil
+	}
+	b, err := unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func unmap(b []byte) { unix.Munmap(b) }
+
+// unname takes an open file's name away, and says whether it could. The file stays until it
+// is closed.
+func unname(file *os.File) bool { return os.Remove(file.Name()) == nil }
