@@ -412,6 +412,9 @@ func TestSVMHasTheSameBitsForAnyThreads(t *testing.T) {
 // With room for a part of the Gram matrix only, variables are left out, brought back, and the same
 // program is solved.
 func TestSVMShrinksWhereMemoryIsShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	x, class, y := sample(1500, 6)
 	least, _ := SVMMemory(1500, 6, false)
 	for i, c := range class {

@@ -226,7 +226,7 @@ func (f *fit) fitMapping() (p *Mapping, why map[string]string, err error) {
 
 // chooseTask tells classes from regression targets.
 func (f *fit) chooseTask(sum *dataset.Summary) error {
-	if f.cfg.Learner == oneClassLearner.name {
+	if f.cfg.Learner == oneClassLearner.name || f.cfg.Task == "outliers" {
 		return f.chooseOutliers()
 	}
 	task, why, err := sum.Task(f.cfg.Task)

@@ -91,6 +91,38 @@ func TestKernelSVMOfNumbersStaysInItsTube(t *testing.T) {
 	}
 }
 
+// Of rows that are alike but for some far away, those are outliers, and about as many rows of the
+// training as were asked for.
+func TestKernelSVMTellsOutliers(t *testing.T) {
+	x, _ := rings(5, 400, 1)
+	for i := range 10 {
+		x.Row(40 * i)[0] += float32(9 * (i + 1))
+	}
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, make([]float64, 400), 1, nil), Config{Learner: "kernel-svm", Task: "outliers", Outliers: 0.05, Scale: "none", Gamma: "0.5"})
+	scores := matrix.NewDense(400, 1)
+	if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	outside := 0
+	for i, v := range scores.Data {
+		label := m.Classes()[m.Class(scores.Row(i))]
+		if (label == "-1") != (v <= 0) {
+			t.Errorf("row %d: %s with a score of %g", i, label, v)
+		}
+		if v < -1e-3 {
+			outside++
+		} else if i%40 == 0 && v > 1e-3 {
+			t.Errorf("row %d, far from all others, has a score of %g", i, v)
+		}
+	}
+	if outside > 20 || outside < 5 {
+		t.Errorf("%d of 400 rows are outside", outside)
+	}
+	if _, err := read(fileOf(t, m)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestKernelSVMBytesDoNotDependOnThreads(t *testing.T) {
 	x, names := rings(1, 500, 3)
 	threads := runtime.GOMAXPROCS(0)
@@ -124,7 +156,9 @@ func TestKernelSVMErrors(t *testing.T) {
 		{Config{Learner: "kernel-svm", Map: "rff"}, Options{}, nil, "takes the kernel itself"},
 		{Config{Learner: "kernel-svm", Features: 100}, Options{}, nil, "takes the kernel itself"},
 		{Config{Learner: "kernel-svm", Lambda: 1}, Options{}, nil, "has no option lambda"},
-		{Config{Learner: "ridge", Multiclass: "ovo"}, Options{}, nil, "has no option multiclass; it belongs to"},
+		{Config{Learner: "ridge", Multiclass: "ovr"}, Options{}, nil, "has no option multiclass; it belongs to"},
+		{Config{Learner: "kernel-svm", Outliers: 0.1}, Options{}, nil, "give the task outliers as well"},
+		{Config{Learner: "kernel-ridge", Task: "outliers"}, Options{}, nil, "does not tell outliers; use one-class or kernel-svm"},
 		{Config{Learner: "kernel-svm"}, Options{Memory: 100_000}, nil, "kernel-svm with n = 60 rows"},
 		{Config{Learner: "kernel-svm", Task: "regress"}, Options{}, y, "predicts one"},
 	} {

@@ -13,8 +13,8 @@ import (
 var kernelSVMLearner = learner{
 	name:    "kernel-svm",
 	about:   "support vector machines with the kernel itself, by sequential minimal optimisation; time grows like n² or faster",
-	tasks:   []string{"classify", "regress"},
-	options: []string{"c", "epsilon", "multiclass", "lookup", "tolerance", "max-iter"},
+	tasks:   []string{"classify", "regress", "outliers"},
+	options: []string{"c", "epsilon", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
 	exact:   true,
 	memory:  (*fit).kernelSVMMemory,
 	train:   (*fit).kernelSVM,
@@ -25,8 +25,14 @@ func (c *Config) checkKernelSVM() error {
 	if c.Multiclass != "" && c.Multiclass != "ovo" && c.Multiclass != "ovr" {
 		return fmt.Errorf("the learner kernel-svm has no multiclass %q; it has ovo, ovr", c.Multiclass)
 	}
+	if c.Outliers != 0 && c.Task != "outliers" {
+		return fmt.Errorf("the learner kernel-svm has the option outliers only to tell them; give the task outliers as well")
+	}
 	if !(c.Epsilon >= 0) {
 		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
+	}
+	if c.Task == "outliers" {
+		return c.checkOneClass()
 	}
 	return nil
 }
@@ -64,9 +70,18 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 		},
 	}
 	k, training := *f.m.info.Kernel, &f.m.info.Training
-	if f.classes == nil {
+	switch {
+	case f.m.info.Task == "outliers":
+		if opt.Nu = f.cfg.Outliers; opt.Nu == 0 {
+			opt.Nu = 0.1
+		}
+		var machine *exact.Machine
+		if machine, training.KernelSVM, err = exact.FitOneClass(f.ctx, k, all.x, opt); err == nil {
+			f.m.learned, err = newMachineModel(machine, f.cfg.Lookup)
+		}
+	case f.classes == nil:
 		f.m.learned, training.KernelSVM, err = f.kernelSVR(all, opt)
-	} else {
+	default:
 		var c *exact.Classifier
 		if c, training.KernelSVM, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.m.info.Classes), opt); err == nil {
 			f.m.learned, err = f.m.classifierModel(c, f.cfg.Lookup)

@@ -31,7 +31,6 @@ func (f *fit) chooseOutliers() error {
 	if f.cfg.Task != "outliers" {
 		f.m.info.Training.Why["task"] = "of the learner"
 	}
-	f.cfg.Learner = oneClassLearner.name
 	return nil
 }
 

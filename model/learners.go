@@ -156,7 +156,7 @@ func (c *Config) checkLearner() error {
 	}
 	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
 		if c.Task == "outliers" {
-			return fmt.Errorf("the learner %s does not tell outliers; use %s", l.name, oneClassLearner.name)
+			return fmt.Errorf("the learner %s does not tell outliers; use %s or %s", l.name, oneClassLearner.name, kernelSVMLearner.name)
 		}
 		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
 	}
