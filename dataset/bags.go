@@ -308,6 +308,7 @@ func SurveyBags(ctx context.Context, src Bags, opt SurveyOptions) (*BagSummary, 
 	}
 	defer r.Close()
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
+	s.sum.labels.lists = src.Schema().LabelSeparator != ""
 	sum := &BagSummary{Summary: s.sum, Least: math.MaxInt}
 	for {
 		b, err := r.Next()

@@ -101,6 +101,9 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	if len(head) == 0 {
 		return nil, fmt.Errorf("%s: is empty", in.Name())
 	}
+	if opt.LabelSeparator != "" && opt.LabelsFile != "" {
+		return nil, fmt.Errorf("%s: --label-separator is for lists of labels in a column; a file of labels has one a row", in.Name())
+	}
 	isNPY, isIDX := bytes.HasPrefix(head, []byte(npyMagic)), looksLikeIDX(head)
 	if len(head) > 262 && string(head[257:262]) == "ustar" {
 		return nil, fmt.Errorf("%s: is a tar archive; unpack it first", in.Name())
@@ -121,6 +124,8 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 		}
 	}
 	switch {
+	case opt.LabelSeparator != "" && (isNPY || isIDX):
+		return nil, fmt.Errorf("%s: --label-separator is for text; name columns of 0 and 1 with --label", in.Name())
 	case isNPY:
 		return newNPY(in, opt)
 	case isIDX:

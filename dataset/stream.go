@@ -72,14 +72,22 @@ func (s *stream) ReadAt(p []byte, at int64) (int, error) {
 
 func (s *stream) Close() error { return s.r.Close() }
 
+// streamed says whether an input is a stream.
+func streamed(in input) bool {
+	if p, ok := in.(*packed); ok {
+		_, ok = p.file.(*stream)
+		return ok
+	}
+	return false
+}
+
 // LastPass says that the pass that is opened next is the last. It matters for streams, of which
 // nothing is kept then.
 func (f *File) LastPass() {
-	if p, ok := f.in.(*packed); ok {
-		if s, ok := p.file.(*stream); ok {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.last = true
-		}
+	if streamed(f.in) {
+		s := f.in.(*packed).file.(*stream)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.last = true
 	}
 }

@@ -184,7 +184,7 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 	if len(t.schema.Columns) == 0 {
 		return fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)", t.Name(), len(columns))
 	}
-	if collect && t.opt.Stream {
+	if collect && streamed(t.in) {
 		return fmt.Errorf("%s: columns of text, or --missing mean, need a look at all rows before the first is learned; leave out --survey-rows", t.Name())
 	}
 	if collect {

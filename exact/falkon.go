@@ -140,27 +140,9 @@ func chooseCentres(k kernel.Kernel, x matrix.Rows, m int, opt Falkon) (*matrix.D
 	if sample < x.Len() {
 		chosen := random.New(opt.Seed, "exact.falkon.sample").Perm(x.Len())[:sample]
 		slices.Sort(chosen)
-		x = gather(x, chosen)
+		x = matrix.Pick(x, chosen)
 	}
 	return feature.Landmarks(k, x, opt.Landmarks, m, opt.Seed)
-}
-
-// gather copies rows.
-func gather(x matrix.Rows, chosen []int) matrix.Rows {
-	if x.CSR == nil {
-		rows := matrix.NewDense(len(chosen), x.Dim())
-		for i, from := range chosen {
-			copy(rows.Row(i), x.Dense.Row(from))
-		}
-		return matrix.Rows{Dense: rows}
-	}
-	rows := &matrix.CSR{Rows: len(chosen), Cols: x.Dim(), Ptr: []int{0}}
-	for _, from := range chosen {
-		idx, val := x.CSR.Row(from)
-		rows.Idx, rows.Val = append(rows.Idx, idx...), append(rows.Val, val...)
-		rows.Ptr = append(rows.Ptr, len(rows.Idx))
-	}
-	return matrix.Rows{CSR: rows}
 }
 
 func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, centres *matrix.Dense, opt Falkon) (*Machine, *FalkonReport, error) {

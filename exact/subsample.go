@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mercer/internal/random"
+	"mercer/matrix"
 )
 
 // Subsample returns a machine of p of the n terms of another's expansion, drawn uniformly without
@@ -30,5 +31,5 @@ func (m *Machine) Subsample(p int, seed uint64) (*Machine, error) {
 			alpha = append(alpha, a*scale)
 		}
 	}
-	return NewMachine(m.kernel, gather(m.x, chosen), alpha, m.b)
+	return NewMachine(m.kernel, matrix.Pick(m.x, chosen), alpha, m.b)
 }

@@ -71,7 +71,7 @@ func newTree(k kernel.Kernel, x matrix.Rows) (*tree, error) {
 		t.order[i] = i
 	}
 	t.split(x.Dense, 0, x.Len())
-	t.x = gather(x, t.order)
+	t.x = matrix.Pick(x, t.order)
 	for _, i := range t.leaves {
 		a, err := kernel.NewAgainst(k, t.x.Slice(t.nodes[i].lo, t.nodes[i].hi))
 		if err != nil {

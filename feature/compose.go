@@ -223,6 +223,24 @@ type sum struct {
 	factors []float32 // √w_i
 }
 
+// Parted is a map of which the features are those of several maps, one behind the other.
+type Parted interface {
+	Map
+
+	// Parts are the numbers of features of each.
+	Parts() []int
+}
+
+// Parts are the numbers of features of the steps.
+func (m *sum) Parts() []int {
+	var widths []int
+	for _, step := range m.steps {
+		_, out := step.Dims()
+		widths = append(widths, out)
+	}
+	return widths
+}
+
 func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error) {
 	if cfg.Weights != nil && len(cfg.Weights) != len(cfg.Steps) {
 		return nil, fmt.Errorf("feature: sum: %d weights for %d steps", len(cfg.Weights), len(cfg.Steps))

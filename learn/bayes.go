@@ -14,8 +14,8 @@ import (
 //
 //	Var y = σ²(1 + 1/Σw + (z-z̄)ᵀ(H+λI)⁻¹(z-z̄)) = σ²(1 + 1/Σw + ‖(z-z̄)ᵀF‖²).
 type Variance struct {
-	Factor *matrix.Dense // D×D: F = Uᵀ(D+λI)^-½
-	Shift  []float32     // D: z̄ᵀF
+	Factor *matrix.Dense // D×R: F = Uᵀ(D+λI)^-½, R = D but on principal components
+	Shift  []float32     // R: z̄ᵀF
 	Noise  []float64     // K: σ² of each target
 	Mean   float64       // 1/Σw
 }
@@ -48,10 +48,10 @@ func (s *spectrum) variance(lambda float64) *Variance {
 }
 
 // Deviations writes the standard deviations of predictions for the rows z into dst, which must
-// be Len×K. A row's deviations do not depend on the rows beside it. work is memory for Len×D
+// be Len×K. A row's deviations do not depend on the rows beside it. work is memory for Len×R
 // numbers.
 func (v *Variance) Deviations(dst *matrix.Dense, z matrix.Rows, work *matrix.Dense) {
-	d := v.Factor.Rows
+	d, r := v.Factor.Rows, v.Factor.Cols
 	if z.Dim() != d || dst.Rows != z.Len() || dst.Cols != len(v.Noise) {
 		panic(fmt.Sprintf("learn: Deviations of %d×%d rows by a model of %d features and %d targets into %d×%d", z.Len(), z.Dim(), d, len(v.Noise), dst.Rows, dst.Cols))
 	}
@@ -60,8 +60,8 @@ func (v *Variance) Deviations(dst *matrix.Dense, z matrix.Rows, work *matrix.Den
 		x = new(matrix.Dense)
 		z.CSR.Densify(x)
 	}
-	work.Reshape(x.Rows, d)
-	vec.Gemm32(x.Rows, d, d, x.Data, x.Stride, v.Factor.Data, v.Factor.Stride, work.Data, work.Stride)
+	work.Reshape(x.Rows, r)
+	vec.Gemm32(x.Rows, r, d, x.Data, x.Stride, v.Factor.Data, v.Factor.Stride, work.Data, work.Stride)
 	for i := range x.Rows {
 		row := work.Row(i)
 		vec.Axpy32(-1, v.Shift, row)

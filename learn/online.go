@@ -26,10 +26,11 @@ import (
 //	w ← (1 - η_t·λ)·w - η_t·ℓ'·z,   b ← b - η_t·ℓ',   w̄ ← (1 - μ)·w̄ + μ·w.
 //
 // Without averaging η_t = η₀/(1 + η₀λt), that is 1/(λ(t+t₀)) with t₀ = 1/(λη₀). With it rates
-// fall slower, as (1 + η₀λt)^(-3/4) (Xu 2011), but at least as (1 + t/1000)^(-1/2), which needs no λ
+// fall slower, as (1 + η₀λt)^(-3/4) (Xu 2011): for a smooth loss even a constant rate would do
+// (Bach and Moulines 2013). For a loss with a corner they fall at least as (1 + t/1000)^(-1/2)
 // (Nemirovski et al. 2009): η₀ is right for a thousand rows, and for N rows one √(N/1000) times
-// smaller. For a loss of curvature κ no step is longer than 1/(κ·c·(‖z‖²+1)), which takes the
-// row to where its own loss is least. μ is 4/(t+4), so that early weights are soon forgotten (polynomial decay,
+// smaller. For a loss of curvature κ, η_t is at most 1/(κ·c·(‖z‖²+1)), which takes the row to
+// where its own loss is least. μ is 4/(t+4), so that early weights are soon forgotten (polynomial decay,
 // Shamir and Zhang 2013), or with AverageFrom = a 1 up to row a and the plain mean from there on
 // (Ruppert 1988; Polyak and Juditsky 1992). Both w = s·v and w̄ = τ·u + σ·v are kept in factors,
 // so that a sparse row costs its own values and no more (Xu 2011, section 4; here for any μ).
@@ -50,6 +51,9 @@ import (
 type Online struct {
 	// Numbers says that targets are numbers to predict, else they are ±1.
 	Numbers bool `json:"numbers,omitempty"`
+
+	// Labels says that a row may have any number of the outputs, of which else it has one.
+	Labels bool `json:"labels,omitempty"`
 
 	// Optimizer is "sgd" (or "") or "adagrad".
 	Optimizer string `json:"optimizer"`
@@ -147,9 +151,9 @@ func (r *OnlineReport) Lines() []string {
 	case "quantile":
 		what += fmt.Sprintf(" %g", r.Quantile)
 	case "epsilon":
-		what += fmt.Sprintf(" %g", r.Epsilon)
+		what += fmt.Sprintf(" %.6g", r.Epsilon)
 	case "huber":
-		what += fmt.Sprintf(" %g", r.Huber)
+		what += fmt.Sprintf(" %.6g", r.Huber)
 	}
 	passes := ""
 	if r.Epochs > 1 {
@@ -205,6 +209,8 @@ type OnlineFit struct {
 	// curvature, target and score of each output.
 	eta, mu, decay, norm []float64
 	targets, scores      []float64
+
+	work [][]float64 // by the first output of a thread's range
 }
 
 // NewOnline returns a learner that has seen nothing, of k outputs on d features.
@@ -216,7 +222,7 @@ func NewOnline(cfg Online, d, k int) (*OnlineFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &OnlineFit{cfg: cfg, d: d, k: k}
+	f := &OnlineFit{cfg: cfg, d: d, k: k, work: make([][]float64, k)}
 	f.loss, _ = lossNamed(cfg.Loss, cfg.Numbers)
 	s := &f.OnlineState
 	s.Losses, s.Shift, s.Scale = make([]float64, k), make([]float64, k), make([]float64, k)
@@ -271,6 +277,15 @@ func ContinueOnline(cfg Online, d, k int, state OnlineState) (*OnlineFit, error)
 	}
 	if f.cfg.Rate == 0 {
 		return nil, fmt.Errorf("the learner's state has no rate")
+	}
+	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+	if state.Rows < 0 || !(state.Weight >= 0) || !all(state.Scale, positive) || slices.ContainsFunc(state.First32, func(v float32) bool { return v-v != 0 }) {
+		return nil, fmt.Errorf("the learner's state holds a number that cannot be")
+	}
+	for t := range k {
+		if x := state.Factors[OnlineFactors*t:]; f.cfg.Optimizer == "sgd" && !all(x[:2], positive) {
+			return nil, fmt.Errorf("the learner's state holds a factor that cannot be")
+		}
 	}
 	for _, list := range [][]float64{state.Losses, state.Shift, state.Scale, state.Factors, state.First, state.Second} {
 		if slices.ContainsFunc(list, func(v float64) bool { return v-v != 0 }) {
@@ -410,9 +425,12 @@ func (f *OnlineFit) Learn(z matrix.Rows, y, weights []float64) []float64 {
 	for lo := 0; lo < n; lo += block {
 		hi := min(lo+block, n)
 		vec.Parallel(f.k, 1, func(from, to int) {
+			if f.work[from] == nil && f.cfg.Optimizer == "adagrad" {
+				f.work[from] = make([]float64, f.d)
+			}
 			for t := from; t < to; t++ {
 				for i := lo; i < hi; i++ {
-					f.row(t, i, z, weights)
+					f.row(t, i, z, weights, f.work[from])
 				}
 			}
 		})
@@ -441,7 +459,10 @@ func (f *OnlineFit) schedule(z matrix.Rows, weights []float64) {
 		f.decay[i] = f.cfg.Lambda * float64(t)
 		fall := 1 + float64(rate*f.cfg.Lambda)*float64(t)
 		if f.cfg.AverageFrom >= 0 {
-			fall = max(math.Sqrt(fall*math.Sqrt(fall)), math.Sqrt(1+float64(t)/sampleRows))
+			fall = math.Sqrt(fall * math.Sqrt(fall))
+			if f.loss.corner {
+				fall = max(fall, math.Sqrt(1+float64(t)/sampleRows))
+			}
 		}
 		f.eta[i] = rate / fall
 		switch from := f.cfg.AverageFrom; {
@@ -471,8 +492,8 @@ func (f *OnlineFit) parameter(t int) float64 {
 	return p
 }
 
-// row predicts row i for output t and learns from it.
-func (f *OnlineFit) row(t, i int, z matrix.Rows, weights []float64) {
+// row predicts row i for output t and learns from it. work is memory for the weights of a row.
+func (f *OnlineFit) row(t, i int, z matrix.Rows, weights, work []float64) {
 	idx, val := rowOf(z, i)
 	c := 1.0
 	if weights != nil {
@@ -480,7 +501,7 @@ func (f *OnlineFit) row(t, i int, z matrix.Rows, weights []float64) {
 	}
 	var score float64
 	if f.cfg.Optimizer == "adagrad" {
-		score = f.leaderScore(t, idx, val, f.decay[i])
+		score = f.leaderScore(t, idx, val, f.decay[i], work)
 	} else {
 		score = f.descentScore(t, idx, val)
 	}
@@ -492,16 +513,15 @@ func (f *OnlineFit) row(t, i int, z matrix.Rows, weights []float64) {
 	f.Losses[t] += c * loss * f.unit(t)
 	if f.cfg.Optimizer == "adagrad" {
 		if slope != 0 {
-			f.leaderStep(t, idx, val, f.decay[i], c*slope)
+			f.leaderStep(t, idx, val, c*slope, work)
 		}
 		return
 	}
 	eta := f.eta[i]
-	step := eta * c
 	if f.loss.curve > 0 {
-		step = min(step, 1/(f.loss.curve*f.norm[i]))
+		eta = min(eta, 1/(f.loss.curve*c*f.norm[i]))
 	}
-	f.descentStep(t, idx, val, 1-eta*f.cfg.Lambda, step*slope, f.mu[i])
+	f.descentStep(t, idx, val, 1-eta*f.cfg.Lambda, eta*c*slope, f.mu[i])
 }
 
 // count counts the rows of a call and those predicted wrongly.
@@ -520,10 +540,10 @@ func (f *OnlineFit) count(y, weights []float64) {
 			continue
 		}
 		// One class against all is right where its largest score has the target 1; a single
-		// output, or labels of which a row may have any number, where every sign is right.
+		// output, or labels, where every sign is right.
 		of, wrong := y[i*f.k:(i+1)*f.k], false
 		scores := f.scores[i*f.k : (i+1)*f.k]
-		if positives := countPositive(of); f.k > 1 && positives == 1 {
+		if f.k > 1 && !f.cfg.Labels {
 			best := 0
 			for t, s := range scores {
 				if s > scores[best] {
@@ -540,16 +560,6 @@ func (f *OnlineFit) count(y, weights []float64) {
 			f.Wrong += c
 		}
 	}
-}
-
-func countPositive(y []float64) int {
-	n := 0
-	for _, v := range y {
-		if v > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // Progress is what progressive validation tells of the rows so far.

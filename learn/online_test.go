@@ -137,11 +137,13 @@ func plainOnline(cfg Online, z *matrix.Dense, y, weights []float64, shift, scale
 		}
 		eta := rate / (1 + rate*cfg.Lambda*rows)
 		if cfg.AverageFrom >= 0 {
-			eta = min(rate/math.Pow(1+rate*cfg.Lambda*rows, 0.75), rate/math.Sqrt(1+rows/1000))
+			eta = rate / math.Pow(1+rate*cfg.Lambda*rows, 0.75)
+			if l.corner {
+				eta = min(eta, rate/math.Sqrt(1+rows/1000))
+			}
 		}
-		step := eta * weights[i]
 		if l.curve > 0 {
-			step = min(step, 1/(l.curve*norm))
+			eta = min(eta, 1/(l.curve*norm*weights[i]))
 		}
 		mu := 4 / (rows + 4)
 		if from := float64(cfg.AverageFrom); from > 0 {
@@ -153,7 +155,7 @@ func plainOnline(cfg Online, z *matrix.Dense, y, weights []float64, shift, scale
 			if j < d {
 				w[j] *= 1 - eta*cfg.Lambda
 			}
-			w[j] -= step * slope * v
+			w[j] -= eta * weights[i] * slope * v
 			average[j] = (1-mu)*average[j] + mu*w[j]
 		}
 		rows++
@@ -193,7 +195,9 @@ func TestOnlineFollowsItsFormulasDenseAndSparse(t *testing.T) {
 			for _, cfg := range []Online{
 				{Lambda: 1e-3},
 				{Lambda: 0.05, AverageFrom: 500},
-				{Lambda: 0.3, AverageFrom: -1}, // s falls far below 1
+				{Lambda: 2, AverageFrom: -1}, // s falls far below 1
+				{Lambda: 2, AverageFrom: 700},
+				{Lambda: 2, Rate: 0.5},
 				{Lambda: 1e-3, Optimizer: "adagrad"},
 				{Lambda: 0.5, Optimizer: "adagrad"},
 			} {
@@ -392,7 +396,7 @@ func TestAveragedWeightsComeNearTheBatchOptimum(t *testing.T) {
 	}
 	sum, rates := 0.0, 0.0
 	for i := range passes * n {
-		rates = min(rate/math.Pow(1+rate*lambda*float64(i), 0.75), rate/math.Sqrt(1+float64(i)/1000))
+		rates = rate / math.Pow(1+rate*lambda*float64(i), 0.75)
 		sum += rates
 	}
 	norm := 0.0

@@ -15,9 +15,12 @@ type onlineLoss struct {
 	// loss's parameter.
 	of func(s, y, p float64) (loss, slope float64)
 
-	// curve is the largest second derivative, 0 where there is none or it does not matter.
+	// curve is the largest second derivative, 0 where there is none or it does not matter;
+	// corner says that the derivative jumps.
+	//
 	// degree is d in ℓ(a·s, a·y) = aᵈ·ℓ(s, y), if the parameter scales too where inUnits.
 	curve   float64
+	corner  bool
 	degree  int
 	inUnits bool
 }
@@ -25,7 +28,7 @@ type onlineLoss struct {
 // classLosses take y = ±1; numberLosses any y.
 var classLosses = []onlineLoss{
 	{name: "logistic", of: onlineLogistic},
-	{name: "hinge", of: func(s, y, _ float64) (float64, float64) {
+	{name: "hinge", corner: true, of: func(s, y, _ float64) (float64, float64) {
 		if m := 1 - y*s; m > 0 {
 			return m, -y
 		}
@@ -42,7 +45,7 @@ var classLosses = []onlineLoss{
 
 var numberLosses = []onlineLoss{
 	{name: "squared", curve: 1, degree: 2, of: squaredLoss},
-	{name: "epsilon", degree: 1, inUnits: true, of: func(s, y, eps float64) (float64, float64) {
+	{name: "epsilon", corner: true, degree: 1, inUnits: true, of: func(s, y, eps float64) (float64, float64) {
 		switch r := s - y; {
 		case r > eps:
 			return r - eps, 1
@@ -51,7 +54,7 @@ var numberLosses = []onlineLoss{
 		}
 		return 0, 0
 	}},
-	{name: "quantile", degree: 1, of: func(s, y, q float64) (float64, float64) {
+	{name: "quantile", corner: true, degree: 1, of: func(s, y, q float64) (float64, float64) {
 		switch r := y - s; {
 		case r > 0:
 			return q * r, -q

@@ -81,32 +81,37 @@ func leader(a, h, rate, decay float64) float64 {
 	return -a / (h/rate + decay)
 }
 
-// leaderScore is w·z + b of output t; the intercept is not regularised.
-func (f *OnlineFit) leaderScore(t int, idx []int32, val []float32, decay float64) float64 {
+// leaderScore is w·z + b of output t, and writes the weights of the row's values into w; the
+// intercept is not regularised.
+func (f *OnlineFit) leaderScore(t int, idx []int32, val []float32, decay float64, w []float64) float64 {
 	x := f.Factors[OnlineFactors*t:]
 	a, h := f.First[t*f.d:(t+1)*f.d], f.Second[t*f.d:(t+1)*f.d]
 	score := leader(x[0], x[1], f.cfg.Rate, 0)
+	inverse := 1 / f.cfg.Rate
+	w = w[:len(val)]
 	for e, v := range val {
 		j := e
 		if idx != nil {
 			j = int(idx[e])
 		}
-		score += float64(leader(a[j], h[j], f.cfg.Rate, decay) * float64(v))
+		w[e] = 0
+		if h[j] != 0 {
+			w[e] = -a[j] / (float64(h[j]*inverse) + decay)
+			score += float64(w[e] * float64(v))
+		}
 	}
 	return score
 }
 
-// leaderStep takes the gradient slope·z.
-func (f *OnlineFit) leaderStep(t int, idx []int32, val []float32, decay, slope float64) {
+// leaderStep takes the gradient slope·z at the weights w.
+func (f *OnlineFit) leaderStep(t int, idx []int32, val []float32, slope float64, w []float64) {
 	x := f.Factors[OnlineFactors*t:]
 	a, h := f.First[t*f.d:(t+1)*f.d], f.Second[t*f.d:(t+1)*f.d]
-	rate := f.cfg.Rate
-	take := func(a, h *float64, g, decay float64) {
-		w, before := leader(*a, *h, rate, decay), *h
-		*h = math.Sqrt(float64(before*before) + float64(g*g))
-		*a += g - w*((*h-before)/rate)
-	}
-	take(&x[0], &x[1], slope, 0)
+	inverse := 1 / f.cfg.Rate
+	b, before := leader(x[0], x[1], f.cfg.Rate, 0), x[1]
+	x[1] = math.Sqrt(float64(before*before) + float64(slope*slope))
+	x[0] += slope - float64(b*((x[1]-before)*inverse))
+	w = w[:len(val)]
 	for e, v := range val {
 		if v == 0 {
 			continue
@@ -115,6 +120,9 @@ func (f *OnlineFit) leaderStep(t int, idx []int32, val []float32, decay, slope f
 		if idx != nil {
 			j = int(idx[e])
 		}
-		take(&a[j], &h[j], slope*float64(v), decay)
+		g, before := slope*float64(v), h[j]
+		next := math.Sqrt(float64(before*before) + float64(g*g))
+		h[j] = next
+		a[j] += g - float64(w[e]*((next-before)*inverse))
 	}
 }

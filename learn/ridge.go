@@ -578,7 +578,9 @@ func newSolver(d, k int) *solver {
 
 // solve sets w = (H + λI)⁻¹V.
 func (s *solver) solve(m *moments.Moments, lambda float64) error {
-	copy(s.factor, m.H)
+	for i := range s.d {
+		copy(s.factor[i*s.d+i:(i+1)*s.d], m.H[i*s.d+i:]) // pages of the other half stay untouched
+	}
 	copy(s.w, m.V)
 	return s.finish(lambda)
 }

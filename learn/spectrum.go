@@ -24,9 +24,9 @@ type spectrum struct {
 func newSpectrum(m *moments.Moments, s *solver) (*spectrum, error) {
 	d, k := m.D, m.K
 	sp := &spectrum{m: m, values: make([]float64, d), vectors: s.factor, v: make([]float64, d*k)}
-	copy(sp.vectors, m.H)
 	largest := 0.0
 	for i := range d {
+		copy(sp.vectors[i*d+i:(i+1)*d], m.H[i*d+i:])
 		largest = max(largest, m.H[i*d+i])
 	}
 	if !vec.EigenSym(d, sp.vectors, d, sp.values, true) {

@@ -79,14 +79,10 @@ type Data struct {
 
 // Subset are the rows of the given numbers.
 func (d *Data) Subset(rows []int) *Data {
-	s := &Data{X: &matrix.CSR{Cols: d.X.Cols, Ptr: []int{0}}}
+	s := &Data{X: matrix.Pick(matrix.Rows{CSR: d.X}, rows).CSR}
 	for _, i := range rows {
-		idx, val := d.X.Row(i)
-		s.X.Idx, s.X.Val = append(s.X.Idx, idx...), append(s.X.Val, val...)
-		s.X.Ptr = append(s.X.Ptr, len(s.X.Idx))
 		s.Y = append(s.Y, d.Y[i])
 	}
-	s.X.Rows = len(rows)
 	return s
 }
 

@@ -125,3 +125,23 @@ func TestGonum(t *testing.T) {
 		}
 	}
 }
+
+func TestPickCopiesRows(t *testing.T) {
+	d := Pick(Rows{Dense: counted()}, []int{2, 0, 2}).Dense
+	for i, from := range []int{2, 0, 2} {
+		if !slices.Equal(d.Row(i), counted().Row(from)) {
+			t.Errorf("row %d is %v, want that of %d, %v", i, d.Row(i), from, counted().Row(from))
+		}
+	}
+	m := sparse()
+	c := Pick(Rows{CSR: m.Slice(1, 3)}, []int32{1, 0}).CSR
+	var got, want Dense
+	c.Densify(&got)
+	m.Slice(2, 3).Densify(&want)
+	if c.Rows != 2 || c.Cols != m.Cols || c.NNZ() != 1 || !slices.Equal(got.Row(0), want.Row(0)) {
+		t.Errorf("%+v", c)
+	}
+	if none := Pick(Rows{CSR: m}, []int{}); none.Len() != 0 || none.Dim() != m.Cols {
+		t.Errorf("no rows are %+v", none.CSR)
+	}
+}

@@ -84,7 +84,11 @@ func (p *BagMapping) Source(src dataset.Bags) dataset.Source { return p.source(s
 // them, and adds up the seconds that pooling takes.
 func (p *BagMapping) source(src dataset.Bags, keep int, seconds *float64) *pooled {
 	_, d := p.Dims()
-	return &pooled{mapping: p, src: src, keep: keep, seconds: seconds, schema: dataset.Schema{Format: pooledFormat, Dim: d}}
+	schema := dataset.Schema{Format: pooledFormat, Dim: d, LabelSeparator: p.schema.LabelSeparator}
+	if len(p.schema.Labels) > 1 {
+		schema.Labels = p.schema.Labels
+	}
+	return &pooled{mapping: p, src: src, keep: keep, seconds: seconds, schema: schema}
 }
 
 // pooledFormat is the format of rows that were bags.

@@ -136,7 +136,11 @@ func (f *fit) calibrate(sum *dataset.Summary) error {
 			}
 			for i := range b.X.Len() {
 				scores = append(scores, s.Row(i)...)
-				weights = append(weights, f.weight(b, i))
+				w := 1.0 // without the factors of classes, by which they would seem more frequent
+				if b.Weights != nil {
+					w = b.Weights[i]
+				}
+				weights = append(weights, w)
 			}
 			return nil
 		})
@@ -160,11 +164,13 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	inner := &fit{ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, classes: f.classes, labels: f.labels, learner: f.learner, classWeights: f.classWeights}
 	inner.opt.Memory = f.opt.Memory
 	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
-	inner.cfg.Calibrate, inner.cfg.CalibrateFolds = "", 0
+	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Path = "", 0, false
 	t := &f.m.info.Training
 	switch {
 	case t.Ridge != nil:
 		inner.cfg.Lambda = t.Ridge.Lambda
+	case t.Lasso != nil:
+		inner.cfg.Lambda = t.Lasso.Lambda
 	case t.SVM != nil:
 		inner.cfg.C = t.SVM.C
 	case t.Online != nil:
@@ -174,6 +180,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	inner.m.info.Training.Why = maps.Clone(t.Why)
 	from, to := &f.m.mapping, &inner.m.mapping
 	to.in, to.scaler, to.fmap, to.domain = from.in, from.scaler, from.fmap, from.domain
+	to.projection, inner.reduced = from.projection, true
 	fewer := *sum
 	fewer.Rows = rows
 	if err := f.learner.train(inner, &fewer); err != nil {

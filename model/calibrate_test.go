@@ -127,6 +127,41 @@ func TestCalibrationIsFittedToFoldsThatWereNotSeen(t *testing.T) {
 	}
 }
 
+// TestProbabilitiesAreThoseOfTheData: with and without class weights the mean probability is the
+// share of the class, for that is what a stationary B means, up to Platt's prior.
+func TestProbabilitiesAreThoseOfTheData(t *testing.T) {
+	x, names, _, _ := drawn(16, 1500, 6, 4)
+	share := 0.0
+	for i, name := range names {
+		names[i] = "no"
+		if name == "class 3" {
+			names[i] = "yes"
+			share += 1.0 / 1500
+		}
+	}
+	for _, weights := range []string{"", "balanced", "yes=20"} {
+		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Lambda: 1, Features: 64, ClassWeight: weights, Calibrate: "platt"}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.0
+		rows := make([][]float32, 1500)
+		for i := range rows {
+			rows[i] = x.Row(i)
+		}
+		p, err := m.Predict(rows...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range p {
+			mean += one.Probabilities[1] / 1500
+		}
+		if math.Abs(mean-share) > 0.02 {
+			t.Errorf("class weights %q: mean probability %.3f of a class of %.3f of the rows", weights, mean, share)
+		}
+	}
+}
+
 func TestClassesThatAreMissingInAFoldAreCalibrated(t *testing.T) {
 	x, names, _, _ := drawn(13, 60, 6, 3)
 	for i := range names {

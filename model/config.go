@@ -76,6 +76,16 @@ type Config struct {
 	// fewer where there are few rows.
 	Features int `json:"features,omitempty"`
 
+	// Components is how many principal components of the features the learner sees, and
+	// VarianceShare which share of their variance these have to hold at least; the fewer count
+	// where both are given. 0 and 0 mean that it sees the features themselves. MapComponents
+	// is how many of each map of a sum are kept before that. Whiten divides components by their
+	// deviations.
+	Components    int     `json:"components,omitempty"`
+	VarianceShare float64 `json:"variance_share,omitempty"`
+	MapComponents int     `json:"map_components,omitempty"`
+	Whiten        bool    `json:"whiten,omitempty"`
+
 	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes whose
 	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
 	// and ridge otherwise.
@@ -83,6 +93,8 @@ type Config struct {
 
 	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
 	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
+	// For the lasso and its kin it is that of ‖y - Zw - b‖²/(2n) + λ(…), and a held-out tenth
+	// of the rows chooses it.
 	Lambda   float64 `json:"lambda,omitempty"`
 	LambdaBy string  `json:"lambda_by,omitempty"`
 
@@ -97,6 +109,9 @@ type Config struct {
 	// Conformal asks a ridge regression for intervals of its predictions that hold the truth
 	// with this probability (Model.Intervals); a tenth of the rows is held back for it.
 	Conformal float64 `json:"conformal,omitempty"`
+
+	// L1Ratio is α of the elastic net, whose penalty is λ(α‖w‖₁ + (1-α)/2·‖w‖²); 0 means 0.5.
+	L1Ratio float64 `json:"l1_ratio,omitempty"`
 
 	// C weighs the SVM's losses against ½‖w‖²; 0 means that held-out rows choose it.
 	C float64 `json:"c,omitempty"`
@@ -237,6 +252,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
 		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
 	}
+	if c.L1Ratio < 0 || c.L1Ratio > 1 || math.IsNaN(c.L1Ratio) {
+		return c, fmt.Errorf("l1_ratio %g is not a number above 0 and up to 1", c.L1Ratio)
+	}
 	if err := c.checkLambda(); err != nil {
 		return c, err
 	}
@@ -256,6 +274,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, err
 	}
 	if err := c.checkLearner(); err != nil {
+		return c, err
+	}
+	if err := c.checkReduction(); err != nil {
 		return c, err
 	}
 	if c.Seed == 0 {

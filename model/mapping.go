@@ -9,6 +9,7 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/reduce"
 )
 
 // Mapping is what happens to rows before the learner: scaling, then the feature map. Like a
@@ -19,6 +20,11 @@ type Mapping struct {
 	fmap    feature.Map   // nil: the linear kernel
 	domain  kernel.Kernel // which numbers scaled rows may hold
 	scratch sync.Pool     // of *scratch
+
+	// The principal components of the features, nil if all features are kept or if the learner
+	// has taken the projection into its weights.
+	projection *reduce.Projection
+	reduction  *reduce.Report
 }
 
 // scratch is the working memory of one call.
@@ -26,14 +32,20 @@ type scratch struct {
 	scale dataset.Workspace
 	z     matrix.Dense
 	csr   matrix.CSR
+
+	centred, components matrix.Dense
 }
 
 // chunk is how many rows are mapped at a time: enough for the products to run at speed, few
 // enough that their features (4·chunk·D bytes) stay near the processor.
 const chunk = 256
 
-// Dims is the number of input dimensions and of features.
+// Dims is the number of input dimensions and of features, or of their principal components.
 func (p *Mapping) Dims() (in, out int) {
+	if p.projection != nil {
+		_, out = p.projection.Dims()
+		return p.in, out
+	}
 	if p.fmap == nil {
 		return p.in, p.in
 	}
@@ -110,11 +122,20 @@ func (p *Mapping) features(s *scratch, x matrix.Rows) (matrix.Rows, *kernel.Doma
 	if bad := p.outside(x); bad != nil {
 		return x, bad
 	}
-	if p.fmap == nil {
-		return x, nil
+	if p.fmap != nil {
+		x = feature.Apply(p.fmap, x, &s.z, &s.csr)
 	}
-	return feature.Apply(p.fmap, x, &s.z, &s.csr), nil
+	if p.projection != nil {
+		_, k := p.projection.Dims()
+		s.components.Reshape(x.Len(), k)
+		p.projection.Transform(&s.components, x, &s.centred)
+		x = matrix.Rows{Dense: &s.components}
+	}
+	return x, nil
 }
+
+// Reduction says which principal components of the features rows become, nil if none.
+func (p *Mapping) Reduction() *reduce.Report { return p.reduction }
 
 // outside finds the first number of scaled rows that the map does not take.
 func (p *Mapping) outside(x matrix.Rows) *kernel.DomainError {

@@ -13,6 +13,7 @@ import (
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pool"
+	"mercer/reduce"
 )
 
 // Model is a trained model. It does not change and is safe for use by any number of
@@ -103,8 +104,12 @@ type Training struct {
 	// Learner is the learner's name.
 	Learner string `json:"learner,omitempty"`
 
-	// Ridge, SVM and Online hold the learner's own report; one of them is set.
+	// Reduction says which principal components the learner saw, nil if it saw the features.
+	Reduction *reduce.Report `json:"reduction,omitempty"`
+
+	// Ridge, Lasso, SVM and Online hold the learner's own report; one of them is set.
 	Ridge  *learn.RidgeReport  `json:"ridge,omitempty"`
+	Lasso  *learn.LassoReport  `json:"lasso,omitempty"`
 	SVM    *learn.SVMReport    `json:"svm,omitempty"`
 	Online *learn.OnlineReport `json:"online,omitempty"`
 
@@ -123,6 +128,8 @@ func (t *Training) Lines() []string {
 	switch {
 	case t.Ridge != nil:
 		return t.Ridge.Lines()
+	case t.Lasso != nil:
+		return t.Lasso.Lines()
 	case t.SVM != nil:
 		return t.SVM.Lines()
 	case t.Online != nil:

@@ -2,8 +2,12 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"mercer/dataset"
@@ -119,5 +123,65 @@ func TestLabelsThatAllOrNoRowsHave(t *testing.T) {
 		if r := m.Info().Training.SVM; r != nil && !r.Converged {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+func TestBagsHaveLabelsOfAnyNumber(t *testing.T) {
+	ctx := context.Background()
+	text := ""
+	for i := range 80 {
+		label := []string{"", "3", "7", "3,7"}[i%4]
+		for range 1 + i%3 {
+			text += fmt.Sprintf("%s qid:%d 1:%d 2:%d 3:1\n", label, i, i%2, i/2%2)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	src, err := dataset.OpenBags(ctx, path, dataset.Options{Group: "qid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	m, _, err := FitBags(ctx, src, Config{Learner: "ridge"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	err = m.PredictSource(ctx, m.Bag().Source(src), func(p Prediction) error {
+		if want := []string{"", "3", "7", "3,7"}[i%4]; string(m.AppendPrediction(nil, p.Scores)) != want {
+			t.Errorf("bag %d: %v, want %s", i, p.Labels, want)
+		}
+		i++
+		return nil
+	})
+	if err != nil || i != 80 {
+		t.Errorf("%d bags, %v", i, err)
+	}
+}
+
+func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
+	ctx := context.Background()
+	part := streams(t, 23, 500)["multilabel"]
+	cfg := Config{Task: "multilabel", Learner: "ridge", Kernel: "linear", Scale: "none", Lambda: 3}
+	whole, _, err := Fit(ctx, part(0, 500, false), cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, file := keeping(t, part(0, 200, false), cfg)
+	m := continued(t, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3})
+	x, _, _, _ := drawn(24, 50, 6, 3)
+	sameScores(t, "labels", whole, m, matrix.Rows{Dense: x}, 1e-5)
+	if !slices.Equal(m.Labels(), whole.Labels()) {
+		t.Errorf("labels %v, want %v", m.Labels(), whole.Labels())
+	}
+	_, _, numbers, _ := drawn(25, 500, 6, 3)
+	bad := source(t, matrix.Rows{Dense: x}, numbers[:150], 3, nil)
+	if _, _, err := FitStatistics(ctx, bad, statisticsOf(t, file), Config{Lambda: 3}, Options{}); err == nil || !strings.Contains(err.Error(), "it has to be 0 or 1") {
+		t.Errorf("numbers as labels: %v", err)
+	}
+	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3, Calibrate: "platt"}, Options{}); err == nil || !strings.Contains(err.Error(), "probabilities") {
+		t.Errorf("calibration of statistics: %v", err)
 	}
 }

@@ -307,10 +307,16 @@ func TestDamagedOnlineStatesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := fileOf(t, m)
-		for _, name := range []string{"online.losses", "online.factors", "online.second", "online.scale", "golden.proba"} {
+		for _, name := range []string{"online.losses", "online.factors", "online.second", "online.scale", "online.counts", "golden.proba"} {
 			if _, err := read(put(t, data, name, 0, math.NaN())); err == nil {
 				t.Errorf("%s: %s begins with NaN, and the file loads", cfg.Optimizer, name)
 			}
+		}
+		if _, err := read(put(t, data, "online.first", 3, math.Inf(1))); err == nil {
+			t.Errorf("%s: the state is not finite, and the file loads", cfg.Optimizer)
+		}
+		if _, err := read(put(t, data, "online.scale", 0, -1)); err == nil {
+			t.Errorf("%s: a deviation is negative, and the file loads", cfg.Optimizer)
 		}
 		for _, name := range []string{"online.counts", "online.losses", "online.factors", "online.first", "online.second", "online.shift", "online.scale", "golden.proba"} {
 			_, err := read(rewritten(t, data, func(header map[string]any) {

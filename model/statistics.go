@@ -33,6 +33,7 @@ type Statistics struct {
 type pipeline struct {
 	Task    string          `json:"task"`
 	Classes []string        `json:"classes,omitempty"`
+	Labels  []string        `json:"labels,omitempty"`
 	Outputs int             `json:"outputs"`
 	Schema  dataset.Schema  `json:"schema"`
 	Scale   string          `json:"scale"`
@@ -46,7 +47,7 @@ type pipeline struct {
 func (f *fit) statistics(parts []*moments.Stats) (*Statistics, error) {
 	info := &f.m.info
 	s := &Statistics{made: pipeline{
-		Task: info.Task, Classes: info.Classes, Outputs: info.Outputs, Schema: info.Schema, Scale: info.Scale, Densify: info.Densify,
+		Task: info.Task, Classes: info.Classes, Labels: info.Labels, Outputs: info.Outputs, Schema: info.Schema, Scale: info.Scale, Densify: info.Densify,
 		Feature: info.Feature, Seed: f.cfg.Seed, ByClass: f.classWeights,
 	}}
 	text, err := json.Marshal(s.made)
@@ -161,7 +162,7 @@ func ReadStatistics(r io.Reader, size int64) (*Statistics, error) {
 func (s *Statistics) model() (*Model, error) {
 	d, k := s.Dims()
 	m := &Model{info: Info{
-		Task: s.made.Task, Classes: s.made.Classes, Outputs: s.made.Outputs, Schema: s.made.Schema, Scale: s.made.Scale, Densify: s.made.Densify, Feature: s.made.Feature,
+		Task: s.made.Task, Classes: s.made.Classes, Labels: s.made.Labels, Outputs: s.made.Outputs, Schema: s.made.Schema, Scale: s.made.Scale, Densify: s.made.Densify, Feature: s.made.Feature,
 		Training: Training{Why: map[string]string{}, Learner: "ridge"},
 	}}
 	in := s.made.Schema.Dim
@@ -169,7 +170,8 @@ func (s *Statistics) model() (*Model, error) {
 	case in < 1 || s.made.Outputs != k || len(s.made.ByClass) != 0 && len(s.made.ByClass) != len(s.made.Classes):
 		return nil, fmt.Errorf("statistics of %d targets of rows of %d inputs, for %d outputs, with %d weights of %d classes", k, in, s.made.Outputs, len(s.made.ByClass), len(s.made.Classes))
 	case s.made.Task == "classify" && k == learn.TargetColumns(len(s.made.Classes)):
-	case s.made.Task == "regress" && s.made.Classes == nil:
+	case s.made.Task == "regress" && s.made.Classes == nil && s.made.Labels == nil:
+	case s.made.Task == "multilabel" && s.made.Classes == nil && k == len(s.made.Labels):
 	default:
 		return nil, fmt.Errorf("statistics to %s with %d targets and %d classes", s.made.Task, k, len(s.made.Classes))
 	}
@@ -204,6 +206,10 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 		return nil, nil, fmt.Errorf("statistics are for the learner ridge, not for %s", cfg.Learner)
 	case cfg.Conformal != 0:
 		return nil, nil, errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, or ask for the variance")
+	case cfg.calibrates():
+		return nil, nil, errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
+	case cfg.MapComponents > 0:
+		return nil, nil, errors.New("components of each map take all rows once more, which saved statistics do not have; ask for components of all features")
 	case cfg.LambdaBy == "loo":
 		return nil, nil, errors.New("leaving rows out takes all of them once more, which saved statistics do not have; choose λ by evidence")
 	}
@@ -218,6 +224,7 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 	if s.made.Task == "classify" {
 		f.classes = dataset.NewClasses(s.made.Classes)
 	}
+	f.labels = f.m.LabelSets()
 	asked.Seed = cfg.Seed
 	f.m.info.Config = asked
 	for _, what := range []string{"task", "scale", "gamma", "map"} {
@@ -236,7 +243,13 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 	if err := f.keep(s.file.Parts); err != nil {
 		return nil, nil, err
 	}
+	if err := f.reduceStatistics(s.file.Parts); err != nil {
+		return nil, nil, err
+	}
 	if err := f.solveRidge(s.file.Parts, cfg.LambdaBy, nil); err != nil {
+		return nil, nil, err
+	}
+	if err := f.fold(); err != nil {
 		return nil, nil, err
 	}
 	if err := f.scoreGolden(f.m.golden.x); err != nil {
@@ -267,6 +280,8 @@ func (f *fit) checkKeep() error {
 		return fmt.Errorf("statistics are those of the learner ridge, not of %s; choose --learner ridge", f.learner.name)
 	case f.bag != nil:
 		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")
+	case f.cfg.MapComponents > 0:
+		return errors.New("statistics are of features, not of the components of each map; leave map_components out")
 	case f.cfg.Conformal != 0:
 		return errors.New("intervals hold rows back, which the statistics would be without; leave one of both out")
 	}
@@ -277,6 +292,9 @@ func (f *fit) checkKeep() error {
 func (f *fit) checkRows(b *matrix.Batch) error {
 	if err := f.m.mapping.check(b.X); err != nil {
 		return Located(err, f.src, b.First)
+	}
+	if f.labels != nil && b.Outputs > 0 {
+		return nil // each row is checked when its targets are made
 	}
 	if f.classes != nil {
 		if b.Outputs != 1 {

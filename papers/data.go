@@ -143,33 +143,15 @@ func unzipped(in *bufio.Reader) (io.Reader, error) {
 	return in, nil
 }
 
-// pick copies rows.
-func pick(x matrix.Rows, rows []int) matrix.Rows {
-	if x.CSR != nil {
-		y := &matrix.CSR{Rows: len(rows), Cols: x.CSR.Cols, Ptr: []int{0}}
-		for _, i := range rows {
-			idx, val := x.CSR.Row(i)
-			y.Idx, y.Val = append(y.Idx, idx...), append(y.Val, val...)
-			y.Ptr = append(y.Ptr, len(y.Idx))
-		}
-		return matrix.Rows{CSR: y}
-	}
-	y := matrix.NewDense(len(rows), x.Dense.Cols)
-	for i, from := range rows {
-		copy(y.Row(i), x.Dense.Row(from))
-	}
-	return matrix.Rows{Dense: y}
-}
-
 // draw picks n rows at random, all if there are fewer.
 func draw(x matrix.Rows, n int, seed uint64, what string) matrix.Rows {
 	perm := random.New(seed, "papers."+what).Perm(x.Len())
-	return pick(x, perm[:min(n, len(perm))])
+	return matrix.Pick(x, perm[:min(n, len(perm))])
 }
 
 // part splits rows at random into n and the rest.
 func part(x matrix.Rows, n int, seed uint64) (some, rest matrix.Rows) {
 	perm := random.New(seed, "papers.part").Perm(x.Len())
 	n = min(n, len(perm)/2)
-	return pick(x, perm[:n]), pick(x, perm[n:])
+	return matrix.Pick(x, perm[:n]), matrix.Pick(x, perm[n:])
 }

@@ -191,7 +191,7 @@ func histogramErrors(ctx context.Context, dir, name string, variants []errorVari
 			return nil, nil, fmt.Errorf("%s: %w", set, err)
 		}
 		rows := random.New(1, "papers.errors").Perm(x.Len())
-		train, test := pick(x, rows[errorTest:min(errorTest+errorTrain, len(rows))]), pick(x, rows[:errorTest])
+		train, test := matrix.Pick(x, rows[errorTest:min(errorTest+errorTrain, len(rows))]), matrix.Pick(x, rows[:errorTest])
 		exact, err := gram(k, test)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", set, err)

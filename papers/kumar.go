@@ -162,7 +162,7 @@ func (p *problem) cut(train, test int, seed uint64) *problem {
 				names = append(names, p.names[i])
 			}
 		}
-		return pick(p.train, rows), y, names
+		return matrix.Pick(p.train, rows), y, names
 	}
 	c.train, c.y, c.names = take(perm[:train])
 	c.test, c.yt, c.namesTest = take(perm[train : train+test])

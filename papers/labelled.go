@@ -92,7 +92,7 @@ func cut(all labelled, classes int, seed uint64) split {
 	perm := random.New(seed, "papers.cut").Perm(all.x.Len())
 	n := len(perm) / 3 * 2
 	take := func(rows []int) labelled {
-		l := labelled{x: pick(all.x, rows)}
+		l := labelled{x: matrix.Pick(all.x, rows)}
 		for _, i := range rows {
 			l.class = append(l.class, all.class[i])
 		}

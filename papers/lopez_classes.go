@@ -56,7 +56,7 @@ func (l labelled) only(number func(class int) int) labelled {
 			out.class = append(out.class, n)
 		}
 	}
-	out.x = pick(l.x, rows)
+	out.x = matrix.Pick(l.x, rows)
 	return out
 }
 
@@ -75,7 +75,7 @@ func dense(s *split) {
 func shares(all labelled, classes int, seed uint64, train, test float64) split {
 	perm := random.New(seed, "papers.shares").Perm(all.x.Len())
 	take := func(rows []int) labelled {
-		l := labelled{x: pick(all.x, rows)}
+		l := labelled{x: matrix.Pick(all.x, rows)}
 		for _, i := range rows {
 			l.class = append(l.class, all.class[i])
 		}

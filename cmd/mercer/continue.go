@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mercer/dataset"
 	"mercer/internal/whole"
 	"mercer/learn"
 	"mercer/model"
@@ -55,11 +56,15 @@ func (t *train) goOn(cmd *cobra.Command, path string) error {
 	}
 	out.Close()
 	o.Validated(func(v learn.OnlinePoint) { p.say("  " + v.String()) })
+	t.data.Stream = true // there is one pass
 	data, err := openRows(cmd, m, path, t.data)
 	if err != nil {
 		return err
 	}
 	defer data.Close()
+	if f, ok := data.file.(*dataset.File); ok {
+		f.LastPass()
+	}
 	err = o.PartialFitSource(cmd.Context(), data, func(rows int, share float64) { p.report("train", rows, share) })
 	p.done()
 	if err != nil {

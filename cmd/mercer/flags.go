@@ -85,7 +85,8 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
-	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge, 0 being least squares (default: chosen by --lambda-by); of online (default 1e-5)")
+	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge, 0 being least squares (default: chosen by --lambda-by); of the lasso and its kin (default: chosen on a held-out tenth of the rows); of online (default 1e-5)")
+	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
 	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+" (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
 	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
@@ -103,11 +104,20 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: none, platt, isotonic, temperature (default none)")
 	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate (default 5, of which no more are used than 20,000 rows need)")
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
-	f.Float64Var(&c.Tolerance, "tolerance", 0, "stopping tolerance of the svm (default: the learner's)")
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
 	f.Float64Var(&c.Accuracy, "accuracy", 0, "how far an element of the Gram matrix may be off in approximate products (default 1e-4)")
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: none, exact)")
-	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows (default: the learner's)")
+	f.Float64Var(&c.Tolerance, "tolerance", 0, "stopping tolerance of the svm or the lasso (default: the learner's)")
+	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes of the svm over the rows, or of the lasso over the features (default: the learner's)")
+}
+
+// reductionFlags are the flags of principal components.
+func reductionFlags(cmd *cobra.Command, c *model.Config) {
+	f := cmd.Flags()
+	f.IntVar(&c.Components, "components", 0, "most principal components of the features to go on with (default: the features themselves)")
+	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
+	f.IntVar(&c.MapComponents, "map-components", 0, "principal components of each map of a sum to go on with, before those of all")
+	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
 }
 
 // kernelFlags are the flags that name a kernel.

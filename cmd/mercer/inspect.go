@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/model"
+	"mercer/reduce"
 )
 
 func newInspect() *cobra.Command {
@@ -21,8 +23,8 @@ func newInspect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] MODEL|DATA",
 		Short: "Tell what a model or a data file holds",
-		Long: `Tell what is in a model file (what it predicts, how it was trained, what was chosen and why)
-or in a data file (format, rows, columns, labels, and the scaling that train would choose). With
+		Long: `Tell what is in a model file (what it predicts, how it was trained, what was chosen and why), in
+a text model of LIBSVM, or in a data file (format, rows, columns, labels, and the scaling that train would choose). With
 --group, and in a folder, rows are members of bags.`,
 		Example: `  mercer inspect adult.mercer
   mercer inspect adult.csv
@@ -34,6 +36,9 @@ or in a data file (format, rows, columns, labels, and the scaling that train wou
 			}
 			if isModel(args[0]) {
 				return inspectModel(cmd, args[0], asJSON)
+			}
+			if isLIBSVM(args[0]) {
+				return inspectLIBSVM(cmd, args[0], asJSON)
 			}
 			p, err := newProgress(cmd, progress)
 			if err != nil {
@@ -101,6 +106,16 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 			fmt.Fprintf(w, "  %-14.3g%.5g%s\n", p.Lambda, p.Error, mark)
 		}
 	}
+	if r := info.Training.Lasso; r != nil && len(r.Path) > 0 {
+		fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "λ", "held-out mean squared error", "weights that are not 0")
+		for _, p := range r.Path {
+			mark := ""
+			if p.Chosen {
+				mark = "  chosen"
+			}
+			fmt.Fprintf(w, "  %-14.3g%-30.5g%d%s\n", p.Lambda, p.Error, p.Weights, mark)
+		}
+	}
 	if r := info.Training.SVM; r != nil && len(r.Path) > 0 {
 		fmt.Fprintf(w, "\n  %-14s%s\n", "C", "held-out error")
 		for _, p := range r.Path {
@@ -110,6 +125,9 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 			}
 			fmt.Fprintf(w, "  %-14g%.2f %%%s\n", p.C, 100*p.Error, mark)
 		}
+	}
+	if r := info.Training.Reduction; r != nil {
+		printVariances(w, r)
 	}
 	schema := &info.Schema
 	if info.Bag != nil {
@@ -126,6 +144,19 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// printVariances prints how the variance falls from component to component: of the first ones
+// each, then of powers of two, and of the last.
+func printVariances(w io.Writer, r *reduce.Report) {
+	fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "component", "share of the variance", "of it and those before")
+	sum := 0.0
+	for i, v := range r.Variances {
+		sum += v
+		if n := i + 1; n <= 8 || n&(n-1) == 0 || n == len(r.Variances) {
+			fmt.Fprintf(w, "  %-14d%-30s%.2f %%\n", n, fmt.Sprintf("%.3g %%", 100*v/r.Variance), 100*sum/r.Variance)
+		}
+	}
 }
 
 func hasCategories(cols []dataset.Column) bool {

@@ -49,6 +49,10 @@ A regression that was trained with --variance tells with --variance the standard
 each number, after the numbers and a tab; one that was trained with --conformal with --interval
 the ends of the interval that holds the truth with the probability that was asked for.
 
+MODEL may also be a text model of LIBSVM's svm-train, which its content tells: predictions are
+those of svm-predict, for DATA of numbers in the order of its columns; --scores adds the
+decision values, --proba the probabilities of the labels in the order of the file.
+
 A model of bags predicts bags, one a line; DATA may come in any of the forms that "mercer
 train --help" tells of. Where bags have names, by a column or as files, a line is the name, a
 tab and the prediction.`,
@@ -80,6 +84,9 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
+	if isLIBSVM(modelPath) {
+		return p.runLIBSVM(cmd, modelPath, path, bars)
+	}
 	m, err := model.Load(modelPath)
 	if err != nil {
 		return err
@@ -96,6 +103,25 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	}
 	defer src.Close()
 
+	err = p.output(cmd, bars, func(w *bufio.Writer) error {
+		return eachScored(cmd, m, src, bars, func(x matrix.Rows, scores *matrix.Dense, keys []string) error {
+			extra, err := p.spread(m, x, scores)
+			if err != nil {
+				return err
+			}
+			return p.write(w, m, scores, extra, keys)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	warnUnseen(cmd, src)
+	return nil
+}
+
+// output lets work write to the file that was asked for, which appears whole or not at all, or to
+// standard output.
+func (p *predict) output(cmd *cobra.Command, bars *progress, work func(w *bufio.Writer) error) error {
 	var out io.Writer = cmd.OutOrStdout()
 	commit := func() error { return nil }
 	if p.out != "" {
@@ -109,13 +135,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 		bars.w = nil // predictions and a progress line would mix on a terminal
 	}
 	w := bufio.NewWriterSize(out, 1<<16)
-	err = eachScored(cmd, m, src, bars, func(x matrix.Rows, scores *matrix.Dense, keys []string) error {
-		extra, err := p.spread(m, x, scores)
-		if err != nil {
-			return err
-		}
-		return p.write(w, m, scores, extra, keys)
-	})
+	err := work(w)
 	bars.done()
 	if err != nil {
 		return err
@@ -123,7 +143,6 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	warnUnseen(cmd, src)
 	return commit()
 }
 

@@ -20,6 +20,7 @@ import (
 	"mercer/lab"
 	"mercer/learn"
 	"mercer/model"
+	"mercer/reduce"
 )
 
 // train is the state of the command of that name.
@@ -106,6 +107,7 @@ such a file, without its rows: so parts of a large data set can be trained apart
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &t.cfg, "auto")
 	modelFlags(cmd, &t.cfg)
+	reductionFlags(cmd, &t.cfg)
 	learnerFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
@@ -406,6 +408,9 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 	} else {
 		line("kernel", "linear")
 	}
+	if r := info.Training.Reduction; r != nil {
+		printReduction(line, r)
+	}
 	for i, text := range info.Training.Lines() {
 		if i == 0 {
 			line("learner", "%s%s, %s", info.Training.Learner, why("learner"), text)
@@ -415,6 +420,15 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 	}
 	if c := info.Training.Calibration; c != nil {
 		line("proba", "%s", c)
+	}
+}
+
+// printReduction prints which principal components features became.
+func printReduction(line func(what, format string, args ...any), r *reduce.Report) {
+	what := "reduction"
+	for _, text := range r.Lines() {
+		line(what, "%s", text)
+		what = ""
 	}
 }
 

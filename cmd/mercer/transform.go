@@ -121,7 +121,16 @@ of members.`,
 			p.done()
 			warnUnseen(cmd, src)
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"output": out, "n": rows, "d": t.dim(), "features": d, "why": t.why})
+				v := map[string]any{"output": out, "n": rows, "d": t.dim(), "features": d, "why": t.why}
+				if r := mapping.Reduction(); r != nil {
+					v["reduction"] = r
+				}
+				return printJSON(cmd.OutOrStdout(), v)
+			}
+			if r := mapping.Reduction(); r != nil {
+				printReduction(func(what, format string, args ...any) {
+					fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", what, fmt.Sprintf(format, args...))
+				}, r)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: %s rows × %s features, float32\n", "saved", out, comma(rows), comma(d))
 			return nil
@@ -131,6 +140,7 @@ of members.`,
 	cmd.Flags().StringVar(&fitOn, "fit", "", "data to fit scaling and γ on (default: DATA)")
 	scaleFlag(cmd, &cfg, "none")
 	modelFlags(cmd, &cfg)
+	reductionFlags(cmd, &cfg)
 	dataFlags(cmd, &data)
 	bagFlags(cmd, &data, &bag)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")

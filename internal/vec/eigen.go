@@ -28,50 +28,95 @@ import (
 // NaN or infinite, or where the iteration for the small problems does not converge, which was
 // never seen. It takes work memory for 2n² + 1000n numbers if vectors is set.
 func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool {
+	if vectors {
+		return EigenSymTop(n, a, lda, values, func([]float64) int { return n })
+	}
 	if n == 0 {
 		return true
 	}
-	_ = a[(n-1)*lda+n-1]
 	values = values[:n]
-	largest, finite := largestUpper(n, a, lda)
-	if !finite {
+	e, _, exponent, ok := toTridiagonal(n, a, lda, values)
+	if !ok || !tridiagonalQL(n, values, e, nil, 0) {
 		return false
 	}
+	slices.Sort(values)
+	scaleValues(values, exponent)
+	return true
+}
+
+// EigenSymTop is EigenSym for the eigenvectors of the k largest eigenvalues: when it knows all
+// values, ascending, it asks top, which is given them, what k is. The first k rows of A become
+// the vectors of the last k values; what the others hold is of no use.
+//
+// Beside the first step, 2n³/3 multiply-adds of which it saves nothing, EigenSym takes up to
+// n³·5/3; of these n²(n-k)·3/2 are saved. The work memory is the same.
+func EigenSymTop(n int, a []float64, lda int, values []float64, top func(values []float64) int) bool {
+	if n == 0 {
+		return true
+	}
+	values = values[:n]
+	e, tau, exponent, ok := toTridiagonal(n, a, lda, values)
+	if !ok {
+		return false
+	}
+	lds := stride(n)
+	s := aligned[float64](n * lds)
+	order, k, ok := conquer(n, values, e, s, lds, func(sorted []float64) int {
+		scaleValues(sorted, exponent)
+		return top(sorted)
+	})
+	if !ok {
+		return false
+	}
+	wanted := order[n-k:]
+	place := make([]int, n) // of wanted rows, which move up to be together
+	for to, from := range slices.Sorted(slices.Values(wanted)) {
+		place[from] = to
+		if to != from {
+			copy(s[to*lds:to*lds+n], s[from*lds:from*lds+n])
+		}
+	}
+	reflectBack(n, k, a, lda, tau, s, lds)
+	for i, row := range wanted {
+		from := place[row]
+		copy(a[i*lda:i*lda+n], s[from*lds:from*lds+n])
+	}
+	sorted := e
+	for i, from := range order {
+		sorted[i] = values[from]
+	}
+	copy(values, sorted)
+	scaleValues(values, exponent)
+	return true
+}
+
+// toTridiagonal does the first step on A·2^-exponent: d and e are its tridiagonal, and A's rows
+// and tau its reflections.
+func toTridiagonal(n int, a []float64, lda int, d []float64) (e, tau []float64, exponent int, ok bool) {
+	_ = a[(n-1)*lda+n-1]
+	largest, finite := largestUpper(n, a, lda)
+	if !finite {
+		return nil, nil, 0, false
+	}
 	// Squares of what matters may neither overflow nor underflow.
-	exponent := 0
 	if largest > 0 && (largest > 0x1p200 || largest < 0x1p-200) {
 		_, exponent = math.Frexp(largest)
 		scaleUpper(n, a, lda, -exponent)
 	}
-	e, tau := make([]float64, n), make([]float64, n)
-	tridiagonalise(n, a, lda, values, e, tau)
-	dropNothings(values, e[:n-1])
-	if !vectors {
-		if !tridiagonalQL(n, values, e, nil, 0) {
-			return false
-		}
-		slices.Sort(values)
-	} else {
-		lds := stride(n)
-		s := aligned[float64](n * lds)
-		order, ok := conquer(n, values, e, s, lds)
-		if !ok {
-			return false
-		}
-		reflectBack(n, a, lda, tau, s, lds)
-		sorted := e
-		for k, from := range order {
-			sorted[k] = values[from]
-			copy(a[k*lda:k*lda+n], s[from*lds:from*lds+n])
-		}
-		copy(values, sorted)
+	e, tau = make([]float64, n), make([]float64, n)
+	tridiagonalise(n, a, lda, d, e, tau)
+	dropNothings(d, e[:n-1])
+	return e, tau, exponent, true
+}
+
+// scaleValues multiplies eigenvalues by 2^exponent.
+func scaleValues(values []float64, exponent int) {
+	if exponent == 0 {
+		return
 	}
-	if exponent != 0 {
-		for k := range values {
-			values[k] = math.Ldexp(values[k], exponent)
-		}
+	for k := range values {
+		values[k] = math.Ldexp(values[k], exponent)
 	}
-	return true
 }
 
 // dropNothings makes those e 0 that are nothing beside the largest d or e, far less than

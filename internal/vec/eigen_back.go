@@ -1,16 +1,19 @@
 package vec
 
-// reflectBack multiplies each row s of S, n×n with stride lds, as a column by Q, the product of
-// the reflections that tridiagonalise left in A's rows: s = Q·s.
+// reflectBack multiplies each row s of S, rows×n with stride lds, as a column by Q, the product
+// of the reflections that tridiagonalise left in A's rows: s = Q·s.
 //
 // A block of k reflections is I - VᵀTV for V, k×n, whose rows they are, and an upper
 // triangular T (Schreiber and Van Loan 1989). So the rows become S - (S·Vᵀ)(TᵀV), the last
 // block first.
-func reflectBack(n int, a []float64, lda int, tau, s []float64, lds int) {
+func reflectBack(n, rows int, a []float64, lda int, tau, s []float64, lds int) {
+	if rows == 0 {
+		return
+	}
 	block := backBlock(n)
 	ld := stride(n)
 	v, tv := aligned[float64](block*ld), aligned[float64](block*ld)
-	sv, t, gram := aligned[float64](n*block), make([]float64, block*block), make([]float64, block*block)
+	sv, t, gram := aligned[float64](rows*block), make([]float64, block*block), make([]float64, block*block)
 	for j0 := (n - 2) / block * block; j0 >= 0; j0 -= block {
 		k := min(block, n-1-j0)
 		if k <= 0 {
@@ -27,8 +30,8 @@ func reflectBack(n int, a []float64, lda int, tau, s []float64, lds int) {
 		blockReflector(k, tau[j0:], gram, t)
 		clear(tv)
 		GemmAddTN(k, m, k, t, k, v, ld, tv, ld)
-		GemmNT(n, k, m, s[at:], lds, v, ld, sv, k)
-		subtractProduct(n, m, k, sv, k, 1, tv, ld, s[at:], lds)
+		GemmNT(rows, k, m, s[at:], lds, v, ld, sv, k)
+		subtractProduct(rows, m, k, sv, k, 1, tv, ld, s[at:], lds)
 	}
 }
 

@@ -11,14 +11,15 @@ const leafOrder = 32
 
 // conquer computes the eigenvalues and eigenvectors of the tridiagonal T, n×n, with d on its
 // diagonal and e[:n-1] beside it: d becomes the eigenvalues, and row i of S, n×n with stride
-// lds and 0 before, the eigenvector of d[i]; order lists the rows by ascending eigenvalue. e is
-// lost.
+// lds and 0 before, the eigenvector of d[i]; order lists the rows by ascending eigenvalue. Only
+// the last k of them, as many as top says of the ascending eigenvalues, need be vectors; the
+// others may be left half done. e is lost.
 //
 // Divide and conquer (Cuppen 1981): without the element β beside the diagonal where it is cut
 // in halves, T is two smaller problems, T = diag(T₁, T₂) + |β|·v·vᵀ with v = e ± e of the rows
 // that meet there. With the eigenvectors of the halves for a basis it is a diagonal plus
 // ρzzᵀ, whose eigenvectors a product turns into those of T.
-func conquer(n int, d, e, s []float64, lds int) (order []int, ok bool) {
+func conquer(n int, d, e, s []float64, lds int, top func(sorted []float64) int) (order []int, k int, ok bool) {
 	order = make([]int, n)
 	leaves := 1 // a power of 2
 	for n > leafOrder*leaves {
@@ -48,7 +49,10 @@ func conquer(n int, d, e, s []float64, lds int) (order []int, ok bool) {
 		}
 	})
 	if slices.Contains(failed, true) {
-		return nil, false
+		return nil, 0, false
+	}
+	if leaves == 1 {
+		return order, top(inOrder(d, order)), true
 	}
 	work := make([]float64, n*n)
 	for step := 1; step < leaves; step *= 2 {
@@ -57,11 +61,24 @@ func conquer(n int, d, e, s []float64, lds int) (order []int, ok bool) {
 				first, middle, last := cuts[2*t*step], cuts[(2*t+1)*step], cuts[(2*t+2)*step]
 				m := merge{n: last - first, left: middle - first, d: d[first:last], order: order[first:last],
 					s: s[first*lds+first:], lds: lds, work: work[first*n : last*n]}
-				m.do(beta[(2*t+1)*step])
+				most := func([]float64) int { return m.n }
+				if m.n == n {
+					most = func(sorted []float64) int { k = top(sorted); return k }
+				}
+				m.do(beta[(2*t+1)*step], most)
 			}
 		})
 	}
-	return order, true
+	return order, k, true
+}
+
+// inOrder are the values of d in the given order.
+func inOrder(d []float64, order []int) []float64 {
+	sorted := make([]float64, len(d))
+	for i, from := range order {
+		sorted[i] = d[from]
+	}
+	return sorted
 }
 
 // sortPlaces makes order the places of d by ascending value.
@@ -94,8 +111,9 @@ const (
 	kinds
 )
 
-// do merges by way of the element beta beside the cut.
-func (m merge) do(beta float64) {
+// do merges by way of the element beta beside the cut. Vectors are computed of as many of the
+// largest eigenvalues as top says of all, ascending.
+func (m merge) do(beta float64, top func(sorted []float64) int) {
 	n, s, lds := m.n, m.s, m.lds
 	// z is what v is in the eigenvectors' basis, made of unit length.
 	z := make([]float64, n)
@@ -158,14 +176,21 @@ func (m merge) do(beta float64) {
 	}
 	copy(m.d, values)
 	sortPlaces(m.d, m.order)
+	first := k // the least root of which the vector is wanted; they ascend
+	for _, row := range m.order[n-top(inOrder(m.d, m.order)):] {
+		first = min(first, row)
+	}
 	q.refine()
 	for i := k; i < n; i++ {
 		copy(s[i*lds:i*lds+n], rest[(i-k)*n:])
 	}
-	block := min(k, vectorBlock)
+	if first == k {
+		return
+	}
+	block := min(k-first, vectorBlock)
 	ldu := stride(k)
 	u := aligned[float64](block * ldu)
-	for i := 0; i < k; i += block {
+	for i := first; i < k; i += block {
 		rows := min(block, k-i)
 		Parallel(rows, 16, func(lo, hi int) {
 			for t := lo; t < hi; t++ {

@@ -428,3 +428,106 @@ func BenchmarkEigenSym(b *testing.B) {
 		})
 	}
 }
+
+// checkTop computes the k largest eigenvalues' vectors and checks them as checkEigen does; top
+// sees all values, which are those of EigenSym.
+func checkTop(t *testing.T, what string, n int, a []float64, k int) {
+	t.Helper()
+	lda := n + 1
+	x, values, want := make([]float64, n*lda), make([]float64, n), make([]float64, n)
+	for i := range n {
+		for j := range n {
+			x[i*lda+j] = math.NaN()
+		}
+		copy(x[i*lda+i:i*lda+n], a[i*n+i:(i+1)*n])
+	}
+	alone := slices.Clone(x)
+	var seen []float64
+	if !EigenSymTop(n, x, lda, values, func(v []float64) int { seen = slices.Clone(v); return k }) || !EigenSym(n, alone, lda, want, false) {
+		t.Fatalf("%s, n = %d: no eigenvalues", what, n)
+	}
+	if !slices.Equal(seen, values) {
+		t.Fatalf("%s, n = %d: top is told %v, the values are %v", what, n, seen, values)
+	}
+	norm := frobenius(a)
+	bound := 3 * float64(n+10) * eps
+	for i, v := range values {
+		if !(math.Abs(v-want[i]) <= bound*norm) {
+			t.Fatalf("%s, n = %d: eigenvalue %d is %g, want %g", what, n, i, v, want[i])
+		}
+	}
+	av := make([]float64, n)
+	for c := range k {
+		v := x[c*lda : c*lda+n]
+		for i := range n {
+			av[i] = Dot64(a[i*n:(i+1)*n], v) - values[n-k+c]*v[i]
+		}
+		if res := frobenius(av); !(res <= bound*norm) {
+			t.Fatalf("%s, %d of n = %d: vector %d, of %g, leaves %g·‖A‖", what, k, n, c, values[n-k+c], res/norm)
+		}
+		for l := range c + 1 {
+			product := Dot64(v, x[l*lda:l*lda+n])
+			if l == c {
+				product--
+			}
+			if !(math.Abs(product) <= bound) {
+				t.Fatalf("%s, %d of n = %d: vectors %d and %d are off by %g", what, k, n, c, l, product)
+			}
+		}
+	}
+}
+
+func TestEigenSymTopAreTheLargestOfAll(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 9))
+		for _, n := range []int{1, 2, 5, 32, 33, 65, 150} {
+			normal := symmetricNormal(r, n)
+			low, ones := make([]float64, n), make([]float64, n)
+			for i := range n {
+				low[i], ones[i] = float64(max(0, i-n/2)), 1 // half of them 0; all alike
+				if i%5 == 0 {
+					ones[i] = 2
+				}
+			}
+			half, two := rotated(r, low), rotated(r, ones)
+			for _, k := range []int{0, 1, n / 3, n - 1, n} {
+				checkTop(t, "normal numbers", n, normal, k)
+				checkTop(t, "of low rank", n, half, k)
+				checkTop(t, "ones and twos", n, two, k)
+				checkTop(t, "diagonal", n, tridiagonal(ones, make([]float64, n)), k)
+			}
+		}
+	})
+}
+
+// Values are scaled back before top sees them.
+func TestEigenSymTopOfTinyNumbers(t *testing.T) {
+	a := tridiagonal([]float64{1e-250, 3e-250, 2e-250}, make([]float64, 3))
+	values := make([]float64, 3)
+	if !EigenSymTop(3, a, 3, values, func(v []float64) int {
+		if math.Abs(v[2]-3e-250) > 1e-264 {
+			t.Errorf("top is told %g", v)
+		}
+		return 1
+	}) {
+		t.Fatal("no eigenvalues")
+	}
+	if math.Abs(values[0]-1e-250) > 1e-264 || math.Abs(math.Abs(a[1])-1) > 1e-15 {
+		t.Errorf("values %g, vector %g", values, a[:3])
+	}
+}
+
+func BenchmarkEigenSymTop(b *testing.B) {
+	for _, n := range []int{1024, 2048, 4096} {
+		for _, k := range []int{n / 16, n / 3, n} {
+			b.Run(fmt.Sprintf("%d of %d", k, n), func(b *testing.B) {
+				a := symmetricNormal(rand.New(rand.NewPCG(1, 1)), n)
+				work, values := make([]float64, n*n), make([]float64, n)
+				for b.Loop() {
+					copy(work, a)
+					EigenSymTop(n, work, n, values, func([]float64) int { return k })
+				}
+			})
+		}
+	}
+}

@@ -15,13 +15,23 @@ func Pack32(k, n int, b []float32, ldb int) *Packed[float32] { return pack(micro
 // Pack64 lays out B, k×n, row-major with stride ldb.
 func Pack64(k, n int, b []float64, ldb int) *Packed[float64] { return pack(micro64, k, n, b, ldb) }
 
+// PackT64 lays out the transpose of B, which is n×k, row-major with stride ldb.
+func PackT64(n, k int, b []float64, ldb int) *Packed[float64] {
+	return packed(micro64, k, n, b, 1, ldb)
+}
+
 func pack[T float32 | float64](mk *micro[T], k, n int, b []T, ldb int) *Packed[T] {
+	return packed(mk, k, n, b, ldb, 1)
+}
+
+// packed lays out a matrix whose element (l, j) is b[l*brs+j*bcs].
+func packed[T float32 | float64](mk *micro[T], k, n int, b []T, brs, bcs int) *Packed[T] {
 	nr := mk.nr
 	p := &Packed[T]{mk: mk, k: k, n: n, panels: aligned[T]((n + nr - 1) / nr * nr * k)}
 	if k > 0 && n > 0 {
-		_ = b[(k-1)*ldb+n-1] // panics here, not on another goroutine
+		_ = b[(k-1)*brs+(n-1)*bcs] // panics here, not on another goroutine
 		Parallel((n+nr-1)/nr, 1, func(lo, hi int) {
-			q := product[T]{b: b, brs: ldb, bcs: 1}
+			q := product[T]{b: b, brs: brs, bcs: bcs}
 			mk.packB(&q, 0, k, lo*nr, min(hi*nr, n), p.panels[lo*nr*k:])
 		})
 	}

@@ -1,0 +1,292 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// SVM says how to train support vector machines with a kernel. The zero value trains with C = 1.
+type SVM struct {
+	// C > 0 bounds the weight of a support vector; 0 means 1. Large C fits the training
+	// rows closely.
+	C float64
+
+	// Nu, if not 0, takes the place of C in classification and of Epsilon in regression: in
+	// (0, 1], it is at least the share of rows within the margin or outside of the tube, and at
+	// most that of support vectors (Schölkopf, Smola, Williamson and Bartlett 2000).
+	Nu float64
+
+	// Epsilon ≥ 0 is half the width of the tube within which regression takes an error for none.
+	Epsilon float64
+
+	// Weights has a weight ≥ 0 for every row, by which its C is multiplied; nil means 1 for all.
+	// A row of weight 0 counts for nothing.
+	Weights []float64
+
+	// ClassWeights has a weight ≥ 0 for every class; nil means 1 for all.
+	ClassWeights []float64
+
+	// Multiclass is ovo, one machine for every two classes, which vote, or ovr, one for every
+	// class against the others, the largest score winning; empty means ovo.
+	Multiclass string
+
+	// Tolerance is the largest violation of the optimality conditions when training stops, in
+	// units of the decision values (of ν-SVC's, before they are scaled to a margin of 1); 0
+	// means 1e-3.
+	Tolerance float64
+
+	// MaxSteps bounds the number of pairs of one machine; 0 means 100 million. The report says
+	// if it stopped training.
+	MaxSteps int
+
+	// Memory bounds the bytes that training holds beyond the rows; 0 means 1 GiB. The more of
+	// the Gram matrix it has room for, the fewer rows are computed again. Where that is not
+	// enough for all that are asked for, the result depends on it, within the tolerance.
+	Memory int64
+
+	// Progress, if not nil, is told the machine that is being trained of how many, and its
+	// violation of the optimality conditions. It is called by one goroutine at a time.
+	Progress func(machine, machines int, violation float64)
+}
+
+// SVMReport is what training came to. Of several machines, numbers are sums, and the violation is
+// the largest.
+type SVMReport struct {
+	Kind           string    `json:"kind"`
+	Machines       int       `json:"machines"`
+	SupportVectors int       `json:"support_vectors"` // rows with a weight in any machine
+	AtBound        int       `json:"at_bound"`        // weights at their bound
+	Objective      []float64 `json:"objective"`       // of every machine, of the dual program
+	Violation      float64   `json:"violation"`
+	Tolerance      float64   `json:"tolerance"`
+	Converged      bool      `json:"converged"`
+	Steps          int       `json:"steps"`              // pairs of variables
+	KernelRows     int       `json:"kernel_rows"`        // rows of the Gram matrix computed
+	Restores       int       `json:"restores,omitempty"` // times that variables were left out and brought back
+	Epsilon        float64   `json:"epsilon,omitempty"`  // that nu-svr came to
+}
+
+// Lines tells the report to people.
+func (r *SVMReport) Lines() []string {
+	machines := ""
+	if r.Machines > 1 {
+		machines = fmt.Sprintf(" of %d machines", r.Machines)
+	}
+	stop := fmt.Sprintf("violation %.2g ≤ %g", r.Violation, r.Tolerance)
+	if !r.Converged {
+		stop = fmt.Sprintf("stopped at a violation of %.2g, above the tolerance %g: give more steps, a smaller C, or a looser tolerance", r.Violation, r.Tolerance)
+	}
+	return []string{
+		fmt.Sprintf("%s: %d support vectors%s, %d weights at their bound", r.Kind, r.SupportVectors, machines, r.AtBound),
+		fmt.Sprintf("%s, %d steps, %d kernel rows computed", stop, r.Steps, r.KernelRows),
+	}
+}
+
+// filled returns the options with what 0 stands for, or says what is wrong with them.
+func (o SVM) filled(rows, classes int) (SVM, error) {
+	if o.C == 0 {
+		o.C = 1
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-3
+	}
+	if o.MaxSteps == 0 {
+		o.MaxSteps = 100_000_000
+	}
+	if o.Memory == 0 {
+		o.Memory = 1 << 30
+	}
+	if o.Multiclass == "" {
+		o.Multiclass = "ovo"
+	}
+	switch {
+	case !(o.C > 0 && finite(o.C)):
+		return o, fmt.Errorf("exact: C is %g; it must be a positive number", o.C)
+	case !(o.Nu >= 0 && o.Nu <= 1):
+		return o, fmt.Errorf("exact: nu is %g; it must be above 0 and at most 1", o.Nu)
+	case !(o.Epsilon >= 0 && finite(o.Epsilon)):
+		return o, fmt.Errorf("exact: epsilon is %g; it must be 0 or more", o.Epsilon)
+	case !(o.Tolerance > 0 && finite(o.Tolerance)):
+		return o, fmt.Errorf("exact: tolerance is %g; it must be a positive number", o.Tolerance)
+	case o.MaxSteps < 0 || o.Memory < 0:
+		return o, fmt.Errorf("exact: %d steps at most and %d bytes; both must be positive", o.MaxSteps, o.Memory)
+	case o.Multiclass != "ovo" && o.Multiclass != "ovr":
+		return o, fmt.Errorf("exact: multiclass %q is not known; it is ovo or ovr", o.Multiclass)
+	case o.Weights != nil && len(o.Weights) != rows:
+		panic(fmt.Sprintf("exact: %d weights for %d rows", len(o.Weights), rows))
+	case o.ClassWeights != nil && len(o.ClassWeights) != classes:
+		panic(fmt.Sprintf("exact: %d class weights for %d classes", len(o.ClassWeights), classes))
+	}
+	for i, w := range o.Weights {
+		if !(w >= 0 && finite(w)) {
+			return o, fmt.Errorf("exact: row %d: the weight is %g; it must be 0 or more", i+1, w)
+		}
+	}
+	for c, w := range o.ClassWeights {
+		if !(w >= 0 && finite(w)) {
+			return o, fmt.Errorf("exact: class %d: the weight is %g; it must be 0 or more", c+1, w)
+		}
+	}
+	return o, nil
+}
+
+// weight is that of row i, of class c if that is not negative.
+func (o *SVM) weight(i, c int) float64 {
+	w := 1.0
+	if o.Weights != nil {
+		w = o.Weights[i]
+	}
+	if c >= 0 && o.ClassWeights != nil {
+		w *= o.ClassWeights[c]
+	}
+	return w
+}
+
+// SVMMemory is how many bytes training needs at least beyond n rows of d dimensions, and with how
+// many it computes no row of the Gram matrix twice:
+//
+//	least = 160·n + 8·256·(d + 4·(d + 256)) + 4·512² + 4·min(n, 512)·n
+//	most  = least + 8·n·d + 4·n²:
+//
+// the variables; the rows of a product, on four threads (each more takes 8·256·(d + 256)); the
+// program of a working set; and rows of the Gram matrix in float32, 512 or all; the rows laid out
+// for products. What is between goes into rows of the Gram matrix. Sparse rows take no 4·d and
+// no 8·n·d; of kernels of histograms, every d counts up to three times.
+func SVMMemory(n, d int, sparse bool) (least, most int64) {
+	expanded, laidOut := 5*int64(d), 8*int64(n)*int64(d)
+	if sparse {
+		expanded, laidOut = int64(d), 0
+	}
+	least = 160*int64(n) + 8*lineBatch*(expanded+4*lineBatch) + 4*largestSet*largestSet + 4*int64(min(n, fewestLines))*int64(n)
+	return least, least + laidOut + 4*int64(n)*int64(n)
+}
+
+// denser returns sparse rows as dense ones if products of matrices are faster on them and they
+// take at most a quarter of the memory, and what is left of that.
+func denser(x matrix.Rows, memory int64) (matrix.Rows, int64) {
+	bytes := 4 * int64(x.Len()) * int64(x.Dim())
+	if x.CSR == nil || 32*x.CSR.NNZ() < x.Len()*x.Dim() || bytes > memory/4 {
+		return x, memory
+	}
+	dense := new(matrix.Dense)
+	x.CSR.Densify(dense)
+	return matrix.Rows{Dense: dense}, memory - bytes
+}
+
+// solution is one machine: the weights β of some rows, so that scores are Σ β_i k(x, x_i) + b.
+type solution struct {
+	rows      []int32
+	beta      []float64
+	b         float64
+	atBound   int
+	objective float64
+	violation float64
+	steps     int
+	computed  int
+	restores  int
+}
+
+// run solves a program and reads the machine off it; rows are the numbers that the cache's rows
+// have for the caller, nil for their own.
+func run(ctx context.Context, p *program, cache *rowCache, rows []int32, o *SVM, progress func(violation float64)) (*solution, *smo, error) {
+	s := newSMO(p, cache, o.Tolerance)
+	before := cache.computed
+	if err := s.solve(ctx, o.MaxSteps, progress); err != nil {
+		return nil, nil, err
+	}
+	sol := &solution{objective: s.objective(), violation: max(s.violation, 0), steps: s.steps, computed: cache.computed - before, restores: s.restores}
+	beta := make([]float64, cache.n)
+	for t, a := range p.alpha {
+		beta[p.row[t]] += float64(p.sign[t] * a)
+		if a == p.bound[t] {
+			sol.atBound++
+		}
+	}
+	for i, v := range beta {
+		if v != 0 {
+			if rows != nil {
+				i = int(rows[i])
+			}
+			sol.rows, sol.beta = append(sol.rows, int32(i)), append(sol.beta, v)
+		}
+	}
+	sol.b = s.intercept(0)
+	return sol, s, nil
+}
+
+// intercept is the v that the conditions allow variables between their bounds: the mean of
+// those, or if there are none the middle of what those at a bound allow. A sign that is not 0
+// says whose variables count.
+func (s *smo) intercept(sign float64) float64 {
+	sum, free := 0.0, 0
+	top, bottom := math.Inf(-1), math.Inf(1)
+	for t := range s.alpha {
+		if sign != 0 && s.sign[t] != sign {
+			continue
+		}
+		v := s.v(t)
+		up, low := s.may(t)
+		switch {
+		case up && low:
+			sum += v
+			free++
+		case up:
+			top = max(top, v)
+		case low:
+			bottom = min(bottom, v)
+		}
+	}
+	switch {
+	case free > 0:
+		return sum / float64(free)
+	case math.IsInf(top, 0):
+		return bottom
+	case math.IsInf(bottom, 0):
+		return top
+	}
+	return (top + bottom) / 2
+}
+
+// collect makes the machine of several solutions, keeping the rows that have a weight in any,
+// and the report.
+func collect(k kernel.Kernel, x matrix.Rows, solutions []*solution, o *SVM, kind string) (*Machine, *SVMReport, error) {
+	r := &SVMReport{Kind: kind, Machines: len(solutions), Tolerance: o.Tolerance}
+	place := make([]int32, x.Len()) // among the rows kept, counted from 1
+	b := make([]float64, len(solutions))
+	for t, s := range solutions {
+		b[t] = s.b
+		r.AtBound += s.atBound
+		r.Objective = append(r.Objective, s.objective)
+		r.Violation = max(r.Violation, s.violation)
+		r.Steps += s.steps
+		r.KernelRows += s.computed
+		r.Restores += s.restores
+		for _, i := range s.rows {
+			place[i] = 1
+		}
+	}
+	r.Converged = r.Violation <= o.Tolerance
+	var rows []int32
+	for i, p := range place {
+		if p != 0 {
+			rows = append(rows, int32(i))
+			place[i] = int32(len(rows))
+		}
+	}
+	r.SupportVectors = len(rows)
+	if len(rows) == 0 {
+		rows = []int32{0} // of weight 0: the scores are b everywhere
+	}
+	alpha := make([]float64, len(rows)*len(solutions))
+	for t, s := range solutions {
+		for j, i := range s.rows {
+			alpha[int(place[i]-1)*len(solutions)+t] = s.beta[j]
+		}
+	}
+	m, err := NewMachine(k, matrix.Pick(x, rows), alpha, b)
+	return m, r, err
+}

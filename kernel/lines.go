@@ -1,0 +1,236 @@
+package kernel
+
+import (
+	"fmt"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// Lines computes rows of the Gram matrix of x with itself, or of some of its columns, for solvers
+// that ask for a few rows at a time: many in one product of matrices, rounded to float32.
+type Lines struct {
+	gram  *Gram
+	cols  []int32 // nil for all
+	n     int
+	sums  *sums
+	width int
+	tiles []*tile // laid out once for all, or nil
+	xs    []float64
+	outs  chan []float64
+}
+
+// lineColumns is how many columns are computed at a time: their rows in float64, of 784
+// dimensions, are 1.6 MB.
+const lineColumns = 256
+
+// NewLines prepares the lines of x; it fails as [NewGram] does. If 8·n·d bytes, up to three times
+// as many for kernels of histograms, are within memory, dense rows are laid out for the products
+// once and not for every call of Compute.
+func NewLines(k Kernel, x matrix.Rows, memory int64) (*Lines, error) {
+	g, err := NewGram(k, x, x)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lines{gram: g, sums: k.sums(false), width: x.Dim()}
+	if l.sums != nil {
+		l.width = l.sums.of.Width(x.Dim())
+	}
+	return l.of(nil, memory), nil
+}
+
+// Columns returns the lines that have the given columns of all, in this order, within memory as in
+// NewLines. Their values are the same.
+func (l *Lines) Columns(cols []int32, memory int64) *Lines { return l.of(cols, memory) }
+
+func (l *Lines) of(cols []int32, memory int64) *Lines {
+	m := &Lines{gram: l.gram, cols: cols, n: l.gram.x.Len(), sums: l.sums, width: l.width, outs: make(chan []float64, 64)}
+	if cols != nil {
+		m.n = len(cols)
+	}
+	if l.gram.x.Dense != nil && m.bytes() <= memory {
+		m.tiles = make([]*tile, (m.n+lineColumns-1)/lineColumns)
+		vec.Parallel(len(m.tiles), 1, func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				m.tiles[t] = m.tile(t, nil)
+			}
+		})
+	}
+	return m
+}
+
+// Bytes is what the rows take that are laid out for products; 0 if none are.
+func (l *Lines) Bytes() int64 {
+	if l.tiles == nil {
+		return 0
+	}
+	return l.bytes()
+}
+
+func (l *Lines) bytes() int64 { return 8 * int64(l.width) * int64(l.n) }
+
+// Compute writes line rows[i] into dst[i], which has a number for every column. A value depends on
+// its two rows (and on all of x, by whose mean dense rows are moved), not on what is computed
+// beside it. It runs on all threads, but is to be called by one goroutine at a time. It holds
+// 8·(rows·d + 256·(rows + d)·T) bytes for T threads, of kernels of histograms up to three times as
+// many, and keeps them for the next call.
+func (l *Lines) Compute(rows []int32, dst [][]float32) {
+	if len(dst) != len(rows) {
+		panic(fmt.Sprintf("kernel: %d lines for %d rows", len(dst), len(rows)))
+	}
+	if len(rows) == 0 || l.n == 0 {
+		return
+	}
+	if len(l.xs) < len(rows)*l.width {
+		l.xs = make([]float64, len(rows)*l.width)
+	}
+	one := &block{Gram: l.gram, frame: l.gram.value, sums: l.sums, width: l.width}
+	vec.Parallel(len(rows), 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			one.expand(l.gram.x, int(rows[i]), l.xs[i*l.width:][:l.width])
+		}
+	})
+	vec.Parallel((l.n+lineColumns-1)/lineColumns, 1, func(lo, hi int) {
+		out := l.out(len(rows))
+		var ys []float64
+		for t := lo; t < hi; t++ {
+			var part *tile
+			if l.tiles != nil {
+				part = l.tiles[t]
+			} else {
+				if ys == nil && l.gram.x.Dense != nil {
+					ys = make([]float64, lineColumns*l.width)
+				}
+				part = l.tile(t, ys)
+			}
+			part.write(rows, l.xs, out, dst, t*lineColumns)
+		}
+		select {
+		case l.outs <- out:
+		default:
+		}
+	})
+}
+
+// out is memory for the values of a tile.
+func (l *Lines) out(rows int) []float64 {
+	select {
+	case out := <-l.outs:
+		if len(out) >= rows*lineColumns {
+			return out
+		}
+	default:
+	}
+	return make([]float64, rows*lineColumns)
+}
+
+// tile is a block whose y are some columns.
+type tile struct {
+	block
+	first  int     // number of the first
+	cols   []int32 // of all, or nil if they follow the first
+	n      int
+	packed *vec.Packed[float64]
+}
+
+// tile lays out tile t. ys is work memory for the rows of a tile that is used once only.
+func (l *Lines) tile(t int, ys []float64) *tile {
+	lo := t * lineColumns
+	hi := min(lo+lineColumns, l.n)
+	gram := *l.gram
+	gram.same = false
+	b := &tile{block: block{Gram: &gram, frame: l.gram.value, sums: l.sums, width: l.width, height: lineColumns}, first: lo, n: hi - lo}
+	if l.cols == nil {
+		gram.y = l.gram.x.Slice(lo, hi)
+		if b.yNorm != nil {
+			b.yNorm = b.yNorm[lo:hi]
+		}
+	} else {
+		b.cols = l.cols[lo:hi]
+		gram.y = gather(l.gram.x, b.cols)
+		if norms := b.yNorm; norms != nil {
+			b.yNorm = make([]float64, 0, b.n)
+			for _, j := range b.cols {
+				b.yNorm = append(b.yNorm, norms[j])
+			}
+		}
+	}
+	switch {
+	case gram.y.Dense == nil:
+		b.expandY(0, b.n)
+	case l.sums != nil:
+		b.pairs, b.ys = vec.NewPairs(l.sums.of, l.gram.x.Dim(), b.n), make([]float64, l.width)
+		b.expandY(0, b.n)
+	case ys != nil:
+		b.ys = ys
+		b.expandY(0, b.n)
+	default:
+		b.ys = make([]float64, b.n*l.width)
+		b.expandY(0, b.n)
+		b.packed, b.ys = vec.PackT64(b.n, l.width, b.ys, l.width), nil
+	}
+	return b
+}
+
+// gather copies rows.
+func gather(x matrix.Rows, rows []int32) matrix.Rows {
+	if x.Dense != nil {
+		m := matrix.NewDense(len(rows), x.Dim())
+		for i, r := range rows {
+			copy(m.Row(i), x.Dense.Row(int(r)))
+		}
+		return matrix.Rows{Dense: m}
+	}
+	m := &matrix.CSR{Rows: len(rows), Cols: x.Dim(), Ptr: make([]int, 1, len(rows)+1)}
+	for _, r := range rows {
+		idx, val := x.CSR.Row(int(r))
+		m.Idx, m.Val = append(m.Idx, idx...), append(m.Val, val...)
+		m.Ptr = append(m.Ptr, len(m.Idx))
+	}
+	return matrix.Rows{CSR: m}
+}
+
+// write writes the kernel's values of rows, expanded in xs, into dst from column at on. out is
+// work memory.
+func (t *tile) write(rows []int32, xs, out []float64, dst [][]float32, at int) {
+	switch {
+	case t.packed != nil:
+		t.packed.Multiply(len(rows), xs, t.width, out, lineColumns, nil)
+	case t.pairs != nil:
+		t.pairs.Rows(len(rows), t.n, xs, out, lineColumns)
+	case t.y.Dense != nil:
+		vec.GemmNT(len(rows), t.n, t.width, xs, t.width, t.ys, t.width, out, lineColumns)
+	}
+	for i, r := range rows {
+		values := out[i*lineColumns:][:t.n]
+		switch x := xs[i*t.width:][:t.width]; {
+		case t.y.CSR != nil && t.sums != nil:
+			t.sparseSums(values, x, int(r), 0)
+		case t.y.CSR != nil:
+			t.sparseDots(values, x, 0)
+		}
+		t.values(int(r), 0, values)
+		line := dst[i][at:][:t.n]
+		for c, v := range values {
+			line[c] = float32(v)
+		}
+		if t.kernel.unit() {
+			t.diagonal(r, line)
+		}
+	}
+}
+
+// diagonal sets k(x_r, x_r) = 1, if it is one of the tile's.
+func (t *tile) diagonal(r int32, line []float32) {
+	if t.cols == nil {
+		if c := int(r) - t.first; c >= 0 && c < t.n {
+			line[c] = 1
+		}
+		return
+	}
+	for c, j := range t.cols {
+		if j == r {
+			line[c] = 1
+		}
+	}
+}

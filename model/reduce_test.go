@@ -1,0 +1,183 @@
+package model
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// twoMaps is a sum of two maps.
+func twoMaps() []feature.Config {
+	return []feature.Config{
+		{Map: "rff", Features: 40, Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}},
+		{Map: "orf", Features: 24, Kernel: kernel.Kernel{Name: "rbf", Gamma: 3}},
+	}
+}
+
+// beforeFold trains up to where the projection would become part of the weights.
+func beforeFold(t *testing.T, src dataset.Source, cfg Config) *fit {
+	t.Helper()
+	asked := cfg
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fit{ctx: context.Background(), src: src, cfg: cfg, report: &Report{}}
+	sum, err := f.survey(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []func() error{
+		func() error { return f.chooseTask(sum) },
+		func() error { return f.choosePipeline(sum) },
+		func() error { f.chooseLearner(sum); return nil },
+		f.reduction,
+		func() error { return f.learner.train(f, sum) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
+	x, names := rings(11, 400, 3)
+	for i := range x.Data {
+		x.Data[i] += 20 // far from 0
+	}
+	for name, cfg := range map[string]Config{
+		"ridge":                  {Learner: "ridge", Features: 64, Components: 12},
+		"ridge, share":           {Learner: "ridge", Features: 64, VarianceShare: 0.8},
+		"ridge, whitened":        {Learner: "ridge", Features: 64, Components: 12, Whiten: true},
+		"svm":                    {Learner: "svm", Features: 64, Components: 12, C: 1},
+		"svm, whitened":          {Learner: "svm", Features: 64, Components: 12, Whiten: true, C: 1},
+		"lasso":                  {Learner: "lasso", Features: 64, Components: 12},
+		"linear kernel":          {Learner: "ridge", Kernel: "linear", Scale: "none", Components: 1},
+		"maps":                   {Learner: "svm", Map: "sum", Steps: twoMaps(), MapComponents: 10, C: 1},
+		"maps, ridge":            {Learner: "ridge", Map: "sum", Steps: twoMaps(), MapComponents: 10, Whiten: true},
+		"maps, then all":         {Learner: "svm", Map: "sum", Steps: twoMaps(), MapComponents: 10, Components: 7, C: 1},
+		"maps, then all, ridge":  {Learner: "ridge", Map: "sum", Steps: twoMaps(), MapComponents: 10, VarianceShare: 0.9, Whiten: true},
+		"maps, then all, sparse": {Learner: "elastic-net", Map: "sum", Steps: twoMaps(), MapComponents: 10, Components: 15},
+	} {
+		f := beforeFold(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
+		want, got := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
+		if err := f.m.mapping.each(matrix.Rows{Dense: x}, func(i, j int, z matrix.Rows) { f.m.learned.Scores(want.Slice(i, j), z) }); err != nil {
+			t.Fatal(err)
+		}
+		_, k := f.m.mapping.Dims()
+		if err := f.fold(); err != nil {
+			t.Fatal(err)
+		}
+		r := f.m.info.Training.Reduction
+		if r == nil || r.Components != k || cfg.Components > 0 && k != cfg.Components {
+			t.Fatalf("%s: %+v", name, r)
+		}
+		if err := f.m.Scores(got, matrix.Rows{Dense: x}); err != nil {
+			t.Fatal(err)
+		}
+		// A score is a sum of up to 64 products; each of those and its weight is rounded to float32.
+		size := 0.0
+		for _, v := range f.m.learned.(linearModel).W.Data {
+			size = math.Max(size, math.Abs(float64(v)))
+		}
+		for i, v := range got.Data {
+			if d := math.Abs(float64(v - want.Data[i])); d > 1e-6*(1+64*size) {
+				t.Fatalf("%s: score %d is %g folded, %g projected; the largest weight is %g", name, i, v, want.Data[i], size)
+			}
+		}
+	}
+}
+
+func TestAllComponentsLoseNothing(t *testing.T) {
+	x, names := rings(12, 600, 3)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	a := fitted(t, src, Config{Learner: "ridge", Features: 32, Lambda: 0.1})
+	b := fitted(t, src, Config{Learner: "ridge", Features: 32, Lambda: 0.1, VarianceShare: 1})
+	za, zb := matrix.NewDense(600, 3), matrix.NewDense(600, 3)
+	if err := a.Scores(za, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Scores(zb, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range za.Data {
+		if math.Abs(float64(v-zb.Data[i])) > 1e-3 {
+			t.Fatalf("score %d: %g of features, %g of all components", i, v, zb.Data[i])
+		}
+	}
+}
+
+func TestMappingProjectsAndWhitens(t *testing.T) {
+	x, names := rings(13, 500, 3)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	for _, cfg := range []Config{
+		{Features: 32, Components: 5, Whiten: true},
+		{Map: "sum", Steps: twoMaps(), MapComponents: 8, Components: 5, Whiten: true},
+	} {
+		p, _, err := FitMapping(context.Background(), src, cfg, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, k := p.Dims(); k != 5 || p.Reduction() == nil || p.Reduction().Components != 5 {
+			t.Fatalf("%d features, %+v", k, p.Reduction())
+		}
+		z := matrix.NewDense(500, 5)
+		if err := p.Transform(z, matrix.Rows{Dense: x}); err != nil {
+			t.Fatal(err)
+		}
+		for a := range 5 {
+			for b := range 5 {
+				mean, product := 0.0, 0.0
+				for i := range z.Rows {
+					mean += float64(z.Row(i)[a]) / 500
+					product += float64(z.Row(i)[a]) * float64(z.Row(i)[b]) / 500
+				}
+				want := 0.0
+				if a == b {
+					want = 1
+				}
+				if math.Abs(mean) > 1e-5 || math.Abs(product-want) > 1e-4 {
+					t.Errorf("components %d and %d: mean %g, product %g", a, b, mean, product)
+				}
+			}
+		}
+	}
+}
+
+func TestModelOfComponentsIsReadBack(t *testing.T) {
+	x, names := rings(14, 300, 3)
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64, Components: 9, Whiten: true})
+	loaded, err := read(fileOf(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := loaded.Info().Training.Reduction; r == nil || r.Components != 9 || len(r.Variances) != 9 || !r.Whitened || r.Features != 64 {
+		t.Errorf("%+v", r)
+	}
+	if d, k := loaded.Mapping().Dims(); d != 2 || k != 64 {
+		t.Errorf("the mapping of the model is %d to %d", d, k)
+	}
+}
+
+func TestMapComponentsNeedASumThatCanBeTakenApart(t *testing.T) {
+	cfg := Config{Learner: "kernel"}
+	if err := cfg.Check(); err == nil {
+		t.Error("an unknown learner is accepted")
+	}
+	x, _ := rings(15, 50, 2)
+	for i := range x.Rows {
+		x.Row(i)[0], x.Row(i)[1] = 3, 4 // no variance
+	}
+	y := make([]float64, 50)
+	_, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Task: "regress", Kernel: "linear", Components: 1}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "no principal components") {
+		t.Errorf("rows that are all alike: %v", err)
+	}
+}
