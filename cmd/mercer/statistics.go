@@ -113,7 +113,7 @@ func inspectStatistics(cmd *cobra.Command, path string, s *model.Statistics, asJ
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), map[string]any{"kind": "statistics", "rows": s.Rows(), "features": d, "targets": k, "schema": s.DataSchema()})
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: %s × %s dimensions, %s features, %s\n", "statistics", path, plural(s.Rows(), "row"), comma(s.DataSchema().Dim), comma(d), plural(k, "target"))
+	fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: statistics of %s × %s dimensions, %s features, %s\n", "file", path, plural(s.Rows(), "row"), comma(s.DataSchema().Dim), comma(d), plural(k, "target"))
 	return nil
 }
 
