@@ -49,6 +49,8 @@ type Stats struct {
 	v              []float64 // D×K: Σw(z-shift)(y-shift)ᵀ, of rows with targets
 	yy             []float64 // K: Σw(y-shift)²
 
+	rough bool // products were summed in float32, if in more features than these
+
 	// The block that is being gathered.
 	held  int
 	z     []float32 // 512×D
@@ -427,7 +429,7 @@ func (s *Stats) Moments() *Moments {
 		Used: s.used, Labelled: s.labelled, MeanL: s.shiftZ, MeanY: s.shiftY, V: s.v, YY: s.yy,
 		Noise: 0x1p-50,
 	}
-	if s.d >= narrowFrom {
+	if s.d >= narrowFrom || s.rough {
 		m.Noise = 4e-7
 	}
 	if m.MeanZ == nil {
@@ -480,6 +482,7 @@ func (s *Stats) Merge(o *Stats) {
 		meanY[t] = a.MeanY[t] + float64(labelled.share*dy[t])
 	}
 	s.rows += o.rows
+	s.rough = s.rough || o.rough
 	s.weight += o.weight
 	s.used += o.used
 	s.labelled += o.labelled

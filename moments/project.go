@@ -17,6 +17,7 @@ func (s *Stats) Project(k int, u, origin []float64) *Stats {
 	}
 	m := s.Moments()
 	p := New(k, s.k)
+	p.rough = s.rough || s.d >= narrowFrom
 	p.rows, p.weight, p.used, p.labelled = s.rows, s.weight, s.used, s.labelled
 	if s.shiftZ == nil {
 		return p

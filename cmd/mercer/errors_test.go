@@ -36,7 +36,7 @@ func TestErrors(t *testing.T) {
 		// The command line.
 		{[]string{"train", "--foo"}, 2, "mercer train: unknown flag: --foo (mercer train --help lists the flags)"},
 		{[]string{"fly"}, 2, `mercer: "fly" is no command; mercer --help lists them`},
-		{[]string{"train"}, 2, "mercer train: no data; usage: mercer train [flags] [DATA] -o MODEL"},
+		{[]string{"train"}, 2, "mercer train: 0 arguments; usage: mercer train [flags] DATA -o MODEL"},
 		{[]string{"train", plain}, 2, "mercer train: no file to write the model to; give -o MODEL"},
 		{[]string{"train", plain, "-o", "m", "--task", "guess"}, 2, `mercer train: task "guess" is not known; known are auto, classify, regress`},
 		{[]string{"train", plain, "-o", "m", "--scale", "big"}, 2, `mercer train: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},

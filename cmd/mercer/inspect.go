@@ -75,6 +75,9 @@ func isModel(path string) bool {
 func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 	m, err := model.Load(path)
 	if err != nil {
+		if s, other := model.LoadStatistics(path); other == nil {
+			return inspectStatistics(cmd, path, s, asJSON)
+		}
 		return err
 	}
 	info := m.Info()

@@ -107,6 +107,16 @@ func (noData) Name() string                       { return "" }
 func (noData) Close() error                       { return nil }
 func (noData) UnseenCategories() []dataset.Unseen { return nil }
 
+// inspectStatistics tells what a file of statistics holds.
+func inspectStatistics(cmd *cobra.Command, path string, s *model.Statistics, asJSON bool) error {
+	d, k := s.Dims()
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), map[string]any{"kind": "statistics", "rows": s.Rows(), "features": d, "targets": k, "schema": s.DataSchema()})
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: statistics of %s × %s dimensions, %s features, %s\n", "file", path, plural(s.Rows(), "row"), comma(s.DataSchema().Dim), comma(d), plural(k, "target"))
+	return nil
+}
+
 func newMerge() *cobra.Command {
 	out := ""
 	cmd := &cobra.Command{

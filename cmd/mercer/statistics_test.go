@@ -45,6 +45,9 @@ func TestStatisticsOnTheCommandLine(t *testing.T) {
 	a, b, c, all := part("a.csv", 0, 400), part("b.csv", 400, 600), part("c.csv", 600, 900), part("all.csv", 0, 900)
 
 	ok(t, "train", a, "-o", at("a.mercer"), "--features", "64", "--save-stats", at("a.stats"))
+	if text := ok(t, "inspect", at("a.stats")); !strings.Contains(text, "400 rows × 2 dimensions, 64 features, 1 target") {
+		t.Errorf("inspect says %s", text)
+	}
 	ok(t, "train", all, "-o", at("one.mercer"), "--like", at("a.stats"))
 	want := predicted(t, at("one.mercer"), all)
 	compare := func(what, model string) {
