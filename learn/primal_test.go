@@ -206,6 +206,9 @@ func TestPrimalMeetsItsOptimalityConditions(t *testing.T) {
 
 // Rows so wide that a part's rows do not stay in the cache together are taken in pieces.
 func TestPrimalOfWideRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains on 2,100 rows of 4,096 features")
+	}
 	const n, d = 2100, 4096 // 131 rows a part, 64 a piece
 	z, class := blobs(12, n, d, 3)
 	two := make([]int, n)
