@@ -68,6 +68,9 @@ func (s Solver) String() string {
 	return ""
 }
 
+// MarshalText is String, so that JSON has the name.
+func (s Solver) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Solvers are all formulations with LIBLINEAR's description of each.
 func Solvers() (all []Solver, about []string) {
 	for _, k := range solvers {
@@ -84,28 +87,28 @@ func (s Solver) Logistic() bool { return s == L2RLR || s == L1RLR || s == L2RLRD
 
 // Model is a linear model as LIBLINEAR's files hold it.
 type Model struct {
-	Solver Solver
+	Solver Solver `json:"solver_type"`
 
 	// Labels are those of the classes in the order of their weights; nil for a regression and
 	// a machine of one class.
-	Labels []int
+	Labels []int `json:"labels,omitempty"`
 
 	// Features is the number of features, without the bias.
-	Features int
+	Features int `json:"features"`
 
 	// Bias is the value of one more feature, which every row has; negative means that there is
 	// none.
-	Bias float64
+	Bias float64 `json:"bias"`
 
 	// Rho is subtracted from the value of a machine of one class.
-	Rho float64
+	Rho float64 `json:"rho,omitempty"`
 
 	// Outputs is the number of weights of a feature: one a class, but one in all for two
 	// classes (positive: the first label), regressions and one class.
-	Outputs int
+	Outputs int `json:"outputs"`
 
 	// W has a row of Outputs weights for each feature, and a last one for the bias.
-	W []float64
+	W []float64 `json:"-"`
 }
 
 // outputs is the number of weights of a feature.

@@ -24,7 +24,7 @@ func newInspect() *cobra.Command {
 		Use:   "inspect [flags] MODEL|DATA",
 		Short: "Tell what a model or a data file holds",
 		Long: `Tell what is in a model file (what it predicts, how it was trained, what was chosen and why), in
-a text model of LIBSVM, or in a data file (format, rows, columns, labels, and the scaling that train would choose). With
+a text model of LIBSVM or LIBLINEAR, or in a data file (format, rows, columns, labels, and the scaling that train would choose). With
 --group, and in a folder, rows are members of bags.`,
 		Example: `  mercer inspect adult.mercer
   mercer inspect adult.csv
@@ -37,8 +37,8 @@ a text model of LIBSVM, or in a data file (format, rows, columns, labels, and th
 			if isModel(args[0]) {
 				return inspectModel(cmd, args[0], asJSON)
 			}
-			if isLIBSVM(args[0]) {
-				return inspectLIBSVM(cmd, args[0], asJSON)
+			if kind := foreignKind(args[0]); kind != "" {
+				return inspectForeign(cmd, kind, args[0], asJSON)
 			}
 			p, err := newProgress(cmd, progress)
 			if err != nil {

@@ -49,7 +49,7 @@ A regression that was trained with --variance tells with --variance the standard
 each number, after the numbers and a tab; one that was trained with --conformal with --interval
 the ends of the interval that holds the truth with the probability that was asked for.
 
-MODEL may also be a text model of LIBSVM's svm-train, which its content tells: predictions are
+MODEL may also be a text model of LIBSVM or LIBLINEAR, which its content tells: predictions are
 those of svm-predict, for DATA of numbers in the order of its columns; --scores adds the
 decision values, --proba the probabilities of the labels in the order of the file.
 
@@ -84,8 +84,8 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
-	if isLIBSVM(modelPath) {
-		return p.runLIBSVM(cmd, modelPath, path, bars)
+	if kind := foreignKind(modelPath); kind != "" {
+		return p.runForeign(cmd, kind, modelPath, path, bars)
 	}
 	m, err := model.Load(modelPath)
 	if err != nil {
