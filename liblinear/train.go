@@ -47,7 +47,7 @@ func (o *Options) Check() error {
 	case !o.Solver.Known():
 		return fmt.Errorf("solver %d is not known", o.Solver)
 	case !positive(o.C):
-		return fmt.Errorf("C %g is not a positive number", o.C)
+		return fmt.Errorf("cost C %g is not a positive number", o.C)
 	case !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 0):
 		return fmt.Errorf("p %g is not a number of 0 or more", o.Epsilon)
 	case !(o.Nu > 0 && o.Nu <= 1):

@@ -251,8 +251,8 @@ func TestTrainErrors(t *testing.T) {
 		want string
 	}{
 		{func(o *Options) { o.Solver = 8 }, two, "solver 8 is not known"},
-		{func(o *Options) { o.C = 0 }, two, "C 0 is not a positive number"},
-		{func(o *Options) { o.C = math.Inf(1) }, two, "C +Inf is not"},
+		{func(o *Options) { o.C = 0 }, two, "cost C 0 is not a positive number"},
+		{func(o *Options) { o.C = math.Inf(1) }, two, "cost C +Inf is not"},
 		{func(o *Options) { o.Tolerance = -1 }, two, "the tolerance -1 is not"},
 		{func(o *Options) { o.Epsilon = math.NaN() }, two, "p NaN is not"},
 		{func(o *Options) { o.Nu = 0 }, two, "nu 0 is not"},

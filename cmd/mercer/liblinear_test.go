@@ -147,7 +147,7 @@ func TestLiblinearErrors(t *testing.T) {
 		{"liblinear-train -s", 2, "-s wants a value"},
 		{"liblinear-train -s two " + good, 2, `-s "two" is not a whole number`},
 		{"liblinear-train -s 8 " + good, 2, "solver 8 is not known"},
-		{"liblinear-train -c 0 " + good, 2, "C 0 is not a positive number"},
+		{"liblinear-train -c 0 " + good, 2, "cost C 0 is not a positive number"},
 		{"liblinear-train -e 0 " + good, 2, "-e 0 is not a positive number"},
 		{"liblinear-train -v 1 " + good, 2, "-v 1 folds"},
 		{"liblinear-train -w1x 2 " + good, 2, "-w1x is no option"},
