@@ -46,11 +46,18 @@ type SVRReport struct {
 	Loss    string  `json:"loss"`
 	Epsilon float64 `json:"epsilon"`
 	DualReport
+
+	// Path has the C that were tried on held-out rows, nil if C was given.
+	Path []CPoint `json:"path,omitempty"`
 }
 
 // Lines tell a person how the fit went.
 func (r *SVRReport) Lines() []string {
-	return []string{fmt.Sprintf("%s, C = %g, ε = %g", r.Loss, r.C, r.Epsilon), r.Text()}
+	chosen := "given"
+	if n := len(r.Path); n > 0 {
+		chosen = fmt.Sprintf("the best of %d on held-out rows", n)
+	}
+	return []string{fmt.Sprintf("%s, C = %g (%s), ε = %g", r.Loss, r.C, chosen, r.Epsilon), r.Text()}
 }
 
 // FitSVR trains on the rows z, which have outputs targets each, y row-major, and the weights

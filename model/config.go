@@ -114,8 +114,7 @@ type Config struct {
 	L1Ratio float64 `json:"l1_ratio,omitempty"`
 
 	// C weighs the losses of svm, svr and logistic against the penalty, ½‖w‖² or ‖w‖₁; 0 means
-	// that held-out rows choose it, and 1 for the svr. Of the
-	// online learner it gives λ = 1/(C·n) in place of Lambda, for the n rows that are looked at.
+	// that held-out rows choose it. Of the online learner it gives λ = 1/(C·n) in place of Lambda, for the n rows that are looked at.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and

@@ -26,13 +26,21 @@ func (f *fit) svr(sum *dataset.Summary) error {
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	linear, report, err := learn.FitSVR(f.ctx, all.z, all.y, f.m.info.Outputs, all.weights, learn.SVR{
+	opt := learn.SVR{
 		C: f.cfg.C, Loss: f.cfg.Loss, Epsilon: f.cfg.Epsilon, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
-	})
+	}
+	var path []learn.CPoint
+	if opt.C == 0 {
+		if opt.C, path, err = learn.ChooseSVRC(f.ctx, all.z, all.y, f.m.info.Outputs, all.weights, opt); err != nil {
+			return err
+		}
+	}
+	linear, report, err := learn.FitSVR(f.ctx, all.z, all.y, f.m.info.Outputs, all.weights, opt)
 	if err != nil {
 		return err
 	}
+	report.Path = path
 	f.m.learned, f.m.info.Training.SVR = linearModel{linear}, report
 	return nil
 }

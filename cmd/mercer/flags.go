@@ -91,7 +91,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
 	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
 	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
-	f.Float64Var(&c.C, "c", 0, "C of svm and logistic (default: chosen on held-out rows); of svr and kernel-svm (default 1); of online, λ = 1/(C·rows)")
+	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, λ = 1/(C·rows)")
 	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the learner's usual one, named first)")
 	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
 	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")

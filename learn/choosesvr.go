@@ -1,0 +1,101 @@
+package learn
+
+import (
+	"context"
+	"math"
+
+	"mercer/internal/random"
+	"mercer/matrix"
+)
+
+// ChooseSVRC chooses C of support vector regression on held-out rows as ChooseC does that of
+// classes: C = u, 10u, … 10⁵u, and if none of these lowers the mean loss by a tenth, u/10 and so on
+// down to u/1000. It ends when two in a row bring nothing: where C is far too small, ten times as
+// much changes little yet. u is 1 for the squared loss, and for the other the
+// power of ten nearest to the targets' spread, since w is in their units. The loss is judged
+// without the tube.
+func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt SVR) (c float64, path []CPoint, err error) {
+	n := z.Len()
+	squared := opt.Loss != "epsilon"
+	unit := 1.0
+	if !squared {
+		g := &goals{y: y, weights: weights, outputs: outputs}
+		if _, spread := g.spread(!opt.NoIntercept); spread > 0 {
+			unit = math.Pow(10, math.Round(math.Log10(spread)))
+		}
+	}
+	if n < minChoose {
+		return unit, nil, nil
+	}
+	order := random.New(opt.Seed, "svr-choose").Perm(n)
+	held := order[:min(n/3, chooseHeld)]
+	used := order[len(held):min(n, len(held)+chooseTrain)]
+	if opt.MaxIter == 0 || opt.MaxIter > choosePasses {
+		opt.MaxIter = choosePasses
+	}
+	opt.Progress = nil
+	heldRows, err := gather(z, held)
+	if err != nil {
+		return 0, nil, err
+	}
+	usedRows, err := gather(z, used)
+	if err != nil {
+		return 0, nil, err
+	}
+	targets := func(which []int) []float64 {
+		var t []float64
+		for _, i := range which {
+			t = append(t, y[i*outputs:(i+1)*outputs]...)
+		}
+		return t
+	}
+	heldY, usedY := targets(held), targets(used)
+	var usedWeights []float64
+	if weights != nil {
+		usedWeights = pick(weights, used)
+	}
+	best, bestLoss := unit, math.Inf(1)
+	for _, steps := range [][]float64{{1, 10, 100, 1e3, 1e4, 1e5}, {0.1, 0.01, 0.001}} {
+		if best > unit {
+			break
+		}
+		vain := 0
+		for _, step := range steps {
+			opt.C = step * unit
+			l, _, err := FitSVR(ctx, InMemory(usedRows), usedY, outputs, usedWeights, opt)
+			if err != nil {
+				return 0, nil, err
+			}
+			loss := lossOf(l, heldRows, heldY, squared)
+			path = append(path, CPoint{C: opt.C, Error: loss})
+			if opt.C > best && loss > minGain*bestLoss || loss > bestLoss {
+				if vain++; vain == 2 {
+					break
+				}
+				continue
+			}
+			best, bestLoss, vain = opt.C, loss, 0
+		}
+	}
+	for i := range path {
+		path[i].Chosen = path[i].C == best
+	}
+	return best, path, nil
+}
+
+// lossOf is the mean square, or distance, of the scores from targets.
+func lossOf(l *Linear, z matrix.Rows, y []float64, squared bool) float64 {
+	scores := matrix.NewDense(z.Len(), l.W.Cols)
+	l.Scores(scores, z)
+	sum := 0.0
+	for i := range z.Len() {
+		for t, v := range scores.Row(i) {
+			e := math.Abs(float64(v) - y[i*l.W.Cols+t])
+			if squared {
+				e *= e
+			}
+			sum += e
+		}
+	}
+	return sum / float64(len(y))
+}
