@@ -10,7 +10,7 @@ func TestSVRCommand(t *testing.T) {
 	dir := t.TempDir()
 	data, m := write(t, dir, "curve.csv", curve(300)), filepath.Join(dir, "m")
 	said := ok(t, "train", data, "-o", m, "--learner", "svr", "--epsilon", "0.05", "--c", "5", "--holdout", "0.2")
-	for _, want := range []string{"svr, squared_epsilon, C = 5, ε = 0.05", "duality gap", "features in memory"} {
+	for _, want := range []string{"svr, squared_epsilon, C = 5 (given), ε = 0.05", "duality gap", "features in memory"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("train says %q, want %q", said, want)
 		}
