@@ -50,12 +50,17 @@ type Lookup struct {
 // NewIntersection prepares a machine's fast prediction. Bisection holds 4 + 16K bytes for every
 // number of the machine's rows that is not 0, equal ones of a dimension counted once, and a
 // table 8dK(bins + 1).
+//
+// Tables take LookupBytes, and 16 GiB at most.
 func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
 	if m.kernel.Name != "intersection" || m.kernel.Homogeneity != 0 && m.kernel.Homogeneity != 1 {
 		return nil, fmt.Errorf("exact: the kernel is %v; only a machine of the intersection kernel, homogeneous of degree 1, is a sum of functions of one number each", m.kernel)
 	}
 	if lookup.Bins < 0 || lookup.Bins > 1<<20 {
 		return nil, fmt.Errorf("exact: a table of %d bins; it takes 1 to %d, or 0 for none", lookup.Bins, 1<<20)
+	}
+	if bytes := LookupBytes(m.x.Dim(), len(m.b), lookup.Bins); bytes > maxLookup {
+		return nil, fmt.Errorf("exact: tables of %d bins for %d dimensions and %d outputs take %.1f GB, of %.1f GB at most; take fewer bins, or none", lookup.Bins, m.x.Dim(), len(m.b), float64(bytes)/1e9, float64(maxLookup)/1e9)
 	}
 	f := &Intersection{d: m.x.Dim(), k: len(m.b), b: m.b, lookup: lookup, bound: make([]float64, len(m.b)), spare: newSpare()}
 	f.setBreaks(m)
@@ -64,6 +69,17 @@ func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
 		f.ptr, f.breaks, f.ab = nil, nil, nil
 	}
 	return f, nil
+}
+
+// maxLookup bounds the tables of a machine.
+const maxLookup = 16 << 30
+
+// LookupBytes is what tables of so many bins take for d dimensions and k outputs; 0 bins, none.
+func LookupBytes(d, k, bins int) int64 {
+	if bins == 0 {
+		return 0
+	}
+	return int64(min(8*float64(d)*float64(k)*float64(bins+1), math.MaxInt64/2))
 }
 
 // setBreaks sorts every dimension and sums up.

@@ -69,7 +69,7 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress 
 			if b.Names != nil {
 				for i, name := range b.Names {
 					if name != "" {
-						return nil, fmt.Errorf("%s: row %d: the label %q is not a number, but the model predicts numbers", src.Name(), b.First+i, name)
+						return nil, fmt.Errorf("%s: row %d: the label %q is not a number, but the model predicts numbers", src.Name(), b.First+i+1, name)
 					}
 				}
 			}

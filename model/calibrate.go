@@ -173,6 +173,16 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 		inner.cfg.Lambda = t.Lasso.Lambda
 	case t.SVM != nil:
 		inner.cfg.C = t.SVM.C
+	case t.Primal != nil:
+		inner.cfg.C = t.Primal.C
+	case t.L1 != nil:
+		inner.cfg.C = t.L1.C
+	case t.KernelRidge != nil:
+		inner.cfg.Lambda = t.KernelRidge.Lambda
+	case t.Iterative != nil:
+		inner.cfg.Lambda = t.Iterative.Lambda
+	case t.Falkon != nil:
+		inner.cfg.Lambda = t.Falkon.Lambda
 	case t.Online != nil:
 		inner.cfg.Lambda, inner.cfg.C, inner.cfg.Rate = t.Online.Lambda, 0, t.Online.Rate
 	}
@@ -262,6 +272,8 @@ func (m *Model) NoProbabilities() error {
 		return nil
 	case m.info.Task == "regress":
 		return errors.New("the model predicts numbers, which have no probabilities")
+	case m.info.Task == "outliers":
+		return errors.New("the model tells outliers, which have no probabilities")
 	case m.info.Classes == nil && m.info.Labels == nil:
 		return errors.New("the model has no classes, and so no probabilities")
 	}

@@ -8,8 +8,10 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -255,9 +257,17 @@ func (c Config) withDefaults() (Config, error) {
 		if c.Map != "" {
 			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map)
 		}
+		options := c.Options
+		options.Landmarks = "" // falkon has them
+		if !reflect.DeepEqual(options, feature.Options{}) {
+			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the options of maps", c.Learner)
+		}
 	} else if c.Kernel == "linear" && c.Map == "" {
 		if c.Features != 0 {
 			return c, fmt.Errorf("the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel")
+		}
+		if !reflect.DeepEqual(c.Options, feature.Options{}) {
+			return c, errors.New("the linear kernel needs no map; leave out the options of maps, or name a map such as rp, or choose another kernel")
 		}
 	} else {
 		f := c.feature(1)

@@ -419,10 +419,14 @@ func shortened(cfg feature.Config) feature.Config {
 func (f *fit) chooseLearner(sum *dataset.Summary) error {
 	if f.cfg.Learner == "auto" {
 		f.cfg.Learner = f.auto(sum)
-		if err := f.cfg.checkLearner(); err != nil {
-			return err
-		}
 	}
+	// Now the task is known, which some options do not go with.
+	c := f.cfg
+	c.Task = f.m.info.Task
+	if err := c.checkLearner(); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	c.Task, f.cfg = f.cfg.Task, c
 	f.learner = learnerOf(f.cfg.Learner)
 	f.m.info.Training.Learner = f.learner.name
 	if f.cfg.Loss == "" && f.learner.losses != nil && !f.learner.byTask {
@@ -516,7 +520,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
 	case f.m.info.Feature == nil:
 		advice = "a map to fewer dimensions (--kernel rbf)"
-	case !f.learner.statistics:
+	case !f.learner.statistics && f.cfg.Learner != onlineLearner.name && f.m.info.Task != "outliers":
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",

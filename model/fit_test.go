@@ -467,7 +467,7 @@ func TestSVMStaysWhereRidgeWouldTakeMore(t *testing.T) {
 		want           string
 	}{{1 << 17, 4096, "svm"}, {1<<17 + 1, 4096, "ridge"}, {3000, 1 << 18, "svm"}} {
 		f := &fit{cfg: Config{Task: "auto", Learner: "auto"}, classes: dataset.NewClasses([]string{"a", "b"})}
-		f.m = &Model{info: Info{Feature: &feature.Config{Features: c.features}, Outputs: 1, Training: Training{Why: map[string]string{}}}}
+		f.m = &Model{info: Info{Task: "classify", Feature: &feature.Config{Features: c.features}, Outputs: 1, Training: Training{Why: map[string]string{}}}}
 		if err := f.chooseLearner(&dataset.Summary{Rows: c.rows}); err != nil || f.cfg.Learner != c.want {
 			t.Errorf("%d rows of %d features: %s, want %s", c.rows, c.features, f.cfg.Learner, c.want)
 		}

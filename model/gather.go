@@ -243,12 +243,18 @@ func (f *fit) fitsMemory(sum *dataset.Summary) bool {
 // solverMemory is how many bytes a dual solver holds beside the features.
 func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.m.info.Outputs)
-	bytes = (9*k+28)*n + 8*d*k
-	if f.cfg.C == 0 && f.classes != nil {
+	bytes, formula = (9*k+28)*n+8*d*k, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
+	if f.learner != nil && f.learner.name != "svr" && f.cfg.primalSolver() {
+		bytes, formula = (4*k+16)*n+192*d*k, "(4·K + 16)·n + 192·D·K bytes beside features in a file"
+	}
+	if f.classes == nil {
+		bytes += 8 * k * n // targets
+	}
+	if f.cfg.C == 0 && f.m.info.Task != "outliers" {
 		rows, _ := f.rowsMemory(sum)
 		bytes += rows * min(1, chooseMax/max(n, 1))
 	}
-	return bytes, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
+	return bytes, formula
 }
 
 // iteratedMemory is how many bytes a dual solver holds: with the features, where --memory
@@ -346,7 +352,7 @@ func (f *fit) class(b *matrix.Batch, i int) (int, error) {
 		return 0, fmt.Errorf("%s: row %d: the label is %s; the statistics have the classes %s", f.src.Name(), b.First+i+1, label, strings.Join(f.classes.Labels(), ", "))
 	}
 	if c < 0 {
-		return 0, fmt.Errorf("%s: the data changed while they were read: row %d has a new label", f.src.Name(), b.First+i)
+		return 0, fmt.Errorf("%s: the data changed while they were read: row %d has a new label", f.src.Name(), b.First+i+1)
 	}
 	return c, nil
 }

@@ -31,7 +31,7 @@ func TestModelsDoNotDependOnWhereFeaturesAre(t *testing.T) {
 		{"svm of sparse rows", Config{Learner: "svm", Kernel: "linear", Scale: "none", C: 1}, nil, 1, names, true, 55_000},
 		{"crammer-singer", Config{Learner: "svm", Multiclass: "crammer-singer", C: 0.3, Features: 256}, nil, 1, names, true, 300_000},
 		{"svm of labels", Config{Learner: "svm", Task: "multilabel", C: 1, Features: 256}, sets, 3, nil, false, 300_000},
-		{"svr", Config{Learner: "svr", Task: "regress", Epsilon: 0.1, Features: 256}, numbers, 1, nil, false, 300_000},
+		{"svr", Config{Learner: "svr", Task: "regress", C: 1, Epsilon: 0.1, Features: 256}, numbers, 1, nil, false, 300_000},
 		{"one-class", Config{Learner: "one-class", Features: 256}, nil, 0, nil, true, 300_000},
 	} {
 		rows := matrix.Rows{Dense: x}

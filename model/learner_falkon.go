@@ -35,6 +35,7 @@ func (f *fit) centres(rows int) int {
 // that is allowed.
 func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
+	rows += f.lookupMemory()
 	m := f.centres(sum.Rows)
 	return rows + float64(exact.FalkonBytes(sum.Rows, f.learnDim(), m, f.m.info.Outputs, false)), fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
 }

@@ -51,6 +51,7 @@ func (c *Config) checkProduct() error {
 // known of the products before they are made, which fail by themselves beyond what is allowed.
 func (f *fit) kernelRidgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
+	rows += f.lookupMemory()
 	n, d, k := float64(sum.Rows), f.learnDim(), f.m.info.Outputs
 	switch {
 	case f.cfg.Product != "exact":

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -31,8 +32,15 @@ func (c *Config) checkKernelSVM() error {
 	if !(c.Epsilon >= 0) {
 		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
 	}
-	if c.Task == "outliers" {
+	switch {
+	case c.Task == "outliers" && (c.C != 0 || c.Epsilon != 0 || c.Multiclass != ""):
+		return errors.New("outliers are told by their share; leave out c, epsilon and multiclass")
+	case c.Task == "outliers":
 		return c.checkOneClass()
+	case c.Task == "classify" && (c.Epsilon != 0 || c.Outliers != 0):
+		return errors.New("epsilon is for numbers to predict and outliers for one class; the labels are classes")
+	case c.Task == "regress" && (c.Multiclass != "" || c.Outliers != 0):
+		return errors.New("multiclass is for classes and outliers for one class; the labels are numbers to predict")
 	}
 	return nil
 }
@@ -45,6 +53,7 @@ const kernelSVMBytes = 2 << 30
 // kernelSVMMemory is how many bytes the training holds.
 func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
+	rows += f.lookupMemory()
 	return rows + float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
 }
 

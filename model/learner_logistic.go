@@ -9,8 +9,11 @@ import (
 	"mercer/reduce"
 )
 
+// logisticName is the learner's name, which the memory of its solvers asks for.
+const logisticName = "logistic"
+
 var logisticLearner = learner{
-	name:    "logistic",
+	name:    logisticName,
 	about:   "logistic regression, whose scores are probabilities",
 	tasks:   []string{"classify"},
 	options: []string{"c", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
@@ -132,6 +135,9 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 // probableModel is the predictor of a linear classifier: its scores stand for probabilities, but those
 // of squared_hinge.
 func (m *Model) probableModel(l linearModel) predictor {
+	if m.info.Task != "classify" {
+		return l
+	}
 	loss := ""
 	switch t := &m.info.Training; {
 	case t.Primal != nil:
@@ -167,16 +173,10 @@ func (l logisticModel) folded(p *reduce.Projection) predictor {
 // primalMemory is how many bytes a solver in the primal holds: the features, with an L1 penalty
 // by columns too, and what it keeps of each row and output.
 func (f *fit) primalMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.m.info.Outputs)
-	bytes, _ = f.rowsMemory(sum)
-	if f.cfg.Penalty == "l1" {
-		return 2*bytes + 84*n + 16*d*k, "8·n·D bytes"
-	}
-	if f.cfg.Solver == "dual" {
+	if f.cfg.Penalty != "l1" {
 		return f.iteratedMemory(sum)
 	}
-	if !f.fitsMemory(sum) {
-		bytes = 0 // features go to a file
-	}
-	return bytes + (4*k+16)*n + 192*d*k, "4·n·D bytes"
+	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.m.info.Outputs)
+	bytes, _ = f.rowsMemory(sum)
+	return 2*bytes + 84*n + 16*d*k, "8·n·D bytes"
 }

@@ -88,9 +88,6 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 // ridge trains the ridge learner in one pass, to choose λ by leave-one-out and to calibrate
 // intervals in another each.
 func (f *fit) ridge(sum *dataset.Summary) error {
-	if f.m.info.Task != "regress" && (f.cfg.Variance || f.cfg.Conformal != 0) {
-		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(), f.m.info.Training.Why["task"])
-	}
 	by := f.lambdaBy(sum.Rows)
 	parts := f.newParts(learn.Parts(by))
 	if err := f.collect(parts, 0); err != nil {
@@ -186,6 +183,9 @@ func (f *fit) calibrates(row int) bool {
 
 // solveRidge makes the predictor of the statistics.
 func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) error {
+	if f.m.info.Task != "regress" && (f.cfg.Variance || f.cfg.Conformal != 0) {
+		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(), f.m.info.Training.Why["task"])
+	}
 	f.progress("solve", 0, -1)
 	start := time.Now()
 	before := f.report.Map + f.report.Solve

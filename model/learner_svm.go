@@ -59,6 +59,11 @@ func (c *Config) checkSVM() error {
 // primalSVM says that the svm is solved in the primal.
 func (c *Config) primalSVM() bool { return c.Penalty == "l1" || c.Solver == "primal" }
 
+// primalSolver says that a solver of the primal goes over the rows.
+func (c *Config) primalSolver() bool {
+	return c.primalSVM() || c.Learner == logisticName && c.Solver != "dual"
+}
+
 // choice is an option of a learner with few values, the usual one first.
 type choice struct {
 	name  string

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/random"
 	"mercer/matrix"
 )
@@ -83,5 +84,56 @@ func TestWaysThatDoNotGoTogether(t *testing.T) {
 	}
 	if err := (Config{Penalty: "l1"}).Check(); err != nil {
 		t.Errorf("an L1 penalty with the learner by the data: %v", err)
+	}
+}
+
+// What is wrong with options is found also where only the data tell the task.
+func TestOptionsThatTheTaskForbids(t *testing.T) {
+	x := matrix.NewDense(6, 2)
+	for i := range x.Data {
+		x.Data[i] = float32(i * i % 7)
+	}
+	labels := source(t, matrix.Rows{Dense: x}, []float64{1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 1}, 2, nil)
+	numbers := source(t, matrix.Rows{Dense: x}, []float64{1.5, 2, 3, 4.25, 5, 6}, 1, nil)
+	for _, c := range []struct {
+		src  dataset.Source
+		cfg  Config
+		want string
+	}{
+		{labels, Config{Task: "multilabel", Learner: "svm", Kernel: "linear", Solver: "primal"}, "labels of any number"},
+		{labels, Config{Task: "multilabel", Kernel: "linear", Multiclass: "crammer-singer"}, "several labels a row"},
+		{numbers, Config{Learner: "kernel-svm", Multiclass: "ovr"}, "multiclass is for classes"},
+	} {
+		if _, _, err := Fit(t.Context(), c.src, c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Learner: "kernel-svm", Options: feature.Options{Rank: 10}}, "leave out the options of maps"},
+		{Config{Kernel: "linear", Options: feature.Options{Terms: 3}}, "leave out the options of maps"},
+		{Config{Learner: "kernel-svm", Task: "outliers", C: 3}, "leave out c, epsilon and multiclass"},
+		{Config{Learner: "kernel-svm", Task: "classify", Epsilon: 0.5}, "epsilon is for numbers"},
+	} {
+		if err := c.cfg.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
+	}
+}
+
+// Calibration trains without a fold what was chosen on all rows.
+func TestCalibrationOfEveryKindOfLearner(t *testing.T) {
+	src := threeClasses(t, 300, 6)
+	for _, cfg := range []Config{
+		{Kernel: "linear", Learner: "svm", Solver: "primal"},
+		{Learner: "kernel-ridge"},
+		{Learner: "falkon", Features: 40},
+	} {
+		cfg.Calibrate = "platt"
+		if m := fitted(t, src, cfg); !m.HasProbabilities() {
+			t.Errorf("%+v: no probabilities", cfg)
+		}
 	}
 }

@@ -109,6 +109,11 @@ func (m *Model) restoreMachine(t stored, d int) (predictor, error) {
 	return newVotesModel(p, len(m.info.Classes))
 }
 
+// lookupMemory is what the tables take that a machine is to predict from.
+func (f *fit) lookupMemory() float64 {
+	return float64(exact.LookupBytes(f.learnDim(), f.m.info.Outputs, f.cfg.Lookup))
+}
+
 // sparseRows are compressed rows of a file.
 func (s stored) sparseRows(n, d int) (*matrix.CSR, error) {
 	ptr, err := s.want("machine.ptr", true, n+1)

@@ -170,12 +170,21 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 		return fmt.Errorf("the model has %d inputs and %d outputs", in, m.info.Outputs)
 	}
 	switch {
-	case m.info.Task == "classify" && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
-	case m.info.Task == "outliers" && slices.Equal(m.info.Classes, outlierClasses) && m.info.Outputs == 1:
+	case m.info.Task == "classify" && len(m.info.Classes) >= 2 && m.info.Labels == nil && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
+	case m.info.Task == "outliers" && slices.Equal(m.info.Classes, outlierClasses) && m.info.Labels == nil && m.info.Outputs == 1:
 	case m.info.Task == "regress" && m.info.Classes == nil && m.info.Labels == nil:
 	case m.info.Task == "multilabel" && m.info.Classes == nil && m.info.Outputs == len(m.info.Labels):
 	default:
 		return fmt.Errorf("a model to %s with %d outputs and %d classes", m.info.Task, m.info.Outputs, len(m.info.Classes))
+	}
+	machine := t["machine.alpha"] != nil
+	switch online := m.info.Training.Online; {
+	case machine != (m.info.Kernel != nil) || machine && m.info.Feature != nil:
+		return errors.New("the model is half a kernel machine and half a map")
+	case machine && m.info.Training.Ridge != nil:
+		return errors.New("a kernel machine has the report of a ridge regression")
+	case online != nil && online.Numbers != (m.info.Task == "regress"):
+		return fmt.Errorf("an online learner of a model to %s says that it learned otherwise", m.info.Task)
 	}
 	// The tensors that have to be there vouch for the sizes in the description, so nothing
 	// large is built from a number alone.

@@ -108,6 +108,8 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.Float64Var(&c.Accuracy, "accuracy", 0, "how far an element of the Gram matrix may be off in approximate products (default 1e-4)")
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: none, exact)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or multinomial (logistic), all at once; ovo (kernel-svm), each two classes (default: of svm and of an l1 penalty ovr, of logistic multinomial, of kernel-svm ovo)")
+	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
+	f.StringVar(&c.Solver, "solver", "", "solver of svm and logistic: auto, dual, primal (default auto: svm dual, logistic primal)")
 	f.Float64Var(&c.Outliers, "outliers", 0, "share of the rows that one-class may leave outside (default 0.1)")
 	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality conditions (default: the learner's; these stop at a duality gap of 0.1 %)")
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")
@@ -120,8 +122,6 @@ func reductionFlags(cmd *cobra.Command, c *model.Config) {
 	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
 	f.IntVar(&c.MapComponents, "map-components", 0, "principal components of each map of a sum to go on with, before those of all")
 	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
-	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
-	f.StringVar(&c.Solver, "solver", "", "solver of svm and logistic: auto, dual, primal (default auto: svm dual, logistic primal)")
 }
 
 // kernelFlags are the flags that name a kernel.
@@ -141,7 +141,7 @@ func settle(cmd *cobra.Command, c *model.Config) {
 	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
 		c.Degree = 1
 	}
-	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed && c.Lambda == 0 && c.LambdaBy == "" {
+	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed && c.Lambda == 0 && c.LambdaBy == "" && (c.Learner == "auto" || c.Learner == "ridge") {
 		c.LambdaBy = "given"
 	}
 }

@@ -16,7 +16,7 @@ import (
 // of statistics.
 var ofStatistics = []string{
 	"append", "like", "save-stats", "output", "test", "test-labels", "holdout", "memory", "json", "progress", "threads",
-	"learner", "lambda", "lambda-by", "path", "variance",
+	"learner", "lambda", "lambda-by", "path", "variance", "components", "variance-share", "whiten",
 	"format", "label", "labels", "weight", "header", "base", "missing", "dim", "batch",
 }
 

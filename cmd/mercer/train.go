@@ -106,6 +106,9 @@ columns of 0 and 1 with --task multilabel.
 		Args: nArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && t.appendTo != nil {
+				if t.holdout != 0 {
+					return usagef("--holdout keeps back rows of DATA, and there are none")
+				}
 				return t.run(cmd, "")
 			}
 			if err := nArgs(1, 1)(cmd, args); err != nil {
