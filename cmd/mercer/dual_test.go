@@ -15,7 +15,7 @@ func TestSVRCommand(t *testing.T) {
 			t.Errorf("train says %q, want %q", said, want)
 		}
 	}
-	r := object(t, ok(t, "train", data, "-o", m, "--learner", "svr", "--loss", "epsilon", "--epsilon", "0.05", "--holdout", "0.2", "--memory", "100KB", "--json"))
+	r := object(t, ok(t, "train", data, "-o", m, "--learner", "svr", "--loss", "epsilon", "--epsilon", "0.05", "--c", "1", "--holdout", "0.2", "--memory", "100KB", "--json"))
 	if r["features_in"] != "in a temporary file" || r["r2"].(float64) < 0.8 {
 		t.Errorf("in a file: %v", r)
 	}
