@@ -35,13 +35,18 @@ const (
 	// weights are exact.
 	choosePasses = 60
 
+	// farGap is the relative duality gap at the end of a trial above which a larger C is not
+	// taken: on all rows it would take hundreds of passes.
+	farGap = 0.25
+
 	// minChoose is the number of rows below which a held-out part says nothing.
 	minChoose = 100
 )
 
 // ChooseC tries C = 1, 10, 100 as long as that lowers the error on held-out rows, and if 10
-// does not, 0.1, 0.01 and 0.001. A larger C has to lower the error by a tenth: it takes longer
-// and makes the less simple model. It fits on a random sample of the rows, 4,096 at most, each
+// does not, 0.1, 0.01 and 0.001. A larger C has to lower the error by a tenth and by one standard
+// error of it, and come near its optimum in the passes of a trial; a smaller one may raise it by half
+// of that: it takes less long and makes the simpler model. It fits on a random sample of the rows, 4,096 at most, each
 // C from the dual variables of the last, and judges on others, a third as many as there are
 // rows or 4,096. With fewer than 100 rows it returns 10 and tries nothing. weights may be nil,
 // as in FitSVM. It copies the rows that it uses into memory.
@@ -75,8 +80,12 @@ func ChooseC(ctx context.Context, z Features, class []int, classes int, weights 
 	try := func(l *Linear, r *SVMReport) error {
 		e := errorOf(l, heldRows, heldClass)
 		path = append(path, CPoint{C: r.C, Error: e})
-		if len(path) > 1 && (r.C > best && e > minGain*bestError || e > bestError) {
-			return errEnough
+		if len(path) > 1 {
+			// What the draw of the held-out rows makes of an error.
+			chance := math.Sqrt(bestError * (1 - bestError) / float64(len(held)))
+			if r.C > best && (r.Gap > farGap || e > min(minGain*bestError, bestError-chance)) || r.C < best && e > bestError+chance/2 {
+				return errEnough
+			}
 		}
 		best, bestError = r.C, e
 		return nil
