@@ -55,22 +55,14 @@ func ChooseC(ctx context.Context, z Features, class []int, classes int, weights 
 	if n < minChoose {
 		return 10, nil, nil
 	}
-	// Rows in a random order: the first are held out, the next are fitted on.
-	order := random.New(opt.Seed, "svm-choose").Perm(n)
-	held := order[:min(n/3, chooseHeld)]
-	used := order[len(held):min(n, len(held)+chooseTrain)]
+	held, used, heldRows, usedRows, err := chooseRows(z, opt.Seed, "svm-choose")
+	if err != nil {
+		return 0, nil, err
+	}
 	if opt.MaxIter == 0 || opt.MaxIter > choosePasses {
 		opt.MaxIter = choosePasses
 	}
 	opt.Progress = nil
-	heldRows, err := gather(z, held)
-	if err != nil {
-		return 0, nil, err
-	}
-	usedRows, err := gather(z, used)
-	if err != nil {
-		return 0, nil, err
-	}
 	heldClass, usedClass := pick(class, held), pick(class, used)
 	var usedWeights []float64
 	if weights != nil {
@@ -103,6 +95,18 @@ func ChooseC(ctx context.Context, z Features, class []int, classes int, weights 
 		path[i].Chosen = path[i].C == best
 	}
 	return best, path, nil
+}
+
+// chooseRows draws the rows that judge a C and those that it is fitted on, and copies them.
+func chooseRows(z Features, seed uint64, stream string) (held, used []int, heldRows, usedRows matrix.Rows, err error) {
+	n := z.Len()
+	order := random.New(seed, stream).Perm(n)
+	held = order[:min(n/3, chooseHeld)]
+	used = order[len(held):min(n, len(held)+chooseTrain)]
+	if heldRows, err = gather(z, held); err == nil {
+		usedRows, err = gather(z, used)
+	}
+	return held, used, heldRows, usedRows, err
 }
 
 // errEnough ends a path of C.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"mercer/internal/random"
 	"mercer/matrix"
 )
 
@@ -27,21 +26,14 @@ func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weigh
 	if n < minChoose {
 		return unit, nil, nil
 	}
-	order := random.New(opt.Seed, "svr-choose").Perm(n)
-	held := order[:min(n/3, chooseHeld)]
-	used := order[len(held):min(n, len(held)+chooseTrain)]
+	held, used, heldRows, usedRows, err := chooseRows(z, opt.Seed, "svr-choose")
+	if err != nil {
+		return 0, nil, err
+	}
 	if opt.MaxIter == 0 || opt.MaxIter > choosePasses {
 		opt.MaxIter = choosePasses
 	}
 	opt.Progress = nil
-	heldRows, err := gather(z, held)
-	if err != nil {
-		return 0, nil, err
-	}
-	usedRows, err := gather(z, used)
-	if err != nil {
-		return 0, nil, err
-	}
 	targets := func(which []int) []float64 {
 		var t []float64
 		for _, i := range which {

@@ -101,27 +101,30 @@ func contiguous(m *matrix.Dense) []float32 {
 
 // Load reads a model file and checks it: the checksum of its bytes, that its parts fit each
 // other, and that it still predicts what it predicted when it was trained.
-func Load(path string) (*Model, error) {
+func Load(path string) (*Model, error) { return load(path, "a model file", Read) }
+
+// load reads a file of one kind.
+func load[T any](path, kind string, read func(io.Reader, int64) (T, error)) (none T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+			return none, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 		}
-		return nil, err
+		return none, err
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if st.IsDir() {
-		return nil, fmt.Errorf("%s: is a directory, not a model file", path)
+		return none, fmt.Errorf("%s: is a directory, not %s", path, kind)
 	}
-	m, err := Read(bufio.NewReaderSize(f, 1<<20), st.Size())
+	v, err := read(bufio.NewReaderSize(f, 1<<20), st.Size())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return none, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	return v, nil
 }
 
 // Read reads a model of size bytes, with the checks of Load.

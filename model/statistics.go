@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
@@ -120,26 +118,7 @@ func (s *Statistics) Save(path string) error {
 
 // LoadStatistics reads a file of statistics and checks it.
 func LoadStatistics(path string) (*Statistics, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
-		}
-		return nil, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if st.IsDir() {
-		return nil, fmt.Errorf("%s: is a directory, not a file of statistics", path)
-	}
-	s, err := ReadStatistics(bufio.NewReaderSize(f, 1<<20), st.Size())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
+	return load(path, "a file of statistics", ReadStatistics)
 }
 
 // ReadStatistics reads statistics of size bytes.
