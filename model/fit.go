@@ -310,19 +310,27 @@ func (f *fit) checkDomain(x matrix.Rows) error {
 	return fmt.Errorf("%s: %s: %s", f.src.Name(), f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
 }
 
-// chooseKernel fixes the kernel of a machine, which takes no map.
-func (f *fit) chooseKernel(sum *dataset.Summary) error {
-	var s scratch
-	x := f.m.mapping.scaled(&s, sum.Sample)
+// chooseGamma scales the sample, checks that the kernel takes its numbers, and fixes γ.
+func (f *fit) chooseGamma(sum *dataset.Summary) (x matrix.Rows, gamma float64, err error) {
+	x = f.m.mapping.scaled(new(scratch), sum.Sample)
 	if err := f.checkDomain(x); err != nil {
-		return err
+		return x, 0, err
 	}
 	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return x, 0, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	if why != "" {
 		f.m.info.Training.Why["gamma"] = why
+	}
+	return x, gamma, nil
+}
+
+// chooseKernel fixes the kernel of a machine, which takes no map.
+func (f *fit) chooseKernel(sum *dataset.Summary) error {
+	_, gamma, err := f.chooseGamma(sum)
+	if err != nil {
+		return err
 	}
 	k := f.cfg.exact(gamma)
 	f.m.info.Kernel = &k
@@ -331,17 +339,9 @@ func (f *fit) chooseKernel(sum *dataset.Summary) error {
 
 // chooseMap fixes the map and makes it.
 func (f *fit) chooseMap(sum *dataset.Summary) error {
-	var s scratch
-	x := f.m.mapping.scaled(&s, sum.Sample)
-	if err := f.checkDomain(x); err != nil {
-		return err
-	}
-	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
+	x, gamma, err := f.chooseGamma(sum)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
-	}
-	if why != "" {
-		f.m.info.Training.Why["gamma"] = why
+		return err
 	}
 	cfg := f.cfg.feature(gamma)
 	if f.cfg.Map == "" {

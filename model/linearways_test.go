@@ -123,14 +123,27 @@ func TestOptionsThatTheTaskForbids(t *testing.T) {
 	}
 }
 
-// Calibration trains without a fold what was chosen on all rows.
+// Calibration trains without a fold with what was chosen on all rows, and chooses nothing again.
 func TestCalibrationOfEveryKindOfLearner(t *testing.T) {
 	src := threeClasses(t, 300, 6)
 	for _, cfg := range []Config{
+		{Kernel: "linear", Learner: "svm"},
 		{Kernel: "linear", Learner: "svm", Solver: "primal"},
+		{Kernel: "linear", Learner: "svm", Penalty: "l1"},
 		{Learner: "kernel-ridge"},
 		{Learner: "falkon", Features: 40},
 	} {
+		f := beforeFold(t, src, cfg)
+		inner, err := f.without(src, f.report.Summary, 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, once := &inner.m.info.Training, &f.m.info.Training
+		// Of the same rows, the learner without a search is that with one.
+		a, b := strings.Join(once.Lines(), "\n"), strings.Join(again.Lines(), "\n")
+		if !strings.Contains(a, "best of") || strings.Contains(b, "best of") {
+			t.Errorf("%+v: chosen as\n%s\nand without a fold as\n%s", cfg, a, b)
+		}
 		cfg.Calibrate = "platt"
 		if m := fitted(t, src, cfg); !m.HasProbabilities() {
 			t.Errorf("%+v: no probabilities", cfg)
