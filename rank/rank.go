@@ -1,0 +1,2 @@
+// Package rank compares methods: over data sets by their ranks, over rows by pairs.
+package rank

@@ -1,0 +1,2 @@
+// Package tune chooses configurations: cross-validation, races, learning curves, and what a training will cost.
+package tune
