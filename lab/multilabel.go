@@ -96,12 +96,16 @@ func (l *MultiLabel) Metrics() *Metrics {
 	m := &Metrics{N: l.rows, Unknown: l.unknownRows,
 		SubsetAccuracy: number(l.exact / l.weight), HammingLoss: number(l.wrong / l.weight / float64(len(l.labels))),
 		SamplesPrecision: number(l.precision / l.weight), SamplesRecall: number(l.recall / l.weight), SamplesF1: number(l.f1 / l.weight)}
+	var under []areas
+	if l.ranking != nil {
+		under = l.ranking.all()
+	}
 	var all means
 	hits, truths, predicted := 0.0, l.unknown, 0.0
 	for t, label := range l.labels {
 		one := newLabelMetrics(label, l.hits[t], l.truths[t], l.predicted[t])
-		if l.ranking != nil {
-			l.ranking.into(&one, m, t)
+		if under != nil {
+			under[t].into(&one, m)
 		}
 		m.Labels = append(m.Labels, one)
 		all.add(&one)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"mercer/internal/vec"
 )
 
 // ranking gathers scores, one a class (or label) and row, for the areas under the curves of
@@ -136,8 +138,12 @@ func (r *ranking) count(column int, s float32, positive bool, weight float64) {
 	}
 }
 
-// order sorts the rows by a column's scores, the largest first: the lower half of each number is a row.
+// order sorts the rows by a column's scores, the largest first: the lower half of each number
+// is a row. It is nil where there are bins, which are in order.
 func (r *ranking) order(column int) []uint64 {
+	if r.edges != nil {
+		return nil
+	}
 	order := make([]uint64, r.rows)
 	for i := range order {
 		b := math.Float32bits(r.scores[i*r.columns+column] + 0) // -0 becomes 0
@@ -152,8 +158,7 @@ func (r *ranking) order(column int) []uint64 {
 	return order
 }
 
-// each calls visit with the rows of each score or bin, the largest score first. order is that
-// of the column, nil if there are bins.
+// each calls visit with the rows of each score or bin, the largest score first.
 func (r *ranking) each(column int, order []uint64, visit func(b bin)) {
 	if r.edges != nil {
 		for _, b := range slices.Backward(r.bins[column]) {
@@ -185,17 +190,24 @@ func (r *ranking) each(column int, order []uint64, visit func(b bin)) {
 // areas are those under a column's curves.
 type areas struct {
 	auc, average       float64
-	aucWithin          float64 // how far off they may be
-	averageWithin      float64
+	within             float64 // how far off either may be, 0 where all scores are kept
 	positive, negative float64
 }
 
-func (r *ranking) areas(column int) areas {
+// all are the areas of all columns.
+func (r *ranking) all() []areas {
+	all := make([]areas, r.columns)
+	vec.Parallel(r.columns, 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			all[k] = r.areas(k, r.order(k))
+		}
+	})
+	return all
+}
+
+func (r *ranking) areas(column int, order []uint64) areas {
 	var a areas
-	var order []uint64
-	if r.edges == nil {
-		order = r.order(column)
-	}
+	aucWithin, averageWithin := 0.0, 0.0
 	r.each(column, order, func(b bin) {
 		// The pairs of the bin's negative rows with the positive ones before, and half of
 		// those within.
@@ -203,31 +215,30 @@ func (r *ranking) areas(column int) areas {
 		precision := (a.positive + b.positive) / (a.positive + b.positive + a.negative + b.negative)
 		a.average += b.positive * precision
 		if b.high > b.low && b.positive > 0 && b.negative > 0 {
-			a.aucWithin += b.negative * b.positive / 2
+			// All of its positive rows may come first, or all of its negative ones.
+			aucWithin += b.negative * b.positive / 2
 			best := (a.positive + b.positive) / (a.positive + b.positive + a.negative)
 			worst := share(a.positive, a.positive+a.negative+b.negative)
-			a.averageWithin += b.positive * max(best-precision, precision-worst)
+			averageWithin += b.positive * max(best-precision, precision-worst)
 		}
 		a.positive += b.positive
 		a.negative += b.negative
 	})
 	pairs := a.positive * a.negative
-	a.auc, a.aucWithin = share(a.auc, pairs), share(a.aucWithin, pairs)
-	a.average, a.averageWithin = share(a.average, a.positive), share(a.averageWithin, a.positive)
+	a.auc, a.average = share(a.auc, pairs), share(a.average, a.positive)
+	a.within = max(share(aucWithin, pairs), share(averageWithin, a.positive))
 	return a
 }
 
-// into writes the areas of a column into the metrics of its class or label, and how far off
-// they may be into m.
-func (r *ranking) into(l *LabelMetrics, m *Metrics, column int) {
-	a := r.areas(column)
+// into writes the areas into the metrics of their class or label, and how far off they may be into m.
+func (a areas) into(l *LabelMetrics, m *Metrics) {
 	if a.positive > 0 && a.negative > 0 {
 		l.AUC = &a.auc
 	}
 	if a.positive > 0 {
 		l.AveragePrecision = &a.average
 	}
-	if within := max(a.aucWithin, a.averageWithin); r.edges != nil && (m.AreaWithin == nil || within > *m.AreaWithin) {
-		m.AreaWithin = &within
+	if a.within > 0 && (m.AreaWithin == nil || a.within > *m.AreaWithin) {
+		m.AreaWithin = &a.within
 	}
 }
