@@ -225,7 +225,7 @@ func (r *ranking) areas(column int, order []uint64) areas {
 		a.negative += b.negative
 	})
 	pairs := a.positive * a.negative
-	a.auc, a.average = share(a.auc, pairs), share(a.average, a.positive)
+	a.auc, a.average = min(1, share(a.auc, pairs)), min(1, share(a.average, a.positive)) // but for rounding
 	a.within = max(share(aucWithin, pairs), share(averageWithin, a.positive))
 	return a
 }
