@@ -189,9 +189,9 @@ func (r *ranking) each(column int, order []uint64, visit func(b bin)) {
 
 // areas are those under a column's curves.
 type areas struct {
-	auc, average       float64
-	within             float64 // how far off either may be, 0 where all scores are kept
-	positive, negative float64
+	auc, average             float64
+	aucWithin, averageWithin float64 // how far off they may be, 0 where all scores are kept
+	positive, negative       float64
 }
 
 // all are the areas of all columns.
@@ -207,7 +207,6 @@ func (r *ranking) all() []areas {
 
 func (r *ranking) areas(column int, order []uint64) areas {
 	var a areas
-	aucWithin, averageWithin := 0.0, 0.0
 	r.each(column, order, func(b bin) {
 		// The pairs of the bin's negative rows with the positive ones before, and half of
 		// those within.
@@ -216,17 +215,17 @@ func (r *ranking) areas(column int, order []uint64) areas {
 		a.average += b.positive * precision
 		if b.high > b.low && b.positive > 0 && b.negative > 0 {
 			// All of its positive rows may come first, or all of its negative ones.
-			aucWithin += b.negative * b.positive / 2
+			a.aucWithin += b.negative * b.positive / 2
 			best := (a.positive + b.positive) / (a.positive + b.positive + a.negative)
 			worst := share(a.positive, a.positive+a.negative+b.negative)
-			averageWithin += b.positive * max(best-precision, precision-worst)
+			a.averageWithin += b.positive * max(best-precision, precision-worst)
 		}
 		a.positive += b.positive
 		a.negative += b.negative
 	})
 	pairs := a.positive * a.negative
 	a.auc, a.average = min(1, share(a.auc, pairs)), min(1, share(a.average, a.positive)) // but for rounding
-	a.within = max(share(aucWithin, pairs), share(averageWithin, a.positive))
+	a.aucWithin, a.averageWithin = share(a.aucWithin, pairs), share(a.averageWithin, a.positive)
 	return a
 }
 
@@ -238,7 +237,10 @@ func (a areas) into(l *LabelMetrics, m *Metrics) {
 	if a.positive > 0 {
 		l.AveragePrecision = &a.average
 	}
-	if a.within > 0 && (m.AreaWithin == nil || a.within > *m.AreaWithin) {
-		m.AreaWithin = &a.within
+	if a.aucWithin > 0 && (m.AUCWithin == nil || a.aucWithin > *m.AUCWithin) {
+		m.AUCWithin = &a.aucWithin
+	}
+	if a.averageWithin > 0 && (m.AveragePrecisionWithin == nil || a.averageWithin > *m.AveragePrecisionWithin) {
+		m.AveragePrecisionWithin = &a.averageWithin
 	}
 }
