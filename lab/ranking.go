@@ -107,7 +107,7 @@ func (r *ranking) coarsen() {
 	for k := range r.columns {
 		order := r.order(k)
 		for i := range count {
-			s := r.scores[int(uint32(order[len(order)-1-i*len(order)/count]))*r.columns+k]
+			s := scoreOf(order[len(order)-1-i*len(order)/count])
 			if n := len(edges[k]); n == 0 || s > edges[k][n-1] {
 				edges[k] = append(edges[k], s)
 			}
@@ -138,8 +138,9 @@ func (r *ranking) count(column int, s float32, positive bool, weight float64) {
 	}
 }
 
-// order sorts the rows by a column's scores, the largest first: the lower half of each number
-// is a row. It is nil where there are bins, which are in order.
+// order sorts the rows by a column's scores, the largest first. The upper half of each number
+// is the score, the lower half twice the row, and 1 where it is positive. It is nil where there
+// are bins, which are in order.
 func (r *ranking) order(column int) []uint64 {
 	if r.edges != nil {
 		return nil
@@ -152,10 +153,24 @@ func (r *ranking) order(column int) []uint64 {
 		} else {
 			b |= 1 << 31
 		}
-		order[i] = uint64(^b)<<32 | uint64(i)
+		order[i] = uint64(^b)<<32 | uint64(i)<<1
+		if r.positive(i, column) {
+			order[i]++
+		}
 	}
 	slices.Sort(order)
 	return order
+}
+
+// scoreOf is the score of a number of order.
+func scoreOf(v uint64) float32 {
+	b := ^uint32(v >> 32)
+	if b>>31 == 1 {
+		b &^= 1 << 31
+	} else {
+		b = ^b
+	}
+	return math.Float32frombits(b)
 }
 
 // each calls visit with the rows of each score or bin, the largest score first.
@@ -169,16 +184,14 @@ func (r *ranking) each(column int, order []uint64, visit func(b bin)) {
 		return
 	}
 	for i := 0; i < len(order); {
-		key := order[i] >> 32
-		row := int(uint32(order[i]))
-		s := r.scores[row*r.columns+column]
+		key, s := order[i]>>32, scoreOf(order[i])
 		b := bin{low: s, high: s}
 		for ; i < len(order) && order[i]>>32 == key; i++ {
-			row = int(uint32(order[i]))
-			if r.positive(row, column) {
-				b.positive += r.weight(row)
+			weight := r.weight(int(uint32(order[i]) >> 1))
+			if order[i]&1 == 1 {
+				b.positive += weight
 			} else {
-				b.negative += r.weight(row)
+				b.negative += weight
 			}
 		}
 		if b.positive+b.negative > 0 {
