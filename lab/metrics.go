@@ -57,9 +57,11 @@ type Metrics struct {
 	WeightedAUC              *float64 `json:"weighted_auc,omitempty"`
 	WeightedAveragePrecision *float64 `json:"weighted_average_precision,omitempty"`
 
-	// AreaWithin is set where there were too many rows to keep all scores: no area under a
-	// curve is farther than this from its exact value.
-	AreaWithin *float64 `json:"area_within,omitempty"`
+	// AUCWithin and AveragePrecisionWithin are set where there were too many rows to keep all
+	// scores: none of the AUCs, and none of the average precisions, is farther than this from
+	// its exact value.
+	AUCWithin              *float64 `json:"auc_within,omitempty"`
+	AveragePrecisionWithin *float64 `json:"average_precision_within,omitempty"`
 
 	// MCC is Matthews' correlation of truth and prediction (of several classes: Gorodkin's
 	// R_K, 2004), 0 where one of them is constant. Kappa is Cohen's agreement beyond chance,

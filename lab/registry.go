@@ -29,6 +29,20 @@ type Metric struct {
 // Value is the metric's value among metrics, nil if it has none there.
 func (m *Metric) Value(of *Metrics) *float64 { return m.value(of) }
 
+// Within is how far the value may be off where there were too many rows to find it exactly;
+// nil where it is exact.
+func (m *Metric) Within(of *Metrics) *float64 {
+	switch m.Name {
+	case "auc", "macro_auc", "weighted_auc":
+		return of.AUCWithin
+	case "average_precision", "macro_average_precision":
+		return of.AveragePrecisionWithin
+	case "median_ae":
+		return of.MedianWithin
+	}
+	return nil
+}
+
 // Better says whether a is a better value than b.
 func (m *Metric) Better(a, b float64) bool {
 	if m.LargerIsBetter {

@@ -47,14 +47,7 @@ func metricText(metric *lab.Metric, m *lab.Metrics) string {
 		return fmt.Sprintf("%.2f %%", 100*v)
 	}
 	text := numberText(v)
-	within := m.AreaWithin
-	switch {
-	case metric.Name == "median_ae":
-		within = m.MedianWithin
-	case !strings.Contains(metric.Name, "auc") && !strings.Contains(metric.Name, "average_precision") || strings.HasPrefix(metric.Name, "label_"):
-		within = nil
-	}
-	if within != nil {
+	if within := metric.Within(m); within != nil {
 		text += fmt.Sprintf(" ± %.1g", *within)
 	}
 	return text
