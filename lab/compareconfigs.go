@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -133,7 +134,11 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 			out.Configs[j].Seconds += time.Since(start).Seconds() / float64(opt.Folds*opt.Repeats)
 			models[j] = PredictorOf(c.Name, m)
 		}
-		if err := r.pass(ctx, models, held, func(string, int, float64) {}); err != nil {
+		err := r.pass(ctx, models, held, func(string, int, float64) {})
+		switch {
+		case errors.Is(err, errNoRows):
+			return nil, fmt.Errorf("%w in fold %d of %d; give fewer folds", err, f%opt.Folds+1, opt.Folds)
+		case err != nil:
 			return nil, err
 		}
 		ends = append(ends, r.rows)

@@ -179,6 +179,9 @@ func short(names []string) string {
 
 // place says where the classes or labels of a model are among all.
 func (r *record) place(j int, p *Predictor) error {
+	if r.how == byProbability && !p.Probabilities {
+		return fmt.Errorf("%s has no probabilities, which %s takes; train it with --calibrate platt", p.Name, r.metric.Name)
+	}
 	own, all := p.Classes, r.classes
 	if own == nil {
 		own, all = p.Labels, r.labels
