@@ -3,11 +3,13 @@ package tune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"mercer/dataset"
 	"mercer/internal/random"
@@ -31,10 +33,14 @@ type Sample struct {
 	// are so few rows that all have to be judged by.
 	Folds int
 
-	source dataset.Source
-	rows   *matrix.Batch
-	from   []int // of each drawn row its number in the source
-	folds  []sampleFold
+	source  dataset.Source
+	rowsAll int     // of the source
+	guessed bool    // rowsAll is an estimate
+	perRow  float64 // seconds that the source was waited for, a row
+
+	rows  *matrix.Batch
+	from  []int // of each drawn row its number in the source
+	folds []sampleFold
 }
 
 // sampleFold is one division of the drawn rows.
@@ -53,12 +59,27 @@ const (
 // Draw draws up to n rows of a source, which it reads once. task is that of model.Config; seed
 // alone chooses the rows, whatever batches they come in.
 func Draw(ctx context.Context, src dataset.Source, n int, task string, seed uint64) (*Sample, error) {
-	t := &tee{Source: src, most: max(n, 2), seed: seed}
+	return drawFrom(ctx, src, n, 0, task, seed)
+}
+
+// DrawFirst draws its rows from the first rows of a source, and reads no more of it than it
+// must. How many rows the source has is estimated by the share of it that these are; Summary
+// describes these.
+func DrawFirst(ctx context.Context, src dataset.Source, n int, task string, seed uint64) (*Sample, error) {
+	return drawFrom(ctx, src, n, n, task, seed)
+}
+
+// drawFrom draws n rows of the first of a source, 0 meaning all.
+func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string, seed uint64) (*Sample, error) {
+	t := &tee{Source: src, most: max(n, 2), first: first, seed: seed}
 	sum, err := dataset.Survey(ctx, t, dataset.SurveyOptions{Seed: seed})
 	if err != nil {
 		return nil, err
 	}
-	s := &Sample{Summary: sum, source: src}
+	s := &Sample{Summary: sum, source: src, rowsAll: t.seen, perRow: t.waited.Seconds() / float64(max(t.seen, 1))}
+	if first > 0 && !t.ended && t.share > 0 && t.share < 1 {
+		s.rowsAll, s.guessed = int(float64(t.seen)/t.share+0.5), true
+	}
 	if task == "" {
 		task = "auto"
 	}
@@ -177,9 +198,15 @@ func (s *Sample) part(rows []int) dataset.Source {
 type tee struct {
 	dataset.Source
 	most  int
+	first int // rows that are read, 0 meaning all
 	seed  uint64
 	limit uint64
 	rows  []teeRow
+
+	seen   int           // rows that were read, and drawn from but for the end of the last batch
+	share  float64       // of the source that was read
+	ended  bool          // the source was read to its end
+	waited time.Duration // for the source
 
 	dense, texts, weighted bool // what the source's rows have
 	outputs                int
@@ -210,11 +237,25 @@ type teeReader struct {
 }
 
 func (r *teeReader) Next() (*matrix.Batch, error) {
-	b, err := r.Reader.Next()
-	if err == nil {
-		r.tee.add(b)
+	if r.tee.first > 0 && r.tee.seen >= r.tee.first {
+		return nil, io.EOF
 	}
-	return b, err
+	start := time.Now()
+	b, err := r.Reader.Next()
+	r.tee.waited += time.Since(start)
+	if err != nil {
+		r.tee.ended = errors.Is(err, io.EOF)
+		return b, err
+	}
+	left := r.tee.first - r.tee.seen
+	r.tee.seen += b.X.Len()
+	r.tee.share = r.Reader.Progress()
+	if r.tee.first > 0 && left < b.X.Len() {
+		part := b.Slice(0, left)
+		b = &part
+	}
+	r.tee.add(b)
+	return b, nil
 }
 
 func (t *tee) add(b *matrix.Batch) {
