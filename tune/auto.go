@@ -98,13 +98,17 @@ const (
 	drawnBytes = 1 << 29
 )
 
-// heatFeatures is D of the candidates in a race. Fewer would favour kernels that need few.
-const heatFeatures = 1024
+// D of the candidates in the two heats: twice and as much as the rows of the first rungs would get
+// by default. Fewer would favour kernels that need few.
+const (
+	firstFeatures  = 512
+	secondFeatures = 1024
+)
 
 // Auto chooses a configuration by racing candidates on growing samples of the rows, and trains it
 // on all of them. It looks at the data first: what to predict, how many rows, whether they are
 // histograms. The first heat is of kernels: linear, rbf with γ at, above and below that of the median
-// distance, laplacian, polynomials, additive ones; the second of γ, scaling and learner around the
+// distance, laplacian, polynomials, and additive ones where no number is negative; the second of γ, scaling and learner around the
 // best. With a budget, the number of features D is the largest whose predicted time and
 // memory are within it.
 //
@@ -186,7 +190,7 @@ func (a *auto) choose() error {
 	}
 	a.report.Facts = a.sample.facts()
 	kernels := a.kernels()
-	first, err := a.heat("kernels", kernels, a.share(firstShare), []int{1000, 4000})
+	first, err := a.heat("kernels", kernels, firstFeatures, a.share(firstShare), []int{1000, 4000})
 	if err != nil {
 		return err
 	}
@@ -200,7 +204,7 @@ func (a *auto) choose() error {
 	}
 	second := a.variations(rivals)
 	if len(second) > 1 {
-		heat, err := a.heat("variations", second, a.secondShare(), []int{1000, 4000, 16_000})
+		heat, err := a.heat("variations", second, secondFeatures, a.secondShare(), []int{1000, 4000, 16_000})
 		switch {
 		case err == nil:
 			best = second[heat.Winner]
@@ -319,7 +323,8 @@ func (a *auto) candidateOf(c model.Config) (candidate, bool) {
 	return out.withGamma(1), true
 }
 
-// kernels are the candidates of the first heat, the simplest first.
+// kernels are the candidates of the first heat, the simplest first and the most different ones
+// before those that are alike, in case time runs out.
 func (a *auto) kernels() (all []candidate) {
 	f, given := a.report.Facts, a.Config
 	given.Task = f.Task
@@ -364,11 +369,10 @@ func (a *auto) kernels() (all []candidate) {
 	if given.Map == "" {
 		add(kernelOf("linear"))
 	}
-	add(kernelOf("rbf"), 1, 0.25, 4)
-	add(kernelOf("laplacian"), 1, 0.25)
+	add(kernelOf("rbf"), 1)
+	add(kernelOf("laplacian"), 1)
 	if f.Dim <= 2000 {
 		add(poly(2))
-		add(poly(3))
 	}
 	if f.Positive && f.Dim >= 4 {
 		// Sums of functions of one dimension each.
@@ -377,6 +381,11 @@ func (a *auto) kernels() (all []candidate) {
 	}
 	if f.Histograms {
 		add(kernelOf("exp-chi2"), 1)
+	}
+	add(kernelOf("rbf"), 0.25, 4)
+	add(kernelOf("laplacian"), 0.25)
+	if f.Dim <= 2000 {
+		add(poly(3))
 	}
 	if len(all) == 0 { // a kernel that is none of these
 		add(func(c *model.Config) {}, 1, 0.25, 4)
@@ -483,12 +492,12 @@ func (a *auto) alike() bool {
 }
 
 // heat races candidates.
-func (a *auto) heat(what string, candidates []candidate, budget time.Duration, rungs []int) (*RaceResult, error) {
+func (a *auto) heat(what string, candidates []candidate, features int, budget time.Duration, rungs []int) (*RaceResult, error) {
 	configs, names := make([]model.Config, len(candidates)), make([]string, len(candidates))
 	for i, c := range candidates {
 		names[i] = Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
-			configs[i].Features = heatFeatures
+			configs[i].Features = features
 		}
 	}
 	r, err := Race(a.ctx, a.sample, configs, RaceOptions{

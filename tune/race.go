@@ -352,13 +352,22 @@ func (r *racing) drop(done []int) (left []int) {
 // gapText is a gap with its noise, in words.
 func gapText(metric string, run Run, best Racer) string {
 	if metric != "rmse" {
-		return fmt.Sprintf("%.2g ± %.1g points on %s rows", 100*run.Gap, 100*run.Noise, thousands(run.Rows))
+		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), thousands(run.Rows))
 	}
 	loss, _ := meanError(best.loss)
 	if loss == 0 {
 		return fmt.Sprintf("a squared error of %.2g ± %.1g on %s rows", run.Gap, run.Noise, thousands(run.Rows))
 	}
-	return fmt.Sprintf("%.2g ± %.1g %% of its squared error on %s rows", 100*run.Gap/loss, 100*run.Noise/loss, thousands(run.Rows))
+	gap, noise := 100*run.Gap/loss, 100*run.Noise/loss
+	return fmt.Sprintf("%s ± %s %% of its squared error on %s rows", twoDigits(gap), twoDigits(noise), thousands(run.Rows))
+}
+
+// twoDigits is a number with two digits before rounding to a whole one.
+func twoDigits(v float64) string {
+	if v >= 9.95 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2g", v)
 }
 
 // affordable are as many of the candidates, best first, as there is time to train on that many
