@@ -54,13 +54,13 @@ func near(t *testing.T, what string, got *float64, want float64) {
 func TestClassificationAgreesWithScikitLearn(t *testing.T) {
 	for name, classes := range map[string]int{"classes": 4, "binary": 2} {
 		r := load(t)[name]
-		c := NewClassification(classes)
+		c := NewClassification([]string{"a", "b", "c", "d"}[:classes])
 		for i, truth := range r.Truth {
-			score := float32(0)
+			var scores []float32
 			if r.Score != nil {
-				score = float32(r.Score[i])
+				scores = []float32{float32(r.Score[i])}
 			}
-			c.Add(int(truth), int(r.Predicted[i]), score)
+			c.Add(int(truth), int(r.Predicted[i]), scores, 1)
 		}
 		m := c.Metrics()
 		near(t, name+" accuracy", m.Accuracy, r.Accuracy)
@@ -79,9 +79,9 @@ func TestClassificationAgreesWithScikitLearn(t *testing.T) {
 
 func TestRegressionAgreesWithScikitLearn(t *testing.T) {
 	r := load(t)["numbers"]
-	g := NewRegression(2)
+	g := NewRegression(nil, 2)
 	for i := 0; i < len(r.Truth); i += 2 {
-		g.Add(r.Truth[i:i+2], []float32{float32(r.Predicted[i]), float32(r.Predicted[i+1])})
+		g.Add(r.Truth[i:i+2], []float32{float32(r.Predicted[i]), float32(r.Predicted[i+1])}, 1)
 	}
 	m := g.Metrics()
 	near(t, "RMSE", m.RMSE, r.RMSE)
@@ -93,11 +93,11 @@ func TestRegressionAgreesWithScikitLearn(t *testing.T) {
 }
 
 func TestUnknownLabelsAreErrors(t *testing.T) {
-	c := NewClassification(2)
-	c.Add(1, 1, 1)
-	c.Add(0, 0, -1)
-	c.Add(-1, 1, 2)
-	c.Add(-1, 0, -2)
+	c := NewClassification([]string{"no", "yes"})
+	c.Add(1, 1, []float32{1}, 1)
+	c.Add(0, 0, []float32{-1}, 1)
+	c.Add(-1, 1, []float32{2}, 1)
+	c.Add(-1, 0, []float32{-2}, 1)
 	m := c.Metrics()
 	if *m.Accuracy != 0.5 || *m.AUC != 1 {
 		t.Errorf("accuracy %g, AUC %g", *m.Accuracy, *m.AUC)
@@ -109,8 +109,8 @@ func TestUnknownLabelsAreErrors(t *testing.T) {
 }
 
 func TestAUCNeedsBothClasses(t *testing.T) {
-	c := NewClassification(2)
-	c.Add(1, 1, 1)
+	c := NewClassification([]string{"no", "yes"})
+	c.Add(1, 1, []float32{1}, 1)
 	if m := c.Metrics(); m.AUC != nil {
 		t.Errorf("AUC %g of positive rows alone", *m.AUC)
 	}
@@ -121,9 +121,9 @@ func TestConstantTargets(t *testing.T) {
 		predicted float32
 		want      float64
 	}{{3, 1}, {2, 0}} {
-		g := NewRegression(1)
+		g := NewRegression(nil, 1)
 		for range 5 {
-			g.Add([]float64{3}, []float32{c.predicted})
+			g.Add([]float64{3}, []float32{c.predicted}, 1)
 		}
 		if m := g.Metrics(); *m.R2 != c.want {
 			t.Errorf("predicting %g for 3: R² %g, want %g", c.predicted, *m.R2, c.want)
@@ -131,36 +131,44 @@ func TestConstantTargets(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
-	keys := func(m *Metrics) map[string]any {
-		text, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v map[string]any
-		json.Unmarshal(text, &v)
-		return v
-	}
-	c := NewClassification(2)
-	c.Add(1, 1, 1)
-	c.Add(0, 0, 0)
-	g := NewRegression(1)
-	g.Add([]float64{1}, []float32{1})
+// TestScriptsFindTheirKeys holds the names of DESIGN's contract, which scripts read.
+func TestScriptsFindTheirKeys(t *testing.T) {
+	c := NewClassification([]string{"no", "yes"})
+	c.Add(1, 1, []float32{1}, 1)
+	c.Add(0, 0, []float32{0}, 1)
+	g := NewRegression(nil, 1)
+	g.Add([]float64{1}, []float32{1}, 1)
+	g.Add([]float64{2}, []float32{1}, 1)
 	for _, x := range []struct {
-		m    *Metrics
-		want []string
+		m          *Metrics
+		want, none []string
 	}{
-		{c.Metrics(), []string{"n", "accuracy", "error", "macro_f1", "f1", "auc"}},
-		{g.Metrics(), []string{"n", "rmse", "mae", "r2"}},
+		{c.Metrics(), []string{"n", "accuracy", "error", "macro_f1", "f1", "auc"}, []string{"rmse", "r2", "log_loss", "weight"}},
+		{g.Metrics(), []string{"n", "rmse", "mae", "r2"}, []string{"accuracy", "auc", "f1"}},
 	} {
-		got := keys(x.m)
-		if len(got) != len(x.want) {
-			t.Errorf("keys %v, want %v", got, x.want)
-		}
+		got := keys(t, x.m)
 		for _, k := range x.want {
 			if _, there := got[k]; !there {
 				t.Errorf("no key %q in %v", k, got)
 			}
 		}
+		for _, k := range x.none {
+			if _, there := got[k]; there {
+				t.Errorf("a key %q in %v", k, got)
+			}
+		}
 	}
+}
+
+func keys(t *testing.T, m *Metrics) map[string]any {
+	t.Helper()
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
