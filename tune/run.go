@@ -200,7 +200,7 @@ func (s *search) failed(c *Candidate, split int, err error) score {
 // take gives candidates the scores of a record.
 func (s *search) take(rec *record) {
 	for _, v := range rec.Scores {
-		c := s.trials[v.Candidate]
+		c := s.candidates[v.Candidate]
 		if v.Err != "" {
 			c.Dropped = v.Err
 		}

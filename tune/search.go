@@ -108,10 +108,10 @@ type Result struct {
 	Folds  Folds  `json:"folds"`
 	Splits int    `json:"splits"`
 
-	// Trials are all, best first; those without scores come last.
-	Trials []*Candidate `json:"trials"`
+	// Candidates are all, best first; those without scores come last.
+	Candidates []*Candidate `json:"candidates"`
 
-	// Best is the trial with the best mean, Picked the one to train; both are in Trials.
+	// Best is the candidate with the best mean, Picked the one to train; both are in Candidates.
 	Best   *Candidate `json:"-"`
 	Picked *Candidate `json:"-"`
 
@@ -173,14 +173,14 @@ type search struct {
 	src dataset.Source
 	opt Options
 
-	base     *model.Prepared // with the space's base
-	metric   metric
-	division *Division
-	data     uint64 // a hash of the rows
-	trials   []*Candidate
-	running  []*Candidate // those that are judged by all rows
-	journal  *journal
-	result   *Result
+	base       *model.Prepared // with the space's base
+	metric     metric
+	division   *Division
+	data       uint64 // a hash of the rows
+	candidates []*Candidate
+	running    []*Candidate // those that are judged by all rows
+	journal    *journal
+	result     *Result
 
 	done, all float64 // trainings
 }
@@ -250,7 +250,7 @@ func (s *search) choose(space Space) error {
 	if err != nil {
 		return err
 	}
-	s.trials, s.running = c.trials, c.trials
+	s.candidates, s.running = c.trials, c.trials
 	s.result.Wrong = c.wrong
 	if c.wrong > 0 {
 		s.result.Why = c.why.Error()
@@ -258,7 +258,7 @@ func (s *search) choose(space Space) error {
 	if s.opt.Search == "random" && len(c.trials) < s.opt.Trials {
 		s.warn(fmt.Sprintf("the space has no more than %d different points, %d were asked for", len(c.trials), s.opt.Trials))
 	}
-	for _, t := range s.trials {
+	for _, t := range s.candidates {
 		t.Scores = nil
 	}
 	return nil
@@ -288,8 +288,8 @@ func (s *search) finish() (*Result, error) {
 	}
 	r.Best, r.Picked = pick(judged, s.metric.larger, s.opt.Pick)
 	r.Best.Best, r.Picked.Picked = true, true
-	r.Trials = slices.Clone(s.trials)
-	slices.SortStableFunc(r.Trials, func(a, b *Candidate) int {
+	r.Candidates = slices.Clone(s.candidates)
+	slices.SortStableFunc(r.Candidates, func(a, b *Candidate) int {
 		if (a.Dropped == "") != (b.Dropped == "") {
 			if a.Dropped == "" {
 				return -1
@@ -358,15 +358,15 @@ func (s *search) alone() (w Work) {
 // judged.
 func (s *search) fingerprint() (string, error) {
 	text, err := json.Marshal(struct {
-		Rows     int
-		Data     uint64
-		Trials   []*Candidate
-		Metric   string
-		Folds    Folds
-		Search   string
-		Strict   bool
-		Alone    bool
-		Division string
-	}{s.result.Rows, s.data, s.trials, s.metric.name, s.opt.Folds, s.opt.Search, s.opt.Strict, s.opt.Alone, s.division.Kind})
+		Rows       int
+		Data       uint64
+		Candidates []*Candidate
+		Metric     string
+		Folds      Folds
+		Search     string
+		Strict     bool
+		Alone      bool
+		Division   string
+	}{s.result.Rows, s.data, s.candidates, s.metric.name, s.opt.Folds, s.opt.Search, s.opt.Strict, s.opt.Alone, s.division.Kind})
 	return string(text), err
 }
