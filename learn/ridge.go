@@ -138,7 +138,7 @@ func (r *RidgeReport) Lines() []string {
 	case "evidence":
 		chosen = fmt.Sprintf("the best of %d by evidence", len(r.Path))
 	case "trace":
-		chosen = "in parts of tr(H)/D given"
+		chosen = "given in parts of tr(H)/D"
 	case "": // a file of an older program
 		if n := len(r.Path); n > 0 {
 			chosen = fmt.Sprintf("the best of %d on a held-out tenth", n)
