@@ -42,6 +42,7 @@ type train struct {
 	stats     *model.Statistics // nil: a training from the beginning
 	online    bool
 	from      string // the model to continue
+	estimate  bool   // predict the cost only
 }
 
 func newTrain() *cobra.Command {
@@ -135,13 +136,14 @@ columns of 0 and 1 with --task multilabel.
 	f.BoolVar(&t.online, "online", false, "the same as --learner online")
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
+	f.BoolVar(&t.estimate, "estimate", false, "predict the time and the memory of the training, and stop")
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
 	return cmd
 }
 
 func (t *train) check() error {
-	if t.out == "" {
+	if t.out == "" && !t.estimate {
 		return usagef("no file to write the model to; give -o MODEL")
 	}
 	if t.test != "" && t.holdout != 0 {
@@ -216,6 +218,10 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if memory == 0 {
 		memory = availableMemory() / 5 * 4
 	}
+	if t.estimate {
+		return t.printCost(cmd, path, memory)
+	}
+	t.announce(ctx, p, path, memory)
 	data, fit, err := t.open(ctx, path)
 	if err != nil {
 		return err
