@@ -27,10 +27,10 @@ type journal struct {
 
 // record is what a job found.
 type record struct {
-	Job    string  `json:"job"`
-	Scores []score `json:"scores,omitempty"`
-	Kept   []int   `json:"kept,omitempty"` // candidates that a race left
-	Work   Work    `json:"work"`
+	Job    string   `json:"job"`
+	Scores []score  `json:"scores,omitempty"`
+	Left   []string `json:"left,omitempty"` // of a race: why each racer has left it, "" if it has not
+	Work   Work     `json:"work"`
 }
 
 // score is that of a candidate on a split, or why it has none.

@@ -215,7 +215,7 @@ func (s *search) take(rec *record) {
 func (s *search) advance(n float64) {
 	s.done += n
 	if s.opt.Progress != nil {
-		s.opt.Progress(s.done, s.all)
+		s.opt.Progress("tune", s.done, s.all)
 	}
 }
 
@@ -226,7 +226,7 @@ func (s *search) during(n int) func(rows int, share float64) {
 	}
 	return func(_ int, share float64) {
 		if share > 0 {
-			s.opt.Progress(s.done+share*float64(n), s.all)
+			s.opt.Progress("tune", s.done+share*float64(n), s.all)
 		}
 	}
 }

@@ -28,7 +28,8 @@ type Options struct {
 
 	// Search is "grid" (or ""), "random", which draws Trials points, or "halving", which races
 	// the points of the grid, or Trials of them, on growing samples of the rows (see Race) and
-	// judges only the best quarter by all rows.
+	// judges only the best quarter by all rows. In the race learners choose λ and C by themselves:
+	// points that differ in nothing else race as one.
 	Search string
 	Trials int
 
@@ -50,8 +51,9 @@ type Options struct {
 	// there; "" means none. The file is left behind.
 	Journal string
 
-	// Progress, if not nil, is told how many of all trainings are done.
-	Progress func(done, all float64)
+	// Progress, if not nil, is told how many of all trainings of a stage are done: "tune", or
+	// before that "race on" so many rows.
+	Progress func(stage string, done, all float64)
 
 	// Note, if not nil, is told what is worth knowing while the search goes on.
 	Note func(text string)

@@ -321,7 +321,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		u.schema.Group = nil
 		src = u
 	}
-	o.Progress = func(done, all float64) { p.report("tune", 0, done/all) }
+	o.Progress = func(stage string, done, all float64) { p.report(stage, 0, done/all) }
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	found, err := tune.Search(ctx, src, space, *o)
 	p.done()
