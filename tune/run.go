@@ -156,8 +156,11 @@ func (s *search) judgeFeatures(g *group) error {
 		return s.failAll(left, err)
 	}
 	defer func() { r.kept.close() }()
-	if err := r.keepRows(left); err != nil {
+	if err := r.keepRows(jobs); err != nil {
 		return err
+	}
+	if len(left) < len(jobs) {
+		r.work = Work{} // the job that was done first has it
 	}
 	for _, j := range left {
 		rec := &record{Job: j.name}
