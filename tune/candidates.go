@@ -27,34 +27,57 @@ type combinations struct {
 
 // grid are all combinations of the axes that make sense.
 func (s Space) grid() (*combinations, error) {
-	n := 1
-	for _, a := range s.Axes {
-		if n *= len(a.Values); n > 100*mostCandidates {
-			break
-		}
-	}
 	c := newCombinations()
+	if all := s.walk(c, func() bool { return len(c.trials) <= mostCandidates }); !all {
+		return nil, fmt.Errorf("the grid has more than %d points; give fewer values, or search it at random with a number of trials", mostCandidates)
+	}
+	return c, c.check(s)
+}
+
+// first is a combination to look at the data with: the first that has a map, or the first that can be.
+func (s Space) first() (model.Config, error) {
+	c := newCombinations()
+	mapped := func() bool {
+		if len(c.trials) == 0 {
+			return false
+		}
+		exact, _ := model.Exact(c.trials[len(c.trials)-1].Config.Learner)
+		return !exact
+	}
+	s.walk(c, func() bool { return !mapped() })
+	switch {
+	case len(c.trials) == 0:
+		return model.Config{}, c.check(s)
+	case mapped():
+		return c.trials[len(c.trials)-1].Config, nil
+	}
+	return c.trials[0].Config, nil
+}
+
+// walk adds one combination of the axes after the other, the values of the last axis first, as long
+// as more says so, and says whether that were all.
+func (s Space) walk(c *combinations, more func() bool) (all bool) {
 	at := make([]int, len(s.Axes))
-	for range min(n, 100*mostCandidates) {
+	for range 100 * mostCandidates {
 		values := map[string]string{}
 		for i, a := range s.Axes {
 			values[a.Name] = a.Values[at[i]]
 		}
-		c.add(s, values)
-		if len(c.trials) > mostCandidates {
-			break
+		if c.add(s, values); !more() {
+			return false
 		}
-		for i := len(at) - 1; i >= 0; i-- { // the last axis first
+		i := len(at) - 1
+		for ; i >= 0; i-- {
 			if at[i]++; at[i] < len(s.Axes[i].Values) {
 				break
 			}
 			at[i] = 0
 		}
+		if i < 0 {
+			return true
+		}
 	}
-	if n > 100*mostCandidates || len(c.trials) > mostCandidates {
-		return nil, fmt.Errorf("the grid has more than %d points; give fewer values, or search it at random with a number of trials", mostCandidates)
-	}
-	return c, c.check(s)
+	return false
 }
 
 // random are n different points of the space.

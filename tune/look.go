@@ -15,15 +15,10 @@ import (
 // look finds out what the data are, and divides the rows: one pass for the survey, one for
 // what each row is, and a hash of all.
 func (s *search) look(space Space) error {
-	base := space.Base
-	for _, a := range space.Axes { // what the data have to suit
-		if a.Name == "kernel" || a.Name == "map" || a.Name == "scale" || a.Name == "learner" {
-			if err := set(&base, a.Name, a.Values[0]); err != nil {
-				return err
-			}
-		}
+	base, err := space.first()
+	if err != nil {
+		return err
 	}
-	var err error
 	if s.base, err = model.Prepare(s.ctx, s.src, base, model.Options{Memory: s.opt.Memory}); err != nil {
 		return err
 	}

@@ -216,7 +216,7 @@ func (t *tuning) check(cmd *cobra.Command) error {
 	switch {
 	case t.train.out == "":
 		return usagef("no file to write the model to; give -o MODEL")
-	case o.Folds.K < 1:
+	case o.Folds.K < 1 || o.Folds.K == 1 && o.Folds.Kind != "time":
 		return usagef("--folds %d: give 2 or more", o.Folds.K)
 	case o.Folds.Repeats < 1:
 		return usagef("--repeats %d: give 1 or more", o.Folds.Repeats)
@@ -254,7 +254,8 @@ func (t *tuning) check(cmd *cobra.Command) error {
 	return checkData(&t.train.data)
 }
 
-// ungrouped is data whose column of groups is for folds alone: a model does not know of it.
+// ungrouped is data whose column of groups is for folds alone. Where columns have names a model
+// does not know of it; elsewhere it has to know at which position there is no input.
 type ungrouped struct {
 	dataset.Source
 	schema dataset.Schema
@@ -316,7 +317,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	}
 	defer file.Close()
 	var src dataset.Source = file
-	if t.foldGroup != "" {
+	if t.foldGroup != "" && file.Schema().Header {
 		u := &ungrouped{file, *file.Schema()}
 		u.schema.Group = nil
 		src = u
