@@ -200,7 +200,7 @@ func printRace(w io.Writer, r *tune.RaceResult) {
 			cell := ""
 			for _, run := range c.Runs {
 				if run.Rows == n {
-					cell, total = scoreText(r.Metric, run.Score), total+run.Seconds
+					cell, total = raceScoreText(r.Metric, run.Score), total+run.Seconds
 				}
 			}
 			fmt.Fprintf(w, "%12s", cell)
@@ -216,7 +216,7 @@ func printRace(w io.Writer, r *tune.RaceResult) {
 	}
 }
 
-func scoreText(metric string, v float64) string {
+func raceScoreText(metric string, v float64) string {
 	if metric == "rmse" {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}

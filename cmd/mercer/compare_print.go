@@ -61,7 +61,7 @@ func (c *compare) printModels(w io.Writer, path string, out *modelsJSON) error {
 		row := []string{e.Name, show.value(e.Value), show.value(e.Low) + " … " + show.value(e.High)}
 		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), bytesText(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
-	printColumns(w, table)
+	printColumns(w, 1, table)
 	test := "the bootstrap of the same rows for all"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the rows that only one of the two has right"
@@ -111,7 +111,7 @@ func (c *compare) printConfigs(w io.Writer, name string, out *lab.ConfigComparis
 		row := []string{fmt.Sprintf("%d  %s", i+1, e.Name), show.value(e.Mean), show.value(e.SD)}
 		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), secondsText(duration(e.Seconds)), fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
-	printColumns(w, table)
+	printColumns(w, 1, table)
 	test := "the same test"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the out-of-fold predictions"

@@ -125,6 +125,7 @@ to start with your own.`,
 		newRanks(),
 		newCompare(),
 		newCurve(),
+		newTune(),
 	)
 	return root
 }

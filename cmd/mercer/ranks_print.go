@@ -63,7 +63,7 @@ func (r *ranks) print(w io.Writer, t *scoreTable, test *rank.FriedmanTest, contr
 			table = append(table, []string{c.A + " – " + c.B, fmt.Sprintf("%.2f", c.Z), pText(c.P), pText(*c.Nemenyi), pText(c.Holm), pText(*c.Shaffer), pText(c.WilcoxonHolm)})
 		}
 	}
-	printColumns(w, table)
+	printColumns(w, 1, table)
 	fmt.Fprintf(w, "\n  z < 0: the first is the better; p of %s taken together in the columns after p\n", plural(len(out.Comparisons), "comparison"))
 }
 
@@ -76,28 +76,6 @@ func pText(p float64) string {
 		return fmt.Sprintf("%.4f", p)
 	}
 	return fmt.Sprintf("%.2f", p)
-}
-
-// printColumns prints rows of cells, the first column left and all others right.
-func printColumns(w io.Writer, table [][]string) {
-	width := make([]int, len(table[0]))
-	for _, row := range table {
-		for j, cell := range row {
-			width[j] = max(width[j], len([]rune(cell)))
-		}
-	}
-	for _, row := range table {
-		var line strings.Builder
-		for j, cell := range row {
-			pad := strings.Repeat(" ", width[j]-len([]rune(cell)))
-			if j == 0 {
-				line.WriteString("  " + cell + pad)
-			} else {
-				line.WriteString("  " + pad + cell)
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-	}
 }
 
 // drawRanks draws a critical-difference diagram: the methods on the axis of mean ranks, and the groups that do not
