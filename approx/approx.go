@@ -137,7 +137,8 @@ type Stat struct {
 
 // Point is what was measured of a map with D features. What is nil is not defined on these rows.
 type Point struct {
-	Features int   // D
+	Features int   // D, as asked for where the map takes it
+	Outputs  int   // what the map has: fewer where rows of a sample were too few or alike
 	Bytes    int64 // that the map holds
 
 	MeanAbs, MaxAbs Stat // see Errors, as the next
@@ -175,7 +176,7 @@ type Pair struct {
 	Exact, Estimate float64
 }
 
-// mostRows bounds the rows judged: 48n² bytes are held, and n²D multiply-adds done for each map.
+// mostRows bounds the rows judged: all pairs of them are held several times, and cost n²D multiply-adds.
 const mostRows = 8000
 
 // Measure measures candidates on rows. A candidate that cannot be made for these rows is
@@ -260,7 +261,7 @@ func (m *meter) curve(ctx context.Context, c Candidate, progress func(what strin
 			refused = err
 			continue
 		}
-		if k := len(curve.Points); k > 0 && p.Features <= curve.Points[k-1].Features {
+		if k := len(curve.Points); k > 0 && p.Outputs <= curve.Points[k-1].Outputs {
 			continue // it can have no more features on these rows
 		}
 		curve.Points = append(curve.Points, *p)

@@ -129,7 +129,7 @@ type target struct {
 }
 
 // spectralRows is how many of the rows the spectral closeness is measured on.
-const spectralRows = 1000
+const spectralRows = 500
 
 func newTarget(cfg feature.Config, x matrix.Rows, lambda float64) (*target, error) {
 	n := x.Len()

@@ -15,9 +15,9 @@ import (
 
 // run is what one draw of a map gave.
 type run struct {
-	features int
-	bytes    int64
-	errors   Errors
+	outputs int
+	bytes   int64
+	errors  Errors
 
 	frobenius, distortion     *float64
 	delta1, delta2, dimension *float64
@@ -46,7 +46,10 @@ func (m *meter) point(ctx context.Context, t *target, cfg feature.Config, progre
 			square[i] += e * e
 		}
 		if s == 0 {
-			p.Features, p.Bytes = r.features, r.bytes
+			p.Features, p.Outputs, p.Bytes = cfg.Features, r.outputs, r.bytes
+			if p.Features == 0 {
+				p.Features = r.outputs
+			}
 			p.Pairs = somePairs(t.exact, estimates)
 		}
 	}
@@ -70,7 +73,7 @@ func (m *meter) run(t *target, cfg feature.Config) (*run, []float64, error) {
 		return nil, nil, err
 	}
 	r := &run{bytes: z.Bytes()}
-	_, r.features = z.Dims()
+	_, r.outputs = z.Dims()
 	features := timed(z, x, r)
 	ours, err := Gram(kernel.Kernel{Name: "linear"}, features)
 	if err != nil {

@@ -132,7 +132,7 @@ func (rec *Recommendation) verify(ctx context.Context, m *meter, c *Curve) error
 			return nil
 		}
 		rate := c.rate(rec.Goal)
-		if rate == nil || rate.Exponent >= 0 || p.Features < asked {
+		if rate == nil || rate.Exponent >= 0 || p.Outputs < asked {
 			return nil
 		}
 		more := evenly(float64(asked) * math.Pow(e.Mean/rec.Goal.Error, -1/rate.Exponent))

@@ -108,7 +108,7 @@ to start with your own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newMaps(), newInspect(), newBench(), newReproduce(), newDemo(), newLiblinearTrain(), newLiblinearPredict(), newMerge())
+	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newApprox(), newMaps(), newInspect(), newBench(), newReproduce(), newDemo(), newLiblinearTrain(), newLiblinearPredict(), newMerge())
 	return root
 }
 
