@@ -27,8 +27,8 @@ type Offer struct {
 	// Expected is the mean error by the fitted rate, or as measured.
 	Expected float64
 
-	// PerRow (microseconds) and Bytes are interpolated between what was measured, and beyond it
-	// continued.
+	// PerRow (microseconds) and Bytes are interpolated between what was measured, and in proportion
+	// to D beyond.
 	PerRow float64
 	Bytes  int64
 }
@@ -158,9 +158,10 @@ func (c *Curve) rate(g Goal) *Rate {
 	return c.Rate
 }
 
-// evenly rounds a number of features up to an even one, as pairs of waves need it.
+// evenly rounds a number of features up to an even one, as pairs of waves need it, but for what
+// rounding of logarithms has added.
 func evenly(d float64) int {
-	n := int(math.Ceil(min(d, 1<<40)))
+	n := int(math.Ceil(min(d, 1<<40) * (1 - 1e-9)))
 	return n + n%2
 }
 
@@ -190,20 +191,20 @@ func (c *Curve) offer(g Goal) (Offer, bool) {
 	return best, true
 }
 
-// between interpolates what grows with D between the points of a curve, linearly, and continues
-// the last step beyond them; below the first point it is in proportion to D.
+// between interpolates what grows with D linearly between the points of a curve. Before the first and
+// beyond the last it is in proportion to D: a slope of times would be that of their noise.
 func (c *Curve) between(d float64, of func(p *Point) float64) float64 {
-	at := func(i int) (x, y float64) {
-		if i < 0 {
-			return 0, 0
+	at := func(i int) (x, y float64) { return float64(c.Points[i].Features), of(&c.Points[i]) }
+	last := len(c.Points) - 1
+	x0, y0 := at(0)
+	for i := range last {
+		x1, y1 := at(i + 1)
+		if x0 <= d && d <= x1 {
+			return y0 + (y1-y0)*(d-x0)/(x1-x0)
 		}
-		return float64(c.Points[i].Features), of(&c.Points[i])
+		if x1 < d {
+			x0, y0 = x1, y1
+		}
 	}
-	i := 0
-	for i < len(c.Points)-1 && float64(c.Points[i].Features) < d {
-		i++
-	}
-	x0, y0 := at(i - 1)
-	x1, y1 := at(i)
-	return max(0, y0+(y1-y0)*(d-x0)/(x1-x0))
+	return y0 * d / x0
 }
