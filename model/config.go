@@ -384,17 +384,18 @@ func (c *Config) feature(gamma float64) feature.Config {
 		return f
 	}
 	for i := range f.Steps {
-		f.Steps[i] = c.step(f.Steps[i], func(string) float64 { return gamma })
+		f.Steps[i] = c.Step(f.Steps[i], func(string) float64 { return gamma })
 	}
 	return f
 }
 
-// step fills in the kernel of a step of a composed map, and of its steps.
-func (c *Config) step(s feature.Config, gamma func(kernel string) float64) feature.Config {
+// Step fills in the kernel of a step of a composed map, and of its steps, where it has none or one
+// without γ: that of the configuration, of which gamma tells the γ by its name.
+func (c *Config) Step(s feature.Config, gamma func(kernel string) float64) feature.Config {
 	if s.Steps != nil {
 		s.Steps = slices.Clone(s.Steps)
 		for i := range s.Steps {
-			s.Steps[i] = c.step(s.Steps[i], gamma)
+			s.Steps[i] = c.Step(s.Steps[i], gamma)
 		}
 		return s
 	}

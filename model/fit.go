@@ -348,7 +348,7 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 		f.m.info.Training.Why["map"] = "for the kernel and the number of dimensions"
 	}
 	for i := range f.cfg.Steps {
-		cfg.Steps[i] = f.cfg.step(f.cfg.Steps[i], func(name string) (g float64) {
+		cfg.Steps[i] = f.cfg.Step(f.cfg.Steps[i], func(name string) (g float64) {
 			if name == f.cfg.Kernel {
 				return gamma
 			}

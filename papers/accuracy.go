@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/approx"
 	"mercer/feature"
 	"mercer/internal/random"
 	"mercer/internal/vec"
@@ -119,7 +120,7 @@ func standardise(s split) {
 // operations and 12n² bytes for n training rows.
 func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed uint64) (percent, used float64, err error) {
 	n := s.train.x.Len()
-	a, err := gram(k, s.train.x)
+	a, err := approx.Gram(k, s.train.x)
 	if err != nil {
 		return 0, 0, err
 	}

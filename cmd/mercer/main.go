@@ -126,6 +126,7 @@ to start with your own.`,
 		newCompare(),
 		newCurve(),
 		newTune(),
+		newApprox(),
 	)
 	return root
 }
