@@ -1,5 +1,13 @@
 package report
 
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+)
+
 // HeatMap is a matrix of numbers shown by colour: a confusion matrix, a grid of two
 // parameters. Small ones show the numbers as well. More than 120 rows or columns are shown as
 // means of neighbours.
@@ -9,13 +17,340 @@ type HeatMap struct {
 	Rows, Columns       []string
 
 	// Values are len(Rows) by len(Columns) numbers that choose the colour, from Low (the
-	// background) to High; both 0: the range of Values. A NaN is an empty cell.
+	// background) to High; both 0: the range of Values. A number that is not finite is an
+	// empty cell.
 	Values    [][]float64
 	Low, High float64
 
 	// Text is what stands in the cells; nil: Values.
 	Text [][]string
 
-	// Legend says what the colours mean.
-	Legend string
+	// Legend says what the colours mean, Percent writes them as shares.
+	Legend  string
+	Percent bool
+}
+
+// Confusion is the heat map of a confusion matrix: counts[i][j] rows of class i were predicted
+// as class j. The colour is the share of the class.
+func Confusion(classes []string, counts [][]int) *HeatMap {
+	h := &HeatMap{RowName: "true class", ColumnName: "predicted class", Rows: classes, Columns: classes,
+		Low: 0, High: 1, Legend: "share of the true class", Percent: true}
+	for _, row := range counts {
+		total := 0
+		for _, n := range row {
+			total += n
+		}
+		values, text := make([]float64, len(row)), make([]string, len(row))
+		for j, n := range row {
+			values[j] = math.NaN()
+			if total > 0 {
+				values[j] = float64(n) / float64(total)
+			}
+			text[j] = thousands(fmt.Sprint(n))
+		}
+		h.Values, h.Text = append(h.Values, values), append(h.Text, text)
+	}
+	return h
+}
+
+// mostCells bounds the rows and the columns that are drawn.
+const mostCells = 120
+
+func (h *HeatMap) layout() (picture, error) {
+	if len(h.Values) != len(h.Rows) || h.Text != nil && len(h.Text) != len(h.Rows) {
+		return picture{}, fmt.Errorf("%d names of rows, %d rows of values and %d of text", len(h.Rows), len(h.Values), len(h.Text))
+	}
+	var values span
+	empty := 0
+	for i, row := range h.Values {
+		if len(row) != len(h.Columns) || h.Text != nil && len(h.Text[i]) != len(h.Columns) {
+			return picture{}, fmt.Errorf("row %d (%s) has not the %d values that there are columns", i+1, h.Rows[i], len(h.Columns))
+		}
+		for _, v := range row {
+			if (Axis{}).shows(v) {
+				values.add(v)
+			} else {
+				empty++
+			}
+		}
+	}
+	g := h.shrunk()
+	if g.Low == 0 && g.High == 0 {
+		g.Low, g.High = values.lo, values.hi
+	}
+	p := picture{desc: h.describe(values), draw: g.draw}
+	if g != h && (len(g.Rows) < len(h.Rows) || len(g.Columns) < len(h.Columns)) {
+		p.notes = append(p.notes, fmt.Sprintf("Of %d rows and %d columns, neighbours are shown together by their mean.", len(h.Rows), len(h.Columns)))
+	}
+	p.width, p.wide = columnWidth, false
+	if g.cellWidth(columnWidth) < g.needed() && len(g.Columns) > 4 || max(len(g.Columns), len(g.Rows)) > 16 {
+		p.width, p.wide = pageWidth, true
+	}
+	cell := g.cellHeight(p.width)
+	p.height = heatTop + g.headHeight(p.width) + cell*float64(max(len(g.Rows), 1)) + heatKey
+	return p, nil
+}
+
+// shrunk is the heat map with at most mostCells rows and columns, by means of neighbours.
+func (h *HeatMap) shrunk() *HeatMap {
+	g := *h
+	perRow := (len(h.Rows) + mostCells - 1) / mostCells
+	perColumn := (len(h.Columns) + mostCells - 1) / mostCells
+	if perRow <= 1 && perColumn <= 1 {
+		return &g
+	}
+	perRow, perColumn = max(perRow, 1), max(perColumn, 1)
+	g.Rows, g.Columns, g.Text = merged(h.Rows, perRow), merged(h.Columns, perColumn), nil
+	g.Values = make([][]float64, len(g.Rows))
+	for i := range g.Values {
+		g.Values[i] = make([]float64, len(g.Columns))
+		for j := range g.Values[i] {
+			sum, n := 0.0, 0
+			for _, row := range h.Values[i*perRow : min((i+1)*perRow, len(h.Rows))] {
+				for _, v := range row[j*perColumn : min((j+1)*perColumn, len(h.Columns))] {
+					if (Axis{}).shows(v) {
+						sum, n = sum+v, n+1
+					}
+				}
+			}
+			g.Values[i][j] = sum / float64(n) // NaN: an empty cell
+		}
+	}
+	return &g
+}
+
+func merged(names []string, per int) []string {
+	var list []string
+	for i := 0; i < len(names); i += per {
+		name := names[i]
+		if last := min(i+per, len(names)) - 1; last > i {
+			name += " … " + names[last]
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+const (
+	heatTop = 22.0 // above the names of the columns: what the columns are
+	heatKey = 44.0 // below: what the colours mean
+)
+
+var cellStyle = style{paint: ink, size: small}
+
+// rowsWidth is the room for the names of the rows.
+func (h *HeatMap) rowsWidth(width float64) float64 {
+	w := 0.0
+	for _, name := range h.Rows {
+		w = max(w, textWidth(tickStyle, shortened(tickStyle, oneLine(name), width/4)))
+	}
+	return max(w, min(textWidth(nameStyle, h.RowName), width/4)) + 10
+}
+
+func (h *HeatMap) cellWidth(width float64) float64 {
+	return min(96, (width-h.rowsWidth(width)-8)/float64(max(len(h.Columns), 1)))
+}
+
+func (h *HeatMap) cellHeight(width float64) float64 {
+	if len(h.Rows) <= 3 {
+		return min(56, max(h.cellWidth(width), 30))
+	}
+	return min(34, h.cellWidth(width)*1.0)
+}
+
+// needed is the width of a cell in which its text can be read.
+func (h *HeatMap) needed() float64 {
+	w := 0.0
+	for i := range h.Values {
+		for j := range h.Values[i] {
+			w = max(w, textWidth(cellStyle, h.text(i, j)))
+		}
+	}
+	return w + 6
+}
+
+func (h *HeatMap) text(i, j int) string {
+	if h.Text != nil {
+		return h.Text[i][j]
+	}
+	if !(Axis{}).shows(h.Values[i][j]) {
+		return ""
+	}
+	return Axis{Percent: h.Percent}.say(h.Values[i][j])
+}
+
+// flat says that the names of the columns have room side by side.
+func (h *HeatMap) flat(width float64) bool {
+	for _, name := range h.Columns {
+		if textWidth(tickStyle, oneLine(name)) > h.cellWidth(width)-6 {
+			return false
+		}
+	}
+	return true
+}
+
+// headHeight is that of the names of the columns.
+func (h *HeatMap) headHeight(width float64) float64 {
+	if h.flat(width) {
+		return 20
+	}
+	longest := 0.0
+	for _, name := range h.Columns {
+		longest = max(longest, textWidth(tickStyle, shortened(tickStyle, oneLine(name), 110)))
+	}
+	return longest + 10
+}
+
+func (h *HeatMap) draw(p *pen) {
+	cw, ch := h.cellWidth(p.width), h.cellHeight(p.width)
+	left := h.rowsWidth(p.width)
+	top := p.height - heatTop - h.headHeight(p.width)
+	width := cw * float64(len(h.Columns))
+	p.text(nameStyle, left, p.height-9, 0, shortened(nameStyle, h.ColumnName, p.width-left))
+	p.text(nameStyle, 2, top+10, 0, shortened(nameStyle, h.RowName, left-6))
+	if len(h.Columns) == 0 || len(h.Rows) == 0 {
+		p.text(style{paint: muted, size: normal}, p.width/2, heatKey+10, 0.5, "no data")
+		return
+	}
+	// Names stand at as many rows and columns as have room for one.
+	every := max(1, int(math.Ceil(13/ch)))
+	for i := 0; i < len(h.Rows); i += every {
+		name := shortened(tickStyle, oneLine(h.Rows[i]), p.width/4)
+		p.text(tickStyle, left-6, top-ch*(float64(i)+0.5), 1, name)
+	}
+	every = 1
+	if !h.flat(p.width) {
+		every = max(1, int(math.Ceil(13/cw)))
+	}
+	for j := 0; j < len(h.Columns); j += every {
+		name := shortened(tickStyle, oneLine(h.Columns[j]), 110)
+		x := left + cw*(float64(j)+0.5)
+		if h.flat(p.width) {
+			p.text(tickStyle, x, top+10, 0.5, name)
+		} else {
+			p.turnedText(tickStyle, x, top+5, 0, 90, name)
+		}
+	}
+	h.cells(p, left, top, cw, ch)
+	outline := stroke{paint: muted, width: 0.8}
+	p.set(outline)
+	frame := polygon([]vg.Point{at(left, top), at(left+width, top), at(left+width, top-ch*float64(len(h.Rows))), at(left, top-ch*float64(len(h.Rows)))})
+	frame.Close()
+	p.Stroke(frame)
+	h.key(p, left)
+}
+
+// shades is the number of steps of the colours.
+const shades = 24
+
+// shade is the step of a value, from 0 to shades, -1 for an empty cell.
+func (h *HeatMap) shade(v float64) int {
+	if !(Axis{}).shows(v) {
+		return -1
+	}
+	if h.High == h.Low {
+		return shades / 2
+	}
+	share := min(max((v-h.Low)/(h.High-h.Low), 0), 1)
+	s := int(math.Round(share * shades))
+	// What is little is not the same as nothing.
+	if s == 0 && share > 0 {
+		s = 1
+	}
+	return s
+}
+
+func shadePaint(s int) paint {
+	return series[0].faded(float64(s) / shades)
+}
+
+// cells draws the cells, all of one shade as one path.
+func (h *HeatMap) cells(p *pen, left, top, cw, ch float64) {
+	paths := make([]vg.Path, shades+1)
+	var cross vg.Path
+	gap := 0.0
+	if min(cw, ch) > 8 {
+		gap = 0.5
+	}
+	for i, row := range h.Values {
+		for j, v := range row {
+			x0, y1 := left+cw*float64(j), top-ch*float64(i)
+			s := h.shade(v)
+			if s < 0 && h.Text == nil {
+				cross.Move(at(x0+cw/2-3, y1-ch/2))
+				cross.Line(at(x0+cw/2+3, y1-ch/2))
+			}
+			if s <= 0 {
+				continue
+			}
+			paths[s] = append(paths[s], polygon([]vg.Point{at(x0+gap, y1-gap), at(x0+cw-gap, y1-gap), at(x0+cw-gap, y1-ch+gap), at(x0+gap, y1-ch+gap)})...)
+			paths[s].Close()
+		}
+	}
+	for s, path := range paths {
+		p.SetColor(shadePaint(s))
+		p.Fill(path)
+	}
+	if cw < h.needed() || ch < 13 {
+		return
+	}
+	p.set(stroke{paint: muted, width: 1})
+	p.Stroke(cross)
+	for i, row := range h.Values {
+		for j, v := range row {
+			st := cellStyle
+			if h.shade(v) > shades*6/10 {
+				st.paint = back
+			}
+			if i == j && h.RowName == "true class" {
+				st.bold = true
+			}
+			p.text(st, left+cw*(float64(j)+0.5), top-ch*(float64(i)+0.5), 0.5, h.text(i, j))
+		}
+	}
+}
+
+// key shows the shades with the values they stand for.
+func (h *HeatMap) key(p *pen, left float64) {
+	const width, height = 150.0, 10.0
+	a := Axis{Percent: h.Percent}
+	y := heatKey - 22
+	left = min(left, p.width-width-20)
+	for s := range shades + 1 {
+		if s > 0 {
+			p.rectangle(shadePaint(s), left+width*float64(s)/(shades+1), y, left+width*float64(s+1)/(shades+1), y+height)
+		}
+	}
+	p.set(stroke{paint: muted, width: 0.8})
+	box := polygon([]vg.Point{at(left, y), at(left+width, y), at(left+width, y+height), at(left, y+height)})
+	box.Close()
+	p.Stroke(box)
+	p.text(tickStyle, left, y-11, 0, a.say(h.Low))
+	p.text(tickStyle, left+width, y-11, 1, a.say(h.High))
+	p.text(markStyle, left+width+10, y+height/2, 0, shortened(markStyle, h.Legend, p.width-left-width-12))
+}
+
+func (h *HeatMap) describe(values span) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Matrix of %d rows (%s) and %d columns (%s)", len(h.Rows), nameOr(h.RowName, "rows"), len(h.Columns), nameOr(h.ColumnName, "columns"))
+	if !values.any {
+		return b.String() + " without values."
+	}
+	a := Axis{Percent: h.Percent}
+	fmt.Fprintf(&b, ", %s from %s to %s.", nameOr(h.Legend, "values"), a.say(values.lo), a.say(values.hi))
+	if len(h.Rows) > 12 || len(h.Columns) > 12 {
+		return b.String()
+	}
+	for i, name := range h.Rows {
+		fmt.Fprintf(&b, " %s:", name)
+		for j := range h.Columns {
+			sep := ""
+			if j > 0 {
+				sep = ","
+			}
+			fmt.Fprintf(&b, "%s %s", sep, nameOr(h.text(i, j), "nothing"))
+		}
+		b.WriteString(".")
+	}
+	return b.String()
 }
