@@ -225,7 +225,7 @@ func minus(s string) string {
 	return "−" + s[1:]
 }
 
-// thousands puts commas into numbers of five digits and more.
+// thousands puts commas into numbers of four digits and more.
 func thousands(s string) string {
 	sign, digits, _ := strings.Cut(s, "-")
 	if sign = ""; strings.HasPrefix(s, "-") {
@@ -234,7 +234,7 @@ func thousands(s string) string {
 		digits = s
 	}
 	whole, rest, point := strings.Cut(digits, ".")
-	if len(whole) >= 5 {
+	if len(whole) >= 4 {
 		var b strings.Builder
 		for i, r := range whole {
 			if i > 0 && (len(whole)-i)%3 == 0 {

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -31,14 +33,19 @@ type frame struct {
 	xTicks, yTicks           []tick
 }
 
-// newFrame draws axes on a pen below its upper margin, and leaves the area inside for the data.
-func newFrame(p *pen, x, y Axis, margin float64) *frame {
+// markLine is the height of a line of the names of marks.
+const markLine = 15.0
+
+// newFrame settles axes on a pen below its upper margin, with room above the data for so many
+// lines of names of marks.
+func newFrame(p *pen, x, y Axis, margin float64, markLines int) *frame {
 	f := &frame{pen: p, x: x, y: y}
 	f.top = p.height - margin - 6
 	if y.Name != "" {
 		p.text(nameStyle, 2, f.top-4, 0, shortened(nameStyle, y.Name, p.width-4))
 		f.top -= 20
 	}
+	f.top -= markLine * float64(markLines)
 	f.bottom = 24
 	if x.Name != "" {
 		f.bottom = 42
@@ -79,11 +86,6 @@ func (f *frame) axes() {
 	for _, t := range f.xTicks {
 		f.line(gridStroke, f.px(t.at), f.bottom, f.px(t.at), f.top)
 	}
-	f.xAxis()
-}
-
-// xAxis draws the lower axis with its ticks and name.
-func (f *frame) xAxis() {
 	end := math.Inf(-1)
 	for _, t := range f.xTicks {
 		x := f.px(t.at)
@@ -95,7 +97,7 @@ func (f *frame) xAxis() {
 			end = middle + half
 		}
 	}
-	f.line(axisStroke, f.left, f.bottom, f.right, f.bottom)
+	f.baseline()
 	if f.x.Name != "" {
 		name := shortened(nameStyle, f.x.Name, f.width-8)
 		half := textWidth(nameStyle, name) / 2
@@ -103,30 +105,49 @@ func (f *frame) xAxis() {
 	}
 }
 
-// marks draws vertical lines with their names beside their upper ends, each name lower than
-// the one before where they would meet.
+// baseline draws the lower axis.
+func (f *frame) baseline() { f.line(axisStroke, f.left, f.bottom, f.right, f.bottom) }
+
+// named are the marks that have names.
+func named(list []Mark) int {
+	n := 0
+	for _, m := range list {
+		if m.Name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// marks draws vertical lines with their names above the data. The names of marks further left
+// stand higher, so that they pass over the lines of the others.
 func (f *frame) marks(list []Mark) {
-	row := 0
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b Mark) int { return cmp.Compare(b.X, a.X) })
+	type label struct {
+		name    string
+		x, y, w float64
+	}
+	var labels []label
 	for _, m := range list {
 		if !f.x.shows(m.X) || f.x.place(m.X) < 0 || f.x.place(m.X) > 1 {
 			continue
 		}
-		x := f.px(m.X)
-		f.line(dashStroke, x, f.bottom, x, f.top)
-		if m.Name == "" {
-			continue
+		x, y := f.px(m.X), f.top
+		if m.Name != "" {
+			y += markLine * (float64(len(labels)) + 0.5)
+			l := label{name: shortened(markStyle, oneLine(m.Name), f.right-f.left-8), x: x + 5, y: y}
+			if l.w = textWidth(markStyle, l.name); l.x+l.w > f.width-2 {
+				l.x = max(x-5-l.w, 2)
+			}
+			labels = append(labels, l)
+			y += 5
 		}
-		part, side := 0.0, x+5
-		name := shortened(markStyle, m.Name, max(x-f.left, f.right-x)-8)
-		w := textWidth(markStyle, name)
-		if side+w > f.right {
-			part, side = 1, x-5
-		}
-		y := f.top - 8 - 15*float64(row)
-		from := side - part*w
-		f.rectangle(back.faded(0.85), from-2, y-7, from+w+2, y+7)
-		f.text(markStyle, side, y, part, name)
-		row++
+		f.line(dashStroke, x, f.bottom, x, y)
+	}
+	for _, l := range labels {
+		f.rectangle(back, l.x-1, l.y-7, l.x+l.w+2, l.y+7)
+		f.text(markStyle, l.x, l.y, 0, l.name)
 	}
 }
 

@@ -28,13 +28,17 @@ type HeatMap struct {
 	// Legend says what the colours mean, Percent writes them as shares.
 	Legend  string
 	Percent bool
+
+	// Root makes the colour that of the square root, so that small values are seen beside
+	// large ones. Low must not be negative.
+	Root bool
 }
 
 // Confusion is the heat map of a confusion matrix: counts[i][j] rows of class i were predicted
 // as class j. The colour is the share of the class.
 func Confusion(classes []string, counts [][]int) *HeatMap {
 	h := &HeatMap{RowName: "true class", ColumnName: "predicted class", Rows: classes, Columns: classes,
-		Low: 0, High: 1, Legend: "share of the true class", Percent: true}
+		Low: 0, High: 1, Legend: "share of the true class", Percent: true, Root: len(classes) > 3}
 	for _, row := range counts {
 		total := 0
 		for _, n := range row {
@@ -46,7 +50,9 @@ func Confusion(classes []string, counts [][]int) *HeatMap {
 			if total > 0 {
 				values[j] = float64(n) / float64(total)
 			}
-			text[j] = thousands(fmt.Sprint(n))
+			if text[j] = thousands(fmt.Sprint(n)); n == 0 && h.Root {
+				text[j] = "·"
+			}
 		}
 		h.Values, h.Text = append(h.Values, values), append(h.Text, text)
 	}
@@ -148,14 +154,18 @@ func (h *HeatMap) rowsWidth(width float64) float64 {
 }
 
 func (h *HeatMap) cellWidth(width float64) float64 {
-	return min(96, (width-h.rowsWidth(width)-8)/float64(max(len(h.Columns), 1)))
+	w := min(96, (width-h.rowsWidth(width)-8)/float64(max(len(h.Columns), 1)))
+	if w < h.needed() {
+		w = min(w, 16) // squares without text need no more
+	}
+	return w
 }
 
 func (h *HeatMap) cellHeight(width float64) float64 {
 	if len(h.Rows) <= 3 {
 		return min(56, max(h.cellWidth(width), 30))
 	}
-	return min(34, h.cellWidth(width)*1.0)
+	return min(34, h.cellWidth(width))
 }
 
 // needed is the width of a cell in which its text can be read.
@@ -176,7 +186,10 @@ func (h *HeatMap) text(i, j int) string {
 	if !(Axis{}).shows(h.Values[i][j]) {
 		return ""
 	}
-	return Axis{Percent: h.Percent}.say(h.Values[i][j])
+	if h.Percent {
+		return fmt.Sprintf("%.1f %%", 100*h.Values[i][j])
+	}
+	return shortText(h.Values[i][j])
 }
 
 // flat says that the names of the columns have room side by side.
@@ -240,7 +253,8 @@ func (h *HeatMap) draw(p *pen) {
 	h.key(p, left)
 }
 
-// shades is the number of steps of the colours.
+// shades is the number of steps of the colours. Text on them is light or dark, by which of the
+// two has more contrast in light and in dark mode.
 const shades = 24
 
 // shade is the step of a value, from 0 to shades, -1 for an empty cell.
@@ -252,6 +266,9 @@ func (h *HeatMap) shade(v float64) int {
 		return shades / 2
 	}
 	share := min(max((v-h.Low)/(h.High-h.Low), 0), 1)
+	if h.Root {
+		share = math.Sqrt(share)
+	}
 	s := int(math.Round(share * shades))
 	// What is little is not the same as nothing.
 	if s == 0 && share > 0 {
@@ -299,8 +316,11 @@ func (h *HeatMap) cells(p *pen, left, top, cw, ch float64) {
 	for i, row := range h.Values {
 		for j, v := range row {
 			st := cellStyle
-			if h.shade(v) > shades*6/10 {
+			switch s := h.shade(v); {
+			case s > shades*85/100:
 				st.paint = back
+			case s > shades*60/100:
+				st.paint = deep
 			}
 			if i == j && h.RowName == "true class" {
 				st.bold = true
@@ -310,24 +330,32 @@ func (h *HeatMap) cells(p *pen, left, top, cw, ch float64) {
 	}
 }
 
-// key shows the shades with the values they stand for.
+// key shows some shades with the values they stand for.
 func (h *HeatMap) key(p *pen, left float64) {
-	const width, height = 150.0, 10.0
+	const steps, size, gap = 8, 18.0, 1.0
 	a := Axis{Percent: h.Percent}
 	y := heatKey - 22
-	left = min(left, p.width-width-20)
-	for s := range shades + 1 {
-		if s > 0 {
-			p.rectangle(shadePaint(s), left+width*float64(s)/(shades+1), y, left+width*float64(s+1)/(shades+1), y+height)
+	left = min(left, p.width-(steps+1)*size-20)
+	for s := range steps + 1 {
+		x := left + size*float64(s)
+		share := float64(s) / steps
+		p.rectangle(shadePaint(int(share*shades)), x+gap/2, y, x+size-gap/2, y+10)
+		if s%2 != 0 {
+			continue
+		}
+		if h.Root {
+			share *= share
+		}
+		if label := a.say(h.Low + share*(h.High-h.Low)); textWidth(tickStyle, label) < 2*size-2 || s == 0 || s == steps {
+			p.text(tickStyle, x+size/2, y-9, 0.5, label)
 		}
 	}
-	p.set(stroke{paint: muted, width: 0.8})
-	box := polygon([]vg.Point{at(left, y), at(left+width, y), at(left+width, y+height), at(left, y+height)})
+	p.set(stroke{paint: muted, width: 0.6})
+	box := polygon([]vg.Point{at(left, y-0.5), at(left+size, y-0.5), at(left+size, y+10.5), at(left, y+10.5)})
 	box.Close()
 	p.Stroke(box)
-	p.text(tickStyle, left, y-11, 0, a.say(h.Low))
-	p.text(tickStyle, left+width, y-11, 1, a.say(h.High))
-	p.text(markStyle, left+width+10, y+height/2, 0, shortened(markStyle, h.Legend, p.width-left-width-12))
+	right := left + (steps+1)*size + 8
+	p.text(markStyle, right, y+5, 0, shortened(markStyle, h.Legend, p.width-right))
 }
 
 func (h *HeatMap) describe(values span) string {

@@ -94,8 +94,8 @@ func (h *Histogram) layout() (picture, error) {
 		desc = fmt.Sprintf("Histogram of %s: %s values in %d bins from %s to %s; the fullest bin, %s to %s, holds %s.", nameOr(x.Name, "values"),
 			shortText(total), len(h.Counts), x.say(xs.lo), x.say(xs.hi), x.say(h.Edges[most]), x.say(h.Edges[most+1]), shortText(h.Counts[most]))
 	}
-	return picture{width: columnWidth, height: 300, desc: desc, draw: func(p *pen) {
-		f := newFrame(p, x, y, 0)
+	return picture{width: columnWidth, height: 300 + markLine*float64(named(h.Marks)), desc: desc, draw: func(p *pen) {
+		f := newFrame(p, x, y, 0, named(h.Marks))
 		f.axes()
 		if total == 0 {
 			f.empty()
@@ -113,7 +113,7 @@ func (h *Histogram) layout() (picture, error) {
 		}
 		f.SetColor(series[0])
 		f.Fill(bars)
-		f.xAxis()
+		f.baseline()
 		f.marks(h.Marks)
 	}}, nil
 }

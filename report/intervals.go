@@ -74,18 +74,12 @@ func (v *Intervals) layout() (picture, error) {
 	}
 	const line = 21.0
 	names = min(names, 0.45*p.width)
-	markRoom := 0.0
-	for _, m := range v.Marks {
-		if m.Name != "" {
-			markRoom += 15
-		}
-	}
-	p.height = 30 + 24 + markRoom + line*float64(max(len(rows), 1))
+	p.height = 24 + 8 + markLine*float64(named(v.Marks)) + line*float64(max(len(rows), 1))
 	if x.Name != "" {
 		p.height += 18
 	}
 	p.draw = func(p *pen) {
-		f := newFrame(p, x, Axis{From: 0, To: 1}, 0)
+		f := newFrame(p, x, Axis{From: 0, To: 1}, 0, named(v.Marks))
 		f.left, f.yTicks = names+14, nil
 		f.xTicks = x.ticks(max(2, int((f.right-f.left)/64)))
 		f.axes()
@@ -94,7 +88,7 @@ func (v *Intervals) layout() (picture, error) {
 			f.empty()
 		}
 		for i, r := range rows {
-			v.row(f, r, f.top-markRoom-line*(float64(i)+0.5), names)
+			v.row(f, r, f.top-line*(float64(i)+0.5), names)
 		}
 	}
 	return p, nil
@@ -120,6 +114,9 @@ func (v *Intervals) row(f *frame, r Interval, y, names float64) {
 	if f.x.shows(r.Low) && f.x.shows(r.High) && r.Low < r.High {
 		lo, hi := inside(r.Low), inside(r.High)
 		s := stroke{paint: lineColor, width: 1.6}
+		if v.Bars {
+			f.line(stroke{paint: back, width: 3.6}, lo, y, hi, y)
+		}
 		f.line(s, lo, y, hi, y)
 		f.line(s, lo, y-4, lo, y+4)
 		f.line(s, hi, y-4, hi, y+4)

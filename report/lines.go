@@ -95,14 +95,14 @@ func (l *Lines) layout() (picture, error) {
 		}
 	}
 	keys := l.keys()
-	height := 300 + keysHeight(columnWidth, keys)
+	height := 300 + keysHeight(columnWidth, keys) + markLine*float64(named(l.Marks))
 	if l.Diagonal {
 		height += 60
 	}
 	return picture{width: columnWidth, height: height,
 		draw: func(p *pen) {
 			p.legend(keys)
-			f := newFrame(p, x, y, keysHeight(p.width, keys))
+			f := newFrame(p, x, y, keysHeight(p.width, keys), named(l.Marks))
 			f.axes()
 			if drawn == 0 {
 				f.empty()

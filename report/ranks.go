@@ -66,7 +66,7 @@ func (r *Ranks) layout() (picture, error) {
 	for _, b := range bars {
 		levels = max(levels, b.level+1)
 	}
-	d := diagram{Ranks: r, order: order, bars: bars, levels: levels, names: min(widest, 0.34*p.width) + 10}
+	d := diagram{Ranks: r, order: order, bars: bars, levels: levels, names: min(widest+24, 0.34*p.width)}
 	p.height = diagramTop + 12 + diagramBar*float64(levels) + diagramLine*float64((n+1)/2) + 12
 	p.draw = d.draw
 	return p, nil

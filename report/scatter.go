@@ -71,7 +71,7 @@ func (s *Scatter) layout() (picture, error) {
 	return picture{width: columnWidth, height: 380 + keysHeight(columnWidth, keys),
 		draw: func(p *pen) {
 			p.legend(keys)
-			f := newFrame(p, x, y, keysHeight(p.width, keys))
+			f := newFrame(p, x, y, keysHeight(p.width, keys), 0)
 			f.axes()
 			if drawn == 0 {
 				f.empty()
