@@ -60,7 +60,7 @@ func TestEvaluateCountsWrongRows(t *testing.T) {
 	}
 	names[n-2] = "above"
 	rows, last := 0, 0.0
-	got, err := Evaluate(context.Background(), m, source(t, x, nil, 0, names), func(r int, share float64) { rows, last = r, share })
+	got, err := Evaluate(context.Background(), m, source(t, x, nil, 0, names), Options{Progress: func(r int, share float64) { rows, last = r, share }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestEvaluateOfSeveralOutputs(t *testing.T) {
 	for i := range n {
 		y[2*i+1] += 2 // one of the two is off by 2 now
 	}
-	got, err := Evaluate(context.Background(), m, source(t, x, y, 2, nil), nil)
+	got, err := Evaluate(context.Background(), m, source(t, x, y, 2, nil), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestEvaluateErrors(t *testing.T) {
 			"rows in memory: has no rows"},
 		{"cancelled", cancelled, classifier, source(t, x, nil, 0, sides(n)), "context canceled"},
 	} {
-		got, err := Evaluate(c.ctx, c.m, c.src, nil)
+		got, err := Evaluate(c.ctx, c.m, c.src, Options{})
 		if err == nil || err.Error() != c.want || got != nil {
 			t.Errorf("%s: %v, %v; want %q", c.name, got, err, c.want)
 		}

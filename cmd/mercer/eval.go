@@ -50,7 +50,7 @@ counts as an error.`,
 				return err
 			}
 			defer src.Close()
-			metrics, err := lab.Evaluate(cmd.Context(), m, src, func(rows int, share float64) { p.report("test", rows, share) })
+			metrics, err := lab.Evaluate(cmd.Context(), m, src, lab.Options{Progress: func(rows int, share float64) { p.report("test", rows, share) }})
 			p.done()
 			if err != nil {
 				return err
@@ -105,6 +105,6 @@ func printMetrics(w io.Writer, m *lab.Metrics) {
 			fmt.Fprintf(w, "  … and %s more (--json lists all)\n", comma(len(m.Labels)-i))
 			break
 		}
-		fmt.Fprintf(w, "  %-20s%10s%9.2f %%%9.2f %%%9.2f %%\n", l.Label, comma(l.Rows), 100*l.Precision, 100*l.Recall, 100*l.F1)
+		fmt.Fprintf(w, "  %-20s%10s%9.2f %%%9.2f %%%9.2f %%\n", l.Label, comma(int(l.Rows)), 100*l.Precision, 100*l.Recall, 100*l.F1)
 	}
 }

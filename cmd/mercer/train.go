@@ -312,7 +312,7 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 
 // testModel measures the model on the test data, if there are any, and says which they are.
 func (t *train) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (metrics *lab.Metrics, tested string, err error) {
-	show := func(rows int, share float64) { p.report("test", rows, share) }
+	show := lab.Options{Progress: func(rows int, share float64) { p.report("test", rows, share) }}
 	switch {
 	case t.test != "":
 		o := t.data
