@@ -87,7 +87,7 @@ func gallery() *Page {
 	s.Figure(&Figure{Title: "Residuals", Caption: "How far predictions are off.", Drawing: h})
 
 	s = p.Section("Matrices")
-	s.Figure(&Figure{Title: "Confusion, two classes", Caption: "Counts of rows.", Drawing: Confusion([]string{"−1", "+1"}, [][]int{{11600, 835}, {1610, 2236}})})
+	s.Figure(&Figure{Title: "Confusion, two classes", Caption: "Counts of rows.", Drawing: Confusion([]string{"−1", "+1"}, [][]float64{{11600, 835}, {1610, 2236}})})
 	s.Figure(&Figure{Title: "Confusion, ten digits", Caption: "Counts of rows.", Drawing: confusion(r, 10)})
 	s.Figure(&Figure{Title: "Confusion, 40 classes", Caption: "Shares of rows.", Drawing: confusion(r, 40)})
 	grid := &HeatMap{RowName: "γ", ColumnName: "C", Legend: "accuracy", Percent: true, Rows: []string{"0.01", "0.03", "0.1", "0.3"}, Columns: []string{"0.1", "1", "10", "100", "1000"}}
@@ -117,14 +117,14 @@ func gallery() *Page {
 
 func confusion(r *rand.Rand, n int) *HeatMap {
 	var names []string
-	counts := make([][]int, n)
+	counts := make([][]float64, n)
 	for i := range n {
 		names = append(names, fmt.Sprint(i))
 		if n > 20 {
 			names[i] = fmt.Sprintf("species %d", i)
 		}
-		counts[i] = make([]int, n)
-		counts[i][i] = 900 + r.IntN(200)
+		counts[i] = make([]float64, n)
+		counts[i][i] = float64(900 + r.IntN(200))
 		for range 60 {
 			counts[i][r.IntN(n)]++
 		}

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -34,13 +36,17 @@ type HeatMap struct {
 	Root bool
 }
 
-// Confusion is the heat map of a confusion matrix: counts[i][j] rows of class i were predicted
-// as class j. The colour is the share of the class.
-func Confusion(classes []string, counts [][]int) *HeatMap {
+// Confusion is the heat map of a confusion matrix: counts[i][j] rows (or their weight) of class
+// i were predicted as class j. The colour is the share of the true class. One row more than
+// there are classes is that of classes that the model does not know.
+func Confusion(classes []string, counts [][]float64) *HeatMap {
 	h := &HeatMap{RowName: "true class", ColumnName: "predicted class", Rows: classes, Columns: classes,
 		Low: 0, High: 1, Legend: "share of the true class", Percent: true, Root: len(classes) > 3}
+	if len(counts) == len(classes)+1 {
+		h.Rows = append(slices.Clone(classes), "unknown")
+	}
 	for _, row := range counts {
-		total := 0
+		total := 0.0
 		for _, n := range row {
 			total += n
 		}
@@ -48,9 +54,12 @@ func Confusion(classes []string, counts [][]int) *HeatMap {
 		for j, n := range row {
 			values[j] = math.NaN()
 			if total > 0 {
-				values[j] = float64(n) / float64(total)
+				values[j] = n / total
 			}
-			if text[j] = thousands(fmt.Sprint(n)); n == 0 && h.Root {
+			if text[j] = shortText(n); n == math.Trunc(n) && n < 1e9 {
+				text[j] = thousands(strconv.FormatFloat(n, 'f', 0, 64))
+			}
+			if n == 0 && h.Root {
 				text[j] = "·"
 			}
 		}
