@@ -13,8 +13,8 @@ type Scatter struct {
 	X, Y   Axis
 	Clouds []Cloud
 
-	// Diagonal draws the line y = x and gives both axes the same range.
-	Diagonal bool
+	// Diagonal draws the line y = x and gives both axes the same range; Zero draws y = 0.
+	Diagonal, Zero bool
 }
 
 // Cloud is one kind of points (X[i], Y[i]).
@@ -55,6 +55,9 @@ func (s *Scatter) layout() (picture, error) {
 			shown[i] = drawnFrom(shown[i], dotsDrawn/len(s.Clouds))
 		}
 		drawn += len(shown[i])
+	}
+	if s.Zero {
+		ys.add(0)
 	}
 	if s.Diagonal && xs.any {
 		xs.add(ys.lo)
@@ -130,6 +133,9 @@ func (s *Scatter) draw(f *frame, shown [][]int) {
 			}
 			f.dots(color.faded(0.45), layer, 1.6)
 		}
+	}
+	if s.Zero && f.y.place(0) >= 0 && f.y.place(0) <= 1 {
+		f.line(stroke{paint: ink, width: 1.1, dash: dashStroke.dash}, f.left, f.py(0), f.right, f.py(0))
 	}
 	if s.Diagonal {
 		lo, hi := max(f.x.From, f.y.From), min(f.x.To, f.y.To)

@@ -16,6 +16,7 @@ func newEval() *cobra.Command {
 		data     dataset.Options
 		asJSON   bool
 		progress string
+		pages    pages
 	)
 	cmd := &cobra.Command{
 		Use:   "eval [flags] MODEL DATA",
@@ -31,10 +32,14 @@ log loss, Brier score and expected calibration error. A label that the model has
 counts as an error.`,
 		Example: `  mercer eval adult.mercer a9a.t.gz
   mercer eval adult.mercer a9a.t.gz --json
+  mercer eval adult.mercer a9a.t.gz --report adult.html --plots pictures
   mercer eval digits.mercer t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz`,
 		Args: nArgs(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkData(&data); err != nil {
+				return err
+			}
+			if err := pages.check(); err != nil {
 				return err
 			}
 			p, err := newProgress(cmd, progress)
@@ -50,23 +55,32 @@ counts as an error.`,
 				return err
 			}
 			defer src.Close()
-			metrics, err := lab.Evaluate(cmd.Context(), m, src, lab.Options{Progress: func(rows int, share float64) { p.report("test", rows, share) }})
+			metrics, err := lab.Evaluate(cmd.Context(), m, src, lab.Options{Curves: pages.wanted(), Progress: func(rows int, share float64) { p.report("test", rows, share) }})
 			p.done()
 			if err != nil {
 				return err
 			}
 			warnUnseen(cmd, src)
+			if !asJSON {
+				fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", rowWord(m)+"s", comma(metrics.N))
+				printMetrics(cmd.OutOrStdout(), metrics)
+			}
+			if pages.wanted() {
+				if err := pages.write(cmd, evalPage(m, args[0], src.Name(), metrics), asJSON); err != nil {
+					return err
+				}
+				metrics.Curves = nil
+			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), metrics)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", rowWord(m)+"s", comma(metrics.N))
-			printMetrics(cmd.OutOrStdout(), metrics)
 			return nil
 		},
 	}
 	dataFlags(cmd, &data)
 	groupFlag(cmd, &data)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	pageFlags(cmd, &pages)
 	progressFlag(cmd, &progress)
 	return cmd
 }
