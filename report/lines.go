@@ -96,8 +96,8 @@ func (l *Lines) layout() (picture, error) {
 	}
 	keys := l.keys()
 	height := 300 + keysHeight(columnWidth, keys) + markLine*float64(named(l.Marks))
-	if l.Diagonal {
-		height += 60
+	if x.From == y.From && x.To == y.To {
+		height += 60 // nearly square
 	}
 	return picture{width: columnWidth, height: height,
 		draw: func(p *pen) {

@@ -58,7 +58,11 @@ type (
 )
 
 // Facts adds a list of names and values.
-func (s *Section) Facts(f ...Fact) { s.blocks = append(s.blocks, facts(slices.Clone(f))) }
+func (s *Section) Facts(f ...Fact) {
+	if len(f) > 0 {
+		s.blocks = append(s.blocks, facts(slices.Clone(f)))
+	}
+}
 
 // Note adds a paragraph.
 func (s *Section) Note(text string) { s.blocks = append(s.blocks, note(text)) }

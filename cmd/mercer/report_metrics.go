@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mercer/lab"
@@ -42,7 +43,16 @@ func metricText(metric *lab.Metric, v float64) string {
 	if metric.Percent {
 		return fmt.Sprintf("%.2f %%", 100*v)
 	}
-	return fmt.Sprintf("%.5g", v)
+	return numberText(v)
+}
+
+// numberText writes a number with five digits, or as a whole number with commas.
+func numberText(v float64) string {
+	text := strconv.FormatFloat(v, 'g', 5, 64)
+	if math.Abs(v) >= 1e4 && math.Abs(v) < 1e12 {
+		text = comma(int(math.Round(v)))
+	}
+	return strings.Replace(text, "-", "−", 1)
 }
 
 // headline is the metric that matters most for a task, in words; "" if there is none.
@@ -119,7 +129,7 @@ func countText(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return comma(int(v))
 	}
-	return fmt.Sprintf("%.5g", v)
+	return numberText(v)
 }
 
 // classesSection is a table of classes or labels. Of many, those with the smallest F1 are shown.
@@ -167,7 +177,7 @@ func areaText(v *float64) string {
 func outputsSection(page *report.Page, outputs []lab.OutputMetrics) {
 	t := &report.Table{Caption: "Each output", Columns: []report.Column{{Name: "output"}, {Name: "RMSE", Number: true}, {Name: "MAE", Number: true}, {Name: "median AE", Number: true}, {Name: "max error", Number: true}, {Name: "R²", Number: true}}}
 	for _, o := range outputs[:min(len(outputs), mostNamed)] {
-		t.Rows = append(t.Rows, []string{o.Name, fmt.Sprintf("%.5g", o.RMSE), fmt.Sprintf("%.5g", o.MAE), fmt.Sprintf("%.5g", o.MedianAE), fmt.Sprintf("%.5g", o.MaxError), areaText(o.R2)})
+		t.Rows = append(t.Rows, []string{o.Name, numberText(o.RMSE), numberText(o.MAE), numberText(o.MedianAE), numberText(o.MaxError), areaText(o.R2)})
 	}
 	s := page.Section("Outputs")
 	s.Table(t)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +20,11 @@ import (
 func modelPage(page *report.Page, m *model.Model) {
 	s := page.Section("The model")
 	info := m.Info()
-	s.Facts(report.Fact{Name: "trained on", Value: fmt.Sprintf("%s × %s dimensions", plural(info.Training.Rows, rowWord(m)), comma(m.Dim()))})
-	s.Facts(factLines(func(line func(what, format string, args ...any)) { printInfo(line, m) })...)
-	choicePage(page, &info.Training)
+	s.Facts(factLines(func(line func(what, format string, args ...any)) {
+		line("trained on", "%s × %s dimensions", plural(info.Training.Rows, rowWord(m)), comma(m.Dim()))
+		printInfo(line, m)
+	})...)
+	choicePage(page, info)
 }
 
 // path is a parameter that was tried at several values, with a measure at each.
@@ -31,17 +35,28 @@ type path struct {
 	percent            bool
 }
 
+// figure draws the path in the order of the parameter.
 func (v *path) figure(name, title, caption string) *report.Figure {
+	order := make([]int, len(v.at))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v.at[a], v.at[b]) })
+	curve := report.Curve{Name: v.measure, Points: true}
+	for _, i := range order {
+		curve.X, curve.Y = append(curve.X, v.at[i]), append(curve.Y, v.values[i])
+	}
 	return &report.Figure{Name: name, Title: title, Caption: caption, Drawing: &report.Lines{
 		X: report.Axis{Name: v.parameter, Log: true}, Y: report.Axis{Name: v.measure, Percent: v.percent},
-		Curves: []report.Curve{{Name: v.measure, X: v.at, Y: v.values, Points: true}},
+		Curves: []report.Curve{curve},
 		Marks:  []report.Mark{{X: v.chosen, Name: fmt.Sprintf("chosen: %.3g", v.chosen)}}}}
 }
 
-func choicePage(page *report.Page, t *model.Training) {
-	s := page.Section("What was tried")
+// choicePage adds the values of λ, C and the like that were tried, and what came of them.
+func choicePage(page *report.Page, info *model.Info) {
+	s, t := page.Section("What was tried"), &info.Training
 	if r := t.Ridge; r != nil && len(r.Path) > 0 {
-		s.Figure(ridgePath(r))
+		s.Figure(ridgePath(r, info.Task != "regress"))
 	}
 	if r := t.Lasso; r != nil && len(r.Path) > 0 {
 		v := path{parameter: "λ", measure: "mean squared error, held out", chosen: r.Lambda}
@@ -95,11 +110,15 @@ func choicePage(page *report.Page, t *model.Training) {
 	}
 }
 
-func ridgePath(r *learn.RidgeReport) *report.Figure {
+func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
 	how := map[string]string{"held-out": "of held-out rows", "folds": "over folds", "gcv": "by generalised cross-validation", "loo": "of rows left out one by one", "evidence": "by generalised cross-validation"}[r.By]
 	chosen := report.Curve{Name: "mean squared error " + how, Points: true}
 	loo, gcv := report.Curve{Name: "leave-one-out"}, report.Curve{Name: "generalised cross-validation"}
+	best := r.Lambda
 	for _, p := range r.Path {
+		if p.Chosen {
+			best = p.Lambda
+		}
 		chosen.X, chosen.Y = append(chosen.X, p.Lambda), append(chosen.Y, p.Error)
 		if p.LOO != nil {
 			loo.X, loo.Y = append(loo.X, p.Lambda), append(loo.Y, *p.LOO)
@@ -109,14 +128,22 @@ func ridgePath(r *learn.RidgeReport) *report.Figure {
 		}
 	}
 	lines := &report.Lines{X: report.Axis{Name: "λ", Log: true}, Y: report.Axis{Name: "mean squared error"}, Curves: []report.Curve{chosen},
-		Marks: []report.Mark{{X: r.Lambda, Name: fmt.Sprintf("chosen: %.3g", r.Lambda)}}}
+		Marks: []report.Mark{{X: best, Name: fmt.Sprintf("chosen: %.3g", best)}}}
 	if len(loo.X) > 0 && r.By != "loo" {
 		lines.Curves = append(lines.Curves, loo)
 	}
 	if len(gcv.X) > 0 && r.By != "gcv" && r.By != "evidence" {
 		lines.Curves = append(lines.Curves, gcv)
 	}
-	return &report.Figure{Name: "lambda", Title: "Path of λ", Caption: "The mean squared error " + how + " for each λ that was tried; of classes that of the targets −1 and 1.", Drawing: lines}
+	caption := "The mean squared error " + how + " for each λ that was tried"
+	if classes {
+		caption += ", the targets being −1 and 1"
+	}
+	caption += "."
+	if best != r.Lambda {
+		caption += fmt.Sprintf(" The model has λ = %.3g: the same for each row, of which it has more.", r.Lambda)
+	}
+	return &report.Figure{Name: "lambda", Title: "Path of λ", Caption: caption, Drawing: lines}
 }
 
 func cPath(s *report.Section, points []learn.CPoint, chosen float64, share bool) {
@@ -164,7 +191,7 @@ func dataPage(page *report.Page, name string, m *model.Model, sum *dataset.Summa
 	s.Facts(report.Fact{Name: "data", Value: name, Remark: schema.Format},
 		report.Fact{Name: "rows", Value: comma(sum.Rows)},
 		report.Fact{Name: "dimensions", Value: comma(sum.Dim)},
-		report.Fact{Name: "not zero", Value: fmt.Sprintf("%.3g %% of the values", 100*sum.Density())})
+		report.Fact{Name: "values", Value: rangeText(sum)})
 	if info.Classes != nil && info.Task == "classify" {
 		classShares(s, info.Classes, sum.ClassRows(dataset.NewClasses(info.Classes)))
 	}
@@ -198,24 +225,34 @@ func classShares(s *report.Section, labels []string, rows []int) {
 	s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: fmt.Sprintf("How many of the %s classes have how many rows.", comma(len(labels))), Drawing: h})
 }
 
-// columnTable shows the range of each column, or of many the range of all.
+// rangeText is the range of all values.
+func rangeText(sum *dataset.Summary) string {
+	low, high, constant := math.Inf(1), math.Inf(-1), 0
+	for _, c := range sum.Columns {
+		low, high = min(low, c.Min), max(high, c.Max)
+		if c.Min == c.Max {
+			constant++
+		}
+	}
+	text := fmt.Sprintf("from %s to %s, %.3g %% of them not 0", numberText(low), numberText(high), 100*sum.Density())
+	if constant > 0 {
+		text += fmt.Sprintf("; %s constant", plural(constant, "dimension"))
+	}
+	return text
+}
+
+// mostColumns bounds the lines of the table of columns.
+const mostColumns = 100
+
+// columnTable shows the range of each column, where these are the columns of a table.
 func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary) {
-	if n := len(schema.Columns); n == 0 || n > 4*mostNamed {
-		low, high, constant := math.Inf(1), math.Inf(-1), 0
-		for _, c := range sum.Columns {
-			low, high = min(low, c.Min), max(high, c.Max)
-			if c.Min == c.Max {
-				constant++
-			}
-		}
-		text := fmt.Sprintf("from %.5g to %.5g", low, high)
-		if constant > 0 {
-			text += fmt.Sprintf("; %s never vary", plural(constant, "dimension"))
-		}
-		s.Facts(report.Fact{Name: "values", Value: text})
+	if n := len(schema.Columns); n == 0 || n > mostColumns {
 		return
 	}
-	t := &report.Table{Caption: "Columns", Columns: []report.Column{{Name: "column"}, {Name: "least", Number: true}, {Name: "mean", Number: true}, {Name: "greatest", Number: true}, {Name: "deviation", Number: true}, {Name: "not zero", Number: true}, {Name: "values"}}}
+	t := &report.Table{Caption: "Columns", Columns: []report.Column{{Name: "column"}, {Name: "least", Number: true}, {Name: "mean", Number: true}, {Name: "greatest", Number: true}, {Name: "deviation", Number: true}, {Name: "not 0", Number: true}}}
+	if hasCategories(schema.Columns) {
+		t.Columns = append(t.Columns, report.Column{Name: "values"})
+	}
 	at := 0
 	for _, c := range schema.Columns {
 		switch {
@@ -223,7 +260,7 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 			t.Rows = append(t.Rows, []string{c.Name, "", "", "", "", "", plural(len(c.Categories), "value") + ": " + shortened(c.Categories, 6)})
 		case at < len(sum.Columns):
 			v := &sum.Columns[at]
-			t.Rows = append(t.Rows, []string{c.Name, fmt.Sprintf("%.5g", v.Min), fmt.Sprintf("%.5g", v.Mean), fmt.Sprintf("%.5g", v.Max), fmt.Sprintf("%.5g", math.Sqrt(v.Variance)),
+			t.Rows = append(t.Rows, []string{c.Name, numberText(v.Min), numberText(v.Mean), numberText(v.Max), numberText(math.Sqrt(v.Variance)),
 				fmt.Sprintf("%.3g %%", 100*float64(v.NonZero)/float64(max(sum.Rows, 1)))})
 		}
 		at += c.Width()
@@ -244,12 +281,14 @@ func costPage(page *report.Page, r *model.Report) {
 	}
 	bars.Rows = append(bars.Rows, report.Interval{Name: "total", Value: r.Total, Low: none, High: none})
 	s.Figure(&report.Figure{Name: "time", Title: "Time", Caption: fmt.Sprintf("Where the %s went: reading the data, mapping rows, solving; the total has all else as well.", secondsText(duration(r.Total))), Drawing: bars})
+	var facts []report.Fact
 	if rss := peakRSS(); rss > 0 {
-		s.Facts(report.Fact{Name: "memory", Value: bytesText(rss) + " at its peak"})
+		facts = append(facts, report.Fact{Name: "memory", Value: bytesText(rss) + " at its peak"})
 	}
 	if r.Features != "" {
-		s.Facts(report.Fact{Name: "features", Value: r.Features})
+		facts = append(facts, report.Fact{Name: "features", Value: r.Features})
 	}
+	s.Facts(facts...)
 }
 
 // evalPage is the report of eval.
