@@ -22,9 +22,12 @@ type Axis struct {
 	Percent bool
 }
 
+// largest bounds the numbers that are shown, so that what is computed with them stays finite.
+const largest = 1e300
+
 // shows says that the axis has a place for v.
 func (a Axis) shows(v float64) bool {
-	return !math.IsNaN(v) && !math.IsInf(v, 0) && (!a.Log || v > 0) && math.Abs(v) < 1e300
+	return math.Abs(v) < largest && (!a.Log || v > 1/largest) // false for NaN
 }
 
 // fit is the axis with a range around the data and a little room.
@@ -45,8 +48,8 @@ func (a Axis) fit(s span) Axis {
 		lo, hi = lo-room, hi+room
 	}
 	if a.Log {
-		room := math.Pow(hi/lo, 0.04)
-		a.From, a.To = lo/room, hi*room
+		room := math.Exp(0.04 * (math.Log(hi) - math.Log(lo)))
+		a.From, a.To = max(lo/room, 1e-305), min(hi*room, largest/2)
 		return a
 	}
 	room := (hi - lo) * 0.04
@@ -75,7 +78,7 @@ func (a Axis) check() error {
 // place is where v lies on the axis, 0 at its beginning and 1 at its end.
 func (a Axis) place(v float64) float64 {
 	if a.Log {
-		return math.Log(v/a.From) / math.Log(a.To/a.From)
+		return (math.Log(v) - math.Log(a.From)) / (math.Log(a.To) - math.Log(a.From))
 	}
 	return (v - a.From) / (a.To - a.From)
 }

@@ -93,16 +93,17 @@ func (h *HeatMap) layout() (picture, error) {
 	if g.Low == 0 && g.High == 0 {
 		g.Low, g.High = values.lo, values.hi
 	}
-	p := picture{desc: h.describe(values), draw: g.draw}
-	if g != h && (len(g.Rows) < len(h.Rows) || len(g.Columns) < len(h.Columns)) {
-		p.notes = append(p.notes, fmt.Sprintf("Of %d rows and %d columns, neighbours are shown together by their mean.", len(h.Rows), len(h.Columns)))
+	p := picture{width: columnWidth, desc: h.describe(values)}
+	if len(g.Rows) < len(h.Rows) || len(g.Columns) < len(h.Columns) {
+		p.notes = append(p.notes, fmt.Sprintf("Of %s rows and %s columns, neighbours are shown together by their mean.", thousands(fmt.Sprint(len(h.Rows))), thousands(fmt.Sprint(len(h.Columns)))))
 	}
-	p.width, p.wide = columnWidth, false
-	if g.cellWidth(columnWidth) < g.needed() && len(g.Columns) > 4 || max(len(g.Columns), len(g.Rows)) > 16 {
-		p.width, p.wide = pageWidth, true
+	l := g.grid(columnWidth)
+	if !l.texts && len(g.Columns) > 4 || max(len(g.Columns), len(g.Rows)) > 16 {
+		l, p.wide = g.grid(pageWidth), true
+		p.width = pageWidth
 	}
-	cell := g.cellHeight(p.width)
-	p.height = heatTop + g.headHeight(p.width) + cell*float64(max(len(g.Rows), 1)) + heatKey
+	p.height = heatTop + l.head + l.cellHeight*float64(max(len(g.Rows), 1)) + heatKey
+	p.draw = l.draw
 	return p, nil
 }
 
@@ -153,39 +154,49 @@ const (
 
 var cellStyle = style{paint: ink, size: small}
 
-// rowsWidth is the room for the names of the rows.
-func (h *HeatMap) rowsWidth(width float64) float64 {
-	w := 0.0
+// heatGrid is a HeatMap whose cells have their sizes.
+type heatGrid struct {
+	*HeatMap
+	left                  float64 // room for the names of the rows
+	head                  float64 // and for those of the columns
+	cellWidth, cellHeight float64
+	flat                  bool // the names of the columns have room side by side
+	texts                 bool // and the texts in their cells
+}
+
+// grid settles the cells of a picture of some width.
+func (h *HeatMap) grid(width float64) *heatGrid {
+	l := &heatGrid{HeatMap: h, flat: true}
 	for _, name := range h.Rows {
-		w = max(w, textWidth(tickStyle, shortened(tickStyle, oneLine(name), width/4)))
+		l.left = max(l.left, textWidth(tickStyle, shortened(tickStyle, oneLine(name), width/4)))
 	}
-	return max(w, min(textWidth(nameStyle, h.RowName), width/4)) + 10
-}
-
-func (h *HeatMap) cellWidth(width float64) float64 {
-	w := min(96, (width-h.rowsWidth(width)-8)/float64(max(len(h.Columns), 1)))
-	if w < h.needed() {
-		w = min(w, 16) // squares without text need no more
-	}
-	return w
-}
-
-func (h *HeatMap) cellHeight(width float64) float64 {
-	if len(h.Rows) <= 3 {
-		return min(56, max(h.cellWidth(width), 30))
-	}
-	return min(34, h.cellWidth(width))
-}
-
-// needed is the width of a cell in which its text can be read.
-func (h *HeatMap) needed() float64 {
-	w := 0.0
+	l.left = max(l.left, min(textWidth(nameStyle, oneLine(h.RowName)), width/4)) + 10
+	l.cellWidth = min(96, (width-l.left-8)/float64(max(len(h.Columns), 1)))
+	need := 0.0
 	for i := range h.Values {
 		for j := range h.Values[i] {
-			w = max(w, textWidth(cellStyle, h.text(i, j)))
+			if need <= l.cellWidth {
+				need = max(need, textWidth(cellStyle, oneLine(h.text(i, j)))+6)
+			}
 		}
 	}
-	return w + 6
+	l.cellHeight = min(34, l.cellWidth)
+	if l.texts = need <= l.cellWidth && l.cellWidth >= 13; !l.texts {
+		l.cellWidth = min(l.cellWidth, 16) // squares without text need no more
+		l.cellHeight = l.cellWidth
+	} else if len(h.Rows) <= 3 {
+		l.cellHeight = min(56, max(l.cellWidth, 30))
+	}
+	longest := 0.0
+	for _, name := range h.Columns {
+		w := textWidth(tickStyle, shortened(tickStyle, oneLine(name), 110))
+		l.flat = l.flat && w <= l.cellWidth-6
+		longest = max(longest, w)
+	}
+	if l.head = 20; !l.flat {
+		l.head = longest + 10
+	}
+	return l
 }
 
 func (h *HeatMap) text(i, j int) string {
@@ -201,35 +212,12 @@ func (h *HeatMap) text(i, j int) string {
 	return shortText(h.Values[i][j])
 }
 
-// flat says that the names of the columns have room side by side.
-func (h *HeatMap) flat(width float64) bool {
-	for _, name := range h.Columns {
-		if textWidth(tickStyle, oneLine(name)) > h.cellWidth(width)-6 {
-			return false
-		}
-	}
-	return true
-}
-
-// headHeight is that of the names of the columns.
-func (h *HeatMap) headHeight(width float64) float64 {
-	if h.flat(width) {
-		return 20
-	}
-	longest := 0.0
-	for _, name := range h.Columns {
-		longest = max(longest, textWidth(tickStyle, shortened(tickStyle, oneLine(name), 110)))
-	}
-	return longest + 10
-}
-
-func (h *HeatMap) draw(p *pen) {
-	cw, ch := h.cellWidth(p.width), h.cellHeight(p.width)
-	left := h.rowsWidth(p.width)
-	top := p.height - heatTop - h.headHeight(p.width)
+func (h *heatGrid) draw(p *pen) {
+	cw, ch, left := h.cellWidth, h.cellHeight, h.left
+	top := p.height - heatTop - h.head
 	width := cw * float64(len(h.Columns))
-	p.text(nameStyle, left, p.height-9, 0, shortened(nameStyle, h.ColumnName, p.width-left))
-	p.text(nameStyle, 2, top+10, 0, shortened(nameStyle, h.RowName, left-6))
+	p.text(nameStyle, left, p.height-9, 0, shortened(nameStyle, oneLine(h.ColumnName), p.width-left))
+	p.text(nameStyle, 2, top+10, 0, shortened(nameStyle, oneLine(h.RowName), left-6))
 	if len(h.Columns) == 0 || len(h.Rows) == 0 {
 		p.text(style{paint: muted, size: normal}, p.width/2, heatKey+10, 0.5, "no data")
 		return
@@ -241,13 +229,13 @@ func (h *HeatMap) draw(p *pen) {
 		p.text(tickStyle, left-6, top-ch*(float64(i)+0.5), 1, name)
 	}
 	every = 1
-	if !h.flat(p.width) {
+	if !h.flat {
 		every = max(1, int(math.Ceil(13/cw)))
 	}
 	for j := 0; j < len(h.Columns); j += every {
 		name := shortened(tickStyle, oneLine(h.Columns[j]), 110)
 		x := left + cw*(float64(j)+0.5)
-		if h.flat(p.width) {
+		if h.flat {
 			p.text(tickStyle, x, top+10, 0.5, name)
 		} else {
 			p.turnedText(tickStyle, x, top+5, 0, 90, name)
@@ -291,7 +279,7 @@ func shadePaint(s int) paint {
 }
 
 // cells draws the cells, all of one shade as one path.
-func (h *HeatMap) cells(p *pen, left, top, cw, ch float64) {
+func (h *heatGrid) cells(p *pen, left, top, cw, ch float64) {
 	paths := make([]vg.Path, shades+1)
 	var cross vg.Path
 	gap := 0.0
@@ -317,7 +305,7 @@ func (h *HeatMap) cells(p *pen, left, top, cw, ch float64) {
 		p.SetColor(shadePaint(s))
 		p.Fill(path)
 	}
-	if cw < h.needed() || ch < 13 {
+	if !h.texts {
 		return
 	}
 	p.set(stroke{paint: muted, width: 1})

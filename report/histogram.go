@@ -51,7 +51,14 @@ func Bins(values []float64) (edges, counts []float64) {
 	}
 	counts = make([]float64, n)
 	for _, x := range v {
-		counts[min(max(int(x/width-first), 0), n-1)]++
+		i := min(max(int(x/width-first), 0), n-1)
+		// Rounding may miss the bin by one.
+		if x < edges[i] && i > 0 {
+			i--
+		} else if x >= edges[i+1] && i < n-1 {
+			i++
+		}
+		counts[i]++
 	}
 	return edges, counts
 }

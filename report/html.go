@@ -29,8 +29,18 @@ func (p *Page) Write(w io.Writer) error {
 	if err := pageTemplate.Execute(&b, view); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err = w.Write(b.Bytes())
+	_, err = w.Write(clean(b.Bytes()))
 	return err
+}
+
+// clean replaces what no text of a page may hold, control characters and broken UTF-8, by �.
+func clean(text []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
 }
 
 // Save writes the page to a file that appears whole or not at all.

@@ -112,13 +112,16 @@ func typed(args []string) string {
 }
 
 // factLines collects lines such as printInfo prints as facts; a line without a name goes on
-// with the one before.
+// with the one before, unless it is one of a table set with blanks: pages have such numbers in
+// tables of their own.
 func factLines(print func(line func(what, format string, args ...any))) []report.Fact {
 	var list []report.Fact
 	print(func(what, format string, args ...any) {
 		text := fmt.Sprintf(format, args...)
 		if n := len(list); what == "" && n > 0 {
-			list[n-1].Value += "; " + text
+			if !strings.Contains(strings.TrimSpace(text), "  ") {
+				list[n-1].Value += "; " + text
+			}
 			return
 		}
 		list = append(list, report.Fact{Name: what, Value: text})

@@ -49,7 +49,7 @@ func metricText(metric *lab.Metric, v float64) string {
 // numberText writes a number with five digits, or as a whole number with commas.
 func numberText(v float64) string {
 	text := strconv.FormatFloat(v, 'g', 5, 64)
-	if math.Abs(v) >= 1e4 && math.Abs(v) < 1e12 {
+	if math.Abs(v) >= 1e4 && math.Abs(v) < 1e9 {
 		text = comma(int(math.Round(v)))
 	}
 	return strings.Replace(text, "-", "−", 1)

@@ -57,6 +57,7 @@ func choicePage(page *report.Page, info *model.Info) {
 	s, t := page.Section("What was tried"), &info.Training
 	if r := t.Ridge; r != nil && len(r.Path) > 0 {
 		s.Figure(ridgePath(r, info.Task != "regress"))
+		s.Table(ridgeTable(r))
 	}
 	if r := t.Lasso; r != nil && len(r.Path) > 0 {
 		v := path{parameter: "λ", measure: "mean squared error, held out", chosen: r.Lambda}
@@ -144,6 +145,33 @@ func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
 		caption += fmt.Sprintf(" The model has λ = %.3g: the same for each row, of which it has more.", r.Lambda)
 	}
 	return &report.Figure{Name: "lambda", Title: "Path of λ", Caption: caption, Drawing: lines}
+}
+
+// ridgeTable has the numbers of ridgePath, with the effective parameters.
+func ridgeTable(r *learn.RidgeReport) *report.Table {
+	t := &report.Table{Caption: "Each λ that was tried", Columns: []report.Column{{Name: "λ", Number: true}, {Name: "mean squared error", Number: true}, {Name: "effective parameters", Number: true}, {Name: "−2 log evidence", Number: true}}}
+	some := [4]bool{true, true}
+	for i, p := range r.Path {
+		row := []string{fmt.Sprintf("%.3g", p.Lambda), numberText(p.Error), "", ""}
+		if p.Parameters > 0 {
+			row[2], some[2] = numberText(p.Parameters), true
+		}
+		if p.Evidence != nil {
+			row[3], some[3] = numberText(*p.Evidence), true
+		}
+		t.Rows = append(t.Rows, row)
+		if p.Chosen {
+			t.MarkBest(i, 1)
+		}
+	}
+	// Columns without a number go, the last first.
+	for j := 3; j >= 2 && !some[j]; j-- {
+		t.Columns = t.Columns[:j]
+		for i := range t.Rows {
+			t.Rows[i] = t.Rows[i][:j]
+		}
+	}
+	return t
 }
 
 func cPath(s *report.Section, points []learn.CPoint, chosen float64, share bool) {
