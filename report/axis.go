@@ -49,7 +49,7 @@ func (a Axis) fit(s span) Axis {
 	}
 	if a.Log {
 		room := math.Exp(0.04 * (math.Log(hi) - math.Log(lo)))
-		a.From, a.To = max(lo/room, 1e-305), min(hi*room, largest/2)
+		a.From, a.To = max(lo/room, 2/largest), min(hi*room, largest/2)
 		return a
 	}
 	room := (hi - lo) * 0.04
