@@ -18,6 +18,7 @@ func newEval() *cobra.Command {
 		curves   bool
 		quantile float64
 		progress string
+		pages    pages
 	)
 	cmd := &cobra.Command{
 		Use:   "eval [flags] MODEL DATA",
@@ -43,6 +44,7 @@ residuals.`,
 		Example: `  mercer eval adult.mercer a9a.t.gz
   mercer eval adult.mercer a9a.t.gz --per-class
   mercer eval adult.mercer a9a.t.gz --json
+  mercer eval adult.mercer a9a.t.gz --report adult.html --plots pictures
   mercer eval digits.mercer t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz`,
 		Args: nArgs(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,6 +56,9 @@ residuals.`,
 			}
 			if curves && !asJSON {
 				return usagef("--curves is for --json; give both")
+			}
+			if err := pages.check(); err != nil {
+				return err
 			}
 			p, err := newProgress(cmd, progress)
 			if err != nil {
@@ -70,14 +75,26 @@ residuals.`,
 			defer src.Close()
 			metrics, err := lab.Evaluate(cmd.Context(), m, src, lab.Options{
 				Progress: func(rows int, share float64) { p.report("test", rows, share) },
-				Curves:   curves, Quantile: quantile})
+				Curves:   curves || pages.wanted(), Quantile: quantile})
 			p.done()
 			if err != nil {
 				return err
 			}
 			warnUnseen(cmd, src)
 			w := cmd.OutOrStdout()
+			write := func() error {
+				if !pages.wanted() {
+					return nil
+				}
+				return pages.write(cmd, evalPage(m, args[0], src.Name(), metrics), asJSON)
+			}
 			if asJSON {
+				if err := write(); err != nil {
+					return err
+				}
+				if !curves {
+					metrics.Curves = nil
+				}
 				return printJSON(w, metrics)
 			}
 			fmt.Fprintf(w, "  %-10s%s\n", rowWord(m)+"s", comma(metrics.N))
@@ -90,7 +107,7 @@ residuals.`,
 				}
 				printOutputs(w, metrics.Outputs)
 			}
-			return nil
+			return write()
 		},
 	}
 	dataFlags(cmd, &data)
@@ -99,6 +116,7 @@ residuals.`,
 	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and what is taken for what")
 	cmd.Flags().BoolVar(&curves, "curves", false, "with --json: the points of curves too")
 	cmd.Flags().Float64Var(&quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
+	pageFlags(cmd, &pages)
 	progressFlag(cmd, &progress)
 	return cmd
 }

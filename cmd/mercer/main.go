@@ -39,6 +39,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
+	root.Annotations = map[string]string{commandLine: typed(args)}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

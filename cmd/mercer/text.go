@@ -69,5 +69,5 @@ func scoreText(m *lab.Metric, v float64) string {
 	if m.Percent {
 		return fmt.Sprintf("%.2f %%", 100*v)
 	}
-	return fmt.Sprintf("%.5g", v)
+	return numberText(v)
 }

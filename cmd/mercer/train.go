@@ -35,6 +35,7 @@ type train struct {
 	memory     bytesValue
 	json       bool
 	progress   string
+	pages      pages
 
 	appendTo  []string // files of statistics that the rows are added to
 	like      string   // file of statistics or "" whose scaling and map are taken
@@ -103,7 +104,7 @@ columns of 0 and 1 with --task multilabel.
   mercer train adult.csv -o adult.mercer --auto --budget 2m --holdout 0.2
   mercer train clicks.svm --estimate
   mercer train a9a.gz -o adult.mercer --test a9a.t.gz
-  mercer train houses.csv --label price -o houses.mercer --holdout 0.2
+  mercer train houses.csv --label price -o houses.mercer --holdout 0.2 --report houses.html
   mercer train images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o digits.mercer --features 8192 --learner svm
   zcat rows.svm.gz | mercer train - -o rows.mercer --json
   mercer train monday.csv -o m.mercer --learner ridge --save-stats week.stats
@@ -148,6 +149,7 @@ columns of 0 and 1 with --task multilabel.
 	t.autoFlags(cmd)
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
+	pageFlags(cmd, &t.pages)
 	return cmd
 }
 
@@ -204,6 +206,9 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if err := t.loadStatistics(cmd, path); err != nil {
+		return err
+	}
+	if err := t.pages.check(); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)
@@ -282,6 +287,9 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 	}
 	report.Total = time.Since(start).Seconds()
 	if t.json {
+		if err := t.writePages(cmd, m, report, metrics, name, tested); err != nil {
+			return err
+		}
 		out := newTrainJSON(m, report, metrics, t.out)
 		out.Auto = t.chosen
 		return printJSON(cmd.OutOrStdout(), out)
@@ -299,7 +307,7 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 		size = st.Size()
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s (%s)\n", "saved", t.out, bytesText(size))
-	return nil
+	return t.writePages(cmd, m, report, metrics, name, tested)
 }
 
 // open opens the data; fit trains on them and gives the rows that were kept back to test the
@@ -342,7 +350,7 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 
 // testModel measures the model on the test data, if there are any, and says which they are.
 func (t *train) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (metrics *lab.Metrics, tested string, err error) {
-	show := lab.Options{Progress: func(rows int, share float64) { p.report("test", rows, share) }}
+	show := lab.Options{Curves: t.pages.wanted(), Progress: func(rows int, share float64) { p.report("test", rows, share) }}
 	switch {
 	case t.test != "":
 		o := t.data
