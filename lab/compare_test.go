@@ -17,8 +17,8 @@ import (
 	"mercer/rank"
 )
 
-// table is a table of two inputs, a weight and labels: of each row those that label makes of its two inputs and noise.
-func drawn(t *testing.T, rows int, labels string, label func(a, b, noise float64) string) *dataset.File {
+// twoInputs is a table of two inputs, a weight and labels: of each row those that label makes of its two inputs and noise.
+func twoInputs(t *testing.T, rows int, labels string, label func(a, b, noise float64) string) *dataset.File {
 	t.Helper()
 	r := random.New(7, "table")
 	var text strings.Builder
@@ -43,12 +43,12 @@ func drawn(t *testing.T, rows int, labels string, label func(a, b, noise float64
 func tables(t *testing.T) map[string]*dataset.File {
 	sign := func(v float64) string { return map[bool]string{true: "yes", false: "no"}[v > 0] }
 	return map[string]*dataset.File{
-		"two classes": drawn(t, 300, "y", func(a, b, e float64) string { return sign(a*b + e/2) }),
-		"three classes": drawn(t, 300, "y", func(a, b, e float64) string {
+		"two classes": twoInputs(t, 300, "y", func(a, b, e float64) string { return sign(a*b + e/2) }),
+		"three classes": twoInputs(t, 300, "y", func(a, b, e float64) string {
 			return sign(a*b+e/2) + map[bool]string{true: "!", false: ""}[a+e/2 > 1 && a*b > 0]
 		}),
-		"numbers": drawn(t, 300, "y,z", func(a, b, e float64) string { return fmt.Sprintf("%.4f,%.4f", a*b+e, 100+30*b*b+9*e) }),
-		"labels": drawn(t, 300, "tags", func(a, b, e float64) string {
+		"numbers": twoInputs(t, 300, "y,z", func(a, b, e float64) string { return fmt.Sprintf("%.4f,%.4f", a*b+e, 100+30*b*b+9*e) }),
+		"labels": twoInputs(t, 300, "tags", func(a, b, e float64) string {
 			var tags []string
 			for name, v := range map[string]float64{"p": a + e, "q": b*a + e, "r": b - 1 + e} {
 				if v > 0 {
