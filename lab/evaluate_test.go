@@ -333,3 +333,46 @@ func TestRanksOfClassesFollowProbabilities(t *testing.T) {
 		}
 	}
 }
+
+// TestJudgingAllocatesNothingARow compares batches of 100 and of 4,000 rows, after the number
+// of rows that are kept.
+func TestJudgingAllocatesNothingARow(t *testing.T) {
+	const n = 4000
+	x, y, three := line(n), make([]float64, n), make([]string, n)
+	for i := range n {
+		y[i], three[i] = float64(i%7), []string{"a", "b", "c"}[3*i/n]
+	}
+	for name, src := range map[string]dataset.Source{
+		"classes": source(t, x, nil, 0, three),
+		"numbers": source(t, x, y, 1, nil),
+	} {
+		j := newJudge(fit(t, src), src, Options{Curves: true})
+		r, err := src.Open(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(b *matrix.Batch) func() {
+			return func() {
+				if err := j.add(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		few := b.Slice(0, 100)
+		add(&few)()
+		if j.byClass != nil {
+			j.byClass.ranking.limit = 1000
+		} else {
+			j.byValue.outputs[0].middle.limit = 200
+		}
+		add(b)()
+		one, many := testing.AllocsPerRun(10, add(&few)), testing.AllocsPerRun(10, add(b))
+		if many > one+50 {
+			t.Errorf("%s: %g allocations for 100 rows, %g for %d", name, one, many, n)
+		}
+	}
+}
