@@ -59,6 +59,9 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Optio
 	return j.metrics()
 }
 
+// leastWeight bounds the sum of all weights, and one over it, such that products of two have room.
+const leastWeight = 1e-100
+
 // judge compares the predictions of a model with batches of labelled rows.
 type judge struct {
 	m      *model.Model
@@ -195,8 +198,10 @@ func (j *judge) metrics() (*Metrics, error) {
 	switch {
 	case j.rows == 0:
 		return nil, fmt.Errorf("%s: has no rows", j.src.Name())
-	case !(j.weight > 0):
+	case j.weight == 0:
 		return nil, fmt.Errorf("%s: the weights of all %d rows are 0, so there is nothing to measure", j.src.Name(), j.rows)
+	case !(j.weight > leastWeight && j.weight < 1/leastWeight):
+		return nil, fmt.Errorf("%s: the weights add up to %.3g, whose square float64 does not hold; multiply all of them by the same number", j.src.Name(), j.weight)
 	}
 	var m *Metrics
 	switch {
@@ -205,7 +210,9 @@ func (j *judge) metrics() (*Metrics, error) {
 	case j.byLabel != nil:
 		m = j.byLabel.Metrics()
 	default:
-		m = j.byValue.Metrics()
+		if m = j.byValue.Metrics(); m.RMSE == nil {
+			return nil, fmt.Errorf("%s: the targets differ from the predictions by up to %.3g, whose square float64 does not hold; divide all targets by the same number", j.src.Name(), *m.MaxError)
+		}
 	}
 	if j.weighted {
 		m.Weight = &j.weight
