@@ -124,6 +124,7 @@ func TestTimesAreRepeatedRows(t *testing.T) {
 	x, names, times := line(n), sides(n), make([]int32, n)
 	var again []int
 	for i := range n {
+		x.Dense.Data[i] = float32(i / 3) // rows with equal scores
 		if r.Intn(4) == 0 {
 			names[i] = "left"
 		}
@@ -175,6 +176,9 @@ func TestCompareFindsTheBetterModel(t *testing.T) {
 		d := got.Models[0].Difference
 		if got.Reference != 1 || !got.Chosen || got.Models[1].Difference != nil || d == nil {
 			t.Fatalf("%s: %+v", metric, got)
+		}
+		if got.Test != "bootstrap" {
+			t.Errorf("rows with weights are compared by %s", got.Test)
 		}
 		if d.P > 1e-3 || d.Holm != d.P || (d.Low < 0) != (d.High < 0) || (d.Value < 0) != (got.Better == "higher") {
 			t.Errorf("%s: %+v", metric, *d)
@@ -261,6 +265,48 @@ func TestOrderOfClassesDoesNotMatter(t *testing.T) {
 		if a, b := got[0].Models[1].Value, got[1].Models[1].Value; math.Abs(a-b) > 1e-9 {
 			t.Errorf("%s: %g, and %g with the classes turned", metric, a, b)
 		}
+	}
+}
+
+func TestOrderOfLabelsDoesNotMatter(t *testing.T) {
+	sources := tables(t)
+	src := sources["labels"]
+	_, predictors := twoModels(t, src)
+	turned := *predictors[1]
+	turned.Labels = slices.Clone(turned.Labels)
+	slices.Reverse(turned.Labels)
+	turned.Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error {
+		return predictors[1].Predict(x, proba, func(i int, s *Said) error {
+			has := slices.Clone(s.Has)
+			slices.Reverse(has)
+			return each(i, &Said{Has: has})
+		})
+	}
+	for _, metric := range ComparedMetrics("multilabel") {
+		got, err := Compare(context.Background(), []*Predictor{predictors[0], predictors[1], &turned}, src, CompareOptions{Metric: metric, Resamples: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := got.Models[1].Value, got.Models[2].Value; a != b {
+			t.Errorf("%s: %g, and %g with the labels turned", metric, a, b)
+		}
+	}
+}
+
+// TestFoldsHaveTheTaskOfAllRows: of 12 rows six numbers are classes, but of half of them they are not.
+func TestFoldsHaveTheTaskOfAllRows(t *testing.T) {
+	const n = 12
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = float64(i / 2)
+	}
+	ridge := model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
+	got, err := CompareConfigs(context.Background(), []NamedConfig{{"a", ridge}, {"b", ridge}}, source(t, line(n), y, 1, nil), FoldOptions{Folds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Metric != "accuracy" {
+		t.Errorf("the metric is %s", got.Metric)
 	}
 }
 
