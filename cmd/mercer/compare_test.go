@@ -76,7 +76,7 @@ func TestCompareWithModelsOfOthers(t *testing.T) {
 		}
 		return string(out)
 	}
-	for _, labels := range [][2]string{{"1", "-1"}, {"-1", "1"}} {
+	for _, labels := range [][2]string{{"1", "2"}, {"2", "1"}} {
 		dir := t.TempDir()
 		t.Chdir(dir)
 		var rows strings.Builder
