@@ -5,7 +5,6 @@ import "math"
 // Probability gathers how good the probabilities of a classifier are, or those of labels of
 // which a row may have any number. Memory: that of 30 bins.
 type Probability struct {
-	weight       float64
 	log, brier   float64
 	terms        float64 // of brier and log: weights of rows, or of rows × labels
 	trusted      calibration
