@@ -17,8 +17,8 @@ import (
 	"mercer/rank"
 )
 
-// twoInputs is a table of two inputs, a weight and labels: of each row those that label makes of its two inputs and noise.
-func twoInputs(t *testing.T, rows int, labels string, label func(a, b, noise float64) string) *dataset.File {
+// weightedTable is a table of two inputs, a weight and labels: of each row those that label makes of its two inputs and noise.
+func weightedTable(t *testing.T, rows int, labels string, label func(a, b, noise float64) string) *dataset.File {
 	t.Helper()
 	r := random.New(7, "table")
 	var text strings.Builder
@@ -39,16 +39,16 @@ func twoInputs(t *testing.T, rows int, labels string, label func(a, b, noise flo
 	return f
 }
 
-// tables are one of each task.
-func tables(t *testing.T) map[string]*dataset.File {
+// weightedTables are one of each task.
+func weightedTables(t *testing.T) map[string]*dataset.File {
 	sign := func(v float64) string { return map[bool]string{true: "yes", false: "no"}[v > 0] }
 	return map[string]*dataset.File{
-		"two classes": twoInputs(t, 300, "y", func(a, b, e float64) string { return sign(a*b + e/2) }),
-		"three classes": twoInputs(t, 300, "y", func(a, b, e float64) string {
+		"two classes": weightedTable(t, 300, "y", func(a, b, e float64) string { return sign(a*b + e/2) }),
+		"three classes": weightedTable(t, 300, "y", func(a, b, e float64) string {
 			return sign(a*b+e/2) + map[bool]string{true: "!", false: ""}[a+e/2 > 1 && a*b > 0]
 		}),
-		"numbers": twoInputs(t, 300, "y,z", func(a, b, e float64) string { return fmt.Sprintf("%.4f,%.4f", a*b+e, 100+30*b*b+9*e) }),
-		"labels": twoInputs(t, 300, "tags", func(a, b, e float64) string {
+		"numbers": weightedTable(t, 300, "y,z", func(a, b, e float64) string { return fmt.Sprintf("%.4f,%.4f", a*b+e, 100+30*b*b+9*e) }),
+		"labels": weightedTable(t, 300, "tags", func(a, b, e float64) string {
 			var tags []string
 			for name, v := range map[string]float64{"p": a + e, "q": b*a + e, "r": b - 1 + e} {
 				if v > 0 {
@@ -81,7 +81,7 @@ func twoModels(t *testing.T, src dataset.Source, configs ...model.Config) (model
 // TestComparedValuesAreThoseOfEvaluate: of every metric and task, of rows with weights.
 func TestComparedValuesAreThoseOfEvaluate(t *testing.T) {
 	ctx := context.Background()
-	for name, src := range tables(t) {
+	for name, src := range weightedTables(t) {
 		configs := []model.Config(nil)
 		if strings.Contains(name, "classes") {
 			configs = []model.Config{{Kernel: "linear", Learner: "logistic", C: 1}, {Features: 64, Learner: "logistic", C: 1}}
@@ -124,6 +124,7 @@ func TestTimesAreRepeatedRows(t *testing.T) {
 	x, names, times := line(n), sides(n), make([]int32, n)
 	var again []int
 	for i := range n {
+		x.Dense.Data[i] = float32(i / 3) // rows with equal scores
 		if r.Intn(4) == 0 {
 			names[i] = "left"
 		}
@@ -164,7 +165,7 @@ func TestTimesAreRepeatedRows(t *testing.T) {
 
 func TestCompareFindsTheBetterModel(t *testing.T) {
 	// The border of the classes is a·b = 0, which no linear model finds.
-	sources := tables(t)
+	sources := weightedTables(t)
 	src := sources["two classes"]
 	_, predictors := twoModels(t, src)
 	for _, metric := range []string{"accuracy", "error", "auc"} {
@@ -175,6 +176,9 @@ func TestCompareFindsTheBetterModel(t *testing.T) {
 		d := got.Models[0].Difference
 		if got.Reference != 1 || !got.Chosen || got.Models[1].Difference != nil || d == nil {
 			t.Fatalf("%s: %+v", metric, got)
+		}
+		if got.Test != "bootstrap" {
+			t.Errorf("rows with weights are compared by %s", got.Test)
 		}
 		if d.P > 1e-3 || d.Holm != d.P || (d.Low < 0) != (d.High < 0) || (d.Value < 0) != (got.Better == "higher") {
 			t.Errorf("%s: %+v", metric, *d)
@@ -236,7 +240,7 @@ func TestMcNemarCountsRowsOfOne(t *testing.T) {
 
 // TestOrderOfClassesDoesNotMatter: a model may know the classes in another order, as those of LIBSVM do.
 func TestOrderOfClassesDoesNotMatter(t *testing.T) {
-	sources := tables(t)
+	sources := weightedTables(t)
 	src := sources["two classes"]
 	_, predictors := twoModels(t, src, model.Config{Kernel: "linear", Learner: "logistic", C: 1}, model.Config{Features: 64, Learner: "logistic", C: 1})
 	turned := *predictors[1]
@@ -264,8 +268,50 @@ func TestOrderOfClassesDoesNotMatter(t *testing.T) {
 	}
 }
 
+func TestOrderOfLabelsDoesNotMatter(t *testing.T) {
+	sources := weightedTables(t)
+	src := sources["labels"]
+	_, predictors := twoModels(t, src)
+	turned := *predictors[1]
+	turned.Labels = slices.Clone(turned.Labels)
+	slices.Reverse(turned.Labels)
+	turned.Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error {
+		return predictors[1].Predict(x, proba, func(i int, s *Said) error {
+			has := slices.Clone(s.Has)
+			slices.Reverse(has)
+			return each(i, &Said{Has: has})
+		})
+	}
+	for _, metric := range ComparedMetrics("multilabel") {
+		got, err := Compare(context.Background(), []*Predictor{predictors[0], predictors[1], &turned}, src, CompareOptions{Metric: metric, Resamples: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := got.Models[1].Value, got.Models[2].Value; a != b {
+			t.Errorf("%s: %g, and %g with the labels turned", metric, a, b)
+		}
+	}
+}
+
+// TestFoldsHaveTheTaskOfAllRows: of 12 rows six numbers are classes, but of half of them they are not.
+func TestFoldsHaveTheTaskOfAllRows(t *testing.T) {
+	const n = 12
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = float64(i / 2)
+	}
+	ridge := model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
+	got, err := CompareConfigs(context.Background(), []NamedConfig{{"a", ridge}, {"b", ridge}}, source(t, line(n), y, 1, nil), FoldOptions{Folds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Metric != "accuracy" {
+		t.Errorf("the metric is %s", got.Metric)
+	}
+}
+
 func TestComparisonDoesNotDependOnThreads(t *testing.T) {
-	sources := tables(t)
+	sources := weightedTables(t)
 	src := sources["numbers"]
 	_, predictors := twoModels(t, src)
 	one := func() string {
@@ -292,7 +338,7 @@ func TestComparisonDoesNotDependOnThreads(t *testing.T) {
 
 func TestCompareErrors(t *testing.T) {
 	ctx := context.Background()
-	sources := tables(t)
+	sources := weightedTables(t)
 	two, three, numbers := sources["two classes"], sources["three classes"], sources["numbers"]
 	_, ofTwo := twoModels(t, two)
 	_, ofThree := twoModels(t, three)
@@ -327,7 +373,7 @@ func TestCompareErrors(t *testing.T) {
 // TestConfigurationsAreJudgedOnTheirFolds trains and judges by hand.
 func TestConfigurationsAreJudgedOnTheirFolds(t *testing.T) {
 	ctx := context.Background()
-	sources := tables(t)
+	sources := weightedTables(t)
 	src := sources["two classes"]
 	configs := []NamedConfig{{"linear", model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}, {"rbf", model.Config{Features: 64, Learner: "ridge", Lambda: 1}}}
 	got, err := CompareConfigs(ctx, configs, src, FoldOptions{Folds: 3, Repeats: 2, CompareOptions: CompareOptions{Metric: "f1"}})
@@ -400,7 +446,7 @@ func TestARareClassMayBeMissingFromAFold(t *testing.T) {
 }
 
 func TestCompareConfigsErrors(t *testing.T) {
-	sources := tables(t)
+	sources := weightedTables(t)
 	src := sources["numbers"]
 	linear := NamedConfig{"linear", model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}
 	classify := NamedConfig{"classes", model.Config{Task: "classify"}}
