@@ -50,7 +50,7 @@ func (r *featureRun) keepRows(jobs []job) error {
 		return fmt.Errorf("%s: ridge regressions of %d features over %d folds take %.1f GB of statistics (8·D²·(K+3) bytes), but the memory allows %.1f GB; use fewer features or folds, or more memory",
 			r.src.Name(), p.Dim(), r.division.Parts, need/1e9, float64(r.opt.Memory)/1e9)
 	}
-	if !gathers && (!fits || r.opt.Alone) {
+	if !gathers && !fits {
 		return nil
 	}
 	kept := &keptRows{}

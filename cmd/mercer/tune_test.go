@@ -128,9 +128,9 @@ func TestKilledTuningGoesOn(t *testing.T) {
 	}
 	bin := program(t)
 	dir := t.TempDir()
-	data := write(t, dir, "flowers.csv", flowers(500))
+	data := write(t, dir, "flowers.csv", flowers(300))
 	args := func(out string) []string {
-		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4", "--learner", "ridge,svm,kernel-svm", "--c", "0.1,10", "--lambda", "trace*0.001,trace*0.1", "--results", out + ".csv"}
+		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4", "--learner", "ridge,svm,kernel-svm", "--c", "0.1,10", "--lambda", "trace*0.001,trace*0.1", "--results", out + ".csv", "--folds", "3"}
 	}
 	whole := filepath.Join(dir, "whole.mercer")
 	start := time.Now()
@@ -150,7 +150,7 @@ func TestKilledTuningGoesOn(t *testing.T) {
 		go func() { ended <- cmd.Wait() }()
 		// A sixth of the whole on average, so that it takes some runs.
 		wait := time.Duration(rand.New(rand.NewPCG(seed, 3)).Float64() * float64(took) / 3)
-		if kills > 12 {
+		if kills >= 6 {
 			wait = time.Hour
 		}
 		select {
