@@ -35,9 +35,8 @@ type Offer struct {
 	// Point is the measurement, nil if there was no need for one: the map looked too dear.
 	Point *Point
 
-	config feature.Config
-	curve  Curve // with what was measured for the offer
-	tries  int
+	curve Curve
+	tries int
 }
 
 // Recommendation is the cheapest offer, measured.
@@ -45,8 +44,9 @@ type Recommendation struct {
 	Goal Goal
 	Offer
 
-	// Config is the map, but for its seed.
+	// Config is the map, but for its seed, and Exact what it is measured against.
 	Config feature.Config
+	Exact  Exact
 
 	// Offers are those of all maps, cheapest first; Hopeless are the maps that do not meet the goal by
 	// 65,536 features, or not by 16 times as many as were measured.
@@ -62,14 +62,15 @@ const mostFeatures, mostExtrapolated = 1 << 16, 16
 // round. Then fewer bytes are cheaper.
 const sameTime = 1.2
 
-// mostTries is how often a map is measured for an offer.
-const mostTries = 6
+// mostTries is how often a map is measured for an offer, and leastStep by how much D grows from one
+// to the next: errors scatter, and smaller steps might not end.
+const mostTries, leastStep = 6, 1.1
 
 // Recommend finds the cheapest map for a goal, by the time a row takes in batches and then by the
 // bytes that the map holds, among the maps that were measured. What the rates say is not taken on
-// trust: the cheapest offer is measured at its D, on the same rows; if the error is above the goal, by
-// more than its standard error, the offer is made again with more features, and if time or bytes
-// are more than was thought, the next offer may be the cheapest. It fails if no map meets the goal.
+// trust: the cheapest offer is measured at its D, on the same rows; if the error is above the goal, the
+// offer is made again with more features, and if time or bytes are more than was thought, the next
+// offer may be the cheapest. It fails if no map meets the goal.
 func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options) (*Recommendation, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -100,7 +101,7 @@ func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options
 		cheapestFirst(rec.Offers)
 		o := &rec.Offers[0]
 		if o.Point != nil {
-			rec.Offer, rec.Config = *o, o.config
+			rec.Offer, rec.Config, rec.Exact = *o, sized(o.curve.Config, o.Features, m.rows.Judge.Dim()), o.curve.Exact
 			return rec, nil
 		}
 		ok, err := m.try(ctx, o, goal)
@@ -131,8 +132,8 @@ func (m *meter) try(ctx context.Context, o *Offer, goal Goal) (ok bool, err erro
 	if err != nil {
 		return false, err
 	}
-	o.config = sized(o.curve.Config, o.Features, m.rows.Judge.Dim())
-	p, err := m.point(ctx, t, o.config, func(seed int) {
+	cfg := sized(o.curve.Config, o.Features, m.rows.Judge.Dim())
+	p, err := m.point(ctx, t, cfg, func(seed int) {
 		if m.opt.Progress != nil {
 			m.opt.Progress(fmt.Sprintf("verify %s %d", o.Map, o.Features), float64(seed)/float64(m.opt.Seeds))
 		}
@@ -144,33 +145,50 @@ func (m *meter) try(ctx context.Context, o *Offer, goal Goal) (ok bool, err erro
 	if e == nil {
 		return false, nil
 	}
-	if e.Mean <= goal.Error+e.SD/math.Sqrt(float64(m.opt.Seeds)) {
-		o.Features, o.Error, o.PerRow, o.Bytes, o.Point = p.Features, e.Mean, p.PerRow, p.Bytes, p
+	if e.Mean <= goal.Error {
+		o.take(p, goal)
 		return true, nil
 	}
-	if o.tries++; o.tries == mostTries || p.Outputs < o.Features {
-		return false, nil
+	if p.Outputs < o.Features {
+		return false, nil // it can have no more on these rows
 	}
 	// The next D, by the law between this point and the next one that meets the goal, or by that of
 	// the whole curve.
-	law := o.curve.rate(goal)
-	for _, q := range o.curve.Points {
-		if met := q.error(goal); q.Features > o.Features && met != nil && met.Mean <= goal.Error {
-			law = FitRate([]float64{float64(o.Features), float64(q.Features)}, []float64{e.Mean, met.Mean})
-			break
-		}
+	next, law := o.curve.meets(goal, o.Features), o.curve.rate(goal)
+	if next != nil {
+		law = FitRate([]float64{float64(o.Features), float64(next.Features)}, []float64{e.Mean, next.error(goal).Mean})
 	}
 	if law == nil || law.Exponent >= 0 {
 		return false, nil
 	}
-	more := roundUp(o.curve.Config, max(float64(o.Features+1), float64(o.Features)*math.Pow(goal.Error/e.Mean, 1/law.Exponent)), m.rows.Judge.Dim())
-	last := o.curve.Points[len(o.curve.Points)-1].Features
-	if more > min(mostFeatures, mostExtrapolated*last) {
+	want := float64(o.Features) * max(leastStep, math.Pow(goal.Error/e.Mean, 1/law.Exponent))
+	more, most := roundUp(o.curve.Config, want, m.rows.Judge.Dim()), mostExtrapolated*o.curve.Points[len(o.curve.Points)-1].Features
+	o.tries++
+	switch {
+	case next != nil && (more >= next.Features || o.tries == mostTries):
+		o.take(next, goal)
+		return true, nil
+	case o.tries == mostTries || more > min(mostFeatures, most):
 		return false, nil
 	}
 	o.PerRow, o.Bytes = p.PerRow*float64(more)/float64(o.Features), int64(float64(p.Bytes)*float64(more)/float64(o.Features))
 	o.Features = more
 	return true, nil
+}
+
+// take makes the offer of a point that meets the goal.
+func (o *Offer) take(p *Point, g Goal) {
+	o.Features, o.Error, o.PerRow, o.Bytes, o.Point = p.Features, p.error(g).Mean, p.PerRow, p.Bytes, p
+}
+
+// meets is the first point of a curve with more than d features that meets a goal, nil if none does.
+func (c *Curve) meets(g Goal, d int) *Point {
+	for i := range c.Points {
+		if e := c.Points[i].error(g); e != nil && e.Mean <= g.Error && c.Points[i].Features > d {
+			return &c.Points[i]
+		}
+	}
+	return nil
 }
 
 func (p *Point) error(g Goal) *Stat {
@@ -206,11 +224,8 @@ func roundUp(cfg feature.Config, d float64, dim int) int {
 // measured, and up to mostExtrapolated.
 func (c *Curve) offer(g Goal, dim int) (Offer, bool) {
 	best := Offer{Map: c.Map, curve: *c}
-	for _, p := range c.Points {
-		if e := p.error(g); e != nil && e.Mean <= g.Error {
-			best.Features, best.Error, best.PerRow, best.Bytes = p.Features, e.Mean, p.PerRow, p.Bytes
-			break
-		}
+	if p := c.meets(g, 0); p != nil {
+		best.take(p, g)
 	}
 	rate := c.rate(g)
 	if rate == nil || len(c.Points) < 2 {
@@ -222,7 +237,7 @@ func (c *Curve) offer(g Goal, dim int) (Offer, bool) {
 	if !ok || n > min(mostFeatures, mostExtrapolated*last) || best.Features > 0 && best.Features <= n {
 		return best, best.Features > 0
 	}
-	best.Features, best.Error = n, rate.At(float64(n))
+	best.Features, best.Error, best.Point = n, rate.At(float64(n)), nil
 	best.PerRow = c.between(float64(n), func(p *Point) float64 { return p.PerRow })
 	best.Bytes = int64(c.between(float64(n), func(p *Point) float64 { return float64(p.Bytes) }))
 	return best, true

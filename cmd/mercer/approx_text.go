@@ -130,9 +130,7 @@ func errorName(relative bool) string {
 // report is the result as JSON.
 func (a *approximation) report(r *approx.Result, rec *approx.Recommendation) approxReport {
 	out := approxReport{Data: a.name, N: a.total, Rows: r.Rows, D: a.dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.kernel, Scale: a.cfg.Scale, Why: a.why}
-	exact := map[string]approx.Exact{}
 	for _, c := range r.Curves {
-		exact[c.Map] = c.Exact
 		for i := range c.Points {
 			out.Results = append(out.Results, newApproxLine(c.Map, c.Exact, &c.Points[i]))
 		}
@@ -147,7 +145,7 @@ func (a *approximation) report(r *approx.Result, rec *approx.Recommendation) app
 	}
 	if rec != nil {
 		l := &recommendLine{Asked: rec.Goal.Error, Error: errorName(rec.Goal.Relative), Map: rec.Map, Features: rec.Features,
-			Measured: newApproxLine(rec.Map, exact[rec.Map], rec.Point), Config: rec.Config, Hopeless: rec.Hopeless}
+			Measured: newApproxLine(rec.Map, rec.Exact, rec.Point), Config: rec.Config, Hopeless: rec.Hopeless}
 		for _, o := range rec.Offers {
 			l.Offers = append(l.Offers, offerLine{o.Map, o.Features, o.Error, o.Point != nil, o.PerRow, o.Bytes})
 		}
