@@ -29,12 +29,11 @@ type Rows struct {
 
 // Candidate is a map, but for D and the seed.
 type Candidate struct {
-	// Config has neither Features nor Seed.
+	// Config has no Seed, and no Features that are to be varied.
 	Config feature.Config
 
-	// Features are the numbers D to measure. For a map of histograms that has so many features
-	// an input dimension they give its Terms, the largest number that D has room for. Other maps
-	// that decide on D themselves, and chains and sums, whose steps have it, take none.
+	// Features are the numbers D to measure, as far as the map can be told (Sizes). Terms of a map of
+	// histograms become the largest number that D has room for. None for other maps.
 	Features []int
 }
 
@@ -273,13 +272,42 @@ func (m *meter) curve(ctx context.Context, c Candidate, progress func(what strin
 	return curve, nil
 }
 
+// Sizes says how the map of a configuration can be told D: "features", "terms", for maps of
+// histograms with so many features an input dimension, or "" if it decides on D itself, or if its
+// steps do. Of a chain it is how the last step can.
+func Sizes(cfg feature.Config) string {
+	switch {
+	case cfg.Map == "chain" && len(cfg.Steps) > 0:
+		if Sizes(cfg.Steps[len(cfg.Steps)-1]) == "features" {
+			return "features"
+		}
+		return ""
+	case cfg.Features > 0 || cfg.Steps != nil:
+		return ""
+	case !feature.Decides(cfg.Map) || cfg.Kernel.Name == "exp-chi2":
+		return "features"
+	case cfg.Kernel.Name == "hellinger": // one feature is exact
+		return ""
+	case cfg.Terms == 0 && slices.Contains(feature.OptionsOf(cfg.Map), "terms"):
+		return "terms"
+	}
+	return ""
+}
+
 // sized is the configuration of a map with D features, as far as it can be told them.
 func sized(cfg feature.Config, d, dim int) feature.Config {
-	switch {
-	case d == 0:
-	case cfg.Steps == nil && (!feature.Decides(cfg.Map) || cfg.Kernel.Name == "exp-chi2"):
+	switch Sizes(cfg) {
+	case "features":
+		if last := len(cfg.Steps) - 1; last >= 0 {
+			cfg.Steps = slices.Clone(cfg.Steps)
+			cfg.Steps[last] = sized(cfg.Steps[last], d, dim)
+			return cfg
+		}
 		cfg.Features = d
-	case cfg.Terms == 0 && slices.Contains(feature.OptionsOf(cfg.Map), "terms"):
+	case "terms":
+		if d == 0 {
+			return cfg
+		}
 		cfg.Terms = max(1, d/dim)
 		if cfg.Map == "homogeneous" && cfg.Terms%2 == 0 {
 			cfg.Terms-- // a constant and pairs of waves

@@ -34,7 +34,7 @@ func (m *meter) point(ctx context.Context, t *target, cfg feature.Config, progre
 		}
 		progress(s)
 		cfg := cfg
-		cfg.Seed = random.Hash(m.opt.Seed+uint64(s), "approx", uint64(cfg.Features))
+		cfg.Seed = random.Hash(m.opt.Seed+uint64(s), "approx", uint64(asked(cfg)))
 		r, estimates, err := m.run(t, cfg)
 		if err != nil {
 			return nil, err
@@ -46,16 +46,21 @@ func (m *meter) point(ctx context.Context, t *target, cfg feature.Config, progre
 			square[i] += e * e
 		}
 		if s == 0 {
-			p.Features, p.Outputs, p.Bytes = cfg.Features, r.outputs, r.bytes
-			if p.Features == 0 {
-				p.Features = r.outputs
-			}
+			p.Features, p.Outputs, p.Bytes = max(asked(cfg), r.outputs), r.outputs, r.bytes
 			p.Pairs = somePairs(t.exact, estimates)
 		}
 	}
 	p.scatter(sum, square, m.opt.Seeds)
 	p.summarise()
 	return p, nil
+}
+
+// asked is the D that a configuration asks for, 0 if it leaves it to the map.
+func asked(cfg feature.Config) int {
+	if cfg.Map == "chain" && len(cfg.Steps) > 0 {
+		return asked(cfg.Steps[len(cfg.Steps)-1])
+	}
+	return cfg.Features
 }
 
 // run draws a map and measures it.
@@ -200,13 +205,15 @@ func (p *Point) stat(of func(r *run) float64) Stat {
 func (p *Point) defined(of func(r *run) *float64) *Stat {
 	s := &Stat{}
 	n := float64(len(p.runs))
+	first := of(&p.runs[0])
 	for i := range p.runs {
 		v := of(&p.runs[i])
 		if v == nil {
 			return nil
 		}
-		s.Mean += *v / n
+		s.Mean += (*v - *first) / n // maps that draw nothing then deviate by nothing
 	}
+	s.Mean += *first
 	if n < 2 {
 		return s
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ import (
 // approximation is the state of the command "approx".
 type approximation struct {
 	cfg      model.Config // of the kernel, the scaling, the options of maps and the seed
-	maps     []string     // as given
+	asked    []string     // maps, as given
 	features []int
 	rows     int
 	fitOn    string
@@ -59,8 +60,8 @@ fitted to other rows than they are judged on: the rest of a sample of DATA, or r
   rel, within        mean of |z(x)·z(y) - k(x, y)|/k(x, y) over the pairs where it is at most
                      100 %, and the share of pairs that they are
   bias               mean of z(x)·z(y) - k(x, y): 0 but for chance if the map is unbiased
-  Frobenius          ‖K̃ - K‖/‖K‖ of the Gram matrices
-  distortion         mean of |‖z(x)-z(y)‖²/d² - 1|, d the distance in the kernel's feature space
+  Frob.              ‖K̃ - K‖/‖K‖ of the Gram matrices
+  dist.              distortion, the mean of |‖z(x)-z(y)‖²/d² - 1|, d the distance in the kernel's feature space
   Δ1, Δ2             spectral closeness: (1-Δ1)(K+λI) ≤ K̃+λI ≤ (1+Δ2)(K+λI) as matrices, on up to
                      500 rows; the accuracy of a ridge regression follows it
   dim                effective dimension tr K̃(K̃+λI)⁻¹, to be compared with that of K
@@ -75,7 +76,7 @@ All are means over --seeds draws of the map.`,
 	}
 	f := cmd.Flags()
 	kernelFlags(cmd, &a.cfg)
-	f.StringArrayVar(&a.maps, "map", nil, "maps to measure, separated by commas, see mercer maps; or a chain or sum in JSON, or @FILE with it; may be repeated (default: all that approximate the kernel and do not cost out of proportion)")
+	f.StringArrayVar(&a.asked, "map", nil, "maps to measure, separated by commas, see mercer maps; or a chain or sum in JSON, or @FILE with it; may be repeated (default: all that approximate the kernel and do not cost out of proportion)")
 	f.IntSliceVar(&a.features, "features", nil, "numbers D of features, separated by commas (default 256,1024,4096; of nystrom and its kin up to 1024)")
 	mapOptions(f, &a.cfg.Options)
 	f.IntVar(&a.rows, "rows", 1000, "rows to judge by, all pairs of them; half of the rows at most where maps are fitted")
@@ -141,7 +142,7 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.name, err)
 	}
-	if len(a.maps) > 0 && len(r.Skipped) > 0 {
+	if len(a.asked) > 0 && len(r.Skipped) > 0 {
 		return fmt.Errorf("%s: %s", a.name, strings.TrimPrefix(r.Skipped[0].Reason, "approx: "))
 	}
 	sortCurves(r)
@@ -197,11 +198,11 @@ func (a *approximation) check(cmd *cobra.Command) error {
 func (a *approximation) candidates() ([]approx.Candidate, error) {
 	a.kernel = kernel.Kernel{Name: a.cfg.Kernel, Gamma: 1, Degree: a.cfg.Degree, Coef0: a.cfg.Coef0, Nu: a.cfg.Nu, Homogeneity: a.cfg.Homogeneity}.Own()
 	names := approx.Maps(a.kernel)
-	if len(a.maps) > 0 {
+	if len(a.asked) > 0 {
 		names = nil
 	}
 	var configs []feature.Config
-	for _, text := range a.maps {
+	for _, text := range a.asked {
 		if strings.HasPrefix(strings.TrimSpace(text), "{") || strings.HasPrefix(text, "@") {
 			var cfg feature.Config
 			if err := (&mapValue{&cfg.Map, &cfg.Steps, &cfg.Weights}).Set(text); err != nil {
@@ -219,8 +220,12 @@ func (a *approximation) candidates() ([]approx.Candidate, error) {
 	if len(names)+len(configs) == 0 {
 		return nil, usagef("no map approximates the %s kernel itself; mercer maps lists the maps and their kernels", a.kernel)
 	}
+	given, err := a.givenOptions(names)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range names {
-		options, err := a.optionsOf(name, names)
+		options, err := a.optionsOf(name, given)
 		if err != nil {
 			return nil, err
 		}
@@ -232,15 +237,8 @@ func (a *approximation) candidates() ([]approx.Candidate, error) {
 			continue
 		}
 		c := approx.Candidate{Config: cfg, Features: a.featuresOf(cfg)}
-		probe := a.cfg.Step(cfg, func(string) float64 { return 1 })
-		if probe.Features = 2; len(c.Features) > 0 {
-			probe.Features = c.Features[0]
-		}
-		if feature.Decides(cfg.Map) && cfg.Kernel.Name != "exp-chi2" {
-			probe.Features = 0
-		}
-		if err := feature.Check(probe); err != nil {
-			if len(a.maps) == 0 {
+		if err := a.probe(c); err != nil {
+			if len(a.asked) == 0 {
 				a.left = append(a.left, approx.Skipped{Map: c.Name(), Reason: err.Error()})
 				continue
 			}
@@ -254,30 +252,57 @@ func (a *approximation) candidates() ([]approx.Candidate, error) {
 	return list, nil
 }
 
-// optionsOf are those of the options given that a map has. Each has to belong to one of the maps.
-func (a *approximation) optionsOf(name string, names []string) (feature.Options, error) {
-	var own feature.Options
+// probe finds what is wrong with a candidate whatever the rows are.
+func (a *approximation) probe(c approx.Candidate) error {
+	cfg := a.cfg.Step(c.Config, func(string) float64 { return 1 })
+	dims := c.Features
+	if approx.Sizes(c.Config) != "features" {
+		dims = []int{0}
+	}
+	for _, d := range dims {
+		if d > 0 && cfg.Steps == nil {
+			cfg.Features = d
+		} else if d > 0 {
+			cfg.Steps[len(cfg.Steps)-1].Features = d
+		}
+		if err := feature.Check(cfg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// givenOptions are the options of maps that are set, by the names of their JSON. Each has to
+// belong to one of the maps named.
+func (a *approximation) givenOptions(names []string) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(a.cfg.Options)
 	if err != nil {
-		return own, err
+		return nil, err
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
-		return own, err
-	}
-	has := func(name, option string) bool {
-		// A map of exp-chi2 stands for a chain of two, which share the options.
-		return a.kernel.Name == "exp-chi2" || slices.Contains(feature.OptionsOf(name), option)
+		return nil, err
 	}
 	for option := range given {
-		if !slices.ContainsFunc(names, func(name string) bool { return has(name, option) }) {
-			return own, usagef("--%s: none of the maps %s has this option", option, strings.Join(names, ", "))
-		}
-		if !has(name, option) {
-			delete(given, option)
+		if !slices.ContainsFunc(names, func(name string) bool { return a.hasOption(name, option) }) {
+			return nil, usagef("--%s: no map that is named has this option; mercer maps lists them (a map in JSON has its own)", option)
 		}
 	}
-	if text, err = json.Marshal(given); err == nil {
+	return given, nil
+}
+
+// hasOption says whether a map has an option. A map of exp-chi2 stands for a chain of two, which
+// share the options.
+func (a *approximation) hasOption(name, option string) bool {
+	return a.kernel.Name == "exp-chi2" || slices.Contains(feature.OptionsOf(name), option)
+}
+
+// optionsOf are those of the given options that a map has.
+func (a *approximation) optionsOf(name string, given map[string]json.RawMessage) (own feature.Options, err error) {
+	has := maps.Clone(given)
+	maps.DeleteFunc(has, func(option string, _ json.RawMessage) bool { return !a.hasOption(name, option) })
+	text, err := json.Marshal(has)
+	if err == nil {
 		err = json.Unmarshal(text, &own)
 	}
 	return own, err
@@ -286,13 +311,13 @@ func (a *approximation) optionsOf(name string, names []string) (feature.Options,
 // featuresOf are the numbers of features to measure; those of maps of histograms, which have so
 // many for each dimension, are known when the dimensions are.
 func (a *approximation) featuresOf(cfg feature.Config) []int {
-	byTerms := feature.Decides(cfg.Map) && cfg.Kernel.Name != "exp-chi2"
+	sizes := approx.Sizes(cfg)
 	switch {
-	case byTerms && (cfg.Terms > 0 || !slices.Contains(feature.OptionsOf(cfg.Map), "terms")):
+	case sizes == "":
 		return nil
 	case len(a.features) > 0:
 		return a.features
-	case byTerms:
+	case sizes == "terms":
 		return a.termsTimesDim()
 	case cfg.Given != nil:
 		return []int{cfg.Given.Rows}
@@ -442,6 +467,7 @@ func (a *approximation) gamma(x matrix.Rows, name string) (float64, error) {
 // so many dimensions.
 func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([]approx.Candidate, error) {
 	var failed error
+	var list []approx.Candidate
 	for i := range candidates {
 		c := &candidates[i]
 		if c.Config.Steps == nil {
@@ -458,10 +484,32 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			failed = errors.Join(failed, err)
 			return g
 		})
+		if len(a.asked) == 0 && a.dim > wideData && !slices.Contains(frugal, c.Config.Map) {
+			sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: sketched, Options: feature.Options{Hash: "balanced"}}
+			c.Config = feature.Config{Map: "chain", Steps: []feature.Config{sketch, c.Config}}
+		}
 		c.Features = a.featuresOf(c.Config)
+		if len(a.asked) == 0 && len(a.features) == 0 && feature.Usual(c.Config.Map) > 0 {
+			c.Features = slices.DeleteFunc(c.Features, func(d int) bool { return 8*int64(d)*int64(a.dim) > landmarkBytes })
+			if len(c.Features) == 0 {
+				a.left = append(a.left, approx.Skipped{Map: c.Name(), Reason: fmt.Sprintf("%s: landmarks of %s dimensions take more than %s; name it by --map to measure it nevertheless",
+					c.Name(), comma(a.dim), bytesText(landmarkBytes))})
+				continue
+			}
+		}
+		list = append(list, *c)
 	}
-	return candidates, failed
+	return list, failed
 }
+
+// landmarkBytes is what landmarks may take that nobody asked for.
+const landmarkBytes = 1 << 28
+
+// Rows of more dimensions than wideData are shortened to sketched, as train does it, before maps
+// whose cost grows with the dimensions of a row and not only with what is in it.
+const wideData, sketched = 1 << 14, 1 << 13
+
+var frugal = []string{"countsketch", "tensorsketch", "nystrom", "icholesky", "unary", "homogeneous", "chebyshev", "elementary"}
 
 // sortCurves puts the map with the least error at its largest D first.
 func sortCurves(r *approx.Result) {

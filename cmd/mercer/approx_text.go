@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -75,7 +76,6 @@ type skippedLine struct {
 type recommendLine struct {
 	Asked    float64        `json:"asked"`
 	Error    string         `json:"error"`
-	Met      bool           `json:"met"`
 	Map      string         `json:"map"`
 	Features int            `json:"features"`
 	Measured approxLine     `json:"measured"`
@@ -85,11 +85,12 @@ type recommendLine struct {
 }
 
 type offerLine struct {
-	Map      string  `json:"map"`
-	Features int     `json:"features"`
-	Expected float64 `json:"expected"`
-	PerRow   float64 `json:"us_per_row"`
-	Bytes    int64   `json:"bytes"`
+	Map       string  `json:"map"`
+	Features  int     `json:"features"`
+	MeanError float64 `json:"mean_error"` // by the fitted rate, or as measured
+	Measured  bool    `json:"measured"`
+	PerRow    float64 `json:"us_per_row"`
+	Bytes     int64   `json:"bytes"`
 }
 
 func meanOf(s *approx.Stat) *float64 {
@@ -129,9 +130,7 @@ func errorName(relative bool) string {
 // report is the result as JSON.
 func (a *approximation) report(r *approx.Result, rec *approx.Recommendation) approxReport {
 	out := approxReport{Data: a.name, N: a.total, Rows: r.Rows, D: a.dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.kernel, Scale: a.cfg.Scale, Why: a.why}
-	exact := map[string]approx.Exact{}
 	for _, c := range r.Curves {
-		exact[c.Map] = c.Exact
 		for i := range c.Points {
 			out.Results = append(out.Results, newApproxLine(c.Map, c.Exact, &c.Points[i]))
 		}
@@ -145,10 +144,10 @@ func (a *approximation) report(r *approx.Result, rec *approx.Recommendation) app
 		out.Skipped = append(out.Skipped, skippedLine{s.Map, s.Reason})
 	}
 	if rec != nil {
-		l := &recommendLine{Asked: rec.Goal.Error, Error: errorName(rec.Goal.Relative), Met: rec.Met, Map: rec.Map, Features: rec.Features,
-			Measured: newApproxLine(rec.Map, exact[rec.Map], rec.Point), Config: rec.Config, Hopeless: rec.Hopeless}
+		l := &recommendLine{Asked: rec.Goal.Error, Error: errorName(rec.Goal.Relative), Map: rec.Map, Features: rec.Features,
+			Measured: newApproxLine(rec.Map, rec.Exact, rec.Point), Config: rec.Config, Hopeless: rec.Hopeless}
 		for _, o := range rec.Offers {
-			l.Offers = append(l.Offers, offerLine{o.Map, o.Features, o.Expected, o.PerRow, o.Bytes})
+			l.Offers = append(l.Offers, offerLine{o.Map, o.Features, o.Error, o.Point != nil, o.PerRow, o.Bytes})
 		}
 		out.Recommend = l
 	}
@@ -222,7 +221,7 @@ func clean(reason string) string {
 
 // table is a line for each map and D, maps by their error at the largest.
 func (a *approximation) table(r *approx.Result) string {
-	lines := [][]string{{"map", "D", "mean abs", "max abs", "rel", "within", "bias", "Frobenius", "distortion", "Δ1", "Δ2", "dim", "µs", "one", "bytes"}}
+	lines := [][]string{{"map", "D", "mean abs", "max abs", "rel", "within", "bias", "Frob.", "dist.", "Δ1", "Δ2", "dim", "µs", "one", "bytes"}}
 	for _, c := range r.Curves {
 		for i, p := range c.Points {
 			name := c.Map
@@ -299,19 +298,37 @@ func (a *approximation) printRecommendation(w io.Writer, rec *approx.Recommendat
 	}
 	fmt.Fprintln(w)
 	say("for", "a mean %s error of %s", kind, asked)
-	verdict := "measured again: " + got
-	if !rec.Met {
-		verdict += ", more than asked for; the rate does not hold so far: measure with more --features"
-	}
-	say("take", "--map %s --features %d: %s µs a row, %s (%s)", rec.Map, rec.Features, short(rec.PerRow), bytesText(rec.Bytes), verdict)
+	say("take", "%s, measured: error %s, %s µs a row, %s", flagsOf(rec), got, short(rec.PerRow), bytesText(rec.Bytes))
 	for i, o := range rec.Offers[1:] {
-		why := ""
+		what := ""
 		if i == 0 {
-			why = "it is the cheapest a row, by fitted rates and measured times; "
+			what = "others"
 		}
-		say("", "%s%s would need D = %s: %s µs, %s", why, o.Map, comma(o.Features), short(o.PerRow), bytesText(o.Bytes))
+		how := "would need, by its rate,"
+		if o.Point != nil {
+			how = "needs"
+		}
+		say(what, "%s %s D = %s: %s µs a row, %s", o.Map, how, comma(o.Features), short(o.PerRow), bytesText(o.Bytes))
 	}
 	if len(rec.Hopeless) > 0 {
 		say("", "not in reach of %s", strings.Join(rec.Hopeless, ", "))
 	}
+	say("why", "the least time a row in batches; where times are within a fifth of one another, the fewest bytes")
+}
+
+// flagsOf are the flags by which train makes the map.
+func flagsOf(rec *approx.Recommendation) string {
+	switch cfg := rec.Config; {
+	case cfg.Steps != nil:
+		text, err := json.Marshal(cfg)
+		if err != nil {
+			return rec.Map
+		}
+		return fmt.Sprintf("--map '%s'", text)
+	case approx.Sizes(cfg) == "" && cfg.Terms > 0 && cfg.Features == 0:
+		return fmt.Sprintf("--map %s --terms %d (D = %s)", rec.Map, cfg.Terms, comma(rec.Features))
+	case cfg.Features == 0:
+		return fmt.Sprintf("--map %s (D = %s)", rec.Map, comma(rec.Features))
+	}
+	return fmt.Sprintf("--map %s --features %d", rec.Map, rec.Features)
 }
