@@ -82,17 +82,12 @@ func (c *Classification) Metrics() *Metrics {
 	}
 	var all means
 	var found, there, chance, ofTruth, ofPrediction float64
-	for t := range k + 1 {
-		var one LabelMetrics
-		if t < k {
-			one = newLabelMetrics(c.labels[t], c.confusion[t*k+t], labelled[t], predicted[t])
-			if column := c.column(t); column >= 0 {
-				under[column].into(&one, m)
-			}
-			m.Classes = append(m.Classes, one)
-		} else {
-			one = newLabelMetrics("", 0, labelled[t], 0)
+	for t, label := range c.labels {
+		one := newLabelMetrics(label, c.confusion[t*k+t], labelled[t], predicted[t])
+		if column := c.column(t); column >= 0 {
+			under[column].into(&one, m)
 		}
+		m.Classes = append(m.Classes, one)
 		all.add(&one)
 		if labelled[t] > 0 {
 			found += one.Recall
@@ -102,7 +97,8 @@ func (c *Classification) Metrics() *Metrics {
 		ofTruth += labelled[t] * labelled[t]
 		ofPrediction += predicted[t] * predicted[t]
 	}
-	m.BalancedAccuracy = number(found / there)
+	ofTruth += labelled[k] * labelled[k]
+	m.BalancedAccuracy = number(share(found, there))
 	all.into(m)
 	if k == 2 {
 		p := m.Classes[1]

@@ -66,7 +66,7 @@ func (l *MultiLabel) Add(has, predicted []bool, scores []float32, unknown int, w
 }
 
 // rankingPrecision is the mean over a row's labels of the share of labels with no lower score
-// that the row has; 1 for a row with none or all.
+// that the row has; 1 for a row with none.
 func rankingPrecision(has []bool, scores []float32, unknown int) float64 {
 	sum, count := 0.0, 0
 	for t, h := range has {
@@ -85,7 +85,7 @@ func rankingPrecision(has []bool, scores []float32, unknown int) float64 {
 		}
 		sum += float64(right) / float64(before)
 	}
-	if count+unknown == 0 || count == len(has) && unknown == 0 {
+	if count+unknown == 0 {
 		return 1
 	}
 	return sum / float64(count+unknown)

@@ -142,7 +142,7 @@ func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
 	}
 	caption += "."
 	if best != r.Lambda {
-		caption += fmt.Sprintf(" The model has λ = %.3g: the same for each row, of which it has more.", r.Lambda)
+		caption += fmt.Sprintf(" The model, fitted to all rows, has λ = %.3g.", r.Lambda)
 	}
 	return &report.Figure{Name: "lambda", Title: "Path of λ", Caption: caption, Drawing: lines}
 }

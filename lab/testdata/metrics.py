@@ -58,12 +58,12 @@ def classes(name, k, truth, predicted, scores=None, proba=None, weights=None):
     known = truth >= 0
     want = {"n": len(truth), "accuracy": m.accuracy_score(truth, predicted, sample_weight=w),
             "error": m.zero_one_loss(truth, predicted, sample_weight=w),
-            "balanced_accuracy": m.balanced_accuracy_score(truth, predicted, sample_weight=w),
+            "balanced_accuracy": m.balanced_accuracy_score(truth[known], predicted[known], sample_weight=w[known]),
             "mcc": m.matthews_corrcoef(truth, predicted, sample_weight=w),
             "micro_f1": m.f1_score(truth, predicted, average="micro", sample_weight=w)}
     kappa = m.cohen_kappa_score(truth, predicted, sample_weight=w)
     want["kappa"] = None if np.isnan(kappa) else kappa
-    averages(want, truth, predicted, w)
+    averages(want, truth, predicted, w, labels=[i for i in range(k) if (truth == i).any() or (predicted == i).any()])
     p, c, f, s = m.precision_recall_fscore_support(truth, predicted, labels=range(k), sample_weight=w, zero_division=0)
     per_class = [{"precision": p[i], "recall": c[i], "f1": f[i], "rows": s[i]} for i in range(k)]
     if k == 2:
