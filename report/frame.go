@@ -55,22 +55,26 @@ func newFrame(p *pen, x, y Axis, margin float64, markLines int) *frame {
 	for _, t := range f.yTicks {
 		widest = max(widest, textWidth(tickStyle, t.label))
 	}
-	f.left = widest + 10
 	f.right = p.width - 12
-	// Labels of the X axis keep apart from each other and inside the picture.
-	for n := max(2, int((f.right-f.left)/48)); ; n-- {
-		f.xTicks = x.ticks(n)
+	f.setLeft(widest + 10)
+	return f
+}
+
+// setLeft settles where the X axis begins, and with that its ticks, whose labels keep apart.
+func (f *frame) setLeft(left float64) {
+	f.left = left
+	for n := max(2, int((f.right-f.left)/44)); ; n-- {
+		f.xTicks = f.x.ticks(n)
 		end, fits := math.Inf(-1), true
 		for _, t := range f.xTicks {
 			half := textWidth(tickStyle, t.label) / 2
-			fits = fits && f.px(t.at)-half > end+8
+			fits = fits && f.px(t.at)-half > end+10
 			end = f.px(t.at) + half
 		}
 		if fits || n <= 2 {
-			break
+			return
 		}
 	}
-	return f
 }
 
 // px and py are where values lie on the picture.

@@ -182,7 +182,8 @@ func (h *HeatMap) grid(width float64) *heatGrid {
 	}
 	l.cellHeight = min(34, l.cellWidth)
 	if l.texts = need <= l.cellWidth && l.cellWidth >= 13; !l.texts {
-		l.cellWidth = min(l.cellWidth, 16) // squares without text need no more
+		// Squares without text need little room.
+		l.cellWidth = min(l.cellWidth, max(16, min(34, 400/float64(max(len(h.Columns), len(h.Rows), 1)))))
 		l.cellHeight = l.cellWidth
 	} else if len(h.Rows) <= 3 {
 		l.cellHeight = min(56, max(l.cellWidth, 30))

@@ -80,8 +80,8 @@ func (v *Intervals) layout() (picture, error) {
 	}
 	p.draw = func(p *pen) {
 		f := newFrame(p, x, Axis{From: 0, To: 1}, 0, named(v.Marks))
-		f.left, f.yTicks = names+14, nil
-		f.xTicks = x.ticks(max(2, int((f.right-f.left)/64)))
+		f.yTicks = nil
+		f.setLeft(names + 14)
 		f.axes()
 		f.marks(v.Marks)
 		if len(rows) == 0 {

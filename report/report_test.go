@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"image/png"
 	"math"
@@ -83,8 +84,19 @@ func checkPage(t testing.TB, text string) *element {
 	return root
 }
 
+// With -look DIR the gallery is written there, for people to look at.
+var look = flag.String("look", "", "folder to write a page and pictures of all kinds to")
+
 func TestPageStandsAlone(t *testing.T) {
 	p := gallery()
+	if *look != "" {
+		if err := p.Save(filepath.Join(*look, "gallery.html")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.SavePlots(*look); err != nil {
+			t.Fatal(err)
+		}
+	}
 	root := checkPage(t, write(t, p))
 	if n := len(root.all("figure")); n != len(p.Figures()) || n < 12 {
 		t.Errorf("%d figures of %d", n, len(p.Figures()))
@@ -536,19 +548,5 @@ func TestConfusionOfUnknownClasses(t *testing.T) {
 	}
 	if got := fmt.Sprint(h.Text); got != "[[8 2] [0 0] [1.5 1]]" || len(numbersOf.FindAllString(got, -1)) != 6 {
 		t.Errorf("text %s", got)
-	}
-}
-
-func TestLook(t *testing.T) {
-	dir := os.Getenv("LOOK")
-	if dir == "" {
-		t.Skip("no LOOK")
-	}
-	p := gallery()
-	if err := p.Save(dir + "/gallery.html"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.SavePlots(dir + "/plots"); err != nil {
-		t.Fatal(err)
 	}
 }

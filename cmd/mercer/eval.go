@@ -82,18 +82,13 @@ residuals.`,
 			}
 			warnUnseen(cmd, src)
 			w := cmd.OutOrStdout()
-			write := func() error {
-				if !pages.wanted() {
-					return nil
-				}
-				return pages.write(cmd, evalPage(m, args[0], src.Name(), metrics), asJSON)
+			page := evalPage(m, args[0], src.Name(), metrics)
+			if !curves {
+				metrics.Curves = nil
 			}
 			if asJSON {
-				if err := write(); err != nil {
+				if err := pages.write(cmd, page, true); err != nil {
 					return err
-				}
-				if !curves {
-					metrics.Curves = nil
 				}
 				return printJSON(w, metrics)
 			}
@@ -107,7 +102,7 @@ residuals.`,
 				}
 				printOutputs(w, metrics.Outputs)
 			}
-			return write()
+			return pages.write(cmd, page, false)
 		},
 	}
 	dataFlags(cmd, &data)

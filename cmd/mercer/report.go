@@ -27,7 +27,7 @@ type pages struct {
 //
 //	if err := v.check(); err != nil { return err }
 //	…
-//	if v.wanted() { return v.write(cmd, page, asJSON) }
+//	return v.write(cmd, page, asJSON)
 func pageFlags(cmd *cobra.Command, v *pages) {
 	f := cmd.Flags()
 	f.StringVar(&v.report, "report", "", "HTML file to write a report to: one page with tables and pictures, which needs no network")
@@ -62,9 +62,12 @@ func (v *pages) check() error {
 	return nil
 }
 
-// write ends the page with how it was made, and writes what was asked for; where it is not
-// silent it says what that is.
+// write ends the page with how it was made, and writes what was asked for, if anything; where it
+// is not silent it says what that is.
 func (v *pages) write(cmd *cobra.Command, page *report.Page, silent bool) error {
+	if !v.wanted() {
+		return nil
+	}
 	s := page.Section("How this was made")
 	s.Code(cmd.Root().Annotations[commandLine])
 	s.Facts(report.Fact{Name: "mercer", Value: version()},

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -53,9 +52,15 @@ func metricsTable(m *lab.Metrics, task, rows string) *report.Table {
 		if err != nil {
 			continue
 		}
-		if v := metric.Value(m); v != nil {
-			t.Rows = append(t.Rows, []string{metric.Title, metricText(metric, m), metric.About})
+		v := metric.Value(m)
+		switch {
+		case v == nil,
+			name == "micro_f1" && m.Accuracy != nil, // the accuracy again
+			name == "macro_recall" && m.BalancedAccuracy != nil && *v == *m.BalancedAccuracy,
+			name == "pinball" && m.Quantile != nil && *m.Quantile == 0.5: // half of MAE
+			continue
 		}
+		t.Rows = append(t.Rows, []string{metric.Title, metricText(metric, m), metric.About})
 	}
 	return t
 }
@@ -99,19 +104,11 @@ func confusionSection(page *report.Page, c *lab.Confusion, rows string) {
 	slices.SortStableFunc(mistakes, func(a, b mistake) int { return cmp.Compare(b.count, a.count) })
 	table := &report.Table{Caption: "The most frequent mistakes", Columns: []report.Column{{Name: "true class"}, {Name: "taken for"}, {Name: rows, Number: true}, {Name: "share of the class", Number: true}}}
 	for _, e := range mistakes[:min(len(mistakes), 10)] {
-		table.Rows = append(table.Rows, []string{e.truth, e.predicted, countText(e.count), fmt.Sprintf("%.2f %%", 100*e.share)})
+		table.Rows = append(table.Rows, []string{e.truth, e.predicted, amount(e.count), fmt.Sprintf("%.2f %%", 100*e.share)})
 	}
 	if len(table.Rows) > 0 {
 		s.Table(table)
 	}
-}
-
-// countText writes a number of rows, or the sum of their weights.
-func countText(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return comma(int(v))
-	}
-	return numberText(v)
 }
 
 // classesSection is a table of classes or labels. Of many, those with the smallest F1 are shown.
@@ -138,7 +135,7 @@ func classesSection(page *report.Page, title string, classes []lab.LabelMetrics)
 		t.Caption = fmt.Sprintf("The %d of %s %s with the smallest F1, each against all else", mostNamed, comma(len(classes)), word)
 	}
 	for _, l := range shown {
-		row := []string{l.Label, countText(l.Rows), countText(l.Predicted), percentText(l.Precision), percentText(l.Recall), percentText(l.F1)}
+		row := []string{l.Label, amount(l.Rows), amount(l.Predicted), percentText(l.Precision), percentText(l.Recall), percentText(l.F1)}
 		if areas {
 			row = append(row, areaText(l.AUC), areaText(l.AveragePrecision))
 		}
@@ -275,7 +272,7 @@ func residualsSection(page *report.Page, r *lab.Residuals, named bool, rows stri
 	}
 	beyond := ""
 	if r.Below+r.Above > 0 {
-		beyond = fmt.Sprintf(" %s below and %s above are not shown.", countText(r.Below), countText(r.Above))
+		beyond = fmt.Sprintf(" %s below and %s above are not shown.", amount(r.Below), amount(r.Above))
 	}
 	s.Figure(&report.Figure{Name: "residuals" + file, Title: "Residuals", Caption: "How many " + rows + " are how far off." + beyond, Drawing: h})
 }

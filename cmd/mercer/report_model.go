@@ -142,7 +142,7 @@ func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
 	}
 	caption += "."
 	if best != r.Lambda {
-		caption += fmt.Sprintf(" The model has λ = %.3g: the same for each row, of which it has more.", r.Lambda)
+		caption += fmt.Sprintf(" The model, fitted to all rows, has λ = %.3g.", r.Lambda)
 	}
 	return &report.Figure{Name: "lambda", Title: "Path of λ", Caption: caption, Drawing: lines}
 }
@@ -206,51 +206,55 @@ func trials(s *report.Section, list []learn.Trial, chosen float64) {
 }
 
 // dataPage adds what the training rows hold.
-func dataPage(page *report.Page, name string, m *model.Model, sum *dataset.Summary) {
+func dataPage(page *report.Page, name string, m *model.Model, r *model.Report) {
+	sum, info := r.Summary, m.Info()
+	schema, what := &info.Schema, report.Fact{Name: "rows"}
+	if r.Bags != nil {
+		sum, schema = r.Bags.Summary, &info.Bag.Schema
+		what = report.Fact{Name: "bags", Value: fmt.Sprintf("%s of %s", comma(r.Bags.Bags), membersText(r.Bags.Least, r.Bags.Most))}
+	}
 	if sum == nil {
-		return
+		return // a training that was continued
+	}
+	if r.Bags == nil {
+		what.Value = comma(sum.Rows)
 	}
 	s := page.Section("The data")
-	info := m.Info()
-	schema := &info.Schema
-	if info.Bag != nil {
-		schema = &info.Bag.Schema
-	}
-	s.Facts(report.Fact{Name: "data", Value: name, Remark: schema.Format},
-		report.Fact{Name: "rows", Value: comma(sum.Rows)},
+	s.Facts(report.Fact{Name: "data", Value: name, Remark: schema.Format}, what,
 		report.Fact{Name: "dimensions", Value: comma(sum.Dim)},
 		report.Fact{Name: "values", Value: rangeText(sum)})
 	if info.Classes != nil && info.Task == "classify" {
-		classShares(s, info.Classes, sum.ClassRows(dataset.NewClasses(info.Classes)))
+		classShares(s, info.Classes, sum.ClassRows(dataset.NewClasses(info.Classes)), rowWord(m)+"s")
 	}
 	columnTable(s, schema, sum)
 }
 
 // classShares shows how many rows each class has.
-func classShares(s *report.Section, labels []string, rows []int) {
-	total := 0
-	for _, n := range rows {
+func classShares(s *report.Section, labels []string, counts []int, rows string) {
+	total, values := 0, make([]float64, len(counts))
+	for i, n := range counts {
 		total += n
+		values[i] = float64(n)
 	}
 	if total == 0 {
 		return
 	}
 	if len(labels) <= mostNamed {
-		bars := &report.Intervals{X: report.Axis{Name: "rows"}, Bars: true}
+		bars := &report.Intervals{X: report.Axis{Name: rows}, Bars: true}
 		for i, l := range labels {
-			bars.Rows = append(bars.Rows, report.Interval{Name: fmt.Sprintf("%s (%.3g %%)", l, 100*float64(rows[i])/float64(total)),
-				Value: float64(rows[i]), Low: math.NaN(), High: math.NaN()})
+			bars.Rows = append(bars.Rows, certain(fmt.Sprintf("%s (%.3g %%)", l, 100*values[i]/float64(total)), values[i]))
 		}
-		s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: "How many rows each class has.", Drawing: bars})
+		s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: "How many " + rows + " each class has.", Drawing: bars})
 		return
 	}
-	counts := make([]float64, len(rows))
-	for i, n := range rows {
-		counts[i] = float64(n)
-	}
-	h := &report.Histogram{X: report.Axis{Name: "rows of a class"}, What: "classes"}
-	h.Edges, h.Counts = report.Bins(counts)
-	s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: fmt.Sprintf("How many of the %s classes have how many rows.", comma(len(labels))), Drawing: h})
+	h := &report.Histogram{X: report.Axis{Name: rows + " of a class"}, What: "classes"}
+	h.Edges, h.Counts = report.Bins(values)
+	s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: fmt.Sprintf("How many of the %s classes have how many %s.", comma(len(labels)), rows), Drawing: h})
+}
+
+// certain is a bar without uncertainty.
+func certain(name string, v float64) report.Interval {
+	return report.Interval{Name: name, Value: v, Low: v, High: v}
 }
 
 // rangeText is the range of all values.
@@ -299,15 +303,12 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 // costPage adds where the time and the memory went.
 func costPage(page *report.Page, r *model.Report) {
 	s := page.Section("Time and memory")
-	none := math.NaN()
-	bars := &report.Intervals{X: report.Axis{Name: "seconds"}, Bars: true, Rows: []report.Interval{
-		{Name: "read", Value: r.Read, Low: none, High: none},
-		{Name: "map", Value: r.Map, Low: none, High: none},
-		{Name: "solve", Value: r.Solve, Low: none, High: none}}}
-	if r.Choose > 0 {
-		bars.Rows = append(bars.Rows, report.Interval{Name: "of it to choose λ", Value: r.Choose, Low: none, High: none})
+	bars := &report.Intervals{X: report.Axis{Name: "seconds"}, Bars: true}
+	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve), certain("of it to choose λ", r.Choose), certain("total", r.Total)} {
+		if part.Value > 0 {
+			bars.Rows = append(bars.Rows, part)
+		}
 	}
-	bars.Rows = append(bars.Rows, report.Interval{Name: "total", Value: r.Total, Low: none, High: none})
 	s.Figure(&report.Figure{Name: "time", Title: "Time", Caption: fmt.Sprintf("Where the %s went: reading the data, mapping rows, solving; the total has all else as well.", secondsText(duration(r.Total))), Drawing: bars})
 	var facts []report.Fact
 	if rss := peakRSS(); rss > 0 {
@@ -351,11 +352,7 @@ func (t *train) writePages(cmd *cobra.Command, m *model.Model, r *model.Report, 
 		metrics.Curves = nil // the page has them
 	}
 	modelPage(page, m)
-	sum := r.Summary
-	if r.Bags != nil {
-		sum = r.Bags.Summary
-	}
-	dataPage(page, name, m, sum)
+	dataPage(page, name, m, r)
 	costPage(page, r)
 	if err := t.pages.write(cmd, page, t.json); err != nil {
 		return fmt.Errorf("%w (the model is in %s)", err, t.out)
