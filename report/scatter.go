@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"gonum.org/v1/plot/vg"
+
+	"mercer/internal/random"
 )
 
 // Scatter is points in the plane: exact against approximate kernel values, truth against
@@ -88,11 +89,11 @@ func (s *Scatter) layout() (picture, error) {
 
 // drawnFrom are n of the numbers, at random but always the same, in their order.
 func drawnFrom(list []int, n int) []int {
-	r := rand.New(rand.NewPCG(1, 1))
+	r := random.New(1, "report scatter")
 	var kept []int
 	for i, v := range list {
 		// Each is taken with the share of those still wanted among those still to come.
-		if r.IntN(len(list)-i) < n-len(kept) {
+		if r.Intn(len(list)-i) < n-len(kept) {
 			kept = append(kept, v)
 		}
 	}
