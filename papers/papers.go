@@ -108,7 +108,7 @@ type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
 func Tables() []*Table {
-	return slices.Concat(sivertsen2014(), sivertsenFigures(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees(), kumarResults()}, histograms())
+	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees(), kumarResults()}, histograms())
 }
 
 // Find returns the table of a name.

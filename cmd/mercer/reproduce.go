@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -181,22 +182,22 @@ func printTable(w io.Writer, r *papers.Result, took time.Duration) {
 
 func theirsText(f papers.Figure) string { return strings.Replace(f.Text, "±", " ± ", 1) }
 
-// cellText is our figure, with one decimal more than theirs has, and its mark.
+// cellText is our figure and its mark: with one decimal more than theirs has, or four digits where
+// there is none of theirs.
 func cellText(c papers.Cell, theirs papers.Figure) string {
 	if c.Mark == papers.NoData || c.Mark == papers.NotRun {
 		return string(c.Mark)
 	}
-	mean, _, _ := strings.Cut(theirs.Text, "±")
-	decimals := 3
-	if theirs.Text == "" {
-		decimals = 1
+	decimals := 4
+	if mean, _, _ := strings.Cut(theirs.Text, "±"); theirs.Readable() {
+		_, digits, _ := strings.Cut(mean, ".")
+		decimals = len(digits) + 1
+	} else if theirs.Text == "" && c.Mean != 0 {
+		decimals = max(0, 3-int(math.Floor(math.Log10(math.Abs(c.Mean)))))
 	}
-	if _, digits, ok := strings.Cut(mean, "."); ok {
-		decimals = len(digits)
-	}
-	text := fmt.Sprintf("%.*f", decimals+1, c.Mean)
+	text := fmt.Sprintf("%.*f", decimals, c.Mean)
 	if c.SD > 0 {
-		text += fmt.Sprintf(" ± %.*f", decimals+1, c.SD)
+		text += fmt.Sprintf(" ± %.*f", decimals, c.SD)
 	}
 	if c.Mark == papers.Unreadable || c.Mark == papers.NoFigure {
 		return text
