@@ -34,9 +34,12 @@ type Table struct {
 	Columns []string
 	Rows    []Row
 
-	// Times are the columns that are seconds (or parts of them): the paper's are of another
-	// machine, so that they stand side by side without a mark.
-	Times []int
+	// Unmarked are the columns whose figures are no better or worse than the paper's: times, which
+	// are of another machine, and sizes.
+	Unmarked []int
+
+	// Timed says that figures are times, so that seeds run one after the other.
+	Timed bool
 
 	// Cost is about how many seconds one seed takes on two cores.
 	Cost float64
@@ -108,7 +111,7 @@ type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
 func Tables() []*Table {
-	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees(), kumarResults()}, histograms())
+	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezTimes(), lopezFigures(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
 }
 
 // Find returns the table of a name.
@@ -165,7 +168,7 @@ const (
 	Unreadable Mark = "unreadable" // the paper's figure is
 	NotRun     Mark = "not run"    // left out because of Quick
 	NoData     Mark = "data not available"
-	NoFigure   Mark = "" // the paper has none, or one of another machine's time
+	NoFigure   Mark = "" // the paper has none, or one that is not to be compared
 )
 
 // Run makes a table again. Where the data are not there, the result says so.
@@ -201,7 +204,7 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 			default:
 				mean, sd := meanSD(values[i], j)
 				cells[j] = Cell{mean, sd, NoFigure}
-				if row.Theirs != nil && !slices.Contains(t.Times, j) {
+				if row.Theirs != nil && !slices.Contains(t.Unmarked, j) {
 					cells[j].Mark = mark(row.Theirs[j], mean, sd, t.Gain)
 				}
 			}
@@ -212,7 +215,8 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 }
 
 // values runs all seeds, by row, seed and column. Two seeds run at the same time, as
-// much of the work of one is done by a single thread; no more do, as some take 2 GB.
+// much of the work of one is done by a single thread; no more do, as some take 2 GB. Where times
+// are measured one runs.
 func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]float64, error) {
 	values := make([][][]float64, len(t.Rows))
 	for i := range values {
@@ -242,11 +246,16 @@ func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]flo
 		}
 		return nil
 	}
-	vec.Parallel(opt.Seeds, (opt.Seeds+1)/2, func(lo, hi int) {
+	all := func(lo, hi int) {
 		for s := lo; s < hi; s++ {
 			errs[s] = one(s)
 		}
-	})
+	}
+	if t.Timed {
+		all(0, opt.Seeds)
+	} else {
+		vec.Parallel(opt.Seeds, (opt.Seeds+1)/2, all)
+	}
 	for _, err := range errs {
 		if err != nil {
 			return nil, err

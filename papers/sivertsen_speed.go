@@ -61,7 +61,7 @@ func sivertsenSpeed() []*Table {
 			Columns:  []string{"Fastfood", "Fastfood, phases", "TensorSketch"},
 			Cost:     f.cost,
 		}
-		t.Times = every(t)
+		t.Unmarked, t.Timed = every(t), true
 		for _, v := range f.values {
 			t.Rows = append(t.Rows, Row{Name: strconv.Itoa(v)})
 		}
@@ -112,7 +112,7 @@ func sivertsenHadamard() *Table {
 		Columns:  []string{"transform", "matrix-vector product"},
 		Cost:     1,
 	}
-	t.Times = every(t)
+	t.Unmarked, t.Timed = every(t), true
 	const most = 4096
 	for n := 16; n <= most; n *= 4 {
 		t.Rows = append(t.Rows, Row{Name: strconv.Itoa(n)})
