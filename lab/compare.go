@@ -308,8 +308,9 @@ func (r *record) compare(ctx context.Context, models []*Predictor, opt CompareOp
 		out.Better = "higher"
 	}
 	r.prepare()
-	d, err := rank.Bootstrap(ctx, rank.Resampling{Rows: r.rows, Resamples: opt.Resamples, Seed: opt.Seed, Quantities: len(models),
-		Statistic: r.values, Progress: func(share float64) { opt.Progress("bootstrap", -1, share) }})
+	of, copies := r.distinct()
+	d, err := rank.Bootstrap(ctx, rank.Resampling{Rows: of.rows, Copies: copies, Resamples: opt.Resamples, Seed: opt.Seed, Quantities: len(models),
+		Statistic: of.values, Progress: func(share float64) { opt.Progress("bootstrap", -1, share) }})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
