@@ -2,6 +2,7 @@ package rank
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,6 +50,9 @@ type Distribution struct {
 // is the skewness of an estimate divided by 6, which groups of rows have in expectation like the rows; it errs by about
 // 0.4/groups.
 const jackknifeGroups = 200
+
+// ErrUndefined is of a quantity that rows do not have.
+var ErrUndefined = errors.New("is not defined")
 
 // Bootstrap draws the rows anew, with replacement, and gives the distribution of each quantity. All come from the same draws,
 // so that they can be subtracted (Minus). Memory: 4 bytes a row and
@@ -112,10 +116,10 @@ func Bootstrap(ctx context.Context, r Resampling) ([]Distribution, error) {
 	}
 	for q := range out {
 		if v := out[q].Estimate; v-v != 0 {
-			return nil, fmt.Errorf("rank: quantity %d is not defined for these rows", q+1)
+			return nil, fmt.Errorf("rank: quantity %d %w for these rows", q+1, ErrUndefined)
 		}
 		if 2*len(out[q].defined()) < r.Resamples {
-			return nil, fmt.Errorf("rank: quantity %d is not defined for most resamples of these rows", q+1)
+			return nil, fmt.Errorf("rank: quantity %d %w for most resamples of these rows", q+1, ErrUndefined)
 		}
 	}
 	return out, nil
