@@ -203,6 +203,9 @@ func Compare(ctx context.Context, models []*Predictor, src dataset.Source, opt C
 	if err := r.pass(ctx, models, src, opt.Progress); err != nil {
 		return nil, err
 	}
+	if r.rows < 2 {
+		return nil, fmt.Errorf("%s: has one row, which says nothing about others", src.Name())
+	}
 	return r.compare(ctx, models, opt)
 }
 

@@ -215,17 +215,30 @@ func (d Distribution) defined() []float64 {
 	return slices.DeleteFunc(slices.Clone(d.resamples), math.IsNaN)
 }
 
-// P is the p-value of the hypothesis that the quantity is 0: the share of resamples whose distance from the estimate is that of the
-// estimate from 0 or more, counting the estimate itself as one, so that it is never below 1/(resamples+1).
+// P is the p-value of the hypothesis that the quantity is 0: the level 1-P is that of the BCa interval that ends at 0, so
+// that P ≤ α where the interval of level 1-α leaves out 0. 0 counts as no further out than the outermost resample.
 func (d Distribution) P() float64 {
 	values := d.defined()
-	far := 1
+	n := float64(len(values))
+	bias, a := normalQuantileOfShare(values, d.Estimate, 0.5/n), d.acceleration()
+	w := normalQuantileOfShare(values, 0, 1/(n+1)) - bias
+	return normalTail(w/(1+a*w) - bias)
+}
+
+// normalQuantileOfShare is Φ⁻¹ of the share of values below x, equal ones counting half, which is taken to be no less than
+// least and no more than 1 - least.
+func normalQuantileOfShare(values []float64, x, least float64) float64 {
+	below, equal := 0, 0
 	for _, v := range values {
-		if math.Abs(v-d.Estimate) >= math.Abs(d.Estimate)*(1-1e-12) {
-			far++
+		switch {
+		case v < x:
+			below++
+		case v == x:
+			equal++
 		}
 	}
-	return float64(far) / float64(len(values)+1)
+	share := (float64(below) + float64(equal)/2) / float64(len(values))
+	return random.NormalQuantile(min(max(share, least), 1-least))
 }
 
 // Percentile is the interval between the percentiles of the resamples that leave (1-level)/2 on either side.
@@ -240,17 +253,7 @@ func (d Distribution) Percentile(level float64) (low, high float64) {
 func (d Distribution) BCa(level float64) (low, high float64) {
 	values := d.defined()
 	slices.Sort(values)
-	below, equal := 0, 0
-	for _, v := range values {
-		switch {
-		case v < d.Estimate:
-			below++
-		case v == d.Estimate:
-			equal++
-		}
-	}
-	n := float64(len(values))
-	bias := random.NormalQuantile(min(max((float64(below)+float64(equal)/2)/n, 0.5/n), 1-0.5/n))
+	bias := normalQuantileOfShare(values, d.Estimate, 0.5/float64(len(values)))
 	a := d.acceleration()
 	at := func(p float64) float64 {
 		z := bias + random.NormalQuantile(p)

@@ -39,7 +39,7 @@ or a text model of LIBSVM or LIBLINEAR (for DATA of numbers in the order of its 
 Intervals are by the bootstrap (BCa) of --resamples samples of the rows, the same for all models,
 so that what makes rows hard for all does not blur the differences. p is that of McNemar's exact
 test for accuracy and error, which looks at the rows that only one of the two has right; for other
-metrics it is the bootstrap's. Holm's procedure adjusts it for the number of comparisons: by the
+metrics it is where the interval of the level 1-p would end at 0. Holm's procedure adjusts it for the number of comparisons: by the
 column "p (Holm)" any of them may be called significant. The best by these rows was chosen with
 them, which flatters it a little; a --control named before does not have that.
 
