@@ -113,3 +113,29 @@ func TestCheapestByTimeThenBytes(t *testing.T) {
 		t.Errorf("offers %s, taken %s, hopeless %v", got, rec.Map, rec.Hopeless)
 	}
 }
+
+// Where the fitted rate promises too much, D grows up to a point that is known to meet the goal; and
+// if it then costs more than another map, that is taken.
+func TestRatesAreNotTakenOnTrust(t *testing.T) {
+	x := normal(30, 3, 11)
+	rows := Rows{x, x}
+	dreamt := law("rff", 4, -1, 1e-9) // in truth the error is some 0.5/√D
+	dreamt.Config = feature.Config{Map: "rff", Kernel: rbf}
+	r := &Result{Curves: []Curve{dreamt}}
+	rec, err := Recommend(context.Background(), rows, r, Goal{Error: 0.015}, Options{Seeds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec.Features != 400 || rec.Error > 0.015 {
+		t.Errorf("D = %d with an error of %g", rec.Features, rec.Error)
+	}
+	known := Curve{Map: "known", Config: feature.Config{Map: "explicit-poly", Kernel: poly(1)}, Points: law("known", 0.001, -1, 1e-6).Points[:1]}
+	r.Curves = append(r.Curves, known)
+	if rec, err = Recommend(context.Background(), rows, r, Goal{Error: 0.015}, Options{Seeds: 2}); err != nil {
+		t.Fatal(err)
+	}
+	// What was dreamt to take 3e-9 µs is measured, and known takes 1e-6.
+	if rec.Map != "known" {
+		t.Errorf("%s for %g µs", rec.Map, rec.PerRow)
+	}
+}
