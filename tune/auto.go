@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -598,9 +599,8 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if other := *c; d < heldLearner && (d == 0 || !cost.Plan.Fixed) && unset(a.Config.Learner) && c.Learner != "ridge" && a.report.Facts.Rows > 2*d {
-		// Statistics take less time a row than many passes over rows, and more features are worth
-		// more than the better loss.
+	if other := *c; d < heldLearner && (d == 0 || !cost.Plan.Fixed && a.rivals("ridge")) && unset(a.Config.Learner) && c.Learner != "ridge" && a.report.Facts.Rows > 2*d {
+		// Statistics take less time a row than many passes over rows.
 		other.Learner, other.C = "ridge", 0
 		if cost2, d2, err := a.affordable(other); err == nil && other.Check() == nil && (d2 >= 4*d || d == 0 && d2 > 0) {
 			a.why("%s has room for D = %s within the budget; ridge, which takes one pass, for %s", c.Learner, thousands(d), thousands(d2))
@@ -659,15 +659,48 @@ const useShare = 0.6
 // fewer than heldLearner, one of statistics is looked at.
 const (
 	leastFeatures = 256
-	heldLearner   = 2048
+	heldLearner   = 1024
 )
+
+// rivals says that a learner was not dropped for a larger loss.
+func (a *auto) rivals(learner string) bool {
+	for _, h := range a.report.Heats {
+		for _, r := range h.Racers {
+			if r.Config.Learner == learner && len(r.Runs) > 0 && !strings.HasPrefix(r.Dropped, "behind") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// known are the trainings of a configuration in the races, of those with as many features as the
+// last.
+func (a *auto) known(c model.Config) (trials []Trial) {
+	c.Features, c.Task = 0, a.sample.Task
+	name := Describe(c)
+	for _, h := range a.report.Heats {
+		for _, r := range h.Racers {
+			if r.Name != name {
+				continue
+			}
+			for _, run := range r.Runs {
+				if len(trials) > 0 && trials[0].Features != run.trial.Features {
+					trials = nil
+				}
+				trials = append(trials, run.trial)
+			}
+		}
+	}
+	return trials
+}
 
 // affordable predicts the cost of a configuration, and finds the largest D whose predicted time
 // and memory there is room for, 0 if there is none. Of a configuration whose features are
 // fixed D is what they are.
 func (a *auto) affordable(c model.Config) (*Cost, int, error) {
 	a.say("predicts the cost of %s", Describe(c))
-	cost, err := PredictCost(a.ctx, a.sample, c, CostOptions{Memory: a.Training.Memory, Seconds: a.share(costShare).Seconds(), now: a.clock})
+	cost, err := PredictCost(a.ctx, a.sample, c, CostOptions{Memory: a.Training.Memory, Seconds: a.share(costShare).Seconds(), now: a.clock, known: a.known(c)})
 	if err != nil {
 		return nil, 0, err
 	}

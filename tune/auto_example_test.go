@@ -23,7 +23,7 @@ func ExampleAuto() {
 	fmt.Println("the best is not linear:", report.Config.Kernel != "linear")
 	fmt.Println("outputs:", m.Outputs())
 	// Output:
-	// 8 kernels were judged by 300 rows
+	// 7 kernels were judged by 300 rows
 	// the best is not linear: true
 	// outputs: 1
 }
