@@ -59,7 +59,7 @@ func (r *featureRun) keepRows(jobs []job) error {
 		if kept.n == 0 && !fits {
 			var err error
 			if kept.file, err = learn.CreateFeatureFile("", rows.Z.Dim(), rows.Z.CSR != nil); err != nil {
-				return err
+				return fatal{err}
 			}
 		}
 		return kept.add(rows)
@@ -68,8 +68,10 @@ func (r *featureRun) keepRows(jobs []job) error {
 		return err
 	}
 	if kept.file != nil {
-		kept.z, err = kept.file.Features()
-		return err
+		if kept.z, err = kept.file.Features(); err != nil {
+			return fatal{err}
+		}
+		return nil
 	}
 	if kept.rows = (matrix.Rows{Dense: &kept.dense}); kept.sparse.Rows > 0 {
 		kept.rows = matrix.Rows{CSR: &kept.sparse}
@@ -89,7 +91,9 @@ func (k *keptRows) add(rows *model.MappedRows) error {
 	k.n += n
 	switch {
 	case k.file != nil:
-		return k.file.Append(rows.Z)
+		if err := k.file.Append(rows.Z); err != nil {
+			return fatal{err}
+		}
 	case rows.Z.CSR != nil:
 		s := &k.sparse
 		if s.Ptr == nil {
@@ -137,7 +141,7 @@ func (r *featureRun) each(progress func(int, float64), body func(*model.MappedRo
 		j := min(i+blockRows, k.n)
 		z, err := k.z.Block(i, j)
 		if err != nil {
-			return err
+			return fatal{err}
 		}
 		rows := &model.MappedRows{First: i, Z: z, Batch: &matrix.Batch{First: i}, Y: k.y[i*outputs : j*outputs], Weights: k.weights[i:j]}
 		if k.class != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // rings are rows of classes that lie on noisy rings around each other.
-func rings(t *testing.T, n, d, classes int) dataset.Source {
+func rings(t testing.TB, n, d, classes int) dataset.Source {
 	t.Helper()
 	s := random.New(7, "rings")
 	x := matrix.NewDense(n, d)
@@ -40,7 +40,7 @@ func rings(t *testing.T, n, d, classes int) dataset.Source {
 }
 
 // waves are rows with a number to predict.
-func waves(t *testing.T, n, d int) dataset.Source {
+func waves(t testing.TB, n, d int) dataset.Source {
 	t.Helper()
 	s := random.New(8, "waves")
 	x, y := matrix.NewDense(n, d), make([]float64, n)
@@ -57,7 +57,7 @@ func waves(t *testing.T, n, d int) dataset.Source {
 	return src
 }
 
-func axis(t *testing.T, name, text string) Axis {
+func axis(t testing.TB, name, text string) Axis {
 	t.Helper()
 	a, err := ParseAxis(name, text)
 	if err != nil {
