@@ -62,7 +62,7 @@ func (r *featureRun) keepRows(jobs []job) error {
 				return fatal{err}
 			}
 		}
-		return kept.add(rows)
+		return kept.add(rows, r.result.Rows)
 	})
 	if err != nil {
 		return err
@@ -80,8 +80,8 @@ func (r *featureRun) keepRows(jobs []job) error {
 	return nil
 }
 
-// add keeps some rows.
-func (k *keptRows) add(rows *model.MappedRows) error {
+// add keeps some of all rows.
+func (k *keptRows) add(rows *model.MappedRows, all int) error {
 	n := rows.Z.Len()
 	k.class, k.y, k.weights = append(k.class, rows.Class...), append(k.y, rows.Y...), append(k.weights, rows.Weights...)
 	k.uneven = k.uneven || slices.ContainsFunc(rows.Weights, func(w float64) bool { return w != 1 })
@@ -107,6 +107,9 @@ func (k *keptRows) add(rows *model.MappedRows) error {
 		s.Rows, s.Cols = s.Rows+n, rows.Z.Dim()
 	default:
 		d := &k.dense
+		if d.Data == nil {
+			d.Data = make([]float32, 0, all*rows.Z.Dim())
+		}
 		d.Cols, d.Stride = rows.Z.Dim(), rows.Z.Dim()
 		for i := range n {
 			d.Data = append(d.Data, rows.Z.Dense.Row(i)...)
