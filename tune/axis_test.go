@@ -173,12 +173,13 @@ func TestMeansAndErrorsOfScores(t *testing.T) {
 
 func TestHalvingKeepsTheBestQuarterAndTheirPaths(t *testing.T) {
 	src := rings(t, 400, 3, 2)
-	space := Space{Base: model.Config{Features: 64, Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "1e-6,0.3,1,100"), axis(t, "lambda", "trace*0.001,trace*0.1")}}
+	space := Space{Base: model.Config{Features: 64, Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "1e-6,0.3,1,100"), axis(t, "lambda", "trace*0.001,trace*0.1,trace*1000")}}
 	r := searched(t, src, space, Options{Search: "halving"})
-	judged := 0
+	judged, gammas := 0, map[string]bool{}
 	for _, c := range r.Candidates {
 		if c.Dropped == "" {
 			judged++
+			gammas[c.Values["gamma"]] = true
 			if g := c.Values["gamma"]; g != "0.3" && g != "1" {
 				t.Errorf("γ = %s won the race", g)
 			}
@@ -186,8 +187,8 @@ func TestHalvingKeepsTheBestQuarterAndTheirPaths(t *testing.T) {
 			t.Errorf("%v: %s", c.Values, c.Dropped)
 		}
 	}
-	if judged != 2 {
-		t.Errorf("%d are judged, want both λ of one γ", judged)
+	if judged != 3 || len(gammas) != 1 {
+		t.Errorf("%d of %d γ are judged, want every λ of one", judged, len(gammas))
 	}
 }
 
