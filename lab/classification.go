@@ -10,7 +10,8 @@ type Classification struct {
 	weight        float64
 	confusion     []float64 // true×predicted; line `classes` is for labels unknown to the model
 	ranking       *ranking
-	ranked, top5  float64
+	ranked        bool
+	top5          float64
 }
 
 // NewClassification returns a gatherer for the given classes.
@@ -27,6 +28,7 @@ func (c *Classification) Add(truth, predicted int, scores []float32, weight floa
 	k := len(c.labels)
 	c.rows++
 	c.weight += weight
+	c.ranked = c.ranked || scores != nil
 	if truth < 0 {
 		c.unknown++
 		c.confusion[k*k+predicted] += weight
@@ -48,7 +50,6 @@ func (c *Classification) Add(truth, predicted int, scores []float32, weight floa
 				above++
 			}
 		}
-		c.ranked += weight
 		if above < topClasses {
 			c.top5 += weight
 		}
@@ -75,19 +76,18 @@ func (c *Classification) Metrics() *Metrics {
 	}
 	m.Accuracy, m.Error, m.MicroF1 = number(right/c.weight), number((c.weight-right)/c.weight), number(right/c.weight)
 
+	var under []areas
+	if c.ranking != nil {
+		under = c.ranking.all()
+	}
 	var all means
 	var found, there, chance, ofTruth, ofPrediction float64
-	for t := range k + 1 {
-		var one LabelMetrics
-		if t < k {
-			one = newLabelMetrics(c.labels[t], c.confusion[t*k+t], labelled[t], predicted[t])
-			if column := c.column(t); column >= 0 {
-				c.ranking.into(&one, m, column)
-			}
-			m.Classes = append(m.Classes, one)
-		} else {
-			one = newLabelMetrics("", 0, labelled[t], 0)
+	for t, label := range c.labels {
+		one := newLabelMetrics(label, c.confusion[t*k+t], labelled[t], predicted[t])
+		if column := c.column(t); column >= 0 {
+			under[column].into(&one, m)
 		}
+		m.Classes = append(m.Classes, one)
 		all.add(&one)
 		if labelled[t] > 0 {
 			found += one.Recall
@@ -97,15 +97,16 @@ func (c *Classification) Metrics() *Metrics {
 		ofTruth += labelled[t] * labelled[t]
 		ofPrediction += predicted[t] * predicted[t]
 	}
-	m.BalancedAccuracy = number(found / there)
+	ofTruth += labelled[k] * labelled[k]
+	m.BalancedAccuracy = number(share(found, there))
 	all.into(m)
 	if k == 2 {
 		p := m.Classes[1]
 		m.Precision, m.Recall, m.F1, m.AUC, m.AveragePrecision = &p.Precision, &p.Recall, &p.F1, p.AUC, p.AveragePrecision
 		m.MacroAUC, m.MacroAveragePrecision, m.WeightedAUC, m.WeightedAveragePrecision = nil, nil, nil, nil
 	}
-	if c.ranked > 0 {
-		m.Top5 = number(c.top5 / c.ranked)
+	if c.ranked && k > topClasses {
+		m.Top5 = number(c.top5 / c.weight)
 	}
 
 	w := c.weight

@@ -86,13 +86,10 @@ const mostPoints = 500
 // curves are the ROC curve and that of precision and recall of a column; nil where one of the
 // two kinds of rows is missing.
 func (r *ranking) curves(column int, label string) (roc, pr *Curve) {
-	a := r.areas(column)
+	order := r.order(column)
+	a := r.areas(column, order)
 	if a.positive == 0 || a.negative == 0 {
 		return nil, nil
-	}
-	var order []uint64
-	if r.edges == nil {
-		order = r.order(column)
 	}
 	share := a.positive / (a.positive + a.negative)
 	roc = &Curve{Label: label, Area: a.auc, Share: share}

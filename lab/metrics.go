@@ -4,9 +4,13 @@ package lab
 
 // Metrics are what eval reports. What does not apply, or has no value on these rows (an area
 // under the curve of one class alone), is nil and absent from the JSON; no NaN is ever among
-// them. Names and definitions are scikit-learn's, where it has them: with sample_weight where
-// rows have weights, and with the rows of all labels that the model does not know as one more
-// class, which is never predicted.
+// them. Names and definitions are scikit-learn's, where it has them, with sample_weight where
+// rows have weights.
+//
+// Rows of labels that the model does not know are wrong whatever is predicted: for accuracy,
+// for the precision of what is predicted, and as one more class that is never predicted for MCC
+// and Kappa. Means over classes are over those that the model knows; ranking and probabilities
+// leave such rows out.
 type Metrics struct {
 	// N is the number of rows.
 	N int `json:"n"`
@@ -16,12 +20,12 @@ type Metrics struct {
 	Weight *float64 `json:"weight,omitempty"`
 
 	// Unknown is the number of rows with a label (of several: with one more label) that the
-	// model does not know. They count as errors; ranking and probabilities leave them out.
+	// model does not know.
 	Unknown int `json:"unknown,omitempty"`
 
 	// Accuracy is the share of rows whose class is predicted, Error the share of the others,
-	// and BalancedAccuracy the mean over the classes that are there of the share of their
-	// rows that is predicted so.
+	// and BalancedAccuracy the mean over the classes that are in the labels of the share of
+	// their rows that is predicted so.
 	Accuracy         *float64 `json:"accuracy,omitempty"`
 	Error            *float64 `json:"error,omitempty"`
 	BalancedAccuracy *float64 `json:"balanced_accuracy,omitempty"`
@@ -57,9 +61,11 @@ type Metrics struct {
 	WeightedAUC              *float64 `json:"weighted_auc,omitempty"`
 	WeightedAveragePrecision *float64 `json:"weighted_average_precision,omitempty"`
 
-	// AreaWithin is set where there were too many rows to keep all scores: no area under a
-	// curve is farther than this from its exact value.
-	AreaWithin *float64 `json:"area_within,omitempty"`
+	// AUCWithin and AveragePrecisionWithin are set where there were too many rows to keep all
+	// scores: none of the AUCs, and none of the average precisions, is farther than this from
+	// its exact value.
+	AUCWithin              *float64 `json:"auc_within,omitempty"`
+	AveragePrecisionWithin *float64 `json:"average_precision_within,omitempty"`
 
 	// MCC is Matthews' correlation of truth and prediction (of several classes: Gorodkin's
 	// R_K, 2004), 0 where one of them is constant. Kappa is Cohen's agreement beyond chance,

@@ -4,92 +4,171 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strings"
 	"testing"
 )
 
-// recorded are scikit-learn's metrics; testdata/metrics.py wrote them.
+// recorded are predictions with scikit-learn's metrics of them, which testdata/metrics.py wrote.
 type recorded struct {
-	Truth, Predicted, Score                   []float64
-	Accuracy, MacroF1, F1, AUC, RMSE, MAE, R2 float64
+	Name, Kind       string
+	K                int
+	Truth, Predicted json.RawMessage
+	Scores           json.RawMessage
+	Proba            [][]float64
+	Weights          []float64
+	Want             map[string]*float64
+	Classes          []map[string]*float64
+	Confusion        [][]float64
 }
 
-func (r *recorded) UnmarshalJSON(text []byte) error {
-	var v struct {
-		Truth     []float64 `json:"truth"`
-		Predicted []float64 `json:"predicted"`
-		Score     []float64 `json:"score"`
-		Accuracy  float64   `json:"accuracy"`
-		MacroF1   float64   `json:"macro_f1"`
-		F1        float64   `json:"f1"`
-		AUC       float64   `json:"auc"`
-		RMSE      float64   `json:"rmse"`
-		MAE       float64   `json:"mae"`
-		R2        float64   `json:"r2"`
-	}
-	err := json.Unmarshal(text, &v)
-	*r = recorded(v)
-	return err
-}
-
-func load(t *testing.T) map[string]*recorded {
+func load(t *testing.T) []recorded {
 	t.Helper()
 	text, err := os.ReadFile("testdata/metrics.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all map[string]*recorded
+	var all []recorded
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func near(t *testing.T, what string, got *float64, want float64) {
+// read reads numbers of a case, nil where it has none.
+func read[T any](t *testing.T, text json.RawMessage) (v []T) {
 	t.Helper()
-	if got == nil || math.Abs(*got-want) > 1e-6*math.Max(1, math.Abs(want)) {
-		t.Errorf("%s: got %v, scikit-learn gives %g", what, got, want)
+	if text != nil {
+		if err := json.Unmarshal(text, &v); err != nil {
+			t.Fatal(err)
+		}
 	}
+	return v
 }
 
-func TestClassificationAgreesWithScikitLearn(t *testing.T) {
-	for name, classes := range map[string]int{"classes": 4, "binary": 2} {
-		r := load(t)[name]
-		c := NewClassification([]string{"a", "b", "c", "d"}[:classes])
-		for i, truth := range r.Truth {
-			var scores []float32
-			if r.Score != nil {
-				scores = []float32{float32(r.Score[i])}
+func (r *recorded) weight(i int) float64 {
+	if r.Weights == nil {
+		return 1
+	}
+	return r.Weights[i]
+}
+
+func narrow(x []float64) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = float32(v)
+	}
+	return y
+}
+
+func (r *recorded) names() []string { return strings.Split("abcdefghij"[:r.K], "") }
+
+// metrics are those of the gatherers.
+func (r *recorded) metrics(t *testing.T) *Metrics {
+	t.Helper()
+	var m *Metrics
+	switch r.Kind {
+	case "classes":
+		c, q := NewClassification(r.names()), NewProbability(r.K == 2)
+		truth, predicted := read[int](t, r.Truth), read[int](t, r.Predicted)
+		var scores [][]float64
+		switch {
+		case r.Scores == nil:
+		case r.K == 2:
+			for _, s := range read[float64](t, r.Scores) {
+				scores = append(scores, []float64{s})
 			}
-			c.Add(int(truth), int(r.Predicted[i]), scores, 1)
+		default:
+			scores = read[[]float64](t, r.Scores)
 		}
-		m := c.Metrics()
-		near(t, name+" accuracy", m.Accuracy, r.Accuracy)
-		near(t, name+" macro F1", m.MacroF1, r.MacroF1)
-		if *m.Accuracy+*m.Error != 1 || m.N != len(r.Truth) || m.RMSE != nil {
-			t.Errorf("%s: %+v", name, m)
+		for i := range truth {
+			var s []float32
+			if scores != nil {
+				s = narrow(scores[i])
+			}
+			c.Add(truth[i], predicted[i], s, r.weight(i))
+			if r.Proba != nil && truth[i] >= 0 {
+				q.Add(truth[i], r.Proba[i], r.weight(i))
+			}
 		}
-		if classes == 2 {
-			near(t, "F1", m.F1, r.F1)
-			near(t, "AUC", m.AUC, r.AUC)
-		} else if m.F1 != nil || m.AUC != nil {
-			t.Errorf("F1 and AUC of %d classes", classes)
+		m = c.Metrics()
+		q.Into(m)
+	case "labels":
+		l, q := NewMultiLabel(r.names()), NewProbability(false)
+		predicted, scores := read[[]int](t, r.Predicted), read[[]float64](t, r.Scores)
+		bools := func(x []int) (b []bool) {
+			for _, v := range x {
+				b = append(b, v == 1)
+			}
+			return b
+		}
+		for i, has := range read[[]int](t, r.Truth) {
+			l.Add(bools(has), bools(predicted[i]), narrow(scores[i]), 0, r.weight(i))
+			q.AddLabels(bools(has), r.Proba[i], r.weight(i))
+		}
+		m = l.Metrics()
+		q.Into(m)
+	case "numbers":
+		g := NewRegression(nil, r.K)
+		g.Quantile = *r.Want["quantile"]
+		predicted := read[[]float64](t, r.Predicted)
+		for i, truth := range read[[]float64](t, r.Truth) {
+			g.Add(truth, narrow(predicted[i]), r.weight(i))
+		}
+		m = g.Metrics()
+	}
+	return m
+}
+
+func TestMetricsAgreeWithScikitLearn(t *testing.T) {
+	near := func(got any, want *float64) bool {
+		v, is := got.(float64)
+		if want == nil {
+			return !is
+		}
+		return is && math.Abs(v-*want) <= 1e-9*max(1, math.Abs(*want))
+	}
+	compared := map[string]bool{}
+	for _, r := range load(t) {
+		m := r.metrics(t)
+		got := keys(t, m)
+		for name, want := range r.Want {
+			if !near(got[name], want) {
+				t.Errorf("%s: %s is %v, scikit-learn's %v", r.Name, name, got[name], show(want))
+			}
+			compared[name] = compared[name] || want != nil
+		}
+		key := "classes"
+		if r.Kind == "labels" {
+			key = "labels"
+		}
+		for k, want := range r.Classes {
+			of := got[key].([]any)[k].(map[string]any)
+			for name, v := range want {
+				if !near(of[name], v) {
+					t.Errorf("%s: %s of class %d is %v, scikit-learn's %v", r.Name, name, k, of[name], show(v))
+				}
+			}
+		}
+		for i, line := range r.Confusion {
+			for j, v := range line {
+				if got := m.Confusion.Counts[i][j]; math.Abs(got-v) > 1e-9 {
+					t.Errorf("%s: %g of class %d predicted as %d, scikit-learn's %g", r.Name, got, i, j, v)
+				}
+			}
+		}
+	}
+	for _, name := range MetricNames("") {
+		if !compared[name] {
+			t.Errorf("no recorded case has a value of %s", name)
 		}
 	}
 }
 
-func TestRegressionAgreesWithScikitLearn(t *testing.T) {
-	r := load(t)["numbers"]
-	g := NewRegression(nil, 2)
-	for i := 0; i < len(r.Truth); i += 2 {
-		g.Add(r.Truth[i:i+2], []float32{float32(r.Predicted[i]), float32(r.Predicted[i+1])}, 1)
+func show(v *float64) any {
+	if v == nil {
+		return "none"
 	}
-	m := g.Metrics()
-	near(t, "RMSE", m.RMSE, r.RMSE)
-	near(t, "MAE", m.MAE, r.MAE)
-	near(t, "R²", m.R2, r.R2)
-	if m.N != 40 || m.Accuracy != nil {
-		t.Errorf("%+v", m)
-	}
+	return *v
 }
 
 func TestUnknownLabelsAreErrors(t *testing.T) {

@@ -66,7 +66,7 @@ func (l *MultiLabel) Add(has, predicted []bool, scores []float32, unknown int, w
 }
 
 // rankingPrecision is the mean over a row's labels of the share of labels with no lower score
-// that the row has; 1 for a row with none or all.
+// that the row has; 1 for a row with none.
 func rankingPrecision(has []bool, scores []float32, unknown int) float64 {
 	sum, count := 0.0, 0
 	for t, h := range has {
@@ -85,7 +85,7 @@ func rankingPrecision(has []bool, scores []float32, unknown int) float64 {
 		}
 		sum += float64(right) / float64(before)
 	}
-	if count+unknown == 0 || count == len(has) && unknown == 0 {
+	if count+unknown == 0 {
 		return 1
 	}
 	return sum / float64(count+unknown)
@@ -96,12 +96,16 @@ func (l *MultiLabel) Metrics() *Metrics {
 	m := &Metrics{N: l.rows, Unknown: l.unknownRows,
 		SubsetAccuracy: number(l.exact / l.weight), HammingLoss: number(l.wrong / l.weight / float64(len(l.labels))),
 		SamplesPrecision: number(l.precision / l.weight), SamplesRecall: number(l.recall / l.weight), SamplesF1: number(l.f1 / l.weight)}
+	var under []areas
+	if l.ranking != nil {
+		under = l.ranking.all()
+	}
 	var all means
 	hits, truths, predicted := 0.0, l.unknown, 0.0
 	for t, label := range l.labels {
 		one := newLabelMetrics(label, l.hits[t], l.truths[t], l.predicted[t])
-		if l.ranking != nil {
-			l.ranking.into(&one, m, t)
+		if under != nil {
+			under[t].into(&one, m)
 		}
 		m.Labels = append(m.Labels, one)
 		all.add(&one)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"mercer/internal/vec"
 )
 
 // ranking gathers scores, one a class (or label) and row, for the areas under the curves of
@@ -105,7 +107,7 @@ func (r *ranking) coarsen() {
 	for k := range r.columns {
 		order := r.order(k)
 		for i := range count {
-			s := r.scores[int(uint32(order[len(order)-1-i*len(order)/count]))*r.columns+k]
+			s := scoreOf(order[len(order)-1-i*len(order)/count])
 			if n := len(edges[k]); n == 0 || s > edges[k][n-1] {
 				edges[k] = append(edges[k], s)
 			}
@@ -136,8 +138,13 @@ func (r *ranking) count(column int, s float32, positive bool, weight float64) {
 	}
 }
 
-// order sorts the rows by a column's scores, the largest first: the lower half of each number is a row.
+// order sorts the rows by a column's scores, the largest first. The upper half of each number
+// is the score, the lower half twice the row, and 1 where it is positive. It is nil where there
+// are bins, which are in order.
 func (r *ranking) order(column int) []uint64 {
+	if r.edges != nil {
+		return nil
+	}
 	order := make([]uint64, r.rows)
 	for i := range order {
 		b := math.Float32bits(r.scores[i*r.columns+column] + 0) // -0 becomes 0
@@ -146,14 +153,27 @@ func (r *ranking) order(column int) []uint64 {
 		} else {
 			b |= 1 << 31
 		}
-		order[i] = uint64(^b)<<32 | uint64(i)
+		order[i] = uint64(^b)<<32 | uint64(i)<<1
+		if r.positive(i, column) {
+			order[i]++
+		}
 	}
 	slices.Sort(order)
 	return order
 }
 
-// each calls visit with the rows of each score or bin, the largest score first. order is that
-// of the column, nil if there are bins.
+// scoreOf is the score of a number of order.
+func scoreOf(v uint64) float32 {
+	b := ^uint32(v >> 32)
+	if b>>31 == 1 {
+		b &^= 1 << 31
+	} else {
+		b = ^b
+	}
+	return math.Float32frombits(b)
+}
+
+// each calls visit with the rows of each score or bin, the largest score first.
 func (r *ranking) each(column int, order []uint64, visit func(b bin)) {
 	if r.edges != nil {
 		for _, b := range slices.Backward(r.bins[column]) {
@@ -164,16 +184,14 @@ func (r *ranking) each(column int, order []uint64, visit func(b bin)) {
 		return
 	}
 	for i := 0; i < len(order); {
-		key := order[i] >> 32
-		row := int(uint32(order[i]))
-		s := r.scores[row*r.columns+column]
+		key, s := order[i]>>32, scoreOf(order[i])
 		b := bin{low: s, high: s}
 		for ; i < len(order) && order[i]>>32 == key; i++ {
-			row = int(uint32(order[i]))
-			if r.positive(row, column) {
-				b.positive += r.weight(row)
+			weight := r.weight(int(uint32(order[i]) >> 1))
+			if order[i]&1 == 1 {
+				b.positive += weight
 			} else {
-				b.negative += r.weight(row)
+				b.negative += weight
 			}
 		}
 		if b.positive+b.negative > 0 {
@@ -184,18 +202,24 @@ func (r *ranking) each(column int, order []uint64, visit func(b bin)) {
 
 // areas are those under a column's curves.
 type areas struct {
-	auc, average       float64
-	aucWithin          float64 // how far off they may be
-	averageWithin      float64
-	positive, negative float64
+	auc, average             float64
+	aucWithin, averageWithin float64 // how far off they may be, 0 where all scores are kept
+	positive, negative       float64
 }
 
-func (r *ranking) areas(column int) areas {
+// all are the areas of all columns.
+func (r *ranking) all() []areas {
+	all := make([]areas, r.columns)
+	vec.Parallel(r.columns, 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			all[k] = r.areas(k, r.order(k))
+		}
+	})
+	return all
+}
+
+func (r *ranking) areas(column int, order []uint64) areas {
 	var a areas
-	var order []uint64
-	if r.edges == nil {
-		order = r.order(column)
-	}
 	r.each(column, order, func(b bin) {
 		// The pairs of the bin's negative rows with the positive ones before, and half of
 		// those within.
@@ -203,6 +227,7 @@ func (r *ranking) areas(column int) areas {
 		precision := (a.positive + b.positive) / (a.positive + b.positive + a.negative + b.negative)
 		a.average += b.positive * precision
 		if b.high > b.low && b.positive > 0 && b.negative > 0 {
+			// All of its positive rows may come first, or all of its negative ones.
 			a.aucWithin += b.negative * b.positive / 2
 			best := (a.positive + b.positive) / (a.positive + b.positive + a.negative)
 			worst := share(a.positive, a.positive+a.negative+b.negative)
@@ -212,22 +237,23 @@ func (r *ranking) areas(column int) areas {
 		a.negative += b.negative
 	})
 	pairs := a.positive * a.negative
-	a.auc, a.aucWithin = share(a.auc, pairs), share(a.aucWithin, pairs)
-	a.average, a.averageWithin = share(a.average, a.positive), share(a.averageWithin, a.positive)
+	a.auc, a.average = min(1, share(a.auc, pairs)), min(1, share(a.average, a.positive)) // but for rounding
+	a.aucWithin, a.averageWithin = share(a.aucWithin, pairs), share(a.averageWithin, a.positive)
 	return a
 }
 
-// into writes the areas of a column into the metrics of its class or label, and how far off
-// they may be into m.
-func (r *ranking) into(l *LabelMetrics, m *Metrics, column int) {
-	a := r.areas(column)
+// into writes the areas into the metrics of their class or label, and how far off they may be into m.
+func (a areas) into(l *LabelMetrics, m *Metrics) {
 	if a.positive > 0 && a.negative > 0 {
 		l.AUC = &a.auc
 	}
 	if a.positive > 0 {
 		l.AveragePrecision = &a.average
 	}
-	if within := max(a.aucWithin, a.averageWithin); r.edges != nil && (m.AreaWithin == nil || within > *m.AreaWithin) {
-		m.AreaWithin = &within
+	if a.aucWithin > 0 && (m.AUCWithin == nil || a.aucWithin > *m.AUCWithin) {
+		m.AUCWithin = &a.aucWithin
+	}
+	if a.averageWithin > 0 && (m.AveragePrecisionWithin == nil || a.averageWithin > *m.AveragePrecisionWithin) {
+		m.AveragePrecisionWithin = &a.averageWithin
 	}
 }

@@ -29,6 +29,20 @@ type Metric struct {
 // Value is the metric's value among metrics, nil if it has none there.
 func (m *Metric) Value(of *Metrics) *float64 { return m.value(of) }
 
+// Within is how far the value may be off where there were too many rows to find it exactly;
+// nil where it is exact.
+func (m *Metric) Within(of *Metrics) *float64 {
+	switch m.Name {
+	case "auc", "macro_auc", "weighted_auc":
+		return of.AUCWithin
+	case "average_precision", "macro_average_precision":
+		return of.AveragePrecisionWithin
+	case "median_ae":
+		return of.MedianWithin
+	}
+	return nil
+}
+
 // Better says whether a is a better value than b.
 func (m *Metric) Better(a, b float64) bool {
 	if m.LargerIsBetter {
@@ -53,7 +67,7 @@ var (
 var metrics = []Metric{
 	{"accuracy", "accuracy", true, true, "share of rows whose class is predicted", ofClasses, func(m *Metrics) *float64 { return m.Accuracy }},
 	{"error", "error", false, true, "share of rows whose class is not predicted", ofClasses, func(m *Metrics) *float64 { return m.Error }},
-	{"balanced_accuracy", "balanced", true, true, "mean over the classes of the share of their rows that is found", ofClasses, func(m *Metrics) *float64 { return m.BalancedAccuracy }},
+	{"balanced_accuracy", "balanced accuracy", true, true, "mean over the classes of the share of their rows that is found", ofClasses, func(m *Metrics) *float64 { return m.BalancedAccuracy }},
 	{"subset_accuracy", "exact", true, true, "share of rows with exactly the predicted labels", ofLabels, func(m *Metrics) *float64 { return m.SubsetAccuracy }},
 	{"hamming_loss", "Hamming", false, true, "share of wrong decisions about one label of one row", ofLabels, func(m *Metrics) *float64 { return m.HammingLoss }},
 	{"micro_f1", "micro F1", true, true, "F1 of all decisions together", ofDecisions, func(m *Metrics) *float64 { return m.MicroF1 }},
@@ -67,10 +81,10 @@ var metrics = []Metric{
 	{"macro_recall", "macro recall", true, true, "mean of the classes' recall", ofDecisions, func(m *Metrics) *float64 { return m.MacroRecall }},
 	{"auc", "AUC", true, false, "area under the ROC curve, of two classes", ofClasses, func(m *Metrics) *float64 { return m.AUC }},
 	{"macro_auc", "macro AUC", true, false, "mean of the areas under the ROC curves of one class against the rest", ofDecisions, func(m *Metrics) *float64 { return m.MacroAUC }},
-	{"weighted_auc", "weighted AUC", true, false, "the same, by the classes' rows", ofDecisions, func(m *Metrics) *float64 { return m.WeightedAUC }},
-	{"average_precision", "PR AUC", true, false, "average precision, of two classes", ofClasses, func(m *Metrics) *float64 { return m.AveragePrecision }},
+	{"weighted_auc", "weighted AUC", true, false, "mean of the areas under the ROC curves of one class against the rest, by the classes' rows", ofDecisions, func(m *Metrics) *float64 { return m.WeightedAUC }},
+	{"average_precision", "PR AUC", true, false, "average precision, the area under precision against recall, of two classes", ofClasses, func(m *Metrics) *float64 { return m.AveragePrecision }},
 	{"macro_average_precision", "macro PR AUC", true, false, "mean of the average precisions of one class against the rest", ofDecisions, func(m *Metrics) *float64 { return m.MacroAveragePrecision }},
-	{"label_ranking_average_precision", "ranking", true, false, "label ranking average precision", ofLabels, func(m *Metrics) *float64 { return m.RankingPrecision }},
+	{"label_ranking_average_precision", "label ranking", true, false, "label ranking average precision: share of the row's labels among those ranked no lower", ofLabels, func(m *Metrics) *float64 { return m.RankingPrecision }},
 	{"mcc", "Matthews", true, false, "Matthews' correlation of truth and prediction", ofClasses, func(m *Metrics) *float64 { return m.MCC }},
 	{"kappa", "kappa", true, false, "Cohen's agreement beyond chance", ofClasses, func(m *Metrics) *float64 { return m.Kappa }},
 	{"top_5_accuracy", "top 5", true, true, "share of rows whose class is among the five with the largest scores", ofClasses, func(m *Metrics) *float64 { return m.Top5 }},

@@ -268,7 +268,7 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 	printTrained(cmd.OutOrStdout(), m, report, name)
 	if metrics != nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s: %s\n", "test", tested, plural(metrics.N, rowWord(m)))
-		printMetrics(cmd.OutOrStdout(), metrics)
+		printMetrics(cmd.OutOrStdout(), metrics, rowWord(m))
 	}
 	size := int64(0)
 	if st, err := os.Stat(t.out); err == nil {
@@ -363,6 +363,12 @@ type seconds struct {
 }
 
 func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out string) trainJSON {
+	if metrics != nil {
+		// Each class, and what is taken for what, are eval's to tell.
+		brief := *metrics
+		brief.Classes, brief.Confusion = nil, nil
+		metrics = &brief
+	}
 	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
 		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Choose}, PeakRSS: peakRSS(), FeaturesIn: r.Features}
 }
