@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"mercer/dataset"
@@ -30,6 +31,8 @@ type Cost struct {
 
 	// Trials are the small trainings that this is from.
 	Trials []Trial `json:"trials"`
+
+	model *costModel
 }
 
 // Trial is a training on few rows and what it took: n rows, D features, and seconds.
@@ -49,8 +52,9 @@ type CostOptions struct {
 	// Seconds is about how long the trials may take; 0 means 3.
 	Seconds float64
 
-	now func() time.Time
-	fit func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Report, error)
+	known []Trial // that have been made already
+	now   func() time.Time
+	fit   func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Report, error)
 }
 
 // filled has defaults for what was not given.
@@ -73,7 +77,7 @@ func (o CostOptions) filled() CostOptions {
 //
 // Memory is by the learners' own formulas. Time is the sum of stages: reading and mapping, which
 // grow like n and n·D; and solving, which for statistics is a·n·D² + b·D³ with a and b from the
-// trials, for learners that go through rows c·n^p·D with p ∈ [1, 2] from the trials, and for those
+// trials, for learners that go through rows c·n^p·D with p ∈ [1, 3/2] from the trials, and for those
 // that take the kernel itself c·n^p with p ∈ [1, 3].
 func PredictCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptions) (*Cost, error) {
 	opt = opt.filled()
@@ -87,11 +91,18 @@ func PredictCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptio
 	if c.Trials, err = trials(ctx, s, plan, opt); err != nil {
 		return nil, err
 	}
-	m := newCostModel(plan, c.Trials)
-	c.Read, c.Map, c.Solve = m.seconds(n, plan.Features)
+	c.model = newCostModel(plan, c.Trials)
+	c.Read, c.Map, c.Solve = c.model.seconds(n, plan.Features)
 	c.Read += s.readSeconds(n, cfg)
 	c.Seconds = c.Read + c.Map + c.Solve
 	return c, nil
+}
+
+// at is the predicted number of seconds with d features in place of those of the plan.
+func (c *Cost) at(d int) float64 {
+	old, oldMap, oldSolve := c.model.seconds(c.Rows, c.Plan.Features)
+	read, mapping, solve := c.model.seconds(c.Rows, d)
+	return c.Seconds - old - oldMap - oldSolve + read + mapping + solve
 }
 
 // Rows is the number of rows of the source.
@@ -114,8 +125,8 @@ const (
 	trialFeatures = 512
 )
 
-// trials trains on few rows: at first on trialRows, then on twice as many until the time is used
-// up, and at last once more with twice as many features, where the training has more.
+// trials trains on few rows: at first on trialRows, then on twice as many until half of the time
+// is used up, and then with twice as many features, up to those of the training.
 func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) ([]Trial, error) {
 	most := s.TrainRows()
 	start := opt.now()
@@ -137,7 +148,10 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 		d = min(d, trialFeatures)
 	}
 	rows := min(trialRows, max(most/4, 1))
-	for {
+	if all = slices.Clone(opt.known); len(all) > 1 {
+		d = all[len(all)-1].Features
+	}
+	for len(opt.known) < 2 {
 		if err := once(rows, d); err != nil {
 			if len(all) > 0 && ctx.Err() == nil {
 				break
@@ -150,9 +164,20 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 		}
 		rows = min(2*rows, most)
 	}
-	if d < plan.Features && !plan.Fixed {
-		if err := once(all[len(all)-1].Rows/2+1, min(2*d, plan.Features)); err != nil {
-			return nil, err
+	// Features are doubled on the rows of the largest trial, or as many as there are of them.
+	rows = all[len(all)-1].Rows
+	for d < plan.Features && !plan.Fixed {
+		d = min(2*d, plan.Features)
+		if err := once(min(rows, max(2*d, trialRows)), d); err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			break // more than the memory has room for
+		}
+		// The next takes up to eight times as long.
+		last := all[len(all)-1]
+		if spent := opt.now().Sub(start).Seconds(); spent+4*(last.Map+last.Solve) > opt.Seconds {
+			break
 		}
 	}
 	return all, nil
@@ -183,11 +208,11 @@ func newCostModel(plan *model.Plan, trials []Trial) *costModel {
 	// Of the trials with the features of the first.
 	var n, t []float64
 	for _, x := range trials {
-		if x.Features == trials[0].Features {
+		if x.Features == trials[0].Features || plan.Fixed {
 			n, t = append(n, float64(x.Rows)), append(t, x.Solve)
 		}
 	}
-	low, high, byFeatures := 1.0, 2.0, 1.0
+	low, high, byFeatures := 1.0, 1.5, 1.0
 	if plan.Exact {
 		low, high, byFeatures = 1, 3, 0
 	}
@@ -319,8 +344,8 @@ func thousands(n int) string {
 	return s
 }
 
-// Gram is what an exact kernel machine would have needed for all rows of a sample.
-type Gram struct {
+// ExactCost is what an exact kernel machine would have needed for all rows of a sample.
+type ExactCost struct {
 	// Rows is n; Bytes is the size of its Gram matrix, 4·n².
 	Rows  int     `json:"rows"`
 	Bytes float64 `json:"gram_bytes"`
@@ -333,12 +358,12 @@ type Gram struct {
 	Trials   []Trial `json:"trials"`
 }
 
-// ExactCost extrapolates what an exact support vector machine of the rbf kernel needs for as many
+// PredictExact extrapolates what an exact support vector machine of the rbf kernel needs for as many
 // rows as the source of the sample has, from trainings on growing subsamples that take about so
 // many seconds together.
-func ExactCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptions) (*Gram, error) {
+func PredictExact(ctx context.Context, s *Sample, cfg model.Config, opt CostOptions) (*ExactCost, error) {
 	n := s.Rows()
-	g := &Gram{Rows: n, Bytes: 4 * float64(n) * float64(n)}
+	g := &ExactCost{Rows: n, Bytes: 4 * float64(n) * float64(n)}
 	exact := model.Config{Task: s.Task, Learner: "kernel-svm", Kernel: "rbf", Gamma: cfg.Gamma, Scale: cfg.Scale, C: 10, Seed: cfg.Seed}
 	if cfg.Kernel != "" && cfg.Kernel != "rbf" {
 		exact.Gamma = ""

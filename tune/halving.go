@@ -84,7 +84,7 @@ func (s *search) runRace(job string, configs []model.Config, most int) (*record,
 	}
 	opt := RaceOptions{Memory: s.opt.Memory}
 	if s.opt.Progress != nil {
-		opt.Progress = func(candidate, candidates, rows int) {
+		opt.Progress = func(_ string, candidate, candidates, rows int) {
 			s.opt.Progress(fmt.Sprintf("race on %d", rows), float64(candidate-1), float64(candidates))
 		}
 	}

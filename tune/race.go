@@ -30,12 +30,13 @@ type RaceOptions struct {
 	// Memory is how many bytes a training may hold; 0 means no bound.
 	Memory int64
 
-	// Progress, if not nil, is told before each training: which of how many candidates of a rung it
-	// is, on how many rows.
-	Progress func(candidate, candidates, rows int)
+	// Progress, if not nil, is told before each training: the candidate's name, which of how many of
+	// its rung it is, and on how many rows.
+	Progress func(name string, candidate, candidates, rows int)
 
+	names []string         // of the candidates; nil: by Describe
 	now   func() time.Time // nil: the real clock
-	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, error)
+	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, Trial, error)
 }
 
 // RaceResult is what a race of candidates found.
@@ -86,6 +87,8 @@ type Run struct {
 	// by the same rows. The loss is the error of classes, the squared error of numbers.
 	Gap   float64 `json:"gap"`
 	Noise float64 `json:"noise"`
+
+	trial Trial // what the training took, the mean of the folds
 }
 
 // Last is the racer's run on the most rows; ok is false if it has none.
@@ -94,6 +97,27 @@ func (r *Racer) Last() (run Run, ok bool) {
 		return Run{}, false
 	}
 	return r.Runs[len(r.Runs)-1], true
+}
+
+// Ranking are the numbers of the candidates, the winner first: those trained on most rows
+// before others, and of as many rows by the loss.
+func (r *RaceResult) Ranking() []int {
+	all := make([]int, len(r.Racers))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		x, okX := r.Racers[a].Last()
+		y, okY := r.Racers[b].Last()
+		switch {
+		case (a == r.Winner) != (b == r.Winner):
+			return map[bool]int{true: -1, false: 1}[a == r.Winner]
+		case okX != okY:
+			return map[bool]int{true: -1, false: 1}[okX]
+		}
+		return cmp.Or(cmp.Compare(y.Rows, x.Rows), cmp.Compare(x.Gap, y.Gap))
+	})
+	return all
 }
 
 // How far, in standard errors, a candidate has to be behind to be dropped: at once on the first
@@ -137,9 +161,13 @@ func Race(ctx context.Context, s *Sample, candidates []model.Config, opt RaceOpt
 	if r.result.Metric == "" {
 		r.result.Metric = "rmse"
 	}
-	for _, c := range candidates {
+	for i, c := range candidates {
 		c.Task = s.Task
-		r.result.Racers = append(r.result.Racers, Racer{Name: Describe(c), Config: c})
+		name := Describe(c)
+		if opt.names != nil {
+			name = opt.names[i]
+		}
+		r.result.Racers = append(r.result.Racers, Racer{Name: name, Config: c})
 	}
 	if err := r.run(ctx); err != nil {
 		return nil, err
@@ -194,7 +222,7 @@ func (r *racing) run(ctx context.Context) error {
 			}
 			next := r.affordable(alive, rows)
 			if len(next) < 2 {
-				res.Stopped = fmt.Sprintf("the budget has no room for two candidates on %d rows", rows)
+				res.Stopped = fmt.Sprintf("the budget has no room for two candidates on %s rows", thousands(rows))
 				break
 			}
 			alive = next
@@ -202,7 +230,7 @@ func (r *racing) run(ctx context.Context) error {
 		var done []int
 		for k, c := range alive {
 			if r.Progress != nil {
-				r.Progress(k+1, len(alive), rows)
+				r.Progress(res.Racers[c].Name, k+1, len(alive), rows)
 			}
 			switch err := r.attempt(&res.Racers[c], rows); {
 			case err == nil:
@@ -224,7 +252,7 @@ func (r *racing) run(ctx context.Context) error {
 			// Those that were not reached are known from fewer rows only.
 			for _, c := range alive {
 				if !slices.Contains(done, c) && res.Racers[c].Dropped == "" {
-					res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %d rows", rows)
+					res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %s rows", thousands(rows))
 				}
 			}
 			alive = done
@@ -244,11 +272,12 @@ var errSpent = errors.New("the budget is spent")
 func (r *racing) attempt(c *Racer, rows int) error {
 	start := r.now()
 	var all []float64
+	var took Trial
 	for fold := range r.sample.Folds {
 		if r.Budget > 0 && r.now().Sub(r.start) >= r.Budget {
 			return errSpent
 		}
-		loss, err := r.trial(r.ctx, r.sample, fold, rows, c.Config)
+		loss, t, err := r.trial(r.ctx, r.sample, fold, rows, c.Config)
 		if err != nil {
 			if r.ctx.Err() != nil {
 				return errSpent
@@ -256,6 +285,8 @@ func (r *racing) attempt(c *Racer, rows int) error {
 			return err
 		}
 		all = append(all, loss...)
+		folds := float64(r.sample.Folds)
+		took = Trial{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds}
 	}
 	mean, _ := meanError(all)
 	if r.sample.Task == "classify" {
@@ -264,17 +295,19 @@ func (r *racing) attempt(c *Racer, rows int) error {
 		mean = math.Sqrt(mean)
 	}
 	c.loss = all
-	c.Runs = append(c.Runs, Run{Rows: rows, Score: mean, Seconds: r.now().Sub(start).Seconds()})
+	c.Runs = append(c.Runs, Run{Rows: rows, Score: mean, Seconds: r.now().Sub(start).Seconds(), trial: took})
 	return nil
 }
 
-// train trains a candidate and returns its losses.
-func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, error) {
-	m, _, err := model.Fit(ctx, s.Train(fold, rows), cfg, model.Options{Memory: r.Memory})
+// train trains a candidate and returns its losses, and what the training took.
+func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, Trial, error) {
+	m, report, err := model.Fit(ctx, s.Train(fold, rows), cfg, model.Options{Memory: r.Memory})
 	if err != nil {
-		return nil, err
+		return nil, Trial{}, err
 	}
-	return losses(ctx, m, s.Held(fold))
+	_, d := m.Mapping().Dims()
+	loss, err := losses(ctx, m, s.Held(fold))
+	return loss, Trial{Rows: rows, Features: d, Read: report.Read, Map: report.Map, Solve: report.Solve}, err
 }
 
 // compare fills in how far the candidates of a rung are behind its best, and sorts them, best
@@ -318,21 +351,30 @@ func (r *racing) drop(done []int) (left []int) {
 			left = append(left, c)
 			continue
 		}
-		racers[c].Dropped = "behind " + racers[done[0]].Name + " by " + r.gapText(last, racers[done[0]])
+		racers[c].Dropped = "behind " + racers[done[0]].Name + " by " + gapText(r.result.Metric, last, racers[done[0]])
 	}
 	return left
 }
 
 // gapText is a gap with its noise, in words.
-func (r *racing) gapText(run Run, best Racer) string {
-	if r.result.Metric != "rmse" {
-		return fmt.Sprintf("%.2g ± %.1g points on %d rows", 100*run.Gap, 100*run.Noise, run.Rows)
+func gapText(metric string, run Run, best Racer) string {
+	if metric != "rmse" {
+		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), thousands(run.Rows))
 	}
 	loss, _ := meanError(best.loss)
 	if loss == 0 {
-		return fmt.Sprintf("a squared error of %.2g ± %.1g on %d rows", run.Gap, run.Noise, run.Rows)
+		return fmt.Sprintf("a squared error of %.2g ± %.1g on %s rows", run.Gap, run.Noise, thousands(run.Rows))
 	}
-	return fmt.Sprintf("%.2g ± %.1g %% of its squared error on %d rows", 100*run.Gap/loss, 100*run.Noise/loss, run.Rows)
+	gap, noise := 100*run.Gap/loss, 100*run.Noise/loss
+	return fmt.Sprintf("%s ± %s %% of its squared error on %s rows", twoDigits(gap), twoDigits(noise), thousands(run.Rows))
+}
+
+// twoDigits is a number with two digits before rounding to a whole one.
+func twoDigits(v float64) string {
+	if v >= 9.95 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2g", v)
 }
 
 // affordable are as many of the candidates, best first, as there is time to train on that many
@@ -353,7 +395,7 @@ func (r *racing) affordable(alive []int, rows int) []int {
 		}
 		for _, c := range alive[k:] {
 			last := r.result.Racers[c].Runs[len(r.result.Racers[c].Runs)-1]
-			r.result.Racers[c].Dropped = fmt.Sprintf("the budget has room for %d candidates on %d rows, and it is behind %s by %s", k, rows, r.result.Racers[alive[0]].Name, r.gapText(last, r.result.Racers[alive[0]]))
+			r.result.Racers[c].Dropped = fmt.Sprintf("the budget has room for %d candidates on %s rows, and it is behind %s by %s", k, thousands(rows), r.result.Racers[alive[0]].Name, gapText(r.result.Metric, last, r.result.Racers[alive[0]]))
 		}
 		return alive[:k]
 	}
@@ -393,7 +435,7 @@ func (r *racing) decide(alive []int) error {
 			if last, ok := res.Racers[c].Last(); !ok {
 				res.Racers[c].Dropped = "no time was left to train it"
 			} else if b, _ := res.Racers[best].Last(); last.Rows < b.Rows {
-				res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %d rows", b.Rows)
+				res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %s rows", thousands(b.Rows))
 			}
 		}
 		return nil

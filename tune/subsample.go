@@ -38,9 +38,10 @@ type Sample struct {
 	guessed bool    // rowsAll is an estimate
 	perRow  float64 // seconds that the source was waited for, a row
 
-	rows  *matrix.Batch
-	from  []int // of each drawn row its number in the source
-	folds []sampleFold
+	rows   *matrix.Batch
+	from   []int // of each drawn row its number in the source
+	strata []int // the class of each drawn row, or 0
+	folds  []sampleFold
 }
 
 // sampleFold is one division of the drawn rows.
@@ -104,14 +105,20 @@ func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string
 	if len(strata) < 4 {
 		return nil, fmt.Errorf("%s: has %d rows; a race of candidates takes 4 at least, some to train on and some to judge by", src.Name(), len(strata))
 	}
-	s.divide(strata, seed)
+	s.strata = strata
+	few := 1
+	if len(strata) < fewRows {
+		few = smallFolds
+	}
+	s.divide(strata, seed, few)
 	return s, nil
 }
 
-// divide divides the rows into those to train on and those to judge by. Within a stratum rows
+// divide divides the rows into those to train on and those to judge by, which are a third, or of
+// several folds each once. Within a stratum rows
 // stand in a random order; the r-th of m has the place r/m in the order of all, so that every
 // beginning has the shares of the whole.
-func (s *Sample) divide(strata []int, seed uint64) {
+func (s *Sample) divide(strata []int, seed uint64, folds int) {
 	n := len(strata)
 	byStratum := map[int][]int{}
 	for i, c := range strata {
@@ -125,8 +132,9 @@ func (s *Sample) divide(strata []int, seed uint64) {
 	}
 	s.Folds = 1
 	every := max(3, int(math.Ceil(float64(n)/heldRows)))
-	if n < fewRows {
-		s.Folds, every = min(smallFolds, n/2), min(smallFolds, n/2)
+	if folds > 1 {
+		s.Folds = min(folds, n/2)
+		every = s.Folds
 	}
 	for fold := range s.Folds {
 		place := make(map[int]float64, n)

@@ -86,7 +86,7 @@ const longWork = 10
 // announce tells, where progress is shown, what a long training will take before it begins.
 // That it cannot be predicted is no error here: the training will tell what is wrong.
 func (t *train) announce(ctx context.Context, p *progress, path string, memory int64) {
-	if p.w == nil || t.estimable(path) != "" {
+	if p.w == nil || t.auto || t.estimable(path) != "" {
 		return
 	}
 	src, err := dataset.Open(ctx, path, t.data)

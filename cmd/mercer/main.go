@@ -108,7 +108,7 @@ to start with your own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newMaps(), newInspect(), newBench(), newReproduce(), newDemo(), newLiblinearTrain(), newLiblinearPredict(), newMerge(), newTune())
+	root.AddCommand(newTrain(), newPredict(), newEval(), newCurve(), newTransform(), newKernel(), newMaps(), newInspect(), newBench(), newReproduce(), newDemo(), newLiblinearTrain(), newLiblinearPredict(), newMerge(), newTune())
 	return root
 }
 

@@ -100,12 +100,14 @@ SETS = {
 
 
 def write(path, x, y):
+    """Writes rows; the file appears whole, for who may be waiting for it."""
     if hasattr(x, "tocsr"):
-        dump_svmlight_file(x, y.astype(float), path, zero_based=False)
-        return
-    with open(path, "w") as f:
-        for row, label in zip(x, y):
-            f.write(",".join("%.9g" % v for v in row) + "," + str(label) + "\n")
+        dump_svmlight_file(x, y.astype(float), path + ".part", zero_based=False)
+    else:
+        with open(path + ".part", "w") as f:
+            for row, label in zip(x, y):
+                f.write(",".join("%.9g" % v for v in row) + "," + str(label) + "\n")
+    os.replace(path + ".part", path)
 
 
 def score(model, x, y, regress):
