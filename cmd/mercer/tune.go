@@ -381,7 +381,7 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 	printTrained(out, m, report, name)
 	if metrics != nil {
 		fmt.Fprintf(out, "\n  %-10s%s: %s\n", "test", tested, plural(metrics.N, rowWord(m)))
-		printMetrics(out, metrics)
+		printMetrics(out, metrics, rowWord(m))
 	}
 	size := int64(0)
 	if st, err := os.Stat(t.train.out); err == nil {

@@ -89,7 +89,7 @@ func printSearch(w io.Writer, r *tune.Result, took time.Duration) {
 		case c.Picked:
 			mark = "  picked: the simplest within one standard error"
 		}
-		rows = append(rows, append(row, scoreText(metric, c.Mean), scoreText(metric, c.SD), scoreText(metric, c.SE), mark))
+		rows = append(rows, append(row, tunedText(metric, c.Mean), tunedText(metric, c.SD), tunedText(metric, c.SE), mark))
 	}
 	fmt.Fprintln(w)
 	printColumns(w, len(differ), rows)
@@ -123,8 +123,8 @@ func orDash(text string) string {
 	return text
 }
 
-// scoreText is a score for a person: shares in percent.
-func scoreText(m *lab.Metric, v float64) string {
+// tunedText is a score for a person: shares in percent.
+func tunedText(m *lab.Metric, v float64) string {
 	if m.Percent {
 		return fmt.Sprintf("%.2f %%", 100*v)
 	}
