@@ -489,7 +489,7 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			c.Config = feature.Config{Map: "chain", Steps: []feature.Config{sketch, c.Config}}
 		}
 		c.Features = a.featuresOf(c.Config)
-		if len(a.asked) == 0 && len(a.features) == 0 && feature.Usual(c.Config.Map) > 0 {
+		if len(a.asked) == 0 && feature.Usual(c.Config.Map) > 0 {
 			c.Features = slices.DeleteFunc(c.Features, func(d int) bool { return 8*int64(d)*int64(a.dim) > landmarkBytes })
 			if len(c.Features) == 0 {
 				a.left = append(a.left, approx.Skipped{Map: c.Name(), Reason: fmt.Sprintf("%s: landmarks of %s dimensions take more than %s; name it by --map to measure it nevertheless",
