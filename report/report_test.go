@@ -491,13 +491,13 @@ func TestBinsCountEveryValue(t *testing.T) {
 	}
 }
 
-// A thinned line passes within a tenth of a point of every point of a smooth one.
+// A thinned line passes within a tenth of a point of every point of a wavy one.
 func TestThinnedLinesStay(t *testing.T) {
 	line := Lines{X: Axis{To: 1}, Y: Axis{To: 1}}
 	c := Curve{}
 	for i := range 100_000 {
 		x := float64(i) / 99_999
-		c.X, c.Y = append(c.X, x), append(c.Y, math.Sqrt(x))
+		c.X, c.Y = append(c.X, x), append(c.Y, 0.9*x+0.05*math.Sin(60*x))
 	}
 	line.Curves = []Curve{c}
 	svg := parse(t, write(t, figurePage(&line))).all("svg")[0]
@@ -514,7 +514,7 @@ func TestThinnedLinesStay(t *testing.T) {
 	x0, y0 := longest[0][0], longest[0][1]
 	x1, y1 := longest[len(longest)-1][0], longest[len(longest)-1][1]
 	for i := 0; i < len(c.X); i += 97 {
-		x, y := x0+c.X[i]*(x1-x0), y0+c.Y[i]*(y1-y0)
+		x, y := x0+c.X[i]*(x1-x0), y0+c.Y[i]/c.Y[len(c.Y)-1]*(y1-y0)
 		near := math.Inf(1)
 		for k, q := range longest[1:] {
 			p := longest[k]
