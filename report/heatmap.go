@@ -281,7 +281,7 @@ func shadePaint(s int) paint {
 // cellInk is the colour of text on a shade: of light and dark that with more contrast.
 func cellInk(shade int) paint {
 	switch {
-	case shade > shades*92/100:
+	case shade > shades*85/100:
 		return back
 	case shade > shades*65/100:
 		return deep
