@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"mercer/dataset"
 	"mercer/matrix"
@@ -58,6 +57,9 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Optio
 	}
 	return j.metrics()
 }
+
+// leastWeight bounds the sum of all weights, and one over it, such that products of two have room.
+const leastWeight = 1e-100
 
 // judge compares the predictions of a model with batches of labelled rows.
 type judge struct {
@@ -160,8 +162,7 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 			// Scores of different rows may differ by more than their probabilities, as those
 			// of a softmax do.
 			for k, p := range j.probability {
-				p = min(p, 1) // rounding may exceed it
-				j.odds[k] = float32(math.Log(p) - math.Log1p(-p))
+				j.odds[k] = LogOdds(p)
 			}
 			rank = j.odds
 		}
@@ -195,8 +196,10 @@ func (j *judge) metrics() (*Metrics, error) {
 	switch {
 	case j.rows == 0:
 		return nil, fmt.Errorf("%s: has no rows", j.src.Name())
-	case !(j.weight > 0):
+	case j.weight == 0:
 		return nil, fmt.Errorf("%s: the weights of all %d rows are 0, so there is nothing to measure", j.src.Name(), j.rows)
+	case !(j.weight > leastWeight && j.weight < 1/leastWeight):
+		return nil, fmt.Errorf("%s: the weights add up to %.3g, whose square float64 does not hold; multiply all of them by the same number", j.src.Name(), j.weight)
 	}
 	var m *Metrics
 	switch {
@@ -205,7 +208,9 @@ func (j *judge) metrics() (*Metrics, error) {
 	case j.byLabel != nil:
 		m = j.byLabel.Metrics()
 	default:
-		m = j.byValue.Metrics()
+		if m = j.byValue.Metrics(); m.RMSE == nil {
+			return nil, fmt.Errorf("%s: the targets differ from the predictions by up to %.3g, whose square float64 does not hold; divide all targets by the same number", j.src.Name(), *m.MaxError)
+		}
 	}
 	if j.weighted {
 		m.Weight = &j.weight

@@ -136,8 +136,8 @@ func TestEvaluateErrors(t *testing.T) {
 	}
 }
 
-// table is a source of a CSV file's text.
-func table(t *testing.T, text string, o dataset.Options) dataset.Source {
+// csvSource is a source of a CSV file's text.
+func csvSource(t *testing.T, text string, o dataset.Options) dataset.Source {
 	t.Helper()
 	o.Header = "yes"
 	src, err := dataset.OpenBytes(context.Background(), "rows.csv", []byte(text), o)
@@ -176,16 +176,16 @@ func TestWeightsCountAsRepeatedRows(t *testing.T) {
 		}
 		withWeights := o
 		withWeights.Weight = "w"
-		m, _, err := model.Fit(context.Background(), table(t, weighted.String(), withWeights), model.Config{Kernel: "linear", Learner: c.learner}, model.Options{})
+		m, _, err := model.Fit(context.Background(), csvSource(t, weighted.String(), withWeights), model.Config{Kernel: "linear", Learner: c.learner}, model.Options{})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
 		withWeights.Schema, o.Schema = &m.Info().Schema, &m.Info().Schema
-		got, err := Evaluate(context.Background(), m, table(t, weighted.String(), withWeights), Options{Curves: true})
+		got, err := Evaluate(context.Background(), m, csvSource(t, weighted.String(), withWeights), Options{Curves: true})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
-		want, err := Evaluate(context.Background(), m, table(t, repeated.String(), o), Options{Curves: true})
+		want, err := Evaluate(context.Background(), m, csvSource(t, repeated.String(), o), Options{Curves: true})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
@@ -219,14 +219,37 @@ func round(bins []CalibrationBin) (whole []CalibrationBin) {
 	return whole
 }
 
-func TestWeightsThatAreAllZeroAreAnError(t *testing.T) {
+func TestWeightsThatNothingCanBeDividedByAreErrors(t *testing.T) {
 	text := "x,w,y\n1,1,a\n2,1,b\n3,1,b\n"
 	o := dataset.Options{Weight: "w"}
-	m := fit(t, table(t, text, o))
+	m := fit(t, csvSource(t, text, o))
 	o.Schema = &m.Info().Schema
-	_, err := Evaluate(context.Background(), m, table(t, strings.ReplaceAll(text, ",1,", ",0,"), o), Options{})
-	if want := "rows.csv: the weights of all 3 rows are 0, so there is nothing to measure"; err == nil || err.Error() != want {
+	for weight, want := range map[string]string{
+		"0":      "rows.csv: the weights of all 3 rows are 0, so there is nothing to measure",
+		"1e-170": "rows.csv: the weights add up to 3e-170, whose square float64 does not hold; multiply all of them by the same number",
+		"1e308":  "rows.csv: the weights add up to +Inf, whose square float64 does not hold; multiply all of them by the same number",
+	} {
+		_, err := Evaluate(context.Background(), m, csvSource(t, strings.ReplaceAll(text, ",1,", ","+weight+","), o), Options{})
+		if err == nil || err.Error() != want {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}
+
+// TestNoMetricIsInfinite has errors whose squares overflow, and targets that are next to nothing.
+func TestNoMetricIsInfinite(t *testing.T) {
+	x, y := line(3), []float64{1, 2, 3}
+	m := fit(t, source(t, x, y, 1, nil))
+	_, err := Evaluate(context.Background(), m, source(t, x, []float64{1e200, 2, 3}, 1, nil), Options{})
+	if want := "rows in memory: the targets differ from the predictions by up to 1e+200, whose square float64 does not hold; divide all targets by the same number"; err == nil || err.Error() != want {
 		t.Errorf("%v; want %q", err, want)
+	}
+	got, err := Evaluate(context.Background(), m, source(t, x, []float64{5e-324, 2, 3}, 1, nil), Options{Curves: true})
+	if err != nil || got.MAPE != nil || got.RMSE == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := json.Marshal(got); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -330,6 +353,49 @@ func TestRanksOfClassesFollowProbabilities(t *testing.T) {
 		// The probabilities as float32 may tie a few pairs.
 		if math.Abs(*got.Classes[k].AUC-want.auc) > 1e-3 {
 			t.Errorf("class %d: area %g by log-odds, %g by probabilities", k, *got.Classes[k].AUC, want.auc)
+		}
+	}
+}
+
+// TestJudgingAllocatesNothingARow compares batches of 100 and of 4,000 rows, after the number
+// of rows that are kept.
+func TestJudgingAllocatesNothingARow(t *testing.T) {
+	const n = 4000
+	x, y, three := line(n), make([]float64, n), make([]string, n)
+	for i := range n {
+		y[i], three[i] = float64(i%7), []string{"a", "b", "c"}[3*i/n]
+	}
+	for name, src := range map[string]dataset.Source{
+		"classes": source(t, x, nil, 0, three),
+		"numbers": source(t, x, y, 1, nil),
+	} {
+		j := newJudge(fit(t, src), src, Options{Curves: true})
+		r, err := src.Open(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(b *matrix.Batch) func() {
+			return func() {
+				if err := j.add(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		few := b.Slice(0, 100)
+		add(&few)()
+		if j.byClass != nil {
+			j.byClass.ranking.limit = 1000
+		} else {
+			j.byValue.outputs[0].middle.limit = 200
+		}
+		add(b)()
+		one, many := testing.AllocsPerRun(10, add(&few)), testing.AllocsPerRun(10, add(b))
+		if many > one+50 {
+			t.Errorf("%s: %g allocations for 100 rows, %g for %d", name, one, many, n)
 		}
 	}
 }

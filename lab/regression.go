@@ -130,22 +130,32 @@ func (r *Regression) Metrics() *Metrics {
 			m.Outputs = append(m.Outputs, one)
 		}
 	}
-	m.RMSE, m.MAE, m.MedianAE, m.MaxError, m.Bias, m.Pinball = &rmse, &mae, &median, &largest, &bias, &pinball
+	m.RMSE, m.MAE, m.MedianAE, m.MaxError, m.Bias, m.Pinball = held(rmse), held(mae), held(median), held(largest), held(bias), held(pinball)
 	if within > 0 {
 		m.MedianWithin = &within
 	}
 	if r.rows > 1 {
-		m.R2, m.ExplainedVariance = &r2, &explained
+		m.R2, m.ExplainedVariance = held(r2), held(explained)
 	}
 	if varying > 0 {
-		m.RelativeRMSE = number(relative / float64(varying))
+		m.RelativeRMSE = held(relative / float64(varying))
 	}
 	if nonzero > 0 {
-		m.MAPE = number(mape / float64(nonzero))
+		m.MAPE = held(mape / float64(nonzero))
 	}
 	return m
 }
 
+// held makes a metric of a value, nil where float64 could not hold it: the square of a very
+// large error, or the ratio to a target of next to nothing.
+func held(v float64) *float64 {
+	if v-v != 0 {
+		return nil
+	}
+	return &v
+}
+
+// explainedShare is the share of a spread that is not left.
 func explainedShare(left, spread float64) float64 {
 	switch {
 	case spread > 0:

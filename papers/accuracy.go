@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
+	"mercer/approx"
 	"mercer/feature"
 	"mercer/internal/random"
 	"mercer/internal/vec"
@@ -18,7 +20,12 @@ import (
 // right, and C.
 func accuracy(ctx context.Context, z, test labelled, classes int, c float64, seed uint64) (percent, used float64, err error) {
 	if z.x.Dense != nil && z.x.Len() < z.x.Dim() { // the same machines by fewer numbers
-		return exactMachine(ctx, kernel.Kernel{Name: "linear"}, split{z, test, classes}, c, seed)
+		k := products(z.x.Dense)
+		alpha, b, used, err := dualMachine(ctx, k, z, classes, c, seed)
+		if err != nil {
+			return 0, 0, err
+		}
+		return right(combined(z.x.Dense, alpha, b), test), used, nil
 	}
 	linear, used, err := machine(ctx, z, classes, c, seed)
 	if err != nil {
@@ -113,16 +120,77 @@ func standardise(s split) {
 	}
 }
 
-// exactMachine trains the support vector machines of a kernel itself: on the rows L of the
-// Cholesky factor of the training rows' Gram matrix, K = LLᵀ, whose inner products are the
-// kernel's values. With their weights w the score of a row x is k(x)ᵀL⁻ᵀw. It takes O(n³)
-// operations and 12n² bytes for n training rows.
+// first runs a method with seed 1, which chooses its C, and with other seeds by that C: as the papers
+// do, it is chosen once. It may be used by several goroutines, the first of which runs seed 1.
+type first struct {
+	once    sync.Once
+	percent float64
+	c       float64
+	err     error
+}
+
+// run returns what the method gives with a seed. The method is given C = 0 to choose it, and returns
+// what it used.
+func (f *first) run(seed uint64, method func(seed uint64, c float64) (percent, used float64, err error)) (float64, error) {
+	f.once.Do(func() { f.percent, f.c, f.err = method(1, 0) })
+	if f.err != nil || seed == 1 {
+		return f.percent, f.err
+	}
+	percent, _, err := method(seed, f.c)
+	return percent, err
+}
+
+// firsts are one for each cell of a table.
+func firsts(rows, columns int) [][]first {
+	all := make([][]first, rows)
+	for i := range all {
+		all[i] = make([]first, columns)
+	}
+	return all
+}
+
+// exactMachine trains the support vector machines of a kernel itself. It takes O(n³) operations and
+// 20n² bytes for n training rows.
 func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed uint64) (percent, used float64, err error) {
-	n := s.train.x.Len()
-	a, err := gram(k, s.train.x)
+	a, err := approx.Gram(k, s.train.x)
 	if err != nil {
 		return 0, 0, err
 	}
+	w, b, used, err := dualMachine(ctx, a, s.train, s.classes, c, seed)
+	if err != nil {
+		return 0, 0, err
+	}
+	g, err := kernel.NewGram(k, s.test.x, s.train.x)
+	if err != nil {
+		return 0, 0, err
+	}
+	n, outputs := s.train.x.Len(), len(b)
+	scores := matrix.NewDense(s.test.x.Len(), outputs)
+	const block = 256 // rows; the training rows are read once for all of them
+	values := make([]float64, block*n)
+	for i := 0; i < scores.Rows; i += block {
+		j := min(i+block, scores.Rows)
+		g.Rows(i, j, values[:(j-i)*n])
+		for r := i; r < j; r++ {
+			row := scores.Row(r)
+			for o := range row {
+				sum := b[o]
+				for k, v := range values[(r-i)*n:][:n] {
+					sum += v * w[k*outputs+o]
+				}
+				row[o] = float32(sum)
+			}
+		}
+	}
+	return 100 * share(scores, s.test.class), used, nil
+}
+
+// dualMachine trains the support vector machines of a kernel on the rows L of the Cholesky factor of
+// the training rows' Gram matrix a, K = LLᵀ, whose inner products are the kernel's values. With
+// their weights w the score of a row x is k(x)ᵀL⁻ᵀw + b; it returns α = L⁻ᵀw, n×outputs, and b. It
+// overwrites a.
+func dualMachine(ctx context.Context, a []float64, train labelled, classes int, c float64, seed uint64) (alpha, b []float64, used float64, err error) {
+	n := train.x.Len()
 	most := 0.0
 	for i := range n {
 		most = max(most, a[i*n+i])
@@ -132,7 +200,7 @@ func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed
 	}
 	factor := append([]float64(nil), a...)
 	if !vec.Cholesky(n, factor, n) {
-		return 0, 0, fmt.Errorf("the Gram matrix of %d rows is not positive definite", n)
+		return nil, nil, 0, fmt.Errorf("the Gram matrix of %d rows is not positive definite", n)
 	}
 	z := matrix.NewDense(n, n)
 	for i := range n { // the factor is upper: K = UᵀU, and L = Uᵀ
@@ -140,10 +208,9 @@ func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed
 			z.Data[(i+j)*n+i] = float32(v)
 		}
 	}
-	train := labelled{matrix.Rows{Dense: z}, s.train.class}
-	linear, used, err := machine(ctx, train, s.classes, c, seed)
+	linear, used, err := machine(ctx, labelled{matrix.Rows{Dense: z}, train.class}, classes, c, seed)
 	if err != nil {
-		return 0, 0, err
+		return nil, nil, 0, err
 	}
 	// L⁻ᵀw = K⁻¹(Lw).
 	outputs := linear.W.Cols
@@ -156,30 +223,54 @@ func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed
 		}
 	}
 	if !vec.CholeskySolve(n, a, n, outputs, w, outputs) {
-		return 0, 0, fmt.Errorf("the Gram matrix of %d rows is not positive definite", n)
+		return nil, nil, 0, fmt.Errorf("the Gram matrix of %d rows is not positive definite", n)
 	}
-	g, err := kernel.NewGram(k, s.test.x, s.train.x)
-	if err != nil {
-		return 0, 0, err
-	}
-	scores := matrix.NewDense(s.test.x.Len(), outputs)
-	const block = 256 // rows; the training rows are read once for all of them
-	values := make([]float64, block*n)
-	for i := 0; i < scores.Rows; i += block {
-		j := min(i+block, scores.Rows)
-		g.Rows(i, j, values[:(j-i)*n])
-		for r := i; r < j; r++ {
-			row := scores.Row(r)
-			for o := range row {
-				sum := linear.B[o]
-				for k, v := range values[(r-i)*n:][:n] {
-					sum += v * w[k*outputs+o]
+	return w, linear.B, used, nil
+}
+
+// products is the Gram matrix ZZᵀ of n rows of many dimensions. Beyond it, it takes 4096·n bytes.
+func products(z *matrix.Dense) []float64 {
+	const block = 512 // columns
+	n := z.Rows
+	k := make([]float64, n*n)
+	columns := make([]float64, block*n)
+	for lo := 0; lo < z.Cols; lo += block {
+		width := min(block, z.Cols-lo)
+		vec.Parallel(width, 16, func(from, to int) {
+			for i := range n {
+				for j, v := range z.Row(i)[lo+from : lo+to] {
+					columns[(from+j)*n+i] = float64(v)
 				}
-				row[o] = float32(sum)
 			}
+		})
+		vec.SyrkAdd(n, width, columns, n, k, n)
+	}
+	for i := range n {
+		for j := range i {
+			k[i*n+j] = k[j*n+i]
 		}
 	}
-	return 100 * share(scores, s.test.class), used, nil
+	return k
+}
+
+// combined is the linear model with the weights Zᵀα.
+func combined(z *matrix.Dense, alpha, b []float64) *learn.Linear {
+	outputs := len(b)
+	l := &learn.Linear{W: matrix.NewDense(z.Cols, outputs), B: b}
+	vec.Parallel(z.Cols, 512, func(lo, hi int) {
+		sums := make([]float64, (hi-lo)*outputs)
+		for i := range z.Rows {
+			for j, v := range z.Row(i)[lo:hi] {
+				for o, a := range alpha[i*outputs:][:outputs] {
+					sums[j*outputs+o] += float64(v) * a
+				}
+			}
+		}
+		for j, v := range sums {
+			l.W.Data[lo*outputs+j] = float32(v)
+		}
+	})
+	return l
 }
 
 // classified is a method of a table of accuracies by D.
@@ -222,19 +313,22 @@ func (a accuracies) table(t Table) *Table {
 				part.x, part.class = part.x.Slice(0, n), part.class[:n]
 			}
 		}
+		cells := firsts(len(a.methods), len(dims))
 		return func(seed uint64) (experiment, error) {
 			return func(i int) ([]float64, error) {
 				var all []float64
 				for j, d := range dims {
-					cfg := a.methods[i].cfg
-					cfg.Kernel, cfg.Features = a.kernel, d
-					cfg.Seed = random.Hash(seed, "papers.accuracy", uint64(i*len(dims)+j))
-					z, err := mapSplit(cfg, s)
-					if err != nil {
-						return nil, err
-					}
-					standardise(z)
-					percent, _, err := accuracy(ctx, z.train, z.test, z.classes, 0, seed)
+					percent, err := cells[i][j].run(seed, func(seed uint64, c float64) (percent, used float64, err error) {
+						cfg := a.methods[i].cfg
+						cfg.Kernel, cfg.Features = a.kernel, d
+						cfg.Seed = random.Hash(seed, "papers.accuracy", uint64(i*len(dims)+j))
+						z, err := mapSplit(cfg, s)
+						if err != nil {
+							return 0, 0, err
+						}
+						standardise(z)
+						return accuracy(ctx, z.train, z.test, z.classes, c, seed)
+					})
 					if err != nil {
 						return nil, err
 					}

@@ -34,12 +34,25 @@ type Table struct {
 	Columns []string
 	Rows    []Row
 
+	// Unmarked are the columns whose figures are no better or worse than the paper's: times, which
+	// are of another machine, and sizes.
+	Unmarked []int
+
+	// Timed says that figures are times, so that seeds run one after the other.
+	Timed bool
+
+	// Cost is about how many seconds one seed takes on two cores.
+	Cost float64
+
+	// Clouds, of a table after a scatter plot, are what it shows, for seed 1; else nil.
+	Clouds func() ([]Cloud, error)
+
 	// open reads the data, or a few rows of them if quick.
 	open func(ctx context.Context, dir string, quick bool) (run, error)
 }
 
 // Row is a row of a table: its name and the paper's figure for every column, nil if it has
-// none.
+// none, or without text where it has none.
 type Row struct {
 	Name   string
 	Theirs []Figure
@@ -54,8 +67,8 @@ type Figure struct {
 	SD   float64 // over the paper's runs; 0 if not given
 }
 
-// Readable says whether the figure could be read.
-func (f Figure) Readable() bool { return f.Text != "?" }
+// Readable says whether there is a figure and it could be read.
+func (f Figure) Readable() bool { return f.Text != "?" && f.Text != "" }
 
 // rounding is half a unit of the last digit printed.
 func (f Figure) rounding() float64 {
@@ -64,11 +77,15 @@ func (f Figure) rounding() float64 {
 	return 0.5 * math.Pow10(-len(decimals))
 }
 
-// figures reads figures as a paper prints them: means, or mean±sd, separated by blanks.
+// figures reads figures as a paper prints them: means, or mean±sd, separated by blanks; ? stands
+// for one that cannot be read, and - for none.
 func figures(text string) []Figure {
 	var all []Figure
 	for word := range strings.FieldsSeq(text) {
 		f := Figure{Text: word}
+		if word == "-" {
+			f.Text = ""
+		}
 		mean, sd, spread := strings.Cut(word, "±")
 		var err, err2 error
 		if f.Readable() {
@@ -94,7 +111,7 @@ type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
 func Tables() []*Table {
-	return slices.Concat(sivertsen2014(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees(), kumarResults()}, histograms())
+	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezTimes(), lopezDependence(), lopezFigures(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
 }
 
 // Find returns the table of a name.
@@ -151,7 +168,7 @@ const (
 	Unreadable Mark = "unreadable" // the paper's figure is
 	NotRun     Mark = "not run"    // left out because of Quick
 	NoData     Mark = "data not available"
-	NoFigure   Mark = "" // the paper has none
+	NoFigure   Mark = "" // the paper has none, or one that is not to be compared
 )
 
 // Run makes a table again. Where the data are not there, the result says so.
@@ -187,7 +204,7 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 			default:
 				mean, sd := meanSD(values[i], j)
 				cells[j] = Cell{mean, sd, NoFigure}
-				if row.Theirs != nil {
+				if row.Theirs != nil && !slices.Contains(t.Unmarked, j) {
 					cells[j].Mark = mark(row.Theirs[j], mean, sd, t.Gain)
 				}
 			}
@@ -198,7 +215,8 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 }
 
 // values runs all seeds, by row, seed and column. Two seeds run at the same time, as
-// much of the work of one is done by a single thread; no more do, as some take 2 GB.
+// much of the work of one is done by a single thread; no more do, as some take 2 GB. Where times
+// are measured one runs.
 func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]float64, error) {
 	values := make([][][]float64, len(t.Rows))
 	for i := range values {
@@ -228,11 +246,16 @@ func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]flo
 		}
 		return nil
 	}
-	vec.Parallel(opt.Seeds, (opt.Seeds+1)/2, func(lo, hi int) {
+	all := func(lo, hi int) {
 		for s := lo; s < hi; s++ {
 			errs[s] = one(s)
 		}
-	})
+	}
+	if t.Timed {
+		all(0, opt.Seeds)
+	} else {
+		vec.Parallel(opt.Seeds, (opt.Seeds+1)/2, all)
+	}
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -243,6 +266,9 @@ func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]flo
 
 // mark compares our mean and standard deviation with a paper's figure.
 func mark(theirs Figure, mean, sd float64, gain bool) Mark {
+	if theirs.Text == "" {
+		return NoFigure
+	}
 	if !theirs.Readable() {
 		return Unreadable
 	}

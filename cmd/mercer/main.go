@@ -109,7 +109,26 @@ to start with your own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newMaps(), newInspect(), newBench(), newReproduce(), newDemo(), newLiblinearTrain(), newLiblinearPredict(), newMerge())
+	root.AddCommand(
+		newTrain(),
+		newPredict(),
+		newEval(),
+		newTransform(),
+		newKernel(),
+		newMaps(),
+		newInspect(),
+		newBench(),
+		newReproduce(),
+		newDemo(),
+		newLiblinearTrain(),
+		newLiblinearPredict(),
+		newMerge(),
+		newRanks(),
+		newCompare(),
+		newCurve(),
+		newTune(),
+		newApprox(),
+	)
 	return root
 }
 

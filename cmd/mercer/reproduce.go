@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,7 +31,13 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
   better, worse        less error, or more accuracy, than that; or the other way round
   unreadable           the copy of the paper at hand cannot be read there
   not run              left out by --quick
+  (no mark)            times, of the paper's machine and of this one, and sizes
   data not available   the data set is not in --data
+
+--list has every table and figure of the five papers: what makes it again, or which data it would take
+that are not to be had. Of ten seeds a choice of C or λ is made with the first and kept; what no
+random number changes runs once; where times are measured seeds run one after the other, else two
+at a time.
 
 docs/papers.md has the results, with reasons for what differs. --data is a folder with a
 folder for each data set, as published, gzipped or not:
@@ -41,7 +48,7 @@ folder for each data set, as published, gzipped or not:
   mnist/train-labels-idx1-ubyte, mnist/t10k-labels-idx1-ubyte
   w8a/w8a, ijcnn1/ijcnn1.trn.bz2, ijcnn1/ijcnn1.tst.bz2
   covtype/covtype.data (or covtype.sample403k.data)
-  cpusmall/cpu.small.arff, a9a/a9a, a9a/a9a.t
+  cpu_act/cpu.act.arff, a9a/a9a, a9a/a9a.t, kddcup99/kddcup.data_10_percent, kddcup99/corrected
   wikipedia_sift/image_sift_bow128.{train,test}.csv, outdoor_colorhist/outdoorStream.{data,labels},
   optdigits/optdigits.{tra,tes}, spambase/spambase.data, reuters_r8/R8.txt, reuters_r8/R8.clean.txt`,
 		Example: `  mercer reproduce --list
@@ -99,7 +106,7 @@ folder for each data set, as published, gzipped or not:
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&list, "list", false, "list the tables, and what data they need")
+	f.BoolVar(&list, "list", false, "list the tables, what data and time they need, and all tables and figures of the papers")
 	f.StringVar(&opt.Dir, "data", ".", "folder with a folder for each data set")
 	f.IntVar(&opt.Seeds, "seeds", 10, "how many runs, of seeds 1, 2, …")
 	f.BoolVar(&opt.Quick, "quick", false, "one seed, fewer rows and, where columns are expensive, only the first")
@@ -108,25 +115,67 @@ folder for each data set, as published, gzipped or not:
 	return cmd
 }
 
-// listTables prints what tables there are.
+// listed is a table of the list as JSON, and listedItem a table or figure of a paper.
+type listed struct {
+	Name    string  `json:"name"`
+	Title   string  `json:"title"`
+	Source  string  `json:"source"`
+	Data    string  `json:"data,omitempty"`
+	Seconds float64 `json:"seconds"` // about, of one seed
+}
+
+type listedItem struct {
+	Paper  string   `json:"paper"`
+	Number string   `json:"number"`
+	Shows  string   `json:"shows"`
+	By     []string `json:"by,omitempty"`
+	Mark   string   `json:"mark,omitempty"`
+}
+
+// listTables prints what tables there are, and every table and figure of the papers with what makes
+// it again, or why nothing does.
 func listTables(w io.Writer, asJSON bool) error {
-	type entry struct {
-		Name   string `json:"name"`
-		Title  string `json:"title"`
-		Source string `json:"source"`
-		Data   string `json:"data,omitempty"`
+	var list struct {
+		Tables []listed     `json:"tables"`
+		Items  []listedItem `json:"items"`
 	}
-	var all []entry
 	for _, t := range papers.Tables() {
-		all = append(all, entry{t.Name, t.Title, t.Source, t.Data})
-		if !asJSON {
-			fmt.Fprintf(w, "  %-10s%-10s%s\n", t.Name, t.Data, t.Title)
-		}
+		list.Tables = append(list.Tables, listed{t.Name, t.Title, t.Source, t.Data, t.Cost})
+	}
+	for _, i := range papers.Inventory() {
+		list.Items = append(list.Items, listedItem{i.Paper, i.Number, i.Shows, i.By, i.Mark()})
 	}
 	if asJSON {
-		return printJSON(w, all)
+		return printJSON(w, list)
+	}
+	fmt.Fprintln(w, "Tables that can be made again: name, data, about how long one seed takes on two cores, title")
+	for _, t := range list.Tables {
+		data := t.Data
+		if data == "" {
+			data = "-"
+		}
+		fmt.Fprintf(w, "  %-15s%-16s%8s  %s\n", t.Name, data, roughly(t.Seconds), t.Title)
+	}
+	fmt.Fprintln(w, "\nTables and figures of the papers: what makes them again, or why nothing does")
+	for _, i := range list.Items {
+		by := i.Mark
+		if len(i.By) > 0 {
+			by = strings.Join(i.By, ", ")
+		}
+		fmt.Fprintf(w, "  %-6s%s, %s\n        %s\n", i.Paper, i.Number, i.Shows, by)
 	}
 	return nil
+}
+
+// roughly is a time of which one digit counts.
+func roughly(seconds float64) string {
+	switch {
+	case seconds < 1:
+		return "< 1 s"
+	case seconds < 100:
+		return fmt.Sprintf("%.0f s", seconds)
+	}
+	return fmt.Sprintf("%.0f min", seconds/60)
 }
 
 // printTable prints a table for a person: for each row a line of theirs and one of ours.
@@ -181,22 +230,22 @@ func printTable(w io.Writer, r *papers.Result, took time.Duration) {
 
 func theirsText(f papers.Figure) string { return strings.Replace(f.Text, "±", " ± ", 1) }
 
-// cellText is our figure, with one decimal more than theirs has, and its mark.
+// cellText is our figure and its mark: with one decimal more than theirs has, or four digits where
+// there is none of theirs.
 func cellText(c papers.Cell, theirs papers.Figure) string {
 	if c.Mark == papers.NoData || c.Mark == papers.NotRun {
 		return string(c.Mark)
 	}
-	mean, _, _ := strings.Cut(theirs.Text, "±")
-	decimals := 3
-	if theirs.Text == "" {
-		decimals = 1
+	decimals := 4
+	if mean, _, _ := strings.Cut(theirs.Text, "±"); theirs.Readable() {
+		_, digits, _ := strings.Cut(mean, ".")
+		decimals = len(digits) + 1
+	} else if theirs.Text == "" && c.Mean != 0 {
+		decimals = max(0, 3-int(math.Floor(math.Log10(math.Abs(c.Mean)))))
 	}
-	if _, digits, ok := strings.Cut(mean, "."); ok {
-		decimals = len(digits)
-	}
-	text := fmt.Sprintf("%.*f", decimals+1, c.Mean)
+	text := fmt.Sprintf("%.*f", decimals, c.Mean)
 	if c.SD > 0 {
-		text += fmt.Sprintf(" ± %.*f", decimals+1, c.SD)
+		text += fmt.Sprintf(" ± %.*f", decimals, c.SD)
 	}
 	if c.Mark == papers.Unreadable || c.Mark == papers.NoFigure {
 		return text

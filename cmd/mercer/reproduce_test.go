@@ -15,9 +15,20 @@ func TestReproduceList(t *testing.T) {
 			t.Errorf("%s is not in the list:\n%s", table.Name, text)
 		}
 	}
-	var list []map[string]string
-	if err := json.Unmarshal([]byte(ok(t, "reproduce", "--list", "--json")), &list); err != nil || len(list) != len(papers.Tables()) || list[0]["name"] != "S14-4.1" {
-		t.Errorf("%v, %v", list, err)
+	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-fig4.1\n", "        no experiment: formulas\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	var list struct {
+		Tables []listed
+		Items  []listedItem
+	}
+	if err := json.Unmarshal([]byte(ok(t, "reproduce", "--list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tables) != len(papers.Tables()) || list.Tables[0].Name != "S14-4.1" || !(list.Tables[0].Seconds > 0) || len(list.Items) != len(papers.Inventory()) || list.Items[0].Mark == "" {
+		t.Errorf("%+v", list)
 	}
 }
 
@@ -70,7 +81,7 @@ func TestReproduceErrors(t *testing.T) {
 		want string
 	}{
 		{[]string{"reproduce"}, "mercer reproduce: no table; give a NAME of --list"},
-		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-4.6, LS18-1, LS18-2, LS19-4.2`},
+		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-fig4.1, `},
 		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "mercer reproduce: --seeds 0: give 1 or more"},
 	} {
 		r := mercer(t, c.args...)

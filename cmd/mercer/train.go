@@ -43,6 +43,14 @@ type train struct {
 	stats     *model.Statistics // nil: a training from the beginning
 	online    bool
 	from      string // the model to continue
+	path      string // DATA
+
+	auto, estimate bool
+	budget         time.Duration
+	chosen         *autoJSON // what auto chose
+
+	// fitRows trains on rows.
+	fitRows func(src dataset.Source, opt model.Options) (*model.Model, *model.Report, error)
 }
 
 func newTrain() *cobra.Command {
@@ -91,8 +99,10 @@ had not ended.
 labels: as a list in front of LIBSVM rows ("3,7 1:0.5"), in a column with --label-separator, or as
 columns of 0 and 1 with --task multilabel.
 
-` + bagsHelp,
+` + autoHelp + "\n" + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
+  mercer train adult.csv -o adult.mercer --auto --budget 2m --holdout 0.2
+  mercer train clicks.svm --estimate
   mercer train a9a.gz -o adult.mercer --test a9a.t.gz
   mercer train houses.csv --label price -o houses.mercer --holdout 0.2 --report houses.html
   mercer train images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o digits.mercer --features 8192 --learner svm
@@ -136,6 +146,7 @@ columns of 0 and 1 with --task multilabel.
 	f.BoolVar(&t.online, "online", false, "the same as --learner online")
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
+	t.autoFlags(cmd)
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
 	pageFlags(cmd, &t.pages)
@@ -143,7 +154,7 @@ columns of 0 and 1 with --task multilabel.
 }
 
 func (t *train) check() error {
-	if t.out == "" {
+	if t.out == "" && !t.estimate {
 		return usagef("no file to write the model to; give -o MODEL")
 	}
 	if t.test != "" && t.holdout != 0 {
@@ -190,6 +201,10 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if err := t.check(); err != nil {
 		return err
 	}
+	t.path = path
+	if err := t.checkAuto(cmd, path); err != nil {
+		return err
+	}
 	if err := t.loadStatistics(cmd, path); err != nil {
 		return err
 	}
@@ -220,6 +235,16 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	memory := int64(t.memory)
 	if memory == 0 {
 		memory = availableMemory() / 5 * 4
+	}
+	if t.estimate {
+		return t.printCost(cmd, path, memory)
+	}
+	t.announce(ctx, p, path, memory)
+	t.fitRows = func(src dataset.Source, opt model.Options) (*model.Model, *model.Report, error) {
+		if t.auto {
+			return t.fitAuto(ctx, cmd, src, p, opt)
+		}
+		return model.Fit(ctx, src, t.cfg, opt)
 	}
 	data, fit, err := t.open(ctx, path)
 	if err != nil {
@@ -265,7 +290,12 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 		if err := t.writePages(cmd, m, report, metrics, name, tested); err != nil {
 			return err
 		}
-		return printJSON(cmd.OutOrStdout(), newTrainJSON(m, report, metrics, t.out))
+		out := newTrainJSON(m, report, metrics, t.out)
+		out.Auto = t.chosen
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	if t.chosen != nil {
+		printAuto(cmd.OutOrStdout(), t.chosen)
 	}
 	printTrained(cmd.OutOrStdout(), m, report, name)
 	if metrics != nil {
@@ -297,7 +327,7 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 			if t.holdout > 0 {
 				src, held = dataset.Split(f, t.holdout, seed)
 			}
-			m, report, err := model.Fit(ctx, src, t.cfg, opt)
+			m, report, err := t.fitRows(src, opt)
 			return m, report, held, err
 		}, nil
 	}
@@ -352,6 +382,9 @@ type trainJSON struct {
 
 	// FeaturesIn says where the features were of a learner that went through them many times.
 	FeaturesIn string `json:"features_in,omitempty"`
+
+	// Auto says what --auto tried and chose.
+	Auto *autoJSON `json:"auto,omitempty"`
 }
 
 type seconds struct {

@@ -1,0 +1,69 @@
+package papers
+
+import (
+	"slices"
+	"testing"
+)
+
+// Every item of the inventory is made again, or says why not, and every table makes one.
+func TestInventoryIsWhole(t *testing.T) {
+	made := map[string]bool{}
+	for _, table := range Tables() {
+		made[table.Name] = false
+	}
+	seen := map[string]bool{}
+	for _, i := range Inventory() {
+		name := i.Paper + ", " + i.Number
+		if seen[name] || i.Shows == "" {
+			t.Errorf("%s is there twice, or shows nothing", name)
+		}
+		seen[name] = true
+		ways := 0
+		for _, has := range []bool{len(i.By) > 0, i.Lacks != "", i.Drawing != ""} {
+			if has {
+				ways++
+			}
+		}
+		if ways != 1 {
+			t.Errorf("%s: either tables make it, or it lacks data, or shows no experiment", name)
+		}
+		if (i.Mark() == "") != (len(i.By) > 0) {
+			t.Errorf("%s: mark %q", name, i.Mark())
+		}
+		for _, by := range i.By {
+			if _, known := made[by]; !known {
+				t.Errorf("%s: there is no table %s", name, by)
+			}
+			made[by] = true
+		}
+	}
+	for name, is := range made {
+		if !is {
+			t.Errorf("%s is no item of a paper", name)
+		}
+	}
+}
+
+// Costs are said of every table, and what is fast without data is run: it gives a figure for every cell.
+func TestTablesWithoutDataRun(t *testing.T) {
+	for _, table := range Tables() {
+		if !(table.Cost > 0) {
+			t.Errorf("%s: no cost", table.Name)
+		}
+		if table.Data != "" || table.Cost > 1 {
+			continue
+		}
+		r, err := Run(t.Context(), table, Options{Quick: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range r.Cells {
+			for j, c := range row {
+				timed := slices.Contains(table.Unmarked, j)
+				if !(c.Mean >= 0) || c.Mark == NotRun || timed && c.Mark != NoFigure {
+					t.Errorf("%s: %s, %s: %+v", table.Name, table.Rows[i].Name, table.Columns[j], c)
+				}
+			}
+		}
+	}
+}
