@@ -23,6 +23,9 @@ func Fold(src Source, folds, fold int, seed uint64) (rest, held Source) {
 		&part{src, func(row int) bool { return FoldOf(row, folds, seed) == fold }}
 }
 
+// Keep is the rows of a source that a rule keeps, by their numbers from 0; they are numbered anew.
+func Keep(src Source, keep func(row int) bool) Source { return &part{src, keep} }
+
 // FoldOf is the fold of a row.
 func FoldOf(row, folds int, seed uint64) int {
 	return int(random.Hash(seed, "fold", uint64(row)) % uint64(folds))

@@ -376,7 +376,7 @@ func prepare(cfg *Config, dim int) (kind, error) {
 		}
 		if k.kernels != nil && !slices.Contains(k.kernels, cfg.Kernel.Name) {
 			return k, fmt.Errorf("feature: %s does not approximate the %s kernel; %s approximates %s, and %s is approximated by %s",
-				cfg.Map, cfg.Kernel.Name, cfg.Map, strings.Join(k.kernels, ", "), cfg.Kernel.Name, strings.Join(mapsOf(cfg.Kernel.Name), ", "))
+				cfg.Map, cfg.Kernel.Name, cfg.Map, strings.Join(k.kernels, ", "), cfg.Kernel.Name, strings.Join(MapsOf(cfg.Kernel.Name), ", "))
 		}
 	}
 	if k.composed && len(cfg.Steps) == 0 {
@@ -394,8 +394,8 @@ func prepare(cfg *Config, dim int) (kind, error) {
 	return k, nil
 }
 
-// mapsOf lists the maps that approximate a kernel.
-func mapsOf(kernel string) (names []string) {
+// MapsOf lists the maps that approximate a kernel, by the name of the kernel.
+func MapsOf(kernel string) (names []string) {
 	for _, k := range kinds() {
 		if !k.composed && !k.basis && (k.kernels == nil || slices.Contains(k.kernels, kernel)) {
 			names = append(names, k.name)

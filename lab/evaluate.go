@@ -5,48 +5,42 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"mercer/dataset"
 	"mercer/matrix"
 	"mercer/model"
 )
 
-// Evaluate predicts the labelled rows of src with m and compares. progress, if not nil, is
-// told the rows done and the share of the source. Memory: that of a batch, and for two
-// classes 5 bytes a row for the area under the curve.
-func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress func(rows int, share float64)) (*Metrics, error) {
+// Options say what Evaluate does beside its metrics; the zero value is nothing.
+type Options struct {
+	// Progress, if not nil, is told the rows done and the share of the source.
+	Progress func(rows int, share float64)
+
+	// Curves asks for Metrics.Curves.
+	Curves bool
+
+	// Seed draws the rows of Residuals; 0 means 1.
+	Seed uint64
+
+	// Quantile is that of Metrics.Pinball; 0 means the one that the model predicts, or 0.5.
+	Quantile float64
+}
+
+// Evaluate predicts the labelled rows of src with m and compares. Weights of the rows, if they
+// have any, are those of all metrics.
+//
+// Memory beside that of a batch, for n rows: of two classes 8 bytes a row for the area under the
+// curve, of K classes 4·K + 4, of K labels 5·K, and of K numbers 16·K for the median; 8 more
+// where rows have weights. All of these end at 128 MiB, where the areas and the median become
+// approximate and Metrics says within what. Sorting takes another 8 bytes a row kept.
+func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Options) (*Metrics, error) {
 	r, err := src.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	var (
-		classes *dataset.Classes
-		byClass *Classification
-		byValue *Regression
-		scores  matrix.Dense
-		rows    int
-
-		sets      *dataset.LabelSets
-		byLabel   *MultiLabel
-		has, told []bool
-
-		proba       *Probability
-		probability []float64
-	)
-	if labels := m.Classes(); labels != nil {
-		classes = dataset.NewClasses(labels)
-		byClass = NewClassification(len(labels))
-		probability = make([]float64, len(labels))
-	} else if sets = m.LabelSets(); sets != nil {
-		byLabel = NewMultiLabel(sets.Labels())
-		has, told, probability = make([]bool, m.Outputs()), make([]bool, m.Outputs()), make([]float64, m.Outputs())
-	} else {
-		byValue = NewRegression(m.Outputs())
-	}
-	if m.HasProbabilities() {
-		proba = NewProbability(len(m.Classes()) == 2)
-	}
+	j := newJudge(m, src, opt)
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -55,77 +49,209 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, progress 
 		if err != nil {
 			return nil, err
 		}
-		if b.Outputs == 0 {
-			return nil, fmt.Errorf("%s: the rows have no labels to compare predictions with; name them with --label or --labels", src.Name())
+		if err := j.add(b); err != nil {
+			return nil, err
 		}
-		if classes != nil && b.Outputs != 1 {
-			return nil, fmt.Errorf("%s: rows have %d labels, but the model predicts one class", src.Name(), b.Outputs)
-		}
-		scores.Reshape(b.X.Len(), m.Outputs())
-		if err := m.Scores(&scores, b.X); err != nil {
-			return nil, model.Located(err, src, b.First)
-		}
-		if byValue != nil {
-			if b.Names != nil {
-				for i, name := range b.Names {
-					if name != "" {
-						return nil, fmt.Errorf("%s: row %d: the label %q is not a number, but the model predicts numbers", src.Name(), b.First+i+1, name)
-					}
-				}
-			}
-			if b.Outputs != m.Outputs() {
-				return nil, fmt.Errorf("%s: rows have %d labels, but the model predicts %d numbers", src.Name(), b.Outputs, m.Outputs())
-			}
-		}
-		for i := range b.X.Len() {
-			row := scores.Row(i)
-			if proba != nil {
-				if err := m.Probabilities(probability, row); err != nil {
-					return nil, err
-				}
-			}
-			switch {
-			case classes != nil:
-				truth := classes.Of(b, i)
-				byClass.Add(truth, m.Class(row), row[0])
-				if proba != nil && truth >= 0 {
-					proba.Add(truth, probability)
-				}
-			case sets != nil:
-				unknown, err := sets.Of(b, i, has)
-				if err != nil {
-					return nil, fmt.Errorf("%s: row %d: %w", src.Name(), b.First+i+1, err)
-				}
-				for t, v := range row {
-					told[t] = v > 0
-				}
-				byLabel.Add(has, told, len(unknown))
-				if proba != nil {
-					proba.AddLabels(has, probability)
-				}
-			default:
-				byValue.Add(b.Y[i*b.Outputs:(i+1)*b.Outputs], row)
-			}
-		}
-		rows += b.X.Len()
-		if progress != nil {
-			progress(rows, r.Progress())
+		if opt.Progress != nil {
+			opt.Progress(j.rows, r.Progress())
 		}
 	}
-	if rows == 0 {
-		return nil, fmt.Errorf("%s: has no rows", src.Name())
+	return j.metrics()
+}
+
+// leastWeight bounds the sum of all weights, and one over it, such that products of two have room.
+const leastWeight = 1e-100
+
+// judge compares the predictions of a model with batches of labelled rows.
+type judge struct {
+	m      *model.Model
+	src    dataset.Source
+	curves bool
+	rows   int
+	weight float64
+	// weighted says that rows have weights.
+	weighted bool
+	scores   matrix.Dense
+
+	classes *dataset.Classes
+	byClass *Classification
+
+	sets      *dataset.LabelSets
+	byLabel   *MultiLabel
+	has, told []bool
+
+	byValue *Regression
+
+	proba       *Probability
+	probability []float64
+	odds        []float32
+}
+
+func newJudge(m *model.Model, src dataset.Source, opt Options) *judge {
+	j := &judge{m: m, src: src, curves: opt.Curves}
+	if labels := m.Classes(); labels != nil {
+		j.classes = dataset.NewClasses(labels)
+		j.byClass = NewClassification(labels)
+		j.probability = make([]float64, len(labels))
+	} else if j.sets = m.LabelSets(); j.sets != nil {
+		j.byLabel = NewMultiLabel(j.sets.Labels())
+		j.has, j.told, j.probability = make([]bool, m.Outputs()), make([]bool, m.Outputs()), make([]float64, m.Outputs())
+	} else {
+		var names []string
+		for _, l := range m.Info().Schema.Labels {
+			names = append(names, l.Name)
+		}
+		j.byValue = NewRegression(names, m.Outputs())
+		if j.byValue.Quantile = opt.Quantile; opt.Quantile == 0 {
+			j.byValue.Quantile = m.Info().Config.Quantile
+		}
+		if opt.Curves {
+			j.byValue.curves = newResiduals(m.Outputs(), max(opt.Seed, 1))
+		}
 	}
-	var metrics *Metrics
+	if m.HasProbabilities() {
+		j.proba = NewProbability(len(m.Classes()) == 2)
+		j.odds = make([]float32, len(j.probability))
+	}
+	return j
+}
+
+func (j *judge) add(b *matrix.Batch) error {
 	switch {
-	case byClass != nil:
-		metrics = byClass.Metrics()
-	case byLabel != nil:
-		metrics = byLabel.Metrics()
+	case b.Outputs == 0:
+		return fmt.Errorf("%s: the rows have no labels to compare predictions with; name them with --label or --labels", j.src.Name())
+	case j.classes != nil && b.Outputs != 1:
+		return fmt.Errorf("%s: rows have %d labels, but the model predicts one class", j.src.Name(), b.Outputs)
+	}
+	j.scores.Reshape(b.X.Len(), j.m.Outputs())
+	if err := j.m.Scores(&j.scores, b.X); err != nil {
+		return model.Located(err, j.src, b.First)
+	}
+	if j.byValue != nil {
+		for i, name := range b.Names {
+			if name != "" {
+				return fmt.Errorf("%s: row %d: the label %q is not a number, but the model predicts numbers", j.src.Name(), b.First+i+1, name)
+			}
+		}
+		if b.Outputs != j.m.Outputs() {
+			return fmt.Errorf("%s: rows have %d labels, but the model predicts %d numbers", j.src.Name(), b.Outputs, j.m.Outputs())
+		}
+	}
+	j.weighted = j.weighted || b.Weights != nil
+	for i := range b.X.Len() {
+		weight := 1.0
+		if b.Weights != nil {
+			weight = b.Weights[i]
+		}
+		j.weight += weight
+		if err := j.row(b, i, weight); err != nil {
+			return err
+		}
+	}
+	j.rows += b.X.Len()
+	return nil
+}
+
+func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
+	scores := j.scores.Row(i)
+	rank := scores
+	if j.proba != nil {
+		if err := j.m.Probabilities(j.probability, scores); err != nil {
+			return err
+		}
+		if len(j.probability) == len(scores) {
+			// Scores of different rows may differ by more than their probabilities, as those
+			// of a softmax do.
+			for k, p := range j.probability {
+				p = min(p, 1) // rounding may exceed it
+				j.odds[k] = float32(math.Log(p) - math.Log1p(-p))
+			}
+			rank = j.odds
+		}
+	}
+	switch {
+	case j.classes != nil:
+		truth := j.classes.Of(b, i)
+		j.byClass.Add(truth, j.m.Class(scores), rank, weight)
+		if j.proba != nil && truth >= 0 {
+			j.proba.Add(truth, j.probability, weight)
+		}
+	case j.sets != nil:
+		unknown, err := j.sets.Of(b, i, j.has)
+		if err != nil {
+			return fmt.Errorf("%s: row %d: %w", j.src.Name(), b.First+i+1, err)
+		}
+		for t, v := range scores {
+			j.told[t] = v > 0
+		}
+		j.byLabel.Add(j.has, j.told, rank, len(unknown), weight)
+		if j.proba != nil {
+			j.proba.AddLabels(j.has, j.probability, weight)
+		}
 	default:
-		metrics = byValue.Metrics()
+		j.byValue.Add(b.Y[i*b.Outputs:(i+1)*b.Outputs], scores, weight)
 	}
-	if proba != nil {
-		proba.Into(metrics)
+	return nil
+}
+
+func (j *judge) metrics() (*Metrics, error) {
+	switch {
+	case j.rows == 0:
+		return nil, fmt.Errorf("%s: has no rows", j.src.Name())
+	case j.weight == 0:
+		return nil, fmt.Errorf("%s: the weights of all %d rows are 0, so there is nothing to measure", j.src.Name(), j.rows)
+	case !(j.weight > leastWeight && j.weight < 1/leastWeight):
+		return nil, fmt.Errorf("%s: the weights add up to %.3g, whose square float64 does not hold; multiply all of them by the same number", j.src.Name(), j.weight)
 	}
-	return metrics, nil
+	var m *Metrics
+	switch {
+	case j.byClass != nil:
+		m = j.byClass.Metrics()
+	case j.byLabel != nil:
+		m = j.byLabel.Metrics()
+	default:
+		if m = j.byValue.Metrics(); m.RMSE == nil {
+			return nil, fmt.Errorf("%s: the targets differ from the predictions by up to %.3g, whose square float64 does not hold; divide all targets by the same number", j.src.Name(), *m.MaxError)
+		}
+	}
+	if j.weighted {
+		m.Weight = &j.weight
+	}
+	if j.proba != nil {
+		j.proba.Into(m)
+	}
+	if j.curves {
+		m.Curves = j.pictures()
+	}
+	return m, nil
+}
+
+// pictures are the curves of what was added.
+func (j *judge) pictures() *Curves {
+	c := new(Curves)
+	curve := func(r *ranking, column int, label string) {
+		if roc, pr := r.curves(column, label); roc != nil {
+			c.ROC, c.PR = append(c.ROC, *roc), append(c.PR, *pr)
+		}
+	}
+	switch {
+	case j.byClass != nil && j.byClass.ranking != nil:
+		for t, label := range j.byClass.labels {
+			if column := j.byClass.column(t); column >= 0 {
+				curve(j.byClass.ranking, column, label)
+			}
+		}
+	case j.byLabel != nil && j.byLabel.ranking != nil:
+		for t, label := range j.byLabel.labels {
+			curve(j.byLabel.ranking, t, label)
+		}
+	case j.byValue != nil:
+		for t := range j.byValue.outputs {
+			c.Residuals = append(c.Residuals, j.byValue.curves.of(t, j.byValue.outputs[t].name))
+		}
+	}
+	if j.proba != nil {
+		c.Calibration = j.proba.bins()
+	}
+	return c
 }

@@ -1,19 +1,34 @@
-// Package lab judges models: metrics of their predictions.
+// Package lab judges models: metrics of their predictions, and the data that pictures of them
+// are drawn from.
 package lab
 
-import (
-	"math"
-	"slices"
-)
-
-// Metrics are what eval reports. What does not apply is nil.
+// Metrics are what eval reports. What does not apply, or has no value on these rows (an area
+// under the curve of one class alone), is nil and absent from the JSON; no NaN is ever among
+// them. Names and definitions are scikit-learn's, where it has them, with sample_weight where
+// rows have weights.
+//
+// Rows of labels that the model does not know are wrong whatever is predicted: for accuracy,
+// for the precision of what is predicted, and as one more class that is never predicted for MCC
+// and Kappa. Means over classes are over those that the model knows; ranking and probabilities
+// leave such rows out.
 type Metrics struct {
 	// N is the number of rows.
 	N int `json:"n"`
 
-	// Accuracy is the share of rows whose class is predicted, Error the share of the others.
-	Accuracy *float64 `json:"accuracy,omitempty"`
-	Error    *float64 `json:"error,omitempty"`
+	// Weight is the sum of the rows' weights, nil where they have none. All metrics are
+	// weighted then; only rows are still counted.
+	Weight *float64 `json:"weight,omitempty"`
+
+	// Unknown is the number of rows with a label (of several: with one more label) that the
+	// model does not know.
+	Unknown int `json:"unknown,omitempty"`
+
+	// Accuracy is the share of rows whose class is predicted, Error the share of the others,
+	// and BalancedAccuracy the mean over the classes that are in the labels of the share of
+	// their rows that is predicted so.
+	Accuracy         *float64 `json:"accuracy,omitempty"`
+	Error            *float64 `json:"error,omitempty"`
+	BalancedAccuracy *float64 `json:"balanced_accuracy,omitempty"`
 
 	// MacroF1 is the mean over the classes of F1 = 2·precision·recall/(precision+recall); a
 	// class that is neither in the labels nor predicted does not count.
@@ -25,175 +40,142 @@ type Metrics struct {
 	F1  *float64 `json:"f1,omitempty"`
 	AUC *float64 `json:"auc,omitempty"`
 
+	// Precision is the share of the rows predicted as positive that are, Recall that of the
+	// positive rows that are predicted so. AveragePrecision is the area under the curve of
+	// precision against recall, Σ (R_i - R_{i-1})·P_i over the distinct scores, nil without a
+	// positive row.
+	Precision        *float64 `json:"precision,omitempty"`
+	Recall           *float64 `json:"recall,omitempty"`
+	AveragePrecision *float64 `json:"average_precision,omitempty"`
+
+	// Means over the classes (or labels): Macro with equal weights, Weighted with the number
+	// of rows of each. The areas are those of one class against the rest, by its probability
+	// or, in a model without probabilities, its score; classes without such an area do not count.
+	MacroPrecision           *float64 `json:"macro_precision,omitempty"`
+	MacroRecall              *float64 `json:"macro_recall,omitempty"`
+	MacroAUC                 *float64 `json:"macro_auc,omitempty"`
+	MacroAveragePrecision    *float64 `json:"macro_average_precision,omitempty"`
+	WeightedPrecision        *float64 `json:"weighted_precision,omitempty"`
+	WeightedRecall           *float64 `json:"weighted_recall,omitempty"`
+	WeightedF1               *float64 `json:"weighted_f1,omitempty"`
+	WeightedAUC              *float64 `json:"weighted_auc,omitempty"`
+	WeightedAveragePrecision *float64 `json:"weighted_average_precision,omitempty"`
+
+	// AUCWithin and AveragePrecisionWithin are set where there were too many rows to keep all
+	// scores: none of the AUCs, and none of the average precisions, is farther than this from
+	// its exact value.
+	AUCWithin              *float64 `json:"auc_within,omitempty"`
+	AveragePrecisionWithin *float64 `json:"average_precision_within,omitempty"`
+
+	// MCC is Matthews' correlation of truth and prediction (of several classes: Gorodkin's
+	// R_K, 2004), 0 where one of them is constant. Kappa is Cohen's agreement beyond chance,
+	// nil where chance alone agrees always.
+	MCC   *float64 `json:"mcc,omitempty"`
+	Kappa *float64 `json:"kappa,omitempty"`
+
+	// Top5 is the share of rows whose class is among the five with the largest scores, for
+	// more than five classes.
+	Top5 *float64 `json:"top_5_accuracy,omitempty"`
+
 	// RMSE is √(mean squared error), MAE the mean absolute error and R2 the share of the
-	// targets' variance that is explained, each averaged over the outputs.
+	// targets' variance that is explained, each averaged over the outputs. R2 needs two rows.
 	RMSE *float64 `json:"rmse,omitempty"`
 	MAE  *float64 `json:"mae,omitempty"`
 	R2   *float64 `json:"r2,omitempty"`
 
+	// MedianAE and MaxError are the median and the largest of the absolute errors, the
+	// former averaged over the outputs. MedianWithin is set where there were too many rows to
+	// keep all errors: MedianAE is no farther than this from its exact value.
+	MedianAE     *float64 `json:"median_ae,omitempty"`
+	MedianWithin *float64 `json:"median_ae_within,omitempty"`
+	MaxError     *float64 `json:"max_error,omitempty"`
+
+	// RelativeRMSE is RMSE over the targets' standard deviation, so that 1 is what their mean
+	// predicts; nil where they do not vary. MAPE is the mean of |error/target| over the
+	// targets that are not 0; ZeroTargets is how many are.
+	RelativeRMSE *float64 `json:"relative_rmse,omitempty"`
+	MAPE         *float64 `json:"mape,omitempty"`
+	ZeroTargets  int      `json:"zero_targets,omitempty"`
+
+	// ExplainedVariance is R2 without the error's mean, and Bias that mean, of prediction
+	// minus target.
+	ExplainedVariance *float64 `json:"explained_variance,omitempty"`
+	Bias              *float64 `json:"bias,omitempty"`
+
+	// Pinball is the mean of max(q·e, (q-1)·e), e = target - prediction, for q = Quantile:
+	// that which the model predicts, else 0.5.
+	Pinball  *float64 `json:"pinball,omitempty"`
+	Quantile *float64 `json:"quantile,omitempty"`
+
+	// Outputs are the metrics of each output, where there are several.
+	Outputs []OutputMetrics `json:"outputs,omitempty"`
+
 	// Of labels of which a row may have any number: SubsetAccuracy is the share of rows with
 	// exactly the predicted labels, HammingLoss that of wrong decisions about one label of one
 	// row, and MicroF1 the F1 of all decisions together; MacroF1 is the mean over the labels.
-	SubsetAccuracy *float64       `json:"subset_accuracy,omitempty"`
-	HammingLoss    *float64       `json:"hamming_loss,omitempty"`
-	MicroF1        *float64       `json:"micro_f1,omitempty"`
-	Labels         []LabelMetrics `json:"labels,omitempty"`
+	// (MicroF1 is also that of classes, where it is the accuracy.) SamplesF1 is the mean of the
+	// rows' own F1, 0 for a row without labels and predictions, and RankingPrecision the label
+	// ranking average precision.
+	SubsetAccuracy   *float64 `json:"subset_accuracy,omitempty"`
+	HammingLoss      *float64 `json:"hamming_loss,omitempty"`
+	MicroPrecision   *float64 `json:"micro_precision,omitempty"`
+	MicroRecall      *float64 `json:"micro_recall,omitempty"`
+	MicroF1          *float64 `json:"micro_f1,omitempty"`
+	SamplesPrecision *float64 `json:"samples_precision,omitempty"`
+	SamplesRecall    *float64 `json:"samples_recall,omitempty"`
+	SamplesF1        *float64 `json:"samples_f1,omitempty"`
+	RankingPrecision *float64 `json:"label_ranking_average_precision,omitempty"`
 
-	// Of models with probabilities: LogLoss is the mean of -log p of the true class (a p of 0
-	// counting as 10⁻¹⁵), Brier the mean of Σ(p - y)² over the classes, of two classes that of
+	// Of models with probabilities: LogLoss is the mean of -log p of the true class (p from
+	// 2⁻⁵² on), Brier the mean of Σ(p - y)² over the classes, of two classes that of
 	// the second alone, and ECE the expected calibration error: the mean distance of accuracy and
 	// probability of the likeliest class, in 15 equal bins of that probability (Guo et
-	// al. 2017). Of labels each is the mean over rows and labels. Rows of classes that the model
-	// does not know do not count.
+	// al. 2017). MCE is the largest of these distances. Of labels each is taken over rows and
+	// labels. Rows of classes that the model does not know do not count.
 	LogLoss *float64 `json:"log_loss,omitempty"`
 	Brier   *float64 `json:"brier,omitempty"`
 	ECE     *float64 `json:"ece,omitempty"`
+	MCE     *float64 `json:"mce,omitempty"`
+
+	// Classes are the metrics of each class, Labels those of each label of a multi-label model.
+	Classes []LabelMetrics `json:"classes,omitempty"`
+	Labels  []LabelMetrics `json:"labels,omitempty"`
+
+	// Confusion counts the rows of classes by truth and prediction.
+	Confusion *Confusion `json:"confusion,omitempty"`
+
+	// Curves are what pictures are drawn from; nil unless Options asked for them.
+	Curves *Curves `json:"curves,omitempty"`
 }
 
-// Classification gathers the predictions of a classifier. Memory: 8·c² bytes for c classes,
-// and for two classes 5 bytes a row.
-type Classification struct {
-	classes   int
-	rows      int
-	confusion []int // true×predicted; row `classes` is for labels unknown to the model
-	scores    []float32
-	positive  []bool
+// LabelMetrics are those of one class, or of one label, against all else.
+type LabelMetrics struct {
+	Label string `json:"label"`
+
+	// Rows is how many rows have it, Predicted how many are predicted to; sums of weights
+	// where rows have weights.
+	Rows      float64 `json:"rows"`
+	Predicted float64 `json:"predicted"`
+
+	// Precision is the share of the predictions that are right, Recall that of the rows which
+	// are found, and F1 = 2·precision·recall/(precision+recall); 0 where there are none.
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+
+	// AUC and AveragePrecision are as in Metrics.
+	AUC              *float64 `json:"auc,omitempty"`
+	AveragePrecision *float64 `json:"average_precision,omitempty"`
 }
 
-// NewClassification returns a gatherer for the given number of classes.
-func NewClassification(classes int) *Classification {
-	return &Classification{classes: classes, confusion: make([]int, (classes+1)*classes)}
-}
+// OutputMetrics are those of one output of a regression.
+type OutputMetrics struct {
+	// Name is that of the output's column, or its number from 0.
+	Name string `json:"name"`
 
-// Add adds a row of class truth (-1: a label that the model does not know, always an error)
-// that was predicted as class predicted, with the score of the positive class, which
-// matters only for two classes.
-func (c *Classification) Add(truth, predicted int, score float32) {
-	c.rows++
-	if truth < 0 {
-		truth = c.classes
-	}
-	c.confusion[truth*c.classes+predicted]++
-	if c.classes == 2 && truth < 2 {
-		c.scores = append(c.scores, score)
-		c.positive = append(c.positive, truth == 1)
-	}
-}
-
-// Metrics computes the metrics of the rows added so far.
-func (c *Classification) Metrics() *Metrics {
-	right, f1Sum, f1Count := 0, 0.0, 0
-	f1s := make([]float64, c.classes)
-	for t := range c.classes {
-		hit := c.confusion[t*c.classes+t]
-		right += hit
-		labelled, predicted := 0, 0
-		for p := range c.classes {
-			labelled += c.confusion[t*c.classes+p]
-		}
-		for l := range c.classes + 1 {
-			predicted += c.confusion[l*c.classes+t]
-		}
-		if labelled+predicted == 0 {
-			continue
-		}
-		f1s[t] = 2 * float64(hit) / float64(labelled+predicted)
-		f1Sum += f1s[t]
-		f1Count++
-	}
-	accuracy := float64(right) / float64(c.rows)
-	wrong := float64(c.rows-right) / float64(c.rows)
-	macro := f1Sum / float64(max(f1Count, 1))
-	m := &Metrics{N: c.rows, Accuracy: &accuracy, Error: &wrong, MacroF1: &macro}
-	if c.classes == 2 {
-		m.F1 = &f1s[1]
-		m.AUC = auc(c.scores, c.positive)
-	}
-	return m
-}
-
-// auc is the area under the ROC curve by the rank sum of the positive rows, tied scores
-// sharing their mean rank; nil where one of the classes is missing.
-func auc(scores []float32, positive []bool) *float64 {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return 0
-	})
-	ranks, pos := 0.0, 0
-	for lo := 0; lo < len(order); {
-		hi, here := lo, 0
-		for ; hi < len(order) && scores[order[hi]] == scores[order[lo]]; hi++ {
-			if positive[order[hi]] {
-				here++
-			}
-		}
-		ranks += float64(here) * (float64(lo+hi+1) / 2)
-		pos += here
-		lo = hi
-	}
-	neg := len(scores) - pos
-	if pos == 0 || neg == 0 {
-		return nil
-	}
-	v := (ranks - float64(pos)*float64(pos+1)/2) / (float64(pos) * float64(neg))
-	return &v
-}
-
-// Regression gathers the predictions of a regression.
-type Regression struct {
-	rows    int
-	outputs []output
-}
-
-// output has the sums of one target.
-type output struct {
-	square, abs  float64 // of the errors
-	mean, spread float64 // of the targets: mean, and sum of squares around it
-}
-
-// NewRegression returns a gatherer for the given number of targets.
-func NewRegression(outputs int) *Regression {
-	return &Regression{outputs: make([]output, outputs)}
-}
-
-// Add adds a row with its targets and what was predicted.
-func (r *Regression) Add(truth []float64, predicted []float32) {
-	r.rows++
-	for t := range r.outputs {
-		o := &r.outputs[t]
-		e := truth[t] - float64(predicted[t])
-		o.square += e * e
-		o.abs += math.Abs(e)
-		// Welford's update.
-		d := truth[t] - o.mean
-		o.mean += d / float64(r.rows)
-		o.spread += d * (truth[t] - o.mean)
-	}
-}
-
-// Metrics computes the metrics of the rows added so far. A target that does not vary counts
-// as explained (R² = 1) if it is predicted without error and as 0 otherwise.
-func (r *Regression) Metrics() *Metrics {
-	n, k := float64(r.rows), float64(len(r.outputs))
-	var rmse, mae, r2 float64
-	for _, o := range r.outputs {
-		rmse += math.Sqrt(o.square/n) / k
-		mae += o.abs / n / k
-		switch {
-		case o.spread > 0:
-			r2 += (1 - o.square/o.spread) / k
-		case o.square == 0:
-			r2 += 1 / k
-		}
-	}
-	return &Metrics{N: r.rows, RMSE: &rmse, MAE: &mae, R2: &r2}
+	RMSE     float64  `json:"rmse"`
+	MAE      float64  `json:"mae"`
+	R2       *float64 `json:"r2,omitempty"`
+	MedianAE float64  `json:"median_ae"`
+	MaxError float64  `json:"max_error"`
 }

@@ -4,100 +4,179 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strings"
 	"testing"
 )
 
-// recorded are scikit-learn's metrics; testdata/metrics.py wrote them.
+// recorded are predictions with scikit-learn's metrics of them, which testdata/metrics.py wrote.
 type recorded struct {
-	Truth, Predicted, Score                   []float64
-	Accuracy, MacroF1, F1, AUC, RMSE, MAE, R2 float64
+	Name, Kind       string
+	K                int
+	Truth, Predicted json.RawMessage
+	Scores           json.RawMessage
+	Proba            [][]float64
+	Weights          []float64
+	Want             map[string]*float64
+	Classes          []map[string]*float64
+	Confusion        [][]float64
 }
 
-func (r *recorded) UnmarshalJSON(text []byte) error {
-	var v struct {
-		Truth     []float64 `json:"truth"`
-		Predicted []float64 `json:"predicted"`
-		Score     []float64 `json:"score"`
-		Accuracy  float64   `json:"accuracy"`
-		MacroF1   float64   `json:"macro_f1"`
-		F1        float64   `json:"f1"`
-		AUC       float64   `json:"auc"`
-		RMSE      float64   `json:"rmse"`
-		MAE       float64   `json:"mae"`
-		R2        float64   `json:"r2"`
-	}
-	err := json.Unmarshal(text, &v)
-	*r = recorded(v)
-	return err
-}
-
-func load(t *testing.T) map[string]*recorded {
+func load(t *testing.T) []recorded {
 	t.Helper()
 	text, err := os.ReadFile("testdata/metrics.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all map[string]*recorded
+	var all []recorded
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func near(t *testing.T, what string, got *float64, want float64) {
+// read reads numbers of a case, nil where it has none.
+func read[T any](t *testing.T, text json.RawMessage) (v []T) {
 	t.Helper()
-	if got == nil || math.Abs(*got-want) > 1e-6*math.Max(1, math.Abs(want)) {
-		t.Errorf("%s: got %v, scikit-learn gives %g", what, got, want)
+	if text != nil {
+		if err := json.Unmarshal(text, &v); err != nil {
+			t.Fatal(err)
+		}
 	}
+	return v
 }
 
-func TestClassificationAgreesWithScikitLearn(t *testing.T) {
-	for name, classes := range map[string]int{"classes": 4, "binary": 2} {
-		r := load(t)[name]
-		c := NewClassification(classes)
-		for i, truth := range r.Truth {
-			score := float32(0)
-			if r.Score != nil {
-				score = float32(r.Score[i])
+func (r *recorded) weight(i int) float64 {
+	if r.Weights == nil {
+		return 1
+	}
+	return r.Weights[i]
+}
+
+func narrow(x []float64) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = float32(v)
+	}
+	return y
+}
+
+func (r *recorded) names() []string { return strings.Split("abcdefghij"[:r.K], "") }
+
+// metrics are those of the gatherers.
+func (r *recorded) metrics(t *testing.T) *Metrics {
+	t.Helper()
+	var m *Metrics
+	switch r.Kind {
+	case "classes":
+		c, q := NewClassification(r.names()), NewProbability(r.K == 2)
+		truth, predicted := read[int](t, r.Truth), read[int](t, r.Predicted)
+		var scores [][]float64
+		switch {
+		case r.Scores == nil:
+		case r.K == 2:
+			for _, s := range read[float64](t, r.Scores) {
+				scores = append(scores, []float64{s})
 			}
-			c.Add(int(truth), int(r.Predicted[i]), score)
+		default:
+			scores = read[[]float64](t, r.Scores)
 		}
-		m := c.Metrics()
-		near(t, name+" accuracy", m.Accuracy, r.Accuracy)
-		near(t, name+" macro F1", m.MacroF1, r.MacroF1)
-		if *m.Accuracy+*m.Error != 1 || m.N != len(r.Truth) || m.RMSE != nil {
-			t.Errorf("%s: %+v", name, m)
+		for i := range truth {
+			var s []float32
+			if scores != nil {
+				s = narrow(scores[i])
+			}
+			c.Add(truth[i], predicted[i], s, r.weight(i))
+			if r.Proba != nil && truth[i] >= 0 {
+				q.Add(truth[i], r.Proba[i], r.weight(i))
+			}
 		}
-		if classes == 2 {
-			near(t, "F1", m.F1, r.F1)
-			near(t, "AUC", m.AUC, r.AUC)
-		} else if m.F1 != nil || m.AUC != nil {
-			t.Errorf("F1 and AUC of %d classes", classes)
+		m = c.Metrics()
+		q.Into(m)
+	case "labels":
+		l, q := NewMultiLabel(r.names()), NewProbability(false)
+		predicted, scores := read[[]int](t, r.Predicted), read[[]float64](t, r.Scores)
+		bools := func(x []int) (b []bool) {
+			for _, v := range x {
+				b = append(b, v == 1)
+			}
+			return b
+		}
+		for i, has := range read[[]int](t, r.Truth) {
+			l.Add(bools(has), bools(predicted[i]), narrow(scores[i]), 0, r.weight(i))
+			q.AddLabels(bools(has), r.Proba[i], r.weight(i))
+		}
+		m = l.Metrics()
+		q.Into(m)
+	case "numbers":
+		g := NewRegression(nil, r.K)
+		g.Quantile = *r.Want["quantile"]
+		predicted := read[[]float64](t, r.Predicted)
+		for i, truth := range read[[]float64](t, r.Truth) {
+			g.Add(truth, narrow(predicted[i]), r.weight(i))
+		}
+		m = g.Metrics()
+	}
+	return m
+}
+
+func TestMetricsAgreeWithScikitLearn(t *testing.T) {
+	near := func(got any, want *float64) bool {
+		v, is := got.(float64)
+		if want == nil {
+			return !is
+		}
+		return is && math.Abs(v-*want) <= 1e-9*max(1, math.Abs(*want))
+	}
+	compared := map[string]bool{}
+	for _, r := range load(t) {
+		m := r.metrics(t)
+		got := keys(t, m)
+		for name, want := range r.Want {
+			if !near(got[name], want) {
+				t.Errorf("%s: %s is %v, scikit-learn's %v", r.Name, name, got[name], show(want))
+			}
+			compared[name] = compared[name] || want != nil
+		}
+		key := "classes"
+		if r.Kind == "labels" {
+			key = "labels"
+		}
+		for k, want := range r.Classes {
+			of := got[key].([]any)[k].(map[string]any)
+			for name, v := range want {
+				if !near(of[name], v) {
+					t.Errorf("%s: %s of class %d is %v, scikit-learn's %v", r.Name, name, k, of[name], show(v))
+				}
+			}
+		}
+		for i, line := range r.Confusion {
+			for j, v := range line {
+				if got := m.Confusion.Counts[i][j]; math.Abs(got-v) > 1e-9 {
+					t.Errorf("%s: %g of class %d predicted as %d, scikit-learn's %g", r.Name, got, i, j, v)
+				}
+			}
+		}
+	}
+	for _, name := range MetricNames("") {
+		if !compared[name] {
+			t.Errorf("no recorded case has a value of %s", name)
 		}
 	}
 }
 
-func TestRegressionAgreesWithScikitLearn(t *testing.T) {
-	r := load(t)["numbers"]
-	g := NewRegression(2)
-	for i := 0; i < len(r.Truth); i += 2 {
-		g.Add(r.Truth[i:i+2], []float32{float32(r.Predicted[i]), float32(r.Predicted[i+1])})
+func show(v *float64) any {
+	if v == nil {
+		return "none"
 	}
-	m := g.Metrics()
-	near(t, "RMSE", m.RMSE, r.RMSE)
-	near(t, "MAE", m.MAE, r.MAE)
-	near(t, "R²", m.R2, r.R2)
-	if m.N != 40 || m.Accuracy != nil {
-		t.Errorf("%+v", m)
-	}
+	return *v
 }
 
 func TestUnknownLabelsAreErrors(t *testing.T) {
-	c := NewClassification(2)
-	c.Add(1, 1, 1)
-	c.Add(0, 0, -1)
-	c.Add(-1, 1, 2)
-	c.Add(-1, 0, -2)
+	c := NewClassification([]string{"no", "yes"})
+	c.Add(1, 1, []float32{1}, 1)
+	c.Add(0, 0, []float32{-1}, 1)
+	c.Add(-1, 1, []float32{2}, 1)
+	c.Add(-1, 0, []float32{-2}, 1)
 	m := c.Metrics()
 	if *m.Accuracy != 0.5 || *m.AUC != 1 {
 		t.Errorf("accuracy %g, AUC %g", *m.Accuracy, *m.AUC)
@@ -109,8 +188,8 @@ func TestUnknownLabelsAreErrors(t *testing.T) {
 }
 
 func TestAUCNeedsBothClasses(t *testing.T) {
-	c := NewClassification(2)
-	c.Add(1, 1, 1)
+	c := NewClassification([]string{"no", "yes"})
+	c.Add(1, 1, []float32{1}, 1)
 	if m := c.Metrics(); m.AUC != nil {
 		t.Errorf("AUC %g of positive rows alone", *m.AUC)
 	}
@@ -121,9 +200,9 @@ func TestConstantTargets(t *testing.T) {
 		predicted float32
 		want      float64
 	}{{3, 1}, {2, 0}} {
-		g := NewRegression(1)
+		g := NewRegression(nil, 1)
 		for range 5 {
-			g.Add([]float64{3}, []float32{c.predicted})
+			g.Add([]float64{3}, []float32{c.predicted}, 1)
 		}
 		if m := g.Metrics(); *m.R2 != c.want {
 			t.Errorf("predicting %g for 3: R² %g, want %g", c.predicted, *m.R2, c.want)
@@ -131,36 +210,44 @@ func TestConstantTargets(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
-	keys := func(m *Metrics) map[string]any {
-		text, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v map[string]any
-		json.Unmarshal(text, &v)
-		return v
-	}
-	c := NewClassification(2)
-	c.Add(1, 1, 1)
-	c.Add(0, 0, 0)
-	g := NewRegression(1)
-	g.Add([]float64{1}, []float32{1})
+// TestScriptsFindTheirKeys holds the names of DESIGN's contract, which scripts read.
+func TestScriptsFindTheirKeys(t *testing.T) {
+	c := NewClassification([]string{"no", "yes"})
+	c.Add(1, 1, []float32{1}, 1)
+	c.Add(0, 0, []float32{0}, 1)
+	g := NewRegression(nil, 1)
+	g.Add([]float64{1}, []float32{1}, 1)
+	g.Add([]float64{2}, []float32{1}, 1)
 	for _, x := range []struct {
-		m    *Metrics
-		want []string
+		m          *Metrics
+		want, none []string
 	}{
-		{c.Metrics(), []string{"n", "accuracy", "error", "macro_f1", "f1", "auc"}},
-		{g.Metrics(), []string{"n", "rmse", "mae", "r2"}},
+		{c.Metrics(), []string{"n", "accuracy", "error", "macro_f1", "f1", "auc"}, []string{"rmse", "r2", "log_loss", "weight"}},
+		{g.Metrics(), []string{"n", "rmse", "mae", "r2"}, []string{"accuracy", "auc", "f1"}},
 	} {
-		got := keys(x.m)
-		if len(got) != len(x.want) {
-			t.Errorf("keys %v, want %v", got, x.want)
-		}
+		got := keys(t, x.m)
 		for _, k := range x.want {
 			if _, there := got[k]; !there {
 				t.Errorf("no key %q in %v", k, got)
 			}
 		}
+		for _, k := range x.none {
+			if _, there := got[k]; there {
+				t.Errorf("a key %q in %v", k, got)
+			}
+		}
 	}
+}
+
+func keys(t *testing.T, m *Metrics) map[string]any {
+	t.Helper()
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

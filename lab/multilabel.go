@@ -1,81 +1,122 @@
 package lab
 
-// MultiLabel gathers predictions of labels of which a row may have any number.
+// MultiLabel gathers predictions of labels of which a row may have any number. Memory: that of
+// a ranking, if it is given scores.
 type MultiLabel struct {
 	labels                  []string
-	rows, exact, wrong      int
-	hits, truths, predicted []int
-	unknown                 int
-}
-
-// LabelMetrics are those of one label.
-type LabelMetrics struct {
-	Label string `json:"label"`
-
-	// Rows is how many rows have it, Predicted how many are predicted to.
-	Rows      int `json:"rows"`
-	Predicted int `json:"predicted"`
-
-	// Precision is the share of the predictions that are right, Recall that of the rows which
-	// are found, and F1 = 2·precision·recall/(precision+recall); 0 where there are none.
-	Precision float64 `json:"precision"`
-	Recall    float64 `json:"recall"`
-	F1        float64 `json:"f1"`
+	rows, unknownRows       int
+	weight, exact, wrong    float64
+	hits, truths, predicted []float64
+	unknown                 float64 // labels
+	precision, recall, f1   float64 // sums over the rows
+	ordered                 float64 // of label ranking average precision
+	ranking                 *ranking
 }
 
 // NewMultiLabel returns a gatherer for the given labels.
 func NewMultiLabel(labels []string) *MultiLabel {
 	n := len(labels)
-	return &MultiLabel{labels: labels, hits: make([]int, n), truths: make([]int, n), predicted: make([]int, n)}
+	return &MultiLabel{labels: labels, hits: make([]float64, n), truths: make([]float64, n), predicted: make([]float64, n)}
 }
 
-// Add adds a row with its labels and those predicted. unknown is how many more the row has that
-// the model does not know: they are missed.
-func (l *MultiLabel) Add(has, predicted []bool, unknown int) {
+// Add adds a row with its labels and those predicted. scores say how likely each label is, nil
+// for all rows if rankings are not wanted. unknown is how many more labels the row has that
+// the model does not know: they are missed. weight is the row's, 1 where rows have none.
+func (l *MultiLabel) Add(has, predicted []bool, scores []float32, unknown int, weight float64) {
 	l.rows++
-	l.unknown += unknown
-	same := unknown == 0
+	l.weight += weight
+	l.unknown += weight * float64(unknown)
+	if unknown > 0 {
+		l.unknownRows++
+	}
+	hits, truths, told, wrong := 0, unknown, 0, 0
 	for t, h := range has {
 		p := predicted[t]
 		if h {
-			l.truths[t]++
+			l.truths[t] += weight
+			truths++
 		}
 		if p {
-			l.predicted[t]++
+			l.predicted[t] += weight
+			told++
 		}
 		if h && p {
-			l.hits[t]++
+			l.hits[t] += weight
+			hits++
 		}
 		if h != p {
-			l.wrong++
-			same = false
+			wrong++
 		}
 	}
-	if same {
-		l.exact++
+	l.wrong += weight * float64(wrong)
+	if wrong+unknown == 0 {
+		l.exact += weight
 	}
+	l.precision += weight * share(float64(hits), float64(told))
+	l.recall += weight * share(float64(hits), float64(truths))
+	l.f1 += weight * share(2*float64(hits), float64(truths+told))
+	if scores == nil {
+		return
+	}
+	if l.ranking == nil {
+		l.ranking = newRanking(len(scores))
+	}
+	l.ranking.addLabels(scores, has, weight)
+	l.ordered += weight * rankingPrecision(has, scores, unknown)
 }
 
-// Metrics computes the metrics of the rows added so far.
-func (l *MultiLabel) Metrics() *Metrics {
-	share := func(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
-	subset, hamming := share(l.exact, l.rows), share(l.wrong, l.rows*len(l.labels))
-	m := &Metrics{N: l.rows, SubsetAccuracy: &subset, HammingLoss: &hamming}
-	hits, both, macro, count := 0, l.unknown, 0.0, 0
-	for t, label := range l.labels {
-		one := LabelMetrics{Label: label, Rows: l.truths[t], Predicted: l.predicted[t],
-			Precision: share(l.hits[t], l.predicted[t]), Recall: share(l.hits[t], l.truths[t]),
-			F1: share(2*l.hits[t], l.truths[t]+l.predicted[t])}
-		m.Labels = append(m.Labels, one)
-		hits += l.hits[t]
-		both += l.truths[t] + l.predicted[t]
-		if l.truths[t]+l.predicted[t] > 0 {
-			macro += one.F1
-			count++
+// rankingPrecision is the mean over a row's labels of the share of labels with no lower score
+// that the row has; 1 for a row with none.
+func rankingPrecision(has []bool, scores []float32, unknown int) float64 {
+	sum, count := 0.0, 0
+	for t, h := range has {
+		if !h {
+			continue
 		}
+		count++
+		before, right := 0, 0
+		for j, s := range scores {
+			if s >= scores[t] {
+				before++
+				if has[j] {
+					right++
+				}
+			}
+		}
+		sum += float64(right) / float64(before)
 	}
-	micro := share(2*hits, both)
-	macro /= float64(max(count, 1))
-	m.MicroF1, m.MacroF1 = &micro, &macro
+	if count+unknown == 0 {
+		return 1
+	}
+	return sum / float64(count+unknown)
+}
+
+// Metrics computes the metrics of the rows added so far; some must have a weight over 0.
+func (l *MultiLabel) Metrics() *Metrics {
+	m := &Metrics{N: l.rows, Unknown: l.unknownRows,
+		SubsetAccuracy: number(l.exact / l.weight), HammingLoss: number(l.wrong / l.weight / float64(len(l.labels))),
+		SamplesPrecision: number(l.precision / l.weight), SamplesRecall: number(l.recall / l.weight), SamplesF1: number(l.f1 / l.weight)}
+	var under []areas
+	if l.ranking != nil {
+		under = l.ranking.all()
+	}
+	var all means
+	hits, truths, predicted := 0.0, l.unknown, 0.0
+	for t, label := range l.labels {
+		one := newLabelMetrics(label, l.hits[t], l.truths[t], l.predicted[t])
+		if under != nil {
+			under[t].into(&one, m)
+		}
+		m.Labels = append(m.Labels, one)
+		all.add(&one)
+		hits += l.hits[t]
+		truths += l.truths[t]
+		predicted += l.predicted[t]
+	}
+	all.into(m)
+	m.MicroPrecision, m.MicroRecall, m.MicroF1 = number(share(hits, predicted)), number(share(hits, truths)), number(share(2*hits, truths+predicted))
+	if l.ranking != nil {
+		m.RankingPrecision = number(l.ordered / l.weight)
+	}
 	return m
 }

@@ -3,30 +3,41 @@ package lab
 import "math"
 
 // Probability gathers how good the probabilities of a classifier are, or those of labels of
-// which a row may have any number. Memory: that of 15 bins.
+// which a row may have any number. Memory: that of 30 bins.
 type Probability struct {
-	rows         int
 	log, brier   float64
-	terms        int // of brier and log: rows, or rows × labels
-	hits, trust  [calibrationBins]float64
-	counts       [calibrationBins]int
+	terms        float64 // of brier and log: weights of rows, or of rows × labels
+	trusted      calibration
+	shown        calibration // of the probabilities that Curves show
 	positiveOnly bool
 }
 
 // calibrationBins is how many equal parts of [0, 1] the calibration error is taken over.
 const calibrationBins = 15
 
-// leastProbability is what a probability of 0 counts as in a logarithm.
-const leastProbability = 1e-15
+// calibration are bins of probabilities.
+type calibration [calibrationBins]struct{ weight, hits, trust float64 }
+
+func (c *calibration) add(p float64, hit bool, weight float64) {
+	b := &c[min(int(p*calibrationBins), calibrationBins-1)]
+	b.weight += weight
+	b.trust += weight * p
+	if hit {
+		b.hits += weight
+	}
+}
+
+// leastProbability is what a probability of 0 counts as in a logarithm, as in scikit-learn.
+const leastProbability = 0x1p-52
 
 // NewProbability returns a gatherer; binary says that there are two classes.
 func NewProbability(binary bool) *Probability { return &Probability{positiveOnly: binary} }
 
-// Add adds a row of class truth in [0, len(p)) with the probabilities of the classes.
-func (q *Probability) Add(truth int, p []float64) {
-	q.rows++
-	q.terms++
-	q.log -= math.Log(max(p[truth], leastProbability))
+// Add adds a row of class truth in [0, len(p)) with the probabilities of the classes. weight is
+// the row's, 1 where rows have none.
+func (q *Probability) Add(truth int, p []float64, weight float64) {
+	q.terms += weight
+	q.log -= weight * math.Log(max(p[truth], leastProbability))
 	best := 0
 	for k, v := range p {
 		if v > p[best] {
@@ -37,33 +48,29 @@ func (q *Probability) Add(truth int, p []float64) {
 			d = 1 - v
 		}
 		if !q.positiveOnly || k == 1 {
-			q.brier += d * d
+			q.brier += weight * d * d
 		}
 	}
-	q.bin(p[best], best == truth)
+	q.trusted.add(p[best], best == truth, weight)
+	if q.positiveOnly {
+		q.shown.add(p[1], truth == 1, weight)
+	} else {
+		q.shown.add(p[best], best == truth, weight)
+	}
 }
 
 // AddLabels adds a row that has some of the labels, with the probability of each.
-func (q *Probability) AddLabels(has []bool, p []float64) {
-	q.rows++
+func (q *Probability) AddLabels(has []bool, p []float64, weight float64) {
 	for t, v := range p {
-		q.terms++
+		q.terms += weight
 		d := v
 		if has[t] {
 			d = 1 - v
 		}
-		q.log -= math.Log(max(1-d, leastProbability))
-		q.brier += d * d
-		q.bin(max(v, 1-v), has[t] == (v > 0.5))
-	}
-}
-
-func (q *Probability) bin(trust float64, hit bool) {
-	i := min(int(trust*calibrationBins), calibrationBins-1)
-	q.counts[i]++
-	q.trust[i] += trust
-	if hit {
-		q.hits[i]++
+		q.log -= weight * math.Log(max(1-d, leastProbability))
+		q.brier += weight * d * d
+		q.trusted.add(max(v, 1-v), has[t] == (v > 0.5), weight)
+		q.shown.add(v, has[t], weight)
 	}
 }
 
@@ -72,10 +79,23 @@ func (q *Probability) Into(m *Metrics) {
 	if q.terms == 0 {
 		return
 	}
-	n := float64(q.terms)
-	log, brier, gap := q.log/n, q.brier/n, 0.0
-	for i := range q.counts {
-		gap += math.Abs(q.hits[i]-q.trust[i]) / n
+	gap, largest := 0.0, 0.0
+	for _, b := range q.trusted {
+		if b.weight > 0 {
+			gap += math.Abs(b.hits-b.trust) / q.terms
+			largest = max(largest, math.Abs(b.hits-b.trust)/b.weight)
+		}
 	}
-	m.LogLoss, m.Brier, m.ECE = &log, &brier, &gap
+	m.LogLoss, m.Brier, m.ECE, m.MCE = number(q.log/q.terms), number(q.brier/q.terms), &gap, &largest
+}
+
+// bins are what Curves show.
+func (q *Probability) bins() []CalibrationBin {
+	var bins []CalibrationBin
+	for _, b := range q.shown {
+		if b.weight > 0 {
+			bins = append(bins, CalibrationBin{Predicted: b.trust / b.weight, Observed: b.hits / b.weight, Rows: b.weight})
+		}
+	}
+	return bins
 }

@@ -18,23 +18,23 @@ func metricIs(t *testing.T, name string, got *float64, want float64) {
 func TestProbabilityMetricsByHand(t *testing.T) {
 	var m Metrics
 	q := NewProbability(true)
-	q.Add(1, []float64{0.2, 0.8})
-	q.Add(0, []float64{0.4, 0.6})
+	q.Add(1, []float64{0.2, 0.8}, 1)
+	q.Add(0, []float64{0.4, 0.6}, 1)
 	q.Into(&m)
 	metricIs(t, "log loss", m.LogLoss, -(math.Log(0.8)+math.Log(0.4))/2)
 	metricIs(t, "Brier", m.Brier, (0.2*0.2+0.6*0.6)/2)
 	metricIs(t, "ECE", m.ECE, (0.2+0.6)/2) // bins of their own: right by 0.8, wrong by 0.6
 
 	q = NewProbability(false)
-	q.Add(2, []float64{0.1, 0.2, 0.7})
-	q.Add(0, []float64{0, 0.3, 0.7})
+	q.Add(2, []float64{0.1, 0.2, 0.7}, 1)
+	q.Add(0, []float64{0, 0.3, 0.7}, 1)
 	q.Into(&m)
-	metricIs(t, "log loss", m.LogLoss, -(math.Log(0.7)+math.Log(1e-15))/2)
+	metricIs(t, "log loss", m.LogLoss, -(math.Log(0.7)+math.Log(0x1p-52))/2)
 	metricIs(t, "Brier", m.Brier, (0.01+0.04+0.09+1+0.09+0.49)/2)
 	metricIs(t, "ECE", m.ECE, 1.4/2-0.5) // one bin: half right by 0.7
 
 	q = NewProbability(false)
-	q.AddLabels([]bool{true, false}, []float64{0.9, 0.4})
+	q.AddLabels([]bool{true, false}, []float64{0.9, 0.4}, 1)
 	q.Into(&m)
 	metricIs(t, "log loss", m.LogLoss, -(math.Log(0.9)+math.Log(0.6))/2)
 	metricIs(t, "Brier", m.Brier, (0.01+0.16)/2)
@@ -49,10 +49,10 @@ func TestProbabilityMetricsByHand(t *testing.T) {
 
 func TestMultiLabelMetricsByHand(t *testing.T) {
 	l := NewMultiLabel([]string{"a", "b", "c"})
-	l.Add([]bool{true, false, false}, []bool{true, false, false}, 0) // exact
-	l.Add([]bool{true, true, false}, []bool{true, false, false}, 0)
-	l.Add([]bool{false, false, false}, []bool{false, true, false}, 0)
-	l.Add([]bool{false, false, false}, []bool{false, false, false}, 1) // misses one it does not know
+	l.Add([]bool{true, false, false}, []bool{true, false, false}, nil, 0, 1) // exact
+	l.Add([]bool{true, true, false}, []bool{true, false, false}, nil, 0, 1)
+	l.Add([]bool{false, false, false}, []bool{false, true, false}, nil, 0, 1)
+	l.Add([]bool{false, false, false}, []bool{false, false, false}, nil, 1, 1) // misses one it does not know
 	m := l.Metrics()
 	metricIs(t, "subset accuracy", m.SubsetAccuracy, 1.0/4)
 	metricIs(t, "Hamming loss", m.HammingLoss, 2.0/12)
@@ -85,7 +85,7 @@ func TestCalibrationLowersTheCalibrationError(t *testing.T) {
 		q, p := NewProbability(true), make([]float64, 2)
 		for i := range test {
 			c.Probabilities(p, test[i:i+1])
-			q.Add(int(truth[i]+1)/2, p)
+			q.Add(int(truth[i]+1)/2, p, 1)
 		}
 		var m Metrics
 		q.Into(&m)

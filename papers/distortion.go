@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/approx"
 	"mercer/feature"
 	"mercer/internal/random"
-	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -58,7 +58,7 @@ func (d distortions) table(t Table) *Table {
 		return func(seed uint64) (experiment, error) {
 			x, train := choose(rows, seed)
 			k := kernel.Kernel{Name: "poly", Gamma: 1, Degree: d.degree}
-			exact, err := gram(k, x)
+			exact, err := approx.Distances2(k, x)
 			if err != nil {
 				return nil, err
 			}
@@ -147,51 +147,15 @@ func transformed(cfg feature.Config, x, sample matrix.Rows) (*matrix.Dense, erro
 	return z, nil
 }
 
-// gram returns the whole Gram matrix of rows.
-func gram(k kernel.Kernel, x matrix.Rows) ([]float64, error) {
-	g, err := kernel.NewGram(k, x, x)
-	if err != nil {
-		return nil, err
-	}
-	n := x.Len()
-	all := make([]float64, n*n)
-	g.Rows(0, n, all)
-	return all, nil
-}
-
-// distortion returns the mean of |‖z_i-z_j‖² - d²|/d², d² = k_ii + k_jj - 2k_ij, over all
-// pairs i < j with d² > 0: of rows that are equal there is nothing to preserve.
-func distortion(z *matrix.Dense, exact []float64) (float64, error) {
-	ours, err := gram(kernel.Kernel{Name: "linear"}, matrix.Rows{Dense: z})
+// distortion returns the mean distortion of the features' distances, by the kernel's.
+func distortion(z *matrix.Dense, distances2 []float64) (float64, error) {
+	ours, err := approx.Gram(kernel.Kernel{Name: "linear"}, matrix.Rows{Dense: z})
 	if err != nil {
 		return 0, err
 	}
-	n := z.Rows
-	sums, pairs := make([]float64, n), make([]int, n)
-	vec.Parallel(n, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for j := range i {
-				d2 := distance(exact, n, i, j)
-				if d2 <= 0 {
-					continue
-				}
-				sums[i] += math.Abs(distance(ours, n, i, j)-d2) / d2
-				pairs[i]++
-			}
-		}
-	})
-	sum, count := 0.0, 0
-	for i := range n {
-		sum += sums[i]
-		count += pairs[i]
+	mean, ok := approx.Distortion(z.Rows, ours, distances2)
+	if !ok {
+		return 0, fmt.Errorf("all %d rows are equal", z.Rows)
 	}
-	if count == 0 {
-		return 0, fmt.Errorf("all %d rows are equal", n)
-	}
-	return sum / float64(count), nil
-}
-
-// distance is the squared distance of rows i and j by their Gram matrix.
-func distance(gram []float64, n, i, j int) float64 {
-	return gram[i*n+i] + gram[j*n+j] - 2*gram[i*n+j]
+	return mean, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/approx"
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/random"
@@ -192,7 +193,7 @@ func histogramErrors(ctx context.Context, dir, name string, variants []errorVari
 		}
 		rows := random.New(1, "papers.errors").Perm(x.Len())
 		train, test := matrix.Pick(x, rows[errorTest:min(errorTest+errorTrain, len(rows))]), matrix.Pick(x, rows[:errorTest])
-		exact, err := gram(k, test)
+		exact, err := approx.Gram(k, test)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", set, err)
 		}
@@ -213,7 +214,7 @@ func histogramErrors(ctx context.Context, dir, name string, variants []errorVari
 					return nil, nil, fmt.Errorf("%s: %s: %w", set, v.name, err)
 				}
 				z := feature.Apply(m, test, &matrix.Dense{}, &matrix.CSR{})
-				ours, err := gram(kernel.Kernel{Name: "linear"}, z)
+				ours, err := approx.Gram(kernel.Kernel{Name: "linear"}, z)
 				if err != nil {
 					return nil, nil, fmt.Errorf("%s: %s: %w", set, v.name, err)
 				}

@@ -17,7 +17,7 @@ import (
 
 // continues are the flags of train that may stand beside --continue; all others would change
 // what the model has already.
-const continues = "output test test-labels online continue json progress memory threads " +
+const continues = "output test test-labels online continue json progress memory threads report plots " +
 	"format label labels label-separator weight header base missing batch group"
 
 // goOn continues the training of a model with more data.
@@ -36,6 +36,9 @@ func (t *train) goOn(cmd *cobra.Command, path string) error {
 		return usagef("no file to write the model to; give -o MODEL")
 	}
 	if err := checkData(&t.data); err != nil {
+		return err
+	}
+	if err := t.pages.check(); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)

@@ -164,7 +164,7 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 			return nil, err
 		}
 		trained := time.Now()
-		metrics, err := lab.Evaluate(ctx, m, test, nil)
+		metrics, err := lab.Evaluate(ctx, m, test, lab.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +242,7 @@ func (d *demo) stream(ctx context.Context) (*streamResult, error) {
 	res.Seconds = time.Since(start).Seconds()
 	res.RowsPerSec = float64(d.rows) / res.Seconds
 	res.PeakRSS = peakRSS()
-	metrics, err := lab.Evaluate(ctx, m, test, nil)
+	metrics, err := lab.Evaluate(ctx, m, test, lab.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (d *demo) stream(ctx context.Context) (*streamResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if metrics, err = lab.Evaluate(ctx, linear, test, nil); err != nil {
+	if metrics, err = lab.Evaluate(ctx, linear, test, lab.Options{}); err != nil {
 		return nil, err
 	}
 	res.LinearR2 = *metrics.R2

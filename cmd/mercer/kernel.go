@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -217,17 +216,24 @@ func (g *gram) checkRows(src dataset.Source, x matrix.Rows) error {
 
 // gamma is the γ that the flags ask for on the rows x, 0 of kernels that have none.
 func (g *gram) gamma(x matrix.Rows) (float64, error) {
-	switch {
-	case !kernel.Has(g.kernel.Name, "gamma"):
+	if !kernel.Has(g.kernel.Name, "gamma") {
 		return 0, nil
-	case g.cfg.Sigma > 0:
-		return 1 / (2 * g.cfg.Sigma * g.cfg.Sigma), nil
-	case g.cfg.Gamma == "median":
-		return kernel.MedianGamma(x, g.cfg.Seed, g.kernel.Name)
-	case g.cfg.Gamma == "scale":
-		return kernel.ScaleGamma(x.Dim(), model.Variance(x), g.kernel.Name)
 	}
-	return strconv.ParseFloat(g.cfg.Gamma, 64)
+	if g.cfg.Sigma > 0 {
+		return 1 / (2 * g.cfg.Sigma * g.cfg.Sigma), nil
+	}
+	of, gamma, err := model.SplitGamma(g.cfg.Gamma)
+	if err != nil {
+		return 0, err
+	}
+	factor := 1.0
+	switch of {
+	case "median":
+		factor, err = kernel.MedianGamma(x, g.cfg.Seed, g.kernel.Name)
+	case "scale":
+		factor, err = kernel.ScaleGamma(x.Dim(), model.Variance(x), g.kernel.Name)
+	}
+	return factor * gamma, err
 }
 
 // finite finds the first value that is beyond what float64 holds, in a part of the matrix

@@ -39,6 +39,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
+	root.Annotations = map[string]string{commandLine: typed(args)}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -108,7 +109,26 @@ to start with your own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newTrain(), newPredict(), newEval(), newTransform(), newKernel(), newMaps(), newInspect(), newBench(), newReproduce(), newDemo(), newLiblinearTrain(), newLiblinearPredict(), newMerge())
+	root.AddCommand(
+		newTrain(),
+		newPredict(),
+		newEval(),
+		newTransform(),
+		newKernel(),
+		newMaps(),
+		newInspect(),
+		newBench(),
+		newReproduce(),
+		newDemo(),
+		newLiblinearTrain(),
+		newLiblinearPredict(),
+		newMerge(),
+		newRanks(),
+		newCompare(),
+		newCurve(),
+		newTune(),
+		newApprox(),
+	)
 	return root
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mercer/lab"
+	"strings"
 	"time"
 
 	humanize "github.com/dustin/go-humanize"
@@ -34,4 +36,38 @@ func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// printColumns prints rows in columns, of which the first few are words and the others numbers; the
+// first row is the titles.
+func printColumns(w io.Writer, words int, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i := range widths {
+			widths[i] = max(widths[i], len([]rune(row[i])))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			if i < len(widths) {
+				room := strings.Repeat(" ", widths[i]-len([]rune(cell)))
+				if i < words {
+					cell = "  " + cell + room
+				} else {
+					cell = "  " + room + cell
+				}
+			}
+			b.WriteString(cell)
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+}
+
+// scoreText is a score for a person: shares in percent.
+func scoreText(m *lab.Metric, v float64) string {
+	if m.Percent {
+		return fmt.Sprintf("%.2f %%", 100*v)
+	}
+	return numberText(v)
 }

@@ -35,6 +35,7 @@ type train struct {
 	memory     bytesValue
 	json       bool
 	progress   string
+	pages      pages
 
 	appendTo  []string // files of statistics that the rows are added to
 	like      string   // file of statistics or "" whose scaling and map are taken
@@ -42,6 +43,14 @@ type train struct {
 	stats     *model.Statistics // nil: a training from the beginning
 	online    bool
 	from      string // the model to continue
+	path      string // DATA
+
+	auto, estimate bool
+	budget         time.Duration
+	chosen         *autoJSON // what auto chose
+
+	// fitRows trains on rows.
+	fitRows func(src dataset.Source, opt model.Options) (*model.Model, *model.Report, error)
 }
 
 func newTrain() *cobra.Command {
@@ -90,10 +99,12 @@ had not ended.
 labels: as a list in front of LIBSVM rows ("3,7 1:0.5"), in a column with --label-separator, or as
 columns of 0 and 1 with --task multilabel.
 
-` + bagsHelp,
+` + autoHelp + "\n" + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
+  mercer train adult.csv -o adult.mercer --auto --budget 2m --holdout 0.2
+  mercer train clicks.svm --estimate
   mercer train a9a.gz -o adult.mercer --test a9a.t.gz
-  mercer train houses.csv --label price -o houses.mercer --holdout 0.2
+  mercer train houses.csv --label price -o houses.mercer --holdout 0.2 --report houses.html
   mercer train images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o digits.mercer --features 8192 --learner svm
   zcat rows.svm.gz | mercer train - -o rows.mercer --json
   mercer train monday.csv -o m.mercer --learner ridge --save-stats week.stats
@@ -135,13 +146,15 @@ columns of 0 and 1 with --task multilabel.
 	f.BoolVar(&t.online, "online", false, "the same as --learner online")
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
+	t.autoFlags(cmd)
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
+	pageFlags(cmd, &t.pages)
 	return cmd
 }
 
 func (t *train) check() error {
-	if t.out == "" {
+	if t.out == "" && !t.estimate {
 		return usagef("no file to write the model to; give -o MODEL")
 	}
 	if t.test != "" && t.holdout != 0 {
@@ -188,7 +201,14 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if err := t.check(); err != nil {
 		return err
 	}
+	t.path = path
+	if err := t.checkAuto(cmd, path); err != nil {
+		return err
+	}
 	if err := t.loadStatistics(cmd, path); err != nil {
+		return err
+	}
+	if err := t.pages.check(); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)
@@ -215,6 +235,16 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	memory := int64(t.memory)
 	if memory == 0 {
 		memory = availableMemory() / 5 * 4
+	}
+	if t.estimate {
+		return t.printCost(cmd, path, memory)
+	}
+	t.announce(ctx, p, path, memory)
+	t.fitRows = func(src dataset.Source, opt model.Options) (*model.Model, *model.Report, error) {
+		if t.auto {
+			return t.fitAuto(ctx, cmd, src, p, opt)
+		}
+		return model.Fit(ctx, src, t.cfg, opt)
 	}
 	data, fit, err := t.open(ctx, path)
 	if err != nil {
@@ -257,19 +287,27 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 	}
 	report.Total = time.Since(start).Seconds()
 	if t.json {
-		return printJSON(cmd.OutOrStdout(), newTrainJSON(m, report, metrics, t.out))
+		if err := t.writePages(cmd, m, report, metrics, name, tested); err != nil {
+			return err
+		}
+		out := newTrainJSON(m, report, metrics, t.out)
+		out.Auto = t.chosen
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	if t.chosen != nil {
+		printAuto(cmd.OutOrStdout(), t.chosen)
 	}
 	printTrained(cmd.OutOrStdout(), m, report, name)
 	if metrics != nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s: %s\n", "test", tested, plural(metrics.N, rowWord(m)))
-		printMetrics(cmd.OutOrStdout(), metrics)
+		printMetrics(cmd.OutOrStdout(), metrics, rowWord(m))
 	}
 	size := int64(0)
 	if st, err := os.Stat(t.out); err == nil {
 		size = st.Size()
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s (%s)\n", "saved", t.out, bytesText(size))
-	return nil
+	return t.writePages(cmd, m, report, metrics, name, tested)
 }
 
 // open opens the data; fit trains on them and gives the rows that were kept back to test the
@@ -289,7 +327,7 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 			if t.holdout > 0 {
 				src, held = dataset.Split(f, t.holdout, seed)
 			}
-			m, report, err := model.Fit(ctx, src, t.cfg, opt)
+			m, report, err := t.fitRows(src, opt)
 			return m, report, held, err
 		}, nil
 	}
@@ -312,7 +350,7 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 
 // testModel measures the model on the test data, if there are any, and says which they are.
 func (t *train) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (metrics *lab.Metrics, tested string, err error) {
-	show := func(rows int, share float64) { p.report("test", rows, share) }
+	show := lab.Options{Curves: t.pages.wanted(), Progress: func(rows int, share float64) { p.report("test", rows, share) }}
 	switch {
 	case t.test != "":
 		o := t.data
@@ -344,6 +382,9 @@ type trainJSON struct {
 
 	// FeaturesIn says where the features were of a learner that went through them many times.
 	FeaturesIn string `json:"features_in,omitempty"`
+
+	// Auto says what --auto tried and chose.
+	Auto *autoJSON `json:"auto,omitempty"`
 }
 
 type seconds struct {
@@ -357,6 +398,12 @@ type seconds struct {
 }
 
 func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out string) trainJSON {
+	if metrics != nil {
+		// Each class, and what is taken for what, are eval's to tell.
+		brief := *metrics
+		brief.Classes, brief.Confusion = nil, nil
+		metrics = &brief
+	}
 	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
 		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Choose}, PeakRSS: peakRSS(), FeaturesIn: r.Features}
 }

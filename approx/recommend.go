@@ -1,0 +1,262 @@
+package approx
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mercer/feature"
+)
+
+// Goal is an error that is asked for.
+type Goal struct {
+	// Error is the mean error; Relative says that it is relative, Point.MeanRel, and not
+	// Point.MeanAbs.
+	Error    float64
+	Relative bool
+}
+
+// Offer is how a map meets a goal.
+type Offer struct {
+	Map      string
+	Features int
+
+	// Error is the mean error: by the fitted rate, or as measured.
+	Error float64
+
+	// PerRow (microseconds) and Bytes are interpolated between what was measured, and in proportion
+	// to D beyond, unless measured at this D.
+	PerRow float64
+	Bytes  int64
+
+	// Point is the measurement, nil if there was no need for one: the map looked too dear.
+	Point *Point
+
+	curve Curve
+	tries int
+}
+
+// Recommendation is the cheapest offer, measured.
+type Recommendation struct {
+	Goal Goal
+	Offer
+
+	// Config is the map, but for its seed, and Exact what it is measured against.
+	Config feature.Config
+	Exact  Exact
+
+	// Offers are those of all maps, cheapest first; Hopeless are the maps that do not meet the goal by
+	// 65,536 features, or not by 16 times as many as were measured.
+	Offers   []Offer
+	Hopeless []string
+}
+
+// mostFeatures is the largest D that is recommended, and mostExtrapolated how many times the
+// largest D that was measured: fitted rates are not to be trusted further.
+const mostFeatures, mostExtrapolated = 1 << 16, 16
+
+// Times within a fifth of one another count as equal: measured again, they may come the other way
+// round. Then fewer bytes are cheaper.
+const sameTime = 1.2
+
+// mostTries is how often a map is measured for an offer, and leastStep by how much D grows from one
+// to the next: errors scatter, and smaller steps might not end.
+const mostTries, leastStep = 6, 1.1
+
+// Recommend finds the cheapest map for a goal, by the time a row takes in batches and then by the
+// bytes that the map holds, among the maps that were measured. What the rates say is not taken on
+// trust: the cheapest offer is measured at its D, on the same rows; if the error is above the goal, the
+// offer is made again with more features, and if time or bytes are more than was thought, the next
+// offer may be the cheapest. It fails if no map meets the goal.
+func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options) (*Recommendation, error) {
+	opt, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if !(goal.Error > 0) || math.IsInf(goal.Error, 0) {
+		return nil, fmt.Errorf("approx: an error of %g is asked for; it must be a positive number", goal.Error)
+	}
+	m := newMeter(rows, opt)
+	rec := &Recommendation{Goal: goal}
+	least := math.Inf(1)
+	for _, c := range r.Curves {
+		for _, p := range c.Points {
+			if e := p.error(goal); e != nil {
+				least = min(least, e.Mean)
+			}
+		}
+		if o, ok := c.offer(goal, m.rows.Judge.Dim()); ok {
+			rec.Offers = append(rec.Offers, o)
+		} else {
+			rec.Hopeless = append(rec.Hopeless, c.Map)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return nil, errors.New("approx: no map has such an error on these rows: the kernel is 0 for all pairs")
+	}
+	for len(rec.Offers) > 0 {
+		cheapestFirst(rec.Offers)
+		o := &rec.Offers[0]
+		if o.Point != nil {
+			rec.Offer, rec.Config, rec.Exact = *o, sized(o.curve.Config, o.Features, m.rows.Judge.Dim()), o.curve.Exact
+			return rec, nil
+		}
+		ok, err := m.try(ctx, o, goal)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			rec.Hopeless = append(rec.Hopeless, o.Map)
+			rec.Offers = rec.Offers[1:]
+		}
+	}
+	return nil, fmt.Errorf("approx: no map that was measured comes to an error of %g by %d features, or %d times as many as were measured; the least is %.3g: ask for more, or measure other maps or more features", goal.Error, mostFeatures, mostExtrapolated, least)
+}
+
+// cheapestFirst sorts offers by time, and those about as fast as the fastest by bytes.
+func cheapestFirst(offers []Offer) {
+	slices.SortStableFunc(offers, func(a, b Offer) int { return cmp.Compare(a.PerRow, b.PerRow) })
+	near := 1
+	for near < len(offers) && offers[near].PerRow <= sameTime*offers[0].PerRow {
+		near++
+	}
+	slices.SortStableFunc(offers[:near], func(a, b Offer) int { return cmp.Compare(a.Bytes, b.Bytes) })
+}
+
+// try measures an offer and corrects it. ok is false if it cannot be kept.
+func (m *meter) try(ctx context.Context, o *Offer, goal Goal) (ok bool, err error) {
+	t, err := m.target(o.curve.Config)
+	if err != nil {
+		return false, err
+	}
+	cfg := sized(o.curve.Config, o.Features, m.rows.Judge.Dim())
+	p, err := m.point(ctx, t, cfg, func(seed int) {
+		if m.opt.Progress != nil {
+			m.opt.Progress(fmt.Sprintf("verify %s %d", o.Map, o.Features), float64(seed)/float64(m.opt.Seeds))
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	e := p.error(goal)
+	if e == nil {
+		return false, nil
+	}
+	if e.Mean <= goal.Error {
+		o.take(p, goal)
+		return true, nil
+	}
+	if p.Outputs < o.Features {
+		return false, nil // it can have no more on these rows
+	}
+	// The next D, by the law between this point and the next one that meets the goal, or by that of
+	// the whole curve.
+	next, law := o.curve.meets(goal, o.Features), o.curve.rate(goal)
+	if next != nil {
+		law = FitRate([]float64{float64(o.Features), float64(next.Features)}, []float64{e.Mean, next.error(goal).Mean})
+	}
+	if law == nil || law.Exponent >= 0 {
+		return false, nil
+	}
+	want := float64(o.Features) * max(leastStep, math.Pow(goal.Error/e.Mean, 1/law.Exponent))
+	more, most := roundUp(o.curve.Config, want, m.rows.Judge.Dim()), mostExtrapolated*o.curve.Points[len(o.curve.Points)-1].Features
+	o.tries++
+	switch {
+	case next != nil && (more >= next.Features || o.tries == mostTries):
+		o.take(next, goal)
+		return true, nil
+	case o.tries == mostTries || more > min(mostFeatures, most):
+		return false, nil
+	}
+	o.PerRow, o.Bytes = p.PerRow*float64(more)/float64(o.Features), int64(float64(p.Bytes)*float64(more)/float64(o.Features))
+	o.Features = more
+	return true, nil
+}
+
+// take makes the offer of a point that meets the goal.
+func (o *Offer) take(p *Point, g Goal) {
+	o.Features, o.Error, o.PerRow, o.Bytes, o.Point = p.Features, p.error(g).Mean, p.PerRow, p.Bytes, p
+}
+
+// meets is the first point of a curve with more than d features that meets a goal, nil if none does.
+func (c *Curve) meets(g Goal, d int) *Point {
+	for i := range c.Points {
+		if e := c.Points[i].error(g); e != nil && e.Mean <= g.Error && c.Points[i].Features > d {
+			return &c.Points[i]
+		}
+	}
+	return nil
+}
+
+func (p *Point) error(g Goal) *Stat {
+	if g.Relative {
+		return p.MeanRel
+	}
+	return &p.MeanAbs
+}
+
+func (c *Curve) rate(g Goal) *Rate {
+	if g.Relative {
+		return c.RateRel
+	}
+	return c.Rate
+}
+
+// roundUp is the least number of features that a map can have, of at least d: an even one, as pairs of
+// waves need it, or whole terms of each input dimension.
+func roundUp(cfg feature.Config, d float64, dim int) int {
+	n := int(math.Ceil(min(d, 1<<40) * (1 - 1e-9))) // but for what rounding of logarithms has added
+	if Sizes(cfg) != "terms" {
+		return n + n%2
+	}
+	terms := (n + dim - 1) / dim
+	if cfg.Map == "homogeneous" && terms%2 == 0 {
+		terms++
+	}
+	return terms * dim
+}
+
+// offer is the least D at which a curve meets a goal: by the rate, unless a measured point with fewer
+// features or a map without a rate meets it. Rates are followed down to an eighth of what was
+// measured, and up to mostExtrapolated.
+func (c *Curve) offer(g Goal, dim int) (Offer, bool) {
+	best := Offer{Map: c.Map, curve: *c}
+	if p := c.meets(g, 0); p != nil {
+		best.take(p, g)
+	}
+	rate := c.rate(g)
+	if rate == nil || len(c.Points) < 2 {
+		return best, best.Features > 0
+	}
+	d, ok := rate.Features(g.Error)
+	least, last := float64(c.Points[0].Features)/8, c.Points[len(c.Points)-1].Features
+	n := roundUp(c.Config, max(d, least), dim)
+	if !ok || n > min(mostFeatures, mostExtrapolated*last) || best.Features > 0 && best.Features <= n {
+		return best, best.Features > 0
+	}
+	best.Features, best.Error, best.Point = n, rate.At(float64(n)), nil
+	best.PerRow = c.between(float64(n), func(p *Point) float64 { return p.PerRow })
+	best.Bytes = int64(c.between(float64(n), func(p *Point) float64 { return float64(p.Bytes) }))
+	return best, true
+}
+
+// between interpolates what grows with D linearly between the points of a curve. Before the first and
+// beyond the last it is in proportion to D: a slope of times would be that of their noise.
+func (c *Curve) between(d float64, of func(p *Point) float64) float64 {
+	at := func(i int) (x, y float64) { return float64(c.Points[i].Features), of(&c.Points[i]) }
+	last := len(c.Points) - 1
+	x0, y0 := at(0)
+	for i := range last {
+		x1, y1 := at(i + 1)
+		if x0 <= d && d <= x1 {
+			return y0 + (y1-y0)*(d-x0)/(x1-x0)
+		}
+		if x1 < d {
+			x0, y0 = x1, y1
+		}
+	}
+	return y0 * d / x0
+}

@@ -1,0 +1,115 @@
+package approx
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"mercer/feature"
+	"mercer/kernel"
+)
+
+// law is a curve with error c·D^e at 100, 200 and 400 features, D/100 µs and 10·D bytes, both times
+// cost.
+func law(name string, c, e, cost float64) Curve {
+	curve := Curve{Map: name}
+	for _, d := range []int{100, 200, 400} {
+		mean := Stat{Mean: c * math.Pow(float64(d), e)}
+		curve.Points = append(curve.Points, Point{Features: d, Outputs: d, MeanAbs: mean, MeanRel: &mean,
+			PerRow: cost * float64(d) / 100, Bytes: int64(10 * cost * float64(d)), runs: []run{{errors: Errors{MeanAbs: mean.Mean, MeanRel: &mean.Mean}}}})
+	}
+	curve.fit()
+	return curve
+}
+
+func TestOffersFollowTheRate(t *testing.T) {
+	c := law("a", 1, -0.5, 1)
+	for _, x := range []struct {
+		asked    float64
+		features int
+		perRow   float64
+	}{
+		{0.0625, 256, 2.56}, // between points
+		{0.025, 1600, 16},   // beyond
+		{0.125, 64, 0.64},   // before
+		{0.1, 100, 1},       // measured
+	} {
+		o, ok := c.offer(Goal{Error: x.asked}, 1)
+		if !ok || o.Features < x.features || o.Features > x.features+2 || math.Abs(o.PerRow-x.perRow) > 0.03*x.perRow {
+			t.Errorf("%g: %+v, want D = %d at %g µs", x.asked, o, x.features, x.perRow)
+		}
+	}
+	if _, ok := c.offer(Goal{Error: 0.01}, 1); ok {
+		t.Error("10,000 features are offered where 400 were measured")
+	}
+	if _, ok := (&Curve{Points: law("b", 1, 0.2, 1).Points, Rate: &Rate{Exponent: 0.2, Constant: 1}}).offer(Goal{Error: 0.01}, 1); ok {
+		t.Error("an error that grows comes down")
+	}
+	// A map of one D meets the goal or does not.
+	one := Curve{Points: c.Points[:1]}
+	if o, ok := one.offer(Goal{Error: 0.2}, 1); !ok || o.Features != 100 {
+		t.Errorf("one point: %+v", o)
+	}
+	if _, ok := one.offer(Goal{Error: 0.05}, 1); ok {
+		t.Error("one point of error 0.1 meets 0.05")
+	}
+}
+
+// The recommendation is measured and keeps its word.
+func TestRecommendationMeetsTheGoal(t *testing.T) {
+	x := normal(60, 4, 9)
+	rows := Rows{x, x}
+	r, err := Measure(context.Background(), rows, []Candidate{
+		{feature.Config{Map: "rff", Kernel: rbf}, []int{32, 64, 128}}, {feature.Config{Map: "orf", Kernel: rbf}, []int{32, 64, 128}},
+	}, Options{Seeds: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, goal := range []Goal{{Error: 0.02}, {Error: 0.06, Relative: true}} {
+		rec, err := Recommend(context.Background(), rows, r, goal, Options{Seeds: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := rec.Point.error(goal)
+		if e.Mean > goal.Error || rec.Features%2 != 0 || rec.Config.Features != rec.Features || len(rec.Offers) == 0 || rec.Offers[0].PerRow <= 0 {
+			t.Errorf("%+v: %+v", goal, rec)
+		}
+		if rec.Features < 64 || rec.Features > 1200 {
+			t.Errorf("%+v: D = %d", goal, rec.Features)
+		}
+	}
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: 1e-6}, Options{}); err == nil || !strings.Contains(err.Error(), "the least is") {
+		t.Errorf("an error out of reach: %v", err)
+	}
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: -1}, Options{}); err == nil {
+		t.Error("an error of -1 is recommended for")
+	}
+}
+
+// Cheapest is by time; where that is about the same, by bytes.
+func TestCheapestByTimeThenBytes(t *testing.T) {
+	x := normal(20, 3, 10)
+	explicit := feature.Config{Map: "explicit-poly", Kernel: kernel.Kernel{Name: "linear"}}
+	explicit.Kernel = poly(1)
+	slow, small, large := law("slow", 1, -0.5, 2), law("small", 1, -0.5, 1.1), law("large", 1, -0.5, 1)
+	for i := range large.Points {
+		large.Points[i].Bytes *= 100
+	}
+	r := &Result{}
+	for _, c := range []Curve{slow, large, small, law("hopeless", 1e6, -0.5, 0.1)} {
+		c.Config = explicit
+		r.Curves = append(r.Curves, c)
+	}
+	rec, err := Recommend(context.Background(), Rows{x, x}, r, Goal{Error: 0.06}, Options{Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, o := range rec.Offers {
+		order = append(order, o.Map)
+	}
+	if got := strings.Join(order, " "); got != "small large slow" || rec.Map != "small" || strings.Join(rec.Hopeless, " ") != "hopeless" {
+		t.Errorf("offers %s, taken %s, hopeless %v", got, rec.Map, rec.Hopeless)
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/lab"
+	"mercer/model"
+)
+
+// configurations compares configurations by their folds.
+func (c *compare) configurations(cmd *cobra.Command, path string, files []string, p *progress) error {
+	if !c.files && len(files) > 0 {
+		return usagef("%s is a model beside configurations; compare models, or configurations (files of them with --configs)", files[0])
+	}
+	var configs []lab.NamedConfig
+	var names []string
+	for i, name := range fileNames(files) {
+		cfg, err := readConfig(files[i])
+		if err != nil {
+			return err
+		}
+		configs, names = append(configs, lab.NamedConfig{Name: name, Config: cfg}), append(names, name)
+	}
+	for _, text := range c.flags {
+		cfg, err := parseConfig(text)
+		if err != nil {
+			return err
+		}
+		name := strings.Join(strings.Fields(text), " ")
+		if name == "" {
+			name = "defaults"
+		}
+		configs, names = append(configs, lab.NamedConfig{Name: name, Config: cfg}), append(names, name)
+	}
+	if len(configs) < 2 {
+		return usagef("%s to compare; give two or more", plural(len(configs), "configuration"))
+	}
+	if err := c.setControl(names); err != nil {
+		return err
+	}
+	f, err := dataset.Open(cmd.Context(), path, c.data)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if c.opt.Memory = int64(c.memory); c.opt.Memory == 0 {
+		c.opt.Memory = availableMemory() / 5 * 4
+	}
+	result, err := lab.CompareConfigs(cmd.Context(), configs, f, c.opt)
+	p.done()
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return printJSON(cmd.OutOrStdout(), result)
+	}
+	return c.printConfigs(cmd.OutOrStdout(), filepath.Base(path), result)
+}
+
+// readConfig reads a configuration in JSON.
+func readConfig(path string) (c model.Config, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return c, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return c, fmt.Errorf("%s: not a configuration in JSON, such as {\"kernel\":\"rbf\",\"features\":1024}: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return c, fmt.Errorf("%s: more than one configuration; give each a file", path)
+	}
+	if err := checkConfig(&c); err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// parseConfig reads a configuration from flags of train.
+func parseConfig(text string) (c model.Config, err error) {
+	cmd := &cobra.Command{Use: "config"}
+	cmd.Flags().StringVar(&c.Task, "task", "auto", "")
+	scaleFlag(cmd, &c, "auto")
+	modelFlags(cmd, &c)
+	reductionFlags(cmd, &c)
+	learnerFlags(cmd, &c)
+	if err := cmd.ParseFlags(strings.Fields(text)); err != nil {
+		return c, usagef("--config %q: %w; it takes the flags of mercer train that say how to train", text, err)
+	}
+	if rest := cmd.Flags().Args(); len(rest) > 0 {
+		return c, usagef("--config %q: %q is no flag", text, rest[0])
+	}
+	settle(cmd, &c)
+	if err := checkConfig(&c); err != nil {
+		return c, usagef("--config %q: %w", text, err)
+	}
+	return c, nil
+}
+
+func checkConfig(c *model.Config) error {
+	switch {
+	case c.Bag != nil:
+		return errors.New("is for bags; configurations of rows can be compared")
+	case c.SurveyRows > 0:
+		return errors.New("survey_rows reads the data once, but a comparison reads them for every fold")
+	}
+	return c.Check()
+}

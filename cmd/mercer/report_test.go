@@ -1,0 +1,221 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// page is what a report says: its headings, and its text with tables and facts as words.
+type page struct {
+	headings, files []string
+	text            string
+	figures         int
+}
+
+func readPage(t *testing.T, path string) page {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p page
+	var inside []string
+	d := xml.NewDecoder(strings.NewReader(string(data)))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		switch v := token.(type) {
+		case xml.StartElement:
+			inside = append(inside, v.Name.Local)
+			switch v.Name.Local {
+			case "figure":
+				p.figures++
+			case "script":
+				t.Errorf("%s has a script", path)
+			}
+		case xml.EndElement:
+			inside = inside[:len(inside)-1]
+		case xml.CharData:
+			switch {
+			case slices.Contains(inside, "style") || slices.Contains(inside, "svg"):
+			case slices.Contains(inside, "h2"):
+				p.headings = append(p.headings, string(v))
+			default:
+				p.text += string(v) + " "
+			}
+		}
+	}
+	p.text = strings.Join(strings.Fields(p.text), " ")
+	return p
+}
+
+func (p page) has(t *testing.T, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(p.text, w) {
+			t.Errorf("the page does not say %q:\n%.3000s", w, p.text)
+		}
+	}
+}
+
+func pictures(t *testing.T, dir string) string {
+	t.Helper()
+	svg, _ := filepath.Glob(filepath.Join(dir, "*.svg"))
+	png, _ := filepath.Glob(filepath.Join(dir, "*.png"))
+	if len(svg) != len(png) {
+		t.Errorf("%d SVG and %d PNG files", len(svg), len(png))
+	}
+	var list []string
+	for _, f := range svg {
+		list = append(list, strings.TrimSuffix(filepath.Base(f), ".svg"))
+	}
+	return strings.Join(list, " ")
+}
+
+func TestReportOfTwoClasses(t *testing.T) {
+	dir := t.TempDir()
+	names := []string{"<b>no & never", "yes's"}
+	data, test := write(t, dir, "data.csv", steps(600, 2, names...)), write(t, dir, "test rows.csv", steps(140, 2, names...))
+	m, html, plots := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "m.html"), filepath.Join(dir, "plots")
+	out := ok(t, "train", data, "-o", m, "--features", "64", "--calibrate", "platt", "--test", test, "--report", html, "--plots", plots)
+	if !regexp.MustCompile(`\n  report    \S+m\.html \(\d+ KiB\)\n  plots     \S+plots \(8 pictures, each as SVG and PNG\)\n$`).MatchString(out) {
+		t.Errorf("train says\n%s", out)
+	}
+	p := readPage(t, html)
+	p.has(t, "m.mercer", "Trained on data.csv: 600 rows. Tested on test rows.csv: 140 rows, accuracy 90.00 %",
+		"metric value what it is accuracy 90.00 % share of rows whose class is predicted",
+		"<b>no & never", "yes's", "mercer train "+data+" -o "+m, "--test '"+test+"' --report "+html, "features, seed 1 (",
+		"mercer "+version(), "data data.csv csv rows 600 dimensions 1 values from 0 to 1.6")
+	if got, want := strings.Join(p.headings, "; "), "How good it is; What is taken for what; Classes; Scores and probabilities; The model; What was tried; The data; Time and memory; How this was made"; got != want {
+		t.Errorf("headings %s, want %s", got, want)
+	}
+	if got, want := pictures(t, plots), "c calibration classes confusion precision-recall probabilities roc time"; got != want {
+		t.Errorf("pictures %s, want %s", got, want)
+	}
+	if p.figures != 8 {
+		t.Errorf("%d figures", p.figures)
+	}
+
+	// eval has the same evaluation, and the same bytes each time.
+	a, b := filepath.Join(dir, "a.html"), filepath.Join(dir, "b")
+	if out := ok(t, "eval", m, test, "--report", a); !strings.HasSuffix(out, ")\n") || !strings.Contains(out, "\n  report    "+a+" (") {
+		t.Errorf("eval says\n%s", out)
+	}
+	v := object(t, ok(t, "eval", m, test, "--report", a, "--plots", b, "--json"))
+	if v["curves"] != nil || v["accuracy"] != 0.9 {
+		t.Errorf("eval --json: %v", v)
+	}
+	e := readPage(t, a)
+	e.has(t, "m.mercer on test rows.csv", "140 rows, accuracy 90.00 %", "--json")
+	first, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok(t, "eval", m, test, "--report", a, "--plots", b, "--json")
+	if again, err := os.ReadFile(a); err != nil || string(again) != string(first) {
+		t.Error("the same command wrote another page")
+	}
+}
+
+func TestReportOfNumbers(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "curve.csv", curve(400))
+	html, plots := filepath.Join(dir, "m.html"), filepath.Join(dir, "plots")
+	ok(t, "train", data, "-o", filepath.Join(dir, "m"), "--features", "64", "--path", "--holdout", "0.25", "--report", html, "--plots", plots, "--json")
+	p := readPage(t, html)
+	p.has(t, "25 % of the rows, held back", "RMSE", "Each point is one of", "λ = ", "Each λ that was tried")
+	if got, want := pictures(t, plots), "lambda prediction residuals-against-prediction residuals time"; got != want {
+		t.Errorf("pictures %s, want %s", got, want)
+	}
+	// The lines of --path are in a table of the page, not in a sentence.
+	if strings.Contains(p.text, "-2 log ev.") {
+		t.Error(p.text)
+	}
+}
+
+func TestReportWithoutTestRows(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", steps(300, 3))
+	html := filepath.Join(dir, "m.html")
+	for _, c := range [][]string{
+		{"--learner", "ridge"}, {"--learner", "logistic"}, {"--online"}, {"--learner", "ridge", "--components", "5"}, {"--learner", "kernel-svm"}, {"--kernel", "linear"},
+	} {
+		r := mercer(t, append([]string{"train", data, "-o", filepath.Join(dir, "m"), "--report", html}, c...)...)
+		if r.code != 0 {
+			t.Errorf("%v: %s", c, r.stderr)
+			continue
+		}
+		p := readPage(t, html)
+		p.has(t, "Trained on data.csv: 300 rows", "3 classes: class 00, class 01, class 02", "Where the ")
+		if strings.Contains(p.text, "accuracy") || p.figures < 2 {
+			t.Errorf("%v: %d figures; %s", c, p.figures, p.text)
+		}
+	}
+}
+
+func TestReportOfManyClasses(t *testing.T) {
+	dir := t.TempDir()
+	m := stepModel(t, dir, 60)
+	html := filepath.Join(dir, "m.html")
+	ok(t, "eval", m, write(t, dir, "test.csv", steps(1200, 60)), "--report", html)
+	p := readPage(t, html)
+	p.has(t, "The 40 of 54 classes with the smallest F1", "the 6 of 54 with the smallest areas", "The most frequent mistakes")
+	if st, err := os.Stat(html); err != nil || st.Size() > 400_000 {
+		t.Errorf("%v, %v", st, err)
+	}
+}
+
+func TestReportOfLabelsAndOutputs(t *testing.T) {
+	dir := t.TempDir()
+	var sets, numbers strings.Builder
+	for i := range 200 {
+		x := float64(i%20) / 10
+		label := []string{"a", "a,b", "b,c", "c"}[i%20/5]
+		fmt.Fprintf(&sets, "%s 1:%g 2:%g\n", label, x, 1-x)
+		fmt.Fprintf(&numbers, "%g,%g,%g\n", x, 2*x, x*x)
+	}
+	html := filepath.Join(dir, "m.html")
+	data := write(t, dir, "sets.svm", sets.String())
+	ok(t, "train", data, "-o", filepath.Join(dir, "m"), "--features", "32", "--test", data, "--report", html)
+	readPage(t, html).has(t, "Hamming", "of each label", "label rows predicted precision recall F1")
+	data = write(t, dir, "numbers.csv", "x,y,z\n"+numbers.String())
+	ok(t, "train", data, "-o", filepath.Join(dir, "m"), "--label", "y,z", "--features", "32", "--test", data, "--report", html)
+	readPage(t, html).has(t, "Each output", "output RMSE MAE median AE max error R²")
+}
+
+// What cannot be written is said before the work, and no model is made.
+func TestReportThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", steps(100, 2))
+	m := filepath.Join(dir, "m.mercer")
+	for _, c := range []struct{ flag, value, want string }{
+		{"--report", dir, "is a directory"},
+		{"--report", filepath.Join(dir, "none", "m.html"), "file does not exist"},
+		{"--plots", data, "is a file; --plots takes the name of a folder"},
+		{"--plots", filepath.Join(dir, "none", "plots"), "none"},
+	} {
+		r := mercer(t, "train", data, "-o", m, c.flag, c.value)
+		if r.code != 1 || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%s %s: exit code %d, %s", c.flag, c.value, r.code, r.stderr)
+		}
+		if _, err := os.Stat(m); err == nil {
+			t.Fatalf("%s %s: a model was written", c.flag, c.value)
+		}
+		if r := mercer(t, "eval", m, data, c.flag, c.value); r.code != 1 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("eval %s %s: exit code %d, %s", c.flag, c.value, r.code, r.stderr)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// visits are rows of patients, of whom each comes several times, hardly changed.
+func visits(patients int) string {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("patient,age,dose,state\n")
+	for p := range patients {
+		age, state := r.NormFloat64(), "well"
+		if age+r.NormFloat64() > 0 {
+			state = "sick"
+		}
+		for range 3 + r.IntN(6) {
+			fmt.Fprintf(&b, "p%d,%.3f,%.3f,%s\n", p, age+0.1*r.NormFloat64(), r.NormFloat64(), state)
+		}
+	}
+	return b.String()
+}
+
+func TestTuneChoosesAndTrains(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "flowers.csv", flowers(300))
+	out, results := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "trials.csv")
+	text := ok(t, "tune", data, "-o", out, "--features", "32", "--gamma", "median*0.25,median", "--learner", "ridge,svm", "--lambda", "trace*0.01,1", "--c", "0.1,1", "--results", results, "--folds", "3", "--test", data)
+	for _, want := range []string{"8 configurations, 3 trainings each", "3 stratified folds by accuracy", "best, picked", "times fewer than without sharing", "test", "saved"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in the text:\n%s", want, text)
+		}
+	}
+	if _, err := os.Stat(out + ".tune"); !os.IsNotExist(err) {
+		t.Error("the journal was left")
+	}
+	table, err := os.ReadFile(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(table)), "\n")
+	if len(lines) != 9 || lines[0] != "rank,c,features,gamma,lambda,learner,mean,sd,se,score1,score2,score3,picked,dropped" || strings.Count(string(table), ",picked,") != 2 {
+		t.Errorf("the results:\n%s", table)
+	}
+
+	var got struct {
+		Search struct {
+			Candidates []struct{ Mean float64 }
+			Work       struct {
+				Mapped int `json:"rows_mapped"`
+			}
+			Alone struct {
+				Mapped int `json:"rows_mapped"`
+			} `json:"work_alone"`
+		}
+		Picked struct {
+			Values map[string]string
+			Mean   float64
+		}
+		Model   string
+		Trained struct{ Config json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(ok(t, "tune", data, "-o", out, "--features", "32", "--kernel", "rbf,linear", "--lambda", "trace*0.01", "--learner", "ridge", "--gamma", "median", "--json", "--keep-journal")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Search.Candidates) != 2 || got.Picked.Mean != max(got.Search.Candidates[0].Mean, got.Search.Candidates[1].Mean) || got.Model != out || got.Search.Work.Mapped != 600 || got.Search.Alone.Mapped != 3000 {
+		t.Errorf("%+v", got)
+	}
+	if got.Picked.Values["kernel"] == "linear" && got.Picked.Values["features"] != "" {
+		t.Errorf("the linear kernel has features: %v", got.Picked.Values)
+	}
+	if _, err := os.Stat(out + ".tune"); err != nil {
+		t.Error("the journal was to be kept:", err)
+	}
+}
+
+// The same model comes out of train with the settings that tune found.
+func TestTrainMakesTheTunedModel(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "curve.csv", curve(200))
+	a, b := filepath.Join(dir, "a.mercer"), filepath.Join(dir, "b.mercer")
+	ok(t, "tune", data, "-o", a, "--features", "64", "--gamma", "median*4", "--lambda", "trace*0.001")
+	ok(t, "train", data, "-o", b, "--features", "64", "--gamma", "median*4", "--learner", "ridge", "--lambda", "0.001", "--lambda-by", "trace", "--scale", "auto")
+	pa, pb := ok(t, "predict", a, data), ok(t, "predict", b, data)
+	if pa != pb {
+		t.Error("tune and train make different models of the same settings")
+	}
+}
+
+func TestFoldGroupIsNoInput(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "visits.csv", visits(40))
+	out := filepath.Join(dir, "m.mercer")
+	flags := []string{"--features", "64", "--learner", "ridge", "--lambda", "trace*0.1", "--gamma", "median", "--fold-group"}
+	text := ok(t, append([]string{"tune", data, "-o", out}, append(flags, "patient")...)...)
+	if !strings.Contains(text, "folds of groups") || !strings.Contains(text, "× 2 dimensions") {
+		t.Errorf("the patient is an input, or folds are not of groups:\n%s", text)
+	}
+	// Without the column of groups the model predicts all the same.
+	var without strings.Builder
+	for line := range strings.Lines(visits(40)) {
+		_, rest, _ := strings.Cut(line, ",")
+		without.WriteString(rest)
+	}
+	if a, b := ok(t, "predict", out, data), ok(t, "predict", out, write(t, dir, "new.csv", without.String())); a != b {
+		t.Error("other predictions without the column of groups")
+	}
+	// Where columns have no names, the model knows at which position there is none.
+	_, rows, _ := strings.Cut(visits(40), "\n")
+	bare := write(t, dir, "bare.csv", rows)
+	ok(t, append([]string{"tune", bare, "-o", out}, append(flags, "0")...)...)
+	ok(t, "eval", out, bare)
+}
+
+// A tuning that is killed at any time, and run again, ends as one that was not.
+func TestKilledTuningGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the program many times")
+	}
+	bin := program(t)
+	dir := t.TempDir()
+	data := write(t, dir, "flowers.csv", flowers(300))
+	args := func(out string) []string {
+		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4", "--learner", "ridge,svm,kernel-svm", "--c", "0.1,10", "--lambda", "trace*0.001,trace*0.1", "--results", out + ".csv", "--folds", "3"}
+	}
+	whole := filepath.Join(dir, "whole.mercer")
+	start := time.Now()
+	if text, err := exec.Command(bin, args(whole)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	took := time.Since(start)
+	killed := filepath.Join(dir, "killed.mercer")
+	journal := killed + ".tune"
+	kills, grown := 0, int64(0)
+	for seed := uint64(0); ; seed++ {
+		cmd := exec.Command(bin, args(killed)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		// A sixth of the whole on average, so that it takes some runs.
+		wait := time.Duration(rand.New(rand.NewPCG(seed, 3)).Float64() * float64(took) / 3)
+		if kills >= 6 {
+			wait = time.Hour
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("after %d kills: %v", kills, err)
+			}
+		case <-time.After(wait):
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+			kills++
+			if st, err := os.Stat(journal); err == nil {
+				if st.Size() < grown {
+					t.Fatalf("the journal shrank from %d bytes to %d", grown, st.Size())
+				}
+				grown = st.Size() / 2 // a cut line is written over
+			}
+			if _, err := os.Stat(killed); err == nil {
+				t.Fatal("there is a model of a search that was killed")
+			}
+			continue
+		}
+		break
+	}
+	if kills == 0 {
+		t.Skip("the machine was too slow to kill anything in time")
+	}
+	for _, suffix := range []string{"", ".csv"} {
+		a, err1 := os.ReadFile(whole + suffix)
+		b, err2 := os.ReadFile(killed + suffix)
+		if err1 != nil || err2 != nil || !bytes.Equal(a, b) {
+			t.Errorf("after %d kills another file (%v, %v)", kills, err1, err2)
+		}
+	}
+	if _, err := os.Stat(journal); !os.IsNotExist(err) {
+		t.Error("the journal was left")
+	}
+}
+
+func TestTuneErrors(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	write(t, dir, "flowers.csv", flowers(60))
+	write(t, dir, "curve.csv", curve(60))
+	write(t, dir, "tiny.csv", "1,a\n2,b\n3,a\n4,b\n")
+	write(t, dir, "space.json", `{"gamma": [1, 2]}`)
+	write(t, dir, "wrong.json", `{"colour": [1, 2]}`)
+	write(t, dir, "visits.csv", visits(3))
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"tune flowers.csv", 2, "mercer tune: no file to write the model to; give -o MODEL"},
+		{"tune tiny.csv -o m", 1, "tiny.csv: 4 rows are fewer than 5 folds take; give fewer folds"},
+		{"tune visits.csv -o m --fold-group patient", 1, "3 groups are fewer than the 5 folds"},
+		{"tune visits.csv -o m --fold-kind group", 2, "name it with --fold-group"},
+		{"tune visits.csv -o m --fold-kind kfold --fold-group patient", 2, "leave out one of them"},
+		{"tune flowers.csv -o m --metric rmse", 1, "the metric rmse is not for the task classify"},
+		{"tune flowers.csv -o m --metric beauty", 2, `there is no metric "beauty"`},
+		{"tune curve.csv -o m --fold-kind stratified", 1, "the labels are not classes"},
+		{"tune flowers.csv -o m --gamma median,median", 2, "--gamma: the value median is there twice"},
+		{"tune flowers.csv -o m --gamma log:3:1:4", 2, "is not a range"},
+		{"tune flowers.csv -o m --features 12.5", 2, `"12.5" is not a whole number`},
+		{"tune flowers.csv -o m --degree 2,3", 1, "no combination of the values has a use for the setting degree"},
+		{"tune flowers.csv -o m --learner ridge --c 1,2", 1, "no combination of the values has a use for the setting c"},
+		{"tune flowers.csv -o m --kernel poly --map rff", 1, "no combination of the values can be trained"},
+		{"tune flowers.csv -o m --gamma -1", 1, "no combination of the values can be trained"},
+		{"tune flowers.csv -o m --trials 4", 2, "--trials is for random or halving"},
+		{"tune flowers.csv -o m --search clever", 2, "known are grid, random, halving"},
+		{"tune flowers.csv -o m --pick worst", 2, "known are best, one-se"},
+		{"tune flowers.csv -o m --folds 1", 2, "give 2 or more"},
+		{"tune flowers.csv -o m --fold-kind holdout --folds 3", 2, "leave out --folds"},
+		{"tune flowers.csv -o m --fold-share 0.5", 2, "--fold-share is for --fold-kind holdout"},
+		{"tune flowers.csv -o m --fold-kind spiral", 2, "known are auto, kfold"},
+		{"tune flowers.csv -o m --gamma 3 --space space.json", 2, "--gamma and space.json both say what to try"},
+		{"tune flowers.csv -o m --space wrong.json", 1, "colour is not a setting that a search knows"},
+		{"tune flowers.csv -o m --variance", 2, "are for mercer train"},
+		{"tune flowers.csv -o m --metric log_loss --learner svm --gamma median", 1, "it takes probabilities"},
+		{"tune nowhere.csv -o m", 1, "nowhere.csv"},
+		{"tune . -o m", 2, "whose files are bags"},
+	} {
+		r := mercer(t, strings.Fields(c.args)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Count(strings.TrimSpace(r.stderr), "\n") != 0 {
+			t.Errorf("mercer %s: exit code %d, %q; want %d and %q", c.args, r.code, r.stderr, c.code, c.want)
+		}
+		if _, err := os.Stat("m"); err == nil {
+			t.Errorf("mercer %s: there is a model", c.args)
+			os.Remove("m")
+		}
+		os.Remove("m.tune")
+	}
+}

@@ -1,0 +1,352 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"time"
+
+	"mercer/dataset"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/rank"
+)
+
+// Predictor is a model that takes part in a comparison: one of Mercer, or any other that predicts rows.
+type Predictor struct {
+	// Name is what messages and tables call it.
+	Name string
+
+	// Task is that of model.Info; Classes or Labels are the classes or labels that it predicts, nil for other tasks,
+	// and Outputs is how many numbers a regression predicts.
+	Task    string
+	Classes []string
+	Labels  []string
+	Outputs int
+
+	// Probabilities says that Predict can give them.
+	Probabilities bool
+
+	// Predict hands what the model says of each row of x to each, in their order. Probabilities are asked for by proba.
+	Predict func(x matrix.Rows, proba bool, each func(i int, s *Said) error) error
+}
+
+// Said is what a predictor says of a row. It is good until the next.
+type Said struct {
+	Class         int       // of Predictor.Classes
+	Score         float32   // of two classes: larger for the second
+	Has           []bool    // the labels, of Predictor.Labels
+	Numbers       []float32 // of a regression
+	Probabilities []float64 // of the classes
+}
+
+// PredictorOf is a model as a predictor.
+func PredictorOf(name string, m *model.Model) *Predictor {
+	p := &Predictor{Name: name, Task: m.Info().Task, Classes: m.Classes(), Labels: m.Labels(), Outputs: m.Outputs(),
+		Probabilities: m.HasProbabilities() && m.Classes() != nil}
+	var scores matrix.Dense
+	p.Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error {
+		scores.Reshape(x.Len(), m.Outputs())
+		if err := m.Scores(&scores, x); err != nil {
+			return err
+		}
+		s := &Said{Has: make([]bool, len(p.Labels))}
+		if proba {
+			s.Probabilities = make([]float64, len(p.Classes))
+		}
+		for i := range x.Len() {
+			row := scores.Row(i)
+			switch {
+			case p.Classes != nil:
+				s.Class, s.Score = m.Class(row), row[0]
+				if proba {
+					if err := m.Probabilities(s.Probabilities, row); err != nil {
+						return err
+					}
+				}
+			case p.Labels != nil:
+				for t, v := range row {
+					s.Has[t] = v > 0
+				}
+			default:
+				s.Numbers = row
+			}
+			if err := each(i, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return p
+}
+
+// CompareOptions say how models or configurations are compared. The zero value compares with the best.
+type CompareOptions struct {
+	// Metric is one of ComparedMetrics, "" the usual one of the task.
+	Metric string
+
+	// Control is the number, from 1, of the model that the others are compared with; 0 is the best of them.
+	Control int
+
+	// Level is that of the intervals, 0 meaning 0.95.
+	Level float64
+
+	// Resamples is the number of bootstrap samples, 0 meaning 2,000; Seed draws them, and folds, 0 meaning 1.
+	Resamples int
+	Seed      uint64
+
+	// Progress, if not nil, is told what is going on, the rows done (negative if there is nothing to say) and
+	// the share of the stage.
+	Progress func(stage string, rows int, share float64)
+}
+
+func (o *CompareOptions) withDefaults(contenders int) error {
+	if o.Level == 0 {
+		o.Level = 0.95
+	}
+	o.Seed = max(o.Seed, 1)
+	if o.Progress == nil {
+		o.Progress = func(string, int, float64) {}
+	}
+	switch {
+	case contenders < 2:
+		return errors.New("there is nothing to compare with; give two or more")
+	case o.Control < 0 || o.Control > contenders:
+		return fmt.Errorf("the control is %d, but there are 1 to %d", o.Control, contenders)
+	case !(o.Level > 0 && o.Level < 1):
+		return fmt.Errorf("the level %g of the intervals is not between 0 and 1", o.Level)
+	}
+	return nil
+}
+
+// Comparison is what Compare finds.
+type Comparison struct {
+	// N is the number of rows.
+	N int `json:"n"`
+
+	// Metric is the name of the metric, Better "higher" or "lower".
+	Metric string `json:"metric"`
+	Better string `json:"better"`
+
+	// Level is that of the intervals.
+	Level float64 `json:"level"`
+
+	// Reference is the number, from 0, of the model that the others are compared with; Chosen says that it is the best
+	// by these rows, not a control.
+	Reference int  `json:"reference"`
+	Chosen    bool `json:"chosen_by_these_rows"`
+
+	// Test is where the p-values come from: "mcnemar" or "bootstrap".
+	Test string `json:"test"`
+
+	// Models are in the order that they were given in.
+	Models []Compared `json:"models"`
+}
+
+// Compared is one model of a comparison.
+type Compared struct {
+	Name string `json:"name"`
+
+	// Value is the metric, with its BCa bootstrap interval.
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+
+	// Difference is the comparison with the reference, nil for that itself.
+	Difference *Difference `json:"difference,omitempty"`
+
+	// MicrosPerRow is the time of a prediction, in batches, on all threads together.
+	MicrosPerRow float64 `json:"us_per_row"`
+}
+
+// Difference compares a model with the reference.
+type Difference struct {
+	// Value is the metric of the model less that of the reference, with its interval.
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+
+	// P is the p-value, and Holm that adjusted for the number of models by Holm's procedure.
+	P    float64 `json:"p"`
+	Holm float64 `json:"holm"`
+
+	// OnlyModel and OnlyReference are the rows that one of the two has right and the other wrong, of McNemar's test.
+	OnlyModel     *int `json:"only_model_right,omitempty"`
+	OnlyReference *int `json:"only_reference_right,omitempty"`
+}
+
+// Compare predicts the labelled rows of src with several models in one pass and compares them by a metric. Each value has a
+// BCa bootstrap interval, each difference to the reference a BCa interval of the paired bootstrap and a p-value: by
+// McNemar's exact test for accuracy and error (of rows without weights), else by the bootstrap. The p-values are adjusted
+// by Holm's procedure. The models must predict the same classes, labels or number of outputs, and know every label of src.
+//
+// Memory beside that of a batch, for n rows and M models: 4·n·(M + 1) bytes for metrics of classes, 8·n·M more for areas
+// under curves, 4·n·M for means of losses (micro F1 of labels 8·n·M, RMSE and R² of K outputs 4·K·n·M and for R²
+// 8·K·n), 8·n where rows have weights; and for the bootstrap 4·n a thread.
+func Compare(ctx context.Context, models []*Predictor, src dataset.Source, opt CompareOptions) (*Comparison, error) {
+	if err := opt.withDefaults(len(models)); err != nil {
+		return nil, err
+	}
+	for _, p := range models[1:] {
+		if err := alike(models[0], p); err != nil {
+			return nil, err
+		}
+	}
+	r, err := newRecord(opt.Metric, models[0], len(models))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.pass(ctx, models, src, opt.Progress); err != nil {
+		return nil, err
+	}
+	return r.compare(ctx, models, opt)
+}
+
+// alike says why two models cannot be compared, if they cannot.
+func alike(a, b *Predictor) error {
+	switch {
+	case a.Task != b.Task:
+		return fmt.Errorf("%s is for the task %s, %s for %s; models of one task can be compared", a.Name, a.Task, b.Name, b.Task)
+	case a.Outputs != b.Outputs && a.Task == "regress":
+		return fmt.Errorf("%s predicts %d numbers a row, %s %d", a.Name, a.Outputs, b.Name, b.Outputs)
+	}
+	for _, c := range []struct {
+		what string
+		a, b []string
+	}{{"class", a.Classes, b.Classes}, {"label", a.Labels, b.Labels}} {
+		for _, pair := range [][2]*Predictor{{a, b}, {b, a}} {
+			have, want := c.a, c.b
+			if pair[0] == b {
+				have, want = c.b, c.a
+			}
+			for _, label := range have {
+				if !slices.Contains(want, label) {
+					return fmt.Errorf("%s knows the %s %q, %s does not; train them on data with the same ones", pair[0].Name, c.what, label, pair[1].Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// SameColumns says why rows that are read for one model cannot be predicted by another, if they cannot.
+func SameColumns(a, b *dataset.Schema) error {
+	if a.Dim != b.Dim {
+		return fmt.Errorf("they have %d and %d input dimensions", a.Dim, b.Dim)
+	}
+	if len(a.Columns) != len(b.Columns) {
+		return fmt.Errorf("they have %d and %d input columns", len(a.Columns), len(b.Columns))
+	}
+	for i := range a.Columns {
+		x, y := &a.Columns[i], &b.Columns[i]
+		switch {
+		case x.Place != y.Place:
+			return fmt.Errorf("input column %d is %q of one and %q of the other", i+1, x.Name, y.Name)
+		case !slices.Equal(x.Categories, y.Categories):
+			return fmt.Errorf("the column %q had other values in their training data", x.Name)
+		case x.Mean != y.Mean:
+			return fmt.Errorf("missing values of the column %q become %g in one and %g in the other", x.Name, x.Mean, y.Mean)
+		}
+	}
+	if a.Base != b.Base || !reflect.DeepEqual(a.Labels, b.Labels) || a.LabelSeparator != b.LabelSeparator {
+		return errors.New("their training data were read in different ways")
+	}
+	return nil
+}
+
+// pass adds the rows of src, as the models predict them.
+func (r *record) pass(ctx context.Context, models []*Predictor, src dataset.Source, progress func(string, int, float64)) error {
+	in, err := src.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for j, p := range models {
+		if err := r.place(j, p); err != nil {
+			return err
+		}
+	}
+	rows := 0
+	for {
+		b, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.truths(b, src.Name()); err != nil {
+			return err
+		}
+		for j, p := range models {
+			start := time.Now()
+			err := p.Predict(b.X, r.how == byProbability, func(i int, s *Said) error { return r.add(j, i, s) })
+			r.models[j].seconds += time.Since(start).Seconds()
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.Name, model.Located(err, src, b.First))
+			}
+		}
+		r.rows += b.X.Len()
+		rows += b.X.Len()
+		progress("predict", rows, in.Progress())
+	}
+	if rows == 0 {
+		return fmt.Errorf("%s: %w", src.Name(), errNoRows)
+	}
+	return nil
+}
+
+var errNoRows = errors.New("has no rows")
+
+// compare draws the bootstrap samples and compares.
+func (r *record) compare(ctx context.Context, models []*Predictor, opt CompareOptions) (*Comparison, error) {
+	out := &Comparison{N: r.rows, Metric: r.metric.Name, Better: "lower", Level: opt.Level, Test: "bootstrap"}
+	if r.metric.LargerIsBetter {
+		out.Better = "higher"
+	}
+	r.prepare()
+	d, err := rank.Bootstrap(ctx, rank.Resampling{Rows: r.rows, Resamples: opt.Resamples, Seed: opt.Seed, Quantities: len(models),
+		Statistic: r.values, Progress: func(share float64) { opt.Progress("bootstrap", -1, share) }})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: %w", r.metric.Name, err)
+	}
+	out.Reference, out.Chosen = opt.Control-1, opt.Control == 0
+	if out.Chosen {
+		out.Reference = 0
+		for j := range models {
+			if r.metric.Better(d[j].Estimate, d[out.Reference].Estimate) {
+				out.Reference = j
+			}
+		}
+	}
+	var p []float64
+	for j, m := range models {
+		c := Compared{Name: m.Name, Value: d[j].Estimate, MicrosPerRow: 1e6 * r.models[j].seconds / float64(r.rows)}
+		c.Low, c.High = d[j].BCa(opt.Level)
+		if j != out.Reference {
+			gap := d[j].Minus(d[out.Reference])
+			c.Difference = &Difference{Value: gap.Estimate, P: gap.P()}
+			c.Difference.Low, c.Difference.High = gap.BCa(opt.Level)
+			if name := r.metric.Name; (name == "accuracy" || name == "error") && r.weights == nil {
+				t := r.mcNemar(j, out.Reference, 0, r.rows)
+				out.Test = "mcnemar"
+				c.Difference.P, c.Difference.OnlyModel, c.Difference.OnlyReference = t.P, &t.OnlyA, &t.OnlyB
+			}
+			p = append(p, c.Difference.P)
+		}
+		out.Models = append(out.Models, c)
+	}
+	adjusted := rank.Holm(p)
+	for j := range out.Models {
+		if d := out.Models[j].Difference; d != nil {
+			d.Holm, adjusted = adjusted[0], adjusted[1:]
+		}
+	}
+	return out, nil
+}

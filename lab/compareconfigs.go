@@ -1,0 +1,271 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"mercer/dataset"
+	"mercer/model"
+	"mercer/rank"
+)
+
+// NamedConfig is a configuration that takes part in a comparison.
+type NamedConfig struct {
+	Name   string
+	Config model.Config
+}
+
+// FoldOptions say how CompareConfigs trains.
+type FoldOptions struct {
+	CompareOptions
+
+	// Folds is k, 0 meaning 5, and Repeats how often the rows are divided anew, 0 meaning once.
+	Folds   int
+	Repeats int
+
+	// Test is "t", the corrected resampled t-test, or "mcnemar"; "" means "t".
+	Test string
+
+	// Memory is that of model.Options.
+	Memory int64
+}
+
+// ConfigComparison is what CompareConfigs finds.
+type ConfigComparison struct {
+	N       int `json:"n"`
+	Folds   int `json:"folds"`
+	Repeats int `json:"repeats"`
+
+	Metric string  `json:"metric"`
+	Better string  `json:"better"`
+	Level  float64 `json:"level"`
+
+	// Reference is the number, from 0, of the configuration that the others are compared with; Chosen says that it is the
+	// best by these folds, not a control.
+	Reference int  `json:"reference"`
+	Chosen    bool `json:"chosen_by_these_rows"`
+
+	// Test is "corrected_t" or "mcnemar".
+	Test string `json:"test"`
+
+	Configs []ComparedConfig `json:"configs"`
+}
+
+// ComparedConfig is one configuration of a comparison.
+type ComparedConfig struct {
+	Name string `json:"name"`
+
+	// Mean and SD are of the metric on the folds, which FoldValues has.
+	Mean       float64   `json:"mean"`
+	SD         float64   `json:"sd"`
+	FoldValues []float64 `json:"fold_values"`
+
+	// Difference is the comparison with the reference, its interval that of the corrected t-test; nil for the reference.
+	Difference *Difference `json:"difference,omitempty"`
+
+	// Seconds is the mean time of a training, MicrosPerRow that of a prediction.
+	Seconds      float64 `json:"train_seconds"`
+	MicrosPerRow float64 `json:"us_per_row"`
+}
+
+// CompareConfigs trains each configuration on all folds but one of src and judges it on that, for every fold and the same
+// folds for all, and compares the metric over the folds. The p-values of the differences are those of the corrected resampled
+// t-test (rank.CorrectedT), or of McNemar's exact test of the out-of-fold predictions of one repeat, which leaves out how
+// trainings differ; they are adjusted by Holm's procedure. Rows go to folds by dataset.FoldOf.
+//
+// It trains len(configs)·Folds·Repeats models, one at a time. Memory beside that of a training: as Compare, for n·Repeats rows.
+func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Source, opt FoldOptions) (*ConfigComparison, error) {
+	if err := opt.withDefaults(len(configs)); err != nil {
+		return nil, err
+	}
+	if opt.Folds == 0 {
+		opt.Folds = 5
+	}
+	opt.Repeats = max(opt.Repeats, 1)
+	switch {
+	case opt.Folds < 2:
+		return nil, fmt.Errorf("%d folds; give 2 or more", opt.Folds)
+	case opt.Test != "" && opt.Test != "t" && opt.Test != "mcnemar":
+		return nil, fmt.Errorf("the test %q is not known; known are t, mcnemar", opt.Test)
+	case opt.Test == "mcnemar" && opt.Repeats > 1:
+		return nil, fmt.Errorf("McNemar's test takes one prediction of a row, but with %d repeats there are as many; take the test t", opt.Repeats)
+	}
+	all, err := commonTask(ctx, configs, src, opt.Progress)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRecord(opt.Metric, all, len(configs))
+	if err != nil {
+		return nil, err
+	}
+	if opt.Test == "mcnemar" && r.metric.Name != "accuracy" && r.metric.Name != "error" {
+		return nil, fmt.Errorf("McNemar's test is for accuracy and error, and the metric is %s; take the test t", r.metric.Name)
+	}
+	out := &ConfigComparison{Folds: opt.Folds, Repeats: opt.Repeats, Metric: r.metric.Name, Better: "lower", Level: opt.Level, Test: "corrected_t", Configs: make([]ComparedConfig, len(configs))}
+	if r.metric.LargerIsBetter {
+		out.Better = "higher"
+	}
+	if opt.Test == "mcnemar" {
+		out.Test = opt.Test
+	}
+	trainings := float64(len(configs) * opt.Folds * opt.Repeats)
+	var ends []int // of the folds' rows
+	for f := range opt.Folds * opt.Repeats {
+		rest, held := dataset.Fold(src, opt.Folds, f%opt.Folds, opt.Seed+uint64(f/opt.Folds))
+		models := make([]*Predictor, len(configs))
+		for j, c := range configs {
+			done := float64(f*len(configs)+j) / trainings
+			opt.Progress(fmt.Sprintf("fold %d", f+1), -1, done)
+			cfg := c.Config
+			if cfg.Task == "" || cfg.Task == "auto" {
+				cfg.Task = all.Task
+			}
+			start := time.Now()
+			m, _, err := model.Fit(ctx, rest, cfg, model.Options{Memory: opt.Memory})
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil, err
+				}
+				return nil, fmt.Errorf("%s, fold %d: %w", c.Name, f%opt.Folds+1, err)
+			}
+			out.Configs[j].Seconds += time.Since(start).Seconds() / float64(opt.Folds*opt.Repeats)
+			models[j] = PredictorOf(c.Name, m)
+		}
+		err := r.pass(ctx, models, held, func(string, int, float64) {})
+		switch {
+		case errors.Is(err, errNoRows):
+			return nil, fmt.Errorf("%w in fold %d of %d; give fewer folds", err, f%opt.Folds+1, opt.Folds)
+		case err != nil:
+			return nil, err
+		}
+		ends = append(ends, r.rows)
+	}
+	out.N = ends[opt.Folds-1]
+	r.prepare()
+	if err := r.judgeFolds(out, configs, ends); err != nil {
+		return nil, err
+	}
+	return out, r.compareFolds(out, opt)
+}
+
+// commonTask is what the models of all configurations will predict.
+func commonTask(ctx context.Context, configs []NamedConfig, src dataset.Source, progress func(string, int, float64)) (*Predictor, error) {
+	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: 1, Progress: func(rows int, share float64) { progress("read", rows, share) }})
+	if err != nil {
+		return nil, err
+	}
+	all := &Predictor{Name: configs[0].Name, Outputs: sum.Outputs}
+	for _, c := range configs {
+		asked := c.Config.Task
+		if asked == "" {
+			asked = "auto"
+		}
+		if asked == "outliers" {
+			return nil, fmt.Errorf("%s: outliers are told without labels, so there is nothing to judge configurations by", c.Name)
+		}
+		task, _, err := sum.Task(asked)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", src.Name(), err)
+		case all.Task == "":
+			all.Task = task
+		case all.Task != task:
+			return nil, fmt.Errorf("%s is for the task %s, %s for %s; configurations of one task can be compared", configs[0].Name, all.Task, c.Name, task)
+		}
+	}
+	switch all.Task {
+	case "classify":
+		classes, err := sum.Classes()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", src.Name(), err)
+		}
+		all.Classes = classes.Labels()
+	case "multilabel":
+		sets, err := sum.LabelSets(src.Schema())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", src.Name(), err)
+		}
+		all.Labels = sets.Labels()
+	}
+	return all, nil
+}
+
+// judgeFolds computes the metric on each fold.
+func (r *record) judgeFolds(out *ConfigComparison, configs []NamedConfig, ends []int) error {
+	times := make([]int32, r.rows)
+	values := make([]float64, len(configs))
+	lo := 0
+	for f, hi := range ends {
+		clear(times)
+		for i := lo; i < hi; i++ {
+			times[i] = 1
+		}
+		lo = hi
+		r.values(times, values)
+		for j, v := range values {
+			if v-v != 0 {
+				return fmt.Errorf("fold %d: %s has no value on its %d rows; take fewer folds or another metric", f%out.Folds+1, r.metric.Name, hi-lo)
+			}
+			out.Configs[j].FoldValues = append(out.Configs[j].FoldValues, v)
+		}
+	}
+	for j := range out.Configs {
+		c := &out.Configs[j]
+		c.Name = configs[j].Name
+		c.MicrosPerRow = 1e6 * r.models[j].seconds / float64(r.rows)
+		for _, v := range c.FoldValues {
+			c.Mean += v / float64(len(ends))
+		}
+		for _, v := range c.FoldValues {
+			c.SD += (v - c.Mean) * (v - c.Mean) / float64(len(ends)-1)
+		}
+		c.SD = math.Sqrt(c.SD)
+	}
+	return nil
+}
+
+// compareFolds compares each configuration with the reference.
+func (r *record) compareFolds(out *ConfigComparison, opt FoldOptions) error {
+	out.Reference, out.Chosen = opt.Control-1, opt.Control == 0
+	if out.Chosen {
+		out.Reference = 0
+		for j := range out.Configs {
+			if r.metric.Better(out.Configs[j].Mean, out.Configs[out.Reference].Mean) {
+				out.Reference = j
+			}
+		}
+	}
+	reference := &out.Configs[out.Reference]
+	var p []float64
+	for j := range out.Configs {
+		c := &out.Configs[j]
+		if j == out.Reference {
+			continue
+		}
+		gaps := make([]float64, len(c.FoldValues))
+		for f, v := range c.FoldValues {
+			gaps[f] = v - reference.FoldValues[f]
+		}
+		t, err := rank.CorrectedT(gaps, 1/float64(out.Folds-1))
+		if err != nil {
+			return err
+		}
+		c.Difference = &Difference{Value: t.Mean, P: t.P}
+		c.Difference.Low, c.Difference.High = t.Interval(opt.Level)
+		if out.Test == "mcnemar" {
+			m := r.mcNemar(j, out.Reference, 0, r.rows)
+			c.Difference.P, c.Difference.OnlyModel, c.Difference.OnlyReference = m.P, &m.OnlyA, &m.OnlyB
+		}
+		p = append(p, c.Difference.P)
+	}
+	adjusted := rank.Holm(p)
+	for j := range out.Configs {
+		if d := out.Configs[j].Difference; d != nil {
+			d.Holm, adjusted = adjusted[0], adjusted[1:]
+		}
+	}
+	return nil
+}

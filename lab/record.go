@@ -1,0 +1,324 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/matrix"
+	"mercer/rank"
+)
+
+// record keeps of each row and model what a metric of weighted rows takes, so that it can be computed again for any
+// weights of the rows.
+type record struct {
+	metric *Metric
+	how    way
+	rows   int
+
+	classes []string
+	finds   *dataset.Classes
+	labels  []string
+	sets    *dataset.LabelSets
+	outputs int
+	parts   int // numbers a row and model of sums
+
+	weights []float64 // of rows; nil: all 1
+	truth   []int32   // classes
+	targets []float64 // rows×outputs, for what depends on their spread
+	models  []keptRows
+
+	batch   *matrix.Batch
+	has     [][]bool // of the rows of the batch
+	centres []float64
+}
+
+// keptRows are what is kept of one model.
+type keptRows struct {
+	class   []int32   // predicted
+	score   []float32 // of the second of two classes
+	order   []int32   // rows by score, the largest first
+	sums    []float32 // rows×parts
+	own     []int     // place of its classes or labels among all
+	seconds float64
+}
+
+// way is how a metric comes from what is kept.
+type way int
+
+const (
+	byConfusion   way = iota // from the counts of truth×predicted
+	byRanking                // from the order of the scores
+	byProbability            // the mean of a loss of probabilities
+	byLoss                   // the mean of another loss of each row
+	bySquares                // from squared errors of each output
+	byCounts                 // from hits and misses of the labels
+)
+
+// compared are the metrics that models can be compared by.
+var compared = map[string]map[string]way{
+	"classify": {"accuracy": byConfusion, "error": byConfusion, "balanced_accuracy": byConfusion, "micro_f1": byConfusion, "macro_f1": byConfusion,
+		"weighted_f1": byConfusion, "f1": byConfusion, "precision": byConfusion, "recall": byConfusion, "macro_precision": byConfusion, "macro_recall": byConfusion,
+		"mcc": byConfusion, "kappa": byConfusion, "auc": byRanking, "average_precision": byRanking, "log_loss": byProbability, "brier": byProbability},
+	"regress":    {"rmse": bySquares, "mae": byLoss, "r2": bySquares, "relative_rmse": bySquares},
+	"multilabel": {"subset_accuracy": byLoss, "hamming_loss": byLoss, "samples_f1": byLoss, "micro_f1": byCounts},
+}
+
+// ComparedMetrics are the names of the metrics that models of a task can be compared by, what matters first.
+func ComparedMetrics(task string) []string {
+	return slices.DeleteFunc(MetricNames(task), func(name string) bool {
+		_, known := waysOf(task)[name]
+		return !known
+	})
+}
+
+func waysOf(task string) map[string]way {
+	if task == "outliers" {
+		task = "classify"
+	}
+	return compared[task]
+}
+
+// newRecord keeps what a metric takes of models that are like p.
+func newRecord(metric string, p *Predictor, models int) (*record, error) {
+	m, err := MetricOf(metric, p.Task)
+	if err != nil {
+		return nil, err
+	}
+	how, known := waysOf(p.Task)[m.Name]
+	switch {
+	case !known:
+		return nil, fmt.Errorf("models cannot be compared by %s; there are %s", m.Name, strings.Join(ComparedMetrics(p.Task), ", "))
+	case m.Name == "f1" || m.Name == "precision" || m.Name == "recall" || how == byRanking:
+		if len(p.Classes) != 2 {
+			return nil, fmt.Errorf("the metric %s is for two classes, and there are %d; take macro_f1", m.Name, len(p.Classes))
+		}
+	}
+	r := &record{metric: m, how: how, classes: p.Classes, labels: p.Labels, outputs: p.Outputs, models: make([]keptRows, models), parts: 1}
+	switch {
+	case p.Classes != nil:
+		r.finds = dataset.NewClasses(p.Classes)
+	case p.Labels == nil && how == bySquares:
+		r.parts = p.Outputs
+	case how == byCounts:
+		r.parts = 2
+	}
+	return r, nil
+}
+
+// truths adds the labels of a batch.
+func (r *record) truths(b *matrix.Batch, name string) error {
+	switch {
+	case b.Outputs == 0:
+		return fmt.Errorf("%s: the rows have no labels to compare predictions with; name them with --label or --labels", name)
+	case r.classes != nil && b.Outputs != 1:
+		return fmt.Errorf("%s: rows have %d labels, but the models predict one class", name, b.Outputs)
+	case r.labels == nil && r.classes == nil && b.Outputs != r.outputs:
+		return fmt.Errorf("%s: rows have %d labels, but the models predict %d numbers", name, b.Outputs, r.outputs)
+	}
+	if b.Weights != nil && r.weights == nil {
+		r.weights = slices.Repeat([]float64{1}, r.rows)
+	}
+	for i := range b.X.Len() {
+		row := b.First + i + 1
+		if r.weights != nil {
+			w := 1.0
+			if b.Weights != nil {
+				w = b.Weights[i]
+			}
+			r.weights = append(r.weights, w)
+		}
+		switch {
+		case r.classes != nil:
+			class := r.finds.Of(b, i)
+			if class < 0 {
+				label := strconv.FormatFloat(b.Y[i], 'g', -1, 64)
+				if b.Names != nil && b.Names[i] != "" {
+					label = b.Names[i]
+				}
+				return fmt.Errorf("%s: row %d: the label %q is none of the classes of the models, %s", name, row, label, short(r.classes))
+			}
+			r.truth = append(r.truth, int32(class))
+		case r.labels != nil:
+			if len(r.has) <= i {
+				r.has = append(r.has, make([]bool, len(r.labels)))
+			}
+			if r.sets == nil {
+				r.sets = dataset.NewLabelSets(r.labels, b.Outputs > 1)
+			}
+			unknown, err := r.sets.Of(b, i, r.has[i])
+			if err != nil {
+				return fmt.Errorf("%s: row %d: %w", name, row, err)
+			}
+			if unknown != nil {
+				return fmt.Errorf("%s: row %d: the label %q is none of those of the models, %s", name, row, unknown[0], short(r.labels))
+			}
+		default:
+			if b.Names != nil && b.Names[i] != "" {
+				return fmt.Errorf("%s: row %d: the label %q is not a number, but the models predict numbers", name, row, b.Names[i])
+			}
+		}
+	}
+	if r.metric.Name == "r2" || r.metric.Name == "relative_rmse" {
+		r.targets = append(r.targets, b.Y...)
+	}
+	r.batch = b
+	return nil
+}
+
+// short lists names, not too many.
+func short(names []string) string {
+	if len(names) > 12 {
+		return strings.Join(names[:12], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// place says where the classes or labels of a model are among all.
+func (r *record) place(j int, p *Predictor) error {
+	if r.how == byProbability && !p.Probabilities {
+		return fmt.Errorf("%s has no probabilities, which %s takes; train it with --calibrate platt", p.Name, r.metric.Name)
+	}
+	own, all := p.Classes, r.classes
+	if own == nil {
+		own, all = p.Labels, r.labels
+	}
+	m := &r.models[j]
+	m.own = m.own[:0]
+	for _, label := range own {
+		at := slices.Index(all, label)
+		if at < 0 {
+			return fmt.Errorf("%s: the class %q is none of %s", p.Name, label, short(all))
+		}
+		m.own = append(m.own, at)
+	}
+	return nil
+}
+
+// add keeps what model j says of row i of the batch.
+func (r *record) add(j, i int, s *Said) error {
+	m := &r.models[j]
+	switch r.how {
+	case byConfusion:
+		m.class = append(m.class, int32(m.own[s.Class]))
+	case byRanking:
+		v := s.Score
+		if m.own[0] != 0 {
+			v = -v
+		}
+		m.score = append(m.score, v)
+	case byProbability:
+		truth, loss := int(r.truth[r.rows+i]), 0.0
+		seen := 0.0
+		for k, p := range s.Probabilities {
+			at := m.own[k]
+			if at == truth {
+				seen = p
+			}
+			if d := p; len(r.classes) != 2 || at == 1 {
+				if at == truth {
+					d = 1 - p
+				}
+				loss += d * d
+			}
+		}
+		if r.metric.Name == "log_loss" {
+			loss = -math.Log(max(seen, leastProbability))
+		}
+		m.sums = append(m.sums, float32(loss))
+	case bySquares:
+		for t, v := range s.Numbers {
+			e := r.batch.Y[i*r.outputs+t] - float64(v)
+			m.sums = append(m.sums, float32(e*e))
+		}
+	case byLoss, byCounts:
+		if r.labels == nil {
+			loss := 0.0
+			for t, v := range s.Numbers {
+				loss += math.Abs(r.batch.Y[i*r.outputs+t]-float64(v)) / float64(r.outputs)
+			}
+			m.sums = append(m.sums, float32(loss))
+			return nil
+		}
+		m.sums = append(m.sums, r.labelParts(r.has[i], s.Has, m.own)...)
+	}
+	return nil
+}
+
+// labelParts are the numbers that are kept of a row of labels.
+func (r *record) labelParts(has, told []bool, own []int) []float32 {
+	hits, toldAll, truths, both := 0, 0, 0, 0
+	for _, h := range has {
+		if h {
+			truths++
+		}
+	}
+	for t, v := range told {
+		if v {
+			toldAll++
+			if has[own[t]] {
+				hits++
+			}
+		}
+	}
+	both = toldAll + truths
+	switch r.metric.Name {
+	case "subset_accuracy":
+		if both == 2*hits {
+			return []float32{1}
+		}
+		return []float32{0}
+	case "hamming_loss":
+		return []float32{float32(both-2*hits) / float32(len(has))}
+	case "samples_f1":
+		return []float32{float32(share(2*float64(hits), float64(both)))}
+	}
+	return []float32{float32(2 * hits), float32(both)}
+}
+
+// prepare sorts and centres what is needed for any weights.
+func (r *record) prepare() {
+	for j := range r.models {
+		m := &r.models[j]
+		if m.score == nil {
+			continue
+		}
+		m.order = make([]int32, r.rows)
+		for i := range m.order {
+			m.order[i] = int32(i)
+		}
+		slices.SortFunc(m.order, func(a, b int32) int {
+			switch {
+			case m.score[a] > m.score[b]:
+				return -1
+			case m.score[a] < m.score[b]:
+				return 1
+			}
+			return 0
+		})
+	}
+	if r.targets != nil {
+		r.centres = make([]float64, r.outputs)
+		for i, y := range r.targets {
+			r.centres[i%r.outputs] += y / float64(r.rows)
+		}
+	}
+}
+
+// mcNemar compares two models by the rows [lo, hi).
+func (r *record) mcNemar(a, b, lo, hi int) *rank.McNemarTest {
+	onlyA, onlyB := 0, 0
+	for i := lo; i < hi; i++ {
+		rightA, rightB := r.models[a].class[i] == r.truth[i], r.models[b].class[i] == r.truth[i]
+		switch {
+		case rightA && !rightB:
+			onlyA++
+		case rightB && !rightA:
+			onlyB++
+		}
+	}
+	return rank.McNemar(onlyA, onlyB)
+}

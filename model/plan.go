@@ -1,0 +1,88 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"mercer/dataset"
+	"mercer/feature"
+)
+
+// Plan is what a training on many rows would do, found out from few of them.
+type Plan struct {
+	// Config is the configuration with what was left to the data filled in: task, scaling,
+	// learner, map, the number of features and the way to choose λ.
+	Config Config `json:"config"`
+
+	// Features is D, the number of dimensions that the learner sees, and Outputs K, the number of
+	// its scores a row.
+	Features int `json:"features"`
+	Outputs  int `json:"outputs"`
+
+	// Exact says that the learner takes the kernel itself; Fixed that no number of features can
+	// be asked for, because the map decides or there is none; Statistics that it trains on
+	// the moments of the features, whose time does not depend on the targets.
+	Exact      bool `json:"exact"`
+	Fixed      bool `json:"fixed"`
+	Statistics bool `json:"statistics"`
+
+	// Bytes is what the training holds beside the data that are read, by Formula.
+	Bytes   int64  `json:"bytes"`
+	Formula string `json:"formula"`
+}
+
+// NewPlan plans the training of cfg on so many rows like those of src, which is read once.
+// opt.Memory is how much the training may hold, or 0; a learner that can do with less, does.
+func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt Options) (*Plan, error) {
+	if cfg.Bag != nil {
+		return nil, errRows
+	}
+	if rows < 1 {
+		return nil, fmt.Errorf("%s: a plan for %d rows", src.Name(), rows)
+	}
+	asked := cfg
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	f := &fit{ctx: ctx, src: src, cfg: cfg, opt: Options{Memory: opt.Memory}, report: &Report{}}
+	sum, err := f.survey(asked)
+	if err != nil {
+		return nil, err
+	}
+	// The task and the classes are those of the rows that are there; sizes those of all.
+	if err := f.chooseTask(sum); err != nil {
+		return nil, err
+	}
+	sum.NonZero = int64(float64(sum.NonZero) * float64(rows) / float64(sum.Rows))
+	sum.Rows = rows
+	if err := f.choosePipeline(sum); err != nil {
+		return nil, err
+	}
+	if err := f.chooseLearner(sum); err != nil {
+		return nil, err
+	}
+	p := &Plan{Config: asked, Features: f.learnDim(), Outputs: f.m.info.Outputs, Exact: f.learner.exact, Statistics: f.learner.statistics}
+	bytes, formula := f.learner.memory(f, sum)
+	p.Bytes, p.Formula = int64(math.Ceil(bytes+f.pipelineMemory())), formula
+	c := &p.Config
+	c.Task, c.Scale, c.Kernel, c.Learner = f.m.info.Task, f.m.info.Scale, f.cfg.Kernel, f.learner.name
+	if c.Learner == ridgeLearner.name && c.LambdaBy == "" && c.Lambda == 0 {
+		c.LambdaBy = f.lambdaBy(rows)
+	}
+	p.Fixed = f.m.info.Feature == nil
+	if m := f.m.info.Feature; m != nil {
+		if c.Features == 0 {
+			c.Features = m.Features
+		}
+		if c.Map == "" && m.Map != "chain" {
+			c.Map = m.Map
+		}
+		p.Fixed = feature.Decides(m.Map)
+		if p.Fixed {
+			c.Features = 0
+		}
+	}
+	return p, nil
+}

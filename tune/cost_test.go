@@ -1,0 +1,137 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"mercer/dataset"
+	"mercer/model"
+)
+
+// fakeFit is a training that takes what a formula says, on a fake clock.
+type fakeFit struct {
+	clock time.Time
+	took  func(n, d float64) (mapping, solve float64)
+}
+
+func (f *fakeFit) options(o CostOptions) CostOptions {
+	o.now = func() time.Time { return f.clock }
+	o.fit = func(ctx context.Context, src dataset.Source, cfg model.Config, _ model.Options) (*model.Report, error) {
+		all, err := dataset.Collect(ctx, src, 0)
+		if err != nil {
+			return nil, err
+		}
+		mapping, solve := f.took(float64(all.X.Len()), float64(cfg.Features))
+		f.clock = f.clock.Add(time.Duration((mapping + solve) * float64(time.Second)))
+		return &model.Report{Map: mapping, Solve: solve}, nil
+	}
+	return o
+}
+
+func TestCostFindsTheLawsOfTheStages(t *testing.T) {
+	src := dataset.Generate(dataset.Synthetic{Rows: 40_000, Dim: 5, Seed: 1})
+	s := draw(t, src, 20_000, "regress")
+	for _, c := range []struct {
+		name  string
+		cfg   model.Config
+		solve func(n, d float64) float64
+	}{
+		{"ridge: n·D² and D³", model.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11*n*d*d + 5e-10*d*d*d }},
+		{"ridge: n·D² alone", model.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
+		{"svr: n·D", model.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-8 * n * d }},
+		{"svr: passes that grow with n", model.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},
+		{"kernel-svm: n^2.3", model.Config{Learner: "kernel-svm", C: 1}, func(n, d float64) float64 { return 1e-8 * math.Pow(n, 2.3) }},
+		{"kernel-ridge: n³", model.Config{Learner: "kernel-ridge", Lambda: 1}, func(n, d float64) float64 { return 1e-11 * n * n * n }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &fakeFit{took: func(n, d float64) (float64, float64) { return 1e-9 * n * d, c.solve(n, d) }}
+			cost, err := PredictCost(t.Context(), s, c.cfg, f.options(CostOptions{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := float64(c.cfg.Features)
+			if want := c.solve(40_000, d); math.Abs(cost.Solve-want) > 0.01*want {
+				t.Errorf("solve in %g s, want %g: %+v", cost.Solve, want, cost.Trials)
+			}
+			if want := 1e-9 * 40_000 * d; math.Abs(cost.Map-want) > 0.01*want {
+				t.Errorf("map in %g s, want %g", cost.Map, want)
+			}
+			if cost.Rows != 40_000 || cost.RowsGuessed {
+				t.Errorf("%d rows, guessed %v", cost.Rows, cost.RowsGuessed)
+			}
+		})
+	}
+}
+
+func TestTrialsKeepTheirTime(t *testing.T) {
+	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 40_000, Dim: 5, Seed: 1}), 40_000, "regress")
+	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, n / 1000 }}
+	start := f.clock
+	if _, err := PredictCost(t.Context(), s, model.Config{Learner: "ridge"}, f.options(CostOptions{Seconds: 10})); err != nil {
+		t.Fatal(err)
+	}
+	// The time is overdrawn by the last doubling at most, and the run with more features.
+	if took := f.clock.Sub(start).Seconds(); took > 20 || took < 5 {
+		t.Errorf("trials for 10 s took %g s", took)
+	}
+}
+
+func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
+	// Of 600 rows a few are enough to plan the training of all: the same D, λ and memory.
+	src := dataset.Generate(dataset.Synthetic{Rows: 50_000, Dim: 5, Seed: 1})
+	s := draw(t, src, 600, "regress")
+	plan, err := model.NewPlan(t.Context(), s.Train(0, s.TrainRows()), 50_000, model.Config{}, model.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.Features != 4096 || plan.Config.LambdaBy != "held-out" || plan.Config.Learner != "ridge" || plan.Bytes < 24*4096*4096 || plan.Bytes > 30*4096*4096 {
+		t.Errorf("%+v", plan)
+	}
+	if plan.Config.Map != "orf" || plan.Config.Scale != "none" {
+		t.Errorf("map %q, scaling %q", plan.Config.Map, plan.Config.Scale)
+	}
+}
+
+func TestTheNumberOfRowsIsGuessedByTheShareRead(t *testing.T) {
+	src := dataset.Generate(dataset.Synthetic{Rows: 100_000, Dim: 5, Seed: 1})
+	s, err := DrawFirst(t.Context(), src, 5000, "regress", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.guessed || s.Rows() != 100_000 || len(s.from) != 5000 || s.Summary.Rows != 5000 {
+		t.Errorf("guessed %v: %d rows; %d drawn of %d", s.guessed, s.Rows(), len(s.from), s.Summary.Rows)
+	}
+	if s, err = DrawFirst(t.Context(), src, 100_000, "regress", 1); err != nil || s.guessed || s.Rows() != 100_000 {
+		t.Errorf("all rows: %v, %v", s, err)
+	}
+}
+
+func TestPowerLawIsFound(t *testing.T) {
+	n := []float64{100, 200, 400}
+	var y []float64
+	for _, x := range n {
+		y = append(y, 0.3*math.Pow(x, 1.7))
+	}
+	if c, p := powerLaw(n, y); math.Abs(c-0.3) > 1e-9 || math.Abs(p-1.7) > 1e-9 {
+		t.Errorf("%g·n^%g", c, p)
+	}
+}
+
+func TestCostText(t *testing.T) {
+	for _, c := range []struct {
+		cost Cost
+		want string
+	}{
+		{Cost{Rows: 10_000_000, Seconds: 187, Plan: &model.Plan{Bytes: 1_234_567_890}}, "about 3 min and 1.2 GB for 10,000,000 rows"},
+		{Cost{Rows: 900, Seconds: 0.034, Plan: &model.Plan{Bytes: 53_000}}, "about 0.03 s and 53 kB for 900 rows"},
+		{Cost{Rows: 1000, Seconds: 14, Plan: &model.Plan{Bytes: 996}}, "about 14 s and 1 kB for 1,000 rows"},
+		{Cost{Rows: 1000, Seconds: 9000, Plan: &model.Plan{Bytes: 5e12}}, "about 2.5 h and 5 TB for 1,000 rows"},
+		{Cost{Rows: 1000, Seconds: 400_000, Plan: &model.Plan{}}, "about 5 days and 0 B for 1,000 rows"},
+	} {
+		if got := c.cost.Text(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

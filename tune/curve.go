@@ -1,0 +1,308 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"mercer/dataset"
+	"mercer/model"
+)
+
+// CurveOptions say which points a learning curve has. The zero value is a good start.
+type CurveOptions struct {
+	// Rows are the numbers of training rows; nil means powers of two from 250 up to two thirds of
+	// the rows that were drawn.
+	Rows []int
+
+	// Features are the numbers of features D of the second curve, on the most rows; nil means
+	// powers of four from 64 to that of the training, and an empty list none.
+	Features []int
+
+	// Seeds is how many times each point is trained, on other rows and with other maps; 0
+	// means 3.
+	Seeds int
+
+	// Memory is how many bytes a training may hold; 0 means no bound.
+	Memory int64
+
+	// Progress, if not nil, is told before each training which of how many it is.
+	Progress func(training, trainings, rows int)
+
+	now func() time.Time
+	fit func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Model, *model.Report, error)
+}
+
+// Curve is how the error of a training depends on its rows and on its features.
+type Curve struct {
+	// Metric is what errors are: "error" of classes, "rmse" of numbers, "hamming" of label sets.
+	Metric string       `json:"metric"`
+	Config model.Config `json:"config"`
+
+	// SourceRows is the number of rows that there are, Held that of rows of each seed that
+	// errors on test rows are measured on, Seeds the number of trainings a point.
+	SourceRows int `json:"source_rows"`
+	Held       int `json:"held_rows"`
+	Seeds      int `json:"seeds"`
+
+	// ByRows are the points with growing rows, ByFeatures those with growing features.
+	ByRows     []CurvePoint `json:"by_rows"`
+	ByFeatures []CurvePoint `json:"by_features,omitempty"`
+
+	// RowsLaw and FeaturesLaw are the laws of the test error, nil where there are fewer than four
+	// points. Extrapolated are values of the first beyond the points.
+	RowsLaw      *Law           `json:"rows_law,omitempty"`
+	FeaturesLaw  *Law           `json:"features_law,omitempty"`
+	Extrapolated []Extrapolated `json:"extrapolated,omitempty"`
+
+	// Seconds are about SecondsFactor·n^SecondsExponent.
+	SecondsFactor   float64 `json:"seconds_factor"`
+	SecondsExponent float64 `json:"seconds_exponent"`
+}
+
+// CurvePoint is a point of a curve: means over the seeds, and standard deviations.
+type CurvePoint struct {
+	Rows     int `json:"rows"`
+	Features int `json:"features"`
+
+	Train   float64 `json:"train"`
+	TrainSD float64 `json:"train_sd"`
+	Test    float64 `json:"test"`
+	TestSD  float64 `json:"test_sd"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Law is an error a + b·n^-c: a is what more rows do not help against.
+type Law struct {
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+	C float64 `json:"c"`
+
+	// Misfit is the root of the mean squared distance of the points from it.
+	Misfit float64 `json:"misfit"`
+}
+
+// At is the law's error for n rows, or features.
+func (l *Law) At(n float64) float64 { return l.A + l.B*math.Pow(n, -l.C) }
+
+// Extrapolated is an error beyond what was measured.
+type Extrapolated struct {
+	Rows    int     `json:"rows"`
+	Test    float64 `json:"test"`
+	Seconds float64 `json:"seconds"`
+}
+
+// LearningCurve trains cfg on growing, nested numbers of the rows of a sample, and on the most of
+// them with growing numbers of features, several times with other rows and other seeds, and
+// fits the laws of errors and seconds. The points with growing rows all have the features that a
+// training on the most rows has.
+func LearningCurve(ctx context.Context, s *Sample, cfg model.Config, opt CurveOptions) (*Curve, error) {
+	if opt.now == nil {
+		opt.now = time.Now
+	}
+	if opt.fit == nil {
+		opt.fit = model.Fit
+	}
+	if opt.Seeds == 0 {
+		opt.Seeds = 3
+	}
+	cfg.Task = s.Task
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	w := &curveWork{CurveOptions: opt, ctx: ctx, cfg: cfg}
+	for i := range opt.Seeds {
+		w.samples = append(w.samples, s.divided(max(cfg.Seed, 1)+uint64(i)))
+	}
+	most := w.samples[0].TrainRows()
+	for _, v := range w.samples {
+		most = min(most, v.TrainRows())
+	}
+	rows, err := curveRows(opt.Rows, most, s.source.Name())
+	if err != nil {
+		return nil, err
+	}
+	last := rows[len(rows)-1]
+	plan, err := model.NewPlan(ctx, w.samples[0].Train(0, last), last, cfg, model.Options{Memory: opt.Memory})
+	if err != nil {
+		return nil, err
+	}
+	features := opt.Features
+	if features == nil && !plan.Fixed && !plan.Exact {
+		for d := 64; d < plan.Features; d *= 4 {
+			features = append(features, d)
+		}
+		features = append(features, plan.Features)
+	}
+	if plan.Fixed && len(features) > 0 {
+		return nil, errors.New("this configuration has no number of features to vary; leave out the curve of features")
+	}
+	w.all = opt.Seeds * (len(rows) + len(features))
+	c := &Curve{Metric: map[string]string{"classify": "error", "multilabel": "hamming", "regress": "rmse"}[s.Task], Config: cfg,
+		SourceRows: s.Rows(), Held: w.samples[0].HeldRows(), Seeds: opt.Seeds}
+	d := 0 // the features that all points have
+	if !plan.Fixed && !plan.Exact {
+		d = plan.Features
+	}
+	for _, n := range rows {
+		p, err := w.point(n, d)
+		if err != nil {
+			return nil, err
+		}
+		c.ByRows = append(c.ByRows, p)
+	}
+	for _, d := range features {
+		p, err := w.point(last, d)
+		if err != nil {
+			return nil, err
+		}
+		c.ByFeatures = append(c.ByFeatures, p)
+	}
+	c.fit(most, s.Rows())
+	return c, nil
+}
+
+// curveRows are the numbers of rows of the points.
+func curveRows(asked []int, most int, name string) ([]int, error) {
+	if len(asked) > 0 {
+		rows := slices.Compact(slices.Sorted(slices.Values(asked)))
+		if rows[0] < 1 || rows[len(rows)-1] > most {
+			return nil, fmt.Errorf("%s: points of %s to %s rows, but there are %s to train on; the others are for the test", name, thousands(rows[0]), thousands(rows[len(rows)-1]), thousands(most))
+		}
+		return rows, nil
+	}
+	var rows []int
+	for n := min(250, max(most/8, 1)); n < most; n *= 2 {
+		rows = append(rows, n)
+	}
+	if k := len(rows); k > 1 && rows[k-1] > most*3/4 {
+		rows = rows[:k-1]
+	}
+	return append(rows, most), nil
+}
+
+// divided is the sample with its rows divided by another seed, a third of them held out.
+func (s *Sample) divided(seed uint64) *Sample {
+	again := *s
+	again.folds = nil
+	again.divide(s.strata, seed, 1)
+	return &again
+}
+
+// curveWork is the state of a learning curve.
+type curveWork struct {
+	CurveOptions
+	ctx       context.Context
+	cfg       model.Config
+	samples   []*Sample
+	done, all int
+}
+
+// point trains with every seed on n rows, with d features, 0 meaning as the configuration says.
+func (w *curveWork) point(n, d int) (CurvePoint, error) {
+	p := CurvePoint{Rows: n}
+	var train, test []float64
+	for i, s := range w.samples {
+		w.done++
+		if w.Progress != nil {
+			w.Progress(w.done, w.all, n)
+		}
+		cfg := w.cfg
+		cfg.Seed = max(cfg.Seed, 1) + uint64(i)
+		if d > 0 {
+			cfg.Features = d
+		}
+		start := w.now()
+		m, _, err := w.fit(w.ctx, s.Train(0, n), cfg, model.Options{Memory: w.Memory})
+		if err != nil {
+			return p, err
+		}
+		p.Seconds += w.now().Sub(start).Seconds() / float64(len(w.samples))
+		_, p.Features = m.Mapping().Dims()
+		for _, part := range []struct {
+			src dataset.Source
+			to  *[]float64
+		}{{s.Train(0, min(n, heldRows)), &train}, {s.Held(0), &test}} {
+			loss, err := losses(w.ctx, m, part.src)
+			if err != nil {
+				return p, err
+			}
+			mean, _ := meanError(loss)
+			if s.Task == "regress" {
+				mean = math.Sqrt(mean)
+			}
+			*part.to = append(*part.to, mean)
+		}
+	}
+	p.Train, p.TrainSD = meanDeviation(train)
+	p.Test, p.TestSD = meanDeviation(test)
+	return p, nil
+}
+
+// meanDeviation is the mean of numbers and their standard deviation, 0 of one.
+func meanDeviation(v []float64) (mean, sd float64) {
+	mean, se := meanError(v)
+	return mean, se * math.Sqrt(float64(len(v)))
+}
+
+// fit fits the laws. The largest point had most rows; the source has all.
+func (c *Curve) fit(most, all int) {
+	c.RowsLaw = fitLaw(c.ByRows, c.Seeds, func(p CurvePoint) float64 { return float64(p.Rows) })
+	c.FeaturesLaw = fitLaw(c.ByFeatures, c.Seeds, func(p CurvePoint) float64 { return float64(p.Features) })
+	var n, t []float64
+	for _, p := range c.ByRows[max(0, len(c.ByRows)-4):] {
+		n, t = append(n, float64(p.Rows)), append(t, p.Seconds)
+	}
+	c.SecondsFactor, c.SecondsExponent = powerLaw(n, t)
+	if c.RowsLaw == nil {
+		return
+	}
+	last := c.ByRows[len(c.ByRows)-1].Rows
+	for _, rows := range slices.Compact(slices.Sorted(slices.Values([]int{2 * last, 4 * last, all}))) {
+		if rows > last {
+			c.Extrapolated = append(c.Extrapolated, Extrapolated{Rows: rows, Test: c.RowsLaw.At(float64(rows)), Seconds: c.SecondsFactor * math.Pow(float64(rows), c.SecondsExponent)})
+		}
+	}
+}
+
+// fitLaw fits a + b·n^-c with a, b ≥ 0 and c in (0, 2] to the test errors of at least four points
+// by weighted least squares: for each c of a fine grid a and b follow. The weights are of
+// the points' standard errors, which are taken for no smaller than a hundredth of the error.
+func fitLaw(points []CurvePoint, seeds int, size func(CurvePoint) float64) *Law {
+	if len(points) < 4 {
+		return nil
+	}
+	best, least := &Law{}, math.Inf(1)
+	for c := 0.02; c <= 2.0001; c += 0.01 {
+		var w, wx, wxx, wy, wxy float64
+		for _, p := range points {
+			x, y := math.Pow(size(p), -c), p.Test
+			se := max(p.TestSD/math.Sqrt(float64(seeds)), 0.01*y, 1e-12)
+			k := 1 / (se * se)
+			w, wx, wxx, wy, wxy = w+k, wx+k*x, wxx+k*x*x, wy+k*y, wxy+k*x*y
+		}
+		b := (w*wxy - wx*wy) / (w*wxx - wx*wx)
+		a := (wy - b*wx) / w
+		if !(b >= 0) {
+			a, b = wy/w, 0
+		} else if a < 0 {
+			a, b = 0, wxy/wxx
+		}
+		law := Law{A: a, B: b, C: c}
+		loss := 0.0
+		for _, p := range points {
+			se := max(p.TestSD/math.Sqrt(float64(seeds)), 0.01*p.Test, 1e-12)
+			e := (p.Test - law.At(size(p))) / se
+			loss += e * e
+			law.Misfit += (p.Test - law.At(size(p))) * (p.Test - law.At(size(p))) / float64(len(points))
+		}
+		law.Misfit = math.Sqrt(law.Misfit)
+		if loss < least {
+			*best, least = law, loss
+		}
+	}
+	return best
+}

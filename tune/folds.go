@@ -1,0 +1,300 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mercer/internal/random"
+)
+
+// Folds say how rows are divided into those that a configuration is trained on and those that
+// judge it. The zero value is five folds, of classes stratified.
+type Folds struct {
+	// Kind is one of FoldKinds; "" is stratified for classes, group where the rows are of
+	// groups, and kfold otherwise.
+	Kind string `json:"kind,omitempty"`
+
+	// K is the number of folds; 0 means 5. Hold-out has none.
+	K int `json:"k,omitempty"`
+
+	// Repeats is how often the rows are divided anew; 0 means once.
+	Repeats int `json:"repeats,omitempty"`
+
+	// Share is the part of the rows that holdout holds out; 0 means 0.2.
+	Share float64 `json:"share,omitempty"`
+
+	// Seed draws the folds; 0 means 1.
+	Seed uint64 `json:"seed,omitempty"`
+}
+
+// FoldKinds are the ways to divide rows, with what each is.
+func FoldKinds() (names, about []string) {
+	for _, k := range foldKinds {
+		names, about = append(names, k[0]), append(about, k[1])
+	}
+	return names, about
+}
+
+var foldKinds = [][2]string{
+	{"kfold", "each row in one of K folds of the same size, drawn at random"},
+	{"stratified", "the same, with each class in every fold alike"},
+	{"group", "the rows of a group all in the same fold, folds about as large"},
+	{"holdout", "a share of the rows, of classes stratified, held out once a repeat"},
+	{"time", "K+1 blocks of rows as they stand: each but the first is judged by a training on all before it"},
+}
+
+// Split is a training on some parts of the rows and a judgement by another.
+type Split struct {
+	Repeat int   `json:"repeat"`
+	Train  []int `json:"train"`
+	Held   int   `json:"held"`
+}
+
+// Division is rows divided for cross-validation. Memory: 2 bytes a row and repeat.
+type Division struct {
+	// Kind is how, one of FoldKinds.
+	Kind string
+
+	// Parts is how many parts a repeat has, Splits what is trained and judged on them.
+	Parts  int
+	Splits []Split
+
+	// Warnings tell what is not as it should be, in words.
+	Warnings []string
+
+	part [][]uint16 // of each repeat the part of each row
+}
+
+// mostParts is how many parts there may be.
+const mostParts = math.MaxUint16
+
+// rowsInfo is what dividing rows takes to know.
+type rowsInfo struct {
+	n       int
+	class   []int32 // of each row, nil: no classes
+	classes []string
+	group   []int32 // of each row, nil: no groups
+	groups  int
+}
+
+// divide divides rows.
+func (f Folds) divide(rows rowsInfo) (*Division, error) {
+	f.K, f.Repeats, f.Share, f.Seed = cmp.Or(f.K, 5), cmp.Or(f.Repeats, 1), cmp.Or(f.Share, 0.2), cmp.Or(f.Seed, 1)
+	if f.Kind == "" {
+		switch {
+		case rows.group != nil:
+			f.Kind = "group"
+		case rows.class != nil:
+			f.Kind = "stratified"
+		default:
+			f.Kind = "kfold"
+		}
+	}
+	if err := f.check(rows); err != nil {
+		return nil, err
+	}
+	d := &Division{Kind: f.Kind, Parts: f.K}
+	switch f.Kind {
+	case "holdout":
+		d.Parts = 2
+	case "time":
+		d.Parts = f.K + 1
+	case "stratified":
+		d.Warnings = f.scarce(rows)
+	}
+	for r := range f.Repeats {
+		part := make([]uint16, rows.n)
+		switch f.Kind {
+		case "group":
+			f.dealGroups(part, rows, uint64(r))
+		case "time":
+			for i := range part {
+				part[i] = uint16(i * d.Parts / rows.n)
+			}
+		default:
+			f.deal(part, rows, uint64(r))
+		}
+		d.part = append(d.part, part)
+		d.split(r)
+	}
+	return d, nil
+}
+
+// split adds the splits of a repeat.
+func (d *Division) split(repeat int) {
+	switch d.Kind {
+	case "holdout":
+		d.Splits = append(d.Splits, Split{Repeat: repeat, Train: []int{0}, Held: 1})
+		return
+	case "time":
+		for held := 1; held < d.Parts; held++ {
+			d.Splits = append(d.Splits, Split{Repeat: repeat, Train: upTo(held), Held: held})
+		}
+		return
+	}
+	for held := range d.Parts {
+		d.Splits = append(d.Splits, Split{Repeat: repeat, Train: slices.Delete(upTo(d.Parts), held, held+1), Held: held})
+	}
+}
+
+// upTo are the numbers from 0 below n.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// Trains and Holds say whether a row is trained on in a split, and whether it judges.
+func (d *Division) Trains(s Split, row int) bool {
+	return slices.Contains(s.Train, int(d.part[s.Repeat][row]))
+}
+
+// Holds says whether a row judges in a split.
+func (d *Division) Holds(s Split, row int) bool { return int(d.part[s.Repeat][row]) == s.Held }
+
+// check finds what is wrong with the folds themselves, and with folds of these rows.
+func (f Folds) check(rows rowsInfo) error {
+	names, _ := FoldKinds()
+	switch {
+	case !slices.Contains(names, f.Kind):
+		return fmt.Errorf("folds of kind %q are not known; known are %s", f.Kind, strings.Join(names, ", "))
+	case f.K < 2 && f.Kind != "time" && f.Kind != "holdout" || f.K < 1:
+		return fmt.Errorf("%d folds: give 2 or more", f.K)
+	case f.K >= mostParts:
+		return fmt.Errorf("%d folds: give %d at most", f.K, mostParts-1)
+	case f.Repeats < 1:
+		return fmt.Errorf("%d repeats: give 1 or more", f.Repeats)
+	case f.Repeats > 1 && f.Kind == "time":
+		return fmt.Errorf("folds in the order of time are the same in each of %d repeats; leave the repeats out", f.Repeats)
+	case !(f.Share > 0 && f.Share < 1):
+		return fmt.Errorf("the share held out, %g, is not a number between 0 and 1", f.Share)
+	case f.Kind == "stratified" && rows.class == nil:
+		return fmt.Errorf("stratified folds have the same share of each class, but the labels are not classes; use kfold")
+	case rows.group != nil && f.Kind != "group":
+		return fmt.Errorf("folds of kind %s do not keep the rows of a group together; use the kind group, or leave the groups out", f.Kind)
+	case f.Kind == "group" && rows.group == nil:
+		return fmt.Errorf("folds of groups take a column that says which group a row is of; name it with --fold-group")
+	}
+	need, what, have := f.K, "folds", rows.n
+	switch f.Kind {
+	case "time":
+		need, what = f.K+1, "folds in the order of time"
+	case "holdout":
+		if held := math.Round(f.Share * float64(have)); held < 1 || held >= float64(have) {
+			return fmt.Errorf("%d rows: a share of %g of them leaves none to train on or none to judge by; give another share", have, f.Share)
+		}
+		return nil
+	case "group":
+		if rows.groups < f.K {
+			return fmt.Errorf("%d groups are fewer than the %d folds; give fewer folds", rows.groups, f.K)
+		}
+	}
+	if have < need {
+		return fmt.Errorf("%d rows are fewer than %d %s take; give fewer folds", have, f.K, what)
+	}
+	return nil
+}
+
+// scarce warns of classes of which some folds have no row.
+func (f Folds) scarce(rows rowsInfo) (warnings []string) {
+	counts := make([]int, len(rows.classes))
+	for _, c := range rows.class {
+		if c >= 0 {
+			counts[c]++
+		}
+	}
+	var few []string
+	for c, n := range counts {
+		if n < f.K {
+			few = append(few, fmt.Sprintf("%s (%d)", rows.classes[c], n))
+		}
+	}
+	if len(few) == 0 {
+		return nil
+	}
+	more := ""
+	if len(few) > 5 {
+		few, more = few[:5], fmt.Sprintf(" and %d more", len(few)-5)
+	}
+	return []string{fmt.Sprintf("some classes have fewer rows than the %d folds, so that some folds have none of them: %s%s", f.K, strings.Join(few, ", "), more)}
+}
+
+// deal deals the rows of each class, or all of them, to the parts as cards are dealt, from a
+// shuffled pack: every division with the right numbers of rows is as likely as any other. The
+// numbers of a part's rows of a class differ by 1 at most, and so do the numbers of all its
+// rows, since one class goes on where the last ended.
+func (f Folds) deal(part []uint16, rows rowsInfo, repeat uint64) {
+	strata := 1
+	stratum := func(int) int { return 0 }
+	if rows.class != nil && f.Kind != "kfold" {
+		strata = len(rows.classes)
+		stratum = func(i int) int { return int(rows.class[i]) }
+	}
+	counts := make([]int, strata)
+	for i := range part {
+		counts[stratum(i)]++
+	}
+	stream := random.New(f.Seed, "folds", repeat)
+	left := make([][]int, strata)
+	next, before, held := stream.Intn(f.K), 0, 0
+	for c, n := range counts {
+		if f.Kind == "holdout" {
+			before += n
+			h := int(math.Round(f.Share*float64(before))) - held
+			held += h
+			left[c] = []int{n - h, h}
+			continue
+		}
+		left[c] = make([]int, f.K)
+		for p := range left[c] {
+			left[c][p] = n / f.K
+		}
+		for range n % f.K {
+			left[c][next]++
+			next = (next + 1) % f.K
+		}
+	}
+	for i := range part {
+		c := stratum(i)
+		at := stream.Intn(counts[c])
+		p := 0
+		for ; at >= left[c][p]; p++ {
+			at -= left[c][p]
+		}
+		left[c][p]--
+		counts[c]--
+		part[i] = uint16(p)
+	}
+}
+
+// dealGroups gives groups, large ones first, to the part that has the fewest rows so far. Those
+// of about the same size come in a random order.
+func (f Folds) dealGroups(part []uint16, rows rowsInfo, repeat uint64) {
+	sizes := make([]int, rows.groups)
+	for _, g := range rows.group {
+		sizes[g]++
+	}
+	order := random.New(f.Seed, "folds", repeat).Perm(rows.groups)
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(math.Ilogb(float64(sizes[b])), math.Ilogb(float64(sizes[a])))
+	})
+	of, filled := make([]uint16, rows.groups), make([]int, f.K)
+	for _, g := range order {
+		least := 0
+		for p, n := range filled {
+			if n < filled[least] {
+				least = p
+			}
+		}
+		of[g] = uint16(least)
+		filled[least] += sizes[g]
+	}
+	for i, g := range rows.group {
+		part[i] = of[g]
+	}
+}

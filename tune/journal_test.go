@@ -1,0 +1,139 @@
+package tune
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mercer/model"
+)
+
+// resultText is a result without what tells how it was come by.
+func resultText(t *testing.T, r *Result) string {
+	t.Helper()
+	resumed := r.Resumed
+	r.Resumed = 0
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Resumed = resumed
+	return string(text)
+}
+
+// mixed is a search with jobs of every kind, and a race before them.
+func mixed(t *testing.T) Space {
+	return Space{Axes: []Axis{
+		axis(t, "learner", "ridge,svm,kernel-svm"), axis(t, "gamma", "0.2,0.8,3"), axis(t, "features", "32"),
+		axis(t, "lambda", "0.1,trace*0.01"), axis(t, "c", "0.1,1"),
+	}}
+}
+
+func TestCutJournalGivesTheSameResult(t *testing.T) {
+	src := rings(t, 90, 3, 2)
+	path := filepath.Join(t.TempDir(), "j")
+	opt := Options{Journal: path, Folds: Folds{K: 2}, Search: "halving", Seed: 1}
+	first := searched(t, src, mixed(t), opt)
+	want := resultText(t, first)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	if len(lines) < 6 {
+		t.Fatalf("the journal has only %d lines", len(lines))
+	}
+	// After each line, and one byte before its end.
+	at, last := 0, -1
+	for _, line := range lines[:len(lines)-1] {
+		for _, cut := range []int{at, at + len(line) - 1} {
+			if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
+				t.Fatal(err)
+			}
+			r := searched(t, src, mixed(t), opt)
+			if resultText(t, r) != want {
+				t.Fatalf("cut after %d bytes: another result; work %+v, was %+v", cut, r.Work, first.Work)
+			}
+			if again, _ := os.ReadFile(path); !bytes.Equal(again, whole) {
+				t.Fatalf("cut after %d bytes: another journal", cut)
+			}
+			if cut == at {
+				if r.Resumed < last {
+					t.Errorf("cut after %d bytes: %d scores were there, fewer than with a shorter journal", cut, r.Resumed)
+				}
+				last = r.Resumed
+			}
+		}
+		at += len(line)
+	}
+	if r := searched(t, src, mixed(t), opt); r.Resumed == 0 || resultText(t, r) != want {
+		t.Errorf("a whole journal: %d scores were there", r.Resumed)
+	}
+}
+
+func TestJournalOfAnotherSearchIsAnError(t *testing.T) {
+	src := rings(t, 60, 2, 2)
+	path := filepath.Join(t.TempDir(), "j")
+	space := func(gamma string) Space {
+		return Space{Base: model.Config{Features: 16}, Axes: []Axis{axis(t, "gamma", gamma), axis(t, "learner", "ridge")}}
+	}
+	opt := Options{Journal: path, Folds: Folds{K: 2}}
+	searched(t, src, space("1"), opt)
+	journal, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := opt
+	other.Folds.Seed = 9
+	strict := opt
+	strict.Strict = true
+	for _, c := range []struct {
+		name string
+		text string
+		run  func() error
+		want string
+	}{
+		{"other rows", string(journal), func() error {
+			_, err := Search(context.Background(), rings(t, 61, 2, 2), space("1"), opt)
+			return err
+		}, "on other data"},
+		{"the same number of other rows", string(journal), func() error {
+			_, err := Search(context.Background(), rings(t, 60, 3, 2), space("1"), opt)
+			return err
+		}, "on other data"},
+		{"other values", string(journal), func() error {
+			_, err := Search(context.Background(), src, space("1,2"), opt)
+			return err
+		}, "another space"},
+		{"other folds", string(journal), func() error {
+			_, err := Search(context.Background(), src, space("1"), other)
+			return err
+		}, "another space"},
+		{"strict", string(journal), func() error {
+			_, err := Search(context.Background(), src, space("1"), strict)
+			return err
+		}, "another space"},
+		{"no journal", "a,b,c\n1,2,3\n", func() error {
+			_, err := Search(context.Background(), src, space("1"), opt)
+			return err
+		}, "not a tuning's journal"},
+		{"a wrong line", strings.Replace(string(journal), `{"job"`, `{"jo`, 1), func() error {
+			_, err := Search(context.Background(), src, space("1"), opt)
+			return err
+		}, "line 2"},
+	} {
+		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.run(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if after, _ := os.ReadFile(path); string(after) != c.text {
+			t.Errorf("%s: the file was changed", c.name)
+		}
+	}
+}

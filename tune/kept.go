@@ -1,0 +1,157 @@
+package tune
+
+import (
+	"fmt"
+	"slices"
+
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// keptRows are mapped rows that are kept, in memory or in a file.
+type keptRows struct {
+	rows   matrix.Rows // in memory
+	dense  matrix.Dense
+	sparse matrix.CSR
+
+	file *learn.FeatureFile // nil: in memory
+	z    learn.Features
+
+	class   []int
+	y       []float64
+	weights []float64 // that of classes included
+	own     []float64 // the rows' own, nil: all 1
+	uneven  bool      // some weight is not 1
+	n       int
+}
+
+func (k *keptRows) close() {
+	if k != nil && k.file != nil {
+		k.file.Close()
+	}
+}
+
+// keepRows maps all rows and keeps their features if some job goes through them many times, or
+// if there is memory for them.
+func (r *featureRun) keepRows(jobs []job) error {
+	p := r.prepared
+	gathers, trainings, d, k := false, 0, float64(p.Dim()), float64(p.Info().Outputs)
+	need := 0.0
+	for _, j := range jobs {
+		gathers = gathers || j.gathers
+		trainings += len(j.candidates) * len(j.splits)
+		if !j.gathers {
+			need = 8*d*d*float64(r.division.Parts+3) + 4*d*k*float64(len(j.candidates)*len(j.splits))
+		}
+	}
+	fits := r.opt.Memory <= 0 || need+p.FeatureBytes()+float64(r.result.Rows)*(8*k+40) <= float64(r.opt.Memory)
+	if r.opt.Memory > 0 && need > float64(r.opt.Memory) {
+		return fmt.Errorf("%s: ridge regressions of %d features over %d folds take %.1f GB of statistics (8·D²·(K+3) bytes), but the memory allows %.1f GB; use fewer features or folds, or more memory",
+			r.src.Name(), p.Dim(), r.division.Parts, need/1e9, float64(r.opt.Memory)/1e9)
+	}
+	if !gathers && !fits {
+		return nil
+	}
+	kept := &keptRows{}
+	r.kept = kept
+	err := r.mapRows(r.during(trainings/2), func(rows *model.MappedRows) error {
+		if kept.n == 0 && !fits {
+			var err error
+			if kept.file, err = learn.CreateFeatureFile("", rows.Z.Dim(), rows.Z.CSR != nil); err != nil {
+				return err
+			}
+		}
+		return kept.add(rows)
+	})
+	if err != nil {
+		return err
+	}
+	if kept.file != nil {
+		kept.z, err = kept.file.Features()
+		return err
+	}
+	if kept.rows = (matrix.Rows{Dense: &kept.dense}); kept.sparse.Rows > 0 {
+		kept.rows = matrix.Rows{CSR: &kept.sparse}
+	}
+	kept.z = learn.InMemory(kept.rows)
+	return nil
+}
+
+// add keeps some rows.
+func (k *keptRows) add(rows *model.MappedRows) error {
+	n := rows.Z.Len()
+	k.class, k.y, k.weights = append(k.class, rows.Class...), append(k.y, rows.Y...), append(k.weights, rows.Weights...)
+	k.uneven = k.uneven || slices.ContainsFunc(rows.Weights, func(w float64) bool { return w != 1 })
+	if rows.Batch.Weights != nil {
+		k.own = append(k.own, rows.Batch.Weights...)
+	}
+	k.n += n
+	switch {
+	case k.file != nil:
+		return k.file.Append(rows.Z)
+	case rows.Z.CSR != nil:
+		s := &k.sparse
+		if s.Ptr == nil {
+			s.Ptr = []int{0}
+		}
+		for i := range n {
+			idx, val := rows.Z.CSR.Row(i)
+			s.Idx, s.Val = append(s.Idx, idx...), append(s.Val, val...)
+			s.Ptr = append(s.Ptr, len(s.Idx))
+		}
+		s.Rows, s.Cols = s.Rows+n, rows.Z.Dim()
+	default:
+		d := &k.dense
+		d.Cols, d.Stride = rows.Z.Dim(), rows.Z.Dim()
+		for i := range n {
+			d.Data = append(d.Data, rows.Z.Dense.Row(i)...)
+		}
+		d.Rows += n
+	}
+	return nil
+}
+
+// mapRows maps all rows.
+func (r *featureRun) mapRows(progress func(int, float64), body func(*model.MappedRows) error) error {
+	return r.prepared.Each(r.ctx, r.src, progress, func(rows *model.MappedRows) error {
+		r.work.Mapped += int64(rows.Z.Len())
+		return body(rows)
+	})
+}
+
+// blockRows is how many kept rows are handed out at a time.
+const blockRows = 256
+
+// each passes over all rows with their features, those that are kept or mapped anew.
+func (r *featureRun) each(progress func(int, float64), body func(*model.MappedRows) error) error {
+	k := r.kept
+	if k == nil {
+		return r.mapRows(progress, body)
+	}
+	outputs := len(k.y) / max(1, k.n)
+	for i := 0; i < k.n; i += blockRows {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		j := min(i+blockRows, k.n)
+		z, err := k.z.Block(i, j)
+		if err != nil {
+			return err
+		}
+		rows := &model.MappedRows{First: i, Z: z, Batch: &matrix.Batch{First: i}, Y: k.y[i*outputs : j*outputs], Weights: k.weights[i:j]}
+		if k.class != nil {
+			rows.Class = k.class[i:j]
+		}
+		if k.own != nil {
+			rows.Batch.Weights = k.own[i:j]
+		}
+		if err := body(rows); err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(j, float64(j)/float64(k.n))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package tune
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"math"
+
+	"mercer/dataset"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// look finds out what the data are, and divides the rows: one pass for the survey, one for
+// what each row is, and a hash of all.
+func (s *search) look(space Space) error {
+	base, err := space.first()
+	if err != nil {
+		return err
+	}
+	if s.base, err = model.Prepare(s.ctx, s.src, base, model.Options{Memory: s.opt.Memory}); err != nil {
+		return err
+	}
+	info := s.base.Info()
+	s.result = &Result{Task: info.Task, Rows: s.base.Summary().Rows}
+	if s.metric, err = metricOf(s.opt.Metric, info.Task); err != nil {
+		return err
+	}
+	s.result.Metric, s.result.Larger = s.metric.name, s.metric.larger
+	rows, err := s.lookAtRows()
+	if err != nil {
+		return err
+	}
+	if s.division, err = s.opt.Folds.divide(rows); err != nil {
+		return fmt.Errorf("%s: %w", s.src.Name(), err)
+	}
+	s.opt.Folds.Kind = s.division.Kind
+	s.result.Folds, s.result.Splits = s.opt.Folds, len(s.division.Splits)
+	for _, w := range s.division.Warnings {
+		s.warn(w)
+	}
+	return nil
+}
+
+// lookAtRows finds the class and the group of each row, and hashes them all.
+func (s *search) lookAtRows() (rowsInfo, error) {
+	info := rowsInfo{classes: s.base.Info().Classes}
+	var classes *dataset.Classes
+	if info.classes != nil {
+		classes = dataset.NewClasses(info.classes)
+	}
+	r, err := s.src.Open(s.ctx)
+	if err != nil {
+		return info, err
+	}
+	defer r.Close()
+	groups := map[string]int32{}
+	h := &rowHash{table: crc64.MakeTable(crc64.ECMA)}
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return info, err
+		}
+		for i := range b.X.Len() {
+			if classes != nil {
+				info.class = append(info.class, int32(classes.Of(b, i)))
+			}
+			h.row(b, i)
+		}
+		for _, key := range dataset.Groups(r) {
+			if _, seen := groups[key]; !seen {
+				groups[key] = int32(len(groups))
+			}
+			info.group = append(info.group, groups[key])
+		}
+		info.n += b.X.Len()
+	}
+	info.groups = len(groups)
+	s.data = h.sum
+	if info.n != s.base.Summary().Rows || info.group != nil && len(info.group) != info.n {
+		return info, fmt.Errorf("%s: %d rows when they were read first and %d now; the data changed", s.src.Name(), s.base.Summary().Rows, info.n)
+	}
+	return info, nil
+}
+
+// rowHash is a hash of rows that does not depend on the batches they come in.
+type rowHash struct {
+	table *crc64.Table
+	sum   uint64
+	bytes []byte
+}
+
+func (h *rowHash) row(b *matrix.Batch, i int) {
+	h.bytes = h.bytes[:0]
+	word := func(v uint32) {
+		h.bytes = append(h.bytes, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+	}
+	long := func(v float64) {
+		u := math.Float64bits(v)
+		word(uint32(u))
+		word(uint32(u >> 32))
+	}
+	var row []float32
+	if b.X.CSR != nil {
+		var idx []int32
+		idx, row = b.X.CSR.Row(i)
+		for _, j := range idx {
+			word(uint32(j))
+		}
+	} else {
+		row = b.X.Dense.Row(i)
+	}
+	for _, v := range row {
+		word(math.Float32bits(v))
+	}
+	for _, v := range b.Y[i*b.Outputs : (i+1)*b.Outputs] {
+		long(v)
+	}
+	if b.Weights != nil {
+		long(b.Weights[i])
+	}
+	if b.Names != nil {
+		h.bytes = append(h.bytes, b.Names[i]...)
+	}
+	h.bytes = append(h.bytes, '\n')
+	h.sum = crc64.Update(h.sum, h.table, h.bytes)
+}
+
+// count is how many rows a split trains on and how many judge.
+func (d *Division) count(s Split) (train, held int) {
+	sizes := make([]int, d.Parts)
+	for _, p := range d.part[s.Repeat] {
+		sizes[p]++
+	}
+	for _, p := range s.Train {
+		train += sizes[p]
+	}
+	return train, sizes[s.Held]
+}

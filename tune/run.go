@@ -1,0 +1,328 @@
+package tune
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/lab"
+	"mercer/model"
+)
+
+// group is candidates that see the same features.
+type group struct {
+	name       string
+	prepare    model.Config // up to its learner
+	candidates []*Candidate
+	splits     []int          // that are judged on these features
+	fitted     dataset.Source // the rows that scaling and map are fitted on
+}
+
+// judgeAll judges all candidates by all rows.
+func (s *search) judgeAll() error {
+	s.all = float64(len(s.running) * len(s.division.Splits))
+	s.done = 0
+	var refit []*Candidate
+	shared := map[string]*group{}
+	var order []*group
+	for _, c := range s.running {
+		c.Scores = make([]float64, len(s.division.Splits))
+		if !shares(&c.Config, s.base.Info().Task) {
+			refit = append(refit, c)
+			continue
+		}
+		key, cfg, err := pipelineKey(c.Config)
+		if err != nil {
+			return err
+		}
+		if s.opt.Alone {
+			key = fmt.Sprint(c.Index)
+		}
+		g := shared[key]
+		if g == nil {
+			g = &group{prepare: s.settled(cfg), name: fmt.Sprintf("g%d", len(order)), fitted: s.src}
+			shared[key] = g
+			order = append(order, g)
+		}
+		g.candidates = append(g.candidates, c)
+	}
+	for _, g := range order {
+		if err := s.judgeGroup(g); err != nil {
+			return err
+		}
+	}
+	for _, c := range refit {
+		for split := range s.division.Splits {
+			if err := s.refit(c, split); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shares says whether a configuration's training can share statistics or features with others.
+func shares(c *model.Config, task string) bool {
+	if c.Calibrate != "" && c.Calibrate != "none" || c.Variance || c.Conformal != 0 || c.Path {
+		return false
+	}
+	switch c.Learner {
+	case "ridge":
+		return c.Lambda > 0
+	case "svm":
+		return c.C > 0 && c.Penalty != "l1" && c.Solver != "primal" && task == "classify"
+	case "svr":
+		return c.C > 0
+	case "logistic":
+		return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual"
+	}
+	return false
+}
+
+// pipelineKey is what configurations have in common that see the same features, and one of
+// them, whose learner plays no part.
+func pipelineKey(c model.Config) (string, model.Config, error) {
+	c.Learner, c.Lambda, c.LambdaBy, c.C, c.Loss, c.Multiclass, c.Penalty, c.Solver = "ridge", 0, "", 0, "", "", "", ""
+	c.Epsilon, c.Tolerance, c.MaxIter = 0, 0, 0
+	if c.Kernel == "linear" && c.Map == "" {
+		c.Gamma = ""
+	}
+	key, err := json.Marshal(c)
+	return string(key), c, err
+}
+
+// settled gives a configuration the number of features that all rows decide on, which fewer rows
+// would decide otherwise.
+func (s *search) settled(c model.Config) model.Config {
+	base := s.base.Info()
+	if f := base.Feature; f != nil && f.Steps == nil && c.Features == 0 && c.Steps == nil && c.Kernel == base.Config.Kernel && c.Map == base.Config.Map {
+		if exact, _ := model.Exact(c.Learner); !exact {
+			c.Features = f.Features
+		}
+	}
+	return c
+}
+
+// judgeGroup judges candidates with the same features: all splits at once, or one at a time
+// where the features are fitted on training rows alone, or nothing is to be shared.
+func (s *search) judgeGroup(g *group) error {
+	if !s.opt.Strict && !s.opt.Alone {
+		g.splits = upTo(len(s.division.Splits))
+		return s.judgeFeatures(g)
+	}
+	for i, sp := range s.division.Splits {
+		part := *g
+		part.splits = []int{i}
+		part.name = fmt.Sprintf("%s/%d", g.name, i)
+		if s.opt.Strict {
+			part.fitted = dataset.Keep(s.src, func(row int) bool { return s.division.Trains(sp, row) })
+		}
+		if err := s.judgeFeatures(&part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// featureRun is a group whose features are there.
+type featureRun struct {
+	*search
+	*group
+	prepared *model.Prepared
+	work     Work // since the last job
+	kept     *keptRows
+}
+
+// judgeFeatures does the jobs of a group that are not done.
+func (s *search) judgeFeatures(g *group) error {
+	jobs := g.jobs(s)
+	for _, j := range jobs {
+		if rec := s.journal.jobs[j.name]; rec != nil {
+			s.take(rec)
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return s.journal.jobs[j.name] != nil })
+	if len(left) == 0 {
+		return nil
+	}
+	r := &featureRun{search: s, group: g}
+	var err error
+	if r.prepared, err = model.Prepare(s.ctx, g.fitted, g.prepare, model.Options{Memory: s.opt.Memory}); err != nil {
+		if s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		return s.failAll(left, err)
+	}
+	defer func() { r.kept.close() }()
+	if err := r.keepRows(jobs); err != nil {
+		return err
+	}
+	if len(left) < len(jobs) {
+		r.work = Work{} // the job that was done first has it
+	}
+	for _, j := range left {
+		rec := &record{Job: j.name}
+		if err := j.run(r, j, rec); err != nil {
+			if s.ctx.Err() != nil {
+				return s.ctx.Err()
+			}
+			return err
+		}
+		rec.Work, r.work = r.work, Work{}
+		if err := s.journal.add(rec); err != nil {
+			return err
+		}
+		s.take(rec)
+	}
+	return nil
+}
+
+// failAll gives candidates that cannot be trained on these data that for a score.
+func (s *search) failAll(jobs []job, err error) error {
+	for _, j := range jobs {
+		rec := &record{Job: j.name}
+		for _, c := range j.candidates {
+			for _, split := range j.splits {
+				rec.Scores = append(rec.Scores, s.failed(c, split, err))
+			}
+		}
+		if err := s.journal.add(rec); err != nil {
+			return err
+		}
+		s.take(rec)
+	}
+	return nil
+}
+
+func (s *search) failed(c *Candidate, split int, err error) score {
+	return score{Candidate: c.Index, Split: split, Err: strings.TrimPrefix(err.Error(), s.src.Name()+": ")}
+}
+
+// take gives candidates the scores of a record.
+func (s *search) take(rec *record) {
+	for _, v := range rec.Scores {
+		c := s.candidates[v.Candidate]
+		if v.Err != "" {
+			c.Dropped = v.Err
+		}
+		if c.Scores != nil {
+			c.Scores[v.Split] = v.Value
+		}
+	}
+	s.advance(float64(len(rec.Scores)))
+}
+
+// advance counts trainings.
+func (s *search) advance(n float64) {
+	s.done += n
+	if s.opt.Progress != nil {
+		s.opt.Progress("tune", s.done, s.all)
+	}
+}
+
+// during tells how far the trainings of a job are, of which it has n.
+func (s *search) during(n int) func(rows int, share float64) {
+	if s.opt.Progress == nil {
+		return nil
+	}
+	return func(_ int, share float64) {
+		if share > 0 {
+			s.opt.Progress("tune", s.done+share*float64(n), s.all)
+		}
+	}
+}
+
+// job is what is done and kept at a time.
+type job struct {
+	name       string
+	candidates []*Candidate
+	splits     []int
+	gathers    bool // it goes through the features many times
+	run        func(*featureRun, job, *record) error
+}
+
+// jobs are those of a group: one for all ridge regressions, and one for each path of C and split.
+func (g *group) jobs(s *search) (jobs []job) {
+	var ridge []*Candidate
+	paths := map[string]int{}
+	var orders [][]*Candidate
+	var names []string
+	for _, c := range g.candidates {
+		if c.Config.Learner == "ridge" {
+			ridge = append(ridge, c)
+			continue
+		}
+		key := c.Config
+		key.C = 0
+		text, _ := json.Marshal(key)
+		at, known := paths[string(text)]
+		if !known {
+			at = len(orders)
+			paths[string(text)] = at
+			orders, names = append(orders, nil), append(names, c.Config.Learner)
+		}
+		orders[at] = append(orders[at], c)
+	}
+	if ridge != nil {
+		jobs = append(jobs, job{name: g.name + "/ridge", candidates: ridge, splits: g.splits, run: (*featureRun).ridge})
+	}
+	for i, path := range orders {
+		slices.SortStableFunc(path, func(a, b *Candidate) int {
+			switch {
+			case a.Config.C < b.Config.C:
+				return -1
+			case a.Config.C > b.Config.C:
+				return 1
+			}
+			return 0
+		})
+		for _, split := range g.splits {
+			jobs = append(jobs, job{name: fmt.Sprintf("%s/%s%d/%d", g.name, names[i], i, split), candidates: path, splits: []int{split}, gathers: true, run: (*featureRun).path})
+		}
+	}
+	return jobs
+}
+
+// refit trains a candidate on the training rows of a split by itself.
+func (s *search) refit(c *Candidate, split int) error {
+	name := fmt.Sprintf("c%d/%d", c.Index, split)
+	if rec := s.journal.jobs[name]; rec != nil {
+		s.take(rec)
+		return nil
+	}
+	rec := &record{Job: name}
+	sp := s.division.Splits[split]
+	train := dataset.Keep(s.src, func(row int) bool { return s.division.Trains(sp, row) })
+	held := dataset.Keep(s.src, func(row int) bool { return s.division.Holds(sp, row) })
+	value := 0.0
+	m, _, err := model.Fit(s.ctx, train, s.settled(c.Config), model.Options{Memory: s.opt.Memory})
+	if err == nil {
+		var metrics *lab.Metrics
+		if metrics, err = lab.Evaluate(s.ctx, m, held, lab.Options{}); err == nil {
+			value, err = s.metric.of(metrics)
+		}
+	}
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	if err != nil {
+		rec.Scores = []score{s.failed(c, split, err)}
+	} else {
+		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value}}
+	}
+	trained, judged := s.division.count(sp)
+	rec.Work.Solves = 1
+	if exact, _ := model.Exact(c.Config.Learner); !exact {
+		rec.Work.Mapped = int64(trained + judged)
+	}
+	if c.Config.Learner == "ridge" {
+		rec.Work.Collected = int64(trained)
+	}
+	if err := s.journal.add(rec); err != nil {
+		return err
+	}
+	s.take(rec)
+	return nil
+}

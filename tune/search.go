@@ -1,0 +1,374 @@
+package tune
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mercer/dataset"
+	"mercer/model"
+)
+
+// Options say how a space is searched. The zero value judges every point of the grid by
+// five-fold cross-validation and picks the best.
+type Options struct {
+	// Folds divide the rows.
+	Folds Folds
+
+	// Metric judges; "" means accuracy for classes, rmse for numbers, micro_f1 for labels of which
+	// a row may have any number.
+	Metric string
+
+	// Pick is "best" (or ""), or "one-se": the simplest configuration whose mean is within one
+	// standard error of the best one's.
+	Pick string
+
+	// Search is "grid" (or ""), "random", which draws Trials points, or "halving", which races
+	// the points of the grid, or Trials of them, on growing samples of the rows (see Race) and
+	// judges only the best quarter by all rows. In the race learners choose λ and C by themselves:
+	// points that differ in nothing else race as one.
+	Search string
+	Trials int
+
+	// Seed draws the points of a random search; 0 means 1.
+	Seed uint64
+
+	// Strict fits scaling, γ, the map and principal components anew on the training rows of each
+	// fold. Else they are fitted once, on all rows without their labels.
+	Strict bool
+
+	// Alone trains every configuration on every fold by itself and shares nothing, which is what
+	// sharing is measured against.
+	Alone bool
+
+	// Memory is how many bytes the search may hold; 0 means no bound.
+	Memory int64
+
+	// Journal is a file that keeps what is done, so that a search that was killed goes on from
+	// there; "" means none. The file is left behind.
+	Journal string
+
+	// Progress, if not nil, is told how many of all trainings of a stage are done: "tune", or
+	// before that "race on" so many rows.
+	Progress func(stage string, done, all float64)
+
+	// Note, if not nil, is told what is worth knowing while the search goes on.
+	Note func(text string)
+}
+
+// Candidate is a configuration and how it did.
+type Candidate struct {
+	Index int `json:"index"`
+
+	// Values are the settings that the search gave it; Config is all of it.
+	Values map[string]string `json:"values"`
+	Config model.Config      `json:"config"`
+
+	// Scores has one score for each split, by the metric.
+	Scores []float64 `json:"scores,omitempty"`
+
+	// Mean and SD are those of the scores, SE is SD/√K for K folds: repeats make the mean
+	// steadier, but it stays that of the same rows. SD and SE are 0 with one score.
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+	SE   float64 `json:"se"`
+
+	// Dropped says why it has no scores, "" if it has.
+	Dropped string `json:"dropped,omitempty"`
+
+	// Picked marks the one that was picked, Best the one with the best mean.
+	Best   bool `json:"best,omitempty"`
+	Picked bool `json:"picked,omitempty"`
+}
+
+// Work is what a search took.
+type Work struct {
+	// Mapped is the number of rows that were scaled and mapped, Collected of those that were added
+	// to statistics of ridge regressions, Solves the number of linear models that were fitted.
+	Mapped    int64 `json:"rows_mapped"`
+	Collected int64 `json:"rows_collected"`
+	Solves    int64 `json:"solves"`
+}
+
+func (w *Work) add(v Work) {
+	w.Mapped += v.Mapped
+	w.Collected += v.Collected
+	w.Solves += v.Solves
+}
+
+// Result is what a search found.
+type Result struct {
+	// Metric is what scores are; Larger says that larger ones are better.
+	Metric string `json:"metric"`
+	Larger bool   `json:"larger_is_better"`
+
+	Task   string `json:"task"`
+	Rows   int    `json:"rows"`
+	Folds  Folds  `json:"folds"`
+	Splits int    `json:"splits"`
+
+	// Candidates are all, best first; those without scores come last.
+	Candidates []*Candidate `json:"candidates"`
+
+	// Best is the candidate with the best mean, Picked the one to train; both are in Candidates.
+	Best   *Candidate `json:"-"`
+	Picked *Candidate `json:"-"`
+
+	// Work is what was done, Alone what training every configuration on every fold by itself
+	// would have been.
+	Work  Work `json:"work"`
+	Alone Work `json:"work_alone"`
+
+	// Wrong is how many combinations of values cannot be, Why the first of them cannot.
+	Wrong int    `json:"combinations_left_out,omitempty"`
+	Why   string `json:"left_out_because,omitempty"`
+
+	// Warnings tell what is not as it should be. Resumed is how many trainings a journal had.
+	Warnings []string `json:"warnings,omitempty"`
+	Resumed  int      `json:"resumed,omitempty"`
+}
+
+// Search judges the configurations of a space by cross-validation on the rows of src and picks one,
+// which model.Fit trains on all of them.
+//
+// What configurations have in common is done once. Rows are scaled and mapped once for each
+// scaling and map. Ridge regressions share the statistics of each fold (moments.Stats), and the
+// statistics of all rows but a fold's are a difference, so that each λ costs a Cholesky
+// factorisation a fold. Support vector machines, support vector regressions and logistic regressions
+// share the features, and each C starts from the last. All other learners, and these where an
+// option needs more (calibration, an L1 penalty, λ or C chosen by the learner itself), are trained
+// by model.Fit for each fold.
+//
+// Memory for K folds and L values of λ, D features and n rows: ridge 8·D²·(K + 3) + 4·L·K·D·outputs bytes;
+// the features, 4·n·D bytes, where Options.Memory has room for them, else in a temporary file,
+// or for ridge alone made twice; 2·n bytes for each repeat of the folds.
+func Search(ctx context.Context, src dataset.Source, space Space, opt Options) (*Result, error) {
+	s := &search{ctx: ctx, src: src, opt: opt}
+	if err := s.check(space); err != nil {
+		return nil, err
+	}
+	if err := s.look(space); err != nil {
+		return nil, err
+	}
+	if err := s.choose(space); err != nil {
+		return nil, err
+	}
+	if err := s.openJournal(); err != nil {
+		return nil, err
+	}
+	defer s.journal.close()
+	if err := s.race(); err != nil {
+		return nil, err
+	}
+	if err := s.judgeAll(); err != nil {
+		return nil, err
+	}
+	return s.finish()
+}
+
+// search is the state of one.
+type search struct {
+	ctx context.Context
+	src dataset.Source
+	opt Options
+
+	base       *model.Prepared // with the space's base
+	metric     metric
+	division   *Division
+	data       uint64 // a hash of the rows
+	candidates []*Candidate
+	running    []*Candidate // those that are judged by all rows
+	journal    *journal
+	result     *Result
+
+	done, all float64 // trainings
+}
+
+// check finds what is wrong with the options.
+func (s *search) check(space Space) error {
+	o := &s.opt
+	for _, v := range []struct {
+		name  string
+		value *string
+		known []string
+	}{
+		{"search", &o.Search, []string{"grid", "random", "halving"}},
+		{"pick", &o.Pick, []string{"best", "one-se"}},
+	} {
+		if *v.value == "" {
+			*v.value = v.known[0]
+		}
+		if !slices.Contains(v.known, *v.value) {
+			return fmt.Errorf("%s %q is not known; known are %v", v.name, *v.value, v.known)
+		}
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	switch {
+	case o.Trials < 0:
+		return fmt.Errorf("%d trials: give 1 or more", o.Trials)
+	case o.Search == "random" && o.Trials == 0:
+		o.Trials = 20
+	case o.Search == "grid" && o.Trials != 0:
+		return fmt.Errorf("a grid has as many points as its values make; %d trials are for the search random or halving", o.Trials)
+	case o.Memory < 0:
+		return fmt.Errorf("memory of %d bytes: give 1 or more", o.Memory)
+	case space.Base.Bag != nil:
+		return errors.New("a search is on rows, not on bags; make rows of the bags first (mercer transform)")
+	}
+	if task := space.Base.Task; task == "outliers" {
+		return errors.New("outliers have no labels to judge a configuration by; train with --learner one-class")
+	}
+	for i, a := range space.Axes {
+		if len(a.Values) == 0 {
+			return fmt.Errorf("the setting %s has no values", a.Name)
+		}
+		if slices.ContainsFunc(space.Axes[:i], func(b Axis) bool { return a.Name == b.Name }) {
+			return fmt.Errorf("the setting %s is there twice", a.Name)
+		}
+		for _, v := range a.Values {
+			if err := set(new(model.Config), a.Name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// choose lists the configurations.
+func (s *search) choose(space Space) error {
+	space = space.withDefaults(s.base.Learner())
+	var c *combinations
+	var err error
+	if s.opt.Trials > 0 {
+		c, err = space.random(s.opt.Trials, s.opt.Seed)
+	} else {
+		c, err = space.grid()
+	}
+	if err != nil {
+		return err
+	}
+	s.candidates, s.running = c.trials, c.trials
+	s.result.Wrong = c.wrong
+	if c.wrong > 0 {
+		s.result.Why = c.why.Error()
+	}
+	if s.opt.Search == "random" && len(c.trials) < s.opt.Trials {
+		s.warn(fmt.Sprintf("the space has no more than %d different points, %d were asked for", len(c.trials), s.opt.Trials))
+	}
+	for _, t := range s.candidates {
+		t.Scores = nil
+	}
+	return nil
+}
+
+func (s *search) warn(text string) {
+	s.result.Warnings = append(s.result.Warnings, text)
+	if s.opt.Note != nil {
+		s.opt.Note(text)
+	}
+}
+
+// finish computes the means, picks, and sorts.
+func (s *search) finish() (*Result, error) {
+	r := s.result
+	for _, t := range s.running {
+		if t.Dropped == "" {
+			t.summarise(s.folds())
+		}
+	}
+	r.Work = s.journal.work
+	r.Resumed = s.journal.resumed
+	r.Alone = s.alone()
+	judged := slices.DeleteFunc(slices.Clone(s.running), func(t *Candidate) bool { return t.Dropped != "" })
+	if len(judged) == 0 {
+		return nil, fmt.Errorf("%s: no configuration could be trained: %s", s.src.Name(), s.running[0].Dropped)
+	}
+	r.Best, r.Picked = pick(judged, s.metric.larger, s.opt.Pick)
+	r.Best.Best, r.Picked.Picked = true, true
+	r.Candidates = slices.Clone(s.candidates)
+	slices.SortStableFunc(r.Candidates, func(a, b *Candidate) int {
+		if (a.Dropped == "") != (b.Dropped == "") {
+			if a.Dropped == "" {
+				return -1
+			}
+			return 1
+		}
+		if a.Dropped != "" {
+			return 0
+		}
+		return s.metric.compare(a.Mean, b.Mean)
+	})
+	return r, nil
+}
+
+// folds is how many scores of a trial are of different rows.
+func (s *search) folds() int {
+	n := 0
+	for _, sp := range s.division.Splits {
+		if sp.Repeat == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// summarise computes the mean of the scores and how far it may be off.
+func (t *Candidate) summarise(folds int) {
+	n := float64(len(t.Scores))
+	sum := 0.0
+	for _, v := range t.Scores {
+		sum += v / n
+	}
+	t.Mean = sum
+	if n < 2 {
+		return
+	}
+	square := 0.0
+	for _, v := range t.Scores {
+		square += (v - t.Mean) * (v - t.Mean)
+	}
+	t.SD = math.Sqrt(square / (n - 1))
+	t.SE = t.SD / math.Sqrt(float64(folds))
+}
+
+// alone is the work of training every configuration that was judged on every fold by itself:
+// its training rows and those that judge it are mapped, and the former collected if it is a
+// ridge regression.
+func (s *search) alone() (w Work) {
+	for _, t := range s.running {
+		exact, _ := model.Exact(t.Config.Learner)
+		for _, sp := range s.division.Splits {
+			train, held := s.division.count(sp)
+			if !exact {
+				w.Mapped += int64(train + held)
+			}
+			if t.Config.Learner == "ridge" {
+				w.Collected += int64(train)
+			}
+			w.Solves++
+		}
+	}
+	return w
+}
+
+// fingerprint is what a journal has to be of: the rows, the configurations and how they are
+// judged.
+func (s *search) fingerprint() (string, error) {
+	text, err := json.Marshal(struct {
+		Rows       int
+		Data       uint64
+		Candidates []*Candidate
+		Metric     string
+		Folds      Folds
+		Search     string
+		Strict     bool
+		Alone      bool
+		Division   string
+	}{s.result.Rows, s.data, s.candidates, s.metric.name, s.opt.Folds, s.opt.Search, s.opt.Strict, s.opt.Alone, s.division.Kind})
+	return string(text), err
+}

@@ -1,0 +1,176 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/internal/random"
+	"mercer/lab"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// rings are rows of classes that lie on noisy rings around each other.
+func rings(t *testing.T, n, d, classes int) dataset.Source {
+	t.Helper()
+	s := random.New(7, "rings")
+	x := matrix.NewDense(n, d)
+	names := make([]string, n)
+	for i := range n {
+		c := i % classes
+		names[i] = fmt.Sprintf("ring %d", c)
+		norm := 0.0
+		for j := range d {
+			x.Row(i)[j] = float32(s.Normal())
+			norm += float64(x.Row(i)[j]) * float64(x.Row(i)[j])
+		}
+		r := (1 + float64(c) + 0.35*s.Normal()) / math.Sqrt(norm)
+		for j := range d {
+			x.Row(i)[j] *= float32(r)
+		}
+	}
+	src, err := dataset.FromRows(matrix.Rows{Dense: x}, nil, 0, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// waves are rows with a number to predict.
+func waves(t *testing.T, n, d int) dataset.Source {
+	t.Helper()
+	s := random.New(8, "waves")
+	x, y := matrix.NewDense(n, d), make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Row(i)[j] = float32(2 * s.Normal())
+		}
+		y[i] = 5 + math.Sin(float64(x.Row(i)[0])) + float64(x.Row(i)[1])*0.5 + 0.2*s.Normal()
+	}
+	src, err := dataset.FromRows(matrix.Rows{Dense: x}, y, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+func axis(t *testing.T, name, text string) Axis {
+	t.Helper()
+	a, err := ParseAxis(name, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func searched(t *testing.T, src dataset.Source, space Space, opt Options) *Result {
+	t.Helper()
+	r, err := Search(context.Background(), src, space, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// byIndex are the candidates in their own order.
+func byIndex(r *Result) []*Candidate {
+	all := make([]*Candidate, len(r.Candidates))
+	for _, c := range r.Candidates {
+		all[c.Index] = c
+	}
+	return all
+}
+
+func TestSharedScoresAreThoseOfRefits(t *testing.T) {
+	classes, numbers := rings(t, 200, 4, 3), waves(t, 200, 3)
+	for _, c := range []struct {
+		name, metric string
+		src          dataset.Source
+		base         model.Config
+		axes         []Axis
+		within       float64
+	}{
+		{"ridge of classes", "", classes, model.Config{}, []Axis{axis(t, "gamma", "median,median*4"), axis(t, "lambda", "trace*0.0001,0.5,trace*0.1"), axis(t, "learner", "ridge")}, 0},
+		{"ridge of numbers", "rmse", numbers, model.Config{}, []Axis{axis(t, "gamma", "0.1"), axis(t, "lambda", "log:0.01:10:3")}, 1e-5},
+		{"svm", "", classes, model.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "0.1,1"), axis(t, "loss", "hinge,squared_hinge")}, 0},
+		{"logistic", "log_loss", classes, model.Config{Tolerance: 1e-5}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "logistic"), axis(t, "c", "0.1,1,10")}, 1e-4},
+		{"svr", "mae", numbers, model.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svr"), axis(t, "c", "0.1,1")}, 1e-4},
+		{"components", "", classes, model.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "components", "5,20"), axis(t, "lambda", "trace*0.001")}, 0},
+		{"in a file", "", classes, model.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm,ridge"), axis(t, "lambda", "1"), axis(t, "c", "0.1,1")}, 0.011}, // a row in a hundred, for the svm's gap
+		{"mapped twice", "", classes, model.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "lambda", "1,2,3,4")}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.base.Features = 64
+			space := Space{Base: c.base, Axes: c.axes}
+			opt := Options{Metric: c.metric, Folds: Folds{K: 2, Repeats: 2}}
+			if c.name == "in a file" || c.name == "mapped twice" {
+				space.Base.Tolerance, opt.Memory = 0, 200_000 // the ridge's statistics, not the features
+			}
+			found := searched(t, c.src, space, opt)
+			shared := byIndex(found)
+			opt.Alone, opt.Memory = true, 0
+			naive := searched(t, c.src, space, opt)
+			if naive.Work != found.Alone || naive.Work.Mapped <= found.Work.Mapped {
+				t.Errorf("without sharing the work is %+v, and was said to be %+v; with sharing %+v", naive.Work, found.Alone, found.Work)
+			}
+			for i, alone := range byIndex(naive) {
+				if shared[i].Dropped != "" || alone.Dropped != "" {
+					t.Fatalf("%v dropped: %s, %s", shared[i].Values, shared[i].Dropped, alone.Dropped)
+				}
+				for s := range shared[i].Scores {
+					if d := math.Abs(shared[i].Scores[s] - alone.Scores[s]); d > c.within {
+						t.Errorf("%v, split %d: %.9g shared, %.9g alone", shared[i].Values, s, shared[i].Scores[s], alone.Scores[s])
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestStrictScoresAreThoseOfFit(t *testing.T) {
+	src := rings(t, 240, 4, 3)
+	space := Space{Base: model.Config{Features: 64}, Axes: []Axis{axis(t, "gamma", "median,median*2"), axis(t, "learner", "ridge,svm"), axis(t, "lambda", "trace*0.001,2"), axis(t, "c", "1")}}
+	r := searched(t, src, space, Options{Strict: true, Folds: Folds{K: 3}})
+	rows, err := (&search{ctx: context.Background(), src: src}).lookAgain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Folds{K: 3}.divide(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Candidates {
+		for i, sp := range d.Splits {
+			train := dataset.Keep(src, func(row int) bool { return d.Trains(sp, row) })
+			held := dataset.Keep(src, func(row int) bool { return d.Holds(sp, row) })
+			m, _, err := model.Fit(context.Background(), train, c.Config, model.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			metrics, err := lab.Evaluate(context.Background(), m, held, lab.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// An svm that stops at a gap of a thousandth may tell a row or two otherwise.
+			within := 0.0
+			if c.Config.Learner == "svm" {
+				within = 2.0 / 80
+			}
+			if math.Abs(*metrics.Accuracy-c.Scores[i]) > within+1e-12 {
+				t.Errorf("%v, split %d: %g, and %g by Fit", c.Values, i, c.Scores[i], *metrics.Accuracy)
+			}
+		}
+	}
+}
+
+// lookAgain finds what dividing rows takes to know.
+func (s *search) lookAgain() (rowsInfo, error) {
+	var err error
+	if s.base, err = model.Prepare(s.ctx, s.src, model.Config{Kernel: "linear"}, model.Options{}); err != nil {
+		return rowsInfo{}, err
+	}
+	return s.lookAtRows()
+}
