@@ -15,7 +15,7 @@ func TestReproduceList(t *testing.T) {
 			t.Errorf("%s is not in the list:\n%s", table.Name, text)
 		}
 	}
-	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-fig4.1\n", "        no experiment: formulas\n"} {
+	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-F4.1\n", "        no experiment: formulas\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
@@ -81,7 +81,7 @@ func TestReproduceErrors(t *testing.T) {
 		want string
 	}{
 		{[]string{"reproduce"}, "mercer reproduce: no table; give a NAME of --list"},
-		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-fig4.1, `},
+		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-F4.1, `},
 		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "mercer reproduce: --seeds 0: give 1 or more"},
 	} {
 		r := mercer(t, c.args...)
