@@ -324,7 +324,7 @@ func (a *approximation) featuresOf(cfg feature.Config) []int {
 	case sizes == "":
 		return nil
 	case len(a.features) > 0:
-		return a.features
+		return slices.Clone(a.features)
 	case sizes == "terms":
 		return a.termsTimesDim()
 	case cfg.Given != nil:
@@ -492,7 +492,7 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			failed = errors.Join(failed, err)
 			return g
 		})
-		if len(a.asked) == 0 && a.dim > wideData && !slices.Contains(frugal, c.Config.Map) {
+		if len(a.asked) == 0 && a.dim > wideData && a.kernel.Smooth() && !slices.Contains(frugal, c.Config.Map) {
 			sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: sketched, Options: feature.Options{Hash: "balanced"}}
 			c.Config = feature.Config{Map: "chain", Steps: []feature.Config{sketch, c.Config}}
 		}
@@ -514,7 +514,8 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 const landmarkBytes = 1 << 28
 
 // Rows of more dimensions than wideData are shortened to sketched, as train does it, before maps
-// whose cost grows with the dimensions of a row and not only with what is in it.
+// whose cost grows with the dimensions of a row and not only with what is in it. That is for kernels
+// of x·y and ‖x-y‖, which a countsketch keeps.
 const wideData, sketched = 1 << 14, 1 << 13
 
 var frugal = []string{"countsketch", "tensorsketch", "nystrom", "icholesky", "unary", "homogeneous", "chebyshev", "elementary"}
