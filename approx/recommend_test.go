@@ -139,3 +139,25 @@ func TestRatesAreNotTakenOnTrust(t *testing.T) {
 		t.Errorf("%s for %g µs", rec.Map, rec.PerRow)
 	}
 }
+
+func TestRoundUp(t *testing.T) {
+	chi2 := kernel.Kernel{Name: "chi2"}
+	for _, c := range []struct {
+		cfg  feature.Config
+		d    float64
+		want int
+	}{
+		{feature.Config{Map: "rff", Kernel: rbf}, 64.00000000001, 64},
+		{feature.Config{Map: "rff", Kernel: rbf}, 64.1, 66},
+		{feature.Config{Map: "tensorsketch", Kernel: poly(2)}, 1, 2},
+		{feature.Config{Map: "tensorsketch", Kernel: poly(2)}, 512, 512},
+		{feature.Config{Map: "tensorsketch", Kernel: poly(2)}, 513, 1024},
+		{feature.Config{Map: "homogeneous", Kernel: chi2}, 30, 30},
+		{feature.Config{Map: "homogeneous", Kernel: chi2}, 31, 50}, // 4 terms are not odd
+		{feature.Config{Map: "chebyshev", Kernel: chi2}, 31, 40},
+	} {
+		if got := roundUp(c.cfg, c.d, 10); got != c.want {
+			t.Errorf("%s: %g becomes %d, want %d", c.cfg.Map, c.d, got, c.want)
+		}
+	}
+}

@@ -139,3 +139,82 @@ func TestDocumentsAreCountsOfWords(t *testing.T) {
 		t.Error("fewer labels than texts go through")
 	}
 }
+
+// C is chosen with seed 1, whichever seed comes first, and kept.
+func TestFirstSeedChooses(t *testing.T) {
+	var f first
+	var calls []uint64
+	method := func(seed uint64, c float64) (percent, used float64, err error) {
+		calls = append(calls, seed)
+		if c == 0 {
+			c = 10 * float64(seed)
+		}
+		return float64(seed) + c, c, nil
+	}
+	for _, seed := range []uint64{3, 1, 2} {
+		got, err := f.run(seed, method)
+		if want := float64(seed) + 10; err != nil || got != want {
+			t.Errorf("seed %d: %g, %v, want %g", seed, got, err, want)
+		}
+	}
+	if !slices.Equal(calls, []uint64{1, 3, 2}) {
+		t.Errorf("runs of seeds %v", calls)
+	}
+}
+
+func TestProductsAreInnerProducts(t *testing.T) {
+	z := clouds(7, 1030, 2, 1, 3).x.Dense // more columns than a block, not a multiple
+	k := products(z)
+	for i := range 7 {
+		for j := range 7 {
+			if want := inner(z.Row(i), z.Row(j)); math.Abs(k[i*7+j]-want) > 1e-9*math.Abs(want)+1e-9 {
+				t.Errorf("%d, %d: %g, want %g", i, j, k[i*7+j], want)
+			}
+		}
+	}
+}
+
+// The combination of rows has the scores that the kernel's machine has.
+func TestCombinedScoresAreThoseOfTheKernel(t *testing.T) {
+	z := clouds(5, 600, 2, 1, 4).x
+	alpha, b := make([]float64, 10), []float64{0.5, -2}
+	for i := range alpha {
+		alpha[i] = float64(i%4) - 1
+	}
+	scores := matrix.NewDense(5, 2)
+	combined(z.Dense, alpha, b).Scores(scores, z)
+	for i := range 5 {
+		for o := range 2 {
+			want := b[o]
+			for r := range 5 {
+				want += alpha[r*2+o] * inner(z.Dense.Row(i), z.Dense.Row(r))
+			}
+			if got := float64(scores.Row(i)[o]); math.Abs(got-want) > 1e-3*(1+math.Abs(want)) {
+				t.Errorf("row %d, output %d: %g, want %g", i, o, got, want)
+			}
+		}
+	}
+}
+
+// Two rings around each other: no line parts them, the rbf kernel does.
+func TestRBFMachinePartsRings(t *testing.T) {
+	r := random.New(1, "rings")
+	ring := func(n int) labelled {
+		l := labelled{x: matrix.Rows{Dense: matrix.NewDense(n, 2)}}
+		for i := range n {
+			a, radius := 2*math.Pi*r.Uniform(), 1+2*float64(i%2)+0.2*r.Normal()
+			l.x.Dense.Row(i)[0], l.x.Dense.Row(i)[1] = float32(radius*math.Cos(a)), float32(radius*math.Sin(a))
+			l.class = append(l.class, i%2)
+		}
+		return l
+	}
+	s := split{ring(200), ring(200), 2}
+	percent, trial, err := rbfMachine(context.Background(), twoClasses{}, s, 0, 1)
+	if err != nil || percent < 98 || trial < 1 || trial > 9 {
+		t.Errorf("%g %% by trial %g, %v", percent, trial, err)
+	}
+	again, _, err := rbfMachine(context.Background(), twoClasses{}, s, trial, 1)
+	if err != nil || again != percent {
+		t.Errorf("%g %% by what was chosen, then %g %%, %v", percent, again, err)
+	}
+}

@@ -11,7 +11,7 @@ import (
 func lopezDependence() []*Table {
 	const samples, d = 500, 5
 	table := func(t Table, rows []string, draw func(row, n int, seed uint64) approx.ProjectionVectors) *Table {
-		t.Corner = "mean over pairs, %"
+		t.Corner, t.Cost = "mean over pairs, %", 3
 		t.Columns = []string{"|correlation|", "dCor, no factor in common", "dCor, common factors"}
 		for _, r := range rows {
 			t.Rows = append(t.Rows, Row{Name: r})

@@ -134,6 +134,7 @@ const histogramFeatures = 7000
 func histograms() []*Table {
 	t := &Table{
 		Name:   "L12-1",
+		Cost:   90,
 		Title:  "Accuracy of linear, additive and exponential χ² kernels on histograms",
 		Source: "after Li, Lebanon, Sminchisescu 2012, tables 1 and 2, and Kumar 2010, on other data: theirs (PASCAL VOC segments) are not to be had, so there are no figures of theirs",
 		Protocol: fmt.Sprintf("Linear SVMs, squared hinge, one against all. D = %d for skewed-chi2 (c = 0.1) and exp-chi2; the additive maps have their default number of features. ", histogramFeatures) +

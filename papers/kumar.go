@@ -105,7 +105,7 @@ func kumarResults() []*Table {
 	}
 	times := &Table{
 		Name:     "K10-1-time",
-		Title:    "Unmarked of least squares on random features, and of the kernel itself",
+		Title:    "Times of least squares on random features, and of the kernel itself",
 		Source:   source,
 		Protocol: kumarProtocol + " Seconds to train, with the choice of λ; the lecture's are of unknown machines, and by ASVM, SVMlight and LIBSVM in the last row.",
 		Data:     "cpu_act",

@@ -83,6 +83,7 @@ func lopez2018() []*Table {
 	return []*Table{
 		cifar.table(Table{
 			Name:   "LS18-1",
+			Cost:   35,
 			Title:  "Distances in the feature space of (x·y)², CIFAR-10",
 			Source: "López-Sánchez, Corchado, González Arrieta 2018, table 1: mean ± standard deviation of 10 runs",
 			Protocol: "200 random images, all pairs; D2PK-RP with s = 1, KG-RP with t = 10 on m of the other images (the paper: of 50,000; here of the 3,800 others of the 4,000 at hand). " +
@@ -91,6 +92,7 @@ func lopez2018() []*Table {
 		}),
 		spoken.table(Table{
 			Name:     "LS18-2",
+			Cost:     3,
 			Title:    "Distances in the feature space of (x·y)², ISOLET",
 			Source:   "López-Sánchez, Corchado, González Arrieta 2018, table 2: mean ± standard deviation of 10 runs",
 			Protocol: "200 random rows of all 7,797, as they are in the file, all pairs; D2PK-RP with s = 1, KG-RP with t = 10 on m rows of the training part.",
@@ -116,8 +118,9 @@ func lopez2019() []*Table {
 				return func(n int, seed uint64) (test, train matrix.Rows) { return part(x, n, seed) }, err
 			}}
 	}
+	seconds := map[string]float64{"4.2": 55, "4.3": 15, "4.8": 10, "4.9": 3}
 	table := func(number, title string) Table {
-		return Table{Name: "LS19-" + number, Title: title,
+		return Table{Name: "LS19-" + number, Title: title, Cost: seconds[number],
 			Source: "López-Sánchez 2019 (thesis), table " + number + ": mean ± standard deviation of 10 runs"}
 	}
 	const (

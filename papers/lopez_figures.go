@@ -32,7 +32,7 @@ func lopezFigures() []*Table {
 func lopezTerms(figure, set, data string, cost float64, theirs []string, open func(ctx context.Context, dir string) (func(n int, seed uint64) matrix.Rows, error)) *Table {
 	const dim = 160
 	t := &Table{
-		Name:   "LS18-fig" + figure,
+		Name:   "LS18-F" + figure,
 		Title:  "Distortion of D2PK-RP by its number of terms, " + set,
 		Source: fmt.Sprintf("López-Sánchez, Corchado, González Arrieta 2018, figure %s; the numbers at t = 2, 10 and 30 are those of its table", figure),
 		Protocol: "200 random rows, all pairs, as in LS18-" + figure[:1] + "; D = 160, s = 1. The paper says that from t = 100 on nothing is left between D2PK-RP and a projection of the feature space, " +
@@ -59,7 +59,7 @@ func lopezTerms(figure, set, data string, cost float64, theirs []string, open fu
 		}
 		return func(seed uint64) (experiment, error) {
 			x := choose(n, seed)
-			exact, err := approx.Gram(square, x)
+			exact, err := approx.Distances2(square, x)
 			return func(i int) ([]float64, error) {
 				cfg := d2pk(terms[i])
 				cfg.Kernel, cfg.Features, cfg.Seed = square, dim, random.Hash(seed, "papers.terms", uint64(i))
@@ -81,7 +81,7 @@ func lopezRepetition() *Table {
 	pools := []int{488, 976, 2000}
 	terms := []int{1, 2, 5, 10, 20, 30}
 	t := &Table{
-		Name:   "LS19-fig4.6",
+		Name:   "LS19-F4.6",
 		Title:  "Distortion of PK-RP with and without repetition minimisation, MNIST",
 		Source: "López-Sánchez 2019 (thesis), figure 4.6",
 		Protocol: "500 random test rows, all pairs; (x·y)², D = 300, normal entries. The thesis has plots over other t and m, and says that minimisation improves a little, most at small t. " +
@@ -105,7 +105,7 @@ func lopezRepetition() *Table {
 		}
 		return func(seed uint64) (experiment, error) {
 			x := draw(test, n, seed, "rows")
-			exact, err := approx.Gram(square, x)
+			exact, err := approx.Distances2(square, x)
 			return func(i int) ([]float64, error) {
 				var all []float64
 				for j, m := range pools {
@@ -152,7 +152,7 @@ func lopezAccuracyByTerms() *Table {
 		a.methods = append(a.methods, classified{strconv.Itoa(n), theirs, cfg})
 	}
 	t := a.table(Table{
-		Name:   "LS19-fig4.5",
+		Name:   "LS19-F4.5",
 		Title:  "Accuracy of linear SVMs on features of PK-RP by its number of terms, MNIST",
 		Source: "López-Sánchez 2019 (thesis), figure 4.5; the numbers at t = 1 and 10 are those of its table 4.4",
 		Protocol: "As LS19-4.4: normal entries, D = 1,500 and m = 488 (the figure does not say which). The thesis calls the effect of t almost negligible. " +

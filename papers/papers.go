@@ -111,7 +111,7 @@ type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
 func Tables() []*Table {
-	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezTimes(), lopezDependence(), lopezFigures(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
+	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
 }
 
 // Find returns the table of a name.

@@ -37,6 +37,9 @@ func TestTablesAreWhole(t *testing.T) {
 				if !f.Readable() {
 					continue
 				}
+				if slices.Contains(table.Unmarked, j) || strings.HasPrefix(table.Name, "S14-F") {
+					continue // no errors of one kind
+				}
 				spread := strings.HasPrefix(table.Name, "LS")
 				if table.Corner == "F1" {
 					if !(f.Mean > 0.5 && f.Mean < 1 && f.SD > 0 && f.SD < 0.02) {
@@ -62,13 +65,15 @@ func TestTablesAreWhole(t *testing.T) {
 }
 
 // byRandomMap says that a row of accuracies is over several maps.
-func byRandomMap(row string) bool { return row != "linear SVM" && row != "(γ x·y + 1)², exact" }
+func byRandomMap(row string) bool {
+	return row != "linear SVM" && row != "(γ x·y + 1)², exact" && !strings.HasPrefix(row, "rbf, exact")
+}
 
 // In all tables errors fall as D grows, but for rounding and the scatter of both figures, and
 // a random projection from the feature space is a projection: its figures are those of χ²_D.
 func TestFiguresAreThoseOfErrors(t *testing.T) {
 	for _, table := range Tables() {
-		if table.Gain || table.Name == "S14-4.6" || table.Name == "K10-1" { // no columns of one measure
+		if table.Gain || table.Unmarked != nil || strings.HasPrefix(table.Name, "S14-F") || table.Name == "K10-1" { // no columns of one measure
 			continue
 		}
 		if table.Name == "S14-4.1" {

@@ -17,6 +17,7 @@ import (
 func sivertsen2014() []*Table {
 	t := &Table{
 		Name:   "S14-4.1",
+		Cost:   2,
 		Title:  "Kernel estimation error of Fastfood and TensorSketch",
 		Source: "Sivertsen 2014, table 4.1: averages over 16 runs",
 		Protocol: "10,000 pairs of rows uniform in [0, 1]^16; Fastfood for exp(-‖x-y‖²/(2σ²)), σ = 2, with D frequencies (2D features), " +

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mercer/approx"
 	"mercer/feature"
 	"mercer/internal/random"
 	"mercer/kernel"
@@ -37,17 +38,11 @@ type Cloud struct {
 // errors are S14's 4.2 and 4.3: the mean absolute error, the mean relative error in percent over the
 // pairs where it is at most 100 %, and the share of these in percent.
 func (c Cloud) errors() (abs, rel, share float64) {
-	close := 0
-	for i, k := range c.Exact {
-		e := math.Abs(c.Estimate[i] - k)
-		abs += e
-		if e <= math.Abs(k) {
-			rel += e / math.Abs(k)
-			close++
-		}
+	e := approx.Compare(c.Exact, c.Estimate)
+	if e.MeanRel != nil {
+		rel = 100 * *e.MeanRel
 	}
-	n := float64(len(c.Exact))
-	return abs / n, 100 * rel / float64(max(close, 1)), 100 * float64(close) / n
+	return e.MeanAbs, rel, 100 * e.Within
 }
 
 // everyPair is the cloud of all pairs of different rows.
@@ -151,7 +146,7 @@ func mean(v []float64) float64 {
 
 func sivertsenScatter() *Table {
 	t := &Table{
-		Name:     "S14-fig4.1",
+		Name:     "S14-F4.1",
 		Title:    "Estimates by Fastfood against the Gaussian kernel",
 		Source:   sivertsenSource("4.1: a scatter plot of one map"),
 		Protocol: "The 4,950 pairs of 100 rows uniform in [0, 1]^16; σ = 1.5, 512 frequencies. In place of the scatter plot, its ten parts of as many pairs, by the kernel's value.",
@@ -166,7 +161,7 @@ func sivertsenScatter() *Table {
 
 func sivertsenParts() *Table {
 	t := &Table{
-		Name:     "S14-fig4.6",
+		Name:     "S14-F4.6",
 		Title:    "Error of Fastfood over the kernel's range",
 		Source:   sivertsenSource("4.6: a plot by sections of the kernel's range"),
 		Protocol: "10,000 pairs of rows uniform in [0, 1]^8; σ = 0.6, 128 frequencies. Ten parts of as many pairs by the kernel's value; the paper has sections of equal width, and says that the relative error drops where the kernel is large.",
@@ -186,27 +181,15 @@ func sivertsenParts() *Table {
 // pairsOf is the cloud of the rows of x and y with the same number.
 func pairsOf(cfg feature.Config, x, y *matrix.Dense) (c Cloud, err error) {
 	m, err := feature.New(cfg, x.Cols)
-	if err != nil {
-		return c, err
+	if err == nil {
+		c.Exact, c.Estimate = approx.Values(cfg.Kernel, m, x, y)
 	}
-	_, dim := m.Dims()
-	const block = 256
-	zx, zy := matrix.NewDense(block, dim), matrix.NewDense(block, dim)
-	for lo := 0; lo < x.Rows; lo += block {
-		hi := min(lo+block, x.Rows)
-		m.Transform(zx.Slice(0, hi-lo), matrix.Rows{Dense: x.Slice(lo, hi)})
-		m.Transform(zy.Slice(0, hi-lo), matrix.Rows{Dense: y.Slice(lo, hi)})
-		for i := lo; i < hi; i++ {
-			c.Exact = append(c.Exact, cfg.Kernel.Eval(x.Row(i), y.Row(i)))
-			c.Estimate = append(c.Estimate, inner(zx.Row(i-lo), zy.Row(i-lo)))
-		}
-	}
-	return c, nil
+	return c, err
 }
 
 func sivertsenRange() *Table {
 	t := &Table{
-		Name:     "S14-fig4.2",
+		Name:     "S14-F4.2",
 		Title:    "TensorSketch on rows around 0 and on positive rows",
 		Source:   sivertsenSource("4.2: two scatter plots of one map each"),
 		Protocol: "The 4,950 pairs of 100 rows; (x·y)², d = 16, D = 128. The paper says that on [-1, 1] accuracy is much lower and values concentrate on 0.",
@@ -249,7 +232,7 @@ func sivertsenRange() *Table {
 
 func sivertsenForms() *Table {
 	t := &Table{
-		Name:   "S14-fig4.4",
+		Name:   "S14-F4.4",
 		Title:  "Error of Fastfood by D, with sines and cosines and with phases",
 		Source: sivertsenSource("4.4 and, with phases, C.4: averages over 16 runs"),
 		Protocol: "10,000 pairs of rows uniform in [0, 1]^16, σ = 3; z = [cos ω·x, sin ω·x]/√D of D frequencies, and z'' = √(2/D)·cos(ω·x + b). " +
@@ -287,7 +270,7 @@ func sivertsenForms() *Table {
 func sivertsenSigma() *Table {
 	sigmas := []float64{1.5, 2}
 	t := &Table{
-		Name:     "S14-fig4.5",
+		Name:     "S14-F4.5",
 		Title:    "Error of Fastfood by the width of the Gaussian kernel",
 		Source:   sivertsenSource("4.5: two scatter plots of one map each"),
 		Protocol: "The 4,950 pairs of 100 rows uniform in [0, 1]^16; 128 frequencies. The paper's figures are of one map each.",
@@ -326,7 +309,7 @@ func sivertsenSparsity() *Table {
 	const d, maps = 40, 100
 	zeros := []int{0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 39}
 	t := &Table{
-		Name:   "S14-fig4.7",
+		Name:   "S14-F4.7",
 		Title:  "Error of TensorSketch by the number of zeros",
 		Source: sivertsenSource("4.7: averages over 12 runs"),
 		Protocol: "(x·x)² of a row of 40 with so many zeros, the others being 1/√(number of these), so that the kernel is 1; D = 128. The mean of 100 maps: all rows that the paper's construction makes are equal. " +
@@ -368,7 +351,7 @@ func sivertsenSparsity() *Table {
 func sivertsenConverted() *Table {
 	const sigma = 2
 	t := &Table{
-		Name:   "S14-fig4.8",
+		Name:   "S14-F4.8",
 		Title:  "Estimates of one kernel made from those of the other",
 		Source: sivertsenSource("4.8 and, with the lengths of the inputs, D.1: scatter plots of one map each"),
 		Protocol: "The 4,950 pairs of 100 rows uniform in [0, 1]^16; σ = 2, (x·y)²; D, which the paper does not give, is 512 (of frequencies and of outputs). ‖x-y‖² = ‖x‖² + ‖y‖² - 2x·y turns one into the other, " +

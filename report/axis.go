@@ -230,25 +230,20 @@ func minus(s string) string {
 
 // thousands puts commas into numbers of four digits and more.
 func thousands(s string) string {
-	sign, digits, _ := strings.Cut(s, "-")
-	if sign = ""; strings.HasPrefix(s, "-") {
-		sign = "-"
-	} else {
-		digits = s
+	digits, negative := strings.CutPrefix(s, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	var b strings.Builder
+	if negative {
+		b.WriteByte('-')
 	}
-	whole, rest, point := strings.Cut(digits, ".")
-	if len(whole) >= 4 {
-		var b strings.Builder
-		for i, r := range whole {
-			if i > 0 && (len(whole)-i)%3 == 0 {
-				b.WriteByte(',')
-			}
-			b.WriteRune(r)
+	for i, r := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
 		}
-		whole = b.String()
+		b.WriteRune(r)
 	}
 	if point {
-		return sign + whole + "." + rest
+		b.WriteString("." + fraction)
 	}
-	return sign + whole
+	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"mercer/dataset"
@@ -51,8 +52,9 @@ type CostOptions struct {
 	// Seconds is about how long the trials may take; 0 means 3.
 	Seconds float64
 
-	now func() time.Time
-	fit func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Report, error)
+	known []Trial // that have been made already
+	now   func() time.Time
+	fit   func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Report, error)
 }
 
 // filled has defaults for what was not given.
@@ -75,7 +77,7 @@ func (o CostOptions) filled() CostOptions {
 //
 // Memory is by the learners' own formulas. Time is the sum of stages: reading and mapping, which
 // grow like n and n·D; and solving, which for statistics is a·n·D² + b·D³ with a and b from the
-// trials, for learners that go through rows c·n^p·D with p ∈ [1, 2] from the trials, and for those
+// trials, for learners that go through rows c·n^p·D with p ∈ [1, 3/2] from the trials, and for those
 // that take the kernel itself c·n^p with p ∈ [1, 3].
 func PredictCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptions) (*Cost, error) {
 	opt = opt.filled()
@@ -146,7 +148,10 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 		d = min(d, trialFeatures)
 	}
 	rows := min(trialRows, max(most/4, 1))
-	for {
+	if all = slices.Clone(opt.known); len(all) > 1 {
+		d = all[len(all)-1].Features
+	}
+	for len(opt.known) < 2 {
 		if err := once(rows, d); err != nil {
 			if len(all) > 0 && ctx.Err() == nil {
 				break
@@ -164,7 +169,10 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 	for d < plan.Features && !plan.Fixed {
 		d = min(2*d, plan.Features)
 		if err := once(min(rows, max(2*d, trialRows)), d); err != nil {
-			return nil, err
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			break // more than the memory has room for
 		}
 		// The next takes up to eight times as long.
 		last := all[len(all)-1]
@@ -200,11 +208,11 @@ func newCostModel(plan *model.Plan, trials []Trial) *costModel {
 	// Of the trials with the features of the first.
 	var n, t []float64
 	for _, x := range trials {
-		if x.Features == trials[0].Features {
+		if x.Features == trials[0].Features || plan.Fixed {
 			n, t = append(n, float64(x.Rows)), append(t, x.Solve)
 		}
 	}
-	low, high, byFeatures := 1.0, 2.0, 1.0
+	low, high, byFeatures := 1.0, 1.5, 1.0
 	if plan.Exact {
 		low, high, byFeatures = 1, 3, 0
 	}

@@ -3,7 +3,6 @@ package tune
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -76,10 +75,4 @@ func (c *Candidate) Text(names []string) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// number is a value of a setting as a number, if it is one.
-func number(text string) (v float64, ok bool) {
-	v, err := strconv.ParseFloat(text[strings.IndexByte(text, '*')+1:], 64)
-	return v, err == nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 
 	"mercer/dataset"
@@ -48,7 +49,7 @@ type Options struct {
 	Memory int64
 
 	// Journal is a file that keeps what is done, so that a search that was killed goes on from
-	// there; "" means none. The file is left behind.
+	// there; "" means none. The file is left behind, unless no configuration could be trained.
 	Journal string
 
 	// Progress, if not nil, is told how many of all trainings of a stage are done: "tune", or
@@ -166,7 +167,11 @@ func Search(ctx context.Context, src dataset.Source, space Space, opt Options) (
 	if err := s.judgeAll(); err != nil {
 		return nil, err
 	}
-	return s.finish()
+	r, err := s.finish()
+	if err != nil && s.opt.Journal != "" {
+		_ = os.Remove(s.opt.Journal) // it tells of failures alone
+	}
+	return r, err
 }
 
 // search is the state of one.

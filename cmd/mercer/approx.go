@@ -35,6 +35,7 @@ type approximation struct {
 	data     dataset.Options
 	json     bool
 	progress string
+	pages    pages
 
 	kernel kernel.Kernel
 	dim    int
@@ -69,7 +70,7 @@ fitted to other rows than they are judged on: the rest of a sample of DATA, or r
 All are means over --seeds draws of the map.`,
 		Example: `  mercer approx letter.csv --label 0
   mercer approx digits.csv --map rff,orf,sorf,qmc --features 256,1024,4096
-  mercer approx a9a --kernel poly --degree 2 --error 0.02
+  mercer approx a9a --kernel poly --degree 2 --error 0.02 --report poly.html
   mercer approx a9a --map '{"map":"chain","steps":[{"map":"countsketch","features":64},{"map":"orf","features":1024}]}' --map orf`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args[0]) },
@@ -91,6 +92,7 @@ All are means over --seeds draws of the map.`,
 	dataFlags(cmd, &a.data)
 	f.BoolVar(&a.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &a.progress)
+	pageFlags(cmd, &a.pages)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		asked := 0
 		for _, name := range []string{"error", "rel"} {
@@ -115,6 +117,9 @@ All are means over --seeds draws of the map.`,
 func (a *approximation) run(cmd *cobra.Command, path string) error {
 	ctx := cmd.Context()
 	if err := a.check(cmd); err != nil {
+		return err
+	}
+	if err := a.pages.check(path, a.fitOn); err != nil {
 		return err
 	}
 	if err := readLandmarks(ctx, &a.cfg, a.data); err != nil {
@@ -154,10 +159,13 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	}
 	p.done()
 	if a.json {
+		if err := a.pages.write(cmd, a.page(r, rec), true); err != nil {
+			return err
+		}
 		return printJSON(cmd.OutOrStdout(), a.report(r, rec))
 	}
 	a.print(cmd.OutOrStdout(), r, rec, rows)
-	return nil
+	return a.pages.write(cmd, a.page(r, rec), false)
 }
 
 // check finds what is wrong with the flags themselves.
@@ -489,7 +497,7 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			c.Config = feature.Config{Map: "chain", Steps: []feature.Config{sketch, c.Config}}
 		}
 		c.Features = a.featuresOf(c.Config)
-		if len(a.asked) == 0 && len(a.features) == 0 && feature.Usual(c.Config.Map) > 0 {
+		if len(a.asked) == 0 && feature.Usual(c.Config.Map) > 0 {
 			c.Features = slices.DeleteFunc(c.Features, func(d int) bool { return 8*int64(d)*int64(a.dim) > landmarkBytes })
 			if len(c.Features) == 0 {
 				a.left = append(a.left, approx.Skipped{Map: c.Name(), Reason: fmt.Sprintf("%s: landmarks of %s dimensions take more than %s; name it by --map to measure it nevertheless",

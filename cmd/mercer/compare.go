@@ -24,6 +24,7 @@ type compare struct {
 	memory   bytesValue
 	json     bool
 	progress string
+	pages    pages
 }
 
 func newCompare() *cobra.Command {
@@ -62,7 +63,7 @@ where the metric is none of classes 4 a thread and some 20 ns a bootstrap sample
 so that fewer --resamples may suit millions of rows. The rows themselves are never all in memory.`,
 		Example: `  mercer compare a9a.t.gz rbf.mercer linear.mercer svm.libsvm
   mercer compare a9a.t.gz rbf.mercer linear.mercer --metric auc --control linear.mercer
-  mercer compare houses.csv --configs ridge.json svr.json --folds 10
+  mercer compare houses.csv --configs ridge.json svr.json --folds 10 --report houses.html
   mercer compare a9a.gz --config "--kernel linear" --config "--features 1024" --config "--features 4096"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -87,6 +88,7 @@ so that fewer --resamples may suit millions of rows. The rows themselves are nev
 	dataFlags(cmd, &c.data)
 	f.BoolVar(&c.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &c.progress)
+	pageFlags(cmd, &c.pages)
 	return cmd
 }
 
@@ -120,6 +122,9 @@ func (c *compare) run(cmd *cobra.Command, path string, args []string) error {
 	}
 	p, err := newProgress(cmd, c.progress)
 	if err != nil {
+		return err
+	}
+	if err := c.pages.check(append(args, path)...); err != nil {
 		return err
 	}
 	c.opt.Progress = p.report
@@ -205,10 +210,20 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 		}
 		out.Models = append(out.Models, entry)
 	}
+	page, err := c.modelsPage(path, out)
+	if err != nil {
+		return err
+	}
 	if c.json {
+		if err := c.pages.write(cmd, page, true); err != nil {
+			return err
+		}
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	return c.printModels(cmd.OutOrStdout(), path, out)
+	if err := c.printModels(cmd.OutOrStdout(), path, out); err != nil {
+		return err
+	}
+	return c.pages.write(cmd, page, false)
 }
 
 // modelsJSON is what compare --json prints of models.

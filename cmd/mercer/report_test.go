@@ -15,9 +15,9 @@ import (
 
 // page is what a report says: its headings, and its text with tables and facts as words.
 type page struct {
-	headings, files []string
-	text            string
-	figures         int
+	headings []string
+	text     string
+	figures  int
 }
 
 func readPage(t *testing.T, path string) page {
@@ -201,6 +201,11 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", steps(100, 2))
 	m := filepath.Join(dir, "m.mercer")
+	for _, args := range [][]string{{"train", data, "-o", m, "--report", m}, {"train", data, "-o", m, "--report", data}, {"eval", m, data, "--report", filepath.Join(dir, ".", "data.csv")}} {
+		if r := mercer(t, args...); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command already") {
+			t.Errorf("%v: exit code %d, %s", args, r.code, r.stderr)
+		}
+	}
 	for _, c := range []struct{ flag, value, want string }{
 		{"--report", dir, "is a directory"},
 		{"--report", filepath.Join(dir, "none", "m.html"), "file does not exist"},

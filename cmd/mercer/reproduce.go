@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/papers"
+	"mercer/report"
 )
 
 func newReproduce() *cobra.Command {
@@ -19,6 +20,7 @@ func newReproduce() *cobra.Command {
 		list     bool
 		asJSON   bool
 		progress string
+		written  pages
 	)
 	cmd := &cobra.Command{
 		Use:   "reproduce [flags] NAME...",
@@ -53,7 +55,8 @@ folder for each data set, as published, gzipped or not:
   optdigits/optdigits.{tra,tes}, spambase/spambase.data, reuters_r8/R8.txt, reuters_r8/R8.clean.txt`,
 		Example: `  mercer reproduce --list
   mercer reproduce S14-4.1
-  mercer reproduce LS19-4.2 LS19-4.3 --data ~/data --quick`,
+  mercer reproduce LS19-4.2 LS19-4.3 --data ~/data --quick
+  mercer reproduce S14-4.1 S14-F4.1 --seeds 16 --report s14.html --plots pictures`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !list {
 				return usagef("no table; give a NAME of --list")
@@ -81,6 +84,10 @@ folder for each data set, as published, gzipped or not:
 				return err
 			}
 			defer p.done()
+			if err := written.check(); err != nil {
+				return err
+			}
+			page := &report.Page{Title: "Tables of the papers, theirs and ours", Subtitle: strings.Join(args, ", ")}
 			var results []reproduced
 			for i, t := range tables {
 				opt.Progress = func(share float64) { p.report(t.Name, 0, share) }
@@ -90,6 +97,12 @@ folder for each data set, as published, gzipped or not:
 					return err
 				}
 				p.done()
+				ran := ranText(r, time.Since(start))
+				if written.wanted() {
+					if err := reproducedSection(page, r, ran); err != nil {
+						return err
+					}
+				}
 				if asJSON {
 					results = append(results, newReproduced(r))
 					continue
@@ -97,7 +110,13 @@ folder for each data set, as published, gzipped or not:
 				if i > 0 {
 					fmt.Fprintln(out)
 				}
-				printTable(out, r, time.Since(start))
+				printTable(out, r, ran)
+			}
+			if written.wanted() && !asJSON {
+				fmt.Fprintln(out)
+			}
+			if err := written.write(cmd, page, asJSON); err != nil {
+				return err
 			}
 			if asJSON {
 				return printJSON(out, results)
@@ -111,6 +130,7 @@ folder for each data set, as published, gzipped or not:
 	f.IntVar(&opt.Seeds, "seeds", 10, "how many runs, of seeds 1, 2, …")
 	f.BoolVar(&opt.Quick, "quick", false, "one seed, fewer rows and, where columns are expensive, only the first")
 	f.BoolVar(&asJSON, "json", false, "print one JSON array instead of text")
+	pageFlags(cmd, &written)
 	progressFlag(cmd, &progress)
 	return cmd
 }
@@ -178,20 +198,26 @@ func roughly(seconds float64) string {
 	return fmt.Sprintf("%.0f min", seconds/60)
 }
 
+// ranText says how a result came about.
+func ranText(r *papers.Result, took time.Duration) string {
+	switch {
+	case r.Missing != "":
+		return fmt.Sprintf("data not available: there is no %s; --data names the folder of the data sets", r.Missing)
+	case r.Quick:
+		return "one seed, quick, " + secondsText(took)
+	case r.Seeds == 1:
+		return "one seed, " + secondsText(took)
+	}
+	return fmt.Sprintf("mean ± standard deviation of %d seeds, %s", r.Seeds, secondsText(took))
+}
+
 // printTable prints a table for a person: for each row a line of theirs and one of ours.
-func printTable(w io.Writer, r *papers.Result, took time.Duration) {
+func printTable(w io.Writer, r *papers.Result, ran string) {
 	fmt.Fprintf(w, "%s  %s\n%s\n", r.Name, r.Title, r.Source)
 	for _, line := range wrap(r.Protocol, 110) {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
-	switch {
-	case r.Missing != "":
-		fmt.Fprintf(w, "ours: data not available: there is no %s; --data names the folder of the data sets\n", r.Missing)
-	case r.Quick:
-		fmt.Fprintf(w, "ours: one seed, quick, %s\n", secondsText(took))
-	default:
-		fmt.Fprintf(w, "ours: mean ± standard deviation of %d seeds, %s\n", r.Seeds, secondsText(took))
-	}
+	fmt.Fprintf(w, "ours: %s\n", ran)
 	first := utf8.RuneCountInString(r.Corner)
 	for _, row := range r.Rows {
 		first = max(first, utf8.RuneCountInString(row.Name))

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,7 +17,7 @@ func TestReproduceList(t *testing.T) {
 			t.Errorf("%s is not in the list:\n%s", table.Name, text)
 		}
 	}
-	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-fig4.1\n", "        no experiment: formulas\n"} {
+	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-F4.1\n", "        no experiment: formulas\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
@@ -75,13 +77,62 @@ func TestReproduceJSON(t *testing.T) {
 	}
 }
 
+// A page holds the table with theirs and ours, curves and the points of a scatter plot; the pictures are
+// files as well.
+func TestReproduceReport(t *testing.T) {
+	dir := t.TempDir()
+	html, plots := filepath.Join(dir, "r.html"), filepath.Join(dir, "plots")
+	out := ok(t, "reproduce", "S14-4.1", "S14-F4.1", "LS19-4.3", "--quick", "--data", dir, "--report", html, "--plots", plots)
+	if !strings.Contains(out, "report    "+html) || !strings.Contains(out, "plots     "+plots) {
+		t.Errorf("nothing is said of what was written:\n%s", out)
+	}
+	page, err := os.ReadFile(html)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"S14-4.1", "TensorSketch abs., theirs", "KG-RP, m = 122", "data not available: there is no ", "on the line an estimate is exact"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, name := range []string{"s14-4-1.svg", "s14-4-1.png", "s14-f4-1-points-1.svg"} {
+		if st, err := os.Stat(filepath.Join(plots, name)); err != nil || st.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if r := mercer(t, "reproduce", "S14-4.1", "--quick", "--report", filepath.Join(dir, "no", "r.html")); r.code != 1 || !strings.Contains(r.stderr, "no") {
+		t.Errorf("exit code %d, %s", r.code, r.stderr)
+	}
+}
+
+// Times stand beside the paper's without a mark, and figures without one of theirs have four digits.
+func TestReproducedCells(t *testing.T) {
+	for _, c := range []struct {
+		cell   papers.Cell
+		theirs papers.Figure
+		want   string
+	}{
+		{papers.Cell{Mean: 0.012341}, papers.Figure{}, "0.01234"},
+		{papers.Cell{Mean: 25.829}, papers.Figure{}, "25.83"},
+		{papers.Cell{Mean: 71234}, papers.Figure{}, "71234"},
+		{papers.Cell{Mean: 0.5, SD: 0.1}, papers.Figure{Text: "?"}, "0.5000 ± 0.1000"},
+		{papers.Cell{Mean: 1.234, Mark: papers.Within}, papers.Figure{Text: "1.2±0.3"}, "1.23 within"},
+		{papers.Cell{Mean: 16.71}, papers.Figure{Text: "509"}, "16.7"},
+		{papers.Cell{Mark: papers.NotRun}, papers.Figure{Text: "509"}, "not run"},
+	} {
+		if got := cellText(c.cell, c.theirs); got != c.want {
+			t.Errorf("%+v beside %q: %q, want %q", c.cell, c.theirs.Text, got, c.want)
+		}
+	}
+}
+
 func TestReproduceErrors(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"reproduce"}, "mercer reproduce: no table; give a NAME of --list"},
-		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-fig4.1, `},
+		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-F4.1, `},
 		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "mercer reproduce: --seeds 0: give 1 or more"},
 	} {
 		r := mercer(t, c.args...)
