@@ -477,3 +477,45 @@ func TestCompareConfigsErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestAlikeRowsTogetherAreTheRows: metrics of classes are the same of distinct rows and how many there are of each.
+func TestAlikeRowsTogetherAreTheRows(t *testing.T) {
+	const n = 5000
+	for _, metric := range []string{"accuracy", "macro_f1", "mcc", "kappa"} {
+		rec, err := newRecord(metric, &Predictor{Task: "classify", Classes: []string{"a", "b", "c"}}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := random.New(5, "alike")
+		ones := make([]int32, n)
+		for i := range n {
+			truth := int32(r.Intn(3))
+			rec.truth, ones[i] = append(rec.truth, truth), 1
+			for j := range rec.models {
+				class := truth
+				if r.Intn(3) == 0 {
+					class = int32(r.Intn(3))
+				}
+				rec.models[j].class = append(rec.models[j].class, class)
+			}
+		}
+		rec.rows = n
+		few, copies := rec.distinct()
+		if few.rows != 27 || len(copies) != 27 {
+			t.Fatalf("%d distinct rows of 3·3·3", few.rows)
+		}
+		got, want := make([]float64, 2), make([]float64, 2)
+		few.values(copies, got)
+		rec.values(ones, want)
+		for j := range got {
+			if math.Abs(got[j]-want[j]) > 1e-12 {
+				t.Errorf("%s of model %d: %g, want %g", metric, j+1, got[j], want[j])
+			}
+		}
+		// Where more than half of the rows differ there is nothing to gain.
+		rec.rows, rec.truth = 4, []int32{0, 1, 2, 0}
+		if few, copies := rec.distinct(); few != rec || copies != nil {
+			t.Errorf("4 rows became %d", few.rows)
+		}
+	}
+}

@@ -59,7 +59,7 @@ relative_rmse. Of labels of which a row may have any number micro_f1 (the usual 
 subset_accuracy, hamming_loss, samples_f1.
 
 A row takes 4 bytes and 4 more a model (8 for areas under curves, 4 an output for numbers), and
-where the metric is none of classes 4 a thread and some 10 ns a bootstrap sample, model and row,
+where the metric is none of classes 4 a thread and some 20 ns a bootstrap sample, model and row,
 so that fewer --resamples may suit millions of rows. The rows themselves are never all in memory.`,
 		Example: `  mercer compare a9a.t.gz rbf.mercer linear.mercer svm.libsvm
   mercer compare a9a.t.gz rbf.mercer linear.mercer --metric auc --control linear.mercer
