@@ -268,3 +268,22 @@ func TestReportOfComparisons(t *testing.T) {
 		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
 }
+
+func TestReportOfASearch(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", steps(300, 3))
+	html, plots := filepath.Join(dir, "t.html"), filepath.Join(dir, "plots")
+	args := []string{"tune", data, "-o", filepath.Join(dir, "t.mercer"), "--features", "32", "--gamma", "0.5,2", "--learner", "ridge", "--lambda", "0.01,1", "--folds", "3", "--test", data, "--report", html}
+	ok(t, append(args, "--plots", plots)...)
+	p := readPage(t, html)
+	p.has(t, "search 4 configurations, 3 trainings each", "gamma lambda accuracy sd se", "trained", "A star marks the one that was trained", "Trained on data.csv: 300 rows. Tested on data.csv")
+	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; What is taken for what"; got != want || !slices.Contains(p.headings, "The search") {
+		t.Errorf("headings %v", p.headings)
+	}
+	if got := pictures(t, plots); !strings.Contains(got, "tuning tuning-grid") && !strings.Contains(got, "tuning-grid tuning") {
+		t.Errorf("pictures %s", got)
+	}
+	if v := object(t, ok(t, append(args, "--json")...)); v["curves"] != nil || v["search"] == nil {
+		t.Errorf("%v", v)
+	}
+}
