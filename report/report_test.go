@@ -500,6 +500,8 @@ func TestTicksAreRound(t *testing.T) {
 		{Axis{From: 0.01, To: 0.12, Log: true}, 6, "0.01 0.02 0.05 0.1"},
 		{Axis{From: 1e-8, To: 11, Log: true}, 5, "10⁻⁸ 10⁻⁶ 10⁻⁴ 10⁻² 1"},
 		{Axis{From: 10, To: 20, Log: true}, 5, "10 12 14 16 18 20"},
+		{Axis{From: 243, To: 1078, Log: true}, 8, "400 600 800 1,000"},
+		{Axis{From: -0.0031, To: 0.002, Percent: true}, 6, "−0.3 % −0.2 % −0.1 % 0.0 % 0.1 % 0.2 %"},
 	} {
 		var got []string
 		for _, k := range c.a.ticks(c.n) {

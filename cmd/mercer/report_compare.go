@@ -42,6 +42,9 @@ func (c *comparison) fill(page *report.Page, columns []string, spread, test stri
 			gaps.Rows = append(gaps.Rows, report.Interval{Name: r.name, Value: d.Value, Low: d.Low, High: d.High})
 			row = append(row, c.show.gap(d.Value), c.show.gap(d.Low)+" … "+c.show.gap(d.High), pText(d.P), pText(d.Holm))
 		}
+		if r.name == c.reference && r.difference == nil {
+			row = append(row, "reference")
+		}
 		t.Rows = append(t.Rows, row)
 	}
 	t.MarkBest(best, 1)

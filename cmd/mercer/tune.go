@@ -127,6 +127,7 @@ the journal is removed.`,
 	f.Var(&tr.memory, "memory", "most memory to work in, such as 8GB (default: 80 % of what is free)")
 	f.BoolVar(&tr.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
+	pageFlags(cmd, &tr.pages)
 	return cmd
 }
 
@@ -280,6 +281,9 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err := readLandmarks(ctx, &space.Base, t.train.data); err != nil {
 		return err
 	}
+	if err := t.train.pages.check(t.train.out, t.results, path, t.train.test, t.train.testLabels); err != nil {
+		return err
+	}
 	p, err := newProgress(cmd, t.progress)
 	if err != nil {
 		return err
@@ -373,7 +377,13 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 	}
 	report.Total = time.Since(start).Seconds()
 	out := cmd.OutOrStdout()
+	write := func() error {
+		return t.train.writePages(cmd, m, report, metrics, name, tested, searchSections(found, searched))
+	}
 	if t.train.json {
+		if err := write(); err != nil {
+			return err
+		}
 		return printJSON(out, tuneJSON{newTrainJSON(m, report, metrics, t.train.out), found, found.Picked, searched.Seconds()})
 	}
 	printSearch(out, found, searched)
@@ -388,5 +398,5 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 		size = st.Size()
 	}
 	fmt.Fprintf(out, "\n  %-10s%s (%s)\n", "saved", t.train.out, bytesText(size))
-	return nil
+	return write()
 }
