@@ -49,7 +49,7 @@ type CostOptions struct {
 	// Memory is how many bytes the training may hold; 0 means no bound.
 	Memory int64
 
-	// Seconds is about how long the trials may take; 0 means 3.
+	// Seconds is about how long the trials may take, twice that where they need many features; 0 means 3.
 	Seconds float64
 
 	known []Trial // that have been made already
@@ -174,9 +174,9 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 			}
 			break // more than the memory has room for
 		}
-		// The next takes up to eight times as long.
+		// The next takes four to eight times as long. It is worth twice the time: errors in D³ count most.
 		last := all[len(all)-1]
-		if spent := opt.now().Sub(start).Seconds(); spent+4*(last.Map+last.Solve) > opt.Seconds {
+		if spent := opt.now().Sub(start).Seconds(); spent+4*(last.Map+last.Solve) > 2*opt.Seconds {
 			break
 		}
 	}
