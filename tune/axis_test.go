@@ -243,3 +243,18 @@ func TestOneCandidateThatFailsLeavesTheOthers(t *testing.T) {
 		t.Errorf("%d fail, and %v is picked", failed, r.Picked.Values)
 	}
 }
+
+func TestEndsOfRangesAreTold(t *testing.T) {
+	cand := func(gamma, c, learner string) *Candidate {
+		return &Candidate{Values: map[string]string{"gamma": gamma, "c": c, "learner": learner}}
+	}
+	all := []*Candidate{cand("median*0.5", "1", "svm"), cand("median", "10", "svm"), cand("median*2", "100", "svm"), cand("median*2", "", "ridge")}
+	for i, want := range [][]string{{"gamma", "c"}, nil, {"gamma", "c"}, {"gamma"}} {
+		if got := atEnds(all[i], all); !slices.Equal(got, want) {
+			t.Errorf("%v is at the end of %v, want %v", all[i].Values, got, want)
+		}
+	}
+	if got := atEnds(all[0], all[:2]); got != nil {
+		t.Errorf("of two values each is an end: %v", got)
+	}
+}

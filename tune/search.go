@@ -118,6 +118,10 @@ type Result struct {
 	Best   *Candidate `json:"-"`
 	Picked *Candidate `json:"-"`
 
+	// AtEnd names the settings whose value in Picked is the smallest or the largest that was tried:
+	// better ones may lie beyond.
+	AtEnd []string `json:"at_end_of_range,omitempty"`
+
 	// Work is what was done, Alone what training every configuration on every fold by itself
 	// would have been.
 	Work  Work `json:"work"`
@@ -295,6 +299,7 @@ func (s *search) finish() (*Result, error) {
 	}
 	r.Best, r.Picked = pick(judged, s.metric.larger, s.opt.Pick)
 	r.Best.Best, r.Picked.Picked = true, true
+	r.AtEnd = atEnds(r.Picked, s.candidates)
 	r.Candidates = slices.Clone(s.candidates)
 	slices.SortStableFunc(r.Candidates, func(a, b *Candidate) int {
 		if (a.Dropped == "") != (b.Dropped == "") {

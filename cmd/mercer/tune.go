@@ -343,13 +343,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return t.stopped(ctx, err)
 	}
-	if err := t.finish(cmd, found, m, report, p, filepath.Base(path), searched, start); err != nil {
-		return err
-	}
-	if !t.keep {
-		return os.Remove(o.Journal)
-	}
-	return nil
+	return t.finish(cmd, found, m, report, p, filepath.Base(path), searched, start)
 }
 
 // stopped tells how to go on after an interruption.
@@ -371,6 +365,11 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 	p.done()
 	if saved := m.Save(t.train.out); saved != nil {
 		return errors.Join(err, saved)
+	}
+	if !t.keep {
+		if err := os.Remove(t.opt.Journal); err != nil {
+			return err
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w (the model was trained before that; it is in %s)", err, t.train.out)

@@ -99,6 +99,13 @@ func printSearch(w io.Writer, r *tune.Result, took time.Duration) {
 		c := r.Candidates[len(r.Candidates)-1]
 		fmt.Fprintf(w, "  %s not judged, such as %s: %s\n", comma(n), c.Text(differ), c.Dropped)
 	}
+	if len(r.AtEnd) > 0 {
+		var ends []string
+		for _, name := range r.AtEnd {
+			ends = append(ends, name+" "+r.Picked.Values[name])
+		}
+		fmt.Fprintf(w, "  at the end of what was tried: %s; better values may lie beyond\n", strings.Join(ends, ", "))
+	}
 	fmt.Fprintln(w)
 	work := func(what string, done, alone int64, of string) {
 		if alone == 0 {
