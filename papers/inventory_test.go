@@ -1,7 +1,9 @@
 package papers
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -64,6 +66,24 @@ func TestTablesWithoutDataRun(t *testing.T) {
 					t.Errorf("%s: %s, %s: %+v", table.Name, table.Rows[i].Name, table.Columns[j], c)
 				}
 			}
+		}
+	}
+}
+
+// docs/papers.md has a line for every item that is an experiment.
+func TestInventoryIsInTheDocs(t *testing.T) {
+	page, err := os.ReadFile("../docs/papers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range Inventory() {
+		by := strings.Join(i.By, ", ")
+		if by == "" {
+			by = i.Mark()
+		}
+		line := "| " + i.Paper + ", " + i.Number + " | " + i.Shows + " | " + by + " |\n"
+		if has := strings.Contains(string(page), line); has == (i.Drawing != "") {
+			t.Errorf("the page has %t of the line %s", has, line)
 		}
 	}
 }

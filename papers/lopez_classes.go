@@ -201,7 +201,7 @@ func lopezQuadratic() *Table {
 	}
 	t := &Table{
 		Name:   "LS19-3.6",
-		Cost:   200,
+		Cost:   120,
 		Title:  "Accuracy of linear SVMs on features of (x·y)², two classes",
 		Source: "López-Sánchez 2019 (thesis), table 3.6 (LS18's table 6): mean ± standard deviation; its first three rows are from Chang et al. 2010",
 		Protocol: "Rows as they come for ijcnn1, pixels in [0, 1], columns of covtype in [0, 1]; features of mean 0 and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows of the first seed. What depends on no random number runs once. " +
