@@ -86,8 +86,8 @@ type Facts struct {
 // first leaves, and into the extrapolation of an exact
 // machine; the rest is for reading, for predicting the cost and for the training.
 const (
-	firstShare  = 0.22
-	secondShare = 0.28
+	firstShare  = 0.28
+	secondShare = 0.32
 	exactShare  = 0.03
 	costShare   = 0.06
 )
