@@ -79,7 +79,12 @@ func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string
 	}
 	s := &Sample{Summary: sum, source: src, rowsAll: t.seen, perRow: t.waited.Seconds() / float64(max(t.seen, 1))}
 	if first > 0 && !t.ended && t.share > 0 && t.share < 1 {
-		s.rowsAll, s.guessed = int(float64(t.seen)/t.share+0.5), true
+		rows, share := float64(t.seen), t.share
+		if t.share > t.firstShare {
+			// What was read ahead of the rows counts in both shares, and not in their difference.
+			rows, share = rows-float64(t.firstRows), share-t.firstShare
+		}
+		s.rowsAll, s.guessed = max(t.seen, int(rows/share+0.5)), true
 	}
 	if task == "" {
 		task = "auto"
@@ -211,10 +216,12 @@ type tee struct {
 	limit uint64
 	rows  []teeRow
 
-	seen   int           // rows that were read, and drawn from but for the end of the last batch
-	share  float64       // of the source that was read
-	ended  bool          // the source was read to its end
-	waited time.Duration // for the source
+	seen       int     // rows that were read, and drawn from but for the end of the last batch
+	share      float64 // of the source that was read
+	firstRows  int     // of the first batch, and the share after it
+	firstShare float64
+	ended      bool          // the source was read to its end
+	waited     time.Duration // for the source
 
 	dense, texts, weighted bool // what the source's rows have
 	outputs                int
@@ -257,7 +264,9 @@ func (r *teeReader) Next() (*matrix.Batch, error) {
 	}
 	left := r.tee.first - r.tee.seen
 	r.tee.seen += b.X.Len()
-	r.tee.share = r.Reader.Progress()
+	if r.tee.share = r.Reader.Progress(); r.tee.firstRows == 0 {
+		r.tee.firstRows, r.tee.firstShare = r.tee.seen, r.tee.share
+	}
 	if r.tee.first > 0 && left < b.X.Len() {
 		part := b.Slice(0, left)
 		b = &part
