@@ -63,6 +63,10 @@ func Draw(ctx context.Context, src dataset.Source, n int, task string, seed uint
 	return drawFrom(ctx, src, n, 0, task, seed)
 }
 
+// Of a source of fewer than wholeFactor times the rows that are wanted all are read: counting is
+// quick, and shares are of what was read ahead, which is much of a small file.
+const wholeFactor = 8
+
 // DrawFirst draws its rows from the first rows of a source, and reads no more of it than it
 // must. How many rows the source has is estimated by the share of it that these are; Summary
 // describes these.
@@ -85,6 +89,9 @@ func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string
 			rows, share = rows-float64(t.firstRows), share-t.firstShare
 		}
 		s.rowsAll, s.guessed = max(t.seen, int(rows/share+0.5)), true
+		if s.rowsAll < wholeFactor*first {
+			return drawFrom(ctx, src, n, 0, task, seed)
+		}
 	}
 	if task == "" {
 		task = "auto"
