@@ -442,7 +442,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 			add(c)
 		}
 	}
-	if unset(given.Scale) && unset(best.Scale) && !f.Histograms {
+	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !slices.Contains(additive, best.Kernel) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
 			chosen, _ := dataset.ChooseScale(a.sample.Summary)
 			if kind == chosen || kind == "none" && !a.alike() {
@@ -521,10 +521,14 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	return r, err
 }
 
+// additive are the kernels of histograms whose maps have few features a dimension. They take no
+// negative numbers, which a shifting scaling makes of rows outside of the training's range.
+var additive = []string{"chi2", "intersection", "hellinger", "jensen-shannon"}
+
 // featured says that a number of features is to be chosen for a configuration.
 func featured(c model.Config) bool {
 	return c.Features == 0 && c.Kernel != "linear" && c.Map != "explicit-poly" && c.Learner != "kernel-svm" && c.Learner != "kernel-ridge" &&
-		!slices.Contains([]string{"chi2", "intersection", "hellinger", "jensen-shannon"}, c.Kernel)
+		!slices.Contains(additive, c.Kernel)
 }
 
 // explain says what decided.
