@@ -227,3 +227,43 @@ func TestMapsOfAKernel(t *testing.T) {
 		t.Error("d2pk-rp is of degree 2")
 	}
 }
+
+// With no more rows to be had, more features are not measured again.
+func TestSaturatedMapsAreMeasuredOnce(t *testing.T) {
+	x := normal(30, 3, 6)
+	nystrom := feature.Config{Map: "nystrom", Kernel: rbf}
+	r, err := Measure(context.Background(), Rows{x.Slice(0, 10), x.Slice(10, 30)}, []Candidate{{nystrom, []int{8, 64, 128}}}, Options{Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Curves[0].Points
+	if len(p) != 2 || p[1].Features != 64 || p[1].Outputs > 20 {
+		t.Errorf("%d points; %+v", len(p), p[len(p)-1])
+	}
+}
+
+// The kernel that a chain approximates is its last one on the features of the first.
+func TestTheKernelOfAChainIsOnFeatures(t *testing.T) {
+	x := normal(25, 3, 7)
+	square := feature.Config{Map: "explicit-poly", Kernel: poly(2)}
+	m, err := feature.New(square, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := feature.Apply(m, x, &matrix.Dense{}, &matrix.CSR{})
+	for _, k := range []kernel.Kernel{rbf, {Name: "linear"}, {Name: "exp", Gamma: 0.01}, {Name: "poly", Gamma: 0.1, Coef0: 0.5, Degree: 3}} {
+		want, err := Gram(k, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := gramOf(feature.Config{Map: "chain", Steps: []feature.Config{square, {Kernel: k}}}, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			if math.Abs(v-want[i]) > 1e-4*(1+math.Abs(want[i])) {
+				t.Fatalf("%s: element %d is %g, on the features %g", k, i, v, want[i])
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"mercer/feature"
@@ -205,11 +206,14 @@ func (c *Curve) rate(g Goal) *Rate {
 	return c.Rate
 }
 
-// roundUp is the least number of features that a map can have, of at least d: an even one, as pairs of
-// waves need it, or whole terms of each input dimension.
+// roundUp is the least good number of features of a map, of at least d: an even one, as pairs of waves
+// need it, a power of two where there are Fourier transforms, or whole terms of each input dimension.
 func roundUp(cfg feature.Config, d float64, dim int) int {
 	n := int(math.Ceil(min(d, 1<<40) * (1 - 1e-9))) // but for what rounding of logarithms has added
-	if Sizes(cfg) != "terms" {
+	switch {
+	case cfg.Map == "tensorsketch" && n > 1:
+		return 1 << bits.Len(uint(n-1))
+	case Sizes(cfg) != "terms":
 		return n + n%2
 	}
 	terms := (n + dim - 1) / dim

@@ -113,3 +113,51 @@ func TestCheapestByTimeThenBytes(t *testing.T) {
 		t.Errorf("offers %s, taken %s, hopeless %v", got, rec.Map, rec.Hopeless)
 	}
 }
+
+// Where the fitted rate promises too much, D grows up to a point that is known to meet the goal; and
+// if it then costs more than another map, that is taken.
+func TestRatesAreNotTakenOnTrust(t *testing.T) {
+	x := normal(30, 3, 11)
+	rows := Rows{x, x}
+	dreamt := law("rff", 4, -1, 1e-9) // in truth the error is some 0.5/√D
+	dreamt.Config = feature.Config{Map: "rff", Kernel: rbf}
+	r := &Result{Curves: []Curve{dreamt}}
+	rec, err := Recommend(context.Background(), rows, r, Goal{Error: 0.015}, Options{Seeds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec.Features != 400 || rec.Error > 0.015 {
+		t.Errorf("D = %d with an error of %g", rec.Features, rec.Error)
+	}
+	known := Curve{Map: "known", Config: feature.Config{Map: "explicit-poly", Kernel: poly(1)}, Points: law("known", 0.001, -1, 1e-6).Points[:1]}
+	r.Curves = append(r.Curves, known)
+	if rec, err = Recommend(context.Background(), rows, r, Goal{Error: 0.015}, Options{Seeds: 2}); err != nil {
+		t.Fatal(err)
+	}
+	// What was dreamt to take 3e-9 µs is measured, and known takes 1e-6.
+	if rec.Map != "known" {
+		t.Errorf("%s for %g µs", rec.Map, rec.PerRow)
+	}
+}
+
+func TestRoundUp(t *testing.T) {
+	chi2 := kernel.Kernel{Name: "chi2"}
+	for _, c := range []struct {
+		cfg  feature.Config
+		d    float64
+		want int
+	}{
+		{feature.Config{Map: "rff", Kernel: rbf}, 64.00000000001, 64},
+		{feature.Config{Map: "rff", Kernel: rbf}, 64.1, 66},
+		{feature.Config{Map: "tensorsketch", Kernel: poly(2)}, 1, 2},
+		{feature.Config{Map: "tensorsketch", Kernel: poly(2)}, 512, 512},
+		{feature.Config{Map: "tensorsketch", Kernel: poly(2)}, 513, 1024},
+		{feature.Config{Map: "homogeneous", Kernel: chi2}, 30, 30},
+		{feature.Config{Map: "homogeneous", Kernel: chi2}, 31, 50}, // 4 terms are not odd
+		{feature.Config{Map: "chebyshev", Kernel: chi2}, 31, 40},
+	} {
+		if got := roundUp(c.cfg, c.d, 10); got != c.want {
+			t.Errorf("%s: %g becomes %d, want %d", c.cfg.Map, c.d, got, c.want)
+		}
+	}
+}

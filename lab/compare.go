@@ -183,9 +183,10 @@ type Difference struct {
 // McNemar's exact test for accuracy and error (of rows without weights), else by the bootstrap. The p-values are adjusted
 // by Holm's procedure. The models must predict the same classes, labels or number of outputs, and know every label of src.
 //
-// Memory beside that of a batch, for n rows and M models: 4·n·(M + 1) bytes for metrics of classes, 8·n·M more for areas
-// under curves, 4·n·M for means of losses (micro F1 of labels 8·n·M, RMSE and R² of K outputs 4·K·n·M and for R²
-// 8·K·n), 8·n where rows have weights; and for the bootstrap 4·n a thread.
+// Memory beside that of a batch, for n rows and M models: 4·n·(M + 1) bytes for metrics of classes and of probabilities,
+// 4·n + 8·n·M for areas under curves, 4·n·M for means of other losses, 8·n·M for micro F1 of labels, 4·K·n·M for squared
+// errors of K outputs and 8·K·n more for R² and relative RMSE; 8·n where rows have weights; and 4·n a thread for the
+// bootstrap, which metrics of classes do not need where few rows differ in truth and predictions.
 func Compare(ctx context.Context, models []*Predictor, src dataset.Source, opt CompareOptions) (*Comparison, error) {
 	if err := opt.withDefaults(len(models)); err != nil {
 		return nil, err
@@ -201,6 +202,9 @@ func Compare(ctx context.Context, models []*Predictor, src dataset.Source, opt C
 	}
 	if err := r.pass(ctx, models, src, opt.Progress); err != nil {
 		return nil, err
+	}
+	if r.rows < 2 {
+		return nil, fmt.Errorf("%s: has one row, which says nothing about others", src.Name())
 	}
 	return r.compare(ctx, models, opt)
 }
@@ -308,13 +312,16 @@ func (r *record) compare(ctx context.Context, models []*Predictor, opt CompareOp
 		out.Better = "higher"
 	}
 	r.prepare()
-	d, err := rank.Bootstrap(ctx, rank.Resampling{Rows: r.rows, Resamples: opt.Resamples, Seed: opt.Seed, Quantities: len(models),
-		Statistic: r.values, Progress: func(share float64) { opt.Progress("bootstrap", -1, share) }})
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s: %w", r.metric.Name, err)
+	of, copies := r.distinct()
+	d, err := rank.Bootstrap(ctx, rank.Resampling{Rows: of.rows, Copies: copies, Resamples: opt.Resamples, Seed: opt.Seed, Quantities: len(models),
+		Statistic: of.values, Progress: func(share float64) { opt.Progress("bootstrap", -1, share) }})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, rank.ErrUndefined):
+		return nil, fmt.Errorf("%s has no value on these rows, or on most samples of them; take another metric or more rows", r.metric.Name)
+	case err != nil:
+		return nil, err
 	}
 	out.Reference, out.Chosen = opt.Control-1, opt.Control == 0
 	if out.Chosen {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"mercer/dataset"
 	"mercer/matrix"
@@ -163,8 +162,7 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 			// Scores of different rows may differ by more than their probabilities, as those
 			// of a softmax do.
 			for k, p := range j.probability {
-				p = min(p, 1) // rounding may exceed it
-				j.odds[k] = float32(math.Log(p) - math.Log1p(-p))
+				j.odds[k] = LogOdds(p)
 			}
 			rank = j.odds
 		}

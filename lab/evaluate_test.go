@@ -136,8 +136,8 @@ func TestEvaluateErrors(t *testing.T) {
 	}
 }
 
-// table is a source of a CSV file's text.
-func table(t *testing.T, text string, o dataset.Options) dataset.Source {
+// csvSource is a source of a CSV file's text.
+func csvSource(t *testing.T, text string, o dataset.Options) dataset.Source {
 	t.Helper()
 	o.Header = "yes"
 	src, err := dataset.OpenBytes(context.Background(), "rows.csv", []byte(text), o)
@@ -176,16 +176,16 @@ func TestWeightsCountAsRepeatedRows(t *testing.T) {
 		}
 		withWeights := o
 		withWeights.Weight = "w"
-		m, _, err := model.Fit(context.Background(), table(t, weighted.String(), withWeights), model.Config{Kernel: "linear", Learner: c.learner}, model.Options{})
+		m, _, err := model.Fit(context.Background(), csvSource(t, weighted.String(), withWeights), model.Config{Kernel: "linear", Learner: c.learner}, model.Options{})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
 		withWeights.Schema, o.Schema = &m.Info().Schema, &m.Info().Schema
-		got, err := Evaluate(context.Background(), m, table(t, weighted.String(), withWeights), Options{Curves: true})
+		got, err := Evaluate(context.Background(), m, csvSource(t, weighted.String(), withWeights), Options{Curves: true})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
-		want, err := Evaluate(context.Background(), m, table(t, repeated.String(), o), Options{Curves: true})
+		want, err := Evaluate(context.Background(), m, csvSource(t, repeated.String(), o), Options{Curves: true})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
@@ -222,14 +222,14 @@ func round(bins []CalibrationBin) (whole []CalibrationBin) {
 func TestWeightsThatNothingCanBeDividedByAreErrors(t *testing.T) {
 	text := "x,w,y\n1,1,a\n2,1,b\n3,1,b\n"
 	o := dataset.Options{Weight: "w"}
-	m := fit(t, table(t, text, o))
+	m := fit(t, csvSource(t, text, o))
 	o.Schema = &m.Info().Schema
 	for weight, want := range map[string]string{
 		"0":      "rows.csv: the weights of all 3 rows are 0, so there is nothing to measure",
 		"1e-170": "rows.csv: the weights add up to 3e-170, whose square float64 does not hold; multiply all of them by the same number",
 		"1e308":  "rows.csv: the weights add up to +Inf, whose square float64 does not hold; multiply all of them by the same number",
 	} {
-		_, err := Evaluate(context.Background(), m, table(t, strings.ReplaceAll(text, ",1,", ","+weight+","), o), Options{})
+		_, err := Evaluate(context.Background(), m, csvSource(t, strings.ReplaceAll(text, ",1,", ","+weight+","), o), Options{})
 		if err == nil || err.Error() != want {
 			t.Errorf("%v; want %q", err, want)
 		}

@@ -33,6 +33,13 @@ const leastProbability = 0x1p-52
 // NewProbability returns a gatherer; binary says that there are two classes.
 func NewProbability(binary bool) *Probability { return &Probability{positiveOnly: binary} }
 
+// LogOdds is log(p/(1-p)), a score that orders rows as the probability p does and keeps those
+// near 1 apart in float32. What rounding puts outside [0, 1] counts as 0 or 1, which are ∓Inf.
+func LogOdds(p float64) float32 {
+	p = max(0, min(p, 1))
+	return float32(math.Log(p) - math.Log1p(-p))
+}
+
 // Add adds a row of class truth in [0, len(p)) with the probabilities of the classes. weight is
 // the row's, 1 where rows have none.
 func (q *Probability) Add(truth int, p []float64, weight float64) {

@@ -108,3 +108,17 @@ func TestCalibrationLowersTheCalibrationError(t *testing.T) {
 		}
 	}
 }
+
+func TestLogOddsOrderProbabilities(t *testing.T) {
+	last := math.Inf(-1)
+	for _, p := range []float64{0, 1e-300, 1e-9, 0.25, 0.5, 0.75, 1 - 1e-9, 1 - 1e-12, 1 - 1e-15, 1} {
+		odds := float64(LogOdds(p))
+		if p > 0 && !(odds > last) {
+			t.Errorf("log-odds %g of %g, before %g", odds, p, last)
+		}
+		last = odds
+	}
+	if LogOdds(1+0x1p-52) != LogOdds(1) || LogOdds(-0x1p-60) != LogOdds(0) || math.Abs(float64(LogOdds(0.75))-math.Log(3)) > 1e-7 {
+		t.Error("log-odds of 0, 3/4 or 1")
+	}
+}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -306,6 +307,40 @@ func (r *record) prepare() {
 			r.centres[i%r.outputs] += y / float64(r.rows)
 		}
 	}
+}
+
+// mostDistinct is how many different rows distinct tells apart.
+const mostDistinct = 4096
+
+// distinct is a record of the rows that differ in truth and predictions, and how many are like each, where these are few: the
+// bootstrap then need not draw row by row. Else it is r itself, and nil.
+func (r *record) distinct() (few *record, copies []int32) {
+	if r.how != byConfusion || r.weights != nil {
+		return r, nil
+	}
+	few = &record{metric: r.metric, how: r.how, classes: r.classes, models: make([]keptRows, len(r.models))}
+	found := map[string]int{}
+	key := make([]byte, 0, 4*(len(r.models)+1))
+	for i, truth := range r.truth {
+		key = binary.LittleEndian.AppendUint32(key[:0], uint32(truth))
+		for j := range r.models {
+			key = binary.LittleEndian.AppendUint32(key, uint32(r.models[j].class[i]))
+		}
+		at, known := found[string(key)]
+		if !known {
+			if at = few.rows; at == min(mostDistinct, r.rows/2) {
+				return r, nil
+			}
+			found[string(key)] = at
+			few.rows++
+			few.truth, copies = append(few.truth, truth), append(copies, 0)
+			for j := range r.models {
+				few.models[j].class = append(few.models[j].class, r.models[j].class[i])
+			}
+		}
+		copies[at]++
+	}
+	return few, copies
 }
 
 // mcNemar compares two models by the rows [lo, hi).

@@ -123,5 +123,8 @@ func (r *record) ofSquares(m *keptRows, times []int32) float64 {
 			value += (1 - s/rest) / outputs
 		}
 	}
+	if value-value != 0 {
+		return math.NaN() // targets that do not vary
+	}
 	return value
 }

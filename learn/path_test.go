@@ -537,7 +537,11 @@ func TestEveryWayToChooseTakesAwkwardFeatures(t *testing.T) {
 				for i := range p.n {
 					parts[(i/3)%len(parts)].AddRow(p.z.Row(i), p.y[i*p.k:(i+1)*p.k], p.w[i])
 				}
-				fit, err := Ridge{By: by, Rows: p.rows, Variance: by == "evidence"}.Fit(parts)
+				opt := Ridge{By: by, Rows: p.rows, Variance: by == "evidence"}
+				if by == "trace" {
+					opt.Lambda = 1e-3
+				}
+				fit, err := opt.Fit(parts)
 				if err != nil {
 					t.Errorf("%s, %s, n = %d: %v", by, name, n, err)
 					continue

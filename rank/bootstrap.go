@@ -2,6 +2,7 @@ package rank
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,10 @@ import (
 type Resampling struct {
 	// Rows is how many rows there are to draw from.
 	Rows int
+
+	// Copies, if not nil, is how many equal rows each of them stands for. As many are drawn as they are in all, in time
+	// that does not depend on their number.
+	Copies []int32
 
 	// Resamples is how often they are drawn, 0 meaning 2,000; Seed chooses the draws.
 	Resamples int
@@ -38,6 +43,7 @@ type Distribution struct {
 
 	resamples []float64
 	jackknife []float64 // of all rows without one group of them
+	copies    []int32   // how often each of these values comes; nil: once
 }
 
 // jackknifeGroups is the largest number of groups that the rows are divided into for the jackknife. The acceleration of BCa
@@ -45,24 +51,35 @@ type Distribution struct {
 // 0.4/groups.
 const jackknifeGroups = 200
 
+// ErrUndefined is of a quantity that rows do not have.
+var ErrUndefined = errors.New("is not defined")
+
 // Bootstrap draws the rows anew, with replacement, and gives the distribution of each quantity. All come from the same draws,
-// so that they can be subtracted (Minus). Memory: 4 bytes a row and thread, and 8 bytes a quantity and resample.
+// so that they can be subtracted (Minus). Memory: 4 bytes a row and
+// thread, and 8 bytes a quantity and resample. Time: Rows numbers and one call of Statistic a resample.
 // It fails where a quantity is not defined for the rows themselves, or not for half of the resamples.
 func Bootstrap(ctx context.Context, r Resampling) ([]Distribution, error) {
 	if r.Resamples == 0 {
 		r.Resamples = 2000
 	}
-	if r.Rows < 2 {
-		return nil, fmt.Errorf("rank: %d rows; the bootstrap takes two or more", r.Rows)
+	groups, total := min(r.Rows, jackknifeGroups), r.Rows
+	if r.Copies != nil {
+		groups, total = r.Rows, 0
+		for _, n := range r.Copies {
+			total += int(n)
+		}
+	}
+	if total < 2 || total > math.MaxInt32 {
+		return nil, fmt.Errorf("rank: %d rows; the bootstrap takes two or more, and no more than 2³¹", total)
 	}
 	if r.Resamples < 100 {
 		return nil, fmt.Errorf("rank: %d resamples are too few for an interval; give 100 or more", r.Resamples)
 	}
-	groups := min(r.Rows, jackknifeGroups)
 	out := make([]Distribution, r.Quantities)
 	for q := range out {
 		out[q].resamples = make([]float64, r.Resamples)
 		out[q].jackknife = make([]float64, groups)
+		out[q].copies = r.Copies
 	}
 	var done atomic.Int64
 	vec.Parallel(r.Resamples+groups+1, 32, func(lo, hi int) {
@@ -72,22 +89,11 @@ func Bootstrap(ctx context.Context, r Resampling) ([]Distribution, error) {
 			b, g := job, job-r.Resamples
 			switch {
 			case b < r.Resamples:
-				clear(weights)
-				draw := random.New(r.Seed, "bootstrap", uint64(b))
-				for range weights {
-					weights[draw.Intn(r.Rows)]++
-				}
+				r.draw(weights, uint64(b), total)
 			case g < groups:
-				for i := range weights {
-					weights[i] = 1
-					if group(i, groups, &r) == g {
-						weights[i] = 0
-					}
-				}
+				r.leave(weights, g, groups)
 			default:
-				for i := range weights {
-					weights[i] = 1
-				}
+				r.leave(weights, -1, groups)
 			}
 			r.Statistic(weights, values)
 			for q, v := range values {
@@ -110,13 +116,48 @@ func Bootstrap(ctx context.Context, r Resampling) ([]Distribution, error) {
 	}
 	for q := range out {
 		if v := out[q].Estimate; v-v != 0 {
-			return nil, fmt.Errorf("rank: quantity %d is not defined for these rows", q+1)
+			return nil, fmt.Errorf("rank: quantity %d %w for these rows", q+1, ErrUndefined)
 		}
 		if 2*len(out[q].defined()) < r.Resamples {
-			return nil, fmt.Errorf("rank: quantity %d is not defined for most resamples of these rows", q+1)
+			return nil, fmt.Errorf("rank: quantity %d %w for most resamples of these rows", q+1, ErrUndefined)
 		}
 	}
 	return out, nil
+}
+
+// draw draws the weights of sample b, of total rows.
+func (r *Resampling) draw(weights []int32, b uint64, total int) {
+	draw := random.New(r.Seed, "bootstrap", b)
+	if r.Copies == nil {
+		clear(weights)
+		for range weights {
+			weights[draw.Intn(r.Rows)]++
+		}
+		return
+	}
+	left, from := total, total
+	for i, n := range r.Copies {
+		k := binomial(draw, left, float64(n)/float64(from))
+		weights[i] = int32(k)
+		left, from = left-k, from-int(n)
+	}
+}
+
+// leave gives every row its weight but those of one group of the jackknife; of copies one is left out.
+func (r *Resampling) leave(weights []int32, g, groups int) {
+	for i := range weights {
+		switch {
+		case r.Copies != nil:
+			weights[i] = r.Copies[i]
+			if i == g {
+				weights[i]--
+			}
+		case g >= 0 && group(i, groups, r) == g:
+			weights[i] = 0
+		default:
+			weights[i] = 1
+		}
+	}
 }
 
 // group is the group of the jackknife that a row is of.
@@ -159,7 +200,7 @@ func (d Distribution) Minus(other Distribution) Distribution {
 	if len(d.resamples) != len(other.resamples) || len(d.jackknife) != len(other.jackknife) {
 		panic("rank: Minus: the distributions come from different resamples")
 	}
-	out := Distribution{Estimate: d.Estimate - other.Estimate, resamples: slices.Clone(d.resamples), jackknife: slices.Clone(d.jackknife)}
+	out := Distribution{Estimate: d.Estimate - other.Estimate, copies: d.copies, resamples: slices.Clone(d.resamples), jackknife: slices.Clone(d.jackknife)}
 	for i, v := range other.resamples {
 		out.resamples[i] -= v
 	}
@@ -174,17 +215,30 @@ func (d Distribution) defined() []float64 {
 	return slices.DeleteFunc(slices.Clone(d.resamples), math.IsNaN)
 }
 
-// P is the p-value of the hypothesis that the quantity is 0: the share of resamples whose distance from the estimate is that of the
-// estimate from 0 or more, counting the estimate itself as one, so that it is never below 1/(resamples+1).
+// P is the p-value of the hypothesis that the quantity is 0: the level 1-P is that of the BCa interval that ends at 0, so
+// that P ≤ α where the interval of level 1-α leaves out 0. 0 counts as no further out than the outermost resample.
 func (d Distribution) P() float64 {
 	values := d.defined()
-	far := 1
+	n := float64(len(values))
+	bias, a := normalQuantileOfShare(values, d.Estimate, 0.5/n), d.acceleration()
+	w := normalQuantileOfShare(values, 0, 1/(n+1)) - bias
+	return normalTail(w/(1+a*w) - bias)
+}
+
+// normalQuantileOfShare is Φ⁻¹ of the share of values below x, equal ones counting half, which is taken to be no less than
+// least and no more than 1 - least.
+func normalQuantileOfShare(values []float64, x, least float64) float64 {
+	below, equal := 0, 0
 	for _, v := range values {
-		if math.Abs(v-d.Estimate) >= math.Abs(d.Estimate)*(1-1e-12) {
-			far++
+		switch {
+		case v < x:
+			below++
+		case v == x:
+			equal++
 		}
 	}
-	return float64(far) / float64(len(values)+1)
+	share := (float64(below) + float64(equal)/2) / float64(len(values))
+	return random.NormalQuantile(min(max(share, least), 1-least))
 }
 
 // Percentile is the interval between the percentiles of the resamples that leave (1-level)/2 on either side.
@@ -199,17 +253,7 @@ func (d Distribution) Percentile(level float64) (low, high float64) {
 func (d Distribution) BCa(level float64) (low, high float64) {
 	values := d.defined()
 	slices.Sort(values)
-	below, equal := 0, 0
-	for _, v := range values {
-		switch {
-		case v < d.Estimate:
-			below++
-		case v == d.Estimate:
-			equal++
-		}
-	}
-	n := float64(len(values))
-	bias := random.NormalQuantile(min(max((float64(below)+float64(equal)/2)/n, 0.5/n), 1-0.5/n))
+	bias := normalQuantileOfShare(values, d.Estimate, 0.5/float64(len(values)))
 	a := d.acceleration()
 	at := func(p float64) float64 {
 		z := bias + random.NormalQuantile(p)
@@ -220,16 +264,29 @@ func (d Distribution) BCa(level float64) (low, high float64) {
 
 // acceleration is Σ(m - vᵢ)³/(6·(Σ(m - vᵢ)²)^1.5) of the jackknife's values.
 func (d Distribution) acceleration() float64 {
-	values := slices.DeleteFunc(slices.Clone(d.jackknife), math.IsNaN)
-	mean := 0.0
-	for _, v := range values {
-		mean += v / float64(len(values))
+	times := func(i int) float64 {
+		switch {
+		case math.IsNaN(d.jackknife[i]):
+			return 0
+		case d.copies == nil:
+			return 1
+		}
+		return float64(d.copies[i])
 	}
-	square, cube := 0.0, 0.0
-	for _, v := range values {
-		e := mean - v
-		square += e * e
-		cube += e * e * e
+	sum, count := 0.0, 0.0
+	for i, v := range d.jackknife {
+		if n := times(i); n > 0 {
+			sum += n * v
+			count += n
+		}
+	}
+	mean, square, cube := sum/count, 0.0, 0.0
+	for i, v := range d.jackknife {
+		if n := times(i); n > 0 {
+			e := mean - v
+			square += n * e * e
+			cube += n * e * e * e
+		}
 	}
 	if !(square > 0) {
 		return 0

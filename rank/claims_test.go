@@ -140,6 +140,31 @@ func TestBCaMovesTowardsTheLongTail(t *testing.T) {
 	}
 }
 
+// TestBootstrapPIsOfTheInterval: the interval of level 1-p ends at 0.
+func TestBootstrapPIsOfTheInterval(t *testing.T) {
+	for seed := range uint64(20) {
+		r := random.New(seed, "skewed")
+		losses := make([]float64, 80)
+		for i := range losses {
+			losses[i] = r.Exponential() - 0.85
+		}
+		d, err := PairedBootstrap(context.Background(), losses, make([]float64, 80), 0, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := d.P()
+		low, high := d.BCa(1 - p)
+		end := low
+		if d.Estimate < 0 {
+			end = high
+		}
+		// 0 lies between two of the 2,000 resamples, which are closer than this.
+		if wide, _ := d.Percentile(0.95); math.Abs(end) > 0.02*(d.Estimate-wide) {
+			t.Errorf("seed %d: p = %g, but that interval is [%g, %g] around %g", seed, p, low, high, d.Estimate)
+		}
+	}
+}
+
 func TestBootstrapDoesNotDependOnThreads(t *testing.T) {
 	a, b := []float64{1, 2, 3, 4, 7, 1, 2}, []float64{2, 1, 3, 3, 5, 0, 1}
 	one := func() Distribution {

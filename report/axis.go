@@ -107,7 +107,7 @@ func (a Axis) ticks(n int) []tick {
 	for k := math.Ceil(a.From/step - 1e-9); k*step <= a.To+1e-9*step && len(list) <= 4*n; k++ {
 		v := k * step
 		if a.Percent {
-			list = append(list, tick{v, strconv.FormatFloat(100*v+0, 'f', decimals, 64) + " %"})
+			list = append(list, tick{v, minus(strconv.FormatFloat(100*v, 'f', decimals, 64)) + " %"})
 			continue
 		}
 		list = append(list, tick{v, fixedText(v, decimals, max(math.Abs(a.From), math.Abs(a.To)))})
@@ -129,7 +129,7 @@ func niceStep(v float64) float64 {
 // logTicks are powers of ten where there are several of them, else also 2 and 5 times these.
 func (a Axis) logTicks(n int) []tick {
 	lo, hi := math.Log10(a.From), math.Log10(a.To)
-	if hi-lo < 0.5 {
+	if hi-lo < 1 {
 		plain := a
 		plain.Log = false
 		return plain.ticks(n)
@@ -230,25 +230,20 @@ func minus(s string) string {
 
 // thousands puts commas into numbers of four digits and more.
 func thousands(s string) string {
-	sign, digits, _ := strings.Cut(s, "-")
-	if sign = ""; strings.HasPrefix(s, "-") {
-		sign = "-"
-	} else {
-		digits = s
+	digits, negative := strings.CutPrefix(s, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	var b strings.Builder
+	if negative {
+		b.WriteByte('-')
 	}
-	whole, rest, point := strings.Cut(digits, ".")
-	if len(whole) >= 4 {
-		var b strings.Builder
-		for i, r := range whole {
-			if i > 0 && (len(whole)-i)%3 == 0 {
-				b.WriteByte(',')
-			}
-			b.WriteRune(r)
+	for i, r := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
 		}
-		whole = b.String()
+		b.WriteRune(r)
 	}
 	if point {
-		return sign + whole + "." + rest
+		b.WriteString("." + fraction)
 	}
-	return sign + whole
+	return b.String()
 }

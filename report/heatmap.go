@@ -251,8 +251,7 @@ func (h *heatGrid) draw(p *pen) {
 	h.key(p, left)
 }
 
-// shades is the number of steps of the colours. Text on them is light or dark, by which of the
-// two has more contrast in light and in dark mode.
+// shades is the number of steps of the colours.
 const shades = 24
 
 // shade is the step of a value, from 0 to shades, -1 for an empty cell.
@@ -277,6 +276,17 @@ func (h *HeatMap) shade(v float64) int {
 
 func shadePaint(s int) paint {
 	return series[0].faded(float64(s) / shades)
+}
+
+// cellInk is the colour of text on a shade: of light and dark that with more contrast.
+func cellInk(shade int) paint {
+	switch {
+	case shade > shades*85/100:
+		return back
+	case shade > shades*65/100:
+		return deep
+	}
+	return pale
 }
 
 // cells draws the cells, all of one shade as one path.
@@ -314,12 +324,7 @@ func (h *heatGrid) cells(p *pen, left, top, cw, ch float64) {
 	for i, row := range h.Values {
 		for j, v := range row {
 			st := cellStyle
-			switch s := h.shade(v); {
-			case s > shades*85/100:
-				st.paint = back
-			case s > shades*60/100:
-				st.paint = deep
-			}
+			st.paint = cellInk(h.shade(v))
 			if i == j && h.RowName == "true class" {
 				st.bold = true
 			}

@@ -40,7 +40,10 @@ var (
 	muted = newPaint("muted", 0x5a626d, 0xa3abb6) // less important text, axes
 	grid  = newPaint("grid", 0xe1e5ea, 0x343a43)
 	back  = newPaint("back", 0xffffff, 0x16191e)
-	deep  = newPaint("deep", 0x1d2127, 0x16191e) // text on colours of middle brightness
+
+	// Text on the colours of heat maps, from the palest on; the last is back.
+	pale = newPaint("pale", 0x1d2127, 0xffffff)
+	deep = newPaint("deep", 0x000000, 0x000000)
 
 	// series are those of Okabe and Ito, the yellow (invisible on white) last and darker; on
 	// dark they are lighter where they have to be.
@@ -57,7 +60,7 @@ var (
 )
 
 // paints are all roles, for style sheets.
-func paints() []paint { return append([]paint{ink, muted, grid, back, deep}, series...) }
+func paints() []paint { return append([]paint{ink, muted, grid, back, pale, deep}, series...) }
 
 // hex writes a colour as CSS does.
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"image/color"
 	"image/png"
 	"math"
 	"os"
@@ -181,7 +182,7 @@ func hostile(name string) []Drawing {
 }
 
 func TestAnyNameFits(t *testing.T) {
-	for _, name := range []string{"", " ", "x", strings.Repeat("a very long name ", 60), strings.Repeat("W", 3000), "日本語のラベル", "two\nlines\tand a tab", "nul\x00 and \x1b[31m", "not \xff utf-8", "λ² ± 10⁻³ ≤ √χ₂", "‮right to left"} {
+	for _, name := range []string{"", " ", "x", strings.Repeat("a very long name ", 60), strings.Repeat("W", 3000), "日本語のラベル", "two\nlines\tand a tab", "nul\x00 and \x1b[31m", "not \xff utf-8", "λ² ± 10⁻³ ≤ √χ₂", "\u202eright to left"} {
 		t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
 			for _, d := range hostile(name) {
 				checkPage(t, write(t, figurePage(d)))
@@ -426,6 +427,62 @@ func TestFontHasTheSigns(t *testing.T) {
 	}
 }
 
+// contrast is that of WCAG 2.2: (L₁ + 0.05)/(L₂ + 0.05) of the relative luminances, the larger first.
+func contrast(a, b color.NRGBA) float64 {
+	luminance := func(c color.NRGBA) float64 {
+		linear := func(v uint8) float64 {
+			s := float64(v) / 255
+			if s <= 0.04045 {
+				return s / 12.92
+			}
+			return math.Pow((s+0.055)/1.055, 2.4)
+		}
+		return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
+	}
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// Text has the contrast that WCAG 2.2 asks for (4.5), lines and markers as well (3), on both backgrounds.
+func TestColoursAreSeen(t *testing.T) {
+	for _, dark := range []bool{false, true} {
+		in := func(p paint) color.NRGBA {
+			if dark {
+				return p.dark
+			}
+			return p.light
+		}
+		for _, p := range []paint{ink, muted} {
+			if c := contrast(in(p), in(back)); c < 4.5 {
+				t.Errorf("dark %v: %s has the contrast %.2f", dark, p.role, c)
+			}
+		}
+		for i, p := range series {
+			if c := contrast(in(p), in(back)); c < 3 {
+				t.Errorf("dark %v: %s has the contrast %.2f", dark, p.role, c)
+			}
+			for _, q := range series[:i] {
+				if in(p) == in(q) {
+					t.Errorf("dark %v: %s is %s", dark, p.role, q.role)
+				}
+			}
+		}
+		// Text on the shades of heat maps: the formula finds black on dark blue better than
+		// white, which few readers do.
+		for s := range shades + 1 {
+			over := func(c, ground uint8) uint8 {
+				share := float64(s) / shades
+				return uint8(share*float64(c) + (1-share)*float64(ground) + 0.5)
+			}
+			a, b := in(series[0]), in(back)
+			cell := color.NRGBA{over(a.R, b.R), over(a.G, b.G), over(a.B, b.B), 255}
+			if c := contrast(in(cellInk(s)), cell); c < 4 {
+				t.Errorf("dark %v: text on shade %d has the contrast %.2f", dark, s, c)
+			}
+		}
+	}
+}
+
 func TestTicksAreRound(t *testing.T) {
 	for _, c := range []struct {
 		a    Axis
@@ -443,6 +500,8 @@ func TestTicksAreRound(t *testing.T) {
 		{Axis{From: 0.01, To: 0.12, Log: true}, 6, "0.01 0.02 0.05 0.1"},
 		{Axis{From: 1e-8, To: 11, Log: true}, 5, "10⁻⁸ 10⁻⁶ 10⁻⁴ 10⁻² 1"},
 		{Axis{From: 10, To: 20, Log: true}, 5, "10 12 14 16 18 20"},
+		{Axis{From: 243, To: 1078, Log: true}, 8, "400 600 800 1,000"},
+		{Axis{From: -0.0031, To: 0.002, Percent: true}, 6, "−0.3 % −0.2 % −0.1 % 0.0 % 0.1 % 0.2 %"},
 	} {
 		var got []string
 		for _, k := range c.a.ticks(c.n) {
@@ -491,13 +550,13 @@ func TestBinsCountEveryValue(t *testing.T) {
 	}
 }
 
-// A thinned line passes within a tenth of a point of every point of a smooth one.
+// A thinned line passes within a tenth of a point of every point of a wavy one.
 func TestThinnedLinesStay(t *testing.T) {
 	line := Lines{X: Axis{To: 1}, Y: Axis{To: 1}}
 	c := Curve{}
 	for i := range 100_000 {
 		x := float64(i) / 99_999
-		c.X, c.Y = append(c.X, x), append(c.Y, math.Sqrt(x))
+		c.X, c.Y = append(c.X, x), append(c.Y, 0.9*x+0.05*math.Sin(60*x))
 	}
 	line.Curves = []Curve{c}
 	svg := parse(t, write(t, figurePage(&line))).all("svg")[0]
@@ -514,7 +573,7 @@ func TestThinnedLinesStay(t *testing.T) {
 	x0, y0 := longest[0][0], longest[0][1]
 	x1, y1 := longest[len(longest)-1][0], longest[len(longest)-1][1]
 	for i := 0; i < len(c.X); i += 97 {
-		x, y := x0+c.X[i]*(x1-x0), y0+c.Y[i]*(y1-y0)
+		x, y := x0+c.X[i]*(x1-x0), y0+c.Y[i]/c.Y[len(c.Y)-1]*(y1-y0)
 		near := math.Inf(1)
 		for k, q := range longest[1:] {
 			p := longest[k]

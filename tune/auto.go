@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -85,8 +86,8 @@ type Facts struct {
 // first leaves, and into the extrapolation of an exact
 // machine; the rest is for reading, for predicting the cost and for the training.
 const (
-	firstShare  = 0.22
-	secondShare = 0.28
+	firstShare  = 0.28
+	secondShare = 0.32
 	exactShare  = 0.03
 	costShare   = 0.06
 )
@@ -97,6 +98,9 @@ const (
 	drawnRows  = 24_000
 	drawnBytes = 1 << 29
 )
+
+// Of more than manyClasses classes no learner is tried that has a problem to solve for each.
+const manyClasses = 50
 
 // D of the candidates in the two heats: twice and as much as the rows of the first rungs would get
 // by default. Fewer would favour kernels that need few.
@@ -330,7 +334,11 @@ func (a *auto) kernels() (all []candidate) {
 	given.Task = f.Task
 	if unset(given.Learner) {
 		given.Learner = map[string]string{"regress": "ridge"}[f.Task]
-		if given.Learner == "" {
+		switch {
+		case given.Learner != "":
+		case f.Classes > manyClasses:
+			given.Learner = "ridge" // whose time hardly depends on them
+		default:
 			given.Learner = "svm"
 		}
 		if given.Check() != nil { // the options that are given belong to others
@@ -428,13 +436,13 @@ func (a *auto) variations(rivals []candidate) []candidate {
 		}
 	}
 	if unset(given.Learner) {
-		for _, name := range a.learners(best) {
+		for _, name := range a.learners() {
 			c := best
 			c.Learner = name
 			add(c)
 		}
 	}
-	if unset(given.Scale) && unset(best.Scale) && !f.Histograms {
+	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !slices.Contains(additive, best.Kernel) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
 			chosen, _ := dataset.ChooseScale(a.sample.Summary)
 			if kind == chosen || kind == "none" && !a.alike() {
@@ -453,7 +461,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 			}
 		}
 	}
-	if f.Rows <= 10_000 && f.Task == "classify" && unset(given.Learner) && given.Features == 0 && slices.Contains([]string{"rbf", "laplacian"}, best.Kernel) && given.Map == "" {
+	if f.Rows <= 10_000 && f.Task == "classify" && f.Classes <= manyClasses && unset(given.Learner) && given.Features == 0 && slices.Contains([]string{"rbf", "laplacian"}, best.Kernel) && given.Map == "" {
 		for _, weight := range []float64{1, 10, 100} {
 			c := best
 			c.Learner, c.C = "kernel-svm", weight
@@ -469,11 +477,12 @@ func (a *auto) variations(rivals []candidate) []candidate {
 }
 
 // learners are those beside the usual one of a task.
-func (a *auto) learners(best candidate) []string {
-	switch a.report.Facts.Task {
-	case "classify":
+func (a *auto) learners() []string {
+	switch f := a.report.Facts; {
+	case f.Classes > manyClasses:
+	case f.Task == "classify":
 		return []string{"ridge", "logistic"}
-	case "multilabel":
+	case f.Task == "multilabel":
 		return []string{"ridge"}
 	}
 	return nil
@@ -497,7 +506,7 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	for i, c := range candidates {
 		names[i] = Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
-			configs[i].Features = features
+			configs[i].Features = min(features, max(leastFeatures, a.sample.TrainRows()))
 		}
 	}
 	r, err := Race(a.ctx, a.sample, configs, RaceOptions{
@@ -512,10 +521,14 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	return r, err
 }
 
+// additive are the kernels of histograms whose maps have few features a dimension. They take no
+// negative numbers, which a shifting scaling makes of rows outside of the training's range.
+var additive = []string{"chi2", "intersection", "hellinger", "jensen-shannon"}
+
 // featured says that a number of features is to be chosen for a configuration.
 func featured(c model.Config) bool {
 	return c.Features == 0 && c.Kernel != "linear" && c.Map != "explicit-poly" && c.Learner != "kernel-svm" && c.Learner != "kernel-ridge" &&
-		!slices.Contains([]string{"chi2", "intersection", "hellinger", "jensen-shannon"}, c.Kernel)
+		!slices.Contains(additive, c.Kernel)
 }
 
 // explain says what decided.
@@ -567,16 +580,15 @@ func (a *auto) exactCost() {
 // features are the numbers of features that are tried, largest first. More than half as many
 // as rows tell nothing new.
 func (a *auto) features() (all []int) {
-	for d := 16_384; d >= 256; d /= 2 {
-		if d <= max(256, a.report.Facts.Rows/2) {
+	for d := usualMost; d >= leastFeatures; d /= 2 {
+		if d <= max(leastFeatures, a.report.Facts.Rows/2) {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// usualMost is D where no budget says otherwise, and the most that is taken of a budget if not
-// much of it is needed.
+// usualMost is the most features that are taken, however large the budget is.
 const usualMost = 8192
 
 // train trains the chosen configuration on all rows, with as many features as the budget has room
@@ -587,30 +599,48 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		a.say("trains %s on all rows", Describe(*c))
 		return a.fit(a.ctx, a.src, *c, a.Training)
 	}
-	a.say("predicts the cost of %s", Describe(*c))
-	cost, err := PredictCost(a.ctx, a.sample, *c, CostOptions{Memory: a.Training.Memory, Seconds: a.share(costShare).Seconds()})
+	cost, d, err := a.affordable(*c)
 	if err != nil {
 		return nil, nil, err
 	}
-	a.report.Cost = cost
-	if err := a.size(cost); err != nil {
-		return nil, nil, err
+	if other := *c; d < heldLearner && (d == 0 || !cost.Plan.Fixed && a.rivals("ridge")) && unset(a.Config.Learner) && c.Learner != "ridge" && a.report.Facts.Rows > 2*d {
+		// Statistics take less time a row than many passes over rows.
+		other.Learner, other.C = "ridge", 0
+		if cost2, d2, err := a.affordable(other); err == nil && other.Check() == nil && (d2 >= 4*d || d == 0 && d2 > 0) {
+			a.why("%s has room for D = %s within the budget; ridge, which takes one pass, for %s", c.Learner, thousands(d), thousands(d2))
+			*c, cost, d = other, cost2, d2
+		}
 	}
-	if cost.Plan.Fixed {
-		return a.within(a.left())
+	a.report.Cost = cost
+	if !cost.Plan.Fixed && a.Config.Features == 0 {
+		if d == 0 {
+			d = leastFeatures
+			a.why("the budget has hardly room for D = %s features", thousands(d))
+		}
+		c.Features = d
+		if err := a.resize(cost, d); err != nil {
+			return nil, nil, err
+		}
+		a.why("D = %s: predicted to take %s of the %s that are left, and %s", thousands(d), roughly(cost.Seconds), roughly(a.left().Seconds()), roughBytes(cost.Plan.Bytes))
 	}
 	// A training that takes longer than predicted is given up while there is time for one with
 	// fewer features.
-	less := max(256, c.Features/4)
-	if reserve := time.Duration(1.5 * cost.at(less) * float64(time.Second)); less < c.Features && a.Config.Features == 0 && reserve < a.left() {
-		m, report, err := a.within(a.left() - reserve)
-		if !errors.Is(err, context.DeadlineExceeded) || a.ctx.Err() != nil {
-			return m, report, err
+	less := max(leastFeatures, c.Features/4)
+	if !cost.Plan.Fixed && a.Config.Features == 0 && less < c.Features {
+		if reserve := time.Duration(1.5 * cost.at(less) * float64(time.Second)); reserve < a.left()/2 {
+			m, report, err := a.within(a.left() - reserve)
+			if !errors.Is(err, context.DeadlineExceeded) || a.ctx.Err() != nil {
+				return m, report, err
+			}
+			a.why("that took longer than predicted, so that it was given up for D = %s", thousands(less))
+			c.Features = less
 		}
-		a.why("D = %s took longer than predicted, so that it was given up for %s", thousands(c.Features), thousands(less))
-		c.Features = less
 	}
-	return a.within(a.left())
+	m, report, err := a.within(a.left() + a.Budget/10)
+	if errors.Is(err, context.DeadlineExceeded) && a.ctx.Err() == nil {
+		return nil, nil, fmt.Errorf("%s: %s did not get done within the budget of %s; give a larger one", a.src.Name(), Describe(*c), a.Budget)
+	}
+	return m, report, err
 }
 
 // within trains the chosen configuration, and gives up after so much time.
@@ -629,36 +659,93 @@ func (a *auto) within(limit time.Duration) (*model.Model, *model.Report, error) 
 // factor of two at worst.
 const useShare = 0.6
 
-// size chooses D, the largest whose predicted time and memory there is room for.
-func (a *auto) size(cost *Cost) error {
-	c := &a.report.Config
+// A map has leastFeatures at least. Where a learner that goes through rows many times has room for
+// fewer than heldLearner, one of statistics is looked at.
+const (
+	leastFeatures = 256
+	heldLearner   = 1024
+)
+
+// rivals says that a learner was not dropped for a larger loss.
+func (a *auto) rivals(learner string) bool {
+	for _, h := range a.report.Heats {
+		for _, r := range h.Racers {
+			if r.Config.Learner == learner && len(r.Runs) > 0 && !strings.HasPrefix(r.Dropped, "behind") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// known are the trainings of a configuration in the races, of those with as many features as the
+// last.
+func (a *auto) known(c model.Config) (trials []Trial) {
+	c.Features, c.Task = 0, a.sample.Task
+	name := Describe(c)
+	for _, h := range a.report.Heats {
+		for _, r := range h.Racers {
+			if r.Name != name {
+				continue
+			}
+			for _, run := range r.Runs {
+				if len(trials) > 0 && trials[0].Features != run.trial.Features {
+					trials = nil
+				}
+				trials = append(trials, run.trial)
+			}
+		}
+	}
+	return trials
+}
+
+// affordable predicts the cost of a configuration, and finds the largest D whose predicted time
+// and memory there is room for, 0 if there is none. Of a configuration whose features are
+// fixed D is what they are.
+func (a *auto) affordable(c model.Config) (*Cost, int, error) {
+	a.say("predicts the cost of %s", Describe(c))
+	cost, err := PredictCost(a.ctx, a.sample, c, CostOptions{Memory: a.Training.Memory, Seconds: a.share(costShare).Seconds(), now: a.clock, known: a.known(c)})
+	if err != nil {
+		return nil, 0, err
+	}
 	room := useShare * a.left().Seconds()
 	if cost.Plan.Fixed || a.Config.Features > 0 {
-		if cost.Seconds > a.left().Seconds() {
-			return fmt.Errorf("%s: %s is predicted to take %s on %s rows, but %s of the budget of %s are left; give a larger budget", a.src.Name(),
-				Describe(*c), roughly(cost.Seconds), thousands(cost.Rows), roughly(a.left().Seconds()), a.Budget)
+		if cost.Seconds > room {
+			return cost, 0, nil
 		}
-		return nil
+		return cost, cost.Plan.Features, nil
 	}
 	for _, d := range a.features() {
-		if d > usualMost || cost.at(d) > room {
+		if cost.at(d) > room {
 			continue
 		}
-		sized := *c
+		sized := c
 		sized.Features = d
-		plan, err := model.NewPlan(a.ctx, a.sample.Train(0, a.sample.TrainRows()), cost.Rows, sized, model.Options{Memory: a.Training.Memory})
+		plan, err := a.plan(sized, cost.Rows)
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
-		if a.Training.Memory > 0 && plan.Bytes > a.Training.Memory {
-			continue
+		if a.Training.Memory <= 0 || plan.Bytes <= a.Training.Memory {
+			return cost, d, nil
 		}
-		cost.Seconds, cost.Plan = cost.at(d), plan
-		_, cost.Map, cost.Solve = cost.model.seconds(cost.Rows, d)
-		c.Features = d
-		a.why("D = %s features: predicted to take %s and %s of the %s and the memory that are left", thousands(d), roughly(cost.Seconds), roughBytes(plan.Bytes), roughly(a.left().Seconds()))
-		return nil
 	}
-	return fmt.Errorf("%s: %s is predicted to take %s on %s rows with 256 features, but %s of the budget of %s are left; give a larger budget or more memory", a.src.Name(),
-		Describe(*c), roughly(cost.at(256)), thousands(cost.Rows), roughly(a.left().Seconds()), a.Budget)
+	return cost, 0, nil
+}
+
+// plan is that of a configuration for n rows.
+func (a *auto) plan(c model.Config, n int) (*model.Plan, error) {
+	return model.NewPlan(a.ctx, a.sample.Train(0, a.sample.TrainRows()), n, c, model.Options{Memory: a.Training.Memory})
+}
+
+// resize makes a cost one of D features.
+func (a *auto) resize(cost *Cost, d int) error {
+	plan, err := a.plan(a.report.Config, cost.Rows)
+	if err != nil {
+		return err
+	}
+	oldMap, oldSolve := cost.Map, cost.Solve
+	_, cost.Map, cost.Solve = cost.model.seconds(cost.Rows, d)
+	cost.Seconds += cost.Map - oldMap + cost.Solve - oldSolve
+	cost.Plan = plan
+	return nil
 }

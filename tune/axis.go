@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mercer/internal/random"
 	"mercer/model"
@@ -139,7 +140,7 @@ type field struct {
 // notSearched are the fields that are not about how good a model is, or that other fields set.
 var notSearched = []string{"task", "lambda_by", "path", "variance", "conformal", "calibrate", "calibrate_folds", "survey_rows", "lookup"}
 
-func fields() (all []field) {
+var fields = sync.OnceValue(func() (all []field) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[model.Config]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch k := f.Type.Kind(); {
@@ -149,15 +150,15 @@ func fields() (all []field) {
 		}
 	}
 	return all
-}
+})
 
-func settings() map[string]setting {
+var settings = sync.OnceValue(func() map[string]setting {
 	all := map[string]setting{}
 	for _, f := range fields() {
 		all[f.name] = f.setting
 	}
 	return all
-}
+})
 
 // set gives a setting of a configuration a value.
 func set(c *model.Config, name, value string) error {

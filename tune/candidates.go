@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mercer/feature"
 	"mercer/internal/random"
@@ -213,13 +214,13 @@ func applies(a *Axis, c *model.Config) bool {
 }
 
 // mapSettings are the settings of single maps.
-func mapSettings() (names []string) {
+var mapSettings = sync.OnceValue(func() (names []string) {
 	known, _ := feature.Names()
 	for _, m := range known {
 		names = append(names, feature.OptionsOf(m)...)
 	}
 	return names
-}
+})
 
 // What is searched where nothing is said about it: γ around that of the median distance, which is
 // right to a factor of a few on most data, and the whole path of λ or C, which costs little.

@@ -59,17 +59,19 @@ func (r *featureRun) keepRows(jobs []job) error {
 		if kept.n == 0 && !fits {
 			var err error
 			if kept.file, err = learn.CreateFeatureFile("", rows.Z.Dim(), rows.Z.CSR != nil); err != nil {
-				return err
+				return fatal{err}
 			}
 		}
-		return kept.add(rows)
+		return kept.add(rows, r.result.Rows)
 	})
 	if err != nil {
 		return err
 	}
 	if kept.file != nil {
-		kept.z, err = kept.file.Features()
-		return err
+		if kept.z, err = kept.file.Features(); err != nil {
+			return fatal{err}
+		}
+		return nil
 	}
 	if kept.rows = (matrix.Rows{Dense: &kept.dense}); kept.sparse.Rows > 0 {
 		kept.rows = matrix.Rows{CSR: &kept.sparse}
@@ -78,8 +80,8 @@ func (r *featureRun) keepRows(jobs []job) error {
 	return nil
 }
 
-// add keeps some rows.
-func (k *keptRows) add(rows *model.MappedRows) error {
+// add keeps some of all rows.
+func (k *keptRows) add(rows *model.MappedRows, all int) error {
 	n := rows.Z.Len()
 	k.class, k.y, k.weights = append(k.class, rows.Class...), append(k.y, rows.Y...), append(k.weights, rows.Weights...)
 	k.uneven = k.uneven || slices.ContainsFunc(rows.Weights, func(w float64) bool { return w != 1 })
@@ -89,7 +91,9 @@ func (k *keptRows) add(rows *model.MappedRows) error {
 	k.n += n
 	switch {
 	case k.file != nil:
-		return k.file.Append(rows.Z)
+		if err := k.file.Append(rows.Z); err != nil {
+			return fatal{err}
+		}
 	case rows.Z.CSR != nil:
 		s := &k.sparse
 		if s.Ptr == nil {
@@ -103,6 +107,9 @@ func (k *keptRows) add(rows *model.MappedRows) error {
 		s.Rows, s.Cols = s.Rows+n, rows.Z.Dim()
 	default:
 		d := &k.dense
+		if d.Data == nil {
+			d.Data = make([]float32, 0, all*rows.Z.Dim())
+		}
 		d.Cols, d.Stride = rows.Z.Dim(), rows.Z.Dim()
 		for i := range n {
 			d.Data = append(d.Data, rows.Z.Dense.Row(i)...)
@@ -137,7 +144,7 @@ func (r *featureRun) each(progress func(int, float64), body func(*model.MappedRo
 		j := min(i+blockRows, k.n)
 		z, err := k.z.Block(i, j)
 		if err != nil {
-			return err
+			return fatal{err}
 		}
 		rows := &model.MappedRows{First: i, Z: z, Batch: &matrix.Batch{First: i}, Y: k.y[i*outputs : j*outputs], Weights: k.weights[i:j]}
 		if k.class != nil {

@@ -36,7 +36,7 @@ type RaceOptions struct {
 
 	names []string         // of the candidates; nil: by Describe
 	now   func() time.Time // nil: the real clock
-	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, error)
+	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, Trial, error)
 }
 
 // RaceResult is what a race of candidates found.
@@ -87,6 +87,8 @@ type Run struct {
 	// by the same rows. The loss is the error of classes, the squared error of numbers.
 	Gap   float64 `json:"gap"`
 	Noise float64 `json:"noise"`
+
+	trial Trial // what the training took, the mean of the folds
 }
 
 // Last is the racer's run on the most rows; ok is false if it has none.
@@ -270,11 +272,12 @@ var errSpent = errors.New("the budget is spent")
 func (r *racing) attempt(c *Racer, rows int) error {
 	start := r.now()
 	var all []float64
+	var took Trial
 	for fold := range r.sample.Folds {
 		if r.Budget > 0 && r.now().Sub(r.start) >= r.Budget {
 			return errSpent
 		}
-		loss, err := r.trial(r.ctx, r.sample, fold, rows, c.Config)
+		loss, t, err := r.trial(r.ctx, r.sample, fold, rows, c.Config)
 		if err != nil {
 			if r.ctx.Err() != nil {
 				return errSpent
@@ -282,6 +285,8 @@ func (r *racing) attempt(c *Racer, rows int) error {
 			return err
 		}
 		all = append(all, loss...)
+		folds := float64(r.sample.Folds)
+		took = Trial{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds}
 	}
 	mean, _ := meanError(all)
 	if r.sample.Task == "classify" {
@@ -290,17 +295,19 @@ func (r *racing) attempt(c *Racer, rows int) error {
 		mean = math.Sqrt(mean)
 	}
 	c.loss = all
-	c.Runs = append(c.Runs, Run{Rows: rows, Score: mean, Seconds: r.now().Sub(start).Seconds()})
+	c.Runs = append(c.Runs, Run{Rows: rows, Score: mean, Seconds: r.now().Sub(start).Seconds(), trial: took})
 	return nil
 }
 
-// train trains a candidate and returns its losses.
-func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, error) {
-	m, _, err := model.Fit(ctx, s.Train(fold, rows), cfg, model.Options{Memory: r.Memory})
+// train trains a candidate and returns its losses, and what the training took.
+func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, Trial, error) {
+	m, report, err := model.Fit(ctx, s.Train(fold, rows), cfg, model.Options{Memory: r.Memory})
 	if err != nil {
-		return nil, err
+		return nil, Trial{}, err
 	}
-	return losses(ctx, m, s.Held(fold))
+	_, d := m.Mapping().Dims()
+	loss, err := losses(ctx, m, s.Held(fold))
+	return loss, Trial{Rows: rows, Features: d, Read: report.Read, Map: report.Map, Solve: report.Solve}, err
 }
 
 // compare fills in how far the candidates of a rung are behind its best, and sorts them, best

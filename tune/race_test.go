@@ -129,7 +129,7 @@ type fakeTrial struct {
 
 func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 	o.now = func() time.Time { return f.clock }
-	o.trial = func(_ context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, error) {
+	o.trial = func(_ context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, Trial, error) {
 		f.clock = f.clock.Add(time.Duration(f.seconds(cfg.C, rows) * float64(time.Second)))
 		f.trained = append(f.trained, fmt.Sprintf("%g on %d", cfg.C, rows))
 		loss := make([]float64, len(s.folds[fold].held))
@@ -137,7 +137,7 @@ func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 		for i := range int(f.rate(cfg.C, rows)*float64(len(loss)) + 0.5) {
 			loss[i] = 1
 		}
-		return loss, nil
+		return loss, Trial{}, nil
 	}
 	return o
 }
@@ -257,7 +257,7 @@ func TestRaceDoesNotDependOnTime(t *testing.T) {
 		res.Seconds = 0
 		for i := range res.Racers {
 			for k := range res.Racers[i].Runs {
-				res.Racers[i].Runs[k].Seconds = 0
+				res.Racers[i].Runs[k].Seconds, res.Racers[i].Runs[k].trial = 0, Trial{}
 			}
 		}
 		return res

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,14 +151,11 @@ func (s *search) judgeFeatures(g *group) error {
 	r := &featureRun{search: s, group: g}
 	var err error
 	if r.prepared, err = model.Prepare(s.ctx, g.fitted, g.prepare, model.Options{Memory: s.opt.Memory}); err != nil {
-		if s.ctx.Err() != nil {
-			return s.ctx.Err()
-		}
 		return s.failAll(left, err)
 	}
 	defer func() { r.kept.close() }()
 	if err := r.keepRows(jobs); err != nil {
-		return err
+		return s.failAll(left, err)
 	}
 	if len(left) < len(jobs) {
 		r.work = Work{} // the job that was done first has it
@@ -165,10 +163,10 @@ func (s *search) judgeFeatures(g *group) error {
 	for _, j := range left {
 		rec := &record{Job: j.name}
 		if err := j.run(r, j, rec); err != nil {
-			if s.ctx.Err() != nil {
-				return s.ctx.Err()
+			if err := s.failAll([]job{j}, err); err != nil {
+				return err
 			}
-			return err
+			continue
 		}
 		rec.Work, r.work = r.work, Work{}
 		if err := s.journal.add(rec); err != nil {
@@ -179,8 +177,21 @@ func (s *search) judgeFeatures(g *group) error {
 	return nil
 }
 
-// failAll gives candidates that cannot be trained on these data that for a score.
+// fatal is an error that says nothing of the candidates, such as that of a full disk.
+type fatal struct{ error }
+
+func (f fatal) Unwrap() error { return f.error }
+
+// failAll gives candidates that cannot be trained on these data that for a score. It returns
+// errors that end the search.
 func (s *search) failAll(jobs []job, err error) error {
+	var end fatal
+	switch {
+	case s.ctx.Err() != nil:
+		return s.ctx.Err()
+	case errors.As(err, &end):
+		return err
+	}
 	for _, j := range jobs {
 		rec := &record{Job: j.name}
 		for _, c := range j.candidates {

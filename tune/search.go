@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 
 	"mercer/dataset"
@@ -48,7 +49,7 @@ type Options struct {
 	Memory int64
 
 	// Journal is a file that keeps what is done, so that a search that was killed goes on from
-	// there; "" means none. The file is left behind.
+	// there; "" means none. The file is left behind, unless no configuration could be trained.
 	Journal string
 
 	// Progress, if not nil, is told how many of all trainings of a stage are done: "tune", or
@@ -117,6 +118,10 @@ type Result struct {
 	Best   *Candidate `json:"-"`
 	Picked *Candidate `json:"-"`
 
+	// AtEnd names the settings whose value in Picked is the smallest or the largest that was tried:
+	// better ones may lie beyond.
+	AtEnd []string `json:"at_end_of_range,omitempty"`
+
 	// Work is what was done, Alone what training every configuration on every fold by itself
 	// would have been.
 	Work  Work `json:"work"`
@@ -166,7 +171,11 @@ func Search(ctx context.Context, src dataset.Source, space Space, opt Options) (
 	if err := s.judgeAll(); err != nil {
 		return nil, err
 	}
-	return s.finish()
+	r, err := s.finish()
+	if err != nil && s.opt.Journal != "" {
+		_ = os.Remove(s.opt.Journal) // it tells of failures alone
+	}
+	return r, err
 }
 
 // search is the state of one.
@@ -290,6 +299,7 @@ func (s *search) finish() (*Result, error) {
 	}
 	r.Best, r.Picked = pick(judged, s.metric.larger, s.opt.Pick)
 	r.Best.Best, r.Picked.Picked = true, true
+	r.AtEnd = atEnds(r.Picked, s.candidates)
 	r.Candidates = slices.Clone(s.candidates)
 	slices.SortStableFunc(r.Candidates, func(a, b *Candidate) int {
 		if (a.Dropped == "") != (b.Dropped == "") {

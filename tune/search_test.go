@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
+	"strings"
 	"testing"
 
 	"mercer/dataset"
@@ -14,7 +16,7 @@ import (
 )
 
 // rings are rows of classes that lie on noisy rings around each other.
-func rings(t *testing.T, n, d, classes int) dataset.Source {
+func rings(t testing.TB, n, d, classes int) dataset.Source {
 	t.Helper()
 	s := random.New(7, "rings")
 	x := matrix.NewDense(n, d)
@@ -40,7 +42,7 @@ func rings(t *testing.T, n, d, classes int) dataset.Source {
 }
 
 // waves are rows with a number to predict.
-func waves(t *testing.T, n, d int) dataset.Source {
+func waves(t testing.TB, n, d int) dataset.Source {
 	t.Helper()
 	s := random.New(8, "waves")
 	x, y := matrix.NewDense(n, d), make([]float64, n)
@@ -57,7 +59,7 @@ func waves(t *testing.T, n, d int) dataset.Source {
 	return src
 }
 
-func axis(t *testing.T, name, text string) Axis {
+func axis(t testing.TB, name, text string) Axis {
 	t.Helper()
 	a, err := ParseAxis(name, text)
 	if err != nil {
@@ -130,47 +132,104 @@ func TestSharedScoresAreThoseOfRefits(t *testing.T) {
 	}
 }
 
-func TestStrictScoresAreThoseOfFit(t *testing.T) {
-	src := rings(t, 240, 4, 3)
-	space := Space{Base: model.Config{Features: 64}, Axes: []Axis{axis(t, "gamma", "median,median*2"), axis(t, "learner", "ridge,svm"), axis(t, "lambda", "trace*0.001,2"), axis(t, "c", "1")}}
-	r := searched(t, src, space, Options{Strict: true, Folds: Folds{K: 3}})
-	rows, err := (&search{ctx: context.Background(), src: src}).lookAgain()
+// table is rows of text, with weights if there is a column w.
+func table(t *testing.T, text string, opt dataset.Options) dataset.Source {
+	t.Helper()
+	f, err := dataset.OpenBytes(context.Background(), "table.csv", []byte(text), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Folds{K: 3}.divide(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range r.Candidates {
-		for i, sp := range d.Splits {
-			train := dataset.Keep(src, func(row int) bool { return d.Trains(sp, row) })
-			held := dataset.Keep(src, func(row int) bool { return d.Holds(sp, row) })
-			m, _, err := model.Fit(context.Background(), train, c.Config, model.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			metrics, err := lab.Evaluate(context.Background(), m, held, lab.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			// An svm that stops at a gap of a thousandth may tell a row or two otherwise.
-			within := 0.0
-			if c.Config.Learner == "svm" {
-				within = 2.0 / 80
-			}
-			if math.Abs(*metrics.Accuracy-c.Scores[i]) > within+1e-12 {
-				t.Errorf("%v, split %d: %g, and %g by Fit", c.Values, i, c.Scores[i], *metrics.Accuracy)
-			}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// weighted are 240 rows of two classes, or of labels from three, with weights and two targets.
+func weighted(labels bool) string {
+	s := random.New(9, "weighted")
+	var b strings.Builder
+	b.WriteString("x,y,w,label\n")
+	for range 240 {
+		x, y := s.Normal(), s.Normal()
+		text := "b"
+		if x*x+y*y+0.5*s.Normal() > 2 {
+			text = "a"
 		}
+		if labels {
+			text = strings.Join([]string{text, map[bool]string{true: "right", false: "left"}[x+0.5*s.Normal() > 0]}, "|")
+		}
+		fmt.Fprintf(&b, "%.4f,%.4f,%.3f,%s\n", x, y, 0.2+3*s.Uniform(), text)
+	}
+	return b.String()
+}
+
+// Scores are those of model.Fit on the training rows, measured by lab.Evaluate on the others.
+func TestStrictScoresAreThoseOfFit(t *testing.T) {
+	classes := table(t, weighted(false), dataset.Options{Weight: "w"})
+	numbers := strings.ReplaceAll(strings.ReplaceAll(weighted(false), ",a\n", ",2.5\n"), ",b\n", ",0.5\n")
+	for _, c := range []struct {
+		name, metric string
+		src          dataset.Source
+		base         model.Config
+		axes         []Axis
+		within       float64
+	}{
+		{"rings", "", rings(t, 240, 4, 3), model.Config{}, []Axis{axis(t, "gamma", "median,median*2"), axis(t, "learner", "ridge"), axis(t, "lambda", "trace*0.001,2")}, 1e-12},
+		// An svm that stops at a gap of a thousandth may tell a row or two otherwise.
+		{"svm", "", rings(t, 240, 4, 3), model.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "1")}, 2.1 / 80},
+		{"weights", "balanced_accuracy", classes, model.Config{ClassWeight: "balanced"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
+		{"areas", "auc", classes, model.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
+		{"probabilities", "log_loss", classes, model.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
+		{"many classes' areas", "macro_auc", rings(t, 240, 4, 3), model.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
+		{"labels", "hamming_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), model.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
+		{"two numbers", "mae", table(t, numbers, dataset.Options{Weight: "w", Label: "y,label"}), model.Config{Task: "regress"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
+		{"calibrated", "brier", classes, model.Config{Calibrate: "platt"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 0},
+		{"linear", "", rings(t, 240, 4, 3), model.Config{Kernel: "linear"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.base.Kernel == "" {
+				c.base.Features = 64
+			}
+			r := searched(t, c.src, Space{Base: c.base, Axes: c.axes}, Options{Strict: true, Folds: Folds{K: 3}, Metric: c.metric})
+			look := &search{ctx: context.Background(), src: c.src}
+			var err error
+			if look.base, err = model.Prepare(look.ctx, c.src, model.Config{Kernel: "linear", Task: c.base.Task}, model.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := look.lookAtRows()
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := divided(t, Folds{K: 3}, rows)
+			for _, k := range r.Candidates {
+				for i, sp := range d.Splits {
+					train := dataset.Keep(c.src, func(row int) bool { return d.Trains(sp, row) })
+					held := dataset.Keep(c.src, func(row int) bool { return d.Holds(sp, row) })
+					m, _, err := model.Fit(context.Background(), train, k.Config, model.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					metrics, err := lab.Evaluate(context.Background(), m, held, lab.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					named, _ := lab.MetricNamed(r.Metric)
+					if want := named.Value(metrics); k.Dropped != "" || math.Abs(*want-k.Scores[i]) > c.within {
+						t.Errorf("%v, split %d: %g, and %g by Fit; %s", k.Values, i, k.Scores[i], *want, k.Dropped)
+					}
+				}
+			}
+		})
 	}
 }
 
-// lookAgain finds what dividing rows takes to know.
-func (s *search) lookAgain() (rowsInfo, error) {
-	var err error
-	if s.base, err = model.Prepare(s.ctx, s.src, model.Config{Kernel: "linear"}, model.Options{}); err != nil {
-		return rowsInfo{}, err
+func TestSearchDoesNotDependOnThreads(t *testing.T) {
+	src := rings(t, 600, 4, 3)
+	space := Space{Base: model.Config{Features: 64}, Axes: []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge,svm,logistic"), axis(t, "c", "1"), axis(t, "lambda", "trace*0.001")}}
+	threads := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(threads)
+	one := resultText(t, searched(t, src, space, Options{}))
+	runtime.GOMAXPROCS(3)
+	if resultText(t, searched(t, src, space, Options{})) != one {
+		t.Error("another result with three threads")
 	}
-	return s.lookAtRows()
 }

@@ -35,6 +35,7 @@ type approximation struct {
 	data     dataset.Options
 	json     bool
 	progress string
+	pages    pages
 
 	kernel kernel.Kernel
 	dim    int
@@ -69,7 +70,7 @@ fitted to other rows than they are judged on: the rest of a sample of DATA, or r
 All are means over --seeds draws of the map.`,
 		Example: `  mercer approx letter.csv --label 0
   mercer approx digits.csv --map rff,orf,sorf,qmc --features 256,1024,4096
-  mercer approx a9a --kernel poly --degree 2 --error 0.02
+  mercer approx a9a --kernel poly --degree 2 --error 0.02 --report poly.html
   mercer approx a9a --map '{"map":"chain","steps":[{"map":"countsketch","features":64},{"map":"orf","features":1024}]}' --map orf`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args[0]) },
@@ -91,6 +92,7 @@ All are means over --seeds draws of the map.`,
 	dataFlags(cmd, &a.data)
 	f.BoolVar(&a.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &a.progress)
+	pageFlags(cmd, &a.pages)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		asked := 0
 		for _, name := range []string{"error", "rel"} {
@@ -115,6 +117,9 @@ All are means over --seeds draws of the map.`,
 func (a *approximation) run(cmd *cobra.Command, path string) error {
 	ctx := cmd.Context()
 	if err := a.check(cmd); err != nil {
+		return err
+	}
+	if err := a.pages.check(path, a.fitOn); err != nil {
 		return err
 	}
 	if err := readLandmarks(ctx, &a.cfg, a.data); err != nil {
@@ -154,10 +159,13 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	}
 	p.done()
 	if a.json {
+		if err := a.pages.write(cmd, a.page(r, rec), true); err != nil {
+			return err
+		}
 		return printJSON(cmd.OutOrStdout(), a.report(r, rec))
 	}
 	a.print(cmd.OutOrStdout(), r, rec, rows)
-	return nil
+	return a.pages.write(cmd, a.page(r, rec), false)
 }
 
 // check finds what is wrong with the flags themselves.
@@ -316,7 +324,7 @@ func (a *approximation) featuresOf(cfg feature.Config) []int {
 	case sizes == "":
 		return nil
 	case len(a.features) > 0:
-		return a.features
+		return slices.Clone(a.features)
 	case sizes == "terms":
 		return a.termsTimesDim()
 	case cfg.Given != nil:
@@ -484,12 +492,12 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			failed = errors.Join(failed, err)
 			return g
 		})
-		if len(a.asked) == 0 && a.dim > wideData && !slices.Contains(frugal, c.Config.Map) {
+		if len(a.asked) == 0 && a.dim > wideData && a.kernel.Smooth() && !slices.Contains(frugal, c.Config.Map) {
 			sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: sketched, Options: feature.Options{Hash: "balanced"}}
 			c.Config = feature.Config{Map: "chain", Steps: []feature.Config{sketch, c.Config}}
 		}
 		c.Features = a.featuresOf(c.Config)
-		if len(a.asked) == 0 && len(a.features) == 0 && feature.Usual(c.Config.Map) > 0 {
+		if len(a.asked) == 0 && feature.Usual(c.Config.Map) > 0 {
 			c.Features = slices.DeleteFunc(c.Features, func(d int) bool { return 8*int64(d)*int64(a.dim) > landmarkBytes })
 			if len(c.Features) == 0 {
 				a.left = append(a.left, approx.Skipped{Map: c.Name(), Reason: fmt.Sprintf("%s: landmarks of %s dimensions take more than %s; name it by --map to measure it nevertheless",
@@ -506,7 +514,8 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 const landmarkBytes = 1 << 28
 
 // Rows of more dimensions than wideData are shortened to sketched, as train does it, before maps
-// whose cost grows with the dimensions of a row and not only with what is in it.
+// whose cost grows with the dimensions of a row and not only with what is in it. That is for kernels
+// of x·y and ‖x-y‖, which a countsketch keeps.
 const wideData, sketched = 1 << 14, 1 << 13
 
 var frugal = []string{"countsketch", "tensorsketch", "nystrom", "icholesky", "unary", "homogeneous", "chebyshev", "elementary"}

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"mercer/approx"
+	"mercer/feature"
 	"mercer/internal/random"
+	"mercer/kernel"
 )
 
 // cloud is a CSV of n rows of three numbers and a label.
@@ -106,15 +109,15 @@ func TestApproxOfEveryKernel(t *testing.T) {
 	dir := t.TempDir()
 	signed := write(t, dir, "signed.csv", cloud(150, func(v float64) float64 { return v }))
 	positive := write(t, dir, "positive.csv", cloud(150, math.Abs))
-	for kernel, want := range map[string]string{
+	for name, want := range map[string]string{
 		"linear": "rp", "poly": "tensorsketch", "exp": "maclaurin", "arccos": "rff", "rbf": "sorf", "laplacian": "rff", "cauchy": "rff", "matern": "orf",
 		"hellinger": "homogeneous", "chi2": "chebyshev", "intersection": "unary", "jensen-shannon": "homogeneous", "exp-chi2": "sorf", "skewed-chi2": "skewed", "skewed-intersection": "skewed",
 	} {
 		data := signed
-		if strings.Contains("hellinger chi2 intersection jensen-shannon exp-chi2 skewed-chi2 skewed-intersection", kernel) {
+		if strings.Contains("hellinger chi2 intersection jensen-shannon exp-chi2 skewed-chi2 skewed-intersection", name) {
 			data = positive
 		}
-		args := []string{data, "--kernel", kernel, "--rows", "30", "--seeds", "1"}
+		args := []string{data, "--kernel", name, "--rows", "30", "--seeds", "1"}
 		if want != "homogeneous" && want != "unary" && want != "chebyshev" {
 			args = append(args, "--features", "32")
 		}
@@ -124,7 +127,7 @@ func TestApproxOfEveryKernel(t *testing.T) {
 			found = found || r["map"] == want
 		}
 		if !found {
-			t.Errorf("%s: %v, skipped %v", kernel, v.Results, v.Skipped)
+			t.Errorf("%s: %v, skipped %v", name, v.Results, v.Skipped)
 		}
 	}
 }
@@ -231,5 +234,22 @@ func TestApproxErrors(t *testing.T) {
 	v := approxOf(t, equal, "--map", "rff", "--features", "8", "--gamma", "1", "--rows", "4", "--scale", "none")
 	if v.Results[0]["distortion"] != nil || v.Results[0]["mean_abs"].(float64) > 1e-6 {
 		t.Errorf("equal rows: %v", v.Results[0])
+	}
+}
+
+// What one map leaves out of its numbers of features, others still have: default maps of wide rows
+// are shortened, and landmarks that take too much are left out.
+func TestApproxOfWideRows(t *testing.T) {
+	a := &approximation{features: []int{16, 4096}, dim: 20_000, kernel: kernel.Kernel{Name: "rbf", Gamma: 1}}
+	var list []approx.Candidate
+	for _, name := range []string{"nystrom", "rff"} {
+		list = append(list, approx.Candidate{Config: feature.Config{Map: name}})
+	}
+	list, err := a.fill(list, approx.Rows{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%s %v, %s %v", list[0].Name(), list[0].Features, list[1].Name(), list[1].Features); got != "nystrom [16], chain(countsketch, rff) [16 4096]" {
+		t.Error(got)
 	}
 }

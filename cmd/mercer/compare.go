@@ -24,6 +24,7 @@ type compare struct {
 	memory   bytesValue
 	json     bool
 	progress string
+	pages    pages
 }
 
 func newCompare() *cobra.Command {
@@ -39,16 +40,17 @@ or a text model of LIBSVM or LIBLINEAR (for DATA of numbers in the order of its 
 Intervals are by the bootstrap (BCa) of --resamples samples of the rows, the same for all models,
 so that what makes rows hard for all does not blur the differences. p is that of McNemar's exact
 test for accuracy and error, which looks at the rows that only one of the two has right; for other
-metrics it is the bootstrap's. Holm's procedure adjusts it for the number of comparisons: by the
+metrics it is where the interval of the level 1-p would end at 0. Holm's procedure adjusts it for the number of comparisons: by the
 column "p (Holm)" any of them may be called significant. The best by these rows was chosen with
 them, which flatters it a little; a --control named before does not have that.
 
 These tests take the models as they are. Whether another training would do as well is told
-by configurations: with --configs the arguments after DATA are files of configurations in JSON (as
-"trained.config" in train --json), and each --config gives one as flags of train. Each is trained on all folds of DATA
-but one and judged on that, with the same --folds for all, --repeats times. p and interval of a
-difference are then those of the corrected resampled t-test (Nadeau and Bengio), or p is McNemar's
-for the rows as predicted out of their fold (--test mcnemar).
+by configurations: with --configs the arguments after DATA are files of configurations in JSON
+(such as train --json shows under "trained", "config"), and each --config gives one as flags of
+train. Each is trained on all folds of DATA but one and judged on that, with the same --folds for
+all, --repeats times. p and interval of a difference are then those of the corrected resampled
+t-test (Nadeau and Bengio), or p is McNemar's for the rows as predicted out of their fold
+(--test mcnemar).
 
 Metrics: accuracy (the usual one for classes), error, balanced_accuracy, micro_f1, macro_f1,
 weighted_f1, macro_precision, macro_recall, mcc, kappa; of two classes f1, precision, recall, auc,
@@ -56,11 +58,12 @@ average_precision; with probabilities log_loss, brier. Of numbers rmse (the usua
 relative_rmse. Of labels of which a row may have any number micro_f1 (the usual one),
 subset_accuracy, hamming_loss, samples_f1.
 
-A row takes 4 bytes, and 4 more a model (12 for areas under curves; 4 an output for numbers), and
-4 a thread; the rows themselves are never all in memory.`,
+A row takes 4 bytes and 4 more a model (8 for areas under curves, 4 an output for numbers), and
+where the metric is none of classes 4 a thread and some 20 ns a bootstrap sample, model and row,
+so that fewer --resamples may suit millions of rows. The rows themselves are never all in memory.`,
 		Example: `  mercer compare a9a.t.gz rbf.mercer linear.mercer svm.libsvm
   mercer compare a9a.t.gz rbf.mercer linear.mercer --metric auc --control linear.mercer
-  mercer compare houses.csv --configs ridge.json svr.json --folds 10
+  mercer compare houses.csv --configs ridge.json svr.json --folds 10 --report houses.html
   mercer compare a9a.gz --config "--kernel linear" --config "--features 1024" --config "--features 4096"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -85,6 +88,7 @@ A row takes 4 bytes, and 4 more a model (12 for areas under curves; 4 an output 
 	dataFlags(cmd, &c.data)
 	f.BoolVar(&c.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &c.progress)
+	pageFlags(cmd, &c.pages)
 	return cmd
 }
 
@@ -118,6 +122,9 @@ func (c *compare) run(cmd *cobra.Command, path string, args []string) error {
 	}
 	p, err := newProgress(cmd, c.progress)
 	if err != nil {
+		return err
+	}
+	if err := c.pages.check(append(args, path)...); err != nil {
 		return err
 	}
 	c.opt.Progress = p.report
@@ -203,10 +210,20 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 		}
 		out.Models = append(out.Models, entry)
 	}
+	page, err := c.modelsPage(path, out)
+	if err != nil {
+		return err
+	}
 	if c.json {
+		if err := c.pages.write(cmd, page, true); err != nil {
+			return err
+		}
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	return c.printModels(cmd.OutOrStdout(), path, out)
+	if err := c.printModels(cmd.OutOrStdout(), path, out); err != nil {
+		return err
+	}
+	return c.pages.write(cmd, page, false)
 }
 
 // modelsJSON is what compare --json prints of models.

@@ -61,10 +61,20 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	if err != nil {
 		return err
 	}
+	page, err := c.configsPage(filepath.Base(path), result)
+	if err != nil {
+		return err
+	}
 	if c.json {
+		if err := c.pages.write(cmd, page, true); err != nil {
+			return err
+		}
 		return printJSON(cmd.OutOrStdout(), result)
 	}
-	return c.printConfigs(cmd.OutOrStdout(), filepath.Base(path), result)
+	if err := c.printConfigs(cmd.OutOrStdout(), filepath.Base(path), result); err != nil {
+		return err
+	}
+	return c.pages.write(cmd, page, false)
 }
 
 // readConfig reads a configuration in JSON.

@@ -62,7 +62,7 @@ func (c *compare) printModels(w io.Writer, path string, out *modelsJSON) error {
 		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), bytesText(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
 	printColumns(w, 1, table)
-	test := "the bootstrap of the same rows for all"
+	test := "by the same samples (an interval of the level 1-p ends at 0)"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the rows that only one of the two has right"
 	}

@@ -38,7 +38,7 @@ func (t *train) goOn(cmd *cobra.Command, path string) error {
 	if err := checkData(&t.data); err != nil {
 		return err
 	}
-	if err := t.pages.check(); err != nil {
+	if err := t.pages.check(t.out, t.from, path, t.test, t.testLabels); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)

@@ -57,7 +57,7 @@ residuals.`,
 			if curves && !asJSON {
 				return usagef("--curves is for --json; give both")
 			}
-			if err := pages.check(); err != nil {
+			if err := pages.check(args...); err != nil {
 				return err
 			}
 			p, err := newProgress(cmd, progress)

@@ -128,7 +128,7 @@ func reductionFlags(cmd *cobra.Command, c *model.Config) {
 func kernelFlags(cmd *cobra.Command, c *model.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
-	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale")
+	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
 	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); the length scale of matern")
 	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
 	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or > 0 of the skewed kernels")

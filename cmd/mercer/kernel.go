@@ -74,7 +74,7 @@ Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y�
 	f := cmd.Flags()
 	f.StringVarP(&g.out, "output", "o", "", "file to write the matrix to (NumPy's format)")
 	f.StringVar(&g.kernel.Name, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
-	f.StringVar(&g.cfg.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale")
+	f.StringVar(&g.cfg.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
 	f.Float64Var(&g.cfg.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); of the matern kernel, the length scale")
 	f.Float64Var(&g.kernel.Nu, "nu", 1.5, "ν of the matern kernel")
 	f.IntVar(&g.kernel.Degree, "degree", 3, "degree of the poly kernel; of arccos, 0 or 1 (default of arccos: 1)")

@@ -96,6 +96,9 @@ func printMoreMetrics(w io.Writer, m *lab.Metrics) {
 		fmt.Fprintf(w, "%s  %s%-12s%s\n", space, padded(metric.Title, 19), metricText(metric, m), about)
 		space = ""
 	}
+	if m.Bias != nil {
+		fmt.Fprintf(w, "  %s%-12s%s\n", padded("bias", 19), numberText(*m.Bias), "mean of prediction - target")
+	}
 }
 
 // shownClasses is how many classes a table shows, and crossed of how many a matrix is readable.

@@ -23,6 +23,7 @@ type ranks struct {
 	alpha         float64
 	control       string
 	json          bool
+	pages         pages
 }
 
 func newRanks() *cobra.Command {
@@ -61,6 +62,7 @@ independent, and make everything look significant.`,
 	f.Float64Var(&r.alpha, "alpha", 0.05, "level of significance")
 	f.StringVar(&r.control, "control", "", "method that all others are compared with")
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of text")
+	pageFlags(cmd, &r.pages)
 	return cmd
 }
 
@@ -79,6 +81,9 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 	if !(r.alpha > 0 && r.alpha < 1) {
 		return usagef("--alpha %g is not a level between 0 and 1, such as 0.05", r.alpha)
 	}
+	if err := r.pages.check(path); err != nil {
+		return err
+	}
 	t, err := readScores(cmd.InOrStdin(), path)
 	if err != nil {
 		return err
@@ -95,10 +100,13 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 	}
 	out := r.compare(t, test, control)
 	if r.json {
+		if err := r.pages.write(cmd, r.page(t.name, out), true); err != nil {
+			return err
+		}
 		return printJSON(cmd.OutOrStdout(), out)
 	}
 	r.print(cmd.OutOrStdout(), t, test, control, out)
-	return nil
+	return r.pages.write(cmd, r.page(t.name, out), false)
 }
 
 // readScores reads a table of scores.

@@ -64,7 +64,11 @@ func (r *ranks) print(w io.Writer, t *scoreTable, test *rank.FriedmanTest, contr
 		}
 	}
 	printColumns(w, 1, table)
-	fmt.Fprintf(w, "\n  z < 0: the first is the better; p of %s taken together in the columns after p\n", plural(len(out.Comparisons), "comparison"))
+	better := "first"
+	if control >= 0 {
+		better = "control"
+	}
+	fmt.Fprintf(w, "\n  z < 0: the %s is the better; the columns after p take the %s together\n", better, plural(len(out.Comparisons), "comparison"))
 }
 
 // pText writes a p-value as a person would.

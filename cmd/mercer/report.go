@@ -25,7 +25,7 @@ type pages struct {
 
 // pageFlags adds the flags. A command checks them before its work and writes after it:
 //
-//	if err := v.check(); err != nil { return err }
+//	if err := v.check(files of the command); err != nil { return err }
 //	…
 //	return v.write(cmd, page, asJSON)
 func pageFlags(cmd *cobra.Command, v *pages) {
@@ -37,9 +37,15 @@ func pageFlags(cmd *cobra.Command, v *pages) {
 // wanted says that there is something to write.
 func (v *pages) wanted() bool { return v.report != "" || v.plots != "" }
 
-// check finds out whether the files can be written, before hours of work.
-func (v *pages) check() error {
+// check finds out whether the files can be written, before hours of work. Others are files of
+// the same command, which the page must not replace.
+func (v *pages) check(others ...string) error {
 	if v.report != "" {
+		for _, path := range others {
+			if path != "" && sameFile(path, v.report) {
+				return usagef("--report %s is a file of this command already; give another name", v.report)
+			}
+		}
 		f, err := whole.Create(v.report)
 		if err != nil {
 			return err
@@ -60,6 +66,18 @@ func (v *pages) check() error {
 		return err
 	}
 	return nil
+}
+
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // write ends the page with how it was made, and writes what was asked for, if anything; where it

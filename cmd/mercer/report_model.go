@@ -339,8 +339,8 @@ func summaryText(metrics *lab.Metrics, task, rows string) string {
 }
 
 // writePages writes the report of train, if one is wanted; name is that of the data, tested
-// says which rows the metrics are of.
-func (t *train) writePages(cmd *cobra.Command, m *model.Model, r *model.Report, metrics *lab.Metrics, name, tested string) error {
+// says which rows the metrics are of. Others add sections after those of the evaluation.
+func (t *train) writePages(cmd *cobra.Command, m *model.Model, r *model.Report, metrics *lab.Metrics, name, tested string, more ...func(*report.Page)) error {
 	if !t.pages.wanted() {
 		return nil
 	}
@@ -350,6 +350,9 @@ func (t *train) writePages(cmd *cobra.Command, m *model.Model, r *model.Report, 
 		page.Subtitle += fmt.Sprintf(". Tested on %s: %s", tested, summaryText(metrics, task, rows))
 		evaluationPage(page, metrics, task, rows)
 		metrics.Curves = nil // the page has them
+	}
+	for _, add := range more {
+		add(page)
 	}
 	modelPage(page, m)
 	dataPage(page, name, m, r)

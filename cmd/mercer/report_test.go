@@ -15,9 +15,9 @@ import (
 
 // page is what a report says: its headings, and its text with tables and facts as words.
 type page struct {
-	headings, files []string
-	text            string
-	figures         int
+	headings []string
+	text     string
+	figures  int
 }
 
 func readPage(t *testing.T, path string) page {
@@ -201,6 +201,11 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", steps(100, 2))
 	m := filepath.Join(dir, "m.mercer")
+	for _, args := range [][]string{{"train", data, "-o", m, "--report", m}, {"train", data, "-o", m, "--report", data}, {"eval", m, data, "--report", filepath.Join(dir, ".", "data.csv")}} {
+		if r := mercer(t, args...); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command already") {
+			t.Errorf("%v: exit code %d, %s", args, r.code, r.stderr)
+		}
+	}
 	for _, c := range []struct{ flag, value, want string }{
 		{"--report", dir, "is a directory"},
 		{"--report", filepath.Join(dir, "none", "m.html"), "file does not exist"},
@@ -218,4 +223,87 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 			t.Errorf("eval %s %s: exit code %d, %s", c.flag, c.value, r.code, r.stderr)
 		}
 	}
+}
+
+func TestReportOfMaps(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", steps(300, 3))
+	html, plots := filepath.Join(dir, "a.html"), filepath.Join(dir, "plots")
+	out := ok(t, "approx", data, "--map", "rff,orf", "--features", "32,128", "--rows", "100", "--seeds", "2", "--error", "0.1", "--report", html, "--plots", plots)
+	if !strings.HasSuffix(out, " (5 pictures, each as SVG and PNG)\n") {
+		t.Error(out)
+	}
+	p := readPage(t, html)
+	p.has(t, "Maps for the rbf kernel", "data.csv: all 4,950 pairs of 100 rows, means over 2 draws of each map", "asked for a mean absolute error of at most 0.1",
+		"take --map ", "orf 128 ", "rff 32 ", "kernel rbf, γ = ", "mercer approx "+data)
+	if got, want := pictures(t, plots), "error-against-d error-against-time offers pairs-orf pairs-rff"; got != want {
+		t.Errorf("pictures %s, want %s", got, want)
+	}
+	v := object(t, ok(t, "approx", data, "--map", "rff", "--features", "16", "--rows", "50", "--seeds", "1", "--report", html, "--json"))
+	if len(v["results"].([]any)) != 1 {
+		t.Errorf("%v", v)
+	}
+	readPage(t, html).has(t, "Each map and number of features")
+}
+
+func TestReportOfComparisons(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", steps(300, 2))
+	a, b := filepath.Join(dir, "a.mercer"), filepath.Join(dir, "b.mercer")
+	ok(t, "train", data, "-o", a, "--features", "64", "--learner", "ridge")
+	ok(t, "train", data, "-o", b, "--kernel", "linear", "--learner", "ridge")
+	html, plots := filepath.Join(dir, "c.html"), filepath.Join(dir, "plots")
+	ok(t, "compare", data, a, b, "--control", "b.mercer", "--resamples", "200", "--report", html, "--plots", plots)
+	p := readPage(t, html)
+	p.has(t, "2 models on data.csv: 300 rows", "a.mercer 9", "reference", "McNemar's exact test", "adjusted for the number of comparisons")
+	if got := pictures(t, plots); got != "differences values" {
+		t.Errorf("pictures %s", got)
+	}
+	if strings.Contains(p.text, "flatters") {
+		t.Error("a control is not chosen by the rows")
+	}
+	ok(t, "compare", data, "--config", "--kernel linear --learner ridge", "--config", "--features 32 --learner ridge", "--folds", "3", "--report", html, "--json")
+	readPage(t, html).has(t, "2 configurations on data.csv: 300 rows in 3 folds", "± sd", "corrected resampled t-test", "flatters it a little")
+	if r := mercer(t, "compare", data, a, b, "--report", a); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command already") {
+		t.Errorf("exit code %d, %s", r.code, r.stderr)
+	}
+}
+
+func TestReportOfASearch(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", steps(300, 3))
+	html, plots := filepath.Join(dir, "t.html"), filepath.Join(dir, "plots")
+	args := []string{"tune", data, "-o", filepath.Join(dir, "t.mercer"), "--features", "32", "--gamma", "0.5,2", "--learner", "ridge", "--lambda", "0.01,1", "--folds", "3", "--test", data, "--report", html}
+	ok(t, append(args, "--plots", plots)...)
+	p := readPage(t, html)
+	p.has(t, "search 4 configurations, 3 trainings each", "gamma lambda accuracy sd se", "trained", "A star marks the one that was trained", "Trained on data.csv: 300 rows. Tested on data.csv")
+	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; What is taken for what"; got != want || !slices.Contains(p.headings, "The search") {
+		t.Errorf("headings %v", p.headings)
+	}
+	if got := pictures(t, plots); !strings.Contains(got, "tuning tuning-grid") && !strings.Contains(got, "tuning-grid tuning") {
+		t.Errorf("pictures %s", got)
+	}
+	if v := object(t, ok(t, append(args, "--json")...)); v["curves"] != nil || v["search"] == nil {
+		t.Errorf("%v", v)
+	}
+}
+
+func TestReportOfRanks(t *testing.T) {
+	dir := t.TempDir()
+	var table strings.Builder
+	table.WriteString("data,exact,rff,linear\n")
+	for i := range 12 {
+		fmt.Fprintf(&table, "d%d,%d,%d,%d\n", i, 90+i%3, 88+i%4, 70+i%5)
+	}
+	data, html, plots := write(t, dir, "scores.csv", table.String()), filepath.Join(dir, "r.html"), filepath.Join(dir, "plots")
+	ok(t, "ranks", data, "--report", html, "--plots", plots)
+	readPage(t, html).has(t, "scores.csv: 12 data sets × 3 methods, higher scores are better", "Friedman χ² = ", "Nemenyi", "Shaffer", "exact linear ")
+	if got := pictures(t, plots); got != "ranks" {
+		t.Errorf("pictures %s", got)
+	}
+	ok(t, "ranks", data, "--control", "rff", "--report", html, "--json")
+	readPage(t, html).has(t, "The bars join rff with methods whose mean ranks do not differ from its own", "Hochberg")
+	two := write(t, dir, "two.csv", "a,b\n1,2\n3,1\n2,5\n4,6\n5,7\n1,8\n")
+	ok(t, "ranks", two, "--report", html)
+	readPage(t, html).has(t, "2 methods")
 }

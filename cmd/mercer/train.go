@@ -208,7 +208,7 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if err := t.loadStatistics(cmd, path); err != nil {
 		return err
 	}
-	if err := t.pages.check(); err != nil {
+	if err := t.pages.check(t.out, t.saveStats, path, t.test, t.testLabels, t.data.LabelsFile); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)

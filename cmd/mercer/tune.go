@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,7 +31,6 @@ type tuning struct {
 	space     string // file
 	foldGroup string
 	results   string
-	noJournal bool
 	keep      bool
 	progress  string
 }
@@ -101,6 +97,14 @@ the journal is removed.`,
 		_ = f.MarkHidden(name) // they say nothing to a search
 	}
 	t.axes = axisFlags(f)
+	for name, usage := range map[string]string{
+		"gamma":  "γ of the kernel: numbers, median, scale, or these times numbers (default median*0.0625, median*0.25, median, median*4, median*16)",
+		"lambda": "λ of the ridge: numbers, trace*NUMBER for parts of the mean variance of the features, or auto, which leaves the choice to the learner (default trace*log:1e-6:1:7); of the lasso and its kin, kernel-ridge, falkon and online",
+		"c":      "C of svm, svr, logistic and kernel-svm, or auto (default 0.01, 0.1, 1, 10, 100); of online, λ = 1/(C·rows)",
+	} {
+		f.Lookup(name).Usage = usage
+		f.Lookup(name).DefValue = ""
+	}
 	kinds, about := tune.FoldKinds()
 	for i := range kinds {
 		kinds[i] += " (" + about[i] + ")"
@@ -123,6 +127,7 @@ the journal is removed.`,
 	f.Var(&tr.memory, "memory", "most memory to work in, such as 8GB (default: 80 % of what is free)")
 	f.BoolVar(&tr.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
+	pageFlags(cmd, &tr.pages)
 	return cmd
 }
 
@@ -276,6 +281,9 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err := readLandmarks(ctx, &space.Base, t.train.data); err != nil {
 		return err
 	}
+	if err := t.train.pages.check(t.train.out, t.results, path, t.train.test, t.train.testLabels); err != nil {
+		return err
+	}
 	p, err := newProgress(cmd, t.progress)
 	if err != nil {
 		return err
@@ -335,13 +343,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return t.stopped(ctx, err)
 	}
-	if err := t.finish(cmd, found, m, report, p, filepath.Base(path), searched, start); err != nil {
-		return err
-	}
-	if !t.keep {
-		return os.Remove(o.Journal)
-	}
-	return nil
+	return t.finish(cmd, found, m, report, p, filepath.Base(path), searched, start)
 }
 
 // stopped tells how to go on after an interruption.
@@ -364,12 +366,23 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 	if saved := m.Save(t.train.out); saved != nil {
 		return errors.Join(err, saved)
 	}
+	if !t.keep {
+		if err := os.Remove(t.opt.Journal); err != nil {
+			return err
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("%w (the model was trained before that; it is in %s)", err, t.train.out)
 	}
 	report.Total = time.Since(start).Seconds()
 	out := cmd.OutOrStdout()
+	write := func() error {
+		return t.train.writePages(cmd, m, report, metrics, name, tested, searchSections(found, searched))
+	}
 	if t.train.json {
+		if err := write(); err != nil {
+			return err
+		}
 		return printJSON(out, tuneJSON{newTrainJSON(m, report, metrics, t.train.out), found, found.Picked, searched.Seconds()})
 	}
 	printSearch(out, found, searched)
@@ -384,176 +397,5 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 		size = st.Size()
 	}
 	fmt.Fprintf(out, "\n  %-10s%s (%s)\n", "saved", t.train.out, bytesText(size))
-	return nil
-}
-
-// tuneJSON is what tune --json prints: what train does, and the search.
-type tuneJSON struct {
-	trainJSON
-	Search  *tune.Result    `json:"search"`
-	Picked  *tune.Candidate `json:"picked"`
-	Seconds float64         `json:"search_seconds"`
-}
-
-// axisNames are the settings in which candidates differ.
-func axisNames(found *tune.Result) (differ, same []string) {
-	for _, name := range tune.Settings() {
-		values := map[string]bool{}
-		for _, c := range found.Candidates {
-			values[c.Values[name]] = true
-		}
-		if len(values) > 1 {
-			differ = append(differ, name)
-		} else if !values[""] {
-			same = append(same, name)
-		}
-	}
-	return differ, same
-}
-
-// shownTrials is how many candidates people see.
-const shownTrials = 20
-
-// printSearch tells a person how candidates did, best first.
-func printSearch(w io.Writer, r *tune.Result, took time.Duration) {
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-	}
-	judged := 0
-	for _, c := range r.Candidates {
-		if c.Dropped == "" {
-			judged++
-		}
-	}
-	of := ""
-	if judged < len(r.Candidates) {
-		of = fmt.Sprintf(" of %s", comma(len(r.Candidates)))
-	}
-	goes := ""
-	if r.Resumed > 0 {
-		goes = fmt.Sprintf(", %s of which a journal had", comma(r.Resumed))
-	}
-	line("search", "%s%s, %s each, in %s%s", plural(judged, "configuration"), of, plural(r.Splits, "training"), secondsText(took), goes)
-	line("judged", "%s by %s", foldsText(r), r.Metric)
-	if r.Wrong > 0 {
-		line("left out", "%s that cannot be (%s)", plural(r.Wrong, "combination"), r.Why)
-	}
-	differ, same := axisNames(r)
-	for _, name := range same {
-		line(name, "%s", r.Candidates[0].Values[name])
-	}
-	titles := append(slices.Clone(differ), r.Metric, "sd", "se")
-	rows := [][]string{titles}
-	metric, _ := lab.MetricNamed(r.Metric)
-	for i, c := range r.Candidates {
-		if i >= shownTrials && !c.Picked || c.Dropped != "" {
-			continue
-		}
-		var row []string
-		for _, name := range differ {
-			row = append(row, orDash(c.Values[name]))
-		}
-		mark := ""
-		switch {
-		case c.Best && c.Picked:
-			mark = "  best, picked"
-		case c.Best:
-			mark = "  best"
-		case c.Picked:
-			mark = "  picked: the simplest within one standard error"
-		}
-		rows = append(rows, append(row, scoreText(metric, c.Mean), scoreText(metric, c.SD), scoreText(metric, c.SE), mark))
-	}
-	fmt.Fprintln(w)
-	printColumns(w, len(differ), rows)
-	if judged > shownTrials {
-		fmt.Fprintf(w, "  … and %s more (--results writes all)\n", comma(judged-shownTrials))
-	}
-	if n := len(r.Candidates) - judged; n > 0 {
-		c := r.Candidates[len(r.Candidates)-1]
-		fmt.Fprintf(w, "  %s not judged, such as %s: %s\n", comma(n), c.Text(differ), c.Dropped)
-	}
-	fmt.Fprintln(w)
-	work := func(what string, done, alone int64, of string) {
-		if alone == 0 {
-			return
-		}
-		less := ""
-		if alone > done && done > 0 {
-			less = fmt.Sprintf(", %.3g times fewer than without sharing", float64(alone)/float64(done))
-		}
-		line(what, "%s %s%s", comma(int(done)), of, less)
-	}
-	work("mapped", r.Work.Mapped, r.Alone.Mapped, "rows")
-	work("collected", r.Work.Collected, r.Alone.Collected, "rows into statistics")
-	work("solved", r.Work.Solves, r.Alone.Solves, "linear models")
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
-// foldsText is how rows were divided, in words.
-func foldsText(r *tune.Result) string {
-	repeats := ""
-	if r.Folds.Repeats > 1 {
-		repeats = fmt.Sprintf(", %d times", r.Folds.Repeats)
-	}
-	switch r.Folds.Kind {
-	case "holdout":
-		return fmt.Sprintf("%.3g %% of the rows, held out%s,", 100*r.Folds.Share, repeats)
-	case "time":
-		return fmt.Sprintf("%d blocks in the order of the rows", r.Folds.K)
-	case "group":
-		return fmt.Sprintf("%d folds of groups%s", r.Folds.K, repeats)
-	case "kfold":
-		return fmt.Sprintf("%d folds%s", r.Folds.K, repeats)
-	}
-	return fmt.Sprintf("%d %s folds%s", r.Folds.K, r.Folds.Kind, repeats)
-}
-
-// writeTrials writes all candidates with their scores.
-func writeTrials(path string, r *tune.Result) error {
-	f, err := whole.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	differ, same := axisNames(r)
-	names := append(differ, same...)
-	slices.Sort(names)
-	w := csv.NewWriter(f)
-	head := append([]string{"rank"}, names...)
-	head = append(head, "mean", "sd", "se")
-	for i := range r.Splits {
-		head = append(head, "score"+strconv.Itoa(i+1))
-	}
-	rows := [][]string{append(head, "picked", "dropped")}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	for i, c := range r.Candidates {
-		row := []string{strconv.Itoa(i + 1)}
-		for _, name := range names {
-			row = append(row, c.Values[name])
-		}
-		if c.Dropped == "" {
-			row = append(row, number(c.Mean), number(c.SD), number(c.SE))
-			for _, v := range c.Scores {
-				row = append(row, number(v))
-			}
-		} else {
-			row = append(row, make([]string, 3+r.Splits)...)
-		}
-		picked := ""
-		if c.Picked {
-			picked = "picked"
-		}
-		rows = append(rows, append(row, picked, c.Dropped))
-	}
-	if err := w.WriteAll(rows); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return f.Commit()
+	return write()
 }

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"mercer/model"
+)
+
+func TestTrainAutoSaysWhatItTriedAndCanBeRepeated(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "flowers one.csv", flowers(200))
+	out := dir + "/a.mercer"
+	args := []string{"train", data, "-o", out, "--auto", "--budget", "2m", "--features", "32", "--holdout", "0.2", "--kernel", "rbf", "--learner", "ridge", "--seed", "3"}
+	var r struct {
+		Accuracy float64
+		Auto     struct {
+			Command string
+			Config  model.Config
+			Heats   []struct {
+				Candidates []struct {
+					Name string
+					Runs []struct {
+						Rows  int
+						Score float64
+					}
+				}
+				Rungs []int
+			}
+			Why   []string
+			Exact struct {
+				Rows    int
+				Bytes   float64 `json:"gram_bytes"`
+				Seconds float64 `json:"seconds_extrapolated"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(ok(t, append(args, "--json")...)), &r); err != nil {
+		t.Fatal(err)
+	}
+	a := r.Auto
+	if len(a.Heats) != 2 || len(a.Heats[0].Candidates) != 3 || len(a.Heats[0].Candidates[0].Runs) == 0 || len(a.Why) < 2 {
+		t.Errorf("%+v", a)
+	}
+	// A fifth of the 200 rows is held back, 35 of them: the Gram matrix has as many rows as are left.
+	if n := float64(a.Exact.Rows); n < 140 || n > 180 || a.Exact.Bytes != 4*n*n {
+		t.Errorf("%+v", a.Exact)
+	}
+	if !strings.HasPrefix(a.Command, "mercer train '") || strings.Contains(a.Command, "auto") || strings.Contains(a.Command, "budget") {
+		t.Fatalf("the command is %q", a.Command)
+	}
+	first, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The words of the command, of which only the file's name is quoted.
+	var words []string
+	for i, part := range strings.Split(a.Command, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	ok(t, words[1:]...)
+	again, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first, again) {
+		t.Errorf("%s trains another model", a.Command)
+	}
+	text := ok(t, args...)
+	for _, want := range []string{"accuracy in %", "the best", "why", "Gram matrix", "extrapolated", "again", "test"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestTrainEstimate(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "curve.csv", curve(400))
+	text := ok(t, "train", data, "--estimate", "--features", "64")
+	for _, want := range []string{"about ", " for 400 rows", "64 features", "D² bytes", "trials"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	var c struct {
+		Rows    int
+		Seconds float64
+		Plan    struct {
+			Bytes    int64
+			Features int
+		}
+	}
+	if err := json.Unmarshal([]byte(ok(t, "train", data, "--estimate", "--features", "64", "--json")), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Rows != 400 || c.Plan.Features != 64 || c.Plan.Bytes < 56*64*64 || c.Seconds <= 0 {
+		t.Errorf("%+v", c)
+	}
+	if _, err := os.Stat(dir + "/m"); err == nil {
+		t.Error("an estimate writes a model")
+	}
+}
+
+func TestAutoFlagsThatDoNotGoTogether(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "curve.csv", curve(40))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-o", dir + "/m", "--budget", "5s"}, "give --auto as well"},
+		{[]string{"-o", dir + "/m", "--auto", "--estimate"}, "give one of them"},
+		{[]string{"-o", dir + "/m", "--auto", "--online"}, "not on online learning"},
+		{[]string{"-o", dir + "/m", "--auto", "--budget", "-1s"}, "is not a time"},
+		{[]string{"-o", dir + "/m", "--auto", "--save-stats", dir + "/s"}, "leave out --save-stats"},
+		{[]string{"--auto"}, "-o MODEL"},
+		{[]string{"--estimate", "--task", "outliers"}, "not of outliers"},
+	} {
+		r := mercer(t, append([]string{"train", data}, c.args...)...)
+		if r.code != 2 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%v: code %d, %q; it is to say %q", c.args, r.code, r.stderr, c.want)
+		}
+	}
+}
+
+func TestCurveCommand(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "curve.csv", curve(300))
+	args := []string{"curve", data, "--features", "32", "--at-rows", "25,50,100,200", "--at-features", "8,32", "--seeds", "2"}
+	text := ok(t, args...)
+	for _, want := range []string{"RMSE", "by rows", "by features", "test ≈ ", "extrapolated", "█", "seconds ≈ "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	var c struct {
+		Metric     string
+		ByRows     []struct{ Rows, Features int } `json:"by_rows"`
+		ByFeatures []struct{ Features int }       `json:"by_features"`
+	}
+	if err := json.Unmarshal([]byte(ok(t, append(args, "--json")...)), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Metric != "rmse" || len(c.ByRows) != 4 || c.ByRows[3].Rows != 200 || c.ByRows[0].Features != 32 || len(c.ByFeatures) != 2 || c.ByFeatures[0].Features != 8 {
+		t.Errorf("%+v", c)
+	}
+	if r := mercer(t, "curve", data, "--at-rows", "1000"); r.code != 1 || !strings.Contains(r.stderr, "200 to train on") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+	if r := mercer(t, "curve", data, "--rows", "3"); r.code != 2 {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	for word, want := range map[string]string{"a.csv": "a.csv", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "/d/ü": "'/d/ü'"} {
+		if got := quoted(word); got != want {
+			t.Errorf("%q is quoted as %s, want %s", word, got, want)
+		}
+	}
+}

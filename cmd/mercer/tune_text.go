@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mercer/internal/whole"
+	"mercer/lab"
+	"mercer/tune"
+)
+
+// tuneJSON is what tune --json prints: what train does, and the search.
+type tuneJSON struct {
+	trainJSON
+	Search  *tune.Result    `json:"search"`
+	Picked  *tune.Candidate `json:"picked"`
+	Seconds float64         `json:"search_seconds"`
+}
+
+// axisNames are the settings in which candidates differ.
+func axisNames(found *tune.Result) (differ, same []string) {
+	for _, name := range tune.Settings() {
+		values := map[string]bool{}
+		for _, c := range found.Candidates {
+			values[c.Values[name]] = true
+		}
+		if len(values) > 1 {
+			differ = append(differ, name)
+		} else if !values[""] {
+			same = append(same, name)
+		}
+	}
+	return differ, same
+}
+
+// shownTrials is how many candidates people see.
+const shownTrials = 20
+
+// printSearch tells a person how candidates did, best first.
+func printSearch(w io.Writer, r *tune.Result, took time.Duration) {
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
+	}
+	judged := 0
+	for _, c := range r.Candidates {
+		if c.Dropped == "" {
+			judged++
+		}
+	}
+	of := ""
+	if judged < len(r.Candidates) {
+		of = fmt.Sprintf(" of %s", comma(len(r.Candidates)))
+	}
+	goes := ""
+	if r.Resumed > 0 {
+		goes = fmt.Sprintf(", %s of which a journal had", comma(r.Resumed))
+	}
+	line("search", "%s%s, %s each, in %s%s", plural(judged, "configuration"), of, plural(r.Splits, "training"), secondsText(took), goes)
+	line("judged", "%s by %s", foldsText(r), r.Metric)
+	if r.Wrong > 0 {
+		line("left out", "%s that cannot be (%s)", plural(r.Wrong, "combination"), r.Why)
+	}
+	differ, same := axisNames(r)
+	for _, name := range same {
+		line(name, "%s", r.Candidates[0].Values[name])
+	}
+	titles := append(slices.Clone(differ), r.Metric, "sd", "se")
+	rows := [][]string{titles}
+	metric, _ := lab.MetricNamed(r.Metric)
+	for i, c := range r.Candidates {
+		if i >= shownTrials && !c.Picked || c.Dropped != "" {
+			continue
+		}
+		var row []string
+		for _, name := range differ {
+			row = append(row, orDash(c.Values[name]))
+		}
+		mark := ""
+		switch {
+		case c.Best && c.Picked:
+			mark = "  best, picked"
+		case c.Best:
+			mark = "  best"
+		case c.Picked:
+			mark = "  picked: the simplest within one standard error"
+		}
+		rows = append(rows, append(row, scoreText(metric, c.Mean), scoreText(metric, c.SD), scoreText(metric, c.SE), mark))
+	}
+	fmt.Fprintln(w)
+	printColumns(w, len(differ), rows)
+	if judged > shownTrials {
+		fmt.Fprintf(w, "  … and %s more (--results writes all)\n", comma(judged-shownTrials))
+	}
+	if n := len(r.Candidates) - judged; n > 0 {
+		c := r.Candidates[len(r.Candidates)-1]
+		fmt.Fprintf(w, "  %s not judged, such as %s: %s\n", comma(n), c.Text(differ), c.Dropped)
+	}
+	if len(r.AtEnd) > 0 {
+		var ends []string
+		for _, name := range r.AtEnd {
+			ends = append(ends, name+" "+r.Picked.Values[name])
+		}
+		fmt.Fprintf(w, "  at the end of what was tried: %s; better values may lie beyond\n", strings.Join(ends, ", "))
+	}
+	fmt.Fprintln(w)
+	work := func(what string, done, alone int64, of string) {
+		if alone == 0 {
+			return
+		}
+		less := ""
+		if alone > done && done > 0 {
+			less = fmt.Sprintf(", %.3g times fewer than without sharing", float64(alone)/float64(done))
+		}
+		line(what, "%s %s%s", comma(int(done)), of, less)
+	}
+	work("mapped", r.Work.Mapped, r.Alone.Mapped, "rows")
+	work("collected", r.Work.Collected, r.Alone.Collected, "rows into statistics")
+	work("solved", r.Work.Solves, r.Alone.Solves, "linear models")
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// foldsText is how rows were divided, in words.
+func foldsText(r *tune.Result) string {
+	repeats := ""
+	if r.Folds.Repeats > 1 {
+		repeats = fmt.Sprintf(", %d times", r.Folds.Repeats)
+	}
+	switch r.Folds.Kind {
+	case "holdout":
+		return fmt.Sprintf("%.3g %% of the rows, held out%s,", 100*r.Folds.Share, repeats)
+	case "time":
+		return fmt.Sprintf("%d blocks in the order of the rows", r.Folds.K)
+	case "group":
+		return fmt.Sprintf("%d folds of groups%s", r.Folds.K, repeats)
+	case "kfold":
+		return fmt.Sprintf("%d folds%s", r.Folds.K, repeats)
+	}
+	return fmt.Sprintf("%d %s folds%s", r.Folds.K, r.Folds.Kind, repeats)
+}
+
+// writeTrials writes all candidates with their scores.
+func writeTrials(path string, r *tune.Result) error {
+	f, err := whole.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	differ, same := axisNames(r)
+	names := append(differ, same...)
+	slices.Sort(names)
+	w := csv.NewWriter(f)
+	head := append([]string{"rank"}, names...)
+	head = append(head, "mean", "sd", "se")
+	for i := range r.Splits {
+		head = append(head, "score"+strconv.Itoa(i+1))
+	}
+	rows := [][]string{append(head, "picked", "dropped")}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	for i, c := range r.Candidates {
+		row := []string{strconv.Itoa(i + 1)}
+		for _, name := range names {
+			row = append(row, c.Values[name])
+		}
+		if c.Dropped == "" {
+			row = append(row, number(c.Mean), number(c.SD), number(c.SE))
+			for _, v := range c.Scores {
+				row = append(row, number(v))
+			}
+		} else {
+			row = append(row, make([]string, 3+r.Splits)...)
+		}
+		picked := ""
+		if c.Picked {
+			picked = "picked"
+		}
+		rows = append(rows, append(row, picked, c.Dropped))
+	}
+	if err := w.WriteAll(rows); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return f.Commit()
+}
