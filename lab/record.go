@@ -85,12 +85,17 @@ func waysOf(task string) map[string]way {
 
 // newRecord keeps what a metric takes of models that are like p.
 func newRecord(metric string, p *Predictor, models int) (*record, error) {
-	m, err := MetricOf(metric, p.Task)
+	m, err := MetricNamed(metric)
+	if metric == "" {
+		m, err = MetricOf("", p.Task)
+	}
 	if err != nil {
 		return nil, err
 	}
 	how, known := waysOf(p.Task)[m.Name]
 	switch {
+	case !m.Suits(p.Task):
+		return nil, fmt.Errorf("the metric %s is not for the task %s; models can be compared by %s", m.Name, p.Task, strings.Join(ComparedMetrics(p.Task), ", "))
 	case !known:
 		return nil, fmt.Errorf("models cannot be compared by %s; there are %s", m.Name, strings.Join(ComparedMetrics(p.Task), ", "))
 	case m.Name == "f1" || m.Name == "precision" || m.Name == "recall" || how == byRanking:

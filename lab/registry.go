@@ -115,10 +115,11 @@ func MetricNames(task string) []string {
 	return names
 }
 
-// MetricNamed is the metric of a name; its error lists those that there are.
+// MetricNamed is the metric of a name, also of one in capitals or with hyphens; its error lists those that there are.
 func MetricNamed(name string) (*Metric, error) {
+	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for i := range metrics {
-		if metrics[i].Name == name {
+		if metrics[i].Name == plain {
 			return &metrics[i], nil
 		}
 	}

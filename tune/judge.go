@@ -22,7 +22,7 @@ type metric struct {
 
 // metricOf is the metric of a name for a task.
 func metricOf(name, task string) (metric, error) {
-	m, err := lab.MetricOf(strings.ReplaceAll(strings.ToLower(name), "-", "_"), task)
+	m, err := lab.MetricOf(name, task)
 	if err != nil {
 		return metric{}, err
 	}
@@ -111,7 +111,7 @@ func (j *judge) add(rows *model.MappedRows, i int, scores []float32) {
 				// Scores of different rows may differ by more than their probabilities, as
 				// those of a softmax do.
 				for c, p := range j.probability {
-					j.odds[c] = float32(math.Log(p) - math.Log1p(-p))
+					j.odds[c] = lab.LogOdds(p)
 				}
 				rank = j.odds
 			}

@@ -68,18 +68,6 @@ func (v *pages) check(others ...string) error {
 	return nil
 }
 
-func sameFile(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
 // write ends the page with how it was made, and writes what was asked for, if anything; where it
 // is not silent it says what that is.
 func (v *pages) write(cmd *cobra.Command, page *report.Page, silent bool) error {

@@ -208,6 +208,10 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if err := t.loadStatistics(cmd, path); err != nil {
 		return err
 	}
+	if err := checkApart([]namedFile{{"--output", t.out}, {"--save-stats", t.saveStats}}, namedFile{"DATA", path}, namedFile{"--test", t.test},
+		namedFile{"--test-labels", t.testLabels}, namedFile{"--labels", t.data.LabelsFile}); err != nil {
+		return err
+	}
 	if err := t.pages.check(t.out, t.saveStats, path, t.test, t.testLabels, t.data.LabelsFile); err != nil {
 		return err
 	}

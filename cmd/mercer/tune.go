@@ -252,7 +252,7 @@ func (t *tuning) check(cmd *cobra.Command) error {
 		return usagef("--fold-kind %q is not known; known are auto, %s", o.Folds.Kind, strings.Join(kinds, ", "))
 	}
 	if o.Metric != "" {
-		if _, err := lab.MetricNamed(strings.ReplaceAll(strings.ToLower(o.Metric), "-", "_")); err != nil {
+		if _, err := lab.MetricNamed(o.Metric); err != nil {
 			return usagef("--metric: %w", err)
 		}
 	}
@@ -281,7 +281,16 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err := readLandmarks(ctx, &space.Base, t.train.data); err != nil {
 		return err
 	}
-	if err := t.train.pages.check(t.train.out, t.results, path, t.train.test, t.train.testLabels); err != nil {
+	o := &t.opt
+	if o.Journal == "" {
+		o.Journal = t.train.out + ".tune"
+	}
+	outputs := []namedFile{{"--output", t.train.out}, {"--results", t.results}, {"--journal", o.Journal}}
+	if err := checkApart(outputs, namedFile{"DATA", path}, namedFile{"--test", t.train.test}, namedFile{"--test-labels", t.train.testLabels},
+		namedFile{"--labels", t.train.data.LabelsFile}, namedFile{"--space", t.space}); err != nil {
+		return err
+	}
+	if err := t.train.pages.check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile, t.space); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)
@@ -305,10 +314,6 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 		}
-	}
-	o := &t.opt
-	if o.Journal == "" {
-		o.Journal = t.train.out + ".tune"
 	}
 	if o.Memory = int64(t.train.memory); o.Memory == 0 {
 		o.Memory = availableMemory() / 5 * 4

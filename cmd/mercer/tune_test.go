@@ -96,6 +96,36 @@ func TestTrainMakesTheTunedModel(t *testing.T) {
 	}
 }
 
+// No output replaces another one, or what is read: the journal, say, is removed in the end.
+func TestTuneKeepsFilesApart(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	text := curve(60)
+	write(t, dir, "curve.csv", text)
+	write(t, dir, "space.json", `{"gamma": "median"}`)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-o", "m", "--journal", filepath.Join(dir, "m")}, "--output and --journal are both"},
+		{[]string{"-o", "m", "--results", "./m"}, "--output and --results are both ./m"},
+		{[]string{"-o", "m", "--results", "m.tune"}, "--results and --journal are both m.tune"},
+		{[]string{"-o", "curve.csv"}, "DATA and --output are both curve.csv"},
+		{[]string{"-o", "m", "--results", "curve.csv"}, "DATA and --results are both curve.csv"},
+		{[]string{"-o", "space.json", "--space", "space.json"}, "--space and --output are both space.json"},
+	} {
+		r := mercer(t, append([]string{"tune", "curve.csv", "--features", "16", "--lambda", "1"}, c.args...)...)
+		if r.code != 2 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%v: exit code %d: %s", c.args, r.code, r.stderr)
+		}
+	}
+	r := mercer(t, "train", "curve.csv", "-o", "curve.csv")
+	if left, err := os.ReadFile("curve.csv"); r.code != 2 || err != nil || string(left) != text {
+		t.Errorf("train replaced its data: %d %s", r.code, r.stderr)
+	}
+	ok(t, "tune", "curve.csv", "--features", "16", "--lambda", "1", "--gamma", "median", "-o", "m", "--results", os.DevNull)
+}
+
 func TestFoldGroupIsNoInput(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "visits.csv", visits(40))
