@@ -156,8 +156,8 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 	}
 	for len(opt.known) < 2 {
 		if err := once(rows, d); err != nil {
-			if len(all) > 0 && ctx.Err() == nil {
-				break
+			if len(all) > 0 && !errors.Is(ctx.Err(), context.Canceled) {
+				break // what is known is better than nothing
 			}
 			return nil, err
 		}
@@ -172,10 +172,10 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 	for d < plan.Features && !plan.Fixed {
 		d = min(2*d, plan.Features)
 		if err := once(min(rows, max(2*d, trialRows)), d); err != nil {
-			if ctx.Err() != nil {
+			if errors.Is(ctx.Err(), context.Canceled) {
 				return nil, err
 			}
-			break // more than the memory has room for
+			break // more than the memory, or the time, has room for
 		}
 		// The next takes four to eight times as long. It is worth twice the time: errors in what depends on D alone count most.
 		last := all[len(all)-1]
