@@ -94,10 +94,11 @@ func pipelineKey(c model.Config) (string, model.Config, error) {
 	return string(key), c, err
 }
 
-// settled gives a configuration the number of features that all rows decide on, which fewer rows
-// would decide otherwise.
+// settled gives a configuration the task and the number of features that all rows decide on, which
+// fewer rows might decide otherwise.
 func (s *search) settled(c model.Config) model.Config {
 	base := s.base.Info()
+	c.Task = base.Task
 	if f := base.Feature; f != nil && f.Steps == nil && c.Features == 0 && c.Steps == nil && c.Kernel == base.Config.Kernel && c.Map == base.Config.Map {
 		if exact, _ := model.Exact(c.Learner); !exact {
 			c.Features = f.Features

@@ -72,7 +72,8 @@ type Candidate struct {
 	Scores []float64 `json:"scores,omitempty"`
 
 	// Mean and SD are those of the scores, SE is SD/√K for K folds: repeats make the mean
-	// steadier, but it stays that of the same rows. SD and SE are 0 with one score.
+	// steadier, but it stays that of the same rows. SD and SE are 0 with one score. JSON has
+	// none of them where there are no scores.
 	Mean float64 `json:"mean"`
 	SD   float64 `json:"sd"`
 	SE   float64 `json:"se"`
@@ -83,6 +84,20 @@ type Candidate struct {
 	// Picked marks the one that was picked, Best the one with the best mean.
 	Best   bool `json:"best,omitempty"`
 	Picked bool `json:"picked,omitempty"`
+}
+
+// MarshalJSON leaves out the numbers that a candidate without scores does not have.
+func (c *Candidate) MarshalJSON() ([]byte, error) {
+	type plain Candidate
+	if c.Scores != nil {
+		return json.Marshal((*plain)(c))
+	}
+	return json.Marshal(struct {
+		*plain
+		Mean *float64 `json:"mean,omitempty"`
+		SD   *float64 `json:"sd,omitempty"`
+		SE   *float64 `json:"se,omitempty"`
+	}{plain: (*plain)(c)})
 }
 
 // Work is what a search took.
@@ -286,9 +301,11 @@ func (s *search) warn(text string) {
 func (s *search) finish() (*Result, error) {
 	r := s.result
 	for _, t := range s.running {
-		if t.Dropped == "" {
-			t.summarise(s.folds())
+		if t.Dropped != "" {
+			t.Scores = nil
+			continue
 		}
+		t.summarise(s.folds())
 	}
 	r.Work = s.journal.work
 	r.Resumed = s.journal.resumed

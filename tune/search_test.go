@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"runtime"
@@ -231,5 +232,46 @@ func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	runtime.GOMAXPROCS(3)
 	if resultText(t, searched(t, src, space, Options{})) != one {
 		t.Error("another result with three threads")
+	}
+}
+
+// All rows have 21 different numbers for labels, which are numbers to predict; those that some folds
+// train on have 20, which by themselves would be classes.
+func TestFoldsKeepTheTaskOfAllRows(t *testing.T) {
+	var b strings.Builder
+	for i := range 101 {
+		y := 3 + i%20
+		if i == 50 {
+			y = 40
+		}
+		fmt.Fprintf(&b, "%g,%g,%d\n", math.Sin(float64(i%20)), math.Cos(3*float64(i%20)), y)
+	}
+	for _, learner := range []string{"ridge", "kernel-ridge"} {
+		space := Space{Base: model.Config{Learner: learner, Lambda: 0.1}, Axes: []Axis{axis(t, "gamma", "1")}}
+		r := searched(t, table(t, b.String(), dataset.Options{}), space, Options{Strict: true})
+		if r.Task != "regress" || len(r.Candidates[0].Scores) != 5 {
+			t.Errorf("%s: %s %+v", learner, r.Task, r.Candidates[0])
+		}
+	}
+}
+
+func TestCandidatesWithoutScoresHaveNoneInJSON(t *testing.T) {
+	space := Space{Axes: []Axis{axis(t, "learner", "svm,logistic"), axis(t, "c", "1"), axis(t, "gamma", "1")}}
+	r := searched(t, rings(t, 90, 2, 2), space, Options{Metric: "log_loss"})
+	text, err := json.Marshal(r.Candidates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"scores", "mean", "sd", "se"} {
+		if got[0][key] == nil || got[1][key] != nil {
+			t.Errorf("%s: %v and %v", key, got[0][key], got[1][key])
+		}
+	}
+	if got[1]["dropped"] == nil || got[0]["dropped"] != nil {
+		t.Errorf("%s", text)
 	}
 }
