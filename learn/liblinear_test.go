@@ -114,7 +114,7 @@ func published(t *testing.T, name string) (z *matrix.CSR, y []float64) {
 			row((v[d] - mean) / math.Sqrt(square))
 		}
 	default:
-		path := map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2"}[name]
+		path := map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2", "reuters": "reuters_lasvm/reuters.trn.bz2"}[name]
 		for _, line := range lines(t, path) {
 			parts := strings.Fields(line)
 			for _, p := range parts[1:] {

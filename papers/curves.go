@@ -44,8 +44,10 @@ func (r *Result) Curves() (c Curves, ok bool) {
 		return c, false
 	}
 	c.X, c.Y = name, r.Corner
-	if what, by, found := strings.Cut(r.Corner, ", by "); found && name == "" {
+	if what, by, found := strings.Cut(r.Corner, ", by "); found {
 		c.X, c.Y = by, what
+	} else if name == "" {
+		c.X, c.Y = r.Corner, ""
 	}
 	for j, column := range r.Columns {
 		c.add(column, x, func(i int) (Cell, Figure) { return r.at(i, j) })

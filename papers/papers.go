@@ -78,7 +78,7 @@ func (f Figure) rounding() float64 {
 }
 
 // figures reads figures as a paper prints them: means, or mean±sd, separated by blanks; ? stands
-// for one that cannot be read, and - for none.
+// for one that cannot be read, and - for none. There is no list of none.
 func figures(text string) []Figure {
 	var all []Figure
 	for word := range strings.FieldsSeq(text) {
@@ -98,6 +98,9 @@ func figures(text string) []Figure {
 			panic("papers: " + err.Error()) // the tables are in this program
 		}
 		all = append(all, f)
+	}
+	if !slices.ContainsFunc(all, func(f Figure) bool { return f.Text != "" }) {
+		return nil
 	}
 	return all
 }

@@ -123,6 +123,12 @@ func TestFigures(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+	if got := figures("- -"); got != nil {
+		t.Errorf("no figures are %v", got)
+	}
+	if got := figures("- 2"); len(got) != 2 || got[0].Readable() || got[0].Text != "" {
+		t.Errorf("%v", got)
+	}
 	if r := got[0].rounding(); math.Abs(r-0.0005) > 1e-12 {
 		t.Errorf("0.335 is rounded by %g at most", r)
 	}

@@ -239,7 +239,7 @@ func sivertsenForms() *Table {
 			"The paper finds a lower bound of the error of z''; the formula has none, and ours falls as 1/√D.",
 		Corner:  "mean error, by D",
 		Columns: []string{"z abs.", "z rel. %", "z'' abs.", "z'' rel. %"},
-		Cost:    10,
+		Cost:    5,
 	}
 	for d := 16; d <= 8192; d *= 2 {
 		t.Rows = append(t.Rows, Row{Name: strconv.Itoa(d)})

@@ -38,7 +38,7 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 		cfg   model.Config
 		solve func(n, d float64) float64
 	}{
-		{"ridge: n·D² and D³", model.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11*n*d*d + 5e-10*d*d*d }},
+		{"ridge: n·D² and D^2.5", model.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11*n*d*d + 2e-8*math.Pow(d, 2.5) }},
 		{"ridge: n·D² alone", model.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
 		{"svr: n·D", model.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-8 * n * d }},
 		{"svr: passes that grow with n", model.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},

@@ -36,11 +36,23 @@ type RaceOptions struct {
 
 	names []string         // of the candidates; nil: by Describe
 	now   func() time.Time // nil: the real clock
-	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, Trial, error)
+	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error)
+}
+
+// outcome is what a training in a race gave: the losses of the held-out rows, what it took, and
+// the model.
+type outcome struct {
+	loss   []float64
+	took   Trial
+	model  *model.Model
+	report *model.Report
 }
 
 // RaceResult is what a race of candidates found.
 type RaceResult struct {
+	// Of says what raced, "" if that is for the caller to say.
+	Of string `json:"of,omitempty"`
+
 	// Metric is what scores are: "accuracy", "rmse", or "hamming" for labels of which a row may
 	// have any number, the share of wrong ones.
 	Metric string `json:"metric"`
@@ -74,6 +86,7 @@ type Racer struct {
 	Dropped string `json:"dropped,omitempty"`
 
 	loss []float64 // of the held-out rows on its last rung
+	last *trained  // on it, without the rows of the first fold; the winner's alone is kept
 }
 
 // Run is a candidate on one rung.
@@ -273,19 +286,23 @@ func (r *racing) attempt(c *Racer, rows int) error {
 	start := r.now()
 	var all []float64
 	var took Trial
+	var first *trained
 	for fold := range r.sample.Folds {
 		if r.Budget > 0 && r.now().Sub(r.start) >= r.Budget {
 			return errSpent
 		}
-		loss, t, err := r.trial(r.ctx, r.sample, fold, rows, c.Config)
+		out, err := r.trial(r.ctx, r.sample, fold, rows, c.Config)
 		if err != nil {
 			if r.ctx.Err() != nil {
 				return errSpent
 			}
 			return err
 		}
-		all = append(all, loss...)
-		folds := float64(r.sample.Folds)
+		all = append(all, out.loss...)
+		if fold == 0 {
+			first = &trained{out.model, out.report, c.Config, rows}
+		}
+		t, folds := out.took, float64(r.sample.Folds)
 		took = Trial{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds}
 	}
 	mean, _ := meanError(all)
@@ -294,20 +311,20 @@ func (r *racing) attempt(c *Racer, rows int) error {
 	} else if r.sample.Task == "regress" {
 		mean = math.Sqrt(mean)
 	}
-	c.loss = all
+	c.loss, c.last = all, first
 	c.Runs = append(c.Runs, Run{Rows: rows, Score: mean, Seconds: r.now().Sub(start).Seconds(), trial: took})
 	return nil
 }
 
-// train trains a candidate and returns its losses, and what the training took.
-func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, Trial, error) {
+// train trains a candidate and judges it.
+func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error) {
 	m, report, err := model.Fit(ctx, s.Train(fold, rows), cfg, model.Options{Memory: r.Memory})
 	if err != nil {
-		return nil, Trial{}, err
+		return outcome{}, err
 	}
 	_, d := m.Mapping().Dims()
 	loss, err := losses(ctx, m, s.Held(fold))
-	return loss, Trial{Rows: rows, Features: d, Read: report.Read, Map: report.Map, Solve: report.Solve}, err
+	return outcome{loss, Trial{Rows: rows, Features: d, Read: report.Read, Map: report.Map, Solve: report.Solve}, m, report}, err
 }
 
 // compare fills in how far the candidates of a rung are behind its best, and sorts them, best
@@ -351,6 +368,7 @@ func (r *racing) drop(done []int) (left []int) {
 			left = append(left, c)
 			continue
 		}
+		racers[c].last = nil
 		racers[c].Dropped = "behind " + racers[done[0]].Name + " by " + gapText(r.result.Metric, last, racers[done[0]])
 	}
 	return left
@@ -428,6 +446,11 @@ func (r *racing) decide(alive []int) error {
 	}
 	if best >= 0 {
 		res.Winner = best
+		for c := range res.Racers {
+			if c != best {
+				res.Racers[c].last = nil
+			}
+		}
 		for _, c := range alive {
 			if c == best || res.Racers[c].Dropped != "" {
 				continue
@@ -441,7 +464,7 @@ func (r *racing) decide(alive []int) error {
 		return nil
 	}
 	if res.Stopped != "" {
-		return fmt.Errorf("%s: no candidate was trained within %s; give a larger budget", r.sample.source.Name(), r.Budget)
+		return fmt.Errorf("%s: %w: no candidate was trained within %s; give a larger budget", r.sample.source.Name(), errSpent, r.Budget)
 	}
 	return fmt.Errorf("%s: no candidate can be trained: %s", r.sample.source.Name(), res.Racers[0].Dropped)
 }

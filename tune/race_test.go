@@ -129,7 +129,7 @@ type fakeTrial struct {
 
 func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 	o.now = func() time.Time { return f.clock }
-	o.trial = func(_ context.Context, s *Sample, fold, rows int, cfg model.Config) ([]float64, Trial, error) {
+	o.trial = func(_ context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error) {
 		f.clock = f.clock.Add(time.Duration(f.seconds(cfg.C, rows) * float64(time.Second)))
 		f.trained = append(f.trained, fmt.Sprintf("%g on %d", cfg.C, rows))
 		loss := make([]float64, len(s.folds[fold].held))
@@ -137,7 +137,7 @@ func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 		for i := range int(f.rate(cfg.C, rows)*float64(len(loss)) + 0.5) {
 			loss[i] = 1
 		}
-		return loss, Trial{}, nil
+		return outcome{loss: loss}, nil
 	}
 	return o
 }
@@ -254,7 +254,7 @@ func TestRaceDoesNotDependOnTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Seconds = 0
+		res.Seconds, res.Racers[res.Winner].last = 0, nil
 		for i := range res.Racers {
 			for k := range res.Racers[i].Runs {
 				res.Racers[i].Runs[k].Seconds, res.Racers[i].Runs[k].trial = 0, Trial{}
@@ -354,13 +354,6 @@ func TestSamplesAreNestedStratifiedAndApart(t *testing.T) {
 			t.Errorf("%d of %d rows are judged by", len(judged), size)
 		}
 	}
-}
-
-func seq(n int) (all []int) {
-	for i := range n {
-		all = append(all, i)
-	}
-	return all
 }
 
 func TestTheSampleDoesNotDependOnBatches(t *testing.T) {

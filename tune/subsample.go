@@ -63,6 +63,10 @@ func Draw(ctx context.Context, src dataset.Source, n int, task string, seed uint
 	return drawFrom(ctx, src, n, 0, task, seed)
 }
 
+// Of a source of fewer than wholeFactor times the rows that are wanted all are read: counting is
+// quick, and shares are of what was read ahead, which is much of a small file.
+const wholeFactor = 8
+
 // DrawFirst draws its rows from the first rows of a source, and reads no more of it than it
 // must. How many rows the source has is estimated by the share of it that these are; Summary
 // describes these.
@@ -79,7 +83,15 @@ func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string
 	}
 	s := &Sample{Summary: sum, source: src, rowsAll: t.seen, perRow: t.waited.Seconds() / float64(max(t.seen, 1))}
 	if first > 0 && !t.ended && t.share > 0 && t.share < 1 {
-		s.rowsAll, s.guessed = int(float64(t.seen)/t.share+0.5), true
+		rows, share := float64(t.seen), t.share
+		if t.share > t.firstShare {
+			// What was read ahead of the rows counts in both shares, and not in their difference.
+			rows, share = rows-float64(t.firstRows), share-t.firstShare
+		}
+		s.rowsAll, s.guessed = max(t.seen, int(rows/share+0.5)), true
+		if s.rowsAll < wholeFactor*first {
+			return drawFrom(ctx, src, n, 0, task, seed)
+		}
 	}
 	if task == "" {
 		task = "auto"
@@ -211,10 +223,12 @@ type tee struct {
 	limit uint64
 	rows  []teeRow
 
-	seen   int           // rows that were read, and drawn from but for the end of the last batch
-	share  float64       // of the source that was read
-	ended  bool          // the source was read to its end
-	waited time.Duration // for the source
+	seen       int     // rows that were read, and drawn from but for the end of the last batch
+	share      float64 // of the source that was read
+	firstRows  int     // of the first batch, and the share after it
+	firstShare float64
+	ended      bool          // the source was read to its end
+	waited     time.Duration // for the source
 
 	dense, texts, weighted bool // what the source's rows have
 	outputs                int
@@ -257,7 +271,9 @@ func (r *teeReader) Next() (*matrix.Batch, error) {
 	}
 	left := r.tee.first - r.tee.seen
 	r.tee.seen += b.X.Len()
-	r.tee.share = r.Reader.Progress()
+	if r.tee.share = r.Reader.Progress(); r.tee.firstRows == 0 {
+		r.tee.firstRows, r.tee.firstShare = r.tee.seen, r.tee.share
+	}
 	if r.tee.first > 0 && left < b.X.Len() {
 		part := b.Slice(0, left)
 		b = &part

@@ -183,7 +183,7 @@ func printAuto(w io.Writer, a *autoJSON) {
 // dropped.
 func printRace(w io.Writer, r *tune.RaceResult) {
 	score := map[string]string{"accuracy": "accuracy in %", "rmse": "RMSE", "hamming": "wrong labels in %"}[r.Metric]
-	fmt.Fprintf(w, "\n  %-32s", score)
+	fmt.Fprintf(w, "\n  %-40s", score)
 	for _, n := range r.Rungs {
 		fmt.Fprintf(w, "%12s", comma(n))
 	}
@@ -191,10 +191,10 @@ func printRace(w io.Writer, r *tune.RaceResult) {
 	for _, i := range r.Ranking() {
 		c := r.Racers[i]
 		name := []rune(c.Name)
-		if len(name) > 31 {
-			name = append(name[:30], '…')
+		if len(name) > 39 {
+			name = append(name[:38], '…')
 		}
-		fmt.Fprintf(w, "  %-32s", string(name))
+		fmt.Fprintf(w, "  %-40s", string(name))
 		total := 0.0
 		for _, n := range r.Rungs {
 			cell := ""

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -88,4 +90,45 @@ func TestReadme(t *testing.T) {
 			t.Errorf("the README's commands wrote no %s", name)
 		}
 	}
+}
+
+// Every command that the guide shows is one of this program, with flags that it has and a number of arguments that it
+// takes. What it printed is checked by nobody: the data are not here.
+func TestGuideShowsCommandsThatExist(t *testing.T) {
+	text, err := os.ReadFile("../../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^\$ (mercer .*)$`).FindAllStringSubmatch(string(text), -1)
+	if len(lines) < 20 {
+		t.Fatalf("the guide shows %d commands; it has at least 20", len(lines))
+	}
+	for _, line := range lines {
+		command, _, _ := strings.Cut(line[1], " |")
+		if err := parses(command); err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	if parses("mercer train a.csv -o b --no-such-flag") == nil || parses("mercer nothing") == nil || parses("mercer merge") == nil {
+		t.Error("what is no command parses")
+	}
+}
+
+// parses says what is wrong with a command line, without running it.
+func parses(line string) error {
+	var words []string
+	for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
+		words = append(words, strings.Trim(w, "'"))
+	}
+	cmd, rest, err := newRoot().Find(words[1:])
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	if cmd == cmd.Root() {
+		return fmt.Errorf("%q is no command", words[1])
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
 }

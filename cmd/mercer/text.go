@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"mercer/lab"
 	"strings"
 	"time"
@@ -70,4 +71,15 @@ func scoreText(m *lab.Metric, v float64) string {
 		return fmt.Sprintf("%.2f %%", 100*v)
 	}
 	return numberText(v)
+}
+
+// spreadText is a deviation of scores around a mean, to the places of the mean.
+func spreadText(m *lab.Metric, mean, sd float64) string {
+	switch {
+	case m.Percent:
+		return fmt.Sprintf("%.2f %%", 100*sd)
+	case math.Abs(mean) >= 10_000:
+		return comma(int(math.Round(sd)))
+	}
+	return fmt.Sprintf("%.3g", sd)
 }

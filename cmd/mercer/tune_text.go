@@ -89,7 +89,7 @@ func printSearch(w io.Writer, r *tune.Result, took time.Duration) {
 		case c.Picked:
 			mark = "  picked: the simplest within one standard error"
 		}
-		rows = append(rows, append(row, scoreText(metric, c.Mean), scoreText(metric, c.SD), scoreText(metric, c.SE), mark))
+		rows = append(rows, append(row, scoreText(metric, c.Mean), spreadText(metric, c.Mean, c.SD), spreadText(metric, c.Mean, c.SE), mark))
 	}
 	fmt.Fprintln(w)
 	printColumns(w, len(differ), rows)

@@ -3,7 +3,7 @@ liblinear-train makes, for its dual solvers, without and with a constant column 
 
 Usage: python3 liblinear_objectives.py DIRECTORY-OF-THE-DATA
 
-The data are those of the tests: a9a, w8a and ijcnn1 as they are, letter with columns divided by 15,
+The data are those of the tests: a9a, w8a, ijcnn1 and reuters as they are, letter with columns divided by 15,
 cpusmall with columns scaled to [-1, 1] and targets to a deviation of 1. Objectives are computed
 here from the printed weights, in float64."""
 import bz2, gzip, json, os, subprocess, sys, tempfile
@@ -57,6 +57,7 @@ sets = {
     "a9a": lambda: libsvm(os.path.join(data, "a9a/a9a.gz"), gzip.open),
     "w8a": lambda: libsvm(os.path.join(data, "w8a/w8a.gz"), gzip.open),
     "ijcnn1": lambda: libsvm(os.path.join(data, "ijcnn1/ijcnn1.trn.bz2"), bz2.open),
+    "reuters": lambda: libsvm(os.path.join(data, "reuters_lasvm/reuters.trn.bz2"), bz2.open),
     "letter": letter,
     "cpusmall": cpusmall,
 }
@@ -105,7 +106,7 @@ def objective(x, y, labels, w, solver, c, bias, p=0.1):
     return value
 
 out = []
-for name, solvers in [("a9a", (1, 3, 7, 4)), ("w8a", (1, 3, 7)), ("ijcnn1", (1, 3, 7)), ("letter", (1, 3, 7, 4)), ("cpusmall", (12, 13))]:
+for name, solvers in [("a9a", (1, 3, 7, 4)), ("w8a", (1, 3, 7)), ("ijcnn1", (1, 3, 7)), ("reuters", (1, 3, 7)), ("letter", (1, 3, 7, 4)), ("cpusmall", (12, 13))]:
     x, y = sets[name]()
     for solver in solvers:
         c = 1.0 if name != "letter" else 0.1
