@@ -209,7 +209,7 @@ func TestWrongBags(t *testing.T) {
 		{"two weights", map[string]string{"f": "a,1,x,1\na,2,x,2\n"}, "f", Options{Group: "0", Weight: "3"},
 			`DIR/f:2: the weight is 2, but bag "a", whose rows begin at DIR/f:1, has the weight 1; the rows of a bag have one weight`},
 		{"empty group", map[string]string{"f": "g,x,y\na,1,x\n,2,x\n"}, "f", Options{Group: "g"}, `DIR/f:3: column "g": the cell is empty, so nothing says which bag the row is of`},
-		{"no qid", map[string]string{"f": "1 qid:1 1:1\n1 1:1\n"}, "f", Options{Group: "qid"}, "DIR/f:2: the row has no qid:NUMBER behind its label to say which bag it is of"},
+		{"no qid", map[string]string{"f": "1 qid:1 1:1\n1 1:1\n"}, "f", Options{Group: "qid"}, "DIR/f:2: the row has no qid:NUMBER behind its label to say which group it is of"},
 		{"empty qid", map[string]string{"f": "1 qid:1 1:1\n1 qid: 1:1\n"}, "f", Options{Group: "qid"}, "DIR/f:2: qid: has no number behind the colon"},
 		{"LIBSVM by column", map[string]string{"f": "1 qid:1 1:1\n"}, "f", Options{Group: "0"},
 			"DIR/f: is LIBSVM text, in which rows are grouped by qid:NUMBER behind the label; use --group qid"},

@@ -243,7 +243,7 @@ func hasQID(b []byte) bool { return bytes.HasPrefix(b, []byte(qidPrefix)) }
 
 const qidPrefix = "qid:"
 
-var errNoQID = errors.New("the row has no qid:NUMBER behind its label to say which bag it is of")
+var errNoQID = errors.New("the row has no qid:NUMBER behind its label to say which group it is of")
 
 // noPair says what is wrong with a word at b[i:] that is not index:value.
 func (p *libsvmParser) noPair(b []byte, i int) error {

@@ -298,12 +298,10 @@ func (r *record) pass(ctx context.Context, models []*Predictor, src dataset.Sour
 		progress("predict", rows, in.Progress())
 	}
 	if rows == 0 {
-		return fmt.Errorf("%s: %w", src.Name(), errNoRows)
+		return fmt.Errorf("%s: has no rows", src.Name())
 	}
 	return nil
 }
-
-var errNoRows = errors.New("has no rows")
 
 // compare draws the bootstrap samples and compares.
 func (r *record) compare(ctx context.Context, models []*Predictor, opt CompareOptions) (*Comparison, error) {

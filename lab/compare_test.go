@@ -354,7 +354,7 @@ func TestCompareErrors(t *testing.T) {
 		{ofTwo[:1], two, CompareOptions{}, "there is nothing to compare with; give two or more"},
 		{ofTwo, two, CompareOptions{Control: 3}, "the control is 3, but there are 1 to 2"},
 		{ofTwo, two, CompareOptions{Level: 95}, "the level 95 of the intervals is not between 0 and 1"},
-		{ofTwo, two, CompareOptions{Metric: "rmse"}, "the metric rmse is not for the task classify; there are accuracy, error"},
+		{ofTwo, two, CompareOptions{Metric: "RMSE"}, "the metric rmse is not for the task classify; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, f1, precision, recall, macro_precision, macro_recall, auc, average_precision, mcc"},
 		{ofTwo, two, CompareOptions{Metric: "ece"}, "models cannot be compared by ece; there are accuracy, error"},
 		{ofTwo, two, CompareOptions{Metric: "log_loss"}, "model 1 has no probabilities, which log_loss takes; train it with --calibrate platt"},
 		{ofThree, three, CompareOptions{Metric: "auc"}, "the metric auc is for two classes, and there are 3; take macro_f1"},
@@ -388,9 +388,15 @@ func TestConfigurationsAreJudgedOnTheirFolds(t *testing.T) {
 	if got.N != 300 || got.Reference != 1 || got.Test != "corrected_t" || len(got.Configs[0].FoldValues) != 6 {
 		t.Fatalf("%+v", got)
 	}
+	class, err := classOfRows(ctx, src, []string{"no", "yes"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for j, c := range configs {
 		for f := range 6 {
-			rest, held := dataset.Fold(src, 3, f%3, 1+uint64(f/3))
+			part := dataset.DealFolds(300, class, 2, 3, 1, uint64(f/3))
+			rest := dataset.Keep(src, func(row int) bool { return int(part[row]) != f%3 })
+			held := dataset.Keep(src, func(row int) bool { return int(part[row]) == f%3 })
 			m, _, err := model.Fit(ctx, rest, c.Config, model.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -414,6 +420,22 @@ func TestConfigurationsAreJudgedOnTheirFolds(t *testing.T) {
 	}
 	if d := got.Configs[0].Difference; d.P != want.P || d.Value != want.Mean || d.Value >= 0 || !(d.Low < d.Value && d.Value < d.High) {
 		t.Errorf("linear against rbf: %+v, want %+v", *d, *want)
+	}
+}
+
+// Of five rows of a class each of five folds has one, without which it would have no area under the curve.
+func TestFoldsOfConfigurationsAreStratified(t *testing.T) {
+	const n = 60
+	names := slices.Repeat([]string{"many"}, n)
+	for i := range 5 {
+		names[11*i+3] = "few"
+	}
+	same := model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
+	for seed := range uint64(3) {
+		opt := FoldOptions{CompareOptions: CompareOptions{Metric: "auc", Seed: seed + 1}}
+		if _, err := CompareConfigs(context.Background(), []NamedConfig{{"a", same}, {"b", same}}, source(t, line(n), nil, 0, names), opt); err != nil {
+			t.Errorf("seed %d: %v", seed+1, err)
+		}
 	}
 }
 
@@ -467,9 +489,10 @@ func TestCompareConfigsErrors(t *testing.T) {
 		{src, []NamedConfig{linear, linear}, FoldOptions{Test: "z"}, `the test "z" is not known; known are t, mcnemar`},
 		{src, []NamedConfig{linear, linear}, FoldOptions{Test: "mcnemar"}, "McNemar's test is for accuracy and error, and the metric is rmse"},
 		{src, []NamedConfig{linear, linear}, FoldOptions{Test: "mcnemar", Repeats: 2}, "McNemar's test takes one prediction of a row"},
+		{weightedTables(t)["two classes"], []NamedConfig{linear, linear}, FoldOptions{Test: "mcnemar"}, "McNemar's test counts rows, and these have weights"},
 		{src, []NamedConfig{linear, outliers}, FoldOptions{}, "outliers: outliers are told without labels"},
 		{src, []NamedConfig{linear, classify}, FoldOptions{}, "table.csv: 2 label columns are numbers to predict"},
-		{source(t, line(2), nil, 0, []string{"a", "b"}), []NamedConfig{linear, linear}, FoldOptions{Folds: 30}, "rows in memory: has no rows in fold 1 of 30; give fewer folds"},
+		{source(t, line(2), nil, 0, []string{"a", "b"}), []NamedConfig{linear, linear}, FoldOptions{Folds: 30}, "rows in memory: 2 rows are fewer than the 30 folds; give fewer folds"},
 	} {
 		_, err := CompareConfigs(context.Background(), c.configs, c.src, c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"time"
 
@@ -74,7 +75,7 @@ type ComparedConfig struct {
 // CompareConfigs trains each configuration on all folds but one of src and judges it on that, for every fold and the same
 // folds for all, and compares the metric over the folds. The p-values of the differences are those of the corrected resampled
 // t-test (rank.CorrectedT), or of McNemar's exact test of the out-of-fold predictions of one repeat, which leaves out how
-// trainings differ; they are adjusted by Holm's procedure. Rows go to folds by dataset.FoldOf.
+// trainings differ; they are adjusted by Holm's procedure. Folds are those of dataset.DealFolds, stratified for classes.
 //
 // It trains len(configs)·Folds·Repeats models, one at a time. Memory beside that of a training: as Compare, for n·Repeats rows.
 func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Source, opt FoldOptions) (*ConfigComparison, error) {
@@ -93,9 +94,12 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	case opt.Test == "mcnemar" && opt.Repeats > 1:
 		return nil, fmt.Errorf("McNemar's test takes one prediction of a row, but with %d repeats there are as many; take the test t", opt.Repeats)
 	}
-	all, err := commonTask(ctx, configs, src, opt.Progress)
+	all, n, err := commonTask(ctx, configs, src, opt.Progress)
 	if err != nil {
 		return nil, err
+	}
+	if n < opt.Folds {
+		return nil, fmt.Errorf("%s: %d rows are fewer than the %d folds; give fewer folds", src.Name(), n, opt.Folds)
 	}
 	r, err := newRecord(opt.Metric, all, len(configs))
 	if err != nil {
@@ -111,10 +115,19 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	if opt.Test == "mcnemar" {
 		out.Test = opt.Test
 	}
+	class, err := classOfRows(ctx, src, all.Classes)
+	if err != nil {
+		return nil, err
+	}
 	trainings := float64(len(configs) * opt.Folds * opt.Repeats)
 	var ends []int // of the folds' rows
+	var part []uint16
 	for f := range opt.Folds * opt.Repeats {
-		rest, held := dataset.Fold(src, opt.Folds, f%opt.Folds, opt.Seed+uint64(f/opt.Folds))
+		if f%opt.Folds == 0 {
+			part = dataset.DealFolds(n, class, len(all.Classes), opt.Folds, opt.Seed, uint64(f/opt.Folds))
+		}
+		rest := dataset.Keep(src, func(row int) bool { return int(part[row]) != f%opt.Folds })
+		held := dataset.Keep(src, func(row int) bool { return int(part[row]) == f%opt.Folds })
 		models := make([]*Predictor, len(configs))
 		for j, c := range configs {
 			done := float64(f*len(configs)+j) / trainings
@@ -134,12 +147,11 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 			out.Configs[j].Seconds += time.Since(start).Seconds() / float64(opt.Folds*opt.Repeats)
 			models[j] = PredictorOf(c.Name, m)
 		}
-		err := r.pass(ctx, models, held, func(string, int, float64) {})
-		switch {
-		case errors.Is(err, errNoRows):
-			return nil, fmt.Errorf("%w in fold %d of %d; give fewer folds", err, f%opt.Folds+1, opt.Folds)
-		case err != nil:
+		if err := r.pass(ctx, models, held, func(string, int, float64) {}); err != nil {
 			return nil, err
+		}
+		if opt.Test == "mcnemar" && r.weights != nil {
+			return nil, errors.New("McNemar's test counts rows, and these have weights; take the test t")
 		}
 		ends = append(ends, r.rows)
 	}
@@ -151,11 +163,11 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	return out, r.compareFolds(out, opt)
 }
 
-// commonTask is what the models of all configurations will predict.
-func commonTask(ctx context.Context, configs []NamedConfig, src dataset.Source, progress func(string, int, float64)) (*Predictor, error) {
+// commonTask is what the models of all configurations will predict, and the number of rows.
+func commonTask(ctx context.Context, configs []NamedConfig, src dataset.Source, progress func(string, int, float64)) (*Predictor, int, error) {
 	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: 1, Progress: func(rows int, share float64) { progress("read", rows, share) }})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	all := &Predictor{Name: configs[0].Name, Outputs: sum.Outputs}
 	for _, c := range configs {
@@ -164,33 +176,59 @@ func commonTask(ctx context.Context, configs []NamedConfig, src dataset.Source, 
 			asked = "auto"
 		}
 		if asked == "outliers" {
-			return nil, fmt.Errorf("%s: outliers are told without labels, so there is nothing to judge configurations by", c.Name)
+			return nil, 0, fmt.Errorf("%s: outliers are told without labels, so there is nothing to judge configurations by", c.Name)
 		}
 		task, _, err := sum.Task(asked)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", src.Name(), err)
+			return nil, 0, fmt.Errorf("%s: %w", src.Name(), err)
 		case all.Task == "":
 			all.Task = task
 		case all.Task != task:
-			return nil, fmt.Errorf("%s is for the task %s, %s for %s; configurations of one task can be compared", configs[0].Name, all.Task, c.Name, task)
+			return nil, 0, fmt.Errorf("%s is for the task %s, %s for %s; configurations of one task can be compared", configs[0].Name, all.Task, c.Name, task)
 		}
 	}
 	switch all.Task {
 	case "classify":
 		classes, err := sum.Classes()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", src.Name(), err)
+			return nil, 0, fmt.Errorf("%s: %w", src.Name(), err)
 		}
 		all.Classes = classes.Labels()
 	case "multilabel":
 		sets, err := sum.LabelSets(src.Schema())
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", src.Name(), err)
+			return nil, 0, fmt.Errorf("%s: %w", src.Name(), err)
 		}
 		all.Labels = sets.Labels()
 	}
-	return all, nil
+	return all, sum.Rows, nil
+}
+
+// classOfRows is the class of each row, nil where labels are no classes.
+func classOfRows(ctx context.Context, src dataset.Source, labels []string) ([]int32, error) {
+	if labels == nil {
+		return nil, nil
+	}
+	in, err := src.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	classes := dataset.NewClasses(labels)
+	var all []int32
+	for {
+		b, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range b.X.Len() {
+			all = append(all, int32(classes.Of(b, i)))
+		}
+	}
 }
 
 // judgeFolds computes the metric on each fold.

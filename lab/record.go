@@ -95,7 +95,7 @@ func newRecord(metric string, p *Predictor, models int) (*record, error) {
 	how, known := waysOf(p.Task)[m.Name]
 	switch {
 	case !m.Suits(p.Task):
-		return nil, fmt.Errorf("the metric %s is not for the task %s; models can be compared by %s", m.Name, p.Task, strings.Join(ComparedMetrics(p.Task), ", "))
+		return nil, fmt.Errorf("the metric %s is not for the task %s; there are %s", m.Name, p.Task, strings.Join(ComparedMetrics(p.Task), ", "))
 	case !known:
 		return nil, fmt.Errorf("models cannot be compared by %s; there are %s", m.Name, strings.Join(ComparedMetrics(p.Task), ", "))
 	case m.Name == "f1" || m.Name == "precision" || m.Name == "recall" || how == byRanking:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mercer/dataset"
 	"mercer/internal/random"
 )
 
@@ -106,16 +107,21 @@ func (f Folds) divide(rows rowsInfo) (*Division, error) {
 		d.Warnings = f.scarce(rows)
 	}
 	for r := range f.Repeats {
-		part := make([]uint16, rows.n)
+		var part []uint16
 		switch f.Kind {
 		case "group":
-			f.dealGroups(part, rows, uint64(r))
+			part = f.dealGroups(rows, uint64(r))
 		case "time":
+			part = make([]uint16, rows.n)
 			for i := range part {
 				part[i] = uint16(i * d.Parts / rows.n)
 			}
+		case "holdout":
+			part = dataset.DealHeld(rows.n, rows.class, len(rows.classes), f.Share, f.Seed, uint64(r))
+		case "stratified":
+			part = dataset.DealFolds(rows.n, rows.class, len(rows.classes), f.K, f.Seed, uint64(r))
 		default:
-			f.deal(part, rows, uint64(r))
+			part = dataset.DealFolds(rows.n, nil, 0, f.K, f.Seed, uint64(r))
 		}
 		d.part = append(d.part, part)
 		d.split(r)
@@ -224,57 +230,9 @@ func (f Folds) scarce(rows rowsInfo) (warnings []string) {
 	return []string{fmt.Sprintf("some classes have fewer rows than the %d folds, so that some folds have none of them: %s%s", f.K, strings.Join(few, ", "), more)}
 }
 
-// deal deals the rows of each class, or all of them, to the parts as cards are dealt, from a
-// shuffled pack: every division with the right numbers of rows is as likely as any other. The
-// numbers of a part's rows of a class differ by 1 at most, and so do the numbers of all its
-// rows, since one class goes on where the last ended.
-func (f Folds) deal(part []uint16, rows rowsInfo, repeat uint64) {
-	strata := 1
-	stratum := func(int) int { return 0 }
-	if rows.class != nil && f.Kind != "kfold" {
-		strata = len(rows.classes)
-		stratum = func(i int) int { return int(rows.class[i]) }
-	}
-	counts := make([]int, strata)
-	for i := range part {
-		counts[stratum(i)]++
-	}
-	stream := random.New(f.Seed, "folds", repeat)
-	left := make([][]int, strata)
-	next, before, held := stream.Intn(f.K), 0, 0
-	for c, n := range counts {
-		if f.Kind == "holdout" {
-			before += n
-			h := int(math.Round(f.Share*float64(before))) - held
-			held += h
-			left[c] = []int{n - h, h}
-			continue
-		}
-		left[c] = make([]int, f.K)
-		for p := range left[c] {
-			left[c][p] = n / f.K
-		}
-		for range n % f.K {
-			left[c][next]++
-			next = (next + 1) % f.K
-		}
-	}
-	for i := range part {
-		c := stratum(i)
-		at := stream.Intn(counts[c])
-		p := 0
-		for ; at >= left[c][p]; p++ {
-			at -= left[c][p]
-		}
-		left[c][p]--
-		counts[c]--
-		part[i] = uint16(p)
-	}
-}
-
 // dealGroups gives groups, large ones first, to the part that has the fewest rows so far. Those
 // of about the same size come in a random order.
-func (f Folds) dealGroups(part []uint16, rows rowsInfo, repeat uint64) {
+func (f Folds) dealGroups(rows rowsInfo, repeat uint64) []uint16 {
 	sizes := make([]int, rows.groups)
 	for _, g := range rows.group {
 		sizes[g]++
@@ -294,7 +252,9 @@ func (f Folds) dealGroups(part []uint16, rows rowsInfo, repeat uint64) {
 		of[g] = uint16(least)
 		filled[least] += sizes[g]
 	}
+	part := make([]uint16, rows.n)
 	for i, g := range rows.group {
 		part[i] = of[g]
 	}
+	return part
 }

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"mercer/internal/random"
+	"mercer/lab"
+	"mercer/model"
 )
 
 // uneven are rows of classes of very different sizes, in no order.
@@ -249,5 +252,27 @@ func TestWrongFoldsAreExplained(t *testing.T) {
 	rare.class[3], rare.class[8] = 1, 1
 	if d := divided(t, Folds{}, rare); len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "rare (2)") {
 		t.Errorf("warnings of a class with fewer rows than folds: %v", d.Warnings)
+	}
+}
+
+// Configurations are compared on the folds that a search has with the same seed.
+func TestComparisonsHaveTheFoldsOfASearch(t *testing.T) {
+	src := rings(t, 103, 2, 3)
+	var configs []lab.NamedConfig
+	for _, gamma := range []string{"1", "4"} {
+		configs = append(configs, lab.NamedConfig{Name: gamma, Config: model.Config{Learner: "kernel-ridge", Lambda: 0.1, Gamma: gamma}})
+	}
+	want, err := lab.CompareConfigs(context.Background(), configs, src, lab.FoldOptions{Repeats: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space := Space{Base: model.Config{Learner: "kernel-ridge", Lambda: 0.1}, Axes: []Axis{axis(t, "gamma", "1,4")}}
+	got := byIndex(searched(t, src, space, Options{Folds: Folds{Repeats: 2}}))
+	for i, c := range got {
+		for f, v := range c.Scores {
+			if w := want.Configs[i].FoldValues[f]; math.Abs(v-w) > 1e-12 {
+				t.Errorf("gamma %s, fold %d: %g, and in the comparison %g", c.Values["gamma"], f+1, v, w)
+			}
+		}
 	}
 }

@@ -326,7 +326,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	data.Group = t.foldGroup
 	file, err := dataset.Open(ctx, path, data)
 	if err != nil {
-		return err
+		return ofFoldGroup(err)
 	}
 	defer file.Close()
 	var src dataset.Source = file
@@ -349,6 +349,14 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		return t.stopped(ctx, err)
 	}
 	return t.finish(cmd, found, m, report, p, filepath.Base(path), searched, start)
+}
+
+// ofFoldGroup lets an error name the flag by which tune is told of groups.
+func ofFoldGroup(err error) error {
+	if text := err.Error(); strings.Contains(text, "--group") {
+		return errors.New(strings.ReplaceAll(text, "--group", "--fold-group"))
+	}
+	return err
 }
 
 // stopped tells how to go on after an interruption.

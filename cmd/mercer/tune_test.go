@@ -144,6 +144,11 @@ func TestFoldGroupIsNoInput(t *testing.T) {
 	if a, b := ok(t, "predict", out, data), ok(t, "predict", out, write(t, dir, "new.csv", without.String())); a != b {
 		t.Error("other predictions without the column of groups")
 	}
+	for _, c := range [][2]string{{data, "nobody"}, {write(t, dir, "d.txt", "1 1:2\n2 1:3\n"), "1"}} {
+		if r := mercer(t, "tune", c[0], "-o", out, "--fold-group", c[1]); r.code != 1 || !strings.Contains(r.stderr, "--fold-group") {
+			t.Errorf("%v: %d: %s", c, r.code, r.stderr)
+		}
+	}
 	// Where columns have no names, the model knows at which position there is none.
 	_, rows, _ := strings.Cut(visits(40), "\n")
 	bare := write(t, dir, "bare.csv", rows)
