@@ -80,7 +80,7 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		a.say("trains %s on all rows", Describe(*c))
 		return a.fit(a.ctx, a.src, *c, a.Training)
 	}
-	cost, d, err := a.affordable(*c, useShare*a.left().Seconds())
+	cost, d, err := a.affordable(*c, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +88,7 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		// Statistics take less time a row than many passes over rows.
 		other.Learner, other.C = "ridge", 0
 		if other.Check() == nil {
-			cost2, d2, err := a.affordable(other, useShare*a.left().Seconds())
+			cost2, d2, err := a.affordable(other, false)
 			if a.ctx.Err() != nil {
 				return nil, nil, a.ctx.Err()
 			}
@@ -303,13 +303,17 @@ func (a *auto) known(c model.Config) (trials []Trial) {
 	return trials
 }
 
-// affordable predicts the cost of a configuration, and finds the largest D whose predicted time
-// is within so many seconds and for whose memory there is room, 0 if there is none. Of a
-// configuration whose features are fixed D is what they are. Where there is no time to predict
-// anything the cost is nil.
-func (a *auto) affordable(c model.Config, room float64) (*Cost, int, error) {
+// affordable predicts the cost of a configuration, and finds the largest D for whose predicted time
+// and memory there is room, 0 if there is none. Of a configuration whose features are fixed
+// D is what they are. Where there is no time to predict anything the cost is nil. A quick
+// prediction is from what is known of the races, if anything is.
+func (a *auto) affordable(c model.Config, quick bool) (*Cost, int, error) {
 	a.say("predicts the cost of %s", Describe(c))
 	ctx, opt := a.ctx, CostOptions{Memory: a.Training.Memory, now: a.clock, known: a.known(c), fit: a.costFit}
+	// The finals have measured what matters.
+	opt.quick = quick || slices.ContainsFunc(opt.known, func(t Trial) bool {
+		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
+	})
 	if a.Budget > 0 {
 		if a.left() <= 0 {
 			return nil, 0, nil
@@ -332,6 +336,7 @@ func (a *auto) affordable(c model.Config, room float64) (*Cost, int, error) {
 	if a.Budget <= 0 {
 		return cost, cost.Plan.Features, nil
 	}
+	room := useShare * a.left().Seconds()
 	if cost.Plan.Fixed || a.Config.Features > 0 {
 		if cost.Seconds > room {
 			return cost, 0, nil

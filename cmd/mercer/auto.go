@@ -82,7 +82,8 @@ func (t *train) fitAuto(ctx context.Context, cmd *cobra.Command, src dataset.Sou
 type autoJSON struct {
 	*tune.AutoReport
 
-	// Command trains the same model again.
+	// Command trains the same model again; where the model is of fewer rows than there are, it
+	// trains the same configuration on all of them.
 	Command string `json:"command"`
 }
 
@@ -174,9 +175,27 @@ func printAuto(w io.Writer, a *autoJSON) {
 		line("exact", "a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", bytesText(int64(e.Bytes)), longText(e.Seconds))
 		line("", "(extrapolated as n^%.1f from %s to %s rows)", e.Exponent, comma(first), comma(last))
 	}
+	if a.Short != "" {
+		line("short", "%s; --budget %s would do", a.Short, budgetText(a.Wanted))
+	}
 	line("time", "%s to choose, %s with the training", secondsText(duration(a.Seconds)), secondsText(duration(a.Total)))
-	line("again", "%s", a.Command)
+	if a.Short == "" {
+		line("again", "%s", a.Command)
+	} else {
+		line("all rows", "%s", a.Command)
+	}
 	fmt.Fprintln(w)
+}
+
+// budgetText is a number of seconds as --budget takes it.
+func budgetText(seconds float64) string {
+	switch {
+	case seconds < 60:
+		return fmt.Sprintf("%.0fs", seconds)
+	case seconds < 3600:
+		return fmt.Sprintf("%.0fm", math.Ceil(seconds/60))
+	}
+	return fmt.Sprintf("%.0fh", math.Ceil(seconds/3600))
 }
 
 // printRace is a table of candidates: their scores on each rung, best first, and why they were
