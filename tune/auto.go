@@ -92,14 +92,15 @@ type Facts struct {
 }
 
 // The shares of the budget at whose end the three heats are over, and those that may go into the
-// extrapolation of an exact machine and into predicting the cost of a training. The rest, with what
-// the heats leave, is for the training.
+// last of them, into the extrapolation of an exact machine and into predicting the cost of a
+// training. The rest, with what the heats leave, is for the training.
 const (
-	firstEnd   = 0.2
-	secondEnd  = 0.35
-	finalsEnd  = 0.6
-	exactShare = 0.02
-	costShare  = 0.05
+	firstEnd    = 0.18
+	secondEnd   = 0.3
+	finalsEnd   = 0.5
+	finalsShare = 0.2
+	exactShare  = 0.02
+	costShare   = 0.04
 )
 
 // drawnRows is how many rows of large data candidates are tried on and judged by: a third of them
@@ -171,6 +172,7 @@ type auto struct {
 	sample *Sample
 	won    *trained      // the winner of the last heat
 	spent  time.Duration // on the last training of all rows
+	ridges []Trial       // those of the last prediction for ridge, whose time is that of D alone
 }
 
 // trained is a model that is at hand, trained on some of the rows of the sample.
@@ -379,7 +381,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 	})
 	rows := a.sample.TrainRows()
 	var able []candidate
-	for i, c := range finalists {
+	for _, c := range finalists {
 		if !a.has(finalsEnd) {
 			break
 		}
@@ -396,7 +398,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 		}
 		c.d = d
 		if a.Budget > 0 && !cost.Plan.Fixed {
-			room := a.until(finalsEnd).Seconds() / float64((len(finalists)-i)*a.sample.Folds)
+			room := min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*a.sample.Folds)
 			for _, c.d = range a.features() {
 				_, mapping, solve := cost.model.seconds(rows, c.d)
 				if c.d <= d && mapping+solve <= room {
@@ -411,7 +413,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 		return best, a.ctx.Err()
 	}
 	before := a.report.Heats[len(a.report.Heats)-1]
-	heat, err := a.heat("finalists", able, 0, a.until(finalsEnd), []int{rows})
+	heat, err := a.heat("finalists", able, 0, min(a.until(finalsEnd), a.share(finalsShare)), []int{rows})
 	if err != nil {
 		return best, a.ctx.Err() // the best stays what it is
 	}

@@ -311,7 +311,7 @@ func (a *auto) affordable(c model.Config, quick bool) (*Cost, int, error) {
 	a.say("predicts the cost of %s", Describe(c))
 	ctx, opt := a.ctx, CostOptions{Memory: a.Training.Memory, now: a.clock, known: a.known(c), fit: a.costFit}
 	// The finals have measured what matters.
-	opt.quick = quick || slices.ContainsFunc(opt.known, func(t Trial) bool {
+	opt.quick = quick || c.Learner == "ridge" && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.known, func(t Trial) bool {
 		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
 	})
 	if a.Budget > 0 {
@@ -326,12 +326,18 @@ func (a *auto) affordable(c model.Config, quick bool) (*Cost, int, error) {
 			ctx = limited
 		}
 	}
+	if c.Learner == "ridge" && featured(c) && a.ridges != nil {
+		opt.known = slices.Concat(a.ridges, opt.known)
+	}
 	cost, err := PredictCost(ctx, a.sample, c, opt)
 	if a.late(err) {
 		return nil, 0, nil
 	}
 	if err != nil {
 		return nil, 0, err
+	}
+	if cost.Plan.Statistics && featured(c) {
+		a.ridges = cost.Trials
 	}
 	if a.Budget <= 0 {
 		return cost, cost.Plan.Features, nil

@@ -171,9 +171,8 @@ func printAuto(w io.Writer, a *autoJSON) {
 		line([]string{"why", ""}[min(i, 1)], "%s", why)
 	}
 	if e := a.Exact; e != nil {
-		first, last := e.Trials[0].Rows, e.Trials[len(e.Trials)-1].Rows
-		line("exact", "a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", bytesText(int64(e.Bytes)), longText(e.Seconds))
-		line("", "(extrapolated as n^%.1f from %s to %s rows)", e.Exponent, comma(first), comma(last))
+		line("exact", "%s", exactText(e))
+		line("", "(%s)", exactFrom(e))
 	}
 	if a.Short != "" {
 		line("short", "%s; --budget %s would do", a.Short, budgetText(a.Wanted))
@@ -201,8 +200,7 @@ func budgetText(seconds float64) string {
 // printRace is a table of candidates: their scores on each rung, best first, and why they were
 // dropped.
 func printRace(w io.Writer, r *tune.RaceResult) {
-	score := map[string]string{"accuracy": "accuracy in %", "rmse": "RMSE", "hamming": "wrong labels in %"}[r.Metric]
-	fmt.Fprintf(w, "\n  %-40s", score)
+	fmt.Fprintf(w, "\n  %-40s", scoreNames[r.Metric])
 	for _, n := range r.Rungs {
 		fmt.Fprintf(w, "%12s", comma(n))
 	}
