@@ -161,6 +161,20 @@ func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 	}
 }
 
+func TestAutoGrowsWhereATrainingTookLessThanPredicted(t *testing.T) {
+	given := ringed
+	given.Learner, given.C, given.Lambda = "ridge", 0, 1
+	// Small trainings take so long that only a few features are dared; on all rows they are quick.
+	s := &slow{each: 1e-6, whole: 1e-8}
+	_, _, report, err := Auto(t.Context(), made(t, 12_000, 3, ringRow), s.options(AutoOptions{Budget: time.Minute, Config: given}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.trained) != 2 || report.Config.Features != 4096 {
+		t.Errorf("trained %v, D = %d; %q", s.trained, report.Config.Features, report.Why)
+	}
+}
+
 func TestAutoWithoutTimeForOneTrainingSaysWhatBudgetMayDo(t *testing.T) {
 	_, _, _, err := Auto(t.Context(), made(t, 12_000, 3, ringRow), AutoOptions{Budget: time.Microsecond, Config: ringed})
 	if err == nil || !strings.Contains(err.Error(), "not even rbf") || !strings.Contains(err.Error(), "a budget of") {

@@ -107,7 +107,7 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		return a.shorten(cost)
 	}
 	sized := !cost.Plan.Fixed && a.Config.Features == 0
-	less := max(leastFeatures, d/4)
+	usual, less := cost.Plan.Features, max(leastFeatures, d/4)
 	reserve := a.left() / 5
 	if sized {
 		c.Features = d
@@ -120,6 +120,9 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		}
 	}
 	m, report, err := a.whole(a.left() - reserve)
+	if err == nil && sized {
+		return a.grow(m, report, cost, usual)
+	}
 	if !a.late(err) {
 		return m, report, err
 	}
@@ -138,6 +141,40 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 	}
 	a.why("training on all rows took longer than predicted, so that it was given up for fewer rows")
 	return a.shorten(cost)
+}
+
+// grow trains with more features as long as what the last training took leaves time for it, up to
+// those that a training gets by default.
+func (a *auto) grow(m *model.Model, report *model.Report, cost *Cost, usual int) (*model.Model, *model.Report, error) {
+	c := &a.report.Config
+	for _, d := range a.features() {
+		old := c.Features
+		if d > usual || d <= old || a.spent.Seconds()*math.Pow(float64(d)/float64(old), solveExponent) > (1-overrun)*a.left().Seconds() {
+			continue
+		}
+		sized := *c
+		sized.Features = d
+		if plan, err := a.plan(sized, cost.Rows); err != nil || a.Training.Memory > 0 && plan.Bytes > a.Training.Memory {
+			continue
+		}
+		took := a.spent.Seconds()
+		c.Features = d
+		larger, with, err := a.whole(a.last())
+		if err != nil {
+			c.Features = old
+			if a.ctx.Err() != nil {
+				return nil, nil, a.ctx.Err()
+			}
+			return m, report, nil // what there is, is not lost
+		}
+		a.why("that took %s, which left time for D = %s", roughly(took), thousands(d))
+		m, report = larger, with
+		if err := a.resize(cost, d); err != nil {
+			return nil, nil, err
+		}
+		break
+	}
+	return m, report, nil
 }
 
 // shorten trains on as many of the drawn rows as there is time for. If that is not more than the
@@ -326,8 +363,12 @@ func (a *auto) affordable(c model.Config, quick bool) (*Cost, int, error) {
 			ctx = limited
 		}
 	}
-	if c.Learner == "ridge" && featured(c) && a.ridges != nil {
-		opt.known = slices.Concat(a.ridges, opt.known)
+	if c.Learner == "ridge" && featured(c) {
+		for _, t := range a.ridges {
+			if !slices.Contains(opt.known, t) {
+				opt.known = append(opt.known, t)
+			}
+		}
 	}
 	cost, err := PredictCost(ctx, a.sample, c, opt)
 	if a.late(err) {
