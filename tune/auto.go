@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,14 +92,15 @@ type Facts struct {
 }
 
 // The shares of the budget at whose end the three heats are over, and those that may go into the
-// extrapolation of an exact machine and into predicting the cost of a training. The rest, with what
-// the heats leave, is for the training.
+// last of them, into the extrapolation of an exact machine and into predicting the cost of a
+// training. The rest, with what the heats leave, is for the training.
 const (
-	firstEnd   = 0.2
-	secondEnd  = 0.35
-	finalsEnd  = 0.5
-	exactShare = 0.02
-	costShare  = 0.05
+	firstEnd    = 0.18
+	secondEnd   = 0.3
+	finalsEnd   = 0.5
+	finalsShare = 0.2
+	exactShare  = 0.02
+	costShare   = 0.04
 )
 
 // drawnRows is how many rows of large data candidates are tried on and judged by: a third of them
@@ -170,6 +172,7 @@ type auto struct {
 	sample *Sample
 	won    *trained      // the winner of the last heat
 	spent  time.Duration // on the last training of all rows
+	ridges []Trial       // those of the last prediction for ridge, whose time is that of D alone
 }
 
 // trained is a model that is at hand, trained on some of the rows of the sample.
@@ -320,7 +323,7 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	for i, c := range candidates {
 		names[i] = Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
-			configs[i].Features = min(features, max(leastFeatures, a.sample.TrainRows()))
+			configs[i].Features = cmp.Or(c.d, min(features, max(leastFeatures, a.sample.TrainRows())))
 		}
 	}
 	r, err := Race(a.ctx, a.sample, configs, RaceOptions{
@@ -340,9 +343,11 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	return r, nil
 }
 
-// finals races the best candidate against what model.Fit would train if it were told nothing, and
-// against the best of the kernels that get better with more features if it is none: they were at a
-// disadvantage until now. All have as many features as the training on all rows has.
+// finals races the best candidate against what model.Fit would train if it were told nothing;
+// against ridge in place of its learner, whose time is known best and allows the most features; and
+// against the best of the kernels that get better with more features if it is none: they were at
+// a disadvantage until now. They have as many features as the training on all rows would
+// have, and are trained on as many rows as the sample has, so that what that takes is measured.
 func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (candidate, error) {
 	finalists := []candidate{best}
 	add := func(c candidate) {
@@ -354,6 +359,11 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 	if c, ok := a.usual(); ok {
 		add(c)
 	}
+	if unset(a.Config.Learner) && best.Learner != "kernel-svm" && best.Learner != "kernel-ridge" {
+		c := best
+		c.Learner, c.C = "ridge", 0
+		add(c)
+	}
 	if !featured(best.Config) {
 		for _, i := range first.Ranking() {
 			if len(first.Racers[i].Runs) > 0 && featured(kernels[i].Config) {
@@ -362,44 +372,67 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 			}
 		}
 	}
-	rows := a.sample.TrainRows()
-	if len(finalists) < 2 || !a.has(finalsEnd) {
+	if len(finalists) < 2 {
 		return best, a.ctx.Err()
 	}
-	d := 0
+	// Those whose time is known best go first: what is left is for the others to use.
+	slices.SortStableFunc(finalists, func(a, b candidate) int {
+		return cmp.Compare(btoi(a.Learner != "ridge"), btoi(b.Learner != "ridge"))
+	})
+	rows := a.sample.TrainRows()
+	var able []candidate
 	for _, c := range finalists {
+		if !a.has(finalsEnd) {
+			break
+		}
 		if !featured(c.Config) {
+			able = append(able, c)
 			continue
 		}
-		cost, wanted, err := a.affordable(c.Config, a.until(1).Seconds()*useShare)
-		if err != nil || wanted == 0 {
-			// What cannot be trained, or takes too long, the race would say again.
-			if a.ctx.Err() != nil {
-				return best, a.ctx.Err()
-			}
-			continue
+		cost, d, err := a.affordable(c.Config, c.Learner != "ridge")
+		if a.ctx.Err() != nil {
+			return best, a.ctx.Err()
 		}
-		if a.Budget > 0 {
-			room := a.until(finalsEnd).Seconds() / float64(len(finalists)*a.sample.Folds)
-			for _, k := range a.features() {
-				if _, mapping, solve := cost.model.seconds(rows, k); k <= wanted && mapping+solve <= room {
-					wanted = k
+		if err != nil || d == 0 || cost == nil {
+			continue // the race would say again that it cannot be trained, or takes too long
+		}
+		c.d = d
+		if a.Budget > 0 && !cost.Plan.Fixed {
+			room := min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*a.sample.Folds)
+			for _, c.d = range a.features() {
+				_, mapping, solve := cost.model.seconds(rows, c.d)
+				if c.d <= d && mapping+solve <= room {
 					break
 				}
 			}
 		}
-		if d == 0 || wanted < d {
-			d = wanted
-		}
+		able = append(able, c)
 	}
-	if d < firstFeatures || !a.has(finalsEnd) {
+	at := slices.IndexFunc(able, func(c candidate) bool { return Describe(c.Config) == Describe(best.Config) })
+	if len(able) == 0 || len(able) == 1 && at == 0 {
 		return best, a.ctx.Err()
 	}
-	heat, err := a.heat("finalists", finalists, d, a.until(finalsEnd), []int{rows})
+	before := a.report.Heats[len(a.report.Heats)-1]
+	heat, err := a.heat("finalists", able, 0, min(a.until(finalsEnd), a.share(finalsShare)), []int{rows})
 	if err != nil {
 		return best, a.ctx.Err() // the best stays what it is
 	}
-	return finalists[heat.Winner], nil
+	if at < 0 || len(heat.Racers[at].Runs) == 0 {
+		// All are judged by the same rows.
+		was, _ := meanError(before.Racers[before.Winner].loss)
+		if is, _ := meanError(heat.Racers[heat.Winner].loss); is >= was {
+			a.why("%s was better on fewer rows than those that got done in the last race", Describe(best.Config))
+			return best, nil
+		}
+	}
+	return able[heat.Winner], nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // usual is what model.Fit would train; ok is false if that is for what is given to say.

@@ -18,6 +18,7 @@ type candidate struct {
 	model.Config
 	median float64 // that of the median distance of its kernel and scaling; 0: it has no γ
 	factor float64
+	d      int // the number of features that it races with; 0: that of the heat
 }
 
 // withGamma is the candidate with γ at a multiple of that of the median distance.
@@ -173,7 +174,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !slices.Contains(additive, best.Kernel) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
 			chosen, _ := dataset.ChooseScale(a.sample.Summary)
-			if kind == chosen || kind == "none" && !a.alike() {
+			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global is none but for the unit
 				continue
 			}
 			c := best.Config

@@ -3,6 +3,7 @@ package tune
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -67,6 +68,138 @@ func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	}
 	if _, _, _, err := Auto(t.Context(), src, AutoOptions{Config: model.Config{Kernel: "nothing"}}); err == nil {
 		t.Error("an unknown kernel is no error")
+	}
+}
+
+// slow lets a fake clock go on for every training in place of time: the races' and the others'.
+// A training takes each seconds a row and feature, and fails with the deadline where a limit is
+// given and it would take longer.
+type slow struct {
+	clock   time.Time
+	each    float64 // of trainings on samples, a row and feature
+	whole   float64 // of trainings on all rows
+	limits  []string
+	trained []string
+}
+
+func (s *slow) options(o AutoOptions) AutoOptions {
+	start := s.clock
+	pass := func(rows, features int, each float64) {
+		s.clock = s.clock.Add(time.Duration(each * float64(rows) * float64(features) * float64(time.Second)))
+	}
+	o.clock = func() time.Time { return s.clock }
+	o.trial = func(ctx context.Context, sample *Sample, fold, rows int, cfg model.Config) (outcome, error) {
+		pass(rows, cfg.Features, s.each)
+		loss := make([]float64, len(sample.folds[fold].held))
+		for i := range len(loss) / 5 {
+			loss[i] = 1
+		}
+		seconds := s.each * float64(rows) * float64(cfg.Features)
+		return outcome{loss: loss, took: Trial{Rows: rows, Features: cfg.Features, Solve: seconds}, model: &model.Model{}, report: &model.Report{Solve: seconds}}, nil
+	}
+	o.costFit = func(_ context.Context, src dataset.Source, cfg model.Config, _ model.Options) (*model.Report, error) {
+		rows := len(src.(*picked).rows)
+		pass(rows, cfg.Features, s.each)
+		return &model.Report{Solve: s.each * float64(rows) * float64(cfg.Features)}, nil
+	}
+	o.fit = func(_ context.Context, src dataset.Source, cfg model.Config, _ model.Options) (*model.Model, *model.Report, error) {
+		p, part := src.(*picked)
+		name, rows, each := "all", 0, s.whole
+		if part {
+			rows, each = len(p.rows), s.each
+			name = fmt.Sprint(rows)
+		} else {
+			rows = 12_000
+		}
+		s.trained = append(s.trained, fmt.Sprintf("%s rows, D %d", name, cfg.Features))
+		pass(rows, max(cfg.Features, 1), each)
+		if s.clock.Sub(start) > o.Budget+o.Budget/10 {
+			// The real clock would have ended it then.
+			s.clock = start.Add(o.Budget + o.Budget/10)
+			return nil, nil, fmt.Errorf("data: %w", context.DeadlineExceeded)
+		}
+		return &model.Model{}, &model.Report{}, nil
+	}
+	return o
+}
+
+// ringed are given so that all that is left to choose is D.
+var ringed = model.Config{Task: "classify", Kernel: "rbf", Learner: "svm", C: 1, Scale: "none", Gamma: "0.1"}
+
+func TestAutoAlwaysEndsWithAModel(t *testing.T) {
+	src := made(t, 12_000, 3, ringRow)
+	for _, c := range []struct {
+		name        string
+		each, whole float64
+		rows        int // that the model is of at least
+		most        int // and at most
+		short       string
+	}{
+		{"plenty of time", 1e-9, 1e-9, 12_000, 12_000, ""},
+		{"all rows take longer than predicted", 1e-8, 1e-3, 1000, 11_999, "of 12,000 rows"},
+		{"hardly time for a race", 4e-6, 1, 1000, 11_999, "of 12,000 rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &slow{each: c.each, whole: c.whole}
+			m, _, report, err := Auto(t.Context(), src, s.options(AutoOptions{Budget: time.Minute, Config: ringed}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m == nil || report.Rows < c.rows || report.Rows > c.most {
+				t.Errorf("a model %v of %d rows, want %d to %d: trained %v; %q", m != nil, report.Rows, c.rows, c.most, s.trained, report.Why)
+			}
+			if (c.short == "") != (report.Short == "") || !strings.Contains(report.Short, c.short) {
+				t.Errorf("short: %q, want %q", report.Short, c.short)
+			}
+			if c.short != "" && report.Wanted <= 60 {
+				t.Errorf("a budget of %g s would do, and 60 s did not", report.Wanted)
+			}
+			if took := s.clock.Sub(time.Time{}).Seconds(); took > 66.001 {
+				t.Errorf("took %g s of 60: %v", took, s.trained)
+			}
+		})
+	}
+}
+
+func TestAutoGrowsWhereATrainingTookLessThanPredicted(t *testing.T) {
+	given := ringed
+	given.Learner, given.C, given.Lambda = "ridge", 0, 1
+	// Small trainings take so long that only a few features are dared; on all rows they are quick.
+	s := &slow{each: 1e-6, whole: 1e-8}
+	_, _, report, err := Auto(t.Context(), made(t, 12_000, 3, ringRow), s.options(AutoOptions{Budget: time.Minute, Config: given}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.trained) != 2 || report.Config.Features != 4096 {
+		t.Errorf("trained %v, D = %d; %q", s.trained, report.Config.Features, report.Why)
+	}
+}
+
+func TestAutoWithoutTimeForOneTrainingSaysWhatBudgetMayDo(t *testing.T) {
+	_, _, _, err := Auto(t.Context(), made(t, 12_000, 3, ringRow), AutoOptions{Budget: time.Microsecond, Config: ringed})
+	if err == nil || !strings.Contains(err.Error(), "not even rbf") || !strings.Contains(err.Error(), "a budget of") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAutoEndsWhenItIsTold(t *testing.T) {
+	src := made(t, 3000, 3, ringRow)
+	for _, at := range []string{"looks", "kernels", "finalists", "on all rows"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		given := ringed
+		given.Learner, given.Kernel, given.Gamma, given.C, given.Features = "", "", "", 0, 16
+		m, _, _, err := Auto(ctx, src, AutoOptions{Budget: time.Minute, Config: given, Progress: func(what string) {
+			if strings.Contains(what, at) {
+				cancel()
+			}
+		}})
+		if ctx.Err() == nil {
+			t.Errorf("it never said %q", at)
+		}
+		cancel()
+		if m != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: a model %v, error %v", at, m != nil, err)
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		a.say("trains %s on all rows", Describe(*c))
 		return a.fit(a.ctx, a.src, *c, a.Training)
 	}
-	cost, d, err := a.affordable(*c, useShare*a.left().Seconds())
+	cost, d, err := a.affordable(*c, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +88,7 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		// Statistics take less time a row than many passes over rows.
 		other.Learner, other.C = "ridge", 0
 		if other.Check() == nil {
-			cost2, d2, err := a.affordable(other, useShare*a.left().Seconds())
+			cost2, d2, err := a.affordable(other, false)
 			if a.ctx.Err() != nil {
 				return nil, nil, a.ctx.Err()
 			}
@@ -107,7 +107,7 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		return a.shorten(cost)
 	}
 	sized := !cost.Plan.Fixed && a.Config.Features == 0
-	less := max(leastFeatures, d/4)
+	usual, less := cost.Plan.Features, max(leastFeatures, d/4)
 	reserve := a.left() / 5
 	if sized {
 		c.Features = d
@@ -120,6 +120,9 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 		}
 	}
 	m, report, err := a.whole(a.left() - reserve)
+	if err == nil && sized {
+		return a.grow(m, report, cost, usual)
+	}
 	if !a.late(err) {
 		return m, report, err
 	}
@@ -138,6 +141,40 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 	}
 	a.why("training on all rows took longer than predicted, so that it was given up for fewer rows")
 	return a.shorten(cost)
+}
+
+// grow trains with more features as long as what the last training took leaves time for it, up to
+// those that a training gets by default.
+func (a *auto) grow(m *model.Model, report *model.Report, cost *Cost, usual int) (*model.Model, *model.Report, error) {
+	c := &a.report.Config
+	for _, d := range a.features() {
+		old := c.Features
+		if d > usual || d <= old || a.spent.Seconds()*math.Pow(float64(d)/float64(old), solveExponent) > (1-overrun)*a.left().Seconds() {
+			continue
+		}
+		sized := *c
+		sized.Features = d
+		if plan, err := a.plan(sized, cost.Rows); err != nil || a.Training.Memory > 0 && plan.Bytes > a.Training.Memory {
+			continue
+		}
+		took := a.spent.Seconds()
+		c.Features = d
+		larger, with, err := a.whole(a.last())
+		if err != nil {
+			c.Features = old
+			if a.ctx.Err() != nil {
+				return nil, nil, a.ctx.Err()
+			}
+			return m, report, nil // what there is, is not lost
+		}
+		a.why("that took %s, which left time for D = %s", roughly(took), thousands(d))
+		m, report = larger, with
+		if err := a.resize(cost, d); err != nil {
+			return nil, nil, err
+		}
+		break
+	}
+	return m, report, nil
 }
 
 // shorten trains on as many of the drawn rows as there is time for. If that is not more than the
@@ -303,13 +340,17 @@ func (a *auto) known(c model.Config) (trials []Trial) {
 	return trials
 }
 
-// affordable predicts the cost of a configuration, and finds the largest D whose predicted time
-// is within so many seconds and for whose memory there is room, 0 if there is none. Of a
-// configuration whose features are fixed D is what they are. Where there is no time to predict
-// anything the cost is nil.
-func (a *auto) affordable(c model.Config, room float64) (*Cost, int, error) {
+// affordable predicts the cost of a configuration, and finds the largest D for whose predicted time
+// and memory there is room, 0 if there is none. Of a configuration whose features are fixed
+// D is what they are. Where there is no time to predict anything the cost is nil. A quick
+// prediction is from what is known of the races, if anything is.
+func (a *auto) affordable(c model.Config, quick bool) (*Cost, int, error) {
 	a.say("predicts the cost of %s", Describe(c))
 	ctx, opt := a.ctx, CostOptions{Memory: a.Training.Memory, now: a.clock, known: a.known(c), fit: a.costFit}
+	// The finals have measured what matters.
+	opt.quick = quick || c.Learner == "ridge" && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.known, func(t Trial) bool {
+		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
+	})
 	if a.Budget > 0 {
 		if a.left() <= 0 {
 			return nil, 0, nil
@@ -322,6 +363,13 @@ func (a *auto) affordable(c model.Config, room float64) (*Cost, int, error) {
 			ctx = limited
 		}
 	}
+	if c.Learner == "ridge" && featured(c) {
+		for _, t := range a.ridges {
+			if !slices.Contains(opt.known, t) {
+				opt.known = append(opt.known, t)
+			}
+		}
+	}
 	cost, err := PredictCost(ctx, a.sample, c, opt)
 	if a.late(err) {
 		return nil, 0, nil
@@ -329,9 +377,13 @@ func (a *auto) affordable(c model.Config, room float64) (*Cost, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	if cost.Plan.Statistics && featured(c) {
+		a.ridges = cost.Trials
+	}
 	if a.Budget <= 0 {
 		return cost, cost.Plan.Features, nil
 	}
+	room := useShare * a.left().Seconds()
 	if cost.Plan.Fixed || a.Config.Features > 0 {
 		if cost.Seconds > room {
 			return cost, 0, nil

@@ -53,6 +53,7 @@ type CostOptions struct {
 	Seconds float64
 
 	known []Trial // that have been made already
+	quick bool    // no others are made if any are known
 	now   func() time.Time
 	fit   func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Report, error)
 }
@@ -151,10 +152,23 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 		d = min(d, trialFeatures)
 	}
 	rows := min(trialRows, max(most/4, 1))
-	if all = slices.Clone(opt.known); len(all) > 1 {
-		d = all[len(all)-1].Features
+	all = slices.Clone(opt.known)
+	if opt.quick && len(all) > 0 {
+		return all, nil
 	}
-	for len(opt.known) < 2 {
+	grown := false
+	if len(all) > 0 {
+		// What may not have been tried is how the time grows with rows.
+		d = all[0].Features
+		few, many := all[0].Rows, all[0].Rows
+		for _, t := range all {
+			if t.Features == d {
+				few, many = min(few, t.Rows), max(many, t.Rows)
+			}
+		}
+		grown, rows = many >= 2*few || many == most, min(2*many, most)
+	}
+	for !grown {
 		if err := once(rows, d); err != nil {
 			if len(all) > 0 && !errors.Is(ctx.Err(), context.Canceled) {
 				break // what is known is better than nothing
@@ -167,8 +181,11 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 		}
 		rows = min(2*rows, most)
 	}
+	rows = 0
+	for _, t := range all {
+		rows, d = max(rows, t.Rows), max(d, t.Features)
+	}
 	// Features are doubled on the rows of the largest trial, or as many as there are of them.
-	rows = all[len(all)-1].Rows
 	for d < plan.Features && !plan.Fixed {
 		d = min(2*d, plan.Features)
 		if err := once(min(rows, max(2*d, trialRows)), d); err != nil {
@@ -222,7 +239,10 @@ func newCostModel(plan *model.Plan, trials []Trial) *costModel {
 		low, high, byFeatures = 1, 3, 0
 	}
 	_, p := powerLaw(n, t)
-	m.exponent = min(max(p, low), high)
+	// Times of few rows are uncertain: what grows eightfold is trusted, what grows less in part.
+	usual := (low + high) / 2
+	trust := min(math.Log2(slices.Max(n)/slices.Min(n))/3, 1)
+	m.exponent = usual + trust*(min(max(p, low), high)-usual)
 	work := func(n, d int) float64 {
 		return math.Pow(float64(n), m.exponent) * math.Pow(float64(d), byFeatures)
 	}

@@ -36,11 +36,10 @@ func (k *keptRows) close() {
 // if there is memory for them.
 func (r *featureRun) keepRows(jobs []job) error {
 	p := r.prepared
-	gathers, trainings, d, k := false, 0, float64(p.Dim()), float64(p.Info().Outputs)
+	gathers, d, k := false, float64(p.Dim()), float64(p.Info().Outputs)
 	need := 0.0
 	for _, j := range jobs {
 		gathers = gathers || j.gathers
-		trainings += len(j.candidates) * len(j.splits)
 		if !j.gathers {
 			need = 8*d*d*float64(r.division.Parts+3) + 4*d*k*float64(len(j.candidates)*len(j.splits))
 		}
@@ -55,7 +54,11 @@ func (r *featureRun) keepRows(jobs []job) error {
 	}
 	kept := &keptRows{}
 	r.kept = kept
-	err := r.mapRows(r.during(trainings/2), func(rows *model.MappedRows) error {
+	var progress func(int, float64)
+	if r.opt.Progress != nil {
+		progress = func(_ int, share float64) { r.opt.Progress("map", max(share, 0), 1) }
+	}
+	err := r.mapRows(progress, func(rows *model.MappedRows) error {
 		if kept.n == 0 && !fits {
 			var err error
 			if kept.file, err = learn.CreateFeatureFile("", rows.Z.Dim(), rows.Z.CSR != nil); err != nil {
@@ -67,6 +70,7 @@ func (r *featureRun) keepRows(jobs []job) error {
 	if err != nil {
 		return err
 	}
+	r.advance(0)
 	if kept.file != nil {
 		if kept.z, err = kept.file.Features(); err != nil {
 			return fatal{err}

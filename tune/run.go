@@ -49,6 +49,7 @@ func (s *search) judgeAll() error {
 		}
 		g.candidates = append(g.candidates, c)
 	}
+	s.advance(0) // the time left is counted from here
 	for _, g := range order {
 		if err := s.judgeGroup(g); err != nil {
 			return err

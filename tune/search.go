@@ -53,7 +53,8 @@ type Options struct {
 	Journal string
 
 	// Progress, if not nil, is told how many of all trainings of a stage are done: "tune", or
-	// before that "race on" so many rows.
+	// before that "race on" so many rows; and while rows are mapped for some of them which share
+	// of "map" is done.
 	Progress func(stage string, done, all float64)
 
 	// Note, if not nil, is told what is worth knowing while the search goes on.

@@ -82,7 +82,8 @@ func (t *train) fitAuto(ctx context.Context, cmd *cobra.Command, src dataset.Sou
 type autoJSON struct {
 	*tune.AutoReport
 
-	// Command trains the same model again.
+	// Command trains the same model again; where the model is of fewer rows than there are, it
+	// trains the same configuration on all of them.
 	Command string `json:"command"`
 }
 
@@ -170,20 +171,36 @@ func printAuto(w io.Writer, a *autoJSON) {
 		line([]string{"why", ""}[min(i, 1)], "%s", why)
 	}
 	if e := a.Exact; e != nil {
-		first, last := e.Trials[0].Rows, e.Trials[len(e.Trials)-1].Rows
-		line("exact", "a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", bytesText(int64(e.Bytes)), longText(e.Seconds))
-		line("", "(extrapolated as n^%.1f from %s to %s rows)", e.Exponent, comma(first), comma(last))
+		line("exact", "%s", exactText(e))
+		line("", "(%s)", exactFrom(e))
+	}
+	if a.Short != "" {
+		line("short", "%s; --budget %s would do", a.Short, budgetText(a.Wanted))
 	}
 	line("time", "%s to choose, %s with the training", secondsText(duration(a.Seconds)), secondsText(duration(a.Total)))
-	line("again", "%s", a.Command)
+	if a.Short == "" {
+		line("again", "%s", a.Command)
+	} else {
+		line("all rows", "%s", a.Command)
+	}
 	fmt.Fprintln(w)
+}
+
+// budgetText is a number of seconds as --budget takes it.
+func budgetText(seconds float64) string {
+	switch {
+	case seconds < 60:
+		return fmt.Sprintf("%.0fs", seconds)
+	case seconds < 3600:
+		return fmt.Sprintf("%.0fm", math.Ceil(seconds/60))
+	}
+	return fmt.Sprintf("%.0fh", math.Ceil(seconds/3600))
 }
 
 // printRace is a table of candidates: their scores on each rung, best first, and why they were
 // dropped.
 func printRace(w io.Writer, r *tune.RaceResult) {
-	score := map[string]string{"accuracy": "accuracy in %", "rmse": "RMSE", "hamming": "wrong labels in %"}[r.Metric]
-	fmt.Fprintf(w, "\n  %-40s", score)
+	fmt.Fprintf(w, "\n  %-40s", scoreNames[r.Metric])
 	for _, n := range r.Rungs {
 		fmt.Fprintf(w, "%12s", comma(n))
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mercer/model"
+	"mercer/tune"
 )
 
 func TestTrainAutoSaysWhatItTriedAndCanBeRepeated(t *testing.T) {
@@ -165,5 +166,64 @@ func TestQuoted(t *testing.T) {
 		if got := quoted(word); got != want {
 			t.Errorf("%q is quoted as %s, want %s", word, got, want)
 		}
+	}
+}
+
+func TestCurveAndAutoWriteReports(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "curve.csv", curve(300))
+	page := func(args ...string) string {
+		t.Helper()
+		ok(t, append(args, "--report", dir+"/page.html", "--plots", dir+"/pictures")...)
+		text, err := os.ReadFile(dir + "/page.html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	text := page("curve", data, "--features", "32", "--at-rows", "25,50,100,200", "--at-features", "8,32", "--seeds", "2")
+	for _, want := range []string{"Error against rows", "Error against features", "Test error against seconds", "fitted law", "extrapolated"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in the page of curve", want)
+		}
+	}
+	for _, name := range []string{"error-against-rows.svg", "error-against-features.png", "error-against-seconds.svg"} {
+		if _, err := os.Stat(dir + "/pictures/" + name); err != nil {
+			t.Error(err)
+		}
+	}
+	text = page("train", data, "-o", dir+"/m", "--auto", "--budget", "2m", "--features", "16", "--kernel", "rbf", "--learner", "ridge")
+	for _, want := range []string{"How it was chosen", "The race of the kernels", "The race of the variations", "the best", "Gram matrix", "extrapolated as n^", "Scores against seconds"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in the page of train --auto", want)
+		}
+	}
+	if r := mercer(t, "curve", data, "--report", data); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+}
+
+func TestTrainAutoSaysThatABudgetIsTooSmall(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "curve.csv", curve(300))
+	r := mercer(t, "train", data, "-o", dir+"/m", "--auto", "--budget", "1us")
+	if r.code != 1 || !strings.Contains(r.stderr, "a budget of ") {
+		t.Errorf("code %d, %q", r.code, r.stderr)
+	}
+	if _, err := os.Stat(dir + "/m"); err == nil {
+		t.Error("there is a model")
+	}
+}
+
+func TestShortTrainingsAreSaid(t *testing.T) {
+	var w bytes.Buffer
+	a := &autoJSON{AutoReport: &tune.AutoReport{Rows: 4000, Short: "trained on 4,000 of 37,312 rows: the budget had no time for more", Wanted: 300}, Command: "mercer train x"}
+	printAuto(&w, a)
+	if want := "trained on 4,000 of 37,312 rows: the budget had no time for more; --budget 5m would do"; !strings.Contains(w.String(), want) {
+		t.Errorf("want %q in\n%s", want, w.String())
+	}
+	out, err := json.Marshal(a)
+	if err != nil || !strings.Contains(string(out), `"wanted_budget_seconds":300`) || !strings.Contains(string(out), `"trained_rows":4000`) {
+		t.Errorf("%s, %v", out, err)
 	}
 }

@@ -24,6 +24,7 @@ func newCurve() *cobra.Command {
 		memory   bytesValue
 		asJSON   bool
 		progress string
+		pages    pages
 	)
 	cmd := &cobra.Command{
 		Use:   "curve [flags] DATA",
@@ -42,6 +43,7 @@ A third of the rows, 10,000 at most, is held out to test on. --rows bounds how m
 from DATA; they are held in memory.`,
 		Example: `  mercer curve houses.csv --label price
   mercer curve a9a.gz --kernel laplacian --seeds 5
+  mercer curve a9a.gz --report curve.html --plots pictures
   mercer curve a9a.gz --at-rows 500,2000,8000 --at-features 128,512,2048 --json`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,6 +61,9 @@ from DATA; they are held in memory.`,
 				return usagef("--seeds %d is not a number of trainings", seeds)
 			case cfg.Task == "outliers" || cfg.Learner == "one-class":
 				return usagef("outliers have no labels to measure errors by")
+			}
+			if err := pages.check(args[0], data.LabelsFile); err != nil {
+				return err
 			}
 			p, err := newProgress(cmd, progress)
 			if err != nil {
@@ -88,10 +93,13 @@ from DATA; they are held in memory.`,
 				return err
 			}
 			if asJSON {
+				if err := pages.write(cmd, curvePage(c, args[0]), true); err != nil {
+					return err
+				}
 				return printJSON(cmd.OutOrStdout(), c)
 			}
 			printCurve(cmd.OutOrStdout(), c)
-			return nil
+			return pages.write(cmd, curvePage(c, args[0]), false)
 		},
 	}
 	f := cmd.Flags()
@@ -107,6 +115,7 @@ from DATA; they are held in memory.`,
 	f.Var(&memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &progress)
+	pageFlags(cmd, &pages)
 	return cmd
 }
 

@@ -19,6 +19,7 @@ type progress struct {
 	w     io.Writer // nil: draw nothing
 	stage string
 	start time.Time // of the stage
+	from  float64   // the share that was done at once, as by a run before
 	last  time.Time // of the last drawing
 	width int       // of what is drawn
 }
@@ -43,6 +44,9 @@ func newProgress(cmd *cobra.Command, when string) (*progress, error) {
 	return p, nil
 }
 
+// atOnce is the beginning of a stage in which what is done was done before, and says nothing of its pace.
+const atOnce = 100 * time.Millisecond
+
 // report draws the state of a stage: rows done and the share of the whole in [0, 1], either
 // negative if unknown. It draws a few times a second at most.
 func (p *progress) report(stage string, rows int, share float64) {
@@ -53,7 +57,10 @@ func (p *progress) report(stage string, rows int, share float64) {
 	defer p.mu.Unlock()
 	now := time.Now()
 	if stage != p.stage {
-		p.stage, p.start, p.last = stage, now, time.Time{}
+		p.stage, p.start, p.from, p.last = stage, now, 0, time.Time{}
+	}
+	if now.Sub(p.start) < atOnce {
+		p.from = max(0, share)
 	}
 	if now.Sub(p.last) < 100*time.Millisecond {
 		return
@@ -71,8 +78,8 @@ func (p *progress) report(stage string, rows int, share float64) {
 			line += fmt.Sprintf("  %s rows/s", comma(int(float64(rows)/s)))
 		}
 	}
-	if share > 0.02 && elapsed > time.Second {
-		left := time.Duration(float64(elapsed) * (1 - share) / share)
+	if share-p.from > 0.02 && elapsed > time.Second {
+		left := time.Duration(float64(elapsed) * (1 - share) / (share - p.from))
 		line += "  " + left.Round(time.Second).String() + " left"
 	}
 	p.draw(line)

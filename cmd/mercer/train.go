@@ -291,7 +291,7 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 	}
 	report.Total = time.Since(start).Seconds()
 	if t.json {
-		if err := t.writePages(cmd, m, report, metrics, name, tested); err != nil {
+		if err := t.writePages(cmd, m, report, metrics, name, tested, t.more()...); err != nil {
 			return err
 		}
 		out := newTrainJSON(m, report, metrics, t.out)
@@ -311,7 +311,7 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 		size = st.Size()
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s (%s)\n", "saved", t.out, bytesText(size))
-	return t.writePages(cmd, m, report, metrics, name, tested)
+	return t.writePages(cmd, m, report, metrics, name, tested, t.more()...)
 }
 
 // open opens the data; fit trains on them and gives the rows that were kept back to test the
