@@ -55,6 +55,12 @@ func (s Space) first() (model.Config, error) {
 	return c.trials[0].Config, nil
 }
 
+// Check says why no combination of the values can be trained, whatever the rows are.
+func (s Space) Check() error {
+	_, err := s.first()
+	return err
+}
+
 // walk adds one combination of the axes after the other, the values of the last axis first, as long
 // as more says so, and says whether that were all.
 func (s Space) walk(c *combinations, more func() bool) (all bool) {

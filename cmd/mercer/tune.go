@@ -278,6 +278,9 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := space.Check(); err != nil {
+		return usageError{err}
+	}
 	if err := readLandmarks(ctx, &space.Base, t.train.data); err != nil {
 		return err
 	}

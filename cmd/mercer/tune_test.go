@@ -113,7 +113,8 @@ func TestTrainMakesTheTunedModel(t *testing.T) {
 	}
 }
 
-// No output replaces another one, or what is read: the journal, say, is removed in the end.
+// No output replaces another one, or what is read: the journal, say, is removed in the end. A command line
+// that cannot be is known before the data are read.
 func TestTuneKeepsFilesApart(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -127,6 +128,7 @@ func TestTuneKeepsFilesApart(t *testing.T) {
 		{[]string{"-o", "m", "--journal", filepath.Join(dir, "m")}, "--output and --journal are both"},
 		{[]string{"-o", "m", "--results", "./m"}, "--output and --results are both ./m"},
 		{[]string{"-o", "m", "--results", "m.tune"}, "--results and --journal are both m.tune"},
+		{[]string{"-o", "m", "--learner", "oracle"}, `learner "oracle" is not known`},
 		{[]string{"-o", "curve.csv"}, "DATA and --output are both curve.csv"},
 		{[]string{"-o", "m", "--results", "curve.csv"}, "DATA and --results are both curve.csv"},
 		{[]string{"-o", "space.json", "--space", "space.json"}, "--space and --output are both space.json"},
@@ -271,8 +273,8 @@ func TestTuneErrors(t *testing.T) {
 		{"tune flowers.csv -o m --features 12.5", 2, `"12.5" is not a whole number`},
 		{"tune flowers.csv -o m --degree 2,3", 1, "no combination of the values has a use for the setting degree"},
 		{"tune flowers.csv -o m --learner ridge --c 1,2", 1, "no combination of the values has a use for the setting c"},
-		{"tune flowers.csv -o m --kernel poly --map rff", 1, "no combination of the values can be trained"},
-		{"tune flowers.csv -o m --gamma -1", 1, "no combination of the values can be trained"},
+		{"tune flowers.csv -o m --kernel poly --map rff", 2, "no combination of the values can be trained"},
+		{"tune flowers.csv -o m --gamma -1", 2, "no combination of the values can be trained"},
 		{"tune flowers.csv -o m --trials 4", 2, "--trials is for random or halving"},
 		{"tune flowers.csv -o m --search clever", 2, "known are grid, random, halving"},
 		{"tune flowers.csv -o m --pick worst", 2, "known are best, one-se"},
