@@ -47,21 +47,21 @@ var foldKinds = [][2]string{
 	{"time", "K+1 blocks of rows as they stand: each but the first is judged by a training on all before it"},
 }
 
-// Split is a training on some parts of the rows and a judgement by another.
-type Split struct {
-	Repeat int   `json:"repeat"`
-	Train  []int `json:"train"`
-	Held   int   `json:"held"`
+// split is a training on some parts of the rows and a judgement by another.
+type split struct {
+	Repeat int
+	Train  []int
+	Held   int
 }
 
-// Division is rows divided for cross-validation. Memory: 2 bytes a row and repeat.
-type Division struct {
+// division is rows divided for cross-validation. Memory: 2 bytes a row and repeat.
+type division struct {
 	// Kind is how, one of FoldKinds.
 	Kind string
 
 	// Parts is how many parts a repeat has, Splits what is trained and judged on them.
 	Parts  int
-	Splits []Split
+	Splits []split
 
 	// Warnings tell what is not as it should be, in words.
 	Warnings []string
@@ -82,7 +82,7 @@ type rowsInfo struct {
 }
 
 // divide divides rows.
-func (f Folds) divide(rows rowsInfo) (*Division, error) {
+func (f Folds) divide(rows rowsInfo) (*division, error) {
 	f.K, f.Repeats, f.Share, f.Seed = cmp.Or(f.K, 5), cmp.Or(f.Repeats, 1), cmp.Or(f.Share, 0.2), cmp.Or(f.Seed, 1)
 	if f.Kind == "" {
 		switch {
@@ -97,7 +97,7 @@ func (f Folds) divide(rows rowsInfo) (*Division, error) {
 	if err := f.check(rows); err != nil {
 		return nil, err
 	}
-	d := &Division{Kind: f.Kind, Parts: f.K}
+	d := &division{Kind: f.Kind, Parts: f.K}
 	switch f.Kind {
 	case "holdout":
 		d.Parts = 2
@@ -130,19 +130,19 @@ func (f Folds) divide(rows rowsInfo) (*Division, error) {
 }
 
 // split adds the splits of a repeat.
-func (d *Division) split(repeat int) {
+func (d *division) split(repeat int) {
 	switch d.Kind {
 	case "holdout":
-		d.Splits = append(d.Splits, Split{Repeat: repeat, Train: []int{0}, Held: 1})
+		d.Splits = append(d.Splits, split{Repeat: repeat, Train: []int{0}, Held: 1})
 		return
 	case "time":
 		for held := 1; held < d.Parts; held++ {
-			d.Splits = append(d.Splits, Split{Repeat: repeat, Train: upTo(held), Held: held})
+			d.Splits = append(d.Splits, split{Repeat: repeat, Train: upTo(held), Held: held})
 		}
 		return
 	}
 	for held := range d.Parts {
-		d.Splits = append(d.Splits, Split{Repeat: repeat, Train: slices.Delete(upTo(d.Parts), held, held+1), Held: held})
+		d.Splits = append(d.Splits, split{Repeat: repeat, Train: slices.Delete(upTo(d.Parts), held, held+1), Held: held})
 	}
 }
 
@@ -155,13 +155,13 @@ func upTo(n int) []int {
 	return all
 }
 
-// Trains and Holds say whether a row is trained on in a split, and whether it judges.
-func (d *Division) Trains(s Split, row int) bool {
+// trains and holds say whether a row is trained on in a split, and whether it judges.
+func (d *division) trains(s split, row int) bool {
 	return slices.Contains(s.Train, int(d.part[s.Repeat][row]))
 }
 
-// Holds says whether a row judges in a split.
-func (d *Division) Holds(s Split, row int) bool { return int(d.part[s.Repeat][row]) == s.Held }
+// holds says whether a row judges in a split.
+func (d *division) holds(s split, row int) bool { return int(d.part[s.Repeat][row]) == s.Held }
 
 // check finds what is wrong with the folds themselves, and with folds of these rows.
 func (f Folds) check(rows rowsInfo) error {

@@ -26,7 +26,7 @@ func uneven(n, classes int) rowsInfo {
 	return r
 }
 
-func divided(t *testing.T, f Folds, rows rowsInfo) *Division {
+func divided(t *testing.T, f Folds, rows rowsInfo) *division {
 	t.Helper()
 	d, err := f.divide(rows)
 	if err != nil {
@@ -36,7 +36,7 @@ func divided(t *testing.T, f Folds, rows rowsInfo) *Division {
 }
 
 // counts are the rows of each part of a repeat for which of says yes.
-func counts(d *Division, repeat int, of func(row int) bool) []int {
+func counts(d *division, repeat int, of func(row int) bool) []int {
 	n := make([]int, d.Parts)
 	for i, p := range d.part[repeat] {
 		if of(i) {
@@ -62,13 +62,13 @@ func TestEveryRowJudgesOnceARepeat(t *testing.T) {
 					if s.Repeat != repeat {
 						continue
 					}
-					if d.Holds(s, i) {
+					if d.holds(s, i) {
 						judges++
 					}
-					if d.Trains(s, i) {
+					if d.trains(s, i) {
 						trains++
 					}
-					if d.Holds(s, i) == d.Trains(s, i) {
+					if d.holds(s, i) == d.trains(s, i) {
 						t.Fatalf("%s: row %d trains and judges, or neither, in %v", kind, i, s)
 					}
 				}
@@ -189,11 +189,11 @@ func TestTimeTrainsOnThePastOnly(t *testing.T) {
 	for n, s := range d.Splits {
 		last, first, trained := -1, 1000, 0
 		for i := range 103 {
-			if d.Trains(s, i) {
+			if d.trains(s, i) {
 				last = i
 				trained++
 			}
-			if d.Holds(s, i) {
+			if d.holds(s, i) {
 				first = min(first, i)
 				judged++
 			}

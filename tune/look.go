@@ -131,7 +131,7 @@ func (h *rowHash) row(b *matrix.Batch, i int) {
 }
 
 // count is how many rows a split trains on and how many judge.
-func (d *Division) count(s Split) (train, held int) {
+func (d *division) count(s split) (train, held int) {
 	sizes := make([]int, d.Parts)
 	for _, p := range d.part[s.Repeat] {
 		sizes[p]++

@@ -120,7 +120,7 @@ func (s *search) judgeGroup(g *group) error {
 		part.splits = []int{i}
 		part.name = fmt.Sprintf("%s/%d", g.name, i)
 		if s.opt.Strict {
-			part.fitted = dataset.Keep(s.src, func(row int) bool { return s.division.Trains(sp, row) })
+			part.fitted = dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
 		}
 		if err := s.judgeFeatures(&part); err != nil {
 			return err
@@ -307,8 +307,8 @@ func (s *search) refit(c *Candidate, split int) error {
 	}
 	rec := &record{Job: name}
 	sp := s.division.Splits[split]
-	train := dataset.Keep(s.src, func(row int) bool { return s.division.Trains(sp, row) })
-	held := dataset.Keep(s.src, func(row int) bool { return s.division.Holds(sp, row) })
+	train := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
+	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
 	value := 0.0
 	m, _, err := model.Fit(s.ctx, train, s.settled(c.Config), model.Options{Memory: s.opt.Memory})
 	if err == nil {

@@ -202,7 +202,7 @@ type search struct {
 
 	base       *model.Prepared // with the space's base
 	metric     metric
-	division   *Division
+	division   *division
 	data       uint64 // a hash of the rows
 	candidates []*Candidate
 	running    []*Candidate // those that are judged by all rows

@@ -203,8 +203,8 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 			d := divided(t, Folds{K: 3}, rows)
 			for _, k := range r.Candidates {
 				for i, sp := range d.Splits {
-					train := dataset.Keep(c.src, func(row int) bool { return d.Trains(sp, row) })
-					held := dataset.Keep(c.src, func(row int) bool { return d.Holds(sp, row) })
+					train := dataset.Keep(c.src, func(row int) bool { return d.trains(sp, row) })
+					held := dataset.Keep(c.src, func(row int) bool { return d.holds(sp, row) })
 					m, _, err := model.Fit(context.Background(), train, k.Config, model.Options{})
 					if err != nil {
 						t.Fatal(err)

@@ -143,7 +143,7 @@ func (r *featureRun) solve(f *fits, cfg model.Config) error {
 	k, info, sp := r.kept, r.prepared.Info(), r.division.Splits[f.split]
 	weights := make([]float64, k.n)
 	for i := range weights {
-		if r.division.Trains(sp, i) {
+		if r.division.trains(sp, i) {
 			weights[i] = k.weights[i]
 		}
 	}
@@ -225,7 +225,7 @@ func (r *featureRun) judgeFits(all []*fits, rec *record) error {
 			var list []int
 			sp := r.division.Splits[b.fits.split]
 			for i := range rows.Z.Len() {
-				if r.division.Holds(sp, rows.First+i) {
+				if r.division.holds(sp, rows.First+i) {
 					list = append(list, i)
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 
@@ -106,16 +105,11 @@ func (v *pages) write(cmd *cobra.Command, page *report.Page, silent bool) error 
 // commandLine is the annotation of the root command that holds what was typed.
 const commandLine = "command line"
 
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
-
 // typed is a command line as a shell takes it.
 func typed(args []string) string {
 	words := []string{"mercer"}
 	for _, a := range args {
-		if !plainWord.MatchString(a) {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		words = append(words, a)
+		words = append(words, quoted(a))
 	}
 	return strings.Join(words, " ")
 }

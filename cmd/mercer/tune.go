@@ -348,7 +348,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return t.stopped(ctx, err)
 	}
-	return t.finish(cmd, found, m, report, p, filepath.Base(path), searched, start)
+	return t.finish(cmd, found, m, report, p, path, searched, start)
 }
 
 // ofFoldGroup lets an error name the flag by which tune is told of groups.
@@ -368,7 +368,8 @@ func (t *tuning) stopped(ctx context.Context, err error) error {
 }
 
 // finish tests the model, saves it and tells how it was found.
-func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, report *model.Report, p *progress, name string, searched time.Duration, start time.Time) error {
+func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, report *model.Report, p *progress, path string, searched time.Duration, start time.Time) error {
+	name := filepath.Base(path)
 	if t.results != "" {
 		if err := writeTrials(t.results, found); err != nil {
 			return err
@@ -388,7 +389,7 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 		return fmt.Errorf("%w (the model was trained before that; it is in %s)", err, t.train.out)
 	}
 	report.Total = time.Since(start).Seconds()
-	out := cmd.OutOrStdout()
+	out, command := cmd.OutOrStdout(), t.trainCommand(cmd, found, path)
 	write := func() error {
 		return t.train.writePages(cmd, m, report, metrics, name, tested, searchSections(found, searched))
 	}
@@ -396,9 +397,12 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 		if err := write(); err != nil {
 			return err
 		}
-		return printJSON(out, tuneJSON{newTrainJSON(m, report, metrics, t.train.out), found, found.Picked, searched.Seconds()})
+		return printJSON(out, tuneJSON{newTrainJSON(m, report, metrics, t.train.out), found, found.Picked, searched.Seconds(), command})
 	}
 	printSearch(out, found, searched)
+	if command != "" {
+		fmt.Fprintf(out, "  %-10s%s\n", "again", command)
+	}
 	fmt.Fprintln(out)
 	printTrained(out, m, report, name)
 	if metrics != nil {

@@ -83,16 +83,33 @@ func TestTuneChoosesAndTrains(t *testing.T) {
 	}
 }
 
-// The same model comes out of train with the settings that tune found.
+// The command that a search prints makes the same model, to the byte.
 func TestTrainMakesTheTunedModel(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "curve.csv", curve(200))
-	a, b := filepath.Join(dir, "a.mercer"), filepath.Join(dir, "b.mercer")
-	ok(t, "tune", data, "-o", a, "--features", "64", "--gamma", "median*4", "--lambda", "trace*0.001")
-	ok(t, "train", data, "-o", b, "--features", "64", "--gamma", "median*4", "--learner", "ridge", "--lambda", "0.001", "--lambda-by", "trace", "--scale", "auto")
-	pa, pb := ok(t, "predict", a, data), ok(t, "predict", b, data)
-	if pa != pb {
-		t.Error("tune and train make different models of the same settings")
+	t.Chdir(dir)
+	write(t, dir, "curve.csv", curve(200))
+	write(t, dir, "flowers.csv", flowers(150))
+	write(t, dir, "space.json", `{"lambda": ["auto", 1e-3], "form": "phase", "gamma": ["scale*2"]}`)
+	for _, args := range [][]string{
+		{"curve.csv", "--features", "64", "--gamma", "median*4", "--lambda", "trace*0.001"},
+		{"curve.csv", "--space", "space.json", "--features", "32", "--seed", "3", "--folds", "3"},
+		{"flowers.csv", "--features", "32,64", "--gamma", "median", "--class-weight", "balanced", "--metric", "macro-f1", "--scale", "minmax,none", "--strict"},
+		{"flowers.csv", "--kernel", "poly", "--degree", "2", "--learner", "svm,ridge", "--c", "1,auto", "--lambda", "0", "--features", "32", "--map", "tensorsrht", "--complex=true"},
+	} {
+		var got struct{ Command string }
+		if err := json.Unmarshal([]byte(ok(t, append([]string{"tune", "-o", "a.mercer", "--json"}, args...)...)), &got); err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(strings.NewReplacer("'", "", "-o a.mercer", "-o b.mercer").Replace(got.Command))
+		if len(words) < 2 || words[0] != "mercer" || words[1] != "train" {
+			t.Fatalf("%v: the command is %q", args, got.Command)
+		}
+		ok(t, words[1:]...)
+		a, _ := os.ReadFile("a.mercer")
+		b, err := os.ReadFile("b.mercer")
+		if err != nil || string(a) != string(b) {
+			t.Errorf("%v: another model by %s (%v)", args, got.Command, err)
+		}
 	}
 }
 
