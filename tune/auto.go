@@ -231,9 +231,10 @@ func (a *auto) choose() error {
 	}
 	best := kernels[first.Winner]
 	rivals := []candidate{best}
-	for i, r := range first.Racers {
+	for _, i := range first.Ranking() {
 		// Others that were no worse within the noise.
-		if i != first.Winner && r.Dropped == "" && len(r.Runs) > 0 && len(rivals) < 3 {
+		last, ok := first.Racers[i].Last()
+		if i != first.Winner && ok && first.Racers[i].Dropped == "" && last.Gap <= laterBehind*last.Noise && len(rivals) < 3 {
 			rivals = append(rivals, kernels[i])
 		}
 	}
