@@ -305,5 +305,8 @@ func meanSD(bySeed [][]float64, j int) (mean, sd float64) {
 	for _, v := range bySeed {
 		sd += (v[j] - mean) * (v[j] - mean) / (n - 1)
 	}
-	return mean, math.Sqrt(sd)
+	if sd = math.Sqrt(sd); sd < 1e-12*math.Abs(mean) { // the mean was rounded
+		sd = 0
+	}
+	return mean, sd
 }

@@ -231,9 +231,10 @@ func (a *auto) choose() error {
 	}
 	best := kernels[first.Winner]
 	rivals := []candidate{best}
-	for i, r := range first.Racers {
+	for _, i := range first.Ranking() {
 		// Others that were no worse within the noise.
-		if i != first.Winner && r.Dropped == "" && len(r.Runs) > 0 && len(rivals) < 3 {
+		last, ok := first.Racers[i].Last()
+		if i != first.Winner && ok && first.Racers[i].Dropped == "" && last.Gap <= laterBehind*last.Noise && len(rivals) < 3 {
 			rivals = append(rivals, kernels[i])
 		}
 	}
@@ -327,7 +328,7 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 		}
 	}
 	r, err := Race(a.ctx, a.sample, configs, RaceOptions{
-		Rungs: rungs, Budget: budget, Memory: a.Training.Memory, now: a.clock, trial: a.trial, names: names,
+		Rungs: rungs, Budget: budget, Memory: a.Training.Memory, fair: what == "finalists", now: a.clock, trial: a.trial, names: names,
 		Progress: func(name string, k, of, rows int) {
 			a.say("%s, %s rows: %d of %d, %s", what, thousands(rows), k, of, name)
 		},
@@ -398,7 +399,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 		}
 		c.d = d
 		if a.Budget > 0 && !cost.Plan.Fixed {
-			room := min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*a.sample.Folds)
+			room := useShare * min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*a.sample.Folds)
 			for _, c.d = range a.features() {
 				_, mapping, solve := cost.model.seconds(rows, c.d)
 				if c.d <= d && mapping+solve <= room {
@@ -423,6 +424,15 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 		if is, _ := meanError(heat.Racers[heat.Winner].loss); is >= was {
 			a.why("%s was better on fewer rows than those that got done in the last race", Describe(best.Config))
 			return best, nil
+		}
+	}
+	if w := able[heat.Winner]; w.Learner == "ridge" && a.report.Facts.Task == "classify" {
+		// Its squared error depends on how well rows far from any border are met.
+		for i, r := range heat.Racers {
+			if last, ok := r.Last(); ok && able[i].Learner != "ridge" && r.Dropped == "" && last.Gap <= last.Noise {
+				a.why("ridge leads %s by no more than the noise, %s; a learner of margins is taken", r.Name, gapText(heat.Metric, last, heat.Racers[heat.Winner]))
+				return able[i], nil
+			}
 		}
 	}
 	return able[heat.Winner], nil

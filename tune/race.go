@@ -34,6 +34,7 @@ type RaceOptions struct {
 	// its rung it is, and on how many rows.
 	Progress func(name string, candidate, candidates, rows int)
 
+	fair  bool             // each candidate of a rung has no more time than its share of what is left
 	names []string         // of the candidates; nil: by Describe
 	now   func() time.Time // nil: the real clock
 	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error)
@@ -245,11 +246,14 @@ func (r *racing) run(ctx context.Context) error {
 			if r.Progress != nil {
 				r.Progress(res.Racers[c].Name, k+1, len(alive), rows)
 			}
-			switch err := r.attempt(&res.Racers[c], rows); {
+			err := r.within(&res.Racers[c], rows, len(alive)-k)
+			switch {
 			case err == nil:
 				done = append(done, c)
 			case ctx.Err() != nil:
 				return ctx.Err()
+			case errors.Is(err, errShare):
+				res.Racers[c].Dropped = fmt.Sprintf("took more than its share of the time on %s rows", thousands(rows))
 			case errors.Is(err, errSpent):
 				res.Stopped = "the budget was spent"
 			default:
@@ -280,6 +284,26 @@ func (r *racing) run(ctx context.Context) error {
 }
 
 var errSpent = errors.New("the budget is spent")
+
+var errShare = errors.New("the candidate's share of the budget is spent")
+
+// within is attempt, in a fair race with no more time than the share of a candidate of so many
+// that are left.
+func (r *racing) within(c *Racer, rows, candidates int) error {
+	if !r.fair || r.Budget <= 0 || candidates == 1 {
+		return r.attempt(c, rows)
+	}
+	all := r.ctx
+	limited, cancel := context.WithTimeout(all, (r.Budget-r.now().Sub(r.start))/time.Duration(candidates))
+	defer cancel()
+	r.ctx = limited
+	err := r.attempt(c, rows)
+	r.ctx = all
+	if errors.Is(err, errSpent) && all.Err() == nil {
+		return errShare
+	}
+	return err
+}
 
 // attempt trains and judges a candidate on every fold.
 func (r *racing) attempt(c *Racer, rows int) error {

@@ -37,7 +37,7 @@ func curvePage(c *tune.Curve, path string) *report.Page {
 			lines.Curves = append(lines.Curves, lawCurve(c.FeaturesLaw, float64(c.ByFeatures[0].Features), float64(c.ByFeatures[len(c.ByFeatures)-1].Features)))
 		}
 		features.Figure(&report.Figure{Name: "error-against-features", Title: "Error against features", Drawing: lines,
-			Caption: fmt.Sprintf("All of %s training rows.", comma(c.ByFeatures[0].Rows))})
+			Caption: fmt.Sprintf("All with %s training rows.", comma(c.ByFeatures[0].Rows))})
 		features.Table(curveTable(c.ByFeatures, nil, name, percent))
 	}
 	seconds := page.Section("Error against time")
