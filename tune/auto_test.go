@@ -78,7 +78,6 @@ type slow struct {
 	clock   time.Time
 	each    float64 // of trainings on samples, a row and feature
 	whole   float64 // of trainings on all rows
-	limits  []string
 	trained []string
 }
 

@@ -149,7 +149,7 @@ func (a *auto) grow(m *model.Model, report *model.Report, cost *Cost, usual int)
 	c := &a.report.Config
 	for _, d := range a.features() {
 		old := c.Features
-		if d > usual || d <= old || a.spent.Seconds()*math.Pow(float64(d)/float64(old), solveExponent) > (1-overrun)*a.left().Seconds() {
+		if d > usual || d <= old || a.spent.Seconds()*cost.at(d)/max(cost.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
 			continue
 		}
 		sized := *c

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -225,5 +227,43 @@ func TestShortTrainingsAreSaid(t *testing.T) {
 	out, err := json.Marshal(a)
 	if err != nil || !strings.Contains(string(out), `"wanted_budget_seconds":300`) || !strings.Contains(string(out), `"trained_rows":4000`) {
 		t.Errorf("%s, %v", out, err)
+	}
+}
+
+func TestInterruptedAutoLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", strings.Repeat(curve(2000), 10))
+	cmd := exec.Command(program(t), "train", data, "-o", dir+"/m", "--auto", "--budget", "10m", "--report", dir+"/page.html", "--progress", "always")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	buf := make([]byte, 1<<12)
+	for interrupted := false; ; {
+		n, err := stderr.Read(buf)
+		told.Write(buf[:n])
+		if !interrupted && strings.Contains(told.String(), "auto: kernels") {
+			interrupted = true
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("ended with %v", err)
+	}
+	if !strings.Contains(told.String(), "interrupted; nothing was written") {
+		t.Errorf("it said %q", told.String())
+	}
+	if list, _ := os.ReadDir(dir); len(list) != 1 {
+		t.Errorf("left behind: %v", list)
 	}
 }
