@@ -223,6 +223,9 @@ func (a *auto) choose() error {
 	a.report.Facts = a.sample.facts()
 	kernels := a.kernels()
 	first, err := a.heat("kernels", kernels, firstFeatures, a.until(firstEnd), []int{1000, 4000})
+	if errors.Is(err, errSpent) && a.ctx.Err() == nil && a.has(finalsEnd) {
+		first, err = a.heat("kernels", kernels, leastFeatures, a.until(finalsEnd), []int{500})
+	}
 	if errors.Is(err, errSpent) && a.ctx.Err() == nil {
 		return a.trainFirst(kernels[0])
 	}

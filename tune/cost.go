@@ -239,9 +239,12 @@ func newCostModel(plan *model.Plan, trials []Trial) *costModel {
 		low, high, byFeatures = 1, 3, 0
 	}
 	_, p := powerLaw(n, t)
-	// Times of few rows are uncertain: what grows fourfold is trusted, what grows less in part.
+	// Times of few rows are uncertain: what grows eightfold is trusted, what grows less in part.
 	usual := (low + high) / 2
-	trust := min(math.Log2(slices.Max(n)/slices.Min(n))/2, 1)
+	trust := min(math.Log2(slices.Max(n)/slices.Min(n))/3, 1)
+	if plan.Exact {
+		trust = 1 // their time grows steadily
+	}
 	m.exponent = usual + trust*(min(max(p, low), high)-usual)
 	work := func(n, d int) float64 {
 		return math.Pow(float64(n), m.exponent) * math.Pow(float64(d), byFeatures)
