@@ -257,6 +257,9 @@ func (c *Curve) fit(most, all int) {
 		n, t = append(n, float64(p.Rows)), append(t, p.Seconds)
 	}
 	c.SecondsFactor, c.SecondsExponent = powerLaw(n, t)
+	if c.SecondsExponent < 0 { // milliseconds, of which most are chance
+		c.SecondsFactor, c.SecondsExponent = slices.Max(t), 0
+	}
 	if c.RowsLaw == nil {
 		return
 	}

@@ -156,7 +156,9 @@ func printCurve(w io.Writer, c *tune.Curve) {
 		table("by features", c.ByFeatures)
 		law(c.FeaturesLaw, "D")
 	}
-	fmt.Fprintf(w, "\n  seconds ≈ %.2g·n^%.2g\n", c.SecondsFactor, c.SecondsExponent)
+	if c.SecondsExponent > 0 {
+		fmt.Fprintf(w, "\n  seconds ≈ %.2g·n^%.2g\n", c.SecondsFactor, c.SecondsExponent)
+	}
 }
 
 // spark are bars as long as the points' test errors, the largest having 20 characters, in eighths
