@@ -230,6 +230,7 @@ type key struct {
 const (
 	keyLine   = 17.0 // height of a line of a legend
 	keySample = 24.0
+	keysFrom  = 2.0 // where a line of a legend begins
 )
 
 // keyRows spreads keys over lines of the width of the picture.
@@ -240,7 +241,7 @@ func keyRows(width float64, keys []key) [][]int {
 		w := keySample + 6 + textWidth(markStyle, k.short(width)) + 16
 		if x+w > width+16 {
 			rows = append(rows, nil)
-			x = 0
+			x = keysFrom
 		}
 		rows[len(rows)-1] = append(rows[len(rows)-1], i)
 		x += w
@@ -263,7 +264,7 @@ func keysHeight(width float64, keys []key) float64 {
 // legend draws keys from the top of the picture down.
 func (p *pen) legend(keys []key) {
 	for i, row := range keyRows(p.width, keys) {
-		x, y := 2.0, p.height-9-keyLine*float64(i)
+		x, y := keysFrom, p.height-9-keyLine*float64(i)
 		for _, j := range row {
 			k := keys[j]
 			k.sample(p, x, y)

@@ -104,7 +104,7 @@ func (r run) size(s style) float64 {
 // textWidth is the width of text in points.
 func textWidth(s style, text string) float64 {
 	w := 0.0
-	for _, r := range runs(text) {
+	for _, r := range runs(oneLine(text)) {
 		face := s.face(r.size(s))
 		w += face.Width(r.text).Points()
 	}
@@ -113,6 +113,7 @@ func textWidth(s style, text string) float64 {
 
 // shortened is text that is at most so wide, its end cut where it is not.
 func shortened(s style, text string, width float64) string {
+	text = oneLine(text)
 	if textWidth(s, text) <= width {
 		return text
 	}
