@@ -47,6 +47,7 @@ type dual struct {
 	z    Features
 	n, d int
 	rho  float64
+	size float64 // the rows' mean squared norm, 0 without intercept
 
 	// rows says which count. It is the losses of outputs that are problems of their own, or
 	// the Crammer-Singer machine, whose outputs are one problem.
@@ -128,6 +129,14 @@ const (
 	// while: it takes each term before its step.
 	checkEarly = 3
 
+	// penalty is ρ in units of the rows' mean squared norm. A large ρ makes one long valley of
+	// all β, a small one leaves s far from 0 for long: on MNIST and seven other sets of data 1
+	// takes 1.2 to 1.6 times as many passes, on MNIST 0.03 takes 1.7 times as many.
+	penalty = 0.3
+
+	// normRows is how many rows' norms are worth another thread.
+	normRows = 1024
+
 	// looseIntercept is the share of the tolerance that ρs may have.
 	looseIntercept = 0.1
 )
@@ -140,8 +149,13 @@ func newDual(z Features, k int, losses counter, intercept bool) (*dual, error) {
 	f.norm = make([]float32, f.n)
 	sum, counted := 0.0, 0
 	err := eachBlock(z, func(first int, rows matrix.Rows) error {
-		for i := range rows.Len() {
-			v := squaredNorm(rows, i)
+		norms := make([]float64, rows.Len())
+		vec.Parallel(len(norms), normRows, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				norms[i] = squaredNorm(rows, i)
+			}
+		})
+		for i, v := range norms {
 			if math.IsNaN(v) || v > math.MaxFloat32 {
 				return fmt.Errorf("features of row %d: their squared norm is %g, and finite numbers are wanted; scale the data", first+i, v)
 			}
@@ -157,11 +171,11 @@ func newDual(z Features, k int, losses counter, intercept bool) (*dual, error) {
 		return nil, err
 	}
 	if intercept {
-		// ρ is in units of the rows' mean squared norm.
-		f.rho = 1
+		f.size = 1
 		if sum > 0 {
-			f.rho = sum / float64(counted)
+			f.size = sum / float64(counted)
 		}
+		f.rho = penalty * f.size
 	}
 	for t := range k {
 		f.out = append(f.out, &output{
@@ -297,7 +311,7 @@ func (f *dual) meets(o *output) bool {
 // gapOf is the duality gap relative to the objective. A β that meets s = 0 is made by moving
 // one βᵢ that is at no bound by s: that costs its violation times |s|, and the curvature.
 func (f *dual) gapOf(o *output) float64 {
-	gap := o.gap + math.Abs(o.s)*(o.worst+f.rho*math.Abs(o.s))
+	gap := o.gap + math.Abs(o.s)*(o.worst+f.size*math.Abs(o.s))
 	if gap <= 0 {
 		return 0
 	}

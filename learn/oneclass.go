@@ -79,7 +79,7 @@ func FitOneClass(ctx context.Context, z Features, weights []float64, opt OneClas
 	}
 	// The scores of rows that are alike, and of that the objective. Where 0 is in the midst of
 	// the rows it comes to next to nothing.
-	losses.typical = f.rho * opt.Outliers * total
+	losses.typical = f.size * opt.Outliers * total
 	f.floor = 1e-6 * losses.typical * opt.Outliers * total
 	o := f.out[0]
 	o.sigma = opt.Outliers * total

@@ -151,3 +151,12 @@ func SparseAxpy32(alpha float32, idx []int32, val, y []float32) {
 		y[j] += float32(alpha * val[t])
 	}
 }
+
+// Fetch64 asks for x to be brought into the second cache, and does not wait for it: for
+// numbers far apart that will be wanted soon. The processor finds out by itself what comes next
+// of numbers one behind the other.
+func Fetch64(x []float64) {
+	if len(x) > 0 {
+		fetch64(&x[0], (len(x)+7)/8)
+	}
+}

@@ -81,3 +81,12 @@ func axpyBlocksWide(alpha float64, x []float32, y []float64) (n int) {
 	}
 	return n
 }
+
+func fetch64(x *float64, lines int) {
+	switch level {
+	case avx512:
+		fetch64_avx512(x, lines)
+	case avx2:
+		fetch64_avx2(x, lines)
+	}
+}

@@ -204,6 +204,19 @@ end:
 	VZEROUPPER
 	RET
 
+// func fetch64_avx512(x *float64, lines int)
+// Requires: MMX+
+TEXT ·fetch64_avx512(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ lines+8(FP), CX
+
+loop:
+	PREFETCHT1 (AX)
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        loop
+	RET
+
 // func dotWide64_avx512(x *float32, y *float32, n int) float64
 // Requires: AVX, AVX512DQ, AVX512F, SSE2
 TEXT ·dotWide64_avx512(SB), NOSPLIT, $0-32
@@ -568,6 +581,19 @@ fewloop:
 
 end:
 	VZEROUPPER
+	RET
+
+// func fetch64_avx2(x *float64, lines int)
+// Requires: MMX+
+TEXT ·fetch64_avx2(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ lines+8(FP), CX
+
+loop:
+	PREFETCHT1 (AX)
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        loop
 	RET
 
 // func dotWide64_avx2(x *float32, y *float32, n int) float64

@@ -24,6 +24,11 @@ func dot64_avx512(x *float64, y *float64, n int) float64
 //go:noescape
 func axpy64_avx512(alpha float64, x *float64, y *float64, n int)
 
+// fetch64_avx512 asks for lines of 64 bytes to be brought into the second cache.
+//
+//go:noescape
+func fetch64_avx512(x *float64, lines int)
+
 // dotWide64_avx512 is x·y, summed in float64, for n a multiple of 8.
 //
 //go:noescape
@@ -53,6 +58,11 @@ func dot64_avx2(x *float64, y *float64, n int) float64
 //
 //go:noescape
 func axpy64_avx2(alpha float64, x *float64, y *float64, n int)
+
+// fetch64_avx2 asks for lines of 64 bytes to be brought into the second cache.
+//
+//go:noescape
+func fetch64_avx2(x *float64, lines int)
 
 // dotWide64_avx2 is x·y, summed in float64, for n a multiple of 8.
 //

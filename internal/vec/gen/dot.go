@@ -140,8 +140,23 @@ func dot() {
 		multiplier{s, "func(x, y *T, n int) T", "dot", "is x·y for n a multiple of 64 bytes of x.", s.float, plain}.write()
 		axpy(s, "axpy", s.float, plain, "func(alpha T, x, y *T, n int)")
 		if s.float == 8 {
+			fetch(s)
+		}
+		if s.float == 8 {
 			multiplier{s, "func(x, y *float32, n int) T", "dotWide", "is x·y, summed in float64, for n a multiple of 8.", 4, widen}.write()
 			axpy(s, "axpyWide", 4, widen, "func(alpha T, x *float32, y *T, n int)")
 		}
 	})
+}
+
+// fetch asks for lines of 64 bytes to be brought into the second cache.
+func fetch(s isa) {
+	s.define("fetch", "func(x *T, lines int)", "asks for lines of 64 bytes to be brought into the second cache.")
+	x, lines := Load(Param("x"), GP64()), Load(Param("lines"), GP64())
+	Label("loop")
+	PREFETCHT1(operand.Mem{Base: x})
+	ADDQ(operand.U8(64), x)
+	DECQ(lines)
+	JNZ(operand.LabelRef("loop"))
+	RET()
 }
