@@ -37,6 +37,9 @@ type Ridge struct {
 
 	// Variance asks for the predictive variance.
 	Variance bool
+
+	// Room is where to solve, of one Fit at a time; nil: made when it is needed.
+	Room *Room
 }
 
 // LambdaBy are the ways to choose λ, with what each is.
@@ -271,7 +274,7 @@ func (opt Ridge) Fit(parts []*moments.Stats) (*RidgeFit, error) {
 			return nil, err
 		}
 	}
-	f := &ridgeFit{opt: opt, solver: newSolver(m.D, m.K), report: &RidgeReport{By: by, Lambda: opt.Lambda, Whole: opt.Path && by != "given" && by != "trace"}}
+	f := &ridgeFit{opt: opt, solver: opt.Room.solver(m.D, m.K), report: &RidgeReport{By: by, Lambda: opt.Lambda, Whole: opt.Path && by != "given" && by != "trace"}}
 	if err := f.fit(parts); err != nil {
 		return nil, err
 	}
@@ -560,7 +563,23 @@ type solver struct {
 }
 
 func newSolver(d, k int) *solver {
-	return &solver{d: d, k: k, factor: make([]float64, d*d), w: make([]float64, d*k), wt: make([]float64, d*k)}
+	return &solver{d: d, k: k, factor: vec.Fresh64(d * d), w: make([]float64, d*k), wt: make([]float64, d*k)}
+}
+
+// Room is the memory of solutions, 8·D² + 16·D·K bytes. Of what is made before rows are read
+// only the half that is used becomes resident; later the runtime may have to clear memory that
+// it used before, and then all of it is resident for a moment.
+type Room struct{ s *solver }
+
+// NewRoom makes room for d features and k outputs.
+func NewRoom(d, k int) *Room { return &Room{newSolver(d, k)} }
+
+// solver gives the room, or, where there is none for so many features and outputs, makes it.
+func (r *Room) solver(d, k int) *solver {
+	if r == nil || r.s.d != d || r.s.k != k {
+		return newSolver(d, k)
+	}
+	return r.s
 }
 
 // solve sets w = (H + λI)⁻¹V.

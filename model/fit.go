@@ -108,6 +108,8 @@ type fit struct {
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64
 
+	room *learn.Room // of the ridge's solution; nil: it is made when it is needed
+
 	reduced bool // the principal components of all features are found
 
 	bag  *bagFit // nil: the rows were no bags

@@ -93,6 +93,7 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 func (f *fit) ridge(sum *dataset.Summary) error {
 	by := f.lambdaBy(sum.Rows)
 	parts := f.newParts(learn.Parts(by))
+	f.room = learn.NewRoom(f.learnDim(), f.m.info.Outputs)
 	if err := f.collect(parts, 0); err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 	f.progress("solve", 0, -1)
 	start := time.Now()
 	before := f.report.Map + f.report.Solve
-	opt := learn.Ridge{Lambda: f.cfg.Lambda, By: by, Path: f.cfg.Path, Rows: again, Variance: f.cfg.Variance}
+	opt := learn.Ridge{Lambda: f.cfg.Lambda, By: by, Path: f.cfg.Path, Rows: again, Variance: f.cfg.Variance, Room: f.room}
 	fitted, err := opt.Fit(parts)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)

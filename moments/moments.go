@@ -70,7 +70,7 @@ func New(d, k int) *Stats {
 	s := &Stats{
 		d: d, k: k,
 		sumZ: make([]float64, d), sumY: make([]float64, k),
-		h: make([]float64, d*d), v: make([]float64, d*k), yy: make([]float64, k),
+		h: vec.Fresh64(d * d), v: make([]float64, d*k), yy: make([]float64, k),
 	}
 	return s
 }

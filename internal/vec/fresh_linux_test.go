@@ -1,0 +1,57 @@
+package vec
+
+import (
+	"encoding/binary"
+	"os"
+	"runtime"
+	"testing"
+	"unsafe"
+)
+
+// Of fresh memory no page is resident, whatever the runtime did with it before, and all of it
+// is 0.
+func TestFreshMemoryIsZeroAndNotResident(t *testing.T) {
+	const n = freshFrom + 12345
+	for try := range 3 {
+		x := Fresh64(n)
+		if r := resident(t, x); r > 2 {
+			t.Errorf("try %d: %d pages of a fresh slice are resident", try, r)
+		}
+		for i, v := range x {
+			if v != 0 {
+				t.Fatalf("try %d: element %d is %g", try, i, v)
+			}
+			x[i] = 1
+		}
+		if r := resident(t, x); r < n/512-2 {
+			t.Errorf("%d of %d pages are resident after all were written to: the test sees nothing", r, n/512)
+		}
+		runtime.KeepAlive(x)
+		x = nil
+		runtime.GC() // the next one gets this memory
+	}
+	if x := Fresh64(0); len(x) != 0 {
+		t.Error(x)
+	}
+}
+
+// resident is how many pages of x are in memory.
+func resident(t *testing.T, x []float64) int {
+	f, err := os.Open("/proc/self/pagemap")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	page := os.Getpagesize()
+	entries := make([]byte, 8*(8*len(x)/page))
+	if _, err := f.ReadAt(entries, int64(uintptr(unsafe.Pointer(&x[0]))/uintptr(page)*8)); err != nil {
+		t.Skip(err)
+	}
+	n := 0
+	for ; len(entries) > 0; entries = entries[8:] {
+		if binary.LittleEndian.Uint64(entries)>>63 != 0 {
+			n++
+		}
+	}
+	return n
+}
