@@ -517,7 +517,8 @@ func TestSVMErrors(t *testing.T) {
 		{svc(x, class, 3, SVM{Weights: zero}), "class 1 of 3 has no rows with a weight above 0"},
 		{svc(x, class, 3, SVM{C: -1}), "C is -1"},
 		{svc(x, class, 3, SVM{Nu: 2}), "nu is 2"},
-		{svc(x, class, 3, SVM{Nu: 1, ClassWeights: []float64{1, 3, 1}}), "with classes of these sizes it is"},
+		{svc(x, class, 3, SVM{Nu: 1, ClassWeights: []float64{1, 3, 1}}), "with classes of these sizes, class 2 against class 3, it is 0.5 at most"},
+		{svc(x, class, 3, SVM{Nu: 0.9, ClassWeights: []float64{1, 1, 3}, Multiclass: "ovr"}), "class 2 against the others, it is"},
 		{svc(x, class, 3, SVM{Tolerance: math.NaN()}), "tolerance is NaN"},
 		{svc(x, class, 3, SVM{Multiclass: "both"}), "it is ovo or ovr"},
 		{svc(x, class, 3, SVM{ClassWeights: []float64{1, -1, 1}}), "class 2: the weight is -1"},
@@ -547,6 +548,39 @@ func TestVotesAreCountedAsLIBSVMDoes(t *testing.T) {
 	} {
 		if got := c.Decide(v.scores, votes); got != v.want {
 			t.Errorf("%v: class %d, want %d", v.scores, got, v.want)
+		}
+	}
+}
+
+// ν-SVC has a solution up to the largest ν and none beyond it.
+func TestMostNuIsWhereSolutionsEnd(t *testing.T) {
+	x, class, _ := sample(90, 3)
+	distinct(x)
+	for _, multiclass := range []string{"ovo", "ovr"} {
+		o := SVM{ClassWeights: []float64{1, 1.5, 1}, Multiclass: multiclass}
+		sums := make([]float64, 3)
+		for _, c := range class {
+			sums[c] += o.ClassWeights[c]
+		}
+		most, _, _ := MostNu(sums, multiclass)
+		if !(most > 0.1 && most < 1) {
+			t.Fatalf("%s: ν up to %g for %v", multiclass, most, sums)
+		}
+		for _, by := range []float64{0.98, 1.01} {
+			o.Nu = most * by
+			if _, _, err := FitSVC(ctx, someKernels[0], x, class, 3, o); (err == nil) != (by < 1) {
+				t.Errorf("%s: ν = %g of %g: %v", multiclass, o.Nu, most, err)
+			}
+		}
+	}
+	// By hand: 30 and 10 rows allow 2·10/40, 10 against all others 2·10/60.
+	for _, c := range []struct {
+		multiclass     string
+		nu             float64
+		class, against int
+	}{{"ovo", 0.5, 0, 1}, {"ovr", 1. / 3, 1, -1}} {
+		if nu, class, against := MostNu([]float64{30, 10, 20}, c.multiclass); math.Abs(nu-c.nu) > 1e-15 || class != c.class || against != c.against {
+			t.Errorf("%+v: ν up to %g, classes %d, %d", c, nu, class, against)
 		}
 	}
 }

@@ -139,6 +139,11 @@ type Config struct {
 	// means 0.1.
 	Outliers float64 `json:"outliers,omitempty"`
 
+	// SVMNu is ν in (0, 1] of kernel-svm, which takes the place of C for classes and of Epsilon
+	// for numbers to predict: at least the share of rows within the margin or outside of the
+	// tube, and at most that of support vectors. 0 means C and Epsilon.
+	SVMNu float64 `json:"svm_nu,omitempty"`
+
 	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
 	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
 	ClassWeight string `json:"class_weight,omitempty"`

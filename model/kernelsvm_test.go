@@ -2,10 +2,13 @@ package model
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
+	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -161,6 +164,16 @@ func TestKernelSVMErrors(t *testing.T) {
 		{Config{Learner: "kernel-ridge", Task: "outliers"}, Options{}, nil, "does not tell outliers; use one-class or kernel-svm"},
 		{Config{Learner: "kernel-svm"}, Options{Memory: 100_000}, nil, "kernel-svm with n = 60 rows"},
 		{Config{Learner: "kernel-svm", Task: "regress"}, Options{}, y, "predicts one"},
+		{Config{Learner: "kernel-svm", SVMNu: 0.99}, Options{}, nil, "svm-nu is 0.99, but the classes "},
+		{Config{Learner: "kernel-svm", SVMNu: 0.99, Multiclass: "ovr"}, Options{}, nil, " and all others, "},
+		{Config{Learner: "kernel-svm", SVMNu: 0.5, ClassWeight: "b=9"}, Options{}, nil, " in weight, allow 0."},
+		{Config{Learner: "kernel-svm", SVMNu: 1.5}, Options{}, nil, "svm-nu 1.5 is not a number above 0 and up to 1"},
+		{Config{Learner: "kernel-svm", SVMNu: math.NaN()}, Options{}, nil, "svm-nu NaN is not a number above 0"},
+		{Config{Learner: "kernel-svm", SVMNu: 0.5, C: 1}, Options{}, nil, "svm-nu takes the place of c"},
+		{Config{Learner: "kernel-svm", SVMNu: 0.5, Epsilon: 1, Task: "regress"}, Options{}, nil, "svm-nu chooses epsilon"},
+		{Config{Learner: "kernel-svm", SVMNu: 0.5, Task: "outliers"}, Options{}, nil, "the share of outliers is called outliers"},
+		{Config{Learner: "ridge", SVMNu: 0.5}, Options{}, nil, "has no option svm-nu; it belongs to kernel-svm"},
+		{Config{SVMNu: 0.5}, Options{}, nil, "the option svm-nu belongs to the learner kernel-svm; name it"},
 	} {
 		src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 		if c.y != nil {
@@ -182,5 +195,85 @@ func TestKernelSVMFilesAreChecked(t *testing.T) {
 	})
 	if _, err := read(bad); err == nil || !strings.Contains(err.Error(), "machine.alpha") {
 		t.Errorf("%v", err)
+	}
+}
+
+// ν-SVC and ν-SVR through a model give LIBSVM's objectives, ε and predictions of other rows
+// (testdata/libsvm_nu.py).
+func TestKernelSVMWithNuAgreesWithLIBSVM(t *testing.T) {
+	text, err := os.ReadFile("testdata/libsvm_nu.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		X, Test    []float32
+		Two, Three []int
+		Numbers    []float64
+		Cases      []struct {
+			Labels, Options      string
+			Objective, Predicted []float64
+			Epsilon              float64
+			Vectors              int
+		}
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	rows := func(x []float32) matrix.Rows {
+		return matrix.Rows{Dense: &matrix.Dense{Rows: len(x) / 3, Cols: 3, Stride: 3, Data: x}}
+	}
+	x, test := rows(r.X), rows(r.Test)
+	for _, want := range r.Cases {
+		cfg := Config{Learner: "kernel-svm", Gamma: "0.4", Scale: "none", Tolerance: 1e-5}
+		words := strings.Fields(want.Options)
+		for i := 0; i < len(words); i += 2 {
+			switch words[i] {
+			case "-n":
+				cfg.SVMNu, err = strconv.ParseFloat(words[i+1], 64)
+			case "-c":
+				cfg.C, err = strconv.ParseFloat(words[i+1], 64)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		y, outputs, kind := r.Numbers, 1, "nu-svr"
+		var names []string
+		if want.Labels != "numbers" {
+			y, outputs, kind = nil, 0, "nu-svc"
+			for _, c := range map[string][]int{"two": r.Two, "three": r.Three}[want.Labels] {
+				names = append(names, strconv.Itoa(c))
+			}
+		}
+		m := fitted(t, source(t, x, y, outputs, names), cfg)
+		report := m.Info().Training.KernelSVM
+		if report.Kind != kind || report.Nu != cfg.SVMNu || !report.Converged {
+			t.Errorf("%s %s: %+v", want.Labels, want.Options, report)
+		}
+		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-4*math.Max(1, math.Abs(b)) }
+		if !slices.EqualFunc(report.Objective, want.Objective, near) {
+			t.Errorf("%s %s: objectives %v, LIBSVM's %v", want.Labels, want.Options, report.Objective, want.Objective)
+		}
+		if !near(report.Epsilon, want.Epsilon) {
+			t.Errorf("%s %s: ε = %g, LIBSVM's %g", want.Labels, want.Options, report.Epsilon, want.Epsilon)
+		}
+		if d := report.SupportVectors - want.Vectors; d < -2 || d > 2 {
+			t.Errorf("%s %s: %d support vectors, LIBSVM's %d", want.Labels, want.Options, report.SupportVectors, want.Vectors)
+		}
+		scores := matrix.NewDense(test.Len(), m.Outputs())
+		if err := m.Scores(scores, test); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range want.Predicted {
+			got := float64(scores.Row(i)[0])
+			if names != nil {
+				if got, err = strconv.ParseFloat(m.Classes()[m.Class(scores.Row(i))], 64); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if math.Abs(got-p) > 1e-4 {
+				t.Errorf("%s %s: row %d: %g, LIBSVM's %g", want.Labels, want.Options, i, got, p)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -15,7 +16,7 @@ var kernelSVMLearner = learner{
 	name:    "kernel-svm",
 	about:   "support vector machines with the kernel itself, by sequential minimal optimisation; time grows like n² or faster",
 	tasks:   []string{"classify", "regress", "outliers"},
-	options: []string{"c", "epsilon", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
+	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
 	exact:   true,
 	memory:  (*fit).kernelSVMMemory,
 	train:   (*fit).kernelSVM,
@@ -32,7 +33,16 @@ func (c *Config) checkKernelSVM() error {
 	if !(c.Epsilon >= 0) {
 		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
 	}
+	if !(c.SVMNu >= 0 && c.SVMNu <= 1) {
+		return fmt.Errorf("svm-nu %g is not a number above 0 and up to 1", c.SVMNu)
+	}
 	switch {
+	case c.Task == "outliers" && c.SVMNu != 0:
+		return errors.New("svm-nu is for classes and for numbers to predict; the share of outliers is called outliers")
+	case c.Task == "classify" && c.SVMNu != 0 && c.C != 0:
+		return errors.New("svm-nu takes the place of c; leave out one of them")
+	case c.Task == "regress" && c.SVMNu != 0 && c.Epsilon != 0:
+		return errors.New("svm-nu chooses epsilon; leave out one of them")
 	case c.Task == "outliers" && (c.C != 0 || c.Epsilon != 0 || c.Multiclass != ""):
 		return errors.New("outliers are told by their share; leave out c, epsilon and multiclass")
 	case c.Task == "outliers":
@@ -72,7 +82,7 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	opt := exact.SVM{
-		C: f.cfg.C, Epsilon: f.cfg.Epsilon, Weights: all.weights, Multiclass: f.cfg.Multiclass,
+		C: f.cfg.C, Nu: f.cfg.SVMNu, Epsilon: f.cfg.Epsilon, Weights: all.weights, Multiclass: f.cfg.Multiclass,
 		Tolerance: f.cfg.Tolerance, MaxSteps: f.cfg.MaxIter, Memory: f.kernelSVMRoom(sum),
 		Progress: func(machine, machines int, violation float64) {
 			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
@@ -92,6 +102,9 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 		f.m.learned, training.KernelSVM, err = f.kernelSVR(all, opt)
 	default:
 		var c *exact.Classifier
+		if err = f.checkNu(all); err != nil {
+			break
+		}
 		if c, training.KernelSVM, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.m.info.Classes), opt); err == nil {
 			f.m.learned, err = f.m.classifierModel(c, f.cfg.Lookup)
 		}
@@ -100,6 +113,38 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	return nil
+}
+
+// checkNu finds classes that ν-SVC has no solution for, and tells them by their labels.
+func (f *fit) checkNu(all *gathered) error {
+	if f.cfg.SVMNu == 0 {
+		return nil
+	}
+	sums := make([]float64, len(f.m.info.Classes))
+	for i, c := range all.class {
+		w := 1.0
+		if all.weights != nil {
+			w = all.weights[i]
+		}
+		sums[c] += w
+	}
+	most, class, against := exact.MostNu(sums, f.cfg.Multiclass)
+	if f.cfg.SVMNu <= most*(1+1e-12) {
+		return nil
+	}
+	name, other, sum := f.m.info.Classes[class], "all others", -sums[class]
+	for _, s := range sums {
+		sum += s
+	}
+	if against >= 0 {
+		other, sum = f.m.info.Classes[against], sums[against]
+	}
+	unit := "rows"
+	if all.weights != nil {
+		unit = "in weight"
+	}
+	return fmt.Errorf("svm-nu is %g, but the classes %s and %s, %.6g and %.6g %s, allow %.4g at most; give less, or a class-weight that makes them more alike",
+		f.cfg.SVMNu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
 }
 
 // kernelSVR trains a regression.

@@ -102,6 +102,7 @@ func (c *Config) learnerOptions() map[string]bool {
 		"accuracy":     c.Accuracy != 0,
 		"lookup":       c.Lookup != 0,
 		"outliers":     c.Outliers != 0,
+		"svm-nu":       c.SVMNu != 0,
 	}
 }
 

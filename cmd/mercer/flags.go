@@ -111,6 +111,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
 	f.StringVar(&c.Solver, "solver", "", "solver of svm and logistic: auto, dual, primal (default auto: svm dual, logistic primal)")
 	f.Float64Var(&c.Outliers, "outliers", 0, "share of the rows that one-class may leave outside (default 0.1)")
+	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: the most rows within the margin or outside of the tube, and the fewest support vectors, as shares (-s 1 and -s 4 with -n of svm-train)")
 	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality conditions (default: the learner's; these stop at a duality gap of 0.1 %)")
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")
 }
@@ -137,13 +138,17 @@ func kernelFlags(cmd *cobra.Command, c *model.Config) {
 }
 
 // settle gives a configuration from flags what depends on several of them.
-func settle(cmd *cobra.Command, c *model.Config) {
+func settle(cmd *cobra.Command, c *model.Config) error {
 	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
 		c.Degree = 1
 	}
 	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed && c.Lambda == 0 && c.LambdaBy == "" && (c.Learner == "auto" || c.Learner == "ridge") {
 		c.LambdaBy = "given"
 	}
+	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
+		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
+	}
+	return nil
 }
 
 // mapOptions are the flags of single maps, each named as in feature.Options.
@@ -246,6 +251,29 @@ func (m *mapValue) Set(s string) error {
 // scaleFlag is the flag that says how inputs are scaled.
 func scaleFlag(cmd *cobra.Command, c *model.Config, def string) {
 	cmd.Flags().StringVar(&c.Scale, "scale", def, "scaling of the inputs: auto, none, standard, minmax, maxabs, global, l1, l2")
+}
+
+// shareValue is a flag that takes a number above 0 and up to 1.
+type shareValue float64
+
+var _ pflag.Value = (*shareValue)(nil)
+
+func (s *shareValue) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*s), 'g', -1, 64)
+}
+
+func (s *shareValue) Type() string { return "float" }
+
+func (s *shareValue) Set(text string) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(v > 0 && v <= 1) {
+		return errors.New("give a number above 0 and up to 1")
+	}
+	*s = shareValue(v)
+	return nil
 }
 
 // bytesValue is a flag that takes a number of bytes, such as 2GB.
