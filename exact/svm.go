@@ -69,7 +69,7 @@ type SVMReport struct {
 	KernelRows     int       `json:"kernel_rows"`        // rows of the Gram matrix computed
 	Restores       int       `json:"restores,omitempty"` // times that variables were left out and brought back
 	Nu             float64   `json:"nu,omitempty"`       // of nu-svc, nu-svr and one-class
-	Epsilon        float64   `json:"epsilon,omitempty"`  // that nu-svr came to
+	Epsilon        float64   `json:"epsilon,omitempty"`  // of epsilon-svr, and that nu-svr came to
 }
 
 // Lines tells the report to people.
@@ -82,15 +82,15 @@ func (r *SVMReport) Lines() []string {
 	if !r.Converged {
 		stop = fmt.Sprintf("stopped at a violation of %.2g, above the tolerance %g: give more steps, a smaller C, or a looser tolerance", r.Violation, r.Tolerance)
 	}
-	nu := ""
+	settings := ""
 	if r.Nu > 0 {
-		nu = fmt.Sprintf("ν = %g, ", r.Nu)
+		settings = fmt.Sprintf("ν = %g, ", r.Nu)
 	}
-	if r.Kind == "nu-svr" {
-		nu += fmt.Sprintf("ε = %.4g, ", r.Epsilon)
+	if r.Kind == "nu-svr" || r.Kind == "epsilon-svr" {
+		settings += fmt.Sprintf("ε = %.4g, ", r.Epsilon)
 	}
 	return []string{
-		fmt.Sprintf("%s: %s%d support vectors%s, %d weights at their bound", r.Kind, nu, r.SupportVectors, machines, r.AtBound),
+		fmt.Sprintf("%s: %s%d support vectors%s, %d weights at their bound", r.Kind, settings, r.SupportVectors, machines, r.AtBound),
 		fmt.Sprintf("%s, %d steps, %d kernel rows computed", stop, r.Steps, r.KernelRows),
 	}
 }

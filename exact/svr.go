@@ -60,13 +60,16 @@ func FitSVR(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, op
 		}
 	}
 	m, r, s, err := fitOne(ctx, k, x, p, &o, kind)
-	if err == nil && o.Nu > 0 {
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.Epsilon = o.Epsilon; o.Nu > 0 {
 		// At α between its bounds y - f is b + ε, at α* b - ε.
 		plus, minus := s.intercept(1), s.intercept(-1)
 		r.Epsilon = (plus - minus) / 2
 		m.b[0] = (plus + minus) / 2
 	}
-	return m, r, err
+	return m, r, nil
 }
 
 // FitOneClass trains a machine with one output whose score is above 0 where most rows are: the

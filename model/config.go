@@ -159,11 +159,16 @@ type Config struct {
 	// as the other; 0 means averages that forget, a negative number none.
 	AverageFrom int `json:"average_from,omitempty"`
 
-	// Quantile in (0, 1), Epsilon and Huber are the parameters of the losses of these names;
-	// 0 means learn.Online's.
+	// Quantile in (0, 1) and Huber are the parameters of the losses of these names; 0 means
+	// learn.Online's.
 	Quantile float64 `json:"quantile,omitempty"`
-	Epsilon  float64 `json:"epsilon,omitempty"`
 	Huber    float64 `json:"huber,omitempty"`
+
+	// Epsilon is half the width of the tube within which svr, kernel-svm and the loss epsilon of
+	// online take an error for none. 0 is 0 but for kernel-svm, where it means 0.1 unless
+	// EpsilonGiven says that Epsilon is meant as it is.
+	Epsilon      float64 `json:"epsilon,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
 
 	// SurveyRows is how many rows are looked at before the online learner begins, to choose
 	// the task, the classes, the scaling and the map; 0 means all.

@@ -172,6 +172,9 @@ func TestKernelSVMErrors(t *testing.T) {
 		{Config{Learner: "kernel-svm", SVMNu: 0.5, C: 1}, Options{}, nil, "svm-nu takes the place of c"},
 		{Config{Learner: "kernel-svm", SVMNu: 0.5, Epsilon: 1, Task: "regress"}, Options{}, nil, "svm-nu chooses epsilon"},
 		{Config{Learner: "kernel-svm", SVMNu: 0.5, Task: "outliers"}, Options{}, nil, "the share of outliers is called outliers"},
+		{Config{Learner: "kernel-svm", SVMNu: 0.5, EpsilonGiven: true, Task: "regress"}, Options{}, nil, "svm-nu chooses epsilon"},
+		{Config{Learner: "kernel-svm", EpsilonGiven: true}, Options{}, nil, "epsilon is for numbers to predict"},
+		{Config{Learner: "ridge", EpsilonGiven: true}, Options{}, nil, "has no option epsilon; it belongs to svr, online, kernel-svm"},
 		{Config{Learner: "ridge", SVMNu: 0.5}, Options{}, nil, "has no option svm-nu; it belongs to kernel-svm"},
 		{Config{SVMNu: 0.5}, Options{}, nil, "the option svm-nu belongs to the learner kernel-svm; name it"},
 	} {
@@ -198,10 +201,10 @@ func TestKernelSVMFilesAreChecked(t *testing.T) {
 	}
 }
 
-// ν-SVC and ν-SVR through a model give LIBSVM's objectives, ε and predictions of other rows
-// (testdata/libsvm_nu.py).
-func TestKernelSVMWithNuAgreesWithLIBSVM(t *testing.T) {
-	text, err := os.ReadFile("testdata/libsvm_nu.json")
+// ν-SVC, ν-SVR and SVR without a tube through a model give LIBSVM's objectives, ε and predictions of
+// other rows (testdata/libsvm.py).
+func TestKernelSVMAgreesWithLIBSVM(t *testing.T) {
+	text, err := os.ReadFile("testdata/libsvm.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,6 +235,9 @@ func TestKernelSVMWithNuAgreesWithLIBSVM(t *testing.T) {
 				cfg.SVMNu, err = strconv.ParseFloat(words[i+1], 64)
 			case "-c":
 				cfg.C, err = strconv.ParseFloat(words[i+1], 64)
+			case "-p":
+				cfg.EpsilonGiven = true
+				cfg.Epsilon, err = strconv.ParseFloat(words[i+1], 64)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -245,6 +251,9 @@ func TestKernelSVMWithNuAgreesWithLIBSVM(t *testing.T) {
 				names = append(names, strconv.Itoa(c))
 			}
 		}
+		if cfg.SVMNu == 0 {
+			kind = "epsilon-svr"
+		}
 		m := fitted(t, source(t, x, y, outputs, names), cfg)
 		report := m.Info().Training.KernelSVM
 		if report.Kind != kind || report.Nu != cfg.SVMNu || !report.Converged {
@@ -254,7 +263,7 @@ func TestKernelSVMWithNuAgreesWithLIBSVM(t *testing.T) {
 		if !slices.EqualFunc(report.Objective, want.Objective, near) {
 			t.Errorf("%s %s: objectives %v, LIBSVM's %v", want.Labels, want.Options, report.Objective, want.Objective)
 		}
-		if !near(report.Epsilon, want.Epsilon) {
+		if cfg.SVMNu > 0 && !near(report.Epsilon, want.Epsilon) || cfg.SVMNu == 0 && report.Epsilon != cfg.Epsilon {
 			t.Errorf("%s %s: ε = %g, LIBSVM's %g", want.Labels, want.Options, report.Epsilon, want.Epsilon)
 		}
 		if d := report.SupportVectors - want.Vectors; d < -2 || d > 2 {

@@ -36,18 +36,19 @@ func (c *Config) checkKernelSVM() error {
 	if !(c.SVMNu >= 0 && c.SVMNu <= 1) {
 		return fmt.Errorf("svm-nu %g is not a number above 0 and up to 1", c.SVMNu)
 	}
+	epsilon := c.Epsilon != 0 || c.EpsilonGiven
 	switch {
 	case c.Task == "outliers" && c.SVMNu != 0:
 		return errors.New("svm-nu is for classes and for numbers to predict; the share of outliers is called outliers")
 	case c.Task == "classify" && c.SVMNu != 0 && c.C != 0:
 		return errors.New("svm-nu takes the place of c; leave out one of them")
-	case c.Task == "regress" && c.SVMNu != 0 && c.Epsilon != 0:
+	case c.Task == "regress" && c.SVMNu != 0 && epsilon:
 		return errors.New("svm-nu chooses epsilon; leave out one of them")
-	case c.Task == "outliers" && (c.C != 0 || c.Epsilon != 0 || c.Multiclass != ""):
+	case c.Task == "outliers" && (c.C != 0 || epsilon || c.Multiclass != ""):
 		return errors.New("outliers are told by their share; leave out c, epsilon and multiclass")
 	case c.Task == "outliers":
 		return c.checkOneClass()
-	case c.Task == "classify" && (c.Epsilon != 0 || c.Outliers != 0):
+	case c.Task == "classify" && (epsilon || c.Outliers != 0):
 		return errors.New("epsilon is for numbers to predict and outliers for one class; the labels are classes")
 	case c.Task == "regress" && (c.Multiclass != "" || c.Outliers != 0):
 		return errors.New("multiclass is for classes and outliers for one class; the labels are numbers to predict")
@@ -152,7 +153,7 @@ func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (predictor, *exact.SVMRepo
 	if f.m.info.Outputs != 1 {
 		return nil, nil, fmt.Errorf("the rows have %d numbers to predict; the learner kernel-svm predicts one (kernel-ridge and ridge predict several)", f.m.info.Outputs)
 	}
-	if opt.Epsilon == 0 {
+	if opt.Epsilon == 0 && !f.cfg.EpsilonGiven {
 		opt.Epsilon = 0.1
 	}
 	machine, report, err := exact.FitSVR(f.ctx, *f.m.info.Kernel, all.x, all.y, opt)

@@ -109,6 +109,19 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 	}
 }
 
+// An epsilon of 0 is meant as 0, also after another.
+func TestEpsilonOfZeroIsZero(t *testing.T) {
+	c, err := Space{Base: model.Config{Learner: "kernel-svm"}, Axes: []Axis{axis(t, "epsilon", "0.2,0,0.1")}}.grid()
+	if err != nil || len(c.trials) != 3 {
+		t.Fatalf("%d combinations: %v", len(c.trials), err)
+	}
+	for _, k := range c.trials {
+		if k.Config.EpsilonGiven != (k.Config.Epsilon == 0) {
+			t.Errorf("%v: ε = %g, given: %v", k.Values, k.Config.Epsilon, k.Config.EpsilonGiven)
+		}
+	}
+}
+
 // A random search draws from a range by its logarithm: a quarter of the numbers between 10⁻²
 // and 10² is below 0.1.
 func TestRandomSearchDrawsByLogarithm(t *testing.T) {

@@ -98,7 +98,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
 	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never (default: averages that forget the first rows)")
 	f.Float64Var(&c.Quantile, "quantile", 0, "quantile to predict, with the loss quantile (default 0.5)")
-	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr, of kernel-svm (default 0.1), and of online with the loss epsilon")
+	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), and of online with the loss epsilon (default 0)")
 	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
 	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); standard input is then not kept, but learned as it comes")
 	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: none, platt, isotonic, temperature (default none)")
@@ -144,6 +144,9 @@ func settle(cmd *cobra.Command, c *model.Config) error {
 	}
 	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed && c.Lambda == 0 && c.LambdaBy == "" && (c.Learner == "auto" || c.Learner == "ridge") {
 		c.LambdaBy = "given"
+	}
+	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
+		c.EpsilonGiven = true
 	}
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
 		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)

@@ -22,8 +22,10 @@ func TestTrainKernelSVM(t *testing.T) {
 		t.Errorf("inspect: %s", got)
 	}
 	numbers := write(t, dir, "curve.csv", curve(150))
-	if out := ok(t, "train", numbers, "-o", m, "--learner", "kernel-svm", "--epsilon", "0.01"); !strings.Contains(out, "epsilon-svr: ") {
-		t.Errorf("%s", out)
+	for _, c := range [][2]string{{"--epsilon=0.01", "0.01"}, {"--epsilon=0", "0"}, {"--tolerance=0.001", "0.1"}} {
+		if out := ok(t, "train", numbers, "-o", m, "--learner", "kernel-svm", c[0]); !strings.Contains(out, "epsilon-svr: ε = "+c[1]+", ") {
+			t.Errorf("%s: %s", c[0], out)
+		}
 	}
 	if out := ok(t, "train", numbers, "-o", m, "--learner", "kernel-svm", "--svm-nu", "0.3"); !strings.Contains(out, "nu-svr: ν = 0.3, ε = ") {
 		t.Errorf("%s", out)

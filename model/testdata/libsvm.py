@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes libsvm_nu.json: what svm-train and svm-predict of LIBSVM give for nu-SVC and nu-SVR on
-generated rows. Run it in this folder where they are installed."""
+"""Writes libsvm.json: what svm-train and svm-predict of LIBSVM give for nu-SVC, nu-SVR and SVR without
+a tube on generated rows. Run it in this folder where they are installed."""
 import json, math, os, random, subprocess, tempfile
 
 tmp = tempfile.mkdtemp()
@@ -31,7 +31,7 @@ tx, tthree, tnumbers = rows(90)
 two, ttwo = [int(c == 1) for c in three], [int(c == 1) for c in tthree]
 labels = {"two": (two, ttwo), "three": (three, tthree), "numbers": (numbers, tnumbers)}
 cases = []
-for name, options in [("two", "-s 1 -n 0.2"), ("two", "-s 1 -n 0.5"), ("three", "-s 1 -n 0.3"), ("numbers", "-s 4 -c 2 -n 0.3"), ("numbers", "-s 4 -c 0.5 -n 0.8")]:
+for name, options in [("two", "-s 1 -n 0.2"), ("two", "-s 1 -n 0.5"), ("three", "-s 1 -n 0.3"), ("numbers", "-s 4 -c 2 -n 0.3"), ("numbers", "-s 4 -c 0.5 -n 0.8"), ("numbers", "-s 3 -c 2 -p 0")]:
     y, ty = labels[name]
     model, out = os.path.join(tmp, "model"), os.path.join(tmp, "out")
     text = subprocess.run(["svm-train", "-g", "0.4", "-e", "0.00001"] + options.split() + [write("train", x, y), model], check=True, capture_output=True, text=True).stdout
@@ -47,4 +47,4 @@ for name, options in [("two", "-s 1 -n 0.2"), ("two", "-s 1 -n 0.5"), ("three", 
     r["predicted"] = [float(l) for l in open(out)]
     cases.append(r)
 
-json.dump({"x": sum(x, []), "test": sum(tx, []), "two": two, "three": three, "numbers": numbers, "cases": cases}, open("libsvm_nu.json", "w"))
+json.dump({"x": sum(x, []), "test": sum(tx, []), "two": two, "three": three, "numbers": numbers, "cases": cases}, open("libsvm.json", "w"))
