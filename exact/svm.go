@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/kernel"
 	"mercer/matrix"
@@ -69,7 +70,7 @@ type SVMReport struct {
 	KernelRows     int       `json:"kernel_rows"`        // rows of the Gram matrix computed
 	Restores       int       `json:"restores,omitempty"` // times that variables were left out and brought back
 	Nu             float64   `json:"nu,omitempty"`       // of nu-svc, nu-svr and one-class
-	Epsilon        float64   `json:"epsilon,omitempty"`  // of epsilon-svr, and that nu-svr came to
+	Epsilon        []float64 `json:"epsilon,omitempty"`  // of every output of epsilon-svr, and that nu-svr came to
 }
 
 // Lines tells the report to people.
@@ -86,8 +87,13 @@ func (r *SVMReport) Lines() []string {
 	if r.Nu > 0 {
 		settings = fmt.Sprintf("ν = %g, ", r.Nu)
 	}
-	if r.Kind == "nu-svr" || r.Kind == "epsilon-svr" {
-		settings += fmt.Sprintf("ε = %.4g, ", r.Epsilon)
+	if len(r.Epsilon) > 0 {
+		low, high := slices.Min(r.Epsilon), slices.Max(r.Epsilon)
+		settings += fmt.Sprintf("ε = %.4g", low)
+		if high > low {
+			settings += fmt.Sprintf(" to %.4g", high)
+		}
+		settings += ", "
 	}
 	return []string{
 		fmt.Sprintf("%s: %s%d support vectors%s, %d weights at their bound", r.Kind, settings, r.SupportVectors, machines, r.AtBound),

@@ -65,7 +65,11 @@ const kernelSVMBytes = 2 << 30
 func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
 	rows += f.lookupMemory()
-	return rows + float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+	bytes, formula = rows+float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+	if k := f.m.info.Outputs; f.m.info.Task == "regress" && k > 1 {
+		return bytes + 12*float64(sum.Rows)*float64(k), formula + ", and 12·n·K"
+	}
+	return bytes, formula
 }
 
 // kernelSVMRoom is what it holds beside the rows.
@@ -148,15 +152,12 @@ func (f *fit) checkNu(all *gathered) error {
 		f.cfg.SVMNu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
 }
 
-// kernelSVR trains a regression.
+// kernelSVR trains a regression, a machine for each number to predict.
 func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (predictor, *exact.SVMReport, error) {
-	if f.m.info.Outputs != 1 {
-		return nil, nil, fmt.Errorf("the rows have %d numbers to predict; the learner kernel-svm predicts one (kernel-ridge and ridge predict several)", f.m.info.Outputs)
-	}
 	if opt.Epsilon == 0 && !f.cfg.EpsilonGiven {
 		opt.Epsilon = 0.1
 	}
-	machine, report, err := exact.FitSVR(f.ctx, *f.m.info.Kernel, all.x, all.y, opt)
+	machine, report, err := exact.FitSVR(f.ctx, *f.m.info.Kernel, all.x, all.y, f.m.info.Outputs, opt)
 	if err != nil {
 		return nil, nil, err
 	}
