@@ -78,7 +78,7 @@ func shares(c *model.Config, task string) bool {
 	case "svr":
 		return c.C > 0
 	case "logistic":
-		return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual"
+		return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual" && task == "classify"
 	}
 	return false
 }
