@@ -15,8 +15,8 @@ import (
 //	min ½ Σ β_i β_j k(x_i, x_j) + ε Σ |β_i| - Σ y_i β_i,  Σ β_i = 0, |β_i| ≤ C·weight_i,
 //
 // or ν-SVR if opt.Nu is set, which chooses ε. It takes memory and time as [FitSVC] does. Outputs
-// are solved one after the other and share the rows of the Gram matrix; each more of them holds
-// 12 bytes a row.
+// are solved one after the other and share the rows of the Gram matrix; each of them holds 12
+// bytes a support vector, and 8 more when the machine is put together.
 func FitSVR(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, opt SVM) (*Machine, *SVMReport, error) {
 	n := x.Len()
 	if outputs < 1 || len(y) != n*outputs {

@@ -67,7 +67,7 @@ func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula stri
 	rows += f.lookupMemory()
 	bytes, formula = rows+float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
 	if k := f.m.info.Outputs; f.m.info.Task == "regress" && k > 1 {
-		return bytes + 12*float64(sum.Rows)*float64(k), formula + ", and 12·n·K"
+		return bytes + 20*float64(sum.Rows)*float64(k), formula + ", and 20·n·K"
 	}
 	return bytes, formula
 }
