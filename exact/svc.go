@@ -51,6 +51,9 @@ func FitSVC(ctx context.Context, k kernel.Kernel, x matrix.Rows, class []int, cl
 	if classes < 2 {
 		return nil, nil, fmt.Errorf("exact: all rows are of one class; a classifier takes two or more")
 	}
+	if err := f.feasible(); err != nil {
+		return nil, nil, err
+	}
 	f.x, f.Memory = denser(x, o.Memory)
 	f.contests = contests(classes, o.Multiclass)
 	solutions, err := f.train(ctx)
@@ -70,6 +73,46 @@ func FitSVC(ctx context.Context, k kernel.Kernel, x matrix.Rows, class []int, cl
 	}
 	c, err := NewClassifier(machine, classes, o.Multiclass)
 	return c, report, err
+}
+
+// feasible makes sure that there is a solution for ν, before hours of solving.
+func (f *svc) feasible() error {
+	if f.Nu == 0 {
+		return nil
+	}
+	sums := make([]float64, len(f.members))
+	for c, members := range f.members {
+		for _, i := range members {
+			sums[c] += f.weight(int(i), c)
+		}
+	}
+	most, class, against := MostNu(sums, f.Multiclass)
+	if f.Nu <= most*(1+1e-12) {
+		return nil
+	}
+	return fmt.Errorf("exact: nu is %g; with classes of these sizes, %s, it is %.4g at most", f.Nu, contest{class, against}, math.Floor(1e4*most)/1e4)
+}
+
+// MostNu is the largest ν that ν-SVC has a solution for (Crisp and Burges 2000), where sums are
+// those of the weights of the rows of every class and multiclass is as in [SVM]: for the two sides
+// of a contest 2·min(s, t)/(s + t). It comes with the two classes whose contest allows no more;
+// against is -1 for all others.
+func MostNu(sums []float64, multiclass string) (nu float64, class, against int) {
+	total := 0.0
+	for _, s := range sums {
+		total += s
+	}
+	nu = math.Inf(1)
+	for _, c := range contests(len(sums), multiclass) {
+		s, t := sums[c.class], total-sums[c.class]
+		if c.against >= 0 {
+			t = sums[c.against]
+		}
+		if most := 2 * min(s, t) / (s + t); most < nu {
+			nu, class, against = most, c.class, c.against
+		}
+	}
+	return nu, class, against
 }
 
 // svc trains the machines of a classifier.
@@ -195,9 +238,6 @@ func (f *svc) solve(ctx context.Context, t int, rows, places []int32, cache *row
 	p.alpha = make([]float64, len(rows))
 	if f.Nu > 0 {
 		half := f.Nu * (bounds[0] + bounds[1]) / 2
-		if least := min(bounds[0], bounds[1]); half > least*(1+1e-12) {
-			return nil, fmt.Errorf("exact: nu is %g; with classes of these sizes it is %.4g at most", f.Nu, 2*least/(bounds[0]+bounds[1]))
-		}
 		left := [2]float64{half, half}
 		for v := range p.alpha {
 			side := 0

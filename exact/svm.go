@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/kernel"
 	"mercer/matrix"
@@ -68,7 +69,8 @@ type SVMReport struct {
 	Steps          int       `json:"steps"`              // pairs of variables
 	KernelRows     int       `json:"kernel_rows"`        // rows of the Gram matrix computed
 	Restores       int       `json:"restores,omitempty"` // times that variables were left out and brought back
-	Epsilon        float64   `json:"epsilon,omitempty"`  // that nu-svr came to
+	Nu             float64   `json:"nu,omitempty"`       // of nu-svc, nu-svr and one-class
+	Epsilon        []float64 `json:"epsilon,omitempty"`  // of every output of epsilon-svr, and that nu-svr came to
 }
 
 // Lines tells the report to people.
@@ -81,8 +83,20 @@ func (r *SVMReport) Lines() []string {
 	if !r.Converged {
 		stop = fmt.Sprintf("stopped at a violation of %.2g, above the tolerance %g: give more steps, a smaller C, or a looser tolerance", r.Violation, r.Tolerance)
 	}
+	settings := ""
+	if r.Nu > 0 {
+		settings = fmt.Sprintf("ν = %g, ", r.Nu)
+	}
+	if len(r.Epsilon) > 0 {
+		low, high := slices.Min(r.Epsilon), slices.Max(r.Epsilon)
+		settings += fmt.Sprintf("ε = %.4g", low)
+		if high > low {
+			settings += fmt.Sprintf(" to %.4g", high)
+		}
+		settings += ", "
+	}
 	return []string{
-		fmt.Sprintf("%s: %d support vectors%s, %d weights at their bound", r.Kind, r.SupportVectors, machines, r.AtBound),
+		fmt.Sprintf("%s: %s%d support vectors%s, %d weights at their bound", r.Kind, settings, r.SupportVectors, machines, r.AtBound),
 		fmt.Sprintf("%s, %d steps, %d kernel rows computed", stop, r.Steps, r.KernelRows),
 	}
 }
@@ -255,7 +269,7 @@ func (s *smo) intercept(sign float64) float64 {
 // collect makes the machine of several solutions, keeping the rows that have a weight in any,
 // and the report.
 func collect(k kernel.Kernel, x matrix.Rows, solutions []*solution, o *SVM, kind string) (*Machine, *SVMReport, error) {
-	r := &SVMReport{Kind: kind, Machines: len(solutions), Tolerance: o.Tolerance}
+	r := &SVMReport{Kind: kind, Machines: len(solutions), Tolerance: o.Tolerance, Nu: o.Nu}
 	place := make([]int32, x.Len()) // among the rows kept, counted from 1
 	b := make([]float64, len(solutions))
 	for t, s := range solutions {

@@ -95,7 +95,7 @@ func TestObjectivesAreLIBSVMsOnRealData(t *testing.T) {
 				}
 			}
 			if kind == "3" {
-				_, r, err = FitSVR(ctx, k, x, y, o)
+				_, r, err = FitSVR(ctx, k, x, y, 1, o)
 			} else {
 				_, r, err = FitSVC(ctx, k, x, class, classes, o)
 			}

@@ -3,28 +3,35 @@ package exact
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mercer/kernel"
 	"mercer/matrix"
 )
 
-// FitSVR trains a machine with one output on numbers y by support vector regression: ε-SVR
-// (Vapnik 1995), whose dual program in β = α - α* is
+// FitSVR trains a machine on numbers y, n×outputs row by row, by support vector regression of each
+// output: ε-SVR (Vapnik 1995), whose dual program in β = α - α* is
 //
 //	min ½ Σ β_i β_j k(x_i, x_j) + ε Σ |β_i| - Σ y_i β_i,  Σ β_i = 0, |β_i| ≤ C·weight_i,
 //
-// or ν-SVR if opt.Nu is set, which chooses ε. It takes memory and time as [FitSVC] does.
-func FitSVR(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, opt SVM) (*Machine, *SVMReport, error) {
+// or ν-SVR if opt.Nu is set, which chooses ε. It takes memory and time as [FitSVC] does. Outputs
+// are solved one after the other and share the rows of the Gram matrix; each of them holds 12
+// bytes a support vector, and 8 more when the machine is put together.
+func FitSVR(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, opt SVM) (*Machine, *SVMReport, error) {
 	n := x.Len()
-	if len(y) != n {
-		panic(fmt.Sprintf("exact: %d numbers for %d rows", len(y), n))
+	if outputs < 1 || len(y) != n*outputs {
+		panic(fmt.Sprintf("exact: %d numbers for %d rows of %d outputs", len(y), n, outputs))
 	}
 	for i, v := range y {
 		if !finite(v) {
-			return nil, nil, fmt.Errorf("exact: row %d: the number to predict is %g, not a finite number", i+1, v)
+			return nil, nil, fmt.Errorf("exact: row %d: the number to predict is %g, not a finite number", i/outputs+1, v)
 		}
 	}
 	o, err := opt.filled(n, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	cache, err := allRows(k, x, &o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,18 +39,41 @@ func FitSVR(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, op
 	if o.Nu > 0 {
 		kind = "nu-svr"
 	}
-	// Variable 2m is α of a row, variable 2m+1 its α*.
+	solutions, epsilon := make([]*solution, outputs), make([]float64, outputs)
+	for t := range outputs {
+		var s *smo
+		if solutions[t], s, err = run(ctx, svrProgram(y, t, outputs, &o), cache, nil, &o, o.teller(t, outputs)); err != nil {
+			return nil, nil, err
+		}
+		epsilon[t] = o.Epsilon
+		if o.Nu > 0 {
+			// At α between its bounds y - f is b + ε, at α* b - ε.
+			plus, minus := s.intercept(1), s.intercept(-1)
+			epsilon[t] = (plus - minus) / 2
+			solutions[t].b = (plus + minus) / 2
+		}
+	}
+	m, r, err := collect(k, x, solutions, &o, kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Epsilon = epsilon
+	return m, r, nil
+}
+
+// svrProgram is that of output t: variable 2m is α of a row, variable 2m+1 its α*.
+func svrProgram(y []float64, t, outputs int, o *SVM) *program {
 	p := &program{separate: o.Nu > 0}
-	sum := 0.0
-	for i, v := range y {
+	epsilon, sum := o.Epsilon, 0.0
+	if o.Nu > 0 {
+		epsilon = 0
+	}
+	for i := range len(y) / outputs {
 		bound := o.C * o.weight(i, -1)
 		if bound == 0 {
 			continue
 		}
-		epsilon := o.Epsilon
-		if o.Nu > 0 {
-			epsilon = 0
-		}
+		v := y[i*outputs+t]
 		p.row = append(p.row, int32(i), int32(i))
 		p.sign = append(p.sign, 1, -1)
 		p.target = append(p.target, v-epsilon, v+epsilon)
@@ -59,14 +89,7 @@ func FitSVR(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, op
 			left -= p.alpha[t]
 		}
 	}
-	m, r, s, err := fitOne(ctx, k, x, p, &o, kind)
-	if err == nil && o.Nu > 0 {
-		// At α between its bounds y - f is b + ε, at α* b - ε.
-		plus, minus := s.intercept(1), s.intercept(-1)
-		r.Epsilon = (plus - minus) / 2
-		m.b[0] = (plus + minus) / 2
-	}
-	return m, r, err
+	return p
 }
 
 // FitOneClass trains a machine with one output whose score is above 0 where most rows are: the
@@ -85,6 +108,10 @@ func FitOneClass(ctx context.Context, k kernel.Kernel, x matrix.Rows, opt SVM) (
 	if o.Nu == 0 {
 		o.Nu = 0.5
 	}
+	cache, err := allRows(k, x, &o)
+	if err != nil {
+		return nil, nil, err
+	}
 	p := &program{}
 	sum := 0.0
 	for i := range x.Len() {
@@ -102,31 +129,29 @@ func FitOneClass(ctx context.Context, k kernel.Kernel, x matrix.Rows, opt SVM) (
 		p.alpha[t] = min(left, c)
 		left -= p.alpha[t]
 	}
-	m, r, _, err := fitOne(ctx, k, x, p, &o, "one-class")
-	return m, r, err
+	sol, _, err := run(ctx, p, cache, nil, &o, o.teller(0, 1))
+	if err != nil {
+		return nil, nil, err
+	}
+	return collect(k, x, []*solution{sol}, &o, "one-class")
 }
 
-// fitOne solves a program over all rows.
-func fitOne(ctx context.Context, k kernel.Kernel, x matrix.Rows, p *program, o *SVM, kind string) (*Machine, *SVMReport, *smo, error) {
-	if len(p.row) == 0 {
-		return nil, nil, nil, fmt.Errorf("exact: there are no rows with a weight above 0 to train on")
+// allRows makes the cache of programs over all rows, some of which have to have a weight.
+func allRows(k kernel.Kernel, x matrix.Rows, o *SVM) (*rowCache, error) {
+	if !slices.ContainsFunc(o.Weights, func(w float64) bool { return w > 0 }) && (o.Weights != nil || x.Len() == 0) {
+		return nil, fmt.Errorf("exact: there are no rows with a weight above 0 to train on")
 	}
 	if err := checkRows(k, x); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	rows, memory := denser(x, o.Memory)
-	cache, err := newRowCache(k, rows, memory)
-	if err != nil {
-		return nil, nil, nil, err
+	return newRowCache(k, rows, memory)
+}
+
+// teller is what the solver of a machine reports to.
+func (o *SVM) teller(machine, machines int) func(violation float64) {
+	if o.Progress == nil {
+		return nil
 	}
-	var progress func(float64)
-	if o.Progress != nil {
-		progress = func(violation float64) { o.Progress(0, 1, violation) }
-	}
-	sol, s, err := run(ctx, p, cache, nil, o, progress)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	m, r, err := collect(k, x, []*solution{sol}, o, kind)
-	return m, r, s, err
+	return func(violation float64) { o.Progress(machine, machines, violation) }
 }

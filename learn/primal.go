@@ -14,7 +14,7 @@ import (
 //
 //	½‖w‖² + Σ cᵢ ℓ(yᵢ, w·zᵢ + b)
 //
-//	logistic         ln(1 + exp(-ys))          y = ±1, each class against the rest
+//	logistic         ln(1 + exp(-ys))          y = ±1, each class against the rest (or label: FitPrimalLabels)
 //	squared_hinge    max(0, 1 - ys)²           y = ±1, each class against the rest
 //	multinomial      -ln softmax(s)[y]         all classes in one problem, ½Σ‖w‖²
 //	squared_epsilon  max(0, |s - y| - ε)²      y a number (FitPrimalSVR)
@@ -156,9 +156,11 @@ type primalFit struct {
 	z     Features
 	k     int
 	class []int     // of classification: n
-	y     []float64 // of regression: n×K
+	y     []float64 // of regression and labels: n×K
 	loss  pointLoss
 	joint bool // softmax over all outputs, in place of loss
+	// labels says that y is 1 where a row has a label and -1 where not.
+	labels bool
 
 	cost []float64 // n: cᵢ
 	// classWeights multiply the costs of an output's own class; nil: all 1.
@@ -339,8 +341,10 @@ func (f *primalFit) prepare(opt Primal) {
 	for j := range penalised {
 		penalised[j] = j%p < d
 	}
-	share := []float64{1 / float64(f.k)}
+	share, decided := []float64{1 / float64(f.k)}, []float64(nil)
 	switch {
+	case f.labels:
+		share, decided = f.labelSides()
 	case f.class == nil:
 		share = slices.Repeat([]float64{1}, f.k)
 	case !f.joint:
@@ -360,6 +364,9 @@ func (f *primalFit) prepare(opt Primal) {
 			}
 		}
 		f.machines = append(f.machines, newNewton(penalised, start, max(opt.Tolerance*share[first], min(opt.Tolerance, finest)), opt.MaxIter))
+	}
+	if decided != nil && f.intercept {
+		f.settle(decided, opt.C)
 	}
 	f.sums.prepare(f)
 }

@@ -139,6 +139,11 @@ type Config struct {
 	// means 0.1.
 	Outliers float64 `json:"outliers,omitempty"`
 
+	// SVMNu is ν in (0, 1] of kernel-svm, which takes the place of C for classes and of Epsilon
+	// for numbers to predict: at least the share of rows within the margin or outside of the
+	// tube, and at most that of support vectors. 0 means C and Epsilon.
+	SVMNu float64 `json:"svm_nu,omitempty"`
+
 	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
 	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
 	ClassWeight string `json:"class_weight,omitempty"`
@@ -154,11 +159,16 @@ type Config struct {
 	// as the other; 0 means averages that forget, a negative number none.
 	AverageFrom int `json:"average_from,omitempty"`
 
-	// Quantile in (0, 1), Epsilon and Huber are the parameters of the losses of these names;
-	// 0 means learn.Online's.
+	// Quantile in (0, 1) and Huber are the parameters of the losses of these names; 0 means
+	// learn.Online's.
 	Quantile float64 `json:"quantile,omitempty"`
-	Epsilon  float64 `json:"epsilon,omitempty"`
 	Huber    float64 `json:"huber,omitempty"`
+
+	// Epsilon is half the width of the tube within which svr, kernel-svm and the loss epsilon of
+	// online take an error for none. 0 is 0 but for kernel-svm, where it means 0.1 unless
+	// EpsilonGiven says that Epsilon is meant as it is.
+	Epsilon      float64 `json:"epsilon,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
 
 	// SurveyRows is how many rows are looked at before the online learner begins, to choose
 	// the task, the classes, the scaling and the map; 0 means all.

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -15,7 +16,7 @@ var kernelSVMLearner = learner{
 	name:    "kernel-svm",
 	about:   "support vector machines with the kernel itself, by sequential minimal optimisation; time grows like n² or faster",
 	tasks:   []string{"classify", "regress", "outliers"},
-	options: []string{"c", "epsilon", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
+	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
 	exact:   true,
 	memory:  (*fit).kernelSVMMemory,
 	train:   (*fit).kernelSVM,
@@ -32,12 +33,22 @@ func (c *Config) checkKernelSVM() error {
 	if !(c.Epsilon >= 0) {
 		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
 	}
+	if !(c.SVMNu >= 0 && c.SVMNu <= 1) {
+		return fmt.Errorf("svm-nu %g is not a number above 0 and up to 1", c.SVMNu)
+	}
+	epsilon := c.Epsilon != 0 || c.EpsilonGiven
 	switch {
-	case c.Task == "outliers" && (c.C != 0 || c.Epsilon != 0 || c.Multiclass != ""):
+	case c.Task == "outliers" && c.SVMNu != 0:
+		return errors.New("svm-nu is for classes and for numbers to predict; the share of outliers is called outliers")
+	case c.Task == "classify" && c.SVMNu != 0 && c.C != 0:
+		return errors.New("svm-nu takes the place of c; leave out one of them")
+	case c.Task == "regress" && c.SVMNu != 0 && epsilon:
+		return errors.New("svm-nu chooses epsilon; leave out one of them")
+	case c.Task == "outliers" && (c.C != 0 || epsilon || c.Multiclass != ""):
 		return errors.New("outliers are told by their share; leave out c, epsilon and multiclass")
 	case c.Task == "outliers":
 		return c.checkOneClass()
-	case c.Task == "classify" && (c.Epsilon != 0 || c.Outliers != 0):
+	case c.Task == "classify" && (epsilon || c.Outliers != 0):
 		return errors.New("epsilon is for numbers to predict and outliers for one class; the labels are classes")
 	case c.Task == "regress" && (c.Multiclass != "" || c.Outliers != 0):
 		return errors.New("multiclass is for classes and outliers for one class; the labels are numbers to predict")
@@ -54,7 +65,11 @@ const kernelSVMBytes = 2 << 30
 func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
 	rows += f.lookupMemory()
-	return rows + float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+	bytes, formula = rows+float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+	if k := f.m.info.Outputs; f.m.info.Task == "regress" && k > 1 {
+		return bytes + 20*float64(sum.Rows)*float64(k), formula + ", and 20·n·K"
+	}
+	return bytes, formula
 }
 
 // kernelSVMRoom is what it holds beside the rows.
@@ -72,7 +87,7 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	opt := exact.SVM{
-		C: f.cfg.C, Epsilon: f.cfg.Epsilon, Weights: all.weights, Multiclass: f.cfg.Multiclass,
+		C: f.cfg.C, Nu: f.cfg.SVMNu, Epsilon: f.cfg.Epsilon, Weights: all.weights, Multiclass: f.cfg.Multiclass,
 		Tolerance: f.cfg.Tolerance, MaxSteps: f.cfg.MaxIter, Memory: f.kernelSVMRoom(sum),
 		Progress: func(machine, machines int, violation float64) {
 			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
@@ -92,6 +107,9 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 		f.m.learned, training.KernelSVM, err = f.kernelSVR(all, opt)
 	default:
 		var c *exact.Classifier
+		if err = f.checkNu(all); err != nil {
+			break
+		}
 		if c, training.KernelSVM, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.m.info.Classes), opt); err == nil {
 			f.m.learned, err = f.m.classifierModel(c, f.cfg.Lookup)
 		}
@@ -102,15 +120,44 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 	return nil
 }
 
-// kernelSVR trains a regression.
-func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (predictor, *exact.SVMReport, error) {
-	if f.m.info.Outputs != 1 {
-		return nil, nil, fmt.Errorf("the rows have %d numbers to predict; the learner kernel-svm predicts one (kernel-ridge and ridge predict several)", f.m.info.Outputs)
+// checkNu finds classes that ν-SVC has no solution for, and tells them by their labels.
+func (f *fit) checkNu(all *gathered) error {
+	if f.cfg.SVMNu == 0 {
+		return nil
 	}
-	if opt.Epsilon == 0 {
+	sums := make([]float64, len(f.m.info.Classes))
+	for i, c := range all.class {
+		w := 1.0
+		if all.weights != nil {
+			w = all.weights[i]
+		}
+		sums[c] += w
+	}
+	most, class, against := exact.MostNu(sums, f.cfg.Multiclass)
+	if f.cfg.SVMNu <= most*(1+1e-12) {
+		return nil
+	}
+	name, other, sum := f.m.info.Classes[class], "all others", -sums[class]
+	for _, s := range sums {
+		sum += s
+	}
+	if against >= 0 {
+		other, sum = f.m.info.Classes[against], sums[against]
+	}
+	unit := "rows"
+	if all.weights != nil {
+		unit = "in weight"
+	}
+	return fmt.Errorf("svm-nu is %g, but the classes %s and %s, %.6g and %.6g %s, allow %.4g at most; give less, or a class-weight that makes them more alike",
+		f.cfg.SVMNu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
+}
+
+// kernelSVR trains a regression, a machine for each number to predict.
+func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (predictor, *exact.SVMReport, error) {
+	if opt.Epsilon == 0 && !f.cfg.EpsilonGiven {
 		opt.Epsilon = 0.1
 	}
-	machine, report, err := exact.FitSVR(f.ctx, *f.m.info.Kernel, all.x, all.y, opt)
+	machine, report, err := exact.FitSVR(f.ctx, *f.m.info.Kernel, all.x, all.y, f.m.info.Outputs, opt)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,7 +15,7 @@ const logisticName = "logistic"
 var logisticLearner = learner{
 	name:    logisticName,
 	about:   "logistic regression, whose scores are probabilities",
-	tasks:   []string{"classify"},
+	tasks:   []string{"classify", "multilabel"},
 	options: []string{"c", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
 	check:   (*Config).checkLogistic,
 	memory:  (*fit).primalMemory,
@@ -24,10 +24,10 @@ var logisticLearner = learner{
 
 // checkLogistic finds what is wrong with the options of logistic regression and gives those
 // that are not given their usual values: all classes in one problem, unless the penalty is l1 or
-// the solver dual. auto is primal: a pass of the dual reads the rows for one class at a time.
+// the solver dual, or a row may have several labels, which are known only with the task. auto is primal: a pass of the dual reads the rows for one class at a time.
 func (c *Config) checkLogistic() error {
 	multiclass := []string{"multinomial", "ovr"}
-	if c.Penalty == "l1" || c.Solver == "dual" {
+	if c.Penalty == "l1" || c.Solver == "dual" || c.Task == "multilabel" {
 		multiclass = []string{"ovr", "multinomial"}
 	}
 	for _, o := range []choice{
@@ -35,11 +35,18 @@ func (c *Config) checkLogistic() error {
 		{"multiclass", &c.Multiclass, multiclass},
 		{"solver", &c.Solver, []string{"auto", "primal", "dual"}},
 	} {
+		if o.name == "multiclass" && c.Multiclass == "" && c.Task == "auto" {
+			continue
+		}
 		if err := o.settle("logistic"); err != nil {
 			return err
 		}
 	}
 	switch {
+	case c.Task == "multilabel" && c.Multiclass == "multinomial":
+		return fmt.Errorf("multiclass multinomial takes one class a row; of several labels a row each has a regression of its own")
+	case c.Task == "multilabel" && c.Penalty == "l1":
+		return fmt.Errorf("the penalty l1 is for one class a row; take the penalty l2, or another learner such as lasso")
 	case c.Penalty == "l1" && c.Multiclass == "multinomial":
 		return fmt.Errorf("with the penalty l1, logistic takes each class against the rest; leave out multiclass multinomial, or take the penalty l2")
 	case c.Penalty == "l1" && c.Solver == "dual":
@@ -71,18 +78,20 @@ func (f *fit) logistic(sum *dataset.Summary) error {
 func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	c, path := f.cfg.C, []learn.Trial(nil)
-	var err error
-	if c == 0 {
-		// By the log-loss of held-out rows, as in the primal.
-		if c, path, err = learn.ChoosePrimalC(f.ctx, all.z, all.class, len(f.m.info.Classes), all.weights, learn.Primal{Loss: "logistic"}, f.cfg.Seed); err != nil {
-			return err
-		}
+	choose := learn.Primal{Loss: "logistic", C: f.cfg.C}
+	path, err := f.primalC(all, &choose)
+	if err != nil {
+		return err
 	}
-	linear, report, err := f.fitDual(all, learn.SVM{
-		C: c, Loss: "logistic", Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+	opt := learn.SVM{
+		C: choose.C, Loss: "logistic", Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
-	})
+	}
+	train := f.fitDual
+	if f.labels != nil {
+		train = f.svmLabels
+	}
+	linear, report, err := train(all, opt)
 	if err != nil {
 		return err
 	}
@@ -95,7 +104,7 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 }
 
 // primal trains a linear classifier on gathered rows in the primal: with the loss logistic,
-// squared_hinge or, with the penalty l2, multinomial.
+// squared_hinge or, with the penalty l2, multinomial; or of labels with logistic.
 func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
@@ -118,12 +127,15 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 	} else {
 		opt := learn.Primal{Loss: loss, C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter}
 		opt.Progress = func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) }
-		if opt.C == 0 {
-			if opt.C, path, err = learn.ChoosePrimalC(f.ctx, z, all.class, classes, all.weights, opt, f.cfg.Seed); err != nil {
-				return err
-			}
+		if path, err = f.primalC(all, &opt); err != nil {
+			return err
 		}
-		if linear, training.Primal, err = learn.FitPrimal(f.ctx, z, all.class, classes, all.weights, opt); err != nil {
+		if f.labels != nil {
+			linear, training.Primal, err = learn.FitPrimalLabels(f.ctx, z, all.y, f.m.info.Outputs, all.weights, opt)
+		} else {
+			linear, training.Primal, err = learn.FitPrimal(f.ctx, z, all.class, classes, all.weights, opt)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", f.src.Name(), err)
 		}
 		training.Primal.Path = path
@@ -132,10 +144,27 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 	return nil
 }
 
+// primalC chooses C where it is not given, by the log-loss of held-out rows, or with squared_hinge
+// their error. Of labels one chooses for all.
+func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err error) {
+	if opt.C != 0 {
+		return nil, nil
+	}
+	class, classes := all.class, len(f.m.info.Classes)
+	if f.labels != nil {
+		if class, classes = f.middleLabel(all), 2; class == nil {
+			opt.C = 1
+			return nil, nil
+		}
+	}
+	opt.C, path, err = learn.ChoosePrimalC(f.ctx, all.z, class, classes, all.weights, *opt, f.cfg.Seed)
+	return path, err
+}
+
 // probableModel is the predictor of a linear classifier: its scores stand for probabilities, but those
 // of squared_hinge.
 func (m *Model) probableModel(l linearModel) predictor {
-	if m.info.Task != "classify" {
+	if m.info.Task != "classify" && m.info.Task != "multilabel" {
 		return l
 	}
 	loss := ""
@@ -149,7 +178,7 @@ func (m *Model) probableModel(l linearModel) predictor {
 	}
 	switch loss {
 	case "logistic", "multinomial":
-		return logisticModel{l, loss == "multinomial"}
+		return logisticModel{l, loss == "multinomial", m.info.Labels != nil}
 	}
 	return l
 }
@@ -157,17 +186,22 @@ func (m *Model) probableModel(l linearModel) predictor {
 // logisticModel is the predictor of logistic regression.
 type logisticModel struct {
 	linearModel
-	joint bool // all classes in one problem
+	joint  bool // all classes in one problem
+	labels bool // of which a row may have any number
 }
 
-// probabilities are those of learn.Probabilities.
+// probabilities are those of learn.Probabilities, or of labels σ of the score of each.
 func (l logisticModel) probabilities(dst []float64, scores []float32) bool {
+	if l.labels {
+		learn.Sigmoids(dst, len(scores), true, func(t int) float64 { return float64(scores[t]) })
+		return true
+	}
 	learn.Probabilities(dst, scores, l.joint)
 	return true
 }
 
 func (l logisticModel) folded(p *reduce.Projection) predictor {
-	return logisticModel{l.linearModel.folded(p).(linearModel), l.joint}
+	return logisticModel{l.linearModel.folded(p).(linearModel), l.joint, l.labels}
 }
 
 // primalMemory is how many bytes a solver in the primal holds: the features, with an L1 penalty

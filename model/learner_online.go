@@ -249,7 +249,7 @@ func (c *Config) checkOnline() error {
 	for _, p := range []struct {
 		loss  string
 		given bool
-	}{{"quantile", c.Quantile != 0}, {"epsilon", c.Epsilon != 0}, {"huber", c.Huber != 0}} {
+	}{{"quantile", c.Quantile != 0}, {"epsilon", c.Epsilon != 0 || c.EpsilonGiven}, {"huber", c.Huber != 0}} {
 		if p.given && c.Loss == "" {
 			c.Loss, o.Loss = p.loss, p.loss
 		}

@@ -95,13 +95,14 @@ func (c *Config) learnerOptions() map[string]bool {
 		"epochs":       c.Epochs != 0,
 		"average-from": c.AverageFrom != 0,
 		"quantile":     c.Quantile != 0,
-		"epsilon":      c.Epsilon != 0,
+		"epsilon":      c.Epsilon != 0 || c.EpsilonGiven,
 		"huber":        c.Huber != 0,
 		"survey-rows":  c.SurveyRows != 0,
 		"product":      c.Product != "",
 		"accuracy":     c.Accuracy != 0,
 		"lookup":       c.Lookup != 0,
 		"outliers":     c.Outliers != 0,
+		"svm-nu":       c.SVMNu != 0,
 	}
 }
 

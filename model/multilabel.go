@@ -49,23 +49,41 @@ func (m *Model) Predicted(scores []float32) []string {
 	return labels
 }
 
-// svmLabels trains a support vector machine for each label. Where C is not given, the label that
-// nearest half of the rows have chooses it for all of them.
+// middleLabel is the label that nearest half of the rows have, for two classes: it chooses C where
+// that is not given, for all labels. It is nil where no label tells rows apart.
+func (f *fit) middleLabel(all *gathered) []int {
+	k := f.m.info.Outputs
+	middle, least := 0, 0.5
+	for t := range k {
+		if d := math.Abs(all.shareOf(t, k) - 0.5); d < least {
+			middle, least = t, d
+		}
+	}
+	if least == 0.5 {
+		return nil
+	}
+	return all.classOf(middle, k)
+}
+
+// svmLabels trains a support vector machine for each label, or with that loss a logistic
+// regression by its dual.
 func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVMReport, error) {
 	k, n := f.m.info.Outputs, all.z.Len()
 	opt.Progress = nil
 	report := &learn.SVMReport{Loss: opt.Loss, DualReport: learn.DualReport{Converged: true}}
 	if opt.C == 0 {
-		middle, least := 0, math.Inf(1)
-		for t := range k {
-			if d := math.Abs(all.shareOf(t, k) - 0.5); d < least {
-				middle, least = t, d
+		if class := f.middleLabel(all); class == nil {
+			opt.C = 1
+		} else {
+			var err error
+			if opt.C, report.Path, err = learn.ChooseC(f.ctx, all.z, class, 2, all.weights, opt); err != nil {
+				return nil, nil, err
 			}
 		}
-		var err error
-		if opt.C, report.Path, err = learn.ChooseC(f.ctx, all.z, all.classOf(middle, k), 2, all.weights, opt); err != nil {
-			return nil, nil, err
-		}
+	}
+	unanimous := 1.0 // the score of a label that all rows have
+	if opt.Loss == "logistic" {
+		unanimous = learn.UnanimousScore(all.weight())
 	}
 	report.C = opt.C
 	linear := &learn.Linear{W: matrix.NewDense(all.z.Dim(), k), B: make([]float64, k)}
@@ -78,7 +96,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 	vec.Parallel(k, grain, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			if share := all.shareOf(t, k); n == 0 || share == 0 || share == 1 {
-				linear.B[t] = 2*math.Round(share) - 1 // no row decides, w = 0
+				linear.B[t] = unanimous * (2*math.Round(share) - 1) // no row decides, w = 0
 				continue
 			}
 			var one *learn.Linear
@@ -123,4 +141,16 @@ func (g *gathered) shareOf(t, k int) float64 {
 		}
 	}
 	return float64(rows) / float64(g.z.Len())
+}
+
+// weight is the sum of the rows' weights.
+func (g *gathered) weight() float64 {
+	if g.weights == nil {
+		return float64(g.z.Len())
+	}
+	sum := 0.0
+	for _, w := range g.weights {
+		sum += w
+	}
+	return sum
 }

@@ -29,6 +29,7 @@ func TestLabelsAreIndependentBinaryModels(t *testing.T) {
 		}
 		for _, cfg := range []Config{
 			{Learner: "ridge", Lambda: 2}, {Learner: "svm", C: 0.7}, {Learner: "svm", C: 0.1, Loss: "hinge"},
+			{Learner: "logistic", C: 0.7, Tolerance: 1e-5}, {Learner: "logistic", C: 2, Solver: "dual", Tolerance: 1e-4},
 			{Learner: "online", Rate: 0.3}, {Learner: "online", Rate: 0.3, Optimizer: "adagrad"},
 		} {
 			cfg.Kernel, cfg.Scale, cfg.Task = "linear", "none", "multilabel"
@@ -81,7 +82,7 @@ func TestLabelsInListsArePredicted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, learner := range []string{"auto", "ridge", "svm", "online"} {
+	for _, learner := range []string{"auto", "ridge", "svm", "logistic", "online"} {
 		m, _, err := Fit(ctx, src, Config{Learner: learner, Kernel: "linear"}, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +106,7 @@ func TestLabelsThatAllOrNoRowsHave(t *testing.T) {
 	for i := range 200 {
 		sets[3*i], sets[3*i+2] = 1, 0
 	}
-	for _, cfg := range []Config{{Learner: "ridge"}, {Learner: "svm"}, {Learner: "online"}, {Learner: "svm", Calibrate: "isotonic"}, {Learner: "svm", Calibrate: "platt"}} {
+	for _, cfg := range []Config{{Learner: "ridge"}, {Learner: "svm"}, {Learner: "logistic"}, {Learner: "logistic", Solver: "dual"}, {Learner: "online"}, {Learner: "svm", Calibrate: "isotonic"}, {Learner: "svm", Calibrate: "platt"}} {
 		cfg.Task, cfg.Features = "multilabel", 32
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, sets, 3, nil), cfg, Options{})
 		if err != nil {
@@ -183,5 +184,67 @@ func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
 	}
 	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3, Calibrate: "platt"}, Options{}); err == nil || !strings.Contains(err.Error(), "probabilities") {
 		t.Errorf("calibration of statistics: %v", err)
+	}
+}
+
+// At the optimum of a logistic regression with a free intercept the probabilities of a label add
+// up to the rows that have it; so they do through saving, principal components and the dual.
+func TestLabelProbabilitiesAddUpToTheRowsOfTheLabel(t *testing.T) {
+	const n = 600
+	x, _, _, sets := drawn(31, n, 6, 3)
+	for i := range n {
+		sets[3*i+2] = 1 // all rows have it: (n+1)/(n+2) each
+	}
+	rows := matrix.Rows{Dense: x}
+	for _, cfg := range []Config{{C: 2, Tolerance: 1e-5}, {C: 2, Components: 12, Tolerance: 1e-5}, {C: 2, Solver: "dual", Tolerance: 1e-4}} {
+		cfg.Learner, cfg.Task, cfg.Features = "logistic", "multilabel", 64
+		m, err := read(fileOf(t, fitted(t, source(t, rows, sets, 3, nil), cfg)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !m.HasProbabilities() {
+			t.Fatalf("%+v has no probabilities", cfg)
+		}
+		scores, p, sums := matrix.NewDense(n, 3), make([]float64, 3), make([]float64, 6)
+		if err := m.Scores(scores, rows); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if err := m.Probabilities(p, scores.Row(i)); err != nil {
+				t.Fatal(err)
+			}
+			for k, v := range p {
+				if v > 0.5 != (scores.Row(i)[k] > 0) {
+					t.Errorf("%+v: row %d, label %d: probability %g of the score %g", cfg, i, k, v, scores.Row(i)[k])
+				}
+				sums[k] += v
+				sums[3+k] += sets[3*i+k]
+			}
+		}
+		for k := range 2 {
+			if math.Abs(sums[k]-sums[3+k]) > 0.05 {
+				t.Errorf("%+v: label %d: probabilities add up to %g, %g rows have it", cfg, k, sums[k], sums[3+k])
+			}
+		}
+		if want := n * float64(n+1) / (n + 2); math.Abs(sums[2]-want) > 1e-4 {
+			t.Errorf("%+v: probabilities of a label that all rows have add up to %g, want %g", cfg, sums[2], want)
+		}
+	}
+}
+
+func TestLogisticOfLabelsErrors(t *testing.T) {
+	x, _, _, sets := drawn(31, 200, 6, 3)
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Multiclass: "multinomial"}, "takes one class a row"},
+		{Config{Penalty: "l1"}, "the penalty l1 is for one class a row"},
+		{Config{ClassWeight: "balanced"}, "class weights are for classes"},
+	} {
+		c.cfg.Learner, c.cfg.Task = "logistic", "multilabel"
+		if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, sets, 3, nil), c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
 	}
 }

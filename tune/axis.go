@@ -138,7 +138,7 @@ type field struct {
 }
 
 // notSearched are the fields that are not about how good a model is, or that other fields set.
-var notSearched = []string{"task", "lambda_by", "path", "variance", "conformal", "calibrate", "calibrate_folds", "survey_rows", "lookup"}
+var notSearched = []string{"task", "lambda_by", "epsilon_given", "path", "variance", "conformal", "calibrate", "calibrate_folds", "survey_rows", "lookup"}
 
 var fields = sync.OnceValue(func() (all []field) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[model.Config]()) {
@@ -203,6 +203,9 @@ func set(c *model.Config, name, value string) error {
 			err = fmt.Errorf("not finite")
 		}
 		v.SetFloat(n)
+		if name == "epsilon" {
+			c.EpsilonGiven = n == 0 // else 0 would mean the usual one
+		}
 	case reflect.Bool:
 		var b bool
 		b, err = strconv.ParseBool(value)

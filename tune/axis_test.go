@@ -89,6 +89,39 @@ func TestGridLeavesOutWhatSaysNothing(t *testing.T) {
 	}
 }
 
+// Where ν takes the place of C, C is not searched; a regression by ν has both.
+func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
+	nu := axis(t, "svm_nu", "0.1,0.2")
+	for _, c := range []struct {
+		space Space
+		task  string
+		want  int
+	}{
+		{Space{Base: model.Config{Learner: "kernel-svm", Gamma: "1", SVMNu: 0.3}}, "classify", 1},
+		{Space{Base: model.Config{Learner: "kernel-svm", Gamma: "1"}, Axes: []Axis{nu}}, "classify", 2},
+		{Space{Base: model.Config{Learner: "kernel-svm", Gamma: "1"}, Axes: []Axis{nu}}, "regress", 10},
+		{Space{Base: model.Config{Gamma: "1"}, Axes: []Axis{axis(t, "learner", "svm,kernel-svm"), nu}}, "classify", 7},
+	} {
+		got, err := c.space.withDefaults("svm", c.task).grid()
+		if err != nil || len(got.trials) != c.want {
+			t.Errorf("%+v: %d combinations, want %d: %v", c, len(got.trials), c.want, err)
+		}
+	}
+}
+
+// An epsilon of 0 is meant as 0, also after another.
+func TestEpsilonOfZeroIsZero(t *testing.T) {
+	c, err := Space{Base: model.Config{Learner: "kernel-svm"}, Axes: []Axis{axis(t, "epsilon", "0.2,0,0.1")}}.grid()
+	if err != nil || len(c.trials) != 3 {
+		t.Fatalf("%d combinations: %v", len(c.trials), err)
+	}
+	for _, k := range c.trials {
+		if k.Config.EpsilonGiven != (k.Config.Epsilon == 0) {
+			t.Errorf("%v: ε = %g, given: %v", k.Values, k.Config.Epsilon, k.Config.EpsilonGiven)
+		}
+	}
+}
+
 // A random search draws from a range by its logarithm: a quarter of the numbers between 10⁻²
 // and 10² is below 0.1.
 func TestRandomSearchDrawsByLogarithm(t *testing.T) {

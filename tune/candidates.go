@@ -238,7 +238,7 @@ var (
 
 // withDefaults adds the axes of the default space for what the base does not say, and makes
 // "auto" the learner that it stands for.
-func (s Space) withDefaults(learner string) Space {
+func (s Space) withDefaults(learner, task string) Space {
 	has := func(name string) bool {
 		return slices.ContainsFunc(s.Axes, func(a Axis) bool { return a.Name == name })
 	}
@@ -269,7 +269,11 @@ func (s Space) withDefaults(learner string) Space {
 		s.Axes = append(s.Axes, usualLambda)
 	}
 	if !has("c") && b.C == 0 {
-		s.Axes = append(s.Axes, usualC)
+		c := usualC
+		if task == "classify" && (has("svm_nu") || b.SVMNu != 0) { // ν takes its place
+			c.learners = slices.DeleteFunc(slices.Clone(c.learners), func(l string) bool { return l == "kernel-svm" })
+		}
+		s.Axes = append(s.Axes, c)
 	}
 	return s
 }

@@ -78,7 +78,7 @@ func shares(c *model.Config, task string) bool {
 	case "svr":
 		return c.C > 0
 	case "logistic":
-		return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual"
+		return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual" && task == "classify"
 	}
 	return false
 }
@@ -87,7 +87,7 @@ func shares(c *model.Config, task string) bool {
 // them, whose learner plays no part.
 func pipelineKey(c model.Config) (string, model.Config, error) {
 	c.Learner, c.Lambda, c.LambdaBy, c.C, c.Loss, c.Multiclass, c.Penalty, c.Solver = "ridge", 0, "", 0, "", "", "", ""
-	c.Epsilon, c.Tolerance, c.MaxIter = 0, 0, 0
+	c.Epsilon, c.EpsilonGiven, c.Tolerance, c.MaxIter = 0, false, 0, 0
 	if c.Kernel == "linear" && c.Map == "" {
 		c.Gamma = ""
 	}

@@ -266,7 +266,7 @@ func (s *search) check(space Space) error {
 
 // choose lists the configurations.
 func (s *search) choose(space Space) error {
-	space = space.withDefaults(s.base.Learner())
+	space = space.withDefaults(s.base.Learner(), s.base.Info().Task)
 	var c *combinations
 	var err error
 	if s.opt.Trials > 0 {

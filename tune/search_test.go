@@ -182,6 +182,7 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 		{"probabilities", "log_loss", classes, model.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
 		{"many classes' areas", "macro_auc", rings(t, 240, 4, 3), model.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
 		{"labels", "hamming_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), model.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
+		{"labels' probabilities", "log_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), model.Config{}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 0},
 		{"two numbers", "mae", table(t, numbers, dataset.Options{Weight: "w", Label: "y,label"}), model.Config{Task: "regress"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
 		{"calibrated", "brier", classes, model.Config{Calibrate: "platt"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 0},
 		{"linear", "", rings(t, 240, 4, 3), model.Config{Kernel: "linear"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},

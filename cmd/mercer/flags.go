@@ -98,7 +98,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
 	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never (default: averages that forget the first rows)")
 	f.Float64Var(&c.Quantile, "quantile", 0, "quantile to predict, with the loss quantile (default 0.5)")
-	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr, of kernel-svm (default 0.1), and of online with the loss epsilon")
+	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), and of online with the loss epsilon (default 0)")
 	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
 	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); standard input is then not kept, but learned as it comes")
 	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: none, platt, isotonic, temperature (default none)")
@@ -110,7 +110,8 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or multinomial (logistic), all at once; ovo (kernel-svm), each two classes (default: of svm and of an l1 penalty ovr, of logistic multinomial, of kernel-svm ovo)")
 	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
 	f.StringVar(&c.Solver, "solver", "", "solver of svm and logistic: auto, dual, primal (default auto: svm dual, logistic primal)")
-	f.Float64Var(&c.Outliers, "outliers", 0, "share of the rows that one-class may leave outside (default 0.1)")
+	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that they may leave outside (default 0.1)")
+	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: the most rows within the margin or outside of the tube, and the fewest support vectors, as shares (-s 1 and -s 4 with -n of svm-train)")
 	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality conditions (default: the learner's; these stop at a duality gap of 0.1 %)")
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")
 }
@@ -137,13 +138,20 @@ func kernelFlags(cmd *cobra.Command, c *model.Config) {
 }
 
 // settle gives a configuration from flags what depends on several of them.
-func settle(cmd *cobra.Command, c *model.Config) {
+func settle(cmd *cobra.Command, c *model.Config) error {
 	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
 		c.Degree = 1
 	}
 	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed && c.Lambda == 0 && c.LambdaBy == "" && (c.Learner == "auto" || c.Learner == "ridge") {
 		c.LambdaBy = "given"
 	}
+	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
+		c.EpsilonGiven = true
+	}
+	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
+		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
+	}
+	return nil
 }
 
 // mapOptions are the flags of single maps, each named as in feature.Options.
@@ -246,6 +254,29 @@ func (m *mapValue) Set(s string) error {
 // scaleFlag is the flag that says how inputs are scaled.
 func scaleFlag(cmd *cobra.Command, c *model.Config, def string) {
 	cmd.Flags().StringVar(&c.Scale, "scale", def, "scaling of the inputs: auto, none, standard, minmax, maxabs, global, l1, l2")
+}
+
+// shareValue is a flag that takes a number above 0 and up to 1.
+type shareValue float64
+
+var _ pflag.Value = (*shareValue)(nil)
+
+func (s *shareValue) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*s), 'g', -1, 64)
+}
+
+func (s *shareValue) Type() string { return "float" }
+
+func (s *shareValue) Set(text string) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(v > 0 && v <= 1) {
+		return errors.New("give a number above 0 and up to 1")
+	}
+	*s = shareValue(v)
+	return nil
 }
 
 // bytesValue is a flag that takes a number of bytes, such as 2GB.

@@ -59,3 +59,29 @@ func TestTrainLogistic(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 }
+
+// Rows of several labels get the probability of each, through the whole command line.
+func TestLogisticOfLabels(t *testing.T) {
+	dir := t.TempDir()
+	text := "x,y,labels\n"
+	for i := range 200 {
+		text += []string{"-1,-1,", "1,-1,a", "-1,1,b", "1,1,a|b"}[i%4] + "\n"
+	}
+	data, m := write(t, dir, "sets.csv", text), dir+"/m"
+	out := ok(t, "train", data, "-o", m, "--label-separator", "|", "--learner", "logistic", "--kernel", "linear", "--c", "10", "--test", data)
+	for _, want := range []string{"2 labels, any number a row: a, b", "logistic, logistic loss, C = 10, in the primal", "exact     100.00 %", "log loss"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q in\n%s", want, out)
+		}
+	}
+	lines := strings.Split(ok(t, "predict", m, data, "--proba"), "\n")
+	for i, want := range []string{"", "a", "b", "a,b"} {
+		fields := strings.Split(lines[i], "\t")
+		if len(fields) != 3 || fields[0] != want || (fields[1] > "0.5") != strings.Contains(want, "a") || (fields[2] > "0.5") != strings.Contains(want, "b") {
+			t.Errorf("row %d: %q, want %q with two probabilities", i+1, lines[i], want)
+		}
+	}
+	if r := mercer(t, "train", data, "-o", m, "--label-separator", "|", "--learner", "logistic", "--multiclass", "multinomial"); r.code != 1 || !strings.Contains(r.stderr, "takes one class a row") {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+}
