@@ -71,9 +71,10 @@ const (
 	// mostInner bounds the steps of conjugate gradients.
 	mostInner = 500
 
-	// sameValue is the relative difference below which two values of f, whose scores are sums
-	// in float32, are the same; slopes decide then.
-	sameValue = 1e-9
+	// noise is the relative difference of two values of f, whose scores are sums in float32,
+	// below which slopes decide (Hager and Zhang 2005), sameValue that below which f has not
+	// become smaller.
+	noise, sameValue = 1e-7, 1e-9
 )
 
 // newNewton starts at start, or at 0 if that is nil.
@@ -145,7 +146,7 @@ func (t *newton) acceptable() bool {
 	f := t.value()
 	slope := vec.Dot64(t.out, t.s)
 	t.loss = f
-	if f <= t.f+float64(armijo*t.alpha*t.slope) || math.Abs(f-t.f) <= sameValue*math.Abs(t.f) && slope <= -0.9*t.slope {
+	if f <= t.f+float64(armijo*t.alpha*t.slope) || math.Abs(f-t.f) <= noise*math.Abs(t.f) && slope <= -0.9*t.slope {
 		return true
 	}
 	// The slope at a point that is not acceptable is positive: the minimum is before it. Where
