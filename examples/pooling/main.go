@@ -4,7 +4,7 @@
 // computational cost machine learning", 2019, tables 5.3 and 5.4).
 //
 //	go run ./examples/pooling flowers17_6classes_x40.tar.gz
-//	go run ./examples/pooling -train 15 -test 30 caltech101_20classes_x45.tar.gz
+//	go run ./examples/pooling -train 15 -test 29 caltech101_20classes_x45.tar.gz
 package main
 
 import (

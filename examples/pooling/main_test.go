@@ -18,7 +18,8 @@ import (
 	"mercer/internal/random"
 )
 
-// archive writes noisy images of stripes that lie, stand or slant, each in its folder.
+// archive writes noisy images of stripes that lie, stand or slant, each in its folder, and a
+// text that is none of them.
 func archive(t *testing.T, images int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "stripes.tar.gz")
@@ -30,6 +31,13 @@ func archive(t *testing.T, images int) string {
 	z := gzip.NewWriter(f)
 	out := tar.NewWriter(z)
 	r := random.New(1, "stripes")
+	notes := "These are stripes."
+	if err := out.WriteHeader(&tar.Header{Name: "lying/notes.txt", Mode: 0o644, Size: int64(len(notes)), Typeflag: tar.TypeReg}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Write([]byte(notes)); err != nil {
+		t.Fatal(err)
+	}
 	for class, label := range []string{"lying", "standing", "slanting"} {
 		for i := range images {
 			img := image.NewGray(image.Rect(0, 0, 60, 40+i))
