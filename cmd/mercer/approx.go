@@ -170,7 +170,9 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 
 // check finds what is wrong with the flags themselves.
 func (a *approximation) check(cmd *cobra.Command) error {
-	settle(cmd, &a.cfg)
+	if err := settle(cmd, &a.cfg); err != nil {
+		return err
+	}
 	a.cfg.Kernel = strings.ToLower(a.cfg.Kernel)
 	if a.cfg.Kernel == "poly" && a.cfg.Degree == 0 {
 		a.cfg.Degree = 3

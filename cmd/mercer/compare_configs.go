@@ -111,7 +111,9 @@ func parseConfig(text string) (c model.Config, err error) {
 	if rest := cmd.Flags().Args(); len(rest) > 0 {
 		return c, usagef("--config %q: %q is no flag", text, rest[0])
 	}
-	settle(cmd, &c)
+	if err := settle(cmd, &c); err != nil {
+		return c, usagef("--config %q: %w", text, err)
+	}
 	if err := checkConfig(&c); err != nil {
 		return c, usagef("--config %q: %w", text, err)
 	}

@@ -47,7 +47,9 @@ from DATA; they are held in memory.`,
   mercer curve a9a.gz --at-rows 500,2000,8000 --at-features 128,512,2048 --json`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			settle(cmd, &cfg)
+			if err := settle(cmd, &cfg); err != nil {
+				return err
+			}
 			if err := cfg.Check(); err != nil {
 				return usageError{err}
 			}

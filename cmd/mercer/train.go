@@ -191,7 +191,9 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	if t.from != "" {
 		return t.goOn(cmd, path)
 	}
-	settle(cmd, &t.cfg)
+	if err := settle(cmd, &t.cfg); err != nil {
+		return err
+	}
 	if err := settleBags(cmd, path, &t.data, &t.cfg, &t.bag); err != nil {
 		return err
 	}

@@ -44,7 +44,9 @@ of members.`,
 			if out == "" {
 				return usagef("no file to write the features to; give -o Z.npy")
 			}
-			settle(cmd, &cfg)
+			if err := settle(cmd, &cfg); err != nil {
+				return err
+			}
 			if err := settleBags(cmd, args[0], &data, &cfg, &bag); err != nil {
 				return err
 			}
