@@ -38,7 +38,9 @@ func TestLambdaInPartsOfTheTrace(t *testing.T) {
 	}
 
 	var m struct {
-		Trained struct{ Training struct{ Ridge struct{ Lambda float64 } } }
+		Trained struct {
+			Training struct{ Ridge struct{ Lambda float64 } }
+		}
 	}
 	calibrated := func(lambda string) string {
 		text := ok(t, "train", "flowers.csv", "-o", "m.mercer", "--features", "32", "--learner", "ridge", "--calibrate", "platt", "--json", "--lambda", lambda)
