@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // visits are rows of patients, of whom each comes several times, hardly changed.
@@ -175,64 +176,78 @@ func TestFoldGroupIsNoInput(t *testing.T) {
 	ok(t, "eval", out, bare)
 }
 
-// A tuning that is killed at any time, and run again, ends as one that was not.
+// killer is the standard error of a program that dies as soon as a journal has more lines than when
+// it was started: its progress is drawn after each of them.
+type killer struct {
+	journal string
+	lines   int
+}
+
+func (k *killer) Write(text []byte) (int, error) {
+	if journalLines(k.journal) > k.lines {
+		if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
+			select {}
+		}
+		os.Exit(3)
+	}
+	return len(text), nil
+}
+
+// journalLines is how many lines a journal has, apart from its head.
+func journalLines(path string) int {
+	text, _ := os.ReadFile(path)
+	return max(0, bytes.Count(text, []byte("\n"))-1)
+}
+
+// killedTuning is the program of TestKilledTuningGoesOn, which is this test binary started once more.
+func killedTuning(journal string) int {
+	drawEvery = 0
+	k := &killer{journal, journalLines(journal)}
+	return run(context.Background(), os.Args[1:], strings.NewReader(""), os.Stdout, k)
+}
+
+// A tuning that is killed after each thing that it kept, and run again, ends as one that was not.
 func TestKilledTuningGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the program many times")
 	}
-	bin := program(t)
 	dir := t.TempDir()
 	data := write(t, dir, "flowers.csv", flowers(300))
 	args := func(out string) []string {
-		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4", "--learner", "ridge,svm,kernel-svm", "--c", "0.1,10", "--lambda", "trace*0.001,trace*0.1", "--results", out + ".csv", "--folds", "3"}
+		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4", "--learner", "ridge,svm,kernel-svm", "--c", "0.1,10",
+			"--lambda", "trace*0.001,trace*0.1", "--results", out + ".csv", "--folds", "2", "--progress", "always"}
 	}
-	whole := filepath.Join(dir, "whole.mercer")
-	start := time.Now()
-	if text, err := exec.Command(bin, args(whole)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
+	whole, killed := filepath.Join(dir, "whole.mercer"), filepath.Join(dir, "killed.mercer")
+	if r := mercer(t, args(whole)...); r.code != 0 {
+		t.Fatal(r.stderr)
 	}
-	took := time.Since(start)
-	killed := filepath.Join(dir, "killed.mercer")
 	journal := killed + ".tune"
-	kills, grown := 0, int64(0)
-	for seed := uint64(0); ; seed++ {
-		cmd := exec.Command(bin, args(killed)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+	// Each γ has a job of all ridge regressions, and for each fold one of support vector machines by C and one
+	// for each C of the kernel's.
+	want := 3 * (1 + 2 + 2*2)
+	kills := 0
+	for kills <= want {
+		before := journalLines(journal)
+		cmd := exec.Command(os.Args[0], args(killed)...)
+		cmd.Env = append(os.Environ(), killJournal+"="+journal)
+		text, err := cmd.CombinedOutput()
+		if err == nil {
+			break
 		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		// A sixth of the whole on average, so that it takes some runs.
-		wait := time.Duration(rand.New(rand.NewPCG(seed, 3)).Float64() * float64(took) / 3)
-		if kills >= 6 {
-			wait = time.Hour
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != -1 {
+			t.Fatalf("after %d kills: %v: %s", kills, err, text)
 		}
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Fatalf("after %d kills: %v", kills, err)
-			}
-		case <-time.After(wait):
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			<-ended
-			kills++
-			if st, err := os.Stat(journal); err == nil {
-				if st.Size() < grown {
-					t.Fatalf("the journal shrank from %d bytes to %d", grown, st.Size())
-				}
-				grown = st.Size() / 2 // a cut line is written over
-			}
-			if _, err := os.Stat(killed); err == nil {
-				t.Fatal("there is a model of a search that was killed")
-			}
-			continue
+		kills++
+		if after := journalLines(journal); after <= before {
+			t.Fatalf("the journal has %d lines, after %d", after, before)
 		}
-		break
+		if _, err := os.Stat(killed); err == nil {
+			t.Fatal("there is a model of a search that was killed")
+		}
 	}
-	if kills == 0 {
-		t.Skip("the machine was too slow to kill anything in time")
+	if kills != want {
+		t.Errorf("%d kills, want %d", kills, want)
 	}
 	for _, suffix := range []string{"", ".csv"} {
 		a, err1 := os.ReadFile(whole + suffix)
