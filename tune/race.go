@@ -364,7 +364,11 @@ func (r *racing) compare(done []int) {
 			d[i] = v - best[i]
 		}
 		last := &racers[c].Runs[len(racers[c].Runs)-1]
-		last.Gap, last.Noise = meanError(d)
+		if of := r.sample.clusters; of == nil {
+			last.Gap, last.Noise = meanError(d)
+		} else {
+			last.Gap, last.Noise = clusterError(d, of)
+		}
 	}
 }
 
@@ -550,7 +554,10 @@ func Describe(c model.Config) string {
 	if c.C != 0 {
 		add("C %g", c.C)
 	}
-	if c.Lambda != 0 {
+	switch {
+	case c.LambdaBy == "trace":
+		add("λ trace*%g", c.Lambda)
+	case c.Lambda != 0:
 		add("λ %g", c.Lambda)
 	}
 	return strings.Join(parts, " ")

@@ -46,11 +46,11 @@ picked on all rows.
 Most flags of mercer train take several values here, separated by commas, or a range: log:0.01:100:5
 are five numbers from 0.01 to 100 with equal ratios, lin:1:9:3 the numbers 1, 5 and 9. Every combination
 of the values is tried (--search grid), or --trials of them drawn at random, from ranges as
-numbers in between (--search random), or all race on growing samples of the rows and only
-the best quarter is cross-validated (--search halving). What says nothing to a combination, such as --c to
-a ridge regression, is left out of it. γ may be given in parts of that of the median distance
-(--gamma median*0.25,median*4), λ of the ridge in parts of the mean variance of the features
-(--lambda trace*0.001). Without flags γ goes from a sixteenth to 16 times that of the median distance, and
+numbers in between (--search random), or all race on growing samples of the rows, divided as the
+folds are, and only the best quarter is cross-validated (--search halving). What says nothing to
+a combination, such as --c to a ridge regression, is left out of it. γ may be given in parts of
+that of the median distance (--gamma median*0.25,median*4), λ of the ridge in parts of the mean
+variance of the features (--lambda trace*0.001). Without flags γ goes from a sixteenth to 16 times that of the median distance, and
 the learner's λ or C along its path.
 
 Configurations share what they can: rows are mapped once for each scaling and map; the statistics of a
