@@ -246,7 +246,7 @@ func (s *search) check(space Space) error {
 	case o.Memory < 0:
 		return fmt.Errorf("memory of %d bytes: give 1 or more", o.Memory)
 	case space.Base.Bag != nil:
-		return errors.New("a search is on rows, not on bags; make rows of the bags first (mercer transform)")
+		return errors.New("a search is on rows, not on bags; give it the rows that they become (model.BagMapping.Source)")
 	}
 	if task := space.Base.Task; task == "outliers" {
 		return errors.New("outliers have no labels to judge a configuration by; train with --learner one-class")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -91,10 +92,15 @@ func TestTrainMakesTheTunedModel(t *testing.T) {
 	write(t, dir, "curve.csv", curve(200))
 	write(t, dir, "flowers.csv", flowers(150))
 	write(t, dir, "space.json", `{"lambda": ["auto", 1e-3], "form": "phase", "gamma": ["scale*2"]}`)
+	members, labels := crosses(1, 60)
+	grouped(t, dir, "devices.csv", members, labels)
+	folder(t, dir, "folder", members, labels)
 	for _, args := range [][]string{
 		{"curve.csv", "--features", "64", "--gamma", "median*4", "--lambda", "trace*0.001"},
 		{"curve.csv", "--space", "space.json", "--features", "32", "--seed", "3", "--folds", "3"},
 		{"flowers.csv", "--features", "32,64", "--gamma", "median", "--class-weight", "balanced", "--metric", "macro-f1", "--scale", "minmax,none", "--strict"},
+		{"devices.csv", "--group", "device", "--learner", "ridge,svm", "--bag-features", "64", "--lambda", "trace*0.001,auto"},
+		{"folder", "--kernel", "rbf,linear", "--features", "32", "--bag", `{"pooling":"full","scale":"standard"}`, "--gamma", "median,median*2"},
 		{"flowers.csv", "--kernel", "poly", "--degree", "2", "--learner", "svm,ridge", "--c", "1,auto", "--lambda", "0", "--features", "32", "--map", "tensorsrht", "--complex=true"},
 	} {
 		var got struct{ Command string }
@@ -261,6 +267,52 @@ func TestKilledTuningGoesOn(t *testing.T) {
 	}
 }
 
+// Folds are of bags: a search on them finds what the same search finds on the rows that transform makes of them, and
+// the model takes bags.
+func TestTuneOnBags(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	members, labels := crosses(1, 90)
+	grouped(t, dir, "devices.csv", members, labels)
+	testMembers, testLabels := crosses(2, 40)
+	grouped(t, dir, "test.csv", testMembers, testLabels)
+	folder(t, dir, "test", testMembers, testLabels)
+	flags := []string{"--learner", "ridge,svm", "--lambda", "trace*0.01,trace*1", "--c", "0.1,1", "--folds", "3", "--json"}
+	var got [2]struct {
+		Search struct {
+			Rows       int
+			Candidates []struct {
+				Values map[string]string
+				Scores []float64
+			}
+		}
+		Accuracy float64
+	}
+	pooling := []string{"--group", "device", "--bag-features", "6", "--bag-gamma", "0.5", "--norm", "l2"}
+	text := ok(t, slices.Concat([]string{"tune", "devices.csv", "-o", "m", "--test", "test.csv"}, pooling, flags)...)
+	if err := json.Unmarshal([]byte(text), &got[0]); err != nil {
+		t.Fatal(err)
+	}
+	if got[0].Search.Rows != 90 || len(got[0].Search.Candidates) != 4 || got[0].Accuracy < 0.55 {
+		t.Errorf("%+v", got[0])
+	}
+	ok(t, slices.Concat([]string{"transform", "devices.csv", "-o", "rows.npy"}, pooling)...)
+	write(t, dir, "labels", strings.Join(labels, "\n")+"\n")
+	text = ok(t, slices.Concat([]string{"tune", "rows.npy", "--labels", "labels", "-o", "n", "--kernel", "linear"}, flags)...)
+	if err := json.Unmarshal([]byte(text), &got[1]); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range got[1].Search.Candidates {
+		delete(c.Values, "kernel") // which bags need not be told
+	}
+	if a, b := fmt.Sprint(got[0].Search.Candidates), fmt.Sprint(got[1].Search.Candidates); a != b || !strings.Contains(a, "0.") {
+		t.Errorf("on bags %s\non rows %s", a, b)
+	}
+	if text := ok(t, "tune", "test", "-o", "m", "--learner", "svm", "--c", "1", "--folds", "2", "--search", "halving"); !strings.Contains(text, "40 bags") {
+		t.Errorf("the text:\n%s", text)
+	}
+}
+
 func TestTuneErrors(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -270,6 +322,8 @@ func TestTuneErrors(t *testing.T) {
 	write(t, dir, "space.json", `{"gamma": [1, 2]}`)
 	write(t, dir, "wrong.json", `{"colour": [1, 2]}`)
 	write(t, dir, "visits.csv", visits(3))
+	members, _ := crosses(1, 6)
+	folder(t, dir, "flat", members, nil)
 	for _, c := range []struct {
 		args string
 		code int
@@ -302,7 +356,14 @@ func TestTuneErrors(t *testing.T) {
 		{"tune flowers.csv -o m --variance", 2, "are for mercer train"},
 		{"tune flowers.csv -o m --metric log_loss --learner svm --gamma median", 1, "it takes probabilities"},
 		{"tune nowhere.csv -o m", 1, "nowhere.csv"},
-		{"tune . -o m", 2, "whose files are bags"},
+		{"tune flat -o m", 1, "the bags have no labels"},
+		{"tune visits.csv -o m --group patient --strict", 2, "leave out --strict"},
+		{"tune visits.csv -o m --group patient --fold-group patient", 2, "folds of bags keep the members of a bag together"},
+		{"tune visits.csv -o m --group patient --fold-kind group", 2, "leave out --fold-kind group"},
+		{"tune visits.csv -o m --group patient --gamma 1,2", 2, "use --bag-gamma"},
+		{"tune visits.csv -o m --group patient --bag-features -2", 2, "bag"},
+		{"tune visits.csv -o m --group patient --pooling cbp-krp --pool 3", 2, "give it by --bag"},
+		{"tune visits.csv -o m --group nobody", 1, "nobody"},
 	} {
 		r := mercer(t, strings.Fields(c.args)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Count(strings.TrimSpace(r.stderr), "\n") != 0 {
