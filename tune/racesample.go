@@ -218,22 +218,3 @@ func drawRows(ctx context.Context, src dataset.Source, chosen []int, task string
 	}
 	return t.sample(sum, task)
 }
-
-// clusterError is the mean of numbers and its standard error, where those of a cluster are not
-// independent of one another: that of the sums over clusters.
-func clusterError(v []float64, clusters []int) (mean, se float64) {
-	mean, _ = meanError(v)
-	sums := map[int]float64{}
-	for i, x := range v {
-		sums[clusters[i]] += x - mean
-	}
-	k := float64(len(sums))
-	if k < 2 {
-		return mean, 0
-	}
-	// Squares are added in the order of their clusters, for the same bits every time.
-	for c := range slices.Max(clusters) + 1 {
-		se += sums[c] * sums[c]
-	}
-	return mean, math.Sqrt(se*k/(k-1)) / float64(len(v))
-}
