@@ -333,7 +333,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	o.Folds.Seed, o.Seed = space.Base.Seed, space.Base.Seed
 	data, err := t.open(ctx, path, p)
 	if err != nil {
-		return t.stopped(ctx, err)
+		return err
 	}
 	defer data.file.Close()
 	o.Progress = func(stage string, done, all float64) { p.report(stage, 0, done/all) }
