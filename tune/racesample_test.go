@@ -400,3 +400,41 @@ func TestPipelinesRaceAsOne(t *testing.T) {
 		}
 	}
 }
+
+// What a candidate loses on a group it loses on all its rows: the noise of the race is that of groups.
+func TestNoiseOfARaceIsThatOfGroups(t *testing.T) {
+	src, _ := numbered(t, 600, 0)
+	info := rowsInfo{n: 600, groups: 60, group: make([]int32, 600)}
+	loss := make([]float64, 60)
+	s := random.New(9, "losses of groups")
+	for g := range loss {
+		loss[g] = s.Normal()
+	}
+	for i := range info.group {
+		info.group[i] = int32(i % 60)
+	}
+	sample, err := drawGroups(t.Context(), src, info, 600, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := RaceOptions{trial: func(_ context.Context, s *Sample, fold, _ int, cfg model.Config) (outcome, error) {
+		var out outcome
+		for _, row := range numbers(t, s.Held(fold)) {
+			v := 0.0
+			if cfg.Learner == "svr" {
+				v = 10 + loss[info.group[row]]
+			}
+			out.loss = append(out.loss, v)
+		}
+		return out, nil
+	}}
+	res, err := Race(t.Context(), sample, []model.Config{{Learner: "ridge"}, {Learner: "svr"}}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, se := meanError(loss)
+	last, _ := res.Racers[1].Last()
+	if math.Abs(last.Gap-10-mean) > 1e-12 || math.Abs(last.Noise-se) > 1e-12 {
+		t.Errorf("%g ± %g, want %g ± %g", last.Gap, last.Noise, 10+mean, se)
+	}
+}
