@@ -36,6 +36,10 @@ type Offer struct {
 	// Point is the measurement, nil if there was no need for one: the map looked too dear.
 	Point *Point
 
+	// Added is the number of features that was measured to fit a rate to, since the curve had one
+	// point alone; 0 if there was no need.
+	Added int
+
 	curve Curve
 	tries int
 }
@@ -71,7 +75,8 @@ const mostTries, leastStep = 6, 1.1
 // bytes that the map holds, among the maps that were measured. What the rates say is not taken on
 // trust: the cheapest offer is measured at its D, on the same rows; if the error is above the goal, the
 // offer is made again with more features, and if time or bytes are more than was thought, the next
-// offer may be the cheapest. It fails if no map meets the goal.
+// offer may be the cheapest. A curve of one point has no rate; it is measured at a quarter of its D
+// as well. It fails if no map meets the goal.
 func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options) (*Recommendation, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -89,7 +94,12 @@ func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options
 				least = min(least, e.Mean)
 			}
 		}
+		c, added, err := m.second(ctx, c, goal)
+		if err != nil {
+			return nil, err
+		}
 		if o, ok := c.offer(goal, m.rows.Judge.Dim()); ok {
+			o.Added = added
 			rec.Offers = append(rec.Offers, o)
 		} else {
 			rec.Hopeless = append(rec.Hopeless, c.Map)
@@ -115,6 +125,45 @@ func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options
 		}
 	}
 	return nil, fmt.Errorf("approx: no map that was measured comes to an error of %g by %d features, or %d times as many as were measured; the least is %.3g: ask for more, or measure other maps or more features", goal.Error, mostFeatures, mostExtrapolated, least)
+}
+
+// second measures a curve of one point at another D, so that a rate can be fitted: a quarter of its D,
+// which costs a quarter, or 4 times it where there is no quarter. added is that D, 0 if the curve
+// has points enough, if the map cannot be told D, or if it has no error.
+func (m *meter) second(ctx context.Context, c Curve, goal Goal) (curve Curve, added int, err error) {
+	first := &c.Points[0]
+	if e := first.error(goal); len(c.Points) > 1 || Sizes(c.Config) == "" || e == nil || e.Mean == 0 {
+		return c, 0, nil
+	}
+	t, err := m.target(c.Config)
+	if err != nil {
+		return c, 0, err
+	}
+	dim := m.rows.Judge.Dim()
+	for _, want := range []float64{float64(first.Features) / 4, 4 * float64(first.Features)} {
+		d := roundUp(c.Config, max(want, 2), dim)
+		if want < float64(first.Features) && d >= first.Features {
+			continue
+		}
+		p, err := m.point(ctx, t, sized(c.Config, d, dim), func(seed int) {
+			if m.opt.Progress != nil {
+				m.opt.Progress(fmt.Sprintf("rate %s %d", c.Map, d), float64(seed)/float64(m.opt.Seeds))
+			}
+		})
+		if ctx.Err() != nil {
+			return c, 0, ctx.Err()
+		}
+		if err != nil || p.Outputs == first.Outputs {
+			continue // the map does not take this D on these rows
+		}
+		c.Points = []Point{*p, *first}
+		if p.Features > first.Features {
+			slices.Reverse(c.Points)
+		}
+		c.fit()
+		return c, p.Features, nil
+	}
+	return c, 0, nil
 }
 
 // cheapestFirst sorts offers by time, and those about as fast as the fastest by bytes.

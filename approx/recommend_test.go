@@ -87,6 +87,83 @@ func TestRecommendationMeetsTheGoal(t *testing.T) {
 	}
 }
 
+// One number of features has no rate, so that another is measured for it: the offer is then what
+// the rate of the map says, up and down.
+func TestOneSizeIsEnoughForARecommendation(t *testing.T) {
+	x, y := normal(60, 4, 9), normal(60, 4, 10)
+	rows := Rows{x, y}
+	r, err := Measure(context.Background(), rows, []Candidate{{feature.Config{Map: "rff", Kernel: rbf}, []int{128}}}, Options{Seeds: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at128 := r.Curves[0].Points[0].MeanAbs.Mean
+	// By the rate of Monte Carlo, D^(-1/2), the error is halved by 4 times as many features and doubled by
+	// a quarter of them.
+	for _, c := range []struct {
+		times float64
+		about int
+	}{{0.5, 512}, {2, 32}} {
+		rec, err := Recommend(context.Background(), rows, r, Goal{Error: c.times * at128}, Options{Seeds: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Added != 32 || rec.Point == nil || rec.Error > c.times*at128 || 2*rec.Features < c.about || rec.Features > 2*c.about {
+			t.Errorf("%g of the error at 128: D = %d (error %g) and a second one at %d", c.times, rec.Features, rec.Error, rec.Added)
+		}
+	}
+	if len(r.Curves[0].Points) != 1 || r.Curves[0].Rate != nil {
+		t.Error("what was measured has changed")
+	}
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: at128 / 1000}, Options{Seeds: 8}); err == nil || !strings.Contains(err.Error(), "the least is") {
+		t.Errorf("an error out of reach: %v", err)
+	}
+	if rec, err := Recommend(context.Background(), rows, r, Goal{Error: 0.7 * r.Curves[0].Points[0].MeanRel.Mean, Relative: true}, Options{Seeds: 8}); err != nil || rec.Added != 32 {
+		t.Errorf("relative: %+v, %v", rec, err)
+	}
+}
+
+// The second number of features is a quarter of the first where the map has one, else 4 times it; some
+// maps have none.
+func TestTheSecondSize(t *testing.T) {
+	x := normal(40, 4, 9)
+	for i, v := range x.Dense.Data {
+		x.Dense.Data[i] = float32(math.Abs(float64(v)))
+	}
+	chi2 := kernel.Kernel{Name: "chi2"}
+	chain := feature.Config{Map: "chain", Steps: []feature.Config{{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: 32}, {Map: "orf", Kernel: rbf}}}
+	for _, c := range []struct {
+		cfg       feature.Config
+		d, second int
+	}{
+		{feature.Config{Map: "orf", Kernel: rbf}, 64, 16},
+		{feature.Config{Map: "orf", Kernel: rbf}, 2, 8},
+		{feature.Config{Map: "nystrom", Kernel: rbf}, 20, 6},
+		{feature.Config{Map: "tensorsketch", Kernel: poly(2)}, 64, 16},
+		{feature.Config{Map: "homogeneous", Kernel: chi2}, 20, 12},
+		{feature.Config{Map: "homogeneous", Kernel: chi2}, 4, 20},
+		{chain, 64, 16},
+		{feature.Config{Map: "explicit-poly", Kernel: poly(2)}, 0, 0},
+	} {
+		rows := Rows{x, x}
+		var dims []int
+		if c.d > 0 {
+			dims = []int{c.d}
+		}
+		r, err := Measure(context.Background(), rows, []Candidate{{c.cfg, dims}}, Options{Seeds: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newMeter(rows, Options{Seeds: 1, Seed: 1})
+		curve, added, err := m.second(context.Background(), r.Curves[0], Goal{Error: 0.1})
+		if err != nil || added != c.second || added > 0 && (len(curve.Points) != 2 || curve.Points[0].Features >= curve.Points[1].Features || curve.Rate == nil) {
+			t.Errorf("%s at %d: a second one at %d, %d points, want %d; %v", c.cfg.Map, c.d, added, len(curve.Points), c.second, err)
+		}
+		if _, again, _ := m.second(context.Background(), curve, Goal{Error: 0.1}); added > 0 && again != 0 {
+			t.Errorf("%s: a third one at %d", c.cfg.Map, again)
+		}
+	}
+}
+
 // Cheapest is by time; where that is about the same, by bytes.
 func TestCheapestByTimeThenBytes(t *testing.T) {
 	x := normal(20, 3, 10)

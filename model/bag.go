@@ -80,6 +80,13 @@ func place(bags []int, row int) (bag, member int) {
 // are called.
 func (p *BagMapping) Source(src dataset.Bags) dataset.Source { return p.source(src, 0, nil) }
 
+// KeptSource is Source, which pools on every pass; it keeps the rows of the first pass for the others where they take
+// no more than so many bytes, 4 a number.
+func (p *BagMapping) KeptSource(src dataset.Bags, bytes int64) dataset.Source {
+	_, d := p.Dims()
+	return p.source(src, int(bytes/int64(4*d)), nil)
+}
+
 // source also keeps the rows of the first whole pass, if there are no more than keep of
 // them, and adds up the seconds that pooling takes.
 func (p *BagMapping) source(src dataset.Bags, keep int, seconds *float64) *pooled {

@@ -168,7 +168,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	t := &f.m.info.Training
 	switch {
 	case t.Ridge != nil:
-		inner.cfg.Lambda = t.Ridge.Lambda
+		inner.cfg.Lambda, inner.cfg.LambdaBy = t.Ridge.Lambda, "given"
 	case t.Lasso != nil:
 		inner.cfg.Lambda = t.Lasso.Lambda
 	case t.SVM != nil:

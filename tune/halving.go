@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,28 +15,50 @@ const (
 	keptShare = 4
 )
 
-// racers are the configurations that race, with the candidates that each stands for: λ and C, which
-// are other ones on few rows and cost little on all, the learner chooses by itself in a race.
-func (s *search) racers() (configs []model.Config, of []int, err error) {
-	seen := map[string]int{}
-	for _, c := range s.candidates {
-		cfg := c.Config
+// contest is who races: configurations, and the pipeline that each is of. Of a pipeline all candidates go
+// on or none does.
+type contest struct {
+	configs  []model.Config
+	pipeline []int // of each configuration
+	of       []int // of each candidate
+	most     int   // pipelines that may go on
+}
+
+// contest lists the racers. λ and C are other ones on few rows and cost little on all, so they do not race:
+// the learner chooses them by itself. But it chooses by random rows, which where these are of groups
+// or of time favours what remembers them; there each candidate races with its own.
+func (s *search) contest() (*contest, error) {
+	c := &contest{}
+	apart := s.division.Kind == "group" || s.division.Kind == "time"
+	racers, pipelines := map[string]bool{}, map[string]int{}
+	for _, t := range s.candidates {
+		cfg := t.Config
 		if shares(&cfg, s.result.Task) {
 			cfg.Lambda, cfg.LambdaBy, cfg.C = 0, "", 0
 		}
 		key, err := json.Marshal(cfg)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		at, known := seen[string(key)]
+		at, known := pipelines[string(key)]
 		if !known {
-			at = len(configs)
-			seen[string(key)] = at
-			configs = append(configs, cfg)
+			at = len(pipelines)
+			pipelines[string(key)] = at
 		}
-		of = append(of, at)
+		c.of = append(c.of, at)
+		if apart {
+			cfg = t.Config
+			if key, err = json.Marshal(cfg); err != nil {
+				return nil, err
+			}
+		}
+		if !racers[string(key)] {
+			racers[string(key)] = true
+			c.configs, c.pipeline = append(c.configs, cfg), append(c.pipeline, at)
+		}
 	}
-	return configs, of, nil
+	c.most = (len(pipelines) + keptShare - 1) / keptShare
+	return c, nil
 }
 
 // race finds by successive halving on growing samples which candidates are worth to be judged by
@@ -46,21 +67,17 @@ func (s *search) race() error {
 	if s.opt.Search != "halving" {
 		return nil
 	}
-	configs, of, err := s.racers()
+	c, err := s.contest()
 	if err != nil {
 		return err
 	}
-	most := (len(configs) + keptShare - 1) / keptShare
-	if most == len(configs) {
+	if c.most == slices.Max(c.of)+1 {
 		return nil
 	}
 	const job = "race"
 	rec := s.journal.jobs[job]
 	if rec == nil {
-		if s.division.Kind == "group" || s.division.Kind == "time" {
-			s.warn(fmt.Sprintf("the race that chooses which configurations to judge knows nothing of folds of kind %s; those that it leaves are judged by them", s.division.Kind))
-		}
-		if rec, err = s.runRace(job, configs, most); err != nil {
+		if rec, err = s.runRace(job, c); err != nil {
 			return err
 		}
 		if err := s.journal.add(rec); err != nil {
@@ -68,17 +85,18 @@ func (s *search) race() error {
 		}
 	}
 	s.running = nil
-	for i, c := range s.candidates {
-		if c.Dropped = rec.Left[of[i]]; c.Dropped == "" {
-			s.running = append(s.running, c)
+	for i, t := range s.candidates {
+		if t.Dropped = rec.Left[c.of[i]]; t.Dropped == "" {
+			s.running = append(s.running, t)
 		}
 	}
 	return nil
 }
 
-// runRace races configurations and keeps so many at most.
-func (s *search) runRace(job string, configs []model.Config, most int) (*record, error) {
-	sample, err := Draw(s.ctx, s.src, raceRows, s.result.Task, s.opt.Seed)
+// runRace races configurations and says which pipelines are left.
+func (s *search) runRace(job string, c *contest) (*record, error) {
+	sample, err := s.drawForRace()
+	s.rows = rowsInfo{}
 	if err != nil {
 		return nil, err
 	}
@@ -88,26 +106,31 @@ func (s *search) runRace(job string, configs []model.Config, most int) (*record,
 			s.opt.Progress(fmt.Sprintf("race on %d", rows), float64(candidate-1), float64(candidates))
 		}
 	}
-	res, err := Race(s.ctx, sample, configs, opt)
+	res, err := Race(s.ctx, sample, c.configs, opt)
 	if err != nil {
 		return nil, err
 	}
-	rec := &record{Job: job, Left: make([]string, len(configs))}
-	var left []int
+	rec := &record{Job: job, Left: make([]string, slices.Max(c.of)+1)}
 	for i := range res.Racers {
-		r := &res.Racers[i]
-		rec.Work.Solves += int64(len(r.Runs) * sample.Folds)
-		if r.Dropped != "" {
-			rec.Left[i] = "out of the race: " + r.Dropped
+		rec.Work.Solves += int64(len(res.Racers[i].Runs) * sample.Folds)
+	}
+	// A pipeline is as good as the best of its racers.
+	seen, left := make([]bool, len(rec.Left)), 0
+	for _, i := range res.Ranking() {
+		r, p := &res.Racers[i], c.pipeline[i]
+		if seen[p] {
 			continue
 		}
-		left = append(left, i)
-	}
-	gap := func(i int) float64 { last, _ := res.Racers[i].Last(); return last.Gap }
-	slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(gap(a), gap(b)) })
-	for _, i := range left[min(most, len(left)):] {
-		last, _ := res.Racers[i].Last()
-		rec.Left[i] = fmt.Sprintf("out of the race: not among the best %d on %d rows", most, last.Rows)
+		seen[p] = true
+		switch {
+		case r.Dropped != "":
+			rec.Left[p] = "out of the race: " + r.Dropped
+		case left == c.most:
+			last, _ := r.Last()
+			rec.Left[p] = fmt.Sprintf("out of the race: not among the best %d on %s rows", c.most, thousands(last.Rows))
+		default:
+			left++
+		}
 	}
 	return rec, nil
 }

@@ -35,6 +35,9 @@ func (s *search) look(space Space) error {
 	if s.division, err = s.opt.Folds.divide(rows); err != nil {
 		return fmt.Errorf("%s: %w", s.src.Name(), err)
 	}
+	if s.opt.Search == "halving" {
+		s.rows = rows
+	}
 	s.opt.Folds.Kind = s.division.Kind
 	s.result.Folds, s.result.Splits = s.opt.Folds, len(s.division.Splits)
 	for _, w := range s.division.Warnings {

@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"mercer/dataset"
-	"mercer/matrix"
 	"mercer/model"
 )
 
@@ -133,19 +130,6 @@ func (r *RaceResult) Ranking() []int {
 	})
 	return all
 }
-
-// How far, in standard errors, a candidate has to be behind to be dropped: at once on the first
-// rung, where a map that is better with more rows may still be behind; on later ones; and if it is
-// in the worse half of those that are left.
-const (
-	firstBehind = 3
-	laterBehind = 2
-	halfBehind  = 1.5
-)
-
-// usualExponent is how the time of a training grows with its rows as long as nothing is known: D
-// grows with them too, up to a bound.
-const usualExponent = 1.5
 
 // Race races candidates by successive halving (Jamieson and Talwalkar 2016): all are trained on
 // few rows and judged by rows that none is trained on, and those that are left are trained on
@@ -351,111 +335,6 @@ func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model
 	return outcome{loss, Trial{Rows: rows, Features: d, Read: report.Read, Map: report.Map, Solve: report.Solve}, m, report}, err
 }
 
-// compare fills in how far the candidates of a rung are behind its best, and sorts them, best
-// first.
-func (r *racing) compare(done []int) {
-	racers := r.result.Racers
-	mean := func(c int) float64 { m, _ := meanError(racers[c].loss); return m }
-	slices.SortStableFunc(done, func(a, b int) int { return cmp.Compare(mean(a), mean(b)) })
-	best := racers[done[0]].loss
-	for _, c := range done {
-		d := make([]float64, len(best))
-		for i, v := range racers[c].loss {
-			d[i] = v - best[i]
-		}
-		last := &racers[c].Runs[len(racers[c].Runs)-1]
-		last.Gap, last.Noise = meanError(d)
-	}
-}
-
-// drop drops candidates that are behind for good; done is sorted, best first. It returns those
-// that are left.
-func (r *racing) drop(done []int) (left []int) {
-	racers := r.result.Racers
-	for rank, c := range done {
-		runs := racers[c].Runs
-		last := runs[len(runs)-1]
-		needed := float64(laterBehind)
-		switch {
-		case len(runs) == 1:
-			needed = firstBehind
-		case rank >= (len(done)+1)/2:
-			needed = halfBehind
-		}
-		behind := last.Gap > needed*last.Noise && rank > 0
-		if len(runs) > 1 {
-			// Where the gap, narrowing as it did, is closed on the next rung, the candidate stays.
-			before := runs[len(runs)-2]
-			behind = behind && 2*last.Gap-before.Gap > last.Noise
-		}
-		if !behind {
-			left = append(left, c)
-			continue
-		}
-		racers[c].last = nil
-		racers[c].Dropped = "behind " + racers[done[0]].Name + " by " + gapText(r.result.Metric, last, racers[done[0]])
-	}
-	return left
-}
-
-// gapText is a gap with its noise, in words.
-func gapText(metric string, run Run, best Racer) string {
-	if metric != "rmse" {
-		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), thousands(run.Rows))
-	}
-	loss, _ := meanError(best.loss)
-	if loss == 0 {
-		return fmt.Sprintf("a squared error of %.2g ± %.1g on %s rows", run.Gap, run.Noise, thousands(run.Rows))
-	}
-	gap, noise := 100*run.Gap/loss, 100*run.Noise/loss
-	return fmt.Sprintf("%s ± %s %% of its squared error on %s rows", twoDigits(gap), twoDigits(noise), thousands(run.Rows))
-}
-
-// twoDigits is a number with two digits before rounding to a whole one.
-func twoDigits(v float64) string {
-	if v >= 9.95 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.2g", v)
-}
-
-// affordable are as many of the candidates, best first, as there is time to train on that many
-// rows. The others are dropped.
-func (r *racing) affordable(alive []int, rows int) []int {
-	if r.Budget <= 0 {
-		return alive
-	}
-	left := (r.Budget - r.now().Sub(r.start)).Seconds()
-	for k, c := range alive {
-		racer := &r.result.Racers[c]
-		left -= racer.predicted(rows)
-		if left >= 0 {
-			continue
-		}
-		if k < 2 {
-			return nil
-		}
-		for _, c := range alive[k:] {
-			last := r.result.Racers[c].Runs[len(r.result.Racers[c].Runs)-1]
-			r.result.Racers[c].Dropped = fmt.Sprintf("the budget has room for %d candidates on %s rows, and it is behind %s by %s", k, thousands(rows), r.result.Racers[alive[0]].Name, gapText(r.result.Metric, last, r.result.Racers[alive[0]]))
-		}
-		return alive[:k]
-	}
-	return alive
-}
-
-// predicted is how many seconds the candidate's next run is to take.
-func (r *Racer) predicted(rows int) float64 {
-	last := r.Runs[len(r.Runs)-1]
-	p := usualExponent
-	if len(r.Runs) > 1 {
-		before := r.Runs[len(r.Runs)-2]
-		p = math.Log(last.Seconds/before.Seconds) / math.Log(float64(last.Rows)/float64(before.Rows))
-		p = min(max(p, 1), 3)
-	}
-	return last.Seconds * math.Pow(float64(rows)/float64(last.Rows), p)
-}
-
 // decide names the winner: of those that were left, the one with the least loss on most rows.
 func (r *racing) decide(alive []int) error {
 	res := r.result
@@ -503,113 +382,4 @@ func (r *Racer) better(than *Racer) bool {
 	la, _ := meanError(r.loss)
 	lb, _ := meanError(than.loss)
 	return la < lb
-}
-
-// meanError is the mean of numbers and its standard error.
-func meanError(v []float64) (mean, se float64) {
-	for _, x := range v {
-		mean += x
-	}
-	n := float64(len(v))
-	mean /= n
-	if n < 2 {
-		return mean, 0
-	}
-	for _, x := range v {
-		se += (x - mean) * (x - mean)
-	}
-	return mean, math.Sqrt(se / (n - 1) / n)
-}
-
-// Describe is a configuration in a few words, to tell candidates apart: kernel, its parameters,
-// learner and what else is not automatic.
-func Describe(c model.Config) string {
-	parts := []string{cmp.Or(c.Kernel, "rbf")}
-	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }
-	if c.Degree != 0 {
-		add("%d", c.Degree)
-	}
-	if c.Gamma != "" && c.Gamma != "median" {
-		add("γ %s", c.Gamma)
-	}
-	if c.Sigma != 0 {
-		add("σ %g", c.Sigma)
-	}
-	if c.Map != "" {
-		add("%s", c.Map)
-	}
-	if c.Features != 0 {
-		add("D %d", c.Features)
-	}
-	if c.Scale != "" && c.Scale != "auto" {
-		add("%s", c.Scale)
-	}
-	if c.Learner != "" && c.Learner != "auto" {
-		add("%s", c.Learner)
-	}
-	if c.C != 0 {
-		add("C %g", c.C)
-	}
-	if c.Lambda != 0 {
-		add("λ %g", c.Lambda)
-	}
-	return strings.Join(parts, " ")
-}
-
-// losses are those of the rows of src, in its order: 0 or 1 for classes, the share of wrong
-// labels for sets of them, the squared error summed over the outputs for numbers.
-func losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var classes *dataset.Classes
-	if m.Classes() != nil {
-		classes = dataset.NewClasses(m.Classes())
-	}
-	sets := m.LabelSets()
-	var out []float64
-	var scores matrix.Dense
-	has := make([]bool, m.Outputs())
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		scores.Reshape(b.X.Len(), m.Outputs())
-		if err := m.Scores(&scores, b.X); err != nil {
-			return nil, model.Located(err, src, b.First)
-		}
-		for i := range b.X.Len() {
-			row, loss := scores.Row(i), 0.0
-			switch {
-			case classes != nil:
-				if classes.Of(b, i) != m.Class(row) {
-					loss = 1
-				}
-			case sets != nil:
-				unknown, err := sets.Of(b, i, has)
-				if err != nil {
-					return nil, err
-				}
-				loss = float64(len(unknown))
-				for t, v := range row {
-					if has[t] != (v > 0) {
-						loss++
-					}
-				}
-				loss /= float64(len(row) + len(unknown))
-			default:
-				for t, v := range row {
-					e := b.Y[i*b.Outputs+t] - float64(v)
-					loss += e * e
-				}
-			}
-			out = append(out, loss)
-		}
-	}
 }

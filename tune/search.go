@@ -30,7 +30,9 @@ type Options struct {
 	// Search is "grid" (or ""), "random", which draws Trials points, or "halving", which races
 	// the points of the grid, or Trials of them, on growing samples of the rows (see Race) and
 	// judges only the best quarter by all rows. In the race learners choose λ and C by themselves:
-	// points that differ in nothing else race as one.
+	// points that differ in nothing else race as one. Samples keep groups whole, and in the order
+	// of time they are what precedes a fold; there each λ and C races, as learners choose by
+	// random rows.
 	Search string
 	Trials int
 
@@ -203,7 +205,8 @@ type search struct {
 	base       *model.Prepared // with the space's base
 	metric     metric
 	division   *division
-	data       uint64 // a hash of the rows
+	rows       rowsInfo // until the race has drawn some
+	data       uint64   // a hash of the rows
 	candidates []*Candidate
 	running    []*Candidate // those that are judged by all rows
 	journal    *journal
@@ -243,7 +246,7 @@ func (s *search) check(space Space) error {
 	case o.Memory < 0:
 		return fmt.Errorf("memory of %d bytes: give 1 or more", o.Memory)
 	case space.Base.Bag != nil:
-		return errors.New("a search is on rows, not on bags; make rows of the bags first (mercer transform)")
+		return errors.New("a search is on rows, not on bags; give it the rows that they become (model.BagMapping.Source)")
 	}
 	if task := space.Base.Task; task == "outliers" {
 		return errors.New("outliers have no labels to judge a configuration by; train with --learner one-class")

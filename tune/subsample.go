@@ -42,11 +42,18 @@ type Sample struct {
 	from   []int // of each drawn row its number in the source
 	strata []int // the class of each drawn row, or 0
 	folds  []sampleFold
+
+	// clusters are of the held rows of all folds one after the other: those of the same number do not
+	// judge independently of one another. nil: all do.
+	clusters []int
 }
 
 // sampleFold is one division of the drawn rows.
 type sampleFold struct {
 	train, held []int // in the order of training; in that of the source
+
+	// ends are the numbers of rows, ascending, at which a beginning of train may end, nil being all.
+	ends []int
 }
 
 // A sample of fewer rows than fewRows is divided smallFolds times, so that all its rows are
@@ -81,48 +88,60 @@ func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string
 	if err != nil {
 		return nil, err
 	}
-	s := &Sample{Summary: sum, source: src, rowsAll: t.seen, perRow: t.waited.Seconds() / float64(max(t.seen, 1))}
+	all, guessed := t.seen, false
 	if first > 0 && !t.ended && t.share > 0 && t.share < 1 {
 		rows, share := float64(t.seen), t.share
 		if t.share > t.firstShare {
 			// What was read ahead of the rows counts in both shares, and not in their difference.
 			rows, share = rows-float64(t.firstRows), share-t.firstShare
 		}
-		s.rowsAll, s.guessed = max(t.seen, int(rows/share+0.5)), true
-		if s.rowsAll < wholeFactor*first {
+		all, guessed = max(t.seen, int(rows/share+0.5)), true
+		if all < wholeFactor*first {
 			return drawFrom(ctx, src, n, 0, task, seed)
 		}
 	}
+	t.prune()
+	s, err := t.sample(sum, task)
+	if err != nil {
+		return nil, err
+	}
+	s.rowsAll, s.guessed = all, guessed
+	few := 1
+	if len(s.strata) < fewRows {
+		few = smallFolds
+	}
+	s.divide(s.strata, seed, few)
+	return s, nil
+}
+
+// sample makes a sample of the drawn rows, which are not divided yet.
+func (t *tee) sample(sum *dataset.Summary, task string) (*Sample, error) {
+	src := t.Source
+	s := &Sample{Summary: sum, source: src, rowsAll: t.seen, perRow: t.waited.Seconds() / float64(max(t.seen, 1))}
 	if task == "" {
 		task = "auto"
 	}
 	if task == "outliers" {
 		return nil, fmt.Errorf("%s: outliers have no labels to judge a candidate by; train with --learner one-class", src.Name())
 	}
+	var err error
 	if s.Task, _, err = sum.Task(task); err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Name(), err)
 	}
-	t.prune()
 	s.rows, s.from = t.batch(sum)
-	strata := make([]int, len(s.from))
+	s.strata = make([]int, len(s.from))
 	if s.Task == "classify" {
 		classes, err := sum.Classes()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", src.Name(), err)
 		}
-		for i := range strata {
-			strata[i] = classes.Of(s.rows, i)
+		for i := range s.strata {
+			s.strata[i] = classes.Of(s.rows, i)
 		}
 	}
-	if len(strata) < 4 {
-		return nil, fmt.Errorf("%s: has %d rows; a race of candidates takes 4 at least, some to train on and some to judge by", src.Name(), len(strata))
+	if len(s.strata) < 4 {
+		return nil, fmt.Errorf("%s: has %d rows; a race of candidates takes 4 at least, some to train on and some to judge by", src.Name(), len(s.strata))
 	}
-	s.strata = strata
-	few := 1
-	if len(strata) < fewRows {
-		few = smallFolds
-	}
-	s.divide(strata, seed, few)
 	return s, nil
 }
 
@@ -197,9 +216,14 @@ func (s *Sample) HeldRows() int {
 }
 
 // Train is a source of the first n rows to train on of a fold, in the order of the source
-// they are from.
+// they are from. Of a sample of groups it is the first groups, as many as have n rows at most.
 func (s *Sample) Train(fold, n int) dataset.Source {
-	rows := slices.Clone(s.folds[fold].train[:n])
+	f := s.folds[fold]
+	if f.ends != nil {
+		at, _ := slices.BinarySearch(f.ends, n+1) // the first end after n
+		n = f.ends[max(at-1, 0)]
+	}
+	rows := slices.Clone(f.train[:n])
 	slices.Sort(rows)
 	return s.part(rows)
 }
@@ -213,15 +237,16 @@ func (s *Sample) part(rows []int) dataset.Source {
 	return p
 }
 
-// tee is a source of which a uniform sample is drawn while it is read: the rows whose numbers
-// have the smallest hashes.
+// tee is a source of which a sample is drawn while it is read: a uniform one, the rows whose numbers
+// have the smallest hashes, or those that are chosen.
 type tee struct {
 	dataset.Source
-	most  int
-	first int // rows that are read, 0 meaning all
-	seed  uint64
-	limit uint64
-	rows  []teeRow
+	chosen []int // numbers of rows, ascending, that are still to come
+	most   int
+	first  int // rows that are read, 0 meaning all
+	seed   uint64
+	limit  uint64
+	rows   []teeRow
 
 	seen       int     // rows that were read, and drawn from but for the end of the last batch
 	share      float64 // of the source that was read
@@ -285,7 +310,14 @@ func (r *teeReader) Next() (*matrix.Batch, error) {
 func (t *tee) add(b *matrix.Batch) {
 	t.dense, t.outputs = b.X.Dense != nil, b.Outputs
 	for i := range b.X.Len() {
-		h := random.Hash(t.seed, "race-sample", uint64(b.First+i))
+		var h uint64
+		if t.most > 0 {
+			h = random.Hash(t.seed, "race-sample", uint64(b.First+i))
+		} else if len(t.chosen) > 0 && t.chosen[0] == b.First+i {
+			t.chosen = t.chosen[1:]
+		} else {
+			continue
+		}
 		if h > t.limit {
 			continue
 		}
@@ -302,7 +334,7 @@ func (t *tee) add(b *matrix.Batch) {
 		if b.Weights != nil {
 			row.weight, t.weighted = b.Weights[i], true
 		}
-		if t.rows = append(t.rows, row); len(t.rows) >= 2*t.most {
+		if t.rows = append(t.rows, row); t.most > 0 && len(t.rows) >= 2*t.most {
 			t.prune()
 		}
 	}

@@ -52,7 +52,8 @@ func newApprox() *cobra.Command {
 		Short: "Measure how well feature maps approximate a kernel on data",
 		Long: `Measure how far z(x)·z(y) is from the kernel k(x, y) over all pairs of some rows of DATA, for maps
 and numbers of features D, and say how fast the error falls with D and what a row costs. With
---error or --rel, say which map at which D is the cheapest for such an error.
+--error or --rel, say which map at which D is the cheapest for such an error; of a map with one
+number of features another is measured then, to know how fast its error falls.
 
 Rows are scaled, and γ is chosen, as by train. Maps that are fitted to data (nystrom, say) are
 fitted to other rows than they are judged on: the rest of a sample of DATA, or rows of --fit.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,6 +83,21 @@ func TestApproxJSON(t *testing.T) {
 	}
 	if e := rec.Measured["mean_rel"].(float64); e > 0.3 {
 		t.Errorf("an error of 0.3 was asked for; measured %g", e)
+	}
+}
+
+// One D is enough to be told of another one.
+func TestApproxRecommendsFromOneSize(t *testing.T) {
+	data := write(t, t.TempDir(), "data.csv", cloud(200, func(v float64) float64 { return v }))
+	args := []string{data, "--map", "rff", "--features", "64", "--rows", "60", "--seeds", "4"}
+	half := approxOf(t, args...).Results[0]["mean_abs"].(float64) / 2
+	args = append(args, "--error", strconv.FormatFloat(half, 'g', -1, 64))
+	v := approxOf(t, args...)
+	if rec := v.Recommendation; len(v.Results) != 1 || rec == nil || rec.Features <= 64 || rec.Measured["mean_abs"].(float64) > half || rec.Offers[0]["added_features"] != 16.0 {
+		t.Errorf("%d results, %+v", len(v.Results), rec)
+	}
+	if text := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(text, "measured for them alone: rff at D = 16") || strings.Contains(text, "\n\n\n") {
+		t.Errorf("the text:\n%s", text)
 	}
 }
 

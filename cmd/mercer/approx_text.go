@@ -91,6 +91,9 @@ type offerLine struct {
 	Measured  bool    `json:"measured"`
 	PerRow    float64 `json:"us_per_row"`
 	Bytes     int64   `json:"bytes"`
+
+	// Added is a D that was measured for the rate alone: one D that is asked for has none.
+	Added int `json:"added_features,omitempty"`
 }
 
 func meanOf(s *approx.Stat) *float64 {
@@ -147,7 +150,7 @@ func (a *approximation) report(r *approx.Result, rec *approx.Recommendation) app
 		l := &recommendLine{Asked: rec.Goal.Error, Error: errorName(rec.Goal.Relative), Map: rec.Map, Features: rec.Features,
 			Measured: newApproxLine(rec.Map, rec.Exact, rec.Point), Config: rec.Config, Hopeless: rec.Hopeless}
 		for _, o := range rec.Offers {
-			l.Offers = append(l.Offers, offerLine{o.Map, o.Features, o.Error, o.Point != nil, o.PerRow, o.Bytes})
+			l.Offers = append(l.Offers, offerLine{o.Map, o.Features, o.Error, o.Point != nil, o.PerRow, o.Bytes, o.Added})
 		}
 		out.Recommend = l
 	}
@@ -189,7 +192,6 @@ func (a *approximation) print(w io.Writer, r *approx.Result, rec *approx.Recomme
 		}
 	}
 	fmt.Fprintf(w, "\n%s", a.table(r))
-	fmt.Fprintf(w, "\n")
 	any := false
 	for _, c := range r.Curves {
 		if c.Rate == nil || len(c.Points) < 2 {
@@ -198,6 +200,7 @@ func (a *approximation) print(w io.Writer, r *approx.Result, rec *approx.Recomme
 		name := ""
 		if !any {
 			name = "error"
+			fmt.Fprintln(w)
 		}
 		any = true
 		se := ""
@@ -206,7 +209,10 @@ func (a *approximation) print(w io.Writer, r *approx.Result, rec *approx.Recomme
 		}
 		say(name, "of %s falls like D^(%.2f%s)", c.Map, c.Rate.Exponent, se)
 	}
-	for _, s := range append(a.left, r.Skipped...) {
+	for i, s := range append(a.left, r.Skipped...) {
+		if i == 0 && !any {
+			fmt.Fprintln(w)
+		}
 		say("left out", "%s", clean(s.Reason))
 	}
 	if rec != nil {
@@ -312,6 +318,15 @@ func (a *approximation) printRecommendation(w io.Writer, rec *approx.Recommendat
 	}
 	if len(rec.Hopeless) > 0 {
 		say("", "not in reach of %s", strings.Join(rec.Hopeless, ", "))
+	}
+	var added []string
+	for _, o := range rec.Offers {
+		if o.Added > 0 {
+			added = append(added, fmt.Sprintf("%s at D = %s", o.Map, comma(o.Added)))
+		}
+	}
+	if len(added) > 0 {
+		say("rates", "by a second D, measured for them alone: %s", strings.Join(added, ", "))
 	}
 	say("why", "the least time a row in batches; where times are within a fifth of one another, the fewest bytes")
 }

@@ -40,7 +40,7 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *model.BagConfig) {
 	methods, _ := pool.Methods()
 	f := cmd.Flags()
 	f.StringVar(&b.Pooling, "pooling", "", "how a bag becomes a row: "+strings.Join(methods, ", ")+" (default: mean)")
-	f.Var(&bagValue{b}, "bag", "all that is to say about bags, in JSON or @FILE with it, such as {\"pooling\":\"mean\",\"kernel\":\"rbf\",\"sigma\":2,\"features\":512}")
+	f.Var(&bagValue{b: b}, "bag", "all that is to say about bags, in JSON or @FILE with it, such as {\"pooling\":\"mean\",\"kernel\":\"rbf\",\"sigma\":2,\"features\":512}")
 	f.StringVar(&b.Scale, "bag-scale", "", "scaling of the members of bags, as --scale (default: auto for mean, else none; of transform none)")
 	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members whose features mean averages: "+strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
 	f.StringVar(&b.Gamma, "bag-gamma", "", "γ of that kernel: a number, median or scale (default: median)")
@@ -52,11 +52,14 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *model.BagConfig) {
 }
 
 // bagValue is the flag --bag.
-type bagValue struct{ b *model.BagConfig }
+type bagValue struct {
+	b    *model.BagConfig
+	text string
+}
 
 var _ pflag.Value = (*bagValue)(nil)
 
-func (v *bagValue) String() string { return "" }
+func (v *bagValue) String() string { return v.text }
 func (v *bagValue) Type() string   { return "bag" }
 
 func (v *bagValue) Set(s string) error {
@@ -75,6 +78,7 @@ func (v *bagValue) Set(s string) error {
 	if d.More() {
 		return errors.New("more than one object in JSON")
 	}
+	v.text = s
 	return nil
 }
 

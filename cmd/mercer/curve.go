@@ -130,13 +130,19 @@ func printCurve(w io.Writer, c *tune.Curve) {
 		}
 		return fmt.Sprintf("%.2f", 100*v)
 	}
+	spread := func(mean, sd float64) string {
+		if c.Metric == "rmse" {
+			return fmt.Sprintf("%.4g ± %.2g", mean, sd)
+		}
+		return number(mean) + " ± " + number(sd)
+	}
 	fmt.Fprintf(w, "  %s; means and deviations over %s; tested on %s rows\n", what, plural(c.Seeds, "seed"), comma(c.Held))
 	table := func(title string, points []tune.CurvePoint) {
 		fmt.Fprintf(w, "\n  %-12s%10s%10s%20s%20s%10s\n", title, "rows", "features", "train", "test", "seconds")
 		line := spark(points)
 		for i, p := range points {
 			fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s  %s\n", "", comma(p.Rows), comma(p.Features),
-				number(p.Train)+" ± "+number(p.TrainSD), number(p.Test)+" ± "+number(p.TestSD), secondsText(duration(p.Seconds)), line[i])
+				spread(p.Train, p.TrainSD), spread(p.Test, p.TestSD), secondsText(duration(p.Seconds)), line[i])
 		}
 	}
 	law := func(l *tune.Law, n string) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -85,9 +86,9 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
-	f.Float64Var(&c.Lambda, "lambda", 0, "λ of the ridge, 0 being least squares (default: chosen by --lambda-by); of the lasso and its kin (default: chosen on a held-out tenth of the rows); of online (default 1e-5)")
+	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the features, or auto (default: chosen by --lambda-by); of the lasso and its kin (default: chosen on a held-out tenth of the rows); of online (default 1e-5)")
 	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
-	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+" (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
+	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+"; trace: --lambda is in parts of the mean variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
 	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
 	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
@@ -142,14 +143,61 @@ func settle(cmd *cobra.Command, c *model.Config) error {
 	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
 		c.Degree = 1
 	}
-	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed && c.Lambda == 0 && c.LambdaBy == "" && (c.Learner == "auto" || c.Learner == "ridge") {
-		c.LambdaBy = "given"
-	}
 	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
 		c.EpsilonGiven = true
 	}
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
 		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
+	}
+	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed {
+		if v, ok := f.Value.(*lambdaValue); ok { // approx has another λ
+			return v.settle()
+		}
+	}
+	return nil
+}
+
+// lambdaValue is the flag --lambda: a number, a number times the mean variance of the features,
+// as tune has it, or auto, which leaves the choice to --lambda-by.
+type lambdaValue struct {
+	c    *model.Config
+	text string
+}
+
+var _ pflag.Value = (*lambdaValue)(nil)
+
+func (v *lambdaValue) String() string { return v.text }
+func (v *lambdaValue) Type() string   { return "number" }
+
+func (v *lambdaValue) Set(s string) error {
+	text := strings.ToLower(strings.TrimSpace(s))
+	number, ofTrace := strings.CutPrefix(text, "trace*")
+	lambda, err := 0.0, error(nil)
+	if text != "auto" {
+		lambda, err = strconv.ParseFloat(number, 64)
+	}
+	if err != nil || math.IsNaN(lambda) || math.IsInf(lambda, 0) || lambda < 0 || ofTrace && lambda == 0 {
+		return errors.New("give a positive number, trace*NUMBER such as trace*0.001, or auto; 0 is least squares")
+	}
+	v.c.Lambda, v.text = lambda, text
+	return nil
+}
+
+// settle brings the flag together with --lambda-by.
+func (v *lambdaValue) settle() error {
+	c := v.c
+	by, ridge := strings.ToLower(c.LambdaBy), c.Learner == "auto" || c.Learner == "ridge"
+	switch ofTrace := strings.HasPrefix(v.text, "trace*"); {
+	case ofTrace && !ridge:
+		return usagef("--lambda %s is in parts of the mean variance of the features, which the ridge alone knows; give %s a number", v.text, c.Learner)
+	case ofTrace && by != "" && by != "trace":
+		return usagef("--lambda %s gives λ, so that --lambda-by %s has nothing to say; leave out one of them", v.text, by)
+	case ofTrace:
+		c.LambdaBy = "trace"
+	case v.text == "auto" && (by == "given" || by == "trace"):
+		return usagef("--lambda auto gives no λ, but --lambda-by %s needs one; give --lambda a number, or leave out --lambda-by", by)
+	case v.text != "auto" && c.Lambda == 0 && by == "" && ridge:
+		c.LambdaBy = "given"
 	}
 	return nil
 }

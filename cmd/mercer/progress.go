@@ -47,6 +47,9 @@ func newProgress(cmd *cobra.Command, when string) (*progress, error) {
 // atOnce is the beginning of a stage in which what is done was done before, and says nothing of its pace.
 const atOnce = 100 * time.Millisecond
 
+// drawEvery is the least time from one drawing to the next. A test that is to see each step makes it 0.
+var drawEvery = 100 * time.Millisecond
+
 // report draws the state of a stage: rows done and the share of the whole in [0, 1], either
 // negative if unknown. It draws a few times a second at most.
 func (p *progress) report(stage string, rows int, share float64) {
@@ -62,7 +65,7 @@ func (p *progress) report(stage string, rows int, share float64) {
 	if now.Sub(p.start) < atOnce {
 		p.from = max(0, share)
 	}
-	if now.Sub(p.last) < 100*time.Millisecond {
+	if now.Sub(p.last) < drawEvery {
 		return
 	}
 	p.last = now

@@ -46,17 +46,20 @@ picked on all rows.
 Most flags of mercer train take several values here, separated by commas, or a range: log:0.01:100:5
 are five numbers from 0.01 to 100 with equal ratios, lin:1:9:3 the numbers 1, 5 and 9. Every combination
 of the values is tried (--search grid), or --trials of them drawn at random, from ranges as
-numbers in between (--search random), or all race on growing samples of the rows and only
-the best quarter is cross-validated (--search halving). What says nothing to a combination, such as --c to
-a ridge regression, is left out of it. γ may be given in parts of that of the median distance
-(--gamma median*0.25,median*4), λ of the ridge in parts of the mean variance of the features
-(--lambda trace*0.001). Without flags γ goes from a sixteenth to 16 times that of the median distance, and
+numbers in between (--search random), or all race on growing samples of the rows, divided as the
+folds are, and only the best quarter is cross-validated (--search halving). What says nothing to
+a combination, such as --c to a ridge regression, is left out of it. γ may be given in parts of
+that of the median distance (--gamma median*0.25,median*4), λ of the ridge in parts of the mean
+variance of the features (--lambda trace*0.001). Without flags γ goes from a sixteenth to 16 times that of the median distance, and
 the learner's λ or C along its path.
 
 Configurations share what they can: rows are mapped once for each scaling and map; the statistics of a
 ridge regression are collected once, a fold left out is a subtraction, and each λ costs one
 factorisation a fold; support vector machines and logistic regressions go through the same
 features, from one C to the next. The last lines say how much work that saved.
+
+DATA may be bags, as for mercer train (a folder, --group, --pooling): they are pooled once, by the
+one way that the flags of bags say, and the rows that they become are searched; folds are of bags.
 
 Scaling, γ and the map are fitted once, on all rows, without their labels; --strict fits them
 anew on the training rows of each fold.
@@ -78,6 +81,7 @@ the journal is removed.`,
   mercer tune covtype.data -o cover.mercer --kernel poly --map pk-rp --degree 1,2,3,4 --gamma 1 --features 500 --learner svm --c 1
   mercer tune visits.csv --fold-group patient -o visits.mercer --metric auc
   mercer tune sales.csv --fold-kind time --folds 8 -o sales.mercer --metric mae --results trials.csv
+  mercer tune descriptors.npy --labels species.txt --pooling tensorsketch --learner svm,ridge -o birds.mercer
   mercer tune a9a.gz -o adult.mercer --search random --trials 40 --gamma median*log:0.01:100:9 --c log:0.01:100:9`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args[0]) },
@@ -93,6 +97,7 @@ the journal is removed.`,
 	reductionFlags(cmd, &tr.cfg)
 	learnerFlags(cmd, &tr.cfg)
 	dataFlags(cmd, &tr.data)
+	bagFlags(cmd, &tr.data, &tr.bag)
 	for _, name := range []string{"path", "variance", "conformal", "survey-rows", "outliers", "lambda-by"} {
 		_ = f.MarkHidden(name) // they say nothing to a search
 	}
@@ -211,6 +216,7 @@ func (t *tuning) makeSpace(cmd *cobra.Command) (tune.Space, error) {
 		}
 	}
 	s.Base = t.train.cfg
+	s.Base.Bag = nil // the search is on the rows that bags become
 	return s, nil
 }
 
@@ -271,6 +277,9 @@ func (u *ungrouped) Schema() *dataset.Schema { return &u.schema }
 func (t *tuning) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
+	if err := t.settleBags(cmd, path); err != nil {
+		return err
+	}
 	if err := t.check(cmd); err != nil {
 		return err
 	}
@@ -300,9 +309,6 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		return usagef("%s is a directory, whose files are bags; tune works on rows: make some with mercer transform", path)
-	}
 	for _, path := range []string{t.train.out, t.results} {
 		if path == "" {
 			continue
@@ -325,28 +331,20 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		o.Folds.Kind = ""
 	}
 	o.Folds.Seed, o.Seed = space.Base.Seed, space.Base.Seed
-	data := t.train.data
-	data.Group = t.foldGroup
-	file, err := dataset.Open(ctx, path, data)
+	data, err := t.open(ctx, path, p)
 	if err != nil {
-		return ofFoldGroup(err)
+		return err
 	}
-	defer file.Close()
-	var src dataset.Source = file
-	if t.foldGroup != "" && file.Schema().Header {
-		u := &ungrouped{file, *file.Schema()}
-		u.schema.Group = nil
-		src = u
-	}
+	defer data.file.Close()
 	o.Progress = func(stage string, done, all float64) { p.report(stage, 0, done/all) }
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
-	found, err := tune.Search(ctx, src, space, *o)
+	found, err := tune.Search(ctx, data.rows, space, *o)
 	p.done()
 	if err != nil {
 		return t.stopped(ctx, err)
 	}
 	searched := time.Since(start)
-	m, report, err := model.Fit(ctx, src, found.Picked.Config, model.Options{Progress: p.report, Memory: o.Memory})
+	m, report, err := data.fit(found.Picked.Config, model.Options{Progress: p.report, Memory: o.Memory})
 	p.done()
 	if err != nil {
 		return t.stopped(ctx, err)

@@ -2,15 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // visits are rows of patients, of whom each comes several times, hardly changed.
@@ -90,10 +92,15 @@ func TestTrainMakesTheTunedModel(t *testing.T) {
 	write(t, dir, "curve.csv", curve(200))
 	write(t, dir, "flowers.csv", flowers(150))
 	write(t, dir, "space.json", `{"lambda": ["auto", 1e-3], "form": "phase", "gamma": ["scale*2"]}`)
+	members, labels := crosses(1, 60)
+	grouped(t, dir, "devices.csv", members, labels)
+	folder(t, dir, "folder", members, labels)
 	for _, args := range [][]string{
 		{"curve.csv", "--features", "64", "--gamma", "median*4", "--lambda", "trace*0.001"},
 		{"curve.csv", "--space", "space.json", "--features", "32", "--seed", "3", "--folds", "3"},
 		{"flowers.csv", "--features", "32,64", "--gamma", "median", "--class-weight", "balanced", "--metric", "macro-f1", "--scale", "minmax,none", "--strict"},
+		{"devices.csv", "--group", "device", "--learner", "ridge,svm", "--bag-features", "64", "--lambda", "trace*0.001,auto"},
+		{"folder", "--kernel", "rbf,linear", "--features", "32", "--bag", `{"pooling":"full","scale":"standard"}`, "--gamma", "median,median*2"},
 		{"flowers.csv", "--kernel", "poly", "--degree", "2", "--learner", "svm,ridge", "--c", "1,auto", "--lambda", "0", "--features", "32", "--map", "tensorsrht", "--complex=true"},
 	} {
 		var got struct{ Command string }
@@ -175,64 +182,78 @@ func TestFoldGroupIsNoInput(t *testing.T) {
 	ok(t, "eval", out, bare)
 }
 
-// A tuning that is killed at any time, and run again, ends as one that was not.
+// killer is the standard error of a program that dies as soon as a journal has more lines than when
+// it was started: its progress is drawn after each of them.
+type killer struct {
+	journal string
+	lines   int
+}
+
+func (k *killer) Write(text []byte) (int, error) {
+	if journalLines(k.journal) > k.lines {
+		if self, err := os.FindProcess(os.Getpid()); err == nil && self.Kill() == nil {
+			select {}
+		}
+		os.Exit(3)
+	}
+	return len(text), nil
+}
+
+// journalLines is how many lines a journal has, apart from its head.
+func journalLines(path string) int {
+	text, _ := os.ReadFile(path)
+	return max(0, bytes.Count(text, []byte("\n"))-1)
+}
+
+// killedTuning is the program of TestKilledTuningGoesOn, which is this test binary started once more.
+func killedTuning(journal string) int {
+	drawEvery = 0
+	k := &killer{journal, journalLines(journal)}
+	return run(context.Background(), os.Args[1:], strings.NewReader(""), os.Stdout, k)
+}
+
+// A tuning that is killed after each thing that it kept, and run again, ends as one that was not.
 func TestKilledTuningGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the program many times")
 	}
-	bin := program(t)
 	dir := t.TempDir()
 	data := write(t, dir, "flowers.csv", flowers(300))
 	args := func(out string) []string {
-		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4", "--learner", "ridge,svm,kernel-svm", "--c", "0.1,10", "--lambda", "trace*0.001,trace*0.1", "--results", out + ".csv", "--folds", "3"}
+		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4", "--learner", "ridge,svm,kernel-svm", "--c", "0.1,10",
+			"--lambda", "trace*0.001,trace*0.1", "--results", out + ".csv", "--folds", "2", "--progress", "always"}
 	}
-	whole := filepath.Join(dir, "whole.mercer")
-	start := time.Now()
-	if text, err := exec.Command(bin, args(whole)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
+	whole, killed := filepath.Join(dir, "whole.mercer"), filepath.Join(dir, "killed.mercer")
+	if r := mercer(t, args(whole)...); r.code != 0 {
+		t.Fatal(r.stderr)
 	}
-	took := time.Since(start)
-	killed := filepath.Join(dir, "killed.mercer")
 	journal := killed + ".tune"
-	kills, grown := 0, int64(0)
-	for seed := uint64(0); ; seed++ {
-		cmd := exec.Command(bin, args(killed)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+	// Each γ has a job of all ridge regressions, and for each fold one of support vector machines by C and one
+	// for each C of the kernel's.
+	want := 3 * (1 + 2 + 2*2)
+	kills := 0
+	for kills <= want {
+		before := journalLines(journal)
+		cmd := exec.Command(os.Args[0], args(killed)...)
+		cmd.Env = append(os.Environ(), killJournal+"="+journal)
+		text, err := cmd.CombinedOutput()
+		if err == nil {
+			break
 		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		// A sixth of the whole on average, so that it takes some runs.
-		wait := time.Duration(rand.New(rand.NewPCG(seed, 3)).Float64() * float64(took) / 3)
-		if kills >= 6 {
-			wait = time.Hour
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != -1 {
+			t.Fatalf("after %d kills: %v: %s", kills, err, text)
 		}
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Fatalf("after %d kills: %v", kills, err)
-			}
-		case <-time.After(wait):
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			<-ended
-			kills++
-			if st, err := os.Stat(journal); err == nil {
-				if st.Size() < grown {
-					t.Fatalf("the journal shrank from %d bytes to %d", grown, st.Size())
-				}
-				grown = st.Size() / 2 // a cut line is written over
-			}
-			if _, err := os.Stat(killed); err == nil {
-				t.Fatal("there is a model of a search that was killed")
-			}
-			continue
+		kills++
+		if after := journalLines(journal); after <= before {
+			t.Fatalf("the journal has %d lines, after %d", after, before)
 		}
-		break
+		if _, err := os.Stat(killed); err == nil {
+			t.Fatal("there is a model of a search that was killed")
+		}
 	}
-	if kills == 0 {
-		t.Skip("the machine was too slow to kill anything in time")
+	if kills != want {
+		t.Errorf("%d kills, want %d", kills, want)
 	}
 	for _, suffix := range []string{"", ".csv"} {
 		a, err1 := os.ReadFile(whole + suffix)
@@ -246,6 +267,52 @@ func TestKilledTuningGoesOn(t *testing.T) {
 	}
 }
 
+// Folds are of bags: a search on them finds what the same search finds on the rows that transform makes of them, and
+// the model takes bags.
+func TestTuneOnBags(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	members, labels := crosses(1, 90)
+	grouped(t, dir, "devices.csv", members, labels)
+	testMembers, testLabels := crosses(2, 40)
+	grouped(t, dir, "test.csv", testMembers, testLabels)
+	folder(t, dir, "test", testMembers, testLabels)
+	flags := []string{"--learner", "ridge,svm", "--lambda", "trace*0.01,trace*1", "--c", "0.1,1", "--folds", "3", "--json"}
+	var got [2]struct {
+		Search struct {
+			Rows       int
+			Candidates []struct {
+				Values map[string]string
+				Scores []float64
+			}
+		}
+		Accuracy float64
+	}
+	pooling := []string{"--group", "device", "--bag-features", "6", "--bag-gamma", "0.5", "--norm", "l2"}
+	text := ok(t, slices.Concat([]string{"tune", "devices.csv", "-o", "m", "--test", "test.csv"}, pooling, flags)...)
+	if err := json.Unmarshal([]byte(text), &got[0]); err != nil {
+		t.Fatal(err)
+	}
+	if got[0].Search.Rows != 90 || len(got[0].Search.Candidates) != 4 || got[0].Accuracy < 0.55 {
+		t.Errorf("%+v", got[0])
+	}
+	ok(t, slices.Concat([]string{"transform", "devices.csv", "-o", "rows.npy"}, pooling)...)
+	write(t, dir, "labels", strings.Join(labels, "\n")+"\n")
+	text = ok(t, slices.Concat([]string{"tune", "rows.npy", "--labels", "labels", "-o", "n", "--kernel", "linear"}, flags)...)
+	if err := json.Unmarshal([]byte(text), &got[1]); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range got[1].Search.Candidates {
+		delete(c.Values, "kernel") // which bags need not be told
+	}
+	if a, b := fmt.Sprint(got[0].Search.Candidates), fmt.Sprint(got[1].Search.Candidates); a != b || !strings.Contains(a, "0.") {
+		t.Errorf("on bags %s\non rows %s", a, b)
+	}
+	if text := ok(t, "tune", "test", "-o", "m", "--learner", "svm", "--c", "1", "--folds", "2", "--search", "halving"); !strings.Contains(text, "40 bags") {
+		t.Errorf("the text:\n%s", text)
+	}
+}
+
 func TestTuneErrors(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -255,6 +322,8 @@ func TestTuneErrors(t *testing.T) {
 	write(t, dir, "space.json", `{"gamma": [1, 2]}`)
 	write(t, dir, "wrong.json", `{"colour": [1, 2]}`)
 	write(t, dir, "visits.csv", visits(3))
+	members, _ := crosses(1, 6)
+	folder(t, dir, "flat", members, nil)
 	for _, c := range []struct {
 		args string
 		code int
@@ -287,7 +356,14 @@ func TestTuneErrors(t *testing.T) {
 		{"tune flowers.csv -o m --variance", 2, "are for mercer train"},
 		{"tune flowers.csv -o m --metric log_loss --learner svm --gamma median", 1, "it takes probabilities"},
 		{"tune nowhere.csv -o m", 1, "nowhere.csv"},
-		{"tune . -o m", 2, "whose files are bags"},
+		{"tune flat -o m", 1, "the bags have no labels"},
+		{"tune visits.csv -o m --group patient --strict", 2, "leave out --strict"},
+		{"tune visits.csv -o m --group patient --fold-group patient", 2, "folds of bags keep the members of a bag together"},
+		{"tune visits.csv -o m --group patient --fold-kind group", 2, "leave out --fold-kind group"},
+		{"tune visits.csv -o m --group patient --gamma 1,2", 2, "use --bag-gamma"},
+		{"tune visits.csv -o m --group patient --bag-features -2", 2, "bag"},
+		{"tune visits.csv -o m --group patient --pooling cbp-krp --pool 3", 2, "give it by --bag"},
+		{"tune visits.csv -o m --group nobody", 1, "nobody"},
 	} {
 		r := mercer(t, strings.Fields(c.args)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Count(strings.TrimSpace(r.stderr), "\n") != 0 {

@@ -54,14 +54,10 @@ func (t *tuning) trainCommand(cmd *cobra.Command, found *tune.Result, path strin
 	}
 	for _, name := range tune.Settings() {
 		value, flag := picked.Values[name], strings.ReplaceAll(name, "_", "-")
-		parts, ofTrace := strings.CutPrefix(value, "trace*")
 		switch {
 		case value == "" || value == "auto" && (name == "lambda" || name == "c"):
 		case train.Lookup(flag) == nil:
 			return ""
-		case ofTrace:
-			add(flag, parts)
-			add("lambda-by", "trace")
 		default:
 			add(flag, value)
 		}
