@@ -135,9 +135,6 @@ func (f *function) write(prepare func(), vector func(m operand.Mem) []reg.VecVir
 	ADDQ(operand.U32(f.group*s.bytes), at)
 	JMP(operand.LabelRef("loop"))
 	Label("end")
-	if f.stream {
-		SFENCE()
-	}
 	SHRQ(operand.U8(s.float/4+1), at)
 	Store(at, ReturnIndex(0))
 	VZEROUPPER()
@@ -400,9 +397,6 @@ func elementary() {
 			if s.float == 4 {
 				waves(s, "sincosStream", 2, 20)
 			}
-			if s.float == 4 {
-				waves(s, "sincosStream", 2, 20)
-			}
 			exponential(s, 4, 16)
 			logarithm(s, 4, 10)
 			signedRoot(s, 4)
@@ -411,9 +405,6 @@ func elementary() {
 		waves(s, "cos", 2, 4)
 		waves(s, "sin", 2, 4)
 		waves(s, "sincos", 2, 3)
-		if s.float == 4 {
-			waves(s, "sincosStream", 2, 3)
-		}
 		if s.float == 4 {
 			waves(s, "sincosStream", 2, 3)
 		}
