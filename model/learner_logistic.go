@@ -23,8 +23,9 @@ var logisticLearner = learner{
 }
 
 // checkLogistic finds what is wrong with the options of logistic regression and gives those
-// that are not given their usual values: all classes in one problem, unless the penalty is l1 or
-// the solver dual, or a row may have several labels, which are known only with the task. auto is primal: a pass of the dual reads the rows for one class at a time.
+// that are not given their usual values: all classes in one problem, unless the penalty is l1, the
+// solver dual, or a row may have several labels (which are known only with the task). auto is
+// primal: a pass of the dual reads the rows for one class at a time.
 func (c *Config) checkLogistic() error {
 	multiclass := []string{"multinomial", "ovr"}
 	if c.Penalty == "l1" || c.Solver == "dual" || c.Task == "multilabel" {

@@ -26,8 +26,8 @@ type picture struct {
 	planes [3][]float32
 }
 
-// pictures are the ends of names of images; an archive may hold other files too.
-var pictures = []string{".jpg", ".jpeg", ".png"}
+// imageEndings are the ends of names of images; an archive may hold other files too.
+var imageEndings = []string{".jpg", ".jpeg", ".png"}
 
 // readArchive reads the images of a .tar.gz, whose folders are the classes.
 func readArchive(name string) ([]picture, error) {
@@ -49,7 +49,7 @@ func readArchive(name string) ([]picture, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if h.Typeflag != tar.TypeReg || strings.HasPrefix(path.Base(h.Name), ".") || !slices.Contains(pictures, strings.ToLower(path.Ext(h.Name))) {
+		if h.Typeflag != tar.TypeReg || strings.HasPrefix(path.Base(h.Name), ".") || !slices.Contains(imageEndings, strings.ToLower(path.Ext(h.Name))) {
 			continue
 		}
 		img, _, err := image.Decode(t)

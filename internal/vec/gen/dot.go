@@ -141,8 +141,6 @@ func dot() {
 		axpy(s, "axpy", s.float, plain, "func(alpha T, x, y *T, n int)")
 		if s.float == 8 {
 			fetch(s)
-		}
-		if s.float == 8 {
 			multiplier{s, "func(x, y *float32, n int) T", "dotWide", "is x·y, summed in float64, for n a multiple of 8.", 4, widen}.write()
 			axpy(s, "axpyWide", 4, widen, "func(alpha T, x *float32, y *T, n int)")
 		}
