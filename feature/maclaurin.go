@@ -252,16 +252,6 @@ func (z *maclaurin) Transform(dst *matrix.Dense, x matrix.Rows) {
 		z.project(work, x, 0, n)
 		z.multiply(dst, work, 0, n)
 		z.work.put(work)
-	case x.CSR != nil:
-		vec.Parallel(n, few, func(lo, hi int) {
-			work := z.work.get(few * columns)
-			for ; lo < hi; lo += few {
-				end := min(lo+few, hi)
-				z.project(work, x, lo, end)
-				z.multiply(dst, work, lo, end)
-			}
-			z.work.put(work)
-		})
 	default:
 		work := z.work.get(min(n, z.height) * columns)
 		for lo := 0; lo < n; lo += z.height {
@@ -280,10 +270,7 @@ func (z *maclaurin) project(work []float32, x matrix.Rows, lo, hi int) {
 		z.w.Multiply(hi-lo, x.Dense.Data[lo*x.Dense.Stride:], x.Dense.Stride, work, columns, nil)
 		return
 	}
-	for i := lo; i < hi; i++ {
-		idx, val := x.CSR.Row(i)
-		z.w.MultiplySparse(idx, val, work[(i-lo)*columns:(i-lo+1)*columns])
-	}
+	z.w.MultiplySparse(x.CSR.Ptr[lo:hi+1], x.CSR.Idx, x.CSR.Val, work, columns, nil)
 }
 
 // multiply turns the projections of rows [lo, hi) into features. The conversions keep products

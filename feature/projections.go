@@ -72,8 +72,8 @@ func (f *rp) Transform(dst *matrix.Dense, x matrix.Rows) {
 	switch {
 	case n <= few:
 		f.multiply(dst.Data, dst.Stride, x, 0, n, nil)
-	case x.CSR == nil && f.packed != nil:
-		f.packed.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data, dst.Stride, nil)
+	case f.packed != nil:
+		f.multiply(dst.Data, dst.Stride, x, 0, n, nil)
 	default:
 		vec.Parallel(n, 14, func(lo, hi int) {
 			work := f.free.get(f.work(tile))

@@ -256,18 +256,22 @@ func (p *projection) multiply(dst []float32, stride int, x matrix.Rows, lo, hi i
 	switch {
 	case n == 0:
 		return
-	case x.CSR != nil:
-		for r := range n {
-			idx, val := x.CSR.Row(lo + r)
-			p.sparse(dst[r*stride:][:p.m], idx, val)
-		}
-		return
 	case p.packed != nil:
-		p.packed.Multiply(n, x.Dense.Data[lo*x.Dense.Stride:], x.Dense.Stride, dst, stride, nil)
+		if x.CSR != nil {
+			p.packed.MultiplySparse(x.CSR.Ptr[lo:hi+1], x.CSR.Idx, x.CSR.Val, dst, stride, nil)
+		} else {
+			p.packed.Multiply(n, x.Dense.Data[lo*x.Dense.Stride:], x.Dense.Stride, dst, stride, nil)
+		}
 		if p.shift != nil {
 			for r := range n {
 				vec.Axpy32(1, p.shift, dst[r*stride:][:p.m])
 			}
+		}
+		return
+	case x.CSR != nil:
+		for r := range n {
+			idx, val := x.CSR.Row(lo + r)
+			p.sparse(dst[r*stride:][:p.m], idx, val)
 		}
 		return
 	case n <= few:
@@ -304,15 +308,8 @@ func (p *projection) finish(z []float32, j int) {
 	}
 }
 
-// sparse multiplies a sparse row.
+// sparse multiplies a sparse row with signs.
 func (p *projection) sparse(z []float32, idx []int32, val []float32) {
-	if p.packed != nil {
-		p.packed.MultiplySparse(idx, val, z)
-		if p.shift != nil {
-			vec.Axpy32(1, p.shift, z)
-		}
-		return
-	}
 	clear(z)
 	for t, i := range idx {
 		v := val[t]

@@ -88,27 +88,19 @@ func (f *fourier) Transform(dst *matrix.Dense, x matrix.Rows) {
 	d, m := f.w.Dims()
 	check(d, f.features, dst, x)
 	n := x.Len()
-	switch {
-	case n == 0:
-	case x.CSR != nil && n <= few:
-		f.sparse(dst, x.CSR, 0, n)
-	case x.CSR != nil:
-		vec.Parallel(n, few, func(lo, hi int) { f.sparse(dst, x.CSR, lo, hi) })
-	case n <= few:
-		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.at():], dst.Stride, nil)
-		f.finish(dst, 0, 0, n, m)
-	default:
-		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.at():], dst.Stride,
-			func(i, j, rows, cols int) { f.finish(dst, i, j, rows, cols) })
+	if n == 0 {
+		return
 	}
-}
-
-// sparse transforms rows [i, end) of x.
-func (f *fourier) sparse(dst *matrix.Dense, x *matrix.CSR, i, end int) {
-	_, m := f.w.Dims()
-	for ; i < end; i++ {
-		idx, val := x.Row(i)
-		f.w.MultiplySparse(idx, val, dst.Row(i)[f.at():])
-		f.finish(dst, i, 0, 1, m)
+	var after func(i, j, rows, cols int)
+	if n > few {
+		after = func(i, j, rows, cols int) { f.finish(dst, i, j, rows, cols) }
+	}
+	if x.CSR != nil {
+		f.w.MultiplySparse(x.CSR.Ptr, x.CSR.Idx, x.CSR.Val, dst.Data[f.at():], dst.Stride, after)
+	} else {
+		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.at():], dst.Stride, after)
+	}
+	if n <= few {
+		f.finish(dst, 0, 0, n, m)
 	}
 }

@@ -15,9 +15,10 @@ func TestAssemblyKeepsToItsLevel(t *testing.T) {
 	base := []string{"SSE", "SSE2", "AVX", "AVX2", "FMA3", "MMX+"} // MMX+: prefetches
 	allowed := map[string][]string{
 		"avx2":   base,
-		"avx512": append(slices.Clone(base), "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"),
+		"avx512": append(slices.Clone(base), "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "POPCNT"),
 	}
 	wide := regexp.MustCompile(`\b(Z\d+|[XY](1[6-9]|2\d|3[01])|K[0-7])\b`)
+	without := []string{"elements32_avx512", "elements64_avx512"} // AVX2 has no instruction that packs lanes
 	files, err := filepath.Glob("*_amd64.s")
 	if err != nil || len(files) < 5 {
 		t.Fatal(files, err)
@@ -40,7 +41,9 @@ func TestAssemblyKeepsToItsLevel(t *testing.T) {
 			case strings.HasPrefix(line, "TEXT "):
 				name, _, _ = strings.Cut(strings.TrimPrefix(line, "TEXT ·"), "(")
 				level = name[strings.LastIndex(name, "_")+1:]
-				seen[level]++
+				if !slices.Contains(without, name) {
+					seen[level]++
+				}
 				if allowed[level] == nil || requires == nil {
 					t.Errorf("%s: %s has no level, or no comment on what it requires", file, name)
 				}

@@ -15,7 +15,7 @@ func best() instructions {
 	switch x := cpu.X86; {
 	case !x.HasAVX2 || !x.HasFMA:
 		return generic
-	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL:
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasPOPCNT:
 		return avx512
 	}
 	return avx2

@@ -15,7 +15,9 @@ func TestEmptyMatricesAndVectors(t *testing.T) {
 		"SyrkAddWide k":   func() { SyrkAddWide(2, 0, nil, 2, c64, 3) },
 		"Pack n":          func() { Pack32(2, 0, nil, 0).Multiply(2, c32, 2, nil, 0, nil) },
 		"Pack m":          func() { Pack32(2, 3, c32, 3).Multiply(0, nil, 2, nil, 3, nil) },
-		"sparse n":        func() { Pack32(2, 0, nil, 0).MultiplySparse([]int32{1}, []float32{2}, nil) },
+		"sparse n":        func() { Pack32(2, 0, nil, 0).MultiplySparse([]int{0, 1}, []int32{1}, []float32{2}, nil, 0, nil) },
+		"sparse m":        func() { Pack32(2, 3, c32, 3).MultiplySparse([]int{0}, nil, nil, nil, 3, nil) },
+		"sparse all":      func() { Pack32(2, 3, c32, 3).MultiplySparse(nil, nil, nil, nil, 3, nil) },
 		"Cholesky":        func() { Cholesky(0, nil, 0) },
 		"CholeskySolve":   func() { CholeskySolve(0, nil, 0, 2, nil, 2) },
 		"solve nothing":   func() { CholeskySolve(2, []float64{2, 1, 1, 2}, 2, 0, nil, 0) },
@@ -44,7 +46,7 @@ func TestEmptyMatricesAndVectors(t *testing.T) {
 		if want := [7]float64{0, 0, 0, 7, 0, 0, 0}; [7]float64(c) != want || blocks != 6 {
 			t.Errorf("a product of no terms is %g, in blocks of %d elements", c, blocks)
 		}
-		p.MultiplySparse(nil, nil, c[:3])
+		p.MultiplySparse([]int{0, 0}, nil, nil, c[:3], 3, nil)
 		QuadraticForms(c[:2], 0, nil, 0, 2, nil, 0)
 		if c[0] != 0 || c[1] != 0 {
 			t.Errorf("forms of no terms are %g", c[:2])

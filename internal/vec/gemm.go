@@ -20,12 +20,14 @@ type micro[T float32 | float64] struct {
 	strip     func(dst, src *T, rows, stride, count, next int)    // mr numbers of each row, for count strips
 	widen     func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
 	expect    func(dst *float64, ldd, rows int)                   // brings what widen adds to to the cache
-	sparse    func(n int, idx *int32, val, panel, c *T)           // c += Σ val[t]·panel[idx[t]], nr numbers
-	kc        int                                                 // most of the inner dimension in a block: an A panel fits the L1 cache
-	nc        int                                                 // columns of a block of kc: kc×nc numbers fit the L2 cache
-	size      int                                                 // bytes of a number
-	free      chan *panels[T]                                     // not in use; never given back to the collector
-	buffers   chan []T                                            // for strips, not in use
+	sparse    sparseKernel[T]
+	elements  func(n int, x *T, first, idx *int32, val *T) int // lists what is not zero in lines of 64 bytes; may be nil
+	kc        int                                              // most of the inner dimension in a block: an A panel fits the L1 cache
+	nc        int                                              // columns of a block of kc: kc×nc numbers fit the L2 cache
+	size      int                                              // bytes of a number
+	free      chan *panels[T]                                  // not in use; never given back to the collector
+	scants    chan *scant[T]                                   // not in use
+	buffers   chan []T                                         // for strips, not in use
 }
 
 // microKernel computes a tile of C as A·B, or adds to it. A's element (i, l) stands i·ars +
@@ -56,7 +58,9 @@ type product[T float32 | float64] struct {
 	b        []T
 	brs, bcs int
 	packed   []T // B in panels of nr columns, in place of b
-	strips   []T // the rows of αA, if not nil, as strips of mr, but for those left over
+	ptr      []int
+	idx      []int32 // with ptr: A is sparse, a its elements
+	strips   []T     // the rows of αA, if not nil, as strips of mr, but for those left over
 	add      bool
 	c        []T
 	wide     []float64 // in place of c: to be added to, by blocks of kc
@@ -477,13 +481,14 @@ func init() { chooseKernels() }
 
 // portableKernels are the micro-kernels of every machine.
 func portableKernels() {
-	micro32.use(4, 4, portable[float32], portableRow[float32], nil, nil)
-	micro64.use(4, 4, portable[float64], portableRow[float64], nil, nil)
+	micro32.use(4, 4, portable[float32], portableRow[float32], nil, portableSparse[float32])
+	micro64.use(4, 4, portable[float64], portableRow[float64], nil, portableSparse[float64])
 }
 
-func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride, count, next int), sparse func(n int, idx *int32, val, panel, c *T)) {
-	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse, mk.widen, mk.expect = mr, nr, tile, row, strip, sparse, nil, nil
-	mk.free, mk.buffers = make(chan *panels[T], 64), make(chan []T, 16)
+func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride, count, next int), sparse sparseKernel[T]) {
+	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse = mr, nr, tile, row, strip, sparse
+	mk.elements, mk.widen, mk.expect = nil, nil, nil
+	mk.free, mk.scants, mk.buffers = make(chan *panels[T], 64), make(chan *scant[T], 64), make(chan []T, 16)
 }
 
 // portable is the 4×4 micro-kernel in Go.

@@ -312,51 +312,104 @@ strips:
 	VZEROUPPER
 	RET
 
-// func sparse32_avx512(n int, idx *int32, val *float32, panel *float32, c *float32)
+// func sparse32_avx512(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·sparse32_avx512(SB), NOSPLIT, $0-40
-	MOVQ    n+0(FP), AX
-	MOVQ    idx+8(FP), CX
-	MOVQ    val+16(FP), DX
-	MOVQ    panel+24(FP), BX
-	MOVQ    c+32(FP), SI
-	VMOVUPS (SI), Z0
+TEXT ·sparse32_avx512(SB), NOSPLIT, $0-64
+	MOVQ blocks+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ idx+16(FP), DX
+	MOVQ val+24(FP), BX
+	MOVQ c+48(FP), SI
+	MOVQ add+56(FP), DI
+	MOVQ panel+32(FP), R8
+	MOVQ step+40(FP), R9
+	LEAQ (R8)(R9*1), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R9
+
+block:
+	MOVLQSX (CX), R13
+	ADDQ    $0x04, CX
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
 	VXORPS  Z2, Z2, Z2
-	VMOVUPS 64(SI), Z1
 	VXORPS  Z3, Z3, Z3
-	SUBQ    $0x02, AX
-	JL      last
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+
+element:
+	MOVLQSX      (DX), R12
+	SHLQ         $0x07, R12
+	VBROADCASTSS (BX), Z8
+	VFMADD231PS  (R8)(R12*1), Z8, Z0
+	VFMADD231PS  64(R8)(R12*1), Z8, Z1
+	VFMADD231PS  (R10)(R12*1), Z8, Z2
+	VFMADD231PS  64(R10)(R12*1), Z8, Z3
+	VFMADD231PS  (R11)(R12*1), Z8, Z4
+	VFMADD231PS  64(R11)(R12*1), Z8, Z5
+	VFMADD231PS  (R9)(R12*1), Z8, Z6
+	VFMADD231PS  64(R9)(R12*1), Z8, Z7
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	DECQ         R13
+	JNZ          element
+	TESTQ        DI, DI
+	JZ           store
+	VADDPS       (SI), Z0, Z0
+	VADDPS       64(SI), Z1, Z1
+	VADDPS       128(SI), Z2, Z2
+	VADDPS       192(SI), Z3, Z3
+	VADDPS       256(SI), Z4, Z4
+	VADDPS       320(SI), Z5, Z5
+	VADDPS       384(SI), Z6, Z6
+	VADDPS       448(SI), Z7, Z7
+
+store:
+	VMOVUPS Z0, (SI)
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z2, 128(SI)
+	VMOVUPS Z3, 192(SI)
+	VMOVUPS Z4, 256(SI)
+	VMOVUPS Z5, 320(SI)
+	VMOVUPS Z6, 384(SI)
+	VMOVUPS Z7, 448(SI)
+	MOVQ    $0x00000001, DI
+	DECQ    AX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func elements32_avx512(n int, x *float32, first *int32, idx *int32, val *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·elements32_avx512(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+24(FP), DX
+	MOVQ         val+32(FP), BX
+	MOVQ         first+16(FP), SI
+	VMOVDQU32    (SI), Z0
+	MOVL         $0x00000010, SI
+	VPBROADCASTD SI, Z1
+	VXORPS       Z3, Z3, Z3
+	XORQ         SI, SI
 
 loop:
-	MOVLQSX      (CX), DI
-	SHLQ         $0x07, DI
-	VBROADCASTSS (DX), Z4
-	VFMADD231PS  (BX)(DI*1), Z4, Z0
-	VFMADD231PS  64(BX)(DI*1), Z4, Z1
-	MOVLQSX      4(CX), DI
-	SHLQ         $0x07, DI
-	VBROADCASTSS 4(DX), Z4
-	VFMADD231PS  (BX)(DI*1), Z4, Z2
-	VFMADD231PS  64(BX)(DI*1), Z4, Z3
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	SUBQ         $0x02, AX
-	JGE          loop
-
-last:
-	TESTQ        $0x00000001, AX
-	JZ           end
-	MOVLQSX      (CX), DI
-	SHLQ         $0x07, DI
-	VBROADCASTSS (DX), Z4
-	VFMADD231PS  (BX)(DI*1), Z4, Z0
-	VFMADD231PS  64(BX)(DI*1), Z4, Z1
-
-end:
-	VADDPS  Z2, Z0, Z0
-	VMOVUPS Z0, (SI)
-	VADDPS  Z3, Z1, Z1
-	VMOVUPS Z1, 64(SI)
+	VMOVUPS     (CX), Z2
+	VCMPPS      $0x04, Z3, Z2, K1
+	VCOMPRESSPS Z2, K1, Z4
+	VPCOMPRESSD Z0, K1, Z5
+	VMOVUPS     Z4, (BX)(SI*4)
+	VMOVDQU32   Z5, (DX)(SI*4)
+	KMOVW       K1, DI
+	POPCNTL     DI, DI
+	ADDQ        DI, SI
+	VPADDD      Z1, Z0, Z0
+	ADDQ        $0x40, CX
+	SUBQ        $0x10, AX
+	JNZ         loop
+	MOVQ        SI, ret+40(FP)
 	VZEROUPPER
 	RET
 
@@ -715,51 +768,104 @@ strips:
 	VZEROUPPER
 	RET
 
-// func sparse64_avx512(n int, idx *int32, val *float64, panel *float64, c *float64)
+// func sparse64_avx512(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·sparse64_avx512(SB), NOSPLIT, $0-40
-	MOVQ    n+0(FP), AX
-	MOVQ    idx+8(FP), CX
-	MOVQ    val+16(FP), DX
-	MOVQ    panel+24(FP), BX
-	MOVQ    c+32(FP), SI
-	VMOVUPD (SI), Z0
+TEXT ·sparse64_avx512(SB), NOSPLIT, $0-64
+	MOVQ blocks+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ idx+16(FP), DX
+	MOVQ val+24(FP), BX
+	MOVQ c+48(FP), SI
+	MOVQ add+56(FP), DI
+	MOVQ panel+32(FP), R8
+	MOVQ step+40(FP), R9
+	LEAQ (R8)(R9*1), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R9
+
+block:
+	MOVLQSX (CX), R13
+	ADDQ    $0x04, CX
+	VXORPD  Z0, Z0, Z0
+	VXORPD  Z1, Z1, Z1
 	VXORPD  Z2, Z2, Z2
-	VMOVUPD 64(SI), Z1
 	VXORPD  Z3, Z3, Z3
-	SUBQ    $0x02, AX
-	JL      last
+	VXORPD  Z4, Z4, Z4
+	VXORPD  Z5, Z5, Z5
+	VXORPD  Z6, Z6, Z6
+	VXORPD  Z7, Z7, Z7
+
+element:
+	MOVLQSX      (DX), R12
+	SHLQ         $0x07, R12
+	VBROADCASTSD (BX), Z8
+	VFMADD231PD  (R8)(R12*1), Z8, Z0
+	VFMADD231PD  64(R8)(R12*1), Z8, Z1
+	VFMADD231PD  (R10)(R12*1), Z8, Z2
+	VFMADD231PD  64(R10)(R12*1), Z8, Z3
+	VFMADD231PD  (R11)(R12*1), Z8, Z4
+	VFMADD231PD  64(R11)(R12*1), Z8, Z5
+	VFMADD231PD  (R9)(R12*1), Z8, Z6
+	VFMADD231PD  64(R9)(R12*1), Z8, Z7
+	ADDQ         $0x04, DX
+	ADDQ         $0x08, BX
+	DECQ         R13
+	JNZ          element
+	TESTQ        DI, DI
+	JZ           store
+	VADDPD       (SI), Z0, Z0
+	VADDPD       64(SI), Z1, Z1
+	VADDPD       128(SI), Z2, Z2
+	VADDPD       192(SI), Z3, Z3
+	VADDPD       256(SI), Z4, Z4
+	VADDPD       320(SI), Z5, Z5
+	VADDPD       384(SI), Z6, Z6
+	VADDPD       448(SI), Z7, Z7
+
+store:
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	VMOVUPD Z2, 128(SI)
+	VMOVUPD Z3, 192(SI)
+	VMOVUPD Z4, 256(SI)
+	VMOVUPD Z5, 320(SI)
+	VMOVUPD Z6, 384(SI)
+	VMOVUPD Z7, 448(SI)
+	MOVQ    $0x00000001, DI
+	DECQ    AX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func elements64_avx512(n int, x *float64, first *int32, idx *int32, val *float64) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·elements64_avx512(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+24(FP), DX
+	MOVQ         val+32(FP), BX
+	MOVQ         first+16(FP), SI
+	VMOVDQU32    (SI), Y0
+	MOVL         $0x00000008, SI
+	VPBROADCASTD SI, Y1
+	VXORPD       Z3, Z3, Z3
+	XORQ         SI, SI
 
 loop:
-	MOVLQSX      (CX), DI
-	SHLQ         $0x07, DI
-	VBROADCASTSD (DX), Z4
-	VFMADD231PD  (BX)(DI*1), Z4, Z0
-	VFMADD231PD  64(BX)(DI*1), Z4, Z1
-	MOVLQSX      4(CX), DI
-	SHLQ         $0x07, DI
-	VBROADCASTSD 8(DX), Z4
-	VFMADD231PD  (BX)(DI*1), Z4, Z2
-	VFMADD231PD  64(BX)(DI*1), Z4, Z3
-	ADDQ         $0x08, CX
-	ADDQ         $0x10, DX
-	SUBQ         $0x02, AX
-	JGE          loop
-
-last:
-	TESTQ        $0x00000001, AX
-	JZ           end
-	MOVLQSX      (CX), DI
-	SHLQ         $0x07, DI
-	VBROADCASTSD (DX), Z4
-	VFMADD231PD  (BX)(DI*1), Z4, Z0
-	VFMADD231PD  64(BX)(DI*1), Z4, Z1
-
-end:
-	VADDPD  Z2, Z0, Z0
-	VMOVUPD Z0, (SI)
-	VADDPD  Z3, Z1, Z1
-	VMOVUPD Z1, 64(SI)
+	VMOVUPD     (CX), Z2
+	VCMPPD      $0x04, Z3, Z2, K1
+	VCOMPRESSPD Z2, K1, Z4
+	VPCOMPRESSD Y0, K1, Y5
+	VMOVUPD     Z4, (BX)(SI*8)
+	VMOVDQU32   Y5, (DX)(SI*4)
+	KMOVW       K1, DI
+	POPCNTL     DI, DI
+	ADDQ        DI, SI
+	VPADDD      Y1, Y0, Y0
+	ADDQ        $0x40, CX
+	SUBQ        $0x08, AX
+	JNZ         loop
+	MOVQ        SI, ret+40(FP)
 	VZEROUPPER
 	RET
 
@@ -947,51 +1053,72 @@ strips:
 	VZEROUPPER
 	RET
 
-// func sparse32_avx2(n int, idx *int32, val *float32, panel *float32, c *float32)
+// func sparse32_avx2(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
 // Requires: AVX, FMA3
-TEXT ·sparse32_avx2(SB), NOSPLIT, $0-40
-	MOVQ    n+0(FP), AX
-	MOVQ    idx+8(FP), CX
-	MOVQ    val+16(FP), DX
-	MOVQ    panel+24(FP), BX
-	MOVQ    c+32(FP), SI
-	VMOVUPS (SI), Y0
+TEXT ·sparse32_avx2(SB), NOSPLIT, $0-64
+	MOVQ blocks+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ idx+16(FP), DX
+	MOVQ val+24(FP), BX
+	MOVQ c+48(FP), SI
+	MOVQ add+56(FP), DI
+	MOVQ panel+32(FP), R8
+	MOVQ step+40(FP), R9
+	LEAQ (R8)(R9*1), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R9
+
+block:
+	MOVLQSX (CX), R13
+	ADDQ    $0x04, CX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
-	VMOVUPS 32(SI), Y1
 	VXORPS  Y3, Y3, Y3
-	SUBQ    $0x02, AX
-	JL      last
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
 
-loop:
-	MOVLQSX      (CX), DI
-	SHLQ         $0x06, DI
-	VBROADCASTSS (DX), Y4
-	VFMADD231PS  (BX)(DI*1), Y4, Y0
-	VFMADD231PS  32(BX)(DI*1), Y4, Y1
-	MOVLQSX      4(CX), DI
-	SHLQ         $0x06, DI
-	VBROADCASTSS 4(DX), Y4
-	VFMADD231PS  (BX)(DI*1), Y4, Y2
-	VFMADD231PS  32(BX)(DI*1), Y4, Y3
-	ADDQ         $0x08, CX
-	ADDQ         $0x08, DX
-	SUBQ         $0x02, AX
-	JGE          loop
+element:
+	MOVLQSX      (DX), R12
+	SHLQ         $0x06, R12
+	VBROADCASTSS (BX), Y8
+	VFMADD231PS  (R8)(R12*1), Y8, Y0
+	VFMADD231PS  32(R8)(R12*1), Y8, Y1
+	VFMADD231PS  (R10)(R12*1), Y8, Y2
+	VFMADD231PS  32(R10)(R12*1), Y8, Y3
+	VFMADD231PS  (R11)(R12*1), Y8, Y4
+	VFMADD231PS  32(R11)(R12*1), Y8, Y5
+	VFMADD231PS  (R9)(R12*1), Y8, Y6
+	VFMADD231PS  32(R9)(R12*1), Y8, Y7
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	DECQ         R13
+	JNZ          element
+	TESTQ        DI, DI
+	JZ           store
+	VADDPS       (SI), Y0, Y0
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       64(SI), Y2, Y2
+	VADDPS       96(SI), Y3, Y3
+	VADDPS       128(SI), Y4, Y4
+	VADDPS       160(SI), Y5, Y5
+	VADDPS       192(SI), Y6, Y6
+	VADDPS       224(SI), Y7, Y7
 
-last:
-	TESTQ        $0x00000001, AX
-	JZ           end
-	MOVLQSX      (CX), DI
-	SHLQ         $0x06, DI
-	VBROADCASTSS (DX), Y4
-	VFMADD231PS  (BX)(DI*1), Y4, Y0
-	VFMADD231PS  32(BX)(DI*1), Y4, Y1
-
-end:
-	VADDPS  Y2, Y0, Y0
+store:
 	VMOVUPS Y0, (SI)
-	VADDPS  Y3, Y1, Y1
 	VMOVUPS Y1, 32(SI)
+	VMOVUPS Y2, 64(SI)
+	VMOVUPS Y3, 96(SI)
+	VMOVUPS Y4, 128(SI)
+	VMOVUPS Y5, 160(SI)
+	VMOVUPS Y6, 192(SI)
+	VMOVUPS Y7, 224(SI)
+	MOVQ    $0x00000001, DI
+	DECQ    AX
+	JNZ     block
 	VZEROUPPER
 	RET
 
@@ -1222,50 +1349,71 @@ strips:
 	VZEROUPPER
 	RET
 
-// func sparse64_avx2(n int, idx *int32, val *float64, panel *float64, c *float64)
+// func sparse64_avx2(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
 // Requires: AVX, FMA3
-TEXT ·sparse64_avx2(SB), NOSPLIT, $0-40
-	MOVQ    n+0(FP), AX
-	MOVQ    idx+8(FP), CX
-	MOVQ    val+16(FP), DX
-	MOVQ    panel+24(FP), BX
-	MOVQ    c+32(FP), SI
-	VMOVUPD (SI), Y0
+TEXT ·sparse64_avx2(SB), NOSPLIT, $0-64
+	MOVQ blocks+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ idx+16(FP), DX
+	MOVQ val+24(FP), BX
+	MOVQ c+48(FP), SI
+	MOVQ add+56(FP), DI
+	MOVQ panel+32(FP), R8
+	MOVQ step+40(FP), R9
+	LEAQ (R8)(R9*1), R10
+	LEAQ (R10)(R9*1), R11
+	LEAQ (R11)(R9*1), R9
+
+block:
+	MOVLQSX (CX), R13
+	ADDQ    $0x04, CX
+	VXORPD  Y0, Y0, Y0
+	VXORPD  Y1, Y1, Y1
 	VXORPD  Y2, Y2, Y2
-	VMOVUPD 32(SI), Y1
 	VXORPD  Y3, Y3, Y3
-	SUBQ    $0x02, AX
-	JL      last
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
 
-loop:
-	MOVLQSX      (CX), DI
-	SHLQ         $0x06, DI
-	VBROADCASTSD (DX), Y4
-	VFMADD231PD  (BX)(DI*1), Y4, Y0
-	VFMADD231PD  32(BX)(DI*1), Y4, Y1
-	MOVLQSX      4(CX), DI
-	SHLQ         $0x06, DI
-	VBROADCASTSD 8(DX), Y4
-	VFMADD231PD  (BX)(DI*1), Y4, Y2
-	VFMADD231PD  32(BX)(DI*1), Y4, Y3
-	ADDQ         $0x08, CX
-	ADDQ         $0x10, DX
-	SUBQ         $0x02, AX
-	JGE          loop
+element:
+	MOVLQSX      (DX), R12
+	SHLQ         $0x06, R12
+	VBROADCASTSD (BX), Y8
+	VFMADD231PD  (R8)(R12*1), Y8, Y0
+	VFMADD231PD  32(R8)(R12*1), Y8, Y1
+	VFMADD231PD  (R10)(R12*1), Y8, Y2
+	VFMADD231PD  32(R10)(R12*1), Y8, Y3
+	VFMADD231PD  (R11)(R12*1), Y8, Y4
+	VFMADD231PD  32(R11)(R12*1), Y8, Y5
+	VFMADD231PD  (R9)(R12*1), Y8, Y6
+	VFMADD231PD  32(R9)(R12*1), Y8, Y7
+	ADDQ         $0x04, DX
+	ADDQ         $0x08, BX
+	DECQ         R13
+	JNZ          element
+	TESTQ        DI, DI
+	JZ           store
+	VADDPD       (SI), Y0, Y0
+	VADDPD       32(SI), Y1, Y1
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       96(SI), Y3, Y3
+	VADDPD       128(SI), Y4, Y4
+	VADDPD       160(SI), Y5, Y5
+	VADDPD       192(SI), Y6, Y6
+	VADDPD       224(SI), Y7, Y7
 
-last:
-	TESTQ        $0x00000001, AX
-	JZ           end
-	MOVLQSX      (CX), DI
-	SHLQ         $0x06, DI
-	VBROADCASTSD (DX), Y4
-	VFMADD231PD  (BX)(DI*1), Y4, Y0
-	VFMADD231PD  32(BX)(DI*1), Y4, Y1
-
-end:
-	VADDPD  Y2, Y0, Y0
+store:
 	VMOVUPD Y0, (SI)
-	VADDPD  Y3, Y1, Y1
 	VMOVUPD Y1, 32(SI)
+	VMOVUPD Y2, 64(SI)
+	VMOVUPD Y3, 96(SI)
+	VMOVUPD Y4, 128(SI)
+	VMOVUPD Y5, 160(SI)
+	VMOVUPD Y6, 192(SI)
+	VMOVUPD Y7, 224(SI)
+	MOVQ    $0x00000001, DI
+	DECQ    AX
+	JNZ     block
 	VZEROUPPER
 	RET

@@ -19,10 +19,15 @@ func row32_avx512(k int, a *float32, ars int, acs int, b *float32, ldb int, c *f
 //go:noescape
 func strip32_avx512(dst *float32, src *float32, rows int, stride int, count int, next int)
 
-// sparse32_avx512 adds the sum of val[t]·panel[idx[t]] to c.
+// sparse32_avx512 computes columns of a row; gen describes its arguments.
 //
 //go:noescape
-func sparse32_avx512(n int, idx *int32, val *float32, panel *float32, c *float32)
+func sparse32_avx512(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
+
+// elements32_avx512 lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.
+//
+//go:noescape
+func elements32_avx512(n int, x *float32, first *int32, idx *int32, val *float32) int
 
 // widen32_avx512 adds a tile of float32 to one of float64.
 //
@@ -49,10 +54,15 @@ func row64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *f
 //go:noescape
 func strip64_avx512(dst *float64, src *float64, rows int, stride int, count int, next int)
 
-// sparse64_avx512 adds the sum of val[t]·panel[idx[t]] to c.
+// sparse64_avx512 computes columns of a row; gen describes its arguments.
 //
 //go:noescape
-func sparse64_avx512(n int, idx *int32, val *float64, panel *float64, c *float64)
+func sparse64_avx512(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
+
+// elements64_avx512 lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.
+//
+//go:noescape
+func elements64_avx512(n int, x *float64, first *int32, idx *int32, val *float64) int
 
 // tile32_avx2 computes a 6×16 tile; gen describes its arguments.
 //
@@ -69,10 +79,10 @@ func row32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *flo
 //go:noescape
 func strip32_avx2(dst *float32, src *float32, rows int, stride int, count int, next int)
 
-// sparse32_avx2 adds the sum of val[t]·panel[idx[t]] to c.
+// sparse32_avx2 computes columns of a row; gen describes its arguments.
 //
 //go:noescape
-func sparse32_avx2(n int, idx *int32, val *float32, panel *float32, c *float32)
+func sparse32_avx2(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
 
 // widen32_avx2 adds a tile of float32 to one of float64.
 //
@@ -99,7 +109,7 @@ func row64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *flo
 //go:noescape
 func strip64_avx2(dst *float64, src *float64, rows int, stride int, count int, next int)
 
-// sparse64_avx2 adds the sum of val[t]·panel[idx[t]] to c.
+// sparse64_avx2 computes columns of a row; gen describes its arguments.
 //
 //go:noescape
-func sparse64_avx2(n int, idx *int32, val *float64, panel *float64, c *float64)
+func sparse64_avx2(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)

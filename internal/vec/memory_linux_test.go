@@ -112,7 +112,15 @@ func packedWithinBorders[T float32 | float64](t *testing.T, pack func(k, n int, 
 				at[t] = int32(k - 1)
 			}
 		}
-		p.MultiplySparse(at, a.slice(m, end), c.slice(n, end))
+		p.MultiplySparse([]int{0, m}, at, a.slice(m, end), c.slice(n, end), n, nil) // a row with all elements
+		ptr := make([]int, m+1)
+		for t := range ptr {
+			ptr[t] = t
+		}
+		p.MultiplySparse(ptr, at, a.slice(m, end), c.matrix(m, n, n+pad, end), n+pad, nil) // rows of one
+		zeros := a.matrix(m, k, k+pad, end)
+		clear(zeros)
+		p.Multiply(m, zeros, k+pad, c.matrix(m, n, n+pad, end), n+pad, nil)
 	})
 }
 

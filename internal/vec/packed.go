@@ -42,50 +42,35 @@ func packed[T float32 | float64](mk *micro[T], k, n int, b []T, brs, bcs int) *P
 func (p *Packed[T]) Dims() (k, n int) { return p.k, p.n }
 
 // Multiply computes C = A·B for A m×k and C m×n, row-major with strides lda and ldc. A row
-// of C depends on the same row of A and on B alone, to the bit.
+// of C depends on the same row of A and on B alone, to the bit. Where rows are mostly zeros
+// these are left out.
 //
 // If after is not nil, it is called once for every block of rows and columns of C, when the
 // block is done and still near the core, by several goroutines: there C may be changed.
 func (p *Packed[T]) Multiply(m int, a []T, lda int, c []T, ldc int, after func(i, j, rows, cols int)) {
-	p.mk.multiply(product[T]{m: m, n: p.n, k: p.k, alpha: 1, a: a, ars: lda, acs: 1, packed: p.panels, c: c, ldc: ldc, after: after})
+	q := product[T]{m: m, n: p.n, k: p.k, alpha: 1, a: a, ars: lda, acs: 1, packed: p.panels, c: c, ldc: ldc, after: after}
+	if p.mk.mostlyZero(&q) {
+		p.mk.multiplyScant(q)
+		return
+	}
+	p.mk.multiply(q)
 }
 
-// MultiplySparse computes c = aᵀB for a sparse a of len(val) elements, val[t] at idx[t].
-func (p *Packed[T]) MultiplySparse(idx []int32, val, c []T) {
-	for _, i := range idx {
+// MultiplySparse is Multiply for a sparse A: row i has the elements val[ptr[i]:ptr[i+1]], in
+// the columns that idx has in the same places, ascending. C is the same, to the bit.
+func (p *Packed[T]) MultiplySparse(ptr []int, idx []int32, val []T, c []T, ldc int, after func(i, j, rows, cols int)) {
+	m := len(ptr) - 1
+	if m <= 0 || p.n == 0 {
+		return
+	}
+	_, _, _ = idx[ptr[0]:ptr[m]], val[ptr[0]:ptr[m]], c[(m-1)*ldc+p.n-1] // panics here, not on another goroutine
+	for _, i := range idx[ptr[0]:ptr[m]] {
 		if uint(i) >= uint(p.k) {
 			panic(fmt.Sprintf("vec: index %d of %d", i, p.k))
 		}
 	}
-	nr := p.mk.nr
-	c = c[:p.n]
-	val = val[:len(idx)]
-	w := p.mk.get()
-	defer p.mk.put(w)
-	sum := w.tile[:nr]
-	for j := 0; j < p.n; j += nr {
-		panel := p.panels[j*p.k:]
-		clear(sum)
-		for t := 0; t < len(idx); t += sparseBlock {
-			n := min(sparseBlock, len(idx)-t)
-			if p.mk.sparse != nil {
-				p.mk.sparse(n, &idx[t], &val[t], &panel[0], &sum[0])
-				continue
-			}
-			for e, i := range idx[t : t+n] {
-				row := panel[int(i)*nr:][:nr]
-				v := val[t+e]
-				for x := range row {
-					sum[x] += T(v * row[x])
-				}
-			}
-		}
-		copy(c[j:], sum)
-	}
+	p.mk.multiplyScant(product[T]{m: m, n: p.n, k: p.k, alpha: 1, ptr: ptr, idx: idx, a: val, packed: p.panels, c: c, ldc: ldc, after: after})
 }
-
-// sparseBlock is how many elements one call of the kernel gets: it cannot be interrupted.
-const sparseBlock = 512
 
 // At is element (l, j) of B.
 func (p *Packed[T]) At(l, j int) T {

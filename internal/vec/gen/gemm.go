@@ -211,43 +211,95 @@ func widen(s isa, vectors int) {
 	RET()
 }
 
-// sparse adds a sum of rows of a packed panel of B to a row of C, two vectors wide.
+// sparse computes columns of a row of C, those of four packed panels of B, step bytes apart, from
+// the elements of a row of A: element t is val[t] of column idx[t]. Those of a block of the inner
+// dimension, of which there are counts, are one chain, as in the micro-kernels. Four panels have
+// as many chains as none has to wait for.
 func sparse(s isa, vectors int) {
-	s.define("sparse", "func(n int, idx *int32, val, panel, c *T)", "adds the sum of val[t]·panel[idx[t]] to c.")
-	n, idx, val, panel, c := Load(Param("n"), GP64()), Load(Param("idx"), GP64()), Load(Param("val"), GP64()), Load(Param("panel"), GP64()), Load(Param("c"), GP64())
-	// Even and odd elements are summed apart, for speed.
-	acc := [2][]reg.VecVirtual{s.vectors(vectors), s.vectors(vectors)}
-	for j := range vectors {
-		s.load(s.at(c, j), acc[0][j])
-		s.zero(acc[1][j])
+	const panels = 4
+	s.define("sparse", "func(blocks int, counts, idx *int32, val, panel *T, step int, c *T, add int)", "computes columns of a row; gen describes its arguments.")
+	blocks, counts, idx, val, c, add := Load(Param("blocks"), GP64()), Load(Param("counts"), GP64()), Load(Param("idx"), GP64()), Load(Param("val"), GP64()), Load(Param("c"), GP64()), Load(Param("add"), GP64())
+	panel, step := [panels]reg.Register{Load(Param("panel"), GP64())}, Load(Param("step"), GP64())
+	for i := 1; i < panels; i++ {
+		panel[i] = GP64()
+		LEAQ(operand.Mem{Base: panel[i-1], Index: step, Scale: 1}, panel[i])
 	}
-	v, row := s.vector(), GP64()
-	one := func(t int) {
-		MOVLQSX(operand.Mem{Base: idx, Disp: 4 * t}, row)
-		SHLQ(operand.U8(bits.TrailingZeros(uint(vectors*s.bytes))), row)
-		s.broadcast(operand.Mem{Base: val, Disp: s.float * t}, v)
+	acc := s.vectors(panels * vectors)
+	v, row, n := s.vector(), GP64(), GP64()
+	Label("block")
+	MOVLQSX(operand.Mem{Base: counts}, n)
+	ADDQ(operand.U8(4), counts)
+	for _, a := range acc {
+		s.zero(a)
+	}
+	Label("element")
+	MOVLQSX(operand.Mem{Base: idx}, row)
+	SHLQ(operand.U8(bits.TrailingZeros(uint(vectors*s.bytes))), row)
+	s.broadcast(operand.Mem{Base: val}, v)
+	for i, p := range panel {
 		for j := range vectors {
-			s.fma231(operand.Mem{Base: panel, Index: row, Scale: 1, Disp: j * s.bytes}, v, acc[t][j])
+			s.fma231(operand.Mem{Base: p, Index: row, Scale: 1, Disp: j * s.bytes}, v, acc[i*vectors+j])
 		}
 	}
-	SUBQ(operand.U8(2), n)
-	JL(operand.LabelRef("last"))
-	Label("loop")
-	one(0)
-	one(1)
-	ADDQ(operand.U8(8), idx)
-	ADDQ(operand.U8(2*s.float), val)
-	SUBQ(operand.U8(2), n)
-	JGE(operand.LabelRef("loop"))
-	Label("last")
-	TESTQ(operand.U32(1), n)
-	JZ(operand.LabelRef("end"))
-	one(0)
-	Label("end")
-	for j := range vectors {
-		s.add(acc[1][j], acc[0][j], acc[0][j])
-		s.store(acc[0][j], s.at(c, j))
+	ADDQ(operand.U8(4), idx)
+	ADDQ(operand.U8(s.float), val)
+	DECQ(n)
+	JNZ(operand.LabelRef("element"))
+	TESTQ(add, add)
+	JZ(operand.LabelRef("store"))
+	for j, a := range acc {
+		s.add(s.at(c, j), a, a)
 	}
+	Label("store")
+	for j, a := range acc {
+		s.store(a, s.at(c, j))
+	}
+	MOVQ(operand.U32(1), add)
+	DECQ(blocks)
+	JNZ(operand.LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+// listed lists the numbers of x that are not zero, and their columns, the first of which is
+// given. Behind the lists a vector more may be written.
+func listed(s isa) {
+	s.define("elements", "func(n int, x *T, first *int32, idx *int32, val *T) int", "lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.")
+	n, x, idx, val := Load(Param("n"), GP64()), Load(Param("x"), GP64()), Load(Param("idx"), GP64()), Load(Param("val"), GP64())
+	vector := func() reg.VecVirtual { // of int32, as many as the lanes
+		if s.float == 4 {
+			return ZMM()
+		}
+		return YMM()
+	}
+	columns, step, v, zero, listed, listedColumns := vector(), vector(), s.vector(), s.vector(), s.vector(), vector()
+	VMOVDQU32(operand.Mem{Base: Load(Param("first"), GP64())}, columns)
+	lanes, count, found, k := GP32(), GP64(), GP32(), K()
+	MOVL(operand.U32(s.lanes()), lanes)
+	VPBROADCASTD(lanes, step)
+	s.zero(zero)
+	XORQ(count, count)
+	Label("loop")
+	s.load(operand.Mem{Base: x}, v)
+	const notEqual = 4 // or not a number
+	if s.float == 4 {
+		VCMPPS(operand.U8(notEqual), zero, v, k)
+		VCOMPRESSPS(v, k, listed)
+	} else {
+		VCMPPD(operand.U8(notEqual), zero, v, k)
+		VCOMPRESSPD(v, k, listed)
+	}
+	VPCOMPRESSD(columns, k, listedColumns)
+	s.store(listed, operand.Mem{Base: val, Index: count, Scale: uint8(s.float)})
+	VMOVDQU32(listedColumns, operand.Mem{Base: idx, Index: count, Scale: 4})
+	KMOVW(k, found)
+	POPCNTL(found, found)
+	ADDQ(found.As64(), count)
+	VPADDD(step, columns, columns)
+	ADDQ(operand.U8(s.bytes), x)
+	SUBQ(operand.U8(s.lanes()), n)
+	JNZ(operand.LabelRef("loop"))
+	Store(count, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
@@ -262,6 +314,9 @@ func gemm() {
 		microKernel(s, "row", 1, 2)
 		strip(s, mr)
 		sparse(s, 2)
+		if s.level == "avx512" {
+			listed(s)
+		}
 		if s.float == 4 {
 			widen(s, 2)
 			expect(s, 2)

@@ -1,0 +1,160 @@
+package vec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// scantRows is a dense matrix with strips of rows that are empty, nearly empty, mostly zero,
+// and full, and the same as a sparse one.
+func scantRows[T float32 | float64](r *rand.Rand, m, k, lda int, shares []float64) (a []T, ptr []int, idx []int32, val []T) {
+	a, ptr = make([]T, m*lda), []int{0}
+	for i := range m {
+		share := shares[i/17%len(shares)]
+		for l := range k {
+			if r.Float64() < share {
+				a[i*lda+l] = T(r.NormFloat64())
+				idx, val = append(idx, int32(l)), append(val, a[i*lda+l])
+			}
+		}
+		ptr = append(ptr, len(idx))
+	}
+	return a, ptr, idx, val
+}
+
+// Leaving zeros out changes no bit.
+func TestProductsOfScantRowsAreThoseOfDenseOnes(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		scantIsDense(t, micro32, Gemm32)
+		scantIsDense(t, micro64, func(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+			clear(c)
+			micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
+		})
+	})
+}
+
+func scantIsDense[T float32 | float64](t *testing.T, mk *micro[T], gemm func(m, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int)) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, shares := range [][]float64{{0.1}, {0, 0.02, 0.2, 1}, {1}} {
+		for _, m := range []int{1, 2, 15, 40, 700} {
+			for _, n := range []int{1, mk.nr, mk.nr + 1, 3 * mk.nr, 4*mk.nr + 3, 8 * mk.nr, 17*mk.nr - 1} {
+				for _, k := range []int{1, 33, mk.kc + 1, 2*mk.kc + 9} {
+					if m*n*k > 1e7 || testing.Short() && m*n*k > 1e6 {
+						continue
+					}
+					lda, ldc := k+1, n+2
+					a, ptr, idx, val := scantRows[T](r, m, k, lda, shares)
+					b := numbers[T](r, k*n)
+					want := numbers[T](r, m*ldc)
+					start := slices.Clone(want)
+					for i := range m {
+						gemm(1, n, k, a[i*lda:], lda, b, n, want[i*ldc:][:n], ldc)
+					}
+					packed := pack(mk, k, n, b, n)
+					for name, multiply := range map[string]func(c []T, after func(i, j, rows, cols int)){
+						"sparse": func(c []T, after func(i, j, rows, cols int)) {
+							packed.MultiplySparse(ptr, idx, val, c, ldc, after)
+						},
+						"dense": func(c []T, after func(i, j, rows, cols int)) { packed.Multiply(m, a, lda, c, ldc, after) },
+						"scant": func(c []T, after func(i, j, rows, cols int)) { // whatever a look at the rows says
+							mk.multiplyScant(product[T]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, packed: packed.panels, c: c, ldc: ldc, after: after})
+						},
+					} {
+						what := fmt.Sprintf("%s %d×%d×%d, shares %g", name, m, n, k, shares)
+						c := slices.Clone(start)
+						var mu sync.Mutex
+						done := make([]bool, m*n)
+						multiply(c, func(i, j, rows, cols int) {
+							mu.Lock()
+							defer mu.Unlock()
+							for r := i; r < i+rows; r++ {
+								for s := j; s < j+cols; s++ {
+									if done[r*n+s] || c[r*ldc+s] != want[r*ldc+s] {
+										t.Fatalf("%s: element %d, %d was done before, or is not", what, r, s)
+									}
+									done[r*n+s] = true
+									c[r*ldc+s] = -c[r*ldc+s]
+								}
+							}
+						})
+						if slices.Contains(done, false) {
+							t.Fatalf("%s: blocks do not cover C", what)
+						}
+						for i, v := range c {
+							if i%ldc < n {
+								v = -v
+							}
+							if v != want[i] {
+								t.Fatalf("%s: place %d holds %g, want %g", what, i, v, want[i])
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// In whatever order, and twice, elements make the sum that they are.
+func TestSparseProductsOfUnorderedElements(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		const k, n = 3000, 70
+		r := rand.New(rand.NewPCG(7, 2))
+		b := make([]float32, k*n)
+		for i := range b {
+			b[i] = float32(r.IntN(9) - 4)
+		}
+		var idx []int32
+		var val []float32
+		want := make([]float32, n)
+		for range 900 {
+			l, v := r.IntN(k), float32(r.IntN(9)-4)
+			idx, val = append(idx, int32(l)), append(val, v)
+			for j := range want {
+				want[j] += v * b[l*n+j]
+			}
+		}
+		got := make([]float32, n)
+		Pack32(k, n, b, n).MultiplySparse([]int{0, len(idx)}, idx, val, got, n, nil)
+		if !slices.Equal(got, want) {
+			t.Errorf("%g, want %g", got, want)
+		}
+	})
+}
+
+func TestSparseProductsAllocateNothing(t *testing.T) {
+	const m, n, k = 4, 300, 200
+	r := rand.New(rand.NewPCG(3, 3))
+	a, ptr, idx, val := scantRows[float32](r, m, k, k, []float64{0.1})
+	c, packed := make([]float32, m*n), Pack32(k, n, numbers[float32](r, k*n), n)
+	if allocations := testing.AllocsPerRun(20, func() {
+		packed.MultiplySparse(ptr, idx, val, c, n, nil)
+		packed.Multiply(m, a, k, c, n, nil)
+	}); allocations > 0 {
+		t.Errorf("%g allocations", allocations)
+	}
+}
+
+func BenchmarkScant(b *testing.B) {
+	const m, n, k = 2048, 2048, 784
+	for _, share := range []float64{0.02, 0.1, 0.2, 0.3, 0.4} {
+		r := rand.New(rand.NewPCG(3, 3))
+		a, ptr, idx, val := scantRows[float32](r, m, k, k, []float64{share})
+		c, packed := make([]float32, m*n), Pack32(k, n, numbers[float32](r, k*n), n)
+		b.Run(fmt.Sprintf("sparse/%g", share), func(b *testing.B) {
+			for range b.N {
+				packed.MultiplySparse(ptr, idx, val, c, n, nil)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/m, "us/row")
+		})
+		b.Run(fmt.Sprintf("dense/%g", share), func(b *testing.B) {
+			for range b.N {
+				packed.Multiply(m, a, k, c, n, nil)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/m, "us/row")
+		})
+	}
+}
