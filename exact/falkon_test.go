@@ -144,7 +144,10 @@ func TestFalkonWithDuplicateCentres(t *testing.T) {
 
 // Neither memory nor threads change a bit.
 func TestFalkonIsDeterministic(t *testing.T) {
-	const n = 700
+	n := 700
+	if testing.Short() {
+		n = 300
+	}
 	x, y := randomRows(n, 5, 1, 8), randomNumbers(n*3, 8)
 	k := kernel.Kernel{Name: "rbf", Gamma: 0.5}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

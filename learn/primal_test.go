@@ -356,6 +356,10 @@ func TestPrimalIsTheSameOnAnyThreadsAndFromFiles(t *testing.T) {
 	for i, c := range class {
 		two[i] = min(c, 1)
 	}
+	others := []int{1, 3}
+	if testing.Short() {
+		others = []int{3}
+	}
 	for _, rows := range []matrix.Rows{{Dense: z}, {CSR: toCSR(z)}} {
 		for _, classes := range []int{2, 5} {
 			for _, loss := range []string{"logistic", "multinomial"} {
@@ -366,7 +370,7 @@ func TestPrimalIsTheSameOnAnyThreadsAndFromFiles(t *testing.T) {
 				p := &problem{class: some, classes: classes, opt: Primal{Loss: loss, Tolerance: 1e-3}}
 				before := runtime.GOMAXPROCS(1)
 				want, first := p.fit(t, InMemory(rows))
-				for _, threads := range []int{1, 3} {
+				for _, threads := range others {
 					runtime.GOMAXPROCS(threads)
 					for _, source := range []Features{InMemory(rows), &fileLike{rows: rows}} {
 						got, report := p.fit(t, source)

@@ -148,7 +148,11 @@ func TestKernelSVMBytesDoNotDependOnThreads(t *testing.T) {
 
 // A model of several numbers predicts what models of each predict, also when it was saved.
 func TestKernelSVMOfSeveralNumbersIsThatOfEach(t *testing.T) {
-	const n, outputs = 250, 3
+	const outputs = 3
+	n := 250
+	if testing.Short() {
+		n = 60
+	}
 	x, _ := rings(3, n, 2)
 	rows := matrix.Rows{Dense: x}
 	y := make([]float64, n*outputs)
