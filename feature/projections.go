@@ -70,9 +70,7 @@ func (f *rp) Transform(dst *matrix.Dense, x matrix.Rows) {
 	check(f.d, f.m, dst, x)
 	n := x.Len()
 	switch {
-	case n <= few:
-		f.multiply(dst.Data, dst.Stride, x, 0, n, nil)
-	case f.packed != nil:
+	case n <= few || f.packed != nil:
 		f.multiply(dst.Data, dst.Stride, x, 0, n, nil)
 	default:
 		vec.Parallel(n, 14, func(lo, hi int) {

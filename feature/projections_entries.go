@@ -248,9 +248,9 @@ func (p *projection) work(rows int) int {
 	return (p.d + sideColumns) * vec.SignLanes
 }
 
-// multiply writes the products of rows [lo, hi) of x, at most tile, into the rows of dst. It
-// uses the caller's goroutine, and others only where they are idle. work has p.work(hi-lo)
-// numbers.
+// multiply writes the products of rows [lo, hi) of x, at most tile unless the matrix is packed,
+// into the rows of dst. It uses the caller's goroutine, and others only where they are idle. work
+// has p.work(hi-lo) numbers.
 func (p *projection) multiply(dst []float32, stride int, x matrix.Rows, lo, hi int, work []float32) {
 	n := hi - lo
 	switch {

@@ -96,7 +96,7 @@ func (f *fourier) Transform(dst *matrix.Dense, x matrix.Rows) {
 		after = func(i, j, rows, cols int) { f.finish(dst, i, j, rows, cols) }
 	}
 	if x.CSR != nil {
-		f.w.MultiplySparse(x.CSR.Ptr, x.CSR.Idx, x.CSR.Val, dst.Data[f.at():], dst.Stride, after)
+		f.w.MultiplySparse(x.CSR.Ptr[:n+1], x.CSR.Idx, x.CSR.Val, dst.Data[f.at():], dst.Stride, after)
 	} else {
 		f.w.Multiply(n, x.Dense.Data, x.Dense.Stride, dst.Data[f.at():], dst.Stride, after)
 	}

@@ -15,19 +15,18 @@ import (
 
 // micro is a pair of micro-kernels, for tiles of mr×nr and for single rows of nr.
 type micro[T float32 | float64] struct {
-	mr, nr    int
-	tile, row microKernel[T]
-	strip     func(dst, src *T, rows, stride, count, next int)    // mr numbers of each row, for count strips
-	widen     func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
-	expect    func(dst *float64, ldd, rows int)                   // brings what widen adds to to the cache
-	sparse    sparseKernel[T]
-	elements  func(n int, x *T, first, idx *int32, val *T) int // lists what is not zero in lines of 64 bytes; may be nil
-	kc        int                                              // most of the inner dimension in a block: an A panel fits the L1 cache
-	nc        int                                              // columns of a block of kc: kc×nc numbers fit the L2 cache
-	size      int                                              // bytes of a number
-	free      chan *panels[T]                                  // not in use; never given back to the collector
-	scants    chan *scant[T]                                   // not in use
-	buffers   chan []T                                         // for strips, not in use
+	mr, nr            int
+	tile, row         microKernel[T]
+	strip             func(dst, src *T, rows, stride, count, next int)    // mr numbers of each row, for count strips
+	widen             func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
+	expect            func(dst *float64, ldd, rows int)                   // brings what widen adds to to the cache
+	sparse, sparseOne sparseKernel[T]                                     // of sparsePanels panels, and of one
+	nonzeros          func(n int, x *T, first, idx *int32, val *T) int    // lists what is not zero in lines of 64 bytes; may be nil
+	kc                int                                                 // most of the inner dimension in a block: an A panel fits the L1 cache
+	nc                int                                                 // columns of a block of kc: kc×nc numbers fit the L2 cache
+	size              int                                                 // bytes of a number
+	free              chan *panels[T]                                     // not in use; never given back to the collector
+	buffers           chan []T                                            // for strips, not in use
 }
 
 // microKernel computes a tile of C as A·B, or adds to it. A's element (i, l) stands i·ars +
@@ -37,6 +36,7 @@ type microKernel[T float32 | float64] func(k int, a *T, ars, acs int, b *T, ldb 
 // panels is the memory of one goroutine.
 type panels[T float32 | float64] struct {
 	a, b, tile []T
+	scant      scant[T]
 }
 
 // fewestRows is how many rows a task has at least, for packing B to pay.
@@ -60,6 +60,8 @@ type product[T float32 | float64] struct {
 	packed   []T // B in panels of nr columns, in place of b
 	ptr      []int
 	idx      []int32 // with ptr: A is sparse, a its elements
+	scant    bool    // A is sparse or mostly zero, B is packed
+	infinite bool    // B is not finite: nothing may be multiplied by a zero of a sparse A
 	strips   []T     // the rows of αA, if not nil, as strips of mr, but for those left over
 	add      bool
 	c        []T
@@ -199,10 +201,21 @@ func (mk *micro[T]) buffer(n int) []T {
 	return aligned[T](n)
 }
 
+// work is how many multiplications the product takes.
+func (p *product[T]) work() int64 {
+	switch {
+	case p.ptr != nil:
+		return work(1, p.n, p.ptr[p.m]-p.ptr[0])
+	case p.scant:
+		return work(p.m, p.n, p.k) / scarce
+	}
+	return work(p.m, p.n, p.k)
+}
+
 // compute is multiply for an A that is packed or that can be read as it is.
 func (mk *micro[T]) compute(p product[T]) {
 	threads := Threads()
-	if work(p.m, p.n, p.k) < smallWork {
+	if p.work() < smallWork {
 		threads = 1
 	}
 	g := mk.cut(&p, threads)
@@ -229,6 +242,9 @@ const widest = 2048
 
 // cut makes as few rows of blocks as keep all goroutines busy to the end.
 func (mk *micro[T]) cut(p *product[T], threads int) grid {
+	if p.scant {
+		return mk.cutScant(p, threads)
+	}
 	width := min(widest, mk.kc*mk.nc/mk.block(p.k)) / mk.nr * mk.nr
 	g := grid{rows: 1, width: width, cols: (p.n + width - 1) / width}
 	if threads > 1 {
@@ -269,6 +285,7 @@ func (mk *micro[T]) get() *panels[T] {
 }
 
 func (mk *micro[T]) put(w *panels[T]) {
+	w.scant.shrink()
 	select {
 	case mk.free <- w:
 	default:
@@ -286,6 +303,14 @@ func aligned[T float32 | float64](n int) []T {
 
 // task computes the t-th block of C.
 func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
+	if p.scant {
+		mk.scantTask(p, g, t, w)
+	} else {
+		mk.denseTask(p, g, t, w)
+	}
+}
+
+func (mk *micro[T]) denseTask(p *product[T], g grid, t int, w *panels[T]) {
 	row, col := t%g.rows, t/g.rows
 	if p.part == upper {
 		col = g.cols - 1 - col // those with the most work first
@@ -481,14 +506,14 @@ func init() { chooseKernels() }
 
 // portableKernels are the micro-kernels of every machine.
 func portableKernels() {
-	micro32.use(4, 4, portable[float32], portableRow[float32], nil, portableSparse[float32])
-	micro64.use(4, 4, portable[float64], portableRow[float64], nil, portableSparse[float64])
+	micro32.use(4, 4, portable[float32], portableRow[float32], nil, portableSparse[float32], portableSparseOne[float32])
+	micro64.use(4, 4, portable[float64], portableRow[float64], nil, portableSparse[float64], portableSparseOne[float64])
 }
 
-func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride, count, next int), sparse sparseKernel[T]) {
-	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse = mr, nr, tile, row, strip, sparse
-	mk.elements, mk.widen, mk.expect = nil, nil, nil
-	mk.free, mk.scants, mk.buffers = make(chan *panels[T], 64), make(chan *scant[T], 64), make(chan []T, 16)
+func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride, count, next int), sparse, sparseOne sparseKernel[T]) {
+	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse, mk.sparseOne = mr, nr, tile, row, strip, sparse, sparseOne
+	mk.nonzeros, mk.widen, mk.expect = nil, nil, nil
+	mk.free, mk.buffers = make(chan *panels[T], 64), make(chan []T, 16)
 }
 
 // portable is the 4×4 micro-kernel in Go.

@@ -381,9 +381,50 @@ store:
 	VZEROUPPER
 	RET
 
-// func elements32_avx512(n int, x *float32, first *int32, idx *int32, val *float32) int
+// func sparseOne32_avx512(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sparseOne32_avx512(SB), NOSPLIT, $0-64
+	MOVQ blocks+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ idx+16(FP), DX
+	MOVQ val+24(FP), BX
+	MOVQ c+48(FP), SI
+	MOVQ add+56(FP), DI
+	MOVQ panel+32(FP), R8
+
+block:
+	MOVLQSX (CX), R10
+	ADDQ    $0x04, CX
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+
+element:
+	MOVLQSX      (DX), R9
+	SHLQ         $0x07, R9
+	VBROADCASTSS (BX), Z2
+	VFMADD231PS  (R8)(R9*1), Z2, Z0
+	VFMADD231PS  64(R8)(R9*1), Z2, Z1
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	DECQ         R10
+	JNZ          element
+	TESTQ        DI, DI
+	JZ           store
+	VADDPS       (SI), Z0, Z0
+	VADDPS       64(SI), Z1, Z1
+
+store:
+	VMOVUPS Z0, (SI)
+	VMOVUPS Z1, 64(SI)
+	MOVQ    $0x00000001, DI
+	DECQ    AX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func nonzeros32_avx512(n int, x *float32, first *int32, idx *int32, val *float32) int
 // Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·elements32_avx512(SB), NOSPLIT, $0-48
+TEXT ·nonzeros32_avx512(SB), NOSPLIT, $0-48
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+24(FP), DX
@@ -837,9 +878,50 @@ store:
 	VZEROUPPER
 	RET
 
-// func elements64_avx512(n int, x *float64, first *int32, idx *int32, val *float64) int
+// func sparseOne64_avx512(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sparseOne64_avx512(SB), NOSPLIT, $0-64
+	MOVQ blocks+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ idx+16(FP), DX
+	MOVQ val+24(FP), BX
+	MOVQ c+48(FP), SI
+	MOVQ add+56(FP), DI
+	MOVQ panel+32(FP), R8
+
+block:
+	MOVLQSX (CX), R10
+	ADDQ    $0x04, CX
+	VXORPD  Z0, Z0, Z0
+	VXORPD  Z1, Z1, Z1
+
+element:
+	MOVLQSX      (DX), R9
+	SHLQ         $0x07, R9
+	VBROADCASTSD (BX), Z2
+	VFMADD231PD  (R8)(R9*1), Z2, Z0
+	VFMADD231PD  64(R8)(R9*1), Z2, Z1
+	ADDQ         $0x04, DX
+	ADDQ         $0x08, BX
+	DECQ         R10
+	JNZ          element
+	TESTQ        DI, DI
+	JZ           store
+	VADDPD       (SI), Z0, Z0
+	VADDPD       64(SI), Z1, Z1
+
+store:
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	MOVQ    $0x00000001, DI
+	DECQ    AX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func nonzeros64_avx512(n int, x *float64, first *int32, idx *int32, val *float64) int
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
-TEXT ·elements64_avx512(SB), NOSPLIT, $0-48
+TEXT ·nonzeros64_avx512(SB), NOSPLIT, $0-48
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+24(FP), DX
@@ -1116,6 +1198,47 @@ store:
 	VMOVUPS Y5, 160(SI)
 	VMOVUPS Y6, 192(SI)
 	VMOVUPS Y7, 224(SI)
+	MOVQ    $0x00000001, DI
+	DECQ    AX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func sparseOne32_avx2(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
+// Requires: AVX, FMA3
+TEXT ·sparseOne32_avx2(SB), NOSPLIT, $0-64
+	MOVQ blocks+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ idx+16(FP), DX
+	MOVQ val+24(FP), BX
+	MOVQ c+48(FP), SI
+	MOVQ add+56(FP), DI
+	MOVQ panel+32(FP), R8
+
+block:
+	MOVLQSX (CX), R10
+	ADDQ    $0x04, CX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+
+element:
+	MOVLQSX      (DX), R9
+	SHLQ         $0x06, R9
+	VBROADCASTSS (BX), Y2
+	VFMADD231PS  (R8)(R9*1), Y2, Y0
+	VFMADD231PS  32(R8)(R9*1), Y2, Y1
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	DECQ         R10
+	JNZ          element
+	TESTQ        DI, DI
+	JZ           store
+	VADDPS       (SI), Y0, Y0
+	VADDPS       32(SI), Y1, Y1
+
+store:
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
 	MOVQ    $0x00000001, DI
 	DECQ    AX
 	JNZ     block
@@ -1412,6 +1535,47 @@ store:
 	VMOVUPD Y5, 160(SI)
 	VMOVUPD Y6, 192(SI)
 	VMOVUPD Y7, 224(SI)
+	MOVQ    $0x00000001, DI
+	DECQ    AX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func sparseOne64_avx2(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
+// Requires: AVX, FMA3
+TEXT ·sparseOne64_avx2(SB), NOSPLIT, $0-64
+	MOVQ blocks+0(FP), AX
+	MOVQ counts+8(FP), CX
+	MOVQ idx+16(FP), DX
+	MOVQ val+24(FP), BX
+	MOVQ c+48(FP), SI
+	MOVQ add+56(FP), DI
+	MOVQ panel+32(FP), R8
+
+block:
+	MOVLQSX (CX), R10
+	ADDQ    $0x04, CX
+	VXORPD  Y0, Y0, Y0
+	VXORPD  Y1, Y1, Y1
+
+element:
+	MOVLQSX      (DX), R9
+	SHLQ         $0x06, R9
+	VBROADCASTSD (BX), Y2
+	VFMADD231PD  (R8)(R9*1), Y2, Y0
+	VFMADD231PD  32(R8)(R9*1), Y2, Y1
+	ADDQ         $0x04, DX
+	ADDQ         $0x08, BX
+	DECQ         R10
+	JNZ          element
+	TESTQ        DI, DI
+	JZ           store
+	VADDPD       (SI), Y0, Y0
+	VADDPD       32(SI), Y1, Y1
+
+store:
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
 	MOVQ    $0x00000001, DI
 	DECQ    AX
 	JNZ     block

@@ -24,10 +24,15 @@ func strip32_avx512(dst *float32, src *float32, rows int, stride int, count int,
 //go:noescape
 func sparse32_avx512(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
 
-// elements32_avx512 lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.
+// sparseOne32_avx512 computes columns of a row; gen describes its arguments.
 //
 //go:noescape
-func elements32_avx512(n int, x *float32, first *int32, idx *int32, val *float32) int
+func sparseOne32_avx512(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
+
+// nonzeros32_avx512 lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.
+//
+//go:noescape
+func nonzeros32_avx512(n int, x *float32, first *int32, idx *int32, val *float32) int
 
 // widen32_avx512 adds a tile of float32 to one of float64.
 //
@@ -59,10 +64,15 @@ func strip64_avx512(dst *float64, src *float64, rows int, stride int, count int,
 //go:noescape
 func sparse64_avx512(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
 
-// elements64_avx512 lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.
+// sparseOne64_avx512 computes columns of a row; gen describes its arguments.
 //
 //go:noescape
-func elements64_avx512(n int, x *float64, first *int32, idx *int32, val *float64) int
+func sparseOne64_avx512(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
+
+// nonzeros64_avx512 lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.
+//
+//go:noescape
+func nonzeros64_avx512(n int, x *float64, first *int32, idx *int32, val *float64) int
 
 // tile32_avx2 computes a 6×16 tile; gen describes its arguments.
 //
@@ -83,6 +93,11 @@ func strip32_avx2(dst *float32, src *float32, rows int, stride int, count int, n
 //
 //go:noescape
 func sparse32_avx2(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
+
+// sparseOne32_avx2 computes columns of a row; gen describes its arguments.
+//
+//go:noescape
+func sparseOne32_avx2(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
 
 // widen32_avx2 adds a tile of float32 to one of float64.
 //
@@ -113,3 +128,8 @@ func strip64_avx2(dst *float64, src *float64, rows int, stride int, count int, n
 //
 //go:noescape
 func sparse64_avx2(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
+
+// sparseOne64_avx2 computes columns of a row; gen describes its arguments.
+//
+//go:noescape
+func sparseOne64_avx2(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)

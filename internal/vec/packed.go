@@ -1,12 +1,16 @@
 package vec
 
-import "fmt"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // Packed is a matrix B, k×n, laid out for many products A·B. It never changes.
 type Packed[T float32 | float64] struct {
 	mk     *micro[T]
 	k, n   int
 	panels []T // of nr columns, one behind the other, the last filled up with zeros
+	finite bool
 }
 
 // Pack32 lays out B, k×n, row-major with stride ldb.
@@ -27,49 +31,71 @@ func pack[T float32 | float64](mk *micro[T], k, n int, b []T, ldb int) *Packed[T
 // packed lays out a matrix whose element (l, j) is b[l*brs+j*bcs].
 func packed[T float32 | float64](mk *micro[T], k, n int, b []T, brs, bcs int) *Packed[T] {
 	nr := mk.nr
-	p := &Packed[T]{mk: mk, k: k, n: n, panels: aligned[T]((n + nr - 1) / nr * nr * k)}
+	p := &Packed[T]{mk: mk, k: k, n: n, panels: aligned[T]((n + nr - 1) / nr * nr * k), finite: true}
 	if k > 0 && n > 0 {
 		_ = b[(k-1)*brs+(n-1)*bcs] // panics here, not on another goroutine
+		var infinite atomic.Bool
 		Parallel((n+nr-1)/nr, 1, func(lo, hi int) {
 			q := product[T]{b: b, brs: brs, bcs: bcs}
 			mk.packB(&q, 0, k, lo*nr, min(hi*nr, n), p.panels[lo*nr*k:])
+			if !finite(p.panels[lo*nr*k : hi*nr*k]) {
+				infinite.Store(true)
+			}
 		})
+		p.finite = !infinite.Load()
 	}
 	return p
+}
+
+// finite says whether no number of x, a multiple of 4 of them, is infinite or none.
+func finite[T float32 | float64](x []T) bool {
+	var a, b, c, d T
+	for ; len(x) >= 4; x = x[4:] {
+		a += 0 * x[0]
+		b += 0 * x[1]
+		c += 0 * x[2]
+		d += 0 * x[3]
+	}
+	return a+b+c+d == 0
 }
 
 // Dims returns k and n.
 func (p *Packed[T]) Dims() (k, n int) { return p.k, p.n }
 
 // Multiply computes C = A·B for A m×k and C m×n, row-major with strides lda and ldc. A row
-// of C depends on the same row of A and on B alone, to the bit. Where rows are mostly zeros
-// these are left out.
+// of C depends on the same row of A and on B alone, to the bit but for the sign of a zero. Where
+// rows are mostly zeros, and B is finite, these are left out.
 //
 // If after is not nil, it is called once for every block of rows and columns of C, when the
 // block is done and still near the core, by several goroutines: there C may be changed.
 func (p *Packed[T]) Multiply(m int, a []T, lda int, c []T, ldc int, after func(i, j, rows, cols int)) {
 	q := product[T]{m: m, n: p.n, k: p.k, alpha: 1, a: a, ars: lda, acs: 1, packed: p.panels, c: c, ldc: ldc, after: after}
-	if p.mk.mostlyZero(&q) {
-		p.mk.multiplyScant(q)
-		return
-	}
+	q.scant = p.finite && p.mk.mostlyZero(&q)
 	p.mk.multiply(q)
 }
 
 // MultiplySparse is Multiply for a sparse A: row i has the elements val[ptr[i]:ptr[i+1]], in
-// the columns that idx has in the same places, ascending. C is the same, to the bit.
+// the columns that idx has in the same places, strictly ascending. If B is finite, C is the same;
+// if not, 0·∞ counts as 0.
 func (p *Packed[T]) MultiplySparse(ptr []int, idx []int32, val []T, c []T, ldc int, after func(i, j, rows, cols int)) {
 	m := len(ptr) - 1
 	if m <= 0 || p.n == 0 {
 		return
 	}
-	_, _, _ = idx[ptr[0]:ptr[m]], val[ptr[0]:ptr[m]], c[(m-1)*ldc+p.n-1] // panics here, not on another goroutine
-	for _, i := range idx[ptr[0]:ptr[m]] {
+	// It panics here, not on another goroutine.
+	for i, end := range ptr[1:] {
+		if end < ptr[i] {
+			panic(fmt.Sprintf("vec: row %d of a sparse matrix ends at element %d and starts at %d", i, end, ptr[i]))
+		}
+	}
+	idx, val = idx[:ptr[m]:len(idx)], val[:ptr[m]:len(val)]
+	_ = c[(m-1)*ldc+p.n-1]
+	for _, i := range idx[ptr[0]:] {
 		if uint(i) >= uint(p.k) {
 			panic(fmt.Sprintf("vec: index %d of %d", i, p.k))
 		}
 	}
-	p.mk.multiplyScant(product[T]{m: m, n: p.n, k: p.k, alpha: 1, ptr: ptr, idx: idx, a: val, packed: p.panels, c: c, ldc: ldc, after: after})
+	p.mk.compute(product[T]{m: m, n: p.n, k: p.k, alpha: 1, ptr: ptr, idx: idx, a: val, infinite: !p.finite, scant: true, packed: p.panels, c: c, ldc: ldc, after: after})
 }
 
 // At is element (l, j) of B.

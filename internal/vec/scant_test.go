@@ -2,6 +2,7 @@ package vec
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -41,8 +42,8 @@ func scantIsDense[T float32 | float64](t *testing.T, mk *micro[T], gemm func(m, 
 	for _, shares := range [][]float64{{0.1}, {0, 0.02, 0.2, 1}, {1}} {
 		for _, m := range []int{1, 2, 15, 40, 700} {
 			for _, n := range []int{1, mk.nr, mk.nr + 1, 3 * mk.nr, 4*mk.nr + 3, 8 * mk.nr, 17*mk.nr - 1} {
-				for _, k := range []int{1, 33, mk.kc + 1, 2*mk.kc + 9} {
-					if m*n*k > 1e7 || testing.Short() && m*n*k > 1e6 {
+				for _, k := range []int{1, 33, mk.kc + 1, 2*mk.kc + 9, 10*mk.kc + 5} { // the last in several ranges
+					if m*n*k > 1.2e7 || testing.Short() && m*n*k > 1e6 {
 						continue
 					}
 					lda, ldc := k+1, n+2
@@ -58,9 +59,16 @@ func scantIsDense[T float32 | float64](t *testing.T, mk *micro[T], gemm func(m, 
 						"sparse": func(c []T, after func(i, j, rows, cols int)) {
 							packed.MultiplySparse(ptr, idx, val, c, ldc, after)
 						},
+						"slice": func(c []T, after func(i, j, rows, cols int)) { // rows of a longer matrix
+							later := slices.Clone(ptr)
+							for i := range later {
+								later[i] += 2
+							}
+							packed.MultiplySparse(later, slices.Concat([]int32{-1, -1}, idx), slices.Concat([]T{9, 9}, val), c, ldc, after)
+						},
 						"dense": func(c []T, after func(i, j, rows, cols int)) { packed.Multiply(m, a, lda, c, ldc, after) },
 						"scant": func(c []T, after func(i, j, rows, cols int)) { // whatever a look at the rows says
-							mk.multiplyScant(product[T]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, packed: packed.panels, c: c, ldc: ldc, after: after})
+							mk.compute(product[T]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, scant: true, packed: packed.panels, c: c, ldc: ldc, after: after})
 						},
 					} {
 						what := fmt.Sprintf("%s %d×%d×%d, shares %g", name, m, n, k, shares)
@@ -98,37 +106,96 @@ func scantIsDense[T float32 | float64](t *testing.T, mk *micro[T], gemm func(m, 
 	}
 }
 
-// In whatever order, and twice, elements make the sum that they are.
+// In whatever order, and twice, elements make the sum that they are: few and many.
 func TestSparseProductsOfUnorderedElements(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
-		const k, n = 3000, 70
-		r := rand.New(rand.NewPCG(7, 2))
-		b := make([]float32, k*n)
-		for i := range b {
-			b[i] = float32(r.IntN(9) - 4)
-		}
-		var idx []int32
-		var val []float32
-		want := make([]float32, n)
-		for range 900 {
-			l, v := r.IntN(k), float32(r.IntN(9)-4)
-			idx, val = append(idx, int32(l)), append(val, v)
-			for j := range want {
-				want[j] += v * b[l*n+j]
+		const k, n, m = 3000, 70, 14
+		for _, elements := range []int{900, 40_000} {
+			r := rand.New(rand.NewPCG(7, 2))
+			b := make([]float32, k*n)
+			for i := range b {
+				b[i] = float32(r.IntN(9) - 4)
 			}
-		}
-		got := make([]float32, n)
-		Pack32(k, n, b, n).MultiplySparse([]int{0, len(idx)}, idx, val, got, n, nil)
-		if !slices.Equal(got, want) {
-			t.Errorf("%g, want %g", got, want)
+			var idx []int32
+			var val []float32
+			want, ptr := make([]float32, m*n), []int{0}
+			for i := range m {
+				for range elements / m {
+					l, v := r.IntN(k), float32(r.IntN(9)-4)
+					idx, val = append(idx, int32(l)), append(val, v)
+					for j := range n {
+						want[i*n+j] += v * b[l*n+j]
+					}
+				}
+				ptr = append(ptr, len(idx))
+			}
+			got := make([]float32, m*n)
+			Pack32(k, n, b, n).MultiplySparse(ptr, idx, val, got, n, nil)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d elements: other sums", elements)
+			}
 		}
 	})
 }
 
+// Where B is not finite, 0·∞ is what it is for dense rows, and no term of sparse ones, whatever
+// the rows beside.
+func TestScantProductsWithInfinity(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		const m, k, n = 14, 64, 512
+		b := make([]float32, k*n)
+		b[63*n] = float32(math.Inf(1))
+		packed := Pack32(k, n, b, n)
+		for _, rest := range []float32{0, 1} {
+			a, ptr, idx, val := make([]float32, m*k), []int{0}, []int32(nil), []float32(nil)
+			for i := range a {
+				if i == 0 || i >= k && rest != 0 {
+					a[i] = 1
+					idx, val = append(idx, int32(i%k)), append(val, 1)
+				}
+				if i%k == k-1 {
+					ptr = append(ptr, len(idx))
+				}
+			}
+			c := make([]float32, m*n)
+			packed.Multiply(m, a, k, c, n, nil)
+			if !math.IsNaN(float64(c[0])) {
+				t.Errorf("dense: %g beside rows of %g", c[0], rest)
+			}
+			packed.MultiplySparse(ptr, idx, val, c, n, nil)
+			if c[0] != 0 || rest == 1 && !math.IsInf(float64(c[n]), 1) {
+				t.Errorf("sparse: %g and %g beside rows of %g", c[0], c[n], rest)
+			}
+		}
+		// What is not a number in A is not left out.
+		a, c := make([]float32, k), make([]float32, n)
+		a[5] = float32(math.NaN())
+		Pack32(k, n, make([]float32, k*n), n).Multiply(1, a, k, c, n, nil)
+		if !math.IsNaN(float64(c[0])) {
+			t.Errorf("NaN·0 is %g", c[0])
+		}
+	})
+}
+
+func TestSparseProductChecksRows(t *testing.T) {
+	packed := Pack32(3, 2, make([]float32, 6), 2)
+	for _, ptr := range [][]int{{0, 2, 1}, {0, 0, 3}, {-1, 0}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("rows %d went through", ptr)
+				}
+			}()
+			packed.MultiplySparse(ptr, []int32{0, 1}[:2:2], []float32{1, 2}, make([]float32, 4), 2, nil)
+		}()
+	}
+}
+
+// Small products stay on the caller's goroutine, whatever there is.
 func TestSparseProductsAllocateNothing(t *testing.T) {
-	const m, n, k = 4, 300, 200
+	const m, n, k = 40, 300, 200
 	r := rand.New(rand.NewPCG(3, 3))
-	a, ptr, idx, val := scantRows[float32](r, m, k, k, []float64{0.1})
+	a, ptr, idx, val := scantRows[float32](r, m, k, k, []float64{0.02, 1})
 	c, packed := make([]float32, m*n), Pack32(k, n, numbers[float32](r, k*n), n)
 	if allocations := testing.AllocsPerRun(20, func() {
 		packed.MultiplySparse(ptr, idx, val, c, n, nil)
@@ -139,22 +206,25 @@ func TestSparseProductsAllocateNothing(t *testing.T) {
 }
 
 func BenchmarkScant(b *testing.B) {
-	const m, n, k = 2048, 2048, 784
-	for _, share := range []float64{0.02, 0.1, 0.2, 0.3, 0.4} {
+	for _, s := range []struct {
+		m, n, k int
+		share   float64
+	}{{2048, 2048, 784, 0.02}, {2048, 2048, 784, 0.1}, {2048, 2048, 784, 0.2}, {2048, 2048, 784, 0.3}, {2048, 2048, 784, 0.4}, {4096, 10, 784, 0.3}, {4096, 32, 784, 0.1}, {4096, 130, 784, 0.3}, {512, 512, 20_000, 0.3}, {512, 512, 20_000, 0.005}} {
+		m, n, k, share := s.m, s.n, s.k, s.share
 		r := rand.New(rand.NewPCG(3, 3))
 		a, ptr, idx, val := scantRows[float32](r, m, k, k, []float64{share})
 		c, packed := make([]float32, m*n), Pack32(k, n, numbers[float32](r, k*n), n)
-		b.Run(fmt.Sprintf("sparse/%g", share), func(b *testing.B) {
+		b.Run(fmt.Sprintf("sparse/%dx%d/%g", k, n, share), func(b *testing.B) {
 			for range b.N {
 				packed.MultiplySparse(ptr, idx, val, c, n, nil)
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/m, "us/row")
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(m), "us/row")
 		})
-		b.Run(fmt.Sprintf("dense/%g", share), func(b *testing.B) {
+		b.Run(fmt.Sprintf("dense/%dx%d/%g", k, n, share), func(b *testing.B) {
 			for range b.N {
 				packed.Multiply(m, a, k, c, n, nil)
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/m, "us/row")
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(m), "us/row")
 		})
 	}
 }

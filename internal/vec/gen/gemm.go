@@ -211,18 +211,22 @@ func widen(s isa, vectors int) {
 	RET()
 }
 
-// sparse computes columns of a row of C, those of four packed panels of B, step bytes apart, from
-// the elements of a row of A: element t is val[t] of column idx[t]. Those of a block of the inner
-// dimension, of which there are counts, are one chain, as in the micro-kernels. Four panels have
-// as many chains as none has to wait for.
-func sparse(s isa, vectors int) {
-	const panels = 4
-	s.define("sparse", "func(blocks int, counts, idx *int32, val, panel *T, step int, c *T, add int)", "computes columns of a row; gen describes its arguments.")
+// sparse computes columns of a row of C, those of packed panels of B, step bytes apart, from the
+// elements of a row of A: element t is val[t] of column idx[t]. Those of a block of the inner
+// dimension, of which there are counts, are one chain, as in the micro-kernels. There must be a
+// block, and an element in each. The eight chains of four panels hide how long a multiply-add
+// takes; those of one do not.
+func sparse(s isa, name string, vectors, panels int) {
+	s.define(name, "func(blocks int, counts, idx *int32, val, panel *T, step int, c *T, add int)", "computes columns of a row; gen describes its arguments.")
 	blocks, counts, idx, val, c, add := Load(Param("blocks"), GP64()), Load(Param("counts"), GP64()), Load(Param("idx"), GP64()), Load(Param("val"), GP64()), Load(Param("c"), GP64()), Load(Param("add"), GP64())
-	panel, step := [panels]reg.Register{Load(Param("panel"), GP64())}, Load(Param("step"), GP64())
-	for i := 1; i < panels; i++ {
-		panel[i] = GP64()
-		LEAQ(operand.Mem{Base: panel[i-1], Index: step, Scale: 1}, panel[i])
+	panel := []reg.Register{Load(Param("panel"), GP64())}
+	if panels > 1 {
+		step := Load(Param("step"), GP64())
+		for i := 1; i < panels; i++ {
+			next := GP64()
+			LEAQ(operand.Mem{Base: panel[i-1], Index: step, Scale: 1}, next)
+			panel = append(panel, next)
+		}
 	}
 	acc := s.vectors(panels * vectors)
 	v, row, n := s.vector(), GP64(), GP64()
@@ -261,10 +265,10 @@ func sparse(s isa, vectors int) {
 	RET()
 }
 
-// listed lists the numbers of x that are not zero, and their columns, the first of which is
+// nonzeros lists the numbers of x that are not zero, and their columns, the first of which is
 // given. Behind the lists a vector more may be written.
-func listed(s isa) {
-	s.define("elements", "func(n int, x *T, first *int32, idx *int32, val *T) int", "lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.")
+func nonzeros(s isa) {
+	s.define("nonzeros", "func(n int, x *T, first *int32, idx *int32, val *T) int", "lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.")
 	n, x, idx, val := Load(Param("n"), GP64()), Load(Param("x"), GP64()), Load(Param("idx"), GP64()), Load(Param("val"), GP64())
 	vector := func() reg.VecVirtual { // of int32, as many as the lanes
 		if s.float == 4 {
@@ -313,9 +317,10 @@ func gemm() {
 		microKernel(s, "tile", mr, 2)
 		microKernel(s, "row", 1, 2)
 		strip(s, mr)
-		sparse(s, 2)
+		sparse(s, "sparse", 2, 4)
+		sparse(s, "sparseOne", 2, 1)
 		if s.level == "avx512" {
-			listed(s)
+			nonzeros(s)
 		}
 		if s.float == 4 {
 			widen(s, 2)
