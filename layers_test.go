@@ -16,6 +16,7 @@ var floors = map[string]int{
 	"internal/vec":         0,
 	"internal/random":      0,
 	"internal/whole":       0,
+	"internal/journal":     0,
 	"internal/digits":      0,
 	"matrix":               1,
 	"internal/safetensors": 1,

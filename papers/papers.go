@@ -135,6 +135,11 @@ type Options struct {
 	Seeds int    // how many runs; seeds are 1, 2, …
 	Quick bool   // one seed, few rows, and one column where columns are expensive
 
+	// Journal is a file that keeps each row of each seed as soon as it is made, of any number of
+	// tables, so that a run that was stopped goes on, or more seeds are added. It does not tell
+	// data or programs apart. "" for none.
+	Journal string
+
 	// Progress, if not nil, is told the share of the work that is done.
 	Progress func(share float64)
 }
@@ -182,6 +187,11 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 	if opt.Seeds < 1 {
 		return nil, fmt.Errorf("%s: %d seeds; 1 or more are needed", t.Name, opt.Seeds)
 	}
+	done, err := t.openJournal(opt)
+	if err != nil {
+		return nil, err
+	}
+	defer done.file.Close()
 	r := &Result{Table: t, Seeds: opt.Seeds, Quick: opt.Quick}
 	prepare, err := t.open(ctx, opt.Dir, opt.Quick)
 	var missing *fs.PathError
@@ -192,7 +202,7 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 	}
 	var values [][][]float64 // by row, seed, column
 	if r.Missing == "" {
-		if values, err = t.values(ctx, prepare, opt); err != nil {
+		if values, err = t.values(ctx, prepare, done, opt); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
@@ -220,7 +230,7 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 // values runs all seeds, by row, seed and column. Two seeds run at the same time, as
 // much of the work of one is done by a single thread; no more do, as some take 2 GB. Where times
 // are measured one runs.
-func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]float64, error) {
+func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Options) ([][][]float64, error) {
 	values := make([][][]float64, len(t.Rows))
 	for i := range values {
 		values[i] = make([][]float64, opt.Seeds)
@@ -229,16 +239,23 @@ func (t *Table) values(ctx context.Context, prepare run, opt Options) ([][][]flo
 	var mu sync.Mutex
 	done := 0
 	one := func(s int) error {
-		e, err := prepare(uint64(s + 1))
-		if err != nil {
-			return err
+		var e experiment
+		var err error
+		if !made.all(s + 1) {
+			if e, err = prepare(uint64(s + 1)); err != nil {
+				return err
+			}
 		}
 		for i, row := range t.Rows {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if values[i][s], err = e(i); err != nil {
+			if v, there := made.rows[s+1][row.Name]; there {
+				values[i][s] = v
+			} else if values[i][s], err = e(i); err != nil {
 				return fmt.Errorf("%s: %w", row.Name, err)
+			} else if err := made.add(s+1, row.Name, values[i][s]); err != nil {
+				return err
 			}
 			mu.Lock()
 			done++

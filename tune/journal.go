@@ -1,24 +1,19 @@
 package tune
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc64"
-	"io"
-	"io/fs"
-	"os"
+
+	"mercer/internal/journal"
 )
 
-// journal is what a search has done so far: in memory, and in a file if it is to outlive the
-// program. The file has a line of JSON that says what the search is of, and one for each job
-// that is done, which is appended and synced at once. A last line that was cut short is a
-// job that is not done.
-type journal struct {
+// searchJournal is what it has done so far: in memory, and in a file if it is to outlive the
+// program.
+type searchJournal struct {
 	path string
-	file *os.File // nil: in memory only
+	file *journal.Journal
 	jobs map[string]*record
 
 	work    Work
@@ -52,10 +47,10 @@ type journalHead struct {
 
 // openJournal reads what is done and goes on with it.
 func (s *search) openJournal() error {
-	j := &journal{path: s.opt.Journal, jobs: map[string]*record{}}
+	j := &searchJournal{path: s.opt.Journal, jobs: map[string]*record{}}
 	s.journal = j
 	if j.path == "" {
-		return nil
+		return j.open(journalHead{}) // in memory only
 	}
 	print, err := s.fingerprint()
 	if err != nil {
@@ -69,55 +64,29 @@ func (s *search) openJournal() error {
 	return j.open(head)
 }
 
-func (j *journal) open(head journalHead) error {
-	text, err := os.ReadFile(j.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	whole := bytes.LastIndexByte(text, '\n') + 1
-	r := bufio.NewReader(bytes.NewReader(text[:whole]))
-	for number := 1; ; number++ {
-		line, err := r.ReadBytes('\n')
-		if err == io.EOF {
-			break
-		}
+func (j *searchJournal) open(head journalHead) error {
+	file, err := journal.Open(j.path, head, func(number int, line []byte) error {
 		if number == 1 {
-			err = j.checkHead(line, head)
-		} else {
-			var rec record
-			if err = json.Unmarshal(line, &rec); err == nil && rec.Job == "" {
-				err = errors.New("no job")
-			}
-			if err != nil {
-				err = fmt.Errorf("%s: line %d is not one of a tuning's journal (%w); delete the file to begin anew", j.path, number, err)
-			}
-			if err == nil {
-				j.keep(&rec)
-				j.resumed += len(rec.Scores)
-			}
+			return j.checkHead(line, head)
+		}
+		var rec record
+		err := json.Unmarshal(line, &rec)
+		if err == nil && rec.Job == "" {
+			err = errors.New("no job")
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: line %d is not one of a tuning's journal (%w); delete the file to begin anew", j.path, number, err)
 		}
-	}
-	if j.file, err = os.OpenFile(j.path, os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
-		return err
-	}
-	// What was cut short is written over.
-	if err := j.file.Truncate(int64(whole)); err != nil {
-		return fmt.Errorf("%s: %w", j.path, err)
-	}
-	if _, err := j.file.Seek(int64(whole), io.SeekStart); err != nil {
-		return fmt.Errorf("%s: %w", j.path, err)
-	}
-	if whole == 0 {
-		return j.write(head)
-	}
-	return nil
+		j.keep(&rec)
+		j.resumed += len(rec.Scores)
+		return nil
+	})
+	j.file = file
+	return err
 }
 
 // checkHead finds out whether a journal is of this search.
-func (j *journal) checkHead(line []byte, want journalHead) error {
+func (j *searchJournal) checkHead(line []byte, want journalHead) error {
 	var h journalHead
 	if err := json.Unmarshal(line, &h); err != nil || h.Mercer == "" {
 		return fmt.Errorf("%s: is not a tuning's journal; name another file with --journal, or delete it", j.path)
@@ -134,7 +103,7 @@ func (j *journal) checkHead(line []byte, want journalHead) error {
 	return nil
 }
 
-func (j *journal) keep(rec *record) {
+func (j *searchJournal) keep(rec *record) {
 	if j.jobs[rec.Job] == nil {
 		j.jobs[rec.Job] = rec
 		j.work.add(rec.Work)
@@ -142,30 +111,7 @@ func (j *journal) keep(rec *record) {
 }
 
 // add keeps what a job found.
-func (j *journal) add(rec *record) error {
+func (j *searchJournal) add(rec *record) error {
 	j.keep(rec)
-	return j.write(rec)
-}
-
-func (j *journal) write(v any) error {
-	if j.file == nil {
-		return nil
-	}
-	line, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("%s: %w", j.path, err)
-	}
-	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("%s: %w", j.path, err)
-	}
-	return nil
-}
-
-func (j *journal) close() {
-	if j.file != nil {
-		j.file.Close()
-	}
+	return j.file.Add(rec)
 }

@@ -182,7 +182,7 @@ func Search(ctx context.Context, src dataset.Source, space Space, opt Options) (
 	if err := s.openJournal(); err != nil {
 		return nil, err
 	}
-	defer s.journal.close()
+	defer s.journal.file.Close()
 	if err := s.race(); err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ type search struct {
 	data       uint64   // a hash of the rows
 	candidates []*Candidate
 	running    []*Candidate // those that are judged by all rows
-	journal    *journal
+	journal    *searchJournal
 	result     *Result
 
 	done, all float64 // trainings

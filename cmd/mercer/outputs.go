@@ -1,9 +1,20 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 )
+
+// goesOn makes of an interruption an error that tells how to go on.
+func goesOn(ctx context.Context, err error, journal string) error {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("interrupted; what is done is in %s, and the same command goes on from there", journal)
+}
 
 // namedFile is a file of a command, and the flag or argument that names it.
 type namedFile struct{ by, path string }

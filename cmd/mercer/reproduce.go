@@ -41,6 +41,10 @@ that are not to be had. Of ten seeds a choice of C or λ is made with the first 
 random number changes runs once; where times are measured seeds run one after the other, else two
 at a time.
 
+With --journal every row of a seed is kept as soon as it is made. The same command goes on where one
+was stopped or killed, and with more --seeds adds those; only the choices of the first seed are made
+again. A journal does not tell whether data or program are the same: delete it when they change.
+
 docs/papers.md has the results, with reasons for what differs. --data is a folder with a
 folder for each data set, as published, gzipped or not:
 
@@ -56,6 +60,7 @@ folder for each data set, as published, gzipped or not:
 		Example: `  mercer reproduce --list
   mercer reproduce S14-4.1
   mercer reproduce LS19-4.2 LS19-4.3 --data ~/data --quick
+  mercer reproduce LS19-4.4 --data ~/data --journal tables.jsonl
   mercer reproduce S14-4.1 S14-F4.1 --seeds 16 --report s14.html --plots pictures`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !list {
@@ -84,7 +89,7 @@ folder for each data set, as published, gzipped or not:
 				return err
 			}
 			defer p.done()
-			if err := written.check(); err != nil {
+			if err := written.check(opt.Journal); err != nil {
 				return err
 			}
 			page := &report.Page{Title: "Tables of the papers, theirs and ours", Subtitle: strings.Join(args, ", ")}
@@ -93,6 +98,9 @@ folder for each data set, as published, gzipped or not:
 				opt.Progress = func(share float64) { p.report(t.Name, 0, share) }
 				start := time.Now()
 				r, err := papers.Run(cmd.Context(), t, opt)
+				if opt.Journal != "" {
+					err = goesOn(cmd.Context(), err, opt.Journal)
+				}
 				if err != nil {
 					return err
 				}
@@ -128,6 +136,7 @@ folder for each data set, as published, gzipped or not:
 	f.BoolVar(&list, "list", false, "list the tables, what data and time they need, and all tables and figures of the papers")
 	f.StringVar(&opt.Dir, "data", ".", "folder with a folder for each data set")
 	f.IntVar(&opt.Seeds, "seeds", 10, "how many runs, of seeds 1, 2, …")
+	f.StringVar(&opt.Journal, "journal", "", "file that keeps what is done, to go on or to add seeds")
 	f.BoolVar(&opt.Quick, "quick", false, "one seed, fewer rows and, where columns are expensive, only the first")
 	f.BoolVar(&asJSON, "json", false, "print one JSON array instead of text")
 	pageFlags(cmd, &written)

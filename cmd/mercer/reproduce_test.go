@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -102,6 +104,53 @@ func TestReproduceReport(t *testing.T) {
 	}
 	if r := mercer(t, "reproduce", "S14-4.1", "--quick", "--report", filepath.Join(dir, "no", "r.html")); r.code != 1 || !strings.Contains(r.stderr, "no") {
 		t.Errorf("exit code %d, %s", r.code, r.stderr)
+	}
+}
+
+// What a journal has is not made again.
+func TestReproduceGoesOn(t *testing.T) {
+	journal := filepath.Join(t.TempDir(), "journal")
+	table := func(args ...string) []reproduced {
+		var results []reproduced
+		if err := json.Unmarshal([]byte(ok(t, append([]string{"reproduce", "S14-F4.6", "--json", "--journal", journal}, args...)...)), &results); err != nil {
+			t.Fatal(err)
+		}
+		return results
+	}
+	first := table("--seeds", "2")
+	text, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Other numbers in the journal are those of the table.
+	if again := table("--seeds", "2"); !reflect.DeepEqual(again, first) {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	if now, _ := os.ReadFile(journal); string(now) != string(text) {
+		t.Error("the journal has changed")
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, `"seed":1,"row":"`+first[0].Cells[0].Row+`"`) {
+			head, values, _ := strings.Cut(line, `"values":[`)
+			_, rest, _ := strings.Cut(values, ",")
+			lines[i] = head + `"values":[12345,` + rest
+		}
+	}
+	if err := os.WriteFile(journal, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c := table("--seeds", "1")[0].Cells[0]; c.Ours.Mean != 12345 {
+		t.Errorf("%+v", c.Ours)
+	}
+	if r := mercer(t, "reproduce", "S14-F4.6", "--journal", journal, "--report", journal); r.code != 2 {
+		t.Errorf("exit code %d, %s", r.code, r.stderr)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, told strings.Builder
+	if code := run(ctx, []string{"reproduce", "S14-F4.6", "--journal", filepath.Join(t.TempDir(), "new")}, nil, &out, &told); code != 1 || !strings.Contains(told.String(), "the same command goes on from there") {
+		t.Errorf("exit code %d, %s", code, told.String())
 	}
 }
 

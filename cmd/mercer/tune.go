@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -341,13 +340,13 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	found, err := tune.Search(ctx, data.rows, space, *o)
 	p.done()
 	if err != nil {
-		return t.stopped(ctx, err)
+		return goesOn(ctx, err, t.opt.Journal)
 	}
 	searched := time.Since(start)
 	m, report, err := data.fit(found.Picked.Config, model.Options{Progress: p.report, Memory: o.Memory})
 	p.done()
 	if err != nil {
-		return t.stopped(ctx, err)
+		return goesOn(ctx, err, t.opt.Journal)
 	}
 	return t.finish(cmd, found, m, report, p, path, searched, start)
 }
@@ -358,14 +357,6 @@ func ofFoldGroup(err error) error {
 		return errors.New(strings.ReplaceAll(text, "--group", "--fold-group"))
 	}
 	return err
-}
-
-// stopped tells how to go on after an interruption.
-func (t *tuning) stopped(ctx context.Context, err error) error {
-	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("interrupted; what is done is in %s, and the same command goes on from there", t.opt.Journal)
 }
 
 // finish tests the model, saves it and tells how it was found.

@@ -1,0 +1,83 @@
+package papers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mercer/internal/journal"
+)
+
+// version is the first line of a journal.
+type version struct {
+	Mercer string `json:"mercer"`
+}
+
+var thisVersion = version{"reproduce 1"}
+
+// made is a line of a journal: the figures of a row of a table with a seed.
+type made struct {
+	Table  string    `json:"table"`
+	Quick  bool      `json:"quick,omitempty"`
+	Seed   int       `json:"seed"`
+	Row    string    `json:"row"`
+	Values []float64 `json:"values"`
+}
+
+// rowsMade are the rows of one table that a journal has, and the journal.
+type rowsMade struct {
+	table *Table
+	quick bool
+	file  *journal.Journal
+	rows  map[int]map[string][]float64 // by seed and name; while seeds run nothing is added
+}
+
+func (t *Table) openJournal(opt Options) (*rowsMade, error) {
+	r := &rowsMade{table: t, quick: opt.Quick, rows: map[int]map[string][]float64{}}
+	file, err := journal.Open(opt.Journal, thisVersion, func(number int, line []byte) error {
+		if number == 1 {
+			var v version
+			if err := json.Unmarshal(line, &v); err != nil || v != thisVersion {
+				return fmt.Errorf("%s: is not a journal of tables, or one of another version of the program; name another file with --journal, or delete it", opt.Journal)
+			}
+			return nil
+		}
+		var m made
+		err := json.Unmarshal(line, &m)
+		if err == nil && (m.Seed < 1 || m.Row == "" || len(m.Values) == 0) {
+			err = errors.New("no row")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: line %d is not one of a journal of tables (%w); delete the file to begin anew", opt.Journal, number, err)
+		}
+		if m.Table != t.Name || m.Quick != opt.Quick {
+			return nil
+		}
+		known := slices.ContainsFunc(t.Rows, func(row Row) bool { return row.Name == m.Row })
+		if !known || len(m.Values) > len(t.Columns) || !opt.Quick && len(m.Values) < len(t.Columns) {
+			return fmt.Errorf("%s: line %d has %d figures of %q, which %s does not have; delete the file to begin anew", opt.Journal, number, len(m.Values), m.Row, t.Name)
+		}
+		if r.rows[m.Seed] == nil {
+			r.rows[m.Seed] = map[string][]float64{}
+		}
+		r.rows[m.Seed][m.Row] = m.Values
+		return nil
+	})
+	r.file = file
+	return r, err
+}
+
+// all says whether all rows of a seed are there.
+func (r *rowsMade) all(seed int) bool { return len(r.rows[seed]) == len(r.table.Rows) }
+
+// add keeps a row. Figures that are no numbers have no place in JSON, and are made again.
+func (r *rowsMade) add(seed int, row string, values []float64) error {
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	}
+	return r.file.Add(made{r.table.Name, r.quick, seed, row, values})
+}
