@@ -101,7 +101,7 @@ func kumarResults() []*Table {
 		Data:     "cpu_act", // and a9a, covtype and kddcup99
 		Corner:   "error in percent",
 		Columns:  []string{"cpu_act, relative error", "a9a", "covtype", "KDD Cup 99"},
-		Cost:     60,
+		Cost:     130,
 	}
 	times := &Table{
 		Name:     "K10-1-time",

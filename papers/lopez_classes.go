@@ -201,7 +201,7 @@ func lopezQuadratic() *Table {
 	}
 	t := &Table{
 		Name:   "LS19-3.6",
-		Cost:   120,
+		Cost:   300,
 		Title:  "Accuracy of linear SVMs on features of (x·y)², two classes",
 		Source: "López-Sánchez 2019 (thesis), table 3.6 (LS18's table 6): mean ± standard deviation; its first three rows are from Chang et al. 2010",
 		Protocol: "Rows as they come for ijcnn1, pixels in [0, 1], columns of covtype in [0, 1]; features of mean 0 and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows of the first seed. What depends on no random number runs once. " +
@@ -296,7 +296,7 @@ func lopezF1() *Table {
 	dims := []int{1500, 2000}
 	t := &Table{
 		Name:   "LS19-4.10",
-		Cost:   100,
+		Cost:   180,
 		Title:  "F1 of linear SVMs on features of (x·y)², w8a",
 		Source: "López-Sánchez 2019 (thesis), table 4.10: mean ± standard deviation of 10 runs",
 		Protocol: "49,749 rows of zeros and ones, of which a random 14,951 are tested on, since the test part is not at hand (so 34,798 train instead of 49,749); F1 of the rarer class. " +
