@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -188,6 +189,29 @@ func TestSparseProductChecksRows(t *testing.T) {
 			}()
 			packed.MultiplySparse(ptr, []int32{0, 1}[:2:2], []float32{1, 2}, make([]float32, 4), 2, nil)
 		}()
+	}
+}
+
+func TestScantProductsAreTheSameOnAnyThreads(t *testing.T) {
+	const m, n, k = 600, 900, 400
+	r := rand.New(rand.NewPCG(5, 3))
+	a, ptr, idx, val := scantRows[float32](r, m, k, k, []float64{0.1, 0.02, 1, 0.1})
+	packed := Pack32(k, n, numbers[float32](r, k*n), n)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var want []float32
+	for _, threads := range []int{1, 2, 3, 8} {
+		runtime.GOMAXPROCS(threads)
+		for _, rows := range []int{m, 40} { // cut by rows, and by columns
+			dense, sparse := make([]float32, m*n), make([]float32, m*n)
+			packed.Multiply(rows, a, k, dense, n, nil)
+			packed.MultiplySparse(ptr[:rows+1], idx, val, sparse, n, nil)
+			if want == nil {
+				want = dense
+			}
+			if !slices.Equal(dense[:rows*n], want[:rows*n]) || !slices.Equal(sparse[:rows*n], want[:rows*n]) {
+				t.Errorf("%d threads, %d rows: other numbers", threads, rows)
+			}
+		}
 	}
 }
 
