@@ -17,7 +17,7 @@ import (
 type micro[T float32 | float64] struct {
 	mr, nr            int
 	tile, row         microKernel[T]
-	strip             func(dst, src *T, rows, stride, count, next int)    // mr numbers of each row, for count strips
+	strip, panel      stripKernel[T]                                      // of mr and of nr numbers; may be nil
 	widen             func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
 	expect            func(dst *float64, ldd, rows int)                   // brings what widen adds to to the cache
 	sparse, sparseOne sparseKernel[T]                                     // of sparsePanels panels, and of one
@@ -32,6 +32,13 @@ type micro[T float32 | float64] struct {
 // microKernel computes a tile of C as A·B, or adds to it. A's element (i, l) stands i·ars +
 // l·acs bytes behind a, B's rows ldb and C's ldc bytes apart.
 type microKernel[T float32 | float64] func(k int, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add int)
+
+// stripKernel copies a strip of some numbers of each of many rows, stride bytes apart, one behind
+// the other, and the strips beside it, count in all, to places that are next bytes apart.
+type stripKernel[T float32 | float64] func(dst, src *T, rows, stride, count, next int)
+
+// stripsAtOnce is how many strips a kernel copies in one call, which cannot be interrupted.
+const stripsAtOnce = 4
 
 // panels is the memory of one goroutine.
 type panels[T float32 | float64] struct {
@@ -131,20 +138,33 @@ func (p *product[T]) check() {
 }
 
 // multiplyStrips is multiply for a transposed A, whose rows are spread over memory: for each
-// block of the inner dimension, all of them are first packed, which goes through A in order.
+// block of the inner dimension, all of them are first packed, which goes through A in order. So
+// is B, if several rows of blocks would each pack it again.
 func (mk *micro[T]) multiplyStrips(p product[T]) {
-	full := p.m / mk.mr
+	full, panels := p.m/mk.mr, (p.n+mk.nr-1)/mk.nr
 	kc := mk.block(p.k)
-	buffer := mk.buffer(full * mk.mr * kc)
+	shared := mk.cut(&p, mk.threads(&p)).rows > 1
+	size := full * mk.mr * kc
+	if shared {
+		size = max(size, panels*mk.nr*kc) // buffers of one size serve for both
+	}
+	strips, packed := mk.buffer(size), []T(nil)
+	if shared {
+		packed = mk.buffer(size)
+	}
 	q := p
 	for l := 0; l < p.k; l += kc {
 		q.k = min(kc, p.k-l)
 		q.a, q.b, q.add = p.a[l*p.acs:], p.b[l*p.brs:], p.add || l > 0
-		q.strips = buffer[:full*mk.mr*q.k]
+		q.strips = strips[:full*mk.mr*q.k]
 		if work(full, mk.mr, q.k) < smallWork/16 {
 			mk.packStrips(q.strips, q.a, q.k, q.acs, 0, full) // without the allocations of goroutines
 		} else {
 			mk.packStripsParallel(q.strips, q.a, q.k, q.acs, full)
+		}
+		if shared {
+			q.packed = packed[:panels*mk.nr*q.k]
+			mk.packBParallel(q, panels)
 		}
 		if p.alpha != 1 {
 			for t := range q.strips {
@@ -158,19 +178,14 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 		}
 		mk.compute(q)
 	}
-	if len(buffer) > mostKept {
-		return
-	}
-	select {
-	case mk.buffers <- buffer:
-	default:
-	}
+	mk.keep(strips)
+	mk.keep(packed)
 }
 
 // packStrips packs strips [lo, hi) of a transposed A of k rows.
 func (mk *micro[T]) packStrips(strips, a []T, k, acs, lo, hi int) {
 	for hi > lo {
-		count := min(4, hi-lo) // what one call does, not more: it cannot be interrupted
+		count := min(stripsAtOnce, hi-lo)
 		mk.strip(&strips[lo*mk.mr*k], &a[lo*mk.mr], k, acs*mk.size, count, mk.mr*k*mk.size)
 		lo += count
 	}
@@ -178,6 +193,13 @@ func (mk *micro[T]) packStrips(strips, a []T, k, acs, lo, hi int) {
 
 func (mk *micro[T]) packStripsParallel(strips, a []T, k, acs, full int) {
 	Parallel(full, 16, func(lo, hi int) { mk.packStrips(strips, a, k, acs, lo, hi) })
+}
+
+// packBParallel packs all of B.
+func (mk *micro[T]) packBParallel(p product[T], panels int) {
+	Parallel(panels, 4*stripsAtOnce, func(lo, hi int) {
+		mk.packB(&p, 0, p.k, lo*mk.nr, min(hi*mk.nr, p.n), p.packed[lo*mk.nr*p.k:])
+	})
 }
 
 // mostKept is how many numbers a buffer may have to be kept for the next product.
@@ -189,7 +211,7 @@ func (mk *micro[T]) block(k int) int {
 	return (k + blocks - 1) / blocks
 }
 
-// buffer is memory for n numbers, to be given back to mk.buffers.
+// buffer is memory for n numbers, to be given back to keep.
 func (mk *micro[T]) buffer(n int) []T {
 	select {
 	case b := <-mk.buffers:
@@ -199,6 +221,25 @@ func (mk *micro[T]) buffer(n int) []T {
 	default:
 	}
 	return aligned[T](n)
+}
+
+// keep keeps a buffer for the next product.
+func (mk *micro[T]) keep(buffer []T) {
+	if len(buffer) == 0 || len(buffer) > mostKept {
+		return
+	}
+	select {
+	case mk.buffers <- buffer:
+	default:
+	}
+}
+
+// threads is how many goroutines the product is worth.
+func (mk *micro[T]) threads(p *product[T]) int {
+	if p.work() < smallWork {
+		return 1
+	}
+	return Threads()
 }
 
 // work is how many multiplications the product takes.
@@ -214,10 +255,7 @@ func (p *product[T]) work() int64 {
 
 // compute is multiply for an A that is packed or that can be read as it is.
 func (mk *micro[T]) compute(p product[T]) {
-	threads := Threads()
-	if p.work() < smallWork {
-		threads = 1
-	}
+	threads := mk.threads(&p)
 	g := mk.cut(&p, threads)
 	if threads = min(threads, g.rows*g.cols); threads > 1 {
 		mk.parallel(p, threads, g)
@@ -469,9 +507,20 @@ func (mk *micro[T]) packB(p *product[T], l, kb, j0, j1 int, dst []T) {
 		clear(dst[(n-rest)*kb : (n-rest+mk.nr)*kb])
 	}
 	if p.bcs == 1 {
+		first := 0 // column that is left to Go
+		for mk.panel != nil && n-first >= mk.nr {
+			count := min(stripsAtOnce, (n-first)/mk.nr)
+			for t := 0; t < kb; t += mk.kc {
+				mk.panel(&dst[first*kb+t*mk.nr], &p.b[(l+t)*p.brs+j0+first], min(mk.kc, kb-t), p.brs*mk.size, count, mk.nr*kb*mk.size)
+			}
+			first += count * mk.nr
+		}
+		if first == n {
+			return
+		}
 		for t := range kb {
 			row := p.b[(l+t)*p.brs+j0:][:n]
-			for j := 0; j < n; j += mk.nr {
+			for j := first; j < n; j += mk.nr {
 				copy(dst[j*kb+t*mk.nr:][:mk.nr], row[j:])
 			}
 		}
@@ -506,12 +555,12 @@ func init() { chooseKernels() }
 
 // portableKernels are the micro-kernels of every machine.
 func portableKernels() {
-	micro32.use(4, 4, portable[float32], portableRow[float32], nil, portableSparse[float32], portableSparseOne[float32])
-	micro64.use(4, 4, portable[float64], portableRow[float64], nil, portableSparse[float64], portableSparseOne[float64])
+	micro32.use(4, 4, portable[float32], portableRow[float32], nil, nil, portableSparse[float32], portableSparseOne[float32])
+	micro64.use(4, 4, portable[float64], portableRow[float64], nil, nil, portableSparse[float64], portableSparseOne[float64])
 }
 
-func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip func(dst, src *T, rows, stride, count, next int), sparse, sparseOne sparseKernel[T]) {
-	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.sparse, mk.sparseOne = mr, nr, tile, row, strip, sparse, sparseOne
+func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip, panel stripKernel[T], sparse, sparseOne sparseKernel[T]) {
+	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.panel, mk.sparse, mk.sparseOne = mr, nr, tile, row, strip, panel, sparse, sparseOne
 	mk.nonzeros, mk.widen, mk.expect = nil, nil, nil
 	mk.free, mk.buffers = make(chan *panels[T], 64), make(chan []T, 16)
 }

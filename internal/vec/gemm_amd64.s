@@ -312,6 +312,37 @@ strips:
 	VZEROUPPER
 	RET
 
+// func panel32_avx512(dst *float32, src *float32, rows int, stride int, count int, next int)
+// Requires: AVX, AVX512F
+TEXT ·panel32_avx512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ count+32(FP), SI
+	MOVQ next+40(FP), DI
+
+loop:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ SI, R10
+
+strips:
+	VMOVUPS (R9), Z0
+	VMOVUPS Z0, (R8)
+	VMOVUPS 64(R9), Z0
+	VMOVUPS Z0, 64(R8)
+	ADDQ    $0x00000080, R9
+	ADDQ    DI, R8
+	DECQ    R10
+	JNZ     strips
+	ADDQ    $0x00000080, AX
+	ADDQ    BX, CX
+	DECQ    DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
 // func sparse32_avx512(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sparse32_avx512(SB), NOSPLIT, $0-64
@@ -809,6 +840,37 @@ strips:
 	VZEROUPPER
 	RET
 
+// func panel64_avx512(dst *float64, src *float64, rows int, stride int, count int, next int)
+// Requires: AVX, AVX512F
+TEXT ·panel64_avx512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ count+32(FP), SI
+	MOVQ next+40(FP), DI
+
+loop:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ SI, R10
+
+strips:
+	VMOVUPD (R9), Z0
+	VMOVUPD Z0, (R8)
+	VMOVUPD 64(R9), Z0
+	VMOVUPD Z0, 64(R8)
+	ADDQ    $0x00000080, R9
+	ADDQ    DI, R8
+	DECQ    R10
+	JNZ     strips
+	ADDQ    $0x00000080, AX
+	ADDQ    BX, CX
+	DECQ    DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
 // func sparse64_avx512(blocks int, counts *int32, idx *int32, val *float64, panel *float64, step int, c *float64, add int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sparse64_avx512(SB), NOSPLIT, $0-64
@@ -1129,6 +1191,37 @@ strips:
 	DECQ    R10
 	JNZ     strips
 	ADDQ    $0x00000018, AX
+	ADDQ    BX, CX
+	DECQ    DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func panel32_avx2(dst *float32, src *float32, rows int, stride int, count int, next int)
+// Requires: AVX
+TEXT ·panel32_avx2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ count+32(FP), SI
+	MOVQ next+40(FP), DI
+
+loop:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ SI, R10
+
+strips:
+	VMOVUPS (R9), Y0
+	VMOVUPS Y0, (R8)
+	VMOVUPS 32(R9), Y0
+	VMOVUPS Y0, 32(R8)
+	ADDQ    $0x00000040, R9
+	ADDQ    DI, R8
+	DECQ    R10
+	JNZ     strips
+	ADDQ    $0x00000040, AX
 	ADDQ    BX, CX
 	DECQ    DX
 	JNZ     loop
@@ -1466,6 +1559,37 @@ strips:
 	DECQ    R10
 	JNZ     strips
 	ADDQ    $0x00000030, AX
+	ADDQ    BX, CX
+	DECQ    DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func panel64_avx2(dst *float64, src *float64, rows int, stride int, count int, next int)
+// Requires: AVX
+TEXT ·panel64_avx2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ count+32(FP), SI
+	MOVQ next+40(FP), DI
+
+loop:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ SI, R10
+
+strips:
+	VMOVUPD (R9), Y0
+	VMOVUPD Y0, (R8)
+	VMOVUPD 32(R9), Y0
+	VMOVUPD Y0, 32(R8)
+	ADDQ    $0x00000040, R9
+	ADDQ    DI, R8
+	DECQ    R10
+	JNZ     strips
+	ADDQ    $0x00000040, AX
 	ADDQ    BX, CX
 	DECQ    DX
 	JNZ     loop

@@ -19,6 +19,11 @@ func row32_avx512(k int, a *float32, ars int, acs int, b *float32, ldb int, c *f
 //go:noescape
 func strip32_avx512(dst *float32, src *float32, rows int, stride int, count int, next int)
 
+// panel32_avx512 copies strips of 32 numbers; gen describes its arguments.
+//
+//go:noescape
+func panel32_avx512(dst *float32, src *float32, rows int, stride int, count int, next int)
+
 // sparse32_avx512 computes columns of a row; gen describes its arguments.
 //
 //go:noescape
@@ -59,6 +64,11 @@ func row64_avx512(k int, a *float64, ars int, acs int, b *float64, ldb int, c *f
 //go:noescape
 func strip64_avx512(dst *float64, src *float64, rows int, stride int, count int, next int)
 
+// panel64_avx512 copies strips of 16 numbers; gen describes its arguments.
+//
+//go:noescape
+func panel64_avx512(dst *float64, src *float64, rows int, stride int, count int, next int)
+
 // sparse64_avx512 computes columns of a row; gen describes its arguments.
 //
 //go:noescape
@@ -88,6 +98,11 @@ func row32_avx2(k int, a *float32, ars int, acs int, b *float32, ldb int, c *flo
 //
 //go:noescape
 func strip32_avx2(dst *float32, src *float32, rows int, stride int, count int, next int)
+
+// panel32_avx2 copies strips of 16 numbers; gen describes its arguments.
+//
+//go:noescape
+func panel32_avx2(dst *float32, src *float32, rows int, stride int, count int, next int)
 
 // sparse32_avx2 computes columns of a row; gen describes its arguments.
 //
@@ -123,6 +138,11 @@ func row64_avx2(k int, a *float64, ars int, acs int, b *float64, ldb int, c *flo
 //
 //go:noescape
 func strip64_avx2(dst *float64, src *float64, rows int, stride int, count int, next int)
+
+// panel64_avx2 copies strips of 8 numbers; gen describes its arguments.
+//
+//go:noescape
+func panel64_avx2(dst *float64, src *float64, rows int, stride int, count int, next int)
 
 // sparse64_avx2 computes columns of a row; gen describes its arguments.
 //

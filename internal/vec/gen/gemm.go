@@ -120,15 +120,17 @@ func microKernel(s isa, name string, mr, vectors int) {
 
 // strip copies, of each of many rows, n numbers to the place behind those of the row before;
 // and the same for the n numbers beside them, count times, next bytes on.
-func strip(s isa, n int) {
-	s.define("strip", "func(dst, src *T, rows, stride, count, next int)", fmt.Sprintf("copies strips of %d numbers; gen describes its arguments.", n))
+func strip(s isa, name string, n int) {
+	s.define(name, "func(dst, src *T, rows, stride, count, next int)", fmt.Sprintf("copies strips of %d numbers; gen describes its arguments.", n))
 	dst0, src0, rows, stride := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64()), Load(Param("stride"), GP64())
 	count0, next := Load(Param("count"), GP64()), Load(Param("next"), GP64())
 	dst, src, count := GP64(), GP64(), GP64()
 	full, rest := n/s.lanes(), n%s.lanes()
 	v := s.vector()
-	var copyRest func()
-	if s.bytes == 64 {
+	copyRest := func() {}
+	switch {
+	case rest == 0:
+	case s.bytes == 64:
 		mask, bits := K(), GP32()
 		MOVL(operand.U32(1<<rest-1), bits)
 		KMOVW(bits, mask)
@@ -141,7 +143,7 @@ func strip(s isa, n int) {
 			VMOVUPD_Z(s.at(src, full), mask, v)
 			VMOVUPD(v, mask, s.at(dst, full))
 		}
-	} else {
+	default:
 		// 6 float32 are 24 bytes, 6 float64 a vector and 16 bytes.
 		copyRest = func() {
 			x := XMM()
@@ -316,7 +318,8 @@ func gemm() {
 		}
 		microKernel(s, "tile", mr, 2)
 		microKernel(s, "row", 1, 2)
-		strip(s, mr)
+		strip(s, "strip", mr)
+		strip(s, "panel", 2*s.lanes())
 		sparse(s, "sparse", 2, 4)
 		sparse(s, "sparseOne", 2, 1)
 		if s.level == "avx512" {
