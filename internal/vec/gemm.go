@@ -158,18 +158,13 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 		q.a, q.b, q.add = p.a[l*p.acs:], p.b[l*p.brs:], p.add || l > 0
 		q.strips = strips[:full*mk.mr*q.k]
 		if work(full, mk.mr, q.k) < smallWork/16 {
-			mk.packStrips(q.strips, q.a, q.k, q.acs, 0, full) // without the allocations of goroutines
+			mk.packStrips(&q, 0, full) // without the allocations of goroutines
 		} else {
-			mk.packStripsParallel(q.strips, q.a, q.k, q.acs, full)
+			mk.packStripsParallel(q, full)
 		}
 		if shared {
 			q.packed = packed[:panels*mk.nr*q.k]
 			mk.packBParallel(q, panels)
-		}
-		if p.alpha != 1 {
-			for t := range q.strips {
-				q.strips[t] *= p.alpha
-			}
 		}
 		if l+kc < p.k {
 			q.after = nil
@@ -182,17 +177,23 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 	mk.keep(packed)
 }
 
-// packStrips packs strips [lo, hi) of a transposed A of k rows.
-func (mk *micro[T]) packStrips(strips, a []T, k, acs, lo, hi int) {
+// packStrips packs strips [lo, hi) of a transposed αA.
+func (mk *micro[T]) packStrips(p *product[T], lo, hi int) {
 	for hi > lo {
 		count := min(stripsAtOnce, hi-lo)
-		mk.strip(&strips[lo*mk.mr*k], &a[lo*mk.mr], k, acs*mk.size, count, mk.mr*k*mk.size)
+		strips := p.strips[lo*mk.mr*p.k : (lo+count)*mk.mr*p.k]
+		mk.strip(&strips[0], &p.a[lo*mk.mr], p.k, p.acs*mk.size, count, mk.mr*p.k*mk.size)
+		if p.alpha != 1 {
+			for t := range strips {
+				strips[t] *= p.alpha
+			}
+		}
 		lo += count
 	}
 }
 
-func (mk *micro[T]) packStripsParallel(strips, a []T, k, acs, full int) {
-	Parallel(full, 16, func(lo, hi int) { mk.packStrips(strips, a, k, acs, lo, hi) })
+func (mk *micro[T]) packStripsParallel(p product[T], full int) {
+	Parallel(full, 16, func(lo, hi int) { mk.packStrips(&p, lo, hi) })
 }
 
 // packBParallel packs all of B.
