@@ -112,6 +112,10 @@ type benchCase struct {
 	peak        string  // f32, f64, read, triad
 	parallel    bool    // uses all threads by itself
 	make        func() func()
+
+	// makeOn, in place of make, is for what overwrites the data it works on: prepare makes them
+	// anew and is not timed. Only where parallel is set.
+	makeOn func() (prepare, run func())
 }
 
 func (b *bench) run(cmd *cobra.Command, w io.Writer, cases []benchCase, only []string) benchReport {
@@ -150,10 +154,17 @@ func (b *bench) measure(c benchCase, threads int) benchResult {
 	if c.parallel {
 		copies = 1
 	}
-	runs := make([]func(), copies)
-	for i := range runs {
-		runs[i] = c.make()
-		runs[i]() // touches its memory
+	var once func() float64 // seconds of a call
+	if c.makeOn != nil {
+		prepare, run := c.makeOn()
+		once = func() float64 { return b.timeOn(prepare, run) }
+	} else {
+		runs := make([]func(), copies)
+		for i := range runs {
+			runs[i] = c.make()
+			runs[i]() // touches its memory
+		}
+		once = func() float64 { return b.time(runs) / float64(copies) }
 	}
 	issue := c.issue
 	if issue == 0 {
@@ -162,7 +173,7 @@ func (b *bench) measure(c benchCase, threads int) benchResult {
 	var seconds, shares []float64
 	for range b.rounds {
 		peak := b.peak(c.peak, threads)
-		s := b.time(runs) / float64(copies)
+		s := once()
 		seconds = append(seconds, s)
 		shares = append(shares, issue/s/1e9/peak)
 	}
@@ -202,6 +213,22 @@ func (b *bench) time(runs []func()) float64 {
 		}
 		turns = 1 + int(1.3*float64(turns)*float64(b.least)/float64(max(took, time.Microsecond)))
 	}
+}
+
+// timeOn is how many seconds a run takes without what prepares it, as often as b.least asks and
+// once before.
+func (b *bench) timeOn(prepare, run func()) float64 {
+	prepare()
+	run()
+	var took time.Duration
+	turns := 0
+	for ; took < b.least; turns++ {
+		prepare()
+		start := time.Now()
+		run()
+		took += time.Since(start)
+	}
+	return took.Seconds() / float64(turns)
 }
 
 // peakMemory is how many numbers the loops over memory take: more than caches hold.
