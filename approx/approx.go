@@ -284,7 +284,7 @@ func Sizes(cfg feature.Config) string {
 		return ""
 	case cfg.Features > 0 || cfg.Steps != nil:
 		return ""
-	case !feature.Decides(cfg.Map) || cfg.Kernel.Name == "exp-chi2":
+	case !cfg.Decides():
 		return "features"
 	case cfg.Kernel.Name == "hellinger": // one feature is exact
 		return ""

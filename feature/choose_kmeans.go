@@ -18,9 +18,10 @@ func kmeans(c choice) (*matrix.Dense, error) {
 	x := newCluster(c.sample, c.m, c.seed)
 	centres := x.seeds(c.m, random.New(c.seed, "feature.landmarks.kmeans"))
 	x.lloyd(centres)
+	lowest := c.kernel.Lowest() // which rounding may fall below, though no mean of rows does
 	for i := range centres.Rows {
 		for j, v := range centres.Row(i) {
-			centres.Row(i)[j] = float32(float64(v) + x.mean[j])
+			centres.Row(i)[j] = max(lowest, float32(float64(v)+x.mean[j]))
 		}
 	}
 	return centres, nil

@@ -228,10 +228,11 @@ func OptionsOf(name string) []string {
 	return slices.Clone(k.options)
 }
 
-// Decides says whether a map decides on its number of features itself.
-func Decides(name string) bool {
-	k, _ := find(name)
-	return k.dim
+// Decides says whether the map decides on its number of features itself. Of exp-chi2 none does:
+// there a map of chi2 is followed by one of rbf.
+func (cfg Config) Decides() bool {
+	k, _ := find(cfg.Map)
+	return k.dim && cfg.Kernel.Name != "exp-chi2"
 }
 
 // Usual is how many features a map should have at most unless someone asks for more, 0 if any

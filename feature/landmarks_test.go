@@ -363,3 +363,27 @@ func TestLightFeaturesAreNearlyThoseOfFloat64(t *testing.T) {
 		t.Error("float32 is said to do for landmarks that are nearly dependent")
 	}
 }
+
+// Centres of clusters of histograms are histograms, also in bins that are empty in all of a cluster.
+func TestCentresOfHistogramsAreHistograms(t *testing.T) {
+	r := random.New(5, "test")
+	x := matrix.NewDense(300, 16)
+	for i := range x.Rows {
+		for j := range x.Cols {
+			if j%4 == i%4 || j%7 == i%7 { // each row has bins of its group alone
+				x.Row(i)[j] = float32(0.01 * math.Abs(r.Normal()))
+			}
+		}
+	}
+	for _, m := range []string{"nystrom", "cksvd", "empirical"} {
+		for _, k := range everyKernel {
+			if math.IsInf(float64(k.Lowest()), -1) {
+				continue
+			}
+			cfg := Config{Map: m, Kernel: k, Features: 40, Options: Options{Landmarks: "kmeans"}}
+			if _, err := Fit(cfg, matrix.Rows{Dense: x}); err != nil {
+				t.Errorf("%s of %s: %v", m, k.Name, err)
+			}
+		}
+	}
+}

@@ -173,7 +173,7 @@ func TestMapsHoldWhatTheySay(t *testing.T) {
 		{Config{Map: "pk-rp", Kernel: square, Options: Options{Pool: 488, Sparsity: 100}}, 10*d*488/100 + 2*4*features},
 		{Config{Map: "explicit-poly", Kernel: square}, 24*d + 64},
 	} {
-		if c.cfg.Features = features; Decides(c.cfg.Map) {
+		if c.cfg.Features = features; c.cfg.Decides() {
 			c.cfg.Features = 0
 		}
 		var before, after runtime.MemStats

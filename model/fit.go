@@ -362,7 +362,7 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	if cfg.Features == 0 && !feature.Decides(cfg.Map) {
+	if cfg.Features == 0 && !cfg.Decides() {
 		cfg.Features = defaultFeatures(sum.Rows)
 		if most := feature.Usual(cfg.Map); most > 0 {
 			cfg.Features = min(cfg.Features, most)
@@ -371,7 +371,8 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 			cfg.Features = f.cfg.Given.Rows
 		}
 	}
-	if f.cfg.Map == "" && cfg.Map == "sorf" && sum.Dim > wideRows {
+	signed := math.IsInf(float64(cfg.Kernel.Lowest()), -1) // as what a sketch makes of rows is
+	if f.cfg.Map == "" && cfg.Map == "sorf" && sum.Dim > wideRows && signed {
 		cfg = shortened(cfg)
 		f.m.info.Training.Why["map"] = fmt.Sprintf("rows of more than %d dimensions are shortened first", wideRows)
 	}

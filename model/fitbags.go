@@ -99,7 +99,7 @@ func (f *fit) poolBags(src dataset.Bags) error {
 		return err
 	}
 	f.report.Bags = sum
-	if members.Features == 0 && !feature.Decides(members.feature(1).Map) && f.cfg.Bag.mapped() {
+	if members.Features == 0 && !members.feature(1).Decides() && f.cfg.Bag.mapped() {
 		members.Features = max(512, defaultFeatures(4*sum.Bags))
 	}
 	// The members' scaling and map are chosen as those of rows are.

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"mercer/dataset"
-	"mercer/feature"
 )
 
 // Plan is what a training on many rows would do, found out from few of them.
@@ -79,7 +78,7 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 		if c.Map == "" && m.Map != "chain" {
 			c.Map = m.Map
 		}
-		p.Fixed = feature.Decides(m.Map)
+		p.Fixed = m.Decides()
 		if p.Fixed {
 			c.Features = 0
 		}

@@ -60,7 +60,7 @@ func (m *mapBench) run(cmd *cobra.Command, asJSON bool) error {
 	if !cmd.Flags().Changed("degree") {
 		m.cfg.Kernel.Degree = map[string]int{"poly": 3, "arccos": 1}[m.cfg.Kernel.Name]
 	}
-	if !cmd.Flags().Changed("features") && feature.Decides(m.cfg.Map) && m.cfg.Kernel.Name != "exp-chi2" {
+	if !cmd.Flags().Changed("features") && m.cfg.Decides() {
 		m.cfg.Features = 0
 	}
 	x := m.generate()

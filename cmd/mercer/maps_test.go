@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"mercer/feature"
+	kernels "mercer/kernel"
 )
 
 // Every map that mercer maps lists trains, with each of its kernels; the model file predicts
@@ -25,11 +27,11 @@ func TestEveryMapTrains(t *testing.T) {
 		if !strings.Contains(people, m.Map) || !strings.Contains(people, m.About) {
 			t.Errorf("mercer maps does not show %s", m.Map)
 		}
-		kernels := m.Kernels
-		if len(kernels) == 0 {
-			kernels = []string{"rbf", "linear"}
+		names := m.Kernels
+		if len(names) == 0 {
+			names = []string{"rbf", "linear"}
 		}
-		for _, kernel := range kernels {
+		for _, kernel := range names {
 			name, model := m.Map+" "+kernel, filepath.Join(dir, "m.mercer")
 			args := []string{"--kernel", kernel, "--map", m.Map, "--features", "256"}
 			switch {
@@ -37,7 +39,7 @@ func TestEveryMapTrains(t *testing.T) {
 				args[3] = `{"map":"chain","steps":[{"map":"rff","features":32,"kernel":{"name":"rbf"}},{"map":"orf","features":256,"kernel":{"name":"rbf"}}]}`
 			case m.Map == "sum":
 				args[3] = `{"map":"sum","weights":[1,2],"steps":[{"map":"rff","features":128,"kernel":{"name":"rbf","gamma":0.1}},{"map":"orf","features":128,"kernel":{"name":"rbf"}}]}`
-			case feature.Decides(m.Map) && kernel != "exp-chi2":
+			case (feature.Config{Map: m.Map, Kernel: kernels.Kernel{Name: kernel}}).Decides():
 				args = []string{"--kernel", kernel, "--map", m.Map}
 			}
 			if strings.Contains(m.Map, "poly") {
@@ -114,5 +116,25 @@ func TestTransformFitsMapsToOtherData(t *testing.T) {
 	}
 	if features(test, "--fit", train) == features(test) {
 		t.Error("--fit changes nothing")
+	}
+}
+
+// The maps of exp-chi2 choose how many features they have like any Gaussian map, and rows of
+// many dimensions are not shortened to signed ones.
+func TestExpChi2NeedsNoFeatures(t *testing.T) {
+	dir := t.TempDir()
+	var narrow, wide strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&narrow, "%d,%d,%d,%s\n", i%5, 1+i%3, 9*(i%2), string(rune('a'+i%2)))
+		fmt.Fprintf(&wide, "%d 1:%d %d:1 20000:%d\n", i%2, 1+i%4, 2+17*i, 1+9*(i%2))
+	}
+	table, sparse := write(t, dir, "t.csv", narrow.String()), write(t, dir, "w.svm", wide.String())
+	for _, args := range [][]string{{table}, {table, "--map", "homogeneous"}, {table, "--map", "chebyshev"}, {table, "--map", "elementary"}, {table, "--map", "fastfood"}, {sparse}} {
+		report := object(t, ok(t, slices.Concat([]string{"train"}, args, []string{"--kernel", "exp-chi2", "-o", filepath.Join(dir, "m"), "--json"})...))
+		trained, _ := report["trained"].(map[string]any)
+		mapped, _ := trained["feature"].(map[string]any)
+		if d, _ := mapped["features"].(float64); d < 256 {
+			t.Errorf("%v: %g features", args, d)
+		}
 	}
 }
