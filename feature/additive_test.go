@@ -568,3 +568,53 @@ func TestStretchesFollowTheSizesOfDimensions(t *testing.T) {
 		}
 	}
 }
+
+// A linear function of φ₂ is a polygon in each dimension, and the norm of its weights that of the
+// differences of neighbouring corners, as Maji and Berg's PWLSGD has it.
+func TestUnaryWeightsAreDifferencesOfCorners(t *testing.T) {
+	const d, cells = 3, 7
+	m, err := New(Config{Map: "unary", Kernel: intersection, Options: Options{Terms: cells, Stretch: 1}}, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := random.New(3, "test")
+	w, norm := make([]float64, d*cells), 0.0
+	for i := range w {
+		w[i] = r.Normal()
+		norm += w[i] * w[i]
+	}
+	at := func(x []float32) float64 {
+		z := matrix.NewDense(1, d*cells)
+		m.Transform(z, matrix.Rows{Dense: &matrix.Dense{Rows: 1, Cols: d, Stride: d, Data: x}})
+		sum := 0.0
+		for i, v := range z.Data[:d*cells] {
+			sum += w[i] * float64(v)
+		}
+		return sum
+	}
+	var corner [d][cells + 1]float64
+	penalty := 0.0
+	for j := range d {
+		for c := range cells {
+			x := make([]float32, d)
+			x[j] = float32(c+1) / cells
+			corner[j][c+1] = at(x)
+			penalty += math.Pow(corner[j][c+1]-corner[j][c], 2)
+		}
+	}
+	if math.Abs(cells*penalty-norm) > 1e-5*norm {
+		t.Errorf("‖w‖² is %g, N times the squared differences %g", norm, cells*penalty)
+	}
+	for range 100 {
+		x, want := make([]float32, d), 0.0
+		for j := range x {
+			x[j] = float32(r.Uniform())
+			c := int(float64(x[j]) * cells)
+			share := float64(x[j])*cells - float64(c)
+			want += (1-share)*corner[j][c] + share*corner[j][c+1]
+		}
+		if got := at(x); math.Abs(got-want) > 1e-5 {
+			t.Errorf("w·φ₂ of %v is %g, the polygons give %g", x, got, want)
+		}
+	}
+}

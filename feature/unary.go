@@ -22,6 +22,11 @@ import (
 // above 1/a are taken for 1/a. Unless given, 1/a is the largest number of each dimension
 // in the sample. For the kernels with h ≠ 1 features are multiplied by x^((h-1)/2).
 //
+// A linear machine on φ₂ is Maji and Berg's piecewise linear one (PWLSGD): w·φ₂ is in each dimension
+// a polygon f with corners at the ends of the cells, w_j = √N·(f(j/N) - f((j-1)/N)), so that the
+// penalty ‖w‖² is N times the sum of the squared differences of neighbouring corners, which is
+// their regulariser. What they train by gradients any linear learner does.
+//
 // The N features of a dimension are neighbours, so that those of a number are a run. Features are
 // sparse: of an x of the sample about axN are not 0.
 type unary struct {
