@@ -354,7 +354,7 @@ func TestCompareErrors(t *testing.T) {
 		{ofTwo[:1], two, CompareOptions{}, "there is nothing to compare with; give two or more"},
 		{ofTwo, two, CompareOptions{Control: 3}, "the control is 3, but there are 1 to 2"},
 		{ofTwo, two, CompareOptions{Level: 95}, "the level 95 of the intervals is not between 0 and 1"},
-		{ofTwo, two, CompareOptions{Metric: "RMSE"}, "the metric rmse is not for the task classify; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, f1, precision, recall, macro_precision, macro_recall, auc, average_precision, mcc"},
+		{ofTwo, two, CompareOptions{Metric: "RMSE"}, "the metric rmse is not for the task classify; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, f1, precision, recall, micro_precision, micro_recall, macro_precision, macro_recall, weighted_precision, weighted_recall, auc, average_precision, mcc"},
 		{ofTwo, two, CompareOptions{Metric: "ece"}, "models cannot be compared by ece; there are accuracy, error"},
 		{ofTwo, two, CompareOptions{Metric: "log_loss"}, "model 1 has no probabilities, which log_loss takes; train it with --calibrate platt"},
 		{ofThree, three, CompareOptions{Metric: "auc"}, "the metric auc is for two classes, and there are 3; take macro_f1"},

@@ -62,10 +62,12 @@ const (
 // compared are the metrics that models can be compared by.
 var compared = map[string]map[string]way{
 	"classify": {"accuracy": byConfusion, "error": byConfusion, "balanced_accuracy": byConfusion, "micro_f1": byConfusion, "macro_f1": byConfusion,
-		"weighted_f1": byConfusion, "f1": byConfusion, "precision": byConfusion, "recall": byConfusion, "macro_precision": byConfusion, "macro_recall": byConfusion,
+		"weighted_f1": byConfusion, "f1": byConfusion, "precision": byConfusion, "recall": byConfusion, "micro_precision": byConfusion, "micro_recall": byConfusion,
+		"macro_precision": byConfusion, "macro_recall": byConfusion, "weighted_precision": byConfusion, "weighted_recall": byConfusion,
 		"mcc": byConfusion, "kappa": byConfusion, "auc": byRanking, "average_precision": byRanking, "log_loss": byProbability, "brier": byProbability},
-	"regress":    {"rmse": bySquares, "mae": byLoss, "r2": bySquares, "relative_rmse": bySquares},
-	"multilabel": {"subset_accuracy": byLoss, "hamming_loss": byLoss, "samples_f1": byLoss, "micro_f1": byCounts},
+	"regress": {"rmse": bySquares, "mae": byLoss, "r2": bySquares, "relative_rmse": bySquares},
+	"multilabel": {"subset_accuracy": byLoss, "hamming_loss": byLoss, "samples_f1": byLoss, "samples_precision": byLoss, "samples_recall": byLoss,
+		"micro_f1": byCounts, "micro_precision": byCounts, "micro_recall": byCounts},
 }
 
 // ComparedMetrics are the names of the metrics that models of a task can be compared by, what matters first.
@@ -281,6 +283,14 @@ func (r *record) labelParts(has, told []bool, own []int) []float32 {
 		return []float32{float32(both-2*hits) / float32(len(has))}
 	case "samples_f1":
 		return []float32{float32(share(2*float64(hits), float64(both)))}
+	case "samples_precision":
+		return []float32{float32(share(float64(hits), float64(toldAll)))}
+	case "samples_recall":
+		return []float32{float32(share(float64(hits), float64(truths)))}
+	case "micro_precision":
+		return []float32{float32(hits), float32(toldAll)}
+	case "micro_recall":
+		return []float32{float32(hits), float32(truths)}
 	}
 	return []float32{float32(2 * hits), float32(both)}
 }
