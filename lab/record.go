@@ -78,6 +78,31 @@ func ComparedMetrics(task string) []string {
 	})
 }
 
+// ComparedMetric says why models cannot be compared by the metric of a name, whatever their task, if they cannot; it lists those
+// that they can.
+func ComparedMetric(name string) error {
+	m, err := MetricNamed(name)
+	if err != nil {
+		return fmt.Errorf("there is no metric %q; models are compared by %s", name, byTask(ComparedMetrics))
+	}
+	for _, ways := range compared {
+		if _, known := ways[m.Name]; known {
+			return nil
+		}
+	}
+	return fmt.Errorf("models cannot be compared by %s, but by %s", m.Name, byTask(ComparedMetrics))
+}
+
+// comparedMetrics are those of ComparedMetrics that models like p have.
+func comparedMetrics(p *Predictor) string {
+	return strings.Join(slices.DeleteFunc(ComparedMetrics(p.Task), func(name string) bool { return ofTwoClasses(name) && len(p.Classes) != 2 }), ", ")
+}
+
+// ofTwoClasses says whether models can be compared by the metric only if they tell two classes apart.
+func ofTwoClasses(name string) bool {
+	return slices.Contains([]string{"f1", "precision", "recall", "auc", "average_precision"}, name)
+}
+
 func waysOf(task string) map[string]way {
 	if task == "outliers" {
 		task = "classify"
@@ -97,13 +122,11 @@ func newRecord(metric string, p *Predictor, models int) (*record, error) {
 	how, known := waysOf(p.Task)[m.Name]
 	switch {
 	case !m.Suits(p.Task):
-		return nil, fmt.Errorf("the metric %s is not for the task %s; there are %s", m.Name, p.Task, strings.Join(ComparedMetrics(p.Task), ", "))
+		return nil, fmt.Errorf("the metric %s is not for the task %s; there are %s", m.Name, p.Task, comparedMetrics(p))
 	case !known:
-		return nil, fmt.Errorf("models cannot be compared by %s; there are %s", m.Name, strings.Join(ComparedMetrics(p.Task), ", "))
-	case m.Name == "f1" || m.Name == "precision" || m.Name == "recall" || how == byRanking:
-		if len(p.Classes) != 2 {
-			return nil, fmt.Errorf("the metric %s is for two classes, and there are %d; take macro_f1", m.Name, len(p.Classes))
-		}
+		return nil, fmt.Errorf("models cannot be compared by %s; there are %s", m.Name, comparedMetrics(p))
+	case ofTwoClasses(m.Name) && len(p.Classes) != 2:
+		return nil, fmt.Errorf("the metric %s is for two classes, and there are %d; there are %s", m.Name, len(p.Classes), comparedMetrics(p))
 	}
 	r := &record{metric: m, how: how, classes: p.Classes, labels: p.Labels, outputs: p.Outputs, models: make([]keptRows, models), parts: 1}
 	switch {

@@ -130,7 +130,16 @@ func MetricNamed(name string) (*Metric, error) {
 			return &metrics[i], nil
 		}
 	}
-	return nil, fmt.Errorf("there is no metric %q; there are %s", name, strings.Join(MetricNames(""), ", "))
+	return nil, fmt.Errorf("there is no metric %q; there are %s", name, byTask(MetricNames))
+}
+
+// byTask lists names of metrics by what they are for.
+func byTask(names func(task string) []string) string {
+	var lists []string
+	for _, task := range []struct{ name, what string }{{"classify", "for classes"}, {"regress", "for numbers"}, {"multilabel", "for labels of which a row may have any number"}} {
+		lists = append(lists, strings.Join(names(task.name), ", ")+" "+task.what)
+	}
+	return strings.Join(lists, "; ")
 }
 
 // MetricOf is the metric of a name for models of a task, or for "" the task's usual one:

@@ -116,7 +116,7 @@ func (c *compare) run(cmd *cobra.Command, path string, args []string) error {
 	case !contains("t mcnemar", c.opt.Test):
 		return usagef("--test %q is not known; known are t, mcnemar", c.opt.Test)
 	case c.opt.Metric != "":
-		if _, err := lab.MetricNamed(c.opt.Metric); err != nil {
+		if err := lab.ComparedMetric(c.opt.Metric); err != nil {
 			return usageError{err}
 		}
 	}
