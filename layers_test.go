@@ -18,6 +18,7 @@ var floors = map[string]int{
 	"internal/whole":       0,
 	"internal/journal":     0,
 	"internal/digits":      0,
+	"internal/chromium":    0,
 	"matrix":               1,
 	"internal/safetensors": 1,
 	"report":               1,

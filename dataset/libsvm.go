@@ -25,6 +25,7 @@ type libsvm struct {
 	grouped  bool // qid says which bag a row is of, so all must have one
 	limit    int  // width that rows may have, 0: any
 	limitWhy string
+	trained  bool // the limit is the width of the LIBSVM text that a model was trained on
 }
 
 // looksLikeLIBSVM says whether the first line that is not blank or a comment has the form
@@ -92,7 +93,7 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 		if m.Format == "libsvm" && opt.Base == "" {
 			l.schema.Base = m.Base
 		}
-		l.limit, l.limitWhy = m.Dim, "the model has %d"
+		l.limit, l.limitWhy, l.trained = m.Dim, "the model has %d", m.Format == "libsvm" && opt.like == ""
 		if opt.like != "" {
 			l.limitWhy = "the first file (" + opt.like + ") has %d"
 		}
@@ -291,7 +292,15 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 	if base == 0 {
 		from = " (from 0)"
 	}
-	return fmt.Errorf("index %d, but "+p.limitWhy+" dimensions%s", index, p.limit, from)
+	return fmt.Errorf("index %d, but "+p.limitWhy+" dimensions%s%s", index, p.limit, from, p.limitHelp(index-base+1))
+}
+
+// limitHelp says what helps a model that was trained on LIBSVM text where no row had as many dimensions.
+func (p *libsvmParser) limitHelp(dims int64) string {
+	if !p.trained {
+		return ""
+	}
+	return fmt.Sprintf("; train it with --dim %d or more, the largest number that any file has", dims)
 }
 
 // label parses a label: a number, or else text.

@@ -74,7 +74,8 @@ func (c *Classification) Metrics() *Metrics {
 			}
 		}
 	}
-	m.Accuracy, m.Error, m.MicroF1 = number(right/c.weight), number((c.weight-right)/c.weight), number(right/c.weight)
+	m.Accuracy, m.Error = number(right/c.weight), number((c.weight-right)/c.weight)
+	m.MicroPrecision, m.MicroRecall, m.MicroF1 = number(right/c.weight), number(right/c.weight), number(right/c.weight)
 
 	var under []areas
 	if c.ranking != nil {

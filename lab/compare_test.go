@@ -354,10 +354,10 @@ func TestCompareErrors(t *testing.T) {
 		{ofTwo[:1], two, CompareOptions{}, "there is nothing to compare with; give two or more"},
 		{ofTwo, two, CompareOptions{Control: 3}, "the control is 3, but there are 1 to 2"},
 		{ofTwo, two, CompareOptions{Level: 95}, "the level 95 of the intervals is not between 0 and 1"},
-		{ofTwo, two, CompareOptions{Metric: "RMSE"}, "the metric rmse is not for the task classify; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, f1, precision, recall, macro_precision, macro_recall, auc, average_precision, mcc"},
+		{ofTwo, two, CompareOptions{Metric: "RMSE"}, "the metric rmse is not for the task classify; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, f1, precision, recall, micro_precision, micro_recall, macro_precision, macro_recall, weighted_precision, weighted_recall, auc, average_precision, mcc"},
 		{ofTwo, two, CompareOptions{Metric: "ece"}, "models cannot be compared by ece; there are accuracy, error"},
 		{ofTwo, two, CompareOptions{Metric: "log_loss"}, "model 1 has no probabilities, which log_loss takes; train it with --calibrate platt"},
-		{ofThree, three, CompareOptions{Metric: "auc"}, "the metric auc is for two classes, and there are 3; take macro_f1"},
+		{ofThree, three, CompareOptions{Metric: "auc"}, "the metric auc is for two classes, and there are 3; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, micro_precision, micro_recall, macro_precision, macro_recall, weighted_precision, weighted_recall, mcc, kappa, log_loss, brier"},
 		{[]*Predictor{ofTwo[0], ofNumbers[0]}, two, CompareOptions{}, "model 1 is for the task classify, model 1 for regress"},
 		{[]*Predictor{ofTwo[0], ofThree[1]}, two, CompareOptions{}, `model 2 knows the class "yes!", model 1 does not`},
 		{ofTwo, three, CompareOptions{}, `the label "yes!" is none of the classes of the models, no, yes`},
@@ -539,6 +539,38 @@ func TestAlikeRowsTogetherAreTheRows(t *testing.T) {
 		rec.rows, rec.truth = 4, []int32{0, 1, 2, 0}
 		if few, copies := rec.distinct(); few != rec || copies != nil {
 			t.Errorf("4 rows became %d", few.rows)
+		}
+	}
+}
+
+// TestComparedMetricListsWhatCanBeCompared names a metric that there is not, and one that no comparison has: the error lists all that one has, each
+// with its task, and none that it has not.
+func TestComparedMetricListsWhatCanBeCompared(t *testing.T) {
+	for _, name := range []string{"beauty", "top_5_accuracy", "macro-auc"} {
+		err := ComparedMetric(name)
+		if err == nil {
+			t.Errorf("models can be compared by %s", name)
+			continue
+		}
+		_, list, _ := strings.Cut(err.Error(), " by ")
+		if name == "macro-auc" || name == "top_5_accuracy" {
+			_, list, _ = strings.Cut(err.Error(), ", but by ")
+		}
+		var got, want []string
+		for part := range strings.SplitSeq(list, "; ") {
+			names, _, _ := strings.Cut(part, " for ")
+			got = append(got, strings.Split(names, ", ")...)
+		}
+		for _, task := range []string{"classify", "regress", "multilabel"} {
+			want = append(want, ComparedMetrics(task)...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v\nlists %q, want %q", name, err, got, want)
+		}
+	}
+	for _, name := range []string{"accuracy", "Macro-F1", "rmse", "samples_f1"} {
+		if err := ComparedMetric(name); err != nil {
+			t.Error(err)
 		}
 	}
 }

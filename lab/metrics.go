@@ -112,9 +112,10 @@ type Metrics struct {
 
 	// Of labels of which a row may have any number: SubsetAccuracy is the share of rows with
 	// exactly the predicted labels, HammingLoss that of wrong decisions about one label of one
-	// row, and MicroF1 the F1 of all decisions together; MacroF1 is the mean over the labels.
-	// (MicroF1 is also that of classes, where it is the accuracy.) SamplesF1 is the mean of the
-	// rows' own F1, 0 for a row without labels and predictions, and RankingPrecision the label
+	// row, and MicroPrecision, MicroRecall and MicroF1 are those of all decisions together;
+	// MacroF1 is the mean over the labels. (Micro are also those of classes, where all three
+	// are the accuracy.) SamplesPrecision, SamplesRecall and SamplesF1 are the means of the
+	// rows' own, 0 for a row without what they are shares of, and RankingPrecision the label
 	// ranking average precision.
 	SubsetAccuracy   *float64 `json:"subset_accuracy,omitempty"`
 	HammingLoss      *float64 `json:"hamming_loss,omitempty"`

@@ -137,6 +137,14 @@ func TestMetricsAgreeWithScikitLearn(t *testing.T) {
 			}
 			compared[name] = compared[name] || want != nil
 		}
+		if r.Kind == "classes" {
+			// Micro averages over all classes are the accuracy, of precision and recall as of the recorded F1.
+			for _, name := range []string{"micro_precision", "micro_recall"} {
+				if !near(got[name], r.Want["micro_f1"]) {
+					t.Errorf("%s: %s is %v, scikit-learn's micro F1 %v", r.Name, name, got[name], show(r.Want["micro_f1"]))
+				}
+			}
+		}
 		key := "classes"
 		if r.Kind == "labels" {
 			key = "labels"

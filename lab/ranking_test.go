@@ -298,4 +298,13 @@ func TestMetricsSayHowExactTheyAre(t *testing.T) {
 			t.Errorf("%s: %g ± %v, exactly %g", name, *metric.Value(a), show(within), *metric.Value(b))
 		}
 	}
+	bound := 0.01
+	for name, m := range map[string]*Metrics{
+		"macro_auc": {AUCWithin: &bound}, "weighted_auc": {AUCWithin: &bound},
+		"macro_average_precision": {AveragePrecisionWithin: &bound}, "weighted_average_precision": {AveragePrecisionWithin: &bound},
+	} {
+		if metric, err := MetricNamed(name); err != nil || metric.Within(m) != &bound {
+			t.Errorf("%s does not say how exact it is (%v)", name, err)
+		}
+	}
 }

@@ -62,10 +62,12 @@ const (
 // compared are the metrics that models can be compared by.
 var compared = map[string]map[string]way{
 	"classify": {"accuracy": byConfusion, "error": byConfusion, "balanced_accuracy": byConfusion, "micro_f1": byConfusion, "macro_f1": byConfusion,
-		"weighted_f1": byConfusion, "f1": byConfusion, "precision": byConfusion, "recall": byConfusion, "macro_precision": byConfusion, "macro_recall": byConfusion,
+		"weighted_f1": byConfusion, "f1": byConfusion, "precision": byConfusion, "recall": byConfusion, "micro_precision": byConfusion, "micro_recall": byConfusion,
+		"macro_precision": byConfusion, "macro_recall": byConfusion, "weighted_precision": byConfusion, "weighted_recall": byConfusion,
 		"mcc": byConfusion, "kappa": byConfusion, "auc": byRanking, "average_precision": byRanking, "log_loss": byProbability, "brier": byProbability},
-	"regress":    {"rmse": bySquares, "mae": byLoss, "r2": bySquares, "relative_rmse": bySquares},
-	"multilabel": {"subset_accuracy": byLoss, "hamming_loss": byLoss, "samples_f1": byLoss, "micro_f1": byCounts},
+	"regress": {"rmse": bySquares, "mae": byLoss, "r2": bySquares, "relative_rmse": bySquares},
+	"multilabel": {"subset_accuracy": byLoss, "hamming_loss": byLoss, "samples_f1": byLoss, "samples_precision": byLoss, "samples_recall": byLoss,
+		"micro_f1": byCounts, "micro_precision": byCounts, "micro_recall": byCounts},
 }
 
 // ComparedMetrics are the names of the metrics that models of a task can be compared by, what matters first.
@@ -74,6 +76,31 @@ func ComparedMetrics(task string) []string {
 		_, known := waysOf(task)[name]
 		return !known
 	})
+}
+
+// ComparedMetric says why models cannot be compared by the metric of a name, whatever their task, if they cannot; it lists those
+// that they can.
+func ComparedMetric(name string) error {
+	m, err := MetricNamed(name)
+	if err != nil {
+		return fmt.Errorf("there is no metric %q; models are compared by %s", name, byTask(ComparedMetrics))
+	}
+	for _, ways := range compared {
+		if _, known := ways[m.Name]; known {
+			return nil
+		}
+	}
+	return fmt.Errorf("models cannot be compared by %s, but by %s", m.Name, byTask(ComparedMetrics))
+}
+
+// comparedMetrics are those of ComparedMetrics that models like p have.
+func comparedMetrics(p *Predictor) string {
+	return strings.Join(slices.DeleteFunc(ComparedMetrics(p.Task), func(name string) bool { return ofTwoClasses(name) && len(p.Classes) != 2 }), ", ")
+}
+
+// ofTwoClasses says whether models can be compared by the metric only if they tell two classes apart.
+func ofTwoClasses(name string) bool {
+	return slices.Contains([]string{"f1", "precision", "recall", "auc", "average_precision"}, name)
 }
 
 func waysOf(task string) map[string]way {
@@ -95,13 +122,11 @@ func newRecord(metric string, p *Predictor, models int) (*record, error) {
 	how, known := waysOf(p.Task)[m.Name]
 	switch {
 	case !m.Suits(p.Task):
-		return nil, fmt.Errorf("the metric %s is not for the task %s; there are %s", m.Name, p.Task, strings.Join(ComparedMetrics(p.Task), ", "))
+		return nil, fmt.Errorf("the metric %s is not for the task %s; there are %s", m.Name, p.Task, comparedMetrics(p))
 	case !known:
-		return nil, fmt.Errorf("models cannot be compared by %s; there are %s", m.Name, strings.Join(ComparedMetrics(p.Task), ", "))
-	case m.Name == "f1" || m.Name == "precision" || m.Name == "recall" || how == byRanking:
-		if len(p.Classes) != 2 {
-			return nil, fmt.Errorf("the metric %s is for two classes, and there are %d; take macro_f1", m.Name, len(p.Classes))
-		}
+		return nil, fmt.Errorf("models cannot be compared by %s; there are %s", m.Name, comparedMetrics(p))
+	case ofTwoClasses(m.Name) && len(p.Classes) != 2:
+		return nil, fmt.Errorf("the metric %s is for two classes, and there are %d; there are %s", m.Name, len(p.Classes), comparedMetrics(p))
 	}
 	r := &record{metric: m, how: how, classes: p.Classes, labels: p.Labels, outputs: p.Outputs, models: make([]keptRows, models), parts: 1}
 	switch {
@@ -281,6 +306,14 @@ func (r *record) labelParts(has, told []bool, own []int) []float32 {
 		return []float32{float32(both-2*hits) / float32(len(has))}
 	case "samples_f1":
 		return []float32{float32(share(2*float64(hits), float64(both)))}
+	case "samples_precision":
+		return []float32{float32(share(float64(hits), float64(toldAll)))}
+	case "samples_recall":
+		return []float32{float32(share(float64(hits), float64(truths)))}
+	case "micro_precision":
+		return []float32{float32(hits), float32(toldAll)}
+	case "micro_recall":
+		return []float32{float32(hits), float32(truths)}
 	}
 	return []float32{float32(2 * hits), float32(both)}
 }

@@ -35,7 +35,7 @@ func (m *Metric) Within(of *Metrics) *float64 {
 	switch m.Name {
 	case "auc", "macro_auc", "weighted_auc":
 		return of.AUCWithin
-	case "average_precision", "macro_average_precision":
+	case "average_precision", "macro_average_precision", "weighted_average_precision":
 		return of.AveragePrecisionWithin
 	case "median_ae":
 		return of.MedianWithin
@@ -74,16 +74,23 @@ var metrics = []Metric{
 	{"macro_f1", "macro F1", true, true, "mean of the classes' F1", ofDecisions, func(m *Metrics) *float64 { return m.MacroF1 }},
 	{"weighted_f1", "weighted F1", true, true, "mean of the classes' F1, by their rows", ofDecisions, func(m *Metrics) *float64 { return m.WeightedF1 }},
 	{"samples_f1", "rows' F1", true, true, "mean of the rows' F1", ofLabels, func(m *Metrics) *float64 { return m.SamplesF1 }},
+	{"samples_precision", "rows' precision", true, true, "mean of the rows' precision", ofLabels, func(m *Metrics) *float64 { return m.SamplesPrecision }},
+	{"samples_recall", "rows' recall", true, true, "mean of the rows' recall", ofLabels, func(m *Metrics) *float64 { return m.SamplesRecall }},
 	{"f1", "F1", true, true, "2·precision·recall/(precision+recall) of the second of two classes", ofClasses, func(m *Metrics) *float64 { return m.F1 }},
 	{"precision", "precision", true, true, "share of the rows predicted as the second of two classes that are of it", ofClasses, func(m *Metrics) *float64 { return m.Precision }},
 	{"recall", "recall", true, true, "share of the rows of the second of two classes that are found", ofClasses, func(m *Metrics) *float64 { return m.Recall }},
+	{"micro_precision", "micro precision", true, true, "precision of all decisions together", ofDecisions, func(m *Metrics) *float64 { return m.MicroPrecision }},
+	{"micro_recall", "micro recall", true, true, "recall of all decisions together", ofDecisions, func(m *Metrics) *float64 { return m.MicroRecall }},
 	{"macro_precision", "macro precision", true, true, "mean of the classes' precision", ofDecisions, func(m *Metrics) *float64 { return m.MacroPrecision }},
 	{"macro_recall", "macro recall", true, true, "mean of the classes' recall", ofDecisions, func(m *Metrics) *float64 { return m.MacroRecall }},
+	{"weighted_precision", "weighted precision", true, true, "mean of the classes' precision, by their rows", ofDecisions, func(m *Metrics) *float64 { return m.WeightedPrecision }},
+	{"weighted_recall", "weighted recall", true, true, "mean of the classes' recall, by their rows", ofDecisions, func(m *Metrics) *float64 { return m.WeightedRecall }},
 	{"auc", "AUC", true, false, "area under the ROC curve, of two classes", ofClasses, func(m *Metrics) *float64 { return m.AUC }},
 	{"macro_auc", "macro AUC", true, false, "mean of the areas under the ROC curves of one class against the rest", ofDecisions, func(m *Metrics) *float64 { return m.MacroAUC }},
 	{"weighted_auc", "weighted AUC", true, false, "mean of the areas under the ROC curves of one class against the rest, by the classes' rows", ofDecisions, func(m *Metrics) *float64 { return m.WeightedAUC }},
 	{"average_precision", "PR AUC", true, false, "average precision, the area under precision against recall, of two classes", ofClasses, func(m *Metrics) *float64 { return m.AveragePrecision }},
 	{"macro_average_precision", "macro PR AUC", true, false, "mean of the average precisions of one class against the rest", ofDecisions, func(m *Metrics) *float64 { return m.MacroAveragePrecision }},
+	{"weighted_average_precision", "weighted PR AUC", true, false, "mean of the average precisions of one class against the rest, by the classes' rows", ofDecisions, func(m *Metrics) *float64 { return m.WeightedAveragePrecision }},
 	{"label_ranking_average_precision", "label ranking", true, false, "label ranking average precision: share of the row's labels among those ranked no lower", ofLabels, func(m *Metrics) *float64 { return m.RankingPrecision }},
 	{"mcc", "Matthews", true, false, "Matthews' correlation of truth and prediction", ofClasses, func(m *Metrics) *float64 { return m.MCC }},
 	{"kappa", "kappa", true, false, "Cohen's agreement beyond chance", ofClasses, func(m *Metrics) *float64 { return m.Kappa }},
@@ -123,7 +130,16 @@ func MetricNamed(name string) (*Metric, error) {
 			return &metrics[i], nil
 		}
 	}
-	return nil, fmt.Errorf("there is no metric %q; there are %s", name, strings.Join(MetricNames(""), ", "))
+	return nil, fmt.Errorf("there is no metric %q; there are %s", name, byTask(MetricNames))
+}
+
+// byTask lists names of metrics by what they are for.
+func byTask(names func(task string) []string) string {
+	var lists []string
+	for _, task := range []struct{ name, what string }{{"classify", "for classes"}, {"regress", "for numbers"}, {"multilabel", "for labels of which a row may have any number"}} {
+		lists = append(lists, strings.Join(names(task.name), ", ")+" "+task.what)
+	}
+	return strings.Join(lists, "; ")
 }
 
 // MetricOf is the metric of a name for models of a task, or for "" the task's usual one:

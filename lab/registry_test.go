@@ -11,6 +11,7 @@ import (
 func TestMetricsOfTheRegistryAreThoseOfTheJSON(t *testing.T) {
 	fields := reflect.TypeFor[Metrics]()
 	met := map[string]bool{}
+	beside := map[string]bool{"weight": true, "auc_within": true, "average_precision_within": true, "median_ae_within": true, "bias": true, "quantile": true}
 	for i := range fields.NumField() {
 		if fields.Field(i).Type != reflect.TypeFor[*float64]() {
 			continue
@@ -25,6 +26,11 @@ func TestMetricsOfTheRegistryAreThoseOfTheJSON(t *testing.T) {
 		var keys map[string]any
 		if err := json.Unmarshal(text, &keys); err != nil {
 			t.Fatal(err)
+		}
+		for name := range keys {
+			if _, err := MetricNamed(name); err != nil && name != "n" && !beside[name] {
+				t.Errorf("%s is in the JSON, and by no metric", name)
+			}
 		}
 		for _, name := range MetricNames("") {
 			metric, err := MetricNamed(name)

@@ -32,6 +32,12 @@ type Options struct {
 	// Keep, if not nil, gets the statistics of a ridge regression before it is solved. They
 	// are valid until it returns.
 	Keep func(*Statistics) error
+
+	// Surveyed, if not nil, is told how the rows are read that the model will predict, once
+	// they were looked at and before the model is trained. Its error ends the training. It is
+	// for rows, not for bags.
+	Surveyed func(dataset.Schema) error
+
 	// Validated, if not nil, is told what progressive validation tells while an online learner
 	// learns: after 1, 2, 4, … rows.
 	Validated func(learn.OnlinePoint)
@@ -175,6 +181,11 @@ func (f *fit) run(asked Config) (*Model, error) {
 	}
 	if err := f.checkMemory(sum); err != nil {
 		return nil, err
+	}
+	if f.opt.Surveyed != nil && f.bag == nil {
+		if err := f.opt.Surveyed(f.m.info.Schema); err != nil {
+			return nil, err
+		}
 	}
 	if f.m.golden.x, err = f.drawGolden(sum); err != nil {
 		return nil, err

@@ -133,7 +133,9 @@ func TestBagsTrainPredictEval(t *testing.T) {
 			if form == "LIBSVM" && other == "table" {
 				continue // columns by name need names
 			}
-			got := object(t, ok(t, append(append([]string{"eval", path}, test...), "--json")...))
+			page := filepath.Join(dir, "eval.html")
+			got := object(t, ok(t, append(append([]string{"eval", path}, test...), "--json", "--report", page)...))
+			readPage(t, page).has(t, "bags 60 of ", "labels one of ", "How many bags each class has.")
 			if acc, _ := got["accuracy"].(float64); acc < 0.95 || got["n"] != 60.0 {
 				t.Errorf("%s, tested on the %s: %v", form, other, got)
 			}

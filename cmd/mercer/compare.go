@@ -52,11 +52,11 @@ all, --repeats times. p and interval of a difference are then those of the corre
 t-test (Nadeau and Bengio), or p is McNemar's for the rows as predicted out of their fold
 (--test mcnemar).
 
-Metrics: accuracy (the usual one for classes), error, balanced_accuracy, micro_f1, macro_f1,
-weighted_f1, macro_precision, macro_recall, mcc, kappa; of two classes f1, precision, recall, auc,
+Metrics: accuracy (the usual one for classes), error, balanced_accuracy, mcc, kappa, and f1,
+precision and recall behind micro_, macro_ and weighted_; of two classes f1, precision, recall, auc,
 average_precision; with probabilities log_loss, brier. Of numbers rmse (the usual one), mae, r2,
-relative_rmse. Of labels of which a row may have any number micro_f1 (the usual one),
-subset_accuracy, hamming_loss, samples_f1.
+relative_rmse. Of labels of which a row may have any number micro_f1 (the usual one), samples_f1,
+precision and recall behind micro_ and samples_, subset_accuracy, hamming_loss.
 
 A row takes 4 bytes and 4 more a model (8 for areas under curves, 4 an output for numbers), and
 where the metric is none of classes 4 a thread and some 20 ns a bootstrap sample, model and row,
@@ -116,7 +116,7 @@ func (c *compare) run(cmd *cobra.Command, path string, args []string) error {
 	case !contains("t mcnemar", c.opt.Test):
 		return usagef("--test %q is not known; known are t, mcnemar", c.opt.Test)
 	case c.opt.Metric != "":
-		if _, err := lab.MetricNamed(c.opt.Metric); err != nil {
+		if err := lab.ComparedMetric(c.opt.Metric); err != nil {
 			return usageError{err}
 		}
 	}

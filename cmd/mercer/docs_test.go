@@ -114,6 +114,34 @@ func TestGuideShowsCommandsThatExist(t *testing.T) {
 	}
 }
 
+// Every table that a command of the guide reads is made in the guide, and every picture that it shows is there.
+func TestGuideHasWhatItsCommandsRead(t *testing.T) {
+	text, err := os.ReadFile("../../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide := string(text)
+	read := regexp.MustCompile(`(?m)^\$ mercer .*$`).FindAllString(guide, -1)
+	tables := 0
+	for _, command := range read {
+		for _, file := range regexp.MustCompile(`\S+\.csv\b`).FindAllString(command, -1) {
+			tables++
+			if !strings.Contains(guide, " > "+file+"\n") && !strings.Contains(guide, "This is `"+file+"`:") {
+				t.Errorf("the guide does not say how %s is made, which this reads: %s", file, command)
+			}
+		}
+	}
+	pictures := regexp.MustCompile(`\]\((pictures/[^)]*)\)`).FindAllStringSubmatch(guide, -1)
+	for _, picture := range pictures {
+		if _, err := os.Stat(filepath.Join("../../docs", picture[1])); err != nil {
+			t.Error(err)
+		}
+	}
+	if tables < 8 || len(pictures) < 8 {
+		t.Errorf("the guide's commands read %d tables, and it shows %d pictures", tables, len(pictures))
+	}
+}
+
 // parses says what is wrong with a command line, without running it.
 func parses(line string) error {
 	var words []string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -140,4 +141,34 @@ func TestBadTestDataLeavesTheModel(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	ok(t, "inspect", m)
+}
+
+// TestTestDataOfOtherWidthEndATrainingBeforeItBegins gives LIBSVM rows with an index that the training rows do not have, and a table with a column
+// more: no model is trained, and with the flag that the error names one is.
+func TestTestDataOfOtherWidthEndATrainingBeforeItBegins(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&rows, "%d 1:%d 3:1\n", i%2, i%7)
+	}
+	narrow, model := write(t, dir, "narrow.svm", rows.String()), filepath.Join(dir, "m.mercer")
+	wide := write(t, dir, "wide.svm", rows.String()+"1 2:1 5:1\n0 7:1\n")
+	table, wideTable := write(t, dir, "two.csv", "a,b,y\n1,2,no\n2,1,yes\n3,2,no\n"), write(t, dir, "three.csv", "a,c,y\n1,2,no\n2,1,yes\n")
+	for _, c := range []struct{ train, test, want string }{
+		{narrow, wide, "mercer train: wide.svm: has 7 dimensions, but narrow.svm has 3; train with --dim 7\n"},
+		{table, wideTable, `mercer train: ` + wideTable + `: there is no column "b", which the model was trained on`},
+	} {
+		r := mercer(t, "train", c.train, "--test", c.test, "--features", "16", "-o", model)
+		if _, err := os.Stat(model); r.code != 1 || !strings.HasPrefix(r.stderr, c.want) || err == nil {
+			t.Errorf("train of %s: exit code %d, %v, %q; want %q and no model", c.train, r.code, err, r.stderr, c.want)
+		}
+	}
+	ok(t, "train", narrow, "--test", wide, "--features", "16", "-o", model, "--dim", "7")
+	ok(t, "train", narrow, "--features", "16", "-o", model)
+	for _, command := range []string{"eval", "predict"} {
+		want := "wide.svm:41: index 5, but the model has 3 dimensions; train it with --dim 5 or more, the largest number that any file has\n"
+		if r := mercer(t, command, model, wide); r.code != 1 || !strings.HasSuffix(r.stderr, want) {
+			t.Errorf("%s: exit code %d, %q; want %q", command, r.code, r.stderr, want)
+		}
+	}
 }

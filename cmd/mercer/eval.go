@@ -8,6 +8,7 @@ import (
 	"mercer/dataset"
 	"mercer/lab"
 	"mercer/model"
+	"mercer/report"
 )
 
 func newEval() *cobra.Command {
@@ -82,7 +83,12 @@ residuals.`,
 			}
 			warnUnseen(cmd, src)
 			w := cmd.OutOrStdout()
-			page := evalPage(m, args[0], src.Name(), metrics)
+			var page *report.Page
+			if pages.wanted() {
+				if page, err = evalPage(cmd.Context(), m, args[0], src, metrics); err != nil {
+					return err
+				}
+			}
 			if !curves {
 				metrics.Curves = nil
 			}

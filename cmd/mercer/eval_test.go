@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -63,6 +64,47 @@ func TestEvalPrintsWhatMattersFirst(t *testing.T) {
 	long := object(t, ok(t, "train", test, "-o", filepath.Join(dir, "m"), "--features", "16", "--test", test, "--json"))
 	if long["confusion"] != nil || long["mcc"] == nil || long["auc"] == nil {
 		t.Errorf("train --json: %v", long)
+	}
+}
+
+// TestEveryAverageIsToldAndJudges has precision, recall and F1 in every average in text and page of eval, and as a metric of tune and compare.
+func TestEveryAverageIsToldAndJudges(t *testing.T) {
+	dir := t.TempDir()
+	m := stepModel(t, dir, 3, "low", "middle", "high")
+	test, page := write(t, dir, "test.csv", steps(210, 3, "low", "middle", "high")), filepath.Join(dir, "page.html")
+	text := ok(t, "eval", m, test, "--report", page)
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := object(t, ok(t, "eval", m, test, "--json"))
+	for _, average := range []string{"micro", "macro", "weighted"} {
+		for name, title := range map[string]string{"precision": "precision", "recall": "recall", "f1": "F1", "average_precision": "PR AUC"} {
+			if average == "micro" && name == "average_precision" {
+				continue // decisions have no order
+			}
+			name, title = average+"_"+name, average+" "+title
+			if all[name] == nil {
+				t.Errorf("eval --json has no %s", name)
+			}
+			if !strings.Contains(text, "\n  "+title+" ") {
+				t.Errorf("eval prints no %s:\n%s", title, text)
+			}
+			if !strings.Contains(string(html), ">"+title+"</th>") {
+				t.Errorf("the page of eval has no %s", title)
+			}
+		}
+	}
+	for _, name := range []string{"micro_precision", "weighted-recall", "weighted_precision"} {
+		if out := object(t, ok(t, "compare", test, m, m, "--metric", name, "--resamples", "100", "--json")); out["metric"] != strings.ReplaceAll(name, "-", "_") {
+			t.Errorf("compare --metric %s judges by %v", name, out["metric"])
+		}
+	}
+	for _, name := range []string{"micro_recall", "weighted_precision", "weighted_average_precision"} {
+		out := object(t, ok(t, "tune", test, "-o", filepath.Join(dir, name), "--metric", name, "--features", "16", "--folds", "2", "--gamma", "median", "--learner", "ridge", "--lambda", "1", "--json"))
+		if search, _ := out["search"].(map[string]any); search["metric"] != name {
+			t.Errorf("tune --metric %s judges by %v", name, search["metric"])
+		}
 	}
 }
 

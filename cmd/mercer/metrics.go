@@ -26,8 +26,8 @@ func printMetrics(w io.Writer, m *lab.Metrics, rows string) {
 		fmt.Fprintf(w, "  %-10s%s of labels that the model does not know; they count as errors\n", "unknown", plural(m.Unknown, rows))
 	}
 	for _, name := range firstMetrics {
-		if name == "micro_f1" && m.Accuracy != nil {
-			continue // the same
+		if !isFirst(name, m) {
+			continue
 		}
 		metric, err := lab.MetricNamed(name)
 		if err != nil {
@@ -38,6 +38,11 @@ func printMetrics(w io.Writer, m *lab.Metrics, rows string) {
 		}
 	}
 	printLabels(w, "label", m.Labels, false)
+}
+
+// isFirst says whether printMetrics prints a metric. Micro F1 of classes is the accuracy, and stands with the other averages.
+func isFirst(name string, m *lab.Metrics) bool {
+	return slices.Contains(firstMetrics, name) && (name != "micro_f1" || m.Accuracy == nil)
 }
 
 // metricText writes a metric's value, and how exact it is.
@@ -71,34 +76,37 @@ func printMoreMetrics(w io.Writer, m *lab.Metrics) {
 		}
 		v := metric.Value(m)
 		switch {
-		case v == nil || slices.Contains(firstMetrics, name):
-			continue
-		case name == "macro_recall" && m.BalancedAccuracy != nil && *v == *m.BalancedAccuracy:
-			continue
-		case name == "weighted_recall" && m.Accuracy != nil:
+		case v == nil || isFirst(name, m):
 			continue
 		case name == "pinball" && *m.Quantile == 0.5:
 			continue // half of the mean absolute error
 		}
-		about := metric.About
-		if m.Labels != nil {
-			about = strings.NewReplacer("the classes", "the labels", "one class", "one label").Replace(about)
-		}
-		if len(m.Classes) == 2 {
-			about = strings.ReplaceAll(about, "the second of two classes", m.Classes[1].Label)
-		}
-		switch {
-		case name == "mape" && m.ZeroTargets > 0:
-			about += fmt.Sprintf(" (%s are)", comma(m.ZeroTargets))
-		case name == "pinball":
-			about += fmt.Sprintf(" of the quantile %g", *m.Quantile)
-		}
-		fmt.Fprintf(w, "%s  %s%-12s%s\n", space, padded(metric.Title, 19), metricText(metric, m), about)
+		fmt.Fprintf(w, "%s  %s%-12s%s\n", space, padded(metric.Title, 19), metricText(metric, m), aboutText(metric, m))
 		space = ""
 	}
 	if m.Bias != nil {
 		fmt.Fprintf(w, "  %s%-12s%s\n", padded("bias", 19), numberText(*m.Bias), "mean of prediction - target")
 	}
+}
+
+// aboutText says what a metric is, of the classes, labels or targets that it is of here.
+func aboutText(metric *lab.Metric, m *lab.Metrics) string {
+	about := metric.About
+	if m.Labels != nil {
+		about = strings.NewReplacer("the classes", "the labels", "one class", "one label").Replace(about)
+	}
+	if len(m.Classes) == 2 {
+		about = strings.ReplaceAll(about, "the second of two classes", m.Classes[1].Label)
+	}
+	switch {
+	case strings.HasPrefix(metric.Name, "micro_") && m.Accuracy != nil:
+		about += ", which is the accuracy"
+	case metric.Name == "mape" && m.ZeroTargets > 0:
+		about += fmt.Sprintf(" (%s are)", comma(m.ZeroTargets))
+	case metric.Name == "pinball" && m.Quantile != nil:
+		about += fmt.Sprintf(" of the quantile %g", *m.Quantile)
+	}
+	return about
 }
 
 // shownClasses is how many classes a table shows, and crossed of how many a matrix is readable.

@@ -55,12 +55,10 @@ func metricsTable(m *lab.Metrics, task, rows string) *report.Table {
 		v := metric.Value(m)
 		switch {
 		case v == nil,
-			name == "micro_f1" && m.Accuracy != nil, // the accuracy again
-			name == "macro_recall" && m.BalancedAccuracy != nil && *v == *m.BalancedAccuracy,
 			name == "pinball" && m.Quantile != nil && *m.Quantile == 0.5: // half of MAE
 			continue
 		}
-		t.Rows = append(t.Rows, []string{metric.Title, metricText(metric, m), metric.About})
+		t.Rows = append(t.Rows, []string{metric.Title, metricText(metric, m), aboutText(metric, m)})
 	}
 	return t
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -205,28 +206,44 @@ func trials(s *report.Section, list []learn.Trial, chosen float64) {
 	}
 }
 
-// dataPage adds what the training rows hold.
-func dataPage(page *report.Page, name string, m *model.Model, r *model.Report) {
-	sum, info := r.Summary, m.Info()
+// dataPage adds what the rows hold that a model was trained on or judged by, or the bags if bags is not nil.
+func dataPage(page *report.Page, name, format string, m *model.Model, sum *dataset.Summary, bags *dataset.BagSummary) {
+	info := m.Info()
 	schema, what := &info.Schema, report.Fact{Name: "rows"}
-	if r.Bags != nil {
-		sum, schema = r.Bags.Summary, &info.Bag.Schema
-		what = report.Fact{Name: "bags", Value: fmt.Sprintf("%s of %s", comma(r.Bags.Bags), membersText(r.Bags.Least, r.Bags.Most))}
+	if bags != nil {
+		sum, schema = bags.Summary, &info.Bag.Schema
+		what = report.Fact{Name: "bags", Value: fmt.Sprintf("%s of %s", comma(bags.Bags), membersText(bags.Least, bags.Most))}
 	}
 	if sum == nil {
 		return // a training that was continued
 	}
-	if r.Bags == nil {
+	if bags == nil {
 		what.Value = comma(sum.Rows)
 	}
 	s := page.Section("The data")
-	s.Facts(report.Fact{Name: "data", Value: name, Remark: schema.Format}, what,
-		report.Fact{Name: "dimensions", Value: comma(sum.Dim)},
-		report.Fact{Name: "values", Value: rangeText(sum)})
+	facts := []report.Fact{{Name: "data", Value: name, Remark: format}, what,
+		{Name: "dimensions", Value: comma(sum.Dim)}, {Name: "values", Value: rangeText(sum)}}
+	if sum.Outputs > 0 {
+		facts = append(facts, report.Fact{Name: "labels", Value: labelsText(info)})
+	}
+	s.Facts(facts...)
 	if info.Classes != nil && info.Task == "classify" {
 		classShares(s, info.Classes, sum.ClassRows(dataset.NewClasses(info.Classes)), rowWord(m)+"s")
 	}
 	columnTable(s, schema, sum)
+}
+
+// labelsText says what a row's labels are.
+func labelsText(info *model.Info) string {
+	switch {
+	case info.Classes != nil:
+		return fmt.Sprintf("one of %d classes", len(info.Classes))
+	case info.Labels != nil:
+		return fmt.Sprintf("any of %s", plural(len(info.Labels), "label"))
+	case info.Outputs == 1:
+		return "a number"
+	}
+	return fmt.Sprintf("%d numbers", info.Outputs)
 }
 
 // classShares shows how many rows each class has.
@@ -320,13 +337,27 @@ func costPage(page *report.Page, r *model.Report) {
 	s.Facts(facts...)
 }
 
-// evalPage is the report of eval.
-func evalPage(m *model.Model, file, data string, metrics *lab.Metrics) *report.Page {
+// evalPage is the report of eval, for which it reads the data once more.
+func evalPage(ctx context.Context, m *model.Model, file string, src *rows, metrics *lab.Metrics) (*report.Page, error) {
+	data := src.Name()
 	task, rows := m.Info().Task, rowWord(m)+"s"
 	page := &report.Page{Title: filepath.Base(file) + " on " + filepath.Base(data), Subtitle: summaryText(metrics, task, rows)}
 	evaluationPage(page, metrics, task, rows)
 	modelPage(page, m)
-	return page
+	if bags, are := src.file.(*dataset.BagFile); are {
+		sum, err := dataset.SurveyBags(ctx, bags, dataset.SurveyOptions{})
+		if err != nil {
+			return nil, err
+		}
+		dataPage(page, filepath.Base(data), bags.Schema().Format, m, nil, sum)
+		return page, nil
+	}
+	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{})
+	if err != nil {
+		return nil, err
+	}
+	dataPage(page, filepath.Base(data), src.Schema().Format, m, sum, nil)
+	return page, nil
 }
 
 // summaryText is an evaluation in a line.
@@ -355,7 +386,11 @@ func (t *train) writePages(cmd *cobra.Command, m *model.Model, r *model.Report, 
 		add(page)
 	}
 	modelPage(page, m)
-	dataPage(page, name, m, r)
+	schema := m.Info().Schema
+	if r.Bags != nil {
+		schema = m.Info().Bag.Schema
+	}
+	dataPage(page, name, schema.Format, m, r.Summary, r.Bags)
 	costPage(page, r)
 	if err := t.pages.write(cmd, page, t.json); err != nil {
 		return fmt.Errorf("%w (the model is in %s)", err, t.out)

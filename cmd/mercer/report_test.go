@@ -119,7 +119,11 @@ func TestReportOfTwoClasses(t *testing.T) {
 		t.Errorf("eval --json: %v", v)
 	}
 	e := readPage(t, a)
-	e.has(t, "m.mercer on test rows.csv", "140 rows, accuracy 90.00 %", "--json")
+	e.has(t, "m.mercer on test rows.csv", "140 rows, accuracy 90.00 %", "--json",
+		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them not 0 labels one of 2 classes", "How many rows each class has.")
+	if got, want := strings.Join(e.headings, "; "), "How good it is; What is taken for what; Classes; Scores and probabilities; The model; What was tried; The data; How this was made"; got != want {
+		t.Errorf("headings %s, want %s", got, want)
+	}
 	first, err := os.ReadFile(a)
 	if err != nil {
 		t.Fatal(err)
@@ -140,6 +144,10 @@ func TestReportOfNumbers(t *testing.T) {
 	if got, want := pictures(t, plots), "lambda prediction residuals-against-prediction residuals time"; got != want {
 		t.Errorf("pictures %s, want %s", got, want)
 	}
+	again := filepath.Join(dir, "eval.html")
+	ok(t, "eval", filepath.Join(dir, "m"), data, "--report", again)
+	readPage(t, again).has(t, "data curve.csv csv rows 400 dimensions 2 values from", "labels a number")
+
 	// The lines of --path are in a table of the page, not in a sentence.
 	if strings.Contains(p.text, "-2 log ev.") {
 		t.Error(p.text)

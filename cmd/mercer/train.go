@@ -258,6 +258,9 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	}
 	defer data.Close()
 	opt := model.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
+	if t.test != "" && !t.auto { // auto trains on fewer rows at first, which may have fewer dimensions
+		opt.Surveyed = func(read dataset.Schema) error { return t.checkTest(ctx, read, filepath.Base(path)) }
+	}
 	if t.saveStats != "" {
 		opt.Keep = func(s *model.Statistics) error { return s.Save(t.saveStats) }
 	}
@@ -352,6 +355,53 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 		}
 		return m, report, m.Bag().Source(held), nil
 	}, nil
+}
+
+// checkTest says before the training what would keep the test data from being read after it: other columns or, in LIBSVM text, of which only a
+// whole pass tells it, larger indices. read is how the training data were read. What can be read once only is not looked at.
+func (t *train) checkTest(ctx context.Context, read dataset.Schema, trained string) error {
+	for _, path := range []string{t.test, t.testLabels} {
+		if path == "" {
+			continue
+		}
+		if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+			return nil
+		}
+	}
+	dim := read.Dim
+	if read.Format == "libsvm" {
+		read.Dim = 0 // any
+	}
+	o := t.data
+	o.Schema, o.LabelsFile, o.Dim = &read, t.testLabels, 0
+	test, err := dataset.Open(ctx, t.test, o)
+	if err != nil {
+		return err
+	}
+	defer test.Close()
+	if read.Format != "libsvm" || test.Schema().Format != "libsvm" {
+		return nil
+	}
+	in, err := test.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	widest := 0
+	for {
+		b, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		widest = max(widest, b.X.Dim())
+	}
+	if widest > dim {
+		return fmt.Errorf("%s: has %s dimensions, but %s has %s; train with --dim %d", filepath.Base(t.test), comma(widest), trained, comma(dim), widest)
+	}
+	return nil
 }
 
 // testModel measures the model on the test data, if there are any, and says which they are.
