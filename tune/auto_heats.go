@@ -79,13 +79,19 @@ func (a *auto) has(end float64) bool {
 	return a.Budget <= 0 || a.now().Sub(a.start).Seconds() < end*a.Budget.Seconds()
 }
 
+// heatFeatures are features in a heat that has so many at most, trained on so many rows: not many more than
+// rows, and an even number, as maps whose features are pairs of a cos and a sin take no other.
+func heatFeatures(most, rows int) int {
+	return min(most, max(leastFeatures, rows)) &^ 1
+}
+
 // heat races candidates, with so many features where it is for Auto to say.
 func (a *auto) heat(what string, candidates []candidate, features int, budget time.Duration, rungs []int) (*RaceResult, error) {
 	configs, names := make([]model.Config, len(candidates)), make([]string, len(candidates))
 	for i, c := range candidates {
 		names[i] = Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
-			configs[i].Features = cmp.Or(c.d, min(features, max(leastFeatures, a.sample.TrainRows())))
+			configs[i].Features = cmp.Or(c.d, heatFeatures(features, a.sample.TrainRows()))
 		}
 	}
 	r, err := Race(a.ctx, a.sample, configs, RaceOptions{

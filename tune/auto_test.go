@@ -71,6 +71,24 @@ func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	}
 }
 
+func TestAutoRacesAnOddNumberOfRows(t *testing.T) {
+	src := made(t, 399, 3, ringRow) // 319 to train on in each of five folds
+	_, _, report, err := Auto(t.Context(), src, AutoOptions{Config: model.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range report.Heats {
+		for _, r := range h.Racers {
+			if len(r.Runs) == 0 {
+				t.Errorf("of the %s %s was not tried: %s", h.Of, r.Name, r.Dropped)
+			}
+		}
+	}
+	if n := heatFeatures(secondFeatures, 319); n != 318 {
+		t.Errorf("%d features on 319 rows", n)
+	}
+}
+
 // slow lets a fake clock go on for every training in place of time: the races' and the others'.
 // A training takes each seconds a row and feature, and fails with the deadline where a limit is
 // given and it would take longer.
