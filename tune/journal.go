@@ -33,6 +33,7 @@ type score struct {
 	Candidate int     `json:"c"`
 	Split     int     `json:"s"`
 	Value     float64 `json:"v"`
+	Size      int     `json:"d,omitempty"` // see Candidate; older journals have none
 	Err       string  `json:"err,omitempty"`
 }
 

@@ -222,6 +222,7 @@ func (s *search) take(rec *record) {
 		}
 		if c.Scores != nil {
 			c.Scores[v.Split] = v.Value
+			c.Size = max(c.Size, v.Size)
 		}
 	}
 	s.advance(float64(len(rec.Scores)))
@@ -298,6 +299,18 @@ func (g *group) jobs(s *search) (jobs []job) {
 	return jobs
 }
 
+// modelSize is Candidate.Size of a model.
+func modelSize(m *model.Model, c *model.Config) int {
+	if f := m.Info().Training.Falkon; f != nil {
+		return f.Centres
+	}
+	if exact, _ := model.Exact(c.Learner); exact {
+		return m.Info().Training.Rows
+	}
+	_, d := m.Mapping().Dims()
+	return d
+}
+
 // refit trains a candidate on the training rows of a split by itself.
 func (s *search) refit(c *Candidate, split int) error {
 	name := fmt.Sprintf("c%d/%d", c.Index, split)
@@ -309,9 +322,10 @@ func (s *search) refit(c *Candidate, split int) error {
 	sp := s.division.Splits[split]
 	train := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
 	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
-	value := 0.0
+	value, size := 0.0, 0
 	m, _, err := model.Fit(s.ctx, train, s.settled(c.Config), model.Options{Memory: s.opt.Memory})
 	if err == nil {
+		size = modelSize(m, &c.Config)
 		var metrics *lab.Metrics
 		if metrics, err = lab.Evaluate(s.ctx, m, held, lab.Options{}); err == nil {
 			value, err = s.metric.of(metrics)
@@ -323,7 +337,7 @@ func (s *search) refit(c *Candidate, split int) error {
 	if err != nil {
 		rec.Scores = []score{s.failed(c, split, err)}
 	} else {
-		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value}}
+		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value, Size: size}}
 	}
 	trained, judged := s.division.count(sp)
 	rec.Work.Solves = 1

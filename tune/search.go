@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,6 +81,11 @@ type Candidate struct {
 	Mean float64 `json:"mean"`
 	SD   float64 `json:"sd"`
 	SE   float64 `json:"se"`
+
+	// Size is how many numbers of a row its learner sees, features or principal components, the most
+	// of all folds; of a machine with the kernel itself how many rows it may keep, those that it is
+	// trained on or its landmarks. 0 where that is not known.
+	Size int `json:"size,omitempty"`
 
 	// Dropped says why it has no scores, "" if it has.
 	Dropped string `json:"dropped,omitempty"`
@@ -310,6 +316,7 @@ func (s *search) finish() (*Result, error) {
 			continue
 		}
 		t.summarise(s.folds())
+		t.Size = cmp.Or(t.Size, s.sizeOf(t))
 	}
 	r.Work = s.journal.work
 	r.Resumed = s.journal.resumed
@@ -335,6 +342,19 @@ func (s *search) finish() (*Result, error) {
 		return s.metric.compare(a.Mean, b.Mean)
 	})
 	return r, nil
+}
+
+// sizeOf is the size of a candidate as far as its configuration says, for what is not measured.
+func (s *search) sizeOf(t *Candidate) int {
+	if exact, _ := model.Exact(t.Config.Learner); exact && t.Config.Learner != "falkon" {
+		most := 0
+		for _, sp := range s.division.Splits {
+			trained, _ := s.division.count(sp)
+			most = max(most, trained)
+		}
+		return most
+	}
+	return cmp.Or(t.Config.Components, t.Config.Features)
 }
 
 // folds is how many scores of a trial are of different rows.

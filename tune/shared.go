@@ -261,7 +261,7 @@ func (r *featureRun) judgeFits(all []*fits, rec *record) error {
 				rec.Scores = append(rec.Scores, r.failed(c, b.fits.split, err))
 				continue
 			}
-			rec.Scores = append(rec.Scores, score{Candidate: c.Index, Split: b.fits.split, Value: v})
+			rec.Scores = append(rec.Scores, score{Candidate: c.Index, Split: b.fits.split, Value: v, Size: r.prepared.Dim()})
 		}
 	}
 	return nil

@@ -69,7 +69,8 @@ Folds are stratified for classes. --folds and --fold-kind say otherwise: kfold, 
 judged by a training on all before it).
 
 --pick one-se picks the simplest configuration within one standard error of the best: the fewest
-features, the lowest degree, the strongest penalty.
+features (a machine with the kernel itself has as many as rows, or landmarks), the lowest degree,
+the strongest penalty.
 
 What is done is kept in a journal beside MODEL (MODEL.tune). Where the command was stopped or
 killed, the same command goes on from there, with the same result; when the model is written
