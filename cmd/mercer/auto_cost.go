@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -31,11 +32,15 @@ func (t *train) estimable(path string) string {
 	case path == "-":
 		return "standard input"
 	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return "a pipe or a device" // what is read of it is gone
+	}
 	return ""
 }
 
-// predictCost predicts what the training takes, by trials of about so many seconds.
-func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds float64) (*tune.Cost, error) {
+// predictCost predicts what the training takes, by trials of about so many seconds; the last of
+// several only if the one before says that it is long.
+func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds ...float64) (c *tune.Cost, err error) {
 	if t.holdout > 0 {
 		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
 	}
@@ -43,7 +48,15 @@ func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int6
 	if err != nil {
 		return nil, err
 	}
-	return tune.PredictCost(ctx, s, t.cfg, tune.CostOptions{Memory: memory, Seconds: seconds})
+	for i, v := range seconds {
+		if i > 0 && c.Seconds < longWork/3 {
+			break
+		}
+		if c, err = tune.PredictCost(ctx, s, t.cfg, tune.CostOptions{Memory: memory, Seconds: v}); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
 }
 
 // printCost is train --estimate: it predicts and stops.
@@ -80,13 +93,14 @@ func (t *train) printCost(cmd *cobra.Command, path string, memory int64) error {
 	return nil
 }
 
-// longWork is the number of seconds from which a training is announced.
-const longWork = 10
+// longWork is the number of seconds from which a work is announced. A test makes it 0.
+var longWork = 10.0
 
-// announce tells, where progress is shown, what a long training will take before it begins.
-// That it cannot be predicted is no error here: the training will tell what is wrong.
+// announce tells what a long training will take before it begins. Of a short one that is known
+// after a glance. That it cannot be predicted is no error here: the training will tell what is
+// wrong.
 func (t *train) announce(ctx context.Context, p *progress, path string, memory int64) {
-	if p.w == nil || t.auto || t.estimable(path) != "" {
+	if p.w == nil && p.notes == nil || t.auto || t.estimable(path) != "" {
 		return
 	}
 	src, err := dataset.Open(ctx, path, t.data)
@@ -95,8 +109,8 @@ func (t *train) announce(ctx context.Context, p *progress, path string, memory i
 	}
 	defer src.Close()
 	p.report("estimate", 0, -1)
-	if c, err := t.predictCost(ctx, src, memory, 1); err == nil && c.Seconds >= longWork {
-		p.say(c.Text())
+	if c, err := t.predictCost(ctx, src, memory, 0.05, 1); err == nil && c.Seconds >= longWork {
+		p.note(c.Text())
 	}
 	p.done()
 }
