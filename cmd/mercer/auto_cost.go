@@ -38,9 +38,9 @@ func (t *train) estimable(path string) string {
 	return ""
 }
 
-// predictCost predicts what the training takes, by trials of about so many seconds; the last of
-// several only if the one before says that it is long.
-func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds ...float64) (c *tune.Cost, err error) {
+// predictCost predicts what the training takes, by trials of about so many seconds. It is nil where
+// that is surely less than so many.
+func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*tune.Cost, error) {
 	if t.holdout > 0 {
 		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
 	}
@@ -48,15 +48,10 @@ func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int6
 	if err != nil {
 		return nil, err
 	}
-	for i, v := range seconds {
-		if i > 0 && c.Seconds < longWork/3 {
-			break
-		}
-		if c, err = tune.PredictCost(ctx, s, t.cfg, tune.CostOptions{Memory: memory, Seconds: v}); err != nil {
-			return nil, err
-		}
+	if short, err := tune.Short(ctx, s, t.cfg, memory, least); short || err != nil {
+		return nil, err
 	}
-	return c, nil
+	return tune.PredictCost(ctx, s, t.cfg, tune.CostOptions{Memory: memory, Seconds: seconds})
 }
 
 // printCost is train --estimate: it predicts and stops.
@@ -69,7 +64,7 @@ func (t *train) printCost(cmd *cobra.Command, path string, memory int64) error {
 		return err
 	}
 	defer src.Close()
-	c, err := t.predictCost(cmd.Context(), src, memory, 3)
+	c, err := t.predictCost(cmd.Context(), src, memory, 3, 0)
 	if err != nil {
 		return err
 	}
@@ -96,8 +91,8 @@ func (t *train) printCost(cmd *cobra.Command, path string, memory int64) error {
 // longWork is the number of seconds from which a work is announced. A test makes it 0.
 var longWork = 10.0
 
-// announce tells what a long training will take before it begins. Of a short one that is known
-// after a glance. That it cannot be predicted is no error here: the training will tell what is
+// announce tells what a long training will take before it begins. Of a short one the
+// first rows tell. That it cannot be predicted is no error here: the training will tell what is
 // wrong.
 func (t *train) announce(ctx context.Context, p *progress, path string, memory int64) {
 	if p.w == nil && p.notes == nil || t.auto || t.estimable(path) != "" {
@@ -109,7 +104,7 @@ func (t *train) announce(ctx context.Context, p *progress, path string, memory i
 	}
 	defer src.Close()
 	p.report("estimate", 0, -1)
-	if c, err := t.predictCost(ctx, src, memory, 0.05, 1); err == nil && c.Seconds >= longWork {
+	if c, err := t.predictCost(ctx, src, memory, 1, longWork); err == nil && c != nil && c.Seconds >= longWork {
 		p.note(c.Text())
 	}
 	p.done()
