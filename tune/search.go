@@ -60,6 +60,11 @@ type Options struct {
 	// of "map" is done.
 	Progress func(stage string, done, all float64)
 
+	// Forecast, if not nil, is told what is to be expected before candidates are judged by all rows,
+	// by small trainings of each learner, if that is ForecastFrom seconds or more.
+	Forecast     func(Forecast)
+	ForecastFrom float64
+
 	// Note, if not nil, is told what is worth knowing while the search goes on.
 	Note func(text string)
 }
@@ -191,6 +196,9 @@ func Search(ctx context.Context, src dataset.Source, space Space, opt Options) (
 	defer s.journal.file.Close()
 	if err := s.race(); err != nil {
 		return nil, err
+	}
+	if s.forecast(); s.ctx.Err() != nil {
+		return nil, s.ctx.Err()
 	}
 	if err := s.judgeAll(); err != nil {
 		return nil, err

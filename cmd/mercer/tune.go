@@ -337,6 +337,9 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	}
 	defer data.file.Close()
 	o.Progress = func(stage string, done, all float64) { p.report(stage, 0, done/all) }
+	if p.w != nil || p.notes != nil {
+		o.Forecast, o.ForecastFrom = func(f tune.Forecast) { p.note(f.Text()) }, longWork
+	}
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	found, err := tune.Search(ctx, data.rows, space, *o)
 	p.done()
