@@ -92,6 +92,10 @@ type Candidate struct {
 	// trained on or its landmarks. 0 where that is not known.
 	Size int `json:"size,omitempty"`
 
+	// Seconds is what its trainings and judging it took, over all folds. What several candidates share, as
+	// the mapping of rows, is divided equally among them. 0 where an older journal does not say.
+	Seconds float64 `json:"seconds,omitempty"`
+
 	// Dropped says why it has no scores, "" if it has.
 	Dropped string `json:"dropped,omitempty"`
 
