@@ -38,10 +38,13 @@ func (s *search) forecast() {
 	sample.rowsAll, sample.guessed = s.result.Rows, false
 	long := false
 	costs := map[string]*Cost{} // of learners, by the largest candidate of each
-	largest := map[string]*Candidate{}
+	largest, dearest := map[string]*Candidate{}, map[string]*Candidate{}
 	for _, c := range s.running {
-		if l := largest[c.Config.Learner]; l == nil || c.Config.Features > l.Config.Features {
-			largest[c.Config.Learner] = c
+		learner := c.Config.Learner
+		if l := largest[learner]; l == nil || c.Config.Features > l.Config.Features {
+			largest[learner], dearest[learner] = c, c
+		} else if d := dearest[learner]; c.Config.Features == d.Config.Features && c.Config.C > d.Config.C {
+			dearest[learner] = c
 		}
 	}
 	for _, c := range largest {
@@ -52,8 +55,17 @@ func (s *search) forecast() {
 		return
 	}
 	for learner, c := range largest {
-		if costs[learner], err = PredictCost(s.ctx, sample, s.settled(c.Config), CostOptions{Memory: s.opt.Memory, Seconds: 0.5}); err != nil {
+		opt := CostOptions{Memory: s.opt.Memory, Seconds: 0.5}
+		if costs[learner], err = PredictCost(s.ctx, sample, s.settled(c.Config), opt); err != nil {
 			return
+		}
+		if d := dearest[learner]; d != c { // a larger C takes longer: the mean stands for those between
+			other, err := PredictCost(s.ctx, sample, s.settled(d.Config), opt)
+			if err != nil {
+				return
+			}
+			a, b := costs[learner].model.solve, other.model.solve
+			costs[learner].model.solve = func(n, d int) float64 { return (a(n, d) + b(n, d)) / 2 }
 		}
 	}
 	f.Seconds = s.expected(costs) * float64(f.Trainings) / float64(all)
