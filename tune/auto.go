@@ -66,7 +66,8 @@ type AutoReport struct {
 
 // The shares of the budget at whose end the three heats are over, and those that may go into the
 // last of them, into the extrapolation of an exact machine and into predicting the cost of a
-// training. The rest, with what the heats leave, is for the training.
+// training. The rest, with what the heats leave, is for the training; what the training is not
+// expected to need of it, the heats may take.
 const (
 	firstEnd    = 0.18
 	secondEnd   = 0.3
@@ -129,6 +130,7 @@ type auto struct {
 	now    func() time.Time
 	start  time.Time
 	sample *Sample
+	lent   time.Duration // of the training's part of the budget, to the heats
 	won    *trained      // the winner of the last heat
 	spent  time.Duration // on the last training of all rows
 	ridges []Trial       // those of the last prediction for ridge, whose time is that of D alone
@@ -163,9 +165,9 @@ func (a *auto) share(of float64) time.Duration {
 	return max(min(time.Duration(of*float64(a.Budget)), a.left()), 1)
 }
 
-// until is the time up to a share of the budget; 0 where there is no budget.
+// until is the time up to a share of the budget, later by what was lent; 0 where there is no budget.
 func (a *auto) until(end float64) time.Duration {
-	return a.share(end - a.now().Sub(a.start).Seconds()/max(a.Budget.Seconds(), 1e-9))
+	return a.share(end - (a.now().Sub(a.start)-a.lent).Seconds()/max(a.Budget.Seconds(), 1e-9))
 }
 
 // explain says what decided.
@@ -189,7 +191,11 @@ func (a *auto) explain() {
 		}
 		heat := h.Of
 		if !found {
-			a.why("of the %s %s was the only one that could be trained", heat, w.Name)
+			if h.Stopped != "" {
+				a.why("of the %s %s was the only one that there was time for", heat, w.Name)
+			} else {
+				a.why("of the %s %s was the only one that could be trained", heat, w.Name)
+			}
 			continue
 		}
 		r, _ := h.Racers[second].Last()

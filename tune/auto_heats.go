@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -76,7 +77,39 @@ func (a *auto) choose() error {
 
 // has says that there is time before a share of the budget is spent.
 func (a *auto) has(end float64) bool {
-	return a.Budget <= 0 || a.now().Sub(a.start).Seconds() < end*a.Budget.Seconds()
+	return a.Budget <= 0 || (a.now().Sub(a.start)-a.lent).Seconds() < end*a.Budget.Seconds()
+}
+
+// lend lets the heats end later by what the training is not expected to need of its half of the
+// budget: by the slowest of the candidates so far, if it were the one, with as many features as all
+// rows may have, and twice that to be safe. Of large data that is nothing.
+func (a *auto) lend(candidates []candidate, r *RaceResult) {
+	need, known := 0.0, false
+	for i := range r.Racers {
+		last, ok := r.Racers[i].Last()
+		if !ok {
+			continue
+		}
+		exponent, wider := usualExponent, 1.0
+		if exact, _ := model.Exact(candidates[i].Learner); exact {
+			exponent = 2
+		}
+		if featured(candidates[i].Config) {
+			wider = max(1, float64(a.features()[0])/float64(max(last.trial.Features, 1)))
+		}
+		once := last.Seconds / float64(r.Folds)
+		need = max(need, 2*once*math.Pow(float64(a.report.Facts.Rows)/float64(last.Rows), exponent)*wider*wider)
+		known = true
+	}
+	if known {
+		a.lent = max(0, time.Duration(min((1-finalsEnd)*a.Budget.Seconds()-need, a.Budget.Seconds())*float64(time.Second)))
+	}
+}
+
+// heatFeatures are features in a heat that has so many at most, trained on so many rows: not many more than
+// rows, and an even number, as maps whose features are pairs of a cos and a sin take no other.
+func heatFeatures(most, rows int) int {
+	return min(most, max(leastFeatures, rows)) &^ 1
 }
 
 // heat races candidates, with so many features where it is for Auto to say.
@@ -85,11 +118,18 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	for i, c := range candidates {
 		names[i] = Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
-			configs[i].Features = cmp.Or(c.d, min(features, max(leastFeatures, a.sample.TrainRows())))
+			configs[i].Features = cmp.Or(c.d, heatFeatures(features, a.sample.TrainRows()))
+		}
+	}
+	var lent func(r *RaceResult) time.Duration
+	if before := a.lent; a.Budget > 0 && what != "finalists" {
+		lent = func(r *RaceResult) time.Duration {
+			a.lend(candidates, r)
+			return a.lent - before
 		}
 	}
 	r, err := Race(a.ctx, a.sample, configs, RaceOptions{
-		Rungs: rungs, Budget: budget, Memory: a.Training.Memory, fair: what == "finalists", now: a.clock, trial: a.trial, names: names,
+		lent: lent, Rungs: rungs, Budget: budget, Memory: a.Training.Memory, fair: what == "finalists", now: a.clock, trial: a.trial, names: names,
 		Progress: func(name string, k, of, rows int) {
 			a.say("%s, %s rows: %d of %d, %s", what, thousands(rows), k, of, name)
 		},

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,24 @@ func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	}
 }
 
+func TestAutoRacesAnOddNumberOfRows(t *testing.T) {
+	src := made(t, 399, 3, ringRow) // 319 to train on in each of five folds
+	_, _, report, err := Auto(t.Context(), src, AutoOptions{Config: model.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range report.Heats {
+		for _, r := range h.Racers {
+			if len(r.Runs) == 0 {
+				t.Errorf("of the %s %s was not tried: %s", h.Of, r.Name, r.Dropped)
+			}
+		}
+	}
+	if n := heatFeatures(secondFeatures, 319); n != 318 {
+		t.Errorf("%d features on 319 rows", n)
+	}
+}
+
 // slow lets a fake clock go on for every training in place of time: the races' and the others'.
 // A training takes each seconds a row and feature, and fails with the deadline where a limit is
 // given and it would take longer.
@@ -78,6 +97,7 @@ type slow struct {
 	clock   time.Time
 	each    float64 // of trainings on samples, a row and feature
 	whole   float64 // of trainings on all rows
+	rows    int     // how many that are; 0: 12,000
 	trained []string
 }
 
@@ -108,7 +128,7 @@ func (s *slow) options(o AutoOptions) AutoOptions {
 			rows, each = len(p.rows), s.each
 			name = fmt.Sprint(rows)
 		} else {
-			rows = 12_000
+			rows = cmp.Or(s.rows, 12_000)
 		}
 		s.trained = append(s.trained, fmt.Sprintf("%s rows, D %d", name, cfg.Features))
 		pass(rows, max(cfg.Features, 1), each)
@@ -157,6 +177,35 @@ func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 				t.Errorf("took %g s of 60: %v", took, s.trained)
 			}
 		})
+	}
+}
+
+// Where the training on all rows takes little, the heats may use its part of the budget, and still
+// the whole ends in time.
+func TestAutoTriesAllKernelsOfSmallData(t *testing.T) {
+	given := model.Config{Task: "classify", Learner: "ridge", Lambda: 1}
+	// Each of the five kernels with features takes 4 s in five folds; 18 % of the budget are 11 s.
+	s := &slow{each: 1.8e-6, whole: 1.8e-6, rows: 1101}
+	m, _, report, err := Auto(t.Context(), made(t, 1101, 3, ringRow), s.options(AutoOptions{Budget: time.Minute, Config: given}))
+	if err != nil || m == nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Heats[0].Racers {
+		if len(r.Runs) == 0 {
+			t.Errorf("%s: %s; %s", r.Name, r.Dropped, report.Heats[0].Stopped)
+		}
+	}
+	if took := s.clock.Sub(time.Time{}).Seconds(); took > 60 || report.Short != "" {
+		t.Errorf("took %g s of 60; %s", took, report.Short)
+	}
+	// On many rows all that is kept for the training is needed for it.
+	s = &slow{each: 1.8e-6, whole: 1.8e-6}
+	_, _, report, err = Auto(t.Context(), made(t, 12_000, 3, ringRow), s.options(AutoOptions{Budget: 10 * time.Second, Config: given}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := report.Heats[0]; h.Seconds > 0.25*10 || !strings.Contains(h.Stopped, "the time for this race") {
+		t.Errorf("the first heat took %g s of 10: %q", h.Seconds, h.Stopped)
 	}
 }
 

@@ -164,7 +164,7 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 
 func TestPickIsTheSimplestWithinOneStandardError(t *testing.T) {
 	cand := func(mean, se float64, features int, learner string, lambda, c float64, degree int) *Candidate {
-		return &Candidate{Mean: mean, SE: se, Config: model.Config{Features: features, Learner: learner, Lambda: lambda, C: c, Degree: degree}}
+		return &Candidate{Mean: mean, SE: se, Size: features, Config: model.Config{Learner: learner, Lambda: lambda, C: c, Degree: degree}}
 	}
 	all := []*Candidate{
 		cand(0.90, 0.02, 1024, "ridge", 0.1, 0, 3),

@@ -99,6 +99,31 @@ func PredictCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptio
 	return c, nil
 }
 
+// slowest is how many operations a second any machine does.
+const slowest = 4e9
+
+// Short says that the training of cfg on all rows of the source of a sample takes fewer than so many
+// seconds, without a trial: by a generous count of its operations. Where it is false the
+// training may still be short.
+func Short(ctx context.Context, s *Sample, cfg model.Config, memory int64, seconds float64) (bool, error) {
+	cfg.Task = s.Task
+	p, err := model.NewPlan(ctx, s.Train(0, min(trialRows, s.TrainRows())), s.Rows(), cfg, model.Options{Memory: memory})
+	if err != nil {
+		return false, err
+	}
+	n, d, k := float64(s.Rows()), float64(p.Features), float64(p.Outputs)
+	work := n * float64(s.Summary.Dim) * d // the map
+	switch {
+	case p.Exact:
+		work += n * n * n
+	case p.Statistics:
+		work += n*d*d + 12*d*d*d // a few λ in a few folds
+	default:
+		work += 200 * n * d * k
+	}
+	return work < seconds*slowest, nil
+}
+
 // at is the predicted number of seconds with d features in place of those of the plan.
 func (c *Cost) at(d int) float64 {
 	old, oldMap, oldSolve := c.model.seconds(c.Rows, c.Plan.Features)

@@ -135,3 +135,24 @@ func TestCostText(t *testing.T) {
 		}
 	}
 }
+
+func TestShortIsSaidOfWhatIsShort(t *testing.T) {
+	s := draw(t, made(t, 2000, 3, ringRow), 2000, "classify")
+	for _, c := range []struct {
+		cfg  model.Config
+		want bool
+	}{
+		{model.Config{Learner: "ridge", Features: 256}, true},
+		{model.Config{Learner: "ridge", Features: 16_384}, false},
+		{model.Config{Learner: "svm", Features: 256}, true},
+		{model.Config{Learner: "svm", Features: 131_072}, false},
+		{model.Config{Learner: "kernel-svm"}, true},
+	} {
+		if short, err := Short(t.Context(), s, c.cfg, 0, 10); err != nil || short != c.want {
+			t.Errorf("%s %d: short is %v, %v", c.cfg.Learner, c.cfg.Features, short, err)
+		}
+	}
+	if short, err := Short(t.Context(), s, model.Config{Learner: "ridge"}, 0, 0); short || err != nil {
+		t.Errorf("shorter than no time: %v, %v", short, err)
+	}
+}

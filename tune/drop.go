@@ -98,7 +98,7 @@ func (r *racing) affordable(alive []int, rows int) []int {
 	if r.Budget <= 0 {
 		return alive
 	}
-	left := (r.Budget - r.now().Sub(r.start)).Seconds()
+	left := (r.limit() - r.now().Sub(r.start)).Seconds()
 	for k, c := range alive {
 		racer := &r.result.Racers[c]
 		left -= racer.predicted(rows)
@@ -110,7 +110,7 @@ func (r *racing) affordable(alive []int, rows int) []int {
 		}
 		for _, c := range alive[k:] {
 			last := r.result.Racers[c].Runs[len(r.result.Racers[c].Runs)-1]
-			r.result.Racers[c].Dropped = fmt.Sprintf("the budget has room for %d candidates on %s rows, and it is behind %s by %s", k, thousands(rows), r.result.Racers[alive[0]].Name, gapText(r.result.Metric, last, r.result.Racers[alive[0]]))
+			r.result.Racers[c].Dropped = fmt.Sprintf("the time for this race has room for %d candidates on %s rows, and it is behind %s by %s", k, thousands(rows), r.result.Racers[alive[0]].Name, gapText(r.result.Metric, last, r.result.Racers[alive[0]]))
 		}
 		return alive[:k]
 	}

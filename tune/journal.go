@@ -33,6 +33,8 @@ type score struct {
 	Candidate int     `json:"c"`
 	Split     int     `json:"s"`
 	Value     float64 `json:"v"`
+	Size      int     `json:"d,omitempty"` // see Candidate; older journals have neither this
+	Seconds   float64 `json:"t,omitempty"` // nor this
 	Err       string  `json:"err,omitempty"`
 }
 

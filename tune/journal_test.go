@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"mercer/model"
 )
 
-// resultText is a result without what tells how it was come by.
+// resultText is a result without what tells how it was come by, and when.
 func resultText(t *testing.T, r *Result) string {
 	t.Helper()
 	resumed := r.Resumed
@@ -22,8 +23,11 @@ func resultText(t *testing.T, r *Result) string {
 		t.Fatal(err)
 	}
 	r.Resumed = resumed
-	return string(text)
+	return timed.ReplaceAllString(string(text), "")
 }
+
+// timed are seconds in a result or a journal, which are others every time.
+var timed = regexp.MustCompile(`,"(t|seconds)":[0-9.e-]+`)
 
 // mixed is a search with jobs of every kind, and a race before them.
 func mixed(t *testing.T) Space {
@@ -58,7 +62,7 @@ func TestCutJournalGivesTheSameResult(t *testing.T) {
 			if resultText(t, r) != want {
 				t.Fatalf("cut after %d bytes: another result; work %+v, was %+v", cut, r.Work, first.Work)
 			}
-			if again, _ := os.ReadFile(path); !bytes.Equal(again, whole) {
+			if again, _ := os.ReadFile(path); !bytes.Equal(timed.ReplaceAll(again, nil), timed.ReplaceAll(whole, nil)) {
 				t.Fatalf("cut after %d bytes: another journal", cut)
 			}
 			if cut == at {
@@ -72,6 +76,42 @@ func TestCutJournalGivesTheSameResult(t *testing.T) {
 	}
 	if r := searched(t, src, mixed(t), opt); r.Resumed == 0 || resultText(t, r) != want {
 		t.Errorf("a whole journal: %d scores were there", r.Resumed)
+	}
+}
+
+func TestJournalsKeepSeconds(t *testing.T) {
+	src := rings(t, 90, 3, 2)
+	path := filepath.Join(t.TempDir(), "j")
+	opt := Options{Journal: path, Folds: Folds{K: 2}, Seed: 1}
+	first := searched(t, src, mixed(t), opt)
+	again := byIndex(searched(t, src, mixed(t), opt))
+	for i, c := range byIndex(first) {
+		if !(c.Seconds > 0) || again[i].Seconds != c.Seconds {
+			t.Errorf("%v: %g s, and %g s by the journal", c.Values, c.Seconds, again[i].Seconds)
+		}
+	}
+	// Journals of older programs have neither seconds nor sizes.
+	journal, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := regexp.MustCompile(`,"[td]":[0-9.e-]+`).ReplaceAll(journal, nil)
+	if bytes.Equal(old, journal) || os.WriteFile(path, old, 0o644) != nil {
+		t.Fatal("the journal has no seconds")
+	}
+	r := searched(t, src, mixed(t), opt)
+	if r.Resumed != len(r.Candidates)*r.Splits || resultText(t, r) != resultText(t, first) || r.Picked.Seconds != 0 {
+		t.Errorf("an older journal: %d scores were there, %g s", r.Resumed, r.Picked.Seconds)
+	}
+}
+
+func TestSecondsOfAJobAreDivided(t *testing.T) {
+	rec := &record{Scores: []score{{Seconds: 3}, {Seconds: 1}, {}, {}}}
+	rec.divide(10, 0.5)
+	for i, want := range []float64{5, 3, 2, 2} { // 6 of 10 are shared, and 0.5 for each
+		if got := rec.Scores[i].Seconds; got != want {
+			t.Errorf("score %d has %g s, want %g", i, got, want)
+		}
 	}
 }
 

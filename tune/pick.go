@@ -9,7 +9,8 @@ import (
 
 // pick finds the candidate with the best mean, and by "one-se" the simplest of those whose mean is no worse
 // than that by more than its standard error (Breiman, Friedman, Olshen and Stone 1984): the fewest
-// features or principal components, then the lowest degree; among these the learner of the one with
+// features or principal components, as which a machine with the kernel itself counts the rows that it is
+// trained on or its landmarks; then the lowest degree; among these the learner of the one with
 // the best mean, with the strongest penalty, the largest λ or the smallest C; and where all
 // that is the same, the best mean. Equal means are told apart by the order of the candidates.
 func pick(all []*Candidate, larger bool, rule string) (best, picked *Candidate) {
@@ -36,7 +37,7 @@ func pick(all []*Candidate, larger bool, rule string) (best, picked *Candidate) 
 		}
 		left = slices.DeleteFunc(left, func(c *Candidate) bool { return of(c) > low })
 	}
-	least((*Candidate).size)
+	least(func(c *Candidate) float64 { return float64(c.Size) })
 	least(func(c *Candidate) float64 { return float64(c.Config.Degree) })
 	first := left[0]
 	for _, c := range left {
@@ -56,15 +57,6 @@ func pick(all []*Candidate, larger bool, rule string) (best, picked *Candidate) 
 		}
 	}
 	return best, picked
-}
-
-// size is the number of features that the learner sees, as far as the configuration says; of
-// the data's own choice, which all that leave it open share, it is 0.
-func (c *Candidate) size() float64 {
-	if c.Config.Components > 0 {
-		return float64(c.Config.Components)
-	}
-	return float64(c.Config.Features)
 }
 
 // Text is the values of a candidate in words, in the order of the names.

@@ -31,9 +31,10 @@ type RaceOptions struct {
 	// its rung it is, and on how many rows.
 	Progress func(name string, candidate, candidates, rows int)
 
-	fair  bool             // each candidate of a rung has no more time than its share of what is left
-	names []string         // of the candidates; nil: by Describe
-	now   func() time.Time // nil: the real clock
+	lent  func(r *RaceResult) time.Duration // nil or what the race may take beyond Budget, by what is known before a training
+	fair  bool                              // each candidate of a rung has no more time than its share of what is left
+	names []string                          // of the candidates; nil: by Describe
+	now   func() time.Time                  // nil: the real clock
 	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error)
 }
 
@@ -148,12 +149,7 @@ func Race(ctx context.Context, s *Sample, candidates []model.Config, opt RaceOpt
 		r.trial = r.train
 	}
 	if r.now == nil {
-		r.now = time.Now
-		if r.Budget > 0 { // a training that is under way ends with the budget
-			limited, cancel := context.WithTimeout(ctx, r.Budget)
-			defer cancel()
-			r.ctx = limited
-		}
+		r.now, r.real = time.Now, true
 	}
 	r.result = &RaceResult{Metric: map[string]string{"classify": "accuracy", "multilabel": "hamming"}[s.Task], Held: s.HeldRows(), Folds: s.Folds}
 	if r.result.Metric == "" {
@@ -180,6 +176,20 @@ type racing struct {
 	sample *Sample
 	result *RaceResult
 	start  time.Time
+	real   bool // so is the clock
+}
+
+// limit is when the race is over, from its start.
+func (r *racing) limit() time.Duration {
+	if r.lent == nil {
+		return r.Budget
+	}
+	return r.Budget + r.lent(r.result)
+}
+
+// spent says why a race ended early.
+func (r *racing) spent() string {
+	return fmt.Sprintf("the time for this race, %.2g s, was over", r.limit().Seconds())
 }
 
 // rungs are the numbers of rows, not more than there are.
@@ -220,7 +230,7 @@ func (r *racing) run(ctx context.Context) error {
 			}
 			next := r.affordable(alive, rows)
 			if len(next) < 2 {
-				res.Stopped = fmt.Sprintf("the budget has no room for two candidates on %s rows", thousands(rows))
+				res.Stopped = fmt.Sprintf("the time for this race, %.2g s, has no room for two candidates on %s rows", r.limit().Seconds(), thousands(rows))
 				break
 			}
 			alive = next
@@ -239,7 +249,7 @@ func (r *racing) run(ctx context.Context) error {
 			case errors.Is(err, errShare):
 				res.Racers[c].Dropped = fmt.Sprintf("took more than its share of the time on %s rows", thousands(rows))
 			case errors.Is(err, errSpent):
-				res.Stopped = "the budget was spent"
+				res.Stopped = r.spent()
 			default:
 				res.Racers[c].Dropped = strings.TrimPrefix(err.Error(), r.sample.source.Name()+": ")
 			}
@@ -278,7 +288,7 @@ func (r *racing) within(c *Racer, rows, candidates int) error {
 		return r.attempt(c, rows)
 	}
 	all := r.ctx
-	limited, cancel := context.WithTimeout(all, (r.Budget-r.now().Sub(r.start))/time.Duration(candidates))
+	limited, cancel := context.WithTimeout(all, (r.limit()-r.now().Sub(r.start))/time.Duration(candidates))
 	defer cancel()
 	r.ctx = limited
 	err := r.attempt(c, rows)
@@ -291,17 +301,22 @@ func (r *racing) within(c *Racer, rows, candidates int) error {
 
 // attempt trains and judges a candidate on every fold.
 func (r *racing) attempt(c *Racer, rows int) error {
-	start := r.now()
+	start, ctx := r.now(), r.ctx
+	if r.real && r.Budget > 0 { // a training that is under way ends with the race
+		limited, cancel := context.WithTimeout(ctx, r.limit()-start.Sub(r.start))
+		defer cancel()
+		ctx = limited
+	}
 	var all []float64
 	var took Trial
 	var first *trained
 	for fold := range r.sample.Folds {
-		if r.Budget > 0 && r.now().Sub(r.start) >= r.Budget {
+		if r.Budget > 0 && r.now().Sub(r.start) >= r.limit() {
 			return errSpent
 		}
-		out, err := r.trial(r.ctx, r.sample, fold, rows, c.Config)
+		out, err := r.trial(ctx, r.sample, fold, rows, c.Config)
 		if err != nil {
-			if r.ctx.Err() != nil {
+			if ctx.Err() != nil {
 				return errSpent
 			}
 			return err
@@ -367,7 +382,7 @@ func (r *racing) decide(alive []int) error {
 		return nil
 	}
 	if res.Stopped != "" {
-		return fmt.Errorf("%s: %w: no candidate was trained within %s; give a larger budget", r.sample.source.Name(), errSpent, r.Budget)
+		return fmt.Errorf("%s: %w: no candidate was trained within %s; give a larger budget", r.sample.source.Name(), errSpent, r.limit())
 	}
 	return fmt.Errorf("%s: no candidate can be trained: %s", r.sample.source.Name(), res.Racers[0].Dropped)
 }

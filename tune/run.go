@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"mercer/dataset"
 	"mercer/lab"
@@ -151,6 +153,7 @@ func (s *search) judgeFeatures(g *group) error {
 		return nil
 	}
 	r := &featureRun{search: s, group: g}
+	start := time.Now()
 	var err error
 	if r.prepared, err = model.Prepare(s.ctx, g.fitted, g.prepare, model.Options{Memory: s.opt.Memory}); err != nil {
 		return s.failAll(left, err)
@@ -162,8 +165,14 @@ func (s *search) judgeFeatures(g *group) error {
 	if len(left) < len(jobs) {
 		r.work = Work{} // the job that was done first has it
 	}
+	scores := 0
+	for _, j := range left {
+		scores += len(j.candidates) * len(j.splits)
+	}
+	mapped := time.Since(start).Seconds() / float64(scores)
 	for _, j := range left {
 		rec := &record{Job: j.name}
+		start := time.Now()
 		if err := j.run(r, j, rec); err != nil {
 			if err := s.failAll([]job{j}, err); err != nil {
 				return err
@@ -171,12 +180,25 @@ func (s *search) judgeFeatures(g *group) error {
 			continue
 		}
 		rec.Work, r.work = r.work, Work{}
+		rec.divide(time.Since(start).Seconds(), mapped)
 		if err := s.journal.add(rec); err != nil {
 			return err
 		}
 		s.take(rec)
 	}
 	return nil
+}
+
+// divide divides the seconds of a job among its scores: to each what is known to be its own, an equal
+// part of the rest, and more that was shared before.
+func (rec *record) divide(seconds, more float64) {
+	for _, v := range rec.Scores {
+		seconds -= v.Seconds
+	}
+	for i := range rec.Scores {
+		v := &rec.Scores[i]
+		v.Seconds = math.Round(1e6*(v.Seconds+max(0, seconds)/float64(len(rec.Scores))+more)) / 1e6
+	}
 }
 
 // fatal is an error that says nothing of the candidates, such as that of a full disk.
@@ -222,6 +244,8 @@ func (s *search) take(rec *record) {
 		}
 		if c.Scores != nil {
 			c.Scores[v.Split] = v.Value
+			c.Size = max(c.Size, v.Size)
+			c.Seconds += v.Seconds
 		}
 	}
 	s.advance(float64(len(rec.Scores)))
@@ -298,6 +322,18 @@ func (g *group) jobs(s *search) (jobs []job) {
 	return jobs
 }
 
+// modelSize is Candidate.Size of a model.
+func modelSize(m *model.Model, c *model.Config) int {
+	if f := m.Info().Training.Falkon; f != nil {
+		return f.Centres
+	}
+	if exact, _ := model.Exact(c.Learner); exact {
+		return m.Info().Training.Rows
+	}
+	_, d := m.Mapping().Dims()
+	return d
+}
+
 // refit trains a candidate on the training rows of a split by itself.
 func (s *search) refit(c *Candidate, split int) error {
 	name := fmt.Sprintf("c%d/%d", c.Index, split)
@@ -309,9 +345,10 @@ func (s *search) refit(c *Candidate, split int) error {
 	sp := s.division.Splits[split]
 	train := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
 	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
-	value := 0.0
+	value, size, start := 0.0, 0, time.Now()
 	m, _, err := model.Fit(s.ctx, train, s.settled(c.Config), model.Options{Memory: s.opt.Memory})
 	if err == nil {
+		size = modelSize(m, &c.Config)
 		var metrics *lab.Metrics
 		if metrics, err = lab.Evaluate(s.ctx, m, held, lab.Options{}); err == nil {
 			value, err = s.metric.of(metrics)
@@ -323,8 +360,9 @@ func (s *search) refit(c *Candidate, split int) error {
 	if err != nil {
 		rec.Scores = []score{s.failed(c, split, err)}
 	} else {
-		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value}}
+		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value, Size: size}}
 	}
+	rec.divide(time.Since(start).Seconds(), 0)
 	trained, judged := s.division.count(sp)
 	rec.Work.Solves = 1
 	if exact, _ := model.Exact(c.Config.Learner); !exact {

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,6 +60,11 @@ type Options struct {
 	// of "map" is done.
 	Progress func(stage string, done, all float64)
 
+	// Forecast, if not nil, is told what is to be expected before candidates are judged by all rows,
+	// by small trainings of each learner, if that is ForecastFrom seconds or more.
+	Forecast     func(Forecast)
+	ForecastFrom float64
+
 	// Note, if not nil, is told what is worth knowing while the search goes on.
 	Note func(text string)
 }
@@ -80,6 +86,15 @@ type Candidate struct {
 	Mean float64 `json:"mean"`
 	SD   float64 `json:"sd"`
 	SE   float64 `json:"se"`
+
+	// Size is how many numbers of a row its learner sees, features or principal components, the most
+	// of all folds; of a machine with the kernel itself how many rows it may keep, those that it is
+	// trained on or its landmarks. 0 where that is not known.
+	Size int `json:"size,omitempty"`
+
+	// Seconds is what its trainings and judging it took, over all folds. What several candidates share, as
+	// the mapping of rows, is divided equally among them. 0 where an older journal does not say.
+	Seconds float64 `json:"seconds,omitempty"`
 
 	// Dropped says why it has no scores, "" if it has.
 	Dropped string `json:"dropped,omitempty"`
@@ -185,6 +200,9 @@ func Search(ctx context.Context, src dataset.Source, space Space, opt Options) (
 	defer s.journal.file.Close()
 	if err := s.race(); err != nil {
 		return nil, err
+	}
+	if s.forecast(); s.ctx.Err() != nil {
+		return nil, s.ctx.Err()
 	}
 	if err := s.judgeAll(); err != nil {
 		return nil, err
@@ -310,6 +328,7 @@ func (s *search) finish() (*Result, error) {
 			continue
 		}
 		t.summarise(s.folds())
+		t.Size = cmp.Or(t.Size, s.sizeOf(t))
 	}
 	r.Work = s.journal.work
 	r.Resumed = s.journal.resumed
@@ -335,6 +354,19 @@ func (s *search) finish() (*Result, error) {
 		return s.metric.compare(a.Mean, b.Mean)
 	})
 	return r, nil
+}
+
+// sizeOf is the size of a candidate as far as its configuration says, for what is not measured.
+func (s *search) sizeOf(t *Candidate) int {
+	if exact, _ := model.Exact(t.Config.Learner); exact && t.Config.Learner != "falkon" {
+		most := 0
+		for _, sp := range s.division.Splits {
+			trained, _ := s.division.count(sp)
+			most = max(most, trained)
+		}
+		return most
+	}
+	return cmp.Or(t.Config.Components, t.Config.Features)
 }
 
 // folds is how many scores of a trial are of different rows.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"strings"
@@ -221,6 +222,27 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Machines with the kernel itself are as large as what they are trained on, and a D that the data choose
+// counts as much as one that was given.
+func TestSizesAreWhatLearnersSee(t *testing.T) {
+	src := rings(t, 300, 3, 2)
+	sizes := map[string]int{}
+	for _, d := range []int{0, 32} {
+		base := model.Config{Gamma: "1", Features: d}
+		space := Space{Base: base, Axes: []Axis{axis(t, "learner", "ridge,kernel-svm,falkon,svm"), axis(t, "lambda", "0.1"), axis(t, "c", "1"), axis(t, "penalty", "l2,l1")}}
+		for _, c := range searched(t, src, space, Options{Folds: Folds{K: 3}}).Candidates {
+			if c.Dropped != "" {
+				t.Errorf("%v: %s", c.Values, c.Dropped)
+			}
+			sizes[fmt.Sprintf("%s %s %d", c.Config.Learner, c.Config.Penalty, d)] = c.Size
+		}
+	}
+	want := map[string]int{"ridge  0": 256, "ridge  32": 32, "svm l2 0": 256, "svm l2 32": 32, "svm l1 0": 256, "svm l1 32": 32, "kernel-svm  0": 200, "falkon  0": 200, "falkon  32": 32}
+	if !maps.Equal(sizes, want) {
+		t.Errorf("sizes are %v, want %v", sizes, want)
 	}
 }
 

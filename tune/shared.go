@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"mercer/learn"
 	"mercer/matrix"
@@ -17,6 +18,7 @@ type fits struct {
 	candidates []*Candidate
 	models     []*learn.Linear
 	errs       []error
+	seconds    []float64 // of each that is known apart from others
 }
 
 // ridge judges ridge regressions: each part of a repeat is collected once, each λ is solved on
@@ -118,7 +120,7 @@ func (r *featureRun) ridgeRepeat(candidates []*Candidate, splits []int, repeat i
 
 // path judges one learner for several C on a split, each from the last where the solver can.
 func (r *featureRun) path(j job, rec *record) error {
-	f := &fits{split: j.splits[0], candidates: j.candidates, models: make([]*learn.Linear, len(j.candidates)), errs: make([]error, len(j.candidates))}
+	f := &fits{split: j.splits[0], candidates: j.candidates, models: make([]*learn.Linear, len(j.candidates)), errs: make([]error, len(j.candidates)), seconds: make([]float64, len(j.candidates))}
 	cfg, err := r.prepared.Resolve(j.candidates[0].Config)
 	if err == nil {
 		err = r.solve(f, cfg)
@@ -154,6 +156,11 @@ func (r *featureRun) solve(f *fits, cfg model.Config) error {
 			class[i] = max(c, 0)
 		}
 	}
+	last := time.Now()
+	solved := func(i int, l *learn.Linear) {
+		now := time.Now()
+		f.models[i], f.seconds[i], last = l, now.Sub(last).Seconds(), now
+	}
 	switch cfg.Learner {
 	case "svm":
 		opt := learn.SVM{Loss: cfg.Loss, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed, CrammerSinger: cfg.Multiclass == "crammer-singer"}
@@ -163,7 +170,7 @@ func (r *featureRun) solve(f *fits, cfg model.Config) error {
 		}
 		next := 0
 		return learn.SVMPath(r.ctx, k.z, class, len(info.Classes), weights, opt, cs, func(l *learn.Linear, _ *learn.SVMReport) error {
-			f.models[next] = l.Outputs(info.Outputs)
+			solved(next, l.Outputs(info.Outputs))
 			next++
 			return nil
 		})
@@ -174,7 +181,7 @@ func (r *featureRun) solve(f *fits, cfg model.Config) error {
 			if err != nil {
 				return err
 			}
-			f.models[i] = l
+			solved(i, l)
 		}
 		return nil
 	}
@@ -188,7 +195,8 @@ func (r *featureRun) solve(f *fits, cfg model.Config) error {
 		if err != nil {
 			return err
 		}
-		f.models[i], opt.Start = l, l
+		solved(i, l)
+		opt.Start = l
 	}
 	return nil
 }
@@ -261,7 +269,11 @@ func (r *featureRun) judgeFits(all []*fits, rec *record) error {
 				rec.Scores = append(rec.Scores, r.failed(c, b.fits.split, err))
 				continue
 			}
-			rec.Scores = append(rec.Scores, score{Candidate: c.Index, Split: b.fits.split, Value: v})
+			own := 0.0
+			if b.fits.seconds != nil {
+				own = b.fits.seconds[b.which[m]]
+			}
+			rec.Scores = append(rec.Scores, score{Candidate: c.Index, Split: b.fits.split, Value: v, Size: r.prepared.Dim(), Seconds: own})
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -31,16 +32,23 @@ func (t *train) estimable(path string) string {
 	case path == "-":
 		return "standard input"
 	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return "a pipe or a device" // what is read of it is gone
+	}
 	return ""
 }
 
-// predictCost predicts what the training takes, by trials of about so many seconds.
-func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds float64) (*tune.Cost, error) {
+// predictCost predicts what the training takes, by trials of about so many seconds. It is nil where
+// that is surely less than so many.
+func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*tune.Cost, error) {
 	if t.holdout > 0 {
 		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
 	}
 	s, err := tune.DrawFirst(ctx, src, estimateRows, t.cfg.Task, max(t.cfg.Seed, 1))
 	if err != nil {
+		return nil, err
+	}
+	if short, err := tune.Short(ctx, s, t.cfg, memory, least); short || err != nil {
 		return nil, err
 	}
 	return tune.PredictCost(ctx, s, t.cfg, tune.CostOptions{Memory: memory, Seconds: seconds})
@@ -56,7 +64,7 @@ func (t *train) printCost(cmd *cobra.Command, path string, memory int64) error {
 		return err
 	}
 	defer src.Close()
-	c, err := t.predictCost(cmd.Context(), src, memory, 3)
+	c, err := t.predictCost(cmd.Context(), src, memory, 3, 0)
 	if err != nil {
 		return err
 	}
@@ -80,13 +88,14 @@ func (t *train) printCost(cmd *cobra.Command, path string, memory int64) error {
 	return nil
 }
 
-// longWork is the number of seconds from which a training is announced.
-const longWork = 10
+// longWork is the number of seconds from which a work is announced. A test makes it 0.
+var longWork = 10.0
 
-// announce tells, where progress is shown, what a long training will take before it begins.
-// That it cannot be predicted is no error here: the training will tell what is wrong.
+// announce tells what a long training will take before it begins. Of a short one the
+// first rows tell. That it cannot be predicted is no error here: the training will tell what is
+// wrong.
 func (t *train) announce(ctx context.Context, p *progress, path string, memory int64) {
-	if p.w == nil || t.auto || t.estimable(path) != "" {
+	if p.w == nil && p.notes == nil || t.auto || t.estimable(path) != "" {
 		return
 	}
 	src, err := dataset.Open(ctx, path, t.data)
@@ -95,8 +104,8 @@ func (t *train) announce(ctx context.Context, p *progress, path string, memory i
 	}
 	defer src.Close()
 	p.report("estimate", 0, -1)
-	if c, err := t.predictCost(ctx, src, memory, 1); err == nil && c.Seconds >= longWork {
-		p.say(c.Text())
+	if c, err := t.predictCost(ctx, src, memory, 1, longWork); err == nil && c != nil && c.Seconds >= longWork {
+		p.note(c.Text())
 	}
 	p.done()
 }

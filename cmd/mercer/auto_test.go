@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -109,6 +110,35 @@ func TestTrainEstimate(t *testing.T) {
 	}
 	if _, err := os.Stat(dir + "/m"); err == nil {
 		t.Error("an estimate writes a model")
+	}
+}
+
+// announceAll takes every work for a long one, which is announced.
+func announceAll(t *testing.T) {
+	before := longWork
+	longWork = 0
+	t.Cleanup(func() { longWork = before })
+}
+
+func TestLongTrainingsAreAnnouncedInLogs(t *testing.T) {
+	announceAll(t)
+	dir := t.TempDir()
+	data, out := write(t, dir, "curve.csv", curve(400)), filepath.Join(dir, "m")
+	args := []string{"train", data, "-o", out, "--features", "64"}
+	for _, c := range []struct {
+		flags []string
+		said  bool
+	}{{nil, true}, {[]string{"--json"}, true}, {[]string{"--progress", "never"}, false}, {[]string{"--auto", "--budget", "1s"}, false}} {
+		r := mercer(t, append(args, c.flags...)...)
+		if r.code != 0 || strings.Contains(r.stdout, "for 400 rows") {
+			t.Fatalf("%v: code %d: %s%s", c.flags, r.code, r.stdout, r.stderr)
+		}
+		if said := strings.HasPrefix(r.stderr, "mercer train: note: about ") && strings.HasSuffix(r.stderr, " for 400 rows\n"); said != c.said || !c.said && r.stderr != "" {
+			t.Errorf("%v: on standard error %q", c.flags, r.stderr)
+		}
+	}
+	if (&train{}).estimable(os.DevNull) == "" {
+		t.Error("what is no file would be read twice")
 	}
 }
 

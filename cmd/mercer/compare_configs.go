@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"mercer/dataset"
 	"mercer/lab"
 	"mercer/model"
+	"mercer/tune"
 )
 
 // configurations compares configurations by their folds.
@@ -56,6 +58,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	if c.opt.Memory = int64(c.memory); c.opt.Memory == 0 {
 		c.opt.Memory = availableMemory() / 5 * 4
 	}
+	c.announce(cmd.Context(), p, f, configs)
 	result, err := lab.CompareConfigs(cmd.Context(), configs, f, c.opt)
 	p.done()
 	if err != nil {
@@ -75,6 +78,40 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		return err
 	}
 	return c.pages.write(cmd, page, false)
+}
+
+// announce tells how long a comparison takes that is long: each configuration is trained once a fold. What
+// cannot be predicted is not.
+func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source, configs []lab.NamedConfig) {
+	if p.w == nil && p.notes == nil {
+		return
+	}
+	s, err := tune.DrawFirst(ctx, src, estimateRows, configs[0].Config.Task, 1)
+	if err != nil {
+		return
+	}
+	folds := c.opt.Folds * c.opt.Repeats
+	all, long := tune.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
+	for _, v := range configs {
+		short, err := tune.Short(ctx, s, v.Config, c.opt.Memory, longWork/float64(all.Trainings))
+		if err != nil || v.Config.Learner == "online" || v.Config.Given != nil {
+			return
+		}
+		long = long || !short
+	}
+	if !long {
+		return
+	}
+	for _, v := range configs {
+		cost, err := tune.PredictCost(ctx, s, v.Config, tune.CostOptions{Memory: c.opt.Memory, Seconds: 0.5})
+		if err != nil {
+			return
+		}
+		all.Seconds += float64(folds) * cost.Seconds
+	}
+	if all.Seconds >= longWork {
+		p.note(all.Text())
+	}
 }
 
 // readConfig reads a configuration in JSON.

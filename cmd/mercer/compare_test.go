@@ -117,6 +117,20 @@ func TestCompareWithModelsOfOthers(t *testing.T) {
 	}
 }
 
+func TestLongComparisonsAreAnnounced(t *testing.T) {
+	announceAll(t)
+	t.Chdir(t.TempDir())
+	write(t, ".", "curve.csv", curve(120))
+	args := []string{"compare", "curve.csv", "--config", "--features 32 --learner ridge", "--config", "--kernel linear --learner ridge", "--folds", "2"}
+	r := mercer(t, args...)
+	if want := "mercer compare: note: 2 configurations, 4 trainings: about "; r.code != 0 || !strings.HasPrefix(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("code %d: on standard error %q, want %q", r.code, r.stderr, want)
+	}
+	if r := mercer(t, append(args, "--progress", "never")...); r.code != 0 || r.stderr != "" {
+		t.Errorf("code %d: on standard error %q", r.code, r.stderr)
+	}
+}
+
 func TestCompareConfigurations(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

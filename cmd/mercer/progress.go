@@ -22,6 +22,9 @@ type progress struct {
 	from  float64   // the share that was done at once, as by a run before
 	last  time.Time // of the last drawing
 	width int       // of what is drawn
+
+	notes io.Writer // for what is said where nothing is drawn, nil: nothing is
+	name  string    // of the command
 }
 
 func progressFlag(cmd *cobra.Command, v *string) {
@@ -29,7 +32,7 @@ func progressFlag(cmd *cobra.Command, v *string) {
 }
 
 func newProgress(cmd *cobra.Command, when string) (*progress, error) {
-	p := &progress{}
+	p := &progress{notes: cmd.ErrOrStderr(), name: cmd.CommandPath()}
 	switch when {
 	case "auto":
 		if f, ok := cmd.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -38,6 +41,7 @@ func newProgress(cmd *cobra.Command, when string) (*progress, error) {
 	case "always":
 		p.w = cmd.ErrOrStderr()
 	case "never":
+		p.notes = nil
 	default:
 		return nil, usagef("--progress %q is not known; known are auto, always, never", when)
 	}
@@ -98,6 +102,17 @@ func (p *progress) say(text string) {
 	p.draw(text)
 	fmt.Fprintln(p.w)
 	p.width = 0
+}
+
+// note is say, and where no progress is drawn a note on standard error, as for a log; but not
+// where no progress is wanted.
+func (p *progress) note(text string) {
+	switch {
+	case p.w != nil:
+		p.say(text)
+	case p.notes != nil:
+		fmt.Fprintf(p.notes, "%s: note: %s\n", p.name, text)
+	}
 }
 
 // draw replaces the line.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -11,6 +12,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"mercer/model"
+	"mercer/report"
+	"mercer/tune"
 )
 
 // page is what a report says: its headings, and its text with tables and facts as words.
@@ -284,7 +290,7 @@ func TestReportOfASearch(t *testing.T) {
 	args := []string{"tune", data, "-o", filepath.Join(dir, "t.mercer"), "--features", "32", "--gamma", "0.5,2", "--learner", "ridge", "--lambda", "0.01,1", "--folds", "3", "--test", data, "--report", html}
 	ok(t, append(args, "--plots", plots)...)
 	p := readPage(t, html)
-	p.has(t, "search 4 configurations, 3 trainings each", "gamma lambda accuracy sd se", "trained", "A star marks the one that was trained", "Trained on data.csv: 300 rows. Tested on data.csv")
+	p.has(t, "search 4 configurations, 3 trainings each", "gamma lambda accuracy sd se seconds", "trained", "mapped 600 rows, 6 times fewer than without sharing", "Score against seconds", "mercer train ", "A star marks the one that was trained", "Trained on data.csv: 300 rows. Tested on data.csv")
 	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; What is taken for what"; got != want || !slices.Contains(p.headings, "The search") {
 		t.Errorf("headings %v", p.headings)
 	}
@@ -293,6 +299,43 @@ func TestReportOfASearch(t *testing.T) {
 	}
 	if v := object(t, ok(t, append(args, "--json")...)); v["curves"] != nil || v["search"] == nil {
 		t.Errorf("%v", v)
+	}
+}
+
+// What the text of a search says of what it could not do, its report says, too.
+func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.html")
+	cand := func(c, mean, seconds float64, dropped string) *tune.Candidate {
+		return &tune.Candidate{Values: map[string]string{"c": fmt.Sprint(c)}, Config: model.Config{Learner: "svm", C: c}, Mean: mean, Seconds: seconds, Dropped: dropped}
+	}
+	r := &tune.Result{Metric: "accuracy", Larger: true, Task: "classify", Splits: 2, Wrong: 3, Why: "they do not go together", AtEnd: []string{"c"},
+		Candidates: []*tune.Candidate{cand(10, 0.9, 0.02, ""), cand(1, 0.8, 0.01, ""), cand(100, 0, 0, "not enough memory")}}
+	r.Picked = r.Candidates[0]
+	want := []string{"left out 3 combinations that cannot be (they do not go together)", "dropped 1 not judged, such as c 100: not enough memory",
+		"At the end of what was tried: c 10; better values may lie beyond.", "20 ms"}
+	plots := "score-against-seconds"
+	for _, known := range []bool{true, false} {
+		page := &report.Page{Title: "t"}
+		searchPage(page, r, time.Second, "")
+		if err := page.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		readPage(t, path).has(t, want...)
+		if drawn := slices.ContainsFunc(page.Figures(), func(f *report.Figure) bool { return f.Name == plots }); drawn != known {
+			t.Errorf("seconds are known: %v, drawn: %v", known, drawn)
+		}
+		// By an older journal no seconds are known.
+		for _, c := range r.Candidates {
+			c.Seconds = 0
+		}
+		want[3] = "90.00 % 0.00 % 0.00 % - "
+	}
+	var text bytes.Buffer
+	printSearch(&text, r, time.Second)
+	for _, want := range []string{"left out", "1 not judged, such as c 100: not enough memory", "at the end of what was tried: c 10", "se  seconds"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in the text:\n%s", want, text.String())
+		}
 	}
 }
 

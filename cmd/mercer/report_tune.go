@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"mercer/lab"
@@ -13,8 +14,9 @@ import (
 	"mercer/tune"
 )
 
-// searchPage adds what a search tried and what came of it.
-func searchPage(page *report.Page, r *tune.Result, took time.Duration) {
+// searchPage adds what a search tried and what came of it, and the command that trains the same model
+// again, if there is one.
+func searchPage(page *report.Page, r *tune.Result, took time.Duration, command string) {
 	metric, err := lab.MetricNamed(r.Metric)
 	if err != nil {
 		return
@@ -33,7 +35,19 @@ func searchPage(page *report.Page, r *tune.Result, took time.Duration) {
 	for _, name := range same {
 		facts = append(facts, report.Fact{Name: name, Value: r.Candidates[0].Values[name]})
 	}
+	if text := leftOutText(r); text != "" {
+		facts = append(facts, report.Fact{Name: "left out", Value: text})
+	}
+	if text := droppedText(r, differ); text != "" {
+		facts = append(facts, report.Fact{Name: "dropped", Value: text})
+	}
+	for _, v := range workTexts(r) {
+		facts = append(facts, report.Fact{Name: v.what, Value: v.text})
+	}
 	s.Facts(facts...)
+	if command != "" {
+		s.Code(command)
+	}
 	dots := &report.Intervals{X: report.Axis{Name: metric.Title, Percent: metric.Percent}}
 	for i, c := range judged {
 		if i < shownTrials || c.Picked {
@@ -44,10 +58,44 @@ func searchPage(page *report.Page, r *tune.Result, took time.Duration) {
 	if len(differ) == 2 {
 		s.Figure(tuningGrid(metric, judged, differ[0], differ[1]))
 	}
+	if figure := searchSeconds(metric, judged); figure != nil {
+		s.Figure(figure)
+	}
 	s.Table(trialTable(metric, judged, differ))
+	if text := endText(r); text != "" {
+		s.Note(strings.ToUpper(text[:1]) + text[1:] + ".")
+	}
 	for _, warning := range r.Warnings {
 		s.Note(warning)
 	}
+}
+
+// searchSeconds shows the score of every configuration against its seconds, by learner; nil where no
+// time is known.
+func searchSeconds(metric *lab.Metric, judged []*tune.Candidate) *report.Figure {
+	s := &report.Scatter{X: report.Axis{Name: "seconds of a configuration's trainings", Log: true}, Y: report.Axis{Name: metric.Title, Percent: metric.Percent}}
+	for _, c := range judged {
+		if c.Seconds == 0 {
+			continue
+		}
+		name := c.Config.Learner
+		i := slices.IndexFunc(s.Clouds, func(v report.Cloud) bool { return v.Name == name })
+		if i < 0 {
+			i = len(s.Clouds)
+			s.Clouds = append(s.Clouds, report.Cloud{Name: name})
+		}
+		cloud := &s.Clouds[i]
+		cloud.X, cloud.Y = append(cloud.X, c.Seconds), append(cloud.Y, c.Mean)
+	}
+	if len(s.Clouds) == 0 {
+		return nil
+	}
+	better := "up"
+	if !metric.LargerIsBetter {
+		better = "down"
+	}
+	return &report.Figure{Name: "score-against-seconds", Title: "Score against seconds", Drawing: s,
+		Caption: "Mean " + metric.Title + " of every configuration against what its trainings took over all folds; what several share is divided equally among them. Further left is faster, further " + better + " better."}
 }
 
 // tuningGrid shows two settings as rows and columns; what was not judged is an empty cell.
@@ -97,7 +145,7 @@ func trialTable(metric *lab.Metric, judged []*tune.Candidate, differ []string) *
 	for _, name := range differ {
 		t.Columns = append(t.Columns, report.Column{Name: name})
 	}
-	for _, name := range []string{metric.Title, "sd", "se"} {
+	for _, name := range []string{metric.Title, "sd", "se", "seconds"} {
 		t.Columns = append(t.Columns, report.Column{Name: name, Number: true})
 	}
 	t.Columns = append(t.Columns, report.Column{})
@@ -113,7 +161,7 @@ func trialTable(metric *lab.Metric, judged []*tune.Candidate, differ []string) *
 		if c.Picked {
 			picked = "trained"
 		}
-		t.Rows = append(t.Rows, append(row, scoreText(metric, c.Mean), scoreText(metric, c.SD), scoreText(metric, c.SE), picked))
+		t.Rows = append(t.Rows, append(row, scoreText(metric, c.Mean), scoreText(metric, c.SD), scoreText(metric, c.SE), tookText(c), picked))
 		if c.Best {
 			t.MarkBest(len(t.Rows)-1, len(differ))
 		}
@@ -125,6 +173,6 @@ func trialTable(metric *lab.Metric, judged []*tune.Candidate, differ []string) *
 }
 
 // searchSections is searchPage for writePages.
-func searchSections(r *tune.Result, took time.Duration) func(*report.Page) {
-	return func(page *report.Page) { searchPage(page, r, took) }
+func searchSections(r *tune.Result, took time.Duration, command string) func(*report.Page) {
+	return func(page *report.Page) { searchPage(page, r, took, command) }
 }

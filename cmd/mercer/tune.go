@@ -69,7 +69,12 @@ Folds are stratified for classes. --folds and --fold-kind say otherwise: kfold, 
 judged by a training on all before it).
 
 --pick one-se picks the simplest configuration within one standard error of the best: the fewest
-features, the lowest degree, the strongest penalty.
+features (a machine with the kernel itself has as many as rows, or landmarks), the lowest degree,
+the strongest penalty.
+
+A search of more than ten seconds says on standard error, before it judges, how many trainings it is
+and about how long they take (not with --progress never). The seconds of a configuration are those of
+its trainings over all folds, with an equal part of what it shares with others.
 
 What is done is kept in a journal beside MODEL (MODEL.tune). Where the command was stopped or
 killed, the same command goes on from there, with the same result; when the model is written
@@ -336,6 +341,9 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	}
 	defer data.file.Close()
 	o.Progress = func(stage string, done, all float64) { p.report(stage, 0, done/all) }
+	if p.w != nil || p.notes != nil {
+		o.Forecast, o.ForecastFrom = func(f tune.Forecast) { p.note(f.Text()) }, longWork
+	}
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	found, err := tune.Search(ctx, data.rows, space, *o)
 	p.done()
@@ -383,7 +391,7 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 	report.Total = time.Since(start).Seconds()
 	out, command := cmd.OutOrStdout(), t.trainCommand(cmd, found, path)
 	write := func() error {
-		return t.train.writePages(cmd, m, report, metrics, name, tested, searchSections(found, searched))
+		return t.train.writePages(cmd, m, report, metrics, name, tested, searchSections(found, searched, command))
 	}
 	if t.train.json {
 		if err := write(); err != nil {

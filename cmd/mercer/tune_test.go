@@ -376,3 +376,17 @@ func TestTuneErrors(t *testing.T) {
 		os.Remove("m.tune")
 	}
 }
+
+func TestLongTuningsAreAnnounced(t *testing.T) {
+	announceAll(t)
+	dir := t.TempDir()
+	data, out := write(t, dir, "flowers.csv", flowers(90)), filepath.Join(dir, "m")
+	args := []string{"tune", data, "-o", out, "--features", "16", "--gamma", "median,median*4", "--learner", "ridge", "--lambda", "0.1,1", "--folds", "3"}
+	r := mercer(t, args...)
+	if want := "mercer tune: note: 4 configurations, 12 trainings: about "; r.code != 0 || !strings.HasPrefix(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("code %d: on standard error %q, want %q", r.code, r.stderr, want)
+	}
+	if r := mercer(t, append(args, "--progress", "never")...); r.code != 0 || r.stderr != "" {
+		t.Errorf("code %d: on standard error %q", r.code, r.stderr)
+	}
+}

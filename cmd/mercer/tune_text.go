@@ -105,14 +105,14 @@ func printSearch(w io.Writer, r *tune.Result, took time.Duration) {
 	}
 	line("search", "%s%s, %s each, in %s%s", plural(judged, "configuration"), of, plural(r.Splits, "training"), secondsText(took), goes)
 	line("judged", "%s by %s", foldsText(r), r.Metric)
-	if r.Wrong > 0 {
-		line("left out", "%s that cannot be (%s)", plural(r.Wrong, "combination"), r.Why)
+	if text := leftOutText(r); text != "" {
+		line("left out", "%s", text)
 	}
 	differ, same := axisNames(r)
 	for _, name := range same {
 		line(name, "%s", r.Candidates[0].Values[name])
 	}
-	titles := append(slices.Clone(differ), r.Metric, "sd", "se")
+	titles := append(slices.Clone(differ), r.Metric, "sd", "se", "seconds")
 	rows := [][]string{titles}
 	metric, _ := lab.MetricNamed(r.Metric)
 	for i, c := range r.Candidates {
@@ -132,38 +132,90 @@ func printSearch(w io.Writer, r *tune.Result, took time.Duration) {
 		case c.Picked:
 			mark = "  picked: the simplest within one standard error"
 		}
-		rows = append(rows, append(row, scoreText(metric, c.Mean), spreadText(metric, c.Mean, c.SD), spreadText(metric, c.Mean, c.SE), mark))
+		rows = append(rows, append(row, scoreText(metric, c.Mean), spreadText(metric, c.Mean, c.SD), spreadText(metric, c.Mean, c.SE), tookText(c), mark))
 	}
 	fmt.Fprintln(w)
 	printColumns(w, len(differ), rows)
 	if judged > shownTrials {
 		fmt.Fprintf(w, "  … and %s more (--results writes all)\n", comma(judged-shownTrials))
 	}
-	if n := len(r.Candidates) - judged; n > 0 {
-		c := r.Candidates[len(r.Candidates)-1]
-		fmt.Fprintf(w, "  %s not judged, such as %s: %s\n", comma(n), c.Text(differ), c.Dropped)
-	}
-	if len(r.AtEnd) > 0 {
-		var ends []string
-		for _, name := range r.AtEnd {
-			ends = append(ends, name+" "+r.Picked.Values[name])
+	for _, text := range []string{droppedText(r, differ), endText(r)} {
+		if text != "" {
+			fmt.Fprintf(w, "  %s\n", text)
 		}
-		fmt.Fprintf(w, "  at the end of what was tried: %s; better values may lie beyond\n", strings.Join(ends, ", "))
 	}
 	fmt.Fprintln(w)
-	work := func(what string, done, alone int64, of string) {
-		if alone == 0 {
-			return
-		}
-		less := ""
-		if alone > done && done > 0 {
-			less = fmt.Sprintf(", %.3g times fewer than without sharing", float64(alone)/float64(done))
-		}
-		line(what, "%s %s%s", comma(int(done)), of, less)
+	for _, v := range workTexts(r) {
+		line(v.what, "%s", v.text)
 	}
-	work("mapped", r.Work.Mapped, r.Alone.Mapped, "rows")
-	work("collected", r.Work.Collected, r.Alone.Collected, "rows into statistics")
-	work("solved", r.Work.Solves, r.Alone.Solves, "linear models")
+}
+
+// tookText is how long a candidate took, which an older journal does not say.
+func tookText(c *tune.Candidate) string {
+	if c.Seconds == 0 {
+		return "-"
+	}
+	return secondsText(duration(c.Seconds))
+}
+
+// leftOutText says how many combinations were not tried, "" if all were.
+func leftOutText(r *tune.Result) string {
+	if r.Wrong == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s that cannot be (%s)", plural(r.Wrong, "combination"), r.Why)
+}
+
+// droppedText says how many candidates have no scores and why the last has none, "" if all have some.
+func droppedText(r *tune.Result, differ []string) string {
+	n := 0
+	for _, c := range r.Candidates {
+		if c.Dropped != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	c := r.Candidates[len(r.Candidates)-1]
+	return fmt.Sprintf("%s not judged, such as %s: %s", comma(n), c.Text(differ), c.Dropped)
+}
+
+// endText names the settings that were picked at an end of what was tried, "" if none was.
+func endText(r *tune.Result) string {
+	if len(r.AtEnd) == 0 {
+		return ""
+	}
+	var ends []string
+	for _, name := range r.AtEnd {
+		ends = append(ends, name+" "+r.Picked.Values[name])
+	}
+	return "at the end of what was tried: " + strings.Join(ends, ", ") + "; better values may lie beyond"
+}
+
+// workText is one kind of work that a search did, and how much less that is than without sharing.
+type workText struct{ what, text string }
+
+func workTexts(r *tune.Result) (all []workText) {
+	for _, w := range []struct {
+		what        string
+		done, alone int64
+		of          string
+	}{
+		{"mapped", r.Work.Mapped, r.Alone.Mapped, "rows"},
+		{"collected", r.Work.Collected, r.Alone.Collected, "rows into statistics"},
+		{"solved", r.Work.Solves, r.Alone.Solves, "linear models"},
+	} {
+		if w.alone == 0 {
+			continue
+		}
+		text := comma(int(w.done)) + " " + w.of
+		if w.alone > w.done && w.done > 0 {
+			text += fmt.Sprintf(", %.3g times fewer than without sharing", float64(w.alone)/float64(w.done))
+		}
+		all = append(all, workText{w.what, text})
+	}
+	return all
 }
 
 func orDash(text string) string {

@@ -1,0 +1,64 @@
+package tune
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+func TestForecastsAreOfWhatIsLeft(t *testing.T) {
+	src := rings(t, 200, 3, 2)
+	var all []Forecast
+	opt := Options{Folds: Folds{K: 2}, Journal: filepath.Join(t.TempDir(), "j"), Forecast: func(f Forecast) { all = append(all, f) }}
+	first := searched(t, src, mixed(t), opt)
+	if len(all) != 1 || all[0].Configurations != len(first.Candidates) || all[0].Trainings != 2*len(first.Candidates) || !(all[0].Seconds > 0) {
+		t.Fatalf("%+v of %d configurations", all, len(first.Candidates))
+	}
+	if searched(t, src, mixed(t), opt); len(all) != 1 {
+		t.Errorf("a forecast of nothing: %+v", all[1:])
+	}
+	opt.Journal, opt.ForecastFrom = "", 1e6
+	if searched(t, src, mixed(t), opt); len(all) != 1 {
+		t.Errorf("a forecast of what is short: %+v", all[1:])
+	}
+	if text := (Forecast{9, 1045, 183}).Text(); text != "9 configurations, 1,045 trainings: about 3 min" {
+		t.Error(text)
+	}
+}
+
+// What is shared is expected once.
+func TestForecastsKnowWhatIsShared(t *testing.T) {
+	src := rings(t, 200, 3, 2)
+	s := &search{ctx: t.Context(), src: src, opt: Options{Folds: Folds{K: 4}}}
+	space := mixed(t)
+	for _, err := range []error{s.check(space), s.look(space), s.choose(space)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	costs := map[string]*Cost{}
+	for _, c := range s.running {
+		if costs[c.Config.Learner] == nil {
+			var err error
+			if costs[c.Config.Learner], err = PredictCost(t.Context(), draw(t, src, 200, ""), c.Config, CostOptions{Seconds: 0.01}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range costs {
+		// To map a row takes a second, to add it to statistics or to train on it 10, to factorise 1000.
+		c.Read = 0
+		c.model.read, c.model.each, c.model.solve = 0, 1./32, func(n, _ int) float64 {
+			if c.Plan.Statistics {
+				return 10*float64(n) + 1000
+			}
+			return 10 * float64(n)
+		}
+	}
+	// Three γ: each is mapped once and has one collection of 150 rows and 2 λ × 4 folds for ridge, and 2 C × 4 folds
+	// of svm; the 2 C of kernel-svm are trained alone, with D = 3 that are not mapped.
+	costs["kernel-svm"].model.each = 0
+	want := 3 * (200 + (1500 + 2*4*1000) + 2*4*1500 + 2*4*1500.)
+	if got := s.expected(costs); got != want {
+		t.Errorf("expected %g s, want %g", got, want)
+	}
+}
