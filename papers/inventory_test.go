@@ -2,6 +2,7 @@ package papers
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,28 @@ func TestInventoryIsInTheDocs(t *testing.T) {
 		line := "| " + i.Paper + ", " + i.Number + " | " + i.Shows + " | " + by + " |\n"
 		if has := strings.Contains(string(page), line); has == (i.Drawing != "") {
 			t.Errorf("the page has %t of the line %s", has, line)
+		}
+	}
+}
+
+// docs/papers.md has a result of every table, or says that it has none.
+func TestTablesWithoutResultAreNamed(t *testing.T) {
+	page, err := os.ReadFile("../docs/papers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, none, found := strings.Cut(string(page), "\nTables of which this page has no result: ")
+	none, _, ends := strings.Cut(none, "\n")
+	if !found || !ends {
+		t.Fatal("the page does not say which tables it has no result of")
+	}
+	named := strings.FieldsFunc(none, func(r rune) bool { return strings.ContainsRune(" ,;", r) })
+	for _, table := range Tables() {
+		// A printed table begins with its name, a paragraph with results has it in bold.
+		result := regexp.MustCompile(`(?m)^(\*\*|\*\*\S+ and )?` + regexp.QuoteMeta(table.Name) + `(  |\*\*| and )`).Match(page)
+		without := strings.HasSuffix(table.Name, "-time") || slices.Contains(named, table.Name)
+		if result == without {
+			t.Errorf("%s: the page has a result: %t, and says that it has none: %t", table.Name, result, without)
 		}
 	}
 }
