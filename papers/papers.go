@@ -34,6 +34,10 @@ type Table struct {
 	Columns []string
 	Rows    []Row
 
+	// LackingRows and LackingColumns are how many of the last rows and columns take data that are not
+	// to be had: theirs stand alone there.
+	LackingRows, LackingColumns int
+
 	// Unmarked are the columns whose figures are no better or worse than the paper's: times, which
 	// are of another machine, and sizes.
 	Unmarked []int
@@ -49,6 +53,11 @@ type Table struct {
 
 	// open reads the data, or a few rows of them if quick.
 	open func(ctx context.Context, dir string, quick bool) (run, error)
+}
+
+// made are how many rows and columns, the first ones, have data.
+func (t *Table) made() (rows, columns int) {
+	return len(t.Rows) - t.LackingRows, len(t.Columns) - t.LackingColumns
 }
 
 // Row is a row of a table: its name and the paper's figure for every column, nil if it has
@@ -108,8 +117,8 @@ func figures(text string) []Figure {
 // run makes the experiment of one seed ready, which then computes its rows.
 type run func(seed uint64) (experiment, error)
 
-// experiment computes row i of a table: the figures of the first columns, of which there are
-// fewer than the table's only if quick.
+// experiment computes row i of a table that has data: the figures of the first columns, of which
+// there are fewer than those with data only if quick.
 type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
@@ -206,11 +215,12 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
+	rows, columns := t.made()
 	for i, row := range t.Rows {
 		cells := make([]Cell, len(t.Columns))
 		for j := range cells {
 			switch {
-			case r.Missing != "":
+			case r.Missing != "" || i >= rows || j >= columns:
 				cells[j].Mark = NoData
 			case j >= len(values[i][0]):
 				cells[j].Mark = NotRun
@@ -231,7 +241,8 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 // much of the work of one is done by a single thread; no more do, as some take 2 GB. Where times
 // are measured one runs.
 func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Options) ([][][]float64, error) {
-	values := make([][][]float64, len(t.Rows))
+	rows, _ := t.made()
+	values := make([][][]float64, rows)
 	for i := range values {
 		values[i] = make([][]float64, opt.Seeds)
 	}
@@ -246,7 +257,7 @@ func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Opt
 				return err
 			}
 		}
-		for i, row := range t.Rows {
+		for i, row := range t.Rows[:rows] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -260,7 +271,7 @@ func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Opt
 			mu.Lock()
 			done++
 			if opt.Progress != nil {
-				opt.Progress(float64(done) / float64(opt.Seeds*len(t.Rows)))
+				opt.Progress(float64(done) / float64(opt.Seeds*rows))
 			}
 			mu.Unlock()
 		}

@@ -236,3 +236,64 @@ func TestKernelErrorTable(t *testing.T) {
 		t.Error("a run that was cancelled has a result")
 	}
 }
+
+// Rows and columns whose data are not to be had stand beside those that are made, with theirs and a mark.
+func TestRowsAndColumnsWithoutData(t *testing.T) {
+	table := &Table{
+		Name: "test", Columns: []string{"a", "b", "c"}, LackingRows: 1, LackingColumns: 1,
+		Rows: []Row{{"first", figures("1±1 2±1 3±1")}, {"second", nil}, {"third", figures("4±1 5±1 6±1")}},
+	}
+	ran := 0
+	table.open = func(context.Context, string, bool) (run, error) {
+		return func(seed uint64) (experiment, error) {
+			return func(i int) ([]float64, error) {
+				if i > 1 {
+					t.Errorf("row %d is run", i)
+				}
+				ran++
+				return []float64{float64(seed), 2}, nil
+			}, nil
+		}, nil
+	}
+	journal := filepath.Join(t.TempDir(), "journal")
+	for range 2 {
+		last := 0.0
+		r, err := Run(t.Context(), table, Options{Seeds: 2, Journal: journal, Progress: func(share float64) { last = share }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [][]Mark{{Within, Within, NoData}, {NoFigure, NoFigure, NoData}, {NoData, NoData, NoData}}
+		for i, cells := range r.Cells {
+			for j, c := range cells {
+				if c.Mark != want[i][j] || (c.Mean != 0) != (c.Mark != NoData) {
+					t.Errorf("%s, %s: %+v", table.Rows[i].Name, table.Columns[j], c)
+				}
+			}
+		}
+		if r.Missing != "" || last != 1 || ran != 4 {
+			t.Errorf("missing %q, share %g, %d rows run", r.Missing, last, ran)
+		}
+	}
+}
+
+// Parts of tables that lack data are not left out.
+func TestTheirsWithoutData(t *testing.T) {
+	for _, c := range []struct{ table, row, column, theirs string }{
+		{"LS19-3.5", "webspam", "test rows", "70000"},
+		{"LS19-3.6", "linear SVM", "webspam, k = 2000", "93.15"},
+		{"LS19-3.6", "KG-RP, m = 9√N, t = 10", "webspam, k = 2000", "97.76±0.04"},
+		{"K10-1", "random features, ridge", "Census", "5"},
+		{"K10-1-time", "random features, ridge", "Census", "36"},
+	} {
+		table, err := Find(c.table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, columns := table.made()
+		i := slices.IndexFunc(table.Rows, func(r Row) bool { return r.Name == c.row })
+		j := slices.Index(table.Columns, c.column)
+		if i < 0 || j < 0 || i < rows && j < columns || table.Rows[i].Theirs[j].Text != c.theirs {
+			t.Errorf("%s: %s, %s is not %s without data", c.table, c.row, c.column, c.theirs)
+		}
+	}
+}

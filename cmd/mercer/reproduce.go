@@ -34,7 +34,7 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
   unreadable           the copy of the paper at hand cannot be read there
   not run              left out by --quick
   (no mark)            times, of the paper's machine and of this one, and sizes
-  data not available   the data set is not in --data
+  data not available   the data set is not in --data, or not to be had
 
 --list has every table and figure of the five papers: what makes it again, or which data it would take
 that are not to be had. Of ten seeds a choice of C or λ is made with the first and kept; what no
@@ -159,6 +159,7 @@ type listedItem struct {
 	Shows  string   `json:"shows"`
 	By     []string `json:"by,omitempty"`
 	Mark   string   `json:"mark,omitempty"`
+	How    string   `json:"-"` // both
 }
 
 // listTables prints what tables there are, and every table and figure of the papers with what makes
@@ -172,7 +173,7 @@ func listTables(w io.Writer, asJSON bool) error {
 		list.Tables = append(list.Tables, listed{t.Name, t.Title, t.Source, t.Data, t.Cost})
 	}
 	for _, i := range papers.Inventory() {
-		list.Items = append(list.Items, listedItem{i.Paper, i.Number, i.Shows, i.By, i.Mark()})
+		list.Items = append(list.Items, listedItem{i.Paper, i.Number, i.Shows, i.By, i.Mark(), i.How()})
 	}
 	if asJSON {
 		return printJSON(w, list)
@@ -187,11 +188,7 @@ func listTables(w io.Writer, asJSON bool) error {
 	}
 	fmt.Fprintln(w, "\nTables and figures of the papers: what makes them again, or why nothing does")
 	for _, i := range list.Items {
-		by := i.Mark
-		if len(i.By) > 0 {
-			by = strings.Join(i.By, ", ")
-		}
-		fmt.Fprintf(w, "  %-6s%s, %s\n        %s\n", i.Paper, i.Number, i.Shows, by)
+		fmt.Fprintf(w, "  %-6s%s, %s\n        %s\n", i.Paper, i.Number, i.Shows, i.How)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestReproduceList(t *testing.T) {
 			t.Errorf("%s is not in the list:\n%s", table.Name, text)
 		}
 	}
-	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-F4.1\n", "        no experiment: formulas\n"} {
+	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-F4.1\n", "        no experiment: formulas\n", "        LS19-3.6; data not available: webspam, ", "; nearest: LS18-1 and "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
