@@ -178,6 +178,7 @@ func lopezSizes() *Table {
 			{"webspam", figures("254 32385 280000 70000")},
 		},
 		LackingRows: 1,
+		Certain:     true,
 		Cost:        3,
 	}
 	t.Unmarked = every(t)

@@ -42,6 +42,9 @@ type Table struct {
 	// are of another machine, and sizes.
 	Unmarked []int
 
+	// Certain says that no figure depends on the seed, so that one run says all.
+	Certain bool
+
 	// Timed says that figures are times, so that seeds run one after the other.
 	Timed bool
 
@@ -185,7 +188,7 @@ const (
 	Unreadable Mark = "unreadable" // the paper's figure is
 	NotRun     Mark = "not run"    // left out because of Quick
 	NoData     Mark = "data not available"
-	NoFigure   Mark = "" // the paper has none, or one that is not to be compared
+	NoFigure   Mark = "" // the paper has none, or one that is not to be compared, or nothing says how figures scatter
 )
 
 // Run makes a table again. Where the data are not there, the result says so.
@@ -195,6 +198,9 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 	}
 	if opt.Seeds < 1 {
 		return nil, fmt.Errorf("%s: %d seeds; 1 or more are needed", t.Name, opt.Seeds)
+	}
+	if t.Certain {
+		opt.Seeds = 1
 	}
 	done, err := t.openJournal(opt)
 	if err != nil {
@@ -228,7 +234,7 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 				mean, sd := meanSD(values[i], j)
 				cells[j] = Cell{mean, sd, NoFigure}
 				if row.Theirs != nil && !slices.Contains(t.Unmarked, j) {
-					cells[j].Mark = mark(row.Theirs[j], mean, sd, t.Gain)
+					cells[j].Mark = mark(row.Theirs[j], mean, sd, t.Gain, opt.Seeds > 1 || t.Certain)
 				}
 			}
 		}
@@ -295,13 +301,17 @@ func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Opt
 	return values, nil
 }
 
-// mark compares our mean and standard deviation with a paper's figure.
-func mark(theirs Figure, mean, sd float64, gain bool) Mark {
+// mark compares our mean and standard deviation with a paper's figure. Known says that sd is how ours
+// scatter: of one seed it is not, and then only a paper's own deviation can tell.
+func mark(theirs Figure, mean, sd float64, gain, known bool) Mark {
 	if theirs.Text == "" {
 		return NoFigure
 	}
 	if !theirs.Readable() {
 		return Unreadable
+	}
+	if theirs.SD == 0 && !known {
+		return NoFigure
 	}
 	less, more := Better, Worse
 	if gain {

@@ -149,7 +149,7 @@ func TestMark(t *testing.T) {
 		{printed[1], 0.1360, 0.03, Worse},
 		{printed[2], 0.5, 0.1, Unreadable},
 	} {
-		if got := mark(c.theirs, c.mean, c.sd, false); got != c.want {
+		if got := mark(c.theirs, c.mean, c.sd, false, true); got != c.want {
 			t.Errorf("%g ± %g beside %s: %s, want %s", c.mean, c.sd, c.theirs.Text, got, c.want)
 		}
 		want := c.want
@@ -159,8 +159,14 @@ func TestMark(t *testing.T) {
 		case Worse:
 			want = Better
 		}
-		if got := mark(c.theirs, c.mean, c.sd, true); got != want {
+		if got := mark(c.theirs, c.mean, c.sd, true, true); got != want {
 			t.Errorf("gain %g ± %g beside %s: %s, want %s", c.mean, c.sd, c.theirs.Text, got, want)
+		}
+		if c.theirs == printed[1] { // one seed does not say how ours scatter, nor does the paper of its own
+			c.want = NoFigure
+		}
+		if got := mark(c.theirs, c.mean, 0, false, false); got != c.want {
+			t.Errorf("one seed, %g beside %s: %s, want %s", c.mean, c.theirs.Text, got, c.want)
 		}
 	}
 }
@@ -295,5 +301,42 @@ func TestTheirsWithoutData(t *testing.T) {
 		if i < 0 || j < 0 || i < rows && j < columns || table.Rows[i].Theirs[j].Text != c.theirs {
 			t.Errorf("%s: %s, %s is not %s without data", c.table, c.row, c.column, c.theirs)
 		}
+	}
+}
+
+// A table in which nothing is random runs once, and its figures are those of any seed.
+func TestCertainTables(t *testing.T) {
+	known := 0
+	for _, table := range Tables() {
+		if !table.Certain || table.Data != "" {
+			continue
+		}
+		known++
+		r, err := Run(t.Context(), table, Options{Seeds: 10})
+		if err != nil || r.Seeds != 1 {
+			t.Fatalf("%s: %v", table.Name, err)
+		}
+		prepare, err := table.open(t.Context(), "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := prepare(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range table.Rows {
+			values, err := other(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range values {
+				if v != r.Cells[i][j].Mean {
+					t.Errorf("%s: %s, %s: %g, with another seed %g", table.Name, row.Name, table.Columns[j], r.Cells[i][j].Mean, v)
+				}
+			}
+		}
+	}
+	if known == 0 {
+		t.Error("there is none without data")
 	}
 }

@@ -33,7 +33,8 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
   better, worse        less error, or more accuracy, than that; or the other way round
   unreadable           the copy of the paper at hand cannot be read there
   not run              left out by --quick
-  (no mark)            times, of the paper's machine and of this one, and sizes
+  (no mark)            times, of the paper's machine and of this one, and sizes; one seed where the
+                       paper gives no deviation
   data not available   the data set is not in --data, or not to be had
 
 --list has every table and figure of the five papers: what makes it again, or which data it would take
@@ -75,6 +76,9 @@ folder for each data set, as published, gzipped or not:
 			}
 			if opt.Seeds < 1 {
 				return usagef("--seeds %d: give 1 or more", opt.Seeds)
+			}
+			if opt.Quick && cmd.Flags().Changed("seeds") && opt.Seeds > 1 {
+				return usagef("--quick is one seed; leave out --seeds %d, or --quick", opt.Seeds)
 			}
 			var tables []*papers.Table
 			for _, name := range args {
@@ -211,6 +215,8 @@ func ranText(r *papers.Result, took time.Duration) string {
 		return fmt.Sprintf("data not available: there is no %s; --data names the folder of the data sets", r.Missing)
 	case r.Quick:
 		return "one seed, quick, " + secondsText(took)
+	case r.Certain:
+		return "one run, as nothing is random, " + secondsText(took)
 	case r.Seeds == 1:
 		return "one seed, " + secondsText(took)
 	}

@@ -54,9 +54,14 @@ func TestReproduce(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
 	}
-	marks := strings.Count(text, " within") + strings.Count(text, " better") + strings.Count(text, " worse")
-	if marks != 40 {
-		t.Errorf("%d marks for 40 cells of S14-4.1", marks)
+	marks := func(text string) int {
+		return strings.Count(text, " within") + strings.Count(text, " better") + strings.Count(text, " worse")
+	}
+	if n := marks(text); n != 0 {
+		t.Errorf("%d marks for S14-4.1 with one seed, beside figures without a deviation", n)
+	}
+	if n := marks(ok(t, "reproduce", "S14-F4.5", "--seeds", "3")); n != 2 {
+		t.Errorf("%d marks for the 2 figures of S14-F4.5", n)
 	}
 }
 
@@ -182,6 +187,7 @@ func TestReproduceErrors(t *testing.T) {
 	}{
 		{[]string{"reproduce"}, "mercer reproduce: no table; give a NAME of --list"},
 		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-F4.1, `},
+		{[]string{"reproduce", "S14-4.1", "--quick", "--seeds", "20"}, "mercer reproduce: --quick is one seed; leave out --seeds 20, or --quick"},
 		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "mercer reproduce: --seeds 0: give 1 or more"},
 	} {
 		r := mercer(t, c.args...)
