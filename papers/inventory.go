@@ -100,7 +100,7 @@ func sivertsenItems() []Item {
 		item(p, "figure 4.10", "time by D", "S14-F4.10"),
 		drawing(p, "table 4.5", "cost by d", "formulas"),
 		item(p, "figure 4.11", "time by d", "S14-F4.11"),
-		item(p, "table 4.6", "MNIST by linear machines on both maps", "S14-4.6"),
+		item(p, "table 4.6", "MNIST by linear machines on both maps, and by both kernels", "S14-4.6"),
 		item(p, "figure A.1", "time of the Walsh-Hadamard transform", "S14-FA.1"),
 		item(p, "figure C.1", "time by n, with phases", "S14-F4.9"),
 		item(p, "figure C.2", "time by D, with phases", "S14-F4.10"),
