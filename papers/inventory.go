@@ -137,7 +137,7 @@ func lopez2018Items() []Item {
 		item(p, "table 2", "distortion and times, ISOLET", "LS18-2 LS18-2-time"),
 		lacking(p, "figure 3", "distortion by D and by t, STL-10", stl, nearSTL),
 		lacking(p, "table 3", "distortion and times, STL-10", stl, nearSTL),
-		lacking(p, "table 4", "tests over tables 1 to 3 (the numbers of the paper are checked in package rank)", stl, ""),
+		item(p, "table 4", "tests over tables 1 to 3", "LS19-3.4"),
 		partly(item(p, "table 5", "sizes of data sets", "LS19-3.5"), webspam),
 		partly(item(p, "table 6", "accuracies on features of (x·y)²", "LS19-3.6"), webspam),
 	}
@@ -166,7 +166,7 @@ func lopez2019Items() []Item {
 		item(p, "table 3.2", "distortion and times, ISOLET (LS18's table 2)", "LS18-2 LS18-2-time"),
 		lacking(p, "figure 3.7", "distortion by D and by t, STL-10", stl, nearSTL),
 		lacking(p, "table 3.3", "distortion and times, STL-10", stl, nearSTL),
-		lacking(p, "table 3.4", "tests over tables 3.1 to 3.3 (the numbers of the paper are checked in package rank)", stl, ""),
+		item(p, "table 3.4", "tests over tables 3.1 to 3.3", "LS19-3.4"),
 		partly(item(p, "table 3.5", "sizes of data sets", "LS19-3.5"), webspam),
 		partly(item(p, "table 3.6", "accuracies on features of (x·y)²", "LS19-3.6"), webspam),
 		drawing(p, "table 4.1", "complexities", "formulas"),

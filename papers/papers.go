@@ -42,6 +42,10 @@ type Table struct {
 	// are of another machine, and sizes.
 	Unmarked []int
 
+	// Digits says that figures are neither errors nor gains: they have the digits that the paper
+	// prints, or others.
+	Digits bool
+
 	// Certain says that no figure depends on the seed, so that one run says all.
 	Certain bool
 
@@ -85,8 +89,10 @@ func (f Figure) Readable() bool { return f.Text != "?" && f.Text != "" }
 // rounding is half a unit of the last digit printed.
 func (f Figure) rounding() float64 {
 	mean, _, _ := strings.Cut(f.Text, "±")
+	mean, power, _ := strings.Cut(mean, "e")
 	_, decimals, _ := strings.Cut(mean, ".")
-	return 0.5 * math.Pow10(-len(decimals))
+	exponent, _ := strconv.Atoi(power) // 0 where there is none; figures has read it
+	return 0.5 * math.Pow10(exponent-len(decimals))
 }
 
 // figures reads figures as a paper prints them: means, or mean±sd, separated by blanks; ? stands
@@ -126,7 +132,7 @@ type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
 func Tables() []*Table {
-	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
+	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(), []*Table{lopezTests(), lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
 }
 
 // Find returns the table of a name.
@@ -185,6 +191,8 @@ const (
 	Better Mark = "better" // less by more than that, of gains more
 	Worse  Mark = "worse"  // the other way round
 
+	Differs Mark = "differs" // of digits: they are not the paper's, neither cut nor rounded
+
 	Unreadable Mark = "unreadable" // the paper's figure is
 	NotRun     Mark = "not run"    // left out because of Quick
 	NoData     Mark = "data not available"
@@ -233,7 +241,11 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 			default:
 				mean, sd := meanSD(values[i], j)
 				cells[j] = Cell{mean, sd, NoFigure}
-				if row.Theirs != nil && !slices.Contains(t.Unmarked, j) {
+				switch {
+				case row.Theirs == nil || slices.Contains(t.Unmarked, j):
+				case t.Digits:
+					cells[j].Mark = digitsMark(row.Theirs[j], mean)
+				default:
 					cells[j].Mark = mark(row.Theirs[j], mean, sd, t.Gain, opt.Seeds > 1 || t.Certain)
 				}
 			}
@@ -329,6 +341,19 @@ func mark(theirs Figure, mean, sd float64, gain, known bool) Mark {
 		return less
 	}
 	return Within
+}
+
+// digitsMark says whether a figure has the digits that a paper prints, cut off or rounded.
+func digitsMark(theirs Figure, value float64) Mark {
+	switch {
+	case theirs.Text == "":
+		return NoFigure
+	case !theirs.Readable():
+		return Unreadable
+	case math.Abs(value-theirs.Mean) <= 2*theirs.rounding():
+		return Within
+	}
+	return Differs
 }
 
 // meanSD returns the mean and the standard deviation (n - 1) of column j over the seeds.

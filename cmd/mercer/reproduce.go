@@ -31,6 +31,7 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
   within               no further from the paper's mean than its runs scatter (one standard
                        deviation; ours where it gives none) and its rounding hides
   better, worse        less error, or more accuracy, than that; or the other way round
+  differs              of p-values: the digits are not those that the paper prints
   unreadable           the copy of the paper at hand cannot be read there
   not run              left out by --quick
   (no mark)            times, of the paper's machine and of this one, and sizes; one seed where the
@@ -275,15 +276,22 @@ func cellText(c papers.Cell, theirs papers.Figure) string {
 		return string(c.Mark)
 	}
 	decimals := 4
+	format := "%.*f"
 	if mean, _, _ := strings.Cut(theirs.Text, "±"); theirs.Readable() {
+		mean, _, power := strings.Cut(mean, "e")
+		if power {
+			format = "%.*e"
+		}
 		_, digits, _ := strings.Cut(mean, ".")
 		decimals = len(digits) + 1
+	} else if theirs.Text == "" && c.Mean != 0 && math.Abs(c.Mean) < 1e-9 {
+		decimals, format = 3, "%.*e"
 	} else if theirs.Text == "" && c.Mean != 0 {
 		decimals = max(0, 3-int(math.Floor(math.Log10(math.Abs(c.Mean)))))
 	}
-	text := fmt.Sprintf("%.*f", decimals, c.Mean)
+	text := fmt.Sprintf(format, decimals, c.Mean)
 	if c.SD > 0 {
-		text += fmt.Sprintf(" ± %.*f", decimals, c.SD)
+		text += fmt.Sprintf(" ± "+format, decimals, c.SD)
 	}
 	if c.Mark == papers.Unreadable || c.Mark == papers.NoFigure {
 		return text
