@@ -145,3 +145,51 @@ func TestISOLETTable(t *testing.T) {
 		}
 	}
 }
+
+// On the data themselves, quick runs of other tables that take a few seconds each: they make figures, all of them
+// finite and not negative, and only what lacks data says so. Tables that take longer even so (S14-4.6, LS18-1,
+// LS19-4.2, LS19-3.6, LS19-4.4 and the like) are left to mercer reproduce --quick.
+func TestQuickTables(t *testing.T) {
+	dir := filepath.Join("..", "..", "shared", "data")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("the data sets are not there: ", err)
+	}
+	if testing.Short() {
+		t.Skip("reads the data sets")
+	}
+	for _, name := range []string{
+		"LS18-F2b", "LS19-4.3", "LS19-4.8", "LS19-4.9", "LS19-4.9-time", "LS19-4.10-time", "LS19-3.5", "LS19-F4.6", "K10-1", "K10-1-time", "K10-4",
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, err := Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Run(t.Context(), table, Options{Dir: dir, Quick: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Missing != "" {
+				t.Skip("there is no ", r.Missing)
+			}
+			rows, columns := table.made()
+			figures := 0
+			for i, cells := range r.Cells {
+				for j, c := range cells {
+					switch lacks := i >= rows || j >= columns; {
+					case lacks != (c.Mark == NoData):
+						t.Errorf("%s, %s: %q", table.Rows[i].Name, table.Columns[j], c.Mark)
+					case lacks || c.Mark == NotRun:
+					case !(c.Mean >= 0 && c.Mean < math.Inf(1)) || c.SD != 0:
+						t.Errorf("%s, %s: %g ± %g", table.Rows[i].Name, table.Columns[j], c.Mean, c.SD)
+					case c.Mean > 0:
+						figures++
+					}
+				}
+			}
+			if figures == 0 {
+				t.Error("no figures")
+			}
+		})
+	}
+}

@@ -236,6 +236,7 @@ func intersectionTimes() *Table {
 func chebyshevConstant() *Table {
 	t := &Table{
 		Name:     "L12-F1",
+		Certain:  true,
 		Title:    "The constant of the Chebyshev series' error by the input",
 		Source:   "Li, Lebanon, Sminchisescu 2012, figure 1: a plot without numbers",
 		Protocol: "The largest m·|c_m(x)|/√x for m from 100,000 to 500,000, which bounds √C (equation 13), and the same times √x. The paper says that C is large where x is small, which √x offsets. Nothing depends on the seed.",

@@ -55,8 +55,9 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 		if m.Table != t.Name || m.Quick != opt.Quick {
 			return nil
 		}
-		known := slices.ContainsFunc(t.Rows, func(row Row) bool { return row.Name == m.Row })
-		if !known || len(m.Values) > len(t.Columns) || !opt.Quick && len(m.Values) < len(t.Columns) {
+		rows, columns := t.made()
+		known := slices.ContainsFunc(t.Rows[:rows], func(row Row) bool { return row.Name == m.Row })
+		if !known || len(m.Values) > columns || !opt.Quick && len(m.Values) < columns {
 			return fmt.Errorf("%s: line %d has %d figures of %q, which %s does not have; delete the file to begin anew", opt.Journal, number, len(m.Values), m.Row, t.Name)
 		}
 		if r.rows[m.Seed] == nil {
@@ -70,10 +71,17 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 }
 
 // all says whether all rows of a seed are there.
-func (r *rowsMade) all(seed int) bool { return len(r.rows[seed]) == len(r.table.Rows) }
+func (r *rowsMade) all(seed int) bool {
+	rows, _ := r.table.made()
+	return len(r.rows[seed]) == rows
+}
 
-// add keeps a row. Figures that are no numbers have no place in JSON, and are made again.
+// add keeps a row. Figures that are no numbers have no place in JSON, and are made again; so is a row
+// that a quick run leaves out.
 func (r *rowsMade) add(seed int, row string, values []float64) error {
+	if len(values) == 0 {
+		return nil
+	}
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil

@@ -175,8 +175,11 @@ func lopezSizes() *Table {
 			{"ijcnn1", figures("22 253 49990 91701")},
 			{"MNIST 3 vs 8", figures("784 307720 11982 1984")},
 			{"covtype", figures("54 1485 464809 116203")},
+			{"webspam", figures("254 32385 280000 70000")},
 		},
-		Cost: 3,
+		LackingRows: 1,
+		Certain:     true,
+		Cost:        3,
 	}
 	t.Unmarked = every(t)
 	t.open = func(ctx context.Context, dir string, quick bool) (run, error) {

@@ -57,6 +57,11 @@ func rbfAccuracy(ctx context.Context, gamma, c float64, train, test labelled, cl
 	if err != nil {
 		return 0, err
 	}
+	return predictedRight(m, test)
+}
+
+// predictedRight is the share of rows in percent whose class a machine predicts.
+func predictedRight(m *exact.Classifier, test labelled) (float64, error) {
 	predicted := make([]int, test.x.Len())
 	if err := m.Predict(predicted, test.x); err != nil {
 		return 0, err

@@ -34,9 +34,20 @@ type Table struct {
 	Columns []string
 	Rows    []Row
 
+	// LackingRows and LackingColumns are how many of the last rows and columns take data that are not
+	// to be had: theirs stand alone there.
+	LackingRows, LackingColumns int
+
 	// Unmarked are the columns whose figures are no better or worse than the paper's: times, which
 	// are of another machine, and sizes.
 	Unmarked []int
+
+	// Digits says that figures are neither errors nor gains: they have the digits that the paper
+	// prints, or others.
+	Digits bool
+
+	// Certain says that no figure depends on the seed, so that one run says all.
+	Certain bool
 
 	// Timed says that figures are times, so that seeds run one after the other.
 	Timed bool
@@ -49,6 +60,11 @@ type Table struct {
 
 	// open reads the data, or a few rows of them if quick.
 	open func(ctx context.Context, dir string, quick bool) (run, error)
+}
+
+// made are how many rows and columns, the first ones, have data.
+func (t *Table) made() (rows, columns int) {
+	return len(t.Rows) - t.LackingRows, len(t.Columns) - t.LackingColumns
 }
 
 // Row is a row of a table: its name and the paper's figure for every column, nil if it has
@@ -73,8 +89,10 @@ func (f Figure) Readable() bool { return f.Text != "?" && f.Text != "" }
 // rounding is half a unit of the last digit printed.
 func (f Figure) rounding() float64 {
 	mean, _, _ := strings.Cut(f.Text, "±")
+	mean, power, _ := strings.Cut(mean, "e")
 	_, decimals, _ := strings.Cut(mean, ".")
-	return 0.5 * math.Pow10(-len(decimals))
+	exponent, _ := strconv.Atoi(power) // 0 where there is none; figures has read it
+	return 0.5 * math.Pow10(exponent-len(decimals))
 }
 
 // figures reads figures as a paper prints them: means, or mean±sd, separated by blanks; ? stands
@@ -108,13 +126,13 @@ func figures(text string) []Figure {
 // run makes the experiment of one seed ready, which then computes its rows.
 type run func(seed uint64) (experiment, error)
 
-// experiment computes row i of a table: the figures of the first columns, of which there are
-// fewer than the table's only if quick.
+// experiment computes row i of a table that has data: the figures of the first columns, of which
+// there are fewer than those with data only if quick.
 type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
 func Tables() []*Table {
-	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(), []*Table{lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
+	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(), []*Table{lopezTests(), lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
 }
 
 // Find returns the table of a name.
@@ -173,10 +191,12 @@ const (
 	Better Mark = "better" // less by more than that, of gains more
 	Worse  Mark = "worse"  // the other way round
 
+	Differs Mark = "differs" // of digits: they are not the paper's, neither cut nor rounded
+
 	Unreadable Mark = "unreadable" // the paper's figure is
 	NotRun     Mark = "not run"    // left out because of Quick
 	NoData     Mark = "data not available"
-	NoFigure   Mark = "" // the paper has none, or one that is not to be compared
+	NoFigure   Mark = "" // the paper has none, or one that is not to be compared, or nothing says how figures scatter
 )
 
 // Run makes a table again. Where the data are not there, the result says so.
@@ -186,6 +206,9 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 	}
 	if opt.Seeds < 1 {
 		return nil, fmt.Errorf("%s: %d seeds; 1 or more are needed", t.Name, opt.Seeds)
+	}
+	if t.Certain {
+		opt.Seeds = 1
 	}
 	done, err := t.openJournal(opt)
 	if err != nil {
@@ -206,19 +229,24 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
+	rows, columns := t.made()
 	for i, row := range t.Rows {
 		cells := make([]Cell, len(t.Columns))
 		for j := range cells {
 			switch {
-			case r.Missing != "":
+			case r.Missing != "" || i >= rows || j >= columns:
 				cells[j].Mark = NoData
 			case j >= len(values[i][0]):
 				cells[j].Mark = NotRun
 			default:
 				mean, sd := meanSD(values[i], j)
 				cells[j] = Cell{mean, sd, NoFigure}
-				if row.Theirs != nil && !slices.Contains(t.Unmarked, j) {
-					cells[j].Mark = mark(row.Theirs[j], mean, sd, t.Gain)
+				switch {
+				case row.Theirs == nil || slices.Contains(t.Unmarked, j):
+				case t.Digits:
+					cells[j].Mark = digitsMark(row.Theirs[j], mean)
+				default:
+					cells[j].Mark = mark(row.Theirs[j], mean, sd, t.Gain, opt.Seeds > 1 || t.Certain)
 				}
 			}
 		}
@@ -231,7 +259,8 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 // much of the work of one is done by a single thread; no more do, as some take 2 GB. Where times
 // are measured one runs.
 func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Options) ([][][]float64, error) {
-	values := make([][][]float64, len(t.Rows))
+	rows, _ := t.made()
+	values := make([][][]float64, rows)
 	for i := range values {
 		values[i] = make([][]float64, opt.Seeds)
 	}
@@ -246,7 +275,7 @@ func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Opt
 				return err
 			}
 		}
-		for i, row := range t.Rows {
+		for i, row := range t.Rows[:rows] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -260,7 +289,7 @@ func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Opt
 			mu.Lock()
 			done++
 			if opt.Progress != nil {
-				opt.Progress(float64(done) / float64(opt.Seeds*len(t.Rows)))
+				opt.Progress(float64(done) / float64(opt.Seeds*rows))
 			}
 			mu.Unlock()
 		}
@@ -284,13 +313,17 @@ func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Opt
 	return values, nil
 }
 
-// mark compares our mean and standard deviation with a paper's figure.
-func mark(theirs Figure, mean, sd float64, gain bool) Mark {
+// mark compares our mean and standard deviation with a paper's figure. Known says that sd is how ours
+// scatter: of one seed it is not, and then only a paper's own deviation can tell.
+func mark(theirs Figure, mean, sd float64, gain, known bool) Mark {
 	if theirs.Text == "" {
 		return NoFigure
 	}
 	if !theirs.Readable() {
 		return Unreadable
+	}
+	if theirs.SD == 0 && !known {
+		return NoFigure
 	}
 	less, more := Better, Worse
 	if gain {
@@ -308,6 +341,19 @@ func mark(theirs Figure, mean, sd float64, gain bool) Mark {
 		return less
 	}
 	return Within
+}
+
+// digitsMark says whether a figure has the digits that a paper prints, cut off or rounded.
+func digitsMark(theirs Figure, value float64) Mark {
+	switch {
+	case theirs.Text == "":
+		return NoFigure
+	case !theirs.Readable():
+		return Unreadable
+	case math.Abs(value-theirs.Mean) <= 2*theirs.rounding():
+		return Within
+	}
+	return Differs
 }
 
 // meanSD returns the mean and the standard deviation (n - 1) of column j over the seeds.

@@ -37,7 +37,7 @@ func TestTablesAreWhole(t *testing.T) {
 				if !f.Readable() {
 					continue
 				}
-				if slices.Contains(table.Unmarked, j) || strings.HasPrefix(table.Name, "S14-F") {
+				if table.Digits || slices.Contains(table.Unmarked, j) || strings.HasPrefix(table.Name, "S14-F") {
 					continue // no errors of one kind
 				}
 				spread := strings.HasPrefix(table.Name, "LS")
@@ -73,7 +73,7 @@ func byRandomMap(row string) bool {
 // a random projection from the feature space is a projection: its figures are those of χ²_D.
 func TestFiguresAreThoseOfErrors(t *testing.T) {
 	for _, table := range Tables() {
-		if table.Gain || table.Unmarked != nil || strings.HasPrefix(table.Name, "S14-F") || table.Name == "K10-1" { // no columns of one measure
+		if table.Gain || table.Digits || table.Unmarked != nil || strings.HasPrefix(table.Name, "S14-F") || table.Name == "K10-1" { // no columns of one measure
 			continue
 		}
 		if table.Name == "S14-4.1" {
@@ -129,6 +129,9 @@ func TestFigures(t *testing.T) {
 	if got := figures("- 2"); len(got) != 2 || got[0].Readable() || got[0].Text != "" {
 		t.Errorf("%v", got)
 	}
+	if r := figures("6.79534e-6")[0].rounding(); math.Abs(r-0.5e-11) > 1e-20 {
+		t.Errorf("6.79534e-6 is rounded by %g at most", r)
+	}
 	if r := got[0].rounding(); math.Abs(r-0.0005) > 1e-12 {
 		t.Errorf("0.335 is rounded by %g at most", r)
 	}
@@ -149,7 +152,7 @@ func TestMark(t *testing.T) {
 		{printed[1], 0.1360, 0.03, Worse},
 		{printed[2], 0.5, 0.1, Unreadable},
 	} {
-		if got := mark(c.theirs, c.mean, c.sd, false); got != c.want {
+		if got := mark(c.theirs, c.mean, c.sd, false, true); got != c.want {
 			t.Errorf("%g ± %g beside %s: %s, want %s", c.mean, c.sd, c.theirs.Text, got, c.want)
 		}
 		want := c.want
@@ -159,8 +162,14 @@ func TestMark(t *testing.T) {
 		case Worse:
 			want = Better
 		}
-		if got := mark(c.theirs, c.mean, c.sd, true); got != want {
+		if got := mark(c.theirs, c.mean, c.sd, true, true); got != want {
 			t.Errorf("gain %g ± %g beside %s: %s, want %s", c.mean, c.sd, c.theirs.Text, got, want)
+		}
+		if c.theirs == printed[1] { // one seed does not say how ours scatter, nor does the paper of its own
+			c.want = NoFigure
+		}
+		if got := mark(c.theirs, c.mean, 0, false, false); got != c.want {
+			t.Errorf("one seed, %g beside %s: %s, want %s", c.mean, c.theirs.Text, got, c.want)
 		}
 	}
 }
@@ -234,5 +243,103 @@ func TestKernelErrorTable(t *testing.T) {
 	cancel()
 	if _, err := Run(ctx, table, Options{Seeds: 2}); err == nil {
 		t.Error("a run that was cancelled has a result")
+	}
+}
+
+// Rows and columns whose data are not to be had stand beside those that are made, with theirs and a mark.
+func TestRowsAndColumnsWithoutData(t *testing.T) {
+	table := &Table{
+		Name: "test", Columns: []string{"a", "b", "c"}, LackingRows: 1, LackingColumns: 1,
+		Rows: []Row{{"first", figures("1±1 2±1 3±1")}, {"second", nil}, {"third", figures("4±1 5±1 6±1")}},
+	}
+	ran := 0
+	table.open = func(context.Context, string, bool) (run, error) {
+		return func(seed uint64) (experiment, error) {
+			return func(i int) ([]float64, error) {
+				if i > 1 {
+					t.Errorf("row %d is run", i)
+				}
+				ran++
+				return []float64{float64(seed), 2}, nil
+			}, nil
+		}, nil
+	}
+	journal := filepath.Join(t.TempDir(), "journal")
+	for range 2 {
+		last := 0.0
+		r, err := Run(t.Context(), table, Options{Seeds: 2, Journal: journal, Progress: func(share float64) { last = share }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [][]Mark{{Within, Within, NoData}, {NoFigure, NoFigure, NoData}, {NoData, NoData, NoData}}
+		for i, cells := range r.Cells {
+			for j, c := range cells {
+				if c.Mark != want[i][j] || (c.Mean != 0) != (c.Mark != NoData) {
+					t.Errorf("%s, %s: %+v", table.Rows[i].Name, table.Columns[j], c)
+				}
+			}
+		}
+		if r.Missing != "" || last != 1 || ran != 4 {
+			t.Errorf("missing %q, share %g, %d rows run", r.Missing, last, ran)
+		}
+	}
+}
+
+// Parts of tables that lack data are not left out.
+func TestTheirsWithoutData(t *testing.T) {
+	for _, c := range []struct{ table, row, column, theirs string }{
+		{"LS19-3.5", "webspam", "test rows", "70000"},
+		{"LS19-3.6", "linear SVM", "webspam, k = 2000", "93.15"},
+		{"LS19-3.6", "KG-RP, m = 9√N, t = 10", "webspam, k = 2000", "97.76±0.04"},
+		{"K10-1", "random features, ridge", "Census", "5"},
+		{"K10-1-time", "random features, ridge", "Census", "36"},
+	} {
+		table, err := Find(c.table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, columns := table.made()
+		i := slices.IndexFunc(table.Rows, func(r Row) bool { return r.Name == c.row })
+		j := slices.Index(table.Columns, c.column)
+		if i < 0 || j < 0 || i < rows && j < columns || table.Rows[i].Theirs[j].Text != c.theirs {
+			t.Errorf("%s: %s, %s is not %s without data", c.table, c.row, c.column, c.theirs)
+		}
+	}
+}
+
+// A table in which nothing is random runs once, and its figures are those of any seed.
+func TestCertainTables(t *testing.T) {
+	known := 0
+	for _, table := range Tables() {
+		if !table.Certain || table.Data != "" {
+			continue
+		}
+		known++
+		r, err := Run(t.Context(), table, Options{Seeds: 10})
+		if err != nil || r.Seeds != 1 {
+			t.Fatalf("%s: %v", table.Name, err)
+		}
+		prepare, err := table.open(t.Context(), "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := prepare(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range table.Rows {
+			values, err := other(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range values {
+				if v != r.Cells[i][j].Mean {
+					t.Errorf("%s: %s, %s: %g, with another seed %g", table.Name, row.Name, table.Columns[j], r.Cells[i][j].Mean, v)
+				}
+			}
+		}
+	}
+	if known == 0 {
+		t.Error("there is none without data")
 	}
 }

@@ -31,10 +31,12 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
   within               no further from the paper's mean than its runs scatter (one standard
                        deviation; ours where it gives none) and its rounding hides
   better, worse        less error, or more accuracy, than that; or the other way round
+  differs              of p-values: the digits are not those that the paper prints
   unreadable           the copy of the paper at hand cannot be read there
   not run              left out by --quick
-  (no mark)            times, of the paper's machine and of this one, and sizes
-  data not available   the data set is not in --data
+  (no mark)            times, of the paper's machine and of this one, and sizes; one seed where the
+                       paper gives no deviation
+  data not available   the data set is not in --data, or not to be had
 
 --list has every table and figure of the five papers: what makes it again, or which data it would take
 that are not to be had. Of ten seeds a choice of C or λ is made with the first and kept; what no
@@ -75,6 +77,9 @@ folder for each data set, as published, gzipped or not:
 			}
 			if opt.Seeds < 1 {
 				return usagef("--seeds %d: give 1 or more", opt.Seeds)
+			}
+			if opt.Quick && cmd.Flags().Changed("seeds") && opt.Seeds > 1 {
+				return usagef("--quick is one seed; leave out --seeds %d, or --quick", opt.Seeds)
 			}
 			var tables []*papers.Table
 			for _, name := range args {
@@ -159,6 +164,7 @@ type listedItem struct {
 	Shows  string   `json:"shows"`
 	By     []string `json:"by,omitempty"`
 	Mark   string   `json:"mark,omitempty"`
+	How    string   `json:"-"` // both
 }
 
 // listTables prints what tables there are, and every table and figure of the papers with what makes
@@ -172,7 +178,7 @@ func listTables(w io.Writer, asJSON bool) error {
 		list.Tables = append(list.Tables, listed{t.Name, t.Title, t.Source, t.Data, t.Cost})
 	}
 	for _, i := range papers.Inventory() {
-		list.Items = append(list.Items, listedItem{i.Paper, i.Number, i.Shows, i.By, i.Mark()})
+		list.Items = append(list.Items, listedItem{i.Paper, i.Number, i.Shows, i.By, i.Mark(), i.How()})
 	}
 	if asJSON {
 		return printJSON(w, list)
@@ -187,11 +193,7 @@ func listTables(w io.Writer, asJSON bool) error {
 	}
 	fmt.Fprintln(w, "\nTables and figures of the papers: what makes them again, or why nothing does")
 	for _, i := range list.Items {
-		by := i.Mark
-		if len(i.By) > 0 {
-			by = strings.Join(i.By, ", ")
-		}
-		fmt.Fprintf(w, "  %-6s%s, %s\n        %s\n", i.Paper, i.Number, i.Shows, by)
+		fmt.Fprintf(w, "  %-6s%s, %s\n        %s\n", i.Paper, i.Number, i.Shows, i.How)
 	}
 	return nil
 }
@@ -214,6 +216,8 @@ func ranText(r *papers.Result, took time.Duration) string {
 		return fmt.Sprintf("data not available: there is no %s; --data names the folder of the data sets", r.Missing)
 	case r.Quick:
 		return "one seed, quick, " + secondsText(took)
+	case r.Certain:
+		return "one run, as nothing is random, " + secondsText(took)
 	case r.Seeds == 1:
 		return "one seed, " + secondsText(took)
 	}
@@ -272,15 +276,22 @@ func cellText(c papers.Cell, theirs papers.Figure) string {
 		return string(c.Mark)
 	}
 	decimals := 4
+	format := "%.*f"
 	if mean, _, _ := strings.Cut(theirs.Text, "±"); theirs.Readable() {
+		mean, _, power := strings.Cut(mean, "e")
+		if power {
+			format = "%.*e"
+		}
 		_, digits, _ := strings.Cut(mean, ".")
 		decimals = len(digits) + 1
+	} else if theirs.Text == "" && c.Mean != 0 && math.Abs(c.Mean) < 1e-9 {
+		decimals, format = 3, "%.*e"
 	} else if theirs.Text == "" && c.Mean != 0 {
 		decimals = max(0, 3-int(math.Floor(math.Log10(math.Abs(c.Mean)))))
 	}
-	text := fmt.Sprintf("%.*f", decimals, c.Mean)
+	text := fmt.Sprintf(format, decimals, c.Mean)
 	if c.SD > 0 {
-		text += fmt.Sprintf(" ± %.*f", decimals, c.SD)
+		text += fmt.Sprintf(" ± "+format, decimals, c.SD)
 	}
 	if c.Mark == papers.Unreadable || c.Mark == papers.NoFigure {
 		return text
