@@ -58,6 +58,7 @@ number of features another is measured then, to know how fast its error falls.
 Rows are scaled, and γ is chosen, as by train. Maps that are fitted to data (nystrom, say) are
 fitted to other rows than they are judged on: the rest of a sample of DATA, or rows of --fit.
 
+  D                  features that the map has; "360 of 1,024" where rows to fit to give no more
   mean abs, max abs  of |z(x)·z(y) - k(x, y)|
   rel, within        mean of |z(x)·z(y) - k(x, y)|/k(x, y) over the pairs where it is at most
                      100 %, and the share of pairs that they are

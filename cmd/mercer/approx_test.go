@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -204,6 +205,23 @@ func TestApproxText(t *testing.T) {
 	if !strings.Contains(out, "--map homogeneous --terms ") {
 		t.Errorf("no --terms in\n%s", out)
 	}
+}
+
+// What a map has is shown, with what was asked for where that is more.
+func TestApproxShowsTheFeaturesThereAre(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))
+	html := filepath.Join(dir, "a.html")
+	out := ok(t, "approx", data, "--map", "nystrom,rff", "--gamma", "3", "--features", "8,512,1024", "--rows", "20", "--seeds", "1", "--report", html)
+	for _, want := range []string{" 30 of 512 ", "of nystrom are 30 where 512 and 1,024 were asked for", " 1,024 "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "rff are") {
+		t.Error(out)
+	}
+	readPage(t, html).has(t, "nystrom 30 of 512 ", "nystrom, D = 30 of 512", "Features of nystrom are 30 where 512 and 1,024 were asked for")
 }
 
 func TestApproxErrors(t *testing.T) {

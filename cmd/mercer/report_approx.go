@@ -23,7 +23,7 @@ func (a *approximation) page(r *approx.Result, rec *approx.Recommendation) *repo
 			report.Fact{Name: "take", Value: flagsOf(rec), Remark: fmt.Sprintf("error %s, %.3g µs a row, %s", numberText(rec.Offer.Error), rec.PerRow, bytesText(rec.Bytes))})
 		bars := &report.Intervals{X: report.Axis{Name: "microseconds a row"}, Bars: true}
 		for i, o := range rec.Offers {
-			bar := certain(fmt.Sprintf("%s, D = %s", o.Map, comma(o.Features)), o.PerRow)
+			bar := certain(fmt.Sprintf("%s, D = %s", o.Map, featuresText(o.Features, o.Outputs)), o.PerRow)
 			bar.Best = i == 0
 			bars.Rows = append(bars.Rows, bar)
 		}
@@ -35,7 +35,7 @@ func (a *approximation) page(r *approx.Result, rec *approx.Recommendation) *repo
 	for _, c := range r.Curves {
 		d, t := report.Curve{Name: c.Map}, report.Curve{Name: c.Map}
 		for _, p := range c.Points {
-			d.X, d.Y = append(d.X, float64(p.Features)), append(d.Y, p.MeanAbs.Mean)
+			d.X, d.Y = append(d.X, float64(p.Outputs)), append(d.Y, p.MeanAbs.Mean)
 			t.X, t.Y = append(t.X, p.PerRow), append(t.Y, p.MeanAbs.Mean)
 		}
 		byD.Curves, byTime.Curves = append(byD.Curves, d), append(byTime.Curves, t)
@@ -49,6 +49,9 @@ func (a *approximation) page(r *approx.Result, rec *approx.Recommendation) *repo
 	s.Facts(report.Fact{Name: "kernel", Value: a.kernel.String()},
 		report.Fact{Name: "scaling", Value: a.cfg.Scale, Remark: a.why["scale"]},
 		report.Fact{Name: "data", Value: fmt.Sprintf("%s: %s × %s dimensions", a.name, plural(a.total, "row"), comma(a.dim))})
+	for _, text := range fewer(r) {
+		s.Note("Features " + text + ".")
+	}
 	for _, skipped := range append(a.left, r.Skipped...) {
 		s.Note("Left out: " + skipped.Reason)
 	}
@@ -68,7 +71,7 @@ func rootLine(r *approx.Result) []report.Curve {
 	}
 	c := several[len(several)/2]
 	first, last := &c.Points[0], &c.Points[len(c.Points)-1]
-	from, to := float64(first.Features), float64(last.Features)
+	from, to := float64(first.Outputs), float64(last.Outputs)
 	return []report.Curve{{Name: "1/√D", Dashed: true, X: []float64{from, to}, Y: []float64{first.MeanAbs.Mean, first.MeanAbs.Mean * math.Sqrt(from/to)}}}
 }
 
@@ -82,7 +85,7 @@ func (a *approximation) pairs(page *report.Page, r *approx.Result) {
 		for _, q := range p.Pairs {
 			cloud.X, cloud.Y = append(cloud.X, q.Exact), append(cloud.Y, q.Estimate)
 		}
-		s.Figure(&report.Figure{Name: "pairs-" + c.Map, Title: fmt.Sprintf("%s, D = %s", c.Map, comma(p.Features)),
+		s.Figure(&report.Figure{Name: "pairs-" + c.Map, Title: fmt.Sprintf("%s, D = %s", c.Map, featuresText(p.Features, p.Outputs)),
 			Caption: fmt.Sprintf("%s of rows; on the dashed line the map is exact.", plural(len(p.Pairs), "random pair")),
 			Drawing: &report.Scatter{X: report.Axis{Name: "k(x, y)"}, Y: report.Axis{Name: "z(x)·z(y)"}, Diagonal: true, Clouds: []report.Cloud{cloud}}})
 	}
@@ -107,7 +110,7 @@ func approxTable(r *approx.Result) *report.Table {
 			p := &c.Points[i]
 			note(2, p.MeanAbs.Mean)
 			note(10, p.PerRow)
-			row := []string{c.Map, comma(p.Features), fmt.Sprintf("%.3g", p.MeanAbs.Mean), fmt.Sprintf("%.2g", p.MeanAbs.SD), fmt.Sprintf("%.3g", p.MaxAbs.Mean)}
+			row := []string{c.Map, featuresText(p.Features, p.Outputs), fmt.Sprintf("%.3g", p.MeanAbs.Mean), fmt.Sprintf("%.2g", p.MeanAbs.SD), fmt.Sprintf("%.3g", p.MaxAbs.Mean)}
 			for k, s := range []*approx.Stat{p.MeanRel, p.RelFrobenius, p.Distortion, p.Delta1, p.Delta2} {
 				text := "–"
 				if s != nil {
