@@ -62,6 +62,17 @@ type Recommendation struct {
 	Hopeless []string
 }
 
+// OutOfReach is the error of Recommend where no map meets the goal.
+type OutOfReach struct {
+	Goal  Goal
+	Least float64 // error of the points that were measured
+}
+
+func (e *OutOfReach) Error() string {
+	return fmt.Sprintf("approx: no map that was measured comes to an error of %g: the least measured is %.3g, and its rate is followed to no more than %d times the features that were measured, nor beyond %d; "+
+		"allow a larger error, or measure more features or other maps", e.Goal.Error, e.Least, mostExtrapolated, mostFeatures)
+}
+
 // mostFeatures is the largest D that is recommended, and mostExtrapolated how many times the
 // largest D that was measured: fitted rates are not to be trusted further.
 const mostFeatures, mostExtrapolated = 1 << 16, 16
@@ -79,7 +90,7 @@ const mostTries, leastStep = 6, 1.1
 // trust: the cheapest offer is measured at its D, on the same rows; if the error is above the goal, the
 // offer is made again with more features, and if time or bytes are more than was thought, the next
 // offer may be the cheapest. A curve of one point has no rate; it is measured at a quarter of its D
-// as well. It fails if no map meets the goal.
+// as well. The error is OutOfReach if no map meets the goal.
 func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options) (*Recommendation, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -127,7 +138,7 @@ func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options
 			rec.Offers = rec.Offers[1:]
 		}
 	}
-	return nil, fmt.Errorf("approx: no map that was measured comes to an error of %g by %d features, or %d times as many as were measured; the least is %.3g: ask for more, or measure other maps or more features", goal.Error, mostFeatures, mostExtrapolated, least)
+	return nil, &OutOfReach{Goal: goal, Least: least}
 }
 
 // second measures a curve of one point at another D, so that a rate can be fitted: a quarter of its D,

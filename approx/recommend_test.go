@@ -80,7 +80,7 @@ func TestRecommendationMeetsTheGoal(t *testing.T) {
 			t.Errorf("%+v: D = %d", goal, rec.Features)
 		}
 	}
-	if _, err := Recommend(context.Background(), rows, r, Goal{Error: 1e-6}, Options{}); err == nil || !strings.Contains(err.Error(), "the least is") {
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: 1e-6}, Options{}); err == nil || !strings.Contains(err.Error(), "allow a larger error") {
 		t.Errorf("an error out of reach: %v", err)
 	}
 	if _, err := Recommend(context.Background(), rows, r, Goal{Error: -1}, Options{}); err == nil {
@@ -115,7 +115,7 @@ func TestOneSizeIsEnoughForARecommendation(t *testing.T) {
 	if len(r.Curves[0].Points) != 1 || r.Curves[0].Rate != nil {
 		t.Error("what was measured has changed")
 	}
-	if _, err := Recommend(context.Background(), rows, r, Goal{Error: at128 / 1000}, Options{Seeds: 8}); err == nil || !strings.Contains(err.Error(), "the least is") {
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: at128 / 1000}, Options{Seeds: 8}); err == nil || !strings.Contains(err.Error(), "allow a larger error") {
 		t.Errorf("an error out of reach: %v", err)
 	}
 	if rec, err := Recommend(context.Background(), rows, r, Goal{Error: 0.7 * r.Curves[0].Points[0].MeanRel.Mean, Relative: true}, Options{Seeds: 8}); err != nil || rec.Added != 32 {

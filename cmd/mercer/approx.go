@@ -150,13 +150,13 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 		return fmt.Errorf("%s: %w", a.name, err)
 	}
 	if len(a.asked) > 0 && len(r.Skipped) > 0 {
-		return fmt.Errorf("%s: %s", a.name, strings.TrimPrefix(r.Skipped[0].Reason, "approx: "))
+		return fmt.Errorf("%s: %s", a.name, r.Skipped[0].Reason)
 	}
 	sortCurves(r)
 	var rec *approx.Recommendation
 	if a.goal.Error > 0 {
 		if rec, err = approx.Recommend(ctx, rows, r, a.goal, a.opt); err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
+			return a.outOfReach(err)
 		}
 	}
 	p.done()
@@ -168,6 +168,20 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	}
 	a.print(cmd.OutOrStdout(), r, rec, rows)
 	return a.pages.write(cmd, a.page(r, rec), false)
+}
+
+// outOfReach says by which flags an error can be had that no map comes to.
+func (a *approximation) outOfReach(err error) error {
+	var e *approx.OutOfReach
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", a.name, err)
+	}
+	flag := "--error"
+	if e.Goal.Relative {
+		flag = "--rel"
+	}
+	return fmt.Errorf("%s: no map comes to the error of %g that %s asks for; the least measured is %.3g: give a larger %s, larger --features (rates are followed to 16 times what was measured) or another --map",
+		a.name, e.Goal.Error, flag, e.Least, flag)
 }
 
 // check finds what is wrong with the flags themselves.
