@@ -62,6 +62,7 @@ fitted to other rows than they are judged on: the rest of a sample of DATA, or r
   mean abs, max abs  of |z(x)·z(y) - k(x, y)|
   rel, within        mean of |z(x)·z(y) - k(x, y)|/k(x, y) over the pairs where it is at most
                      100 %, and the share of pairs that they are
+  max rel            the largest over all pairs
   bias               mean of z(x)·z(y) - k(x, y): 0 but for chance if the map is unbiased
   Frob.              ‖K̃ - K‖/‖K‖ of the Gram matrices
   dist.              distortion, the mean of |‖z(x)-z(y)‖²/d² - 1|, d the distance in the kernel's feature space

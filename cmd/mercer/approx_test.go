@@ -192,7 +192,7 @@ func TestApproxFit(t *testing.T) {
 func TestApproxText(t *testing.T) {
 	data := write(t, t.TempDir(), "data.csv", cloud(200, func(v float64) float64 { return v }))
 	out := ok(t, "approx", data, "--map", "fastfood,qmc", "--features", "64,256", "--rows", "60", "--seeds", "3", "--error", "0.05")
-	for _, want := range []string{"1,770 pairs of 60 rows", "effective dimension", "falls like D^(", "a mean absolute error of 0.05", "take      --map "} {
+	for _, want := range []string{"max rel", "1,770 pairs of 60 rows", "effective dimension", "falls like D^(", "a mean absolute error of 0.05", "take      --map "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -181,16 +181,8 @@ func (a *approximation) print(w io.Writer, r *approx.Result, rec *approx.Recomme
 	}
 	say("scale", "%s", scale)
 	say("kernel", "%s", a.kernel)
-	said := map[approx.Exact]bool{}
-	for _, c := range r.Curves {
-		if e := c.Exact; e.Lambda > 0 && !said[e] {
-			of := "its Gram matrix has"
-			if len(c.Config.Steps) > 0 {
-				of = "that of " + c.Map + " has"
-			}
-			say("", "%s the effective dimension %.4g at λ = %.3g, and stable rank %.3g", of, e.Dimension, e.Lambda, e.StableRank)
-			said[e] = true
-		}
+	for _, text := range gramTexts(r) {
+		say("", "%s", text)
 	}
 	fmt.Fprintf(w, "\n%s", a.table(r))
 	any := false
@@ -228,6 +220,23 @@ func (a *approximation) print(w io.Writer, r *approx.Result, rec *approx.Recomme
 	}
 }
 
+// gramTexts describe the exact Gram matrices that maps are measured against.
+func gramTexts(r *approx.Result) []string {
+	var list []string
+	said := map[approx.Exact]bool{}
+	for _, c := range r.Curves {
+		if e := c.Exact; e.Lambda > 0 && !said[e] {
+			of := "its Gram matrix has"
+			if len(c.Config.Steps) > 0 {
+				of = "that of " + c.Map + " has"
+			}
+			list = append(list, fmt.Sprintf("%s the effective dimension %.4g at λ = %.3g, and stable rank %.3g", of, e.Dimension, e.Lambda, e.StableRank))
+			said[e] = true
+		}
+	}
+	return list
+}
+
 // clean is a reason without the names of packages.
 func clean(reason string) string {
 	return strings.NewReplacer("feature: ", "", "approx: ", "", "kernel: ", "").Replace(reason)
@@ -235,14 +244,14 @@ func clean(reason string) string {
 
 // table is a line for each map and D, maps by their error at the largest.
 func (a *approximation) table(r *approx.Result) string {
-	lines := [][]string{{"map", "D", "mean abs", "max abs", "rel", "within", "bias", "Frob.", "dist.", "Δ1", "Δ2", "dim", "µs", "one", "bytes"}}
+	lines := [][]string{{"map", "D", "mean abs", "max abs", "rel", "max rel", "within", "bias", "Frob.", "dist.", "Δ1", "Δ2", "dim", "µs", "one", "bytes"}}
 	for _, c := range r.Curves {
 		for i, p := range c.Points {
 			name := c.Map
 			if i > 0 {
 				name = ""
 			}
-			lines = append(lines, []string{name, featuresText(p.Features, p.Outputs), withSD(p.MeanAbs), short(p.MaxAbs.Mean), percentOf(p.MeanRel), percentOf(&p.Within),
+			lines = append(lines, []string{name, featuresText(p.Features, p.Outputs), withSD(p.MeanAbs), short(p.MaxAbs.Mean), percentOf(p.MeanRel), percentOf(p.MaxRel), percentOf(&p.Within),
 				fmt.Sprintf("%+.1g", p.MeanSigned.Mean), statText(p.RelFrobenius), statText(p.Distortion), statText(p.Delta1), statText(p.Delta2), statText(p.Dimension),
 				short(p.PerRow), short(p.OneRow), strings.ReplaceAll(bytesText(p.Bytes), " ", "")})
 		}
