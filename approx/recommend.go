@@ -214,7 +214,7 @@ func (m *meter) try(ctx context.Context, o *Offer, goal Goal) (ok bool, err erro
 		return true, nil
 	}
 	next, law := o.curve.meets(goal, o.Features), o.curve.rate(goal)
-	if p.Outputs < o.Features || next != nil && next.Outputs == o.Features { // it can have no more on these rows
+	if p.exhausted() || next != nil && next.Outputs <= max(o.Features, p.Outputs) { // it has no other D up to next
 		if next != nil {
 			o.take(next, goal)
 		}
@@ -223,12 +223,12 @@ func (m *meter) try(ctx context.Context, o *Offer, goal Goal) (ok bool, err erro
 	// The next D, by the law between this point and the next one that meets the goal, or by that of
 	// the whole curve.
 	if next != nil {
-		law = FitRate([]float64{float64(o.Features), float64(next.Outputs)}, []float64{e.Mean, next.error(goal).Mean})
+		law = FitRate([]float64{float64(p.Outputs), float64(next.Outputs)}, []float64{e.Mean, next.error(goal).Mean})
 	}
 	if law == nil || law.Exponent >= 0 {
 		return false, nil
 	}
-	want := float64(o.Features) * max(leastStep, math.Pow(goal.Error/e.Mean, 1/law.Exponent))
+	want := max(leastStep*float64(o.Features), float64(p.Outputs)*math.Pow(goal.Error/e.Mean, 1/law.Exponent))
 	more := roundUp(o.curve.Config, want, m.rows.Judge.Dim())
 	o.tries++
 	switch {
@@ -248,11 +248,14 @@ func (o *Offer) take(p *Point, g Goal) {
 	o.Features, o.Outputs, o.Error, o.PerRow, o.Bytes, o.Point = p.Features, p.Outputs, p.error(g).Mean, p.PerRow, p.Bytes, p
 }
 
-// most is the largest D that the rate of a curve is followed to: on these rows a map that had fewer
-// outputs than it was asked for has no more.
+// exhausted says that a map has so many fewer outputs than it was asked for that asking for more would
+// not give many more: it has all that its rows have. Of rows that are alike it loses a few at any D.
+func (p *Point) exhausted() bool { return 4*p.Outputs < 3*p.Features }
+
+// most is the largest D that the rate of a curve is followed to.
 func (c *Curve) most() int {
 	last := &c.Points[len(c.Points)-1]
-	if last.Outputs < last.Features {
+	if last.exhausted() || len(c.Repeated) > 0 {
 		return last.Outputs
 	}
 	return min(mostFeatures, mostExtrapolated*last.Outputs)

@@ -212,6 +212,10 @@ func TestSaturatedMapsAreRecommendedByWhatTheyHave(t *testing.T) {
 	if o, ok := c.offer(Goal{Error: 1.0 / 450}, 1); ok {
 		t.Errorf("%d features where no more than 400 are to be had", o.Features)
 	}
+	c.Points[2].Features = 410 // some rows were alike, which does not end the rate
+	if o, ok := c.offer(Goal{Error: 1.0 / 450}, 1); !ok || o.Features < 450 || o.Features > 452 {
+		t.Errorf("400 features of 410 are all: %+v", o)
+	}
 	if o, ok := c.offer(Goal{Error: 1.0 / 300}, 1); !ok || o.Features > 302 || math.Abs(o.PerRow-3) > 0.1 {
 		t.Errorf("between 200 and 400 features: %+v", o)
 	}

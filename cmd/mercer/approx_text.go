@@ -293,7 +293,7 @@ func fewer(r *approx.Result) []string {
 			}
 		}
 		if len(asked) > 0 {
-			list = append(list, fmt.Sprintf("of %s are %s where %s were asked for: the rows that it is fitted to give no more", c.Map, comma(last.Outputs), strings.Join(asked, " and ")))
+			list = append(list, fmt.Sprintf("of %s are %s where %s were asked for: the rows that it is fitted to are too few, or alike", c.Map, comma(last.Outputs), strings.Join(asked, " and ")))
 		}
 	}
 	return list
