@@ -224,6 +224,34 @@ func TestApproxShowsTheFeaturesThereAre(t *testing.T) {
 	readPage(t, html).has(t, "nystrom 30 of 512 ", "nystrom, D = 30 of 512", "Features of nystrom are 30 where 512 and 1,024 were asked for")
 }
 
+// The coordinates of projection vectors that have common factors depend on one another, the less the
+// more terms are summed.
+func TestApproxCorrelation(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))
+	html := filepath.Join(dir, "a.html")
+	args := []string{data, "--kernel", "poly", "--degree", "2", "--map", "pk-rp,d2pk-rp,tensorsketch", "--features", "8", "--rows", "20", "--seeds", "1", "--correlation", "--report", html}
+	var v struct {
+		Vectors []vectorLine `json:"projection_vectors"`
+	}
+	if err := json.Unmarshal([]byte(ok(t, append([]string{"approx", "--json", "--progress", "never"}, args...)...)), &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Vectors) != 12 {
+		t.Fatalf("%+v", v.Vectors)
+	}
+	for i, name := range []string{"pk-rp", "d2pk-rp"} {
+		l := v.Vectors[6*i:][:6]
+		if l[1].Map != name || l[1].T != 1 || l[5].T != 30 || l[1].Common < 0.2 || l[5].Common > 0.12 || l[0].Common > 0.12 || l[1].Disjoint > 0.12 || l[1].OfMap != (name == "pk-rp") || l[2].OfMap != (name == "d2pk-rp") {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+	if out := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(out, "coordinates of 500 projection vectors") || !strings.Contains(out, "1, as measured") {
+		t.Error(out)
+	}
+	readPage(t, html).has(t, "Projection vectors", "2, as measured")
+}
+
 func TestApproxErrors(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))
@@ -247,6 +275,9 @@ func TestApproxErrors(t *testing.T) {
 		{data + " --error 0.1 --rel 0.1", 2, "give one of --error and --rel"},
 		{data + " --form phase --map nystrom", 2, "--form: no map that is named has this option"},
 		{data + ` --form phase --map {"map":"sum","steps":[{"map":"rff","features":8}]}`, 2, "--form: no map that is named has this option"},
+		{data + " --map rff --correlation", 2, "--correlation: of the maps pk-rp and d2pk-rp"},
+		{data + " --kernel poly --degree 9 --map pk-rp --features 8 --correlation", 2, "give a smaller --degree"},
+		{data + " --kernel poly --map pk-rp --features 8 --entries sparse --correlation", 2, "leave --entries and --sparsity out"},
 		{data + " --map {x", 2, "not a map in JSON"},
 		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "has no exact value here"},
 		{data + " --gamma wide", 2, `gamma "wide" is neither a positive number nor median nor scale`},

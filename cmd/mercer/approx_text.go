@@ -27,6 +27,7 @@ type approxReport struct {
 	Results   []approxLine      `json:"results"`
 	Rates     []rateLine        `json:"rates"`
 	Skipped   []skippedLine     `json:"skipped,omitempty"`
+	Vectors   []vectorLine      `json:"projection_vectors,omitempty"`
 	Recommend *recommendLine    `json:"recommendation,omitempty"`
 }
 
@@ -133,7 +134,7 @@ func errorName(relative bool) string {
 
 // report is the result as JSON.
 func (a *approximation) report(r *approx.Result, rec *approx.Recommendation) approxReport {
-	out := approxReport{Data: a.name, N: a.total, Rows: r.Rows, D: a.dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.kernel, Scale: a.cfg.Scale, Why: a.why}
+	out := approxReport{Data: a.name, N: a.total, Rows: r.Rows, D: a.dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.kernel, Scale: a.cfg.Scale, Why: a.why, Vectors: a.drawn}
 	for _, c := range r.Curves {
 		for i := range c.Points {
 			out.Results = append(out.Results, newApproxLine(c.Map, c.Exact, &c.Points[i]))
@@ -215,6 +216,7 @@ func (a *approximation) print(w io.Writer, r *approx.Result, rec *approx.Recomme
 		}
 		say("left out", "%s", clean(s.Reason))
 	}
+	printVectors(w, a.drawn)
 	if rec != nil {
 		a.printRecommendation(w, rec)
 	}

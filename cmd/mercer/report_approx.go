@@ -56,6 +56,9 @@ func (a *approximation) page(r *approx.Result, rec *approx.Recommendation) *repo
 	all := page.Section("All numbers")
 	all.Table(errorTable(r))
 	all.Table(matrixTable(r))
+	if len(a.drawn) > 0 {
+		page.Section("Projection vectors").Table(vectorTable(a.drawn))
+	}
 	s = page.Section("The kernel and the rows")
 	s.Facts(report.Fact{Name: "kernel", Value: a.kernel.String(), Remark: strings.Join(gramTexts(r), "; ")},
 		report.Fact{Name: "scaling", Value: a.cfg.Scale, Remark: a.why["scale"]},
