@@ -54,8 +54,11 @@ func curvePage(c *tune.Curve, path string) *report.Page {
 			time.Curves = append(time.Curves, line)
 		}
 	}
-	seconds.Figure(&report.Figure{Name: "error-against-seconds", Title: "Test error against seconds", Drawing: time,
-		Caption: fmt.Sprintf("Further left is faster, further down better. With n rows a training takes about %.2g·n^%.2g seconds.", c.SecondsFactor, c.SecondsExponent)})
+	caption := "Further left is faster, further down better."
+	if c.SecondsExponent > 0 {
+		caption += fmt.Sprintf(" With n rows a training takes about %.2g·n^%.2g seconds.", c.SecondsFactor, c.SecondsExponent)
+	}
+	seconds.Figure(&report.Figure{Name: "error-against-seconds", Title: "Test error against seconds", Drawing: time, Caption: caption})
 	return page
 }
 
