@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -178,9 +179,13 @@ func TestPrintedCurve(t *testing.T) {
 		t.Errorf("seconds that do not grow:\n%s", out.String())
 	}
 	// One point has no law, and one seed no deviation.
+	html := filepath.Join(t.TempDir(), "c.html")
 	data := write(t, t.TempDir(), "data.csv", steps(300, 2))
-	if text := ok(t, "curve", data, "--at-rows", "100", "--seeds", "1", "--features", "16"); strings.Contains(text, "±") || strings.Contains(text, "seconds ≈") || !strings.Contains(text, "of one seed") {
+	if text := ok(t, "curve", data, "--at-rows", "100", "--seeds", "1", "--features", "16", "--report", html); strings.Contains(text, "±") || strings.Contains(text, "seconds ≈") || !strings.Contains(text, "of one seed") {
 		t.Error(text)
+	}
+	if p := readPage(t, html); !strings.Contains(p.text, "of one seed") || !strings.Contains(p.text, " – ") || strings.Contains(p.text, "With n rows") {
+		t.Error(p.text)
 	}
 }
 
