@@ -113,7 +113,11 @@ type Curve struct {
 	Map    string
 	Config feature.Config // without Features and Seed
 	Exact  Exact
-	Points []Point // by D, ascending
+	Points []Point // by D, ascending, each with more outputs than the one before
+
+	// Repeated are the numbers of features at which the map had no more outputs than at the last of
+	// Points, so that nothing new was measured.
+	Repeated []int
 
 	// Rate and RateRel say how fast Point.MeanAbs and Point.MeanRel fall with D; nil if fewer than
 	// two numbers of features were measured, or if there is no error.
@@ -261,6 +265,7 @@ func (m *meter) curve(ctx context.Context, c Candidate, progress func(what strin
 			continue
 		}
 		if k := len(curve.Points); k > 0 && p.Outputs <= curve.Points[k-1].Outputs {
+			curve.Repeated = append(curve.Repeated, p.Features)
 			continue // it can have no more features on these rows
 		}
 		curve.Points = append(curve.Points, *p)

@@ -237,8 +237,13 @@ func TestSaturatedMapsAreMeasuredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := r.Curves[0].Points
-	if len(p) != 2 || p[1].Features != 64 || p[1].Outputs > 20 {
-		t.Errorf("%d points; %+v", len(p), p[len(p)-1])
+	if len(p) != 2 || p[1].Features != 64 || p[1].Outputs > 20 || !slices.Equal(r.Curves[0].Repeated, []int{128}) {
+		t.Fatalf("%d points, repeated %v; %+v", len(p), r.Curves[0].Repeated, p[len(p)-1])
+	}
+	// Errors fall with the features that there are, not with those that were asked for.
+	want := FitRate([]float64{8, float64(p[1].Outputs)}, []float64{p[0].MeanAbs.Mean, p[1].MeanAbs.Mean})
+	if got := r.Curves[0].Rate; math.Abs(got.Exponent-want.Exponent) > 1e-12 {
+		t.Errorf("the rate is D^%.3f, of 8 and %d features D^%.3f", got.Exponent, p[1].Outputs, want.Exponent)
 	}
 }
 

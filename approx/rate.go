@@ -3,7 +3,8 @@ package approx
 import "math"
 
 // Rate is a law error = Constant·D^Exponent, fitted by least squares of the logarithms of the
-// errors of all seeds on those of D. Maps that are drawn at random have the exponent -1/2.
+// errors of all seeds on those of D, the features that the map has (Point.Outputs), however many were
+// asked for. Maps that are drawn at random have the exponent -1/2.
 type Rate struct {
 	Exponent, Constant float64
 
@@ -61,7 +62,7 @@ func (c *Curve) fit() {
 				if v == nil {
 					return nil
 				}
-				d, e = append(d, float64(p.Features)), append(e, *v)
+				d, e = append(d, float64(p.runs[i].outputs)), append(e, *v)
 			}
 		}
 		return FitRate(d, e)

@@ -22,8 +22,11 @@ type Goal struct {
 
 // Offer is how a map meets a goal.
 type Offer struct {
-	Map      string
-	Features int
+	Map string
+
+	// Features is the D to ask the map for, Outputs what it then has: fewer only where a measured map
+	// that had fewer meets the goal, and the map that is asked for so few does not.
+	Features, Outputs int
 
 	// Error is the mean error: by the fitted rate, or as measured.
 	Error float64
@@ -59,6 +62,17 @@ type Recommendation struct {
 	Hopeless []string
 }
 
+// OutOfReach is the error of Recommend where no map meets the goal.
+type OutOfReach struct {
+	Goal  Goal
+	Least float64 // error of the points that were measured
+}
+
+func (e *OutOfReach) Error() string {
+	return fmt.Sprintf("approx: no map that was measured comes to an error of %g: the least measured is %.3g, and its rate is followed to no more than %d times the features that were measured, nor beyond %d; "+
+		"allow a larger error, or measure more features or other maps", e.Goal.Error, e.Least, mostExtrapolated, mostFeatures)
+}
+
 // mostFeatures is the largest D that is recommended, and mostExtrapolated how many times the
 // largest D that was measured: fitted rates are not to be trusted further.
 const mostFeatures, mostExtrapolated = 1 << 16, 16
@@ -76,7 +90,7 @@ const mostTries, leastStep = 6, 1.1
 // trust: the cheapest offer is measured at its D, on the same rows; if the error is above the goal, the
 // offer is made again with more features, and if time or bytes are more than was thought, the next
 // offer may be the cheapest. A curve of one point has no rate; it is measured at a quarter of its D
-// as well. It fails if no map meets the goal.
+// as well. The error is OutOfReach if no map meets the goal.
 func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options) (*Recommendation, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -124,7 +138,7 @@ func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options
 			rec.Offers = rec.Offers[1:]
 		}
 	}
-	return nil, fmt.Errorf("approx: no map that was measured comes to an error of %g by %d features, or %d times as many as were measured; the least is %.3g: ask for more, or measure other maps or more features", goal.Error, mostFeatures, mostExtrapolated, least)
+	return nil, &OutOfReach{Goal: goal, Least: least}
 }
 
 // second measures a curve of one point at another D, so that a rate can be fitted: a quarter of its D,
@@ -140,9 +154,9 @@ func (m *meter) second(ctx context.Context, c Curve, goal Goal) (curve Curve, ad
 		return c, 0, err
 	}
 	dim := m.rows.Judge.Dim()
-	for _, want := range []float64{float64(first.Features) / 4, 4 * float64(first.Features)} {
+	for _, want := range []float64{float64(first.Outputs) / 4, 4 * float64(first.Outputs)} {
 		d := roundUp(c.Config, max(want, 2), dim)
-		if want < float64(first.Features) && d >= first.Features {
+		if want < float64(first.Outputs) && d >= first.Outputs {
 			continue
 		}
 		p, err := m.point(ctx, t, sized(c.Config, d, dim), func(seed int) {
@@ -157,11 +171,11 @@ func (m *meter) second(ctx context.Context, c Curve, goal Goal) (curve Curve, ad
 			continue // the map does not take this D on these rows
 		}
 		c.Points = []Point{*p, *first}
-		if p.Features > first.Features {
+		if p.Outputs > first.Outputs {
 			slices.Reverse(c.Points)
 		}
 		c.fit()
-		return c, p.Features, nil
+		return c, p.Outputs, nil
 	}
 	return c, 0, nil
 }
@@ -199,42 +213,58 @@ func (m *meter) try(ctx context.Context, o *Offer, goal Goal) (ok bool, err erro
 		o.take(p, goal)
 		return true, nil
 	}
-	if p.Outputs < o.Features {
-		return false, nil // it can have no more on these rows
+	next, law := o.curve.meets(goal, o.Features), o.curve.rate(goal)
+	if p.exhausted() || next != nil && next.Outputs <= max(o.Features, p.Outputs) { // it has no other D up to next
+		if next != nil {
+			o.take(next, goal)
+		}
+		return next != nil, nil
 	}
 	// The next D, by the law between this point and the next one that meets the goal, or by that of
 	// the whole curve.
-	next, law := o.curve.meets(goal, o.Features), o.curve.rate(goal)
 	if next != nil {
-		law = FitRate([]float64{float64(o.Features), float64(next.Features)}, []float64{e.Mean, next.error(goal).Mean})
+		law = FitRate([]float64{float64(p.Outputs), float64(next.Outputs)}, []float64{e.Mean, next.error(goal).Mean})
 	}
 	if law == nil || law.Exponent >= 0 {
 		return false, nil
 	}
-	want := float64(o.Features) * max(leastStep, math.Pow(goal.Error/e.Mean, 1/law.Exponent))
-	more, most := roundUp(o.curve.Config, want, m.rows.Judge.Dim()), mostExtrapolated*o.curve.Points[len(o.curve.Points)-1].Features
+	want := max(leastStep*float64(o.Features), float64(p.Outputs)*math.Pow(goal.Error/e.Mean, 1/law.Exponent))
+	more := roundUp(o.curve.Config, want, m.rows.Judge.Dim())
 	o.tries++
 	switch {
-	case next != nil && (more >= next.Features || o.tries == mostTries):
+	case next != nil && (more >= next.Outputs || o.tries == mostTries):
 		o.take(next, goal)
 		return true, nil
-	case o.tries == mostTries || more > min(mostFeatures, most):
+	case o.tries == mostTries || more > o.curve.most():
 		return false, nil
 	}
 	o.PerRow, o.Bytes = p.PerRow*float64(more)/float64(o.Features), int64(float64(p.Bytes)*float64(more)/float64(o.Features))
-	o.Features = more
+	o.Features, o.Outputs = more, more
 	return true, nil
 }
 
 // take makes the offer of a point that meets the goal.
 func (o *Offer) take(p *Point, g Goal) {
-	o.Features, o.Error, o.PerRow, o.Bytes, o.Point = p.Features, p.error(g).Mean, p.PerRow, p.Bytes, p
+	o.Features, o.Outputs, o.Error, o.PerRow, o.Bytes, o.Point = p.Features, p.Outputs, p.error(g).Mean, p.PerRow, p.Bytes, p
 }
 
-// meets is the first point of a curve with more than d features that meets a goal, nil if none does.
+// exhausted says that a map has so many fewer outputs than it was asked for that asking for more would
+// not give many more: it has all that its rows have. Of rows that are alike it loses a few at any D.
+func (p *Point) exhausted() bool { return 4*p.Outputs < 3*p.Features }
+
+// most is the largest D that the rate of a curve is followed to.
+func (c *Curve) most() int {
+	last := &c.Points[len(c.Points)-1]
+	if last.exhausted() || len(c.Repeated) > 0 {
+		return last.Outputs
+	}
+	return min(mostFeatures, mostExtrapolated*last.Outputs)
+}
+
+// meets is the first point of a curve with d outputs or more that meets a goal, nil if none does.
 func (c *Curve) meets(g Goal, d int) *Point {
 	for i := range c.Points {
-		if e := c.Points[i].error(g); e != nil && e.Mean <= g.Error && c.Points[i].Features > d {
+		if e := c.Points[i].error(g); e != nil && e.Mean <= g.Error && c.Points[i].Outputs >= d {
 			return &c.Points[i]
 		}
 	}
@@ -273,24 +303,28 @@ func roundUp(cfg feature.Config, d float64, dim int) int {
 }
 
 // offer is the least D at which a curve meets a goal: by the rate, unless a measured point with fewer
-// features or a map without a rate meets it. Rates are followed down to an eighth of what was
-// measured, and up to mostExtrapolated.
+// features or a map without a rate meets it. A point that had fewer outputs than it was asked for is
+// offered as one that is asked for so many, which has yet to be measured: on more rows, what was asked for
+// would cost more. Rates are followed down to an eighth of what was measured, and up to Curve.most.
 func (c *Curve) offer(g Goal, dim int) (Offer, bool) {
 	best := Offer{Map: c.Map, curve: *c}
 	if p := c.meets(g, 0); p != nil {
 		best.take(p, g)
+		if p.Outputs < p.Features {
+			best.Features, best.Point = p.Outputs, nil
+		}
 	}
 	rate := c.rate(g)
 	if rate == nil || len(c.Points) < 2 {
 		return best, best.Features > 0
 	}
 	d, ok := rate.Features(g.Error)
-	least, last := float64(c.Points[0].Features)/8, c.Points[len(c.Points)-1].Features
+	least := float64(c.Points[0].Outputs) / 8
 	n := roundUp(c.Config, max(d, least), dim)
-	if !ok || n > min(mostFeatures, mostExtrapolated*last) || best.Features > 0 && best.Features <= n {
+	if !ok || n > c.most() || best.Features > 0 && best.Features <= n {
 		return best, best.Features > 0
 	}
-	best.Features, best.Error, best.Point = n, rate.At(float64(n)), nil
+	best.Features, best.Outputs, best.Error, best.Point = n, n, rate.At(float64(n)), nil
 	best.PerRow = c.between(float64(n), func(p *Point) float64 { return p.PerRow })
 	best.Bytes = int64(c.between(float64(n), func(p *Point) float64 { return float64(p.Bytes) }))
 	return best, true
@@ -299,7 +333,7 @@ func (c *Curve) offer(g Goal, dim int) (Offer, bool) {
 // between interpolates what grows with D linearly between the points of a curve. Before the first and
 // beyond the last it is in proportion to D: a slope of times would be that of their noise.
 func (c *Curve) between(d float64, of func(p *Point) float64) float64 {
-	at := func(i int) (x, y float64) { return float64(c.Points[i].Features), of(&c.Points[i]) }
+	at := func(i int) (x, y float64) { return float64(c.Points[i].Outputs), of(&c.Points[i]) }
 	last := len(c.Points) - 1
 	x0, y0 := at(0)
 	for i := range last {

@@ -8,6 +8,7 @@ import (
 
 	"mercer/feature"
 	"mercer/kernel"
+	"mercer/matrix"
 )
 
 // law is a curve with error c·D^e at 100, 200 and 400 features, D/100 µs and 10·D bytes, both times
@@ -17,7 +18,7 @@ func law(name string, c, e, cost float64) Curve {
 	for _, d := range []int{100, 200, 400} {
 		mean := Stat{Mean: c * math.Pow(float64(d), e)}
 		curve.Points = append(curve.Points, Point{Features: d, Outputs: d, MeanAbs: mean, MeanRel: &mean,
-			PerRow: cost * float64(d) / 100, Bytes: int64(10 * cost * float64(d)), runs: []run{{errors: Errors{MeanAbs: mean.Mean, MeanRel: &mean.Mean}}}})
+			PerRow: cost * float64(d) / 100, Bytes: int64(10 * cost * float64(d)), runs: []run{{outputs: d, errors: Errors{MeanAbs: mean.Mean, MeanRel: &mean.Mean}}}})
 	}
 	curve.fit()
 	return curve
@@ -79,7 +80,7 @@ func TestRecommendationMeetsTheGoal(t *testing.T) {
 			t.Errorf("%+v: D = %d", goal, rec.Features)
 		}
 	}
-	if _, err := Recommend(context.Background(), rows, r, Goal{Error: 1e-6}, Options{}); err == nil || !strings.Contains(err.Error(), "the least is") {
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: 1e-6}, Options{}); err == nil || !strings.Contains(err.Error(), "allow a larger error") {
 		t.Errorf("an error out of reach: %v", err)
 	}
 	if _, err := Recommend(context.Background(), rows, r, Goal{Error: -1}, Options{}); err == nil {
@@ -114,7 +115,7 @@ func TestOneSizeIsEnoughForARecommendation(t *testing.T) {
 	if len(r.Curves[0].Points) != 1 || r.Curves[0].Rate != nil {
 		t.Error("what was measured has changed")
 	}
-	if _, err := Recommend(context.Background(), rows, r, Goal{Error: at128 / 1000}, Options{Seeds: 8}); err == nil || !strings.Contains(err.Error(), "the least is") {
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: at128 / 1000}, Options{Seeds: 8}); err == nil || !strings.Contains(err.Error(), "allow a larger error") {
 		t.Errorf("an error out of reach: %v", err)
 	}
 	if rec, err := Recommend(context.Background(), rows, r, Goal{Error: 0.7 * r.Curves[0].Points[0].MeanRel.Mean, Relative: true}, Options{Seeds: 8}); err != nil || rec.Added != 32 {
@@ -161,6 +162,62 @@ func TestTheSecondSize(t *testing.T) {
 		if _, again, _ := m.second(context.Background(), curve, Goal{Error: 0.1}); added > 0 && again != 0 {
 			t.Errorf("%s: a third one at %d", c.cfg.Map, again)
 		}
+	}
+}
+
+// Where the rows give a map fewer features than it was asked for, it is recommended with as few, and
+// none that it cannot have here.
+func TestSaturatedMapsAreRecommendedByWhatTheyHave(t *testing.T) {
+	x, y := normal(40, 3, 9), normal(20, 3, 10)
+	rows := Rows{x, y}
+	nystrom := feature.Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1}}
+	for _, dims := range [][]int{{8, 512}, {512}} {
+		r, err := Measure(context.Background(), rows, []Candidate{{nystrom, dims}}, Options{Seeds: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := r.Curves[0].Points[len(dims)-1]
+		if last.Outputs != 20 {
+			t.Fatalf("%d features of 20 rows", last.Outputs)
+		}
+		rec, err := Recommend(context.Background(), rows, r, Goal{Error: 1.0001 * last.MeanAbs.Mean}, Options{Seeds: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Features != 20 || rec.Outputs != 20 || rec.Config.Features != 20 || rec.Point.Features != 20 || rec.Added > 20 {
+			t.Errorf("%v: %d features, %d outputs, a second D at %d", dims, rec.Features, rec.Outputs, rec.Added)
+		}
+		if rec, err := Recommend(context.Background(), rows, r, Goal{Error: 0.9 * last.MeanAbs.Mean}, Options{Seeds: 2}); err == nil {
+			t.Errorf("%v: %d features of 20 rows for an error below that of all 20", dims, rec.Features)
+		}
+	}
+	// Of 20 rows in pairs of equal ones, 10 have fewer features than all: then that many are asked for.
+	twice := matrix.NewDense(20, 3)
+	for i := range 20 {
+		copy(twice.Row(i), y.Dense.Row(i/2))
+	}
+	rows.Fit = matrix.Rows{Dense: twice}
+	nystrom.Landmarks = "uniform"
+	r, err := Measure(context.Background(), rows, []Candidate{{nystrom, []int{512}}}, Options{Seeds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	goal := Goal{Error: 1.0001 * r.Curves[0].Points[0].MeanAbs.Mean}
+	if rec, err := Recommend(context.Background(), rows, r, goal, Options{Seeds: 2}); err != nil || rec.Features != 512 || rec.Outputs != 10 || rec.Error > goal.Error {
+		t.Errorf("equal rows: %+v, %v", rec, err)
+	}
+	// By its rate it would need 450, no more than 16 times what was measured.
+	c := law("a", 1, -1, 1)
+	c.Points[2].Features = 1600 // of which it has 400
+	if o, ok := c.offer(Goal{Error: 1.0 / 450}, 1); ok {
+		t.Errorf("%d features where no more than 400 are to be had", o.Features)
+	}
+	c.Points[2].Features = 410 // some rows were alike, which does not end the rate
+	if o, ok := c.offer(Goal{Error: 1.0 / 450}, 1); !ok || o.Features < 450 || o.Features > 452 {
+		t.Errorf("400 features of 410 are all: %+v", o)
+	}
+	if o, ok := c.offer(Goal{Error: 1.0 / 300}, 1); !ok || o.Features > 302 || math.Abs(o.PerRow-3) > 0.1 {
+		t.Errorf("between 200 and 400 features: %+v", o)
 	}
 }
 

@@ -24,7 +24,7 @@ type Lines struct {
 
 // Curve is one line of a picture: the points (X[i], Y[i]) joined in their order.
 type Curve struct {
-	Name string
+	Name string // in the legend; "": the curve has no place there
 	X, Y []float64
 
 	// Low and High bound a band around the line, at the same X; nil: none.
@@ -118,6 +118,9 @@ func (l *Lines) keys() []key {
 	if len(l.Curves) > 1 {
 		for i := range l.Curves {
 			c := &l.Curves[i]
+			if c.Name == "" {
+				continue
+			}
 			keys = append(keys, key{c.Name, func(p *pen, x, y float64) {
 				p.line(c.look(i), x, y, x+keySample, y)
 				if c.marked() {

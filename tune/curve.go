@@ -58,7 +58,7 @@ type Curve struct {
 	FeaturesLaw  *Law           `json:"features_law,omitempty"`
 	Extrapolated []Extrapolated `json:"extrapolated,omitempty"`
 
-	// Seconds are about SecondsFactor·n^SecondsExponent.
+	// Seconds are about SecondsFactor·n^SecondsExponent; both are 0 of fewer than three points.
 	SecondsFactor   float64 `json:"seconds_factor"`
 	SecondsExponent float64 `json:"seconds_exponent"`
 }
@@ -255,6 +255,9 @@ func (c *Curve) fit(most, all int) {
 	var n, t []float64
 	for _, p := range c.ByRows[max(0, len(c.ByRows)-4):] {
 		n, t = append(n, float64(p.Rows)), append(t, p.Seconds)
+	}
+	if len(n) < 3 {
+		return // no law of rows either
 	}
 	c.SecondsFactor, c.SecondsExponent = powerLaw(n, t)
 	if c.SecondsExponent < 0 { // milliseconds, of which most are chance

@@ -24,18 +24,19 @@ import (
 
 // approximation is the state of the command "approx".
 type approximation struct {
-	cfg      model.Config // of the kernel, the scaling, the options of maps and the seed
-	asked    []string     // maps, as given
-	features []int
-	rows     int
-	fitOn    string
-	goal     approx.Goal
-	opt      approx.Options
-	memory   bytesValue
-	data     dataset.Options
-	json     bool
-	progress string
-	pages    pages
+	cfg         model.Config // of the kernel, the scaling, the options of maps and the seed
+	asked       []string     // maps, as given
+	features    []int
+	rows        int
+	fitOn       string
+	goal        approx.Goal
+	opt         approx.Options
+	memory      bytesValue
+	correlation bool // of projection vectors
+	data        dataset.Options
+	json        bool
+	progress    string
+	pages       pages
 
 	kernel kernel.Kernel
 	dim    int
@@ -43,6 +44,7 @@ type approximation struct {
 	name   string // of the data
 	total  int    // rows of the data
 	left   []approx.Skipped
+	drawn  []vectorLine
 }
 
 func newApprox() *cobra.Command {
@@ -58,9 +60,11 @@ number of features another is measured then, to know how fast its error falls.
 Rows are scaled, and γ is chosen, as by train. Maps that are fitted to data (nystrom, say) are
 fitted to other rows than they are judged on: the rest of a sample of DATA, or rows of --fit.
 
+  D                  features that the map has; "360 of 1,024" where rows to fit to give no more
   mean abs, max abs  of |z(x)·z(y) - k(x, y)|
   rel, within        mean of |z(x)·z(y) - k(x, y)|/k(x, y) over the pairs where it is at most
                      100 %, and the share of pairs that they are
+  max rel            the largest over all pairs
   bias               mean of z(x)·z(y) - k(x, y): 0 but for chance if the map is unbiased
   Frob.              ‖K̃ - K‖/‖K‖ of the Gram matrices
   dist.              distortion, the mean of |‖z(x)-z(y)‖²/d² - 1|, d the distance in the kernel's feature space
@@ -68,7 +72,11 @@ fitted to other rows than they are judged on: the rest of a sample of DATA, or r
                      500 rows; the accuracy of a ridge regression follows it
   dim                effective dimension tr K̃(K̃+λI)⁻¹, to be compared with that of K
   µs, one            microseconds a row in a batch, and for rows that come one by one
-All are means over --seeds draws of the map.`,
+All are means over --seeds draws of the map.
+
+With --correlation, for pk-rp and d2pk-rp: the mean absolute correlation and distance correlation of
+the coordinates of projection vectors, by how many terms are summed, beside independent ones.
+Coordinates with common factors depend on one another, which sums of many terms hide.`,
 		Example: `  mercer approx letter.csv --label 0
   mercer approx digits.csv --map rff,orf,sorf,qmc --features 256,1024,4096
   mercer approx a9a --kernel poly --degree 2 --error 0.02 --report poly.html
@@ -89,6 +97,7 @@ All are means over --seeds draws of the map.`,
 	f.Float64Var(&a.goal.Error, "error", 0, "mean absolute error that is asked for: recommend the cheapest map and D")
 	rel := f.Float64("rel", 0, "the same for the mean relative error, such as 0.05")
 	f.Var(&a.memory, "memory", "most bytes that a map may hold (default 16GiB)")
+	f.BoolVar(&a.correlation, "correlation", false, "look at how the coordinates of projection vectors depend on one another, of the maps pk-rp and d2pk-rp")
 	scaleFlag(cmd, &a.cfg, "auto")
 	dataFlags(cmd, &a.data)
 	f.BoolVar(&a.json, "json", false, "print one JSON object instead of text")
@@ -130,6 +139,19 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if a.correlation {
+		any := false
+		for _, c := range candidates {
+			ok, err := checkVectors(c.Config)
+			if err != nil {
+				return err
+			}
+			any = any || ok
+		}
+		if !any {
+			return usagef("--correlation: of the maps pk-rp and d2pk-rp, of the poly kernel, and none of them is measured")
+		}
+	}
 	p, err := newProgress(cmd, a.progress)
 	if err != nil {
 		return err
@@ -149,13 +171,16 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 		return fmt.Errorf("%s: %w", a.name, err)
 	}
 	if len(a.asked) > 0 && len(r.Skipped) > 0 {
-		return fmt.Errorf("%s: %s", a.name, strings.TrimPrefix(r.Skipped[0].Reason, "approx: "))
+		return fmt.Errorf("%s: %s", a.name, r.Skipped[0].Reason)
 	}
 	sortCurves(r)
+	if a.correlation {
+		a.drawn = a.vectors(candidates)
+	}
 	var rec *approx.Recommendation
 	if a.goal.Error > 0 {
 		if rec, err = approx.Recommend(ctx, rows, r, a.goal, a.opt); err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
+			return a.outOfReach(err)
 		}
 	}
 	p.done()
@@ -167,6 +192,20 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	}
 	a.print(cmd.OutOrStdout(), r, rec, rows)
 	return a.pages.write(cmd, a.page(r, rec), false)
+}
+
+// outOfReach says by which flags an error can be had that no map comes to.
+func (a *approximation) outOfReach(err error) error {
+	var e *approx.OutOfReach
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", a.name, err)
+	}
+	flag := "--error"
+	if e.Goal.Relative {
+		flag = "--rel"
+	}
+	return fmt.Errorf("%s: no map comes to the error of %g that %s asks for; the least measured is %.3g: give a larger %s, larger --features (rates are followed to 16 times what was measured) or another --map",
+		a.name, e.Goal.Error, flag, e.Least, flag)
 }
 
 // check finds what is wrong with the flags themselves.

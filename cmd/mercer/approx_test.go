@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -191,7 +192,7 @@ func TestApproxFit(t *testing.T) {
 func TestApproxText(t *testing.T) {
 	data := write(t, t.TempDir(), "data.csv", cloud(200, func(v float64) float64 { return v }))
 	out := ok(t, "approx", data, "--map", "fastfood,qmc", "--features", "64,256", "--rows", "60", "--seeds", "3", "--error", "0.05")
-	for _, want := range []string{"1,770 pairs of 60 rows", "effective dimension", "falls like D^(", "a mean absolute error of 0.05", "take      --map "} {
+	for _, want := range []string{"max rel", "1,770 pairs of 60 rows", "effective dimension", "falls like D^(", "a mean absolute error of 0.05", "take      --map "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -204,6 +205,51 @@ func TestApproxText(t *testing.T) {
 	if !strings.Contains(out, "--map homogeneous --terms ") {
 		t.Errorf("no --terms in\n%s", out)
 	}
+}
+
+// What a map has is shown, with what was asked for where that is more.
+func TestApproxShowsTheFeaturesThereAre(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))
+	html := filepath.Join(dir, "a.html")
+	out := ok(t, "approx", data, "--map", "nystrom,rff", "--gamma", "3", "--features", "8,512,1024", "--rows", "20", "--seeds", "1", "--report", html)
+	for _, want := range []string{" 30 of 512 ", "of nystrom are 30 where 512 and 1,024 were asked for", " 1,024 "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "rff are") {
+		t.Error(out)
+	}
+	readPage(t, html).has(t, "nystrom 30 of 512 ", "nystrom, D = 30 of 512", "Features of nystrom are 30 where 512 and 1,024 were asked for")
+}
+
+// The coordinates of projection vectors that have common factors depend on one another, the less the
+// more terms are summed.
+func TestApproxCorrelation(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))
+	html := filepath.Join(dir, "a.html")
+	args := []string{data, "--kernel", "poly", "--degree", "2", "--map", "pk-rp,d2pk-rp,tensorsketch", "--features", "8", "--rows", "20", "--seeds", "1", "--correlation", "--report", html}
+	var v struct {
+		Vectors []vectorLine `json:"projection_vectors"`
+	}
+	if err := json.Unmarshal([]byte(ok(t, append([]string{"approx", "--json", "--progress", "never"}, args...)...)), &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Vectors) != 12 {
+		t.Fatalf("%+v", v.Vectors)
+	}
+	for i, name := range []string{"pk-rp", "d2pk-rp"} {
+		l := v.Vectors[6*i:][:6]
+		if l[1].Map != name || l[1].T != 1 || l[5].T != 30 || l[1].Common < 0.2 || l[5].Common > 0.12 || l[0].Common > 0.12 || l[1].Disjoint > 0.12 || l[1].OfMap != (name == "pk-rp") || l[2].OfMap != (name == "d2pk-rp") {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+	if out := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(out, "coordinates of 500 projection vectors") || !strings.Contains(out, "1, as measured") {
+		t.Error(out)
+	}
+	readPage(t, html).has(t, "Projection vectors", "2, as measured")
 }
 
 func TestApproxErrors(t *testing.T) {
@@ -229,12 +275,18 @@ func TestApproxErrors(t *testing.T) {
 		{data + " --error 0.1 --rel 0.1", 2, "give one of --error and --rel"},
 		{data + " --form phase --map nystrom", 2, "--form: no map that is named has this option"},
 		{data + ` --form phase --map {"map":"sum","steps":[{"map":"rff","features":8}]}`, 2, "--form: no map that is named has this option"},
+		{data + " --map rff --correlation", 2, "--correlation: of the maps pk-rp and d2pk-rp"},
+		{data + " --kernel poly --degree 9 --map pk-rp --features 8 --correlation", 2, "give a smaller --degree"},
+		{data + " --kernel poly --map pk-rp --features 8 --entries sparse --correlation", 2, "leave --entries and --sparsity out"},
 		{data + " --map {x", 2, "not a map in JSON"},
 		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "has no exact value here"},
 		{data + " --gamma wide", 2, `gamma "wide" is neither a positive number nor median nor scale`},
 		{data + " --kernel magic", 2, `kernel "magic" is not known`},
 		{data + " --kernel chi2 --scale none", 1, "is too small; chi2 takes numbers of 0 or more"},
-		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1, "no map that was measured comes to an error of 1e-09"},
+		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1, "data.csv: no map comes to the error of 1e-09 that --error asks for"},
+		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1, "give a larger --error, larger --features"},
+		{data + " --map rff --features 8 --rows 20 --seeds 1 --rel 1e-9", 1, "give a larger --rel, larger --features"},
+		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "data.csv: the laplacian kernel"},
 		{one, 1, "1 rows are too few"},
 		{equal + " --map rff --features 8", 1, "all rows are equal; give gamma as a number"},
 		{dir + "/nothing.csv", 1, "file does not exist"},

@@ -27,6 +27,7 @@ type approxReport struct {
 	Results   []approxLine      `json:"results"`
 	Rates     []rateLine        `json:"rates"`
 	Skipped   []skippedLine     `json:"skipped,omitempty"`
+	Vectors   []vectorLine      `json:"projection_vectors,omitempty"`
 	Recommend *recommendLine    `json:"recommendation,omitempty"`
 }
 
@@ -87,6 +88,7 @@ type recommendLine struct {
 type offerLine struct {
 	Map       string  `json:"map"`
 	Features  int     `json:"features"`
+	Outputs   int     `json:"outputs"`    // fewer than features where the rows give no more
 	MeanError float64 `json:"mean_error"` // by the fitted rate, or as measured
 	Measured  bool    `json:"measured"`
 	PerRow    float64 `json:"us_per_row"`
@@ -132,7 +134,7 @@ func errorName(relative bool) string {
 
 // report is the result as JSON.
 func (a *approximation) report(r *approx.Result, rec *approx.Recommendation) approxReport {
-	out := approxReport{Data: a.name, N: a.total, Rows: r.Rows, D: a.dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.kernel, Scale: a.cfg.Scale, Why: a.why}
+	out := approxReport{Data: a.name, N: a.total, Rows: r.Rows, D: a.dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.kernel, Scale: a.cfg.Scale, Why: a.why, Vectors: a.drawn}
 	for _, c := range r.Curves {
 		for i := range c.Points {
 			out.Results = append(out.Results, newApproxLine(c.Map, c.Exact, &c.Points[i]))
@@ -150,7 +152,7 @@ func (a *approximation) report(r *approx.Result, rec *approx.Recommendation) app
 		l := &recommendLine{Asked: rec.Goal.Error, Error: errorName(rec.Goal.Relative), Map: rec.Map, Features: rec.Features,
 			Measured: newApproxLine(rec.Map, rec.Exact, rec.Point), Config: rec.Config, Hopeless: rec.Hopeless}
 		for _, o := range rec.Offers {
-			l.Offers = append(l.Offers, offerLine{o.Map, o.Features, o.Error, o.Point != nil, o.PerRow, o.Bytes, o.Added})
+			l.Offers = append(l.Offers, offerLine{o.Map, o.Features, o.Outputs, o.Error, o.Point != nil, o.PerRow, o.Bytes, o.Added})
 		}
 		out.Recommend = l
 	}
@@ -180,16 +182,8 @@ func (a *approximation) print(w io.Writer, r *approx.Result, rec *approx.Recomme
 	}
 	say("scale", "%s", scale)
 	say("kernel", "%s", a.kernel)
-	said := map[approx.Exact]bool{}
-	for _, c := range r.Curves {
-		if e := c.Exact; e.Lambda > 0 && !said[e] {
-			of := "its Gram matrix has"
-			if len(c.Config.Steps) > 0 {
-				of = "that of " + c.Map + " has"
-			}
-			say("", "%s the effective dimension %.4g at λ = %.3g, and stable rank %.3g", of, e.Dimension, e.Lambda, e.StableRank)
-			said[e] = true
-		}
+	for _, text := range gramTexts(r) {
+		say("", "%s", text)
 	}
 	fmt.Fprintf(w, "\n%s", a.table(r))
 	any := false
@@ -209,15 +203,40 @@ func (a *approximation) print(w io.Writer, r *approx.Result, rec *approx.Recomme
 		}
 		say(name, "of %s falls like D^(%.2f%s)", c.Map, c.Rate.Exponent, se)
 	}
+	for _, text := range fewer(r) {
+		if !any {
+			fmt.Fprintln(w)
+		}
+		any = true
+		say("features", "%s", text)
+	}
 	for i, s := range append(a.left, r.Skipped...) {
 		if i == 0 && !any {
 			fmt.Fprintln(w)
 		}
 		say("left out", "%s", clean(s.Reason))
 	}
+	printVectors(w, a.drawn)
 	if rec != nil {
 		a.printRecommendation(w, rec)
 	}
+}
+
+// gramTexts describe the exact Gram matrices that maps are measured against.
+func gramTexts(r *approx.Result) []string {
+	var list []string
+	said := map[approx.Exact]bool{}
+	for _, c := range r.Curves {
+		if e := c.Exact; e.Lambda > 0 && !said[e] {
+			of := "its Gram matrix has"
+			if len(c.Config.Steps) > 0 {
+				of = "that of " + c.Map + " has"
+			}
+			list = append(list, fmt.Sprintf("%s the effective dimension %.4g at λ = %.3g, and stable rank %.3g", of, e.Dimension, e.Lambda, e.StableRank))
+			said[e] = true
+		}
+	}
+	return list
 }
 
 // clean is a reason without the names of packages.
@@ -227,14 +246,14 @@ func clean(reason string) string {
 
 // table is a line for each map and D, maps by their error at the largest.
 func (a *approximation) table(r *approx.Result) string {
-	lines := [][]string{{"map", "D", "mean abs", "max abs", "rel", "within", "bias", "Frob.", "dist.", "Δ1", "Δ2", "dim", "µs", "one", "bytes"}}
+	lines := [][]string{{"map", "D", "mean abs", "max abs", "rel", "max rel", "within", "bias", "Frob.", "dist.", "Δ1", "Δ2", "dim", "µs", "one", "bytes"}}
 	for _, c := range r.Curves {
 		for i, p := range c.Points {
 			name := c.Map
 			if i > 0 {
 				name = ""
 			}
-			lines = append(lines, []string{name, comma(p.Features), withSD(p.MeanAbs), short(p.MaxAbs.Mean), percentOf(p.MeanRel), percentOf(&p.Within),
+			lines = append(lines, []string{name, featuresText(p.Features, p.Outputs), withSD(p.MeanAbs), short(p.MaxAbs.Mean), percentOf(p.MeanRel), percentOf(p.MaxRel), percentOf(&p.Within),
 				fmt.Sprintf("%+.1g", p.MeanSigned.Mean), statText(p.RelFrobenius), statText(p.Distortion), statText(p.Delta1), statText(p.Delta2), statText(p.Dimension),
 				short(p.PerRow), short(p.OneRow), strings.ReplaceAll(bytesText(p.Bytes), " ", "")})
 		}
@@ -254,6 +273,32 @@ func (a *approximation) table(r *approx.Result) string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// featuresText is how many features a map has, with what was asked for if that is more.
+func featuresText(asked, has int) string {
+	if has < asked {
+		return comma(has) + " of " + comma(asked)
+	}
+	return comma(has)
+}
+
+// fewer says of maps that have fewer features than they were asked for how many they have.
+func fewer(r *approx.Result) []string {
+	var list []string
+	for _, c := range r.Curves {
+		var asked []string
+		last := c.Points[len(c.Points)-1]
+		for _, d := range append([]int{last.Features}, c.Repeated...) {
+			if d > last.Outputs {
+				asked = append(asked, comma(d))
+			}
+		}
+		if len(asked) > 0 {
+			list = append(list, fmt.Sprintf("of %s are %s where %s were asked for: the rows that it is fitted to are too few, or alike", c.Map, comma(last.Outputs), strings.Join(asked, " and ")))
+		}
+	}
+	return list
 }
 
 // short writes a number with three digits.
@@ -314,7 +359,7 @@ func (a *approximation) printRecommendation(w io.Writer, rec *approx.Recommendat
 		if o.Point != nil {
 			how = "needs"
 		}
-		say(what, "%s %s D = %s: %s µs a row, %s", o.Map, how, comma(o.Features), short(o.PerRow), bytesText(o.Bytes))
+		say(what, "%s %s D = %s: %s µs a row, %s", o.Map, how, featuresText(o.Features, o.Outputs), short(o.PerRow), bytesText(o.Bytes))
 	}
 	if len(rec.Hopeless) > 0 {
 		say("", "not in reach of %s", strings.Join(rec.Hopeless, ", "))
@@ -345,5 +390,9 @@ func flagsOf(rec *approx.Recommendation) string {
 	case cfg.Features == 0:
 		return fmt.Sprintf("--map %s (D = %s)", rec.Map, comma(rec.Features))
 	}
-	return fmt.Sprintf("--map %s --features %d", rec.Map, rec.Features)
+	text := fmt.Sprintf("--map %s --features %d", rec.Map, rec.Features)
+	if rec.Outputs < rec.Features {
+		text += fmt.Sprintf(" (on these rows D = %s)", comma(rec.Outputs))
+	}
+	return text
 }

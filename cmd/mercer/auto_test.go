@@ -197,7 +197,7 @@ func TestCurveCommand(t *testing.T) {
 func TestPrintedCurve(t *testing.T) {
 	var out strings.Builder
 	point := tune.CurvePoint{Rows: 100_000, Features: 16_384, Train: 1.23456e-5, TrainSD: 1.23456e-7, Test: 123456.7, TestSD: 1234567, Seconds: 1}
-	printCurve(&out, &tune.Curve{Metric: "rmse", ByRows: []tune.CurvePoint{point}, SecondsFactor: 0.002, SecondsExponent: 1.25})
+	printCurve(&out, &tune.Curve{Metric: "rmse", Seeds: 2, ByRows: []tune.CurvePoint{point}, SecondsFactor: 0.002, SecondsExponent: 1.25})
 	for _, want := range []string{" 16,384 1.235e-05 ± 1.2e-07 1.235e+05 ± 1.2e+06 ", "seconds ≈ 0.002·n^1.2"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in\n%s", want, out.String())
@@ -206,6 +206,15 @@ func TestPrintedCurve(t *testing.T) {
 	out.Reset()
 	if printCurve(&out, &tune.Curve{Metric: "rmse", SecondsFactor: 1}); strings.Contains(out.String(), "seconds ≈") {
 		t.Errorf("seconds that do not grow:\n%s", out.String())
+	}
+	// One point has no law, and one seed no deviation.
+	html := filepath.Join(t.TempDir(), "c.html")
+	data := write(t, t.TempDir(), "data.csv", steps(300, 2))
+	if text := ok(t, "curve", data, "--at-rows", "100", "--seeds", "1", "--features", "16", "--report", html); strings.Contains(text, "±") || strings.Contains(text, "seconds ≈") || !strings.Contains(text, "of one seed") {
+		t.Error(text)
+	}
+	if p := readPage(t, html); !strings.Contains(p.text, "of one seed") || !strings.Contains(p.text, " – ") || strings.Contains(p.text, "With n rows") {
+		t.Error(p.text)
 	}
 }
 

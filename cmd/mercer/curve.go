@@ -131,12 +131,18 @@ func printCurve(w io.Writer, c *tune.Curve) {
 		return fmt.Sprintf("%.2f", 100*v)
 	}
 	spread := func(mean, sd float64) string {
+		if c.Seeds < 2 { // of one nothing deviates
+			if c.Metric == "rmse" {
+				return fmt.Sprintf("%.4g", mean)
+			}
+			return number(mean)
+		}
 		if c.Metric == "rmse" {
 			return fmt.Sprintf("%.4g ± %.2g", mean, sd)
 		}
 		return number(mean) + " ± " + number(sd)
 	}
-	fmt.Fprintf(w, "  %s; means and deviations over %s; tested on %s rows\n", what, plural(c.Seeds, "seed"), comma(c.Held))
+	fmt.Fprintf(w, "  %s; %s; tested on %s rows\n", what, seedsText(c.Seeds), comma(c.Held))
 	table := func(title string, points []tune.CurvePoint) {
 		fmt.Fprintf(w, "\n  %-12s%10s%10s%20s%20s%10s\n", title, "rows", "features", "train", "test", "seconds")
 		line := spark(points)
@@ -167,6 +173,14 @@ func printCurve(w io.Writer, c *tune.Curve) {
 	if c.SecondsExponent > 0 {
 		fmt.Fprintf(w, "\n  seconds ≈ %.2g·n^%.2g\n", c.SecondsFactor, c.SecondsExponent)
 	}
+}
+
+// seedsText says what numbers are over the seeds.
+func seedsText(seeds int) string {
+	if seeds < 2 {
+		return "of one seed"
+	}
+	return "means and deviations over " + plural(seeds, "seed")
 }
 
 // spark are bars as long as the points' test errors, the largest having 20 characters, in eighths

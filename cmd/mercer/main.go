@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // programmer where it comes from and others nothing.
 func oneLine(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
-	for _, pkg := range []string{"feature: ", "kernel: ", "pool: "} {
+	for _, pkg := range []string{"feature: ", "kernel: ", "pool: ", "approx: "} {
 		text = strings.ReplaceAll(": "+text, ": "+pkg, ": ")[2:]
 	}
 	return text

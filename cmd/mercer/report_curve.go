@@ -14,7 +14,7 @@ func curvePage(c *tune.Curve, path string) *report.Page {
 	name := map[string]string{"error": "error", "rmse": "RMSE", "hamming": "wrong labels"}[c.Metric]
 	percent := c.Metric != "rmse"
 	page := &report.Page{Title: "Learning curve of " + filepath.Base(path),
-		Subtitle: fmt.Sprintf("%s; means and standard deviations over %s, tested on %s rows", tune.Describe(c.Config), plural(c.Seeds, "seed"), comma(c.Held))}
+		Subtitle: fmt.Sprintf("%s; %s, tested on %s rows", tune.Describe(c.Config), seedsText(c.Seeds), comma(c.Held))}
 	y := report.Axis{Name: name, Percent: percent, Log: true}
 	if !percent {
 		y.Name += " of test and training rows"
@@ -26,7 +26,7 @@ func curvePage(c *tune.Curve, path string) *report.Page {
 	}
 	rows.Figure(&report.Figure{Name: "error-against-rows", Title: "Error against rows", Drawing: lines,
 		Caption: "Bands are a standard deviation wide to either side. The dashed line is the law fitted to the test errors; beyond the last point it is extrapolated."})
-	rows.Table(curveTable(c.ByRows, c.Extrapolated, name, percent))
+	rows.Table(curveTable(c.ByRows, c.Extrapolated, name, percent, c.Seeds))
 	if c.RowsLaw != nil {
 		rows.Note(lawText(c.RowsLaw, "n", percent) + " More rows do not help against the first number.")
 	}
@@ -38,7 +38,7 @@ func curvePage(c *tune.Curve, path string) *report.Page {
 		}
 		features.Figure(&report.Figure{Name: "error-against-features", Title: "Error against features", Drawing: lines,
 			Caption: fmt.Sprintf("All with %s training rows.", comma(c.ByFeatures[0].Rows))})
-		features.Table(curveTable(c.ByFeatures, nil, name, percent))
+		features.Table(curveTable(c.ByFeatures, nil, name, percent, c.Seeds))
 	}
 	seconds := page.Section("Error against time")
 	time := &report.Lines{X: report.Axis{Name: "seconds of a training", Log: true}, Y: y}
@@ -54,8 +54,11 @@ func curvePage(c *tune.Curve, path string) *report.Page {
 			time.Curves = append(time.Curves, line)
 		}
 	}
-	seconds.Figure(&report.Figure{Name: "error-against-seconds", Title: "Test error against seconds", Drawing: time,
-		Caption: fmt.Sprintf("Further left is faster, further down better. With n rows a training takes about %.2g·n^%.2g seconds.", c.SecondsFactor, c.SecondsExponent)})
+	caption := "Further left is faster, further down better."
+	if c.SecondsExponent > 0 {
+		caption += fmt.Sprintf(" With n rows a training takes about %.2g·n^%.2g seconds.", c.SecondsFactor, c.SecondsExponent)
+	}
+	seconds.Figure(&report.Figure{Name: "error-against-seconds", Title: "Test error against seconds", Drawing: time, Caption: caption})
 	return page
 }
 
@@ -104,12 +107,18 @@ func lawText(l *tune.Law, n string, percent bool) string {
 	return fmt.Sprintf("Test ≈ %.4g + %.4g·%s^-%.2g%s, off by %.2g%s in the mean.", factor*l.A, factor*l.B, n, l.C, unit, factor*l.Misfit, unit)
 }
 
-func curveTable(points []tune.CurvePoint, beyond []tune.Extrapolated, name string, percent bool) *report.Table {
+func curveTable(points []tune.CurvePoint, beyond []tune.Extrapolated, name string, percent bool, seeds int) *report.Table {
 	number := func(v float64) string {
 		if percent {
 			return fmt.Sprintf("%.2f", 100*v)
 		}
 		return fmt.Sprintf("%.4g", v)
+	}
+	deviation := func(v float64) string {
+		if seeds < 2 {
+			return "–"
+		}
+		return number(v)
 	}
 	if percent {
 		name += " in %"
@@ -120,7 +129,7 @@ func curveTable(points []tune.CurvePoint, beyond []tune.Extrapolated, name strin
 	}
 	t.Columns = append(t.Columns, report.Column{})
 	for _, p := range points {
-		t.Rows = append(t.Rows, []string{comma(p.Rows), comma(p.Features), number(p.Train), number(p.TrainSD), number(p.Test), number(p.TestSD), secondsText(duration(p.Seconds)), ""})
+		t.Rows = append(t.Rows, []string{comma(p.Rows), comma(p.Features), number(p.Train), deviation(p.TrainSD), number(p.Test), deviation(p.TestSD), secondsText(duration(p.Seconds)), ""})
 	}
 	for _, e := range beyond {
 		t.Rows = append(t.Rows, []string{comma(e.Rows), "", "", "", number(e.Test), "", longText(e.Seconds), "extrapolated"})

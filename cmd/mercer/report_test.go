@@ -249,15 +249,27 @@ func TestReportOfMaps(t *testing.T) {
 	}
 	p := readPage(t, html)
 	p.has(t, "Maps for the rbf kernel", "data.csv: all 4,950 pairs of 100 rows, means over 2 draws of each map", "asked for a mean absolute error of at most 0.1",
-		"take --map ", "orf 128 ", "rff 32 ", "kernel rbf, γ = ", "mercer approx "+data)
+		"take --map ", "orf 128 ", "rff 32 ", "share of pairs", "largest relative", "bias", "effective dimension", "µs one row",
+		"Fitted rates: error = c·D^e", "e of the mean error", "its Gram matrix has the effective dimension ", "kernel rbf, γ = ", "mercer approx "+data)
 	if got, want := pictures(t, plots), "error-against-d error-against-time offers pairs-orf pairs-rff"; got != want {
 		t.Errorf("pictures %s, want %s", got, want)
+	}
+	if svg, err := os.ReadFile(filepath.Join(plots, "error-against-d.svg")); err != nil || !strings.Contains(string(svg), "fitted rates") {
+		t.Errorf("no line of the fitted rates: %v", err)
 	}
 	v := object(t, ok(t, "approx", data, "--map", "rff", "--features", "16", "--rows", "50", "--seeds", "1", "--report", html, "--json"))
 	if len(v["results"].([]any)) != 1 {
 		t.Errorf("%v", v)
 	}
-	readPage(t, html).has(t, "Each map and number of features")
+	p = readPage(t, html)
+	p.has(t, "each map and number of features")
+	if strings.Contains(p.text, "Fitted rates") {
+		t.Error("one number of features has a rate")
+	}
+	// Of one draw nothing deviates: rather than "0" there is no number.
+	if r := v["results"].([]any)[0].(map[string]any); !strings.Contains(p.text, fmt.Sprintf("rff 16 %s (best) – ", short(r["mean_abs"].(float64)))) {
+		t.Error(p.text)
+	}
 }
 
 func TestReportOfComparisons(t *testing.T) {
