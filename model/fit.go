@@ -112,8 +112,9 @@ type fit struct {
 
 	reduced bool // the principal components of all features are found
 
-	bag  *bagFit // nil: the rows were no bags
-	kept int64   // bytes of rows that were bags and are kept
+	bag        *bagFit      // nil: the rows were no bags
+	findMember func() error // finds a number that the kernel of members does not take; nil: rows are no members
+	kept       int64        // bytes of rows that were bags and are kept
 
 	stats *Statistics // that rows are added to of which nothing is known; nil: they were surveyed
 }
@@ -302,13 +303,20 @@ func (f *fit) checkDomain(x matrix.Rows) error {
 	if bad == nil {
 		return nil
 	}
-	if _, bags := f.src.(namedSource); !bags {
-		// The sample does not know where its rows stand: a pass over all finds the first.
-		if err := f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }); err != nil {
-			return err
-		}
+	// The sample does not know where its rows stand: a pass over all finds the first.
+	find := f.findMember
+	if find == nil {
+		find = func() error { return f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }) }
+	}
+	if err := find(); err != nil {
+		return err
 	}
 	return fmt.Errorf("%s: %s: %s", f.src.Name(), f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+}
+
+// anotherScale says what to do about numbers that a kernel does not take.
+func anotherScale(flag string) string {
+	return "; use another kernel, or a " + flag + " that leaves no such numbers"
 }
 
 // chooseGamma scales the sample, checks that the kernel takes its numbers, and fixes γ.
@@ -601,7 +609,7 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 			start := time.Now()
 			z, bad := f.m.mapping.features(&s, part.X)
 			if bad != nil {
-				return Located(&RowError{bad.Row, bad.Dim, f.m.mapping.reason(bad) + "; use another kernel, or a --scale that leaves no such numbers"}, f.src, part.First)
+				return Located(&RowError{bad.Row, bad.Dim, f.m.mapping.reason(bad) + anotherScale("--scale")}, f.src, part.First)
 			}
 			f.report.Map += time.Since(start).Seconds()
 			if err := body(&part, z); err != nil {
@@ -621,8 +629,8 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 func (f *fit) tooWide(b *matrix.Batch) error {
 	for i := range b.X.Len() {
 		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.m.mapping.in {
-			return fmt.Errorf("%s: row %d has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
-				f.src.Name(), b.First+i+1, f.src.Schema().DimName(int(idx[len(idx)-1])), f.m.mapping.in)
+			return fmt.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
+				Place(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.m.mapping.in)
 		}
 	}
 	narrow := *b.X.CSR

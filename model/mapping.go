@@ -85,13 +85,22 @@ func (e *RowError) Error() string {
 }
 
 // Located returns an error about the rows of a batch, whose first row has the number first, as
-// one about their source: a [RowError] then names the row, from 1, and the column.
+// one about their source: a [RowError] then names the row of the file, from 1, and the column.
 func Located(err error, src dataset.Source, first int) error {
 	var e *RowError
 	if errors.As(err, &e) {
-		return fmt.Errorf("%s: row %d, %s: %s", src.Name(), first+e.Row+1, src.Schema().DimName(e.Dim), e.Reason)
+		return fmt.Errorf("%s, %s: %s", Place(src, first+e.Row), src.Schema().DimName(e.Dim), e.Reason)
 	}
 	return fmt.Errorf("%s: %w", src.Name(), err)
+}
+
+// Place says where a row of a source, from 0, stands: the file and the number there, from 1.
+func Place(src dataset.Source, row int) string {
+	what := "row"
+	if src.Schema().Format == pooledFormat {
+		what = "bag"
+	}
+	return fmt.Sprintf("%s: %s %d", src.Name(), what, dataset.Origin(src, row)+1)
 }
 
 // each hands the features of the rows x to body, rows [i, j) at a time, which may keep

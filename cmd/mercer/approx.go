@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -375,7 +376,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	}
 	a.dim, a.total = sum.Dim, sum.Rows
 	sample := scaler.Apply(sum.Sample, &dataset.Workspace{})
-	if err := a.checkRows(src, scaler, sample); err != nil {
+	if err := a.checkRows(ctx, src, scaler, sample); err != nil {
 		return rows, err
 	}
 	if a.fitOn != "" {
@@ -393,7 +394,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 		}
 		a.total = judged.Rows
 		rows = approx.Rows{Judge: scaler.Apply(judged.Sample, &dataset.Workspace{}), Fit: sample}
-		if err := a.checkRows(other, scaler, rows.Judge); err != nil {
+		if err := a.checkRows(ctx, other, scaler, rows.Judge); err != nil {
 			return rows, err
 		}
 	} else {
@@ -443,20 +444,36 @@ func (a *approximation) scaler(sum *dataset.Summary) (*dataset.Scaler, error) {
 	return dataset.NewScaler(kind, sum)
 }
 
-// checkRows refuses rows with numbers that the kernel does not take.
-func (a *approximation) checkRows(src *dataset.File, scaler *dataset.Scaler, x matrix.Rows) error {
+// checkRows refuses a sample of scaled rows with numbers that the kernel does not take.
+func (a *approximation) checkRows(ctx context.Context, src *dataset.File, scaler *dataset.Scaler, x matrix.Rows) error {
 	a.cfg.Scale = scaler.Kind
-	var e *kernel.DomainError
 	probe := a.kernel
 	probe.Gamma = 1
-	if err := probe.CheckRows(x); !errors.As(err, &e) {
+	if probe.CheckRows(x) == nil {
+		return nil
+	}
+	// The sample does not know where its rows stand: a pass over all finds the first.
+	r, err := src.Open(ctx)
+	if err != nil {
 		return err
 	}
-	scaled := ""
-	if scaler.Kind != "none" {
-		scaled = fmt.Sprintf(" after --scale %s (--scale none leaves the numbers as they are)", scaler.Kind)
+	defer r.Close()
+	var work dataset.Workspace
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: the data changed while they were read", src.Name())
+		}
+		if err != nil {
+			return err
+		}
+		if b.X.CSR != nil {
+			b.X.CSR.Cols = max(b.X.CSR.Cols, a.dim)
+		}
+		if bad := outside(probe, src, b.First, scaler.Apply(b.X, &work), scaler.Kind); bad != nil {
+			return bad
+		}
 	}
-	return fmt.Errorf("%s: %s%s: %s", src.Name(), src.Schema().DimName(e.Dim), scaled, e.Reason())
 }
 
 // gamma is the γ that the flags ask for, 0 of kernels that have none.
