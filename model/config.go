@@ -74,6 +74,9 @@ type Config struct {
 	// not scaled yet.
 	Given *matrix.Dense `json:"-"`
 
+	// GivenFile is the file that Given comes from, for messages; "" if it comes from none.
+	GivenFile string `json:"-"`
+
 	// Features is D, the number of features, or of landmarks; 0 means 4096 (1024 landmarks), or
 	// fewer where there are few rows.
 	Features int `json:"features,omitempty"`

@@ -386,7 +386,7 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	}
 	cfg.MaxBytes = f.opt.Memory
 	if cfg.Given, err = f.given(); err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return err
 	}
 	if f.m.mapping.fmap, err = feature.Fit(cfg, x); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
@@ -399,16 +399,34 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	return nil
 }
 
-// given are the given landmarks, scaled like all rows.
+// given are the given landmarks, scaled like all rows. Its errors name what is wrong: the file of
+// landmarks.
 func (f *fit) given() (*matrix.Dense, error) {
 	g := f.cfg.Given
 	if g == nil {
 		return nil, nil
 	}
-	if g.Cols != f.m.mapping.in {
-		return nil, fmt.Errorf("the landmarks have %d dimensions, but the rows of the data have %d", g.Cols, f.m.mapping.in)
+	from := f.cfg.GivenFile
+	if from == "" {
+		from = f.src.Name() + ": the given landmarks"
 	}
-	return f.m.mapping.scaled(new(scratch), matrix.Rows{Dense: g}).Dense, nil
+	if g.Cols != f.m.mapping.in {
+		return nil, fmt.Errorf("%s: %w", from, LandmarkWidth(g.Cols, f.m.mapping.in))
+	}
+	g = f.m.mapping.scaled(new(scratch), matrix.Rows{Dense: g}).Dense
+	if bad := f.m.mapping.outside(matrix.Rows{Dense: g}); bad != nil {
+		return nil, fmt.Errorf("%s: row %d, %s: %s", from, bad.Row+1, f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+	}
+	return g, nil
+}
+
+// LandmarkWidth is the error that given landmarks have another number of dimensions than the rows.
+func LandmarkWidth(have, rows int) error {
+	advice := ""
+	if have > rows {
+		advice = "; landmarks have no labels, so leave out the columns of the data that are no inputs"
+	}
+	return fmt.Errorf("the landmarks have %d dimensions, but the rows of the data have %d%s", have, rows, advice)
 }
 
 // Rows of more than wideRows dimensions are by default shortened to shortRows before a map

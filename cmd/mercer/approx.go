@@ -415,9 +415,14 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	}
 	if given := a.cfg.Given; given != nil {
 		if given.Cols != sum.Dim {
-			return rows, fmt.Errorf("%s: the landmarks have %d dimensions, but the rows have %d", path, given.Cols, sum.Dim)
+			return rows, fmt.Errorf("%s: %w", a.cfg.GivenFile, model.LandmarkWidth(given.Cols, sum.Dim))
 		}
 		a.cfg.Given = scaler.Apply(matrix.Rows{Dense: given}, &dataset.Workspace{}).Dense
+		probe := a.kernel
+		probe.Gamma = 1
+		if err := outside(probe, landmarksFile{src, a.cfg.GivenFile}, 0, matrix.Rows{Dense: a.cfg.Given}, scaler.Kind); err != nil {
+			return rows, err
+		}
 	}
 	a.kernel.Gamma, err = a.gamma(rows.Fit, a.kernel.Name)
 	if err != nil {
@@ -425,6 +430,14 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	}
 	return rows, nil
 }
+
+// landmarksFile is a file of landmarks, whose columns are those of the data.
+type landmarksFile struct {
+	dataset.Source
+	name string
+}
+
+func (l landmarksFile) Name() string { return l.name }
 
 // survey reads data once and draws a sample.
 func (a *approximation) survey(ctx context.Context, src *dataset.File, rows int, p *progress) (*dataset.Summary, error) {
