@@ -66,7 +66,7 @@ type Config struct {
 
 	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
 	// kernel has the one above, or the linear kernel if its map knows no other; a step
-	// without γ has that of the median distance.
+	// without γ has one by Gamma, of the rows that reach it.
 	Steps   []feature.Config `json:"steps,omitempty"`
 	Weights []float64        `json:"weights,omitempty"`
 

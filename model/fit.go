@@ -325,7 +325,7 @@ func (f *fit) chooseGamma(sum *dataset.Summary) (x matrix.Rows, gamma float64, e
 	if err := f.checkDomain(x); err != nil {
 		return x, 0, err
 	}
-	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
+	gamma, why, err := f.gamma(f.cfg.Kernel, x)
 	if err != nil {
 		return x, 0, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
@@ -357,18 +357,14 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 		cfg.Map = defaultMap(f.cfg.Kernel, sum.Dim)
 		f.m.info.Training.Why["map"] = "for the kernel and the number of dimensions"
 	}
-	for i := range f.cfg.Steps {
-		cfg.Steps[i] = f.cfg.Step(f.cfg.Steps[i], func(name string) (g float64) {
-			if name == f.cfg.Kernel {
-				return gamma
-			}
-			g, _, e := f.gamma(name, sum, x)
-			err = errors.Join(err, e)
-			return g
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	if cfg.Steps != nil {
+		cfg.MaxBytes, cfg.Steps = f.opt.Memory, f.cfg.Steps
+		if cfg, err = f.cfg.Settle(cfg, x, func(name string, x matrix.Rows) (float64, error) {
+			g, _, err := f.gamma(name, x)
+			return g, err
+		}); err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
+		}
 	}
 	if cfg.Features == 0 && !cfg.Decides() {
 		cfg.Features = defaultFeatures(sum.Rows)
@@ -485,8 +481,8 @@ func (f *fit) auto(sum *dataset.Summary) string {
 	return "svm"
 }
 
-// gamma is a kernel's γ, and in words where it comes from, for the scaled sample x.
-func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma float64, why string, err error) {
+// gamma is a kernel's γ, and in words where it comes from, for a sample x of the rows that reach it.
+func (f *fit) gamma(name string, x matrix.Rows) (gamma float64, why string, err error) {
 	if !kernel.Has(name, "gamma") {
 		return 0, "", nil
 	}
@@ -500,7 +496,7 @@ func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma flo
 	switch of {
 	case "scale":
 		why = "1/(d·variance of the scaled inputs)"
-		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x), name)
+		gamma, err = kernel.ScaleGamma(x.Dim(), Variance(x), name)
 	case "median":
 		why = "from the median distance of random pairs of rows"
 		if name == "poly" || name == "exp" {

@@ -517,14 +517,11 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 				c.Config.Given = a.cfg.Given
 			}
 		}
-		c.Config = a.cfg.Step(c.Config, func(name string) float64 {
-			if name == a.kernel.Name {
-				return a.kernel.Gamma
-			}
-			g, err := a.gamma(rows.Fit, name)
+		var err error
+		if c.Config, err = a.cfg.Settle(c.Config, rows.Fit, func(name string, x matrix.Rows) (float64, error) { return a.gamma(x, name) }); err != nil {
 			failed = errors.Join(failed, err)
-			return g
-		})
+			continue
+		}
 		if len(a.asked) == 0 && a.dim > wideData && a.kernel.Smooth() && !slices.Contains(frugal, c.Config.Map) {
 			sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: sketched, Options: feature.Options{Hash: "balanced"}}
 			c.Config = feature.Config{Map: "chain", Steps: []feature.Config{sketch, c.Config}}
