@@ -387,11 +387,11 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	if f.m.mapping.fmap, err = feature.Fit(cfg, x); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	if m, ok := f.m.mapping.fmap.(feature.Chooser); ok && m.Chosen() != "" {
-		f.m.info.Training.Why["map"] = m.Chosen()
+	if chosen := f.m.mapping.Chosen(); chosen != "" {
+		f.m.info.Training.Why["map"] = chosen
 	}
 	_, cfg.Features = f.m.mapping.fmap.Dims()
-	f.m.info.Feature = &cfg
+	f.m.info.Feature, f.m.mapping.made = &cfg, &cfg
 	return nil
 }
 

@@ -125,6 +125,9 @@ func (f *fit) poolBags(src dataset.Bags) error {
 		return fmt.Errorf("%s: %w", src.Name(), err)
 	}
 	info := &BagInfo{Schema: *b.schema, Scale: inner.m.info.Scale, Densify: inner.m.info.Densify, Pooling: cfg, Members: sum.Rows, Least: sum.Least, Most: sum.Most, Why: inner.m.info.Training.Why}
+	if chosen := b.pooling.Chosen(); chosen != "" {
+		info.Why["pooling"] = chosen
+	}
 	f.bag = &bagFit{mapping: b, info: info, sum: sum}
 	_, d := b.Dims()
 	keep := int64(keptBytes)

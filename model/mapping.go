@@ -17,7 +17,8 @@ import (
 type Mapping struct {
 	in      int
 	scaler  *dataset.Scaler
-	fmap    feature.Map   // nil: the linear kernel
+	fmap    feature.Map // nil: the linear kernel; else made is its configuration
+	made    *feature.Config
 	domain  kernel.Kernel // which numbers scaled rows may hold
 	scratch sync.Pool     // of *scratch
 
@@ -50,6 +51,17 @@ func (p *Mapping) Dims() (in, out int) {
 		return p.in, p.in
 	}
 	return p.fmap.Dims()
+}
+
+// Feature is the configuration of the map, nil if there is none.
+func (p *Mapping) Feature() *feature.Config { return p.made }
+
+// Chosen says what the map decided on that its configuration leaves open, "" if nothing.
+func (p *Mapping) Chosen() string {
+	if m, ok := p.fmap.(feature.Chooser); ok {
+		return m.Chosen()
+	}
+	return ""
 }
 
 // Transform writes the features of the rows x into dst, which must be Len×D. It fails like
