@@ -541,7 +541,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	if need <= float64(f.opt.Memory) {
 		return nil
 	}
-	advice := "fewer --features"
+	advice := f.fewer()
 	switch {
 	case f.bag != nil && f.m.info.Feature == nil:
 		advice = "fewer --bag-features, compact pooling (--pooling tensorsketch) in place of full,"
@@ -558,6 +558,19 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",
 		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), need/1e9, formula, float64(f.opt.Memory)/1e9, advice)
+}
+
+// fewer says how the map can be told to have fewer features.
+func (f *fit) fewer() string {
+	switch m := f.m.info.Feature; {
+	case f.cfg.Steps != nil:
+		return "fewer features in the steps of the map"
+	case m == nil || m.Steps != nil || !m.Decides():
+		return "fewer --features"
+	case m.Features > f.m.mapping.in && slices.Contains(feature.OptionsOf(m.Map), "terms"):
+		return "fewer --terms"
+	}
+	return "another --map, which can be told --features,"
 }
 
 // mapDim is the number of features that each gives.
