@@ -106,13 +106,14 @@ func Located(err error, src dataset.Source, first int) error {
 	return fmt.Errorf("%s: %w", src.Name(), err)
 }
 
-// Place says where a row of a source, from 0, stands: the file and the number there, from 1.
+// Place says where a row of a source, from 0, stands: the file and the number there, from 1. Rows
+// that were bags are counted as bags are in all messages, from 0.
 func Place(src dataset.Source, row int) string {
-	what := "row"
+	row = dataset.Origin(src, row)
 	if src.Schema().Format == pooledFormat {
-		what = "bag"
+		return fmt.Sprintf("%s: bag %d (from 0)", src.Name(), row)
 	}
-	return fmt.Sprintf("%s: %s %d", src.Name(), what, dataset.Origin(src, row)+1)
+	return fmt.Sprintf("%s: row %d", src.Name(), row+1)
 }
 
 // each hands the features of the rows x to body, rows [i, j) at a time, which may keep
