@@ -259,6 +259,17 @@ type bagPart struct {
 	keep func(bag int) bool
 }
 
+// Origin is the number of a bag among those that the part is of.
+func (p *bagPart) Origin(bag int) int { return BagOrigin(p.Bags, kept(p.keep, bag)) }
+
+// BagOrigin is Origin for bags.
+func BagOrigin(src Bags, bag int) int {
+	if r, ok := src.(interface{ Origin(bag int) int }); ok {
+		return r.Origin(bag)
+	}
+	return bag
+}
+
 // Open implements Bags.
 func (p *bagPart) Open(ctx context.Context) (BagReader, error) {
 	all, err := p.Bags.Open(ctx)

@@ -40,6 +40,23 @@ type Reader interface {
 	Close() error
 }
 
+// Renumbered is a source of some rows of another, which numbers them anew.
+type Renumbered interface {
+	Source
+
+	// Origin is the number, from 0, that a row of the source has in the file that it is from.
+	Origin(row int) int
+}
+
+// Origin is the number that a row of a source has in the file that it is from, both from 0: what
+// messages call the row.
+func Origin(src Source, row int) int {
+	if r, ok := src.(Renumbered); ok {
+		return r.Origin(row)
+	}
+	return row
+}
+
 // Schema says how a row of a data set becomes a row of numbers. It is kept in a model, so
 // that later data are read in the same way.
 type Schema struct {

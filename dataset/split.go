@@ -46,6 +46,21 @@ type part struct {
 	keep func(row int) bool
 }
 
+// Origin implements Renumbered.
+func (p *part) Origin(row int) int { return Origin(p.Source, kept(p.keep, row)) }
+
+// kept is the number among all rows of the n-th that a rule keeps, which there has to be.
+func kept(keep func(row int) bool, n int) int {
+	for row := 0; ; row++ {
+		if keep(row) {
+			if n == 0 {
+				return row
+			}
+			n--
+		}
+	}
+}
+
 func (p *part) Open(ctx context.Context) (Reader, error) {
 	r, err := p.Source.Open(ctx)
 	if err != nil {

@@ -135,7 +135,8 @@ type Fitted interface {
 	State() map[string]*matrix.Dense
 }
 
-// Chooser is a map that decided on something by a sample of rows.
+// Chooser is a map that decided on something that its configuration leaves open, such as by a
+// sample of rows.
 type Chooser interface {
 	Map
 

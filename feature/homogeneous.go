@@ -151,7 +151,11 @@ func restorePeriodic(cfg Config, dim int, state map[string]*matrix.Dense) (Fitte
 	if err != nil {
 		return nil, err
 	}
-	m.keep(state, fmt.Sprintf("period %.3g", period))
+	chosen := fmt.Sprintf("period %.3g", period)
+	if cfg.fitted() {
+		chosen += ", fitted weights"
+	}
+	m.keep(state, chosen)
 	return m, nil
 }
 

@@ -49,6 +49,7 @@ type pkrp struct {
 	sums     *vec.Products // of short
 	scale    float32       // of products
 	rows     int           // of a block
+	chosen   string
 	free     spare[float32]
 }
 
@@ -86,7 +87,10 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 		return nil, fmt.Errorf("feature: pk-rp: pool is %d; it must be at most %d", m, math.MaxInt32)
 	}
 
-	f := &pkrp{features: cfg.Features, degree: k.Degree, free: newSpare[float32]()}
+	f := &pkrp{features: cfg.Features, degree: k.Degree, free: newSpare[float32](), chosen: fmt.Sprintf("pool %d, t %d", m, t)}
+	if e.sparse {
+		f.chosen += fmt.Sprintf(", sparsity %g", e.s)
+	}
 	length := k.Degree * t
 	r := random.New(cfg.Seed, "feature.pk-rp.index")
 	switch cfg.Reuse {
@@ -131,6 +135,10 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 const tall = 224
 
 func (f *pkrp) Dims() (in, out int) { return f.pool.d, f.features }
+
+// Chosen says how large the pool is, how many products an output adds up, and how sparse the
+// vectors of the pool are.
+func (f *pkrp) Chosen() string { return f.chosen }
 
 // Bytes counts the pool and the index.
 func (f *pkrp) Bytes() int64 { return f.pool.bytes() + 4*int64(len(f.index)) + 2*int64(len(f.short)) }

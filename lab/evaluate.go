@@ -129,7 +129,7 @@ func (j *judge) add(b *matrix.Batch) error {
 	if j.byValue != nil {
 		for i, name := range b.Names {
 			if name != "" {
-				return fmt.Errorf("%s: row %d: the label %q is not a number, but the model predicts numbers", j.src.Name(), b.First+i+1, name)
+				return fmt.Errorf("%s: the label %q is not a number, but the model predicts numbers", model.Place(j.src, b.First+i), name)
 			}
 		}
 		if b.Outputs != j.m.Outputs() {
@@ -177,7 +177,7 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 	case j.sets != nil:
 		unknown, err := j.sets.Of(b, i, j.has)
 		if err != nil {
-			return fmt.Errorf("%s: row %d: %w", j.src.Name(), b.First+i+1, err)
+			return fmt.Errorf("%s: %w", model.Place(j.src, b.First+i), err)
 		}
 		for t, v := range scores {
 			j.told[t] = v > 0

@@ -42,8 +42,7 @@ func (p *BagMapping) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) error {
 	defer p.members.scratch.Put(s)
 	scaled := p.members.scaled(s, x)
 	if bad := p.members.outside(scaled); bad != nil {
-		bag, member := place(bags, bad.Row)
-		return &badBag{bag, fmt.Sprintf("member %d (from 0), %s: %s", member, p.schema.DimName(bad.Dim), p.members.reason(bad))}
+		return badMember(bags, bad.Row, p.schema.DimName(bad.Dim), p.members.reason(bad))
 	}
 	p.pooling.Pool(dst, scaled, bags)
 	for i := range dst.Rows {
@@ -63,6 +62,12 @@ type badBag struct {
 }
 
 func (e *badBag) Error() string { return fmt.Sprintf("bag %d (from 0): %s", e.bag, e.text) }
+
+// badMember is the bag that row of the members of bags makes bad.
+func badMember(bags []int, row int, dim, reason string) *badBag {
+	bag, member := place(bags, row)
+	return &badBag{bag, fmt.Sprintf("member %d (from 0), %s: %s", member, dim, reason)}
+}
 
 // place says which bag a row is of, and which member.
 func place(bags []int, row int) (bag, member int) {
@@ -115,6 +120,9 @@ type pooled struct {
 
 func (p *pooled) Name() string            { return p.src.Name() }
 func (p *pooled) Schema() *dataset.Schema { return &p.schema }
+
+// Origin implements dataset.Renumbered.
+func (p *pooled) Origin(row int) int { return dataset.BagOrigin(p.src, row) }
 
 // Open implements dataset.Source.
 func (p *pooled) Open(ctx context.Context) (dataset.Reader, error) {
@@ -173,7 +181,7 @@ func (r *pooledReader) Next() (*matrix.Batch, error) {
 	_, d := r.mapping.Dims()
 	r.dense.Reshape(b.Len(), d)
 	if err := r.mapping.Pool(&r.dense, b.X, b.Bags); err != nil {
-		return nil, r.named(b, err)
+		return nil, locatedBag(err, r.src, b)
 	}
 	if r.seconds != nil {
 		*r.seconds += time.Since(start).Seconds()
@@ -188,16 +196,16 @@ func (r *pooledReader) Next() (*matrix.Batch, error) {
 	return &r.out.Batch, nil
 }
 
-// named says which bag of a source it is that cannot be pooled.
-func (r *pooledReader) named(b *dataset.BagBatch, err error) error {
+// locatedBag says which bag of a source it is that cannot be pooled, of a batch.
+func locatedBag(err error, src dataset.Bags, b *dataset.BagBatch) error {
 	var bad *badBag
 	switch {
 	case !errors.As(err, &bad):
-		return fmt.Errorf("%s: %w", r.src.Name(), err)
+		return fmt.Errorf("%s: %w", src.Name(), err)
 	case b.Keys != nil:
-		return fmt.Errorf("%s: bag %q: %s", r.src.Name(), b.Keys[bad.bag], bad.text)
+		return fmt.Errorf("%s: bag %q: %s", src.Name(), b.Keys[bad.bag], bad.text)
 	}
-	return fmt.Errorf("%s: %w", r.src.Name(), &badBag{b.First + bad.bag, bad.text})
+	return fmt.Errorf("%s: %w", src.Name(), &badBag{dataset.BagOrigin(src, b.First+bad.bag), bad.text})
 }
 
 func (b *pooledBatch) clone() *pooledBatch {

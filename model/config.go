@@ -66,13 +66,16 @@ type Config struct {
 
 	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
 	// kernel has the one above, or the linear kernel if its map knows no other; a step
-	// without γ has that of the median distance.
+	// without γ has one by Gamma, of the rows that reach it.
 	Steps   []feature.Config `json:"steps,omitempty"`
 	Weights []float64        `json:"weights,omitempty"`
 
 	// Given are the landmarks of a map whose option Landmarks is given, as rows of the data,
 	// not scaled yet.
 	Given *matrix.Dense `json:"-"`
+
+	// GivenFile is the file that Given comes from, for messages; "" if it comes from none.
+	GivenFile string `json:"-"`
 
 	// Features is D, the number of features, or of landmarks; 0 means 4096 (1024 landmarks), or
 	// fewer where there are few rows.

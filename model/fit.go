@@ -118,8 +118,9 @@ type fit struct {
 
 	reduced bool // the principal components of all features are found
 
-	bag  *bagFit // nil: the rows were no bags
-	kept int64   // bytes of rows that were bags and are kept
+	bag        *bagFit      // nil: the rows were no bags
+	findMember func() error // finds a number that the kernel of members does not take; nil: rows are no members
+	kept       int64        // bytes of rows that were bags and are kept
 
 	stats *Statistics // that rows are added to of which nothing is known; nil: they were surveyed
 }
@@ -313,13 +314,20 @@ func (f *fit) checkDomain(x matrix.Rows) error {
 	if bad == nil {
 		return nil
 	}
-	if _, bags := f.src.(namedSource); !bags {
-		// The sample does not know where its rows stand: a pass over all finds the first.
-		if err := f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }); err != nil {
-			return err
-		}
+	// The sample does not know where its rows stand: a pass over all finds the first.
+	find := f.findMember
+	if find == nil {
+		find = func() error { return f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil }) }
+	}
+	if err := find(); err != nil {
+		return err
 	}
 	return fmt.Errorf("%s: %s: %s", f.src.Name(), f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+}
+
+// anotherScale says what to do about numbers that a kernel does not take.
+func anotherScale(flag string) string {
+	return "; use another kernel, or a " + flag + " that leaves no such numbers"
 }
 
 // chooseGamma scales the sample, checks that the kernel takes its numbers, and fixes γ.
@@ -328,7 +336,7 @@ func (f *fit) chooseGamma(sum *dataset.Summary) (x matrix.Rows, gamma float64, e
 	if err := f.checkDomain(x); err != nil {
 		return x, 0, err
 	}
-	gamma, why, err := f.gamma(f.cfg.Kernel, sum, x)
+	gamma, why, err := f.gamma(f.cfg.Kernel, x)
 	if err != nil {
 		return x, 0, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
@@ -360,18 +368,14 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 		cfg.Map = defaultMap(f.cfg.Kernel, sum.Dim)
 		f.m.info.Training.Why["map"] = "for the kernel and the number of dimensions"
 	}
-	for i := range f.cfg.Steps {
-		cfg.Steps[i] = f.cfg.Step(f.cfg.Steps[i], func(name string) (g float64) {
-			if name == f.cfg.Kernel {
-				return gamma
-			}
-			g, _, e := f.gamma(name, sum, x)
-			err = errors.Join(err, e)
-			return g
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	if cfg.Steps != nil {
+		cfg.MaxBytes, cfg.Steps = f.opt.Memory, f.cfg.Steps
+		if cfg, err = f.cfg.Settle(cfg, x, func(name string, x matrix.Rows) (float64, error) {
+			g, _, err := f.gamma(name, x)
+			return g, err
+		}); err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
+		}
 	}
 	if cfg.Features == 0 && !cfg.Decides() {
 		cfg.Features = defaultFeatures(sum.Rows)
@@ -389,29 +393,47 @@ func (f *fit) chooseMap(sum *dataset.Summary) error {
 	}
 	cfg.MaxBytes = f.opt.Memory
 	if cfg.Given, err = f.given(); err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return err
 	}
 	if f.m.mapping.fmap, err = feature.Fit(cfg, x); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	if m, ok := f.m.mapping.fmap.(feature.Chooser); ok && m.Chosen() != "" {
-		f.m.info.Training.Why["map"] = m.Chosen()
+	if chosen := f.m.mapping.Chosen(); chosen != "" {
+		f.m.info.Training.Why["map"] = chosen
 	}
 	_, cfg.Features = f.m.mapping.fmap.Dims()
-	f.m.info.Feature = &cfg
+	f.m.info.Feature, f.m.mapping.made = &cfg, &cfg
 	return nil
 }
 
-// given are the given landmarks, scaled like all rows.
+// given are the given landmarks, scaled like all rows. Its errors name what is wrong: the file of
+// landmarks.
 func (f *fit) given() (*matrix.Dense, error) {
 	g := f.cfg.Given
 	if g == nil {
 		return nil, nil
 	}
-	if g.Cols != f.m.mapping.in {
-		return nil, fmt.Errorf("the landmarks have %d dimensions, but the rows of the data have %d", g.Cols, f.m.mapping.in)
+	from := f.cfg.GivenFile
+	if from == "" {
+		from = f.src.Name() + ": the given landmarks"
 	}
-	return f.m.mapping.scaled(new(scratch), matrix.Rows{Dense: g}).Dense, nil
+	if g.Cols != f.m.mapping.in {
+		return nil, fmt.Errorf("%s: %w", from, LandmarkWidth(g.Cols, f.m.mapping.in))
+	}
+	g = f.m.mapping.scaled(new(scratch), matrix.Rows{Dense: g}).Dense
+	if bad := f.m.mapping.outside(matrix.Rows{Dense: g}); bad != nil {
+		return nil, fmt.Errorf("%s: row %d, %s: %s", from, bad.Row+1, f.m.info.Schema.DimName(bad.Dim), f.m.mapping.reason(bad))
+	}
+	return g, nil
+}
+
+// LandmarkWidth is the error that given landmarks have another number of dimensions than the rows.
+func LandmarkWidth(have, rows int) error {
+	advice := ""
+	if have > rows {
+		advice = "; landmarks have no labels, so leave out the columns of the data that are no inputs"
+	}
+	return fmt.Errorf("the landmarks have %d dimensions, but the rows of the data have %d%s", have, rows, advice)
 }
 
 // Rows of more than wideRows dimensions are by default shortened to shortRows before a map
@@ -470,8 +492,8 @@ func (f *fit) auto(sum *dataset.Summary) string {
 	return "svm"
 }
 
-// gamma is a kernel's γ, and in words where it comes from, for the scaled sample x.
-func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma float64, why string, err error) {
+// gamma is a kernel's γ, and in words where it comes from, for a sample x of the rows that reach it.
+func (f *fit) gamma(name string, x matrix.Rows) (gamma float64, why string, err error) {
 	if !kernel.Has(name, "gamma") {
 		return 0, "", nil
 	}
@@ -485,7 +507,7 @@ func (f *fit) gamma(name string, sum *dataset.Summary, x matrix.Rows) (gamma flo
 	switch of {
 	case "scale":
 		why = "1/(d·variance of the scaled inputs)"
-		gamma, err = kernel.ScaleGamma(sum.Dim, Variance(x), name)
+		gamma, err = kernel.ScaleGamma(x.Dim(), Variance(x), name)
 	case "median":
 		why = "from the median distance of random pairs of rows"
 		if name == "poly" || name == "exp" {
@@ -530,7 +552,7 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	if need <= float64(f.opt.Memory) {
 		return nil
 	}
-	advice := "fewer --features"
+	advice := f.fewer()
 	switch {
 	case f.bag != nil && f.m.info.Feature == nil:
 		advice = "fewer --bag-features, compact pooling (--pooling tensorsketch) in place of full,"
@@ -547,6 +569,19 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	}
 	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",
 		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), need/1e9, formula, float64(f.opt.Memory)/1e9, advice)
+}
+
+// fewer says how the map can be told to have fewer features.
+func (f *fit) fewer() string {
+	switch m := f.m.info.Feature; {
+	case f.cfg.Steps != nil:
+		return "fewer features in the steps of the map"
+	case m == nil || m.Steps != nil || !m.Decides():
+		return "fewer --features"
+	case m.Features > f.m.mapping.in && slices.Contains(feature.OptionsOf(m.Map), "terms"):
+		return "fewer --terms"
+	}
+	return "another --map, which can be told --features,"
 }
 
 // mapDim is the number of features that each gives.
@@ -612,7 +647,7 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 			start := time.Now()
 			z, bad := f.m.mapping.features(&s, part.X)
 			if bad != nil {
-				return Located(&RowError{bad.Row, bad.Dim, f.m.mapping.reason(bad) + "; use another kernel, or a --scale that leaves no such numbers"}, f.src, part.First)
+				return Located(&RowError{bad.Row, bad.Dim, f.m.mapping.reason(bad) + anotherScale("--scale")}, f.src, part.First)
 			}
 			f.report.Map += time.Since(start).Seconds()
 			if err := body(&part, z); err != nil {
@@ -632,8 +667,8 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 func (f *fit) tooWide(b *matrix.Batch) error {
 	for i := range b.X.Len() {
 		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.m.mapping.in {
-			return fmt.Errorf("%s: row %d has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
-				f.src.Name(), b.First+i+1, f.src.Schema().DimName(int(idx[len(idx)-1])), f.m.mapping.in)
+			return fmt.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
+				Place(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.m.mapping.in)
 		}
 	}
 	narrow := *b.X.CSR

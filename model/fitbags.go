@@ -2,7 +2,9 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"mercer/dataset"
@@ -103,8 +105,9 @@ func (f *fit) poolBags(src dataset.Bags) error {
 		members.Features = max(512, defaultFeatures(4*sum.Bags))
 	}
 	// The members' scaling and map are chosen as those of rows are.
-	inner := &fit{ctx: f.ctx, src: named(src.Name()), cfg: members, opt: f.opt, report: f.report}
+	inner := &fit{ctx: f.ctx, src: membersOf{bags: src}, cfg: members, opt: f.opt, report: f.report}
 	inner.begin(sum.Summary, members)
+	inner.findMember = func() error { return inner.m.mapping.findMember(f.ctx, src) }
 	if err := inner.choosePipeline(sum.Summary); err != nil {
 		return err
 	}
@@ -122,6 +125,9 @@ func (f *fit) poolBags(src dataset.Bags) error {
 		return fmt.Errorf("%s: %w", src.Name(), err)
 	}
 	info := &BagInfo{Schema: *b.schema, Scale: inner.m.info.Scale, Densify: inner.m.info.Densify, Pooling: cfg, Members: sum.Rows, Least: sum.Least, Most: sum.Most, Why: inner.m.info.Training.Why}
+	if chosen := b.pooling.Chosen(); chosen != "" {
+		info.Why["pooling"] = chosen
+	}
 	f.bag = &bagFit{mapping: b, info: info, sum: sum}
 	_, d := b.Dims()
 	keep := int64(keptBytes)
@@ -139,15 +145,37 @@ func (f *fit) poolBags(src dataset.Bags) error {
 	return nil
 }
 
-// named is the source of a fit that only chooses: its name, for messages.
-type namedSource struct {
+// membersOf is the source of a fit that only chooses: what messages say of members.
+type membersOf struct {
 	dataset.Source
-	name string
+	bags dataset.Bags
 }
 
-func named(name string) dataset.Source        { return namedSource{name: name} }
-func (n namedSource) Name() string            { return n.name }
-func (n namedSource) Schema() *dataset.Schema { return &dataset.Schema{} }
+func (m membersOf) Name() string            { return m.bags.Name() }
+func (m membersOf) Schema() *dataset.Schema { return m.bags.Schema() }
+
+// findMember finds the first number of the members of bags that the kernel does not take, in a
+// pass over them.
+func (p *Mapping) findMember(ctx context.Context, src dataset.Bags) error {
+	r, err := src.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var s scratch
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if bad := p.outside(p.scaled(&s, b.X)); bad != nil {
+			return locatedBag(badMember(b.Bags, bad.Row, src.Schema().DimName(bad.Dim), p.reason(bad)+anotherScale("--bag-scale")), src, b)
+		}
+	}
+}
 
 // goldenEnds are where golden bags begin and end.
 var goldenEnds = []int{0, 1, 2, 4, 6}

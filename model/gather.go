@@ -319,7 +319,7 @@ func (f *fit) targets(b *matrix.Batch, dst []float64) error {
 	if f.labels != nil {
 		for i := range b.X.Len() {
 			if err := f.labels.Targets(b, i, dst[i*k:(i+1)*k]); err != nil {
-				return fmt.Errorf("%s: row %d: %w", f.src.Name(), b.First+i+1, err)
+				return fmt.Errorf("%s: %w", Place(f.src, b.First+i), err)
 			}
 		}
 		return nil
@@ -349,10 +349,10 @@ func (f *fit) class(b *matrix.Batch, i int) (int, error) {
 		case b.Outputs > 0:
 			label = strconv.FormatFloat(b.Y[i*b.Outputs], 'g', -1, 64)
 		}
-		return 0, fmt.Errorf("%s: row %d: the label is %s; the statistics have the classes %s", f.src.Name(), b.First+i+1, label, strings.Join(f.classes.Labels(), ", "))
+		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", Place(f.src, b.First+i), label, strings.Join(f.classes.Labels(), ", "))
 	}
 	if c < 0 {
-		return 0, fmt.Errorf("%s: the data changed while they were read: row %d has a new label", f.src.Name(), b.First+i+1)
+		return 0, fmt.Errorf("%s has a new label: the data changed while they were read", Place(f.src, b.First+i))
 	}
 	return c, nil
 }

@@ -55,7 +55,7 @@ func (f *fit) falkon(sum *dataset.Summary) error {
 		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
 	}
 	if opt.Given, err = f.given(); err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return err
 	}
 	if f.opt.Memory <= 0 {
 		opt.Memory = 0 // K_nm is kept where it takes no more than a few GB

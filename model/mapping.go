@@ -17,7 +17,8 @@ import (
 type Mapping struct {
 	in      int
 	scaler  *dataset.Scaler
-	fmap    feature.Map   // nil: the linear kernel
+	fmap    feature.Map // nil: the linear kernel; else made is its configuration
+	made    *feature.Config
 	domain  kernel.Kernel // which numbers scaled rows may hold
 	scratch sync.Pool     // of *scratch
 
@@ -50,6 +51,17 @@ func (p *Mapping) Dims() (in, out int) {
 		return p.in, p.in
 	}
 	return p.fmap.Dims()
+}
+
+// Feature is the configuration of the map, nil if there is none.
+func (p *Mapping) Feature() *feature.Config { return p.made }
+
+// Chosen says what the map decided on that its configuration leaves open, "" if nothing.
+func (p *Mapping) Chosen() string {
+	if m, ok := p.fmap.(feature.Chooser); ok {
+		return m.Chosen()
+	}
+	return ""
 }
 
 // Transform writes the features of the rows x into dst, which must be Len×D. It fails like
@@ -85,13 +97,23 @@ func (e *RowError) Error() string {
 }
 
 // Located returns an error about the rows of a batch, whose first row has the number first, as
-// one about their source: a [RowError] then names the row, from 1, and the column.
+// one about their source: a [RowError] then names the row of the file, from 1, and the column.
 func Located(err error, src dataset.Source, first int) error {
 	var e *RowError
 	if errors.As(err, &e) {
-		return fmt.Errorf("%s: row %d, %s: %s", src.Name(), first+e.Row+1, src.Schema().DimName(e.Dim), e.Reason)
+		return fmt.Errorf("%s, %s: %s", Place(src, first+e.Row), src.Schema().DimName(e.Dim), e.Reason)
 	}
 	return fmt.Errorf("%s: %w", src.Name(), err)
+}
+
+// Place says where a row of a source, from 0, stands: the file and the number there, from 1. Rows
+// that were bags are counted as bags are in all messages, from 0.
+func Place(src dataset.Source, row int) string {
+	row = dataset.Origin(src, row)
+	if src.Schema().Format == pooledFormat {
+		return fmt.Sprintf("%s: bag %d (from 0)", src.Name(), row)
+	}
+	return fmt.Sprintf("%s: row %d", src.Name(), row+1)
 }
 
 // each hands the features of the rows x to body, rows [i, j) at a time, which may keep

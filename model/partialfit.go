@@ -122,7 +122,7 @@ func (m *Model) PartialFit(b *matrix.Batch) (*Model, error) {
 // Model is the model as far as it has learned.
 func (o *Online) Model() (*Model, error) {
 	m := &Model{info: o.m.info, bag: o.m.bag}
-	m.mapping.in, m.mapping.scaler, m.mapping.fmap, m.mapping.domain = o.m.mapping.in, o.m.mapping.scaler, o.m.mapping.fmap, o.m.mapping.domain
+	m.mapping.in, m.mapping.scaler, m.mapping.fmap, m.mapping.made, m.mapping.domain = o.m.mapping.in, o.m.mapping.scaler, o.m.mapping.fmap, o.m.mapping.made, o.m.mapping.domain
 	o.note(true)
 	if err := o.finish(m); err != nil {
 		return nil, err

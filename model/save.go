@@ -241,7 +241,7 @@ func (m *Model) restoreMapping(t stored, d int) (err error) {
 	if m.mapping.fmap, err = feature.Restore(*m.info.Feature, in, state); err != nil {
 		return err
 	}
-	m.mapping.domain = feature.Domain(*m.info.Feature)
+	m.mapping.made, m.mapping.domain = m.info.Feature, feature.Domain(*m.info.Feature)
 	if _, out := m.mapping.fmap.Dims(); out != d {
 		return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
 	}

@@ -285,7 +285,7 @@ func (f *fit) checkRows(b *matrix.Batch) error {
 		return fmt.Errorf("%s: rows have %d targets, the statistics are of %d", f.src.Name(), b.Outputs, f.m.info.Outputs)
 	}
 	if i := slices.IndexFunc(b.Y, func(v float64) bool { return v-v != 0 }); i >= 0 {
-		return fmt.Errorf("%s: row %d: the label is not a number, but the statistics are of numbers to predict", f.src.Name(), b.First+i/b.Outputs+1)
+		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict", Place(f.src, b.First+i/b.Outputs))
 	}
 	return nil
 }

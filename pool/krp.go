@@ -26,6 +26,7 @@ type krp struct {
 	a, b    *vectors // the same for one stream
 	index   []int32  // I and J: those of term i of output c at 2i·D+c and (2i+1)·D+c
 	scale   float32
+	chosen  string
 }
 
 func newKRP(cfg Config, d, e int) (method, error) {
@@ -70,6 +71,7 @@ func newKRP(cfg Config, d, e int) (method, error) {
 	}
 
 	p := &krp{outputs: cfg.Features, t: t, scale: float32(s / math.Sqrt(float64(t)*float64(cfg.Features)))}
+	p.chosen = fmt.Sprintf("pool %d, t %d, sparsity %.3g", m, t, s)
 	p.a = newSparse(cfg.Seed, s, m, d)
 	p.b = p.a
 	if two {
@@ -98,6 +100,10 @@ func newKRP(cfg Config, d, e int) (method, error) {
 }
 
 func (p *krp) features() int { return p.outputs }
+
+// choice says how large the pool is, how many products an output adds up, and how sparse the
+// vectors of the pool are.
+func (p *krp) choice() string { return p.chosen }
 
 func (p *krp) bytes() int64 {
 	n := p.a.bytes() + 4*int64(len(p.index))

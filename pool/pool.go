@@ -81,6 +81,14 @@ type Pooling struct {
 	free               chan *work
 }
 
+// Chosen says what the pooling decided on that its configuration leaves open, "" if nothing.
+func (p *Pooling) Chosen() string {
+	if c, ok := p.bilinear.(interface{ choice() string }); ok {
+		return c.choice()
+	}
+	return ""
+}
+
 // kind is a sort of pooling.
 type kind struct {
 	name, about string

@@ -233,6 +233,7 @@ func (s *Sample) Held(fold int) dataset.Source { return s.part(s.folds[fold].hel
 
 func (s *Sample) part(rows []int) dataset.Source {
 	p := &picked{name: s.source.Name(), schema: *s.source.Schema(), all: s.rows, rows: rows}
+	p.origin = func(row int) int { return dataset.Origin(s.source, s.from[rows[row]]) }
 	p.schema.Dim = s.Summary.Dim
 	return p
 }
@@ -385,10 +386,14 @@ type picked struct {
 	schema dataset.Schema
 	all    *matrix.Batch
 	rows   []int
+	origin func(row int) int
 }
 
 func (p *picked) Name() string            { return p.name }
 func (p *picked) Schema() *dataset.Schema { return &p.schema }
+
+// Origin implements dataset.Renumbered.
+func (p *picked) Origin(row int) int { return p.origin(row) }
 
 func (p *picked) Open(ctx context.Context) (dataset.Reader, error) {
 	return &pickedReader{picked: p, ctx: ctx}, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -414,7 +415,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	}
 	a.dim, a.total = sum.Dim, sum.Rows
 	sample := scaler.Apply(sum.Sample, &dataset.Workspace{})
-	if err := a.checkRows(src, scaler, sample); err != nil {
+	if err := a.checkRows(ctx, src, scaler, sample); err != nil {
 		return rows, err
 	}
 	if a.fitOn != "" {
@@ -432,7 +433,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 		}
 		a.total = judged.Rows
 		rows = approx.Rows{Judge: scaler.Apply(judged.Sample, &dataset.Workspace{}), Fit: sample}
-		if err := a.checkRows(other, scaler, rows.Judge); err != nil {
+		if err := a.checkRows(ctx, other, scaler, rows.Judge); err != nil {
 			return rows, err
 		}
 	} else {
@@ -453,9 +454,14 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	}
 	if given := a.cfg.Given; given != nil {
 		if given.Cols != sum.Dim {
-			return rows, fmt.Errorf("%s: the landmarks have %d dimensions, but the rows have %d", path, given.Cols, sum.Dim)
+			return rows, fmt.Errorf("%s: %w", a.cfg.GivenFile, model.LandmarkWidth(given.Cols, sum.Dim))
 		}
 		a.cfg.Given = scaler.Apply(matrix.Rows{Dense: given}, &dataset.Workspace{}).Dense
+		probe := a.kernel
+		probe.Gamma = 1
+		if err := outside(probe, landmarksFile{src, a.cfg.GivenFile}, 0, matrix.Rows{Dense: a.cfg.Given}, scaler.Kind); err != nil {
+			return rows, err
+		}
 	}
 	a.kernel.Gamma, err = a.gamma(rows.Fit, a.kernel.Name)
 	if err != nil {
@@ -463,6 +469,14 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	}
 	return rows, nil
 }
+
+// landmarksFile is a file of landmarks, whose columns are those of the data.
+type landmarksFile struct {
+	dataset.Source
+	name string
+}
+
+func (l landmarksFile) Name() string { return l.name }
 
 // survey reads data once and draws a sample.
 func (a *approximation) survey(ctx context.Context, src *dataset.File, rows int, p *progress) (*dataset.Summary, error) {
@@ -482,20 +496,36 @@ func (a *approximation) scaler(sum *dataset.Summary) (*dataset.Scaler, error) {
 	return dataset.NewScaler(kind, sum)
 }
 
-// checkRows refuses rows with numbers that the kernel does not take.
-func (a *approximation) checkRows(src *dataset.File, scaler *dataset.Scaler, x matrix.Rows) error {
+// checkRows refuses a sample of scaled rows with numbers that the kernel does not take.
+func (a *approximation) checkRows(ctx context.Context, src *dataset.File, scaler *dataset.Scaler, x matrix.Rows) error {
 	a.cfg.Scale = scaler.Kind
-	var e *kernel.DomainError
 	probe := a.kernel
 	probe.Gamma = 1
-	if err := probe.CheckRows(x); !errors.As(err, &e) {
+	if probe.CheckRows(x) == nil {
+		return nil
+	}
+	// The sample does not know where its rows stand: a pass over all finds the first.
+	r, err := src.Open(ctx)
+	if err != nil {
 		return err
 	}
-	scaled := ""
-	if scaler.Kind != "none" {
-		scaled = fmt.Sprintf(" after --scale %s (--scale none leaves the numbers as they are)", scaler.Kind)
+	defer r.Close()
+	var work dataset.Workspace
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: the data changed while they were read", src.Name())
+		}
+		if err != nil {
+			return err
+		}
+		if b.X.CSR != nil {
+			b.X.CSR.Cols = max(b.X.CSR.Cols, a.dim)
+		}
+		if bad := outside(probe, src, b.First, scaler.Apply(b.X, &work), scaler.Kind); bad != nil {
+			return bad
+		}
 	}
-	return fmt.Errorf("%s: %s%s: %s", src.Name(), src.Schema().DimName(e.Dim), scaled, e.Reason())
 }
 
 // gamma is the γ that the flags ask for, 0 of kernels that have none.
@@ -526,14 +556,11 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 				c.Config.Given = a.cfg.Given
 			}
 		}
-		c.Config = a.cfg.Step(c.Config, func(name string) float64 {
-			if name == a.kernel.Name {
-				return a.kernel.Gamma
-			}
-			g, err := a.gamma(rows.Fit, name)
+		var err error
+		if c.Config, err = a.cfg.Settle(c.Config, rows.Fit, func(name string, x matrix.Rows) (float64, error) { return a.gamma(x, name) }); err != nil {
 			failed = errors.Join(failed, err)
-			return g
-		})
+			continue
+		}
 		if len(a.asked) == 0 && a.dim > wideData && a.kernel.Smooth() && !slices.Contains(frugal, c.Config.Map) {
 			sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: sketched, Options: feature.Options{Hash: "balanced"}}
 			c.Config = feature.Config{Map: "chain", Steps: []feature.Config{sketch, c.Config}}

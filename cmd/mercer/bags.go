@@ -203,7 +203,7 @@ func poolingText(b *model.BagInfo) []string {
 		if p.Features > 0 {
 			text += fmt.Sprintf(", %s features, seed %d", comma(p.Features), p.Seed)
 		}
-		lines = append(lines, text)
+		lines = append(lines, text+why("pooling"))
 	case p.Map == nil:
 		lines = append(lines, "mean of the members")
 	default:

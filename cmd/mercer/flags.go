@@ -250,7 +250,7 @@ func readLandmarks(ctx context.Context, c *model.Config, data dataset.Options) e
 		c.Given = new(matrix.Dense)
 		all.X.CSR.Densify(c.Given)
 	}
-	c.Landmarks = "given"
+	c.Landmarks, c.GivenFile = "given", path
 	return nil
 }
 

@@ -129,7 +129,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := g.checkRows(src, x); err != nil {
+	if err := outside(g.kernel, src, 0, x, g.cfg.Scale); err != nil {
 		return err
 	}
 	y := x
@@ -145,7 +145,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		if y, err = scaledRows(ctx, src2, scaling); err != nil {
 			return err
 		}
-		if err := g.checkRows(src2, y); err != nil {
+		if err := outside(g.kernel, src2, 0, y, g.cfg.Scale); err != nil {
 			return err
 		}
 	}
@@ -201,17 +201,18 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// checkRows refuses rows with numbers that the kernel does not take.
-func (g *gram) checkRows(src dataset.Source, x matrix.Rows) error {
+// outside is an error about the first number of scaled rows that a kernel does not take, nil if
+// there is none; first is the number of the first row.
+func outside(k kernel.Kernel, src dataset.Source, first int, x matrix.Rows, scale string) error {
 	var e *kernel.DomainError
-	if err := g.kernel.CheckRows(x); !errors.As(err, &e) {
+	if err := k.CheckRows(x); !errors.As(err, &e) {
 		return err
 	}
 	scaled := ""
-	if g.cfg.Scale != "none" {
-		scaled = fmt.Sprintf(" after --scale %s (--scale none leaves the numbers as they are)", g.cfg.Scale)
+	if scale != "none" {
+		scaled = fmt.Sprintf(" after --scale %s (--scale none leaves the numbers as they are)", scale)
 	}
-	return fmt.Errorf("%s: row %d (from 1), %s%s: %s", src.Name(), e.Row+1, src.Schema().DimName(e.Dim), scaled, e.Reason())
+	return fmt.Errorf("%s, %s%s: %s", model.Place(src, first+e.Row), src.Schema().DimName(e.Dim), scaled, e.Reason())
 }
 
 // gamma is the γ that the flags ask for on the rows x, 0 of kernels that have none.

@@ -181,12 +181,12 @@ func TestKernelRefuses(t *testing.T) {
 		{zero, "--kernel exp-chi2 --gamma scale", 1, "give gamma as a number"},
 		{data, "--kernel chi2 --homogeneity -1", 2, "chi2: homogeneity is -1"},
 		{data, "--kernel skewed-chi2 --coef0 0", 2, "skewed-chi2: coef0 is 0; it must be a positive number"},
-		{named, "--kernel chi2", 1, `named.csv: row 2 (from 1), column "green": -0.5 is too small; chi2 takes numbers of 0 or more`},
+		{named, "--kernel chi2", 1, `named.csv: row 2, column "green": -0.5 is too small; chi2 takes numbers of 0 or more`},
 		{named, "--kernel exp-chi2", 1, `column "green": -0.5 is too small; exp-chi2 takes`},
 		{named, "--kernel skewed-chi2 --coef0 0.5", 1, `column "green": -0.5 is too small; skewed-chi2 takes numbers above -0.5, which is -coef0`},
-		{data + " " + named, "--kernel intersection", 1, `named.csv: row 2 (from 1), column "1": -0.5`},
-		{indexed, "--kernel hellinger", 1, `x.svm: row 1 (from 1), index 7: -3 is too small`},
-		{data, "--kernel jensen-shannon --scale standard", 1, `data.csv: row 1 (from 1), column "0" after --scale standard (--scale none leaves the numbers as they are): -0.7`},
+		{data + " " + named, "--kernel intersection", 1, `named.csv: row 2, column "1": -0.5`},
+		{indexed, "--kernel hellinger", 1, `x.svm: row 1, index 7: -3 is too small`},
+		{data, "--kernel jensen-shannon --scale standard", 1, `data.csv: row 1, column "0" after --scale standard (--scale none leaves the numbers as they are): -0.7`},
 	} {
 		r := mercer(t, append(append([]string{"kernel", "-o", out}, strings.Fields(c.data)...), strings.Fields(c.flags)...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 {

@@ -48,12 +48,21 @@ func TestLandmarksFromAFile(t *testing.T) {
 			t.Errorf("inspect does not show the rank of 119 different rows:\n%s", shown)
 		}
 	}
+	wide := strings.Join(lines[first:first+20], "\n") + "\n" // with the column of labels
+	labelled := write(t, dir, "labelled.csv", wide)
+	below := strings.Split(rows.String(), "\n")[:20]
+	below[10] = "0,0,-3" + strings.Repeat(",0", 61)
+	negative := write(t, dir, "negative.csv", strings.Join(below, "\n")+"\n")
+	chi2 := []string{"--kernel", "chi2", "--scale", "none"}
 	narrow := write(t, dir, "narrow.csv", "1,2,3\n4,5,6\n")
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"--landmarks", narrow}, "the landmarks have 3 dimensions, but the rows of the data have 64"},
+		{append([]string{"--landmarks", negative}, chi2...), "mercer train: " + negative + `: row 11, column "2": -3 is too small; chi2`},
+		{append([]string{"--landmarks", negative, "--learner", "falkon", "--map", ""}, chi2...), "mercer train: " + negative + `: row 11, column "2": -3 is too small; chi2`},
+		{[]string{"--landmarks", labelled}, labelled + ": the landmarks have 65 dimensions, but the rows of the data have 64; landmarks have no labels, so leave out"},
+		{[]string{"--landmarks", narrow}, "mercer train: " + narrow + ": the landmarks have 3 dimensions, but the rows of the data have 64"},
 		{[]string{"--landmarks", filepath.Join(dir, "none")}, "no such file, nor is it one of uniform, kmeans"},
 		{[]string{"--landmarks", csv, "--features", "50"}, "120 landmarks are given, but features is 50"},
 		{[]string{"--landmarks", "given"}, "there are none"},
@@ -61,6 +70,12 @@ func TestLandmarksFromAFile(t *testing.T) {
 		r := mercer(t, append([]string{"train", train, "-o", model, "--map", "nystrom"}, c.args...)...)
 		if r.code == 0 || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%v: %q, want %q", c.args, r.stderr, c.want)
+		}
+	}
+	for path, want := range map[string]string{negative: `: row 11, column "2": -3 is too small`, labelled: ": the landmarks have 65 dimensions"} {
+		r := mercer(t, append([]string{"approx", train, "--map", "nystrom", "--landmarks", path}, chi2...)...)
+		if r.code == 0 || !strings.Contains(r.stderr, "mercer approx: "+path+want) {
+			t.Errorf("approx: %q, want %q", r.stderr, want)
 		}
 	}
 }

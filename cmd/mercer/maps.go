@@ -36,7 +36,8 @@ the ways of pooling bags (--pooling) with theirs.
 
 A chain applies maps one after the other, a sum puts them side by side and so adds their
 kernels, with weights. Both are given to --map in JSON, or in a file by --map @FILE; a step
-without a kernel has that of --kernel.`,
+without a kernel has that of --kernel, and one without γ has it by --gamma, of the rows that reach it:
+in a chain, what the steps before it make of them.`,
 		Example: `  mercer maps
   mercer train wide.svm -o m.mercer --map '{"map":"chain","steps":[{"map":"countsketch","features":1024},{"map":"sorf","features":4096}]}'
   mercer train data.csv -o m.mercer --map '{"map":"sum","weights":[1,0.5],"steps":[{"map":"orf","features":2048},{"map":"tensorsketch","kernel":{"name":"poly","degree":2},"features":2048}]}'`,

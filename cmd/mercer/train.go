@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -531,11 +532,8 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 		line("rows", "%s dimensions, one row a bag", comma(m.Dim()))
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
-	if f := info.Feature; f != nil {
-		if f.Steps == nil {
-			line("kernel", "%s%s", f.Kernel, why("gamma"))
-		}
-		line("map", "%s, %s features, seed %d%s", mapText(f), comma(f.Features), f.Seed, why("map"))
+	if info.Feature != nil {
+		printMap(line, m.Mapping(), info.Training.Why)
 	} else if info.Kernel != nil {
 		line("kernel", "%s%s", info.Kernel, why("gamma"))
 	} else {
@@ -556,6 +554,21 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 	}
 }
 
+// printMap prints the kernel and the map of a mapping that has one; why says where γ is from.
+func printMap(line func(what, format string, args ...any), p *model.Mapping, why map[string]string) {
+	because := func(text string) string {
+		if text != "" {
+			text = " (" + text + ")"
+		}
+		return text
+	}
+	f := p.Feature()
+	if f.Steps == nil {
+		line("kernel", "%s%s", f.Kernel, because(why["gamma"]))
+	}
+	line("map", "%s, %s features, seed %d%s", mapText(f), comma(f.Features), f.Seed, because(cmp.Or(why["map"], p.Chosen())))
+}
+
 // printReduction prints which principal components features became.
 func printReduction(line func(what, format string, args ...any), r *reduce.Report) {
 	what := "reduction"
@@ -574,7 +587,11 @@ func mapText(f *feature.Config) string {
 	for i := range f.Steps {
 		s := &f.Steps[i]
 		text := mapText(s)
-		if s.Steps == nil {
+		switch {
+		case s.Steps != nil:
+		case s.Features == 0: // the map decides
+			text += fmt.Sprintf(" (%s)", s.Kernel)
+		default:
 			text += fmt.Sprintf(" (%s, %s features)", s.Kernel, comma(s.Features))
 		}
 		steps = append(steps, text)

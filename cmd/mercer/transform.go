@@ -124,15 +124,22 @@ of members.`,
 			warnUnseen(cmd, src)
 			if asJSON {
 				v := map[string]any{"output": out, "n": rows, "d": t.dim(), "features": d, "why": t.why}
+				if f := mapping.Feature(); f != nil {
+					v["feature"] = f
+				}
 				if r := mapping.Reduction(); r != nil {
 					v["reduction"] = r
 				}
 				return printJSON(cmd.OutOrStdout(), v)
 			}
+			line := func(what, format string, args ...any) {
+				fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", what, fmt.Sprintf(format, args...))
+			}
+			if mapping.Feature() != nil {
+				printMap(line, mapping, t.why)
+			}
 			if r := mapping.Reduction(); r != nil {
-				printReduction(func(what, format string, args ...any) {
-					fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-				}, r)
+				printReduction(line, r)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: %s rows × %s features, float32\n", "saved", out, comma(rows), comma(d))
 			return nil
