@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -252,14 +253,14 @@ func TestRowsAndColumnsWithoutData(t *testing.T) {
 		Name: "test", Columns: []string{"a", "b", "c"}, LackingRows: 1, LackingColumns: 1,
 		Rows: []Row{{"first", figures("1±1 2±1 3±1")}, {"second", nil}, {"third", figures("4±1 5±1 6±1")}},
 	}
-	ran := 0
+	var ran atomic.Int64 // seeds run at the same time
 	table.open = func(context.Context, string, bool) (run, error) {
 		return func(seed uint64) (experiment, error) {
 			return func(i int) ([]float64, error) {
 				if i > 1 {
 					t.Errorf("row %d is run", i)
 				}
-				ran++
+				ran.Add(1)
 				return []float64{float64(seed), 2}, nil
 			}, nil
 		}, nil
@@ -279,8 +280,8 @@ func TestRowsAndColumnsWithoutData(t *testing.T) {
 				}
 			}
 		}
-		if r.Missing != "" || last != 1 || ran != 4 {
-			t.Errorf("missing %q, share %g, %d rows run", r.Missing, last, ran)
+		if r.Missing != "" || last != 1 || ran.Load() != 4 {
+			t.Errorf("missing %q, share %g, %d rows run", r.Missing, last, ran.Load())
 		}
 	}
 }
