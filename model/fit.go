@@ -59,6 +59,10 @@ type Report struct {
 	// in memory, in a temporary file, or made anew on every pass. "" if it does not.
 	Features string
 
+	// Collect is how many of the seconds of Solve went into statistics of the rows, of learners
+	// that need no more of them.
+	Collect float64
+
 	// Choose is how many of the seconds of Solve went into choosing λ of a ridge regression,
 	// once the statistics were there.
 	Choose float64

@@ -85,7 +85,7 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 	square := 8*parts + work
 	// The statistics are of all features, the work of their principal components.
 	all := float64(f.mapDim())
-	return 8*parts*all*all + work*d*d + 2048*parts*all + 8*(parts+3)*all*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
+	return 8*parts*all*all + work*d*d + 4096*parts*all + 8192*all + 8*(parts+3)*all*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
 }
 
 // ridge trains the ridge learner in one pass, to choose λ by leave-one-out and to calibrate
@@ -150,7 +150,11 @@ func (f *fit) pass(first int, each func(row, i int, w []float64), block func(z *
 	var dense matrix.Dense
 	return f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
 		start := time.Now()
-		defer func() { f.report.Solve += time.Since(start).Seconds() }()
+		defer func() {
+			took := time.Since(start).Seconds()
+			f.report.Solve += took
+			f.report.Collect += took
+		}()
 		rows := z.Dense
 		if z.CSR != nil {
 			z.CSR.Densify(&dense)

@@ -146,7 +146,7 @@ func TestStatsWeightsAreRepetitions(t *testing.T) {
 
 // From narrowFrom features on, products are summed in float32 within a block.
 func TestNarrowBlocksCostNoAccuracy(t *testing.T) {
-	const d, n = narrowFrom + 3, 1100
+	const d, n = narrowFrom + 3, 2500
 	z, y := sample(5, n, d, 1, 40)
 	s := New(d, 1)
 	s.Add(z, y, nil)
@@ -165,7 +165,7 @@ func TestNarrowBlocksCostNoAccuracy(t *testing.T) {
 				want, size = want+v, size+math.Abs(v)
 			}
 			// Each of 512 sums s·l/512 is rounded by 2⁻²³ of it over √12 at most, at random:
-			// √(512/36)·2⁻²³ of a block, less of the sum of three. Four times that is allowed.
+			// √(512/36)·2⁻²³ of such a sum, less of a total of several. Four times that is allowed.
 			if math.Abs(s.h[i*d+j]-want) > 1.8e-6*size {
 				t.Fatalf("H[%d, %d] = %g, want %g ± %g", i, j, s.h[i*d+j], want, 1.8e-6*size)
 			}
@@ -184,12 +184,12 @@ func weightsOf(n int) []float64 {
 
 func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
 	for _, d := range []int{70, narrowFrom + 5} {
-		z, y := sample(4, 1000, d, 3, 0.3)
-		w := weightsOf(1000)
+		z, y := sample(4, 2100, d, 3, 0.3)
+		w := weightsOf(2100)
 		whole := New(d, 3)
 		whole.Add(z, y, w)
 		whole.center()
-		for _, size := range []int{1, 7, 511, 512, 999} {
+		for _, size := range []int{1, 7, 511, 999, 1024, 1500} {
 			s := New(d, 3)
 			for i := 0; i < z.Rows; i += size {
 				j := min(i+size, z.Rows)
@@ -204,8 +204,8 @@ func TestStatsHaveTheSameBitsInAnyBatches(t *testing.T) {
 func TestStatsHaveTheSameBitsOnAnyThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, d := range []int{300, narrowFrom + 5} {
-		z, y := sample(5, 600, d, 2, 0.3)
-		w := weightsOf(600)
+		z, y := sample(5, 1300, d, 2, 0.3)
+		w := weightsOf(1300)
 		runtime.GOMAXPROCS(1)
 		one := New(d, 2)
 		one.Add(z, y, w)

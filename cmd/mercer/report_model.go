@@ -321,7 +321,7 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 func costPage(page *report.Page, r *model.Report) {
 	s := page.Section("Time and memory")
 	bars := &report.Intervals{X: report.Axis{Name: "seconds"}, Bars: true}
-	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve), certain("of it to choose λ", r.Choose), certain("total", r.Total)} {
+	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve), certain("of it to add up rows", r.Collect), certain("of it to choose λ", r.Choose), certain("total", r.Total)} {
 		if part.Value > 0 {
 			bars.Rows = append(bars.Rows, part)
 		}

@@ -450,6 +450,9 @@ type seconds struct {
 	Solve float64 `json:"solve"`
 	Total float64 `json:"total"`
 
+	// Collect is the part of Solve that added rows to statistics, if the learner needs no more.
+	Collect float64 `json:"collect,omitempty"`
+
 	// Choose is the part of Solve that chose λ, if a ridge regression did.
 	Choose float64 `json:"choose,omitempty"`
 }
@@ -462,7 +465,7 @@ func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out str
 		metrics = &brief
 	}
 	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
-		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Choose}, PeakRSS: peakRSS(), FeaturesIn: r.Features}
+		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Collect, r.Choose}, PeakRSS: peakRSS(), FeaturesIn: r.Features}
 }
 
 // printTrained tells a person what was trained, what was chosen and why.
@@ -484,12 +487,19 @@ func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
 	}
 	line("data", "%s", data)
 	printInfo(line, m)
-	choose := ""
+	var parts []string
+	if r.Collect > 0 {
+		parts = append(parts, secondsText(duration(r.Collect))+" to add up rows")
+	}
 	if r.Choose > 0 {
-		choose = fmt.Sprintf(" (%s of it to choose λ)", secondsText(duration(r.Choose)))
+		parts = append(parts, secondsText(duration(r.Choose))+" to choose λ")
+	}
+	of := ""
+	if parts != nil {
+		of = fmt.Sprintf(" (%s)", strings.Join(parts, ", "))
 	}
 	line("time", "read %s · map %s · solve %s%s · total %s",
-		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), choose, secondsText(duration(r.Total)))
+		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), of, secondsText(duration(r.Total)))
 	where := ""
 	if r.Features != "" {
 		where = ", features " + r.Features

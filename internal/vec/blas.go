@@ -39,8 +39,8 @@ func SyrkAdd(n, k int, z []float64, ldz int, c []float64, ldc int) {
 }
 
 // SyrkAddWide computes the upper triangle of C += ZᵀZ for a float32 Z k×n and C n×n in
-// float64: products are summed in float32 over blocks of at most 560 rows, and those sums in
-// float64. It takes half the time of SyrkAdd.
+// float64: products are summed in float32 over blocks of at most 560 rows, two such sums in
+// float32, and those in float64. It takes half the time of SyrkAdd.
 func SyrkAddWide(n, k int, z []float32, ldz int, c []float64, ldc int) {
 	micro32.multiply(product[float32]{m: n, n: n, k: k, alpha: 1, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, wide: c, ldc: ldc, part: upper})
 }

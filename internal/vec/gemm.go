@@ -10,7 +10,8 @@ import (
 // Only the micro-kernel knows the machine.
 //
 // Every element of C is the sum, over blocks of at most kc of the inner dimension, of one
-// chain of multiply-adds in order. That does not depend on where the element stands, on what is
+// chain of multiply-adds in order; if C is wide, wideBlocks of those sums are added up in
+// float32 before they are added to it. That does not depend on where the element stands, on what is
 // computed with it, or on the number of threads.
 
 // micro is a pair of micro-kernels, for tiles of mr×nr and for single rows of nr.
@@ -43,6 +44,7 @@ const stripsAtOnce = 4
 // panels is the memory of one goroutine.
 type panels[T float32 | float64] struct {
 	a, b, tile []T
+	tiles      []T // a row of them
 	scant      scant[T]
 }
 
@@ -72,7 +74,7 @@ type product[T float32 | float64] struct {
 	strips   []T     // the rows of αA, if not nil, as strips of mr, but for those left over
 	add      bool
 	c        []T
-	wide     []float64 // in place of c: to be added to, by blocks of kc
+	wide     []float64 // in place of c: to be added to, by wideBlocks blocks of kc
 	ldc      int
 	part     triangle // of C that is needed and touched
 
@@ -117,7 +119,7 @@ func (mk *micro[T]) multiply(p product[T]) {
 		return
 	}
 	p.check()
-	if p.ars == 1 && p.acs > 1 && p.m >= mk.mr && mk.strip != nil && p.packed == nil {
+	if p.wide != nil || p.ars == 1 && p.acs > 1 && p.m >= mk.mr && mk.strip != nil && p.packed == nil {
 		mk.multiplyStrips(p)
 		return
 	}
@@ -138,12 +140,18 @@ func (p *product[T]) check() {
 }
 
 // multiplyStrips is multiply for a transposed A, whose rows are spread over memory: for each
-// block of the inner dimension, all of them are first packed, which goes through A in order. So
-// is B, if several rows of blocks would each pack it again.
+// block of the inner dimension, or a few where C is wide, all of them are first packed, which
+// goes through A in order. So is B, if several rows of blocks would each pack it again.
 func (mk *micro[T]) multiplyStrips(p product[T]) {
 	full, panels := p.m/mk.mr, (p.n+mk.nr-1)/mk.nr
+	if mk.strip == nil {
+		full = 0
+	}
 	kc := mk.block(p.k)
 	shared := mk.cut(&p, mk.threads(&p)).rows > 1
+	if p.wide != nil && p.k > kc {
+		kc, shared = wideBlocks*kc, true
+	}
 	size := full * mk.mr * kc
 	if shared {
 		size = max(size, panels*mk.nr*kc) // buffers of one size serve for both
@@ -156,7 +164,9 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 	for l := 0; l < p.k; l += kc {
 		q.k = min(kc, p.k-l)
 		q.a, q.b, q.add = p.a[l*p.acs:], p.b[l*p.brs:], p.add || l > 0
-		q.strips = strips[:full*mk.mr*q.k]
+		if full > 0 {
+			q.strips = strips[:full*mk.mr*q.k]
+		}
 		if work(full, mk.mr, q.k) < smallWork/16 {
 			mk.packStrips(&q, 0, full) // without the allocations of goroutines
 		} else {
@@ -279,6 +289,9 @@ type grid struct {
 // widest is how many columns a block has at most, however short the inner dimension is.
 const widest = 2048
 
+// wideBlocks is how many blocks of kc are added up in float32 before they are added to a wide C.
+const wideBlocks = 2
+
 // cut makes as few rows of blocks as keep all goroutines busy to the end.
 func (mk *micro[T]) cut(p *product[T], threads int) grid {
 	if p.scant {
@@ -342,9 +355,12 @@ func aligned[T float32 | float64](n int) []T {
 
 // task computes the t-th block of C.
 func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
-	if p.scant {
+	switch {
+	case p.scant:
 		mk.scantTask(p, g, t, w)
-	} else {
+	case p.wide != nil && p.k > mk.kc:
+		mk.wideTask(p, g, t, w)
+	default:
 		mk.denseTask(p, g, t, w)
 	}
 }
@@ -417,6 +433,49 @@ func (mk *micro[T]) denseTask(p *product[T], g grid, t int, w *panels[T]) {
 	}
 }
 
+// wideTask is denseTask for a wide C and an inner dimension of several blocks: their sums are
+// added in float32, a row of tiles after the other, which stays in the second cache, so that C
+// goes through the memory once and not for every block.
+func (mk *micro[T]) wideTask(p *product[T], g grid, t int, w *panels[T]) {
+	row, col := t%g.rows, g.cols-1-t/g.rows
+	i0, i1 := row*g.height, min((row+1)*g.height, p.m)
+	j0, j1 := col*g.width, min((col+1)*g.width, p.n)
+	if some, _ := p.part.relation(i0, i1, j0, j1); !some {
+		return
+	}
+	if need := mk.mr * g.width; len(w.tiles) < need {
+		w.tiles = aligned[T](need)
+	}
+	kc := mk.block(p.k)
+	for i := i0; i < i1; i += mk.mr {
+		mb := min(mk.mr, i1-i)
+		first := j0
+		if p.part == upper {
+			first += max(0, i-j0) / mk.nr * mk.nr // tiles before lie below the diagonal
+		}
+		for l := 0; l < p.k; l += kc {
+			kb := min(kc, p.k-l)
+			a, ars, acs := mk.left(p, l, kb, i, mb, mk.mr, w.a)
+			for j := first; j < j1; j += mk.nr {
+				add := 0
+				if l > 0 {
+					add = 1
+				}
+				if l+kb == p.k && mk.expect != nil && j+mk.nr <= j1 {
+					mk.expect(&p.wide[i*p.ldc+j], 8*p.ldc, mb)
+				}
+				mk.tile(kb, a, ars, acs, &p.packed[j*p.k+l*mk.nr], mk.nr*mk.size, &w.tiles[(j-j0)*mk.mr], mk.nr*mk.size, add)
+				if l+kb < p.k {
+					continue
+				}
+				_, all := p.part.relation(i, i+mb, j, j+mk.nr)
+				nb := min(mk.nr, j1-j)
+				mk.store(p, w.tiles[(j-j0)*mk.mr:], i, j, mb, nb, true, all && mb == mk.mr && nb == mk.nr)
+			}
+		}
+	}
+}
+
 // left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are or packed, or copied
 // and filled up with rows of zeros to the given height.
 func (mk *micro[T]) left(p *product[T], l, kb, i, mb, height int, dst []T) (a *T, ars, acs int) {
@@ -425,7 +484,7 @@ func (mk *micro[T]) left(p *product[T], l, kb, i, mb, height int, dst []T) (a *T
 	crowded := p.ars*mk.size%4096 == 0 && mb > 1 && p.n > 4*mk.nr
 	switch {
 	case p.strips != nil && mb == mk.mr:
-		return &p.strips[i*kb], mk.size, mk.mr * mk.size
+		return &p.strips[i*p.k+l*mk.mr], mk.size, mk.mr * mk.size
 	case p.alpha == 1 && mb == height && p.acs == 1 && !crowded:
 		return &p.a[i*p.ars+l], p.ars * mk.size, mk.size
 	}
