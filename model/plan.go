@@ -26,9 +26,13 @@ type Plan struct {
 	Fixed      bool `json:"fixed"`
 	Statistics bool `json:"statistics"`
 
-	// Bytes is what the training holds beside the data that are read, by Formula.
-	Bytes   int64  `json:"bytes"`
-	Formula string `json:"formula"`
+	// Bytes is what the training holds beside the data that are read, by Formula. MapBytes of
+	// them are for what is before the learner; FeatureBytes is what the features of all rows would
+	// take, which not every learner holds.
+	Bytes        int64  `json:"bytes"`
+	MapBytes     int64  `json:"map_bytes"`
+	FeatureBytes int64  `json:"feature_bytes"`
+	Formula      string `json:"formula"`
 }
 
 // NewPlan plans the training of cfg on so many rows like those of src, which is read once.
@@ -64,7 +68,10 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 	}
 	p := &Plan{Config: asked, Features: f.learnDim(), Outputs: f.m.info.Outputs, Exact: f.learner.exact, Statistics: f.learner.statistics}
 	bytes, formula := f.learner.memory(f, sum)
-	p.Bytes, p.Formula = int64(math.Ceil(bytes+f.pipelineMemory())), formula
+	pipeline := f.pipelineMemory()
+	p.Bytes, p.MapBytes, p.Formula = int64(math.Ceil(bytes+pipeline)), int64(math.Ceil(pipeline)), formula
+	features, _ := f.rowsMemory(sum)
+	p.FeatureBytes = int64(math.Ceil(features))
 	c := &p.Config
 	c.Task, c.Scale, c.Kernel, c.Learner = f.m.info.Task, f.m.info.Scale, f.cfg.Kernel, f.learner.name
 	if c.Learner == ridgeLearner.name && c.LambdaBy == "" && c.Lambda == 0 {

@@ -2,7 +2,11 @@ package tune
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +106,23 @@ func TestTheNumberOfRowsIsGuessedByTheShareRead(t *testing.T) {
 	}
 	if !s.guessed || s.Rows() != 100_000 || len(s.from) != 5000 || s.Summary.Rows != 5000 {
 		t.Errorf("guessed %v: %d rows; %d drawn of %d", s.guessed, s.Rows(), len(s.from), s.Summary.Rows)
+	}
+	// A small file is read ahead of its rows, so that the share that was read says nothing of them.
+	var text strings.Builder
+	for i := range 24_000 {
+		fmt.Fprintf(&text, "%d,%d\n", i%7, i%10)
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	small, err := dataset.Open(t.Context(), path, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer small.Close()
+	if s, err := DrawFirst(t.Context(), small, 20_000, "regress", 1); err != nil || s.Rows() != 24_000 {
+		t.Errorf("%d rows of 24,000, %v", s.Rows(), err)
 	}
 	if s, err = DrawFirst(t.Context(), src, 100_000, "regress", 1); err != nil || s.guessed || s.Rows() != 100_000 {
 		t.Errorf("all rows: %v, %v", s, err)

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,11 @@ type CurveOptions struct {
 	// Progress, if not nil, is told before each training which of how many it is.
 	Progress func(training, trainings, rows int)
 
+	// Forecast, if not nil, is told what is to be expected before the first training, by small ones, if
+	// that is ForecastFrom seconds or more.
+	Forecast     func(Forecast)
+	ForecastFrom float64
+
 	now func() time.Time
 	fit func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Model, *model.Report, error)
 }
@@ -58,12 +64,16 @@ type Curve struct {
 	FeaturesLaw  *Law           `json:"features_law,omitempty"`
 	Extrapolated []Extrapolated `json:"extrapolated,omitempty"`
 
+	// Forecast is what CurveOptions.Forecast was told, nil if nothing.
+	Forecast *Forecast `json:"forecast,omitempty"`
+
 	// Seconds are about SecondsFactor·n^SecondsExponent; both are 0 of fewer than three points.
 	SecondsFactor   float64 `json:"seconds_factor"`
 	SecondsExponent float64 `json:"seconds_exponent"`
 }
 
-// CurvePoint is a point of a curve: means over the seeds, and standard deviations.
+// CurvePoint is a point of a curve: means over the seeds, and standard deviations. Bytes is what a
+// training of it holds beside the data that are read, by its plan.
 type CurvePoint struct {
 	Rows     int `json:"rows"`
 	Features int `json:"features"`
@@ -73,6 +83,7 @@ type CurvePoint struct {
 	Test    float64 `json:"test"`
 	TestSD  float64 `json:"test_sd"`
 	Seconds float64 `json:"seconds"`
+	Bytes   int64   `json:"bytes"`
 }
 
 // Law is an error a + b·n^-c: a is what more rows do not help against.
@@ -88,11 +99,13 @@ type Law struct {
 // At is the law's error for n rows, or features.
 func (l *Law) At(n float64) float64 { return l.A + l.B*math.Pow(n, -l.C) }
 
-// Extrapolated is an error beyond what was measured.
+// Extrapolated is what is to be expected beyond what was measured: the error and the seconds by the
+// laws, the bytes by the plan of a training on so many rows with the features of the points.
 type Extrapolated struct {
 	Rows    int     `json:"rows"`
 	Test    float64 `json:"test"`
 	Seconds float64 `json:"seconds"`
+	Bytes   int64   `json:"bytes"`
 }
 
 // LearningCurve trains cfg on growing, nested numbers of the rows of a sample, and on the most of
@@ -148,20 +161,37 @@ func LearningCurve(ctx context.Context, s *Sample, cfg model.Config, opt CurveOp
 		d = plan.Features
 	}
 	for _, n := range rows {
-		p, err := w.point(n, d)
-		if err != nil {
+		p := CurvePoint{Rows: n, Features: d}
+		if err := w.plan(&p); err != nil {
 			return nil, err
 		}
 		c.ByRows = append(c.ByRows, p)
 	}
 	for _, d := range features {
-		p, err := w.point(last, d)
-		if err != nil {
+		p := CurvePoint{Rows: last, Features: d}
+		if err := w.plan(&p); err != nil {
 			return nil, err
 		}
 		c.ByFeatures = append(c.ByFeatures, p)
 	}
-	c.fit(most, s.Rows())
+	if c.Forecast = w.forecast(slices.Concat(c.ByRows, c.ByFeatures)); c.Forecast != nil {
+		opt.Forecast(*c.Forecast)
+	}
+	for _, points := range [][]CurvePoint{c.ByRows, c.ByFeatures} {
+		for i := range points {
+			if err := w.point(&points[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c.fit(s.Rows())
+	for i := range c.Extrapolated {
+		p := CurvePoint{Rows: c.Extrapolated[i].Rows, Features: d}
+		if err := w.plan(&p); err != nil {
+			return nil, err
+		}
+		c.Extrapolated[i].Bytes = p.Bytes
+	}
 	return c, nil
 }
 
@@ -201,24 +231,82 @@ type curveWork struct {
 	done, all int
 }
 
-// point trains with every seed on n rows, with d features, 0 meaning as the configuration says.
-func (w *curveWork) point(n, d int) (CurvePoint, error) {
-	p := CurvePoint{Rows: n}
+// config is the configuration of a point, whose features may be 0, meaning as the configuration says.
+func (w *curveWork) config(p *CurvePoint) model.Config {
+	cfg := w.cfg
+	if p.Features > 0 {
+		cfg.Features = p.Features
+	}
+	return cfg
+}
+
+// plan finds out how many bytes a training of a point holds, which may have more rows than there are.
+func (w *curveWork) plan(p *CurvePoint) error {
+	s := w.samples[0]
+	plan, err := model.NewPlan(w.ctx, s.Train(0, min(p.Rows, s.TrainRows())), p.Rows, w.config(p), model.Options{Memory: w.Memory})
+	if err == nil {
+		p.Bytes = plan.Bytes
+	}
+	return err
+}
+
+// forecast is what is to be expected of the points, nil if they are done soon or if it cannot be told.
+func (w *curveWork) forecast(points []CurvePoint) *Forecast {
+	if w.Forecast == nil {
+		return nil
+	}
+	f := &Forecast{Configurations: len(points), Trainings: w.all}
+	most := CurvePoint{}
+	for _, p := range points {
+		most.Rows, most.Features = max(most.Rows, p.Rows), max(most.Features, p.Features)
+		f.Bytes = max(f.Bytes, p.Bytes)
+	}
+	s := *w.samples[0]
+	s.rowsAll, s.guessed, s.perRow = most.Rows, false, 0 // its rows are read already
+	cfg := w.config(&most)
+	if short, err := Short(w.ctx, &s, cfg, w.Memory, w.ForecastFrom/float64(w.all)); short || err != nil {
+		return nil
+	}
+	cost, err := PredictCost(w.ctx, &s, cfg, CostOptions{Memory: w.Memory, Seconds: 0.5})
+	if err != nil {
+		return nil
+	}
+	for _, p := range points {
+		d := cmp.Or(p.Features, cost.Plan.Features)
+		read, mapping, solve := cost.model.seconds(p.Rows, d)
+		_, judging, _ := cost.model.seconds(s.HeldRows()+min(p.Rows, heldRows), d)
+		f.Seconds += float64(len(w.samples)) * (read + mapping + solve + judging)
+	}
+	f.Bytes += s.bytes()
+	if f.Seconds < w.ForecastFrom {
+		return nil
+	}
+	return f
+}
+
+// bytes is what the rows of a sample take.
+func (s *Sample) bytes() int64 {
+	if x := s.rows.X.CSR; x != nil {
+		return 8 * int64(x.NNZ())
+	}
+	return 4 * int64(s.rows.X.Len()) * int64(s.rows.X.Dim())
+}
+
+// point trains a point with every seed.
+func (w *curveWork) point(p *CurvePoint) error {
+	n, asked := p.Rows, w.config(p)
 	var train, test []float64
 	for i, s := range w.samples {
 		w.done++
 		if w.Progress != nil {
 			w.Progress(w.done, w.all, n)
 		}
-		cfg := w.cfg
+		cfg := asked
 		cfg.Seed = max(cfg.Seed, 1) + uint64(i)
-		if d > 0 {
-			cfg.Features = d
-		}
 		start := w.now()
 		m, _, err := w.fit(w.ctx, s.Train(0, n), cfg, model.Options{Memory: w.Memory})
 		if err != nil {
-			return p, err
+			return err
 		}
 		p.Seconds += w.now().Sub(start).Seconds() / float64(len(w.samples))
 		_, p.Features = m.Mapping().Dims()
@@ -228,7 +316,7 @@ func (w *curveWork) point(n, d int) (CurvePoint, error) {
 		}{{s.Train(0, min(n, heldRows)), &train}, {s.Held(0), &test}} {
 			loss, err := losses(w.ctx, m, part.src)
 			if err != nil {
-				return p, err
+				return err
 			}
 			mean, _ := meanError(loss)
 			if s.Task == "regress" {
@@ -239,7 +327,7 @@ func (w *curveWork) point(n, d int) (CurvePoint, error) {
 	}
 	p.Train, p.TrainSD = meanDeviation(train)
 	p.Test, p.TestSD = meanDeviation(test)
-	return p, nil
+	return nil
 }
 
 // meanDeviation is the mean of numbers and their standard deviation, 0 of one.
@@ -248,8 +336,8 @@ func meanDeviation(v []float64) (mean, sd float64) {
 	return mean, se * math.Sqrt(float64(len(v)))
 }
 
-// fit fits the laws. The largest point had most rows; the source has all.
-func (c *Curve) fit(most, all int) {
+// fit fits the laws. The source has all rows.
+func (c *Curve) fit(all int) {
 	c.RowsLaw = fitLaw(c.ByRows, c.Seeds, func(p CurvePoint) float64 { return float64(p.Rows) })
 	c.FeaturesLaw = fitLaw(c.ByFeatures, c.Seeds, func(p CurvePoint) float64 { return float64(p.Features) })
 	var n, t []float64

@@ -1,19 +1,28 @@
 package tune
 
-import "fmt"
+import (
+	"fmt"
 
-// Forecast is what is left of a search, before candidates are judged by all rows.
+	"mercer/model"
+)
+
+// Forecast is what is left of a work of many trainings before it begins: of a search, before
+// candidates are judged by all rows, or of a learning curve.
 type Forecast struct {
-	// Configurations that are judged, Trainings of them that are left, and about how many seconds
-	// these take.
-	Configurations int
-	Trainings      int
-	Seconds        float64
+	// Configurations that are judged, or points of a curve; and Trainings of them that are left.
+	Configurations int `json:"configurations"`
+	Trainings      int `json:"trainings"`
+
+	// Seconds is about how long these take, Bytes about how many they hold at most, beside the
+	// data that are read.
+	Seconds float64 `json:"seconds"`
+	Bytes   int64   `json:"bytes"`
 }
 
-// Text is the forecast in a line, as of "9 configurations, 45 trainings: about 3 min".
-func (f Forecast) Text() string {
-	return fmt.Sprintf("%s configurations, %s trainings: about %s", thousands(f.Configurations), thousands(f.Trainings), roughly(f.Seconds))
+// Text is the forecast in a line, as of "9 configurations, 45 trainings: about 3 min and 1.2 GB",
+// what being what is trained.
+func (f Forecast) Text(what string) string {
+	return fmt.Sprintf("%s %s, %s trainings: about %s and %s", thousands(f.Configurations), what, thousands(f.Trainings), roughly(f.Seconds), roughBytes(f.Bytes))
 }
 
 // forecastRows are how many of the first rows a forecast looks at.
@@ -69,9 +78,65 @@ func (s *search) forecast() {
 		}
 	}
 	f.Seconds = s.expected(costs) * float64(f.Trainings) / float64(all)
-	if f.Seconds >= s.opt.ForecastFrom {
+	if f.Seconds < s.opt.ForecastFrom {
+		return
+	}
+	if f.Bytes, err = s.bytes(sample); err == nil {
+		s.result.Forecast = &f
 		s.opt.Forecast(f)
 	}
+}
+
+// bytes is about how many bytes the search holds where it holds most, the training of the
+// candidate that is picked included. Of the candidates with the same learner, kernel and map the
+// one with the most features tells; one that does not fit into the memory is not trained.
+func (s *search) bytes(sample *Sample) (most int64, err error) {
+	largest := map[string]*Candidate{}
+	ridges := map[string]int{} // with the same features
+	for _, c := range s.running {
+		cfg := &c.Config
+		kind := fmt.Sprint(cfg.Learner, cfg.Kernel, cfg.Map, cfg.Steps, cfg.Components > 0)
+		if l := largest[kind]; l == nil || cfg.Features > l.Config.Features {
+			largest[kind] = c
+		}
+		if key, _, err := pipelineKey(*cfg); err == nil && cfg.Learner == "ridge" {
+			ridges[key]++
+		}
+	}
+	for _, c := range largest {
+		opt := model.Options{Memory: s.opt.Memory}
+		shared := shares(&c.Config, s.result.Task)
+		if shared {
+			opt.Memory = 0 // where the features are is for the search to say
+		}
+		plan, err := model.NewPlan(s.ctx, sample.Train(0, sample.TrainRows()), s.result.Rows, s.settled(c.Config), opt)
+		if err != nil {
+			return 0, err
+		}
+		bytes := plan.Bytes
+		if key, _, err := pipelineKey(c.Config); err == nil && shared {
+			bytes = s.sharedBytes(plan, c.Config.Learner, ridges[key])
+		}
+		if s.opt.Memory <= 0 || bytes <= s.opt.Memory {
+			most = max(most, bytes)
+		}
+	}
+	return most, nil
+}
+
+// sharedBytes is about how many bytes a featureRun holds: the features of candidates that share them, in
+// memory where there is room, and their learner, which may be that of so many ridge regressions. The plan
+// is that of a training without a bound.
+func (s *search) sharedBytes(p *model.Plan, learner string, ridges int) int64 {
+	rest := float64(p.Bytes - p.FeatureBytes) // beside the rows that are kept
+	if learner == "ridge" {
+		rest = float64(p.MapBytes) + s.ridgeBytes(p.Features, p.Outputs, ridges*len(s.division.Splits))
+	}
+	kept := float64(p.FeatureBytes) + s.rowBytes(p.Outputs)
+	if s.opt.Memory > 0 && rest+kept > float64(s.opt.Memory) {
+		kept = 0 // in a file, or mapped anew
+	}
+	return int64(rest + kept)
 }
 
 // expected is how many seconds judging all candidates takes by the costs of their learners. Rows

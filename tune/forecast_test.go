@@ -13,6 +13,9 @@ func TestForecastsAreOfWhatIsLeft(t *testing.T) {
 	if len(all) != 1 || all[0].Configurations != len(first.Candidates) || all[0].Trainings != 2*len(first.Candidates) || !(all[0].Seconds > 0) {
 		t.Fatalf("%+v of %d configurations", all, len(first.Candidates))
 	}
+	if first.Forecast == nil || *first.Forecast != all[0] {
+		t.Errorf("the result has the forecast %+v, told was %+v", first.Forecast, all[0])
+	}
 	if searched(t, src, mixed(t), opt); len(all) != 1 {
 		t.Errorf("a forecast of nothing: %+v", all[1:])
 	}
@@ -20,7 +23,7 @@ func TestForecastsAreOfWhatIsLeft(t *testing.T) {
 	if searched(t, src, mixed(t), opt); len(all) != 1 {
 		t.Errorf("a forecast of what is short: %+v", all[1:])
 	}
-	if text := (Forecast{9, 1045, 183}).Text(); text != "9 configurations, 1,045 trainings: about 3 min" {
+	if text := (Forecast{9, 1045, 183, 1_234_567_890}).Text("configurations"); text != "9 configurations, 1,045 trainings: about 3 min and 1.2 GB" {
 		t.Error(text)
 	}
 }

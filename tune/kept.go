@@ -32,19 +32,29 @@ func (k *keptRows) close() {
 	}
 }
 
+// ridgeBytes is how many bytes so many ridge regressions of d features and k outputs hold, their
+// statistics included.
+func (s *search) ridgeBytes(d, k, models int) float64 {
+	return 8*float64(d)*float64(d)*float64(s.division.Parts+3) + 4*float64(d)*float64(k)*float64(models)
+}
+
+// rowBytes is how many bytes rows that are kept take beside their features.
+func (s *search) rowBytes(outputs int) float64 {
+	return float64(s.result.Rows) * (8*float64(outputs) + 40)
+}
+
 // keepRows maps all rows and keeps their features if some job goes through them many times, or
 // if there is memory for them.
 func (r *featureRun) keepRows(jobs []job) error {
 	p := r.prepared
-	gathers, d, k := false, float64(p.Dim()), float64(p.Info().Outputs)
-	need := 0.0
+	gathers, need := false, 0.0
 	for _, j := range jobs {
 		gathers = gathers || j.gathers
 		if !j.gathers {
-			need = 8*d*d*float64(r.division.Parts+3) + 4*d*k*float64(len(j.candidates)*len(j.splits))
+			need = r.ridgeBytes(p.Dim(), p.Info().Outputs, len(j.candidates)*len(j.splits))
 		}
 	}
-	fits := r.opt.Memory <= 0 || need+p.FeatureBytes()+float64(r.result.Rows)*(8*k+40) <= float64(r.opt.Memory)
+	fits := r.opt.Memory <= 0 || need+p.FeatureBytes()+r.rowBytes(p.Info().Outputs) <= float64(r.opt.Memory)
 	if r.opt.Memory > 0 && need > float64(r.opt.Memory) {
 		return fmt.Errorf("%s: ridge regressions of %d features over %d folds take %.1f GB of statistics (8·D²·(K+3) bytes), but the memory allows %.1f GB; use fewer features or folds, or more memory",
 			r.src.Name(), p.Dim(), r.division.Parts, need/1e9, float64(r.opt.Memory)/1e9)

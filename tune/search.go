@@ -164,6 +164,9 @@ type Result struct {
 	Wrong int    `json:"combinations_left_out,omitempty"`
 	Why   string `json:"left_out_because,omitempty"`
 
+	// Forecast is what Options.Forecast was told, nil if nothing.
+	Forecast *Forecast `json:"forecast,omitempty"`
+
 	// Warnings tell what is not as it should be. Resumed is how many trainings a journal had.
 	Warnings []string `json:"warnings,omitempty"`
 	Resumed  int      `json:"resumed,omitempty"`

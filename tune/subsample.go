@@ -89,6 +89,9 @@ func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string
 		return nil, err
 	}
 	all, guessed := t.seen, false
+	if first > 0 && !t.ended && t.share >= 1 {
+		return drawFrom(ctx, src, n, 0, task, seed) // all of a small file was read ahead
+	}
 	if first > 0 && !t.ended && t.share > 0 && t.share < 1 {
 		rows, share := float64(t.seen), t.share
 		if t.share > t.firstShare {

@@ -95,7 +95,7 @@ var longWork = 10.0
 // first rows tell. That it cannot be predicted is no error here: the training will tell what is
 // wrong.
 func (t *train) announce(ctx context.Context, p *progress, path string, memory int64) {
-	if p.w == nil && p.notes == nil || t.auto || t.estimable(path) != "" {
+	if !p.tells() || t.auto || t.estimable(path) != "" {
 		return
 	}
 	src, err := dataset.Open(ctx, path, t.data)

@@ -50,7 +50,8 @@ by configurations: with --configs the arguments after DATA are files of configur
 train. Each is trained on all folds of DATA but one and judged on that, with the same --folds for
 all, --repeats times. p and interval of a difference are then those of the corrected resampled
 t-test (Nadeau and Bengio), or p is McNemar's for the rows as predicted out of their fold
-(--test mcnemar).
+(--test mcnemar). Where that takes more than ten seconds, standard error says before the first training
+about how long and how much memory (not with --progress never; with --json also under "forecast").
 
 Metrics: accuracy (the usual one for classes), error, balanced_accuracy, mcc, kappa, and f1,
 precision and recall behind micro_, macro_ and weighted_; of two classes f1, precision, recall, auc,

@@ -58,7 +58,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	if c.opt.Memory = int64(c.memory); c.opt.Memory == 0 {
 		c.opt.Memory = availableMemory() / 5 * 4
 	}
-	c.announce(cmd.Context(), p, f, configs)
+	forecast := c.announce(cmd.Context(), p, f, configs)
 	result, err := lab.CompareConfigs(cmd.Context(), configs, f, c.opt)
 	p.done()
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		if err := c.pages.write(cmd, page, true); err != nil {
 			return err
 		}
-		return printJSON(cmd.OutOrStdout(), result)
+		return printJSON(cmd.OutOrStdout(), configsJSON{result, forecast})
 	}
 	if err := c.printConfigs(cmd.OutOrStdout(), filepath.Base(path), result); err != nil {
 		return err
@@ -80,38 +80,56 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	return c.pages.write(cmd, page, false)
 }
 
-// announce tells how long a comparison takes that is long: each configuration is trained once a fold. What
-// cannot be predicted is not.
-func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source, configs []lab.NamedConfig) {
-	if p.w == nil && p.notes == nil {
-		return
+// configsJSON is what compare --json prints of configurations.
+type configsJSON struct {
+	*lab.ConfigComparison
+	Forecast *tune.Forecast `json:"forecast,omitempty"`
+}
+
+// announce tells what a comparison takes that is long: each configuration is trained once a fold. It is nil
+// of what is short, or cannot be predicted.
+func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source, configs []lab.NamedConfig) *tune.Forecast {
+	if !p.tells() {
+		return nil
 	}
 	s, err := tune.DrawFirst(ctx, src, estimateRows, configs[0].Config.Task, 1)
 	if err != nil {
-		return
+		return nil
 	}
 	folds := c.opt.Folds * c.opt.Repeats
-	all, long := tune.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
+	all, long := &tune.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
 	for _, v := range configs {
 		short, err := tune.Short(ctx, s, v.Config, c.opt.Memory, longWork/float64(all.Trainings))
 		if err != nil || v.Config.Learner == "online" || v.Config.Given != nil {
-			return
+			return nil
 		}
 		long = long || !short
 	}
 	if !long {
-		return
+		return nil
 	}
+	trained := s.Rows() - s.Rows()/c.opt.Folds
+	held := 4 * int64(s.Rows()*c.opt.Repeats*(len(configs)+1)) // what each row came to, and the maps of a fold's models
 	for _, v := range configs {
 		cost, err := tune.PredictCost(ctx, s, v.Config, tune.CostOptions{Memory: c.opt.Memory, Seconds: 0.5})
 		if err != nil {
-			return
+			return nil
 		}
 		all.Seconds += float64(folds) * cost.Seconds
+		cfg := v.Config
+		cfg.Task = s.Task
+		plan, err := model.NewPlan(ctx, s.Train(0, s.TrainRows()), trained, cfg, model.Options{Memory: c.opt.Memory})
+		if err != nil {
+			return nil
+		}
+		all.Bytes = max(all.Bytes, held+plan.Bytes)
+		held += plan.MapBytes
 	}
-	if all.Seconds >= longWork {
-		p.note(all.Text())
+	if all.Seconds < longWork {
+		return nil
 	}
+	p.note(all.Text("configurations"))
+	return all
 }
 
 // readConfig reads a configuration in JSON.

@@ -35,12 +35,14 @@ features D, and measure the errors on the training rows and on rows that none is
 Every point is the mean of several trainings (--seeds) on other rows with other random maps, with
 the standard deviation. The test errors are fitted by a + b·n^-c: a is what more rows (or
 features) do not help against. From that the errors for more rows are extrapolated, and the
-seconds from a power law; these lines say so. A training error far below the test error says that
+seconds from a power law; these lines say so. What a training holds in memory, beside the data that are
+read, is by the formula of its learner. A training error far below the test error says that
 more rows help; both high and close to each other, that another kernel or more features
 might.
 
 A third of the rows, 10,000 at most, is held out to test on. --rows bounds how many are drawn
-from DATA; they are held in memory.`,
+from DATA; they are held in memory. A curve of more than ten seconds says on standard error, before its
+first training, about how long it takes and what it holds (not with --progress never).`,
 		Example: `  mercer curve houses.csv --label price
   mercer curve a9a.gz --kernel laplacian --seeds 5
   mercer curve a9a.gz --report curve.html --plots pictures
@@ -86,10 +88,14 @@ from DATA; they are held in memory.`,
 			if cmd.Flags().Changed("at-features") && features == nil {
 				features = []int{}
 			}
-			c, err := tune.LearningCurve(cmd.Context(), s, cfg, tune.CurveOptions{
+			opt := tune.CurveOptions{
 				Rows: rows, Features: features, Seeds: seeds, Memory: int64(memory),
 				Progress: func(k, of, rows int) { p.report("train", rows, float64(k-1)/float64(of)) },
-			})
+			}
+			if p.tells() {
+				opt.Forecast, opt.ForecastFrom = func(f tune.Forecast) { p.note(f.Text("points")) }, longWork
+			}
+			c, err := tune.LearningCurve(cmd.Context(), s, cfg, opt)
 			p.done()
 			if err != nil {
 				return err
@@ -144,11 +150,11 @@ func printCurve(w io.Writer, c *tune.Curve) {
 	}
 	fmt.Fprintf(w, "  %s; %s; tested on %s rows\n", what, seedsText(c.Seeds), comma(c.Held))
 	table := func(title string, points []tune.CurvePoint) {
-		fmt.Fprintf(w, "\n  %-12s%10s%10s%20s%20s%10s\n", title, "rows", "features", "train", "test", "seconds")
+		fmt.Fprintf(w, "\n  %-12s%10s%10s%20s%20s%10s%10s\n", title, "rows", "features", "train", "test", "seconds", "memory")
 		line := spark(points)
 		for i, p := range points {
-			fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s  %s\n", "", comma(p.Rows), comma(p.Features),
-				spread(p.Train, p.TrainSD), spread(p.Test, p.TestSD), secondsText(duration(p.Seconds)), line[i])
+			fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s%10s  %s\n", "", comma(p.Rows), comma(p.Features),
+				spread(p.Train, p.TrainSD), spread(p.Test, p.TestSD), secondsText(duration(p.Seconds)), bytesText(p.Bytes), line[i])
 		}
 	}
 	law := func(l *tune.Law, n string) {
@@ -164,7 +170,7 @@ func printCurve(w io.Writer, c *tune.Curve) {
 	table("by rows", c.ByRows)
 	law(c.RowsLaw, "n")
 	for _, e := range c.Extrapolated {
-		fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s  extrapolated\n", "", comma(e.Rows), "", "", number(e.Test), longText(e.Seconds))
+		fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s%10s  extrapolated\n", "", comma(e.Rows), "", "", number(e.Test), longText(e.Seconds), bytesText(e.Bytes))
 	}
 	if len(c.ByFeatures) > 0 {
 		table("by features", c.ByFeatures)

@@ -44,6 +44,9 @@ func TestMain(m *testing.M) {
 	if journal := os.Getenv(killJournal); journal != "" {
 		os.Exit(killedTuning(journal))
 	}
+	if os.Getenv(measurePeak) != "" {
+		os.Exit(measuredProgram())
+	}
 	code := m.Run()
 	if path, err := binary(); err == nil {
 		os.RemoveAll(filepath.Dir(path))

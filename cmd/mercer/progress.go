@@ -115,6 +115,9 @@ func (p *progress) note(text string) {
 	}
 }
 
+// tells says whether anybody is told what note says.
+func (p *progress) tells() bool { return p.w != nil || p.notes != nil }
+
 // draw replaces the line.
 func (p *progress) draw(line string) {
 	n := len([]rune(line))

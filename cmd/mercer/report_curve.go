@@ -124,15 +124,15 @@ func curveTable(points []tune.CurvePoint, beyond []tune.Extrapolated, name strin
 		name += " in %"
 	}
 	t := &report.Table{Caption: name}
-	for _, column := range []string{"rows", "features", "training", "sd", "test", "sd", "seconds"} {
+	for _, column := range []string{"rows", "features", "training", "sd", "test", "sd", "seconds", "memory"} {
 		t.Columns = append(t.Columns, report.Column{Name: column, Number: true})
 	}
 	t.Columns = append(t.Columns, report.Column{})
 	for _, p := range points {
-		t.Rows = append(t.Rows, []string{comma(p.Rows), comma(p.Features), number(p.Train), deviation(p.TrainSD), number(p.Test), deviation(p.TestSD), secondsText(duration(p.Seconds)), ""})
+		t.Rows = append(t.Rows, []string{comma(p.Rows), comma(p.Features), number(p.Train), deviation(p.TrainSD), number(p.Test), deviation(p.TestSD), secondsText(duration(p.Seconds)), bytesText(p.Bytes), ""})
 	}
 	for _, e := range beyond {
-		t.Rows = append(t.Rows, []string{comma(e.Rows), "", "", "", number(e.Test), "", longText(e.Seconds), "extrapolated"})
+		t.Rows = append(t.Rows, []string{comma(e.Rows), "", "", "", number(e.Test), "", longText(e.Seconds), bytesText(e.Bytes), "extrapolated"})
 	}
 	return t
 }

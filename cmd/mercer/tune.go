@@ -72,8 +72,9 @@ judged by a training on all before it).
 features (a machine with the kernel itself has as many as rows, or landmarks), the lowest degree,
 the strongest penalty.
 
-A search of more than ten seconds says on standard error, before it judges, how many trainings it is
-and about how long they take (not with --progress never). The seconds of a configuration are those of
+A search of more than ten seconds says on standard error, before it judges, how many trainings it is,
+about how long they take and how much memory (not with --progress never; with --json also under
+"search", "forecast"). The seconds of a configuration are those of
 its trainings over all folds, with an equal part of what it shares with others.
 
 What is done is kept in a journal beside MODEL (MODEL.tune). Where the command was stopped or
@@ -341,8 +342,8 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	}
 	defer data.file.Close()
 	o.Progress = func(stage string, done, all float64) { p.report(stage, 0, done/all) }
-	if p.w != nil || p.notes != nil {
-		o.Forecast, o.ForecastFrom = func(f tune.Forecast) { p.note(f.Text()) }, longWork
+	if p.tells() {
+		o.Forecast, o.ForecastFrom = func(f tune.Forecast) { p.note(f.Text("configurations")) }, longWork
 	}
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	found, err := tune.Search(ctx, data.rows, space, *o)
