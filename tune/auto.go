@@ -18,7 +18,8 @@ type AutoOptions struct {
 	// Budget is the time that choosing and training may take; 0 means no bound.
 	Budget time.Duration
 
-	// Training is passed on to trainings; its Memory holds for the choice too.
+	// Training is passed on to trainings; its Memory holds for the choice too, and its Surveyed is
+	// told of all rows, before the first training.
 	Training model.Options
 
 	// Progress, if not nil, is told now and then what is being done, in words.

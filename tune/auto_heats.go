@@ -35,6 +35,14 @@ func (a *auto) choose() error {
 	if a.sample, err = Draw(a.ctx, a.src, rows, a.Config.Task, max(a.Config.Seed, 1)); err != nil {
 		return err
 	}
+	if surveyed := a.Training.Surveyed; surveyed != nil {
+		read := *a.src.Schema()
+		read.Dim = a.sample.Summary.Dim
+		if err := surveyed(read); err != nil {
+			return err
+		}
+		a.Training.Surveyed = nil // those of fewer rows may have fewer dimensions
+	}
 	a.report.Facts = a.sample.facts()
 	kernels := a.kernels()
 	first, err := a.heat("kernels", kernels, firstFeatures, a.until(firstEnd), []int{1000, 4000})

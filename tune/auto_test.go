@@ -332,3 +332,28 @@ func TestFacts(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// What is told how the rows are read is told of all rows, once, and may end the work before it begins.
+func TestSurveyedIsToldBeforeTheWork(t *testing.T) {
+	src, refused := made(t, 300, 3, ringRow), errors.New("refused")
+	var told []dataset.Schema
+	surveyed := func(read dataset.Schema) error { told = append(told, read); return refused }
+	began := func(string, float64, float64) { t.Error("the search began") }
+	if _, err := Search(t.Context(), src, mixed(t), Options{Folds: Folds{K: 2}, Surveyed: surveyed, Progress: began}); !errors.Is(err, refused) {
+		t.Errorf("a search that is refused: %v", err)
+	}
+	_, _, _, err := Auto(t.Context(), src, AutoOptions{Training: model.Options{Surveyed: surveyed}, trial: func(context.Context, *Sample, int, int, model.Config) (outcome, error) {
+		t.Error("a race began")
+		return outcome{}, refused
+	}})
+	if !errors.Is(err, refused) {
+		t.Errorf("a choice that is refused: %v", err)
+	}
+	refused = nil
+	if _, _, _, err := Auto(t.Context(), src, AutoOptions{Config: model.Config{Kernel: "linear", Learner: "ridge"}, Training: model.Options{Surveyed: surveyed}}); err != nil {
+		t.Error(err)
+	}
+	if len(told) != 3 || told[0].Dim != 3 || told[1].Dim != 3 {
+		t.Errorf("told: %+v", told)
+	}
+}

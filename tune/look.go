@@ -23,6 +23,11 @@ func (s *search) look(space Space) error {
 		return err
 	}
 	info := s.base.Info()
+	if s.opt.Surveyed != nil {
+		if err := s.opt.Surveyed(info.Schema); err != nil {
+			return err
+		}
+	}
 	s.result = &Result{Task: info.Task, Rows: s.base.Summary().Rows}
 	if s.metric, err = metricOf(s.opt.Metric, info.Task); err != nil {
 		return err

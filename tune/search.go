@@ -65,6 +65,10 @@ type Options struct {
 	Forecast     func(Forecast)
 	ForecastFrom float64
 
+	// Surveyed, if not nil, is told how the rows are read that the model will predict, once they were
+	// looked at and before anything is judged. Its error ends the search.
+	Surveyed func(dataset.Schema) error
+
 	// Note, if not nil, is told what is worth knowing while the search goes on.
 	Note func(text string)
 }

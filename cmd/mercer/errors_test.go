@@ -144,7 +144,7 @@ func TestBadTestDataLeavesTheModel(t *testing.T) {
 }
 
 // TestTestDataOfOtherWidthEndATrainingBeforeItBegins gives LIBSVM rows with an index that the training rows do not have, and a table with a column
-// more: no model is trained, and with the flag that the error names one is.
+// more: no model is trained or chosen, and with the flag that the error names one is.
 func TestTestDataOfOtherWidthEndATrainingBeforeItBegins(t *testing.T) {
 	dir := t.TempDir()
 	var rows strings.Builder
@@ -153,14 +153,19 @@ func TestTestDataOfOtherWidthEndATrainingBeforeItBegins(t *testing.T) {
 	}
 	narrow, model := write(t, dir, "narrow.svm", rows.String()), filepath.Join(dir, "m.mercer")
 	wide := write(t, dir, "wide.svm", rows.String()+"1 2:1 5:1\n0 7:1\n")
-	table, wideTable := write(t, dir, "two.csv", "a,b,y\n1,2,no\n2,1,yes\n3,2,no\n"), write(t, dir, "three.csv", "a,c,y\n1,2,no\n2,1,yes\n")
+	table, wideTable := write(t, dir, "two.csv", "a,b,y\n"+strings.Repeat("1,2,no\n2,1,yes\n3,2,no\n", 4)), write(t, dir, "three.csv", "a,c,y\n1,2,no\n2,1,yes\n")
 	for _, c := range []struct{ train, test, want string }{
 		{narrow, wide, "mercer train: wide.svm: has 7 dimensions, but narrow.svm has 3; train with --dim 7\n"},
 		{table, wideTable, `mercer train: ` + wideTable + `: there is no column "b", which the model was trained on`},
 	} {
-		r := mercer(t, "train", c.train, "--test", c.test, "--features", "16", "-o", model)
-		if _, err := os.Stat(model); r.code != 1 || !strings.HasPrefix(r.stderr, c.want) || err == nil {
-			t.Errorf("train of %s: exit code %d, %v, %q; want %q and no model", c.train, r.code, err, r.stderr, c.want)
+		for _, command := range []string{"train", "train --auto --budget 20s", "tune --learner ridge,kernel-svm", "tune --search halving"} {
+			args := append(strings.Fields(command), c.train, "--test", c.test, "--features", "16", "-o", model)
+			r := mercer(t, args...)
+			want := strings.Replace(c.want, "train", args[0], 1)
+			left, _ := filepath.Glob(model + "*") // no journal of a search either
+			if r.code != 1 || !strings.HasPrefix(r.stderr, want) || left != nil {
+				t.Errorf("%s of %s: exit code %d, %q; want %q and no model; there are %v", command, c.train, r.code, r.stderr, want, left)
+			}
 		}
 	}
 	ok(t, "train", narrow, "--test", wide, "--features", "16", "-o", model, "--dim", "7")

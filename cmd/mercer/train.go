@@ -259,7 +259,7 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	}
 	defer data.Close()
 	opt := model.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
-	if t.test != "" && !t.auto { // auto trains on fewer rows at first, which may have fewer dimensions
+	if t.test != "" {
 		opt.Surveyed = func(read dataset.Schema) error { return t.checkTest(ctx, read, filepath.Base(path)) }
 	}
 	if t.saveStats != "" {
