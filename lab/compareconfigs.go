@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"time"
 
 	"mercer/dataset"
@@ -136,6 +137,7 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 			if cfg.Task == "" || cfg.Task == "auto" {
 				cfg.Task = all.Task
 			}
+			runtime.GC() // what the last training held is for this one
 			start := time.Now()
 			m, _, err := model.Fit(ctx, rest, cfg, model.Options{Memory: opt.Memory})
 			if err != nil {

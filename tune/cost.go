@@ -92,6 +92,7 @@ func PredictCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptio
 	if c.Trials, err = trials(ctx, s, plan, opt); err != nil {
 		return nil, err
 	}
+	letGo()
 	c.model = newCostModel(plan, c.Trials)
 	c.Read, c.Map, c.Solve = c.model.seconds(n, plan.Features)
 	c.Read += s.readSeconds(n, cfg)

@@ -303,6 +303,7 @@ func (w *curveWork) point(p *CurvePoint) error {
 		}
 		cfg := asked
 		cfg.Seed = max(cfg.Seed, 1) + uint64(i)
+		letGo()
 		start := w.now()
 		m, _, err := w.fit(w.ctx, s.Train(0, n), cfg, model.Options{Memory: w.Memory})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -158,7 +159,11 @@ func (s *search) judgeFeatures(g *group) error {
 	if r.prepared, err = model.Prepare(s.ctx, g.fitted, g.prepare, model.Options{Memory: s.opt.Memory}); err != nil {
 		return s.failAll(left, err)
 	}
-	defer func() { r.kept.close() }()
+	defer func() {
+		r.kept.close()
+		r.kept, r.prepared = nil, nil
+		letGo()
+	}()
 	if err := r.keepRows(jobs); err != nil {
 		return s.failAll(left, err)
 	}
@@ -200,6 +205,10 @@ func (rec *record) divide(seconds, more float64) {
 		v.Seconds = math.Round(1e6*(v.Seconds+max(0, seconds)/float64(len(rec.Scores))+more)) / 1e6
 	}
 }
+
+// letGo collects what a training held, so that the next has it and memory is what was forecast: one
+// allocation of all features could come long before the collector finds those of the training before.
+func letGo() { runtime.GC() }
 
 // fatal is an error that says nothing of the candidates, such as that of a full disk.
 type fatal struct{ error }
@@ -341,6 +350,7 @@ func (s *search) refit(c *Candidate, split int) error {
 		s.take(rec)
 		return nil
 	}
+	defer letGo()
 	rec := &record{Job: name}
 	sp := s.division.Splits[split]
 	train := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
