@@ -169,7 +169,7 @@ func TestCurveCommand(t *testing.T) {
 	data := write(t, dir, "curve.csv", curve(300))
 	args := []string{"curve", data, "--features", "32", "--at-rows", "25,50,100,200", "--at-features", "8,32", "--seeds", "2"}
 	text := ok(t, args...)
-	for _, want := range []string{"RMSE", "by rows", "by features", "test ≈ ", "extrapolated", "█"} {
+	for _, want := range []string{"RMSE", "by rows", "by features", "memory", " KiB", "test ≈ ", "extrapolated", "█"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)
 		}
