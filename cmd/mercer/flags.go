@@ -27,7 +27,7 @@ import (
 // dataFlags are the flags that say how data are read.
 func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, idx")
+	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, npz, idx")
 	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none (default: the last column)")
 	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have any number, such as | (LIBSVM: a comma, found out if one of the first rows has several)")
 	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")
@@ -42,7 +42,7 @@ func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 // checkData finds what is wrong with the flags themselves.
 func checkData(o *dataset.Options) error {
 	for _, c := range []struct{ flag, value, known string }{
-		{"--format", o.Format, "auto libsvm csv tsv blank arff npy idx"},
+		{"--format", o.Format, "auto libsvm csv tsv blank arff npy npz idx"},
 		{"--header", o.Header, "auto yes no"},
 		{"--base", o.Base, "0 1"},
 		{"--missing", o.Missing, "error mean zero"},
