@@ -133,7 +133,7 @@ func kernelFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
 	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); the length scale of matern")
 	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
-	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or > 0 of the skewed kernels")
+	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or c > 0 of the skewed kernels, which goes with the size of the numbers")
 	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
 	f.Float64Var(&c.Homogeneity, "homogeneity", 1, "degree h of the additive kernels of histograms, (xy)^(h/2)·𝒦(log(y/x))")
 }
@@ -145,6 +145,9 @@ func settle(cmd *cobra.Command, c *model.Config) error {
 	}
 	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
 		c.EpsilonGiven = true
+	}
+	if strings.HasPrefix(strings.ToLower(c.Kernel), "skewed-") && cmd.Flags().Changed("coef0") && cmd.Flags().Lookup("coef0").Value.String() == "0" {
+		return usagef("--coef0 0: c of %s is a positive number", c.Kernel)
 	}
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
 		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
