@@ -28,10 +28,11 @@ type Config struct {
 	Data dataset.Options
 }
 
-// Train trains a model on a data file: LIBSVM text, CSV and its kin, ARFF, NPY or IDX, also
-// compressed; "-" is standard input. The data are streamed: with the ridge learner they
-// need not fit into memory. With cfg.Bag (which may be empty) the data are bags, each of which
-// has one label and becomes one row, in the forms that dataset.OpenBags tells of.
+// Train trains a model on a data file: LIBSVM text, CSV and its kin, ARFF, NPY, npz of a
+// sparse matrix or IDX, also compressed; "-" is standard input. The data are streamed: with the
+// ridge learner they need not fit into memory. With cfg.Bag (which may be empty) the data are
+// bags, each of which has one label and becomes one row, in the forms that dataset.OpenBags tells
+// of.
 func Train(ctx context.Context, path string, cfg Config) (*Model, error) {
 	if cfg.Bag != nil {
 		bags, err := dataset.OpenBags(ctx, path, cfg.Data)

@@ -2,6 +2,7 @@ package approx
 
 import (
 	"math"
+	"slices"
 
 	"mercer/internal/random"
 	"mercer/matrix"
@@ -17,7 +18,7 @@ type ProjectionVectors struct {
 	// QuadraticVectors.
 	X *matrix.Dense
 
-	// Factors are, for each coordinate, which entries of r (or of r_1, r_2, … one behind the other) it
+	// Factors are, for each coordinate in X, which entries of r (or of r_1, r_2, … one behind the other) it
 	// is the product of, ascending.
 	Factors [][]int
 }
@@ -36,16 +37,7 @@ func QuadraticVectors(n, d, t int, s float64, seed uint64) ProjectionVectors {
 			v.Factors = append(v.Factors, []int{i, j})
 		}
 	}
-	stream := random.New(seed, "approx.vectors.quadratic")
-	sparse := func() float64 {
-		switch u := stream.Uniform(); {
-		case u < 1/(2*s):
-			return math.Sqrt(s)
-		case u < 1/s:
-			return -math.Sqrt(s)
-		}
-		return 0
-	}
+	sparse := sparseEntries(random.New(seed, "approx.vectors.quadratic"), s)
 	if t == 0 {
 		return v.independent(n, sparse)
 	}
@@ -58,25 +50,68 @@ func QuadraticVectors(n, d, t int, s float64, seed uint64) ProjectionVectors {
 	})
 }
 
-// TensorVectors draws n vectors 1/√t Σ_{i≤t} r_1 ⊗ … ⊗ r_p of the map pk-rp with normal entries, in dᵖ
-// dimensions (equation 4.7). With t = 0 they are drawn from N(0, I) in the feature space itself.
-func TensorVectors(n, d, p, t int, seed uint64) ProjectionVectors {
-	v := ProjectionVectors{Factors: [][]int{nil}}
-	for j := range p {
-		var longer [][]int
-		for _, f := range v.Factors {
-			for i := range d {
-				longer = append(longer, append(append([]int(nil), f...), j*d+i))
-			}
+// sparseEntries draws √s·{±1 with probability 1/(2s) each, else 0}.
+func sparseEntries(stream *random.Stream, s float64) func() float64 {
+	return func() float64 {
+		switch u := stream.Uniform(); {
+		case u < 1/(2*s):
+			return math.Sqrt(s)
+		case u < 1/s:
+			return -math.Sqrt(s)
 		}
-		v.Factors = longer
+		return 0
 	}
+}
+
+// MostCoordinates is how many coordinates TensorVectors gives at most.
+const MostCoordinates = 128
+
+// TensorVectors draws n vectors 1/√t Σ_{i≤t} r_1 ⊗ … ⊗ r_p of the map pk-rp, in dᵖ dimensions
+// (equation 4.7), with normal entries, or with sparse ones as in QuadraticVectors where s is not 0.
+// With t = 0 such entries are drawn in the feature space itself. Of more than MostCoordinates
+// coordinates it has a random choice of so many: what two of them have in common does not depend on
+// the others.
+func TensorVectors(n, d, p, t int, s float64, seed uint64) ProjectionVectors {
+	v := ProjectionVectors{Factors: tensorFactors(d, p, seed)}
 	stream := random.New(seed, "approx.vectors.tensor")
+	draw := stream.Normal
+	if s != 0 {
+		draw = sparseEntries(stream, s)
+	}
 	if t == 0 {
-		return v.independent(n, stream.Normal)
+		return v.independent(n, draw)
 	}
 	scale := 1 / math.Sqrt(float64(t))
-	return v.sums(n, d*p, t, stream.Normal, func([]int) float64 { return scale })
+	return v.sums(n, d*p, t, draw, func([]int) float64 { return scale })
+}
+
+// tensorFactors are the factors of the coordinates of r_1 ⊗ … ⊗ r_p, or of some of them.
+func tensorFactors(d, p int, seed uint64) [][]int {
+	all := [][]int{nil}
+	if math.Pow(float64(d), float64(p)) <= MostCoordinates {
+		for j := range p {
+			var longer [][]int
+			for _, f := range all {
+				for i := range d {
+					longer = append(longer, append(append([]int(nil), f...), j*d+i))
+				}
+			}
+			all = longer
+		}
+		return all
+	}
+	all = nil
+	stream := random.New(seed, "approx.vectors.coordinates")
+	for len(all) < MostCoordinates {
+		f := make([]int, p)
+		for j := range f {
+			f[j] = j*d + stream.Intn(d)
+		}
+		if !slices.ContainsFunc(all, func(g []int) bool { return slices.Equal(f, g) }) {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // independent draws all coordinates on their own.

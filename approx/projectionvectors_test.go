@@ -2,6 +2,7 @@ package approx
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mercer/feature"
@@ -18,8 +19,10 @@ func TestProjectionVectorsAreThoseOfTheMaps(t *testing.T) {
 		vectors ProjectionVectors
 		cfg     feature.Config
 	}{
-		{"pk-rp", TensorVectors(n, 3, 2, 2, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 2, Pool: 4 * n, Entries: "normal"}}},
-		{"tensor of degree 3", TensorVectors(n, 3, 3, 1, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 1, Pool: 3 * n, Entries: "normal"}}},
+		{"pk-rp", TensorVectors(n, 3, 2, 2, 0, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 2, Pool: 4 * n, Entries: "normal"}}},
+		{"tensor of degree 3", TensorVectors(n, 3, 3, 1, 0, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 1, Pool: 3 * n, Entries: "normal"}}},
+		{"sparse", TensorVectors(n, 3, 2, 2, 3, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 2, Pool: 4 * n, Entries: "sparse", Sparsity: 3}}},
+		{"sparse of degree 3", TensorVectors(n, 3, 3, 1, 2, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 1, Pool: 3 * n, Sparsity: 2}}},
 		{"d2pk-rp", QuadraticVectors(n, 3, 1, 3, 1), feature.Config{Map: "d2pk-rp", Options: feature.Options{T: 1, Sparsity: 3}}},
 	} {
 		degree := len(c.vectors.Factors[0])
@@ -74,7 +77,7 @@ func moments(v []float64) (m, se [2]float64) {
 // products with common factors, which sums of 30 hide.
 func TestSumsOfProductsBecomeIndependent(t *testing.T) {
 	// What 500 independent pairs have in the mean depends on their distribution: sums are normal.
-	independent := TensorVectors(500, 5, 2, 0, 1).Dependence()
+	independent := TensorVectors(500, 5, 2, 0, 0, 1).Dependence()
 	if sparse := QuadraticVectors(500, 5, 0, 3, 1).Dependence(); sparse.Common > 0.07 || sparse.Disjoint > 0.07 || sparse.Correlation > 0.055 {
 		t.Errorf("coordinates drawn one by one: %+v", sparse)
 	}
@@ -83,7 +86,8 @@ func TestSumsOfProductsBecomeIndependent(t *testing.T) {
 		one, several ProjectionVectors
 	}{
 		{"quadratic", QuadraticVectors(500, 5, 1, 3, 2), QuadraticVectors(500, 5, 30, 3, 3)},
-		{"tensor", TensorVectors(500, 5, 2, 1, 2), TensorVectors(500, 5, 2, 30, 3)},
+		{"sparse tensor", TensorVectors(500, 5, 2, 1, 3, 2), TensorVectors(500, 5, 2, 30, 3, 3)},
+		{"tensor", TensorVectors(500, 5, 2, 1, 0, 2), TensorVectors(500, 5, 2, 30, 0, 3)},
 	} {
 		one, several := c.one.Dependence(), c.several.Dependence()
 		// A correlation of 500 independent pairs is about √(2/π/500) = 0.036 off.
@@ -96,5 +100,40 @@ func TestSumsOfProductsBecomeIndependent(t *testing.T) {
 		if one.Common < 2*independent.Disjoint || one.Disjoint > independent.Disjoint+0.02 {
 			t.Errorf("%s: single products have %.3f with a common factor and %.3f without, independent coordinates %.3f", c.name, one.Common, one.Disjoint, independent.Disjoint)
 		}
+	}
+}
+
+// Of many coordinates some are chosen, different ones, with a factor of each r_j; and pairs of them have
+// common factors as often as pairs of all coordinates.
+func TestTensorVectorsOfManyCoordinates(t *testing.T) {
+	const d, p = 5, 8
+	v := TensorVectors(3, d, p, 2, 3, 1)
+	if v.X.Cols != MostCoordinates || len(v.Factors) != MostCoordinates {
+		t.Fatalf("%d coordinates, the factors of %d", v.X.Cols, len(v.Factors))
+	}
+	disjoint := 0.0
+	for i, f := range v.Factors {
+		for j, g := range f {
+			if len(f) != p || g/d != j {
+				t.Fatalf("factors %v", f)
+			}
+		}
+		for _, g := range v.Factors[:i] {
+			if slices.Equal(f, g) {
+				t.Fatalf("%v twice", f)
+			}
+			if !share(f, g) {
+				disjoint++
+			}
+		}
+	}
+	// Pairs are independent in pairs, so this is the deviation of their number.
+	pairs, want := float64(MostCoordinates*(MostCoordinates-1)/2), math.Pow(1-1.0/d, p)
+	if got := disjoint / pairs; math.Abs(got-want) > 4*math.Sqrt(want*(1-want)/pairs) {
+		t.Errorf("%.4f of the pairs have no factor in common, want %.4f", got, want)
+	}
+	one, several := TensorVectors(500, d, 4, 1, 2, 2).Dependence(), TensorVectors(500, d, 4, 30, 2, 3).Dependence()
+	if one.Common < 2*one.Disjoint || math.Abs(several.Common-several.Disjoint) > 0.01 {
+		t.Errorf("single products have %.3f with a common factor and %.3f without, sums of 30 %.3f and %.3f", one.Common, one.Disjoint, several.Common, several.Disjoint)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 
 	"mercer/matrix"
@@ -342,19 +341,15 @@ func randomAccess(in input) (io.ReaderAt, func() error, error) {
 		return nil, nil, err
 	}
 	defer src.Close()
-	f, err := os.CreateTemp("", "mercer-array-*")
+	f, err := temporary("mercer-array-*")
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: cannot be unpacked: %w", in.Name(), err)
 	}
-	var file storedFile = f
-	if os.Remove(f.Name()) != nil {
-		file = &namedTemp{f}
-	}
 	if _, err := io.Copy(f, src); err != nil {
-		file.Close()
+		f.Close()
 		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
-	return file, file.Close, nil
+	return f, f.Close, nil
 }
 
 // arrayReader is one pass over an array.

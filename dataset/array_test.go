@@ -204,7 +204,7 @@ func TestNPYWriterIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &matrix.Dense{Rows: 2, Cols: 3, Stride: 4, Data: []float32{1, 2, 3, -1, 4, 5, 6, -1}}
-	if err := errors.Join(w.WriteRows32(m), w.WriteRows32(m.Slice(0, 1))); err != nil {
+	if err := errors.Join(w.Write(&matrix.Batch{X: matrix.Rows{Dense: m}}), w.Write(&matrix.Batch{X: matrix.Rows{Dense: m.Slice(0, 1)}})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -16,7 +16,7 @@ const (
 	Float64 = "<f8"
 )
 
-// npyHeadRoom is the length of the header that an NPYWriter writes: enough for any shape.
+// npyHeadRoom is the length of the headers that are written: enough for any shape.
 const npyHeadRoom = 128
 
 // NPYWriter writes an array of rows in NumPy's format; the number of rows need not be known
@@ -28,6 +28,9 @@ type NPYWriter struct {
 	rows  int
 	dtype string
 	buf   []byte
+	row   []float32 // what a sparse row is written from
+
+	nonZeros int64
 }
 
 // CreateNPY starts a file of rows of cols elements of the type dtype. Its maker must Close it.
@@ -44,23 +47,43 @@ func CreateNPY(path string, cols int, dtype string) (*NPYWriter, error) {
 	return w, nil
 }
 
-// WriteRows32 appends rows to an array of Float32.
-func (w *NPYWriter) WriteRows32(m *matrix.Dense) error {
-	if w.dtype != Float32 || m.Cols != w.cols {
-		panic(fmt.Sprintf("dataset: WriteRows32 of %d columns into an array of %d columns of %s", m.Cols, w.cols, w.dtype))
+// Write appends rows to an array of Float32; labels are not written.
+func (w *NPYWriter) Write(rows *matrix.Batch) error {
+	x := rows.X
+	if w.row == nil && x.CSR != nil {
+		w.row = make([]float32, w.cols)
 	}
-	for i := range m.Rows {
+	if w.dtype != Float32 || x.Dim() != w.cols {
+		panic(fmt.Sprintf("dataset: Write of %d columns into an array of %d columns of %s", x.Dim(), w.cols, w.dtype))
+	}
+	for i := range x.Len() {
+		row := w.row
+		if x.CSR != nil {
+			clear(row)
+			idx, val := x.CSR.Row(i)
+			for k, j := range idx {
+				row[j] = val[k]
+			}
+		} else {
+			row = x.Dense.Row(i)
+		}
 		w.buf = w.buf[:0]
-		for _, v := range m.Row(i) {
+		for _, v := range row {
+			if v != 0 {
+				w.nonZeros++
+			}
 			w.buf = binary.LittleEndian.AppendUint32(w.buf, math.Float32bits(v))
 		}
 		if _, err := w.w.Write(w.buf); err != nil {
 			return err
 		}
 	}
-	w.rows += m.Rows
+	w.rows += x.Len()
 	return nil
 }
+
+// NonZeros is the number of values that Write has written and that are not 0.
+func (w *NPYWriter) NonZeros() int64 { return w.nonZeros }
 
 // WriteRows64 appends whole rows, one after the other, to an array of Float64.
 func (w *NPYWriter) WriteRows64(rows []float64) error {
@@ -85,11 +108,7 @@ func (w *NPYWriter) Commit() error {
 	if err := w.w.Flush(); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", w.dtype, w.rows, w.cols)
-	header := []byte(npyMagic + "\x01\x00")
-	header = binary.LittleEndian.AppendUint16(header, npyHeadRoom-10)
-	header = fmt.Appendf(header, "%-*s\n", npyHeadRoom-11, text)
-	if _, err := w.file.WriteAt(header, 0); err != nil {
+	if _, err := w.file.WriteAt(npyHeaderOf(w.dtype, fmt.Sprintf("(%d, %d)", w.rows, w.cols)), 0); err != nil {
 		return err
 	}
 	return w.file.Commit()
@@ -97,3 +116,11 @@ func (w *NPYWriter) Commit() error {
 
 // Close gives the file up unless it was committed.
 func (w *NPYWriter) Close() error { return w.file.Close() }
+
+// npyHeaderOf is the header of an array in C order, npyHeadRoom bytes.
+func npyHeaderOf(dtype, shape string) []byte {
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", dtype, shape)
+	header := []byte(npyMagic + "\x01\x00")
+	header = binary.LittleEndian.AppendUint16(header, npyHeadRoom-10)
+	return fmt.Appendf(header, "%-*s\n", npyHeadRoom-11, text)
+}

@@ -80,12 +80,11 @@ func (f *File) UnseenCategories() []Unseen {
 	return nil
 }
 
-const formats = "LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY and IDX, also as gz, bz2 or zst"
+const formats = "LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY, npz (sparse) and IDX, also as gz, bz2 or zst"
 
 // foreign are formats that people have but that are read by other programs.
 var foreign = []struct{ magic, name, advice string }{
 	{"PAR1", "a Parquet file", "write it as CSV or NPY"},
-	{"PK\x03\x04", "a zip or npz archive", "unpack it first"},
 	{"\xfd7zXZ\x00", "an xz archive", "unpack it, or use gz, bz2 or zst"},
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first"},
 	{"%PDF", "a PDF document", "give a data file"},
@@ -104,7 +103,7 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	if opt.LabelSeparator != "" && opt.LabelsFile != "" {
 		return nil, fmt.Errorf("%s: --label-separator is for lists of labels in a column; a file of labels has one a row", in.Name())
 	}
-	isNPY, isIDX := bytes.HasPrefix(head, []byte(npyMagic)), looksLikeIDX(head)
+	isNPY, isIDX, isZip := bytes.HasPrefix(head, []byte(npyMagic)), looksLikeIDX(head), bytes.HasPrefix(head, []byte(zipMagic))
 	if len(head) > 262 && string(head[257:262]) == "ustar" {
 		return nil, fmt.Errorf("%s: is a tar archive; unpack it first", in.Name())
 	}
@@ -118,18 +117,24 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 		if !isNPY {
 			return nil, fmt.Errorf("%s: is not an NPY file; leave out --format to find out what it is", in.Name())
 		}
+	case "npz":
+		if !isZip {
+			return nil, fmt.Errorf("%s: is not an npz archive; leave out --format to find out what it is", in.Name())
+		}
 	case "idx":
 		if !isIDX {
 			return nil, fmt.Errorf("%s: is not an IDX file; leave out --format to find out what it is", in.Name())
 		}
 	}
 	switch {
-	case opt.LabelSeparator != "" && (isNPY || isIDX):
+	case opt.LabelSeparator != "" && (isNPY || isIDX || isZip):
 		return nil, fmt.Errorf("%s: --label-separator is for text; name columns of 0 and 1 with --label", in.Name())
 	case isNPY:
 		return newNPY(in, opt)
 	case isIDX:
 		return newIDX(in, opt)
+	case isZip:
+		return newNPZ(in, opt)
 	}
 	if i := bytes.IndexByte(head, 0); i >= 0 {
 		return nil, fmt.Errorf("%s: is not text (a byte 0 at position %d) and of no known format; read are %s", in.Name(), i, formats)
@@ -179,29 +184,40 @@ func openInput(path string) (*packed, error) {
 	return newPacked(path, f, st.Size())
 }
 
-// spool copies what can be read once only to a temporary file. It has no name any more while
-// it is in use, where the system allows that, so nothing is left behind however the program
-// ends.
+// spool copies what can be read once only to a temporary file.
 func spool(name string, r io.Reader) (*packed, error) {
-	f, err := os.CreateTemp("", "mercer-input-*")
+	f, err := temporary("mercer-input-*")
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be kept for a second pass: %w", name, err)
 	}
-	file := storedFile(f)
-	if os.Remove(f.Name()) != nil {
-		file = &namedTemp{f}
-	}
 	n, err := io.Copy(f, r)
 	if err != nil {
-		file.Close()
+		f.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return newPacked(name, file, n)
+	return newPacked(name, f, n)
 }
 
-// namedTemp is a temporary file that has to be removed after use.
-type namedTemp struct{ *os.File }
+// temporaryFile is a file that is gone when it is closed.
+type temporaryFile struct {
+	*os.File
+	named bool // it has to be removed yet
+}
 
-func (t *namedTemp) Close() error {
-	return errors.Join(t.File.Close(), os.Remove(t.Name()))
+// temporary makes a file that has no name any more while it is in use, where the system allows
+// that, so nothing is left behind however the program ends.
+func temporary(pattern string) (*temporaryFile, error) {
+	f, err := os.CreateTemp("", pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &temporaryFile{f, os.Remove(f.Name()) != nil}, nil
+}
+
+func (t *temporaryFile) Close() error {
+	err := t.File.Close()
+	if t.named {
+		err = errors.Join(err, os.Remove(t.Name()))
+	}
+	return err
 }

@@ -117,7 +117,7 @@ func TestOpenErrors(t *testing.T) {
 		{"empty.gz", gzipped(t, nil), Options{}, "is empty"},
 		{"blank", []byte("\n \n\n"), Options{}, "is empty"},
 		{"parquet", []byte("PAR1xxxxPAR1"), Options{}, "is a Parquet file; write it as CSV or NPY"},
-		{"zip", []byte("PK\x03\x04xxxx"), Options{}, "is a zip or npz archive; unpack it first"},
+		{"zip", []byte("PK\x03\x04xxxx"), Options{}, "is a zip or npz archive that is cut short or damaged"},
 		{"pdf", []byte("%PDF-1.4"), Options{}, "is a PDF document"},
 		{"png", []byte("\x89PNG\r\n\x1a\n"), Options{}, "is a PNG image"},
 		{"hdf", []byte("\x89HDF\r\n\x1a\n"), Options{}, "is an HDF5 file"},

@@ -172,3 +172,50 @@ func FuzzARFF(f *testing.F) {
 		fuzzSource(t, src, err)
 	})
 }
+
+func FuzzNPZ(f *testing.F) {
+	whole := threeRows()
+	f.Add(whole.archive(f), byte(0))
+	f.Add(whole.archive(f), byte(1))
+	for name := range whole {
+		less := threeRows()
+		delete(less, name)
+		f.Add(less.archive(f), byte(0))
+		short := threeRows()
+		short[name] = short[name][:len(short[name])-3]
+		f.Add(short.archive(f), byte(1))
+	}
+	f.Add([]byte(zipMagic), byte(0))
+	f.Fuzz(func(t *testing.T, file []byte, options byte) {
+		fuzzNPZ(t, file, int(options&1))
+	})
+}
+
+// The arrays of a matrix by themselves: a fuzzer does not get past the checksums of an archive.
+func FuzzCSR(f *testing.F) {
+	p := threeRows()
+	f.Add(p["indices"], p["indptr"], p["format"], p["shape"], p["data"])
+	for _, other := range []parts{
+		{"indices": npyFile("'>u2'", false, "(4,)", []byte{0, 1, 0, 3, 0, 0, 0, 3})}, {"data": npyFile("'|b1'", false, "(4,)", []byte{1, 0, 1, 1})},
+		{"indptr": npyFile("'<i8'", false, "(4,)", integers[int64](0, 1<<40, 2, 4))}, {"shape": npyFile("'<i8'", false, "(2,)", integers[int64](3, 1<<31-1))},
+		{"format": npyFile("'<U3'", false, "()", []byte("c\x00\x00\x00s\x00\x00\x00r\x00\x00\x00"))}, {"data": npyFile("'<f2'", true, "(99999999999,)", []byte{1, 2, 3})},
+	} {
+		all := threeRows()
+		for name, array := range other {
+			all[name] = array
+		}
+		f.Add(all["indices"], all["indptr"], all["format"], all["shape"], all["data"])
+	}
+	f.Fuzz(func(t *testing.T, indices, indptr, format, shape, data []byte) {
+		fuzzNPZ(t, parts{"indices": indices, "indptr": indptr, "format": format, "shape": shape, "data": data}.archive(t), 2)
+	})
+}
+
+func fuzzNPZ(t *testing.T, file []byte, batch int) {
+	in, err := newPacked("f", bytesFile{file}, int64(len(file)))
+	if err != nil {
+		return
+	}
+	src, err := newNPZ(in, Options{BatchRows: batch})
+	fuzzSource(t, src, err)
+}

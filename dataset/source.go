@@ -1,8 +1,8 @@
-// Package dataset reads data sets as streams of batches: LIBSVM text, CSV and its kin,
-// ARFF, NPY and IDX files, compressed or not, from a file or from standard input. A source
-// can be opened any number of times, and a pass over it holds a few batches in memory,
-// however long the data are. Bags, sets of rows with one label, come as rows of a file, as
-// images of an array, or as a file each (OpenBags).
+// Package dataset reads data sets as streams of batches: LIBSVM text, CSV and its kin, ARFF,
+// NPY, npz of sparse matrices and IDX files, compressed or not, from a file or from standard
+// input. A source can be opened any number of times, and a pass over it holds a few batches in
+// memory, however long the data are. Bags, sets of rows with one label, come as rows of a file,
+// as images of an array, or as a file each (OpenBags). CreateRows writes rows as they come.
 package dataset
 
 import (
@@ -60,7 +60,7 @@ func Origin(src Source, row int) int {
 // Schema says how a row of a data set becomes a row of numbers. It is kept in a model, so
 // that later data are read in the same way.
 type Schema struct {
-	// Format is "libsvm", "csv", "arff", "npy", "idx", or "rows" for data made in memory.
+	// Format is "libsvm", "csv", "arff", "npy", "npz", "idx", or "rows" for data made in memory.
 	Format string `json:"format"`
 
 	// Dim is the number of input dimensions d, after one-hot coding.
@@ -148,7 +148,7 @@ func (s *Schema) DimName(dim int) string {
 // Options say how a file is to be read; the zero value finds out by itself.
 type Options struct {
 	// Format is "auto" (or ""), "libsvm", "csv", "tsv", "blank" (separated by blanks),
-	// "arff", "npy" or "idx".
+	// "arff", "npy", "npz" or "idx".
 	Format string `json:"format,omitempty"`
 
 	// Label names the label column of a table: a name, an index from 0 (negative: from
@@ -162,7 +162,7 @@ type Options struct {
 	LabelSeparator string `json:"label_separator,omitempty"`
 
 	// LabelsFile is a file of labels, one a row, for formats that hold only inputs (IDX,
-	// NPY) or for tables: itself IDX, NPY or text.
+	// NPY, npz) or for tables: itself IDX, NPY or text.
 	LabelsFile string `json:"labels_file,omitempty"`
 
 	// Weight names the column of row weights, by name or index.

@@ -133,9 +133,9 @@ func (m monomialList) carry(tuple []int) {
 //
 // It is the reference for d2pk-rp and pk-rp, which come near to it at a tiny part of the cost:
 // a row takes O(ND) operations. φ is never held but for blocks of 4096 monomials of up to 252
-// rows a goroutine. R takes 4ND bytes and is held if these are 1 GiB or less; else every
-// Transform draws it again, 16 kB·D at a time, which takes about ND·10 ns: give it many rows
-// at once.
+// rows a goroutine. R takes 4ND bytes (8ND/s if entries are very sparse) and is held if these are
+// 4 GiB or less, and no more than Config.MaxBytes; else every Transform draws it again, 16 kB·D at
+// a time, which takes about ND·10 ns: give it many rows at once. The features are the same.
 type explicitRP struct {
 	lift      lifting
 	monomials monomialList
@@ -156,7 +156,7 @@ type explicitWork struct {
 
 const (
 	monomialBlock = 4096
-	mostHeld      = 1 << 30
+	mostHeld      = 4 << 30
 
 	// mostDrawn bounds N·D: to draw as many takes minutes.
 	mostDrawn = 1 << 34
@@ -178,7 +178,7 @@ func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 		return nil, fmt.Errorf("feature: explicit-rp: the kernel has %.4g monomials of degree %d in %d dimensions, and %d features of them a matrix of %.3g bytes; use pk-rp",
 			n, k.Degree, f.lift.d, cfg.Features, 4*entries)
 	}
-	hold := min(e.bytes(monomialBlock, cfg.Features)/monomialBlock, 4*float64(cfg.Features))*n <= mostHeld
+	hold := f.holds(cfg.MaxBytes)
 	tuple := make([]int, k.Degree)
 	for b := range int((n + monomialBlock - 1) / monomialBlock) {
 		f.starts = append(f.starts, append([]int(nil), tuple...))
@@ -188,6 +188,15 @@ func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 		}
 	}
 	return f, nil
+}
+
+// holds says whether R is kept, by how much a map may hold.
+func (f *explicitRP) holds(most int64) bool {
+	if most == 0 || most > mostHeld {
+		most = mostHeld
+	}
+	row := min(f.entries.bytes(monomialBlock, f.features)/monomialBlock, 4*float64(f.features))
+	return f.monomials.count*row <= float64(most)
 }
 
 // draw draws the rows of R that belong to block b.

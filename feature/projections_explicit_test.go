@@ -111,11 +111,63 @@ func TestExplicitProjectionOfManyBlocks(t *testing.T) {
 	}
 }
 
-// 2000 dimensions make a matrix of 2·10⁶×200 numbers, beyond what is held.
-func TestExplicitProjectionHoldsNoHugeMatrix(t *testing.T) {
-	m, err := New(Config{Map: "explicit-rp", Kernel: poly(1, 2, 0), Features: 200}, 2000)
+// The matrix of 160 features of CIFAR-10's 3072 dimensions, 3.02 GB, is kept, and larger ones are
+// drawn again and again.
+func TestExplicitProjectionKeepsWhatFits(t *testing.T) {
+	for _, c := range []struct {
+		dim, features int
+		most          int64
+		sparsity      float64
+		want          bool
+	}{
+		{3072, 160, 0, 0, true},
+		{3072, 227, 0, 0, true},  // 4·227·3072·3073/2 = 4.286·10⁹ bytes, of 4.295·10⁹
+		{3072, 228, 0, 0, false}, // 4.305·10⁹
+		{3072, 228, 16 << 30, 0, false},
+		{3072, 160, 3 << 30, 0, true},
+		{3072, 160, 2 << 30, 0, false},
+		{3072, 2000, 0, 100, true}, // 8/100 bytes an entry, and 16 a monomial of its lists
+	} {
+		e := entries{sparse: c.sparsity > 0, s: c.sparsity}
+		f := &explicitRP{monomials: newMonomialList(c.dim, 2), features: c.features, entries: e}
+		if got := f.holds(c.most); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+
+	// 2000 dimensions make a matrix of 2·10⁶×600 numbers, beyond what is held.
+	m, err := New(Config{Map: "explicit-rp", Kernel: poly(1, 2, 0), Features: 600}, 2000)
 	if err != nil || m.Bytes() > 1<<20 {
 		t.Errorf("%v, %d bytes", err, m.Bytes())
+	}
+
+	// What is kept is not drawn again: another seed does not matter to it any more. What may not be kept
+	// is the same.
+	dense, _ := someRows(30, 120)
+	cfg := Config{Map: "explicit-rp", Kernel: poly(0.5, 2, 0.3), Features: 300}
+	kept, err := New(cfg, 120)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.MaxBytes = kept.Bytes() - 1<<10
+	drawn, err := New(cfg, 120)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drawn.Bytes() > 1<<10 || kept.Bytes() < 4*7381*300 {
+		t.Errorf("%d and %d bytes", drawn.Bytes(), kept.Bytes())
+	}
+	want := transform(kept, dense)
+	if !slices.Equal(transform(drawn, dense).Data, want.Data) {
+		t.Error("a matrix that is not kept is another one")
+	}
+	kept.(*explicitRP).seed++
+	drawn.(*explicitRP).seed++
+	if !slices.Equal(transform(kept, dense).Data, want.Data) {
+		t.Error("a matrix that is kept is drawn again")
+	}
+	if slices.Equal(transform(drawn, dense).Data, want.Data) {
+		t.Error("a matrix that is not kept is not drawn again")
 	}
 }
 

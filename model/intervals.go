@@ -20,7 +20,10 @@ func (m *Model) Deviations(dst *matrix.Dense, x matrix.Rows) error {
 		panic(fmt.Sprintf("model: Deviations wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
 	var work matrix.Dense
-	if err := m.mapping.each(x, func(i, j int, z matrix.Rows) { r.variance.Deviations(dst.Slice(i, j), z, &work) }); err != nil {
+	if err := m.mapping.Each(x, func(i, j int, z matrix.Rows) error {
+		r.variance.Deviations(dst.Slice(i, j), z, &work)
+		return nil
+	}); err != nil {
 		return err
 	}
 	for i := range dst.Rows {

@@ -70,7 +70,7 @@ func (p *Mapping) Transform(dst *matrix.Dense, x matrix.Rows) error {
 	if _, d := p.Dims(); dst.Rows != x.Len() || dst.Cols != d {
 		panic(fmt.Sprintf("model: Transform wants a %d×%d dst, got %d×%d", x.Len(), d, dst.Rows, dst.Cols))
 	}
-	return p.each(x, func(i, j int, z matrix.Rows) {
+	return p.Each(x, func(i, j int, z matrix.Rows) error {
 		for r := i; r < j; r++ {
 			row := dst.Row(r)
 			if z.Dense != nil {
@@ -83,6 +83,7 @@ func (p *Mapping) Transform(dst *matrix.Dense, x matrix.Rows) error {
 				row[c] = val[k]
 			}
 		}
+		return nil
 	})
 }
 
@@ -116,9 +117,10 @@ func Place(src dataset.Source, row int) string {
 	return fmt.Sprintf("%s: row %d", src.Name(), row+1)
 }
 
-// each hands the features of the rows x to body, rows [i, j) at a time, which may keep
-// nothing of them.
-func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error {
+// Each hands the features of the rows x to body, rows [i, j) at a time, sparse where the map
+// prefers that. body may keep nothing of them, and ends the pass by an error. Each fails like
+// Model.Scores.
+func (p *Mapping) Each(x matrix.Rows, body func(i, j int, z matrix.Rows) error) error {
 	if err := p.check(x); err != nil {
 		return err
 	}
@@ -133,7 +135,9 @@ func (p *Mapping) each(x matrix.Rows, body func(i, j int, z matrix.Rows)) error 
 		if bad != nil {
 			return &RowError{i + bad.Row, bad.Dim, p.reason(bad)}
 		}
-		body(i, j, z)
+		if err := body(i, j, z); err != nil {
+			return err
+		}
 	}
 	return nil
 }

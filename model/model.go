@@ -184,7 +184,10 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
-	if err := m.mapping.each(x, func(i, j int, z matrix.Rows) { m.learned.Scores(dst.Slice(i, j), z) }); err != nil {
+	if err := m.mapping.Each(x, func(i, j int, z matrix.Rows) error {
+		m.learned.Scores(dst.Slice(i, j), z)
+		return nil
+	}); err != nil {
 		return err
 	}
 	for i := range dst.Rows {

@@ -70,13 +70,14 @@ func (o *Online) PartialFit(b *matrix.Batch) error {
 	if err != nil {
 		return err
 	}
-	return o.m.mapping.each(b.X, func(i, j int, z matrix.Rows) {
+	return o.m.mapping.Each(b.X, func(i, j int, z matrix.Rows) error {
 		var w []float64
 		if weights != nil {
 			w = weights[i:j]
 		}
 		k := o.m.info.Outputs
 		o.learn(z, y[i*k:j*k], w, true)
+		return nil
 	})
 }
 

@@ -69,7 +69,10 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 	} {
 		f := beforeFold(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
 		want, got := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
-		if err := f.m.mapping.each(matrix.Rows{Dense: x}, func(i, j int, z matrix.Rows) { f.m.learned.Scores(want.Slice(i, j), z) }); err != nil {
+		if err := f.m.mapping.Each(matrix.Rows{Dense: x}, func(i, j int, z matrix.Rows) error {
+			f.m.learned.Scores(want.Slice(i, j), z)
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 		_, k := f.m.mapping.Dims()

@@ -50,7 +50,7 @@ func lopezDependence() []*Table {
 			Protocol: protocol,
 		}, []string{"N(0, I)", "r ⊗ r', t = 1", "t = 2", "t = 4", "t = 10", "t = 30"},
 			func(row, n int, seed uint64) approx.ProjectionVectors {
-				return approx.TensorVectors(n, d, 2, terms[row], seed)
+				return approx.TensorVectors(n, d, 2, terms[row], 0, seed)
 			}),
 	}
 }

@@ -77,7 +77,8 @@ All are means over --seeds draws of the map.
 
 With --correlation, for pk-rp and d2pk-rp: the mean absolute correlation and distance correlation of
 the coordinates of projection vectors, by how many terms are summed, beside independent ones.
-Coordinates with common factors depend on one another, which sums of many terms hide.`,
+Coordinates with common factors depend on one another, which sums of many terms hide. Up to degree
+20, and where not nearly all products of sparse entries are 0.`,
 		Example: `  mercer approx letter.csv --label 0
   mercer approx digits.csv --map rff,orf,sorf,qmc --features 256,1024,4096
   mercer approx a9a --kernel poly --degree 2 --error 0.02 --report poly.html

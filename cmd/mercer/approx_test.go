@@ -250,6 +250,28 @@ func TestApproxCorrelation(t *testing.T) {
 		t.Error(out)
 	}
 	readPage(t, html).has(t, "Projection vectors", "2, as measured")
+
+	// Sparse entries, and more coordinates than can be looked at: sums of few terms are nearly always 0
+	// and left out.
+	args = []string{data, "--kernel", "poly", "--degree", "6", "--map", "pk-rp", "--sparsity", "3", "--t", "30", "--features", "8", "--rows", "20", "--seeds", "1", "--correlation"}
+	if err := json.Unmarshal([]byte(ok(t, append([]string{"approx", "--json", "--progress", "never"}, args...)...)), &v); err != nil {
+		t.Fatal(err)
+	}
+	if l := v.Vectors; len(l) != 3 || l[0].T != 0 || l[1].T != 10 || l[2].T != 30 || !l[2].OfMap {
+		t.Fatalf("%+v", l)
+	}
+	for _, l := range v.Vectors {
+		// √(2/π/500) = 0.036 is what independent pairs have in the mean.
+		if l.Sparsity != 3 || l.Coordinates != 128 || l.Dimensions != 5 || l.Correlation > 0.06 || !(l.Common > 0 && l.Disjoint > 0) {
+			t.Errorf("%+v", l)
+		}
+	}
+	if l := v.Vectors; l[1].Common < 1.2*l[1].Disjoint {
+		t.Errorf("sums of 10 products: %+v", l[1])
+	}
+	if out := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(out, "pk-rp, s 3") || !strings.Contains(out, "30, as measured") {
+		t.Error(out)
+	}
 }
 
 func TestApproxErrors(t *testing.T) {
@@ -276,8 +298,8 @@ func TestApproxErrors(t *testing.T) {
 		{data + " --form phase --map nystrom", 2, "--form: no map that is named has this option"},
 		{data + ` --form phase --map {"map":"sum","steps":[{"map":"rff","features":8}]}`, 2, "--form: no map that is named has this option"},
 		{data + " --map rff --correlation", 2, "--correlation: of the maps pk-rp and d2pk-rp"},
-		{data + " --kernel poly --degree 9 --map pk-rp --features 8 --correlation", 2, "give a smaller --degree"},
-		{data + " --kernel poly --map pk-rp --features 8 --entries sparse --correlation", 2, "leave --entries and --sparsity out"},
+		{data + " --kernel poly --degree 21 --map pk-rp --features 8 --correlation", 2, "--correlation: coordinates of projection vectors of degree 21 are products of so many random numbers, of which 500 vectors tell nothing; give a --degree of 20 or less"},
+		{data + " --kernel poly --degree 8 --map pk-rp --features 8 --entries sparse --correlation", 2, "a product of 8 entries of sparsity 3 is 0 but once in 6.56e+03, so 500 vectors of pk-rp show too few; give a smaller --sparsity, a larger --t, or --entries normal"},
 		{data + " --map {x", 2, "not a map in JSON"},
 		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "has no exact value here"},
 		{data + " --gamma wide", 2, `gamma "wide" is neither a positive number nor median nor scale`},

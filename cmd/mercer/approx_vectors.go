@@ -20,31 +20,59 @@ type vectorLine struct {
 	OfMap       bool    `json:"of_map"` // the t of the map that was measured
 	Vectors     int     `json:"vectors"`
 	Dimensions  int     `json:"dimensions"`  // of a row
-	Coordinates int     `json:"coordinates"` // of a vector
+	Coordinates int     `json:"coordinates"` // of a vector that were looked at
+	Sparsity    float64 `json:"sparsity"`    // of the entries, 0 of normal ones
 	Correlation float64 `json:"mean_abs_correlation"`
 	Disjoint    float64 `json:"distance_correlation"`        // of pairs without a common factor
 	Common      float64 `json:"distance_correlation_common"` // of pairs with common factors
 }
 
-// So many projection vectors are drawn, of rows of up to so many dimensions: the papers' figures have
-// as many, and how two coordinates depend on one another does not depend on how many others there are.
+// So many projection vectors are drawn, of rows of so many dimensions: the papers' figures have as
+// many, and how two coordinates depend on one another does not depend on how many others there are.
 const vectorsDrawn, vectorDimensions = 500, 5
 
-// mostCoordinates bounds the coordinates of a vector, of which all pairs are looked at.
-const mostCoordinates = 128
+// mostFactors bounds the factors of a coordinate: with more, nearly all pairs of coordinates have some
+// in common, and one of the vectors is larger than all others together.
+const mostFactors = 20
+
+// fewestNonZeros is how many of the vectors have to differ from 0 in a coordinate.
+const fewestNonZeros = 5
 
 // checkVectors says whether the coordinates of a map's projection vectors can be looked at.
 func checkVectors(cfg feature.Config) (ok bool, err error) {
 	if cfg.Map != "pk-rp" && cfg.Map != "d2pk-rp" {
 		return false, nil
 	}
-	if cfg.Map == "pk-rp" && (cfg.Entries == "sparse" || cfg.Sparsity != 0) {
-		return false, usagef("--correlation: the projection vectors of pk-rp are drawn with normal entries; leave --entries and --sparsity out")
+	p, t, s := vectorOptions(cfg)
+	if p > mostFactors {
+		return false, usagef("--correlation: coordinates of projection vectors of degree %d are products of so many random numbers, of which %d vectors tell nothing; give a --degree of %d or less", p, vectorsDrawn, mostFactors)
 	}
-	if math.Pow(2, float64(cfg.Kernel.Degree)) > mostCoordinates {
-		return false, usagef("--correlation: a projection vector of degree %d has more than %d coordinates for 2 dimensions; give a smaller --degree", cfg.Kernel.Degree, mostCoordinates)
+	if tooSparse(p, t, s) {
+		return false, usagef("--correlation: a product of %d entries of sparsity %g is 0 but once in %.3g, so %d vectors of %s show too few; give a smaller --sparsity, a larger --t, or --entries normal",
+			p, s, math.Pow(s, float64(p)), vectorsDrawn, cfg.Map)
 	}
 	return true, nil
+}
+
+// vectorOptions are the degree of a map's vectors, how many terms they add up, and the sparsity of the
+// entries of a term, 0 if they are normal.
+func vectorOptions(cfg feature.Config) (p, t int, s float64) {
+	p, t, s = cfg.Kernel.Degree, max(cfg.T, 1), cfg.Sparsity
+	if cfg.Map == "d2pk-rp" {
+		p = 2
+		if cfg.T == 0 {
+			t = 2
+		}
+	}
+	if s == 0 && (cfg.Map == "d2pk-rp" || cfg.Entries == "sparse") {
+		s = 3
+	}
+	return p, t, s
+}
+
+// tooSparse says whether sums of t products of p entries of sparsity s are nearly always 0.
+func tooSparse(p, t int, s float64) bool {
+	return s > 1 && vectorsDrawn*float64(t) < fewestNonZeros*math.Pow(s, float64(p))
 }
 
 // vectors looks at the projection vectors of the maps that have some.
@@ -55,29 +83,21 @@ func (a *approximation) vectors(candidates []approx.Candidate) []vectorLine {
 		if ok, err := checkVectors(cfg); !ok || err != nil {
 			continue
 		}
-		own, d := cfg.T, vectorDimensions
-		if own == 0 && cfg.Map == "d2pk-rp" {
-			own = 2
-		}
-		own = max(own, 1)
-		for cfg.Map == "pk-rp" && math.Pow(float64(d), float64(cfg.Kernel.Degree)) > mostCoordinates {
-			d--
-		}
+		p, own, s := vectorOptions(cfg)
 		terms := []int{0, 1, 2, 4, 10, 30, own}
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {
-			l := vectorLine{Map: cfg.Map, T: t, OfMap: t == own, Vectors: vectorsDrawn, Dimensions: d}
-			for s := range a.opt.Seeds {
-				seed := a.cfg.Seed + uint64(s)
+			if t > 0 && tooSparse(p, t, s) {
+				continue
+			}
+			l := vectorLine{Map: cfg.Map, T: t, OfMap: t == own, Vectors: vectorsDrawn, Dimensions: vectorDimensions, Sparsity: s}
+			for k := range a.opt.Seeds {
+				seed := a.cfg.Seed + uint64(k)
 				var v approx.ProjectionVectors
 				if cfg.Map == "d2pk-rp" {
-					sparsity := cfg.Sparsity
-					if sparsity == 0 {
-						sparsity = 3
-					}
-					v = approx.QuadraticVectors(vectorsDrawn, d, t, sparsity, seed)
+					v = approx.QuadraticVectors(vectorsDrawn, vectorDimensions, t, s, seed)
 				} else {
-					v = approx.TensorVectors(vectorsDrawn, d, cfg.Kernel.Degree, t, seed)
+					v = approx.TensorVectors(vectorsDrawn, vectorDimensions, p, t, s, seed)
 				}
 				n := float64(a.opt.Seeds)
 				e := v.Dependence()
@@ -88,6 +108,14 @@ func (a *approximation) vectors(candidates []approx.Candidate) []vectorLine {
 		}
 	}
 	return list
+}
+
+// name is how a line calls the map.
+func (l *vectorLine) name() string {
+	if l.Sparsity > 0 {
+		return fmt.Sprintf("%s, s %g", l.Map, l.Sparsity)
+	}
+	return l.Map
 }
 
 // terms is how a line calls its vectors.
@@ -106,14 +134,14 @@ func printVectors(w io.Writer, lines []vectorLine) {
 		return
 	}
 	fmt.Fprintf(w, "\n  coordinates of %d projection vectors: means over pairs of coordinates\n", vectorsDrawn)
-	fmt.Fprintf(w, "  %-10s%-18s%14s%12s%22s%19s\n", "map", "terms t", "coordinates", "|corr.|", "distance corr.", "of common factors")
+	fmt.Fprintf(w, "  %-16s%-18s%14s%12s%22s%19s\n", "map", "terms t", "coordinates", "|corr.|", "distance corr.", "of common factors")
 	for i := range lines {
 		l := &lines[i]
-		name := l.Map
-		if i > 0 && lines[i-1].Map == name {
+		name := l.name()
+		if i > 0 && lines[i-1].name() == name {
 			name = ""
 		}
-		fmt.Fprintf(w, "  %-10s%-18s%14d%12s%22s%19s\n", name, l.terms(), l.Coordinates, percentText(l.Correlation), percentText(l.Disjoint), percentText(l.Common))
+		fmt.Fprintf(w, "  %-16s%-18s%14d%12s%22s%19s\n", name, l.terms(), l.Coordinates, percentText(l.Correlation), percentText(l.Disjoint), percentText(l.Common))
 	}
 }
 
@@ -123,7 +151,7 @@ func vectorTable(lines []vectorLine) *report.Table {
 			{Name: "distance correlation", Number: true}, {Name: "of common factors", Number: true}}}
 	for i := range lines {
 		l := &lines[i]
-		t.Rows = append(t.Rows, []string{l.Map, l.terms(), strconv.Itoa(l.Coordinates), percentText(l.Correlation), percentText(l.Disjoint), percentText(l.Common)})
+		t.Rows = append(t.Rows, []string{l.name(), l.terms(), strconv.Itoa(l.Coordinates), percentText(l.Correlation), percentText(l.Disjoint), percentText(l.Common)})
 	}
 	return t
 }

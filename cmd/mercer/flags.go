@@ -27,7 +27,7 @@ import (
 // dataFlags are the flags that say how data are read.
 func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, idx")
+	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, npz, idx")
 	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none (default: the last column)")
 	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have any number, such as | (LIBSVM: a comma, found out if one of the first rows has several)")
 	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")
@@ -42,7 +42,7 @@ func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 // checkData finds what is wrong with the flags themselves.
 func checkData(o *dataset.Options) error {
 	for _, c := range []struct{ flag, value, known string }{
-		{"--format", o.Format, "auto libsvm csv tsv blank arff npy idx"},
+		{"--format", o.Format, "auto libsvm csv tsv blank arff npy npz idx"},
 		{"--header", o.Header, "auto yes no"},
 		{"--base", o.Base, "0 1"},
 		{"--missing", o.Missing, "error mean zero"},
@@ -133,7 +133,7 @@ func kernelFlags(cmd *cobra.Command, c *model.Config) {
 	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
 	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); the length scale of matern")
 	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
-	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or > 0 of the skewed kernels")
+	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or c > 0 of the skewed kernels, which goes with the size of the numbers")
 	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
 	f.Float64Var(&c.Homogeneity, "homogeneity", 1, "degree h of the additive kernels of histograms, (xy)^(h/2)·𝒦(log(y/x))")
 }
@@ -145,6 +145,9 @@ func settle(cmd *cobra.Command, c *model.Config) error {
 	}
 	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
 		c.EpsilonGiven = true
+	}
+	if strings.HasPrefix(strings.ToLower(c.Kernel), "skewed-") && cmd.Flags().Changed("coef0") && cmd.Flags().Lookup("coef0").Value.String() == "0" {
+		return usagef("--coef0 0: c of %s is a positive number", c.Kernel)
 	}
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
 		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)

@@ -138,3 +138,43 @@ func TestExpChi2NeedsNoFeatures(t *testing.T) {
 		}
 	}
 }
+
+// c of the skewed kernels is --coef0, and is told wherever the kernel is.
+func TestSkewedKernelsTakeC(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "h.csv", strings.Repeat("0.25,0,0.75,a\n0.5,0.125,0.375,b\n0,1,0,b\n", 40))
+	m := filepath.Join(dir, "m")
+	for _, c := range []struct{ flags, want string }{
+		{"--kernel skewed-chi2", "skewed-chi2, c = 1"},
+		{"--kernel skewed-chi2 --coef0 0.25", "skewed-chi2, c = 0.25"},
+		{"--kernel skewed-intersection --coef0 0.03", "skewed-intersection, c = 0.03"},
+	} {
+		flags := append(strings.Fields(c.flags), "--features", "16")
+		_, value, _ := strings.Cut(c.want, "c = ")
+		for _, out := range []string{
+			ok(t, append([]string{"train", data, "-o", m, "--learner", "ridge"}, flags...)...), ok(t, "inspect", m),
+			ok(t, append([]string{"transform", data, "-o", filepath.Join(dir, "z.npy")}, flags...)...),
+			ok(t, append([]string{"approx", data, "--rows", "10", "--seeds", "1", "--progress", "never"}, flags...)...),
+		} {
+			if !strings.Contains(out, c.want) {
+				t.Errorf("%s: nothing says %q:\n%s", c.flags, c.want, out)
+			}
+		}
+		v := object(t, ok(t, append([]string{"transform", data, "-o", filepath.Join(dir, "z.npy"), "--json"}, flags...)...))
+		if got := v["feature"].(map[string]any)["kernel"].(map[string]any)["coef0"]; fmt.Sprint(got) != value {
+			t.Errorf("%s: coef0 is %v in JSON", c.flags, got)
+		}
+	}
+	search := []string{"tune", data, "-o", m, "--kernel", "skewed-chi2", "--features", "16", "--learner", "ridge", "--folds", "2", "--lambda", "0.1", "--progress", "never", "--coef0"}
+	if out := ok(t, append(search, "0,0.01,0.1")...); !strings.Contains(out, "2 configurations") || !strings.Contains(out, "coef0") || !strings.Contains(out, "0.01") {
+		t.Errorf("tune: %s", out)
+	}
+	if r := mercer(t, append(search, "0")...); r.code == 0 || !strings.Contains(r.stderr, "coef0 is 0; c of skewed-chi2 is a positive number") {
+		t.Errorf("tune of c = 0: %+v", r)
+	}
+	for _, wrong := range []string{"0", "-1"} {
+		if r := mercer(t, "train", data, "-o", m, "--kernel", "skewed-chi2", "--coef0", wrong); r.code != 2 || !strings.Contains(r.stderr, "coef0") {
+			t.Errorf("--coef0 %s: %+v", wrong, r)
+		}
+	}
+}

@@ -61,9 +61,9 @@ func newTrain() *cobra.Command {
 		Short: "Train a model and print a summary",
 		Long: `Train a model on DATA and write it to MODEL, whole or not at all.
 
-DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY or IDX, found out from
-its content, also compressed (gzip, bzip2, zstd); "-" is standard input. It is read twice:
-once to see what it holds, once to train.
+DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY, npz of a sparse matrix
+(scipy.sparse.save_npz) or IDX, found out from its content, also compressed (gzip, bzip2,
+zstd); "-" is standard input. It is read twice: once to see what it holds, once to train.
 
 Without further flags Mercer chooses by the data and says what it chose: whether labels are
 classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ from the median

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,15 +21,28 @@ func newTransform() *cobra.Command {
 		bag      model.BagConfig
 		data     dataset.Options
 		out      string
+		format   string
 		fitOn    string
 		asJSON   bool
 		progress string
 	)
 	cmd := &cobra.Command{
-		Use:   "transform [flags] DATA -o Z.npy",
+		Use:   "transform [flags] DATA -o Z",
 		Short: "Map rows into a kernel's feature space",
 		Long: `Map the rows of DATA into an explicit feature space where z(x)·z(y) approximates the kernel,
-and write them as a float32 array of n×D in NumPy's format. The rows are never all in memory.
+and write them in float32. The rows are never all in memory. The name of the file, or else
+--output-format, says how they are written:
+
+  npy     all n×D numbers as one array, as numpy.load reads it (any name but those below)
+  npz     those that are not 0, as scipy.sparse.load_npz reads them (.npz)
+  libsvm  those that are not 0, as LIBSVM text, with the labels (.libsvm, .svm, .txt)
+
+Features are mostly 0 where the map keeps zeros (unary always; the additive maps, explicit-poly
+and countsketch where the rows are sparse); those of most maps are not, and take more room in a
+sparse format than as an array. An npz archive is put together from temporary files of 12 bytes a
+value, in $TMPDIR. LIBSVM text has the label 0 where DATA has none, and does not say how many
+features there are: where the last ones are 0 in all rows, readers have to be told. Weights of
+rows are not written. All three are read again: mercer train z.npz --labels LABELS.
 
 What depends on data (γ from the median distance, the scaling) is fitted on DATA, or on the
 file that --fit names: use that to map test data as the training data were mapped.
@@ -38,11 +53,18 @@ of members.`,
 		Example: `  mercer transform letters.csv --label 0 --map orf --features 512 -o z.npy
   mercer transform test.csv --fit train.csv --features 2048 -o ztest.npy
   mercer transform images-idx3-ubyte.gz --sigma 8.27 --scale global --features 4096 -o z.npy
+  mercer transform histograms.svm --kernel intersection --map unary -o z.npz
+  mercer transform words.svm --kernel linear --map countsketch --features 65536 -o z.libsvm
   mercer transform descriptors.npy --pooling full -o pooled.npy`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("no file to write the features to; give -o Z.npy")
+			}
+			if format == "auto" {
+				format = dataset.RowFormat(out)
+			} else if !slices.Contains(dataset.RowFormats(), format) {
+				return usagef("--output-format %q is not known; known are auto, %s", format, strings.Join(dataset.RowFormats(), ", "))
 			}
 			if err := settle(cmd, &cfg); err != nil {
 				return err
@@ -87,7 +109,7 @@ of members.`,
 			}
 			mapping, src := t.mapping, t.src
 			_, d := mapping.Dims()
-			w, err := dataset.CreateNPY(out, d, dataset.Float32)
+			w, err := dataset.CreateRows(out, format, d)
 			if err != nil {
 				return err
 			}
@@ -97,7 +119,6 @@ of members.`,
 				return err
 			}
 			defer r.Close()
-			var z matrix.Dense
 			rows := 0
 			for {
 				b, err := r.Next()
@@ -107,12 +128,18 @@ of members.`,
 				if err != nil {
 					return err
 				}
-				z.Reshape(b.X.Len(), d)
-				if err := mapping.Transform(&z, b.X); err != nil {
-					return model.Located(err, src, b.First)
+				var failed error // at writing
+				err = mapping.Each(b.X, func(i, j int, z matrix.Rows) error {
+					part := b.Slice(i, j)
+					part.X = z
+					failed = w.Write(&part)
+					return failed
+				})
+				if failed != nil {
+					return failed
 				}
-				if err := w.WriteRows32(&z); err != nil {
-					return err
+				if err != nil {
+					return model.Located(err, src, b.First)
 				}
 				rows += b.X.Len()
 				p.report("map", rows, r.Progress())
@@ -123,7 +150,7 @@ of members.`,
 			p.done()
 			warnUnseen(cmd, src)
 			if asJSON {
-				v := map[string]any{"output": out, "n": rows, "d": t.dim(), "features": d, "why": t.why}
+				v := map[string]any{"output": out, "n": rows, "d": t.dim(), "features": d, "format": format, "nonzeros": w.NonZeros(), "why": t.why}
 				if f := mapping.Feature(); f != nil {
 					v["feature"] = f
 				}
@@ -141,11 +168,13 @@ of members.`,
 			if r := mapping.Reduction(); r != nil {
 				printReduction(line, r)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: %s rows × %s features, float32\n", "saved", out, comma(rows), comma(d))
+			share := float64(w.NonZeros()) / float64(rows) / float64(d)
+			line("saved", "%s: %s rows × %s features, float32 (%s), %.3g %% not 0", out, comma(rows), comma(d), format, 100*share)
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write the features to (NumPy's format)")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write the features to")
+	cmd.Flags().StringVar(&format, "output-format", "auto", "how the features are written: auto (by the name of the file), "+strings.Join(dataset.RowFormats(), ", "))
 	cmd.Flags().StringVar(&fitOn, "fit", "", "data to fit scaling and γ on (default: DATA)")
 	scaleFlag(cmd, &cfg, "none")
 	modelFlags(cmd, &cfg)

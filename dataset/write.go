@@ -1,0 +1,71 @@
+package dataset
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"mercer/matrix"
+)
+
+// RowWriter writes rows to a file, which appears whole at Commit, or not at all. Its maker must
+// Close it.
+type RowWriter interface {
+	// Write appends the rows of a batch, with their labels where the format has a place for them.
+	Write(rows *matrix.Batch) error
+
+	// NonZeros is the number of values written so far that are not 0.
+	NonZeros() int64
+
+	// Commit ends the file and lets it appear.
+	Commit() error
+
+	// Close gives the file up unless it was committed.
+	Close() error
+}
+
+// RowFormats are the formats that CreateRows writes.
+func RowFormats() []string { return []string{"npy", "npz", "libsvm"} }
+
+// RowFormat is the format of RowFormats that the name of a file asks for.
+func RowFormat(path string) string {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npz":
+		return "npz"
+	case ".libsvm", ".svm", ".txt":
+		return "libsvm"
+	}
+	return "npy"
+}
+
+// CreateRows starts a file of rows of cols float32 numbers: npy, all numbers as one array of NumPy;
+// npz, a matrix in compressed rows as scipy.sparse.save_npz writes it; or libsvm, text with the labels.
+func CreateRows(path, format string, cols int) (RowWriter, error) {
+	switch format {
+	case "npy":
+		return CreateNPY(path, cols, Float32)
+	case "npz":
+		return createNPZ(path, cols)
+	case "libsvm":
+		return createLIBSVM(path)
+	}
+	panic(fmt.Sprintf("dataset: CreateRows in the format %q", format))
+}
+
+// eachValue hands out the values of row i that are not 0, with their columns.
+func eachValue(x matrix.Rows, i int, body func(col int32, v float32)) {
+	if x.CSR != nil {
+		idx, val := x.CSR.Row(i)
+		for k, v := range val {
+			if v != 0 {
+				body(idx[k], v)
+			}
+		}
+		return
+	}
+	for j, v := range x.Dense.Row(i) {
+		if v != 0 {
+			body(int32(j), v)
+		}
+	}
+}
