@@ -66,6 +66,34 @@ func ChooseScale(s *Summary) (kind, why string) {
 	return "standard", fmt.Sprintf("dimensions differ in range, from %.3g to %.3g in all", low, high)
 }
 
+// farOut is how many deviations from the mean no value of an ordinary dimension lies: of a
+// million numbers the largest is at 5 where they are normal, and at 14 where exponential.
+const farOut = 15
+
+// ChoosePolynomialScale picks a scaling for kernels that grow as powers of the rows' lengths, and
+// says why: that of ChooseScale, but for dimensions of deviation 1 with values so far out that a
+// few rows would be most of the kernel, and for whole numbers that are no pixels, which are
+// mostly 0: their mean, left in, would be most of every product.
+func ChoosePolynomialScale(s *Summary) (kind, why string) {
+	kind, why = ChooseScale(s)
+	if kind != "standard" && kind != "global" {
+		return kind, why
+	}
+	far := 0.0
+	for _, c := range s.Columns {
+		if c.Variance > 0 {
+			far = max(far, max(c.Max-c.Mean, c.Mean-c.Min)/math.Sqrt(c.Variance))
+		}
+	}
+	switch {
+	case kind == "global" && far <= farOut && s.Density() > 0.5:
+		return "standard", "the kernel is one of products, which tell more about the mean"
+	case kind == "global" || far <= farOut:
+		return kind, why
+	}
+	return "minmax", fmt.Sprintf("a value lies %.0f deviations from its mean, and the kernel grows as a power of that", far)
+}
+
 // ChooseHistogramScale picks a scaling for kernels that take no negative numbers, one that makes
 // none of others, and says why.
 func ChooseHistogramScale(s *Summary) (kind, why string) {

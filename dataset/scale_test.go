@@ -155,6 +155,27 @@ func TestScalerCheck(t *testing.T) {
 	}
 }
 
+// Kernels that grow as powers of rows' lengths want no rows that are much longer than others.
+func TestScalingForPolynomials(t *testing.T) {
+	column := func(high float64) ColumnStats { return ColumnStats{Max: high, Mean: 2, Variance: 4} }
+	for _, c := range []struct {
+		columns []ColumnStats
+		want    string
+	}{
+		{[]ColumnStats{column(22), column(32)}, "standard"},
+		{[]ColumnStats{column(22), column(32.1)}, "minmax"},
+		{[]ColumnStats{column(22), {Min: -1e9, Max: 4, Mean: 2, Variance: 4}}, "minmax"},
+		{[]ColumnStats{column(22), {Min: 7, Max: 7, Mean: 7}}, "standard"}, // it does not vary
+		{[]ColumnStats{{Max: 1, Mean: 1e-4, Variance: 1e-4}}, "none"},
+		{slices.Repeat([]ColumnStats{{Max: 15, Mean: 7, Variance: 9, Integer: true}}, 16), "standard"}, // as letter
+		{slices.Repeat([]ColumnStats{{Max: 15, Mean: 0.1, Variance: 0.5, Integer: true}}, 64), "global"},
+	} {
+		if kind, why := ChoosePolynomialScale(&Summary{Rows: 10, Dim: len(c.columns), NonZero: int64(9 * len(c.columns)), Columns: c.columns}); kind != c.want || why == "" {
+			t.Errorf("%+v: %s (%s), want %s", c.columns, kind, why, c.want)
+		}
+	}
+}
+
 func TestScalingByTheData(t *testing.T) {
 	column := func(low, high float64, integer bool) ColumnStats {
 		return ColumnStats{Min: low, Max: high, Integer: integer}

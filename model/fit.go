@@ -291,11 +291,8 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 // choosePipeline fixes the scaling, the kernel and the map.
 func (f *fit) choosePipeline(sum *dataset.Summary) error {
 	kind := f.cfg.Scale
-	switch {
-	case kind == "auto" && !math.IsInf(float64(f.cfg.domain().Lowest()), -1):
-		kind, f.m.info.Training.Why["scale"] = dataset.ChooseHistogramScale(sum)
-	case kind == "auto":
-		kind, f.m.info.Training.Why["scale"] = dataset.ChooseScale(sum)
+	if kind == "auto" {
+		kind, f.m.info.Training.Why["scale"] = ChooseScale(f.cfg.domain(), sum)
 	}
 	var err error
 	if f.m.mapping.scaler, err = dataset.NewScaler(kind, sum); err != nil {
@@ -309,6 +306,17 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 		return nil
 	}
 	return f.chooseMap(sum)
+}
+
+// ChooseScale picks the scaling for a kernel by what the data are, and says why.
+func ChooseScale(k kernel.Kernel, sum *dataset.Summary) (kind, why string) {
+	switch {
+	case !math.IsInf(float64(k.Lowest()), -1):
+		return dataset.ChooseHistogramScale(sum)
+	case k.Name == "poly" && k.Degree != 1 || k.Name == "exp":
+		return dataset.ChoosePolynomialScale(sum)
+	}
+	return dataset.ChooseScale(sum)
 }
 
 // checkDomain finds a number of the sample that the kernel does not take.

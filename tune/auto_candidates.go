@@ -40,9 +40,7 @@ func (a *auto) candidateOf(c model.Config) (candidate, bool) {
 	}
 	kind := c.Scale
 	if unset(kind) {
-		if kind, _ = dataset.ChooseScale(a.sample.Summary); c.Kernel == "exp-chi2" {
-			kind, _ = dataset.ChooseHistogramScale(a.sample.Summary)
-		}
+		kind, _ = model.ChooseScale(kernel.Kernel{Name: c.Kernel}, a.sample.Summary)
 	}
 	scaler, err := dataset.NewScaler(kind, a.sample.Summary)
 	if err != nil {
@@ -173,7 +171,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 	}
 	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !slices.Contains(additive, best.Kernel) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
-			chosen, _ := dataset.ChooseScale(a.sample.Summary)
+			chosen, _ := model.ChooseScale(kernel.Kernel{Name: best.Kernel, Degree: best.Degree}, a.sample.Summary)
 			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global is none but for the unit
 				continue
 			}

@@ -488,11 +488,8 @@ func (a *approximation) survey(ctx context.Context, src *dataset.File, rows int,
 // scaler is the scaling that train would choose, or that is asked for.
 func (a *approximation) scaler(sum *dataset.Summary) (*dataset.Scaler, error) {
 	kind := strings.ToLower(a.cfg.Scale)
-	switch {
-	case kind == "auto" && !math.IsInf(float64(a.kernel.Lowest()), -1):
-		kind, a.why["scale"] = dataset.ChooseHistogramScale(sum)
-	case kind == "auto":
-		kind, a.why["scale"] = dataset.ChooseScale(sum)
+	if kind == "auto" {
+		kind, a.why["scale"] = model.ChooseScale(a.kernel, sum)
 	}
 	return dataset.NewScaler(kind, sum)
 }
