@@ -85,6 +85,12 @@ func TestStripesAreTold(t *testing.T) {
 			if err != nil || percent < 60 {
 				t.Errorf("%s", lines[2+i])
 			}
+			fields := strings.Fields(line) // features, mean ± deviation, times, memory
+			for k, timed := range []bool{m.cfg != nil, true} {
+				if ms, err := strconv.ParseFloat(fields[4+k], 64); err != nil || (ms > 0) != timed {
+					t.Errorf("time %d is %s: %s", k, fields[4+k], lines[2+i])
+				}
+			}
 		}
 	}
 }
