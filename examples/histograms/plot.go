@@ -85,7 +85,7 @@ func panel(b *strings.Builder, f papers.ErrorFigure, x, y float64) {
 		e = min(max(e, lowest), highest)
 		return y + h*math.Log(highest/e)/math.Log(highest/lowest)
 	}
-	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-weight="bold">%s, %s</text>`+"\n", x, y-8, title(f), f.Set)
+	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-weight="bold" font-size="10">%s, %s</text>`+"\n", x, y-8, title(f), f.Set)
 	for e := highest; e > lowest/2; e /= 10 {
 		fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#ddd"/><text x="%.1f" y="%.1f" text-anchor="end">%.0e</text>`+"\n",
 			x, down(e), x+w, down(e), x-3, down(e)+4, e)
