@@ -116,8 +116,8 @@ func run(ctx context.Context, out io.Writer, name string, compared []method, tra
 	return nil
 }
 
-// compare prints a line of the table. Times are of one image, the medians of all: other work on the
-// machine does not show in them. Memory is that of the pooling and of the classifier.
+// compare prints a line of the table. Times are of one image, the least of all, as in the thesis:
+// other work on the machine does not show in them. Memory is that of the pooling and of the classifier.
 func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense, pictures []picture, gamma float64, train, test, splits int, c float64) error {
 	n := len(pictures)
 	var percents []float64
@@ -176,7 +176,7 @@ func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense, pict
 			bytes += 4 * int64(linear.W.Rows) * int64(linear.W.Cols)
 			mean, sd := spread(percents)
 			fmt.Fprintf(out, "%-24s %9d   %5.1f ± %-6.1f %14.4f %16.5f %12.1f\n", m.name, z.Cols, mean, sd,
-				milliseconds(median(pooling)), milliseconds(median(classifying)), float64(bytes)/1e6)
+				milliseconds(least(pooling)), milliseconds(least(classifying)), float64(bytes)/1e6)
 		}
 	}
 	return nil
@@ -248,13 +248,12 @@ func rootL2(z *matrix.Dense) {
 
 func milliseconds(d time.Duration) float64 { return 1e3 * d.Seconds() }
 
-// median is 0 of none.
-func median(all []time.Duration) time.Duration {
+// least is 0 of none.
+func least(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0
 	}
-	slices.Sort(all)
-	return all[len(all)/2]
+	return slices.Min(all)
 }
 
 // spread returns the mean and the standard deviation of numbers.
