@@ -1,48 +1,57 @@
 package papers
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
-	"strconv"
-	"strings"
+	"slices"
 
 	"mercer/approx"
-	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
 )
 
-// ErrorFigure compares the maps of an additive kernel of histograms on one data set.
+// ErrorFigure compares the maps of a kernel of histograms on one data set.
 type ErrorFigure struct {
-	Set, Kernel string
-	Curves      []ErrorCurve
+	Set    string
+	Kernel string // with its h, if that is not 1
+	Total  bool   // features are counted in all, not by input dimension
+	Curves []ErrorCurve
 }
 
-// ErrorCurve is the error of a map by the number of features of an input dimension,
+// ErrorCurve is the error of a map by its number of features,
 //
 //	‖ZZᵀ - K‖/‖K‖ (Frobenius),
 //
-// of errorTest rows that the map has not seen: it is fitted to errorTrain others.
+// of errorTest rows that the map has not seen: it is fitted to errorTrain others. Of maps that are
+// drawn it is the mean over errorSeeds seeds. The features of an input dimension are those of an
+// additive map; of the exp-chi2 kernel they are those of the first map of its chain, and in place of
+// ZZᵀ stands exp(-γ‖c(x)-c(y)‖²), to which it tends with the features of the second.
 type ErrorCurve struct {
-	Name   string
-	Terms  []int
-	Errors []float64
+	Name     string
+	Features []int
+	Errors   []float64
 }
 
-const errorTrain, errorTest = 500, 200
+const errorTrain, errorTest, errorSeeds = 500, 200, 5
 
-// errorVariant is a map with its options but for Terms.
+// errorComparison is what a figure of every data set compares. γ and c of the kernel are chosen by
+// the data.
+type errorComparison struct {
+	kernel   kernel.Kernel
+	total    bool
+	variants []errorVariant
+}
+
+// errorVariant is a map with its options but for the number of features.
 type errorVariant struct {
-	name  string
-	cfg   feature.Config
-	terms []int
+	name     string
+	cfg      feature.Config
+	features []int
 }
 
 // samplerPeriods are those of scikit-learn's AdditiveChi2Sampler for 1, 3 and 5 features, which are
@@ -51,7 +60,35 @@ var samplerPeriods = map[int]float64{1: 0.8, 3: 0.5, 5: 0.4}
 
 const sampler = "scikit-learn"
 
-func errorVariants(k string) []errorVariant {
+// errorComparisons are the additive kernels, these with other h, and the others by D.
+func errorComparisons() []errorComparison {
+	var all []errorComparison
+	for _, h := range []float64{0, 0.5, 2} {
+		for _, name := range []string{"chi2", "intersection", "jensen-shannon"} {
+			k := kernel.Kernel{Name: name, Homogeneity: h}
+			all = append(all, errorComparison{k, false, additiveVariants(k)})
+		}
+	}
+	const exponential, skewed = "exp-chi2", "skewed"
+	d := []int{256, 1024, 4096, 16384}
+	all = append(all, errorComparison{kernel.Kernel{Name: exponential}, false, additiveVariants(kernel.Kernel{Name: exponential})})
+	all = append(all, errorComparison{kernel.Kernel{Name: exponential}, true, []errorVariant{
+		{"homogeneous", feature.Config{Map: "homogeneous"}, d},
+		{"chebyshev", feature.Config{Map: "chebyshev"}, d},
+		{"elementary", feature.Config{Map: "elementary"}, d},
+		{"homogeneous, rff", feature.Config{Map: "rff"}, d[:3]},
+	}})
+	for _, name := range []string{"skewed-chi2", "skewed-intersection"} {
+		all = append(all, errorComparison{kernel.Kernel{Name: name}, true, []errorVariant{
+			{skewed, feature.Config{Map: skewed}, d},
+			{skewed + ", phase", feature.Config{Map: skewed, Options: feature.Options{Form: "phase"}}, d},
+		}})
+	}
+	return all
+}
+
+// additiveVariants are the maps of an additive kernel, or the first maps of exp-chi2.
+func additiveVariants(k kernel.Kernel) []errorVariant {
 	odd, all := []int{1, 3, 5, 7, 9, 13, 21}, []int{1, 2, 3, 4, 5, 6, 7, 9, 13, 21}
 	homogeneous := func(o feature.Options) feature.Config { return feature.Config{Map: "homogeneous", Options: o} }
 	v := []errorVariant{
@@ -59,9 +96,11 @@ func errorVariants(k string) []errorVariant {
 		{"homogeneous, rectangular", homogeneous(feature.Options{Window: "rectangular"}), odd},
 		{"homogeneous, uniform", homogeneous(feature.Options{Window: "uniform"}), odd},
 	}
-	switch k {
-	case "chi2":
-		v = append(v, errorVariant{sampler, homogeneous(feature.Options{Window: "uniform"}), []int{1, 3, 5}})
+	switch k.Name {
+	case "chi2", "exp-chi2":
+		if k.Homogeneity == 0 { // the sampler has no h
+			v = append(v, errorVariant{sampler, homogeneous(feature.Options{Window: "uniform"}), []int{1, 3, 5}})
+		}
 		for _, name := range []string{"chebyshev", "elementary"} {
 			v = append(v,
 				errorVariant{name, feature.Config{Map: name}, all},
@@ -76,111 +115,15 @@ func errorVariants(k string) []errorVariant {
 	return v
 }
 
-// errorSets are the data sets of the comparison: those of histogramSets and three more. They have rows
-// of numbers ≥ 0 in any order.
-func errorSets() (names []string, open []func(ctx context.Context, dir string) (matrix.Rows, error)) {
-	for _, s := range histogramSets {
-		names = append(names, s.name)
-		open = append(open, func(ctx context.Context, dir string) (matrix.Rows, error) {
-			of, err := s.open(ctx, dir)
-			if err != nil {
-				return matrix.Rows{}, err
-			}
-			return of(1).train.x, nil
-		})
-	}
-	return append(names, "ALOI colour", "KOS words", "log-uniform"),
-		append(open, aloi, kos, func(context.Context, string) (matrix.Rows, error) { return logUniform(), nil })
+// HistogramErrors makes the comparisons of the kernels of histograms for every data set that is in
+// dir, one kernel after the other, and names the sets that are not.
+func HistogramErrors(ctx context.Context, dir string) (figures []ErrorFigure, missing []string, err error) {
+	return histogramErrors(ctx, dir, errorComparisons())
 }
 
-// logUniform are rows of 50 numbers from 10⁻⁶ to 1 whose logarithms are uniform.
-func logUniform() matrix.Rows {
-	x := matrix.NewDense(errorTrain+errorTest, 50)
-	r := random.New(1, "papers.loguniform")
-	for i := range x.Data {
-		x.Data[i] = float32(math.Pow(10, -6*r.Uniform()))
-	}
-	return matrix.Rows{Dense: x}
-}
-
-// aloi reads the colour histograms of ALOI, an array in an archive.
-func aloi(ctx context.Context, dir string) (matrix.Rows, error) {
-	path, err := find(dir, "aloi_colorhist", "1_ALOI.npz")
-	if err != nil {
-		return matrix.Rows{}, err
-	}
-	archive, err := zip.OpenReader(path)
-	if err != nil {
-		return matrix.Rows{}, fmt.Errorf("%s: %w", path, err)
-	}
-	defer archive.Close()
-	f, err := archive.Open("X.npy")
-	if err != nil {
-		return matrix.Rows{}, fmt.Errorf("%s: %w", path, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return matrix.Rows{}, fmt.Errorf("%s: %w", path, err)
-	}
-	src, err := dataset.OpenBytes(ctx, "X.npy", data, dataset.Options{})
-	if err != nil {
-		return matrix.Rows{}, err
-	}
-	defer src.Close()
-	all, err := dataset.Collect(ctx, src, 0)
-	return all.X, err
-}
-
-// kos reads the counts of words of the KOS documents: three lines of sizes, then document, word and
-// count in each line.
-func kos(ctx context.Context, dir string) (matrix.Rows, error) {
-	path, err := find(dir, "uci_kos", "docword.kos.txt")
-	if err != nil {
-		return matrix.Rows{}, err
-	}
-	lines, err := readLines(path)
-	if err != nil {
-		return matrix.Rows{}, err
-	}
-	x := &matrix.CSR{Ptr: []int{0}}
-	for i, line := range lines {
-		var n [3]int
-		fields := strings.Fields(line)
-		for j, f := range fields[:min(3, len(fields))] {
-			if n[j], err = strconv.Atoi(f); err != nil {
-				return matrix.Rows{}, fmt.Errorf("%s:%d: %q is no number", path, i+1, f)
-			}
-		}
-		switch {
-		case i == 1:
-			x.Cols = n[0]
-		case i < 3:
-		case len(fields) != 3 || n[0] < x.Rows || n[1] < 1 || n[1] > x.Cols:
-			return matrix.Rows{}, fmt.Errorf("%s:%d: %q is not a document, one of %d words, and a count, in order", path, i+1, line, x.Cols)
-		default:
-			for x.Rows < n[0] {
-				x.Ptr, x.Rows = append(x.Ptr, len(x.Idx)), x.Rows+1
-			}
-			x.Idx, x.Val = append(x.Idx, int32(n[1]-1)), append(x.Val, float32(n[2]))
-			x.Ptr[x.Rows] = len(x.Idx)
-		}
-	}
-	return matrix.Rows{CSR: x}, nil
-}
-
-// HistogramErrors makes the comparison of an additive kernel's maps for every data set that is in
-// dir, and names those that are not.
-func HistogramErrors(ctx context.Context, dir, name string) (figures []ErrorFigure, missing []string, err error) {
-	return histogramErrors(ctx, dir, name, errorVariants(name))
-}
-
-func histogramErrors(ctx context.Context, dir, name string, variants []errorVariant) (figures []ErrorFigure, missing []string, err error) {
+func histogramErrors(ctx context.Context, dir string, comparisons []errorComparison) (figures []ErrorFigure, missing []string, err error) {
 	names, open := errorSets()
-	k := kernel.Kernel{Name: name}
-	if err := k.Validate(); err != nil {
-		return nil, nil, err
-	}
+	of := make([][]ErrorFigure, len(comparisons))
 	for i, set := range names {
 		x, err := open[i](ctx, dir)
 		var absent *fs.PathError
@@ -193,38 +136,114 @@ func histogramErrors(ctx context.Context, dir, name string, variants []errorVari
 		}
 		rows := random.New(1, "papers.errors").Perm(x.Len())
 		train, test := matrix.Pick(x, rows[errorTest:min(errorTest+errorTrain, len(rows))]), matrix.Pick(x, rows[:errorTest])
-		exact, err := approx.Gram(k, test)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", set, err)
-		}
-		figure := ErrorFigure{Set: set, Kernel: name}
-		for _, v := range variants {
-			curve := ErrorCurve{Name: v.name, Terms: v.terms}
-			for _, terms := range v.terms {
-				if err := ctx.Err(); err != nil {
-					return nil, nil, err
-				}
-				cfg := v.cfg
-				cfg.Kernel, cfg.Terms = k, terms
-				if v.name == sampler {
-					cfg.Period = samplerPeriods[terms]
-				}
-				m, err := feature.Fit(cfg, train)
-				if err != nil {
-					return nil, nil, fmt.Errorf("%s: %s: %w", set, v.name, err)
-				}
-				z := feature.Apply(m, test, &matrix.Dense{}, &matrix.CSR{})
-				ours, err := approx.Gram(kernel.Kernel{Name: "linear"}, z)
-				if err != nil {
-					return nil, nil, fmt.Errorf("%s: %s: %w", set, v.name, err)
-				}
-				curve.Errors = append(curve.Errors, relative(ours, exact))
+		for j, c := range comparisons {
+			figure, err := c.figure(ctx, train, test)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", set, err)
 			}
-			figure.Curves = append(figure.Curves, curve)
+			figure.Set = set
+			of[j] = append(of[j], figure)
 		}
-		figures = append(figures, figure)
 	}
-	return figures, missing, nil
+	return slices.Concat(of...), missing, nil
+}
+
+// figure makes the curves of a data set.
+func (c errorComparison) figure(ctx context.Context, train, test matrix.Rows) (ErrorFigure, error) {
+	f := ErrorFigure{Kernel: c.kernel.Name, Total: c.total}
+	if c.kernel.Homogeneity != 0 {
+		f.Kernel = fmt.Sprintf("%s, h = %g", c.kernel.Name, c.kernel.Homogeneity)
+	}
+	k, err := c.chosen(train)
+	if err != nil {
+		return f, err
+	}
+	exact, err := approx.Gram(k, test)
+	if err != nil {
+		return f, err
+	}
+	for _, v := range c.variants {
+		curve := ErrorCurve{Name: v.name, Features: v.features}
+		for _, n := range v.features {
+			if err := ctx.Err(); err != nil {
+				return f, err
+			}
+			e, err := c.error(k, v, n, train, test, exact)
+			if err != nil {
+				return f, fmt.Errorf("%s: %s: %w", f.Kernel, v.name, err)
+			}
+			curve.Errors = append(curve.Errors, e)
+		}
+		f.Curves = append(f.Curves, curve)
+	}
+	return f, nil
+}
+
+// error is that of a map with n features against the Gram matrix of the kernel k.
+func (c errorComparison) error(k kernel.Kernel, v errorVariant, n int, train, test matrix.Rows, exact []float64) (float64, error) {
+	cfg, after, seeds := v.cfg, kernel.Kernel{Name: "linear"}, 1
+	cfg.Kernel = k
+	if c.total {
+		cfg.Features, seeds = n, errorSeeds
+	} else {
+		cfg.Terms = n
+		if v.name == sampler {
+			cfg.Period = samplerPeriods[n]
+		}
+		if k.Name == "exp-chi2" {
+			cfg.Kernel, after = kernel.Kernel{Name: "chi2"}, kernel.Kernel{Name: "rbf", Gamma: k.Gamma}
+		}
+	}
+	mean := 0.0
+	for s := range seeds {
+		cfg.Seed = uint64(s)
+		m, err := feature.Fit(cfg, train)
+		if err != nil {
+			return 0, err
+		}
+		z := feature.Apply(m, test, &matrix.Dense{}, &matrix.CSR{})
+		ours, err := approx.Gram(after, z)
+		if err != nil {
+			return 0, err
+		}
+		mean += relative(ours, exact) / float64(seeds)
+	}
+	return mean, nil
+}
+
+// chosen is the kernel with the γ or the c at which the median of k over pairs of rows is 1/e.
+func (c errorComparison) chosen(x matrix.Rows) (k kernel.Kernel, err error) {
+	k = c.kernel
+	switch {
+	case k.Name == "exp-chi2":
+		k.Gamma, err = kernel.MedianGamma(x, 1, k.Name)
+	case kernel.Has(k.Name, "coef0"):
+		k.Coef0, err = medianShift(k.Name, x.Slice(0, min(100, x.Len())))
+	}
+	return k, err
+}
+
+// medianShift is c of a skewed kernel, which grows with it, by bisection of its logarithm.
+func medianShift(name string, x matrix.Rows) (float64, error) {
+	low, high := 1e-9, 1e9
+	for range 30 {
+		c := math.Sqrt(low * high)
+		all, err := approx.Gram(kernel.Kernel{Name: name, Coef0: c}, x)
+		if err != nil {
+			return 0, err
+		}
+		var pairs []float64
+		for i := range x.Len() {
+			pairs = append(pairs, all[i*x.Len():][:i]...)
+		}
+		slices.Sort(pairs)
+		if pairs[len(pairs)/2] < math.Exp(-1) {
+			low = c
+		} else {
+			high = c
+		}
+	}
+	return high, nil
 }
 
 // relative is ‖a - b‖/‖b‖.

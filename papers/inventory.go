@@ -192,7 +192,7 @@ func lopez2019Items() []Item {
 		item(p, "table 5.4, times", "time of bilinear pooling, GoogLeNet", "LS19-5.4-time"),
 		lacking(p, "table 5.4, accuracies", "accuracies of bilinear pooling, GoogLeNet", birds, nearPooling),
 		lacking(p, "table 5.5", "accuracies with all layers trained", birds, nearPooling+" (no layers trained)"),
-		lacking(p, "table 5.6", "accuracies of CBP-KRP by t and s", birds, nearPooling+" (one t and s)"),
+		lacking(p, "table 5.6", "accuracies of CBP-KRP by t and s", birds, "accuracies by t and s on photographs of Flowers-17 and Caltech-101, docs/benchmarks.md"),
 		lacking(p, "figure 5.3", "accuracy and time of CBP-KRP by its pool and by D", birds, nearPooling+" (three D, one pool)"),
 	}...)
 }
@@ -213,8 +213,8 @@ func chebyshevItems() []Item {
 	const p = "L12"
 	return []Item{
 		item(p, "figure 1", "the constant C of the series by the input", "L12-F1"),
-		{Paper: p, Number: "table 1", Shows: "accuracies on " + pascal + " (HOG); here on other histograms", By: []string{"L12-1"}},
-		{Paper: p, Number: "table 2", Shows: "accuracies on " + pascal + " (SIFT words); here on other histograms", By: []string{"L12-1"}},
+		{Paper: p, Number: "table 1", Shows: "accuracies on " + pascal + " (HOG); here on other histograms", By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
+		{Paper: p, Number: "table 2", Shows: "accuracies on " + pascal + " (SIFT words); here on other histograms", By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
 		lacking(p, "table 3", "segmentation with several kernels", pascal, nearSegments),
 		lacking(p, "table 4", "accuracies on ImageNet", "ILSVRC 2010 with its bags of words", nearSegments),
 	}

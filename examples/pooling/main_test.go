@@ -70,20 +70,54 @@ func archive(t *testing.T, images int) string {
 }
 
 func TestStripesAreTold(t *testing.T) {
-	var out bytes.Buffer
-	if err := run(context.Background(), &out, archive(t, 8), 5, 3, 1, 10); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 2+len(methods()) {
-		t.Fatalf("the table is\n%s", &out)
-	}
-	for i, m := range methods() {
-		line := strings.TrimPrefix(lines[2+i], m.name)
-		percent, err := strconv.ParseFloat(strings.Fields(line)[1], 64)
-		if err != nil || percent < 60 {
-			t.Errorf("%s", lines[2+i])
+	for _, compared := range [][]method{methods(), sparsities()} {
+		var out bytes.Buffer
+		if err := run(context.Background(), &out, archive(t, 8), compared, 5, 3, 1, 10); err != nil {
+			t.Fatal(err)
 		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) != 2+len(compared) {
+			t.Fatalf("the table is\n%s", &out)
+		}
+		for i, m := range compared {
+			line := strings.TrimPrefix(lines[2+i], m.name)
+			percent, err := strconv.ParseFloat(strings.Fields(line)[1], 64)
+			if err != nil || percent < 60 {
+				t.Errorf("%s", lines[2+i])
+			}
+			fields := strings.Fields(line) // features, mean ± deviation, times, memory
+			for k, timed := range []bool{m.cfg != nil, true} {
+				if ms, err := strconv.ParseFloat(fields[4+k], 64); err != nil || (ms > 0) != timed {
+					t.Errorf("time %d is %s: %s", k, fields[4+k], lines[2+i])
+				}
+			}
+		}
+	}
+}
+
+// A map is called in the table what it is.
+func TestMethodsAreNamedByWhatTheyRun(t *testing.T) {
+	for _, m := range methods() {
+		if m.cfg == nil {
+			continue
+		}
+		name := m.cfg.Method
+		if m.cfg.Map != nil {
+			name = m.cfg.Map.Map
+		}
+		if !strings.Contains(m.name, name) {
+			t.Errorf("%q runs %s", m.name, name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, m := range sparsities() {
+		if want := fmt.Sprintf("t = %d, s = %g", m.cfg.T, m.cfg.Sparsity); !strings.HasSuffix(m.name, want) || m.cfg.Method != "cbp-krp" {
+			t.Errorf("%q runs %s, %s", m.name, m.cfg.Method, want)
+		}
+		seen[m.name] = true
+	}
+	if len(seen) != 9 {
+		t.Errorf("%d settings, but table 5.6 has 9", len(seen))
 	}
 }
 
@@ -101,7 +135,7 @@ func TestArchivesThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
-	if err := run(context.Background(), &bytes.Buffer{}, archive(t, 4), 3, 2, 1, 1); err == nil || !strings.Contains(err.Error(), "class lying has 4 images, but 5 are to be drawn") {
+	if err := run(context.Background(), &bytes.Buffer{}, archive(t, 4), methods(), 3, 2, 1, 1); err == nil || !strings.Contains(err.Error(), "class lying has 4 images, but 5 are to be drawn") {
 		t.Errorf("too few images: %v", err)
 	}
 }
