@@ -42,6 +42,9 @@ type Trial struct {
 	Read     float64 `json:"read_seconds"`
 	Map      float64 `json:"map_seconds"`
 	Solve    float64 `json:"solve_seconds"`
+
+	// Collect is the part of Solve that added rows to statistics, where that is known.
+	Collect float64 `json:"collect_seconds,omitempty"`
 }
 
 // CostOptions say how a cost is predicted.
@@ -78,7 +81,7 @@ func (o CostOptions) filled() CostOptions {
 //
 // Memory is by the learners' own formulas. Time is the sum of stages: reading and mapping, which
 // grow like n and n·D; and solving, which for statistics is a·n·D² + b·D^2.5 with a and b from the
-// trials, for learners that go through rows c·n^p·D with p ∈ [1, 3/2] from the trials, and for those
+// trials, of the most features where they tell both apart, for learners that go through rows c·n^p·D with p ∈ [1, 3/2] from the trials, and for those
 // that take the kernel itself c·n^p with p ∈ [1, 3].
 func PredictCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptions) (*Cost, error) {
 	opt = opt.filled()
@@ -170,7 +173,7 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 		if err != nil {
 			return err
 		}
-		all = append(all, Trial{Rows: rows, Features: features, Read: report.Read, Map: report.Map, Solve: report.Solve})
+		all = append(all, Trial{Rows: rows, Features: features, Read: report.Read, Map: report.Map, Solve: report.Solve, Collect: report.Collect})
 		return nil
 	}
 	d := plan.Features
@@ -249,6 +252,11 @@ func newCostModel(plan *model.Plan, trials []Trial) *costModel {
 	solving := func(n, d int) float64 { return math.Pow(float64(d), solveExponent) }
 	if plan.Statistics {
 		a, b := leastPair(trials, nd2, solving)
+		if wide := widest(trials); wide[0].Collect > 0 {
+			// More features are faster, for each of their products.
+			a = leastRatio(wide, func(t Trial) (float64, float64) { return nd2(t.Rows, t.Features), t.Collect })
+			b = leastRatio(wide, func(t Trial) (float64, float64) { return solving(t.Rows, t.Features), t.Solve - t.Collect })
+		}
 		m.solve = func(n, d int) float64 { return a*nd2(n, d) + b*solving(n, d) }
 		m.exponent = 1
 		return m
@@ -278,6 +286,19 @@ func newCostModel(plan *model.Plan, trials []Trial) *costModel {
 	c := leastRatio(trials, func(t Trial) (float64, float64) { return work(t.Rows, t.Features), t.Solve })
 	m.solve = func(n, d int) float64 { return c * work(n, d) }
 	return m
+}
+
+// widest are the trials with the most features.
+func widest(trials []Trial) (wide []Trial) {
+	for _, t := range trials {
+		if wide != nil && t.Features > wide[0].Features {
+			wide = nil
+		}
+		if wide == nil || t.Features == wide[0].Features {
+			wide = append(wide, t)
+		}
+	}
+	return wide
 }
 
 // seconds are those of reading, mapping and solving n rows of d features.

@@ -18,6 +18,8 @@ import (
 type fakeFit struct {
 	clock time.Time
 	took  func(n, d float64) (mapping, solve float64)
+
+	collect func(n, d float64) float64 // the part of solve
 }
 
 func (f *fakeFit) options(o CostOptions) CostOptions {
@@ -29,7 +31,11 @@ func (f *fakeFit) options(o CostOptions) CostOptions {
 		}
 		mapping, solve := f.took(float64(all.X.Len()), float64(cfg.Features))
 		f.clock = f.clock.Add(time.Duration((mapping + solve) * float64(time.Second)))
-		return &model.Report{Map: mapping, Solve: solve}, nil
+		report := &model.Report{Map: mapping, Solve: solve}
+		if f.collect != nil {
+			report.Collect = f.collect(float64(all.X.Len()), float64(cfg.Features))
+		}
+		return report, nil
 	}
 	return o
 }
@@ -66,6 +72,22 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 				t.Errorf("%d rows, guessed %v", cost.Rows, cost.RowsGuessed)
 			}
 		})
+	}
+}
+
+// Where a training tells how long it added up rows, the trial with the most features says what a
+// product of them takes, which is less than of few.
+func TestCostOfStatisticsIsThatOfTheWidestTrials(t *testing.T) {
+	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 40_000, Dim: 5, Seed: 1}), 20_000, "regress")
+	collect := func(n, d float64) float64 { return 2e-11 * n * d * d * max(1, 1500/d) }
+	factor := func(d float64) float64 { return 2e-8 * math.Pow(d, 2.5) }
+	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, collect(n, d) + factor(d) }, collect: collect}
+	cost, err := PredictCost(t.Context(), s, model.Config{Learner: "ridge", Features: 2048}, f.options(CostOptions{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := collect(40_000, 2048) + factor(2048); math.Abs(cost.Solve-want) > 0.01*want {
+		t.Errorf("solve in %g s, want %g: %+v", cost.Solve, want, cost.Trials)
 	}
 }
 
