@@ -64,7 +64,7 @@ type Report struct {
 	Collect float64
 
 	// Choose is how many of the seconds of Solve went into choosing λ of a ridge regression,
-	// once the statistics were there.
+	// once the statistics were there, or C.
 	Choose float64
 }
 
@@ -306,6 +306,12 @@ func (f *fit) choosePipeline(sum *dataset.Summary) error {
 		return nil
 	}
 	return f.chooseMap(sum)
+}
+
+// choosing adds the time until the function that it returns is called to what choosing took.
+func (f *fit) choosing() func() {
+	start := time.Now()
+	return func() { f.report.Choose += time.Since(start).Seconds() }
 }
 
 // ChooseScale picks the scaling for a kernel by what the data are, and says why.

@@ -117,7 +117,9 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 		opt := learn.L1{Loss: loss, C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed}
 		opt.Progress = func(outputs int, share float64) { f.progress("solve", sum.Rows, share) }
 		if opt.C == 0 {
-			if opt.C, path, err = learn.ChooseL1C(f.ctx, z, all.class, classes, all.weights, opt); err != nil {
+			chosen := f.choosing()
+			opt.C, path, err = learn.ChooseL1C(f.ctx, z, all.class, classes, all.weights, opt)
+			if chosen(); err != nil {
 				return err
 			}
 		}
@@ -151,6 +153,7 @@ func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err
 	if opt.C != 0 {
 		return nil, nil
 	}
+	defer f.choosing()()
 	class, classes := all.class, len(f.m.info.Classes)
 	if f.labels != nil {
 		if class, classes = f.middleLabel(all), 2; class == nil {

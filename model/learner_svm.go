@@ -131,7 +131,9 @@ func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, repor
 	classes := len(f.m.info.Classes)
 	var path []learn.CPoint
 	if opt.C == 0 {
-		if opt.C, path, err = learn.ChooseC(f.ctx, all.z, all.class, classes, all.weights, opt); err != nil {
+		chosen := f.choosing()
+		opt.C, path, err = learn.ChooseC(f.ctx, all.z, all.class, classes, all.weights, opt)
+		if chosen(); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -32,7 +32,9 @@ func (f *fit) svr(sum *dataset.Summary) error {
 	}
 	var path []learn.CPoint
 	if opt.C == 0 {
-		if opt.C, path, err = learn.ChooseSVRC(f.ctx, all.z, all.y, f.m.info.Outputs, all.weights, opt); err != nil {
+		chosen := f.choosing()
+		opt.C, path, err = learn.ChooseSVRC(f.ctx, all.z, all.y, f.m.info.Outputs, all.weights, opt)
+		if chosen(); err != nil {
 			return err
 		}
 	}

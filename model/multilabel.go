@@ -76,7 +76,9 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 			opt.C = 1
 		} else {
 			var err error
-			if opt.C, report.Path, err = learn.ChooseC(f.ctx, all.z, class, 2, all.weights, opt); err != nil {
+			chosen := f.choosing()
+			opt.C, report.Path, err = learn.ChooseC(f.ctx, all.z, class, 2, all.weights, opt)
+			if chosen(); err != nil {
 				return nil, nil, err
 			}
 		}

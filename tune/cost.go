@@ -45,6 +45,9 @@ type Trial struct {
 
 	// Collect is the part of Solve that added rows to statistics, where that is known.
 	Collect float64 `json:"collect_seconds,omitempty"`
+
+	// Choose is the part of Solve that chose C, of learners that go through rows.
+	Choose float64 `json:"choose_seconds,omitempty"`
 }
 
 // CostOptions say how a cost is predicted.
@@ -81,7 +84,7 @@ func (o CostOptions) filled() CostOptions {
 //
 // Memory is by the learners' own formulas. Time is the sum of stages: reading and mapping, which
 // grow like n and n·D; and solving, which for statistics is a·n·D² + b·D^2.5 with a and b from the
-// trials, of the most features where they tell both apart, for learners that go through rows c·n^p·D with p ∈ [1, 3/2] from the trials, and for those
+// trials, of the most features where they tell both apart, for learners that go through rows c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them, and for those
 // that take the kernel itself c·n^p with p ∈ [1, 3].
 func PredictCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptions) (*Cost, error) {
 	opt = opt.filled()
@@ -173,7 +176,7 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 		if err != nil {
 			return err
 		}
-		all = append(all, Trial{Rows: rows, Features: features, Read: report.Read, Map: report.Map, Solve: report.Solve, Collect: report.Collect})
+		all = append(all, trialOf(rows, features, report))
 		return nil
 	}
 	d := plan.Features
@@ -232,6 +235,19 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 	return all, nil
 }
 
+// chooseRows is from how many rows on the choice of C takes no longer: learn.ChooseC fits
+// two thirds of them, 4,096 at most.
+const chooseRows = 6144
+
+// trialOf is what a report tells of a trial.
+func trialOf(rows, features int, r *model.Report) Trial {
+	t := Trial{Rows: rows, Features: features, Read: r.Read, Map: r.Map, Solve: r.Solve, Collect: r.Collect}
+	if r.Collect == 0 {
+		t.Choose = r.Choose
+	}
+	return t
+}
+
 // costModel predicts seconds of the stages of a training.
 type costModel struct {
 	read, each float64 // seconds a row, and a row and feature to map
@@ -265,7 +281,7 @@ func newCostModel(plan *model.Plan, trials []Trial) *costModel {
 	var n, t []float64
 	for _, x := range trials {
 		if x.Features == trials[0].Features || plan.Fixed {
-			n, t = append(n, float64(x.Rows)), append(t, x.Solve)
+			n, t = append(n, float64(x.Rows)), append(t, x.Solve-x.Choose)
 		}
 	}
 	low, high, byFeatures := 1.0, 1.5, 1.0
@@ -283,8 +299,10 @@ func newCostModel(plan *model.Plan, trials []Trial) *costModel {
 	work := func(n, d int) float64 {
 		return math.Pow(float64(n), m.exponent) * math.Pow(float64(d), byFeatures)
 	}
-	c := leastRatio(trials, func(t Trial) (float64, float64) { return work(t.Rows, t.Features), t.Solve })
-	m.solve = func(n, d int) float64 { return c * work(n, d) }
+	c := leastRatio(trials, func(t Trial) (float64, float64) { return work(t.Rows, t.Features), t.Solve - t.Choose })
+	choosing := func(n, d int) float64 { return work(min(n, chooseRows), d) }
+	choose := leastRatio(trials, func(t Trial) (float64, float64) { return choosing(t.Rows, t.Features), t.Choose })
+	m.solve = func(n, d int) float64 { return c*work(n, d) + choose*choosing(n, d) }
 	return m
 }
 

@@ -19,7 +19,7 @@ type fakeFit struct {
 	clock time.Time
 	took  func(n, d float64) (mapping, solve float64)
 
-	collect func(n, d float64) float64 // the part of solve
+	collect, choose func(n, d float64) float64 // parts of solve
 }
 
 func (f *fakeFit) options(o CostOptions) CostOptions {
@@ -34,6 +34,9 @@ func (f *fakeFit) options(o CostOptions) CostOptions {
 		report := &model.Report{Map: mapping, Solve: solve}
 		if f.collect != nil {
 			report.Collect = f.collect(float64(all.X.Len()), float64(cfg.Features))
+		}
+		if f.choose != nil {
+			report.Choose = f.choose(float64(all.X.Len()), float64(cfg.Features))
 		}
 		return report, nil
 	}
@@ -87,6 +90,21 @@ func TestCostOfStatisticsIsThatOfTheWidestTrials(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := collect(40_000, 2048) + factor(2048); math.Abs(cost.Solve-want) > 0.01*want {
+		t.Errorf("solve in %g s, want %g: %+v", cost.Solve, want, cost.Trials)
+	}
+}
+
+// The choice of C takes no longer on more rows than it draws.
+func TestCostOfAChoiceHasAnEnd(t *testing.T) {
+	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 400_000, Dim: 5, Seed: 1}), 20_000, "regress")
+	choose := func(n, d float64) float64 { return 1e-7 * min(n, chooseRows) * d }
+	train := func(n, d float64) float64 { return 3e-8 * n * d }
+	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, choose(n, d) + train(n, d) }, choose: choose}
+	cost, err := PredictCost(t.Context(), s, model.Config{Learner: "svr", Features: 512}, f.options(CostOptions{Seconds: 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := choose(400_000, 512) + train(400_000, 512); math.Abs(cost.Solve-want) > 0.01*want {
 		t.Errorf("solve in %g s, want %g: %+v", cost.Solve, want, cost.Trials)
 	}
 }

@@ -326,7 +326,7 @@ func (r *racing) attempt(c *Racer, rows int) error {
 			first = &trained{out.model, out.report, c.Config, rows}
 		}
 		t, folds := out.took, float64(r.sample.Folds)
-		took = Trial{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds}
+		took = Trial{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds, Choose: took.Choose + t.Choose/folds}
 	}
 	mean, _ := meanError(all)
 	if r.sample.Task == "classify" {
@@ -347,7 +347,7 @@ func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model
 	}
 	_, d := m.Mapping().Dims()
 	loss, err := losses(ctx, m, s.Held(fold))
-	return outcome{loss, Trial{Rows: rows, Features: d, Read: report.Read, Map: report.Map, Solve: report.Solve, Collect: report.Collect}, m, report}, err
+	return outcome{loss, trialOf(rows, d, report), m, report}, err
 }
 
 // decide names the winner: of those that were left, the one with the least loss on most rows.

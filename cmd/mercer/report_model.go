@@ -318,10 +318,10 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 }
 
 // costPage adds where the time and the memory went.
-func costPage(page *report.Page, r *model.Report) {
+func costPage(page *report.Page, m *model.Model, r *model.Report) {
 	s := page.Section("Time and memory")
 	bars := &report.Intervals{X: report.Axis{Name: "seconds"}, Bars: true}
-	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve), certain("of it to add up rows", r.Collect), certain("of it to choose λ", r.Choose), certain("total", r.Total)} {
+	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve), certain("of it to add up rows", r.Collect), certain("of it to choose "+penaltyOf(m), r.Choose), certain("total", r.Total)} {
 		if part.Value > 0 {
 			bars.Rows = append(bars.Rows, part)
 		}
@@ -391,7 +391,7 @@ func (t *train) writePages(cmd *cobra.Command, m *model.Model, r *model.Report, 
 		schema = m.Info().Bag.Schema
 	}
 	dataPage(page, name, schema.Format, m, r.Summary, r.Bags)
-	costPage(page, r)
+	costPage(page, m, r)
 	if err := t.pages.write(cmd, page, t.json); err != nil {
 		return fmt.Errorf("%w (the model is in %s)", err, t.out)
 	}

@@ -453,7 +453,7 @@ type seconds struct {
 	// Collect is the part of Solve that added rows to statistics, if the learner needs no more.
 	Collect float64 `json:"collect,omitempty"`
 
-	// Choose is the part of Solve that chose λ, if a ridge regression did.
+	// Choose is the part of Solve that chose λ or C.
 	Choose float64 `json:"choose,omitempty"`
 }
 
@@ -466,6 +466,14 @@ func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out str
 	}
 	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
 		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Collect, r.Choose}, PeakRSS: peakRSS(), FeaturesIn: r.Features}
+}
+
+// penaltyOf names what weighs the penalty against the losses of a learner.
+func penaltyOf(m *model.Model) string {
+	if m.Info().Training.Ridge != nil {
+		return "λ"
+	}
+	return "C"
 }
 
 // printTrained tells a person what was trained, what was chosen and why.
@@ -492,7 +500,7 @@ func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
 		parts = append(parts, secondsText(duration(r.Collect))+" to add up rows")
 	}
 	if r.Choose > 0 {
-		parts = append(parts, secondsText(duration(r.Choose))+" to choose λ")
+		parts = append(parts, secondsText(duration(r.Choose))+" to choose "+penaltyOf(m))
 	}
 	of := ""
 	if parts != nil {
