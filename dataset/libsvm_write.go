@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"mercer/internal/whole"
 	"mercer/matrix"
@@ -47,7 +48,12 @@ func (w *libsvmWriter) Write(b *matrix.Batch) error {
 				bad = fmt.Errorf("value %d (from 1) is %g, which LIBSVM text cannot hold", j+1, v)
 			}
 			w.line = strconv.AppendInt(append(w.line, ' '), int64(j)+1, 10)
-			w.line = strconv.AppendFloat(append(w.line, ':'), float64(v), 'g', -1, 32)
+			w.line = append(w.line, ':')
+			at := len(w.line)
+			w.line = strconv.AppendFloat(w.line, float64(v), 'g', -1, 32)
+			if back, _ := scanNumber(w.line, at); float32(back) != v { // read as float64 it is rounded twice, as 7.038531e-26 is
+				w.line = strconv.AppendFloat(w.line[:at], float64(v), 'g', 9, 32)
+			}
 			w.nonZeros++
 		})
 		if bad == nil && len(w.line) == 0 {
@@ -76,7 +82,7 @@ func (w *libsvmWriter) label(b *matrix.Batch, i int) error {
 		w.line = append(w.line, '0')
 	case math.IsNaN(b.Y[i]):
 		for k, label := range strings.Split(strings.Trim(b.Names[i], listMark), listMark) {
-			if strings.IndexFunc(label, func(c rune) bool { return c <= ' ' || strings.ContainsRune(":,#", c) }) >= 0 {
+			if strings.IndexFunc(label, func(c rune) bool { return c <= ' ' || unicode.IsSpace(c) || strings.ContainsRune(":,#", c) }) >= 0 {
 				return fmt.Errorf("the label %q has a blank, a colon, a comma or a #, which cannot stand in LIBSVM text", label)
 			}
 			if k > 0 {

@@ -399,6 +399,7 @@ func TestLIBSVMTextOfLabels(t *testing.T) {
 		{matrix.Batch{X: none, Outputs: 1, Y: []float64{nan}, Names: []string{listMark}}, "z: row 1: neither labels nor values, which LIBSVM text cannot tell from an empty line; write NPY or npz"},
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"light blue"}}, `z: row 1: the label "light blue" has a blank, a colon, a comma or a #, which cannot stand in LIBSVM text; write NPY or npz`},
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"a:b"}}, "cannot stand in LIBSVM text"},
+		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"light\u00a0blue"}}, "cannot stand in LIBSVM text"},
 		{matrix.Batch{X: one, Outputs: 2, Y: []float64{1, 2}}, "z: LIBSVM text holds one label a row, and these rows have 2"},
 		{matrix.Batch{X: inf}, "z: row 1: value 2 (from 1) is +Inf, which LIBSVM text cannot hold"},
 	} {
@@ -424,6 +425,32 @@ func TestLIBSVMTextOfLabels(t *testing.T) {
 		if got, _ := os.ReadFile("z"); err != nil || string(got) != c.want {
 			t.Errorf("%q, %v, want %q", got, err, c.want)
 		}
+	}
+}
+
+// The shortest decimal that is nearest to a float32 may round to the float64 in the middle between it and the
+// next one, and that to the wrong one.
+func TestLIBSVMTextIsRoundedOnce(t *testing.T) {
+	const bits = 0x15ae43fd // 7.038531e-26
+	want := []float32{math.Float32frombits(bits), -math.Float32frombits(bits), math.SmallestNonzeroFloat32, math.MaxFloat32}
+	path := filepath.Join(t.TempDir(), "z")
+	w, err := CreateRows(path, "libsvm", len(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Write(&matrix.Batch{X: matrix.Rows{Dense: &matrix.Dense{Rows: 1, Cols: len(want), Stride: len(want), Data: want}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := readBytes(text, Options{}); err != nil || !slices.Equal(b.X.CSR.Val, want) {
+		t.Errorf("%q is read as other numbers, or not: %v", text, err)
 	}
 }
 

@@ -14,8 +14,9 @@ var (
 		1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 )
 
-// maxValue is the largest float32; larger values would become infinite.
-const maxValue = math.MaxFloat32
+// maxValue is the largest number that becomes the largest float32, which is often written as
+// 3.4028235e38; larger ones would become infinite.
+const maxValue = 0x1.fffffefffffffp127
 
 // parseNumber parses a decimal number, all of b: sign, digits with a point, exponent. The
 // result is the float64 nearest to it, infinite if it is beyond all of them. Spellings of

@@ -134,8 +134,9 @@ func (m monomialList) carry(tuple []int) {
 // It is the reference for d2pk-rp and pk-rp, which come near to it at a tiny part of the cost:
 // a row takes O(ND) operations. φ is never held but for blocks of 4096 monomials of up to 252
 // rows a goroutine. R takes 4ND bytes (8ND/s if entries are very sparse) and is held if these are
-// 4 GiB or less, and no more than Config.MaxBytes; else every Transform draws it again, 16 kB·D at
-// a time, which takes about ND·10 ns: give it many rows at once. The features are the same.
+// 4 GiB or less, and no more than half of Config.MaxBytes, since a learner needs memory, too; else
+// every Transform draws it again, 16 kB·D at a time, which takes about ND·10 ns: give it many rows at
+// once. The features are the same.
 type explicitRP struct {
 	lift      lifting
 	monomials monomialList
@@ -192,11 +193,12 @@ func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 
 // holds says whether R is kept, by how much a map may hold.
 func (f *explicitRP) holds(most int64) bool {
-	if most == 0 || most > mostHeld {
-		most = mostHeld
+	bound := float64(mostHeld)
+	if most > 0 {
+		bound = min(bound, float64(most)/2)
 	}
 	row := min(f.entries.bytes(monomialBlock, f.features)/monomialBlock, 4*float64(f.features))
-	return f.monomials.count*row <= float64(most)
+	return f.monomials.count*row <= bound
 }
 
 // draw draws the rows of R that belong to block b.

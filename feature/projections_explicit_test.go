@@ -124,8 +124,8 @@ func TestExplicitProjectionKeepsWhatFits(t *testing.T) {
 		{3072, 227, 0, 0, true},  // 4·227·3072·3073/2 = 4.286·10⁹ bytes, of 4.295·10⁹
 		{3072, 228, 0, 0, false}, // 4.305·10⁹
 		{3072, 228, 16 << 30, 0, false},
-		{3072, 160, 3 << 30, 0, true},
-		{3072, 160, 2 << 30, 0, false},
+		{3072, 160, 6 << 30, 0, true},
+		{3072, 160, 4 << 30, 0, false},
 		{3072, 2000, 0, 100, true}, // 8/100 bytes an entry, and 16 a monomial of its lists
 	} {
 		e := entries{sparse: c.sparsity > 0, s: c.sparsity}
@@ -149,7 +149,7 @@ func TestExplicitProjectionKeepsWhatFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.MaxBytes = kept.Bytes() - 1<<10
+	cfg.MaxBytes = 2 * (kept.Bytes() - 1<<10)
 	drawn, err := New(cfg, 120)
 	if err != nil {
 		t.Fatal(err)

@@ -230,3 +230,26 @@ func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
 		}
 	}
 }
+
+// A map that can do without what it would keep leaves room for the learner, and is the same.
+func TestMapLeavesMemoryForTheLearner(t *testing.T) {
+	src := dataset.Generate(dataset.Synthetic{Rows: 100, Dim: 200, Seed: 1})
+	cfg := Config{Map: "explicit-rp", Kernel: "poly", Degree: 2, Features: 128, Learner: "ridge", Lambda: 1}
+	plan, err := NewPlan(context.Background(), src, 100, cfg, Options{})
+	if err != nil || plan.Bytes-plan.MapBytes > plan.MapBytes {
+		t.Fatalf("%v, %+v", err, plan)
+	}
+	var files [2]bytes.Buffer
+	for i, memory := range []int64{2 * plan.Bytes, plan.Bytes - 1} {
+		m, _, err := Fit(context.Background(), src, cfg, Options{Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Write(&files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
+		t.Error("with less memory it is another model")
+	}
+}

@@ -138,7 +138,7 @@ func fitted(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Den
 // transformed returns the features of x.
 func transformed(cfg feature.Config, x, sample matrix.Rows) (*matrix.Dense, error) {
 	if cfg.Map == "explicit-rp" {
-		cfg.MaxBytes = 1 << 30 // it is used once, so that a larger matrix need not be kept
+		cfg.MaxBytes = 2 << 30 // it is used once, so that a larger matrix need not be kept
 	}
 	m, err := feature.Fit(cfg, sample)
 	if err != nil {

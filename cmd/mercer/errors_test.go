@@ -177,3 +177,28 @@ func TestTestDataOfOtherWidthEndATrainingBeforeItBegins(t *testing.T) {
 		}
 	}
 }
+
+// TestTestDataMayHaveAnotherFormatThanLIBSVMText trains on LIBSVM text and tests on the same rows in other formats, whose width is known before a pass.
+func TestTestDataMayHaveAnotherFormatThanLIBSVMText(t *testing.T) {
+	dir := t.TempDir()
+	var rows, table, labels strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&rows, "%d 1:%d 3:1\n", i%2, i%7)
+		fmt.Fprintf(&table, "%d,0,1,%d\n", i%7, i%2)
+		fmt.Fprintf(&labels, "%d\n", i%2)
+	}
+	text, model := write(t, dir, "rows.svm", rows.String()), filepath.Join(dir, "m.mercer")
+	array, sparse := filepath.Join(dir, "rows.npy"), filepath.Join(dir, "rows.npz")
+	for _, out := range []string{array, sparse} {
+		ok(t, "transform", text, "--kernel", "linear", "-o", out)
+	}
+	y := write(t, dir, "labels", labels.String())
+	for _, test := range [][]string{{text}, {write(t, dir, "rows.csv", table.String())}, {array, "--test-labels", y}, {sparse, "--test-labels", y}} {
+		for _, command := range []string{"train", "tune --lambda 0.1,1"} {
+			args := append(strings.Fields(command), text, "--features", "16", "--learner", "ridge", "-o", model, "--test")
+			if out := ok(t, append(args, test...)...); !strings.Contains(out, "40 rows") {
+				t.Errorf("%s --test %v: %s", command, test, out)
+			}
+		}
+	}
+}

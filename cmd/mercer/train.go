@@ -370,12 +370,14 @@ func (t *train) checkTest(ctx context.Context, read dataset.Schema, trained stri
 		}
 	}
 	dim := read.Dim
-	if read.Format == "libsvm" {
-		read.Dim = 0 // any
-	}
 	o := t.data
 	o.Schema, o.LabelsFile, o.Dim = &read, t.testLabels, 0
 	test, err := dataset.Open(ctx, t.test, o)
+	if err == nil && read.Format == "libsvm" && test.Schema().Format == "libsvm" {
+		test.Close()
+		read.Dim = 0 // any
+		test, err = dataset.Open(ctx, t.test, o)
+	}
 	if err != nil {
 		return err
 	}
