@@ -214,7 +214,7 @@ func (mk *micro[T]) packBParallel(p product[T], panels int) {
 }
 
 // mostKept is how many numbers a buffer may have to be kept for the next product.
-const mostKept = 1 << 23
+const mostKept = 1 << 24
 
 // block is the length of the blocks of an inner dimension of k: all about as long.
 func (mk *micro[T]) block(k int) int {
