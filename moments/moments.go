@@ -20,17 +20,14 @@ const statsBlock = 1024
 // times what the rounding of the features to float32 has done already.
 const narrowFrom = 512
 
-// stripe is how many columns of a block are widened to float64 at a time: 1024×64 numbers
-// fit into the L2 cache.
-const stripe = 64
-
 // Stats are the moments of weighted pairs (z, y), z of D features and y of K targets: all
 // that ridge regression needs to know of the rows. They are collected in one pass, and
 // merging two of them is addition. Rows without targets add to the moments of z alone.
 //
 // Products of features are summed around a fixed shift, the mean of the first block, so that
-// nothing cancels where the mean is large. Memory: 8·(D² + D·K) + 4096·D bytes, and 8192·D more
-// for D < 512, beside some vectors.
+// nothing cancels where the mean is large. From D = 512 on, all sums are of differences z-shift
+// in float32. Memory: 8·(D² + 2·D·K) + 4096·D bytes, and 8192·D more for D < 512, beside some
+// vectors.
 type Stats struct {
 	d, k int
 
@@ -58,8 +55,12 @@ type Stats struct {
 	w     []float64 // statsBlock
 	blank []bool    // statsBlock: the row has no targets
 
-	wide    []float64      // statsBlock×D, if D is small: z as it is multiplied
-	stripes chan []float64 // statsBlock×stripe, not in use
+	wide []float64 // statsBlock×D, if D is small: z-shift, in place of z
+
+	// From D = 512 on:
+	narrow   []float32 // D: the shift, less which rows are gathered; nil if they are gathered as they are
+	factors  []float64 // statsBlock×(K+2): targets and weights, as they are multiplied with z
+	products []float64 // D×(K+2)
 }
 
 // New returns the statistics of no rows, for d features and k targets.
@@ -70,7 +71,7 @@ func New(d, k int) *Stats {
 	s := &Stats{
 		d: d, k: k,
 		sumZ: make([]float64, d), sumY: make([]float64, k),
-		h: vec.Fresh64(d * d), v: make([]float64, d*k), yy: make([]float64, k),
+		h: vec.FreshUpper64(d), v: make([]float64, d*k), yy: make([]float64, k),
 	}
 	return s
 }
@@ -81,9 +82,9 @@ func (s *Stats) gather() {
 	s.w, s.blank = make([]float64, statsBlock), make([]bool, statsBlock)
 	if s.d < narrowFrom {
 		s.wide = make([]float64, statsBlock*s.d)
-	} else {
-		s.stripes = make(chan []float64, vec.Threads())
+		return
 	}
+	s.factors, s.products = make([]float64, statsBlock*(s.k+2)), make([]float64, s.d*(s.k+2))
 }
 
 // Dims are the numbers D of features and K of targets.
@@ -103,7 +104,7 @@ func (s *Stats) Add(z *matrix.Dense, y []float64, w []float64) {
 		n := min(z.Rows-lo, s.room())
 		vec.Parallel(n, copied, func(from, to int) {
 			for i := from; i < to; i++ {
-				copy(s.row(i), z.Row(lo+i))
+				s.put(i, z.Row(lo+i))
 			}
 		})
 		for i := range n {
@@ -124,7 +125,7 @@ func (s *Stats) AddSome(rows []int, z *matrix.Dense, y, w []float64) {
 		n := min(len(rows), s.room())
 		vec.Parallel(n, copied, func(from, to int) {
 			for i := from; i < to; i++ {
-				copy(s.row(i), z.Row(rows[i]))
+				s.put(i, z.Row(rows[i]))
 			}
 		})
 		for i, r := range rows[:n] {
@@ -143,7 +144,7 @@ func (s *Stats) AddSome(rows []int, z *matrix.Dense, y, w []float64) {
 // and the products of features alone.
 func (s *Stats) AddRow(z []float32, y []float64, w float64) {
 	s.room()
-	copy(s.row(0), z)
+	s.put(0, z)
 	s.label(0, y, w)
 	s.take(1)
 }
@@ -159,8 +160,14 @@ func (s *Stats) room() int {
 	return statsBlock - s.held
 }
 
-// row is the i-th row behind those that are gathered.
-func (s *Stats) row(i int) []float32 { return s.z[(s.held+i)*s.d : (s.held+i+1)*s.d] }
+// put makes z the i-th row behind those that are gathered.
+func (s *Stats) put(i int, z []float32) {
+	row := s.z[(s.held+i)*s.d : (s.held+i+1)*s.d]
+	copy(row, z)
+	if s.narrow != nil {
+		vec.Axpy32(-1, s.narrow, row)
+	}
+}
 
 // label gives the i-th row behind those that are gathered its targets and weight.
 func (s *Stats) label(i int, y []float64, w float64) {
@@ -195,36 +202,19 @@ func (s *Stats) flush() {
 		s.move(at, s.shiftY)
 		s.centred = false
 	}
-	weighted, blank := false, false
+	blank := false
 	for i := range n {
 		s.weight += s.w[i]
-		weighted = weighted || s.w[i] != 1
 		blank = blank || s.blank[i]
 	}
 	if blank && s.sumL == nil {
 		s.sumL = append([]float64(nil), s.sumZ...)
 	}
 	s.addTargets(n)
-	shift, minus := make([]float32, s.d), make([]float64, s.d)
-	for j, v := range s.shiftZ {
-		shift[j], minus[j] = float32(v), -v
-	}
-	vec.Parallel((s.d+stripe-1)/stripe, 1, func(lo, hi int) {
-		buffer := s.stripe()
-		for c := lo; c < hi; c++ {
-			s.addStripe(n, c*stripe, min((c+1)*stripe, s.d), shift, minus, buffer, weighted)
-		}
-		if s.stripes != nil {
-			select {
-			case s.stripes <- buffer:
-			default:
-			}
-		}
-	})
 	if s.wide != nil {
-		vec.SyrkAdd(s.d, n, s.wide, s.d, s.h, s.d)
+		s.addWide(n)
 	} else {
-		vec.SyrkAddWide(s.d, n, s.z, s.d, s.h, s.d)
+		s.addNarrow(n)
 	}
 	s.rows += n
 }
@@ -253,50 +243,87 @@ func (s *Stats) addTargets(n int) {
 	}
 }
 
-// stripe is memory for the columns of a stripe, nil where all columns have some.
-func (s *Stats) stripe() []float64 {
-	if s.stripes == nil {
-		return nil
+// addWide adds the gathered rows to the sums, to v and to h in float64.
+func (s *Stats) addWide(n int) {
+	minus := make([]float64, s.d)
+	for j, v := range s.shiftZ {
+		minus[j] = -v
 	}
-	select {
-	case b := <-s.stripes:
-		return b
-	default:
-		return make([]float64, statsBlock*stripe)
+	for i := range n {
+		x, w := s.wide[i*s.d:(i+1)*s.d], s.w[i]
+		copy(x, minus)
+		vec.AxpyWide(1, s.z[i*s.d:(i+1)*s.d], x)
+		vec.Axpy64(w, x, s.sumZ)
+		if s.sumL != nil && !s.blank[i] {
+			vec.Axpy64(w, x, s.sumL)
+		}
 	}
+	vec.GemmAddTN(s.d, s.k, n, s.wide, s.d, s.y, s.k, s.v, s.k)
+	for i := range n {
+		if s.w[i] == 1 {
+			continue
+		}
+		root := math.Sqrt(s.w[i])
+		x := s.wide[i*s.d : (i+1)*s.d]
+		for j := range x {
+			x[j] *= root
+		}
+	}
+	vec.SyrkAdd(s.d, n, s.wide, s.d, s.h, s.d)
 }
 
-// addStripe does with the columns [lo, hi) of the gathered rows all but their products with
-// each other: it subtracts the shift, adds to the sums and to v, and multiplies by √w.
-func (s *Stats) addStripe(n, lo, hi int, shift []float32, minus, wide []float64, weighted bool) {
-	stride := hi - lo
-	if s.wide != nil {
-		wide, stride = s.wide[lo:], s.d
-	}
-	row := func(i int) []float64 { return wide[i*stride : i*stride+hi-lo] }
-	for i := range n {
-		narrow, x := s.z[i*s.d+lo:i*s.d+hi], row(i)
-		copy(x, minus[lo:hi])
-		vec.AxpyWide(1, narrow, x)
-		if s.wide == nil {
-			vec.Axpy32(-1, shift[lo:hi], narrow)
+// addNarrow is addWide for rows that are gathered in float32, less the shift. The sums of z are
+// products with the weights, like those with the targets.
+func (s *Stats) addNarrow(n int) {
+	if s.narrow == nil {
+		s.narrow = make([]float32, s.d)
+		for j, v := range s.shiftZ {
+			s.narrow[j] = float32(v)
 		}
-		vec.Axpy64(s.w[i], x, s.sumZ[lo:hi])
-		if s.sumL != nil && !s.blank[i] {
-			vec.Axpy64(s.w[i], x, s.sumL[lo:hi])
-		}
+		vec.Parallel(n, copied, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				vec.Axpy32(-1, s.narrow, s.z[i*s.d:(i+1)*s.d])
+			}
+		})
 	}
-	vec.GemmAddTN(hi-lo, s.k, n, wide, stride, s.y, s.k, s.v[lo*s.k:], s.k)
-	if !weighted {
-		return
+	columns := s.k + 1
+	if s.sumL != nil {
+		columns++
 	}
 	for i := range n {
-		root, narrow, x := math.Sqrt(s.w[i]), s.z[i*s.d+lo:i*s.d+hi], row(i)
-		for j, v := range x {
-			x[j] = root * v
-			narrow[j] = float32(x[j])
+		row := s.factors[i*columns : (i+1)*columns]
+		copy(row, s.y[i*s.k:(i+1)*s.k])
+		row[s.k] = s.w[i]
+		if s.sumL != nil {
+			row[s.k+1] = s.w[i]
+			if s.blank[i] {
+				row[s.k+1] = 0
+			}
 		}
 	}
+	clear(s.products)
+	vec.GemmAddTNWide(s.d, columns, n, s.z, s.d, s.factors, columns, s.products, columns)
+	for j := range s.d {
+		row, v := s.products[j*columns:(j+1)*columns], s.v[j*s.k:(j+1)*s.k]
+		for t := range v {
+			v[t] += row[t]
+		}
+		s.sumZ[j] += row[s.k]
+		if s.sumL != nil {
+			s.sumL[j] += row[s.k+1]
+		}
+	}
+	for i := range n {
+		if s.w[i] == 1 {
+			continue
+		}
+		root := math.Sqrt(s.w[i])
+		z := s.z[i*s.d : (i+1)*s.d]
+		for j, v := range z {
+			z[j] = float32(root * float64(v))
+		}
+	}
+	vec.SyrkAddWide(s.d, n, s.z, s.d, s.h, s.d)
 }
 
 // firstMean is the plain mean of the n gathered rows, rounded to float32.
@@ -391,6 +418,7 @@ func (s *Stats) center() {
 		}
 	}
 	s.move(z, y)
+	s.narrow = nil
 	// What rounding left of the sums is as far from the mean as float64 can tell.
 	clear(s.sumZ)
 	clear(s.sumY)

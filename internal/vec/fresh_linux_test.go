@@ -35,6 +35,23 @@ func TestFreshMemoryIsZeroAndNotResident(t *testing.T) {
 	}
 }
 
+// Of a square for an upper triangle the pages of that are resident, and few others.
+func TestFreshUpperIsResident(t *testing.T) {
+	const n, page = 2048, 512
+	x := FreshUpper64(n)
+	upper := map[int]bool{}
+	for i := range n {
+		for j := i; j < n; j++ {
+			upper[(i*n+j)/page] = true
+		}
+	}
+	// The slice starts anywhere in a page: a row of the triangle may reach into one more.
+	if r := resident(t, x); r < len(upper)-1 || r > len(upper)+n {
+		t.Errorf("%d pages are resident, of %d of the upper triangle", r, len(upper))
+	}
+	runtime.KeepAlive(x)
+}
+
 // resident is how many pages of x are in memory.
 func resident(t *testing.T, x []float64) int {
 	f, err := os.Open("/proc/self/pagemap")

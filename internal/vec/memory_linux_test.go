@@ -81,6 +81,7 @@ func TestProductsStayWithinTheirSlices(t *testing.T) {
 		GemmNT(m, n, k, a64.matrix(m, k, k+pad, end), k+pad, b64.matrix(n, k, k+pad, end), k+pad, c64.matrix(m, n, n+pad, end), n+pad)
 		SyrkAdd(n, k, a64.matrix(k, n, n+pad, end), n+pad, c64.matrix(n, n, n+pad, end), n+pad)
 		SyrkAddWide(n, k, a32.matrix(k, n, n+pad, end), n+pad, c64.matrix(n, n, n+pad, end), n+pad)
+		GemmAddTNWide(m, min(n, 20), k, a32.matrix(k, m, m+pad, end), m+pad, b64.matrix(k, min(n, 20), n+pad, end), n+pad, c64.matrix(m, n, n+pad, end), n+pad)
 	})
 }
 

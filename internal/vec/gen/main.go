@@ -13,6 +13,7 @@ import (
 )
 
 var families = map[string]func(){
+	"columns":    wideColumns,
 	"dot":        dot,
 	"elementary": elementary,
 	"fft":        fft,
