@@ -157,9 +157,12 @@ func (c *countingReader) Read(b []byte) (int, error) {
 // readAhead lets a decompressor work in a goroutine of its own while what it has produced is
 // being used.
 func readAhead(r io.ReadCloser) io.ReadCloser {
-	a := &ahead{full: make(chan piece, 2), empty: make(chan []byte, 2), stop: make(chan struct{})}
-	for range cap(a.empty) {
-		a.empty <- make([]byte, 1<<18)
+	// As far ahead as a batch of images is long, so that nobody waits for the next one. Pieces are
+	// made when they are first filled: a small file needs one.
+	const pieces, size = 16, 1 << 18
+	a := &ahead{full: make(chan piece, pieces), empty: make(chan []byte, pieces), stop: make(chan struct{})}
+	for range pieces {
+		a.empty <- nil
 	}
 	go func() {
 		defer close(a.full)
@@ -171,7 +174,10 @@ func readAhead(r io.ReadCloser) io.ReadCloser {
 			case <-a.stop:
 				return
 			}
-			n, err := io.ReadFull(r, buf[:cap(buf)])
+			if buf == nil {
+				buf = make([]byte, size)
+			}
+			n, err := io.ReadFull(r, buf)
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				// The errors of unpacked never are this one: it is the end of the data.
 				err = io.EOF
@@ -209,7 +215,7 @@ func (a *ahead) Read(b []byte) (int, error) {
 			return 0, a.current.err
 		}
 		if a.current.data != nil {
-			a.empty <- a.current.data
+			a.empty <- a.current.data[:cap(a.current.data)]
 		}
 		next, ok := <-a.full
 		if !ok {

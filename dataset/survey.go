@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"mercer/internal/random"
@@ -120,34 +119,8 @@ func widest(x *matrix.CSR) int {
 type surveyor struct {
 	opt    SurveyOptions
 	sum    *Summary
-	cols   []columnSums
+	cols   vec.Survey32 // around the first row, if rows are dense
 	sample rowHeap
-}
-
-// columnSums gather a column around its first value, so that a large mean does not cancel.
-type columnSums struct {
-	shift, sum, square float64
-	min, max           float32
-	nonZero            int64
-	fraction           bool // some value is not whole
-}
-
-func (c *columnSums) add(v float32) {
-	x := float64(v) - c.shift
-	c.sum += x
-	c.square += x * x
-	if v < c.min {
-		c.min = v
-	}
-	if v > c.max {
-		c.max = v
-	}
-	if v != 0 {
-		c.nonZero++
-	}
-	if v != float32(int32(v)) && float64(v) != math.Trunc(float64(v)) {
-		c.fraction = true
-	}
 }
 
 func (s *surveyor) add(b *matrix.Batch) error {
@@ -160,27 +133,19 @@ func (s *surveyor) add(b *matrix.Batch) error {
 		s.sum.Outputs = b.Outputs
 	}
 	s.sum.Dim = max(s.sum.Dim, b.X.Dim())
-	for len(s.cols) < s.sum.Dim {
-		s.cols = append(s.cols, columnSums{min: float32(math.Inf(1)), max: float32(math.Inf(-1))})
-	}
+	s.cols.Grow(s.sum.Dim)
 	if x := b.X.CSR; x != nil {
 		for k := x.Ptr[0]; k < x.Ptr[n]; k++ {
-			s.cols[x.Idx[k]].add(x.Val[k])
+			s.cols.Add(int(x.Idx[k]), x.Val[k])
 		}
 	} else {
 		x := b.X.Dense
 		if s.sum.Rows == 0 {
 			for j, v := range x.Row(0) {
-				s.cols[j].shift = float64(v)
+				s.cols.Shift[j] = float64(v)
 			}
 		}
-		vec.Parallel(x.Cols, 64, func(lo, hi int) {
-			for i := range n {
-				for j, v := range x.Row(i)[lo:hi] {
-					s.cols[lo+j].add(v)
-				}
-			}
-		})
+		s.cols.AddRows(n, x.Cols, x.Data, x.Stride)
 	}
 	if b.Outputs > 0 {
 		s.sum.labels.add(b)
@@ -255,21 +220,20 @@ func (s *surveyor) finish() (*Summary, error) {
 	}
 	n := float64(sum.Rows)
 	sum.Columns = make([]ColumnStats, sum.Dim)
+	c := &s.cols
+	c.Grow(sum.Dim)
 	for j := range sum.Columns {
-		c := columnSums{min: float32(math.Inf(1)), max: float32(math.Inf(-1))}
-		if j < len(s.cols) {
-			c = s.cols[j]
+		least, greatest := c.Least[j], c.Greatest[j]
+		if sum.Sparse && c.NonZero[j] < int64(sum.Rows) {
+			least, greatest = min(least, 0), max(greatest, 0)
 		}
-		if sum.Sparse && c.nonZero < int64(sum.Rows) {
-			c.min, c.max = min(c.min, 0), max(c.max, 0)
-		}
-		m := c.sum / n
-		sum.NonZero += c.nonZero
+		m := c.Sum[j] / n
+		sum.NonZero += c.NonZero[j]
 		sum.Columns[j] = ColumnStats{
-			Min: float64(c.min), Max: float64(c.max), Mean: c.shift + m,
-			Variance: max(0, c.square/n-m*m), NonZero: c.nonZero, Integer: !c.fraction,
+			Min: float64(least), Max: float64(greatest), Mean: c.Shift[j] + m,
+			Variance: max(0, c.Square[j]/n-m*m), NonZero: c.NonZero[j], Integer: c.Fractions[j] == 0,
 		}
-		if c.min == c.max {
+		if least == greatest {
 			sum.Columns[j].Variance = 0
 		}
 	}

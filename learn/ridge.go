@@ -584,9 +584,11 @@ func (r *Room) solver(d, k int) *solver {
 
 // solve sets w = (H + λI)⁻¹V.
 func (s *solver) solve(m *moments.Moments, lambda float64) error {
-	for i := range s.d {
-		copy(s.factor[i*s.d+i:(i+1)*s.d], m.H[i*s.d+i:]) // pages of the other half stay untouched
-	}
+	vec.Parallel(s.d, 64, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(s.factor[i*s.d+i:(i+1)*s.d], m.H[i*s.d+i:]) // pages of the other half stay untouched
+		}
+	})
 	copy(s.w, m.V)
 	return s.finish(lambda)
 }

@@ -1,0 +1,62 @@
+package vec
+
+import "math"
+
+// Survey32 is what is known of the columns of rows of float32, an element a column. Nothing of it
+// depends on how the rows come in batches.
+type Survey32 struct {
+	// Shift is what Sum and Square are around, so that a large mean does not cancel: Σ(x-shift)
+	// and Σ(x-shift)².
+	Shift, Sum, Square []float64
+
+	Least, Greatest    []float32
+	NonZero, Fractions []int64 // how many are not 0, and how many are not whole
+}
+
+// Grow makes room for n columns; of new ones nothing is known.
+func (s *Survey32) Grow(n int) {
+	for len(s.Sum) < n {
+		s.Shift, s.Sum, s.Square = append(s.Shift, 0), append(s.Sum, 0), append(s.Square, 0)
+		s.Least, s.Greatest = append(s.Least, float32(math.Inf(1))), append(s.Greatest, float32(math.Inf(-1)))
+		s.NonZero, s.Fractions = append(s.NonZero, 0), append(s.Fractions, 0)
+	}
+}
+
+// Add adds a number of column j.
+func (s *Survey32) Add(j int, v float32) {
+	x := float64(v) - s.Shift[j]
+	s.Sum[j] += x
+	s.Square[j] += float64(x * x)
+	if v < s.Least[j] {
+		s.Least[j] = v
+	}
+	if v > s.Greatest[j] {
+		s.Greatest[j] = v
+	}
+	if v != 0 {
+		s.NonZero[j]++
+	}
+	if v != float32(int32(v)) && float64(v) != math.Trunc(float64(v)) {
+		s.Fractions[j]++
+	}
+}
+
+// AddRows adds rows of finite numbers, stride apart, to the first columns.
+func (s *Survey32) AddRows(rows, cols int, x []float32, stride int) {
+	if rows == 0 || cols == 0 {
+		return
+	}
+	_, _ = x[(rows-1)*stride+cols-1], s.Sum[cols-1]
+	Parallel((cols+surveyWidth-1)/surveyWidth, 2, func(lo, hi int) {
+		done := s.addBlocks(lo*surveyWidth, min(hi*surveyWidth, cols), rows, x, stride)
+		for i := range rows {
+			row := x[i*stride:]
+			for j := done; j < min(hi*surveyWidth, cols); j++ {
+				s.Add(j, row[j])
+			}
+		}
+	})
+}
+
+// surveyWidth is how many columns one goroutine takes at least: a line of the cache.
+const surveyWidth = 16
