@@ -15,6 +15,9 @@ import (
 // result's bits: sums have the same order however the rows arrive.
 const statsBlock = 1024
 
+// atOnce is with how many targets features are multiplied at a time, which kernels take together.
+const atOnce = 12
+
 // narrowFrom is from how many features on the products of a block are summed in float32, in
 // half the time. The error that this adds to an element of h is about 3·10⁻⁷ of it, a few
 // times what the rounding of the features to float32 has done already.
@@ -26,7 +29,7 @@ const narrowFrom = 512
 //
 // Products of features are summed around a fixed shift, the mean of the first block, so that
 // nothing cancels where the mean is large. From D = 512 on, all sums are of differences z-shift
-// in float32. Memory: 8·(D² + 2·D·K) + 4096·D bytes, and 8192·D more for D < 512, beside some
+// in float32. Memory: 8·(D² + D·K) + 4096·D bytes, and 8192·D more for D < 512, beside some
 // vectors.
 type Stats struct {
 	d, k int
@@ -51,7 +54,7 @@ type Stats struct {
 	// The block that is being gathered.
 	held  int
 	z     []float32 // statsBlock×D
-	y     []float64 // statsBlock×K
+	y     []float64 // statsBlock×(K+2): targets, the weight, and the weight of rows with targets or 0
 	w     []float64 // statsBlock
 	blank []bool    // statsBlock: the row has no targets
 
@@ -59,8 +62,7 @@ type Stats struct {
 
 	// From D = 512 on:
 	narrow   []float32 // D: the shift, less which rows are gathered; nil if they are gathered as they are
-	factors  []float64 // statsBlock×(K+2): targets and weights, as they are multiplied with z
-	products []float64 // D×(K+2)
+	products []float64 // D×atOnce
 }
 
 // New returns the statistics of no rows, for d features and k targets.
@@ -78,13 +80,13 @@ func New(d, k int) *Stats {
 
 // gather makes the memory of the block, which statistics that only are merged do without.
 func (s *Stats) gather() {
-	s.z, s.y = make([]float32, statsBlock*s.d), make([]float64, statsBlock*s.k)
+	s.z, s.y = make([]float32, statsBlock*s.d), make([]float64, statsBlock*(s.k+2))
 	s.w, s.blank = make([]float64, statsBlock), make([]bool, statsBlock)
 	if s.d < narrowFrom {
 		s.wide = make([]float64, statsBlock*s.d)
 		return
 	}
-	s.factors, s.products = make([]float64, statsBlock*(s.k+2)), make([]float64, s.d*(s.k+2))
+	s.products = make([]float64, s.d*atOnce)
 }
 
 // Dims are the numbers D of features and K of targets.
@@ -172,9 +174,12 @@ func (s *Stats) put(i int, z []float32) {
 // label gives the i-th row behind those that are gathered its targets and weight.
 func (s *Stats) label(i int, y []float64, w float64) {
 	i += s.held
-	copy(s.y[i*s.k:(i+1)*s.k], y)
+	copy(s.targets(i), y)
 	s.w[i], s.blank[i] = w, y == nil
 }
+
+// targets are those of the i-th gathered row.
+func (s *Stats) targets(i int) []float64 { return s.y[i*(s.k+2) : i*(s.k+2)+s.k] }
 
 // take makes n more rows count as gathered.
 func (s *Stats) take(n int) {
@@ -219,15 +224,18 @@ func (s *Stats) flush() {
 	s.rows += n
 }
 
-// addTargets adds the gathered targets and leaves w(y-shift) in their place.
+// addTargets adds the gathered targets and leaves w(y-shift) in their place, and the weights behind.
 func (s *Stats) addTargets(n int) {
 	if s.shiftY == nil {
 		s.shiftY = s.firstTargets(n)
 	}
 	for i := range n {
-		y, w := s.y[i*s.k:(i+1)*s.k], s.w[i]
+		y, w := s.targets(i), s.w[i]
+		weights := y[s.k : s.k+2]
+		weights[0], weights[1] = w, w
 		if s.blank[i] {
 			clear(y)
+			weights[1] = 0
 			continue
 		}
 		s.labelled += w
@@ -258,7 +266,7 @@ func (s *Stats) addWide(n int) {
 			vec.Axpy64(w, x, s.sumL)
 		}
 	}
-	vec.GemmAddTN(s.d, s.k, n, s.wide, s.d, s.y, s.k, s.v, s.k)
+	vec.GemmAddTN(s.d, s.k, n, s.wide, s.d, s.y, s.k+2, s.v, s.k)
 	for i := range n {
 		if s.w[i] == 1 {
 			continue
@@ -290,27 +298,21 @@ func (s *Stats) addNarrow(n int) {
 	if s.sumL != nil {
 		columns++
 	}
-	for i := range n {
-		row := s.factors[i*columns : (i+1)*columns]
-		copy(row, s.y[i*s.k:(i+1)*s.k])
-		row[s.k] = s.w[i]
-		if s.sumL != nil {
-			row[s.k+1] = s.w[i]
-			if s.blank[i] {
-				row[s.k+1] = 0
+	for lo := 0; lo < columns; lo += atOnce {
+		c := min(atOnce, columns-lo)
+		clear(s.products)
+		vec.GemmAddTNWide(s.d, c, n, s.z, s.d, s.y[lo:], s.k+2, s.products, c)
+		for j := range s.d {
+			for t, p := range s.products[j*c : (j+1)*c] {
+				switch t += lo; t {
+				case s.k:
+					s.sumZ[j] += p
+				case s.k + 1:
+					s.sumL[j] += p
+				default:
+					s.v[j*s.k+t] += p
+				}
 			}
-		}
-	}
-	clear(s.products)
-	vec.GemmAddTNWide(s.d, columns, n, s.z, s.d, s.factors, columns, s.products, columns)
-	for j := range s.d {
-		row, v := s.products[j*columns:(j+1)*columns], s.v[j*s.k:(j+1)*s.k]
-		for t := range v {
-			v[t] += row[t]
-		}
-		s.sumZ[j] += row[s.k]
-		if s.sumL != nil {
-			s.sumL[j] += row[s.k+1]
 		}
 	}
 	for i := range n {
@@ -346,7 +348,7 @@ func (s *Stats) firstTargets(n int) []float64 {
 			continue
 		}
 		count++
-		for t, y := range s.y[i*s.k : (i+1)*s.k] {
+		for t, y := range s.targets(i) {
 			m[t] += y
 		}
 	}
