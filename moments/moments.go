@@ -58,10 +58,8 @@ type Stats struct {
 	w     []float64 // statsBlock
 	blank []bool    // statsBlock: the row has no targets
 
-	wide []float64 // statsBlock×D, if D is small: z-shift, in place of z
-
-	// From D = 512 on:
-	narrow   []float32 // D: the shift, less which rows are gathered; nil if they are gathered as they are
+	wide     []float64 // statsBlock×D, if D is small: z-shift, which is multiplied
+	narrow   []float32 // D, else: the shift, less which rows are gathered; nil if they are gathered as they are
 	products []float64 // D×atOnce
 }
 
@@ -82,11 +80,10 @@ func New(d, k int) *Stats {
 func (s *Stats) gather() {
 	s.z, s.y = make([]float32, statsBlock*s.d), make([]float64, statsBlock*(s.k+2))
 	s.w, s.blank = make([]float64, statsBlock), make([]bool, statsBlock)
+	s.products = make([]float64, s.d*atOnce)
 	if s.d < narrowFrom {
 		s.wide = make([]float64, statsBlock*s.d)
-		return
 	}
-	s.products = make([]float64, s.d*atOnce)
 }
 
 // Dims are the numbers D of features and K of targets.
@@ -104,7 +101,7 @@ func (s *Stats) Add(z *matrix.Dense, y []float64, w []float64) {
 	}
 	for lo := 0; lo < z.Rows; {
 		n := min(z.Rows-lo, s.room())
-		vec.Parallel(n, copied, func(from, to int) {
+		vec.Parallel(n, gathered, func(from, to int) {
 			for i := from; i < to; i++ {
 				s.put(i, z.Row(lo+i))
 			}
@@ -125,7 +122,7 @@ func (s *Stats) Add(z *matrix.Dense, y []float64, w []float64) {
 func (s *Stats) AddSome(rows []int, z *matrix.Dense, y, w []float64) {
 	for len(rows) > 0 {
 		n := min(len(rows), s.room())
-		vec.Parallel(n, copied, func(from, to int) {
+		vec.Parallel(n, gathered, func(from, to int) {
 			for i := from; i < to; i++ {
 				s.put(i, z.Row(rows[i]))
 			}
@@ -151,8 +148,8 @@ func (s *Stats) AddRow(z []float32, y []float64, w float64) {
 	s.take(1)
 }
 
-// copied is how many rows are copied at a time.
-const copied = 32
+// gathered is how many rows a goroutine takes at a time.
+const gathered = 32
 
 // room is how many rows fit into the block; there is always some.
 func (s *Stats) room() int {
@@ -216,10 +213,13 @@ func (s *Stats) flush() {
 		s.sumL = append([]float64(nil), s.sumZ...)
 	}
 	s.addTargets(n)
+	s.subtract(n)
+	s.addProducts(n)
+	s.weigh(n)
 	if s.wide != nil {
-		s.addWide(n)
+		vec.SyrkAdd(s.d, n, s.wide, s.d, s.h, s.d)
 	} else {
-		s.addNarrow(n)
+		vec.SyrkAddWide(s.d, n, s.z, s.d, s.h, s.d)
 	}
 	s.rows += n
 }
@@ -251,49 +251,39 @@ func (s *Stats) addTargets(n int) {
 	}
 }
 
-// addWide adds the gathered rows to the sums, to v and to h in float64.
-func (s *Stats) addWide(n int) {
-	minus := make([]float64, s.d)
-	for j, v := range s.shiftZ {
-		minus[j] = -v
+// subtract takes the shift from the gathered rows, where that was not done as they came.
+func (s *Stats) subtract(n int) {
+	each := func(row func(i int)) {
+		vec.Parallel(n, gathered, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				row(i)
+			}
+		})
 	}
-	for i := range n {
-		x, w := s.wide[i*s.d:(i+1)*s.d], s.w[i]
-		copy(x, minus)
-		vec.AxpyWide(1, s.z[i*s.d:(i+1)*s.d], x)
-		vec.Axpy64(w, x, s.sumZ)
-		if s.sumL != nil && !s.blank[i] {
-			vec.Axpy64(w, x, s.sumL)
+	if s.wide != nil {
+		minus := make([]float64, s.d)
+		for j, v := range s.shiftZ {
+			minus[j] = -v
 		}
+		each(func(i int) {
+			x := s.wide[i*s.d : (i+1)*s.d]
+			copy(x, minus)
+			vec.AxpyWide(1, s.z[i*s.d:(i+1)*s.d], x)
+		})
+		return
 	}
-	vec.GemmAddTN(s.d, s.k, n, s.wide, s.d, s.y, s.k+2, s.v, s.k)
-	for i := range n {
-		if s.w[i] == 1 {
-			continue
-		}
-		root := math.Sqrt(s.w[i])
-		x := s.wide[i*s.d : (i+1)*s.d]
-		for j := range x {
-			x[j] *= root
-		}
-	}
-	vec.SyrkAdd(s.d, n, s.wide, s.d, s.h, s.d)
-}
-
-// addNarrow is addWide for rows that are gathered in float32, less the shift. The sums of z are
-// products with the weights, like those with the targets.
-func (s *Stats) addNarrow(n int) {
 	if s.narrow == nil {
 		s.narrow = make([]float32, s.d)
 		for j, v := range s.shiftZ {
 			s.narrow[j] = float32(v)
 		}
-		vec.Parallel(n, copied, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				vec.Axpy32(-1, s.narrow, s.z[i*s.d:(i+1)*s.d])
-			}
-		})
+		each(func(i int) { vec.Axpy32(-1, s.narrow, s.z[i*s.d:(i+1)*s.d]) })
 	}
+}
+
+// addProducts adds the products of the gathered rows with their targets to v. The sums of z are
+// products with the weights.
+func (s *Stats) addProducts(n int) {
 	columns := s.k + 1
 	if s.sumL != nil {
 		columns++
@@ -301,7 +291,11 @@ func (s *Stats) addNarrow(n int) {
 	for lo := 0; lo < columns; lo += atOnce {
 		c := min(atOnce, columns-lo)
 		clear(s.products)
-		vec.GemmAddTNWide(s.d, c, n, s.z, s.d, s.y[lo:], s.k+2, s.products, c)
+		if s.wide != nil {
+			vec.GemmAddTN(s.d, c, n, s.wide, s.d, s.y[lo:], s.k+2, s.products, c)
+		} else {
+			vec.GemmAddTNWide(s.d, c, n, s.z, s.d, s.y[lo:], s.k+2, s.products, c)
+		}
 		for j := range s.d {
 			for t, p := range s.products[j*c : (j+1)*c] {
 				switch t += lo; t {
@@ -315,17 +309,29 @@ func (s *Stats) addNarrow(n int) {
 			}
 		}
 	}
-	for i := range n {
-		if s.w[i] == 1 {
-			continue
+}
+
+// weigh multiplies the gathered rows by √w.
+func (s *Stats) weigh(n int) {
+	vec.Parallel(n, gathered, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if s.w[i] == 1 {
+				continue
+			}
+			root := math.Sqrt(s.w[i])
+			if s.wide != nil {
+				x := s.wide[i*s.d : (i+1)*s.d]
+				for j := range x {
+					x[j] *= root
+				}
+				continue
+			}
+			z := s.z[i*s.d : (i+1)*s.d]
+			for j, v := range z {
+				z[j] = float32(root * float64(v))
+			}
 		}
-		root := math.Sqrt(s.w[i])
-		z := s.z[i*s.d : (i+1)*s.d]
-		for j, v := range z {
-			z[j] = float32(root * float64(v))
-		}
-	}
-	vec.SyrkAddWide(s.d, n, s.z, s.d, s.h, s.d)
+	})
 }
 
 // firstMean is the plain mean of the n gathered rows, rounded to float32.
