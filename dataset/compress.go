@@ -81,17 +81,23 @@ func (p *packed) Close() error { return p.file.Close() }
 // Open implements input.
 func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 	counted := &countingReader{r: io.NewSectionReader(p.file, 0, p.size)}
-	share := func() float64 {
-		switch p.size {
-		case 0:
-			return 1
-		case math.MaxInt64: // a stream
-			return -1
+	share := func(read *atomic.Int64) func() float64 {
+		return func() float64 {
+			switch p.size {
+			case 0:
+				return 1
+			case math.MaxInt64: // a stream
+				return -1
+			}
+			return float64(read.Load()) / float64(p.size)
 		}
-		return float64(counted.n.Load()) / float64(p.size)
 	}
 	if p.method == "" {
-		return io.NopCloser(counted), share, nil
+		return io.NopCloser(counted), share(&counted.n), nil
+	}
+	ahead := func(r io.Reader, close func() error) (io.ReadCloser, func() float64, error) {
+		a := readAhead(&unpacked{p, r, close}, &counted.n)
+		return a, share(&a.used), nil
 	}
 	buffered := bufio.NewReaderSize(counted, 1<<16)
 	switch p.method {
@@ -100,15 +106,15 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 		if err != nil {
 			return nil, nil, p.damaged(err)
 		}
-		return readAhead(&unpacked{p, z, z.Close}), share, nil
+		return ahead(z, z.Close)
 	case "bzip2":
-		return readAhead(&unpacked{p, bzip2.NewReader(buffered), nil}), share, nil
+		return ahead(bzip2.NewReader(buffered), nil)
 	}
 	z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
 	if err != nil {
 		return nil, nil, p.damaged(err)
 	}
-	return readAhead(&unpacked{p, z, func() error { z.Close(); return nil }}), share, nil
+	return ahead(z, func() error { z.Close(); return nil })
 }
 
 // damaged is the error for compressed data that end early or are not what they say.
@@ -155,8 +161,8 @@ func (c *countingReader) Read(b []byte) (int, error) {
 }
 
 // readAhead lets a decompressor work in a goroutine of its own while what it has produced is
-// being used.
-func readAhead(r io.ReadCloser) io.ReadCloser {
+// being used. read is how many bytes the decompressor has been given.
+func readAhead(r io.ReadCloser, read *atomic.Int64) *ahead {
 	// As far ahead as a batch of images is long, so that nobody waits for the next one. Pieces are
 	// made when they are first filled: a small file needs one.
 	const pieces, size = 16, 1 << 18
@@ -183,7 +189,7 @@ func readAhead(r io.ReadCloser) io.ReadCloser {
 				err = io.EOF
 			}
 			select {
-			case a.full <- piece{buf[:n], err}:
+			case a.full <- piece{buf[:n], read.Load(), err}:
 			case <-a.stop:
 				return
 			}
@@ -197,6 +203,7 @@ func readAhead(r io.ReadCloser) io.ReadCloser {
 
 type piece struct {
 	data []byte
+	read int64 // what the decompressor had been given then
 	err  error
 }
 
@@ -205,7 +212,9 @@ type ahead struct {
 	empty   chan []byte
 	stop    chan struct{}
 	current piece
+	before  int64 // read, of the piece before
 	at      int
+	used    atomic.Int64 // read, of what has been used
 	closed  bool
 }
 
@@ -221,10 +230,16 @@ func (a *ahead) Read(b []byte) (int, error) {
 		if !ok {
 			return 0, io.ErrClosedPipe
 		}
+		a.before = a.current.read
 		a.current, a.at = next, 0
+		if len(next.data) == 0 {
+			a.used.Store(next.read)
+		}
 	}
 	n := copy(b, a.current.data[a.at:])
 	a.at += n
+	part := float64(a.at) / float64(len(a.current.data))
+	a.used.Store(a.before + int64(part*float64(a.current.read-a.before)))
 	return n, nil
 }
 
