@@ -112,6 +112,7 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 	case p.data.Group != "":
 		return fmt.Errorf("--group is for models of bags; %s was trained on rows", modelPath)
 	}
+	p.data.Memory = 0 // nothing is surveyed, and columns that the model does not know count for nothing
 	src, err := dataset.Open(cmd.Context(), path, p.data)
 	if err != nil {
 		return err

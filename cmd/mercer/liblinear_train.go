@@ -162,7 +162,7 @@ func (t *liblinearTrain) run(cmd *cobra.Command, path, out string) error {
 
 // readLiblinearData reads all rows with their labels.
 func readLiblinearData(ctx context.Context, path string) (*liblinear.Data, error) {
-	src, err := dataset.Open(ctx, path, dataset.Options{Format: "libsvm", Base: "1"})
+	src, err := dataset.Open(ctx, path, dataset.Options{Format: "libsvm", Base: "1", Memory: availableMemory() / 5 * 4})
 	if err != nil {
 		return nil, err
 	}
