@@ -25,7 +25,8 @@ type libsvm struct {
 	grouped  bool // qid says which bag a row is of, so all must have one
 	limit    int  // width that rows may have, 0: any
 	limitWhy string
-	trained  bool // the limit is the width of the LIBSVM text that a model was trained on
+	trained  bool  // the limit is the width of the LIBSVM text that a model was trained on
+	memory   int64 // that a survey may hold, where the limit is by it; else 0
 }
 
 // looksLikeLIBSVM says whether the first line that is not blank or a comment has the form
@@ -98,6 +99,13 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 			l.limitWhy = "the first file (" + opt.like + ") has %d"
 		}
 		l.schema.Dim = m.Dim
+	} else if opt.Memory > 0 {
+		if err := tooWide(int64(opt.Dim), opt.Memory); err != nil {
+			return nil, fmt.Errorf("%s: --dim %d: %w", in.Name(), opt.Dim, err)
+		}
+		if l.limit == 0 {
+			l.limit, l.memory = int(min(opt.Memory/columnBytes, math.MaxInt32)), opt.Memory
+		}
 	}
 	if opt.LabelSeparator != "" && opt.LabelSeparator != "," {
 		return nil, fmt.Errorf("%s: is LIBSVM text, in which labels are separated by commas, not by %q", in.Name(), opt.LabelSeparator)
@@ -287,6 +295,9 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 		return fmt.Errorf("index %d comes twice", index)
 	case index < last:
 		return fmt.Errorf("index %d comes after %d; indices must increase within a row", index, last)
+	}
+	if p.memory > 0 {
+		return fmt.Errorf("index %d: %w", index, tooWide(index-base+1, p.memory))
 	}
 	from := ""
 	if base == 0 {

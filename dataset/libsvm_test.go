@@ -28,6 +28,8 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{Schema: &Schema{Format: "libsvm", Dim: 123, Base: 1}}, "1 1:1\n1 2:2\n1 3:1 130:2\n", "f:3: index 130, but the model has 123 dimensions; train it with --dim 130 or more, the largest number that any file has"},
 		{Options{Schema: &Schema{Format: "libsvm", Dim: 2}}, "1 1:1 2:2\n", "f:1: index 2, but the model has 2 dimensions (from 0); train it with --dim 3 or more, the largest number that any file has"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 2, Base: 1}}, "1 1:1 3:2\n", "f:1: index 3, but the model has 2 dimensions"},
+		{Options{Memory: 1e9}, "1 1:1\n1 10416667:1\n", "f:2: index 10416667: to look at 10416667 columns takes 1.0 GB, 96 bytes of each, but there are 1.0 GB of memory; correct the number if it is wrong, else number the columns anew, as by hashing them to fewer, or give more memory"},
+		{Options{Memory: 1e9, Base: "0"}, "1 2000000000:1\n", "f:1: index 2000000000: to look at 2000000001 columns takes 192.0 GB, 96 bytes of each, but there are 1.0 GB of memory; correct the number if it is wrong, else number the columns anew, as by hashing them to fewer, or give more memory"},
 		{Options{}, "1 1:1 2\n", `f:1: "2" is not index:value`},
 		{Options{}, "1 1:1 a:2\n", `f:1: "a:2" is not index:value`},
 		{Options{}, "1 1:1 :2\n", `f:1: ":2" is not index:value`},
@@ -51,6 +53,21 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 		if _, err := readRows(t, libsvmSource(t, c.text, c.opt), 4096); err == nil || err.Error() != c.want {
 			t.Errorf("%q:\nerror %v\nwant  %s", c.text, err, c.want)
 		}
+	}
+}
+
+// As many columns as a survey has memory for are read, and those that a model knows.
+func TestManyColumnsAreReadWhereMemoryAllows(t *testing.T) {
+	for _, opt := range []Options{
+		{Memory: 1e9},
+		{Memory: 1, Schema: &Schema{Format: "libsvm", Dim: 10416666, Base: 1}},
+	} {
+		if rows, err := readRows(t, libsvmSource(t, "1 1:1\n1 10416666:1\n", opt), 4096); err != nil || len(rows) != 2 {
+			t.Errorf("%+v: %v", opt, err)
+		}
+	}
+	if _, err := readBytes([]byte("1 1:1\n"), Options{Memory: 1e9, Dim: 1 << 30}); err == nil || !strings.Contains(err.Error(), "f: --dim 1073741824: to look at 1073741824 columns takes 103.1 GB") {
+		t.Errorf("a width that is given: %v", err)
 	}
 }
 

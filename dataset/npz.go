@@ -55,6 +55,11 @@ func newNPZ(in input, opt Options) (Source, error) {
 			return nil, fmt.Errorf("%s: is a sparse matrix, all of whose columns are inputs, so there is none for --%s; labels come from --labels FILE", in.Name(), o.flag)
 		}
 	}
+	if opt.Schema == nil {
+		if err := tooWide(int64(n.schema.Dim), opt.Memory); err != nil {
+			return nil, fmt.Errorf("%s: its shape has %d columns: %w", in.Name(), n.schema.Dim, err)
+		}
+	}
 	if m := opt.Schema; m != nil {
 		if hasCategories(m) {
 			return nil, fmt.Errorf("%s: the model was trained on a table with columns of text (%s), so it needs a table", in.Name(), firstCategorical(m))

@@ -167,6 +167,7 @@ func TestNPZErrors(t *testing.T) {
 		{Options{Group: "3"}, "there is none for --group"},
 		{Options{LabelSeparator: "|"}, "--label-separator is for text"},
 		{Options{Format: "npy"}, "is not an NPY file"},
+		{Options{Memory: 383}, "f: its shape has 4 columns: to look at 4 columns takes 0.0 GB, 96 bytes of each, but there are 0.0 GB of memory; correct the number"},
 		{Options{Schema: &Schema{Format: "npz", Dim: 5}}, "f: rows have 4 inputs, but the model was trained on 5"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 4, Columns: []Column{{Place{"c", 0}, []string{"a"}, 0}}}}, "needs a table"},
 	} {
@@ -176,6 +177,9 @@ func TestNPZErrors(t *testing.T) {
 	}
 	if _, err := readBytes([]byte("1,2\n"), Options{Format: "npz"}); err == nil || !strings.Contains(err.Error(), "is not an npz archive") {
 		t.Errorf("a text as npz: %v", err)
+	}
+	if _, err := readBytes(threeRows().archive(t), Options{Memory: 384}); err != nil {
+		t.Errorf("with just enough memory: %v", err)
 	}
 	labels := filepath.Join(t.TempDir(), "labels")
 	if err := os.WriteFile(labels, []byte("a\nb\na\n"), 0o644); err != nil {

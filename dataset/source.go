@@ -188,6 +188,11 @@ type Options struct {
 	// Dim is the width of LIBSVM rows, 0 if it is to be found out.
 	Dim int `json:"dim,omitempty"`
 
+	// Memory is how many bytes a survey of the rows may hold, 96 for each column, where LIBSVM text or
+	// an npz archive claims any number of columns in a few bytes; 0 means no bound. A model's Schema
+	// has another.
+	Memory int64 `json:"-"`
+
 	// BatchRows is the largest number of rows in a batch; 0 means 4096.
 	BatchRows int `json:"batch_rows,omitempty"`
 

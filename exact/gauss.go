@@ -59,11 +59,11 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 	}
 	switch {
 	case k.Name != "rbf":
-		return nil, fmt.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s", k.Name)
+		return nil, fmt.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; use a tree or a threshold, which take laplacian and cauchy too, or the exact Gram matrix (--product exact)", k.Name)
 	case !(accuracy >= 1e-12 && accuracy < 1):
 		return nil, fmt.Errorf("exact: the accuracy is %g; the fast Gauss transform takes a number from 10⁻¹² to below 1", accuracy)
 	case x.CSR != nil:
-		return nil, fmt.Errorf("exact: the fast Gauss transform takes dense rows, not sparse ones")
+		return nil, fmt.Errorf("exact: the fast Gauss transform takes dense rows, not sparse ones; use the exact Gram matrix (--product exact), Falkon or a feature map")
 	case x.Len() == 0:
 		return nil, fmt.Errorf("exact: no rows")
 	}
@@ -170,7 +170,7 @@ func (p *GaussProduct) plan(n int, extent []float64, accuracy, limit float64) (h
 		}
 	}
 	if half == 0 {
-		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast Gauss transform take %.2f GB, of %.2f GB allowed; use a tree or a threshold", needed/1e9, limit/1e9)
+		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast Gauss transform take %.1f MB, of %.1f MB allowed; use a tree or a threshold", needed/1e6, limit/1e6)
 	}
 	p.off = accuracy
 	p.reach = min(p.reach, slices.Max(p.boxes[:])-1)

@@ -188,8 +188,14 @@ func TestProductErrors(t *testing.T) {
 		"so many widths":    func() error { _, err := NewGaussProduct(kernel.Kernel{Name: "rbf", Gamma: 1e8}, x, 0.1, 0); return err },
 		"no rows":           func() error { _, err := NewGaussProduct(rbf, rows(nil), 0.1, 0); return err },
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), name) {
+		err := f()
+		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %q", err, name)
+		} else if !strings.Contains(err.Error(), "use ") && !strings.Contains(err.Error(), "number") && name != "no rows" {
+			t.Errorf("%v: what to do is not said", err)
+		}
+		if err != nil && strings.Contains(err.Error(), " 0.0 MB") {
+			t.Errorf("%v: the memory is not said", err)
 		}
 	}
 }

@@ -60,9 +60,9 @@ func newTree(k kernel.Kernel, x matrix.Rows) (*tree, error) {
 	}
 	switch {
 	case !falling(k):
-		return nil, fmt.Errorf("exact: trees take the kernels rbf, laplacian and cauchy, which fall with the distance in every column, not %s", k.Name)
+		return nil, fmt.Errorf("exact: trees take the kernels rbf, laplacian and cauchy, which fall with the distance in every column, not %s; use the exact Gram matrix (--product exact), Falkon or a feature map", k.Name)
 	case x.CSR != nil:
-		return nil, fmt.Errorf("exact: trees take dense rows of few columns, not sparse ones")
+		return nil, fmt.Errorf("exact: trees take dense rows of few columns, not sparse ones; use the exact Gram matrix (--product exact), Falkon or a feature map")
 	case x.Len() == 0:
 		return nil, fmt.Errorf("exact: no rows")
 	}
@@ -278,7 +278,7 @@ func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int6
 		return p.links%1024 != 0 || p.Bytes() <= memory(limit)
 	})
 	if !enough || p.Bytes() > memory(limit) {
-		return nil, fmt.Errorf("exact: a tree product of %d rows takes more than the %.2f GB allowed for its pairs of nodes; use a lower accuracy, Falkon or a feature map", x.Len(), float64(memory(limit))/1e9)
+		return nil, fmt.Errorf("exact: a tree product of %d rows takes more than the %.1f MB allowed for its pairs of nodes; let elements be off by more (--accuracy), or use Falkon or a feature map", x.Len(), float64(memory(limit))/1e6)
 	}
 	for i, n := range t.nodes { // parents first
 		p.bound = max(p.bound, off[i])

@@ -81,8 +81,10 @@ type DualReport struct {
 	// bound on how far its objective is from the optimum.
 	Gap float64 `json:"gap"`
 
-	// Objective is the sum of the outputs' primal objectives.
+	// Objective is the sum of the outputs' primal objectives, Dual that of the dual ones, below it by the
+	// absolute gap.
 	Objective float64 `json:"objective"`
+	Dual      float64 `json:"dual"`
 
 	// Violation is the largest violation of the optimality conditions.
 	Violation float64 `json:"violation"`

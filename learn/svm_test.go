@@ -110,6 +110,55 @@ func TestSVMGradientVanishes(t *testing.T) {
 	}
 }
 
+// Classes that wait for others to converge are none the worse for it: what one comes to among many is what
+// it comes to alone. (Where no row is within its margin, as of the rare ones here, the sum of the hinges is
+// many times the error of a score, so that rounding in w is seen.)
+func TestClassesThatWaitForOthersLoseNothing(t *testing.T) {
+	const n, d, k = 1000, 17, 12
+	s := random.New(3, "waiting")
+	z := matrix.NewDense(n, d)
+	class := make([]int, n)
+	for i := range n {
+		row := z.Row(i)
+		best := math.Inf(-1)
+		for c := range k {
+			if v := s.Normal() + float64(c%3); v > best {
+				class[i], best = c, v
+			}
+		}
+		for j := range d - 1 {
+			row[j] = float32(s.Normal())
+			if j == class[i] {
+				row[j] += 1.5
+			}
+		}
+		row[d-1] = 1
+	}
+	opt := SVM{C: 1, Loss: "hinge", NoIntercept: true, Tolerance: 1e-4, MaxIter: 6000}
+	together, _, err := FitSVM(t.Context(), InMemory(matrix.Rows{Dense: z}), class, k, nil, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range k {
+		own := make([]int, n)
+		for i := range own {
+			if class[i] == c {
+				own[i] = 1
+			}
+		}
+		opt.MaxIter = 6000
+		alone, _, err := FitSVM(t.Context(), InMemory(matrix.Rows{Dense: z}), own, 2, nil, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := primal(together, z, class, nil, c, c, 1, false)
+		b, _ := primal(alone, z, own, nil, 0, 1, 1, false)
+		if a > b*1.0012 {
+			t.Errorf("class %d: the objective is %g, alone %g", c, a, b)
+		}
+	}
+}
+
 func norm(x []float64) float64 {
 	s := 0.0
 	for _, v := range x {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -25,7 +26,12 @@ func CrossValidate(ctx context.Context, data *Data, folds int, opt Options) ([]f
 	predicted := make([]float64, n)
 	for f := range folds {
 		lo, hi := f*n/folds, (f+1)*n/folds
-		m, _, err := Train(ctx, data.Subset(slices.Concat(order[:lo], order[hi:])), opt)
+		part, opt := data.Subset(slices.Concat(order[:lo], order[hi:])), opt
+		opt.Weights = maps.Clone(opt.Weights)
+		maps.DeleteFunc(opt.Weights, func(label int, _ float64) bool { // of a rare class there may be none
+			return slices.Contains(data.Y, float64(label)) && !slices.Contains(part.Y, float64(label))
+		})
+		m, _, err := Train(ctx, part, opt)
 		if err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}

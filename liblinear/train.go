@@ -126,7 +126,7 @@ func Labels(y []float64) (labels, class []int, err error) {
 // Report says how a training went.
 type Report struct {
 	// Iterations is the number of passes or Newton's steps, Objective the sum over the
-	// outputs of what was minimised; a dual solver's is the negative of it.
+	// outputs of what was minimised; a dual solver minimises the dual, which is negative.
 	Iterations int
 	Objective  float64
 
@@ -224,7 +224,7 @@ func (t *trainer) oneClass(ctx context.Context) (*learn.Linear, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.done(r.Passes, r.Objective, r.Converged)
+	t.done(r.Passes, -r.Dual, r.Converged)
 	return l, nil
 }
 
@@ -249,7 +249,7 @@ func (t *trainer) regression(ctx context.Context) (*learn.Linear, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.done(r.Passes, r.Objective, r.Converged)
+	t.done(r.Passes, -r.Dual, r.Converged)
 	return l, nil
 }
 
@@ -284,6 +284,6 @@ func (t *trainer) classes(ctx context.Context, labels []int) (*learn.Linear, err
 	if err != nil {
 		return nil, err
 	}
-	t.done(r.Passes, -r.Objective, r.Converged)
+	t.done(r.Passes, -r.Dual, r.Converged)
 	return l, nil
 }

@@ -104,6 +104,14 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 		if a > b*(1+1e-3) || a < b*(1-5e-3) {
 			t.Errorf("%s: objective %.8g, LIBLINEAR's %.8g", name, a, b)
 		}
+		// A dual solver says the dual's, which is the negative of what is below the primal's.
+		low, high := a*(1-1e-6), a*(1+1e-6)
+		if dual := []Solver{L2RL2LossSVCDual, L2RL1LossSVCDual, MCSVMCS, L2RLRDual, L2RL2LossSVRDual, L2RL1LossSVRDual}; slices.Contains(dual, c.Solver) {
+			low, high = -a*(1+1e-6), -b*(1-6e-3)
+		}
+		if report.Objective < low || report.Objective > high {
+			t.Errorf("%s: the report's objective is %.8g, from %.8g to %.8g is right", name, report.Objective, low, high)
+		}
 	}
 }
 
@@ -210,6 +218,15 @@ func TestCrossValidationPredictsHeldOutRows(t *testing.T) {
 		if got[i] != m.Predict(v) && math.Abs(v[0]) > 0.1 {
 			t.Errorf("row %d: %g, by the model of the others %g (%g)", i, got[i], m.Predict(v), v[0])
 		}
+	}
+	// A class of one row, which is in no other fold, may have a weight; one that is nowhere may not.
+	d.Y[3], opt.Weights = 9, map[int]float64{9: 2}
+	if _, err := CrossValidate(context.Background(), d, 3, opt); err != nil {
+		t.Errorf("a rare class with a weight: %v", err)
+	}
+	opt.Weights[10] = 2
+	if _, err := CrossValidate(context.Background(), d, 3, opt); err == nil {
+		t.Error("the weight of a class that is nowhere was accepted")
 	}
 	if _, err := CrossValidate(context.Background(), d, 1, opt); err == nil {
 		t.Error("one fold was accepted")

@@ -17,7 +17,8 @@ type Model struct {
 	Type string `json:"svm_type"`
 
 	// Kernel is linear, polynomial, rbf or sigmoid: x·y, (γ x·y + c)^p, exp(-γ‖x-y‖²) and
-	// tanh(γ x·y + c).
+	// tanh(γ x·y + c); or precomputed: the columns of a row are the kernel's values with the rows that
+	// the model was trained on, in their order, of which the support vectors name some.
 	Kernel string  `json:"kernel_type"`
 	Degree int     `json:"degree,omitempty"`
 	Gamma  float64 `json:"gamma,omitempty"`
@@ -44,9 +45,10 @@ type Model struct {
 	coef  []float64     // a row for every support vector, of max(1, classes-1) numbers
 	x     *matrix.CSR   // the support vectors, class by class
 	dense *matrix.Dense // the same where products are faster on it, or nil
+	from  []int         // of a precomputed kernel: the column of each support vector, whose x is empty
 }
 
-// Dim is the largest index of a column that a support vector has.
+// Dim is the largest index of a column that a support vector has, or names.
 func (m *Model) Dim() int { return m.x.Cols }
 
 // Classifies says whether the model predicts labels (one_class: 1 and -1) rather than numbers.

@@ -48,8 +48,11 @@ func (m *Model) Predict(x matrix.Rows, probabilities bool, each func(v *Values) 
 	votes := make([]int, len(m.Labels))
 	for lo := 0; lo < x.Len(); lo += blockRows {
 		hi := min(lo+blockRows, x.Len())
-		if gram != nil {
+		switch {
+		case gram != nil:
 			gram.Rows(lo, hi, values[:(hi-lo)*n])
+		case m.from != nil:
+			m.named(x, lo, hi, values)
 		}
 		vec.Parallel(hi-lo, 8, func(a, b int) {
 			for i := a; i < b; i++ {
@@ -71,6 +74,12 @@ func (m *Model) Predict(x matrix.Rows, probabilities bool, each func(v *Values) 
 // are functions of it. It is nil if there are no support vectors.
 func (m *Model) gram(x matrix.Rows) (matrix.Rows, *kernel.Gram, error) {
 	if m.x.Rows == 0 {
+		return x, nil, nil
+	}
+	if m.from != nil {
+		if x.Dim() < m.Dim() {
+			return x, nil, fmt.Errorf("the rows have %d kernel values; support vectors are up to the training row %d", x.Dim(), m.Dim())
+		}
 		return x, nil, nil
 	}
 	k := kernel.Kernel{Name: "linear"}
@@ -97,6 +106,29 @@ func (m *Model) gram(x matrix.Rows) (matrix.Rows, *kernel.Gram, error) {
 	}
 	g, err := kernel.NewGram(k, x, y)
 	return x, g, err
+}
+
+// named writes the kernel values that support vectors of a precomputed kernel name, of rows lo to hi.
+func (m *Model) named(x matrix.Rows, lo, hi int, values []float64) {
+	n := len(m.from)
+	wide := make([]float32, m.Dim())
+	for i := lo; i < hi; i++ {
+		row := wide
+		if x.CSR != nil {
+			clear(wide)
+			idx, val := x.CSR.Row(i)
+			for e, j := range idx {
+				if int(j) < len(wide) {
+					wide[j] = val[e]
+				}
+			}
+		} else {
+			row = x.Dense.Row(i)
+		}
+		for k, j := range m.from {
+			values[(i-lo)*n+k] = float64(row[j])
+		}
+	}
 }
 
 // decide writes a row's decision values, from the values of gram, which it changes.

@@ -56,7 +56,7 @@ func Read(r io.Reader) (*Model, error) {
 		return nil, p.at(err)
 	}
 	m := p.m
-	if x := m.x; x.Rows > 0 && 32*x.NNZ() >= x.Rows*x.Cols && 4*int64(x.Rows)*int64(x.Cols) <= densest {
+	if x := m.x; m.from == nil && x.Rows > 0 && 32*x.NNZ() >= x.Rows*x.Cols && 4*int64(x.Rows)*int64(x.Cols) <= densest {
 		m.dense = new(matrix.Dense)
 		x.Densify(m.dense)
 	}
@@ -116,7 +116,7 @@ func (p *reader) header() error {
 
 var (
 	types   = []string{"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"}
-	kernels = []string{"linear", "polynomial", "rbf", "sigmoid"}
+	kernels = []string{"linear", "polynomial", "rbf", "sigmoid", "precomputed"}
 )
 
 // set takes one line of the header.
@@ -135,11 +135,7 @@ func (p *reader) set(key string, words []string) (err error) {
 			return fmt.Errorf("svm_type %q is not known; known are %s", m.Type, strings.Join(types, ", "))
 		}
 	case "kernel_type":
-		m.Kernel = one()
-		switch {
-		case m.Kernel == "precomputed":
-			return errors.New("kernel_type precomputed: the model has no support vectors but numbers of rows of a kernel matrix, which only the program that computed it can use; train with one of the kernels " + strings.Join(kernels, ", "))
-		case err == nil && !slices.Contains(kernels, m.Kernel):
+		if m.Kernel = one(); err == nil && !slices.Contains(kernels, m.Kernel) {
 			return fmt.Errorf("kernel_type %q is not known; known are %s", m.Kernel, strings.Join(kernels, ", "))
 		}
 	case "degree":
@@ -329,6 +325,9 @@ func (p *reader) vector(words []string) error {
 		return fmt.Errorf("coefficient: %w", err)
 	}
 	m.coef = append(m.coef, coef...)
+	if m.Kernel == "precomputed" {
+		return p.named(words[width:])
+	}
 	last := 0
 	for _, w := range words[width:] {
 		index, value, ok := strings.Cut(w, ":")
@@ -354,5 +353,23 @@ func (p *reader) vector(words []string) error {
 	}
 	m.x.Rows++
 	m.x.Ptr = append(m.x.Ptr, len(m.x.Idx))
+	return nil
+}
+
+// named reads the support vector of a precomputed kernel: 0:NUMBER of the row that it was, from 1.
+func (p *reader) named(words []string) error {
+	x := p.m.x
+	value, ok := "", false
+	if len(words) == 1 {
+		value, ok = strings.CutPrefix(words[0], "0:")
+	}
+	v, err := strconv.ParseInt(value, 10, 32)
+	if !ok || err != nil || v < 1 {
+		return fmt.Errorf("%q is not 0:NUMBER, that of a row from 1 on, as support vectors of a precomputed kernel are", shortened(strings.Join(words, " ")))
+	}
+	p.m.from = append(p.m.from, int(v-1))
+	x.Cols = max(x.Cols, int(v))
+	x.Rows++
+	x.Ptr = append(x.Ptr, 0)
 	return nil
 }

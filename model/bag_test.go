@@ -485,7 +485,7 @@ func TestAlteredBagFilesAreRefused(t *testing.T) {
 
 func TestBagMemoryIsBounded(t *testing.T) {
 	src := spreadBags(t, 1, 40, 2)
-	if _, _, err := FitBags(context.Background(), src, Config{Bag: &BagConfig{Features: 512}, Learner: "ridge"}, Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "--memory allows") {
+	if _, _, err := FitBags(context.Background(), src, Config{Bag: &BagConfig{Features: 512}, Learner: "ridge"}, Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "but --memory allows 1.0 MB;") {
 		t.Errorf("%v", err)
 	}
 }

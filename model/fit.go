@@ -585,8 +585,16 @@ func (f *fit) checkMemory(sum *dataset.Summary) error {
 	case !f.learner.statistics && f.cfg.Learner != onlineLearner.name && f.m.info.Task != "outliers":
 		advice += ", or --learner ridge, whose memory does not grow with the rows,"
 	}
-	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %.1f GB (%s), but --memory allows %.1f GB; use %s or more memory",
-		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), need/1e9, formula, float64(f.opt.Memory)/1e9, advice)
+	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %s (%s), but --memory allows %s; use %s or more memory",
+		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), bytesText(need), formula, bytesText(float64(f.opt.Memory)), advice)
+}
+
+// bytesText is a number of bytes for a message.
+func bytesText(n float64) string {
+	if n < 1e9 {
+		return fmt.Sprintf("%.1f MB", n/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", n/1e9)
 }
 
 // fewer says how the map can be told to have fewer features.

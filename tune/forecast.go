@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 
 	"mercer/model"
 )
@@ -28,16 +29,13 @@ func (f Forecast) Text(what string) string {
 // forecastRows are how many of the first rows a forecast looks at.
 const forecastRows = 8000
 
-// forecast tells what is left if that is long. That it cannot be told is no error: what cannot be
-// trained says so when it is tried.
+// forecast tells what is left if that is long. Candidates that cannot be planned, or do not fit into the
+// memory, do not count: they say why when they are tried, and the forecast is of the others. That nothing can be told is no error either.
 func (s *search) forecast() {
 	if s.opt.Forecast == nil {
 		return
 	}
-	f := Forecast{Configurations: len(s.running)}
-	all := len(s.running) * len(s.division.Splits)
-	f.Trainings = max(0, all-s.journal.resumed)
-	if f.Trainings == 0 {
+	if len(s.running)*len(s.division.Splits) <= s.journal.resumed {
 		return
 	}
 	sample, err := DrawFirst(s.ctx, s.src, forecastRows, s.result.Task, s.opt.Seed)
@@ -45,83 +43,133 @@ func (s *search) forecast() {
 		return
 	}
 	sample.rowsAll, sample.guessed = s.result.Rows, false
-	long := false
-	costs := map[string]*Cost{} // of learners, by the largest candidate of each
-	largest, dearest := map[string]*Candidate{}, map[string]*Candidate{}
-	for _, c := range s.running {
-		learner := c.Config.Learner
-		if l := largest[learner]; l == nil || c.Config.Features > l.Config.Features {
-			largest[learner], dearest[learner] = c, c
-		} else if d := dearest[learner]; c.Config.Features == d.Config.Features && c.Config.C > d.Config.C {
-			dearest[learner] = c
-		}
-	}
-	for _, c := range largest {
-		short, err := Short(s.ctx, sample, s.settled(c.Config), s.opt.Memory, s.opt.ForecastFrom/float64(f.Trainings))
-		long = long || err == nil && !short
-	}
-	if !long {
+	if s.short(sample) {
 		return
 	}
-	for learner, c := range largest {
-		opt := CostOptions{Memory: s.opt.Memory, Seconds: 0.5}
-		if costs[learner], err = PredictCost(s.ctx, sample, s.settled(c.Config), opt); err != nil {
-			return
-		}
-		if d := dearest[learner]; d != c { // a larger C takes longer: the mean stands for those between
-			other, err := PredictCost(s.ctx, sample, s.settled(d.Config), opt)
-			if err != nil {
-				return
-			}
-			a, b := costs[learner].model.solve, other.model.solve
-			costs[learner].model.solve = func(n, d int) float64 { return (a(n, d) + b(n, d)) / 2 }
-		}
-	}
-	f.Seconds = s.expected(costs) * float64(f.Trainings) / float64(all)
-	if f.Seconds < s.opt.ForecastFrom {
+	planned, bytes := s.plans(sample)
+	costs, planned := s.costs(sample, planned)
+	f := Forecast{Configurations: len(planned), Bytes: bytes}
+	all := len(planned) * len(s.division.Splits)
+	f.Trainings = max(0, all-s.journal.resumed)
+	if f.Trainings == 0 {
 		return
 	}
-	if f.Bytes, err = s.bytes(sample); err == nil {
+	f.Seconds = s.expected(costs, planned) * float64(f.Trainings) / float64(all)
+	if f.Seconds >= s.opt.ForecastFrom && s.ctx.Err() == nil {
 		s.result.Forecast = &f
 		s.opt.Forecast(f)
 	}
 }
 
-// bytes is about how many bytes the search holds where it holds most, the training of the
-// candidate that is picked included. Of the candidates with the same learner, kernel and map the
-// one with the most features tells; one that does not fit into the memory is not trained.
-func (s *search) bytes(sample *Sample) (most int64, err error) {
+// short says that all trainings that are left surely are, by the largest candidate of each learner.
+func (s *search) short(sample *Sample) bool {
+	trainings := len(s.running)*len(s.division.Splits) - s.journal.resumed
 	largest := map[string]*Candidate{}
-	ridges := map[string]int{} // with the same features
 	for _, c := range s.running {
-		cfg := &c.Config
-		kind := fmt.Sprint(cfg.Learner, cfg.Kernel, cfg.Map, cfg.Steps, cfg.Components > 0)
-		if l := largest[kind]; l == nil || cfg.Features > l.Config.Features {
-			largest[kind] = c
-		}
-		if key, _, err := pipelineKey(*cfg); err == nil && cfg.Learner == "ridge" {
-			ridges[key]++
+		if l := largest[c.Config.Learner]; l == nil || c.Config.Features > l.Config.Features {
+			largest[c.Config.Learner] = c
 		}
 	}
 	for _, c := range largest {
-		opt := model.Options{Memory: s.opt.Memory}
-		shared := shares(&c.Config, s.result.Task)
-		if shared {
-			opt.Memory = 0 // where the features are is for the search to say
-		}
-		plan, err := model.NewPlan(s.ctx, sample.Train(0, sample.TrainRows()), s.result.Rows, s.settled(c.Config), opt)
-		if err != nil {
-			return 0, err
-		}
-		bytes := plan.Bytes
-		if key, _, err := pipelineKey(c.Config); err == nil && shared {
-			bytes = s.sharedBytes(plan, c.Config.Learner, ridges[key])
-		}
-		if s.opt.Memory <= 0 || bytes <= s.opt.Memory {
-			most = max(most, bytes)
+		short, err := Short(s.ctx, sample, s.settled(c.Config), s.opt.Memory, s.opt.ForecastFrom/float64(trainings))
+		if err != nil || !short {
+			return false
 		}
 	}
-	return most, nil
+	return true
+}
+
+// costs predicts what the training of each learner takes, by its largest candidate that can be trained on
+// few rows, and returns the candidates without those that cannot.
+func (s *search) costs(sample *Sample, of []*Candidate) (map[string]*Cost, []*Candidate) {
+	opt := CostOptions{Memory: s.opt.Memory, Seconds: 0.5}
+	costs := map[string]*Cost{}
+	var trained []*Candidate
+	for learner, list := range grouped(of, func(c *Candidate) string { return c.Config.Learner }) {
+		for len(list) > 0 && costs[learner] == nil && s.ctx.Err() == nil {
+			if cost, err := PredictCost(s.ctx, sample, s.settled(list[0].Config), opt); err == nil {
+				costs[learner] = cost
+			} else {
+				list = list[1:]
+			}
+		}
+		if costs[learner] == nil {
+			continue
+		}
+		trained = append(trained, list...)
+		dearest := list[0]
+		for _, c := range list {
+			if c.Config.Features == dearest.Config.Features && c.Config.C > dearest.Config.C {
+				dearest = c
+			}
+		}
+		if dearest == list[0] {
+			continue
+		}
+		// A larger C takes longer: the mean stands for those between.
+		if other, err := PredictCost(s.ctx, sample, s.settled(dearest.Config), opt); err == nil {
+			a, b := costs[learner].model.solve, other.model.solve
+			costs[learner].model.solve = func(n, d int) float64 { return (a(n, d) + b(n, d)) / 2 }
+		}
+	}
+	slices.SortFunc(trained, func(a, b *Candidate) int { return a.Index - b.Index })
+	return costs, trained
+}
+
+// grouped are candidates by a key, those with the most features first.
+func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candidate {
+	groups := map[string][]*Candidate{}
+	for _, c := range of {
+		groups[key(c)] = append(groups[key(c)], c)
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g, func(a, b *Candidate) int { return b.Config.Features - a.Config.Features })
+	}
+	return groups
+}
+
+// plans returns the candidates that can be planned, and about how many bytes the search holds where it
+// holds most, the training of the candidate that is picked included. Of the candidates with the same
+// learner, kernel and map the one with the most features that can be planned and fits into the memory,
+// beyond which none is trained, tells.
+func (s *search) plans(sample *Sample) (planned []*Candidate, most int64) {
+	ridges := map[string]int{} // with the same features
+	for _, c := range s.running {
+		if key, _, err := pipelineKey(c.Config); err == nil && c.Config.Learner == "ridge" {
+			ridges[key]++
+		}
+	}
+	kind := func(c *Candidate) string {
+		cfg := &c.Config
+		return fmt.Sprint(cfg.Learner, cfg.Kernel, cfg.Map, cfg.Steps, cfg.Degree, cfg.Scale, cfg.Components > 0)
+	}
+	for _, list := range grouped(s.running, kind) {
+		for len(list) > 0 && s.ctx.Err() == nil {
+			c := list[0]
+			opt := model.Options{Memory: s.opt.Memory}
+			shared := shares(&c.Config, s.result.Task)
+			if shared {
+				opt.Memory = 0 // where the features are is for the search to say
+			}
+			plan, err := model.NewPlan(s.ctx, sample.Train(0, sample.TrainRows()), s.result.Rows, s.settled(c.Config), opt)
+			if err != nil {
+				list = list[1:]
+				continue
+			}
+			bytes := plan.Bytes
+			if key, _, err := pipelineKey(c.Config); err == nil && shared {
+				bytes = s.sharedBytes(plan, c.Config.Learner, ridges[key])
+			}
+			if s.opt.Memory > 0 && bytes > s.opt.Memory {
+				list = list[1:]
+				continue
+			}
+			most = max(most, bytes)
+			planned = append(planned, list...)
+			break
+		}
+	}
+	return planned, most
 }
 
 // sharedBytes is about how many bytes a featureRun holds: the features of candidates that share them, in
@@ -139,17 +187,17 @@ func (s *search) sharedBytes(p *model.Plan, learner string, ridges int) int64 {
 	return int64(rest + kept)
 }
 
-// expected is how many seconds judging all candidates takes by the costs of their learners. Rows
+// expected is how many seconds judging candidates takes by the costs of their learners. Rows
 // are mapped once for those that share them, and once for each split where the map is fitted anew;
 // ridge regressions share statistics, too.
-func (s *search) expected(costs map[string]*Cost) (seconds float64) {
+func (s *search) expected(costs map[string]*Cost, of []*Candidate) (seconds float64) {
 	splits := float64(len(s.division.Splits))
 	passes := 1.0
 	if s.opt.Strict || s.opt.Alone {
 		passes = splits
 	}
 	mapped, collected := map[string]bool{}, map[string]bool{}
-	for _, c := range s.running {
+	for _, c := range of {
 		cost := costs[c.Config.Learner]
 		d := c.Config.Features
 		if d == 0 || cost.Plan.Fixed {

@@ -28,6 +28,29 @@ func TestForecastsAreOfWhatIsLeft(t *testing.T) {
 	}
 }
 
+// A candidate that cannot be planned (chi2 takes no negative numbers), or not be trained in the memory,
+// leaves the forecast to the others.
+func TestForecastsAreOfWhatCanBePlanned(t *testing.T) {
+	src := rings(t, 200, 3, 2)
+	for _, c := range []struct {
+		name   string
+		axes   []Axis
+		memory int64
+		want   int
+	}{
+		{"another kernel", []Axis{axis(t, "learner", "ridge,svm"), axis(t, "kernel", "rbf,chi2"), axis(t, "gamma", "1,2"), axis(t, "lambda", "0.1"), axis(t, "c", "1"), axis(t, "features", "32")}, 0, 4},
+		{"too many features", []Axis{axis(t, "learner", "ridge"), axis(t, "kernel", "rbf"), axis(t, "gamma", "1"), axis(t, "lambda", "0.1"), axis(t, "features", "32,64,65536")}, 1 << 30, 2},
+		{"nothing", []Axis{axis(t, "learner", "ridge"), axis(t, "kernel", "rbf"), axis(t, "gamma", "1"), axis(t, "lambda", "0.1"), axis(t, "features", "32,64")}, 1 << 30, 2},
+	} {
+		var all []Forecast
+		opt := Options{Folds: Folds{K: 2}, Memory: c.memory, Forecast: func(f Forecast) { all = append(all, f) }}
+		r := searched(t, src, Space{Axes: c.axes}, opt)
+		if len(all) != 1 || all[0].Configurations != c.want || all[0].Trainings != 2*c.want || !(all[0].Seconds > 0 && all[0].Seconds < 60) || all[0].Bytes == 0 {
+			t.Errorf("%s: of %d configurations the forecasts %+v", c.name, len(r.Candidates), all)
+		}
+	}
+}
+
 // What is shared is expected once.
 func TestForecastsKnowWhatIsShared(t *testing.T) {
 	src := rings(t, 200, 3, 2)
@@ -61,7 +84,7 @@ func TestForecastsKnowWhatIsShared(t *testing.T) {
 	// of svm; the 2 C of kernel-svm are trained alone, with D = 3 that are not mapped.
 	costs["kernel-svm"].model.each = 0
 	want := 3 * (200 + (1500 + 2*4*1000) + 2*4*1500 + 2*4*1500.)
-	if got := s.expected(costs); got != want {
+	if got := s.expected(costs, s.running); got != want {
 		t.Errorf("expected %g s, want %g", got, want)
 	}
 }

@@ -94,6 +94,7 @@ so that fewer --resamples may suit millions of rows. The rows themselves are nev
 }
 
 func (c *compare) run(cmd *cobra.Command, path string, args []string) error {
+	c.data.Memory = int64(c.memory)
 	if err := checkData(&c.data); err != nil {
 		return err
 	}

@@ -57,6 +57,9 @@ func checkData(o *dataset.Options) error {
 	if o.Dim < 0 {
 		return usagef("--dim %d: give 1 or more", o.Dim)
 	}
+	if o.Memory == 0 {
+		o.Memory = availableMemory() / 5 * 4
+	}
 	return nil
 }
 

@@ -112,6 +112,12 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 	case p.data.Group != "":
 		return fmt.Errorf("--group is for models of bags; %s was trained on rows", modelPath)
 	}
+	p.data.Memory = 0 // nothing is surveyed, and columns that the model does not know count for nothing
+	svm, ok := m.(*libsvm.Model)
+	numbered := ok && svm.Kernel == "precomputed" // as LIBSVM text, rows have their number at the index 0
+	if numbered {
+		p.data.Base = "0"
+	}
 	src, err := dataset.Open(cmd.Context(), path, p.data)
 	if err != nil {
 		return err
@@ -132,6 +138,9 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 			if err != nil {
 				return err
 			}
+			if numbered && b.X.CSR != nil && src.Schema().Format == "libsvm" {
+				withoutNumbers(b.X.CSR)
+			}
 			if err := m.Predict(b.X, p.proba, func(v *libsvm.Values) error { return p.writeValues(w, v) }); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -139,6 +148,24 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 			bars.report("predict", rows, r.Progress())
 		}
 	})
+}
+
+// withoutNumbers takes the first column away, which numbers the rows.
+func withoutNumbers(x *matrix.CSR) {
+	kept, begin := 0, x.Ptr[0]
+	for i := range x.Rows {
+		end := x.Ptr[i+1]
+		x.Ptr[i] = kept
+		for e := begin; e < end; e++ {
+			if j := x.Idx[e]; j > 0 {
+				x.Idx[kept], x.Val[kept] = j-1, x.Val[e]
+				kept++
+			}
+		}
+		begin = end
+	}
+	x.Ptr[x.Rows] = kept
+	x.Cols--
 }
 
 // writeValues writes a line.

@@ -116,6 +116,7 @@ func TestLiblinearCrossValidationAndSearch(t *testing.T) {
 		{"-v 3 -s 11 " + number, "Cross Validation Squared correlation coefficient = 0.9"},
 		{"-C -s 0 -B 1 -c 1 -v 3 " + two, "log2c=    0.00\trate="},
 		{"-C -q -s 2 -B 1 -c 16 " + two, "Best C = "},
+		{"-C -q -B 1 -c 16 " + two, "Best C = "}, // -s 2
 		{"-C -s 11 -c 256 " + number, "Best p = "},
 	} {
 		if said := ok(t, append([]string{"liblinear-train"}, strings.Fields(c.args)...)...); !strings.Contains(said, c.want) {
@@ -153,7 +154,7 @@ func TestLiblinearErrors(t *testing.T) {
 		{"liblinear-train -w1x 2 " + good, 2, "-w1x is no option"},
 		{"liblinear-train -C -s 1 " + good, 2, "-C finds parameters for the solvers 0, 2 and 11 only"},
 		{"liblinear-train -v 2 -s 21 " + good, 2, "-v compares predictions with labels"},
-		{"liblinear-train -w7 2 " + good + " " + m, 1, "the weight of class 7: there is no such class"},
+		{"liblinear-train -w7 2 " + good + " " + m, 0, "WARNING: no row of " + good + " has the label 7, which -w7 gives a weight\n"},
 		{"liblinear-train " + named + " " + m, 1, `row 1: the label "yes" is not a number`},
 		{"liblinear-train " + bare + " " + m, 1, "row 1 has no label"},
 		{"liblinear-train " + filepath.Join(dir, "none"), 1, "none"},

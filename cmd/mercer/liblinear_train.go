@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +45,8 @@ that its predict and everything else that reads such files can use it. Options:
   -R      with -B, leave the weight of that feature without a penalty (0, 2, 5, 6, 11)
   -wL W   multiply C by W for class L
   -v N    cross-validate in N folds and write no model
-  -C      find C, for solver 11 also P, for solvers 0, 2 and 11; -c and -p are where to begin
+  -C      find C, for solver 11 also P, for solvers 0, 2 and 11; -c and -p are where to begin,
+          and the solver is 2 if -s does not say another
   -q      print nothing but results`,
 		Example: `  mercer liblinear-train -s 0 -c 4 -B 1 a9a a9a.model
   mercer liblinear-train -s 2 -C -v 5 a9a.gz
@@ -72,6 +75,7 @@ type liblinearTrain struct {
 	opt            liblinear.Options
 	folds          int
 	find           bool
+	solver         bool // -s was given
 	givenC, givenP bool
 	quiet          bool
 }
@@ -94,7 +98,7 @@ func (t *liblinearTrain) set(name, value string) (err error) {
 	}
 	switch name {
 	case "-s":
-		t.opt.Solver = liblinear.Solver(count())
+		t.opt.Solver, t.solver = liblinear.Solver(count()), true
 	case "-c":
 		t.opt.C, t.givenC = number(), true
 	case "-p":
@@ -132,6 +136,9 @@ func (t *liblinearTrain) set(name, value string) (err error) {
 }
 
 func (t *liblinearTrain) run(cmd *cobra.Command, path, out string) error {
+	if t.find && !t.solver {
+		t.opt.Solver = liblinear.L2RL2LossSVC
+	}
 	if err := t.opt.Check(); err != nil {
 		return usageError{err}
 	}
@@ -144,6 +151,14 @@ func (t *liblinearTrain) run(cmd *cobra.Command, path, out string) error {
 	data, err := readLiblinearData(cmd.Context(), path)
 	if err != nil {
 		return err
+	}
+	if !t.opt.Solver.Regression() && t.opt.Solver != liblinear.OneClassSVM {
+		for _, label := range slices.Sorted(maps.Keys(t.opt.Weights)) {
+			if !slices.Contains(data.Y, float64(label)) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "WARNING: no row of %s has the label %d, which -w%d gives a weight\n", path, label, label)
+				delete(t.opt.Weights, label)
+			}
+		}
 	}
 	w := cmd.OutOrStdout()
 	switch {
@@ -162,7 +177,7 @@ func (t *liblinearTrain) run(cmd *cobra.Command, path, out string) error {
 
 // readLiblinearData reads all rows with their labels.
 func readLiblinearData(ctx context.Context, path string) (*liblinear.Data, error) {
-	src, err := dataset.Open(ctx, path, dataset.Options{Format: "libsvm", Base: "1"})
+	src, err := dataset.Open(ctx, path, dataset.Options{Format: "libsvm", Base: "1", Memory: availableMemory() / 5 * 4})
 	if err != nil {
 		return nil, err
 	}

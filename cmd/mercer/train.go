@@ -177,6 +177,7 @@ func (t *train) check() error {
 	if err := t.cfg.Check(); err != nil {
 		return usageError{err}
 	}
+	t.data.Memory = int64(t.memory)
 	return checkData(&t.data)
 }
 

@@ -267,6 +267,7 @@ func (t *tuning) check(cmd *cobra.Command) error {
 			return usagef("--metric: %w", err)
 		}
 	}
+	t.train.data.Memory = int64(t.train.memory)
 	return checkData(&t.train.data)
 }
 
