@@ -15,10 +15,15 @@ type Survey32 struct {
 
 // Grow makes room for n columns; of new ones nothing is known.
 func (s *Survey32) Grow(n int) {
-	for len(s.Sum) < n {
-		s.Shift, s.Sum, s.Square = append(s.Shift, 0), append(s.Sum, 0), append(s.Square, 0)
-		s.Least, s.Greatest = append(s.Least, float32(math.Inf(1))), append(s.Greatest, float32(math.Inf(-1)))
-		s.NonZero, s.Fractions = append(s.NonZero, 0), append(s.Fractions, 0)
+	more := n - len(s.Sum)
+	if more <= 0 {
+		return
+	}
+	s.Shift, s.Sum, s.Square = append(s.Shift, make([]float64, more)...), append(s.Sum, make([]float64, more)...), append(s.Square, make([]float64, more)...)
+	s.NonZero, s.Fractions = append(s.NonZero, make([]int64, more)...), append(s.Fractions, make([]int64, more)...)
+	s.Least, s.Greatest = append(s.Least, make([]float32, more)...), append(s.Greatest, make([]float32, more)...)
+	for j := n - more; j < n; j++ {
+		s.Least[j], s.Greatest[j] = float32(math.Inf(1)), float32(math.Inf(-1))
 	}
 }
 
