@@ -202,3 +202,25 @@ func TestRidgeTakesTheMemoryThatItSays(t *testing.T) {
 		}
 	}
 }
+
+// TestStatisticsAppearWithTheModel lets a training fail after its rows were added to the file of statistics that they were appended to: the file is
+// as it was, or the same rows would count twice when the training is repeated.
+func TestStatisticsAppearWithTheModel(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	data := write(t, dir, "flowers.csv", flowers(60))
+	ok(t, "train", data, "-o", at("m"), "--features", "16", "--save-stats", at("s"))
+	if r := mercer(t, "train", data, "-o", at("n"), "--append", at("s"), "--save-stats", at("s"), "--variance"); r.code != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if text := ok(t, "inspect", at("s")); !strings.Contains(text, "60 rows") {
+		t.Errorf("a training that failed left %s", text)
+	}
+	ok(t, "train", data, "-o", at("n"), "--append", at("s"), "--save-stats", at("s"))
+	if text := ok(t, "inspect", at("s")); !strings.Contains(text, "120 rows") {
+		t.Errorf("after one that did not: %s", text)
+	}
+	if left, _ := filepath.Glob(at(".*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
