@@ -246,3 +246,19 @@ func TestConstantLossesAreThoseOfATinyC(t *testing.T) {
 		}
 	}
 }
+
+func TestFewRowsWithAnL1PenaltyHaveWeights(t *testing.T) {
+	ctx := context.Background()
+	z, class, _, _ := short(60)
+	f := InMemory(matrix.Rows{Dense: z})
+	for _, loss := range []string{"logistic", "squared_hinge"} {
+		opt := L1{Loss: loss}
+		var err error
+		if opt.C, _, err = ChooseL1C(ctx, f, class, 2, nil, opt); err != nil {
+			t.Fatal(err)
+		}
+		if _, r, err := FitL1(ctx, f, class, 2, nil, opt); err != nil || r.NonZero == 0 {
+			t.Errorf("%s: C = %g, %+v, %v", loss, opt.C, r, err)
+		}
+	}
+}

@@ -89,10 +89,16 @@ func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, we
 }
 
 // ChooseL1C is ChoosePrimalC for an L1 penalty. It begins at the smallest C at which a weight is
-// not zero, and goes up by √10, 10 times at most.
+// not zero, and goes up by √10, 10 times at most. With fewer than 100 rows it returns ten times that C, or 1 if
+// that is more.
 func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weights []float64, opt L1) (c float64, path []Trial, err error) {
 	if z.Len() < minChoose {
-		return 1, nil, nil
+		columns, err := newColumns(ctx, z)
+		if err != nil {
+			return 0, nil, err
+		}
+		smallest, err := smallestC(columns, class, classes, weights, opt)
+		return max(1, 10*smallest), nil, err
 	}
 	s, err := sampled(ctx, z, class, weights, opt.Seed)
 	if err != nil {

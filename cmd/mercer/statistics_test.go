@@ -160,7 +160,7 @@ func TestLambdaOnTheCommandLine(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"--lambda", "1", "--lambda-by", "gcv"}, {"--lambda-by", "luck"}, {"--lambda", "1", "--path"}, {"--conformal", "1.5"},
-		{"--learner", "svm", "--path"},
+		{"--learner", "svm", "--path"}, {"--learner", "lasso", "--lambda", "0"}, {"--learner", "elastic-net", "--lambda", "0"}, {"--learner", "elastic-net", "--l1-ratio", "0"},
 	} {
 		if r := mercer(t, append([]string{"train", data, "-o", m}, args...)...); r.code != 2 {
 			t.Errorf("train %v: %d, %s", args, r.code, r.stderr)
