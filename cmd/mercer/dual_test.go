@@ -81,3 +81,12 @@ func TestFewRowsAreTrainedByTheUsualC(t *testing.T) {
 		}
 	}
 }
+
+func TestAClassHasOneWeight(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "rows.svm", sides(40, 2, false))
+	r := mercer(t, "train", data, "-o", filepath.Join(dir, "m"), "--features", "16", "--class-weight", "1=2,1=3")
+	if want := `class weight "1=3": the class "1" has a weight already`; r.code != 1 || !strings.Contains(r.stderr, want) {
+		t.Errorf("%d, %s; want %s", r.code, r.stderr, want)
+	}
+}
