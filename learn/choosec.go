@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -44,7 +45,8 @@ const (
 )
 
 // ChooseC tries C = 1, 10, 100 as long as that lowers the error on held-out rows, and if 10
-// does not, 0.1, 0.01 and 0.001. A larger C has to lower the error by a tenth and by one standard
+// does not, 0.1, 0.01 and 0.001. Where 1 is too small to fit anything (idleShare) it tries the first power
+// of ten that does, up to 10⁵, and the next two. A larger C has to lower the error by a tenth and by one standard
 // error of it, and come near its optimum in the passes of a trial; a smaller one may raise it by half
 // of that: it takes less long and makes the simpler model. It fits on a random sample of the rows, 4,096 at most, each
 // C from the dual variables of the last, and judges on others, a third as many as there are
@@ -68,22 +70,38 @@ func ChooseC(ctx context.Context, z Features, class []int, classes int, weights 
 	if weights != nil {
 		usedWeights = pick(weights, used)
 	}
+	loss := cmp.Or(opt.Loss, "squared_hinge")
+	if opt.CrammerSinger {
+		loss = crammerSingerLoss
+	}
+	idle := idleShare * constantLoss(loss, usedClass, classes, usedWeights, opt.ClassWeights, opt.NoIntercept)
 	best, bestError := 1.0, math.Inf(1)
+	first := 0.0 // the smallest C that fits something, 0 if none did so far
 	try := func(l *Linear, r *SVMReport) error {
 		e := errorOf(l, heldRows, heldClass)
 		path = append(path, CPoint{C: r.C, Error: e})
+		if first == 0 && r.Objective*(1-r.Gap) <= r.C*idle { // even if it is at the end of its gap
+			first = r.C
+		}
+		better := true
 		if len(path) > 1 {
 			// What the draw of the held-out rows makes of an error.
 			chance := math.Sqrt(bestError * (1 - bestError) / float64(len(held)))
-			if r.C > best && (r.Gap > farGap || e > min(minGain*bestError, bestError-chance)) || r.C < best && e > bestError+chance/2 {
-				return errEnough
-			}
+			better = !(r.C > best && (r.Gap > farGap || e > min(minGain*bestError, bestError-chance)) || r.C < best && e > bestError+chance/2)
 		}
-		best, bestError = r.C, e
+		switch {
+		case better:
+			best, bestError = r.C, e
+		case r.C < 1 || first > 0 && r.C > first:
+			return errEnough
+		}
+		if first > 0 && r.C > 99*first {
+			return errEnough
+		}
 		return nil
 	}
-	for _, cs := range [][]float64{{1, 10, 100}, {0.1, 0.01, 0.001}} {
-		if best > 1 {
+	for _, cs := range [][]float64{{1, 10, 100, 1e3, 1e4, 1e5}, {0.1, 0.01, 0.001}} {
+		if best > 1 || first > 1 && cs[0] < 1 {
 			break
 		}
 		err := SVMPath(ctx, InMemory(usedRows), usedClass, classes, usedWeights, opt, cs, try)

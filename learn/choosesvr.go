@@ -9,8 +9,8 @@ import (
 
 // ChooseSVRC chooses C of support vector regression on held-out rows as ChooseC does that of
 // classes: C = u, 10u, … 10⁵u, and if none of these lowers the mean loss by a tenth, u/10 and so on
-// down to u/1000. It ends when two in a row bring nothing: where C is far too small, ten times as
-// much changes little yet. u is 1 for the squared loss, and for the other the
+// down to u/1000. It ends when two in a row bring nothing that fit anything (idleShare): where C is far too
+// small, ten times as much changes little yet. u is 1 for the squared loss, and for the other the
 // power of ten nearest to the targets' spread, since w is in their units. The loss is judged
 // without the tube.
 func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt SVR) (c float64, path []CPoint, err error) {
@@ -46,6 +46,8 @@ func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weigh
 	if weights != nil {
 		usedWeights = pick(weights, used)
 	}
+	idle := idleShare * constantTargets(usedY, outputs, usedWeights, squared, opt.Epsilon, opt.NoIntercept)
+	fits := false // some C did
 	best, bestLoss := unit, math.Inf(1)
 	for _, steps := range [][]float64{{1, 10, 100, 1e3, 1e4, 1e5}, {0.1, 0.01, 0.001}} {
 		if best > unit {
@@ -54,14 +56,18 @@ func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weigh
 		vain := 0
 		for _, step := range steps {
 			opt.C = step * unit
-			l, _, err := FitSVR(ctx, InMemory(usedRows), usedY, outputs, usedWeights, opt)
+			l, report, err := FitSVR(ctx, InMemory(usedRows), usedY, outputs, usedWeights, opt)
 			if err != nil {
 				return 0, nil, err
 			}
 			loss := lossOf(l, heldRows, heldY, squared)
 			path = append(path, CPoint{C: opt.C, Error: loss})
+			fits = fits || report.Objective*(1-report.Gap) <= opt.C*idle || step < 1
 			if opt.C > best && loss > minGain*bestLoss || loss > bestLoss {
-				if vain++; vain == 2 {
+				if fits {
+					vain++
+				}
+				if vain == 2 {
 					break
 				}
 				continue

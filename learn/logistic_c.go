@@ -58,8 +58,8 @@ const (
 )
 
 // ChoosePrimalC tries C = 0.001, 0.01, … 100,000, each fit starting from the last, as long as
-// they lower the log-loss on held-out rows, or with squared_hinge the error, by 1 %, and returns
-// the best. It fits on a random sample of the rows, 4,096 at most, and judges on others, a third as
+// they lower the log-loss on held-out rows, or with squared_hinge the error, by 1 %, or are too small to fit
+// anything (idleShare), and returns the best. It fits on a random sample of the rows, 4,096 at most, and judges on others, a third as
 // many as there are rows or 4,096; both are copied, 4·8,192·D bytes at most if dense. With fewer
 // than 100 rows it returns 1 and tries nothing. weights may be nil, as in FitPrimal.
 func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal, seed uint64) (c float64, path []Trial, err error) {
@@ -73,14 +73,15 @@ func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, we
 	opt.Tolerance = max(opt.Tolerance, trialTolerance)
 	opt.Start, opt.Progress = nil, nil
 	judge := judgement{probable: opt.Loss != "squared_hinge", joint: opt.Loss == "multinomial"}
+	idle := idleShare * constantLoss(opt.Loss, s.class, classes, s.weights, opt.ClassWeights, opt.NoIntercept)
 	for c := trialFirst; c <= 1.01*trialLast; c *= trialStep {
 		opt.C = c
-		l, _, err := FitPrimal(ctx, InMemory(s.rows), s.class, classes, s.weights, opt)
+		l, report, err := FitPrimal(ctx, InMemory(s.rows), s.class, classes, s.weights, opt)
 		if err != nil {
 			return 0, nil, err
 		}
 		opt.Start = l
-		if judge.ends(&path, Trial{C: c}, l, s) {
+		if judge.ends(&path, Trial{C: c}, l, s, addUp(report.Objective) > c*idle) {
 			break
 		}
 	}
@@ -88,10 +89,16 @@ func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, we
 }
 
 // ChooseL1C is ChoosePrimalC for an L1 penalty. It begins at the smallest C at which a weight is
-// not zero, and goes up by √10, 10 times at most.
+// not zero, and goes up by √10, 10 times at most. With fewer than 100 rows it returns ten times that C, or 1 if
+// that is more.
 func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weights []float64, opt L1) (c float64, path []Trial, err error) {
 	if z.Len() < minChoose {
-		return 1, nil, nil
+		columns, err := newColumns(ctx, z)
+		if err != nil {
+			return 0, nil, err
+		}
+		smallest, err := smallestC(columns, class, classes, weights, opt)
+		return max(1, 10*smallest), nil, err
 	}
 	s, err := sampled(ctx, z, class, weights, opt.Seed)
 	if err != nil {
@@ -108,6 +115,7 @@ func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weight
 		return 0, nil, err
 	}
 	judge := judgement{probable: opt.Loss == "logistic"}
+	idle := idleShare * constantLoss(opt.Loss, s.class, classes, s.weights, opt.ClassWeights, opt.NoIntercept)
 	for step := range l1PathLength {
 		opt.C = smallest * math.Pow(l1PathStep, float64(step)+0.5)
 		l, report, err := fitL1(ctx, columns, s.class, classes, s.weights, opt)
@@ -115,7 +123,7 @@ func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weight
 			return 0, nil, err
 		}
 		opt.Start = l
-		if judge.ends(&path, Trial{C: opt.C, NonZero: report.NonZero}, l, s) {
+		if judge.ends(&path, Trial{C: opt.C, NonZero: report.NonZero}, l, s, addUp(report.Objective) > opt.C*idle) {
 			break
 		}
 	}
@@ -134,14 +142,9 @@ func smallestC(z *columns, class []int, classes int, weights []float64, opt L1) 
 	r := make([]float32, z.rows)
 	for t := range k {
 		own := costsOf(t, k, cost, class, opt.ClassWeights)
-		total, sum := 0.0, 0.0
-		for i, c := range own {
-			total += c
-			sum += c * side(class[i], t, k)
-		}
-		mean := 0.0
-		if !opt.NoIntercept {
-			mean = sum / total
+		_, mean := meanSide(own, class, t, k)
+		if opt.NoIntercept {
+			mean = 0
 		}
 		for i, c := range own {
 			// Of both losses the derivative at the best constant score: of logistic it is
@@ -252,9 +255,10 @@ func (t *taken) all(d int) matrix.Rows {
 type judgement struct {
 	probable bool // by log-loss, else by error
 	joint    bool
+	idle     int // the first trials of the path that fitted nothing
 }
 
-func (j judgement) value(t Trial) float64 {
+func (j *judgement) value(t Trial) float64 {
 	if j.probable {
 		return t.LogLoss
 	}
@@ -262,19 +266,23 @@ func (j judgement) value(t Trial) float64 {
 }
 
 // ends judges a trial on the held-out rows and adds it to the path; it says that the last two
-// saved nothing to speak of, and that the path may end.
-func (j judgement) ends(path *[]Trial, t Trial, l *Linear, s *trialRows) bool {
+// that fitted anything saved nothing to speak of, and that the path may end. idle says that this one fitted
+// nothing.
+func (j *judgement) ends(path *[]Trial, t Trial, l *Linear, s *trialRows, idle bool) bool {
+	if idle && j.idle == len(*path) {
+		j.idle++
+	}
 	t.LogLoss, t.Error = heldOutLoss(l, s, j.joint)
 	if !j.probable {
 		t.LogLoss = 0
 	}
 	*path = append(*path, t)
-	return len(*path)-1-j.best(*path) >= 2
+	return len(*path)-1-max(j.best(*path), j.idle) >= 2
 }
 
 // best is the trial with the smallest C that no larger one improves on by trialGain: a larger C
 // takes longer, and makes the less simple model.
-func (j judgement) best(path []Trial) int {
+func (j *judgement) best(path []Trial) int {
 	least := math.Inf(1)
 	for _, p := range path {
 		least = min(least, j.value(p))
@@ -288,7 +296,7 @@ func (j judgement) best(path []Trial) int {
 }
 
 // choose marks and returns the best C.
-func (j judgement) choose(path []Trial) float64 {
+func (j *judgement) choose(path []Trial) float64 {
 	best := j.best(path)
 	path[best].Chosen = true
 	return path[best].C

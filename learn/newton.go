@@ -38,10 +38,12 @@ type newton struct {
 	origin float64 // ‖g‖ at 0
 	start  []float64
 
-	// tolerance is relative to the origin's gradient.
-	tolerance float64
-	iter      int
-	stalled   int // points in a row that brought nothing
+	// tolerance is relative to the origin's gradient. It is made smaller, down to finest, where most of that is
+	// the intercept's: asked times the norm that centred gives of it is the most.
+	tolerance, asked float64
+	centred          func(g []float64) float64 // nil: there is no intercept
+	iter             int
+	stalled          int // points in a row that brought nothing
 
 	m, s, r, d   []float64 // preconditioner; step, residual and direction of conjugate gradients
 	rz, model    float64   // rᵀM⁻¹r; the quadratic model's value
@@ -115,6 +117,9 @@ func (t *newton) advance(diagonal func(m []float64)) {
 		return
 	case atOrigin:
 		t.origin = euclidean(t.out)
+		if t.centred != nil && t.origin > 0 {
+			t.tolerance = min(t.tolerance, max(finest, t.asked*t.centred(t.out)/t.origin))
+		}
 		if t.start != nil {
 			copy(t.x, t.start)
 			t.start, t.state = nil, atStart

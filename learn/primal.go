@@ -166,7 +166,7 @@ type primalFit struct {
 	// classWeights multiply the costs of an output's own class; nil: all 1.
 	classWeights []float64
 	curve        []float32 // n×K: cᵢℓ″, joint the probabilities
-	square       []float64 // D: mean of z², weighted by cost
+	square, mean []float64 // D: mean of z² and of z, weighted by cost
 	intercept    bool
 	machines     []*newton // one for each output, joint one in all
 	sums         sums
@@ -363,7 +363,11 @@ func (f *primalFit) prepare(opt Primal) {
 				}
 			}
 		}
-		f.machines = append(f.machines, newNewton(penalised, start, max(opt.Tolerance*share[first], min(opt.Tolerance, finest)), opt.MaxIter))
+		m := newNewton(penalised, start, max(opt.Tolerance*share[first], min(opt.Tolerance, finest)), opt.MaxIter)
+		if m.asked = opt.Tolerance; f.intercept {
+			m.centred = f.centred
+		}
+		f.machines = append(f.machines, m)
 	}
 	if decided != nil && f.intercept {
 		f.settle(decided, opt.C)
@@ -416,6 +420,21 @@ func (f *primalFit) centre() {
 	}
 }
 
+// centred is the norm of what a gradient at 0 is of centred features: what the best intercept leaves of
+// it, exactly where the losses' curvature is the same for all rows. Where features are short, or lie far from 0 beside
+// their spread, nearly all of the gradient is the intercept's, and it would vanish but for a hundredth with
+// the intercept alone at its place.
+func (f *primalFit) centred(g []float64) float64 {
+	d, p, sum := f.z.Dim(), f.parameters(), 0.0
+	for first := 0; first < len(g); first += p {
+		for j, mean := range f.mean {
+			v := g[first+j] - float64(g[first+d]*mean)
+			sum += float64(v * v)
+		}
+	}
+	return math.Sqrt(sum)
+}
+
 // linear is the model at the machines' points.
 func (f *primalFit) linear() *Linear {
 	d, p, each := f.z.Dim(), f.parameters(), f.outputs()
@@ -432,15 +451,15 @@ func (f *primalFit) linear() *Linear {
 	return l
 }
 
-// sampledRows is how many rows of dense features the mean squares are taken from, which only
-// speed the solver up.
+// sampledRows is how many rows of dense features the means are taken from, by which the solver is made faster
+// and its tolerance set.
 const sampledRows = 8192
 
-// meanSquares computes the columns' mean squares, weighted by cost: of dense features from
+// meanSquares computes the columns' means and mean squares, weighted by cost: of dense features from
 // every so many rows.
 func (f *primalFit) meanSquares(ctx context.Context) error {
 	n := f.z.Len()
-	f.square = make([]float64, f.z.Dim())
+	f.square, f.mean = make([]float64, f.z.Dim()), make([]float64, f.z.Dim())
 	total := 0.0
 	for lo := 0; lo < n; lo += BlockRows {
 		if err := ctx.Err(); err != nil {
@@ -457,6 +476,7 @@ func (f *primalFit) meanSquares(ctx context.Context) error {
 				for e, j := range idx {
 					v := float64(val[e])
 					f.square[j] += f.cost[i] * v * v
+					f.mean[j] += f.cost[i] * v
 				}
 				total += f.cost[i]
 			}
@@ -466,12 +486,14 @@ func (f *primalFit) meanSquares(ctx context.Context) error {
 		for i := (lo + step - 1) / step * step; i < hi; i += step {
 			for j, v := range rows.Dense.Row(i - lo) {
 				f.square[j] += f.cost[i] * float64(v) * float64(v)
+				f.mean[j] += f.cost[i] * float64(v)
 			}
 			total += f.cost[i]
 		}
 	}
 	for j := range f.square {
 		f.square[j] /= max(total, math.SmallestNonzeroFloat64)
+		f.mean[j] /= max(total, math.SmallestNonzeroFloat64)
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ func fitL1(ctx context.Context, z *columns, class []int, classes int, weights []
 				m.start(opt.Start, t)
 			}
 			m.order = random.New(opt.Seed, "l1", uint64(t))
-			m.solve(ctx, opt.Tolerance*share[t], opt.MaxIter)
+			m.solve(ctx, opt.Tolerance, share[t], opt.MaxIter)
 			m.forget()
 			machines[t] = m
 			finished := int(done.Add(1))
@@ -273,7 +273,10 @@ const (
 	l1Sweeps = 1000
 )
 
-func (m *l1Machine) solve(ctx context.Context, tolerance float64, maxIter int) {
+// solve goes on until the violation is at most tolerance times share of that at 0; or less, where most of that
+// is the intercept's: tolerance times the violation of centred columns at 0, or times 1, the penalty's slope, if that is
+// more (but not below finest).
+func (m *l1Machine) solve(ctx context.Context, tolerance, share float64, maxIter int) {
 	d := m.z.count
 	all := make([]int32, d, d+1)
 	for j := range all {
@@ -287,6 +290,9 @@ func (m *l1Machine) solve(ctx context.Context, tolerance float64, maxIter int) {
 	m.evaluateAt(m.trial)
 	clear(m.g)
 	origin := m.gradient(make([]float64, d+1), math.Inf(1))
+	if tolerance *= share; m.intercept && origin > 0 {
+		tolerance = min(tolerance, max(finest, tolerance/share*max(1, m.centred())/origin))
+	}
 	lossNow := m.evaluateAt(m.score)
 	largest := math.Inf(1) // violation of the last model's columns
 	inner := origin
@@ -319,6 +325,23 @@ func (m *l1Machine) solve(ctx context.Context, tolerance float64, maxIter int) {
 		}
 		lossNow = next
 	}
+}
+
+// centred is the sum of the violations at 0 of columns less their means, from the gradient there.
+func (m *l1Machine) centred() float64 {
+	cost, total := make([]float32, m.z.rows), 0.0
+	for i, c := range m.cost {
+		cost[i] = float32(c)
+		total += c
+	}
+	d := m.z.count
+	own := make([]float64, d)
+	vec.Parallel(d, 64, func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			own[j] = max(0, math.Abs(m.g[j]-m.g[d]/total*m.z.dot(j, cost))-1)
+		}
+	})
+	return addUp(own)
 }
 
 func ratio(a, b float64) float64 {

@@ -67,6 +67,9 @@ type SVMReport struct {
 
 	// Path has the C that were tried on held-out rows, nil if C was given.
 	Path []CPoint `json:"path,omitempty"`
+
+	// Usual says that C was neither given nor tried: there were too few rows.
+	Usual bool `json:"usual,omitempty"`
 }
 
 // DualReport says how a solver by dual coordinate descent came to its end.
@@ -104,6 +107,8 @@ func (r *SVMReport) Lines() []string {
 	chosen := "given"
 	if n := len(r.Path); n > 0 {
 		chosen = fmt.Sprintf("the best of %d on held-out rows", n)
+	} else if r.Usual {
+		chosen = "the usual one: there are too few rows to choose by"
 	}
 	return []string{fmt.Sprintf("%s, C = %g (%s)", r.Loss, r.C, chosen), r.Text()}
 }

@@ -49,6 +49,9 @@ type SVRReport struct {
 
 	// Path has the C that were tried on held-out rows, nil if C was given.
 	Path []CPoint `json:"path,omitempty"`
+
+	// Usual says that C was neither given nor tried: there were too few rows.
+	Usual bool `json:"usual,omitempty"`
 }
 
 // Lines tell a person how the fit went.
@@ -56,6 +59,8 @@ func (r *SVRReport) Lines() []string {
 	chosen := "given"
 	if n := len(r.Path); n > 0 {
 		chosen = fmt.Sprintf("the best of %d on held-out rows", n)
+	} else if r.Usual {
+		chosen = "the usual one: there are too few rows to choose by"
 	}
 	return []string{fmt.Sprintf("%s, C = %g (%s), ε = %g", r.Loss, r.C, chosen, r.Epsilon), r.Text()}
 }

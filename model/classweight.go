@@ -25,6 +25,7 @@ func (c *Config) classWeights(classes *dataset.Classes, sum *dataset.Summary) ([
 	for k := range weights {
 		weights[k] = 1
 	}
+	given := make([]bool, len(labels))
 	for part := range strings.SplitSeq(c.ClassWeight, ",") {
 		at := strings.LastIndexByte(part, '=')
 		if at < 0 {
@@ -38,7 +39,10 @@ func (c *Config) classWeights(classes *dataset.Classes, sum *dataset.Summary) ([
 		if err != nil || !(w >= 0) || math.IsInf(w, 0) {
 			return nil, fmt.Errorf("class weight %q: %q is not a number of 0 or more", part, part[at+1:])
 		}
-		weights[k] = w
+		if given[k] {
+			return nil, fmt.Errorf("class weight %q: the class %q has a weight already; give each one", part, labels[k])
+		}
+		weights[k], given[k] = w, true
 	}
 	return weights, nil
 }

@@ -99,6 +99,7 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 	for _, t := range path {
 		report.Path = append(report.Path, learn.CPoint{C: t.C, Error: t.Error, Chosen: t.Chosen})
 	}
+	report.Usual = f.cfg.C == 0 && path == nil
 	f.m.info.Training.SVM = report
 	f.m.learned = f.m.probableModel(linearModel{linear})
 	return nil

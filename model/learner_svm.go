@@ -140,6 +140,6 @@ func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, repor
 	if linear, report, err = learn.FitSVM(f.ctx, all.z, all.class, classes, all.weights, opt); err != nil {
 		return nil, nil, err
 	}
-	report.Path = path
+	report.Path, report.Usual = path, f.cfg.C == 0 && path == nil
 	return linear.Outputs(f.m.info.Outputs), report, nil
 }

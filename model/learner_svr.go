@@ -42,7 +42,7 @@ func (f *fit) svr(sum *dataset.Summary) error {
 	if err != nil {
 		return err
 	}
-	report.Path = path
+	report.Path, report.Usual = path, f.cfg.C == 0 && path == nil
 	f.m.learned, f.m.info.Training.SVR = linearModel{linear}, report
 	return nil
 }

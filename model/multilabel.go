@@ -87,7 +87,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 	if opt.Loss == "logistic" {
 		unanimous = learn.UnanimousScore(all.weight())
 	}
-	report.C = opt.C
+	report.C, report.Usual = opt.C, f.cfg.C == 0 && report.Path == nil
 	linear := &learn.Linear{W: matrix.NewDense(all.z.Dim(), k), B: make([]float64, k)}
 	reports, errs := make([]*learn.SVMReport, k), make([]error, k)
 	// Features that are not resident are for one at a time.

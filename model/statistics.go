@@ -109,11 +109,16 @@ func (s *Statistics) Save(path string) error {
 		return err
 	}
 	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<20)
-	if err := errors.Join(s.file.Write(w), w.Flush()); err != nil {
+	if err := s.Write(f); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return f.Commit()
+}
+
+// Write writes what Save writes.
+func (s *Statistics) Write(w io.Writer) error {
+	buffered := bufio.NewWriterSize(w, 1<<20)
+	return errors.Join(s.file.Write(buffered), buffered.Flush())
 }
 
 // LoadStatistics reads a file of statistics and checks it.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -11,7 +13,9 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/whole"
+	"mercer/lab"
 	"mercer/learn"
+	"mercer/matrix"
 	"mercer/model"
 )
 
@@ -53,6 +57,9 @@ func (t *train) goOn(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return errors.New(t.from + ": " + err.Error())
 	}
+	if err := t.checkTestOf(cmd, m); err != nil {
+		return err
+	}
 	out, err := whole.Create(t.out)
 	if err != nil {
 		return err
@@ -78,4 +85,53 @@ func (t *train) goOn(cmd *cobra.Command, path string) error {
 		return err
 	}
 	return t.finish(cmd, m, &model.Report{}, nil, p, filepath.Base(path), start)
+}
+
+// checkTestOf says before the training what would keep the model from being tested after it: what checkTest finds, or what the
+// model of now cannot do with the first rows.
+func (t *train) checkTestOf(cmd *cobra.Command, m *model.Model) error {
+	if err := t.findTest(); err != nil {
+		return err
+	}
+	if m.Bag() == nil {
+		if err := t.checkTest(cmd.Context(), m.Info().Schema, t.from, "train that with"); err != nil {
+			return err
+		}
+	}
+	if !t.testsFiles() && !isFolder(t.test) {
+		return nil
+	}
+	o := t.data
+	o.LabelsFile = t.testLabels
+	test, err := openRows(cmd, m, t.test, o)
+	if err != nil {
+		return err
+	}
+	defer test.Close()
+	_, err = lab.Evaluate(cmd.Context(), m, firstRows{test}, lab.Options{})
+	return err
+}
+
+// firstRows is the first batch of a source.
+type firstRows struct{ dataset.Source }
+
+func (s firstRows) Open(ctx context.Context) (dataset.Reader, error) {
+	r, err := s.Source.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &firstReader{Reader: r}, nil
+}
+
+type firstReader struct {
+	dataset.Reader
+	read bool
+}
+
+func (r *firstReader) Next() (*matrix.Batch, error) {
+	if r.read {
+		return nil, io.EOF
+	}
+	r.read = true
+	return r.Reader.Next()
 }

@@ -66,3 +66,27 @@ func TestCrammerSingerCommand(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 }
+
+// TestFewRowsAreTrainedByTheUsualC says where C comes from: nobody gave one, and there is none to choose.
+func TestFewRowsAreTrainedByTheUsualC(t *testing.T) {
+	dir := t.TempDir()
+	classes, numbers := write(t, dir, "flowers.csv", flowers(60)), write(t, dir, "curve.csv", curve(60))
+	for args, data := range map[string]string{"svm": classes, "logistic --solver dual": classes, "svr": numbers} {
+		train := append([]string{"train", data, "-o", filepath.Join(dir, "m"), "--features", "16", "--learner"}, strings.Fields(args)...)
+		if said := ok(t, train...); !strings.Contains(said, "(the usual one: there are too few rows to choose by)") {
+			t.Errorf("%s: %s", args, said)
+		}
+		if said := ok(t, append(train, "--c", "2")...); !strings.Contains(said, "C = 2 (given)") {
+			t.Errorf("%s with C: %s", args, said)
+		}
+	}
+}
+
+func TestAClassHasOneWeight(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "rows.svm", sides(40, 2, false))
+	r := mercer(t, "train", data, "-o", filepath.Join(dir, "m"), "--features", "16", "--class-weight", "1=2,1=3")
+	if want := `class weight "1=3": the class "1" has a weight already`; r.code != 1 || !strings.Contains(r.stderr, want) {
+		t.Errorf("%d, %s; want %s", r.code, r.stderr, want)
+	}
+}

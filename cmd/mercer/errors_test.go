@@ -143,6 +143,48 @@ func TestBadTestDataLeavesTheModel(t *testing.T) {
 	ok(t, "inspect", m)
 }
 
+// TestTestDataThatDoNotFitEndAContinuationBeforeItBegins is about trainings that go on, with statistics or a model, and about bags.
+func TestTestDataThatDoNotFitEndAContinuationBeforeItBegins(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	var rows, bags strings.Builder
+	bags.WriteString("g,a,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&rows, "%d 1:%d 3:1\n", i%2, i%7)
+		fmt.Fprintf(&bags, "%d,%d,%s\n", i/4, i%7, []string{"no", "yes"}[i/4%2])
+	}
+	sparse, wide := write(t, dir, "sparse.svm", rows.String()), write(t, dir, "wide.svm", rows.String()+"1 2:1 5:1\n0 7:1\n")
+	table, other := write(t, dir, "table.csv", "a,b,y\n"+strings.Repeat("1,2,0.5\n2,1,1.5\n3,2,4\n", 5)), write(t, dir, "other.csv", "a,c,y\n1,2,3\n")
+	text, bag := write(t, dir, "text.csv", "a,b,y\n1,2,many\n"), write(t, dir, "bag.csv", bags.String())
+	ok(t, "train", sparse, "-o", at("m"), "--learner", "ridge", "--features", "8", "--save-stats", at("sparse.stats"))
+	ok(t, "train", table, "-o", at("m"), "--task", "regress", "--features", "8", "--save-stats", at("table.stats"))
+	ok(t, "train", sparse, "-o", at("sparse.m"), "--online", "--features", "8")
+	ok(t, "train", table, "-o", at("table.m"), "--online", "--task", "regress", "--features", "8")
+	ok(t, "train", bag, "-o", at("bag.m"), "--group", "g", "--online")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{sparse, "--append", at("sparse.stats"), "--test", wide}, "wide.svm: has 7 dimensions, but the file of statistics has 3; make that with --dim 7"},
+		{[]string{"--append", at("table.stats"), "--test", other}, `there is no column "b"`},
+		{[]string{table, "--like", at("table.stats"), "--test", other}, `there is no column "b"`},
+		{[]string{sparse, "--continue", at("sparse.m"), "--test", wide}, "has 3; train that with --dim 7"},
+		{[]string{table, "--continue", at("table.m"), "--test", other}, `there is no column "b"`},
+		{[]string{table, "--continue", at("table.m"), "--test", text}, `row 1: the label "many" is not a number`},
+		{[]string{table, "--continue", at("table.m"), "--test", at("none")}, "none: file does not exist"},
+		{[]string{bag, "--continue", at("bag.m"), "--test", table}, `there is no column "g"`},
+		{[]string{bag, "--group", "g", "--test", table}, `there is no column "g"`},
+	} {
+		r := mercer(t, append([]string{"train", "-o", at("none.mercer")}, c.args...)...)
+		if _, err := os.Stat(at("none.mercer")); r.code != 1 || !strings.Contains(r.stderr, c.want) || err == nil {
+			t.Errorf("%s: exit code %d, %q, a model %t; want %q and none", strings.Join(c.args, " "), r.code, r.stderr, err == nil, c.want)
+			os.Remove(at("none.mercer"))
+		}
+	}
+	ok(t, "train", sparse, "--append", at("sparse.stats"), "--test", sparse, "-o", at("m"))
+	ok(t, "train", bag, "--continue", at("bag.m"), "--test", bag, "-o", at("m"))
+}
+
 // TestTestDataOfOtherWidthEndATrainingBeforeItBegins gives LIBSVM rows with an index that the training rows do not have, and a table with a column
 // more: no model is trained or chosen, and with the flag that the error names one is.
 func TestTestDataOfOtherWidthEndATrainingBeforeItBegins(t *testing.T) {

@@ -155,6 +155,9 @@ func settle(cmd *cobra.Command, c *model.Config) error {
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
 		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
 	}
+	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && c.L1Ratio == 0 {
+		return usagef("--l1-ratio 0 leaves nothing to |w|, which is ridge regression: give a number above 0, or --learner ridge")
+	}
 	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed {
 		if v, ok := f.Value.(*lambdaValue); ok { // approx has another λ
 			return v.settle()
@@ -202,6 +205,8 @@ func (v *lambdaValue) settle() error {
 		c.LambdaBy = "trace"
 	case v.text == "auto" && (by == "given" || by == "trace"):
 		return usagef("--lambda auto gives no λ, but --lambda-by %s needs one; give --lambda a number, or leave out --lambda-by", by)
+	case v.text != "auto" && c.Lambda == 0 && slices.Contains([]string{"lasso", "elastic-net", "group-lasso"}, c.Learner):
+		return usagef("--lambda 0 leaves %s no penalty, which is least squares: take --learner ridge --lambda 0, or leave out --lambda to have one chosen", c.Learner)
 	case v.text != "auto" && c.Lambda == 0 && by == "" && ridge:
 		c.LambdaBy = "given"
 	}

@@ -160,7 +160,7 @@ func TestLambdaOnTheCommandLine(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"--lambda", "1", "--lambda-by", "gcv"}, {"--lambda-by", "luck"}, {"--lambda", "1", "--path"}, {"--conformal", "1.5"},
-		{"--learner", "svm", "--path"},
+		{"--learner", "svm", "--path"}, {"--learner", "lasso", "--lambda", "0"}, {"--learner", "elastic-net", "--lambda", "0"}, {"--learner", "elastic-net", "--l1-ratio", "0"},
 	} {
 		if r := mercer(t, append([]string{"train", data, "-o", m}, args...)...); r.code != 2 {
 			t.Errorf("train %v: %d, %s", args, r.code, r.stderr)
@@ -200,5 +200,27 @@ func TestRidgeTakesTheMemoryThatItSays(t *testing.T) {
 		if v.Peak < 0.85*least || v.Peak > 1.15*most {
 			t.Errorf("%v: %.0f MB at its peak, the formulas say %.0f to %.0f", c.args, v.Peak/1e6, least/1e6, most/1e6)
 		}
+	}
+}
+
+// TestStatisticsAppearWithTheModel lets a training fail after its rows were added to the file of statistics that they were appended to: the file is
+// as it was, or the same rows would count twice when the training is repeated.
+func TestStatisticsAppearWithTheModel(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	data := write(t, dir, "flowers.csv", flowers(60))
+	ok(t, "train", data, "-o", at("m"), "--features", "16", "--save-stats", at("s"))
+	if r := mercer(t, "train", data, "-o", at("n"), "--append", at("s"), "--save-stats", at("s"), "--variance"); r.code != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if text := ok(t, "inspect", at("s")); !strings.Contains(text, "60 rows") {
+		t.Errorf("a training that failed left %s", text)
+	}
+	ok(t, "train", data, "-o", at("n"), "--append", at("s"), "--save-stats", at("s"))
+	if text := ok(t, "inspect", at("s")); !strings.Contains(text, "120 rows") {
+		t.Errorf("after one that did not: %s", text)
+	}
+	if left, _ := filepath.Glob(at(".*")); left != nil {
+		t.Errorf("left behind: %v", left)
 	}
 }

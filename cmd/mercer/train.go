@@ -41,6 +41,7 @@ type train struct {
 	appendTo  []string // files of statistics that the rows are added to
 	like      string   // file of statistics or "" whose scaling and map are taken
 	saveStats string
+	kept      *whole.File       // the file of saveStats that is to appear with the model
 	stats     *model.Statistics // nil: a training from the beginning
 	online    bool
 	from      string // the model to continue
@@ -234,9 +235,12 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		}
 		out.Close()
 	}
-	for _, path := range []string{t.test, t.testLabels} {
-		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	if err := t.findTest(); err != nil {
+		return err
+	}
+	if t.stats != nil && t.test != "" {
+		if err := t.checkTest(ctx, *t.stats.DataSchema(), "the file of statistics", "make that with"); err != nil {
+			return err
 		}
 	}
 
@@ -261,10 +265,25 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	defer data.Close()
 	opt := model.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
 	if t.test != "" {
-		opt.Surveyed = func(read dataset.Schema) error { return t.checkTest(ctx, read, filepath.Base(path)) }
+		opt.Surveyed = func(read dataset.Schema) error { return t.checkTest(ctx, read, filepath.Base(path), "train with") }
 	}
 	if t.saveStats != "" {
-		opt.Keep = func(s *model.Statistics) error { return s.Save(t.saveStats) }
+		// They appear with the model: whoever adds rows to a file of statistics and is interrupted before there is a
+		// model can do it again.
+		defer func() {
+			if t.kept != nil {
+				t.kept.Close()
+			}
+		}()
+		opt.Keep = func(s *model.Statistics) error {
+			if t.kept, err = whole.Create(t.saveStats); err != nil {
+				return err
+			}
+			if err := s.Write(t.kept); err != nil {
+				return fmt.Errorf("%s: %w", t.saveStats, err)
+			}
+			return nil
+		}
 	}
 	m, report, held, err := fit(opt)
 	p.done()
@@ -288,12 +307,12 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 			return err
 		}
 		// What is wrong with the test data does not spoil the model.
-		if saved := m.Save(t.out); saved != nil {
+		if saved := t.save(m); saved != nil {
 			return errors.Join(err, saved)
 		}
 		return fmt.Errorf("%w (the model was trained before that; it is in %s)", err, t.out)
 	}
-	if err := m.Save(t.out); err != nil {
+	if err := t.save(m); err != nil {
 		return err
 	}
 	report.Total = time.Since(start).Seconds()
@@ -321,6 +340,14 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 	return t.writePages(cmd, m, report, metrics, name, tested, t.more()...)
 }
 
+// save writes the model, and the statistics that are to be kept.
+func (t *train) save(m *model.Model) error {
+	if err := m.Save(t.out); err != nil || t.kept == nil {
+		return err
+	}
+	return t.kept.Commit()
+}
+
 // open opens the data; fit trains on them and gives the rows that were kept back to test the
 // model, nil if there are none.
 func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(model.Options) (*model.Model, *model.Report, dataset.Source, error), err error) {
@@ -346,6 +373,16 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 	if err != nil {
 		return nil, nil, err
 	}
+	if t.testsFiles() || isFolder(t.test) {
+		o := t.data
+		o.Schema, o.LabelsFile = f.Schema(), t.testLabels
+		test, err := dataset.OpenBags(ctx, t.test, o)
+		if err != nil {
+			f.Close()
+			return nil, nil, err
+		}
+		test.Close()
+	}
 	return f, func(opt model.Options) (*model.Model, *model.Report, dataset.Source, error) {
 		var src, held dataset.Bags = f, nil
 		if t.holdout > 0 {
@@ -359,16 +396,32 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 	}, nil
 }
 
-// checkTest says before the training what would keep the test data from being read after it: other columns or, in LIBSVM text, of which only a
-// whole pass tells it, larger indices. read is how the training data were read. What can be read once only is not looked at.
-func (t *train) checkTest(ctx context.Context, read dataset.Schema, trained string) error {
+// findTest fails where a file of test data is not there.
+func (t *train) findTest() error {
 	for _, path := range []string{t.test, t.testLabels} {
-		if path == "" {
-			continue
+		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 		}
-		if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
-			return nil
+	}
+	return nil
+}
+
+// testsFiles says that the test data are files, which can be looked at before the training.
+func (t *train) testsFiles() bool {
+	for _, path := range []string{t.test, t.testLabels} {
+		if st, err := os.Stat(path); path != "" && (err != nil || !st.Mode().IsRegular()) {
+			return false
 		}
+	}
+	return t.test != ""
+}
+
+// checkTest says before the training what would keep the test data from being read after it: other columns or, in LIBSVM text, of which only a
+// whole pass tells it, larger indices. read is how the training data were read, of the file trained, and advice what to do with the flag --dim.
+// What can be read once only is not looked at.
+func (t *train) checkTest(ctx context.Context, read dataset.Schema, trained, advice string) error {
+	if !t.testsFiles() {
+		return nil
 	}
 	dim := read.Dim
 	o := t.data
@@ -403,7 +456,7 @@ func (t *train) checkTest(ctx context.Context, read dataset.Schema, trained stri
 		widest = max(widest, b.X.Dim())
 	}
 	if widest > dim {
-		return fmt.Errorf("%s: has %s dimensions, but %s has %s; train with --dim %d", filepath.Base(t.test), comma(widest), trained, comma(dim), widest)
+		return fmt.Errorf("%s: has %s dimensions, but %s has %s; %s --dim %d", filepath.Base(t.test), comma(widest), trained, comma(dim), advice, widest)
 	}
 	return nil
 }

@@ -348,7 +348,9 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	}
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	if t.train.test != "" && t.train.cfg.Bag == nil {
-		o.Surveyed = func(read dataset.Schema) error { return t.train.checkTest(ctx, read, filepath.Base(path)) }
+		o.Surveyed = func(read dataset.Schema) error {
+			return t.train.checkTest(ctx, read, filepath.Base(path), "train with")
+		}
 	}
 	found, err := tune.Search(ctx, data.rows, space, *o)
 	p.done()
