@@ -37,10 +37,10 @@ type crammerSinger struct {
 // the new β in next.
 func (c *crammerSinger) step(f *dual, i int, rows matrix.Rows, r int) (violation, term, slack float64) {
 	cost, y := c.cost(i, c.class[i]), c.class[i]
-	h := float64(f.norm[i]) + f.rho
+	h := float64(f.norm[i]) + f.out[0].rho
 	largest, others, least := math.Inf(-1), math.Inf(-1), math.Inf(1)
 	for m, o := range f.out {
-		u := dotRow(rows, r, o.w) + o.b + f.rho*o.s
+		u := dotRow(rows, r, o.w) + o.shift()
 		beta := o.beta[i]
 		g, upper := u+1, 0.0
 		if m == y {
@@ -168,7 +168,7 @@ func (c *crammerSinger) share(f *dual) {
 				all.value -= beta
 			}
 		}
-		all.value -= 0.5*vec.DotWide(o.w, o.w) + (o.b+f.rho*o.s)*o.s
+		all.value -= 0.5*vec.DotWide(o.w, o.w) + o.shift()*o.s
 	}
 	for _, o := range f.out {
 		o.worst, o.gap, o.value = all.worst, all.gap, all.value

@@ -24,10 +24,11 @@ import (
 //	uᵢ = w·zᵢ + b + ρs,
 //
 // and from time to time b ← b + ρs. That is a penalty on the intercept's distance from its
-// last value instead of from 0, and it vanishes as s does. Without intercept ρ = b = 0.
+// last value instead of from 0, and it vanishes as s does. Where C is so small that w hardly
+// differs from 0, b would take as good as no steps: ρ grows where s does not come down. Without intercept ρ = b = 0.
 //
 // The duality gap is Σ ℓᵢ(uᵢ) + φᵢ(βᵢ) + uᵢβᵢ, a sum of terms none of which is negative
-// (Fenchel and Young), plus what it costs to bring s to 0.
+// (Fenchel and Young), plus what it costs to bring s to 0 (repairs, below).
 //
 // Pairs of row and output at a bound, whose gradient says that they will stay there, are set
 // aside (shrinking). Once the pairs at work look solved, all rows are looked at with w held
@@ -46,7 +47,7 @@ import (
 type dual struct {
 	z    Features
 	n, d int
-	rho  float64
+	rho  float64 // to begin with
 	size float64 // the rows' mean squared norm, 0 without intercept
 
 	// rows says which count. It is the losses of outputs that are problems of their own, or
@@ -76,8 +77,11 @@ type output struct {
 	beta  []float64 // n
 	w     []float32 // D
 	b, s  float64   // s is Σβ - σ
+	rho   float64
 	sigma float64
-	aside []bool // n
+	last  float64 // s when it last came down
+	moves int     // of b since
+	aside []bool  // n
 
 	// limit is how far from moving a pair at a bound has to be to be set aside: the largest
 	// violation of the last pass.
@@ -86,7 +90,51 @@ type output struct {
 	// worst and gap are the largest violation and the sum of gap terms that the last pass
 	// met, or the last check, and value is the dual objective.
 	worst, gap, value float64
-	done              bool
+
+	// repair is what it costs at most to bring s to 0: a guess after a pass, and of outputs that are
+	// coupled; a bound after a check, which also says whether no β can move to where s is 0.
+	repair float64
+	stuck  bool
+
+	repairs
+	done bool
+}
+
+// shift is b + ρs, what is added to all scores.
+func (o *output) shift() float64 { return o.b + o.rho*o.s }
+
+// repairs gather over the rows what it costs at most to bring s to 0: how much more the dual
+// objective -b·s is then.
+type repairs struct {
+	single float64 // by moving one βᵢ to βᵢ - s, the cheapest that stays within its bounds
+
+	// By shrinking all β of the sign of s in the same proportion, to 1 - |s|/Σ|β|: Σ|β|, and
+	// Σ φ(0) - φ(β) - βu and Σ|β|‖z‖², of which the cost is made.
+	sum, cost, curve float64
+}
+
+// add is for row i, of the score u and φᵢ(βᵢ) = conjugate.
+func (r *repairs) add(f *dual, o *output, i int, u, conjugate float64) {
+	beta, norm := o.beta[i], float64(f.norm[i])
+	if to := beta - o.s; f.loss.allows(i, o.t, to) {
+		_, moved := f.loss.terms(i, o.t, to, u)
+		r.single = min(r.single, moved-conjugate-o.s*u+0.5*o.s*o.s*norm)
+	}
+	if beta*o.s > 0 {
+		_, zero := f.loss.terms(i, o.t, 0, u)
+		r.sum += math.Abs(beta)
+		r.cost += zero - conjugate - beta*u
+		r.curve += math.Abs(beta) * norm
+	}
+}
+
+// least is the cheaper way. φ((1-t)β) ≤ (1-t)φ(β) + tφ(0), and ‖Σβz‖² ≤ Σ|β|·Σ|β|‖z‖².
+func (r *repairs) least(s float64) float64 {
+	all := math.Inf(1)
+	if share := math.Abs(s) / r.sum; share <= 1 {
+		all = share*r.cost + 0.5*s*s*r.curve/r.sum
+	}
+	return max(0, min(r.single, all))
 }
 
 // dualLoss is the losses of all rows: what a coordinate step has to know.
@@ -98,6 +146,9 @@ type dualLoss interface {
 
 	// terms are ℓᵢ(u) and φᵢ(β).
 	terms(i, t int, beta, u float64) (loss, conjugate float64)
+
+	// allows says whether β is within its bounds, where φᵢ(β) is finite.
+	allows(i, t int, beta float64) bool
 
 	counter
 }
@@ -143,6 +194,13 @@ const (
 
 	// looseIntercept is the share of the tolerance that ρs may have.
 	looseIntercept = 0.1
+
+	// ρ grows by growth where s has not come below lingering of what it was for as many moves of b as
+	// patience.
+	growth, lingering, patience = 10, 0.9, 3
+
+	// noSum is a share of Σ|β| that s may be by rounding.
+	noSum = 1e-9
 )
 
 // newDual makes the state for k outputs. intercept says whether b is free.
@@ -183,7 +241,7 @@ func newDual(z Features, k int, losses counter, intercept bool) (*dual, error) {
 	}
 	for t := range k {
 		f.out = append(f.out, &output{
-			t: t, beta: make([]float64, f.n), w: make([]float32, f.d), aside: make([]bool, f.n), limit: math.Inf(1),
+			t: t, beta: make([]float64, f.n), w: make([]float32, f.d), aside: make([]bool, f.n), limit: math.Inf(1), rho: f.rho,
 		})
 	}
 	return f, nil
@@ -252,6 +310,7 @@ func (f *dual) solve(ctx context.Context) (bool, error) {
 		f.passes++
 		near := 0
 		for _, o := range work {
+			o.repair, o.stuck = f.guess(o), false
 			if f.near(o) {
 				near++
 			}
@@ -265,18 +324,38 @@ func (f *dual) solve(ctx context.Context) (bool, error) {
 				return false, err
 			}
 		}
-		for _, o := range work {
-			if !o.done && !f.meets(o) && f.rho*math.Abs(o.s) >= o.worst {
-				// All gradients are others now.
-				o.b += f.rho * o.s
-				clear(o.aside)
-			}
-		}
+		f.moveIntercepts(work)
 		if f.progress != nil {
 			f.progress(f.passes, 1-float64(len(f.working()))/float64(len(f.out)))
 		}
 	}
 	return len(f.working()) == 0, nil
+}
+
+// guess is what it costs to bring s to 0 if there is a βᵢ at no bound: its violation, and the
+// curvature.
+func (f *dual) guess(o *output) float64 {
+	return math.Abs(o.s) * (o.worst + f.size*math.Abs(o.s))
+}
+
+// moveIntercepts takes ρs into b where the gradients are no larger than that.
+func (f *dual) moveIntercepts(work []*output) {
+	for _, o := range work {
+		step := o.rho * o.s
+		if o.done || f.meets(o) || math.Abs(step) < o.worst {
+			continue
+		}
+		// All gradients are others now.
+		o.b += step
+		clear(o.aside)
+		if o.moves++; o.s*o.last <= 0 || math.Abs(o.s) < lingering*math.Abs(o.last) {
+			o.last, o.moves = o.s, 0
+		}
+		if o.moves == patience && f.coupled == nil {
+			o.rho *= growth
+			o.last = 0
+		}
+	}
 }
 
 // finish marks the outputs that are done. Coupled ones are done together.
@@ -309,15 +388,20 @@ func (f *dual) meets(o *output) bool {
 		return f.gapOf(o) <= gapTarget
 	}
 	limit := f.tolerance * f.rows.scale()
-	return o.worst <= limit && f.rho*math.Abs(o.s) <= looseIntercept*limit
+	return o.worst <= limit && o.rho*math.Abs(o.s) <= looseIntercept*limit && !o.stuck
 }
 
-// gapOf is the duality gap relative to the objective. A β that meets s = 0 is made by moving
-// one βᵢ that is at no bound by s: that costs its violation times |s|, and the curvature.
+// gapOf is the duality gap relative to the objective.
 func (f *dual) gapOf(o *output) float64 {
-	gap := o.gap + math.Abs(o.s)*(o.worst+f.size*math.Abs(o.s))
-	if gap <= 0 {
+	gap := o.gap
+	if f.rho > 0 {
+		gap += o.repair
+	}
+	switch {
+	case gap <= 0:
 		return 0
+	case math.IsInf(gap, 1):
+		return 1 // that of β = 0, which always is one of those allowed
 	}
 	return gap / max(math.Abs(o.value), math.Abs(o.value+gap), f.floor)
 }
@@ -336,6 +420,8 @@ func (f *dual) fit(ctx context.Context, warm bool) (*Linear, *DualReport, error)
 	for _, o := range f.out {
 		o.done, o.limit = false, math.Inf(1)
 		clear(o.aside)
+		o.b += (o.rho - f.rho) * o.s // another C may do with less
+		o.rho, o.last, o.moves = f.rho, 0, 0
 	}
 	if warm {
 		if err := f.refresh(f.out); err != nil {

@@ -411,6 +411,41 @@ func TestReportedGapBoundsTheObjective(t *testing.T) {
 	}
 }
 
+// Where C is next to nothing w is too, and the intercept alone is to be found: the objective is the
+// least over b of the losses of b, and the gap says how far above it is.
+func TestInterceptIsFoundWhereCIsTiny(t *testing.T) {
+	z, class := blobs(52, 300, 8, 3)
+	for i := range class { // of the classes 60 and 240
+		if i%5 > 0 {
+			class[i] = 1
+		} else {
+			class[i] = 0
+		}
+	}
+	losses := map[string]func(margin float64) float64{
+		"hinge":         func(m float64) float64 { return max(0, 1-m) },
+		"squared_hinge": func(m float64) float64 { return max(0, 1-m) * max(0, 1-m) },
+		"logistic":      func(m float64) float64 { return math.Log1p(math.Exp(-m)) },
+	}
+	for name, loss := range losses {
+		least := math.Inf(1)
+		for b := -3.0; b <= 3; b += 1e-4 {
+			least = min(least, 60*loss(-b)+240*loss(b))
+		}
+		for _, c := range []float64{1e-12, 1e-9, 1e-7} {
+			_, r, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil, SVM{C: c, Loss: name})
+			if err != nil || !r.Converged || r.Gap > gapTarget {
+				t.Errorf("%s, C = %g: %+v, %v", name, c, r, err)
+				continue
+			}
+			excess := r.Objective/(c*least) - 1
+			if excess > r.Gap+1e-6 || excess < -0.01 {
+				t.Errorf("%s, C = %g: the objective is %.6g of the least, the gap says %.2g", name, c, r.Objective/(c*least), r.Gap)
+			}
+		}
+	}
+}
+
 // fitted is a model and how it came to be.
 type fitted struct {
 	*Linear

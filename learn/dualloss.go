@@ -160,6 +160,11 @@ func (b *boxed) terms(i, t int, beta, u float64) (loss, conjugate float64) {
 	return x * max(hi, -lo), conjugate
 }
 
+func (b *boxed) allows(i, t int, beta float64) bool {
+	_, _, lo, hi := b.coordinate(i, t)
+	return lo <= beta && beta <= hi
+}
+
 func (b *boxed) scale() float64 { return b.typical }
 
 // logistic is the loss c·log(1 + exp(-yu)), whose conjugate is, for 0 ≤ α = yβ ≤ c,
@@ -229,6 +234,11 @@ func (l *logistic) terms(i, t int, beta, u float64) (loss, conjugate float64) {
 		}
 	}
 	return c * softplus(-y*u), conjugate
+}
+
+func (l *logistic) allows(i, t int, beta float64) bool {
+	alpha := l.side(i, t) * beta
+	return 0 <= alpha && alpha <= l.cost(i, t)
 }
 
 func (l *logistic) scale() float64 { return 1 }

@@ -122,7 +122,7 @@ func (f *dual) sweepGroup(ctx context.Context, group []*output, v visit) {
 			return
 		}
 		r := v.at(e)
-		h := float64(f.norm[i]) + f.rho
+		norm := float64(f.norm[i])
 		if e+1 < len(v.which) {
 			next := v.which[e+1]
 			for _, o := range group {
@@ -134,8 +134,8 @@ func (f *dual) sweepGroup(ctx context.Context, group []*output, v visit) {
 				continue
 			}
 			beta := o.beta[i]
-			u := dotRow(rows, r, o.w) + o.b + f.rho*o.s
-			next, violation, slack := f.loss.step(i, o.t, beta, u, h)
+			u := dotRow(rows, r, o.w) + o.shift()
+			next, violation, slack := f.loss.step(i, o.t, beta, u, norm+o.rho)
 			if v.counted {
 				o.worst = max(o.worst, violation)
 				loss, conjugate := f.loss.terms(i, o.t, beta, u)
@@ -161,7 +161,7 @@ func (f *dual) evaluate(work []*output) {
 	}
 	vec.Parallel(len(work), 1, func(lo, hi int) {
 		for _, o := range work[lo:hi] {
-			o.value = -0.5*vec.DotWide(o.w, o.w) - (o.b+f.rho*o.s)*o.s
+			o.value = -0.5*vec.DotWide(o.w, o.w) - o.shift()*o.s
 			for i, beta := range o.beta {
 				if f.rows.counts(i) {
 					_, conjugate := f.loss.terms(i, o.t, beta, 0)
@@ -182,6 +182,7 @@ func (f *dual) check(ctx context.Context, work []*output) error {
 	}
 	for _, o := range work {
 		o.worst, o.gap = 0, 0
+		o.repairs = repairs{single: math.Inf(1)}
 	}
 	err := eachBlock(f.z, func(first int, rows matrix.Rows) error {
 		if f.coupled != nil {
@@ -196,9 +197,10 @@ func (f *dual) check(ctx context.Context, work []*output) error {
 				}
 				for _, o := range work[lo:hi] {
 					beta := o.beta[i]
-					u := dotRow(rows, r, o.w) + o.b + f.rho*o.s
-					_, violation, _ := f.loss.step(i, o.t, beta, u, float64(f.norm[i])+f.rho)
+					u := dotRow(rows, r, o.w) + o.shift()
+					_, violation, _ := f.loss.step(i, o.t, beta, u, float64(f.norm[i])+o.rho)
 					loss, conjugate := f.loss.terms(i, o.t, beta, u)
+					o.repairs.add(f, o, i, u, conjugate)
 					o.worst = max(o.worst, violation)
 					o.gap += loss + conjugate + u*beta
 					if violation > 0 {
@@ -214,6 +216,11 @@ func (f *dual) check(ctx context.Context, work []*output) error {
 	}
 	f.evaluate(work)
 	for _, o := range work {
+		o.repair = f.guess(o)
+		if f.coupled == nil && f.rho > 0 {
+			o.repair = o.least(o.s)
+			o.stuck = math.IsInf(o.single, 1) && math.Abs(o.s) > noSum*o.sum
+		}
 		o.limit = math.Inf(1)
 		if o.worst > 0 {
 			o.limit = o.worst
@@ -262,7 +269,7 @@ func (f *dual) linear() *Linear {
 		for j, v := range o.w {
 			l.W.Data[j*k+t] = v
 		}
-		l.B[t] = o.b + f.rho*o.s
+		l.B[t] = o.shift()
 	}
 	return l
 }
