@@ -48,7 +48,8 @@ type panels[T float32 | float64] struct {
 	scant      scant[T]
 }
 
-// fewestRows is how many rows a task has at least, for packing B to pay.
+// fewestRows is how many rows a task has at least, for packing B to pay. Where that was done before,
+// it has two strips.
 const fewestRows = 256
 
 // smallWork is how many multiplications are not worth a second goroutine.
@@ -141,14 +142,15 @@ func (p *product[T]) check() {
 
 // multiplyStrips is multiply for a transposed A, whose rows are spread over memory: for each
 // block of the inner dimension, or a few where C is wide, all of them are first packed, which
-// goes through A in order. So is B, if several rows of blocks would each pack it again.
+// goes through A in order. So is B for several goroutines: rows of blocks, each of which would pack
+// it again, may then be as many as keep them busy.
 func (mk *micro[T]) multiplyStrips(p product[T]) {
 	full, panels := p.m/mk.mr, (p.n+mk.nr-1)/mk.nr
 	if mk.strip == nil {
 		full = 0
 	}
 	kc := mk.block(p.k)
-	shared := mk.cut(&p, mk.threads(&p)).rows > 1
+	shared := mk.threads(&p) > 1
 	if p.wide != nil && p.k > kc {
 		kc, shared = wideBlocks*kc, true
 	}
@@ -304,7 +306,11 @@ func (mk *micro[T]) cut(p *product[T], threads int) grid {
 		if p.part != full {
 			tasks *= 4 // they differ in size
 		}
-		g.rows = max(1, min((tasks+g.cols-1)/g.cols, p.m/fewestRows))
+		fewest := fewestRows
+		if p.packed != nil {
+			fewest = 2 * mk.mr
+		}
+		g.rows = max(1, min((tasks+g.cols-1)/g.cols, p.m/fewest))
 	}
 	g.height = ((p.m+g.rows-1)/g.rows + mk.mr - 1) / mk.mr * mk.mr
 	g.rows = (p.m + g.height - 1) / g.height

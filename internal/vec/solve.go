@@ -25,7 +25,11 @@ func Cholesky(n int, a []float64, lda int) bool {
 		return false
 	}
 	right, rest := a[h:], a[h*lda+h:]
-	Parallel(n-h, 64, func(lo, hi int) { solveUpperT(h, a, lda, hi-lo, right[lo:], lda) })
+	if work(h, h, n-h) < 2*smallWork {
+		solveUpperT(h, a, lda, n-h, right, lda)
+	} else {
+		Parallel(n-h, 64, func(lo, hi int) { solveUpperT(h, a, lda, hi-lo, right[lo:], lda) })
+	}
 	syrk(-1, n-h, h, right, lda, rest, lda)
 	return Cholesky(n-h, rest, lda)
 }
