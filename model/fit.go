@@ -38,6 +38,11 @@ type Options struct {
 	// for rows, not for bags.
 	Surveyed func(dataset.Schema) error
 
+	// Unlabelled, if not nil, are more rows to find principal components with, and for nothing
+	// else: it opens them, given how the rows of the training are read. Labels of theirs are not
+	// looked at. It is for rows, not for bags.
+	Unlabelled func(dataset.Schema) (dataset.Source, error)
+
 	// Validated, if not nil, is told what progressive validation tells while an online learner
 	// learns: after 1, 2, 4, … rows.
 	Validated func(learn.OnlinePoint)
@@ -120,7 +125,8 @@ type fit struct {
 
 	room *learn.Room // of the ridge's solution; nil: it is made when it is needed
 
-	reduced bool // the principal components of all features are found
+	reduced    bool // the principal components of all features are found
+	unlabelled int  // rows that they were found with beside those of the training
 
 	bag        *bagFit      // nil: the rows were no bags
 	findMember func() error // finds a number that the kernel of members does not take; nil: rows are no members
@@ -171,6 +177,9 @@ func (f *fit) run(asked Config) (*Model, error) {
 	}
 	if err := f.chooseTask(sum); err != nil {
 		return nil, err
+	}
+	if f.opt.Unlabelled != nil && (!f.cfg.reduces() || f.bag != nil) {
+		return nil, errUnlabelled
 	}
 	if err := f.checkCalibration(sum); err != nil {
 		return nil, err
@@ -643,7 +652,12 @@ func (f *fit) learnDim() int {
 // each passes over the data: body gets a batch and its features, at most chunk rows at a
 // time.
 func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error) error {
-	r, err := f.src.Open(f.ctx)
+	return f.eachOf(f.src, stage, body)
+}
+
+// eachOf is each for the rows of any source.
+func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch, z matrix.Rows) error) error {
+	r, err := src.Open(f.ctx)
 	if err != nil {
 		return err
 	}
@@ -673,7 +687,7 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 			start := time.Now()
 			z, bad := f.m.mapping.features(&s, part.X)
 			if bad != nil {
-				return Located(&RowError{bad.Row, bad.Dim, f.m.mapping.reason(bad) + anotherScale("--scale")}, f.src, part.First)
+				return Located(&RowError{bad.Row, bad.Dim, f.m.mapping.reason(bad) + anotherScale("--scale")}, src, part.First)
 			}
 			f.report.Map += time.Since(start).Seconds()
 			if err := body(&part, z); err != nil {

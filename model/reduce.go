@@ -63,18 +63,55 @@ func (f *fit) reduction() error {
 // to the first, and so on.
 func (f *fit) collectParts(parts []*moments.Stats, widths []int) error {
 	var dense matrix.Dense
-	none := []float64{0}
-	return f.each("reduce", func(b *matrix.Batch, z matrix.Rows) error {
+	err := f.each("reduce", func(b *matrix.Batch, z matrix.Rows) error {
 		start := time.Now()
 		defer func() { f.report.Solve += time.Since(start).Seconds() }()
 		rows := densified(z, &dense)
 		for i := range rows.Rows {
-			row, w := rows.Row(i), f.weight(b, i)
-			for p, s := range parts {
-				s.AddRow(row[:widths[p]], none, w)
-				row = row[widths[p]:]
-			}
+			addParts(parts, widths, rows.Row(i), f.weight(b, i))
 		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.collectUnlabelled(parts, widths)
+}
+
+// addParts adds a row without targets, the first of its features to the first statistics, and so on.
+func addParts(parts []*moments.Stats, widths []int, row []float32, w float64) {
+	for p, s := range parts {
+		s.AddRow(row[:widths[p]], nil, w)
+		row = row[widths[p]:]
+	}
+}
+
+var errUnlabelled = errors.New("unlabelled rows are to find principal components of rows with; give a number of components, or a share of the variance, or leave the rows out")
+
+// collectUnlabelled is collectParts for the rows of Options.Unlabelled, if there are any. They are
+// counted once, whatever for and how often they are read.
+func (f *fit) collectUnlabelled(parts []*moments.Stats, widths []int) error {
+	if f.opt.Unlabelled == nil {
+		return nil
+	}
+	src, err := f.opt.Unlabelled(f.m.info.Schema)
+	if err != nil {
+		return err
+	}
+	f.unlabelled = 0
+	var dense matrix.Dense
+	return f.eachOf(src, "reduce", func(b *matrix.Batch, z matrix.Rows) error {
+		start := time.Now()
+		defer func() { f.report.Solve += time.Since(start).Seconds() }()
+		rows := densified(z, &dense)
+		for i := range rows.Rows {
+			w := 1.0
+			if b.Weights != nil {
+				w = b.Weights[i]
+			}
+			addParts(parts, widths, rows.Row(i), w)
+		}
+		f.unlabelled += rows.Rows
 		return nil
 	})
 }
@@ -97,6 +134,7 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 		report.Variance, report.Share = maps.Variance, maps.Share*report.Share
 		report.Seconds += maps.Seconds
 	}
+	report.Unlabelled = f.unlabelled
 	f.m.mapping.projection, f.m.mapping.reduction = p, report
 	f.reduced = true
 	return last, nil
@@ -109,11 +147,14 @@ func (f *fit) reduceStatistics(parts []*moments.Stats) error {
 		return nil
 	}
 	all := parts[0]
-	if len(parts) > 1 {
+	if len(parts) > 1 || f.opt.Unlabelled != nil {
 		all = moments.New(f.mapDim(), f.m.info.Outputs)
 		for _, p := range parts {
 			all.Merge(p)
 		}
+	}
+	if err := f.collectUnlabelled([]*moments.Stats{all}, []int{f.mapDim()}); err != nil {
+		return err
 	}
 	last, err := f.project(all)
 	if err != nil {
@@ -160,6 +201,7 @@ func (f *fit) reduceMaps() error {
 		whole.Maps = append(whole.Maps, report)
 	}
 	whole.Share = held / whole.Variance
+	whole.Unlabelled = f.unlabelled
 	f.m.mapping.projection, f.m.mapping.reduction = reduce.Joined(projections), whole
 	return nil
 }

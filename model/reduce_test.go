@@ -313,6 +313,88 @@ func TestAppendedRowsGiveTheComponentsOfOnePass(t *testing.T) {
 	}
 }
 
+// Components with unlabelled rows are those of all rows together, and the learner trains on the
+// labelled ones alone.
+func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
+	x, names := rings(21, 400, 3)
+	for i := 150; i < 400; i++ { // otherwise than the labelled ones
+		x.Row(i)[0] += 1.5
+	}
+	whole := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	few := source(t, matrix.Rows{Dense: x.Slice(0, 150)}, nil, 0, names[:150])
+	more := source(t, matrix.Rows{Dense: x.Slice(150, 400)}, nil, 0, nil)
+	opened := 0
+	opt := Options{Unlabelled: func(read dataset.Schema) (dataset.Source, error) {
+		if opened++; read.Dim != 2 {
+			t.Errorf("rows are read as %+v", read)
+		}
+		return more, nil
+	}}
+	for name, cfg := range map[string]Config{
+		"ridge, given":    {Learner: "ridge", Lambda: 0.1, Components: 9},
+		"ridge, folds":    {Learner: "ridge", LambdaBy: "folds", VarianceShare: 0.9},
+		"svm":             {Learner: "svm", C: 1, Components: 9, Whiten: true},
+		"svm, maps":       {Learner: "svm", C: 1, Map: "sum", Steps: twoMaps(), MapComponents: 6},
+		"ridge, maps too": {Learner: "ridge", Lambda: 0.1, Map: "sum", Steps: twoMaps(), MapComponents: 6, Components: 4},
+	} {
+		cfg.Scale, cfg.Gamma = "none", "0.5"
+		if cfg.Map == "" {
+			cfg.Features = 48
+		}
+		opened = 0
+		m, report, err := Fit(context.Background(), few, cfg, opt)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all, got := fitted(t, whole, cfg).Info().Training.Reduction, m.Info().Training.Reduction
+		if opened == 0 || got.Unlabelled != 250 || report.Summary.Rows != 150 || got.Components != all.Components {
+			t.Errorf("%s: opened %d times, %d unlabelled of %d rows, %d components, of all rows %d", name, opened, got.Unlabelled, report.Summary.Rows, got.Components, all.Components)
+			continue
+		}
+		if math.Abs(got.Share-all.Share) > 1e-9 || math.Abs(got.Variance-all.Variance) > 1e-9*all.Variance {
+			t.Errorf("%s: share %g of %g, of all rows %g of %g", name, got.Share, got.Variance, all.Share, all.Variance)
+		}
+		for i, v := range got.Variances {
+			if math.Abs(v-all.Variances[i]) > 1e-8*all.Variances[0] {
+				t.Errorf("%s: variance %d is %g, of all rows %g", name, i, v, all.Variances[i])
+			}
+		}
+		if alone := fitted(t, few, cfg).Info().Training.Reduction; math.Abs(alone.Variance-all.Variance) < 0.01*all.Variance {
+			t.Errorf("%s: the labelled rows have the same variance, so nothing was seen", name)
+		}
+	}
+	// A ridge regression on these components, by hand.
+	cfg := Config{Learner: "ridge", Lambda: 0.1, Components: 9, Features: 48, Scale: "none", Gamma: "0.5"}
+	m, _, err := Fit(context.Background(), few, cfg, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := FitMapping(context.Background(), whole, cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := matrix.NewDense(400, 9)
+	if err := p.Transform(z, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	byHand := fitted(t, source(t, matrix.Rows{Dense: z.Slice(0, 150)}, nil, 0, names[:150]), Config{Learner: "ridge", Lambda: 0.1, Kernel: "linear", Scale: "none"})
+	a, b := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
+	if err := m.Scores(a, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	if err := byHand.Scores(b, matrix.Rows{Dense: z}); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range a.Data {
+		if math.Abs(float64(v-b.Data[i])) > 1e-4 {
+			t.Fatalf("score %d: %g, on the projected rows %g", i, v, b.Data[i])
+		}
+	}
+	if _, _, err := Fit(context.Background(), few, Config{Learner: "ridge", Features: 48}, opt); err == nil || !strings.Contains(err.Error(), "give a number of components") {
+		t.Errorf("without components: %v", err)
+	}
+}
+
 func TestRowsThatAreAllAlikeHaveNoComponents(t *testing.T) {
 	x, _ := rings(15, 50, 2)
 	for i := range x.Rows {

@@ -41,6 +41,9 @@ type Report struct {
 	Share    float64 `json:"share"`
 	Variance float64 `json:"variance"`
 
+	// Unlabelled is how many rows beside those of the training the components were found with.
+	Unlabelled int `json:"unlabelled,omitempty"`
+
 	// Variances are those of the components, descending, before whitening.
 	Variances []float64 `json:"variances"`
 
@@ -69,6 +72,9 @@ func (r *Report) Lines() []string {
 		text += fmt.Sprintf(" (%d were asked for, but no others stand out of rounding)", r.Asked)
 	}
 	text += "; " + r.Method
+	if r.Unlabelled > 0 {
+		text += fmt.Sprintf("; with %d unlabelled rows", r.Unlabelled)
+	}
 	if r.Seconds > 0 {
 		text += fmt.Sprintf(", %.2g s", r.Seconds)
 	}

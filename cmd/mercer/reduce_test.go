@@ -42,6 +42,40 @@ func TestTrainOnComponents(t *testing.T) {
 	}
 }
 
+func TestTrainWithUnlabelledRows(t *testing.T) {
+	dir := t.TempDir()
+	data, more, m := filepath.Join(dir, "curve.csv"), filepath.Join(dir, "more.csv"), filepath.Join(dir, "m.mercer")
+	lines := strings.SplitAfter(strings.TrimSpace(curve(300)), "\n")
+	if err := os.WriteFile(data, []byte(strings.Join(lines[:100], "")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	// The same columns without the last, the label.
+	var rest strings.Builder
+	for _, line := range lines[100:] {
+		rest.WriteString(line[:strings.LastIndex(line, ",")] + "\n")
+	}
+	if err := os.WriteFile(more, []byte(rest.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := ok(t, "train", data, "-o", m, "--features", "64", "--components", "7", "--unlabelled", more)
+	if !strings.Contains(out, "with 200 unlabelled rows") {
+		t.Error(out)
+	}
+	for _, wrong := range []struct {
+		want string
+		args []string
+	}{
+		{"give --components or --variance-share", nil},
+		{"leave out --auto", []string{"--components", "7", "--auto"}},
+		{"leave out one of them", []string{"--components", "7", "--save-stats", filepath.Join(dir, "s.stats"), "--learner", "ridge"}},
+	} {
+		r := mercer(t, append([]string{"train", data, "-o", m, "--features", "64", "--unlabelled", more}, wrong.args...)...)
+		if r.code != 2 || !strings.Contains(r.stderr, wrong.want) {
+			t.Errorf("%v: %s", wrong.args, r.stderr)
+		}
+	}
+}
+
 func TestTrainSparseWeights(t *testing.T) {
 	dir := t.TempDir()
 	data, m := filepath.Join(dir, "table.csv"), filepath.Join(dir, "m.mercer")

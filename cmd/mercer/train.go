@@ -38,14 +38,15 @@ type train struct {
 	progress   string
 	pages      pages
 
-	appendTo  []string // files of statistics that the rows are added to
-	like      string   // file of statistics or "" whose scaling and map are taken
-	saveStats string
-	kept      *whole.File       // the file of saveStats that is to appear with the model
-	stats     *model.Statistics // nil: a training from the beginning
-	online    bool
-	from      string // the model to continue
-	path      string // DATA
+	appendTo   []string // files of statistics that the rows are added to
+	like       string   // file of statistics or "" whose scaling and map are taken
+	saveStats  string
+	unlabelled string            // file of rows for the principal components alone
+	kept       *whole.File       // the file of saveStats that is to appear with the model
+	stats      *model.Statistics // nil: a training from the beginning
+	online     bool
+	from       string // the model to continue
+	path       string // DATA
 
 	auto, estimate bool
 	budget         time.Duration
@@ -138,6 +139,7 @@ columns of 0 and 1 with --task multilabel.
 	f.StringVar(&t.test, "test", "", "data to test the model on")
 	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
 	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
+	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows, without labels or with some that do not count, to find principal components with")
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
 	scaleFlag(cmd, &t.cfg, "auto")
 	modelFlags(cmd, &t.cfg)
@@ -178,6 +180,18 @@ func (t *train) check() error {
 	if err := t.cfg.Check(); err != nil {
 		return usageError{err}
 	}
+	if t.unlabelled != "" {
+		switch {
+		case t.auto || t.estimate:
+			return usagef("--unlabelled is for a training whose principal components are known; leave out --auto and --estimate")
+		case t.saveStats != "":
+			return usagef("--save-stats keeps the rows of DATA alone, and a training that goes on from them would find other components than with --unlabelled; leave out one of them")
+		case t.data.Group != "" || t.cfg.Bag != nil:
+			return usagef("--unlabelled is for rows, not for bags")
+		case t.cfg.Components == 0 && t.cfg.VarianceShare == 0 && t.cfg.MapComponents == 0:
+			return usagef("--unlabelled rows are to find principal components with; give --components or --variance-share as well")
+		}
+	}
 	t.data.Memory = int64(t.memory)
 	return checkData(&t.data)
 }
@@ -214,10 +228,10 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if err := checkApart([]namedFile{{"--output", t.out}, {"--save-stats", t.saveStats}}, namedFile{"DATA", path}, namedFile{"--test", t.test},
-		namedFile{"--test-labels", t.testLabels}, namedFile{"--labels", t.data.LabelsFile}); err != nil {
+		namedFile{"--test-labels", t.testLabels}, namedFile{"--labels", t.data.LabelsFile}, namedFile{"--unlabelled", t.unlabelled}); err != nil {
 		return err
 	}
-	if err := t.pages.check(t.out, t.saveStats, path, t.test, t.testLabels, t.data.LabelsFile); err != nil {
+	if err := t.pages.check(t.out, t.saveStats, path, t.test, t.testLabels, t.data.LabelsFile, t.unlabelled); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)
@@ -266,6 +280,24 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 	opt := model.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
 	if t.test != "" {
 		opt.Surveyed = func(read dataset.Schema) error { return t.checkTest(ctx, read, filepath.Base(path), "train with") }
+	}
+	if t.unlabelled != "" {
+		var more []*dataset.File
+		defer func() {
+			for _, f := range more {
+				f.Close()
+			}
+		}()
+		opt.Unlabelled = func(read dataset.Schema) (dataset.Source, error) {
+			o := t.data
+			o.Schema, o.LabelsFile, o.Dim = &read, "", 0
+			f, err := dataset.Open(ctx, t.unlabelled, o)
+			if err != nil {
+				return nil, err
+			}
+			more = append(more, f)
+			return f, nil
+		}
 	}
 	if t.saveStats != "" {
 		// They appear with the model: whoever adds rows to a file of statistics and is interrupted before there is a
