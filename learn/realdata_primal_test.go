@@ -105,7 +105,7 @@ func realTable(t testing.TB, path string, label int, scale float64) (*matrix.Den
 // liblinear_primal.py wrote.
 func TestObjectivesAreLIBLINEARs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains on five data sets")
+		t.Skip("trains on six data sets")
 	}
 	text, err := os.ReadFile("testdata/liblinear_primal.json")
 	if err != nil {
@@ -151,7 +151,7 @@ func TestObjectivesAreLIBLINEARs(t *testing.T) {
 			check(t, set, "l1_"+loss, sparse.Objective, want[set]["l1_"+loss][:1], 1e-3)
 		}
 	}
-	for set, path := range map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2"} {
+	for set, path := range map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2", "reuters": "reuters_lasvm/reuters.trn.bz2"} {
 		t.Run(set, func(t *testing.T) {
 			x, class := realData(t, path)
 			classify(t, set, x, class, 2)

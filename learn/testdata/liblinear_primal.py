@@ -1,7 +1,7 @@
 """Writes liblinear_primal.json: the objectives that LIBLINEAR's liblinear-train reaches without
 a bias (-B -1) at -e 1e-5 and C = 1, computed anew from the models that it wrote, one for each
 class against the rest. Usage: liblinear_primal.py DIR, with the data sets a9a, w8a, ijcnn1,
-letter and cpusmall in folders of DIR."""
+reuters_lasvm, letter and cpusmall in folders of DIR."""
 import bz2, gzip, json, os, subprocess, sys, tempfile
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -17,7 +17,8 @@ def table(path):
 
 
 def sets():
-    for name, path, opened in [("a9a", "a9a/a9a.gz", gzip.open), ("w8a", "w8a/w8a.gz", gzip.open), ("ijcnn1", "ijcnn1/ijcnn1.trn.bz2", bz2.open)]:
+    for name, path, opened in [("a9a", "a9a/a9a.gz", gzip.open), ("w8a", "w8a/w8a.gz", gzip.open), ("ijcnn1", "ijcnn1/ijcnn1.trn.bz2", bz2.open),
+                               ("reuters", "reuters_lasvm/reuters.trn.bz2", bz2.open)]:
         with opened(os.path.join(root, path), "rb") as f:
             x, y = load_svmlight_file(f)
         yield name, x, y
