@@ -31,6 +31,107 @@ type crammerSinger struct {
 
 	// of a row: G, D, D again to be sorted, and the new β
 	g, d, sorted, next []float64
+
+	// of a check
+	flows flows
+}
+
+// flows are sums over the rows of each class a and the wrong classes b, K×K: β of a row says how much
+// goes from its own class, where it is positive, to each of the others.
+type flows struct {
+	k                 int
+	sum, cost, square []float64 // Σ|βᵇ|, Σ|βᵇ|(Gᵇ - Gᵃ), Σ|βᵇ|‖z‖²
+}
+
+func newFlows(k int) flows {
+	return flows{k: k, sum: make([]float64, k*k), cost: make([]float64, k*k), square: make([]float64, k*k)}
+}
+
+// repair is what it costs at most to bring s to 0 in all classes. What goes out of a class with s > 0
+// is lessened, in proportion for all its rows, along a path to a class with s < 0, which leaves all β
+// within their bounds; there is such a path as long as some s is not 0, since flows are made of such
+// paths and of circles.
+func (w *flows) repair(out []*output) float64 {
+	k := w.k
+	left, less := make([]float64, k), make([]float64, k*k)
+	for m, o := range out {
+		left[m] = o.s
+		if sum := math.Abs(o.s); sum <= noSum*w.through(m) {
+			left[m] = 0 // rounding
+		}
+	}
+	for a := range k {
+		for left[a] > 0 {
+			path := w.path(a, left, less)
+			if path == nil {
+				break // what is left is rounding of the others
+			}
+			amount := min(left[a], -left[path[len(path)-1]%k])
+			for _, e := range path {
+				amount = min(amount, w.sum[e]-less[e])
+			}
+			for _, e := range path {
+				less[e] += amount
+			}
+			left[a] -= amount
+			left[path[len(path)-1]%k] += amount
+		}
+	}
+	cost, moved, square := 0.0, make([]float64, k), make([]float64, k)
+	for e, amount := range less {
+		if amount == 0 {
+			continue
+		}
+		share := amount / w.sum[e]
+		cost += share * w.cost[e]
+		for _, m := range [2]int{e / k, e % k} {
+			moved[m] += amount
+			square[m] += share * w.square[e]
+		}
+	}
+	for m := range k {
+		cost += 0.5 * moved[m] * square[m] // ‖Σβz‖² ≤ Σ|β|·Σ|β|‖z‖²
+	}
+	return max(0, cost)
+}
+
+// through is all that goes out of a class and into it.
+func (w *flows) through(m int) float64 {
+	sum := 0.0
+	for b := range w.k {
+		sum += w.sum[m*w.k+b] + w.sum[b*w.k+m]
+	}
+	return sum
+}
+
+// path is the shortest way from a class to one with s < 0 where something is left to be lessened, as
+// places in the matrices; nil if there is none.
+func (w *flows) path(from int, left, less []float64) []int {
+	k := w.k
+	by := make([]int, k) // the place by which a class was reached, plus 1
+	queue := []int{from}
+	for len(queue) > 0 {
+		a := queue[0]
+		queue = queue[1:]
+		for b := range k {
+			e := a*k + b
+			if b == from || by[b] > 0 || w.sum[e]-less[e] <= 0 {
+				continue
+			}
+			by[b] = e + 1
+			if left[b] >= 0 {
+				queue = append(queue, b)
+				continue
+			}
+			var path []int
+			for ; b != from; b = (by[b] - 1) / k {
+				path = append(path, by[b]-1)
+			}
+			slices.Reverse(path)
+			return path
+		}
+	}
+	return nil
 }
 
 // step gives the row's violation, the gap's term and the room that a β of 0 has, and leaves
@@ -151,9 +252,23 @@ func (c *crammerSinger) check(f *dual, first int, rows matrix.Rows) {
 			violation, term, _ := c.step(f, i, rows, r)
 			all.worst = max(all.worst, violation)
 			all.gap += term
+			c.note(f, i)
 			if violation > 0 {
 				all.aside[i] = false
 			}
+		}
+	}
+}
+
+// note adds a row, whose G are known, to the flows.
+func (c *crammerSinger) note(f *dual, i int) {
+	y, w := c.class[i], &c.flows
+	for m, o := range f.out {
+		if beta := o.beta[i]; m != y && beta != 0 {
+			at := y*w.k + m
+			w.sum[at] -= beta
+			w.cost[at] -= beta * (c.g[m] - c.g[y])
+			w.square[at] -= beta * float64(f.norm[i])
 		}
 	}
 }

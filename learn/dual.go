@@ -91,8 +91,8 @@ type output struct {
 	// met, or the last check, and value is the dual objective.
 	worst, gap, value float64
 
-	// repair is what it costs at most to bring s to 0: a guess after a pass, and of outputs that are
-	// coupled; a bound after a check, which also says whether no β can move to where s is 0.
+	// repair is what it costs at most to bring s to 0: a guess after a pass; a bound after a check, which
+	// also says whether no β can move to where s is 0.
 	repair float64
 	stuck  bool
 
@@ -338,22 +338,31 @@ func (f *dual) guess(o *output) float64 {
 	return math.Abs(o.s) * (o.worst + f.size*math.Abs(o.s))
 }
 
-// moveIntercepts takes ρs into b where the gradients are no larger than that.
+// moveIntercepts takes ρs into b where the gradients are no larger than that. Coupled outputs have one
+// ρ, and go on together.
 func (f *dual) moveIntercepts(work []*output) {
+	lingers := 0
 	for _, o := range work {
-		step := o.rho * o.s
-		if o.done || f.meets(o) || math.Abs(step) < o.worst {
+		if step := o.rho * o.s; o.done || f.meets(o) || math.Abs(step) < o.worst {
 			continue
 		}
 		// All gradients are others now.
-		o.b += step
+		o.b += o.rho * o.s
 		clear(o.aside)
 		if o.moves++; o.s*o.last <= 0 || math.Abs(o.s) < lingering*math.Abs(o.last) {
 			o.last, o.moves = o.s, 0
 		}
-		if o.moves == patience && f.coupled == nil {
-			o.rho *= growth
-			o.last = 0
+		if o.moves < patience {
+			continue
+		}
+		if lingers++; f.coupled == nil {
+			o.rho, o.last = growth*o.rho, 0
+		}
+	}
+	if f.coupled != nil && lingers > 0 {
+		for _, o := range f.out {
+			o.b -= (growth - 1) * o.rho * o.s
+			o.rho, o.last = growth*o.rho, 0
 		}
 	}
 }

@@ -446,6 +446,55 @@ func TestInterceptIsFoundWhereCIsTiny(t *testing.T) {
 	}
 }
 
+// The same of Crammer and Singer's machine, whose intercepts are a class's worth apart.
+func TestInterceptsOfCrammerSingerAreFoundWhereCIsTiny(t *testing.T) {
+	z, class := blobs(53, 300, 8, 3)
+	for i := range class { // 240, 30 and 30
+		class[i] = [10]int{1, 0, 0, 0, 0, 2}[i%10]
+	}
+	// Σ max(0, 1 + bₘ - b_y): the least is at b₀ = b₁ + 1 = b₂ + 1, where the 60 others cost 2 each.
+	const least = 120
+	for _, c := range []float64{1e-12, 1e-9, 1e-7, 1e-5} {
+		_, r, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 3, nil, SVM{C: c, CrammerSinger: true})
+		if err != nil || !r.Converged || r.Gap > gapTarget {
+			t.Errorf("C = %g: %+v, %v", c, r, err)
+			continue
+		}
+		if excess := r.Objective/(c*least) - 1; excess > r.Gap+1e-6 || excess < -0.02 {
+			t.Errorf("C = %g: the objective is %.6g of the least, the gap says %.2g", c, r.Objective/(c*least), r.Gap)
+		}
+	}
+}
+
+// Flows whose differences are s are lessened until they are 0, also where the way leads over another
+// class.
+func TestFlowsAreRepaired(t *testing.T) {
+	w := newFlows(4)
+	set := func(a, b int, sum float64) {
+		w.sum[a*4+b], w.cost[a*4+b], w.square[a*4+b] = sum, 3*sum, 2*sum
+	}
+	set(0, 1, 5)
+	set(1, 2, 7)
+	set(2, 0, 1)
+	set(3, 2, 2)
+	out := make([]*output, 4)
+	for m := range out {
+		s := 0.0
+		for b := range 4 {
+			s += w.sum[m*4+b] - w.sum[b*4+m]
+		}
+		out[m] = &output{s: s}
+	}
+	// s is 4, 2, -8 and 2. By 0-1-2 four have to go, by 1-2 two, by 3-2 two: of the flows 4, 6 and 2.
+	want := 3.0 * (4 + 6 + 2)
+	for _, part := range [][2]float64{{4, 4}, {10, 10}, {8, 8}, {2, 2}} { // moved of a class, and as much of the square halved
+		want += 0.5 * part[0] * 2 * part[1]
+	}
+	if got := w.repair(out); math.Abs(got-want) > 1e-12*want {
+		t.Errorf("costs %g, want %g", got, want)
+	}
+}
+
 // fitted is a model and how it came to be.
 type fitted struct {
 	*Linear

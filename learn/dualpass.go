@@ -184,6 +184,9 @@ func (f *dual) check(ctx context.Context, work []*output) error {
 		o.worst, o.gap = 0, 0
 		o.repairs = repairs{single: math.Inf(1)}
 	}
+	if f.coupled != nil {
+		f.coupled.flows = newFlows(len(f.out))
+	}
 	err := eachBlock(f.z, func(first int, rows matrix.Rows) error {
 		if f.coupled != nil {
 			f.coupled.check(f, first, rows)
@@ -215,9 +218,15 @@ func (f *dual) check(ctx context.Context, work []*output) error {
 		return err
 	}
 	f.evaluate(work)
+	together := 0.0
+	if f.coupled != nil {
+		together = f.coupled.flows.repair(f.out)
+	}
 	for _, o := range work {
-		o.repair = f.guess(o)
-		if f.coupled == nil && f.rho > 0 {
+		switch {
+		case f.coupled != nil:
+			o.repair = together
+		case f.rho > 0:
 			o.repair = o.least(o.s)
 			o.stuck = math.IsInf(o.single, 1) && math.Abs(o.s) > noSum*o.sum
 		}
