@@ -26,9 +26,9 @@ import (
 // A pass reads the rows once, for all outputs that are not done; an output gets from it its
 // loss and gradient at a point, or its Hessian's product with a direction, whichever it is at.
 // See newton for the method. It stops where the gradient's norm is at most Tolerance times that
-// at w = 0, b = 0; for a class against the rest times the share of the smaller side, as
-// LIBLINEAR does, since the loss of a rare class is soon small (though not below 1e-6 for that);
-// of multinomial times 1/K.
+// at w = 0 and b = 0, or, of numbers to predict, b = their mean; for a class against the rest
+// times the share of the smaller side, as LIBLINEAR does, since the loss of a rare class is soon
+// small (though not below 1e-6 for that); of multinomial times 1/K.
 //
 // Scores and sums of up to 256 rows are in float32, everything else in float64; the sums are
 // cut and added in an order that depends on n, D and K alone, so the result does not depend on
@@ -148,7 +148,48 @@ func FitPrimalSVR(ctx context.Context, z Features, y []float64, outputs int, wei
 		return nil, nil, fmt.Errorf("epsilon %g is not a width: it is a number of at least 0", opt.Epsilon)
 	}
 	opt.Loss, opt.ClassWeights = "squared_epsilon", nil
-	return (&primalFit{z: z, k: outputs, y: y, loss: squaredEpsilonLoss(opt.Epsilon)}).fit(ctx, weights, opt)
+	if opt.NoIntercept {
+		return (&primalFit{z: z, k: outputs, y: y, loss: squaredEpsilonLoss(opt.Epsilon)}).fit(ctx, weights, opt)
+	}
+	// Around their mean, targets far from 0 leave float32 and the gradient at 0 to what w can do.
+	mean := targetMeans(y, outputs, weights)
+	y = slices.Clone(y)
+	for e := range y {
+		y[e] -= mean[e%outputs]
+	}
+	if s := opt.Start; s != nil {
+		opt.Start = &Linear{W: s.W, B: slices.Clone(s.B)}
+		for t, m := range mean {
+			opt.Start.B[t] -= m
+		}
+	}
+	linear, report, err := (&primalFit{z: z, k: outputs, y: y, loss: squaredEpsilonLoss(opt.Epsilon)}).fit(ctx, weights, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	for t, m := range mean {
+		linear.B[t] += m
+	}
+	return linear, report, nil
+}
+
+// targetMeans are the weighted means of targets, 0 where no row counts.
+func targetMeans(y []float64, outputs int, weights []float64) []float64 {
+	mean, total := make([]float64, outputs), 0.0
+	for e, v := range y {
+		w := 1.0
+		if weights != nil {
+			w = weights[e/outputs]
+		}
+		mean[e%outputs] += w * v
+		total += w / float64(outputs)
+	}
+	for t := range mean {
+		if total > 0 {
+			mean[t] /= total
+		}
+	}
+	return mean
 }
 
 // primalFit is the state of a fit.

@@ -176,7 +176,11 @@ func TestPrimalMeetsItsOptimalityConditions(t *testing.T) {
 	for _, p := range problems() {
 		l, report := p.fit(t, InMemory(matrix.Rows{Dense: p.z}))
 		value, grad := p.gradient(l)
-		_, origin := p.gradient(zero(p.z.Cols, l.W.Cols))
+		start := zero(p.z.Cols, l.W.Cols)
+		if p.y != nil && !p.opt.NoIntercept {
+			copy(start.B, targetMeans(p.y, 1, p.weights))
+		}
+		_, origin := p.gradient(start)
 		for k := range grad {
 			if p.opt.NoIntercept {
 				if l.B[k] != 0 {

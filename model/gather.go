@@ -244,7 +244,7 @@ func (f *fit) fitsMemory(sum *dataset.Summary) bool {
 func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.m.info.Outputs)
 	bytes, formula = (9*k+28)*n+8*d*k, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
-	if f.learner != nil && f.learner.name != "svr" && f.cfg.primalSolver() {
+	if f.learner != nil && f.cfg.primalSolver() {
 		bytes, formula = (4*k+16)*n+192*d*k, "(4·K + 16)·n + 192·D·K bytes beside features in a file"
 	}
 	if f.classes == nil {

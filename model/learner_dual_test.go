@@ -112,6 +112,62 @@ func TestSVRPredictsACurve(t *testing.T) {
 	}
 }
 
+// Both solvers of the svr come to the same machine, with C given or chosen.
+func TestSVRInThePrimalIsThatOfTheDual(t *testing.T) {
+	s := random.New(5, "curve")
+	const n = 500
+	x := matrix.NewDense(n, 1)
+	y := make([]float64, 2*n)
+	for i := range n {
+		x.Data[i] = float32(6 * s.Uniform())
+		y[2*i] = math.Sin(float64(x.Data[i])) + 0.05*s.Normal()
+		y[2*i+1] = 100 + 0.5*float64(x.Data[i])
+	}
+	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
+	for _, c := range []float64{1, 0} {
+		var objective [2]float64
+		for i, solver := range []string{"dual", "primal"} {
+			cfg := Config{Learner: "svr", Solver: solver, C: c, Epsilon: 0.05, Features: 100, Tolerance: 1e-4, MaxIter: 5000}
+			if solver == "primal" {
+				cfg.Tolerance = 1e-6 // of a gradient, which tells less of the objective
+			}
+			m, _, err := Fit(context.Background(), src, cfg, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			training := m.Info().Training
+			if (training.SVR != nil) != (solver == "dual") || (training.Primal != nil) != (solver == "primal") {
+				t.Fatalf("%s: %+v", solver, training)
+			}
+			if r := training.SVR; r != nil {
+				objective[i] = r.Objective
+			}
+			if p := training.Primal; p != nil {
+				if !p.Converged || len(p.Objective) != 2 || (c == 0) != (training.Why["c"] != "") {
+					t.Fatalf("%+v, %v", p, training.Why)
+				}
+				objective[i] = p.Objective[0] + p.Objective[1]
+			}
+			if m, err = read(fileOf(t, m)); err != nil {
+				t.Fatal(err)
+			}
+			scores, square := matrix.NewDense(n, 2), 0.0
+			if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
+				t.Fatal(err)
+			}
+			for e, v := range scores.Data {
+				square += (float64(v) - y[e]) * (float64(v) - y[e]) / (2 * n)
+			}
+			if square > 0.01 {
+				t.Errorf("%s, C = %g: mean square %.3g", solver, c, square)
+			}
+		}
+		if math.Abs(objective[0]/objective[1]-1) > 1e-3 {
+			t.Errorf("C = %g: objective %.8g by the dual, %.8g by the primal", c, objective[0], objective[1])
+		}
+	}
+}
+
 // TestOneClassTellsOutliers trains without labels, and with some that are to play no part.
 func TestOneClassTellsOutliers(t *testing.T) {
 	x, names, _, _ := drawn(7, 1000, 3, 1)
@@ -200,6 +256,8 @@ func TestDualLearnersRefuseOptions(t *testing.T) {
 		"no probabilities": {Learner: "one-class", Calibrate: "platt"},
 		"cannot classify":  {Learner: "svr", Task: "classify"},
 		"has no loss":      {Learner: "svr", Loss: "hinge"},
+		"not for epsilon":  {Learner: "svr", Loss: "epsilon", Solver: "primal"},
+		"has no solver":    {Learner: "svr", Solver: "newton"},
 		"no option c":      {Learner: "one-class", C: 1},
 		"of its own":       {Learner: "svm", Task: "multilabel", Multiclass: "crammer-singer"},
 	} {

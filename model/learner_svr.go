@@ -1,6 +1,8 @@
 package model
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"mercer/dataset"
@@ -11,10 +13,23 @@ var svrLearner = learner{
 	name:    "svr",
 	about:   "support vector regression",
 	tasks:   []string{"regress"},
-	options: []string{"c", "loss", "epsilon", "tolerance", "max-iter"},
+	options: []string{"c", "loss", "epsilon", "solver", "tolerance", "max-iter"},
 	losses:  []string{"squared_epsilon", "epsilon"},
+	check:   (*Config).checkSVR,
 	memory:  (*fit).iteratedMemory,
 	train:   (*fit).svr,
+}
+
+// checkSVR finds what is wrong with the options of the svr. The primal is for the squared loss.
+func (c *Config) checkSVR() error {
+	solver := choice{"solver", &c.Solver, []string{"auto", "dual", "primal"}}
+	if err := solver.settle("svr"); err != nil {
+		return err
+	}
+	if c.Solver == "primal" && c.Loss == "epsilon" {
+		return errors.New("the primal is for the loss squared_epsilon, not for epsilon; leave out one of them")
+	}
+	return nil
 }
 
 // svr maps all rows and trains on them.
@@ -37,6 +52,18 @@ func (f *fit) svr(sum *dataset.Summary) error {
 		if chosen(); err != nil {
 			return err
 		}
+	}
+	if f.cfg.Solver == "primal" {
+		in := learn.Primal{C: opt.C, Epsilon: opt.Epsilon, Tolerance: opt.Tolerance, MaxIter: opt.MaxIter, Progress: opt.Progress}
+		linear, report, err := learn.FitPrimalSVR(f.ctx, all.z, all.y, f.m.info.Outputs, all.weights, in)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
+		}
+		if len(path) > 0 {
+			f.m.info.Training.Why["c"] = fmt.Sprintf("the best of %d on held-out rows", len(path))
+		}
+		f.m.learned, f.m.info.Training.Primal = linearModel{linear}, report
+		return nil
 	}
 	linear, report, err := learn.FitSVR(f.ctx, all.z, all.y, f.m.info.Outputs, all.weights, opt)
 	if err != nil {

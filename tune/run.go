@@ -79,7 +79,7 @@ func shares(c *model.Config, task string) bool {
 	case "svm":
 		return c.C > 0 && c.Penalty != "l1" && c.Solver != "primal" && task == "classify"
 	case "svr":
-		return c.C > 0
+		return c.C > 0 && c.Solver != "primal"
 	case "logistic":
 		return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual" && task == "classify"
 	}

@@ -19,6 +19,10 @@ func TestSVRCommand(t *testing.T) {
 	if r["features_in"] != "in a temporary file" || r["r2"].(float64) < 0.8 {
 		t.Errorf("in a file: %v", r)
 	}
+	said = ok(t, "train", data, "-o", m, "--learner", "svr", "--epsilon", "0.05", "--solver", "primal", "--holdout", "0.2", "--report", filepath.Join(dir, "r.html"))
+	if !strings.Contains(said, "squared_epsilon loss, C = ") || !strings.Contains(said, "in the primal: converged") {
+		t.Errorf("train says %q", said)
+	}
 }
 
 func TestOneClassCommand(t *testing.T) {

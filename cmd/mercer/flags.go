@@ -113,7 +113,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: none, exact)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or multinomial (logistic), all at once; ovo (kernel-svm), each two classes (default: of svm and of an l1 penalty ovr, of logistic multinomial, of kernel-svm ovo)")
 	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
-	f.StringVar(&c.Solver, "solver", "", "solver of svm and logistic: auto, dual, primal (default auto: svm dual, logistic primal)")
+	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal (default auto: logistic primal, the others dual)")
 	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that they may leave outside (default 0.1)")
 	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: the most rows within the margin or outside of the tube, and the fewest support vectors, as shares (-s 1 and -s 4 with -n of svm-train)")
 	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality conditions (default: the learner's; these stop at a duality gap of 0.1 %)")
