@@ -50,7 +50,7 @@ func newFlows(k int) flows {
 // repair is what it costs at most to bring s to 0 in all classes. What goes out of a class with s > 0
 // is lessened, in proportion for all its rows, along a path to a class with s < 0, which leaves all β
 // within their bounds; there is such a path as long as some s is not 0, since flows are made of such
-// paths and of circles.
+// paths and of circles. Infinity says that it takes very many of them, as while s is far from 0.
 func (w *flows) repair(out []*output) float64 {
 	k := w.k
 	left, less := make([]float64, k), make([]float64, k*k)
@@ -60,8 +60,12 @@ func (w *flows) repair(out []*output) float64 {
 			left[m] = 0 // rounding
 		}
 	}
+	paths := 0
 	for a := range k {
 		for left[a] > 0 {
+			if paths++; paths > mostPaths*k {
+				return math.Inf(1)
+			}
 			path := w.path(a, left, less)
 			if path == nil {
 				break // what is left is rounding of the others
@@ -94,6 +98,10 @@ func (w *flows) repair(out []*output) float64 {
 	}
 	return max(0, cost)
 }
+
+// mostPaths is how many paths for each class a repair may take. One empties a class or a flow, and
+// where s is nearly 0 it is a class.
+const mostPaths = 8
 
 // through is all that goes out of a class and into it.
 func (w *flows) through(m int) float64 {
@@ -252,7 +260,9 @@ func (c *crammerSinger) check(f *dual, first int, rows matrix.Rows) {
 			violation, term, _ := c.step(f, i, rows, r)
 			all.worst = max(all.worst, violation)
 			all.gap += term
-			c.note(f, i)
+			if f.rho > 0 {
+				c.note(f, i)
+			}
 			if violation > 0 {
 				all.aside[i] = false
 			}

@@ -493,6 +493,28 @@ func TestFlowsAreRepaired(t *testing.T) {
 	if got := w.repair(out); math.Abs(got-want) > 1e-12*want {
 		t.Errorf("costs %g, want %g", got, want)
 	}
+	// From half of the classes to the other half: every flow has to go, and of many it is not tried.
+	for _, k := range []int{10, 40} {
+		w, out := newFlows(k), make([]*output, k)
+		for m := range out {
+			out[m] = &output{}
+		}
+		for a := range k / 2 {
+			for b := k / 2; b < k; b++ {
+				amount := float64(1 + (3*a+5*b)%7)
+				w.sum[a*k+b], w.cost[a*k+b] = amount, amount
+				out[a].s += amount
+				out[b].s -= amount
+			}
+		}
+		all := 0.0
+		for _, v := range w.sum {
+			all += v
+		}
+		if got := w.repair(out); k == 10 && math.Abs(got-all) > 1e-12*all || k == 40 && !math.IsInf(got, 1) {
+			t.Errorf("%d classes: costs %g, all of them %g", k, got, all)
+		}
+	}
 }
 
 // fitted is a model and how it came to be.

@@ -184,7 +184,7 @@ func (f *dual) check(ctx context.Context, work []*output) error {
 		o.worst, o.gap = 0, 0
 		o.repairs = repairs{single: math.Inf(1)}
 	}
-	if f.coupled != nil {
+	if f.coupled != nil && f.rho > 0 {
 		f.coupled.flows = newFlows(len(f.out))
 	}
 	err := eachBlock(f.z, func(first int, rows matrix.Rows) error {
@@ -219,7 +219,7 @@ func (f *dual) check(ctx context.Context, work []*output) error {
 	}
 	f.evaluate(work)
 	together := 0.0
-	if f.coupled != nil {
+	if f.coupled != nil && f.rho > 0 {
 		together = f.coupled.flows.repair(f.out)
 	}
 	for _, o := range work {

@@ -77,15 +77,8 @@ func TestModelsDoNotDependOnWhereFeaturesAre(t *testing.T) {
 }
 
 func TestSVRPredictsACurve(t *testing.T) {
-	s := random.New(3, "curve")
 	const n = 600
-	x := matrix.NewDense(n, 1)
-	y := make([]float64, 2*n)
-	for i := range n {
-		x.Data[i] = float32(6 * s.Uniform())
-		y[2*i] = math.Sin(float64(x.Data[i])) + 0.05*s.Normal()
-		y[2*i+1] = 100 + 0.5*float64(x.Data[i])
-	}
+	x, y := curves(3, n)
 	for _, loss := range []string{"", "epsilon"} {
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 2, nil), Config{Learner: "svr", Loss: loss, C: 1, Epsilon: 0.05, Features: 200}, Options{})
 		if err != nil {
@@ -112,17 +105,22 @@ func TestSVRPredictsACurve(t *testing.T) {
 	}
 }
 
-// Both solvers of the svr come to the same machine, with C given or chosen.
-func TestSVRInThePrimalIsThatOfTheDual(t *testing.T) {
-	s := random.New(5, "curve")
-	const n = 500
-	x := matrix.NewDense(n, 1)
-	y := make([]float64, 2*n)
+// curves are n numbers, and two targets of each: a sine with noise, and a line far from 0.
+func curves(seed uint64, n int) (*matrix.Dense, []float64) {
+	s := random.New(seed, "curve")
+	x, y := matrix.NewDense(n, 1), make([]float64, 2*n)
 	for i := range n {
 		x.Data[i] = float32(6 * s.Uniform())
 		y[2*i] = math.Sin(float64(x.Data[i])) + 0.05*s.Normal()
 		y[2*i+1] = 100 + 0.5*float64(x.Data[i])
 	}
+	return x, y
+}
+
+// Both solvers of the svr come to the same machine, with C given or chosen.
+func TestSVRInThePrimalIsThatOfTheDual(t *testing.T) {
+	const n = 500
+	x, y := curves(5, n)
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
 	for _, c := range []float64{1, 0} {
 		var objective [2]float64
