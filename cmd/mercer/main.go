@@ -4,140 +4,22 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
-	"github.com/spf13/cobra"
+	"mercer/internal/cli"
 )
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		// Data live in memory that is used again and again; what little garbage there is
-		// need not be allowed to double it.
+		// Batches, blocks and panels are used again, so there is little garbage; letting it
+		// double a heap that is all data would only cost memory.
 		debug.SetGCPercent(20)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
-}
-
-// usageError is a wrong command line: exit code 2 instead of 1.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// run is the program: it returns the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot()
-	root.Annotations = map[string]string{commandLine: typed(args)}
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		return 0
-	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted; nothing was written")
-	}
-	if errors.Is(err, syscall.EPIPE) {
-		return 1
-	}
-	fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), oneLine(err))
-	var wrong usageError
-	if errors.As(err, &wrong) {
-		return 2
-	}
-	return 1
-}
-
-// oneLine is an error's text on one line, without the names of packages, which tell a Go
-// programmer where it comes from and others nothing.
-func oneLine(err error) string {
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	for _, pkg := range []string{"feature: ", "kernel: ", "pool: ", "approx: "} {
-		text = strings.ReplaceAll(": "+text, ": "+pkg, ": ")[2:]
-	}
-	return text
-}
-
-func newRoot() *cobra.Command {
-	threads := 0
-	root := &cobra.Command{
-		Use:   "mercer",
-		Short: "Kernel machines at linear cost",
-		Long: `Mercer learns nonlinear models at linear cost: it maps rows into an explicit random
-approximation of a kernel's feature space and trains a linear model there.
-
-"mercer demo" shows it on data inside the program; "mercer train DATA -o MODEL" is where
-to start with your own.`,
-		Example: `  mercer demo
-  mercer train adult.csv -o adult.mercer
-  mercer predict adult.mercer new.csv -o predictions.txt`,
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			if threads < 0 {
-				return usagef("--threads %d: give 1 or more, or 0 for all processors", threads)
-			}
-			if threads > 0 {
-				runtime.GOMAXPROCS(threads)
-			}
-			return nil
-		},
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("%q is no command; mercer --help lists them", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
-	}
-	root.PersistentFlags().IntVar(&threads, "threads", 0, "goroutines that compute at a time; 0: one a processor (the result is the same)")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
-	})
-	root.AddCommand(
-		newTrain(),
-		newPredict(),
-		newEval(),
-		newTransform(),
-		newKernel(),
-		newMaps(),
-		newInspect(),
-		newBench(),
-		newReproduce(),
-		newDemo(),
-		newLiblinearTrain(),
-		newLiblinearPredict(),
-		newMerge(),
-		newRanks(),
-		newCompare(),
-		newCurve(),
-		newTune(),
-		newApprox(),
-	)
-	return root
-}
-
-// nArgs is cobra's RangeArgs with an error that says what the arguments are.
-func nArgs(from, to int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < from || len(args) > to {
-			return usagef("%d arguments; usage: %s", len(args), cmd.UseLine())
-		}
-		return nil
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/papers"
+	"mercer/internal/papers"
 )
 
 func main() {

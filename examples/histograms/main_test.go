@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/papers"
+	"mercer/internal/papers"
 )
 
 var made = []papers.ErrorFigure{{Set: "words", Kernel: "chi2", Curves: []papers.ErrorCurve{

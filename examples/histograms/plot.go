@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/papers"
+	"mercer/internal/papers"
 )
 
 // A panel for each data set in a row for each kernel: errors from highest to lowest and numbers of features,

@@ -1,6 +1,0 @@
-//go:build race
-
-package main
-
-// The race detector takes memory of its own, so the peak says nothing.
-const raceDetector = true

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/tune"
+)
+
+// estimateRows are how many of the first rows a prediction of the cost looks at.
+const estimateRows = 20_000
+
+// estimable says why the cost of a training cannot be predicted, "" where it can.
+func (t *train) estimable(path string) string {
+	switch {
+	case t.cfg.Bag != nil:
+		return "bags"
+	case t.appendTo != nil || t.like != "":
+		return "statistics (--append, --like)"
+	case t.from != "":
+		return "a training that goes on (--continue)"
+	case t.cfg.Learner == "online" || t.data.Stream:
+		return "online learning"
+	case t.cfg.Task == "outliers" || t.cfg.Learner == "one-class":
+		return "outliers"
+	case t.cfg.Given != nil:
+		return "given landmarks"
+	case path == "-":
+		return "standard input"
+	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return "a pipe or a device" // what is read of it is gone
+	}
+	return ""
+}
+
+// predictCost predicts what the training takes, by trials of about so many seconds. It is nil where
+// that is surely less than so many.
+func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*tune.Cost, error) {
+	if t.holdout > 0 {
+		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
+	}
+	s, err := tune.DrawFirst(ctx, src, estimateRows, t.cfg.Task, max(t.cfg.Seed, 1))
+	if err != nil {
+		return nil, err
+	}
+	if short, err := tune.Short(ctx, s, t.cfg, memory, least); short || err != nil {
+		return nil, err
+	}
+	return tune.PredictCost(ctx, s, t.cfg, tune.CostOptions{Memory: memory, Seconds: seconds})
+}
+
+// printCost is train --estimate: it predicts and stops.
+func (t *train) printCost(cmd *cobra.Command, path string, memory int64) error {
+	if what := t.estimable(path); what != "" {
+		return usagef("--estimate predicts the cost of a training on a file of rows, not of %s", what)
+	}
+	src, err := dataset.Open(cmd.Context(), path, t.data)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	c, err := t.predictCost(cmd.Context(), src, memory, 3, 0)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if t.json {
+		return printJSON(w, c)
+	}
+	rows := comma(c.Rows)
+	if c.RowsGuessed {
+		rows = "about " + rows + " (by the share of the file that was read)"
+	}
+	fmt.Fprintf(w, "  %-10s%s\n", "estimate", c.Text())
+	fmt.Fprintf(w, "  %-10s%s\n", "rows", rows)
+	fmt.Fprintf(w, "  %-10s%s; %s features, %s\n", "training", tune.Describe(c.Plan.Config), comma(c.Plan.Features), plural(c.Plan.Outputs, "output"))
+	fmt.Fprintf(w, "  %-10sread %s · map %s · solve %s\n", "time", secondsText(duration(c.Read)), secondsText(duration(c.Map)), secondsText(duration(c.Solve)))
+	fmt.Fprintf(w, "  %-10s%s (%s)\n", "memory", bytesText(c.Plan.Bytes), c.Plan.Formula)
+	fmt.Fprintf(w, "\n  %-10s%10s%10s%12s%12s\n", "trials", "rows", "features", "map", "solve")
+	for _, trial := range c.Trials {
+		fmt.Fprintf(w, "  %-10s%10s%10s%12s%12s\n", "", comma(trial.Rows), comma(trial.Features), secondsText(duration(trial.Map)), secondsText(duration(trial.Solve)))
+	}
+	return nil
+}
+
+// longWork is the number of seconds from which a work is announced. A test makes it 0.
+var longWork = 10.0
+
+// announce tells what a long training will take before it begins. Of a short one the
+// first rows tell. That it cannot be predicted is no error here: the training will tell what is
+// wrong.
+func (t *train) announce(ctx context.Context, p *progress, path string, memory int64) {
+	if !p.tells() || t.auto || t.estimable(path) != "" {
+		return
+	}
+	src, err := dataset.Open(ctx, path, t.data)
+	if err != nil {
+		return
+	}
+	defer src.Close()
+	p.report("estimate", 0, -1)
+	if c, err := t.predictCost(ctx, src, memory, 1, longWork); err == nil && c != nil && c.Seconds >= longWork {
+		p.note(c.Text())
+	}
+	p.done()
+}

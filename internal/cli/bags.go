@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mercer/dataset"
+	"mercer/kernel"
+	"mercer/model"
+	"mercer/pool"
+)
+
+// bagsHelp is what the help of train and transform says about bags.
+const bagsHelp = `Bags: sets of rows with one label, such as the local descriptors of an image or the readings
+of a device, are pooled into one row each. DATA are bags if it is a folder, each file of which
+is a bag (its label is the name of the folder it is in, or comes from --labels: lines of a
+name and a label, or labels in the order of the names); with --group COLUMN, by which rows of
+the same value stand together (LIBSVM text: --group qid); and with --pooling, which also makes
+an NPY array of images × locations × channels (or × height × width × channels) a bag an image,
+--labels having one label an image. Without --pooling they become the mean of features of the
+rbf kernel of their members. --bag-kernel and its kin are about members; --kernel, --map,
+--features and --scale about the rows that bags become, whose kernel is linear by default.`
+
+// groupFlag is the flag of all commands that read bags.
+func groupFlag(cmd *cobra.Command, o *dataset.Options) {
+	cmd.Flags().StringVar(&o.Group, "group", "", "column that says which bag a row is of, by name or index; qid in LIBSVM text")
+}
+
+// bagFlags are the flags that say how bags become rows.
+func bagFlags(cmd *cobra.Command, o *dataset.Options, b *model.BagConfig) {
+	groupFlag(cmd, o)
+	methods, _ := pool.Methods()
+	f := cmd.Flags()
+	f.StringVar(&b.Pooling, "pooling", "", "how a bag becomes a row: "+strings.Join(methods, ", ")+" (default: mean)")
+	f.Var(&bagValue{b: b}, "bag", "all that is to say about bags, in JSON or @FILE with it, such as {\"pooling\":\"mean\",\"kernel\":\"rbf\",\"sigma\":2,\"features\":512}")
+	f.StringVar(&b.Scale, "bag-scale", "", "scaling of the members of bags, as --scale (default: auto for mean, else none; of transform none)")
+	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members whose features mean averages: "+strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
+	f.StringVar(&b.Gamma, "bag-gamma", "", "γ of that kernel: a number, median or scale (default: median)")
+	f.Var(&mapValue{&b.Map, &b.Steps, &b.Weights}, "bag-map", "feature map of members, as --map")
+	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
+	f.IntVar(&b.Streams, "streams", 0, "2 for bilinear pooling of two descriptors that stand side by side in a row (default: 1)")
+	f.IntVar(&b.First, "first", 0, "channels of the first of two streams")
+	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: l2 of mean, of transform none; root-l2 of the other ways)")
+}
+
+// bagValue is the flag --bag.
+type bagValue struct {
+	b    *model.BagConfig
+	text string
+}
+
+var _ pflag.Value = (*bagValue)(nil)
+
+func (v *bagValue) String() string { return v.text }
+func (v *bagValue) Type() string   { return "bag" }
+
+func (v *bagValue) Set(s string) error {
+	text := []byte(strings.TrimSpace(s))
+	if name, ok := strings.CutPrefix(s, "@"); ok {
+		var err error
+		if text, err = os.ReadFile(name); err != nil {
+			return err
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v.b); err != nil {
+		return fmt.Errorf("not bags in JSON, such as {\"pooling\":\"mean\",\"kernel\":\"rbf\",\"features\":512}: %w", err)
+	}
+	if d.More() {
+		return errors.New("more than one object in JSON")
+	}
+	v.text = s
+	return nil
+}
+
+// settleBags gives a configuration the part of bags if the flags or the data ask for one.
+func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *model.Config, b *model.BagConfig) error {
+	changed := cmd.Flags().Changed
+	own := slices.ContainsFunc([]string{"group", "pooling", "bag", "bag-scale", "bag-kernel", "bag-gamma", "bag-map", "bag-features", "streams", "first", "norm"}, changed)
+	if !own && !isFolder(path) {
+		return nil
+	}
+	c.Bag = b
+	b.Pooling = strings.ToLower(b.Pooling)
+	if changed("kernel") || changed("map") {
+		return nil
+	}
+	c.Kernel = "linear"
+	for _, name := range []string{"features", "gamma", "sigma", "degree", "coef0", "nu", "homogeneity"} {
+		if !changed(name) {
+			continue
+		}
+		instead := fmt.Sprintf("--bag '{\"%s\": …}'", name)
+		if name == "features" || name == "gamma" {
+			instead = "--bag-" + name
+		}
+		return usagef("--%s is about the rows that bags become, which have no map unless --kernel or --map names one; for the members of bags use %s", name, instead)
+	}
+	// There is no map but that of the bags.
+	if b.Pooling == "cbp-krp" {
+		for name, move := range map[string]func(){
+			"pool":     func() { b.Pool, c.Pool = c.Pool, 0 },
+			"t":        func() { b.T, c.T = c.T, 0 },
+			"sparsity": func() { b.Sparsity, c.Sparsity = c.Sparsity, 0 },
+			"reuse":    func() { b.Reuse, c.Reuse = c.Reuse, "" },
+		} {
+			if changed(name) {
+				move()
+			}
+		}
+	}
+	for _, name := range mapOptionNames() {
+		if changed(name) && !(b.Pooling == "cbp-krp" && slices.Contains(pool.OptionsOf("cbp-krp"), name)) {
+			return usagef("--%s is about the rows that bags become, which have no map unless --map names one; for the members of bags use --bag '{\"%s\": …}'", name, name)
+		}
+	}
+	return nil
+}
+
+// mapOptionNames are the flags of single maps.
+func mapOptionNames() (names []string) {
+	var c model.Config
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	mapOptions(f, &c.Options)
+	f.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+func isFolder(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// rows is data that a model reads: a file of rows, or bags as the rows that they become.
+type rows struct {
+	dataset.Source
+	file dataFile
+}
+
+// dataFile is a file or folder that is open.
+type dataFile interface {
+	Name() string
+	Close() error
+	UnseenCategories() []dataset.Unseen
+}
+
+func (r *rows) Close() error                       { return r.file.Close() }
+func (r *rows) UnseenCategories() []dataset.Unseen { return r.file.UnseenCategories() }
+
+// rowWord is what a row of a model is called.
+func rowWord(m *model.Model) string {
+	if m.Bag() != nil {
+		return "bag"
+	}
+	return "row"
+}
+
+// openRows opens data for a model that was trained.
+func openRows(cmd *cobra.Command, m *model.Model, path string, o dataset.Options) (*rows, error) {
+	t := fittedTransform{bag: m.Bag(), schema: m.Info().Schema}
+	switch {
+	case t.bag != nil:
+		t.schema = m.Info().Bag.Schema
+	case o.Group != "":
+		return nil, errors.New("--group is for models of bags; this one was trained on rows")
+	}
+	return t.open(cmd.Context(), path, o)
+}
+
+// bagKeys are the names of the bags that the last batch of a reader was, nil for rows.
+func bagKeys(r dataset.Reader) []string {
+	if k, ok := r.(interface{ Keys() []string }); ok {
+		return k.Keys()
+	}
+	return nil
+}
+
+// poolingText says how bags become rows, in lines.
+func poolingText(b *model.BagInfo) []string {
+	why := func(key string) string {
+		if w := b.Why[key]; w != "" {
+			return " (" + w + ")"
+		}
+		return ""
+	}
+	p := &b.Pooling
+	var lines []string
+	switch {
+	case p.Method != "mean":
+		text := p.Method
+		if p.Streams == 2 {
+			text += fmt.Sprintf(" of two streams of %d and %d channels", p.First, b.Schema.Dim-p.First)
+		}
+		if p.Features > 0 {
+			text += fmt.Sprintf(", %s features, seed %d", comma(p.Features), p.Seed)
+		}
+		lines = append(lines, text+why("pooling"))
+	case p.Map == nil:
+		lines = append(lines, "mean of the members")
+	default:
+		kernel := "kernels"
+		if p.Map.Steps == nil {
+			kernel = p.Map.Kernel.String()
+		}
+		lines = append(lines, "mean of "+kernel+why("gamma"),
+			fmt.Sprintf("map %s, %s features, seed %d%s", mapText(p.Map), comma(p.Map.Features), p.Map.Seed, why("map")))
+	}
+	if p.Norm != "none" {
+		lines[len(lines)-1] += ", norm " + p.Norm
+	}
+	return append(lines, "members scaled by "+b.Scale+why("scale"))
+}
+
+// membersText says how many members bags have.
+func membersText(least, most int) string {
+	if least == most {
+		return plural(least, "row")
+	}
+	return fmt.Sprintf("%s to %s", comma(least), plural(most, "row"))
+}

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/model"
+	"mercer/tune"
+)
+
+func newCurve() *cobra.Command {
+	var (
+		cfg      model.Config
+		data     dataset.Options
+		rows     []int
+		features []int
+		most     int
+		seeds    int
+		memory   bytesValue
+		asJSON   bool
+		progress string
+		pages    pages
+	)
+	cmd := &cobra.Command{
+		Use:   "curve [flags] DATA",
+		Short: "Show what more rows and more features buy",
+		Long: `Train on growing numbers of the rows of DATA, and on the most of them with growing numbers of
+features D, and measure the errors on the training rows and on rows that none is trained on.
+
+Every point is the mean of several trainings (--seeds) on other rows with other random maps, with
+the standard deviation. The test errors are fitted by a + b·n^-c: a is what more rows (or
+features) do not help against. From that the errors for more rows are extrapolated, and the
+seconds from a power law; these lines say so. What a training holds in memory, beside the data that are
+read, is by the formula of its learner. A training error far below the test error says that
+more rows help; both high and close to each other, that another kernel or more features
+might.
+
+A third of the rows, 10,000 at most, is held out to test on. --rows bounds how many are drawn
+from DATA; they are held in memory. A curve of more than ten seconds says on standard error, before its
+first training, about how long it takes and what it holds (not with --progress never).`,
+		Example: `  mercer curve houses.csv --label price
+  mercer curve a9a.gz --kernel laplacian --seeds 5
+  mercer curve a9a.gz --report curve.html --plots pictures
+  mercer curve a9a.gz --at-rows 500,2000,8000 --at-features 128,512,2048 --json`,
+		Args: nArgs(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := settle(cmd, &cfg); err != nil {
+				return err
+			}
+			if err := cfg.Check(); err != nil {
+				return usageError{err}
+			}
+			if err := checkData(&data); err != nil {
+				return err
+			}
+			switch {
+			case most < 8:
+				return usagef("--rows %d are too few for a curve; give 8 at least", most)
+			case seeds < 1:
+				return usagef("--seeds %d is not a number of trainings", seeds)
+			case cfg.Task == "outliers" || cfg.Learner == "one-class":
+				return usagef("outliers have no labels to measure errors by")
+			}
+			if err := pages.check(args[0], data.LabelsFile); err != nil {
+				return err
+			}
+			p, err := newProgress(cmd, progress)
+			if err != nil {
+				return err
+			}
+			if memory == 0 {
+				memory = bytesValue(availableMemory() / 5 * 4)
+			}
+			src, err := dataset.Open(cmd.Context(), args[0], data)
+			if err != nil {
+				return err
+			}
+			defer src.Close()
+			s, err := tune.Draw(cmd.Context(), src, most, cfg.Task, max(cfg.Seed, 1))
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("at-features") && features == nil {
+				features = []int{}
+			}
+			opt := tune.CurveOptions{
+				Rows: rows, Features: features, Seeds: seeds, Memory: int64(memory),
+				Progress: func(k, of, rows int) { p.report("train", rows, float64(k-1)/float64(of)) },
+			}
+			if p.tells() {
+				opt.Forecast, opt.ForecastFrom = func(f tune.Forecast) { p.note(f.Text("points")) }, longWork
+			}
+			c, err := tune.LearningCurve(cmd.Context(), s, cfg, opt)
+			p.done()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if err := pages.write(cmd, curvePage(c, args[0]), true); err != nil {
+					return err
+				}
+				return printJSON(cmd.OutOrStdout(), c)
+			}
+			printCurve(cmd.OutOrStdout(), c)
+			return pages.write(cmd, curvePage(c, args[0]), false)
+		},
+	}
+	f := cmd.Flags()
+	f.IntSliceVar(&rows, "at-rows", nil, "numbers of training rows of the points (default: doubling from 250 to two thirds of the rows)")
+	f.IntSliceVar(&features, "at-features", nil, "numbers of features of the second curve (default: 64, 256, … to that of the training)")
+	f.IntVar(&most, "rows", 24_000, "most rows to draw from DATA, a third of them to test on")
+	f.IntVar(&seeds, "seeds", 3, "trainings a point, each with other rows and another seed")
+	f.StringVar(&cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
+	scaleFlag(cmd, &cfg, "auto")
+	modelFlags(cmd, &cfg)
+	learnerFlags(cmd, &cfg)
+	dataFlags(cmd, &data)
+	f.Var(&memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	progressFlag(cmd, &progress)
+	pageFlags(cmd, &pages)
+	return cmd
+}
+
+// printCurve prints the curves as tables with a small picture of the test errors.
+func printCurve(w io.Writer, c *tune.Curve) {
+	what := map[string]string{"error": "error in %", "rmse": "RMSE", "hamming": "wrong labels in %"}[c.Metric]
+	number := func(v float64) string {
+		if c.Metric == "rmse" {
+			return fmt.Sprintf("%.4g", v)
+		}
+		return fmt.Sprintf("%.2f", 100*v)
+	}
+	spread := func(mean, sd float64) string {
+		if c.Seeds < 2 { // of one nothing deviates
+			if c.Metric == "rmse" {
+				return fmt.Sprintf("%.4g", mean)
+			}
+			return number(mean)
+		}
+		if c.Metric == "rmse" {
+			return fmt.Sprintf("%.4g ± %.2g", mean, sd)
+		}
+		return number(mean) + " ± " + number(sd)
+	}
+	fmt.Fprintf(w, "  %s; %s; tested on %s rows\n", what, seedsText(c.Seeds), comma(c.Held))
+	table := func(title string, points []tune.CurvePoint) {
+		fmt.Fprintf(w, "\n  %-12s%10s%10s%20s%20s%10s%10s\n", title, "rows", "features", "train", "test", "seconds", "memory")
+		line := spark(points)
+		for i, p := range points {
+			fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s%10s  %s\n", "", comma(p.Rows), comma(p.Features),
+				spread(p.Train, p.TrainSD), spread(p.Test, p.TestSD), secondsText(duration(p.Seconds)), bytesText(p.Bytes), line[i])
+		}
+	}
+	law := func(l *tune.Law, n string) {
+		if l == nil {
+			return
+		}
+		factor, unit := 1.0, ""
+		if c.Metric != "rmse" {
+			factor, unit = 100, " %"
+		}
+		fmt.Fprintf(w, "  %-12stest ≈ %.4g + %.4g·%s^-%.2g%s, off by %s in the mean\n", "", factor*l.A, factor*l.B, n, l.C, unit, number(l.Misfit))
+	}
+	table("by rows", c.ByRows)
+	law(c.RowsLaw, "n")
+	for _, e := range c.Extrapolated {
+		fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s%10s  extrapolated\n", "", comma(e.Rows), "", "", number(e.Test), longText(e.Seconds), bytesText(e.Bytes))
+	}
+	if len(c.ByFeatures) > 0 {
+		table("by features", c.ByFeatures)
+		law(c.FeaturesLaw, "D")
+	}
+	if c.SecondsExponent > 0 {
+		fmt.Fprintf(w, "\n  seconds ≈ %.2g·n^%.2g\n", c.SecondsFactor, c.SecondsExponent)
+	}
+}
+
+// seedsText says what numbers are over the seeds.
+func seedsText(seeds int) string {
+	if seeds < 2 {
+		return "of one seed"
+	}
+	return "means and deviations over " + plural(seeds, "seed")
+}
+
+// spark are bars as long as the points' test errors, the largest having 20 characters, in eighths
+// of a character.
+func spark(points []tune.CurvePoint) []string {
+	most := 0.0
+	for _, p := range points {
+		most = max(most, p.Test)
+	}
+	bars := make([]string, len(points))
+	for i, p := range points {
+		if most == 0 {
+			continue
+		}
+		eighths := int(math.Round(160 * p.Test / most))
+		bars[i] = strings.Repeat("█", eighths/8)
+		if part := eighths % 8; part > 0 {
+			bars[i] += string([]rune("▏▎▍▌▋▊▉")[part-1])
+		}
+	}
+	return bars
+}

@@ -1,0 +1,371 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/exact"
+	"mercer/internal/digits"
+	"mercer/internal/whole"
+	"mercer/lab"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// demo is the state of the command of that name.
+type demo struct {
+	part     string
+	rows     int
+	dims     int
+	features int
+	batch    int
+	seed     uint64
+	out      string
+	write    string
+	json     bool
+	progress string
+
+	w    io.Writer // for text; discards with --json
+	bars *progress
+}
+
+func newDemo() *cobra.Command {
+	d := &demo{}
+	cmd := &cobra.Command{
+		Use:   "demo [flags]",
+		Short: "See what Mercer does, on data inside the program",
+		Long: `Learn handwritten digits (1,797 real images inside the program) with a linear model, with
+Mercer and with the exact kernel machine, side by side; then learn from a generated stream of
+a million rows that is never in memory; save the model, load it, predict. Takes seconds and
+needs no files.`,
+		Example: `  mercer demo
+  mercer demo --part stream --rows 10000000 --features 512
+  mercer demo --write digits    # digits/train.csv and digits/test.csv, to try the other commands on`,
+		Args: nArgs(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&d.part, "part", "all", "what to show: all, digits, stream")
+	f.IntVar(&d.rows, "rows", 1_000_000, "rows of the stream")
+	f.IntVar(&d.dims, "dims", 20, "dimensions of the stream")
+	f.IntVar(&d.features, "features", 512, "features of the model that learns the stream")
+	f.IntVar(&d.batch, "batch", 4096, "largest number of rows handled at a time (the result is the same)")
+	f.Uint64Var(&d.seed, "seed", 1, "seed of all that is random")
+	f.StringVarP(&d.out, "output", "o", "", "file to keep the stream's model in")
+	f.StringVar(&d.write, "write", "", "only write the digits as train.csv and test.csv into this directory")
+	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
+	progressFlag(cmd, &d.progress)
+	return cmd
+}
+
+// demoJSON is what demo --json prints.
+type demoJSON struct {
+	Digits []digitsResult `json:"digits,omitempty"`
+	Stream *streamResult  `json:"stream,omitempty"`
+}
+
+func (d *demo) run(cmd *cobra.Command) error {
+	if !contains("all digits stream", d.part) {
+		return usagef("--part %q is not known; known are all, digits, stream", d.part)
+	}
+	if d.rows < 1000 || d.dims < 5 || d.features < 2 || d.batch < 1 {
+		return usagef("the stream needs at least 1000 --rows, 5 --dims, 2 --features and 1 row a --batch")
+	}
+	var err error
+	if d.bars, err = newProgress(cmd, d.progress); err != nil {
+		return err
+	}
+	d.w = cmd.OutOrStdout()
+	if d.json {
+		d.w = io.Discard
+	}
+	if d.write != "" {
+		return d.writeDigits(cmd.Context())
+	}
+	var result demoJSON
+	fmt.Fprintln(d.w, "Mercer: kernel machines at linear cost")
+	if d.part != "stream" {
+		if result.Digits, err = d.digits(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	if d.part != "digits" {
+		if result.Stream, err = d.stream(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	if d.json {
+		return printJSON(cmd.OutOrStdout(), result)
+	}
+	fmt.Fprint(d.w, "\nYour own data:  mercer train DATA.csv -o MODEL --holdout 0.2\n")
+	return nil
+}
+
+// digitsResult is one line of the comparison.
+type digitsResult struct {
+	Method  string  `json:"method"`
+	Error   float64 `json:"error"`
+	Train   float64 `json:"train_seconds"`
+	Predict float64 `json:"predict_seconds"`
+}
+
+func openDigits(ctx context.Context, seed uint64) (train, test dataset.Source, err error) {
+	src, err := dataset.OpenBytes(ctx, "digits.csv.gz", digits.CSVGz, dataset.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	train, test = dataset.Split(src, 0.25, seed)
+	return train, test, nil
+}
+
+// digitsLambda is the λ of all machines on the digits, so that they differ in the kernel alone;
+// it is small, as is usual for data with little noise.
+const digitsLambda = 1e-3
+
+// digits compares a linear model, Mercer's and the exact kernel machine.
+func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
+	train, test, err := openDigits(ctx, d.seed)
+	if err != nil {
+		return nil, err
+	}
+	trainRows, err := dataset.Collect(ctx, train, 0)
+	if err != nil {
+		return nil, err
+	}
+	testRows, err := dataset.Collect(ctx, test, 0)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(d.w, "\n1  Handwritten digits, real images of 8×8 pixels: %s to learn from, %s to be tested on\n\n",
+		comma(trainRows.X.Len()), comma(testRows.X.Len()))
+	fmt.Fprintf(d.w, "     %-38s%8s%12s%14s\n", fmt.Sprintf("ridge regression, λ = %g", digitsLambda), "error", "training", "predicting")
+	var results []digitsResult
+	show := func(method string, wrong float64, training, predicting time.Duration) {
+		results = append(results, digitsResult{method, wrong, training.Seconds(), predicting.Seconds()})
+		fmt.Fprintf(d.w, "     %-38s%6.1f %%%12s%14s\n", method, 100*wrong, secondsText(training), secondsText(predicting))
+	}
+
+	var rbf *model.Model
+	for _, c := range []struct {
+		name string
+		cfg  model.Config
+	}{
+		{"linear model", model.Config{Kernel: "linear", Learner: "ridge", Lambda: digitsLambda, Seed: d.seed}},
+		{"Mercer, 2,048 random features", model.Config{Learner: "ridge", Lambda: digitsLambda, Features: 2048, Seed: d.seed}},
+	} {
+		start := time.Now()
+		m, _, err := model.Fit(ctx, train, c.cfg, model.Options{})
+		if err != nil {
+			return nil, err
+		}
+		trained := time.Now()
+		metrics, err := lab.Evaluate(ctx, m, test, lab.Options{})
+		if err != nil {
+			return nil, err
+		}
+		show(c.name, *metrics.Error, trained.Sub(start), time.Since(trained))
+		rbf = m
+	}
+
+	// The exact machine gets the same scaling, kernel and γ.
+	classes := dataset.NewClasses(rbf.Classes())
+	start := time.Now()
+	x, err := rbf.Mapping().Scale(trainRows.X)
+	if err != nil {
+		return nil, err
+	}
+	k := len(rbf.Classes())
+	targets := make([]float64, x.Len()*k)
+	for i := range x.Len() {
+		learn.Target(targets[i*k:(i+1)*k], classes.Of(trainRows, i))
+	}
+	machine, _, err := exact.FitRidge(rbf.Info().Feature.Kernel, x, targets, k, nil, exact.Ridge{Lambda: digitsLambda})
+	if err != nil {
+		return nil, err
+	}
+	trained := time.Now()
+	xt, err := rbf.Mapping().Scale(testRows.X)
+	if err != nil {
+		return nil, err
+	}
+	scores := matrix.NewDense(xt.Len(), k)
+	if err := machine.Scores(scores, xt); err != nil {
+		return nil, err
+	}
+	wrong := 0
+	for i := range scores.Rows {
+		if rbf.Class(scores.Row(i)) != classes.Of(testRows, i) {
+			wrong++
+		}
+	}
+	show("exact kernel machine (n² memory)", float64(wrong)/float64(xt.Len()), trained.Sub(start), time.Since(trained))
+	return results, nil
+}
+
+// streamResult is what became of the stream.
+type streamResult struct {
+	Rows       int     `json:"rows"`
+	Dims       int     `json:"d"`
+	Features   int     `json:"features"`
+	LinearR2   float64 `json:"linear_r2"`
+	R2         float64 `json:"r2"`
+	Seconds    float64 `json:"seconds"`
+	RowsPerSec float64 `json:"rows_per_second"`
+	PeakRSS    int64   `json:"peak_rss_bytes"`
+	ModelBytes int64   `json:"model_bytes"`
+	Identical  bool    `json:"loaded_model_predicts_identically"`
+}
+
+// testRows is the number of fresh rows that the stream's model is tested on.
+const testRows = 50_000
+
+// stream learns from rows that are generated as they are read.
+func (d *demo) stream(ctx context.Context) (*streamResult, error) {
+	train := dataset.Generate(dataset.Synthetic{Rows: d.rows, Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
+	// Fresh rows of the same function: those after the training rows.
+	test := dataset.Generate(dataset.Synthetic{First: d.rows, Rows: testRows, Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
+	res := &streamResult{Rows: d.rows, Dims: d.dims, Features: d.features}
+	fmt.Fprintf(d.w, "\n2  A stream of %s rows × %d dimensions, generated as it is read, never in memory\n\n", comma(d.rows), d.dims)
+
+	start := time.Now()
+	m, report, err := model.Fit(ctx, train, model.Config{Features: d.features, Seed: d.seed}, model.Options{Progress: d.bars.report})
+	d.bars.done()
+	if err != nil {
+		return nil, err
+	}
+	res.Seconds = time.Since(start).Seconds()
+	res.RowsPerSec = float64(d.rows) / res.Seconds
+	res.PeakRSS = peakRSS()
+	metrics, err := lab.Evaluate(ctx, m, test, lab.Options{})
+	if err != nil {
+		return nil, err
+	}
+	res.R2 = *metrics.R2
+
+	fmt.Fprintf(d.w, "     %-22s%s of two passes: %s rows/s (read %s, map %s, solve %s)\n", "trained in", secondsText(duration(res.Seconds)),
+		comma(int(res.RowsPerSec)), secondsText(duration(report.Read)), secondsText(duration(report.Map)), secondsText(duration(report.Solve)))
+	if res.PeakRSS > 0 {
+		fmt.Fprintf(d.w, "     %-22s%s at its peak; the features alone would take %s\n", "memory", bytesText(res.PeakRSS), bytesText(4*int64(d.rows)*int64(d.features)))
+	}
+
+	// A tenth of the rows tells what a linear model can do.
+	few := dataset.Generate(dataset.Synthetic{Rows: max(1000, d.rows/10), Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
+	linear, _, err := model.Fit(ctx, few, model.Config{Kernel: "linear", Seed: d.seed}, model.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if metrics, err = lab.Evaluate(ctx, linear, test, lab.Options{}); err != nil {
+		return nil, err
+	}
+	res.LinearR2 = *metrics.R2
+	fmt.Fprintf(d.w, "     %-22s%.1f %% by Mercer, %.1f %% by a linear model\n", "variance explained", 100*res.R2, 100*res.LinearR2)
+
+	path := d.out
+	if path == "" {
+		dir, err := os.MkdirTemp("", "mercer-demo-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		path = filepath.Join(dir, "stream.mercer")
+	}
+	if err := m.Save(path); err != nil {
+		return nil, err
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	res.ModelBytes = st.Size()
+	loaded, err := model.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if res.Identical, err = samePredictions(ctx, m, loaded, test); err != nil {
+		return nil, err
+	}
+	if !res.Identical {
+		return nil, errors.New("the loaded model predicts something else than the trained one")
+	}
+	fmt.Fprintf(d.w, "     %-22s%s; loaded again it predicts %s fresh rows bit for bit the same\n", "saved", bytesText(res.ModelBytes), comma(testRows))
+	return res, nil
+}
+
+// samePredictions says whether two models give the rows of src the same scores.
+func samePredictions(ctx context.Context, a, b *model.Model, src dataset.Source) (bool, error) {
+	r, err := src.Open(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	var sa, sb matrix.Dense
+	for {
+		batch, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		sa.Reshape(batch.X.Len(), a.Outputs())
+		sb.Reshape(batch.X.Len(), b.Outputs())
+		if err := errors.Join(a.Scores(&sa, batch.X), b.Scores(&sb, batch.X)); err != nil {
+			return false, err
+		}
+		for i, v := range sa.Data {
+			if v != sb.Data[i] {
+				return false, nil
+			}
+		}
+	}
+}
+
+// writeDigits writes the digits as CSV files.
+func (d *demo) writeDigits(ctx context.Context) error {
+	train, test, err := openDigits(ctx, d.seed)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.write, 0o755); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name string
+		src  dataset.Source
+	}{{"train.csv", train}, {"test.csv", test}} {
+		all, err := dataset.Collect(ctx, part.src, 0)
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(d.write, part.name)
+		f, err := whole.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		for i := range all.X.Len() {
+			var line []byte
+			for _, v := range all.X.Dense.Row(i) {
+				line = fmt.Appendf(line, "%g,", v)
+			}
+			line = fmt.Appendf(line, "%g\n", all.Y[i])
+			if _, err := f.Write(line); err != nil {
+				return err
+			}
+		}
+		if err := f.Commit(); err != nil {
+			return err
+		}
+		fmt.Fprintf(d.w, "  %-10s%s: %s rows\n", "wrote", path, comma(all.X.Len()))
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/lab"
+	"mercer/model"
+	"mercer/internal/report"
+)
+
+func newEval() *cobra.Command {
+	var (
+		data     dataset.Options
+		asJSON   bool
+		perClass bool
+		curves   bool
+		quantile float64
+		progress string
+		pages    pages
+	)
+	cmd := &cobra.Command{
+		Use:   "eval [flags] MODEL DATA",
+		Short: "Measure how well a model predicts labelled data",
+		Long: `Predict the rows of DATA with MODEL and compare with their labels.
+
+What matters most comes first. For classes: accuracy and error, macro F1 (the mean over the
+classes) and, for two classes, F1 and the area under the ROC curve, with the second class as the
+positive one. For numbers: root mean squared error, mean absolute error, R². For labels of which
+a row may have any number: subset accuracy (the share of rows with exactly the predicted labels),
+Hamming loss (the share of wrong decisions), micro and macro F1, and each label. For a model with
+probabilities: log loss, Brier score and expected calibration error. Then come further numbers, each
+with what it is; all are defined as in scikit-learn.
+
+A label that the model has never seen counts as an error. With --weight all metrics take the rows
+by the weights in that column. What cannot be said of these rows, such as the area under the
+curve of one class alone, is left out.
+
+--per-class shows the numbers of each class (or label, or output), and what is taken for what: a
+matrix, or of more than 20 classes the pairs that are confused most often. --json gives all that,
+and with --curves the points of ROC curves, of precision against recall, of calibration, and of
+residuals.`,
+		Example: `  mercer eval adult.mercer a9a.t.gz
+  mercer eval adult.mercer a9a.t.gz --per-class
+  mercer eval adult.mercer a9a.t.gz --json
+  mercer eval adult.mercer a9a.t.gz --report adult.html --plots pictures
+  mercer eval digits.mercer t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz`,
+		Args: nArgs(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkData(&data); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("quantile") && !(quantile > 0 && quantile < 1) {
+				return usagef("--quantile %g is not between 0 and 1", quantile)
+			}
+			if curves && !asJSON {
+				return usagef("--curves is for --json; give both")
+			}
+			if err := pages.check(args...); err != nil {
+				return err
+			}
+			p, err := newProgress(cmd, progress)
+			if err != nil {
+				return err
+			}
+			m, err := model.Load(args[0])
+			if err != nil {
+				return err
+			}
+			src, err := openRows(cmd, m, args[1], data)
+			if err != nil {
+				return err
+			}
+			defer src.Close()
+			metrics, err := lab.Evaluate(cmd.Context(), m, src, lab.Options{
+				Progress: func(rows int, share float64) { p.report("test", rows, share) },
+				Curves:   curves || pages.wanted(), Quantile: quantile})
+			p.done()
+			if err != nil {
+				return err
+			}
+			warnUnseen(cmd, src)
+			w := cmd.OutOrStdout()
+			var page *report.Page
+			if pages.wanted() {
+				if page, err = evalPage(cmd.Context(), m, args[0], src, metrics); err != nil {
+					return err
+				}
+			}
+			if !curves {
+				metrics.Curves = nil
+			}
+			if asJSON {
+				if err := pages.write(cmd, page, true); err != nil {
+					return err
+				}
+				return printJSON(w, metrics)
+			}
+			fmt.Fprintf(w, "  %-10s%s\n", rowWord(m)+"s", comma(metrics.N))
+			printMetrics(w, metrics, rowWord(m))
+			printMoreMetrics(w, metrics)
+			if perClass {
+				printLabels(w, "class", metrics.Classes, len(metrics.Classes) > 2)
+				if metrics.Confusion != nil {
+					printConfusion(w, metrics.Confusion)
+				}
+				printOutputs(w, metrics.Outputs)
+			}
+			return pages.write(cmd, page, false)
+		},
+	}
+	dataFlags(cmd, &data)
+	groupFlag(cmd, &data)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and what is taken for what")
+	cmd.Flags().BoolVar(&curves, "curves", false, "with --json: the points of curves too")
+	cmd.Flags().Float64Var(&quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
+	pageFlags(cmd, &pages)
+	progressFlag(cmd, &progress)
+	return cmd
+}

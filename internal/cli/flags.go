@@ -1,0 +1,371 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/kernel"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// dataFlags are the flags that say how data are read.
+func dataFlags(cmd *cobra.Command, o *dataset.Options) {
+	f := cmd.Flags()
+	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, npz, idx")
+	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none (default: the last column)")
+	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have any number, such as | (LIBSVM: a comma, found out if one of the first rows has several)")
+	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")
+	f.StringVar(&o.Weight, "weight", "", "column of row weights, by name or index")
+	f.StringVar(&o.Header, "header", "auto", "whether a table starts with names: auto, yes, no")
+	f.StringVar(&o.Base, "base", "1", "index of the first dimension in LIBSVM text: 0 or 1")
+	f.StringVar(&o.Missing, "missing", "error", "missing values in numeric columns: error, mean, zero")
+	f.IntVar(&o.Dim, "dim", 0, "number of dimensions of LIBSVM rows (default: the largest index)")
+	f.IntVar(&o.BatchRows, "batch", 4096, "largest number of rows handled at a time (the result is the same)")
+}
+
+// checkData finds what is wrong with the flags themselves.
+func checkData(o *dataset.Options) error {
+	for _, c := range []struct{ flag, value, known string }{
+		{"--format", o.Format, "auto libsvm csv tsv blank arff npy npz idx"},
+		{"--header", o.Header, "auto yes no"},
+		{"--base", o.Base, "0 1"},
+		{"--missing", o.Missing, "error mean zero"},
+	} {
+		if !contains(c.known, c.value) {
+			return usagef("%s %q is not known; known are %s", c.flag, c.value, strings.ReplaceAll(c.known, " ", ", "))
+		}
+	}
+	if o.BatchRows < 1 {
+		return usagef("--batch %d: give 1 or more", o.BatchRows)
+	}
+	if o.Dim < 0 {
+		return usagef("--dim %d: give 1 or more", o.Dim)
+	}
+	if o.Memory == 0 {
+		o.Memory = availableMemory() / 5 * 4
+	}
+	return nil
+}
+
+func contains(words, word string) bool {
+	for w := range strings.FieldsSeq(words) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// modelFlags are the flags of a model.Config that say how rows are mapped; train adds those
+// of the learner.
+func modelFlags(cmd *cobra.Command, c *model.Config) {
+	kernelFlags(cmd, c)
+	f := cmd.Flags()
+	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
+	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows)")
+	mapOptions(f, &c.Options)
+	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
+}
+
+// learnerFlags are the flags that choose a learner and its options.
+func learnerFlags(cmd *cobra.Command, c *model.Config) {
+	names, _ := model.Learners()
+	f := cmd.Flags()
+	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
+	by, _ := learn.LambdaBy()
+	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the features, or auto (default: chosen by --lambda-by); of the lasso and its kin (default: chosen on a held-out tenth of the rows); of online (default 1e-5)")
+	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
+	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+"; trace: --lambda is in parts of the mean variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
+	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
+	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
+	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
+	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, λ = 1/(C·rows)")
+	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the learner's usual one, named first)")
+	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
+	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")
+	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
+	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never (default: averages that forget the first rows)")
+	f.Float64Var(&c.Quantile, "quantile", 0, "quantile to predict, with the loss quantile (default 0.5)")
+	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), and of online with the loss epsilon (default 0)")
+	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
+	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); standard input is then not kept, but learned as it comes")
+	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: none, platt, isotonic, temperature (default none)")
+	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate (default 5, of which no more are used than 20,000 rows need)")
+	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
+	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
+	f.Float64Var(&c.Accuracy, "accuracy", 0, "how far an element of the Gram matrix may be off in approximate products (default 1e-4)")
+	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: none, exact)")
+	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or multinomial (logistic), all at once; ovo (kernel-svm), each two classes (default: of svm and of an l1 penalty ovr, of logistic multinomial, of kernel-svm ovo)")
+	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
+	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal (default auto: logistic primal, the others dual)")
+	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that they may leave outside (default 0.1)")
+	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: the most rows within the margin or outside of the tube, and the fewest support vectors, as shares (-s 1 and -s 4 with -n of svm-train)")
+	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality conditions (default: the learner's; these stop at a duality gap of 0.1 %)")
+	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")
+}
+
+// reductionFlags are the flags of principal components.
+func reductionFlags(cmd *cobra.Command, c *model.Config) {
+	f := cmd.Flags()
+	f.IntVar(&c.Components, "components", 0, "most principal components of the features to go on with (default: the features themselves)")
+	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
+	f.IntVar(&c.MapComponents, "map-components", 0, "principal components of each map of a sum to go on with, before those of all")
+	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
+}
+
+// kernelFlags are the flags that name a kernel.
+func kernelFlags(cmd *cobra.Command, c *model.Config) {
+	f := cmd.Flags()
+	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
+	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
+	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); the length scale of matern")
+	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
+	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or c > 0 of the skewed kernels, which goes with the size of the numbers")
+	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
+	f.Float64Var(&c.Homogeneity, "homogeneity", 1, "degree h of the additive kernels of histograms, (xy)^(h/2)·𝒦(log(y/x))")
+}
+
+// settle gives a configuration from flags what depends on several of them.
+func settle(cmd *cobra.Command, c *model.Config) error {
+	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
+		c.Degree = 1
+	}
+	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
+		c.EpsilonGiven = true
+	}
+	if strings.HasPrefix(strings.ToLower(c.Kernel), "skewed-") && cmd.Flags().Changed("coef0") && cmd.Flags().Lookup("coef0").Value.String() == "0" {
+		return usagef("--coef0 0: c of %s is a positive number", c.Kernel)
+	}
+	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
+		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
+	}
+	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && c.L1Ratio == 0 {
+		return usagef("--l1-ratio 0 leaves nothing to |w|, which is ridge regression: give a number above 0, or --learner ridge")
+	}
+	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed {
+		if v, ok := f.Value.(*lambdaValue); ok { // approx has another λ
+			return v.settle()
+		}
+	}
+	return nil
+}
+
+// lambdaValue is the flag --lambda: a number, a number times the mean variance of the features,
+// as tune has it, or auto, which leaves the choice to --lambda-by.
+type lambdaValue struct {
+	c    *model.Config
+	text string
+}
+
+var _ pflag.Value = (*lambdaValue)(nil)
+
+func (v *lambdaValue) String() string { return v.text }
+func (v *lambdaValue) Type() string   { return "number" }
+
+func (v *lambdaValue) Set(s string) error {
+	text := strings.ToLower(strings.TrimSpace(s))
+	number, ofTrace := strings.CutPrefix(text, "trace*")
+	lambda, err := 0.0, error(nil)
+	if text != "auto" {
+		lambda, err = strconv.ParseFloat(number, 64)
+	}
+	if err != nil || math.IsNaN(lambda) || math.IsInf(lambda, 0) || lambda < 0 || ofTrace && lambda == 0 {
+		return errors.New("give a positive number, trace*NUMBER such as trace*0.001, or auto; 0 is least squares")
+	}
+	v.c.Lambda, v.text = lambda, text
+	return nil
+}
+
+// settle brings the flag together with --lambda-by.
+func (v *lambdaValue) settle() error {
+	c := v.c
+	by, ridge := strings.ToLower(c.LambdaBy), c.Learner == "auto" || c.Learner == "ridge"
+	switch ofTrace := strings.HasPrefix(v.text, "trace*"); {
+	case ofTrace && !ridge:
+		return usagef("--lambda %s is in parts of the mean variance of the features, which the ridge alone knows; give %s a number", v.text, c.Learner)
+	case ofTrace && by != "" && by != "trace":
+		return usagef("--lambda %s gives λ, so that --lambda-by %s has nothing to say; leave out one of them", v.text, by)
+	case ofTrace:
+		c.LambdaBy = "trace"
+	case v.text == "auto" && (by == "given" || by == "trace"):
+		return usagef("--lambda auto gives no λ, but --lambda-by %s needs one; give --lambda a number, or leave out --lambda-by", by)
+	case v.text != "auto" && c.Lambda == 0 && slices.Contains([]string{"lasso", "elastic-net", "group-lasso"}, c.Learner):
+		return usagef("--lambda 0 leaves %s no penalty, which is least squares: take --learner ridge --lambda 0, or leave out --lambda to have one chosen", c.Learner)
+	case v.text != "auto" && c.Lambda == 0 && by == "" && ridge:
+		c.LambdaBy = "given"
+	}
+	return nil
+}
+
+// mapOptions are the flags of single maps, each named as in feature.Options.
+func mapOptions(f *pflag.FlagSet, o *feature.Options) {
+	f.StringVar(&o.Form, "form", "", "form of Fourier features: pair, phase (default pair)")
+	f.StringVar(&o.Radius, "radius", "", "lengths of sorf's frequencies: chi, fixed (default chi)")
+	f.StringVar(&o.Hash, "hash", "", "hash functions of the sketches: pairwise, balanced (default pairwise)")
+	f.BoolVar(&o.Complex, "complex", false, "sketch by complex numbers: less variance at degrees of 3 and more")
+	f.Float64SliceVar(&o.Series, "series", nil, "coefficients a0,a1,… ≥ 0 of f in maclaurin's kernel f(γ x·y)")
+	f.StringVar(&o.Entries, "entries", "", "entries of random projections: normal, sparse")
+	f.Float64Var(&o.Sparsity, "sparsity", 0, "s of sparse entries, of which one in s is not 0")
+	f.IntVar(&o.Pool, "pool", 0, "m, the vectors that pk-rp draws from, or the rows that kg-rp and its kin keep")
+	f.IntVar(&o.T, "t", 0, "t, how many terms an output adds up")
+	f.StringVar(&o.Reuse, "reuse", "", "how pk-rp uses its pool: even, random (default even)")
+	f.IntVar(&o.Rank, "rank", 0, "most principal components that kpca-rp and nystrom keep (default: all)")
+	f.IntVar(&o.Terms, "terms", 0, "features for each input dimension of the additive maps; cells of unary")
+	f.StringVar(&o.Window, "window", "", "window of homogeneous: fitted, uniform, rectangular")
+	f.Float64Var(&o.Period, "period", 0, "step between the frequencies of homogeneous (default: by a sample of the rows)")
+	f.Float64Var(&o.Stretch, "stretch", 0, "what additive maps multiply inputs by (default: by a sample of the rows)")
+	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky (chosen from a sample), or a FILE of rows")
+	f.Float64Var(&o.Width, "width", 0, "s of the sigmoids (default: by a sample of the rows)")
+}
+
+// readLandmarks reads the landmarks that --landmarks names a file of, in any format of data,
+// without labels.
+func readLandmarks(ctx context.Context, c *model.Config, data dataset.Options) error {
+	path := c.Landmarks
+	if path == "" || slices.Contains(feature.LandmarkChoices(), strings.ToLower(path)) {
+		return nil
+	}
+	src, err := dataset.Open(ctx, path, dataset.Options{Format: data.Format, Label: "none", Header: data.Header, Base: data.Base, Missing: data.Missing, Dim: data.Dim})
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("--landmarks %s: there is no such file, nor is it one of %s", path, strings.Join(feature.LandmarkChoices(), ", "))
+	}
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{})
+	if err != nil {
+		return err
+	}
+	all, err := dataset.Collect(ctx, src, max(sum.Dim, data.Dim))
+	if err != nil {
+		return err
+	}
+	if c.Given = all.X.Dense; c.Given == nil {
+		c.Given = new(matrix.Dense)
+		all.X.CSR.Densify(c.Given)
+	}
+	c.Landmarks, c.GivenFile = "given", path
+	return nil
+}
+
+// mapValue is the flag --map: a name, or a configuration of steps in JSON.
+type mapValue struct {
+	name    *string
+	steps   *[]feature.Config
+	weights *[]float64
+}
+
+var _ pflag.Value = (*mapValue)(nil)
+
+func (m *mapValue) String() string {
+	if m.name == nil {
+		return ""
+	}
+	return *m.name
+}
+
+func (m *mapValue) Type() string { return "map" }
+
+func (m *mapValue) Set(s string) error {
+	text := []byte(strings.TrimSpace(s))
+	if name, ok := strings.CutPrefix(s, "@"); ok {
+		var err error
+		if text, err = os.ReadFile(name); err != nil {
+			return err
+		}
+	} else if !bytes.HasPrefix(text, []byte("{")) {
+		*m.name = s
+		return nil
+	}
+	var cfg feature.Config
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&cfg); err != nil {
+		return fmt.Errorf("not a map in JSON, such as {\"map\":\"chain\",\"steps\":[{\"map\":\"countsketch\",\"features\":512},{\"map\":\"rff\",\"features\":2048}]}: %w", err)
+	}
+	if d.More() {
+		return errors.New("more than one map in JSON")
+	}
+	*m.name, *m.steps, *m.weights = cfg.Map, cfg.Steps, cfg.Weights
+	if cfg.Steps == nil {
+		return errors.New("the map in JSON has no steps; name a single map by --map NAME and its options by flags")
+	}
+	return nil
+}
+
+// scaleFlag is the flag that says how inputs are scaled.
+func scaleFlag(cmd *cobra.Command, c *model.Config, def string) {
+	cmd.Flags().StringVar(&c.Scale, "scale", def, "scaling of the inputs: auto, none, standard, minmax, maxabs, global, l1, l2")
+}
+
+// shareValue is a flag that takes a number above 0 and up to 1.
+type shareValue float64
+
+var _ pflag.Value = (*shareValue)(nil)
+
+func (s *shareValue) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*s), 'g', -1, 64)
+}
+
+func (s *shareValue) Type() string { return "float" }
+
+func (s *shareValue) Set(text string) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(v > 0 && v <= 1) {
+		return errors.New("give a number above 0 and up to 1")
+	}
+	*s = shareValue(v)
+	return nil
+}
+
+// bytesValue is a flag that takes a number of bytes, such as 2GB.
+type bytesValue int64
+
+var _ pflag.Value = (*bytesValue)(nil)
+
+func (b *bytesValue) String() string {
+	if *b == 0 {
+		return "0"
+	}
+	return bytesText(int64(*b))
+}
+
+func (b *bytesValue) Type() string { return "bytes" }
+
+func (b *bytesValue) Set(s string) error {
+	text := strings.ToUpper(strings.TrimSpace(s))
+	text = strings.TrimSuffix(strings.TrimSuffix(text, "B"), "I")
+	unit := 1.0
+	if n := len(text); n > 0 {
+		if i := strings.IndexByte("KMGT", text[n-1]); i >= 0 {
+			unit = float64(int64(1) << (10 * (i + 1)))
+			text = text[:n-1]
+		}
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(v*unit >= 1 && v*unit < 1<<62) {
+		return fmt.Errorf("give a number of bytes such as 512MB or 8GB")
+	}
+	*b = bytesValue(v * unit)
+	return nil
+}

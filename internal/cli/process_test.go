@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary builds the program once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mercer-test-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "mercer")
+	out, err := exec.Command("go", "build", "-o", path, "mercer/cmd/mercer").CombinedOutput()
+	if err != nil {
+		return "", errors.New(string(out))
+	}
+	return path, nil
+})
+
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// killJournal is the variable of the environment that makes this test binary a tuning, killed when the journal
+// that it names has grown.
+const killJournal = "MERCER_TEST_KILL_JOURNAL"
+
+func TestMain(m *testing.M) {
+	if journal := os.Getenv(killJournal); journal != "" {
+		os.Exit(killedTuning(journal))
+	}
+	if os.Getenv(measurePeak) != "" {
+		os.Exit(measuredProgram())
+	}
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// A training that is stopped leaves nothing at the output path, and stopped politely nothing
+// anywhere.
+func TestInterruptedTrainingLeavesNothing(t *testing.T) {
+	bin := program(t)
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+		dir := t.TempDir()
+		// A stream of rows without an end: training cannot finish before the signal.
+		read, feed, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := write(t, dir, "data.csv", strings.Repeat(curve(2000), 50))
+		var stderr bytes.Buffer
+		cmd := exec.Command(bin, "train", data, "-o", filepath.Join(dir, "m.mercer"), "--features", "4096", "--progress", "always")
+		cmd.Stderr = feed
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		feed.Close()
+		// The first progress of the second pass says that it is training.
+		buf := make([]byte, 1<<12)
+		for !strings.Contains(stderr.String(), "train ") {
+			n, err := read.Read(buf)
+			if err != nil {
+				t.Fatalf("%v: it ended before it was stopped: %s", sig, stderr.String())
+			}
+			stderr.Write(buf[:n])
+		}
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		rest := make(chan struct{})
+		go func() {
+			defer close(rest)
+			for {
+				n, err := read.Read(buf)
+				stderr.Write(buf[:n])
+				if err != nil {
+					return
+				}
+			}
+		}()
+		err = cmd.Wait()
+		select {
+		case <-rest:
+		case <-time.After(10 * time.Second):
+			t.Fatal("standard error stays open")
+		}
+		read.Close()
+		if _, err := os.Stat(filepath.Join(dir, "m.mercer")); err == nil {
+			t.Errorf("%v: a file is at the output path", sig)
+		}
+		if sig == syscall.SIGKILL {
+			continue
+		}
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Errorf("%v: ended with %v", sig, err)
+		}
+		lines := strings.Split(strings.TrimSpace(stderr.String()), "\r")
+		if last := lines[len(lines)-1]; last != "mercer train: interrupted; nothing was written" {
+			t.Errorf("%v: the last line is %q", sig, last)
+		}
+		if list, _ := os.ReadDir(dir); len(list) != 1 {
+			t.Errorf("%v: left behind: %v", sig, list)
+		}
+	}
+}
+
+func TestStandardInput(t *testing.T) {
+	bin := program(t)
+	dir := t.TempDir()
+	data := flowers(120)
+	path := write(t, dir, "flowers.csv", data)
+	fromFile, fromPipe := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	ok(t, "train", path, "-o", fromFile, "--features", "16")
+	cmd := exec.Command(bin, "train", "-", "-o", fromPipe, "--features", "16")
+	cmd.Stdin = strings.NewReader(data)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	a, _ := os.ReadFile(fromFile)
+	b, _ := os.ReadFile(fromPipe)
+	if !bytes.Equal(a, b) {
+		t.Error("a model trained from standard input differs from one trained from the file")
+	}
+	cmd = exec.Command(bin, "predict", fromPipe, "-")
+	cmd.Stdin = strings.NewReader(data)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := ok(t, "predict", fromFile, path); string(out) != want {
+		t.Error("another process predicts something else")
+	}
+}

@@ -1,0 +1,357 @@
+package cli
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mercer/rank"
+)
+
+// ranks is the state of the command of that name.
+type ranks struct {
+	higher, lower bool
+	alpha         float64
+	control       string
+	json          bool
+	pages         pages
+}
+
+func newRanks() *cobra.Command {
+	r := &ranks{}
+	cmd := &cobra.Command{
+		Use:   "ranks [flags] TABLE",
+		Short: "Tell which methods differ by their scores on several data sets",
+		Long: `Compare methods by a table of scores with a row a data set and a column a method: comma,
+semicolon or tab between the cells, the methods' names in the first line and, if it is not
+numbers, the data sets' in the first column. "-" is standard input.
+
+The best method of a row has rank 1, and equal scores share their mean rank. Friedman's test
+says whether the methods differ at all, with the less conservative F of Iman and Davenport
+beside it. If they do, the comparisons after it say which: mean ranks that lie further apart than
+the critical difference (Nemenyi) differ at the level --alpha, all pairs taken together. For
+each pair there is z, the difference of the mean ranks in standard errors, its p, p adjusted for
+all pairs (Nemenyi, Holm, Shaffer), and the p of Wilcoxon's signed-rank test of the scores
+themselves, adjusted by Holm, which does not depend on the other methods in the table. With
+--control there is instead, for each other method, the comparison with that one (Bonferroni-Dunn,
+Holm, Hochberg). Two methods are compared by Wilcoxon's test and the sign test.
+
+In the diagram, methods joined by a line on the right do not differ significantly; with --control,
+those marked ≈ do not differ from it.
+
+Scores should come from other data sets, not from folds or seeds of one: those are not
+independent, and make everything look significant.`,
+		Example: `  mercer ranks accuracy.csv
+  mercer ranks rmse.csv --lower --control "exact kernel"
+  mercer ranks accuracy.csv --alpha 0.1 --json`,
+		Args: nArgs(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&r.higher, "higher", false, "larger scores are better, as of accuracies (the default)")
+	f.BoolVar(&r.lower, "lower", false, "smaller scores are better, as of errors and times")
+	f.Float64Var(&r.alpha, "alpha", 0.05, "level of significance")
+	f.StringVar(&r.control, "control", "", "method that all others are compared with")
+	f.BoolVar(&r.json, "json", false, "print one JSON object instead of text")
+	pageFlags(cmd, &r.pages)
+	return cmd
+}
+
+// scoreTable is a table of scores: a row a data set, a column a method.
+type scoreTable struct {
+	name     string
+	methods  []string
+	dataSets []string // nil: they have no names
+	scores   [][]float64
+}
+
+func (r *ranks) run(cmd *cobra.Command, path string) error {
+	if r.higher && r.lower {
+		return usagef("--higher and --lower exclude each other; give one of them")
+	}
+	if !(r.alpha > 0 && r.alpha < 1) {
+		return usagef("--alpha %g is not a level between 0 and 1, such as 0.05", r.alpha)
+	}
+	if err := r.pages.check(path); err != nil {
+		return err
+	}
+	t, err := readScores(cmd.InOrStdin(), path)
+	if err != nil {
+		return err
+	}
+	control := -1
+	if r.control != "" {
+		if control = slices.Index(t.methods, r.control); control < 0 {
+			return usagef("--control %q is no method of %s, which has %s", r.control, t.name, strings.Join(t.methods, ", "))
+		}
+	}
+	test, err := rank.Friedman(t.scores, !r.lower)
+	if err != nil {
+		return fmt.Errorf("%s: %s", t.name, strings.TrimPrefix(err.Error(), "rank: "))
+	}
+	out := r.compare(t, test, control)
+	if r.json {
+		if err := r.pages.write(cmd, r.page(t.name, out), true); err != nil {
+			return err
+		}
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	r.print(cmd.OutOrStdout(), t, test, control, out)
+	return r.pages.write(cmd, r.page(t.name, out), false)
+}
+
+// readScores reads a table of scores.
+func readScores(stdin io.Reader, path string) (*scoreTable, error) {
+	var text []byte
+	var err error
+	t := &scoreTable{name: filepath.Base(path)}
+	if path == "-" {
+		t.name = "standard input"
+		text, err = io.ReadAll(stdin)
+	} else {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(text), "\ufeff")))
+	c.Comment, c.TrimLeadingSpace, c.FieldsPerRecord = '#', true, -1
+	head, _, _ := strings.Cut(string(text), "\n")
+	for _, comma := range "\t;" {
+		if strings.ContainsRune(head, comma) {
+			c.Comma = comma
+			c.TrimLeadingSpace = comma != '\t' // an empty cell is not to be skipped
+			break
+		}
+	}
+	var lines []int
+	var cells [][]string
+	for {
+		record, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			var where *csv.ParseError
+			if errors.As(err, &where) {
+				return nil, fmt.Errorf("%s:%d: %w", t.name, where.Line, where.Err)
+			}
+			return nil, fmt.Errorf("%s: %w", t.name, err)
+		}
+		for i := range record {
+			record[i] = strings.TrimSpace(record[i])
+		}
+		line, _ := c.FieldPos(0)
+		lines, cells = append(lines, line), append(cells, record)
+	}
+	if len(cells) == 0 {
+		return nil, fmt.Errorf("%s: the table is empty; the first line names the methods, and every other has their scores on a data set", t.name)
+	}
+	header := cells[0]
+	for i, row := range cells[1:] {
+		if len(row) != len(header) {
+			return nil, fmt.Errorf("%s:%d: %s, but the first line has %d", t.name, lines[i+1], plural(len(row), "cell"), len(header))
+		}
+	}
+	first := 0
+	for _, row := range cells[1:] {
+		if _, err := strconv.ParseFloat(row[0], 64); err != nil && row[0] != "" {
+			first = 1
+		}
+	}
+	t.methods = header[first:]
+	for i, name := range t.methods {
+		if name == "" {
+			return nil, fmt.Errorf("%s:%d: column %d has no name; the first line names the methods", t.name, lines[0], first+i+1)
+		}
+		if slices.Index(t.methods, name) < i {
+			return nil, fmt.Errorf("%s:%d: two columns are called %q", t.name, lines[0], name)
+		}
+	}
+	if len(t.methods) < 2 {
+		return nil, fmt.Errorf("%s: has %s to compare; give a column for each of two or more", t.name, plural(len(t.methods), "method"))
+	}
+	if n := len(cells) - 1; n < 3 {
+		return nil, fmt.Errorf("%s: %s cannot tell methods apart by their ranks; give three or more, or compare models on the rows of one with mercer compare", t.name, plural(n, "data set"))
+	}
+	for i, row := range cells[1:] {
+		scores := make([]float64, len(t.methods))
+		for j, cell := range row[first:] {
+			v, err := strconv.ParseFloat(cell, 64)
+			switch {
+			case cell == "" || cell == "?" || strings.EqualFold(cell, "na"):
+				return nil, fmt.Errorf("%s:%d: column %q: there is no score; ranks take one of every method on every data set, so leave out the row or the column", t.name, lines[i+1], t.methods[j])
+			case err != nil || v-v != 0:
+				return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", t.name, lines[i+1], t.methods[j], cell)
+			}
+			scores[j] = v
+		}
+		t.scores = append(t.scores, scores)
+		if first == 1 {
+			t.dataSets = append(t.dataSets, row[0])
+		}
+	}
+	return t, nil
+}
+
+// ranksJSON is what ranks --json prints.
+type ranksJSON struct {
+	DataSets int          `json:"data_sets"`
+	Better   string       `json:"better"`
+	Alpha    float64      `json:"alpha"`
+	Methods  []methodRank `json:"methods"`
+
+	Friedman struct {
+		ChiSquare float64 `json:"chi_square"`
+		DF        int     `json:"df"`
+		P         float64 `json:"p"`
+	} `json:"friedman"`
+	ImanDavenport struct {
+		F   *float64 `json:"f"` // null where all data sets rank alike
+		DF1 int      `json:"df1"`
+		DF2 int      `json:"df2"`
+		P   float64  `json:"p"`
+	} `json:"iman_davenport"`
+
+	// CriticalDifference is Nemenyi's, or with a control that of Bonferroni and Dunn.
+	CriticalDifference float64     `json:"critical_difference"`
+	Groups             [][]string  `json:"groups,omitempty"`
+	Control            string      `json:"control,omitempty"`
+	Comparisons        []rankPair  `json:"comparisons"`
+	Two                *twoMethods `json:"two_methods,omitempty"`
+}
+
+// methodRank is a method with its mean rank and mean score.
+type methodRank struct {
+	Method    string  `json:"method"`
+	MeanRank  float64 `json:"mean_rank"`
+	MeanScore float64 `json:"mean_score"`
+}
+
+// rankPair compares two methods; what does not apply is nil.
+type rankPair struct {
+	A        string   `json:"a"`
+	B        string   `json:"b"`
+	Z        float64  `json:"z"`
+	P        float64  `json:"p"`
+	Nemenyi  *float64 `json:"nemenyi,omitempty"`
+	Shaffer  *float64 `json:"shaffer,omitempty"`
+	Dunn     *float64 `json:"bonferroni_dunn,omitempty"`
+	Holm     float64  `json:"holm"`
+	Hochberg *float64 `json:"hochberg,omitempty"`
+
+	// Wilcoxon is the p of the signed-rank test, 1 where all scores are equal, and WilcoxonHolm the adjusted one.
+	Wilcoxon     float64 `json:"wilcoxon"`
+	WilcoxonHolm float64 `json:"wilcoxon_holm"`
+
+	a, b int
+}
+
+// twoMethods are the tests of two methods alone.
+type twoMethods struct {
+	Wins   int     `json:"wins"`   // of the first
+	Losses int     `json:"losses"` // of the first
+	Ties   int     `json:"ties"`
+	Sign   float64 `json:"sign_p"`
+}
+
+// compare makes all comparisons, with a control if that is not negative.
+func (r *ranks) compare(t *scoreTable, test *rank.FriedmanTest, control int) *ranksJSON {
+	out := &ranksJSON{DataSets: test.DataSets, Better: "higher", Alpha: r.alpha}
+	if r.lower {
+		out.Better = "lower"
+	}
+	for _, j := range rank.Order(test.Ranks) {
+		mean := 0.0
+		for _, row := range t.scores {
+			mean += row[j] / float64(len(t.scores))
+		}
+		out.Methods = append(out.Methods, methodRank{t.methods[j], test.Ranks[j], mean})
+	}
+	out.Friedman.ChiSquare, out.Friedman.DF, out.Friedman.P = test.ChiSquare, test.DF, test.P
+	if !math.IsInf(test.F, 0) {
+		out.ImanDavenport.F = &test.F
+	}
+	out.ImanDavenport.DF1, out.ImanDavenport.DF2, out.ImanDavenport.P = test.DF, test.FDF, test.FP
+	out.CriticalDifference = test.NemenyiDifference(r.alpha)
+
+	order := rank.Order(test.Ranks)
+	pair := func(a, b int) {
+		z, p := test.Compare(a, b)
+		c := rankPair{A: t.methods[a], B: t.methods[b], Z: z, P: p, Wilcoxon: 1, a: a, b: b}
+		d := make([]float64, len(t.scores))
+		for i, row := range t.scores {
+			d[i] = row[a] - row[b]
+		}
+		// Its one error here is that all scores are equal.
+		if w, err := rank.Wilcoxon(d, rank.DropZeros); err == nil {
+			c.Wilcoxon = w.P
+		}
+		out.Comparisons = append(out.Comparisons, c)
+	}
+	if control >= 0 {
+		out.Control = t.methods[control]
+		out.CriticalDifference = test.DunnDifference(r.alpha)
+		for _, j := range order {
+			if j != control {
+				pair(control, j)
+			}
+		}
+	} else {
+		for i, a := range order {
+			for _, b := range order[i+1:] {
+				pair(a, b)
+			}
+		}
+		for _, g := range rank.Groups(test.Ranks, out.CriticalDifference) {
+			var names []string
+			for _, j := range g {
+				names = append(names, t.methods[j])
+			}
+			out.Groups = append(out.Groups, names)
+		}
+	}
+	var p, w []float64
+	for _, c := range out.Comparisons {
+		p, w = append(p, c.P), append(w, c.Wilcoxon)
+	}
+	holm, wilcoxon := rank.Holm(p), rank.Holm(w)
+	for i := range out.Comparisons {
+		c := &out.Comparisons[i]
+		c.Holm, c.WilcoxonHolm = holm[i], wilcoxon[i]
+		if control >= 0 {
+			c.Dunn, c.Hochberg = &rank.Bonferroni(p)[i], &rank.Hochberg(p)[i]
+		} else {
+			nemenyi := test.Nemenyi(c.a, c.b)
+			c.Nemenyi, c.Shaffer = &nemenyi, &rank.Shaffer(p, test.Methods)[i]
+		}
+	}
+	if test.Methods == 2 {
+		out.Two = &twoMethods{}
+		for _, row := range t.scores {
+			a, b := row[order[0]], row[order[1]]
+			if r.lower {
+				a, b = b, a
+			}
+			switch {
+			case a > b:
+				out.Two.Wins++
+			case a < b:
+				out.Two.Losses++
+			default:
+				out.Two.Ties++
+			}
+		}
+		out.Two.Sign = rank.Sign(out.Two.Wins, out.Two.Losses)
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"mercer/internal/papers"
+)
+
+func TestReproduceList(t *testing.T) {
+	text := ok(t, "reproduce", "--list")
+	for _, table := range papers.Tables() {
+		if !strings.Contains(text, "  "+table.Name+" ") || !strings.Contains(text, table.Title) {
+			t.Errorf("%s is not in the list:\n%s", table.Name, text)
+		}
+	}
+	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-F4.1\n", "        no experiment: formulas\n", "        LS19-3.6; data not available: webspam, ", "; nearest: LS18-1 and "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	var list struct {
+		Tables []listed
+		Items  []listedItem
+	}
+	if err := json.Unmarshal([]byte(ok(t, "reproduce", "--list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tables) != len(papers.Tables()) || list.Tables[0].Name != "S14-4.1" || !(list.Tables[0].Seconds > 0) || len(list.Items) != len(papers.Inventory()) || list.Items[0].Mark == "" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// Theirs stand above ours, with a mark for each cell.
+func TestReproduce(t *testing.T) {
+	text := ok(t, "reproduce", "s14-4.1", "LS19-4.3", "--quick", "--data", t.TempDir())
+	for _, want := range []string{
+		"S14-4.1  Kernel estimation error of Fastfood and TensorSketch\n",
+		"ours: one seed, quick, ",
+		"mean error, by D          Fastfood abs.",
+		"8192              theirs  0.0036 ",
+		"\n\nLS19-4.3  Distances in the feature space of (x·y)³, MNIST\n",
+		"ours: data not available: there is no ",
+		"PK-RP normal, m = 976  theirs  0.119 ± 0.019       0.095 ± 0.023       0.092 ± 0.031\n" +
+			"                       ours    data not available  data not available  data not available\n",
+		"KG-RP, m = 122         theirs  ?                   ?                   ?\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	marks := func(text string) int {
+		return strings.Count(text, " within") + strings.Count(text, " better") + strings.Count(text, " worse")
+	}
+	if n := marks(text); n != 0 {
+		t.Errorf("%d marks for S14-4.1 with one seed, beside figures without a deviation", n)
+	}
+	if n := marks(ok(t, "reproduce", "S14-F4.5", "--seeds", "3")); n != 2 {
+		t.Errorf("%d marks for the 2 figures of S14-F4.5", n)
+	}
+}
+
+func TestReproduceJSON(t *testing.T) {
+	var results []reproduced
+	if err := json.Unmarshal([]byte(ok(t, "reproduce", "LS19-4.2", "S14-4.1", "--quick", "--json", "--data", t.TempDir())), &results); err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 2 || results[0].Missing == "" || len(results[0].Cells) != 72 || len(results[1].Cells) != 40 {
+		t.Fatalf("%+v", results)
+	}
+	if c := results[0].Cells[0]; c.Ours != nil || c.Theirs == nil || c.Theirs.Mean != 0.079 || c.Theirs.SD != 0.002 || c.Mark != papers.NoData {
+		t.Errorf("%+v", c)
+	}
+	if c := results[0].Cells[71]; c.Theirs != nil || c.Row != "KG-RP, m = 122" || c.Column != "D = 1000" {
+		t.Errorf("%+v", c)
+	}
+	if c := results[1].Cells[39]; c.Ours == nil || !(c.Ours.Mean > 0) || c.Ours.SD != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A page holds the table with theirs and ours, curves and the points of a scatter plot; the pictures are
+// files as well.
+func TestReproduceReport(t *testing.T) {
+	dir := t.TempDir()
+	html, plots := filepath.Join(dir, "r.html"), filepath.Join(dir, "plots")
+	out := ok(t, "reproduce", "S14-4.1", "S14-F4.1", "LS19-4.3", "--quick", "--data", dir, "--report", html, "--plots", plots)
+	if !strings.Contains(out, "report    "+html) || !strings.Contains(out, "plots     "+plots) {
+		t.Errorf("nothing is said of what was written:\n%s", out)
+	}
+	page, err := os.ReadFile(html)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"S14-4.1", "TensorSketch abs., theirs", "KG-RP, m = 122", "data not available: there is no ", "on the line an estimate is exact"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, name := range []string{"s14-4-1.svg", "s14-4-1.png", "s14-f4-1-points-1.svg"} {
+		if st, err := os.Stat(filepath.Join(plots, name)); err != nil || st.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if r := mercer(t, "reproduce", "S14-4.1", "--quick", "--report", filepath.Join(dir, "no", "r.html")); r.code != 1 || !strings.Contains(r.stderr, "no") {
+		t.Errorf("exit code %d, %s", r.code, r.stderr)
+	}
+}
+
+// What a journal has is not made again.
+func TestReproduceGoesOn(t *testing.T) {
+	journal := filepath.Join(t.TempDir(), "journal")
+	table := func(args ...string) []reproduced {
+		var results []reproduced
+		if err := json.Unmarshal([]byte(ok(t, append([]string{"reproduce", "S14-F4.6", "--json", "--journal", journal}, args...)...)), &results); err != nil {
+			t.Fatal(err)
+		}
+		return results
+	}
+	first := table("--seeds", "2")
+	text, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Other numbers in the journal are those of the table.
+	if again := table("--seeds", "2"); !reflect.DeepEqual(again, first) {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	if now, _ := os.ReadFile(journal); string(now) != string(text) {
+		t.Error("the journal has changed")
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, `"seed":1,"row":"`+first[0].Cells[0].Row+`"`) {
+			head, values, _ := strings.Cut(line, `"values":[`)
+			_, rest, _ := strings.Cut(values, ",")
+			lines[i] = head + `"values":[12345,` + rest
+		}
+	}
+	if err := os.WriteFile(journal, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c := table("--seeds", "1")[0].Cells[0]; c.Ours.Mean != 12345 {
+		t.Errorf("%+v", c.Ours)
+	}
+	if r := mercer(t, "reproduce", "S14-F4.6", "--journal", journal, "--report", journal); r.code != 2 {
+		t.Errorf("exit code %d, %s", r.code, r.stderr)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, told strings.Builder
+	if code := Run(ctx, []string{"reproduce", "S14-F4.6", "--journal", filepath.Join(t.TempDir(), "new")}, nil, &out, &told); code != 1 || !strings.Contains(told.String(), "the same command goes on from there") {
+		t.Errorf("exit code %d, %s", code, told.String())
+	}
+}
+
+// Times stand beside the paper's without a mark, and figures without one of theirs have four digits.
+func TestReproducedCells(t *testing.T) {
+	for _, c := range []struct {
+		cell   papers.Cell
+		theirs papers.Figure
+		want   string
+	}{
+		{papers.Cell{Mean: 0.012341}, papers.Figure{}, "0.01234"},
+		{papers.Cell{Mean: 9.43567e-15}, papers.Figure{}, "9.436e-15"},
+		{papers.Cell{Mean: 25.829}, papers.Figure{}, "25.83"},
+		{papers.Cell{Mean: 71234}, papers.Figure{}, "71234"},
+		{papers.Cell{Mean: 0.5, SD: 0.1}, papers.Figure{Text: "?"}, "0.5000 ± 0.1000"},
+		{papers.Cell{Mean: 1.234, Mark: papers.Within}, papers.Figure{Text: "1.2±0.3"}, "1.23 within"},
+		{papers.Cell{Mean: 16.71}, papers.Figure{Text: "509"}, "16.7"},
+		{papers.Cell{Mean: 6.7953462e-6, Mark: papers.Within}, papers.Figure{Text: "6.79534e-6"}, "6.795346e-06 within"},
+		{papers.Cell{Mark: papers.NotRun}, papers.Figure{Text: "509"}, "not run"},
+	} {
+		if got := cellText(c.cell, c.theirs); got != c.want {
+			t.Errorf("%+v beside %q: %q, want %q", c.cell, c.theirs.Text, got, c.want)
+		}
+	}
+}
+
+func TestReproduceErrors(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"reproduce"}, "mercer reproduce: no table; give a NAME of --list"},
+		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-F4.1, `},
+		{[]string{"reproduce", "S14-4.1", "--quick", "--seeds", "20"}, "mercer reproduce: --quick is one seed; leave out --seeds 20, or --quick"},
+		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "mercer reproduce: --seeds 0: give 1 or more"},
+	} {
+		r := mercer(t, c.args...)
+		if r.code != 2 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%v: exit code %d, %s", c.args, r.code, r.stderr)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	if got := strings.Join(wrap("one  two three", 7), "|"); got != "one two|three" {
+		t.Error(got)
+	}
+}
