@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/report"
 	"mercer/lab"
 	"mercer/model"
-	"mercer/internal/report"
 )
 
 func newEval() *cobra.Command {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/internal/report"
 	"mercer/internal/vec"
 	"mercer/internal/whole"
-	"mercer/internal/report"
 )
 
 // pages are the flags that write what a command found out as a page and as pictures.

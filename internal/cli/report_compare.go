@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"mercer/lab"
 	"mercer/internal/report"
+	"mercer/lab"
 )
 
 // comparison is what pages show of models and of configurations alike.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/lab"
 	"mercer/internal/report"
+	"mercer/lab"
 )
 
 // evaluationPage adds what an evaluation found out to a page: metrics, confusion matrix and

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/report"
 	"mercer/lab"
 	"mercer/learn"
 	"mercer/model"
-	"mercer/internal/report"
 )
 
 // modelPage adds what a model is, and how its λ, C and the like were chosen.

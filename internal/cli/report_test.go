@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"mercer/model"
 	"mercer/internal/report"
+	"mercer/model"
 	"mercer/tune"
 )
 

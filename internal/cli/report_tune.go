@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"mercer/lab"
 	"mercer/internal/report"
+	"mercer/lab"
 	"mercer/tune"
 )
 
