@@ -12,7 +12,8 @@ import (
 	"mercer"
 	"mercer/dataset"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/pipeline"
+	"mercer/train"
 )
 
 // rings are rows x, y, label: two rings around 0, which no straight line tells apart.
@@ -68,7 +69,7 @@ func ExampleLoad() {
 	if err := os.WriteFile(data, []byte(rings(400)), 0o644); err != nil {
 		log.Fatal(err)
 	}
-	m, err := mercer.Train(context.Background(), data, mercer.Config{Config: model.Config{Features: 128, Learner: "ridge"}})
+	m, err := mercer.Train(context.Background(), data, mercer.Config{Config: train.Config{Features: 128, Learner: "ridge"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func ExampleTrainSource() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := mercer.TrainSource(context.Background(), src, model.Config{})
+	m, err := mercer.TrainSource(context.Background(), src, train.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func ExampleTrain_bags() {
 	}
 
 	m, err := mercer.Train(context.Background(), path, mercer.Config{
-		Config: model.Config{Bag: &model.BagConfig{Pooling: "mean", Features: 256}},
+		Config: train.Config{Bag: &pipeline.BagConfig{Pooling: "mean", Features: 256}},
 		Data:   dataset.Options{Group: "device"},
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/model"
+	"mercer/train"
 )
 
 // Model is a trained model: Predict, Scores, Save. Any number of goroutines may use it.
@@ -22,7 +23,7 @@ type Prediction = model.Prediction
 
 // Config says how to read the data and how to train; the zero value chooses by the data.
 type Config struct {
-	model.Config
+	train.Config
 
 	// Data says how the file is read.
 	Data dataset.Options
@@ -51,14 +52,14 @@ func Train(ctx context.Context, path string, cfg Config) (*Model, error) {
 }
 
 // TrainSource trains a model on any source of rows, such as dataset.FromRows.
-func TrainSource(ctx context.Context, src dataset.Source, cfg model.Config) (*Model, error) {
-	m, _, err := model.Fit(ctx, src, cfg, model.Options{})
+func TrainSource(ctx context.Context, src dataset.Source, cfg train.Config) (*Model, error) {
+	m, _, err := train.Fit(ctx, src, cfg, train.Options{})
 	return m, err
 }
 
 // TrainBags trains a model on any source of bags, such as dataset.FromBags.
-func TrainBags(ctx context.Context, src dataset.Bags, cfg model.Config) (*Model, error) {
-	m, _, err := model.FitBags(ctx, src, cfg, model.Options{})
+func TrainBags(ctx context.Context, src dataset.Bags, cfg train.Config) (*Model, error) {
+	m, _, err := train.FitBags(ctx, src, cfg, train.Options{})
 	return m, err
 }
 
