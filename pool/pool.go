@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 
 	"mercer/feature"
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -78,7 +79,7 @@ type Pooling struct {
 	split              int    // channels of the first stream; all of them if there is one
 	two                bool   // streams
 	norm               norm
-	free               chan *work
+	free               spare.List[work]
 }
 
 // Chosen says what the pooling decided on that its configuration leaves open, "" if nothing.
@@ -167,7 +168,7 @@ func build(cfg Config, channels int, mapped func(feature.Config) (feature.Map, e
 	if err != nil {
 		return nil, err
 	}
-	p := &Pooling{channels: channels, split: channels, norm: norm(cfg.Norm), free: make(chan *work, 64)}
+	p := &Pooling{channels: channels, split: channels, norm: norm(cfg.Norm)}
 	if k.make == nil {
 		p.mean = &mean{channels: channels}
 		if cfg.Map != nil {
@@ -392,7 +393,7 @@ func (p *Pooling) each(bags []int, f func(lo, hi int, w *work)) {
 	}
 	group := max(1, groupRows/max(1, (bags[n]-bags[0])/n))
 	run := func(next func() int) {
-		w := p.work()
+		w := p.free.Get()
 		for lo := next(); lo < n; lo = next() {
 			f(lo, min(lo+group, n), w)
 		}
