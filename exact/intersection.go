@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mercer/internal/spare"
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -61,7 +62,8 @@ func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
 		return nil, fmt.Errorf("exact: a table of %d bins; it takes 1 to %d, or 0 for none", lookup.Bins, 1<<20)
 	}
 	if bytes := LookupBytes(m.x.Dim(), len(m.b), lookup.Bins); bytes > maxLookup {
-		return nil, fmt.Errorf("exact: tables of %d bins for %d dimensions and %d outputs take %.1f GB, of %.1f GB at most; take fewer bins, or none", lookup.Bins, m.x.Dim(), len(m.b), float64(bytes)/1e9, float64(maxLookup)/1e9)
+		take, most := units.BytesApart(bytes, maxLookup)
+		return nil, fmt.Errorf("exact: tables of %d bins for %d dimensions and %d outputs take %s, of %s at most; take fewer bins, or none", lookup.Bins, m.x.Dim(), len(m.b), take, most)
 	}
 	f := &Intersection{d: m.x.Dim(), k: len(m.b), b: m.b, lookup: lookup, bound: make([]float64, len(m.b))}
 	f.setBreaks(m)

@@ -18,6 +18,7 @@ import (
 
 	"mercer/feature"
 	"mercer/internal/spare"
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -274,7 +275,8 @@ func affordable(cfg Config, bytes, features float64) error {
 	}
 	most = min(most, math.MaxInt)
 	if bytes += 4 * features; bytes > most {
-		return fmt.Errorf("pool: %s and one row of %.0f features take %.0f MB, of %.0f at most; use fewer features", cfg.Method, features, bytes/1e6, most/1e6)
+		take, allowed := units.BytesApart(bytes, most)
+		return fmt.Errorf("pool: %s and one row of %.0f features take %s, of %s at most; use fewer features", cfg.Method, features, take, allowed)
 	}
 	return nil
 }
