@@ -149,7 +149,7 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 		{"a huge map in a small file", mercer(info), map[string]*safetensors.Tensor{
 			"golden.x": numbers(model.GoldenRows, 20000), "golden.scores": numbers(model.GoldenRows, 1),
 			"linear.w": numbers(400000, 1), "linear.b": doubles(1),
-		}, "feature: rff: a map of 20000 dimensions to 400000 features takes 32 GB, of 17.18 GB at most; use fewer features, or a map that holds less"},
+		}, "feature: rff: a map of 20000 dimensions to 400000 features takes 30 GiB, of 16 GiB at most; use fewer features, or a map that holds less"},
 		{"a fitted map without what it holds", mercer(fitted), fittedTensors(nil),
 			"feature: kg-rp: the state is not that of 2 features of 2 dimensions"},
 		{"a fitted map of other rows", mercer(fitted), fittedTensors(map[string]*safetensors.Tensor{"map.rows": numbers(5, 3), "map.weights": numbers(5, 2), "map.weights.low": numbers(5, 2), "map.rank": numbers(1, 1)}),
@@ -170,7 +170,7 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 		{"tables that fill a machine's memory", mercer(`{"task":"regress","outputs":1,"schema":{"format":"rows","dim":20000},"scale":"none","kernel":{"name":"intersection"},"config":{"lookup":1048576}}`),
 			map[string]*safetensors.Tensor{"golden.x": numbers(model.GoldenRows, 20000), "golden.scores": numbers(model.GoldenRows, 1),
 				"machine.alpha": {Shape: []int{1, 1}, F64: []float64{1}}, "machine.b": doubles(1), "machine.x": numbers(1, 20000)},
-			"exact: tables of 1048576 bins for 20000 dimensions and 1 outputs take 167.8 GB, of 17.2 GB at most; take fewer bins, or none"},
+			"exact: tables of 1048576 bins for 20000 dimensions and 1 outputs take 156 GiB, of 16 GiB at most; take fewer bins, or none"},
 		{"a single class", mercer(`{"task":"classify","classes":["a"],"outputs":1,"schema":{"format":"rows","dim":2},"scale":"none"}`), fittedTensors(nil),
 			"a model to classify with 1 outputs and 1 classes"},
 		{"a shift without a factor", mercer(shifted), small,
@@ -221,8 +221,8 @@ func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
 		memory int64
 		want   string
 	}{
-		{1 << 30, "of 1.074 GB at most; use fewer features"},
-		{0, "takes 21.47 GB, of 17.18 GB at most; use fewer features"},
+		{1 << 30, "of 1.0 GiB at most; use fewer features"},
+		{0, "takes 20 GiB, of 16 GiB at most; use fewer features"},
 	} {
 		// The map alone would take 20 GiB.
 		_, _, err := Fit(context.Background(), src, Config{Features: 1 << 30, Map: "rff"}, Options{Memory: c.memory})
