@@ -201,3 +201,25 @@ func (w *Pass) features(x matrix.Rows) (matrix.Rows, *kernel.DomainError) {
 	}
 	return x, nil
 }
+
+// Row is [Pass.Map] for one dense row of any numbers: it fails with a [RowError] at one that is not finite,
+// too.
+func (w *Pass) Row(row *matrix.Dense) (matrix.Rows, error) {
+	// 0·v is 0 of a finite number and NaN of others. Four sums, since each waits for its last addition.
+	var sums [4]float32
+	rest := row.Data[:row.Cols]
+	for ; len(rest) >= 4; rest = rest[4:] {
+		sums[0] += 0 * rest[0]
+		sums[1] += 0 * rest[1]
+		sums[2] += 0 * rest[2]
+		sums[3] += 0 * rest[3]
+	}
+	for _, v := range rest {
+		sums[0] += 0 * v
+	}
+	x := matrix.Rows{Dense: row}
+	if sums[0]+sums[1]+sums[2]+sums[3] != 0 || row.Cols != w.p.in {
+		return x, w.p.Check(x)
+	}
+	return w.Map(x)
+}
