@@ -124,11 +124,8 @@ func (p *Pipeline) Each(x matrix.Rows, body func(i, j int, z matrix.Rows) error)
 	if err := p.Check(x); err != nil {
 		return err
 	}
-	w, _ := p.passes.Get().(*Pass)
-	if w == nil {
-		w = p.Pass()
-	}
-	defer p.passes.Put(w)
+	w := p.Borrow()
+	defer p.Return(w)
 	for i := 0; i < x.Len(); i += Chunk {
 		j := min(i+Chunk, x.Len())
 		z, bad := w.features(x.Slice(i, j))
@@ -162,6 +159,17 @@ type Pass struct {
 
 // Pass is new working memory.
 func (p *Pipeline) Pass() *Pass { return &Pass{p: p} }
+
+// Borrow is working memory that Return takes back: a few rows then allocate nothing.
+func (p *Pipeline) Borrow() *Pass {
+	if w, ok := p.passes.Get().(*Pass); ok {
+		return w
+	}
+	return p.Pass()
+}
+
+// Return takes back what Borrow gave.
+func (p *Pipeline) Return(w *Pass) { p.passes.Put(w) }
 
 // Map scales and maps rows of finite numbers, Chunk at most; the result is valid until the next
 // call. It fails with a [RowError] at a number that the kernel does not take.
