@@ -5,7 +5,7 @@ import (
 	"mercer/matrix"
 )
 
-// newSkewed makes random Fourier features of the skewed kernels (Li, Ionescu and Sminchisescu,
+// Skewed is random Fourier features of the skewed kernels (Li, Ionescu and Sminchisescu,
 // "Random Fourier approximations for skewed multiplicative histogram kernels", 2010). With
 // u_j = log(x_j + c) these are functions of the differences of u alone, products of
 //
@@ -14,6 +14,8 @@ import (
 //
 // over the dimensions, so that waves of u (see waves.go) are unbiased for them. We take
 // u_j = log(x_j + c) - log c, for which differences are the same: a 0 stays 0.
+const Skewed = "skewed"
+
 func newSkewed(cfg Config, dim int) (Map, error) {
 	m, err := newRFF(cfg, dim)
 	if err != nil {
