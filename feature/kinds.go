@@ -40,18 +40,18 @@ type kind struct {
 	restore func(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error)
 }
 
-// table is what kinds returns. It is made when first asked for, because chains make maps themselves.
-var table struct {
+// known is what kinds returns. It is made when first asked for, because chains make maps themselves.
+var known struct {
 	once  sync.Once
 	kinds []kind
 }
 
 // kinds lists the maps.
 func kinds() []kind {
-	table.once.Do(func() {
-		table.kinds = slices.Concat(shiftInvariant(), sketches(), projections(), additive(), landmarks(), compositions())
+	known.once.Do(func() {
+		known.kinds = slices.Concat(shiftInvariant(), sketches(), projections(), additive(), landmarks(), compositions())
 	})
-	return table.kinds
+	return known.kinds
 }
 
 func find(name string) (kind, error) {
