@@ -44,7 +44,7 @@ func additive() []kind {
 			check: checkSeries, given: givenStretch, make: newElementary, fit: fitElementary, restore: restoreElementary},
 		{name: Skewed, about: "the skewed kernels of histograms, by random waves of log(x+c)", cost: "dD", source: "Li, Ionescu and Sminchisescu 2010",
 			options: []string{"form"}, words: map[string][]string{"form": waveForms}, takes: hasLogLaw, check: checkForm, make: newSkewed},
-		{name: Unary, about: "the intersection kernel, by unary (thermometer) code, with the last digit's fraction or rounded (form), sparse",
+		{name: Unary, about: "the intersection kernel, by unary (thermometer) code: whole cells and the fraction that is left, or rounded (form); sparse",
 			cost: "D", source: "Maji and Berg 2009",
 			options: []string{"terms", "form", "stretch"}, words: map[string][]string{"form": {"fraction", "step"}}, dim: true,
 			sample: func(Config) int { return unarySample },

@@ -13,8 +13,8 @@ import (
 // compositions are maps made of maps.
 func compositions() []kind {
 	return []kind{
-		{name: Chain, about: "maps one after the other (steps)", cost: "that of the steps", source: "none", composed: true, dim: true, make: newChain, fit: fitChain, restore: restoreChain},
-		{name: Sum, about: "maps side by side, for weighted sums of kernels (steps, weights)", cost: "that of the steps", source: "none", composed: true, dim: true, make: newSum, fit: fitSum, restore: restoreSum},
+		{name: Chain, about: "maps one after the other (steps)", cost: "that of the steps", composed: true, dim: true, make: newChain, fit: fitChain, restore: restoreChain},
+		{name: Sum, about: "maps side by side, for weighted sums of kernels (steps, weights)", cost: "that of the steps", composed: true, dim: true, make: newSum, fit: fitSum, restore: restoreSum},
 	}
 }
 
@@ -220,6 +220,8 @@ func (c *chain) Transform(dst *matrix.Dense, x matrix.Rows) {
 // Sum puts maps side by side: z(x) = [√w_1·z_1(x), √w_2·z_2(x), …], so that z(x)·z(y)
 // approximates Σ w_i k_i(x, y). If the maps are independent, which they are unless two have
 // the same seed, the variance is Σ w_i² Var_i.
+//
+// It costs what its steps cost.
 const Sum = "sum"
 
 // sum is the map [Sum].

@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"mercer/kernel"
@@ -15,7 +16,7 @@ type kind struct {
 	name   string
 	about  string // in a few words, for help
 	cost   string // of a row in operations, D being the number of features
-	source string // who it is from
+	source string // who it is from; "" if that is nobody
 
 	options  []string             // of Options, by the names of their JSON
 	words    map[string][]string  // what options that are words may be, first what "" stands for
@@ -86,6 +87,36 @@ func Names() (names, about []string) {
 		names, about = append(names, k.name), append(about, k.about)
 	}
 	return names, about
+}
+
+// Help describes the maps: name and a few words on a line, and on the next the kernels that each
+// approximates, its options, the operations that a row takes, and its source. Lines begin with
+// indent.
+func Help(indent string) string {
+	var text strings.Builder
+	for _, k := range kinds() {
+		kernels, options := "any kernel", "no options"
+		switch {
+		case k.composed:
+			kernels = "the kernels of its steps"
+		case k.basis:
+			kernels = "no kernel"
+		case k.takes != nil:
+			kernels = strings.Join(Kernels(k.name), ", ")
+		}
+		if len(k.options) > 0 {
+			options = strings.Join(k.options, ", ")
+		}
+		about := []string{kernels, options, "O(" + k.cost + ")"}
+		if k.composed {
+			about[2] = k.cost
+		}
+		if k.source != "" {
+			about = append(about, k.source)
+		}
+		fmt.Fprintf(&text, "%s%-15s%s\n%s%-15s%s\n", indent, k.name, k.about, indent, "", strings.Join(about, " | "))
+	}
+	return text.String()
 }
 
 // Kernels are the names of the kernels that a map approximates, nil if any or if there is no

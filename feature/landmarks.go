@@ -17,13 +17,13 @@ func landmarks() []kind {
 	rows := map[string][]string{"landmarks": LandmarkChoices()}
 	centres := map[string][]string{"landmarks": {"kmeans", "uniform", "kmedoid", "leverage", "rpcholesky", "given"}}
 	return []kind{
-		{name: Nystrom, about: "projection on what landmarks span of any kernel's feature space (Nyström)", cost: "md + mD, m landmarks",
+		{name: Nystrom, about: "projection on what landmarks span of any kernel's feature space (Nyström)", cost: "md + mD",
 			source: "Williams and Seeger 2001", options: ranked, words: rows, usual: usualLandmarks,
 			check: checkLandmarks, sample: landmarkRows, fit: fitNystrom, restore: restoreNystrom},
-		{name: ICholesky, about: "nystrom on the rows of a sample that incomplete Cholesky picks one by one", cost: "md + mD, m landmarks",
+		{name: ICholesky, about: "nystrom on the rows of a sample that incomplete Cholesky picks one by one", cost: "md + mD",
 			source: "Fine and Scheinberg 2001", usual: usualLandmarks,
 			sample: greedyRows, fit: fitICholesky, restore: restoreICholesky},
-		{name: CKSVD, about: "nystrom with landmarks that are learned, no rows of the sample", cost: "md + mD, m landmarks",
+		{name: CKSVD, about: "nystrom with landmarks that are learned, no rows of the sample", cost: "md + mD",
 			source: "Bo and Sminchisescu 2009", options: ranked, words: centres, usual: usualLandmarks,
 			check: checkLandmarks, sample: landmarkRows, fit: fitCKSVD, restore: restoreNystrom},
 		{name: RBFNetwork, about: "radial basis functions around the centres of clusters; approximates no kernel", cost: "dD",

@@ -132,7 +132,11 @@ func OptionHelp(name string) string {
 	}
 	var parts []string
 	for _, w := range words {
-		parts = append(parts, strings.TrimSpace(w+" of "+strings.Join(maps[w], ", ")))
+		of := strings.Join(maps[w], ", ")
+		if w == "" {
+			return fmt.Sprintf("%s (%s)", optionTexts[at].about, of)
+		}
+		parts = append(parts, w+" of "+of)
 	}
 	return optionTexts[at].about + ": " + strings.Join(parts, "; ")
 }

@@ -26,7 +26,7 @@ func sketches() []kind {
 		{name: Maclaurin, about: "products of random projections, for any dot-product kernel", cost: "pdD", source: "Kar and Karnick 2012; Wacker et al. 2022",
 			options: []string{"complex", "series"}, takes: hasSeries, check: checkTerms,
 			make: func(cfg Config, dim int) (Map, error) { return newMaclaurin(cfg, dim) }},
-		{name: ExplicitPoly, about: "all monomials, exact", cost: "D", source: "none", dim: true, takes: only(kernel.Poly),
+		{name: ExplicitPoly, about: "all monomials, exact", cost: "D", dim: true, takes: only(kernel.Poly),
 			make: func(cfg Config, dim int) (Map, error) { return newExplicit(cfg, dim) }},
 	}
 }

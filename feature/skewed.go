@@ -12,7 +12,7 @@ import (
 //	skewed-chi2          sech(Δ/2), the mean of cos ωΔ for ω with density sech(πω)
 //	skewed-intersection  e^(-|Δ|/2), the same for Cauchy's law of scale ½
 //
-// over the dimensions, so that waves of u (see waves.go) are unbiased for them. We take
+// over the dimensions, so that waves of u (see [RFF]) are unbiased for them. We take
 // u_j = log(x_j + c) - log c, for which differences are the same: a 0 stays 0.
 const Skewed = "skewed"
 

@@ -20,7 +20,7 @@ var ArcCos = &Kind{
 	about:   "an infinitely wide layer of a neural network; needs no γ",
 	source:  "Cho and Saul 2009",
 	parameters: []Parameter{{
-		Name: "degree", About: "order p, 0 or 1", Usual: 1, Least: 0, Most: 1, must: "0 or 1",
+		Name: "degree", About: "order p, 0 or 1,", Usual: 1, Least: 0, Most: 1, must: "0 or 1",
 		text: func(v float64) string { return fmt.Sprintf("order %d", int(v)) },
 	}},
 	law: func(k Kernel) Law {

@@ -16,7 +16,6 @@ var Linear = &Kind{
 	name:    "linear",
 	formula: "x·y",
 	about:   "the rows themselves; needs no map",
-	source:  "none",
 	family:  inner{},
 }
 

@@ -16,7 +16,7 @@ type Kind struct {
 	name       string
 	formula    string // k(x, y), in one line
 	about      string // what it is and when to take it, in a few words
-	source     string // where it comes from
+	source     string // who it is from; "" if that is nobody
 	parameters []Parameter
 
 	// family computes it.
@@ -78,7 +78,7 @@ func (k *Kind) Formula() string { return k.formula }
 // About says in a few words what the kernel is, and when to take it.
 func (k *Kind) About() string { return k.about }
 
-// Source says who it is from.
+// Source says who the kernel is from; "" if that is nobody.
 func (k *Kind) Source() string { return k.source }
 
 // Parameters are those that the kernel has.
@@ -108,11 +108,23 @@ func (k *Kind) Usual() Kernel {
 // String is the name.
 func (k *Kind) String() string { return k.name }
 
-// Help describes the kernels, each in a line or two that begin with indent.
+// Help describes the kernels: name and formula on a line, and what each is for, its parameters and its
+// source on the next. Lines begin with indent.
 func Help(indent string) string {
 	var text strings.Builder
 	for _, k := range kinds {
-		fmt.Fprintf(&text, "%s%-20s%s\n%s%-20s%s\n", indent, k.name, k.formula, indent, "", k.about)
+		about := []string{k.about}
+		if len(k.parameters) > 0 {
+			var names []string
+			for _, p := range k.parameters {
+				names = append(names, p.Name)
+			}
+			about = append(about, strings.Join(names, ", "))
+		}
+		if k.source != "" {
+			about = append(about, k.source)
+		}
+		fmt.Fprintf(&text, "%s%-21s%s\n%s%-21s%s\n", indent, k.name, k.formula, indent, "", strings.Join(about, " | "))
 	}
 	return text.String()
 }
