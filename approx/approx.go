@@ -343,7 +343,8 @@ func sized(cfg feature.Config, d, dim int) feature.Config {
 func Maps(k kernel.Kernel) []string {
 	return slices.DeleteFunc(feature.MapsOf(k.Name), func(name string) bool {
 		switch name {
-		case feature.ExplicitRP, feature.ExplicitPoly, feature.ReducedPoly, feature.CKSVD, feature.ICholesky, feature.KGRP, feature.KORP, feature.KPCARP:
+		case feature.ExplicitRP, feature.ExplicitPoly, feature.ReducedPoly, feature.CKSVD, feature.ICholesky,
+			feature.KGRP, feature.KORP, feature.KPCARP:
 			return true
 		case feature.D2PKRP:
 			return k.Degree != 2

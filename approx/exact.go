@@ -28,7 +28,8 @@ func gramOf(cfg feature.Config, x matrix.Rows) ([]float64, error) {
 		linear := s.Steps == nil && s.Kernel.Linear()
 		switch law, _ := s.Kernel.Law(); {
 		case moved && !linear && !law.ShiftInvariant():
-			err = fmt.Errorf("approx: %s of the %s kernel has no exact value behind a map that moves features, as %s does; take a kernel of distances, such as rbf",
+			err = fmt.Errorf("approx: %s of the %s kernel has no exact value behind a map that moves features, as %s does; "+
+				"take a kernel of distances, such as rbf",
 				nameOf(s), nameOfKernel(s), nameOf(cfg.Steps[i-1]))
 		case g != nil:
 			err = inFeatureSpace(s, g, x.Len())
@@ -68,7 +69,8 @@ func sumOf(cfg feature.Config, x matrix.Rows, part func(feature.Config, matrix.R
 func inFeatureSpace(s feature.Config, g []float64, n int) error {
 	k := s.Kernel
 	if s.Steps != nil || !k.Smooth() {
-		return fmt.Errorf("approx: the %s kernel behind a map of another kernel has no exact value here; only kernels have that are functions of inner products, %s",
+		return fmt.Errorf("approx: the %s kernel behind a map of another kernel has no exact value here; "+
+			"only functions of inner products have one: %s",
 			nameOfKernel(s), strings.Join(ofProducts(), ", "))
 	}
 	if k.Linear() {

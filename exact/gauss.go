@@ -60,7 +60,8 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 	}
 	switch {
 	case k.Kind() != kernel.RBF:
-		return nil, fmt.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; use a tree or a threshold, which take %s, or the exact Gram matrix (--product exact)",
+		return nil, fmt.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; "+
+			"use a tree or a threshold, which take %s, or the exact Gram matrix (--product exact)",
 			k.Name, strings.Join(falling(), ", "))
 	case !(accuracy >= 1e-12 && accuracy < 1):
 		return nil, fmt.Errorf("exact: the accuracy is %g; the fast Gauss transform takes a number from 10⁻¹² to below 1", accuracy)

@@ -67,7 +67,8 @@ func newTree(k kernel.Kernel, x matrix.Rows) (*tree, error) {
 	falls, ok := k.Falling()
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("exact: trees take the kernels %s, which fall with the distance in every column, not %s; use the exact Gram matrix (--product exact), Falkon or a feature map",
+		return nil, fmt.Errorf("exact: trees take the kernels %s, which fall with the distance in every column, not %s; "+
+			"use the exact Gram matrix (--product exact), Falkon or a feature map",
 			strings.Join(falling(), ", "), k.Name)
 	case x.CSR != nil:
 		return nil, fmt.Errorf("exact: trees take dense rows of few columns, not sparse ones; use the exact Gram matrix (--product exact), Falkon or a feature map")

@@ -50,5 +50,6 @@ func explained(cfg Config, err error) error {
 	if chain.Steps == nil {
 		return err
 	}
-	return fmt.Errorf("feature: %s of the %s kernel is a chain of a map of %s (step 1) and one of %s (step 2): %w", cfg.Map, cfg.Kernel.Name, inner.Name, outer.Name, err)
+	return fmt.Errorf("feature: %s of the %s kernel is a chain of a map of %s (step 1) and one of %s (step 2): %w",
+		cfg.Map, cfg.Kernel.Name, inner.Name, outer.Name, err)
 }

@@ -13,7 +13,8 @@ import (
 
 // CKSVD is [Nystrom] with landmarks h that need not be rows (Bo and Sminchisescu, "Efficient match
 // kernel between sets of features for visual recognition", 2009, section 4.2: constrained kernel
-// singular value decomposition; Kumar, "Large-scale machine learning: kernel methods", 2010). They minimise what projection on their span loses of the sample,
+// singular value decomposition; Kumar, "Large-scale machine learning: kernel methods", 2010). They
+// minimise what projection on their span loses of the sample,
 //
 //	Σ_i ‖φ(x_i) - H v_i‖² = Σ_i [k(x_i, x_i) - k_h(x_i)ᵀ K_hh⁻¹ k_h(x_i)]
 //

@@ -13,8 +13,12 @@ import (
 // compositions are maps made of maps.
 func compositions() []kind {
 	return []kind{
-		{name: Chain, about: "maps one after the other (steps)", cost: "that of the steps", composed: true, dim: true, make: newChain, fit: fitChain, restore: restoreChain},
-		{name: Sum, about: "maps side by side, for weighted sums of kernels (steps, weights)", cost: "that of the steps", composed: true, dim: true, make: newSum, fit: fitSum, restore: restoreSum},
+		{name: Chain, about: "maps one after the other (steps)",
+			cost:     "that of the steps",
+			composed: true, dim: true, make: newChain, fit: fitChain, restore: restoreChain},
+		{name: Sum, about: "maps side by side, for weighted sums of kernels (steps, weights)",
+			cost:     "that of the steps",
+			composed: true, dim: true, make: newSum, fit: fitSum, restore: restoreSum},
 	}
 }
 

@@ -60,7 +60,7 @@
 //	               chi2, exp-chi2 | terms, stretch | O(D) | Li, Lebanon and Sminchisescu 2012
 //	skewed         the skewed kernels of histograms, by random waves of log(x+c)
 //	               skewed-chi2, skewed-intersection | form | O(dD) | Li, Ionescu and Sminchisescu 2010
-//	unary          the intersection kernel, by unary (thermometer) code: whole cells and the fraction that is left, or rounded (form); sparse
+//	unary          the intersection kernel, by unary (thermometer) code, to the fraction of a cell or rounded (form); sparse
 //	               intersection | terms, form, stretch | O(D) | Maji and Berg 2009
 //	nystrom        projection on what landmarks span of any kernel's feature space (Nyström)
 //	               any kernel | landmarks, rank | O(md + mD) | Williams and Seeger 2001

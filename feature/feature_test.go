@@ -288,7 +288,8 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		dim  int
 		want string
 	}{
-		{change(func(c *Config) { c.Map = "fourier" }), 3, `"fourier" is not a map; it is called rff here; orf and sorf have less error; known are rff, orf`},
+		{change(func(c *Config) { c.Map = "fourier" }), 3,
+			`"fourier" is not a map; it is called rff here; orf and sorf have less error; known are rff, orf`},
 		{change(func(c *Config) { c.Kernel.Name = "gauss" }), 3, `"gauss" is not a kernel`},
 		{change(func(c *Config) { c.Kernel.Name = "linear" }), 3, "rff approximates arccos, rbf"},
 		{change(func(c *Config) { c.Kernel = kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2} }), 3, "rff approximates arccos, rbf"},

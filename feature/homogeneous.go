@@ -11,8 +11,8 @@ import (
 )
 
 // Homogeneous is the map of additive kernels k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)) of Vedaldi and
-// Zisserman, "Efficient additive kernels via explicit feature maps" (2012). 𝒦 is the Fourier transform of a spectrum κ ≥ 0, 𝒦(ω) = ∫ κ(λ) cos(λω) dλ, which
-// is sampled at the multiples of a period L:
+// Zisserman, "Efficient additive kernels via explicit feature maps" (2012). 𝒦 is the Fourier transform
+// of a spectrum κ ≥ 0, 𝒦(ω) = ∫ κ(λ) cos(λω) dλ, which is sampled at the multiples of a period L:
 //
 //	z(x) = x^(h/2)·[√w_0, √(2w_1) cos(Lu), √(2w_1) sin(Lu), …, √(2w_n) cos(nLu), √(2w_n) sin(nLu)],
 //
@@ -56,7 +56,8 @@ func checkHomogeneous(cfg Config) error {
 	if rooted(cfg) {
 		switch {
 		case cfg.Terms > 1:
-			return fmt.Errorf("feature: homogeneous: terms is %d, but one feature is the %s kernel exactly; leave terms out", cfg.Terms, cfg.Kernel.Name)
+			return fmt.Errorf("feature: homogeneous: terms is %d, but one feature is the %s kernel exactly; leave terms out",
+				cfg.Terms, cfg.Kernel.Name)
 		case cfg.Window != "" || cfg.Period != 0:
 			return fmt.Errorf("feature: homogeneous: the %s kernel has no window and no period; leave them out", cfg.Kernel.Name)
 		}

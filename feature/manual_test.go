@@ -154,7 +154,9 @@ func TestWordsOfOptions(t *testing.T) {
 			}
 		}
 	}
-	if help := OptionHelp("form"); help != "form of the features: pair, phase (default pair) of rff, orf, sorf, qmc, fastfood, skewed; fraction, step (default fraction) of unary" {
+	want := "form of the features: pair, phase (default pair) of rff, orf, sorf, qmc, fastfood, skewed; " +
+		"fraction, step (default fraction) of unary"
+	if help := OptionHelp("form"); help != want {
 		t.Error(help)
 	}
 	if OptionHelp("magic") != "" {
@@ -226,7 +228,8 @@ func TestNamesOfOtherPrograms(t *testing.T) {
 			t.Errorf("%s is a map", name)
 		}
 	}
-	if err := Check(Config{Map: "qqqqqqqqq", Kernel: rbf, Features: 8}); err == nil || !strings.Contains(err.Error(), `"qqqqqqqqq" is not a map; known are`) {
+	err := Check(Config{Map: "qqqqqqqqq", Kernel: rbf, Features: 8})
+	if err == nil || !strings.Contains(err.Error(), `"qqqqqqqqq" is not a map; known are`) {
 		t.Error(err)
 	}
 }

@@ -34,8 +34,8 @@ var foreign = map[string]string{
 	"incompletecholesky":       "it is called icholesky here",
 	"ichol":                    "it is called icholesky here",
 	"pivotedcholesky":          "it is called icholesky here",
-	"kernelpca":                "nystrom has the kernel principal components of its landmarks (not centred), and kpca-rp a projection of centred ones",
-	"kpca":                     "nystrom has the kernel principal components of its landmarks (not centred), and kpca-rp a projection of centred ones",
+	"kernelpca":                kernelPCA,
+	"kpca":                     kernelPCA,
 	"klsh":                     "it is called kg-rp here, without the signs",
 	"polynomialcountsketch":    "it is called tensorsketch here",
 	"ts":                       "it is called tensorsketch here",
@@ -79,6 +79,9 @@ var foreign = map[string]string{
 	"identity":                 "without a map is the linear kernel; leave the map out",
 	"pca":                      "principal components are no map; ask for components of the features",
 }
+
+const kernelPCA = "nystrom has the kernel principal components of its landmarks (not centred), " +
+	"and kpca-rp a projection of centred ones"
 
 // unknown says of a name that it is no map's, what it is called here or may have been meant for, and
 // which there are.

@@ -14,19 +14,24 @@ import (
 func sketches() []kind {
 	hash := map[string][]string{"hash": {"pairwise", "balanced"}}
 	return []kind{
-		{name: CountSketch, about: "sums of coordinates that hash alike, for the linear kernel", cost: "nnz", source: "Charikar, Chen and Farach-Colton 2002",
+		{name: CountSketch, about: "sums of coordinates that hash alike, for the linear kernel",
+			cost: "nnz", source: "Charikar, Chen and Farach-Colton 2002",
 			options: []string{"hash"}, words: hash, takes: only(kernel.Linear), check: checkHash,
 			make: func(cfg Config, dim int) (Map, error) { return newCountSketch(cfg, dim) }},
-		{name: TensorSketch, about: "convolved count sketches, for polynomials", cost: "p(nnz + D log D)", source: "Pham and Pagh 2013",
+		{name: TensorSketch, about: "convolved count sketches, for polynomials",
+			cost: "p(nnz + D log D)", source: "Pham and Pagh 2013",
 			options: []string{"hash"}, words: hash, takes: only(kernel.Poly), check: checkHash,
 			make: func(cfg Config, dim int) (Map, error) { return newTensorSketch(cfg, dim) }},
-		{name: TensorSRHT, about: "products of Hadamard projections, for polynomials", cost: "p(d log d + D)", source: "Hamid et al. 2014; Wacker et al. 2022",
+		{name: TensorSRHT, about: "products of Hadamard projections, for polynomials",
+			cost: "p(d log d + D)", source: "Hamid et al. 2014; Wacker et al. 2022",
 			options: []string{"complex"}, takes: only(kernel.Poly), check: checkHalves,
 			make: func(cfg Config, dim int) (Map, error) { return newTensorSRHT(cfg, dim) }},
-		{name: Maclaurin, about: "products of random projections, for any dot-product kernel", cost: "pdD", source: "Kar and Karnick 2012; Wacker et al. 2022",
+		{name: Maclaurin, about: "products of random projections, for any dot-product kernel",
+			cost: "pdD", source: "Kar and Karnick 2012; Wacker et al. 2022",
 			options: []string{"complex", "series"}, takes: hasSeries, check: checkTerms,
 			make: func(cfg Config, dim int) (Map, error) { return newMaclaurin(cfg, dim) }},
-		{name: ExplicitPoly, about: "all monomials, exact", cost: "D", dim: true, takes: only(kernel.Poly),
+		{name: ExplicitPoly, about: "all monomials, exact",
+			cost: "D", dim: true, takes: only(kernel.Poly),
 			make: func(cfg Config, dim int) (Map, error) { return newExplicit(cfg, dim) }},
 	}
 }

@@ -35,15 +35,20 @@ func shiftInvariant() []kind {
 	words := map[string][]string{"form": waveForms}
 	radius := map[string][]string{"form": waveForms, "radius": {"chi", "fixed"}}
 	return []kind{
-		{name: RFF, about: "random Fourier features", cost: "dD", source: "Rahimi and Recht 2007",
+		{name: RFF, about: "random Fourier features",
+			cost: "dD", source: "Rahimi and Recht 2007",
 			options: form, words: words, takes: hasLaw, check: checkForm, make: newRFF},
-		{name: ORF, about: "random Fourier features with orthogonal frequencies", cost: "dD", source: "Yu et al. 2016",
+		{name: ORF, about: "random Fourier features with orthogonal frequencies",
+			cost: "dD", source: "Yu et al. 2016",
 			options: form, words: words, takes: hasRadialLaw, check: checkForm, make: newORF},
-		{name: SORF, about: "orf by fast Hadamard transforms, for rows of more than 16 dimensions", cost: "D log d", source: "Yu et al. 2016",
+		{name: SORF, about: "orf by fast Hadamard transforms, for rows of more than 16 dimensions",
+			cost: "D log d", source: "Yu et al. 2016",
 			options: []string{"form", "radius"}, words: radius, takes: hasRadialLaw, check: checkRadius, make: newSORF},
-		{name: QMC, about: "random Fourier features at quasi-random frequencies, for few dimensions", cost: "dD", source: "Yang et al. 2014",
+		{name: QMC, about: "random Fourier features at quasi-random frequencies, for few dimensions",
+			cost: "dD", source: "Yang et al. 2014",
 			options: form, words: words, takes: hasLaw, check: checkForm, make: newQMC},
-		{name: Fastfood, about: "rff by fast Hadamard transforms; sorf is more accurate", cost: "D log d", source: "Le, Sarlós and Smola 2013",
+		{name: Fastfood, about: "rff by fast Hadamard transforms; sorf is more accurate",
+			cost: "D log d", source: "Le, Sarlós and Smola 2013",
 			options: form, words: words, takes: hasRadialLaw, check: checkForm, make: newFastfood},
 	}
 }
@@ -67,7 +72,8 @@ func hasRadialLaw(k kernel.Kernel) bool {
 func checkForm(cfg Config) error {
 	if l, _ := cfg.Kernel.Law(); l.Wave != kernel.Cosine {
 		if cfg.Form != "" {
-			return fmt.Errorf("feature: %s: form is %s, but features of the %s kernel are no waves; leave form out", cfg.Map, cfg.Form, cfg.Kernel.Name)
+			return fmt.Errorf("feature: %s: form is %s, but features of the %s kernel are no waves; leave form out",
+				cfg.Map, cfg.Form, cfg.Kernel.Name)
 		}
 		return nil
 	}

@@ -32,7 +32,7 @@
 //	chi2                 Σ 2x_j y_j/(x_j+y_j), x, y ≥ 0
 //	                     histograms, the usual choice: sums of functions of one column | homogeneity | Vedaldi and Zisserman 2012
 //	intersection         Σ min(x_j, y_j), x, y ≥ 0
-//	                     histograms: what two have in common; predicts by sums of tables | homogeneity | Swain and Ballard 1991; Maji, Berg and Malik 2008
+//	                     histograms: what two have in common | homogeneity | Swain and Ballard 1991; Maji, Berg and Malik 2008
 //	jensen-shannon       Σ x_j/2·log₂((x_j+y_j)/x_j) + y_j/2·log₂((x_j+y_j)/y_j), x, y ≥ 0
 //	                     histograms: 1 less the Jensen-Shannon divergence | homogeneity | Vedaldi and Zisserman 2012
 //	exp-chi2             exp(-γ Σ (x_j-y_j)²/(x_j+y_j)), x, y ≥ 0

@@ -86,7 +86,7 @@ var Chi2 = &Kind{
 var Intersection = &Kind{
 	name:       "intersection",
 	formula:    "Σ min(x_j, y_j), x, y ≥ 0",
-	about:      "histograms: what two have in common; predicts by sums of tables",
+	about:      "histograms: what two have in common",
 	source:     "Swain and Ballard 1991; Maji, Berg and Malik 2008",
 	parameters: additiveParameters(),
 	sum: func(k Kernel) Additive {
@@ -140,7 +140,8 @@ var JensenShannon = &Kind{
 
 func additiveParameters() []Parameter {
 	return []Parameter{{
-		Name: "homogeneity", About: "degree h of (xy)^(h/2)·𝒦(log(y/x))", Usual: 1, Least: 0, Most: 16, must: "a positive number, 16 at most, or 0 for 1",
+		Name: "homogeneity", About: "degree h of (xy)^(h/2)·𝒦(log(y/x))", Usual: 1, Least: 0, Most: 16,
+		must: "a positive number, 16 at most, or 0 for 1",
 		text: func(v float64) string {
 			if v == 0 || v == 1 {
 				return ""

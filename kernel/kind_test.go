@@ -293,7 +293,8 @@ func TestUnknownKernelsHaveNoProperties(t *testing.T) {
 	_, sum := k.Additive()
 	_, falls := k.Falling()
 	_, _, parts := k.Parts()
-	if k.Kind() != nil || k.Linear() || k.Powers() || k.Smooth() || law || series || sum || falls || parts || !math.IsInf(float64(k.Lowest()), -1) || k.Own() != (Kernel{Name: "magic"}) {
+	if k.Kind() != nil || k.Linear() || k.Powers() || k.Smooth() || law || series || sum || falls || parts ||
+		!math.IsInf(float64(k.Lowest()), -1) || k.Own() != (Kernel{Name: "magic"}) {
 		t.Error("an unknown kernel has properties")
 	}
 	if err := k.CheckRows(matrix.Rows{Dense: rows("any", 3, 2, 0)}); err != nil {

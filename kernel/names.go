@@ -23,7 +23,7 @@ var foreign = map[string]string{
 	"dotproduct":            "it is called linear here",
 	"innerproduct":          "it is called linear here",
 	"identity":              "it is called linear here",
-	"none":                  "without a kernel is linear",
+	"none":                  "the kernel of the rows themselves is linear",
 	"laplace":               "it is called laplacian here",
 	"l1":                    "exp(-γ‖x-y‖₁) is called laplacian here",
 	"exponential":           "exp(-‖x-y‖/σ) is matern with nu 0.5, and exp(γ x·y) is exp",
@@ -46,8 +46,8 @@ var foreign = map[string]string{
 	"js":                    "it is called jensen-shannon here",
 	"arccosine":             "it is called arccos here",
 	"relu":                  "an infinitely wide layer of max(0, ·) is arccos of degree 1",
-	"sigmoid":               "there is none, since tanh(γ x·y + c) is no positive definite kernel; take arccos, which is an infinitely wide layer of a neural network, or rbf",
-	"tanh":                  "there is none, since tanh(γ x·y + c) is no positive definite kernel; take arccos, which is an infinitely wide layer of a neural network, or rbf",
+	"sigmoid":               noSigmoid,
+	"tanh":                  noSigmoid,
 	"neuraltangent":         "there is none; take arccos, which is an infinitely wide layer of a neural network",
 	"ntk":                   "there is none; take arccos, which is an infinitely wide layer of a neural network",
 	"cosine":                "there is none of its own; take linear on rows of length 1 (scaling l2)",
@@ -66,6 +66,9 @@ var foreign = map[string]string{
 	"thinplate":             "there is none, since it is not positive definite; take matern",
 	"anova":                 "there is none; take poly for products of columns, or chi2 for sums over columns of numbers ≥ 0",
 }
+
+const noSigmoid = "there is none, since tanh(γ x·y + c) is no positive definite kernel; " +
+	"take arccos, which is an infinitely wide layer of a neural network, or rbf"
 
 // unknown says of a name that it is no kernel's, what it is called here or may have been meant for,
 // and which there are.

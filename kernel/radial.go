@@ -48,7 +48,8 @@ var Matern = &Kind{
 	source:  "Matérn 1960; Rasmussen and Williams 2006",
 	parameters: []Parameter{
 		{
-			Name: "nu", About: "smoothness ν", Usual: 1.5, Least: minNu, Most: maxNu, must: fmt.Sprintf("a number from %g to %g (rbf is the limit)", minNu, maxNu),
+			Name: "nu", About: "smoothness ν", Usual: 1.5, Least: minNu, Most: maxNu,
+			must: fmt.Sprintf("a number from %g to %g (rbf is the limit)", minNu, maxNu),
 			text: func(v float64) string { return fmt.Sprintf("ν = %g", v) },
 		},
 		gammaParameter(),

@@ -92,7 +92,8 @@ var SkewedIntersection = &Kind{
 
 func skewedParameters() []Parameter {
 	return []Parameter{{
-		Name: "coef0", About: "c > 0, which goes with the size of the numbers,", Usual: 1, Least: math.SmallestNonzeroFloat32, Most: math.MaxFloat32,
+		Name: "coef0", About: "c > 0, which goes with the size of the numbers,", Usual: 1,
+		Least: math.SmallestNonzeroFloat32, Most: math.MaxFloat32,
 		must: "a positive number, from 1.4e-45 to 3.4e38",
 		text: func(v float64) string { return fmt.Sprintf("c = %.4g", v) },
 	}}
