@@ -75,7 +75,6 @@ var foreign = map[string]string{
 	"union":                    "it is called sum here",
 	"featureunion":             "it is called sum here",
 	"concat":                   "it is called sum here",
-	"none":                     "without a map is the linear kernel; leave the map out",
 	"identity":                 "without a map is the linear kernel; leave the map out",
 	"pca":                      "principal components are no map; ask for components of the features",
 }

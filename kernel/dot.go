@@ -44,8 +44,9 @@ var Poly = &Kind{
 		of:    polyOf,
 		slope: polySlope,
 		all: func(k Kernel, s []float64) {
+			gamma, coef0, degree := k.Gamma, k.Coef0, k.Degree
 			for c, xy := range s {
-				s[c] = polyOf(k, xy)
+				s[c] = power(float64(gamma*xy)+coef0, degree)
 			}
 		},
 		apart:    polyDistance,

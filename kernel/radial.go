@@ -26,7 +26,10 @@ var RBF = &Kind{
 		gap:   func(k Kernel, s float64) float64 { return -math.Expm1(-k.Gamma * s) },
 		slope: func(k Kernel, s float64) float64 { return math.Exp(-k.Gamma * s) },
 		steep: func(k Kernel) float64 { return k.Gamma },
-		all:   rbfAll, passing: rbfAll,
+		all: func(k Kernel) func(s []float64) {
+			return func(s []float64) { exponential(s, k.Gamma) }
+		},
+		passing: rbfPassing,
 		gaps: func(k Kernel) func(s []float64) {
 			return func(s []float64) {
 				for c, v := range s {
@@ -64,7 +67,7 @@ var Matern = &Kind{
 		slope:   func(k Kernel, s float64) float64 { return maternSlope(k.Nu, k.Gamma*s) },
 		steep:   maternSteep,
 		all:     maternAll,
-		passing: maternByTable,
+		passing: maternPassing,
 		gaps:    maternGaps,
 	},
 }
@@ -76,8 +79,10 @@ type radial struct {
 	slope func(k Kernel, s float64) float64 // -dk/d(γs), 0 where there is none
 	steep func(k Kernel) float64            // the largest -dk/ds
 
-	// all turns many s into k, and gaps into 1 - k. passing is all for rows that pass by others.
-	all, gaps, passing func(k Kernel) func(s []float64)
+	// all turns many s into k, and gaps into 1 - k. passing turns dot products into k, from the squared
+	// length of the one row and of the others.
+	all, gaps func(k Kernel) func(s []float64)
+	passing   func(k Kernel) func(s []float64, xx float64, yy []float64)
 }
 
 func (f radial) value(k Kernel, x, y []float32) float64 { return f.of(k, squared(x, y)) }
@@ -110,8 +115,9 @@ func (f radial) engine(k Kernel) engine {
 
 // radialEngine computes blocks from dot products, by ‖x-y‖² = ‖x‖² + ‖y‖² - 2x·y.
 type radialEngine struct {
-	steep              float64
-	all, gaps, passing func(s []float64)
+	steep     float64
+	all, gaps func(s []float64)
+	passing   func(s []float64, xx float64, yy []float64)
 }
 
 func (e radialEngine) sums(bool) *sums { return nil }
@@ -143,14 +149,18 @@ func (e radialEngine) distances2(b *block, r, lo int, s []float64) {
 }
 
 func (e radialEngine) against(a *Against, norm float64, s []float64) {
-	for c, xy := range s {
-		s[c] = max(0, norm+a.norm[c]-2*xy)
-	}
-	e.passing(s)
+	e.passing(s, norm, a.norm)
 }
 
-func rbfAll(k Kernel) func(s []float64) {
-	return func(s []float64) { exponential(s, k.Gamma) }
+func rbfPassing(k Kernel) func(s []float64, xx float64, yy []float64) {
+	gamma := -k.Gamma
+	return func(s []float64, xx float64, yy []float64) {
+		yy = yy[:len(s)]
+		for c, xy := range s {
+			s[c] = gamma * max(0, xx+yy[c]-2*xy)
+		}
+		vec.Exp64(s, s)
+	}
 }
 
 // maternSteep: the derivative of k by ‖x-y‖² is γν/(ν-1) at most, and has no bound for ν ≤ 1.
@@ -192,10 +202,19 @@ func maternByTable(k Kernel) func(s []float64) {
 	logs := maternLogs(k)
 	return func(s []float64) {
 		logs(s)
-		for c := range s {
-			s[c] = -s[c]
+		exponential(s, 1)
+	}
+}
+
+func maternPassing(k Kernel) func(s []float64, xx float64, yy []float64) {
+	gamma, table := k.Gamma, newMaternTable(k.Nu)
+	return func(s []float64, xx float64, yy []float64) {
+		yy = yy[:len(s)]
+		for c, xy := range s {
+			s[c] = gamma * max(0, xx+yy[c]-2*xy)
 		}
-		vec.Exp64(s, s)
+		table.log(s)
+		exponential(s, 1)
 	}
 }
 
