@@ -43,16 +43,7 @@ func withBagLabels(ctx context.Context, bags Bags, file string, named bool) (Bag
 		return nil, err
 	}
 	defer f.Close()
-	r, err := f.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return l, nil
-		}
+	for b, err := range Each(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
@@ -67,6 +58,7 @@ func withBagLabels(ctx context.Context, bags Bags, file string, named bool) (Bag
 			l.all.Names = append(l.all.Names, make([]string, b.X.Len())...)
 		}
 	}
+	return l, nil
 }
 
 // twoCells is what separates the two cells that all lines of a text have, as far as its head

@@ -313,19 +313,10 @@ type BagSummary struct {
 
 // SurveyBags is Survey for bags: it describes members, and the labels of bags.
 func SurveyBags(ctx context.Context, src Bags, opt SurveyOptions) (*BagSummary, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
 	s.sum.labels.lists = src.Schema().LabelSeparator != ""
 	sum := &BagSummary{Summary: s.sum, Least: math.MaxInt}
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range EachBags(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
@@ -341,9 +332,9 @@ func SurveyBags(ctx context.Context, src Bags, opt SurveyOptions) (*BagSummary, 
 			sum.Least, sum.Most = min(sum.Least, size), max(sum.Most, size)
 		}
 		if opt.Progress != nil {
-			opt.Progress(s.sum.Rows, r.Progress())
+			opt.Progress(s.sum.Rows, b.Pass.Progress())
 		}
 	}
-	_, err = s.finish()
+	_, err := s.finish()
 	return sum, err
 }

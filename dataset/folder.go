@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -219,20 +218,9 @@ func (d *folder) read(ctx context.Context, i int, c *collect) error {
 		return err
 	}
 	defer f.Close()
-	r, err := f.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	rows := 0
-	for {
-		b, err := r.Next()
-		switch {
-		case errors.Is(err, io.EOF) && rows == 0:
-			return fmt.Errorf("%s: has no rows; each file in the folder is a bag of some", f.Name())
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+	for b, err := range Each(ctx, f) {
+		if err != nil {
 			return err
 		}
 		if err := c.add(b.X, f.Name()); err != nil {
@@ -240,6 +228,10 @@ func (d *folder) read(ctx context.Context, i int, c *collect) error {
 		}
 		rows += b.X.Len()
 	}
+	if rows == 0 {
+		return fmt.Errorf("%s: has no rows; each file in the folder is a bag of some", f.Name())
+	}
+	return nil
 }
 
 // folderLabel is the label that a name stands for: a number, or text.

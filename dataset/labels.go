@@ -127,7 +127,7 @@ func (r *labelledReader) Next() (*matrix.Batch, error) {
 	for got := 0; got < n; {
 		if r.have == nil || r.used == r.have.X.Len() {
 			if r.have, err = r.labels.Next(); errors.Is(err, io.EOF) {
-				left, cerr := r.countRows()
+				left, cerr := countRows(r.Reader)
 				if cerr != nil {
 					return nil, cerr
 				}
@@ -167,31 +167,19 @@ func (r *labelledReader) countLabels() (int, error) {
 	if r.have != nil {
 		n = r.have.X.Len() - r.used
 	}
-	for {
-		b, err := r.labels.Next()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-		n += b.X.Len()
-	}
+	rows, err := countRows(r.labels)
+	return n + rows, err
 }
 
-// countRows counts the rows that are left.
-func (r *labelledReader) countRows() (int, error) {
-	n := 0
-	for {
-		b, err := r.Reader.Next()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
+// countRows counts the rows that a reader has left.
+func countRows(r Reader) (n int, err error) {
+	for b, err := range restOf(r) {
 		if err != nil {
 			return n, err
 		}
 		n += b.X.Len()
 	}
+	return n, nil
 }
 
 func (r *labelledReader) mismatch(labels, rows int) error {

@@ -3,9 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -234,11 +232,7 @@ func (t *table) collect(ctx context.Context) error {
 	}
 	defer r.Close()
 	sums, counts := make([]float64, len(t.schema.Columns)), make([]float64, len(t.schema.Columns))
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range restOf(r) {
 		if err != nil {
 			return err
 		}

@@ -2,9 +2,7 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"mercer/dataset"
 	"mercer/matrix"
@@ -34,25 +32,16 @@ type Options struct {
 // where rows have weights. All of these end at 128 MiB, where the areas and the median become
 // approximate and Metrics says within what. Sorting takes another 8 bytes a row kept.
 func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Options) (*Metrics, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	j := newJudge(m, src, opt)
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
-		if err := j.add(b); err != nil {
+		if err := j.add(b.Batch); err != nil {
 			return nil, err
 		}
 		if opt.Progress != nil {
-			opt.Progress(j.rows, r.Progress())
+			opt.Progress(j.rows, b.Pass.Progress())
 		}
 	}
 	return j.metrics()
