@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 
+	"mercer/internal/option"
 	"mercer/matrix"
 )
 
@@ -144,11 +145,11 @@ func newBags(ctx context.Context, in *packed, opt Options) (*BagFile, error) {
 	case src.Schema().Group != nil:
 		f.Bags = &rowBags{Source: src, batch: opt.BatchRows, keyed: true}
 	default:
-		return nil, fmt.Errorf("%s: nothing says which rows make a bag; name a column with --group, or give an array of images × locations × channels or a folder with a file for each bag", in.Name())
+		return nil, option.Errorf("%s: nothing says which rows make a bag; name a column with %s, or give an array of images × locations × channels or a folder with a file for each bag", in.Name(), option.Ref("group"))
 	}
 	if opt.LabelsFile != "" {
 		if len(src.Schema().Labels) > 0 {
-			return nil, fmt.Errorf("%s: has labels in a column; leave out --label or --labels", in.Name())
+			return nil, twiceLabelled(in.Name())
 		}
 		f.Bags, err = withBagLabels(ctx, f.Bags, opt.LabelsFile, f.Bags.(*rowBags).keyed)
 	}
