@@ -272,7 +272,7 @@ func (r *record) pass(ctx context.Context, models []*Predictor, src dataset.Sour
 		if err != nil {
 			return err
 		}
-		if err := r.truths(b.Batch, src.Name()); err != nil {
+		if err := r.truths(b.Batch, src); err != nil {
 			return err
 		}
 		for j, p := range models {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -107,7 +108,7 @@ func newJudge(m *model.Model, src dataset.Source, opt Options) *judge {
 func (j *judge) add(b *matrix.Batch) error {
 	switch {
 	case b.Outputs == 0:
-		return fmt.Errorf("%s: the rows have no labels to compare predictions with; name them with --label or --labels", j.src.Name())
+		return unlabelled(j.src.Name())
 	case j.classes != nil && b.Outputs != 1:
 		return fmt.Errorf("%s: rows have %d labels, but the model predicts one class", j.src.Name(), b.Outputs)
 	}
@@ -118,7 +119,7 @@ func (j *judge) add(b *matrix.Batch) error {
 	if j.byValue != nil {
 		for i, name := range b.Names {
 			if name != "" {
-				return fmt.Errorf("%s: the label %q is not a number, but the model predicts numbers", model.Place(j.src, b.First+i), name)
+				return dataset.AtRow(j.src, b.First+i, fmt.Errorf("the label %q is not a number, but the model predicts numbers", name))
 			}
 		}
 		if b.Outputs != j.m.Outputs() {
@@ -138,6 +139,11 @@ func (j *judge) add(b *matrix.Batch) error {
 	}
 	j.rows += b.X.Len()
 	return nil
+}
+
+// unlabelled is the error for rows without labels.
+func unlabelled(source string) error {
+	return option.Errorf("%s: the rows have no labels to compare predictions with; name them with %s or %s", source, option.Ref("label"), option.Ref("labels_file"))
 }
 
 func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
@@ -166,7 +172,7 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 	case j.sets != nil:
 		unknown, err := j.sets.Of(b, i, j.has)
 		if err != nil {
-			return fmt.Errorf("%s: %w", model.Place(j.src, b.First+i), err)
+			return dataset.AtRow(j.src, b.First+i, err)
 		}
 		for t, v := range scores {
 			j.told[t] = v > 0
