@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"time"
@@ -264,26 +263,17 @@ func SameColumns(a, b *dataset.Schema) error {
 
 // pass adds the rows of src, as the models predict them.
 func (r *record) pass(ctx context.Context, models []*Predictor, src dataset.Source, progress func(string, int, float64)) error {
-	in, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
 	for j, p := range models {
 		if err := r.place(j, p); err != nil {
 			return err
 		}
 	}
 	rows := 0
-	for {
-		b, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return err
 		}
-		if err := r.truths(b, src.Name()); err != nil {
+		if err := r.truths(b.Batch, src); err != nil {
 			return err
 		}
 		for j, p := range models {
@@ -296,7 +286,7 @@ func (r *record) pass(ctx context.Context, models []*Predictor, src dataset.Sour
 		}
 		r.rows += b.X.Len()
 		rows += b.X.Len()
-		progress("predict", rows, in.Progress())
+		progress("predict", rows, b.Pass.Progress())
 	}
 	if rows == 0 {
 		return fmt.Errorf("%s: has no rows", src.Name())
