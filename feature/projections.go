@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -64,7 +65,7 @@ const RP = "rp"
 // rp is the map [RP].
 type rp struct {
 	*projection
-	free spare[float32]
+	free spare.Slices[float32]
 }
 
 func newRP(cfg Config, dim int) (*rp, error) {
@@ -76,7 +77,7 @@ func newRP(cfg Config, dim int) (*rp, error) {
 		return nil, err
 	}
 	p := newProjection(e, dim, cfg.Features, 1/math.Sqrt(float64(cfg.Features)), 0, cfg.Seed, "feature.rp")
-	return &rp{p, newSpare[float32]()}, nil
+	return &rp{projection: p}, nil
 }
 
 func (f *rp) Dims() (in, out int) { return f.d, f.m }
@@ -91,8 +92,8 @@ func (f *rp) Transform(dst *matrix.Dense, x matrix.Rows) {
 		f.multiply(dst.Data, dst.Stride, x, 0, n, nil)
 	default:
 		vec.Parallel(n, 14, func(lo, hi int) {
-			work := f.free.get(f.work(tile))
-			defer f.free.put(work)
+			work := f.free.Get(f.work(tile))
+			defer f.free.Put(work)
 			for ; lo < hi; lo += tile {
 				f.multiply(dst.Data[lo*dst.Stride:], dst.Stride, x, lo, min(lo+tile, hi), work)
 			}
