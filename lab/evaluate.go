@@ -6,8 +6,10 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/option"
+	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
+	"mercer/pipeline"
 )
 
 // Options say what Evaluate does beside its metrics; the zero value is nothing.
@@ -91,8 +93,9 @@ func newJudge(m *model.Model, src dataset.Source, opt Options) *judge {
 			names = append(names, l.Name)
 		}
 		j.byValue = NewRegression(names, m.Outputs())
-		if j.byValue.Quantile = opt.Quantile; opt.Quantile == 0 {
-			j.byValue.Quantile = m.Info().Config.Quantile
+		j.byValue.Quantile = opt.Quantile
+		if r := model.ReportOf[*learn.OnlineReport](&m.Info().Training); r != nil && opt.Quantile == 0 {
+			j.byValue.Quantile = r.Quantile
 		}
 		if opt.Curves {
 			j.byValue.curves = newResiduals(m.Outputs(), max(opt.Seed, 1))
@@ -114,7 +117,7 @@ func (j *judge) add(b *matrix.Batch) error {
 	}
 	j.scores.Reshape(b.X.Len(), j.m.Outputs())
 	if err := j.m.Scores(&j.scores, b.X); err != nil {
-		return model.Located(err, j.src, b.First)
+		return pipeline.Located(err, j.src, b.First)
 	}
 	if j.byValue != nil {
 		for i, name := range b.Names {
