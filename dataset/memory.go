@@ -29,7 +29,7 @@ func FromRows(x matrix.Rows, y []float64, outputs int, names []string) (Source, 
 		m.all.Y = make([]float64, n)
 		for i, name := range names {
 			if name == "" {
-				return nil, &RowError{Row: i, Dim: -1, Err: errors.New("the label is empty")}
+				return nil, &RowError{Row: i, Dim: -1, Err: errors.New("the label is empty"), place: fmt.Sprintf("row %d", i)}
 			}
 			m.all.Y[i] = math.NaN()
 		}
@@ -40,7 +40,7 @@ func FromRows(x matrix.Rows, y []float64, outputs int, names []string) (Source, 
 	}
 	for i, v := range y {
 		if v-v != 0 {
-			return nil, &RowError{Row: i / outputs, Dim: -1, Value: number(v), Err: fmt.Errorf("the target %g is not a finite number", v)}
+			return nil, &RowError{Row: i / outputs, Dim: -1, Value: number(v), Err: fmt.Errorf("the target %g is not a finite number", v), place: fmt.Sprintf("row %d", i/outputs)}
 		}
 	}
 	for i := range n {

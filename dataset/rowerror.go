@@ -45,7 +45,7 @@ func (e *RowError) Error() string {
 	case e.Dim >= 0:
 		place = fmt.Sprintf("row %d, dimension %d (from 0)", e.Row, e.Dim)
 	default:
-		place = fmt.Sprintf("row %d", e.Row)
+		place = fmt.Sprintf("row %d (from 0)", e.Row)
 	}
 	return place + ": " + e.Err.Error()
 }

@@ -161,6 +161,9 @@ func TestLocate(t *testing.T) {
 	if err := Locate(negative, csv, 0); err.Error() != "f.csv: -1 is negative" || !errors.Is(err, negative) {
 		t.Errorf("an error without a row: %v", err)
 	}
+	if text := bad(1, -1).Error(); text != "row 1 (from 0): -1 is negative" {
+		t.Error(text)
+	}
 	if text := bad(1, 2).Error(); text != "row 1, dimension 2 (from 0): -1 is negative" {
 		t.Error(text)
 	}
@@ -187,6 +190,18 @@ func TestLocateBag(t *testing.T) {
 	checkRowError(t, "by name", LocateBag(bad, src, b), RowError{Source: "bags in memory", Row: 3, Bag: true, Dim: -1}, `bags in memory: bag "right": its values are too large`)
 	if err := LocateBag(large, src, b); err.Error() != "bags in memory: its values are too large" {
 		t.Error(err)
+	}
+}
+
+func TestErrorsOfRecordsTellTheirPlace(t *testing.T) {
+	records := func(yield func(any, error) bool) {
+		_ = yield(map[string]any{"age": 1}, nil) && yield(map[string]any{"age": []int{1}}, nil)
+	}
+	_, err := FromRecords(context.Background(), "people", nil, records, Options{})
+	checkRowError(t, "record", err, RowError{Source: "people", Row: 1, Column: "age", Dim: -1}, `people: record 2: field "age": [1] is neither a number nor a text`)
+	var field *FieldError
+	if !errors.As(err, &field) || field.Field != "age" {
+		t.Errorf("%v is no FieldError", err)
 	}
 }
 
