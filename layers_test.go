@@ -32,6 +32,7 @@ var floors = map[string]int{
 	"exact":                4,
 	"pool":                 4,
 	"approx":               4,
+	"internal/bench":       4,
 	"model":                5,
 	"libsvm":               5,
 	"liblinear":            5,
