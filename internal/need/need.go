@@ -3,7 +3,7 @@
 // .ci/run sets: there everything is installed, and an unexpected skip is an error.
 //
 // Data sets are looked for in ../shared/data beside the project, or in the folder that the
-// variable MERCER_DATA names.
+// variable MERCER_DATA names, from the root of the project on if it is no whole path.
 //
 // A test in another package that calls Skip itself fails TestSkipsAreExpected of the root package,
 // unless the reason is -short, the operating system or the race detector.
@@ -23,7 +23,10 @@ func Data(t testing.TB, name string) string {
 	t.Helper()
 	folder := os.Getenv("MERCER_DATA")
 	if folder == "" {
-		folder = filepath.Join(root(t), "..", "shared", "data")
+		folder = "../shared/data"
+	}
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(root(t), folder)
 	}
 	path := filepath.Join(folder, filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {

@@ -84,6 +84,10 @@ func TestPathsOfData(t *testing.T) {
 	if text, err := os.ReadFile(Data(t, "x")); err != nil || string(text) != "there" {
 		t.Errorf("%q, %v", text, err)
 	}
+	t.Setenv("MERCER_DATA", "internal/need")
+	if _, err := os.Stat(Data(t, "need.go")); err != nil {
+		t.Errorf("from the root on: %v", err)
+	}
 	if _, err := os.Stat(filepath.Join(root(t), "internal", "need", "need.go")); err != nil {
 		t.Error(err)
 	}
