@@ -10,6 +10,7 @@ import (
 	"math"
 	"strconv"
 
+	"mercer/internal/units"
 	"mercer/matrix"
 )
 
@@ -284,7 +285,8 @@ func (a *array) checkBag() error {
 			a.Name(), a.rows/a.bag, a.bag, a.cols)
 	}
 	if size := 4 * float64(a.bag) * float64(a.cols); size > maxBag {
-		return fmt.Errorf("%s: images of %d locations × %d channels take %.1f MB each; a bag may take %.0f MB", a.Name(), a.bag, a.cols, size/1e6, float64(maxBag)/1e6)
+		takes, most := units.BytesApart(size, maxBag)
+		return fmt.Errorf("%s: images of %d locations × %d channels take %s each; a bag may take %s", a.Name(), a.bag, a.cols, takes, most)
 	}
 	return nil
 }

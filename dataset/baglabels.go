@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"mercer/internal/units"
 	"mercer/matrix"
 )
 
@@ -111,7 +112,7 @@ func (l *bagLabels) readNames(in *packed, sep byte) error {
 		case err != nil:
 			return fmt.Errorf("%s:%d: %w", l.file, number, err)
 		case len(cells) != 2:
-			return fmt.Errorf("%s:%d: %s where the lines before have two, the name of a bag and its label", l.file, number, plural(len(cells), "cell"))
+			return fmt.Errorf("%s:%d: %s where the lines before have two, the name of a bag and its label", l.file, number, units.Plural(len(cells), "cell"))
 		case missing(cells[1]) || notFinite(cells[1]):
 			return fmt.Errorf("%s:%d: the label of %q is missing (%q)", l.file, number, cells[0], cells[1])
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"mercer/internal/units"
 	"mercer/matrix"
 )
 
@@ -149,8 +150,8 @@ func (c *collect) add(x matrix.Rows, place string) error {
 	c.rows += x.Len()
 	start := c.out.Bags[len(c.out.Bags)-1]
 	if size := c.bytes(start, c.rows); size > c.limit {
-		return fmt.Errorf("%s: a bag has grown to %d rows, %.1f MB, and goes on; the members of a bag may take %.0f MB (do all these rows belong together?)",
-			place, c.rows-start, float64(size)/1e6, float64(c.limit)/1e6)
+		has, most := units.BytesApart(size, c.limit)
+		return fmt.Errorf("%s: a bag has grown to %d rows, %s, and goes on; the members of a bag may take %s (do all these rows belong together?)", place, c.rows-start, has, most)
 	}
 	return nil
 }

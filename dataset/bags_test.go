@@ -223,7 +223,7 @@ func TestWrongBags(t *testing.T) {
 		{"columns of images", map[string]string{"f": string(npyOf(count(12), 3, 2, 2))}, "f", Options{Label: "0"},
 			"DIR/f: is an array of 3 images of 2 locations × 2 channels, and has no columns for --group, --label or --weight; labels come from --labels FILE, one an image"},
 		{"large images", map[string]string{"f.gz": string(gzipped(t, npyOf(nil, 1, 1<<20, 1<<10)))}, "f.gz", Options{},
-			"DIR/f.gz: images of 1048576 locations × 1024 channels take 4295.0 MB each; a bag may take 1074 MB"},
+			"DIR/f.gz: images of 1048576 locations × 1024 channels take 4.0 GiB each; a bag may take 1.0 GiB"},
 		{"labels twice", map[string]string{"f": "a,1,x\n", "l": "1\n"}, "f", Options{Group: "0", Label: "2", LabelsFile: "l"}, "DIR/f: has labels in a column; leave out --label or --labels"},
 		{"label of another name", map[string]string{"f": "a,1\nb,2\n", "l": "a,1\nc,2\n"}, "f", Options{Group: "0", LabelsFile: "l"}, `DIR/l: there is no label for bag "b" of DIR/f`},
 		{"label twice", map[string]string{"f": "a,1\n", "l": "a,1\nb,2\na,1\n"}, "f", Options{Group: "0", LabelsFile: "l"}, `DIR/l:3: "a" has a label already`},
@@ -274,7 +274,7 @@ func TestLargeBagIsRefused(t *testing.T) {
 	if err := c.add(x, "f:101"); err != nil {
 		t.Fatalf("a bag of 800 bytes after another: %v", err)
 	}
-	want := "f:201: a bag has grown to 200 rows, 0.0 MB, and goes on; the members of a bag may take 0 MB (do all these rows belong together?)"
+	want := "f:201: a bag has grown to 200 rows, 1.6 KiB, and goes on; the members of a bag may take 1000 B (do all these rows belong together?)"
 	if err := c.add(x, "f:201"); err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

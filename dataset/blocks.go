@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -208,7 +209,7 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 				break
 			}
 			if len(b.text) >= maxRecord {
-				b.err = fmt.Errorf("%s:%d: the line is longer than %d MB%s", f.name, line, maxRecord>>20, quoteHint(f.quoted))
+				b.err = fmt.Errorf("%s:%d: the line is longer than %s%s", f.name, line, units.Bytes(maxRecord), quoteHint(f.quoted))
 				end = true
 				break
 			}

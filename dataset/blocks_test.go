@@ -244,8 +244,8 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func TestEndlessLinesAreErrorsAtTheirStart(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"1,2\n3,4\n5,", "f.csv:3: the line is longer than 64 MB; is a double quote left open in it?"},
-		{"1,2\n3,\"4\n5,6\n", "f.csv:2: the line is longer than 64 MB; is a double quote left open in it?"},
+		{"1,2\n3,4\n5,", "f.csv:3: the line is longer than 64 MiB; is a double quote left open in it?"},
+		{"1,2\n3,\"4\n5,6\n", "f.csv:2: the line is longer than 64 MiB; is a double quote left open in it?"},
 	} {
 		in := &streamInput{memInput{"f.csv", []byte(c.text)}, maxRecord + 4*blockSize, nil}
 		src, err := newTable(context.Background(), in, Options{}, "csv")
@@ -261,7 +261,7 @@ func TestEndlessLinesAreErrorsAtTheirStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = readRows(t, src, 4096); err == nil || err.Error() != "f:2: the line is longer than 64 MB" {
+	if _, err = readRows(t, src, 4096); err == nil || err.Error() != "f:2: the line is longer than 64 MiB" {
 		t.Errorf("error %v", err)
 	}
 }

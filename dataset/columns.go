@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mercer/internal/units"
 )
 
 // attribute is what is known of a column before its role is.
@@ -50,7 +52,7 @@ func (t *table) look(head []byte) ([]attribute, error) {
 	}
 	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
 		return nil, fmt.Errorf("%s:%d: %s where the rows below have %d; remove the line if it is not part of the table (it starts with %q)",
-			t.Name(), lines[0], plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0])))
+			t.Name(), lines[0], units.Plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0])))
 	}
 	columns := make([]attribute, len(rows[0]))
 	for j := range columns {
@@ -62,7 +64,7 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		rows = rows[1:]
 	}
 	for j := range columns {
-		columns[j].text = isText(rows, j)
+		columns[j].text = t.opt.texts[columns[j].name] || isText(rows, j)
 	}
 	return columns, nil
 }
@@ -423,24 +425,16 @@ func (t *table) follows(at, i int, c Column) {
 // countColumns says how many columns there are, free ones as inputs.
 func (t *table) countColumns(free int) string {
 	if free == len(t.roles) {
-		return plural(free, "column")
+		return units.Plural(free, "column")
 	}
-	return plural(free, "column") + " beside labels and weights"
+	return units.Plural(free, "column") + " beside labels and weights"
 }
 
 // countInputs says on how many columns the model was trained.
 func (m *Schema) countInputs(inputs int) string {
-	s := plural(inputs, "input")
+	s := units.Plural(inputs, "input")
 	if len(m.Labels) > 0 {
-		s += fmt.Sprintf(" (and %s)", plural(len(m.Labels), "label"))
+		s += fmt.Sprintf(" (and %s)", units.Plural(len(m.Labels), "label"))
 	}
 	return s
-}
-
-// plural is "1 column", "2 columns".
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/internal/units"
 	"mercer/matrix"
 )
 
@@ -99,7 +100,7 @@ func (l *LabelSets) Of(b *matrix.Batch, i int, has []bool) (unknown []string, er
 	clear(has)
 	if b.Outputs > 1 || l.columns {
 		if b.Outputs != len(l.labels) {
-			return nil, fmt.Errorf("the row has %s, but there are %d labels", plural(b.Outputs, "label column"), len(l.labels))
+			return nil, fmt.Errorf("the row has %s, but there are %d labels", units.Plural(b.Outputs, "label column"), len(l.labels))
 		}
 		for t, v := range b.Y[i*b.Outputs : (i+1)*b.Outputs] {
 			if v != 0 && v != 1 {

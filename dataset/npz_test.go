@@ -167,7 +167,7 @@ func TestNPZErrors(t *testing.T) {
 		{Options{Group: "3"}, "there is none for --group"},
 		{Options{LabelSeparator: "|"}, "--label-separator is for text"},
 		{Options{Format: "npy"}, "is not an NPY file"},
-		{Options{Memory: 383}, "f: its shape has 4 columns: to look at 4 columns takes 0.0 GB, 96 bytes of each, but there are 0.0 GB of memory; correct the number"},
+		{Options{Memory: 383}, "f: its shape has 4 columns: to look at 4 columns takes 384 B, 96 bytes of each, but there are 383 B of memory; correct the number"},
 		{Options{Schema: &Schema{Format: "npz", Dim: 5}}, "f: rows have 4 inputs, but the model was trained on 5"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 4, Columns: []Column{{Place{"c", 0}, []string{"a"}, 0}}}}, "needs a table"},
 	} {

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"mercer/internal/units"
 )
 
 // Tables are text with a row a line and cells separated by commas, semicolons, tabs or
@@ -129,7 +131,7 @@ func wholeLines(in input) ([]byte, error) {
 	}
 	i := bytes.LastIndexByte(head, '\n')
 	if i < 0 {
-		return nil, fmt.Errorf("%s:1: the line is longer than %d MB, too long for a table; NPY and LIBSVM files may have rows so wide", in.Name(), headSize>>20)
+		return nil, fmt.Errorf("%s:1: the line is longer than %s, too long for a table; NPY and LIBSVM files may have rows so wide", in.Name(), units.Bytes(headSize))
 	}
 	return head[:i+1], nil
 }
@@ -161,7 +163,7 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 					it = "it"
 				}
 				return fmt.Errorf("%s: %s holds text where %s numbers; %s has %s, the file %s",
-					t.Name(), t.column(i), t.opt.trainedOn(), it, t.opt.Schema.countInputs(len(t.schema.Columns)), plural(len(columns), "column"))
+					t.Name(), t.column(i), t.opt.trainedOn(), it, t.opt.Schema.countInputs(len(t.schema.Columns)), units.Plural(len(columns), "column"))
 			}
 		}
 		t.layOut()

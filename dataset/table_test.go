@@ -76,7 +76,7 @@ func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{}, " \n\n", "f.csv: has no rows"},
 		{Options{}, "|1x3 Cross validator\n1,2,3\n4,5,6\n7,8,9\n", `f.csv:1: 1 column where the rows below have 3; remove the line if it is not part of the table (it starts with "|1x3 Cross validator")`},
 		{Options{}, "\"a,1\n2,3\n", "f.csv:1: column 0: a quote opens the cell and nothing closes it"},
-		{Options{}, strings.Repeat("1,", headSize) + "1\n", "f.csv:1: the line is longer than 1 MB, too long for a table; NPY and LIBSVM files may have rows so wide"},
+		{Options{}, strings.Repeat("1,", headSize) + "1\n", "f.csv:1: the line is longer than 1.0 MiB, too long for a table; NPY and LIBSVM files may have rows so wide"},
 	} {
 		_, _, err := readTable(t, c.text, "", c.opt)
 		if err == nil || err.Error() != c.want {
@@ -371,7 +371,7 @@ func TestTableThatDoesNotFitTheModelIsAnError(t *testing.T) {
 		{numbered.Schema(), Options{}, "1;2\n", ""},
 		{numbered.Schema(), Options{}, "1\n", "f.csv: 1 column, but the model was trained on 2 inputs (and 1 label); check the file and --label"},
 		{numbered.Schema(), Options{Label: "0"}, "1,2\n", "f.csv: 1 column beside labels and weights, but the model was trained on 2 inputs (and 1 label); check the file and --label"},
-		{&Schema{Format: "npy", Dim: 1 << 30}, Options{}, "1,2\n", "f.csv: 2 columns, but the model was trained on 1073741824 inputs; check the file and --label"},
+		{&Schema{Format: "npy", Dim: 1 << 30}, Options{}, "1,2\n", "f.csv: 2 columns, but the model was trained on 1,073,741,824 inputs; check the file and --label"},
 	} {
 		c.opt.Schema = c.model
 		_, _, err := readTable(t, c.text, "", c.opt)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mercer/internal/units"
 )
 
 // tableParser parses blocks of a table.
@@ -211,9 +213,9 @@ func (p *tableParser) ragged() error {
 		return fmt.Errorf("column %d: %w", len(cells), err)
 	}
 	if p.arff {
-		return fmt.Errorf("%s where the header declares %d", plural(len(cells), "column"), len(p.roles))
+		return fmt.Errorf("%s where the header declares %d", units.Plural(len(cells), "column"), len(p.roles))
 	}
-	return fmt.Errorf("%s where the first row has %d", plural(len(cells), "column"), len(p.roles))
+	return fmt.Errorf("%s where the first row has %d", units.Plural(len(cells), "column"), len(p.roles))
 }
 
 // collectRow is row for a pass that collects: numbers, or NaN where they are missing.

@@ -1,6 +1,10 @@
 package dataset
 
-import "fmt"
+import (
+	"fmt"
+
+	"mercer/internal/units"
+)
 
 // columnBytes is what a survey holds of a column: 48 bytes while it counts, and as many of what it
 // tells.
@@ -13,6 +17,7 @@ func tooWide(columns, memory int64) error {
 	if memory <= 0 || need <= memory {
 		return nil
 	}
-	return fmt.Errorf("to look at %d columns takes %.1f GB, %d bytes of each, but there are %.1f GB of memory; correct the number if it is wrong, else number the columns anew, as by hashing them to fewer, or give more memory",
-		columns, float64(need)/1e9, columnBytes, float64(memory)/1e9)
+	takes, has := units.BytesApart(need, memory)
+	return fmt.Errorf("to look at %d columns takes %s, %d bytes of each, but there are %s of memory; correct the number if it is wrong, else number the columns anew, as by hashing them to fewer, or give more memory",
+		columns, takes, columnBytes, has)
 }

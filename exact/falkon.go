@@ -8,6 +8,7 @@ import (
 
 	"mercer/feature"
 	"mercer/internal/random"
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -119,7 +120,8 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 		return nil, nil, fmt.Errorf("%d centres; it takes 1 or more", m)
 	}
 	if need, limit := FalkonBytes(n, x.Dim(), m, outputs, false), memory(opt.Memory); need > limit {
-		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %.2f GB, of %.2f GB allowed; use fewer centres or a feature map", m, float64(need)/1e9, float64(limit)/1e9)
+		takes, allowed := units.BytesApart(need, limit)
+		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer centres or a feature map", m, takes, allowed)
 	}
 	centres := opt.Given
 	if centres == nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -170,7 +171,8 @@ func (p *GaussProduct) plan(n int, extent []float64, accuracy, limit float64) (h
 		}
 	}
 	if half == 0 {
-		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast Gauss transform take %.1f MB, of %.1f MB allowed; use a tree or a threshold", needed/1e6, limit/1e6)
+		take, allowed := units.BytesApart(needed, limit)
+		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast Gauss transform take %s, of %s allowed; use a tree or a threshold", take, allowed)
 	}
 	p.off = accuracy
 	p.reach = min(p.reach, slices.Max(p.boxes[:])-1)

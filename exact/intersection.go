@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"mercer/internal/spare"
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -34,7 +36,7 @@ type Intersection struct {
 	scale []float64 // bins/(largest break), per dimension
 	table []float64 // of dimension j from jK(bins+1) on
 	bound []float64
-	spare spare
+	spare spare.Slices[float64]
 }
 
 // Lookup says how an Intersection finds f_j(s).
@@ -60,9 +62,10 @@ func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
 		return nil, fmt.Errorf("exact: a table of %d bins; it takes 1 to %d, or 0 for none", lookup.Bins, 1<<20)
 	}
 	if bytes := LookupBytes(m.x.Dim(), len(m.b), lookup.Bins); bytes > maxLookup {
-		return nil, fmt.Errorf("exact: tables of %d bins for %d dimensions and %d outputs take %.1f GB, of %.1f GB at most; take fewer bins, or none", lookup.Bins, m.x.Dim(), len(m.b), float64(bytes)/1e9, float64(maxLookup)/1e9)
+		take, most := units.BytesApart(bytes, maxLookup)
+		return nil, fmt.Errorf("exact: tables of %d bins for %d dimensions and %d outputs take %s, of %s at most; take fewer bins, or none", lookup.Bins, m.x.Dim(), len(m.b), take, most)
 	}
-	f := &Intersection{d: m.x.Dim(), k: len(m.b), b: m.b, lookup: lookup, bound: make([]float64, len(m.b)), spare: newSpare()}
+	f := &Intersection{d: m.x.Dim(), k: len(m.b), b: m.b, lookup: lookup, bound: make([]float64, len(m.b))}
 	f.setBreaks(m)
 	if lookup.Bins > 0 {
 		f.setTable()
@@ -260,8 +263,8 @@ func improper(x matrix.Rows, i int) (column int, v float32) {
 }
 
 func (f *Intersection) score(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
-	sum := f.spare.get(f.k)
-	defer f.spare.put(sum)
+	sum := f.spare.Get(f.k)
+	defer f.spare.Put(sum)
 	for i := lo; i < hi; i++ {
 		copy(sum, f.b)
 		if x.CSR != nil {

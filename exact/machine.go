@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -23,7 +24,7 @@ type Machine struct {
 
 	against *kernel.Against      // nil where the rows are too sparse to be laid out densely
 	packed  *vec.Packed[float64] // α
-	spare   spare
+	spare   spare.Slices[float64]
 }
 
 // NewMachine makes the machine of a kernel, n rows x, their weights alpha, n×K row by row, and
@@ -54,7 +55,7 @@ func NewMachine(k kernel.Kernel, x matrix.Rows, alpha, b []float64) (*Machine, e
 	if err := checkRows(k, x); err != nil {
 		return nil, err
 	}
-	m := &Machine{kernel: k, x: x, alpha: alpha, b: b, packed: vec.Pack64(n, outputs, alpha, outputs), spare: newSpare()}
+	m := &Machine{kernel: k, x: x, alpha: alpha, b: b, packed: vec.Pack64(n, outputs, alpha, outputs)}
 	if x.CSR == nil || 16*x.CSR.NNZ() >= n*x.Dim() {
 		var err error
 		if m.against, err = kernel.NewAgainst(k, x); err != nil {
@@ -140,8 +141,8 @@ func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
 // score scores the rows [i, j) of x, scoreRows at most.
 func (m *Machine) score(dst *matrix.Dense, x matrix.Rows, i, j int) {
 	rows, n := j-i, m.x.Len()
-	work := m.spare.get(rows * (n + m.against.Work() + len(m.b)))
-	defer m.spare.put(work)
+	work := m.spare.Get(rows * (n + m.against.Work() + len(m.b)))
+	defer m.spare.Put(work)
 	values, rest := work[:rows*n], work[rows*n:]
 	m.against.Rows(x, i, j, values, rest)
 	m.finish(dst, i, j, values, rest)
@@ -168,8 +169,8 @@ func (m *Machine) scoreSparse(dst *matrix.Dense, x matrix.Rows) error {
 	if err != nil {
 		return err
 	}
-	work := m.spare.get(min(x.Len(), scoreRows) * (n + len(m.b)))
-	defer m.spare.put(work)
+	work := m.spare.Get(min(x.Len(), scoreRows) * (n + len(m.b)))
+	defer m.spare.Put(work)
 	for i := 0; i < x.Len(); i += scoreRows {
 		j := min(i+scoreRows, x.Len())
 		values := work[:(j-i)*n]

@@ -194,7 +194,7 @@ func TestProductErrors(t *testing.T) {
 		} else if !strings.Contains(err.Error(), "use ") && !strings.Contains(err.Error(), "number") && name != "no rows" {
 			t.Errorf("%v: what to do is not said", err)
 		}
-		if err != nil && strings.Contains(err.Error(), " 0.0 MB") {
+		if err != nil && strings.Contains(err.Error(), " 0 B") {
 			t.Errorf("%v: the memory is not said", err)
 		}
 	}

@@ -1,6 +1,10 @@
 package exact
 
-import "fmt"
+import (
+	"fmt"
+
+	"mercer/internal/units"
+)
 
 // Lines tell a person what was chosen.
 func (r *RidgeReport) Lines() []string {
@@ -26,7 +30,7 @@ func (r *FalkonReport) Lines() []string {
 func (r *IterativeReport) Lines() []string {
 	return []string{
 		fmt.Sprintf("λ = %.3g (%s)", r.Lambda, chosenBy(r.Path)),
-		fmt.Sprintf("%s; products of %.1f MB", iterated(r.Iterations, r.Residual, r.Converged), float64(r.Bytes)/1e6),
+		fmt.Sprintf("%s; products of %s", iterated(r.Iterations, r.Residual, r.Converged), units.Bytes(r.Bytes)),
 		fmt.Sprintf("the weights are off by %.2g of themselves at most for the approximation", r.Error),
 	}
 }

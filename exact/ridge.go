@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -97,7 +98,8 @@ func FitRidge(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights 
 				instead = "a given lambda, " + instead
 			}
 		}
-		return nil, nil, fmt.Errorf("kernel ridge on %d rows takes %s and some more = %.1f GB, of %.1f GB allowed; use %s", n, what, float64(need)/1e9, float64(limit)/1e9, instead)
+		takes, allowed := units.BytesApart(need, limit)
+		return nil, nil, fmt.Errorf("kernel ridge on %d rows takes %s and some more = %s, of %s allowed; use %s", n, what, takes, allowed, instead)
 	}
 	gram, err := kernel.NewGram(k, x, x)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -47,7 +48,8 @@ func newRowCache(k kernel.Kernel, x matrix.Rows, memory int64) (*rowCache, error
 	n := x.Len()
 	least, _ := SVMMemory(n, x.Dim(), x.CSR != nil)
 	if memory < least {
-		return nil, fmt.Errorf("exact: support vector machines on %d rows of %d dimensions take %.3g GB at least, of %.3g GB that are allowed or left; allow more, or use fewer rows, a feature map with a linear learner, or the learner falkon", n, x.Dim(), float64(least)/1e9, float64(memory)/1e9)
+		take, left := units.BytesApart(least, memory)
+		return nil, fmt.Errorf("exact: support vector machines on %d rows of %d dimensions take %s at least, of %s that are allowed or left; allow more, or use fewer rows, a feature map with a linear learner, or the learner falkon", n, x.Dim(), take, left)
 	}
 	left := memory - least
 	lines, err := kernel.NewLines(k, x, left/2)

@@ -550,7 +550,7 @@ func TestSVMErrors(t *testing.T) {
 		{svc(x, class, 3, SVM{Tolerance: math.NaN()}), "tolerance is NaN"},
 		{svc(x, class, 3, SVM{Multiclass: "both"}), "it is ovo or ovr"},
 		{svc(x, class, 3, SVM{ClassWeights: []float64{1, -1, 1}}), "class 2: the weight is -1"},
-		{svc(x, class, 3, SVM{Memory: 1000}), "GB at least"},
+		{svc(x, class, 3, SVM{Memory: 1000}), "take 3.0 MiB at least, of 676 B"},
 		{svc(nan, class, 3, SVM{}), "is not a finite number"},
 		{svr(append([]float64{math.Inf(1)}, y[1:]...), SVM{}), "row 1: the number to predict is +Inf"},
 		{svr(y, SVM{Weights: zero}), "no rows with a weight above 0"},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -278,7 +279,7 @@ func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int6
 		return p.links%1024 != 0 || p.Bytes() <= memory(limit)
 	})
 	if !enough || p.Bytes() > memory(limit) {
-		return nil, fmt.Errorf("exact: a tree product of %d rows takes more than the %.1f MB allowed for its pairs of nodes; let elements be off by more (--accuracy), or use Falkon or a feature map", x.Len(), float64(memory(limit))/1e6)
+		return nil, fmt.Errorf("exact: a tree product of %d rows takes more than the %s allowed for its pairs of nodes; let elements be off by more (--accuracy), or use Falkon or a feature map", x.Len(), units.Bytes(memory(limit)))
 	}
 	for i, n := range t.nodes { // parents first
 		p.bound = max(p.bound, off[i])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -101,7 +102,7 @@ type series struct {
 	stretch *stretches
 	state   map[string]*matrix.Dense
 	chosen  string
-	free    chan *strip
+	free    spare.List[strip]
 }
 
 // stretches are the numbers a_j by which the inputs are multiplied.
@@ -131,23 +132,15 @@ func newSeries(cfg Config, dim, terms int) (*series, error) {
 	if err := cfg.decided(dim * terms); err != nil {
 		return nil, err
 	}
-	return &series{dim: dim, terms: terms, h: homogeneity(cfg.Kernel), free: make(chan *strip, 64)}, nil
+	return &series{dim: dim, terms: terms, h: homogeneity(cfg.Kernel)}, nil
 }
 
 func (m *series) get() *strip {
-	select {
-	case s := <-m.free:
-		return s
-	default:
-		return &strip{scatter: make([]float32, m.terms*stripLen)}
+	s := m.free.Get()
+	if s.scatter == nil {
+		s.scatter = make([]float32, m.terms*stripLen)
 	}
-}
-
-func (m *series) put(s *strip) {
-	select {
-	case m.free <- s:
-	default:
-	}
+	return s
 }
 
 // Dims returns d and D = d·m.
@@ -213,7 +206,7 @@ func (m *series) Transform(dst *matrix.Dense, x matrix.Rows) {
 // rows transforms rows [lo, hi).
 func (m *series) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 	s := m.get()
-	defer m.put(s)
+	defer m.free.Put(s)
 	for r := lo; r < hi; r++ {
 		z := dst.Row(r)
 		if x.CSR == nil {
@@ -260,7 +253,7 @@ func (m *series) TransformSparse(dst *matrix.CSR, x matrix.Rows) {
 // sparseRows writes rows [lo, hi) to where they belong.
 func (m *series) sparseRows(dst *matrix.CSR, x matrix.Rows, lo, hi int) {
 	s := m.get()
-	defer m.put(s)
+	defer m.free.Put(s)
 	for r := lo; r < hi; r++ {
 		to, z := dst.Row(r)
 		var idx []int32

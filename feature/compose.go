@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mercer/internal/random"
+	"mercer/internal/spare"
 	"mercer/matrix"
 )
 
@@ -21,8 +22,8 @@ func compositions() []kind {
 // composed is what chain and sum have in common: their maps, and how they are made.
 type composed struct {
 	steps []Map
-	names []string      // of the steps
-	free  chan *scratch // not in use; unlike a sync.Pool it never drops what it has
+	names []string // of the steps
+	free  spare.List[scratch]
 }
 
 // scratch is the working memory of one call.
@@ -32,24 +33,6 @@ type scratch struct {
 	part []matrix.CSR    // what the steps of a sum give
 	view matrix.Dense
 }
-
-func (c *composed) get() *scratch {
-	select {
-	case s := <-c.free:
-		return s
-	default:
-		return &scratch{}
-	}
-}
-
-func (c *composed) put(s *scratch) {
-	select {
-	case c.free <- s:
-	default:
-	}
-}
-
-func newComposed() composed { return composed{free: make(chan *scratch, 64)} }
 
 // Bytes counts the bytes of the steps.
 func (c *composed) Bytes() (n int64) {
@@ -123,7 +106,7 @@ const chainRows = 256
 // newChainOf makes the steps of a chain by what follows from a step's configuration, number and
 // the map before it (nil at first).
 func newChainOf(cfg Config, step func(s Config, i int, before Map) (Map, error)) (*chain, error) {
-	c := &chain{newComposed()}
+	c := &chain{}
 	var before Map
 	for i := range cfg.Steps {
 		m, err := step(cfg.step(i), i, before)
@@ -194,8 +177,8 @@ func (c *chain) Dims() (in, out int) {
 func (c *chain) Transform(dst *matrix.Dense, x matrix.Rows) {
 	in, out := c.Dims()
 	check(in, out, dst, x)
-	s := c.get()
-	defer c.put(s)
+	s := c.free.Get()
+	defer c.free.Put(s)
 	for i := 0; i < x.Len(); i += chainRows {
 		j := min(i+chainRows, x.Len())
 		rows := x
@@ -245,7 +228,7 @@ func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error)
 	if cfg.Weights != nil && len(cfg.Weights) != len(cfg.Steps) {
 		return nil, fmt.Errorf("feature: sum: %d weights for %d steps", len(cfg.Weights), len(cfg.Steps))
 	}
-	m := &sum{composed: newComposed()}
+	m := &sum{}
 	for i := range cfg.Steps {
 		w := 1.0
 		if cfg.Weights != nil {
@@ -287,8 +270,8 @@ func (m *sum) Transform(dst *matrix.Dense, x matrix.Rows) {
 	if x.Len() == 0 {
 		return
 	}
-	s := m.get()
-	defer m.put(s)
+	s := m.free.Get()
+	defer m.free.Put(s)
 	at := 0
 	for k, step := range m.steps {
 		_, out := step.Dims()
@@ -319,8 +302,8 @@ func (m *sum) Sparsely(x matrix.Rows) bool {
 // TransformSparse is for sums of which all steps are Sparse.
 func (m *sum) TransformSparse(dst *matrix.CSR, x matrix.Rows) {
 	checkSparse(m.in, x)
-	s := m.get()
-	defer m.put(s)
+	s := m.free.Get()
+	defer m.free.Put(s)
 	if s.part == nil {
 		s.part = make([]matrix.CSR, len(m.steps))
 	}

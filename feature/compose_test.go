@@ -106,7 +106,7 @@ func TestCompositionSaysWhatIsWrong(t *testing.T) {
 		{Config{Map: "rff", Kernel: rbf, Features: 8, Steps: []Config{step}}, "rff has no steps"},
 		{Config{Map: "rff", Kernel: rbf, Features: 8, Options: Options{Rank: 3}}, "rff has no option rank"},
 		{Config{Map: "chain", Steps: []Config{step}, Options: Options{Form: "phase"}}, "chain has no option form; it belongs to rff"},
-		{Config{Map: "chain", MaxBytes: 100, Steps: []Config{step}}, "of 100 bytes at most"},
+		{Config{Map: "chain", MaxBytes: 100, Steps: []Config{step}}, "of 100 B at most"},
 	} {
 		if _, err := New(c.cfg, 10); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)

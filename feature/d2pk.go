@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -37,7 +38,7 @@ import (
 // for each of up to 252 rows a goroutine.
 type d2pk struct {
 	matrices []*projection
-	free     spare[float32]
+	free     spare.Slices[float32]
 }
 
 func newD2PK(cfg Config, dim int) (*d2pk, error) {
@@ -63,7 +64,7 @@ func newD2PK(cfg Config, dim int) (*d2pk, error) {
 	if err := affordable(cfg, dim, float64(t)*e.bytes(dim, cfg.Features)); err != nil {
 		return nil, err
 	}
-	f := &d2pk{free: newSpare[float32]()}
+	f := &d2pk{}
 	factor := 1 / math.Sqrt(math.Sqrt(2*float64(t)*float64(cfg.Features)))
 	for i := range t {
 		f.matrices = append(f.matrices, newProjection(e, dim, cfg.Features, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.d2pk-rp", uint64(i)))
@@ -95,8 +96,8 @@ func (f *d2pk) Transform(dst *matrix.Dense, x matrix.Rows) {
 func (f *d2pk) blocks(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	_, m := f.Dims()
 	rows := min(tile, end-i)
-	work := f.free.get(rows*m + f.matrices[0].work(rows))
-	defer f.free.put(work)
+	work := f.free.Get(rows*m + f.matrices[0].work(rows))
+	defer f.free.Put(work)
 	for ; i < end; i += rows {
 		j := min(i+rows, end)
 		for l, r := range f.matrices {

@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 
+	"mercer/internal/spare"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -22,7 +23,7 @@ type compared struct {
 	at      *matrix.Dense // h_j
 	against *kernel.Against
 	height  int
-	free    spare[float64]
+	free    spare.Slices[float64]
 }
 
 func fitCompared(cfg Config, sample matrix.Rows) (Fitted, error) {
@@ -43,7 +44,7 @@ func newCompared(cfg Config, h *matrix.Dense) (*compared, error) {
 		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
 	}
 	height := max(1, min(56, 1<<18/(h.Cols+h.Rows)))
-	return &compared{h, against, height, newSpare[float64]()}, nil
+	return &compared{at: h, against: against, height: height}, nil
 }
 
 // State has the rows.
@@ -79,8 +80,8 @@ func (f *compared) Transform(dst *matrix.Dense, x matrix.Rows) {
 func (f *compared) rows(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	m := f.at.Rows
 	height := min(f.height, end-i)
-	work := f.free.get(height * (m + f.against.Work()))
-	defer f.free.put(work)
+	work := f.free.Get(height * (m + f.against.Work()))
+	defer f.free.Put(work)
 	k, rest := work[:height*m], work[height*m:]
 	for ; i < end; i += height {
 		n := min(height, end-i)

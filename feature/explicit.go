@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/matrix"
 )
 
@@ -24,7 +25,7 @@ type explicit struct {
 	count      [][]int // count[m][w]: the monomials of degree m of w coordinates
 	top        float64 // √(p!·γ^p)
 	constant   float64 // √(c/γ)
-	work       spare[coordinate]
+	work       spare.Slices[coordinate]
 }
 
 // coordinate is an element of x̃/√γ that is not 0.
@@ -71,7 +72,6 @@ func newExplicit(cfg Config, dim int) (*explicit, error) {
 	if d := e.features(); cfg.Features != 0 && cfg.Features != d {
 		return nil, fmt.Errorf("feature: explicit-poly has %d features here, not %d; leave features out", d, cfg.Features)
 	}
-	e.work = newSpare[coordinate]()
 	return e, nil
 }
 
@@ -90,7 +90,7 @@ func (e *explicit) Transform(dst *matrix.Dense, x matrix.Rows) {
 }
 
 func (e *explicit) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
-	work := e.work.get(e.width)
+	work := e.work.Get(e.width)
 	for i := lo; i < hi; i++ {
 		row := work[:0]
 		if x.CSR != nil {
@@ -114,7 +114,7 @@ func (e *explicit) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 		clear(z)
 		e.expand(z, row, e.degree, 0, 0, e.top)
 	}
-	e.work.put(work)
+	e.work.Put(work)
 }
 
 // expand writes v times the monomials of degree m of the coordinates from first on to z. v has

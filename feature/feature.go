@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -459,20 +460,11 @@ func affordable(cfg Config, dim int, bytes float64) error {
 		most = float64(cfg.MaxBytes)
 	}
 	if most = min(most, math.MaxInt); bytes > most {
+		takes, allowed := units.BytesApart(bytes, most)
 		return fmt.Errorf("feature: %s: a map of %d dimensions to %d features takes %s, of %s at most; use fewer features, or a map that holds less",
-			cfg.Map, dim, cfg.Features, bytesText(bytes), bytesText(most))
+			cfg.Map, dim, cfg.Features, takes, allowed)
 	}
 	return nil
-}
-
-func bytesText(n float64) string {
-	for _, unit := range []string{"bytes", "KB", "MB", "GB"} {
-		if n < 1000 || unit == "GB" {
-			return fmt.Sprintf("%.4g %s", n, unit)
-		}
-		n /= 1000
-	}
-	return ""
 }
 
 // check panics unless dst and x fit a map of in dimensions and out features.

@@ -316,7 +316,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{change(func(c *Config) { c.Features = 0 }), 3, "features is 0"},
 		{change(func(c *Config) { c.Features = -2 }), 3, "features is -2"},
 		{change(func(c *Config) { c.Features = 511 }), 3, "use 512, or form phase"},
-		{change(func(c *Config) { c.Features = 1 << 30 }), 1 << 20, "GB at most; use fewer features"},
+		{change(func(c *Config) { c.Features = 1 << 30 }), 1 << 20, "GiB at most; use fewer features"},
 		{change(func(c *Config) { c.Form = "complex" }), 3, "known are pair, phase"},
 		{good, 0, "0 dimensions"},
 	} {

@@ -322,8 +322,8 @@ func TestLandmarkMapsSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "rbf-network", Kernel: laplacian, Features: 4}, sample, "rbf-network"},
 		{Config{Map: "sigmoid", Kernel: rbf, Features: 4, Options: Options{Width: -1}}, sample, "width is -1"},
 		{Config{Map: "icholesky", Kernel: rbf, Features: 4, Options: Options{Landmarks: "kmeans"}}, sample, "no option landmarks"},
-		{Config{Map: "nystrom", Kernel: rbf, Features: 4, MaxBytes: 100}, sample, "100 bytes at most"},
-		{Config{Map: "icholesky", Kernel: rbf, Features: 4, MaxBytes: 100}, sample, "100 bytes at most"},
+		{Config{Map: "nystrom", Kernel: rbf, Features: 4, MaxBytes: 100}, sample, "100 B at most"},
+		{Config{Map: "icholesky", Kernel: rbf, Features: 4, MaxBytes: 100}, sample, "100 B at most"},
 	} {
 		if _, err := Fit(c.cfg, c.sample); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)

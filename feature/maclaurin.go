@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"mercer/internal/random"
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -52,7 +53,7 @@ type maclaurin struct {
 	shift         []float32            // what x̃'s last coordinate adds to each projection, or nil
 	first         float32              // the feature of N = 0
 	height        int                  // rows of a block
-	work          spare[float32]
+	work          spare.Slices[float32]
 }
 
 // term is a_n.
@@ -170,7 +171,6 @@ func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
 	z.w = vec.Pack32(dim, columns, w.Data, w.Stride)
 	const buffer = 1 << 21 // numbers
 	z.height = max(8*few, buffer/max(columns, 1))
-	z.work = newSpare[float32]()
 	return z, nil
 }
 
@@ -248,18 +248,18 @@ func (z *maclaurin) Transform(dst *matrix.Dense, x matrix.Rows) {
 	switch {
 	case n == 0:
 	case n <= few:
-		work := z.work.get(few * columns)
+		work := z.work.Get(few * columns)
 		z.project(work, x, 0, n)
 		z.multiply(dst, work, 0, n)
-		z.work.put(work)
+		z.work.Put(work)
 	default:
-		work := z.work.get(min(n, z.height) * columns)
+		work := z.work.Get(min(n, z.height) * columns)
 		for lo := 0; lo < n; lo += z.height {
 			end := min(lo+z.height, n)
 			z.project(work, x, lo, end)
 			vec.Parallel(end-lo, few, func(i, j int) { z.multiply(dst, work[i*columns:], lo+i, lo+j) })
 		}
-		z.work.put(work)
+		z.work.Put(work)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mercer/internal/random"
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -50,7 +51,7 @@ type pkrp struct {
 	scale    float32       // of products
 	rows     int           // of a block
 	chosen   string
-	free     spare[float32]
+	free     spare.Slices[float32]
 }
 
 func newPKRP(cfg Config, dim int) (*pkrp, error) {
@@ -87,7 +88,7 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 		return nil, fmt.Errorf("feature: pk-rp: pool is %d; it must be at most %d", m, math.MaxInt32)
 	}
 
-	f := &pkrp{features: cfg.Features, degree: k.Degree, free: newSpare[float32](), chosen: fmt.Sprintf("pool %d, t %d", m, t)}
+	f := &pkrp{features: cfg.Features, degree: k.Degree, chosen: fmt.Sprintf("pool %d, t %d", m, t)}
 	if e.sparse {
 		f.chosen += fmt.Sprintf(", sparsity %g", e.s)
 	}
@@ -163,8 +164,8 @@ func (f *pkrp) blocks(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	if f.pool.table != nil {
 		padded = vec.SignLanes
 	}
-	work := f.free.get((padded+vec.Lanes)*m + f.pool.work(rows))
-	defer f.free.put(work)
+	work := f.free.Get((padded+vec.Lanes)*m + f.pool.work(rows))
+	defer f.free.Put(work)
 	k, kt := work[:padded*m], work[padded*m:][:vec.Lanes*m]
 	work = work[(padded+vec.Lanes)*m:]
 	for ; i < end; i += rows {

@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -47,7 +48,7 @@ func checkEntries(cfg Config) error {
 // bytes; with very sparse entries O(dD/s), O(nnz·D/s) and 8dD/s bytes.
 type rp struct {
 	*projection
-	free spare[float32]
+	free spare.Slices[float32]
 }
 
 func newRP(cfg Config, dim int) (*rp, error) {
@@ -59,7 +60,7 @@ func newRP(cfg Config, dim int) (*rp, error) {
 		return nil, err
 	}
 	p := newProjection(e, dim, cfg.Features, 1/math.Sqrt(float64(cfg.Features)), 0, cfg.Seed, "feature.rp")
-	return &rp{p, newSpare[float32]()}, nil
+	return &rp{projection: p}, nil
 }
 
 func (f *rp) Dims() (in, out int) { return f.d, f.m }
@@ -74,8 +75,8 @@ func (f *rp) Transform(dst *matrix.Dense, x matrix.Rows) {
 		f.multiply(dst.Data, dst.Stride, x, 0, n, nil)
 	default:
 		vec.Parallel(n, 14, func(lo, hi int) {
-			work := f.free.get(f.work(tile))
-			defer f.free.put(work)
+			work := f.free.Get(f.work(tile))
+			defer f.free.Put(work)
 			for ; lo < hi; lo += tile {
 				f.multiply(dst.Data[lo*dst.Stride:], dst.Stride, x, lo, min(lo+tile, hi), work)
 			}

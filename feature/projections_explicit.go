@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -145,7 +146,7 @@ type explicitRP struct {
 	seed      uint64
 	starts    [][]int // the first tuple of each block
 	held      []*projection
-	free      chan *explicitWork
+	free      spare.List[explicitWork]
 }
 
 // explicitWork is the memory of one goroutine.
@@ -172,7 +173,7 @@ func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &explicitRP{lift: newLifting(k, dim), features: cfg.Features, entries: e, seed: cfg.Seed, free: make(chan *explicitWork, 64)}
+	f := &explicitRP{lift: newLifting(k, dim), features: cfg.Features, entries: e, seed: cfg.Seed}
 	f.monomials = newMonomialList(f.lift.d, k.Degree)
 	n := f.monomials.count
 	if entries := n * float64(cfg.Features); entries > mostDrawn || n > math.MaxInt32 || k.Degree > math.MaxInt16 {
@@ -265,19 +266,14 @@ func (f *explicitRP) blocks(dst *matrix.Dense, x matrix.Rows, i, j, b, end int, 
 			}
 		}
 	}
-	select {
-	case f.free <- w:
-	default:
-	}
+	f.free.Put(w)
 }
 
 // get returns work memory for so many rows.
 func (f *explicitRP) get(rows int) *explicitWork {
-	var w *explicitWork
-	select {
-	case w = <-f.free:
-	default:
-		w = &explicitWork{u: make([]float32, f.monomials.d), tuple: make([]int, f.monomials.p)}
+	w := f.free.Get()
+	if w.u == nil {
+		w.u, w.tuple = make([]float32, f.monomials.d), make([]int, f.monomials.p)
 	}
 	width := min(monomialBlock, int(f.monomials.count))
 	w.phi.Reshape(rows, width)
@@ -308,7 +304,7 @@ func (f *explicitRP) work(rows, width int) int {
 // = d'(d'-1)/2 features, takes as many multiplications a row, and holds nothing.
 type reduced struct {
 	lift lifting
-	free spare[float32]
+	free spare.Slices[float32]
 }
 
 // mostReduced bounds the features of reduced: 16 MB a row.
@@ -322,7 +318,7 @@ func newReduced(cfg Config, dim int) (*reduced, error) {
 	if err := representable(cfg); err != nil {
 		return nil, err
 	}
-	f := &reduced{lift: newLifting(k, dim), free: newSpare[float32]()}
+	f := &reduced{lift: newLifting(k, dim)}
 	n := float64(f.lift.d) * float64(f.lift.d-1) / 2
 	if n > mostReduced {
 		return nil, fmt.Errorf("feature: reduced-poly makes %.0f features of %d dimensions, %.3g bytes a row; use d2pk-rp with sparsity 1, which projects from there", n, dim, 4*n)
@@ -350,8 +346,8 @@ func (f *reduced) Transform(dst *matrix.Dense, x matrix.Rows) {
 
 // rows transforms rows [i, end) of x.
 func (f *reduced) rows(dst *matrix.Dense, x matrix.Rows, i, end int) {
-	u := f.free.get(f.lift.d)
-	defer f.free.put(u)
+	u := f.free.Get(f.lift.d)
+	defer f.free.Put(u)
 	for ; i < end; i++ {
 		f.lift.fill(u, x, i)
 		z := dst.Row(i)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mercer/internal/random"
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -28,7 +29,7 @@ type sigmoid struct {
 	packed     *vec.Packed[float64]
 	shift      []float64 // b_j/s
 	height     int
-	free       spare[float64]
+	free       spare.Slices[float64]
 }
 
 func checkSigmoid(cfg Config) error {
@@ -123,7 +124,6 @@ func (f *sigmoid) prepare() {
 	}
 	f.packed = vec.Pack64(d, m, columns, m)
 	f.height = max(1, min(56, 1<<18/(d+m)))
-	f.free = newSpare[float64]()
 }
 
 // State has the directions, the offsets in two parts, and the width.
@@ -169,8 +169,8 @@ func (f *sigmoid) Transform(dst *matrix.Dense, x matrix.Rows) {
 func (f *sigmoid) rows(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	d, m := f.Dims()
 	height := min(f.height, end-i)
-	work := f.free.get(height * (d + m))
-	defer f.free.put(work)
+	work := f.free.Get(height * (d + m))
+	defer f.free.Put(work)
 	t, rest := work[:height*m], work[height*m:]
 	for ; i < end; i += height {
 		n := min(height, end-i)

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -19,7 +20,7 @@ func newSkewed(cfg Config, dim int) (Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &skewed{fourier: m.(*fourier), c: cfg.Kernel.Coef0, free: make(chan *skewedWork, 64)}
+	s := &skewed{fourier: m.(*fourier), c: cfg.Kernel.Coef0}
 	reference := []float64{s.c}
 	vec.Log64(reference, reference)
 	s.logC = reference[0]
@@ -30,7 +31,7 @@ func newSkewed(cfg Config, dim int) (Map, error) {
 type skewed struct {
 	*fourier
 	c, logC float64
-	free    chan *skewedWork
+	free    spare.List[skewedWork]
 }
 
 // skewedRows is how many rows are mapped at a time.
@@ -44,28 +45,12 @@ type skewedWork struct {
 	view  matrix.Dense
 }
 
-func (m *skewed) get() *skewedWork {
-	select {
-	case w := <-m.free:
-		return w
-	default:
-		return &skewedWork{}
-	}
-}
-
-func (m *skewed) put(w *skewedWork) {
-	select {
-	case m.free <- w:
-	default:
-	}
-}
-
 // Transform takes logarithms and then waves.
 func (m *skewed) Transform(dst *matrix.Dense, x matrix.Rows) {
 	in, out := m.Dims()
 	check(in, out, dst, x)
-	w := m.get()
-	defer m.put(w)
+	w := m.free.Get()
+	defer m.free.Put(w)
 	for i := 0; i < x.Len(); i += skewedRows {
 		j := min(i+skewedRows, x.Len())
 		w.view = matrix.Dense{Rows: j - i, Cols: out, Stride: dst.Stride, Data: dst.Data[i*dst.Stride:]}

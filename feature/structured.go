@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -16,7 +17,7 @@ type structured struct {
 	waves
 	dim, n int
 	stacks []stack
-	free   chan *workspace
+	free   spare.List[workspace]
 }
 
 // stack is some blocks that are done together, for the frequencies [lo, hi). The last block
@@ -67,7 +68,7 @@ func newStructured(cfg Config, dim int, draw func(l law, n, first, size int) (bl
 		return nil, err
 	}
 	waves.drawPhases(cfg.Seed)
-	f := &structured{waves: waves, dim: dim, n: n, free: make(chan *workspace, 16)}
+	f := &structured{waves: waves, dim: dim, n: n}
 	step := max(n, tileColumns)
 	whole := f.m / n * n
 	for lo := 0; lo < whole; lo += step {
@@ -145,7 +146,7 @@ func (f *structured) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 	if stream {
 		vec.Streamed()
 	}
-	f.give(s)
+	f.free.Put(s)
 }
 
 // source is the rows from lo on, dense.
@@ -169,21 +170,12 @@ func (f *structured) source(s *workspace, x matrix.Rows, lo, rows int) (src []fl
 }
 
 func (f *structured) take() *workspace {
-	select {
-	case s := <-f.free:
-		return s
-	default:
-	}
-	s := &workspace{work: make([]float32, f.stacks[0].scratch())}
-	if f.m%f.n != 0 {
-		s.last = make([]float32, f.tile()*f.n)
+	s := f.free.Get()
+	if s.work == nil {
+		s.work = make([]float32, f.stacks[0].scratch())
+		if f.m%f.n != 0 {
+			s.last = make([]float32, f.tile()*f.n)
+		}
 	}
 	return s
-}
-
-func (f *structured) give(s *workspace) {
-	select {
-	case f.free <- s:
-	default:
-	}
 }

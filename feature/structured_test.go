@@ -85,12 +85,13 @@ func (f *structured) frequencies() [][]float64 {
 	for j := range w {
 		w[j] = make([]float64, f.n)
 	}
-	wide := *f
-	wide.dim = f.n
+	dim := f.dim
+	f.dim = f.n
+	defer func() { f.dim = dim }()
 	for i := range f.n {
 		unit := make([]float32, f.n)
 		unit[i] = 1
-		for j, v := range wide.project(unit) {
+		for j, v := range f.project(unit) {
 			w[j][i] = v
 		}
 	}

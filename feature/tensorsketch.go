@@ -2,6 +2,7 @@ package feature
 
 import (
 	"mercer/internal/random"
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -37,7 +38,7 @@ type tensorSketch struct {
 	features int
 	tables   []hashTable
 	fft      *vec.FFT
-	work     spare[float32]
+	work     spare.Slices[float32]
 }
 
 func newTensorSketch(cfg Config, dim int) (*tensorSketch, error) {
@@ -56,7 +57,7 @@ func newTensorSketch(cfg Config, dim int) (*tensorSketch, error) {
 		}
 		t.tables = append(t.tables, table)
 	}
-	t.fft, t.work = vec.NewFFT(cfg.Features), newSpare[float32]()
+	t.fft = vec.NewFFT(cfg.Features)
 	return t, nil
 }
 
@@ -75,7 +76,7 @@ func (t *tensorSketch) Transform(dst *matrix.Dense, x matrix.Rows) {
 }
 
 func (t *tensorSketch) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
-	work := t.work.get(t.features)[:t.features]
+	work := t.work.Get(t.features)
 	for i := lo; i < hi; i++ {
 		z := dst.Row(i)
 		t.factor(0, z, x, i)
@@ -89,7 +90,7 @@ func (t *tensorSketch) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 		}
 		t.fft.Inverse(z, z)
 	}
-	t.work.put(work)
+	t.work.Put(work)
 }
 
 // factor writes the count sketch k of x̃_i to z.

@@ -75,7 +75,7 @@ func TestTensorSketchVarianceByEnumeration(t *testing.T) {
 		}
 		all := tables(c.hash, c.buckets, c.d)
 		sketch := &tensorSketch{homogeneous: homogeneous{degree: c.power, scale: 1, dim: c.d}, features: c.buckets,
-			tables: make([]hashTable, c.power), fft: vec.NewFFT(c.buckets), work: newSpare[float32]()}
+			tables: make([]hashTable, c.power), fft: vec.NewFFT(c.buckets)}
 		x := matrix.Rows{Dense: rows.Columns(0, c.d)}
 		z := matrix.NewDense(2, c.buckets)
 		sum, sum2, n := 0.0, 0.0, int(pow(float64(len(all)), c.power))

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"mercer/internal/random"
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -47,11 +48,11 @@ type tensorSRHT struct {
 	m        int // features, real or complex
 	n        int // order of H
 	complex  bool
-	groups   int            // of n blocks, with their own signs
-	signs    []float32      // of each group, of each factor: n for the real parts, n for the imaginary
-	scales   []float32      // of the projections: 1, and √(1/M) for those of the first factor
-	places   []int32        // of each factor, of each feature: where in the projections
-	work     spare[float32] // x̃, then the projections
+	groups   int                   // of n blocks, with their own signs
+	signs    []float32             // of each group, of each factor: n for the real parts, n for the imaginary
+	scales   []float32             // of the projections: 1, and √(1/M) for those of the first factor
+	places   []int32               // of each factor, of each feature: where in the projections
+	work     spare.Slices[float32] // x̃, then the projections
 }
 
 func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
@@ -89,7 +90,6 @@ func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
 			t.draw(g, k, parts, random.New(cfg.Seed, "feature.tensorsrht", uint64(g), uint64(k)))
 		}
 	}
-	t.work = newSpare[float32]()
 	return t, nil
 }
 
@@ -158,7 +158,7 @@ func (t *tensorSRHT) Transform(dst *matrix.Dense, x matrix.Rows) {
 }
 
 func (t *tensorSRHT) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
-	work := t.work.get(t.n + len(t.signs))
+	work := t.work.Get(t.n + len(t.signs))
 	row, projections := work[:t.width()], work[t.n:t.n+len(t.signs)]
 	for i := lo; i < hi; i++ {
 		t.expand(row, x, i)
@@ -169,7 +169,7 @@ func (t *tensorSRHT) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 			t.products(dst.Row(i), projections)
 		}
 	}
-	t.work.put(work)
+	t.work.Put(work)
 }
 
 // expand writes x̃_i to row.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -37,7 +38,7 @@ type unary struct {
 	scale      []float32 // √(1/(N·a_j))
 	state      map[string]*matrix.Dense
 	chosen     string
-	work       spare[float32]
+	work       spare.Slices[float32]
 }
 
 // usualUnary is N unless the configuration says otherwise.
@@ -90,8 +91,7 @@ func restoreUnary(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, 
 }
 
 func unaryOf(cfg Config, stretch []float32) (*unary, error) {
-	m := &unary{dim: len(stretch), cells: cfg.terms(usualUnary), h: homogeneity(cfg.Kernel), step: cfg.Form == "step", stretch: stretch,
-		work: newSpare[float32]()}
+	m := &unary{dim: len(stretch), cells: cfg.terms(usualUnary), h: homogeneity(cfg.Kernel), step: cfg.Form == "step", stretch: stretch}
 	if out := float64(m.dim) * float64(m.cells); out > math.MaxInt32 {
 		return nil, fmt.Errorf("feature: unary: %d dimensions with %d cells each are too many", m.dim, m.cells)
 	}
@@ -162,7 +162,7 @@ func (m *unary) factors(x []float32) []float32 {
 	if m.h == 1 {
 		return nil
 	}
-	f := m.work.get(m.dim)[:len(x)]
+	f := m.work.Get(m.dim)[:len(x)]
 	for e, v := range x {
 		f[e] = max(v, math.SmallestNonzeroFloat32)
 	}
@@ -198,7 +198,7 @@ func (m *unary) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 			m.write(z[j*m.cells:], v, j, whole, fraction, factor)
 		}
 		if f != nil {
-			m.work.put(f[:m.dim])
+			m.work.Put(f[:m.dim])
 		}
 	}
 }
@@ -254,7 +254,7 @@ func (m *unary) sparseRows(dst *matrix.CSR, x matrix.Rows, lo, hi int) {
 			}
 		}
 		if f != nil {
-			m.work.put(f[:m.dim])
+			m.work.Put(f[:m.dim])
 		}
 	}
 }

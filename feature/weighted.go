@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -26,8 +27,8 @@ type weighted struct {
 	weights4 *vec.Packed[float32] // of 4 bytes, in place of weights and, if it is rbf, against
 	moved    *gaussians
 	height   int // rows of a block
-	free     spare[float64]
-	free4    spare[float32]
+	free     spare.Slices[float64]
+	free4    spare.Slices[float32]
 }
 
 // newWeighted makes the map of weights w, m×D. lean says that it may be computed in float32.
@@ -55,7 +56,6 @@ func newWeighted(k kernel.Kernel, rows *matrix.Dense, w []float64, features int,
 // prepare packs what Transform multiplies by.
 func (f *weighted) prepare(k kernel.Kernel) error {
 	m, d, features := f.at.Rows, f.at.Cols, f.w.Cols
-	f.free, f.free4 = newSpare[float64](), newSpare[float32]()
 	f.height = max(1, min(56, 1<<18/(d+m+features)))
 	if f.low != nil {
 		w := make([]float64, m*features)
@@ -150,13 +150,13 @@ func (f *weighted) rows(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	}
 	m, width := f.at.Rows, f.w.Cols
 	rows := min(f.height, end-i)
-	work := f.free.get(rows * (m + width + f.against.Work()))
-	defer f.free.put(work)
+	work := f.free.Get(rows * (m + width + f.against.Work()))
+	defer f.free.Put(work)
 	k, z, rest := work[:rows*m], work[rows*m:][:rows*width], work[rows*(m+width):]
 	var k4 []float32
 	if f.low == nil {
-		k4 = f.free4.get(rows * m)
-		defer f.free4.put(k4)
+		k4 = f.free4.Get(rows * m)
+		defer f.free4.Put(k4)
 	}
 	for ; i < end; i += rows {
 		n := min(rows, end-i)
@@ -182,8 +182,8 @@ func (f *weighted) rows(dst *matrix.Dense, x matrix.Rows, i, end int) {
 func (f *weighted) rows4(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	m, width := f.at.Rows, f.at.Cols+2
 	rows := min(f.height, end-i)
-	work := f.free4.get(rows * (m + width))
-	defer f.free4.put(work)
+	work := f.free4.Get(rows * (m + width))
+	defer f.free4.Put(work)
 	k, rest := work[:rows*m], work[rows*m:]
 	for ; i < end; i += rows {
 		n := min(rows, end-i)

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 
+	"mercer/internal/spare"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -17,7 +18,7 @@ type Lines struct {
 	width int
 	tiles []*tile // laid out once for all, or nil
 	xs    []float64
-	outs  chan []float64
+	outs  spare.Slices[float64]
 }
 
 // lineColumns is how many columns are computed at a time: their rows in float64, of 784
@@ -44,7 +45,7 @@ func NewLines(k Kernel, x matrix.Rows, memory int64) (*Lines, error) {
 func (l *Lines) Columns(cols []int32, memory int64) *Lines { return l.of(cols, memory) }
 
 func (l *Lines) of(cols []int32, memory int64) *Lines {
-	m := &Lines{gram: l.gram, cols: cols, n: l.gram.x.Len(), sums: l.sums, width: l.width, outs: make(chan []float64, 64)}
+	m := &Lines{gram: l.gram, cols: cols, n: l.gram.x.Len(), sums: l.sums, width: l.width}
 	if cols != nil {
 		m.n = len(cols)
 	}
@@ -91,7 +92,7 @@ func (l *Lines) Compute(rows []int32, dst [][]float32) {
 		}
 	})
 	vec.Parallel((l.n+lineColumns-1)/lineColumns, 1, func(lo, hi int) {
-		out := l.out(len(rows))
+		out := l.outs.Get(len(rows) * lineColumns) // the values of a tile
 		var ys []float64
 		for t := lo; t < hi; t++ {
 			var part *tile
@@ -105,23 +106,8 @@ func (l *Lines) Compute(rows []int32, dst [][]float32) {
 			}
 			part.write(rows, l.xs, out, dst, t*lineColumns)
 		}
-		select {
-		case l.outs <- out:
-		default:
-		}
+		l.outs.Put(out)
 	})
-}
-
-// out is memory for the values of a tile.
-func (l *Lines) out(rows int) []float64 {
-	select {
-	case out := <-l.outs:
-		if len(out) >= rows*lineColumns {
-			return out
-		}
-	default:
-	}
-	return make([]float64, rows*lineColumns)
 }
 
 // tile is a block whose y are some columns.

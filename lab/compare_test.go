@@ -15,6 +15,7 @@ import (
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/rank"
+	"mercer/train"
 )
 
 // weightedTable is a table of two inputs, a weight and labels: of each row those that label makes of its two inputs and noise.
@@ -62,13 +63,13 @@ func weightedTables(t *testing.T) map[string]*dataset.File {
 }
 
 // twoModels trains two models on a table.
-func twoModels(t *testing.T, src dataset.Source, configs ...model.Config) (models []*model.Model, predictors []*Predictor) {
+func twoModels(t *testing.T, src dataset.Source, configs ...train.Config) (models []*model.Model, predictors []*Predictor) {
 	t.Helper()
 	if configs == nil {
-		configs = []model.Config{{Kernel: "linear", Learner: "ridge", Lambda: 1}, {Features: 64, Learner: "ridge", Lambda: 1}}
+		configs = []train.Config{{Kernel: "linear", Learner: "ridge", Lambda: 1}, {Features: 64, Learner: "ridge", Lambda: 1}}
 	}
 	for i, c := range configs {
-		m, _, err := model.Fit(context.Background(), src, c, model.Options{})
+		m, _, err := train.Fit(context.Background(), src, c, train.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,9 +83,9 @@ func twoModels(t *testing.T, src dataset.Source, configs ...model.Config) (model
 func TestComparedValuesAreThoseOfEvaluate(t *testing.T) {
 	ctx := context.Background()
 	for name, src := range weightedTables(t) {
-		configs := []model.Config(nil)
+		configs := []train.Config(nil)
 		if strings.Contains(name, "classes") {
-			configs = []model.Config{{Kernel: "linear", Learner: "logistic", C: 1}, {Features: 64, Learner: "logistic", C: 1}}
+			configs = []train.Config{{Kernel: "linear", Learner: "logistic", C: 1}, {Features: 64, Learner: "logistic", C: 1}}
 		}
 		models, predictors := twoModels(t, src, configs...)
 		for _, metric := range ComparedMetrics(models[0].Info().Task) {
@@ -242,7 +243,7 @@ func TestMcNemarCountsRowsOfOne(t *testing.T) {
 func TestOrderOfClassesDoesNotMatter(t *testing.T) {
 	sources := weightedTables(t)
 	src := sources["two classes"]
-	_, predictors := twoModels(t, src, model.Config{Kernel: "linear", Learner: "logistic", C: 1}, model.Config{Features: 64, Learner: "logistic", C: 1})
+	_, predictors := twoModels(t, src, train.Config{Kernel: "linear", Learner: "logistic", C: 1}, train.Config{Features: 64, Learner: "logistic", C: 1})
 	turned := *predictors[1]
 	turned.Classes = []string{"yes", "no"}
 	turned.Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error {
@@ -300,7 +301,7 @@ func TestFoldsHaveTheTaskOfAllRows(t *testing.T) {
 	for i := range y {
 		y[i] = float64(i / 2)
 	}
-	ridge := model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
+	ridge := train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
 	got, err := CompareConfigs(context.Background(), []NamedConfig{{"a", ridge}, {"b", ridge}}, source(t, line(n), y, 1, nil), FoldOptions{Folds: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -380,7 +381,7 @@ func TestConfigurationsAreJudgedOnTheirFolds(t *testing.T) {
 	ctx := context.Background()
 	sources := weightedTables(t)
 	src := sources["two classes"]
-	configs := []NamedConfig{{"linear", model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}, {"rbf", model.Config{Features: 64, Learner: "ridge", Lambda: 1}}}
+	configs := []NamedConfig{{"linear", train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}, {"rbf", train.Config{Features: 64, Learner: "ridge", Lambda: 1}}}
 	got, err := CompareConfigs(ctx, configs, src, FoldOptions{Folds: 3, Repeats: 2, CompareOptions: CompareOptions{Metric: "f1"}})
 	if err != nil {
 		t.Fatal(err)
@@ -397,7 +398,7 @@ func TestConfigurationsAreJudgedOnTheirFolds(t *testing.T) {
 			part := dataset.DealFolds(300, class, 2, 3, 1, uint64(f/3))
 			rest := dataset.Keep(src, func(row int) bool { return int(part[row]) != f%3 })
 			held := dataset.Keep(src, func(row int) bool { return int(part[row]) == f%3 })
-			m, _, err := model.Fit(ctx, rest, c.Config, model.Options{})
+			m, _, err := train.Fit(ctx, rest, c.Config, train.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -430,7 +431,7 @@ func TestFoldsOfConfigurationsAreStratified(t *testing.T) {
 	for i := range 5 {
 		names[11*i+3] = "few"
 	}
-	same := model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
+	same := train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
 	for seed := range uint64(3) {
 		opt := FoldOptions{CompareOptions: CompareOptions{Metric: "auc", Seed: seed + 1}}
 		if _, err := CompareConfigs(context.Background(), []NamedConfig{{"a", same}, {"b", same}}, source(t, line(n), nil, 0, names), opt); err != nil {
@@ -446,7 +447,7 @@ func TestConfigurationsByMcNemar(t *testing.T) {
 		names[i] = "left"
 	}
 	src := source(t, line(n), nil, 0, names)
-	same := model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
+	same := train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
 	got, err := CompareConfigs(context.Background(), []NamedConfig{{"a", same}, {"b", same}}, src, FoldOptions{Folds: 4, Test: "mcnemar"})
 	if err != nil {
 		t.Fatal(err)
@@ -462,7 +463,7 @@ func TestARareClassMayBeMissingFromAFold(t *testing.T) {
 	names := sides(n)
 	names[3] = "rare"
 	src := source(t, line(n), nil, 0, names)
-	configs := []NamedConfig{{"a", model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}, {"b", model.Config{Features: 32, Learner: "ridge", Lambda: 1}}}
+	configs := []NamedConfig{{"a", train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}, {"b", train.Config{Features: 32, Learner: "ridge", Lambda: 1}}}
 	got, err := CompareConfigs(context.Background(), configs, src, FoldOptions{Folds: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -475,9 +476,9 @@ func TestARareClassMayBeMissingFromAFold(t *testing.T) {
 func TestCompareConfigsErrors(t *testing.T) {
 	sources := weightedTables(t)
 	src := sources["numbers"]
-	linear := NamedConfig{"linear", model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}
-	classify := NamedConfig{"classes", model.Config{Task: "classify"}}
-	outliers := NamedConfig{"outliers", model.Config{Task: "outliers"}}
+	linear := NamedConfig{"linear", train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}
+	classify := NamedConfig{"classes", train.Config{Task: "classify"}}
+	outliers := NamedConfig{"outliers", train.Config{Task: "outliers"}}
 	for _, c := range []struct {
 		src     dataset.Source
 		configs []NamedConfig

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/model"
 	"mercer/rank"
+	"mercer/train"
 )
 
 // NamedConfig is a configuration that takes part in a comparison.
 type NamedConfig struct {
 	Name   string
-	Config model.Config
+	Config train.Config
 }
 
 // FoldOptions say how CompareConfigs trains.
@@ -31,7 +31,7 @@ type FoldOptions struct {
 	// Test is "t", the corrected resampled t-test, or "mcnemar"; "" means "t".
 	Test string
 
-	// Memory is that of model.Options.
+	// Memory is that of train.Options.
 	Memory int64
 }
 
@@ -139,7 +139,7 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 			}
 			runtime.GC() // what the last training held is for this one
 			start := time.Now()
-			m, _, err := model.Fit(ctx, rest, cfg, model.Options{Memory: opt.Memory})
+			m, _, err := train.Fit(ctx, rest, cfg, train.Options{Memory: opt.Memory})
 			if err != nil {
 				if ctx.Err() != nil {
 					return nil, err

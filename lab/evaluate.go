@@ -7,8 +7,10 @@ import (
 	"io"
 
 	"mercer/dataset"
+	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
+	"mercer/pipeline"
 )
 
 // Options say what Evaluate does beside its metrics; the zero value is nothing.
@@ -101,8 +103,9 @@ func newJudge(m *model.Model, src dataset.Source, opt Options) *judge {
 			names = append(names, l.Name)
 		}
 		j.byValue = NewRegression(names, m.Outputs())
-		if j.byValue.Quantile = opt.Quantile; opt.Quantile == 0 {
-			j.byValue.Quantile = m.Info().Config.Quantile
+		j.byValue.Quantile = opt.Quantile
+		if r := model.ReportOf[*learn.OnlineReport](&m.Info().Training); r != nil && opt.Quantile == 0 {
+			j.byValue.Quantile = r.Quantile
 		}
 		if opt.Curves {
 			j.byValue.curves = newResiduals(m.Outputs(), max(opt.Seed, 1))
@@ -124,12 +127,12 @@ func (j *judge) add(b *matrix.Batch) error {
 	}
 	j.scores.Reshape(b.X.Len(), j.m.Outputs())
 	if err := j.m.Scores(&j.scores, b.X); err != nil {
-		return model.Located(err, j.src, b.First)
+		return pipeline.Located(err, j.src, b.First)
 	}
 	if j.byValue != nil {
 		for i, name := range b.Names {
 			if name != "" {
-				return fmt.Errorf("%s: the label %q is not a number, but the model predicts numbers", model.Place(j.src, b.First+i), name)
+				return fmt.Errorf("%s: the label %q is not a number, but the model predicts numbers", pipeline.Place(j.src, b.First+i), name)
 			}
 		}
 		if b.Outputs != j.m.Outputs() {
@@ -177,7 +180,7 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 	case j.sets != nil:
 		unknown, err := j.sets.Of(b, i, j.has)
 		if err != nil {
-			return fmt.Errorf("%s: %w", model.Place(j.src, b.First+i), err)
+			return fmt.Errorf("%s: %w", pipeline.Place(j.src, b.First+i), err)
 		}
 		for t, v := range scores {
 			j.told[t] = v > 0

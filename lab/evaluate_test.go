@@ -13,6 +13,7 @@ import (
 	"mercer/internal/random"
 	"mercer/matrix"
 	"mercer/model"
+	"mercer/train"
 )
 
 // line has one input, 0 … n-1, over n.
@@ -47,7 +48,7 @@ func sides(n int) []string {
 
 func fit(t *testing.T, src dataset.Source) *model.Model {
 	t.Helper()
-	m, _, err := model.Fit(context.Background(), src, model.Config{Kernel: "linear", Learner: "ridge", Lambda: 1e-6}, model.Options{})
+	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1e-6}, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestWeightsCountAsRepeatedRows(t *testing.T) {
 		}
 		withWeights := o
 		withWeights.Weight = "w"
-		m, _, err := model.Fit(context.Background(), csvSource(t, weighted.String(), withWeights), model.Config{Kernel: "linear", Learner: c.learner}, model.Options{})
+		m, _, err := train.Fit(context.Background(), csvSource(t, weighted.String(), withWeights), train.Config{Kernel: "linear", Learner: c.learner}, train.Options{})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
@@ -263,8 +264,8 @@ func TestCurvesOfEveryTask(t *testing.T) {
 		y[2*i], y[2*i+1] = float64(i)/n+s.Normal(), s.Normal()
 		three[i] = []string{"a", "b", "c"}[min(2, int(3*float64(i)/n+s.Uniform()/2))]
 	}
-	evaluate := func(src dataset.Source, cfg model.Config) *Metrics {
-		m, _, err := model.Fit(context.Background(), src, cfg, model.Options{})
+	evaluate := func(src dataset.Source, cfg train.Config) *Metrics {
+		m, _, err := train.Fit(context.Background(), src, cfg, train.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +278,7 @@ func TestCurvesOfEveryTask(t *testing.T) {
 		}
 		return got
 	}
-	linear, steep := model.Config{Kernel: "linear", Learner: "ridge"}, model.Config{Kernel: "linear", Learner: "logistic", C: 1e6}
+	linear, steep := train.Config{Kernel: "linear", Learner: "ridge"}, train.Config{Kernel: "linear", Learner: "logistic", C: 1e6}
 
 	m := evaluate(source(t, x, nil, 0, two), steep)
 	c := m.Curves
@@ -288,7 +289,7 @@ func TestCurvesOfEveryTask(t *testing.T) {
 		t.Errorf("the share of the right half is %g", c.PR[0].Share)
 	}
 
-	for _, cfg := range []model.Config{linear, steep} {
+	for _, cfg := range []train.Config{linear, steep} {
 		m = evaluate(source(t, x, nil, 0, three), cfg)
 		c = m.Curves
 		if len(c.ROC) != 3 || len(c.PR) != 3 || (c.Calibration != nil) != (cfg.Learner == "logistic") {
@@ -330,7 +331,7 @@ func TestRanksOfClassesFollowProbabilities(t *testing.T) {
 		names[i] = []string{"a", "b", "c"}[min(2, int(3*float64(i)/n+0.7*s.Uniform()))]
 	}
 	src := source(t, x, nil, 0, names)
-	m, _, err := model.Fit(context.Background(), src, model.Config{Kernel: "linear", Learner: "logistic", C: 100}, model.Options{})
+	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: "linear", Learner: "logistic", C: 100}, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

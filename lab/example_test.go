@@ -9,7 +9,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/lab"
-	"mercer/model"
+	"mercer/train"
 )
 
 // rings is a table of points on three rings around 0, with noise in the radius that mixes
@@ -28,12 +28,12 @@ func rings(from, to int) []byte {
 // Train on some rows, and judge the model by others.
 func ExampleEvaluate() {
 	ctx := context.Background()
-	train, err := dataset.OpenBytes(ctx, "train.csv", rings(0, 3000), dataset.Options{})
+	rows, err := dataset.OpenBytes(ctx, "train.csv", rings(0, 3000), dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer train.Close()
-	m, _, err := model.Fit(ctx, train, model.Config{Features: 256, Learner: "ridge"}, model.Options{})
+	defer rows.Close()
+	m, _, err := train.Fit(ctx, rows, train.Config{Features: 256, Learner: "ridge"}, train.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

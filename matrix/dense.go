@@ -61,3 +61,15 @@ func (m *Dense) Reshape(rows, cols int) {
 	}
 	m.Rows, m.Cols, m.Stride = rows, cols, cols
 }
+
+// Contiguous returns the elements row by row without gaps: m's own memory where it has none.
+func (m *Dense) Contiguous() []float32 {
+	if m.Stride == m.Cols {
+		return m.Data[:m.Rows*m.Cols]
+	}
+	data := make([]float32, 0, m.Rows*m.Cols)
+	for i := range m.Rows {
+		data = append(data, m.Row(i)...)
+	}
+	return data
+}

@@ -12,16 +12,16 @@ import (
 // must be Len×Outputs: those of a regression that was trained with Variance. It fails like
 // Scores, and for other models.
 func (m *Model) Deviations(dst *matrix.Dense, x matrix.Rows) error {
-	r, ok := m.learned.(ridgeModel)
-	if !ok {
+	r, ok := m.predictor.(Ridge)
+	if !ok || r.Variance == nil {
 		return errors.New("the model knows no deviations of its predictions; train a ridge regression with --variance")
 	}
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Deviations wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
 	var work matrix.Dense
-	if err := m.mapping.Each(x, func(i, j int, z matrix.Rows) error {
-		r.variance.Deviations(dst.Slice(i, j), z, &work)
+	if err := m.pipeline.Each(x, func(i, j int, z matrix.Rows) error {
+		r.Variance.Deviations(dst.Slice(i, j), z, &work)
 		return nil
 	}); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (m *Model) Deviations(dst *matrix.Dense, x matrix.Rows) error {
 // Conformal says what the intervals of a regression that was trained with Conformal are, nil
 // for other models.
 func (m *Model) Conformal() *learn.Conformal {
-	if r := m.info.Training.Ridge; r != nil {
+	if r := ReportOf[*learn.RidgeReport](&m.info.Training); r != nil {
 		return r.Conformal
 	}
 	return nil

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -10,16 +11,17 @@ import (
 	"mercer/matrix"
 )
 
-// machineModel is the predictor of learners that take the kernel itself: a kernel expansion.
-type machineModel struct {
+// Machine is the predictor of learners that take the kernel itself: a kernel expansion.
+type Machine struct {
 	*exact.Machine
 	fast *exact.Intersection // in its place, of the intersection kernel; nil of others
 }
 
-// newMachineModel makes the predictor of a machine; lookup is Config.Lookup.
-func newMachineModel(m *exact.Machine, lookup int) (machineModel, error) {
-	p := machineModel{Machine: m}
-	if !additiveMachine(m.Kernel()) {
+// NewMachine makes the predictor of a machine; lookup is the number of bins of its tables, of the
+// intersection kernel, or 0.
+func NewMachine(m *exact.Machine, lookup int) (Machine, error) {
+	p := Machine{Machine: m}
+	if !Additive(m.Kernel()) {
 		return p, nil
 	}
 	var err error
@@ -27,31 +29,34 @@ func newMachineModel(m *exact.Machine, lookup int) (machineModel, error) {
 	return p, err
 }
 
-// additiveMachine says whether machines of a kernel predict by sums of functions of one number.
-func additiveMachine(k kernel.Kernel) bool {
+// Additive says whether machines of a kernel predict by sums of functions of one number.
+func Additive(k kernel.Kernel) bool {
 	return k.Name == "intersection" && (k.Homogeneity == 0 || k.Homogeneity == 1)
 }
 
-func (p machineModel) Scores(dst *matrix.Dense, z matrix.Rows) {
+// Fast says whether the machine predicts by sums of functions of one number each.
+func (p Machine) Fast() bool { return p.fast != nil }
+
+func (p Machine) Scores(dst *matrix.Dense, z matrix.Rows) {
 	score := p.Machine.Scores
 	if p.fast != nil {
 		score = p.fast.Scores
 	}
 	if err := score(dst, z); err != nil {
-		panic("model: " + err.Error()) // the mapping has checked the rows
+		panic("model: " + err.Error()) // the pipeline has checked the rows
 	}
 }
 
 // The tensors are the rows, dense as machine.x, n×d, or compressed as machine.ptr, machine.idx
 // (which are whole numbers in float64) and machine.val; machine.alpha, n×K; and machine.b, K.
-func (p machineModel) tensors() map[string]*safetensors.Tensor {
+func (p Machine) Tensors() map[string]*safetensors.Tensor {
 	x, k := p.Rows(), len(p.Intercepts())
 	t := map[string]*safetensors.Tensor{
 		"machine.alpha": {Shape: []int{x.Len(), k}, F64: p.Alpha()},
 		"machine.b":     {Shape: []int{k}, F64: p.Intercepts()},
 	}
 	if x.CSR == nil {
-		t["machine.x"] = &safetensors.Tensor{Shape: []int{x.Len(), x.Dim()}, F32: contiguous(x.Dense)}
+		t["machine.x"] = &safetensors.Tensor{Shape: []int{x.Len(), x.Dim()}, F32: x.Dense.Contiguous()}
 		return t
 	}
 	ptr, idx := make([]float64, x.Len()+1), make([]float64, 0, x.CSR.NNZ())
@@ -71,7 +76,7 @@ func (p machineModel) tensors() map[string]*safetensors.Tensor {
 }
 
 // restoreMachine makes the predictor of a model of d dimensions from the tensors of its file.
-func (m *Model) restoreMachine(t stored, d int) (predictor, error) {
+func (m *Model) restoreMachine(t safetensors.Tensors, d int) (Predictor, error) {
 	if m.info.Kernel == nil {
 		return nil, fmt.Errorf("the model is a kernel machine without a kernel")
 	}
@@ -80,43 +85,44 @@ func (m *Model) restoreMachine(t stored, d int) (predictor, error) {
 		return nil, fmt.Errorf("tensor %q is missing, or no matrix", "machine.alpha")
 	}
 	n, k := weights.Shape[0], m.machineOutputs()
-	alpha, err := t.want("machine.alpha", true, n, k)
+	alpha, err := t.Want("machine.alpha", true, n, k)
 	if err != nil {
 		return nil, err
 	}
-	b, err := t.want("machine.b", true, k)
+	b, err := t.Want("machine.b", true, k)
 	if err != nil {
 		return nil, err
 	}
 	var x matrix.Rows
 	if t["machine.x"] != nil {
-		rows, err := t.want("machine.x", false, n, d)
+		rows, err := t.Want("machine.x", false, n, d)
 		if err != nil {
 			return nil, err
 		}
 		x.Dense = &matrix.Dense{Rows: n, Cols: d, Stride: d, Data: rows.F32}
-	} else if x.CSR, err = t.sparseRows(n, d); err != nil {
+	} else if x.CSR, err = sparseRows(t, n, d); err != nil {
 		return nil, err
 	}
 	machine, err := exact.NewMachine(*m.info.Kernel, x, alpha.F64, b.F64)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newMachineModel(machine, m.info.Config.Lookup)
-	if err != nil || !m.votes() {
+	var asked struct {
+		Lookup int `json:"lookup"`
+	}
+	if err := json.Unmarshal(m.info.Config, &asked); err != nil {
+		return nil, fmt.Errorf("the model's configuration: %w", err)
+	}
+	p, err := NewMachine(machine, asked.Lookup)
+	if err != nil || !Votes(&m.info) {
 		return p, err
 	}
-	return newVotesModel(p, len(m.info.Classes))
-}
-
-// lookupMemory is what the tables take that a machine is to predict from.
-func (f *fit) lookupMemory() float64 {
-	return float64(exact.LookupBytes(f.learnDim(), f.m.info.Outputs, f.cfg.Lookup))
+	return NewVotes(p, len(m.info.Classes)), nil
 }
 
 // sparseRows are compressed rows of a file.
-func (s stored) sparseRows(n, d int) (*matrix.CSR, error) {
-	ptr, err := s.want("machine.ptr", true, n+1)
+func sparseRows(s safetensors.Tensors, n, d int) (*matrix.CSR, error) {
+	ptr, err := s.Want("machine.ptr", true, n+1)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +134,7 @@ func (s stored) sparseRows(n, d int) (*matrix.CSR, error) {
 	m := &matrix.CSR{Rows: n, Cols: d, Ptr: make([]int, n+1), Idx: make([]int32, count), Val: values.F32}
 	columns := []float64(nil)
 	if count > 0 {
-		idx, err := s.want("machine.idx", true, count)
+		idx, err := s.Want("machine.idx", true, count)
 		if err != nil {
 			return nil, err
 		}
@@ -152,21 +158,4 @@ func (s stored) sparseRows(n, d int) (*matrix.CSR, error) {
 		}
 	}
 	return m, nil
-}
-
-// machineMemory is how many bytes of rows a learner holds that takes the kernel itself, and how
-// many of opt.Memory are left for what it does with them (0: it has no bound).
-func (f *fit) machineMemory(rows float64) int64 {
-	if f.opt.Memory <= 0 {
-		return math.MaxInt64
-	}
-	return max(1, f.opt.Memory-int64(rows))
-}
-
-// allTargets are the targets of all rows, n×Outputs.
-func (f *fit) allTargets(all *gathered) []float64 {
-	if all.class == nil {
-		return all.y
-	}
-	return targetsOf(all.class, f.m.info.Outputs)
 }

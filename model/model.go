@@ -1,32 +1,70 @@
+// Package model is a trained model: it predicts, is saved and loaded. Nothing in it trains.
+//
+// A Model is what a training made of data, configuration and seed. It never changes and may be
+// used by any number of goroutines at the same time.
 package model
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"mercer/dataset"
-	"mercer/exact"
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
-	"mercer/pool"
-	"mercer/reduce"
+	"mercer/pipeline"
 )
 
 // Model is a trained model. It does not change and is safe for use by any number of
 // goroutines at the same time.
 type Model struct {
-	info    Info
-	bag     *BagMapping // nil: a model of rows
-	mapping Mapping
-	learned predictor
-	golden  golden
+	info      Info
+	bag       *pipeline.Bags // nil: a model of rows
+	pipeline  *pipeline.Pipeline
+	predictor Predictor
+	golden    *golden // nil: the model cannot be saved
 
 	calibration *learn.Calibration // nil: none
 }
+
+// Parts are what a training puts together to a model.
+type Parts struct {
+	Info        Info
+	Bag         *pipeline.Bags // nil: a model of rows
+	Pipeline    *pipeline.Pipeline
+	Predictor   Predictor
+	Calibration *learn.Calibration // nil: none
+
+	// Golden are made-up rows whose scores a model file keeps, for loading to check; nil for a
+	// model that is not saved. Members are the bags that they were, nil for rows.
+	Golden, Members *matrix.Dense
+}
+
+// New puts a model together. It fails with [ErrScores] where scores of golden rows are not finite.
+func New(p Parts) (*Model, error) {
+	m := &Model{info: p.Info, bag: p.Bag, pipeline: p.Pipeline, predictor: p.Predictor, calibration: p.Calibration}
+	if p.Golden == nil {
+		return m, nil
+	}
+	m.golden = &golden{x: p.Golden, scores: matrix.NewDense(goldenRows, m.info.Outputs), members: p.Members}
+	if err := m.Scores(m.golden.scores, matrix.Rows{Dense: p.Golden}); err != nil {
+		return nil, err
+	}
+	for _, v := range m.golden.scores.Data {
+		if v-v != 0 {
+			return nil, ErrScores
+		}
+	}
+	m.golden.takeProba(m)
+	return m, nil
+}
+
+// ErrScores is the error of a model whose scores of ordinary rows are not finite.
+var ErrScores = errors.New("the model's scores are not finite")
 
 // Info is what a model says about itself; it is stored in the model file.
 type Info struct {
@@ -47,7 +85,7 @@ type Info struct {
 
 	// Bag says how bags became rows; nil for a model of rows. Schema and all else is about
 	// these rows.
-	Bag *BagInfo `json:"bag,omitempty"`
+	Bag *pipeline.BagInfo `json:"bag,omitempty"`
 
 	// Schema says how the rows were read.
 	Schema dataset.Schema `json:"schema"`
@@ -65,102 +103,15 @@ type Info struct {
 	// Feature configures the map; nil for the linear kernel.
 	Feature *feature.Config `json:"feature,omitempty"`
 
-	// Config is what the user asked for.
-	Config Config `json:"config"`
+	// Config is what the user asked for, a train.Config in JSON.
+	Config json.RawMessage `json:"config"`
 
 	// Training describes the training.
 	Training Training `json:"training"`
 }
 
-// BagInfo says what a model does with bags.
-type BagInfo struct {
-	// Schema says how the members were read.
-	Schema dataset.Schema `json:"schema"`
-
-	// Scale and Densify are as in Info, for the members.
-	Scale   string `json:"scale"`
-	Densify bool   `json:"densify,omitempty"`
-
-	// Pooling says how members are pooled.
-	Pooling pool.Config `json:"pooling"`
-
-	// Members is the number of members in training, Least and Most those of a bag.
-	Members int `json:"members"`
-	Least   int `json:"least"`
-	Most    int `json:"most"`
-
-	// Why says in words why a scaling, a γ or a map was chosen, by name.
-	Why map[string]string `json:"why"`
-}
-
-// Training describes how a model was trained: what was chosen, and why.
-type Training struct {
-	// Rows is the number of training rows.
-	Rows int `json:"rows"`
-
-	// Why says in words why a scaling, a γ or a task was chosen, by name.
-	Why map[string]string `json:"why"`
-
-	// Learner is the learner's name.
-	Learner string `json:"learner,omitempty"`
-
-	// Reduction says which principal components the learner saw, nil if it saw the features.
-	Reduction *reduce.Report `json:"reduction,omitempty"`
-
-	// Ridge to Online hold the learner's own report; one of them is set.
-	Ridge    *learn.RidgeReport    `json:"ridge,omitempty"`
-	Lasso    *learn.LassoReport    `json:"lasso,omitempty"`
-	SVM      *learn.SVMReport      `json:"svm,omitempty"`
-	SVR      *learn.SVRReport      `json:"svr,omitempty"`
-	OneClass *learn.OneClassReport `json:"one_class,omitempty"`
-	Online   *learn.OnlineReport   `json:"online,omitempty"`
-	// Primal is that of logistic, and of all that is solved in the primal, but with an L1 penalty.
-	Primal *learn.PrimalReport `json:"primal,omitempty"`
-	L1     *learn.L1Report     `json:"l1,omitempty"`
-
-	// Calibration says how scores become probabilities, nil where they were not calibrated.
-	Calibration *CalibrationInfo `json:"calibration,omitempty"`
-
-	// KernelRidge, Iterative and Falkon are those of exact kernel ridge, of the same by
-	// approximate products, and on landmarks.
-	KernelRidge *exact.RidgeReport     `json:"kernel_ridge,omitempty"`
-	Iterative   *exact.IterativeReport `json:"iterative,omitempty"`
-	Falkon      *exact.FalkonReport    `json:"falkon,omitempty"`
-
-	// KernelSVM is that of a support vector machine with a kernel.
-	KernelSVM *exact.SVMReport `json:"kernel_svm,omitempty"`
-}
-
-// Lines tell a person how the learner went.
-func (t *Training) Lines() []string {
-	switch {
-	case t.Ridge != nil:
-		return t.Ridge.Lines()
-	case t.Lasso != nil:
-		return t.Lasso.Lines()
-	case t.SVM != nil:
-		return t.SVM.Lines()
-	case t.SVR != nil:
-		return t.SVR.Lines()
-	case t.OneClass != nil:
-		return t.OneClass.Lines()
-	case t.Primal != nil:
-		return t.Primal.Lines()
-	case t.L1 != nil:
-		return t.L1.Lines()
-	case t.Online != nil:
-		return t.Online.Lines()
-	case t.KernelRidge != nil:
-		return t.KernelRidge.Lines()
-	case t.Iterative != nil:
-		return t.Iterative.Lines()
-	case t.Falkon != nil:
-		return t.Falkon.Lines()
-	case t.KernelSVM != nil:
-		return t.KernelSVM.Lines()
-	}
-	return nil
-}
+// OutlierClasses are what a model that tells outliers predicts: -1 of an outlier, 1 of all other rows.
+var OutlierClasses = []string{"-1", "1"}
 
 // Info describes the model; it is to be read only.
 func (m *Model) Info() *Info { return &m.info }
@@ -184,8 +135,19 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
-	if err := m.mapping.Each(x, func(i, j int, z matrix.Rows) error {
-		m.learned.Scores(dst.Slice(i, j), z)
+	if x.Len() <= pipeline.Chunk { // without a closure, which would be allocated
+		if err := m.pipeline.Check(x); err != nil {
+			return err
+		}
+		w := m.pipeline.Borrow()
+		defer m.pipeline.Return(w)
+		z, err := w.Map(x)
+		if err != nil {
+			return err
+		}
+		m.predictor.Scores(dst, z)
+	} else if err := m.pipeline.Each(x, func(i, j int, z matrix.Rows) error {
+		m.predictor.Scores(dst.Slice(i, j), z)
 		return nil
 	}); err != nil {
 		return err
@@ -193,7 +155,7 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	for i := range dst.Rows {
 		for _, v := range dst.Row(i) {
 			if v-v != 0 {
-				return fmt.Errorf("row %d: its values are too large to score in float32", i)
+				return &pipeline.RowError{Row: i, Dim: -1, Reason: "its values are too large to score in float32"}
 			}
 		}
 	}
@@ -201,10 +163,19 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 }
 
 // Bag is the part of a model of bags that turns them into rows, nil for a model of rows.
-func (m *Model) Bag() *BagMapping { return m.bag }
+func (m *Model) Bag() *pipeline.Bags { return m.bag }
 
-// Mapping is the part of the model before the learner, behind that of bags.
-func (m *Model) Mapping() *Mapping { return &m.mapping }
+// Pipeline is the part of the model before the learner, behind that of bags.
+func (m *Model) Pipeline() *pipeline.Pipeline { return m.pipeline }
+
+// Predictor is what the learner left.
+func (m *Model) Predictor() Predictor { return m.predictor }
+
+// Calibration turns scores into probabilities, nil where the model was not calibrated.
+func (m *Model) Calibration() *learn.Calibration { return m.calibration }
+
+// Golden are the golden rows of a model, and the bags that they were, nil for rows.
+func (m *Model) Golden() (rows, members *matrix.Dense) { return m.golden.x, m.golden.members }
 
 // Class is the index in Classes that a row's scores predict.
 func (m *Model) Class(scores []float32) int { return learn.Predicted(scores) }
@@ -228,57 +199,25 @@ func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
 	return dst
 }
 
-// golden are input rows with the scores that the model gave them when it was trained.
-type golden struct {
-	x, scores *matrix.Dense
-	proba     []float64     // of the rows, nil in a model without probabilities
-	members   *matrix.Dense // of the bags that the rows were, nil in a model of rows
+// Labels are those that a row may have any number of, in the order of their scores; nil for
+// a model of another task.
+func (m *Model) Labels() []string { return m.info.Labels }
+
+// LabelSets finds the labels of rows, nil for a model of another task.
+func (m *Model) LabelSets() *dataset.LabelSets {
+	if m.info.Labels == nil {
+		return nil
+	}
+	return dataset.NewLabelSets(m.info.Labels, m.info.Schema.LabelSeparator == "")
 }
 
-// verify recomputes the golden pairs. A machine may round differently in the last bits; a
-// larger difference means that this program would predict something else than the one that
-// trained the model.
-func (g *golden) verify(m *Model) error {
-	if g.members != nil {
-		rows := matrix.NewDense(g.x.Rows, g.x.Cols)
-		if err := m.bag.Pool(rows, matrix.Rows{Dense: g.members}, goldenEnds); err != nil {
-			return err
-		}
-		of := func(v float32) float64 { return float64(v) }
-		if m.info.Bag.Pooling.Norm == "root-l2" {
-			// A root makes much of a number that is 0 but for rounding.
-			of = func(v float32) float64 { return float64(v) * math.Abs(float64(v)) }
-		}
-		if got, want, ok := alike(rows, g.x, of); !ok {
-			return fmt.Errorf("the model pools a bag to %g where that was %g when it was trained", got, want)
+// Predicted are the labels that a row's scores predict: those whose score is positive.
+func (m *Model) Predicted(scores []float32) []string {
+	labels := []string{}
+	for t, v := range scores {
+		if v > 0 {
+			labels = append(labels, m.info.Labels[t])
 		}
 	}
-	scores := matrix.NewDense(g.x.Rows, m.info.Outputs)
-	if err := m.Scores(scores, matrix.Rows{Dense: g.x}); err != nil {
-		return err
-	}
-	for _, v := range g.scores.Data {
-		if v-v != 0 {
-			return fmt.Errorf("a golden score is %g", v)
-		}
-	}
-	if got, want, ok := alike(scores, g.scores, func(v float32) float64 { return float64(v) }); !ok {
-		return fmt.Errorf("the model predicts %g where it predicted %g when it was trained", got, want)
-	}
-	return g.verifyProba(m)
-}
-
-// alike says whether a function of all numbers is as wanted to 10⁻⁴ of the largest, and if not
-// shows one.
-func alike(got, want *matrix.Dense, of func(float32) float64) (g, w float32, ok bool) {
-	size := 0.0
-	for _, v := range want.Data {
-		size = max(size, math.Abs(of(v)))
-	}
-	for i, v := range got.Data {
-		if d := math.Abs(of(v) - of(want.Data[i])); !(d <= 1e-4*size+1e-30) {
-			return v, want.Data[i], false
-		}
-	}
-	return 0, 0, true
+	return labels
 }

@@ -8,6 +8,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/matrix"
+	"mercer/pipeline"
 )
 
 // Prediction is what a model says of one row.
@@ -37,7 +38,7 @@ func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
 	x := matrix.NewDense(len(rows), m.Dim())
 	for i, row := range rows {
 		if len(row) != m.Dim() {
-			return nil, fmt.Errorf("row %d has %d numbers, but the model was trained on %d", i, len(row), m.Dim())
+			return nil, &pipeline.RowError{Row: i, Dim: min(len(row), m.Dim()), Reason: fmt.Sprintf("the row has %d numbers, but the model was trained on %d", len(row), m.Dim())}
 		}
 		copy(x.Row(i), row)
 	}
@@ -66,7 +67,7 @@ func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func
 		}
 		scores := matrix.NewDense(b.X.Len(), m.info.Outputs)
 		if err := m.Scores(scores, b.X); err != nil {
-			return Located(err, src, b.First)
+			return pipeline.Located(err, src, b.First)
 		}
 		for _, p := range m.predictions(scores) {
 			if err := body(p); err != nil {
@@ -99,4 +100,37 @@ func (m *Model) predictions(scores *matrix.Dense) []Prediction {
 		}
 	}
 	return out
+}
+
+// PredictBags predicts bags of members of as many numbers as the model was trained on.
+func (m *Model) PredictBags(bags ...[][]float32) ([]Prediction, error) {
+	if m.bag == nil {
+		return nil, errors.New("the model was trained on rows, not on bags; use Predict")
+	}
+	in, d := m.bag.Dims()
+	ends := []int{0}
+	for _, bag := range bags {
+		ends = append(ends, ends[len(ends)-1]+len(bag))
+	}
+	x := matrix.NewDense(ends[len(bags)], in)
+	for i, bag := range bags {
+		if len(bag) == 0 {
+			return nil, fmt.Errorf("bag %d (from 0) has no members", i)
+		}
+		for j, member := range bag {
+			if len(member) != in {
+				return nil, fmt.Errorf("bag %d, member %d (from 0) has %d numbers, but the model was trained on %d", i, j, len(member), in)
+			}
+			copy(x.Row(ends[i]+j), member)
+		}
+	}
+	rows := matrix.NewDense(len(bags), d)
+	if err := m.bag.Pool(rows, matrix.Rows{Dense: x}, ends); err != nil {
+		return nil, err
+	}
+	scores := matrix.NewDense(len(bags), m.info.Outputs)
+	if err := m.Scores(scores, matrix.Rows{Dense: rows}); err != nil {
+		return nil, err
+	}
+	return m.predictions(scores), nil
 }

@@ -62,21 +62,9 @@ type work struct {
 	dx, dy matrix.Dense
 }
 
-func (p *Pooling) work() *work {
-	select {
-	case w := <-p.free:
-		return w
-	default:
-		return &work{}
-	}
-}
-
 func (p *Pooling) putBack(w *work) {
 	w.b, w.csr, w.in, w.dx, w.dy = bag{}, matrix.CSR{}, matrix.Dense{}, matrix.Dense{}, matrix.Dense{}
-	select {
-	case p.free <- w:
-	default:
-	}
+	p.free.Put(w)
 }
 
 // reset takes back all that take gave.

@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 
 	"mercer/feature"
+	"mercer/internal/spare"
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -78,7 +80,7 @@ type Pooling struct {
 	split              int    // channels of the first stream; all of them if there is one
 	two                bool   // streams
 	norm               norm
-	free               chan *work
+	free               spare.List[work]
 }
 
 // Chosen says what the pooling decided on that its configuration leaves open, "" if nothing.
@@ -167,7 +169,7 @@ func build(cfg Config, channels int, mapped func(feature.Config) (feature.Map, e
 	if err != nil {
 		return nil, err
 	}
-	p := &Pooling{channels: channels, split: channels, norm: norm(cfg.Norm), free: make(chan *work, 64)}
+	p := &Pooling{channels: channels, split: channels, norm: norm(cfg.Norm)}
 	if k.make == nil {
 		p.mean = &mean{channels: channels}
 		if cfg.Map != nil {
@@ -273,7 +275,8 @@ func affordable(cfg Config, bytes, features float64) error {
 	}
 	most = min(most, math.MaxInt)
 	if bytes += 4 * features; bytes > most {
-		return fmt.Errorf("pool: %s and one row of %.0f features take %.0f MB, of %.0f at most; use fewer features", cfg.Method, features, bytes/1e6, most/1e6)
+		take, allowed := units.BytesApart(bytes, most)
+		return fmt.Errorf("pool: %s and one row of %.0f features take %s, of %s at most; use fewer features", cfg.Method, features, take, allowed)
 	}
 	return nil
 }
@@ -392,7 +395,7 @@ func (p *Pooling) each(bags []int, f func(lo, hi int, w *work)) {
 	}
 	group := max(1, groupRows/max(1, (bags[n]-bags[0])/n))
 	run := func(next func() int) {
-		w := p.work()
+		w := p.free.Get()
 		for lo := next(); lo < n; lo = next() {
 			f(lo, min(lo+group, n), w)
 		}

@@ -7,29 +7,30 @@ import (
 
 	"mercer/dataset"
 	"mercer/model"
+	"mercer/train"
 )
 
 // AutoOptions say how Auto chooses. The zero value has no budget, so that the model depends on
 // data and Config alone.
 type AutoOptions struct {
 	// Config is what is given: its fields that are not zero hold for all candidates.
-	Config model.Config
+	Config train.Config
 
 	// Budget is the time that choosing and training may take; 0 means no bound.
 	Budget time.Duration
 
 	// Training is passed on to trainings; its Memory holds for the choice too, and its Surveyed is
 	// told of all rows, before the first training.
-	Training model.Options
+	Training train.Options
 
 	// Progress, if not nil, is told now and then what is being done, in words.
 	Progress func(what string)
 
 	clock func() time.Time // nil: the real one
-	fit   func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Model, *model.Report, error)
-	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error)
+	fit   func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error)
+	trial func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error)
 
-	costFit func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Report, error)
+	costFit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error)
 }
 
 // AutoReport says what Auto tried and why it chose what it did.
@@ -41,9 +42,9 @@ type AutoReport struct {
 	// as many features as the training has.
 	Heats []*RaceResult `json:"heats"`
 
-	// Config is the configuration that was trained: model.Fit with it gives the same model.
+	// Config is the configuration that was trained: train.Fit with it gives the same model.
 	// Why says what decided, in words.
-	Config model.Config `json:"config"`
+	Config train.Config `json:"config"`
 	Why    []string     `json:"why"`
 
 	// Rows is the number of rows that the model was trained on. Where that is less than there are,
@@ -85,7 +86,7 @@ const manyClasses = 50
 // on all of them. It looks at the data first: what to predict, how many rows, whether they are
 // histograms. The first heat is of kernels: linear, rbf with γ at, above and below that of the median
 // distance, laplacian, polynomials, and additive ones where no number is negative; the second of γ,
-// scaling and learner around the best; the third is between the best and what model.Fit trains
+// scaling and learner around the best; the third is between the best and what train.Fit trains
 // without being told anything, with as many features as the training has. With a budget,
 // the number of features D is the largest whose predicted time and memory are within it.
 //
@@ -95,13 +96,13 @@ const manyClasses = 50
 // not end within 110 % of the budget.
 //
 // Memory: the sample, 512 MiB at most, and that of the trainings.
-func Auto(ctx context.Context, src dataset.Source, opt AutoOptions) (*model.Model, *model.Report, *AutoReport, error) {
+func Auto(ctx context.Context, src dataset.Source, opt AutoOptions) (*model.Model, *train.Report, *AutoReport, error) {
 	a := &auto{AutoOptions: opt, ctx: ctx, src: src, report: &AutoReport{}}
 	if a.now = time.Now; a.clock != nil {
 		a.now = a.clock
 	}
 	if a.fit == nil {
-		a.fit = model.Fit
+		a.fit = train.Fit
 	}
 	a.start = a.now()
 	if err := a.Config.Check(); err != nil {
@@ -140,8 +141,8 @@ type auto struct {
 // trained is a model that is at hand, trained on some of the rows of the sample.
 type trained struct {
 	model  *model.Model
-	report *model.Report
-	config model.Config
+	report *train.Report
+	config train.Config
 	rows   int
 }
 

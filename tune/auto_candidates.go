@@ -7,7 +7,8 @@ import (
 
 	"mercer/dataset"
 	"mercer/kernel"
-	"mercer/model"
+	"mercer/pipeline"
+	"mercer/train"
 )
 
 // unset says that a word of a configuration leaves the choice to the data.
@@ -15,7 +16,7 @@ func unset(word string) bool { return word == "" || word == "auto" }
 
 // candidate is a configuration with what its γ is a multiple of.
 type candidate struct {
-	model.Config
+	train.Config
 	median float64 // that of the median distance of its kernel and scaling; 0: it has no γ
 	factor float64
 	d      int // the number of features that it races with; 0: that of the heat
@@ -30,7 +31,7 @@ func (c candidate) withGamma(factor float64) candidate {
 }
 
 // candidateOf is a candidate of a kernel and a scaling; ok is false where its γ is not known.
-func (a *auto) candidateOf(c model.Config) (candidate, bool) {
+func (a *auto) candidateOf(c train.Config) (candidate, bool) {
 	if c.Gamma == "" {
 		c.Gamma = "median" // as the command line calls it
 	}
@@ -40,7 +41,7 @@ func (a *auto) candidateOf(c model.Config) (candidate, bool) {
 	}
 	kind := c.Scale
 	if unset(kind) {
-		kind, _ = model.ChooseScale(kernel.Kernel{Name: c.Kernel}, a.sample.Summary)
+		kind, _ = pipeline.ChooseScale(kernel.Kernel{Name: c.Kernel}, a.sample.Summary)
 	}
 	scaler, err := dataset.NewScaler(kind, a.sample.Summary)
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *auto) kernels() (all []candidate) {
 			given.Learner = a.Config.Learner
 		}
 	}
-	add := func(set func(c *model.Config), factors ...float64) {
+	add := func(set func(c *train.Config), factors ...float64) {
 		c := given
 		set(&c)
 		if given.Kernel != "" && c.Kernel != given.Kernel || given.Map != "" && c.Map != given.Map ||
@@ -90,11 +91,11 @@ func (a *auto) kernels() (all []candidate) {
 			}
 		}
 	}
-	kernelOf := func(name string) func(c *model.Config) {
-		return func(c *model.Config) { c.Kernel = name }
+	kernelOf := func(name string) func(c *train.Config) {
+		return func(c *train.Config) { c.Kernel = name }
 	}
-	poly := func(degree int) func(c *model.Config) {
-		return func(c *model.Config) {
+	poly := func(degree int) func(c *train.Config) {
+		return func(c *train.Config) {
 			c.Kernel, c.Degree, c.Coef0 = "poly", degree, 1
 			if monomials(f.Dim, degree) <= 2048 && c.Features == 0 && c.Map == "" {
 				c.Map = "explicit-poly"
@@ -123,7 +124,7 @@ func (a *auto) kernels() (all []candidate) {
 		add(poly(3))
 	}
 	if len(all) == 0 { // a kernel that is none of these
-		add(func(c *model.Config) {}, 1, 0.25, 4)
+		add(func(c *train.Config) {}, 1, 0.25, 4)
 	}
 	if len(all) == 0 {
 		all = append(all, candidate{Config: given})
@@ -171,7 +172,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 	}
 	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !slices.Contains(additive, best.Kernel) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
-			chosen, _ := model.ChooseScale(kernel.Kernel{Name: best.Kernel, Degree: best.Degree}, a.sample.Summary)
+			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel, Degree: best.Degree}, a.sample.Summary)
 			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global is none but for the unit
 				continue
 			}
@@ -232,7 +233,7 @@ func (a *auto) alike() bool {
 var additive = []string{"chi2", "intersection", "hellinger", "jensen-shannon"}
 
 // featured says that a number of features is to be chosen for a configuration.
-func featured(c model.Config) bool {
+func featured(c train.Config) bool {
 	return c.Features == 0 && c.Kernel != "linear" && c.Map != "explicit-poly" && c.Learner != "kernel-svm" && c.Learner != "kernel-ridge" &&
 		!slices.Contains(additive, c.Kernel)
 }

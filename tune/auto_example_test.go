@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"mercer/dataset"
-	"mercer/model"
+	"mercer/train"
 	"mercer/tune"
 )
 
@@ -14,7 +14,7 @@ import (
 // the number of features is the largest that can be trained within it.
 func ExampleAuto() {
 	src := dataset.Generate(dataset.Synthetic{Rows: 300, Dim: 5, Seed: 1})
-	m, _, report, err := tune.Auto(context.Background(), src, tune.AutoOptions{Config: model.Config{Features: 128}})
+	m, _, report, err := tune.Auto(context.Background(), src, tune.AutoOptions{Config: train.Config{Features: 128}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"mercer/train"
 	"slices"
 	"time"
-
-	"mercer/model"
 )
 
 // drawnRows is how many rows of large data candidates are tried on and judged by: a third of them
@@ -99,7 +98,7 @@ func (a *auto) lend(candidates []candidate, r *RaceResult) {
 			continue
 		}
 		exponent, wider := usualExponent, 1.0
-		if exact, _ := model.Exact(candidates[i].Learner); exact {
+		if exact, _ := train.Exact(candidates[i].Learner); exact {
 			exponent = 2
 		}
 		if featured(candidates[i].Config) {
@@ -122,7 +121,7 @@ func heatFeatures(most, rows int) int {
 
 // heat races candidates, with so many features where it is for Auto to say.
 func (a *auto) heat(what string, candidates []candidate, features int, budget time.Duration, rungs []int) (*RaceResult, error) {
-	configs, names := make([]model.Config, len(candidates)), make([]string, len(candidates))
+	configs, names := make([]train.Config, len(candidates)), make([]string, len(candidates))
 	for i, c := range candidates {
 		names[i] = Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
@@ -153,7 +152,7 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	return r, nil
 }
 
-// finals races the best candidate against what model.Fit would train if it were told nothing;
+// finals races the best candidate against what train.Fit would train if it were told nothing;
 // against ridge in place of its learner, whose time is known best and allows the most features; and
 // against the best of the kernels that get better with more features if it is none: they were at
 // a disadvantage until now. They have as many features as the training on all rows would
@@ -254,7 +253,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// usual is what model.Fit would train; ok is false if that is for what is given to say.
+// usual is what train.Fit would train; ok is false if that is for what is given to say.
 func (a *auto) usual() (candidate, bool) {
 	if a.Config.Kernel != "" || a.Config.Map != "" {
 		return candidate{}, false

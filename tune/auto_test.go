@@ -15,10 +15,11 @@ import (
 	"mercer/dataset"
 	"mercer/internal/random"
 	"mercer/model"
+	"mercer/train"
 )
 
 func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
-	src, given := made(t, 300, 3, ringRow), AutoOptions{Config: model.Config{Features: 64, Learner: "ridge"}}
+	src, given := made(t, 300, 3, ringRow), AutoOptions{Config: train.Config{Features: 64, Learner: "ridge"}}
 	m, _, report, err := Auto(t.Context(), src, given)
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +27,7 @@ func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
 	if report.Config.Kernel == "linear" {
 		t.Errorf("rings: %s", Describe(report.Config))
 	}
-	again, _, err := model.Fit(t.Context(), src, report.Config, model.Options{})
+	again, _, err := train.Fit(t.Context(), src, report.Config, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
 
 func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	src := made(t, 300, 3, ringRow)
-	_, _, report, err := Auto(t.Context(), src, AutoOptions{Config: model.Config{Kernel: "laplacian", Scale: "minmax", Learner: "ridge", Features: 64, Seed: 5}})
+	_, _, report, err := Auto(t.Context(), src, AutoOptions{Config: train.Config{Kernel: "laplacian", Scale: "minmax", Learner: "ridge", Features: 64, Seed: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,14 +68,14 @@ func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	if c := report.Config; c.Kernel != "laplacian" || c.Features != 64 {
 		t.Errorf("chosen: %s", Describe(c))
 	}
-	if _, _, _, err := Auto(t.Context(), src, AutoOptions{Config: model.Config{Kernel: "nothing"}}); err == nil {
+	if _, _, _, err := Auto(t.Context(), src, AutoOptions{Config: train.Config{Kernel: "nothing"}}); err == nil {
 		t.Error("an unknown kernel is no error")
 	}
 }
 
 func TestAutoRacesAnOddNumberOfRows(t *testing.T) {
 	src := made(t, 399, 3, ringRow) // 319 to train on in each of five folds
-	_, _, report, err := Auto(t.Context(), src, AutoOptions{Config: model.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}})
+	_, _, report, err := Auto(t.Context(), src, AutoOptions{Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,21 +108,21 @@ func (s *slow) options(o AutoOptions) AutoOptions {
 		s.clock = s.clock.Add(time.Duration(each * float64(rows) * float64(features) * float64(time.Second)))
 	}
 	o.clock = func() time.Time { return s.clock }
-	o.trial = func(ctx context.Context, sample *Sample, fold, rows int, cfg model.Config) (outcome, error) {
+	o.trial = func(ctx context.Context, sample *Sample, fold, rows int, cfg train.Config) (outcome, error) {
 		pass(rows, cfg.Features, s.each)
 		loss := make([]float64, len(sample.folds[fold].held))
 		for i := range len(loss) / 5 {
 			loss[i] = 1
 		}
 		seconds := s.each * float64(rows) * float64(cfg.Features)
-		return outcome{loss: loss, took: Trial{Rows: rows, Features: cfg.Features, Solve: seconds}, model: &model.Model{}, report: &model.Report{Solve: seconds}}, nil
+		return outcome{loss: loss, took: Trial{Rows: rows, Features: cfg.Features, Solve: seconds}, model: &model.Model{}, report: &train.Report{Solve: seconds}}, nil
 	}
-	o.costFit = func(_ context.Context, src dataset.Source, cfg model.Config, _ model.Options) (*model.Report, error) {
+	o.costFit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
 		rows := len(src.(*picked).rows)
 		pass(rows, cfg.Features, s.each)
-		return &model.Report{Solve: s.each * float64(rows) * float64(cfg.Features)}, nil
+		return &train.Report{Solve: s.each * float64(rows) * float64(cfg.Features)}, nil
 	}
-	o.fit = func(_ context.Context, src dataset.Source, cfg model.Config, _ model.Options) (*model.Model, *model.Report, error) {
+	o.fit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*model.Model, *train.Report, error) {
 		p, part := src.(*picked)
 		name, rows, each := "all", 0, s.whole
 		if part {
@@ -137,13 +138,13 @@ func (s *slow) options(o AutoOptions) AutoOptions {
 			s.clock = start.Add(o.Budget + o.Budget/10)
 			return nil, nil, fmt.Errorf("data: %w", context.DeadlineExceeded)
 		}
-		return &model.Model{}, &model.Report{}, nil
+		return &model.Model{}, &train.Report{}, nil
 	}
 	return o
 }
 
 // ringed are given so that all that is left to choose is D.
-var ringed = model.Config{Task: "classify", Kernel: "rbf", Learner: "svm", C: 1, Scale: "none", Gamma: "0.1"}
+var ringed = train.Config{Task: "classify", Kernel: "rbf", Learner: "svm", C: 1, Scale: "none", Gamma: "0.1"}
 
 func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 	src := made(t, 12_000, 3, ringRow)
@@ -183,7 +184,7 @@ func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 // Where the training on all rows takes little, the heats may use its part of the budget, and still
 // the whole ends in time.
 func TestAutoTriesAllKernelsOfSmallData(t *testing.T) {
-	given := model.Config{Task: "classify", Learner: "ridge", Lambda: 1}
+	given := train.Config{Task: "classify", Learner: "ridge", Lambda: 1}
 	// Each of the five kernels with features takes 4 s in five folds; 18 % of the budget are 11 s.
 	s := &slow{each: 1.8e-6, whole: 1.8e-6, rows: 1101}
 	m, _, report, err := Auto(t.Context(), made(t, 1101, 3, ringRow), s.options(AutoOptions{Budget: time.Minute, Config: given}))
@@ -253,13 +254,13 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 
 func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 	var tried []int
-	a := AutoOptions{Budget: time.Minute, Config: model.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}}
+	a := AutoOptions{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}}
 	a.clock = func() time.Time { return time.Time{} } // nothing takes time
-	a.fit = func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Model, *model.Report, error) {
+	a.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
 		if tried = append(tried, cfg.Features); len(tried) == 1 {
 			return nil, nil, fmt.Errorf("data: %w", context.DeadlineExceeded)
 		}
-		return model.Fit(ctx, src, cfg, opt)
+		return train.Fit(ctx, src, cfg, opt)
 	}
 	_, _, report, err := Auto(t.Context(), made(t, 1100, 3, ringRow), a)
 	if err != nil {
@@ -274,7 +275,7 @@ func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 }
 
 func TestAutoSizesByMemory(t *testing.T) {
-	a := AutoOptions{Budget: time.Minute, Config: model.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}, Training: model.Options{Memory: 20 << 20}}
+	a := AutoOptions{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}, Training: train.Options{Memory: 20 << 20}}
 	a.clock = func() time.Time { return time.Time{} }
 	_, report, auto, err := Auto(t.Context(), made(t, 4200, 3, ringRow), a)
 	if err != nil {
@@ -304,7 +305,7 @@ func TestAutoOnDataOfAllKinds(t *testing.T) {
 		{"outliers", made(t, 30, 3, linearRow), "outliers", "one-class"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, _, report, err := Auto(t.Context(), c.src, AutoOptions{Config: model.Config{Task: c.task, Kernel: "rbf", Features: 16}})
+			m, _, report, err := Auto(t.Context(), c.src, AutoOptions{Config: train.Config{Task: c.task, Kernel: "rbf", Features: 16}})
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Fatalf("the error is %v; it is to say %q", err, c.want)
@@ -342,7 +343,7 @@ func TestSurveyedIsToldBeforeTheWork(t *testing.T) {
 	if _, err := Search(t.Context(), src, mixed(t), Options{Folds: Folds{K: 2}, Surveyed: surveyed, Progress: began}); !errors.Is(err, refused) {
 		t.Errorf("a search that is refused: %v", err)
 	}
-	_, _, _, err := Auto(t.Context(), src, AutoOptions{Training: model.Options{Surveyed: surveyed}, trial: func(context.Context, *Sample, int, int, model.Config) (outcome, error) {
+	_, _, _, err := Auto(t.Context(), src, AutoOptions{Training: train.Options{Surveyed: surveyed}, trial: func(context.Context, *Sample, int, int, train.Config) (outcome, error) {
 		t.Error("a race began")
 		return outcome{}, refused
 	}})
@@ -350,7 +351,7 @@ func TestSurveyedIsToldBeforeTheWork(t *testing.T) {
 		t.Errorf("a choice that is refused: %v", err)
 	}
 	refused = nil
-	if _, _, _, err := Auto(t.Context(), src, AutoOptions{Config: model.Config{Kernel: "linear", Learner: "ridge"}, Training: model.Options{Surveyed: surveyed}}); err != nil {
+	if _, _, _, err := Auto(t.Context(), src, AutoOptions{Config: train.Config{Kernel: "linear", Learner: "ridge"}, Training: train.Options{Surveyed: surveyed}}); err != nil {
 		t.Error(err)
 	}
 	if len(told) != 3 || told[0].Dim != 3 || told[1].Dim != 3 {

@@ -12,6 +12,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/model"
+	"mercer/train"
 )
 
 // usualMost is the most features that are taken, however large the budget is.
@@ -64,7 +65,7 @@ func (a *auto) trainFirst(c candidate) error {
 	}
 	d := 0
 	if m != nil {
-		_, d = m.Mapping().Dims()
+		_, d = m.Pipeline().Dims()
 	}
 	a.won = &trained{m, report, cfg, rows}
 	a.spent = a.now().Sub(began)
@@ -74,7 +75,7 @@ func (a *auto) trainFirst(c candidate) error {
 
 // train trains the chosen configuration on all rows, with as many features as the budget has room
 // for, and if it has room for none on fewer rows.
-func (a *auto) train() (*model.Model, *model.Report, error) {
+func (a *auto) train() (*model.Model, *train.Report, error) {
 	c := &a.report.Config
 	if a.Budget <= 0 {
 		a.say("trains %s on all rows", Describe(*c))
@@ -145,7 +146,7 @@ func (a *auto) train() (*model.Model, *model.Report, error) {
 
 // grow trains with more features as long as what the last training took leaves time for it, up to
 // those that a training gets by default.
-func (a *auto) grow(m *model.Model, report *model.Report, cost *Cost, usual int) (*model.Model, *model.Report, error) {
+func (a *auto) grow(m *model.Model, report *train.Report, cost *Cost, usual int) (*model.Model, *train.Report, error) {
 	c := &a.report.Config
 	for _, d := range a.features() {
 		old := c.Features
@@ -179,7 +180,7 @@ func (a *auto) grow(m *model.Model, report *model.Report, cost *Cost, usual int)
 
 // shorten trains on as many of the drawn rows as there is time for. If that is not more than the
 // last heat's winner was trained on, or does not get done either, it is that one's model.
-func (a *auto) shorten(cost *Cost) (*model.Model, *model.Report, error) {
+func (a *auto) shorten(cost *Cost) (*model.Model, *train.Report, error) {
 	n, won := a.report.Facts.Rows, a.won
 	if won == nil {
 		return nil, nil, fmt.Errorf("%s: %s did not get done within the budget of %s; give a larger one", a.src.Name(), Describe(a.report.Config), a.Budget)
@@ -195,7 +196,7 @@ func (a *auto) shorten(cost *Cost) (*model.Model, *model.Report, error) {
 		return max(read+mapping+solve, a.spentOn(won)*float64(rows)/float64(won.rows))
 	}
 	a.report.Wanted = niceBudget(max(predicted(n)/useShare, 1.5*a.spent.Seconds())/(1-finalsEnd), 1.5*a.Budget.Seconds())
-	short := func(m *model.Model, report *model.Report, rows int) (*model.Model, *model.Report, error) {
+	short := func(m *model.Model, report *train.Report, rows int) (*model.Model, *train.Report, error) {
 		a.report.Rows = rows
 		if rows < n {
 			a.report.Short = fmt.Sprintf("trained on %s of %s rows: the budget had no time for more", thousands(rows), thousands(n))
@@ -265,7 +266,7 @@ func (a *auto) late(err error) bool {
 }
 
 // whole trains the chosen configuration on all rows, and gives up after so much time.
-func (a *auto) whole(limit time.Duration) (*model.Model, *model.Report, error) {
+func (a *auto) whole(limit time.Duration) (*model.Model, *train.Report, error) {
 	a.say("trains %s on all rows", Describe(a.report.Config))
 	began := a.now()
 	m, report, err := a.within(a.src, a.report.Config, limit)
@@ -274,7 +275,7 @@ func (a *auto) whole(limit time.Duration) (*model.Model, *model.Report, error) {
 }
 
 // within trains, and gives up after so much time.
-func (a *auto) within(src dataset.Source, cfg model.Config, limit time.Duration) (*model.Model, *model.Report, error) {
+func (a *auto) within(src dataset.Source, cfg train.Config, limit time.Duration) (*model.Model, *train.Report, error) {
 	ctx := a.ctx
 	if a.clock == nil {
 		limited, cancel := context.WithTimeout(ctx, limit)
@@ -319,7 +320,7 @@ func (a *auto) rivals(learner string) bool {
 }
 
 // known are the trainings of a configuration in the races, those with most features last.
-func (a *auto) known(c model.Config) (trials []Trial) {
+func (a *auto) known(c train.Config) (trials []Trial) {
 	c.Features, c.Task = a.Config.Features, a.sample.Task
 	name := Describe(c)
 	for _, h := range a.report.Heats {
@@ -344,7 +345,7 @@ func (a *auto) known(c model.Config) (trials []Trial) {
 // and memory there is room, 0 if there is none. Of a configuration whose features are fixed
 // D is what they are. Where there is no time to predict anything the cost is nil. A quick
 // prediction is from what is known of the races, if anything is.
-func (a *auto) affordable(c model.Config, quick bool) (*Cost, int, error) {
+func (a *auto) affordable(c train.Config, quick bool) (*Cost, int, error) {
 	a.say("predicts the cost of %s", Describe(c))
 	ctx, opt := a.ctx, CostOptions{Memory: a.Training.Memory, now: a.clock, known: a.known(c), fit: a.costFit}
 	// The finals have measured what matters.
@@ -408,8 +409,8 @@ func (a *auto) affordable(c model.Config, quick bool) (*Cost, int, error) {
 }
 
 // plan is that of a configuration for n rows.
-func (a *auto) plan(c model.Config, n int) (*model.Plan, error) {
-	return model.NewPlan(a.ctx, a.sample.Train(0, a.sample.TrainRows()), n, c, model.Options{Memory: a.Training.Memory})
+func (a *auto) plan(c train.Config, n int) (*train.Plan, error) {
+	return train.NewPlan(a.ctx, a.sample.Train(0, a.sample.TrainRows()), n, c, train.Options{Memory: a.Training.Memory})
 }
 
 // resize makes a cost one of D features.

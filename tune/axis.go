@@ -12,10 +12,10 @@ import (
 	"sync"
 
 	"mercer/internal/random"
-	"mercer/model"
+	"mercer/train"
 )
 
-// Axis is one setting of a model.Config and the values that it may have.
+// Axis is one setting of a train.Config and the values that it may have.
 type Axis struct {
 	// Name is the setting's in JSON, such as gamma or learner.
 	Name string
@@ -58,7 +58,7 @@ func ParseAxis(name, text string) (Axis, error) {
 		return a, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, v := range a.Values {
-		if err := set(new(model.Config), a.Name, v); err != nil {
+		if err := set(new(train.Config), a.Name, v); err != nil {
 			return a, err
 		}
 	}
@@ -118,13 +118,13 @@ func (a *Axis) draw(s *random.Stream) string {
 	return a.Values[s.Intn(len(a.Values))]
 }
 
-// setting is a field of a model.Config that a search can set.
+// setting is a field of a train.Config that a search can set.
 type setting struct {
 	index []int
 	kind  reflect.Kind
 }
 
-// Settings are the names of what a search can set, in the order of model.Config.
+// Settings are the names of what a search can set, in the order of train.Config.
 func Settings() (names []string) {
 	for _, f := range fields() {
 		names = append(names, f.name)
@@ -141,7 +141,7 @@ type field struct {
 var notSearched = []string{"task", "lambda_by", "epsilon_given", "path", "variance", "conformal", "calibrate", "calibrate_folds", "survey_rows", "lookup"}
 
 var fields = sync.OnceValue(func() (all []field) {
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[model.Config]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[train.Config]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch k := f.Type.Kind(); {
 		case name == "" || name == "-" || slices.Contains(notSearched, name):
@@ -161,7 +161,7 @@ var settings = sync.OnceValue(func() map[string]setting {
 })
 
 // set gives a setting of a configuration a value.
-func set(c *model.Config, name, value string) error {
+func set(c *train.Config, name, value string) error {
 	f, ok := settings()[name]
 	if !ok {
 		return fmt.Errorf("%s is not a setting that a search knows; known are %s", name, strings.Join(Settings(), ", "))
@@ -221,7 +221,7 @@ func set(c *model.Config, name, value string) error {
 
 // Space is what is searched: the values of some settings, all others being those of Base.
 type Space struct {
-	Base model.Config
+	Base train.Config
 	Axes []Axis
 }
 

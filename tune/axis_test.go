@@ -3,11 +3,11 @@ package tune
 import (
 	"context"
 	"math"
+	"mercer/pipeline"
+	"mercer/train"
 	"slices"
 	"strings"
 	"testing"
-
-	"mercer/model"
 )
 
 func TestAxesAreRead(t *testing.T) {
@@ -97,10 +97,10 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 		task  string
 		want  int
 	}{
-		{Space{Base: model.Config{Learner: "kernel-svm", Gamma: "1", SVMNu: 0.3}}, "classify", 1},
-		{Space{Base: model.Config{Learner: "kernel-svm", Gamma: "1"}, Axes: []Axis{nu}}, "classify", 2},
-		{Space{Base: model.Config{Learner: "kernel-svm", Gamma: "1"}, Axes: []Axis{nu}}, "regress", 10},
-		{Space{Base: model.Config{Gamma: "1"}, Axes: []Axis{axis(t, "learner", "svm,kernel-svm"), nu}}, "classify", 7},
+		{Space{Base: train.Config{Learner: "kernel-svm", Gamma: "1", SVMNu: 0.3}}, "classify", 1},
+		{Space{Base: train.Config{Learner: "kernel-svm", Gamma: "1"}, Axes: []Axis{nu}}, "classify", 2},
+		{Space{Base: train.Config{Learner: "kernel-svm", Gamma: "1"}, Axes: []Axis{nu}}, "regress", 10},
+		{Space{Base: train.Config{Gamma: "1"}, Axes: []Axis{axis(t, "learner", "svm,kernel-svm"), nu}}, "classify", 7},
 	} {
 		got, err := c.space.withDefaults("svm", c.task).grid()
 		if err != nil || len(got.trials) != c.want {
@@ -111,7 +111,7 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 
 // An epsilon of 0 is meant as 0, also after another.
 func TestEpsilonOfZeroIsZero(t *testing.T) {
-	c, err := Space{Base: model.Config{Learner: "kernel-svm"}, Axes: []Axis{axis(t, "epsilon", "0.2,0,0.1")}}.grid()
+	c, err := Space{Base: train.Config{Learner: "kernel-svm"}, Axes: []Axis{axis(t, "epsilon", "0.2,0,0.1")}}.grid()
 	if err != nil || len(c.trials) != 3 {
 		t.Fatalf("%d combinations: %v", len(c.trials), err)
 	}
@@ -125,7 +125,7 @@ func TestEpsilonOfZeroIsZero(t *testing.T) {
 // A random search draws from a range by its logarithm: a quarter of the numbers between 10⁻²
 // and 10² is below 0.1.
 func TestRandomSearchDrawsByLogarithm(t *testing.T) {
-	space := Space{Base: model.Config{Learner: "svm"}, Axes: []Axis{axis(t, "c", "log:0.01:100:5"), axis(t, "gamma", "median*lin:1:5:2")}}
+	space := Space{Base: train.Config{Learner: "svm"}, Axes: []Axis{axis(t, "c", "log:0.01:100:5"), axis(t, "gamma", "median*lin:1:5:2")}}
 	const n = 600
 	c, err := space.random(n, 1)
 	if err != nil {
@@ -140,7 +140,7 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 		if v < 0.1 {
 			low++
 		}
-		_, factor, err := model.SplitGamma(k.Config.Gamma)
+		_, factor, err := pipeline.SplitGamma(k.Config.Gamma)
 		if err != nil || factor < 1 || factor > 5 {
 			t.Fatalf("γ = %s", k.Config.Gamma)
 		}
@@ -156,7 +156,7 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 	if again.trials[77].Config.C != c.trials[77].Config.C {
 		t.Error("another draw of the same seed")
 	}
-	few, err := Space{Base: model.Config{Learner: "svm"}, Axes: []Axis{axis(t, "c", "1,2")}}.random(10, 1)
+	few, err := Space{Base: train.Config{Learner: "svm"}, Axes: []Axis{axis(t, "c", "1,2")}}.random(10, 1)
 	if err != nil || len(few.trials) != 2 {
 		t.Errorf("of a space of two points %d were drawn, %v", len(few.trials), err)
 	}
@@ -164,7 +164,7 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 
 func TestPickIsTheSimplestWithinOneStandardError(t *testing.T) {
 	cand := func(mean, se float64, features int, learner string, lambda, c float64, degree int) *Candidate {
-		return &Candidate{Mean: mean, SE: se, Size: features, Config: model.Config{Learner: learner, Lambda: lambda, C: c, Degree: degree}}
+		return &Candidate{Mean: mean, SE: se, Size: features, Config: train.Config{Learner: learner, Lambda: lambda, C: c, Degree: degree}}
 	}
 	all := []*Candidate{
 		cand(0.90, 0.02, 1024, "ridge", 0.1, 0, 3),
@@ -206,7 +206,7 @@ func TestMeansAndErrorsOfScores(t *testing.T) {
 
 func TestHalvingKeepsTheBestQuarterAndTheirPaths(t *testing.T) {
 	src := rings(t, 400, 3, 2)
-	space := Space{Base: model.Config{Features: 64, Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "1e-6,0.3,1,100"), axis(t, "lambda", "trace*0.001,trace*0.1,trace*1000")}}
+	space := Space{Base: train.Config{Features: 64, Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "1e-6,0.3,1,100"), axis(t, "lambda", "trace*0.001,trace*0.1,trace*1000")}}
 	r := searched(t, src, space, Options{Search: "halving"})
 	judged, gammas := 0, map[string]bool{}
 	for _, c := range r.Candidates {
@@ -242,9 +242,9 @@ func TestSearchSaysWhatIsWrong(t *testing.T) {
 		{"no values", Space{Axes: []Axis{{Name: "gamma"}}}, Options{}, 0, "has no values"},
 		{"twice", Space{Axes: append(ridge, ridge[0])}, Options{}, 0, "there twice"},
 		{"learner of the other task", Space{Axes: []Axis{axis(t, "learner", "svm")}}, Options{}, 1, "cannot do"},
-		{"bags", Space{Base: model.Config{Bag: &model.BagConfig{}}}, Options{}, 0, "not on bags"},
-		{"outliers", Space{Base: model.Config{Task: "outliers"}}, Options{}, 0, "outliers have no labels"},
-		{"memory", Space{Base: model.Config{Features: 256}, Axes: ridge}, Options{Memory: 1_500_000}, 0, "more memory"},
+		{"bags", Space{Base: train.Config{Bag: &pipeline.BagConfig{}}}, Options{}, 0, "not on bags"},
+		{"outliers", Space{Base: train.Config{Task: "outliers"}}, Options{}, 0, "outliers have no labels"},
+		{"memory", Space{Base: train.Config{Features: 256}, Axes: ridge}, Options{Memory: 1_500_000}, 0, "more memory"},
 		{"probabilities", Space{Axes: ridge}, Options{Metric: "log_loss"}, 0, "takes probabilities"},
 	} {
 		src := classes
@@ -260,7 +260,7 @@ func TestSearchSaysWhatIsWrong(t *testing.T) {
 // What cannot be trained leaves the others be: a kernel that does not take negative numbers, a γ
 // whose features overflow.
 func TestOneCandidateThatFailsLeavesTheOthers(t *testing.T) {
-	space := Space{Base: model.Config{Features: 64, Scale: "none", Degree: 3}, Axes: []Axis{axis(t, "learner", "ridge,svm"), axis(t, "kernel", "rbf,chi2,poly"), axis(t, "gamma", "1,1e38"), axis(t, "lambda", "trace*0.01"), axis(t, "c", "1")}}
+	space := Space{Base: train.Config{Features: 64, Scale: "none", Degree: 3}, Axes: []Axis{axis(t, "learner", "ridge,svm"), axis(t, "kernel", "rbf,chi2,poly"), axis(t, "gamma", "1,1e38"), axis(t, "lambda", "trace*0.01"), axis(t, "c", "1")}}
 	r := searched(t, rings(t, 200, 2, 2), space, Options{Folds: Folds{K: 2}})
 	failed := 0
 	for _, c := range r.Candidates {

@@ -2,9 +2,8 @@ package tune
 
 import (
 	"context"
+	"mercer/train"
 	"testing"
-
-	"mercer/model"
 )
 
 // BenchmarkSearch is what sharing saves: 2 γ × 7 λ of a ridge regression and 2 γ × 5 C of an svm,
@@ -17,7 +16,7 @@ func BenchmarkSearch(b *testing.B) {
 			alone bool
 		}{{"shared", false}, {"alone", true}} {
 			b.Run(learner+"/"+c.name, func(b *testing.B) {
-				space := Space{Base: model.Config{Features: 512, Learner: learner}, Axes: []Axis{axis(b, "gamma", "median,median*4")}}
+				space := Space{Base: train.Config{Features: 512, Learner: learner}, Axes: []Axis{axis(b, "gamma", "median,median*4")}}
 				var r *Result
 				for b.Loop() {
 					var err error

@@ -11,7 +11,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/random"
 	"mercer/kernel"
-	"mercer/model"
+	"mercer/train"
 )
 
 // mostCandidates is how many points a grid may have.
@@ -36,19 +36,19 @@ func (s Space) grid() (*combinations, error) {
 }
 
 // first is a combination to look at the data with: the first that has a map, or the first that can be.
-func (s Space) first() (model.Config, error) {
+func (s Space) first() (train.Config, error) {
 	c := newCombinations()
 	mapped := func() bool {
 		if len(c.trials) == 0 {
 			return false
 		}
-		exact, _ := model.Exact(c.trials[len(c.trials)-1].Config.Learner)
+		exact, _ := train.Exact(c.trials[len(c.trials)-1].Config.Learner)
 		return !exact
 	}
 	s.walk(c, func() bool { return !mapped() })
 	switch {
 	case len(c.trials) == 0:
-		return model.Config{}, c.check(s)
+		return train.Config{}, c.check(s)
 	case mapped():
 		return c.trials[len(c.trials)-1].Config, nil
 	}
@@ -184,7 +184,7 @@ func (c *combinations) check(s Space) error {
 
 // applies says whether a configuration whose kernel, map and learner are known has a use for
 // a setting.
-func applies(a *Axis, c *model.Config) bool {
+func applies(a *Axis, c *train.Config) bool {
 	if a.learners != nil && !slices.Contains(a.learners, c.Learner) {
 		return false
 	}
@@ -193,7 +193,7 @@ func applies(a *Axis, c *model.Config) bool {
 	if k == "" {
 		k = "rbf"
 	}
-	exact, own := model.Exact(c.Learner)
+	exact, own := train.Exact(c.Learner)
 	switch {
 	case name == "sigma":
 		return kernel.Has(k, "gamma")
@@ -206,7 +206,7 @@ func applies(a *Axis, c *model.Config) bool {
 	case name == "map_components":
 		return c.Map == "sum"
 	}
-	if has, common := model.HasOption(c.Learner, name); !common {
+	if has, common := train.HasOption(c.Learner, name); !common {
 		return has
 	}
 	ofMap := name == "features" || slices.Contains(mapSettings(), name)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/model"
+	"mercer/train"
 )
 
 // Cost is what a training is predicted to take.
@@ -21,9 +21,9 @@ type Cost struct {
 	RowsGuessed bool `json:"rows_guessed,omitempty"`
 
 	// Plan says what the training would do, and its Bytes what it would hold.
-	Plan *model.Plan `json:"plan"`
+	Plan *train.Plan `json:"plan"`
 
-	// Read, Map and Solve are seconds as in model.Report, Seconds their sum.
+	// Read, Map and Solve are seconds as in train.Report, Seconds their sum.
 	Read    float64 `json:"read_seconds"`
 	Map     float64 `json:"map_seconds"`
 	Solve   float64 `json:"solve_seconds"`
@@ -61,7 +61,7 @@ type CostOptions struct {
 	known []Trial // that have been made already
 	quick bool    // no others are made if any are known
 	now   func() time.Time
-	fit   func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Report, error)
+	fit   func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error)
 }
 
 // filled has defaults for what was not given.
@@ -71,8 +71,8 @@ func (o CostOptions) filled() CostOptions {
 		o.now = time.Now
 	}
 	if o.fit == nil {
-		o.fit = func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Report, error) {
-			_, report, err := model.Fit(ctx, src, cfg, opt)
+		o.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error) {
+			_, report, err := train.Fit(ctx, src, cfg, opt)
 			return report, err
 		}
 	}
@@ -86,11 +86,11 @@ func (o CostOptions) filled() CostOptions {
 // grow like n and n·D; and solving, which for statistics is a·n·D² + b·D^2.5 with a and b from the
 // trials, of the most features where they tell both apart, for learners that go through rows c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them, and for those
 // that take the kernel itself c·n^p with p ∈ [1, 3].
-func PredictCost(ctx context.Context, s *Sample, cfg model.Config, opt CostOptions) (*Cost, error) {
+func PredictCost(ctx context.Context, s *Sample, cfg train.Config, opt CostOptions) (*Cost, error) {
 	opt = opt.filled()
 	cfg.Task = s.Task
 	n := s.Rows()
-	plan, err := model.NewPlan(ctx, s.Train(0, s.TrainRows()), n, cfg, model.Options{Memory: opt.Memory})
+	plan, err := train.NewPlan(ctx, s.Train(0, s.TrainRows()), n, cfg, train.Options{Memory: opt.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +112,9 @@ const slowest = 4e9
 // Short says that the training of cfg on all rows of the source of a sample takes fewer than so many
 // seconds, without a trial: by a generous count of its operations. Where it is false the
 // training may still be short.
-func Short(ctx context.Context, s *Sample, cfg model.Config, memory int64, seconds float64) (bool, error) {
+func Short(ctx context.Context, s *Sample, cfg train.Config, memory int64, seconds float64) (bool, error) {
 	cfg.Task = s.Task
-	p, err := model.NewPlan(ctx, s.Train(0, min(trialRows, s.TrainRows())), s.Rows(), cfg, model.Options{Memory: memory})
+	p, err := train.NewPlan(ctx, s.Train(0, min(trialRows, s.TrainRows())), s.Rows(), cfg, train.Options{Memory: memory})
 	if err != nil {
 		return false, err
 	}
@@ -144,7 +144,7 @@ func (s *Sample) Rows() int { return s.rowsAll }
 // readSeconds is how long the source is waited for in a training on n rows, by what that took
 // while the sample was drawn: it is read once to survey it and once to train, and once more to
 // choose λ by leave-one-out.
-func (s *Sample) readSeconds(n int, cfg model.Config) float64 {
+func (s *Sample) readSeconds(n int, cfg train.Config) float64 {
 	passes := 2.0
 	if cfg.LambdaBy == "loo" {
 		passes++
@@ -163,7 +163,7 @@ const (
 
 // trials trains on few rows: at first on trialRows, then on twice as many until half of the time
 // is used up, and then with twice as many features, up to those of the training.
-func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) ([]Trial, error) {
+func trials(ctx context.Context, s *Sample, plan *train.Plan, opt CostOptions) ([]Trial, error) {
 	most := s.TrainRows()
 	start := opt.now()
 	var all []Trial
@@ -172,7 +172,7 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 		if !plan.Fixed {
 			cfg.Features = features
 		}
-		report, err := opt.fit(ctx, s.Train(0, rows), cfg, model.Options{Memory: opt.Memory})
+		report, err := opt.fit(ctx, s.Train(0, rows), cfg, train.Options{Memory: opt.Memory})
 		if err != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func trials(ctx context.Context, s *Sample, plan *model.Plan, opt CostOptions) (
 const chooseRows = 6144
 
 // trialOf is what a report tells of a trial.
-func trialOf(rows, features int, r *model.Report) Trial {
+func trialOf(rows, features int, r *train.Report) Trial {
 	t := Trial{Rows: rows, Features: features, Read: r.Read, Map: r.Map, Solve: r.Solve, Collect: r.Collect}
 	if r.Collect == 0 {
 		t.Choose = r.Choose
@@ -258,7 +258,7 @@ type costModel struct {
 }
 
 // newCostModel fits the model to trials.
-func newCostModel(plan *model.Plan, trials []Trial) *costModel {
+func newCostModel(plan *train.Plan, trials []Trial) *costModel {
 	m := &costModel{}
 	m.read = leastRatio(trials, func(t Trial) (float64, float64) { return float64(t.Rows), t.Read })
 	m.each = leastRatio(trials, func(t Trial) (float64, float64) { return float64(t.Rows) * float64(t.Features), t.Map })
@@ -454,17 +454,17 @@ type ExactCost struct {
 // PredictExact extrapolates what an exact support vector machine of the rbf kernel needs for as many
 // rows as the source of the sample has, from trainings on growing subsamples that take about so
 // many seconds together.
-func PredictExact(ctx context.Context, s *Sample, cfg model.Config, opt CostOptions) (*ExactCost, error) {
+func PredictExact(ctx context.Context, s *Sample, cfg train.Config, opt CostOptions) (*ExactCost, error) {
 	n := s.Rows()
 	g := &ExactCost{Rows: n, Bytes: 4 * float64(n) * float64(n)}
-	exact := model.Config{Task: s.Task, Learner: "kernel-svm", Kernel: "rbf", Gamma: cfg.Gamma, Scale: cfg.Scale, C: 10, Seed: cfg.Seed}
+	exact := train.Config{Task: s.Task, Learner: "kernel-svm", Kernel: "rbf", Gamma: cfg.Gamma, Scale: cfg.Scale, C: 10, Seed: cfg.Seed}
 	if cfg.Kernel != "" && cfg.Kernel != "rbf" {
 		exact.Gamma = ""
 	}
 	if s.Task == "multilabel" {
 		return nil, errors.New("an exact support vector machine predicts one class, or one number")
 	}
-	plan := &model.Plan{Config: exact, Exact: true, Fixed: true}
+	plan := &train.Plan{Config: exact, Exact: true, Fixed: true}
 	var err error
 	if g.Trials, err = trials(ctx, s, plan, opt.filled()); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/model"
+	"mercer/train"
 )
 
 // fakeFit is a training that takes what a formula says, on a fake clock.
@@ -24,14 +24,14 @@ type fakeFit struct {
 
 func (f *fakeFit) options(o CostOptions) CostOptions {
 	o.now = func() time.Time { return f.clock }
-	o.fit = func(ctx context.Context, src dataset.Source, cfg model.Config, _ model.Options) (*model.Report, error) {
+	o.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
 		all, err := dataset.Collect(ctx, src, 0)
 		if err != nil {
 			return nil, err
 		}
 		mapping, solve := f.took(float64(all.X.Len()), float64(cfg.Features))
 		f.clock = f.clock.Add(time.Duration((mapping + solve) * float64(time.Second)))
-		report := &model.Report{Map: mapping, Solve: solve}
+		report := &train.Report{Map: mapping, Solve: solve}
 		if f.collect != nil {
 			report.Collect = f.collect(float64(all.X.Len()), float64(cfg.Features))
 		}
@@ -48,15 +48,15 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 	s := draw(t, src, 20_000, "regress")
 	for _, c := range []struct {
 		name  string
-		cfg   model.Config
+		cfg   train.Config
 		solve func(n, d float64) float64
 	}{
-		{"ridge: n·D² and D^2.5", model.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11*n*d*d + 2e-8*math.Pow(d, 2.5) }},
-		{"ridge: n·D² alone", model.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
-		{"svr: n·D", model.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-8 * n * d }},
-		{"svr: passes that grow with n", model.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},
-		{"kernel-svm: n^2.3", model.Config{Learner: "kernel-svm", C: 1}, func(n, d float64) float64 { return 1e-8 * math.Pow(n, 2.3) }},
-		{"kernel-ridge: n³", model.Config{Learner: "kernel-ridge", Lambda: 1}, func(n, d float64) float64 { return 1e-11 * n * n * n }},
+		{"ridge: n·D² and D^2.5", train.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11*n*d*d + 2e-8*math.Pow(d, 2.5) }},
+		{"ridge: n·D² alone", train.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
+		{"svr: n·D", train.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-8 * n * d }},
+		{"svr: passes that grow with n", train.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},
+		{"kernel-svm: n^2.3", train.Config{Learner: "kernel-svm", C: 1}, func(n, d float64) float64 { return 1e-8 * math.Pow(n, 2.3) }},
+		{"kernel-ridge: n³", train.Config{Learner: "kernel-ridge", Lambda: 1}, func(n, d float64) float64 { return 1e-11 * n * n * n }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &fakeFit{took: func(n, d float64) (float64, float64) { return 1e-9 * n * d, c.solve(n, d) }}
@@ -85,7 +85,7 @@ func TestCostOfStatisticsIsThatOfTheWidestTrials(t *testing.T) {
 	collect := func(n, d float64) float64 { return 2e-11 * n * d * d * max(1, 1500/d) }
 	factor := func(d float64) float64 { return 2e-8 * math.Pow(d, 2.5) }
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, collect(n, d) + factor(d) }, collect: collect}
-	cost, err := PredictCost(t.Context(), s, model.Config{Learner: "ridge", Features: 2048}, f.options(CostOptions{}))
+	cost, err := PredictCost(t.Context(), s, train.Config{Learner: "ridge", Features: 2048}, f.options(CostOptions{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,13 +98,13 @@ func TestCostOfStatisticsIsThatOfTheWidestTrials(t *testing.T) {
 func TestCostOfAChoiceHasAnEnd(t *testing.T) {
 	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 400_000, Dim: 5, Seed: 1}), 20_000, "regress")
 	choose := func(n, d float64) float64 { return 1e-7 * min(n, chooseRows) * d }
-	train := func(n, d float64) float64 { return 3e-8 * n * d }
-	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, choose(n, d) + train(n, d) }, choose: choose}
-	cost, err := PredictCost(t.Context(), s, model.Config{Learner: "svr", Features: 512}, f.options(CostOptions{Seconds: 2}))
+	solve := func(n, d float64) float64 { return 3e-8 * n * d }
+	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, choose(n, d) + solve(n, d) }, choose: choose}
+	cost, err := PredictCost(t.Context(), s, train.Config{Learner: "svr", Features: 512}, f.options(CostOptions{Seconds: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := choose(400_000, 512) + train(400_000, 512); math.Abs(cost.Solve-want) > 0.01*want {
+	if want := choose(400_000, 512) + solve(400_000, 512); math.Abs(cost.Solve-want) > 0.01*want {
 		t.Errorf("solve in %g s, want %g: %+v", cost.Solve, want, cost.Trials)
 	}
 }
@@ -113,7 +113,7 @@ func TestTrialsKeepTheirTime(t *testing.T) {
 	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 40_000, Dim: 5, Seed: 1}), 40_000, "regress")
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, n / 1000 }}
 	start := f.clock
-	if _, err := PredictCost(t.Context(), s, model.Config{Learner: "ridge"}, f.options(CostOptions{Seconds: 10})); err != nil {
+	if _, err := PredictCost(t.Context(), s, train.Config{Learner: "ridge"}, f.options(CostOptions{Seconds: 10})); err != nil {
 		t.Fatal(err)
 	}
 	// The time is overdrawn by the last doubling at most, and the run with more features.
@@ -126,7 +126,7 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 	// Of 600 rows a few are enough to plan the training of all: the same D, λ and memory.
 	src := dataset.Generate(dataset.Synthetic{Rows: 50_000, Dim: 5, Seed: 1})
 	s := draw(t, src, 600, "regress")
-	plan, err := model.NewPlan(t.Context(), s.Train(0, s.TrainRows()), 50_000, model.Config{}, model.Options{})
+	plan, err := train.NewPlan(t.Context(), s.Train(0, s.TrainRows()), 50_000, train.Config{}, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,11 +185,11 @@ func TestCostText(t *testing.T) {
 		cost Cost
 		want string
 	}{
-		{Cost{Rows: 10_000_000, Seconds: 187, Plan: &model.Plan{Bytes: 1_234_567_890}}, "about 3 min and 1.2 GB for 10,000,000 rows"},
-		{Cost{Rows: 900, Seconds: 0.034, Plan: &model.Plan{Bytes: 53_000}}, "about 0.03 s and 53 kB for 900 rows"},
-		{Cost{Rows: 1000, Seconds: 14, Plan: &model.Plan{Bytes: 996}}, "about 14 s and 1 kB for 1,000 rows"},
-		{Cost{Rows: 1000, Seconds: 9000, Plan: &model.Plan{Bytes: 5e12}}, "about 2.5 h and 5 TB for 1,000 rows"},
-		{Cost{Rows: 1000, Seconds: 400_000, Plan: &model.Plan{}}, "about 5 days and 0 B for 1,000 rows"},
+		{Cost{Rows: 10_000_000, Seconds: 187, Plan: &train.Plan{Bytes: 1_234_567_890}}, "about 3 min and 1.2 GB for 10,000,000 rows"},
+		{Cost{Rows: 900, Seconds: 0.034, Plan: &train.Plan{Bytes: 53_000}}, "about 0.03 s and 53 kB for 900 rows"},
+		{Cost{Rows: 1000, Seconds: 14, Plan: &train.Plan{Bytes: 996}}, "about 14 s and 1 kB for 1,000 rows"},
+		{Cost{Rows: 1000, Seconds: 9000, Plan: &train.Plan{Bytes: 5e12}}, "about 2.5 h and 5 TB for 1,000 rows"},
+		{Cost{Rows: 1000, Seconds: 400_000, Plan: &train.Plan{}}, "about 5 days and 0 B for 1,000 rows"},
 	} {
 		if got := c.cost.Text(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -200,20 +200,20 @@ func TestCostText(t *testing.T) {
 func TestShortIsSaidOfWhatIsShort(t *testing.T) {
 	s := draw(t, made(t, 2000, 3, ringRow), 2000, "classify")
 	for _, c := range []struct {
-		cfg  model.Config
+		cfg  train.Config
 		want bool
 	}{
-		{model.Config{Learner: "ridge", Features: 256}, true},
-		{model.Config{Learner: "ridge", Features: 16_384}, false},
-		{model.Config{Learner: "svm", Features: 256}, true},
-		{model.Config{Learner: "svm", Features: 131_072}, false},
-		{model.Config{Learner: "kernel-svm"}, true},
+		{train.Config{Learner: "ridge", Features: 256}, true},
+		{train.Config{Learner: "ridge", Features: 16_384}, false},
+		{train.Config{Learner: "svm", Features: 256}, true},
+		{train.Config{Learner: "svm", Features: 131_072}, false},
+		{train.Config{Learner: "kernel-svm"}, true},
 	} {
 		if short, err := Short(t.Context(), s, c.cfg, 0, 10); err != nil || short != c.want {
 			t.Errorf("%s %d: short is %v, %v", c.cfg.Learner, c.cfg.Features, short, err)
 		}
 	}
-	if short, err := Short(t.Context(), s, model.Config{Learner: "ridge"}, 0, 0); short || err != nil {
+	if short, err := Short(t.Context(), s, train.Config{Learner: "ridge"}, 0, 0); short || err != nil {
 		t.Errorf("shorter than no time: %v, %v", short, err)
 	}
 }

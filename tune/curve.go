@@ -11,6 +11,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/model"
+	"mercer/train"
 )
 
 // CurveOptions say which points a learning curve has. The zero value is a good start.
@@ -39,14 +40,14 @@ type CurveOptions struct {
 	ForecastFrom float64
 
 	now func() time.Time
-	fit func(ctx context.Context, src dataset.Source, cfg model.Config, opt model.Options) (*model.Model, *model.Report, error)
+	fit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error)
 }
 
 // Curve is how the error of a training depends on its rows and on its features.
 type Curve struct {
 	// Metric is what errors are: "error" of classes, "rmse" of numbers, "hamming" of label sets.
 	Metric string       `json:"metric"`
-	Config model.Config `json:"config"`
+	Config train.Config `json:"config"`
 
 	// SourceRows is the number of rows that there are, Held that of rows of each seed that
 	// errors on test rows are measured on, Seeds the number of trainings a point.
@@ -112,12 +113,12 @@ type Extrapolated struct {
 // them with growing numbers of features, several times with other rows and other seeds, and
 // fits the laws of errors and seconds. The points with growing rows all have the features that a
 // training on the most rows has.
-func LearningCurve(ctx context.Context, s *Sample, cfg model.Config, opt CurveOptions) (*Curve, error) {
+func LearningCurve(ctx context.Context, s *Sample, cfg train.Config, opt CurveOptions) (*Curve, error) {
 	if opt.now == nil {
 		opt.now = time.Now
 	}
 	if opt.fit == nil {
-		opt.fit = model.Fit
+		opt.fit = train.Fit
 	}
 	if opt.Seeds == 0 {
 		opt.Seeds = 3
@@ -139,7 +140,7 @@ func LearningCurve(ctx context.Context, s *Sample, cfg model.Config, opt CurveOp
 		return nil, err
 	}
 	last := rows[len(rows)-1]
-	plan, err := model.NewPlan(ctx, w.samples[0].Train(0, last), last, cfg, model.Options{Memory: opt.Memory})
+	plan, err := train.NewPlan(ctx, w.samples[0].Train(0, last), last, cfg, train.Options{Memory: opt.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -226,13 +227,13 @@ func (s *Sample) divided(seed uint64) *Sample {
 type curveWork struct {
 	CurveOptions
 	ctx       context.Context
-	cfg       model.Config
+	cfg       train.Config
 	samples   []*Sample
 	done, all int
 }
 
 // config is the configuration of a point, whose features may be 0, meaning as the configuration says.
-func (w *curveWork) config(p *CurvePoint) model.Config {
+func (w *curveWork) config(p *CurvePoint) train.Config {
 	cfg := w.cfg
 	if p.Features > 0 {
 		cfg.Features = p.Features
@@ -243,7 +244,7 @@ func (w *curveWork) config(p *CurvePoint) model.Config {
 // plan finds out how many bytes a training of a point holds, which may have more rows than there are.
 func (w *curveWork) plan(p *CurvePoint) error {
 	s := w.samples[0]
-	plan, err := model.NewPlan(w.ctx, s.Train(0, min(p.Rows, s.TrainRows())), p.Rows, w.config(p), model.Options{Memory: w.Memory})
+	plan, err := train.NewPlan(w.ctx, s.Train(0, min(p.Rows, s.TrainRows())), p.Rows, w.config(p), train.Options{Memory: w.Memory})
 	if err == nil {
 		p.Bytes = plan.Bytes
 	}
@@ -295,7 +296,7 @@ func (s *Sample) bytes() int64 {
 // point trains a point with every seed.
 func (w *curveWork) point(p *CurvePoint) error {
 	n, asked := p.Rows, w.config(p)
-	var train, test []float64
+	var own, test []float64
 	for i, s := range w.samples {
 		w.done++
 		if w.Progress != nil {
@@ -305,16 +306,16 @@ func (w *curveWork) point(p *CurvePoint) error {
 		cfg.Seed = max(cfg.Seed, 1) + uint64(i)
 		letGo()
 		start := w.now()
-		m, _, err := w.fit(w.ctx, s.Train(0, n), cfg, model.Options{Memory: w.Memory})
+		m, _, err := w.fit(w.ctx, s.Train(0, n), cfg, train.Options{Memory: w.Memory})
 		if err != nil {
 			return err
 		}
 		p.Seconds += w.now().Sub(start).Seconds() / float64(len(w.samples))
-		_, p.Features = m.Mapping().Dims()
+		_, p.Features = m.Pipeline().Dims()
 		for _, part := range []struct {
 			src dataset.Source
 			to  *[]float64
-		}{{s.Train(0, min(n, heldRows)), &train}, {s.Held(0), &test}} {
+		}{{s.Train(0, min(n, heldRows)), &own}, {s.Held(0), &test}} {
 			loss, err := losses(w.ctx, m, part.src)
 			if err != nil {
 				return err
@@ -326,7 +327,7 @@ func (w *curveWork) point(p *CurvePoint) error {
 			*part.to = append(*part.to, mean)
 		}
 	}
-	p.Train, p.TrainSD = meanDeviation(train)
+	p.Train, p.TrainSD = meanDeviation(own)
 	p.Test, p.TestSD = meanDeviation(test)
 	return nil
 }

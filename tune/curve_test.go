@@ -9,6 +9,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/model"
+	"mercer/train"
 )
 
 func TestLawIsFound(t *testing.T) {
@@ -38,14 +39,14 @@ func TestLearningCurveFallsTowardsTheNoise(t *testing.T) {
 	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 3000, Dim: 5, Seed: 1}), 3000, "regress")
 	clock := time.Time{}
 	opt := CurveOptions{Rows: []int{125, 250, 500, 1000, 2000}, Features: []int{32, 256}, Seeds: 2, now: func() time.Time { return clock }}
-	opt.fit = func(ctx context.Context, src dataset.Source, cfg model.Config, o model.Options) (*model.Model, *model.Report, error) {
-		m, report, err := model.Fit(ctx, src, cfg, o)
+	opt.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, o train.Options) (*model.Model, *train.Report, error) {
+		m, report, err := train.Fit(ctx, src, cfg, o)
 		if err == nil {
 			clock = clock.Add(time.Duration(m.Info().Training.Rows) * time.Millisecond)
 		}
 		return m, report, err
 	}
-	c, err := LearningCurve(t.Context(), s, model.Config{Features: 256}, opt)
+	c, err := LearningCurve(t.Context(), s, train.Config{Features: 256}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +78,13 @@ func TestLearningCurveFallsTowardsTheNoise(t *testing.T) {
 func TestCurvesThatCannotBe(t *testing.T) {
 	s := draw(t, made(t, 90, 3, linearRow), 90, "")
 	for _, c := range []struct {
-		cfg  model.Config
+		cfg  train.Config
 		opt  CurveOptions
 		want string
 	}{
-		{model.Config{}, CurveOptions{Rows: []int{10, 100}}, "60 to train on"},
-		{model.Config{Kernel: "linear"}, CurveOptions{Features: []int{10}}, "no number of features"},
-		{model.Config{Kernel: "none"}, CurveOptions{}, "kernel"},
+		{train.Config{}, CurveOptions{Rows: []int{10, 100}}, "60 to train on"},
+		{train.Config{Kernel: "linear"}, CurveOptions{Features: []int{10}}, "no number of features"},
+		{train.Config{Kernel: "none"}, CurveOptions{}, "kernel"},
 	} {
 		if _, err := LearningCurve(t.Context(), s, c.cfg, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("the error is %v; it is to say %q", err, c.want)

@@ -3,14 +3,13 @@ package tune
 import (
 	"cmp"
 	"fmt"
+	"mercer/train"
 	"strings"
-
-	"mercer/model"
 )
 
 // Describe is a configuration in a few words, to tell candidates apart: kernel, its parameters,
 // learner and what else is not automatic.
-func Describe(c model.Config) string {
+func Describe(c train.Config) string {
 	parts := []string{cmp.Or(c.Kernel, "rbf")}
 	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }
 	if c.Degree != 0 {

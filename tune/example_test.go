@@ -8,7 +8,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/train"
 	"mercer/tune"
 )
 
@@ -28,12 +28,12 @@ func ExampleSearch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	space := tune.Space{Base: model.Config{Features: 128, Scale: "none"}, Axes: []tune.Axis{gamma}}
+	space := tune.Space{Base: train.Config{Features: 128, Scale: "none"}, Axes: []tune.Axis{gamma}}
 	found, err := tune.Search(context.Background(), src, space, tune.Options{Pick: "one-se"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, _, err := model.Fit(context.Background(), src, found.Picked.Config, model.Options{})
+	m, _, err := train.Fit(context.Background(), src, found.Picked.Config, train.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

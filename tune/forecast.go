@@ -2,9 +2,8 @@ package tune
 
 import (
 	"fmt"
+	"mercer/train"
 	"slices"
-
-	"mercer/model"
 )
 
 // Forecast is what is left of a work of many trainings before it begins: of a search, before
@@ -146,12 +145,12 @@ func (s *search) plans(sample *Sample) (planned []*Candidate, most int64) {
 	for _, list := range grouped(s.running, kind) {
 		for len(list) > 0 && s.ctx.Err() == nil {
 			c := list[0]
-			opt := model.Options{Memory: s.opt.Memory}
+			opt := train.Options{Memory: s.opt.Memory}
 			shared := shares(&c.Config, s.result.Task)
 			if shared {
 				opt.Memory = 0 // where the features are is for the search to say
 			}
-			plan, err := model.NewPlan(s.ctx, sample.Train(0, sample.TrainRows()), s.result.Rows, s.settled(c.Config), opt)
+			plan, err := train.NewPlan(s.ctx, sample.Train(0, sample.TrainRows()), s.result.Rows, s.settled(c.Config), opt)
 			if err != nil {
 				list = list[1:]
 				continue
@@ -175,7 +174,7 @@ func (s *search) plans(sample *Sample) (planned []*Candidate, most int64) {
 // sharedBytes is about how many bytes a featureRun holds: the features of candidates that share them, in
 // memory where there is room, and their learner, which may be that of so many ridge regressions. The plan
 // is that of a training without a bound.
-func (s *search) sharedBytes(p *model.Plan, learner string, ridges int) int64 {
+func (s *search) sharedBytes(p *train.Plan, learner string, ridges int) int64 {
 	rest := float64(p.Bytes - p.FeatureBytes) // beside the rows that are kept
 	if learner == "ridge" {
 		rest = float64(p.MapBytes) + s.ridgeBytes(p.Features, p.Outputs, ridges*len(s.division.Splits))

@@ -3,9 +3,8 @@ package tune
 import (
 	"encoding/json"
 	"fmt"
+	"mercer/train"
 	"slices"
-
-	"mercer/model"
 )
 
 // A race is on raceRows rows at most, a third of them to judge by, and the best keptShare-th part of
@@ -18,7 +17,7 @@ const (
 // contest is who races: configurations, and the pipeline that each is of. Of a pipeline all candidates go
 // on or none does.
 type contest struct {
-	configs  []model.Config
+	configs  []train.Config
 	pipeline []int // of each configuration
 	of       []int // of each candidate
 	most     int   // pipelines that may go on

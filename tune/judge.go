@@ -9,6 +9,7 @@ import (
 	"mercer/lab"
 	"mercer/learn"
 	"mercer/model"
+	"mercer/train"
 )
 
 // metric is what configurations are compared by.
@@ -92,7 +93,7 @@ func newJudge(m metric, info *model.Info, probable, joint bool) *judge {
 }
 
 // add adds row i of some rows with its scores.
-func (j *judge) add(rows *model.MappedRows, i int, scores []float32) {
+func (j *judge) add(rows *train.MappedRows, i int, scores []float32) {
 	weight := 1.0
 	if w := rows.Batch.Weights; w != nil {
 		weight = w[i]

@@ -6,7 +6,7 @@ import (
 
 	"mercer/learn"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/train"
 )
 
 // keptRows are mapped rows that are kept, in memory or in a file.
@@ -68,7 +68,7 @@ func (r *featureRun) keepRows(jobs []job) error {
 	if r.opt.Progress != nil {
 		progress = func(_ int, share float64) { r.opt.Progress("map", max(share, 0), 1) }
 	}
-	err := r.mapRows(progress, func(rows *model.MappedRows) error {
+	err := r.mapRows(progress, func(rows *train.MappedRows) error {
 		if kept.n == 0 && !fits {
 			var err error
 			if kept.file, err = learn.CreateFeatureFile("", rows.Z.Dim(), rows.Z.CSR != nil); err != nil {
@@ -95,7 +95,7 @@ func (r *featureRun) keepRows(jobs []job) error {
 }
 
 // add keeps some of all rows.
-func (k *keptRows) add(rows *model.MappedRows, all int) error {
+func (k *keptRows) add(rows *train.MappedRows, all int) error {
 	n := rows.Z.Len()
 	k.class, k.y, k.weights = append(k.class, rows.Class...), append(k.y, rows.Y...), append(k.weights, rows.Weights...)
 	k.uneven = k.uneven || slices.ContainsFunc(rows.Weights, func(w float64) bool { return w != 1 })
@@ -134,8 +134,8 @@ func (k *keptRows) add(rows *model.MappedRows, all int) error {
 }
 
 // mapRows maps all rows.
-func (r *featureRun) mapRows(progress func(int, float64), body func(*model.MappedRows) error) error {
-	return r.prepared.Each(r.ctx, r.src, progress, func(rows *model.MappedRows) error {
+func (r *featureRun) mapRows(progress func(int, float64), body func(*train.MappedRows) error) error {
+	return r.prepared.Each(r.ctx, r.src, progress, func(rows *train.MappedRows) error {
 		r.work.Mapped += int64(rows.Z.Len())
 		return body(rows)
 	})
@@ -145,7 +145,7 @@ func (r *featureRun) mapRows(progress func(int, float64), body func(*model.Mappe
 const blockRows = 256
 
 // each passes over all rows with their features, those that are kept or mapped anew.
-func (r *featureRun) each(progress func(int, float64), body func(*model.MappedRows) error) error {
+func (r *featureRun) each(progress func(int, float64), body func(*train.MappedRows) error) error {
 	k := r.kept
 	if k == nil {
 		return r.mapRows(progress, body)
@@ -160,7 +160,7 @@ func (r *featureRun) each(progress func(int, float64), body func(*model.MappedRo
 		if err != nil {
 			return fatal{err}
 		}
-		rows := &model.MappedRows{First: i, Z: z, Batch: &matrix.Batch{First: i}, Y: k.y[i*outputs : j*outputs], Weights: k.weights[i:j]}
+		rows := &train.MappedRows{First: i, Z: z, Batch: &matrix.Batch{First: i}, Y: k.y[i*outputs : j*outputs], Weights: k.weights[i:j]}
 		if k.class != nil {
 			rows.Class = k.class[i:j]
 		}

@@ -9,7 +9,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/train"
 )
 
 // look finds out what the data are, and divides the rows: one pass for the survey, one for
@@ -19,7 +19,7 @@ func (s *search) look(space Space) error {
 	if err != nil {
 		return err
 	}
-	if s.base, err = model.Prepare(s.ctx, s.src, base, model.Options{Memory: s.opt.Memory}); err != nil {
+	if s.base, err = train.Prepare(s.ctx, s.src, base, train.Options{Memory: s.opt.Memory}); err != nil {
 		return err
 	}
 	info := s.base.Info()

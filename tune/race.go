@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mercer/model"
+	"mercer/train"
 )
 
 // RaceOptions say how candidates race. The zero value has no budget, so that its result depends
@@ -35,7 +36,7 @@ type RaceOptions struct {
 	fair  bool                              // each candidate of a rung has no more time than its share of what is left
 	names []string                          // of the candidates; nil: by Describe
 	now   func() time.Time                  // nil: the real clock
-	trial func(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error)
+	trial func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error)
 }
 
 // outcome is what a training in a race gave: the losses of the held-out rows, what it took, and
@@ -44,7 +45,7 @@ type outcome struct {
 	loss   []float64
 	took   Trial
 	model  *model.Model
-	report *model.Report
+	report *train.Report
 }
 
 // RaceResult is what a race of candidates found.
@@ -76,7 +77,7 @@ type RaceResult struct {
 // Racer is a candidate and how it did.
 type Racer struct {
 	Name   string       `json:"name"`
-	Config model.Config `json:"config"`
+	Config train.Config `json:"config"`
 
 	// Runs are its trainings, one a rung.
 	Runs []Run `json:"runs"`
@@ -140,7 +141,7 @@ func (r *RaceResult) Ranking() []int {
 //
 // Each candidate has to be trainable; one that is not is dropped with its error, and if all are
 // Race fails. Without a budget the result depends on sample and candidates alone.
-func Race(ctx context.Context, s *Sample, candidates []model.Config, opt RaceOptions) (*RaceResult, error) {
+func Race(ctx context.Context, s *Sample, candidates []train.Config, opt RaceOptions) (*RaceResult, error) {
 	if len(candidates) == 0 {
 		return nil, errors.New("a race takes one candidate at least")
 	}
@@ -340,12 +341,12 @@ func (r *racing) attempt(c *Racer, rows int) error {
 }
 
 // train trains a candidate and judges it.
-func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error) {
-	m, report, err := model.Fit(ctx, s.Train(fold, rows), cfg, model.Options{Memory: r.Memory})
+func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error) {
+	m, report, err := train.Fit(ctx, s.Train(fold, rows), cfg, train.Options{Memory: r.Memory})
 	if err != nil {
 		return outcome{}, err
 	}
-	_, d := m.Mapping().Dims()
+	_, d := m.Pipeline().Dims()
 	loss, err := losses(ctx, m, s.Held(fold))
 	return outcome{loss, trialOf(rows, d, report), m, report}, err
 }

@@ -14,7 +14,7 @@ import (
 	"mercer/dataset"
 	"mercer/internal/random"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/train"
 )
 
 // made is a source of n rows of d numbers, each with a target.
@@ -79,7 +79,7 @@ func histogramRow(r *random.Stream, x []float32) float64 {
 }
 
 func TestRaceFindsTheKernelOfTheData(t *testing.T) {
-	candidates := []model.Config{
+	candidates := []train.Config{
 		{Kernel: "linear", Learner: "svm"},
 		{Kernel: "rbf", Learner: "svm", Features: 256},
 	}
@@ -106,7 +106,7 @@ func TestRaceFindsTheKernelOfTheData(t *testing.T) {
 
 func TestRaceFindsTheAdditiveKernelOfHistograms(t *testing.T) {
 	s := draw(t, made(t, 4000, 24, histogramRow), 4000, "")
-	res, err := Race(t.Context(), s, []model.Config{
+	res, err := Race(t.Context(), s, []train.Config{
 		{Kernel: "laplacian", Learner: "ridge", Features: 256, Gamma: "100"},
 		{Kernel: "chi2", Learner: "ridge"},
 	}, RaceOptions{})
@@ -129,7 +129,7 @@ type fakeTrial struct {
 
 func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 	o.now = func() time.Time { return f.clock }
-	o.trial = func(_ context.Context, s *Sample, fold, rows int, cfg model.Config) (outcome, error) {
+	o.trial = func(_ context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error) {
 		f.clock = f.clock.Add(time.Duration(f.seconds(cfg.C, rows) * float64(time.Second)))
 		f.trained = append(f.trained, fmt.Sprintf("%g on %d", cfg.C, rows))
 		loss := make([]float64, len(s.folds[fold].held))
@@ -143,9 +143,9 @@ func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 }
 
 // contestants are candidates of C 1 to k.
-func contestants(k int) (all []model.Config) {
+func contestants(k int) (all []train.Config) {
 	for i := range k {
-		all = append(all, model.Config{Kernel: "linear", Learner: "svm", C: float64(i + 1)})
+		all = append(all, train.Config{Kernel: "linear", Learner: "svm", C: float64(i + 1)})
 	}
 	return all
 }
@@ -235,20 +235,20 @@ func TestRaceKeepsItsBudget(t *testing.T) {
 
 func TestRaceWithoutTimeForAnyFails(t *testing.T) {
 	s := draw(t, made(t, 12_000, 4, ringRow), 12_000, "")
-	_, err := Race(t.Context(), s, []model.Config{{}}, RaceOptions{Budget: 1})
+	_, err := Race(t.Context(), s, []train.Config{{}}, RaceOptions{Budget: 1})
 	if err == nil || !strings.Contains(err.Error(), "give a larger budget") {
 		t.Errorf("got %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Race(ended, s, []model.Config{{}}, RaceOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := Race(ended, s, []train.Config{{}}, RaceOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestRaceDoesNotDependOnTime(t *testing.T) {
 	src := made(t, 3000, 4, ringRow)
-	candidates := []model.Config{{Kernel: "linear"}, {Features: 64}, {Kernel: "laplacian", Features: 64}}
+	candidates := []train.Config{{Kernel: "linear"}, {Features: 64}, {Kernel: "laplacian", Features: 64}}
 	run := func() *RaceResult {
 		res, err := Race(t.Context(), draw(t, src, 2000, ""), candidates, RaceOptions{Rungs: []int{200, 800}})
 		if err != nil {
@@ -269,14 +269,14 @@ func TestRaceDoesNotDependOnTime(t *testing.T) {
 
 func TestRaceDropsWhatCannotBeTrained(t *testing.T) {
 	s := draw(t, made(t, 300, 4, ringRow), 300, "")
-	res, err := Race(t.Context(), s, []model.Config{{Kernel: "chi2", Scale: "none"}, {Kernel: "linear"}}, RaceOptions{})
+	res, err := Race(t.Context(), s, []train.Config{{Kernel: "chi2", Scale: "none"}, {Kernel: "linear"}}, RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if res.Winner != 1 || !strings.Contains(res.Racers[0].Dropped, "chi2") {
 		t.Error(runs(res))
 	}
-	if _, err := Race(t.Context(), s, []model.Config{{Kernel: "chi2", Scale: "none"}}, RaceOptions{}); err == nil || !strings.Contains(err.Error(), "no candidate can be trained") {
+	if _, err := Race(t.Context(), s, []train.Config{{Kernel: "chi2", Scale: "none"}}, RaceOptions{}); err == nil || !strings.Contains(err.Error(), "no candidate can be trained") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -375,7 +375,7 @@ func TestSmallAndOneSidedData(t *testing.T) {
 		t.Errorf("one class: %v", err)
 	}
 	constant := draw(t, one, 50, "regress")
-	res, err := Race(t.Context(), constant, []model.Config{{Kernel: "linear"}, {}}, RaceOptions{})
+	res, err := Race(t.Context(), constant, []train.Config{{Kernel: "linear"}, {}}, RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestSmallAndOneSidedData(t *testing.T) {
 		t.Errorf("constant targets: %s", runs(res))
 	}
 	twenty := draw(t, made(t, 20, 2, linearRow), 20, "")
-	if res, err = Race(t.Context(), twenty, []model.Config{{Kernel: "linear"}, {}}, RaceOptions{}); err != nil || res.Held != 20 {
+	if res, err = Race(t.Context(), twenty, []train.Config{{Kernel: "linear"}, {}}, RaceOptions{}); err != nil || res.Held != 20 {
 		t.Errorf("20 rows: %v", err)
 	}
 	if _, err := Draw(t.Context(), made(t, 3, 2, linearRow), 3, "regress", 1); err == nil || !strings.Contains(err.Error(), "3 rows") {
@@ -394,7 +394,7 @@ func TestSmallAndOneSidedData(t *testing.T) {
 		return float64(r.Intn(1 << 30))
 	})
 	many := draw(t, every, 60, "classify")
-	if _, err := Race(t.Context(), many, []model.Config{{Kernel: "linear"}}, RaceOptions{}); err != nil {
+	if _, err := Race(t.Context(), many, []train.Config{{Kernel: "linear"}}, RaceOptions{}); err != nil {
 		t.Logf("60 classes of one row each: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"mercer/dataset"
 	"mercer/internal/random"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/train"
 )
 
 // numbered is a source of rows that hold their own numbers; of the classes, if there are any, each row has
@@ -320,16 +320,16 @@ func patients(t *testing.T, n int) dataset.Source {
 // remembers rows best.
 func TestHalvingOfGroupsIsNotFooled(t *testing.T) {
 	src := patients(t, 120)
-	space := Space{Base: model.Config{Features: 128, Scale: "none", Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "0.05,0.1,50,100"), axis(t, "lambda", "1")}}
+	space := Space{Base: train.Config{Features: 128, Scale: "none", Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "0.05,0.1,50,100"), axis(t, "lambda", "1")}}
 	r := searched(t, src, space, Options{Search: "halving", Folds: Folds{K: 4}})
 	if g := r.Picked.Values["gamma"]; r.Folds.Kind != "group" || g != "0.05" && g != "0.1" || len(r.Warnings) > 0 {
 		t.Errorf("folds %s, γ %s, warnings %v", r.Folds.Kind, g, r.Warnings)
 	}
 	// The same rows raced without their groups.
 	s := draw(t, src, 24_000, "")
-	var configs []model.Config
+	var configs []train.Config
 	for _, g := range []string{"0.1", "50"} {
-		configs = append(configs, model.Config{Features: 128, Scale: "none", Learner: "ridge", Gamma: g})
+		configs = append(configs, train.Config{Features: 128, Scale: "none", Learner: "ridge", Gamma: g})
 	}
 	res, err := Race(t.Context(), s, configs, RaceOptions{})
 	if err != nil {
@@ -361,7 +361,7 @@ func TestHalvingInTheOrderOfTimeIsNotFooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := model.Config{Features: 256, Scale: "none", Learner: "ridge"}
+	base := train.Config{Features: 256, Scale: "none", Learner: "ridge"}
 	space := Space{Base: base, Axes: []Axis{axis(t, "gamma", "0.005,0.01,1,2"), axis(t, "lambda", "1")}}
 	r := searched(t, src, space, Options{Search: "halving", Folds: Folds{Kind: "time", K: 3}})
 	if g := r.Picked.Values["gamma"]; g != "0.005" && g != "0.01" || len(r.Warnings) > 0 {
@@ -369,7 +369,7 @@ func TestHalvingInTheOrderOfTimeIsNotFooled(t *testing.T) {
 	}
 	low, high := base, base
 	low.Gamma, high.Gamma = "0.01", "1"
-	res, err := Race(t.Context(), draw(t, src, 24_000, ""), []model.Config{low, high}, RaceOptions{})
+	res, err := Race(t.Context(), draw(t, src, 24_000, ""), []train.Config{low, high}, RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func TestHalvingInTheOrderOfTimeIsNotFooled(t *testing.T) {
 // Pipelines with several λ go on with all of them, or not at all; of groups each λ races.
 func TestPipelinesRaceAsOne(t *testing.T) {
 	src := patients(t, 60)
-	space := Space{Base: model.Config{Features: 32, Scale: "none", Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "0.1,0.2,20,30,40"), axis(t, "lambda", "0.1,1,trace*0.1")}}
+	space := Space{Base: train.Config{Features: 32, Scale: "none", Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "0.1,0.2,20,30,40"), axis(t, "lambda", "0.1,1,trace*0.1")}}
 	r := searched(t, src, space, Options{Search: "halving", Folds: Folds{K: 4}})
 	judged := map[string]int{}
 	for _, c := range r.Candidates {
@@ -417,7 +417,7 @@ func TestNoiseOfARaceIsThatOfGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt := RaceOptions{trial: func(_ context.Context, s *Sample, fold, _ int, cfg model.Config) (outcome, error) {
+	opt := RaceOptions{trial: func(_ context.Context, s *Sample, fold, _ int, cfg train.Config) (outcome, error) {
 		var out outcome
 		for _, row := range numbers(t, s.Held(fold)) {
 			v := 0.0
@@ -428,7 +428,7 @@ func TestNoiseOfARaceIsThatOfGroups(t *testing.T) {
 		}
 		return out, nil
 	}}
-	res, err := Race(t.Context(), sample, []model.Config{{Learner: "ridge"}, {Learner: "svr"}}, opt)
+	res, err := Race(t.Context(), sample, []train.Config{{Learner: "ridge"}, {Learner: "svr"}}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,14 +11,16 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/exact"
 	"mercer/lab"
 	"mercer/model"
+	"mercer/train"
 )
 
 // group is candidates that see the same features.
 type group struct {
 	name       string
-	prepare    model.Config // up to its learner
+	prepare    train.Config // up to its learner
 	candidates []*Candidate
 	splits     []int          // that are judged on these features
 	fitted     dataset.Source // the rows that scaling and map are fitted on
@@ -69,7 +71,7 @@ func (s *search) judgeAll() error {
 }
 
 // shares says whether a configuration's training can share statistics or features with others.
-func shares(c *model.Config, task string) bool {
+func shares(c *train.Config, task string) bool {
 	if c.Calibrate != "" && c.Calibrate != "none" || c.Variance || c.Conformal != 0 || c.Path {
 		return false
 	}
@@ -88,7 +90,7 @@ func shares(c *model.Config, task string) bool {
 
 // pipelineKey is what configurations have in common that see the same features, and one of
 // them, whose learner plays no part.
-func pipelineKey(c model.Config) (string, model.Config, error) {
+func pipelineKey(c train.Config) (string, train.Config, error) {
 	c.Learner, c.Lambda, c.LambdaBy, c.C, c.Loss, c.Multiclass, c.Penalty, c.Solver = "ridge", 0, "", 0, "", "", "", ""
 	c.Epsilon, c.EpsilonGiven, c.Tolerance, c.MaxIter = 0, false, 0, 0
 	if c.Kernel == "linear" && c.Map == "" {
@@ -100,11 +102,11 @@ func pipelineKey(c model.Config) (string, model.Config, error) {
 
 // settled gives a configuration the task and the number of features that all rows decide on, which
 // fewer rows might decide otherwise.
-func (s *search) settled(c model.Config) model.Config {
-	base := s.base.Info()
+func (s *search) settled(c train.Config) train.Config {
+	base, asked := s.base.Info(), s.base.Config()
 	c.Task = base.Task
-	if f := base.Feature; f != nil && f.Steps == nil && c.Features == 0 && c.Steps == nil && c.Kernel == base.Config.Kernel && c.Map == base.Config.Map {
-		if exact, _ := model.Exact(c.Learner); !exact {
+	if f := base.Feature; f != nil && f.Steps == nil && c.Features == 0 && c.Steps == nil && c.Kernel == asked.Kernel && c.Map == asked.Map {
+		if exact, _ := train.Exact(c.Learner); !exact {
 			c.Features = f.Features
 		}
 	}
@@ -136,7 +138,7 @@ func (s *search) judgeGroup(g *group) error {
 type featureRun struct {
 	*search
 	*group
-	prepared *model.Prepared
+	prepared *train.Prepared
 	work     Work // since the last job
 	kept     *keptRows
 }
@@ -156,7 +158,7 @@ func (s *search) judgeFeatures(g *group) error {
 	r := &featureRun{search: s, group: g}
 	start := time.Now()
 	var err error
-	if r.prepared, err = model.Prepare(s.ctx, g.fitted, g.prepare, model.Options{Memory: s.opt.Memory}); err != nil {
+	if r.prepared, err = train.Prepare(s.ctx, g.fitted, g.prepare, train.Options{Memory: s.opt.Memory}); err != nil {
 		return s.failAll(left, err)
 	}
 	defer func() {
@@ -332,14 +334,14 @@ func (g *group) jobs(s *search) (jobs []job) {
 }
 
 // modelSize is Candidate.Size of a model.
-func modelSize(m *model.Model, c *model.Config) int {
-	if f := m.Info().Training.Falkon; f != nil {
+func modelSize(m *model.Model, c *train.Config) int {
+	if f := model.ReportOf[*exact.FalkonReport](&m.Info().Training); f != nil {
 		return f.Centres
 	}
-	if exact, _ := model.Exact(c.Learner); exact {
+	if exact, _ := train.Exact(c.Learner); exact {
 		return m.Info().Training.Rows
 	}
-	_, d := m.Mapping().Dims()
+	_, d := m.Pipeline().Dims()
 	return d
 }
 
@@ -353,10 +355,10 @@ func (s *search) refit(c *Candidate, split int) error {
 	defer letGo()
 	rec := &record{Job: name}
 	sp := s.division.Splits[split]
-	train := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
+	rest := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
 	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
 	value, size, start := 0.0, 0, time.Now()
-	m, _, err := model.Fit(s.ctx, train, s.settled(c.Config), model.Options{Memory: s.opt.Memory})
+	m, _, err := train.Fit(s.ctx, rest, s.settled(c.Config), train.Options{Memory: s.opt.Memory})
 	if err == nil {
 		size = modelSize(m, &c.Config)
 		var metrics *lab.Metrics
@@ -375,7 +377,7 @@ func (s *search) refit(c *Candidate, split int) error {
 	rec.divide(time.Since(start).Seconds(), 0)
 	trained, judged := s.division.count(sp)
 	rec.Work.Solves = 1
-	if exact, _ := model.Exact(c.Config.Learner); !exact {
+	if exact, _ := train.Exact(c.Config.Learner); !exact {
 		rec.Work.Mapped = int64(trained + judged)
 	}
 	if c.Config.Learner == "ridge" {

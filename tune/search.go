@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"mercer/dataset"
-	"mercer/model"
+	"mercer/train"
 )
 
 // Options say how a space is searched. The zero value judges every point of the grid by
@@ -79,7 +79,7 @@ type Candidate struct {
 
 	// Values are the settings that the search gave it; Config is all of it.
 	Values map[string]string `json:"values"`
-	Config model.Config      `json:"config"`
+	Config train.Config      `json:"config"`
 
 	// Scores has one score for each split, by the metric.
 	Scores []float64 `json:"scores,omitempty"`
@@ -177,7 +177,7 @@ type Result struct {
 }
 
 // Search judges the configurations of a space by cross-validation on the rows of src and picks one,
-// which model.Fit trains on all of them.
+// which train.Fit trains on all of them.
 //
 // What configurations have in common is done once. Rows are scaled and mapped once for each
 // scaling and map. Ridge regressions share the statistics of each fold (moments.Stats), and the
@@ -185,7 +185,7 @@ type Result struct {
 // factorisation a fold. Support vector machines, support vector regressions and logistic regressions
 // share the features, and each C starts from the last. All other learners, and these where an
 // option needs more (calibration, an L1 penalty, λ or C chosen by the learner itself), are trained
-// by model.Fit for each fold.
+// by train.Fit for each fold.
 //
 // Memory for K folds and L values of λ, D features and n rows: ridge 8·D²·(K + 3) + 4·L·K·D·outputs bytes;
 // the features, 4·n·D bytes, where Options.Memory has room for them, else in a temporary file,
@@ -227,7 +227,7 @@ type search struct {
 	src dataset.Source
 	opt Options
 
-	base       *model.Prepared // with the space's base
+	base       *train.Prepared // with the space's base
 	metric     metric
 	division   *division
 	rows       rowsInfo // until the race has drawn some
@@ -271,7 +271,7 @@ func (s *search) check(space Space) error {
 	case o.Memory < 0:
 		return fmt.Errorf("memory of %d bytes: give 1 or more", o.Memory)
 	case space.Base.Bag != nil:
-		return errors.New("a search is on rows, not on bags; give it the rows that they become (model.BagMapping.Source)")
+		return errors.New("a search is on rows, not on bags; give it the rows that they become (pipeline.Bags.Source)")
 	}
 	if task := space.Base.Task; task == "outliers" {
 		return errors.New("outliers have no labels to judge a configuration by; train with --learner one-class")
@@ -284,7 +284,7 @@ func (s *search) check(space Space) error {
 			return fmt.Errorf("the setting %s is there twice", a.Name)
 		}
 		for _, v := range a.Values {
-			if err := set(new(model.Config), a.Name, v); err != nil {
+			if err := set(new(train.Config), a.Name, v); err != nil {
 				return err
 			}
 		}
@@ -365,7 +365,7 @@ func (s *search) finish() (*Result, error) {
 
 // sizeOf is the size of a candidate as far as its configuration says, for what is not measured.
 func (s *search) sizeOf(t *Candidate) int {
-	if exact, _ := model.Exact(t.Config.Learner); exact && t.Config.Learner != "falkon" {
+	if exact, _ := train.Exact(t.Config.Learner); exact && t.Config.Learner != "falkon" {
 		most := 0
 		for _, sp := range s.division.Splits {
 			trained, _ := s.division.count(sp)
@@ -411,7 +411,7 @@ func (t *Candidate) summarise(folds int) {
 // ridge regression.
 func (s *search) alone() (w Work) {
 	for _, t := range s.running {
-		exact, _ := model.Exact(t.Config.Learner)
+		exact, _ := train.Exact(t.Config.Learner)
 		for _, sp := range s.division.Splits {
 			train, held := s.division.count(sp)
 			if !exact {

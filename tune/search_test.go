@@ -14,7 +14,7 @@ import (
 	"mercer/internal/random"
 	"mercer/lab"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/train"
 )
 
 // rings are rows of classes that lie on noisy rings around each other.
@@ -93,18 +93,18 @@ func TestSharedScoresAreThoseOfRefits(t *testing.T) {
 	for _, c := range []struct {
 		name, metric string
 		src          dataset.Source
-		base         model.Config
+		base         train.Config
 		axes         []Axis
 		within       float64
 	}{
-		{"ridge of classes", "", classes, model.Config{}, []Axis{axis(t, "gamma", "median,median*4"), axis(t, "lambda", "trace*0.0001,0.5,trace*0.1"), axis(t, "learner", "ridge")}, 0},
-		{"ridge of numbers", "rmse", numbers, model.Config{}, []Axis{axis(t, "gamma", "0.1"), axis(t, "lambda", "log:0.01:10:3")}, 1e-5},
-		{"svm", "", classes, model.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "0.1,1"), axis(t, "loss", "hinge,squared_hinge")}, 0},
-		{"logistic", "log_loss", classes, model.Config{Tolerance: 1e-5}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "logistic"), axis(t, "c", "0.1,1,10")}, 1e-4},
-		{"svr", "mae", numbers, model.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svr"), axis(t, "c", "0.1,1")}, 1e-4},
-		{"components", "", classes, model.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "components", "5,20"), axis(t, "lambda", "trace*0.001")}, 0},
-		{"in a file", "", classes, model.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm,ridge"), axis(t, "lambda", "1"), axis(t, "c", "0.1,1")}, 0.011}, // a row in a hundred, for the svm's gap
-		{"mapped twice", "", classes, model.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "lambda", "1,2,3,4")}, 0},
+		{"ridge of classes", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median,median*4"), axis(t, "lambda", "trace*0.0001,0.5,trace*0.1"), axis(t, "learner", "ridge")}, 0},
+		{"ridge of numbers", "rmse", numbers, train.Config{}, []Axis{axis(t, "gamma", "0.1"), axis(t, "lambda", "log:0.01:10:3")}, 1e-5},
+		{"svm", "", classes, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "0.1,1"), axis(t, "loss", "hinge,squared_hinge")}, 0},
+		{"logistic", "log_loss", classes, train.Config{Tolerance: 1e-5}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "logistic"), axis(t, "c", "0.1,1,10")}, 1e-4},
+		{"svr", "mae", numbers, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svr"), axis(t, "c", "0.1,1")}, 1e-4},
+		{"components", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "components", "5,20"), axis(t, "lambda", "trace*0.001")}, 0},
+		{"in a file", "", classes, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm,ridge"), axis(t, "lambda", "1"), axis(t, "c", "0.1,1")}, 0.011}, // a row in a hundred, for the svm's gap
+		{"mapped twice", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "lambda", "1,2,3,4")}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.base.Features = 64
@@ -164,29 +164,29 @@ func weighted(labels bool) string {
 	return b.String()
 }
 
-// Scores are those of model.Fit on the training rows, measured by lab.Evaluate on the others.
+// Scores are those of train.Fit on the training rows, measured by lab.Evaluate on the others.
 func TestStrictScoresAreThoseOfFit(t *testing.T) {
 	classes := table(t, weighted(false), dataset.Options{Weight: "w"})
 	numbers := strings.ReplaceAll(strings.ReplaceAll(weighted(false), ",a\n", ",2.5\n"), ",b\n", ",0.5\n")
 	for _, c := range []struct {
 		name, metric string
 		src          dataset.Source
-		base         model.Config
+		base         train.Config
 		axes         []Axis
 		within       float64
 	}{
-		{"rings", "", rings(t, 240, 4, 3), model.Config{}, []Axis{axis(t, "gamma", "median,median*2"), axis(t, "learner", "ridge"), axis(t, "lambda", "trace*0.001,2")}, 1e-12},
+		{"rings", "", rings(t, 240, 4, 3), train.Config{}, []Axis{axis(t, "gamma", "median,median*2"), axis(t, "learner", "ridge"), axis(t, "lambda", "trace*0.001,2")}, 1e-12},
 		// An svm that stops at a gap of a thousandth may tell a row or two otherwise.
-		{"svm", "", rings(t, 240, 4, 3), model.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "1")}, 2.1 / 80},
-		{"weights", "balanced_accuracy", classes, model.Config{ClassWeight: "balanced"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
-		{"areas", "auc", classes, model.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
-		{"probabilities", "log_loss", classes, model.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
-		{"many classes' areas", "macro_auc", rings(t, 240, 4, 3), model.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
-		{"labels", "hamming_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), model.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
-		{"labels' probabilities", "log_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), model.Config{}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 0},
-		{"two numbers", "mae", table(t, numbers, dataset.Options{Weight: "w", Label: "y,label"}), model.Config{Task: "regress"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
-		{"calibrated", "brier", classes, model.Config{Calibrate: "platt"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 0},
-		{"linear", "", rings(t, 240, 4, 3), model.Config{Kernel: "linear"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},
+		{"svm", "", rings(t, 240, 4, 3), train.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "1")}, 2.1 / 80},
+		{"weights", "balanced_accuracy", classes, train.Config{ClassWeight: "balanced"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
+		{"areas", "auc", classes, train.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
+		{"probabilities", "log_loss", classes, train.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
+		{"many classes' areas", "macro_auc", rings(t, 240, 4, 3), train.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
+		{"labels", "hamming_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), train.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
+		{"labels' probabilities", "log_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), train.Config{}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 0},
+		{"two numbers", "mae", table(t, numbers, dataset.Options{Weight: "w", Label: "y,label"}), train.Config{Task: "regress"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
+		{"calibrated", "brier", classes, train.Config{Calibrate: "platt"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 0},
+		{"linear", "", rings(t, 240, 4, 3), train.Config{Kernel: "linear"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.base.Kernel == "" {
@@ -195,7 +195,7 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 			r := searched(t, c.src, Space{Base: c.base, Axes: c.axes}, Options{Strict: true, Folds: Folds{K: 3}, Metric: c.metric})
 			look := &search{ctx: context.Background(), src: c.src}
 			var err error
-			if look.base, err = model.Prepare(look.ctx, c.src, model.Config{Kernel: "linear", Task: c.base.Task}, model.Options{}); err != nil {
+			if look.base, err = train.Prepare(look.ctx, c.src, train.Config{Kernel: "linear", Task: c.base.Task}, train.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			rows, err := look.lookAtRows()
@@ -205,9 +205,9 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 			d := divided(t, Folds{K: 3}, rows)
 			for _, k := range r.Candidates {
 				for i, sp := range d.Splits {
-					train := dataset.Keep(c.src, func(row int) bool { return d.trains(sp, row) })
+					rest := dataset.Keep(c.src, func(row int) bool { return d.trains(sp, row) })
 					held := dataset.Keep(c.src, func(row int) bool { return d.holds(sp, row) })
-					m, _, err := model.Fit(context.Background(), train, k.Config, model.Options{})
+					m, _, err := train.Fit(context.Background(), rest, k.Config, train.Options{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -231,7 +231,7 @@ func TestSizesAreWhatLearnersSee(t *testing.T) {
 	src := rings(t, 300, 3, 2)
 	sizes := map[string]int{}
 	for _, d := range []int{0, 32} {
-		base := model.Config{Gamma: "1", Features: d}
+		base := train.Config{Gamma: "1", Features: d}
 		space := Space{Base: base, Axes: []Axis{axis(t, "learner", "ridge,kernel-svm,falkon,svm"), axis(t, "lambda", "0.1"), axis(t, "c", "1"), axis(t, "penalty", "l2,l1")}}
 		for _, c := range searched(t, src, space, Options{Folds: Folds{K: 3}}).Candidates {
 			if c.Dropped != "" {
@@ -248,7 +248,7 @@ func TestSizesAreWhatLearnersSee(t *testing.T) {
 
 func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	src := rings(t, 600, 4, 3)
-	space := Space{Base: model.Config{Features: 64}, Axes: []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge,svm,logistic"), axis(t, "c", "1"), axis(t, "lambda", "trace*0.001")}}
+	space := Space{Base: train.Config{Features: 64}, Axes: []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge,svm,logistic"), axis(t, "c", "1"), axis(t, "lambda", "trace*0.001")}}
 	threads := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(threads)
 	one := resultText(t, searched(t, src, space, Options{}))
@@ -270,7 +270,7 @@ func TestFoldsKeepTheTaskOfAllRows(t *testing.T) {
 		fmt.Fprintf(&b, "%g,%g,%d\n", math.Sin(float64(i%20)), math.Cos(3*float64(i%20)), y)
 	}
 	for _, learner := range []string{"ridge", "kernel-ridge"} {
-		space := Space{Base: model.Config{Learner: learner, Lambda: 0.1}, Axes: []Axis{axis(t, "gamma", "1")}}
+		space := Space{Base: train.Config{Learner: learner, Lambda: 0.1}, Axes: []Axis{axis(t, "gamma", "1")}}
 		r := searched(t, table(t, b.String(), dataset.Options{}), space, Options{Strict: true})
 		if r.Task != "regress" || len(r.Candidates[0].Scores) != 5 {
 			t.Errorf("%s: %s %+v", learner, r.Task, r.Candidates[0])

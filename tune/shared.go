@@ -7,8 +7,8 @@ import (
 
 	"mercer/learn"
 	"mercer/matrix"
-	"mercer/model"
 	"mercer/moments"
+	"mercer/train"
 )
 
 // fits are the models of some candidates, trained on the training rows of a split; nil where
@@ -60,7 +60,7 @@ func (r *featureRun) ridgeRepeat(candidates []*Candidate, splits []int, repeat i
 	if r.kept == nil {
 		progress = r.during(len(candidates) * len(splits) / 2)
 	}
-	err := r.each(progress, func(rows *model.MappedRows) error {
+	err := r.each(progress, func(rows *train.MappedRows) error {
 		z := rows.Z.Dense
 		if rows.Z.CSR != nil {
 			rows.Z.CSR.Densify(&dense)
@@ -141,7 +141,7 @@ func (r *featureRun) path(j job, rec *record) error {
 
 // solve trains on the training rows of a split; the others have a weight of 0, which counts
 // for nothing.
-func (r *featureRun) solve(f *fits, cfg model.Config) error {
+func (r *featureRun) solve(f *fits, cfg train.Config) error {
 	k, info, sp := r.kept, r.prepared.Info(), r.division.Splits[f.split]
 	weights := make([]float64, k.n)
 	for i := range weights {
@@ -228,7 +228,7 @@ func (r *featureRun) judgeFits(all []*fits, rec *record) error {
 		}
 	}
 	var scores matrix.Dense
-	err := r.each(nil, func(rows *model.MappedRows) error {
+	err := r.each(nil, func(rows *train.MappedRows) error {
 		for _, b := range benches {
 			var list []int
 			sp := r.division.Splits[b.fits.split]

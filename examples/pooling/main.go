@@ -107,7 +107,7 @@ func run(ctx context.Context, out io.Writer, name string, compared []method, tra
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%-24s %9s   %-14s %14s %16s %12s\n", "pooling", "features", "accuracy, %", "pool, ms", "classify, ms", "memory, MB")
+	fmt.Fprintf(out, "%-24s %9s   %-14s %14s %16s %12s\n", "pooling", "features", "accuracy, %", "pool, ms", "classify, ms", "memory, MiB")
 	for _, m := range compared {
 		if err := compare(ctx, out, m, x, pictures, gamma, train, test, splits, c); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
@@ -176,7 +176,7 @@ func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense, pict
 			bytes += 4 * int64(linear.W.Rows) * int64(linear.W.Cols)
 			mean, sd := spread(percents)
 			fmt.Fprintf(out, "%-24s %9d   %5.1f ± %-6.1f %14.4f %16.5f %12.1f\n", m.name, z.Cols, mean, sd,
-				milliseconds(least(pooling)), milliseconds(least(classifying)), float64(bytes)/1e6)
+				milliseconds(least(pooling)), milliseconds(least(classifying)), float64(bytes)/(1<<20))
 		}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,12 +19,14 @@ import (
 	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/pipeline"
+	"mercer/train"
 )
 
 // approximation is the state of the command "approx".
 type approximation struct {
-	cfg         model.Config // of the kernel, the scaling, the options of maps and the seed
+	pipe        pipeline.Config
+	cfg         train.Config // of the kernel, the scaling, the options of maps and the seed
 	asked       []string     // maps, as given
 	features    []int
 	rows        int
@@ -225,6 +226,11 @@ func (a *approximation) check(cmd *cobra.Command) error {
 	if err := probe.Check(); err != nil {
 		return usageError{err}
 	}
+	probe.Learner = ""
+	var err error
+	if a.pipe, err = probe.Pipeline(); err != nil {
+		return usageError{err}
+	}
 	if err := checkData(&a.data); err != nil {
 		return err
 	}
@@ -306,7 +312,7 @@ func (a *approximation) candidates() ([]approx.Candidate, error) {
 
 // probe finds what is wrong with a candidate whatever the rows are.
 func (a *approximation) probe(c approx.Candidate) error {
-	cfg := a.cfg.Step(c.Config, func(string) float64 { return 1 })
+	cfg := a.pipe.Step(c.Config, func(string) float64 { return 1 })
 	dims := c.Features
 	if approx.Sizes(c.Config) != "features" {
 		dims = []int{0}
@@ -455,7 +461,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	}
 	if given := a.cfg.Given; given != nil {
 		if given.Cols != sum.Dim {
-			return rows, fmt.Errorf("%s: %w", a.cfg.GivenFile, model.LandmarkWidth(given.Cols, sum.Dim))
+			return rows, fmt.Errorf("%s: %w", a.cfg.GivenFile, pipeline.LandmarkWidth(given.Cols, sum.Dim))
 		}
 		a.cfg.Given = scaler.Apply(matrix.Rows{Dense: given}, &dataset.Workspace{}).Dense
 		probe := a.kernel
@@ -464,7 +470,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 			return rows, err
 		}
 	}
-	a.kernel.Gamma, err = a.gamma(rows.Fit, a.kernel.Name)
+	a.kernel.Gamma, _, err = a.pipe.GammaOf(rows.Fit)
 	if err != nil {
 		return rows, fmt.Errorf("%s: %w", from, err)
 	}
@@ -489,7 +495,7 @@ func (a *approximation) survey(ctx context.Context, src *dataset.File, rows int,
 func (a *approximation) scaler(sum *dataset.Summary) (*dataset.Scaler, error) {
 	kind := strings.ToLower(a.cfg.Scale)
 	if kind == "auto" {
-		kind, a.why["scale"] = model.ChooseScale(a.kernel, sum)
+		kind, a.why["scale"] = pipeline.ChooseScale(a.kernel, sum)
 	}
 	return dataset.NewScaler(kind, sum)
 }
@@ -526,21 +532,6 @@ func (a *approximation) checkRows(ctx context.Context, src *dataset.File, scaler
 	}
 }
 
-// gamma is the γ that the flags ask for, 0 of kernels that have none.
-func (a *approximation) gamma(x matrix.Rows, name string) (float64, error) {
-	switch {
-	case !kernel.Has(name, "gamma"):
-		return 0, nil
-	case a.cfg.Sigma > 0:
-		return 1 / (2 * a.cfg.Sigma * a.cfg.Sigma), nil
-	case a.cfg.Gamma == "median":
-		return kernel.MedianGamma(x, a.cfg.Seed, name)
-	case a.cfg.Gamma == "scale":
-		return kernel.ScaleGamma(x.Dim(), model.Variance(x), name)
-	}
-	return strconv.ParseFloat(a.cfg.Gamma, 64)
-}
-
 // fill gives candidates what the rows told: γ, given landmarks, and how many features there are in
 // so many dimensions.
 func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([]approx.Candidate, error) {
@@ -555,7 +546,7 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			}
 		}
 		var err error
-		if c.Config, err = a.cfg.Settle(c.Config, rows.Fit, func(name string, x matrix.Rows) (float64, error) { return a.gamma(x, name) }); err != nil {
+		if c.Config, err = a.pipe.SettleSteps(c.Config, rows.Fit); err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/model"
+	"mercer/train"
 	"mercer/tune"
 )
 
@@ -32,7 +33,7 @@ progress is shown, a training of more than some ten seconds says so before it be
 const defaultBudget = 60 * time.Second
 
 // autoFlags are those of choosing by races.
-func (t *train) autoFlags(cmd *cobra.Command) {
+func (t *training) autoFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&t.auto, "auto", false, "choose kernel, γ, scaling, learner and number of features by races on samples of the rows")
 	f.DurationVar(&t.budget, "budget", defaultBudget, "time that --auto may take, with the training")
@@ -40,7 +41,7 @@ func (t *train) autoFlags(cmd *cobra.Command) {
 }
 
 // checkAuto finds flags that do not go together with --auto.
-func (t *train) checkAuto(cmd *cobra.Command, path string) error {
+func (t *training) checkAuto(cmd *cobra.Command, path string) error {
 	switch what := t.estimable(path); {
 	case !t.auto && cmd.Flags().Changed("budget"):
 		return usagef("--budget is the time that --auto may take; give --auto as well")
@@ -59,7 +60,7 @@ func (t *train) checkAuto(cmd *cobra.Command, path string) error {
 }
 
 // fitAuto chooses and trains.
-func (t *train) fitAuto(ctx context.Context, cmd *cobra.Command, src dataset.Source, p *progress, opt model.Options) (*model.Model, *model.Report, error) {
+func (t *training) fitAuto(ctx context.Context, cmd *cobra.Command, src dataset.Source, p *progress, opt train.Options) (*model.Model, *train.Report, error) {
 	given := t.cfg
 	if !cmd.Flags().Changed("kernel") {
 		given.Kernel = ""
@@ -89,7 +90,7 @@ type autoJSON struct {
 
 // trainCommand is the command line that trains a configuration, with the flags that were
 // given besides.
-func trainCommand(cmd *cobra.Command, c model.Config, path string) string {
+func trainCommand(cmd *cobra.Command, c train.Config, path string) string {
 	type flag struct{ name, value string }
 	var all []flag
 	set := func(name, value string) {

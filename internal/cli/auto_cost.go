@@ -15,7 +15,7 @@ import (
 const estimateRows = 20_000
 
 // estimable says why the cost of a training cannot be predicted, "" where it can.
-func (t *train) estimable(path string) string {
+func (t *training) estimable(path string) string {
 	switch {
 	case t.cfg.Bag != nil:
 		return "bags"
@@ -40,7 +40,7 @@ func (t *train) estimable(path string) string {
 
 // predictCost predicts what the training takes, by trials of about so many seconds. It is nil where
 // that is surely less than so many.
-func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*tune.Cost, error) {
+func (t *training) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*tune.Cost, error) {
 	if t.holdout > 0 {
 		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
 	}
@@ -55,7 +55,7 @@ func (t *train) predictCost(ctx context.Context, src dataset.Source, memory int6
 }
 
 // printCost is train --estimate: it predicts and stops.
-func (t *train) printCost(cmd *cobra.Command, path string, memory int64) error {
+func (t *training) printCost(cmd *cobra.Command, path string, memory int64) error {
 	if what := t.estimable(path); what != "" {
 		return usagef("--estimate predicts the cost of a training on a file of rows, not of %s", what)
 	}
@@ -94,7 +94,7 @@ var longWork = 10.0
 // announce tells what a long training will take before it begins. Of a short one the
 // first rows tell. That it cannot be predicted is no error here: the training will tell what is
 // wrong.
-func (t *train) announce(ctx context.Context, p *progress, path string, memory int64) {
+func (t *training) announce(ctx context.Context, p *progress, path string, memory int64) {
 	if !p.tells() || t.auto || t.estimable(path) != "" {
 		return
 	}

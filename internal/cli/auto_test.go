@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/model"
+	"mercer/train"
 	"mercer/tune"
 )
 
@@ -23,7 +23,7 @@ func TestTrainAutoSaysWhatItTriedAndCanBeRepeated(t *testing.T) {
 		Accuracy float64
 		Auto     struct {
 			Command string
-			Config  model.Config
+			Config  train.Config
 			Heats   []struct {
 				Candidates []struct {
 					Name string
@@ -137,7 +137,7 @@ func TestLongTrainingsAreAnnouncedInLogs(t *testing.T) {
 			t.Errorf("%v: on standard error %q", c.flags, r.stderr)
 		}
 	}
-	if (&train{}).estimable(os.DevNull) == "" {
+	if (&training{}).estimable(os.DevNull) == "" {
 		t.Error("what is no file would be read twice")
 	}
 }

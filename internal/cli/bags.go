@@ -15,7 +15,9 @@ import (
 	"mercer/dataset"
 	"mercer/kernel"
 	"mercer/model"
+	"mercer/pipeline"
 	"mercer/pool"
+	"mercer/train"
 )
 
 // bagsHelp is what the help of train and transform says about bags.
@@ -35,7 +37,7 @@ func groupFlag(cmd *cobra.Command, o *dataset.Options) {
 }
 
 // bagFlags are the flags that say how bags become rows.
-func bagFlags(cmd *cobra.Command, o *dataset.Options, b *model.BagConfig) {
+func bagFlags(cmd *cobra.Command, o *dataset.Options, b *pipeline.BagConfig) {
 	groupFlag(cmd, o)
 	methods, _ := pool.Methods()
 	f := cmd.Flags()
@@ -53,7 +55,7 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *model.BagConfig) {
 
 // bagValue is the flag --bag.
 type bagValue struct {
-	b    *model.BagConfig
+	b    *pipeline.BagConfig
 	text string
 }
 
@@ -83,7 +85,7 @@ func (v *bagValue) Set(s string) error {
 }
 
 // settleBags gives a configuration the part of bags if the flags or the data ask for one.
-func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *model.Config, b *model.BagConfig) error {
+func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Config, b *pipeline.BagConfig) error {
 	changed := cmd.Flags().Changed
 	own := slices.ContainsFunc([]string{"group", "pooling", "bag", "bag-scale", "bag-kernel", "bag-gamma", "bag-map", "bag-features", "streams", "first", "norm"}, changed)
 	if !own && !isFolder(path) {
@@ -128,7 +130,7 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *model.Co
 
 // mapOptionNames are the flags of single maps.
 func mapOptionNames() (names []string) {
-	var c model.Config
+	var c train.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	mapOptions(f, &c.Options)
 	f.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -185,7 +187,7 @@ func bagKeys(r dataset.Reader) []string {
 }
 
 // poolingText says how bags become rows, in lines.
-func poolingText(b *model.BagInfo) []string {
+func poolingText(b *pipeline.BagInfo) []string {
 	why := func(key string) string {
 		if w := b.Why[key]; w != "" {
 			return " (" + w + ")"

@@ -15,7 +15,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/lab"
-	"mercer/model"
+	"mercer/train"
 	"mercer/tune"
 )
 
@@ -118,7 +118,7 @@ func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source,
 		all.Seconds += float64(folds) * cost.Seconds
 		cfg := v.Config
 		cfg.Task = s.Task
-		plan, err := model.NewPlan(ctx, s.Train(0, s.TrainRows()), trained, cfg, model.Options{Memory: c.opt.Memory})
+		plan, err := train.NewPlan(ctx, s.Train(0, s.TrainRows()), trained, cfg, train.Options{Memory: c.opt.Memory})
 		if err != nil {
 			return nil
 		}
@@ -133,7 +133,7 @@ func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source,
 }
 
 // readConfig reads a configuration in JSON.
-func readConfig(path string) (c model.Config, err error) {
+func readConfig(path string) (c train.Config, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return c, err
@@ -153,7 +153,7 @@ func readConfig(path string) (c model.Config, err error) {
 }
 
 // parseConfig reads a configuration from flags of train.
-func parseConfig(text string) (c model.Config, err error) {
+func parseConfig(text string) (c train.Config, err error) {
 	cmd := &cobra.Command{Use: "config"}
 	cmd.Flags().StringVar(&c.Task, "task", "auto", "")
 	scaleFlag(cmd, &c, "auto")
@@ -175,7 +175,7 @@ func parseConfig(text string) (c model.Config, err error) {
 	return c, nil
 }
 
-func checkConfig(c *model.Config) error {
+func checkConfig(c *train.Config) error {
 	switch {
 	case c.Bag != nil:
 		return errors.New("is for bags; configurations of rows can be compared")

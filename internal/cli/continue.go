@@ -17,6 +17,7 @@ import (
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
+	"mercer/train"
 )
 
 // continues are the flags of train that may stand beside --continue; all others would change
@@ -25,7 +26,7 @@ const continues = "output test test-labels online continue json progress memory 
 	"format label labels label-separator weight header base missing batch group"
 
 // goOn continues the training of a model with more data.
-func (t *train) goOn(cmd *cobra.Command, path string) error {
+func (t *training) goOn(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	var other []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -53,7 +54,7 @@ func (t *train) goOn(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	o, err := m.Online()
+	o, err := train.Continue(m)
 	if err != nil {
 		return errors.New(t.from + ": " + err.Error())
 	}
@@ -84,12 +85,12 @@ func (t *train) goOn(cmd *cobra.Command, path string) error {
 	if m, err = o.Model(); err != nil {
 		return err
 	}
-	return t.finish(cmd, m, &model.Report{}, nil, p, filepath.Base(path), start)
+	return t.finish(cmd, m, &train.Report{}, nil, p, filepath.Base(path), start)
 }
 
 // checkTestOf says before the training what would keep the model from being tested after it: what checkTest finds, or what the
 // model of now cannot do with the first rows.
-func (t *train) checkTestOf(cmd *cobra.Command, m *model.Model) error {
+func (t *training) checkTestOf(cmd *cobra.Command, m *model.Model) error {
 	if err := t.findTest(); err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
-	"mercer/model"
+	"mercer/train"
 	"mercer/tune"
 )
 
 func newCurve() *cobra.Command {
 	var (
-		cfg      model.Config
+		cfg      train.Config
 		data     dataset.Options
 		rows     []int
 		features []int

@@ -19,6 +19,7 @@ import (
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
+	"mercer/train"
 )
 
 // demo is the state of the command of that name.
@@ -118,13 +119,13 @@ type digitsResult struct {
 	Predict float64 `json:"predict_seconds"`
 }
 
-func openDigits(ctx context.Context, seed uint64) (train, test dataset.Source, err error) {
+func openDigits(ctx context.Context, seed uint64) (rows, test dataset.Source, err error) {
 	src, err := dataset.OpenBytes(ctx, "digits.csv.gz", digits.CSVGz, dataset.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	train, test = dataset.Split(src, 0.25, seed)
-	return train, test, nil
+	rows, test = dataset.Split(src, 0.25, seed)
+	return rows, test, nil
 }
 
 // digitsLambda is the λ of all machines on the digits, so that they differ in the kernel alone;
@@ -133,11 +134,11 @@ const digitsLambda = 1e-3
 
 // digits compares a linear model, Mercer's and the exact kernel machine.
 func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
-	train, test, err := openDigits(ctx, d.seed)
+	rows, test, err := openDigits(ctx, d.seed)
 	if err != nil {
 		return nil, err
 	}
-	trainRows, err := dataset.Collect(ctx, train, 0)
+	trainRows, err := dataset.Collect(ctx, rows, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -157,13 +158,13 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 	var rbf *model.Model
 	for _, c := range []struct {
 		name string
-		cfg  model.Config
+		cfg  train.Config
 	}{
-		{"linear model", model.Config{Kernel: "linear", Learner: "ridge", Lambda: digitsLambda, Seed: d.seed}},
-		{"Mercer, 2,048 random features", model.Config{Learner: "ridge", Lambda: digitsLambda, Features: 2048, Seed: d.seed}},
+		{"linear model", train.Config{Kernel: "linear", Learner: "ridge", Lambda: digitsLambda, Seed: d.seed}},
+		{"Mercer, 2,048 random features", train.Config{Learner: "ridge", Lambda: digitsLambda, Features: 2048, Seed: d.seed}},
 	} {
 		start := time.Now()
-		m, _, err := model.Fit(ctx, train, c.cfg, model.Options{})
+		m, _, err := train.Fit(ctx, rows, c.cfg, train.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +180,7 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 	// The exact machine gets the same scaling, kernel and γ.
 	classes := dataset.NewClasses(rbf.Classes())
 	start := time.Now()
-	x, err := rbf.Mapping().Scale(trainRows.X)
+	x, err := rbf.Pipeline().Scale(trainRows.X)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 		return nil, err
 	}
 	trained := time.Now()
-	xt, err := rbf.Mapping().Scale(testRows.X)
+	xt, err := rbf.Pipeline().Scale(testRows.X)
 	if err != nil {
 		return nil, err
 	}
@@ -230,14 +231,14 @@ const testRows = 50_000
 
 // stream learns from rows that are generated as they are read.
 func (d *demo) stream(ctx context.Context) (*streamResult, error) {
-	train := dataset.Generate(dataset.Synthetic{Rows: d.rows, Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
+	rows := dataset.Generate(dataset.Synthetic{Rows: d.rows, Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
 	// Fresh rows of the same function: those after the training rows.
 	test := dataset.Generate(dataset.Synthetic{First: d.rows, Rows: testRows, Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
 	res := &streamResult{Rows: d.rows, Dims: d.dims, Features: d.features}
 	fmt.Fprintf(d.w, "\n2  A stream of %s rows × %d dimensions, generated as it is read, never in memory\n\n", comma(d.rows), d.dims)
 
 	start := time.Now()
-	m, report, err := model.Fit(ctx, train, model.Config{Features: d.features, Seed: d.seed}, model.Options{Progress: d.bars.report})
+	m, report, err := train.Fit(ctx, rows, train.Config{Features: d.features, Seed: d.seed}, train.Options{Progress: d.bars.report})
 	d.bars.done()
 	if err != nil {
 		return nil, err
@@ -259,7 +260,7 @@ func (d *demo) stream(ctx context.Context) (*streamResult, error) {
 
 	// A tenth of the rows tells what a linear model can do.
 	few := dataset.Generate(dataset.Synthetic{Rows: max(1000, d.rows/10), Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
-	linear, _, err := model.Fit(ctx, few, model.Config{Kernel: "linear", Seed: d.seed}, model.Options{})
+	linear, _, err := train.Fit(ctx, few, train.Config{Kernel: "linear", Seed: d.seed}, train.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +332,7 @@ func samePredictions(ctx context.Context, a, b *model.Model, src dataset.Source)
 
 // writeDigits writes the digits as CSV files.
 func (d *demo) writeDigits(ctx context.Context) error {
-	train, test, err := openDigits(ctx, d.seed)
+	rows, test, err := openDigits(ctx, d.seed)
 	if err != nil {
 		return err
 	}
@@ -341,7 +342,7 @@ func (d *demo) writeDigits(ctx context.Context) error {
 	for _, part := range []struct {
 		name string
 		src  dataset.Source
-	}{{"train.csv", train}, {"test.csv", test}} {
+	}{{"train.csv", rows}, {"test.csv", test}} {
 		all, err := dataset.Collect(ctx, part.src, 0)
 		if err != nil {
 			return err

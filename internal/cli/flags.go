@@ -21,7 +21,7 @@ import (
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/train"
 )
 
 // dataFlags are the flags that say how data are read.
@@ -72,9 +72,9 @@ func contains(words, word string) bool {
 	return false
 }
 
-// modelFlags are the flags of a model.Config that say how rows are mapped; train adds those
+// modelFlags are the flags of a train.Config that say how rows are mapped; train adds those
 // of the learner.
-func modelFlags(cmd *cobra.Command, c *model.Config) {
+func modelFlags(cmd *cobra.Command, c *train.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
 	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
@@ -84,8 +84,8 @@ func modelFlags(cmd *cobra.Command, c *model.Config) {
 }
 
 // learnerFlags are the flags that choose a learner and its options.
-func learnerFlags(cmd *cobra.Command, c *model.Config) {
-	names, _ := model.Learners()
+func learnerFlags(cmd *cobra.Command, c *train.Config) {
+	names, _ := train.Learners()
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
@@ -121,7 +121,7 @@ func learnerFlags(cmd *cobra.Command, c *model.Config) {
 }
 
 // reductionFlags are the flags of principal components.
-func reductionFlags(cmd *cobra.Command, c *model.Config) {
+func reductionFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
 	f.IntVar(&c.Components, "components", 0, "most principal components of the features to go on with (default: the features themselves)")
 	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
@@ -130,7 +130,7 @@ func reductionFlags(cmd *cobra.Command, c *model.Config) {
 }
 
 // kernelFlags are the flags that name a kernel.
-func kernelFlags(cmd *cobra.Command, c *model.Config) {
+func kernelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
 	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
@@ -142,7 +142,7 @@ func kernelFlags(cmd *cobra.Command, c *model.Config) {
 }
 
 // settle gives a configuration from flags what depends on several of them.
-func settle(cmd *cobra.Command, c *model.Config) error {
+func settle(cmd *cobra.Command, c *train.Config) error {
 	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
 		c.Degree = 1
 	}
@@ -169,7 +169,7 @@ func settle(cmd *cobra.Command, c *model.Config) error {
 // lambdaValue is the flag --lambda: a number, a number times the mean variance of the features,
 // as tune has it, or auto, which leaves the choice to --lambda-by.
 type lambdaValue struct {
-	c    *model.Config
+	c    *train.Config
 	text string
 }
 
@@ -236,7 +236,7 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 
 // readLandmarks reads the landmarks that --landmarks names a file of, in any format of data,
 // without labels.
-func readLandmarks(ctx context.Context, c *model.Config, data dataset.Options) error {
+func readLandmarks(ctx context.Context, c *train.Config, data dataset.Options) error {
 	path := c.Landmarks
 	if path == "" || slices.Contains(feature.LandmarkChoices(), strings.ToLower(path)) {
 		return nil
@@ -311,7 +311,7 @@ func (m *mapValue) Set(s string) error {
 }
 
 // scaleFlag is the flag that says how inputs are scaled.
-func scaleFlag(cmd *cobra.Command, c *model.Config, def string) {
+func scaleFlag(cmd *cobra.Command, c *train.Config, def string) {
 	cmd.Flags().StringVar(&c.Scale, "scale", def, "scaling of the inputs: auto, none, standard, minmax, maxabs, global, l1, l2")
 }
 

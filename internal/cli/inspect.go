@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/learn"
 	"mercer/model"
 	"mercer/reduce"
+	"mercer/train"
 )
 
 func newInspect() *cobra.Command {
@@ -75,7 +77,7 @@ func isModel(path string) bool {
 func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 	m, err := model.Load(path)
 	if err != nil {
-		if s, other := model.LoadStatistics(path); other == nil {
+		if s, other := train.LoadStatistics(path); other == nil {
 			return inspectStatistics(cmd, path, s, asJSON)
 		}
 		return err
@@ -99,7 +101,7 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 		line("trained", "on %s rows × %s dimensions (%s)", comma(info.Training.Rows), comma(m.Dim()), info.Schema.Format)
 	}
 	printInfo(line, m)
-	if r := info.Training.Ridge; r != nil && len(r.Path) > 0 && !r.Whole {
+	if r := model.ReportOf[*learn.RidgeReport](&info.Training); r != nil && len(r.Path) > 0 && !r.Whole {
 		fmt.Fprintf(w, "\n  %-14s%s\n", "λ", "mean squared error")
 		for _, p := range r.Path {
 			mark := ""
@@ -109,7 +111,7 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 			fmt.Fprintf(w, "  %-14.3g%.5g%s\n", p.Lambda, p.Error, mark)
 		}
 	}
-	if r := info.Training.Lasso; r != nil && len(r.Path) > 0 {
+	if r := model.ReportOf[*learn.LassoReport](&info.Training); r != nil && len(r.Path) > 0 {
 		fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "λ", "held-out mean squared error", "weights that are not 0")
 		for _, p := range r.Path {
 			mark := ""
@@ -119,7 +121,7 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 			fmt.Fprintf(w, "  %-14.3g%-30.5g%d%s\n", p.Lambda, p.Error, p.Weights, mark)
 		}
 	}
-	if r := info.Training.SVM; r != nil && len(r.Path) > 0 {
+	if r := model.ReportOf[*learn.SVMReport](&info.Training); r != nil && len(r.Path) > 0 {
 		fmt.Fprintf(w, "\n  %-14s%s\n", "C", "held-out error")
 		for _, p := range r.Path {
 			mark := ""
@@ -132,7 +134,7 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 	if r := info.Training.Reduction; r != nil {
 		printVariances(w, r)
 	}
-	if r := info.Training.Online; r != nil {
+	if r := model.ReportOf[*learn.OnlineReport](&info.Training); r != nil {
 		fmt.Fprintf(w, "\n  %-14s%s\n", "rows", "loss and error before they were learned")
 		for _, p := range r.Progressive {
 			fmt.Fprintf(w, "  %-14s%-10.4g", comma(int(p.Rows)), p.Loss)

@@ -12,12 +12,13 @@ import (
 	"mercer/dataset"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/pipeline"
+	"mercer/train"
 )
 
 // gram is the state of the command "kernel".
 type gram struct {
-	cfg      model.Config // the part on scaling, γ and seed
+	cfg      train.Config // the part on scaling, γ and seed
 	kernel   kernel.Kernel
 	distance bool
 	data     dataset.Options
@@ -121,7 +122,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer src.Close()
-	scaling, _, err := model.FitMapping(ctx, src, g.cfg, model.Options{Progress: p.report})
+	scaling, _, err := train.FitPipeline(ctx, src, g.cfg, train.Options{Progress: p.report})
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if g.kernel.Gamma, err = g.gamma(x); err != nil {
+	if g.kernel.Gamma, _, err = (&pipeline.Config{Kernel: g.kernel, Gamma: g.cfg.Gamma, Sigma: g.cfg.Sigma, Seed: g.cfg.Seed}).GammaOf(x); err != nil {
 		return fmt.Errorf("%s: %w", src.Name(), err)
 	}
 	k, err := kernel.NewGram(g.kernel, x, y)
@@ -212,29 +213,7 @@ func outside(k kernel.Kernel, src dataset.Source, first int, x matrix.Rows, scal
 	if scale != "none" {
 		scaled = fmt.Sprintf(" after --scale %s (--scale none leaves the numbers as they are)", scale)
 	}
-	return fmt.Errorf("%s, %s%s: %s", model.Place(src, first+e.Row), src.Schema().DimName(e.Dim), scaled, e.Reason())
-}
-
-// gamma is the γ that the flags ask for on the rows x, 0 of kernels that have none.
-func (g *gram) gamma(x matrix.Rows) (float64, error) {
-	if !kernel.Has(g.kernel.Name, "gamma") {
-		return 0, nil
-	}
-	if g.cfg.Sigma > 0 {
-		return 1 / (2 * g.cfg.Sigma * g.cfg.Sigma), nil
-	}
-	of, gamma, err := model.SplitGamma(g.cfg.Gamma)
-	if err != nil {
-		return 0, err
-	}
-	factor := 1.0
-	switch of {
-	case "median":
-		factor, err = kernel.MedianGamma(x, g.cfg.Seed, g.kernel.Name)
-	case "scale":
-		factor, err = kernel.ScaleGamma(x.Dim(), model.Variance(x), g.kernel.Name)
-	}
-	return factor * gamma, err
+	return fmt.Errorf("%s, %s%s: %s", pipeline.Place(src, first+e.Row), src.Schema().DimName(e.Dim), scaled, e.Reason())
 }
 
 // finite finds the first value that is beyond what float64 holds, in a part of the matrix
@@ -249,7 +228,7 @@ func finite(part []float64, first, cols int) error {
 }
 
 // scaledRows reads all rows of a source and scales them.
-func scaledRows(ctx context.Context, src dataset.Source, scaling *model.Mapping) (matrix.Rows, error) {
+func scaledRows(ctx context.Context, src dataset.Source, scaling *pipeline.Pipeline) (matrix.Rows, error) {
 	d, _ := scaling.Dims()
 	all, err := dataset.Collect(ctx, src, d)
 	if err != nil {

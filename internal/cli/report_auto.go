@@ -9,7 +9,7 @@ import (
 )
 
 // more are the sections of a report that only some trainings have.
-func (t *train) more() (sections []func(*report.Page)) {
+func (t *training) more() (sections []func(*report.Page)) {
 	if t.chosen != nil {
 		sections = append(sections, autoSections(t.chosen))
 	}

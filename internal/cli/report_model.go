@@ -15,6 +15,7 @@ import (
 	"mercer/lab"
 	"mercer/learn"
 	"mercer/model"
+	"mercer/train"
 )
 
 // modelPage adds what a model is, and how its λ, C and the like were chosen.
@@ -56,11 +57,11 @@ func (v *path) figure(name, title, caption string) *report.Figure {
 // choicePage adds the values of λ, C and the like that were tried, and what came of them.
 func choicePage(page *report.Page, info *model.Info) {
 	s, t := page.Section("What was tried"), &info.Training
-	if r := t.Ridge; r != nil && len(r.Path) > 0 {
+	if r, ok := t.Report.(*learn.RidgeReport); ok && len(r.Path) > 0 {
 		s.Figure(ridgePath(r, info.Task != "regress"))
 		s.Table(ridgeTable(r))
 	}
-	if r := t.Lasso; r != nil && len(r.Path) > 0 {
+	if r, ok := t.Report.(*learn.LassoReport); ok && len(r.Path) > 0 {
 		v := path{parameter: "λ", measure: "mean squared error, held out", chosen: r.Lambda}
 		weights := v
 		weights.measure = "weights that are not 0"
@@ -71,19 +72,19 @@ func choicePage(page *report.Page, info *model.Info) {
 		s.Figure(v.figure("lambda", "Path of λ", fmt.Sprintf("The error of %s held-out rows for each λ that was tried.", comma(r.HeldOut))))
 		s.Figure(weights.figure("weights", "Weights along the path", "How many weights are not 0 for each λ."))
 	}
-	if r := t.SVM; r != nil {
+	if r, ok := t.Report.(*learn.SVMReport); ok {
 		cPath(s, r.Path, r.C, true)
 	}
-	if r := t.SVR; r != nil {
+	if r, ok := t.Report.(*learn.SVRReport); ok {
 		cPath(s, r.Path, r.C, false)
 	}
-	if r := t.Primal; r != nil {
+	if r, ok := t.Report.(*learn.PrimalReport); ok {
 		trials(s, r.Path, r.C)
 	}
-	if r := t.L1; r != nil {
+	if r, ok := t.Report.(*learn.L1Report); ok {
 		trials(s, r.Path, r.C)
 	}
-	if r := t.Online; r != nil && len(r.Progressive) > 0 {
+	if r, ok := t.Report.(*learn.OnlineReport); ok && len(r.Progressive) > 0 {
 		loss := path{parameter: "rows learned", measure: "mean loss"}
 		wrong := path{parameter: "rows learned", measure: "error", percent: true}
 		for _, p := range r.Progressive {
@@ -318,7 +319,7 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 }
 
 // costPage adds where the time and the memory went.
-func costPage(page *report.Page, m *model.Model, r *model.Report) {
+func costPage(page *report.Page, m *model.Model, r *train.Report) {
 	s := page.Section("Time and memory")
 	bars := &report.Intervals{X: report.Axis{Name: "seconds"}, Bars: true}
 	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve), certain("of it to add up rows", r.Collect), certain("of it to choose "+penaltyOf(m), r.Choose), certain("total", r.Total)} {
@@ -371,7 +372,7 @@ func summaryText(metrics *lab.Metrics, task, rows string) string {
 
 // writePages writes the report of train, if one is wanted; name is that of the data, tested
 // says which rows the metrics are of. Others add sections after those of the evaluation.
-func (t *train) writePages(cmd *cobra.Command, m *model.Model, r *model.Report, metrics *lab.Metrics, name, tested string, more ...func(*report.Page)) error {
+func (t *training) writePages(cmd *cobra.Command, m *model.Model, r *train.Report, metrics *lab.Metrics, name, tested string, more ...func(*report.Page)) error {
 	if !t.pages.wanted() {
 		return nil
 	}

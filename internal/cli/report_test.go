@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"mercer/internal/report"
-	"mercer/model"
+	"mercer/train"
 	"mercer/tune"
 )
 
@@ -318,7 +318,7 @@ func TestReportOfASearch(t *testing.T) {
 func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.html")
 	cand := func(c, mean, seconds float64, dropped string) *tune.Candidate {
-		return &tune.Candidate{Values: map[string]string{"c": fmt.Sprint(c)}, Config: model.Config{Learner: "svm", C: c}, Mean: mean, Seconds: seconds, Dropped: dropped}
+		return &tune.Candidate{Values: map[string]string{"c": fmt.Sprint(c)}, Config: train.Config{Learner: "svm", C: c}, Mean: mean, Seconds: seconds, Dropped: dropped}
 	}
 	r := &tune.Result{Metric: "accuracy", Larger: true, Task: "classify", Splits: 2, Wrong: 3, Why: "they do not go together", AtEnd: []string{"c"},
 		Candidates: []*tune.Candidate{cand(10, 0.9, 0.02, ""), cand(1, 0.8, 0.01, ""), cand(100, 0, 0, "not enough memory")}}

@@ -10,6 +10,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/model"
+	"mercer/train"
 )
 
 // ofStatistics are the flags of train that make sense where scaling and map come from a file
@@ -21,7 +22,7 @@ var ofStatistics = []string{
 }
 
 // loadStatistics reads the files of --append or --like.
-func (t *train) loadStatistics(cmd *cobra.Command, path string) error {
+func (t *training) loadStatistics(cmd *cobra.Command, path string) error {
 	if t.saveStats != "" && t.cfg.Learner == "auto" {
 		t.cfg.Learner = "ridge"
 	}
@@ -59,13 +60,13 @@ func (t *train) loadStatistics(cmd *cobra.Command, path string) error {
 }
 
 // mergeStatistics reads files of statistics and puts them together.
-func mergeStatistics(files []string) (*model.Statistics, error) {
-	s, err := model.LoadStatistics(files[0])
+func mergeStatistics(files []string) (*train.Statistics, error) {
+	s, err := train.LoadStatistics(files[0])
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range files[1:] {
-		other, err := model.LoadStatistics(path)
+		other, err := train.LoadStatistics(path)
 		if err != nil {
 			return nil, err
 		}
@@ -77,10 +78,10 @@ func mergeStatistics(files []string) (*model.Statistics, error) {
 }
 
 // openMore is open for rows that are added to statistics.
-func (t *train) openMore(ctx context.Context, path string) (file dataFile, fit func(model.Options) (*model.Model, *model.Report, dataset.Source, error), err error) {
+func (t *training) openMore(ctx context.Context, path string) (file dataFile, fit func(train.Options) (*model.Model, *train.Report, dataset.Source, error), err error) {
 	if path == "" {
-		return noData{}, func(opt model.Options) (*model.Model, *model.Report, dataset.Source, error) {
-			m, report, err := model.FitStatistics(ctx, nil, t.stats, t.cfg, opt)
+		return noData{}, func(opt train.Options) (*model.Model, *train.Report, dataset.Source, error) {
+			m, report, err := train.FitStatistics(ctx, nil, t.stats, t.cfg, opt)
 			return m, report, nil, err
 		}, nil
 	}
@@ -90,12 +91,12 @@ func (t *train) openMore(ctx context.Context, path string) (file dataFile, fit f
 	if err != nil {
 		return nil, nil, err
 	}
-	return f, func(opt model.Options) (*model.Model, *model.Report, dataset.Source, error) {
+	return f, func(opt train.Options) (*model.Model, *train.Report, dataset.Source, error) {
 		var src, held dataset.Source = f, nil
 		if t.holdout > 0 {
 			src, held = dataset.Split(f, t.holdout, max(t.cfg.Seed, 1))
 		}
-		m, report, err := model.FitStatistics(ctx, src, t.stats, t.cfg, opt)
+		m, report, err := train.FitStatistics(ctx, src, t.stats, t.cfg, opt)
 		return m, report, held, err
 	}, nil
 }
@@ -108,7 +109,7 @@ func (noData) Close() error                       { return nil }
 func (noData) UnseenCategories() []dataset.Unseen { return nil }
 
 // inspectStatistics tells what a file of statistics holds.
-func inspectStatistics(cmd *cobra.Command, path string, s *model.Statistics, asJSON bool) error {
+func inspectStatistics(cmd *cobra.Command, path string, s *train.Statistics, asJSON bool) error {
 	d, k := s.Dims()
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), map[string]any{"kind": "statistics", "rows": s.Rows(), "features": d, "targets": k, "schema": s.DataSchema()})

@@ -21,13 +21,15 @@ import (
 	"mercer/lab"
 	"mercer/learn"
 	"mercer/model"
+	"mercer/pipeline"
 	"mercer/reduce"
+	"mercer/train"
 )
 
-// train is the state of the command of that name.
-type train struct {
-	cfg        model.Config
-	bag        model.BagConfig
+// training is the state of the command of that name.
+type training struct {
+	cfg        train.Config
+	bag        pipeline.BagConfig
 	data       dataset.Options
 	out        string
 	test       string
@@ -43,7 +45,7 @@ type train struct {
 	saveStats  string
 	unlabelled string            // file of rows for the principal components alone
 	kept       *whole.File       // the file of saveStats that is to appear with the model
-	stats      *model.Statistics // nil: a training from the beginning
+	stats      *train.Statistics // nil: a training from the beginning
 	online     bool
 	from       string // the model to continue
 	path       string // DATA
@@ -53,11 +55,11 @@ type train struct {
 	chosen         *autoJSON // what auto chose
 
 	// fitRows trains on rows.
-	fitRows func(src dataset.Source, opt model.Options) (*model.Model, *model.Report, error)
+	fitRows func(src dataset.Source, opt train.Options) (*model.Model, *train.Report, error)
 }
 
 func newTrain() *cobra.Command {
-	t := &train{}
+	t := &training{}
 	cmd := &cobra.Command{
 		Use:   "train [flags] DATA -o MODEL",
 		Short: "Train a model and print a summary",
@@ -157,7 +159,7 @@ columns of 0 and 1 with --task multilabel.
 	return cmd
 }
 
-func (t *train) check() error {
+func (t *training) check() error {
 	if t.out == "" && !t.estimate {
 		return usagef("no file to write the model to; give -o MODEL")
 	}
@@ -196,7 +198,7 @@ func (t *train) check() error {
 	return checkData(&t.data)
 }
 
-func (t *train) run(cmd *cobra.Command, path string) error {
+func (t *training) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
 	if t.online {
@@ -266,18 +268,18 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 		return t.printCost(cmd, path, memory)
 	}
 	t.announce(ctx, p, path, memory)
-	t.fitRows = func(src dataset.Source, opt model.Options) (*model.Model, *model.Report, error) {
+	t.fitRows = func(src dataset.Source, opt train.Options) (*model.Model, *train.Report, error) {
 		if t.auto {
 			return t.fitAuto(ctx, cmd, src, p, opt)
 		}
-		return model.Fit(ctx, src, t.cfg, opt)
+		return train.Fit(ctx, src, t.cfg, opt)
 	}
 	data, fit, err := t.open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	opt := model.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
+	opt := train.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
 	if t.test != "" {
 		opt.Surveyed = func(read dataset.Schema) error { return t.checkTest(ctx, read, filepath.Base(path), "train with") }
 	}
@@ -307,7 +309,7 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 				t.kept.Close()
 			}
 		}()
-		opt.Keep = func(s *model.Statistics) error {
+		opt.Keep = func(s *train.Statistics) error {
 			if t.kept, err = whole.Create(t.saveStats); err != nil {
 				return err
 			}
@@ -331,7 +333,7 @@ func (t *train) run(cmd *cobra.Command, path string) error {
 }
 
 // finish tests the model, saves it and tells what it is.
-func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report, held dataset.Source, p *progress, name string, start time.Time) error {
+func (t *training) finish(cmd *cobra.Command, m *model.Model, report *train.Report, held dataset.Source, p *progress, name string, start time.Time) error {
 	metrics, tested, err := t.testModel(cmd, m, held, p)
 	p.done()
 	if err != nil {
@@ -373,7 +375,7 @@ func (t *train) finish(cmd *cobra.Command, m *model.Model, report *model.Report,
 }
 
 // save writes the model, and the statistics that are to be kept.
-func (t *train) save(m *model.Model) error {
+func (t *training) save(m *model.Model) error {
 	if err := m.Save(t.out); err != nil || t.kept == nil {
 		return err
 	}
@@ -382,7 +384,7 @@ func (t *train) save(m *model.Model) error {
 
 // open opens the data; fit trains on them and gives the rows that were kept back to test the
 // model, nil if there are none.
-func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(model.Options) (*model.Model, *model.Report, dataset.Source, error), err error) {
+func (t *training) open(ctx context.Context, path string) (file dataFile, fit func(train.Options) (*model.Model, *train.Report, dataset.Source, error), err error) {
 	seed := max(t.cfg.Seed, 1)
 	if t.stats != nil {
 		return t.openMore(ctx, path)
@@ -392,7 +394,7 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 		if err != nil {
 			return nil, nil, err
 		}
-		return f, func(opt model.Options) (*model.Model, *model.Report, dataset.Source, error) {
+		return f, func(opt train.Options) (*model.Model, *train.Report, dataset.Source, error) {
 			var src, held dataset.Source = f, nil
 			if t.holdout > 0 {
 				src, held = dataset.Split(f, t.holdout, seed)
@@ -415,12 +417,12 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 		}
 		test.Close()
 	}
-	return f, func(opt model.Options) (*model.Model, *model.Report, dataset.Source, error) {
+	return f, func(opt train.Options) (*model.Model, *train.Report, dataset.Source, error) {
 		var src, held dataset.Bags = f, nil
 		if t.holdout > 0 {
 			src, held = dataset.SplitBags(f, t.holdout, seed)
 		}
-		m, report, err := model.FitBags(ctx, src, t.cfg, opt)
+		m, report, err := train.FitBags(ctx, src, t.cfg, opt)
 		if err != nil || held == nil {
 			return m, report, nil, err
 		}
@@ -429,7 +431,7 @@ func (t *train) open(ctx context.Context, path string) (file dataFile, fit func(
 }
 
 // findTest fails where a file of test data is not there.
-func (t *train) findTest() error {
+func (t *training) findTest() error {
 	for _, path := range []string{t.test, t.testLabels} {
 		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
@@ -439,7 +441,7 @@ func (t *train) findTest() error {
 }
 
 // testsFiles says that the test data are files, which can be looked at before the training.
-func (t *train) testsFiles() bool {
+func (t *training) testsFiles() bool {
 	for _, path := range []string{t.test, t.testLabels} {
 		if st, err := os.Stat(path); path != "" && (err != nil || !st.Mode().IsRegular()) {
 			return false
@@ -451,7 +453,7 @@ func (t *train) testsFiles() bool {
 // checkTest says before the training what would keep the test data from being read after it: other columns or, in LIBSVM text, of which only a
 // whole pass tells it, larger indices. read is how the training data were read, of the file trained, and advice what to do with the flag --dim.
 // What can be read once only is not looked at.
-func (t *train) checkTest(ctx context.Context, read dataset.Schema, trained, advice string) error {
+func (t *training) checkTest(ctx context.Context, read dataset.Schema, trained, advice string) error {
 	if !t.testsFiles() {
 		return nil
 	}
@@ -494,7 +496,7 @@ func (t *train) checkTest(ctx context.Context, read dataset.Schema, trained, adv
 }
 
 // testModel measures the model on the test data, if there are any, and says which they are.
-func (t *train) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (metrics *lab.Metrics, tested string, err error) {
+func (t *training) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (metrics *lab.Metrics, tested string, err error) {
 	show := lab.Options{Curves: t.pages.wanted(), Progress: func(rows int, share float64) { p.report("test", rows, share) }}
 	switch {
 	case t.test != "":
@@ -545,7 +547,7 @@ type seconds struct {
 	Choose float64 `json:"choose,omitempty"`
 }
 
-func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out string) trainJSON {
+func newTrainJSON(m *model.Model, r *train.Report, metrics *lab.Metrics, out string) trainJSON {
 	if metrics != nil {
 		// Each class, and what is taken for what, are eval's to tell.
 		brief := *metrics
@@ -558,14 +560,14 @@ func newTrainJSON(m *model.Model, r *model.Report, metrics *lab.Metrics, out str
 
 // penaltyOf names what weighs the penalty against the losses of a learner.
 func penaltyOf(m *model.Model) string {
-	if m.Info().Training.Ridge != nil {
+	if model.ReportOf[*learn.RidgeReport](&m.Info().Training) != nil {
 		return "λ"
 	}
 	return "C"
 }
 
 // printTrained tells a person what was trained, what was chosen and why.
-func printTrained(w io.Writer, m *model.Model, r *model.Report, name string) {
+func printTrained(w io.Writer, m *model.Model, r *train.Report, name string) {
 	info := m.Info()
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
@@ -639,7 +641,7 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
 	if info.Feature != nil {
-		printMap(line, m.Mapping(), info.Training.Why)
+		printMap(line, m.Pipeline(), info.Training.Why)
 	} else if info.Kernel != nil {
 		line("kernel", "%s%s", info.Kernel, why("gamma"))
 	} else {
@@ -661,7 +663,7 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 }
 
 // printMap prints the kernel and the map of a mapping that has one; why says where γ is from.
-func printMap(line func(what, format string, args ...any), p *model.Mapping, why map[string]string) {
+func printMap(line func(what, format string, args ...any), p *pipeline.Pipeline, why map[string]string) {
 	because := func(text string) string {
 		if text != "" {
 			text = " (" + text + ")"

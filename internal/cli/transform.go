@@ -12,13 +12,14 @@ import (
 
 	"mercer/dataset"
 	"mercer/matrix"
-	"mercer/model"
+	"mercer/pipeline"
+	"mercer/train"
 )
 
 func newTransform() *cobra.Command {
 	var (
-		cfg      model.Config
-		bag      model.BagConfig
+		cfg      train.Config
+		bag      pipeline.BagConfig
 		data     dataset.Options
 		out      string
 		format   string
@@ -96,7 +97,7 @@ of members.`,
 			if fitOn != "" {
 				fitPath = fitOn
 			}
-			t, err := fitTransform(cmd.Context(), fitPath, data, cfg, model.Options{Progress: p.report})
+			t, err := fitTransform(cmd.Context(), fitPath, data, cfg, train.Options{Progress: p.report})
 			if err != nil {
 				return err
 			}
@@ -139,7 +140,7 @@ of members.`,
 					return failed
 				}
 				if err != nil {
-					return model.Located(err, src, b.First)
+					return pipeline.Located(err, src, b.First)
 				}
 				rows += b.X.Len()
 				p.report("map", rows, r.Progress())
@@ -188,21 +189,21 @@ of members.`,
 
 // fittedTransform is what transform does with rows, and the data that it was fitted on.
 type fittedTransform struct {
-	bag     *model.BagMapping // nil for rows
-	mapping *model.Mapping
+	bag     *pipeline.Bags // nil for rows
+	mapping *pipeline.Pipeline
 	why     map[string]string
 	schema  dataset.Schema // of the data
 	src     *rows
 }
 
-func fitTransform(ctx context.Context, path string, data dataset.Options, cfg model.Config, opt model.Options) (t *fittedTransform, err error) {
+func fitTransform(ctx context.Context, path string, data dataset.Options, cfg train.Config, opt train.Options) (t *fittedTransform, err error) {
 	t = &fittedTransform{}
 	if cfg.Bag == nil {
 		f, err := dataset.Open(ctx, path, data)
 		if err != nil {
 			return nil, err
 		}
-		if t.mapping, t.why, err = model.FitMapping(ctx, f, cfg, opt); err != nil {
+		if t.mapping, t.why, err = train.FitPipeline(ctx, f, cfg, opt); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -212,7 +213,7 @@ func fitTransform(ctx context.Context, path string, data dataset.Options, cfg mo
 		if err != nil {
 			return nil, err
 		}
-		if t.bag, t.mapping, t.why, err = model.FitBagMapping(ctx, f, cfg, opt); err != nil {
+		if t.bag, t.mapping, t.why, err = train.FitBagPipeline(ctx, f, cfg, opt); err != nil {
 			f.Close()
 			return nil, err
 		}

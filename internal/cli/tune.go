@@ -18,12 +18,13 @@ import (
 	"mercer/internal/whole"
 	"mercer/lab"
 	"mercer/model"
+	"mercer/train"
 	"mercer/tune"
 )
 
 // tuning is the state of the command tune.
 type tuning struct {
-	train train // what trains the model in the end
+	train training // what trains the model in the end
 	opt   tune.Options
 
 	axes      map[string]*axisFlag
@@ -358,7 +359,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		return goesOn(ctx, err, t.opt.Journal)
 	}
 	searched := time.Since(start)
-	m, report, err := data.fit(found.Picked.Config, model.Options{Progress: p.report, Memory: o.Memory})
+	m, report, err := data.fit(found.Picked.Config, train.Options{Progress: p.report, Memory: o.Memory})
 	p.done()
 	if err != nil {
 		return goesOn(ctx, err, t.opt.Journal)
@@ -375,7 +376,7 @@ func ofFoldGroup(err error) error {
 }
 
 // finish tests the model, saves it and tells how it was found.
-func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, report *model.Report, p *progress, path string, searched time.Duration, start time.Time) error {
+func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, report *train.Report, p *progress, path string, searched time.Duration, start time.Time) error {
 	name := filepath.Base(path)
 	if t.results != "" {
 		if err := writeTrials(t.results, found); err != nil {

@@ -12,6 +12,7 @@ import (
 	"mercer/dataset"
 	"mercer/model"
 	"mercer/pool"
+	"mercer/train"
 )
 
 // tuned is data that a search is on: the rows that configurations are judged by, and the training of
@@ -19,7 +20,7 @@ import (
 type tuned struct {
 	file dataFile
 	rows dataset.Source
-	fit  func(cfg model.Config, opt model.Options) (*model.Model, *model.Report, error)
+	fit  func(cfg train.Config, opt train.Options) (*model.Model, *train.Report, error)
 }
 
 // settleBags finds out whether the data are bags, and what says nothing to a search on them.
@@ -43,7 +44,7 @@ func (t *tuning) settleBags(cmd *cobra.Command, path string) error {
 	case t.opt.Strict:
 		return usagef("bags are pooled once for all folds, with scaling and γ of all members; leave out --strict")
 	}
-	probe := model.Config{Bag: c.Bag, Kernel: "linear"}
+	probe := train.Config{Bag: c.Bag, Kernel: "linear"}
 	if err := probe.Check(); err != nil {
 		return usageError{err}
 	}
@@ -66,8 +67,8 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 			u.schema.Group = nil
 			src = u
 		}
-		return &tuned{file, src, func(cfg model.Config, opt model.Options) (*model.Model, *model.Report, error) {
-			return model.Fit(ctx, src, cfg, opt)
+		return &tuned{file, src, func(cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
+			return train.Fit(ctx, src, cfg, opt)
 		}}, nil
 	}
 	bags, err := dataset.OpenBags(ctx, path, data)
@@ -79,17 +80,17 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 		return nil, err
 	}
 	memory := t.opt.Memory
-	cfg := model.Config{Bag: t.train.cfg.Bag, Kernel: "linear", Scale: "none", Seed: t.train.cfg.Seed}
-	mapping, _, _, err := model.FitBagMapping(ctx, bags, cfg, model.Options{Progress: p.report, Memory: memory})
+	cfg := train.Config{Bag: t.train.cfg.Bag, Kernel: "linear", Scale: "none", Seed: t.train.cfg.Seed}
+	mapping, _, _, err := train.FitBagPipeline(ctx, bags, cfg, train.Options{Progress: p.report, Memory: memory})
 	if err != nil {
 		bags.Close()
 		return nil, err
 	}
 	keep := min(memory/4, 1<<30)
 	t.opt.Memory -= keep
-	return &tuned{bags, mapping.KeptSource(bags, keep), func(cfg model.Config, opt model.Options) (*model.Model, *model.Report, error) {
+	return &tuned{bags, mapping.KeptSource(bags, keep), func(cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
 		cfg.Bag, opt.Memory = t.train.cfg.Bag, memory
-		return model.FitBags(ctx, bags, cfg, opt)
+		return train.FitBags(ctx, bags, cfg, opt)
 	}}, nil
 }
 

@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/exact"
 	"mercer/internal/random"
+	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
+	"mercer/train"
 )
 
 // problem is a data set of kumarResults, cut into a training and a test part.
@@ -22,7 +25,7 @@ type problem struct {
 	y, yt       []float64 // targets, or
 	names       []string  // classes
 	namesTest   []string
-	gamma       string // as in model.Config
+	gamma       string // as in train.Config
 	features    int    // D of the lecture
 	fixed       bool   // the parts do not depend on the seed
 }
@@ -40,19 +43,19 @@ type kumarMethod struct {
 	name          string
 	errors, times string // of the lecture
 	random        bool   // more than the parts depends on the seed
-	cfg           func(p *problem) model.Config
+	cfg           func(p *problem) train.Config
 	rows          int // that it trains on, 0 for all
 }
 
 // kumarMethods are the rows of the lecture's table.
 func kumarMethods() []kumarMethod {
 	return []kumarMethod{
-		{"linear, ridge", "", "", false, func(*problem) model.Config { return model.Config{Kernel: "linear", Learner: "ridge"} }, 0},
-		{"random features, ridge", "3.6 14.9 11.6 7.3 5", "20 9 4260 90 36", true, func(p *problem) model.Config {
-			return model.Config{Map: "rff", Features: p.features, Learner: "ridge"}
+		{"linear, ridge", "", "", false, func(*problem) train.Config { return train.Config{Kernel: "linear", Learner: "ridge"} }, 0},
+		{"random features, ridge", "3.6 14.9 11.6 7.3 5", "20 9 4260 90 36", true, func(p *problem) train.Config {
+			return train.Config{Map: "rff", Features: p.features, Learner: "ridge"}
 		}, 0},
-		{"Falkon, 2,000 landmarks", "", "", true, func(*problem) model.Config { return model.Config{Learner: "falkon", Features: 2000, Tolerance: 1e-4} }, 0},
-		{fmt.Sprintf("kernel ridge, %d rows (theirs: exact SVM)", kumarExact), "11 15.1 2.2 8.3 9", "31 420 158400 - 780", true, func(*problem) model.Config { return model.Config{Learner: "kernel-ridge"} }, kumarExact},
+		{"Falkon, 2,000 landmarks", "", "", true, func(*problem) train.Config { return train.Config{Learner: "falkon", Features: 2000, Tolerance: 1e-4} }, 0},
+		{fmt.Sprintf("kernel ridge, %d rows (theirs: exact SVM)", kumarExact), "11 15.1 2.2 8.3 9", "31 420 158400 - 780", true, func(*problem) train.Config { return train.Config{Learner: "kernel-ridge"} }, kumarExact},
 	}
 }
 
@@ -185,7 +188,7 @@ func kumarResults() []*Table {
 
 // fit trains on so many rows of the training part, drawn by the seed, 0 for all: files may have
 // classes one after the other.
-func (p *problem) fit(ctx context.Context, cfg model.Config, rows int) (*model.Model, *model.Report, error) {
+func (p *problem) fit(ctx context.Context, cfg train.Config, rows int) (*model.Model, *train.Report, error) {
 	x, y, names := p.train, p.y, p.names
 	if rows > 0 && rows < x.Len() {
 		some := random.New(cfg.Seed, "papers.kumar.rows").Perm(x.Len())[:rows]
@@ -204,7 +207,7 @@ func (p *problem) fit(ctx context.Context, cfg model.Config, rows int) (*model.M
 	if err != nil {
 		return nil, nil, err
 	}
-	return model.Fit(ctx, src, cfg, model.Options{})
+	return train.Fit(ctx, src, cfg, train.Options{})
 }
 
 func picked[E any](all []E, some []int) []E {
@@ -217,18 +220,18 @@ func picked[E any](all []E, some []int) []E {
 
 // error trains on so many rows of the training part, 0 for all, and returns the error in
 // percent of the test part and the λ that was used.
-func (p *problem) error(ctx context.Context, cfg model.Config, rows int) (percent, lambda float64, err error) {
+func (p *problem) error(ctx context.Context, cfg train.Config, rows int) (percent, lambda float64, err error) {
 	m, _, err := p.fit(ctx, cfg, rows)
 	if err != nil {
 		return 0, 0, err
 	}
-	switch report := m.Info().Training; {
-	case report.Ridge != nil:
-		lambda = report.Ridge.Lambda
-	case report.Falkon != nil:
-		lambda = report.Falkon.Lambda
-	case report.KernelRidge != nil:
-		lambda = report.KernelRidge.Lambda
+	switch report := m.Info().Training.Report.(type) {
+	case *learn.RidgeReport:
+		lambda = report.Lambda
+	case *exact.FalkonReport:
+		lambda = report.Lambda
+	case *exact.RidgeReport:
+		lambda = report.Lambda
 	}
 	scores := matrix.NewDense(p.test.Len(), m.Outputs())
 	if err := m.Scores(scores, p.test); err != nil {

@@ -226,10 +226,10 @@ func poolingSizes() *Table {
 	t := &Table{
 		Name:   "LS19-5.1",
 		Title:  "Sizes of bilinear pooling for two networks",
-		Source: "López-Sánchez 2019 (thesis), table 5.1; its 19.5 and 31.7 MB are 1024² bytes",
+		Source: "López-Sánchez 2019 (thesis), table 5.1; its 19.5 and 31.7 MB are MiB",
 		Protocol: "Linear classifiers of 200 classes in float32, as in the thesis; our parameters are what the package pool holds. D = 5,000, CBP-KRP with m = 5,000, t = 2, s = 100. " +
 			"The thesis's Random Maclaurin holds float32 for signs.",
-		Corner: "network, method", Columns: []string{"descriptor", "parameters, KB", "classifier, MB"}, Cost: 0.5,
+		Corner: "network, method", Columns: []string{"descriptor", "parameters, KiB", "classifier, MiB"}, Cost: 0.5,
 	}
 	t.Unmarked = every(t)
 	type cell struct {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"mercer/internal/units"
 )
 
 // Axis describes an axis. The zero value fits the data.
@@ -187,7 +189,7 @@ func fixedText(v float64, decimals int, largest float64) string {
 	if largest >= 1e7 || decimals > 5 {
 		return shortText(v)
 	}
-	return minus(thousands(strconv.FormatFloat(v, 'f', decimals, 64)))
+	return minus(units.Commas(strconv.FormatFloat(v, 'f', decimals, 64)))
 }
 
 // shortText writes v to four digits or so, as people read it.
@@ -214,7 +216,7 @@ func shortText(v float64) string {
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
-	return minus(thousands(s))
+	return minus(units.Commas(s))
 }
 
 // minus writes a sign as it is printed, and no sign before a 0.
@@ -226,24 +228,4 @@ func minus(s string) string {
 		return s[1:]
 	}
 	return "−" + s[1:]
-}
-
-// thousands puts commas into numbers of four digits and more.
-func thousands(s string) string {
-	digits, negative := strings.CutPrefix(s, "-")
-	whole, fraction, point := strings.Cut(digits, ".")
-	var b strings.Builder
-	if negative {
-		b.WriteByte('-')
-	}
-	for i, r := range whole {
-		if i > 0 && (len(whole)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(r)
-	}
-	if point {
-		b.WriteString("." + fraction)
-	}
-	return b.String()
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"mercer/internal/units"
+
 	"gonum.org/v1/plot/vg"
 )
 
@@ -282,7 +284,7 @@ func leftOut(n int, what, why string) []string {
 	case 1:
 		return []string{"1 " + what + " is left out: " + why + "."}
 	}
-	return []string{fmt.Sprintf("%s %ss are left out: %s.", thousands(fmt.Sprint(n)), what, why)}
+	return []string{fmt.Sprintf("%s %ss are left out: %s.", units.Count(n), what, why)}
 }
 
 // unshown says why values are not shown.

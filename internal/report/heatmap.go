@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/internal/units"
+
 	"gonum.org/v1/plot/vg"
 )
 
@@ -57,7 +59,7 @@ func Confusion(classes []string, counts [][]float64) *HeatMap {
 				values[j] = n / total
 			}
 			if text[j] = shortText(n); n == math.Trunc(n) && n < 1e9 {
-				text[j] = thousands(strconv.FormatFloat(n, 'f', 0, 64))
+				text[j] = units.Commas(strconv.FormatFloat(n, 'f', 0, 64))
 			}
 			if n == 0 && h.Root {
 				text[j] = "·"
@@ -95,7 +97,7 @@ func (h *HeatMap) layout() (picture, error) {
 	}
 	p := picture{width: columnWidth, desc: h.describe(values)}
 	if len(g.Rows) < len(h.Rows) || len(g.Columns) < len(h.Columns) {
-		p.notes = append(p.notes, fmt.Sprintf("Of %s rows and %s columns, neighbours are shown together by their mean.", thousands(fmt.Sprint(len(h.Rows))), thousands(fmt.Sprint(len(h.Columns)))))
+		p.notes = append(p.notes, fmt.Sprintf("Of %s rows and %s columns, neighbours are shown together by their mean.", units.Count(len(h.Rows)), units.Count(len(h.Columns))))
 	}
 	l := g.grid(columnWidth)
 	if !l.texts && len(g.Columns) > 4 || max(len(g.Columns), len(g.Rows)) > 16 {

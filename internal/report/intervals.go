@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"mercer/internal/units"
 )
 
 // Intervals are named values with their uncertainty, one a line: results of tuning, models
@@ -39,7 +41,7 @@ func (v *Intervals) layout() (picture, error) {
 	rows := v.Rows
 	var notes []string
 	if len(rows) > linesShown {
-		notes = append(notes, fmt.Sprintf("The first %d of %s lines are shown.", linesShown, thousands(fmt.Sprint(len(rows)))))
+		notes = append(notes, fmt.Sprintf("The first %d of %s lines are shown.", linesShown, units.Count(len(rows))))
 		rows = rows[:linesShown]
 	}
 	var xs span

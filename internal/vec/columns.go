@@ -10,7 +10,7 @@ func GemmAddTNWide(m, n, k int, a []float32, lda int, b []float64, ldb int, c []
 	_, _, _ = a[(k-1)*lda+m-1], b[(k-1)*ldb+n-1], c[(m-1)*ldc+n-1]
 	s := columnKernels()
 	width := s.padded(n)
-	right := micro64.buffer(min(k, columnRows) * width)
+	right := micro64.buffers.Get(min(k, columnRows) * width)
 	for lo := 0; lo < k; lo += columnRows {
 		rows := min(columnRows, k-lo)
 		for i := range rows {
@@ -29,7 +29,7 @@ func GemmAddTNWide(m, n, k int, a []float32, lda int, b []float64, ldb int, c []
 			Parallel(groups, 8, each)
 		}
 		if j := groups * s.width; j < m {
-			last := micro32.buffer(rows * s.width)
+			last := micro32.buffers.Get(rows * s.width)
 			for i := range rows {
 				row := last[i*s.width : (i+1)*s.width]
 				clear(row[copy(row, a[(lo+i)*lda+j:(lo+i)*lda+m]):])

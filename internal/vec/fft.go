@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"mercer/internal/spare"
 )
 
 // The Fourier transform of real numbers as reduction of polynomials (Fiduccia 1972; in real
@@ -50,7 +52,7 @@ type FFT struct {
 	leaf   []float32 // the same in the order of the kernel of the last levels
 	splits []int     // levels of each pass of Forward before the last levels
 	joins  []int     // of Inverse, in the same order
-	free   chan []float32
+	free   spare.Slices[float32]
 	plain  *plainFFT // for lengths that are not powers of two, or too small or large
 }
 
@@ -62,7 +64,8 @@ func NewFFT(n int) *FFT {
 	if n < 1 {
 		panic(fmt.Sprintf("vec: a Fourier transform of %d numbers", n))
 	}
-	f := &FFT{n: n, lanes: 1, free: make(chan []float32, 64)}
+	f := &FFT{n: n, lanes: 1}
+	f.free.Make = aligned[float32]
 	if n < 8 || n > maxFFT || n&(n-1) != 0 {
 		f.plain = newPlainFFT(n)
 		return f
@@ -130,9 +133,9 @@ func (f *FFT) MulForward(dst, x []float32) {
 		f.plain.forward(dst, x, true)
 		return
 	}
-	work := f.get()
+	work := f.free.Get(f.n)
 	f.forward(dst, work, x, true)
-	f.put(work)
+	f.free.Put(work)
 }
 
 // Inverse computes x from its spectrum, the inverse of Forward. dst may be the spectrum itself;
@@ -222,21 +225,5 @@ func (f *FFT) Natural(dst []complex64, spectrum []float32) {
 func (f *FFT) check(dst, x []float32) {
 	if len(dst) != f.n || len(x) != f.n {
 		panic(fmt.Sprintf("vec: %d and %d numbers for a Fourier transform of %d", len(dst), len(x), f.n))
-	}
-}
-
-func (f *FFT) get() []float32 {
-	select {
-	case work := <-f.free:
-		return work
-	default:
-		return aligned[float32](f.n)
-	}
-}
-
-func (f *FFT) put(work []float32) {
-	select {
-	case f.free <- work:
-	default:
 	}
 }

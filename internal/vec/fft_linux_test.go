@@ -18,7 +18,7 @@ func TestFFTReadsNothingOutside(t *testing.T) {
 				zeros := make([]float32, n)
 				x := fenced(t, numbers[float32](rand.New(rand.NewPCG(33, 1)), n), atEnd)
 				s, y := fenced(t, zeros, atEnd), fenced(t, zeros, atEnd)
-				f.put(fenced(t, zeros, atEnd))
+				f.free.Put(fenced(t, zeros, atEnd))
 				f.Forward(s, x)
 				f.MulForward(s, x)
 				f.Inverse(y, s)

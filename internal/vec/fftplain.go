@@ -1,12 +1,16 @@
 package vec
 
-import "gonum.org/v1/gonum/dsp/fourier"
+import (
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"mercer/internal/spare"
+)
 
 // plainFFT is the transform for any length, by gonum's in float64. Its spectrum is X_0, then
 // X_{n/2} if n is even, then the real and imaginary parts of X_1, X_2, …
 type plainFFT struct {
 	n    int
-	free chan *plainWork
+	free spare.List[plainWork]
 }
 
 // plainWork is the memory of one goroutine; gonum's plan is for one at a time.
@@ -17,25 +21,17 @@ type plainWork struct {
 }
 
 func newPlainFFT(n int) *plainFFT {
-	f := &plainFFT{n: n, free: make(chan *plainWork, 64)}
-	f.put(f.get())
+	f := &plainFFT{n: n}
+	f.free.Put(f.get())
 	return f
 }
 
 func (f *plainFFT) get() *plainWork {
-	select {
-	case w := <-f.free:
-		return w
-	default:
-		return &plainWork{fourier.NewFFT(f.n), make([]float64, f.n), make([]complex128, f.n/2+1)}
+	w := f.free.Get()
+	if w.plan == nil {
+		w.plan, w.x, w.spectrum = fourier.NewFFT(f.n), make([]float64, f.n), make([]complex128, f.n/2+1)
 	}
-}
-
-func (f *plainFFT) put(w *plainWork) {
-	select {
-	case f.free <- w:
-	default:
-	}
+	return w
 }
 
 // reals is how many of X_0 and X_{n/2} there are.
@@ -65,7 +61,7 @@ func (f *plainFFT) forward(dst, x []float32, times bool) {
 		}
 		dst[j], dst[j+1] = float32(real(v)), float32(imag(v))
 	}
-	f.put(w)
+	f.free.Put(w)
 }
 
 func (f *plainFFT) inverse(dst, spectrum []float32) {
@@ -82,7 +78,7 @@ func (f *plainFFT) inverse(dst, spectrum []float32) {
 	for j, v := range w.x {
 		dst[j] = float32(v / float64(f.n))
 	}
-	f.put(w)
+	f.free.Put(w)
 }
 
 func (f *plainFFT) mul(dst, a, b []float32) {

@@ -3,6 +3,8 @@ package vec
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"mercer/internal/spare"
 )
 
 // Matrix products after BLIS (Van Zee and van de Geijn 2015): the loops around a micro-kernel
@@ -26,8 +28,8 @@ type micro[T float32 | float64] struct {
 	kc                int                                                 // most of the inner dimension in a block: an A panel fits the L1 cache
 	nc                int                                                 // columns of a block of kc: kc×nc numbers fit the L2 cache
 	size              int                                                 // bytes of a number
-	free              chan *panels[T]                                     // not in use; never given back to the collector
-	buffers           chan []T                                            // for strips, not in use
+	free              spare.List[panels[T]]
+	buffers           spare.Slices[T] // for strips
 }
 
 // microKernel computes a tile of C as A·B, or adds to it. A's element (i, l) stands i·ars +
@@ -158,9 +160,9 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 	if shared {
 		size = max(size, panels*mk.nr*kc) // buffers of one size serve for both
 	}
-	strips, packed := mk.buffer(size), []T(nil)
+	strips, packed := mk.buffers.Get(size), []T(nil)
 	if shared {
-		packed = mk.buffer(size)
+		packed = mk.buffers.Get(size)
 	}
 	q := p
 	for l := 0; l < p.k; l += kc {
@@ -224,26 +226,10 @@ func (mk *micro[T]) block(k int) int {
 	return (k + blocks - 1) / blocks
 }
 
-// buffer is memory for n numbers, to be given back to keep.
-func (mk *micro[T]) buffer(n int) []T {
-	select {
-	case b := <-mk.buffers:
-		if len(b) >= n {
-			return b
-		}
-	default:
-	}
-	return aligned[T](n)
-}
-
 // keep keeps a buffer for the next product.
 func (mk *micro[T]) keep(buffer []T) {
-	if len(buffer) == 0 || len(buffer) > mostKept {
-		return
-	}
-	select {
-	case mk.buffers <- buffer:
-	default:
+	if len(buffer) <= mostKept {
+		mk.buffers.Put(buffer)
 	}
 }
 
@@ -330,24 +316,16 @@ func (mk *micro[T]) parallel(p product[T], threads int, g grid) {
 }
 
 func (mk *micro[T]) get() *panels[T] {
-	select {
-	case w := <-mk.free:
-		return w
-	default:
-		return &panels[T]{
-			a:    aligned[T](mk.mr * mk.copied()),
-			b:    aligned[T](mk.kc * mk.nc),
-			tile: aligned[T](mk.mr * mk.nr),
-		}
+	w := mk.free.Get()
+	if w.a == nil {
+		w.a, w.b, w.tile = aligned[T](mk.mr*mk.copied()), aligned[T](mk.kc*mk.nc), aligned[T](mk.mr*mk.nr)
 	}
+	return w
 }
 
 func (mk *micro[T]) put(w *panels[T]) {
 	w.scant.shrink()
-	select {
-	case mk.free <- w:
-	default:
-	}
+	mk.free.Put(w)
 }
 
 // aligned makes a slice that starts at a cache line, which small Go slices need not.
@@ -628,7 +606,7 @@ func portableKernels() {
 func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip, panel stripKernel[T], sparse, sparseOne sparseKernel[T]) {
 	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.panel, mk.sparse, mk.sparseOne = mr, nr, tile, row, strip, panel, sparse, sparseOne
 	mk.nonzeros, mk.widen, mk.expect = nil, nil, nil
-	mk.free, mk.buffers = make(chan *panels[T], 64), make(chan []T, 16)
+	mk.free, mk.buffers = spare.List[panels[T]]{}, spare.Slices[T]{Most: 16, Make: aligned[T]}
 }
 
 // portable is the 4×4 micro-kernel in Go.

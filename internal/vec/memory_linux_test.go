@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"mercer/internal/spare"
+
 	"gonum.org/v1/gonum/blas"
 )
 
@@ -139,10 +141,10 @@ func panelsBetweenBorders[T float32 | float64](t *testing.T, mk *micro[T]) {
 		for _, s := range [][3]int{{mk.mr + 1, mk.nc + 1, mk.kc}, {2*mk.mr + 1, mk.nr + 1, 2 * mk.kc}, {mk.mr - 1, mk.nr - 1, mk.kc}} {
 			m, n, k := s[0], s[1], s[2]
 			for _, transposed := range []bool{false, true} {
-				mk.free, mk.buffers = make(chan *panels[T], 1), make(chan []T, 1)
+				mk.free, mk.buffers = spare.List[panels[T]]{Most: 1}, spare.Slices[T]{Most: 1, Make: aligned[T]}
 				w := mk.get()
 				mk.put(&panels[T]{a: fenced(t, w.a, atEnd), b: fenced(t, w.b, atEnd), tile: fenced(t, w.tile, atEnd)})
-				mk.buffers <- fenced(t, make([]T, m/mk.mr*mk.mr*mk.kc+1), atEnd)[1:]
+				mk.buffers.Put(fenced(t, make([]T, m/mk.mr*mk.mr*mk.kc+1), atEnd)[1:])
 				p := product[T]{m: m, n: n, k: k, alpha: 2, a: numbers[T](r, m*k), ars: k, acs: 1, b: numbers[T](r, k*n), brs: n, bcs: 1, c: make([]T, m*n), ldc: n}
 				if transposed {
 					p.ars, p.acs = 1, m

@@ -1,0 +1,25 @@
+package model
+
+import (
+	"mercer/internal/safetensors"
+	"mercer/learn"
+	"mercer/reduce"
+)
+
+// Linear is the predictor of all learners that are linear in the features.
+type Linear struct{ *learn.Linear }
+
+func (l Linear) Tensors() map[string]*safetensors.Tensor {
+	return map[string]*safetensors.Tensor{
+		"linear.w": {Shape: []int{l.W.Rows, l.W.Cols}, F32: l.W.Data},
+		"linear.b": {Shape: []int{len(l.B)}, F64: l.B},
+	}
+}
+
+func (l Linear) Folded(p *reduce.Projection) Predictor {
+	w, b := p.Fold(l.W, l.B)
+	return Linear{&learn.Linear{W: w, B: b}}
+}
+
+// Single is the predictor laid out for single rows, with the same scores to the bit.
+func (l Linear) Single() Scorer { return l.Packed() }

@@ -1,0 +1,49 @@
+package model
+
+import (
+	"mercer/learn"
+	"mercer/reduce"
+)
+
+// Likely is the predictor of a linear classifier: where the report of its training tells a loss that
+// is a likelihood, its scores stand for probabilities.
+func Likely(l Linear, info *Info) Predictor {
+	if info.Task != "classify" && info.Task != "multilabel" {
+		return l
+	}
+	loss := ""
+	switch r := info.Training.Report.(type) {
+	case *learn.PrimalReport:
+		loss = r.Loss
+	case *learn.L1Report:
+		loss = r.Loss
+	case *learn.SVMReport:
+		loss = r.Loss
+	}
+	switch loss {
+	case "logistic", "multinomial":
+		return Logistic{l, loss == "multinomial", info.Labels != nil}
+	}
+	return l
+}
+
+// Logistic is the predictor of logistic regression.
+type Logistic struct {
+	Linear
+	joint  bool // all classes in one problem
+	labels bool // of which a row may have any number
+}
+
+// probabilities are those of learn.Probabilities, or of labels σ of the score of each.
+func (l Logistic) probabilities(dst []float64, scores []float32) bool {
+	if l.labels {
+		learn.Sigmoids(dst, len(scores), true, func(t int) float64 { return float64(scores[t]) })
+		return true
+	}
+	learn.Probabilities(dst, scores, l.joint)
+	return true
+}
+
+func (l Logistic) Folded(p *reduce.Projection) Predictor {
+	return Logistic{l.Linear.Folded(p).(Linear), l.joint, l.labels}
+}

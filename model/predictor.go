@@ -1,0 +1,52 @@
+package model
+
+import (
+	"mercer/internal/safetensors"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/reduce"
+)
+
+// Scorer scores rows. It is safe for concurrent use.
+type Scorer interface {
+	// Scores writes the scores of features, or of scaled rows if the learner is exact, into
+	// dst. A row's scores do not depend on the rows beside it, and nothing is allocated once
+	// working memory exists.
+	Scores(dst *matrix.Dense, z matrix.Rows)
+}
+
+// Predictor is what a learner leaves in a model.
+type Predictor interface {
+	Scorer
+
+	// Tensors are what a model file keeps of it.
+	Tensors() map[string]*safetensors.Tensor
+}
+
+// Folds is a predictor that can take the projection before it into itself.
+type Folds interface {
+	Folded(p *reduce.Projection) Predictor
+}
+
+// restorePredictor makes the predictor of a model of d features from the tensors of its file.
+func (m *Model) restorePredictor(t safetensors.Tensors, d int) (Predictor, error) {
+	if t["machine.alpha"] != nil {
+		return m.restoreMachine(t, d)
+	}
+	w, err := t.Want("linear.w", false, d, m.info.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.Want("linear.b", true, m.info.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	l := Linear{&learn.Linear{W: &matrix.Dense{Rows: d, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: w.F32}, B: b.F64}}
+	switch m.info.Training.Report.(type) {
+	case *learn.RidgeReport:
+		return m.restoreRidge(l, t, d)
+	case *learn.OnlineReport:
+		return m.restoreOnline(t, d, l)
+	}
+	return Likely(l, &m.info), nil
+}

@@ -1,6 +1,0 @@
-//go:build race
-
-package model
-
-// Under the race detector pools forget on purpose, so allocations are not counted.
-const raceDetector = true

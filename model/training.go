@@ -1,0 +1,154 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"mercer/exact"
+	"mercer/learn"
+	"mercer/reduce"
+)
+
+// Training describes how a model was trained: what was chosen, and why.
+type Training struct {
+	// Rows is the number of training rows.
+	Rows int
+
+	// Why says in words why a scaling, a γ or a task was chosen, by name.
+	Why map[string]string
+
+	// Learner is the learner's name.
+	Learner string
+
+	// Reduction says which principal components the learner saw, nil if it saw the features.
+	Reduction *reduce.Report
+
+	// Report is the solver's own: a pointer to one of the types of reportKinds.
+	Report Report
+
+	// Calibration says how scores become probabilities, nil where they were not calibrated.
+	Calibration *CalibrationInfo
+}
+
+// Report is what a solver tells of a training.
+type Report interface {
+	// Lines tell a person how it went.
+	Lines() []string
+}
+
+// reportKinds are the reports, by the key that they have in a model file. Those of kernel machines
+// stand behind the calibration there.
+var reportKinds = []struct {
+	key     string
+	of      Report
+	machine bool
+}{
+	{"ridge", (*learn.RidgeReport)(nil), false},
+	{"lasso", (*learn.LassoReport)(nil), false},
+	{"svm", (*learn.SVMReport)(nil), false},
+	{"svr", (*learn.SVRReport)(nil), false},
+	{"one_class", (*learn.OneClassReport)(nil), false},
+	{"online", (*learn.OnlineReport)(nil), false},
+	{"primal", (*learn.PrimalReport)(nil), false},
+	{"l1", (*learn.L1Report)(nil), false},
+	{"kernel_ridge", (*exact.RidgeReport)(nil), true},
+	{"iterative", (*exact.IterativeReport)(nil), true},
+	{"falkon", (*exact.FalkonReport)(nil), true},
+	{"kernel_svm", (*exact.SVMReport)(nil), true},
+}
+
+// Lines tell a person how the learner went.
+func (t *Training) Lines() []string {
+	if t.Report == nil {
+		return nil
+	}
+	return t.Report.Lines()
+}
+
+// trainingJSON is Training but for the report, which stands beside it under the key of its kind.
+type trainingJSON struct {
+	Rows        int               `json:"rows"`
+	Why         map[string]string `json:"why"`
+	Learner     string            `json:"learner,omitempty"`
+	Reduction   *reduce.Report    `json:"reduction,omitempty"`
+	Calibration *CalibrationInfo  `json:"calibration,omitempty"`
+}
+
+// MarshalJSON writes the report under the key of its kind.
+func (t Training) MarshalJSON() ([]byte, error) {
+	head := trainingJSON{Rows: t.Rows, Why: t.Why, Learner: t.Learner, Reduction: t.Reduction}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.TrimSuffix(text, []byte("}"))
+	key, report, machine := "", []byte(nil), false
+	for _, k := range reportKinds {
+		if t.Report != nil && reflect.TypeOf(t.Report) == reflect.TypeOf(k.of) {
+			if report, err = json.Marshal(t.Report); err != nil {
+				return nil, err
+			}
+			key, machine = k.key, k.machine
+		}
+	}
+	if t.Report != nil && key == "" {
+		return nil, fmt.Errorf("a report of an unknown kind, %T", t.Report)
+	}
+	var calibration []byte
+	if t.Calibration != nil {
+		if calibration, err = json.Marshal(t.Calibration); err != nil {
+			return nil, err
+		}
+	}
+	add := func(key string, value []byte) {
+		if value != nil {
+			text = append(append(text, `,"`+key+`":`...), value...)
+		}
+	}
+	if !machine {
+		add(key, report)
+	}
+	add("calibration", calibration)
+	if machine {
+		add(key, report)
+	}
+	return append(text, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Training) UnmarshalJSON(text []byte) error {
+	var head trainingJSON
+	if err := json.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	*t = Training{Rows: head.Rows, Why: head.Why, Learner: head.Learner, Reduction: head.Reduction, Calibration: head.Calibration}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	for _, k := range reportKinds {
+		value := all[k.key]
+		if value == nil || string(value) == "null" {
+			continue
+		}
+		if t.Report != nil {
+			return fmt.Errorf("the training has two reports, one of them %q", k.key)
+		}
+		report := reflect.New(reflect.TypeOf(k.of).Elem())
+		if err := json.Unmarshal(value, report.Interface()); err != nil {
+			return fmt.Errorf("%s: %w", k.key, err)
+		}
+		t.Report = report.Interface().(Report)
+	}
+	return nil
+}
+
+// ReportOf is the report of a training as one of a kind, nil if it is of another.
+func ReportOf[R Report](t *Training) (none R) {
+	if r, ok := t.Report.(R); ok {
+		return r
+	}
+	return none
+}

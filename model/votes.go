@@ -1,0 +1,58 @@
+package model
+
+import (
+	"sync"
+
+	"mercer/exact"
+	"mercer/matrix"
+)
+
+// Votes says that a model's scores are votes of machines for two classes each.
+func Votes(info *Info) bool {
+	r := ReportOf[*exact.SVMReport](&info.Training)
+	return r != nil && r.Multiclass == "ovo" && len(info.Classes) > 2
+}
+
+// machineOutputs is how many outputs the model's machine has.
+func (m *Model) machineOutputs() int {
+	if k := len(m.info.Classes); Votes(&m.info) {
+		return k * (k - 1) / 2
+	}
+	return m.info.Outputs
+}
+
+// votes is the predictor of one-against-one: the score of a class is how many of its
+// contests it wins, less those that it loses. Of equal scores the first wins, as with LIBSVM.
+type votes struct {
+	Machine
+	classes int
+	spare   *sync.Pool // of *matrix.Dense
+}
+
+// NewVotes makes the predictor of a machine that has an output for every two classes.
+func NewVotes(p Machine, classes int) Predictor {
+	return votes{p, classes, &sync.Pool{New: func() any { return new(matrix.Dense) }}}
+}
+
+func (p votes) Scores(dst *matrix.Dense, z matrix.Rows) {
+	decisions := p.spare.Get().(*matrix.Dense)
+	defer p.spare.Put(decisions)
+	decisions.Reshape(z.Len(), p.classes*(p.classes-1)/2)
+	p.Machine.Scores(decisions, z)
+	for i := range dst.Rows {
+		row, scores := decisions.Row(i), dst.Row(i)
+		clear(scores)
+		t := 0
+		for a := range p.classes {
+			for b := a + 1; b < p.classes; b++ {
+				won, lost := a, b
+				if !(row[t] > 0) {
+					won, lost = b, a
+				}
+				scores[won]++
+				scores[lost]--
+				t++
+			}
+		}
+	}
+}

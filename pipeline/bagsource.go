@@ -1,0 +1,191 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"mercer/dataset"
+	"mercer/matrix"
+)
+
+// Source is the rows that the bags of src become, with their labels: what training and
+// prediction work on. Its readers have a method Keys, which says what the bags of the last batch
+// are called.
+func (p *Bags) Source(src dataset.Bags) *Pooled { return p.source(src, 0, nil) }
+
+// KeptSource is Source, which pools on every pass; it keeps the rows of the first pass for the others where they take
+// no more than so many bytes, 4 a number.
+func (p *Bags) KeptSource(src dataset.Bags, bytes int64) *Pooled {
+	_, d := p.Dims()
+	return p.source(src, int(bytes/int64(4*d)), nil)
+}
+
+// TrainingSource is Source for a training that passes several times: it keeps the rows of the first
+// whole pass, if there are no more than keep of them, and adds up the seconds that pooling takes.
+func (p *Bags) TrainingSource(src dataset.Bags, keep int, seconds *float64) *Pooled {
+	return p.source(src, keep, seconds)
+}
+
+// source also keeps the rows of the first whole pass, if there are no more than keep of
+// them, and adds up the seconds that pooling takes.
+func (p *Bags) source(src dataset.Bags, keep int, seconds *float64) *Pooled {
+	_, d := p.Dims()
+	schema := dataset.Schema{Format: pooledFormat, Dim: d, LabelSeparator: p.schema.LabelSeparator}
+	if len(p.schema.Labels) > 1 {
+		schema.Labels = p.schema.Labels
+	}
+	return &Pooled{mapping: p, src: src, keep: keep, seconds: seconds, schema: schema}
+}
+
+// pooledFormat is the format of rows that were bags.
+const pooledFormat = "bags"
+
+// Pooled is the source of the rows of bags.
+type Pooled struct {
+	mapping *Bags
+	src     dataset.Bags
+	schema  dataset.Schema
+	seconds *float64
+
+	keep int
+	mu   sync.Mutex
+	kept []*pooledBatch // a whole pass
+}
+
+func (p *Pooled) Name() string            { return p.src.Name() }
+func (p *Pooled) Schema() *dataset.Schema { return &p.schema }
+
+// Origin implements dataset.Renumbered.
+func (p *Pooled) Origin(row int) int { return dataset.BagOrigin(p.src, row) }
+
+// Open implements dataset.Source.
+func (p *Pooled) Open(ctx context.Context) (dataset.Reader, error) {
+	p.mu.Lock()
+	kept := p.kept
+	p.mu.Unlock()
+	if kept != nil {
+		return &keptReader{ctx: ctx, left: kept, all: len(kept)}, nil
+	}
+	r, err := p.src.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &pooledReader{BagReader: r, Pooled: p, keeping: p.keep > 0}, nil
+}
+
+// Forget gives the rows that were kept free; none are kept from now on.
+func (p *Pooled) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept, p.keep = nil, 0
+}
+
+// Kept says whether the rows of a pass are kept, so that the next pass pools nothing.
+func (p *Pooled) Kept() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept != nil
+}
+
+// pooledBatch is rows that were bags.
+type pooledBatch struct {
+	matrix.Batch
+	keys []string
+}
+
+// pooledReader pools batch by batch.
+type pooledReader struct {
+	dataset.BagReader
+	*Pooled
+	out     pooledBatch
+	dense   matrix.Dense
+	rows    int
+	keeping bool
+	list    []*pooledBatch
+}
+
+// Keys are the names of the bags of the last batch, nil if they have none.
+func (r *pooledReader) Keys() []string { return r.out.keys }
+
+// Next implements dataset.Reader.
+func (r *pooledReader) Next() (*matrix.Batch, error) {
+	b, err := r.BagReader.Next()
+	if errors.Is(err, io.EOF) && r.keeping {
+		r.mu.Lock()
+		r.kept = r.list
+		r.mu.Unlock()
+	}
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	_, d := r.mapping.Dims()
+	r.dense.Reshape(b.Len(), d)
+	if err := r.mapping.Pool(&r.dense, b.X, b.Bags); err != nil {
+		return nil, locatedBag(err, r.src, b)
+	}
+	if r.seconds != nil {
+		*r.seconds += time.Since(start).Seconds()
+	}
+	r.out = pooledBatch{b.Rows(matrix.Rows{Dense: &r.dense}), b.Keys}
+	r.rows += b.Len()
+	if r.keeping = r.keeping && r.rows <= r.keep; r.keeping {
+		r.list = append(r.list, r.out.clone())
+	} else {
+		r.list = nil
+	}
+	return &r.out.Batch, nil
+}
+
+// locatedBag says which bag of a source it is that cannot be pooled, of a batch.
+func locatedBag(err error, src dataset.Bags, b *dataset.BagBatch) error {
+	var bad *badBag
+	switch {
+	case !errors.As(err, &bad):
+		return fmt.Errorf("%s: %w", src.Name(), err)
+	case b.Keys != nil:
+		return fmt.Errorf("%s: bag %q: %s", src.Name(), b.Keys[bad.bag], bad.text)
+	}
+	return fmt.Errorf("%s: %w", src.Name(), &badBag{dataset.BagOrigin(src, b.First+bad.bag), bad.text})
+}
+
+func (b *pooledBatch) clone() *pooledBatch {
+	c := &pooledBatch{Batch: b.Batch}
+	x := matrix.NewDense(b.X.Len(), b.X.Dim())
+	for i := range x.Rows {
+		copy(x.Row(i), b.X.Dense.Row(i))
+	}
+	c.X.Dense, c.Y, c.Names, c.Weights = x, slices.Clone(b.Y), slices.Clone(b.Names), slices.Clone(b.Weights)
+	return c
+}
+
+// keptReader hands out copies of rows that were kept, since its user may change them.
+type keptReader struct {
+	ctx  context.Context
+	left []*pooledBatch
+	all  int
+}
+
+// Next implements dataset.Reader.
+func (r *keptReader) Next() (*matrix.Batch, error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(r.left) == 0 {
+		return nil, io.EOF
+	}
+	b := r.left[0].clone()
+	r.left = r.left[1:]
+	return &b.Batch, nil
+}
+
+// Progress implements dataset.Reader.
+func (r *keptReader) Progress() float64 { return 1 - float64(len(r.left))/float64(r.all) }
+
+// Close implements dataset.Reader.
+func (r *keptReader) Close() error { return nil }

@@ -1,0 +1,208 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mercer/feature"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// Config says how rows become features. Its words are in lower case, and what has a usual value
+// has that in place of zero: WithDefaults fills it in.
+type Config struct {
+	// Scale is "auto", "none", "standard", "minmax", "maxabs", "global", "l1" or "l2".
+	Scale string
+
+	// Kernel is the kernel but for γ, which Gamma or Sigma says: a number, "median" or "scale",
+	// or one of these times a number, such as "median*4"; or γ = 1/(2σ²).
+	Kernel kernel.Kernel
+	Gamma  string
+	Sigma  float64
+
+	// Exact says that there is no map, because the learner takes the kernel itself.
+	Exact bool
+
+	// Map is one of feature.Names, "" means the default of the kernel; the linear kernel needs
+	// none. Options are its settings, Features its D, 0 meaning by the number of rows.
+	Map      string
+	Options  feature.Options
+	Features int
+
+	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
+	// kernel has the one above, or the linear kernel if its map knows no other; a step
+	// without γ has one by Gamma, of the rows that reach it.
+	Steps   []feature.Config
+	Weights []float64
+
+	// Given are the landmarks of a map whose option Landmarks is given, as rows of the data,
+	// not scaled yet. GivenFile is the file that they come from, for messages.
+	Given     *matrix.Dense
+	GivenFile string
+
+	// Seed chooses the random streams.
+	Seed uint64
+}
+
+// ScaleNames are the kinds of scaling, "auto" first.
+var ScaleNames = []string{"auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"}
+
+// WithDefaults fills in what zero values stand for and checks the rest. usual is the kernel where
+// none is named. What only the data can tell stays as it is.
+func (c Config) WithDefaults(usual string) (Config, error) {
+	for _, word := range []*string{&c.Scale, &c.Kernel.Name, &c.Map, &c.Options.Form, &c.Options.Radius, &c.Options.Hash, &c.Options.Entries, &c.Options.Reuse, &c.Options.Window, &c.Options.Landmarks} {
+		*word = strings.ToLower(*word)
+	}
+	if c.Scale == "" {
+		c.Scale = "auto"
+	}
+	if c.Kernel.Name == "" {
+		c.Kernel.Name = usual
+	}
+	if c.Gamma == "" {
+		c.Gamma = "median"
+	}
+	switch k := &c.Kernel; {
+	case k.Name == "poly" && k.Degree == 0:
+		k.Degree = 3
+	case k.Name == "matern" && k.Nu == 0:
+		k.Nu = 1.5
+	case strings.HasPrefix(k.Name, "skewed-") && k.Coef0 == 0:
+		k.Coef0 = 1
+	}
+	return c, c.check()
+}
+
+func (c *Config) check() error {
+	if !slices.Contains(ScaleNames, c.Scale) {
+		return fmt.Errorf("scale %q is not known; known are %s", c.Scale, strings.Join(ScaleNames, ", "))
+	}
+	if !slices.Contains(kernel.Names(), c.Kernel.Name) {
+		return fmt.Errorf("kernel %q is not known; known are %s", c.Kernel.Name, strings.Join(kernel.Names(), ", "))
+	}
+	if _, _, err := SplitGamma(c.Gamma); err != nil {
+		return err
+	}
+	if c.Sigma < 0 || math.IsNaN(c.Sigma) || math.IsInf(c.Sigma, 0) {
+		return fmt.Errorf("sigma %g is not a positive number", c.Sigma)
+	}
+	if c.Sigma > 0 && c.Gamma != "median" {
+		return fmt.Errorf("gamma and sigma are two names for one thing; give one of them")
+	}
+	if c.Features < 0 {
+		return fmt.Errorf("features %d is not a positive number", c.Features)
+	}
+	if err := c.kernel(1).Validate(); err != nil {
+		return err
+	}
+	switch {
+	case c.Exact: // what it takes of the options is for the learner to say
+	case c.linear() && c.Features != 0:
+		return errors.New("the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel")
+	case c.linear() && !reflect.DeepEqual(c.Options, feature.Options{}):
+		return errors.New("the linear kernel needs no map; leave out the options of maps, or name a map such as rp, or choose another kernel")
+	case c.linear():
+	default:
+		f := c.Feature(1)
+		if f.Features == 0 {
+			f.Features = 2 // any even number will be chosen
+		}
+		return feature.Check(f)
+	}
+	return nil
+}
+
+// linear says that there is no map because the kernel needs none.
+func (c *Config) linear() bool { return c.Kernel.Name == "linear" && c.Map == "" }
+
+// Mapped says whether rows are mapped.
+func (c *Config) Mapped() bool { return !c.Exact && !c.linear() }
+
+// SplitGamma takes γ apart: "median", "scale" or "" of the data, and what that is multiplied by.
+func SplitGamma(gamma string) (of string, factor float64, err error) {
+	number := gamma
+	if name, times, found := strings.Cut(gamma, "*"); name == "median" || name == "scale" {
+		if of = name; !found {
+			return of, 1, nil
+		}
+		number = times
+	}
+	if factor, err = strconv.ParseFloat(number, 64); err != nil || !(factor > 0) || math.IsInf(factor, 0) {
+		return "", 0, fmt.Errorf("gamma %q is neither a positive number nor median nor scale, nor one of these times a number, such as median*4", gamma)
+	}
+	return of, factor, nil
+}
+
+// kernel is the kernel with γ.
+func (c *Config) kernel(gamma float64) kernel.Kernel {
+	k := c.Kernel
+	k.Gamma = gamma
+	return k.Own()
+}
+
+// Domain is the kernel that says which numbers scaled rows may hold.
+func (c *Config) Domain() kernel.Kernel {
+	if !c.Mapped() {
+		return c.kernel(0)
+	}
+	return feature.Domain(c.Feature(1))
+}
+
+// Feature is the configuration of the map as far as it is known before the data are.
+func (c *Config) Feature(gamma float64) feature.Config {
+	f := feature.Config{Map: c.Map, Features: c.Features, Seed: c.Seed, Options: c.Options, Steps: slices.Clone(c.Steps), Weights: c.Weights}
+	if f.Map == "" {
+		f.Map = defaultMap(c.Kernel.Name, math.MaxInt)
+	}
+	if f.Steps == nil {
+		f.Kernel = c.kernel(gamma)
+		return f
+	}
+	for i := range f.Steps {
+		f.Steps[i] = c.Step(f.Steps[i], func(string) float64 { return gamma })
+	}
+	return f
+}
+
+// DefaultFeatures is D for n rows when the user names none: 4096 suffices to come near the
+// exact kernel on most data; a quarter as many features as rows keeps small problems quick
+// and costs them nothing.
+func DefaultFeatures(n int) int {
+	d := 256
+	for d < 4096 && d < n/4 {
+		d *= 2
+	}
+	return d
+}
+
+// defaultMap is the map of a kernel when the user names none: the one with the least error
+// for its cost. Structured frequencies need a power of two of dimensions, so that rows of few
+// dimensions are better off with dense ones.
+func defaultMap(kernel string, dim int) string {
+	switch kernel {
+	case "linear":
+		return ""
+	case "laplacian", "cauchy": // their frequencies have no direction
+		return "rff"
+	case "poly":
+		return "tensorsketch"
+	case "exp":
+		return "maclaurin"
+	case "hellinger", "chi2", "intersection", "jensen-shannon":
+		return "homogeneous"
+	case "skewed-chi2", "skewed-intersection":
+		return "skewed"
+	case "exp-chi2":
+		return "sorf" // of several features a dimension
+	}
+	if dim > 16 {
+		return "sorf"
+	}
+	return "orf"
+}

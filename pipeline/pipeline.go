@@ -1,0 +1,233 @@
+// Package pipeline is what happens to rows before a learner: they are scaled, mapped into a
+// kernel's feature space, and reduced to principal components. Bags of rows are pooled first.
+//
+// Settle fixes all of it in one place, by a configuration and what a survey knows of the rows:
+// the scaling, γ, the domain, the landmarks, the map and its number of features.
+package pipeline
+
+import (
+	"fmt"
+	"sync"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/kernel"
+	"mercer/matrix"
+	"mercer/reduce"
+)
+
+// Pipeline turns rows into features: scaling, then the feature map, then principal components. It
+// does not change and is safe for use by any number of goroutines.
+type Pipeline struct {
+	in     int
+	scaler *dataset.Scaler
+	fmap   feature.Map // nil: the linear kernel, or that of exact; else made is its configuration
+	made   *feature.Config
+	exact  *kernel.Kernel // of a learner that takes the kernel itself
+	domain kernel.Kernel  // which numbers scaled rows may hold
+
+	// The principal components of the features, nil if all features are kept.
+	projection *reduce.Projection
+	reduction  *reduce.Report
+
+	passes sync.Pool // of *Pass
+}
+
+// Chunk is how many rows are mapped at a time: enough for the products to run at speed, few
+// enough that their features (4·Chunk·D bytes) stay near the processor.
+const Chunk = 256
+
+// Identity is the pipeline that leaves rows of dim numbers as they are.
+func Identity(dim int) *Pipeline {
+	return &Pipeline{in: dim, scaler: &dataset.Scaler{Kind: "none"}, domain: kernel.Kernel{Name: "linear"}}
+}
+
+// Dims is the number of input dimensions and of features, or of their principal components.
+func (p *Pipeline) Dims() (in, out int) {
+	if p.projection != nil {
+		_, out = p.projection.Dims()
+		return p.in, out
+	}
+	return p.in, p.Features()
+}
+
+// Features is the number of features that the map gives, before principal components.
+func (p *Pipeline) Features() int {
+	if p.fmap == nil {
+		return p.in
+	}
+	_, d := p.fmap.Dims()
+	return d
+}
+
+// Map is the feature map, nil if there is none.
+func (p *Pipeline) Map() feature.Map { return p.fmap }
+
+// Feature is the configuration of the map, nil if there is none.
+func (p *Pipeline) Feature() *feature.Config { return p.made }
+
+// Kernel is the kernel that the learner takes in place of a map, nil if there is a map or the
+// learner is linear in the rows.
+func (p *Pipeline) Kernel() *kernel.Kernel { return p.exact }
+
+// Scaler is the scaling.
+func (p *Pipeline) Scaler() *dataset.Scaler { return p.scaler }
+
+// Chosen says what the map decided on that its configuration leaves open, "" if nothing.
+func (p *Pipeline) Chosen() string {
+	if m, ok := p.fmap.(feature.Chooser); ok {
+		return m.Chosen()
+	}
+	return ""
+}
+
+// Reduction says which principal components of the features rows become, nil if none.
+func (p *Pipeline) Reduction() *reduce.Report { return p.reduction }
+
+// Projection is that onto the principal components, nil if there is none.
+func (p *Pipeline) Projection() *reduce.Projection { return p.projection }
+
+// Reduced is the pipeline with principal components behind the map, in place of those that it has;
+// nil means none.
+func (p *Pipeline) Reduced(to *reduce.Projection, report *reduce.Report) *Pipeline {
+	return &Pipeline{in: p.in, scaler: p.scaler, fmap: p.fmap, made: p.made, exact: p.exact, domain: p.domain, projection: to, reduction: report}
+}
+
+// Transform writes the features of the rows x into dst, which must be Len×D. It fails where x has
+// another width than the rows that the pipeline was settled for (sparse rows may be narrower), or
+// holds a number that is not finite or that the kernel does not take.
+func (p *Pipeline) Transform(dst *matrix.Dense, x matrix.Rows) error {
+	if _, d := p.Dims(); dst.Rows != x.Len() || dst.Cols != d {
+		panic(fmt.Sprintf("pipeline: Transform wants a %d×%d dst, got %d×%d", x.Len(), d, dst.Rows, dst.Cols))
+	}
+	return p.Each(x, func(i, j int, z matrix.Rows) error {
+		for r := i; r < j; r++ {
+			row := dst.Row(r)
+			if z.Dense != nil {
+				copy(row, z.Dense.Row(r-i))
+				continue
+			}
+			clear(row)
+			idx, val := z.CSR.Row(r - i)
+			for k, c := range idx {
+				row[c] = val[k]
+			}
+		}
+		return nil
+	})
+}
+
+// Each hands the features of the rows x to body, rows [i, j) at a time, sparse where the map
+// prefers that. body may keep nothing of them, and ends the pass by an error. Each fails like
+// Transform.
+func (p *Pipeline) Each(x matrix.Rows, body func(i, j int, z matrix.Rows) error) error {
+	if err := p.Check(x); err != nil {
+		return err
+	}
+	w := p.Borrow()
+	defer p.Return(w)
+	for i := 0; i < x.Len(); i += Chunk {
+		j := min(i+Chunk, x.Len())
+		z, bad := w.features(x.Slice(i, j))
+		if bad != nil {
+			return &RowError{i + bad.Row, bad.Dim, p.reason(bad)}
+		}
+		if err := body(i, j, z); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Scale returns the rows x scaled, without the map; they may share memory with x.
+func (p *Pipeline) Scale(x matrix.Rows) (matrix.Rows, error) {
+	if err := p.Check(x); err != nil {
+		return matrix.Rows{}, err
+	}
+	return p.Pass().Scale(x), nil
+}
+
+// Pass is the working memory of a pass over rows. It is for one goroutine at a time.
+type Pass struct {
+	p     *Pipeline
+	scale dataset.Workspace
+	z     matrix.Dense
+	csr   matrix.CSR
+
+	centred, components matrix.Dense
+}
+
+// Pass is new working memory.
+func (p *Pipeline) Pass() *Pass { return &Pass{p: p} }
+
+// Borrow is working memory that Return takes back: a few rows then allocate nothing.
+func (p *Pipeline) Borrow() *Pass {
+	if w, ok := p.passes.Get().(*Pass); ok {
+		return w
+	}
+	return p.Pass()
+}
+
+// Return takes back what Borrow gave.
+func (p *Pipeline) Return(w *Pass) { p.passes.Put(w) }
+
+// Map scales and maps rows of finite numbers, Chunk at most; the result is valid until the next
+// call. It fails with a [RowError] at a number that the kernel does not take.
+func (w *Pass) Map(x matrix.Rows) (matrix.Rows, error) {
+	z, bad := w.features(x)
+	if bad != nil {
+		return z, &RowError{bad.Row, bad.Dim, w.p.reason(bad)}
+	}
+	return z, nil
+}
+
+// Scale widens sparse rows to the pipeline's dimensions and scales; the result is valid until the
+// next call, and may share memory with x.
+func (w *Pass) Scale(x matrix.Rows) matrix.Rows {
+	if x.CSR != nil && x.CSR.Cols < w.p.in {
+		wide := *x.CSR
+		wide.Cols = w.p.in
+		x = matrix.Rows{CSR: &wide}
+	}
+	return w.p.scaler.Apply(x, &w.scale)
+}
+
+func (w *Pass) features(x matrix.Rows) (matrix.Rows, *kernel.DomainError) {
+	p := w.p
+	x = w.Scale(x)
+	if bad := p.outside(x); bad != nil {
+		return x, bad
+	}
+	if p.fmap != nil {
+		x = feature.Apply(p.fmap, x, &w.z, &w.csr)
+	}
+	if p.projection != nil {
+		_, k := p.projection.Dims()
+		w.components.Reshape(x.Len(), k)
+		p.projection.Transform(&w.components, x, &w.centred)
+		x = matrix.Rows{Dense: &w.components}
+	}
+	return x, nil
+}
+
+// Row is [Pass.Map] for one dense row of any numbers: it fails with a [RowError] at one that is not finite,
+// too.
+func (w *Pass) Row(row *matrix.Dense) (matrix.Rows, error) {
+	// 0·v is 0 of a finite number and NaN of others. Four sums, since each waits for its last addition.
+	var sums [4]float32
+	rest := row.Data[:row.Cols]
+	for ; len(rest) >= 4; rest = rest[4:] {
+		sums[0] += 0 * rest[0]
+		sums[1] += 0 * rest[1]
+		sums[2] += 0 * rest[2]
+		sums[3] += 0 * rest[3]
+	}
+	for _, v := range rest {
+		sums[0] += 0 * v
+	}
+	x := matrix.Rows{Dense: row}
+	if sums[0]+sums[1]+sums[2]+sums[3] != 0 || row.Cols != w.p.in {
+		return x, w.p.Check(x)
+	}
+	return w.Map(x)
+}

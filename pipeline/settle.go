@@ -1,0 +1,270 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// Rows is what a pipeline is settled for.
+type Rows struct {
+	// Name is what messages call the data, Schema how they are read, and Summary what a survey
+	// found.
+	Name    string
+	Schema  *dataset.Schema
+	Summary *dataset.Summary
+
+	// Find, if not nil, passes over all rows for the first number that the kernel does not take,
+	// as the rows of the summary's sample do not know where they stand.
+	Find func(*Pipeline) error
+
+	// Memory is how many bytes the map may hold; 0 means feature.MaxBytes.
+	Memory int64
+}
+
+// Settle fixes scaling, kernel, γ and map for rows. why says in words what was chosen, by name:
+// "scale", "gamma", "map".
+func Settle(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err error) {
+	s := &settling{Config: cfg, rows: rows, p: &Pipeline{in: rows.Summary.Dim}, why: map[string]string{}}
+	if err := s.scale(); err != nil {
+		return nil, nil, err
+	}
+	s.p.domain = cfg.Domain()
+	switch {
+	case cfg.Exact:
+		err = s.exactKernel()
+	case cfg.Mapped():
+		err = s.featureMap()
+	}
+	return s.p, s.why, err
+}
+
+// settling is the state of Settle.
+type settling struct {
+	Config
+	rows Rows
+	p    *Pipeline
+	why  map[string]string
+}
+
+// Scaling fixes the scaling of rows for a kernel. why says why, "" where it was given.
+func Scaling(kind string, k kernel.Kernel, sum *dataset.Summary) (s *dataset.Scaler, why string, err error) {
+	if kind == "auto" {
+		kind, why = ChooseScale(k, sum)
+	}
+	s, err = dataset.NewScaler(kind, sum)
+	return s, why, err
+}
+
+// ChooseScale picks the scaling for a kernel by what the data are, and says why.
+func ChooseScale(k kernel.Kernel, sum *dataset.Summary) (kind, why string) {
+	switch {
+	case !math.IsInf(float64(k.Lowest()), -1):
+		return dataset.ChooseHistogramScale(sum)
+	case k.Name == "poly" && k.Degree != 1 || k.Name == "exp":
+		return dataset.ChoosePolynomialScale(sum)
+	}
+	return dataset.ChooseScale(sum)
+}
+
+func (s *settling) scale() (err error) {
+	why := ""
+	if s.p.scaler, why, err = Scaling(s.Scale, s.Domain(), s.rows.Summary); err != nil {
+		return s.located(err)
+	}
+	if why != "" {
+		s.why["scale"] = why
+	}
+	return nil
+}
+
+func (s *settling) located(err error) error { return fmt.Errorf("%s: %w", s.rows.Name, err) }
+
+// sample is the scaled sample, whose numbers the kernel takes, with γ.
+func (s *settling) sample() (x matrix.Rows, gamma float64, err error) {
+	x = s.p.Pass().Scale(s.rows.Summary.Sample)
+	if err := s.inDomain(x); err != nil {
+		return x, 0, err
+	}
+	gamma, why, err := s.gamma(s.Kernel.Name, x)
+	if err != nil {
+		return x, 0, s.located(err)
+	}
+	if why != "" {
+		s.why["gamma"] = why
+	}
+	return x, gamma, nil
+}
+
+// inDomain finds a number of the sample that the kernel does not take.
+func (s *settling) inDomain(x matrix.Rows) error {
+	bad := s.p.outside(x)
+	if bad == nil {
+		return nil
+	}
+	if s.rows.Find != nil {
+		if err := s.rows.Find(s.p); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %s: %s", s.rows.Name, s.rows.Schema.DimName(bad.Dim), s.p.reason(bad))
+}
+
+// kernel fixes the kernel of a learner that takes it itself.
+func (s *settling) exactKernel() error {
+	_, gamma, err := s.sample()
+	if err != nil {
+		return err
+	}
+	k := s.Config.kernel(gamma)
+	s.p.exact = &k
+	return nil
+}
+
+// featureMap fixes the map and makes it.
+func (s *settling) featureMap() error {
+	x, gamma, err := s.sample()
+	if err != nil {
+		return err
+	}
+	cfg := s.Feature(gamma)
+	if s.Map == "" {
+		cfg.Map = defaultMap(s.Kernel.Name, s.p.in)
+		s.why["map"] = "for the kernel and the number of dimensions"
+	}
+	cfg.MaxBytes = s.rows.Memory
+	if cfg.Steps != nil {
+		cfg.Steps = s.Steps
+		if cfg, err = s.SettleSteps(cfg, x); err != nil {
+			return s.located(err)
+		}
+	}
+	if cfg.Features == 0 && !cfg.Decides() {
+		cfg.Features = DefaultFeatures(s.rows.Summary.Rows)
+		if most := feature.Usual(cfg.Map); most > 0 {
+			cfg.Features = min(cfg.Features, most)
+		}
+		if s.Given != nil {
+			cfg.Features = s.Given.Rows
+		}
+	}
+	signed := math.IsInf(float64(cfg.Kernel.Lowest()), -1) // as what a sketch makes of rows is
+	if s.Map == "" && cfg.Map == "sorf" && s.p.in > wideRows && signed {
+		cfg = shortened(cfg)
+		s.why["map"] = fmt.Sprintf("rows of more than %d dimensions are shortened first", wideRows)
+	}
+	cfg.MaxBytes = s.rows.Memory
+	if cfg.Given, err = s.p.Landmarks(s.Given, s.GivenFile, s.rows.Name, s.rows.Schema); err != nil {
+		return err
+	}
+	if s.p.fmap, err = feature.Fit(cfg, x); err != nil {
+		return s.located(err)
+	}
+	if chosen := s.p.Chosen(); chosen != "" {
+		s.why["map"] = chosen
+	}
+	_, cfg.Features = s.p.fmap.Dims()
+	s.p.made = &cfg
+	return nil
+}
+
+// Landmarks are given landmarks, scaled like all rows; nil if there are none. Its errors name what
+// is wrong: the file that they come from, or the data called name.
+func (p *Pipeline) Landmarks(given *matrix.Dense, file, name string, schema *dataset.Schema) (*matrix.Dense, error) {
+	if given == nil {
+		return nil, nil
+	}
+	if file == "" {
+		file = name + ": the given landmarks"
+	}
+	if given.Cols != p.in {
+		return nil, fmt.Errorf("%s: %w", file, LandmarkWidth(given.Cols, p.in))
+	}
+	scaled := p.Pass().Scale(matrix.Rows{Dense: given}).Dense
+	if bad := p.outside(matrix.Rows{Dense: scaled}); bad != nil {
+		return nil, fmt.Errorf("%s: row %d, %s: %s", file, bad.Row+1, schema.DimName(bad.Dim), p.reason(bad))
+	}
+	return scaled, nil
+}
+
+// LandmarkWidth is the error that given landmarks have another number of dimensions than the rows.
+func LandmarkWidth(have, rows int) error {
+	advice := ""
+	if have > rows {
+		advice = "; landmarks have no labels, so leave out the columns of the data that are no inputs"
+	}
+	return fmt.Errorf("the landmarks have %d dimensions, but the rows of the data have %d%s", have, rows, advice)
+}
+
+// Rows of more than wideRows dimensions are by default shortened to shortRows before a map
+// whose time grows with the dimensions. That moves ‖x-y‖² by a share of √(2/shortRows), 1.6 %,
+// no more than a few thousand features do.
+const wideRows, shortRows = 1 << 14, 1 << 13
+
+// shortened is the map of cfg behind a count sketch.
+func shortened(cfg feature.Config) feature.Config {
+	sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: shortRows, Options: feature.Options{Hash: "balanced"}}
+	seed := cfg.Seed
+	cfg.Seed = 0
+	return feature.Config{Map: "chain", Seed: seed, Steps: []feature.Config{sketch, cfg}}
+}
+
+// gamma is a kernel's γ, and in words where it comes from, for a sample x of the rows that reach it.
+func (c *Config) gamma(name string, x matrix.Rows) (gamma float64, why string, err error) {
+	if !kernel.Has(name, "gamma") {
+		return 0, "", nil
+	}
+	if c.Sigma > 0 {
+		return 1 / (2 * c.Sigma * c.Sigma), fmt.Sprintf("σ = %g", c.Sigma), nil
+	}
+	of, factor, err := SplitGamma(c.Gamma)
+	if err != nil {
+		return 0, "", err
+	}
+	switch of {
+	case "scale":
+		why = "1/(d·variance of the scaled inputs)"
+		gamma, err = kernel.ScaleGamma(x.Dim(), variance(x), name)
+	case "median":
+		why = "from the median distance of random pairs of rows"
+		if name == "poly" || name == "exp" {
+			why = "from the median length of rows"
+		}
+		gamma, err = kernel.MedianGamma(x, c.Seed, name)
+	default:
+		return factor, "given", nil
+	}
+	if factor != 1 {
+		why = fmt.Sprintf("%g times that %s", factor, strings.Replace(why, "1/(d", "of 1/(d", 1))
+	}
+	return factor * gamma, why, err
+}
+
+// GammaOf is the kernel's γ for a sample of scaled rows, and in words where it comes from.
+func (c *Config) GammaOf(x matrix.Rows) (gamma float64, why string, err error) {
+	return c.gamma(c.Kernel.Name, x)
+}
+
+// variance is that of all values of x, zeros of sparse rows included.
+func variance(x matrix.Rows) float64 {
+	total := float64(x.Len()) * float64(x.Dim())
+	sum, square := 0.0, 0.0
+	for i := range x.Len() {
+		var row []float32
+		if x.CSR != nil {
+			_, row = x.CSR.Row(i)
+		} else {
+			row = x.Dense.Row(i)
+		}
+		for _, v := range row {
+			sum += float64(v)
+			square += float64(v) * float64(v)
+		}
+	}
+	return square/total - sum/total*(sum/total)
+}

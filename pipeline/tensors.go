@@ -1,0 +1,114 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/internal/safetensors"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// A file keeps of a pipeline its description, as JSON, and what was fitted, as tensors: the shifts
+// and factors of the scaling, and the state of a map that looked at rows. All other maps are made
+// again from configuration and seed. docs/model-file.md has the names.
+
+// Description says what a pipeline is, beside its tensors.
+type Description struct {
+	In      int // dimensions of a row
+	Scale   string
+	Densify bool
+	Kernel  *kernel.Kernel  // of a learner that takes the kernel itself, else nil
+	Feature *feature.Config // of the map, nil if there is none
+}
+
+// mapPrefix is what the names of a map's tensors begin with.
+const mapPrefix = "map."
+
+// AddTensors adds what was fitted to the tensors of a file, under names that begin with prefix.
+func (p *Pipeline) AddTensors(to map[string]*safetensors.Tensor, prefix string) {
+	addScaler(to, prefix, p.scaler)
+	if fitted, ok := p.fmap.(feature.Fitted); ok {
+		addState(to, prefix+mapPrefix, fitted.State())
+	}
+}
+
+func addScaler(to map[string]*safetensors.Tensor, prefix string, s *dataset.Scaler) {
+	for name, v := range map[string][]float64{"scale.shift": s.Shift, "scale.factor": s.Factor} {
+		if v != nil {
+			to[prefix+name] = safetensors.Vector(v)
+		}
+	}
+}
+
+func addState(to map[string]*safetensors.Tensor, prefix string, state map[string]*matrix.Dense) {
+	for name, t := range state {
+		to[prefix+name] = &safetensors.Tensor{Shape: []int{t.Rows, t.Cols}, F32: t.Contiguous()}
+	}
+}
+
+// Restore builds a pipeline from its description and the tensors of a file, and checks that they
+// fit. Of a pipeline with a map, Feature.Features vouches for the size.
+func Restore(d Description, t safetensors.Tensors) (p *Pipeline, err error) {
+	p = &Pipeline{in: d.In, exact: d.Kernel, domain: kernel.Kernel{Name: "linear"}}
+	if d.Kernel != nil {
+		p.domain = *d.Kernel
+	}
+	if p.scaler, err = restoreScaler(t, "", d.Scale, d.Densify, d.In); err != nil {
+		return nil, err
+	}
+	if d.Feature == nil {
+		return p, nil
+	}
+	state, err := restoreState(t, mapPrefix)
+	if err != nil {
+		return nil, err
+	}
+	if p.fmap, err = feature.Restore(*d.Feature, d.In, state); err != nil {
+		return nil, err
+	}
+	p.made, p.domain = d.Feature, feature.Domain(*d.Feature)
+	return p, nil
+}
+
+// restoreScaler builds a scaler of rows of dim dimensions.
+func restoreScaler(t safetensors.Tensors, prefix, kind string, densify bool, dim int) (*dataset.Scaler, error) {
+	sc := &dataset.Scaler{Kind: kind, Densify: densify}
+	for name, v := range map[string]*[]float64{"scale.shift": &sc.Shift, "scale.factor": &sc.Factor} {
+		if t[prefix+name] == nil {
+			continue
+		}
+		x, err := t.Want(prefix+name, true, dim)
+		if err != nil {
+			return nil, err
+		}
+		*v = x.F64
+	}
+	if sc.Shift != nil && sc.Factor == nil {
+		return nil, fmt.Errorf("tensor %q is missing beside %q", prefix+"scale.factor", prefix+"scale.shift")
+	}
+	return sc, sc.Check(dim)
+}
+
+// restoreState is what a map was fitted to: the matrices whose names begin with prefix.
+func restoreState(t safetensors.Tensors, prefix string) (map[string]*matrix.Dense, error) {
+	state := map[string]*matrix.Dense{}
+	for name, t := range t {
+		short, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		if len(t.Shape) != 2 || t.F32 == nil {
+			return nil, fmt.Errorf("tensor %q has shape %v; expected a matrix of float32", name, t.Shape)
+		}
+		for i, v := range t.F32 {
+			if v-v != 0 {
+				return nil, fmt.Errorf("tensor %q: element %d is %g", name, i, v)
+			}
+		}
+		state[short] = &matrix.Dense{Rows: t.Shape[0], Cols: t.Shape[1], Stride: t.Shape[1], Data: t.F32}
+	}
+	return state, nil
+}

@@ -1,0 +1,174 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// Probabilities come from the learner, where its loss is a likelihood, or are fitted to scores
+// of rows that the learner has not seen: the rows are divided into folds by a hash of their
+// numbers, the learner is trained again without a fold and scores it. Scaling and map stay those
+// of all rows, which know no labels, and λ or C that which all rows chose. Where there are many
+// rows, not all folds are needed: it stops after calibrateRows scores.
+
+// calibrateFolds is how many folds there are by default; calibrateRows how many scores suffice
+// for functions of one number.
+const calibrateFolds, calibrateRows = 5, 20_000
+
+// checkCalibrate finds a wrong value among the options of calibration.
+func (c *Config) checkCalibrate() error {
+	known := append([]string{"none"}, learn.CalibrationMethods()...)
+	switch {
+	case c.Calibrate != "" && !slices.Contains(known, c.Calibrate):
+		return fmt.Errorf("calibrate %q is not known; known are %s", c.Calibrate, strings.Join(known, ", "))
+	case c.CalibrateFolds < 0 || c.CalibrateFolds == 1:
+		return fmt.Errorf("calibrate_folds %d: give 2 or more", c.CalibrateFolds)
+	case c.CalibrateFolds > 0 && !c.calibrates():
+		return fmt.Errorf("calibrate_folds is given, but not how to calibrate; use one of %s", strings.Join(learn.CalibrationMethods(), ", "))
+	case c.calibrates() && c.Task == "regress":
+		return errors.New("numbers to predict have no probabilities; leave out calibrate")
+	}
+	return nil
+}
+
+func (c *Config) calibrates() bool { return c.Calibrate != "" && c.Calibrate != "none" }
+
+// checkCalibration refuses a calibration that the task or the rows do not allow.
+func (f *fit) checkCalibration(sum *dataset.Summary) error {
+	switch {
+	case !f.cfg.calibrates():
+	case f.classes == nil && f.labels == nil:
+		return fmt.Errorf("%s: numbers to predict (%s) have no probabilities; leave out --calibrate, or use --task classify", f.src.Name(), f.info.Training.Why["task"])
+	case sum.Rows < 2*f.folds():
+		return fmt.Errorf("%s: %d rows are too few to calibrate by %d folds", f.src.Name(), sum.Rows, f.folds())
+	}
+	return nil
+}
+
+func (f *fit) folds() int {
+	if f.cfg.CalibrateFolds > 0 {
+		return f.cfg.CalibrateFolds
+	}
+	return calibrateFolds
+}
+
+// calibrate fits the probabilities of a model that is trained.
+func (f *fit) calibrate() error {
+	sum := f.sum
+	if !f.cfg.calibrates() {
+		return nil
+	}
+	info := &model.CalibrationInfo{Method: f.cfg.Calibrate, Folds: f.folds()}
+	k := f.info.Outputs
+	var scores []float32
+	var y, weights []float64
+	sizes := make([]int, info.Folds)
+	for row := range sum.Rows {
+		sizes[dataset.FoldOf(row, info.Folds, f.cfg.Seed)]++
+	}
+	for fold := range info.Folds {
+		if f.cfg.CalibrateFolds == 0 && len(y) >= calibrateRows*k {
+			break
+		}
+		if sizes[fold] == 0 || sizes[fold] == sum.Rows {
+			continue
+		}
+		rest, held := dataset.Fold(f.src, info.Folds, fold, f.cfg.Seed)
+		inner, err := f.without(rest, sum, sum.Rows-sizes[fold])
+		if err != nil {
+			return err
+		}
+		err = inner.scored(f.ctx, held, func(b *matrix.Batch, s *matrix.Dense) error {
+			n := len(y)
+			y = append(y, make([]float64, b.X.Len()*k)...)
+			if err := f.targets(b, y[n:]); err != nil {
+				return err
+			}
+			for i := range b.X.Len() {
+				scores = append(scores, s.Row(i)...)
+				w := 1.0 // without the factors of classes, by which they would seem more frequent
+				if b.Weights != nil {
+					w = b.Weights[i]
+				}
+				weights = append(weights, w)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		info.Used++
+	}
+	info.Rows = len(y) / k
+	c, err := learn.FitCalibration(info.Method, f.labels != nil, scores, y, weights, k)
+	if err != nil {
+		return err
+	}
+	info.Temperature = c.T
+	f.calibration, f.info.Training.Calibration = c, info
+	return nil
+}
+
+// without trains the learner anew on some of the rows, with all that has been chosen.
+func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit, error) {
+	inner := &fit{ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, classes: f.classes, labels: f.labels, learner: f.learner, classWeights: f.classWeights}
+	inner.opt.Memory = f.opt.Memory
+	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
+	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Path = "", 0, false
+	t := &f.info.Training
+	if f.learner.fix != nil {
+		f.learner.fix(&inner.cfg, t.Report)
+	}
+	inner.info = f.info
+	inner.info.Training.Why = maps.Clone(t.Why)
+	inner.pipe, inner.reduced = f.pipe, true
+	fewer := *sum
+	fewer.Rows = rows
+	if err := f.learner.train(inner, &fewer); err != nil {
+		return nil, fmt.Errorf("training for probabilities, without a fold: %w", err)
+	}
+	return inner, nil
+}
+
+// scored hands out the rows of a source with their scores.
+func (f *fit) scored(ctx context.Context, src dataset.Source, body func(b *matrix.Batch, scores *matrix.Dense) error) error {
+	r, err := src.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	m, err := model.New(f.parts())
+	if err != nil {
+		return err
+	}
+	var scores matrix.Dense
+	rows := 0
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		scores.Reshape(b.X.Len(), f.info.Outputs)
+		if err := m.Scores(&scores, b.X); err != nil {
+			return fmt.Errorf("%s: %w", src.Name(), err)
+		}
+		if err := body(b, &scores); err != nil {
+			return err
+		}
+		rows += b.X.Len()
+		f.progress("calibrate", rows, r.Progress())
+	}
+}

@@ -1,0 +1,244 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/learn"
+	"mercer/matrix"
+)
+
+func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
+	for task, part := range streams(t, 11, 600) {
+		if task == "regress" {
+			continue
+		}
+		for _, learner := range []string{"ridge", "svm", "online"} {
+			cfg := Config{Task: task, Learner: learner, Features: 32}
+			if learner == "online" {
+				cfg.Loss = "hinge"
+			}
+			plain, _, err := Fit(context.Background(), part(0, 600, false), cfg, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plain.HasProbabilities() || plain.NoProbabilities() == nil || !strings.Contains(plain.NoProbabilities().Error(), "--calibrate platt") {
+				t.Errorf("%s without calibration: %v", learner, plain.NoProbabilities())
+			}
+			p, err := plain.Predict(make([]float32, 6))
+			if err != nil || p[0].Probabilities != nil {
+				t.Errorf("%+v, %v", p, err)
+			}
+			for _, method := range learn.CalibrationMethods() {
+				cfg.Calibrate = method
+				m, _, err := Fit(context.Background(), part(0, 600, false), cfg, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for name, want := range plain.Predictor().Tensors() {
+					got := m.Predictor().Tensors()[name]
+					if !slices.Equal(got.F32, want.F32) || !slices.Equal(got.F64, want.F64) {
+						t.Errorf("%s, %s: calibration has changed %s", learner, method, name)
+					}
+				}
+				info := m.Info().Training.Calibration
+				if info.Folds != 5 || info.Used != 5 || info.Rows != 600 || info.Method != method || !strings.HasPrefix(info.String(), method) {
+					t.Errorf("%+v", info)
+				}
+				again, err := read(fileOf(t, m))
+				if err != nil {
+					t.Fatal(err)
+				}
+				x := []float32{0.3, -1, 2, 0, 1, -0.5}
+				a, err := m.Predict(x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := again.Predict(x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum := 0.0
+				for _, p := range a[0].Probabilities {
+					sum += p
+					if !(p >= 0 && p <= 1) {
+						t.Errorf("%s, %s: probabilities %v", learner, method, a[0].Probabilities)
+					}
+				}
+				if !slices.Equal(a[0].Probabilities, b[0].Probabilities) || len(a[0].Probabilities) != 3 || task == "classify" && math.Abs(sum-1) > 1e-12 {
+					t.Errorf("%s, %s: probabilities %v, from the file %v", learner, method, a[0].Probabilities, b[0].Probabilities)
+				}
+				if _, err := Continue(m); err == nil {
+					t.Error("a calibrated model is continued")
+				}
+			}
+		}
+	}
+}
+
+// TestCalibrationIsFittedToFoldsThatWereNotSeen does it by hand.
+func TestCalibrationIsFittedToFoldsThatWereNotSeen(t *testing.T) {
+	ctx := context.Background()
+	src := streams(t, 12, 500)["classify"](0, 500, false)
+	cfg := Config{Learner: "ridge", Kernel: "linear", Scale: "none", Lambda: 3, Seed: 4}
+	var scores []float32
+	var y []float64
+	classes := dataset.NewClasses([]string{"class 0", "class 1", "class 2"})
+	for fold := range 4 {
+		rest, held := dataset.Fold(src, 4, fold, 4)
+		m, _, err := Fit(ctx, rest, cfg, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := dataset.Collect(ctx, held, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := matrix.NewDense(all.X.Len(), 3)
+		if err := m.Scores(s, all.X); err != nil {
+			t.Fatal(err)
+		}
+		scores = append(scores, s.Data...)
+		for i := range all.X.Len() {
+			target := make([]float64, 3)
+			learn.Target(target, classes.Of(all, i))
+			y = append(y, target...)
+		}
+	}
+	if len(y) != 3*500 {
+		t.Fatalf("the folds have %d rows", len(y)/3)
+	}
+	want, err := learn.FitCalibration("platt", false, scores, y, nil, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Calibrate, cfg.CalibrateFolds = "platt", 4
+	m, _, err := Fit(ctx, src, cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.Calibration()
+	if !slices.Equal(got.A, want.A) || !slices.Equal(got.B, want.B) {
+		t.Errorf("A = %v, B = %v; by hand %v, %v", got.A, got.B, want.A, want.B)
+	}
+}
+
+// TestProbabilitiesAreThoseOfTheData: with and without class weights the mean probability is the
+// share of the class, for that is what a stationary B means, up to Platt's prior.
+func TestProbabilitiesAreThoseOfTheData(t *testing.T) {
+	x, names, _, _ := drawn(16, 1500, 6, 4)
+	share := 0.0
+	for i, name := range names {
+		names[i] = "no"
+		if name == "class 3" {
+			names[i] = "yes"
+			share += 1.0 / 1500
+		}
+	}
+	for _, weights := range []string{"", "balanced", "yes=20"} {
+		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Lambda: 1, Features: 64, ClassWeight: weights, Calibrate: "platt"}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.0
+		rows := make([][]float32, 1500)
+		for i := range rows {
+			rows[i] = x.Row(i)
+		}
+		p, err := m.Predict(rows...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range p {
+			mean += one.Probabilities[1] / 1500
+		}
+		if math.Abs(mean-share) > 0.02 {
+			t.Errorf("class weights %q: mean probability %.3f of a class of %.3f of the rows", weights, mean, share)
+		}
+	}
+}
+
+func TestClassesThatAreMissingInAFoldAreCalibrated(t *testing.T) {
+	x, names, _, _ := drawn(13, 60, 6, 3)
+	for i := range names {
+		if names[i] == "class 2" && i > 2 {
+			names[i] = "class 1" // one row of class 2 is left, which one fold has
+		}
+	}
+	for _, learner := range []string{"ridge", "svm", "online"} {
+		for _, method := range learn.CalibrationMethods() {
+			m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: learner, Features: 16, Calibrate: method}, Options{})
+			if err != nil {
+				t.Errorf("%s, %s: %v", learner, method, err)
+				continue
+			}
+			if _, err := read(fileOf(t, m)); err != nil {
+				t.Errorf("%s, %s: %v", learner, method, err)
+			}
+		}
+	}
+	if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x.Slice(0, 8)}, nil, 0, names[:8]), Config{Learner: "ridge", Features: 16, Calibrate: "platt"}, Options{}); err == nil || !strings.Contains(err.Error(), "too few to calibrate") {
+		t.Errorf("8 rows: %v", err)
+	}
+}
+
+func TestLogisticModelsHaveProbabilitiesOfTheirOwn(t *testing.T) {
+	for task, part := range streams(t, 14, 2000) {
+		if task == "regress" {
+			continue
+		}
+		m, _, err := Fit(context.Background(), part(0, 2000, false), Config{Task: task, Learner: "online", Kernel: "linear", Epochs: 5}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !m.HasProbabilities() {
+			t.Fatal("a logistic model has no probabilities")
+		}
+		p := make([]float64, 3)
+		if err := m.Probabilities(p, []float32{0, 0, 0}); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]float64{"classify": 1.0 / 3, "multilabel": 0.5}[task]; p[0] != want || p[2] != want {
+			t.Errorf("%s: %v", task, p)
+		}
+		if _, err := read(put(t, fileOf(t, m), "golden.proba", 0, 0.987)); err == nil || !strings.Contains(err.Error(), "probability") {
+			t.Errorf("altered: %v", err)
+		}
+	}
+}
+
+func TestDamagedCalibrationsAreRefused(t *testing.T) {
+	part := streams(t, 15, 300)["classify"]
+	for method, names := range map[string][]string{
+		"platt":    {"calibration.a", "calibration.b", "golden.proba"},
+		"isotonic": {"calibration.knots.0", "calibration.rise.2"},
+	} {
+		m, _, err := Fit(context.Background(), part(0, 300, false), Config{Learner: "ridge", Features: 16, Calibrate: method}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := fileOf(t, m)
+		for _, name := range names {
+			for _, v := range []float64{math.NaN(), 77} {
+				if _, err := read(put(t, data, name, 0, v)); err == nil {
+					t.Errorf("%s: %s begins with %g, and the file loads", method, name, v)
+				}
+			}
+			_, err := read(rewritten(t, data, func(header map[string]any) {
+				header["other"] = header[name]
+				delete(header, name)
+			}))
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: without %s: %v", method, name, err)
+			}
+		}
+		if _, err := read(sealed(bytes.Replace(data, []byte(`\"method\":\"`+method), []byte(`\"method\":\"`+strings.ToUpper(method)), 1))); err == nil {
+			t.Errorf("%s: an unknown method is read", method)
+		}
+	}
+}

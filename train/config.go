@@ -1,0 +1,325 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"mercer/feature"
+	"mercer/kernel"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/pipeline"
+)
+
+// Config says how a model is to be trained. The zero value is a good start: it chooses by
+// the data, and the model's Report says what was chosen.
+type Config struct {
+	// Task is "auto" (or ""), "classify", "regress", "multilabel" or "outliers".
+	Task string `json:"task,omitempty"`
+
+	// Bag says how bags become rows, for FitBags; nil for a model of rows. All else is about
+	// these rows, whose kernel is linear by default.
+	Bag *pipeline.BagConfig `json:"bag,omitempty"`
+
+	// Scale is "auto" (or ""), "none", "standard", "minmax", "maxabs", "global", "l1" or "l2".
+	Scale string `json:"scale,omitempty"`
+
+	// Kernel is one of kernel.Names, "" means "rbf", or "linear" for the rows of bags. Linear takes no map unless one is named.
+	Kernel string `json:"kernel,omitempty"`
+
+	// Gamma is a number, "median" (or "") or "scale", or one of these times a number, such as
+	// "median*4". Median is kernel.MedianGamma, by which rbf has γ = 1/median‖x-y‖² over random
+	// pairs of rows; scale is kernel.ScaleGamma, γ = 1/(d·Var X) as in scikit-learn.
+	Gamma string `json:"gamma,omitempty"`
+
+	// Degree is that of the poly kernel, 0 meaning 3, or the order of arccos, 0 or 1.
+	Degree int `json:"degree,omitempty"`
+
+	// Coef0 is c ≥ 0 of the poly kernel and c > 0 of the skewed ones.
+	Coef0 float64 `json:"coef0,omitempty"`
+
+	// Nu is ν of the matern kernel; 0 means 1.5.
+	Nu float64 `json:"nu,omitempty"`
+
+	// Homogeneity is h of the additive kernels of histograms; 0 means 1.
+	Homogeneity float64 `json:"homogeneity,omitempty"`
+
+	// Sigma gives γ = 1/(2σ²) in place of Gamma; 0 means not given.
+	Sigma float64 `json:"sigma,omitempty"`
+
+	// Map is one of feature.Names; "" means one that suits the kernel and the number of
+	// dimensions.
+	Map string `json:"map,omitempty"`
+
+	// Options are the settings of the map.
+	feature.Options
+
+	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
+	// kernel has the one above, or the linear kernel if its map knows no other; a step
+	// without γ has one by Gamma, of the rows that reach it.
+	Steps   []feature.Config `json:"steps,omitempty"`
+	Weights []float64        `json:"weights,omitempty"`
+
+	// Given are the landmarks of a map whose option Landmarks is given, as rows of the data,
+	// not scaled yet.
+	Given *matrix.Dense `json:"-"`
+
+	// GivenFile is the file that Given comes from, for messages; "" if it comes from none.
+	GivenFile string `json:"-"`
+
+	// Features is D, the number of features, or of landmarks; 0 means 4096 (1024 landmarks), or
+	// fewer where there are few rows.
+	Features int `json:"features,omitempty"`
+
+	// Components is how many principal components of the features the learner sees, and
+	// VarianceShare which share of their variance these have to hold at least; the fewer count
+	// where both are given. 0 and 0 mean that it sees the features themselves. MapComponents
+	// is how many of each map of a sum are kept before that. Whiten divides components by their
+	// deviations.
+	Components    int     `json:"components,omitempty"`
+	VarianceShare float64 `json:"variance_share,omitempty"`
+	MapComponents int     `json:"map_components,omitempty"`
+	Whiten        bool    `json:"whiten,omitempty"`
+
+	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes whose
+	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
+	// and ridge otherwise.
+	Learner string `json:"learner,omitempty"`
+
+	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
+	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
+	// For the lasso and its kin it is that of ‖y - Zw - b‖²/(2n) + λ(…), and a held-out tenth
+	// of the rows chooses it. Of the online learner it is that of learn.Online, 0 meaning 10⁻⁵.
+	Lambda   float64 `json:"lambda,omitempty"`
+	LambdaBy string  `json:"lambda_by,omitempty"`
+
+	// Path asks the ridge for all λ of its path in the report, by LambdaBy "auto" with their
+	// leave-one-out errors.
+	Path bool `json:"path,omitempty"`
+
+	// Variance asks a ridge regression for the deviations of its predictions, which make the
+	// model larger by 4·D² bytes (Model.Deviations).
+	Variance bool `json:"variance,omitempty"`
+
+	// Conformal asks a ridge regression for intervals of its predictions that hold the truth
+	// with this probability (Model.Intervals); a tenth of the rows is held back for it.
+	Conformal float64 `json:"conformal,omitempty"`
+
+	// L1Ratio is α of the elastic net, whose penalty is λ(α‖w‖₁ + (1-α)/2·‖w‖²); 0 means 0.5.
+	L1Ratio float64 `json:"l1_ratio,omitempty"`
+
+	// C weighs the losses of svm, svr and logistic against the penalty, ½‖w‖² or ‖w‖₁; 0 means
+	// that held-out rows choose it. Of the online learner it gives λ = 1/(C·n) in place of Lambda, for the n rows that are looked at.
+	C float64 `json:"c,omitempty"`
+
+	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
+	// "hinge", those of the online learner learn.OnlineLosses.
+	Loss string `json:"loss,omitempty"`
+
+	// Multiclass says how more than two classes are told apart: by the svm as "ovr" (or ""), each
+	// against the rest, or "crammer-singer", all at once with the hinge loss; by logistic as
+	// "multinomial" (or ""), all in one problem, or "ovr", which is the usual way of its l1; by
+	// kernel-svm as "ovo" (or ""), a machine for every two classes, which vote, or "ovr".
+	Multiclass string `json:"multiclass,omitempty"`
+
+	// Penalty is "l2" (or "") or "l1", which leaves most weights at 0.
+	Penalty string `json:"penalty,omitempty"`
+
+	// Solver is "auto" (or ""), "dual" or "primal".
+	Solver string `json:"solver,omitempty"`
+
+	// Outliers is ν of the learner one-class, the share of rows that it may leave outside; 0
+	// means 0.1.
+	Outliers float64 `json:"outliers,omitempty"`
+
+	// SVMNu is ν in (0, 1] of kernel-svm, which takes the place of C for classes and of Epsilon
+	// for numbers to predict: at least the share of rows within the margin or outside of the
+	// tube, and at most that of support vectors. 0 means C and Epsilon.
+	SVMNu float64 `json:"svm_nu,omitempty"`
+
+	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
+	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
+	ClassWeight string `json:"class_weight,omitempty"`
+
+	// Optimizer of the online learner is "sgd" (or "") or "adagrad", Rate its η₀, 0 meaning one
+	// that is chosen on the first thousand rows, and Epochs its passes over the rows, 0
+	// meaning one.
+	Optimizer string  `json:"optimizer,omitempty"`
+	Rate      float64 `json:"rate,omitempty"`
+	Epochs    int     `json:"epochs,omitempty"`
+
+	// AverageFrom is the row from which the online learner averages its weights, each as much
+	// as the other; 0 means averages that forget, a negative number none.
+	AverageFrom int `json:"average_from,omitempty"`
+
+	// Quantile in (0, 1) and Huber are the parameters of the losses of these names; 0 means
+	// learn.Online's.
+	Quantile float64 `json:"quantile,omitempty"`
+	Huber    float64 `json:"huber,omitempty"`
+
+	// Epsilon is half the width of the tube within which svr, kernel-svm and the loss epsilon of
+	// online take an error for none. 0 is 0 but for kernel-svm, where it means 0.1 unless
+	// EpsilonGiven says that Epsilon is meant as it is.
+	Epsilon      float64 `json:"epsilon,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
+
+	// SurveyRows is how many rows are looked at before the online learner begins, to choose
+	// the task, the classes, the scaling and the map; 0 means all.
+	SurveyRows int `json:"survey_rows,omitempty"`
+
+	// Calibrate turns the scores of classes into probabilities: "none" (or ""), "platt",
+	// "isotonic" or "temperature", fitted on rows that the learner has not seen (Model.Probabilities).
+	Calibrate string `json:"calibrate,omitempty"`
+
+	// CalibrateFolds is how many parts the rows are divided into for that; 0 means 5.
+	CalibrateFolds int `json:"calibrate_folds,omitempty"`
+
+	// Tolerance is the stopping tolerance of svm, svr and one-class, the largest violation of
+	// the optimality conditions; 0 means to stop at a duality gap of a thousandth.
+	Tolerance float64 `json:"tolerance,omitempty"`
+
+	// MaxIter bounds the passes of svm, svr and one-class over the rows; 0 means the learner's
+	// default.
+	MaxIter int `json:"max_iter,omitempty"`
+
+	// Product is how kernel-ridge multiplies by the Gram matrix: "exact" (or "") factorises
+	// it; "threshold", "tree" and "gauss" iterate with approximate products.
+	Product string `json:"product,omitempty"`
+
+	// Accuracy is how far an element of the Gram matrix may be off in these; 0 means 10⁻⁴.
+	Accuracy float64 `json:"accuracy,omitempty"`
+
+	// Lookup is the number of bins of the tables that a machine of the intersection kernel
+	// predicts from; 0 means none: exactly, by bisection.
+	Lookup int `json:"lookup,omitempty"`
+
+	// Seed chooses the random streams; 0 means 1.
+	Seed uint64 `json:"seed,omitempty"`
+}
+
+// withDefaults fills in what the zero values stand for and checks the rest. What only the
+// data can tell stays as it is.
+func (c Config) withDefaults() (Config, error) {
+	set := func(name string, v *string, def string, known ...string) error {
+		if *v == "" {
+			*v = def
+		}
+		if *v = strings.ToLower(*v); !slices.Contains(known, *v) {
+			return fmt.Errorf("%s %q is not known; known are %s", name, *v, strings.Join(known, ", "))
+		}
+		return nil
+	}
+	names, _ := Learners()
+	for _, err := range []error{
+		set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"),
+		set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...),
+	} {
+		if err != nil {
+			return c, err
+		}
+	}
+	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Product} {
+		*word = strings.ToLower(*word)
+	}
+	usual := "rbf"
+	if c.Bag != nil && c.Map == "" {
+		usual = "linear"
+	}
+	p, err := c.pipeline().WithDefaults(usual)
+	if err != nil {
+		return c, err
+	}
+	c.Scale, c.Kernel, c.Gamma, c.Map, c.Options = p.Scale, p.Kernel.Name, p.Gamma, p.Map, p.Options
+	c.Degree, c.Coef0, c.Nu, c.Homogeneity = p.Kernel.Degree, p.Kernel.Coef0, p.Kernel.Nu, p.Kernel.Homogeneity
+	if c.machine() {
+		if c.Map != "" {
+			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map)
+		}
+		options := c.Options
+		options.Landmarks = "" // falkon has them
+		if !reflect.DeepEqual(options, feature.Options{}) {
+			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the options of maps", c.Learner)
+		}
+	}
+	if c.Lambda < 0 || math.IsNaN(c.Lambda) || math.IsInf(c.Lambda, 0) {
+		return c, fmt.Errorf("lambda %g is not a positive number", c.Lambda)
+	}
+	if c.L1Ratio < 0 || c.L1Ratio > 1 || math.IsNaN(c.L1Ratio) {
+		return c, fmt.Errorf("l1_ratio %g is not a number above 0 and up to 1", c.L1Ratio)
+	}
+	if err := c.checkLambda(); err != nil {
+		return c, err
+	}
+	if c.C < 0 || math.IsNaN(c.C) || math.IsInf(c.C, 0) {
+		return c, fmt.Errorf("c %g is not a positive number", c.C)
+	}
+	if c.Tolerance < 0 || math.IsNaN(c.Tolerance) || math.IsInf(c.Tolerance, 0) {
+		return c, fmt.Errorf("tolerance %g is not a positive number", c.Tolerance)
+	}
+	if c.MaxIter < 0 {
+		return c, fmt.Errorf("max_iter %d is not a positive number", c.MaxIter)
+	}
+	if err := c.checkOnline(); err != nil {
+		return c, err
+	}
+	if err := c.checkCalibrate(); err != nil {
+		return c, err
+	}
+	if c.Task == "outliers" && c.Learner == "auto" {
+		c.Learner = oneClassLearner.name
+	}
+	if err := c.checkLearner(); err != nil {
+		return c, err
+	}
+	if err := c.checkReduction(); err != nil {
+		return c, err
+	}
+	if c.Seed == 0 {
+		c.Seed = 1
+	}
+	if c.Bag != nil {
+		return c, c.Bag.Check()
+	}
+	return c, nil
+}
+
+// Check says what is wrong with the configuration itself, whatever the data are.
+func (c Config) Check() error {
+	_, err := c.withDefaults()
+	return err
+}
+
+// machine says that the learner takes the kernel itself, without a map.
+func (c *Config) machine() bool {
+	l := learnerOf(c.Learner)
+	return l != nil && l.exact
+}
+
+// pipeline is what the configuration says of the rows on their way to the learner.
+func (c *Config) pipeline() *pipeline.Config {
+	return &pipeline.Config{
+		Scale: c.Scale, Gamma: c.Gamma, Sigma: c.Sigma, Exact: c.machine(),
+		Kernel: kernel.Kernel{Name: strings.ToLower(c.Kernel), Degree: c.Degree, Coef0: c.Coef0, Nu: c.Nu, Homogeneity: c.Homogeneity},
+		Map:    c.Map, Options: c.Options, Features: c.Features, Steps: c.Steps, Weights: c.Weights,
+		Given: c.Given, GivenFile: c.GivenFile, Seed: c.Seed,
+	}
+}
+
+// Pipeline is what the configuration says of the rows on their way to the learner, with what zero
+// values stand for.
+func (c Config) Pipeline() (pipeline.Config, error) { return c.pipeline().WithDefaults("rbf") }
+
+// text is the configuration as a model keeps it.
+func (c *Config) text() (json.RawMessage, error) { return json.Marshal(c) }
+
+// ConfigOf is the configuration that a model was trained with, as it was asked for.
+func ConfigOf(m *model.Model) (c Config, err error) {
+	if text := m.Info().Config; len(text) > 0 {
+		err = json.Unmarshal(text, &c)
+	}
+	return c, err
+}

@@ -1,0 +1,72 @@
+package train
+
+import (
+	"fmt"
+	"time"
+
+	"mercer/dataset"
+	"mercer/exact"
+	"mercer/model"
+)
+
+var falkonLearner = learner{
+	name:    "falkon",
+	about:   "kernel ridge regression on landmarks (--features of them), without a map, by preconditioned conjugate gradients",
+	tasks:   []string{"classify", "regress"},
+	options: []string{"lambda", "features", "landmarks", "lookup", "tolerance", "max-iter"},
+	exact:   true,
+	memory:  (*fit).falkonMemory,
+	train:   (*fit).falkon,
+	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },
+}
+
+// centres is how many landmarks falkon has: as many as are asked for, or 2,048, or a quarter of
+// the rows, 256 at least, if that is fewer.
+func (f *fit) centres(rows int) int {
+	m := f.cfg.Features
+	if f.cfg.Given != nil {
+		return f.cfg.Given.Rows
+	}
+	if m == 0 {
+		m = min(2048, max(256, rows/4))
+	}
+	return min(m, rows)
+}
+
+// falkonMemory is how many bytes the training holds at least; K_nm, 4·n·m, comes on top where
+// that is allowed.
+func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	rows, _ := f.rowsMemory(sum)
+	rows += f.lookupMemory()
+	m := f.centres(sum.Rows)
+	return rows + float64(exact.FalkonBytes(sum.Rows, f.learnDim(), m, f.info.Outputs, false)), fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
+}
+
+// falkon trains on all rows.
+func (f *fit) falkon(sum *dataset.Summary) error {
+	all, err := f.gather(sum)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	f.progress("solve", 0, -1)
+	rows, _ := f.rowsMemory(sum)
+	opt := exact.Falkon{
+		Centres: f.centres(sum.Rows), Landmarks: f.cfg.Landmarks, Lambda: f.cfg.Lambda, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
+		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
+	}
+	if opt.Given, err = f.pipe.Landmarks(f.cfg.Given, f.cfg.GivenFile, f.src.Name(), &f.info.Schema); err != nil {
+		return err
+	}
+	if f.opt.Memory <= 0 {
+		opt.Memory = 0 // K_nm is kept where it takes no more than a few GB
+	}
+	machine, report, err := exact.FitFalkon(f.ctx, *f.info.Kernel, all.x, f.allTargets(all), f.info.Outputs, all.weights, opt)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.info.Training.Report = report
+	f.learned, err = model.NewMachine(machine, f.cfg.Lookup)
+	return err
+}

@@ -1,0 +1,361 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/pipeline"
+)
+
+// gathered are the training rows of a learner that goes through them many times.
+type gathered struct {
+	x       matrix.Rows    // empty if they are not in memory
+	z       learn.Features // the same, wherever they are
+	class   []int          // of each row; nil if there are no classes
+	y       []float64      // n×Outputs: numbers, or ±1 for labels; nil for classes
+	weights []float64      // nil: all 1
+
+	file *learn.FeatureFile // nil: z is in no file
+}
+
+// close gives back what is not memory.
+func (g *gathered) close() {
+	if g.file != nil {
+		g.file.Close()
+	}
+}
+
+// Where the features of gathered rows are, in words.
+const (
+	inMemory   = "in memory"
+	inFile     = "in a temporary file"
+	recomputed = "recomputed on every pass"
+	chooseMax  = 8192 // rows that learn.ChooseC copies
+)
+
+// gatherFeatures maps all rows and keeps their features: in memory where --memory allows it, else in a
+// temporary file, and where that cannot be written, the scaled rows are mapped again whenever
+// they are asked for. The model is the same.
+func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
+	f.report.Features = inMemory
+	if f.fitsMemory(sum) {
+		return f.gather(sum)
+	}
+	f.report.Features = inFile
+	all, unwritten, err := f.gatherFile(sum)
+	if unwritten == nil || err != nil {
+		return all, err
+	}
+	f.report.Features = recomputed
+	rows, _ := f.inputMemory(sum)
+	if need, _ := f.solverMemory(sum); need+rows+f.pipelineMemory() > float64(f.opt.Memory) {
+		return nil, fmt.Errorf("%s: %w; give more --memory, or set TMPDIR to a directory with %.1f GB of room", f.src.Name(), unwritten, 4e-9*float64(sum.Rows)*float64(f.learnDim()))
+	}
+	return f.gatherInputs()
+}
+
+// labels adds what a batch is to give to what was gathered.
+func (g *gathered) labels(f *fit, b *matrix.Batch) error {
+	switch {
+	case f.labels != nil:
+		n := len(g.y)
+		g.y = append(g.y, make([]float64, b.X.Len()*f.info.Outputs)...)
+		if err := f.targets(b, g.y[n:]); err != nil {
+			return err
+		}
+	case f.info.Task == "outliers":
+	case f.classes == nil:
+		g.y = append(g.y, b.Y...)
+	default:
+		for i := range b.X.Len() {
+			c, err := f.class(b, i)
+			if err != nil {
+				return err
+			}
+			g.class = append(g.class, c)
+		}
+	}
+	if b.Weights != nil || f.classWeights != nil {
+		for i := range b.X.Len() {
+			g.weights = append(g.weights, f.weight(b, i))
+		}
+	}
+	return nil
+}
+
+// lastPass says that the data are not read again for this model.
+func (f *fit) lastPass() {
+	if p, ok := f.src.(*pipeline.Pooled); ok && !f.cfg.calibrates() {
+		p.Forget()
+	}
+}
+
+// kept are rows in memory that grow by batches.
+type kept struct {
+	dense  matrix.Dense
+	sparse matrix.CSR
+}
+
+func (k *kept) add(rows matrix.Rows, room int) {
+	if rows.CSR != nil {
+		s := &k.sparse
+		if s.Ptr == nil {
+			s.Ptr = []int{0}
+		}
+		for i := range rows.Len() {
+			idx, val := rows.CSR.Row(i)
+			s.Idx = append(s.Idx, idx...)
+			s.Val = append(s.Val, val...)
+			s.Ptr = append(s.Ptr, len(s.Idx))
+		}
+		s.Rows += rows.Len()
+		s.Cols = max(s.Cols, rows.Dim())
+		return
+	}
+	d := &k.dense
+	if d.Data == nil {
+		d.Cols, d.Stride = rows.Dim(), rows.Dim()
+		d.Data = make([]float32, 0, room*d.Cols)
+	}
+	for i := range rows.Len() {
+		d.Data = append(d.Data, rows.Dense.Row(i)...)
+	}
+	d.Rows += rows.Len()
+}
+
+func (k *kept) rows() matrix.Rows {
+	if k.sparse.Rows > 0 {
+		return matrix.Rows{CSR: &k.sparse}
+	}
+	return matrix.Rows{Dense: &k.dense}
+}
+
+// gather maps all rows into memory.
+func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
+	all := &gathered{}
+	z := &kept{dense: matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}}
+	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
+		z.add(rows, sum.Rows)
+		return all.labels(f, b)
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.lastPass()
+	all.x = z.rows()
+	all.z = learn.InMemory(all.x)
+	return all, nil
+}
+
+// gatherFile puts the features into a file. unwritten is why that could not be done.
+func (f *fit) gatherFile(sum *dataset.Summary) (all *gathered, unwritten, err error) {
+	all = &gathered{}
+	err = f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
+		if all.file == nil {
+			if all.file, unwritten = learn.CreateFeatureFile("", f.learnDim(), rows.CSR != nil); unwritten != nil {
+				return unwritten
+			}
+		}
+		if unwritten = all.file.Append(rows); unwritten != nil {
+			return unwritten
+		}
+		return all.labels(f, b)
+	})
+	if err == nil {
+		all.z, unwritten = all.file.Features()
+		f.lastPass()
+	}
+	if err != nil || unwritten != nil {
+		all.close()
+		if unwritten != nil {
+			err = nil
+		}
+		return nil, unwritten, err
+	}
+	return all, nil, nil
+}
+
+// gatherInputs keeps the rows themselves, which are mapped whenever they are asked for.
+func (f *fit) gatherInputs() (*gathered, error) {
+	all, x, n := &gathered{}, &kept{}, 0
+	err := f.each("read", func(b *matrix.Batch, _ matrix.Rows) error {
+		x.add(b.X, 0)
+		n += b.X.Len()
+		return all.labels(f, b)
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.lastPass()
+	pass := f.pipe.Pass()
+	var part kept
+	rows := x.rows()
+	if rows.CSR != nil {
+		rows.CSR.Cols = f.info.Schema.Dim
+	}
+	var out kept
+	all.z = learn.Recomputed(n, f.learnDim(), func(which []int) (matrix.Rows, error) {
+		part.clear()
+		out.clear()
+		for _, i := range which {
+			part.add(rows.Slice(i, i+1), len(which))
+		}
+		in := part.rows()
+		if in.CSR != nil {
+			in.CSR.Cols = f.info.Schema.Dim
+		}
+		// Blocks may be longer than what is mapped at a time.
+		for i := 0; i < in.Len(); i += pipeline.Chunk {
+			z, err := pass.Map(in.Slice(i, min(i+pipeline.Chunk, in.Len())))
+			var bad *pipeline.RowError
+			if errors.As(err, &bad) {
+				return matrix.Rows{}, fmt.Errorf("%s: row %d: %s", f.src.Name(), which[i+bad.Row]+1, bad.Reason)
+			}
+			if in.Len() <= pipeline.Chunk {
+				return z, nil
+			}
+			out.add(z, in.Len())
+		}
+		return out.rows(), nil
+	})
+	return all, nil
+}
+
+// clear empties rows and keeps their memory.
+func (k *kept) clear() {
+	k.dense.Rows, k.dense.Data = 0, k.dense.Data[:0]
+	k.sparse.Rows, k.sparse.Idx, k.sparse.Val = 0, k.sparse.Idx[:0], k.sparse.Val[:0]
+	if k.sparse.Ptr != nil {
+		k.sparse.Ptr = k.sparse.Ptr[:1]
+	}
+}
+
+// fitsMemory says whether the features may be held in memory beside all else.
+func (f *fit) fitsMemory(sum *dataset.Summary) bool {
+	rows, _ := f.rowsMemory(sum)
+	rest, _ := f.solverMemory(sum)
+	return f.opt.Memory <= 0 || rows+rest+f.pipelineMemory() <= float64(f.opt.Memory)
+}
+
+// solverMemory is how many bytes a dual solver holds beside the features.
+func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
+	bytes, formula = (9*k+28)*n+8*d*k, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
+	if f.learner != nil && f.cfg.primalSolver() {
+		bytes, formula = (4*k+16)*n+192*d*k, "(4·K + 16)·n + 192·D·K bytes beside features in a file"
+	}
+	if f.classes == nil {
+		bytes += 8 * k * n // targets
+	}
+	if f.cfg.C == 0 && f.info.Task != "outliers" {
+		rows, _ := f.rowsMemory(sum)
+		bytes += rows * min(1, chooseMax/max(n, 1))
+	}
+	return bytes, formula
+}
+
+// iteratedMemory is how many bytes a dual solver holds: with the features, where --memory
+// allows that.
+func (f *fit) iteratedMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	bytes, formula = f.solverMemory(sum)
+	if f.fitsMemory(sum) {
+		rows, of := f.rowsMemory(sum)
+		return bytes + rows, of + " of features and (9·K + 28)·n + 8·D·K"
+	}
+	return bytes, formula
+}
+
+// inputMemory is how many bytes the rows themselves take.
+func (f *fit) inputMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	n, d := float64(sum.Rows), float64(f.info.Schema.Dim)
+	if sum.Sparse {
+		return 8 * n * d * sum.Density(), "8 bytes a value"
+	}
+	return 4 * n * d, "4·n·d bytes"
+}
+
+// rowsMemory is how many bytes of features a learner holds that gathers rows: 4·n·D, or 8 a
+// value of sparse features.
+func (f *fit) rowsMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	n, d := float64(sum.Rows), float64(f.learnDim())
+	formula = "4·n·D bytes"
+	if f.cfg.reduces() {
+		return 4 * n * d, formula
+	}
+	if f.info.Feature == nil && sum.Sparse && !f.pipe.Scaler().Densify {
+		return 8 * n * d * sum.Density(), formula
+	}
+	if m, ok := f.pipe.Map().(feature.Sparse); ok {
+		x := f.pipe.Pass().Scale(sum.Sample.Slice(0, min(pipeline.Chunk, sum.Sample.Len())))
+		if m.Sparsely(x) {
+			var z matrix.CSR
+			m.TransformSparse(&z, x)
+			return 8 * n * float64(z.NNZ()) / float64(x.Len()), formula
+		}
+	}
+	return 4 * n * d, formula
+}
+
+// weight is the weight of row i of a batch: its own times that of its class.
+func (f *fit) weight(b *matrix.Batch, i int) float64 {
+	w := 1.0
+	if b.Weights != nil {
+		w = b.Weights[i]
+	}
+	if f.classWeights != nil {
+		if c := f.classes.Of(b, i); c >= 0 {
+			w *= f.classWeights[c]
+		}
+	}
+	return w
+}
+
+// targets writes what the learner is to predict for the rows of a batch.
+func (f *fit) targets(b *matrix.Batch, dst []float64) error {
+	k := f.info.Outputs
+	if f.labels != nil {
+		for i := range b.X.Len() {
+			if err := f.labels.Targets(b, i, dst[i*k:(i+1)*k]); err != nil {
+				return fmt.Errorf("%s: %w", pipeline.Place(f.src, b.First+i), err)
+			}
+		}
+		return nil
+	}
+	if f.classes == nil {
+		copy(dst, b.Y)
+		return nil
+	}
+	for i := range b.X.Len() {
+		c, err := f.class(b, i)
+		if err != nil {
+			return err
+		}
+		learn.Target(dst[i*k:(i+1)*k], c)
+	}
+	return nil
+}
+
+// class is the class of row i of a batch.
+func (f *fit) class(b *matrix.Batch, i int) (int, error) {
+	c := f.classes.Of(b, i)
+	if c < 0 && f.stats != nil {
+		label := "none"
+		switch {
+		case b.Names != nil && b.Names[i] != "":
+			label = strconv.Quote(b.Names[i])
+		case b.Outputs > 0:
+			label = strconv.FormatFloat(b.Y[i*b.Outputs], 'g', -1, 64)
+		}
+		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", pipeline.Place(f.src, b.First+i), label, strings.Join(f.classes.Labels(), ", "))
+	}
+	if c < 0 {
+		return 0, fmt.Errorf("%s has a new label: the data changed while they were read", pipeline.Place(f.src, b.First+i))
+	}
+	return c, nil
+}

@@ -1,0 +1,39 @@
+package train
+
+import (
+	"math"
+
+	"mercer/dataset"
+	"mercer/internal/random"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// drawGolden draws rows, or bags, that look like the data without being any of them.
+func (f *fit) drawGolden() error {
+	if f.bag == nil {
+		f.golden = drawRows(random.New(f.cfg.Seed, "golden"), model.GoldenRows, f.sum)
+		return nil
+	}
+	members := drawRows(random.New(f.cfg.Seed, "golden"), model.GoldenBags[model.GoldenRows], f.bag.sum.Summary)
+	x := matrix.NewDense(model.GoldenRows, f.info.Schema.Dim)
+	if err := f.bag.mapping.Pool(x, matrix.Rows{Dense: members}, model.GoldenBags); err != nil {
+		return f.located(err)
+	}
+	f.golden, f.bag.golden = x, members
+	return nil
+}
+
+// drawRows draws rows that look like those of a summary without being any of them: normal with
+// each column's mean and deviation.
+func drawRows(s *random.Stream, n int, sum *dataset.Summary) *matrix.Dense {
+	x := matrix.NewDense(n, sum.Dim)
+	for i := range x.Rows {
+		row := x.Row(i)
+		for j := range row {
+			c := &sum.Columns[j]
+			row[j] = float32(min(max(c.Mean+math.Sqrt(c.Variance)*s.Normal(), c.Min), c.Max))
+		}
+	}
+	return x
+}

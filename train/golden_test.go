@@ -1,0 +1,238 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/pipeline"
+)
+
+var update = flag.Bool("update", false, "write the golden model files anew")
+
+// goldenData are made-up rows of one kind, which the golden models are trained on.
+func goldenData(t testing.TB, kind string) (rows dataset.Source, bags dataset.Bags) {
+	t.Helper()
+	const n = 160
+	s := random.New(7, "golden-"+kind)
+	d := map[string]int{"wide": 24}[kind]
+	if d == 0 {
+		d = 5
+	}
+	x := matrix.NewDense(n, d)
+	names, y := make([]string, n), make([]float64, n)
+	for i := range n {
+		row := x.Row(i)
+		for j := range row {
+			row[j] = float32(s.Normal())
+			if kind == "histograms" {
+				row[j] = float32(math.Abs(s.Normal()))
+			}
+			if kind == "sparse" && s.Uniform() < 0.6 {
+				row[j] = 0
+			}
+		}
+		a, b := float64(row[0]), float64(row[1])
+		names[i] = string(rune('a' + int(math.Abs(2*a*b))%3))
+		if kind == "two" {
+			names[i] = []string{"no", "yes"}[int(math.Abs(2*a*b))%2]
+		}
+		y[i] = math.Sin(2*a) + b*b + 0.1*s.Normal()
+	}
+	var err error
+	switch kind {
+	case "classes", "wide", "two", "histograms":
+		rows, err = dataset.FromRows(matrix.Rows{Dense: x}, nil, 1, names)
+	case "sparse":
+		rows, err = dataset.FromRows(matrix.Rows{CSR: sparse(x)}, nil, 1, names)
+	case "numbers":
+		rows, err = dataset.FromRows(matrix.Rows{Dense: x}, y, 1, nil)
+	case "targets":
+		both := make([]float64, 0, 2*n)
+		for _, v := range y {
+			both = append(both, v, -v*v)
+		}
+		rows, err = dataset.FromRows(matrix.Rows{Dense: x}, both, 2, nil)
+	case "table", "labels":
+		var text strings.Builder
+		text.WriteString("size,colour,weight,label\n")
+		for i := range n {
+			row := x.Row(i)
+			label := names[i]
+			if kind == "labels" {
+				label = strings.Trim(strings.Join([]string{label, []string{"", "big"}[int(math.Abs(float64(row[2])))%2]}, "|"), "|")
+			}
+			fmt.Fprintf(&text, "%g,%s,%g,%s\n", row[0], []string{"red", "green", "blue"}[int(math.Abs(float64(row[3])))%3], row[1], label)
+		}
+		path := filepath.Join(t.TempDir(), "table.csv")
+		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var opt dataset.Options
+		if kind == "labels" {
+			opt.LabelSeparator = "|"
+		}
+		file, err := dataset.Open(context.Background(), path, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { file.Close() })
+		return file, nil
+	case "bags":
+		ends := []int{0}
+		for ends[len(ends)-1] < n {
+			ends = append(ends, min(n, ends[len(ends)-1]+2+len(ends)%3))
+		}
+		bags, err = dataset.FromBags(matrix.Rows{Dense: x}, ends, nil, 1, names[:len(ends)-1])
+	default:
+		t.Fatalf("no data %q", kind)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows, bags
+}
+
+// goldenConfigs are the configurations of the golden models, by name; data is a kind of goldenData.
+var goldenConfigs = []struct {
+	name, data string
+	cfg        Config
+}{
+	{"default-classes", "classes", Config{}},
+	{"default-numbers", "numbers", Config{}},
+	{"default-wide", "wide", Config{Features: 64}},
+	{"ridge-folds", "classes", Config{Learner: "ridge", Features: 32, LambdaBy: "folds"}},
+	{"ridge-held-out", "two", Config{Learner: "ridge", Features: 32, LambdaBy: "held-out"}},
+	{"ridge-gcv", "classes", Config{Learner: "ridge", Features: 32, LambdaBy: "gcv"}},
+	{"ridge-path", "numbers", Config{Learner: "ridge", Features: 32, Path: true}},
+	{"ridge-variance", "numbers", Config{Learner: "ridge", Features: 16, Variance: true}},
+	{"ridge-conformal", "targets", Config{Learner: "ridge", Features: 32, Conformal: 0.9, Lambda: 0.5}},
+	{"ridge-trace", "numbers", Config{Learner: "ridge", Features: 32, Lambda: 0.001, LambdaBy: "trace"}},
+	{"ridge-components", "classes", Config{Learner: "ridge", Features: 64, Components: 10, Whiten: true}},
+	{"lasso", "numbers", Config{Learner: "lasso", Features: 32}},
+	{"elastic-net", "targets", Config{Learner: "elastic-net", Features: 32, Lambda: 0.01}},
+	{"group-lasso-sum", "numbers", Config{Learner: "group-lasso", Map: "sum", Steps: []feature.Config{{Map: "rff", Features: 16}, {Map: "orf", Features: 16}}}},
+	{"svm-squared-hinge", "classes", Config{Learner: "svm", Features: 32}},
+	{"svm-hinge-balanced", "classes", Config{Learner: "svm", Features: 32, Loss: "hinge", C: 1, ClassWeight: "balanced"}},
+	{"svm-crammer-singer", "classes", Config{Learner: "svm", Features: 32, Multiclass: "crammer-singer", C: 1}},
+	{"svm-l1", "two", Config{Learner: "svm", Features: 32, Penalty: "l1"}},
+	{"svm-primal", "classes", Config{Learner: "svm", Features: 32, Solver: "primal", C: 1}},
+	{"svm-components", "classes", Config{Learner: "svm", Features: 64, VarianceShare: 0.9, C: 1}},
+	{"svm-labels", "labels", Config{Learner: "svm", Features: 32}},
+	{"svr", "numbers", Config{Learner: "svr", Features: 32}},
+	{"svr-epsilon", "targets", Config{Learner: "svr", Features: 32, Loss: "epsilon", Epsilon: 0.1, C: 1}},
+	{"svr-primal", "numbers", Config{Learner: "svr", Features: 32, Solver: "primal"}},
+	{"logistic-multinomial", "classes", Config{Learner: "logistic", Features: 32}},
+	{"logistic-dual", "two", Config{Learner: "logistic", Features: 32, Solver: "dual"}},
+	{"logistic-l1", "classes", Config{Learner: "logistic", Features: 32, Penalty: "l1", C: 1}},
+	{"logistic-labels", "labels", Config{Learner: "logistic", Features: 32}},
+	{"one-class", "numbers", Config{Learner: "one-class", Features: 32, Outliers: 0.2}},
+	{"online-sgd", "classes", Config{Learner: "online", Features: 32}},
+	{"online-adagrad", "numbers", Config{Learner: "online", Features: 32, Optimizer: "adagrad", Loss: "huber", Epochs: 2}},
+	{"kernel-ridge", "classes", Config{Learner: "kernel-ridge"}},
+	{"kernel-ridge-tree", "numbers", Config{Learner: "kernel-ridge", Product: "tree", Lambda: 0.1, Kernel: "laplacian"}},
+	{"falkon", "two", Config{Learner: "falkon", Features: 20, Lambda: 1e-4}},
+	{"kernel-svm-ovo", "classes", Config{Learner: "kernel-svm", C: 10}},
+	{"kernel-svm-lookup", "histograms", Config{Learner: "kernel-svm", Kernel: "intersection", Multiclass: "ovr", Lookup: 64}},
+	{"kernel-svm-nu", "numbers", Config{Learner: "kernel-svm", SVMNu: 0.3}},
+	{"kernel-svm-outliers", "numbers", Config{Learner: "kernel-svm", Task: "outliers"}},
+	{"platt", "classes", Config{Learner: "svm", Features: 32, C: 1, Calibrate: "platt"}},
+	{"isotonic", "two", Config{Learner: "ridge", Features: 32, Calibrate: "isotonic", CalibrateFolds: 3}},
+	{"temperature", "classes", Config{Learner: "ridge", Features: 32, Calibrate: "temperature"}},
+	{"platt-kernel-ridge", "two", Config{Learner: "kernel-ridge", Lambda: 0.1, Calibrate: "platt"}},
+	{"laplacian-rff", "numbers", Config{Kernel: "laplacian", Map: "rff", Features: 32, Learner: "ridge"}},
+	{"cauchy-qmc", "numbers", Config{Kernel: "cauchy", Map: "qmc", Features: 32, Learner: "ridge"}},
+	{"matern-fastfood", "wide", Config{Kernel: "matern", Nu: 2.5, Map: "fastfood", Features: 64, Learner: "ridge"}},
+	{"arccos-orf", "numbers", Config{Kernel: "arccos", Degree: 1, Map: "orf", Features: 32, Learner: "ridge"}},
+	{"poly-tensorsketch", "classes", Config{Kernel: "poly", Degree: 2, Features: 32, Learner: "ridge"}},
+	{"poly-explicit", "numbers", Config{Kernel: "poly", Degree: 2, Coef0: 1, Map: "explicit-poly", Learner: "ridge"}},
+	{"exp-maclaurin", "classes", Config{Kernel: "exp", Features: 32, Learner: "ridge"}},
+	{"chi2-homogeneous", "histograms", Config{Kernel: "chi2", Learner: "ridge"}},
+	{"intersection-unary", "histograms", Config{Kernel: "intersection", Map: "unary", Options: feature.Options{Terms: 8}, Learner: "svm", C: 1}},
+	{"exp-chi2", "histograms", Config{Kernel: "exp-chi2", Features: 32, Learner: "ridge"}},
+	{"skewed", "histograms", Config{Kernel: "skewed-chi2", Features: 32, Learner: "ridge"}},
+	{"nystrom", "classes", Config{Map: "nystrom", Features: 20, Options: feature.Options{Landmarks: "kmeans"}, Learner: "svm", C: 1}},
+	{"kg-rp", "numbers", Config{Map: "kg-rp", Features: 20, Learner: "ridge"}},
+	{"rbf-network", "numbers", Config{Map: "rbf-network", Features: 16, Learner: "ridge"}},
+	{"chain", "sparse", Config{Map: "chain", Learner: "ridge", Steps: []feature.Config{{Map: "countsketch", Features: 4}, {Map: "rff", Features: 32}}}},
+	{"sum-map-components", "classes", Config{Map: "sum", Learner: "ridge", MapComponents: 6, Components: 8, Weights: []float64{1, 0.5}, Steps: []feature.Config{{Map: "orf", Features: 24}, {Map: "rff", Features: 16}}}},
+	{"linear-sparse", "sparse", Config{Kernel: "linear", Learner: "svm", C: 1}},
+	{"linear-rp", "wide", Config{Kernel: "linear", Map: "rp", Features: 10, Learner: "ridge"}},
+	{"table", "table", Config{Features: 32, Scale: "minmax"}},
+	{"bags-mean", "bags", Config{Bag: &pipeline.BagConfig{Features: 64}}},
+	{"bags-tensorsketch", "bags", Config{Bag: &pipeline.BagConfig{Pooling: "tensorsketch", Features: 32}, Learner: "ridge"}},
+}
+
+// TestGoldenModels: training many configurations gives the model files that older code wrote, bit for
+// bit. The bits are those of AVX-512; on machines that round differently the files only have to load.
+func TestGoldenModels(t *testing.T) {
+	for _, c := range goldenConfigs {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			rows, bags := goldenData(t, c.data)
+			var m *model.Model
+			var err error
+			if bags != nil {
+				m, _, err = FitBags(context.Background(), bags, c.cfg, Options{})
+			} else {
+				m, _, err = Fit(context.Background(), rows, c.cfg, Options{})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var now bytes.Buffer
+			if err := m.Write(&now); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", "golden", c.name+".mercer")
+			if *update {
+				if err := os.WriteFile(path, now.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			old, err := model.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var again bytes.Buffer
+			if err := old.Write(&again); err != nil {
+				t.Fatal(err)
+			}
+			bits, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(again.Bytes(), bits) {
+				t.Errorf("%s: loaded and written again, the file differs from byte %d on", path, differ(again.Bytes(), bits))
+			}
+			if vec.Level() == "avx512" {
+				if !bytes.Equal(now.Bytes(), bits) {
+					t.Errorf("%s: training gives another file, from byte %d on", path, differ(now.Bytes(), bits))
+				}
+			}
+		})
+	}
+}
+
+// differ is the first byte in which two files differ.
+func differ(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}

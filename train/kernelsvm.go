@@ -1,0 +1,190 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"mercer/dataset"
+	"mercer/exact"
+	"mercer/model"
+)
+
+var kernelSVMLearner = learner{
+	name:    "kernel-svm",
+	about:   "support vector machines with the kernel itself, by sequential minimal optimisation; time grows like n² or faster",
+	tasks:   []string{"classify", "regress", "outliers"},
+	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
+	exact:   true,
+	memory:  (*fit).kernelSVMMemory,
+	train:   (*fit).kernelSVM,
+}
+
+// checkKernelSVM finds values that the learner does not know.
+func (c *Config) checkKernelSVM() error {
+	if c.Multiclass != "" && c.Multiclass != "ovo" && c.Multiclass != "ovr" {
+		return fmt.Errorf("the learner kernel-svm has no multiclass %q; it has ovo, ovr", c.Multiclass)
+	}
+	if c.Outliers != 0 && c.Task != "outliers" {
+		return fmt.Errorf("the learner kernel-svm has the option outliers only to tell them; give the task outliers as well")
+	}
+	if !(c.Epsilon >= 0) {
+		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
+	}
+	if !(c.SVMNu >= 0 && c.SVMNu <= 1) {
+		return fmt.Errorf("svm-nu %g is not a number above 0 and up to 1", c.SVMNu)
+	}
+	epsilon := c.Epsilon != 0 || c.EpsilonGiven
+	switch {
+	case c.Task == "outliers" && c.SVMNu != 0:
+		return errors.New("svm-nu is for classes and for numbers to predict; the share of outliers is called outliers")
+	case c.Task == "classify" && c.SVMNu != 0 && c.C != 0:
+		return errors.New("svm-nu takes the place of c; leave out one of them")
+	case c.Task == "regress" && c.SVMNu != 0 && epsilon:
+		return errors.New("svm-nu chooses epsilon; leave out one of them")
+	case c.Task == "outliers" && (c.C != 0 || epsilon || c.Multiclass != ""):
+		return errors.New("outliers are told by their share; leave out c, epsilon and multiclass")
+	case c.Task == "outliers":
+		return c.checkOneClass()
+	case c.Task == "classify" && (epsilon || c.Outliers != 0):
+		return errors.New("epsilon is for numbers to predict and outliers for one class; the labels are classes")
+	case c.Task == "regress" && (c.Multiclass != "" || c.Outliers != 0):
+		return errors.New("multiclass is for classes and outliers for one class; the labels are numbers to predict")
+	}
+	return nil
+}
+
+// kernelSVMBytes is what training may take for rows of the Gram matrix and all else beside the
+// data, if that is enough. It is a fixed number so that a model does not depend on the machine:
+// where it is too little for all rows that are asked for, the solver goes another way.
+const kernelSVMBytes = 2 << 30
+
+// kernelSVMMemory is how many bytes the training holds.
+func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	rows, _ := f.rowsMemory(sum)
+	rows += f.lookupMemory()
+	bytes, formula = rows+float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+	if k := f.info.Outputs; f.info.Task == "regress" && k > 1 {
+		return bytes + 20*float64(sum.Rows)*float64(k), formula + ", and 20·n·K"
+	}
+	return bytes, formula
+}
+
+// kernelSVMRoom is what it holds beside the rows.
+func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
+	least, most := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && !f.pipe.Scaler().Densify)
+	return min(most+4*int64(sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
+}
+
+// kernelSVM trains on all rows.
+func (f *fit) kernelSVM(sum *dataset.Summary) error {
+	all, err := f.gather(sum)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	opt := exact.SVM{
+		C: f.cfg.C, Nu: f.cfg.SVMNu, Epsilon: f.cfg.Epsilon, Weights: all.weights, Multiclass: f.cfg.Multiclass,
+		Tolerance: f.cfg.Tolerance, MaxSteps: f.cfg.MaxIter, Memory: f.kernelSVMRoom(sum),
+		Progress: func(machine, machines int, violation float64) {
+			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
+		},
+	}
+	k, training := *f.info.Kernel, &f.info.Training
+	switch {
+	case f.info.Task == "outliers":
+		if opt.Nu = f.cfg.Outliers; opt.Nu == 0 {
+			opt.Nu = 0.1
+		}
+		var machine *exact.Machine
+		if machine, training.Report, err = exact.FitOneClass(f.ctx, k, all.x, opt); err == nil {
+			f.learned, err = model.NewMachine(machine, f.cfg.Lookup)
+		}
+	case f.classes == nil:
+		f.learned, training.Report, err = f.kernelSVR(all, opt)
+	default:
+		var c *exact.Classifier
+		if err = f.checkNu(all); err != nil {
+			break
+		}
+		if c, training.Report, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.info.Classes), opt); err == nil {
+			f.learned, err = f.classifier(c)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	return nil
+}
+
+// checkNu finds classes that ν-SVC has no solution for, and tells them by their labels.
+func (f *fit) checkNu(all *gathered) error {
+	if f.cfg.SVMNu == 0 {
+		return nil
+	}
+	sums := make([]float64, len(f.info.Classes))
+	for i, c := range all.class {
+		w := 1.0
+		if all.weights != nil {
+			w = all.weights[i]
+		}
+		sums[c] += w
+	}
+	most, class, against := exact.MostNu(sums, f.cfg.Multiclass)
+	if f.cfg.SVMNu <= most*(1+1e-12) {
+		return nil
+	}
+	name, other, sum := f.info.Classes[class], "all others", -sums[class]
+	for _, s := range sums {
+		sum += s
+	}
+	if against >= 0 {
+		other, sum = f.info.Classes[against], sums[against]
+	}
+	unit := "rows"
+	if all.weights != nil {
+		unit = "in weight"
+	}
+	return fmt.Errorf("svm-nu is %g, but the classes %s and %s, %.6g and %.6g %s, allow %.4g at most; give less, or a class-weight that makes them more alike",
+		f.cfg.SVMNu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
+}
+
+// kernelSVR trains a regression, a machine for each number to predict.
+func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.SVMReport, error) {
+	if opt.Epsilon == 0 && !f.cfg.EpsilonGiven {
+		opt.Epsilon = 0.1
+	}
+	machine, report, err := exact.FitSVR(f.ctx, *f.info.Kernel, all.x, all.y, f.info.Outputs, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := model.NewMachine(machine, f.cfg.Lookup)
+	return p, report, err
+}
+
+// classifier makes the predictor of a classifier. That of two classes scores the second, so
+// that its signs are turned round; the outputs of ovr are scores as they are; those of ovo vote.
+func (f *fit) classifier(c *exact.Classifier) (model.Predictor, error) {
+	machine := c.Machine()
+	if c.Classes() == 2 {
+		var err error
+		if machine, err = exact.NewMachine(machine.Kernel(), machine.Rows(), negated(machine.Alpha()), negated(machine.Intercepts())); err != nil {
+			return nil, err
+		}
+	}
+	p, err := model.NewMachine(machine, f.cfg.Lookup)
+	if err != nil || !model.Votes(&f.info) {
+		return p, err
+	}
+	return model.NewVotes(p, c.Classes()), nil
+}
+
+func negated(v []float64) []float64 {
+	n := make([]float64, len(v))
+	for i, x := range v {
+		n[i] = 0 - x // no -0
+	}
+	return n
+}

@@ -1,0 +1,165 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/learn"
+	"mercer/model"
+	"mercer/moments"
+)
+
+var lassoLearner = learner{
+	name:    "lasso",
+	about:   "least squares with few weights that are not 0; one pass, no memory for rows",
+	tasks:   []string{"classify", "regress", "multilabel"},
+	options: []string{"lambda", "tolerance", "max-iter"},
+
+	statistics: true,
+
+	memory: (*fit).lassoMemory,
+	fix:    fixLasso,
+	train:  func(f *fit, _ *dataset.Summary) error { return f.lasso(1, learn.FitLasso) },
+}
+
+var elasticNetLearner = learner{
+	name:    "elastic-net",
+	about:   "between lasso and ridge regression",
+	tasks:   []string{"classify", "regress", "multilabel"},
+	options: []string{"lambda", "l1-ratio", "tolerance", "max-iter"},
+
+	statistics: true,
+
+	memory: (*fit).lassoMemory,
+	fix:    fixLasso,
+	train: func(f *fit, _ *dataset.Summary) error {
+		ratio := f.cfg.L1Ratio
+		if ratio == 0 {
+			ratio = 0.5
+		}
+		return f.lasso(ratio, learn.FitLasso)
+	},
+}
+
+var groupLassoLearner = learner{
+	name:    "group-lasso",
+	about:   "least squares that uses few of the maps of a sum, or few columns of the input",
+	tasks:   []string{"classify", "regress", "multilabel"},
+	options: []string{"lambda", "tolerance", "max-iter"},
+
+	statistics: true,
+
+	memory: (*fit).lassoMemory,
+	fix:    fixLasso,
+	train: func(f *fit, _ *dataset.Summary) error {
+		if f.groups() == nil {
+			return fmt.Errorf("%s: group-lasso chooses among the maps of a sum, or among the columns of the input, but %s: take --map with a sum of maps, the linear kernel, one of the maps %v, or the learner lasso",
+				f.src.Name(), f.ungrouped(), perColumn)
+		}
+		return f.lasso(0, learn.FitGroupLasso)
+	},
+}
+
+func fixLasso(c *Config, r model.Report) { c.Lambda = r.(*learn.LassoReport).Lambda }
+
+// lassoMemory is how many bytes a lasso holds: the statistics of two parts of the rows, their
+// products as a whole, and the systems of two targets of which all weights are not 0, or the
+// eigenvectors of groups.
+func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
+	d, k := float64(f.learnDim()), float64(f.info.Outputs)
+	return 40*d*d + 128*d*k, "40·D² bytes"
+}
+
+// lasso trains by one of the fits of learn.
+func (f *fit) lasso(ratio float64, fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
+	n := 1
+	if f.cfg.Lambda == 0 {
+		n = 2
+	}
+	parts := f.newParts(n)
+	if err := f.collect(parts, 0); err != nil {
+		return err
+	}
+	if err := f.reduceStatistics(parts); err != nil {
+		return err
+	}
+	main, held := parts[0], (*moments.Stats)(nil)
+	if n == 2 {
+		held = parts[1]
+	}
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	f.progress("solve", 0, -1)
+	linear, report, err := fit(f.ctx, main, held, learn.Lasso{
+		Lambda: f.cfg.Lambda, L1Ratio: ratio, Groups: f.groups(), Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
+		Progress: func(int) { f.progress("solve", f.info.Training.Rows, -1) },
+	})
+	if err != nil {
+		if f.ctx.Err() != nil {
+			return err
+		}
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
+	return nil
+}
+
+// perColumn are the maps of which each feature belongs to one dimension of the input: feature i
+// of dimension j is number i·d + j.
+var perColumn = []string{"homogeneous", "chebyshev", "elementary"}
+
+// groups are the maps of a sum, or else the columns of the input, as groups of features; nil
+// where features belong to none, or are principal components.
+func (f *fit) groups() []learn.Group {
+	if f.cfg.reduces() {
+		return nil
+	}
+	var groups []learn.Group
+	if sum, ok := f.pipe.Map().(feature.Parted); ok {
+		first := 0
+		for i, width := range sum.Parts() {
+			g := learn.Group{Name: fmt.Sprintf("map %d (%s)", i+1, f.info.Feature.Steps[i].Map)}
+			for j := range width {
+				g.Features = append(g.Features, first+j)
+			}
+			first += width
+			groups = append(groups, g)
+		}
+		return groups
+	}
+	if f.info.Feature != nil && !slices.Contains(perColumn, f.info.Feature.Map) {
+		return nil
+	}
+	schema, d, all := &f.info.Schema, f.info.Schema.Dim, f.mapDim()
+	group := func(name string, first, width int) {
+		g := learn.Group{Name: name}
+		for i := 0; i < all; i += d {
+			for j := range width {
+				g.Features = append(g.Features, i+first+j)
+			}
+		}
+		groups = append(groups, g)
+	}
+	first := 0
+	for i := range schema.Columns {
+		c := &schema.Columns[i]
+		group(fmt.Sprintf("column %q", c.Name), first, c.Width())
+		first += c.Width()
+	}
+	for ; first < d; first++ {
+		group(schema.DimName(first), first, 1)
+	}
+	return groups
+}
+
+// ungrouped says why there are no groups.
+func (f *fit) ungrouped() string {
+	if f.cfg.reduces() {
+		return "principal components are of all of them"
+	}
+	return fmt.Sprintf("features of the map %s belong to all columns", f.info.Feature.Map)
+}

@@ -1,0 +1,202 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/model"
+)
+
+// learner is one way to train: what Config.Learner names. Each has a file of its own.
+type learner struct {
+	name  string
+	about string // in a few words, for people
+
+	// tasks are those that it can do: "classify", "regress", "multilabel", "outliers".
+	tasks []string
+
+	// options are the options of Config that it has, of those that not all learners have.
+	options []string
+
+	// losses are its losses, the usual one first; nil where there is no choice.
+	losses []string
+
+	// check, if not nil, finds what is wrong with the learner's options, and fills in those that
+	// are not given.
+	check func(c *Config) error
+
+	// byTask says that the usual loss depends on the task, so that train chooses it.
+	byTask bool
+
+	// exact says that it takes the kernel itself in place of a map.
+	exact bool
+
+	// features says that it has to see the features, not their principal components.
+	features bool
+
+	// statistics says that it trains on the moments of features, of which those of principal
+	// components follow; all others see rows of components.
+	statistics bool
+
+	// memory is how many bytes the training holds beside the map, and in words.
+	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
+
+	// fix, if not nil, fixes in a configuration what a training chose, such as λ, so that trainings
+	// on parts of its rows choose nothing.
+	fix func(c *Config, r model.Report)
+
+	// train sets the model's predictor and its report.
+	train func(f *fit, sum *dataset.Summary) error
+}
+
+// learners are all of them.
+func learners() []learner {
+	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
+}
+
+// Learners are the names of all learners, with what each is.
+func Learners() (names, about []string) {
+	for _, l := range learners() {
+		names, about = append(names, l.name), append(about, l.about)
+	}
+	return names, about
+}
+
+// learnerOf finds a learner by its name.
+func learnerOf(name string) *learner {
+	for _, l := range learners() {
+		if l.name == name {
+			return &l
+		}
+	}
+	return nil
+}
+
+// learnerOptions are the options that only some learners have, with whether c gives them.
+func (c *Config) learnerOptions() map[string]bool {
+	return map[string]bool{
+		"lambda":       c.Lambda != 0,
+		"l1-ratio":     c.L1Ratio != 0,
+		"lambda-by":    c.LambdaBy != "",
+		"path":         c.Path,
+		"variance":     c.Variance,
+		"conformal":    c.Conformal != 0,
+		"c":            c.C != 0,
+		"loss":         c.Loss != "",
+		"tolerance":    c.Tolerance != 0,
+		"max-iter":     c.MaxIter != 0,
+		"multiclass":   c.Multiclass != "",
+		"penalty":      c.Penalty != "",
+		"solver":       c.Solver != "",
+		"class-weight": c.ClassWeight != "",
+		"optimizer":    c.Optimizer != "",
+		"rate":         c.Rate != 0,
+		"epochs":       c.Epochs != 0,
+		"average-from": c.AverageFrom != 0,
+		"quantile":     c.Quantile != 0,
+		"epsilon":      c.Epsilon != 0 || c.EpsilonGiven,
+		"huber":        c.Huber != 0,
+		"survey-rows":  c.SurveyRows != 0,
+		"product":      c.Product != "",
+		"accuracy":     c.Accuracy != 0,
+		"lookup":       c.Lookup != 0,
+		"outliers":     c.Outliers != 0,
+		"svm-nu":       c.SVMNu != 0,
+	}
+}
+
+// lacks is the first given option that the learner does not have, "" if there is none.
+func (l *learner) lacks(c *Config) string {
+	missing := ""
+	for name, given := range c.learnerOptions() {
+		if given && name != "class-weight" && !slices.Contains(l.options, name) && (missing == "" || name < missing) {
+			missing = name
+		}
+	}
+	return missing
+}
+
+// haveOption are the learners that have an option.
+func haveOption(option string) (have []string) {
+	for _, l := range learners() {
+		if slices.Contains(l.options, option) {
+			have = append(have, l.name)
+		}
+	}
+	return have
+}
+
+// checkLearner finds an option that the learner does not have, or a value that it does not know.
+func (c *Config) checkLearner() error {
+	if c.Learner == "auto" {
+		if c.Loss != "" && !slices.Contains(svmLearner.losses, c.Loss) {
+			return fmt.Errorf("loss %q is not known; known are %s, or name another learner", c.Loss, strings.Join(svmLearner.losses, ", "))
+		}
+		if option := svmLearner.lacks(c); option != "" && ridgeLearner.lacks(c) == option {
+			return fmt.Errorf("the option %s belongs to the learner %s; name it", option, strings.Join(haveOption(option), " or "))
+		}
+		if ridgeLearner.lacks(c) != "" && svmLearner.lacks(c) == "" { // it will be the svm
+			svm := *c
+			svm.Learner = svmLearner.name
+			return svm.checkLearner()
+		}
+		return nil
+	}
+	l := learnerOf(c.Learner)
+	if l.exact {
+		if err := c.checkExact(l); err != nil {
+			return err
+		}
+	}
+	if option := l.lacks(c); option != "" {
+		return fmt.Errorf("the learner %s has no option %s; it belongs to %s", l.name, option, strings.Join(haveOption(option), ", "))
+	}
+	if c.Loss != "" && !slices.Contains(l.losses, c.Loss) {
+		return fmt.Errorf("the learner %s has no loss %q; it has %s", l.name, c.Loss, strings.Join(l.losses, ", "))
+	}
+	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
+		if c.Task == "outliers" {
+			return fmt.Errorf("the learner %s does not tell outliers; use %s or %s", l.name, oneClassLearner.name, kernelSVMLearner.name)
+		}
+		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
+	}
+	if l.check != nil {
+		if err := l.check(c); err != nil {
+			return err
+		}
+	}
+	if c.Loss == "" && l.losses != nil && !l.byTask {
+		c.Loss = l.losses[0]
+	}
+	return nil
+}
+
+// checkExact finds options of maps given to a learner that takes the kernel itself.
+func (c *Config) checkExact(l *learner) error {
+	switch {
+	case c.Features != 0 && !slices.Contains(l.options, "features"):
+		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, where it is the number of landmarks", l.name)
+	case c.Landmarks != "" && !slices.Contains(l.options, "landmarks"):
+		return fmt.Errorf("the learner %s has no landmarks; falkon has", l.name)
+	case (c.Landmarks == "given") != (c.Given != nil):
+		return fmt.Errorf("the landmarks of %s are to be given, but there are none", l.name)
+	case c.Given != nil && c.Features > 0 && c.Given.Rows > c.Features:
+		return fmt.Errorf("%d landmarks are given, but features is %d; give as few, or leave out features", c.Given.Rows, c.Features)
+	case c.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Landmarks):
+		return fmt.Errorf("landmarks %q is not known; known are %s", c.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
+	case c.Lookup != 0 && !model.Additive(c.pipeline().Kernel):
+		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel)
+	case c.Lookup < 0 || c.Lookup > 1<<20:
+		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", c.Lookup, 1<<20)
+	}
+	if slices.Contains(l.options, "product") {
+		return c.checkProduct()
+	}
+	if l.name == "kernel-svm" {
+		return c.checkKernelSVM()
+	}
+	return nil
+}

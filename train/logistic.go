@@ -1,0 +1,181 @@
+package train
+
+import (
+	"fmt"
+	"time"
+
+	"mercer/dataset"
+	"mercer/learn"
+	"mercer/model"
+)
+
+// logisticName is the learner's name, which the memory of its solvers asks for.
+const logisticName = "logistic"
+
+var logisticLearner = learner{
+	name:    logisticName,
+	about:   "logistic regression, whose scores are probabilities",
+	tasks:   []string{"classify", "multilabel"},
+	options: []string{"c", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
+	check:   (*Config).checkLogistic,
+	memory:  (*fit).primalMemory,
+	train:   (*fit).logistic,
+	fix:     fixC,
+}
+
+// checkLogistic finds what is wrong with the options of logistic regression and gives those
+// that are not given their usual values: all classes in one problem, unless the penalty is l1, the
+// solver dual, or a row may have several labels (which are known only with the task). auto is
+// primal: a pass of the dual reads the rows for one class at a time.
+func (c *Config) checkLogistic() error {
+	multiclass := []string{"multinomial", "ovr"}
+	if c.Penalty == "l1" || c.Solver == "dual" || c.Task == "multilabel" {
+		multiclass = []string{"ovr", "multinomial"}
+	}
+	for _, o := range []choice{
+		{"penalty", &c.Penalty, []string{"l2", "l1"}},
+		{"multiclass", &c.Multiclass, multiclass},
+		{"solver", &c.Solver, []string{"auto", "primal", "dual"}},
+	} {
+		if o.name == "multiclass" && c.Multiclass == "" && c.Task == "auto" {
+			continue
+		}
+		if err := o.settle("logistic"); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Task == "multilabel" && c.Multiclass == "multinomial":
+		return fmt.Errorf("multiclass multinomial takes one class a row; of several labels a row each has a regression of its own")
+	case c.Task == "multilabel" && c.Penalty == "l1":
+		return fmt.Errorf("the penalty l1 is for one class a row; take the penalty l2, or another learner such as lasso")
+	case c.Penalty == "l1" && c.Multiclass == "multinomial":
+		return fmt.Errorf("with the penalty l1, logistic takes each class against the rest; leave out multiclass multinomial, or take the penalty l2")
+	case c.Penalty == "l1" && c.Solver == "dual":
+		return fmt.Errorf("the penalty l1 has a solver of the primal only; leave out solver dual")
+	case c.Solver == "dual" && c.Multiclass == "multinomial":
+		return fmt.Errorf("the dual of logistic takes each class against the rest; leave out multiclass multinomial, or solver dual")
+	}
+	return nil
+}
+
+// logistic maps all rows into memory and trains there.
+func (f *fit) logistic(sum *dataset.Summary) error {
+	all, err := f.gatherFeatures(sum)
+	if err != nil {
+		return err
+	}
+	defer all.close()
+	if f.cfg.Solver == "dual" {
+		return f.dual(sum, all)
+	}
+	loss := "logistic"
+	if f.cfg.Multiclass == "multinomial" {
+		loss = "multinomial"
+	}
+	return f.primal(sum, all, loss)
+}
+
+// dual trains by dual coordinate descent.
+func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	choose := learn.Primal{Loss: "logistic", C: f.cfg.C}
+	path, err := f.primalC(all, &choose)
+	if err != nil {
+		return err
+	}
+	opt := learn.SVM{
+		C: choose.C, Loss: "logistic", Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+	}
+	train := f.fitDual
+	if f.labels != nil {
+		train = f.svmLabels
+	}
+	linear, report, err := train(all, opt)
+	if err != nil {
+		return err
+	}
+	for _, t := range path {
+		report.Path = append(report.Path, learn.CPoint{C: t.C, Error: t.Error, Chosen: t.Chosen})
+	}
+	report.Usual = f.cfg.C == 0 && path == nil
+	f.info.Training.Report = report
+	f.learned = model.Likely(model.Linear{Linear: linear}, &f.info)
+	return nil
+}
+
+// primal trains a linear classifier on gathered rows in the primal: with the loss logistic,
+// squared_hinge or, with the penalty l2, multinomial; or of labels with logistic.
+func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	z, classes, training := all.z, len(f.info.Classes), &f.info.Training
+	var linear *learn.Linear
+	var path []learn.Trial
+	var err error
+	if f.cfg.Penalty == "l1" {
+		opt := learn.L1{Loss: loss, C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed}
+		opt.Progress = func(outputs int, share float64) { f.progress("solve", sum.Rows, share) }
+		if opt.C == 0 {
+			chosen := f.choosing()
+			opt.C, path, err = learn.ChooseL1C(f.ctx, z, all.class, classes, all.weights, opt)
+			if chosen(); err != nil {
+				return err
+			}
+		}
+		var report *learn.L1Report
+		if linear, report, err = learn.FitL1(f.ctx, z, all.class, classes, all.weights, opt); err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
+		}
+		report.Path, training.Report = path, report
+	} else {
+		opt := learn.Primal{Loss: loss, C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter}
+		opt.Progress = func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) }
+		if path, err = f.primalC(all, &opt); err != nil {
+			return err
+		}
+		var report *learn.PrimalReport
+		if f.labels != nil {
+			linear, report, err = learn.FitPrimalLabels(f.ctx, z, all.y, f.info.Outputs, all.weights, opt)
+		} else {
+			linear, report, err = learn.FitPrimal(f.ctx, z, all.class, classes, all.weights, opt)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
+		}
+		report.Path, training.Report = path, report
+	}
+	f.learned = model.Likely(model.Linear{Linear: linear}, &f.info)
+	return nil
+}
+
+// primalC chooses C where it is not given, by the log-loss of held-out rows, or with squared_hinge
+// their error. Of labels one chooses for all.
+func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err error) {
+	if opt.C != 0 {
+		return nil, nil
+	}
+	defer f.choosing()()
+	class, classes := all.class, len(f.info.Classes)
+	if f.labels != nil {
+		if class, classes = f.middleLabel(all), 2; class == nil {
+			opt.C = 1
+			return nil, nil
+		}
+	}
+	opt.C, path, err = learn.ChoosePrimalC(f.ctx, all.z, class, classes, all.weights, *opt, f.cfg.Seed)
+	return path, err
+}
+
+// primalMemory is how many bytes a solver in the primal holds: the features, with an L1 penalty
+// by columns too, and what it keeps of each row and output.
+func (f *fit) primalMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	if f.cfg.Penalty != "l1" {
+		return f.iteratedMemory(sum)
+	}
+	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
+	bytes, _ = f.rowsMemory(sum)
+	return 2*bytes + 84*n + 16*d*k, "8·n·D bytes"
+}

@@ -1,0 +1,216 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// machineConfigs are the learners that take the kernel itself, in their ways.
+var machineConfigs = []Config{
+	{Learner: "kernel-ridge"},
+	{Learner: "kernel-ridge", Lambda: 0.1},
+	{Learner: "kernel-ridge", Product: "tree", Accuracy: 1e-6, Lambda: 0.1},
+	{Learner: "kernel-ridge", Product: "threshold", Lambda: 0.1},
+	{Learner: "kernel-ridge", Product: "gauss"},
+	{Learner: "falkon", Features: 60},
+	{Learner: "falkon", Features: 60, Options: options("kmeans"), Lambda: 0.1},
+}
+
+// The rings that no linear model tells apart, and numbers that are no linear function, are learned
+// in every way; loaded, the model gives the same bits.
+func TestMachinesLearnAndLoad(t *testing.T) {
+	x, names := rings(1, 300, 3)
+	xt, want := rings(2, 200, 3)
+	y := make([]float64, 2*300)
+	for i := range 300 {
+		row := x.Row(i)
+		y[2*i], y[2*i+1] = math.Hypot(float64(row[0]), float64(row[1])), float64(row[0]*row[1])
+	}
+	for _, cfg := range machineConfigs {
+		for _, src := range []dataset.Source{source(t, matrix.Rows{Dense: x}, nil, 0, names), source(t, matrix.Rows{Dense: x}, y, 2, nil)} {
+			m := fitted(t, src, cfg)
+			scores := matrix.NewDense(200, m.Outputs())
+			if err := m.Scores(scores, matrix.Rows{Dense: xt}); err != nil {
+				t.Fatal(err)
+			}
+			wrong := 0
+			for i := range 200 {
+				if row := xt.Row(i); m.Classes() == nil {
+					if math.Abs(float64(scores.Row(i)[0])-math.Hypot(float64(row[0]), float64(row[1]))) > 0.3 {
+						wrong++
+					}
+				} else if m.Classes()[m.Class(scores.Row(i))] != want[i] {
+					wrong++
+				}
+			}
+			if wrong > 10 { // rings of deviation 0.2 at a distance of 1 overlap by 1 in 100
+				t.Errorf("%+v: %d of 200 wrong", cfg, wrong)
+			}
+			if lines := m.Info().Training.Lines(); len(lines) == 0 || !strings.Contains(lines[0], "λ = ") {
+				t.Errorf("%+v: %q", cfg, lines)
+			}
+			loaded, err := read(fileOf(t, m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := matrix.NewDense(200, m.Outputs())
+			if err := loaded.Scores(again, matrix.Rows{Dense: xt}); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(again.Data, scores.Data) {
+				t.Errorf("%+v: the loaded model gives other scores", cfg)
+			}
+		}
+	}
+}
+
+func TestMachineBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
+	x, names := rings(3, 300, 2)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cfg := range machineConfigs {
+		var want []byte
+		for _, c := range []struct{ threads, batch int }{{1, 300}, {3, 7}} {
+			runtime.GOMAXPROCS(c.threads)
+			got := fileOf(t, fitted(t, &batched{src, c.batch}, cfg))
+			if want == nil {
+				want = got
+			} else if !bytes.Equal(got, want) {
+				t.Errorf("%+v: other bytes with %+v", cfg, c)
+			}
+		}
+	}
+}
+
+// counts are sparse rows of counts of a few words, those of a class for every class.
+func counts(seed uint64, n int) (*matrix.CSR, []string) {
+	s := random.New(seed, "counts")
+	m := &matrix.CSR{Cols: 40, Ptr: []int{0}}
+	var names []string
+	for range n {
+		class := s.Intn(3)
+		for j := range 40 {
+			if s.Uniform() < 0.1+0.3*float64((j+class)%3/2) {
+				m.Idx, m.Val = append(m.Idx, int32(j)), append(m.Val, float32(1+s.Intn(3)))
+			}
+		}
+		m.Rows++
+		m.Ptr = append(m.Ptr, len(m.Idx))
+		names = append(names, fmt.Sprint(class))
+	}
+	return m, names
+}
+
+// Sparse rows stay sparse in the file, and a machine of the intersection kernel gives the same
+// scores exactly and, nearly, from tables.
+func TestSparseAndIntersectionMachines(t *testing.T) {
+	x, names := counts(1, 300)
+	src := source(t, matrix.Rows{CSR: x}, nil, 0, names)
+	var exactly *matrix.Dense
+	for _, cfg := range []Config{
+		{Learner: "kernel-ridge", Kernel: "rbf", Lambda: 1},
+		{Learner: "kernel-ridge", Kernel: "intersection", Lambda: 1},
+		{Learner: "kernel-ridge", Kernel: "intersection", Lambda: 1, Lookup: 1000},
+		{Learner: "falkon", Kernel: "intersection"},
+	} {
+		cfg.Scale = "none"
+		m := fitted(t, src, cfg)
+		if fast := m.Predictor().(model.Machine).Fast(); fast != (cfg.Kernel == "intersection") {
+			t.Errorf("%+v: fast prediction is %v", cfg, fast)
+		}
+		loaded, err := read(fileOf(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := matrix.NewDense(300, 3), matrix.NewDense(300, 3)
+		if err := m.Scores(a, matrix.Rows{CSR: x}); err != nil {
+			t.Fatal(err)
+		}
+		if err := loaded.Scores(b, matrix.Rows{CSR: x}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a.Data, b.Data) {
+			t.Errorf("%+v: the loaded model gives other scores", cfg)
+		}
+		switch {
+		case cfg.Kernel == "intersection" && cfg.Lookup == 0 && exactly == nil:
+			exactly = a
+		case cfg.Lookup > 0:
+			for i, v := range a.Data {
+				if math.Abs(float64(v-exactly.Data[i])) > 5e-3 {
+					t.Fatalf("score %d: %g from tables, %g exactly", i, v, exactly.Data[i])
+				}
+			}
+		}
+		rows := m.Predictor().(model.Machine).Rows()
+		if (rows.CSR != nil) != (cfg.Learner == "kernel-ridge") {
+			t.Errorf("%+v: the machine's rows are sparse: %v", cfg, rows.CSR != nil)
+		}
+	}
+}
+
+func TestMachineErrors(t *testing.T) {
+	x, names := rings(1, 1000, 2)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	for _, c := range []struct {
+		cfg    Config
+		memory int64
+		want   string
+	}{
+		{Config{Learner: "kernel-ridge"}, 10 << 20, "--learner falkon"},
+		{Config{Learner: "kernel-ridge", Lambda: 1}, 1 << 20, "8·n²"},
+		{Config{Learner: "falkon", Features: 900}, 1 << 20, "16·m²"},
+		{Config{Learner: "kernel-ridge", Product: "threshold", Lambda: 1}, 200 << 10, "a higher threshold"},
+		{Config{Learner: "kernel-ridge", Features: 5}, 0, "leave out features"},
+		{Config{Learner: "kernel-ridge", Map: "rff"}, 0, "leave out the map"},
+		{Config{Learner: "kernel-ridge", Options: options("kmeans")}, 0, "has no landmarks"},
+		{Config{Learner: "falkon", Options: options("magic")}, 0, "not known"},
+		{Config{Learner: "falkon", Options: options("given")}, 0, "there are none"},
+		{Config{Learner: "falkon", Product: "tree"}, 0, "no option product"},
+		{Config{Learner: "ridge", Lookup: 5}, 0, "no option lookup"},
+		{Config{Learner: "falkon", Lookup: 5}, 0, "lookup is for the intersection kernel"},
+		{Config{Learner: "kernel-ridge", Product: "magic"}, 0, `product "magic" is not known`},
+		{Config{Learner: "kernel-ridge", Accuracy: 0.1}, 0, "accuracy belongs to"},
+		{Config{Learner: "kernel-ridge", Product: "gauss", Kernel: "laplacian"}, 0, "takes the rbf kernel"},
+		{Config{Learner: "kernel-ridge", Product: "tree", Accuracy: 2}, 0, "accuracy 2"},
+		{Config{Learner: "kernel-ridge", C: 1}, 0, "no option c"},
+	} {
+		if _, _, err := Fit(context.Background(), src, c.cfg, Options{Memory: c.memory}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
+	}
+}
+
+// A file whose numbers do not fit each other is refused.
+func TestAlteredMachinesAreRefused(t *testing.T) {
+	x, names := counts(2, 60)
+	data := fileOf(t, fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: "kernel-ridge", Lambda: 1, Scale: "none"}))
+	for _, c := range []struct {
+		name string
+		at   int
+		v    float64
+	}{
+		{"machine.ptr", 0, 1}, {"machine.ptr", 1, 1e9}, {"machine.ptr", 1, -1}, {"machine.ptr", 1, 0.5}, {"machine.ptr", 1, math.NaN()}, {"machine.ptr", 60, 3},
+		{"machine.idx", 0, -1}, {"machine.idx", 0, 40}, {"machine.idx", 0, 0.5}, {"machine.idx", 0, math.NaN()},
+		{"machine.val", 0, math.Inf(1)}, {"machine.alpha", 0, math.NaN()}, {"machine.b", 0, math.Inf(-1)},
+		{"machine.alpha", 0, 77},
+	} {
+		if _, err := read(put(t, data, c.name, c.at, c.v)); err == nil {
+			t.Errorf("%s has %g at %d, and the file loads", c.name, c.v, c.at)
+		}
+	}
+}
+
+func options(landmarks string) feature.Options { return feature.Options{Landmarks: landmarks} }

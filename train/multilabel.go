@@ -1,0 +1,120 @@
+package train
+
+import (
+	"math"
+
+	"mercer/internal/vec"
+	"mercer/learn"
+	"mercer/matrix"
+)
+
+// A multi-label model says of each label apart whether a row has it: one score a label, as from
+// a classifier of two classes.
+
+// middleLabel is the label that nearest half of the rows have, for two classes: it chooses C where
+// that is not given, for all labels. It is nil where no label tells rows apart.
+func (f *fit) middleLabel(all *gathered) []int {
+	k := f.info.Outputs
+	middle, least := 0, 0.5
+	for t := range k {
+		if d := math.Abs(all.shareOf(t, k) - 0.5); d < least {
+			middle, least = t, d
+		}
+	}
+	if least == 0.5 {
+		return nil
+	}
+	return all.classOf(middle, k)
+}
+
+// svmLabels trains a support vector machine for each label, or with that loss a logistic
+// regression by its dual.
+func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVMReport, error) {
+	k, n := f.info.Outputs, all.z.Len()
+	opt.Progress = nil
+	report := &learn.SVMReport{Loss: opt.Loss, DualReport: learn.DualReport{Converged: true}}
+	if opt.C == 0 {
+		if class := f.middleLabel(all); class == nil {
+			opt.C = 1
+		} else {
+			var err error
+			chosen := f.choosing()
+			opt.C, report.Path, err = learn.ChooseC(f.ctx, all.z, class, 2, all.weights, opt)
+			if chosen(); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	unanimous := 1.0 // the score of a label that all rows have
+	if opt.Loss == "logistic" {
+		unanimous = learn.UnanimousScore(all.weight())
+	}
+	report.C, report.Usual = opt.C, f.cfg.C == 0 && report.Path == nil
+	linear := &learn.Linear{W: matrix.NewDense(all.z.Dim(), k), B: make([]float64, k)}
+	reports, errs := make([]*learn.SVMReport, k), make([]error, k)
+	// Features that are not resident are for one at a time.
+	grain := 1
+	if !all.z.Resident() {
+		grain = k
+	}
+	vec.Parallel(k, grain, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			if share := all.shareOf(t, k); n == 0 || share == 0 || share == 1 {
+				linear.B[t] = unanimous * (2*math.Round(share) - 1) // no row decides, w = 0
+				continue
+			}
+			var one *learn.Linear
+			if one, reports[t], errs[t] = learn.FitSVM(f.ctx, all.z, all.classOf(t, k), 2, all.weights, opt); errs[t] != nil {
+				continue
+			}
+			for j, w := range one.W.Data {
+				linear.W.Data[j*k+t] = w
+			}
+			linear.B[t] = one.B[0]
+		}
+	})
+	for t := range k {
+		if errs[t] != nil {
+			return nil, nil, errs[t]
+		}
+		if r := reports[t]; r != nil {
+			report.Passes, report.Gap = max(report.Passes, r.Passes), max(report.Gap, r.Gap)
+			report.Converged = report.Converged && r.Converged
+		}
+	}
+	return linear, report, nil
+}
+
+// classOf is, of each row, 1 where it has label t of k and 0 where not.
+func (g *gathered) classOf(t, k int) []int {
+	class := make([]int, g.z.Len())
+	for i := range class {
+		if g.y[i*k+t] > 0 {
+			class[i] = 1
+		}
+	}
+	return class
+}
+
+// shareOf is the share of the rows that have label t of k.
+func (g *gathered) shareOf(t, k int) float64 {
+	rows := 0
+	for i := range g.z.Len() {
+		if g.y[i*k+t] > 0 {
+			rows++
+		}
+	}
+	return float64(rows) / float64(g.z.Len())
+}
+
+// weight is the sum of the rows' weights.
+func (g *gathered) weight() float64 {
+	if g.weights == nil {
+		return float64(g.z.Len())
+	}
+	sum := 0.0
+	for _, w := range g.weights {
+		sum += w
+	}
+	return sum
+}

@@ -1,0 +1,51 @@
+package train
+
+import (
+	"fmt"
+	"time"
+
+	"mercer/dataset"
+	"mercer/learn"
+	"mercer/model"
+)
+
+var oneClassLearner = learner{
+	name:    "one-class",
+	about:   "the half-space that most rows are in, which tells outliers",
+	tasks:   []string{"outliers"},
+	options: []string{"outliers", "tolerance", "max-iter"},
+	check:   (*Config).checkOneClass,
+	memory:  (*fit).iteratedMemory,
+	train:   (*fit).oneClass,
+}
+
+// oneClass maps all rows and trains on them.
+func (f *fit) oneClass(sum *dataset.Summary) error {
+	all, err := f.gatherFeatures(sum)
+	if err != nil {
+		return err
+	}
+	defer all.close()
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	linear, report, err := learn.FitOneClass(f.ctx, all.z, all.weights, learn.OneClass{
+		Outliers: f.cfg.Outliers, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+	})
+	if err != nil {
+		return err
+	}
+	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
+	return nil
+}
+
+// checkOneClass checks the options of one-class.
+func (c *Config) checkOneClass() error {
+	switch {
+	case !(c.Outliers >= 0 && c.Outliers <= 1):
+		return fmt.Errorf("outliers %g is not a share of the rows, above 0 and up to 1", c.Outliers)
+	case c.calibrates():
+		return fmt.Errorf("outliers have no probabilities; leave out calibrate")
+	}
+	return nil
+}

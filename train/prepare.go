@@ -1,0 +1,149 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// Prepared is a training that has come to its learner: the task and the classes are known, and
+// the scaling, the map and the principal components are fitted. Whoever trains several learners
+// on the same features goes on from here. It does not change.
+type Prepared struct{ f *fit }
+
+// Prepare does with the rows of src all that Fit does before its learner. Principal components
+// are always found in a pass of their own.
+func Prepare(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Prepared, error) {
+	f, err := beginRows(ctx, src, cfg, opt)
+	if err == nil {
+		err = f.run(prepared)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Prepared{f}, nil
+}
+
+// Info says what was chosen; the training is not in it.
+func (p *Prepared) Info() *model.Info { return &p.f.info }
+
+// Config is the configuration as it was asked for.
+func (p *Prepared) Config() Config { return p.f.asked }
+
+// Summary describes the rows that it was prepared with.
+func (p *Prepared) Summary() *dataset.Summary { return p.f.sum }
+
+// Learner is the name of the learner that would come next.
+func (p *Prepared) Learner() string { return p.f.learner.name }
+
+// Resolve fills in what the zero values of a configuration with the same task stand for.
+func (p *Prepared) Resolve(cfg Config) (Config, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return cfg, err
+	}
+	if cfg.Learner == "auto" {
+		cfg.Learner = p.f.learner.name
+	}
+	task := cfg.Task
+	cfg.Task = p.f.info.Task
+	err = cfg.checkLearner()
+	cfg.Task = task
+	return cfg, err
+}
+
+// Dim is the number of features, or of their principal components.
+func (p *Prepared) Dim() int { return p.f.learnDim() }
+
+// FeatureBytes is how many bytes the features of all rows take: 4·n·D, or 8 a value of sparse
+// ones.
+func (p *Prepared) FeatureBytes() float64 {
+	bytes, _ := p.f.rowsMemory(p.f.sum)
+	return bytes
+}
+
+// MappedRows are rows on their way to a learner.
+type MappedRows struct {
+	// First is the number of the first row in its source, from 0.
+	First int
+
+	// Z are the features, valid until the function that got them returns.
+	Z matrix.Rows
+
+	// Batch are the rows as they were read.
+	Batch *matrix.Batch
+
+	// Class has the class of each row, -1 for one that is not known; nil if there are none.
+	Class []int
+
+	// Y are the targets, row-major Len×Outputs: numbers, or 1 and -1 for a class or a label that
+	// a row has or has not; 0 for a class that is not known.
+	Y []float64
+
+	// Weights has one weight a row, that of its class included.
+	Weights []float64
+}
+
+// Each passes over the rows of src, which are read like those it was prepared with: body gets
+// some at a time.
+func (p *Prepared) Each(ctx context.Context, src dataset.Source, progress func(rows int, share float64), body func(*MappedRows) error) error {
+	f := *p.f
+	f.ctx, f.src, f.opt.Progress = ctx, src, nil
+	if progress != nil {
+		f.opt.Progress = func(_ string, rows int, share float64) { progress(rows, share) }
+	}
+	k := f.info.Outputs
+	var rows MappedRows
+	return f.each("map", func(b *matrix.Batch, z matrix.Rows) error {
+		n := b.X.Len()
+		rows.First, rows.Z, rows.Batch = b.First, z, b
+		rows.Y = slices.Grow(rows.Y[:0], n*k)[:n*k]
+		rows.Weights = slices.Grow(rows.Weights[:0], n)[:n]
+		if f.classes != nil {
+			rows.Class = slices.Grow(rows.Class[:0], n)[:n]
+		} else if f.labels == nil && b.Outputs != k {
+			return fmt.Errorf("%s: rows have %d targets, and %d are wanted", src.Name(), b.Outputs, k)
+		} else if err := f.targets(b, rows.Y); err != nil {
+			return err
+		}
+		for i := range n {
+			if f.classes != nil {
+				rows.Class[i] = f.classes.Of(b, i)
+				if y := rows.Y[i*k : (i+1)*k]; rows.Class[i] < 0 {
+					clear(y)
+				} else {
+					learn.Target(y, rows.Class[i])
+				}
+			}
+			rows.Weights[i] = f.weight(b, i)
+		}
+		return body(&rows)
+	})
+}
+
+// HasOption says whether a learner has an option, by its name in JSON, of those that only some
+// learners have; common says that all have it.
+func HasOption(learner, option string) (has, common bool) {
+	option = strings.ReplaceAll(option, "_", "-")
+	if _, some := new(Config).learnerOptions()[option]; !some {
+		return true, true
+	}
+	l := learnerOf(learner)
+	return l != nil && (slices.Contains(l.options, option) || option == "class-weight"), false
+}
+
+// Exact says whether a learner takes the kernel itself, without a map, and which options of maps
+// it has all the same.
+func Exact(learner string) (exact bool, options []string) {
+	l := learnerOf(learner)
+	if l == nil {
+		return false, nil
+	}
+	return l.exact, l.options
+}

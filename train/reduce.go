@@ -1,0 +1,248 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"mercer/feature"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/moments"
+	"mercer/reduce"
+)
+
+// reduces says whether principal components are asked for, joint whether those of all features.
+func (c *Config) reduces() bool { return c.joint() || c.MapComponents > 0 }
+func (c *Config) joint() bool   { return c.Components > 0 || c.VarianceShare > 0 }
+
+// checkReduction finds what is wrong with the configuration of principal components.
+func (c *Config) checkReduction() error {
+	switch {
+	case c.Components < 0:
+		return fmt.Errorf("components %d is not a positive number", c.Components)
+	case c.MapComponents < 0:
+		return fmt.Errorf("map_components %d is not a positive number", c.MapComponents)
+	case math.IsNaN(c.VarianceShare) || c.VarianceShare < 0 || c.VarianceShare > 1:
+		return fmt.Errorf("variance_share %g is not a number above 0 and up to 1", c.VarianceShare)
+	case c.Whiten && !c.reduces():
+		return errors.New("whiten is for principal components; give a number of components, or a share of the variance")
+	case c.reduces() && c.machine():
+		return fmt.Errorf("the learner %s takes the kernel itself and has no features to find principal components of; leave them out, or choose another learner", c.Learner)
+	case c.reduces() && learnerOf(c.Learner) != nil && learnerOf(c.Learner).features:
+		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, or choose another learner", c.Learner)
+	case c.MapComponents > 0 && c.Map != "sum":
+		return errors.New("map_components are those of each map of a sum; give components for the features of one map")
+	}
+	return nil
+}
+
+// reduce finds the principal components before training, for learners that need to see
+// rows: one pass over the data, and one more if the maps of a sum are reduced before the
+// whole. Learners that train on statistics need no pass for the whole: statistics does it.
+func (f *fit) reduce() error {
+	if f.cfg.joint() && f.learner.statistics {
+		return f.reduceMaps()
+	}
+	return f.reduceApart()
+}
+
+// reduceApart is reduce with a pass of its own for the whole, whatever the learner.
+func (f *fit) reduceApart() error {
+	if err := f.reduceMaps(); err != nil || !f.cfg.joint() {
+		return err
+	}
+	d := f.mapDim()
+	all := moments.New(d, 1)
+	if err := f.collectParts([]*moments.Stats{all}, []int{d}); err != nil {
+		return err
+	}
+	_, err := f.project(all)
+	return err
+}
+
+// collectParts adds all rows to statistics without targets: the first of so many features of a row
+// to the first, and so on.
+func (f *fit) collectParts(parts []*moments.Stats, widths []int) error {
+	var dense matrix.Dense
+	err := f.each("reduce", func(b *matrix.Batch, z matrix.Rows) error {
+		start := time.Now()
+		defer func() { f.report.Solve += time.Since(start).Seconds() }()
+		rows := densified(z, &dense)
+		for i := range rows.Rows {
+			addParts(parts, widths, rows.Row(i), f.weight(b, i))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.collectUnlabelled(parts, widths)
+}
+
+// addParts adds a row without targets, the first of its features to the first statistics, and so on.
+func addParts(parts []*moments.Stats, widths []int, row []float32, w float64) {
+	for p, s := range parts {
+		s.AddRow(row[:widths[p]], nil, w)
+		row = row[widths[p]:]
+	}
+}
+
+var errUnlabelled = errors.New("unlabelled rows are to find principal components of rows with; give a number of components, or a share of the variance, or leave the rows out")
+
+// collectUnlabelled is collectParts for the rows of Options.Unlabelled, if there are any. They are
+// counted once, whatever for and how often they are read.
+func (f *fit) collectUnlabelled(parts []*moments.Stats, widths []int) error {
+	if f.opt.Unlabelled == nil {
+		return nil
+	}
+	src, err := f.opt.Unlabelled(f.info.Schema)
+	if err != nil {
+		return err
+	}
+	f.unlabelled = 0
+	var dense matrix.Dense
+	return f.eachOf(src, "reduce", func(b *matrix.Batch, z matrix.Rows) error {
+		start := time.Now()
+		defer func() { f.report.Solve += time.Since(start).Seconds() }()
+		rows := densified(z, &dense)
+		for i := range rows.Rows {
+			w := 1.0
+			if b.Weights != nil {
+				w = b.Weights[i]
+			}
+			addParts(parts, widths, rows.Row(i), w)
+		}
+		f.unlabelled += rows.Rows
+		return nil
+	})
+}
+
+// project finds the principal components of all features, or of what the maps' components
+// left of them: last is the projection of these, which is part of that of rows from now on.
+func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	f.progress("reduce", 0, -1)
+	last, report, err := reduce.PCA{Components: f.cfg.Components, Share: f.cfg.VarianceShare, Whiten: f.cfg.Whiten}.Fit(all.Moments())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	p := last
+	if before := f.pipe.Projection(); before != nil {
+		maps := f.pipe.Reduction()
+		p = before.Then(last)
+		report.Features, report.Maps = maps.Features, maps.Maps
+		report.Variance, report.Share = maps.Variance, maps.Share*report.Share
+		report.Seconds += maps.Seconds
+	}
+	report.Unlabelled = f.unlabelled
+	f.pipe = f.pipe.Reduced(p, report)
+	f.reduced = true
+	return last, nil
+}
+
+// reduceStatistics turns statistics of features into those of their principal components, if
+// they are asked for: of the rows of all parts together, whose targets play no part.
+func (f *fit) reduceStatistics(parts []*moments.Stats) error {
+	if !f.cfg.joint() || f.reduced {
+		return nil
+	}
+	all := parts[0]
+	if len(parts) > 1 || f.opt.Unlabelled != nil {
+		all = moments.New(f.mapDim(), f.info.Outputs)
+		for _, p := range parts {
+			all.Merge(p)
+		}
+	}
+	if err := f.collectUnlabelled([]*moments.Stats{all}, []int{f.mapDim()}); err != nil {
+		return err
+	}
+	last, err := f.project(all)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	for i, p := range parts {
+		parts[i] = last.Statistics(p)
+	}
+	return nil
+}
+
+// reduceMaps finds the principal components of each map of a sum, if they are asked for.
+func (f *fit) reduceMaps() error {
+	if f.cfg.MapComponents == 0 {
+		return nil
+	}
+	sum, ok := f.pipe.Map().(feature.Parted)
+	if !ok {
+		return fmt.Errorf("the map %s is not a sum of maps, whose components could be found one by one", f.info.Feature.Map)
+	}
+	widths := sum.Parts()
+	var parts []*moments.Stats
+	for _, d := range widths {
+		parts = append(parts, moments.New(d, 1))
+	}
+	if err := f.collectParts(parts, widths); err != nil {
+		return err
+	}
+	// Whitening each map would be undone, or done twice, by that of the whole.
+	pca := reduce.PCA{Components: f.cfg.MapComponents, Whiten: f.cfg.Whiten && !f.cfg.joint()}
+	whole := &reduce.Report{Method: "each map apart", Whitened: pca.Whiten}
+	var projections []*reduce.Projection
+	held := 0.0
+	for i, s := range parts {
+		p, report, err := pca.Fit(s.Moments())
+		if err != nil {
+			return fmt.Errorf("%s: map %d: %w", f.src.Name(), i+1, err)
+		}
+		projections = append(projections, p)
+		whole.Features, whole.Components = whole.Features+report.Features, whole.Components+report.Components
+		whole.Variance += report.Variance
+		held += report.Share * report.Variance
+		whole.Seconds += report.Seconds
+		whole.Variances = append(whole.Variances, report.Variances...)
+		whole.Maps = append(whole.Maps, report)
+	}
+	whole.Share = held / whole.Variance
+	whole.Unlabelled = f.unlabelled
+	f.pipe = f.pipe.Reduced(reduce.Joined(projections), whole)
+	return nil
+}
+
+// fold takes the projection into the predictor, so that the model needs none.
+func (f *fit) fold() error {
+	p := f.pipe.Projection()
+	if p == nil {
+		return nil
+	}
+	l, ok := f.learned.(model.Folds)
+	if !ok {
+		return fmt.Errorf("the learner %s is not linear and cannot be trained on principal components", f.learner.name)
+	}
+	f.learned = l.Folded(p)
+	f.info.Training.Reduction = f.pipe.Reduction()
+	f.pipe = f.pipe.Reduced(nil, nil)
+	return nil
+}
+
+// reductionMemory is how many bytes principal components take: the statistics, once more where
+// some are held out, the work of the decomposition, and the projection.
+func (f *fit) reductionMemory() float64 {
+	if !f.cfg.reduces() {
+		return 0
+	}
+	d, k := float64(f.mapDim()), float64(f.learnDim())
+	return 48*d*d + 24*d*k
+}
+
+// densified are the rows as they are if dense, else in work.
+func densified(z matrix.Rows, work *matrix.Dense) *matrix.Dense {
+	if z.CSR == nil {
+		return z.Dense
+	}
+	z.CSR.Densify(work)
+	return work
+}

@@ -1,0 +1,265 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"mercer/dataset"
+	"mercer/internal/random"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/moments"
+	"mercer/pipeline"
+)
+
+var ridgeLearner = learner{
+	name:    "ridge",
+	about:   "ridge regression, also of classes; one pass, no memory for rows",
+	tasks:   []string{"classify", "regress", "multilabel"},
+	options: []string{"lambda", "lambda-by", "path", "variance", "conformal"},
+
+	statistics: true,
+
+	memory: (*fit).ridgeMemory,
+	train:  (*fit).ridge,
+	fix: func(c *Config, r model.Report) {
+		c.Lambda, c.LambdaBy = r.(*learn.RidgeReport).Lambda, "given"
+	},
+}
+
+// checkLambda checks what says how λ is chosen and what is wanted beside the predictions.
+func (c *Config) checkLambda() error {
+	names, _ := learn.LambdaBy()
+	switch {
+	case c.LambdaBy != "" && !slices.Contains(names, c.LambdaBy):
+		return fmt.Errorf("lambda_by %q is not known; known are %s", c.LambdaBy, strings.Join(names, ", "))
+	case c.LambdaBy == "trace" && c.Lambda == 0:
+		return errors.New("lambda_by trace multiplies lambda by the mean variance of the features; give a lambda, such as 1e-3")
+	case c.Lambda != 0 && c.LambdaBy != "" && c.LambdaBy != "given" && c.LambdaBy != "trace":
+		return fmt.Errorf("lambda %g is given, so that lambda_by %s has nothing to choose; leave one of them out", c.Lambda, c.LambdaBy)
+	case c.Path && (c.Lambda != 0 || c.LambdaBy == "given"):
+		return fmt.Errorf("lambda %g is given, so that there is no path of others; leave one of them out", c.Lambda)
+	case c.Conformal != 0:
+		return learn.CheckLevel(c.Conformal)
+	}
+	return nil
+}
+
+// lambdaBy is how λ is chosen with n rows.
+func (f *fit) lambdaBy(n int) string {
+	switch c := &f.cfg; {
+	case c.Lambda != 0 && c.LambdaBy != "trace":
+		return "given"
+	case c.LambdaBy != "" && c.LambdaBy != "auto":
+		return c.LambdaBy
+	case c.Variance:
+		return "evidence"
+	case c.Path:
+		return "loo"
+	}
+	return learn.AutoLambda(n, f.learnDim())
+}
+
+// ridgeMemory is how many bytes of statistics a ridge regression holds.
+func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
+	d, k := float64(f.learnDim()), float64(f.info.Outputs)
+	by := f.lambdaBy(sum.Rows)
+	parts := float64(learn.Parts(by))
+	if f.stats != nil {
+		parts = float64(len(f.stats.file.Parts))
+	}
+	work := 8.0
+	switch by {
+	case "folds":
+		work = 16
+	case "gcv", "loo", "evidence":
+		work = 24
+	}
+	if f.cfg.Variance || by == "given" && f.cfg.Lambda == 0 {
+		work = 24
+	}
+	if f.cfg.Variance {
+		work += 4
+	}
+	square := 8*parts + work
+	// The statistics are of all features, the work of their principal components.
+	all := float64(f.mapDim())
+	return 8*parts*all*all + work*d*d + 4096*parts*all + 8192*all + 8*(parts+3)*all*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
+}
+
+// ridge trains the ridge learner in one pass, to choose λ by leave-one-out and to calibrate
+// intervals in another each.
+func (f *fit) ridge(sum *dataset.Summary) error {
+	by := f.lambdaBy(sum.Rows)
+	parts := f.newParts(learn.Parts(by))
+	f.room = learn.NewRoom(f.learnDim(), f.info.Outputs)
+	if err := f.collect(parts, 0); err != nil {
+		return err
+	}
+	if err := f.keep(parts); err != nil {
+		return err
+	}
+	if err := f.reduceStatistics(parts); err != nil {
+		return err
+	}
+	return f.solveRidge(parts, by, f.passAgain)
+}
+
+// newParts are statistics of no rows yet.
+func (f *fit) newParts(n int) []*moments.Stats {
+	parts := make([]*moments.Stats, n)
+	for i := range parts {
+		parts[i] = moments.New(f.mapDim(), f.info.Outputs)
+	}
+	return parts
+}
+
+// collect adds all rows to the parts of the statistics, but those that calibrate; first is the
+// number of the first row.
+func (f *fit) collect(parts []*moments.Stats, first int) error {
+	lists := make([][]int, len(parts))
+	return f.pass(first, func(row, i int, _ []float64) {
+		if !f.calibrates(row) {
+			p := f.part(len(parts), row)
+			lists[p] = append(lists[p], i)
+		}
+	}, func(z *matrix.Dense, y, w []float64) error {
+		for p, list := range lists {
+			parts[p].AddSome(list, z, y, w)
+			lists[p] = list[:0]
+		}
+		return nil
+	})
+}
+
+// passAgain goes over the training rows once more; those that calibrate have a weight of 0.
+func (f *fit) passAgain(body func(z *matrix.Dense, y, w []float64) error) error {
+	return f.pass(0, func(row, i int, w []float64) {
+		if f.calibrates(row) {
+			w[i] = 0
+		}
+	}, body)
+}
+
+// pass goes over all rows, a block at a time: each is told of every row, by its number and its
+// place in the block and in the block's weights, and then block of all of them.
+func (f *fit) pass(first int, each func(row, i int, w []float64), block func(z *matrix.Dense, y, w []float64) error) error {
+	k := f.info.Outputs
+	targets, weights := make([]float64, pipeline.Chunk*k), make([]float64, pipeline.Chunk)
+	var dense matrix.Dense
+	return f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
+		start := time.Now()
+		defer func() {
+			took := time.Since(start).Seconds()
+			f.report.Solve += took
+			f.report.Collect += took
+		}()
+		rows := z.Dense
+		if z.CSR != nil {
+			z.CSR.Densify(&dense)
+			rows = &dense
+		}
+		y, w := targets[:rows.Rows*k], weights[:rows.Rows]
+		if err := f.targets(b, y); err != nil {
+			return err
+		}
+		for i := range w {
+			w[i] = f.weight(b, i)
+			each(first+b.First+i, i, w)
+		}
+		return block(rows, y, w)
+	})
+}
+
+// part is the part of n that a row belongs to: of two, the second is a tenth, which is held out
+// to choose λ; more are folds.
+func (f *fit) part(n, row int) int {
+	switch {
+	case n == 2 && random.Hash(f.cfg.Seed, "held-out", uint64(row)) < math.MaxUint64/10:
+		return 1
+	case n > 2:
+		return int(random.Hash(f.cfg.Seed, "fold", uint64(row)) % uint64(n))
+	}
+	return 0
+}
+
+// calibrates says whether a row is in the tenth that is held back for intervals.
+func (f *fit) calibrates(row int) bool {
+	return f.cfg.Conformal != 0 && random.Hash(f.cfg.Seed, "calibrate", uint64(row)) < math.MaxUint64/10
+}
+
+// solveRidge makes the predictor of the statistics.
+func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) error {
+	if f.info.Task != "regress" && (f.cfg.Variance || f.cfg.Conformal != 0) {
+		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(), f.info.Training.Why["task"])
+	}
+	f.progress("solve", 0, -1)
+	start := time.Now()
+	before := f.report.Map + f.report.Solve
+	opt := learn.Ridge{Lambda: f.cfg.Lambda, By: by, Path: f.cfg.Path, Rows: again, Variance: f.cfg.Variance, Room: f.room}
+	fitted, err := opt.Fit(parts)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	// What a second pass took is counted already.
+	f.report.Solve += max(0, time.Since(start).Seconds()-(f.report.Map+f.report.Solve-before))
+	f.report.Choose = fitted.Report.Seconds
+	f.learned, f.info.Training.Report = model.Linear{Linear: fitted.Linear}, fitted.Report
+	if fitted.Variance != nil {
+		f.learned = model.Ridge{Linear: model.Linear{Linear: fitted.Linear}, Variance: fitted.Variance}
+	}
+	if f.cfg.Conformal != 0 {
+		fitted.Report.Conformal, err = f.calibrateIntervals(fitted.Variance)
+		return err
+	}
+	return nil
+}
+
+// calibrateIntervals measures how far off the model is on the rows that were held back.
+func (f *fit) calibrateIntervals(variance *learn.Variance) (*learn.Conformal, error) {
+	k := f.info.Outputs
+	var residuals []float64
+	var at []int
+	scores, deviations, work := new(matrix.Dense), new(matrix.Dense), new(matrix.Dense)
+	err := f.pass(0, func(row, i int, _ []float64) {
+		if f.calibrates(row) {
+			at = append(at, i)
+		}
+	}, func(z *matrix.Dense, y, _ []float64) error {
+		scores.Reshape(z.Rows, k)
+		f.learned.Scores(scores, matrix.Rows{Dense: z})
+		if variance != nil {
+			deviations.Reshape(z.Rows, k)
+			variance.Deviations(deviations, matrix.Rows{Dense: z}, work)
+		}
+		for _, i := range at {
+			for t := range k {
+				e := math.Abs(y[i*k+t] - float64(scores.Row(i)[t]))
+				if variance != nil {
+					e /= float64(deviations.Row(i)[t])
+				}
+				residuals = append(residuals, e)
+			}
+		}
+		at = at[:0]
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range residuals {
+		if e-e != 0 {
+			return nil, fmt.Errorf("%s: a prediction of a held-back row, or its deviation of 0, gives no interval; train without --variance", f.src.Name())
+		}
+	}
+	c, err := learn.NewConformal(f.cfg.Conformal, residuals, k, variance != nil)
+	if err != nil {
+		return nil, f.located(err)
+	}
+	return c, nil
+}

@@ -1,0 +1,95 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"mercer/dataset"
+	"mercer/matrix"
+	"mercer/pipeline"
+)
+
+// each passes over the data: body gets a batch and its features, at most pipeline.Chunk rows at a
+// time.
+func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error) error {
+	return f.eachOf(f.src, stage, body)
+}
+
+// eachOf is each for the rows of any source.
+func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch, z matrix.Rows) error) error {
+	r, err := src.Open(f.ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	pass := f.pipe.Pass()
+	rows := 0
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := 0; i < b.X.Len(); i += pipeline.Chunk {
+			part := b.Slice(i, min(i+pipeline.Chunk, b.X.Len()))
+			if f.stats != nil {
+				if err := f.checkRows(&part); err != nil {
+					return err
+				}
+			}
+			if part.X.Dim() > f.info.Schema.Dim {
+				if err := f.tooWide(&part); err != nil {
+					return err
+				}
+			}
+			start := time.Now()
+			z, err := pass.Map(part.X)
+			if err != nil {
+				return outside(err, src, part.First)
+			}
+			f.report.Map += time.Since(start).Seconds()
+			if err := body(&part, z); err != nil {
+				return err
+			}
+			rows += part.X.Len()
+			f.progress(stage, rows, r.Progress())
+			if err := f.ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// tooWide finds a row that has more dimensions than those that were looked at first, and if
+// there is none makes the batch as wide as these.
+func (f *fit) tooWide(b *matrix.Batch) error {
+	for i := range b.X.Len() {
+		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.info.Schema.Dim {
+			return fmt.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
+				pipeline.Place(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim)
+		}
+	}
+	narrow := *b.X.CSR
+	narrow.Cols = f.info.Schema.Dim
+	b.X = matrix.Rows{CSR: &narrow}
+	return nil
+}
+
+// outside is the error of a number that the kernel does not take, in a batch of rows from first on.
+func outside(err error, src dataset.Source, first int) error {
+	var bad *pipeline.RowError
+	if errors.As(err, &bad) {
+		bad.Reason += pipeline.AnotherScale("--scale")
+	}
+	return pipeline.Located(err, src, first)
+}
+
+// findOutside passes over all rows for the first number that the kernel does not take.
+func (f *fit) findOutside(p *pipeline.Pipeline) error {
+	f.pipe = p
+	return f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil })
+}

@@ -1,0 +1,258 @@
+// Package train turns data and a configuration into a model.
+//
+// A training is a list of stages: survey the rows, tell the task, settle the pipeline, choose the
+// learner, see that all of it may go on, find principal components, solve, calibrate, judge. Fit goes
+// through all of them; the other entries are stops on the way. A learner is one file and one row of
+// a table (learners.go). A model is a function of data, Config and seed alone: the same bytes for
+// any number of threads and any size of batch.
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/pipeline"
+)
+
+// stage is one step of a training.
+type stage func(*fit) error
+
+// The stages of a training, in order; each entry has a list of them.
+var (
+	ofRows       = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).settle, (*fit).choose, (*fit).admit, (*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge}
+	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
+	features     = []stage{(*fit).survey, (*fit).settle, (*fit).reduceApart}
+	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).settle, (*fit).reduceApart, (*fit).choose}
+	planned      = []stage{(*fit).survey, (*fit).task, (*fit).extrapolate, (*fit).settle, (*fit).choose}
+	ofStatistics = []stage{(*fit).resume, (*fit).affordable, (*fit).addRows, (*fit).judge}
+)
+
+// run goes through stages.
+func (f *fit) run(stages []stage) error {
+	for _, s := range stages {
+		if err := s(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin checks a configuration and begins a training on the rows of src.
+func begin(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*fit, error) {
+	f := &fit{ctx: ctx, src: src, asked: cfg, opt: opt, report: &Report{}}
+	var err error
+	f.cfg, err = cfg.withDefaults()
+	return f, err
+}
+
+// beginRows is begin for data that are rows.
+func beginRows(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*fit, error) {
+	if cfg.Bag != nil {
+		return nil, errRows
+	}
+	return begin(ctx, src, cfg, opt)
+}
+
+var errRows = errors.New("the configuration is for bags, the data are rows; read them as bags (dataset.OpenBags, --group)")
+
+// Fit trains a model on the rows of src, which is read twice: once to see what the data
+// are, once to train.
+//
+// Memory, beside the model: ridge 16 to 56·D² bytes by the way λ is chosen, however many rows
+// there are; svm, svr and one-class (9·K + 28)·n + 8·D·K and the features, 4·n·D, where
+// Options.Memory has room for these; else they are in a temporary file.
+// Online takes 36·D·K for K outputs.
+func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*model.Model, *Report, error) {
+	start := time.Now()
+	f, err := beginRows(ctx, src, cfg, opt)
+	if err == nil {
+		err = f.run(ofRows)
+	}
+	return f.trained(start, err)
+}
+
+// trained is what comes of a training that began at start.
+func (f *fit) trained(start time.Time, err error) (*model.Model, *Report, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	f.report.Total = time.Since(start).Seconds()
+	f.report.Read = max(0, f.report.Total-f.report.Map-f.report.Solve)
+	return f.m, f.report, nil
+}
+
+// FitPipeline fits the part of a model before the learner on the rows of src, which is read
+// once; labels and the learner's settings play no part. why says what was chosen.
+func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *pipeline.Pipeline, why map[string]string, err error) {
+	f, err := beginRows(ctx, src, cfg, opt)
+	if err == nil {
+		err = f.run(features)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.pipe, f.info.Training.Why, nil
+}
+
+// fit is the state of one training.
+type fit struct {
+	ctx    context.Context
+	src    dataset.Source
+	cfg    Config
+	asked  Config // as it was given
+	opt    Options
+	report *Report
+
+	// What comes of it.
+	sum         *dataset.Summary
+	info        model.Info
+	pipe        *pipeline.Pipeline
+	learned     model.Predictor
+	calibration *learn.Calibration
+	golden      *matrix.Dense // made-up rows that the model file keeps, with their scores
+	m           *model.Model
+
+	classes *dataset.Classes   // nil: no classes
+	labels  *dataset.LabelSets // nil: a row has one label, or numbers
+
+	learner *learner
+
+	// classWeights are factors of the weights of rows by class, nil if all are 1.
+	classWeights []float64
+
+	room *learn.Room // of the ridge's solution; nil: it is made when it is needed
+
+	reduced    bool // the principal components of all features are found
+	unlabelled int  // rows that they were found with beside those of the training
+
+	bag  *bags // nil: the rows were no bags
+	kept int64 // bytes of rows that were bags and are kept
+
+	planned int // rows that a plan is for
+
+	stats *Statistics // that rows are added to of which nothing is known; nil: they were surveyed
+}
+
+func (f *fit) progress(stage string, rows int, share float64) {
+	if f.opt.Progress != nil {
+		f.opt.Progress(stage, rows, share)
+	}
+}
+
+// solving adds the time until the function that it returns is called to what solving took.
+func (f *fit) solving() func() {
+	start := time.Now()
+	return func() { f.report.Solve += time.Since(start).Seconds() }
+}
+
+// located is an error with the name of the data.
+func (f *fit) located(err error) error { return fmt.Errorf("%s: %w", f.src.Name(), err) }
+
+// survey makes the first pass: what only a pass over all rows can tell.
+func (f *fit) survey() error {
+	reading := "read"
+	if f.bag != nil {
+		reading = "pool"
+	}
+	p := f.cfg.pipeline()
+	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
+		Seed:     f.cfg.Seed,
+		Sample:   feature.SampleRows(p.Feature(1)),
+		Rows:     f.cfg.SurveyRows,
+		Progress: func(rows int, share float64) { f.progress(reading, rows, share) },
+	})
+	if err != nil {
+		return err
+	}
+	asked, err := f.asked.text()
+	if err != nil {
+		return err
+	}
+	f.report.Summary, f.sum = sum, sum
+	f.info = model.Info{Schema: *f.src.Schema(), Config: asked, Training: model.Training{Rows: sum.Rows, Why: map[string]string{}}}
+	f.info.Schema.Dim = sum.Dim
+	if f.bag != nil {
+		f.info.Bag = f.bag.info
+	}
+	return nil
+}
+
+// task tells classes from numbers to predict.
+func (f *fit) task() error { return f.chooseTask(f.sum) }
+
+// agree finds options that do not go with the task or the rows.
+func (f *fit) agree() error {
+	if f.opt.Unlabelled != nil && (!f.cfg.reduces() || f.bag != nil) {
+		return errUnlabelled
+	}
+	return f.checkCalibration(f.sum)
+}
+
+// settle fixes the scaling, the kernel and the map.
+func (f *fit) settle() error {
+	p, why, err := pipeline.Settle(*f.cfg.pipeline(), pipeline.Rows{
+		Name: f.src.Name(), Schema: &f.info.Schema, Summary: f.sum, Memory: f.opt.Memory,
+		Find: func(p *pipeline.Pipeline) error { return f.findOutside(p) },
+	})
+	if err != nil {
+		return err
+	}
+	f.pipe = p
+	for what, text := range why {
+		f.info.Training.Why[what] = text
+	}
+	f.info.Scale, f.info.Densify = p.Scaler().Kind, p.Scaler().Densify
+	f.info.Kernel, f.info.Feature = p.Kernel(), p.Feature()
+	return nil
+}
+
+// admit finds what would stop the training later, before it takes its time.
+func (f *fit) admit() error {
+	if err := f.checkKeep(); err != nil {
+		return f.located(err)
+	}
+	if err := f.affordable(); err != nil {
+		return err
+	}
+	if f.opt.Surveyed != nil && f.bag == nil {
+		if err := f.opt.Surveyed(f.info.Schema); err != nil {
+			return err
+		}
+	}
+	return f.drawGolden()
+}
+
+// solve trains the learner.
+func (f *fit) solve() error { return f.learner.train(f, f.sum) }
+
+// judge puts the model together and sees that it scores.
+func (f *fit) judge() (err error) {
+	if err := f.fold(); err != nil {
+		return err
+	}
+	parts := f.parts()
+	parts.Golden = f.golden
+	if f.bag != nil {
+		parts.Members = f.bag.golden
+	}
+	if f.m, err = model.New(parts); errors.Is(err, model.ErrScores) {
+		return fmt.Errorf("%s: the model came out with scores that are not finite; scale the inputs (--scale standard)", f.src.Name())
+	}
+	return err
+}
+
+// parts are those of the model as it is now.
+func (f *fit) parts() model.Parts {
+	p := model.Parts{Info: f.info, Pipeline: f.pipe, Predictor: f.learned, Calibration: f.calibration}
+	if f.bag != nil {
+		p.Bag = f.bag.mapping
+	}
+	return p
+}

@@ -1,0 +1,305 @@
+package train
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/internal/safetensors"
+	"mercer/internal/whole"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/moments"
+	"mercer/pipeline"
+)
+
+// Statistics are what a ridge regression keeps of its rows, with the scaling and the map that
+// made their features: more rows can be added later, and statistics of other rows merged, as
+// if all had been there at once. Only the choice of λ and the solution are left to do.
+type Statistics struct {
+	file *moments.File
+	made made
+}
+
+// made says how rows become features and targets: what Info says, without the training.
+type made struct {
+	Task    string          `json:"task"`
+	Classes []string        `json:"classes,omitempty"`
+	Labels  []string        `json:"labels,omitempty"`
+	Outputs int             `json:"outputs"`
+	Schema  dataset.Schema  `json:"schema"`
+	Scale   string          `json:"scale"`
+	Densify bool            `json:"densify,omitempty"`
+	Feature *feature.Config `json:"feature,omitempty"`
+	Seed    uint64          `json:"seed"` // of the parts that rows belong to
+	ByClass []float64       `json:"class_weights,omitempty"`
+}
+
+// statistics are those of a fit, whose parts they share.
+func (f *fit) statistics(parts []*moments.Stats) (*Statistics, error) {
+	info := &f.info
+	s := &Statistics{made: made{
+		Task: info.Task, Classes: info.Classes, Labels: info.Labels, Outputs: info.Outputs, Schema: info.Schema, Scale: info.Scale, Densify: info.Densify,
+		Feature: info.Feature, Seed: f.cfg.Seed, ByClass: f.classWeights,
+	}}
+	text, err := json.Marshal(s.made)
+	if err != nil {
+		return nil, err
+	}
+	x := f.golden
+	tensors := map[string]*safetensors.Tensor{"golden.x": {Shape: []int{x.Rows, x.Cols}, F32: x.Data}}
+	f.pipe.AddTensors(tensors, "")
+	s.file = &moments.File{Pipeline: text, Tensors: tensors, Parts: parts}
+	return s, nil
+}
+
+// Rows is the number of rows that the statistics are of.
+func (s *Statistics) Rows() int {
+	n := 0
+	for _, p := range s.file.Parts {
+		n += p.Rows()
+	}
+	return n
+}
+
+// Dims are the numbers of features and of targets.
+func (s *Statistics) Dims() (features, targets int) { return s.file.Parts[0].Dims() }
+
+// DataSchema says how data are to be read whose rows are to be added.
+func (s *Statistics) DataSchema() *dataset.Schema { return &s.made.Schema }
+
+// Empty are statistics of no rows, by the same scaling and map.
+func (s *Statistics) Empty() *Statistics {
+	e := &Statistics{file: &moments.File{Pipeline: s.file.Pipeline, Tensors: s.file.Tensors}, made: s.made}
+	d, k := s.Dims()
+	for range s.file.Parts {
+		e.file.Parts = append(e.file.Parts, moments.New(d, k))
+	}
+	return e
+}
+
+// Merge adds the rows of o. It fails where o was made by another scaling or map, or of other
+// columns or classes.
+func (s *Statistics) Merge(o *Statistics) error { return s.file.Merge(o.file) }
+
+// Save writes the statistics to a file that appears whole or not at all.
+func (s *Statistics) Save(path string) error {
+	f, err := whole.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := s.Write(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return f.Commit()
+}
+
+// Write writes what Save writes.
+func (s *Statistics) Write(w io.Writer) error {
+	buffered := bufio.NewWriterSize(w, 1<<20)
+	return errors.Join(s.file.Write(buffered), buffered.Flush())
+}
+
+// LoadStatistics reads a file of statistics and checks it.
+func LoadStatistics(path string) (*Statistics, error) {
+	return safetensors.Load(path, "a file of statistics", ReadStatistics)
+}
+
+// ReadStatistics reads statistics of size bytes.
+func ReadStatistics(r io.Reader, size int64) (*Statistics, error) {
+	file, err := moments.ReadFile(r, size)
+	if err != nil {
+		return nil, err
+	}
+	s := &Statistics{file: file}
+	if err := json.Unmarshal(file.Pipeline, &s.made); err != nil {
+		return nil, fmt.Errorf("the pipeline's description: %w", err)
+	}
+	if err := s.restore(&fit{}); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// restore makes a training that has come to its learner, as the statistics describe it.
+func (s *Statistics) restore(f *fit) error {
+	d, k := s.Dims()
+	f.info = model.Info{
+		Task: s.made.Task, Classes: s.made.Classes, Labels: s.made.Labels, Outputs: s.made.Outputs, Schema: s.made.Schema,
+		Scale: s.made.Scale, Densify: s.made.Densify, Feature: s.made.Feature,
+		Training: model.Training{Why: map[string]string{}, Learner: ridgeLearner.name},
+	}
+	in := s.made.Schema.Dim
+	switch {
+	case in < 1 || s.made.Outputs != k || len(s.made.ByClass) != 0 && len(s.made.ByClass) != len(s.made.Classes):
+		return fmt.Errorf("statistics of %d targets of rows of %d inputs, for %d outputs, with %d weights of %d classes", k, in, s.made.Outputs, len(s.made.ByClass), len(s.made.Classes))
+	case s.made.Task == "classify" && k == learn.TargetColumns(len(s.made.Classes)):
+	case s.made.Task == "regress" && s.made.Classes == nil && s.made.Labels == nil:
+	case s.made.Task == "multilabel" && s.made.Classes == nil && k == len(s.made.Labels):
+	default:
+		return fmt.Errorf("statistics to %s with %d targets and %d classes", s.made.Task, k, len(s.made.Classes))
+	}
+	if s.made.Feature == nil && d != in || s.made.Feature != nil && d != s.made.Feature.Features {
+		return fmt.Errorf("statistics of %d features, which are not what the pipeline makes", d)
+	}
+	t := safetensors.Tensors(s.file.Tensors)
+	x, err := t.Want("golden.x", false, model.GoldenRows, in)
+	if err != nil {
+		return err
+	}
+	f.golden = &matrix.Dense{Rows: model.GoldenRows, Cols: in, Stride: in, Data: x.F32}
+	f.pipe, err = pipeline.Restore(pipeline.Description{In: in, Scale: s.made.Scale, Densify: s.made.Densify, Feature: s.made.Feature}, t)
+	if err != nil {
+		return err
+	}
+	if out := f.pipe.Features(); out != d {
+		return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
+	}
+	return nil
+}
+
+// FitStatistics adds the rows of src to statistics, in one pass, and trains a ridge regression
+// on all rows: nothing is chosen by the data but λ. src may be nil, for the rows that are there
+// already. Of cfg, what is about λ and Variance counts; all else is as it was. cfg.Conformal
+// and the choice of λ by leave-one-out take rows that are gone. The statistics take in the rows
+// of src, and are used up.
+func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg Config, opt Options) (*model.Model, *Report, error) {
+	start := time.Now()
+	if cfg.Learner == "" || cfg.Learner == "auto" {
+		cfg.Learner = ridgeLearner.name
+	}
+	if src == nil {
+		src = nothing{}
+	}
+	f, err := begin(ctx, src, cfg, opt)
+	if err == nil {
+		f.stats = s
+		err = f.run(ofStatistics)
+	}
+	return f.trained(start, err)
+}
+
+// resume takes up a training where its statistics were made.
+func (f *fit) resume() error {
+	c, s := &f.cfg, f.stats
+	switch {
+	case c.Learner != ridgeLearner.name:
+		return fmt.Errorf("statistics are for the learner ridge, not for %s", c.Learner)
+	case c.Conformal != 0:
+		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, or ask for the variance")
+	case c.calibrates():
+		return errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
+	case c.MapComponents > 0:
+		return errors.New("components of each map take all rows once more, which saved statistics do not have; ask for components of all features")
+	case c.LambdaBy == "loo":
+		return errors.New("leaving rows out takes all of them once more, which saved statistics do not have; choose λ by evidence")
+	}
+	if err := s.restore(f); err != nil {
+		return err
+	}
+	f.learner, f.classWeights = learnerOf(c.Learner), s.made.ByClass
+	if s.made.Task == "classify" {
+		f.classes = dataset.NewClasses(s.made.Classes)
+	}
+	if s.made.Labels != nil {
+		f.labels = dataset.NewLabelSets(s.made.Labels, s.made.Schema.LabelSeparator == "")
+	}
+	c.Seed, f.asked.Seed = s.made.Seed, s.made.Seed
+	asked, err := f.asked.text()
+	if err != nil {
+		return err
+	}
+	f.info.Config = asked
+	for _, what := range []string{"task", "scale", "gamma", "map"} {
+		f.info.Training.Why[what] = "as in the statistics"
+	}
+	f.sum = &dataset.Summary{Rows: s.Rows()}
+	f.report.Summary = &dataset.Summary{Dim: s.made.Schema.Dim}
+	return nil
+}
+
+// addRows adds the rows that are new to the statistics and solves.
+func (f *fit) addRows() error {
+	parts := f.stats.file.Parts
+	if _, none := f.src.(nothing); !none {
+		if err := f.collect(parts, f.stats.Rows()); err != nil {
+			return err
+		}
+	}
+	f.info.Training.Rows, f.report.Summary.Rows = f.stats.Rows(), f.stats.Rows()
+	if err := f.keep(parts); err != nil {
+		return err
+	}
+	if err := f.reduceStatistics(parts); err != nil {
+		return err
+	}
+	return f.solveRidge(parts, f.cfg.LambdaBy, nil)
+}
+
+// keep hands the statistics to whoever wants to keep them, before they are used up.
+func (f *fit) keep(parts []*moments.Stats) error {
+	if f.opt.Keep == nil {
+		return nil
+	}
+	s, err := f.statistics(parts)
+	if err != nil {
+		return err
+	}
+	return f.opt.Keep(s)
+}
+
+// checkKeep fails where statistics are to be kept that there are none of, or not of all rows.
+func (f *fit) checkKeep() error {
+	switch {
+	case f.opt.Keep == nil:
+		return nil
+	case f.learner.name != "ridge":
+		return fmt.Errorf("statistics are those of the learner ridge, not of %s; choose --learner ridge", f.learner.name)
+	case f.bag != nil:
+		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")
+	case f.cfg.MapComponents > 0:
+		return errors.New("statistics are of features, not of the components of each map; leave map_components out")
+	case f.cfg.Conformal != 0:
+		return errors.New("intervals hold rows back, which the statistics would be without; leave one of both out")
+	}
+	return nil
+}
+
+// checkRows finds what is wrong with rows that were not surveyed.
+func (f *fit) checkRows(b *matrix.Batch) error {
+	if err := f.pipe.Check(b.X); err != nil {
+		return pipeline.Located(err, f.src, b.First)
+	}
+	if f.labels != nil && b.Outputs > 0 {
+		return nil // each row is checked when its targets are made
+	}
+	if f.classes != nil {
+		if b.Outputs != 1 {
+			return fmt.Errorf("%s: rows have %d labels; the statistics are of rows with a class each", f.src.Name(), b.Outputs)
+		}
+		return nil
+	}
+	if b.Outputs != f.info.Outputs {
+		return fmt.Errorf("%s: rows have %d targets, the statistics are of %d", f.src.Name(), b.Outputs, f.info.Outputs)
+	}
+	if i := slices.IndexFunc(b.Y, func(v float64) bool { return v-v != 0 }); i >= 0 {
+		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict", pipeline.Place(f.src, b.First+i/b.Outputs))
+	}
+	return nil
+}
+
+// nothing is the source of a training without new rows.
+type nothing struct{}
+
+func (nothing) Name() string                                 { return "statistics" }
+func (nothing) Schema() *dataset.Schema                      { return &dataset.Schema{} }
+func (nothing) Open(context.Context) (dataset.Reader, error) { return nil, io.EOF }

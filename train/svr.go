@@ -1,0 +1,76 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"mercer/dataset"
+	"mercer/learn"
+	"mercer/model"
+)
+
+var svrLearner = learner{
+	name:    "svr",
+	about:   "support vector regression",
+	tasks:   []string{"regress"},
+	options: []string{"c", "loss", "epsilon", "solver", "tolerance", "max-iter"},
+	losses:  []string{"squared_epsilon", "epsilon"},
+	check:   (*Config).checkSVR,
+	memory:  (*fit).iteratedMemory,
+	train:   (*fit).svr,
+}
+
+// checkSVR finds what is wrong with the options of the svr. The primal is for the squared loss.
+func (c *Config) checkSVR() error {
+	solver := choice{"solver", &c.Solver, []string{"auto", "dual", "primal"}}
+	if err := solver.settle("svr"); err != nil {
+		return err
+	}
+	if c.Solver == "primal" && c.Loss == "epsilon" {
+		return errors.New("the primal is for the loss squared_epsilon, not for epsilon; leave out one of them")
+	}
+	return nil
+}
+
+// svr maps all rows and trains on them.
+func (f *fit) svr(sum *dataset.Summary) error {
+	all, err := f.gatherFeatures(sum)
+	if err != nil {
+		return err
+	}
+	defer all.close()
+	start := time.Now()
+	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	opt := learn.SVR{
+		C: f.cfg.C, Loss: f.cfg.Loss, Epsilon: f.cfg.Epsilon, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+	}
+	var path []learn.CPoint
+	if opt.C == 0 {
+		chosen := f.choosing()
+		opt.C, path, err = learn.ChooseSVRC(f.ctx, all.z, all.y, f.info.Outputs, all.weights, opt)
+		if chosen(); err != nil {
+			return err
+		}
+	}
+	if f.cfg.Solver == "primal" {
+		in := learn.Primal{C: opt.C, Epsilon: opt.Epsilon, Tolerance: opt.Tolerance, MaxIter: opt.MaxIter, Progress: opt.Progress}
+		linear, report, err := learn.FitPrimalSVR(f.ctx, all.z, all.y, f.info.Outputs, all.weights, in)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.src.Name(), err)
+		}
+		if len(path) > 0 {
+			f.info.Training.Why["c"] = fmt.Sprintf("the best of %d on held-out rows", len(path))
+		}
+		f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
+		return nil
+	}
+	linear, report, err := learn.FitSVR(f.ctx, all.z, all.y, f.info.Outputs, all.weights, opt)
+	if err != nil {
+		return err
+	}
+	report.Path, report.Usual = path, f.cfg.C == 0 && path == nil
+	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
+	return nil
+}

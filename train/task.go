@@ -1,0 +1,84 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/learn"
+	"mercer/model"
+)
+
+// chooseTask tells classes from regression targets.
+func (f *fit) chooseTask(sum *dataset.Summary) error {
+	if f.cfg.Learner == oneClassLearner.name || f.cfg.Task == "outliers" {
+		return f.chooseOutliers()
+	}
+	task, why, err := sum.Task(f.cfg.Task)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.info.Task = task
+	f.info.Training.Why["task"] = why
+	if l := learnerOf(f.cfg.Learner); l != nil && !slices.Contains(l.tasks, task) {
+		var can []string
+		for _, other := range learners() {
+			if slices.Contains(other.tasks, task) {
+				can = append(can, other.name)
+			}
+		}
+		return fmt.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use --learner %s, or --task %s", f.src.Name(), task, why, l.name, strings.Join(can, " or "), map[string]string{
+			"classify": "classify if they are classes", "regress": "regress if they are numbers to predict", "multilabel": "multilabel if a row may have several", "outliers": "outliers",
+		}[l.tasks[0]])
+	}
+	if task == "multilabel" {
+		return f.chooseLabels(sum)
+	}
+	if task == "regress" {
+		if f.cfg.ClassWeight != "" {
+			return fmt.Errorf("%s: class weights are for classes, but the labels are numbers to be predicted (%s)", f.src.Name(), why)
+		}
+		f.info.Outputs = sum.Outputs
+		return nil
+	}
+	if f.classes, err = sum.Classes(); err != nil {
+		if f.cfg.SurveyRows > 0 {
+			err = fmt.Errorf("of the %d rows that are looked at first: %w", sum.Rows, err)
+		}
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.info.Classes = f.classes.Labels()
+	f.info.Outputs = learn.TargetColumns(len(f.info.Classes))
+	f.classWeights, err = f.cfg.classWeights(f.classes, sum)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	return nil
+}
+
+// chooseLabels finds the labels of which a row may have any number.
+func (f *fit) chooseLabels(sum *dataset.Summary) (err error) {
+	if f.cfg.ClassWeight != "" {
+		return fmt.Errorf("%s: class weights are for classes, but rows have any number of labels", f.src.Name())
+	}
+	if f.labels, err = sum.LabelSets(f.src.Schema()); err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	f.info.Labels = f.labels.Labels()
+	f.info.Outputs = len(f.info.Labels)
+	return nil
+}
+
+// chooseOutliers starts a model that tells outliers. Labels play no part in it.
+func (f *fit) chooseOutliers() error {
+	if f.cfg.ClassWeight != "" {
+		return fmt.Errorf("%s: class weights are for classes, and telling outliers knows none", f.src.Name())
+	}
+	f.info.Task, f.info.Classes, f.info.Outputs = "outliers", model.OutlierClasses, 1
+	f.info.Training.Why["task"] = "as asked"
+	if f.cfg.Task != "outliers" {
+		f.info.Training.Why["task"] = "of the learner"
+	}
+	return nil
+}
