@@ -131,7 +131,8 @@ func TestMapJob(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if r.Map != j.Config.Map || r.Features <= 0 || r.D != 10 || r.Rows != 50 || r.Threads != vec.Threads() || !(r.PerRow > 0 && r.OneRow > 0) {
+		if r.Map != j.Config.Map || r.Features <= 0 || r.D != 10 || r.Rows != 50 || r.Threads != vec.Threads() ||
+			!(r.PerRow > 0 && r.OneRow > 0) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

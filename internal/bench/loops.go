@@ -50,7 +50,8 @@ func products(size func(int) int) []loop {
 func squares(size func(int) int) []loop {
 	n := size(4096)
 	cube := float64(n) * float64(n) * float64(n)
-	square := loop{shape: fmt.Sprintf("%dx%d", n, n), unit: "GFLOP/s", work: float64(n) * float64(n) * float64(n+1), peak: "f64", parallel: true}
+	square := loop{shape: fmt.Sprintf("%dx%d", n, n), unit: "GFLOP/s", peak: "f64", parallel: true}
+	square.work = float64(n) * float64(n) * float64(n+1)
 
 	ssyrk, dsyrk, wide, cholesky := square, square, square, square
 	ssyrk.name, ssyrk.peak = "ssyrk", "f32"

@@ -85,8 +85,9 @@ func (out *section) products(s sizes, bench string) table {
 // functions are elementary functions.
 func (out *section) functions(bench string) table {
 	t := table{
-		intro: "Elementary functions of numbers in the cache, one thread, nanoseconds a number. Shares count the instructions that the method needs.",
-		head:  []string{"function", "Mercer", "of the peak", "NumPy", "times as fast"},
+		intro: "Elementary functions of numbers in the cache, one thread, nanoseconds a number. " +
+			"Shares count the instructions that the method needs.",
+		head: []string{"function", "Mercer", "of the peak", "NumPy", "times as fast"},
 	}
 	const ours, theirs = "functions", "functions/numpy"
 	out.turns(

@@ -26,13 +26,13 @@ func (c mapped) shape() string {
 	return b.String()
 }
 
-// maps are feature maps beside scikit-learn's.
-func maps(s sizes) *section {
+// featureMaps are maps beside scikit-learn's.
+func featureMaps(s sizes) *section {
 	out := &section{
 		name:  "maps",
 		title: "Maps",
-		intro: fmt.Sprintf("Microseconds a row on %d threads, of generated rows; the output is written to memory. A row alone is on one thread. ", s.threads) +
-			"scikit-learn's maps take the same shapes, in float32.",
+		intro: fmt.Sprintf("Microseconds a row on %d threads, of generated rows; the output is written to memory. ", s.threads) +
+			"A row alone is on one thread. scikit-learn's maps take the same shapes, in float32.",
 		notes: "A Gaussian projection is one product of matrices here and there, so there is next to nothing to win.",
 	}
 	t := table{head: []string{"map", "shape", "Mercer", "a row alone", "scikit-learn", "its time", "times as fast"}}
@@ -86,7 +86,8 @@ func digits(s sizes) *section {
 	out := &section{
 		name:  "digits",
 		title: "Rows that are mostly zeros",
-		intro: fmt.Sprintf("All 60,000 images of MNIST, of whose pixels a fifth is not 0, in batches of 4,096: milliseconds on %d threads. ", s.threads) +
+		intro: "All 60,000 images of MNIST, of whose pixels a fifth is not 0, in batches of 4,096: " +
+			fmt.Sprintf("milliseconds on %d threads. ", s.threads) +
 			"Rows cost what their elements cost, dense or sparse, up to a third of them.",
 	}
 	out.turns(command{"digits", goBench("./feature", "Digits", s.threads, s.text("2x", "1x")), readGo(s.threads)})
@@ -110,9 +111,10 @@ func nystrom(s sizes) *section {
 		intro: fmt.Sprintf("rbf, γ = 0.01, 1,000 uniform landmarks, 10,000 rows of 784 uniform numbers, %d threads. ", s.threads) +
 			"The fit decides by the condition of the landmarks whether float32 suffices, as it does here.",
 	}
+	theirs := python("nystroem.py", "--rows %d --features %d --threads %d", s.n(10_000, 500), s.n(1000, 50), s.threads)
 	out.turns(
 		command{"mercer", goBench("./feature", "Nystrom/fit/uniform|Nystrom/transform", s.threads, s.text("3x", "1x")), readGo(s.threads)},
-		command{"scikit-learn", python("nystroem.py", "--rows %d --features %d --threads %d", s.n(10_000, 500), s.n(1000, 50), s.threads), readJSON})
+		command{"scikit-learn", theirs, readJSON})
 	t := table{head: []string{"", "Mercer", "scikit-learn", "times as fast"}}
 	for _, c := range [][3]string{
 		{"fit, float32 rows there", "fit/uniform", "float32.fit"},
@@ -122,7 +124,8 @@ func nystrom(s sizes) *section {
 		{"transform, float64 here and there", "transform/float64", "float64.transform"},
 	} {
 		ours, theirs := metric{"mercer", "Nystrom/" + c[1] + " ns/op"}, metric{"scikit-learn", c[2]}
-		t.add(label(c[0]), value{metric: ours, scale: 1e-9, unit: " s"}, seconds(theirs.id, theirs.key), ratio{ours: ours, theirs: theirs, scale: 1e-9})
+		t.add(label(c[0]), value{metric: ours, scale: 1e-9, unit: " s"}, seconds(theirs.id, theirs.key),
+			ratio{ours: ours, theirs: theirs, scale: 1e-9})
 	}
 	out.tables = []table{t}
 	return out

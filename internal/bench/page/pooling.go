@@ -11,10 +11,10 @@ func pooling(s sizes) *section {
 	out := &section{
 		name:  "pooling",
 		title: "Bilinear pooling",
-		intro: "Milliseconds an image on one thread, the least of many calls; of the descriptors half of the numbers are 0, and root and L2 norm " +
-			"are included. Sizes are those of the thesis (LS19, table 5.1): 13×13 locations of 512 channels (SqueezeNet, fire9) and 14×14 of 832 " +
-			"(GoogLeNet, incept-4e), D = 5,000, m = 5,000, t = 2, s = 100. NumPy's are written as in the thesis, with a Fourier transform a " +
-			"location; with SciPy's `fft` in place of its older `fftpack` in brackets.",
+		intro: "Milliseconds an image on one thread, the least of many calls; half of the descriptors' numbers are 0, and root and L2 norm " +
+			"are included. Sizes are those of the thesis (LS19, table 5.1): 13×13 locations of 512 channels (SqueezeNet, fire9) and " +
+			"14×14 of 832 (GoogLeNet, incept-4e), D = 5,000, m = 5,000, t = 2, s = 100. NumPy's are written as in the thesis, with a " +
+			"Fourier transform a location; with SciPy's `fft` in place of its older `fftpack` in brackets.",
 	}
 	least := func(id, name string) value { return milliseconds(id, name, "best-ns/op") }
 	out.turns(
@@ -73,14 +73,14 @@ func photographs(s sizes) *section {
 	out := &section{
 		name:  "photographs",
 		title: "Pooling of photographs",
-		intro: "240 photographs of six look-alike flowers of Oxford Flowers 17 and 899 of 20 classes of Caltech-101, 13×13 locations of 384 channels " +
-			"(gradient histograms of three colour planes), 20 and 15 images of a class to train on, C = 10: mean and deviation over splits, each with " +
-			"random numbers of its own. Milliseconds are of one image of Caltech-101 on one thread, the least of all; memory is that of pooling and " +
-			"classifier. The thesis's tables 5.3 and 5.4 have descriptors of neural networks, which are not to be had, so only the order of methods " +
-			"can be set beside them.",
-		notes: "Second moments are worth some 20 points over the mean, and 2,000 numbers keep them. That no pooling does well is due to objects in the " +
-			"middle of their photographs. The thesis has `cbp-krp` before `tensorsketch`, by half a point to three, and `maclaurin` last; its nine " +
-			"settings of t and s are within 0.6 to 2.1 points of each other.",
+		intro: "240 photographs of six look-alike flowers of Oxford Flowers 17 and 899 of 20 classes of Caltech-101, 13×13 locations of " +
+			"384 channels (gradient histograms of three colour planes), 20 and 15 images of a class to train on, C = 10: mean and " +
+			"deviation over splits, each with random numbers of its own. Milliseconds are of one image of Caltech-101 on one thread, the " +
+			"least of all; memory is that of pooling and classifier. The thesis's tables 5.3 and 5.4 have descriptors of neural " +
+			"networks, which are not to be had, so only the order of methods can be set beside them.",
+		notes: "Second moments are worth some 20 points over the mean, and 2,000 numbers keep them. That no pooling does well is due to " +
+			"objects in the middle of their photographs. The thesis has `cbp-krp` before `tensorsketch`, by half a point to three, and " +
+			"`maclaurin` last; its nine settings of t and s are within 0.6 to 2.1 points of each other.",
 	}
 	const (
 		flowers = "$DATA/flowers17_subset/flowers17_6classes_x40.tar.gz"
@@ -96,7 +96,8 @@ func photographs(s sizes) *section {
 	once("caltech grid", "-grid ", 5, caltech)
 
 	right := func(id, name string) cell {
-		return phrase{value{metric: metric{id, name + " accuracy"}, format: tenths}, label(" ± "), value{metric: metric{id, name + " scatter"}, format: tenths}}
+		mean, scatter := metric{id, name + " accuracy"}, metric{id, name + " scatter"}
+		return phrase{value{metric: mean, format: tenths}, label(" ± "), value{metric: scatter, format: tenths}}
 	}
 	t := table{head: []string{"pooling", "features", "Flowers-17, % right", "Caltech-101, % right", "pooling, ms", "scores, ms", "memory, MB"}}
 	rows := []string{"no pooling", "mean", "mean of orf, 2,000", "full bilinear"}

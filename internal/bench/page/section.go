@@ -116,7 +116,8 @@ func (s sizes) text(full, quick string) string {
 // sections are those of the page in its order.
 func sections(s sizes) []*section {
 	return []*section{
-		trainings(s), scikitLearn(s), solvers(s), streams(s), parsers(s), engine(s), maps(s), digits(s), nystrom(s), pooling(s), photographs(s),
+		trainings(s), scikitLearn(s), solvers(s), streams(s), predictor(s), parsers(s),
+		engine(s), featureMaps(s), digits(s), nystrom(s), pooling(s), photographs(s),
 	}
 }
 

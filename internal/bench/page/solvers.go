@@ -72,8 +72,10 @@ func (out *section) programs(s sizes) table {
 		out.turns(command{id, ours, readNothing}, command{id + "/" + peer, theirs, readNothing})
 		t.add(label(what), seconds(id, "wall"), label(peer), seconds(id+"/"+peer, "wall"), faster(id, "wall", id+"/"+peer, "wall"))
 	}
-	pair("machine", fmt.Sprintf("SVM with the kernel itself, %s images, C = 10, γ = 0.025, one class against another, %d threads", number(few), s.threads),
-		fmt.Sprintf("mercer train $WORK/%s --scale none --learner kernel-svm --c 10 --gamma 0.025 --threads %d -o $WORK/m.mercer", text.name, s.threads),
+	pair("machine",
+		fmt.Sprintf("SVM with the kernel itself, %s images, C = 10, γ = 0.025, one class against another, %d threads", number(few), s.threads),
+		fmt.Sprintf("mercer train $WORK/%s --scale none --learner kernel-svm --c 10 --gamma 0.025 --threads %d -o $WORK/m.mercer",
+			text.name, s.threads),
 		fmt.Sprintf("svm-train -q -m 1000 -c 10 -g 0.025 $WORK/%s $WORK/libsvm.model", text.name), "svm-train")
 	for _, c := range []struct{ set, solver, name string }{
 		{"w8a", "0", "logistic regression, primal"},

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 ap = argparse.ArgumentParser()
-ap.add_argument("--numbers", type=int, default=16384, help="in a call; so many that the call itself costs next to nothing, and yet in the cache")
+ap.add_argument("--numbers", type=int, default=16384, help="in a call, which so costs next to nothing itself")
 a = ap.parse_args()
 rng = np.random.default_rng(1)
 found = {}

@@ -12,7 +12,8 @@ import os
 import time
 
 ap = argparse.ArgumentParser()
-ap.add_argument("pipeline", choices=["ridge", "svm", "nystroem"], help="RBFSampler and RidgeClassifier or LinearSVC; Nystroem and RidgeClassifier")
+# RBFSampler and RidgeClassifier; RBFSampler and LinearSVC; Nystroem and RidgeClassifier
+ap.add_argument("pipeline", choices=["ridge", "svm", "nystroem"])
 ap.add_argument("--images", required=True)
 ap.add_argument("--labels", required=True)
 ap.add_argument("--test-images", required=True)

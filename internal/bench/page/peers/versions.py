@@ -14,7 +14,7 @@ if "threadpoolctl" in found and "scipy" in found:
     import scipy.linalg.blas
     import threadpoolctl
 
-    libraries = {f"{lib['version']} for {lib['architecture']}" for lib in threadpoolctl.threadpool_info() if lib["internal_api"] == "openblas"}
-    if libraries:
-        found["openblas"] = " and ".join(sorted(libraries))
+    pools = [p for p in threadpoolctl.threadpool_info() if p["internal_api"] == "openblas"]
+    if pools:
+        found["openblas"] = " and ".join(sorted({f"{p['version']} for {p['architecture']}" for p in pools}))
 print(json.dumps(found))
