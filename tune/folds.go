@@ -258,3 +258,15 @@ func (f Folds) dealGroups(rows rowsInfo, repeat uint64) []uint16 {
 	}
 	return part
 }
+
+// count is how many rows a split trains on and how many judge.
+func (d *division) count(s split) (train, held int) {
+	sizes := make([]int, d.Parts)
+	for _, p := range d.part[s.Repeat] {
+		sizes[p]++
+	}
+	for _, p := range s.Train {
+		train += sizes[p]
+	}
+	return train, sizes[s.Held]
+}

@@ -1,10 +1,12 @@
-package tune
+package trial
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"mercer/internal/units"
 )
 
 // How far, in standard errors, a candidate has to be behind to be dropped: at once on the first
@@ -16,15 +18,18 @@ const (
 	halfBehind  = 1.5
 )
 
-// usualExponent is how the time of a training grows with its rows as long as nothing is known: D
+// UsualExponent is how the time of a training grows with its rows as long as nothing is known: D
 // grows with them too, up to a bound.
-const usualExponent = 1.5
+const UsualExponent = 1.5
+
+// Close says that the gap is no more than what a candidate is dropped for on a later rung.
+func (r Run) Close() bool { return r.Gap <= laterBehind*r.Noise }
 
 // compare fills in how far the candidates of a rung are behind its best, and sorts them, best
 // first.
 func (r *racing) compare(done []int) {
 	racers := r.result.Racers
-	mean := func(c int) float64 { m, _ := meanError(racers[c].loss); return m }
+	mean := func(c int) float64 { m, _ := MeanError(racers[c].loss); return m }
 	slices.SortStableFunc(done, func(a, b int) int { return cmp.Compare(mean(a), mean(b)) })
 	best := racers[done[0]].loss
 	for _, c := range done {
@@ -34,7 +39,7 @@ func (r *racing) compare(done []int) {
 		}
 		last := &racers[c].Runs[len(racers[c].Runs)-1]
 		if of := r.sample.clusters; of == nil {
-			last.Gap, last.Noise = meanError(d)
+			last.Gap, last.Noise = MeanError(d)
 		} else {
 			last.Gap, last.Noise = clusterError(d, of)
 		}
@@ -66,22 +71,22 @@ func (r *racing) drop(done []int) (left []int) {
 			continue
 		}
 		racers[c].last = nil
-		racers[c].Dropped = "behind " + racers[done[0]].Name + " by " + gapText(r.result.Metric, last, racers[done[0]])
+		racers[c].Dropped = "behind " + racers[done[0]].Name + " by " + r.result.GapText(last, racers[done[0]])
 	}
 	return left
 }
 
-// gapText is a gap with its noise, in words.
-func gapText(metric string, run Run, best Racer) string {
-	if metric != "rmse" {
-		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), thousands(run.Rows))
+// GapText is how far a run is behind the best of its rung, with the noise of that, in words.
+func (r *RaceResult) GapText(run Run, best Racer) string {
+	if r.Metric != "rmse" {
+		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), units.Count(run.Rows))
 	}
-	loss, _ := meanError(best.loss)
+	loss := best.Loss()
 	if loss == 0 {
-		return fmt.Sprintf("a squared error of %.2g ± %.1g on %s rows", run.Gap, run.Noise, thousands(run.Rows))
+		return fmt.Sprintf("a squared error of %.2g ± %.1g on %s rows", run.Gap, run.Noise, units.Count(run.Rows))
 	}
 	gap, noise := 100*run.Gap/loss, 100*run.Noise/loss
-	return fmt.Sprintf("%s ± %s %% of its squared error on %s rows", twoDigits(gap), twoDigits(noise), thousands(run.Rows))
+	return fmt.Sprintf("%s ± %s %% of its squared error on %s rows", twoDigits(gap), twoDigits(noise), units.Count(run.Rows))
 }
 
 // twoDigits is a number with two digits before rounding to a whole one.
@@ -98,7 +103,7 @@ func (r *racing) affordable(alive []int, rows int) []int {
 	if r.Budget <= 0 {
 		return alive
 	}
-	left := (r.limit() - r.now().Sub(r.start)).Seconds()
+	left := (r.limit() - r.Now().Sub(r.start)).Seconds()
 	for k, c := range alive {
 		racer := &r.result.Racers[c]
 		left -= racer.predicted(rows)
@@ -110,7 +115,7 @@ func (r *racing) affordable(alive []int, rows int) []int {
 		}
 		for _, c := range alive[k:] {
 			last := r.result.Racers[c].Runs[len(r.result.Racers[c].Runs)-1]
-			r.result.Racers[c].Dropped = fmt.Sprintf("the time for this race has room for %d candidates on %s rows, and it is behind %s by %s", k, thousands(rows), r.result.Racers[alive[0]].Name, gapText(r.result.Metric, last, r.result.Racers[alive[0]]))
+			r.result.Racers[c].Dropped = fmt.Sprintf("the time for this race has room for %d candidates on %s rows, and it is behind %s by %s", k, units.Count(rows), r.result.Racers[alive[0]].Name, r.result.GapText(last, r.result.Racers[alive[0]]))
 		}
 		return alive[:k]
 	}
@@ -120,7 +125,7 @@ func (r *racing) affordable(alive []int, rows int) []int {
 // predicted is how many seconds the candidate's next run is to take.
 func (r *Racer) predicted(rows int) float64 {
 	last := r.Runs[len(r.Runs)-1]
-	p := usualExponent
+	p := UsualExponent
 	if len(r.Runs) > 1 {
 		before := r.Runs[len(r.Runs)-2]
 		p = math.Log(last.Seconds/before.Seconds) / math.Log(float64(last.Rows)/float64(before.Rows))

@@ -1,4 +1,4 @@
-package tune
+package cost
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // fakeFit is a training that takes what a formula says, on a fake clock.
@@ -22,9 +23,9 @@ type fakeFit struct {
 	collect, choose func(n, d float64) float64 // parts of solve
 }
 
-func (f *fakeFit) options(o CostOptions) CostOptions {
-	o.now = func() time.Time { return f.clock }
-	o.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
+func (f *fakeFit) options(o Options) Options {
+	o.Now = func() time.Time { return f.clock }
+	o.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
 		all, err := dataset.Collect(ctx, src, 0)
 		if err != nil {
 			return nil, err
@@ -60,7 +61,7 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &fakeFit{took: func(n, d float64) (float64, float64) { return 1e-9 * n * d, c.solve(n, d) }}
-			cost, err := PredictCost(t.Context(), s, c.cfg, f.options(CostOptions{}))
+			cost, err := Predict(t.Context(), s, c.cfg, f.options(Options{}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +86,7 @@ func TestCostOfStatisticsIsThatOfTheWidestTrials(t *testing.T) {
 	collect := func(n, d float64) float64 { return 2e-11 * n * d * d * max(1, 1500/d) }
 	factor := func(d float64) float64 { return 2e-8 * math.Pow(d, 2.5) }
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, collect(n, d) + factor(d) }, collect: collect}
-	cost, err := PredictCost(t.Context(), s, train.Config{Learner: "ridge", Features: 2048}, f.options(CostOptions{}))
+	cost, err := Predict(t.Context(), s, train.Config{Learner: "ridge", Features: 2048}, f.options(Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestCostOfAChoiceHasAnEnd(t *testing.T) {
 	choose := func(n, d float64) float64 { return 1e-7 * min(n, chooseRows) * d }
 	solve := func(n, d float64) float64 { return 3e-8 * n * d }
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, choose(n, d) + solve(n, d) }, choose: choose}
-	cost, err := PredictCost(t.Context(), s, train.Config{Learner: "svr", Features: 512}, f.options(CostOptions{Seconds: 2}))
+	cost, err := Predict(t.Context(), s, train.Config{Learner: "svr", Features: 512}, f.options(Options{Seconds: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestTrialsKeepTheirTime(t *testing.T) {
 	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 40_000, Dim: 5, Seed: 1}), 40_000, "regress")
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, n / 1000 }}
 	start := f.clock
-	if _, err := PredictCost(t.Context(), s, train.Config{Learner: "ridge"}, f.options(CostOptions{Seconds: 10})); err != nil {
+	if _, err := Predict(t.Context(), s, train.Config{Learner: "ridge"}, f.options(Options{Seconds: 10})); err != nil {
 		t.Fatal(err)
 	}
 	// The time is overdrawn by the last doubling at most, and the run with more features.
@@ -140,12 +141,12 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 
 func TestTheNumberOfRowsIsGuessedByTheShareRead(t *testing.T) {
 	src := dataset.Generate(dataset.Synthetic{Rows: 100_000, Dim: 5, Seed: 1})
-	s, err := DrawFirst(t.Context(), src, 5000, "regress", 1)
+	s, err := trial.DrawFirst(t.Context(), src, 5000, "regress", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.guessed || s.Rows() != 100_000 || len(s.from) != 5000 || s.Summary.Rows != 5000 {
-		t.Errorf("guessed %v: %d rows; %d drawn of %d", s.guessed, s.Rows(), len(s.from), s.Summary.Rows)
+	if !s.Guessed() || s.Rows() != 100_000 || s.Drawn().X.Len() != 5000 || s.Summary.Rows != 5000 {
+		t.Errorf("guessed %v: %d rows; %d drawn of %d", s.Guessed(), s.Rows(), s.Drawn().X.Len(), s.Summary.Rows)
 	}
 	// A small file is read ahead of its rows, so that the share that was read says nothing of them.
 	var text strings.Builder
@@ -161,10 +162,10 @@ func TestTheNumberOfRowsIsGuessedByTheShareRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer small.Close()
-	if s, err := DrawFirst(t.Context(), small, 20_000, "regress", 1); err != nil || s.Rows() != 24_000 {
+	if s, err := trial.DrawFirst(t.Context(), small, 20_000, "regress", 1); err != nil || s.Rows() != 24_000 {
 		t.Errorf("%d rows of 24,000, %v", s.Rows(), err)
 	}
-	if s, err = DrawFirst(t.Context(), src, 100_000, "regress", 1); err != nil || s.guessed || s.Rows() != 100_000 {
+	if s, err = trial.DrawFirst(t.Context(), src, 100_000, "regress", 1); err != nil || s.Guessed() || s.Rows() != 100_000 {
 		t.Errorf("all rows: %v, %v", s, err)
 	}
 }
@@ -182,14 +183,14 @@ func TestPowerLawIsFound(t *testing.T) {
 
 func TestCostText(t *testing.T) {
 	for _, c := range []struct {
-		cost Cost
+		cost Prediction
 		want string
 	}{
-		{Cost{Rows: 10_000_000, Seconds: 187, Plan: &train.Plan{Bytes: 1_234_567_890}}, "about 3 min and 1.2 GB for 10,000,000 rows"},
-		{Cost{Rows: 900, Seconds: 0.034, Plan: &train.Plan{Bytes: 53_000}}, "about 0.03 s and 53 kB for 900 rows"},
-		{Cost{Rows: 1000, Seconds: 14, Plan: &train.Plan{Bytes: 996}}, "about 14 s and 1 kB for 1,000 rows"},
-		{Cost{Rows: 1000, Seconds: 9000, Plan: &train.Plan{Bytes: 5e12}}, "about 2.5 h and 5 TB for 1,000 rows"},
-		{Cost{Rows: 1000, Seconds: 400_000, Plan: &train.Plan{}}, "about 5 days and 0 B for 1,000 rows"},
+		{Prediction{Rows: 10_000_000, Seconds: 187, Plan: &train.Plan{Bytes: 1_234_567_890}}, "about 3 min and 1.1 GiB for 10,000,000 rows"},
+		{Prediction{Rows: 900, Seconds: 0.034, Plan: &train.Plan{Bytes: 53_000}}, "about 0.03 s and 52 KiB for 900 rows"},
+		{Prediction{Rows: 1000, Seconds: 14, Plan: &train.Plan{Bytes: 996}}, "about 14 s and 996 B for 1,000 rows"},
+		{Prediction{Rows: 1000, Seconds: 9000, Plan: &train.Plan{Bytes: 5e12}}, "about 2.5 h and 4.5 TiB for 1,000 rows"},
+		{Prediction{Rows: 1000, Seconds: 400_000, Plan: &train.Plan{}}, "about 5 days and 0 B for 1,000 rows"},
 	} {
 		if got := c.cost.Text(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -1,4 +1,4 @@
-package tune
+package cost
 
 import (
 	"cmp"
@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/units"
 	"mercer/model"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // CurveOptions say which points a learning curve has. The zero value is a good start.
@@ -87,19 +90,6 @@ type CurvePoint struct {
 	Bytes   int64   `json:"bytes"`
 }
 
-// Law is an error a + b·n^-c: a is what more rows do not help against.
-type Law struct {
-	A float64 `json:"a"`
-	B float64 `json:"b"`
-	C float64 `json:"c"`
-
-	// Misfit is the root of the mean squared distance of the points from it.
-	Misfit float64 `json:"misfit"`
-}
-
-// At is the law's error for n rows, or features.
-func (l *Law) At(n float64) float64 { return l.A + l.B*math.Pow(n, -l.C) }
-
 // Extrapolated is what is to be expected beyond what was measured: the error and the seconds by the
 // laws, the bytes by the plan of a training on so many rows with the features of the points.
 type Extrapolated struct {
@@ -113,7 +103,7 @@ type Extrapolated struct {
 // them with growing numbers of features, several times with other rows and other seeds, and
 // fits the laws of errors and seconds. The points with growing rows all have the features that a
 // training on the most rows has.
-func LearningCurve(ctx context.Context, s *Sample, cfg train.Config, opt CurveOptions) (*Curve, error) {
+func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt CurveOptions) (*Curve, error) {
 	if opt.now == nil {
 		opt.now = time.Now
 	}
@@ -129,13 +119,13 @@ func LearningCurve(ctx context.Context, s *Sample, cfg train.Config, opt CurveOp
 	}
 	w := &curveWork{CurveOptions: opt, ctx: ctx, cfg: cfg}
 	for i := range opt.Seeds {
-		w.samples = append(w.samples, s.divided(max(cfg.Seed, 1)+uint64(i)))
+		w.samples = append(w.samples, s.Redivided(max(cfg.Seed, 1)+uint64(i)))
 	}
 	most := w.samples[0].TrainRows()
 	for _, v := range w.samples {
 		most = min(most, v.TrainRows())
 	}
-	rows, err := curveRows(opt.Rows, most, s.source.Name())
+	rows, err := curveRows(opt.Rows, most, s.Name())
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +191,7 @@ func curveRows(asked []int, most int, name string) ([]int, error) {
 	if len(asked) > 0 {
 		rows := slices.Compact(slices.Sorted(slices.Values(asked)))
 		if rows[0] < 1 || rows[len(rows)-1] > most {
-			return nil, fmt.Errorf("%s: points of %s to %s rows, but there are %s to train on; the others are for the test", name, thousands(rows[0]), thousands(rows[len(rows)-1]), thousands(most))
+			return nil, fmt.Errorf("%s: points of %s to %s rows, but there are %s to train on; the others are for the test", name, units.Count(rows[0]), units.Count(rows[len(rows)-1]), units.Count(most))
 		}
 		return rows, nil
 	}
@@ -215,20 +205,12 @@ func curveRows(asked []int, most int, name string) ([]int, error) {
 	return append(rows, most), nil
 }
 
-// divided is the sample with its rows divided by another seed, a third of them held out.
-func (s *Sample) divided(seed uint64) *Sample {
-	again := *s
-	again.folds = nil
-	again.divide(s.strata, seed, 1)
-	return &again
-}
-
 // curveWork is the state of a learning curve.
 type curveWork struct {
 	CurveOptions
 	ctx       context.Context
 	cfg       train.Config
-	samples   []*Sample
+	samples   []*trial.Sample
 	done, all int
 }
 
@@ -262,35 +244,26 @@ func (w *curveWork) forecast(points []CurvePoint) *Forecast {
 		most.Rows, most.Features = max(most.Rows, p.Rows), max(most.Features, p.Features)
 		f.Bytes = max(f.Bytes, p.Bytes)
 	}
-	s := *w.samples[0]
-	s.rowsAll, s.guessed, s.perRow = most.Rows, false, 0 // its rows are read already
+	s := w.samples[0].InMemory(most.Rows)
 	cfg := w.config(&most)
-	if short, err := Short(w.ctx, &s, cfg, w.Memory, w.ForecastFrom/float64(w.all)); short || err != nil {
+	if short, err := Short(w.ctx, s, cfg, w.Memory, w.ForecastFrom/float64(w.all)); short || err != nil {
 		return nil
 	}
-	cost, err := PredictCost(w.ctx, &s, cfg, CostOptions{Memory: w.Memory, Seconds: 0.5})
+	cost, err := Predict(w.ctx, s, cfg, Options{Memory: w.Memory, Seconds: 0.5})
 	if err != nil {
 		return nil
 	}
 	for _, p := range points {
 		d := cmp.Or(p.Features, cost.Plan.Features)
 		read, mapping, solve := cost.model.seconds(p.Rows, d)
-		_, judging, _ := cost.model.seconds(s.HeldRows()+min(p.Rows, heldRows), d)
+		_, judging, _ := cost.model.seconds(s.HeldRows()+min(p.Rows, trial.MostHeld), d)
 		f.Seconds += float64(len(w.samples)) * (read + mapping + solve + judging)
 	}
-	f.Bytes += s.bytes()
+	f.Bytes += s.Bytes()
 	if f.Seconds < w.ForecastFrom {
 		return nil
 	}
 	return f
-}
-
-// bytes is what the rows of a sample take.
-func (s *Sample) bytes() int64 {
-	if x := s.rows.X.CSR; x != nil {
-		return 8 * int64(x.NNZ())
-	}
-	return 4 * int64(s.rows.X.Len()) * int64(s.rows.X.Dim())
 }
 
 // point trains a point with every seed.
@@ -304,7 +277,7 @@ func (w *curveWork) point(p *CurvePoint) error {
 		}
 		cfg := asked
 		cfg.Seed = max(cfg.Seed, 1) + uint64(i)
-		letGo()
+		runtime.GC() // what the training before held
 		start := w.now()
 		m, _, err := w.fit(w.ctx, s.Train(0, n), cfg, train.Options{Memory: w.Memory})
 		if err != nil {
@@ -315,12 +288,12 @@ func (w *curveWork) point(p *CurvePoint) error {
 		for _, part := range []struct {
 			src dataset.Source
 			to  *[]float64
-		}{{s.Train(0, min(n, heldRows)), &own}, {s.Held(0), &test}} {
-			loss, err := losses(w.ctx, m, part.src)
+		}{{s.Train(0, min(n, trial.MostHeld)), &own}, {s.Held(0), &test}} {
+			loss, err := trial.Losses(w.ctx, m, part.src)
 			if err != nil {
 				return err
 			}
-			mean, _ := meanError(loss)
+			mean, _ := trial.MeanError(loss)
 			if s.Task == "regress" {
 				mean = math.Sqrt(mean)
 			}
@@ -334,71 +307,6 @@ func (w *curveWork) point(p *CurvePoint) error {
 
 // meanDeviation is the mean of numbers and their standard deviation, 0 of one.
 func meanDeviation(v []float64) (mean, sd float64) {
-	mean, se := meanError(v)
+	mean, se := trial.MeanError(v)
 	return mean, se * math.Sqrt(float64(len(v)))
-}
-
-// fit fits the laws. The source has all rows.
-func (c *Curve) fit(all int) {
-	c.RowsLaw = fitLaw(c.ByRows, c.Seeds, func(p CurvePoint) float64 { return float64(p.Rows) })
-	c.FeaturesLaw = fitLaw(c.ByFeatures, c.Seeds, func(p CurvePoint) float64 { return float64(p.Features) })
-	var n, t []float64
-	for _, p := range c.ByRows[max(0, len(c.ByRows)-4):] {
-		n, t = append(n, float64(p.Rows)), append(t, p.Seconds)
-	}
-	if len(n) < 3 {
-		return // no law of rows either
-	}
-	c.SecondsFactor, c.SecondsExponent = powerLaw(n, t)
-	if c.SecondsExponent < 0 { // milliseconds, of which most are chance
-		c.SecondsFactor, c.SecondsExponent = slices.Max(t), 0
-	}
-	if c.RowsLaw == nil {
-		return
-	}
-	last := c.ByRows[len(c.ByRows)-1].Rows
-	for _, rows := range slices.Compact(slices.Sorted(slices.Values([]int{2 * last, 4 * last, all}))) {
-		if rows > last {
-			c.Extrapolated = append(c.Extrapolated, Extrapolated{Rows: rows, Test: c.RowsLaw.At(float64(rows)), Seconds: c.SecondsFactor * math.Pow(float64(rows), c.SecondsExponent)})
-		}
-	}
-}
-
-// fitLaw fits a + b·n^-c with a, b ≥ 0 and c in (0, 2] to the test errors of at least four points
-// by weighted least squares: for each c of a fine grid a and b follow. The weights are of
-// the points' standard errors, which are taken for no smaller than a hundredth of the error.
-func fitLaw(points []CurvePoint, seeds int, size func(CurvePoint) float64) *Law {
-	if len(points) < 4 {
-		return nil
-	}
-	best, least := &Law{}, math.Inf(1)
-	for c := 0.02; c <= 2.0001; c += 0.01 {
-		var w, wx, wxx, wy, wxy float64
-		for _, p := range points {
-			x, y := math.Pow(size(p), -c), p.Test
-			se := max(p.TestSD/math.Sqrt(float64(seeds)), 0.01*y, 1e-12)
-			k := 1 / (se * se)
-			w, wx, wxx, wy, wxy = w+k, wx+k*x, wxx+k*x*x, wy+k*y, wxy+k*x*y
-		}
-		b := (w*wxy - wx*wy) / (w*wxx - wx*wx)
-		a := (wy - b*wx) / w
-		if !(b >= 0) {
-			a, b = wy/w, 0
-		} else if a < 0 {
-			a, b = 0, wxy/wxx
-		}
-		law := Law{A: a, B: b, C: c}
-		loss := 0.0
-		for _, p := range points {
-			se := max(p.TestSD/math.Sqrt(float64(seeds)), 0.01*p.Test, 1e-12)
-			e := (p.Test - law.At(size(p))) / se
-			loss += e * e
-			law.Misfit += (p.Test - law.At(size(p))) * (p.Test - law.At(size(p))) / float64(len(points))
-		}
-		law.Misfit = math.Sqrt(law.Misfit)
-		if loss < least {
-			*best, least = law, loss
-		}
-	}
-	return best
 }

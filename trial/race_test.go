@@ -1,4 +1,4 @@
-package tune
+package trial
 
 import (
 	"context"
@@ -128,16 +128,16 @@ type fakeTrial struct {
 }
 
 func (f *fakeTrial) options(o RaceOptions) RaceOptions {
-	o.now = func() time.Time { return f.clock }
-	o.trial = func(_ context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error) {
+	o.Now = func() time.Time { return f.clock }
+	o.Try = func(_ context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error) {
 		f.clock = f.clock.Add(time.Duration(f.seconds(cfg.C, rows) * float64(time.Second)))
 		f.trained = append(f.trained, fmt.Sprintf("%g on %d", cfg.C, rows))
-		loss := make([]float64, len(s.folds[fold].held))
+		loss := make([]float64, len(s.folds[fold].Held))
 		// Errors of candidates are nested, so that k more of them are √k standard errors.
 		for i := range int(f.rate(cfg.C, rows)*float64(len(loss)) + 0.5) {
 			loss[i] = 1
 		}
-		return outcome{loss: loss}, nil
+		return Outcome{Losses: loss}, nil
 	}
 	return o
 }
@@ -257,7 +257,7 @@ func TestRaceDoesNotDependOnTime(t *testing.T) {
 		res.Seconds, res.Racers[res.Winner].last = 0, nil
 		for i := range res.Racers {
 			for k := range res.Racers[i].Runs {
-				res.Racers[i].Runs[k].Seconds, res.Racers[i].Runs[k].trial = 0, Trial{}
+				res.Racers[i].Runs[k].Seconds, res.Racers[i].Runs[k].Took = 0, Timing{}
 			}
 		}
 		return res
@@ -309,11 +309,11 @@ func TestSamplesAreNestedStratifiedAndApart(t *testing.T) {
 	}
 	for _, size := range []int{8000, 3000} {
 		s := draw(t, src, size, "")
-		if s.Folds == 1 != (size > fewRows) {
+		if s.Folds == 1 != (size > FewRows) {
 			t.Errorf("%d folds of %d rows", s.Folds, size)
 		}
 		judged := map[float32]bool{}
-		_, all := read(s.part(seq(len(s.from))))
+		_, all := read(s.All())
 		for fold := range s.Folds {
 			held, shares := read(s.Held(fold))
 			if math.Abs(shares[1]-all[1]) > 2/float64(len(held)) {

@@ -1,4 +1,4 @@
-package tune
+package trial
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"mercer/pipeline"
 )
 
-// meanError is the mean of numbers and its standard error.
-func meanError(v []float64) (mean, se float64) {
+// MeanError is the mean of numbers and its standard error.
+func MeanError(v []float64) (mean, se float64) {
 	for _, x := range v {
 		mean += x
 	}
@@ -32,7 +32,7 @@ func meanError(v []float64) (mean, se float64) {
 // clusterError is the mean of numbers and its standard error, where those of a cluster are not
 // independent of one another: that of the sums over clusters.
 func clusterError(v []float64, clusters []int) (mean, se float64) {
-	mean, _ = meanError(v)
+	mean, _ = MeanError(v)
 	sums := map[int]float64{}
 	for i, x := range v {
 		sums[clusters[i]] += x - mean
@@ -48,9 +48,9 @@ func clusterError(v []float64, clusters []int) (mean, se float64) {
 	return mean, math.Sqrt(se*k/(k-1)) / float64(len(v))
 }
 
-// losses are those of the rows of src, in its order: 0 or 1 for classes, the share of wrong
+// Losses are those of the rows of src, in its order: 0 or 1 for classes, the share of wrong
 // labels for sets of them, the squared error summed over the outputs for numbers.
-func losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64, error) {
+func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64, error) {
 	r, err := src.Open(ctx)
 	if err != nil {
 		return nil, err

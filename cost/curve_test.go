@@ -1,4 +1,4 @@
-package tune
+package cost
 
 import (
 	"context"
@@ -76,7 +76,7 @@ func TestLearningCurveFallsTowardsTheNoise(t *testing.T) {
 }
 
 func TestCurvesThatCannotBe(t *testing.T) {
-	s := draw(t, made(t, 90, 3, linearRow), 90, "")
+	s := draw(t, made(t, 90, 3, ringRow), 90, "")
 	for _, c := range []struct {
 		cfg  train.Config
 		opt  CurveOptions

@@ -1,10 +1,11 @@
-package tune
+package trial
 
 import (
 	"cmp"
 	"fmt"
-	"mercer/train"
 	"strings"
+
+	"mercer/train"
 )
 
 // Describe is a configuration in a few words, to tell candidates apart: kernel, its parameters,

@@ -1,4 +1,4 @@
-package tune
+package trial
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mercer/internal/units"
 	"mercer/model"
 	"mercer/train"
 )
@@ -32,20 +33,39 @@ type RaceOptions struct {
 	// its rung it is, and on how many rows.
 	Progress func(name string, candidate, candidates, rows int)
 
-	lent  func(r *RaceResult) time.Duration // nil or what the race may take beyond Budget, by what is known before a training
-	fair  bool                              // each candidate of a rung has no more time than its share of what is left
-	names []string                          // of the candidates; nil: by Describe
-	now   func() time.Time                  // nil: the real clock
-	trial func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error)
+	// Lent, if not nil, is asked before a training what the race may take beyond Budget, by what
+	// is known so far.
+	Lent func(r *RaceResult) time.Duration
+
+	// Fair gives each candidate of a rung no more time than its share of what is left.
+	Fair bool
+
+	// Names are those of the candidates; nil means Describe's.
+	Names []string
+
+	// Now is the clock; nil means the real one, which also ends trainings that are under way.
+	Now func() time.Time
+
+	// Try trains a candidate on the first rows of a fold and judges it by the held-out ones; nil
+	// means train.Fit and Losses.
+	Try func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error)
 }
 
-// outcome is what a training in a race gave: the losses of the held-out rows, what it took, and
+// Outcome is what a training in a race gave: the losses of the held-out rows, what it took, and
 // the model.
-type outcome struct {
-	loss   []float64
-	took   Trial
-	model  *model.Model
-	report *train.Report
+type Outcome struct {
+	Losses []float64
+	Took   Timing
+	Model  *model.Model
+	Report *train.Report
+}
+
+// Trained is a model that is at hand, trained on some of the rows of a sample.
+type Trained struct {
+	Model  *model.Model
+	Report *train.Report
+	Config train.Config
+	Rows   int
 }
 
 // RaceResult is what a race of candidates found.
@@ -86,7 +106,7 @@ type Racer struct {
 	Dropped string `json:"dropped,omitempty"`
 
 	loss []float64 // of the held-out rows on its last rung
-	last *trained  // on it, without the rows of the first fold; the winner's alone is kept
+	last *Trained  // on it, without the rows of the first fold; the winner's alone is kept
 }
 
 // Run is a candidate on one rung.
@@ -101,7 +121,8 @@ type Run struct {
 	Gap   float64 `json:"gap"`
 	Noise float64 `json:"noise"`
 
-	trial Trial // what the training took, the mean of the folds
+	// Took is what the training took, the mean of the folds.
+	Took Timing `json:"-"`
 }
 
 // Last is the racer's run on the most rows; ok is false if it has none.
@@ -111,6 +132,16 @@ func (r *Racer) Last() (run Run, ok bool) {
 	}
 	return r.Runs[len(r.Runs)-1], true
 }
+
+// Loss is the mean of its losses on the held-out rows on its last rung.
+func (r *Racer) Loss() float64 {
+	mean, _ := MeanError(r.loss)
+	return mean
+}
+
+// Model is that of the winner on its last rung, trained without the held-out rows of the first fold;
+// nil for all others.
+func (r *Racer) Model() *Trained { return r.last }
 
 // Ranking are the numbers of the candidates, the winner first: those trained on most rows
 // before others, and of as many rows by the loss.
@@ -146,11 +177,11 @@ func Race(ctx context.Context, s *Sample, candidates []train.Config, opt RaceOpt
 		return nil, errors.New("a race takes one candidate at least")
 	}
 	r := &racing{RaceOptions: opt, sample: s, ctx: ctx}
-	if r.trial == nil {
-		r.trial = r.train
+	if r.Try == nil {
+		r.Try = r.train
 	}
-	if r.now == nil {
-		r.now, r.real = time.Now, true
+	if r.Now == nil {
+		r.Now, r.real = time.Now, true
 	}
 	r.result = &RaceResult{Metric: map[string]string{"classify": "accuracy", "multilabel": "hamming"}[s.Task], Held: s.HeldRows(), Folds: s.Folds}
 	if r.result.Metric == "" {
@@ -159,8 +190,8 @@ func Race(ctx context.Context, s *Sample, candidates []train.Config, opt RaceOpt
 	for i, c := range candidates {
 		c.Task = s.Task
 		name := Describe(c)
-		if opt.names != nil {
-			name = opt.names[i]
+		if opt.Names != nil {
+			name = opt.Names[i]
 		}
 		r.result.Racers = append(r.result.Racers, Racer{Name: name, Config: c})
 	}
@@ -182,10 +213,10 @@ type racing struct {
 
 // limit is when the race is over, from its start.
 func (r *racing) limit() time.Duration {
-	if r.lent == nil {
+	if r.Lent == nil {
 		return r.Budget
 	}
-	return r.Budget + r.lent(r.result)
+	return r.Budget + r.Lent(r.result)
 }
 
 // spent says why a race ended early.
@@ -216,7 +247,7 @@ func (r *racing) rungs() []int {
 
 // run goes from rung to rung.
 func (r *racing) run(ctx context.Context) error {
-	r.start = r.now()
+	r.start = r.Now()
 	res := r.result
 	alive := make([]int, len(res.Racers))
 	for i := range alive {
@@ -231,7 +262,7 @@ func (r *racing) run(ctx context.Context) error {
 			}
 			next := r.affordable(alive, rows)
 			if len(next) < 2 {
-				res.Stopped = fmt.Sprintf("the time for this race, %.2g s, has no room for two candidates on %s rows", r.limit().Seconds(), thousands(rows))
+				res.Stopped = fmt.Sprintf("the time for this race, %.2g s, has no room for two candidates on %s rows", r.limit().Seconds(), units.Count(rows))
 				break
 			}
 			alive = next
@@ -248,11 +279,11 @@ func (r *racing) run(ctx context.Context) error {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case errors.Is(err, errShare):
-				res.Racers[c].Dropped = fmt.Sprintf("took more than its share of the time on %s rows", thousands(rows))
-			case errors.Is(err, errSpent):
+				res.Racers[c].Dropped = fmt.Sprintf("took more than its share of the time on %s rows", units.Count(rows))
+			case errors.Is(err, ErrSpent):
 				res.Stopped = r.spent()
 			default:
-				res.Racers[c].Dropped = strings.TrimPrefix(err.Error(), r.sample.source.Name()+": ")
+				res.Racers[c].Dropped = strings.TrimPrefix(err.Error(), r.sample.Name()+": ")
 			}
 		}
 		if len(done) == 0 {
@@ -264,7 +295,7 @@ func (r *racing) run(ctx context.Context) error {
 			// Those that were not reached are known from fewer rows only.
 			for _, c := range alive {
 				if !slices.Contains(done, c) && res.Racers[c].Dropped == "" {
-					res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %s rows", thousands(rows))
+					res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %s rows", units.Count(rows))
 				}
 			}
 			alive = done
@@ -274,27 +305,28 @@ func (r *racing) run(ctx context.Context) error {
 			alive = r.drop(done)
 		}
 	}
-	res.Seconds = r.now().Sub(r.start).Seconds()
+	res.Seconds = r.Now().Sub(r.start).Seconds()
 	return r.decide(alive)
 }
 
-var errSpent = errors.New("the budget is spent")
+// ErrSpent is the error of a race that had no time for a single training.
+var ErrSpent = errors.New("the budget is spent")
 
 var errShare = errors.New("the candidate's share of the budget is spent")
 
 // within is attempt, in a fair race with no more time than the share of a candidate of so many
 // that are left.
 func (r *racing) within(c *Racer, rows, candidates int) error {
-	if !r.fair || r.Budget <= 0 || candidates == 1 {
+	if !r.Fair || r.Budget <= 0 || candidates == 1 {
 		return r.attempt(c, rows)
 	}
 	all := r.ctx
-	limited, cancel := context.WithTimeout(all, (r.limit()-r.now().Sub(r.start))/time.Duration(candidates))
+	limited, cancel := context.WithTimeout(all, (r.limit()-r.Now().Sub(r.start))/time.Duration(candidates))
 	defer cancel()
 	r.ctx = limited
 	err := r.attempt(c, rows)
 	r.ctx = all
-	if errors.Is(err, errSpent) && all.Err() == nil {
+	if errors.Is(err, ErrSpent) && all.Err() == nil {
 		return errShare
 	}
 	return err
@@ -302,53 +334,53 @@ func (r *racing) within(c *Racer, rows, candidates int) error {
 
 // attempt trains and judges a candidate on every fold.
 func (r *racing) attempt(c *Racer, rows int) error {
-	start, ctx := r.now(), r.ctx
+	start, ctx := r.Now(), r.ctx
 	if r.real && r.Budget > 0 { // a training that is under way ends with the race
 		limited, cancel := context.WithTimeout(ctx, r.limit()-start.Sub(r.start))
 		defer cancel()
 		ctx = limited
 	}
 	var all []float64
-	var took Trial
-	var first *trained
+	var took Timing
+	var first *Trained
 	for fold := range r.sample.Folds {
-		if r.Budget > 0 && r.now().Sub(r.start) >= r.limit() {
-			return errSpent
+		if r.Budget > 0 && r.Now().Sub(r.start) >= r.limit() {
+			return ErrSpent
 		}
-		out, err := r.trial(ctx, r.sample, fold, rows, c.Config)
+		out, err := r.Try(ctx, r.sample, fold, rows, c.Config)
 		if err != nil {
 			if ctx.Err() != nil {
-				return errSpent
+				return ErrSpent
 			}
 			return err
 		}
-		all = append(all, out.loss...)
+		all = append(all, out.Losses...)
 		if fold == 0 {
-			first = &trained{out.model, out.report, c.Config, rows}
+			first = &Trained{out.Model, out.Report, c.Config, rows}
 		}
-		t, folds := out.took, float64(r.sample.Folds)
-		took = Trial{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds, Choose: took.Choose + t.Choose/folds}
+		t, folds := out.Took, float64(r.sample.Folds)
+		took = Timing{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds, Choose: took.Choose + t.Choose/folds}
 	}
-	mean, _ := meanError(all)
+	mean, _ := MeanError(all)
 	if r.sample.Task == "classify" {
 		mean = 1 - mean
 	} else if r.sample.Task == "regress" {
 		mean = math.Sqrt(mean)
 	}
 	c.loss, c.last = all, first
-	c.Runs = append(c.Runs, Run{Rows: rows, Score: mean, Seconds: r.now().Sub(start).Seconds(), trial: took})
+	c.Runs = append(c.Runs, Run{Rows: rows, Score: mean, Seconds: r.Now().Sub(start).Seconds(), Took: took})
 	return nil
 }
 
 // train trains a candidate and judges it.
-func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error) {
+func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error) {
 	m, report, err := train.Fit(ctx, s.Train(fold, rows), cfg, train.Options{Memory: r.Memory})
 	if err != nil {
-		return outcome{}, err
+		return Outcome{}, err
 	}
 	_, d := m.Pipeline().Dims()
-	loss, err := losses(ctx, m, s.Held(fold))
-	return outcome{loss, trialOf(rows, d, report), m, report}, err
+	loss, err := Losses(ctx, m, s.Held(fold))
+	return Outcome{loss, TimingOf(rows, d, report), m, report}, err
 }
 
 // decide names the winner: of those that were left, the one with the least loss on most rows.
@@ -377,15 +409,15 @@ func (r *racing) decide(alive []int) error {
 			if last, ok := res.Racers[c].Last(); !ok {
 				res.Racers[c].Dropped = "no time was left to train it"
 			} else if b, _ := res.Racers[best].Last(); last.Rows < b.Rows {
-				res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %s rows", thousands(b.Rows))
+				res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %s rows", units.Count(b.Rows))
 			}
 		}
 		return nil
 	}
 	if res.Stopped != "" {
-		return fmt.Errorf("%s: %w: no candidate was trained within %s; give a larger budget", r.sample.source.Name(), errSpent, r.limit())
+		return fmt.Errorf("%s: %w: no candidate was trained within %s; give a larger budget", r.sample.Name(), ErrSpent, r.limit())
 	}
-	return fmt.Errorf("%s: no candidate can be trained: %s", r.sample.source.Name(), res.Racers[0].Dropped)
+	return fmt.Errorf("%s: no candidate can be trained: %s", r.sample.Name(), res.Racers[0].Dropped)
 }
 
 // better says that a candidate has been trained on more rows than another, or on as many and
@@ -395,7 +427,7 @@ func (r *Racer) better(than *Racer) bool {
 	if a.Rows != b.Rows {
 		return a.Rows > b.Rows
 	}
-	la, _ := meanError(r.loss)
-	lb, _ := meanError(than.loss)
+	la, _ := MeanError(r.loss)
+	lb, _ := MeanError(than.loss)
 	return la < lb
 }

@@ -1,0 +1,133 @@
+package auto
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"mercer/cost"
+	"mercer/train"
+)
+
+// usualMost is the most features that are taken, however large the budget is.
+const usualMost = 8192
+
+// features are the numbers of features that are tried, largest first. More than half as many
+// as rows tell nothing new.
+func (a *auto) features() (all []int) {
+	for d := usualMost; d >= leastFeatures; d /= 2 {
+		for _, d := range []int{d, d * 3 / 4} {
+			if d >= leastFeatures && d <= max(leastFeatures, a.report.Facts.Rows/2) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// known are the trainings of a configuration in the races, those with most features last.
+func (a *auto) known(c train.Config) (trials []Trial) {
+	c.Features, c.Task = a.Config.Features, a.sample.Task
+	name := Describe(c)
+	for _, h := range a.report.Heats {
+		for _, r := range h.Racers {
+			if r.Name != name {
+				continue
+			}
+			for _, run := range r.Runs {
+				if run.trial.Features > 0 {
+					trials = append(trials, run.trial)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(trials, func(a, b Trial) int {
+		return cmp.Or(cmp.Compare(a.Features, b.Features), cmp.Compare(a.Rows, b.Rows))
+	})
+	return trials
+}
+
+// affordable predicts the cost of a configuration, and finds the largest D for whose predicted time
+// and memory there is room, 0 if there is none. Of a configuration whose features are fixed
+// D is what they are. Where there is no time to predict anything the cost is nil. A quick
+// prediction is from what is known of the races, if anything is.
+func (a *auto) affordable(c train.Config, quick bool) (*Cost, int, error) {
+	a.say("predicts the cost of %s", Describe(c))
+	ctx, opt := a.ctx, CostOptions{Memory: a.Training.Memory, now: a.clock, known: a.known(c), fit: a.costFit}
+	// The finals have measured what matters.
+	opt.quick = quick || c.Learner == "ridge" && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.known, func(t Trial) bool {
+		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
+	})
+	if a.Budget > 0 {
+		if a.left() <= 0 {
+			return nil, 0, nil
+		}
+		share := a.share(costShare)
+		opt.Seconds = share.Seconds()
+		if a.clock == nil {
+			limited, cancel := context.WithTimeout(ctx, 3*share)
+			defer cancel()
+			ctx = limited
+		}
+	}
+	if c.Learner == "ridge" && featured(c) {
+		for _, t := range a.ridges {
+			if !slices.Contains(opt.known, t) {
+				opt.known = append(opt.known, t)
+			}
+		}
+	}
+	cost, err := PredictCost(ctx, a.sample, c, opt)
+	if a.late(err) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if cost.Plan.Statistics && featured(c) {
+		a.ridges = cost.Trials
+	}
+	if a.Budget <= 0 {
+		return cost, cost.Plan.Features, nil
+	}
+	room := useShare * a.left().Seconds()
+	if cost.Plan.Fixed || a.Config.Features > 0 {
+		if cost.Seconds > room {
+			return cost, 0, nil
+		}
+		return cost, cost.Plan.Features, nil
+	}
+	for _, d := range a.features() {
+		if cost.at(d) > room {
+			continue
+		}
+		sized := c
+		sized.Features = d
+		plan, err := a.plan(sized, cost.Rows)
+		if err != nil {
+			return nil, 0, err
+		}
+		if a.Training.Memory <= 0 || plan.Bytes <= a.Training.Memory {
+			return cost, d, nil
+		}
+	}
+	return cost, 0, nil
+}
+
+// plan is that of a configuration for n rows.
+func (a *auto) plan(c train.Config, n int) (*train.Plan, error) {
+	return train.NewPlan(a.ctx, a.sample.Train(0, a.sample.TrainRows()), n, c, train.Options{Memory: a.Training.Memory})
+}
+
+// resize makes a cost one of D features.
+func (a *auto) resize(cost *Cost, d int) error {
+	plan, err := a.plan(a.report.Config, cost.Rows)
+	if err != nil {
+		return err
+	}
+	oldMap, oldSolve := cost.Map, cost.Solve
+	_, cost.Map, cost.Solve = cost.model.seconds(cost.Rows, d)
+	cost.Seconds += cost.Map - oldMap + cost.Solve - oldSolve
+	cost.Plan = plan
+	return nil
+}

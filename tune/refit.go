@@ -1,0 +1,69 @@
+package tune
+
+import (
+	"fmt"
+	"time"
+
+	"mercer/dataset"
+	"mercer/exact"
+	"mercer/lab"
+	"mercer/model"
+	"mercer/train"
+)
+
+// modelSize is Candidate.Size of a model.
+func modelSize(m *model.Model, c *train.Config) int {
+	if f := model.ReportOf[*exact.FalkonReport](&m.Info().Training); f != nil {
+		return f.Centres
+	}
+	if exact, _ := train.Exact(c.Learner); exact {
+		return m.Info().Training.Rows
+	}
+	_, d := m.Pipeline().Dims()
+	return d
+}
+
+// refit trains a candidate on the training rows of a split by itself.
+func (s *search) refit(c *Candidate, split int) error {
+	name := fmt.Sprintf("c%d/%d", c.Index, split)
+	if rec := s.journal.jobs[name]; rec != nil {
+		s.take(rec)
+		return nil
+	}
+	defer letGo()
+	rec := &record{Job: name}
+	sp := s.division.Splits[split]
+	rest := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
+	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
+	value, size, start := 0.0, 0, time.Now()
+	m, _, err := train.Fit(s.ctx, rest, s.settled(c.Config), train.Options{Memory: s.opt.Memory})
+	if err == nil {
+		size = modelSize(m, &c.Config)
+		var metrics *lab.Metrics
+		if metrics, err = lab.Evaluate(s.ctx, m, held, lab.Options{}); err == nil {
+			value, err = s.metric.of(metrics)
+		}
+	}
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	if err != nil {
+		rec.Scores = []score{s.failed(c, split, err)}
+	} else {
+		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value, Size: size}}
+	}
+	rec.divide(time.Since(start).Seconds(), 0)
+	trained, judged := s.division.count(sp)
+	rec.Work.Solves = 1
+	if exact, _ := train.Exact(c.Config.Learner); !exact {
+		rec.Work.Mapped = int64(trained + judged)
+	}
+	if c.Config.Learner == "ridge" {
+		rec.Work.Collected = int64(trained)
+	}
+	if err := s.journal.add(rec); err != nil {
+		return err
+	}
+	s.take(rec)
+	return nil
+}
