@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"time"
 
+	"mercer/cost"
 	"mercer/dataset"
+	"mercer/internal/units"
 	"mercer/model"
 	"mercer/train"
+	"mercer/trial"
 )
 
-// AutoOptions say how Auto chooses. The zero value has no budget, so that the model depends on
+// Options say how Auto chooses. The zero value has no budget, so that the model depends on
 // data and Config alone.
-type AutoOptions struct {
+type Options struct {
 	// Config is what is given: its fields that are not zero hold for all candidates.
 	Config train.Config
 
@@ -28,19 +31,19 @@ type AutoOptions struct {
 
 	clock func() time.Time // nil: the real one
 	fit   func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error)
-	trial func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error)
+	trial func(ctx context.Context, s *trial.Sample, fold, rows int, cfg train.Config) (trial.Outcome, error)
 
 	costFit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error)
 }
 
-// AutoReport says what Auto tried and why it chose what it did.
-type AutoReport struct {
+// Report says what Auto tried and why it chose what it did.
+type Report struct {
 	// Facts are what the data are.
 	Facts Facts `json:"facts"`
 
 	// Heats are the races: of kernels, of what can be varied about the best, and of finalists with
 	// as many features as the training has.
-	Heats []*RaceResult `json:"heats"`
+	Heats []*trial.RaceResult `json:"heats"`
 
 	// Config is the configuration that was trained: train.Fit with it gives the same model.
 	// Why says what decided, in words.
@@ -55,11 +58,11 @@ type AutoReport struct {
 	Wanted float64 `json:"wanted_budget_seconds,omitempty"`
 
 	// Cost is what the training was predicted to take, nil where there was no budget.
-	Cost *Cost `json:"cost,omitempty"`
+	Cost *cost.Prediction `json:"cost,omitempty"`
 
 	// Exact is what a support vector machine with the kernel itself would have needed, nil where
 	// none could be trained.
-	Exact *ExactCost `json:"exact,omitempty"`
+	Exact *cost.ExactPrediction `json:"exact,omitempty"`
 
 	// Seconds is what choosing took, and Total what it took with the training.
 	Seconds float64 `json:"seconds"`
@@ -82,7 +85,7 @@ const (
 // Of more than manyClasses classes no learner is tried that has a problem to solve for each.
 const manyClasses = 50
 
-// Auto chooses a configuration by racing candidates on growing samples of the rows, and trains it
+// Train chooses a configuration by racing candidates on growing samples of the rows, and trains it
 // on all of them. It looks at the data first: what to predict, how many rows, whether they are
 // histograms. The first heat is of kernels: linear, rbf with γ at, above and below that of the median
 // distance, laplacian, polynomials, and additive ones where no number is negative; the second of γ,
@@ -92,12 +95,12 @@ const manyClasses = 50
 //
 // Where not even a training with few features gets done within the budget, the model is one of as
 // many rows as there was time for, at least the winner of the last heat as it was trained
-// there, and AutoReport.Short says so. It is an error only if the very first small training does
+// there, and Report.Short says so. It is an error only if the very first small training does
 // not end within 110 % of the budget.
 //
 // Memory: the sample, 512 MiB at most, and that of the trainings.
-func Auto(ctx context.Context, src dataset.Source, opt AutoOptions) (*model.Model, *train.Report, *AutoReport, error) {
-	a := &auto{AutoOptions: opt, ctx: ctx, src: src, report: &AutoReport{}}
+func Train(ctx context.Context, src dataset.Source, opt Options) (*model.Model, *train.Report, *Report, error) {
+	a := &auto{Options: opt, ctx: ctx, src: src, report: &Report{}}
 	if a.now = time.Now; a.clock != nil {
 		a.now = a.clock
 	}
@@ -125,25 +128,17 @@ func Auto(ctx context.Context, src dataset.Source, opt AutoOptions) (*model.Mode
 
 // auto is the state of Auto.
 type auto struct {
-	AutoOptions
+	Options
 	ctx    context.Context
 	src    dataset.Source
-	report *AutoReport
+	report *Report
 	now    func() time.Time
 	start  time.Time
-	sample *Sample
-	lent   time.Duration // of the training's part of the budget, to the heats
-	won    *trained      // the winner of the last heat
-	spent  time.Duration // on the last training of all rows
-	ridges []Trial       // those of the last prediction for ridge, whose time is that of D alone
-}
-
-// trained is a model that is at hand, trained on some of the rows of the sample.
-type trained struct {
-	model  *model.Model
-	report *train.Report
-	config train.Config
-	rows   int
+	sample *trial.Sample
+	lent   time.Duration  // of the training's part of the budget, to the heats
+	won    *trial.Trained // the winner of the last heat
+	spent  time.Duration  // on the last training of all rows
+	ridges []trial.Timing // those of the last prediction for ridge, whose time is that of D alone
 }
 
 func (a *auto) say(format string, args ...any) {
@@ -201,14 +196,14 @@ func (a *auto) explain() {
 			continue
 		}
 		r, _ := h.Racers[second].Last()
-		a.why("of %d %s %s was the best on %s rows; the next, %s, was behind by %s", len(h.Racers), heat, w.Name, thousands(last.Rows),
-			h.Racers[second].Name, gapText(h.Metric, r, *w))
+		a.why("of %d %s %s was the best on %s rows; the next, %s, was behind by %s", len(h.Racers), heat, w.Name, units.Count(last.Rows),
+			h.Racers[second].Name, h.GapText(r, *w))
 	}
 }
 
 // exactCost extrapolates what an exact machine would need.
 func (a *auto) exactCost() {
-	opt := CostOptions{Memory: a.Training.Memory, Seconds: 3}
+	opt := cost.Options{Memory: a.Training.Memory, Seconds: 3}
 	ctx := a.ctx
 	if a.Budget > 0 {
 		share := a.share(exactShare)
@@ -222,5 +217,5 @@ func (a *auto) exactCost() {
 	}
 	a.say("an exact machine on few rows")
 	// That it cannot be trained takes nothing away from what was chosen.
-	a.report.Exact, _ = PredictExact(ctx, a.sample, a.report.Config, opt)
+	a.report.Exact, _ = cost.PredictExact(ctx, a.sample, a.report.Config, opt)
 }

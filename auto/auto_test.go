@@ -1,4 +1,4 @@
-package tune
+package auto
 
 import (
 	"bytes"
@@ -16,16 +16,17 @@ import (
 	"mercer/internal/random"
 	"mercer/model"
 	"mercer/train"
+	"mercer/trial"
 )
 
 func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
-	src, given := made(t, 300, 3, ringRow), AutoOptions{Config: train.Config{Features: 64, Learner: "ridge"}}
-	m, _, report, err := Auto(t.Context(), src, given)
+	src, given := made(t, 300, 3, ringRow), Options{Config: train.Config{Features: 64, Learner: "ridge"}}
+	m, _, report, err := Train(t.Context(), src, given)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if report.Config.Kernel == "linear" {
-		t.Errorf("rings: %s", Describe(report.Config))
+		t.Errorf("rings: %s", trial.Describe(report.Config))
 	}
 	again, _, err := train.Fit(t.Context(), src, report.Config, train.Options{})
 	if err != nil {
@@ -43,39 +44,39 @@ func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
 		t.Error("the models differ")
 	}
 	// Without a budget nothing depends on time.
-	_, _, second, err := Auto(t.Context(), src, given)
+	_, _, second, err := Train(t.Context(), src, given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := Describe(report.Config), Describe(second.Config); a != b {
+	if a, b := trial.Describe(report.Config), trial.Describe(second.Config); a != b {
 		t.Errorf("%s, and then %s", a, b)
 	}
 }
 
 func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	src := made(t, 300, 3, ringRow)
-	_, _, report, err := Auto(t.Context(), src, AutoOptions{Config: train.Config{Kernel: "laplacian", Scale: "minmax", Learner: "ridge", Features: 64, Seed: 5}})
+	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "laplacian", Scale: "minmax", Learner: "ridge", Features: 64, Seed: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range report.Heats {
 		for _, r := range h.Racers {
 			if c := r.Config; c.Kernel != "laplacian" || c.Scale != "minmax" || c.Learner != "ridge" || c.Features != 64 || c.Seed != 5 {
-				t.Errorf("a candidate is %s of seed %d", Describe(c), c.Seed)
+				t.Errorf("a candidate is %s of seed %d", trial.Describe(c), c.Seed)
 			}
 		}
 	}
 	if c := report.Config; c.Kernel != "laplacian" || c.Features != 64 {
-		t.Errorf("chosen: %s", Describe(c))
+		t.Errorf("chosen: %s", trial.Describe(c))
 	}
-	if _, _, _, err := Auto(t.Context(), src, AutoOptions{Config: train.Config{Kernel: "nothing"}}); err == nil {
+	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "nothing"}}); err == nil {
 		t.Error("an unknown kernel is no error")
 	}
 }
 
 func TestAutoRacesAnOddNumberOfRows(t *testing.T) {
 	src := made(t, 399, 3, ringRow) // 319 to train on in each of five folds
-	_, _, report, err := Auto(t.Context(), src, AutoOptions{Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}})
+	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,38 +99,36 @@ type slow struct {
 	clock   time.Time
 	each    float64 // of trainings on samples, a row and feature
 	whole   float64 // of trainings on all rows
-	rows    int     // how many that are; 0: 12,000
+	all     dataset.Source
+	rows    int // how many that has; 0: 12,000
 	trained []string
 }
 
-func (s *slow) options(o AutoOptions) AutoOptions {
+func (s *slow) options(o Options) Options {
 	start := s.clock
 	pass := func(rows, features int, each float64) {
 		s.clock = s.clock.Add(time.Duration(each * float64(rows) * float64(features) * float64(time.Second)))
 	}
 	o.clock = func() time.Time { return s.clock }
-	o.trial = func(ctx context.Context, sample *Sample, fold, rows int, cfg train.Config) (outcome, error) {
+	o.trial = func(ctx context.Context, sample *trial.Sample, fold, rows int, cfg train.Config) (trial.Outcome, error) {
 		pass(rows, cfg.Features, s.each)
-		loss := make([]float64, len(sample.folds[fold].held))
+		loss := make([]float64, count(sample.Held(fold)))
 		for i := range len(loss) / 5 {
 			loss[i] = 1
 		}
 		seconds := s.each * float64(rows) * float64(cfg.Features)
-		return outcome{loss: loss, took: Trial{Rows: rows, Features: cfg.Features, Solve: seconds}, model: &model.Model{}, report: &train.Report{Solve: seconds}}, nil
+		return trial.Outcome{Losses: loss, Took: trial.Timing{Rows: rows, Features: cfg.Features, Solve: seconds}, Model: &model.Model{}, Report: &train.Report{Solve: seconds}}, nil
 	}
 	o.costFit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
-		rows := len(src.(*picked).rows)
+		rows := count(src)
 		pass(rows, cfg.Features, s.each)
 		return &train.Report{Solve: s.each * float64(rows) * float64(cfg.Features)}, nil
 	}
 	o.fit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*model.Model, *train.Report, error) {
-		p, part := src.(*picked)
-		name, rows, each := "all", 0, s.whole
-		if part {
-			rows, each = len(p.rows), s.each
+		name, rows, each := "all", cmp.Or(s.rows, 12_000), s.whole
+		if src != s.all {
+			rows, each = count(src), s.each
 			name = fmt.Sprint(rows)
-		} else {
-			rows = cmp.Or(s.rows, 12_000)
 		}
 		s.trained = append(s.trained, fmt.Sprintf("%s rows, D %d", name, cfg.Features))
 		pass(rows, max(cfg.Features, 1), each)
@@ -141,6 +140,15 @@ func (s *slow) options(o AutoOptions) AutoOptions {
 		return &model.Model{}, &train.Report{}, nil
 	}
 	return o
+}
+
+// count is how many rows a source has.
+func count(src dataset.Source) int {
+	all, err := dataset.Collect(context.Background(), src, 0)
+	if err != nil {
+		panic(err)
+	}
+	return all.X.Len()
 }
 
 // ringed are given so that all that is left to choose is D.
@@ -160,8 +168,8 @@ func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 		{"hardly time for a race", 4e-6, 1, 1000, 11_999, "of 12,000 rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &slow{each: c.each, whole: c.whole}
-			m, _, report, err := Auto(t.Context(), src, s.options(AutoOptions{Budget: time.Minute, Config: ringed}))
+			s := &slow{each: c.each, whole: c.whole, all: src}
+			m, _, report, err := Train(t.Context(), src, s.options(Options{Budget: time.Minute, Config: ringed}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,8 +194,9 @@ func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 func TestAutoTriesAllKernelsOfSmallData(t *testing.T) {
 	given := train.Config{Task: "classify", Learner: "ridge", Lambda: 1}
 	// Each of the five kernels with features takes 4 s in five folds; 18 % of the budget are 11 s.
-	s := &slow{each: 1.8e-6, whole: 1.8e-6, rows: 1101}
-	m, _, report, err := Auto(t.Context(), made(t, 1101, 3, ringRow), s.options(AutoOptions{Budget: time.Minute, Config: given}))
+	src := made(t, 1101, 3, ringRow)
+	s := &slow{each: 1.8e-6, whole: 1.8e-6, all: src, rows: 1101}
+	m, _, report, err := Train(t.Context(), src, s.options(Options{Budget: time.Minute, Config: given}))
 	if err != nil || m == nil {
 		t.Fatal(err)
 	}
@@ -200,8 +209,9 @@ func TestAutoTriesAllKernelsOfSmallData(t *testing.T) {
 		t.Errorf("took %g s of 60; %s", took, report.Short)
 	}
 	// On many rows all that is kept for the training is needed for it.
-	s = &slow{each: 1.8e-6, whole: 1.8e-6}
-	_, _, report, err = Auto(t.Context(), made(t, 12_000, 3, ringRow), s.options(AutoOptions{Budget: 10 * time.Second, Config: given}))
+	src = made(t, 12_000, 3, ringRow)
+	s = &slow{each: 1.8e-6, whole: 1.8e-6, all: src}
+	_, _, report, err = Train(t.Context(), src, s.options(Options{Budget: 10 * time.Second, Config: given}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,8 +224,9 @@ func TestAutoGrowsWhereATrainingTookLessThanPredicted(t *testing.T) {
 	given := ringed
 	given.Learner, given.C, given.Lambda = "ridge", 0, 1
 	// Small trainings take so long that only a few features are dared; on all rows they are quick.
-	s := &slow{each: 1e-6, whole: 1e-8}
-	_, _, report, err := Auto(t.Context(), made(t, 12_000, 3, ringRow), s.options(AutoOptions{Budget: time.Minute, Config: given}))
+	src := made(t, 12_000, 3, ringRow)
+	s := &slow{each: 1e-6, whole: 1e-8, all: src}
+	_, _, report, err := Train(t.Context(), src, s.options(Options{Budget: time.Minute, Config: given}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +236,7 @@ func TestAutoGrowsWhereATrainingTookLessThanPredicted(t *testing.T) {
 }
 
 func TestAutoWithoutTimeForOneTrainingSaysWhatBudgetMayDo(t *testing.T) {
-	_, _, _, err := Auto(t.Context(), made(t, 12_000, 3, ringRow), AutoOptions{Budget: time.Microsecond, Config: ringed})
+	_, _, _, err := Train(t.Context(), made(t, 12_000, 3, ringRow), Options{Budget: time.Microsecond, Config: ringed})
 	if err == nil || !strings.Contains(err.Error(), "not even rbf") || !strings.Contains(err.Error(), "a budget of") {
 		t.Errorf("got %v", err)
 	}
@@ -237,7 +248,7 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		given := ringed
 		given.Learner, given.Kernel, given.Gamma, given.C, given.Features = "", "", "", 0, 16
-		m, _, _, err := Auto(ctx, src, AutoOptions{Budget: time.Minute, Config: given, Progress: func(what string) {
+		m, _, _, err := Train(ctx, src, Options{Budget: time.Minute, Config: given, Progress: func(what string) {
 			if strings.Contains(what, at) {
 				cancel()
 			}
@@ -254,7 +265,7 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 
 func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 	var tried []int
-	a := AutoOptions{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}}
+	a := Options{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}}
 	a.clock = func() time.Time { return time.Time{} } // nothing takes time
 	a.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
 		if tried = append(tried, cfg.Features); len(tried) == 1 {
@@ -262,7 +273,7 @@ func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 		}
 		return train.Fit(ctx, src, cfg, opt)
 	}
-	_, _, report, err := Auto(t.Context(), made(t, 1100, 3, ringRow), a)
+	_, _, report, err := Train(t.Context(), made(t, 1100, 3, ringRow), a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,9 +286,9 @@ func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 }
 
 func TestAutoSizesByMemory(t *testing.T) {
-	a := AutoOptions{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}, Training: train.Options{Memory: 20 << 20}}
+	a := Options{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}, Training: train.Options{Memory: 20 << 20}}
 	a.clock = func() time.Time { return time.Time{} }
-	_, report, auto, err := Auto(t.Context(), made(t, 4200, 3, ringRow), a)
+	_, report, auto, err := Train(t.Context(), made(t, 4200, 3, ringRow), a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +316,7 @@ func TestAutoOnDataOfAllKinds(t *testing.T) {
 		{"outliers", made(t, 30, 3, linearRow), "outliers", "one-class"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, _, report, err := Auto(t.Context(), c.src, AutoOptions{Config: train.Config{Task: c.task, Kernel: "rbf", Features: 16}})
+			m, _, report, err := Train(t.Context(), c.src, Options{Config: train.Config{Task: c.task, Kernel: "rbf", Features: 16}})
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Fatalf("the error is %v; it is to say %q", err, c.want)
@@ -323,11 +334,11 @@ func TestAutoOnDataOfAllKinds(t *testing.T) {
 }
 
 func TestFacts(t *testing.T) {
-	f := draw(t, made(t, 500, 24, histogramRow), 500, "").facts()
+	f := factsOf(draw(t, made(t, 500, 24, histogramRow), 500, ""))
 	if !f.Positive || !f.Histograms || f.Classes != 2 || f.Least > 0.5 || f.Least+f.Most != 1 || f.Dim != 24 || f.Rows != 500 {
 		t.Errorf("%+v", f)
 	}
-	f = draw(t, made(t, 500, 4, func(r *random.Stream, x []float32) float64 { x[1] = float32(r.Normal()); return 3 * r.Normal() }), 500, "").facts()
+	f = factsOf(draw(t, made(t, 500, 4, func(r *random.Stream, x []float32) float64 { x[1] = float32(r.Normal()); return 3 * r.Normal() }), 500, ""))
 	// The deviation of 500 numbers has a relative standard error of 1/√1000.
 	if f.Positive || f.Histograms || f.Task != "regress" || f.Deviation < 3*0.87 || f.Deviation > 3*1.13 {
 		t.Errorf("%+v", f)
@@ -339,22 +350,18 @@ func TestSurveyedIsToldBeforeTheWork(t *testing.T) {
 	src, refused := made(t, 300, 3, ringRow), errors.New("refused")
 	var told []dataset.Schema
 	surveyed := func(read dataset.Schema) error { told = append(told, read); return refused }
-	began := func(string, float64, float64) { t.Error("the search began") }
-	if _, err := Search(t.Context(), src, mixed(t), Options{Folds: Folds{K: 2}, Surveyed: surveyed, Progress: began}); !errors.Is(err, refused) {
-		t.Errorf("a search that is refused: %v", err)
-	}
-	_, _, _, err := Auto(t.Context(), src, AutoOptions{Training: train.Options{Surveyed: surveyed}, trial: func(context.Context, *Sample, int, int, train.Config) (outcome, error) {
+	_, _, _, err := Train(t.Context(), src, Options{Training: train.Options{Surveyed: surveyed}, trial: func(context.Context, *trial.Sample, int, int, train.Config) (trial.Outcome, error) {
 		t.Error("a race began")
-		return outcome{}, refused
+		return trial.Outcome{}, refused
 	}})
 	if !errors.Is(err, refused) {
 		t.Errorf("a choice that is refused: %v", err)
 	}
 	refused = nil
-	if _, _, _, err := Auto(t.Context(), src, AutoOptions{Config: train.Config{Kernel: "linear", Learner: "ridge"}, Training: train.Options{Surveyed: surveyed}}); err != nil {
+	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "linear", Learner: "ridge"}, Training: train.Options{Surveyed: surveyed}}); err != nil {
 		t.Error(err)
 	}
-	if len(told) != 3 || told[0].Dim != 3 || told[1].Dim != 3 {
+	if len(told) != 2 || told[0].Dim != 3 || told[1].Dim != 3 {
 		t.Errorf("told: %+v", told)
 	}
 }

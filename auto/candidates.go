@@ -9,6 +9,7 @@ import (
 	"mercer/kernel"
 	"mercer/pipeline"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // unset says that a word of a configuration leaves the choice to the data.
@@ -147,7 +148,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 	best, given, f := rivals[0], a.Config, a.report.Facts
 	all := slices.Clone(rivals)
 	add := func(c candidate) {
-		same := func(o candidate) bool { return Describe(o.Config) == Describe(c.Config) }
+		same := func(o candidate) bool { return trial.Describe(o.Config) == trial.Describe(c.Config) }
 		if c.Check() == nil && !slices.ContainsFunc(all, same) {
 			all = append(all, c)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mercer/matrix"
+	"mercer/trial"
 )
 
 // Facts are what Auto looks at before it chooses candidates.
@@ -28,20 +29,20 @@ type Facts struct {
 	Histograms bool `json:"histograms"`
 }
 
-// facts are those of a sample's source.
-func (s *Sample) facts() Facts {
+// factsOf are those of a sample's source.
+func factsOf(s *trial.Sample) Facts {
 	sum := s.Summary
 	f := Facts{Rows: s.Rows(), Dim: sum.Dim, Density: sum.Density(), Task: s.Task, Positive: true}
-	integer := true
+	rows, integer := s.Drawn(), true
 	for _, c := range sum.Columns {
 		f.Positive = f.Positive && c.Min >= 0
 		integer = integer && c.Integer
 	}
 	if f.Positive {
 		least, most := math.Inf(1), 0.0
-		for i := range s.rows.X.Len() {
+		for i := range rows.X.Len() {
 			total := 0.0
-			for _, v := range rowValues(s.rows.X, i) {
+			for _, v := range rowValues(rows.X, i) {
 				total += float64(v)
 			}
 			least, most = min(least, total), max(most, total)
@@ -52,22 +53,22 @@ func (s *Sample) facts() Facts {
 	case "classify":
 		counts := map[int]int{}
 		classes, _ := sum.Classes() // they were there when the sample was drawn
-		for i := range s.from {
-			counts[classes.Of(s.rows, i)]++
+		for i := range rows.X.Len() {
+			counts[classes.Of(rows, i)]++
 		}
 		f.Classes, f.Least = len(classes.Labels()), 1
 		for _, n := range counts {
-			share := float64(n) / float64(len(s.from))
+			share := float64(n) / float64(rows.X.Len())
 			f.Least, f.Most = min(f.Least, share), max(f.Most, share)
 		}
 	case "regress":
-		k := s.rows.Outputs
+		k := rows.Outputs
 		for t := range k {
-			y := make([]float64, len(s.from))
+			y := make([]float64, rows.X.Len())
 			for i := range y {
-				y[i] = s.rows.Y[i*k+t]
+				y[i] = rows.Y[i*k+t]
 			}
-			_, se := meanError(y)
+			_, se := trial.MeanError(y)
 			f.Deviation += se * se * float64(len(y))
 		}
 		f.Deviation = math.Sqrt(f.Deviation)

@@ -1,20 +1,20 @@
-package tune_test
+package auto_test
 
 import (
 	"context"
 	"fmt"
 	"log"
 
+	"mercer/auto"
 	"mercer/dataset"
 	"mercer/train"
-	"mercer/tune"
 )
 
 // Rows are generated here; dataset.Open reads a file. With a budget, say Budget: time.Minute,
 // the number of features is the largest that can be trained within it.
-func ExampleAuto() {
+func ExampleTrain() {
 	src := dataset.Generate(dataset.Synthetic{Rows: 300, Dim: 5, Seed: 1})
-	m, _, report, err := tune.Auto(context.Background(), src, tune.AutoOptions{Config: train.Config{Features: 128}})
+	m, _, report, err := auto.Train(context.Background(), src, auto.Options{Config: train.Config{Features: 128}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"mercer/cost"
+	"mercer/trial"
 )
 
 // finals races the best candidate against what train.Fit would train if it were told nothing;
@@ -12,10 +12,10 @@ import (
 // against the best of the kernels that get better with more features if it is none: they were at
 // a disadvantage until now. They have as many features as the training on all rows would
 // have, and are trained on as many rows as the sample has, so that what that takes is measured.
-func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (candidate, error) {
+func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResult) (candidate, error) {
 	finalists := []candidate{best}
 	add := func(c candidate) {
-		same := func(o candidate) bool { return Describe(o.Config) == Describe(c.Config) }
+		same := func(o candidate) bool { return trial.Describe(o.Config) == trial.Describe(c.Config) }
 		if c.Check() == nil && !slices.ContainsFunc(finalists, same) {
 			finalists = append(finalists, c)
 		}
@@ -53,18 +53,18 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 			able = append(able, c)
 			continue
 		}
-		cost, d, err := a.affordable(c.Config, c.Learner != "ridge")
+		prediction, d, err := a.affordable(c.Config, c.Learner != "ridge")
 		if a.ctx.Err() != nil {
 			return best, a.ctx.Err()
 		}
-		if err != nil || d == 0 || cost == nil {
+		if err != nil || d == 0 || prediction == nil {
 			continue // the race would say again that it cannot be trained, or takes too long
 		}
 		c.d = d
-		if a.Budget > 0 && !cost.Plan.Fixed {
+		if a.Budget > 0 && !prediction.Plan.Fixed {
 			room := useShare * min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*a.sample.Folds)
 			for _, c.d = range a.features() {
-				_, mapping, solve := cost.model.seconds(rows, c.d)
+				_, mapping, solve := prediction.Stages(rows, c.d)
 				if c.d <= d && mapping+solve <= room {
 					break
 				}
@@ -72,7 +72,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 		}
 		able = append(able, c)
 	}
-	at := slices.IndexFunc(able, func(c candidate) bool { return Describe(c.Config) == Describe(best.Config) })
+	at := slices.IndexFunc(able, func(c candidate) bool { return trial.Describe(c.Config) == trial.Describe(best.Config) })
 	if len(able) == 0 || len(able) == 1 && at == 0 {
 		return best, a.ctx.Err()
 	}
@@ -83,9 +83,8 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 	}
 	if at < 0 || len(heat.Racers[at].Runs) == 0 {
 		// All are judged by the same rows.
-		was, _ := meanError(before.Racers[before.Winner].loss)
-		if is, _ := meanError(heat.Racers[heat.Winner].loss); is >= was {
-			a.why("%s was better on fewer rows than those that got done in the last race", Describe(best.Config))
+		if heat.Racers[heat.Winner].Loss() >= before.Racers[before.Winner].Loss() {
+			a.why("%s was better on fewer rows than those that got done in the last race", trial.Describe(best.Config))
 			return best, nil
 		}
 	}
@@ -93,7 +92,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *RaceResult) (c
 		// Its squared error depends on how well rows far from any border are met.
 		for i, r := range heat.Racers {
 			if last, ok := r.Last(); ok && able[i].Learner != "ridge" && r.Dropped == "" && last.Gap <= last.Noise {
-				a.why("ridge leads %s by no more than the noise, %s; a learner of margins is taken", r.Name, gapText(heat.Metric, last, heat.Racers[heat.Winner]))
+				a.why("ridge leads %s by no more than the noise, %s; a learner of margins is taken", r.Name, heat.GapText(last, heat.Racers[heat.Winner]))
 				return able[i], nil
 			}
 		}

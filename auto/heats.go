@@ -6,7 +6,9 @@ import (
 	"math"
 	"time"
 
+	"mercer/internal/units"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // drawnRows is how many rows of large data candidates are tried on and judged by: a third of them
@@ -31,7 +33,7 @@ func (a *auto) choose() error {
 		rows = min(rows, max(2000, drawnBytes/4/d))
 	}
 	var err error
-	if a.sample, err = Draw(a.ctx, a.src, rows, a.Config.Task, max(a.Config.Seed, 1)); err != nil {
+	if a.sample, err = trial.Draw(a.ctx, a.src, rows, a.Config.Task, max(a.Config.Seed, 1)); err != nil {
 		return err
 	}
 	if surveyed := a.Training.Surveyed; surveyed != nil {
@@ -42,13 +44,13 @@ func (a *auto) choose() error {
 		}
 		a.Training.Surveyed = nil // those of fewer rows may have fewer dimensions
 	}
-	a.report.Facts = a.sample.facts()
+	a.report.Facts = factsOf(a.sample)
 	kernels := a.kernels()
 	first, err := a.heat("kernels", kernels, firstFeatures, a.until(firstEnd), []int{1000, 4000})
-	if errors.Is(err, errSpent) && a.ctx.Err() == nil && a.has(finalsEnd) {
+	if errors.Is(err, trial.ErrSpent) && a.ctx.Err() == nil && a.has(finalsEnd) {
 		first, err = a.heat("kernels", kernels, leastFeatures, a.until(finalsEnd), []int{500})
 	}
-	if errors.Is(err, errSpent) && a.ctx.Err() == nil {
+	if errors.Is(err, trial.ErrSpent) && a.ctx.Err() == nil {
 		return a.trainFirst(kernels[0])
 	}
 	if err != nil {
@@ -59,7 +61,7 @@ func (a *auto) choose() error {
 	for _, i := range first.Ranking() {
 		// Others that were no worse within the noise.
 		last, ok := first.Racers[i].Last()
-		if i != first.Winner && ok && first.Racers[i].Dropped == "" && last.Gap <= laterBehind*last.Noise && len(rivals) < 3 {
+		if i != first.Winner && ok && first.Racers[i].Dropped == "" && last.Close() && len(rivals) < 3 {
 			rivals = append(rivals, kernels[i])
 		}
 	}
@@ -90,19 +92,19 @@ func (a *auto) has(end float64) bool {
 // lend lets the heats end later by what the training is not expected to need of its half of the
 // budget: by the slowest of the candidates so far, if it were the one, with as many features as all
 // rows may have, and twice that to be safe. Of large data that is nothing.
-func (a *auto) lend(candidates []candidate, r *RaceResult) {
+func (a *auto) lend(candidates []candidate, r *trial.RaceResult) {
 	need, known := 0.0, false
 	for i := range r.Racers {
 		last, ok := r.Racers[i].Last()
 		if !ok {
 			continue
 		}
-		exponent, wider := usualExponent, 1.0
+		exponent, wider := trial.UsualExponent, 1.0
 		if exact, _ := train.Exact(candidates[i].Learner); exact {
 			exponent = 2
 		}
 		if featured(candidates[i].Config) {
-			wider = max(1, float64(a.features()[0])/float64(max(last.trial.Features, 1)))
+			wider = max(1, float64(a.features()[0])/float64(max(last.Took.Features, 1)))
 		}
 		once := last.Seconds / float64(r.Folds)
 		need = max(need, 2*once*math.Pow(float64(a.report.Facts.Rows)/float64(last.Rows), exponent)*wider*wider)
@@ -120,25 +122,25 @@ func heatFeatures(most, rows int) int {
 }
 
 // heat races candidates, with so many features where it is for Auto to say.
-func (a *auto) heat(what string, candidates []candidate, features int, budget time.Duration, rungs []int) (*RaceResult, error) {
+func (a *auto) heat(what string, candidates []candidate, features int, budget time.Duration, rungs []int) (*trial.RaceResult, error) {
 	configs, names := make([]train.Config, len(candidates)), make([]string, len(candidates))
 	for i, c := range candidates {
-		names[i] = Describe(c.Config)
+		names[i] = trial.Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
 			configs[i].Features = cmp.Or(c.d, heatFeatures(features, a.sample.TrainRows()))
 		}
 	}
-	var lent func(r *RaceResult) time.Duration
+	var lent func(r *trial.RaceResult) time.Duration
 	if before := a.lent; a.Budget > 0 && what != "finalists" {
-		lent = func(r *RaceResult) time.Duration {
+		lent = func(r *trial.RaceResult) time.Duration {
 			a.lend(candidates, r)
 			return a.lent - before
 		}
 	}
-	r, err := Race(a.ctx, a.sample, configs, RaceOptions{
-		lent: lent, Rungs: rungs, Budget: budget, Memory: a.Training.Memory, fair: what == "finalists", now: a.clock, trial: a.trial, names: names,
+	r, err := trial.Race(a.ctx, a.sample, configs, trial.RaceOptions{
+		Lent: lent, Rungs: rungs, Budget: budget, Memory: a.Training.Memory, Fair: what == "finalists", Now: a.clock, Try: a.trial, Names: names,
 		Progress: func(name string, k, of, rows int) {
-			a.say("%s, %s rows: %d of %d, %s", what, thousands(rows), k, of, name)
+			a.say("%s, %s rows: %d of %d, %s", what, units.Count(rows), k, of, name)
 		},
 	})
 	if err != nil {
@@ -146,7 +148,7 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	}
 	r.Of = what
 	a.report.Heats = append(a.report.Heats, r)
-	if w := r.Racers[r.Winner].last; w != nil && (a.won == nil || w.rows >= a.won.rows) {
+	if w := r.Racers[r.Winner].Model(); w != nil && (a.won == nil || w.Rows >= a.won.Rows) {
 		a.won = w
 	}
 	return r, nil

@@ -6,52 +6,54 @@ import (
 	"slices"
 
 	"mercer/cost"
+	"mercer/internal/units"
 	"mercer/model"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // shorten trains on as many of the drawn rows as there is time for. If that is not more than the
 // last heat's winner was trained on, or does not get done either, it is that one's model.
-func (a *auto) shorten(cost *Cost) (*model.Model, *train.Report, error) {
+func (a *auto) shorten(prediction *cost.Prediction) (*model.Model, *train.Report, error) {
 	n, won := a.report.Facts.Rows, a.won
 	if won == nil {
-		return nil, nil, fmt.Errorf("%s: %s did not get done within the budget of %s; give a larger one", a.src.Name(), Describe(a.report.Config), a.Budget)
+		return nil, nil, fmt.Errorf("%s: %s did not get done within the budget of %s; give a larger one", a.src.Name(), trial.Describe(a.report.Config), a.Budget)
 	}
 	predicted := func(rows int) float64 {
-		if cost == nil {
-			return 1.5 * a.spentOn(won) * math.Pow(float64(rows)/float64(won.rows), usualExponent)
+		if prediction == nil {
+			return 1.5 * a.spentOn(won) * math.Pow(float64(rows)/float64(won.Rows), trial.UsualExponent)
 		}
-		read, mapping, solve := cost.model.seconds(rows, max(won.config.Features, leastFeatures))
-		if cost.Plan.Fixed {
-			read, mapping, solve = cost.model.seconds(rows, cost.Plan.Features)
+		read, mapping, solve := prediction.Stages(rows, max(won.Config.Features, leastFeatures))
+		if prediction.Plan.Fixed {
+			read, mapping, solve = prediction.Stages(rows, prediction.Plan.Features)
 		}
-		return max(read+mapping+solve, a.spentOn(won)*float64(rows)/float64(won.rows))
+		return max(read+mapping+solve, a.spentOn(won)*float64(rows)/float64(won.Rows))
 	}
 	a.report.Wanted = niceBudget(max(predicted(n)/useShare, 1.5*a.spent.Seconds())/(1-finalsEnd), 1.5*a.Budget.Seconds())
 	short := func(m *model.Model, report *train.Report, rows int) (*model.Model, *train.Report, error) {
 		a.report.Rows = rows
 		if rows < n {
-			a.report.Short = fmt.Sprintf("trained on %s of %s rows: the budget had no time for more", thousands(rows), thousands(n))
+			a.report.Short = fmt.Sprintf("trained on %s of %s rows: the budget had no time for more", units.Count(rows), units.Count(n))
 		}
 		return m, report, nil
 	}
 	config := a.report.Config
 	if a.Config.Features == 0 && featured(config) {
-		config.Features = max(won.config.Features, leastFeatures)
+		config.Features = max(won.Config.Features, leastFeatures)
 	}
-	sizes := []int{len(a.sample.from)}
-	for m := a.sample.TrainRows(); m > won.rows; m /= 2 {
+	sizes := []int{a.sample.Drawn().X.Len()}
+	for m := a.sample.TrainRows(); m > won.Rows; m /= 2 {
 		sizes = append(sizes, m)
 	}
 	for _, rows := range sizes {
-		if rows <= won.rows || predicted(rows) > useShare*a.left().Seconds() {
+		if rows <= won.Rows || predicted(rows) > useShare*a.left().Seconds() {
 			continue
 		}
-		src := a.sample.part(seq(len(a.sample.from)))
+		src := a.sample.All()
 		if rows <= a.sample.TrainRows() {
 			src = a.sample.Train(0, rows)
 		}
-		a.say("trains %s on %s rows", Describe(config), thousands(rows))
+		a.say("trains %s on %s rows", trial.Describe(config), units.Count(rows))
 		m, report, err := a.within(src, config, a.last())
 		if !a.late(err) {
 			if err == nil {
@@ -65,26 +67,17 @@ func (a *auto) shorten(cost *Cost) (*model.Model, *train.Report, error) {
 	if err := a.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	a.why("the model is the one of %s that won the last race, as it was trained there", Describe(won.config))
-	a.report.Config = won.config
-	return short(won.model, won.report, won.rows)
+	a.why("the model is the one of %s that won the last race, as it was trained there", trial.Describe(won.Config))
+	a.report.Config = won.Config
+	return short(won.Model, won.Report, won.Rows)
 }
 
 // spentOn is how many seconds the training of the race's winner took.
-func (a *auto) spentOn(won *trained) float64 {
-	if won.report == nil {
+func (a *auto) spentOn(won *trial.Trained) float64 {
+	if won.Report == nil {
 		return 0
 	}
-	return won.report.Read + won.report.Map + won.report.Solve
-}
-
-// seq are the numbers below n.
-func seq(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return won.Report.Read + won.Report.Map + won.Report.Solve
 }
 
 // niceBudget is the least of some round numbers of seconds that none of the given is above.

@@ -7,6 +7,7 @@ import (
 
 	"mercer/cost"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // usualMost is the most features that are taken, however large the budget is.
@@ -26,22 +27,22 @@ func (a *auto) features() (all []int) {
 }
 
 // known are the trainings of a configuration in the races, those with most features last.
-func (a *auto) known(c train.Config) (trials []Trial) {
+func (a *auto) known(c train.Config) (trials []trial.Timing) {
 	c.Features, c.Task = a.Config.Features, a.sample.Task
-	name := Describe(c)
+	name := trial.Describe(c)
 	for _, h := range a.report.Heats {
 		for _, r := range h.Racers {
 			if r.Name != name {
 				continue
 			}
 			for _, run := range r.Runs {
-				if run.trial.Features > 0 {
-					trials = append(trials, run.trial)
+				if run.Took.Features > 0 {
+					trials = append(trials, run.Took)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(trials, func(a, b Trial) int {
+	slices.SortStableFunc(trials, func(a, b trial.Timing) int {
 		return cmp.Or(cmp.Compare(a.Features, b.Features), cmp.Compare(a.Rows, b.Rows))
 	})
 	return trials
@@ -51,11 +52,11 @@ func (a *auto) known(c train.Config) (trials []Trial) {
 // and memory there is room, 0 if there is none. Of a configuration whose features are fixed
 // D is what they are. Where there is no time to predict anything the cost is nil. A quick
 // prediction is from what is known of the races, if anything is.
-func (a *auto) affordable(c train.Config, quick bool) (*Cost, int, error) {
-	a.say("predicts the cost of %s", Describe(c))
-	ctx, opt := a.ctx, CostOptions{Memory: a.Training.Memory, now: a.clock, known: a.known(c), fit: a.costFit}
+func (a *auto) affordable(c train.Config, quick bool) (*cost.Prediction, int, error) {
+	a.say("predicts the cost of %s", trial.Describe(c))
+	ctx, opt := a.ctx, cost.Options{Memory: a.Training.Memory, Now: a.clock, Known: a.known(c), Fit: a.costFit}
 	// The finals have measured what matters.
-	opt.quick = quick || c.Learner == "ridge" && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.known, func(t Trial) bool {
+	opt.Quick = quick || c.Learner == "ridge" && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.Known, func(t trial.Timing) bool {
 		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
 	})
 	if a.Budget > 0 {
@@ -72,46 +73,46 @@ func (a *auto) affordable(c train.Config, quick bool) (*Cost, int, error) {
 	}
 	if c.Learner == "ridge" && featured(c) {
 		for _, t := range a.ridges {
-			if !slices.Contains(opt.known, t) {
-				opt.known = append(opt.known, t)
+			if !slices.Contains(opt.Known, t) {
+				opt.Known = append(opt.Known, t)
 			}
 		}
 	}
-	cost, err := PredictCost(ctx, a.sample, c, opt)
+	prediction, err := cost.Predict(ctx, a.sample, c, opt)
 	if a.late(err) {
 		return nil, 0, nil
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	if cost.Plan.Statistics && featured(c) {
-		a.ridges = cost.Trials
+	if prediction.Plan.Statistics && featured(c) {
+		a.ridges = prediction.Trials
 	}
 	if a.Budget <= 0 {
-		return cost, cost.Plan.Features, nil
+		return prediction, prediction.Plan.Features, nil
 	}
 	room := useShare * a.left().Seconds()
-	if cost.Plan.Fixed || a.Config.Features > 0 {
-		if cost.Seconds > room {
-			return cost, 0, nil
+	if prediction.Plan.Fixed || a.Config.Features > 0 {
+		if prediction.Seconds > room {
+			return prediction, 0, nil
 		}
-		return cost, cost.Plan.Features, nil
+		return prediction, prediction.Plan.Features, nil
 	}
 	for _, d := range a.features() {
-		if cost.at(d) > room {
+		if prediction.WithFeatures(d) > room {
 			continue
 		}
 		sized := c
 		sized.Features = d
-		plan, err := a.plan(sized, cost.Rows)
+		plan, err := a.plan(sized, prediction.Rows)
 		if err != nil {
 			return nil, 0, err
 		}
 		if a.Training.Memory <= 0 || plan.Bytes <= a.Training.Memory {
-			return cost, d, nil
+			return prediction, d, nil
 		}
 	}
-	return cost, 0, nil
+	return prediction, 0, nil
 }
 
 // plan is that of a configuration for n rows.
@@ -120,14 +121,11 @@ func (a *auto) plan(c train.Config, n int) (*train.Plan, error) {
 }
 
 // resize makes a cost one of D features.
-func (a *auto) resize(cost *Cost, d int) error {
-	plan, err := a.plan(a.report.Config, cost.Rows)
+func (a *auto) resize(prediction *cost.Prediction, d int) error {
+	plan, err := a.plan(a.report.Config, prediction.Rows)
 	if err != nil {
 		return err
 	}
-	oldMap, oldSolve := cost.Map, cost.Solve
-	_, cost.Map, cost.Solve = cost.model.seconds(cost.Rows, d)
-	cost.Seconds += cost.Map - oldMap + cost.Solve - oldSolve
-	cost.Plan = plan
+	prediction.Resize(plan, d)
 	return nil
 }

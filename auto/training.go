@@ -9,8 +9,10 @@ import (
 
 	"mercer/cost"
 	"mercer/dataset"
+	"mercer/internal/units"
 	"mercer/model"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // Of the time that is left, useShare may be predicted for the training: predictions are good to a
@@ -31,7 +33,7 @@ const overrun = 0.1
 func (a *auto) trainFirst(c candidate) error {
 	rows := min(1000, a.sample.TrainRows())
 	a.report.Config = c.Config
-	a.say("trains %s on %s rows", Describe(c.Config), thousands(rows))
+	a.say("trains %s on %s rows", trial.Describe(c.Config), units.Count(rows))
 	cfg := c.Config
 	if featured(cfg) {
 		cfg.Features = leastFeatures
@@ -40,7 +42,7 @@ func (a *auto) trainFirst(c candidate) error {
 	m, report, err := a.within(a.sample.Train(0, rows), cfg, a.last())
 	if a.late(err) {
 		return fmt.Errorf("%s: not even %s on %s rows got done within the budget of %s; a budget of %s may do",
-			a.src.Name(), Describe(c.Config), thousands(rows), a.Budget, budgetText(niceBudget(10*a.now().Sub(a.start).Seconds())))
+			a.src.Name(), trial.Describe(c.Config), units.Count(rows), a.Budget, budgetText(niceBudget(10*a.now().Sub(a.start).Seconds())))
 	}
 	if err != nil {
 		return err
@@ -49,9 +51,9 @@ func (a *auto) trainFirst(c candidate) error {
 	if m != nil {
 		_, d = m.Pipeline().Dims()
 	}
-	a.won = &trained{m, report, cfg, rows}
+	a.won = &trial.Trained{Model: m, Report: report, Config: cfg, Rows: rows}
 	a.spent = a.now().Sub(began)
-	a.why("the budget had no time for a race: %s was the first that could be trained, of %s features", Describe(c.Config), thousands(d))
+	a.why("the budget had no time for a race: %s was the first that could be trained, of %s features", trial.Describe(c.Config), units.Count(d))
 	return nil
 }
 
@@ -60,61 +62,61 @@ func (a *auto) trainFirst(c candidate) error {
 func (a *auto) train() (*model.Model, *train.Report, error) {
 	c := &a.report.Config
 	if a.Budget <= 0 {
-		a.say("trains %s on all rows", Describe(*c))
+		a.say("trains %s on all rows", trial.Describe(*c))
 		return a.fit(a.ctx, a.src, *c, a.Training)
 	}
-	cost, d, err := a.affordable(*c, false)
+	prediction, d, err := a.affordable(*c, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	if other := *c; d < heldLearner && cost != nil && (d == 0 || !cost.Plan.Fixed && a.rivals("ridge")) && unset(a.Config.Learner) && c.Learner != "ridge" && a.report.Facts.Rows > 2*d {
+	if other := *c; d < heldLearner && prediction != nil && (d == 0 || !prediction.Plan.Fixed && a.rivals("ridge")) && unset(a.Config.Learner) && c.Learner != "ridge" && a.report.Facts.Rows > 2*d {
 		// Statistics take less time a row than many passes over rows.
 		other.Learner, other.C = "ridge", 0
 		if other.Check() == nil {
-			cost2, d2, err := a.affordable(other, false)
+			prediction2, d2, err := a.affordable(other, false)
 			if a.ctx.Err() != nil {
 				return nil, nil, a.ctx.Err()
 			}
 			if err == nil && (d2 >= 4*d || d == 0) && d2 > 0 {
 				if d > 0 {
-					a.why("%s has room for D = %s within the budget; ridge, which takes one pass, for %s", c.Learner, thousands(d), thousands(d2))
+					a.why("%s has room for D = %s within the budget; ridge, which takes one pass, for %s", c.Learner, units.Count(d), units.Count(d2))
 				} else {
 					a.why("the budget has no room for %s on all rows, but for ridge, which takes one pass", c.Learner)
 				}
-				*c, cost, d = other, cost2, d2
+				*c, prediction, d = other, prediction2, d2
 			}
 		}
 	}
-	a.report.Cost = cost
-	if cost == nil || d == 0 {
-		return a.shorten(cost)
+	a.report.Cost = prediction
+	if prediction == nil || d == 0 {
+		return a.shorten(prediction)
 	}
-	sized := !cost.Plan.Fixed && a.Config.Features == 0
-	usual, less := cost.Plan.Features, max(leastFeatures, d/4)
+	sized := !prediction.Plan.Fixed && a.Config.Features == 0
+	usual, less := prediction.Plan.Features, max(leastFeatures, d/4)
 	reserve := a.left() / 5
 	if sized {
 		c.Features = d
-		if err := a.resize(cost, d); err != nil {
+		if err := a.resize(prediction, d); err != nil {
 			return nil, nil, err
 		}
-		a.why("D = %s: predicted to take %s of the %s that are left, and %s", thousands(d), roughly(cost.Seconds), roughly(a.left().Seconds()), roughBytes(cost.Plan.Bytes))
+		a.why("D = %s: predicted to take %s of the %s that are left, and %s", units.Count(d), units.Roughly(prediction.Seconds), units.Roughly(a.left().Seconds()), units.Bytes(prediction.Plan.Bytes))
 		if less < d {
-			reserve = min(time.Duration(1.5*cost.at(less)*float64(time.Second)), a.left()/3)
+			reserve = min(time.Duration(1.5*prediction.WithFeatures(less)*float64(time.Second)), a.left()/3)
 		}
 	}
 	m, report, err := a.whole(a.left() - reserve)
 	if err == nil && sized {
-		return a.grow(m, report, cost, usual)
+		return a.grow(m, report, prediction, usual)
 	}
 	if !a.late(err) {
 		return m, report, err
 	}
 	// A training that takes longer than predicted is given up while there is time for one with
 	// fewer features, or of fewer rows.
-	if factor := 1.2 * cost.at(less) / max(cost.Seconds, 1e-9); sized && less < d && factor*a.spent.Seconds() <= a.last().Seconds() {
-		a.why("that took longer than predicted, so that it was given up for D = %s", thousands(less))
+	if factor := 1.2 * prediction.WithFeatures(less) / max(prediction.Seconds, 1e-9); sized && less < d && factor*a.spent.Seconds() <= a.last().Seconds() {
+		a.why("that took longer than predicted, so that it was given up for D = %s", units.Count(less))
 		c.Features = less
-		if err := a.resize(cost, less); err != nil {
+		if err := a.resize(prediction, less); err != nil {
 			return nil, nil, err
 		}
 		m, report, err := a.whole(max(a.left()-a.Budget/20, a.Budget/20))
@@ -123,21 +125,21 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 		}
 	}
 	a.why("training on all rows took longer than predicted, so that it was given up for fewer rows")
-	return a.shorten(cost)
+	return a.shorten(prediction)
 }
 
 // grow trains with more features as long as what the last training took leaves time for it, up to
 // those that a training gets by default.
-func (a *auto) grow(m *model.Model, report *train.Report, cost *Cost, usual int) (*model.Model, *train.Report, error) {
+func (a *auto) grow(m *model.Model, report *train.Report, prediction *cost.Prediction, usual int) (*model.Model, *train.Report, error) {
 	c := &a.report.Config
 	for _, d := range a.features() {
 		old := c.Features
-		if d > usual || d <= old || a.spent.Seconds()*cost.at(d)/max(cost.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
+		if d > usual || d <= old || a.spent.Seconds()*prediction.WithFeatures(d)/max(prediction.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
 			continue
 		}
 		sized := *c
 		sized.Features = d
-		if plan, err := a.plan(sized, cost.Rows); err != nil || a.Training.Memory > 0 && plan.Bytes > a.Training.Memory {
+		if plan, err := a.plan(sized, prediction.Rows); err != nil || a.Training.Memory > 0 && plan.Bytes > a.Training.Memory {
 			continue
 		}
 		took := a.spent.Seconds()
@@ -150,9 +152,9 @@ func (a *auto) grow(m *model.Model, report *train.Report, cost *Cost, usual int)
 			}
 			return m, report, nil // what there is, is not lost
 		}
-		a.why("that took %s, which left time for D = %s", roughly(took), thousands(d))
+		a.why("that took %s, which left time for D = %s", units.Roughly(took), units.Count(d))
 		m, report = larger, with
-		if err := a.resize(cost, d); err != nil {
+		if err := a.resize(prediction, d); err != nil {
 			return nil, nil, err
 		}
 		break
@@ -172,7 +174,7 @@ func (a *auto) late(err error) bool {
 
 // whole trains the chosen configuration on all rows, and gives up after so much time.
 func (a *auto) whole(limit time.Duration) (*model.Model, *train.Report, error) {
-	a.say("trains %s on all rows", Describe(a.report.Config))
+	a.say("trains %s on all rows", trial.Describe(a.report.Config))
 	began := a.now()
 	m, report, err := a.within(a.src, a.report.Config, limit)
 	a.spent = a.now().Sub(began)

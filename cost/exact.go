@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 
-	"mercer/exact"
 	"mercer/train"
 	"mercer/trial"
 )

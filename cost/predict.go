@@ -149,12 +149,6 @@ func (c *Prediction) Resize(plan *train.Plan, d int) {
 	c.Plan = plan
 }
 
-// Average lets Stages solve in the mean of the times of two predictions.
-func (c *Prediction) Average(other *Prediction) {
-	a, b := c.model.solve, other.model.solve
-	c.model.solve = func(n, d int) float64 { return (a(n, d) + b(n, d)) / 2 }
-}
-
 // Text is the cost in a line, as of "about 3 min and 1.2 GB for 10,000,000 rows".
 func (c *Prediction) Text() string {
 	return fmt.Sprintf("about %s and %s for %s rows", units.Roughly(c.Seconds), units.Bytes(c.Plan.Bytes), units.Count(c.Rows))

@@ -2,17 +2,12 @@ package cost
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"mercer/dataset"
 	"mercer/train"
-	"mercer/trial"
 )
 
 // fakeFit is a training that takes what a formula says, on a fake clock.
@@ -136,37 +131,6 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 	}
 	if plan.Config.Map != "orf" || plan.Config.Scale != "none" {
 		t.Errorf("map %q, scaling %q", plan.Config.Map, plan.Config.Scale)
-	}
-}
-
-func TestTheNumberOfRowsIsGuessedByTheShareRead(t *testing.T) {
-	src := dataset.Generate(dataset.Synthetic{Rows: 100_000, Dim: 5, Seed: 1})
-	s, err := trial.DrawFirst(t.Context(), src, 5000, "regress", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !s.Guessed() || s.Rows() != 100_000 || s.Drawn().X.Len() != 5000 || s.Summary.Rows != 5000 {
-		t.Errorf("guessed %v: %d rows; %d drawn of %d", s.Guessed(), s.Rows(), s.Drawn().X.Len(), s.Summary.Rows)
-	}
-	// A small file is read ahead of its rows, so that the share that was read says nothing of them.
-	var text strings.Builder
-	for i := range 24_000 {
-		fmt.Fprintf(&text, "%d,%d\n", i%7, i%10)
-	}
-	path := filepath.Join(t.TempDir(), "data.csv")
-	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	small, err := dataset.Open(t.Context(), path, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer small.Close()
-	if s, err := trial.DrawFirst(t.Context(), small, 20_000, "regress", 1); err != nil || s.Rows() != 24_000 {
-		t.Errorf("%d rows of 24,000, %v", s.Rows(), err)
-	}
-	if s, err = trial.DrawFirst(t.Context(), src, 100_000, "regress", 1); err != nil || s.Guessed() || s.Rows() != 100_000 {
-		t.Errorf("all rows: %v, %v", s, err)
 	}
 }
 

@@ -356,7 +356,7 @@ func (r *racing) attempt(c *Racer, rows int) error {
 		}
 		all = append(all, out.Losses...)
 		if fold == 0 {
-			first = &Trained{out.Model, out.Report, c.Config, rows}
+			first = &Trained{Model: out.Model, Report: out.Report, Config: c.Config, Rows: rows}
 		}
 		t, folds := out.Took, float64(r.sample.Folds)
 		took = Timing{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds, Choose: took.Choose + t.Choose/folds}

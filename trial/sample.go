@@ -70,6 +70,10 @@ func (s *Sample) Guessed() bool { return s.guessed }
 // Name is that of the source.
 func (s *Sample) Name() string { return s.source.Name() }
 
+// Clusters are those of the held rows of all folds, one after the other: rows of the same cluster do not
+// judge independently of one another. nil means that all do.
+func (s *Sample) Clusters() []int { return s.clusters }
+
 // SecondsPerRow is how long the source was waited for, a row.
 func (s *Sample) SecondsPerRow() float64 { return s.perRow }
 

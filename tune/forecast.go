@@ -6,6 +6,7 @@ import (
 
 	"mercer/cost"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // forecastRows are how many of the first rows a forecast looks at.
@@ -20,17 +21,17 @@ func (s *search) forecast() {
 	if len(s.running)*len(s.division.Splits) <= s.journal.resumed {
 		return
 	}
-	sample, err := DrawFirst(s.ctx, s.src, forecastRows, s.result.Task, s.opt.Seed)
+	sample, err := trial.DrawFirst(s.ctx, s.src, forecastRows, s.result.Task, s.opt.Seed)
 	if err != nil {
 		return
 	}
-	sample.rowsAll, sample.guessed = s.result.Rows, false
+	sample = sample.OfRows(s.result.Rows)
 	if s.short(sample) {
 		return
 	}
 	planned, bytes := s.plans(sample)
 	costs, planned := s.costs(sample, planned)
-	f := Forecast{Configurations: len(planned), Bytes: bytes}
+	f := cost.Forecast{Configurations: len(planned), Bytes: bytes}
 	all := len(planned) * len(s.division.Splits)
 	f.Trainings = max(0, all-s.journal.resumed)
 	if f.Trainings == 0 {
@@ -44,7 +45,7 @@ func (s *search) forecast() {
 }
 
 // short says that all trainings that are left surely are, by the largest candidate of each learner.
-func (s *search) short(sample *Sample) bool {
+func (s *search) short(sample *trial.Sample) bool {
 	trainings := len(s.running)*len(s.division.Splits) - s.journal.resumed
 	largest := map[string]*Candidate{}
 	for _, c := range s.running {
@@ -53,7 +54,7 @@ func (s *search) short(sample *Sample) bool {
 		}
 	}
 	for _, c := range largest {
-		short, err := Short(s.ctx, sample, s.settled(c.Config), s.opt.Memory, s.opt.ForecastFrom/float64(trainings))
+		short, err := cost.Short(s.ctx, sample, s.settled(c.Config), s.opt.Memory, s.opt.ForecastFrom/float64(trainings))
 		if err != nil || !short {
 			return false
 		}
@@ -61,21 +62,30 @@ func (s *search) short(sample *Sample) bool {
 	return true
 }
 
+// expense is what a training of a learner takes: seconds to wait for the rows, the stages' seconds
+// for n rows of d features, and its plan.
+type expense struct {
+	read   float64
+	plan   *train.Plan
+	stages func(n, d int) (read, mapping, solve float64)
+}
+
 // costs predicts what the training of each learner takes, by its largest candidate that can be trained on
 // few rows, and returns the candidates without those that cannot.
-func (s *search) costs(sample *Sample, of []*Candidate) (map[string]*Cost, []*Candidate) {
-	opt := CostOptions{Memory: s.opt.Memory, Seconds: 0.5}
-	costs := map[string]*Cost{}
+func (s *search) costs(sample *trial.Sample, of []*Candidate) (map[string]*expense, []*Candidate) {
+	opt := cost.Options{Memory: s.opt.Memory, Seconds: 0.5}
+	costs := map[string]*expense{}
 	var trained []*Candidate
 	for learner, list := range grouped(of, func(c *Candidate) string { return c.Config.Learner }) {
 		for len(list) > 0 && costs[learner] == nil && s.ctx.Err() == nil {
-			if cost, err := PredictCost(s.ctx, sample, s.settled(list[0].Config), opt); err == nil {
-				costs[learner] = cost
+			if p, err := cost.Predict(s.ctx, sample, s.settled(list[0].Config), opt); err == nil {
+				costs[learner] = &expense{p.Read, p.Plan, p.Stages}
 			} else {
 				list = list[1:]
 			}
 		}
-		if costs[learner] == nil {
+		e := costs[learner]
+		if e == nil {
 			continue
 		}
 		trained = append(trained, list...)
@@ -89,9 +99,13 @@ func (s *search) costs(sample *Sample, of []*Candidate) (map[string]*Cost, []*Ca
 			continue
 		}
 		// A larger C takes longer: the mean stands for those between.
-		if other, err := PredictCost(s.ctx, sample, s.settled(dearest.Config), opt); err == nil {
-			a, b := costs[learner].model.solve, other.model.solve
-			costs[learner].model.solve = func(n, d int) float64 { return (a(n, d) + b(n, d)) / 2 }
+		if other, err := cost.Predict(s.ctx, sample, s.settled(dearest.Config), opt); err == nil {
+			first := e.stages
+			e.stages = func(n, d int) (read, mapping, solve float64) {
+				read, mapping, solve = first(n, d)
+				_, _, more := other.Stages(n, d)
+				return read, mapping, (solve + more) / 2
+			}
 		}
 	}
 	slices.SortFunc(trained, func(a, b *Candidate) int { return a.Index - b.Index })
@@ -114,7 +128,7 @@ func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candi
 // holds most, the training of the candidate that is picked included. Of the candidates with the same
 // learner, kernel and map the one with the most features that can be planned and fits into the memory,
 // beyond which none is trained, tells.
-func (s *search) plans(sample *Sample) (planned []*Candidate, most int64) {
+func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) {
 	ridges := map[string]int{} // with the same features
 	for _, c := range s.running {
 		if key, _, err := pipelineKey(c.Config); err == nil && c.Config.Learner == "ridge" {
@@ -172,7 +186,7 @@ func (s *search) sharedBytes(p *train.Plan, learner string, ridges int) int64 {
 // expected is how many seconds judging candidates takes by the costs of their learners. Rows
 // are mapped once for those that share them, and once for each split where the map is fitted anew;
 // ridge regressions share statistics, too.
-func (s *search) expected(costs map[string]*Cost, of []*Candidate) (seconds float64) {
+func (s *search) expected(costs map[string]*expense, of []*Candidate) (seconds float64) {
 	splits := float64(len(s.division.Splits))
 	passes := 1.0
 	if s.opt.Strict || s.opt.Alone {
@@ -180,15 +194,15 @@ func (s *search) expected(costs map[string]*Cost, of []*Candidate) (seconds floa
 	}
 	mapped, collected := map[string]bool{}, map[string]bool{}
 	for _, c := range of {
-		cost := costs[c.Config.Learner]
+		e := costs[c.Config.Learner]
 		d := c.Config.Features
-		if d == 0 || cost.Plan.Fixed {
-			d = cost.Plan.Features
+		if d == 0 || e.plan.Fixed {
+			d = e.plan.Features
 		}
 		trained, _ := s.division.count(s.division.Splits[len(s.division.Splits)-1])
-		_, mapping, _ := cost.model.seconds(s.result.Rows, d)
-		read := cost.Read
-		solve := cost.model.solve(trained, d)
+		_, mapping, _ := e.stages(s.result.Rows, d)
+		read := e.read
+		_, _, solve := e.stages(trained, d)
 		if !shares(&c.Config, s.result.Task) {
 			seconds += splits * (read + mapping + solve)
 			continue
@@ -205,7 +219,7 @@ func (s *search) expected(costs map[string]*Cost, of []*Candidate) (seconds floa
 			seconds += splits * solve
 			continue
 		}
-		factorise := cost.model.solve(0, d)
+		_, _, factorise := e.stages(0, d)
 		if !collected[key] {
 			collected[key] = true
 			seconds += max(passes, float64(s.opt.Folds.Repeats), 1) * (solve - factorise)

@@ -8,6 +8,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/random"
+	"mercer/trial"
 )
 
 // fewGroups is the number of groups below which all of a sample's groups are to be judged by: a third of
@@ -16,27 +17,27 @@ const fewGroups = 30
 
 // drawForRace draws rows for a race as the folds are, which judge what the race leaves: of groups
 // and of time a sample knows, too.
-func (s *search) drawForRace() (*Sample, error) {
+func (s *search) drawForRace() (*trial.Sample, error) {
 	switch s.division.Kind {
 	case "group":
 		return drawGroups(s.ctx, s.src, s.rows, raceRows, s.result.Task, s.opt.Seed)
 	case "time":
 		return drawTime(s.ctx, s.src, s.rows, s.division, raceRows, s.result.Task, s.opt.Seed)
 	}
-	return Draw(s.ctx, s.src, raceRows, s.result.Task, s.opt.Seed)
+	return trial.Draw(s.ctx, s.src, raceRows, s.result.Task, s.opt.Seed)
 }
 
 // drawGroups draws whole groups, up to n rows of them. No group is on both sides of a fold, and each
 // beginning of the rows to train on has its groups whole. Five groups are always drawn; where
 // they have more than n rows, the same share of the rows of each stands for it.
-func drawGroups(ctx context.Context, src dataset.Source, rows rowsInfo, n int, task string, seed uint64) (*Sample, error) {
+func drawGroups(ctx context.Context, src dataset.Source, rows rowsInfo, n int, task string, seed uint64) (*trial.Sample, error) {
 	sizes := make([]int, rows.groups)
 	for _, g := range rows.group {
 		sizes[g]++
 	}
 	order := random.New(seed, "race-groups").Perm(rows.groups)
 	drawn, total := 0, 0
-	for drawn < len(order) && (drawn < smallFolds || total+sizes[order[drawn]] <= n) {
+	for drawn < len(order) && (drawn < trial.SmallFolds || total+sizes[order[drawn]] <= n) {
 		total += sizes[order[drawn]]
 		drawn++
 	}
@@ -64,30 +65,25 @@ func drawGroups(ctx context.Context, src dataset.Source, rows rowsInfo, n int, t
 		}
 	}
 	of.n = len(chosen)
-	s, err := drawRows(ctx, src, chosen, task)
-	if err != nil {
-		return nil, err
-	}
-	s.divideGroups(of, seed)
-	return s, nil
+	folds, clusters := divideGroups(of, seed)
+	return trial.DrawFolds(ctx, src, chosen, folds, clusters, task)
 }
 
 // divideGroups divides the groups of a sample, which are in a random order. Of few rows or few groups all
 // are judged by, in five folds, else a third of the rows.
-func (s *Sample) divideGroups(rows rowsInfo, seed uint64) {
-	parts := min(3, rows.groups)
-	s.Folds = 1
-	if rows.n < fewRows || rows.groups < fewGroups {
-		parts = min(smallFolds, rows.groups)
-		s.Folds = parts
+func divideGroups(rows rowsInfo, seed uint64) (folds []trial.Fold, clusters []int) {
+	parts, judging := min(3, rows.groups), 1
+	if rows.n < trial.FewRows || rows.groups < fewGroups {
+		parts = min(trial.SmallFolds, rows.groups)
+		judging = parts
 	}
 	of := make([][]int, rows.groups)
 	for i, g := range rows.group {
 		of[g] = append(of[g], i)
 	}
 	part := Folds{K: parts, Seed: seed}.dealGroups(rows, 0)
-	for fold := range s.Folds {
-		var f sampleFold
+	for fold := range judging {
+		var f trial.Fold
 		var first, others []int // groups to train on, first those with a class that none before has
 		seen := map[int32]bool{}
 		for g, rowsOf := range of {
@@ -108,27 +104,28 @@ func (s *Sample) divideGroups(rows rowsInfo, seed uint64) {
 		}
 		clear(seen)
 		for _, g := range append(first, others...) {
-			f.train = append(f.train, of[g]...)
+			f.Train = append(f.Train, of[g]...)
 			if rows.class != nil && len(seen) < 2 {
 				for _, i := range of[g] {
 					seen[rows.class[i]] = true
 				}
 			}
 			if rows.class == nil || len(seen) > 1 {
-				f.ends = append(f.ends, len(f.train))
+				f.Ends = append(f.Ends, len(f.Train))
 			}
 		}
-		if f.ends == nil {
-			f.ends = []int{len(f.train)}
+		if f.Ends == nil {
+			f.Ends = []int{len(f.Train)}
 		}
 		for i, p := range part {
 			if int(p) == fold {
-				f.held = append(f.held, i)
-				s.clusters = append(s.clusters, int(rows.group[i]))
+				f.Held = append(f.Held, i)
+				clusters = append(clusters, int(rows.group[i]))
 			}
 		}
-		s.folds = append(s.folds, f)
+		folds = append(folds, f)
 	}
+	return folds, clusters
 }
 
 // timeBatches is how many batches the rows of a fold in the order of time are cut into, whose mean
@@ -138,23 +135,23 @@ const timeBatches = 10
 // drawTime draws for each of the folds in the order of time the rows right before it, to train on the most
 // recent ones, and rows of it to judge by: all, or n rows of a larger source. Of more than five folds
 // five have to do, evenly spaced, the last among them.
-func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *division, n int, task string, seed uint64) (*Sample, error) {
+func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *division, n int, task string, seed uint64) (*trial.Sample, error) {
 	starts := make([]int, d.Parts+1) // of the blocks
 	for i, p := range d.part[0] {
 		starts[p+1] = i + 1
 	}
-	k := min(d.Parts-1, smallFolds)
+	k := min(d.Parts-1, trial.SmallFolds)
 	window, held := rows.n, rows.n
 	if rows.n > n {
 		window, held = max(2*n/3/k, 1), max(n/3/k, 1)
 	}
-	var folds []sampleFold // by the rows' numbers in the source
+	var folds []trial.Fold // by the rows' numbers in the source
 	in := map[int]bool{}
 	last := map[int32]int{} // row of each class so far
 	seen := 0
 	for j := range k {
 		block := (j + 1) * (d.Parts - 1) / k
-		var f sampleFold
+		var f trial.Fold
 		start, end := starts[block], starts[block+1]
 		if rows.class != nil {
 			// The most recent row of each class comes first, so that every beginning can be trained on.
@@ -162,24 +159,24 @@ func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *divisio
 				last[rows.class[seen]] = seen
 			}
 			for _, row := range last {
-				f.train = append(f.train, row)
+				f.Train = append(f.Train, row)
 			}
-			slices.SortFunc(f.train, func(a, b int) int { return cmp.Compare(b, a) })
+			slices.SortFunc(f.Train, func(a, b int) int { return cmp.Compare(b, a) })
 		}
-		for row := start - 1; row >= 0 && len(f.train) < window; row-- {
+		for row := start - 1; row >= 0 && len(f.Train) < window; row-- {
 			if rows.class == nil || last[rows.class[row]] != row {
-				f.train = append(f.train, row)
+				f.Train = append(f.Train, row)
 			}
 		}
 		for row := start; row < end; row++ {
-			f.held = append(f.held, row)
+			f.Held = append(f.Held, row)
 		}
-		if len(f.held) > held {
+		if len(f.Held) > held {
 			hash := func(row int) uint64 { return random.Hash(seed, "race-sample", uint64(row)) }
-			slices.SortFunc(f.held, func(a, b int) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), a-b) })
-			f.held = slices.Sorted(slices.Values(f.held[:held]))
+			slices.SortFunc(f.Held, func(a, b int) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), a-b) })
+			f.Held = slices.Sorted(slices.Values(f.Held[:held]))
 		}
-		for _, rows := range [][]int{f.train, f.held} {
+		for _, rows := range [][]int{f.Train, f.Held} {
 			for _, row := range rows {
 				in[row] = true
 			}
@@ -191,30 +188,16 @@ func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *divisio
 		chosen = append(chosen, row)
 	}
 	slices.Sort(chosen)
-	s, err := drawRows(ctx, src, chosen, task)
-	if err != nil {
-		return nil, err
-	}
-	s.Folds, s.folds = k, folds
+	var clusters []int
 	for fold, f := range folds {
-		for _, rows := range [][]int{f.train, f.held} {
+		for _, rows := range [][]int{f.Train, f.Held} {
 			for i, row := range rows {
 				rows[i], _ = slices.BinarySearch(chosen, row)
 			}
 		}
-		for i := range f.held {
-			s.clusters = append(s.clusters, fold*timeBatches+i*timeBatches/len(f.held))
+		for i := range f.Held {
+			clusters = append(clusters, fold*timeBatches+i*timeBatches/len(f.Held))
 		}
 	}
-	return s, nil
-}
-
-// drawRows reads a source and keeps the rows of these numbers, which ascend. They are not divided.
-func drawRows(ctx context.Context, src dataset.Source, chosen []int, task string) (*Sample, error) {
-	t := &tee{Source: src, chosen: chosen}
-	sum, err := dataset.Survey(ctx, t, dataset.SurveyOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return t.sample(sum, task)
+	return trial.DrawFolds(ctx, src, chosen, folds, clusters, task)
 }

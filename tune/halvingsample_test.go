@@ -14,6 +14,7 @@ import (
 	"mercer/internal/random"
 	"mercer/matrix"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // numbered is a source of rows that hold their own numbers; of the classes, if there are any, each row has
@@ -158,7 +159,7 @@ func TestRacesKeepGroupsWhole(t *testing.T) {
 					}
 					before = train
 				}
-				total = len(judged) + len(s.folds[fold].train)
+				total = len(judged) + len(numbers(t, s.Train(fold, c.rows)))
 			}
 			if total > c.most || c.most >= c.rows && total != c.rows || 2*total < min(c.most, c.rows) {
 				t.Errorf("%d rows of %d, at most %d were wanted", total, c.rows, c.most)
@@ -166,11 +167,11 @@ func TestRacesKeepGroupsWhole(t *testing.T) {
 			if c.folds > 1 && len(clusters) != total {
 				t.Errorf("%d of %d rows judge", len(clusters), total)
 			}
-			if len(s.clusters) != len(clusters) {
-				t.Fatalf("%d clusters of %d rows", len(s.clusters), len(clusters))
+			if len(s.Clusters()) != len(clusters) {
+				t.Fatalf("%d clusters of %d rows", len(s.Clusters()), len(clusters))
 			}
 			of := map[int]int32{}
-			for i, k := range s.clusters {
+			for i, k := range s.Clusters() {
 				if g, known := of[k]; known && g != clusters[i] {
 					t.Fatalf("the groups %d and %d are one cluster", g, clusters[i])
 				}
@@ -232,8 +233,8 @@ func TestRacesTrainOnTheRecentPast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Folds != c.folds || s.TrainRows() < c.train || s.TrainRows() > c.train+c.classes || s.HeldRows() != c.folds*c.held || len(s.clusters) != s.HeldRows() {
-			t.Fatalf("%+v: %d folds, %d rows to train on, %d to judge by in %d clusters", c, s.Folds, s.TrainRows(), s.HeldRows(), len(s.clusters))
+		if s.Folds != c.folds || s.TrainRows() < c.train || s.TrainRows() > c.train+c.classes || s.HeldRows() != c.folds*c.held || len(s.Clusters()) != s.HeldRows() {
+			t.Fatalf("%+v: %d folds, %d rows to train on, %d to judge by in %d clusters", c, s.Folds, s.TrainRows(), s.HeldRows(), len(s.Clusters()))
 		}
 		block := -1
 		for fold := range s.Folds {
@@ -270,32 +271,6 @@ func TestRacesTrainOnTheRecentPast(t *testing.T) {
 	}
 }
 
-// Rows of a group say the same ten times: the error is that of the groups' means. Rows on their own are groups
-// of one.
-func TestErrorOfClusters(t *testing.T) {
-	s := random.New(5, "clusters")
-	var means, all []float64
-	var of, own []int
-	for c := range 40 {
-		v := s.Normal()
-		means = append(means, v)
-		for range 10 {
-			all, of, own = append(all, v), append(of, c), append(own, len(all))
-		}
-	}
-	mean, se := meanError(means)
-	if m, e := clusterError(all, of); math.Abs(m-mean) > 1e-12 || math.Abs(e-se) > 1e-12 {
-		t.Errorf("%g ± %g, want %g ± %g", m, e, mean, se)
-	}
-	_, se = meanError(all)
-	if _, e := clusterError(all, own); math.Abs(e-se) > 1e-12 {
-		t.Errorf("± %g, want %g", e, se)
-	}
-	if _, e := clusterError(all[:10], of[:10]); e != 0 {
-		t.Errorf("one cluster has the error %g", e)
-	}
-}
-
 // patients is a table of patients with a random state, each of whom comes ten times, hardly changed: what
 // remembers rows knows those of the same patient, and nothing of others but the sign of the age.
 func patients(t *testing.T, n int) dataset.Source {
@@ -326,17 +301,17 @@ func TestHalvingOfGroupsIsNotFooled(t *testing.T) {
 		t.Errorf("folds %s, γ %s, warnings %v", r.Folds.Kind, g, r.Warnings)
 	}
 	// The same rows raced without their groups.
-	s := draw(t, src, 24_000, "")
+	s := drawn(t, src, 24_000, "")
 	var configs []train.Config
 	for _, g := range []string{"0.1", "50"} {
 		configs = append(configs, train.Config{Features: 128, Scale: "none", Learner: "ridge", Gamma: g})
 	}
-	res, err := Race(t.Context(), s, configs, RaceOptions{})
+	res, err := trial.Race(t.Context(), s, configs, trial.RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if res.Winner != 1 {
-		t.Errorf("the data are no trap: %s", runs(res))
+		t.Errorf("the data are no trap: %+v", res.Racers)
 	}
 }
 
@@ -369,12 +344,12 @@ func TestHalvingInTheOrderOfTimeIsNotFooled(t *testing.T) {
 	}
 	low, high := base, base
 	low.Gamma, high.Gamma = "0.01", "1"
-	res, err := Race(t.Context(), draw(t, src, 24_000, ""), []train.Config{low, high}, RaceOptions{})
+	res, err := trial.Race(t.Context(), drawn(t, src, 24_000, ""), []train.Config{low, high}, trial.RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if res.Winner != 1 {
-		t.Errorf("the data are no trap: %s", runs(res))
+		t.Errorf("the data are no trap: %+v", res.Racers)
 	}
 }
 
@@ -417,24 +392,33 @@ func TestNoiseOfARaceIsThatOfGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt := RaceOptions{trial: func(_ context.Context, s *Sample, fold, _ int, cfg train.Config) (outcome, error) {
-		var out outcome
+	opt := trial.RaceOptions{Try: func(_ context.Context, s *trial.Sample, fold, _ int, cfg train.Config) (trial.Outcome, error) {
+		var out trial.Outcome
 		for _, row := range numbers(t, s.Held(fold)) {
 			v := 0.0
 			if cfg.Learner == "svr" {
 				v = 10 + loss[info.group[row]]
 			}
-			out.loss = append(out.loss, v)
+			out.Losses = append(out.Losses, v)
 		}
 		return out, nil
 	}}
-	res, err := Race(t.Context(), sample, []train.Config{{Learner: "ridge"}, {Learner: "svr"}}, opt)
+	res, err := trial.Race(t.Context(), sample, []train.Config{{Learner: "ridge"}, {Learner: "svr"}}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, se := meanError(loss)
+	mean, se := trial.MeanError(loss)
 	last, _ := res.Racers[1].Last()
 	if math.Abs(last.Gap-10-mean) > 1e-12 || math.Abs(last.Noise-se) > 1e-12 {
 		t.Errorf("%g ± %g, want %g ± %g", last.Gap, last.Noise, 10+mean, se)
 	}
+}
+
+func drawn(t testing.TB, src dataset.Source, n int, task string) *trial.Sample {
+	t.Helper()
+	s, err := trial.Draw(t.Context(), src, n, task, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

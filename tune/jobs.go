@@ -41,7 +41,7 @@ func (s *search) judgeFeatures(g *group) error {
 	defer func() {
 		r.kept.close()
 		r.kept, r.prepared = nil, nil
-		letGo()
+		runtime.GC() // see refit
 	}()
 	if err := r.keepRows(jobs); err != nil {
 		return s.failAll(left, err)
@@ -84,10 +84,6 @@ func (rec *record) divide(seconds, more float64) {
 		v.Seconds = math.Round(1e6*(v.Seconds+max(0, seconds)/float64(len(rec.Scores))+more)) / 1e6
 	}
 }
-
-// letGo collects what a training held, so that the next has it and memory is what was forecast: one
-// allocation of all features could come long before the collector finds those of the training before.
-func letGo() { runtime.GC() }
 
 // fatal is an error that says nothing of the candidates, such as that of a full disk.
 type fatal struct{ error }

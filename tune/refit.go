@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"mercer/dataset"
@@ -30,7 +31,9 @@ func (s *search) refit(c *Candidate, split int) error {
 		s.take(rec)
 		return nil
 	}
-	defer letGo()
+	// What a training held is collected, so that the next has it and memory is what was forecast: one
+	// allocation of all features could come long before the collector finds those of the training before.
+	defer runtime.GC()
 	rec := &record{Job: name}
 	sp := s.division.Splits[split]
 	rest := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })

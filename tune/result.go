@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mercer/cost"
 	"mercer/train"
 )
 
@@ -55,7 +56,7 @@ type Result struct {
 	Why   string `json:"left_out_because,omitempty"`
 
 	// Forecast is what Options.Forecast was told, nil if nothing.
-	Forecast *Forecast `json:"forecast,omitempty"`
+	Forecast *cost.Forecast `json:"forecast,omitempty"`
 
 	// Warnings tell what is not as it should be. Resumed is how many trainings a journal had.
 	Warnings []string `json:"warnings,omitempty"`

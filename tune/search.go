@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"mercer/cost"
 	"mercer/dataset"
 	"mercer/train"
 )
@@ -60,7 +61,7 @@ type Options struct {
 
 	// Forecast, if not nil, is told what is to be expected before candidates are judged by all rows,
 	// by small trainings of each learner, if that is ForecastFrom seconds or more.
-	Forecast     func(Forecast)
+	Forecast     func(cost.Forecast)
 	ForecastFrom float64
 
 	// Surveyed, if not nil, is told how the rows are read that the model will predict, once they were
