@@ -13,7 +13,7 @@ import (
 	"mercer/trial"
 )
 
-// Options say how Auto chooses. The zero value has no budget, so that the model depends on
+// Options say how Train chooses. The zero value has no budget, so that the model depends on
 // data and Config alone.
 type Options struct {
 	// Config is what is given: its fields that are not zero hold for all candidates.
@@ -81,9 +81,6 @@ const (
 	exactShare  = 0.02
 	costShare   = 0.04
 )
-
-// Of more than manyClasses classes no learner is tried that has a problem to solve for each.
-const manyClasses = 50
 
 // Train chooses a configuration by racing candidates on growing samples of the rows, and trains it
 // on all of them. It looks at the data first: what to predict, how many rows, whether they are

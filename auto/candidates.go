@@ -62,14 +62,7 @@ func (a *auto) kernels() (all []candidate) {
 	f, given := a.report.Facts, a.Config
 	given.Task = f.Task
 	if unset(given.Learner) {
-		given.Learner = map[string]string{"regress": "ridge"}[f.Task]
-		switch {
-		case given.Learner != "":
-		case f.Classes > manyClasses:
-			given.Learner = "ridge" // whose time hardly depends on them
-		default:
-			given.Learner = "svm"
-		}
+		given.Learner = f.learners().First().Name()
 		if given.Check() != nil { // the options that are given belong to others
 			given.Learner = a.Config.Learner
 		}
@@ -164,13 +157,18 @@ func (a *auto) variations(rivals []candidate) []candidate {
 			add(best.withGamma(best.factor * factor))
 		}
 	}
+	var mapped, exact []train.Config
 	if unset(given.Learner) {
-		for _, name := range a.learners() {
-			c := best
-			c.Learner = name
-			add(c)
+		mapped, exact = f.learners().Variants(best.Config)
+	}
+	like := func(configs []train.Config) {
+		for _, c := range configs {
+			other := best
+			other.Config = c
+			add(other)
 		}
 	}
+	like(mapped)
 	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !slices.Contains(additive, best.Kernel) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
 			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel, Degree: best.Degree}, a.sample.Summary)
@@ -190,31 +188,15 @@ func (a *auto) variations(rivals []candidate) []candidate {
 			}
 		}
 	}
-	if f.Rows <= 10_000 && f.Task == "classify" && f.Classes <= manyClasses && unset(given.Learner) && given.Features == 0 && slices.Contains([]string{"rbf", "laplacian"}, best.Kernel) && given.Map == "" {
-		for _, weight := range []float64{1, 10, 100} {
-			c := best
-			c.Learner, c.C = "kernel-svm", weight
-			add(c)
-		}
-	}
-	if f.Rows <= 3000 && f.Task == "regress" && unset(given.Learner) && given.Features == 0 && best.Kernel == "rbf" && given.Map == "" {
-		c := best
-		c.Learner = "kernel-ridge"
-		add(c)
+	if given.Features == 0 && given.Map == "" {
+		like(exact)
 	}
 	return all
 }
 
-// learners are those beside the usual one of a task.
-func (a *auto) learners() []string {
-	switch f := a.report.Facts; {
-	case f.Classes > manyClasses:
-	case f.Task == "classify":
-		return []string{"ridge", "logistic"}
-	case f.Task == "multilabel":
-		return []string{"ridge"}
-	}
-	return nil
+// learners are the data as the choice of learners looks at them.
+func (f *Facts) learners() train.Data {
+	return train.Data{Task: f.Task, Rows: f.Rows, Classes: f.Classes}
 }
 
 // alike says that dimensions have deviations of about the same size, so that scaling may be left
@@ -235,6 +217,6 @@ var additive = []string{"chi2", "intersection", "hellinger", "jensen-shannon"}
 
 // featured says that a number of features is to be chosen for a configuration.
 func featured(c train.Config) bool {
-	return c.Features == 0 && c.Kernel != "linear" && c.Map != "explicit-poly" && c.Learner != "kernel-svm" && c.Learner != "kernel-ridge" &&
+	return c.Features == 0 && c.Kernel != "linear" && c.Map != "explicit-poly" && train.LearnerOf(c.Learner).HasMapOption("features") &&
 		!slices.Contains(additive, c.Kernel)
 }

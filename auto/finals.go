@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"mercer/train"
 	"mercer/trial"
 )
 
@@ -23,9 +24,10 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	if c, ok := a.usual(); ok {
 		add(c)
 	}
-	if unset(a.Config.Learner) && best.Learner != "kernel-svm" && best.Learner != "kernel-ridge" {
+	onePass := train.OnePass().Name()
+	if unset(a.Config.Learner) && !train.LearnerOf(best.Learner).Exact() {
 		c := best
-		c.Learner, c.C = "ridge", 0
+		c.Learner, c.C = onePass, 0
 		add(c)
 	}
 	if !featured(best.Config) {
@@ -41,7 +43,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	}
 	// Those whose time is known best go first: what is left is for the others to use.
 	slices.SortStableFunc(finalists, func(a, b candidate) int {
-		return cmp.Compare(btoi(a.Learner != "ridge"), btoi(b.Learner != "ridge"))
+		return cmp.Compare(btoi(a.Learner != onePass), btoi(b.Learner != onePass))
 	})
 	rows := a.sample.TrainRows()
 	var able []candidate
@@ -53,7 +55,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 			able = append(able, c)
 			continue
 		}
-		prediction, d, err := a.affordable(c.Config, c.Learner != "ridge")
+		prediction, d, err := a.affordable(c.Config, c.Learner != onePass)
 		if a.ctx.Err() != nil {
 			return best, a.ctx.Err()
 		}
@@ -88,11 +90,11 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 			return best, nil
 		}
 	}
-	if w := able[heat.Winner]; w.Learner == "ridge" && a.report.Facts.Task == "classify" {
+	if w := able[heat.Winner]; w.Learner == onePass && a.report.Facts.Task == "classify" {
 		// Its squared error depends on how well rows far from any border are met.
 		for i, r := range heat.Racers {
-			if last, ok := r.Last(); ok && able[i].Learner != "ridge" && r.Dropped == "" && last.Gap <= last.Noise {
-				a.why("ridge leads %s by no more than the noise, %s; a learner of margins is taken", r.Name, heat.GapText(last, heat.Racers[heat.Winner]))
+			if last, ok := r.Last(); ok && able[i].Learner != onePass && r.Dropped == "" && last.Gap <= last.Noise {
+				a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.Learner, r.Name, heat.GapText(last, heat.Racers[heat.Winner]))
 				return able[i], nil
 			}
 		}

@@ -100,7 +100,7 @@ func (a *auto) lend(candidates []candidate, r *trial.RaceResult) {
 			continue
 		}
 		exponent, wider := trial.UsualExponent, 1.0
-		if exact, _ := train.Exact(candidates[i].Learner); exact {
+		if train.LearnerOf(candidates[i].Learner).Exact() {
 			exponent = 2
 		}
 		if featured(candidates[i].Config) {

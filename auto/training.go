@@ -69,9 +69,10 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if other := *c; d < heldLearner && prediction != nil && (d == 0 || !prediction.Plan.Fixed && a.rivals("ridge")) && unset(a.Config.Learner) && c.Learner != "ridge" && a.report.Facts.Rows > 2*d {
+	onePass := train.OnePass().Name()
+	if other := *c; d < heldLearner && prediction != nil && (d == 0 || !prediction.Plan.Fixed && a.rivals(onePass)) && unset(a.Config.Learner) && c.Learner != onePass && a.report.Facts.Rows > 2*d {
 		// Statistics take less time a row than many passes over rows.
-		other.Learner, other.C = "ridge", 0
+		other.Learner, other.C = onePass, 0
 		if other.Check() == nil {
 			prediction2, d2, err := a.affordable(other, false)
 			if a.ctx.Err() != nil {
@@ -79,9 +80,9 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 			}
 			if err == nil && (d2 >= 4*d || d == 0) && d2 > 0 {
 				if d > 0 {
-					a.why("%s has room for D = %s within the budget; ridge, which takes one pass, for %s", c.Learner, units.Count(d), units.Count(d2))
+					a.why("%s has room for D = %s within the budget; %s, which takes one pass, for %s", c.Learner, units.Count(d), onePass, units.Count(d2))
 				} else {
-					a.why("the budget has no room for %s on all rows, but for ridge, which takes one pass", c.Learner)
+					a.why("the budget has no room for %s on all rows, but for %s, which takes one pass", c.Learner, onePass)
 				}
 				*c, prediction, d = other, prediction2, d2
 			}

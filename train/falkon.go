@@ -9,7 +9,7 @@ import (
 	"mercer/model"
 )
 
-var falkonLearner = learner{
+var falkonLearner = Learner{
 	name:    "falkon",
 	about:   "kernel ridge regression on landmarks (--features of them), without a map, by preconditioned conjugate gradients",
 	tasks:   []string{"classify", "regress"},
@@ -17,6 +17,7 @@ var falkonLearner = learner{
 	exact:   true,
 	memory:  (*fit).falkonMemory,
 	train:   (*fit).falkon,
+	keeps:   func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
 	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },
 }
 

@@ -42,8 +42,7 @@ func (s Space) first() (train.Config, error) {
 		if len(c.trials) == 0 {
 			return false
 		}
-		exact, _ := train.Exact(c.trials[len(c.trials)-1].Config.Learner)
-		return !exact
+		return !train.LearnerOf(c.trials[len(c.trials)-1].Config.Learner).Exact()
 	}
 	s.walk(c, func() bool { return !mapped() })
 	switch {
@@ -193,28 +192,28 @@ func applies(a *Axis, c *train.Config) bool {
 	if k == "" {
 		k = "rbf"
 	}
-	exact, own := train.Exact(c.Learner)
+	learner := train.LearnerOf(c.Learner)
 	switch {
 	case name == "sigma":
 		return kernel.Has(k, "gamma")
 	case slices.Contains([]string{"gamma", "degree", "coef0", "nu", "homogeneity"}, name):
 		return kernel.Has(k, name) || name == "degree" && k == "arccos"
 	case name == "map":
-		return !exact
+		return !learner.Exact()
 	case name == "components" || name == "variance_share" || name == "whiten":
-		return !exact
+		return !learner.Exact()
 	case name == "map_components":
 		return c.Map == "sum"
 	}
-	if has, common := train.HasOption(c.Learner, name); !common {
+	if has, common := learner.Has(name); !common {
 		return has
 	}
 	ofMap := name == "features" || slices.Contains(mapSettings(), name)
 	switch {
 	case !ofMap:
 		return true
-	case exact:
-		return slices.Contains(own, name)
+	case learner.Exact():
+		return learner.HasMapOption(name)
 	case k == "linear" && c.Map == "":
 		return false
 	case name == "features" || c.Map == "" || c.Steps != nil:

@@ -129,10 +129,10 @@ func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candi
 // learner, kernel and map the one with the most features that can be planned and fits into the memory,
 // beyond which none is trained, tells.
 func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) {
-	ridges := map[string]int{} // with the same features
+	sharing := map[string]int{} // statistics of the same features
 	for _, c := range s.running {
-		if key, _, err := pipelineKey(c.Config); err == nil && c.Config.Learner == "ridge" {
-			ridges[key]++
+		if key, _, err := pipelineKey(c.Config); err == nil && train.LearnerOf(c.Config.Learner).SharesStatistics() {
+			sharing[key+c.Config.Learner]++
 		}
 	}
 	kind := func(c *Candidate) string {
@@ -154,7 +154,7 @@ func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) 
 			}
 			bytes := plan.Bytes
 			if key, _, err := pipelineKey(c.Config); err == nil && shared {
-				bytes = s.sharedBytes(plan, c.Config.Learner, ridges[key])
+				bytes = s.sharedBytes(plan, train.LearnerOf(c.Config.Learner), sharing[key+c.Config.Learner])
 			}
 			if s.opt.Memory > 0 && bytes > s.opt.Memory {
 				list = list[1:]
@@ -169,12 +169,12 @@ func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) 
 }
 
 // sharedBytes is about how many bytes a featureRun holds: the features of candidates that share them, in
-// memory where there is room, and their learner, which may be that of so many ridge regressions. The plan
+// memory where there is room, and their learner, of which so many may share statistics. The plan
 // is that of a training without a bound.
-func (s *search) sharedBytes(p *train.Plan, learner string, ridges int) int64 {
+func (s *search) sharedBytes(p *train.Plan, learner *train.Learner, sharing int) int64 {
 	rest := float64(p.Bytes - p.FeatureBytes) // beside the rows that are kept
-	if learner == "ridge" {
-		rest = float64(p.MapBytes) + s.ridgeBytes(p.Features, p.Outputs, ridges*len(s.division.Splits))
+	if learner.SharesStatistics() {
+		rest = float64(p.MapBytes) + s.statisticsBytes(p.Features, p.Outputs, sharing*len(s.division.Splits))
 	}
 	kept := float64(p.FeatureBytes) + s.rowBytes(p.Outputs)
 	if s.opt.Memory > 0 && rest+kept > float64(s.opt.Memory) {
@@ -185,7 +185,7 @@ func (s *search) sharedBytes(p *train.Plan, learner string, ridges int) int64 {
 
 // expected is how many seconds judging candidates takes by the costs of their learners. Rows
 // are mapped once for those that share them, and once for each split where the map is fitted anew;
-// ridge regressions share statistics, too.
+// some learners share statistics, too.
 func (s *search) expected(costs map[string]*expense, of []*Candidate) (seconds float64) {
 	splits := float64(len(s.division.Splits))
 	passes := 1.0
@@ -215,13 +215,13 @@ func (s *search) expected(costs map[string]*expense, of []*Candidate) (seconds f
 			mapped[key] = true
 			seconds += passes * (read + mapping)
 		}
-		if c.Config.Learner != "ridge" {
+		if !train.LearnerOf(c.Config.Learner).SharesStatistics() {
 			seconds += splits * solve
 			continue
 		}
 		_, _, factorise := e.stages(0, d)
-		if !collected[key] {
-			collected[key] = true
+		if of := key + c.Config.Learner; !collected[of] {
+			collected[of] = true
 			seconds += max(passes, float64(s.opt.Folds.Repeats), 1) * (solve - factorise)
 		}
 		seconds += splits * factorise

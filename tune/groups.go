@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -64,30 +65,13 @@ func (s *search) judgeAll() error {
 
 // shares says whether a configuration's training can share statistics or features with others.
 func shares(c *train.Config, task string) bool {
-	if c.Calibrate != "" && c.Calibrate != "none" || c.Variance || c.Conformal != 0 || c.Path {
-		return false
-	}
-	switch c.Learner {
-	case "ridge":
-		return c.Lambda > 0
-	case "svm":
-		return c.C > 0 && c.Penalty != "l1" && c.Solver != "primal" && task == "classify"
-	case "svr":
-		return c.C > 0 && c.Solver != "primal"
-	case "logistic":
-		return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual" && task == "classify"
-	}
-	return false
+	return train.LearnerOf(c.Learner).Shares(c, task)
 }
 
 // pipelineKey is what configurations have in common that see the same features, and one of
 // them, whose learner plays no part.
 func pipelineKey(c train.Config) (string, train.Config, error) {
-	c.Learner, c.Lambda, c.LambdaBy, c.C, c.Loss, c.Multiclass, c.Penalty, c.Solver = "ridge", 0, "", 0, "", "", "", ""
-	c.Epsilon, c.EpsilonGiven, c.Tolerance, c.MaxIter = 0, false, 0, 0
-	if c.Kernel == "linear" && c.Map == "" {
-		c.Gamma = ""
-	}
+	c = c.BeforeLearner()
 	key, err := json.Marshal(c)
 	return string(key), c, err
 }
@@ -98,7 +82,7 @@ func (s *search) settled(c train.Config) train.Config {
 	base, asked := s.base.Info(), s.base.Config()
 	c.Task = base.Task
 	if f := base.Feature; f != nil && f.Steps == nil && c.Features == 0 && c.Steps == nil && c.Kernel == asked.Kernel && c.Map == asked.Map {
-		if exact, _ := train.Exact(c.Learner); !exact {
+		if !train.LearnerOf(c.Learner).Exact() {
 			c.Features = f.Features
 		}
 	}
@@ -126,43 +110,46 @@ func (s *search) judgeGroup(g *group) error {
 	return nil
 }
 
-// jobs are those of a group: one for all ridge regressions, and one for each path of C and split.
+// path is candidates that differ in their learner's setting alone, in the order of its values.
+type path struct {
+	learner    string
+	candidates []*Candidate
+	values     map[*Candidate]float64
+}
+
+// jobs are those of a group: one for all candidates of a learner that share statistics, and one for each
+// path over a setting and split.
 func (g *group) jobs(s *search) (jobs []job) {
-	var ridge []*Candidate
-	paths := map[string]int{}
-	var orders [][]*Candidate
-	var names []string
+	statistics := map[string]int{} // of a learner the number of its job
+	known := map[string]*path{}
+	var paths []*path
 	for _, c := range g.candidates {
-		if c.Config.Learner == "ridge" {
-			ridge = append(ridge, c)
+		learner := train.LearnerOf(c.Config.Learner)
+		if learner.SharesStatistics() {
+			at, ok := statistics[learner.Name()]
+			if !ok {
+				at = len(jobs)
+				statistics[learner.Name()] = at
+				jobs = append(jobs, job{name: g.name + "/" + learner.Name(), splits: g.splits, run: (*featureRun).fromStatistics})
+			}
+			jobs[at].candidates = append(jobs[at].candidates, c)
 			continue
 		}
-		key := c.Config
-		key.C = 0
-		text, _ := json.Marshal(key)
-		at, known := paths[string(text)]
-		if !known {
-			at = len(orders)
-			paths[string(text)] = at
-			orders, names = append(orders, nil), append(names, c.Config.Learner)
+		off, value := learner.OffPath(c.Config)
+		key, _ := json.Marshal(off)
+		p := known[string(key)]
+		if p == nil {
+			p = &path{learner: learner.Name(), values: map[*Candidate]float64{}}
+			known[string(key)] = p
+			paths = append(paths, p)
 		}
-		orders[at] = append(orders[at], c)
+		p.candidates = append(p.candidates, c)
+		p.values[c] = value
 	}
-	if ridge != nil {
-		jobs = append(jobs, job{name: g.name + "/ridge", candidates: ridge, splits: g.splits, run: (*featureRun).ridge})
-	}
-	for i, path := range orders {
-		slices.SortStableFunc(path, func(a, b *Candidate) int {
-			switch {
-			case a.Config.C < b.Config.C:
-				return -1
-			case a.Config.C > b.Config.C:
-				return 1
-			}
-			return 0
-		})
+	for i, p := range paths {
+		slices.SortStableFunc(p.candidates, func(a, b *Candidate) int { return cmp.Compare(p.values[a], p.values[b]) })
 		for _, split := range g.splits {
-			jobs = append(jobs, job{name: fmt.Sprintf("%s/%s%d/%d", g.name, names[i], i, split), candidates: path, splits: []int{split}, gathers: true, run: (*featureRun).path})
+			jobs = append(jobs, job{name: fmt.Sprintf("%s/%s%d/%d", g.name, p.learner, i, split), candidates: p.candidates, splits: []int{split}, gathers: true, run: (*featureRun).path})
 		}
 	}
 	return jobs

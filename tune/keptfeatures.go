@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mercer/internal/units"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/train"
@@ -32,9 +33,9 @@ func (k *keptRows) close() {
 	}
 }
 
-// ridgeBytes is how many bytes so many ridge regressions of d features and k outputs hold, their
-// statistics included.
-func (s *search) ridgeBytes(d, k, models int) float64 {
+// statisticsBytes is how many bytes so many models of d features and k outputs hold that share
+// statistics, which are included.
+func (s *search) statisticsBytes(d, k, models int) float64 {
 	return 8*float64(d)*float64(d)*float64(s.division.Parts+3) + 4*float64(d)*float64(k)*float64(models)
 }
 
@@ -51,13 +52,14 @@ func (r *featureRun) keepRows(jobs []job) error {
 	for _, j := range jobs {
 		gathers = gathers || j.gathers
 		if !j.gathers {
-			need = r.ridgeBytes(p.Dim(), p.Info().Outputs, len(j.candidates)*len(j.splits))
+			need = max(need, r.statisticsBytes(p.Dim(), p.Info().Outputs, len(j.candidates)*len(j.splits)))
 		}
 	}
 	fits := r.opt.Memory <= 0 || need+p.FeatureBytes()+r.rowBytes(p.Info().Outputs) <= float64(r.opt.Memory)
 	if r.opt.Memory > 0 && need > float64(r.opt.Memory) {
-		return fmt.Errorf("%s: ridge regressions of %d features over %d folds take %.1f GB of statistics (8·D²·(K+3) bytes), but the memory allows %.1f GB; use fewer features or folds, or more memory",
-			r.src.Name(), p.Dim(), r.division.Parts, need/1e9, float64(r.opt.Memory)/1e9)
+		has, allowed := units.BytesApart(need, float64(r.opt.Memory))
+		return fmt.Errorf("%s: statistics of %d features over %d folds take %s (8·D²·(K+3) bytes), but the memory allows %s; use fewer features or folds, or more memory",
+			r.src.Name(), p.Dim(), r.division.Parts, has, allowed)
 	}
 	if !gathers && !fits {
 		return nil

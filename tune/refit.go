@@ -6,23 +6,9 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/exact"
 	"mercer/lab"
-	"mercer/model"
 	"mercer/train"
 )
-
-// modelSize is Candidate.Size of a model.
-func modelSize(m *model.Model, c *train.Config) int {
-	if f := model.ReportOf[*exact.FalkonReport](&m.Info().Training); f != nil {
-		return f.Centres
-	}
-	if exact, _ := train.Exact(c.Learner); exact {
-		return m.Info().Training.Rows
-	}
-	_, d := m.Pipeline().Dims()
-	return d
-}
 
 // refit trains a candidate on the training rows of a split by itself.
 func (s *search) refit(c *Candidate, split int) error {
@@ -41,7 +27,7 @@ func (s *search) refit(c *Candidate, split int) error {
 	value, size, start := 0.0, 0, time.Now()
 	m, _, err := train.Fit(s.ctx, rest, s.settled(c.Config), train.Options{Memory: s.opt.Memory})
 	if err == nil {
-		size = modelSize(m, &c.Config)
+		size = train.Size(m)
 		var metrics *lab.Metrics
 		if metrics, err = lab.Evaluate(s.ctx, m, held, lab.Options{}); err == nil {
 			value, err = s.metric.of(metrics)
@@ -58,10 +44,11 @@ func (s *search) refit(c *Candidate, split int) error {
 	rec.divide(time.Since(start).Seconds(), 0)
 	trained, judged := s.division.count(sp)
 	rec.Work.Solves = 1
-	if exact, _ := train.Exact(c.Config.Learner); !exact {
+	learner := train.LearnerOf(c.Config.Learner)
+	if !learner.Exact() {
 		rec.Work.Mapped = int64(trained + judged)
 	}
-	if c.Config.Learner == "ridge" {
+	if learner.SharesStatistics() {
 		rec.Work.Collected = int64(trained)
 	}
 	if err := s.journal.add(rec); err != nil {

@@ -102,15 +102,12 @@ func (s *search) finish() (*Result, error) {
 
 // sizeOf is the size of a candidate as far as its configuration says, for what is not measured.
 func (s *search) sizeOf(t *Candidate) int {
-	if exact, _ := train.Exact(t.Config.Learner); exact && t.Config.Learner != "falkon" {
-		most := 0
-		for _, sp := range s.division.Splits {
-			trained, _ := s.division.count(sp)
-			most = max(most, trained)
-		}
-		return most
+	most := 0
+	for _, sp := range s.division.Splits {
+		trained, _ := s.division.count(sp)
+		most = max(most, trained)
 	}
-	return cmp.Or(t.Config.Components, t.Config.Features)
+	return train.LearnerOf(t.Config.Learner).SizeOn(&t.Config, most)
 }
 
 // folds is how many scores of a trial are of different rows.
@@ -129,14 +126,14 @@ func (s *search) folds() int {
 // ridge regression.
 func (s *search) alone() (w Work) {
 	for _, t := range s.running {
-		exact, _ := train.Exact(t.Config.Learner)
+		learner := train.LearnerOf(t.Config.Learner)
 		for _, sp := range s.division.Splits {
-			train, held := s.division.count(sp)
-			if !exact {
-				w.Mapped += int64(train + held)
+			trained, held := s.division.count(sp)
+			if !learner.Exact() {
+				w.Mapped += int64(trained + held)
 			}
-			if t.Config.Learner == "ridge" {
-				w.Collected += int64(train)
+			if learner.SharesStatistics() {
+				w.Collected += int64(trained)
 			}
 			w.Solves++
 		}
