@@ -1,3 +1,7 @@
+// Package auto chooses a configuration for data of which little is known, and trains it.
+//
+// Candidates follow from what the data are; races on growing samples choose among them, in three
+// heats; and with a budget of time the number of features is the largest that can be afforded.
 package auto
 
 import (
@@ -36,7 +40,7 @@ type Options struct {
 	costFit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error)
 }
 
-// Report says what Auto tried and why it chose what it did.
+// Report says what Train tried and why it chose what it did.
 type Report struct {
 	// Facts are what the data are.
 	Facts Facts `json:"facts"`
@@ -123,7 +127,7 @@ func Train(ctx context.Context, src dataset.Source, opt Options) (*model.Model, 
 	return m, report, a.report, nil
 }
 
-// auto is the state of Auto.
+// auto is the state of Train.
 type auto struct {
 	Options
 	ctx    context.Context

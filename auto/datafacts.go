@@ -7,7 +7,7 @@ import (
 	"mercer/trial"
 )
 
-// Facts are what Auto looks at before it chooses candidates.
+// Facts are what Train looks at before it chooses candidates.
 type Facts struct {
 	Rows    int     `json:"rows"`
 	Dim     int     `json:"dim"`

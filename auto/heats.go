@@ -121,7 +121,7 @@ func heatFeatures(most, rows int) int {
 	return min(most, max(leastFeatures, rows)) &^ 1
 }
 
-// heat races candidates, with so many features where it is for Auto to say.
+// heat races candidates, with so many features where it is for Train to say.
 func (a *auto) heat(what string, candidates []candidate, features int, budget time.Duration, rungs []int) (*trial.RaceResult, error) {
 	configs, names := make([]train.Config, len(candidates)), make([]string, len(candidates))
 	for i, c := range candidates {

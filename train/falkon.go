@@ -16,6 +16,7 @@ var falkonLearner = Learner{
 	options: []string{"lambda", "features", "landmarks", "lookup", "tolerance", "max-iter"},
 	exact:   true,
 	memory:  (*fit).falkonMemory,
+	fewer:   "fewer --features, which are the landmarks, or a map (--learner ridge)",
 	train:   (*fit).falkon,
 	keeps:   func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
 	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },

@@ -61,6 +61,9 @@ type Learner struct {
 	// memory is how many bytes the training holds beside the map, and in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
 
+	// fewer, if not "", says how it can do with less memory, in place of what holds for all.
+	fewer string
+
 	// fix, if not nil, fixes in a configuration what a training chose, such as λ, so that trainings
 	// on parts of its rows choose nothing.
 	fix func(c *Config, r model.Report)
