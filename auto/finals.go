@@ -94,7 +94,8 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 		// Its squared error depends on how well rows far from any border are met.
 		for i, r := range heat.Racers {
 			if last, ok := r.Last(); ok && able[i].Learner != onePass && r.Dropped == "" && last.Gap <= last.Noise {
-				a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.Learner, r.Name, heat.GapText(last, heat.Racers[heat.Winner]))
+				a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.Learner, r.Name,
+					heat.GapText(last, heat.Racers[heat.Winner]))
 				return able[i], nil
 			}
 		}

@@ -138,7 +138,8 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 		}
 	}
 	r, err := trial.Race(a.ctx, a.sample, configs, trial.RaceOptions{
-		Lent: lent, Rungs: rungs, Budget: budget, Memory: a.Training.Memory, Fair: what == "finalists", Now: a.clock, Try: a.trial, Names: names,
+		Lent: lent, Rungs: rungs, Budget: budget, Memory: a.Training.Memory, Fair: what == "finalists", Now: a.clock,
+		Try: a.trial, Names: names,
 		Progress: func(name string, k, of, rows int) {
 			a.say("%s, %s rows: %d of %d, %s", what, units.Count(rows), k, of, name)
 		},

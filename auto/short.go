@@ -17,7 +17,8 @@ import (
 func (a *auto) shorten(prediction *cost.Prediction) (*model.Model, *train.Report, error) {
 	n, won := a.report.Facts.Rows, a.won
 	if won == nil {
-		return nil, nil, fmt.Errorf("%s: %s did not get done within the budget of %s; give a larger one", a.src.Name(), trial.Describe(a.report.Config), a.Budget)
+		return nil, nil, fmt.Errorf("%s: %s did not get done within the budget of %s; give a larger one", a.src.Name(),
+			trial.Describe(a.report.Config), a.Budget)
 	}
 	predicted := func(rows int) float64 {
 		if prediction == nil {

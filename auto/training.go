@@ -53,7 +53,8 @@ func (a *auto) trainFirst(c candidate) error {
 	}
 	a.won = &trial.Trained{Model: m, Report: report, Config: cfg, Rows: rows}
 	a.spent = a.now().Sub(began)
-	a.why("the budget had no time for a race: %s was the first that could be trained, of %s features", trial.Describe(c.Config), units.Count(d))
+	a.why("the budget had no time for a race: %s was the first that could be trained, of %s features",
+		trial.Describe(c.Config), units.Count(d))
 	return nil
 }
 
@@ -70,7 +71,8 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 		return nil, nil, err
 	}
 	onePass := train.OnePass().Name()
-	if other := *c; d < heldLearner && prediction != nil && (d == 0 || !prediction.Plan.Fixed && a.rivals(onePass)) && unset(a.Config.Learner) && c.Learner != onePass && a.report.Facts.Rows > 2*d {
+	if other := *c; d < heldLearner && prediction != nil && (d == 0 || !prediction.Plan.Fixed && a.rivals(onePass)) &&
+		unset(a.Config.Learner) && c.Learner != onePass && a.report.Facts.Rows > 2*d {
 		// Statistics take less time a row than many passes over rows.
 		other.Learner, other.C = onePass, 0
 		if other.Check() == nil {
@@ -80,7 +82,8 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 			}
 			if err == nil && (d2 >= 4*d || d == 0) && d2 > 0 {
 				if d > 0 {
-					a.why("%s has room for D = %s within the budget; %s, which takes one pass, for %s", c.Learner, units.Count(d), onePass, units.Count(d2))
+					a.why("%s has room for D = %s within the budget; %s, which takes one pass, for %s", c.Learner,
+						units.Count(d), onePass, units.Count(d2))
 				} else {
 					a.why("the budget has no room for %s on all rows, but for %s, which takes one pass", c.Learner, onePass)
 				}
@@ -100,7 +103,8 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 		if err := a.resize(prediction, d); err != nil {
 			return nil, nil, err
 		}
-		a.why("D = %s: predicted to take %s of the %s that are left, and %s", units.Count(d), units.Roughly(prediction.Seconds), units.Roughly(a.left().Seconds()), units.Bytes(prediction.Plan.Bytes))
+		a.why("D = %s: predicted to take %s of the %s that are left, and %s", units.Count(d),
+			units.Roughly(prediction.Seconds), units.Roughly(a.left().Seconds()), units.Bytes(prediction.Plan.Bytes))
 		if less < d {
 			reserve = min(time.Duration(1.5*prediction.WithFeatures(less)*float64(time.Second)), a.left()/3)
 		}
@@ -114,7 +118,8 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	}
 	// A training that takes longer than predicted is given up while there is time for one with
 	// fewer features, or of fewer rows.
-	if factor := 1.2 * prediction.WithFeatures(less) / max(prediction.Seconds, 1e-9); sized && less < d && factor*a.spent.Seconds() <= a.last().Seconds() {
+	if factor := 1.2 * prediction.WithFeatures(less) / max(prediction.Seconds, 1e-9); sized && less < d &&
+		factor*a.spent.Seconds() <= a.last().Seconds() {
 		a.why("that took longer than predicted, so that it was given up for D = %s", units.Count(less))
 		c.Features = less
 		if err := a.resize(prediction, less); err != nil {
@@ -135,7 +140,8 @@ func (a *auto) grow(m *model.Model, report *train.Report, prediction *cost.Predi
 	c := &a.report.Config
 	for _, d := range a.features() {
 		old := c.Features
-		if d > usual || d <= old || a.spent.Seconds()*prediction.WithFeatures(d)/max(prediction.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
+		if d > usual || d <= old ||
+			a.spent.Seconds()*prediction.WithFeatures(d)/max(prediction.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
 			continue
 		}
 		sized := *c

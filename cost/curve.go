@@ -191,7 +191,8 @@ func curveRows(asked []int, most int, name string) ([]int, error) {
 	if len(asked) > 0 {
 		rows := slices.Compact(slices.Sorted(slices.Values(asked)))
 		if rows[0] < 1 || rows[len(rows)-1] > most {
-			return nil, fmt.Errorf("%s: points of %s to %s rows, but there are %s to train on; the others are for the test", name, units.Count(rows[0]), units.Count(rows[len(rows)-1]), units.Count(most))
+			return nil, fmt.Errorf("%s: points of %s to %s rows, but there are %s to train on; the others are for the test",
+				name, units.Count(rows[0]), units.Count(rows[len(rows)-1]), units.Count(most))
 		}
 		return rows, nil
 	}

@@ -29,7 +29,8 @@ type ExactPrediction struct {
 func PredictExact(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*ExactPrediction, error) {
 	n := s.Rows()
 	g := &ExactPrediction{Rows: n, Bytes: 4 * float64(n) * float64(n)}
-	exact := train.Config{Task: s.Task, Learner: train.ExactSVM().Name(), Kernel: "rbf", Gamma: cfg.Gamma, Scale: cfg.Scale, C: 10, Seed: cfg.Seed}
+	exact := train.Config{Task: s.Task, Learner: train.ExactSVM().Name(), Kernel: "rbf", Gamma: cfg.Gamma, Scale: cfg.Scale,
+		C: 10, Seed: cfg.Seed}
 	if cfg.Kernel != "" && cfg.Kernel != "rbf" {
 		exact.Gamma = ""
 	}

@@ -22,5 +22,6 @@ type Forecast struct {
 // Text is the forecast in a line, as of "9 configurations, 45 trainings: about 3 min and 1.2 GB",
 // what being what is trained.
 func (f Forecast) Text(what string) string {
-	return fmt.Sprintf("%s %s, %s trainings: about %s and %s", units.Count(f.Configurations), what, units.Count(f.Trainings), units.Roughly(f.Seconds), units.Bytes(f.Bytes))
+	return fmt.Sprintf("%s %s, %s trainings: about %s and %s", units.Count(f.Configurations), what, units.Count(f.Trainings),
+		units.Roughly(f.Seconds), units.Bytes(f.Bytes))
 }

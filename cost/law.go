@@ -39,7 +39,8 @@ func (c *Curve) fit(all int) {
 	last := c.ByRows[len(c.ByRows)-1].Rows
 	for _, rows := range slices.Compact(slices.Sorted(slices.Values([]int{2 * last, 4 * last, all}))) {
 		if rows > last {
-			c.Extrapolated = append(c.Extrapolated, Extrapolated{Rows: rows, Test: c.RowsLaw.At(float64(rows)), Seconds: c.SecondsFactor * math.Pow(float64(rows), c.SecondsExponent)})
+			c.Extrapolated = append(c.Extrapolated, Extrapolated{Rows: rows, Test: c.RowsLaw.At(float64(rows)),
+				Seconds: c.SecondsFactor * math.Pow(float64(rows), c.SecondsExponent)})
 		}
 	}
 }

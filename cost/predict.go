@@ -71,9 +71,10 @@ func (o Options) filled() Options {
 // the source of the sample has, by trials on a few of them.
 //
 // Memory is by the learners' own formulas. Time is the sum of stages: reading and mapping, which
-// grow like n and n·D; and solving, which for statistics is a·n·D² + b·D^2.5 with a and b from the
-// trials, of the most features where they tell both apart, for learners that go through rows c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them, and for those
-// that take the kernel itself c·n^p with p ∈ [1, 3].
+// grow like n and n·D; and solving. For statistics that is a·n·D² + b·D^2.5 with a and b from the
+// trials, of the most features where they tell both apart. For learners that go through rows it is
+// c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them;
+// for those that take the kernel itself c·n^p with p ∈ [1, 3].
 func Predict(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*Prediction, error) {
 	opt = opt.filled()
 	cfg.Task = s.Task

@@ -183,7 +183,8 @@ func Race(ctx context.Context, s *Sample, candidates []train.Config, opt RaceOpt
 	if r.Now == nil {
 		r.Now, r.real = time.Now, true
 	}
-	r.result = &RaceResult{Metric: map[string]string{"classify": "accuracy", "multilabel": "hamming"}[s.Task], Held: s.HeldRows(), Folds: s.Folds}
+	r.result = &RaceResult{Metric: map[string]string{"classify": "accuracy", "multilabel": "hamming"}[s.Task],
+		Held: s.HeldRows(), Folds: s.Folds}
 	if r.result.Metric == "" {
 		r.result.Metric = "rmse"
 	}
@@ -262,7 +263,8 @@ func (r *racing) run(ctx context.Context) error {
 			}
 			next := r.affordable(alive, rows)
 			if len(next) < 2 {
-				res.Stopped = fmt.Sprintf("the time for this race, %.2g s, has no room for two candidates on %s rows", r.limit().Seconds(), units.Count(rows))
+				res.Stopped = fmt.Sprintf("the time for this race, %.2g s, has no room for two candidates on %s rows",
+					r.limit().Seconds(), units.Count(rows))
 				break
 			}
 			alive = next
@@ -359,7 +361,8 @@ func (r *racing) attempt(c *Racer, rows int) error {
 			first = &Trained{Model: out.Model, Report: out.Report, Config: c.Config, Rows: rows}
 		}
 		t, folds := out.Took, float64(r.sample.Folds)
-		took = Timing{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds, Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds, Choose: took.Choose + t.Choose/folds}
+		took = Timing{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds,
+			Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds, Choose: took.Choose + t.Choose/folds}
 	}
 	mean, _ := MeanError(all)
 	if r.sample.Task == "classify" {

@@ -133,7 +133,8 @@ func (c *combinations) add(s Space, values map[string]string) {
 	if t.Config.Kernel == "arccos" && t.Values["degree"] == "" && t.Config.Degree == 0 {
 		t.Config.Degree = 1
 	}
-	if strings.HasPrefix(t.Config.Kernel, "skewed-") && t.Values["coef0"] != "" && t.Config.Coef0 == 0 { // 0 of a configuration is its default
+	// 0 of a configuration is its default.
+	if strings.HasPrefix(t.Config.Kernel, "skewed-") && t.Values["coef0"] != "" && t.Config.Coef0 == 0 {
 		c.refuse(fmt.Errorf("coef0 is 0; c of %s is a positive number", t.Config.Kernel))
 		return
 	}

@@ -11,8 +11,9 @@ import (
 // right to a factor of a few on most data, and the whole path of λ or C, which costs little.
 var (
 	usualGamma  = Axis{Name: "gamma", Values: []string{"median*0.0625", "median*0.25", "median", "median*4", "median*16"}}
-	usualLambda = Axis{Name: "lambda", Values: []string{"trace*1e-06", "trace*1e-05", "trace*0.0001", "trace*0.001", "trace*0.01", "trace*0.1", "trace*1"}}
-	usualC      = Axis{Name: "c", Values: []string{"0.01", "0.1", "1", "10", "100"}}
+	usualLambda = Axis{Name: "lambda", Values: []string{"trace*1e-06", "trace*1e-05", "trace*0.0001", "trace*0.001",
+		"trace*0.01", "trace*0.1", "trace*1"}}
+	usualC = Axis{Name: "c", Values: []string{"0.01", "0.1", "1", "10", "100"}}
 )
 
 // withDefaults adds the axes of the default space for what the base does not say, and makes

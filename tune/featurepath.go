@@ -11,7 +11,8 @@ import (
 // path judges candidates of one learner that differ in one setting on a split, each trained from the
 // last where the solver can. Rows that are not trained on have a weight of 0, which counts for nothing.
 func (r *featureRun) path(j job, rec *record) error {
-	f := &fits{split: j.splits[0], candidates: j.candidates, models: make([]*learn.Linear, len(j.candidates)), errs: make([]error, len(j.candidates)), seconds: make([]float64, len(j.candidates))}
+	f := &fits{split: j.splits[0], candidates: j.candidates, models: make([]*learn.Linear, len(j.candidates)),
+		errs: make([]error, len(j.candidates)), seconds: make([]float64, len(j.candidates))}
 	k, sp := r.kept, r.division.Splits[f.split]
 	weights := make([]float64, k.n)
 	for i := range weights {
@@ -31,7 +32,8 @@ func (r *featureRun) path(j job, rec *record) error {
 		configs[i] = c.Config
 	}
 	last := time.Now()
-	err := r.prepared.FitPath(r.ctx, &train.PathRows{Z: k.z, Class: class, Y: k.y, Weights: weights}, configs, func(i int, l *learn.Linear) {
+	rows := &train.PathRows{Z: k.z, Class: class, Y: k.y, Weights: weights}
+	err := r.prepared.FitPath(r.ctx, rows, configs, func(i int, l *learn.Linear) {
 		now := time.Now()
 		f.models[i], f.seconds[i], last = l, now.Sub(last).Seconds(), now
 	})

@@ -227,7 +227,8 @@ func (f Folds) scarce(rows rowsInfo) (warnings []string) {
 	if len(few) > 5 {
 		few, more = few[:5], fmt.Sprintf(" and %d more", len(few)-5)
 	}
-	return []string{fmt.Sprintf("some classes have fewer rows than the %d folds, so that some folds have none of them: %s%s", f.K, strings.Join(few, ", "), more)}
+	return []string{fmt.Sprintf("some classes have fewer rows than the %d folds, so that some folds have none of them: %s%s",
+		f.K, strings.Join(few, ", "), more)}
 }
 
 // dealGroups gives groups, large ones first, to the part that has the fewest rows so far. Those

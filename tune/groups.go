@@ -81,7 +81,8 @@ func pipelineKey(c train.Config) (string, train.Config, error) {
 func (s *search) settled(c train.Config) train.Config {
 	base, asked := s.base.Info(), s.base.Config()
 	c.Task = base.Task
-	if f := base.Feature; f != nil && f.Steps == nil && c.Features == 0 && c.Steps == nil && c.Kernel == asked.Kernel && c.Map == asked.Map {
+	if f := base.Feature; f != nil && f.Steps == nil && c.Features == 0 && c.Steps == nil && c.Kernel == asked.Kernel &&
+		c.Map == asked.Map {
 		if !train.LearnerOf(c.Learner).Exact() {
 			c.Features = f.Features
 		}
@@ -149,7 +150,8 @@ func (g *group) jobs(s *search) (jobs []job) {
 	for i, p := range paths {
 		slices.SortStableFunc(p.candidates, func(a, b *Candidate) int { return cmp.Compare(p.values[a], p.values[b]) })
 		for _, split := range g.splits {
-			jobs = append(jobs, job{name: fmt.Sprintf("%s/%s%d/%d", g.name, p.learner, i, split), candidates: p.candidates, splits: []int{split}, gathers: true, run: (*featureRun).path})
+			jobs = append(jobs, job{name: fmt.Sprintf("%s/%s%d/%d", g.name, p.learner, i, split), candidates: p.candidates,
+				splits: []int{split}, gathers: true, run: (*featureRun).path})
 		}
 	}
 	return jobs

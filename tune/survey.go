@@ -88,7 +88,8 @@ func (s *search) lookAtRows() (rowsInfo, error) {
 	info.groups = len(groups)
 	s.data = h.sum
 	if info.n != s.base.Summary().Rows || info.group != nil && len(info.group) != info.n {
-		return info, fmt.Errorf("%s: %d rows when they were read first and %d now; the data changed", s.src.Name(), s.base.Summary().Rows, info.n)
+		return info, fmt.Errorf("%s: %d rows when they were read first and %d now; the data changed", s.src.Name(),
+			s.base.Summary().Rows, info.n)
 	}
 	return info, nil
 }
