@@ -206,7 +206,7 @@ func (f *fit) resume() error {
 	if err := s.restore(f); err != nil {
 		return err
 	}
-	f.learner, f.classWeights = learnerOf(c.Learner), s.made.ByClass
+	f.learner, f.classWeights = LearnerOf(c.Learner), s.made.ByClass
 	if s.made.Task == "classify" {
 		f.classes = dataset.NewClasses(s.made.Classes)
 	}
