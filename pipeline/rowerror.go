@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"mercer/dataset"
 	"mercer/kernel"
@@ -37,6 +39,37 @@ func Place(src dataset.Source, row int) string {
 		return fmt.Sprintf("%s: bag %d (from 0)", src.Name(), row)
 	}
 	return fmt.Sprintf("%s: row %d", src.Name(), row+1)
+}
+
+// Refused is Located for a number that the kernel does not take, with what to do about it.
+func Refused(err error, src dataset.Source, first int) error {
+	var bad *RowError
+	if errors.As(err, &bad) {
+		bad.Reason += AnotherScale("--scale")
+	}
+	return Located(err, src, first)
+}
+
+// FindOutside passes over the rows of src for the first number that the kernel does not take, which
+// is an error that says where it stands.
+func (p *Pipeline) FindOutside(ctx context.Context, src dataset.Source) error {
+	r, err := src.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if bad := p.Outside(b.X); bad != nil {
+			return Refused(bad, src, b.First)
+		}
+	}
 }
 
 // AnotherScale says what to do about numbers that a kernel does not take.

@@ -156,7 +156,7 @@ func readConfig(path string) (c train.Config, err error) {
 func parseConfig(text string) (c train.Config, err error) {
 	cmd := &cobra.Command{Use: "config"}
 	cmd.Flags().StringVar(&c.Task, "task", "auto", "")
-	scaleFlag(cmd, &c, "auto")
+	scaleFlag(cmd, &c)
 	modelFlags(cmd, &c)
 	reductionFlags(cmd, &c)
 	learnerFlags(cmd, &c)

@@ -116,7 +116,7 @@ first training, about how long it takes and what it holds (not with --progress n
 	f.IntVar(&most, "rows", 24_000, "most rows to draw from DATA, a third of them to test on")
 	f.IntVar(&seeds, "seeds", 3, "trainings a point, each with other rows and another seed")
 	f.StringVar(&cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
-	scaleFlag(cmd, &cfg, "auto")
+	scaleFlag(cmd, &cfg)
 	modelFlags(cmd, &cfg)
 	learnerFlags(cmd, &cfg)
 	dataFlags(cmd, &data)

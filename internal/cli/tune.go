@@ -98,7 +98,7 @@ the journal is removed.`,
 	f.StringVar(&tr.test, "test", "", "data to test the model on")
 	f.StringVar(&tr.testLabels, "test-labels", "", "file of labels for --test")
 	f.StringVar(&tr.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
-	scaleFlag(cmd, &tr.cfg, "auto")
+	scaleFlag(cmd, &tr.cfg)
 	modelFlags(cmd, &tr.cfg)
 	reductionFlags(cmd, &tr.cfg)
 	learnerFlags(cmd, &tr.cfg)
