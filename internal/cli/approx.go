@@ -89,7 +89,7 @@ Coordinates with common factors depend on one another, which sums of many terms 
 	f := cmd.Flags()
 	kernelFlags(cmd, &a.cfg)
 	f.StringArrayVar(&a.asked, "map", nil, "maps to measure, separated by commas, see mercer maps; or a chain or sum in JSON, or @FILE with it; may be repeated (default: all that approximate the kernel and do not cost out of proportion)")
-	f.IntSliceVar(&a.features, "features", nil, "numbers D of features, separated by commas (default 256,1024,4096; of nystrom and its kin up to 1024)")
+	f.Var(countsValue{&a.features}, "features", "numbers D of features, separated by commas, or a range that doubles, such as 256:4096 (default 256,1024,4096; of nystrom and its kin up to 1024)")
 	mapOptions(f, &a.cfg.Options)
 	f.IntVar(&a.rows, "rows", 1000, "rows to judge by, all pairs of them; half of the rows at most where maps are fitted")
 	f.IntVar(&a.opt.Seeds, "seeds", 5, "how often each map is drawn")

@@ -29,7 +29,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root, firstWord(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
 	if err == nil {
 		return 0
 	}
@@ -84,7 +87,7 @@ to start with your own.`,
 		},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("%q is no command; mercer --help lists them", args[0])
+				return unknownCommand(cmd, args[0])
 			}
 			return nil
 		},
@@ -92,7 +95,7 @@ to start with your own.`,
 	}
 	root.PersistentFlags().IntVar(&threads, "threads", 0, "goroutines that compute at a time; 0: one a processor (the result is the same)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
+		return unknownFlag(cmd, err)
 	})
 	root.AddCommand(
 		newTrain(),

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,6 +64,10 @@ var errUnknownOption = errors.New("is no option")
 // up to the first argument that is none, and returns the rest; nil if help was asked for and
 // has been printed.
 func shortOptions(cmd *cobra.Command, args []string, set func(name, value string) error, switches ...string) ([]string, error) {
+	args, err := takeThreads(cmd, args)
+	if err != nil {
+		return nil, err
+	}
 	for i := 0; i < len(args); i++ {
 		name, value := args[i], ""
 		switch {
@@ -83,6 +88,28 @@ func shortOptions(cmd *cobra.Command, args []string, set func(name, value string
 		}
 	}
 	return []string{}, nil
+}
+
+// takeThreads obeys --threads, which all commands have, wherever it stands, and returns the other arguments.
+func takeThreads(cmd *cobra.Command, args []string) (rest []string, err error) {
+	flags := cmd.Root().PersistentFlags()
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		if name != "--threads" {
+			rest = append(rest, args[i])
+			continue
+		}
+		if !given {
+			if i++; i == len(args) {
+				return nil, usagef("--threads wants a value (%s --help lists the options)", cmd.CommandPath())
+			}
+			value = args[i]
+		}
+		if err := flags.Set("threads", value); err != nil {
+			return nil, usagef("--threads %q is not a whole number", value)
+		}
+	}
+	return rest, cmd.Root().PersistentPreRunE(cmd, nil)
 }
 
 func joined(words []string) string {
