@@ -52,6 +52,9 @@ first training, about how long it takes and what it holds (not with --progress n
 			if err := settle(cmd, &cfg); err != nil {
 				return err
 			}
+			if err := readLandmarks(cmd.Context(), &cfg, data); err != nil {
+				return err
+			}
 			if err := cfg.Check(); err != nil {
 				return usageError{err}
 			}

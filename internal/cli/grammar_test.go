@@ -124,6 +124,10 @@ func TestEveryGrammarOfEveryFlag(t *testing.T) {
 			}
 		}
 	}
+	// Configurations of compare take the flags of train.
+	landmarks := filepath.Join(dir, "landmarks.csv")
+	ok(t, "compare", data, "--folds", "2", "--progress", "never", "--config", "--map nystrom --landmarks "+landmarks+" --learner ridge --lambda trace*0.01",
+		"--config", "--gamma median*4 --features 8 --learner ridge --lambda 1")
 	for name := range quick {
 		if ran[name] < 4 {
 			t.Errorf("mercer %s was run %d times", name, ran[name])

@@ -294,11 +294,11 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := space.Check(); err != nil {
-		return usageError{err}
-	}
 	if err := readLandmarks(ctx, &space.Base, t.train.data); err != nil {
 		return err
+	}
+	if err := space.Check(); err != nil {
+		return usageError{err}
 	}
 	o := &t.opt
 	if o.Journal == "" {
