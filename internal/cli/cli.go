@@ -117,6 +117,7 @@ to start with your own.`,
 		newTune(),
 		newApprox(),
 	)
+	helpFlags(root)
 	return root
 }
 

@@ -56,19 +56,19 @@ of histograms, rows of numbers of 0 or more:
           chi2            Σ 2x_j y_j/(x_j+y_j)
           intersection    Σ min(x_j, y_j)
           jensen-shannon  Σ x_j/2·log₂((x_j+y_j)/x_j) + y_j/2·log₂((x_j+y_j)/y_j)
-                          With --homogeneity h every term of these four is times
-                          (x_j y_j)^((h-1)/2), so that k(ax, ay) = aʰ·k(x, y).
           exp-chi2        exp(-γ Σ (x_j-y_j)²/(x_j+y_j))
 and of numbers above -coef0:
           skewed-chi2          Π 2√(u_j v_j)/(u_j+v_j), u = x+coef0 and v = y+coef0
           skewed-intersection  Π min(√(u_j/v_j), √(v_j/u_j))
+With --homogeneity h every term of hellinger, chi2, intersection and jensen-shannon is times
+(x_j y_j)^((h-1)/2), so that k(ax, ay) = aʰ·k(x, y).
 
 Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y‖₁, cauchy
                      1/√median‖x-y‖² and exp-chi2 1/median Σ(x_j-y_j)²/(x_j+y_j) over random
                      pairs of up to 2,000 rows of DATA; poly, exp 1/median‖x‖²
           scale      1/(d·variance of all values); cauchy: its square root; exp-chi2:
                      1/(d·standard deviation of all values)
-                     All other kernels have no γ.`,
+All other kernels have no γ.`,
 		Example: `  mercer kernel digits.csv --kernel rbf -o k.npy
   mercer kernel digits.csv --scale none --kernel rbf --gamma 0.001 -o k.npy
   mercer kernel train.svm test.svm --kernel poly --degree 2 --coef0 1 --gamma 1 -o k.npy

@@ -30,7 +30,8 @@ many are right, all as LIBLINEAR's own predict does. Options:
   -q     print nothing`,
 		Example: `  mercer liblinear-predict a9a.t a9a.model a9a.out
   mercer liblinear-predict -b 1 a9a.t.gz a9a.model a9a.out`,
-		DisableFlagParsing: true, // its options are LIBLINEAR's: one dash and several letters
+		DisableFlagParsing:    true, // its options are LIBLINEAR's: one dash and several letters
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := liblinearPredict{}
 			files, err := shortOptions(cmd, args, func(name, value string) error {
