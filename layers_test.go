@@ -15,13 +15,13 @@ import (
 var floors = map[string]int{
 	"internal/spare":       -1, // internal/vec needs it too
 	"internal/units":       0,
-	"internal/spelling":    0,
 	"internal/vec":         0,
 	"internal/random":      0,
 	"internal/whole":       0,
 	"internal/journal":     0,
 	"internal/digits":      0,
 	"internal/chromium":    0,
+	"internal/spelling":    0,
 	"matrix":               1,
 	"internal/safetensors": 1,
 	"internal/report":      1,

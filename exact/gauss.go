@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mercer/internal/units"
 	"mercer/internal/vec"
@@ -59,8 +60,10 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 		return nil, err
 	}
 	switch {
-	case k.Name != "rbf":
-		return nil, fmt.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; use a tree or a threshold, which take laplacian and cauchy too, or the exact Gram matrix (--product exact)", k.Name)
+	case k.Kind() != kernel.RBF:
+		return nil, fmt.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; "+
+			"use a tree or a threshold, which take %s, or the exact Gram matrix (--product exact)",
+			k.Name, strings.Join(falling(), ", "))
 	case !(accuracy >= 1e-12 && accuracy < 1):
 		return nil, fmt.Errorf("exact: the accuracy is %g; the fast Gauss transform takes a number from 10⁻¹² to below 1", accuracy)
 	case x.CSR != nil:

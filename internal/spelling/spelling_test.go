@@ -31,7 +31,8 @@ func TestEdits(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"ab", "ba", 1}, {"abcd", "acbd", 1}, {"ca", "abc", 3}, {"νυ", "ν", 1},
+		{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"ab", "ba", 1},
+		{"abcd", "acbd", 1}, {"ca", "abc", 3}, {"νυ", "ν", 1},
 	} {
 		if got := edits([]rune(c.a), []rune(c.b)); got != c.want {
 			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)
