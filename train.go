@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
+	"mercer/auto"
 	"mercer/dataset"
 	"mercer/lab"
 	"mercer/train"
-	"mercer/tune"
 )
 
 // Config says how to train; the zero value chooses by the data.
@@ -57,7 +57,7 @@ type Result struct {
 	Report *Report
 
 	// Auto says what was tried, nil without Config.Auto.
-	Auto *tune.AutoReport
+	Auto *auto.Report
 
 	// Test are the metrics of the rows that were held out, or of Config.Test; nil where there are none.
 	Test *Metrics
@@ -184,7 +184,7 @@ func (j *job) train(data Data) (err error) {
 	case o.bags != nil:
 		return j.fitBags(o.bags, opt)
 	case c.Auto:
-		r.Model, r.Report, r.Auto, err = tune.Auto(j.ctx, j.holdOut(o.rows), tune.AutoOptions{Config: c.Config, Budget: c.Budget, Training: opt})
+		r.Model, r.Report, r.Auto, err = auto.Train(j.ctx, j.holdOut(o.rows), auto.Options{Config: c.Config, Budget: c.Budget, Training: opt})
 	default:
 		r.Model, r.Report, err = train.Fit(j.ctx, j.holdOut(o.rows), c.Config, opt)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mercer/internal/option"
 	"mercer/internal/units"
@@ -60,8 +61,10 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 		return nil, err
 	}
 	switch {
-	case k.Name != "rbf":
-		return nil, option.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; use a tree or a threshold, which take laplacian and cauchy too, or the exact Gram matrix (%s)", k.Name, option.Set("product", "exact"))
+	case k.Kind() != kernel.RBF:
+		return nil, option.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; "+
+			"use a tree or a threshold, which take %s, or the exact Gram matrix (%s)",
+			k.Name, strings.Join(falling(), ", "), option.Set("product", "exact"))
 	case !(accuracy >= 1e-12 && accuracy < 1):
 		return nil, fmt.Errorf("exact: the accuracy is %g; the fast Gauss transform takes a number from 10⁻¹² to below 1", accuracy)
 	case x.CSR != nil:

@@ -24,7 +24,7 @@ type ThresholdProduct struct {
 }
 
 // NewThresholdProduct prepares products with the elements of K that are larger than threshold,
-// for the kernels rbf, laplacian and cauchy and dense rows. It counts them first, and fails where
+// for kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It counts them first, and fails where
 // they would take more than memory bytes, 12 each (0: 4 GiB). While it works it holds 12nd
 // bytes more.
 func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limit int64) (*ThresholdProduct, error) {

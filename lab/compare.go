@@ -11,7 +11,6 @@ import (
 	"mercer/dataset"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 	"mercer/rank"
 )
 
@@ -281,7 +280,7 @@ func (r *record) pass(ctx context.Context, models []*Predictor, src dataset.Sour
 			err := p.Predict(b.X, r.how == byProbability, func(i int, s *Said) error { return r.add(j, i, s) })
 			r.models[j].seconds += time.Since(start).Seconds()
 			if err != nil {
-				return fmt.Errorf("%s: %w", p.Name, pipeline.Located(err, src, b.First))
+				return fmt.Errorf("%s: %w", p.Name, dataset.Locate(err, src, b.First))
 			}
 		}
 		r.rows += b.X.Len()

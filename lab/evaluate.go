@@ -9,7 +9,6 @@ import (
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 // Options say what Evaluate does beside its metrics; the zero value is nothing.
@@ -117,7 +116,7 @@ func (j *judge) add(b *matrix.Batch) error {
 	}
 	j.scores.Reshape(b.X.Len(), j.m.Outputs())
 	if err := j.m.Scores(&j.scores, b.X); err != nil {
-		return pipeline.Located(err, j.src, b.First)
+		return dataset.Locate(err, j.src, b.First)
 	}
 	if j.byValue != nil {
 		for i, name := range b.Names {
