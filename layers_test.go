@@ -14,12 +14,14 @@ import (
 // docs/design.md describes them.
 var floors = map[string]int{
 	"internal/spare":       -1, // internal/vec needs it too
+	"internal/option":      0,
 	"internal/units":       0,
 	"internal/vec":         0,
 	"internal/random":      0,
 	"internal/whole":       0,
 	"internal/journal":     0,
 	"internal/digits":      0,
+	"internal/spelling":    0,
 	"internal/need":        0,
 	"matrix":               1,
 	"internal/safetensors": 1,
@@ -42,15 +44,18 @@ var floors = map[string]int{
 	"libsvm":               7,
 	"liblinear":            7,
 	"lab":                  8,
-	"tune":                 9,
-	"internal/papers":      10,
-	".":                    10,
-	"internal/cli":         11,
-	"cmd/mercer":           12,
-	"internal/bench/page":  12,
-	"examples/histograms":  12,
-	"examples/pooling":     12,
-	"examples/service":     12,
+	"trial":                8,
+	"cost":                 9,
+	"tune":                 10,
+	"auto":                 11,
+	"internal/papers":      12,
+	".":                    12,
+	"internal/cli":         13,
+	"cmd/mercer":           14,
+	"examples/histograms":  14,
+	"examples/pooling":     14,
+	"examples/service":     14,
+	"internal/bench/page":  14,
 }
 
 // upward says what is wrong with a package's import of another, "" if nothing is.

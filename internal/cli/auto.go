@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mercer/auto"
 	"mercer/dataset"
 	"mercer/model"
 	"mercer/train"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 const autoHelp = `--auto chooses kernel, γ, scaling, learner and the number of features: it looks at the data,
@@ -68,20 +69,20 @@ func (t *training) fitAuto(ctx context.Context, cmd *cobra.Command, src dataset.
 	if !cmd.Flags().Changed("gamma") {
 		given.Gamma = ""
 	}
-	m, report, chosen, err := tune.Auto(ctx, src, tune.AutoOptions{
+	m, report, chosen, err := auto.Train(ctx, src, auto.Options{
 		Config: given, Budget: t.budget, Training: opt,
 		Progress: func(what string) { p.report("auto: "+what, 0, -1) },
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	t.chosen = &autoJSON{AutoReport: chosen, Command: trainCommand(cmd, chosen.Config, t.path)}
+	t.chosen = &autoJSON{Report: chosen, Command: trainCommand(cmd, chosen.Config, t.path)}
 	return m, report, nil
 }
 
 // autoJSON is what train --auto --json prints under "auto".
 type autoJSON struct {
-	*tune.AutoReport
+	*auto.Report
 
 	// Command trains the same model again; where the model is of fewer rows than there are, it
 	// trains the same configuration on all of them.
@@ -200,7 +201,7 @@ func budgetText(seconds float64) string {
 
 // printRace is a table of candidates: their scores on each rung, best first, and why they were
 // dropped.
-func printRace(w io.Writer, r *tune.RaceResult) {
+func printRace(w io.Writer, r *trial.RaceResult) {
 	fmt.Fprintf(w, "\n  %-40s", scoreNames[r.Metric])
 	for _, n := range r.Rungs {
 		fmt.Fprintf(w, "%12s", comma(n))

@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/cost"
 	"mercer/dataset"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 // estimateRows are how many of the first rows a prediction of the cost looks at.
@@ -40,18 +41,18 @@ func (t *training) estimable(path string) string {
 
 // predictCost predicts what the training takes, by trials of about so many seconds. It is nil where
 // that is surely less than so many.
-func (t *training) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*tune.Cost, error) {
+func (t *training) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*cost.Prediction, error) {
 	if t.holdout > 0 {
 		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
 	}
-	s, err := tune.DrawFirst(ctx, src, estimateRows, t.cfg.Task, max(t.cfg.Seed, 1))
+	s, err := trial.DrawFirst(ctx, src, estimateRows, t.cfg.Task, max(t.cfg.Seed, 1))
 	if err != nil {
 		return nil, err
 	}
-	if short, err := tune.Short(ctx, s, t.cfg, memory, least); short || err != nil {
+	if short, err := cost.Short(ctx, s, t.cfg, memory, least); short || err != nil {
 		return nil, err
 	}
-	return tune.PredictCost(ctx, s, t.cfg, tune.CostOptions{Memory: memory, Seconds: seconds})
+	return cost.Predict(ctx, s, t.cfg, cost.Options{Memory: memory, Seconds: seconds})
 }
 
 // printCost is train --estimate: it predicts and stops.
@@ -78,7 +79,7 @@ func (t *training) printCost(cmd *cobra.Command, path string, memory int64) erro
 	}
 	fmt.Fprintf(w, "  %-10s%s\n", "estimate", c.Text())
 	fmt.Fprintf(w, "  %-10s%s\n", "rows", rows)
-	fmt.Fprintf(w, "  %-10s%s; %s features, %s\n", "training", tune.Describe(c.Plan.Config), comma(c.Plan.Features), plural(c.Plan.Outputs, "output"))
+	fmt.Fprintf(w, "  %-10s%s; %s features, %s\n", "training", trial.Describe(c.Plan.Config), comma(c.Plan.Features), plural(c.Plan.Outputs, "output"))
 	fmt.Fprintf(w, "  %-10sread %s · map %s · solve %s\n", "time", secondsText(duration(c.Read)), secondsText(duration(c.Map)), secondsText(duration(c.Solve)))
 	fmt.Fprintf(w, "  %-10s%s (%s)\n", "memory", bytesText(c.Plan.Bytes), c.Plan.Formula)
 	fmt.Fprintf(w, "\n  %-10s%10s%10s%12s%12s\n", "trials", "rows", "features", "map", "solve")

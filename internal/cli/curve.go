@@ -8,9 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/cost"
 	"mercer/dataset"
 	"mercer/train"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 func newCurve() *cobra.Command {
@@ -81,21 +82,21 @@ first training, about how long it takes and what it holds (not with --progress n
 				return err
 			}
 			defer src.Close()
-			s, err := tune.Draw(cmd.Context(), src, most, cfg.Task, max(cfg.Seed, 1))
+			s, err := trial.Draw(cmd.Context(), src, most, cfg.Task, max(cfg.Seed, 1))
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("at-features") && features == nil {
 				features = []int{}
 			}
-			opt := tune.CurveOptions{
+			opt := cost.CurveOptions{
 				Rows: rows, Features: features, Seeds: seeds, Memory: int64(memory),
 				Progress: func(k, of, rows int) { p.report("train", rows, float64(k-1)/float64(of)) },
 			}
 			if p.tells() {
-				opt.Forecast, opt.ForecastFrom = func(f tune.Forecast) { p.note(f.Text("points")) }, longWork
+				opt.Forecast, opt.ForecastFrom = func(f cost.Forecast) { p.note(f.Text("points")) }, longWork
 			}
-			c, err := tune.LearningCurve(cmd.Context(), s, cfg, opt)
+			c, err := cost.LearningCurve(cmd.Context(), s, cfg, opt)
 			p.done()
 			if err != nil {
 				return err
@@ -128,7 +129,7 @@ first training, about how long it takes and what it holds (not with --progress n
 }
 
 // printCurve prints the curves as tables with a small picture of the test errors.
-func printCurve(w io.Writer, c *tune.Curve) {
+func printCurve(w io.Writer, c *cost.Curve) {
 	what := map[string]string{"error": "error in %", "rmse": "RMSE", "hamming": "wrong labels in %"}[c.Metric]
 	number := func(v float64) string {
 		if c.Metric == "rmse" {
@@ -149,7 +150,7 @@ func printCurve(w io.Writer, c *tune.Curve) {
 		return number(mean) + " ± " + number(sd)
 	}
 	fmt.Fprintf(w, "  %s; %s; tested on %s rows\n", what, seedsText(c.Seeds), comma(c.Held))
-	table := func(title string, points []tune.CurvePoint) {
+	table := func(title string, points []cost.CurvePoint) {
 		fmt.Fprintf(w, "\n  %-12s%10s%10s%20s%20s%10s%10s\n", title, "rows", "features", "train", "test", "seconds", "memory")
 		line := spark(points)
 		for i, p := range points {
@@ -157,7 +158,7 @@ func printCurve(w io.Writer, c *tune.Curve) {
 				spread(p.Train, p.TrainSD), spread(p.Test, p.TestSD), secondsText(duration(p.Seconds)), bytesText(p.Bytes), line[i])
 		}
 	}
-	law := func(l *tune.Law, n string) {
+	law := func(l *cost.Law, n string) {
 		if l == nil {
 			return
 		}
@@ -191,7 +192,7 @@ func seedsText(seeds int) string {
 
 // spark are bars as long as the points' test errors, the largest having 20 characters, in eighths
 // of a character.
-func spark(points []tune.CurvePoint) []string {
+func spark(points []cost.CurvePoint) []string {
 	most := 0.0
 	for _, p := range points {
 		most = max(most, p.Test)

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"mercer/cost"
 	"mercer/internal/report"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 // more are the sections of a report that only some trainings have.
@@ -43,11 +44,11 @@ func autoSections(a *autoJSON) func(*report.Page) {
 }
 
 // exactText is what an exact machine would have needed, and exactFrom where that is from.
-func exactText(e *tune.ExactCost) string {
+func exactText(e *cost.ExactPrediction) string {
 	return fmt.Sprintf("a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", bytesText(int64(e.Bytes)), longText(e.Seconds))
 }
 
-func exactFrom(e *tune.ExactCost) string {
+func exactFrom(e *cost.ExactPrediction) string {
 	first, last := e.Trials[0].Rows, e.Trials[len(e.Trials)-1].Rows
 	return fmt.Sprintf("extrapolated as n^%.1f from %s to %s rows", e.Exponent, comma(first), comma(last))
 }
@@ -56,7 +57,7 @@ func exactFrom(e *tune.ExactCost) string {
 var scoreNames = map[string]string{"accuracy": "accuracy in %", "rmse": "RMSE", "hamming": "wrong labels in %"}
 
 // raceTable has a candidate a row, the best first.
-func raceTable(r *tune.RaceResult) *report.Table {
+func raceTable(r *trial.RaceResult) *report.Table {
 	folds := ""
 	if r.Folds > 1 {
 		folds = fmt.Sprintf(", in %d folds", r.Folds)
@@ -96,7 +97,7 @@ func raceTable(r *tune.RaceResult) *report.Table {
 }
 
 // raceFigure shows the score of every training against its seconds.
-func raceFigure(heats []*tune.RaceResult) *report.Figure {
+func raceFigure(heats []*trial.RaceResult) *report.Figure {
 	s := &report.Scatter{X: report.Axis{Name: "seconds of a candidate's trainings", Log: true}}
 	for _, h := range heats {
 		cloud := report.Cloud{Name: h.Of}
