@@ -14,6 +14,7 @@ import (
 // docs/design.md describes them.
 var floors = map[string]int{
 	"internal/spare":       -1, // internal/vec needs it too
+	"internal/option":      0,
 	"internal/units":       0,
 	"internal/vec":         0,
 	"internal/random":      0,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -61,13 +62,13 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 	}
 	switch {
 	case k.Kind() != kernel.RBF:
-		return nil, fmt.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; "+
-			"use a tree or a threshold, which take %s, or the exact Gram matrix (--product exact)",
-			k.Name, strings.Join(falling(), ", "))
+		return nil, option.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; "+
+			"use a tree or a threshold, which take %s, or the exact Gram matrix (%s)",
+			k.Name, strings.Join(falling(), ", "), option.Set("product", "exact"))
 	case !(accuracy >= 1e-12 && accuracy < 1):
 		return nil, fmt.Errorf("exact: the accuracy is %g; the fast Gauss transform takes a number from 10⁻¹² to below 1", accuracy)
 	case x.CSR != nil:
-		return nil, fmt.Errorf("exact: the fast Gauss transform takes dense rows, not sparse ones; use the exact Gram matrix (--product exact), Falkon or a feature map")
+		return nil, option.Errorf("exact: the fast Gauss transform takes dense rows, not sparse ones; use the exact Gram matrix (%s), Falkon or a feature map", option.Set("product", "exact"))
 	case x.Len() == 0:
 		return nil, fmt.Errorf("exact: no rows")
 	}

@@ -117,7 +117,7 @@ func TestNumbersOutsideTheDomainAreFound(t *testing.T) {
 	bad := matrix.NewDense(60, 3)
 	copy(bad.Data, x.Data)
 	bad.Row(17)[2] = -1
-	var at *RowError
+	var at *dataset.RowError
 	if err := p.Transform(matrix.NewDense(60, p.Features()), matrix.Rows{Dense: bad}); !errors.As(err, &at) || at.Row != 17 || at.Dim != 2 {
 		t.Errorf("%v", err)
 	}
@@ -125,7 +125,7 @@ func TestNumbersOutsideTheDomainAreFound(t *testing.T) {
 		t.Errorf("%v", at)
 	}
 	bad.Row(17)[2] = float32(math.NaN())
-	if err := p.Transform(matrix.NewDense(60, p.Features()), matrix.Rows{Dense: bad}); !errors.As(err, &at) || !strings.Contains(at.Reason, "not a finite number") {
+	if err := p.Transform(matrix.NewDense(60, p.Features()), matrix.Rows{Dense: bad}); !errors.As(err, &at) || !strings.Contains(at.Err.Error(), "not a finite number") {
 		t.Errorf("%v", err)
 	}
 	one := matrix.NewDense(1, 3)

@@ -59,7 +59,7 @@ func TestFindOutside(t *testing.T) {
 	passes := 0
 	rows.Find = func(p *Pipeline) error { passes++; return p.FindOutside(context.Background(), src) }
 	_, _, err = SettleScaling(cfg, rows)
-	if err == nil || !strings.Contains(err.Error(), "row 3, ") || !strings.Contains(err.Error(), "-7 is too small") || !strings.Contains(err.Error(), "use another kernel, or a --scale") || passes != 1 {
+	if err == nil || !strings.Contains(err.Error(), "row 3, ") || !strings.Contains(err.Error(), "-7 is too small") || !strings.Contains(err.Error(), "use another kernel, or a scale that") || passes != 1 {
 		t.Errorf("%v after %d passes", err, passes)
 	}
 	clear(bad.Data)

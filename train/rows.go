@@ -70,7 +70,7 @@ func (f *fit) tooWide(b *matrix.Batch) error {
 	for i := range b.X.Len() {
 		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.info.Schema.Dim {
 			return fmt.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
-				pipeline.Place(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim)
+				dataset.RowPlace(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim)
 		}
 	}
 	narrow := *b.X.CSR

@@ -222,7 +222,7 @@ func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (
 			return 0, 0, failed
 		}
 		if err != nil {
-			return 0, 0, pipeline.Located(err, f.src, b.First)
+			return 0, 0, dataset.Locate(err, f.src, b.First)
 		}
 		rows += b.X.Len()
 		p.report("map", rows, r.Progress())
