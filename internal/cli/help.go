@@ -82,7 +82,7 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 		}
 		fmt.Fprintf(w, "\n%s:\n", g.title)
 		for _, f := range g.flags {
-			fmt.Fprintln(w, hanging(flagName(f), flagUsage(f), helpWidth))
+			fmt.Fprintln(w, hanging(flagColumn(f), flagUsage(f), helpWidth))
 		}
 	}
 	if left > 0 {
@@ -99,8 +99,8 @@ const usageColumn = 26
 // files are the flags that take the name of a file, folders that of a folder.
 const files, folders = "output test test-labels labels report append like save-stats unlabelled journal fit continue results space csv", "plots data"
 
-// flagName is the first column of a flag's help: its names and what it takes.
-func flagName(f *pflag.Flag) string {
+// flagColumn is the first column of a flag's help: its names and what it takes.
+func flagColumn(f *pflag.Flag) string {
 	name := "  --" + f.Name
 	if f.Shorthand != "" {
 		name = "  -" + f.Shorthand + ", --" + f.Name
