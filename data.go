@@ -168,11 +168,11 @@ func inMemory(x [][]float64, y []float64, labels []string) Data {
 		dense := matrix.NewDense(len(x), len(x[0]))
 		for i, row := range x {
 			if len(row) != dense.Cols {
-				return nil, &RowError{Row: i, Dim: min(len(row), dense.Cols), Reason: fmt.Sprintf("the row has %d numbers, the first has %d", len(row), dense.Cols)}
+				return nil, &RowError{Row: i, Dim: -1, Err: fmt.Errorf("the row has %d numbers, the first has %d", len(row), dense.Cols)}
 			}
 			for j, v := range row {
 				if dense.Row(i)[j] = float32(v); v-v != 0 || dense.Row(i)[j]-dense.Row(i)[j] != 0 {
-					return nil, &RowError{Row: i, Dim: j, Reason: strconv.FormatFloat(v, 'g', -1, 64) + " is not a finite number of float32"}
+					return nil, &RowError{Row: i, Dim: j, Err: fmt.Errorf("%g is not a finite number of float32", v)}
 				}
 			}
 		}

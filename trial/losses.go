@@ -10,7 +10,6 @@ import (
 	"mercer/dataset"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 // MeanError is the mean of numbers and its standard error.
@@ -74,7 +73,7 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 		}
 		scores.Reshape(b.X.Len(), m.Outputs())
 		if err := m.Scores(&scores, b.X); err != nil {
-			return nil, pipeline.Located(err, src, b.First)
+			return nil, dataset.Locate(err, src, b.First)
 		}
 		for i := range b.X.Len() {
 			row, loss := scores.Row(i), 0.0

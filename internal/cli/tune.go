@@ -368,14 +368,6 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	return t.finish(cmd, found, m, report, p, path, searched, start)
 }
 
-// ofFoldGroup lets an error name the flag by which tune is told of groups.
-func ofFoldGroup(err error) error {
-	if text := err.Error(); strings.Contains(text, "--group") {
-		return errors.New(strings.ReplaceAll(text, "--group", "--fold-group"))
-	}
-	return err
-}
-
 // finish tests the model, saves it and tells how it was found.
 func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, report *train.Report, p *progress, path string, searched time.Duration, start time.Time) error {
 	name := filepath.Base(path)
