@@ -52,10 +52,10 @@ var floors = map[string]int{
 	".":                    12,
 	"internal/cli":         13,
 	"cmd/mercer":           14,
-	"internal/bench/page":  14,
 	"examples/histograms":  14,
 	"examples/pooling":     14,
 	"examples/service":     14,
+	"internal/bench/page":  14,
 }
 
 // upward says what is wrong with a package's import of another, "" if nothing is.
