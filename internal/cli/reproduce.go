@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,7 +24,7 @@ func newReproduce() *cobra.Command {
 		written  pages
 	)
 	cmd := &cobra.Command{
-		Use:   "reproduce [flags] NAME...",
+		Use:   "reproduce [flags] TABLE...|PAPER",
 		Short: "Make tables of the papers again, theirs beside ours",
 		Long: `Repeat the experiments behind tables of the papers that Mercer follows, and print the
 papers' figures beside its own: mean ± standard deviation over the seeds, and a mark.
@@ -39,7 +40,8 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
   data not available   the data set is not in --data, or not to be had
 
 --list has every table and figure of the five papers: what makes it again, or which data it would take
-that are not to be had. Of ten seeds a choice of C or λ is made with the first and kept; what no
+that are not to be had; the name of a paper lists those of that paper. Where the data of a table are not
+there the exit code is 1. Of ten seeds a choice of C or λ is made with the first and kept; what no
 random number changes runs once; where times are measured seeds run one after the other, else two
 at a time.
 
@@ -60,20 +62,24 @@ folder for each data set, as published, gzipped or not:
   wikipedia_sift/image_sift_bow128.{train,test}.csv, outdoor_colorhist/outdoorStream.{data,labels},
   optdigits/optdigits.{tra,tes}, spambase/spambase.data, reuters_r8/R8.txt, reuters_r8/R8.clean.txt`,
 		Example: `  mercer reproduce --list
+  mercer reproduce LS18
   mercer reproduce S14-4.1
   mercer reproduce LS19-4.2 LS19-4.3 --data ~/data --quick
   mercer reproduce LS19-4.4 --data ~/data --journal tables.jsonl
   mercer reproduce S14-4.1 S14-F4.1 --seeds 16 --report s14.html --plots pictures`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !list {
-				return usagef("no table; give a NAME of --list")
+				return usagef("no table; give a TABLE of --list")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
-			if list {
-				return listTables(out, asJSON)
+			if asked, err := papersOf(args, list); err != nil || asked != nil {
+				if err != nil {
+					return err
+				}
+				return listTables(out, asked, asJSON)
 			}
 			if opt.Seeds < 1 {
 				return usagef("--seeds %d: give 1 or more", opt.Seeds)
@@ -99,6 +105,7 @@ folder for each data set, as published, gzipped or not:
 			}
 			page := &report.Page{Title: "Tables of the papers, theirs and ours", Subtitle: strings.Join(args, ", ")}
 			var results []reproduced
+			var missing []string // tables without data
 			for i, t := range tables {
 				opt.Progress = func(share float64) { p.report(t.Name, 0, share) }
 				start := time.Now()
@@ -110,6 +117,9 @@ folder for each data set, as published, gzipped or not:
 					return err
 				}
 				p.done()
+				if r.Missing != "" {
+					missing = append(missing, t.Name)
+				}
 				ran := ranText(r, time.Since(start))
 				if written.wanted() {
 					if err := reproducedSection(page, r, ran); err != nil {
@@ -132,9 +142,11 @@ folder for each data set, as published, gzipped or not:
 				return err
 			}
 			if asJSON {
-				return printJSON(out, results)
+				if err := printJSON(out, results); err != nil {
+					return err
+				}
 			}
-			return nil
+			return lacking(missing, opt.Dir)
 		},
 	}
 	f := cmd.Flags()
@@ -167,17 +179,51 @@ type listedItem struct {
 	How    string   `json:"-"` // both
 }
 
-// listTables prints what tables there are, and every table and figure of the papers with what makes
-// it again, or why nothing does.
-func listTables(w io.Writer, asJSON bool) error {
+// papersOf are the papers whose tables are to be listed: those that the arguments name, or all with --list
+// alone; nil where tables are to be made.
+func papersOf(args []string, list bool) (of []string, err error) {
+	known := papers.Papers()
+	if list && len(args) == 0 {
+		return known, nil
+	}
+	for _, name := range args {
+		if i := slices.IndexFunc(known, func(p string) bool { return strings.EqualFold(p, name) }); i >= 0 {
+			of = append(of, known[i])
+		} else if list {
+			return nil, usagef("%q is not a paper; --list takes %s, or nothing for all of them", name, strings.Join(known, ", "))
+		}
+	}
+	if of != nil && len(of) < len(args) {
+		return nil, usagef("%s is a paper, whose tables are listed, and others are tables to be made; give one kind of names", of[0])
+	}
+	return of, nil
+}
+
+// lacking is the error that tables could not be made.
+func lacking(tables []string, dir string) error {
+	if tables == nil {
+		return nil
+	}
+	return fmt.Errorf("there are no data in %s for %s; --data names the folder of the data sets", dir, strings.Join(tables, ", "))
+}
+
+// listTables prints what tables there are of some papers, and every table and figure of these with what
+// makes it again, or why nothing does.
+func listTables(w io.Writer, of []string, asJSON bool) error {
 	var list struct {
 		Tables []listed     `json:"tables"`
 		Items  []listedItem `json:"items"`
 	}
 	for _, t := range papers.Tables() {
+		if !slices.Contains(of, t.Paper()) {
+			continue
+		}
 		list.Tables = append(list.Tables, listed{t.Name, t.Title, t.Source, t.Data, t.Cost})
 	}
 	for _, i := range papers.Inventory() {
+		if !slices.Contains(of, i.Paper) {
+			continue
+		}
 		list.Items = append(list.Items, listedItem{i.Paper, i.Number, i.Shows, i.By, i.Mark(), i.How()})
 	}
 	if asJSON {

@@ -143,7 +143,7 @@ columns of 0 and 1 with --task multilabel.
 	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
 	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows, without labels or with some that do not count, to find principal components with")
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
-	scaleFlag(cmd, &t.cfg, "auto")
+	scaleFlag(cmd, &t.cfg)
 	modelFlags(cmd, &t.cfg)
 	reductionFlags(cmd, &t.cfg)
 	learnerFlags(cmd, &t.cfg)
@@ -664,15 +664,9 @@ func printInfo(line func(what, format string, args ...any), m *model.Model) {
 
 // printMap prints the kernel and the map of a mapping that has one; why says where γ is from.
 func printMap(line func(what, format string, args ...any), p *pipeline.Pipeline, why map[string]string) {
-	because := func(text string) string {
-		if text != "" {
-			text = " (" + text + ")"
-		}
-		return text
-	}
 	f := p.Feature()
 	if f.Steps == nil {
-		line("kernel", "%s%s", f.Kernel, because(why["gamma"]))
+		line("kernel", "%s%s", kernelText(f.Kernel), because(why["gamma"]))
 	}
 	line("map", "%s, %s features, seed %d%s", mapText(f), comma(f.Features), f.Seed, because(cmp.Or(why["map"], p.Chosen())))
 }
