@@ -97,7 +97,7 @@ func TestRecordsPredictLikeRowsOfAFile(t *testing.T) {
 					return p.Struct(&item{Size: size, Colour: colour, Sold: cells[2] == "true"})
 				},
 				"value": func() (*Prediction, error) {
-					return p.Struct(item{Size: size, Colour: colour, Sold: cells[2] == "true", hidden: i})
+					return p.Struct(item{Size: size, Colour: colour, Sold: cells[2] == "true"})
 				},
 				"values": func() (*Prediction, error) { return p.Values(size, colour, cells[2]) },
 			} {
