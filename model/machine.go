@@ -7,7 +7,6 @@ import (
 
 	"mercer/exact"
 	"mercer/internal/safetensors"
-	"mercer/kernel"
 	"mercer/matrix"
 )
 
@@ -21,17 +20,12 @@ type Machine struct {
 // intersection kernel, or 0.
 func NewMachine(m *exact.Machine, lookup int) (Machine, error) {
 	p := Machine{Machine: m}
-	if !Additive(m.Kernel()) {
+	if !exact.LooksUp(m.Kernel()) {
 		return p, nil
 	}
 	var err error
 	p.fast, err = exact.NewIntersection(m, exact.Lookup{Bins: lookup})
 	return p, err
-}
-
-// Additive says whether machines of a kernel predict by sums of functions of one number.
-func Additive(k kernel.Kernel) bool {
-	return k.Name == "intersection" && (k.Homogeneity == 0 || k.Homogeneity == 1)
 }
 
 // Fast says whether the machine predicts by sums of functions of one number each.

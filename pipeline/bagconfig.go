@@ -61,7 +61,7 @@ func (b *BagConfig) method() string {
 
 // members is the Config of the members alone: their scaling, and the map that mean averages.
 func (b *BagConfig) members(seed uint64) (Config, error) {
-	c := Config{Scale: b.Scale, Kernel: kernel.Kernel{Name: "linear"}, Seed: seed}
+	c := Config{Scale: b.Scale, Kernel: kernel.Linear.Usual(), Seed: seed}
 	if b.method() == "mean" {
 		c = Config{
 			Scale:  b.Scale,
@@ -77,7 +77,7 @@ func (b *BagConfig) members(seed uint64) (Config, error) {
 
 // mapped says whether the members have a map before they are pooled.
 func (b *BagConfig) mapped() bool {
-	return b.method() == "mean" && (b.Map != "" || !strings.EqualFold(b.Kernel, "linear"))
+	return b.method() == "mean" && (b.Map != "" || !strings.EqualFold(b.Kernel, kernel.Linear.Name()))
 }
 
 // defaultCompact is D of compact bilinear pooling.

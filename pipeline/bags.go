@@ -179,7 +179,7 @@ func (p *Bags) AddTensors(to map[string]*safetensors.Tensor, prefix string) {
 // of a file, whose names begin with prefix.
 func RestoreBags(info *BagInfo, dim int, t safetensors.Tensors, prefix string) (*Bags, error) {
 	channels := info.Schema.Dim
-	b := &Bags{schema: &info.Schema, members: &Pipeline{in: channels, domain: kernel.Kernel{Name: "linear"}}}
+	b := &Bags{schema: &info.Schema, members: &Pipeline{in: channels, domain: kernel.Linear.Usual()}}
 	var err error
 	if b.members.scaler, err = restoreScaler(t, prefix, info.Scale, info.Densify, channels); err != nil {
 		return nil, fmt.Errorf("bags: %w", err)

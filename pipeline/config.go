@@ -68,14 +68,7 @@ func (c Config) WithDefaults(usual string) (Config, error) {
 	if c.Gamma == "" {
 		c.Gamma = "median"
 	}
-	switch k := &c.Kernel; {
-	case k.Name == "poly" && k.Degree == 0:
-		k.Degree = 3
-	case k.Name == "matern" && k.Nu == 0:
-		k.Nu = 1.5
-	case strings.HasPrefix(k.Name, "skewed-") && k.Coef0 == 0:
-		k.Coef0 = 1
-	}
+	c.Kernel = c.Kernel.WithDefaults()
 	return c, c.check()
 }
 
@@ -83,8 +76,8 @@ func (c *Config) check() error {
 	if !slices.Contains(ScaleNames, c.Scale) {
 		return fmt.Errorf("scale %q is not known; known are %s", c.Scale, strings.Join(ScaleNames, ", "))
 	}
-	if !slices.Contains(kernel.Names(), c.Kernel.Name) {
-		return fmt.Errorf("kernel %q is not known; known are %s", c.Kernel.Name, strings.Join(kernel.Names(), ", "))
+	if _, err := kernel.Find(c.Kernel.Name); err != nil {
+		return err
 	}
 	if _, _, err := SplitGamma(c.Gamma); err != nil {
 		return err
@@ -119,7 +112,7 @@ func (c *Config) check() error {
 }
 
 // linear says that there is no map because the kernel needs none.
-func (c *Config) linear() bool { return c.Kernel.Name == "linear" && c.Map == "" }
+func (c *Config) linear() bool { return c.Kernel.Linear() && c.Map == "" }
 
 // Mapped says whether rows are mapped.
 func (c *Config) Mapped() bool { return !c.Exact && !c.linear() }
@@ -158,7 +151,7 @@ func (c *Config) Domain() kernel.Kernel {
 func (c *Config) Feature(gamma float64) feature.Config {
 	f := feature.Config{Map: c.Map, Features: c.Features, Seed: c.Seed, Options: c.Options, Steps: slices.Clone(c.Steps), Weights: c.Weights}
 	if f.Map == "" {
-		f.Map = defaultMap(c.Kernel.Name, math.MaxInt)
+		f.Map = feature.Default(c.Kernel, math.MaxInt)
 	}
 	if f.Steps == nil {
 		f.Kernel = c.kernel(gamma)
@@ -179,30 +172,4 @@ func DefaultFeatures(n int) int {
 		d *= 2
 	}
 	return d
-}
-
-// defaultMap is the map of a kernel when the user names none: the one with the least error
-// for its cost. Structured frequencies need a power of two of dimensions, so that rows of few
-// dimensions are better off with dense ones.
-func defaultMap(kernel string, dim int) string {
-	switch kernel {
-	case "linear":
-		return ""
-	case "laplacian", "cauchy": // their frequencies have no direction
-		return "rff"
-	case "poly":
-		return "tensorsketch"
-	case "exp":
-		return "maclaurin"
-	case "hellinger", "chi2", "intersection", "jensen-shannon":
-		return "homogeneous"
-	case "skewed-chi2", "skewed-intersection":
-		return "skewed"
-	case "exp-chi2":
-		return "sorf" // of several features a dimension
-	}
-	if dim > 16 {
-		return "sorf"
-	}
-	return "orf"
 }

@@ -39,7 +39,7 @@ const Chunk = 256
 
 // Identity is the pipeline that leaves rows of dim numbers as they are.
 func Identity(dim int) *Pipeline {
-	return &Pipeline{in: dim, scaler: &dataset.Scaler{Kind: "none"}, domain: kernel.Kernel{Name: "linear"}}
+	return &Pipeline{in: dim, scaler: &dataset.Scaler{Kind: "none"}, domain: kernel.Linear.Usual()}
 }
 
 // Dims is the number of input dimensions and of features, or of their principal components.

@@ -189,7 +189,7 @@ func TestGivenLandmarksHaveToFit(t *testing.T) {
 
 func TestConfigsThatCannotBe(t *testing.T) {
 	for want, cfg := range map[string]Config{
-		`scale "big"`: {Scale: "big"}, `kernel "gauss"`: {Kernel: kernel.Kernel{Name: "gauss"}}, `gamma "wide"`: {Gamma: "wide"},
+		`scale "big"`: {Scale: "big"}, `"gauss" is not a kernel`: {Kernel: kernel.Kernel{Name: "gauss"}}, `gamma "wide"`: {Gamma: "wide"},
 		"sigma -1": {Sigma: -1}, "two names": {Gamma: "1", Sigma: 1}, "features -3": {Features: -3}, "leave out features": {Kernel: kernel.Kernel{Name: "linear"}, Features: 8},
 	} {
 		if _, err := cfg.WithDefaults("rbf"); err == nil || !strings.Contains(err.Error(), want) {

@@ -85,7 +85,7 @@ func ChooseScale(k kernel.Kernel, sum *dataset.Summary) (kind, why string) {
 	switch {
 	case !math.IsInf(float64(k.Lowest()), -1):
 		return dataset.ChooseHistogramScale(sum)
-	case k.Name == "poly" && k.Degree != 1 || k.Name == "exp":
+	case k.Powers():
 		return dataset.ChoosePolynomialScale(sum)
 	}
 	return dataset.ChooseScale(sum)
@@ -153,7 +153,7 @@ func (s *settling) featureMap() error {
 	}
 	cfg := s.Feature(gamma)
 	if s.Map == "" {
-		cfg.Map = defaultMap(s.Kernel.Name, s.p.in)
+		cfg.Map = feature.Default(s.Kernel, s.p.in)
 		s.why["map"] = "for the kernel and the number of dimensions"
 	}
 	cfg.MaxBytes = s.rows.Memory
@@ -230,7 +230,7 @@ func Wide(dim int) bool { return dim > wideRows }
 
 // Shortened is the map of cfg behind a count sketch.
 func Shortened(cfg feature.Config) feature.Config {
-	sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: shortRows, Options: feature.Options{Hash: "balanced"}}
+	sketch := feature.Config{Map: "countsketch", Kernel: kernel.Linear.Usual(), Features: shortRows, Options: feature.Options{Hash: "balanced"}}
 	seed := cfg.Seed
 	cfg.Seed = 0
 	return feature.Config{Map: "chain", Seed: seed, Steps: []feature.Config{sketch, cfg}}
@@ -254,7 +254,7 @@ func (c *Config) gamma(name string, x matrix.Rows) (gamma float64, why string, e
 		gamma, err = kernel.ScaleGamma(x.Dim(), variance(x), name)
 	case "median":
 		why = "from the median distance of random pairs of rows"
-		if name == "poly" || name == "exp" {
+		if kind, err := kernel.Find(name); err == nil && kind.MedianOf() == "length" {
 			why = "from the median length of rows"
 		}
 		gamma, err = kernel.MedianGamma(x, c.Seed, name)

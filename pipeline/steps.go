@@ -20,8 +20,8 @@ func (c *Config) Step(s feature.Config, gamma func(kernel string) float64) featu
 	}
 	switch {
 	case s.Kernel.Name != "":
-	case slices.Equal(feature.Kernels(s.Map), []string{"linear"}):
-		s.Kernel.Name = "linear"
+	case feature.OfLinear(s.Map):
+		s.Kernel = kernel.Linear.Usual()
 	default:
 		s.Kernel = c.kernel(0)
 	}

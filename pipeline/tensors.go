@@ -52,7 +52,7 @@ func addState(to map[string]*safetensors.Tensor, prefix string, state map[string
 // Restore builds a pipeline from its description and the tensors of a file, and checks that they
 // fit. Of a pipeline with a map, Feature.Features vouches for the size.
 func Restore(d Description, t safetensors.Tensors) (p *Pipeline, err error) {
-	p = &Pipeline{in: d.In, exact: d.Kernel, domain: kernel.Kernel{Name: "linear"}}
+	p = &Pipeline{in: d.In, exact: d.Kernel, domain: kernel.Linear.Usual()}
 	if d.Kernel != nil {
 		p.domain = *d.Kernel
 	}

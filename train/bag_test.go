@@ -408,7 +408,7 @@ func TestBagConfigMessages(t *testing.T) {
 		{Config{Bag: &pipeline.BagConfig{Pooling: "full", Options: feature.Options{Form: "phase"}}}, "bags: pooling full has no kernel or map of the members; those belong to mean"},
 		{Config{Bag: &pipeline.BagConfig{Pooling: "full", Features: 10}}, "bags: pool: method full has no option features; it belongs to cbp-krp, tensorsketch, maclaurin"},
 		{Config{Bag: &pipeline.BagConfig{Streams: 2, First: 1}}, "bags: pool: method mean has no option first; it belongs to full, cbp-krp, tensorsketch, maclaurin"},
-		{Config{Bag: &pipeline.BagConfig{Kernel: "rbff"}}, `bags: kernel "rbff" is not known; known are ` + strings.Join(kernel.Names(), ", ")},
+		{Config{Bag: &pipeline.BagConfig{Kernel: "rbff"}}, `bags: kernel: "rbff" is not a kernel; did you mean rbf? known are ` + strings.Join(kernel.Names(), ", ")},
 		{Config{Bag: &pipeline.BagConfig{Scale: "big"}}, `bags: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
 		{Config{Bag: &pipeline.BagConfig{Norm: "l3"}}, `bags: pool: "l3" is not a norm; known are none, l2, root-l2`},
 		{Config{Bag: &pipeline.BagConfig{}, Features: 10}, "the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel"},

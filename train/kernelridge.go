@@ -7,6 +7,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/exact"
+	"mercer/kernel"
 	"mercer/learn"
 	"mercer/model"
 )
@@ -21,7 +22,7 @@ var kernelRidgeLearner = Learner{
 	memory:  (*fit).kernelRidgeMemory,
 	train:   (*fit).kernelRidge,
 	tried: tried{variants: func(c Config, d Data) []Config {
-		if d.Rows > 3000 || d.Task != "regress" || c.Kernel != "rbf" {
+		if d.Rows > 3000 || d.Task != "regress" || c.Kernel != kernel.RBF.Name() {
 			return nil
 		}
 		return []Config{c}

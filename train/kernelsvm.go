@@ -8,6 +8,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/exact"
+	"mercer/kernel"
 	"mercer/model"
 )
 
@@ -22,7 +23,7 @@ var kernelSVMLearner = Learner{
 	train:   (*fit).kernelSVM,
 	sharing: sharing{setting: "c"},
 	tried: tried{variants: func(c Config, d Data) (all []Config) {
-		if d.Rows > 10_000 || d.Task != "classify" || d.Classes > manyClasses || c.Kernel != "rbf" && c.Kernel != "laplacian" {
+		if d.Rows > 10_000 || d.Task != "classify" || d.Classes > manyClasses || c.Kernel != kernel.RBF.Name() && c.Kernel != kernel.Laplacian.Name() {
 			return nil
 		}
 		for _, weight := range []float64{1, 10, 100} { // of which it chooses none by itself

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/exact"
 	"mercer/feature"
 	"mercer/model"
 )
@@ -267,7 +268,7 @@ func (c *Config) checkExact(l *Learner) error {
 		return fmt.Errorf("%d landmarks are given, but features is %d; give as few, or leave out features", c.Given.Rows, c.Features)
 	case c.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Landmarks):
 		return fmt.Errorf("landmarks %q is not known; known are %s", c.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
-	case c.Lookup != 0 && !model.Additive(c.pipeline().Kernel):
+	case c.Lookup != 0 && !exact.LooksUp(c.pipeline().Kernel):
 		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel)
 	case c.Lookup < 0 || c.Lookup > 1<<20:
 		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", c.Lookup, 1<<20)

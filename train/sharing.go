@@ -72,7 +72,7 @@ func (l *Learner) OffPath(c Config) (Config, float64) {
 func (c Config) BeforeLearner() Config {
 	c.Learner, c.Lambda, c.LambdaBy, c.C, c.Loss, c.Multiclass, c.Penalty, c.Solver = ridgeLearner.name, 0, "", 0, "", "", "", ""
 	c.Epsilon, c.EpsilonGiven, c.Tolerance, c.MaxIter = 0, false, 0, 0
-	if c.Kernel == "linear" && c.Map == "" {
+	if !c.pipeline().Mapped() && !c.machine() {
 		c.Gamma = ""
 	}
 	return c
