@@ -43,10 +43,11 @@ var floors = map[string]int{
 	"tune":                 9,
 	"internal/papers":      10,
 	".":                    10,
-	"internal/cli":         11,
-	"cmd/mercer":           12,
-	"examples/histograms":  12,
-	"examples/pooling":     12,
+	"internal/present":     11,
+	"internal/cli":         12,
+	"cmd/mercer":           13,
+	"examples/histograms":  13,
+	"examples/pooling":     13,
 }
 
 // upward says what is wrong with a package's import of another, "" if nothing is.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/internal/present"
 	"mercer/internal/vec"
 )
 
@@ -83,7 +84,7 @@ the machine has.`,
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), report)
+				return present.JSON(cmd.OutOrStdout(), report)
 			}
 			return nil
 		},

@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/feature"
+	"mercer/internal/present"
 	"mercer/internal/random"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -93,10 +95,10 @@ func (m *mapBench) run(cmd *cobra.Command, asJSON bool) error {
 	r := mapReport{Map: m.cfg.Map, Kernel: m.cfg.Kernel.String(), PerRow: 1e6 * median(whole), OneRow: 1e6 * median(single),
 		D: m.d, Features: features, Rows: m.rows, Threads: threads}
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), r)
+		return present.JSON(cmd.OutOrStdout(), r)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s (%s), %d dimensions to %d features: %.3g µs a row of %s on %d threads, %.3g µs a row alone\n",
-		r.Map, r.Kernel, r.D, r.Features, r.PerRow, comma(r.Rows), r.Threads, r.OneRow)
+		r.Map, r.Kernel, r.D, r.Features, r.PerRow, units.Count(r.Rows), r.Threads, r.OneRow)
 	return err
 }
 

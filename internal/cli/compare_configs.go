@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/lab"
 	"mercer/train"
 	"mercer/tune"
@@ -45,7 +47,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		configs, names = append(configs, lab.NamedConfig{Name: name, Config: cfg}), append(names, name)
 	}
 	if len(configs) < 2 {
-		return usagef("%s to compare; give two or more", plural(len(configs), "configuration"))
+		return usagef("%s to compare; give two or more", units.Plural(len(configs), "configuration"))
 	}
 	if err := c.setControl(names); err != nil {
 		return err
@@ -64,7 +66,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	if err != nil {
 		return err
 	}
-	page, err := c.configsPage(filepath.Base(path), result)
+	page, err := present.ConfigsPage(result, filepath.Base(path))
 	if err != nil {
 		return err
 	}
@@ -72,18 +74,12 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		if err := c.pages.write(cmd, page, true); err != nil {
 			return err
 		}
-		return printJSON(cmd.OutOrStdout(), configsJSON{result, forecast})
+		return present.JSON(cmd.OutOrStdout(), present.ConfigsJSON{ConfigComparison: result, Forecast: forecast})
 	}
-	if err := c.printConfigs(cmd.OutOrStdout(), filepath.Base(path), result); err != nil {
+	if err := present.ConfigsText(cmd.OutOrStdout(), result, filepath.Base(path)); err != nil {
 		return err
 	}
 	return c.pages.write(cmd, page, false)
-}
-
-// configsJSON is what compare --json prints of configurations.
-type configsJSON struct {
-	*lab.ConfigComparison
-	Forecast *tune.Forecast `json:"forecast,omitempty"`
 }
 
 // announce tells what a comparison takes that is long: each configuration is trained once a fold. It is nil

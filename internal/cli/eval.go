@@ -1,11 +1,13 @@
 package cli
 
 import (
-	"fmt"
+	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/internal/report"
 	"mercer/lab"
 	"mercer/model"
@@ -96,18 +98,9 @@ residuals.`,
 				if err := pages.write(cmd, page, true); err != nil {
 					return err
 				}
-				return printJSON(w, metrics)
+				return present.JSON(w, metrics)
 			}
-			fmt.Fprintf(w, "  %-10s%s\n", rowWord(m)+"s", comma(metrics.N))
-			printMetrics(w, metrics, rowWord(m))
-			printMoreMetrics(w, metrics)
-			if perClass {
-				printLabels(w, "class", metrics.Classes, len(metrics.Classes) > 2)
-				if metrics.Confusion != nil {
-					printConfusion(w, metrics.Confusion)
-				}
-				printOutputs(w, metrics.Outputs)
-			}
+			present.EvalText(w, metrics, present.ModelOf(m).Row(), perClass)
 			return pages.write(cmd, page, false)
 		},
 	}
@@ -120,4 +113,21 @@ residuals.`,
 	pageFlags(cmd, &pages)
 	progressFlag(cmd, &progress)
 	return cmd
+}
+
+// evalPage is the page of eval, for which it reads the data once more.
+func evalPage(ctx context.Context, m *model.Model, file string, src *rows, metrics *lab.Metrics) (*report.Page, error) {
+	data := &present.Data{Name: filepath.Base(src.Name())}
+	var err error
+	if bags, are := src.file.(*dataset.BagFile); are {
+		data.Schema = *bags.Schema()
+		data.Bags, err = dataset.SurveyBags(ctx, bags, dataset.SurveyOptions{})
+	} else {
+		data.Schema = *src.Schema()
+		data.Summary, err = dataset.Survey(ctx, src, dataset.SurveyOptions{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return present.EvalPage(present.ModelOf(m), filepath.Base(file), metrics, data), nil
 }

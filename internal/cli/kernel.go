@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/pipeline"
@@ -187,18 +188,11 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.done()
-	what := "kernel"
-	if g.distance {
-		what = "distance" // squared, in the kernel's feature space
-	}
+	result := &present.Gram{Output: g.out, Rows: x.Len(), Of: y.Len(), Dim: x.Dim(), Kernel: g.kernel, Distances: g.distance}
 	if g.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"output": g.out, "values": what, "n": x.Len(), "m": y.Len(), "d": x.Dim(), "kernel": g.kernel})
+		return present.JSON(cmd.OutOrStdout(), result.JSON())
 	}
-	of := ""
-	if g.distance {
-		of = ", squared distances"
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s, %s × %s, float64%s\n  %-10s%s\n", "saved", g.out, comma(x.Len()), comma(y.Len()), of, "kernel", g.kernel)
+	result.Text(cmd.OutOrStdout())
 	return nil
 }
 

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"mercer/internal/present"
 	"mercer/internal/report"
 	"mercer/train"
 	"mercer/tune"
@@ -267,7 +267,7 @@ func TestReportOfMaps(t *testing.T) {
 		t.Error("one number of features has a rate")
 	}
 	// Of one draw nothing deviates: rather than "0" there is no number.
-	if r := v["results"].([]any)[0].(map[string]any); !strings.Contains(p.text, fmt.Sprintf("rff 16 %s (best) – ", short(r["mean_abs"].(float64)))) {
+	if r := v["results"].([]any)[0].(map[string]any); !strings.Contains(p.text, fmt.Sprintf("rff 16 %.3g (best) – ", r["mean_abs"].(float64))) {
 		t.Error(p.text)
 	}
 }
@@ -328,7 +328,7 @@ func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 	plots := "score-against-seconds"
 	for _, known := range []bool{true, false} {
 		page := &report.Page{Title: "t"}
-		searchPage(page, r, time.Second, "")
+		present.SearchSections(r, 1, "")(page)
 		if err := page.Save(path); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 		want[3] = "90.00 % 0.00 % 0.00 % - "
 	}
 	var text bytes.Buffer
-	printSearch(&text, r, time.Second)
+	present.SearchText(&text, r, 1, "")
 	for _, want := range []string{"left out", "1 not judged, such as c 100: not enough memory", "at the end of what was tried: c 10", "se  seconds"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in the text:\n%s", want, text.String())

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/matrix"
 	"mercer/pipeline"
 	"mercer/train"
@@ -150,27 +150,12 @@ of members.`,
 			}
 			p.done()
 			warnUnseen(cmd, src)
+			z := &present.Features{Output: out, Rows: rows, Dim: t.dim(), Features: d, Format: format, NonZeros: w.NonZeros(), Why: t.why,
+				Feature: mapping.Feature(), Chosen: mapping.Chosen(), Reduction: mapping.Reduction()}
 			if asJSON {
-				v := map[string]any{"output": out, "n": rows, "d": t.dim(), "features": d, "format": format, "nonzeros": w.NonZeros(), "why": t.why}
-				if f := mapping.Feature(); f != nil {
-					v["feature"] = f
-				}
-				if r := mapping.Reduction(); r != nil {
-					v["reduction"] = r
-				}
-				return printJSON(cmd.OutOrStdout(), v)
+				return present.JSON(cmd.OutOrStdout(), z.JSON())
 			}
-			line := func(what, format string, args ...any) {
-				fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-			}
-			if mapping.Feature() != nil {
-				printMap(line, mapping, t.why)
-			}
-			if r := mapping.Reduction(); r != nil {
-				printReduction(line, r)
-			}
-			share := float64(w.NonZeros()) / float64(rows) / float64(d)
-			line("saved", "%s: %s rows × %s features, float32 (%s), %.3g %% not 0", out, comma(rows), comma(d), format, 100*share)
+			z.Text(cmd.OutOrStdout())
 			return nil
 		},
 	}

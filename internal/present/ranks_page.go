@@ -1,17 +1,17 @@
-package cli
+package present
 
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"mercer/internal/report"
+	"mercer/internal/units"
 )
 
-// page is the report of ranks.
-func (r *ranks) page(name string, out *ranksJSON) *report.Page {
-	page := &report.Page{Title: "Methods ranked", Subtitle: fmt.Sprintf("%s: %s × %s, %s scores are better", filepath.Base(name), plural(out.DataSets, "data set"), plural(len(out.Methods), "method"), out.Better)}
+// RanksPage is the page of ranks; data names the table.
+func RanksPage(out *RanksJSON, data string) *report.Page {
+	page := &report.Page{Title: "Methods ranked", Subtitle: fmt.Sprintf("%s: %s × %s, %s scores are better", data, units.Plural(out.DataSets, "data set"), units.Plural(len(out.Methods), "method"), out.Better)}
 	s := page.Section("Mean ranks")
 	d := &report.Ranks{Critical: out.CriticalDifference}
 	t := &report.Table{Caption: "Methods", Columns: []report.Column{{Name: "method"}, {Name: "mean rank", Number: true}, {Name: "mean score", Number: true}}}
@@ -27,9 +27,9 @@ func (r *ranks) page(name string, out *ranksJSON) *report.Page {
 		}
 	}
 	t.MarkBest(best, 1)
-	caption := fmt.Sprintf("The best are on the left. Bars join methods whose mean ranks do not differ at α = %g (Nemenyi).", r.alpha)
+	caption := fmt.Sprintf("The best are on the left. Bars join methods whose mean ranks do not differ at α = %g (Nemenyi).", out.Alpha)
 	if control >= 0 {
-		caption = fmt.Sprintf("The best are on the left. The bars join %s with methods whose mean ranks do not differ from its own at α = %g (Bonferroni and Dunn).", out.Control, r.alpha)
+		caption = fmt.Sprintf("The best are on the left. The bars join %s with methods whose mean ranks do not differ from its own at α = %g (Bonferroni and Dunn).", out.Control, out.Alpha)
 		d.Groups = [][]int{}
 		for _, side := range []float64{-1, 1} {
 			group := []int{control}
@@ -44,7 +44,7 @@ func (r *ranks) page(name string, out *ranksJSON) *report.Page {
 	s.Figure(&report.Figure{Name: "ranks", Title: "Critical difference", Caption: caption, Drawing: d})
 	s.Table(t)
 	if out.Two == nil {
-		facts := []report.Fact{{Name: "Friedman", Value: fmt.Sprintf("χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare, plural(out.Friedman.DF, "degree"), pText(out.Friedman.P))}}
+		facts := []report.Fact{{Name: "Friedman", Value: fmt.Sprintf("χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare, units.Plural(out.Friedman.DF, "degree"), pText(out.Friedman.P))}}
 		if f := out.ImanDavenport.F; f != nil {
 			facts = append(facts, report.Fact{Name: "Iman-Davenport", Value: fmt.Sprintf("F = %.4g of %d and %d degrees of freedom, p = %s", *f, out.ImanDavenport.DF1, out.ImanDavenport.DF2, pText(out.ImanDavenport.P))})
 		}
@@ -54,14 +54,14 @@ func (r *ranks) page(name string, out *ranksJSON) *report.Page {
 	return page
 }
 
-func pairsTable(out *ranksJSON) *report.Table {
+func pairsTable(out *RanksJSON) *report.Table {
 	t := &report.Table{Caption: "Each pair: z < 0 where the first is better; p as it is and adjusted for all pairs", Columns: []report.Column{{Name: "first"}, {Name: "second"}}}
 	rows := make([][]string, len(out.Comparisons))
 	for i, c := range out.Comparisons {
 		rows[i] = []string{c.A, c.B}
 	}
-	column := func(name string, value func(c *rankPair) *float64, text func(float64) string) {
-		if !slices.ContainsFunc(out.Comparisons, func(c rankPair) bool { return value(&c) != nil }) {
+	column := func(name string, value func(c *RankPair) *float64, text func(float64) string) {
+		if !slices.ContainsFunc(out.Comparisons, func(c RankPair) bool { return value(&c) != nil }) {
 			return
 		}
 		t.Columns = append(t.Columns, report.Column{Name: name, Number: true})
@@ -73,17 +73,17 @@ func pairsTable(out *ranksJSON) *report.Table {
 			rows[i] = append(rows[i], cell)
 		}
 	}
-	column("z", func(c *rankPair) *float64 { return &c.Z }, func(v float64) string { return fmt.Sprintf("%.2f", v) })
-	column("p", func(c *rankPair) *float64 { return &c.P }, pText)
-	column("Nemenyi", func(c *rankPair) *float64 { return c.Nemenyi }, pText)
-	column("Dunn", func(c *rankPair) *float64 { return c.Dunn }, pText)
-	column("Holm", func(c *rankPair) *float64 { return &c.Holm }, pText)
-	column("Hochberg", func(c *rankPair) *float64 { return c.Hochberg }, pText)
-	column("Shaffer", func(c *rankPair) *float64 { return c.Shaffer }, pText)
-	column("Wilcoxon (Holm)", func(c *rankPair) *float64 { return &c.WilcoxonHolm }, pText)
+	column("z", func(c *RankPair) *float64 { return &c.Z }, func(v float64) string { return fmt.Sprintf("%.2f", v) })
+	column("p", func(c *RankPair) *float64 { return &c.P }, pText)
+	column("Nemenyi", func(c *RankPair) *float64 { return c.Nemenyi }, pText)
+	column("Dunn", func(c *RankPair) *float64 { return c.Dunn }, pText)
+	column("Holm", func(c *RankPair) *float64 { return &c.Holm }, pText)
+	column("Hochberg", func(c *RankPair) *float64 { return c.Hochberg }, pText)
+	column("Shaffer", func(c *RankPair) *float64 { return c.Shaffer }, pText)
+	column("Wilcoxon (Holm)", func(c *RankPair) *float64 { return &c.WilcoxonHolm }, pText)
 	t.Rows = rows[:min(len(rows), mostColumns)]
 	if n := len(rows) - mostColumns; n > 0 {
-		t.Caption += fmt.Sprintf("; %s more are in ranks --json", comma(n))
+		t.Caption += fmt.Sprintf("; %s more are in ranks --json", units.Count(n))
 	}
 	return t
 }

@@ -1,20 +1,20 @@
-package cli
+package present
 
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"mercer/internal/report"
+	"mercer/internal/units"
 	"mercer/tune"
 )
 
-// curvePage is the report of curve.
-func curvePage(c *tune.Curve, path string) *report.Page {
+// CurvePage is the page of learning curves; data names the rows.
+func CurvePage(c *tune.Curve, data string) *report.Page {
 	name := map[string]string{"error": "error", "rmse": "RMSE", "hamming": "wrong labels"}[c.Metric]
 	percent := c.Metric != "rmse"
-	page := &report.Page{Title: "Learning curve of " + filepath.Base(path),
-		Subtitle: fmt.Sprintf("%s; %s, tested on %s rows", tune.Describe(c.Config), seedsText(c.Seeds), comma(c.Held))}
+	page := &report.Page{Title: "Learning curve of " + data,
+		Subtitle: fmt.Sprintf("%s; %s, tested on %s rows", tune.Describe(c.Config), seedsText(c.Seeds), units.Count(c.Held))}
 	y := report.Axis{Name: name, Percent: percent, Log: true}
 	if !percent {
 		y.Name += " of test and training rows"
@@ -37,7 +37,7 @@ func curvePage(c *tune.Curve, path string) *report.Page {
 			lines.Curves = append(lines.Curves, lawCurve(c.FeaturesLaw, float64(c.ByFeatures[0].Features), float64(c.ByFeatures[len(c.ByFeatures)-1].Features)))
 		}
 		features.Figure(&report.Figure{Name: "error-against-features", Title: "Error against features", Drawing: lines,
-			Caption: fmt.Sprintf("All with %s training rows.", comma(c.ByFeatures[0].Rows))})
+			Caption: fmt.Sprintf("All with %s training rows.", units.Count(c.ByFeatures[0].Rows))})
 		features.Table(curveTable(c.ByFeatures, nil, name, percent, c.Seeds))
 	}
 	seconds := page.Section("Error against time")
@@ -129,10 +129,10 @@ func curveTable(points []tune.CurvePoint, beyond []tune.Extrapolated, name strin
 	}
 	t.Columns = append(t.Columns, report.Column{})
 	for _, p := range points {
-		t.Rows = append(t.Rows, []string{comma(p.Rows), comma(p.Features), number(p.Train), deviation(p.TrainSD), number(p.Test), deviation(p.TestSD), secondsText(duration(p.Seconds)), bytesText(p.Bytes), ""})
+		t.Rows = append(t.Rows, []string{units.Count(p.Rows), units.Count(p.Features), number(p.Train), deviation(p.TrainSD), number(p.Test), deviation(p.TestSD), units.Seconds(p.Seconds), units.Bytes(p.Bytes), ""})
 	}
 	for _, e := range beyond {
-		t.Rows = append(t.Rows, []string{comma(e.Rows), "", "", "", number(e.Test), "", longText(e.Seconds), bytesText(e.Bytes), "extrapolated"})
+		t.Rows = append(t.Rows, []string{units.Count(e.Rows), "", "", "", number(e.Test), "", units.Roughly(e.Seconds), units.Bytes(e.Bytes), "extrapolated"})
 	}
 	return t
 }

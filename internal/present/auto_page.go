@@ -1,23 +1,16 @@
-package cli
+package present
 
 import (
 	"fmt"
 	"strconv"
 
 	"mercer/internal/report"
+	"mercer/internal/units"
 	"mercer/tune"
 )
 
-// more are the sections of a report that only some trainings have.
-func (t *training) more() (sections []func(*report.Page)) {
-	if t.chosen != nil {
-		sections = append(sections, autoSections(t.chosen))
-	}
-	return sections
-}
-
-// autoSections are those of train --auto, for writePages.
-func autoSections(a *autoJSON) func(*report.Page) {
+// AutoSections are the sections of train --auto for TrainPage.
+func AutoSections(a *AutoJSON) func(*report.Page) {
 	return func(page *report.Page) {
 		s := page.Section("How it was chosen")
 		var facts []report.Fact
@@ -27,7 +20,7 @@ func autoSections(a *autoJSON) func(*report.Page) {
 		if a.Short != "" {
 			facts = append(facts, report.Fact{Name: "short", Value: a.Short, Remark: "--budget " + budgetText(a.Wanted) + " would do"})
 		}
-		facts = append(facts, report.Fact{Name: "time", Value: fmt.Sprintf("%s to choose, %s with the training", secondsText(duration(a.Seconds)), secondsText(duration(a.Total)))})
+		facts = append(facts, report.Fact{Name: "time", Value: fmt.Sprintf("%s to choose, %s with the training", units.Seconds(a.Seconds), units.Seconds(a.Total))})
 		if e := a.Exact; e != nil {
 			facts = append(facts, report.Fact{Name: "exact", Value: exactText(e), Remark: exactFrom(e)})
 		}
@@ -44,12 +37,12 @@ func autoSections(a *autoJSON) func(*report.Page) {
 
 // exactText is what an exact machine would have needed, and exactFrom where that is from.
 func exactText(e *tune.ExactCost) string {
-	return fmt.Sprintf("a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", bytesText(int64(e.Bytes)), longText(e.Seconds))
+	return fmt.Sprintf("a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", units.Bytes(e.Bytes), units.Roughly(e.Seconds))
 }
 
 func exactFrom(e *tune.ExactCost) string {
 	first, last := e.Trials[0].Rows, e.Trials[len(e.Trials)-1].Rows
-	return fmt.Sprintf("extrapolated as n^%.1f from %s to %s rows", e.Exponent, comma(first), comma(last))
+	return fmt.Sprintf("extrapolated as n^%.1f from %s to %s rows", e.Exponent, units.Count(first), units.Count(last))
 }
 
 // scoreNames are what a race's candidates are judged by.
@@ -61,10 +54,10 @@ func raceTable(r *tune.RaceResult) *report.Table {
 	if r.Folds > 1 {
 		folds = fmt.Sprintf(", in %d folds", r.Folds)
 	}
-	t := &report.Table{Caption: fmt.Sprintf("The race of the %s: %s on so many rows, judged by %s others%s", r.Of, scoreNames[r.Metric], comma(r.Held), folds)}
+	t := &report.Table{Caption: fmt.Sprintf("The race of the %s: %s on so many rows, judged by %s others%s", r.Of, scoreNames[r.Metric], units.Count(r.Held), folds)}
 	t.Columns = append(t.Columns, report.Column{Name: "candidate"})
 	for _, n := range r.Rungs {
-		t.Columns = append(t.Columns, report.Column{Name: comma(n), Number: true})
+		t.Columns = append(t.Columns, report.Column{Name: units.Count(n), Number: true})
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "features", Number: true}, report.Column{Name: "seconds", Number: true}, report.Column{})
 	for k, i := range r.Ranking() {
@@ -81,7 +74,7 @@ func raceTable(r *tune.RaceResult) *report.Table {
 		}
 		features := ""
 		if d := c.Config.Features; d > 0 {
-			features = comma(d)
+			features = units.Count(d)
 		}
 		note := c.Dropped
 		if i == r.Winner {

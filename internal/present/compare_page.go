@@ -1,10 +1,10 @@
-package cli
+package present
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"mercer/internal/report"
+	"mercer/internal/units"
 	"mercer/lab"
 )
 
@@ -57,8 +57,8 @@ func (c *comparison) fill(page *report.Page, columns []string, spread, test stri
 	s.Note(test)
 }
 
-// modelsPage is the report of compare of models.
-func (c *compare) modelsPage(path string, out *modelsJSON) (*report.Page, error) {
+// ModelsPage is the page of a comparison of models; data names the rows, and so many bootstrap samples were drawn.
+func ModelsPage(out *ModelsJSON, data string, resamples int) (*report.Page, error) {
 	m, err := lab.MetricNamed(out.Metric)
 	if err != nil {
 		return nil, err
@@ -67,21 +67,21 @@ func (c *compare) modelsPage(path string, out *modelsJSON) (*report.Page, error)
 	v := &comparison{metric: m, show: figuresFor(m, reference.High-reference.Low), what: "model", reference: reference.Name}
 	for _, e := range out.Models {
 		v.rows = append(v.rows, comparedRow{e.Name, e.Value, e.Low, e.High, e.Difference,
-			[]string{v.show.value(e.Low) + " … " + v.show.value(e.High), bytesText(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)}})
+			[]string{v.show.value(e.Low) + " … " + v.show.value(e.High), units.Bytes(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)}})
 	}
-	page := &report.Page{Title: "Models compared", Subtitle: fmt.Sprintf("%s on %s: %s", plural(len(out.Models), "model"), filepath.Base(path), plural(out.N, "row"))}
+	page := &report.Page{Title: "Models compared", Subtitle: fmt.Sprintf("%s on %s: %s", units.Plural(len(out.Models), "model"), data, units.Plural(out.N, "row"))}
 	test := "p is where the bootstrap interval of the level 1 − p ends at 0"
 	if out.Test == "mcnemar" {
 		test = "p is that of McNemar's exact test of the rows that only one of the two has right"
 	}
 	level := fmt.Sprintf("%g %% interval", 100*out.Level)
-	v.fill(page, []string{level, "size", "µs a row"}, fmt.Sprintf("its %s (BCa, %s bootstrap samples of the rows)", level, comma(c.opt.Resamples)),
+	v.fill(page, []string{level, "size", "µs a row"}, fmt.Sprintf("its %s (BCa, %s bootstrap samples of the rows)", level, units.Count(resamples)),
 		test+", adjusted for the number of comparisons by Holm's procedure."+chosenNote(v.reference, out.Chosen))
 	return page, nil
 }
 
-// configsPage is the report of compare of configurations.
-func (c *compare) configsPage(name string, out *lab.ConfigComparison) (*report.Page, error) {
+// ConfigsPage is the page of a comparison of configurations; data names the rows.
+func ConfigsPage(out *lab.ConfigComparison, data string) (*report.Page, error) {
 	m, err := lab.MetricNamed(out.Metric)
 	if err != nil {
 		return nil, err
@@ -90,9 +90,9 @@ func (c *compare) configsPage(name string, out *lab.ConfigComparison) (*report.P
 	v := &comparison{metric: m, show: figuresFor(m, reference.SD), what: "configuration", reference: reference.Name}
 	for _, e := range out.Configs {
 		v.rows = append(v.rows, comparedRow{e.Name, e.Mean, e.Mean - e.SD, e.Mean + e.SD, e.Difference,
-			[]string{v.show.value(e.SD), secondsText(duration(e.Seconds)), fmt.Sprintf("%.3g", e.MicrosPerRow)}})
+			[]string{v.show.value(e.SD), units.Seconds(e.Seconds), fmt.Sprintf("%.3g", e.MicrosPerRow)}})
 	}
-	page := &report.Page{Title: "Configurations compared", Subtitle: fmt.Sprintf("%s on %s: %s in %d folds", plural(len(out.Configs), "configuration"), name, plural(out.N, "row"), out.Folds)}
+	page := &report.Page{Title: "Configurations compared", Subtitle: fmt.Sprintf("%s on %s: %s in %d folds", units.Plural(len(out.Configs), "configuration"), data, units.Plural(out.N, "row"), out.Folds)}
 	test := "Intervals of differences and p are those of the corrected resampled t-test"
 	if out.Test == "mcnemar" {
 		test = "p is that of McNemar's exact test of the out-of-fold predictions"

@@ -1,4 +1,4 @@
-package cli
+package present
 
 import (
 	"cmp"
@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"mercer/internal/report"
+	"mercer/internal/units"
 	"mercer/lab"
 	"mercer/tune"
 )
 
-// searchPage adds what a search tried and what came of it, and the command that trains the same model
+// searchPage adds what a search tried, what came of it after how many seconds, and the command that trains the same model
 // again, if there is one.
-func searchPage(page *report.Page, r *tune.Result, took time.Duration, command string) {
+func searchPage(page *report.Page, r *tune.Result, took float64, command string) {
 	metric, err := lab.MetricNamed(r.Metric)
 	if err != nil {
 		return
@@ -30,7 +30,7 @@ func searchPage(page *report.Page, r *tune.Result, took time.Duration, command s
 	s := page.Section("The search")
 	differ, same := axisNames(r)
 	facts := []report.Fact{
-		{Name: "search", Value: fmt.Sprintf("%s, %s each, in %s", plural(len(judged), "configuration"), plural(r.Splits, "training"), secondsText(took))},
+		{Name: "search", Value: fmt.Sprintf("%s, %s each, in %s", units.Plural(len(judged), "configuration"), units.Plural(r.Splits, "training"), units.Seconds(took))},
 		{Name: "judged", Value: foldsText(r) + " by " + metric.Title, Remark: metric.About}}
 	for _, name := range same {
 		facts = append(facts, report.Fact{Name: name, Value: r.Candidates[0].Values[name]})
@@ -167,12 +167,13 @@ func trialTable(metric *lab.Metric, judged []*tune.Candidate, differ []string) *
 		}
 	}
 	if n := len(judged) - len(t.Rows); n > 0 {
-		t.Caption += fmt.Sprintf("; %s more are not shown", comma(n))
+		t.Caption += fmt.Sprintf("; %s more are not shown", units.Count(n))
 	}
 	return t
 }
 
-// searchSections is searchPage for writePages.
-func searchSections(r *tune.Result, took time.Duration, command string) func(*report.Page) {
+// SearchSections are the sections of a search for TrainPage: what it tried and what came of it after how many seconds, and the
+// command that trains the same model again, "" if there is none.
+func SearchSections(r *tune.Result, took float64, command string) func(*report.Page) {
 	return func(page *report.Page) { searchPage(page, r, took, command) }
 }

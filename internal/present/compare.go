@@ -1,13 +1,32 @@
-package cli
+package present
 
 import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 
+	"mercer/internal/units"
 	"mercer/lab"
+	"mercer/tune"
 )
+
+// ModelsJSON is what compare --json prints of models.
+type ModelsJSON struct {
+	*lab.Comparison
+	Models []ModelJSON `json:"models"`
+}
+
+// ModelJSON is a model of a comparison, with the size of its file.
+type ModelJSON struct {
+	lab.Compared
+	Bytes int64 `json:"bytes"`
+}
+
+// ConfigsJSON is what compare --json prints of configurations.
+type ConfigsJSON struct {
+	*lab.ConfigComparison
+	Forecast *tune.Forecast `json:"forecast,omitempty"`
+}
 
 // figures are how many digits after the point a table of a metric shows, of values and of differences.
 type figures struct {
@@ -46,7 +65,8 @@ func title(m *lab.Metric) string {
 	return m.Title
 }
 
-func (c *compare) printModels(w io.Writer, path string, out *modelsJSON) error {
+// ModelsText writes a comparison of models as a table; data names the rows, and so many bootstrap samples were drawn.
+func ModelsText(w io.Writer, out *ModelsJSON, data string, resamples int) error {
 	m, err := lab.MetricNamed(out.Metric)
 	if err != nil {
 		return err
@@ -54,20 +74,20 @@ func (c *compare) printModels(w io.Writer, path string, out *modelsJSON) error {
 	level := fmt.Sprintf("%g %% interval", 100*out.Level)
 	best := out.Models[out.Reference]
 	reference, show := best.Name, figuresFor(m, best.High-best.Low)
-	fmt.Fprintf(w, "  %-10s%s: %s\n", "data", filepath.Base(path), plural(out.N, "row"))
-	fmt.Fprintf(w, "  %-10s%s, %s is better\n\n", "metric", m.About, out.Better)
+	Line(w, "data", "%s: %s", data, units.Plural(out.N, "row"))
+	Line(w, "metric", "%s, %s is better\n", m.About, out.Better)
 	table := [][]string{{"model", title(m), level, "to " + reference, level, "p", "p (Holm)", "size", "µs/row"}}
 	for _, e := range out.Models {
 		row := []string{e.Name, show.value(e.Value), show.value(e.Low) + " … " + show.value(e.High)}
-		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), bytesText(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)))
+		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Bytes(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
-	printColumns(w, 1, table)
+	columns(w, 1, table)
 	test := "by the same samples (an interval of the level 1-p ends at 0)"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the rows that only one of the two has right"
 	}
-	fmt.Fprintf(w, "\n  Intervals: BCa, %s bootstrap samples of the rows.\n  p: %s, adjusted for %s by Holm.\n", comma(c.opt.Resamples), test, plural(len(out.Models)-1, "comparison"))
-	printVerdict(w, reference, out.Chosen)
+	fmt.Fprintf(w, "\n  Intervals: BCa, %s bootstrap samples of the rows.\n  p: %s, adjusted for %s by Holm.\n", units.Count(resamples), test, units.Plural(len(out.Models)-1, "comparison"))
+	verdictText(w, reference, out.Chosen)
 	return nil
 }
 
@@ -82,14 +102,15 @@ func (f figures) compared(gap *lab.Difference, chosen bool) []string {
 	return []string{"control", "", "", ""}
 }
 
-// printVerdict says how the reference was chosen.
-func printVerdict(w io.Writer, reference string, chosen bool) {
+// verdictText says how the reference was chosen.
+func verdictText(w io.Writer, reference string, chosen bool) {
 	if chosen {
 		fmt.Fprintf(w, "  %s was chosen as the best by these same rows, which flatters it a little; --control NAME\n  compares with one that was named before.\n", reference)
 	}
 }
 
-func (c *compare) printConfigs(w io.Writer, name string, out *lab.ConfigComparison) error {
+// ConfigsText writes a comparison of configurations as a table; data names the rows.
+func ConfigsText(w io.Writer, out *lab.ConfigComparison, data string) error {
 	m, err := lab.MetricNamed(out.Metric)
 	if err != nil {
 		return err
@@ -104,19 +125,19 @@ func (c *compare) printConfigs(w io.Writer, name string, out *lab.ConfigComparis
 	if out.Repeats > 1 {
 		repeats = fmt.Sprintf(", %d times", out.Repeats)
 	}
-	fmt.Fprintf(w, "  %-10s%s: %s in %d folds%s\n", "data", name, plural(out.N, "row"), out.Folds, repeats)
-	fmt.Fprintf(w, "  %-10s%s, %s is better\n\n", "metric", m.About, out.Better)
+	Line(w, "data", "%s: %s in %d folds%s", data, units.Plural(out.N, "row"), out.Folds, repeats)
+	Line(w, "metric", "%s, %s is better\n", m.About, out.Better)
 	table := [][]string{{"configuration", title(m), "± sd", "to " + shown, level, "p", "p (Holm)", "training", "µs/row"}}
 	for i, e := range out.Configs {
 		row := []string{fmt.Sprintf("%d  %s", i+1, e.Name), show.value(e.Mean), show.value(e.SD)}
-		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), secondsText(duration(e.Seconds)), fmt.Sprintf("%.3g", e.MicrosPerRow)))
+		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Seconds(e.Seconds), fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
-	printColumns(w, 1, table)
+	columns(w, 1, table)
 	test := "the same test"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the out-of-fold predictions"
 	}
-	fmt.Fprintf(w, "\n  sd: over the folds. Intervals: corrected resampled t-test.\n  p: %s, adjusted for %s by Holm.\n", test, plural(len(out.Configs)-1, "comparison"))
-	printVerdict(w, reference, out.Chosen)
+	fmt.Fprintf(w, "\n  sd: over the folds. Intervals: corrected resampled t-test.\n  p: %s, adjusted for %s by Holm.\n", test, units.Plural(len(out.Configs)-1, "comparison"))
+	verdictText(w, reference, out.Chosen)
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package present
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 // curvesDrawn bounds the curves of a picture; a table of more has several.
 const curvesDrawn = 6
 
-// reproducedSection adds a table that was made again to a page: theirs and ours, curves where its
+// ReproducedSection adds a table that was made again in so many seconds to a page: theirs and ours, curves where its
 // columns or rows are values of a number, and the points of scatter plots.
-func reproducedSection(page *report.Page, r *papers.Result, ran string) error {
+func ReproducedSection(page *report.Page, r *papers.Result, took float64) error {
 	s := page.Section(r.Name + "  " + r.Title)
-	s.Facts(report.Fact{Name: "paper", Value: r.Source}, report.Fact{Name: "ours", Value: ran})
+	s.Facts(report.Fact{Name: "paper", Value: r.Source}, report.Fact{Name: "ours", Value: ranText(r, took)})
 	s.Note(r.Protocol)
 	t := &report.Table{Caption: r.Corner + ": theirs, and ours with the mark", Columns: []report.Column{{Name: r.Corner}, {}}}
 	for _, c := range r.Columns {
