@@ -1,96 +1,105 @@
 // Package mercer trains nonlinear models at linear cost and uses them: kernel machines
 // whose kernel is approximated by explicit random features.
 //
-// This package is the front door. It trains from a file, loads a trained model and
-// predicts; with a zero Config it chooses by the data. What it does not show is in the
-// packages beneath: dataset reads and streams data, feature holds the maps, learn the
-// learners, model the pipeline of all of them.
+// This package is the front door of a Go program. Train trains on Data: a file, rows in memory, records
+// from an iterator, a channel or a query; with a zero Config it chooses by the data. A Result has the
+// model, the report of the training, and the metrics of rows that were held out. Load loads a model,
+// Evaluate judges one, and a Predictor predicts single records without allocations.
+//
+// What it does not show is in the packages beneath: dataset reads and streams data, feature holds the
+// maps, learn the learners, pipeline what happens before a learner, train the stages of a training.
 package mercer
 
 import (
 	"context"
+	"errors"
 
 	"mercer/dataset"
+	"mercer/lab"
 	"mercer/model"
+	"mercer/pipeline"
 	"mercer/train"
 )
 
-// Model is a trained model: Predict, Scores, Save. Any number of goroutines may use it.
+// Model is a trained model: Scores, Predict, Save. Any number of goroutines may use it.
 type Model = model.Model
 
 // Prediction is what a model says of one row.
 type Prediction = model.Prediction
 
-// Config says how to read the data and how to train; the zero value chooses by the data.
-type Config struct {
-	train.Config
+// Metrics are how well a model predicts.
+type Metrics = lab.Metrics
 
-	// Data says how the file is read.
-	Data dataset.Options
-}
+// Report says what a training took.
+type Report = train.Report
 
-// Train trains a model on a data file: LIBSVM text, CSV and its kin, ARFF, NPY, npz of a
-// sparse matrix or IDX, also compressed; "-" is standard input. The data are streamed: with the
-// ridge learner they need not fit into memory. With cfg.Bag (which may be empty) the data are
-// bags, each of which has one label and becomes one row, in the forms that dataset.OpenBags tells
-// of.
-func Train(ctx context.Context, path string, cfg Config) (*Model, error) {
-	if cfg.Bag != nil {
-		bags, err := dataset.OpenBags(ctx, path, cfg.Data)
-		if err != nil {
-			return nil, err
-		}
-		defer bags.Close()
-		return TrainBags(ctx, bags, cfg.Config)
-	}
-	src, err := dataset.Open(ctx, path, cfg.Data)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	return TrainSource(ctx, src, cfg.Config)
-}
-
-// TrainSource trains a model on any source of rows, such as dataset.FromRows.
-func TrainSource(ctx context.Context, src dataset.Source, cfg train.Config) (*Model, error) {
-	m, _, err := train.Fit(ctx, src, cfg, train.Options{})
-	return m, err
-}
-
-// TrainBags trains a model on any source of bags, such as dataset.FromBags.
-func TrainBags(ctx context.Context, src dataset.Bags, cfg train.Config) (*Model, error) {
-	m, _, err := train.FitBags(ctx, src, cfg, train.Options{})
-	return m, err
-}
+// FieldError says which field of a record is wrong, RowError which number of a row.
+type (
+	FieldError = dataset.FieldError
+	RowError   = pipeline.RowError
+)
 
 // Load reads a model that was written by Save, and checks it.
 func Load(path string) (*Model, error) { return model.Load(path) }
 
-// Predict predicts every row of a data file, or every bag for a model of bags. The data are read
-// as those of the training were; labels may be there or not.
-func Predict(ctx context.Context, m *Model, path string, opt dataset.Options) ([]Prediction, error) {
-	var src dataset.Source
-	if bag := m.Info().Bag; bag != nil {
-		opt.Schema = &bag.Schema
-		bags, err := dataset.OpenBags(ctx, path, opt)
-		if err != nil {
-			return nil, err
-		}
-		defer bags.Close()
-		src = m.Bag().Source(bags)
-	} else {
-		opt.Schema = &m.Info().Schema
-		rows, err := dataset.Open(ctx, path, opt)
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
-		src = rows
+var errNoModel = errors.New("the model is nil; train one or load one")
+
+// rowsFor opens data for a model that is there.
+func rowsFor(ctx context.Context, m *Model, data Data) (src dataset.Source, done func() error, err error) {
+	if m == nil {
+		return nil, nil, errNoModel
 	}
+	schema := &m.Info().Schema
+	if m.Bag() != nil {
+		schema = &m.Info().Bag.Schema
+	}
+	o, err := data.opened(ctx, schema, m.Bag() != nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if done = o.close; done == nil {
+		done = func() error { return nil }
+	}
+	switch {
+	case o.bags != nil && m.Bag() != nil:
+		return m.Bag().Source(o.bags), done, nil
+	case o.bags != nil:
+		done()
+		return nil, nil, errors.New("the data are bags, but the model was trained on rows")
+	case m.Bag() != nil:
+		done()
+		return nil, nil, errors.New("the data are rows, but the model was trained on bags")
+	}
+	return o.rows, done, nil
+}
+
+// Evaluate compares the predictions of a model with the labels of data.
+func Evaluate(ctx context.Context, m *Model, data Data) (*Metrics, error) {
+	src, done, err := rowsFor(ctx, m, data)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return lab.Evaluate(ctx, m, src, lab.Options{})
+}
+
+// Predict predicts all rows of data, or all bags for a model of bags; labels may be there or not.
+func Predict(ctx context.Context, m *Model, data Data) ([]Prediction, error) {
 	var all []Prediction
-	err := m.PredictSource(ctx, src, func(p Prediction) error {
+	err := PredictEach(ctx, m, data, func(p Prediction) error {
 		all = append(all, p)
 		return nil
 	})
 	return all, err
+}
+
+// PredictEach is Predict for more rows than memory: body gets one prediction after the other, and may
+// keep it.
+func PredictEach(ctx context.Context, m *Model, data Data, body func(Prediction) error) error {
+	src, done, err := rowsFor(ctx, m, data)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return m.PredictSource(ctx, src, body)
 }

@@ -64,7 +64,7 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		rows = rows[1:]
 	}
 	for j := range columns {
-		columns[j].text = isText(rows, j)
+		columns[j].text = t.opt.texts[columns[j].name] || isText(rows, j)
 	}
 	return columns, nil
 }

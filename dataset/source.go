@@ -201,6 +201,9 @@ type Options struct {
 	// the whole file is one bag.
 	within string
 
+	// texts are columns of a table that hold text, whatever it looks like.
+	texts map[string]bool
+
 	// like is the file that Schema is of where it is that of no model.
 	like string
 

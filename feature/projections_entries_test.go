@@ -251,8 +251,8 @@ func TestProjectionsSayWhatIsWrong(t *testing.T) {
 		"the pool of 5 is too small":                      {Map: "pk-rp", Kernel: poly(1, 2, 0), Features: 4, Options: Options{Pool: 5, T: 3}},
 		"pool is -1":                                      {Map: "pk-rp", Kernel: poly(1, 2, 0), Features: 4, Options: Options{Pool: -1}},
 		"not a reuse":                                     {Map: "pk-rp", Kernel: poly(1, 2, 0), Features: 4, Options: Options{Reuse: "odd"}},
-		"GiB at most; use fewer":                           {Map: "pk-rp", Kernel: poly(1, 1<<30, 0), Features: 1 << 20},
-		"GiB at most; use fewer features":                  {Map: "d2pk-rp", Kernel: poly(1, 2, 0), Features: 1 << 30, Options: Options{T: 1 << 20}},
+		"GiB at most; use fewer":                          {Map: "pk-rp", Kernel: poly(1, 1<<30, 0), Features: 1 << 20},
+		"GiB at most; use fewer features":                 {Map: "d2pk-rp", Kernel: poly(1, 2, 0), Features: 1 << 30, Options: Options{T: 1 << 20}},
 	})
 	testErrors(t, 5000, map[string]Config{
 		"12497500 features of 5000 dimensions": {Map: "reduced-poly", Kernel: poly(1, 2, 0)},

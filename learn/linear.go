@@ -34,6 +34,10 @@ func (l *Linear) Scores(dst *matrix.Dense, z matrix.Rows) {
 			}
 		}
 	}
+	l.addIntercepts(dst)
+}
+
+func (l *Linear) addIntercepts(dst *matrix.Dense) {
 	for i := range dst.Rows {
 		row := dst.Row(i)
 		for t, b := range l.B {
@@ -62,4 +66,33 @@ func Target(dst []float64, class int) {
 		dst[t] = -1
 	}
 	dst[class] = 1
+}
+
+// packedBytes is how large the weights may be that are laid out a second time for single rows.
+const packedBytes = 16 << 20
+
+// Packed is the model laid out for single rows: the same scores to the bit, in a fraction of the time, for
+// 4·D·K bytes, K rounded up to the width of a panel. It is the model itself where that is too much.
+func (l *Linear) Packed() interface {
+	Scores(dst *matrix.Dense, z matrix.Rows)
+} {
+	d, k := l.W.Rows, l.W.Cols
+	if k == 0 || d == 0 || 4*d*((k+31)/32*32) > packedBytes {
+		return l
+	}
+	return &packedLinear{l, vec.Pack32(d, k, l.W.Data, l.W.Stride)}
+}
+
+type packedLinear struct {
+	*Linear
+	w *vec.Packed[float32]
+}
+
+func (p *packedLinear) Scores(dst *matrix.Dense, z matrix.Rows) {
+	if z.Dense == nil || z.Dim() != p.W.Rows {
+		p.Linear.Scores(dst, z)
+		return
+	}
+	p.w.Multiply(z.Len(), z.Dense.Data, z.Dense.Stride, dst.Data, dst.Stride, nil)
+	p.addIntercepts(dst)
 }

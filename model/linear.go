@@ -20,3 +20,6 @@ func (l Linear) Folded(p *reduce.Projection) Predictor {
 	w, b := p.Fold(l.W, l.B)
 	return Linear{&learn.Linear{W: w, B: b}}
 }
+
+// Single is the predictor laid out for single rows, with the same scores to the bit.
+func (l Linear) Single() Scorer { return l.Packed() }

@@ -135,7 +135,18 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
-	if err := m.pipeline.Each(x, func(i, j int, z matrix.Rows) error {
+	if x.Len() <= pipeline.Chunk { // without a closure, which would be allocated
+		if err := m.pipeline.Check(x); err != nil {
+			return err
+		}
+		w := m.pipeline.Borrow()
+		defer m.pipeline.Return(w)
+		z, err := w.Map(x)
+		if err != nil {
+			return err
+		}
+		m.predictor.Scores(dst, z)
+	} else if err := m.pipeline.Each(x, func(i, j int, z matrix.Rows) error {
 		m.predictor.Scores(dst.Slice(i, j), z)
 		return nil
 	}); err != nil {
@@ -144,7 +155,7 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	for i := range dst.Rows {
 		for _, v := range dst.Row(i) {
 			if v-v != 0 {
-				return fmt.Errorf("row %d: its values are too large to score in float32", i)
+				return &pipeline.RowError{Row: i, Dim: -1, Reason: "its values are too large to score in float32"}
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
 	x := matrix.NewDense(len(rows), m.Dim())
 	for i, row := range rows {
 		if len(row) != m.Dim() {
-			return nil, fmt.Errorf("row %d has %d numbers, but the model was trained on %d", i, len(row), m.Dim())
+			return nil, &pipeline.RowError{Row: i, Dim: min(len(row), m.Dim()), Reason: fmt.Sprintf("the row has %d numbers, but the model was trained on %d", len(row), m.Dim())}
 		}
 		copy(x.Row(i), row)
 	}

@@ -7,12 +7,17 @@ import (
 	"mercer/reduce"
 )
 
-// Predictor is what a learner leaves in a model. It is safe for concurrent use.
-type Predictor interface {
+// Scorer scores rows. It is safe for concurrent use.
+type Scorer interface {
 	// Scores writes the scores of features, or of scaled rows if the learner is exact, into
 	// dst. A row's scores do not depend on the rows beside it, and nothing is allocated once
 	// working memory exists.
 	Scores(dst *matrix.Dense, z matrix.Rows)
+}
+
+// Predictor is what a learner leaves in a model.
+type Predictor interface {
+	Scorer
 
 	// Tensors are what a model file keeps of it.
 	Tensors() map[string]*safetensors.Tensor

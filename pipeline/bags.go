@@ -39,11 +39,8 @@ func (p *Bags) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) error {
 	if err := p.members.Check(x); err != nil {
 		return err
 	}
-	w, _ := p.members.passes.Get().(*Pass)
-	if w == nil {
-		w = p.members.Pass()
-	}
-	defer p.members.passes.Put(w)
+	w := p.members.Borrow()
+	defer p.members.Return(w)
 	scaled := w.Scale(x)
 	if bad := p.members.outside(scaled); bad != nil {
 		return badMember(bags, bad.Row, p.schema.DimName(bad.Dim), p.members.reason(bad))

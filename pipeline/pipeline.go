@@ -124,11 +124,8 @@ func (p *Pipeline) Each(x matrix.Rows, body func(i, j int, z matrix.Rows) error)
 	if err := p.Check(x); err != nil {
 		return err
 	}
-	w, _ := p.passes.Get().(*Pass)
-	if w == nil {
-		w = p.Pass()
-	}
-	defer p.passes.Put(w)
+	w := p.Borrow()
+	defer p.Return(w)
 	for i := 0; i < x.Len(); i += Chunk {
 		j := min(i+Chunk, x.Len())
 		z, bad := w.features(x.Slice(i, j))
@@ -162,6 +159,17 @@ type Pass struct {
 
 // Pass is new working memory.
 func (p *Pipeline) Pass() *Pass { return &Pass{p: p} }
+
+// Borrow is working memory that Return takes back: a few rows then allocate nothing.
+func (p *Pipeline) Borrow() *Pass {
+	if w, ok := p.passes.Get().(*Pass); ok {
+		return w
+	}
+	return p.Pass()
+}
+
+// Return takes back what Borrow gave.
+func (p *Pipeline) Return(w *Pass) { p.passes.Put(w) }
 
 // Map scales and maps rows of finite numbers, Chunk at most; the result is valid until the next
 // call. It fails with a [RowError] at a number that the kernel does not take.
@@ -200,4 +208,26 @@ func (w *Pass) features(x matrix.Rows) (matrix.Rows, *kernel.DomainError) {
 		x = matrix.Rows{Dense: &w.components}
 	}
 	return x, nil
+}
+
+// Row is [Pass.Map] for one dense row of any numbers: it fails with a [RowError] at one that is not finite,
+// too.
+func (w *Pass) Row(row *matrix.Dense) (matrix.Rows, error) {
+	// 0·v is 0 of a finite number and NaN of others. Four sums, since each waits for its last addition.
+	var sums [4]float32
+	rest := row.Data[:row.Cols]
+	for ; len(rest) >= 4; rest = rest[4:] {
+		sums[0] += 0 * rest[0]
+		sums[1] += 0 * rest[1]
+		sums[2] += 0 * rest[2]
+		sums[3] += 0 * rest[3]
+	}
+	for _, v := range rest {
+		sums[0] += 0 * v
+	}
+	x := matrix.Rows{Dense: row}
+	if sums[0]+sums[1]+sums[2]+sums[3] != 0 || row.Cols != w.p.in {
+		return x, w.p.Check(x)
+	}
+	return w.Map(x)
 }

@@ -11,11 +11,14 @@ import (
 
 // RowError says which number of some rows a pipeline does not take.
 type RowError struct {
-	Row, Dim int // from 0
+	Row, Dim int // from 0; a Dim below 0 is all of the row
 	Reason   string
 }
 
 func (e *RowError) Error() string {
+	if e.Dim < 0 {
+		return fmt.Sprintf("row %d (from 0): %s", e.Row, e.Reason)
+	}
 	return fmt.Sprintf("row %d, dimension %d (from 0): %s", e.Row, e.Dim, e.Reason)
 }
 

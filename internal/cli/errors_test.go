@@ -76,7 +76,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain, "--label", "9", "-o", "m"}, 1, "mercer train: plain.csv: there is no column 9 for --label; the columns are 0 to 3 and have no names"},
 		{[]string{"train", plain, "--label", "none", "-o", "m"}, 1, "mercer train: plain.csv: the rows have no labels; name the column with --label or a file of labels with --labels"},
 		{[]string{"train", curveCSV, "--learner", "svm", "-o", "m"}, 1, "use --learner ridge or "},
-		{[]string{"train", plain, "--memory", "1KB", "-o", "m"}, 1, "of 1.0 KiB at most; use fewer features"},
+		{[]string{"train", plain, "--memory", "1KiB", "-o", "m"}, 1, "of 1.0 KiB at most; use fewer features"},
 
 		// Models.
 		{[]string{"predict", plain, plain}, 1, "mercer predict: plain.csv: not a model file"},

@@ -32,4 +32,3 @@ func Load[T any](path, kind string, read func(io.Reader, int64) (T, error)) (non
 	}
 	return v, nil
 }
-

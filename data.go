@@ -1,0 +1,237 @@
+package mercer
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/matrix"
+)
+
+// Data is where rows come from: a file, rows in memory, records, a channel, a query. It is opened by
+// what it is given to, with the schema of the model where there is one already.
+type Data struct {
+	open func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error)
+}
+
+// opened is data that have been opened: rows, or bags.
+type opened struct {
+	rows  dataset.Source
+	bags  dataset.Bags
+	close func() error
+}
+
+func (d Data) opened(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
+	if d.open == nil {
+		return nil, errors.New("there are no data: give a File, Rows, Records, or another of their kind")
+	}
+	return d.open(ctx, asked, bags)
+}
+
+// Options say how a file or records are read: which column is the label, what is done about missing
+// values, and so on. The zero value finds out by itself.
+type Options = dataset.Options
+
+// File is a data file: LIBSVM text, CSV and its kin, ARFF, NPY, npz of a sparse matrix or IDX, also
+// compressed; "-" is standard input. It is streamed. For a model of bags, or where opt names a Group, it
+// holds bags in the forms that dataset.OpenBags tells of.
+func File(path string, opt Options) Data {
+	return Data{func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
+		o := opt
+		o.Schema = asked
+		if bags || o.Group != "" {
+			f, err := dataset.OpenBags(ctx, path, o)
+			if err != nil {
+				return nil, err
+			}
+			return &opened{bags: f, close: f.Close}, nil
+		}
+		f, err := dataset.Open(ctx, path, o)
+		if err != nil {
+			return nil, err
+		}
+		return &opened{rows: f, close: f.Close}, nil
+	}}
+}
+
+// Source is any source of rows, such as dataset.FromRows.
+func Source(src dataset.Source) Data {
+	return Data{func(context.Context, *dataset.Schema, bool) (*opened, error) {
+		if src == nil {
+			return nil, errors.New("the source of rows is nil")
+		}
+		return &opened{rows: src}, nil
+	}}
+}
+
+// Bags is any source of bags, such as dataset.FromBags.
+func Bags(src dataset.Bags) Data {
+	return Data{func(context.Context, *dataset.Schema, bool) (*opened, error) {
+		if src == nil {
+			return nil, errors.New("the source of bags is nil")
+		}
+		return &opened{bags: src}, nil
+	}}
+}
+
+// Rows are rows of numbers with the number to predict for each, or the class where the numbers are few and
+// whole. y is nil for rows to predict. They are copied to float32.
+func Rows(x [][]float64, y []float64) Data { return inMemory(x, y, nil) }
+
+// Labelled are rows of numbers with a class each.
+func Labelled(x [][]float64, labels []string) Data {
+	if labels == nil {
+		labels = []string{}
+	}
+	return inMemory(x, nil, labels)
+}
+
+func inMemory(x [][]float64, y []float64, labels []string) Data {
+	return Data{func(context.Context, *dataset.Schema, bool) (*opened, error) {
+		if len(x) == 0 {
+			return nil, errors.New("there are no rows")
+		}
+		dense := matrix.NewDense(len(x), len(x[0]))
+		for i, row := range x {
+			if len(row) != dense.Cols {
+				return nil, &RowError{Row: i, Dim: min(len(row), dense.Cols), Reason: fmt.Sprintf("the row has %d numbers, the first has %d", len(row), dense.Cols)}
+			}
+			for j, v := range row {
+				if dense.Row(i)[j] = float32(v); v-v != 0 || dense.Row(i)[j]-dense.Row(i)[j] != 0 {
+					return nil, &RowError{Row: i, Dim: j, Reason: strconv.FormatFloat(v, 'g', -1, 64) + " is not a finite number of float32"}
+				}
+			}
+		}
+		src, err := dataset.FromRows(matrix.Rows{Dense: dense}, y, 1, labels)
+		return &opened{rows: src}, err
+	}}
+}
+
+// Records are records that come once, from an iterator that may fail: a map[string]any, a struct or a
+// pointer to one. They are copied to a temporary file, since a training reads its rows twice.
+// dataset.FromRecords says what becomes of their fields; opt.Label names the label's.
+func Records[R any](records iter.Seq2[R, error], opt Options) Data {
+	return spooled("records", nil, func(context.Context) iter.Seq2[any, error] {
+		return func(yield func(any, error) bool) {
+			for r, err := range records {
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}, opt)
+}
+
+// Slice are records in a slice.
+func Slice[R any](records []R, opt Options) Data {
+	return Records(func(yield func(R, error) bool) {
+		for _, r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}, opt)
+}
+
+// Channel are records from a channel, which are read until it is closed.
+func Channel[R any](records <-chan R, opt Options) Data {
+	return spooled("channel", nil, func(ctx context.Context) iter.Seq2[any, error] {
+		return func(yield func(any, error) bool) {
+			for {
+				select {
+				case <-ctx.Done():
+					yield(nil, ctx.Err())
+					return
+				case r, more := <-records:
+					if !more || !yield(r, nil) {
+						return
+					}
+				}
+			}
+		}
+	}, opt)
+}
+
+// SQL are the rows of a query, which are read to their end; closing them is the caller's. Texts are
+// categories, but for columns of decimal numbers.
+func SQL(rows *sql.Rows, opt Options) Data {
+	if rows == nil {
+		return Data{func(context.Context, *dataset.Schema, bool) (*opened, error) {
+			return nil, errors.New("the rows of the query are nil")
+		}}
+	}
+	return Data{func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
+		types, err := rows.ColumnTypes()
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, t := range types {
+			if slices.Contains(names, t.Name()) {
+				return nil, fmt.Errorf("query: two columns are called %q; give one of them another name (AS)", t.Name())
+			}
+			names = append(names, t.Name())
+		}
+		return spooled("query", names, func(context.Context) iter.Seq2[any, error] {
+			return func(yield func(any, error) bool) { eachSQL(rows, types, yield) }
+		}, opt).open(ctx, asked, bags)
+	}}
+}
+
+func eachSQL(rows *sql.Rows, types []*sql.ColumnType, yield func(any, error) bool) {
+	values, places := make([]any, len(types)), make([]any, len(types))
+	for i := range values {
+		places[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			yield(nil, err)
+			return
+		}
+		for i, v := range values {
+			if b, ok := v.([]byte); ok {
+				v = string(b)
+				values[i] = v
+			}
+			if text, ok := v.(string); ok && decimal(types[i].DatabaseTypeName()) {
+				n, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					yield(nil, &FieldError{Field: types[i].Name(), Value: text, Reason: fmt.Sprintf("%q is not a number", text)})
+					return
+				}
+				values[i] = n
+			}
+		}
+		if !yield(values, nil) {
+			return
+		}
+	}
+	if err := rows.Err(); err != nil {
+		yield(nil, err)
+	}
+}
+
+// decimal says whether a type of a database holds numbers, though drivers may hand them out as text.
+func decimal(name string) bool {
+	name, _, _ = strings.Cut(strings.ToUpper(name), "(")
+	return slices.Contains([]string{"DECIMAL", "NUMERIC", "NUMBER", "INT", "INTEGER", "BIGINT", "SMALLINT", "TINYINT", "MEDIUMINT", "FLOAT", "DOUBLE", "REAL"}, strings.TrimPrefix(name, "UNSIGNED "))
+}
+
+// spooled are records that come once.
+func spooled(name string, names []string, records func(context.Context) iter.Seq2[any, error], opt Options) Data {
+	return Data{func(ctx context.Context, asked *dataset.Schema, _ bool) (*opened, error) {
+		o := opt
+		o.Schema = asked
+		f, err := dataset.FromRecords(ctx, name, names, records(ctx), o)
+		if err != nil {
+			return nil, err
+		}
+		return &opened{rows: f, close: f.Close}, nil
+	}}
+}

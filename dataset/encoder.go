@@ -1,0 +1,263 @@
+package dataset
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Encoder turns records into rows of numbers as a schema says: a number for each numeric column, one-hot
+// for each categorical one. A value of a categorical column that the schema does not know counts as none
+// of the known ones: its dimensions are all 0. A missing number is filled in as the schema's Missing says.
+//
+// It reuses its memory and is for one goroutine at a time.
+type Encoder struct {
+	schema  *Schema
+	columns []encodedColumn
+	byName  map[string]int
+	scratch []byte
+
+	plans map[reflect.Type][]int // of struct types: the column of each field, -1 for none
+	seen  []bool
+}
+
+// encodedColumn is an input column of the schema.
+type encodedColumn struct {
+	name  string
+	at    int              // its first dimension
+	codes map[string]int32 // nil: numeric
+	mean  float64
+}
+
+// NewEncoder makes an encoder of records by a schema. Rows of a schema without columns, such as that of
+// an array or of LIBSVM text, have a column for each dimension, called by its number as in the file.
+func NewEncoder(s *Schema) *Encoder {
+	e := &Encoder{schema: s, byName: map[string]int{}}
+	at := 0
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		col := encodedColumn{name: c.Name, at: at, mean: c.Mean}
+		if c.Categories != nil {
+			col.codes = make(map[string]int32, len(c.Categories))
+			for code, value := range c.Categories {
+				col.codes[value] = int32(code)
+			}
+		}
+		e.columns = append(e.columns, col)
+		at += c.Width()
+	}
+	for j := at; j < s.Dim; j++ {
+		e.columns = append(e.columns, encodedColumn{name: strconv.Itoa(j + s.Base), at: j})
+	}
+	for i, c := range e.columns {
+		e.byName[c.name] = i
+	}
+	e.seen = make([]bool, len(e.columns))
+	return e
+}
+
+// Columns are the names of the columns, in the order of Values.
+func (e *Encoder) Columns() []string {
+	names := make([]string, len(e.columns))
+	for i, c := range e.columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// Dim is the number of dimensions of a row.
+func (e *Encoder) Dim() int { return e.schema.Dim }
+
+// Map writes the row of a record into dst, which must have Dim numbers. Fields that the schema does not
+// know are left out, as a label in the record is; fields that are not there are missing. It fails with
+// a [FieldError].
+func (e *Encoder) Map(dst []float32, record map[string]any) error {
+	e.begin(dst)
+	for i := range e.columns {
+		c := &e.columns[i]
+		v, there := record[c.name]
+		if !there {
+			if err := e.missing(dst, c); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := e.value(dst, c, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Values is Map for values in the order of Columns.
+func (e *Encoder) Values(dst []float32, values ...any) error {
+	if len(values) != len(e.columns) {
+		return fmt.Errorf("%d values for %d columns (%s)", len(values), len(e.columns), e.listed())
+	}
+	e.begin(dst)
+	for i, v := range values {
+		if err := e.value(dst, &e.columns[i], v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Struct is Map for a struct, or a pointer to one: a field belongs to the column of its tag mercer:"name",
+// or else of its json tag, or else of its own name. A pointer allocates nothing.
+func (e *Encoder) Struct(dst []float32, record any) error {
+	r := reflect.ValueOf(record)
+	for r.Kind() == reflect.Pointer && !r.IsNil() {
+		r = r.Elem()
+	}
+	if r.Kind() != reflect.Struct {
+		return fmt.Errorf("%T is no struct", record)
+	}
+	plan, known := e.plans[r.Type()]
+	if !known {
+		plan = e.plan(r.Type())
+	}
+	e.begin(dst)
+	clear(e.seen)
+	for f, column := range plan {
+		if column < 0 {
+			continue
+		}
+		c := &e.columns[column]
+		e.seen[column] = true
+		got, ok := cellOfReflect(r.Field(f))
+		if !ok {
+			return &FieldError{c.name, r.Field(f).Interface(), fmt.Sprintf("%v is neither a number nor a text", r.Field(f))}
+		}
+		if err := e.cell(dst, c, got); err != nil {
+			return err
+		}
+	}
+	for i, seen := range e.seen {
+		if !seen {
+			if err := e.missing(dst, &e.columns[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// plan finds the column of each field of a struct type.
+func (e *Encoder) plan(t reflect.Type) []int {
+	plan := make([]int, t.NumField())
+	for f := range plan {
+		plan[f] = -1
+		name := fieldName(t.Field(f))
+		if column, ok := e.byName[name]; ok && name != "" {
+			plan[f] = column
+		}
+	}
+	if e.plans == nil {
+		e.plans = map[reflect.Type][]int{}
+	}
+	e.plans[t] = plan
+	return plan
+}
+
+// fieldName is the column of a field of a struct, "" for none.
+func fieldName(f reflect.StructField) string {
+	if !f.IsExported() {
+		return ""
+	}
+	for _, key := range []string{"mercer", "json"} {
+		if tag, ok := f.Tag.Lookup(key); ok {
+			name, _, _ := strings.Cut(tag, ",")
+			if name == "-" {
+				return ""
+			}
+			if name != "" {
+				return name
+			}
+		}
+	}
+	return f.Name
+}
+
+func (e *Encoder) begin(dst []float32) {
+	if len(dst) != e.schema.Dim {
+		panic(fmt.Sprintf("dataset: Encoder wants a dst of %d numbers, got %d", e.schema.Dim, len(dst)))
+	}
+	clear(dst)
+}
+
+// value writes a value into its dimensions.
+func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
+	// Most fields of most records.
+	if x, ok := v.(float64); ok && c.codes == nil && x <= maxValue && x >= -maxValue {
+		dst[c.at] = float32(x)
+		return nil
+	}
+	got, ok := cellOf(v)
+	if !ok {
+		return &FieldError{c.name, v, fmt.Sprintf("%v is neither a number nor a text", v)}
+	}
+	return e.cell(dst, c, got)
+}
+
+func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
+	if c.codes != nil {
+		code, known := int32(0), false
+		switch v.kind {
+		case cellText:
+			code, known = c.codes[v.text]
+		case cellNumber:
+			e.scratch = strconv.AppendFloat(e.scratch[:0], v.number, 'g', -1, 64)
+			if code, known = c.codes[string(e.scratch)]; !known && v.number == float64(int64(v.number)) {
+				e.scratch = strconv.AppendInt(e.scratch[:0], int64(v.number), 10)
+				code, known = c.codes[string(e.scratch)]
+			}
+		default:
+			code, known = c.codes[""]
+		}
+		if known {
+			dst[c.at+int(code)] = 1
+		}
+		return nil
+	}
+	if v.kind == cellMissing || v.kind == cellText && missing([]byte(v.text)) {
+		return e.missing(dst, c)
+	}
+	x, ok := v.asNumber()
+	switch {
+	case !ok && v.kind == cellText:
+		return &FieldError{c.name, v.text, fmt.Sprintf("%q is not a number", shorten([]byte(v.text)))}
+	case !ok || !(x <= maxValue && x >= -maxValue):
+		return &FieldError{c.name, x, fmt.Sprintf("%g is out of float32's range (3.4e38)", x)}
+	}
+	dst[c.at] = float32(x)
+	return nil
+}
+
+// missing fills in a value that is not there.
+func (e *Encoder) missing(dst []float32, c *encodedColumn) error {
+	if c.codes != nil {
+		if code, known := c.codes[""]; known {
+			dst[c.at+int(code)] = 1
+		}
+		return nil
+	}
+	switch e.schema.Missing {
+	case "mean":
+		dst[c.at] = float32(c.mean)
+		return nil
+	case "zero":
+		return nil
+	}
+	return &FieldError{Field: c.name, Reason: "the value is missing, and the model was trained without a rule for missing values (missing: mean or zero)"}
+}
+
+// listed are the first columns, for messages.
+func (e *Encoder) listed() string {
+	names := e.Columns()
+	if len(names) > 12 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:12], ", "), len(names)-12)
+	}
+	return strings.Join(names, ", ")
+}
