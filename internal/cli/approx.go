@@ -108,6 +108,7 @@ Coordinates with common factors depend on one another, which sums of many terms 
 	f.BoolVar(&a.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &a.progress)
 	pageFlags(cmd, &a.pages)
+	tableFlag(cmd, &a.pages)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		asked := 0
 		for _, name := range []string{"error", "rel"} {
@@ -191,13 +192,18 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	p.done()
 	found := &present.Approx{Data: a.name, Total: a.total, Dim: a.dim, Kernel: a.kernel, Scale: a.cfg.Scale, Why: a.why, FitOn: a.fitOn, FitRows: rows.Fit.Len(),
 		Left: a.left, Vectors: a.drawn, Result: r, Recommendation: rec}
+	if !a.json {
+		found.Text(cmd.OutOrStdout())
+	}
+	if err := a.pages.writeTable(cmd, a.json, found.CSV); err != nil {
+		return err
+	}
 	if a.json {
 		if err := a.pages.write(cmd, found.Page(), true); err != nil {
 			return err
 		}
 		return present.JSON(cmd.OutOrStdout(), found.JSON())
 	}
-	found.Text(cmd.OutOrStdout())
 	return a.pages.write(cmd, found.Page(), false)
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -98,13 +99,18 @@ first training, about how long it takes and what it holds (not with --progress n
 			if err != nil {
 				return err
 			}
+			if !asJSON {
+				present.CurveText(cmd.OutOrStdout(), c)
+			}
+			if err := pages.writeTable(cmd, asJSON, func(w io.Writer) error { return present.CurveCSV(w, c) }); err != nil {
+				return err
+			}
 			if asJSON {
 				if err := pages.write(cmd, present.CurvePage(c, filepath.Base(args[0])), true); err != nil {
 					return err
 				}
 				return present.JSON(cmd.OutOrStdout(), c)
 			}
-			present.CurveText(cmd.OutOrStdout(), c)
 			return pages.write(cmd, present.CurvePage(c, filepath.Base(args[0])), false)
 		},
 	}
@@ -122,5 +128,6 @@ first training, about how long it takes and what it holds (not with --progress n
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &progress)
 	pageFlags(cmd, &pages)
+	tableFlag(cmd, &pages)
 	return cmd
 }

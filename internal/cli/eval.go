@@ -40,8 +40,8 @@ A label that the model has never seen counts as an error. With --weight all metr
 by the weights in that column. What cannot be said of these rows, such as the area under the
 curve of one class alone, is left out.
 
---per-class shows the numbers of each class (or label, or output), and what is taken for what: a
-matrix, or of more than 20 classes the pairs that are confused most often. --json gives all that,
+--per-class shows the numbers of each class (or label, or output), and the confusion matrix, or of
+more than 20 classes the pairs that are confused most often. --json gives all that,
 and with --curves the points of ROC curves, of precision against recall, of calibration, and of
 residuals.`,
 		Example: `  mercer eval adult.mercer a9a.t.gz
@@ -107,7 +107,7 @@ residuals.`,
 	dataFlags(cmd, &data)
 	groupFlag(cmd, &data)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
-	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and what is taken for what")
+	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
 	cmd.Flags().BoolVar(&curves, "curves", false, "with --json: the points of curves too")
 	cmd.Flags().Float64Var(&quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
 	pageFlags(cmd, &pages)

@@ -23,6 +23,7 @@ import (
 type pages struct {
 	report string // HTML file or ""
 	plots  string // folder or ""
+	csv    string // file of the numbers or ""; of the commands that have tableFlag
 }
 
 // pageFlags adds the flags. A command checks them before its work and writes after it:
@@ -36,23 +37,54 @@ func pageFlags(cmd *cobra.Command, v *pages) {
 	f.StringVar(&v.plots, "plots", "", "folder to write the pictures of the report to, as SVG and PNG files")
 }
 
+// tableFlag adds the flag that writes the numbers as CSV. A command with it calls writeTable after its work.
+func tableFlag(cmd *cobra.Command, v *pages) {
+	cmd.Flags().StringVar(&v.csv, "csv", "", "file to write the numbers to, as CSV")
+}
+
+// writeTable writes the numbers if they were asked for, and says so where it is not silent.
+func (v *pages) writeTable(cmd *cobra.Command, silent bool, write func(io.Writer) error) error {
+	if v.csv == "" {
+		return nil
+	}
+	f, err := whole.Create(v.csv)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := write(f); err != nil {
+		return fmt.Errorf("%s: %w", v.csv, err)
+	}
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	if !silent {
+		present.File(cmd.OutOrStdout(), "csv", v.csv, sizeOf(v.csv))
+	}
+	return nil
+}
+
 // wanted says that there is something to write.
 func (v *pages) wanted() bool { return v.report != "" || v.plots != "" }
 
 // check finds out whether the files can be written, before hours of work. Others are files of
 // the same command, which the page must not replace.
 func (v *pages) check(others ...string) error {
-	if v.report != "" {
+	for _, out := range []namedFile{{"--csv", v.csv}, {"--report", v.report}} {
+		if out.path == "" {
+			continue
+		}
 		for _, path := range others {
-			if path != "" && sameFile(path, v.report) {
-				return usagef("--report %s is a file of this command already; give another name", v.report)
+			if path != "" && sameFile(path, out.path) {
+				return usagef("%s %s is a file of this command already; give another name", out.by, out.path)
 			}
 		}
-		f, err := whole.Create(v.report)
+		f, err := whole.Create(out.path)
 		if err != nil {
 			return err
 		}
 		f.Close()
+		others = append(others[:len(others):len(others)], out.path)
 	}
 	if v.plots == "" {
 		return nil

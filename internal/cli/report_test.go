@@ -101,11 +101,11 @@ func TestReportOfTwoClasses(t *testing.T) {
 		t.Errorf("train says\n%s", out)
 	}
 	p := readPage(t, html)
-	p.has(t, "m.mercer", "Trained on data.csv: 600 rows. Tested on test rows.csv: 140 rows, accuracy 90.00 %",
-		"metric value what it is accuracy 90.00 % share of rows whose class is predicted",
+	p.has(t, "m.mercer", "Trained on data.csv: 600 rows. Tested on test rows.csv",
+		"rows 140 accuracy 90.00 % share of rows whose class is predicted",
 		"<b>no & never", "yes's", "mercer train "+data+" -o "+m, "--test '"+test+"' --report "+html, "features, seed 1 (",
 		"mercer "+version(), "data data.csv csv rows 600 dimensions 1 values from 0 to 1.6")
-	if got, want := strings.Join(p.headings, "; "), "How good it is; What is taken for what; Classes; Scores and probabilities; The model; What was tried; The data; Time and memory; How this was made"; got != want {
+	if got, want := strings.Join(p.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; What was tried; The data; Time and memory; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}
 	if got, want := pictures(t, plots), "c calibration classes confusion precision-recall probabilities roc time"; got != want {
@@ -125,9 +125,9 @@ func TestReportOfTwoClasses(t *testing.T) {
 		t.Errorf("eval --json: %v", v)
 	}
 	e := readPage(t, a)
-	e.has(t, "m.mercer on test rows.csv", "140 rows, accuracy 90.00 %", "--json",
+	e.has(t, "m.mercer on test rows.csv", "rows 140 accuracy 90.00 % ", "--json",
 		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them not 0 labels one of 2 classes", "How many rows each class has.")
-	if got, want := strings.Join(e.headings, "; "), "How good it is; What is taken for what; Classes; Scores and probabilities; The model; What was tried; The data; How this was made"; got != want {
+	if got, want := strings.Join(e.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; What was tried; The data; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}
 	first, err := os.ReadFile(a)

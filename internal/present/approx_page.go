@@ -3,6 +3,7 @@ package present
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mercer/approx"
@@ -32,27 +33,35 @@ func (a *Approx) Page() *report.Page {
 		s.Figure(&report.Figure{Name: "offers", Title: "What the error costs", Caption: "The time a row takes with each map at the number of features that meets what is asked for.", Drawing: bars})
 	}
 	s := page.Section("Error, features and time")
-	byD := &report.Lines{X: report.Axis{Name: "features D", Log: true}, Y: report.Axis{Name: "mean absolute error of the kernel", Log: true}}
+	byD := &report.Lines{X: report.Axis{Name: "features D", Log: true, At: measured(r)}, Y: report.Axis{Name: "mean absolute error of the kernel", Log: true}}
 	byTime := &report.Lines{X: report.Axis{Name: "microseconds a row", Log: true}, Y: byD.Y}
 	for _, c := range r.Curves {
 		d, t := report.Curve{Name: c.Map}, report.Curve{Name: c.Map}
 		for _, p := range c.Points {
-			d.X, d.Y = append(d.X, float64(p.Outputs)), append(d.Y, p.MeanAbs.Mean)
-			t.X, t.Y = append(t.X, p.PerRow), append(t.Y, p.MeanAbs.Mean)
+			d.X, t.X = append(d.X, float64(p.Outputs)), append(t.X, p.PerRow)
+			d.Y = append(d.Y, p.MeanAbs.Mean)
+			if r.Seeds > 1 {
+				d.Low, d.High = append(d.Low, max(p.MeanAbs.Mean-p.MeanAbs.SD, p.MeanAbs.Mean/10)), append(d.High, p.MeanAbs.Mean+p.MeanAbs.SD)
+			}
 		}
+		d.Bars, t.Bars = true, true
+		t.Y, t.Low, t.High = d.Y, d.Low, d.High
 		byD.Curves, byTime.Curves = append(byD.Curves, d), append(byTime.Curves, t)
 	}
 	byD.Curves = append(byD.Curves, rateLines(r)...)
 	caption := "The mean of |z(x)·z(y) − k(x, y)| over all pairs."
+	if r.Seeds > 1 {
+		caption += fmt.Sprintf(" Bars are one standard deviation of %d draws to either side.", r.Seeds)
+	}
 	rates := rateTable(r)
 	if rates != nil {
 		caption += " Dashed lines are the fitted rates of the table; random draws fall like 1/√D, with the exponent −½."
 	}
 	s.Figure(&report.Figure{Name: "error-against-d", Title: "Error against D", Caption: caption, Drawing: byD})
+	s.Figure(&report.Figure{Name: "error-against-time", Title: "Error against time", Caption: "The same against the time a row takes in a batch: further left is faster, further down more exact.", Drawing: byTime})
 	if rates != nil {
 		s.Table(rates)
 	}
-	s.Figure(&report.Figure{Name: "error-against-time", Title: "Error against time", Caption: "The same against the time a row takes in a batch: further left is faster, further down more exact.", Drawing: byTime})
 	pairsSection(page, r)
 	all := page.Section("All numbers")
 	all.Table(errorTable(r))
@@ -71,6 +80,25 @@ func (a *Approx) Page() *report.Page {
 		s.Note("Left out: " + skipped.Reason)
 	}
 	return page
+}
+
+// mostTicks bounds the numbers of features that are ticks of an axis.
+const mostTicks = 12
+
+// measured are the numbers of features that maps were measured at, nil if there are too many for an axis.
+func measured(r *approx.Result) []float64 {
+	var at []float64
+	for _, c := range r.Curves {
+		for _, p := range c.Points {
+			if v := float64(p.Outputs); !slices.Contains(at, v) {
+				at = append(at, v)
+			}
+		}
+	}
+	if len(at) > mostTicks {
+		return nil
+	}
+	return at
 }
 
 // rateLines are the fitted rates of the maps that have some, over the features that were measured.

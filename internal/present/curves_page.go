@@ -29,11 +29,11 @@ func hardest(curves []lab.Curve) []lab.Curve {
 	return list
 }
 
-// areaCurves are curves with their areas in their names.
-func areaCurves(curves []lab.Curve) []report.Curve {
+// namedCurves are curves with the names of their classes.
+func namedCurves(curves []lab.Curve) []report.Curve {
 	var list []report.Curve
 	for _, c := range curves {
-		list = append(list, report.Curve{Name: fmt.Sprintf("%s, area %.4f", c.Label, c.Area), X: c.X, Y: c.Y})
+		list = append(list, report.Curve{Name: c.Label, X: c.X, Y: c.Y})
 	}
 	return list
 }
@@ -52,19 +52,15 @@ func curvesSection(page *report.Page, c *lab.Curves, task, rows string) {
 	}
 	share := func(name string) report.Axis { return report.Axis{Name: name, To: 1, Percent: true} }
 	if len(c.ROC) > 0 {
-		one := ""
-		if len(c.ROC) == 1 {
-			one = fmt.Sprintf(" The area below is %.4f.", c.ROC[0].Area)
-		}
 		s.Figure(&report.Figure{Name: "roc", Title: "ROC curve",
-			Caption: "The share of positive " + rows + " that are found against the share of negative ones taken for positive, " + of + ", as the threshold of the score falls." + one + " Chance is the dashed line.",
-			Drawing: &report.Lines{X: share("false positive rate"), Y: share("true positive rate"), Curves: areaCurves(hardest(c.ROC)), Diagonal: true}})
+			Caption: "The share of positive " + rows + " that are found against the share of negative ones taken for positive, " + of + ", as the threshold of the score falls. Chance is the dashed line.",
+			Drawing: &report.Lines{X: share("false positive rate"), Y: share("true positive rate"), Curves: namedCurves(hardest(c.ROC)), Diagonal: true}})
 	}
 	if len(c.PR) > 0 {
-		lines := &report.Lines{X: share("recall"), Y: share("precision"), Curves: areaCurves(hardest(c.PR))}
+		lines := &report.Lines{X: share("recall"), Y: share("precision"), Curves: namedCurves(hardest(c.PR))}
 		one := ""
 		if len(c.PR) == 1 {
-			one = fmt.Sprintf(" The average precision is %.4f; chance, dashed, is %.4f.", c.PR[0].Area, c.PR[0].Share)
+			one = fmt.Sprintf(" Chance, dashed, is %.4f.", c.PR[0].Share)
 			lines.Curves = append(lines.Curves, report.Curve{Name: "chance", X: []float64{0, 1}, Y: []float64{c.PR[0].Share, c.PR[0].Share}, Dashed: true})
 		}
 		s.Figure(&report.Figure{Name: "precision-recall", Title: "Precision and recall",

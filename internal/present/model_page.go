@@ -5,7 +5,6 @@ import (
 
 	"mercer/internal/report"
 	"mercer/internal/units"
-	"mercer/lab"
 	"mercer/train"
 )
 
@@ -37,13 +36,4 @@ func costSection(page *report.Page, m Model, r *train.Report, peak int64) {
 		facts = append(facts, report.Fact{Name: "features", Value: r.Features})
 	}
 	s.Facts(facts...)
-}
-
-// summaryText is an evaluation in a line.
-func summaryText(metrics *lab.Metrics, task, rows string) string {
-	text := fmt.Sprintf("%s %s", units.Count(metrics.N), rows)
-	if h := headline(metrics, task); h != "" {
-		text += ", " + h
-	}
-	return text
 }

@@ -21,7 +21,7 @@ func TrainPage(m Model, r *train.Report, out, data string, tested *Tested, peak 
 	rows := m.Row() + "s"
 	page := &report.Page{Title: out, Subtitle: fmt.Sprintf("Trained on %s: %s", data, units.Plural(m.Training.Rows, m.Row()))}
 	if tested != nil {
-		page.Subtitle += fmt.Sprintf(". Tested on %s: %s", tested.On, summaryText(tested.Metrics, m.Task, rows))
+		page.Subtitle += ". Tested on " + tested.On
 		evaluationSections(page, tested.Metrics, m.Task, rows)
 	}
 	for _, add := range others {
@@ -41,7 +41,7 @@ func TrainPage(m Model, r *train.Report, out, data string, tested *Tested, peak 
 // these are not nil.
 func EvalPage(m Model, file string, metrics *lab.Metrics, data *Data) *report.Page {
 	rows := m.Row() + "s"
-	page := &report.Page{Title: file + " on " + data.Name, Subtitle: summaryText(metrics, m.Task, rows)}
+	page := &report.Page{Title: file + " on " + data.Name}
 	evaluationSections(page, metrics, m.Task, rows)
 	modelSection(page, m)
 	dataSection(page, data.Name, data.Schema.Format, m, data.Summary, data.Bags)
