@@ -303,7 +303,7 @@ func TestReportOfASearch(t *testing.T) {
 	ok(t, append(args, "--plots", plots)...)
 	p := readPage(t, html)
 	p.has(t, "search 4 configurations, 3 trainings each", "gamma lambda accuracy sd se seconds", "trained", "mapped 600 rows, 6 times fewer than without sharing", "Score against seconds", "mercer train ", "A star marks the one that was trained", "Trained on data.csv: 300 rows. Tested on data.csv")
-	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; What is taken for what"; got != want || !slices.Contains(p.headings, "The search") {
+	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; Confusion matrix"; got != want || !slices.Contains(p.headings, "The search") {
 		t.Errorf("headings %v", p.headings)
 	}
 	if got := pictures(t, plots); !strings.Contains(got, "tuning tuning-grid") && !strings.Contains(got, "tuning-grid tuning") {

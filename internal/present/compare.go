@@ -40,7 +40,7 @@ func figuresFor(m *lab.Metric, uncertain float64) figures {
 		return figures{m, 2, 2}
 	}
 	n := 4
-	if uncertain > 0 {
+	if uncertain > 0 && !math.IsInf(uncertain, 1) {
 		n = min(max(1-int(math.Floor(math.Log10(uncertain))), 0), 9)
 	}
 	return figures{m, n, n + 1}
@@ -76,7 +76,7 @@ func ModelsText(w io.Writer, out *ModelsJSON, data string, resamples int) error 
 	reference, show := best.Name, figuresFor(m, best.High-best.Low)
 	Line(w, "data", "%s: %s", data, units.Plural(out.N, "row"))
 	Line(w, "metric", "%s, %s is better\n", m.About, out.Better)
-	table := [][]string{{"model", title(m), level, "to " + reference, level, "p", "p (Holm)", "size", "µs/row"}}
+	table := [][]string{{"model", title(m), level, "to " + shortLabel(reference, 24), level, "p", "p (Holm)", "size", "µs/row"}}
 	for _, e := range out.Models {
 		row := []string{e.Name, show.value(e.Value), show.value(e.Low) + " … " + show.value(e.High)}
 		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Bytes(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)))

@@ -77,12 +77,14 @@ func seedsText(seeds int) string {
 func spark(points []tune.CurvePoint) []string {
 	most := 0.0
 	for _, p := range points {
-		most = max(most, p.Test)
+		if !math.IsInf(p.Test, 1) && p.Test > most {
+			most = p.Test
+		}
 	}
 	bars := make([]string, len(points))
 	for i, p := range points {
-		if most == 0 {
-			continue
+		if !(p.Test > 0 && p.Test <= most) {
+			continue // no error, or none that can be drawn
 		}
 		eighths := int(math.Round(160 * p.Test / most))
 		bars[i] = strings.Repeat("█", eighths/8)

@@ -85,7 +85,7 @@ func moreMetrics(w io.Writer, m *lab.Metrics) {
 		case name == "pinball" && *m.Quantile == 0.5:
 			continue // half of the mean absolute error
 		}
-		fmt.Fprintf(w, "%s  %s%-12s%s\n", space, padded(metric.Title, 19), metricText(metric, m), aboutText(metric, m))
+		fmt.Fprintf(w, "%s  %s%s%s\n", space, padded(metric.Title, 19), padded(metricText(metric, m)+"  ", 12), aboutText(metric, m))
 		space = ""
 	}
 	if m.Bias != nil {

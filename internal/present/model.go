@@ -48,13 +48,11 @@ func modelLines(line lines, m Model) {
 	if info.Task == "outliers" {
 		line("task", "outliers: -1, all others 1%s", why("task"))
 	} else if info.Classes != nil {
-		shown := info.Classes
-		more := ""
-		if len(shown) > 12 {
-			more = fmt.Sprintf(", … %s", shown[len(shown)-1])
-			shown = shown[:10]
+		text, n := firstOf(info.Classes, 12), len(info.Classes)
+		if n > 12 {
+			text = firstOf(info.Classes, 10) + " " + shortLabel(info.Classes[n-1], listedName)
 		}
-		line("task", "%d classes: %s%s%s", len(info.Classes), strings.Join(shown, ", "), more, why("task"))
+		line("task", "%d classes: %s%s", n, text, why("task"))
 	} else if info.Labels != nil {
 		line("task", "%d labels, any number a row: %s%s", len(info.Labels), firstOf(info.Labels, 12), why("task"))
 	} else {

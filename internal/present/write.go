@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"mercer/internal/report"
@@ -58,12 +59,18 @@ func factLines(print func(line lines)) []report.Fact {
 	return list
 }
 
+// mostWords bounds a word in a column.
+const mostWords = 100
+
 // columns writes rows in columns, of which the first few are words and the others numbers; the
 // first row is the titles. What a row has beyond the titles is written as it is.
 func columns(w io.Writer, words int, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i := range widths {
+			if i < words && row[i] != "" {
+				row[i] = shortLabel(row[i], mostWords)
+			}
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
@@ -83,8 +90,17 @@ func columns(w io.Writer, words int, rows [][]string) {
 	}
 }
 
-// shortLabel cuts what is longer than so many characters.
+// shortLabel is a name of the data on one line, cut where it is longer than so many characters.
 func shortLabel(s string, most int) string {
+	if s == "" {
+		s = "(empty)"
+	}
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
 	if r := []rune(s); len(r) > most {
 		return string(r[:max(most-1, 1)]) + "…"
 	}
@@ -101,12 +117,19 @@ func leftPadded(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + s
 }
 
-// firstOf lists the first words of a list.
-func firstOf(words []string, most int) string {
-	if len(words) <= most {
-		return strings.Join(words, ", ")
+// listedName bounds a name in a list of them.
+const listedName = 40
+
+// firstOf lists the first names of a list.
+func firstOf(names []string, most int) string {
+	var list []string
+	for _, name := range names[:min(len(names), most)] {
+		list = append(list, shortLabel(name, listedName))
 	}
-	return strings.Join(words[:most], ", ") + ", …"
+	if len(names) > most {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
 }
 
 // orDash is text, or a dash where there is none.
