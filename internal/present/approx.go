@@ -35,7 +35,8 @@ func (a *Approx) skipped() []approx.Skipped { return slices.Concat(a.Left, a.Res
 // Text writes the errors of maps as a table, how fast they fall, and the map that is recommended.
 func (a *Approx) Text(w io.Writer) {
 	r, say := a.Result, linesTo(w)
-	say("data", "%s: %s rows × %s dimensions, of which all %s pairs of %s rows are judged", a.Data, units.Count(a.Total), units.Count(a.Dim), units.Count(r.Pairs), units.Count(r.Rows))
+	say("data", "%s: %s rows × %s dimensions, of which all %s pairs of %s rows are judged", a.Data, units.Count(a.Total),
+		units.Count(a.Dim), units.Count(r.Pairs), units.Count(r.Rows))
 	fitted := false
 	for _, c := range r.Curves {
 		fitted = fitted || feature.NeedsSample(c.Config)
@@ -103,7 +104,8 @@ func gramTexts(r *approx.Result) []string {
 			if len(c.Config.Steps) > 0 {
 				of = "that of " + c.Map + " has"
 			}
-			list = append(list, fmt.Sprintf("%s the effective dimension %.4g at λ = %.3g, and stable rank %.3g", of, e.Dimension, e.Lambda, e.StableRank))
+			list = append(list, fmt.Sprintf("%s the effective dimension %.4g at λ = %.3g, and stable rank %.3g", of, e.Dimension, e.Lambda,
+				e.StableRank))
 			said[e] = true
 		}
 	}
@@ -117,15 +119,18 @@ func clean(reason string) string {
 
 // approxText is a line for each map and D, maps by their error at the largest.
 func approxText(r *approx.Result) string {
-	lines := [][]string{{"map", "D", "mean abs", "max abs", "rel", "max rel", "within", "bias", "Frob.", "dist.", "Δ1", "Δ2", "dim", "µs", "one", "bytes"}}
+	lines := [][]string{{"map", "D", "mean abs", "max abs", "rel", "max rel", "within", "bias", "Frob.", "dist.", "Δ1", "Δ2", "dim", "µs",
+		"one", "bytes"}}
 	for _, c := range r.Curves {
 		for i, p := range c.Points {
 			name := c.Map
 			if i > 0 {
 				name = ""
 			}
-			lines = append(lines, []string{name, featuresText(p.Features, p.Outputs), withSD(p.MeanAbs), short(p.MaxAbs.Mean), percentOf(p.MeanRel), percentOf(p.MaxRel), percentOf(&p.Within),
-				fmt.Sprintf("%+.1g", p.MeanSigned.Mean), statText(p.RelFrobenius), statText(p.Distortion), statText(p.Delta1), statText(p.Delta2), statText(p.Dimension),
+			lines = append(lines, []string{name, featuresText(p.Features, p.Outputs), withSD(p.MeanAbs), short(p.MaxAbs.Mean),
+				percentOf(p.MeanRel), percentOf(p.MaxRel), percentOf(&p.Within),
+				fmt.Sprintf("%+.1g", p.MeanSigned.Mean), statText(p.RelFrobenius), statText(p.Distortion), statText(p.Delta1), statText(p.Delta2),
+				statText(p.Dimension),
 				short(p.PerRow), short(p.OneRow), strings.ReplaceAll(units.Bytes(p.Bytes), " ", "")})
 		}
 	}
@@ -154,7 +159,8 @@ func fewer(r *approx.Result) []string {
 			}
 		}
 		if len(asked) > 0 {
-			list = append(list, fmt.Sprintf("of %s are %s where %s were asked for: the rows that it is fitted to are too few, or alike", c.Map, units.Count(last.Outputs), strings.Join(asked, " and ")))
+			list = append(list, fmt.Sprintf("of %s are %s where %s were asked for: the rows that it is fitted to are too few, or alike", c.Map,
+				units.Count(last.Outputs), strings.Join(asked, " and ")))
 		}
 	}
 	return list

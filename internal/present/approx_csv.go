@@ -14,7 +14,8 @@ func (a *Approx) CSV(w io.Writer) error {
 		"effective_dimension", "us_per_row", "us_one_row", "bytes"}}
 	for _, l := range a.JSON().Results {
 		row := []string{l.Map, strconv.Itoa(l.Features), strconv.Itoa(l.Outputs)}
-		for _, v := range []*float64{&l.MeanAbs, &l.MeanAbsSD, &l.MaxAbs, l.MeanRel, l.MeanRelSD, l.MaxRel, &l.RelShare, &l.MeanSigned, &l.MeanSignedSD,
+		for _, v := range []*float64{&l.MeanAbs, &l.MeanAbsSD, &l.MaxAbs, l.MeanRel, l.MeanRelSD, l.MaxRel, &l.RelShare, &l.MeanSigned,
+			&l.MeanSignedSD,
 			&l.RMS, &l.RMSBias, &l.RMSSpread, l.RelFrobenius, l.Distortion, l.DistortionSD, l.Delta1, l.Delta2, l.Dimension, &l.PerRow, &l.OneRow} {
 			row = append(row, exactNumber(v))
 		}

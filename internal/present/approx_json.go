@@ -107,7 +107,8 @@ func sdOf(s *approx.Stat) *float64 {
 }
 
 func newApproxLine(name string, e approx.Exact, p *approx.Point) approxLine {
-	l := approxLine{Map: name, Features: p.Features, Outputs: p.Outputs, MeanAbs: p.MeanAbs.Mean, MeanAbsSD: p.MeanAbs.SD, MaxAbs: p.MaxAbs.Mean,
+	l := approxLine{Map: name, Features: p.Features, Outputs: p.Outputs, MeanAbs: p.MeanAbs.Mean, MeanAbsSD: p.MeanAbs.SD,
+		MaxAbs:  p.MaxAbs.Mean,
 		MeanRel: meanOf(p.MeanRel), MeanRelSD: sdOf(p.MeanRel), MaxRel: meanOf(p.MaxRel), RelShare: p.Within.Mean,
 		MeanSigned: p.MeanSigned.Mean, MeanSignedSD: p.MeanSigned.SD, RMS: p.RMS, RMSBias: p.Bias, RMSSpread: p.Spread,
 		RelFrobenius: meanOf(p.RelFrobenius), Distortion: meanOf(p.Distortion), DistortionSD: sdOf(p.Distortion),
@@ -129,7 +130,8 @@ func errorName(relative bool) string {
 // JSON is what approx --json prints.
 func (a *Approx) JSON() ApproxJSON {
 	r, rec := a.Result, a.Recommendation
-	out := ApproxJSON{Data: a.Data, N: a.Total, Rows: r.Rows, D: a.Dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.Kernel, Scale: a.Scale, Why: a.Why, Vectors: a.Vectors}
+	out := ApproxJSON{Data: a.Data, N: a.Total, Rows: r.Rows, D: a.Dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.Kernel, Scale: a.Scale,
+		Why: a.Why, Vectors: a.Vectors}
 	for _, c := range r.Curves {
 		for i := range c.Points {
 			out.Results = append(out.Results, newApproxLine(c.Map, c.Exact, &c.Points[i]))

@@ -15,7 +15,8 @@ import (
 func (a *Approx) Page() *report.Page {
 	r, rec := a.Result, a.Recommendation
 	page := &report.Page{Title: fmt.Sprintf("Maps for the %s kernel", a.Kernel.Name),
-		Subtitle: fmt.Sprintf("%s: all %s pairs of %s, means over %s of each map", filepath.Base(a.Data), units.Count(r.Pairs), units.Plural(r.Rows, "row"), units.Plural(r.Seeds, "draw"))}
+		Subtitle: fmt.Sprintf("%s: all %s pairs of %s, means over %s of each map", filepath.Base(a.Data), units.Count(r.Pairs),
+			units.Plural(r.Rows, "row"), units.Plural(r.Seeds, "draw"))}
 	if rec != nil {
 		s := page.Section("The cheapest map")
 		kind := "absolute"
@@ -23,17 +24,20 @@ func (a *Approx) Page() *report.Page {
 			kind = "relative"
 		}
 		s.Facts(report.Fact{Name: "asked for", Value: fmt.Sprintf("a mean %s error of at most %s", kind, numberText(rec.Goal.Error))},
-			report.Fact{Name: "take", Value: flagsOf(rec), Remark: fmt.Sprintf("error %s, %.3g µs a row, %s", numberText(rec.Offer.Error), rec.PerRow, units.Bytes(rec.Bytes))})
+			report.Fact{Name: "take", Value: flagsOf(rec), Remark: fmt.Sprintf("error %s, %.3g µs a row, %s", numberText(rec.Offer.Error),
+				rec.PerRow, units.Bytes(rec.Bytes))})
 		bars := &report.Intervals{X: report.Axis{Name: "microseconds a row"}, Bars: true}
 		for i, o := range rec.Offers {
 			bar := certain(fmt.Sprintf("%s, D = %s", o.Map, featuresText(o.Features, o.Outputs)), o.PerRow)
 			bar.Best = i == 0
 			bars.Rows = append(bars.Rows, bar)
 		}
-		s.Figure(&report.Figure{Name: "offers", Title: "What the error costs", Caption: "The time a row takes with each map at the number of features that meets what is asked for.", Drawing: bars})
+		s.Figure(&report.Figure{Name: "offers", Title: "What the error costs",
+			Caption: "The time a row takes with each map at the number of features that meets what is asked for.", Drawing: bars})
 	}
 	s := page.Section("Error, features and time")
-	byD := &report.Lines{X: report.Axis{Name: "features D", Log: true, At: measured(r)}, Y: report.Axis{Name: "mean absolute error of the kernel", Log: true}}
+	byD := &report.Lines{X: report.Axis{Name: "features D", Log: true, At: measured(r)},
+		Y: report.Axis{Name: "mean absolute error of the kernel", Log: true}}
 	byTime := &report.Lines{X: report.Axis{Name: "microseconds a row", Log: true}, Y: byD.Y}
 	for _, c := range r.Curves {
 		d, t := report.Curve{Name: c.Map}, report.Curve{Name: c.Map}
@@ -58,7 +62,8 @@ func (a *Approx) Page() *report.Page {
 		caption += " Dashed lines are the fitted rates of the table; random draws fall like 1/√D, with the exponent −½."
 	}
 	s.Figure(&report.Figure{Name: "error-against-d", Title: "Error against D", Caption: caption, Drawing: byD})
-	s.Figure(&report.Figure{Name: "error-against-time", Title: "Error against time", Caption: "The same against the time a row takes in a batch: further left is faster, further down more exact.", Drawing: byTime})
+	s.Figure(&report.Figure{Name: "error-against-time", Title: "Error against time",
+		Caption: "The same against the time a row takes in a batch: further left is faster, further down more exact.", Drawing: byTime})
 	if rates != nil {
 		s.Table(rates)
 	}
@@ -130,7 +135,8 @@ func pairsSection(page *report.Page, r *approx.Result) {
 		}
 		s.Figure(&report.Figure{Name: "pairs-" + c.Map, Title: fmt.Sprintf("%s, D = %s", c.Map, featuresText(p.Features, p.Outputs)),
 			Caption: fmt.Sprintf("%s of rows; on the dashed line the map is exact.", units.Plural(len(p.Pairs), "random pair")),
-			Drawing: &report.Scatter{X: report.Axis{Name: "k(x, y)"}, Y: report.Axis{Name: "z(x)·z(y)"}, Diagonal: true, Clouds: []report.Cloud{cloud}}})
+			Drawing: &report.Scatter{X: report.Axis{Name: "k(x, y)"}, Y: report.Axis{Name: "z(x)·z(y)"}, Diagonal: true,
+				Clouds: []report.Cloud{cloud}}})
 	}
 	if n := len(r.Curves) - shown; n > 0 {
 		s.Note(fmt.Sprintf("The %d most exact maps; the other %d are in the table.", shown, n))

@@ -55,18 +55,21 @@ func vectorsText(w io.Writer, lines []VectorLine) {
 		if i > 0 && lines[i-1].name() == name {
 			name = ""
 		}
-		fmt.Fprintf(w, "  %-16s%-18s%14d%12s%22s%19s\n", name, l.terms(), l.Coordinates, percentText(l.Correlation), percentText(l.Disjoint), percentText(l.Common))
+		fmt.Fprintf(w, "  %-16s%-18s%14d%12s%22s%19s\n", name, l.terms(), l.Coordinates, percentText(l.Correlation), percentText(l.Disjoint),
+			percentText(l.Common))
 	}
 }
 
 // vectorTable is vectorsText for a page.
 func vectorTable(lines []VectorLine) *report.Table {
-	t := &report.Table{Caption: fmt.Sprintf("Coordinates of %d projection vectors: means over pairs of coordinates. Those with common factors depend on one another; sums of more terms hide it.", lines[0].Vectors),
+	t := &report.Table{Caption: fmt.Sprintf("Coordinates of %d projection vectors: means over pairs of coordinates. Those with "+
+		"common factors depend on one another; sums of more terms hide it.", lines[0].Vectors),
 		Columns: []report.Column{{Name: "map"}, {Name: "terms t"}, {Name: "coordinates", Number: true}, {Name: "|correlation|", Number: true},
 			{Name: "distance correlation", Number: true}, {Name: "of common factors", Number: true}}}
 	for i := range lines {
 		l := &lines[i]
-		t.Rows = append(t.Rows, []string{l.name(), l.terms(), strconv.Itoa(l.Coordinates), percentText(l.Correlation), percentText(l.Disjoint), percentText(l.Common)})
+		t.Rows = append(t.Rows, []string{l.name(), l.terms(), strconv.Itoa(l.Coordinates), percentText(l.Correlation),
+			percentText(l.Disjoint), percentText(l.Common)})
 	}
 	return t
 }

@@ -20,7 +20,8 @@ func AutoSections(a *AutoJSON) func(*report.Page) {
 		if a.Short != "" {
 			facts = append(facts, report.Fact{Name: "short", Value: a.Short, Remark: "--budget " + budgetText(a.Wanted) + " would do"})
 		}
-		facts = append(facts, report.Fact{Name: "time", Value: fmt.Sprintf("%s to choose, %s with the training", units.Seconds(a.Seconds), units.Seconds(a.Total))})
+		facts = append(facts, report.Fact{Name: "time", Value: fmt.Sprintf("%s to choose, %s with the training", units.Seconds(a.Seconds),
+			units.Seconds(a.Total))})
 		if e := a.Exact; e != nil {
 			facts = append(facts, report.Fact{Name: "exact", Value: exactText(e), Remark: exactFrom(e)})
 		}
@@ -37,7 +38,8 @@ func AutoSections(a *AutoJSON) func(*report.Page) {
 
 // exactText is what an exact machine would have needed, and exactFrom where that is from.
 func exactText(e *tune.ExactCost) string {
-	return fmt.Sprintf("a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", units.Bytes(e.Bytes), units.Roughly(e.Seconds))
+	return fmt.Sprintf("a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", units.Bytes(e.Bytes),
+		units.Roughly(e.Seconds))
 }
 
 func exactFrom(e *tune.ExactCost) string {
@@ -54,7 +56,8 @@ func raceTable(r *tune.RaceResult) *report.Table {
 	if r.Folds > 1 {
 		folds = fmt.Sprintf(", in %d folds", r.Folds)
 	}
-	t := &report.Table{Caption: fmt.Sprintf("The race of the %s: %s on so many rows, judged by %s others%s", r.Of, scoreNames[r.Metric], units.Count(r.Held), folds)}
+	t := &report.Table{Caption: fmt.Sprintf("The race of the %s: %s on so many rows, judged by %s others%s", r.Of, scoreNames[r.Metric],
+		units.Count(r.Held), folds)}
 	t.Columns = append(t.Columns, report.Column{Name: "candidate"})
 	for _, n := range r.Rungs {
 		t.Columns = append(t.Columns, report.Column{Name: units.Count(n), Number: true})
@@ -116,5 +119,6 @@ func raceFigure(heats []*tune.RaceResult) *report.Figure {
 		better = "lower"
 	}
 	return &report.Figure{Name: "race", Title: "Scores against seconds", Drawing: s,
-		Caption: "Every training of the races: further left is faster, further " + map[string]string{"higher": "up", "lower": "down"}[better] + " better."}
+		Caption: "Every training of the races: further left is faster, further " + map[string]string{"higher": "up",
+			"lower": "down"}[better] + " better."}
 }

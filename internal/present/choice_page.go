@@ -77,7 +77,8 @@ func choiceSection(page *report.Page, info *model.Info) {
 		}
 		for _, v := range []path{loss, wrong} {
 			if len(v.at) > 0 {
-				f := v.figure("progressive-"+v.measure, "Progressive validation: "+v.measure, "The "+v.measure+" of the rows so far, each predicted before it was learned.")
+				f := v.figure("progressive-"+v.measure, "Progressive validation: "+v.measure,
+					"The "+v.measure+" of the rows so far, each predicted before it was learned.")
 				f.Drawing.(*report.Lines).Marks = nil
 				s.Figure(f)
 			}
@@ -90,13 +91,16 @@ func choiceSection(page *report.Page, info *model.Info) {
 			sum += v
 			c.X, c.Y = append(c.X, float64(i+1)), append(c.Y, sum/r.Variance)
 		}
-		s.Figure(&report.Figure{Name: "components", Title: "Principal components", Caption: "The share of the features' variance that the first components hold together.",
-			Drawing: &report.Lines{X: report.Axis{Name: "components", Log: len(c.X) > 50}, Y: report.Axis{Name: "share of the variance", Percent: true, To: 1}, Curves: []report.Curve{c}}})
+		s.Figure(&report.Figure{Name: "components", Title: "Principal components",
+			Caption: "The share of the features' variance that the first components hold together.",
+			Drawing: &report.Lines{X: report.Axis{Name: "components", Log: len(c.X) > 50},
+				Y: report.Axis{Name: "share of the variance", Percent: true, To: 1}, Curves: []report.Curve{c}}})
 	}
 }
 
 func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
-	how := map[string]string{"held-out": "of held-out rows", "folds": "over folds", "gcv": "by generalised cross-validation", "loo": "of rows left out one by one", "evidence": "by generalised cross-validation"}[r.By]
+	how := map[string]string{"held-out": "of held-out rows", "folds": "over folds", "gcv": "by generalised cross-validation",
+		"loo": "of rows left out one by one", "evidence": "by generalised cross-validation"}[r.By]
 	chosen := report.Curve{Name: "mean squared error " + how, Points: true}
 	loo, gcv := report.Curve{Name: "leave-one-out"}, report.Curve{Name: "generalised cross-validation"}
 	best := r.Lambda
@@ -133,7 +137,8 @@ func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
 
 // ridgeTable has the numbers of ridgePath, with the effective parameters.
 func ridgeTable(r *learn.RidgeReport) *report.Table {
-	t := &report.Table{Caption: "Each λ that was tried", Columns: []report.Column{{Name: "λ", Number: true}, {Name: "mean squared error", Number: true}, {Name: "effective parameters", Number: true}, {Name: "−2 log evidence", Number: true}}}
+	t := &report.Table{Caption: "Each λ that was tried", Columns: []report.Column{{Name: "λ", Number: true},
+		{Name: "mean squared error", Number: true}, {Name: "effective parameters", Number: true}, {Name: "−2 log evidence", Number: true}}}
 	some := [4]bool{true, true}
 	for i, p := range r.Path {
 		row := []string{fmt.Sprintf("%.3g", p.Lambda), numberText(p.Error), "", ""}

@@ -40,7 +40,8 @@ func labelsTable(w io.Writer, what string, all []lab.LabelMetrics, areas bool) {
 	}
 	fmt.Fprintln(w)
 	for _, l := range shown {
-		fmt.Fprintf(w, "  %s%10s%9.2f %%%9.2f %%%9.2f %%", padded(shortLabel(l.Label, 30), wide), amount(l.Rows), 100*l.Precision, 100*l.Recall, 100*l.F1)
+		fmt.Fprintf(w, "  %s%10s%9.2f %%%9.2f %%%9.2f %%", padded(shortLabel(l.Label, 30), wide), amount(l.Rows), 100*l.Precision,
+			100*l.Recall, 100*l.F1)
 		if areas {
 			fmt.Fprintf(w, "%10s%10s", areaText(l.AUC), areaText(l.AveragePrecision))
 		}
@@ -137,6 +138,7 @@ func outputsText(w io.Writer, outputs []lab.OutputMetrics) {
 		if o.R2 != nil {
 			r2 = numberText(*o.R2)
 		}
-		fmt.Fprintf(w, "  %s%12s%12s%12s%12s%12s\n", padded(shortLabel(o.Name, 19), 20), numberText(o.RMSE), numberText(o.MAE), r2, numberText(o.MedianAE), numberText(o.MaxError))
+		fmt.Fprintf(w, "  %s%12s%12s%12s%12s%12s\n", padded(shortLabel(o.Name, 19), 20), numberText(o.RMSE), numberText(o.MAE), r2,
+			numberText(o.MedianAE), numberText(o.MaxError))
 	}
 }

@@ -79,14 +79,16 @@ func ModelsText(w io.Writer, out *ModelsJSON, data string, resamples int) error 
 	table := [][]string{{"model", title(m), level, "to " + shortLabel(reference, 24), level, "p", "p (Holm)", "size", "µs/row"}}
 	for _, e := range out.Models {
 		row := []string{e.Name, show.value(e.Value), show.value(e.Low) + " … " + show.value(e.High)}
-		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Bytes(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)))
+		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Bytes(e.Bytes),
+			fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
 	columns(w, 1, table)
 	test := "by the same samples (an interval of the level 1-p ends at 0)"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the rows that only one of the two has right"
 	}
-	fmt.Fprintf(w, "\n  Intervals: BCa, %s bootstrap samples of the rows.\n  p: %s, adjusted for %s by Holm.\n", units.Count(resamples), test, units.Plural(len(out.Models)-1, "comparison"))
+	fmt.Fprintf(w, "\n  Intervals: BCa, %s bootstrap samples of the rows.\n  p: %s, adjusted for %s by Holm.\n", units.Count(resamples),
+		test, units.Plural(len(out.Models)-1, "comparison"))
 	verdictText(w, reference, out.Chosen)
 	return nil
 }
@@ -105,7 +107,8 @@ func (f figures) compared(gap *lab.Difference, chosen bool) []string {
 // verdictText says how the reference was chosen.
 func verdictText(w io.Writer, reference string, chosen bool) {
 	if chosen {
-		fmt.Fprintf(w, "  %s was chosen as the best by these same rows, which flatters it a little; --control NAME\n  compares with one that was named before.\n", reference)
+		fmt.Fprintf(w, "  %s was chosen as the best by these same rows, which flatters it a little; --control NAME\n  compares with "+
+			"one that was named before.\n", reference)
 	}
 }
 
@@ -130,14 +133,16 @@ func ConfigsText(w io.Writer, out *lab.ConfigComparison, data string) error {
 	table := [][]string{{"configuration", title(m), "± sd", "to " + shown, level, "p", "p (Holm)", "training", "µs/row"}}
 	for i, e := range out.Configs {
 		row := []string{fmt.Sprintf("%d  %s", i+1, e.Name), show.value(e.Mean), show.value(e.SD)}
-		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Seconds(e.Seconds), fmt.Sprintf("%.3g", e.MicrosPerRow)))
+		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Seconds(e.Seconds),
+			fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
 	columns(w, 1, table)
 	test := "the same test"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the out-of-fold predictions"
 	}
-	fmt.Fprintf(w, "\n  sd: over the folds. Intervals: corrected resampled t-test.\n  p: %s, adjusted for %s by Holm.\n", test, units.Plural(len(out.Configs)-1, "comparison"))
+	fmt.Fprintf(w, "\n  sd: over the folds. Intervals: corrected resampled t-test.\n  p: %s, adjusted for %s by Holm.\n", test,
+		units.Plural(len(out.Configs)-1, "comparison"))
 	verdictText(w, reference, out.Chosen)
 	return nil
 }

@@ -27,8 +27,10 @@ type comparedRow struct {
 func (c *comparison) fill(page *report.Page, columns []string, spread, test string) {
 	s := page.Section("The " + c.what + "s")
 	values := &report.Intervals{X: report.Axis{Name: c.metric.Title, Percent: c.metric.Percent}}
-	gaps := &report.Intervals{X: report.Axis{Name: c.metric.Title + " less that of " + c.reference, Percent: c.metric.Percent}, Marks: []report.Mark{{X: 0, Name: "the same"}}}
-	t := &report.Table{Caption: c.metric.Title + ": " + c.metric.About, Columns: []report.Column{{Name: c.what}, {Name: title(c.metric), Number: true}}}
+	gaps := &report.Intervals{X: report.Axis{Name: c.metric.Title + " less that of " + c.reference, Percent: c.metric.Percent},
+		Marks: []report.Mark{{X: 0, Name: "the same"}}}
+	t := &report.Table{Caption: c.metric.Title + ": " + c.metric.About, Columns: []report.Column{{Name: c.what},
+		{Name: title(c.metric), Number: true}}}
 	for _, name := range append(columns, "difference", "interval", "p", "p (Holm)") {
 		t.Columns = append(t.Columns, report.Column{Name: name, Number: true})
 	}
@@ -51,8 +53,10 @@ func (c *comparison) fill(page *report.Page, columns []string, spread, test stri
 	for i, r := range c.rows {
 		values.Rows = append(values.Rows, report.Interval{Name: r.name, Value: r.value, Low: r.low, High: r.high, Best: i == best})
 	}
-	s.Figure(&report.Figure{Name: "values", Title: "The " + c.what + "s", Caption: "The " + c.metric.Title + " of each, with " + spread + ". The best is marked.", Drawing: values})
-	s.Figure(&report.Figure{Name: "differences", Title: "Differences", Caption: "How far each is from " + c.reference + ". Where the interval holds 0, these rows do not tell the two apart.", Drawing: gaps})
+	s.Figure(&report.Figure{Name: "values", Title: "The " + c.what + "s",
+		Caption: "The " + c.metric.Title + " of each, with " + spread + ". The best is marked.", Drawing: values})
+	s.Figure(&report.Figure{Name: "differences", Title: "Differences", Caption: "How far each is from " + c.reference +
+		". Where the interval holds 0, these rows do not tell the two apart.", Drawing: gaps})
 	s.Table(t)
 	s.Note(test)
 }
@@ -69,13 +73,15 @@ func ModelsPage(out *ModelsJSON, data string, resamples int) (*report.Page, erro
 		v.rows = append(v.rows, comparedRow{e.Name, e.Value, e.Low, e.High, e.Difference,
 			[]string{v.show.value(e.Low) + " … " + v.show.value(e.High), units.Bytes(e.Bytes), fmt.Sprintf("%.3g", e.MicrosPerRow)}})
 	}
-	page := &report.Page{Title: "Models compared", Subtitle: fmt.Sprintf("%s on %s: %s", units.Plural(len(out.Models), "model"), data, units.Plural(out.N, "row"))}
+	page := &report.Page{Title: "Models compared", Subtitle: fmt.Sprintf("%s on %s: %s", units.Plural(len(out.Models), "model"), data,
+		units.Plural(out.N, "row"))}
 	test := "p is where the bootstrap interval of the level 1 − p ends at 0"
 	if out.Test == "mcnemar" {
 		test = "p is that of McNemar's exact test of the rows that only one of the two has right"
 	}
 	level := fmt.Sprintf("%g %% interval", 100*out.Level)
-	v.fill(page, []string{level, "size", "µs a row"}, fmt.Sprintf("its %s (BCa, %s bootstrap samples of the rows)", level, units.Count(resamples)),
+	v.fill(page, []string{level, "size", "µs a row"}, fmt.Sprintf("its %s (BCa, %s bootstrap samples of the rows)", level,
+		units.Count(resamples)),
 		test+", adjusted for the number of comparisons by Holm's procedure."+chosenNote(v.reference, out.Chosen))
 	return page, nil
 }
@@ -92,7 +98,8 @@ func ConfigsPage(out *lab.ConfigComparison, data string) (*report.Page, error) {
 		v.rows = append(v.rows, comparedRow{e.Name, e.Mean, e.Mean - e.SD, e.Mean + e.SD, e.Difference,
 			[]string{v.show.value(e.SD), units.Seconds(e.Seconds), fmt.Sprintf("%.3g", e.MicrosPerRow)}})
 	}
-	page := &report.Page{Title: "Configurations compared", Subtitle: fmt.Sprintf("%s on %s: %s in %d folds", units.Plural(len(out.Configs), "configuration"), data, units.Plural(out.N, "row"), out.Folds)}
+	page := &report.Page{Title: "Configurations compared", Subtitle: fmt.Sprintf("%s on %s: %s in %d folds",
+		units.Plural(len(out.Configs), "configuration"), data, units.Plural(out.N, "row"), out.Folds)}
 	test := "Intervals of differences and p are those of the corrected resampled t-test"
 	if out.Test == "mcnemar" {
 		test = "p is that of McNemar's exact test of the out-of-fold predictions"

@@ -13,7 +13,8 @@ import (
 func compared(names []string) *ModelsJSON {
 	out := &ModelsJSON{Comparison: &lab.Comparison{N: 1460, Metric: "accuracy", Better: "higher", Level: 0.95, Chosen: true, Test: "mcnemar"}}
 	for i, name := range names {
-		m := ModelJSON{Compared: lab.Compared{Name: name, Value: 0.95 - 0.01*float64(i), Low: 0.94 - 0.01*float64(i), High: 0.96 - 0.01*float64(i), MicrosPerRow: 1.5 * float64(i+1)}, Bytes: 1 << (10 + 2*i)}
+		m := ModelJSON{Compared: lab.Compared{Name: name, Value: 0.95 - 0.01*float64(i), Low: 0.94 - 0.01*float64(i),
+			High: 0.96 - 0.01*float64(i), MicrosPerRow: 1.5 * float64(i+1)}, Bytes: 1 << (10 + 2*i)}
 		if i > 0 {
 			m.Difference = &lab.Difference{Value: -0.01 * float64(i), Low: -0.02 * float64(i), High: 0.001, P: 0.00001 * float64(i), Holm: 0.2}
 		}
@@ -48,7 +49,10 @@ func TestComparisons(t *testing.T) {
 			}
 		})
 		for what, make := range map[string]func() (*report.Page, error){
-			"models": func() (*report.Page, error) { return ModelsPage(m, "test.csv", 2000) }, "configs": func() (*report.Page, error) { return ConfigsPage(c, "data.csv") }} {
+			"models": func() (*report.Page, error) { return ModelsPage(m, "test.csv", 2000) }, "configs": func() (*report.Page,
+				error) {
+				return ConfigsPage(c, "data.csv")
+			}} {
 			page, err := make()
 			if err != nil {
 				t.Fatal(err)
@@ -106,8 +110,9 @@ func TestRanks(t *testing.T) {
 	two.Two = &TwoMethods{Wins: 8, Losses: 3, Ties: 1, Sign: 0.23}
 	alike := someRanks([]string{"a", "b", "c"}, "")
 	alike.ImanDavenport.F, alike.Friedman.P, alike.ImanDavenport.P, alike.DataSets = nil, 0.4, 0.5, 5
-	for name, out := range map[string]*RanksJSON{"ranks": someRanks([]string{"exact", "rff", "linear"}, ""), "ranks-control": someRanks([]string{"exact", "rff", "linear"}, "exact"),
-		"ranks-two": two, "ranks-alike": alike, "ranks-hostile": someRanks(hostile(9), ""), "ranks-many": someRanks(hostile(30), "")} {
+	for name, out := range map[string]*RanksJSON{"ranks": someRanks([]string{"exact", "rff", "linear"}, ""),
+		"ranks-control": someRanks([]string{"exact", "rff", "linear"}, "exact"),
+		"ranks-two":     two, "ranks-alike": alike, "ranks-hostile": someRanks(hostile(9), ""), "ranks-many": someRanks(hostile(30), "")} {
 		goldenText(t, name, func(w *bytes.Buffer) { RanksText(w, out, "scores.csv") })
 		goldenPage(t, name, RanksPage(out, "scores.csv"))
 	}

@@ -16,11 +16,13 @@ func CostText(w io.Writer, c *tune.Cost) {
 	}
 	Line(w, "estimate", "%s", c.Text())
 	Line(w, "rows", "%s", rows)
-	Line(w, "training", "%s; %s features, %s", tune.Describe(c.Plan.Config), units.Count(c.Plan.Features), units.Plural(c.Plan.Outputs, "output"))
+	Line(w, "training", "%s; %s features, %s", tune.Describe(c.Plan.Config), units.Count(c.Plan.Features),
+		units.Plural(c.Plan.Outputs, "output"))
 	Line(w, "time", "read %s · map %s · solve %s", units.Seconds(c.Read), units.Seconds(c.Map), units.Seconds(c.Solve))
 	Line(w, "memory", "%s (%s)", units.Bytes(c.Plan.Bytes), c.Plan.Formula)
 	fmt.Fprintf(w, "\n  %-10s%10s%10s%12s%12s\n", "trials", "rows", "features", "map", "solve")
 	for _, t := range c.Trials {
-		fmt.Fprintf(w, "  %-10s%10s%10s%12s%12s\n", "", units.Count(t.Rows), units.Count(t.Features), units.Seconds(t.Map), units.Seconds(t.Solve))
+		fmt.Fprintf(w, "  %-10s%10s%10s%12s%12s\n", "", units.Count(t.Rows), units.Count(t.Features), units.Seconds(t.Map),
+			units.Seconds(t.Solve))
 	}
 }

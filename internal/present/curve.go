@@ -48,12 +48,14 @@ func CurveText(w io.Writer, c *tune.Curve) {
 		if c.Metric != "rmse" {
 			factor, unit = 100, " %"
 		}
-		fmt.Fprintf(w, "  %-12stest ≈ %.4g + %.4g·%s^-%.2g%s, off by %s in the mean\n", "", factor*l.A, factor*l.B, n, l.C, unit, number(l.Misfit))
+		fmt.Fprintf(w, "  %-12stest ≈ %.4g + %.4g·%s^-%.2g%s, off by %s in the mean\n", "", factor*l.A, factor*l.B, n, l.C, unit,
+			number(l.Misfit))
 	}
 	table("by rows", c.ByRows)
 	law(c.RowsLaw, "n")
 	for _, e := range c.Extrapolated {
-		fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s%10s  extrapolated\n", "", units.Count(e.Rows), "", "", number(e.Test), units.Roughly(e.Seconds), units.Bytes(e.Bytes))
+		fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s%10s  extrapolated\n", "", units.Count(e.Rows), "", "", number(e.Test),
+			units.Roughly(e.Seconds), units.Bytes(e.Bytes))
 	}
 	if len(c.ByFeatures) > 0 {
 		table("by features", c.ByFeatures)

@@ -24,7 +24,8 @@ func CurveCSV(w io.Writer, c *tune.Curve) error {
 		}
 	}
 	for _, e := range c.Extrapolated {
-		rows = append(rows, []string{"extrapolated", strconv.Itoa(e.Rows), "", "", "", exactNumber(&e.Test), "", exactNumber(&e.Seconds), strconv.FormatInt(e.Bytes, 10)})
+		rows = append(rows, []string{"extrapolated", strconv.Itoa(e.Rows), "", "", "", exactNumber(&e.Test), "", exactNumber(&e.Seconds),
+			strconv.FormatInt(e.Bytes, 10)})
 	}
 	return csv.NewWriter(w).WriteAll(rows)
 }

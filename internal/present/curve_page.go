@@ -20,21 +20,25 @@ func CurvePage(c *tune.Curve, data string) *report.Page {
 		y.Name += " of test and training rows"
 	}
 	rows := page.Section("More rows")
-	lines := curveLines(c.ByRows, y, report.Axis{Name: "training rows n", Log: true}, func(p tune.CurvePoint) float64 { return float64(p.Rows) })
+	lines := curveLines(c.ByRows, y, report.Axis{Name: "training rows n", Log: true},
+		func(p tune.CurvePoint) float64 { return float64(p.Rows) })
 	if n := len(c.Extrapolated); c.RowsLaw != nil && n > 0 {
 		lines.Curves = append(lines.Curves, lawCurve(c.RowsLaw, float64(c.ByRows[0].Rows), float64(c.Extrapolated[n-1].Rows)))
 	}
 	rows.Figure(&report.Figure{Name: "error-against-rows", Title: "Error against rows", Drawing: lines,
-		Caption: "Bands are a standard deviation wide to either side. The dashed line is the law fitted to the test errors; beyond the last point it is extrapolated."})
+		Caption: "Bands are a standard deviation wide to either side. The dashed line is the law fitted to the test errors; beyond " +
+			"the last point it is extrapolated."})
 	rows.Table(curveTable(c.ByRows, c.Extrapolated, name, percent, c.Seeds))
 	if c.RowsLaw != nil {
 		rows.Note(lawText(c.RowsLaw, "n", percent) + " More rows do not help against the first number.")
 	}
 	if len(c.ByFeatures) > 0 {
 		features := page.Section("More features")
-		lines := curveLines(c.ByFeatures, y, report.Axis{Name: "features D", Log: true}, func(p tune.CurvePoint) float64 { return float64(p.Features) })
+		lines := curveLines(c.ByFeatures, y, report.Axis{Name: "features D", Log: true},
+			func(p tune.CurvePoint) float64 { return float64(p.Features) })
 		if c.FeaturesLaw != nil {
-			lines.Curves = append(lines.Curves, lawCurve(c.FeaturesLaw, float64(c.ByFeatures[0].Features), float64(c.ByFeatures[len(c.ByFeatures)-1].Features)))
+			lines.Curves = append(lines.Curves, lawCurve(c.FeaturesLaw, float64(c.ByFeatures[0].Features),
+				float64(c.ByFeatures[len(c.ByFeatures)-1].Features)))
 		}
 		features.Figure(&report.Figure{Name: "error-against-features", Title: "Error against features", Drawing: lines,
 			Caption: fmt.Sprintf("All with %s training rows.", units.Count(c.ByFeatures[0].Rows))})
@@ -104,7 +108,8 @@ func lawText(l *tune.Law, n string, percent bool) string {
 	if percent {
 		factor, unit = 100, " %"
 	}
-	return fmt.Sprintf("Test ≈ %.4g + %.4g·%s^-%.2g%s, off by %.2g%s in the mean.", factor*l.A, factor*l.B, n, l.C, unit, factor*l.Misfit, unit)
+	return fmt.Sprintf("Test ≈ %.4g + %.4g·%s^-%.2g%s, off by %.2g%s in the mean.", factor*l.A, factor*l.B, n, l.C, unit, factor*l.Misfit,
+		unit)
 }
 
 func curveTable(points []tune.CurvePoint, beyond []tune.Extrapolated, name string, percent bool, seeds int) *report.Table {
@@ -129,10 +134,12 @@ func curveTable(points []tune.CurvePoint, beyond []tune.Extrapolated, name strin
 	}
 	t.Columns = append(t.Columns, report.Column{})
 	for _, p := range points {
-		t.Rows = append(t.Rows, []string{units.Count(p.Rows), units.Count(p.Features), number(p.Train), deviation(p.TrainSD), number(p.Test), deviation(p.TestSD), units.Seconds(p.Seconds), units.Bytes(p.Bytes), ""})
+		t.Rows = append(t.Rows, []string{units.Count(p.Rows), units.Count(p.Features), number(p.Train), deviation(p.TrainSD), number(p.Test),
+			deviation(p.TestSD), units.Seconds(p.Seconds), units.Bytes(p.Bytes), ""})
 	}
 	for _, e := range beyond {
-		t.Rows = append(t.Rows, []string{units.Count(e.Rows), "", "", "", number(e.Test), "", units.Roughly(e.Seconds), units.Bytes(e.Bytes), "extrapolated"})
+		t.Rows = append(t.Rows, []string{units.Count(e.Rows), "", "", "", number(e.Test), "", units.Roughly(e.Seconds), units.Bytes(e.Bytes),
+			"extrapolated"})
 	}
 	return t
 }

@@ -53,15 +53,18 @@ func curvesSection(page *report.Page, c *lab.Curves, task, rows string) {
 	share := func(name string) report.Axis { return report.Axis{Name: name, To: 1, Percent: true} }
 	if len(c.ROC) > 0 {
 		s.Figure(&report.Figure{Name: "roc", Title: "ROC curve",
-			Caption: "The share of positive " + rows + " that are found against the share of negative ones taken for positive, " + of + ", as the threshold of the score falls. Chance is the dashed line.",
-			Drawing: &report.Lines{X: share("false positive rate"), Y: share("true positive rate"), Curves: namedCurves(hardest(c.ROC)), Diagonal: true}})
+			Caption: "The share of positive " + rows + " that are found against the share of negative ones taken for positive, " + of +
+				", as the threshold of the score falls. Chance is the dashed line.",
+			Drawing: &report.Lines{X: share("false positive rate"), Y: share("true positive rate"), Curves: namedCurves(hardest(c.ROC)),
+				Diagonal: true}})
 	}
 	if len(c.PR) > 0 {
 		lines := &report.Lines{X: share("recall"), Y: share("precision"), Curves: namedCurves(hardest(c.PR))}
 		one := ""
 		if len(c.PR) == 1 {
 			one = fmt.Sprintf(" Chance, dashed, is %.4f.", c.PR[0].Share)
-			lines.Curves = append(lines.Curves, report.Curve{Name: "chance", X: []float64{0, 1}, Y: []float64{c.PR[0].Share, c.PR[0].Share}, Dashed: true})
+			lines.Curves = append(lines.Curves, report.Curve{Name: "chance", X: []float64{0, 1}, Y: []float64{c.PR[0].Share, c.PR[0].Share},
+				Dashed: true})
 		}
 		s.Figure(&report.Figure{Name: "precision-recall", Title: "Precision and recall",
 			Caption: "The share of the predictions that are right against the share of positive " + rows + " that are found, " + of + "." + one,
@@ -114,7 +117,8 @@ func residualsSection(page *report.Page, r *lab.Residuals, named bool, rows stri
 	if len(r.Counts) == 0 {
 		return
 	}
-	h := &report.Histogram{X: report.Axis{Name: "prediction − truth"}, What: rows, Counts: r.Counts, Marks: []report.Mark{{X: 0, Name: "exact"}}}
+	h := &report.Histogram{X: report.Axis{Name: "prediction − truth"}, What: rows, Counts: r.Counts,
+		Marks: []report.Mark{{X: 0, Name: "exact"}}}
 	for i := range len(r.Counts) + 1 {
 		h.Edges = append(h.Edges, r.Start+float64(i)*r.Width)
 	}
@@ -122,5 +126,6 @@ func residualsSection(page *report.Page, r *lab.Residuals, named bool, rows stri
 	if r.Below+r.Above > 0 {
 		beyond = fmt.Sprintf(" %s below and %s above are not shown.", amount(r.Below), amount(r.Above))
 	}
-	s.Figure(&report.Figure{Name: "residuals" + file, Title: "Residuals", Caption: "How many " + rows + " are how far off." + beyond, Drawing: h})
+	s.Figure(&report.Figure{Name: "residuals" + file, Title: "Residuals", Caption: "How many " + rows + " are how far off." + beyond,
+		Drawing: h})
 }

@@ -70,7 +70,8 @@ func classShares(s *report.Section, labels []string, counts []int, rows string) 
 	}
 	h := &report.Histogram{X: report.Axis{Name: rows + " of a class"}, What: "classes"}
 	h.Edges, h.Counts = report.Bins(values)
-	s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: fmt.Sprintf("How many of the %s classes have how many %s.", units.Count(len(labels)), rows), Drawing: h})
+	s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: fmt.Sprintf("How many of the %s classes have how many %s.",
+		units.Count(len(labels)), rows), Drawing: h})
 }
 
 // certain is a bar without uncertainty.
@@ -102,7 +103,8 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 	if n := len(schema.Columns); n == 0 || n > mostColumns {
 		return
 	}
-	t := &report.Table{Caption: "Columns", Columns: []report.Column{{Name: "column"}, {Name: "least", Number: true}, {Name: "mean", Number: true}, {Name: "greatest", Number: true}, {Name: "deviation", Number: true}, {Name: "not 0", Number: true}}}
+	t := &report.Table{Caption: "Columns", Columns: []report.Column{{Name: "column"}, {Name: "least", Number: true},
+		{Name: "mean", Number: true}, {Name: "greatest", Number: true}, {Name: "deviation", Number: true}, {Name: "not 0", Number: true}}}
 	if hasCategories(schema.Columns) {
 		t.Columns = append(t.Columns, report.Column{Name: "values"})
 	}

@@ -37,7 +37,8 @@ type StreamJSON struct {
 
 // DigitsHead writes what the comparison on digits is of, and the titles of its table.
 func DigitsHead(w io.Writer, train, test int, lambda float64) {
-	fmt.Fprintf(w, "\n1  Handwritten digits, real images of 8×8 pixels: %s to learn from, %s to be tested on\n\n", units.Count(train), units.Count(test))
+	fmt.Fprintf(w, "\n1  Handwritten digits, real images of 8×8 pixels: %s to learn from, %s to be tested on\n\n", units.Count(train),
+		units.Count(test))
 	fmt.Fprintf(w, "     %-38s%8s%12s%14s\n", fmt.Sprintf("ridge regression, λ = %g", lambda), "error", "training", "predicting")
 }
 
@@ -58,10 +59,12 @@ func streamLine(w io.Writer, name, format string, args ...any) {
 
 // StreamTrained writes what learning the stream took: seconds for reading, mapping and solving, and memory.
 func StreamTrained(w io.Writer, s *StreamJSON, read, mapped, solve float64) {
-	streamLine(w, "trained in", "%s of two passes: %s rows/s (read %s, map %s, solve %s)", units.Seconds(s.Seconds), units.Count(int(s.RowsPerSec)),
+	streamLine(w, "trained in", "%s of two passes: %s rows/s (read %s, map %s, solve %s)", units.Seconds(s.Seconds),
+		units.Count(int(s.RowsPerSec)),
 		units.Seconds(read), units.Seconds(mapped), units.Seconds(solve))
 	if s.PeakRSS > 0 {
-		streamLine(w, "memory", "%s at its peak; the features alone would take %s", units.Bytes(s.PeakRSS), units.Bytes(4*int64(s.Rows)*int64(s.Features)))
+		streamLine(w, "memory", "%s at its peak; the features alone would take %s", units.Bytes(s.PeakRSS),
+			units.Bytes(4*int64(s.Rows)*int64(s.Features)))
 	}
 }
 

@@ -26,7 +26,8 @@ type Features struct {
 
 // JSON is what transform --json prints.
 func (f *Features) JSON() any {
-	v := map[string]any{"output": f.Output, "n": f.Rows, "d": f.Dim, "features": f.Features, "format": f.Format, "nonzeros": f.NonZeros, "why": f.Why}
+	v := map[string]any{"output": f.Output, "n": f.Rows, "d": f.Dim, "features": f.Features, "format": f.Format, "nonzeros": f.NonZeros,
+		"why": f.Why}
 	if f.Feature != nil {
 		v["feature"] = f.Feature
 	}
@@ -46,7 +47,8 @@ func (f *Features) Text(w io.Writer) {
 		reductionLines(line, f.Reduction)
 	}
 	share := float64(f.NonZeros) / float64(max(f.Rows, 1)) / float64(max(f.Features, 1))
-	line("saved", "%s: %s rows × %s features, float32 (%s), %.3g %% not 0", f.Output, units.Count(f.Rows), units.Count(f.Features), f.Format, 100*share)
+	line("saved", "%s: %s rows × %s features, float32 (%s), %.3g %% not 0", f.Output, units.Count(f.Rows), units.Count(f.Features),
+		f.Format, 100*share)
 }
 
 // Gram is the matrix that kernel wrote.

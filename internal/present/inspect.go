@@ -27,7 +27,8 @@ func InspectModelText(w io.Writer, m Model, path string, bytes int64) {
 	File(w, "model", path, bytes)
 	line, info := linesTo(w), m.Info
 	if b := info.Bag; b != nil {
-		line("trained", "on %s of %s × %s dimensions (%s)", units.Plural(info.Training.Rows, "bag"), membersText(b.Least, b.Most), units.Count(b.Schema.Dim), b.Schema.Format)
+		line("trained", "on %s of %s × %s dimensions (%s)", units.Plural(info.Training.Rows, "bag"), membersText(b.Least, b.Most),
+			units.Count(b.Schema.Dim), b.Schema.Format)
 	} else {
 		line("trained", "on %s rows × %s dimensions (%s)", units.Count(info.Training.Rows), units.Count(m.Dim), info.Schema.Format)
 	}

@@ -42,7 +42,8 @@ func evaluationSections(page *report.Page, m *lab.Metrics, task, rows string) {
 		s.Table(t)
 	}
 	if m.Unknown > 0 {
-		s.Note(fmt.Sprintf("%s of labels that the model does not know count as errors; ranking and probabilities leave them out.", units.Plural(m.Unknown, rows[:len(rows)-1])))
+		s.Note(fmt.Sprintf("%s of labels that the model does not know count as errors; ranking and probabilities leave them out.",
+			units.Plural(m.Unknown, rows[:len(rows)-1])))
 	}
 }
 
@@ -52,7 +53,8 @@ const headMetrics = 5
 // chiefMetrics are those that a page begins with, the most important first.
 func chiefMetrics(m *lab.Metrics) []*lab.Metric {
 	var list []*lab.Metric
-	for _, name := range []string{"accuracy", "subset_accuracy", "hamming_loss", "macro_f1", "micro_f1", "auc", "macro_auc", "log_loss", "ece", "rmse", "mae", "r2", "median_ae", "max_error"} {
+	for _, name := range []string{"accuracy", "subset_accuracy", "hamming_loss", "macro_f1", "micro_f1", "auc", "macro_auc", "log_loss",
+		"ece", "rmse", "mae", "r2", "median_ae", "max_error"} {
 		metric, err := lab.MetricNamed(name)
 		if err == nil && metric.Value(m) != nil && !said(name, m) && len(list) < headMetrics {
 			list = append(list, metric)
@@ -62,7 +64,8 @@ func chiefMetrics(m *lab.Metrics) []*lab.Metric {
 }
 
 // said says of a metric that another one, or the table of the classes, says the same: the error says what the accuracy says, each
-// micro mean of classes is the accuracy, so is the recall weighted by rows, areas under the curves of two classes are equal, and half of the mean absolute error is the pinball loss of
+// micro mean of classes is the accuracy, so is the recall weighted by rows, areas under the curves of two
+// classes are equal, and half of the mean absolute error is the pinball loss of
 // the median.
 func said(name string, m *lab.Metrics) bool {
 	same := func(a, b *float64) bool { return a != nil && b != nil && math.Abs(*a-*b) < 1e-12 }
@@ -87,10 +90,12 @@ func said(name string, m *lab.Metrics) bool {
 
 // metricsTable has the metrics of a task that are not said elsewhere: those that the page begins with, and what repeats others.
 func metricsTable(m *lab.Metrics, task, rows string, first []*lab.Metric) *report.Table {
-	t := &report.Table{Caption: "Metrics of all " + rows, Columns: []report.Column{{Name: "metric"}, {Name: "value", Number: true}, {Name: "what it is"}}}
+	t := &report.Table{Caption: "Metrics of all " + rows, Columns: []report.Column{{Name: "metric"}, {Name: "value", Number: true},
+		{Name: "what it is"}}}
 	for _, name := range lab.MetricNames(task) {
 		metric, err := lab.MetricNamed(name)
-		if err != nil || metric.Value(m) == nil || said(name, m) || slices.ContainsFunc(first, func(f *lab.Metric) bool { return f.Name == name }) {
+		if err != nil || metric.Value(m) == nil || said(name, m) || slices.ContainsFunc(first,
+			func(f *lab.Metric) bool { return f.Name == name }) {
 			continue
 		}
 		t.Rows = append(t.Rows, []string{metric.Title, metricText(metric, m), aboutText(metric, m)})
@@ -135,7 +140,8 @@ func confusionSection(page *report.Page, c *lab.Confusion, rows string) {
 		}
 	}
 	slices.SortStableFunc(mistakes, func(a, b mistake) int { return cmp.Compare(b.count, a.count) })
-	table := &report.Table{Caption: "The most frequent mistakes", Columns: []report.Column{{Name: "true class"}, {Name: "predicted"}, {Name: rows, Number: true}, {Name: "share of the class", Number: true}}}
+	table := &report.Table{Caption: "The most frequent mistakes", Columns: []report.Column{{Name: "true class"}, {Name: "predicted"},
+		{Name: rows, Number: true}, {Name: "share of the class", Number: true}}}
 	for _, e := range mistakes[:min(len(mistakes), 10)] {
 		table.Rows = append(table.Rows, []string{e.truth, e.predicted, amount(e.count), fmt.Sprintf("%.2f %%", 100*e.share)})
 	}
@@ -152,7 +158,8 @@ func classesSection(page *report.Page, title string, classes []lab.LabelMetrics)
 	s := page.Section(title)
 	word := strings.ToLower(title)
 	t := &report.Table{Caption: "Each of the " + word + " against all else",
-		Columns: []report.Column{{Name: word[:len(word)-1]}, {Name: "rows", Number: true}, {Name: "predicted", Number: true}, {Name: "precision", Number: true}, {Name: "recall", Number: true}, {Name: "F1", Number: true}}}
+		Columns: []report.Column{{Name: word[:len(word)-1]}, {Name: "rows", Number: true}, {Name: "predicted", Number: true},
+			{Name: "precision", Number: true}, {Name: "recall", Number: true}, {Name: "F1", Number: true}}}
 	if word == "classes" {
 		t.Columns[0].Name = "class"
 	}
@@ -178,9 +185,11 @@ func classesSection(page *report.Page, title string, classes []lab.LabelMetrics)
 }
 
 func outputsSection(page *report.Page, outputs []lab.OutputMetrics) {
-	t := &report.Table{Caption: "Each output", Columns: []report.Column{{Name: "output"}, {Name: "RMSE", Number: true}, {Name: "MAE", Number: true}, {Name: "median AE", Number: true}, {Name: "max error", Number: true}, {Name: "R²", Number: true}}}
+	t := &report.Table{Caption: "Each output", Columns: []report.Column{{Name: "output"}, {Name: "RMSE", Number: true},
+		{Name: "MAE", Number: true}, {Name: "median AE", Number: true}, {Name: "max error", Number: true}, {Name: "R²", Number: true}}}
 	for _, o := range outputs[:min(len(outputs), mostNamed)] {
-		t.Rows = append(t.Rows, []string{o.Name, numberText(o.RMSE), numberText(o.MAE), numberText(o.MedianAE), numberText(o.MaxError), areaText(o.R2)})
+		t.Rows = append(t.Rows, []string{o.Name, numberText(o.RMSE), numberText(o.MAE), numberText(o.MedianAE), numberText(o.MaxError),
+			areaText(o.R2)})
 	}
 	s := page.Section("Outputs")
 	s.Table(t)

@@ -51,10 +51,13 @@ func someCurves(names []string) *lab.Curves {
 }
 
 func classMetrics(names []string) *lab.Metrics {
-	m := &lab.Metrics{N: 1460, Unknown: 2, Weight: of(1501.5), Accuracy: of(0.9), Error: of(0.1), BalancedAccuracy: of(0.88), MacroF1: of(0.87), MCC: of(0.8), Kappa: of(0.79),
-		MacroPrecision: of(0.86), MacroRecall: of(0.88), WeightedPrecision: of(0.9), WeightedRecall: of(0.9), WeightedF1: of(0.89), MicroPrecision: of(0.9), MicroRecall: of(0.9), MicroF1: of(0.9),
-		LogLoss: of(0.25), Brier: of(0.07), ECE: of(0.02), MCE: of(0.11), MacroAUC: of(0.97), MacroAveragePrecision: of(0.91), AUCWithin: of(0.0003),
-		Classes: labelled(names, true), Confusion: confused(names), Curves: someCurves(names)}
+	m := &lab.Metrics{N: 1460, Unknown: 2, Weight: of(1501.5), Accuracy: of(0.9), Error: of(0.1), BalancedAccuracy: of(0.88),
+		MacroF1: of(0.87), MCC: of(0.8), Kappa: of(0.79),
+		MacroPrecision: of(0.86), MacroRecall: of(0.88), WeightedPrecision: of(0.9), WeightedRecall: of(0.9), WeightedF1: of(0.89),
+		MicroPrecision: of(0.9), MicroRecall: of(0.9), MicroF1: of(0.9),
+		LogLoss: of(0.25), Brier: of(0.07), ECE: of(0.02), MCE: of(0.11), MacroAUC: of(0.97), MacroAveragePrecision: of(0.91),
+		AUCWithin: of(0.0003),
+		Classes:   labelled(names, true), Confusion: confused(names), Curves: someCurves(names)}
 	if len(names) == 2 {
 		m.F1, m.AUC, m.Precision, m.Recall, m.AveragePrecision = of(0.85), of(0.97), of(0.84), of(0.86), of(0.93)
 		m.Curves = someCurves(names[1:])
@@ -68,21 +71,25 @@ func numberMetrics() *lab.Metrics {
 		v := float64(i)
 		r.Truth, r.Predicted = append(r.Truth, v), append(r.Predicted, v+math.Sin(v))
 	}
-	return &lab.Metrics{N: 14, RMSE: of(56_619.3), MAE: of(38_000.5), R2: of(0.76), MedianAE: of(25_111.7), MaxError: of(400_001.2), RelativeRMSE: of(0.49), MAPE: of(0.21), ZeroTargets: 1234,
+	return &lab.Metrics{N: 14, RMSE: of(56_619.3), MAE: of(38_000.5), R2: of(0.76), MedianAE: of(25_111.7), MaxError: of(400_001.2),
+		RelativeRMSE: of(0.49), MAPE: of(0.21), ZeroTargets: 1234,
 		ExplainedVariance: of(0.77), Bias: of(-12.3456), Pinball: of(19_000.25), Quantile: of(0.5),
-		Outputs: []lab.OutputMetrics{{Name: "height", RMSE: 1.25, MAE: 1, R2: of(0.9), MedianAE: 0.75, MaxError: 3}, {Name: strings.Repeat("width ", 50), RMSE: 80_000, MAE: 60_000}},
-		Curves:  &lab.Curves{Residuals: []lab.Residuals{r}}}
+		Outputs: []lab.OutputMetrics{{Name: "height", RMSE: 1.25, MAE: 1, R2: of(0.9), MedianAE: 0.75, MaxError: 3},
+			{Name: strings.Repeat("width ", 50), RMSE: 80_000, MAE: 60_000}},
+		Curves: &lab.Curves{Residuals: []lab.Residuals{r}}}
 }
 
 func labelMetrics() *lab.Metrics {
 	names := []string{"red", "green"}
-	return &lab.Metrics{N: 100, SubsetAccuracy: of(0.6), HammingLoss: of(0.1), MicroF1: of(0.8), MacroF1: of(0.7), SamplesF1: of(0.75), RankingPrecision: of(0.9),
-		MicroPrecision: of(0.81), MicroRecall: of(0.79), Labels: labelled(names, true), Curves: someCurves(names)}
+	return &lab.Metrics{N: 100, SubsetAccuracy: of(0.6), HammingLoss: of(0.1), MicroF1: of(0.8), MacroF1: of(0.7), SamplesF1: of(0.75),
+		RankingPrecision: of(0.9),
+		MicroPrecision:   of(0.81), MicroRecall: of(0.79), Labels: labelled(names, true), Curves: someCurves(names)}
 }
 
 func TestEvalText(t *testing.T) {
 	for name, m := range map[string]*lab.Metrics{
-		"two-classes": classMetrics([]string{"no", "yes"}), "classes": classMetrics([]string{"low", "middle", "high"}), "numbers": numberMetrics(), "labels": labelMetrics(),
+		"two-classes": classMetrics([]string{"no", "yes"}), "classes": classMetrics([]string{"low", "middle",
+			"high"}), "numbers": numberMetrics(), "labels": labelMetrics(),
 		"many-classes": classMetrics(hostile(300)), "hostile-classes": classMetrics(hostile(9)), "nothing": {},
 	} {
 		goldenText(t, "eval-"+name, func(w *bytes.Buffer) {
@@ -97,8 +104,10 @@ func TestEvalPages(t *testing.T) {
 		m    *lab.Metrics
 		task string
 	}{
-		"two-classes": {classMetrics([]string{"no", "yes"}), "classify"}, "classes": {classMetrics([]string{"low", "middle", "high"}), "classify"},
-		"numbers": {numberMetrics(), "regress"}, "labels": {labelMetrics(), "multilabel"}, "hostile-classes": {classMetrics(hostile(9)), "classify"}, "nothing": {&lab.Metrics{}, "classify"},
+		"two-classes": {classMetrics([]string{"no", "yes"}), "classify"}, "classes": {classMetrics([]string{"low", "middle", "high"}),
+			"classify"},
+		"numbers": {numberMetrics(), "regress"}, "labels": {labelMetrics(), "multilabel"}, "hostile-classes": {classMetrics(hostile(9)),
+			"classify"}, "nothing": {&lab.Metrics{}, "classify"},
 	} {
 		page := &report.Page{Title: name}
 		evaluationSections(page, c.m, c.task, "rows")
@@ -122,7 +131,8 @@ func TestEvalPageSaysEachMetricOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		m    *lab.Metrics
 		task string
-	}{"two classes": {classMetrics([]string{"no", "yes"}), "classify"}, "classes": {classMetrics([]string{"low", "middle", "high"}), "classify"},
+	}{"two classes": {classMetrics([]string{"no", "yes"}), "classify"}, "classes": {classMetrics([]string{"low", "middle", "high"}),
+		"classify"},
 		"numbers": {numberMetrics(), "regress"}, "labels": {labelMetrics(), "multilabel"}} {
 		info := someInfo()
 		info.Task = c.task
@@ -133,7 +143,8 @@ func TestEvalPageSaysEachMetricOnce(t *testing.T) {
 		if n := len(values); n < 3 || n > 6 {
 			t.Errorf("%s: %d numbers before the first picture: %s", name, n, tags.ReplaceAllString(body, " "))
 		}
-		if strings.Contains(body, "<table") || digits.MatchString(tags.ReplaceAllString(text[strings.Index(text, "<header>"):strings.Index(text, "<main>")], "")) {
+		if strings.Contains(body, "<table") || digits.MatchString(tags.ReplaceAllString(text[strings.Index(text,
+			"<header>"):strings.Index(text, "<main>")], "")) {
 			t.Errorf("%s: there are other numbers before the first picture", name)
 		}
 		whole := text[strings.Index(text, "<main>"):]

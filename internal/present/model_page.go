@@ -22,12 +22,15 @@ func modelSection(page *report.Page, m Model) {
 func costSection(page *report.Page, m Model, r *train.Report, peak int64) {
 	s := page.Section("Time and memory")
 	bars := &report.Intervals{X: report.Axis{Name: "seconds"}, Bars: true}
-	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve), certain("of it to add up rows", r.Collect), certain("of it to choose "+penaltyOf(m.Info), r.Choose), certain("total", r.Total)} {
+	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve),
+		certain("of it to add up rows", r.Collect), certain("of it to choose "+penaltyOf(m.Info), r.Choose), certain("total", r.Total)} {
 		if part.Value > 0 {
 			bars.Rows = append(bars.Rows, part)
 		}
 	}
-	s.Figure(&report.Figure{Name: "time", Title: "Time", Caption: fmt.Sprintf("Where the %s went: reading the data, mapping rows, solving; the total has all else as well.", units.Seconds(r.Total)), Drawing: bars})
+	s.Figure(&report.Figure{Name: "time", Title: "Time",
+		Caption: fmt.Sprintf("Where the %s went: reading the data, mapping rows, solving; the total has all else as well.",
+			units.Seconds(r.Total)), Drawing: bars})
 	var facts []report.Fact
 	if peak > 0 {
 		facts = append(facts, report.Fact{Name: "memory", Value: units.Bytes(peak) + " at its peak"})

@@ -23,11 +23,14 @@ import (
 // someInfo is a model of two classes with a map.
 func someInfo() *model.Info {
 	return &model.Info{Task: "classify", Classes: []string{"no", "yes"}, Outputs: 1, Scale: "standard",
-		Schema:  dataset.Schema{Format: "csv", Header: true, Columns: []dataset.Column{{Place: dataset.Place{Name: "age"}}, {Place: dataset.Place{Name: "town", At: 1}, Categories: []string{"A", "B"}}}},
+		Schema: dataset.Schema{Format: "csv", Header: true, Columns: []dataset.Column{{Place: dataset.Place{Name: "age"}},
+			{Place: dataset.Place{Name: "town", At: 1}, Categories: []string{"A", "B"}}}},
 		Feature: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.25}, Features: 4096, Seed: 1},
-		Training: model.Training{Rows: 12_345, Learner: "ridge", Why: map[string]string{"scale": "columns differ", "gamma": "median", "learner": "chosen"},
+		Training: model.Training{Rows: 12_345, Learner: "ridge", Why: map[string]string{"scale": "columns differ", "gamma": "median",
+			"learner": "chosen"},
 			Report: &learn.RidgeReport{Lambda: 0.01, By: "held-out", HeldOut: 1234, Path: []learn.PathPoint{
-				{Lambda: 1, Error: 0.5, Parameters: 12}, {Lambda: 0.01, Error: 0.25, Parameters: 120, Chosen: true, GCV: of(0.26), LOO: of(0.255)}, {Lambda: 1e-4, Error: 0.3, Parameters: 900, GCV: of(0.31)}}}}}
+				{Lambda: 1, Error: 0.5, Parameters: 12}, {Lambda: 0.01, Error: 0.25, Parameters: 120, Chosen: true, GCV: of(0.26),
+					LOO: of(0.255)}, {Lambda: 1e-4, Error: 0.3, Parameters: 900, GCV: of(0.31)}}}}}
 }
 
 // someData is what a pass over five rows tells.
@@ -56,25 +59,35 @@ func someReport(d *Data) *train.Report {
 // models are made up of every kind of line that a model has.
 func models() map[string]Model {
 	bag := someInfo()
-	bag.Bag = &pipeline.BagInfo{Schema: dataset.Schema{Format: "csv", Dim: 7}, Scale: "none", Least: 1, Most: 1234, Why: map[string]string{"gamma": "median"},
-		Pooling: pool.Config{Method: "mean", Norm: "l2", Map: &feature.Config{Map: "sorf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 2}, Features: 512, Seed: 1}}}
+	bag.Bag = &pipeline.BagInfo{Schema: dataset.Schema{Format: "csv", Dim: 7}, Scale: "none", Least: 1, Most: 1234,
+		Why: map[string]string{"gamma": "median"},
+		Pooling: pool.Config{Method: "mean", Norm: "l2", Map: &feature.Config{Map: "sorf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 2},
+			Features: 512, Seed: 1}}}
 	svm := someInfo()
 	svm.Task, svm.Classes = "classify", hostile(300)
-	svm.Training.Learner, svm.Training.Report = "svm", &learn.SVMReport{C: 1, Loss: "squared", DualReport: learn.DualReport{Passes: 12, Converged: true, Gap: 0.001},
-		Path: []learn.CPoint{{C: 0.1, Error: 0.2}, {C: 1, Error: 0.1, Chosen: true}}}
-	svm.Feature = &feature.Config{Map: "chain", Features: 1024, Seed: 1, Steps: []feature.Config{{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: 64}, {Map: "orf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1}, Features: 1024}}}
-	svm.Training.Reduction = &reduce.Report{Features: 1024, Components: 3, Share: 0.9, Variance: 2, Variances: []float64{1, 0.5, 0.3}, Method: "exact"}
+	svm.Training.Learner, svm.Training.Report = "svm", &learn.SVMReport{C: 1, Loss: "squared",
+		DualReport: learn.DualReport{Passes: 12, Converged: true, Gap: 0.001},
+		Path:       []learn.CPoint{{C: 0.1, Error: 0.2}, {C: 1, Error: 0.1, Chosen: true}}}
+	svm.Feature = &feature.Config{Map: "chain", Features: 1024, Seed: 1, Steps: []feature.Config{{Map: "countsketch",
+		Kernel: kernel.Kernel{Name: "linear"}, Features: 64}, {Map: "orf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1}, Features: 1024}}}
+	svm.Training.Reduction = &reduce.Report{Features: 1024, Components: 3, Share: 0.9, Variance: 2, Variances: []float64{1, 0.5, 0.3},
+		Method: "exact"}
 	lasso := someInfo()
 	lasso.Task, lasso.Classes, lasso.Outputs, lasso.Feature = "regress", nil, 2, nil
-	lasso.Training.Learner, lasso.Training.Report = "lasso", &learn.LassoReport{Lambda: 0.1, HeldOut: 100, Path: []learn.LassoPoint{{Lambda: 1, Error: 3, Weights: 0}, {Lambda: 0.1, Error: 2, Weights: 7, Chosen: true}}, Weights: 7, All: 20, Features: 10, Converged: true}
+	lasso.Training.Learner, lasso.Training.Report = "lasso", &learn.LassoReport{Lambda: 0.1, HeldOut: 100,
+		Path: []learn.LassoPoint{{Lambda: 1, Error: 3, Weights: 0}, {Lambda: 0.1, Error: 2, Weights: 7,
+			Chosen: true}}, Weights: 7, All: 20, Features: 10, Converged: true}
 	online := someInfo()
-	online.Task, online.Classes, online.Labels, online.Kernel, online.Feature = "multilabel", nil, hostile(20), of(kernel.Kernel{Name: "rbf", Gamma: 3}), nil
-	online.Training.Learner, online.Training.Report = "online", &learn.OnlineReport{Epochs: 1, Progressive: []learn.OnlinePoint{{Rows: 1000, Loss: 0.7, Error: of(0.3)}, {Rows: 2000, Loss: 0.5, Error: of(0.2)}}}
+	online.Task, online.Classes, online.Labels, online.Kernel, online.Feature = "multilabel", nil, hostile(20), of(kernel.Kernel{Name: "rbf",
+		Gamma: 3}), nil
+	online.Training.Learner, online.Training.Report = "online", &learn.OnlineReport{Epochs: 1,
+		Progressive: []learn.OnlinePoint{{Rows: 1000, Loss: 0.7, Error: of(0.3)}, {Rows: 2000, Loss: 0.5, Error: of(0.2)}}}
 	online.Schema.Columns = nil
 	for _, name := range hostile(12) {
 		online.Schema.Columns = append(online.Schema.Columns, dataset.Column{Place: dataset.Place{Name: name}, Categories: hostile(9)})
 	}
-	return map[string]Model{"ridge": {Info: someInfo(), Dim: 3}, "bags": {Info: bag, Dim: 512, Chosen: "period 4"}, "svm": {Info: svm, Dim: 64}, "lasso": {Info: lasso, Dim: 3}, "online": {Info: online, Dim: 108}}
+	return map[string]Model{"ridge": {Info: someInfo(), Dim: 3}, "bags": {Info: bag, Dim: 512, Chosen: "period 4"},
+		"svm": {Info: svm, Dim: 64}, "lasso": {Info: lasso, Dim: 3}, "online": {Info: online, Dim: 108}}
 }
 
 func TestModelTexts(t *testing.T) {
@@ -148,8 +161,10 @@ func TestStatisticsAndForeignTexts(t *testing.T) {
 }
 
 func TestFeaturesAndGram(t *testing.T) {
-	f := &Features{Output: "z.npy", Rows: 1234, Dim: 14, Features: 4096, Format: "npy", NonZeros: 1234 * 4096, Why: map[string]string{"gamma": "median"}, Chosen: "rank 12",
-		Feature: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Features: 4096, Seed: 1}, Reduction: &reduce.Report{Features: 4096, Components: 12, Variance: 1, Share: 0.9}}
+	f := &Features{Output: "z.npy", Rows: 1234, Dim: 14, Features: 4096, Format: "npy", NonZeros: 1234 * 4096,
+		Why: map[string]string{"gamma": "median"}, Chosen: "rank 12",
+		Feature: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Features: 4096,
+			Seed: 1}, Reduction: &reduce.Report{Features: 4096, Components: 12, Variance: 1, Share: 0.9}}
 	g := &Gram{Output: "k.npy", Rows: 1234, Of: 100, Dim: 14, Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Distances: true}
 	goldenText(t, "features", func(w *bytes.Buffer) { f.Text(w); (&Features{}).Text(w) })
 	goldenText(t, "gram", func(w *bytes.Buffer) {

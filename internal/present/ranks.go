@@ -71,7 +71,8 @@ func RanksText(w io.Writer, out *RanksJSON, data string) {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "  %-16s%s\n", what, fmt.Sprintf(format, args...))
 	}
-	line("table", "%s: %s × %s, %s scores are better", data, units.Plural(out.DataSets, "data set"), units.Plural(len(out.Methods), "method"), out.Better)
+	line("table", "%s: %s × %s, %s scores are better", data, units.Plural(out.DataSets, "data set"),
+		units.Plural(len(out.Methods), "method"), out.Better)
 	if two := out.Two; two != nil {
 		first, second := out.Methods[0], out.Methods[1]
 		line("mean ranks", "%s %.3f, %s %.3f", first.Method, first.MeanRank, second.Method, second.MeanRank)
@@ -79,9 +80,11 @@ func RanksText(w io.Writer, out *RanksJSON, data string) {
 		line("sign test", "p = %s; %s wins %d, loses %d, ties %d", pText(two.Sign), first.Method, two.Wins, two.Losses, two.Ties)
 		return
 	}
-	line("Friedman", "χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare, units.Plural(out.Friedman.DF, "degree"), pText(out.Friedman.P))
+	line("Friedman", "χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare, units.Plural(out.Friedman.DF, "degree"),
+		pText(out.Friedman.P))
 	if f := out.ImanDavenport.F; f != nil {
-		line("Iman-Davenport", "F = %.4g of %d and %s of freedom, p = %s", *f, out.ImanDavenport.DF1, units.Plural(out.ImanDavenport.DF2, "degree"), pText(out.ImanDavenport.P))
+		line("Iman-Davenport", "F = %.4g of %d and %s of freedom, p = %s", *f, out.ImanDavenport.DF1,
+			units.Plural(out.ImanDavenport.DF2, "degree"), pText(out.ImanDavenport.P))
 	} else {
 		line("Iman-Davenport", "F has no bound: every data set ranks the methods alike")
 	}
@@ -111,9 +114,11 @@ func RanksText(w io.Writer, out *RanksJSON, data string) {
 	}
 	for _, c := range out.Comparisons {
 		if out.Control != "" {
-			table = append(table, []string{c.B, fmt.Sprintf("%.2f", c.Z), pText(c.P), pText(*c.Dunn), pText(c.Holm), pText(*c.Hochberg), pText(c.WilcoxonHolm)})
+			table = append(table, []string{c.B, fmt.Sprintf("%.2f", c.Z), pText(c.P), pText(*c.Dunn), pText(c.Holm), pText(*c.Hochberg),
+				pText(c.WilcoxonHolm)})
 		} else {
-			table = append(table, []string{c.A + " – " + c.B, fmt.Sprintf("%.2f", c.Z), pText(c.P), pText(*c.Nemenyi), pText(c.Holm), pText(*c.Shaffer), pText(c.WilcoxonHolm)})
+			table = append(table, []string{c.A + " – " + c.B, fmt.Sprintf("%.2f", c.Z), pText(c.P), pText(*c.Nemenyi), pText(c.Holm),
+				pText(*c.Shaffer), pText(c.WilcoxonHolm)})
 		}
 	}
 	columns(w, 1, table)
@@ -121,7 +126,8 @@ func RanksText(w io.Writer, out *RanksJSON, data string) {
 	if out.Control != "" {
 		better = "control"
 	}
-	fmt.Fprintf(w, "\n  z < 0: the %s is the better; the columns after p take the %s together\n", better, units.Plural(len(out.Comparisons), "comparison"))
+	fmt.Fprintf(w, "\n  z < 0: the %s is the better; the columns after p take the %s together\n", better,
+		units.Plural(len(out.Comparisons), "comparison"))
 }
 
 // maxPairs is how many pairs are printed for a person, those of ten methods.

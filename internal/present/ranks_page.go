@@ -11,10 +11,12 @@ import (
 
 // RanksPage is the page of ranks; data names the table.
 func RanksPage(out *RanksJSON, data string) *report.Page {
-	page := &report.Page{Title: "Methods ranked", Subtitle: fmt.Sprintf("%s: %s × %s, %s scores are better", data, units.Plural(out.DataSets, "data set"), units.Plural(len(out.Methods), "method"), out.Better)}
+	page := &report.Page{Title: "Methods ranked", Subtitle: fmt.Sprintf("%s: %s × %s, %s scores are better", data,
+		units.Plural(out.DataSets, "data set"), units.Plural(len(out.Methods), "method"), out.Better)}
 	s := page.Section("Mean ranks")
 	d := &report.Ranks{Critical: out.CriticalDifference}
-	t := &report.Table{Caption: "Methods", Columns: []report.Column{{Name: "method"}, {Name: "mean rank", Number: true}, {Name: "mean score", Number: true}}}
+	t := &report.Table{Caption: "Methods", Columns: []report.Column{{Name: "method"}, {Name: "mean rank", Number: true},
+		{Name: "mean score", Number: true}}}
 	best, control := 0, -1
 	for i, m := range out.Methods {
 		d.Names, d.Averages = append(d.Names, m.Method), append(d.Averages, m.MeanRank)
@@ -29,7 +31,8 @@ func RanksPage(out *RanksJSON, data string) *report.Page {
 	t.MarkBest(best, 1)
 	caption := fmt.Sprintf("The best are on the left. Bars join methods whose mean ranks do not differ at α = %g (Nemenyi).", out.Alpha)
 	if control >= 0 {
-		caption = fmt.Sprintf("The best are on the left. The bars join %s with methods whose mean ranks do not differ from its own at α = %g (Bonferroni and Dunn).", out.Control, out.Alpha)
+		caption = fmt.Sprintf("The best are on the left. The bars join %s with methods whose mean ranks do not differ from its own at "+
+			"α = %g (Bonferroni and Dunn).", out.Control, out.Alpha)
 		d.Groups = [][]int{}
 		for _, side := range []float64{-1, 1} {
 			group := []int{control}
@@ -44,9 +47,11 @@ func RanksPage(out *RanksJSON, data string) *report.Page {
 	s.Figure(&report.Figure{Name: "ranks", Title: "Critical difference", Caption: caption, Drawing: d})
 	s.Table(t)
 	if out.Two == nil {
-		facts := []report.Fact{{Name: "Friedman", Value: fmt.Sprintf("χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare, units.Plural(out.Friedman.DF, "degree"), pText(out.Friedman.P))}}
+		facts := []report.Fact{{Name: "Friedman", Value: fmt.Sprintf("χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare,
+			units.Plural(out.Friedman.DF, "degree"), pText(out.Friedman.P))}}
 		if f := out.ImanDavenport.F; f != nil {
-			facts = append(facts, report.Fact{Name: "Iman-Davenport", Value: fmt.Sprintf("F = %.4g of %d and %d degrees of freedom, p = %s", *f, out.ImanDavenport.DF1, out.ImanDavenport.DF2, pText(out.ImanDavenport.P))})
+			facts = append(facts, report.Fact{Name: "Iman-Davenport", Value: fmt.Sprintf("F = %.4g of %d and %d degrees of freedom, p = %s", *f,
+				out.ImanDavenport.DF1, out.ImanDavenport.DF2, pText(out.ImanDavenport.P))})
 		}
 		s.Facts(append(facts, report.Fact{Name: "critical difference", Value: fmt.Sprintf("%.3f", out.CriticalDifference)})...)
 	}
@@ -55,7 +60,8 @@ func RanksPage(out *RanksJSON, data string) *report.Page {
 }
 
 func pairsTable(out *RanksJSON) *report.Table {
-	t := &report.Table{Caption: "Each pair: z < 0 where the first is better; p as it is and adjusted for all pairs", Columns: []report.Column{{Name: "first"}, {Name: "second"}}}
+	t := &report.Table{Caption: "Each pair: z < 0 where the first is better; p as it is and adjusted for all pairs",
+		Columns: []report.Column{{Name: "first"}, {Name: "second"}}}
 	rows := make([][]string, len(out.Comparisons))
 	for i, c := range out.Comparisons {
 		rows[i] = []string{c.A, c.B}

@@ -54,7 +54,8 @@ func ReproducedSection(page *report.Page, r *papers.Result, took float64) error 
 	}
 	for i, c := range clouds {
 		s.Figure(&report.Figure{
-			Name: fmt.Sprintf("%s-points-%d", r.Name, i+1), Title: c.Name, Caption: "Each point is a pair of rows; on the line an estimate is exact.",
+			Name: fmt.Sprintf("%s-points-%d", r.Name,
+				i+1), Title: c.Name, Caption: "Each point is a pair of rows; on the line an estimate is exact.",
 			Drawing: &report.Scatter{
 				X: report.Axis{Name: "kernel"}, Y: report.Axis{Name: "estimate"}, Diagonal: true,
 				Clouds: []report.Cloud{{Name: "pairs", X: c.Exact, Y: c.Estimate}},
@@ -88,7 +89,8 @@ func curvesFigure(r *papers.Result, c papers.Curves, lo, hi int) *report.Figure 
 			lines.Curves = append(lines.Curves, ours)
 		}
 		if len(curve.TheirX) > 0 {
-			lines.Curves = append(lines.Curves, report.Curve{Name: curve.Name + ", theirs", X: curve.TheirX, Y: curve.Theirs, Points: true, Dashed: true})
+			lines.Curves = append(lines.Curves, report.Curve{Name: curve.Name + ", theirs", X: curve.TheirX, Y: curve.Theirs, Points: true,
+				Dashed: true})
 		}
 	}
 	f := &report.Figure{Name: r.Name, Title: r.Title, Caption: "Ours, and theirs dashed.", Drawing: lines}

@@ -13,12 +13,15 @@ import (
 
 // someSearch has candidates that differ in two settings, one of them not judged.
 func someSearch(gammas []string) *tune.Result {
-	r := &tune.Result{Metric: "accuracy", Larger: true, Task: "classify", Rows: 1000, Folds: tune.Folds{Kind: "stratified", K: 5, Repeats: 2}, Splits: 10,
-		AtEnd: []string{"c"}, Work: tune.Work{Mapped: 2000, Solves: 60}, Alone: tune.Work{Mapped: 12_000, Solves: 60}, Wrong: 3, Why: "they do not go together", Warnings: []string{"a warning"}, Resumed: 2}
+	r := &tune.Result{Metric: "accuracy", Larger: true, Task: "classify", Rows: 1000,
+		Folds: tune.Folds{Kind: "stratified", K: 5, Repeats: 2}, Splits: 10,
+		AtEnd: []string{"c"}, Work: tune.Work{Mapped: 2000, Solves: 60}, Alone: tune.Work{Mapped: 12_000,
+			Solves: 60}, Wrong: 3, Why: "they do not go together", Warnings: []string{"a warning"}, Resumed: 2}
 	for i, gamma := range gammas {
 		for j, c := range []string{"1", "100"} {
 			v := 0.95 - 0.01*float64(i) - 0.001*float64(j)
-			r.Candidates = append(r.Candidates, &tune.Candidate{Index: len(r.Candidates), Values: map[string]string{"gamma": gamma, "c": c, "kernel": "rbf"}, Config: train.Config{Learner: "svm"},
+			r.Candidates = append(r.Candidates, &tune.Candidate{Index: len(r.Candidates),
+				Values: map[string]string{"gamma": gamma, "c": c, "kernel": "rbf"}, Config: train.Config{Learner: "svm"},
 				Scores: []float64{v, v}, Mean: v, SD: 0.012, SE: 0.004, Seconds: 1.5 * float64(i+1)})
 		}
 	}
@@ -52,7 +55,8 @@ func someAuto(names []string) *AutoJSON {
 	race := func(metric string, scores ...float64) *tune.RaceResult {
 		r := &tune.RaceResult{Of: "kernels", Metric: metric, Held: 1500, Folds: 3, Rungs: []int{500, 1000}, Stopped: "the budget was spent"}
 		for i, name := range names {
-			c := tune.Racer{Name: name, Config: train.Config{Features: 1024 * (i % 2)}, Runs: []tune.Run{{Rows: 500, Score: scores[i%len(scores)], Seconds: 0.5}}}
+			c := tune.Racer{Name: name, Config: train.Config{Features: 1024 * (i % 2)},
+				Runs: []tune.Run{{Rows: 500, Score: scores[i%len(scores)], Seconds: 0.5}}}
 			if i > 0 {
 				c.Dropped = "behind after 500 rows"
 			} else {
@@ -64,7 +68,8 @@ func someAuto(names []string) *AutoJSON {
 	}
 	return &AutoJSON{Command: "mercer train data.csv --kernel rbf -o m", AutoReport: &tune.AutoReport{
 		Facts: tune.Facts{Rows: 40_000, Dim: 54, Task: "classify", Classes: 7, Least: 0.005, Most: 0.49, Histograms: true},
-		Heats: []*tune.RaceResult{race("accuracy", 0.9, 0.8), race("rmse", 1234.5, 2e-7)}, Why: []string{"rbf was the best", "4,096 features fit the budget"},
+		Heats: []*tune.RaceResult{race("accuracy", 0.9, 0.8), race("rmse", 1234.5, 2e-7)}, Why: []string{"rbf was the best",
+			"4,096 features fit the budget"},
 		Rows: 4000, Short: "trained on 4,000 of 40,000 rows: the budget had no time for more", Wanted: 300, Seconds: 12.5, Total: 62,
 		Exact: &tune.ExactCost{Rows: 40_000, Bytes: 12.8e9, Seconds: 86_400, Exponent: 2.1, Trials: []tune.Trial{{Rows: 500}, {Rows: 2000}}}}}
 }
@@ -95,16 +100,20 @@ func someCurve(metric string) *tune.Curve {
 		Extrapolated: []tune.Extrapolated{{Rows: 32_000, Test: 0.06, Seconds: 5400, Bytes: 3 << 30}}, SecondsFactor: 0.002, SecondsExponent: 1.25}
 	for i := range 3 {
 		n := 1000 << i
-		c.ByRows = append(c.ByRows, tune.CurvePoint{Rows: n, Features: 4096, Train: 0.02 * float64(i), TrainSD: 0.001, Test: 0.2 / float64(i+1), TestSD: 0.01, Seconds: float64(i) * 1.5, Bytes: int64(n) << 14})
-		c.ByFeatures = append(c.ByFeatures, tune.CurvePoint{Rows: 4000, Features: 64 << (2 * i), Train: 0.05, TrainSD: 0.001, Test: 0.3 / float64(i+1), TestSD: 0.01, Seconds: 0.1, Bytes: 1 << 20})
+		c.ByRows = append(c.ByRows, tune.CurvePoint{Rows: n, Features: 4096, Train: 0.02 * float64(i), TrainSD: 0.001,
+			Test: 0.2 / float64(i+1), TestSD: 0.01, Seconds: float64(i) * 1.5, Bytes: int64(n) << 14})
+		c.ByFeatures = append(c.ByFeatures, tune.CurvePoint{Rows: 4000, Features: 64 << (2 * i), Train: 0.05, TrainSD: 0.001,
+			Test: 0.3 / float64(i+1), TestSD: 0.01, Seconds: 0.1, Bytes: 1 << 20})
 	}
 	return c
 }
 
 func TestCurve(t *testing.T) {
-	wild := &tune.Curve{Metric: "rmse", Seeds: 2, ByRows: []tune.CurvePoint{{Rows: 100_000, Features: 16_384, Train: 1.23456e-5, TrainSD: 1.23456e-7, Test: 123456.7, TestSD: 1234567, Seconds: 1}, {Rows: 2, Test: math.NaN(), Train: math.Inf(1)}}}
+	wild := &tune.Curve{Metric: "rmse", Seeds: 2, ByRows: []tune.CurvePoint{{Rows: 100_000, Features: 16_384, Train: 1.23456e-5,
+		TrainSD: 1.23456e-7, Test: 123456.7, TestSD: 1234567, Seconds: 1}, {Rows: 2, Test: math.NaN(), Train: math.Inf(1)}}}
 	one := &tune.Curve{Metric: "hamming", Seeds: 1, ByRows: []tune.CurvePoint{{Rows: 100, Features: 64}}}
-	for name, c := range map[string]*tune.Curve{"curve": someCurve("error"), "curve-rmse": someCurve("rmse"), "curve-wild": wild, "curve-one": one} {
+	for name, c := range map[string]*tune.Curve{"curve": someCurve("error"), "curve-rmse": someCurve("rmse"), "curve-wild": wild,
+		"curve-one": one} {
 		goldenText(t, name, func(w *bytes.Buffer) { CurveText(w, c) })
 		goldenPage(t, name, CurvePage(c, "data.csv"))
 	}
@@ -116,7 +125,8 @@ func TestCurve(t *testing.T) {
 }
 
 func TestCostText(t *testing.T) {
-	c := &tune.Cost{Rows: 1_000_000, RowsGuessed: true, Plan: &train.Plan{Config: train.Config{Kernel: "rbf", Learner: "ridge"}, Features: 4096, Outputs: 1, Bytes: 1 << 30, Formula: "16·D²"},
+	c := &tune.Cost{Rows: 1_000_000, RowsGuessed: true, Plan: &train.Plan{Config: train.Config{Kernel: "rbf", Learner: "ridge"},
+		Features: 4096, Outputs: 1, Bytes: 1 << 30, Formula: "16·D²"},
 		Read: 2, Map: 30, Solve: 600, Seconds: 632, Trials: []tune.Trial{{Rows: 500, Features: 512, Map: 0.01, Solve: 0.05}}}
 	goldenText(t, "cost", func(w *bytes.Buffer) { CostText(w, c) })
 }

@@ -41,7 +41,8 @@ type seconds struct {
 	Choose float64 `json:"choose,omitempty"`
 }
 
-// NewTrainJSON puts together what train --json prints: the model, which is in the file out, what its training took, peak bytes of memory among it,
+// NewTrainJSON puts together what train --json prints: the model, which is in the file out, what its training
+// took, peak bytes of memory among it,
 // and its metrics, if it was tested.
 func NewTrainJSON(m *model.Info, r *train.Report, tested *Tested, out string, peak int64) TrainJSON {
 	var metrics *lab.Metrics
@@ -73,7 +74,8 @@ func TrainText(w io.Writer, m Model, r *train.Report, data string, peak int64, t
 		text = fmt.Sprintf("%s and what came before: %s rows × %s dimensions", data, units.Count(m.Training.Rows), units.Count(m.Dim))
 	}
 	if b := r.Bags; b != nil {
-		text, sum = fmt.Sprintf("%s: %s of %s × %s dimensions", data, units.Plural(b.Bags, "bag"), membersText(b.Least, b.Most), units.Count(b.Dim)), b.Summary
+		text, sum = fmt.Sprintf("%s: %s of %s × %s dimensions", data, units.Plural(b.Bags, "bag"), membersText(b.Least, b.Most),
+			units.Count(b.Dim)), b.Summary
 	}
 	if d := sum.Density(); d > 0 && d < 0.95 {
 		text += fmt.Sprintf(", %.2g %% non-zero", 100*d)

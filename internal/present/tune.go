@@ -59,7 +59,8 @@ func SearchText(w io.Writer, r *tune.Result, seconds float64, command string) {
 	if r.Resumed > 0 {
 		goes = fmt.Sprintf(", %s of which a journal had", units.Count(r.Resumed))
 	}
-	line("search", "%s%s, %s each, in %s%s", units.Plural(judged, "configuration"), of, units.Plural(r.Splits, "training"), units.Seconds(seconds), goes)
+	line("search", "%s%s, %s each, in %s%s", units.Plural(judged, "configuration"), of, units.Plural(r.Splits, "training"),
+		units.Seconds(seconds), goes)
 	line("judged", "%s by %s", foldsText(r), r.Metric)
 	if text := leftOutText(r); text != "" {
 		line("left out", "%s", text)
@@ -88,7 +89,8 @@ func SearchText(w io.Writer, r *tune.Result, seconds float64, command string) {
 		case c.Picked:
 			mark = "  picked: the simplest within one standard error"
 		}
-		rows = append(rows, append(row, scoreText(metric, c.Mean), spreadText(metric, c.Mean, c.SD), spreadText(metric, c.Mean, c.SE), tookText(c), mark))
+		rows = append(rows, append(row, scoreText(metric, c.Mean), spreadText(metric, c.Mean, c.SD), spreadText(metric, c.Mean, c.SE),
+			tookText(c), mark))
 	}
 	fmt.Fprintln(w)
 	columns(w, len(differ), rows)

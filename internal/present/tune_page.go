@@ -30,7 +30,8 @@ func searchPage(page *report.Page, r *tune.Result, took float64, command string)
 	s := page.Section("The search")
 	differ, same := axisNames(r)
 	facts := []report.Fact{
-		{Name: "search", Value: fmt.Sprintf("%s, %s each, in %s", units.Plural(len(judged), "configuration"), units.Plural(r.Splits, "training"), units.Seconds(took))},
+		{Name: "search", Value: fmt.Sprintf("%s, %s each, in %s", units.Plural(len(judged), "configuration"),
+			units.Plural(r.Splits, "training"), units.Seconds(took))},
 		{Name: "judged", Value: foldsText(r) + " by " + metric.Title, Remark: metric.About}}
 	for _, name := range same {
 		facts = append(facts, report.Fact{Name: name, Value: r.Candidates[0].Values[name]})
@@ -51,10 +52,12 @@ func searchPage(page *report.Page, r *tune.Result, took float64, command string)
 	dots := &report.Intervals{X: report.Axis{Name: metric.Title, Percent: metric.Percent}}
 	for i, c := range judged {
 		if i < shownTrials || c.Picked {
-			dots.Rows = append(dots.Rows, report.Interval{Name: c.Text(differ), Value: c.Mean, Low: c.Mean - c.SE, High: c.Mean + c.SE, Best: c.Picked})
+			dots.Rows = append(dots.Rows, report.Interval{Name: c.Text(differ), Value: c.Mean, Low: c.Mean - c.SE, High: c.Mean + c.SE,
+				Best: c.Picked})
 		}
 	}
-	s.Figure(&report.Figure{Name: "tuning", Title: "Configurations", Caption: "Mean " + metric.Title + " and one standard error over the folds, the best first. The one that was trained is marked.", Drawing: dots})
+	s.Figure(&report.Figure{Name: "tuning", Title: "Configurations", Caption: "Mean " + metric.Title +
+		" and one standard error over the folds, the best first. The one that was trained is marked.", Drawing: dots})
 	if len(differ) == 2 {
 		s.Figure(tuningGrid(metric, judged, differ[0], differ[1]))
 	}
@@ -73,7 +76,8 @@ func searchPage(page *report.Page, r *tune.Result, took float64, command string)
 // searchSeconds shows the score of every configuration against its seconds, by learner; nil where no
 // time is known.
 func searchSeconds(metric *lab.Metric, judged []*tune.Candidate) *report.Figure {
-	s := &report.Scatter{X: report.Axis{Name: "seconds of a configuration's trainings", Log: true}, Y: report.Axis{Name: metric.Title, Percent: metric.Percent}}
+	s := &report.Scatter{X: report.Axis{Name: "seconds of a configuration's trainings", Log: true},
+		Y: report.Axis{Name: metric.Title, Percent: metric.Percent}}
 	for _, c := range judged {
 		if c.Seconds == 0 {
 			continue
@@ -95,7 +99,8 @@ func searchSeconds(metric *lab.Metric, judged []*tune.Candidate) *report.Figure 
 		better = "down"
 	}
 	return &report.Figure{Name: "score-against-seconds", Title: "Score against seconds", Drawing: s,
-		Caption: "Mean " + metric.Title + " of every configuration against what its trainings took over all folds; what several share is divided equally among them. Further left is faster, further " + better + " better."}
+		Caption: "Mean " + metric.Title + " of every configuration against what its trainings took over all folds; what several share " +
+			"is divided equally among them. Further left is faster, further " + better + " better."}
 }
 
 // tuningGrid shows two settings as rows and columns; what was not judged is an empty cell.
@@ -137,7 +142,8 @@ func tuningGrid(metric *lab.Metric, judged []*tune.Candidate, rows, columns stri
 	if !metric.LargerIsBetter {
 		better = "smaller"
 	}
-	return &report.Figure{Name: "tuning-grid", Title: rows + " and " + columns, Caption: "Mean " + metric.Title + " over the folds; " + better + " is better. A star marks the one that was trained.", Drawing: h}
+	return &report.Figure{Name: "tuning-grid", Title: rows + " and " + columns,
+		Caption: "Mean " + metric.Title + " over the folds; " + better + " is better. A star marks the one that was trained.", Drawing: h}
 }
 
 func trialTable(metric *lab.Metric, judged []*tune.Candidate, differ []string) *report.Table {
