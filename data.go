@@ -5,12 +5,16 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mercer/dataset"
+	"mercer/internal/units"
 	"mercer/matrix"
 )
 
@@ -18,6 +22,10 @@ import (
 // what it is given to, with the schema of the model where there is one already.
 type Data struct {
 	open func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error)
+
+	// path and opt are those of a File, which can be looked at more than once.
+	path string
+	opt  Options
 }
 
 // opened is data that have been opened: rows, or bags.
@@ -42,7 +50,7 @@ type Options = dataset.Options
 // compressed; "-" is standard input. It is streamed. For a model of bags, or where opt names a Group, it
 // holds bags in the forms that dataset.OpenBags tells of.
 func File(path string, opt Options) Data {
-	return Data{func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
+	return Data{path: path, opt: opt, open: func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
 		o := opt
 		o.Schema = asked
 		if bags || o.Group != "" {
@@ -60,9 +68,69 @@ func File(path string, opt Options) Data {
 	}}
 }
 
+// fits says before a training what would keep a file from being read after it: other columns or, in
+// LIBSVM text, of which only a whole pass tells it, larger indices. read is how the training data were
+// read. What can be read once only is not looked at.
+func (d Data) fits(ctx context.Context, read dataset.Schema) error {
+	for _, path := range []string{d.path, d.opt.LabelsFile} {
+		if st, err := os.Stat(path); path != "" && (err != nil || !st.Mode().IsRegular()) {
+			return nil
+		}
+	}
+	if d.path == "" {
+		return nil
+	}
+	dim, o := read.Dim, d.opt
+	o.Schema, o.Dim = &read, 0
+	f, err := dataset.Open(ctx, d.path, o)
+	if err == nil && read.Format == "libsvm" && f.Schema().Format == "libsvm" {
+		f.Close()
+		read.Dim = 0 // any
+		f, err = dataset.Open(ctx, d.path, o)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if read.Format != "libsvm" || f.Schema().Format != "libsvm" {
+		return nil
+	}
+	r, err := f.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	widest := 0
+	for {
+		b, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		widest = max(widest, b.X.Dim())
+	}
+	if widest > dim {
+		return &WiderError{Name: filepath.Base(d.path), Dim: widest, Trained: dim}
+	}
+	return nil
+}
+
+// WiderError says that test data have more dimensions than the rows of the training, which only a wider
+// training can take.
+type WiderError struct {
+	Name         string
+	Dim, Trained int
+}
+
+func (e *WiderError) Error() string {
+	return fmt.Sprintf("%s: has %s dimensions, but the data of the training have %s; train with dim %d", e.Name, units.Count(e.Dim), units.Count(e.Trained), e.Dim)
+}
+
 // Source is any source of rows, such as dataset.FromRows.
 func Source(src dataset.Source) Data {
-	return Data{func(context.Context, *dataset.Schema, bool) (*opened, error) {
+	return Data{open: func(context.Context, *dataset.Schema, bool) (*opened, error) {
 		if src == nil {
 			return nil, errors.New("the source of rows is nil")
 		}
@@ -72,7 +140,7 @@ func Source(src dataset.Source) Data {
 
 // Bags is any source of bags, such as dataset.FromBags.
 func Bags(src dataset.Bags) Data {
-	return Data{func(context.Context, *dataset.Schema, bool) (*opened, error) {
+	return Data{open: func(context.Context, *dataset.Schema, bool) (*opened, error) {
 		if src == nil {
 			return nil, errors.New("the source of bags is nil")
 		}
@@ -93,18 +161,18 @@ func Labelled(x [][]float64, labels []string) Data {
 }
 
 func inMemory(x [][]float64, y []float64, labels []string) Data {
-	return Data{func(context.Context, *dataset.Schema, bool) (*opened, error) {
+	return Data{open: func(context.Context, *dataset.Schema, bool) (*opened, error) {
 		if len(x) == 0 {
 			return nil, errors.New("there are no rows")
 		}
 		dense := matrix.NewDense(len(x), len(x[0]))
 		for i, row := range x {
 			if len(row) != dense.Cols {
-				return nil, &RowError{Row: i, Dim: min(len(row), dense.Cols), Reason: fmt.Sprintf("the row has %d numbers, the first has %d", len(row), dense.Cols)}
+				return nil, &RowError{Row: i, Dim: -1, Err: fmt.Errorf("the row has %d numbers, the first has %d", len(row), dense.Cols)}
 			}
 			for j, v := range row {
 				if dense.Row(i)[j] = float32(v); v-v != 0 || dense.Row(i)[j]-dense.Row(i)[j] != 0 {
-					return nil, &RowError{Row: i, Dim: j, Reason: strconv.FormatFloat(v, 'g', -1, 64) + " is not a finite number of float32"}
+					return nil, &RowError{Row: i, Dim: j, Err: fmt.Errorf("%g is not a finite number of float32", v)}
 				}
 			}
 		}
@@ -162,11 +230,11 @@ func Channel[R any](records <-chan R, opt Options) Data {
 // categories, but for columns of decimal numbers.
 func SQL(rows *sql.Rows, opt Options) Data {
 	if rows == nil {
-		return Data{func(context.Context, *dataset.Schema, bool) (*opened, error) {
+		return Data{open: func(context.Context, *dataset.Schema, bool) (*opened, error) {
 			return nil, errors.New("the rows of the query are nil")
 		}}
 	}
-	return Data{func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
+	return Data{open: func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
 		types, err := rows.ColumnTypes()
 		if err != nil {
 			return nil, err
@@ -225,7 +293,7 @@ func decimal(name string) bool {
 
 // spooled are records that come once.
 func spooled(name string, names []string, records func(context.Context) iter.Seq2[any, error], opt Options) Data {
-	return Data{func(ctx context.Context, asked *dataset.Schema, _ bool) (*opened, error) {
+	return Data{open: func(ctx context.Context, asked *dataset.Schema, _ bool) (*opened, error) {
 		o := opt
 		o.Schema = asked
 		f, err := dataset.FromRecords(ctx, name, names, records(ctx), o)

@@ -48,7 +48,7 @@ func trained(t testing.TB, data Data, cfg Config) *Model {
 
 // file is a table in memory as data.
 func file(text string, opt Options) Data {
-	return Data{func(ctx context.Context, asked *dataset.Schema, _ bool) (*opened, error) {
+	return Data{open: func(ctx context.Context, asked *dataset.Schema, _ bool) (*opened, error) {
 		opt.Schema = asked
 		f, err := dataset.OpenBytes(ctx, "table.csv", []byte(text), opt)
 		if err != nil {

@@ -17,7 +17,6 @@ import (
 	"mercer/dataset"
 	"mercer/lab"
 	"mercer/model"
-	"mercer/pipeline"
 	"mercer/train"
 )
 
@@ -36,7 +35,7 @@ type Report = train.Report
 // FieldError says which field of a record is wrong, RowError which number of a row.
 type (
 	FieldError = dataset.FieldError
-	RowError   = pipeline.RowError
+	RowError   = dataset.RowError
 )
 
 // Load reads a model that was written by Save, and checks it.

@@ -107,7 +107,7 @@ func (p *Predictor) fits(n int) error {
 	if n == p.m.Dim() {
 		return nil
 	}
-	return &RowError{Dim: min(n, p.m.Dim()), Reason: fmt.Sprintf("the row has %d numbers, but the model was trained on %d", n, p.m.Dim())}
+	return &RowError{Dim: -1, Err: fmt.Errorf("the row has %d numbers, but the model was trained on %d", n, p.m.Dim())}
 }
 
 // predict predicts p.row.
@@ -120,7 +120,7 @@ func (p *Predictor) predict() (*Prediction, error) {
 	scores, out := p.scores.Data, &p.out
 	for _, v := range scores {
 		if v-v != 0 {
-			return nil, &RowError{Dim: -1, Reason: "its values are too large to score in float32"}
+			return nil, &RowError{Dim: -1, Err: errors.New("its values are too large to score in float32")}
 		}
 	}
 	out.Scores = scores

@@ -2,6 +2,9 @@
 // z(x)·z(y) is from k(x, y) for all pairs of rows, how far the two Gram matrices are from one
 // another, how the error falls with the number of features D, what a row costs, and so which map
 // at which D is the cheapest for an error that is asked for.
+//
+// Maps that keep the kernel's distances but not its inner products ([feature.Centred]) are measured
+// by what they promise: both Gram matrices are moved to the mean of the rows first.
 package approx
 
 import (
@@ -112,6 +115,12 @@ type Skipped struct {
 type Curve struct {
 	Map    string
 	Config feature.Config // without Features and Seed
+
+	// Centred says that the map keeps distances and not the kernel's inner products
+	// (feature.Centred): z(x)·z(y) and k(x, y) are then compared, in all numbers here, after both
+	// were moved to the mean of the judged rows.
+	Centred bool
+
 	Exact  Exact
 	Points []Point // by D, ascending, each with more outputs than the one before
 
@@ -242,7 +251,7 @@ func (m *meter) curve(ctx context.Context, c Candidate, progress func(what strin
 	if err != nil {
 		return nil, err
 	}
-	curve := &Curve{Map: name, Config: c.Config, Exact: t.about()}
+	curve := &Curve{Map: name, Config: c.Config, Centred: t.centred, Exact: t.about()}
 	dims := slices.Clone(c.Features)
 	slices.Sort(dims)
 	dims = slices.Compact(dims)
@@ -291,12 +300,19 @@ func Sizes(cfg feature.Config) string {
 		return ""
 	case !cfg.Decides():
 		return "features"
-	case cfg.Kernel.Name == "hellinger": // one feature is exact
+	case exactly(cfg.Kernel):
 		return ""
 	case cfg.Terms == 0 && slices.Contains(feature.OptionsOf(cfg.Map), "terms"):
 		return "terms"
 	}
 	return ""
+}
+
+// exactly says that a kernel is a sum of products of powers, which one feature a dimension has
+// exactly.
+func exactly(k kernel.Kernel) bool {
+	a, ok := k.Additive()
+	return ok && a.Roots()
 }
 
 // sized is the configuration of a map with D features, as far as it can be told them.
@@ -327,9 +343,10 @@ func sized(cfg feature.Config, d, dim int) feature.Config {
 func Maps(k kernel.Kernel) []string {
 	return slices.DeleteFunc(feature.MapsOf(k.Name), func(name string) bool {
 		switch name {
-		case "explicit-rp", "explicit-poly", "reduced-poly", "cksvd", "icholesky", "kg-rp", "korp", "kpca-rp":
+		case feature.ExplicitRP, feature.ExplicitPoly, feature.ReducedPoly, feature.CKSVD, feature.ICholesky,
+			feature.KGRP, feature.KORP, feature.KPCARP:
 			return true
-		case "d2pk-rp":
+		case feature.D2PKRP:
 			return k.Degree != 2
 		}
 		return false

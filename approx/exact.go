@@ -4,15 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
 )
 
-// gramOf is the exact Gram matrix that the features of a configuration approximate: that of its
-// kernel; of a sum Σ w_i K_i; of a chain that of the last kernel on the feature space of the
-// kernel before, where this is a function of inner products.
+// gramOf is the exact Gram matrix that the features of a configuration approximate (those that are
+// feature.Centred, but for a move): that of its kernel; of a sum Σ w_i K_i; of a chain that of the
+// last kernel on the feature space of the kernel before, where this is a function of inner products.
 func gramOf(cfg feature.Config, x matrix.Rows) ([]float64, error) {
 	switch {
 	case cfg.Steps == nil:
@@ -21,17 +22,24 @@ func gramOf(cfg feature.Config, x matrix.Rows) ([]float64, error) {
 		return sumOf(cfg, x, gramOf)
 	}
 	var g []float64 // nil: inner products of the rows themselves
+	moved := false  // the features so far have the kernel's distances, not its inner products
 	for i, s := range cfg.Steps {
 		var err error
-		switch {
+		linear := s.Steps == nil && s.Kernel.Linear()
+		switch law, _ := s.Kernel.Law(); {
+		case moved && !linear && !law.ShiftInvariant():
+			err = fmt.Errorf("approx: %s of the %s kernel has no exact value behind a map that moves features, as %s does; "+
+				"take a kernel of distances, such as rbf",
+				nameOf(s), nameOfKernel(s), nameOf(cfg.Steps[i-1]))
 		case g != nil:
 			err = inFeatureSpace(s, g, x.Len())
-		case s.Steps != nil || s.Kernel.Name != "linear" || i == len(cfg.Steps)-1:
+		case !linear || i == len(cfg.Steps)-1:
 			g, err = gramOf(s, x)
 		}
 		if err != nil {
 			return nil, err
 		}
+		moved = feature.Centred(s) || moved && linear
 	}
 	return g, nil
 }
@@ -60,18 +68,13 @@ func sumOf(cfg feature.Config, x matrix.Rows, part func(feature.Config, matrix.R
 // inFeatureSpace replaces a Gram matrix of n rows by that of a kernel on their feature space.
 func inFeatureSpace(s feature.Config, g []float64, n int) error {
 	k := s.Kernel
-	var of func(xy, xx, yy float64) float64
-	switch k.Name {
-	case "linear":
+	if s.Steps != nil || !k.Smooth() {
+		return fmt.Errorf("approx: the %s kernel behind a map of another kernel has no exact value here; "+
+			"only functions of inner products have one: %s",
+			nameOfKernel(s), strings.Join(ofProducts(), ", "))
+	}
+	if k.Linear() {
 		return nil
-	case "poly":
-		of = func(xy, _, _ float64) float64 { return math.Pow(k.Gamma*xy+k.Coef0, float64(k.Degree)) }
-	case "exp":
-		of = func(xy, _, _ float64) float64 { return math.Exp(k.Gamma * xy) }
-	case "rbf":
-		of = func(xy, xx, yy float64) float64 { return math.Exp(-k.Gamma * max(0, xx+yy-2*xy)) }
-	default:
-		return fmt.Errorf("approx: the %s kernel behind a map of another kernel has no exact value here; known are linear, poly, exp and rbf", nameOfKernel(s))
 	}
 	diagonal := make([]float64, n)
 	for i := range n {
@@ -79,10 +82,20 @@ func inFeatureSpace(s feature.Config, g []float64, n int) error {
 	}
 	for i := range n {
 		for j := range n {
-			g[i*n+j] = of(g[i*n+j], diagonal[i], diagonal[j])
+			g[i*n+j] = k.OfProducts(g[i*n+j], diagonal[i], diagonal[j])
 		}
 	}
 	return nil
+}
+
+// ofProducts are the names of the kernels that are functions of inner products.
+func ofProducts() (names []string) {
+	for _, name := range kernel.Names() {
+		if (kernel.Kernel{Name: name}).Smooth() {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func nameOfKernel(s feature.Config) string {
@@ -120,6 +133,7 @@ func distancesOf(cfg feature.Config, x matrix.Rows, gram []float64) ([]float64, 
 // target is what maps of one kernel are measured against.
 type target struct {
 	n                int
+	centred          bool // gram is moved, and so are features to be
 	gram, distances2 []float64
 	exact            []float64 // of pairs i > j, row by row
 	norm2            float64   // ‖K‖_F²
@@ -137,19 +151,25 @@ func newTarget(cfg feature.Config, x matrix.Rows, lambda float64) (*target, erro
 	if err != nil {
 		return nil, err
 	}
-	t := &target{n: n, gram: gram, exact: lower(n, gram), block: min(n, spectralRows)}
+	t := &target{n: n, centred: feature.Centred(cfg), gram: gram, block: min(n, spectralRows)}
 	for i, v := range gram {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("approx: the kernel of rows %d and %d of the sample is beyond float64; scale the data or give a smaller gamma", i/n+1, i%n+1)
 		}
+	}
+	if t.distances2, err = distancesOf(cfg, x, gram); err != nil {
+		return nil, err
+	}
+	if t.centred {
+		centre(n, gram)
+	}
+	for _, v := range gram {
 		t.norm2 += v * v
 	}
 	if math.IsInf(t.norm2, 0) {
 		return nil, errors.New("approx: the kernel's values are beyond float64 when squared; scale the data or give a smaller gamma")
 	}
-	if t.distances2, err = distancesOf(cfg, x, gram); err != nil {
-		return nil, err
-	}
+	t.exact = lower(n, gram)
 	part := block(n, t.block, gram)
 	trace := 0.0
 	for i := range t.block {
@@ -162,6 +182,22 @@ func newTarget(cfg feature.Config, x matrix.Rows, lambda float64) (*target, erro
 		t.spectral, err = NewSpectral(t.block, part, lambda)
 	}
 	return t, err
+}
+
+// centre moves a Gram matrix of n rows to their mean in the feature space.
+func centre(n int, gram []float64) {
+	mean, all := make([]float64, n), 0.0
+	for i := range n {
+		for _, v := range gram[i*n:][:n] {
+			mean[i] += v / float64(n)
+		}
+		all += mean[i] / float64(n)
+	}
+	for i := range n {
+		for j := range n {
+			gram[i*n+j] -= mean[i] + mean[j] - all
+		}
+	}
 }
 
 // lower are the elements below the diagonal of a matrix n×n, row by row.
@@ -196,11 +232,17 @@ func (t *target) about() Exact {
 type meter struct {
 	rows    Rows
 	opt     Options
-	targets map[kernel.Kernel]*target
+	targets map[targetKey]*target
+}
+
+// targetKey says which maps have the same target.
+type targetKey struct {
+	kernel  kernel.Kernel
+	centred bool
 }
 
 func newMeter(rows Rows, opt Options) *meter {
-	return &meter{rows, opt, map[kernel.Kernel]*target{}}
+	return &meter{rows, opt, map[targetKey]*target{}}
 }
 
 func (m *meter) target(cfg feature.Config) (*target, error) {
@@ -210,7 +252,7 @@ func (m *meter) target(cfg feature.Config) (*target, error) {
 	if err := cfg.Kernel.Validate(); err != nil {
 		return nil, err
 	}
-	k := cfg.Kernel.Own()
+	k := targetKey{cfg.Kernel.Own(), feature.Centred(cfg)}
 	if t := m.targets[k]; t != nil {
 		return t, nil
 	}

@@ -80,9 +80,15 @@ func (m *meter) run(t *target, cfg feature.Config) (*run, []float64, error) {
 	r := &run{bytes: z.Bytes()}
 	_, r.outputs = z.Dims()
 	features := timed(z, x, r)
-	ours, err := Gram(kernel.Kernel{Name: "linear"}, features)
+	ours, err := Gram(kernel.Linear.Usual(), features)
 	if err != nil {
 		return nil, nil, err
+	}
+	if d, ok := Distortion(t.n, ours, t.distances2); ok {
+		r.distortion = &d
+	}
+	if t.centred {
+		centre(t.n, ours)
 	}
 	estimates := lower(t.n, ours)
 	difference2 := 0.0
@@ -96,9 +102,6 @@ func (m *meter) run(t *target, cfg feature.Config) (*run, []float64, error) {
 	if t.norm2 > 0 {
 		f := math.Sqrt(difference2 / t.norm2)
 		r.frobenius = &f
-	}
-	if d, ok := Distortion(t.n, ours, t.distances2); ok {
-		r.distortion = &d
 	}
 	if t.spectral != nil {
 		d1, d2, dim, err := t.spectral.Compare(block(t.n, t.block, ours))

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mercer/internal/option"
 )
 
 // ARFF (Weka's format): a header of @attribute lines that name the columns and their types,
@@ -42,7 +44,7 @@ func (t *table) readARFFHeader(head []byte) ([]attribute, error) {
 		case len(line) == 0 || line[0] == '%' || keyword(line, "@relation"):
 		case keyword(line, "@data"):
 			if len(list) == 0 {
-				return nil, fmt.Errorf("%s:%d: @data comes before any @attribute", t.Name(), number)
+				return nil, atLine(t.Name(), number, errors.New("@data comes before any @attribute"))
 			}
 			t.skip, t.schema.Header = number, true
 			t.declare(list)
@@ -50,14 +52,14 @@ func (t *table) readARFFHeader(head []byte) ([]attribute, error) {
 		case keyword(line, "@attribute"):
 			a, err := parseAttribute(line[len("@attribute"):])
 			if err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", t.Name(), number, err)
+				return nil, atLine(t.Name(), number, err)
 			}
 			if slices.ContainsFunc(list, func(b attribute) bool { return b.name == a.name }) {
-				return nil, fmt.Errorf("%s:%d: attribute %q is declared twice", t.Name(), number, a.name)
+				return nil, atLine(t.Name(), number, fmt.Errorf("attribute %q is declared twice", a.name))
 			}
 			list = append(list, a)
 		default:
-			return nil, fmt.Errorf("%s:%d: %q is none of @relation, @attribute, @data", t.Name(), number, shorten(line))
+			return nil, atLine(t.Name(), number, fmt.Errorf("%q is none of @relation, @attribute, @data", shorten(line)))
 		}
 	}
 	return nil, fmt.Errorf("%s: no @data line in its first %d bytes", t.Name(), len(head))
@@ -138,7 +140,7 @@ func arffWord(b []byte, stops string) (word, rest []byte, err error) {
 	return word, rest, nil
 }
 
-var errRowWeight = errors.New("row weights in braces are not read; put them into a column and name it with --weight")
+var errRowWeight = option.Errorf("row weights in braces are not read; put them into a column and name it with %s", option.Ref("weight"))
 
 // sparseCells are the cells of a sparse row.
 func (p *tableParser) sparseCells(line []byte) ([][]byte, error) {
@@ -166,18 +168,18 @@ func (p *tableParser) sparseCells(line []byte) ([][]byte, error) {
 		last = i
 		value, after, err := arffWord(trim(after), ",}")
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.column(i), err)
+			return nil, p.wrong(i, value, err)
 		}
 		rest = trim(after)
 		switch {
 		case len(value) == 0 && len(rest) > 0:
-			return nil, fmt.Errorf("%s: index %d has no value", p.column(i), i)
+			return nil, p.wrong(i, nil, fmt.Errorf("index %d has no value", i))
 		case len(rest) == 0:
 			return nil, errors.New("the sparse row has no closing brace")
 		case rest[0] == ',':
 			rest = rest[1:]
 		case rest[0] != '}':
-			return nil, fmt.Errorf("%s: %q follows the value; a comma or a brace is expected", p.column(i), shorten(rest))
+			return nil, p.wrong(i, value, fmt.Errorf("%q follows the value; a comma or a brace is expected", shorten(rest)))
 		}
 		p.sparseRow[i] = value
 	}

@@ -74,7 +74,7 @@ func TestARFFNamesAndValuesMayBeQuoted(t *testing.T) {
 func TestARFFMissingValues(t *testing.T) {
 	text := arffHeader + "1,red,?,yes\n2,?,4,no\n"
 	if _, _, err := readTable(t, text, "", Options{}); err == nil ||
-		err.Error() != `f.csv:9: column "size": "?" is not a number (a missing value? --missing mean or --missing zero fills it in)` {
+		err.Error() != `f.csv:9: column "size": "?" is not a number (a missing value? missing=mean or missing=zero fills it in)` {
 		t.Errorf("error %v", err)
 	}
 	src, got, err := readTable(t, text, "", Options{Missing: "mean"})
@@ -103,8 +103,8 @@ func TestARFFErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{"@relation x\n@attribute d real\n", `f.csv: no @data line in its first 30 bytes`},
 		{arffHeader + "1,red,2\n", "f.csv:9: 3 columns where the header declares 4"},
 		{arffHeader + "1,red,2,no\n\n1,red,2,no,5\n", "f.csv:11: 5 columns where the header declares 4"},
-		{arffHeader + "1,red,2,no,{5}\n", "f.csv:9: row weights in braces are not read; put them into a column and name it with --weight"},
-		{arffHeader + "{0 1}, {5}\n", "f.csv:9: row weights in braces are not read; put them into a column and name it with --weight"},
+		{arffHeader + "1,red,2,no,{5}\n", "f.csv:9: row weights in braces are not read; put them into a column and name it with weight"},
+		{arffHeader + "{0 1}, {5}\n", "f.csv:9: row weights in braces are not read; put them into a column and name it with weight"},
 		{arffHeader + "{0 1} x\n", `f.csv:9: "x" follows the closing brace`},
 		{arffHeader + "x,red,2,no\n", `f.csv:9: column "age": "x" is not a number`},
 		{arffHeader + "1,pink,2,no\n", `f.csv:9: column "the colour": "pink" is not among the declared values`},

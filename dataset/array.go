@@ -10,6 +10,7 @@ import (
 	"math"
 	"strconv"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 	"mercer/matrix"
 )
@@ -123,10 +124,10 @@ func half(v uint16) float64 {
 
 // assign gives the columns their roles as inputs, labels and weight.
 func (a *array) assign() error {
-	place := func(flag, spec string) ([]int, error) {
+	place := func(asked, spec string) ([]int, error) {
 		list, err := positions(spec, a.cols)
 		if err != nil {
-			return nil, fmt.Errorf("%s: --%s: %w", a.in.Name(), flag, err)
+			return nil, option.Errorf("%s: %s: %w", a.in.Name(), option.Ref(asked), err)
 		}
 		return list, nil
 	}
@@ -142,7 +143,7 @@ func (a *array) assign() error {
 			return err
 		}
 		if len(g) != 1 {
-			return fmt.Errorf("%s: --group %q names %d columns; one is possible", a.in.Name(), a.opt.Group, len(g))
+			return option.Errorf("%s: %s %q names %d columns; one is possible", a.in.Name(), option.Ref("group"), a.opt.Group, len(g))
 		}
 		a.group = g[0]
 	} else if m != nil && m.Group != nil && a.bag == 0 && m.Format == "npy" && a.cols == m.Width {
@@ -178,7 +179,7 @@ func (a *array) assign() error {
 			return err
 		}
 		if len(w) != 1 {
-			return fmt.Errorf("%s: --weight %q names %d columns; one is possible", a.in.Name(), a.opt.Weight, len(w))
+			return option.Errorf("%s: %s %q names %d columns; one is possible", a.in.Name(), option.Ref("weight"), a.opt.Weight, len(w))
 		}
 		a.weight = w[0]
 		a.schema.Weight = &Place{strconv.Itoa(w[0]), w[0]}
@@ -192,13 +193,14 @@ func (a *array) assign() error {
 	}
 	if a.weight >= 0 {
 		if used[a.weight] {
-			return fmt.Errorf("%s: column %d is the label and the weight; name another --weight or --label", a.in.Name(), a.weight)
+			return option.Errorf("%s: column %d is the label and the weight; name another %s or %s", a.in.Name(), a.weight, option.Ref("weight"), option.Ref("label"))
 		}
 		used[a.weight] = true
 	}
 	if a.group >= 0 {
 		if used[a.group] {
-			return fmt.Errorf("%s: column %d says which bag a row is of and is the label or the weight; name another --group, --label or --weight", a.in.Name(), a.group)
+			return option.Errorf("%s: column %d says which bag a row is of and is the label or the weight; name another %s, %s or %s", a.in.Name(), a.group,
+				option.Ref("group"), option.Ref("label"), option.Ref("weight"))
 		}
 		used[a.group] = true
 		a.schema.Group = &Place{strconv.Itoa(a.group), a.group}
@@ -215,7 +217,7 @@ func (a *array) assign() error {
 		return fmt.Errorf("%s: no inputs are left beside the label", a.in.Name())
 	}
 	if m != nil && a.schema.Dim != want {
-		return fmt.Errorf("%s: rows have %d inputs, but %s %d; check --label and the file", a.in.Name(), a.schema.Dim, a.opt.trainedOn(), want)
+		return option.Errorf("%s: rows have %d inputs, but %s %d; check %s and the file", a.in.Name(), a.schema.Dim, a.opt.trainedOn(), want, option.Ref("label"))
 	}
 	if m != nil && hasCategories(m) {
 		return fmt.Errorf("%s: the model was trained on a table with columns of text (%s), so it needs a table", a.in.Name(), firstCategorical(m))
@@ -281,8 +283,8 @@ func (a *array) checkSize() error {
 // checkBag refuses images that are too large to be held at once, and options that need columns.
 func (a *array) checkBag() error {
 	if a.opt.Group != "" || a.opt.Weight != "" || a.opt.Label != "" && a.opt.Label != "none" {
-		return fmt.Errorf("%s: is an array of %d images of %d locations × %d channels, and has no columns for --group, --label or --weight; labels come from --labels FILE, one an image",
-			a.Name(), a.rows/a.bag, a.bag, a.cols)
+		return option.Errorf("%s: is an array of %d images of %d locations × %d channels, and has no columns for %s, %s or %s; labels come from %s, one an image",
+			a.Name(), a.rows/a.bag, a.bag, a.cols, option.Ref("group"), option.Ref("label"), option.Ref("weight"), option.Set("labels_file", "FILE"))
 	}
 	if size := 4 * float64(a.bag) * float64(a.cols); size > maxBag {
 		takes, most := units.BytesApart(size, maxBag)
@@ -373,16 +375,19 @@ type arrayReader struct {
 // groups implements grouped.
 func (r *arrayReader) groups() []string { return r.keys }
 
-func (r *arrayReader) place(i int) string {
-	return fmt.Sprintf("%s: row %d (from 0)", r.Name(), r.row-r.dense.Rows+i)
+func (r *arrayReader) wrong(i int, err error) *RowError {
+	row := r.row - r.dense.Rows + i
+	return &RowError{Source: r.Name(), Row: row, Dim: -1, Err: err, place: fmt.Sprintf("%s: row %d (from 0)", r.Name(), row)}
 }
 
-// cell says where a number stands.
-func (a *array) cell(row, column int) string {
+// cell is an error about a number, which is input dim or, if that is -1, something else.
+func (a *array) cell(row, column, dim int, v float64, err error) *RowError {
+	e := &RowError{Source: a.Name(), Row: row, Column: strconv.Itoa(column), Dim: dim, Value: number(v), Err: err}
+	e.place = fmt.Sprintf("%s: row %d, column %d (from 0)", a.Name(), row, column)
 	if a.bag > 0 {
-		return fmt.Sprintf("%s: image %d, location %d, channel %d (from 0)", a.Name(), row/a.bag, row%a.bag, column)
+		e.place = fmt.Sprintf("%s: image %d, location %d, channel %d (from 0)", a.Name(), row/a.bag, row%a.bag, column)
 	}
-	return fmt.Sprintf("%s: row %d, column %d (from 0)", a.Name(), row, column)
+	return e
 }
 
 // checkEnd compares the length of a file in Fortran order with what its header says.
@@ -504,27 +509,28 @@ func (r *arrayReader) decode(n int) error {
 				if r.inputs != nil {
 					j = r.inputs[k]
 				}
-				return fmt.Errorf("%s: %g is not a number that float32 holds; replace or remove it", r.cell(r.row+i, j), r.kind.value(element(i, j)))
+				v := r.kind.value(element(i, j))
+				return r.cell(r.row+i, j, k, v, fmt.Errorf("%g is not a number that float32 holds; replace or remove it", v))
 			}
 		}
 		for _, j := range r.targets {
 			v := r.kind.value(element(i, j))
 			if v-v != 0 {
-				return fmt.Errorf("%s: the label is %g; remove the row or give it a label", r.cell(r.row+i, j), v)
+				return r.cell(r.row+i, j, -1, v, fmt.Errorf("the label is %g; remove the row or give it a label", v))
 			}
 			r.y = append(r.y, v)
 		}
 		if r.weight >= 0 {
 			v := r.kind.value(element(i, r.weight))
 			if !(v >= 0) || math.IsInf(v, 0) {
-				return fmt.Errorf("%s: %g is not a weight, a number from 0 on", r.cell(r.row+i, r.weight), v)
+				return r.cell(r.row+i, r.weight, -1, v, fmt.Errorf("%g is not a weight, a number from 0 on", v))
 			}
 			r.w = append(r.w, v)
 		}
 		if r.group >= 0 {
 			v := r.kind.value(element(i, r.group))
 			if v-v != 0 {
-				return fmt.Errorf("%s: %g does not say which bag the row is of", r.cell(r.row+i, r.group), v)
+				return r.cell(r.row+i, r.group, -1, v, fmt.Errorf("%g does not say which bag the row is of", v))
 			}
 			if i == 0 || v != last {
 				key, last = number(v), v

@@ -43,16 +43,7 @@ func withBagLabels(ctx context.Context, bags Bags, file string, named bool) (Bag
 		return nil, err
 	}
 	defer f.Close()
-	r, err := f.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return l, nil
-		}
+	for b, err := range Each(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
@@ -67,6 +58,7 @@ func withBagLabels(ctx context.Context, bags Bags, file string, named bool) (Bag
 			l.all.Names = append(l.all.Names, make([]string, b.X.Len())...)
 		}
 	}
+	return l, nil
 }
 
 // twoCells is what separates the two cells that all lines of a text have, as far as its head
@@ -110,15 +102,15 @@ func (l *bagLabels) readNames(in *packed, sep byte) error {
 		cells, err := c.all([]byte(line), false, nil)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s:%d: %w", l.file, number, err)
+			return atLine(l.file, number, err)
 		case len(cells) != 2:
-			return fmt.Errorf("%s:%d: %s where the lines before have two, the name of a bag and its label", l.file, number, units.Plural(len(cells), "cell"))
+			return atLine(l.file, number, fmt.Errorf("%s where the lines before have two, the name of a bag and its label", units.Plural(len(cells), "cell")))
 		case missing(cells[1]) || notFinite(cells[1]):
-			return fmt.Errorf("%s:%d: the label of %q is missing (%q)", l.file, number, cells[0], cells[1])
+			return atLine(l.file, number, fmt.Errorf("the label of %q is missing (%q)", cells[0], cells[1]))
 		}
 		name := path.Clean(string(cells[0]))
 		if _, twice := l.at[name]; twice {
-			return fmt.Errorf("%s:%d: %q has a label already", l.file, number, name)
+			return atLine(l.file, number, fmt.Errorf("%q has a label already", name))
 		}
 		l.at[name] = len(l.all.Y)
 		label := folderLabel(string(cells[1]))

@@ -225,8 +225,8 @@ type grouped interface {
 	// groups has the bag of each row of the last batch.
 	groups() []string
 
-	// place says where row i of the last batch stands.
-	place(i int) string
+	// wrong is an error about row i of the last batch.
+	wrong(i int, err error) *RowError
 }
 
 // grouping puts rows that stand together and have the same key into one bag.
@@ -265,7 +265,7 @@ func (g *grouping) feed() error {
 				return err
 			}
 		}
-		if err := g.collect.add(b.X.Slice(i, j), g.rows.place(i)); err != nil {
+		if err := g.collect.add(b.X.Slice(i, j), g.placeOf(i)); err != nil {
 			return fmt.Errorf("%w (bag %q)", err, g.key)
 		}
 		i = j
@@ -273,16 +273,19 @@ func (g *grouping) feed() error {
 	return nil
 }
 
+// placeOf says where row i of the last batch stands.
+func (g *grouping) placeOf(i int) string { return g.rows.wrong(i, nil).place }
+
 // begin ends the bag before row i of a batch, and begins one with it.
 func (g *grouping) begin(b *matrix.Batch, i int, key string) error {
 	if g.open {
 		g.collect.end(g.key, g.of)
 	}
 	if g.seen[key] {
-		return fmt.Errorf("%s: bag %q comes again after rows of others; the rows of a bag have to stand together: %s", g.rows.place(i), key, g.advice)
+		return g.rows.wrong(i, fmt.Errorf("bag %q comes again after rows of others; the rows of a bag have to stand together: %s", key, g.advice))
 	}
 	g.seen[key] = true
-	g.open, g.key, g.place = true, key, g.rows.place(i)
+	g.open, g.key, g.place = true, key, g.placeOf(i)
 	// The batch is valid only for now.
 	row := b.Slice(i, i+1)
 	g.of = matrix.Batch{Outputs: row.Outputs, Y: slices.Clone(row.Y), Names: slices.Clone(row.Names), Weights: slices.Clone(row.Weights)}
@@ -302,12 +305,12 @@ func (g *grouping) same(b *matrix.Batch, i int) error {
 		if y == want || math.IsNaN(y) && math.IsNaN(want) && name(b.Names, i) == name(g.of.Names, 0) {
 			continue
 		}
-		return fmt.Errorf("%s: the label is %s, but bag %q, whose rows begin at %s, has the label %s; the rows of a bag have one label",
-			g.rows.place(i), labelText(y, name(b.Names, i)), g.key, g.place, labelText(want, name(g.of.Names, 0)))
+		return g.rows.wrong(i, fmt.Errorf("the label is %s, but bag %q, whose rows begin at %s, has the label %s; the rows of a bag have one label",
+			labelText(y, name(b.Names, i)), g.key, g.place, labelText(want, name(g.of.Names, 0))))
 	}
 	if b.Weights != nil && b.Weights[i] != g.of.Weights[0] {
-		return fmt.Errorf("%s: the weight is %g, but bag %q, whose rows begin at %s, has the weight %g; the rows of a bag have one weight",
-			g.rows.place(i), b.Weights[i], g.key, g.place, g.of.Weights[0])
+		return g.rows.wrong(i, fmt.Errorf("the weight is %g, but bag %q, whose rows begin at %s, has the weight %g; the rows of a bag have one weight",
+			b.Weights[i], g.key, g.place, g.of.Weights[0]))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 
+	"mercer/internal/option"
 	"mercer/matrix"
 )
 
@@ -144,11 +145,11 @@ func newBags(ctx context.Context, in *packed, opt Options) (*BagFile, error) {
 	case src.Schema().Group != nil:
 		f.Bags = &rowBags{Source: src, batch: opt.BatchRows, keyed: true}
 	default:
-		return nil, fmt.Errorf("%s: nothing says which rows make a bag; name a column with --group, or give an array of images × locations × channels or a folder with a file for each bag", in.Name())
+		return nil, option.Errorf("%s: nothing says which rows make a bag; name a column with %s, or give an array of images × locations × channels or a folder with a file for each bag", in.Name(), option.Ref("group"))
 	}
 	if opt.LabelsFile != "" {
 		if len(src.Schema().Labels) > 0 {
-			return nil, fmt.Errorf("%s: has labels in a column; leave out --label or --labels", in.Name())
+			return nil, twiceLabelled(in.Name())
 		}
 		f.Bags, err = withBagLabels(ctx, f.Bags, opt.LabelsFile, f.Bags.(*rowBags).keyed)
 	}
@@ -313,19 +314,10 @@ type BagSummary struct {
 
 // SurveyBags is Survey for bags: it describes members, and the labels of bags.
 func SurveyBags(ctx context.Context, src Bags, opt SurveyOptions) (*BagSummary, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
 	s.sum.labels.lists = src.Schema().LabelSeparator != ""
 	sum := &BagSummary{Summary: s.sum, Least: math.MaxInt}
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range EachBags(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
@@ -341,9 +333,9 @@ func SurveyBags(ctx context.Context, src Bags, opt SurveyOptions) (*BagSummary, 
 			sum.Least, sum.Most = min(sum.Least, size), max(sum.Most, size)
 		}
 		if opt.Progress != nil {
-			opt.Progress(s.sum.Rows, r.Progress())
+			opt.Progress(s.sum.Rows, b.Pass.Progress())
 		}
 	}
-	_, err = s.finish()
+	_, err := s.finish()
 	return sum, err
 }

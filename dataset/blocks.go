@@ -125,7 +125,11 @@ type textReader struct {
 // groups implements grouped.
 func (r *textReader) groups() []string { return r.keys }
 
-func (r *textReader) place(i int) string { return fmt.Sprintf("%s:%d", r.name, r.lines[i]) }
+func (r *textReader) wrong(i int, err error) *RowError {
+	e := atLine(r.name, r.lines[i], err)
+	e.Row = r.out.First + i
+	return e
+}
 
 // textFormat says how a text is cut into records and parsed.
 type textFormat struct {
@@ -209,7 +213,7 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 				break
 			}
 			if len(b.text) >= maxRecord {
-				b.err = fmt.Errorf("%s:%d: the line is longer than %s%s", f.name, line, units.Bytes(maxRecord), quoteHint(f.quoted))
+				b.err = atLine(f.name, line, fmt.Errorf("the line is longer than %s%s", units.Bytes(maxRecord), quoteHint(f.quoted)))
 				end = true
 				break
 			}
@@ -305,6 +309,9 @@ func (r *textReader) Next() (*matrix.Batch, error) {
 				return &r.out, nil
 			}
 			if r.err = r.current.err; r.err != nil {
+				if e, ok := r.err.(*RowError); ok {
+					e.Row = r.rows
+				}
 				continue
 			}
 			r.free <- r.current

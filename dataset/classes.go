@@ -1,13 +1,13 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	"mercer/internal/option"
 	"mercer/matrix"
 )
 
@@ -90,16 +90,17 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	l := &s.labels
 	switch {
 	case s.Outputs == 0:
-		return "", "", errors.New("the rows have no labels; name the column with --label or a file of labels with --labels")
+		return "", "", option.Errorf("the rows have no labels; name the column with %s or a file of labels with %s", option.Ref("label"), option.Ref("labels_file"))
 	case asked == "multilabel" || l.lists && asked == "auto":
 		why, err = s.multilabel()
 		return "multilabel", why, err
 	case l.lists:
-		return "", "", errors.New("rows have lists of labels; use --task multilabel")
+		return "", "", option.Errorf("rows have lists of labels; use %s", option.Set("task", "multilabel"))
 	case asked == "regress" && len(l.texts) > 0:
-		return "", "", fmt.Errorf("the label %q is no number, so there is nothing to regress; use --task classify", slices.Min(slices.Collect(maps.Keys(l.texts))))
+		return "", "", option.Errorf("the label %q is no number, so there is nothing to regress; use %s", slices.Min(slices.Collect(maps.Keys(l.texts))), option.Set("task", "classify"))
 	case asked == "classify" && s.Outputs > 1:
-		return "", "", fmt.Errorf("%d label columns are numbers to predict, or labels of which a row may have several (--task multilabel), not classes; name one with --label", s.Outputs)
+		return "", "", option.Errorf("%d label columns are numbers to predict, or labels of which a row may have several (%s), not classes; name one with %s",
+			s.Outputs, option.Set("task", "multilabel"), option.Ref("label"))
 	case asked == "classify" || asked == "regress":
 		return asked, "as asked", nil
 	case s.Outputs > 1:
@@ -133,7 +134,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 func (s *Summary) Classes() (*Classes, error) {
 	l := &s.labels
 	if l.overflow {
-		return nil, errors.New("there are too many different labels for classes; if they are numbers to predict, use --task regress")
+		return nil, option.Errorf("there are too many different labels for classes; if they are numbers to predict, use %s", option.Set("task", "regress"))
 	}
 	if l.distinct() < 2 {
 		only := ""
@@ -143,7 +144,7 @@ func (s *Summary) Classes() (*Classes, error) {
 		for t := range l.texts {
 			only = t
 		}
-		return nil, fmt.Errorf("every row has the label %q; to tell classes apart at least two are needed (is --label the right column?)", only)
+		return nil, option.Errorf("every row has the label %q; to tell classes apart at least two are needed (is %s the right column?)", only, option.Ref("label"))
 	}
 	var labels []string
 	for _, v := range slices.Sorted(maps.Keys(l.numbers)) {

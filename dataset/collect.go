@@ -2,8 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"mercer/matrix"
 )
@@ -12,21 +10,12 @@ import (
 // the width of sparse rows. It takes 4·n·d bytes for dense rows, 8 bytes a value for sparse
 // ones.
 func Collect(ctx context.Context, src Source, dim int) (*matrix.Batch, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	all := &matrix.Batch{}
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range Each(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
-		appendRows(all, b, dim)
+		appendRows(all, b.Batch, dim)
 	}
 	if all.X.Dense == nil && all.X.CSR == nil {
 		all.X.Dense = matrix.NewDense(0, dim)

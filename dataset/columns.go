@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 )
 
@@ -36,7 +37,7 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		cells, err := c.all(text, n > 1, nil)
 		if err != nil {
 			if len(rows) == 0 {
-				return nil, fmt.Errorf("%s:%d: column %d: %w", t.Name(), line-n+1, len(cells), err)
+				return nil, atLine(t.Name(), line-n+1, inColumn(fmt.Sprintf("column %d", len(cells)), strconv.Itoa(len(cells)), -1, nil, err))
 			}
 			// Either the head ends within this row, or parsing will say what is wrong with it.
 			break
@@ -51,8 +52,8 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		return nil, nil
 	}
 	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
-		return nil, fmt.Errorf("%s:%d: %s where the rows below have %d; remove the line if it is not part of the table (it starts with %q)",
-			t.Name(), lines[0], units.Plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0])))
+		return nil, atLine(t.Name(), lines[0], fmt.Errorf("%s where the rows below have %d; remove the line if it is not part of the table (it starts with %q)",
+			units.Plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0]))))
 	}
 	columns := make([]attribute, len(rows[0]))
 	for j := range columns {
@@ -193,7 +194,7 @@ func (t *table) assignLabels() error {
 			return err
 		}
 		if len(weights) != 1 {
-			return fmt.Errorf("%s: --weight %q names %d columns; one is possible", t.Name(), t.opt.Weight, len(weights))
+			return option.Errorf("%s: %s %q names %d columns; one is possible", t.Name(), option.Ref("weight"), t.opt.Weight, len(weights))
 		}
 	}
 	switch {
@@ -214,18 +215,18 @@ func (t *table) assignLabels() error {
 		}
 	}
 	if t.opt.LabelSeparator != "" && len(t.schema.Labels) > 1 {
-		return fmt.Errorf("%s: --label-separator is for lists of labels in one column, but --label names %d", t.Name(), len(t.schema.Labels))
+		return option.Errorf("%s: %s is for lists of labels in one column, but %s names %d", t.Name(), option.Ref("label_separator"), option.Ref("label"), len(t.schema.Labels))
 	}
 	if g := t.schema.Group; g != nil && t.roles[g.At].kind != group {
-		return fmt.Errorf("%s: %s is the label and says which bag a row is of; name another --group or --label", t.Name(), t.column(g.At))
+		return option.Errorf("%s: %s is the label and says which bag a row is of; name another %s or %s", t.Name(), t.column(g.At), option.Ref("group"), option.Ref("label"))
 	}
 	for i := range weights {
 		w := &weights[i]
 		if t.roles[w.At].kind == group {
-			return fmt.Errorf("%s: %s is the weight and says which bag a row is of; name another --group or --weight", t.Name(), t.column(w.At))
+			return option.Errorf("%s: %s is the weight and says which bag a row is of; name another %s or %s", t.Name(), t.column(w.At), option.Ref("group"), option.Ref("weight"))
 		}
 		if t.roles[w.At].kind == label {
-			return fmt.Errorf("%s: %s is the label and the weight; name another --weight or --label", t.Name(), t.column(w.At))
+			return option.Errorf("%s: %s is the label and the weight; name another %s or %s", t.Name(), t.column(w.At), option.Ref("weight"), option.Ref("label"))
 		}
 		t.roles[w.At] = role{kind: weight}
 		t.schema.Weight = w
@@ -244,7 +245,7 @@ func (t *table) assignGroup() error {
 			return err
 		}
 		if len(places) != 1 {
-			return fmt.Errorf("%s: --group %q names %d columns; one is possible", t.Name(), t.opt.Group, len(places))
+			return option.Errorf("%s: %s %q names %d columns; one is possible", t.Name(), option.Ref("group"), t.opt.Group, len(places))
 		}
 		at = places[0].At
 	case m == nil || m.Group == nil:
@@ -264,7 +265,7 @@ func (t *table) assignGroup() error {
 		}
 	}
 	if at < 0 || at >= len(t.roles) {
-		return fmt.Errorf("%s: there is no column %q, by which the model's rows came in bags; name one with --group; %s", t.Name(), m.Group.Name, t.listColumns())
+		return option.Errorf("%s: there is no column %q, by which the model's rows came in bags; name one with %s; %s", t.Name(), m.Group.Name, option.Ref("group"), t.listColumns())
 	}
 	t.roles[at] = role{kind: group}
 	t.schema.Group = &Place{t.names[at], at}
@@ -284,8 +285,8 @@ func (t *table) setLabels(places []Place) {
 	}
 }
 
-// find looks up columns by name or by position, several separated by commas.
-func (t *table) find(flag, spec string) ([]Place, error) {
+// find looks up columns by name or by position, several separated by commas, that an option asks for.
+func (t *table) find(asked, spec string) ([]Place, error) {
 	if i := slices.Index(t.names, spec); i >= 0 && t.schema.Header {
 		return []Place{{spec, i}}, nil
 	}
@@ -299,17 +300,17 @@ func (t *table) find(flag, spec string) ([]Place, error) {
 		if i < 0 {
 			var err error
 			if i, err = strconv.Atoi(part); err != nil {
-				return nil, fmt.Errorf("%s: there is no column %q for --%s; %s", t.Name(), part, flag, t.listColumns())
+				return nil, option.Errorf("%s: there is no column %q for %s; %s", t.Name(), part, option.Ref(asked), t.listColumns())
 			}
 			if i < 0 {
 				i += len(t.names)
 			}
 			if i < 0 || i >= len(t.names) {
-				return nil, fmt.Errorf("%s: there is no column %s for --%s; %s", t.Name(), part, flag, t.listColumns())
+				return nil, option.Errorf("%s: there is no column %s for %s; %s", t.Name(), part, option.Ref(asked), t.listColumns())
 			}
 		}
 		if slices.ContainsFunc(places, func(p Place) bool { return p.At == i }) {
-			return nil, fmt.Errorf("%s: --%s names %s twice", t.Name(), flag, t.column(i))
+			return nil, option.Errorf("%s: %s names %s twice", t.Name(), option.Ref(asked), t.column(i))
 		}
 		places = append(places, Place{t.names[i], i})
 	}
@@ -336,7 +337,7 @@ func (t *table) follow(m *Schema) error {
 		t.schema.Missing = t.opt.Missing
 	}
 	if t.schema.Missing == "mean" && m.Missing != "mean" {
-		return fmt.Errorf("%s: the model was trained without --missing mean and knows no means; use --missing zero, or train it again", t.Name())
+		return option.Errorf("%s: the model was trained without %s and knows no means; use %s, or train it again", t.Name(), option.Set("missing", "mean"), option.Set("missing", "zero"))
 	}
 	if m.Columns != nil && m.Header && t.schema.Header {
 		return t.followNames(m)
@@ -397,7 +398,7 @@ func (t *table) followPositions(m *Schema) error {
 		labels, free = []Place{{t.names[last], last}}, free[:count]
 	}
 	if len(free) != count {
-		return fmt.Errorf("%s: %s, but %s %s; check the file and --label", t.Name(), t.countColumns(len(free)), t.opt.trainedOn(), m.countInputs(count))
+		return option.Errorf("%s: %s, but %s %s; check the file and %s", t.Name(), t.countColumns(len(free)), t.opt.trainedOn(), m.countInputs(count), option.Ref("label"))
 	}
 	for i, at := range free {
 		c := Column{Place: Place{t.names[at], at}}

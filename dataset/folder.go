@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"mercer/internal/option"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -30,11 +30,12 @@ type folder struct {
 func openFolder(ctx context.Context, path string, opt Options) (*BagFile, error) {
 	switch {
 	case opt.Group != "":
-		return nil, fmt.Errorf("%s: is a folder, of which each file is a bag; --group is for rows in one file", path)
+		return nil, option.Errorf("%s: is a folder, of which each file is a bag; %s is for rows in one file", path, option.Ref("group"))
 	case opt.Label != "" && opt.Label != "none" || opt.Weight != "":
-		return nil, fmt.Errorf("%s: is a folder, of which each file is a bag without columns for --label or --weight; labels are the names of the folders that the files are in, or come from --labels FILE", path)
+		return nil, option.Errorf("%s: is a folder, of which each file is a bag without columns for %s or %s; labels are the names of the folders that the files are in, or come from %s",
+			path, option.Ref("label"), option.Ref("weight"), option.Set("labels_file", "FILE"))
 	case opt.Missing == "mean":
-		return nil, fmt.Errorf("%s: --missing mean needs all rows in one file; use --missing zero", path)
+		return nil, option.Errorf("%s: %s needs all rows in one file; use %s", path, option.Set("missing", "mean"), option.Set("missing", "zero"))
 	}
 	d := &folder{path: path, opt: opt, batch: opt.BatchRows}
 	d.opt.Label, d.opt.LabelsFile, d.opt.within = "none", "", "file"
@@ -98,7 +99,7 @@ func (d *folder) list(labels string, named bool) error {
 	}
 	for i, label := range d.labels {
 		if label != "" && named {
-			return fmt.Errorf("%s: %s is in a folder, whose name would be its label, but %s is in none; put all into folders, or none and use --labels FILE", d.path, d.files[i], flat)
+			return option.Errorf("%s: %s is in a folder, whose name would be its label, but %s is in none; put all into folders, or none and use %s", d.path, d.files[i], flat, option.Set("labels_file", "FILE"))
 		}
 	}
 	d.labels = nil
@@ -123,7 +124,8 @@ func (d *folder) fix(ctx context.Context) error {
 		return nil
 	}
 	if hasCategories(&d.schema) {
-		return fmt.Errorf("%s: column %q holds text, whose values a single file does not tell; with a file for each bag, columns hold numbers (or put all rows in one file, with --group)", f.Name(), firstCategorical(&d.schema))
+		return option.Errorf("%s: column %q holds text, whose values a single file does not tell; with a file for each bag, columns hold numbers (or put all rows in one file, with %s)",
+			f.Name(), firstCategorical(&d.schema), option.Ref("group"))
 	}
 	if d.schema.Format == "libsvm" {
 		d.opt.Format, d.opt.Base = "libsvm", fmt.Sprint(d.schema.Base)
@@ -219,20 +221,9 @@ func (d *folder) read(ctx context.Context, i int, c *collect) error {
 		return err
 	}
 	defer f.Close()
-	r, err := f.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	rows := 0
-	for {
-		b, err := r.Next()
-		switch {
-		case errors.Is(err, io.EOF) && rows == 0:
-			return fmt.Errorf("%s: has no rows; each file in the folder is a bag of some", f.Name())
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+	for b, err := range Each(ctx, f) {
+		if err != nil {
 			return err
 		}
 		if err := c.add(b.X, f.Name()); err != nil {
@@ -240,6 +231,10 @@ func (d *folder) read(ctx context.Context, i int, c *collect) error {
 		}
 		rows += b.X.Len()
 	}
+	if rows == 0 {
+		return fmt.Errorf("%s: has no rows; each file in the folder is a bag of some", f.Name())
+	}
+	return nil
 }
 
 // folderLabel is the label that a name stands for: a number, or text.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"mercer/internal/option"
 	"mercer/matrix"
 )
 
@@ -19,7 +20,7 @@ type labelled struct {
 // numbers, one row for the targets of a row).
 func withLabelsFile(ctx context.Context, src Source, path string) (Source, error) {
 	if len(src.Schema().Labels) > 0 {
-		return nil, fmt.Errorf("%s: has labels in a column; leave out --label or --labels", src.Name())
+		return nil, twiceLabelled(src.Name())
 	}
 	in, err := openInput(path)
 	if err != nil {
@@ -59,7 +60,7 @@ func newLabelSource(ctx context.Context, in *packed, opt Options) (Source, error
 			return nil, err
 		}
 		if len(columns) != 1 {
-			return nil, fmt.Errorf("%s: a file of labels has one label a line; this one has %d columns (name one in the data with --label)", in.Name(), len(columns))
+			return nil, option.Errorf("%s: a file of labels has one label a line; this one has %d columns (name one in the data with %s)", in.Name(), len(columns), option.Ref("label"))
 		}
 		t.names = []string{"0"}
 		t.roles = []role{{kind: label}}
@@ -91,6 +92,11 @@ func (l *labelled) Open(ctx context.Context) (Reader, error) {
 		return nil, err
 	}
 	return &labelledReader{Reader: x, labels: y, source: l}, nil
+}
+
+// twiceLabelled is the error for data with labels in a column and in a file.
+func twiceLabelled(source string) error {
+	return option.Errorf("%s: has labels in a column; leave out %s or %s", source, option.Ref("label"), option.Ref("labels_file"))
 }
 
 // labelledReader reads rows and labels side by side.
@@ -127,7 +133,7 @@ func (r *labelledReader) Next() (*matrix.Batch, error) {
 	for got := 0; got < n; {
 		if r.have == nil || r.used == r.have.X.Len() {
 			if r.have, err = r.labels.Next(); errors.Is(err, io.EOF) {
-				left, cerr := r.countRows()
+				left, cerr := countRows(r.Reader)
 				if cerr != nil {
 					return nil, cerr
 				}
@@ -167,31 +173,19 @@ func (r *labelledReader) countLabels() (int, error) {
 	if r.have != nil {
 		n = r.have.X.Len() - r.used
 	}
-	for {
-		b, err := r.labels.Next()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-		n += b.X.Len()
-	}
+	rows, err := countRows(r.labels)
+	return n + rows, err
 }
 
-// countRows counts the rows that are left.
-func (r *labelledReader) countRows() (int, error) {
-	n := 0
-	for {
-		b, err := r.Reader.Next()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
+// countRows counts the rows that a reader has left.
+func countRows(r Reader) (n int, err error) {
+	for b, err := range restOf(r) {
 		if err != nil {
 			return n, err
 		}
 		n += b.X.Len()
 	}
+	return n, nil
 }
 
 func (r *labelledReader) mismatch(labels, rows int) error {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 	"mercer/matrix"
 )
@@ -178,9 +179,10 @@ func (s *Summary) multilabel() (why string, err error) {
 	case l.lists:
 		return "rows have lists of labels", nil
 	case s.Outputs == 1:
-		return "", errors.New("rows have one label each; for several name their columns of 0 and 1 (--label a,b,c), or say what separates them within a cell (--label-separator)")
+		return "", option.Errorf("rows have one label each; for several name their columns of 0 and 1 (%s), or say what separates them within a cell (%s)",
+			option.Set("label", "a,b,c"), option.Ref("label_separator"))
 	case l.neither != nil:
-		return "", fmt.Errorf("a label column has the value %g, but each has to be 0 or 1, or true or false, for --task multilabel", *l.neither)
+		return "", option.Errorf("a label column has the value %g, but each has to be 0 or 1, or true or false, for %s", *l.neither, option.Set("task", "multilabel"))
 	}
 	return fmt.Sprintf("%d columns of 0 and 1", s.Outputs), nil
 }

@@ -90,8 +90,8 @@ func TestLabelSetErrorsSayWhatToDo(t *testing.T) {
 	}{
 		{"x,p,q\n1,0,1\n2,3,1\n", "multilabel", Options{Label: "p,q"}, "the value 3, but each has to be 0 or 1"},
 		{"x,p,q\n1,0,1\n2,1,yes\n", "multilabel", Options{Label: "p,q"}, `the label "yes" is not a number`},
-		{"1 1:1\n2 1:2\n", "multilabel", Options{}, "--label-separator"},
-		{"1,2 1:1\n2 1:2\n", "classify", Options{}, "--task multilabel"},
+		{"1 1:1\n2 1:2\n", "multilabel", Options{}, "label_separator"},
+		{"1,2 1:1\n2 1:2\n", "classify", Options{}, "task=multilabel"},
 		{"1,nan 1:1\n2 1:2\n", "auto", Options{}, "f:1: the label nan is not a finite number"},
 		{"x,l\n1,a|inf\n2,\n", "auto", Options{LabelSeparator: "|"}, `f:2: column "l": the label inf is not a finite number`},
 		{"x,l\n1,\n2,\n", "auto", Options{LabelSeparator: "|"}, "no row has a label"},

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+
+	"mercer/internal/option"
 )
 
 // LIBSVM text: one row a line,
@@ -21,12 +24,12 @@ type libsvm struct {
 	in       input
 	schema   Schema
 	batch    int
-	labelled bool // the first row has a label, so all must
-	grouped  bool // qid says which bag a row is of, so all must have one
-	limit    int  // width that rows may have, 0: any
-	limitWhy string
-	trained  bool  // the limit is the width of the LIBSVM text that a model was trained on
-	memory   int64 // that a survey may hold, where the limit is by it; else 0
+	labelled bool   // the first row has a label, so all must
+	grouped  bool   // qid says which bag a row is of, so all must have one
+	limit    int    // width that rows may have, 0: any
+	limitOf  string // whose the limit is, "" for that of the options
+	trained  bool   // the limit is the width of the LIBSVM text that a model was trained on
+	memory   int64  // that a survey may hold, where the limit is by it; else 0
 }
 
 // looksLikeLIBSVM says whether the first line that is not blank or a comment has the form
@@ -84,24 +87,24 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 		l.schema.Base = 0
 	}
 	if opt.Group != "" && opt.Group != "qid" {
-		return nil, fmt.Errorf("%s: is LIBSVM text, in which rows are grouped by qid:NUMBER behind the label; use --group qid", in.Name())
+		return nil, option.Errorf("%s: is LIBSVM text, in which rows are grouped by qid:NUMBER behind the label; use %s", in.Name(), option.Set("group", "qid"))
 	}
 	if opt.Group != "" || opt.Schema != nil && opt.Schema.Group != nil {
 		l.grouped, l.schema.Group = true, &Place{Name: "qid"}
 	}
-	l.limit, l.limitWhy = opt.Dim, "--dim says %d"
+	l.limit = opt.Dim
 	if m := opt.Schema; m != nil {
 		if m.Format == "libsvm" && opt.Base == "" {
 			l.schema.Base = m.Base
 		}
-		l.limit, l.limitWhy, l.trained = m.Dim, "the model has %d", m.Format == "libsvm" && opt.like == ""
+		l.limit, l.limitOf, l.trained = m.Dim, "the model", m.Format == "libsvm" && opt.like == ""
 		if opt.like != "" {
-			l.limitWhy = "the first file (" + opt.like + ") has %d"
+			l.limitOf = "the first file (" + opt.like + ")"
 		}
 		l.schema.Dim = m.Dim
 	} else if opt.Memory > 0 {
 		if err := tooWide(int64(opt.Dim), opt.Memory); err != nil {
-			return nil, fmt.Errorf("%s: --dim %d: %w", in.Name(), opt.Dim, err)
+			return nil, option.Errorf("%s: %s %d: %w", in.Name(), option.Ref("dim"), opt.Dim, err)
 		}
 		if l.limit == 0 {
 			l.limit, l.memory = int(min(opt.Memory/columnBytes, math.MaxInt32)), opt.Memory
@@ -154,7 +157,7 @@ func (p *libsvmParser) parse(text []byte, line int, rows *rowBuffer) error {
 	for ; len(text) > 0; line++ {
 		row, rest, _ := record(text, false)
 		if err := p.row(row, line, rows); err != nil {
-			return fmt.Errorf("%s:%d: %w", p.Name(), line, err)
+			return atLine(p.Name(), line, err)
 		}
 		text = rest
 	}
@@ -214,7 +217,7 @@ func (p *libsvmParser) row(b []byte, line int, rows *rowBuffer) error {
 		}
 		v, end := scanNumber(b, i+1)
 		if end == i+1 || end < len(b) && b[end] > ' ' && b[end] != '#' || v > maxValue || v < -maxValue {
-			return badValue(b, start, i+1)
+			return p.badValue(b, start, i+1)
 		}
 		if index <= last || index-base >= math.MaxInt32 || p.limit > 0 && index-base >= int64(p.limit) {
 			return p.badIndex(b[start:i], index, last)
@@ -269,18 +272,27 @@ func (p *libsvmParser) noPair(b []byte, i int) error {
 }
 
 // badValue says what is wrong with the value at b[from:] of the pair at b[start:].
-func badValue(b []byte, start, from int) error {
+func (p *libsvmParser) badValue(b []byte, start, from int) error {
 	index, value := b[start:from-1], b[from:wordEnd(b, from)]
 	_, ok := parseNumber(value)
 	switch {
 	case ok:
-		return fmt.Errorf("index %s: %s is out of float32's range (3.4e38)", shorten(index), shorten(value))
+		return p.wrong(index, value, fmt.Errorf("%s is out of float32's range (3.4e38)", shorten(value)))
 	case notFinite(value):
-		return fmt.Errorf("index %s: %s is not allowed; leave the value out or replace it", shorten(index), value)
+		return p.wrong(index, value, fmt.Errorf("%s is not allowed; leave the value out or replace it", value))
 	case len(value) == 0:
 		return fmt.Errorf("index %s has no value behind the colon", shorten(index))
 	}
-	return fmt.Errorf("index %s: %q is not a number", shorten(index), shorten(value))
+	return p.wrong(index, value, fmt.Errorf("%q is not a number", shorten(value)))
+}
+
+// wrong is an error about the value with an index.
+func (p *libsvmParser) wrong(index, value []byte, err error) error {
+	dim := -1
+	if v, err := strconv.Atoi(string(index)); err == nil {
+		dim = max(-1, v-p.schema.Base)
+	}
+	return inColumn("index "+shorten(index), shorten(index), dim, value, err)
 }
 
 // badIndex says what is wrong with an index.
@@ -288,7 +300,7 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 	base := int64(p.schema.Base)
 	switch {
 	case index == 0 && base == 1:
-		return errors.New("index 0, but indices start at 1; if they start at 0 in this file, use --base 0")
+		return option.Errorf("index 0, but indices start at 1; if they start at 0 in this file, use %s", option.Set("base", "0"))
 	case index-base >= math.MaxInt32:
 		return fmt.Errorf("index %s is larger than any this program handles (%d)", shorten(word), math.MaxInt32-1+base)
 	case index == last:
@@ -303,15 +315,14 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 	if base == 0 {
 		from = " (from 0)"
 	}
-	return fmt.Errorf("index %d, but "+p.limitWhy+" dimensions%s%s", index, p.limit, from, p.limitHelp(index-base+1))
-}
-
-// limitHelp says what helps a model that was trained on LIBSVM text where no row had as many dimensions.
-func (p *libsvmParser) limitHelp(dims int64) string {
-	if !p.trained {
-		return ""
+	switch {
+	case p.limitOf == "":
+		return option.Errorf("index %d, but %s says %d dimensions%s", index, option.Ref("dim"), p.limit, from)
+	case p.trained: // on LIBSVM text where no row had as many dimensions
+		return option.Errorf("index %d, but %s has %d dimensions%s; train it with %s or more, the largest number that any file has", index, p.limitOf, p.limit, from,
+			option.Set("dim", strconv.FormatInt(index-base+1, 10)))
 	}
-	return fmt.Sprintf("; train it with --dim %d or more, the largest number that any file has", dims)
+	return fmt.Errorf("index %d, but %s has %d dimensions%s", index, p.limitOf, p.limit, from)
 }
 
 // label parses a label: a number, or else text.
@@ -330,7 +341,7 @@ func (p *libsvmParser) label(b []byte) (y float64, text string, err error) {
 	case notFinite(b):
 		return 0, "", fmt.Errorf("the label %s is not allowed; remove the row or give it a label", b)
 	case bytes.IndexByte(b, ',') >= 0:
-		return 0, "", fmt.Errorf("%q are several labels; a row must have one, unless lists are asked for with --label-separator ,", shorten(b))
+		return 0, "", option.Errorf("%q are several labels; a row must have one, unless lists are asked for with %s", shorten(b), option.Set("label_separator", ","))
 	}
 	return math.NaN(), intern(p.interned, b), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"mercer/matrix"
 )
@@ -28,7 +29,7 @@ func FromRows(x matrix.Rows, y []float64, outputs int, names []string) (Source, 
 		m.all.Y = make([]float64, n)
 		for i, name := range names {
 			if name == "" {
-				return nil, fmt.Errorf("row %d: the label is empty", i)
+				return nil, &RowError{Row: i, Dim: -1, Err: errors.New("the label is empty"), place: fmt.Sprintf("row %d", i)}
 			}
 			m.all.Y[i] = math.NaN()
 		}
@@ -39,7 +40,7 @@ func FromRows(x matrix.Rows, y []float64, outputs int, names []string) (Source, 
 	}
 	for i, v := range y {
 		if v-v != 0 {
-			return nil, fmt.Errorf("row %d: the target %g is not a finite number", i/outputs, v)
+			return nil, &RowError{Row: i / outputs, Dim: -1, Value: number(v), Err: fmt.Errorf("the target %g is not a finite number", v), place: fmt.Sprintf("row %d", i/outputs)}
 		}
 	}
 	for i := range n {
@@ -55,7 +56,8 @@ func FromRows(x matrix.Rows, y []float64, outputs int, names []string) (Source, 
 				j = int(idx[j])
 			}
 			if v-v != 0 {
-				return nil, fmt.Errorf("row %d, column %d (from 0): %g is not a finite number", i, j, v)
+				return nil, &RowError{Row: i, Column: strconv.Itoa(j), Dim: j, Value: number(float64(v)), Err: fmt.Errorf("%g is not a finite number", v),
+					place: fmt.Sprintf("row %d, column %d (from 0)", i, j)}
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/internal/option"
 	"mercer/matrix"
 )
 
@@ -40,7 +41,7 @@ func newNPZ(in input, opt Options) (Source, error) {
 		n.batch = defaultBatch
 	}
 	if streamed(in) {
-		return nil, fmt.Errorf("%s: is an npz archive, whose directory is at its end; leave out --survey-rows, so that it is kept for several passes", in.Name())
+		return nil, option.Errorf("%s: is an npz archive, whose directory is at its end; leave out %s, so that it is kept for several passes", in.Name(), option.Ref("survey_rows"))
 	}
 	a, err := n.open()
 	if err != nil {
@@ -50,9 +51,9 @@ func newNPZ(in input, opt Options) (Source, error) {
 	if err := n.look(a); err != nil {
 		return nil, err
 	}
-	for _, o := range []struct{ flag, value string }{{"label", opt.Label}, {"weight", opt.Weight}, {"group", opt.Group}} {
-		if o.value != "" && (o.flag != "label" || o.value != "none") {
-			return nil, fmt.Errorf("%s: is a sparse matrix, all of whose columns are inputs, so there is none for --%s; labels come from --labels FILE", in.Name(), o.flag)
+	for _, o := range []struct{ name, value string }{{"label", opt.Label}, {"weight", opt.Weight}, {"group", opt.Group}} {
+		if o.value != "" && (o.name != "label" || o.value != "none") {
+			return nil, option.Errorf("%s: is a sparse matrix, all of whose columns are inputs, so there is none for %s; labels come from %s", in.Name(), option.Ref(o.name), option.Set("labels_file", "FILE"))
 		}
 	}
 	if opt.Schema == nil {
@@ -373,7 +374,9 @@ func (r *npzReader) next() (*matrix.Batch, error) {
 
 // readRow appends the values of the next row that are not 0.
 func (r *npzReader) readRow() error {
-	place := func() string { return fmt.Sprintf("%s: row %d (from 0)", r.Name(), r.row) }
+	wrong := func(format string, args ...any) *RowError {
+		return &RowError{Source: r.Name(), Row: r.row, Dim: -1, Err: fmt.Errorf(format, args...), place: fmt.Sprintf("%s: row %d (from 0)", r.Name(), r.row)}
+	}
 	end, err := r.indptr.whole()
 	if err != nil {
 		return err
@@ -381,9 +384,9 @@ func (r *npzReader) readRow() error {
 	begin := r.indices.at
 	switch {
 	case end < float64(begin) || end > float64(r.values):
-		return fmt.Errorf("%s: indptr has %.0f as its end, which is not from %d, where it begins, to %d, the number of values", place(), end, begin, r.values)
+		return wrong("indptr has %.0f as its end, which is not from %d, where it begins, to %d, the number of values", end, begin, r.values)
 	case end-float64(begin) > float64(r.schema.Dim):
-		return fmt.Errorf("%s: has %.0f values in %d columns", place(), end-float64(begin), r.schema.Dim)
+		return wrong("has %.0f values in %d columns", end-float64(begin), r.schema.Dim)
 	}
 	last := int64(-1)
 	// In pieces: what indptr claims is believed only so far.
@@ -404,13 +407,16 @@ func (r *npzReader) readRow() error {
 			value := float32(v)
 			switch {
 			case j < 0 || j >= int64(r.schema.Dim):
-				return fmt.Errorf("%s: has a value in column %d; the columns are 0 to %d", place(), j, r.schema.Dim-1)
+				return wrong("has a value in column %d; the columns are 0 to %d", j, r.schema.Dim-1)
 			case j == last:
-				return fmt.Errorf("%s: column %d comes twice; call x.sum_duplicates() before saving", place(), j)
+				return wrong("column %d comes twice; call x.sum_duplicates() before saving", j)
 			case j < last:
-				return fmt.Errorf("%s: column %d comes after %d; call x.sort_indices() before saving", place(), j, last)
+				return wrong("column %d comes after %d; call x.sort_indices() before saving", j, last)
 			case value-value != 0:
-				return fmt.Errorf("%s, column %d: %g is not a number that float32 holds; replace or remove it", place(), j, v)
+				e := wrong("%g is not a number that float32 holds; replace or remove it", v)
+				e.Column, e.Dim, e.Value = strconv.FormatInt(j, 10), int(j), number(v)
+				e.place += ", column " + e.Column
+				return e
 			}
 			last = j
 			if value != 0 {

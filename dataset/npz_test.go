@@ -162,10 +162,10 @@ func TestNPZErrors(t *testing.T) {
 		opt  Options
 		want string
 	}{
-		{Options{Label: "3"}, "there is none for --label; labels come from --labels FILE"},
-		{Options{Weight: "3"}, "there is none for --weight"},
-		{Options{Group: "3"}, "there is none for --group"},
-		{Options{LabelSeparator: "|"}, "--label-separator is for text"},
+		{Options{Label: "3"}, "there is none for label; labels come from labels_file=FILE"},
+		{Options{Weight: "3"}, "there is none for weight"},
+		{Options{Group: "3"}, "there is none for group"},
+		{Options{LabelSeparator: "|"}, "label_separator is for text"},
 		{Options{Format: "npy"}, "is not an NPY file"},
 		{Options{Memory: 383}, "f: its shape has 4 columns: to look at 4 columns takes 384 B, 96 bytes of each, but there are 383 B of memory; correct the number"},
 		{Options{Schema: &Schema{Format: "npz", Dim: 5}}, "f: rows have 4 inputs, but the model was trained on 5"},

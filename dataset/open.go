@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"mercer/internal/option"
 )
 
 // File is a data file: a Source that has to be closed.
@@ -94,6 +96,11 @@ var foreign = []struct{ magic, name, advice string }{
 	{"SQLite format 3", "an SQLite database", "export a table as CSV"},
 }
 
+// notOfFormat is the error for a file that is not what Options.Format says.
+func notOfFormat(in input, what string) error {
+	return option.Errorf("%s: is not %s; leave out %s to find out what it is", in.Name(), what, option.Ref("format"))
+}
+
 // newSource makes the source that fits the content.
 func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	head := in.Head()
@@ -101,7 +108,7 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 		return nil, fmt.Errorf("%s: is empty", in.Name())
 	}
 	if opt.LabelSeparator != "" && opt.LabelsFile != "" {
-		return nil, fmt.Errorf("%s: --label-separator is for lists of labels in a column; a file of labels has one a row", in.Name())
+		return nil, option.Errorf("%s: %s is for lists of labels in a column; a file of labels has one a row", in.Name(), option.Ref("label_separator"))
 	}
 	isNPY, isIDX, isZip := bytes.HasPrefix(head, []byte(npyMagic)), looksLikeIDX(head), bytes.HasPrefix(head, []byte(zipMagic))
 	if len(head) > 262 && string(head[257:262]) == "ustar" {
@@ -115,20 +122,20 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	switch opt.Format {
 	case "npy":
 		if !isNPY {
-			return nil, fmt.Errorf("%s: is not an NPY file; leave out --format to find out what it is", in.Name())
+			return nil, notOfFormat(in, "an NPY file")
 		}
 	case "npz":
 		if !isZip {
-			return nil, fmt.Errorf("%s: is not an npz archive; leave out --format to find out what it is", in.Name())
+			return nil, notOfFormat(in, "an npz archive")
 		}
 	case "idx":
 		if !isIDX {
-			return nil, fmt.Errorf("%s: is not an IDX file; leave out --format to find out what it is", in.Name())
+			return nil, notOfFormat(in, "an IDX file")
 		}
 	}
 	switch {
 	case opt.LabelSeparator != "" && (isNPY || isIDX || isZip):
-		return nil, fmt.Errorf("%s: --label-separator is for text; name columns of 0 and 1 with --label", in.Name())
+		return nil, option.Errorf("%s: %s is for text; name columns of 0 and 1 with %s", in.Name(), option.Ref("label_separator"), option.Ref("label"))
 	case isNPY:
 		return newNPY(in, opt)
 	case isIDX:

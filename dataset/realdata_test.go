@@ -2,18 +2,14 @@ package dataset
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"mercer/internal/need"
 )
 
 // TestPublishedFilesAreReadAsTheyAre opens data sets as they were published, of every kind of
 // text, and compares with what their documentation says of them.
 func TestPublishedFilesAreReadAsTheyAre(t *testing.T) {
-	folder := filepath.Join("..", "..", "shared", "data")
-	if _, err := os.Stat(folder); err != nil {
-		t.Skip("the data sets are not there: ", err)
-	}
 	for _, c := range []struct {
 		path            string
 		opt             Options
@@ -36,7 +32,7 @@ func TestPublishedFilesAreReadAsTheyAre(t *testing.T) {
 		{"mushrooms/mushrooms.gz", Options{}, "libsvm", 8124, 112, false, false, 2, 0, 1, ""},
 		{"a9a/a9a.t.gz", Options{}, "libsvm", 16281, 122, false, false, 2, 1, -1, ""},
 	} {
-		f, err := Open(context.Background(), filepath.Join(folder, c.path), c.opt)
+		f, err := Open(context.Background(), need.Data(t, c.path), c.opt)
 		if err != nil {
 			t.Errorf("%s: %v", c.path, err)
 			continue

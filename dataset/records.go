@@ -80,11 +80,11 @@ func (s *recordSpool) write(ctx context.Context, records iter.Seq2[any, error]) 
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: record %d: %w", s.name, s.rows+1, err)
+		if err == nil {
+			err = s.take(record)
 		}
-		if err := s.take(record); err != nil {
-			return nil, fmt.Errorf("%s: record %d: %w", s.name, s.rows+1, err)
+		if err != nil {
+			return nil, s.wrong(err)
 		}
 		s.rows++
 		if _, err := w.Write(s.line); err != nil {
@@ -98,6 +98,16 @@ func (s *recordSpool) write(ctx context.Context, records iter.Seq2[any, error]) 
 		return nil, fmt.Errorf("%s: there are no records", s.name)
 	}
 	return s.table(body)
+}
+
+// wrong is an error about the record that comes next.
+func (s *recordSpool) wrong(err error) error {
+	e := &RowError{Source: s.name, Row: s.rows, Dim: -1, Err: err, place: fmt.Sprintf("%s: record %d", s.name, s.rows+1)}
+	var field *FieldError
+	if errors.As(err, &field) {
+		e.Column = field.Field
+	}
+	return e
 }
 
 // table is the header and the rows, each as long as it.

@@ -8,6 +8,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"mercer/matrix"
 )
@@ -60,7 +61,8 @@ func Origin(src Source, row int) int {
 // Schema says how a row of a data set becomes a row of numbers. It is kept in a model, so
 // that later data are read in the same way.
 type Schema struct {
-	// Format is "libsvm", "csv", "arff", "npy", "npz", "idx", or "rows" for data made in memory.
+	// Format is "libsvm", "csv", "arff", "npy", "npz", "idx", "rows" for data made in memory, or
+	// PooledFormat.
 	Format string `json:"format"`
 
 	// Dim is the number of input dimensions d, after one-hot coding.
@@ -104,7 +106,7 @@ type Column struct {
 	// the i-th of len(Categories) dimensions. nil for a numeric column.
 	Categories []string `json:"categories,omitempty"`
 
-	// Mean replaces a missing value under --missing mean.
+	// Mean replaces a missing value where Schema.Missing is "mean".
 	Mean float64 `json:"mean,omitempty"`
 }
 
@@ -128,21 +130,37 @@ func (c *Column) Width() int {
 // DimName says which dimension, from 0, an error is about: by its column's name where it has
 // one.
 func (s *Schema) DimName(dim int) string {
-	first := 0
-	for i := range s.Columns {
-		c := &s.Columns[i]
-		if dim < first+c.Width() {
-			if c.Categories != nil {
-				return fmt.Sprintf("column %q, value %q", c.Name, c.Categories[dim-first])
-			}
-			return fmt.Sprintf("column %q", c.Name)
+	if c, first := s.columnOf(dim); c != nil {
+		if c.Categories != nil {
+			return fmt.Sprintf("column %q, value %q", c.Name, c.Categories[dim-first])
 		}
-		first += c.Width()
+		return fmt.Sprintf("column %q", c.Name)
 	}
 	if s.Format == "libsvm" {
 		return fmt.Sprintf("index %d", dim+s.Base)
 	}
 	return fmt.Sprintf("dimension %d (from 0)", dim)
+}
+
+// columnOf is the column of a table that a dimension is of, and the first dimension of the column; nil
+// in formats without columns.
+func (s *Schema) columnOf(dim int) (c *Column, first int) {
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if dim < first+c.Width() {
+			return c, first
+		}
+		first += c.Width()
+	}
+	return nil, 0
+}
+
+// columnName is what a RowError calls the column of a dimension.
+func (s *Schema) columnName(dim int) string {
+	if c, _ := s.columnOf(dim); c != nil {
+		return c.Name
+	}
+	return strconv.Itoa(dim + s.Base)
 }
 
 // Options say how a file is to be read; the zero value finds out by itself.

@@ -1,11 +1,12 @@
 package dataset
 
 import (
-	"errors"
 	"io"
 	"math"
 	"os"
 	"sync"
+
+	"mercer/internal/option"
 )
 
 // stream is a file that can be read once only, such as a pipe. What has been read is kept in
@@ -20,7 +21,7 @@ type stream struct {
 	last  bool   // the last pass has begun
 }
 
-var errGone = errors.New("the stream has been read and is gone; leave out --survey-rows, so that it is kept for several passes")
+var errGone = option.Errorf("the stream has been read and is gone; leave out %s, so that it is kept for several passes", option.Ref("survey_rows"))
 
 // openStream opens what can be read once only, nil if path is an ordinary file.
 func openStream(path string) (*packed, error) {

@@ -83,7 +83,7 @@ func TestStreamWithoutEndIsSurveyedAndRead(t *testing.T) {
 		_, err = r.Next()
 		r.Close()
 	}
-	if err == nil || !strings.Contains(err.Error(), "leave out --survey-rows") {
+	if err == nil || !strings.Contains(err.Error(), "leave out survey_rows") {
 		t.Errorf("a pass after the last: %v", err)
 	}
 }
@@ -123,7 +123,7 @@ func TestStreamOfTextColumnsSaysWhatToDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open(context.Background(), in, Options{Stream: true}); err == nil || !strings.Contains(err.Error(), "leave out --survey-rows") {
+	if _, err := open(context.Background(), in, Options{Stream: true}); err == nil || !strings.Contains(err.Error(), "leave out survey_rows") {
 		t.Error(err)
 	}
 }

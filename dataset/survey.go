@@ -3,9 +3,7 @@ package dataset
 import (
 	"container/heap"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"mercer/internal/random"
@@ -72,21 +70,13 @@ func (s *Summary) Density() float64 {
 // Survey reads src once and describes it. The result does not depend on the size of the
 // batches. Memory: O(d), the sample, and the labels where they are classes.
 func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
 	s.sum.labels.lists = src.Schema().LabelSeparator != ""
-	for opt.Rows == 0 || s.sum.Rows < opt.Rows {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for step, err := range Each(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
+		b := step.Batch
 		if left := opt.Rows - s.sum.Rows; opt.Rows > 0 && left < b.X.Len() {
 			first := b.Slice(0, left)
 			b = &first
@@ -98,7 +88,10 @@ func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error
 			return nil, err
 		}
 		if opt.Progress != nil {
-			opt.Progress(s.sum.Rows, r.Progress())
+			opt.Progress(s.sum.Rows, step.Pass.Progress())
+		}
+		if opt.Rows > 0 && s.sum.Rows == opt.Rows {
+			break // not another batch, for which a stream might wait
 		}
 	}
 	return s.finish()

@@ -3,13 +3,12 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 )
 
@@ -131,7 +130,7 @@ func wholeLines(in input) ([]byte, error) {
 	}
 	i := bytes.LastIndexByte(head, '\n')
 	if i < 0 {
-		return nil, fmt.Errorf("%s:1: the line is longer than %s, too long for a table; NPY and LIBSVM files may have rows so wide", in.Name(), units.Bytes(headSize))
+		return nil, atLine(in.Name(), 1, fmt.Errorf("the line is longer than %s, too long for a table; NPY and LIBSVM files may have rows so wide", units.Bytes(headSize)))
 	}
 	return head[:i+1], nil
 }
@@ -187,7 +186,7 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 		return fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)", t.Name(), len(columns))
 	}
 	if collect && streamed(t.in) {
-		return fmt.Errorf("%s: columns of text, or --missing mean, need a look at all rows before the first is learned; leave out --survey-rows", t.Name())
+		return option.Errorf("%s: columns of text, or %s, need a look at all rows before the first is learned; leave out %s", t.Name(), option.Set("missing", "mean"), option.Ref("survey_rows"))
 	}
 	if collect {
 		if err := t.collect(ctx); err != nil {
@@ -234,11 +233,7 @@ func (t *table) collect(ctx context.Context) error {
 	}
 	defer r.Close()
 	sums, counts := make([]float64, len(t.schema.Columns)), make([]float64, len(t.schema.Columns))
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range restOf(r) {
 		if err != nil {
 			return err
 		}

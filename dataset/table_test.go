@@ -23,7 +23,7 @@ func readTable(t *testing.T, text, format string, opt Options) (*table, []row, e
 func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 	const ages = "age,job,y\n39,clerk,1\n50,cook,0\n41,cook,1\n"
 	missing := func(cell string) string {
-		return fmt.Sprintf(`f.csv:5: column "age": %q is not a number (a missing value? --missing mean or --missing zero fills it in)`, cell)
+		return fmt.Sprintf(`f.csv:5: column "age": %q is not a number (a missing value? missing=mean or missing=zero fills it in)`, cell)
 	}
 	many := "1"
 	header := "c0"
@@ -59,15 +59,15 @@ func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{}, ages + "1,5\" pipe,1\n2,7\" pipe,0\n", `f.csv:5: column "job": the cell has a double quote inside and so the row goes on in the next line; put the cell in double quotes and double the one inside`},
 		{Options{}, "1,2,3\n4,5,6\n7,x,9\n", `f.csv:3: column 1: "x" is not a number`},
 		{Options{}, "1,2,3\n4,\"5\n\",6\n7,8,9\n", "f.csv:2: column 1: \"5\\n\" is not a number"},
-		{Options{Label: "sex"}, ages, `f.csv: there is no column "sex" for --label; the columns are age, job, y`},
-		{Options{Label: "3"}, ages, `f.csv: there is no column 3 for --label; the columns are age, job, y`},
-		{Options{Label: "-4"}, ages, `f.csv: there is no column -4 for --label; the columns are age, job, y`},
-		{Options{Label: "y,-1"}, ages, `f.csv: --label names column "y" twice`},
-		{Options{Label: "y"}, "1,2,3\n4,5,6\n", `f.csv: there is no column "y" for --label; the columns are 0 to 2 and have no names`},
-		{Options{Label: "y"}, header + "\n" + many + "\n" + many + "\n", `f.csv: there is no column "y" for --label; the columns are c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 and 8 more`},
-		{Options{Weight: "w"}, ages, `f.csv: there is no column "w" for --weight; the columns are age, job, y`},
-		{Options{Weight: "0,1"}, ages, `f.csv: --weight "0,1" names 2 columns; one is possible`},
-		{Options{Weight: "y", Label: "y"}, ages, `f.csv: column "y" is the label and the weight; name another --weight or --label`},
+		{Options{Label: "sex"}, ages, `f.csv: there is no column "sex" for label; the columns are age, job, y`},
+		{Options{Label: "3"}, ages, `f.csv: there is no column 3 for label; the columns are age, job, y`},
+		{Options{Label: "-4"}, ages, `f.csv: there is no column -4 for label; the columns are age, job, y`},
+		{Options{Label: "y,-1"}, ages, `f.csv: label names column "y" twice`},
+		{Options{Label: "y"}, "1,2,3\n4,5,6\n", `f.csv: there is no column "y" for label; the columns are 0 to 2 and have no names`},
+		{Options{Label: "y"}, header + "\n" + many + "\n" + many + "\n", `f.csv: there is no column "y" for label; the columns are c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 and 8 more`},
+		{Options{Weight: "w"}, ages, `f.csv: there is no column "w" for weight; the columns are age, job, y`},
+		{Options{Weight: "0,1"}, ages, `f.csv: weight "0,1" names 2 columns; one is possible`},
+		{Options{Weight: "y", Label: "y"}, ages, `f.csv: column "y" is the label and the weight; name another weight or label`},
 		{Options{Weight: "age"}, ages + "-1,cook,0\n", `f.csv:5: column "age": "-1" is not a weight, a number from 0 on`},
 		{Options{Weight: "age"}, ages + "?,cook,0\n", `f.csv:5: column "age": "?" is not a weight, a number from 0 on`},
 		{Options{Label: "0,1,2"}, ages, "f.csv: no column is left as input beside labels and weights (3 in all; is the separator one of , ; tab blank?)"},
@@ -366,12 +366,12 @@ func TestTableThatDoesNotFitTheModelIsAnError(t *testing.T) {
 		{named.Schema(), Options{}, "c,y\nr,0\ns,1\nr,1\n", `f.csv: there is no column "a", which the model was trained on; the columns are c, y`},
 		{named.Schema(), Options{Label: "a"}, "a,c\n1,r\n2,s\n2,r\n", `f.csv: column "a" was an input when the model was trained; it cannot be the label or the weight`},
 		{named.Schema(), Options{}, "a,c,y\nred,r,1\n2,r,1\n2,r,1\n", `f.csv:2: column "a": "red" is not a number`},
-		{named.Schema(), Options{Missing: "mean"}, "a,c,y\n1,r,1\n2,r,1\n", "f.csv: the model was trained without --missing mean and knows no means; use --missing zero, or train it again"},
-		{numbered.Schema(), Options{}, "1,2,3,4,5,6,7\n", "f.csv: 7 columns, but the model was trained on 2 inputs (and 1 label); check the file and --label"},
+		{named.Schema(), Options{Missing: "mean"}, "a,c,y\n1,r,1\n2,r,1\n", "f.csv: the model was trained without missing=mean and knows no means; use missing=zero, or train it again"},
+		{numbered.Schema(), Options{}, "1,2,3,4,5,6,7\n", "f.csv: 7 columns, but the model was trained on 2 inputs (and 1 label); check the file and label"},
 		{numbered.Schema(), Options{}, "1;2\n", ""},
-		{numbered.Schema(), Options{}, "1\n", "f.csv: 1 column, but the model was trained on 2 inputs (and 1 label); check the file and --label"},
-		{numbered.Schema(), Options{Label: "0"}, "1,2\n", "f.csv: 1 column beside labels and weights, but the model was trained on 2 inputs (and 1 label); check the file and --label"},
-		{&Schema{Format: "npy", Dim: 1 << 30}, Options{}, "1,2\n", "f.csv: 2 columns, but the model was trained on 1,073,741,824 inputs; check the file and --label"},
+		{numbered.Schema(), Options{}, "1\n", "f.csv: 1 column, but the model was trained on 2 inputs (and 1 label); check the file and label"},
+		{numbered.Schema(), Options{Label: "0"}, "1,2\n", "f.csv: 1 column beside labels and weights, but the model was trained on 2 inputs (and 1 label); check the file and label"},
+		{&Schema{Format: "npy", Dim: 1 << 30}, Options{}, "1,2\n", "f.csv: 2 columns, but the model was trained on 1,073,741,824 inputs; check the file and label"},
 	} {
 		c.opt.Schema = c.model
 		_, _, err := readTable(t, c.text, "", c.opt)

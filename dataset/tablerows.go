@@ -3,10 +3,13 @@ package dataset
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 )
 
@@ -54,7 +57,7 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	for len(text) > 0 {
 		row, rest, lines := record(text, quoted)
 		if err := p.row(row, line, lines > 1, rows); err != nil {
-			return fmt.Errorf("%s:%d: %w", p.Name(), line, err)
+			return atLine(p.Name(), line, err)
 		}
 		text, line = rest, line+lines
 	}
@@ -128,13 +131,13 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 		case weight:
 			w, ok := parseNumber(trim(cell))
 			if !ok || w < 0 || math.IsInf(w, 0) {
-				return fmt.Errorf("%s: %q is not a weight, a number from 0 on", p.column(i), shorten(cell))
+				return p.wrong(i, cell, fmt.Errorf("%q is not a weight, a number from 0 on", shorten(cell)))
 			}
 			rows.Weights = append(rows.Weights, w)
 			continue
 		case group:
 			if len(cell) == 0 {
-				return fmt.Errorf("%s: the cell is empty, so nothing says which bag the row is of", p.column(i))
+				return p.wrong(i, nil, errors.New("the cell is empty, so nothing says which bag the row is of"))
 			}
 			if string(cell) != p.key {
 				p.key = string(cell)
@@ -151,7 +154,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 			code, known := r.codes[string(cell)]
 			if !known {
 				if p.opt.Schema == nil {
-					return fmt.Errorf("%s: %q was not there in the pass before; did the file change?", p.column(i), shorten(cell))
+					return p.wrong(i, cell, fmt.Errorf("%q was not there in the pass before; did the file change?", shorten(cell)))
 				}
 				p.note(r.input, cell)
 				continue
@@ -190,9 +193,9 @@ func (p *tableParser) cell(i int) ([]byte, error) {
 	}
 	cell, err := p.cut.next()
 	if err != nil {
-		err = fmt.Errorf("%s: %w", p.column(i), err)
+		return nil, p.wrong(i, nil, err)
 	}
-	return cell, err
+	return cell, nil
 }
 
 // end is called behind the last cell of a row.
@@ -210,7 +213,7 @@ func (p *tableParser) end() error {
 func (p *tableParser) ragged() error {
 	cells, err := p.cut.all(p.cut.line, p.cut.spans, nil)
 	if err != nil {
-		return fmt.Errorf("column %d: %w", len(cells), err)
+		return inColumn(fmt.Sprintf("column %d", len(cells)), strconv.Itoa(len(cells)), -1, nil, err)
 	}
 	if p.arff {
 		return fmt.Errorf("%s where the header declares %d", units.Plural(len(cells), "column"), len(p.roles))
@@ -245,7 +248,7 @@ func (p *tableParser) collectRow(rows *rowBuffer) error {
 			value := string(cell)
 			p.collected[r.input][value] = true
 			if err := p.collection.add(r.input, value); err != nil {
-				return fmt.Errorf("%s: %w", p.column(i), err)
+				return p.wrong(i, cell, err)
 			}
 		}
 	}
@@ -264,6 +267,15 @@ func (t *table) column(i int) string {
 	return "column " + t.names[i]
 }
 
+// wrong is an error about the cell of column i.
+func (p *tableParser) wrong(i int, cell []byte, err error) error {
+	dim := -1
+	if p.roles[i].kind == numeric {
+		dim = p.roles[i].at
+	}
+	return inColumn(p.column(i), p.names[i], dim, cell, err)
+}
+
 // number is the value of a numeric cell.
 func (p *tableParser) number(i int, cell []byte) (float64, error) {
 	v, ok := parseNumber(trim(cell))
@@ -271,7 +283,7 @@ func (p *tableParser) number(i int, cell []byte) (float64, error) {
 	case ok && v <= maxValue && v >= -maxValue:
 		return v, nil
 	case ok:
-		return 0, fmt.Errorf("%s: %s is out of float32's range (3.4e38)", p.column(i), shorten(cell))
+		return 0, p.wrong(i, cell, fmt.Errorf("%s is out of float32's range (3.4e38)", shorten(cell)))
 	case missing(cell):
 		switch p.schema.Missing {
 		case "mean":
@@ -279,11 +291,11 @@ func (p *tableParser) number(i int, cell []byte) (float64, error) {
 		case "zero":
 			return 0, nil
 		}
-		return 0, fmt.Errorf("%s: %q is not a number (a missing value? --missing mean or --missing zero fills it in)", p.column(i), cell)
+		return 0, p.wrong(i, cell, option.Errorf("%q is not a number (a missing value? %s or %s fills it in)", cell, option.Set("missing", "mean"), option.Set("missing", "zero")))
 	case notFinite(cell):
-		return 0, fmt.Errorf("%s: %q is not a finite number", p.column(i), cell)
+		return 0, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
 	}
-	return 0, fmt.Errorf("%s: %q is not a number", p.column(i), shorten(cell))
+	return 0, p.wrong(i, cell, fmt.Errorf("%q is not a number", shorten(cell)))
 }
 
 // label is the label in a cell: a number, or NaN and a text where one is allowed.
@@ -291,26 +303,26 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 	if sep := p.schema.LabelSeparator; sep != "" {
 		y, text, err := labelList(p.interned, cell, sep)
 		if err != nil {
-			return 0, "", fmt.Errorf("%s: %w", p.column(i), err)
+			return 0, "", p.wrong(i, cell, err)
 		}
 		return y, text, nil
 	}
 	v, ok := parseNumber(trim(cell))
 	switch {
 	case ok && math.IsInf(v, 0):
-		return 0, "", fmt.Errorf("%s: the label %s is out of float64's range", p.column(i), shorten(cell))
+		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %s is out of float64's range", shorten(cell)))
 	case ok:
 		return v, "", nil
 	case missing(cell):
-		return 0, "", fmt.Errorf("%s: the label is missing (%q); remove the row or give it a label", p.column(i), cell)
+		return 0, "", p.wrong(i, cell, fmt.Errorf("the label is missing (%q); remove the row or give it a label", cell))
 	case notFinite(cell):
-		return 0, "", fmt.Errorf("%s: the label %q is not a finite number", p.column(i), cell)
+		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a finite number", cell))
 	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("true")):
 		return 1, "", nil
 	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("false")):
 		return 0, "", nil
 	case len(p.schema.Labels) > 1:
-		return 0, "", fmt.Errorf("%s: the label %q is not a number; with several outputs all must be", p.column(i), shorten(cell))
+		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a number; with several outputs all must be", shorten(cell)))
 	}
 	return math.NaN(), intern(p.interned, cell), nil
 }

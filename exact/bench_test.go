@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mercer/internal/need"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -19,9 +20,9 @@ import (
 // covtype is the first 20,000 rows of covtype, its columns of mean 0 and deviation 1, and ±1 for
 // class 2 and the others.
 func covtype(t testing.TB) (x matrix.Rows, y []float64) {
-	file, err := os.Open("../../shared/data/covtype/covtype.first20k.data.gz")
+	file, err := os.Open(need.Data(t, "covtype/covtype.first20k.data.gz"))
 	if err != nil {
-		t.Skip("the covtype data are not there: ", err)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	unpacked, err := gzip.NewReader(file)

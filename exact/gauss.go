@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -59,12 +61,14 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 		return nil, err
 	}
 	switch {
-	case k.Name != "rbf":
-		return nil, fmt.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; use a tree or a threshold, which take laplacian and cauchy too, or the exact Gram matrix (--product exact)", k.Name)
+	case k.Kind() != kernel.RBF:
+		return nil, option.Errorf("exact: the fast Gauss transform takes the rbf kernel, not %s; "+
+			"use a tree or a threshold, which take %s, or the exact Gram matrix (%s)",
+			k.Name, strings.Join(falling(), ", "), option.Set("product", "exact"))
 	case !(accuracy >= 1e-12 && accuracy < 1):
 		return nil, fmt.Errorf("exact: the accuracy is %g; the fast Gauss transform takes a number from 10⁻¹² to below 1", accuracy)
 	case x.CSR != nil:
-		return nil, fmt.Errorf("exact: the fast Gauss transform takes dense rows, not sparse ones; use the exact Gram matrix (--product exact), Falkon or a feature map")
+		return nil, option.Errorf("exact: the fast Gauss transform takes dense rows, not sparse ones; use the exact Gram matrix (%s), Falkon or a feature map", option.Set("product", "exact"))
 	case x.Len() == 0:
 		return nil, fmt.Errorf("exact: no rows")
 	}

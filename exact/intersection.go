@@ -9,6 +9,7 @@ import (
 	"mercer/internal/spare"
 	"mercer/internal/units"
 	"mercer/internal/vec"
+	"mercer/kernel"
 	"mercer/matrix"
 )
 
@@ -49,13 +50,20 @@ type Lookup struct {
 	Constant bool
 }
 
+// LooksUp says whether NewIntersection takes machines of a kernel: it is the intersection kernel,
+// homogeneous of degree 1.
+func LooksUp(k kernel.Kernel) bool {
+	sum, ok := k.Additive()
+	return ok && k.Kind() == kernel.Intersection && sum.Homogeneity == 1
+}
+
 // NewIntersection prepares a machine's fast prediction. Bisection holds 4 + 16K bytes for every
 // number of the machine's rows that is not 0, equal ones of a dimension counted once, and a
 // table 8dK(bins + 1).
 //
 // Tables take LookupBytes, and 16 GiB at most.
 func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
-	if m.kernel.Name != "intersection" || m.kernel.Homogeneity != 0 && m.kernel.Homogeneity != 1 {
+	if !LooksUp(m.kernel) {
 		return nil, fmt.Errorf("exact: the kernel is %v; only a machine of the intersection kernel, homogeneous of degree 1, is a sum of functions of one number each", m.kernel)
 	}
 	if lookup.Bins < 0 || lookup.Bins > 1<<20 {

@@ -173,12 +173,12 @@ func TestProductErrors(t *testing.T) {
 	x := clusters(2000, 3, 1)
 	rbf := kernel.Kernel{Name: "rbf", Gamma: 1}
 	for name, f := range map[string]func() error{
-		"rbf, laplacian and cauchy": func() error { _, err := NewTreeProduct(kernel.Kernel{Name: "linear"}, x, 0.1, 0); return err },
-		"the accuracy is -1":        func() error { _, err := NewTreeProduct(rbf, x, -1, 0); return err },
-		"not sparse ones":           func() error { _, err := NewTreeProduct(rbf, sparsely(x), 0.1, 0); return err },
-		"pairs of nodes":            func() error { _, err := NewTreeProduct(rbf, x, 1e-9, 50_000); return err },
-		"the threshold is 1":        func() error { _, err := NewThresholdProduct(rbf, x, 1, 0); return err },
-		"elements above 0.001":      func() error { _, err := NewThresholdProduct(rbf, x, 1e-3, 300_000); return err },
+		"rbf, laplacian, cauchy": func() error { _, err := NewTreeProduct(kernel.Kernel{Name: "linear"}, x, 0.1, 0); return err },
+		"the accuracy is -1":     func() error { _, err := NewTreeProduct(rbf, x, -1, 0); return err },
+		"not sparse ones":        func() error { _, err := NewTreeProduct(rbf, sparsely(x), 0.1, 0); return err },
+		"pairs of nodes":         func() error { _, err := NewTreeProduct(rbf, x, 1e-9, 50_000); return err },
+		"the threshold is 1":     func() error { _, err := NewThresholdProduct(rbf, x, 1, 0); return err },
+		"elements above 0.001":   func() error { _, err := NewThresholdProduct(rbf, x, 1e-3, 300_000); return err },
 		"not laplacian": func() error {
 			_, err := NewGaussProduct(kernel.Kernel{Name: "laplacian", Gamma: 1}, x, 0.1, 0)
 			return err

@@ -45,7 +45,7 @@ func chosenBy(path []LambdaPoint) string {
 func iterated(iterations int, residual float64, converged bool) string {
 	text := fmt.Sprintf("%d iterations of conjugate gradients, residual %.2g", iterations, residual)
 	if !converged {
-		text += ", not converged: allow more (--max-iter) or a larger λ"
+		text += ", not converged: allow more iterations or a larger λ"
 	}
 	return text
 }

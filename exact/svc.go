@@ -54,8 +54,8 @@ func FitSVC(ctx context.Context, k kernel.Kernel, x matrix.Rows, class []int, cl
 	if err := f.feasible(); err != nil {
 		return nil, nil, err
 	}
-	f.x, f.Memory = denser(x, o.Memory)
 	f.contests = contests(classes, o.Multiclass)
+	f.x, f.Memory = denser(x, f.largest(), o.Memory)
 	solutions, err := f.train(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -162,12 +162,7 @@ func (f *svc) share() int64 {
 	if len(f.contests) == 1 {
 		return f.Memory
 	}
-	var sizes []int
-	for _, m := range f.members {
-		sizes = append(sizes, len(m))
-	}
-	slices.Sort(sizes)
-	n := sizes[len(sizes)-1] + sizes[len(sizes)-2]
+	n := f.largest()
 	least, most := SVMMemory(n, f.x.Dim(), f.x.CSR != nil)
 	copied := 4 * int64(n) * int64(f.x.Dim())
 	shares := int64(1)
@@ -178,6 +173,21 @@ func (f *svc) share() int64 {
 		shares = 2
 	}
 	return f.Memory / shares
+}
+
+// largest is the number of rows of the largest contest.
+func (f *svc) largest() int {
+	var sizes []int
+	all := 0
+	for _, m := range f.members {
+		sizes = append(sizes, len(m))
+		all += len(m)
+	}
+	if f.contests[0].against < 0 {
+		return all
+	}
+	slices.Sort(sizes)
+	return sizes[len(sizes)-1] + sizes[len(sizes)-2]
 }
 
 // two solves the program of two classes on copies of their rows.

@@ -1,20 +1,17 @@
 package exact
 
 import (
-	"os"
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/need"
 	"mercer/kernel"
 )
 
 // BenchmarkSVC is C-SVC, one against one, on the first 10,000 rows of MNIST with pixels through
 // 255. LIBSVM's beside it is svm-train -m 1000 -c 10 -g 0.025 on the same rows.
 func BenchmarkSVC(b *testing.B) {
-	const images, labels = "../../shared/data/mnist/train-images-idx3-ubyte.gz", "../../shared/data/mnist/train-labels-idx1-ubyte.gz"
-	if _, err := os.Stat(images); err != nil {
-		b.Skip("the MNIST data are not there: ", err)
-	}
+	images, labels := need.Data(b, "mnist/train-images-idx3-ubyte.gz"), need.Data(b, "mnist/train-labels-idx1-ubyte.gz")
 	src, err := dataset.Open(ctx, images, dataset.Options{LabelsFile: labels})
 	if err != nil {
 		b.Fatal(err)

@@ -180,11 +180,17 @@ func SVMMemory(n, d int, sparse bool) (least, most int64) {
 	return least, least + laidOut + 4*int64(n)*int64(n)
 }
 
-// denser returns sparse rows as dense ones if products of matrices are faster on them and they
-// take at most a quarter of the memory, and what is left of that.
-func denser(x matrix.Rows, memory int64) (matrix.Rows, int64) {
-	bytes := 4 * int64(x.Len()) * int64(x.Dim())
-	if x.CSR == nil || 32*x.CSR.NNZ() < x.Len()*x.Dim() || bytes > memory/4 {
+// denser returns sparse rows as dense ones if products of matrices are faster on them, they take
+// at most a quarter of the memory and what is left of that suffices for programs of n rows, which
+// are copied where these are not all. It comes with what is left.
+func denser(x matrix.Rows, n int, memory int64) (matrix.Rows, int64) {
+	row := 4 * int64(x.Dim())
+	bytes := int64(x.Len()) * row
+	least, _ := SVMMemory(n, x.Dim(), false)
+	if n < x.Len() {
+		least += int64(n) * row
+	}
+	if x.CSR == nil || 32*x.CSR.NNZ() < x.Len()*x.Dim() || bytes > memory/4 || memory-bytes < least {
 		return x, memory
 	}
 	dense := new(matrix.Dense)

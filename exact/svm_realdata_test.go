@@ -1,10 +1,10 @@
 package exact
 
 import (
-	"os"
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/need"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -12,11 +12,7 @@ import (
 // firstRows reads rows of a data set, and its labels as numbers and as classes.
 func firstRows(t *testing.T, path, label string, n int) (x matrix.Rows, y []float64, class []int, classes int) {
 	t.Helper()
-	const root = "../../shared/data/"
-	if _, err := os.Stat(root + path); err != nil {
-		t.Skipf("no %s: this test wants the public data beside the project", root+path)
-	}
-	src, err := dataset.Open(ctx, root+path, dataset.Options{Label: label})
+	src, err := dataset.Open(ctx, need.Data(t, path), dataset.Options{Label: label})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -375,6 +375,28 @@ func bits(m *Machine) []uint64 {
 	return all
 }
 
+// Few sparse rows of many dimensions, which training would copy to dense ones, take no more memory than SVMMemory states.
+func TestSparseRowsTakeTheMemoryThatIsStated(t *testing.T) {
+	const n, d = 120, 700
+	narrow, class, y := sample(n, 8)
+	x := matrix.NewDense(n, d)
+	for i := range n {
+		for j := range 40 {
+			x.Row(i)[(i+17*j)%d] = narrow.Dense.Row(i)[j%8]
+		}
+	}
+	_, most := SVMMemory(n, d, true)
+	o := SVM{C: 10, Memory: most + 4*n*d}
+	for _, o.Multiclass = range []string{"ovo", "ovr"} {
+		if _, _, err := FitSVC(ctx, someKernels[0], sparse(matrix.Rows{Dense: x}), class, 3, o); err != nil {
+			t.Errorf("%s: %v", o.Multiclass, err)
+		}
+	}
+	if _, _, err := FitSVR(ctx, someKernels[0], sparse(matrix.Rows{Dense: x}), y, 1, SVM{Memory: most + 4*n*d}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSVMHasTheSameBitsForAnyThreads(t *testing.T) {
 	x, class, y := sample(700, 8)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

@@ -144,7 +144,7 @@ func allRows(k kernel.Kernel, x matrix.Rows, o *SVM) (*rowCache, error) {
 	if err := checkRows(k, x); err != nil {
 		return nil, err
 	}
-	rows, memory := denser(x, o.Memory)
+	rows, memory := denser(x, x.Len(), o.Memory)
 	return newRowCache(k, rows, memory)
 }
 

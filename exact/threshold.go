@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -23,7 +24,7 @@ type ThresholdProduct struct {
 }
 
 // NewThresholdProduct prepares products with the elements of K that are larger than threshold,
-// for the kernels rbf, laplacian and cauchy and dense rows. It counts them first, and fails where
+// for kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It counts them first, and fails where
 // they would take more than memory bytes, 12 each (0: 4 GiB). While it works it holds 12nd
 // bytes more.
 func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limit int64) (*ThresholdProduct, error) {
@@ -57,14 +58,14 @@ func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limi
 	})
 	p := &ThresholdProduct{order: t.order, ptr: make([]int, n+1)}
 	if !enough {
-		return nil, fmt.Errorf("exact: the Gram matrix of %d rows has so many elements above %g that the pairs of boxes with them take more than %s; use a higher threshold (--accuracy), Falkon or a feature map",
-			n, threshold, units.Bytes(most))
+		return nil, option.Errorf("exact: the Gram matrix of %d rows has so many elements above %g that the pairs of boxes with them take more than %s; use a higher threshold (%s), Falkon or a feature map",
+			n, threshold, units.Bytes(most), option.Ref("accuracy"))
 	}
 	p.count(t, near, off, threshold)
 	if need := 12 * float64(p.ptr[n]); need > float64(most) {
 		takes, allowed := units.BytesApart(need, float64(most))
-		return nil, fmt.Errorf("exact: the Gram matrix of %d rows has %d elements above %g, which take %s, of %s allowed; use a higher threshold (--accuracy), Falkon or a feature map",
-			n, p.ptr[n], threshold, takes, allowed)
+		return nil, option.Errorf("exact: the Gram matrix of %d rows has %d elements above %g, which take %s, of %s allowed; use a higher threshold (%s), Falkon or a feature map",
+			n, p.ptr[n], threshold, takes, allowed, option.Ref("accuracy"))
 	}
 	p.idx, p.val = make([]int32, p.ptr[n]), make([]float64, p.ptr[n])
 	eachBlock(t, near, func(a, b int, block []float64) {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"mercer/internal/option"
 	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -32,7 +34,7 @@ type Product interface {
 // tree cuts rows into boxes (a kd-tree, Bentley 1975): node 0 has all, and the children of a node
 // stand behind it.
 type tree struct {
-	kernel  kernel.Kernel
+	falls   kernel.Falling
 	order   []int       // row i of x is row order[i] of the caller
 	x       matrix.Rows // dense
 	nodes   []node
@@ -50,24 +52,32 @@ type node struct {
 // leafRows is the most rows of a leaf.
 const leafRows = 64
 
-// falling says whether a kernel is a function of the |x_j - y_j| that falls in each.
-func falling(k kernel.Kernel) bool {
-	return k.Name == "rbf" || k.Name == "laplacian" || k.Name == "cauchy"
+// falling are the names of the kernels that are functions of the |x_j - y_j| and fall in each.
+func falling() (names []string) {
+	for _, name := range kernel.Names() {
+		if _, ok := (kernel.Kernel{Name: name}).Falling(); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func newTree(k kernel.Kernel, x matrix.Rows) (*tree, error) {
 	if err := checkRows(k, x); err != nil {
 		return nil, err
 	}
+	falls, ok := k.Falling()
 	switch {
-	case !falling(k):
-		return nil, fmt.Errorf("exact: trees take the kernels rbf, laplacian and cauchy, which fall with the distance in every column, not %s; use the exact Gram matrix (--product exact), Falkon or a feature map", k.Name)
+	case !ok:
+		return nil, option.Errorf("exact: trees take the kernels %s, which fall with the distance in every column, not %s; "+
+			"use the exact Gram matrix (%s), Falkon or a feature map",
+			strings.Join(falling(), ", "), k.Name, option.Set("product", "exact"))
 	case x.CSR != nil:
-		return nil, fmt.Errorf("exact: trees take dense rows of few columns, not sparse ones; use the exact Gram matrix (--product exact), Falkon or a feature map")
+		return nil, option.Errorf("exact: trees take dense rows of few columns, not sparse ones; use the exact Gram matrix (%s), Falkon or a feature map", option.Set("product", "exact"))
 	case x.Len() == 0:
 		return nil, fmt.Errorf("exact: no rows")
 	}
-	t := &tree{kernel: k, order: make([]int, x.Len())}
+	t := &tree{falls: falls, order: make([]int, x.Len())}
 	for i := range t.order {
 		t.order[i] = i
 	}
@@ -132,24 +142,11 @@ func (t *tree) ranges(a, b int) (least, most float64) {
 	for j := range d {
 		gap := max(0, float64(lowA[j])-float64(highB[j]), float64(lowB[j])-float64(highA[j]))
 		span := max(float64(highA[j])-float64(lowB[j]), float64(highB[j])-float64(lowA[j]))
-		switch t.kernel.Name {
-		case "rbf":
-			near += gap * gap
-			far += span * span
-		case "laplacian":
-			near += gap
-			far += span
-		default:
-			near += math.Log1p(t.kernel.Gamma * gap * t.kernel.Gamma * gap)
-			far += math.Log1p(t.kernel.Gamma * span * t.kernel.Gamma * span)
-		}
-	}
-	gamma := t.kernel.Gamma
-	if t.kernel.Name == "cauchy" {
-		gamma = 1
+		near += t.falls.Term(gap)
+		far += t.falls.Term(span)
 	}
 	const hair = 1e-12
-	return math.Exp(-gamma*far) * (1 - hair), min(1, math.Exp(-gamma*near)*(1+hair))
+	return math.Exp(-t.falls.Rate*far) * (1 - hair), min(1, math.Exp(-t.falls.Rate*near)*(1+hair))
 }
 
 // pairs visits pairs of nodes that together hold every pair of rows once, as (a, b) or as (b, a).
@@ -242,7 +239,7 @@ type link struct {
 }
 
 // NewTreeProduct prepares products with an error of at most accuracy in each element of K, for
-// the kernels rbf, laplacian and cauchy and dense rows. It holds the rows twice, 12nd bytes, and
+// kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It holds the rows twice, 12nd bytes, and
 // 16 bytes for every pair of nodes, and fails where these would take more than memory bytes (0:
 // 4 GiB).
 func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int64) (*TreeProduct, error) {
@@ -279,7 +276,8 @@ func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int6
 		return p.links%1024 != 0 || p.Bytes() <= memory(limit)
 	})
 	if !enough || p.Bytes() > memory(limit) {
-		return nil, fmt.Errorf("exact: a tree product of %d rows takes more than the %s allowed for its pairs of nodes; let elements be off by more (--accuracy), or use Falkon or a feature map", x.Len(), units.Bytes(memory(limit)))
+		return nil, option.Errorf("exact: a tree product of %d rows takes more than the %s allowed for its pairs of nodes; let elements be off by more (%s), or use Falkon or a feature map",
+			x.Len(), units.Bytes(memory(limit)), option.Ref("accuracy"))
 	}
 	for i, n := range t.nodes { // parents first
 		p.bound = max(p.bound, off[i])

@@ -33,33 +33,50 @@ import (
 // additive are the maps of kernels of histograms.
 func additive() []kind {
 	return []kind{
-		{name: "homogeneous", about: "additive kernels of histograms, by waves of log x", options: []string{"terms", "window", "period"}, dim: true,
-			kernels: []string{"chi2", "intersection", "jensen-shannon", "hellinger", "exp-chi2"},
-			check:   checkHomogeneous, given: givenPeriod, make: newPeriodic, fit: fitPeriodic, restore: restorePeriodic},
-		{name: "chebyshev", about: "the chi2 kernel, by a series of polynomials in log x", options: []string{"terms", "stretch"}, dim: true,
-			kernels: []string{"chi2", "exp-chi2"},
-			check:   checkSeries, given: givenStretch, make: newChebyshev, fit: fitChebyshev, restore: restoreChebyshev},
-		{name: "elementary", about: "the chi2 kernel, by a geometric series", options: []string{"terms", "stretch"}, dim: true,
-			kernels: []string{"chi2", "exp-chi2"},
-			check:   checkSeries, given: givenStretch, make: newElementary, fit: fitElementary, restore: restoreElementary},
-		{name: "skewed", about: "the skewed kernels of histograms, by random waves of log(x+c)", options: []string{"form"},
-			kernels: []string{"skewed-chi2", "skewed-intersection"}, check: checkForm, make: newSkewed},
-		{name: "unary", about: "the intersection kernel, by numbers written as so many ones, sparse", options: []string{"terms", "form", "stretch"}, dim: true,
-			sample:  func(Config) int { return unarySample },
-			kernels: []string{"intersection"},
-			check:   checkUnary, given: givenStretch, make: newUnary, fit: fitUnary, restore: restoreUnary},
+		{name: Homogeneous, about: "additive kernels of histograms, by waves of log x",
+			cost: "D", source: "Vedaldi and Zisserman 2012",
+			options: []string{"terms", "window", "period"}, words: map[string][]string{"window": {"fitted", "uniform", "rectangular"}}, dim: true,
+			takes: isAdditive,
+			check: checkHomogeneous, given: givenPeriod, make: newPeriodic, fit: fitPeriodic, restore: restorePeriodic},
+		{name: Chebyshev, about: "the chi2 kernel, by a series of polynomials in log x",
+			cost: "D", source: "Li, Lebanon and Sminchisescu 2012",
+			options: []string{"terms", "stretch"}, dim: true, takes: only(kernel.Chi2),
+			check: checkSeries, given: givenStretch, make: newChebyshev, fit: fitChebyshev, restore: restoreChebyshev},
+		{name: Elementary, about: "the chi2 kernel, by a geometric series",
+			cost: "D", source: "Li, Lebanon and Sminchisescu 2012",
+			options: []string{"terms", "stretch"}, dim: true, takes: only(kernel.Chi2),
+			check: checkSeries, given: givenStretch, make: newElementary, fit: fitElementary, restore: restoreElementary},
+		{name: Skewed, about: "the skewed kernels of histograms, by random waves of log(x+c)",
+			cost: "dD", source: "Li, Ionescu and Sminchisescu 2010",
+			options: []string{"form"}, words: map[string][]string{"form": waveForms}, takes: hasLogLaw, check: checkForm, make: newSkewed},
+		{name: Unary, about: "the intersection kernel, by unary (thermometer) code, to the fraction of a cell or rounded (form); sparse",
+			cost: "D", source: "Maji and Berg 2009",
+			options: []string{"terms", "form", "stretch"}, words: map[string][]string{"form": {"fraction", "step"}}, dim: true,
+			sample: func(Config) int { return unarySample },
+			takes:  only(kernel.Intersection),
+			check:  checkUnary, given: givenStretch, make: newUnary, fit: fitUnary, restore: restoreUnary},
 	}
 }
 
 // mostSeries bounds the features of a dimension: float32 has no use for more.
 const mostSeries = 1 << 12
 
+// isAdditive says that a kernel is a sum over the dimensions.
+func isAdditive(k kernel.Kernel) bool {
+	_, ok := k.Additive()
+	return ok
+}
+
+// hasLogLaw says that a kernel has frequencies, of log(x+c).
+func hasLogLaw(k kernel.Kernel) bool {
+	l, ok := k.Law()
+	return ok && l.Log
+}
+
 // homogeneity is h of a kernel.
 func homogeneity(k kernel.Kernel) float64 {
-	if k.Homogeneity == 0 {
-		return 1
-	}
-	return k.Homogeneity
+	a, _ := k.Additive()
+	return a.Homogeneity
 }
 
 // terms is m, which an additive map has unless the configuration says otherwise.

@@ -463,7 +463,7 @@ func TestAdditiveMapsSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "homogeneous", Kernel: kernel.Kernel{Name: "hellinger"}, Options: Options{Terms: 3}}, "one feature is the hellinger kernel exactly"},
 		{Config{Map: "homogeneous", Kernel: kernel.Kernel{Name: "hellinger"}, Options: Options{Period: 1}}, "no window and no period"},
 		{Config{Map: "homogeneous", Kernel: chi2, Features: 7}, "features is 7, but the map gives 50"},
-		{Config{Map: "homogeneous", Kernel: rbf, Features: 7}, "homogeneous approximates chi2"},
+		{Config{Map: "homogeneous", Kernel: rbf, Features: 7}, "homogeneous approximates hellinger, chi2"},
 		{Config{Map: "chebyshev", Kernel: intersection}, "intersection is approximated by"},
 		{Config{Map: "chebyshev", Kernel: chi2, Options: Options{Stretch: math.Inf(1)}}, "stretch is +Inf"},
 		{Config{Map: "elementary", Kernel: chi2, Options: Options{Stretch: -1}}, "stretch is -1"},

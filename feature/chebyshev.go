@@ -7,7 +7,7 @@ import (
 	"mercer/matrix"
 )
 
-// The Chebyshev map of Li, Lebanon and Sminchisescu, "Chebyshev approximations to the
+// Chebyshev is the map of Li, Lebanon and Sminchisescu, "Chebyshev approximations to the
 // histogram χ² kernel" (2012), for k₁(x, y) = 2xy/(x+y). Equation 12 there, at ax in place of x:
 //
 //	c_0 = 2x/(x+1), c_1 = -(√2 log x/π)·c_0, c_k = [(-1)^k (2 log x/π)·c_(k-1) + (k-2)·c_(k-2)]/k.
@@ -16,6 +16,10 @@ import (
 // the order of 1 for x from 10⁻³ to 1; where log x is near 0 the error falls much faster.
 //
 // With r = √x, c_0 is √x·2r/(1+r²): |c_k| ≤ √x for every k and x, as Σ c_k² = k₁(x, x) = x.
+//
+// Option stretch is a; by default a sample of rows decides, for each dimension. A row takes O(dm)
+// operations, a sparse one O(nnz·m), and the map 8d bytes. Feature i of dimension j is column i·d + j.
+const Chebyshev = "chebyshev"
 
 // usualChebyshev is m unless the configuration says otherwise.
 const usualChebyshev = 6

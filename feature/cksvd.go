@@ -11,10 +11,10 @@ import (
 	"mercer/matrix"
 )
 
-// The map cksvd (Bo and Sminchisescu, "Efficient match kernel between sets of features for
-// visual recognition", 2009, section 4.2: constrained kernel singular value decomposition;
-// Kumar, "Large-scale machine learning: kernel methods", 2010) is nystrom with landmarks h that
-// need not be rows. They minimise what projection on their span loses of the sample,
+// CKSVD is [Nystrom] with landmarks h that need not be rows (Bo and Sminchisescu, "Efficient match
+// kernel between sets of features for visual recognition", 2009, section 4.2: constrained kernel
+// singular value decomposition; Kumar, "Large-scale machine learning: kernel methods", 2010). They
+// minimise what projection on their span loses of the sample,
 //
 //	Σ_i ‖φ(x_i) - H v_i‖² = Σ_i [k(x_i, x_i) - k_h(x_i)ᵀ K_hh⁻¹ k_h(x_i)]
 //
@@ -29,6 +29,7 @@ import (
 //
 // A step takes O((m + b)·m·(d + m)) operations for b rows: fitting some 100 times what nystrom
 // takes. A restored map is nystrom's.
+const CKSVD = "cksvd"
 
 // What a descent takes: steps, rows a step, steps between measurements and rows to measure on,
 // and the first step as a share of the distance of landmarks.
@@ -248,7 +249,7 @@ func (c *descent) smooth(u *matrix.Dense, weight []float64) ([]float64, error) {
 	n, m, d := u.Rows, c.h.Rows, c.h.Cols
 	moved, h := make([]float64, n*d), make([]float64, m*d)
 	mean := make([]float64, d)
-	if c.kernel.Name == "rbf" || c.kernel.Name == "matern" { // whose gradient is that of u - h
+	if law, ok := c.kernel.Law(); ok && law.ShiftInvariant() { // its gradient is that of u - h
 		mean = meanOf(c.h)
 	}
 	for _, part := range []struct {

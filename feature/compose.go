@@ -14,8 +14,12 @@ import (
 // compositions are maps made of maps.
 func compositions() []kind {
 	return []kind{
-		{name: "chain", about: "maps one after the other (steps)", composed: true, dim: true, make: newChain, fit: fitChain, restore: restoreChain},
-		{name: "sum", about: "maps side by side, for weighted sums of kernels (steps, weights)", composed: true, dim: true, make: newSum, fit: fitSum, restore: restoreSum},
+		{name: Chain, about: "maps one after the other (steps)",
+			cost:     "that of the steps",
+			composed: true, dim: true, make: newChain, fit: fitChain, restore: restoreChain},
+		{name: Sum, about: "maps side by side, for weighted sums of kernels (steps, weights)",
+			cost:     "that of the steps",
+			composed: true, dim: true, make: newSum, fit: fitSum, restore: restoreSum},
 	}
 }
 
@@ -92,12 +96,15 @@ func part(state map[string]*matrix.Dense, i int) map[string]*matrix.Dense {
 	return of
 }
 
-// chain applies maps one after the other: z(x) = z_k(… z_1(x)). It approximates the kernel of
+// Chain applies maps one after the other: z(x) = z_k(… z_1(x)). It approximates the kernel of
 // its last map on the features of the one before. The usual reason is to shorten wide sparse
 // rows by a countsketch before a map whose cost grows with the dimension: that changes x·y,
 // and so ‖x-y‖², by its relative error of about 1/√D_1 only.
 //
 // It costs what its steps cost. Beside them it holds 4·256·max D_i bytes a goroutine.
+const Chain = "chain"
+
+// chain is the map [Chain].
 type chain struct{ composed }
 
 // chainRows is how many rows go through a chain at a time.
@@ -127,7 +134,7 @@ func (cfg *Config) unused() error {
 	if cfg.Kernel.Name != "" {
 		return fmt.Errorf("feature: %s: the kernel belongs to the steps, not to the whole", cfg.Map)
 	}
-	if cfg.Map == "chain" && cfg.Weights != nil {
+	if cfg.Map == Chain && cfg.Weights != nil {
 		return fmt.Errorf("feature: chain: weights belong to a sum")
 	}
 	return nil
@@ -197,9 +204,14 @@ func (c *chain) Transform(dst *matrix.Dense, x matrix.Rows) {
 	s.view = matrix.Dense{}
 }
 
-// sum puts maps side by side: z(x) = [√w_1·z_1(x), √w_2·z_2(x), …], so that z(x)·z(y)
+// Sum puts maps side by side: z(x) = [√w_1·z_1(x), √w_2·z_2(x), …], so that z(x)·z(y)
 // approximates Σ w_i k_i(x, y). If the maps are independent, which they are unless two have
 // the same seed, the variance is Σ w_i² Var_i.
+//
+// It costs what its steps cost.
+const Sum = "sum"
+
+// sum is the map [Sum].
 type sum struct {
 	composed
 	in, out int

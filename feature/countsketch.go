@@ -8,7 +8,7 @@ import (
 	"mercer/matrix"
 )
 
-// countSketch maps x to C_b = Σ_{h(i)=b} s(i)·x_i, b = 0 … D-1, for a hash function h from
+// CountSketch maps x to C_b = Σ_{h(i)=b} s(i)·x_i, b = 0 … D-1, for a hash function h from
 // coordinates to D buckets and signs s (Charikar, Chen and Farach-Colton, "Finding frequent
 // items in data streams", 2002; for dot products Weinberger et al., "Feature hashing for large
 // scale multitask learning", 2009). It approximates the linear kernel, without bias. With ρ
@@ -29,6 +29,9 @@ import (
 //
 // It takes O(d) additions a row, O(nnz) for a sparse one, after O(D) to clear the features,
 // and 4d bytes. Choose it to shrink many, sparse dimensions, alone or before other maps.
+const CountSketch = "countsketch"
+
+// countSketch is the map [CountSketch].
 type countSketch struct {
 	features int
 	table    hashTable

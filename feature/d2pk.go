@@ -9,7 +9,7 @@ import (
 	"mercer/matrix"
 )
 
-// d2pk maps by the random projection from the feature space of the polynomial kernel of degree
+// D2PKRP maps by the random projection from the feature space of the polynomial kernel of degree
 // two (López-Sánchez, Corchado and González Arrieta, "Data-independent random projections from
 // the feature-map of the homogeneous polynomial kernel of degree two", 2018, where t is m;
 // López-Sánchez 2019, algorithm 1): with t matrices of Achlioptas's entries of variance
@@ -36,6 +36,9 @@ import (
 // A row takes O(tdD) operations and the map holds 4tdD bytes, by a factor t more than rp, and
 // less, like rp, with very sparse entries; pk-rp is as good for less. Work memory is 4D bytes
 // for each of up to 252 rows a goroutine.
+const D2PKRP = "d2pk-rp"
+
+// d2pk is the map [D2PKRP].
 type d2pk struct {
 	matrices []*projection
 	free     spare.Slices[float32]

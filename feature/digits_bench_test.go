@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"mercer/internal/need"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -14,10 +15,10 @@ import (
 // BenchmarkDigits maps all 60,000 training images of MNIST, of whose pixels four fifths are 0: in
 // memory as dense and as sparse rows, 4,096 at a time. PK-RP is that of LS19's table 4.4.
 func BenchmarkDigits(b *testing.B) {
-	const name, n, d, batch = "../../shared/data/mnist/train-images-idx3-ubyte.gz", 60_000, 784, 4096
-	file, err := os.Open(name)
+	const n, d, batch = 60_000, 784, 4096
+	file, err := os.Open(need.Data(b, "mnist/train-images-idx3-ubyte.gz"))
 	if err != nil {
-		b.Skipf("no %s: this benchmark wants the public data beside the project", name)
+		b.Fatal(err)
 	}
 	defer file.Close()
 	r, err := gzip.NewReader(file)

@@ -7,13 +7,15 @@ import (
 	"mercer/matrix"
 )
 
-// The elementary map of Li, Lebanon and Sminchisescu (2012), section 5, for k₁(x, y) = 2xy/(x+y):
+// Elementary is the map of Li, Lebanon and Sminchisescu (2012), section 5, for k₁(x, y) = 2xy/(x+y):
 // as x+y is proportional to 1 - t(x)t(y), where t(x) = (x-1)/(x+1),
 //
 //	2xy/(x+y) = 2x/(x+1)·2y/(y+1)·Σ_k t(x)^k t(y)^k, c_k(x) = 2x/(x+1)·t(x)^k
 //
 // (equation 15 there, but for a factor in its middle). The relative error of m terms is (t(x)t(y))^m
-// exactly: nothing where ax is near 1, and all where it is near 0 or infinite.
+// exactly, at ax in place of x: nothing where ax is near 1, and all where it is near 0 or infinite. For
+// a, cost and order of the features see [Chebyshev], which is more accurate.
+const Elementary = "elementary"
 
 // usualElementary is m unless the configuration says otherwise.
 const usualElementary = 6

@@ -8,17 +8,21 @@ import (
 	"mercer/matrix"
 )
 
-// compared maps by the kernel's values with m rows themselves:
-//
-//	empirical    z(x) = [k(x, h_1), …, k(x, h_m)], the empirical kernel map
-//	rbf-network  exp(-‖x-μ_j‖²/s²), s² = 1/γ of the rbf kernel: radial basis functions around
-//	             the centres of clusters
-//
-// (Kumar, "Large-scale machine learning: kernel methods", 2010.) A linear model on them has the
-// form Σ_j w_j k(x, h_j) of a kernel machine, but weighs ‖w‖² where that weighs wᵀK_hh w:
-// z(x)·z(y) is a kernel, but not k.
+// Maps by the kernel's values with m rows themselves (Kumar, "Large-scale machine learning: kernel
+// methods", 2010). A linear model on them has the form Σ_j w_j k(x, h_j) of a kernel machine, but
+// weighs ‖w‖² where that weighs wᵀK_hh w: z(x)·z(y) is a kernel, but not k.
 //
 // A row takes O(md) operations, in float64; the map holds 12md bytes.
+const (
+	// Empirical is the empirical kernel map, z(x) = [k(x, h_1), …, k(x, h_m)] of landmarks h_j.
+	Empirical = "empirical"
+
+	// RBFNetwork is radial basis functions around the centres of clusters, exp(-‖x-μ_j‖²/s²),
+	// s² = 1/γ of the rbf kernel.
+	RBFNetwork = "rbf-network"
+)
+
+// compared is the maps [Empirical] and [RBFNetwork].
 type compared struct {
 	at      *matrix.Dense // h_j
 	against *kernel.Against
@@ -28,7 +32,7 @@ type compared struct {
 
 func fitCompared(cfg Config, sample matrix.Rows) (Fitted, error) {
 	usual := "uniform"
-	if cfg.Map == "rbf-network" {
+	if cfg.Map == RBFNetwork {
 		usual = "kmeans"
 	}
 	h, err := chooseLandmarks(cfg, sample, usual)

@@ -8,7 +8,7 @@ import (
 	"mercer/matrix"
 )
 
-// explicit has as features all monomials of degree p of x̃ = [√γ·x, √c], each once:
+// ExplicitPoly has as features all monomials of degree p of x̃ = [√γ·x, √c], each once:
 //
 //	√(p!/(k_1!⋯k_w!))·Π x̃_i^k_i,  k_1 + … + k_w = p,
 //
@@ -19,6 +19,9 @@ import (
 // A row takes O(D) operations; a sparse one as many as it has features that are not 0, about
 // nnz^p/p!, after D are cleared. The map holds 8pw bytes. Choose it as a reference, and in
 // place of any sketch that would need as many features.
+const ExplicitPoly = "explicit-poly"
+
+// explicit is the map [ExplicitPoly].
 type explicit struct {
 	dim, width int
 	degree     int

@@ -7,7 +7,7 @@ import (
 	"mercer/internal/vec"
 )
 
-// newFastfood makes Fastfood features (Le, Sarlós and Smola, "Fastfood: approximating kernel
+// Fastfood is the map (Le, Sarlós and Smola, "Fastfood: approximating kernel
 // expansions in loglinear time", 2013; the scaling is that of Sivertsen, "Scalable learning
 // through linearithmic time kernel approximation techniques", 2014, section 2.2): blocks of
 // frequencies
@@ -23,6 +23,8 @@ import (
 // hang together without being orthogonal, and the variance is larger than that of rff: the
 // error of a Gram matrix of normal rows of 16 to 1024 dimensions is a quarter to a third
 // larger, where that of sorf is half of rff's. sorf costs about the same: choose that.
+const Fastfood = "fastfood"
+
 func newFastfood(cfg Config, dim int) (Map, error) {
 	return newStructured(cfg, dim, func(l law, n, first, size int) (blocks, error) {
 		h := newShuffles(cfg, l, n, first, size)

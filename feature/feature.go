@@ -1,7 +1,3 @@
-// Package feature maps rows to random features z(x) with z(x)·z(y) ≈ k(x, y), so that a
-// linear model on z does the work of a kernel machine on x, at linear cost.
-//
-// New draws a map that does not look at data; Fit fits any map, on a sample of rows.
 package feature
 
 import (
@@ -18,7 +14,7 @@ import (
 // Config says which map is wanted. The same configuration (and sample) gives the same map on
 // every machine and for ever.
 type Config struct {
-	// Map is the name of the map, one of Names; "" means rff.
+	// Map is the name of the map, such as [SORF], one of [Names]; "" means [RFF].
 	Map string `json:"map,omitempty"`
 
 	// Kernel is what the map approximates.
@@ -43,75 +39,6 @@ type Config struct {
 
 	// MaxBytes bounds the memory that the map may hold; 0 means 16 GiB.
 	MaxBytes int64 `json:"-"`
-}
-
-// Options are settings of single maps. The zero value of each is a good choice. To set one
-// that the map does not have is an error.
-type Options struct {
-	// Form of the Fourier features; "" means pair.
-	//	pair   √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2
-	//	phase  √(2/D)·cos(ω_j·x + b_j), j = 1 … D; a little less accurate
-	Form string `json:"form,omitempty"`
-
-	// Radius of sorf's frequencies; "" means chi, which is unbiased. fixed gives all of them
-	// the same length, as in the paper, and a bias in few dimensions.
-	Radius string `json:"radius,omitempty"`
-
-	// Hash of the sketches; "" means pairwise, the hash functions of the papers. balanced
-	// fills all buckets alike, so that there are no collisions where D ≥ d.
-	Hash string `json:"hash,omitempty"`
-
-	// Entries of random projections: normal, or sparse for Achlioptas's 0 and ±√s; "" means
-	// the map's own choice.
-	Entries string `json:"entries,omitempty"`
-
-	// Sparsity is s ≥ 1: one in s of the sparse entries is not 0. 0 means the map's choice.
-	Sparsity float64 `json:"sparsity,omitempty"`
-
-	// Pool is m, how many vectors a map draws from, or how many rows of the sample it keeps;
-	// 0 means the map's choice.
-	Pool int `json:"pool,omitempty"`
-
-	// T is t, how many terms (or samples) an output adds up; 0 means the map's choice.
-	T int `json:"t,omitempty"`
-
-	// Reuse says how the vectors of a pool come together in outputs; "" means even, which
-	// uses all of them as often (repetition minimisation), random draws them.
-	Reuse string `json:"reuse,omitempty"`
-
-	// Complex makes a sketch complex inside and its output real: [Re, Im]. It has D/2 complex
-	// features and less variance at degrees of 3 and more.
-	Complex bool `json:"complex,omitempty"`
-
-	// Series are the coefficients a_0, a_1, … ≥ 0 of f(t) = Σ a_n tⁿ for maclaurin, whose
-	// kernel is then f(γ x·y), in place of those of the kernel.
-	Series []float64 `json:"series,omitempty"`
-
-	// Rank bounds how many principal components a map keeps; 0 means all.
-	Rank int `json:"rank,omitempty"`
-
-	// Terms is how many features an input dimension has in the additive maps, or the number of
-	// cells of unary; 0 means the map's choice.
-	Terms int `json:"terms,omitempty"`
-
-	// Window of homogeneous: uniform, rectangular, or fitted to a sample of rows; "" means fitted,
-	// or rectangular if Period is given.
-	Window string `json:"window,omitempty"`
-
-	// Period is L, the step between the frequencies of homogeneous; 0 means that a sample of
-	// rows decides.
-	Period float64 `json:"period,omitempty"`
-
-	// Stretch is what additive maps multiply inputs by, and divide the kernel by; 0 means that a
-	// sample of rows decides.
-	Stretch float64 `json:"stretch,omitempty"`
-
-	// Landmarks says how the rows of a sample are chosen that a map compares with, or its
-	// centres; "" means the map's choice. With given they are Config.Given.
-	Landmarks string `json:"landmarks,omitempty"`
-
-	// Width is s of sigmoid; 0 means that a sample of rows decides.
-	Width float64 `json:"width,omitempty"`
 }
 
 // Map is a feature map. It never changes, and any number of goroutines may use it.
@@ -169,79 +96,13 @@ func Apply(m Map, x matrix.Rows, dense *matrix.Dense, sparse *matrix.CSR) matrix
 	return matrix.Rows{Dense: dense}
 }
 
-// kind is a sort of map: how it is called and made.
-type kind struct {
-	name     string
-	about    string               // in a few words, for help
-	options  []string             // of Options, by the names of their JSON
-	dim      bool                 // whether the map itself decides on D: Features may then be 0
-	composed bool                 // of Steps, which have the kernels
-	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
-	usual    int                  // most features that make sense unless asked for; 0: any number
-	kernels  []string             // that it approximates; nil: any
-	basis    bool                 // takes a kernel for functions of its own: z(x)·z(y) is not k(x, y)
-
-	check func(cfg Config) error // of what all rows have in common; nil: nothing
-
-	// make draws a map for rows of dim dimensions. fit fits one to the rows of a sample, and
-	// restore makes it again from its State. A map that has both is drawn if given says that
-	// the configuration leaves nothing to the sample.
-	given   func(cfg Config) bool
-	make    func(cfg Config, dim int) (Map, error)
-	fit     func(cfg Config, sample matrix.Rows) (Fitted, error)
-	restore func(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error)
-}
-
-// kinds lists the maps. It is a function because chains make maps themselves.
-func kinds() []kind {
-	return slices.Concat(shiftInvariant(), sketches(), projections(), additive(), landmarks(), compositions())
-}
-
-// Names lists the maps, each with a few words about it.
-func Names() (names, about []string) {
-	for _, k := range kinds() {
-		names, about = append(names, k.name), append(about, k.about)
-	}
-	return names, about
-}
-
-func find(name string) (kind, error) {
-	if name == "" {
-		name = "rff"
-	}
-	all := kinds()
-	if i := slices.IndexFunc(all, func(k kind) bool { return k.name == name }); i >= 0 {
-		return all[i], nil
-	}
-	names, _ := Names()
-	return kind{}, fmt.Errorf("feature: %q is not a map; known are %s", name, strings.Join(names, ", "))
-}
-
-// Kernels are the names of the kernels that a map approximates, nil if any or if there is no
-// such map.
-func Kernels(name string) []string {
-	k, _ := find(name)
-	return slices.Clone(k.kernels)
-}
-
-// OptionsOf lists the options that a map has, by the names of their JSON.
-func OptionsOf(name string) []string {
-	k, _ := find(name)
-	return slices.Clone(k.options)
-}
-
 // Decides says whether the map decides on its number of features itself. Of exp-chi2 none does:
-// there a map of chi2 is followed by one of rbf.
+// there a map of chi2 is followed by one of rbf, as it is for all kernels that have
+// [kernel.Kernel.Parts].
 func (cfg Config) Decides() bool {
 	k, _ := find(cfg.Map)
-	return k.dim && cfg.Kernel.Name != "exp-chi2"
-}
-
-// Usual is how many features a map should have at most unless someone asks for more, 0 if any
-// number is as good.
-func Usual(name string) int {
-	k, _ := find(name)
-	return k.usual
+	_, _, composite := cfg.Kernel.Parts()
+	return k.dim && !composite
 }
 
 // Check says what is wrong with a configuration whatever the rows are. That it finds nothing
@@ -294,7 +155,7 @@ func Domain(cfg Config) (k kernel.Kernel) {
 	switch m, _ := find(cfg.Map); {
 	case !m.composed:
 		return cfg.Kernel
-	case m.name == "chain" && len(cfg.Steps) > 0:
+	case m.name == Chain && len(cfg.Steps) > 0:
 		return Domain(cfg.Steps[0])
 	}
 	for _, s := range cfg.Steps {
@@ -377,9 +238,9 @@ func prepare(cfg *Config, dim int) (kind, error) {
 		if err := cfg.Kernel.Validate(); err != nil {
 			return k, fmt.Errorf("feature: map %s: %w", cfg.Map, err)
 		}
-		if k.kernels != nil && !slices.Contains(k.kernels, cfg.Kernel.Name) {
+		if !k.of(cfg.Kernel) {
 			return k, fmt.Errorf("feature: %s does not approximate the %s kernel; %s approximates %s, and %s is approximated by %s",
-				cfg.Map, cfg.Kernel.Name, cfg.Map, strings.Join(k.kernels, ", "), cfg.Kernel.Name, strings.Join(MapsOf(cfg.Kernel.Name), ", "))
+				cfg.Map, cfg.Kernel.Name, cfg.Map, strings.Join(Kernels(cfg.Map), ", "), cfg.Kernel.Name, strings.Join(MapsOf(cfg.Kernel.Name), ", "))
 		}
 	}
 	if k.composed && len(cfg.Steps) == 0 {
@@ -397,16 +258,6 @@ func prepare(cfg *Config, dim int) (kind, error) {
 	return k, nil
 }
 
-// MapsOf lists the maps that approximate a kernel, by the name of the kernel.
-func MapsOf(kernel string) (names []string) {
-	for _, k := range kinds() {
-		if !k.composed && !k.basis && (k.kernels == nil || slices.Contains(k.kernels, kernel)) {
-			names = append(names, k.name)
-		}
-	}
-	return names
-}
-
 // foreign reports an option that is set but does not belong to the map.
 func (cfg *Config) foreign(k kind) error {
 	for _, o := range cfg.set() {
@@ -422,31 +273,6 @@ func (cfg *Config) foreign(k kind) error {
 		return fmt.Errorf("feature: map %s has no option %s; it belongs to %s", k.name, o, strings.Join(have, ", "))
 	}
 	return nil
-}
-
-// set lists the options that are set.
-func (o Options) set() []string {
-	var names []string
-	for name, set := range map[string]bool{
-		"form": o.Form != "", "radius": o.Radius != "", "hash": o.Hash != "", "entries": o.Entries != "",
-		"sparsity": o.Sparsity != 0, "pool": o.Pool != 0, "t": o.T != 0, "reuse": o.Reuse != "",
-		"complex": o.Complex, "series": o.Series != nil, "rank": o.Rank != 0,
-		"terms": o.Terms != 0, "window": o.Window != "", "period": o.Period != 0, "stretch": o.Stretch != 0,
-		"landmarks": o.Landmarks != "", "width": o.Width != 0,
-	} {
-		if set {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// divided parts the options of additive maps from all others.
-func (o Options) divided() (additive, others Options) {
-	additive = Options{Terms: o.Terms, Window: o.Window, Period: o.Period, Stretch: o.Stretch}
-	o.Terms, o.Window, o.Period, o.Stretch = 0, "", 0, 0
-	return additive, o
 }
 
 // maxBytes is how much a map may hold unless MaxBytes says otherwise: who asks for more, or

@@ -288,10 +288,11 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		dim  int
 		want string
 	}{
-		{change(func(c *Config) { c.Map = "fourier" }), 3, `"fourier" is not a map; known are rff, orf`},
+		{change(func(c *Config) { c.Map = "fourier" }), 3,
+			`"fourier" is not a map; it is called rff here; orf and sorf have less error; known are rff, orf`},
 		{change(func(c *Config) { c.Kernel.Name = "gauss" }), 3, `"gauss" is not a kernel`},
-		{change(func(c *Config) { c.Kernel.Name = "linear" }), 3, "rff approximates rbf"},
-		{change(func(c *Config) { c.Kernel = kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2} }), 3, "rff approximates rbf"},
+		{change(func(c *Config) { c.Kernel.Name = "linear" }), 3, "rff approximates arccos, rbf"},
+		{change(func(c *Config) { c.Kernel = kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2} }), 3, "rff approximates arccos, rbf"},
 		{change(func(c *Config) { c.Map, c.Kernel.Name = "qmc", "exp" }), 3, "qmc does not approximate the exp kernel"},
 		{change(func(c *Config) { c.Map, c.Kernel = "orf", laplacian }), 3, "laplacian is approximated by rff"},
 		{change(func(c *Config) { c.Map, c.Kernel.Name = "sorf", "cauchy" }), 3, "cauchy is approximated by rff, qmc"},

@@ -10,9 +10,9 @@ import (
 	"mercer/matrix"
 )
 
-// The homogeneous map of Vedaldi and Zisserman, "Efficient additive kernels via explicit feature
-// maps" (2012). 𝒦 is the Fourier transform of a spectrum κ ≥ 0, 𝒦(ω) = ∫ κ(λ) cos(λω) dλ, which
-// is sampled at the multiples of a period L:
+// Homogeneous is the map of additive kernels k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)) of Vedaldi and
+// Zisserman, "Efficient additive kernels via explicit feature maps" (2012). 𝒦 is the Fourier transform
+// of a spectrum κ ≥ 0, 𝒦(ω) = ∫ κ(λ) cos(λω) dλ, which is sampled at the multiples of a period L:
 //
 //	z(x) = x^(h/2)·[√w_0, √(2w_1) cos(Lu), √(2w_1) sin(Lu), …, √(2w_n) cos(nLu), √(2w_n) sin(nLu)],
 //
@@ -34,42 +34,32 @@ import (
 //	Σ (z(x)·z(y) - k(x, y))²
 //
 // over pairs of the sample's rows, one in eight of them x = y, and so are fitted weights. Without a
-// period and a window, both are fitted.
-
-// spectra are κ of the kernels, and their signatures 𝒦.
-var spectra = map[string]struct{ kappa, signature func(float64) float64 }{
-	"chi2": {
-		kappa:     func(l float64) float64 { return 1 / math.Cosh(math.Pi*l) },
-		signature: func(w float64) float64 { return 1 / math.Cosh(w/2) },
-	},
-	"intersection": {
-		kappa:     func(l float64) float64 { return 2 / math.Pi / (1 + 4*l*l) },
-		signature: func(w float64) float64 { return math.Exp(-math.Abs(w) / 2) },
-	},
-	"jensen-shannon": {
-		kappa: func(l float64) float64 { return 1 / math.Ln2 / math.Cosh(math.Pi*l) / (1 + 4*l*l) },
-		signature: func(w float64) float64 {
-			w = math.Abs(w)
-			// log(1+e^w) = w + log(1+e^-w)
-			near := math.Log1p(math.Exp(-w))
-			return (math.Exp(w/2)*near + math.Exp(-w/2)*(w+near)) / (2 * math.Ln2)
-		},
-	},
-}
+// period and a window, both are fitted. For the hellinger kernel one feature, x^(h/2), is exact.
+//
+// A row takes O(dm) operations, a sparse one O(nnz·m), and the map holds a few numbers. Feature i
+// of dimension j is column i·d + j.
+const Homogeneous = "homogeneous"
 
 // usualHomogeneous is m unless the configuration says otherwise.
 const usualHomogeneous = 5
+
+// rooted says that the kernel is a sum of products of powers, which a feature a dimension has exactly.
+func rooted(cfg Config) bool {
+	a, ok := cfg.Kernel.Additive()
+	return ok && a.Roots()
+}
 
 func checkHomogeneous(cfg Config) error {
 	if err := checkSeriesTerms(cfg); err != nil {
 		return err
 	}
-	if cfg.Kernel.Name == "hellinger" {
+	if rooted(cfg) {
 		switch {
 		case cfg.Terms > 1:
-			return fmt.Errorf("feature: homogeneous: terms is %d, but one feature is the hellinger kernel exactly; leave terms out", cfg.Terms)
+			return fmt.Errorf("feature: homogeneous: terms is %d, but one feature is the %s kernel exactly; leave terms out",
+				cfg.Terms, cfg.Kernel.Name)
 		case cfg.Window != "" || cfg.Period != 0:
-			return fmt.Errorf("feature: homogeneous: the hellinger kernel has no window and no period; leave them out")
+			return fmt.Errorf("feature: homogeneous: the %s kernel has no window and no period; leave them out", cfg.Kernel.Name)
 		}
 		return nil
 	}
@@ -89,7 +79,7 @@ func checkHomogeneous(cfg Config) error {
 const leastPeriod, mostPeriod = 1.0 / 1024, 64.0
 
 func givenPeriod(cfg Config) bool {
-	return cfg.Kernel.Name == "hellinger" || cfg.Period != 0 && cfg.Window != "fitted"
+	return rooted(cfg) || cfg.Period != 0 && cfg.Window != "fitted"
 }
 
 // fitted says whether the weights follow from a sample.
@@ -98,7 +88,7 @@ func (cfg *Config) fitted() bool {
 }
 
 func newPeriodic(cfg Config, dim int) (Map, error) {
-	if cfg.Kernel.Name == "hellinger" {
+	if rooted(cfg) {
 		m, err := newSeries(cfg, dim, 1)
 		if err == nil {
 			m.expand = func(out []float32, _ int, s *strip) { copy(out[:s.n], s.power[:s.n]) }
@@ -204,11 +194,11 @@ func multiple(dst []float32, a float32, x []float32) {
 
 // windowed returns w_0 … w_n.
 func windowed(k kernel.Kernel, window string, period float64, n int) []float64 {
-	spectrum := spectra[k.Name]
+	of, _ := k.Additive()
 	w := make([]float64, n+1)
 	if window == "uniform" {
 		for i := range w {
-			w[i] = period * spectrum.kappa(float64(i)*period)
+			w[i] = period * of.Spectrum(float64(i)*period)
 		}
 		return w
 	}
@@ -225,7 +215,7 @@ func windowed(k kernel.Kernel, window string, period float64, n int) []float64 {
 			weight = 4
 		}
 		at := float64(j) * h
-		f := weight * h / 3 * period / math.Pi * spectrum.signature(at)
+		f := weight * h / 3 * period / math.Pi * of.Signature(at)
 		for i := range w {
 			w[i] += float64(f * math.Cos(float64(i)*period*at))
 		}
@@ -293,7 +283,8 @@ type ratio struct {
 const ratioRows, ratioPairs, ratioBins = 256, 512, 1024
 
 func newRatios(k kernel.Kernel, sample matrix.Rows) *ratios {
-	h := homogeneity(k)
+	of, _ := k.Additive()
+	h := of.Homogeneity
 	rows := make([]logs, min(sample.Len(), ratioRows))
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range rows {
@@ -326,7 +317,7 @@ func newRatios(k kernel.Kernel, sample matrix.Rows) *ratios {
 		for b, s := range sums {
 			if s != 0 {
 				pair.at, pair.sums = append(pair.at, int32(b)), append(pair.sums, s/norm)
-				pair.exact += float64(s / norm * spectra[k.Name].signature(float64(b)*r.step))
+				pair.exact += float64(s / norm * of.Signature(float64(b)*r.step))
 			}
 		}
 		r.pairs = append(r.pairs, pair)

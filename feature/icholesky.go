@@ -11,7 +11,7 @@ import (
 	"mercer/matrix"
 )
 
-// icholesky maps by the incomplete Cholesky factor with pivoting (Fine and Scheinberg,
+// ICholesky maps by the incomplete Cholesky factor with pivoting (Fine and Scheinberg,
 // "Efficient SVM training using low-rank kernel representations", 2001; Bach and Jordan,
 // "Kernel independent component analysis", 2002): landmarks are the rows of the sample that
 // are farthest, one after the other, from the span of those before, and with K_hh = LLᵀ
@@ -25,6 +25,9 @@ import (
 // It ends at D landmarks, or where what is left of every k(x, x) is 10⁻¹⁰ of the largest: then
 // D is less. Fitting takes O(nm(d + m)) operations and 8mn bytes for n rows and m landmarks; a
 // row then what it takes with nystrom.
+const ICholesky = "icholesky"
+
+// icholesky is the map [ICholesky].
 type icholesky struct {
 	*weighted
 	left float64 // of the sample's trace, as a share

@@ -11,8 +11,8 @@ import (
 	"mercer/matrix"
 )
 
-// kernelRP maps by random projection of any kernel's feature space, as far as m rows x_i that
-// it keeps of a sample span it (Kulis and Grauman, "Kernelized locality-sensitive hashing",
+// Maps by random projection of any kernel's feature space, as far as m rows x_i that a map
+// keeps of a sample span it (Kulis and Grauman, "Kernelized locality-sensitive hashing",
 // 2009; Alavi et al., "Random projections on manifolds of symmetric positive definite matrices
 // for image classification", 2014; Zhao et al., "Efficient clustering on Riemannian manifolds:
 // a kernelised random projection approach", 2016; López-Sánchez 2019, section 2.4):
@@ -21,26 +21,38 @@ import (
 //
 // Let K = VΛVᵀ be the kept rows' centred Gram matrix without its zero eigenvalues, and a(x) =
 // Λ^(-1/2) Vᵀ k_m(x) the kernel principal components of x, where k_m(x) are the k(x_i, x).
-// Then a(x)·a(y) = k_m(x)ᵀK⁺k_m(y), the Nyström value of the kernel around the mean of the
-// kept rows. The three maps are random projections z(x) = Gᵀa(x) of them:
+// Then a(x)·a(y) = k_m(x)ᵀK⁺k_m(y), and the three maps are random projections z(x) = Gᵀa(x).
 //
-//	kg-rp    columns √(m/t)·Vᵀe_c/√D, e_c the indicator of t of the kept rows at random:
-//	         nearly normal by the central limit theorem. E[z(x)·z(y)] is (m-t)/(m-1) times
-//	         the Nyström value, as 1ᵀV = 0. t is 30 as in the papers, but at most m/32 by
-//	         default, for this factor's sake.
-//	korp     the same directions orthonormalised, and √(r/D) long, r the rank of K. Where
-//	         D > r, every r are orthonormal. E is the Nyström value if r = m-1, else close
-//	         to it; where r divides D, it is z(x)·z(y) itself.
-//	kpca-rp  independent normal numbers over √D, on the leading components (rank; all by
-//	         default). E is the Nyström value on these, and the variance
-//	         [‖a(x)‖²‖a(y)‖² + (a(x)·a(y))²]/D.
+// What they promise are distances, not the kernel's values: ‖a(x)-a(y)‖ is the distance of x and y in
+// the kernel's feature space, between their projections on what the differences of kept rows span.
+// a(x)·a(y) is k(x, y) less a constant, the squared distance of that span, through the kept rows,
+// from the origin: the kernel's inner products come back when both are moved to the mean of any rows
+// ([Centred]). To a model with an intercept this makes no difference.
 //
-// So inner products and distances lack what lies outside of the span of the kept rows, at any
-// D: this error falls with m alone. pk-rp, for poly, has no such floor.
+// Distances lack what lies outside of the span, at any D: this error falls with m alone. pk-rp, for
+// poly, has no such floor and no constant.
 //
 // Eigenvalues below 10⁻¹⁰ of the largest are dropped. Fitting takes O(m²d + m³ + m·r·D)
 // operations, about half a second for 1000 rows; a row then O(md + mD), in float64. The map
 // holds 12md + 16mD bytes.
+const (
+	// KGRP has the columns √(m/t)·Vᵀe_c/√D of G, e_c the indicator of t of the kept rows at random:
+	// nearly normal by the central limit theorem. E[z(x)·z(y)] is (m-t)/(m-1) times a(x)·a(y), as
+	// 1ᵀV = 0. t is 30 as in the papers, but at most m/32 by default, for this factor's sake.
+	KGRP = "kg-rp"
+
+	// KORP has the same directions orthonormalised, and √(r/D) long, r the rank of K. Where D > r,
+	// every r are orthonormal. E[z(x)·z(y)] is a(x)·a(y) if r = m-1, else close to it; where r
+	// divides D, it is z(x)·z(y) itself.
+	KORP = "korp"
+
+	// KPCARP has independent normal numbers over √D, on the leading components (rank; all by
+	// default). E[z(x)·z(y)] is a(x)·a(y) on these, and the variance
+	// [‖a(x)‖²‖a(y)‖² + (a(x)·a(y))²]/D.
+	KPCARP = "kpca-rp"
+)
+
+// kernelRP is the maps [KGRP], [KORP] and [KPCARP].
 type kernelRP struct {
 	*weighted
 	rank int
@@ -88,7 +100,7 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 
 	var g []float64 // D×r: the directions G, line by line
 	switch cfg.Map {
-	case "kpca-rp":
+	case KPCARP:
 		g = make([]float64, cfg.Features*r)
 		for c := range cfg.Features {
 			stream := random.New(cfg.Seed, "feature.kpca-rp", uint64(c))
@@ -96,7 +108,7 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 				g[c*r+k] = stream.Normal() / math.Sqrt(float64(cfg.Features))
 			}
 		}
-	case "kg-rp":
+	case KGRP:
 		g = indicators(cfg.Seed, v, m, r, t, cfg.Features)
 		f := math.Sqrt(float64(m) / float64(t) / float64(cfg.Features))
 		for i := range g {

@@ -14,18 +14,32 @@ import (
 // landmarks are the maps that compare rows with some of a sample.
 func landmarks() []kind {
 	choice, ranked := []string{"landmarks"}, []string{"landmarks", "rank"}
+	rows := map[string][]string{"landmarks": LandmarkChoices()}
+	centres := map[string][]string{"landmarks": {"kmeans", "uniform", "kmedoid", "leverage", "rpcholesky", "given"}}
 	return []kind{
-		{name: "nystrom", about: "projection on what landmarks span of any kernel's feature space (Nyström)", options: ranked, usual: usualLandmarks,
+		{name: Nystrom, about: "projection on what landmarks span of any kernel's feature space (Nyström)",
+			cost:   "md + mD",
+			source: "Williams and Seeger 2001", options: ranked, words: rows, usual: usualLandmarks,
 			check: checkLandmarks, sample: landmarkRows, fit: fitNystrom, restore: restoreNystrom},
-		{name: "icholesky", about: "nystrom on the rows of a sample that incomplete Cholesky picks one by one", usual: usualLandmarks,
+		{name: ICholesky, about: "nystrom on the rows of a sample that incomplete Cholesky picks one by one",
+			cost:   "md + mD",
+			source: "Fine and Scheinberg 2001", usual: usualLandmarks,
 			sample: greedyRows, fit: fitICholesky, restore: restoreICholesky},
-		{name: "cksvd", about: "nystrom with landmarks that are learned, no rows of the sample", options: ranked, usual: usualLandmarks,
+		{name: CKSVD, about: "nystrom with landmarks that are learned, no rows of the sample",
+			cost:   "md + mD",
+			source: "Bo and Sminchisescu 2009", options: ranked, words: centres, usual: usualLandmarks,
 			check: checkLandmarks, sample: landmarkRows, fit: fitCKSVD, restore: restoreNystrom},
-		{name: "rbf-network", about: "radial basis functions around the centres of clusters; approximates no kernel", options: choice, kernels: []string{"rbf"}, basis: true,
+		{name: RBFNetwork, about: "radial basis functions around the centres of clusters; approximates no kernel",
+			cost:   "dD",
+			source: "Broomhead and Lowe 1988", options: choice, words: centres, takes: only(kernel.RBF), basis: true,
 			usual: usualLandmarks, check: checkLandmarks, sample: landmarkRows, fit: fitCompared, restore: restoreCompared},
-		{name: "sigmoid", about: "smooth steps between the centres of clusters; approximates no kernel", options: []string{"landmarks", "width"}, basis: true,
+		{name: Sigmoid, about: "smooth steps between the centres of clusters; approximates no kernel",
+			cost:   "dD",
+			source: "Kumar 2010", options: []string{"landmarks", "width"}, words: centres, basis: true,
 			usual: usualLandmarks, check: checkSigmoid, sample: landmarkRows, fit: fitSigmoid, restore: restoreSigmoid},
-		{name: "empirical", about: "the kernel's values with landmarks themselves", options: choice, basis: true,
+		{name: Empirical, about: "the kernel's values with landmarks themselves",
+			cost:   "dD",
+			source: "Schölkopf et al. 1999", options: choice, words: rows, basis: true,
 			usual: usualLandmarks, check: checkLandmarks, sample: landmarkRows, fit: fitCompared, restore: restoreCompared},
 	}
 }
@@ -158,7 +172,7 @@ func gramRows(k kernel.Kernel, x, h matrix.Rows) ([]float64, error) {
 // "given" ("" is uniform): the landmarks that a nystrom map of the kernel would have. Sparse
 // rows come dense. It takes the memory that the choice takes, see there.
 func Landmarks(k kernel.Kernel, sample matrix.Rows, choose string, m int, seed uint64) (*matrix.Dense, error) {
-	cfg := Config{Map: "nystrom", Kernel: k, Features: m, Seed: seed}
+	cfg := Config{Map: Nystrom, Kernel: k, Features: m, Seed: seed}
 	cfg.Landmarks = choose
 	if choose == "given" || m < 1 || sample.Len() == 0 {
 		return nil, fmt.Errorf("feature: %d landmarks %q of %d rows cannot be chosen", m, choose, sample.Len())

@@ -2,10 +2,10 @@ package feature
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/need"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -16,16 +16,12 @@ func TestRandomPivotsBeatUniformOnesOnRealData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	const root = "../../shared/data/"
 	for path, opt := range map[string]dataset.Options{
 		"pendigits/pendigits.tra.gz":             {},
 		"letter/letter-recognition.data.gz":      {Label: "0"},
 		"california_housing/cal_housing.data.gz": {},
 	} {
-		if _, err := os.Stat(root + path); err != nil {
-			t.Skipf("no %s: this test wants the public data beside the project", root+path)
-		}
-		src, err := dataset.Open(context.Background(), root+path, opt)
+		src, err := dataset.Open(context.Background(), need.Data(t, path), opt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,47 +8,35 @@ import (
 	"mercer/kernel"
 )
 
-// law is that of the frequencies of a kernel: for a kernel k(x-y) its Fourier transform
-// (Bochner's theorem), so that E cos ω·(x-y) = k(x, y).
-//
-//	rbf        N(0, 2γI)
-//	matern     a multivariate Student t of 2ν degrees of freedom: √(2ν/χ²_2ν)·N(0, 2γI), one χ²
-//	           for all coordinates of a frequency
-//	arccos     N(0, I)
-//	laplacian  independent coordinates with density γ/(π(γ² + ω²)), Cauchy's
-//	cauchy     independent coordinates with density exp(-|ω|/γ)/(2γ), Laplace's
-//
-//	skewed-chi2          independent coordinates with density sech(πω), on log(x+c)
-//	skewed-intersection  independent coordinates with density ½/(π(¼ + ω²)), Cauchy's, on log(x+c)
-//
-// In each case ω = scale·stretch·g, where the coordinates of g are independent of each other
-// and of stretch, which is 1 but for matern. Of the first three, the radial ones, g is normal,
-// so that ω has a uniform direction and a length of its own.
+// law draws what [kernel.Law] describes: frequencies ω = scale·stretch·g.
 type law struct {
 	scale    float64
 	draw     func(*random.Stream) float64 // a coordinate of g
 	quantile func(p float64) float64      // of draw
-	nu       float64                      // ν of matern, else 0
+	nu       float64                      // ν of the stretch √(2ν/χ²_2ν), 0 if it is 1
+	wave     kernel.Wave
 }
 
-// newLaw is the law of a kernel that has one: the maps with frequencies take no other.
+// samplers draw the coordinates of g.
+var samplers = map[kernel.Distribution]struct {
+	draw     func(*random.Stream) float64
+	quantile func(p float64) float64
+}{
+	kernel.Normal:        {(*random.Stream).Normal, random.NormalQuantile},
+	kernel.CauchyLaw:     {(*random.Stream).Cauchy, random.CauchyQuantile},
+	kernel.LaplaceLaw:    {(*random.Stream).Laplace, random.LaplaceQuantile},
+	kernel.HyperbolicLaw: {(*random.Stream).Sech, random.SechQuantile},
+}
+
+// newLaw is the law of a kernel. It panics if there is none: the maps with frequencies take no other
+// kernel.
 func newLaw(k kernel.Kernel) law {
-	l := law{scale: 1, draw: (*random.Stream).Normal, quantile: random.NormalQuantile}
-	switch k.Name {
-	case "rbf":
-		l.scale = math.Sqrt(2 * k.Gamma)
-	case "matern":
-		l.scale, l.nu = math.Sqrt(2*k.Gamma), k.Nu
-	case "laplacian":
-		l = law{scale: k.Gamma, draw: (*random.Stream).Cauchy, quantile: random.CauchyQuantile}
-	case "cauchy":
-		l = law{scale: k.Gamma, draw: (*random.Stream).Laplace, quantile: random.LaplaceQuantile}
-	case "skewed-chi2":
-		l = law{scale: 1, draw: (*random.Stream).Sech, quantile: random.SechQuantile}
-	case "skewed-intersection":
-		l = law{scale: 0.5, draw: (*random.Stream).Cauchy, quantile: random.CauchyQuantile}
+	of, ok := k.Law()
+	s, known := samplers[of.Coordinates]
+	if !ok || !known {
+		panic("feature: the " + k.Name + " kernel has no frequencies that can be drawn")
 	}
-	return l
+	return law{scale: of.Scale, draw: s.draw, quantile: s.quantile, nu: of.Nu, wave: of.Wave}
 }
 
 // stretch draws the common factor of the coordinates of a frequency, √(2ν/χ²_2ν) or 1.

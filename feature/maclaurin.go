@@ -11,7 +11,7 @@ import (
 	"mercer/matrix"
 )
 
-// maclaurin approximates a kernel f(t), f(t) = Σ a_n tⁿ with a_n ≥ 0, t = γ x·y, by features
+// Maclaurin approximates a kernel f(t), f(t) = Σ a_n tⁿ with a_n ≥ 0, t = γ x·y, by features
 //
 //	z(x) = √(a_N/(P(N)·D))·Π_{k≤N} √γ·w_k·x,
 //
@@ -25,7 +25,7 @@ import (
 // better for short rows, with γ‖x‖² well below c, since a constant has no variance, and much
 // worse for long ones. The exp kernel has a_n = 1/n!, n ≤ 50.
 //
-// z(x)·z(y) is unbiased. With a, b, c as for tensorSketch the variance for a monomial is
+// z(x)·z(y) is unbiased. With a, b, c as for [TensorSketch] the variance for a monomial is
 //
 //	(1/D)·[(a+b+c)^p - a^p],  complex: (1/D)·[(a+b)^p + (a+c)^p - 2a^p].
 //
@@ -44,6 +44,9 @@ import (
 // A row takes O(d·ΣN) operations, a sparse one O(nnz·ΣN), and the map 4d·ΣN bytes, where
 // ΣN = pD for a monomial and about D for exp, plus some MB while it works. Choose it for
 // kernels that are no polynomials, and for few dimensions.
+const Maclaurin = "maclaurin"
+
+// maclaurin is the map [Maclaurin].
 type maclaurin struct {
 	dim, features int
 	m             int                  // features, real or complex
@@ -85,13 +88,10 @@ func terms(cfg Config) ([]term, error) {
 		if last := list[len(list)-1].n; last-list[0].n > mostTerms {
 			return nil, fmt.Errorf("feature: maclaurin: series goes up to power %d; it may go to %d, %d above its first", last, list[0].n+mostTerms, mostTerms)
 		}
-	case k.Name == "poly":
-		list = []term{{k.Degree, 1}}
 	default:
-		a := 1.0
-		for n := range mostTerms + 1 {
-			list = append(list, term{n, a})
-			a /= float64(n + 1)
+		series, _ := k.Series(mostTerms)
+		for _, p := range series.Powers {
+			list = append(list, term{p.N, p.A})
 		}
 	}
 	return list, nil
@@ -121,8 +121,8 @@ func newMaclaurin(cfg Config, dim int) (*maclaurin, error) {
 		return nil, err
 	}
 	scale, constant := math.Sqrt(cfg.Kernel.Gamma), 0.0
-	if cfg.Kernel.Name == "poly" && cfg.Series == nil {
-		constant = math.Sqrt(cfg.Kernel.Coef0)
+	if series, _ := cfg.Kernel.Series(0); cfg.Series == nil {
+		constant = math.Sqrt(series.Constant)
 	}
 	if err := inRange(cfg, float32(scale), float32(constant)); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"mercer/matrix"
 )
 
-// nystrom maps by Nyström's method (Williams and Seeger, "Using the Nyström method to speed up
+// Nystrom maps by Nyström's method (Williams and Seeger, "Using the Nyström method to speed up
 // kernel machines", 2001): with K_hh = VΛVᵀ the Gram matrix of m landmarks h_i,
 //
 //	z(x) = Λ^(-1/2) Vᵀ k_h(x),  k_h(x) = [k(h_1, x), …, k(h_m, x)]
@@ -24,6 +24,9 @@ import (
 // of landmarks that come twice, say, and all but the rank largest. So D is the rank.
 //
 // Fitting takes O(m²d + m³) operations and what the choice of landmarks takes.
+const Nystrom = "nystrom"
+
+// nystrom is the map [Nystrom].
 type nystrom struct{ *weighted }
 
 func fitNystrom(cfg Config, sample matrix.Rows) (Fitted, error) {

@@ -8,7 +8,7 @@ import (
 	"mercer/matrix"
 )
 
-// newORF makes orthogonal random features (Yu, Suresh, Choromanski, Holtmann-Rice and Kumar,
+// ORF is orthogonal random features (Yu, Suresh, Choromanski, Holtmann-Rice and Kumar,
 // "Orthogonal random features", 2016), for kernels whose frequencies have no preferred
 // direction (rbf, matern, arccos). z(x)·z(y) is unbiased; it varies less than with
 // independent frequencies, the more so the nearer the rows and the more dimensions they have,
@@ -16,6 +16,8 @@ import (
 // the signs of a row's projections on orthogonal frequencies are independent.
 //
 // It costs what rff costs, and O(d²m) operations to draw.
+const ORF = "orf"
+
 func newORF(cfg Config, dim int) (Map, error) {
 	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
 		orthogonal(w, cfg.Seed, newLaw(cfg.Kernel))

@@ -10,7 +10,7 @@ import (
 	"mercer/matrix"
 )
 
-// pkrp maps by the random projection of polynomial kernels (López-Sánchez, "Low computational
+// PKRP maps by the random projection of polynomial kernels (López-Sánchez, "Low computational
 // cost machine learning", 2019, algorithm 2 and appendix A; there m is p and the degree p is
 // g): from a pool of m random vectors s_l,
 //
@@ -41,6 +41,9 @@ import (
 // A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 2ptD
 // bytes (twice the latter if m > 2¹⁶, and 8dm/s in place of 4dm if entries are very sparse),
 // and work memory of about 1 MB a goroutine.
+const PKRP = "pk-rp"
+
+// pkrp is the map [PKRP].
 type pkrp struct {
 	pool     *projection
 	features int

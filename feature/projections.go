@@ -5,29 +5,43 @@ import (
 
 	"mercer/internal/spare"
 	"mercer/internal/vec"
+	"mercer/kernel"
 	"mercer/matrix"
 )
 
 // projections are random projections, of the rows themselves and from kernels' feature spaces.
 func projections() []kind {
+	entries := map[string][]string{"entries": {"normal", "sparse"}}
 	return []kind{
-		{name: "rp", about: "random projection of the rows themselves", options: []string{"entries", "sparsity"}, kernels: []string{"linear"}, check: checkEntries,
+		{name: RP, about: "random projection of the rows themselves",
+			cost: "dD", source: "Achlioptas 2001",
+			options: []string{"entries", "sparsity"}, words: entries, takes: only(kernel.Linear), check: checkEntries,
 			make: func(cfg Config, dim int) (Map, error) { return newRP(cfg, dim) }},
-		{name: "explicit-rp", about: "random projection from the polynomial kernel's feature space, gone through monomial by monomial",
-			options: []string{"entries", "sparsity"}, kernels: []string{"poly"}, check: checkEntries,
+		{name: ExplicitRP, about: "random projection from the polynomial kernel's feature space, monomial by monomial",
+			cost: "d^p·D", source: "López-Sánchez 2019",
+			options: []string{"entries", "sparsity"}, words: entries, takes: only(kernel.Poly), check: checkEntries,
 			make: func(cfg Config, dim int) (Map, error) { return newExplicitRP(cfg, dim) }},
-		{name: "reduced-poly", about: "all products of two different coordinates, exactly", dim: true, kernels: []string{"poly"},
+		{name: ReducedPoly, about: "all products of two different coordinates, exactly",
+			cost: "D", source: "López-Sánchez et al. 2018", dim: true, takes: only(kernel.Poly),
 			make: func(cfg Config, dim int) (Map, error) { return newReduced(cfg, dim) }},
-		{name: "d2pk-rp", about: "random projection from the feature space of the polynomial kernel of degree two",
-			options: []string{"sparsity", "t"}, kernels: []string{"poly"},
+		{name: D2PKRP, about: "random projection from the feature space of the polynomial kernel of degree two",
+			cost: "tdD", source: "López-Sánchez et al. 2018",
+			options: []string{"sparsity", "t"}, takes: only(kernel.Poly),
 			make: func(cfg Config, dim int) (Map, error) { return newD2PK(cfg, dim) }},
-		{name: "pk-rp", about: "random projection from the feature space of a polynomial kernel, by products of a pool of projections",
-			options: []string{"entries", "sparsity", "pool", "t", "reuse"}, kernels: []string{"poly"}, check: checkEntries,
+		{name: PKRP, about: "random projection from the feature space of a polynomial kernel, by products of a pool of projections",
+			cost: "dm + ptD", source: "López-Sánchez 2019",
+			options: []string{"entries", "sparsity", "pool", "t", "reuse"},
+			words:   map[string][]string{"entries": entries["entries"], "reuse": {"even", "random"}},
+			takes:   only(kernel.Poly), check: checkEntries,
 			make: func(cfg Config, dim int) (Map, error) { return newPKRP(cfg, dim) }},
-		{name: "kg-rp", about: "random projection from any kernel's feature space, on sums of rows of a sample (Kulis and Grauman)",
+		{name: KGRP, about: "random projection of the centred kernel's feature space, on sums of rows of a sample: keeps distances, not z·z",
+			cost: "md + mD", source: "Kulis and Grauman 2009", centred: true,
 			options: []string{"pool", "t"}, fit: fitKernelRP, restore: restoreKernelRP},
-		{name: "korp", about: "kg-rp with orthonormal directions", options: []string{"pool", "t"}, fit: fitKernelRP, restore: restoreKernelRP},
-		{name: "kpca-rp", about: "random projection of the kernel principal components of a sample",
+		{name: KORP, about: "kg-rp with orthonormal directions: keeps distances, not z·z",
+			cost: "md + mD", source: "Alavi et al. 2014; Zhao et al. 2016",
+			centred: true, options: []string{"pool", "t"}, fit: fitKernelRP, restore: restoreKernelRP},
+		{name: KPCARP, about: "random projection of the centred kernel's principal components on a sample: keeps distances, not z·z",
+			cost: "md + mD", source: "Alavi et al. 2014; Zhao et al. 2016", centred: true,
 			options: []string{"pool", "rank"}, fit: fitKernelRP, restore: restoreKernelRP},
 	}
 }
@@ -37,7 +51,7 @@ func checkEntries(cfg Config) error {
 	return err
 }
 
-// rp maps by random projection (Achlioptas 2001; López-Sánchez, "Low computational cost
+// RP maps by random projection (Achlioptas 2001; López-Sánchez, "Low computational cost
 // machine learning", 2019, section 2.1): z(x) = Rᵀx/√D with independent entries of mean 0
 // and variance 1, so that E[z(x)·z(y)] = x·y, the linear kernel.
 //
@@ -46,6 +60,9 @@ func checkEntries(cfg Config) error {
 //
 // Transforming a row takes O(dD) operations, a sparse one O(nnz·D), and the map holds 4dD
 // bytes; with very sparse entries O(dD/s), O(nnz·D/s) and 8dD/s bytes.
+const RP = "rp"
+
+// rp is the map [RP].
 type rp struct {
 	*projection
 	free spare.Slices[float32]

@@ -126,7 +126,7 @@ func (m monomialList) carry(tuple []int) {
 	}
 }
 
-// explicitRP maps by random projection of the polynomial kernel's feature space itself: z(x) =
+// ExplicitRP maps by random projection of the polynomial kernel's feature space itself: z(x) =
 // Rᵀφ(u)/√D, where φ are the N = C(d'+p-1, p) monomials of degree p of u = (√γ x, √c), d' = d
 // + 1 or, if c = 0, d (López-Sánchez 2019, section 3.3 and chapter 4, φ(·)+RP). It is
 // unbiased, and the variance of z(x)·z(y) is that of rp: [k(x,x)k(y,y) + k(x,y)²]/D for normal
@@ -138,6 +138,9 @@ func (m monomialList) carry(tuple []int) {
 // 4 GiB or less, and no more than half of Config.MaxBytes, since a learner needs memory, too; else
 // every Transform draws it again, 16 kB·D at a time, which takes about ND·10 ns: give it many rows at
 // once. The features are the same.
+const ExplicitRP = "explicit-rp"
+
+// explicitRP is the map [ExplicitRP].
 type explicitRP struct {
 	lift      lifting
 	monomials monomialList
@@ -295,13 +298,16 @@ func (f *explicitRP) work(rows, width int) int {
 	return p.work(rows)
 }
 
-// reduced maps to √2·u_i u_j, i < j, u = (√γ x, √c): exactly the polynomial kernel of degree
+// ReducedPoly maps to √2·u_i u_j, i < j, u = (√γ x, √c): exactly the polynomial kernel of degree
 // two without the squares,
 //
 //	(u·v)² - Σu_i²v_i²
 //
 // (López-Sánchez et al. 2018, equation 12), which d2pk-rp estimates with sparsity 1. It has D
 // = d'(d'-1)/2 features, takes as many multiplications a row, and holds nothing.
+const ReducedPoly = "reduced-poly"
+
+// reduced is the map [ReducedPoly].
 type reduced struct {
 	lift lifting
 	free spare.Slices[float32]

@@ -9,7 +9,7 @@ import (
 	"mercer/matrix"
 )
 
-// newQMC makes random Fourier features at quasi-random frequencies (Yang, Sindhwani, Avron
+// QMC is random Fourier features at quasi-random frequencies (Yang, Sindhwani, Avron
 // and Mahoney, "Quasi-Monte Carlo feature maps for shift-invariant kernels", 2014): the
 // coordinates of ω_j are the quantiles of their law at the coordinates of the j-th point of
 // a scrambled Sobol sequence. The stretch of matern and the phases take one more dimension
@@ -23,6 +23,8 @@ import (
 // the phase form spoil it beyond 2. The points are most even when they are 2^k: take D = 2^k.
 //
 // It costs what rff costs, and is for rows of up to 4096 dimensions.
+const QMC = "qmc"
+
 func newQMC(cfg Config, dim int) (Map, error) {
 	if dim > sobolDims-2 {
 		return nil, fmt.Errorf("feature: qmc: rows of %d dimensions; its points have at most %d, and beyond there is nothing to gain: use map orf or rff", dim, sobolDims-2)

@@ -6,13 +6,22 @@ import (
 	"mercer/matrix"
 )
 
-// newRFF makes random Fourier features (Rahimi and Recht, "Random features for large-scale
+// RFF is random Fourier features (Rahimi and Recht, "Random features for large-scale
 // kernel machines", 2007; for the arccos kernels Cho and Saul, "Kernel methods for deep
-// learning", 2009): independent frequencies. z(x)·z(y) is unbiased, and its variance is the
-// closed form that waves.go gives.
+// learning", 2009): independent frequencies ω_j of the kernel's own law ([kernel.Law]), and waves of
+// the projections on them. Option form is
+//
+//	pair   z(x) = √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2
+//	phase  z(x) = √(2/D)·cos(ω_j·x + b_j), j = 1 … D, with b_j uniform on [0, 2π)
+//
+// and for the arccos kernels, which have none, z(x) is √(2/D)·Θ(ω_j·x) in order 0 and
+// √(2/D)·max(0, ω_j·x) in order 1. z(x)·z(y) is unbiased; with Δ = x-y its variance is
+// [1 + k(2Δ) - 2k(Δ)²]/D for pair, [1 + ½k(2Δ) - k(Δ)²]/D for phase.
 //
 // The map is for every kernel that has frequencies, and the yardstick of the others: orf
 // and sorf vary less where the kernel is radial, qmc where dimensions are few.
+const RFF = "rff"
+
 func newRFF(cfg Config, dim int) (Map, error) {
 	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
 		independent(w, cfg.Seed, newLaw(cfg.Kernel))

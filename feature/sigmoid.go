@@ -10,7 +10,7 @@ import (
 	"mercer/matrix"
 )
 
-// sigmoid maps by smooth steps across the data:
+// Sigmoid maps by smooth steps across the data:
 //
 //	z_j(x) = σ((x·w_j - b_j)/s),  σ(t) = 1/(1 + e^-t),  ‖w_j‖ = 1
 //
@@ -22,6 +22,9 @@ import (
 //
 // z(x)·z(y) approximates no kernel, and the kernel of the configuration plays no part. A row
 // takes O(dD) operations, in float64; the map holds 12dD bytes.
+const Sigmoid = "sigmoid"
+
+// sigmoid is the map [Sigmoid].
 type sigmoid struct {
 	directions *matrix.Dense // D×d: w_j
 	offsets    *matrix.Dense // D×2: b_j, and what float32 loses of it

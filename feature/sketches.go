@@ -6,23 +6,40 @@ import (
 
 	"mercer/internal/random"
 	"mercer/internal/vec"
+	"mercer/kernel"
 	"mercer/matrix"
 )
 
 // sketches are the maps of dot-product kernels.
 func sketches() []kind {
+	hash := map[string][]string{"hash": {"pairwise", "balanced"}}
 	return []kind{
-		{name: "countsketch", about: "sums of coordinates that hash alike, for the linear kernel", options: []string{"hash"}, kernels: []string{"linear"}, check: checkHash,
+		{name: CountSketch, about: "sums of coordinates that hash alike, for the linear kernel",
+			cost: "nnz", source: "Charikar, Chen and Farach-Colton 2002",
+			options: []string{"hash"}, words: hash, takes: only(kernel.Linear), check: checkHash,
 			make: func(cfg Config, dim int) (Map, error) { return newCountSketch(cfg, dim) }},
-		{name: "tensorsketch", about: "convolved count sketches, for polynomials", options: []string{"hash"}, kernels: []string{"poly"}, check: checkHash,
+		{name: TensorSketch, about: "convolved count sketches, for polynomials",
+			cost: "p(nnz + D log D)", source: "Pham and Pagh 2013",
+			options: []string{"hash"}, words: hash, takes: only(kernel.Poly), check: checkHash,
 			make: func(cfg Config, dim int) (Map, error) { return newTensorSketch(cfg, dim) }},
-		{name: "tensorsrht", about: "products of Hadamard projections, for polynomials", options: []string{"complex"}, kernels: []string{"poly"}, check: checkHalves,
+		{name: TensorSRHT, about: "products of Hadamard projections, for polynomials",
+			cost: "p(d log d + D)", source: "Hamid et al. 2014; Wacker et al. 2022",
+			options: []string{"complex"}, takes: only(kernel.Poly), check: checkHalves,
 			make: func(cfg Config, dim int) (Map, error) { return newTensorSRHT(cfg, dim) }},
-		{name: "maclaurin", about: "products of random projections, for any dot-product kernel", options: []string{"complex", "series"}, kernels: []string{"poly", "exp"}, check: checkTerms,
+		{name: Maclaurin, about: "products of random projections, for any dot-product kernel",
+			cost: "pdD", source: "Kar and Karnick 2012; Wacker et al. 2022",
+			options: []string{"complex", "series"}, takes: hasSeries, check: checkTerms,
 			make: func(cfg Config, dim int) (Map, error) { return newMaclaurin(cfg, dim) }},
-		{name: "explicit-poly", about: "all monomials, exact", dim: true, kernels: []string{"poly"},
+		{name: ExplicitPoly, about: "all monomials, exact",
+			cost: "D", dim: true, takes: only(kernel.Poly),
 			make: func(cfg Config, dim int) (Map, error) { return newExplicit(cfg, dim) }},
 	}
+}
+
+// hasSeries says that a kernel is a power series of γ x·y + c.
+func hasSeries(k kernel.Kernel) bool {
+	_, ok := k.Series(0)
+	return ok
 }
 
 func checkHalves(cfg Config) error {
@@ -45,18 +62,18 @@ func checkHash(cfg Config) error {
 	return fmt.Errorf("feature: %s: %q is not a hash; known are pairwise, balanced", cfg.Map, cfg.Hash)
 }
 
-// homogeneous is the kernel (γ x·y + c)^p as the kernel (x̃·ỹ)^p of rows x̃ = [√γ·x, √c].
-type homogeneous struct {
+// augmented is the kernel (γ x·y + c)^p as the kernel (x̃·ỹ)^p of rows x̃ = [√γ·x, √c].
+type augmented struct {
 	degree   int
 	scale    float32 // √γ
 	constant float32 // √c
 	dim      int     // of x
 }
 
-// newHomogeneous fails unless the kernel of cfg is poly, with numbers that float32 can hold.
-func newHomogeneous(cfg Config, dim int) (homogeneous, error) {
+// newAugmented fails unless the numbers of the poly kernel of cfg are ones that float32 can hold.
+func newAugmented(cfg Config, dim int) (augmented, error) {
 	k := cfg.Kernel
-	h := homogeneous{k.Degree, float32(math.Sqrt(k.Gamma)), float32(math.Sqrt(k.Coef0)), dim}
+	h := augmented{k.Degree, float32(math.Sqrt(k.Gamma)), float32(math.Sqrt(k.Coef0)), dim}
 	return h, inRange(cfg, h.scale, h.constant)
 }
 
@@ -72,7 +89,7 @@ func inRange(cfg Config, scale, constant float32) error {
 }
 
 // width is the number of coordinates of x̃.
-func (h homogeneous) width() int {
+func (h augmented) width() int {
 	if h.constant != 0 {
 		return h.dim + 1
 	}

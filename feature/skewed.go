@@ -6,15 +6,17 @@ import (
 	"mercer/matrix"
 )
 
-// newSkewed makes random Fourier features of the skewed kernels (Li, Ionescu and Sminchisescu,
+// Skewed is random Fourier features of the skewed kernels (Li, Ionescu and Sminchisescu,
 // "Random Fourier approximations for skewed multiplicative histogram kernels", 2010). With
 // u_j = log(x_j + c) these are functions of the differences of u alone, products of
 //
 //	skewed-chi2          sech(Δ/2), the mean of cos ωΔ for ω with density sech(πω)
 //	skewed-intersection  e^(-|Δ|/2), the same for Cauchy's law of scale ½
 //
-// over the dimensions, so that waves of u (see waves.go) are unbiased for them. We take
+// over the dimensions, so that waves of u (see [RFF]) are unbiased for them. We take
 // u_j = log(x_j + c) - log c, for which differences are the same: a 0 stays 0.
+const Skewed = "skewed"
+
 func newSkewed(cfg Config, dim int) (Map, error) {
 	m, err := newRFF(cfg, dim)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"mercer/internal/vec"
 )
 
-// newSORF makes structured orthogonal random features (Yu, Suresh, Choromanski, Holtmann-Rice
+// SORF is structured orthogonal random features (Yu, Suresh, Choromanski, Holtmann-Rice
 // and Kumar, "Orthogonal random features", 2016): blocks of frequencies
 //
 //	S·H·D_3·H·D_2·H·D_1/n^(3/2)
@@ -31,6 +31,8 @@ import (
 //
 // The variance is about that of orf from 8 dimensions on, the cost lower from 32 on and for
 // single rows always. It is the map of choice for radial kernels and more than 16 dimensions.
+const SORF = "sorf"
+
 func newSORF(cfg Config, dim int) (Map, error) {
 	return newStructured(cfg, dim, func(l law, n, first, size int) (blocks, error) {
 		h := newChains(cfg, l, n, first, size)

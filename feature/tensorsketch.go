@@ -7,7 +7,7 @@ import (
 	"mercer/matrix"
 )
 
-// tensorSketch approximates the poly kernel by p count sketches C_k of x̃ = [√γ·x, √c],
+// TensorSketch approximates the poly kernel by p count sketches C_k of x̃ = [√γ·x, √c],
 // convolved: F⁻¹(F C_1(x̃) ∘ … ∘ F C_p(x̃)), F the Fourier transform (Pham and Pagh, "Fast and
 // scalable polynomial kernels via explicit feature maps", 2013). That is the count sketch of
 // x̃⊗⋯⊗x̃ with bucket h_1(i_1) + … + h_p(i_p) mod D and sign s_1(i_1)⋯s_p(i_p).
@@ -24,17 +24,20 @@ import (
 //
 // For hash pairwise, λ = 0 and this is (1/D)·[(a+b)^p + (a+c)^p - 2a^p] and less than g/D²
 // times (a+b+c)^p: at most ((2^(p+1)-2)/D + g·3^p/D²)·‖x̃‖^2p·‖ỹ‖^2p. So the constant 3^p, with
-// which papers bound it at 1/D, is that of 1/D². The first part is the variance of complex maclaurin.
+// which papers bound it at 1/D, is that of 1/D². The first part is the variance of complex [Maclaurin].
 //
-// For hash balanced, λ = (Dρ-1)/(D-1), ρ as for countSketch: -1/(D-1) for D at least the width
+// For hash balanced, λ = (Dρ-1)/(D-1), ρ as for [CountSketch]: -1/(D-1) for D at least the width
 // of x̃, which takes away what is linear in b and c. That is all of it for p = 1, half of it for
 // p = 2 and rows alike, and ever less for more; below that width it is about -1/(d-1).
 //
 // A row takes O(p·(d + D·log D)) operations, a sparse one O(p·(nnz + D·log D)), fast for D a
 // power of two and some fifty times slower for others. The map takes 4p bytes a dimension.
 // Choose it for sparse rows, for many dimensions, and where time counts most.
+const TensorSketch = "tensorsketch"
+
+// tensorSketch is the map [TensorSketch].
 type tensorSketch struct {
-	homogeneous
+	augmented
 	features int
 	tables   []hashTable
 	fft      *vec.FFT
@@ -42,14 +45,14 @@ type tensorSketch struct {
 }
 
 func newTensorSketch(cfg Config, dim int) (*tensorSketch, error) {
-	h, err := newHomogeneous(cfg, dim)
+	h, err := newAugmented(cfg, dim)
 	if err != nil {
 		return nil, err
 	}
 	if err := affordable(cfg, dim, 4*float64(h.width())*float64(h.degree)); err != nil {
 		return nil, err
 	}
-	t := &tensorSketch{homogeneous: h, features: cfg.Features}
+	t := &tensorSketch{augmented: h, features: cfg.Features}
 	for k := range h.degree {
 		table, err := newHashTable(cfg, h.width(), random.New(cfg.Seed, "feature.tensorsketch", uint64(k)))
 		if err != nil {

@@ -74,7 +74,7 @@ func TestTensorSketchVarianceByEnumeration(t *testing.T) {
 			continue
 		}
 		all := tables(c.hash, c.buckets, c.d)
-		sketch := &tensorSketch{homogeneous: homogeneous{degree: c.power, scale: 1, dim: c.d}, features: c.buckets,
+		sketch := &tensorSketch{augmented: augmented{degree: c.power, scale: 1, dim: c.d}, features: c.buckets,
 			tables: make([]hashTable, c.power), fft: vec.NewFFT(c.buckets)}
 		x := matrix.Rows{Dense: rows.Columns(0, c.d)}
 		z := matrix.NewDense(2, c.buckets)

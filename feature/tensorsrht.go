@@ -11,7 +11,7 @@ import (
 	"mercer/matrix"
 )
 
-// tensorSRHT approximates the poly kernel by features that are products of p projections
+// TensorSRHT approximates the poly kernel by features that are products of p projections
 //
 //	√(1/D)·Π_k (H·S_k·x̃)_{i_k},  x̃ = [√γ·x, √c],
 //
@@ -33,7 +33,7 @@ import (
 //
 // z(x)·z(y) is unbiased, since H·S_k keeps dot products. Let N_t count, of all ordered pairs
 // of M features with the same signs, those that agree in t of p places. With a, b, c as for
-// tensorSketch and V = b + c the variance is
+// [TensorSketch] and V = b + c the variance is
 //
 //	(1/M²)·Σ_t N_t·[(a+V)^t·(a-V/(n-1))^(p-t) - a^p],  M = D.
 //
@@ -42,8 +42,11 @@ import (
 // A row, sparse or not, takes O(p·(⌈D/n²⌉·n·log n + D)) operations, and the map 4pD bytes for
 // the places and 8pn⌈D/n²⌉ for the signs, twice that if complex. Choose it, complex, for dense
 // rows and the least error.
+const TensorSRHT = "tensorsrht"
+
+// tensorSRHT is the map [TensorSRHT].
 type tensorSRHT struct {
-	homogeneous
+	augmented
 	features int // D
 	m        int // features, real or complex
 	n        int // order of H
@@ -56,7 +59,7 @@ type tensorSRHT struct {
 }
 
 func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
-	h, err := newHomogeneous(cfg, dim)
+	h, err := newAugmented(cfg, dim)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +71,7 @@ func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
 	if h.width() > largest {
 		return nil, fmt.Errorf("feature: tensorsrht: rows of %d dimensions; it takes %d at most, and tensorsketch any number", dim, largest)
 	}
-	t := &tensorSRHT{homogeneous: h, features: cfg.Features, m: m, complex: cfg.Complex}
+	t := &tensorSRHT{augmented: h, features: cfg.Features, m: m, complex: cfg.Complex}
 	t.n = 1 << bits.Len(uint(h.width()-1))
 	blocks := (m + t.n - 1) / t.n
 	t.groups = (blocks + t.n - 1) / t.n
@@ -173,7 +176,7 @@ func (t *tensorSRHT) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 }
 
 // expand writes x̃_i to row.
-func (h *homogeneous) expand(row []float32, x matrix.Rows, i int) {
+func (h *augmented) expand(row []float32, x matrix.Rows, i int) {
 	if x.CSR != nil {
 		clear(row)
 		idx, val := x.CSR.Row(i)

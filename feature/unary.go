@@ -9,11 +9,12 @@ import (
 	"mercer/matrix"
 )
 
-// unary writes numbers as so many ones (Maji and Berg, "Max-margin additive classifiers for
-// detection", 2009), for the intersection kernel: with N cells a dimension and 0 ≤ x ≤ 1,
+// Unary is unary (thermometer) code (Maji and Berg, "Max-margin additive classifiers for
+// detection", 2009), for the intersection kernel: with N cells (option terms) a dimension and
+// 0 ≤ x ≤ 1, option form is
 //
+//	fraction  φ₂(x) = √(1/N)·[1, …, 1, xN - ⌊xN⌋, 0, …, 0], with ⌊xN⌋ ones; the default
 //	step      φ₁(x) = √(1/N)·[1, …, 1, 0, …, 0], with round(xN) ones
-//	fraction  φ₂(x) = √(1/N)·[1, …, 1, xN - ⌊xN⌋, 0, …, 0], with ⌊xN⌋ ones
 //
 // The product of two is min(x, y) rounded to N parts, at most 1/(2N) away, for φ₁. For φ₂ it
 // is min(x, y) itself unless x and y lie in the same cell, at fractions f ≤ g of it: then it
@@ -30,6 +31,9 @@ import (
 //
 // The N features of a dimension are neighbours, so that those of a number are a run. Features are
 // sparse: of an x of the sample about axN are not 0.
+const Unary = "unary"
+
+// unary is the map [Unary].
 type unary struct {
 	dim, cells int
 	h          float64

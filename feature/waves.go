@@ -3,10 +3,10 @@ package feature
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"mercer/internal/random"
 	"mercer/internal/vec"
+	"mercer/kernel"
 	"mercer/matrix"
 )
 
@@ -31,23 +31,49 @@ import (
 
 // shiftInvariant are the maps with frequencies.
 func shiftInvariant() []kind {
-	radial := []string{"rbf", "matern", "arccos", "exp-chi2"} // whose frequencies have no preferred direction
-	all := append(slices.Clone(radial), "laplacian", "cauchy")
 	form := []string{"form"}
+	words := map[string][]string{"form": waveForms}
+	radius := map[string][]string{"form": waveForms, "radius": {"chi", "fixed"}}
 	return []kind{
-		{name: "rff", about: "random Fourier features", options: form, kernels: all, check: checkForm, make: newRFF},
-		{name: "orf", about: "random Fourier features with orthogonal frequencies", options: form, kernels: radial, check: checkForm, make: newORF},
-		{name: "sorf", about: "orf by fast Hadamard transforms, for rows of more than 16 dimensions", options: []string{"form", "radius"}, kernels: radial, check: checkRadius, make: newSORF},
-		{name: "qmc", about: "random Fourier features at quasi-random frequencies, for few dimensions", options: form, kernels: all, check: checkForm, make: newQMC},
-		{name: "fastfood", about: "rff by fast Hadamard transforms; sorf is more accurate", options: form, kernels: radial, check: checkForm, make: newFastfood},
+		{name: RFF, about: "random Fourier features",
+			cost: "dD", source: "Rahimi and Recht 2007",
+			options: form, words: words, takes: hasLaw, check: checkForm, make: newRFF},
+		{name: ORF, about: "random Fourier features with orthogonal frequencies",
+			cost: "dD", source: "Yu et al. 2016",
+			options: form, words: words, takes: hasRadialLaw, check: checkForm, make: newORF},
+		{name: SORF, about: "orf by fast Hadamard transforms, for rows of more than 16 dimensions",
+			cost: "D log d", source: "Yu et al. 2016",
+			options: []string{"form", "radius"}, words: radius, takes: hasRadialLaw, check: checkRadius, make: newSORF},
+		{name: QMC, about: "random Fourier features at quasi-random frequencies, for few dimensions",
+			cost: "dD", source: "Yang et al. 2014",
+			options: form, words: words, takes: hasLaw, check: checkForm, make: newQMC},
+		{name: Fastfood, about: "rff by fast Hadamard transforms; sorf is more accurate",
+			cost: "D log d", source: "Le, Sarlós and Smola 2013",
+			options: form, words: words, takes: hasRadialLaw, check: checkForm, make: newFastfood},
 	}
+}
+
+// waveForms are the forms of features that are waves.
+var waveForms = []string{"pair", "phase"}
+
+// hasLaw says that a kernel has frequencies, of the rows themselves.
+func hasLaw(k kernel.Kernel) bool {
+	l, ok := k.Law()
+	return ok && !l.Log
+}
+
+// hasRadialLaw says that they have no preferred direction, too.
+func hasRadialLaw(k kernel.Kernel) bool {
+	l, ok := k.Law()
+	return ok && !l.Log && l.Radial()
 }
 
 // checkForm checks the form, and that a pair has two features.
 func checkForm(cfg Config) error {
-	if cfg.Kernel.Name == "arccos" {
+	if l, _ := cfg.Kernel.Law(); l.Wave != kernel.Cosine {
 		if cfg.Form != "" {
-			return fmt.Errorf("feature: %s: form is %s, but features of the arccos kernel are no waves; leave form out", cfg.Map, cfg.Form)
+			return fmt.Errorf("feature: %s: form is %s, but features of the %s kernel are no waves; leave form out",
+				cfg.Map, cfg.Form, cfg.Kernel.Name)
 		}
 		return nil
 	}
@@ -79,10 +105,10 @@ func newWaves(cfg Config) waves {
 		form:     cfg.Form,
 		scale:    float32(math.Sqrt(2 / float64(cfg.Features))),
 	}
-	switch {
-	case cfg.Kernel.Name == "arccos" && cfg.Kernel.Degree == 0:
+	switch of := newLaw(cfg.Kernel).wave; {
+	case of == kernel.Step:
 		w.form = "step"
-	case cfg.Kernel.Name == "arccos":
+	case of == kernel.Ramp:
 		w.form = "ramp"
 	case cfg.Form != "phase":
 		w.form = "pair"

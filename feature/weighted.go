@@ -68,7 +68,7 @@ func (f *weighted) prepare(k kernel.Kernel) error {
 		f.weights = vec.Pack64(m, features, w, features)
 	} else {
 		f.weights4 = vec.Pack32(m, features, f.w.Data, f.w.Stride)
-		if k.Name == "rbf" {
+		if k.Kind() == kernel.RBF {
 			f.moved = newGaussians(k.Gamma, f.at)
 			f.height = max(1, min(112, 1<<19/(d+m)))
 			return nil
@@ -280,7 +280,7 @@ func light(k kernel.Kernel, rows *matrix.Dense, w []float64) bool {
 	for _, v := range k.Diagonal(matrix.Rows{Dense: rows}) {
 		largest = max(largest, v)
 	}
-	if k.Name == "rbf" {
+	if k.Kind() == kernel.RBF {
 		mean, most := meanOf(rows), 0.0
 		for i := range rows.Rows {
 			r := 0.0

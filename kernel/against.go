@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 
 	"mercer/internal/vec"
 	"mercer/matrix"
@@ -16,14 +15,13 @@ import (
 // The rbf and matern kernels' ‖x-y‖² is taken from ‖x‖² + ‖y‖² - 2x·y, with all rows moved to
 // the mean of y first, so that data far from 0 lose no digits.
 type Against struct {
-	kernel Kernel
+	engine engine
 	d, m   int
-	mean   []float64            // of y, for rbf and matern
+	mean   []float64            // of y, if the kernel's engine moves rows
 	sums   *sums                // of kernels that are no functions of products, with
 	pairs  *vec.Pairs           // the rows y; or else nil, and
 	y      *vec.Packed[float64] // d×m, moved
 	norm   []float64            // ‖y_j‖², moved
-	table  *maternTable         // of matern
 }
 
 // NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not
@@ -36,8 +34,8 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 		return nil, err
 	}
 	m, d := y.Len(), y.Dim()
-	a := &Against{kernel: k, d: d, m: m}
-	if a.sums = k.sums(false); a.sums != nil {
+	a := &Against{engine: k.Kind().family.engine(k), d: d, m: m}
+	if a.sums = a.engine.sums(false); a.sums != nil {
 		a.pairs = vec.NewPairs(a.sums.of, d, m)
 		row := make([]float64, a.width())
 		for i := range m {
@@ -46,13 +44,10 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 		}
 		return a, nil
 	}
-	if k.Name == "matern" {
-		a.table = newMaternTable(k.Nu)
-	}
 	a.norm = make([]float64, m)
 	dense := make([]float64, m*d)
 	a.expand(y, 0, m, dense, nil)
-	if k.Name == "rbf" || k.Name == "matern" {
+	if a.engine.moves() {
 		a.mean = make([]float64, d)
 		for i := range m {
 			for j, v := range dense[i*d:][:d] {
@@ -95,6 +90,7 @@ func (a *Against) Work() int { return a.width() + 1 }
 // expand writes rows [i, j) of x into dst, in float64, moved, and their squared lengths into
 // norm, if it is not nil.
 func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
+	of := a.engine.numbers()
 	for r := i; r < j; r++ {
 		row := dst[(r-i)*a.d:][:a.d]
 		if x.CSR != nil {
@@ -111,9 +107,9 @@ func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 		for c, v := range a.mean {
 			row[c] -= v
 		}
-		if a.kernel.Name == "hellinger" {
+		if of != nil {
 			for c, v := range row {
-				row[c] = a.kernel.root(v)
+				row[c] = of(v)
 			}
 		}
 		if norm != nil {
@@ -141,7 +137,7 @@ func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 		}
 		a.pairs.Rows(n, a.m, work, dst, a.m)
 		for r := range n {
-			a.values(dst[r*a.m:][:a.m], 0)
+			a.engine.against(a, 0, dst[r*a.m:][:a.m])
 		}
 		return
 	}
@@ -149,61 +145,6 @@ func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 	a.expand(x, i, j, rows, norm)
 	a.y.Multiply(n, rows, a.d, dst, a.m, nil)
 	for r := range n {
-		a.values(dst[r*a.m:][:a.m], norm[r])
-	}
-}
-
-// values turns the products of a row of squared length norm with those that stay, or their sums,
-// into kernel values.
-func (a *Against) values(s []float64, norm float64) {
-	k := a.kernel
-	switch k.Name {
-	case "linear", "hellinger":
-	case "chi2", "intersection", "jensen-shannon":
-		for c := range s {
-			s[c] *= a.sums.factor
-		}
-	case "laplacian", "exp-chi2":
-		for c := range s {
-			s[c] *= -k.Gamma
-		}
-		vec.Exp64(s, s)
-	case "cauchy", "skewed-chi2":
-		for c, v := range s {
-			s[c] = k.fromExcess(v)
-		}
-	case "skewed-intersection":
-		for c := range s {
-			s[c] = -s[c]
-		}
-		vec.Exp64(s, s)
-	case "poly":
-		for c, xy := range s {
-			s[c] = power(float64(k.Gamma*xy)+k.Coef0, k.Degree)
-		}
-	case "exp":
-		for c := range s {
-			s[c] *= k.Gamma
-		}
-		vec.Exp64(s, s)
-	case "arccos":
-		for c, xy := range s {
-			cos, _ := cosine(xy, norm, a.norm[c])
-			s[c] = k.arccos(angle{xx: norm, yy: a.norm[c], theta: math.Acos(cos), rest: math.Acos(-cos)})
-		}
-	case "rbf":
-		for c, xy := range s {
-			s[c] = -k.Gamma * max(0, norm+a.norm[c]-2*xy)
-		}
-		vec.Exp64(s, s)
-	case "matern":
-		for c, xy := range s {
-			s[c] = k.Gamma * max(0, norm+a.norm[c]-2*xy)
-		}
-		a.table.log(s)
-		for c := range s {
-			s[c] = -s[c]
-		}
-		vec.Exp64(s, s)
+		a.engine.against(a, norm[r], dst[r*a.m:][:a.m])
 	}
 }

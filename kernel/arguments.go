@@ -2,29 +2,46 @@ package kernel
 
 import "math"
 
-// sparseDots writes x·y_c for the sparse rows of y from lo on; of hellinger, those of their
-// roots.
-func (b *block) sparseDots(out, x []float64, lo int) {
-	if b.kernel.Name == "hellinger" {
-		roots := b.yNumbers
-		for c := range out {
-			idx, _ := b.y.CSR.Row(lo + c)
-			sum := 0.0
-			for k, j := range idx {
-				sum += x[j] * roots[k]
-			}
-			out[c], roots = sum, roots[len(idx):]
-		}
-		return
+// What kernels are functions of.
+
+// product is x·y.
+func product(x, y []float32) float64 {
+	sum := 0.0
+	for i, a := range x {
+		sum += float64(float64(a) * float64(y[i]))
 	}
-	for c := range out {
-		idx, val := b.y.CSR.Row(lo + c)
-		sum := 0.0
-		for k, j := range idx {
-			sum += x[j] * float64(val[k])
-		}
-		out[c] = sum
+	return sum
+}
+
+// squared is ‖x-y‖².
+func squared(x, y []float32) float64 {
+	sum := 0.0
+	for i, a := range x {
+		d := float64(a) - float64(y[i])
+		sum += float64(d * d)
 	}
+	return sum
+}
+
+// absolute is ‖x-y‖₁.
+func absolute(x, y []float32) float64 {
+	sum := 0.0
+	for i, a := range x {
+		sum += math.Abs(float64(a) - float64(y[i]))
+	}
+	return sum
+}
+
+// positive is x without what rounding may leave below 0. Infinity less infinity, of a
+// distance that overflows, is infinity.
+func positive(x float64) float64 {
+	if x >= 0 {
+		return x
+	}
+	if x < 0 {
+		return 0
+	}
+	return math.Inf(1)
 }
 
 // term is the product of two numbers of equal sign, held to what a logProduct takes: no kernel

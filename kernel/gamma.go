@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"mercer/internal/random"
 	"mercer/internal/vec"
@@ -16,51 +15,105 @@ import (
 // error of a third of a percentile.
 const medianPairs = 20_000
 
+// gammaRule is how γ follows from data: its unit.
+type gammaRule struct {
+	// distance is that of two rows whose median puts the kernel's width; nil: the squared lengths of
+	// rows do.
+	distance func(x, y []float32) float64 `may:"be nil"`
+
+	// median is γ from the median m.
+	median func(m float64) float64
+
+	// scale is γ from the number of dimensions and the variance of all numbers.
+	scale func(dim, variance float64) float64
+
+	// byMedian and byScale are the two as formulas.
+	byMedian, byScale string
+}
+
+// The rules of γ for kernels of γ‖x-y‖², γ‖x-y‖₁, γ²(x_j-y_j)², γ x·y, and γ Σ (x_j-y_j)²/(x_j+y_j),
+// which grows like the numbers and not like their squares.
+var (
+	gammaOfSquares = &gammaRule{
+		distance: squared, median: reciprocal, scale: reciprocalProduct,
+		byMedian: "1/median‖x-y‖²", byScale: "1/(d·variance)",
+	}
+	gammaOfAbsolutes = &gammaRule{
+		distance: absolute, median: reciprocal, scale: reciprocalProduct,
+		byMedian: "1/median‖x-y‖₁", byScale: "1/(d·variance)",
+	}
+	gammaOfRootSquares = &gammaRule{
+		distance: squared, median: func(m float64) float64 { return 1 / math.Sqrt(m) },
+		scale:    func(dim, variance float64) float64 { return math.Sqrt(reciprocalProduct(dim, variance)) },
+		byMedian: "1/√median‖x-y‖²", byScale: "1/√(d·variance)",
+	}
+	gammaOfLengths = &gammaRule{
+		median: reciprocal, scale: reciprocalProduct,
+		byMedian: "1/median‖x‖²", byScale: "1/(d·variance)",
+	}
+	gammaOfChi2 = &gammaRule{
+		distance: chi2Distance, median: reciprocal,
+		scale:    func(dim, variance float64) float64 { return 1 / (dim * math.Sqrt(variance)) },
+		byMedian: "1/median Σ(x_j-y_j)²/(x_j+y_j)", byScale: "1/(d·standard deviation)",
+	}
+)
+
+func reciprocal(m float64) float64 { return 1 / m }
+
+func reciprocalProduct(dim, variance float64) float64 { return 1 / (dim * variance) }
+
+// GammaRule returns the formulas of [MedianGamma] and [ScaleGamma] for the kernel, "" if it has no γ.
+func (k *Kind) GammaRule() (median, scale string) {
+	if k.gamma == nil {
+		return "", ""
+	}
+	return k.gamma.byMedian, k.gamma.byScale
+}
+
+// MedianOf says what [MedianGamma] takes the median of: "distance" between rows, "length" of rows, or
+// "" if the kernel has no γ.
+func (k *Kind) MedianOf() string {
+	switch {
+	case k.gamma == nil:
+		return ""
+	case k.gamma.distance == nil:
+		return "length"
+	}
+	return "distance"
+}
+
 // MedianGamma returns the γ that puts the kernel's width at the median distance between rows
-// of x, and for kernels of x·y the median length:
-//
-//	rbf, matern      1/(median ‖Δ‖²), so that a pair at the median has k = 1/e for rbf
-//	laplacian        1/(median ‖Δ‖₁)
-//	cauchy           1/√(median ‖Δ‖²)
-//	poly, exp        1/(median ‖x‖²), at which γ‖x‖² is then 1
-//	exp-chi2         1/(median Σ Δ_j²/(x_j+y_j))
-//	all others       1: they have no γ, and take any
+// of x, and for kernels of x·y the median length ([Kind.GammaRule] has the formulas): a pair at the
+// median has k = 1/e for rbf, a row at the median γ‖x‖² = 1 for poly. It is 1 for kernels that have
+// no γ.
 //
 // The median of distances is over all pairs of different rows if they are at most 20,000, else
 // over so many random ones, which depend on seed alone; that of lengths is over all rows. If
 // more than half of the numbers are 0, the others count. It fails for other names, if all
 // rows are equal, or all 0, and for numbers that exp-chi2 does not take.
 func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, err error) {
-	var what string
+	kind, err := Find(kernelName)
+	if err != nil {
+		return 0, err
+	}
 	var numbers []float64
-	switch {
-	case !slices.Contains(Names(), kernelName):
-		return 0, fmt.Errorf("kernel: %q is not a kernel; known are %s", kernelName, strings.Join(Names(), ", "))
-	case !Has(kernelName, "gamma"):
+	what, rule := kind.MedianOf(), kind.gamma
+	switch n := x.Len(); {
+	case rule == nil:
 		return 1, nil
-	case kernelName != "poly" && kernelName != "exp":
-		what = "distance"
-		n := x.Len()
+	case rule.distance == nil:
+		if n == 0 {
+			return 0, errors.New("kernel: gamma by the median length needs rows; give gamma as a number")
+		}
+		numbers = norms(x, nil)
+	default:
 		if n < 2 {
 			return 0, fmt.Errorf("kernel: gamma by the median distance needs two rows or more, not %d; give gamma as a number", n)
 		}
 		if err := (Kernel{Name: kernelName}).CheckRows(x); err != nil {
 			return 0, err
 		}
-		distance := squared
-		switch kernelName {
-		case "laplacian":
-			distance = absolute
-		case "exp-chi2":
-			distance = chi2Distance
-		}
-		numbers = distances(x, randomPairs(n, seed), distance)
-	default:
-		what = "length"
-		if x.Len() == 0 {
-			return 0, errors.New("kernel: gamma by the median length needs rows; give gamma as a number")
-		}
-		numbers = norms(x, nil)
+		numbers = distances(x, randomPairs(n, seed), rule.distance)
 	}
 	slices.Sort(numbers)
 	m := median(numbers)
@@ -68,17 +121,14 @@ func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, 
 		positive := slices.IndexFunc(numbers, func(d float64) bool { return d > 0 })
 		if positive < 0 {
 			are := "equal"
-			if what == "length" {
+			if rule.distance == nil {
 				are = "0"
 			}
 			return 0, fmt.Errorf("kernel: gamma by the median %s: all rows are %s; give gamma as a number", what, are)
 		}
 		m = median(numbers[positive:])
 	}
-	gamma = 1 / m
-	if kernelName == "cauchy" {
-		gamma = 1 / math.Sqrt(m)
-	}
+	gamma = rule.median(m)
 	if !(gamma > 0 && gamma <= math.MaxFloat64) {
 		return 0, fmt.Errorf("kernel: gamma by the median %s: the median %g is out of range; scale the data or give gamma as a number", what, m)
 	}
@@ -126,20 +176,15 @@ func distances(x matrix.Rows, pairs [][2]int, distance func(x, y []float32) floa
 	return distances
 }
 
-// ScaleGamma returns 1/(dim·variance), what scikit-learn calls "scale"; for cauchy, whose
-// γ is in units of 1/‖Δ‖, its square root, and for exp-chi2, whose distance grows like the
-// numbers and not like their squares, 1/(dim·√variance). variance is that of all elements of
-// the data together. It is 1 for kernels that have no γ.
+// ScaleGamma returns 1/(dim·variance), what scikit-learn calls "scale", in the unit of the kernel's γ
+// ([Kind.GammaRule]). variance is that of all elements of the data together. It is 1 for kernels
+// that have no γ, and names that are no kernel's.
 func ScaleGamma(dim int, variance float64, kernelName string) (float64, error) {
-	gamma := 1 / (float64(dim) * variance)
-	switch {
-	case !Has(kernelName, "gamma"):
+	kind := byName[kernelName]
+	if kind == nil || kind.gamma == nil {
 		return 1, nil
-	case kernelName == "cauchy":
-		gamma = math.Sqrt(gamma)
-	case kernelName == "exp-chi2":
-		gamma = 1 / (float64(dim) * math.Sqrt(variance))
 	}
+	gamma := kind.gamma.scale(float64(dim), variance)
 	if !(gamma > 0 && gamma <= math.MaxFloat64) {
 		return 0, fmt.Errorf("kernel: gamma by scale: %d dimensions of variance %g give none; give gamma as a number", dim, variance)
 	}

@@ -25,7 +25,7 @@ func TestMedianGammaOfFewRowsIsExact(t *testing.T) {
 	}
 	var lengths []float64
 	for i := range x.Rows {
-		lengths = append(lengths, dot(x.Row(i), x.Row(i)))
+		lengths = append(lengths, product(x.Row(i), x.Row(i)))
 	}
 	slices.Sort(l1)
 	slices.Sort(l2)

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"sync"
 
 	"mercer/internal/vec"
@@ -22,19 +21,43 @@ import (
 // (sparse rows far from 0, say). laplacian, cauchy and the kernels of histograms but hellinger
 // take d operations a value for dense y, and for sparse y as many as y_j has elements.
 type Gram struct {
-	kernel Kernel
+	engine engine
+	unit   bool // k(x, x) is 1
 	x, y   matrix.Rows
 	same   bool
-	table  *maternTable
-	poly   []float64 // of matern with a closed form
 
 	value    frame
 	distance func() frame
 }
 
+// engine computes blocks of the values of a kernel with its parameters: it turns dot products of
+// rows, or sums over the dimensions, into values and distances.
+type engine interface {
+	// sums are those that values come from, or distances; nil: dot products.
+	sums(distances bool) *sums
+
+	// numbers is what the numbers of rows are replaced by before their products are taken; nil:
+	// nothing.
+	numbers() func(float64) float64
+
+	// moves says whether the products are better taken of rows that are moved.
+	moves() bool
+
+	// frame prepares what values need of all rows, or distances.
+	frame(g *Gram, distances bool) frame
+
+	// values turns row r's dot products with y's rows from lo on, or their sums, into kernel values,
+	// and distances2 into squared distances.
+	values(b *block, r, lo int, s []float64)
+	distances2(b *block, r, lo int, s []float64)
+
+	// against turns the dot products of a row of squared length norm with those that stay, or the
+	// sums, into kernel values.
+	against(a *Against, norm float64, s []float64)
+}
+
 // frame is where dot products are taken: after a move by -mean, if that is not nil, with
-// ‖·‖² of every moved row, if they are of use. Of additive kernels it is k(x, x), of
-// skewed-intersection -log k(x, 0).
+// ‖·‖² of every moved row, if they are of use, or another number of each row that the engine needs.
 type frame struct {
 	mean         []float64
 	xNorm, yNorm []float64
@@ -60,54 +83,39 @@ func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 			return nil, err
 		}
 	}
-	g := &Gram{kernel: k, x: x, y: y, same: x == y}
-	switch k.Name {
-	case "rbf", "arccos":
-		g.value = g.frame()
-	case "matern":
-		g.value = g.frame()
-		g.table = newMaternTable(k.Nu)
-		g.poly = closedForm(k.Nu)
-	}
-	g.distance = sync.OnceValue(func() frame {
-		if g.value.xNorm != nil || k.unit() && k.Name != "skewed-intersection" {
-			return g.value
-		}
-		return g.frame()
-	})
+	family := k.Kind().family
+	g := &Gram{engine: family.engine(k), unit: family.unit(), x: x, y: y, same: x == y}
+	g.value = g.engine.frame(g, false)
+	g.distance = sync.OnceValue(func() frame { return g.engine.frame(g, true) })
 	return g, nil
 }
 
-// frame is that of the kernel's distances.
-func (g *Gram) frame() frame {
-	var f frame
-	if norms := g.kernel.Diagonal; g.kernel.additive() || g.kernel.Name == "skewed-intersection" {
-		if !g.kernel.additive() {
-			norms = g.kernel.logNorms
-		}
-		f.yNorm = norms(g.y)
-		f.xNorm = f.yNorm
-		if !g.same {
-			f.xNorm = norms(g.x)
-		}
-		return f
+// lengths is the frame with the squared lengths of rows, moved to the mean of y if they are dense and
+// move says so.
+func (g *Gram) lengths(move bool) frame {
+	var mean []float64
+	if move && g.x.Dense != nil && g.y.Dense != nil {
+		mean = meanOf(g.y.Dense)
 	}
-	movable := g.kernel.Name == "rbf" || g.kernel.Name == "matern" || g.kernel.Name == "linear"
-	if movable && g.x.Dense != nil && g.y.Dense != nil {
-		f.mean = mean(g.y.Dense)
-	}
-	f.yNorm = norms(g.y, f.mean)
-	f.xNorm = f.yNorm
-	if !g.same {
-		f.xNorm = norms(g.x, f.mean)
-	}
+	f := g.selves(func(x matrix.Rows) []float64 { return norms(x, mean) })
+	f.mean = mean
 	for _, v := range f.yNorm {
 		f.yMost = max(f.yMost, v)
 	}
 	return f
 }
 
-func mean(m *matrix.Dense) []float64 {
+// selves is the frame with a number for each row.
+func (g *Gram) selves(of func(x matrix.Rows) []float64) frame {
+	f := frame{yNorm: of(g.y)}
+	f.xNorm = f.yNorm
+	if !g.same {
+		f.xNorm = of(g.x)
+	}
+	return f
+}
+
+func meanOf(m *matrix.Dense) []float64 {
 	sum := make([]float64, m.Cols)
 	for i := range m.Rows {
 		for j, v := range m.Row(i) {
@@ -135,10 +143,10 @@ func norms(rows matrix.Rows, mean []float64) []float64 {
 				}
 			case rows.CSR != nil:
 				_, val := rows.CSR.Row(i)
-				sum = dot(val, val)
+				sum = product(val, val)
 			default:
 				row := rows.Dense.Row(i)
-				sum = dot(row, row)
+				sum = product(row, row)
 			}
 			norm[i] = sum
 		}
@@ -184,7 +192,7 @@ func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 	if len(dst) != (j-i)*cols {
 		panic(fmt.Sprintf("kernel: %d elements for %d rows of %d", len(dst), j-i, cols))
 	}
-	sums := g.kernel.sums(distances)
+	sums := g.engine.sums(distances)
 	width, least := g.x.Dim(), 1
 	if sums != nil {
 		width, least = sums.of.Width(g.x.Dim()), 32 // sums with fewer rows of y take as long
@@ -226,9 +234,9 @@ func (b *block) expand(rows matrix.Rows, i int, dst []float64) {
 		return
 	}
 	expand(rows, i, dst, b.mean)
-	if b.kernel.Name == "hellinger" {
+	if of := b.engine.numbers(); of != nil {
 		for j, v := range dst {
-			dst[j] = b.kernel.root(v)
+			dst[j] = of(v)
 		}
 	}
 }
@@ -236,6 +244,7 @@ func (b *block) expand(rows matrix.Rows, i int, dst []float64) {
 // expandY takes rows [lo, hi) of y.
 func (b *block) expandY(lo, hi int) {
 	b.yNumbers = b.yNumbers[:0]
+	of := b.engine.numbers()
 	for c := lo; c < hi; c++ {
 		switch {
 		case b.sums != nil && b.y.Dense != nil:
@@ -246,13 +255,13 @@ func (b *block) expandY(lo, hi int) {
 		case b.sums != nil:
 			_, val := b.y.CSR.Row(c)
 			for _, v := range val {
-				numbers := b.sums.numbers(v)
+				numbers := b.sums.numbers(float64(v))
 				b.yNumbers = append(b.yNumbers, numbers[:b.sums.of.Arrays()]...)
 			}
-		case b.kernel.Name == "hellinger":
+		case of != nil:
 			_, val := b.y.CSR.Row(c)
 			for _, v := range val {
-				b.yNumbers = append(b.yNumbers, b.kernel.root(float64(v)))
+				b.yNumbers = append(b.yNumbers, of(float64(v)))
 			}
 		}
 	}
@@ -282,13 +291,13 @@ func (b *block) fill(i, j int, dst []float64) {
 				b.sparseDots(out, x, lo)
 			}
 			if b.distances {
-				b.distances2(r, lo, out)
+				b.engine.distances2(b, r, lo, out)
 			} else {
-				b.values(r, lo, out)
+				b.engine.values(b, r, lo, out)
 			}
 		}
 	}
-	if !b.same || !b.distances && !b.kernel.unit() {
+	if !b.same || !b.distances && !b.unit {
 		return
 	}
 	diagonal := 1.0
@@ -300,130 +309,9 @@ func (b *block) fill(i, j int, dst []float64) {
 	}
 }
 
-// values turns row r's dot products with y's rows from lo on, or what else the kernel's
-// argument is, into kernel values.
-func (b *block) values(r, lo int, s []float64) {
-	k := b.kernel
-	switch k.Name {
-	case "linear", "hellinger":
-	case "chi2", "intersection", "jensen-shannon":
-		if b.sums.factor != 1 {
-			for c := range s {
-				s[c] *= b.sums.factor
-			}
-		}
-	case "cauchy", "skewed-chi2":
-		for c, v := range s {
-			s[c] = k.fromExcess(v)
-		}
-	case "rbf", "laplacian", "exp", "exp-chi2", "skewed-intersection":
-		gamma := -k.Gamma
-		if k.Name == "skewed-intersection" {
-			gamma = -1
-		}
-		if k.Name == "rbf" {
-			b.squares(r, lo, s, b.cancels(r))
-		} else if k.Name == "exp" {
-			gamma = k.Gamma
-		}
-		for c := range s {
-			s[c] *= gamma
-		}
-		vec.Exp64(s, s)
-	case "matern":
-		b.squares(r, lo, s, b.cancels(r))
-		if b.poly != nil {
-			b.closedForm(s)
-			return
-		}
-		b.logs(s)
-		for c := range s {
-			s[c] = -s[c]
-		}
-		vec.Exp64(s, s)
-	case "arccos":
-		b.arccos(r, lo, s)
-	default:
-		for c, v := range s {
-			s[c] = k.of(v)
-		}
-	}
-}
-
-// distances2 turns what values does into squared distances.
-func (b *block) distances2(r, lo int, s []float64) {
-	k := b.kernel
-	switch k.Name {
-	case "linear":
-		b.squares(r, lo, s, true)
-	case "rbf":
-		b.squares(r, lo, s, true)
-		for c, v := range s {
-			s[c] = 2 * k.gap(v)
-		}
-	case "laplacian", "exp-chi2", "skewed-intersection":
-		for c, v := range s {
-			if b.xNorm != nil && v < nearRows*(b.xNorm[r]+b.yNorm[lo+c]) {
-				v = b.sums.exactly(b.rowsOf(r, lo+c))
-			}
-			s[c] = 2 * k.gap(v)
-		}
-	case "cauchy", "skewed-chi2":
-		for c, v := range s {
-			s[c] = 2 * k.gapFromExcess(v)
-		}
-	case "hellinger", "chi2", "intersection", "jensen-shannon":
-		if b.sums != nil && b.sums.distances {
-			return
-		}
-		b.values(r, lo, s)
-		xx := b.xNorm[r]
-		for c, xy := range s {
-			yy := b.yNorm[lo+c]
-			if s[c] = positive(xx + yy - 2*xy); s[c] < nearRows*(xx+yy) {
-				s[c] = k.additiveDistance(b.rowsOf(r, lo+c))
-			}
-		}
-	case "matern":
-		b.squares(r, lo, s, true)
-		b.logs(s)
-		for c, v := range s {
-			s[c] = -2 * math.Expm1(-v)
-		}
-	case "arccos":
-		b.arccosDistances(r, lo, s)
-	default:
-		xx := b.xNorm[r]
-		for c, xy := range s {
-			yy, towards := b.yNorm[lo+c], xy
-			if k.mirrored(xy) {
-				towards = -xy
-			}
-			if s2 := xx + yy - 2*towards; s2 < nearRows*(xx+yy) {
-				s[c] = k.Distance2(b.rowsOf(r, lo+c))
-			} else {
-				s[c] = k.dotDistance(xy, xx-towards, yy-towards, s2)
-			}
-		}
-	}
-}
-
 // nearRows is the share of ‖x‖² + ‖y‖² under which ‖x-y‖² is computed from the rows themselves:
 // taken from norms and products, it has lost three digits there.
 const nearRows = 1e-3
-
-// cancels says whether ‖x_r-y‖² from norms and products may be so wrong that a kernel value
-// is wrong by 10⁻¹³, the derivative of k by ‖x-y‖² being γ at most, or γν/(ν-1).
-func (b *block) cancels(r int) bool {
-	slope := b.kernel.Gamma
-	if b.kernel.Name == "matern" {
-		if b.kernel.Nu <= 1 {
-			return true // there is no bound
-		}
-		slope *= b.kernel.Nu / (b.kernel.Nu - 1)
-	}
-	return slope*(b.xNorm[r]+b.yMost) > 50
-}
 
 // squares turns dot products into ‖x-y‖², those of near rows exactly if asked for.
 func (b *block) squares(r, lo int, s []float64, exactly bool) {
@@ -445,71 +333,27 @@ func (b *block) squares(r, lo int, s []float64, exactly bool) {
 // rowsOf returns row r of x and row c of y side by side.
 func (b *block) rowsOf(r, c int) (x, y []float32) { return b.pair.of(b.x, r, b.y, c) }
 
-// logs turns ‖x-y‖² into -log k of matern.
-func (b *block) logs(s []float64) {
-	for c := range s {
-		s[c] *= b.kernel.Gamma
-	}
-	b.table.log(s)
-}
-
-// closedForm turns ‖x-y‖² into p(z)e^-z.
-func (b *block) closedForm(s []float64) {
-	var z [128]float64
-	root, scale := math.Sqrt(b.kernel.Gamma), 2*math.Sqrt(b.kernel.Nu)
-	for len(s) > 0 {
-		n := min(len(s), len(z))
-		for c, v := range s[:n] {
-			z[c] = min(scale*(root*math.Sqrt(v)), mostZ)
-			s[c] = -z[c]
-		}
-		vec.Exp64(s[:n], s[:n])
-		if len(b.poly) > 1 {
-			for c, v := range z[:n] {
-				s[c] *= horner(b.poly, v)
+// sparseDots writes the dot products of x with the sparse rows of y from lo on, whose numbers are in
+// b.yNumbers if the engine replaces them.
+func (b *block) sparseDots(out, x []float64, lo int) {
+	if b.engine.numbers() != nil {
+		numbers := b.yNumbers
+		for c := range out {
+			idx, _ := b.y.CSR.Row(lo + c)
+			sum := 0.0
+			for k, j := range idx {
+				sum += x[j] * numbers[k]
 			}
+			out[c], numbers = sum, numbers[len(idx):]
 		}
-		s = s[n:]
+		return
 	}
-}
-
-// parallel is the 1 - |cos θ| under which the angle is taken from the rows themselves.
-const parallel = 1e-5
-
-// cosine returns cos θ from x·y, and ‖x‖‖y‖.
-func cosine(xy, xx, yy float64) (cos, length float64) {
-	length = math.Sqrt(xx * yy)
-	if length == 0 {
-		return 0, 0
-	}
-	return min(1, max(-1, xy/length)), length
-}
-
-// arccos turns dot products into values of the arc-cosine kernel.
-func (b *block) arccos(r, lo int, s []float64) {
-	for c, xy := range s {
-		cos, length := cosine(xy, b.xNorm[r], b.yNorm[lo+c])
-		switch {
-		case b.kernel.Degree == 1:
-			s[c] = max(0, length/math.Pi*(math.Sqrt((1-cos)*(1+cos))+math.Acos(-cos)*cos))
-		case 1-math.Abs(cos) < parallel:
-			s[c] = b.kernel.arccos(angleOf(b.rowsOf(r, lo+c)))
-		default:
-			s[c] = math.Acos(-cos) / math.Pi
+	for c := range out {
+		idx, val := b.y.CSR.Row(lo + c)
+		sum := 0.0
+		for k, j := range idx {
+			sum += x[j] * float64(val[k])
 		}
-	}
-}
-
-// arccosDistances turns dot products into squared distances of the arc-cosine kernel.
-func (b *block) arccosDistances(r, lo int, s []float64) {
-	for c, xy := range s {
-		a := angle{xx: b.xNorm[r], yy: b.yNorm[lo+c]}
-		cos, _ := cosine(xy, a.xx, a.yy)
-		if 1-cos < parallel || a.xx+a.yy-2*xy < nearRows*(a.xx+a.yy) {
-			s[c] = b.kernel.Distance2(b.rowsOf(r, lo+c))
-			continue
-		}
-		a.theta = math.Acos(cos)
-		s[c] = b.kernel.arccosDistance(a, a.xx-a.yy)
+		out[c] = sum
 	}
 }

@@ -280,7 +280,7 @@ func TestHistogramsOfNothing(t *testing.T) {
 		gram(t, k, none, some)
 		gram(t, k, some, none)
 		want := k.Eval(nil, nil)
-		if k.unit() != (want == 1) || k.additive() != (want == 0) {
+		if _, additive := k.Additive(); k.unit() != (want == 1) || additive != (want == 0) {
 			t.Errorf("%s of rows without dimensions is %g", k, want)
 		}
 		for _, v := range gram(t, k, empty, empty) {

@@ -33,7 +33,7 @@ func NewLines(k Kernel, x matrix.Rows, memory int64) (*Lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lines{gram: g, sums: k.sums(false), width: x.Dim()}
+	l := &Lines{gram: g, sums: g.engine.sums(false), width: x.Dim()}
 	if l.sums != nil {
 		l.width = l.sums.of.Width(x.Dim())
 	}
@@ -177,12 +177,12 @@ func (t *tile) write(rows []int32, xs, out []float64, dst [][]float32, at int) {
 		case t.y.CSR != nil:
 			t.sparseDots(values, x, 0)
 		}
-		t.values(int(r), 0, values)
+		t.engine.values(&t.block, int(r), 0, values)
 		line := dst[i][at:][:t.n]
 		for c, v := range values {
 			line[c] = float32(v)
 		}
-		if t.kernel.unit() {
+		if t.unit {
 			t.diagonal(r, line)
 		}
 	}

@@ -244,3 +244,37 @@ func (t *maternTable) fill(exponent int) *[16][8]float64 {
 	t.binades[exponent].Store(b)
 	return b
 }
+
+// maternSlope returns -dk/dx of the Matérn kernel as a function of x = γ‖x-y‖². By
+// d(z^ν K_ν)/dz = -z^ν K_(ν-1) it is ν/(ν-1) times the kernel of ν-1 at the same z² = 4νx; for
+// ν ≤ 1 it is the integral of matern.go with one factor e^-t more. At x = 0, where it may be
+// infinite, it is 0.
+func maternSlope(nu, x float64) float64 {
+	switch {
+	case x == 0:
+		return 0
+	case nu-1 >= minNu:
+		return nu / (nu - 1) * matern(nu-1, x*nu/(nu-1))
+	case nu == 0.5: // k = exp(-√(2x))
+		root := math.Sqrt(2 * x)
+		return math.Exp(-root) / root
+	}
+	exponent := func(t float64) float64 { return -nu*(math.Expm1(t)-t) - x*math.Exp(-t) - t }
+	// The peak, where νe^2t - (ν-1)e^t - x = 0.
+	peak := math.Log((nu - 1 + math.Sqrt((nu-1)*(nu-1)+4*nu*x)) / (2 * nu))
+	top, h := exponent(peak), step(nu, x)
+	if math.IsInf(top, 0) || top != top {
+		return 0
+	}
+	sum := 1.0
+	for _, h := range [2]float64{h, -h} {
+		for i := 1.0; ; i++ {
+			term := math.Exp(exponent(peak+i*h) - top)
+			sum += term
+			if !(term > negligible*sum) {
+				break
+			}
+		}
+	}
+	return math.Exp(logC(nu)+top) * h * sum
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"mercer/dataset"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 	"mercer/rank"
 )
 
@@ -264,26 +262,17 @@ func SameColumns(a, b *dataset.Schema) error {
 
 // pass adds the rows of src, as the models predict them.
 func (r *record) pass(ctx context.Context, models []*Predictor, src dataset.Source, progress func(string, int, float64)) error {
-	in, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
 	for j, p := range models {
 		if err := r.place(j, p); err != nil {
 			return err
 		}
 	}
 	rows := 0
-	for {
-		b, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return err
 		}
-		if err := r.truths(b, src.Name()); err != nil {
+		if err := r.truths(b.Batch, src); err != nil {
 			return err
 		}
 		for j, p := range models {
@@ -291,12 +280,12 @@ func (r *record) pass(ctx context.Context, models []*Predictor, src dataset.Sour
 			err := p.Predict(b.X, r.how == byProbability, func(i int, s *Said) error { return r.add(j, i, s) })
 			r.models[j].seconds += time.Since(start).Seconds()
 			if err != nil {
-				return fmt.Errorf("%s: %w", p.Name, pipeline.Located(err, src, b.First))
+				return fmt.Errorf("%s: %w", p.Name, dataset.Locate(err, src, b.First))
 			}
 		}
 		r.rows += b.X.Len()
 		rows += b.X.Len()
-		progress("predict", rows, in.Progress())
+		progress("predict", rows, b.Pass.Progress())
 	}
 	if rows == 0 {
 		return fmt.Errorf("%s: has no rows", src.Name())

@@ -357,7 +357,7 @@ func TestCompareErrors(t *testing.T) {
 		{ofTwo, two, CompareOptions{Level: 95}, "the level 95 of the intervals is not between 0 and 1"},
 		{ofTwo, two, CompareOptions{Metric: "RMSE"}, "the metric rmse is not for the task classify; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, f1, precision, recall, micro_precision, micro_recall, macro_precision, macro_recall, weighted_precision, weighted_recall, auc, average_precision, mcc"},
 		{ofTwo, two, CompareOptions{Metric: "ece"}, "models cannot be compared by ece; there are accuracy, error"},
-		{ofTwo, two, CompareOptions{Metric: "log_loss"}, "model 1 has no probabilities, which log_loss takes; train it with --calibrate platt"},
+		{ofTwo, two, CompareOptions{Metric: "log_loss"}, "model 1 has no probabilities, which log_loss takes; train it with calibrate=platt"},
 		{ofThree, three, CompareOptions{Metric: "auc"}, "the metric auc is for two classes, and there are 3; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, micro_precision, micro_recall, macro_precision, macro_recall, weighted_precision, weighted_recall, mcc, kappa, log_loss, brier"},
 		{[]*Predictor{ofTwo[0], ofNumbers[0]}, two, CompareOptions{}, "model 1 is for the task classify, model 1 for regress"},
 		{[]*Predictor{ofTwo[0], ofThree[1]}, two, CompareOptions{}, `model 2 knows the class "yes!", model 1 does not`},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"runtime"
 	"time"
@@ -212,25 +211,17 @@ func classOfRows(ctx context.Context, src dataset.Source, labels []string) ([]in
 	if labels == nil {
 		return nil, nil
 	}
-	in, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
 	classes := dataset.NewClasses(labels)
 	var all []int32
-	for {
-		b, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
 		for i := range b.X.Len() {
-			all = append(all, int32(classes.Of(b, i)))
+			all = append(all, int32(classes.Of(b.Batch, i)))
 		}
 	}
+	return all, nil
 }
 
 // judgeFolds computes the metric on each fold.

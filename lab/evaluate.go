@@ -2,15 +2,13 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 // Options say what Evaluate does beside its metrics; the zero value is nothing.
@@ -36,25 +34,16 @@ type Options struct {
 // where rows have weights. All of these end at 128 MiB, where the areas and the median become
 // approximate and Metrics says within what. Sorting takes another 8 bytes a row kept.
 func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Options) (*Metrics, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	j := newJudge(m, src, opt)
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
-		if err := j.add(b); err != nil {
+		if err := j.add(b.Batch); err != nil {
 			return nil, err
 		}
 		if opt.Progress != nil {
-			opt.Progress(j.rows, r.Progress())
+			opt.Progress(j.rows, b.Pass.Progress())
 		}
 	}
 	return j.metrics()
@@ -121,18 +110,18 @@ func newJudge(m *model.Model, src dataset.Source, opt Options) *judge {
 func (j *judge) add(b *matrix.Batch) error {
 	switch {
 	case b.Outputs == 0:
-		return fmt.Errorf("%s: the rows have no labels to compare predictions with; name them with --label or --labels", j.src.Name())
+		return unlabelled(j.src.Name())
 	case j.classes != nil && b.Outputs != 1:
 		return fmt.Errorf("%s: rows have %d labels, but the model predicts one class", j.src.Name(), b.Outputs)
 	}
 	j.scores.Reshape(b.X.Len(), j.m.Outputs())
 	if err := j.m.Scores(&j.scores, b.X); err != nil {
-		return pipeline.Located(err, j.src, b.First)
+		return dataset.Locate(err, j.src, b.First)
 	}
 	if j.byValue != nil {
 		for i, name := range b.Names {
 			if name != "" {
-				return fmt.Errorf("%s: the label %q is not a number, but the model predicts numbers", pipeline.Place(j.src, b.First+i), name)
+				return dataset.AtRow(j.src, b.First+i, fmt.Errorf("the label %q is not a number, but the model predicts numbers", name))
 			}
 		}
 		if b.Outputs != j.m.Outputs() {
@@ -152,6 +141,11 @@ func (j *judge) add(b *matrix.Batch) error {
 	}
 	j.rows += b.X.Len()
 	return nil
+}
+
+// unlabelled is the error for rows without labels.
+func unlabelled(source string) error {
+	return option.Errorf("%s: the rows have no labels to compare predictions with; name them with %s or %s", source, option.Ref("label"), option.Ref("labels_file"))
 }
 
 func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
@@ -180,7 +174,7 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 	case j.sets != nil:
 		unknown, err := j.sets.Of(b, i, j.has)
 		if err != nil {
-			return fmt.Errorf("%s: %w", pipeline.Place(j.src, b.First+i), err)
+			return dataset.AtRow(j.src, b.First+i, err)
 		}
 		for t, v := range scores {
 			j.told[t] = v > 0

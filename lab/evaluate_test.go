@@ -117,7 +117,7 @@ func TestEvaluateErrors(t *testing.T) {
 		want string
 	}{
 		{"unlabelled", context.Background(), classifier, source(t, x, nil, 0, nil),
-			"rows in memory: the rows have no labels to compare predictions with; name them with --label or --labels"},
+			"rows in memory: the rows have no labels to compare predictions with; name them with label or labels_file"},
 		{"text", context.Background(), regression, source(t, x, nil, 0, sides(n)),
 			`rows in memory: row 1: the label "left" is not a number, but the model predicts numbers`},
 		{"two labels", context.Background(), regression, source(t, line(25), y, 2, nil),

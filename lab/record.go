@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/matrix"
 	"mercer/rank"
 )
@@ -141,10 +142,11 @@ func newRecord(metric string, p *Predictor, models int) (*record, error) {
 }
 
 // truths adds the labels of a batch.
-func (r *record) truths(b *matrix.Batch, name string) error {
+func (r *record) truths(b *matrix.Batch, src dataset.Source) error {
+	name := src.Name()
 	switch {
 	case b.Outputs == 0:
-		return fmt.Errorf("%s: the rows have no labels to compare predictions with; name them with --label or --labels", name)
+		return unlabelled(name)
 	case r.classes != nil && b.Outputs != 1:
 		return fmt.Errorf("%s: rows have %d labels, but the models predict one class", name, b.Outputs)
 	case r.labels == nil && r.classes == nil && b.Outputs != r.outputs:
@@ -154,7 +156,6 @@ func (r *record) truths(b *matrix.Batch, name string) error {
 		r.weights = slices.Repeat([]float64{1}, r.rows)
 	}
 	for i := range b.X.Len() {
-		row := b.First + i + 1
 		if r.weights != nil {
 			w := 1.0
 			if b.Weights != nil {
@@ -170,7 +171,7 @@ func (r *record) truths(b *matrix.Batch, name string) error {
 				if b.Names != nil && b.Names[i] != "" {
 					label = b.Names[i]
 				}
-				return fmt.Errorf("%s: row %d: the label %q is none of the classes of the models, %s", name, row, label, short(r.classes))
+				return dataset.AtRow(src, b.First+i, fmt.Errorf("the label %q is none of the classes of the models, %s", label, short(r.classes)))
 			}
 			r.truth = append(r.truth, int32(class))
 		case r.labels != nil:
@@ -182,14 +183,14 @@ func (r *record) truths(b *matrix.Batch, name string) error {
 			}
 			unknown, err := r.sets.Of(b, i, r.has[i])
 			if err != nil {
-				return fmt.Errorf("%s: row %d: %w", name, row, err)
+				return dataset.AtRow(src, b.First+i, err)
 			}
 			if unknown != nil {
-				return fmt.Errorf("%s: row %d: the label %q is none of those of the models, %s", name, row, unknown[0], short(r.labels))
+				return dataset.AtRow(src, b.First+i, fmt.Errorf("the label %q is none of those of the models, %s", unknown[0], short(r.labels)))
 			}
 		default:
 			if b.Names != nil && b.Names[i] != "" {
-				return fmt.Errorf("%s: row %d: the label %q is not a number, but the models predict numbers", name, row, b.Names[i])
+				return dataset.AtRow(src, b.First+i, fmt.Errorf("the label %q is not a number, but the models predict numbers", b.Names[i]))
 			}
 		}
 	}
@@ -211,7 +212,7 @@ func short(names []string) string {
 // place says where the classes or labels of a model are among all.
 func (r *record) place(j int, p *Predictor) error {
 	if r.how == byProbability && !p.Probabilities {
-		return fmt.Errorf("%s has no probabilities, which %s takes; train it with --calibrate platt", p.Name, r.metric.Name)
+		return option.Errorf("%s has no probabilities, which %s takes; train it with %s", p.Name, r.metric.Name, option.Set("calibrate", "platt"))
 	}
 	own, all := p.Classes, r.classes
 	if own == nil {

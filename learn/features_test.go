@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mercer/feature"
+	"mercer/internal/need"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -82,9 +83,9 @@ func TestFeatureFileLeavesNothingBehind(t *testing.T) {
 func BenchmarkSVMOfDigits(b *testing.B) {
 	const n = 10_000
 	unzip := func(name string, header int) []byte {
-		file, err := os.Open(shared + "mnist/" + name)
+		file, err := os.Open(need.Data(b, "mnist/"+name))
 		if err != nil {
-			b.Skipf("no %s: this benchmark wants the public data beside the project", shared+"mnist/"+name)
+			b.Fatal(err)
 		}
 		defer file.Close()
 		r, err := gzip.NewReader(file)

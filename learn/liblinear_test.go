@@ -15,18 +15,16 @@ import (
 	"strings"
 	"testing"
 
+	"mercer/internal/need"
 	"mercer/matrix"
 )
-
-// shared is where the public data are, beside the project.
-const shared = "../../shared/data/"
 
 // lines reads a compressed text file.
 func lines(t *testing.T, path string) []string {
 	t.Helper()
-	file, err := os.Open(shared + path)
+	file, err := os.Open(need.Data(t, path))
 	if err != nil {
-		t.Skipf("no %s: this test wants the public data beside the project", shared+path)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	var r io.Reader = bzip2.NewReader(file)

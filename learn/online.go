@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mercer/internal/option"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -359,7 +360,7 @@ func (f *OnlineFit) Begin(z matrix.Rows, y, weights []float64) error {
 	f.cfg.Rate = best
 	f.clear()
 	if least-least != 0 {
-		return fmt.Errorf("the losses are not finite at any rate; scale the inputs (--scale standard)")
+		return option.Errorf("the losses are not finite at any rate; scale the inputs (%s)", option.Set("scale", "standard"))
 	}
 	return nil
 }
@@ -588,13 +589,13 @@ func (f *OnlineFit) Linear() (*Linear, error) {
 		for j := range f.d {
 			v := float32(weight(j) * scale)
 			if v-v != 0 {
-				return nil, fmt.Errorf("the weights have grown out of float32's range; use a lower --rate, or scale the inputs (--scale standard)")
+				return nil, option.Errorf("the weights have grown out of float32's range; use a lower %s, or scale the inputs (%s)", option.Ref("rate"), option.Set("scale", "standard"))
 			}
 			l.W.Data[j*f.k+t] = v
 		}
 		l.B[t] = float64(b*scale) + f.Shift[t]
 		if l.B[t]-l.B[t] != 0 {
-			return nil, fmt.Errorf("the intercept is not finite; use a lower --rate, or scale the inputs (--scale standard)")
+			return nil, option.Errorf("the intercept is not finite; use a lower %s, or scale the inputs (%s)", option.Ref("rate"), option.Set("scale", "standard"))
 		}
 	}
 	return l, nil

@@ -102,7 +102,7 @@ func (r *PrimalReport) Lines() []string {
 	case r.Rounding:
 		how = "as far as float32 resolves, short of the tolerance,"
 	case !r.Converged:
-		how = "NOT converged (raise --max-iter or --tolerance)"
+		how = "NOT converged (allow more iterations or a larger tolerance)"
 	}
 	return append([]string{
 		fmt.Sprintf("%s loss, C = %.4g, in the primal: %s in %d Newton steps, %d passes over the rows; gradient %.2g of that at 0",

@@ -5,8 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"strconv"
@@ -14,20 +12,15 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/need"
 	"mercer/matrix"
 )
-
-// dataSets is where data sets stand beside the project.
-const dataSets = "../../shared/data/"
 
 // realData reads a data set in LIBSVM's format with labels -1 and 1.
 func realData(t testing.TB, path string) (matrix.Rows, []int) {
 	t.Helper()
 	ctx := context.Background()
-	file, err := dataset.Open(ctx, dataSets+path, dataset.Options{})
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no " + path + " among the data sets beside the project")
-	}
+	file, err := dataset.Open(ctx, need.Data(t, path), dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +42,7 @@ func realData(t testing.TB, path string) (matrix.Rows, []int) {
 // number, and its other columns scaled by scale, or by their largest sizes if that is 0.
 func realTable(t testing.TB, path string, label int, scale float64) (*matrix.Dense, []float64) {
 	t.Helper()
-	file, err := os.Open(dataSets + path)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no " + path + " among the data sets beside the project")
-	}
+	file, err := os.Open(need.Data(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ type L1Report struct {
 func (r *L1Report) Lines() []string {
 	how := "converged"
 	if !r.Converged {
-		how = "NOT converged (raise --max-iter or --tolerance)"
+		how = "NOT converged (allow more iterations or a larger tolerance)"
 	}
 	return append([]string{
 		fmt.Sprintf("%s loss and L1 penalty, C = %.4g: %s in %d steps, %d sweeps; violation %.2g of that at 0", r.Loss, r.C, how, r.Iterations, r.Sweeps, r.Violation),

@@ -97,7 +97,7 @@ type DualReport struct {
 func (r *DualReport) Text() string {
 	how := "converged"
 	if !r.Converged {
-		how = "NOT converged (raise --max-iter or --tolerance)"
+		how = "NOT converged (allow more iterations or a larger tolerance)"
 	}
 	return fmt.Sprintf("%s in %d passes, duality gap %.2g %%", how, r.Passes, 100*r.Gap)
 }

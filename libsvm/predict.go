@@ -82,9 +82,10 @@ func (m *Model) gram(x matrix.Rows) (matrix.Rows, *kernel.Gram, error) {
 		}
 		return x, nil, nil
 	}
-	k := kernel.Kernel{Name: "linear"}
+	k := kernel.Linear.Usual()
 	if m.Kernel == "rbf" && m.Gamma > 0 {
-		k = kernel.Kernel{Name: "rbf", Gamma: m.Gamma}
+		k = kernel.RBF.Usual()
+		k.Gamma = m.Gamma
 	}
 	y := matrix.Rows{CSR: m.x}
 	switch {

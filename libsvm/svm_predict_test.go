@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/need"
 )
 
 // Where LIBSVM and the public data are, models of real data give the labels that svm-predict gives,
@@ -22,20 +23,16 @@ func TestPredictionsOnRealData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains models")
 	}
-	train, err := exec.LookPath("svm-train")
-	if err != nil {
-		t.Skip("svm-train is not installed")
-	}
-	const root = "../../shared/data/"
+	train := need.Program(t, "svm-train")
 	for _, c := range []struct{ data, options string }{
 		{"a9a/a9a.gz", "-g 0.05"},
 		{"w8a/w8a.gz", "-t 1 -g 0.2 -r 1 -d 2"},
 		{"ijcnn1/ijcnn1.trn.bz2", "-g 2 -c 10 -s 3"},
 		{"reuters_lasvm/reuters.trn.bz2", "-t 3 -g 0.5 -c 10"},
 	} {
-		f, err := os.Open(root + c.data)
+		f, err := os.Open(need.Data(t, c.data))
 		if err != nil {
-			t.Skipf("no %s: this test wants the public data beside the project", root+c.data)
+			t.Fatal(err)
 		}
 		defer f.Close()
 		var text io.Reader = bzip2.NewReader(f)

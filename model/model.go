@@ -155,7 +155,7 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	for i := range dst.Rows {
 		for _, v := range dst.Row(i) {
 			if v-v != 0 {
-				return &pipeline.RowError{Row: i, Dim: -1, Reason: "its values are too large to score in float32"}
+				return &dataset.RowError{Row: i, Dim: -1, Err: errors.New("its values are too large to score in float32")}
 			}
 		}
 	}

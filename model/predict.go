@@ -8,7 +8,6 @@ import (
 
 	"mercer/dataset"
 	"mercer/matrix"
-	"mercer/pipeline"
 )
 
 // Prediction is what a model says of one row.
@@ -38,7 +37,7 @@ func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
 	x := matrix.NewDense(len(rows), m.Dim())
 	for i, row := range rows {
 		if len(row) != m.Dim() {
-			return nil, &pipeline.RowError{Row: i, Dim: min(len(row), m.Dim()), Reason: fmt.Sprintf("the row has %d numbers, but the model was trained on %d", len(row), m.Dim())}
+			return nil, &dataset.RowError{Row: i, Dim: -1, Err: fmt.Errorf("the row has %d numbers, but the model was trained on %d", len(row), m.Dim())}
 		}
 		copy(x.Row(i), row)
 	}
@@ -67,7 +66,7 @@ func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func
 		}
 		scores := matrix.NewDense(b.X.Len(), m.info.Outputs)
 		if err := m.Scores(scores, b.X); err != nil {
-			return pipeline.Located(err, src, b.First)
+			return dataset.Locate(err, src, b.First)
 		}
 		for _, p := range m.predictions(scores) {
 			if err := body(p); err != nil {

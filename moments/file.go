@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/internal/option"
 	"mercer/internal/safetensors"
 )
 
@@ -106,7 +107,7 @@ func ReadFile(r io.Reader, size int64) (*File, error) {
 	}
 	switch {
 	case meta["format"] == "mercer":
-		return nil, errors.New("a model, not a file of statistics; statistics are written by train --save-stats")
+		return nil, option.Errorf("a model, not a file of statistics; statistics are written by %s", option.Ref("save_stats"))
 	case meta["format"] != fileFormat:
 		return nil, errors.New("a safetensors file, but not one of statistics of this program")
 	}
@@ -250,7 +251,7 @@ func (f *File) Same(o *File) error {
 			return err
 		}
 		if place, x, y, differ := firstDifference("", a, b); differ {
-			return fmt.Errorf("the statistics are of another pipeline: %s is %s here and %s there; make both with one pipeline (train --like)", place, x, y)
+			return option.Errorf("the statistics are of another pipeline: %s is %s here and %s there; make both with one pipeline (%s)", place, x, y, option.Ref("like"))
 		}
 	}
 	names := slices.Sorted(maps.Keys(f.Tensors))
@@ -260,7 +261,7 @@ func (f *File) Same(o *File) error {
 	for _, name := range names {
 		a, b := f.Tensors[name], o.Tensors[name]
 		if !slices.Equal(a.Shape, b.Shape) || !slices.Equal(a.F32, b.F32) || !slices.Equal(a.F64, b.F64) {
-			return fmt.Errorf("the statistics are of another pipeline: its array %s differs, so that features are scaled or mapped otherwise; make both with one pipeline (train --like)", name)
+			return option.Errorf("the statistics are of another pipeline: its array %s differs, so that features are scaled or mapped otherwise; make both with one pipeline (%s)", name, option.Ref("like"))
 		}
 	}
 	a, b := f.Parts[0], o.Parts[0]

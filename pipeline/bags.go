@@ -9,6 +9,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/option"
 	"mercer/internal/safetensors"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -49,25 +50,18 @@ func (p *Bags) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) error {
 	for i := range dst.Rows {
 		for _, v := range dst.Row(i) {
 			if v-v != 0 {
-				return &badBag{i, "its values are too large to pool in float32; scale the members (--bag-scale)"}
+				return &dataset.RowError{Row: i, Bag: true, Dim: -1,
+					Err: option.Errorf("its values are too large to pool in float32; scale the members (%s)", option.Ref("bag_scale"))}
 			}
 		}
 	}
 	return nil
 }
 
-// badBag is a bag that cannot be pooled.
-type badBag struct {
-	bag  int // from 0
-	text string
-}
-
-func (e *badBag) Error() string { return fmt.Sprintf("bag %d (from 0): %s", e.bag, e.text) }
-
-// badMember is the bag that row of the members of bags makes bad.
-func badMember(bags []int, row int, dim, reason string) *badBag {
-	bag, member := place(bags, row)
-	return &badBag{bag, fmt.Sprintf("member %d (from 0), %s: %s", member, dim, reason)}
+// badMember is the error that a row of the members of bags makes.
+func badMember(bags []int, row int, dim string, reason error) *dataset.RowError {
+	i, member := place(bags, row)
+	return &dataset.RowError{Row: i, Bag: true, Dim: -1, Err: fmt.Errorf("member %d (from 0), %s: %w", member, dim, reason)}
 }
 
 // place says which bag a row is of, and which member.
@@ -166,7 +160,8 @@ func (p *Pipeline) findMember(ctx context.Context, src dataset.Bags) error {
 			return err
 		}
 		if bad := p.outside(w.Scale(b.X)); bad != nil {
-			return locatedBag(badMember(b.Bags, bad.Row, src.Schema().DimName(bad.Dim), p.reason(bad)+AnotherScale("--bag-scale")), src, b)
+			at := badMember(b.Bags, bad.Row, src.Schema().DimName(bad.Dim), p.reason(bad))
+			return dataset.LocateBag(AnotherScale(at, "bag_scale"), src, b)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -35,15 +34,12 @@ func (p *Bags) TrainingSource(src dataset.Bags, keep int, seconds *float64) *Poo
 // them, and adds up the seconds that pooling takes.
 func (p *Bags) source(src dataset.Bags, keep int, seconds *float64) *Pooled {
 	_, d := p.Dims()
-	schema := dataset.Schema{Format: pooledFormat, Dim: d, LabelSeparator: p.schema.LabelSeparator}
+	schema := dataset.Schema{Format: dataset.PooledFormat, Dim: d, LabelSeparator: p.schema.LabelSeparator}
 	if len(p.schema.Labels) > 1 {
 		schema.Labels = p.schema.Labels
 	}
 	return &Pooled{mapping: p, src: src, keep: keep, seconds: seconds, schema: schema}
 }
-
-// pooledFormat is the format of rows that were bags.
-const pooledFormat = "bags"
 
 // Pooled is the source of the rows of bags.
 type Pooled struct {
@@ -127,7 +123,7 @@ func (r *pooledReader) Next() (*matrix.Batch, error) {
 	_, d := r.mapping.Dims()
 	r.dense.Reshape(b.Len(), d)
 	if err := r.mapping.Pool(&r.dense, b.X, b.Bags); err != nil {
-		return nil, locatedBag(err, r.src, b)
+		return nil, dataset.LocateBag(err, r.src, b)
 	}
 	if r.seconds != nil {
 		*r.seconds += time.Since(start).Seconds()
@@ -140,18 +136,6 @@ func (r *pooledReader) Next() (*matrix.Batch, error) {
 		r.list = nil
 	}
 	return &r.out.Batch, nil
-}
-
-// locatedBag says which bag of a source it is that cannot be pooled, of a batch.
-func locatedBag(err error, src dataset.Bags, b *dataset.BagBatch) error {
-	var bad *badBag
-	switch {
-	case !errors.As(err, &bad):
-		return fmt.Errorf("%s: %w", src.Name(), err)
-	case b.Keys != nil:
-		return fmt.Errorf("%s: bag %q: %s", src.Name(), b.Keys[bad.bag], bad.text)
-	}
-	return fmt.Errorf("%s: %w", src.Name(), &badBag{dataset.BagOrigin(src, b.First+bad.bag), bad.text})
 }
 
 func (b *pooledBatch) clone() *pooledBatch {

@@ -128,9 +128,9 @@ func (p *Pipeline) Each(x matrix.Rows, body func(i, j int, z matrix.Rows) error)
 	defer p.Return(w)
 	for i := 0; i < x.Len(); i += Chunk {
 		j := min(i+Chunk, x.Len())
-		z, bad := w.features(x.Slice(i, j))
-		if bad != nil {
-			return &RowError{i + bad.Row, bad.Dim, p.reason(bad)}
+		z, e := w.features(x.Slice(i, j))
+		if e != nil {
+			return bad(i+e.Row, e.Dim, p.reason(e))
 		}
 		if err := body(i, j, z); err != nil {
 			return err
@@ -172,11 +172,11 @@ func (p *Pipeline) Borrow() *Pass {
 func (p *Pipeline) Return(w *Pass) { p.passes.Put(w) }
 
 // Map scales and maps rows of finite numbers, Chunk at most; the result is valid until the next
-// call. It fails with a [RowError] at a number that the kernel does not take.
+// call. It fails with a [dataset.RowError] at a number that the kernel does not take.
 func (w *Pass) Map(x matrix.Rows) (matrix.Rows, error) {
-	z, bad := w.features(x)
-	if bad != nil {
-		return z, &RowError{bad.Row, bad.Dim, w.p.reason(bad)}
+	z, e := w.features(x)
+	if e != nil {
+		return z, bad(e.Row, e.Dim, w.p.reason(e))
 	}
 	return z, nil
 }
@@ -210,7 +210,7 @@ func (w *Pass) features(x matrix.Rows) (matrix.Rows, *kernel.DomainError) {
 	return x, nil
 }
 
-// Row is [Pass.Map] for one dense row of any numbers: it fails with a [RowError] at one that is not finite,
+// Row is [Pass.Map] for one dense row of any numbers: it fails with a [dataset.RowError] at one that is not finite,
 // too.
 func (w *Pass) Row(row *matrix.Dense) (matrix.Rows, error) {
 	// 0·v is 0 of a finite number and NaN of others. Four sums, since each waits for its last addition.

@@ -5,46 +5,29 @@ import (
 	"fmt"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/kernel"
 	"mercer/matrix"
 )
 
-// RowError says which number of some rows a pipeline does not take.
-type RowError struct {
-	Row, Dim int // from 0; a Dim below 0 is all of the row
-	Reason   string
+// bad is the error that a number of row i, in dimension dim, is not one that is taken.
+func bad(i, dim int, reason error) *dataset.RowError {
+	return &dataset.RowError{Row: i, Dim: dim, Err: reason}
 }
 
-func (e *RowError) Error() string {
-	if e.Dim < 0 {
-		return fmt.Sprintf("row %d (from 0): %s", e.Row, e.Reason)
+// AnotherScale is an error about a number that a kernel does not take, with what to do about it; scale
+// names the option.
+func AnotherScale(err error, scale string) error {
+	advise := func(reason error) error {
+		return option.Errorf("%w; use another kernel, or a %s that leaves no such numbers", reason, option.Ref(scale))
 	}
-	return fmt.Sprintf("row %d, dimension %d (from 0): %s", e.Row, e.Dim, e.Reason)
-}
-
-// Located returns an error about the rows of a batch, whose first row has the number first, as
-// one about their source: a [RowError] then names the row of the file, from 1, and the column.
-func Located(err error, src dataset.Source, first int) error {
-	var e *RowError
-	if errors.As(err, &e) {
-		return fmt.Errorf("%s, %s: %s", Place(src, first+e.Row), src.Schema().DimName(e.Dim), e.Reason)
+	var e *dataset.RowError
+	if !errors.As(err, &e) {
+		return err
 	}
-	return fmt.Errorf("%s: %w", src.Name(), err)
-}
-
-// Place says where a row of a source, from 0, stands: the file and the number there, from 1. Rows
-// that were bags are counted as bags are in all messages, from 0.
-func Place(src dataset.Source, row int) string {
-	row = dataset.Origin(src, row)
-	if src.Schema().Format == pooledFormat {
-		return fmt.Sprintf("%s: bag %d (from 0)", src.Name(), row)
-	}
-	return fmt.Sprintf("%s: row %d", src.Name(), row+1)
-}
-
-// AnotherScale says what to do about numbers that a kernel does not take.
-func AnotherScale(flag string) string {
-	return "; use another kernel, or a " + flag + " that leaves no such numbers"
+	at := *e
+	at.Err = advise(e.Err)
+	return &at
 }
 
 // Check refuses rows of another width than the pipeline was settled for (sparse rows may be
@@ -65,7 +48,7 @@ func (p *Pipeline) Check(x matrix.Rows) error {
 				if x.CSR != nil {
 					j = int(x.CSR.Idx[x.CSR.Ptr[i]+j])
 				}
-				return &RowError{i, j, fmt.Sprintf("%g is not a finite number", v)}
+				return bad(i, j, fmt.Errorf("%g is not a finite number", v))
 			}
 		}
 	}
@@ -73,23 +56,23 @@ func (p *Pipeline) Check(x matrix.Rows) error {
 }
 
 // Outside finds the first number of rows, not scaled yet, that the kernel does not take.
-func (p *Pipeline) Outside(x matrix.Rows) *RowError {
-	if bad := p.outside(p.Pass().Scale(x)); bad != nil {
-		return &RowError{bad.Row, bad.Dim, p.reason(bad)}
+func (p *Pipeline) Outside(x matrix.Rows) *dataset.RowError {
+	if e := p.outside(p.Pass().Scale(x)); e != nil {
+		return bad(e.Row, e.Dim, p.reason(e))
 	}
 	return nil
 }
 
 // outside finds the first number of scaled rows that the kernel does not take.
 func (p *Pipeline) outside(x matrix.Rows) *kernel.DomainError {
-	bad, _ := p.domain.CheckRows(x).(*kernel.DomainError)
-	return bad
+	e, _ := p.domain.CheckRows(x).(*kernel.DomainError)
+	return e
 }
 
 // reason says what is wrong with a number, without its place.
-func (p *Pipeline) reason(bad *kernel.DomainError) string {
+func (p *Pipeline) reason(e *kernel.DomainError) error {
 	if p.scaler.Kind == "none" {
-		return bad.Reason()
+		return errors.New(e.Reason())
 	}
-	return bad.Reason() + ", after scaling (" + p.scaler.Kind + ")"
+	return fmt.Errorf("%s, after scaling (%s)", e.Reason(), p.scaler.Kind)
 }

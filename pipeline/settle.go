@@ -112,7 +112,7 @@ func (s *settling) inDomain(x matrix.Rows) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s: %s: %s", s.rows.Name, s.rows.Schema.DimName(bad.Dim), s.p.reason(bad))
+	return fmt.Errorf("%s: %s: %w", s.rows.Name, s.rows.Schema.DimName(bad.Dim), s.p.reason(bad))
 }
 
 // kernel fixes the kernel of a learner that takes it itself.
@@ -187,7 +187,7 @@ func (p *Pipeline) Landmarks(given *matrix.Dense, file, name string, schema *dat
 	}
 	scaled := p.Pass().Scale(matrix.Rows{Dense: given}).Dense
 	if bad := p.outside(matrix.Rows{Dense: scaled}); bad != nil {
-		return nil, fmt.Errorf("%s: row %d, %s: %s", file, bad.Row+1, schema.DimName(bad.Dim), p.reason(bad))
+		return nil, fmt.Errorf("%s: row %d, %s: %w", file, bad.Row+1, schema.DimName(bad.Dim), p.reason(bad))
 	}
 	return scaled, nil
 }

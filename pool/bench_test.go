@@ -37,8 +37,8 @@ func benchmarkPool(b *testing.B, name string, cfg Config, locations, channels in
 		_, features := p.Dims()
 		x, dst := descriptors(locations, channels), matrix.NewDense(1, features)
 		bags := []int{0, locations}
-		b.ReportMetric(float64(p.Bytes()), "held-bytes")
 		best(b, func() { p.Pool(dst, matrix.Rows{Dense: x}, bags) })
+		b.ReportMetric(float64(p.Bytes()), "held-bytes") // b.Loop forgets what was reported before
 	})
 }
 
@@ -116,12 +116,12 @@ func BenchmarkClassifier(b *testing.B) {
 			const classes = 200
 			weights, y := normals(random.New(1, "bench"), classes, features), normals(random.New(2, "bench"), 1, features).Data
 			scores := make([]float32, classes)
-			b.ReportMetric(float64(4*len(weights.Data)), "held-bytes")
 			best(b, func() {
 				for k := range scores {
 					scores[k] = vec.Dot32(weights.Row(k), y)
 				}
 			})
+			b.ReportMetric(float64(4*len(weights.Data)), "held-bytes")
 		})
 	}
 }

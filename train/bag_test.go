@@ -345,7 +345,7 @@ func TestWrongBagsAreRefused(t *testing.T) {
 		{m, [][]float32{}, "bag 0 (from 0) has no members"},
 		{m, [][]float32{{1, 2}, {3}}, "bag 0, member 1 (from 0) has 1 numbers, but the model was trained on 2"},
 		{m, [][]float32{{1, 2}, {nan, 1}}, "row 1, dimension 0 (from 0): NaN is not a finite number"},
-		{m, [][]float32{{1, 2}, {huge, huge}}, "bag 0 (from 0): its values are too large to pool in float32; scale the members (--bag-scale)"},
+		{m, [][]float32{{1, 2}, {huge, huge}}, "bag 0 (from 0): its values are too large to pool in float32; scale the members (bag_scale)"},
 		{counts, [][]float32{{1, 2}, {1, -1}}, "bag 0 (from 0): member 1 (from 0), dimension 1 (from 0): -1 is too small; chi2 takes numbers of 0 or more"},
 		{rowModel, [][]float32{{1, 2}}, "the model was trained on rows, not on bags; use Predict"},
 	} {
@@ -388,8 +388,8 @@ func TestBagsThatCannotBePooledAreNamed(t *testing.T) {
 	x.Row(3)[0] = 3e38
 	src := bagsOf(t, matrix.Rows{Dense: x}, []int{0, 2, 4}, []string{"a", "b"})
 	for names, want := range map[bool]string{
-		true:  `bags in memory: bag "bag1": its values are too large to pool in float32; scale the members (--bag-scale)`,
-		false: `bags in memory: bag 8 (from 0): its values are too large to pool in float32; scale the members (--bag-scale)`,
+		true:  `bags in memory: bag "bag1": its values are too large to pool in float32; scale the members (bag_scale)`,
+		false: `bags in memory: bag 8 (from 0): its values are too large to pool in float32; scale the members (bag_scale)`,
 	} {
 		err := m.PredictSource(context.Background(), m.Bag().Source(keyed{src, names}), func(model.Prediction) error { return nil })
 		if err == nil || err.Error() != want {

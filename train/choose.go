@@ -26,7 +26,7 @@ func (f *fit) choose() error {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	c.Task, f.cfg = f.cfg.Task, c
-	f.learner = learnerOf(f.cfg.Learner)
+	f.learner = LearnerOf(f.cfg.Learner)
 	f.info.Training.Learner = f.learner.name
 	if f.cfg.Loss == "" && f.learner.losses != nil && !f.learner.byTask {
 		f.cfg.Loss = f.learner.losses[0]

@@ -295,7 +295,7 @@ func (c Config) Check() error {
 
 // machine says that the learner takes the kernel itself, without a map.
 func (c *Config) machine() bool {
-	l := learnerOf(c.Learner)
+	l := LearnerOf(c.Learner)
 	return l != nil && l.exact
 }
 

@@ -12,7 +12,6 @@ import (
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 // Online is a model of the online learner that goes on learning. It is not safe for concurrent
@@ -110,7 +109,7 @@ func (o *Online) PartialFitSource(ctx context.Context, src dataset.Source, progr
 			return err
 		}
 		if err := o.PartialFit(b); err != nil {
-			return pipeline.Located(err, src, b.First)
+			return dataset.Locate(err, src, b.First)
 		}
 		rows += b.X.Len()
 		if progress != nil {

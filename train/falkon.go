@@ -9,14 +9,16 @@ import (
 	"mercer/model"
 )
 
-var falkonLearner = learner{
+var falkonLearner = Learner{
 	name:    "falkon",
 	about:   "kernel ridge regression on landmarks (--features of them), without a map, by preconditioned conjugate gradients",
 	tasks:   []string{"classify", "regress"},
 	options: []string{"lambda", "features", "landmarks", "lookup", "tolerance", "max-iter"},
 	exact:   true,
 	memory:  (*fit).falkonMemory,
+	fewer:   "fewer --features, which are the landmarks, or a map (--learner ridge)",
 	train:   (*fit).falkon,
+	keeps:   func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
 	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },
 }
 

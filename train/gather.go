@@ -213,9 +213,9 @@ func (f *fit) gatherInputs() (*gathered, error) {
 		// Blocks may be longer than what is mapped at a time.
 		for i := 0; i < in.Len(); i += pipeline.Chunk {
 			z, err := pass.Map(in.Slice(i, min(i+pipeline.Chunk, in.Len())))
-			var bad *pipeline.RowError
+			var bad *dataset.RowError
 			if errors.As(err, &bad) {
-				return matrix.Rows{}, fmt.Errorf("%s: row %d: %s", f.src.Name(), which[i+bad.Row]+1, bad.Reason)
+				return matrix.Rows{}, fmt.Errorf("%s: row %d: %s", f.src.Name(), which[i+bad.Row]+1, bad.Err)
 			}
 			if in.Len() <= pipeline.Chunk {
 				return z, nil
@@ -322,7 +322,7 @@ func (f *fit) targets(b *matrix.Batch, dst []float64) error {
 	if f.labels != nil {
 		for i := range b.X.Len() {
 			if err := f.labels.Targets(b, i, dst[i*k:(i+1)*k]); err != nil {
-				return fmt.Errorf("%s: %w", pipeline.Place(f.src, b.First+i), err)
+				return fmt.Errorf("%s: %w", dataset.RowPlace(f.src, b.First+i), err)
 			}
 		}
 		return nil
@@ -352,10 +352,10 @@ func (f *fit) class(b *matrix.Batch, i int) (int, error) {
 		case b.Outputs > 0:
 			label = strconv.FormatFloat(b.Y[i*b.Outputs], 'g', -1, 64)
 		}
-		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", pipeline.Place(f.src, b.First+i), label, strings.Join(f.classes.Labels(), ", "))
+		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", dataset.RowPlace(f.src, b.First+i), label, strings.Join(f.classes.Labels(), ", "))
 	}
 	if c < 0 {
-		return 0, fmt.Errorf("%s has a new label: the data changed while they were read", pipeline.Place(f.src, b.First+i))
+		return 0, fmt.Errorf("%s has a new label: the data changed while they were read", dataset.RowPlace(f.src, b.First+i))
 	}
 	return c, nil
 }

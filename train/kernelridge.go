@@ -11,14 +11,21 @@ import (
 	"mercer/model"
 )
 
-var kernelRidgeLearner = learner{
+var kernelRidgeLearner = Learner{
 	name:    "kernel-ridge",
 	about:   "kernel ridge regression, also of classes, without a map: exact, n² memory; or by conjugate gradients (--product)",
 	tasks:   []string{"classify", "regress"},
 	options: []string{"lambda", "product", "accuracy", "lookup", "tolerance", "max-iter"},
 	exact:   true,
+	check:   (*Config).checkProduct,
 	memory:  (*fit).kernelRidgeMemory,
 	train:   (*fit).kernelRidge,
+	tried: tried{variants: func(c Config, d Data) []Config {
+		if d.Rows > 3000 || d.Task != "regress" || c.Kernel != "rbf" {
+			return nil
+		}
+		return []Config{c}
+	}},
 	fix: func(c *Config, r model.Report) {
 		switch r := r.(type) {
 		case *exact.RidgeReport:

@@ -11,15 +11,31 @@ import (
 	"mercer/model"
 )
 
-var kernelSVMLearner = learner{
+var kernelSVMLearner = Learner{
 	name:    "kernel-svm",
 	about:   "support vector machines with the kernel itself, by sequential minimal optimisation; time grows like n² or faster",
 	tasks:   []string{"classify", "regress", "outliers"},
 	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
 	exact:   true,
+	check:   (*Config).checkKernelSVM,
 	memory:  (*fit).kernelSVMMemory,
 	train:   (*fit).kernelSVM,
+	sharing: sharing{setting: "c"},
+	tried: tried{variants: func(c Config, d Data) (all []Config) {
+		if d.Rows > 10_000 || d.Task != "classify" || d.Classes > manyClasses || c.Kernel != "rbf" && c.Kernel != "laplacian" {
+			return nil
+		}
+		for _, weight := range []float64{1, 10, 100} { // of which it chooses none by itself
+			c.C = weight
+			all = append(all, c)
+		}
+		return all
+	}},
 }
+
+// ExactSVM is the learner that approximations are measured against: support vector machines with the
+// kernel itself.
+func ExactSVM() *Learner { return LearnerOf(kernelSVMLearner.name) }
 
 // checkKernelSVM finds values that the learner does not know.
 func (c *Config) checkKernelSVM() error {

@@ -13,7 +13,7 @@ import (
 	"mercer/moments"
 )
 
-var lassoLearner = learner{
+var lassoLearner = Learner{
 	name:    "lasso",
 	about:   "least squares with few weights that are not 0; one pass, no memory for rows",
 	tasks:   []string{"classify", "regress", "multilabel"},
@@ -26,7 +26,7 @@ var lassoLearner = learner{
 	train:  func(f *fit, _ *dataset.Summary) error { return f.lasso(1, learn.FitLasso) },
 }
 
-var elasticNetLearner = learner{
+var elasticNetLearner = Learner{
 	name:    "elastic-net",
 	about:   "between lasso and ridge regression",
 	tasks:   []string{"classify", "regress", "multilabel"},
@@ -45,7 +45,7 @@ var elasticNetLearner = learner{
 	},
 }
 
-var groupLassoLearner = learner{
+var groupLassoLearner = Learner{
 	name:    "group-lasso",
 	about:   "least squares that uses few of the maps of a sum, or few columns of the input",
 	tasks:   []string{"classify", "regress", "multilabel"},

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"mercer/model"
 )
 
-// learner is one way to train: what Config.Learner names. Each has a file of its own.
-type learner struct {
+// Learner is one way to train: what Config.Learner names. Each has a file of its own and a row in the table
+// of learners, and whoever compares or predicts trainings asks it in place of its name. The methods of a
+// nil Learner, as of the name "auto", tell of none.
+type Learner struct {
 	name  string
 	about string // in a few words, for people
 
@@ -31,8 +34,22 @@ type learner struct {
 	// byTask says that the usual loss depends on the task, so that train chooses it.
 	byTask bool
 
-	// exact says that it takes the kernel itself in place of a map.
+	// exact says that it takes the kernel itself in place of a map, so that its time grows like n² or faster.
 	exact bool
+
+	// keeps, if not nil, is how many rows a model of it keeps, by its report; else one that takes the
+	// kernel itself may keep all.
+	keeps func(r model.Report) int
+
+	// likely, if not nil, says that its scores are those of a logistic regression, and whether of all
+	// classes in one problem.
+	likely func(c *Config) (joint bool)
+
+	// sharing is what trainings of it on the same features have in common.
+	sharing sharing
+
+	// tried says whether and how it is tried where no learner is named.
+	tried tried
 
 	// features says that it has to see the features, not their principal components.
 	features bool
@@ -44,6 +61,9 @@ type learner struct {
 	// memory is how many bytes the training holds beside the map, and in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
 
+	// fewer, if not "", says how it can do with less memory, in place of what holds for all.
+	fewer string
+
 	// fix, if not nil, fixes in a configuration what a training chose, such as λ, so that trainings
 	// on parts of its rows choose nothing.
 	fix func(c *Config, r model.Report)
@@ -53,8 +73,8 @@ type learner struct {
 }
 
 // learners are all of them.
-func learners() []learner {
-	return []learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
+func learners() []Learner {
+	return []Learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
 }
 
 // Learners are the names of all learners, with what each is.
@@ -65,14 +85,74 @@ func Learners() (names, about []string) {
 	return names, about
 }
 
-// learnerOf finds a learner by its name.
-func learnerOf(name string) *learner {
+// LearnerOf finds a learner by its name, nil if there is none.
+func LearnerOf(name string) *Learner {
 	for _, l := range learners() {
 		if l.name == name {
 			return &l
 		}
 	}
 	return nil
+}
+
+// Name is what Config.Learner says.
+func (l *Learner) Name() string {
+	if l == nil {
+		return ""
+	}
+	return l.name
+}
+
+// Exact says that it takes the kernel itself in place of a map: its time grows like n² or faster, and
+// there is no number of features but what HasMapOption says.
+func (l *Learner) Exact() bool { return l != nil && l.exact }
+
+// Has says whether the learner has an option, by its name in JSON, of those that only some learners
+// have; common says that all have it.
+func (l *Learner) Has(option string) (has, common bool) {
+	option = strings.ReplaceAll(option, "_", "-")
+	if _, some := new(Config).learnerOptions()[option]; !some {
+		return true, true
+	}
+	return l != nil && (slices.Contains(l.options, option) || option == "class-weight"), false
+}
+
+// HasMapOption says whether a configuration of it may have an option of maps, such as features: a learner that
+// takes the kernel itself has few of them, or none.
+func (l *Learner) HasMapOption(option string) bool {
+	return !l.Exact() || slices.Contains(l.options, option)
+}
+
+// Likely says whether the scores of a training of c are those of a logistic regression, and if so
+// whether of all classes in one problem.
+func (l *Learner) Likely(c *Config) (likely, joint bool) {
+	if l == nil || l.likely == nil {
+		return false, false
+	}
+	return true, l.likely(c)
+}
+
+// SizeOn is Size of what a training of c on so many rows makes, 0 if that is for the data to say.
+func (l *Learner) SizeOn(c *Config, rows int) int {
+	if l.Exact() && l.keeps == nil {
+		return rows
+	}
+	return cmp.Or(c.Components, c.Features)
+}
+
+// Size is how many numbers of a row a model's learner sees: features, or their principal components; of
+// one that takes the kernel itself how many rows it may keep.
+func Size(m *model.Model) int {
+	t := &m.Info().Training
+	l := LearnerOf(t.Learner)
+	switch {
+	case l != nil && l.keeps != nil && t.Report != nil:
+		return l.keeps(t.Report)
+	case l.Exact():
+		return t.Rows
+	}
+	_, d := m.Pipeline().Dims()
+	return d
 }
 
 // learnerOptions are the options that only some learners have, with whether c gives them.
@@ -109,7 +189,7 @@ func (c *Config) learnerOptions() map[string]bool {
 }
 
 // lacks is the first given option that the learner does not have, "" if there is none.
-func (l *learner) lacks(c *Config) string {
+func (l *Learner) lacks(c *Config) string {
 	missing := ""
 	for name, given := range c.learnerOptions() {
 		if given && name != "class-weight" && !slices.Contains(l.options, name) && (missing == "" || name < missing) {
@@ -145,7 +225,7 @@ func (c *Config) checkLearner() error {
 		}
 		return nil
 	}
-	l := learnerOf(c.Learner)
+	l := LearnerOf(c.Learner)
 	if l.exact {
 		if err := c.checkExact(l); err != nil {
 			return err
@@ -175,7 +255,7 @@ func (c *Config) checkLearner() error {
 }
 
 // checkExact finds options of maps given to a learner that takes the kernel itself.
-func (c *Config) checkExact(l *learner) error {
+func (c *Config) checkExact(l *Learner) error {
 	switch {
 	case c.Features != 0 && !slices.Contains(l.options, "features"):
 		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, where it is the number of landmarks", l.name)
@@ -191,12 +271,6 @@ func (c *Config) checkExact(l *learner) error {
 		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel)
 	case c.Lookup < 0 || c.Lookup > 1<<20:
 		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", c.Lookup, 1<<20)
-	}
-	if slices.Contains(l.options, "product") {
-		return c.checkProduct()
-	}
-	if l.name == "kernel-svm" {
-		return c.checkKernelSVM()
 	}
 	return nil
 }

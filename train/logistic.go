@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // logisticName is the learner's name, which the memory of its solvers asks for.
 const logisticName = "logistic"
 
-var logisticLearner = learner{
+var logisticLearner = Learner{
 	name:    logisticName,
 	about:   "logistic regression, whose scores are probabilities",
 	tasks:   []string{"classify", "multilabel"},
@@ -21,6 +22,38 @@ var logisticLearner = learner{
 	memory:  (*fit).primalMemory,
 	train:   (*fit).logistic,
 	fix:     fixC,
+	likely:  func(c *Config) (joint bool) { return c.Multiclass != "ovr" },
+	sharing: sharing{
+		setting: "c",
+		able: func(c *Config, task string) bool {
+			return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual" && task == "classify"
+		},
+		path: logisticPath,
+	},
+	tried: tried{variants: func(c Config, d Data) []Config {
+		if d.Task == "classify" && d.Classes <= manyClasses {
+			return []Config{c}
+		}
+		return nil
+	}},
+}
+
+// logisticPath trains for each C, from the weights of the last.
+func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
+	opt := learn.Primal{Loss: "logistic", Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter}
+	if cfg.Multiclass == "multinomial" {
+		opt.Loss = "multinomial"
+	}
+	for i, c := range cs {
+		opt.C = c
+		l, _, err := learn.FitPrimal(ctx, rows.Z, rows.Class, len(info.Classes), rows.Weights, opt)
+		if err != nil {
+			return err
+		}
+		solved(i, l)
+		opt.Start = l
+	}
+	return nil
 }
 
 // checkLogistic finds what is wrong with the options of logistic regression and gives those

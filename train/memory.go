@@ -22,8 +22,8 @@ func (f *fit) affordable() error {
 	switch {
 	case f.bag != nil && f.info.Feature == nil:
 		advice = "fewer --bag-features, compact pooling (--pooling tensorsketch) in place of full,"
-	case f.cfg.Learner == "falkon":
-		advice = "fewer --features, which are the landmarks, or a map (--learner ridge)"
+	case f.learner.fewer != "":
+		advice = f.learner.fewer
 	case f.learner.exact:
 		advice = "--learner falkon, or a map (--learner ridge)"
 	case f.info.Feature == nil && f.classes != nil && f.learner.statistics:

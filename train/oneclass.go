@@ -9,7 +9,7 @@ import (
 	"mercer/model"
 )
 
-var oneClassLearner = learner{
+var oneClassLearner = Learner{
 	name:    "one-class",
 	about:   "the half-space that most rows are in, which tells outliers",
 	tasks:   []string{"outliers"},

@@ -12,7 +12,7 @@ import (
 	"mercer/model"
 )
 
-var onlineLearner = learner{
+var onlineLearner = Learner{
 	name:    "online",
 	about:   "averaged gradient descent or AdaGrad, a row at a time, without end if need be; can be continued",
 	tasks:   []string{"classify", "regress", "multilabel"},

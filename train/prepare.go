@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mercer/dataset"
 	"mercer/learn"
@@ -41,22 +40,6 @@ func (p *Prepared) Summary() *dataset.Summary { return p.f.sum }
 
 // Learner is the name of the learner that would come next.
 func (p *Prepared) Learner() string { return p.f.learner.name }
-
-// Resolve fills in what the zero values of a configuration with the same task stand for.
-func (p *Prepared) Resolve(cfg Config) (Config, error) {
-	cfg, err := cfg.withDefaults()
-	if err != nil {
-		return cfg, err
-	}
-	if cfg.Learner == "auto" {
-		cfg.Learner = p.f.learner.name
-	}
-	task := cfg.Task
-	cfg.Task = p.f.info.Task
-	err = cfg.checkLearner()
-	cfg.Task = task
-	return cfg, err
-}
 
 // Dim is the number of features, or of their principal components.
 func (p *Prepared) Dim() int { return p.f.learnDim() }
@@ -125,25 +108,4 @@ func (p *Prepared) Each(ctx context.Context, src dataset.Source, progress func(r
 		}
 		return body(&rows)
 	})
-}
-
-// HasOption says whether a learner has an option, by its name in JSON, of those that only some
-// learners have; common says that all have it.
-func HasOption(learner, option string) (has, common bool) {
-	option = strings.ReplaceAll(option, "_", "-")
-	if _, some := new(Config).learnerOptions()[option]; !some {
-		return true, true
-	}
-	l := learnerOf(learner)
-	return l != nil && (slices.Contains(l.options, option) || option == "class-weight"), false
-}
-
-// Exact says whether a learner takes the kernel itself, without a map, and which options of maps
-// it has all the same.
-func Exact(learner string) (exact bool, options []string) {
-	l := learnerOf(learner)
-	if l == nil {
-		return false, nil
-	}
-	return l.exact, l.options
 }

@@ -30,7 +30,7 @@ func (c *Config) checkReduction() error {
 		return errors.New("whiten is for principal components; give a number of components, or a share of the variance")
 	case c.reduces() && c.machine():
 		return fmt.Errorf("the learner %s takes the kernel itself and has no features to find principal components of; leave them out, or choose another learner", c.Learner)
-	case c.reduces() && learnerOf(c.Learner) != nil && learnerOf(c.Learner).features:
+	case c.reduces() && LearnerOf(c.Learner) != nil && LearnerOf(c.Learner).features:
 		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, or choose another learner", c.Learner)
 	case c.MapComponents > 0 && c.Map != "sum":
 		return errors.New("map_components are those of each map of a sum; give components for the features of one map")

@@ -17,7 +17,7 @@ import (
 	"mercer/pipeline"
 )
 
-var ridgeLearner = learner{
+var ridgeLearner = Learner{
 	name:    "ridge",
 	about:   "ridge regression, also of classes; one pass, no memory for rows",
 	tasks:   []string{"classify", "regress", "multilabel"},
@@ -30,6 +30,52 @@ var ridgeLearner = learner{
 	fix: func(c *Config, r model.Report) {
 		c.Lambda, c.LambdaBy = r.(*learn.RidgeReport).Lambda, "given"
 	},
+	sharing: sharing{
+		setting: "lambda",
+		able:    func(c *Config, _ string) bool { return c.Lambda > 0 },
+		parts:   ridgeOfParts,
+	},
+	tried: tried{
+		first: func(d Data) bool { return d.Task == "regress" || d.Classes > manyClasses }, // its time hardly depends on classes
+		variants: func(c Config, d Data) []Config {
+			if d.Task == "classify" && d.Classes <= manyClasses || d.Task == "multilabel" {
+				return []Config{c}
+			}
+			return nil
+		},
+		onePass: true,
+	},
+}
+
+// ridgeOfParts shares statistics of parts of rows: those of all rows but a part's are a difference, and
+// each λ costs a Cholesky factorisation.
+func ridgeOfParts(parts []*moments.Stats) (PartsFit, error) {
+	shared, err := learn.NewRidgeParts(parts)
+	if err != nil {
+		return nil, err
+	}
+	return func(some []int, cfgs []Config) ([]*learn.Linear, []error) {
+		all, errs := make([]*learn.Linear, len(cfgs)), make([]error, len(cfgs))
+		for _, trace := range []bool{false, true} {
+			var which []int
+			var lambdas []float64
+			for k, c := range cfgs {
+				if (c.LambdaBy == "trace") == trace {
+					which, lambdas = append(which, k), append(lambdas, c.Lambda)
+				}
+			}
+			if which == nil {
+				continue
+			}
+			models, own, err := shared.Fit(some, lambdas, trace)
+			for e, k := range which {
+				if errs[k] = err; err == nil {
+					all[k], errs[k] = models[e], own[e]
+				}
+			}
+		}
+		return all, errs
+	}, nil
 }
 
 // checkLambda checks what says how λ is chosen and what is wanted beside the predictions.

@@ -70,7 +70,7 @@ func (f *fit) tooWide(b *matrix.Batch) error {
 	for i := range b.X.Len() {
 		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.info.Schema.Dim {
 			return fmt.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
-				pipeline.Place(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim)
+				dataset.RowPlace(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim)
 		}
 	}
 	narrow := *b.X.CSR
@@ -81,11 +81,7 @@ func (f *fit) tooWide(b *matrix.Batch) error {
 
 // outside is the error of a number that the kernel does not take, in a batch of rows from first on.
 func outside(err error, src dataset.Source, first int) error {
-	var bad *pipeline.RowError
-	if errors.As(err, &bad) {
-		bad.Reason += pipeline.AnotherScale("--scale")
-	}
-	return pipeline.Located(err, src, first)
+	return dataset.Locate(pipeline.AnotherScale(err, "scale"), src, first)
 }
 
 // findOutside passes over all rows for the first number that the kernel does not take.

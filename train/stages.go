@@ -122,7 +122,7 @@ type fit struct {
 	classes *dataset.Classes   // nil: no classes
 	labels  *dataset.LabelSets // nil: a row has one label, or numbers
 
-	learner *learner
+	learner *Learner
 
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64

@@ -206,7 +206,7 @@ func (f *fit) resume() error {
 	if err := s.restore(f); err != nil {
 		return err
 	}
-	f.learner, f.classWeights = learnerOf(c.Learner), s.made.ByClass
+	f.learner, f.classWeights = LearnerOf(c.Learner), s.made.ByClass
 	if s.made.Task == "classify" {
 		f.classes = dataset.NewClasses(s.made.Classes)
 	}
@@ -277,7 +277,7 @@ func (f *fit) checkKeep() error {
 // checkRows finds what is wrong with rows that were not surveyed.
 func (f *fit) checkRows(b *matrix.Batch) error {
 	if err := f.pipe.Check(b.X); err != nil {
-		return pipeline.Located(err, f.src, b.First)
+		return dataset.Locate(err, f.src, b.First)
 	}
 	if f.labels != nil && b.Outputs > 0 {
 		return nil // each row is checked when its targets are made
@@ -292,7 +292,7 @@ func (f *fit) checkRows(b *matrix.Batch) error {
 		return fmt.Errorf("%s: rows have %d targets, the statistics are of %d", f.src.Name(), b.Outputs, f.info.Outputs)
 	}
 	if i := slices.IndexFunc(b.Y, func(v float64) bool { return v-v != 0 }); i >= 0 {
-		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict", pipeline.Place(f.src, b.First+i/b.Outputs))
+		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict", dataset.RowPlace(f.src, b.First+i/b.Outputs))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"mercer/model"
 )
 
-var svmLearner = learner{
+var svmLearner = Learner{
 	name:    "svm",
 	about:   "support vector machines, one class against the rest or all at once",
 	tasks:   []string{"classify", "multilabel"},
@@ -22,6 +23,25 @@ var svmLearner = learner{
 	memory:  (*fit).svmMemory,
 	train:   (*fit).svm,
 	fix:     fixC,
+	sharing: sharing{
+		setting: "c",
+		able: func(c *Config, task string) bool {
+			return c.C > 0 && c.Penalty != "l1" && c.Solver != "primal" && task == "classify"
+		},
+		path: svmPath,
+	},
+	tried: tried{first: func(d Data) bool { return d.Task != "regress" && d.Classes <= manyClasses }},
+}
+
+// svmPath trains for each C, from the dual variables of the last.
+func svmPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
+	opt := learn.SVM{Loss: cfg.Loss, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed, CrammerSinger: cfg.Multiclass == crammerSinger}
+	next := 0
+	return learn.SVMPath(ctx, rows.Z, rows.Class, len(info.Classes), rows.Weights, opt, cs, func(l *learn.Linear, _ *learn.SVMReport) error {
+		solved(next, l.Outputs(info.Outputs))
+		next++
+		return nil
+	})
 }
 
 // fixC fixes C as a training chose it.

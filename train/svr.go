@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,7 +11,7 @@ import (
 	"mercer/model"
 )
 
-var svrLearner = learner{
+var svrLearner = Learner{
 	name:    "svr",
 	about:   "support vector regression",
 	tasks:   []string{"regress"},
@@ -19,6 +20,25 @@ var svrLearner = learner{
 	check:   (*Config).checkSVR,
 	memory:  (*fit).iteratedMemory,
 	train:   (*fit).svr,
+	sharing: sharing{
+		setting: "c",
+		able:    func(c *Config, _ string) bool { return c.C > 0 && c.Solver != "primal" },
+		path:    svrPath,
+	},
+}
+
+// svrPath trains for each C.
+func svrPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
+	opt := learn.SVR{Loss: cfg.Loss, Epsilon: cfg.Epsilon, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed}
+	for i, c := range cs {
+		opt.C = c
+		l, _, err := learn.FitSVR(ctx, rows.Z, rows.Y, info.Outputs, rows.Weights, opt)
+		if err != nil {
+			return err
+		}
+		solved(i, l)
+	}
+	return nil
 }
 
 // checkSVR finds what is wrong with the options of the svr. The primal is for the squared loss.

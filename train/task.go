@@ -21,7 +21,7 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 	}
 	f.info.Task = task
 	f.info.Training.Why["task"] = why
-	if l := learnerOf(f.cfg.Learner); l != nil && !slices.Contains(l.tasks, task) {
+	if l := LearnerOf(f.cfg.Learner); l != nil && !slices.Contains(l.tasks, task) {
 		var can []string
 		for _, other := range learners() {
 			if slices.Contains(other.tasks, task) {

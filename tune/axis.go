@@ -76,7 +76,8 @@ func (a *Axis) parseRange(prefix, text string, kind reflect.Kind) error {
 	low, err1 := strconv.ParseFloat(parts[1], 64)
 	high, err2 := strconv.ParseFloat(parts[2], 64)
 	points, err3 := strconv.Atoi(parts[3])
-	if err1 != nil || err2 != nil || err3 != nil || !(low < high) || math.IsInf(low, 0) || math.IsInf(high, 0) || points < 2 || points > 1000 || a.Log && low <= 0 {
+	if err1 != nil || err2 != nil || err3 != nil || !(low < high) || math.IsInf(low, 0) || math.IsInf(high, 0) ||
+		points < 2 || points > 1000 || a.Log && low <= 0 {
 		return wrong
 	}
 	a.Low, a.High = low, high
@@ -138,7 +139,8 @@ type field struct {
 }
 
 // notSearched are the fields that are not about how good a model is, or that other fields set.
-var notSearched = []string{"task", "lambda_by", "epsilon_given", "path", "variance", "conformal", "calibrate", "calibrate_folds", "survey_rows", "lookup"}
+var notSearched = []string{"task", "lambda_by", "epsilon_given", "path", "variance", "conformal", "calibrate",
+	"calibrate_folds", "survey_rows", "lookup"}
 
 var fields = sync.OnceValue(func() (all []field) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[train.Config]()) {

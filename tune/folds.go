@@ -227,7 +227,8 @@ func (f Folds) scarce(rows rowsInfo) (warnings []string) {
 	if len(few) > 5 {
 		few, more = few[:5], fmt.Sprintf(" and %d more", len(few)-5)
 	}
-	return []string{fmt.Sprintf("some classes have fewer rows than the %d folds, so that some folds have none of them: %s%s", f.K, strings.Join(few, ", "), more)}
+	return []string{fmt.Sprintf("some classes have fewer rows than the %d folds, so that some folds have none of them: %s%s",
+		f.K, strings.Join(few, ", "), more)}
 }
 
 // dealGroups gives groups, large ones first, to the part that has the fewest rows so far. Those
@@ -257,4 +258,16 @@ func (f Folds) dealGroups(rows rowsInfo, repeat uint64) []uint16 {
 		part[i] = of[g]
 	}
 	return part
+}
+
+// count is how many rows a split trains on and how many judge.
+func (d *division) count(s split) (train, held int) {
+	sizes := make([]int, d.Parts)
+	for _, p := range d.part[s.Repeat] {
+		sizes[p]++
+	}
+	for _, p := range s.Train {
+		train += sizes[p]
+	}
+	return train, sizes[s.Held]
 }

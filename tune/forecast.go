@@ -2,28 +2,12 @@ package tune
 
 import (
 	"fmt"
-	"mercer/train"
 	"slices"
+
+	"mercer/cost"
+	"mercer/train"
+	"mercer/trial"
 )
-
-// Forecast is what is left of a work of many trainings before it begins: of a search, before
-// candidates are judged by all rows, or of a learning curve.
-type Forecast struct {
-	// Configurations that are judged, or points of a curve; and Trainings of them that are left.
-	Configurations int `json:"configurations"`
-	Trainings      int `json:"trainings"`
-
-	// Seconds is about how long these take, Bytes about how many they hold at most, beside the
-	// data that are read.
-	Seconds float64 `json:"seconds"`
-	Bytes   int64   `json:"bytes"`
-}
-
-// Text is the forecast in a line, as of "9 configurations, 45 trainings: about 3 min and 1.2 GB",
-// what being what is trained.
-func (f Forecast) Text(what string) string {
-	return fmt.Sprintf("%s %s, %s trainings: about %s and %s", thousands(f.Configurations), what, thousands(f.Trainings), roughly(f.Seconds), roughBytes(f.Bytes))
-}
 
 // forecastRows are how many of the first rows a forecast looks at.
 const forecastRows = 8000
@@ -37,17 +21,17 @@ func (s *search) forecast() {
 	if len(s.running)*len(s.division.Splits) <= s.journal.resumed {
 		return
 	}
-	sample, err := DrawFirst(s.ctx, s.src, forecastRows, s.result.Task, s.opt.Seed)
+	sample, err := trial.DrawFirst(s.ctx, s.src, forecastRows, s.result.Task, s.opt.Seed)
 	if err != nil {
 		return
 	}
-	sample.rowsAll, sample.guessed = s.result.Rows, false
+	sample = sample.OfRows(s.result.Rows)
 	if s.short(sample) {
 		return
 	}
 	planned, bytes := s.plans(sample)
 	costs, planned := s.costs(sample, planned)
-	f := Forecast{Configurations: len(planned), Bytes: bytes}
+	f := cost.Forecast{Configurations: len(planned), Bytes: bytes}
 	all := len(planned) * len(s.division.Splits)
 	f.Trainings = max(0, all-s.journal.resumed)
 	if f.Trainings == 0 {
@@ -61,7 +45,7 @@ func (s *search) forecast() {
 }
 
 // short says that all trainings that are left surely are, by the largest candidate of each learner.
-func (s *search) short(sample *Sample) bool {
+func (s *search) short(sample *trial.Sample) bool {
 	trainings := len(s.running)*len(s.division.Splits) - s.journal.resumed
 	largest := map[string]*Candidate{}
 	for _, c := range s.running {
@@ -70,7 +54,7 @@ func (s *search) short(sample *Sample) bool {
 		}
 	}
 	for _, c := range largest {
-		short, err := Short(s.ctx, sample, s.settled(c.Config), s.opt.Memory, s.opt.ForecastFrom/float64(trainings))
+		short, err := cost.Short(s.ctx, sample, s.settled(c.Config), s.opt.Memory, s.opt.ForecastFrom/float64(trainings))
 		if err != nil || !short {
 			return false
 		}
@@ -78,21 +62,30 @@ func (s *search) short(sample *Sample) bool {
 	return true
 }
 
+// expense is what a training of a learner takes: seconds to wait for the rows, the stages' seconds
+// for n rows of d features, and its plan.
+type expense struct {
+	read   float64
+	plan   *train.Plan
+	stages func(n, d int) (read, mapping, solve float64)
+}
+
 // costs predicts what the training of each learner takes, by its largest candidate that can be trained on
 // few rows, and returns the candidates without those that cannot.
-func (s *search) costs(sample *Sample, of []*Candidate) (map[string]*Cost, []*Candidate) {
-	opt := CostOptions{Memory: s.opt.Memory, Seconds: 0.5}
-	costs := map[string]*Cost{}
+func (s *search) costs(sample *trial.Sample, of []*Candidate) (map[string]*expense, []*Candidate) {
+	opt := cost.Options{Memory: s.opt.Memory, Seconds: 0.5}
+	costs := map[string]*expense{}
 	var trained []*Candidate
 	for learner, list := range grouped(of, func(c *Candidate) string { return c.Config.Learner }) {
 		for len(list) > 0 && costs[learner] == nil && s.ctx.Err() == nil {
-			if cost, err := PredictCost(s.ctx, sample, s.settled(list[0].Config), opt); err == nil {
-				costs[learner] = cost
+			if p, err := cost.Predict(s.ctx, sample, s.settled(list[0].Config), opt); err == nil {
+				costs[learner] = &expense{p.Read, p.Plan, p.Stages}
 			} else {
 				list = list[1:]
 			}
 		}
-		if costs[learner] == nil {
+		e := costs[learner]
+		if e == nil {
 			continue
 		}
 		trained = append(trained, list...)
@@ -106,9 +99,13 @@ func (s *search) costs(sample *Sample, of []*Candidate) (map[string]*Cost, []*Ca
 			continue
 		}
 		// A larger C takes longer: the mean stands for those between.
-		if other, err := PredictCost(s.ctx, sample, s.settled(dearest.Config), opt); err == nil {
-			a, b := costs[learner].model.solve, other.model.solve
-			costs[learner].model.solve = func(n, d int) float64 { return (a(n, d) + b(n, d)) / 2 }
+		if other, err := cost.Predict(s.ctx, sample, s.settled(dearest.Config), opt); err == nil {
+			first := e.stages
+			e.stages = func(n, d int) (read, mapping, solve float64) {
+				read, mapping, solve = first(n, d)
+				_, _, more := other.Stages(n, d)
+				return read, mapping, (solve + more) / 2
+			}
 		}
 	}
 	slices.SortFunc(trained, func(a, b *Candidate) int { return a.Index - b.Index })
@@ -131,11 +128,11 @@ func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candi
 // holds most, the training of the candidate that is picked included. Of the candidates with the same
 // learner, kernel and map the one with the most features that can be planned and fits into the memory,
 // beyond which none is trained, tells.
-func (s *search) plans(sample *Sample) (planned []*Candidate, most int64) {
-	ridges := map[string]int{} // with the same features
+func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) {
+	sharing := map[string]int{} // statistics of the same features
 	for _, c := range s.running {
-		if key, _, err := pipelineKey(c.Config); err == nil && c.Config.Learner == "ridge" {
-			ridges[key]++
+		if key, _, err := pipelineKey(c.Config); err == nil && train.LearnerOf(c.Config.Learner).SharesStatistics() {
+			sharing[key+c.Config.Learner]++
 		}
 	}
 	kind := func(c *Candidate) string {
@@ -157,7 +154,7 @@ func (s *search) plans(sample *Sample) (planned []*Candidate, most int64) {
 			}
 			bytes := plan.Bytes
 			if key, _, err := pipelineKey(c.Config); err == nil && shared {
-				bytes = s.sharedBytes(plan, c.Config.Learner, ridges[key])
+				bytes = s.sharedBytes(plan, train.LearnerOf(c.Config.Learner), sharing[key+c.Config.Learner])
 			}
 			if s.opt.Memory > 0 && bytes > s.opt.Memory {
 				list = list[1:]
@@ -172,12 +169,12 @@ func (s *search) plans(sample *Sample) (planned []*Candidate, most int64) {
 }
 
 // sharedBytes is about how many bytes a featureRun holds: the features of candidates that share them, in
-// memory where there is room, and their learner, which may be that of so many ridge regressions. The plan
+// memory where there is room, and their learner, of which so many may share statistics. The plan
 // is that of a training without a bound.
-func (s *search) sharedBytes(p *train.Plan, learner string, ridges int) int64 {
+func (s *search) sharedBytes(p *train.Plan, learner *train.Learner, sharing int) int64 {
 	rest := float64(p.Bytes - p.FeatureBytes) // beside the rows that are kept
-	if learner == "ridge" {
-		rest = float64(p.MapBytes) + s.ridgeBytes(p.Features, p.Outputs, ridges*len(s.division.Splits))
+	if learner.SharesStatistics() {
+		rest = float64(p.MapBytes) + s.statisticsBytes(p.Features, p.Outputs, sharing*len(s.division.Splits))
 	}
 	kept := float64(p.FeatureBytes) + s.rowBytes(p.Outputs)
 	if s.opt.Memory > 0 && rest+kept > float64(s.opt.Memory) {
@@ -188,8 +185,8 @@ func (s *search) sharedBytes(p *train.Plan, learner string, ridges int) int64 {
 
 // expected is how many seconds judging candidates takes by the costs of their learners. Rows
 // are mapped once for those that share them, and once for each split where the map is fitted anew;
-// ridge regressions share statistics, too.
-func (s *search) expected(costs map[string]*Cost, of []*Candidate) (seconds float64) {
+// some learners share statistics, too.
+func (s *search) expected(costs map[string]*expense, of []*Candidate) (seconds float64) {
 	splits := float64(len(s.division.Splits))
 	passes := 1.0
 	if s.opt.Strict || s.opt.Alone {
@@ -197,15 +194,15 @@ func (s *search) expected(costs map[string]*Cost, of []*Candidate) (seconds floa
 	}
 	mapped, collected := map[string]bool{}, map[string]bool{}
 	for _, c := range of {
-		cost := costs[c.Config.Learner]
+		e := costs[c.Config.Learner]
 		d := c.Config.Features
-		if d == 0 || cost.Plan.Fixed {
-			d = cost.Plan.Features
+		if d == 0 || e.plan.Fixed {
+			d = e.plan.Features
 		}
 		trained, _ := s.division.count(s.division.Splits[len(s.division.Splits)-1])
-		_, mapping, _ := cost.model.seconds(s.result.Rows, d)
-		read := cost.Read
-		solve := cost.model.solve(trained, d)
+		_, mapping, _ := e.stages(s.result.Rows, d)
+		read := e.read
+		_, _, solve := e.stages(trained, d)
 		if !shares(&c.Config, s.result.Task) {
 			seconds += splits * (read + mapping + solve)
 			continue
@@ -218,13 +215,13 @@ func (s *search) expected(costs map[string]*Cost, of []*Candidate) (seconds floa
 			mapped[key] = true
 			seconds += passes * (read + mapping)
 		}
-		if c.Config.Learner != "ridge" {
+		if !train.LearnerOf(c.Config.Learner).SharesStatistics() {
 			seconds += splits * solve
 			continue
 		}
-		factorise := cost.model.solve(0, d)
-		if !collected[key] {
-			collected[key] = true
+		_, _, factorise := e.stages(0, d)
+		if of := key + c.Config.Learner; !collected[of] {
+			collected[of] = true
 			seconds += max(passes, float64(s.opt.Folds.Repeats), 1) * (solve - factorise)
 		}
 		seconds += splits * factorise

@@ -3,12 +3,14 @@ package tune
 import (
 	"path/filepath"
 	"testing"
+
+	"mercer/cost"
 )
 
 func TestForecastsAreOfWhatIsLeft(t *testing.T) {
 	src := rings(t, 200, 3, 2)
-	var all []Forecast
-	opt := Options{Folds: Folds{K: 2}, Journal: filepath.Join(t.TempDir(), "j"), Forecast: func(f Forecast) { all = append(all, f) }}
+	var all []cost.Forecast
+	opt := Options{Folds: Folds{K: 2}, Journal: filepath.Join(t.TempDir(), "j"), Forecast: func(f cost.Forecast) { all = append(all, f) }}
 	first := searched(t, src, mixed(t), opt)
 	if len(all) != 1 || all[0].Configurations != len(first.Candidates) || all[0].Trainings != 2*len(first.Candidates) || !(all[0].Seconds > 0) {
 		t.Fatalf("%+v of %d configurations", all, len(first.Candidates))
@@ -22,9 +24,6 @@ func TestForecastsAreOfWhatIsLeft(t *testing.T) {
 	opt.Journal, opt.ForecastFrom = "", 1e6
 	if searched(t, src, mixed(t), opt); len(all) != 1 {
 		t.Errorf("a forecast of what is short: %+v", all[1:])
-	}
-	if text := (Forecast{9, 1045, 183, 1_234_567_890}).Text("configurations"); text != "9 configurations, 1,045 trainings: about 3 min and 1.2 GB" {
-		t.Error(text)
 	}
 }
 
@@ -42,8 +41,8 @@ func TestForecastsAreOfWhatCanBePlanned(t *testing.T) {
 		{"too many features", []Axis{axis(t, "learner", "ridge"), axis(t, "kernel", "rbf"), axis(t, "gamma", "1"), axis(t, "lambda", "0.1"), axis(t, "features", "32,64,65536")}, 1 << 30, 2},
 		{"nothing", []Axis{axis(t, "learner", "ridge"), axis(t, "kernel", "rbf"), axis(t, "gamma", "1"), axis(t, "lambda", "0.1"), axis(t, "features", "32,64")}, 1 << 30, 2},
 	} {
-		var all []Forecast
-		opt := Options{Folds: Folds{K: 2}, Memory: c.memory, Forecast: func(f Forecast) { all = append(all, f) }}
+		var all []cost.Forecast
+		opt := Options{Folds: Folds{K: 2}, Memory: c.memory, Forecast: func(f cost.Forecast) { all = append(all, f) }}
 		r := searched(t, src, Space{Axes: c.axes}, opt)
 		if len(all) != 1 || all[0].Configurations != c.want || all[0].Trainings != 2*c.want || !(all[0].Seconds > 0 && all[0].Seconds < 60) || all[0].Bytes == 0 {
 			t.Errorf("%s: of %d configurations the forecasts %+v", c.name, len(r.Candidates), all)
@@ -61,28 +60,30 @@ func TestForecastsKnowWhatIsShared(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	costs := map[string]*Cost{}
+	// To map a row takes a second, to add it to statistics or to train on it 10, to factorise 1000.
+	costs := map[string]*expense{}
 	for _, c := range s.running {
-		if costs[c.Config.Learner] == nil {
-			var err error
-			if costs[c.Config.Learner], err = PredictCost(t.Context(), draw(t, src, 200, ""), c.Config, CostOptions{Seconds: 0.01}); err != nil {
-				t.Fatal(err)
-			}
+		if costs[c.Config.Learner] != nil {
+			continue
 		}
-	}
-	for _, c := range costs {
-		// To map a row takes a second, to add it to statistics or to train on it 10, to factorise 1000.
-		c.Read = 0
-		c.model.read, c.model.each, c.model.solve = 0, 1./32, func(n, _ int) float64 {
-			if c.Plan.Statistics {
-				return 10*float64(n) + 1000
-			}
-			return 10 * float64(n)
+		p, err := cost.Predict(t.Context(), drawn(t, src, 200, ""), c.Config, cost.Options{Seconds: 0.01})
+		if err != nil {
+			t.Fatal(err)
 		}
+		e := &expense{plan: p.Plan}
+		e.stages = func(n, d int) (read, mapping, solve float64) {
+			if !p.Plan.Exact {
+				mapping = float64(n*d) / 32
+			}
+			if solve = 10 * float64(n); p.Plan.Statistics {
+				solve += 1000
+			}
+			return 0, mapping, solve
+		}
+		costs[c.Config.Learner] = e
 	}
 	// Three γ: each is mapped once and has one collection of 150 rows and 2 λ × 4 folds for ridge, and 2 C × 4 folds
 	// of svm; the 2 C of kernel-svm are trained alone, with D = 3 that are not mapped.
-	costs["kernel-svm"].model.each = 0
 	want := 3 * (200 + (1500 + 2*4*1000) + 2*4*1500 + 2*4*1500.)
 	if got := s.expected(costs, s.running); got != want {
 		t.Errorf("expected %g s, want %g", got, want)

@@ -3,8 +3,11 @@ package tune
 import (
 	"encoding/json"
 	"fmt"
-	"mercer/train"
 	"slices"
+
+	"mercer/internal/units"
+	"mercer/train"
+	"mercer/trial"
 )
 
 // A race is on raceRows rows at most, a third of them to judge by, and the best keptShare-th part of
@@ -33,7 +36,7 @@ func (s *search) contest() (*contest, error) {
 	for _, t := range s.candidates {
 		cfg := t.Config
 		if shares(&cfg, s.result.Task) {
-			cfg.Lambda, cfg.LambdaBy, cfg.C = 0, "", 0
+			cfg, _ = train.LearnerOf(cfg.Learner).OffPath(cfg)
 		}
 		key, err := json.Marshal(cfg)
 		if err != nil {
@@ -99,13 +102,13 @@ func (s *search) runRace(job string, c *contest) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := RaceOptions{Memory: s.opt.Memory}
+	opt := trial.RaceOptions{Memory: s.opt.Memory}
 	if s.opt.Progress != nil {
 		opt.Progress = func(_ string, candidate, candidates, rows int) {
 			s.opt.Progress(fmt.Sprintf("race on %d", rows), float64(candidate-1), float64(candidates))
 		}
 	}
-	res, err := Race(s.ctx, sample, c.configs, opt)
+	res, err := trial.Race(s.ctx, sample, c.configs, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +129,7 @@ func (s *search) runRace(job string, c *contest) (*record, error) {
 			rec.Left[p] = "out of the race: " + r.Dropped
 		case left == c.most:
 			last, _ := r.Last()
-			rec.Left[p] = fmt.Sprintf("out of the race: not among the best %d on %s rows", c.most, thousands(last.Rows))
+			rec.Left[p] = fmt.Sprintf("out of the race: not among the best %d on %s rows", c.most, units.Count(last.Rows))
 		default:
 			left++
 		}

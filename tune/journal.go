@@ -98,7 +98,8 @@ func (j *searchJournal) checkHead(line []byte, want journalHead) error {
 	case h.Mercer != want.Mercer:
 		return fmt.Errorf("%s: is a journal of another version of the program (%s); delete it to begin anew", j.path, h.Mercer)
 	case h.Rows != want.Rows || h.Hash != want.Hash:
-		return fmt.Errorf("%s: is the journal of a tuning on other data (%s, %d rows; these are %s, %d rows); %s", j.path, h.Data, h.Rows, want.Data, want.Rows, advice)
+		return fmt.Errorf("%s: is the journal of a tuning on other data (%s, %d rows; these are %s, %d rows); %s", j.path,
+			h.Data, h.Rows, want.Data, want.Rows, advice)
 	case h.Search != want.Search:
 		return fmt.Errorf("%s: is the journal of a tuning on the same data in another space, or with other folds or another metric; %s", j.path, advice)
 	}

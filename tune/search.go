@@ -1,15 +1,14 @@
 package tune
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 
+	"mercer/cost"
 	"mercer/dataset"
 	"mercer/train"
 )
@@ -62,7 +61,7 @@ type Options struct {
 
 	// Forecast, if not nil, is told what is to be expected before candidates are judged by all rows,
 	// by small trainings of each learner, if that is ForecastFrom seconds or more.
-	Forecast     func(Forecast)
+	Forecast     func(cost.Forecast)
 	ForecastFrom float64
 
 	// Surveyed, if not nil, is told how the rows are read that the model will predict, once they were
@@ -71,109 +70,6 @@ type Options struct {
 
 	// Note, if not nil, is told what is worth knowing while the search goes on.
 	Note func(text string)
-}
-
-// Candidate is a configuration and how it did.
-type Candidate struct {
-	Index int `json:"index"`
-
-	// Values are the settings that the search gave it; Config is all of it.
-	Values map[string]string `json:"values"`
-	Config train.Config      `json:"config"`
-
-	// Scores has one score for each split, by the metric.
-	Scores []float64 `json:"scores,omitempty"`
-
-	// Mean and SD are those of the scores, SE is SD/√K for K folds: repeats make the mean
-	// steadier, but it stays that of the same rows. SD and SE are 0 with one score. JSON has
-	// none of them where there are no scores.
-	Mean float64 `json:"mean"`
-	SD   float64 `json:"sd"`
-	SE   float64 `json:"se"`
-
-	// Size is how many numbers of a row its learner sees, features or principal components, the most
-	// of all folds; of a machine with the kernel itself how many rows it may keep, those that it is
-	// trained on or its landmarks. 0 where that is not known.
-	Size int `json:"size,omitempty"`
-
-	// Seconds is what its trainings and judging it took, over all folds. What several candidates share, as
-	// the mapping of rows, is divided equally among them. 0 where an older journal does not say.
-	Seconds float64 `json:"seconds,omitempty"`
-
-	// Dropped says why it has no scores, "" if it has.
-	Dropped string `json:"dropped,omitempty"`
-
-	// Picked marks the one that was picked, Best the one with the best mean.
-	Best   bool `json:"best,omitempty"`
-	Picked bool `json:"picked,omitempty"`
-}
-
-// MarshalJSON leaves out the numbers that a candidate without scores does not have.
-func (c *Candidate) MarshalJSON() ([]byte, error) {
-	type plain Candidate
-	if c.Scores != nil {
-		return json.Marshal((*plain)(c))
-	}
-	return json.Marshal(struct {
-		*plain
-		Mean *float64 `json:"mean,omitempty"`
-		SD   *float64 `json:"sd,omitempty"`
-		SE   *float64 `json:"se,omitempty"`
-	}{plain: (*plain)(c)})
-}
-
-// Work is what a search took.
-type Work struct {
-	// Mapped is the number of rows that were scaled and mapped, Collected of those that were added
-	// to statistics of ridge regressions, Solves the number of linear models that were fitted.
-	Mapped    int64 `json:"rows_mapped"`
-	Collected int64 `json:"rows_collected"`
-	Solves    int64 `json:"solves"`
-}
-
-func (w *Work) add(v Work) {
-	w.Mapped += v.Mapped
-	w.Collected += v.Collected
-	w.Solves += v.Solves
-}
-
-// Result is what a search found.
-type Result struct {
-	// Metric is what scores are; Larger says that larger ones are better.
-	Metric string `json:"metric"`
-	Larger bool   `json:"larger_is_better"`
-
-	Task   string `json:"task"`
-	Rows   int    `json:"rows"`
-	Folds  Folds  `json:"folds"`
-	Splits int    `json:"splits"`
-
-	// Candidates are all, best first; those without scores come last.
-	Candidates []*Candidate `json:"candidates"`
-
-	// Best is the candidate with the best mean, Picked the one to train; both are in Candidates.
-	Best   *Candidate `json:"-"`
-	Picked *Candidate `json:"-"`
-
-	// AtEnd names the settings whose value in Picked is the smallest or the largest that was tried:
-	// better ones may lie beyond.
-	AtEnd []string `json:"at_end_of_range,omitempty"`
-
-	// Work is what was done, Alone what training every configuration on every fold by itself
-	// would have been.
-	Work  Work `json:"work"`
-	Alone Work `json:"work_alone"`
-
-	// Wrong is how many combinations of values cannot be, Why the first of them cannot.
-	Wrong int    `json:"combinations_left_out,omitempty"`
-	Why   string `json:"left_out_because,omitempty"`
-
-	// Forecast is what Options.Forecast was told, nil if nothing.
-	Forecast *Forecast `json:"forecast,omitempty"`
-
-	// Warnings tell what is not as it should be. Resumed is how many trainings a journal had.
-	Warnings []string `json:"warnings,omitempty"`
-	Resumed  int      `json:"resumed,omitempty"`
 }
 
 // Search judges the configurations of a space by cross-validation on the rows of src and picks one,
@@ -324,106 +220,6 @@ func (s *search) warn(text string) {
 	if s.opt.Note != nil {
 		s.opt.Note(text)
 	}
-}
-
-// finish computes the means, picks, and sorts.
-func (s *search) finish() (*Result, error) {
-	r := s.result
-	for _, t := range s.running {
-		if t.Dropped != "" {
-			t.Scores = nil
-			continue
-		}
-		t.summarise(s.folds())
-		t.Size = cmp.Or(t.Size, s.sizeOf(t))
-	}
-	r.Work = s.journal.work
-	r.Resumed = s.journal.resumed
-	r.Alone = s.alone()
-	judged := slices.DeleteFunc(slices.Clone(s.running), func(t *Candidate) bool { return t.Dropped != "" })
-	if len(judged) == 0 {
-		return nil, fmt.Errorf("%s: no configuration could be trained: %s", s.src.Name(), s.running[0].Dropped)
-	}
-	r.Best, r.Picked = pick(judged, s.metric.larger, s.opt.Pick)
-	r.Best.Best, r.Picked.Picked = true, true
-	r.AtEnd = atEnds(r.Picked, s.candidates)
-	r.Candidates = slices.Clone(s.candidates)
-	slices.SortStableFunc(r.Candidates, func(a, b *Candidate) int {
-		if (a.Dropped == "") != (b.Dropped == "") {
-			if a.Dropped == "" {
-				return -1
-			}
-			return 1
-		}
-		if a.Dropped != "" {
-			return 0
-		}
-		return s.metric.compare(a.Mean, b.Mean)
-	})
-	return r, nil
-}
-
-// sizeOf is the size of a candidate as far as its configuration says, for what is not measured.
-func (s *search) sizeOf(t *Candidate) int {
-	if exact, _ := train.Exact(t.Config.Learner); exact && t.Config.Learner != "falkon" {
-		most := 0
-		for _, sp := range s.division.Splits {
-			trained, _ := s.division.count(sp)
-			most = max(most, trained)
-		}
-		return most
-	}
-	return cmp.Or(t.Config.Components, t.Config.Features)
-}
-
-// folds is how many scores of a trial are of different rows.
-func (s *search) folds() int {
-	n := 0
-	for _, sp := range s.division.Splits {
-		if sp.Repeat == 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// summarise computes the mean of the scores and how far it may be off.
-func (t *Candidate) summarise(folds int) {
-	n := float64(len(t.Scores))
-	sum := 0.0
-	for _, v := range t.Scores {
-		sum += v / n
-	}
-	t.Mean = sum
-	if n < 2 {
-		return
-	}
-	square := 0.0
-	for _, v := range t.Scores {
-		square += (v - t.Mean) * (v - t.Mean)
-	}
-	t.SD = math.Sqrt(square / (n - 1))
-	t.SE = t.SD / math.Sqrt(float64(folds))
-}
-
-// alone is the work of training every configuration that was judged on every fold by itself:
-// its training rows and those that judge it are mapped, and the former collected if it is a
-// ridge regression.
-func (s *search) alone() (w Work) {
-	for _, t := range s.running {
-		exact, _ := train.Exact(t.Config.Learner)
-		for _, sp := range s.division.Splits {
-			train, held := s.division.count(sp)
-			if !exact {
-				w.Mapped += int64(train + held)
-			}
-			if t.Config.Learner == "ridge" {
-				w.Collected += int64(train)
-			}
-			w.Solves++
-		}
-	}
-	return w
 }
 
 // fingerprint is what a journal has to be of: the rows, the configurations and how they are

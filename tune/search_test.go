@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -296,5 +297,19 @@ func TestCandidatesWithoutScoresHaveNoneInJSON(t *testing.T) {
 	}
 	if got[1]["dropped"] == nil || got[0]["dropped"] != nil {
 		t.Errorf("%s", text)
+	}
+}
+
+// What is told how the rows are read is told of all rows, once, and may end the search before it begins.
+func TestSurveyedIsToldBeforeTheSearch(t *testing.T) {
+	src, refused := rings(t, 300, 3, 2), errors.New("refused")
+	var told []dataset.Schema
+	surveyed := func(read dataset.Schema) error { told = append(told, read); return refused }
+	began := func(string, float64, float64) { t.Error("the search began") }
+	if _, err := Search(t.Context(), src, mixed(t), Options{Folds: Folds{K: 2}, Surveyed: surveyed, Progress: began}); !errors.Is(err, refused) {
+		t.Errorf("a search that is refused: %v", err)
+	}
+	if len(told) != 1 || told[0].Dim != 3 {
+		t.Errorf("told: %+v", told)
 	}
 }

@@ -1,4 +1,4 @@
-// Package chromium shows pages in a browser, for tests of them. Where there is no Chromium the tests are skipped.
+// Package chromium shows pages in a browser, for tests of them. Where there is no Chromium the tests are skipped, but not in .ci/run.
 package chromium
 
 import (
@@ -16,21 +16,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mercer/internal/need"
 )
 
 // run starts the browser on a page, with flags that say what to write to the file out, and gives that and what the console says.
 func run(t testing.TB, page, out string, flags ...string) (data []byte, console string) {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("there is no Chromium here to show pages in")
-	}
+	path := need.Program(t, "chromium", "chromium-browser", "google-chrome")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	flags = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
@@ -40,7 +33,7 @@ func run(t testing.TB, page, out string, flags ...string) (data []byte, console 
 	cmd.Stderr = &said
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil {
-		t.Skipf("Chromium does not run here: %v\n%.500s", err, said.String())
+		need.Missing(t, "Chromium does not run here: %v\n%.500s", err, said.String())
 	}
 	data, err := os.ReadFile(out)
 	if err != nil {

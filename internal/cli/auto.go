@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mercer/auto"
 	"mercer/dataset"
 	"mercer/internal/present"
 	"mercer/model"
 	"mercer/train"
-	"mercer/tune"
 )
 
 const autoHelp = `--auto chooses kernel, γ, scaling, learner and the number of features: it looks at the data,
@@ -66,14 +66,14 @@ func (t *training) fitAuto(ctx context.Context, cmd *cobra.Command, src dataset.
 	if !cmd.Flags().Changed("gamma") {
 		given.Gamma = ""
 	}
-	m, report, chosen, err := tune.Auto(ctx, src, tune.AutoOptions{
+	m, report, chosen, err := auto.Train(ctx, src, auto.Options{
 		Config: given, Budget: t.budget, Training: opt,
 		Progress: func(what string) { p.report("auto: "+what, 0, -1) },
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	t.chosen = &present.AutoJSON{AutoReport: chosen, Command: trainCommand(cmd, chosen.Config, t.path)}
+	t.chosen = &present.AutoJSON{Report: chosen, Command: trainCommand(cmd, chosen.Config, t.path)}
 	return m, report, nil
 }
 

@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/cost"
 	"mercer/dataset"
 	"mercer/internal/present"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 // estimateRows are how many of the first rows a prediction of the cost looks at.
@@ -40,18 +41,18 @@ func (t *training) estimable(path string) string {
 
 // predictCost predicts what the training takes, by trials of about so many seconds. It is nil where
 // that is surely less than so many.
-func (t *training) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*tune.Cost, error) {
+func (t *training) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*cost.Prediction, error) {
 	if t.holdout > 0 {
 		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
 	}
-	s, err := tune.DrawFirst(ctx, src, estimateRows, t.cfg.Task, max(t.cfg.Seed, 1))
+	s, err := trial.DrawFirst(ctx, src, estimateRows, t.cfg.Task, max(t.cfg.Seed, 1))
 	if err != nil {
 		return nil, err
 	}
-	if short, err := tune.Short(ctx, s, t.cfg, memory, least); short || err != nil {
+	if short, err := cost.Short(ctx, s, t.cfg, memory, least); short || err != nil {
 		return nil, err
 	}
-	return tune.PredictCost(ctx, s, t.cfg, tune.CostOptions{Memory: memory, Seconds: seconds})
+	return cost.Predict(ctx, s, t.cfg, cost.Options{Memory: memory, Seconds: seconds})
 }
 
 // printCost is train --estimate: it predicts and stops.

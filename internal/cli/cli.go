@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"mercer/internal/option"
 )
 
 // usageError is a wrong command line: exit code 2 instead of 1.
@@ -47,14 +49,34 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return 1
 }
 
-// oneLine is an error's text on one line, without the names of packages, which tell a Go
-// programmer where it comes from and others nothing.
+// oneLine is an error's text on one line, with flags in place of the fields that it names, and without the
+// names of packages, which tell a Go programmer where it comes from and others nothing.
 func oneLine(err error) string {
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := strings.Join(strings.Fields(option.Text(err, flagName)), " ")
 	for _, pkg := range []string{"feature: ", "kernel: ", "pool: ", "approx: "} {
 		text = strings.ReplaceAll(": "+text, ": "+pkg, ": ")[2:]
 	}
 	return text
+}
+
+// flagName is what the command line calls an option that a message names by its field, with the value that the
+// message gives it, if any.
+func flagName(field, value string) string {
+	name, differs := flagNames[field]
+	if !differs {
+		name = "--" + strings.ReplaceAll(field, "_", "-")
+	}
+	if value != "" {
+		name += " " + value
+	}
+	return name
+}
+
+// flagNames are the flags that are not called as their fields are, or that not every command has.
+var flagNames = map[string]string{
+	"labels_file": "--labels",
+	"save_stats":  "train --save-stats",
+	"like":        "train --like",
 }
 
 func newRoot() *cobra.Command {

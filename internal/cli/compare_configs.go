@@ -13,12 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/cost"
 	"mercer/dataset"
 	"mercer/internal/present"
 	"mercer/internal/units"
 	"mercer/lab"
 	"mercer/train"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 // configurations compares configurations by their folds.
@@ -84,18 +85,18 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 
 // announce tells what a comparison takes that is long: each configuration is trained once a fold. It is nil
 // of what is short, or cannot be predicted.
-func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source, configs []lab.NamedConfig) *tune.Forecast {
+func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source, configs []lab.NamedConfig) *cost.Forecast {
 	if !p.tells() {
 		return nil
 	}
-	s, err := tune.DrawFirst(ctx, src, estimateRows, configs[0].Config.Task, 1)
+	s, err := trial.DrawFirst(ctx, src, estimateRows, configs[0].Config.Task, 1)
 	if err != nil {
 		return nil
 	}
 	folds := c.opt.Folds * c.opt.Repeats
-	all, long := &tune.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
+	all, long := &cost.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
 	for _, v := range configs {
-		short, err := tune.Short(ctx, s, v.Config, c.opt.Memory, longWork/float64(all.Trainings))
+		short, err := cost.Short(ctx, s, v.Config, c.opt.Memory, longWork/float64(all.Trainings))
 		if err != nil || v.Config.Learner == "online" || v.Config.Given != nil {
 			return nil
 		}
@@ -107,7 +108,7 @@ func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source,
 	trained := s.Rows() - s.Rows()/c.opt.Folds
 	held := 4 * int64(s.Rows()*c.opt.Repeats*(len(configs)+1)) // what each row came to, and the maps of a fold's models
 	for _, v := range configs {
-		cost, err := tune.PredictCost(ctx, s, v.Config, tune.CostOptions{Memory: c.opt.Memory, Seconds: 0.5})
+		cost, err := cost.Predict(ctx, s, v.Config, cost.Options{Memory: c.opt.Memory, Seconds: 0.5})
 		if err != nil {
 			return nil
 		}

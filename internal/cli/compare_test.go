@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mercer/internal/need"
 )
 
 // twoOfDigits trains two models of the digits.
@@ -65,9 +67,7 @@ func TestCompareSaysWhatEvalSays(t *testing.T) {
 // and probabilities are of the right class, whichever comes first in their files.
 func TestCompareWithModelsOfOthers(t *testing.T) {
 	for _, program := range []string{"svm-train", "svm-predict", "liblinear-train", "liblinear-predict"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(program + " is not installed")
-		}
+		need.Program(t, program)
 	}
 	program := func(args ...string) string {
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()

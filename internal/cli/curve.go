@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/cost"
 	"mercer/dataset"
 	"mercer/internal/present"
 	"mercer/train"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 func newCurve() *cobra.Command {
@@ -80,21 +81,21 @@ first training, about how long it takes and what it holds (not with --progress n
 				return err
 			}
 			defer src.Close()
-			s, err := tune.Draw(cmd.Context(), src, most, cfg.Task, max(cfg.Seed, 1))
+			s, err := trial.Draw(cmd.Context(), src, most, cfg.Task, max(cfg.Seed, 1))
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("at-features") && features == nil {
 				features = []int{}
 			}
-			opt := tune.CurveOptions{
+			opt := cost.CurveOptions{
 				Rows: rows, Features: features, Seeds: seeds, Memory: int64(memory),
 				Progress: func(k, of, rows int) { p.report("train", rows, float64(k-1)/float64(of)) },
 			}
 			if p.tells() {
-				opt.Forecast, opt.ForecastFrom = func(f tune.Forecast) { p.note(f.Text("points")) }, longWork
+				opt.Forecast, opt.ForecastFrom = func(f cost.Forecast) { p.note(f.Text("points")) }, longWork
 			}
-			c, err := tune.LearningCurve(cmd.Context(), s, cfg, opt)
+			c, err := cost.LearningCurve(cmd.Context(), s, cfg, opt)
 			p.done()
 			if err != nil {
 				return err

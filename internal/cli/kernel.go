@@ -207,7 +207,7 @@ func outside(k kernel.Kernel, src dataset.Source, first int, x matrix.Rows, scal
 	if scale != "none" {
 		scaled = fmt.Sprintf(" after --scale %s (--scale none leaves the numbers as they are)", scale)
 	}
-	return fmt.Errorf("%s, %s%s: %s", pipeline.Place(src, first+e.Row), src.Schema().DimName(e.Dim), scaled, e.Reason())
+	return fmt.Errorf("%s, %s%s: %s", dataset.RowPlace(src, first+e.Row), src.Schema().DimName(e.Dim), scaled, e.Reason())
 }
 
 // finite finds the first value that is beyond what float64 holds, in a part of the matrix

@@ -14,14 +14,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"mercer/internal/need"
 )
 
 // published is the text of a data set, or of a part of it.
 func published(t *testing.T, name string) string {
 	t.Helper()
-	f, err := os.Open(filepath.Join("../../../shared/data", name))
+	f, err := os.Open(need.Data(t, name))
 	if err != nil {
-		t.Skipf("needs %s in ../shared/data beside the project: %v", name, err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	var r io.Reader = bzip2.NewReader(f)

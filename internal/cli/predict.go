@@ -14,7 +14,6 @@ import (
 	"mercer/internal/whole"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 // predict is the state of the command of that name.
@@ -166,10 +165,10 @@ func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *pr
 		}
 		scores.Reshape(b.X.Len(), m.Outputs())
 		if err := m.Scores(&scores, b.X); err != nil {
-			return pipeline.Located(err, src, b.First)
+			return dataset.Locate(err, src, b.First)
 		}
 		if err := body(b.X, &scores, bagKeys(r)); err != nil {
-			return pipeline.Located(err, src, b.First)
+			return dataset.Locate(err, src, b.First)
 		}
 		rows += b.X.Len()
 		bars.report("predict", rows, r.Progress())

@@ -140,7 +140,7 @@ of members.`,
 					return failed
 				}
 				if err != nil {
-					return pipeline.Located(err, src, b.First)
+					return dataset.Locate(err, src, b.First)
 				}
 				rows += b.X.Len()
 				p.report("map", rows, r.Progress())

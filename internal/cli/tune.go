@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mercer/cost"
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/present"
@@ -346,7 +347,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	defer data.file.Close()
 	o.Progress = func(stage string, done, all float64) { p.report(stage, 0, done/all) }
 	if p.tells() {
-		o.Forecast, o.ForecastFrom = func(f tune.Forecast) { p.note(f.Text("configurations")) }, longWork
+		o.Forecast, o.ForecastFrom = func(f cost.Forecast) { p.note(f.Text("configurations")) }, longWork
 	}
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	if t.train.test != "" && t.train.cfg.Bag == nil {
@@ -366,14 +367,6 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		return goesOn(ctx, err, t.opt.Journal)
 	}
 	return t.finish(cmd, found, m, report, p, path, searched, start)
-}
-
-// ofFoldGroup lets an error name the flag by which tune is told of groups.
-func ofFoldGroup(err error) error {
-	if text := err.Error(); strings.Contains(text, "--group") {
-		return errors.New(strings.ReplaceAll(text, "--group", "--fold-group"))
-	}
-	return err
 }
 
 // finish tests the model, saves it and tells how it was found.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/model"
 	"mercer/pool"
 	"mercer/train"
@@ -59,7 +60,7 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 		data.Group = t.foldGroup
 		file, err := dataset.Open(ctx, path, data)
 		if err != nil {
-			return nil, ofFoldGroup(err)
+			return nil, option.Renamed(err, "group", "fold_group") // by which tune is told of groups
 		}
 		var src dataset.Source = file
 		if t.foldGroup != "" && file.Schema().Header {

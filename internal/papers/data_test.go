@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mercer/internal/need"
 )
 
 func put(t *testing.T, dir, name string, data []byte) {
@@ -118,10 +120,7 @@ func TestDrawAndPart(t *testing.T) {
 // On the data themselves, one quick run: ISOLET's distances, where a projection of 100 rows is
 // within what ten of 200 rows gave.
 func TestISOLETTable(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "shared", "data")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the data sets are not there: ", err)
-	}
+	dir := need.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads ISOLET")
 	}
@@ -150,10 +149,7 @@ func TestISOLETTable(t *testing.T) {
 // finite and not negative, and only what lacks data says so. Tables that take longer even so (S14-4.6, LS18-1,
 // LS19-4.2, LS19-3.6, LS19-4.4 and the like) are left to mercer reproduce --quick.
 func TestQuickTables(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "shared", "data")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the data sets are not there: ", err)
-	}
+	dir := need.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads the data sets")
 	}
@@ -170,7 +166,7 @@ func TestQuickTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Missing != "" {
-				t.Skip("there is no ", r.Missing)
+				need.Missing(t, "there is no %s", r.Missing)
 			}
 			rows, columns := table.made()
 			figures := 0

@@ -96,8 +96,12 @@ func additiveVariants(k kernel.Kernel) []errorVariant {
 		{"homogeneous, rectangular", homogeneous(feature.Options{Window: "rectangular"}), odd},
 		{"homogeneous, uniform", homogeneous(feature.Options{Window: "uniform"}), odd},
 	}
-	switch k.Name {
-	case "chi2", "exp-chi2":
+	of := k
+	if inner, _, ok := k.Parts(); ok {
+		of = inner
+	}
+	switch of.Kind() {
+	case kernel.Chi2:
 		if k.Homogeneity == 0 { // the sampler has no h
 			v = append(v, errorVariant{sampler, homogeneous(feature.Options{Window: "uniform"}), []int{1, 3, 5}})
 		}
@@ -106,7 +110,7 @@ func additiveVariants(k kernel.Kernel) []errorVariant {
 				errorVariant{name, feature.Config{Map: name}, all},
 				errorVariant{name + ", not stretched", feature.Config{Map: name, Options: feature.Options{Stretch: 1}}, all})
 		}
-	case "intersection":
+	case kernel.Intersection:
 		cells := []int{1, 3, 5, 7, 9, 13, 21, 40}
 		v = append(v,
 			errorVariant{"unary", feature.Config{Map: "unary"}, cells},
@@ -181,7 +185,7 @@ func (c errorComparison) figure(ctx context.Context, train, test matrix.Rows) (E
 
 // error is that of a map with n features against the Gram matrix of the kernel k.
 func (c errorComparison) error(k kernel.Kernel, v errorVariant, n int, train, test matrix.Rows, exact []float64) (float64, error) {
-	cfg, after, seeds := v.cfg, kernel.Kernel{Name: "linear"}, 1
+	cfg, after, seeds := v.cfg, kernel.Linear.Usual(), 1
 	cfg.Kernel = k
 	if c.total {
 		cfg.Features, seeds = n, errorSeeds
@@ -190,8 +194,8 @@ func (c errorComparison) error(k kernel.Kernel, v errorVariant, n int, train, te
 		if v.name == sampler {
 			cfg.Period = samplerPeriods[n]
 		}
-		if k.Name == "exp-chi2" {
-			cfg.Kernel, after = kernel.Kernel{Name: "chi2"}, kernel.Kernel{Name: "rbf", Gamma: k.Gamma}
+		if inner, outer, ok := k.Parts(); ok {
+			cfg.Kernel, after = inner, outer
 		}
 	}
 	mean := 0.0
@@ -215,7 +219,7 @@ func (c errorComparison) error(k kernel.Kernel, v errorVariant, n int, train, te
 func (c errorComparison) chosen(x matrix.Rows) (k kernel.Kernel, err error) {
 	k = c.kernel
 	switch {
-	case k.Name == "exp-chi2":
+	case kernel.Has(k.Name, "gamma"):
 		k.Gamma, err = kernel.MedianGamma(x, 1, k.Name)
 	case kernel.Has(k.Name, "coef0"):
 		k.Coef0, err = medianShift(k.Name, x.Slice(0, min(100, x.Len())))

@@ -3,12 +3,12 @@ package papers
 import (
 	"context"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"mercer/approx"
 	"mercer/feature"
+	"mercer/internal/need"
 	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -19,10 +19,7 @@ import (
 // that are proportional to √x, as both are, ours is about the best. There chebyshev is as good on
 // histograms, whose numbers have sizes of their own in each dimension.
 func TestHomogeneousHasHalfTheErrorOfAdditiveChi2Sampler(t *testing.T) {
-	const dir = "../../../shared/data"
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no data sets beside the project")
-	}
+	dir := need.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads seven data sets")
 	}
@@ -59,10 +56,7 @@ func TestHomogeneousHasHalfTheErrorOfAdditiveChi2Sampler(t *testing.T) {
 // With its default options, whose weights are fitted, homogeneous has k(x, x) where 3 steps of
 // scikit-learn, as many features, are 5 % low, and 2 steps 10 %.
 func TestHomogeneousKeepsTheLengthOfRows(t *testing.T) {
-	const dir = "../../../shared/data"
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no data sets beside the project")
-	}
+	dir := need.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads seven data sets")
 	}

@@ -88,7 +88,7 @@ type histogramMethod struct {
 
 // byMap is the method of a feature map, which finds its own C.
 func byMap(name string, cfg feature.Config, times int) histogramMethod {
-	byChance := cfg.Kernel.Name == "exp-chi2" || cfg.Kernel.Name == "skewed-chi2"
+	byChance := cfg.Kernel.Kind() == kernel.ExpChi2 || cfg.Kernel.Kind() == kernel.SkewedChi2
 	return histogramMethod{name, byChance, func(ctx context.Context, s split, shape float64, features int, c float64, seed uint64) (percent, used float64, err error) {
 		cfg := cfg
 		cfg.Seed = random.Hash(seed, "papers.histograms "+name, 0)
@@ -103,10 +103,10 @@ func byMap(name string, cfg feature.Config, times int) histogramMethod {
 // mapHistograms maps a split to features of the random maps, whose kernels have γ or c of shape, or to the first
 // principal components of so many times as many.
 func mapHistograms(cfg feature.Config, s split, shape float64, features, times int) (split, error) {
-	switch cfg.Kernel.Name {
-	case "exp-chi2":
+	switch cfg.Kernel.Kind() {
+	case kernel.ExpChi2:
 		cfg.Kernel.Gamma, cfg.Features = shape, times*features
-	case "skewed-chi2":
+	case kernel.SkewedChi2:
 		cfg.Kernel.Coef0, cfg.Features = shape, features
 	}
 	z, err := mapSplit(cfg, s)

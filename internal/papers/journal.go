@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mercer/internal/journal"
+	"mercer/internal/option"
 )
 
 // version is the first line of a journal.
@@ -40,7 +41,7 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 		if number == 1 {
 			var v version
 			if err := json.Unmarshal(line, &v); err != nil || v != thisVersion {
-				return fmt.Errorf("%s: is not a journal of tables, or one of another version of the program; name another file with --journal, or delete it", opt.Journal)
+				return option.Errorf("%s: is not a journal of tables, or one of another version of the program; name another file with %s, or delete it", opt.Journal, option.Ref("journal"))
 			}
 			return nil
 		}

@@ -56,7 +56,7 @@ func sivertsenDigits() *Table {
 			return func(i int) ([]float64, error) {
 				cfg, rows := rows[i].cfg, s
 				cfg.Seed = seed
-				if cfg.Kernel.Name == "poly" {
+				if cfg.Kernel.Kind() == kernel.Poly {
 					rows = unit
 				}
 				if cfg.Map == "" {

@@ -6,13 +6,14 @@ import (
 	"math"
 	"strconv"
 
+	"mercer/auto"
 	"mercer/internal/units"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 // AutoJSON is what train --auto --json prints under "auto".
 type AutoJSON struct {
-	*tune.AutoReport
+	*auto.Report
 
 	// Command trains the same model again; where the model is of fewer rows than there are, it
 	// trains the same configuration on all of them.
@@ -68,7 +69,7 @@ func budgetText(seconds float64) string {
 
 // raceText is a table of candidates: their scores on each rung, best first, and why they were
 // dropped.
-func raceText(w io.Writer, r *tune.RaceResult) {
+func raceText(w io.Writer, r *trial.RaceResult) {
 	fmt.Fprintf(w, "\n  %-40s", scoreNames[r.Metric])
 	for _, n := range r.Rungs {
 		fmt.Fprintf(w, "%12s", units.Count(n))

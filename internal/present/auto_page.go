@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"mercer/cost"
 	"mercer/internal/report"
 	"mercer/internal/units"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 // AutoSections are the sections of train --auto for TrainPage.
@@ -37,12 +38,12 @@ func AutoSections(a *AutoJSON) func(*report.Page) {
 }
 
 // exactText is what an exact machine would have needed, and exactFrom where that is from.
-func exactText(e *tune.ExactCost) string {
+func exactText(e *cost.ExactPrediction) string {
 	return fmt.Sprintf("a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", units.Bytes(e.Bytes),
 		units.Roughly(e.Seconds))
 }
 
-func exactFrom(e *tune.ExactCost) string {
+func exactFrom(e *cost.ExactPrediction) string {
 	first, last := e.Trials[0].Rows, e.Trials[len(e.Trials)-1].Rows
 	return fmt.Sprintf("extrapolated as n^%.1f from %s to %s rows", e.Exponent, units.Count(first), units.Count(last))
 }
@@ -51,7 +52,7 @@ func exactFrom(e *tune.ExactCost) string {
 var scoreNames = map[string]string{"accuracy": "accuracy in %", "rmse": "RMSE", "hamming": "wrong labels in %"}
 
 // raceTable has a candidate a row, the best first.
-func raceTable(r *tune.RaceResult) *report.Table {
+func raceTable(r *trial.RaceResult) *report.Table {
 	folds := ""
 	if r.Folds > 1 {
 		folds = fmt.Sprintf(", in %d folds", r.Folds)
@@ -92,7 +93,7 @@ func raceTable(r *tune.RaceResult) *report.Table {
 }
 
 // raceFigure shows the score of every training against its seconds.
-func raceFigure(heats []*tune.RaceResult) *report.Figure {
+func raceFigure(heats []*trial.RaceResult) *report.Figure {
 	s := &report.Scatter{X: report.Axis{Name: "seconds of a candidate's trainings", Log: true}}
 	for _, h := range heats {
 		cloud := report.Cloud{Name: h.Of}

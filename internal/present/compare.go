@@ -5,9 +5,9 @@ import (
 	"io"
 	"math"
 
+	"mercer/cost"
 	"mercer/internal/units"
 	"mercer/lab"
-	"mercer/tune"
 )
 
 // ModelsJSON is what compare --json prints of models.
@@ -25,7 +25,7 @@ type ModelJSON struct {
 // ConfigsJSON is what compare --json prints of configurations.
 type ConfigsJSON struct {
 	*lab.ConfigComparison
-	Forecast *tune.Forecast `json:"forecast,omitempty"`
+	Forecast *cost.Forecast `json:"forecast,omitempty"`
 }
 
 // figures are how many digits after the point a table of a metric shows, of values and of differences.

@@ -4,24 +4,25 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/cost"
 	"mercer/internal/report"
 	"mercer/internal/units"
-	"mercer/tune"
+	"mercer/trial"
 )
 
 // CurvePage is the page of learning curves; data names the rows.
-func CurvePage(c *tune.Curve, data string) *report.Page {
+func CurvePage(c *cost.Curve, data string) *report.Page {
 	name := map[string]string{"error": "error", "rmse": "RMSE", "hamming": "wrong labels"}[c.Metric]
 	percent := c.Metric != "rmse"
 	page := &report.Page{Title: "Learning curve of " + data,
-		Subtitle: fmt.Sprintf("%s; %s, tested on %s rows", tune.Describe(c.Config), seedsText(c.Seeds), units.Count(c.Held))}
+		Subtitle: fmt.Sprintf("%s; %s, tested on %s rows", trial.Describe(c.Config), seedsText(c.Seeds), units.Count(c.Held))}
 	y := report.Axis{Name: name, Percent: percent, Log: true}
 	if !percent {
 		y.Name += " of test and training rows"
 	}
 	rows := page.Section("More rows")
 	lines := curveLines(c.ByRows, y, report.Axis{Name: "training rows n", Log: true},
-		func(p tune.CurvePoint) float64 { return float64(p.Rows) })
+		func(p cost.CurvePoint) float64 { return float64(p.Rows) })
 	if n := len(c.Extrapolated); c.RowsLaw != nil && n > 0 {
 		lines.Curves = append(lines.Curves, lawCurve(c.RowsLaw, float64(c.ByRows[0].Rows), float64(c.Extrapolated[n-1].Rows)))
 	}
@@ -35,7 +36,7 @@ func CurvePage(c *tune.Curve, data string) *report.Page {
 	if len(c.ByFeatures) > 0 {
 		features := page.Section("More features")
 		lines := curveLines(c.ByFeatures, y, report.Axis{Name: "features D", Log: true},
-			func(p tune.CurvePoint) float64 { return float64(p.Features) })
+			func(p cost.CurvePoint) float64 { return float64(p.Features) })
 		if c.FeaturesLaw != nil {
 			lines.Curves = append(lines.Curves, lawCurve(c.FeaturesLaw, float64(c.ByFeatures[0].Features),
 				float64(c.ByFeatures[len(c.ByFeatures)-1].Features)))
@@ -48,7 +49,7 @@ func CurvePage(c *tune.Curve, data string) *report.Page {
 	time := &report.Lines{X: report.Axis{Name: "seconds of a training", Log: true}, Y: y}
 	for _, part := range []struct {
 		name   string
-		points []tune.CurvePoint
+		points []cost.CurvePoint
 	}{{"growing rows", c.ByRows}, {"growing features", c.ByFeatures}} {
 		line := report.Curve{Name: part.name, Points: true}
 		for _, p := range part.points {
@@ -67,7 +68,7 @@ func CurvePage(c *tune.Curve, data string) *report.Page {
 }
 
 // curveLines draws the training and the test errors with bands.
-func curveLines(points []tune.CurvePoint, y, x report.Axis, at func(tune.CurvePoint) float64) *report.Lines {
+func curveLines(points []cost.CurvePoint, y, x report.Axis, at func(cost.CurvePoint) float64) *report.Lines {
 	test, train := report.Curve{Name: "test", Points: true}, report.Curve{Name: "training", Points: true}
 	add := func(c *report.Curve, x, mean, sd float64) {
 		if mean <= 0 {
@@ -90,7 +91,7 @@ func curveLines(points []tune.CurvePoint, y, x report.Axis, at func(tune.CurvePo
 }
 
 // lawCurve is a law between two numbers of rows or features.
-func lawCurve(l *tune.Law, from, to float64) report.Curve {
+func lawCurve(l *cost.Law, from, to float64) report.Curve {
 	const steps = 40
 	c := report.Curve{Name: "fitted law", Dashed: true}
 	for i := range steps + 1 {
@@ -103,7 +104,7 @@ func lawCurve(l *tune.Law, from, to float64) report.Curve {
 }
 
 // lawText is a law as a sentence.
-func lawText(l *tune.Law, n string, percent bool) string {
+func lawText(l *cost.Law, n string, percent bool) string {
 	factor, unit := 1.0, ""
 	if percent {
 		factor, unit = 100, " %"
@@ -112,7 +113,7 @@ func lawText(l *tune.Law, n string, percent bool) string {
 		unit)
 }
 
-func curveTable(points []tune.CurvePoint, beyond []tune.Extrapolated, name string, percent bool, seeds int) *report.Table {
+func curveTable(points []cost.CurvePoint, beyond []cost.Extrapolated, name string, percent bool, seeds int) *report.Table {
 	number := func(v float64) string {
 		if percent {
 			return fmt.Sprintf("%.2f", 100*v)

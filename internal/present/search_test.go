@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"mercer/auto"
+	"mercer/cost"
 	"mercer/internal/report"
 	"mercer/train"
+	"mercer/trial"
 	"mercer/tune"
 )
 
@@ -52,26 +55,26 @@ func TestSearch(t *testing.T) {
 }
 
 func someAuto(names []string) *AutoJSON {
-	race := func(metric string, scores ...float64) *tune.RaceResult {
-		r := &tune.RaceResult{Of: "kernels", Metric: metric, Held: 1500, Folds: 3, Rungs: []int{500, 1000}, Stopped: "the budget was spent"}
+	race := func(metric string, scores ...float64) *trial.RaceResult {
+		r := &trial.RaceResult{Of: "kernels", Metric: metric, Held: 1500, Folds: 3, Rungs: []int{500, 1000}, Stopped: "the budget was spent"}
 		for i, name := range names {
-			c := tune.Racer{Name: name, Config: train.Config{Features: 1024 * (i % 2)},
-				Runs: []tune.Run{{Rows: 500, Score: scores[i%len(scores)], Seconds: 0.5}}}
+			c := trial.Racer{Name: name, Config: train.Config{Features: 1024 * (i % 2)},
+				Runs: []trial.Run{{Rows: 500, Score: scores[i%len(scores)], Seconds: 0.5}}}
 			if i > 0 {
 				c.Dropped = "behind after 500 rows"
 			} else {
-				c.Runs = append(c.Runs, tune.Run{Rows: 1000, Score: scores[0] + 0.01, Seconds: 1.25})
+				c.Runs = append(c.Runs, trial.Run{Rows: 1000, Score: scores[0] + 0.01, Seconds: 1.25})
 			}
 			r.Racers = append(r.Racers, c)
 		}
 		return r
 	}
-	return &AutoJSON{Command: "mercer train data.csv --kernel rbf -o m", AutoReport: &tune.AutoReport{
-		Facts: tune.Facts{Rows: 40_000, Dim: 54, Task: "classify", Classes: 7, Least: 0.005, Most: 0.49, Histograms: true},
-		Heats: []*tune.RaceResult{race("accuracy", 0.9, 0.8), race("rmse", 1234.5, 2e-7)}, Why: []string{"rbf was the best",
+	return &AutoJSON{Command: "mercer train data.csv --kernel rbf -o m", Report: &auto.Report{
+		Facts: auto.Facts{Rows: 40_000, Dim: 54, Task: "classify", Classes: 7, Least: 0.005, Most: 0.49, Histograms: true},
+		Heats: []*trial.RaceResult{race("accuracy", 0.9, 0.8), race("rmse", 1234.5, 2e-7)}, Why: []string{"rbf was the best",
 			"4,096 features fit the budget"},
 		Rows: 4000, Short: "trained on 4,000 of 40,000 rows: the budget had no time for more", Wanted: 300, Seconds: 12.5, Total: 62,
-		Exact: &tune.ExactCost{Rows: 40_000, Bytes: 12.8e9, Seconds: 86_400, Exponent: 2.1, Trials: []tune.Trial{{Rows: 500}, {Rows: 2000}}}}}
+		Exact: &cost.ExactPrediction{Rows: 40_000, Bytes: 12.8e9, Seconds: 86_400, Exponent: 2.1, Trials: []trial.Timing{{Rows: 500}, {Rows: 2000}}}}}
 }
 
 func TestAuto(t *testing.T) {
@@ -83,7 +86,7 @@ func TestAuto(t *testing.T) {
 		goldenPage(t, name, page)
 	}
 	enough := someAuto([]string{"rbf svm"})
-	enough.Facts = tune.Facts{Rows: 10, Dim: 2, Task: "regress", Deviation: 3.25}
+	enough.Facts = auto.Facts{Rows: 10, Dim: 2, Task: "regress", Deviation: 3.25}
 	enough.Heats, enough.Exact, enough.Short = nil, nil, ""
 	goldenText(t, "auto-enough", func(w *bytes.Buffer) { AutoText(w, enough) })
 	goldenJSON(t, "auto", enough)
@@ -94,25 +97,25 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-func someCurve(metric string) *tune.Curve {
-	c := &tune.Curve{Metric: metric, Config: train.Config{Kernel: "rbf", Learner: "ridge", Features: 4096}, Held: 8000, Seeds: 3,
-		RowsLaw: &tune.Law{A: 0.05, B: 1.5, C: 0.5, Misfit: 0.002}, FeaturesLaw: &tune.Law{A: 0.04, B: 2, C: 0.6, Misfit: 0.001},
-		Extrapolated: []tune.Extrapolated{{Rows: 32_000, Test: 0.06, Seconds: 5400, Bytes: 3 << 30}}, SecondsFactor: 0.002, SecondsExponent: 1.25}
+func someCurve(metric string) *cost.Curve {
+	c := &cost.Curve{Metric: metric, Config: train.Config{Kernel: "rbf", Learner: "ridge", Features: 4096}, Held: 8000, Seeds: 3,
+		RowsLaw: &cost.Law{A: 0.05, B: 1.5, C: 0.5, Misfit: 0.002}, FeaturesLaw: &cost.Law{A: 0.04, B: 2, C: 0.6, Misfit: 0.001},
+		Extrapolated: []cost.Extrapolated{{Rows: 32_000, Test: 0.06, Seconds: 5400, Bytes: 3 << 30}}, SecondsFactor: 0.002, SecondsExponent: 1.25}
 	for i := range 3 {
 		n := 1000 << i
-		c.ByRows = append(c.ByRows, tune.CurvePoint{Rows: n, Features: 4096, Train: 0.02 * float64(i), TrainSD: 0.001,
+		c.ByRows = append(c.ByRows, cost.CurvePoint{Rows: n, Features: 4096, Train: 0.02 * float64(i), TrainSD: 0.001,
 			Test: 0.2 / float64(i+1), TestSD: 0.01, Seconds: float64(i) * 1.5, Bytes: int64(n) << 14})
-		c.ByFeatures = append(c.ByFeatures, tune.CurvePoint{Rows: 4000, Features: 64 << (2 * i), Train: 0.05, TrainSD: 0.001,
+		c.ByFeatures = append(c.ByFeatures, cost.CurvePoint{Rows: 4000, Features: 64 << (2 * i), Train: 0.05, TrainSD: 0.001,
 			Test: 0.3 / float64(i+1), TestSD: 0.01, Seconds: 0.1, Bytes: 1 << 20})
 	}
 	return c
 }
 
 func TestCurve(t *testing.T) {
-	wild := &tune.Curve{Metric: "rmse", Seeds: 2, ByRows: []tune.CurvePoint{{Rows: 100_000, Features: 16_384, Train: 1.23456e-5,
+	wild := &cost.Curve{Metric: "rmse", Seeds: 2, ByRows: []cost.CurvePoint{{Rows: 100_000, Features: 16_384, Train: 1.23456e-5,
 		TrainSD: 1.23456e-7, Test: 123456.7, TestSD: 1234567, Seconds: 1}, {Rows: 2, Test: math.NaN(), Train: math.Inf(1)}}}
-	one := &tune.Curve{Metric: "hamming", Seeds: 1, ByRows: []tune.CurvePoint{{Rows: 100, Features: 64}}}
-	for name, c := range map[string]*tune.Curve{"curve": someCurve("error"), "curve-rmse": someCurve("rmse"), "curve-wild": wild,
+	one := &cost.Curve{Metric: "hamming", Seeds: 1, ByRows: []cost.CurvePoint{{Rows: 100, Features: 64}}}
+	for name, c := range map[string]*cost.Curve{"curve": someCurve("error"), "curve-rmse": someCurve("rmse"), "curve-wild": wild,
 		"curve-one": one} {
 		goldenText(t, name, func(w *bytes.Buffer) { CurveText(w, c) })
 		goldenPage(t, name, CurvePage(c, "data.csv"))
@@ -125,8 +128,8 @@ func TestCurve(t *testing.T) {
 }
 
 func TestCostText(t *testing.T) {
-	c := &tune.Cost{Rows: 1_000_000, RowsGuessed: true, Plan: &train.Plan{Config: train.Config{Kernel: "rbf", Learner: "ridge"},
+	c := &cost.Prediction{Rows: 1_000_000, RowsGuessed: true, Plan: &train.Plan{Config: train.Config{Kernel: "rbf", Learner: "ridge"},
 		Features: 4096, Outputs: 1, Bytes: 1 << 30, Formula: "16·D²"},
-		Read: 2, Map: 30, Solve: 600, Seconds: 632, Trials: []tune.Trial{{Rows: 500, Features: 512, Map: 0.01, Solve: 0.05}}}
+		Read: 2, Map: 30, Solve: 600, Seconds: 632, Trials: []trial.Timing{{Rows: 500, Features: 512, Map: 0.01, Solve: 0.05}}}
 	goldenText(t, "cost", func(w *bytes.Buffer) { CostText(w, c) })
 }

@@ -15,6 +15,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"unicode/utf8"
 )
 
 // The layout (docs/model-file.md):
@@ -36,7 +37,7 @@ type Tensor struct {
 	F64   []float64
 }
 
-func (t *Tensor) dtype() (name string, size int) {
+func (t *Tensor) dtype() (name string, size int64) {
 	if t.F64 != nil {
 		return "F64", 8
 	}
@@ -45,11 +46,53 @@ func (t *Tensor) dtype() (name string, size int) {
 
 func (t *Tensor) len() int { return len(t.F32) + len(t.F64) }
 
+// elements is how many elements a shape has; ok is false if no file can hold so many.
+func elements(shape []int) (count int64, ok bool) {
+	count = 1
+	for _, s := range shape {
+		if s < 0 || s > 0 && count > math.MaxInt64/8/int64(s) {
+			return 0, false
+		}
+		count *= int64(s)
+	}
+	return count, true
+}
+
 // entry is how the header describes a tensor.
 type entry struct {
-	DType   string   `json:"dtype"`
-	Shape   []int    `json:"shape"`
-	Offsets [2]int64 `json:"data_offsets"`
+	DType   string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
+// parseEntry reads an entry. Names count as they are written, and none but these three may stand there:
+// readers that disagree about what a file says must not all accept it.
+func parseEntry(text []byte) (e entry, err error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return e, err
+	}
+	for name, value := range fields {
+		switch name {
+		case "dtype":
+			err = json.Unmarshal(value, &e.DType)
+		case "shape":
+			err = json.Unmarshal(value, &e.Shape)
+		case "data_offsets":
+			if err = json.Unmarshal(value, &e.Offsets); err == nil && len(e.Offsets) != 2 {
+				err = fmt.Errorf("%d offsets, not 2", len(e.Offsets))
+			}
+		default:
+			err = fmt.Errorf("%q does not describe a tensor", name)
+		}
+		if err != nil {
+			return e, err
+		}
+	}
+	if e.Offsets == nil {
+		return e, errors.New("it has no data_offsets")
+	}
+	return e, nil
 }
 
 const (
@@ -60,18 +103,30 @@ const (
 
 var blankSum = string(bytes.Repeat([]byte("0"), sumLength))
 
-// Write writes a file. The bytes depend on meta and tensors alone.
+// Write writes a file. The bytes depend on meta and tensors alone. It fails on what Read would refuse, before
+// anything is written.
 func Write(w io.Writer, meta map[string]string, tensors map[string]*Tensor) error {
-	meta = maps.Clone(meta)
-	meta[sumKey] = blankSum
-	header := map[string]any{metaKey: meta}
+	described := map[string]string{sumKey: blankSum}
+	for key, value := range meta {
+		if key == sumKey || !utf8.ValidString(key) || !utf8.ValidString(value) {
+			return fmt.Errorf("the description %q: %q cannot be written", key, value)
+		}
+		described[key] = value
+	}
+	header := map[string]any{metaKey: described}
 	names := slices.Sorted(maps.Keys(tensors))
 	offset := int64(0)
 	for _, name := range names {
 		t := tensors[name]
+		if name == metaKey || !utf8.ValidString(name) {
+			return fmt.Errorf("a tensor cannot be called %q", name)
+		}
 		dtype, size := t.dtype()
-		end := offset + int64(size)*int64(t.len())
-		header[name] = entry{DType: dtype, Shape: t.Shape, Offsets: [2]int64{offset, end}}
+		if count, ok := elements(t.Shape); !ok || count != int64(t.len()) || t.F32 != nil && t.F64 != nil {
+			return fmt.Errorf("tensor %q: shape %v does not fit %d float32 and %d float64", name, t.Shape, len(t.F32), len(t.F64))
+		}
+		end := offset + size*int64(t.len())
+		header[name] = entry{DType: dtype, Shape: append([]int{}, t.Shape...), Offsets: []int64{offset, end}}
 		offset = end
 	}
 	text, err := json.Marshal(header)
@@ -150,31 +205,44 @@ func Seal(file []byte) bool {
 // errCut is a file that ends too early, or whose lengths were altered.
 var errCut = errors.New("the file is cut short or damaged; make it again or copy it anew")
 
-// Read reads a file of size bytes. Nothing is allocated that size does not cover.
+// fill reads as many bytes as p has.
+func fill(r io.Reader, p []byte) error {
+	_, err := io.ReadFull(r, p)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errCut
+	}
+	return err
+}
+
+// Read reads a file of size bytes and checks it. Nothing is allocated that size does not cover, so size must
+// be what the file has and not what somebody claims.
 func Read(r io.Reader, size int64) (meta map[string]string, tensors map[string]*Tensor, err error) {
 	var length [8]byte
-	if _, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, nil, errCut
+	if err := fill(r, length[:]); err != nil {
+		return nil, nil, err
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxHeader || int64(n) > size-8 {
 		return nil, nil, errors.New("not a model file, or one that is cut short")
 	}
+	if size > math.MaxInt {
+		return nil, nil, fmt.Errorf("the file has %d bytes, more than this machine can address", size)
+	}
 	text := make([]byte, n)
-	if _, err := io.ReadFull(r, text); err != nil {
-		return nil, nil, errCut
+	if err := fill(r, text); err != nil {
+		return nil, nil, err
 	}
 	if len(text) == 0 || text[0] != '{' {
 		return nil, nil, errors.New("not a model file: it has no header")
 	}
+	if sumAt(text) < 0 { // before the data are read: this may be any large file
+		return nil, nil, errNoSum
+	}
 	data := make([]byte, size-8-int64(n))
-	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, nil, errCut
+	if err := fill(r, data); err != nil {
+		return nil, nil, err
 	}
 	at := sumAt(text)
-	if at < 0 {
-		return nil, nil, errors.New("not a model file: its header has no checksum")
-	}
 	stored := string(text[at : at+sumLength])
 	copy(text[at:], blankSum)
 	sum := sha256.New()
@@ -185,6 +253,9 @@ func Read(r io.Reader, size int64) (meta map[string]string, tensors map[string]*
 		return nil, nil, errors.New("the checksum is wrong: the file was cut or altered; make it again or copy it anew")
 	}
 
+	if err := checkNames(text); err != nil {
+		return nil, nil, err
+	}
 	var header map[string]json.RawMessage
 	if err := json.Unmarshal(text, &header); err != nil {
 		return nil, nil, fmt.Errorf("the header is not JSON: %w", err)
@@ -192,12 +263,16 @@ func Read(r io.Reader, size int64) (meta map[string]string, tensors map[string]*
 	if err := json.Unmarshal(header[metaKey], &meta); err != nil {
 		return nil, nil, fmt.Errorf("the header's %s: %w", metaKey, err)
 	}
+	if meta[sumKey] != blankSum { // what was checked stands elsewhere
+		return nil, nil, errNoSum
+	}
+	delete(meta, sumKey)
 	delete(header, metaKey)
 	tensors = make(map[string]*Tensor, len(header))
 	var entries []entry
-	for name, raw := range header {
-		var e entry
-		if err := json.Unmarshal(raw, &e); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		e, err := parseEntry(header[name])
+		if err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
 		t, err := e.read(data)
@@ -223,6 +298,50 @@ func Read(r io.Reader, size int64) (meta map[string]string, tensors map[string]*
 	return meta, tensors, nil
 }
 
+// errNoSum is a header without a checksum, as that of another program's file.
+var errNoSum = errors.New("not a model file: its header has no checksum")
+
+// checkNames fails where two values of an object have one name, of which some readers take the first and some
+// the last.
+func checkNames(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	var objects []map[string]bool // the names of each object or, nil, array that is open
+	named := false                // the next string of the object is a value
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the header is not JSON: %w", err)
+		}
+		inObject := len(objects) > 0 && objects[len(objects)-1] != nil
+		switch token := token.(type) {
+		case json.Delim:
+			switch token {
+			case '{':
+				objects = append(objects, map[string]bool{})
+			case '[':
+				objects = append(objects, nil)
+			default:
+				objects = objects[:len(objects)-1]
+			}
+			named = false
+			continue
+		case string:
+			if inObject && !named {
+				names := objects[len(objects)-1]
+				if names[token] {
+					return fmt.Errorf("the header has the name %q twice", token)
+				}
+				names[token], named = true, true
+				continue
+			}
+		}
+		named = false
+	}
+}
+
 // read decodes the tensor that e describes.
 func (e *entry) read(data []byte) (*Tensor, error) {
 	size := int64(4)
@@ -237,12 +356,9 @@ func (e *entry) read(data []byte) (*Tensor, error) {
 	if from < 0 || to < from || to > int64(len(data)) {
 		return nil, fmt.Errorf("offsets [%d, %d) of %d bytes", from, to, len(data))
 	}
-	count := int64(1)
-	for _, s := range e.Shape {
-		if s < 0 || (s > 0 && count > math.MaxInt64/8/int64(s)) {
-			return nil, fmt.Errorf("shape %v", e.Shape)
-		}
-		count *= int64(s)
+	count, ok := elements(e.Shape)
+	if !ok {
+		return nil, fmt.Errorf("shape %v", e.Shape)
 	}
 	if count*size != to-from {
 		return nil, fmt.Errorf("shape %v needs %d bytes, offsets give %d", e.Shape, count*size, to-from)

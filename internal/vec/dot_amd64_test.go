@@ -5,11 +5,13 @@ package vec
 import (
 	"math/rand/v2"
 	"testing"
+
+	"mercer/internal/need"
 )
 
 func TestDotProductsHaveTheSameBitsAtAllLevels(t *testing.T) {
 	if best() < avx512 {
-		t.Skip("this machine has no AVX-512 to compare with AVX2")
+		need.Machine(t, "this machine has no AVX-512 to compare with AVX2")
 	}
 	r := rand.New(rand.NewPCG(11, 1))
 	for n := 16; n < 1000; n += 16 {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mercer/internal/need"
 )
 
 const eps = 0x1p-52
@@ -368,7 +370,7 @@ func TestEigenSymIsTheSameOnAnyThreads(t *testing.T) {
 // What a model keeps of eigenvectors does not depend on the machine that trained it.
 func TestEigenSymIsTheSameWithAVX2AndAVX512(t *testing.T) {
 	if Level() != "avx512" {
-		t.Skip("without AVX-512 there is nothing to compare")
+		need.Machine(t, "without AVX-512 there is nothing to compare")
 	}
 	r := rand.New(rand.NewPCG(7, 7))
 	const n = 333

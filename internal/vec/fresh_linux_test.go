@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"unsafe"
+
+	"mercer/internal/need"
 )
 
 // Of fresh memory no page is resident, whatever the runtime did with it before, and all of it
@@ -56,13 +58,13 @@ func TestFreshUpperIsResident(t *testing.T) {
 func resident(t *testing.T, x []float64) int {
 	f, err := os.Open("/proc/self/pagemap")
 	if err != nil {
-		t.Skip(err)
+		need.Machine(t, "%v", err)
 	}
 	defer f.Close()
 	page := os.Getpagesize()
 	entries := make([]byte, 8*(8*len(x)/page))
 	if _, err := f.ReadAt(entries, int64(uintptr(unsafe.Pointer(&x[0]))/uintptr(page)*8)); err != nil {
-		t.Skip(err)
+		need.Machine(t, "%v", err)
 	}
 	n := 0
 	for ; len(entries) > 0; entries = entries[8:] {

@@ -5,12 +5,14 @@ package vec
 import (
 	"math/rand/v2"
 	"testing"
+
+	"mercer/internal/need"
 )
 
 // Tiles of any shape and width are the same chains of multiply-adds.
 func TestAssemblyLevelsAgreeToTheBit(t *testing.T) {
 	if best() < avx512 {
-		t.Skip("this machine has no AVX-512 to compare with AVX2")
+		need.Machine(t, "this machine has no AVX-512 to compare with AVX2")
 	}
 	wide, narrow := newMicro[float32](kc32, nc32), newMicro[float32](kc32, nc32)
 	wide.use(14, 32, tile32_avx512, row32_avx512, strip32_avx512, panel32_avx512, sparse32_avx512, sparseOne32_avx512)

@@ -1,0 +1,222 @@
+package auto
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"mercer/dataset"
+	"mercer/kernel"
+	"mercer/pipeline"
+	"mercer/train"
+	"mercer/trial"
+)
+
+// unset says that a word of a configuration leaves the choice to the data.
+func unset(word string) bool { return word == "" || word == "auto" }
+
+// candidate is a configuration with what its γ is a multiple of.
+type candidate struct {
+	train.Config
+	median float64 // that of the median distance of its kernel and scaling; 0: it has no γ
+	factor float64
+	d      int // the number of features that it races with; 0: that of the heat
+}
+
+// withGamma is the candidate with γ at a multiple of that of the median distance.
+func (c candidate) withGamma(factor float64) candidate {
+	c.factor = factor
+	// Four digits are plenty, and keep the command line that repeats it short.
+	c.Gamma = strconv.FormatFloat(c.median*factor, 'g', 4, 64)
+	return c
+}
+
+// candidateOf is a candidate of a kernel and a scaling; ok is false where its γ is not known.
+func (a *auto) candidateOf(c train.Config) (candidate, bool) {
+	if c.Gamma == "" {
+		c.Gamma = "median" // as the command line calls it
+	}
+	out := candidate{Config: c}
+	if c.Kernel == "linear" || !kernel.Has(c.Kernel, "gamma") || c.Kernel == "poly" || c.Gamma != "median" || c.Sigma != 0 {
+		return out, true
+	}
+	kind := c.Scale
+	if unset(kind) {
+		kind, _ = pipeline.ChooseScale(kernel.Kernel{Name: c.Kernel}, a.sample.Summary)
+	}
+	scaler, err := dataset.NewScaler(kind, a.sample.Summary)
+	if err != nil {
+		return out, false
+	}
+	gamma, err := kernel.MedianGamma(scaler.Apply(a.sample.Summary.Sample, &dataset.Workspace{}), max(c.Seed, 1), c.Kernel)
+	if err != nil {
+		return out, false
+	}
+	out.median = gamma
+	return out.withGamma(1), true
+}
+
+// kernels are the candidates of the first heat, the simplest first and the most different ones
+// before those that are alike, in case time runs out.
+func (a *auto) kernels() (all []candidate) {
+	f, given := a.report.Facts, a.Config
+	given.Task = f.Task
+	if unset(given.Learner) {
+		given.Learner = f.learners().First().Name()
+		if given.Check() != nil { // the options that are given belong to others
+			given.Learner = a.Config.Learner
+		}
+	}
+	add := func(set func(c *train.Config), factors ...float64) {
+		c := given
+		set(&c)
+		if given.Kernel != "" && c.Kernel != given.Kernel || given.Map != "" && c.Map != given.Map ||
+			!unset(given.Scale) && c.Scale != given.Scale || c.Check() != nil {
+			return
+		}
+		x, ok := a.candidateOf(c)
+		switch {
+		case !ok:
+		case x.median == 0 || len(factors) == 0:
+			all = append(all, x)
+		default:
+			for _, factor := range factors {
+				all = append(all, x.withGamma(factor))
+			}
+		}
+	}
+	kernelOf := func(name string) func(c *train.Config) {
+		return func(c *train.Config) { c.Kernel = name }
+	}
+	poly := func(degree int) func(c *train.Config) {
+		return func(c *train.Config) {
+			c.Kernel, c.Degree, c.Coef0 = "poly", degree, 1
+			if monomials(f.Dim, degree) <= 2048 && c.Features == 0 && c.Map == "" {
+				c.Map = "explicit-poly"
+			}
+		}
+	}
+	if given.Map == "" {
+		add(kernelOf("linear"))
+	}
+	add(kernelOf("rbf"), 1)
+	add(kernelOf("laplacian"), 1)
+	if f.Dim <= 2000 {
+		add(poly(2))
+	}
+	if f.Positive && f.Dim >= 4 {
+		// Sums of functions of one dimension each.
+		add(kernelOf("chi2"))
+		add(kernelOf("intersection"))
+	}
+	if f.Histograms {
+		add(kernelOf("exp-chi2"), 1)
+	}
+	add(kernelOf("rbf"), 0.25, 4)
+	add(kernelOf("laplacian"), 0.25)
+	if f.Dim <= 2000 {
+		add(poly(3))
+	}
+	if len(all) == 0 { // a kernel that is none of these
+		add(func(c *train.Config) {}, 1, 0.25, 4)
+	}
+	if len(all) == 0 {
+		all = append(all, candidate{Config: given})
+	}
+	return all
+}
+
+// monomials is the number of those of at most a degree in d variables.
+func monomials(d, degree int) float64 {
+	n := 1.0
+	for i := range degree {
+		n = n * float64(d+i+1) / float64(i+1)
+	}
+	return n
+}
+
+// variations are the candidates of the second heat: the rivals as they are, the first of them
+// with other γ, scalings and learners.
+func (a *auto) variations(rivals []candidate) []candidate {
+	best, given, f := rivals[0], a.Config, a.report.Facts
+	all := slices.Clone(rivals)
+	add := func(c candidate) {
+		same := func(o candidate) bool { return trial.Describe(o.Config) == trial.Describe(c.Config) }
+		if c.Check() == nil && !slices.ContainsFunc(all, same) {
+			all = append(all, c)
+		}
+	}
+	if best.median > 0 {
+		factors := []float64{0.5, 2}
+		if best.factor > 1 {
+			factors = append(factors, 4)
+		} else if best.factor < 1 {
+			factors = append(factors, 0.25)
+		}
+		for _, factor := range factors {
+			add(best.withGamma(best.factor * factor))
+		}
+	}
+	var mapped, exact []train.Config
+	if unset(given.Learner) {
+		mapped, exact = f.learners().Variants(best.Config)
+	}
+	like := func(configs []train.Config) {
+		for _, c := range configs {
+			other := best
+			other.Config = c
+			add(other)
+		}
+	}
+	like(mapped)
+	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !slices.Contains(additive, best.Kernel) {
+		for _, kind := range []string{"standard", "minmax", "none"} {
+			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel, Degree: best.Degree}, a.sample.Summary)
+			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global is none but for the unit
+				continue
+			}
+			c := best.Config
+			c.Scale = kind
+			if best.median > 0 {
+				c.Gamma = ""
+			}
+			if x, ok := a.candidateOf(c); ok {
+				if best.median > 0 {
+					x = x.withGamma(best.factor)
+				}
+				add(x)
+			}
+		}
+	}
+	if given.Features == 0 && given.Map == "" {
+		like(exact)
+	}
+	return all
+}
+
+// learners are the data as the choice of learners looks at them.
+func (f *Facts) learners() train.Data {
+	return train.Data{Task: f.Task, Rows: f.Rows, Classes: f.Classes}
+}
+
+// alike says that dimensions have deviations of about the same size, so that scaling may be left
+// out.
+func (a *auto) alike() bool {
+	least, most := math.Inf(1), 0.0
+	for _, c := range a.sample.Summary.Columns {
+		if c.Variance > 0 {
+			least, most = min(least, c.Variance), max(most, c.Variance)
+		}
+	}
+	return most <= 1e4*least
+}
+
+// additive are the kernels of histograms whose maps have few features a dimension. They take no
+// negative numbers, which a shifting scaling makes of rows outside of the training's range.
+var additive = []string{"chi2", "intersection", "hellinger", "jensen-shannon"}
+
+// featured says that a number of features is to be chosen for a configuration.
+func featured(c train.Config) bool {
+	return c.Features == 0 && c.Kernel != "linear" && c.Map != "explicit-poly" && train.LearnerOf(c.Learner).HasMapOption("features") &&
+		!slices.Contains(additive, c.Kernel)
+}

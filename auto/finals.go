@@ -1,0 +1,128 @@
+package auto
+
+import (
+	"cmp"
+	"slices"
+
+	"mercer/train"
+	"mercer/trial"
+)
+
+// finals races the best candidate against what train.Fit would train if it were told nothing;
+// against ridge in place of its learner, whose time is known best and allows the most features; and
+// against the best of the kernels that get better with more features if it is none: they were at
+// a disadvantage until now. They have as many features as the training on all rows would
+// have, and are trained on as many rows as the sample has, so that what that takes is measured.
+func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResult) (candidate, error) {
+	finalists := []candidate{best}
+	add := func(c candidate) {
+		same := func(o candidate) bool { return trial.Describe(o.Config) == trial.Describe(c.Config) }
+		if c.Check() == nil && !slices.ContainsFunc(finalists, same) {
+			finalists = append(finalists, c)
+		}
+	}
+	if c, ok := a.usual(); ok {
+		add(c)
+	}
+	onePass := train.OnePass().Name()
+	if unset(a.Config.Learner) && !train.LearnerOf(best.Learner).Exact() {
+		c := best
+		c.Learner, c.C = onePass, 0
+		add(c)
+	}
+	if !featured(best.Config) {
+		for _, i := range first.Ranking() {
+			if len(first.Racers[i].Runs) > 0 && featured(kernels[i].Config) {
+				add(kernels[i])
+				break
+			}
+		}
+	}
+	if len(finalists) < 2 {
+		return best, a.ctx.Err()
+	}
+	// Those whose time is known best go first: what is left is for the others to use.
+	slices.SortStableFunc(finalists, func(a, b candidate) int {
+		return cmp.Compare(btoi(a.Learner != onePass), btoi(b.Learner != onePass))
+	})
+	rows := a.sample.TrainRows()
+	var able []candidate
+	for _, c := range finalists {
+		if !a.has(finalsEnd) {
+			break
+		}
+		if !featured(c.Config) {
+			able = append(able, c)
+			continue
+		}
+		prediction, d, err := a.affordable(c.Config, c.Learner != onePass)
+		if a.ctx.Err() != nil {
+			return best, a.ctx.Err()
+		}
+		if err != nil || d == 0 || prediction == nil {
+			continue // the race would say again that it cannot be trained, or takes too long
+		}
+		c.d = d
+		if a.Budget > 0 && !prediction.Plan.Fixed {
+			room := useShare * min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*a.sample.Folds)
+			for _, c.d = range a.features() {
+				_, mapping, solve := prediction.Stages(rows, c.d)
+				if c.d <= d && mapping+solve <= room {
+					break
+				}
+			}
+		}
+		able = append(able, c)
+	}
+	at := slices.IndexFunc(able, func(c candidate) bool { return trial.Describe(c.Config) == trial.Describe(best.Config) })
+	if len(able) == 0 || len(able) == 1 && at == 0 {
+		return best, a.ctx.Err()
+	}
+	before := a.report.Heats[len(a.report.Heats)-1]
+	heat, err := a.heat("finalists", able, 0, min(a.until(finalsEnd), a.share(finalsShare)), []int{rows})
+	if err != nil {
+		return best, a.ctx.Err() // the best stays what it is
+	}
+	if at < 0 || len(heat.Racers[at].Runs) == 0 {
+		// All are judged by the same rows.
+		if heat.Racers[heat.Winner].Loss() >= before.Racers[before.Winner].Loss() {
+			a.why("%s was better on fewer rows than those that got done in the last race", trial.Describe(best.Config))
+			return best, nil
+		}
+	}
+	if w := able[heat.Winner]; w.Learner == onePass && a.report.Facts.Task == "classify" {
+		// Its squared error depends on how well rows far from any border are met.
+		for i, r := range heat.Racers {
+			if last, ok := r.Last(); ok && able[i].Learner != onePass && r.Dropped == "" && last.Gap <= last.Noise {
+				a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.Learner, r.Name,
+					heat.GapText(last, heat.Racers[heat.Winner]))
+				return able[i], nil
+			}
+		}
+	}
+	return able[heat.Winner], nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// usual is what train.Fit would train; ok is false if that is for what is given to say.
+func (a *auto) usual() (candidate, bool) {
+	if a.Config.Kernel != "" || a.Config.Map != "" {
+		return candidate{}, false
+	}
+	c := a.Config
+	c.Task, c.Kernel = a.report.Facts.Task, "rbf"
+	if unset(c.Learner) {
+		plan, err := a.plan(c, a.report.Facts.Rows)
+		if err != nil {
+			return candidate{}, false
+		}
+		c.Learner = plan.Config.Learner
+	}
+	return a.candidateOf(c)
+}

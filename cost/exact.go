@@ -1,0 +1,54 @@
+package cost
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"mercer/train"
+	"mercer/trial"
+)
+
+// ExactPrediction is what an exact kernel machine would have needed for all rows of a sample.
+type ExactPrediction struct {
+	// Rows is n; Bytes is the size of its Gram matrix, 4·n².
+	Rows  int     `json:"rows"`
+	Bytes float64 `json:"gram_bytes"`
+
+	// Seconds is extrapolated to n rows as c·n^Exponent from Trials, which are trainings of an
+	// exact support vector machine. It takes it that C and γ are known: a search for them
+	// takes so much a point.
+	Seconds  float64        `json:"seconds_extrapolated"`
+	Exponent float64        `json:"exponent"`
+	Trials   []trial.Timing `json:"trials"`
+}
+
+// PredictExact extrapolates what an exact support vector machine of the rbf kernel needs for as many
+// rows as the source of the sample has, from trainings on growing subsamples that take about so
+// many seconds together.
+func PredictExact(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*ExactPrediction, error) {
+	n := s.Rows()
+	g := &ExactPrediction{Rows: n, Bytes: 4 * float64(n) * float64(n)}
+	exact := train.Config{Task: s.Task, Learner: train.ExactSVM().Name(), Kernel: "rbf", Gamma: cfg.Gamma, Scale: cfg.Scale,
+		C: 10, Seed: cfg.Seed}
+	if cfg.Kernel != "" && cfg.Kernel != "rbf" {
+		exact.Gamma = ""
+	}
+	if s.Task == "multilabel" {
+		return nil, errors.New("an exact support vector machine predicts one class, or one number")
+	}
+	plan := &train.Plan{Config: exact, Exact: true, Fixed: true}
+	var err error
+	if g.Trials, err = trials(ctx, s, plan, opt.filled()); err != nil {
+		return nil, err
+	}
+	var rows, seconds []float64
+	for _, t := range g.Trials[max(0, len(g.Trials)-3):] {
+		rows, seconds = append(rows, float64(t.Rows)), append(seconds, t.Solve)
+	}
+	_, g.Exponent = powerLaw(rows, seconds)
+	g.Exponent = min(max(g.Exponent, 1), 3)
+	last := g.Trials[len(g.Trials)-1]
+	g.Seconds = last.Solve * math.Pow(float64(n)/float64(last.Rows), g.Exponent)
+	return g, nil
+}

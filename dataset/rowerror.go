@@ -1,0 +1,125 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+)
+
+// RowError says what is wrong with a row, or with one value of it. [errors.As] finds it in the errors
+// of all readers and of whoever takes their rows, so that a program can show, skip or mend the place.
+type RowError struct {
+	// Source is what the user called the data; "" where they were handed over in memory and have no name.
+	Source string
+
+	// Row is the number of the row in the source's file, from 0, or of the bag if Bag is set. Blank lines,
+	// comments and headers do not count. -1 where something else than a row is wrong, such as a header.
+	Row int
+	Bag bool
+
+	// Line is the line of a text file where the row begins, from 1; 0 in other formats.
+	Line int
+
+	// Column is the name of the column, or its position in a file without names, or the index in
+	// LIBSVM text. "" if the error is about the row as a whole.
+	Column string
+
+	// Dim is the input dimension, from 0; -1 if the value is no number among the inputs.
+	Dim int
+
+	// Value is what stands there, no more than 40 bytes of it; "" if there is no single value.
+	Value string
+
+	// Err is what is wrong, without the place.
+	Err error
+
+	place string // the place in the message; "" is made of the fields
+}
+
+// Error is the place and what is wrong.
+func (e *RowError) Error() string {
+	place := e.place
+	switch {
+	case place != "":
+	case e.Bag:
+		place = fmt.Sprintf("bag %d (from 0)", e.Row)
+	case e.Dim >= 0:
+		place = fmt.Sprintf("row %d, dimension %d (from 0)", e.Row, e.Dim)
+	default:
+		place = fmt.Sprintf("row %d (from 0)", e.Row)
+	}
+	return place + ": " + e.Err.Error()
+}
+
+// Unwrap is what is wrong.
+func (e *RowError) Unwrap() error { return e.Err }
+
+// PooledFormat is the Schema.Format of rows that bags were pooled to, which messages count as bags.
+const PooledFormat = "bags"
+
+// RowPlace says where a row of a source, from 0, stands: the file and the number there, from 1. Rows
+// that were bags are counted as bags are in all messages, from 0.
+func RowPlace(src Source, row int) string {
+	row = Origin(src, row)
+	if src.Schema().Format == PooledFormat {
+		return fmt.Sprintf("%s: bag %d (from 0)", src.Name(), row)
+	}
+	return fmt.Sprintf("%s: row %d", src.Name(), row+1)
+}
+
+// AtRow is an error about a row of a source, from 0.
+func AtRow(src Source, row int, err error) *RowError {
+	return &RowError{Source: src.Name(), Row: Origin(src, row), Bag: src.Schema().Format == PooledFormat, Dim: -1, Err: err, place: RowPlace(src, row)}
+}
+
+// Locate makes of an error about the rows of a batch, whose first row has the number first, one about
+// their source: of a RowError without a source one that names the file's row and column. Other errors get
+// the source's name.
+func Locate(err error, src Source, first int) error {
+	var e *RowError
+	if !errors.As(err, &e) || e.Source != "" {
+		return fmt.Errorf("%s: %w", src.Name(), err)
+	}
+	at := AtRow(src, first+e.Row, e.Err)
+	at.Column, at.Dim, at.Value = e.Column, e.Dim, e.Value
+	if e.Dim >= 0 {
+		at.Column = src.Schema().columnName(e.Dim)
+		at.place += ", " + src.Schema().DimName(e.Dim)
+	}
+	return at
+}
+
+// LocateBag is Locate for an error about the bags of a batch, a RowError of which counts from the first of
+// them. Bags that have a name are called by it.
+func LocateBag(err error, src Bags, b *BagBatch) error {
+	var e *RowError
+	if !errors.As(err, &e) || e.Source != "" {
+		return fmt.Errorf("%s: %w", src.Name(), err)
+	}
+	at := *e
+	at.Source, at.Row, at.Bag = src.Name(), BagOrigin(src, b.First+e.Row), true
+	at.place = fmt.Sprintf("%s: bag %d (from 0)", src.Name(), at.Row)
+	if b.Keys != nil {
+		at.place = fmt.Sprintf("%s: bag %q", src.Name(), b.Keys[e.Row])
+	}
+	return &at
+}
+
+// inColumn is an error about a cell, before it is known where the row stands; where is what the message
+// calls the column, "" if err does.
+func inColumn(where, column string, dim int, value []byte, err error) *RowError {
+	return &RowError{Row: -1, Column: column, Dim: dim, Value: shorten(value), Err: err, place: where}
+}
+
+// atLine is an error about a line of a text file, or about a cell in it.
+func atLine(source string, line int, err error) *RowError {
+	e, ok := err.(*RowError)
+	if !ok {
+		e = &RowError{Row: -1, Dim: -1, Err: err}
+	}
+	e.Source, e.Line = source, line
+	if e.place != "" {
+		e.place = ": " + e.place
+	}
+	e.place = fmt.Sprintf("%s:%d%s", source, line, e.place)
+	return e
+}

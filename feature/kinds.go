@@ -1,0 +1,213 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// kind is a sort of map: how it is called and made. A new map is a file with its constant and its
+// code, and one of these in the list of its family.
+type kind struct {
+	name   string
+	about  string // in a few words, for help
+	cost   string // of a row in operations, D being the number of features
+	source string // who it is from; "" if that is nobody
+
+	options  []string             // of Options, by the names of their JSON
+	words    map[string][]string  // what options that are words may be, first what "" stands for
+	dim      bool                 // whether the map itself decides on D: Features may then be 0
+	composed bool                 // of Steps, which have the kernels
+	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
+	usual    int                  // most features that make sense unless asked for; 0: any number
+	basis    bool                 // takes a kernel for functions of its own: z(x)·z(y) is not k(x, y)
+	centred  bool                 // z(x)·z(y) is k(x, y) but for a move of the feature space, see Centred
+
+	// takes says whether the map approximates a kernel, of which the name is enough; nil: any.
+	takes func(k kernel.Kernel) bool
+
+	check func(cfg Config) error // of what all rows have in common; nil: nothing
+
+	// make draws a map for rows of dim dimensions. fit fits one to the rows of a sample, and
+	// restore makes it again from its State. A map that has both is drawn if given says that
+	// the configuration leaves nothing to the sample.
+	given   func(cfg Config) bool
+	make    func(cfg Config, dim int) (Map, error)
+	fit     func(cfg Config, sample matrix.Rows) (Fitted, error)
+	restore func(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error)
+}
+
+// known is what kinds returns. It is made when first asked for, because chains make maps themselves.
+var known struct {
+	once  sync.Once
+	kinds []kind
+}
+
+// kinds lists the maps.
+func kinds() []kind {
+	known.once.Do(func() {
+		known.kinds = slices.Concat(shiftInvariant(), sketches(), projections(), additive(), landmarks(), compositions())
+	})
+	return known.kinds
+}
+
+func find(name string) (kind, error) {
+	if name == "" {
+		name = RFF
+	}
+	all := kinds()
+	if i := slices.IndexFunc(all, func(k kind) bool { return k.name == name }); i >= 0 {
+		return all[i], nil
+	}
+	return kind{}, fmt.Errorf("feature: %s", unknown(name))
+}
+
+// of says whether the map approximates a kernel, by itself or as one of the two maps of a chain
+// that stands for it.
+func (k *kind) of(of kernel.Kernel) bool {
+	if k.takes == nil || k.takes(of) {
+		return true
+	}
+	inner, outer, ok := of.Parts()
+	return ok && !k.basis && (k.takes(inner) || k.takes(outer))
+}
+
+// only is for maps of a single kind of kernel.
+func only(of *kernel.Kind) func(k kernel.Kernel) bool {
+	return func(k kernel.Kernel) bool { return k.Kind() == of }
+}
+
+// Names lists the maps, each with a few words about it.
+func Names() (names, about []string) {
+	for _, k := range kinds() {
+		names, about = append(names, k.name), append(about, k.about)
+	}
+	return names, about
+}
+
+// Help describes the maps: name and a few words on a line, and on the next the kernels that each
+// approximates, its options, the operations that a row takes, and its source. Lines begin with
+// indent.
+func Help(indent string) string {
+	var text strings.Builder
+	for _, k := range kinds() {
+		kernels, options := "any kernel", "no options"
+		switch {
+		case k.composed:
+			kernels = "the kernels of its steps"
+		case k.basis:
+			kernels = "no kernel"
+		case k.takes != nil:
+			kernels = strings.Join(Kernels(k.name), ", ")
+		}
+		if len(k.options) > 0 {
+			options = strings.Join(k.options, ", ")
+		}
+		about := []string{kernels, options, "O(" + k.cost + ")"}
+		if k.composed {
+			about[2] = k.cost
+		}
+		if k.source != "" {
+			about = append(about, k.source)
+		}
+		fmt.Fprintf(&text, "%s%-15s%s\n%s%-15s%s\n", indent, k.name, k.about, indent, "", strings.Join(about, " | "))
+	}
+	return text.String()
+}
+
+// Kernels are the names of the kernels that a map approximates, nil if any or if there is no
+// such map.
+func Kernels(name string) (names []string) {
+	k, _ := find(name)
+	if k.takes == nil {
+		return nil
+	}
+	for _, of := range kernel.Names() {
+		if k.of(kernel.Kernel{Name: of}) {
+			names = append(names, of)
+		}
+	}
+	return names
+}
+
+// OfLinear says whether a map approximates the linear kernel and no other: it changes the number of
+// dimensions and keeps products.
+func OfLinear(name string) bool {
+	return slices.Equal(Kernels(name), []string{kernel.Linear.Name()})
+}
+
+// MapsOf lists the maps that approximate a kernel, by the name of the kernel.
+func MapsOf(of string) (names []string) {
+	for _, k := range kinds() {
+		if !k.composed && !k.basis && k.of(kernel.Kernel{Name: of}) {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
+// Usual is how many features a map should have at most unless someone asks for more, 0 if any
+// number is as good.
+func Usual(name string) int {
+	k, _ := find(name)
+	return k.usual
+}
+
+// wide is the number of dimensions above which structured frequencies are as good as dense ones: they
+// come in powers of two, and are too few below.
+const wide = 16
+
+// Default is the map of a kernel where nobody names one, "" for the linear kernel, which needs none:
+// the one with the least error for its cost on rows of dim dimensions.
+func Default(k kernel.Kernel, dim int) string {
+	law, waves := k.Law()
+	_, additive := k.Additive()
+	_, series := k.Series(0)
+	switch _, outer, composite := k.Parts(); {
+	case k.Linear():
+		return ""
+	case composite: // its second map is for several features a dimension
+		return Default(outer, wide+1)
+	case additive:
+		return Homogeneous
+	case waves && law.Log:
+		return Skewed
+	case waves && !law.Radial():
+		return RFF
+	case waves && dim > wide:
+		return SORF
+	case waves:
+		return ORF
+	case k.Kind() == kernel.Poly:
+		return TensorSketch
+	case series:
+		return Maclaurin
+	}
+	return Nystrom
+}
+
+// Centred says whether the features of a configuration have the kernel's inner products only after
+// both are moved to the mean of rows: distances are right, and all that a model with an intercept
+// learns, but z(x)·z(y) is k(x, y) less a constant. It is so for maps of a sample's centred Gram
+// matrix, and for chains and sums with one.
+func Centred(cfg Config) bool {
+	k, _ := find(cfg.Map)
+	if !k.composed {
+		return k.centred
+	}
+	if k.name == Sum {
+		return slices.ContainsFunc(cfg.Steps, Centred)
+	}
+	// In a chain a map of the linear kernel passes it on, and all others look at where rows are, or at
+	// their differences.
+	for i := len(cfg.Steps) - 1; i >= 0; i-- {
+		if s := cfg.Steps[i]; Centred(s) || s.Steps != nil || !s.Kernel.Linear() {
+			return Centred(s)
+		}
+	}
+	return false
+}

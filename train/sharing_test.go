@@ -1,0 +1,119 @@
+package train
+
+import (
+	"slices"
+	"testing"
+)
+
+// A row of the table says what it can keep to: a setting is an option of the learner, and trainings share
+// either statistics or features.
+func TestRowsOfLearnersAreWhole(t *testing.T) {
+	for _, l := range learners() {
+		s := l.sharing
+		if s.setting != "" && !slices.Contains(l.options, s.setting) {
+			t.Errorf("%s: searches over %s, which it does not have", l.name, s.setting)
+		}
+		if s.setting != "" {
+			if off, value := l.OffPath(Config{Lambda: 2, LambdaBy: "trace", C: 2}); value != 2 || off.Lambda != 0 && off.C != 0 {
+				t.Errorf("%s: the path has the value %g and leaves %+v", l.name, value, off)
+			}
+		}
+		ways := 0
+		if s.parts != nil {
+			ways++
+		}
+		if s.path != nil {
+			ways++
+		}
+		if s.able != nil && (ways != 1 || s.setting == "") || s.able == nil && ways != 0 {
+			t.Errorf("%s: shares in %d ways, over the setting %q", l.name, ways, s.setting)
+		}
+		if l.keeps != nil && !l.exact {
+			t.Errorf("%s: keeps rows and takes a map", l.name)
+		}
+	}
+}
+
+func TestSharingKeepsToPlainTrainings(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		task string
+		want bool
+	}{
+		{Config{Learner: "ridge", Lambda: 1}, "regress", true},
+		{Config{Learner: "ridge"}, "regress", false}, // it chooses λ itself
+		{Config{Learner: "ridge", Lambda: 1, Variance: true}, "regress", false},
+		{Config{Learner: "svm", C: 1}, "classify", true},
+		{Config{Learner: "svm", C: 1, Calibrate: "platt"}, "classify", false},
+		{Config{Learner: "svm", C: 1, Calibrate: "none"}, "classify", true},
+		{Config{Learner: "svm", C: 1}, "multilabel", false},
+		{Config{Learner: "svm", C: 1, Penalty: "l1"}, "classify", false},
+		{Config{Learner: "svr", C: 1}, "regress", true},
+		{Config{Learner: "svr", C: 1, Solver: "primal"}, "regress", false},
+		{Config{Learner: "logistic", C: 1}, "classify", true},
+		{Config{Learner: "logistic", C: 1, Solver: "dual"}, "classify", false},
+		{Config{Learner: "kernel-svm", C: 1}, "classify", false},
+		{Config{Learner: "auto", C: 1}, "classify", false},
+	} {
+		if got := LearnerOf(c.cfg.Learner).Shares(&c.cfg, c.task); got != c.want {
+			t.Errorf("%+v to %s: shares is %v", c.cfg, c.task, got)
+		}
+	}
+}
+
+func TestTriedLearnersAreForTheData(t *testing.T) {
+	base := Config{Kernel: "rbf"}
+	for _, c := range []struct {
+		data   Data
+		first  string
+		others []string
+	}{
+		{Data{"classify", 500, 3}, "svm", []string{"ridge", "logistic", "kernel-svm 1", "kernel-svm 10", "kernel-svm 100"}},
+		{Data{"classify", 50_000, 3}, "svm", []string{"ridge", "logistic"}},
+		{Data{"classify", 500, 51}, "ridge", nil},
+		{Data{"regress", 3000, 0}, "ridge", []string{"kernel-ridge"}},
+		{Data{"regress", 3001, 0}, "ridge", nil},
+		{Data{"multilabel", 500, 0}, "svm", []string{"ridge"}},
+	} {
+		if got := c.data.First().Name(); got != c.first {
+			t.Errorf("%+v: first %s, want %s", c.data, got, c.first)
+		}
+		mapped, exact := c.data.Variants(base)
+		var got []string
+		for _, v := range append(mapped, exact...) {
+			name := v.Learner
+			switch v.C {
+			case 1:
+				name += " 1"
+			case 10:
+				name += " 10"
+			case 100:
+				name += " 100"
+			}
+			got = append(got, name)
+			v.Task = c.data.Task
+			if err := v.Check(); err != nil {
+				t.Errorf("%+v: %v", c.data, err)
+			}
+		}
+		if !slices.Equal(got, c.others) {
+			t.Errorf("%+v: others %v, want %v", c.data, got, c.others)
+		}
+	}
+	if mapped, exact := (Data{"regress", 10, 0}).Variants(Config{Kernel: "poly"}); mapped != nil || exact != nil {
+		t.Errorf("with another kernel: %v, %v", mapped, exact)
+	}
+}
+
+// The word auto names no learner, which has nothing and shares nothing.
+func TestNoLearnerHasNothing(t *testing.T) {
+	var none *Learner
+	has, common := none.Has("lambda")
+	likely, _ := none.Likely(&Config{})
+	if LearnerOf("auto") != nil || none.Name() != "" || none.Exact() || has || common || likely || none.SharesStatistics() || none.Setting() != "" || none.SizeOn(&Config{Features: 7}, 100) != 7 {
+		t.Error("it has something")
+	}
+	if has, common := none.Has("features"); !has || !common {
+		t.Error("features are for all")
+	}
+}

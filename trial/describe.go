@@ -1,0 +1,47 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"mercer/train"
+)
+
+// Describe is a configuration in a few words, to tell candidates apart: kernel, its parameters,
+// learner and what else is not automatic.
+func Describe(c train.Config) string {
+	parts := []string{cmp.Or(c.Kernel, "rbf")}
+	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }
+	if c.Degree != 0 {
+		add("%d", c.Degree)
+	}
+	if c.Gamma != "" && c.Gamma != "median" {
+		add("γ %s", c.Gamma)
+	}
+	if c.Sigma != 0 {
+		add("σ %g", c.Sigma)
+	}
+	if c.Map != "" {
+		add("%s", c.Map)
+	}
+	if c.Features != 0 {
+		add("D %d", c.Features)
+	}
+	if c.Scale != "" && c.Scale != "auto" {
+		add("%s", c.Scale)
+	}
+	if c.Learner != "" && c.Learner != "auto" {
+		add("%s", c.Learner)
+	}
+	if c.C != 0 {
+		add("C %g", c.C)
+	}
+	switch {
+	case c.LambdaBy == "trace":
+		add("λ trace*%g", c.Lambda)
+	case c.Lambda != 0:
+		add("λ %g", c.Lambda)
+	}
+	return strings.Join(parts, " ")
+}

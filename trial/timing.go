@@ -1,0 +1,29 @@
+package trial
+
+import (
+	"mercer/train"
+)
+
+// Timing is what a training on few rows took: n rows, D features, and seconds.
+type Timing struct {
+	Rows     int     `json:"rows"`
+	Features int     `json:"features"`
+	Read     float64 `json:"read_seconds"`
+	Map      float64 `json:"map_seconds"`
+	Solve    float64 `json:"solve_seconds"`
+
+	// Collect is the part of Solve that added rows to statistics, where that is known.
+	Collect float64 `json:"collect_seconds,omitempty"`
+
+	// Choose is the part of Solve that chose C, of learners that go through rows.
+	Choose float64 `json:"choose_seconds,omitempty"`
+}
+
+// TimingOf is what a report tells of a training.
+func TimingOf(rows, features int, r *train.Report) Timing {
+	t := Timing{Rows: rows, Features: features, Read: r.Read, Map: r.Map, Solve: r.Solve, Collect: r.Collect}
+	if r.Collect == 0 {
+		t.Choose = r.Choose
+	}
+	return t
+}

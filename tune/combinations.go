@@ -1,0 +1,233 @@
+package tune
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/train"
+)
+
+// mostCandidates is how many points a grid may have.
+const mostCandidates = 10000
+
+// combinations are the configurations that a search tries.
+type combinations struct {
+	trials []*Candidate
+	seen   map[string]bool
+	used   map[string]bool // settings that some candidate has
+	wrong  int             // combinations that cannot be, and why the first cannot
+	why    error
+}
+
+// grid are all combinations of the axes that make sense.
+func (s Space) grid() (*combinations, error) {
+	c := newCombinations()
+	if all := s.walk(c, func() bool { return len(c.trials) <= mostCandidates }); !all {
+		return nil, fmt.Errorf("the grid has more than %d points; give fewer values, or search it at random with a number of trials", mostCandidates)
+	}
+	return c, c.check(s)
+}
+
+// first is a combination to look at the data with: the first that has a map, or the first that can be.
+func (s Space) first() (train.Config, error) {
+	c := newCombinations()
+	mapped := func() bool {
+		if len(c.trials) == 0 {
+			return false
+		}
+		return !train.LearnerOf(c.trials[len(c.trials)-1].Config.Learner).Exact()
+	}
+	s.walk(c, func() bool { return !mapped() })
+	switch {
+	case len(c.trials) == 0:
+		return train.Config{}, c.check(s)
+	case mapped():
+		return c.trials[len(c.trials)-1].Config, nil
+	}
+	return c.trials[0].Config, nil
+}
+
+// Check says why no combination of the values can be trained, whatever the rows are.
+func (s Space) Check() error {
+	_, err := s.first()
+	return err
+}
+
+// walk adds one combination of the axes after the other, the values of the last axis first, as long
+// as more says so, and says whether that were all.
+func (s Space) walk(c *combinations, more func() bool) (all bool) {
+	at := make([]int, len(s.Axes))
+	for range 100 * mostCandidates {
+		values := map[string]string{}
+		for i, a := range s.Axes {
+			values[a.Name] = a.Values[at[i]]
+		}
+		if c.add(s, values); !more() {
+			return false
+		}
+		i := len(at) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < len(s.Axes[i].Values) {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// random are n different points of the space.
+func (s Space) random(n int, seed uint64) (*combinations, error) {
+	c := newCombinations()
+	stream := random.New(seed, "tune-random")
+	for range 100 * n {
+		if len(c.trials) == n {
+			break
+		}
+		values := map[string]string{}
+		for i := range s.Axes {
+			values[s.Axes[i].Name] = s.Axes[i].draw(stream)
+		}
+		c.add(s, values)
+	}
+	return c, c.check(s)
+}
+
+func newCombinations() *combinations {
+	return &combinations{seen: map[string]bool{}, used: map[string]bool{}}
+}
+
+// add adds the configuration of some values, without those that say nothing to it, unless it
+// is there or cannot be.
+func (c *combinations) add(s Space, values map[string]string) {
+	t := &Candidate{Index: len(c.trials), Values: map[string]string{}, Config: s.Base}
+	// What decides which other settings there are comes first.
+	names := []string{"kernel", "map", "learner"}
+	for _, a := range s.Axes {
+		if !slices.Contains(names[:3], a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	for _, name := range names {
+		v, given := values[name]
+		at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == name })
+		if !given || !applies(&s.Axes[at], &t.Config) {
+			continue
+		}
+		if err := set(&t.Config, name, v); err != nil {
+			c.refuse(err)
+			return
+		}
+		t.Values[name] = v
+	}
+	if t.Config.Kernel == "arccos" && t.Values["degree"] == "" && t.Config.Degree == 0 {
+		t.Config.Degree = 1
+	}
+	// 0 of a configuration is its default.
+	if strings.HasPrefix(t.Config.Kernel, "skewed-") && t.Values["coef0"] != "" && t.Config.Coef0 == 0 {
+		c.refuse(fmt.Errorf("coef0 is 0; c of %s is a positive number", t.Config.Kernel))
+		return
+	}
+	if err := t.Config.Check(); err != nil {
+		c.refuse(err)
+		return
+	}
+	key, err := json.Marshal(t.Config)
+	if err != nil {
+		c.refuse(err)
+		return
+	}
+	if c.seen[string(key)] {
+		return
+	}
+	c.seen[string(key)] = true
+	for name := range t.Values {
+		c.used[name] = true
+	}
+	c.trials = append(c.trials, t)
+}
+
+func (c *combinations) refuse(err error) {
+	if c.wrong++; c.why == nil {
+		c.why = err
+	}
+}
+
+// check finds axes that no configuration has a use for.
+func (c *combinations) check(s Space) error {
+	if len(c.trials) == 0 {
+		if c.why != nil {
+			return fmt.Errorf("no combination of the values can be trained: %w", c.why)
+		}
+		return errors.New("the space is empty")
+	}
+	for _, a := range s.Axes {
+		if !c.used[a.Name] && a.learners == nil {
+			if c.why != nil {
+				return fmt.Errorf("no combination that can be trained has a use for the setting %s: %w", a.Name, c.why)
+			}
+			return fmt.Errorf("no combination of the values has a use for the setting %s; leave it out, or add a kernel, a map or a learner that has", a.Name)
+		}
+	}
+	return nil
+}
+
+// applies says whether a configuration whose kernel, map and learner are known has a use for
+// a setting.
+func applies(a *Axis, c *train.Config) bool {
+	if a.learners != nil && !slices.Contains(a.learners, c.Learner) {
+		return false
+	}
+	name := a.Name
+	k := strings.ToLower(c.Kernel)
+	if k == "" {
+		k = "rbf"
+	}
+	learner := train.LearnerOf(c.Learner)
+	switch {
+	case name == "sigma":
+		return kernel.Has(k, "gamma")
+	case slices.Contains([]string{"gamma", "degree", "coef0", "nu", "homogeneity"}, name):
+		return kernel.Has(k, name) || name == "degree" && k == "arccos"
+	case name == "map":
+		return !learner.Exact()
+	case name == "components" || name == "variance_share" || name == "whiten":
+		return !learner.Exact()
+	case name == "map_components":
+		return c.Map == "sum"
+	}
+	if has, common := learner.Has(name); !common {
+		return has
+	}
+	ofMap := name == "features" || slices.Contains(mapSettings(), name)
+	switch {
+	case !ofMap:
+		return true
+	case learner.Exact():
+		return learner.HasMapOption(name)
+	case k == "linear" && c.Map == "":
+		return false
+	case name == "features" || c.Map == "" || c.Steps != nil:
+		return true
+	}
+	return slices.Contains(feature.OptionsOf(c.Map), name)
+}
+
+// mapSettings are the settings of single maps.
+var mapSettings = sync.OnceValue(func() (names []string) {
+	known, _ := feature.Names()
+	for _, m := range known {
+		names = append(names, feature.OptionsOf(m)...)
+	}
+	return names
+})

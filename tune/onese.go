@@ -1,0 +1,58 @@
+package tune
+
+import (
+	"math"
+	"slices"
+)
+
+// pick finds the candidate with the best mean, and by "one-se" the simplest of those whose mean is no worse
+// than that by more than its standard error (Breiman, Friedman, Olshen and Stone 1984): the fewest
+// features or principal components, as which a machine with the kernel itself counts the rows that it is
+// trained on or its landmarks; then the lowest degree; among these the learner of the one with
+// the best mean, with the strongest penalty, the largest λ or the smallest C; and where all
+// that is the same, the best mean. Equal means are told apart by the order of the candidates.
+func pick(all []*Candidate, larger bool, rule string) (best, picked *Candidate) {
+	better := func(a, b *Candidate) bool {
+		if larger {
+			return a.Mean > b.Mean
+		}
+		return a.Mean < b.Mean
+	}
+	best = all[0]
+	for _, c := range all {
+		if better(c, best) {
+			best = c
+		}
+	}
+	if rule != "one-se" {
+		return best, best
+	}
+	left := slices.DeleteFunc(slices.Clone(all), func(c *Candidate) bool { return math.Abs(c.Mean-best.Mean) > best.SE })
+	least := func(of func(c *Candidate) float64) {
+		low := math.Inf(1)
+		for _, c := range left {
+			low = min(low, of(c))
+		}
+		left = slices.DeleteFunc(left, func(c *Candidate) bool { return of(c) > low })
+	}
+	least(func(c *Candidate) float64 { return float64(c.Size) })
+	least(func(c *Candidate) float64 { return float64(c.Config.Degree) })
+	first := left[0]
+	for _, c := range left {
+		if better(c, first) {
+			first = c
+		}
+	}
+	left = slices.DeleteFunc(left, func(c *Candidate) bool {
+		return c.Config.Learner != first.Config.Learner || c.Config.LambdaBy != first.Config.LambdaBy
+	})
+	least(func(c *Candidate) float64 { return -c.Config.Lambda })
+	least(func(c *Candidate) float64 { return c.Config.C })
+	picked = left[0]
+	for _, c := range left {
+		if better(c, picked) {
+			picked = c
+		}
+	}
+	return best, picked
+}

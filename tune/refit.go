@@ -1,0 +1,59 @@
+package tune
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"mercer/dataset"
+	"mercer/lab"
+	"mercer/train"
+)
+
+// refit trains a candidate on the training rows of a split by itself.
+func (s *search) refit(c *Candidate, split int) error {
+	name := fmt.Sprintf("c%d/%d", c.Index, split)
+	if rec := s.journal.jobs[name]; rec != nil {
+		s.take(rec)
+		return nil
+	}
+	// What a training held is collected, so that the next has it and memory is what was forecast: one
+	// allocation of all features could come long before the collector finds those of the training before.
+	defer runtime.GC()
+	rec := &record{Job: name}
+	sp := s.division.Splits[split]
+	rest := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
+	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
+	value, size, start := 0.0, 0, time.Now()
+	m, _, err := train.Fit(s.ctx, rest, s.settled(c.Config), train.Options{Memory: s.opt.Memory})
+	if err == nil {
+		size = train.Size(m)
+		var metrics *lab.Metrics
+		if metrics, err = lab.Evaluate(s.ctx, m, held, lab.Options{}); err == nil {
+			value, err = s.metric.of(metrics)
+		}
+	}
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	if err != nil {
+		rec.Scores = []score{s.failed(c, split, err)}
+	} else {
+		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value, Size: size}}
+	}
+	rec.divide(time.Since(start).Seconds(), 0)
+	trained, judged := s.division.count(sp)
+	rec.Work.Solves = 1
+	learner := train.LearnerOf(c.Config.Learner)
+	if !learner.Exact() {
+		rec.Work.Mapped = int64(trained + judged)
+	}
+	if learner.SharesStatistics() {
+		rec.Work.Collected = int64(trained)
+	}
+	if err := s.journal.add(rec); err != nil {
+		return err
+	}
+	s.take(rec)
+	return nil
+}

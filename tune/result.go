@@ -1,0 +1,142 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"mercer/cost"
+	"mercer/train"
+)
+
+// Work is what a search took.
+type Work struct {
+	// Mapped is the number of rows that were scaled and mapped, Collected of those that were added
+	// to statistics of ridge regressions, Solves the number of linear models that were fitted.
+	Mapped    int64 `json:"rows_mapped"`
+	Collected int64 `json:"rows_collected"`
+	Solves    int64 `json:"solves"`
+}
+
+func (w *Work) add(v Work) {
+	w.Mapped += v.Mapped
+	w.Collected += v.Collected
+	w.Solves += v.Solves
+}
+
+// Result is what a search found.
+type Result struct {
+	// Metric is what scores are; Larger says that larger ones are better.
+	Metric string `json:"metric"`
+	Larger bool   `json:"larger_is_better"`
+
+	Task   string `json:"task"`
+	Rows   int    `json:"rows"`
+	Folds  Folds  `json:"folds"`
+	Splits int    `json:"splits"`
+
+	// Candidates are all, best first; those without scores come last.
+	Candidates []*Candidate `json:"candidates"`
+
+	// Best is the candidate with the best mean, Picked the one to train; both are in Candidates.
+	Best   *Candidate `json:"-"`
+	Picked *Candidate `json:"-"`
+
+	// AtEnd names the settings whose value in Picked is the smallest or the largest that was tried:
+	// better ones may lie beyond.
+	AtEnd []string `json:"at_end_of_range,omitempty"`
+
+	// Work is what was done, Alone what training every configuration on every fold by itself
+	// would have been.
+	Work  Work `json:"work"`
+	Alone Work `json:"work_alone"`
+
+	// Wrong is how many combinations of values cannot be, Why the first of them cannot.
+	Wrong int    `json:"combinations_left_out,omitempty"`
+	Why   string `json:"left_out_because,omitempty"`
+
+	// Forecast is what Options.Forecast was told, nil if nothing.
+	Forecast *cost.Forecast `json:"forecast,omitempty"`
+
+	// Warnings tell what is not as it should be. Resumed is how many trainings a journal had.
+	Warnings []string `json:"warnings,omitempty"`
+	Resumed  int      `json:"resumed,omitempty"`
+}
+
+// finish computes the means, picks, and sorts.
+func (s *search) finish() (*Result, error) {
+	r := s.result
+	for _, t := range s.running {
+		if t.Dropped != "" {
+			t.Scores = nil
+			continue
+		}
+		t.summarise(s.folds())
+		t.Size = cmp.Or(t.Size, s.sizeOf(t))
+	}
+	r.Work = s.journal.work
+	r.Resumed = s.journal.resumed
+	r.Alone = s.alone()
+	judged := slices.DeleteFunc(slices.Clone(s.running), func(t *Candidate) bool { return t.Dropped != "" })
+	if len(judged) == 0 {
+		return nil, fmt.Errorf("%s: no configuration could be trained: %s", s.src.Name(), s.running[0].Dropped)
+	}
+	r.Best, r.Picked = pick(judged, s.metric.larger, s.opt.Pick)
+	r.Best.Best, r.Picked.Picked = true, true
+	r.AtEnd = atEnds(r.Picked, s.candidates)
+	r.Candidates = slices.Clone(s.candidates)
+	slices.SortStableFunc(r.Candidates, func(a, b *Candidate) int {
+		if (a.Dropped == "") != (b.Dropped == "") {
+			if a.Dropped == "" {
+				return -1
+			}
+			return 1
+		}
+		if a.Dropped != "" {
+			return 0
+		}
+		return s.metric.compare(a.Mean, b.Mean)
+	})
+	return r, nil
+}
+
+// sizeOf is the size of a candidate as far as its configuration says, for what is not measured.
+func (s *search) sizeOf(t *Candidate) int {
+	most := 0
+	for _, sp := range s.division.Splits {
+		trained, _ := s.division.count(sp)
+		most = max(most, trained)
+	}
+	return train.LearnerOf(t.Config.Learner).SizeOn(&t.Config, most)
+}
+
+// folds is how many scores of a trial are of different rows.
+func (s *search) folds() int {
+	n := 0
+	for _, sp := range s.division.Splits {
+		if sp.Repeat == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// alone is the work of training every configuration that was judged on every fold by itself:
+// its training rows and those that judge it are mapped, and the former collected if it is a
+// ridge regression.
+func (s *search) alone() (w Work) {
+	for _, t := range s.running {
+		learner := train.LearnerOf(t.Config.Learner)
+		for _, sp := range s.division.Splits {
+			trained, held := s.division.count(sp)
+			if !learner.Exact() {
+				w.Mapped += int64(trained + held)
+			}
+			if learner.SharesStatistics() {
+				w.Collected += int64(trained)
+			}
+			w.Solves++
+		}
+	}
+	return w
+}
