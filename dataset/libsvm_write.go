@@ -49,11 +49,7 @@ func (w *libsvmWriter) Write(b *matrix.Batch) error {
 			}
 			w.line = strconv.AppendInt(append(w.line, ' '), int64(j)+1, 10)
 			w.line = append(w.line, ':')
-			at := len(w.line)
-			w.line = strconv.AppendFloat(w.line, float64(v), 'g', -1, 32)
-			if back, _ := scanNumber(w.line, at); float32(back) != v { // read as float64 it is rounded twice, as 7.038531e-26 is
-				w.line = strconv.AppendFloat(w.line[:at], float64(v), 'g', 9, 32)
-			}
+			w.line = appendFloat32(w.line, v)
 			w.nonZeros++
 		})
 		if bad == nil && len(w.line) == 0 {

@@ -253,8 +253,8 @@ func TestRowsAreReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if RowFormat(path) != format {
-			t.Errorf("%s asks for %s", path, RowFormat(path))
+		if got, err := RowFormat(path); got != format {
+			t.Errorf("%s asks for %s: %v", path, got, err)
 		}
 		var want, y []float64
 		nonZeros := 0
@@ -459,15 +459,20 @@ func TestLIBSVMTextIsRoundedOnce(t *testing.T) {
 }
 
 func TestRowFormat(t *testing.T) {
-	for name, want := range map[string]string{"z.npy": "npy", "z": "npy", "a.b/z.NPZ": "npz", "z.libsvm": "libsvm", "z.svm": "libsvm", "z.txt": "libsvm", "z.npz.bin": "npy"} {
-		if got := RowFormat(name); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
+	for name, want := range map[string]string{"z.npy": "npy", "z": "npy", "a.b/z.NPZ": "npz", "z.csv": "csv", "z.CSV": "csv", "z.libsvm": "libsvm", "z.svm": "libsvm", "z.txt": "libsvm",
+		"z.npz.bin": "", "z.csv.gz": "", "z.parquet": "", "z.": ""} {
+		got, err := RowFormat(name)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
+		}
+		if err != nil && !strings.Contains(err.Error(), ".csv tables, .libsvm, .svm or .txt LIBSVM text") {
+			t.Errorf("%s: %v does not say which endings there are", name, err)
 		}
 	}
 	defer func() {
-		if r := fmt.Sprint(recover()); !strings.Contains(r, `"csv"`) {
+		if r := fmt.Sprint(recover()); !strings.Contains(r, `"parquet"`) {
 			t.Errorf("CreateRows in an unknown format: %s", r)
 		}
 	}()
-	CreateRows("z", "csv", 1)
+	CreateRows("z", "parquet", 1)
 }

@@ -119,6 +119,9 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 			return nil, fmt.Errorf("%s: is %s; %s (read are %s)", in.Name(), f.name, f.advice, formats)
 		}
 	}
+	if len(head) > 8 && head[8] == '{' && bytes.Equal(head[4:8], make([]byte, 4)) {
+		return nil, fmt.Errorf("%s: is a model or another file of tensors; give a data file (read are %s)", in.Name(), formats)
+	}
 	switch opt.Format {
 	case "npy":
 		if !isNPY {

@@ -25,27 +25,35 @@ type RowWriter interface {
 }
 
 // RowFormats are the formats that CreateRows writes.
-func RowFormats() []string { return []string{"npy", "npz", "libsvm"} }
+func RowFormats() []string { return []string{"npy", "npz", "csv", "libsvm"} }
 
-// RowFormat is the format of RowFormats that the name of a file asks for.
-func RowFormat(path string) string {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".npz":
-		return "npz"
-	case ".libsvm", ".svm", ".txt":
-		return "libsvm"
+// endings are how names of files end that ask for a format.
+var endings = map[string]string{".npy": "npy", ".npz": "npz", ".csv": "csv", ".libsvm": "libsvm", ".svm": "libsvm", ".txt": "libsvm"}
+
+// RowFormat is the format of RowFormats that the name of a file asks for; npy if it has no ending.
+func RowFormat(path string) (string, error) {
+	ext := strings.ToLower(filepath.Ext(path))
+	if format := endings[ext]; format != "" {
+		return format, nil
 	}
-	return "npy"
+	if ext == "" {
+		return "npy", nil
+	}
+	return "", fmt.Errorf("%s: the ending %s is of no format that is written: .npy (or none) NumPy's arrays, .npz SciPy's sparse matrices, .csv tables, .libsvm, .svm or .txt LIBSVM text",
+		path, ext)
 }
 
 // CreateRows starts a file of rows of cols float32 numbers: npy, all numbers as one array of NumPy;
-// npz, a matrix in compressed rows as scipy.sparse.save_npz writes it; or libsvm, text with the labels.
+// npz, a matrix in compressed rows as scipy.sparse.save_npz writes it; csv, a table with the labels in its
+// last column; or libsvm, text with the labels.
 func CreateRows(path, format string, cols int) (RowWriter, error) {
 	switch format {
 	case "npy":
 		return CreateNPY(path, cols, Float32)
 	case "npz":
 		return createNPZ(path, cols)
+	case "csv":
+		return createCSV(path, cols)
 	case "libsvm":
 		return createLIBSVM(path)
 	}

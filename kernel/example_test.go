@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"fmt"
+	"strings"
 
 	"mercer/kernel"
 	"mercer/matrix"
@@ -36,4 +37,23 @@ func ExampleKernel_Distance2() {
 	// Output:
 	// 3.342e-16
 	// 4.441e-16
+}
+
+// What a kernel is called elsewhere is told, and what it has.
+func ExampleFind() {
+	_, err := kernel.Find("matern32")
+	fmt.Println(strings.Split(err.Error(), "; known")[0])
+	kind, err := kernel.Find("matern")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	k := kind.Usual()
+	k.Gamma = 0.5
+	fmt.Println(kind.About())
+	fmt.Println(k)
+	// Output:
+	// kernel: "matern32" is not a kernel; it is matern with nu 1.5
+	// rbf for functions with about ν derivatives; ν = ½: exp(-r)
+	// matern, ν = 1.5, γ = 0.5
 }

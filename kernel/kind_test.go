@@ -259,7 +259,6 @@ func TestParameterHelp(t *testing.T) {
 	for name, want := range map[string]string{
 		"degree": "degree p of poly (default 3); order p, 0 or 1, of arccos (default 1)",
 		"nu":     "smoothness ν of matern (default 1.5)",
-		"gamma":  "γ of poly, exp, rbf, laplacian, cauchy, matern and exp-chi2",
 	} {
 		if got := ParameterHelp(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

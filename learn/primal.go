@@ -277,84 +277,6 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 	return f.linear(), report, nil
 }
 
-// costs are cᵢ.
-func costs(n int, weights []float64, c float64) ([]float64, error) {
-	if !(c > 0) || math.IsInf(c, 0) {
-		return nil, fmt.Errorf("the losses cannot be weighed by C = %g: it is a number above 0", c)
-	}
-	cost := make([]float64, n)
-	any := false
-	for i := range cost {
-		w := 1.0
-		if weights != nil {
-			w = weights[i]
-		}
-		if !(w >= 0) || math.IsInf(w, 0) {
-			return nil, fmt.Errorf("row %d has the weight %g: weights are numbers of at least 0", i, w)
-		}
-		cost[i] = c * w
-		any = any || w > 0
-	}
-	if !any {
-		return nil, fmt.Errorf("no row has a weight above 0: there is nothing to train on")
-	}
-	return cost, nil
-}
-
-// weighClasses multiplies the costs of rows by the weights of their classes: of one class, or of
-// all if that is -1.
-func weighClasses(cost []float64, class []int, weights []float64, only int) {
-	for i, c := range class {
-		if only < 0 || c == only {
-			cost[i] *= weights[c]
-		}
-	}
-}
-
-// checkClassWeights finds class weights that are none; their number is the caller's affair.
-func checkClassWeights(weights []float64, classes int) error {
-	if weights != nil && len(weights) != classes {
-		panic(fmt.Sprintf("learn: %d classes given %d class weights", classes, len(weights)))
-	}
-	for c, w := range weights {
-		if !(w >= 0) || math.IsInf(w, 0) {
-			return fmt.Errorf("class %d has the weight %g: weights are numbers of at least 0", c, w)
-		}
-	}
-	return nil
-}
-
-// side is the target of a class in output t of k: 1 in its own, -1 in the others; of a single
-// output, 1 for the second class.
-func side(class, t, k int) float64 {
-	if k == 1 && class == 1 || k > 1 && class == t {
-		return 1
-	}
-	return -1
-}
-
-// smallestSides is, for each of k outputs, the share of the rows of its smaller side, but that
-// of one row at least.
-func smallestSides(class []int, cost []float64, k int) []float64 {
-	share := make([]float64, k)
-	count := make([]float64, max(k, 2))
-	total := 0.0
-	for i, c := range class {
-		if cost[i] > 0 {
-			count[c]++
-			total++
-		}
-	}
-	for t := range share {
-		positive := count[t]
-		if k == 1 {
-			positive = count[1]
-		}
-		share[t] = max(min(positive, total-positive), 1) / total
-	}
-	return share
-}
-
 // parameters is the number of parameters of an output.
 func (f *primalFit) parameters() int {
 	if f.intercept {
@@ -424,24 +346,6 @@ func (f *primalFit) target(i, t int) float64 {
 	return side(f.class[i], t, f.k)
 }
 
-// diagonal writes the diagonal of the Hessian of the losses, taking curvature and z² as
-// unrelated: Σᵢ cᵢℓ″·zᵢⱼ² = (Σᵢ cᵢℓ″)·(mean of zᵢⱼ²).
-func (f *primalFit) diagonal(m *newton, diagonal []float64) {
-	d, p := f.z.Dim(), f.parameters()
-	for _, c := range f.sums.columns {
-		if c.machine != m {
-			continue
-		}
-		own := diagonal[c.at*p : (c.at+1)*p]
-		for j, v := range f.square {
-			own[j] = c.curvature * v
-		}
-		if f.intercept {
-			own[d] = c.curvature
-		}
-	}
-}
-
 // centre takes from the weights of softmax what all classes have in common, which changes no
 // probability and only costs penalty: the gradient that tells of it is too small beside those of
 // the losses. The intercepts' mean becomes 0 too.
@@ -461,21 +365,6 @@ func (f *primalFit) centre() {
 	}
 }
 
-// centred is the norm of what a gradient at 0 is of centred features: what the best intercept leaves of
-// it, exactly where the losses' curvature is the same for all rows. Where features are short, or lie far from 0 beside
-// their spread, nearly all of the gradient is the intercept's, and it would vanish but for a hundredth with
-// the intercept alone at its place.
-func (f *primalFit) centred(g []float64) float64 {
-	d, p, sum := f.z.Dim(), f.parameters(), 0.0
-	for first := 0; first < len(g); first += p {
-		for j, mean := range f.mean {
-			v := g[first+j] - float64(g[first+d]*mean)
-			sum += float64(v * v)
-		}
-	}
-	return math.Sqrt(sum)
-}
-
 // linear is the model at the machines' points.
 func (f *primalFit) linear() *Linear {
 	d, p, each := f.z.Dim(), f.parameters(), f.outputs()
@@ -490,53 +379,6 @@ func (f *primalFit) linear() *Linear {
 		}
 	}
 	return l
-}
-
-// sampledRows is how many rows of dense features the means are taken from, by which the solver is made faster
-// and its tolerance set.
-const sampledRows = 8192
-
-// meanSquares computes the columns' means and mean squares, weighted by cost: of dense features from
-// every so many rows.
-func (f *primalFit) meanSquares(ctx context.Context) error {
-	n := f.z.Len()
-	f.square, f.mean = make([]float64, f.z.Dim()), make([]float64, f.z.Dim())
-	total := 0.0
-	for lo := 0; lo < n; lo += BlockRows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		hi := min(lo+BlockRows, n)
-		rows, err := f.z.Block(lo, hi)
-		if err != nil {
-			return err
-		}
-		if x := rows.CSR; x != nil {
-			for i := lo; i < hi; i++ {
-				idx, val := x.Row(i - lo)
-				for e, j := range idx {
-					v := float64(val[e])
-					f.square[j] += f.cost[i] * v * v
-					f.mean[j] += f.cost[i] * v
-				}
-				total += f.cost[i]
-			}
-			continue
-		}
-		step := max(1, n/sampledRows)
-		for i := (lo + step - 1) / step * step; i < hi; i += step {
-			for j, v := range rows.Dense.Row(i - lo) {
-				f.square[j] += f.cost[i] * float64(v) * float64(v)
-				f.mean[j] += f.cost[i] * float64(v)
-			}
-			total += f.cost[i]
-		}
-	}
-	for j := range f.square {
-		f.square[j] /= max(total, math.SmallestNonzeroFloat64)
-		f.mean[j] /= max(total, math.SmallestNonzeroFloat64)
-	}
-	return nil
 }
 
 // notFinite finds out why the sums at the beginning are not finite.

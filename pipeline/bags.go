@@ -27,6 +27,9 @@ type Bags struct {
 // Pooling is how members are pooled.
 func (p *Bags) Pooling() *pool.Pooling { return p.pooling }
 
+// Scaler is the scaling of the members.
+func (p *Bags) Scaler() *dataset.Scaler { return p.members.scaler }
+
 // Dims is the number of dimensions of a member and of a pooled row.
 func (p *Bags) Dims() (in, out int) { return p.pooling.Dims() }
 

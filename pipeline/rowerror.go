@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -28,6 +29,26 @@ func AnotherScale(err error, scale string) error {
 	at := *e
 	at.Err = advise(e.Err)
 	return &at
+}
+
+// Refused is an error about a number of a batch of rows that the kernel does not take, with its place in
+// the source and what to do about it; first is the number of the batch's first row.
+func Refused(err error, src dataset.Source, first int) error {
+	return dataset.Locate(AnotherScale(err, "scale"), src, first)
+}
+
+// FindOutside passes over the rows of src for the first number that the kernel does not take, which
+// is an error that says where it stands.
+func (p *Pipeline) FindOutside(ctx context.Context, src dataset.Source) error {
+	for b, err := range dataset.Each(ctx, src) {
+		if err != nil {
+			return err
+		}
+		if bad := p.Outside(b.X); bad != nil {
+			return Refused(bad, src, b.First)
+		}
+	}
+	return nil
 }
 
 // Check refuses rows of another width than the pipeline was settled for (sparse rows may be

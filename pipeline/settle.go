@@ -30,11 +30,10 @@ type Rows struct {
 // Settle fixes scaling, kernel, γ and map for rows. why says in words what was chosen, by name:
 // "scale", "gamma", "map".
 func Settle(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err error) {
-	s := &settling{Config: cfg, rows: rows, p: &Pipeline{in: rows.Summary.Dim}, why: map[string]string{}}
-	if err := s.scale(); err != nil {
+	s, err := beginSettling(cfg, rows)
+	if err != nil {
 		return nil, nil, err
 	}
-	s.p.domain = cfg.Domain()
 	switch {
 	case cfg.Exact:
 		err = s.exactKernel()
@@ -42,6 +41,26 @@ func Settle(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err erro
 		err = s.featureMap()
 	}
 	return s.p, s.why, err
+}
+
+// SettleScaling is Settle without γ and map: the pipeline scales rows, knows which numbers the kernel
+// takes, and finds one in the sample that it does not. Several maps may then be made for the same rows.
+func SettleScaling(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err error) {
+	s, err := beginSettling(cfg, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.p, s.why, s.inDomain(s.p.Pass().Scale(rows.Summary.Sample))
+}
+
+// beginSettling fixes the scaling and the domain.
+func beginSettling(cfg Config, rows Rows) (*settling, error) {
+	s := &settling{Config: cfg, rows: rows, p: &Pipeline{in: rows.Summary.Dim}, why: map[string]string{}}
+	if err := s.scale(); err != nil {
+		return nil, err
+	}
+	s.p.domain = cfg.Domain()
+	return s, nil
 }
 
 // settling is the state of Settle.
@@ -154,8 +173,8 @@ func (s *settling) featureMap() error {
 		}
 	}
 	signed := math.IsInf(float64(cfg.Kernel.Lowest()), -1) // as what a sketch makes of rows is
-	if s.Map == "" && cfg.Map == "sorf" && s.p.in > wideRows && signed {
-		cfg = shortened(cfg)
+	if s.Map == "" && cfg.Map == "sorf" && Wide(s.p.in) && signed {
+		cfg = Shortened(cfg)
 		s.why["map"] = fmt.Sprintf("rows of more than %d dimensions are shortened first", wideRows)
 	}
 	cfg.MaxBytes = s.rows.Memory
@@ -183,7 +202,7 @@ func (p *Pipeline) Landmarks(given *matrix.Dense, file, name string, schema *dat
 		file = name + ": the given landmarks"
 	}
 	if given.Cols != p.in {
-		return nil, fmt.Errorf("%s: %w", file, LandmarkWidth(given.Cols, p.in))
+		return nil, fmt.Errorf("%s: %w", file, landmarkWidth(given.Cols, p.in))
 	}
 	scaled := p.Pass().Scale(matrix.Rows{Dense: given}).Dense
 	if bad := p.outside(matrix.Rows{Dense: scaled}); bad != nil {
@@ -192,8 +211,8 @@ func (p *Pipeline) Landmarks(given *matrix.Dense, file, name string, schema *dat
 	return scaled, nil
 }
 
-// LandmarkWidth is the error that given landmarks have another number of dimensions than the rows.
-func LandmarkWidth(have, rows int) error {
+// landmarkWidth is the error that given landmarks have another number of dimensions than the rows.
+func landmarkWidth(have, rows int) error {
 	advice := ""
 	if have > rows {
 		advice = "; landmarks have no labels, so leave out the columns of the data that are no inputs"
@@ -206,8 +225,11 @@ func LandmarkWidth(have, rows int) error {
 // no more than a few thousand features do.
 const wideRows, shortRows = 1 << 14, 1 << 13
 
-// shortened is the map of cfg behind a count sketch.
-func shortened(cfg feature.Config) feature.Config {
+// Wide says whether rows of dim dimensions are shortened before a map whose time grows with them.
+func Wide(dim int) bool { return dim > wideRows }
+
+// Shortened is the map of cfg behind a count sketch.
+func Shortened(cfg feature.Config) feature.Config {
 	sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: shortRows, Options: feature.Options{Hash: "balanced"}}
 	seed := cfg.Seed
 	cfg.Seed = 0

@@ -214,13 +214,11 @@ func (c Config) withDefaults() (Config, error) {
 		return nil
 	}
 	names, _ := Learners()
-	for _, err := range []error{
-		set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"),
-		set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...),
-	} {
-		if err != nil {
-			return c, err
-		}
+	if err := set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"); err != nil {
+		return c, err
+	}
+	if set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...) != nil {
+		return c, unknownLearner(c.Learner)
 	}
 	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Product} {
 		*word = strings.ToLower(*word)

@@ -49,7 +49,7 @@ func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch
 			start := time.Now()
 			z, err := pass.Map(part.X)
 			if err != nil {
-				return outside(err, src, part.First)
+				return pipeline.Refused(err, src, part.First)
 			}
 			f.report.Map += time.Since(start).Seconds()
 			if err := body(&part, z); err != nil {
@@ -77,11 +77,6 @@ func (f *fit) tooWide(b *matrix.Batch) error {
 	narrow.Cols = f.info.Schema.Dim
 	b.X = matrix.Rows{CSR: &narrow}
 	return nil
-}
-
-// outside is the error of a number that the kernel does not take, in a batch of rows from first on.
-func outside(err error, src dataset.Source, first int) error {
-	return dataset.Locate(pipeline.AnotherScale(err, "scale"), src, first)
 }
 
 // findOutside passes over all rows for the first number that the kernel does not take.

@@ -2,8 +2,6 @@ package trial
 
 import (
 	"context"
-	"errors"
-	"io"
 	"math"
 	"slices"
 
@@ -50,11 +48,6 @@ func clusterError(v []float64, clusters []int) (mean, se float64) {
 // Losses are those of the rows of src, in its order: 0 or 1 for classes, the share of wrong
 // labels for sets of them, the squared error summed over the outputs for numbers.
 func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	var classes *dataset.Classes
 	if m.Classes() != nil {
 		classes = dataset.NewClasses(m.Classes())
@@ -63,11 +56,7 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 	var out []float64
 	var scores matrix.Dense
 	has := make([]bool, m.Outputs())
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
@@ -79,11 +68,11 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 			row, loss := scores.Row(i), 0.0
 			switch {
 			case classes != nil:
-				if classes.Of(b, i) != m.Class(row) {
+				if classes.Of(b.Batch, i) != m.Class(row) {
 					loss = 1
 				}
 			case sets != nil:
-				unknown, err := sets.Of(b, i, has)
+				unknown, err := sets.Of(b.Batch, i, has)
 				if err != nil {
 					return nil, err
 				}
@@ -103,4 +92,5 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 			out = append(out, loss)
 		}
 	}
+	return out, nil
 }

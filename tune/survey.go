@@ -1,10 +1,8 @@
 package tune
 
 import (
-	"errors"
 	"fmt"
 	"hash/crc64"
-	"io"
 
 	"mercer/dataset"
 	"mercer/train"
@@ -56,28 +54,19 @@ func (s *search) lookAtRows() (rowsInfo, error) {
 	if info.classes != nil {
 		classes = dataset.NewClasses(info.classes)
 	}
-	r, err := s.src.Open(s.ctx)
-	if err != nil {
-		return info, err
-	}
-	defer r.Close()
 	groups := map[string]int32{}
 	h := &rowHash{table: crc64.MakeTable(crc64.ECMA)}
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range dataset.Each(s.ctx, s.src) {
 		if err != nil {
 			return info, err
 		}
 		for i := range b.X.Len() {
 			if classes != nil {
-				info.class = append(info.class, int32(classes.Of(b, i)))
+				info.class = append(info.class, int32(classes.Of(b.Batch, i)))
 			}
-			h.row(b, i)
+			h.row(b.Batch, i)
 		}
-		for _, key := range dataset.Groups(r) {
+		for _, key := range dataset.Groups(b.Pass) {
 			if _, seen := groups[key]; !seen {
 				groups[key] = int32(len(groups))
 			}

@@ -96,28 +96,45 @@ func TestValuesAreInTheirUnit(t *testing.T) {
 	}
 }
 
+// tries is how often a claim about time is tried: another process may take the processor.
+const tries = 5
+
 // What fills the instructions of a core has all of the peak, and half of it if it is said to need half as many.
 func TestShareOfThePeakIsOneForThePeakItself(t *testing.T) {
 	const adds = 1 << 20
 	work := 2 * float64(vec.MultiplyAdds32(adds))
 	m := meter{rounds: 15, least: 5 * time.Millisecond}
-	c := loop{unit: "GFLOP/s", work: work, peak: "f32", make: func() func() { return func() { vec.MultiplyAdds32(adds) } }}
-	if r := m.measure(c, 1); r.Share < 0.7 || r.Share > 1.4 {
-		t.Errorf("the peak has a share of %.2f of the peak", r.Share)
-	}
-	c.issue = work / 2
-	if r := m.measure(c, 1); r.Share < 0.35 || r.Share > 0.7 {
-		t.Errorf("half of the peak has a share of %.2f", r.Share)
+	for issue, want := range map[float64]float64{0: 1, work / 2: 0.5} {
+		c := loop{unit: "GFLOP/s", work: work, issue: issue, peak: "f32", make: func() func() { return func() { vec.MultiplyAdds32(adds) } }}
+		var shares []float64
+		for range tries {
+			share := m.measure(c, 1).Share
+			shares = append(shares, share)
+			if share > 0.7*want && share < 1.4*want {
+				break
+			}
+		}
+		if len(shares) == tries {
+			t.Errorf("shares of the peak %.2f, want %g", shares, want)
+		}
 	}
 }
 
 func TestPreparationIsNotTimed(t *testing.T) {
 	m := meter{least: 10 * time.Microsecond}
-	prepared, ran := 0, 0
-	took := m.timeOn(func() { prepared++; time.Sleep(20 * time.Millisecond) }, func() { ran++; time.Sleep(time.Millisecond) })
-	if prepared != ran || ran < 2 || took < 0.001 || took > 0.015 {
-		t.Errorf("prepared %d times, run %d times, %g s a run", prepared, ran, took)
+	var all []float64
+	for range tries {
+		prepared, ran := 0, 0
+		took := m.timeOn(func() { prepared++; time.Sleep(20 * time.Millisecond) }, func() { ran++; time.Sleep(time.Millisecond) })
+		if prepared != ran || ran < 2 || took < 0.001 {
+			t.Fatalf("prepared %d times, run %d times, %g s a run", prepared, ran, took)
+		}
+		all = append(all, took)
+		if took < 0.015 {
+			return
+		}
 	}
+	t.Errorf("%g s a run of a millisecond", all)
 }
 
 func TestMapJob(t *testing.T) {

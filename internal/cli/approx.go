@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -92,7 +91,7 @@ Coordinates with common factors depend on one another, which sums of many terms 
 	f := cmd.Flags()
 	kernelFlags(cmd, &a.cfg)
 	f.StringArrayVar(&a.asked, "map", nil, "maps to measure, separated by commas, see mercer maps; or a chain or sum in JSON, or @FILE with it; may be repeated (default: all that approximate the kernel and do not cost out of proportion)")
-	f.IntSliceVar(&a.features, "features", nil, "numbers D of features, separated by commas (default 256,1024,4096; of nystrom and its kin up to 1024)")
+	f.Var(countsValue{&a.features}, "features", "numbers D of features, separated by commas, or a range that doubles, such as 256:4096 (default 256,1024,4096; of nystrom and its kin up to 1024)")
 	mapOptions(f, &a.cfg.Options)
 	f.IntVar(&a.rows, "rows", 1000, "rows to judge by, all pairs of them; half of the rows at most where maps are fitted")
 	f.IntVar(&a.opt.Seeds, "seeds", 5, "how often each map is drawn")
@@ -103,7 +102,7 @@ Coordinates with common factors depend on one another, which sums of many terms 
 	rel := f.Float64("rel", 0, "the same for the mean relative error, such as 0.05")
 	f.Var(&a.memory, "memory", "most bytes that a map may hold (default 16GiB)")
 	f.BoolVar(&a.correlation, "correlation", false, "look at how the coordinates of projection vectors depend on one another, of the maps pk-rp and d2pk-rp")
-	scaleFlag(cmd, &a.cfg, "auto")
+	scaleFlag(cmd, &a.cfg)
 	dataFlags(cmd, &a.data)
 	f.BoolVar(&a.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &a.progress)
@@ -223,24 +222,11 @@ func (a *approximation) outOfReach(err error) error {
 
 // check finds what is wrong with the flags themselves.
 func (a *approximation) check(cmd *cobra.Command) error {
-	if err := settle(cmd, &a.cfg); err != nil {
+	var err error
+	if a.pipe, err = exactPipeline(cmd, &a.cfg); err != nil {
 		return err
 	}
-	a.cfg.Kernel = strings.ToLower(a.cfg.Kernel)
-	if a.cfg.Kernel == "poly" && a.cfg.Degree == 0 {
-		a.cfg.Degree = 3
-	}
-	probe := a.cfg
-	probe.Options = feature.Options{}
-	probe.Learner = "kernel-ridge" // it takes the kernel itself, so no map is checked
-	if err := probe.Check(); err != nil {
-		return usageError{err}
-	}
-	probe.Learner = ""
-	var err error
-	if a.pipe, err = probe.Pipeline(); err != nil {
-		return usageError{err}
-	}
+	a.cfg.Kernel, a.cfg.Degree = a.pipe.Kernel.Name, a.pipe.Kernel.Degree
 	if err := checkData(&a.data); err != nil {
 		return err
 	}
@@ -264,7 +250,9 @@ func (a *approximation) check(cmd *cobra.Command) error {
 
 // candidates are the maps that are asked for, with kernels of which γ is not known yet.
 func (a *approximation) candidates() ([]approx.Candidate, error) {
-	a.kernel = kernel.Kernel{Name: a.cfg.Kernel, Gamma: 1, Degree: a.cfg.Degree, Coef0: a.cfg.Coef0, Nu: a.cfg.Nu, Homogeneity: a.cfg.Homogeneity}.Own()
+	a.kernel = a.pipe.Kernel
+	a.kernel.Gamma = 1
+	a.kernel = a.kernel.Own()
 	names := approx.Maps(a.kernel)
 	if len(a.asked) > 0 {
 		names = nil
@@ -411,7 +399,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 			fitRows = max(fitRows, 2000, feature.SampleRows(cfg))
 		}
 	}
-	a.name, a.why = path, map[string]string{}
+	a.name = path
 	from := path
 	wanted := a.rows + fitRows
 	if a.fitOn != "" {
@@ -426,18 +414,19 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	if err != nil {
 		return rows, err
 	}
-	scaler, err := a.scaler(sum)
+	schema := *src.Schema()
+	schema.Dim = sum.Dim
+	scaling, why, err := pipeline.SettleScaling(a.pipe, pipeline.Rows{Name: from, Schema: &schema, Summary: sum,
+		Find: func(s *pipeline.Pipeline) error { return s.FindOutside(ctx, src) }})
+	if err != nil {
+		return rows, err
+	}
+	a.dim, a.total, a.cfg.Scale, a.why = sum.Dim, sum.Rows, scaling.Scaler().Kind, why
+	sample, err := scaling.Scale(sum.Sample)
 	if err != nil {
 		return rows, fmt.Errorf("%s: %w", from, err)
 	}
-	a.dim, a.total = sum.Dim, sum.Rows
-	sample := scaler.Apply(sum.Sample, &dataset.Workspace{})
-	if err := a.checkRows(ctx, src, scaler, sample); err != nil {
-		return rows, err
-	}
 	if a.fitOn != "" {
-		schema := *src.Schema()
-		schema.Dim = sum.Dim
 		a.data.Schema = &schema
 		other, err := dataset.Open(ctx, path, a.data)
 		if err != nil {
@@ -449,9 +438,15 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 			return rows, err
 		}
 		a.total = judged.Rows
-		rows = approx.Rows{Judge: scaler.Apply(judged.Sample, &dataset.Workspace{}), Fit: sample}
-		if err := a.checkRows(ctx, other, scaler, rows.Judge); err != nil {
-			return rows, err
+		if scaling.Outside(judged.Sample) != nil {
+			// The sample does not know where its rows stand: a pass over all finds the first.
+			if err := scaling.FindOutside(ctx, other); err != nil {
+				return rows, err
+			}
+		}
+		rows.Fit = sample
+		if rows.Judge, err = scaling.Scale(judged.Sample); err != nil {
+			return rows, fmt.Errorf("%s: %w", path, err)
 		}
 	} else {
 		n := sample.Len()
@@ -469,16 +464,8 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	if rows.Judge.Len() < 2 {
 		return rows, fmt.Errorf("%s: %d rows are too few: maps are judged by pairs of rows, and those that are fitted need others; give 4 rows or more", path, a.total)
 	}
-	if given := a.cfg.Given; given != nil {
-		if given.Cols != sum.Dim {
-			return rows, fmt.Errorf("%s: %w", a.cfg.GivenFile, pipeline.LandmarkWidth(given.Cols, sum.Dim))
-		}
-		a.cfg.Given = scaler.Apply(matrix.Rows{Dense: given}, &dataset.Workspace{}).Dense
-		probe := a.kernel
-		probe.Gamma = 1
-		if err := outside(probe, landmarksFile{src, a.cfg.GivenFile}, 0, matrix.Rows{Dense: a.cfg.Given}, scaler.Kind); err != nil {
-			return rows, err
-		}
+	if a.cfg.Given, err = scaling.Landmarks(a.cfg.Given, a.cfg.GivenFile, from, &schema); err != nil {
+		return rows, err
 	}
 	a.kernel.Gamma, _, err = a.pipe.GammaOf(rows.Fit)
 	if err != nil {
@@ -487,59 +474,10 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	return rows, nil
 }
 
-// landmarksFile is a file of landmarks, whose columns are those of the data.
-type landmarksFile struct {
-	dataset.Source
-	name string
-}
-
-func (l landmarksFile) Name() string { return l.name }
-
 // survey reads data once and draws a sample.
 func (a *approximation) survey(ctx context.Context, src *dataset.File, rows int, p *progress) (*dataset.Summary, error) {
 	return dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: a.cfg.Seed, Sample: rows,
 		Progress: func(rows int, share float64) { p.report("read", rows, share) }})
-}
-
-// scaler is the scaling that train would choose, or that is asked for.
-func (a *approximation) scaler(sum *dataset.Summary) (*dataset.Scaler, error) {
-	kind := strings.ToLower(a.cfg.Scale)
-	if kind == "auto" {
-		kind, a.why["scale"] = pipeline.ChooseScale(a.kernel, sum)
-	}
-	return dataset.NewScaler(kind, sum)
-}
-
-// checkRows refuses a sample of scaled rows with numbers that the kernel does not take.
-func (a *approximation) checkRows(ctx context.Context, src *dataset.File, scaler *dataset.Scaler, x matrix.Rows) error {
-	a.cfg.Scale = scaler.Kind
-	probe := a.kernel
-	probe.Gamma = 1
-	if probe.CheckRows(x) == nil {
-		return nil
-	}
-	// The sample does not know where its rows stand: a pass over all finds the first.
-	r, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	var work dataset.Workspace
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s: the data changed while they were read", src.Name())
-		}
-		if err != nil {
-			return err
-		}
-		if b.X.CSR != nil {
-			b.X.CSR.Cols = max(b.X.CSR.Cols, a.dim)
-		}
-		if bad := outside(probe, src, b.First, scaler.Apply(b.X, &work), scaler.Kind); bad != nil {
-			return bad
-		}
-	}
 }
 
 // fill gives candidates what the rows told: γ, given landmarks, and how many features there are in
@@ -560,9 +498,8 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if len(a.asked) == 0 && a.dim > wideData && a.kernel.Smooth() && !slices.Contains(frugal, c.Config.Map) {
-			sketch := feature.Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: sketched, Options: feature.Options{Hash: "balanced"}}
-			c.Config = feature.Config{Map: "chain", Steps: []feature.Config{sketch, c.Config}}
+		if len(a.asked) == 0 && pipeline.Wide(a.dim) && a.kernel.Smooth() && !slices.Contains(frugal, c.Config.Map) {
+			c.Config = pipeline.Shortened(c.Config)
 		}
 		c.Features = a.featuresOf(c.Config)
 		if len(a.asked) == 0 && feature.Usual(c.Config.Map) > 0 {
@@ -581,11 +518,8 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 // landmarkBytes is what landmarks may take that nobody asked for.
 const landmarkBytes = 1 << 28
 
-// Rows of more dimensions than wideData are shortened to sketched, as train does it, before maps
-// whose cost grows with the dimensions of a row and not only with what is in it. That is for kernels
-// of x·y and ‖x-y‖, which a countsketch keeps.
-const wideData, sketched = 1 << 14, 1 << 13
-
+// frugal maps cost by what is in a row and not by its dimensions. The others are, by default, made of
+// rows that are shortened first, as train does it, for kernels of x·y and ‖x-y‖, which a countsketch keeps.
 var frugal = []string{"countsketch", "tensorsketch", "nystrom", "icholesky", "unary", "homogeneous", "chebyshev", "elementary"}
 
 // sortCurves puts the map with the least error at its largest D first.

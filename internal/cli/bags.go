@@ -42,15 +42,15 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *pipeline.BagConfig) {
 	methods, _ := pool.Methods()
 	f := cmd.Flags()
 	f.StringVar(&b.Pooling, "pooling", "", "how a bag becomes a row: "+strings.Join(methods, ", ")+" (default: mean)")
-	f.Var(&bagValue{b: b}, "bag", "all that is to say about bags, in JSON or @FILE with it, such as {\"pooling\":\"mean\",\"kernel\":\"rbf\",\"sigma\":2,\"features\":512}")
-	f.StringVar(&b.Scale, "bag-scale", "", "scaling of the members of bags, as --scale (default: auto for mean, else none; of transform none)")
+	f.Var(&bagValue{b: b}, "bag", "all that is to say about bags, in JSON or @FILE with it, such as {\"pooling\":\"mean\",\"sigma\":2,\"features\":512}")
+	f.StringVar(&b.Scale, "bag-scale", "", "scaling of the members of bags, as --scale (default: auto for mean, else none)")
 	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members whose features mean averages: "+strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
 	f.StringVar(&b.Gamma, "bag-gamma", "", "γ of that kernel: a number, median or scale (default: median)")
 	f.Var(&mapValue{&b.Map, &b.Steps, &b.Weights}, "bag-map", "feature map of members, as --map")
 	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
 	f.IntVar(&b.Streams, "streams", 0, "2 for bilinear pooling of two descriptors that stand side by side in a row (default: 1)")
 	f.IntVar(&b.First, "first", 0, "channels of the first of two streams")
-	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: l2 of mean, of transform none; root-l2 of the other ways)")
+	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: l2 of mean, root-l2 of the other ways)")
 }
 
 // bagValue is the flag --bag.

@@ -31,7 +31,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root, firstWord(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
 	if err == nil {
 		return 0
 	}
@@ -52,16 +55,16 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // oneLine is an error's text on one line, with flags in place of the fields that it names, and without the
 // names of packages, which tell a Go programmer where it comes from and others nothing.
 func oneLine(err error) string {
-	text := strings.Join(strings.Fields(option.Text(err, flagName)), " ")
+	text := strings.Join(strings.Fields(option.Text(err, optionFlag)), " ")
 	for _, pkg := range []string{"feature: ", "kernel: ", "pool: ", "approx: "} {
 		text = strings.ReplaceAll(": "+text, ": "+pkg, ": ")[2:]
 	}
 	return text
 }
 
-// flagName is what the command line calls an option that a message names by its field, with the value that the
+// optionFlag is what the command line calls an option that a message names by its field, with the value that the
 // message gives it, if any.
-func flagName(field, value string) string {
+func optionFlag(field, value string) string {
 	name, differs := flagNames[field]
 	if !differs {
 		name = "--" + strings.ReplaceAll(field, "_", "-")
@@ -72,7 +75,7 @@ func flagName(field, value string) string {
 	return name
 }
 
-// flagNames are the flags that are not called as their fields are, or that not every command has.
+// optionFlags are the flags that are not called as their fields are, or that not every command has.
 var flagNames = map[string]string{
 	"labels_file": "--labels",
 	"save_stats":  "train --save-stats",
@@ -106,7 +109,7 @@ to start with your own.`,
 		},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("%q is no command; mercer --help lists them", args[0])
+				return unknownCommand(cmd, args[0])
 			}
 			return nil
 		},
@@ -114,7 +117,7 @@ to start with your own.`,
 	}
 	root.PersistentFlags().IntVar(&threads, "threads", 0, "goroutines that compute at a time; 0: one a processor (the result is the same)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w (%s --help lists the flags)", err, cmd.CommandPath())
+		return unknownFlag(cmd, err)
 	})
 	root.AddCommand(
 		newTrain(),
@@ -136,6 +139,7 @@ to start with your own.`,
 		newTune(),
 		newApprox(),
 	)
+	helpFlags(root)
 	return root
 }
 

@@ -132,6 +132,9 @@ func (c *compare) run(cmd *cobra.Command, path string, args []string) error {
 		return err
 	}
 	c.opt.Progress = p.report
+	if err := dataThenModels(cmd, path, args); err != nil {
+		return err
+	}
 	if configs {
 		return c.configurations(cmd, path, args, p)
 	}

@@ -37,7 +37,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		configs, names = append(configs, lab.NamedConfig{Name: name, Config: cfg}), append(names, name)
 	}
 	for _, text := range c.flags {
-		cfg, err := parseConfig(text)
+		cfg, err := parseConfig(cmd.Context(), text, c.data)
 		if err != nil {
 			return err
 		}
@@ -150,10 +150,10 @@ func readConfig(path string) (c train.Config, err error) {
 }
 
 // parseConfig reads a configuration from flags of train.
-func parseConfig(text string) (c train.Config, err error) {
+func parseConfig(ctx context.Context, text string, data dataset.Options) (c train.Config, err error) {
 	cmd := &cobra.Command{Use: "config"}
 	cmd.Flags().StringVar(&c.Task, "task", "auto", "")
-	scaleFlag(cmd, &c, "auto")
+	scaleFlag(cmd, &c)
 	modelFlags(cmd, &c)
 	reductionFlags(cmd, &c)
 	learnerFlags(cmd, &c)
@@ -165,6 +165,9 @@ func parseConfig(text string) (c train.Config, err error) {
 	}
 	if err := settle(cmd, &c); err != nil {
 		return c, usagef("--config %q: %w", text, err)
+	}
+	if err := readLandmarks(ctx, &c, data); err != nil {
+		return c, err
 	}
 	if err := checkConfig(&c); err != nil {
 		return c, usagef("--config %q: %w", text, err)

@@ -52,6 +52,9 @@ first training, about how long it takes and what it holds (not with --progress n
 			if err := settle(cmd, &cfg); err != nil {
 				return err
 			}
+			if err := readLandmarks(cmd.Context(), &cfg, data); err != nil {
+				return err
+			}
 			if err := cfg.Check(); err != nil {
 				return usageError{err}
 			}
@@ -116,12 +119,12 @@ first training, about how long it takes and what it holds (not with --progress n
 		},
 	}
 	f := cmd.Flags()
-	f.IntSliceVar(&rows, "at-rows", nil, "numbers of training rows of the points (default: doubling from 250 to two thirds of the rows)")
-	f.IntSliceVar(&features, "at-features", nil, "numbers of features of the second curve (default: 64, 256, … to that of the training)")
+	f.Var(countsValue{&rows}, "at-rows", "numbers of training rows of the points, or a range that doubles, such as 250:8000 (default: doubling from 250 to two thirds of the rows)")
+	f.Var(countsValue{&features}, "at-features", "numbers of features of the second curve, or a range that doubles (default: 64, 256, … to that of the training)")
 	f.IntVar(&most, "rows", 24_000, "most rows to draw from DATA, a third of them to test on")
 	f.IntVar(&seeds, "seeds", 3, "trainings a point, each with other rows and another seed")
 	f.StringVar(&cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
-	scaleFlag(cmd, &cfg, "auto")
+	scaleFlag(cmd, &cfg)
 	modelFlags(cmd, &cfg)
 	learnerFlags(cmd, &cfg)
 	dataFlags(cmd, &data)

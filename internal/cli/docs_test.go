@@ -17,10 +17,13 @@ var update = flag.Bool("update", false, "write docs/cli.md instead of comparing"
 // reference is docs/cli.md: the help of every command.
 func reference(t *testing.T) []byte {
 	var b bytes.Buffer
-	b.WriteString("# The command line\n\nWhat `mercer COMMAND --help` prints. Exit codes: 0 done, 1 the work failed, 2 the command line was wrong.\n" +
+	b.WriteString("# The command line\n\nWhat `mercer COMMAND --help-all` prints; `--help` has the common flags alone. Exit codes: 0 done, 1 the work failed, 2 the command line was wrong.\n" +
 		"An error is one line on standard error. This page is written by `go test ./internal/cli -run TestReference -update`.\n")
 	for _, cmd := range append([]string{""}, names()...) {
-		args := strings.Fields(cmd + " --help")
+		args := strings.Fields(cmd + " --help-all")
+		if c, _, err := newRoot().Find(strings.Fields(cmd)); err != nil || c.Flags().Lookup(helpAll) == nil {
+			args = strings.Fields(cmd + " --help")
+		}
 		title := strings.TrimSpace("mercer " + cmd)
 		b.WriteString("\n## " + title + "\n\n```text\n" + strings.TrimSpace(ok(t, args...)) + "\n```\n")
 	}

@@ -67,6 +67,9 @@ residuals.`,
 			if err != nil {
 				return err
 			}
+			if err := modelThenData(cmd, args[0], args[1]); err != nil {
+				return err
+			}
 			m, err := model.Load(args[0])
 			if err != nil {
 				return err

@@ -22,6 +22,7 @@ import (
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
+	"mercer/pipeline"
 	"mercer/train"
 )
 
@@ -135,7 +136,7 @@ func kernelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
 	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
-	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); the length scale of matern")
+	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); of matern its length scale: exp(-‖x-y‖/σ) for ν = 0.5")
 	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
 	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or c > 0 of the skewed kernels, which goes with the size of the numbers")
 	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
@@ -150,8 +151,8 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
 		c.EpsilonGiven = true
 	}
-	if strings.HasPrefix(strings.ToLower(c.Kernel), "skewed-") && cmd.Flags().Changed("coef0") && cmd.Flags().Lookup("coef0").Value.String() == "0" {
-		return usagef("--coef0 0: c of %s is a positive number", c.Kernel)
+	if err := nonZero(cmd, strings.ToLower(c.Kernel)); err != nil {
+		return err
 	}
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
 		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
@@ -165,6 +166,45 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 		}
 	}
 	return nil
+}
+
+// nonZero refuses a parameter of the kernel that is given as 0, which a configuration takes for not
+// given.
+func nonZero(cmd *cobra.Command, kern string) error {
+	for _, p := range []struct {
+		flag string
+		of   bool
+		what string
+	}{
+		{"coef0", strings.HasPrefix(kern, "skewed-"), "c"},
+		{"nu", kern == "matern", "ν"},
+		{"degree", kern == "poly", "the degree"},
+		{"sigma", true, "σ"},
+	} {
+		f := cmd.Flags().Lookup(p.flag)
+		if !p.of || f == nil || !f.Changed {
+			continue
+		}
+		if v, err := strconv.ParseFloat(f.Value.String(), 64); err == nil && v == 0 {
+			return usagef("--%s %s: %s of %s is a positive number", p.flag, f.Value, p.what, kern)
+		}
+	}
+	return nil
+}
+
+// exactPipeline is what the flags say of the rows of a command that takes the kernel itself.
+func exactPipeline(cmd *cobra.Command, c *train.Config) (pipeline.Config, error) {
+	if err := settle(cmd, c); err != nil {
+		return pipeline.Config{}, err
+	}
+	probe := *c
+	probe.Options, probe.Learner = feature.Options{}, "kernel-ridge" // which takes the kernel itself
+	probe.Seed = max(probe.Seed, 1)
+	cfg, err := probe.Pipeline()
+	if err != nil {
+		return cfg, usageError{err}
+	}
+	return cfg, nil
 }
 
 // lambdaValue is the flag --lambda: a number, a number times the mean variance of the features,
@@ -311,9 +351,10 @@ func (m *mapValue) Set(s string) error {
 	return nil
 }
 
-// scaleFlag is the flag that says how inputs are scaled.
-func scaleFlag(cmd *cobra.Command, c *train.Config, def string) {
-	cmd.Flags().StringVar(&c.Scale, "scale", def, "scaling of the inputs: auto, none, standard, minmax, maxabs, global, l1, l2")
+// scaleFlag is the flag that says how inputs are scaled, with one default for all commands: what is
+// exported or measured is what train trains on.
+func scaleFlag(cmd *cobra.Command, c *train.Config) {
+	cmd.Flags().StringVar(&c.Scale, "scale", "auto", "scaling of the inputs: auto, none, standard, minmax, maxabs, global, l1, l2")
 }
 
 // shareValue is a flag that takes a number above 0 and up to 1.

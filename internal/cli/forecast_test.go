@@ -61,7 +61,7 @@ func TestForecastsTellTheMemory(t *testing.T) {
 	dir := t.TempDir()
 	numbers, classes := write(t, dir, "curve.csv", curve(12_000)), write(t, dir, "steps.csv", steps(24_000, 2))
 	out := filepath.Join(dir, "m")
-	said := regexp.MustCompile(` note: (\d+) (configurations|points), (\d+) trainings: about .* s and (\d+) MB\n`)
+	said := regexp.MustCompile(` note: (\d+) (configurations|points), (\d+) trainings: about .* s and (\d+) MiB\n`)
 	for _, c := range []struct {
 		squares float64 // of the forecast
 		args    string
@@ -92,7 +92,7 @@ func TestForecastsTellTheMemory(t *testing.T) {
 			continue
 		}
 		bytes, _ := strconv.ParseFloat(m[4], 64)
-		if b := f["bytes"].(float64); b < 1e6*(bytes-1) || b > 1e6*(bytes+1) {
+		if b := f["bytes"].(float64); b < 1<<20*(bytes-1) || b > 1<<20*(bytes+1) {
 			t.Errorf("mercer %s: the forecast has %g bytes, said is %q", c.args, b, note)
 		}
 		checkPeak(t, f["bytes"].(float64), c.squares, peak)

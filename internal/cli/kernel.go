@@ -2,15 +2,16 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
 	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/pipeline"
@@ -19,11 +20,11 @@ import (
 
 // gram is the state of the command "kernel".
 type gram struct {
-	cfg      train.Config // the part on scaling, γ and seed
-	kernel   kernel.Kernel
+	cfg      train.Config // the part on scaling, kernel and seed
 	distance bool
 	data     dataset.Options
 	out      string
+	yes      bool // write a large matrix
 	json     bool
 	progress string
 }
@@ -34,9 +35,13 @@ func newKernel() *cobra.Command {
 		Use:   "kernel [flags] DATA [DATA2] -o K.npy",
 		Short: "Compute an exact Gram matrix",
 		Long: `Compute the exact kernel between all rows of DATA, or between the rows of DATA and of DATA2,
-and write it as a float64 array of n×n (or n×m) in NumPy's format. The rows are in memory,
-the matrix never is. With --distance, the array holds the squared distances of rows in the
-kernel's feature space, k(x, x) + k(y, y) - 2k(x, y), to all digits.
+and write it as a float64 array of n×n (or n×m) in NumPy's format: 8·n·m bytes, of which more
+than 1 GiB want --yes. The rows are in memory, the matrix never is. With --distance, the array
+holds the squared distances of rows in the kernel's feature space, k(x, x) + k(y, y) - 2k(x, y),
+to all digits.
+
+Rows are scaled, and γ is chosen, as train does for a learner of the kernel itself; both by DATA
+alone. --scale none leaves the numbers as they are.
 
 Kernels:  linear     x·y
           poly       (γ x·y + coef0)^degree
@@ -53,20 +58,21 @@ of histograms, rows of numbers of 0 or more:
           chi2            Σ 2x_j y_j/(x_j+y_j)
           intersection    Σ min(x_j, y_j)
           jensen-shannon  Σ x_j/2·log₂((x_j+y_j)/x_j) + y_j/2·log₂((x_j+y_j)/y_j)
-                          With --homogeneity h every term of these four is times
-                          (x_j y_j)^((h-1)/2), so that k(ax, ay) = aʰ·k(x, y).
           exp-chi2        exp(-γ Σ (x_j-y_j)²/(x_j+y_j))
 and of numbers above -coef0:
           skewed-chi2          Π 2√(u_j v_j)/(u_j+v_j), u = x+coef0 and v = y+coef0
           skewed-intersection  Π min(√(u_j/v_j), √(v_j/u_j))
+With --homogeneity h every term of hellinger, chi2, intersection and jensen-shannon is times
+(x_j y_j)^((h-1)/2), so that k(ax, ay) = aʰ·k(x, y).
 
 Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y‖₁, cauchy
                      1/√median‖x-y‖² and exp-chi2 1/median Σ(x_j-y_j)²/(x_j+y_j) over random
-                     pairs of DATA's rows; poly, exp 1/median‖x‖²
+                     pairs of up to 2,000 rows of DATA; poly, exp 1/median‖x‖²
           scale      1/(d·variance of all values); cauchy: its square root; exp-chi2:
                      1/(d·standard deviation of all values)
-                     All other kernels have no γ.`,
-		Example: `  mercer kernel digits.csv --kernel rbf --gamma 0.001 -o k.npy
+All other kernels have no γ.`,
+		Example: `  mercer kernel digits.csv --kernel rbf -o k.npy
+  mercer kernel digits.csv --scale none --kernel rbf --gamma 0.001 -o k.npy
   mercer kernel train.svm test.svm --kernel poly --degree 2 --coef0 1 --gamma 1 -o k.npy
   mercer kernel digits.csv --kernel matern --nu 2.5 --sigma 20 --distance -o d2.npy
   mercer kernel counts.svm --kernel exp-chi2 --scale l1 -o k.npy`,
@@ -75,38 +81,30 @@ Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y�
 	}
 	f := cmd.Flags()
 	f.StringVarP(&g.out, "output", "o", "", "file to write the matrix to (NumPy's format)")
-	f.StringVar(&g.kernel.Name, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
-	f.StringVar(&g.cfg.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
-	f.Float64Var(&g.cfg.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); of the matern kernel, the length scale")
-	f.Float64Var(&g.kernel.Nu, "nu", 1.5, "ν of the matern kernel")
-	f.IntVar(&g.kernel.Degree, "degree", 3, "degree of the poly kernel; of arccos, 0 or 1 (default of arccos: 1)")
-	f.Float64Var(&g.kernel.Coef0, "coef0", 1, "constant of the poly and the skewed kernels")
-	f.Float64Var(&g.kernel.Homogeneity, "homogeneity", 1, "degree of the kernels hellinger, chi2, intersection and jensen-shannon")
+	kernelFlags(cmd, &g.cfg)
 	f.BoolVar(&g.distance, "distance", false, "write squared distances in the kernel's feature space in place of values")
 	f.Uint64Var(&g.cfg.Seed, "seed", 1, "seed of the pairs that give the median distance")
-	scaleFlag(cmd, &g.cfg, "none")
+	f.BoolVar(&g.yes, "yes", false, "write a matrix of more than "+units.Bytes(largeMatrix))
+	scaleFlag(cmd, &g.cfg)
 	dataFlags(cmd, &g.data)
 	f.BoolVar(&g.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &g.progress)
 	return cmd
 }
 
+// largeMatrix is how many bytes of a matrix are written without --yes.
+const largeMatrix = 1 << 30
+
 func (g *gram) run(cmd *cobra.Command, args []string) error {
 	if g.out == "" {
 		return usagef("no file to write the matrix to; give -o K.npy")
 	}
-	g.cfg.Kernel = "linear" // the mapping is to scale, no more
-	if err := g.cfg.Check(); err != nil {
-		return usageError{err}
+	if ext := strings.ToLower(filepath.Ext(g.out)); ext != "" && ext != ".npy" {
+		return usagef("-o %s: a matrix is written in NumPy's format; give a name that ends in .npy", g.out)
 	}
-	if g.kernel.Name == "arccos" && !cmd.Flags().Changed("degree") {
-		g.kernel.Degree = 1
-	}
-	g.kernel = g.kernel.Own()
-	probe := g.kernel
-	probe.Gamma = 1
-	if err := probe.Validate(); err != nil {
-		return usageError{err}
+	cfg, err := exactPipeline(cmd, &g.cfg)
+	if err != nil {
+		return err
 	}
 	if err := checkData(&g.data); err != nil {
 		return err
@@ -123,38 +121,50 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer src.Close()
-	scaling, _, err := train.FitPipeline(ctx, src, g.cfg, train.Options{Progress: p.report})
+	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: cfg.Seed, Progress: func(rows int, share float64) { p.report("read", rows, share) }})
 	if err != nil {
 		return err
 	}
+	schema := *src.Schema()
+	schema.Dim = sum.Dim
+	other, m := src, sum.Rows
+	if len(args) == 2 {
+		g.data.Schema = &schema
+		if other, err = dataset.Open(ctx, args[1], g.data); err != nil {
+			return err
+		}
+		defer other.Close()
+		second, err := dataset.Survey(ctx, other, dataset.SurveyOptions{Seed: cfg.Seed, Sample: 1})
+		if err != nil {
+			return err
+		}
+		m = second.Rows
+	}
+	size := 8 * int64(sum.Rows) * int64(m)
+	if size > largeMatrix && !g.yes {
+		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", units.Count(sum.Rows), units.Count(m), units.Bytes(size), g.out)
+	}
+	if size > largeMatrix {
+		p.note(fmt.Sprintf("%s will take %s", g.out, units.Bytes(size)))
+	}
+
+	scaling, why, err := pipeline.Settle(cfg, pipeline.Rows{Name: src.Name(), Schema: &schema, Summary: sum,
+		Find: func(s *pipeline.Pipeline) error { return s.FindOutside(ctx, src) }})
+	if err != nil {
+		return err
+	}
+	kern := *scaling.Kernel()
 	x, err := scaledRows(ctx, src, scaling)
 	if err != nil {
 		return err
 	}
-	if err := outside(g.kernel, src, 0, x, g.cfg.Scale); err != nil {
-		return err
-	}
 	y := x
-	if len(args) == 2 {
-		schema := *src.Schema()
-		schema.Dim = x.Dim()
-		g.data.Schema = &schema
-		src2, err := dataset.Open(ctx, args[1], g.data)
-		if err != nil {
-			return err
-		}
-		defer src2.Close()
-		if y, err = scaledRows(ctx, src2, scaling); err != nil {
-			return err
-		}
-		if err := outside(g.kernel, src2, 0, y, g.cfg.Scale); err != nil {
+	if other != src {
+		if y, err = scaledRows(ctx, other, scaling); err != nil {
 			return err
 		}
 	}
-	if g.kernel.Gamma, _, err = (&pipeline.Config{Kernel: g.kernel, Gamma: g.cfg.Gamma, Sigma: g.cfg.Sigma, Seed: g.cfg.Seed}).GammaOf(x); err != nil {
-		return fmt.Errorf("%s: %w", src.Name(), err)
-	}
-	k, err := kernel.NewGram(g.kernel, x, y)
+	k, err := kernel.NewGram(kern, x, y)
 	if err != nil {
 		return err
 	}
@@ -188,26 +198,13 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.done()
-	result := &present.Gram{Output: g.out, Rows: x.Len(), Of: y.Len(), Dim: x.Dim(), Kernel: g.kernel, Distances: g.distance}
+	result := &present.Gram{Output: g.out, Rows: x.Len(), Of: y.Len(), Dim: x.Dim(), Bytes: size, Scale: scaling.Scaler().Kind,
+		Kernel: kern, Why: why, Distances: g.distance}
 	if g.json {
 		return present.JSON(cmd.OutOrStdout(), result.JSON())
 	}
 	result.Text(cmd.OutOrStdout())
 	return nil
-}
-
-// outside is an error about the first number of scaled rows that a kernel does not take, nil if
-// there is none; first is the number of the first row.
-func outside(k kernel.Kernel, src dataset.Source, first int, x matrix.Rows, scale string) error {
-	var e *kernel.DomainError
-	if err := k.CheckRows(x); !errors.As(err, &e) {
-		return err
-	}
-	scaled := ""
-	if scale != "none" {
-		scaled = fmt.Sprintf(" after --scale %s (--scale none leaves the numbers as they are)", scale)
-	}
-	return fmt.Errorf("%s, %s%s: %s", dataset.RowPlace(src, first+e.Row), src.Schema().DimName(e.Dim), scaled, e.Reason())
 }
 
 // finite finds the first value that is beyond what float64 holds, in a part of the matrix
@@ -221,12 +218,15 @@ func finite(part []float64, first, cols int) error {
 	return nil
 }
 
-// scaledRows reads all rows of a source and scales them.
+// scaledRows reads all rows of a source and scales them; the kernel takes all of them.
 func scaledRows(ctx context.Context, src dataset.Source, scaling *pipeline.Pipeline) (matrix.Rows, error) {
 	d, _ := scaling.Dims()
 	all, err := dataset.Collect(ctx, src, d)
 	if err != nil {
 		return matrix.Rows{}, err
+	}
+	if bad := scaling.Outside(all.X); bad != nil {
+		return matrix.Rows{}, pipeline.Refused(bad, src, 0)
 	}
 	return scaling.Scale(all.X)
 }

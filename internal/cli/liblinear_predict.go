@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,8 @@ many are right, all as LIBLINEAR's own predict does. Options:
   -q     print nothing`,
 		Example: `  mercer liblinear-predict a9a.t a9a.model a9a.out
   mercer liblinear-predict -b 1 a9a.t.gz a9a.model a9a.out`,
-		DisableFlagParsing: true, // its options are LIBLINEAR's: one dash and several letters
+		DisableFlagParsing:    true, // its options are LIBLINEAR's: one dash and several letters
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := liblinearPredict{}
 			files, err := shortOptions(cmd, args, func(name, value string) error {
@@ -63,6 +65,10 @@ var errUnknownOption = errors.New("is no option")
 // up to the first argument that is none, and returns the rest; nil if help was asked for and
 // has been printed.
 func shortOptions(cmd *cobra.Command, args []string, set func(name, value string) error, switches ...string) ([]string, error) {
+	args, err := takeThreads(cmd, args)
+	if err != nil {
+		return nil, err
+	}
 	for i := 0; i < len(args); i++ {
 		name, value := args[i], ""
 		switch {
@@ -83,6 +89,28 @@ func shortOptions(cmd *cobra.Command, args []string, set func(name, value string
 		}
 	}
 	return []string{}, nil
+}
+
+// takeThreads obeys --threads, which all commands have, wherever it stands, and returns the other arguments.
+func takeThreads(cmd *cobra.Command, args []string) (rest []string, err error) {
+	flags := cmd.Root().PersistentFlags()
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		if name != "--threads" {
+			rest = append(rest, args[i])
+			continue
+		}
+		if !given {
+			if i++; i == len(args) {
+				return nil, usagef("--threads wants a value (%s --help lists the options)", cmd.CommandPath())
+			}
+			value = args[i]
+		}
+		if err := flags.Set("threads", value); err != nil {
+			return nil, usagef("--threads %q is not a whole number", value)
+		}
+	}
+	return rest, cmd.Root().PersistentPreRunE(cmd, nil)
 }
 
 func joined(words []string) string {

@@ -51,7 +51,8 @@ that its predict and everything else that reads such files can use it. Options:
 		Example: `  mercer liblinear-train -s 0 -c 4 -B 1 a9a a9a.model
   mercer liblinear-train -s 2 -C -v 5 a9a.gz
   mercer liblinear-train -w1 5 -w-1 1 a9a`,
-		DisableFlagParsing: true,
+		DisableFlagParsing:    true,
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t := liblinearTrain{opt: defaults}
 			files, err := shortOptions(cmd, args, t.set, "-C", "-R", "-q")

@@ -84,6 +84,9 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := modelThenData(cmd, modelPath, path); err != nil {
+		return err
+	}
 	if kind := foreignKind(modelPath); kind != "" {
 		return p.runForeign(cmd, kind, modelPath, path, bars)
 	}

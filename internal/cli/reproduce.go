@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +23,7 @@ func newReproduce() *cobra.Command {
 		written  pages
 	)
 	cmd := &cobra.Command{
-		Use:   "reproduce [flags] NAME...",
+		Use:   "reproduce [flags] TABLE...|PAPER",
 		Short: "Make tables of the papers again, theirs beside ours",
 		Long: `Repeat the experiments behind tables of the papers that Mercer follows, and print the
 papers' figures beside its own: mean ± standard deviation over the seeds, and a mark.
@@ -37,7 +39,8 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
   data not available   the data set is not in --data, or not to be had
 
 --list has every table and figure of the five papers: what makes it again, or which data it would take
-that are not to be had. Of ten seeds a choice of C or λ is made with the first and kept; what no
+that are not to be had; the name of a paper lists those of that paper. Where the data of a table are not
+there the exit code is 1. Of ten seeds a choice of C or λ is made with the first and kept; what no
 random number changes runs once; where times are measured seeds run one after the other, else two
 at a time.
 
@@ -58,25 +61,24 @@ folder for each data set, as published, gzipped or not:
   wikipedia_sift/image_sift_bow128.{train,test}.csv, outdoor_colorhist/outdoorStream.{data,labels},
   optdigits/optdigits.{tra,tes}, spambase/spambase.data, reuters_r8/R8.txt, reuters_r8/R8.clean.txt`,
 		Example: `  mercer reproduce --list
+  mercer reproduce LS18
   mercer reproduce S14-4.1
   mercer reproduce LS19-4.2 LS19-4.3 --data ~/data --quick
   mercer reproduce LS19-4.4 --data ~/data --journal tables.jsonl
   mercer reproduce S14-4.1 S14-F4.1 --seeds 16 --report s14.html --plots pictures`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !list {
-				return usagef("no table; give a NAME of --list")
+				return usagef("no table; give a TABLE of --list")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
-			if list {
-				tables := present.NewTablesJSON(papers.Tables(), papers.Inventory())
-				if asJSON {
-					return present.JSON(out, tables)
+			if asked, err := papersOf(args, list); err != nil || asked != nil {
+				if err != nil {
+					return err
 				}
-				present.TablesText(out, tables)
-				return nil
+				return listTables(out, asked, asJSON)
 			}
 			if opt.Seeds < 1 {
 				return usagef("--seeds %d: give 1 or more", opt.Seeds)
@@ -102,6 +104,7 @@ folder for each data set, as published, gzipped or not:
 			}
 			page := &report.Page{Title: "Tables of the papers, theirs and ours", Subtitle: strings.Join(args, ", ")}
 			var results []present.ReproducedJSON
+			var missing []string // tables without data
 			for i, t := range tables {
 				opt.Progress = func(share float64) { p.report(t.Name, 0, share) }
 				start := time.Now()
@@ -113,6 +116,9 @@ folder for each data set, as published, gzipped or not:
 					return err
 				}
 				p.done()
+				if r.Missing != "" {
+					missing = append(missing, t.Name)
+				}
 				took := time.Since(start).Seconds()
 				if written.wanted() {
 					if err := present.ReproducedSection(page, r, took); err != nil {
@@ -135,9 +141,11 @@ folder for each data set, as published, gzipped or not:
 				return err
 			}
 			if asJSON {
-				return present.JSON(out, results)
+				if err := present.JSON(out, results); err != nil {
+					return err
+				}
 			}
-			return nil
+			return lacking(missing, opt.Dir)
 		},
 	}
 	f := cmd.Flags()
@@ -150,4 +158,54 @@ folder for each data set, as published, gzipped or not:
 	pageFlags(cmd, &written)
 	progressFlag(cmd, &progress)
 	return cmd
+}
+
+// papersOf are the papers whose tables are to be listed: those that the arguments name, or all with --list
+// alone; nil where tables are to be made.
+func papersOf(args []string, list bool) (of []string, err error) {
+	known := papers.Papers()
+	if list && len(args) == 0 {
+		return known, nil
+	}
+	for _, name := range args {
+		if i := slices.IndexFunc(known, func(p string) bool { return strings.EqualFold(p, name) }); i >= 0 {
+			of = append(of, known[i])
+		} else if list {
+			return nil, usagef("%q is not a paper; --list takes %s, or nothing for all of them", name, strings.Join(known, ", "))
+		}
+	}
+	if of != nil && len(of) < len(args) {
+		return nil, usagef("%s is a paper, whose tables are listed, and others are tables to be made; give one kind of names", of[0])
+	}
+	return of, nil
+}
+
+// lacking is the error that tables could not be made.
+func lacking(tables []string, dir string) error {
+	if tables == nil {
+		return nil
+	}
+	return fmt.Errorf("there are no data in %s for %s; --data names the folder of the data sets", dir, strings.Join(tables, ", "))
+}
+
+// listTables lists the tables of some papers.
+func listTables(w io.Writer, of []string, asJSON bool) error {
+	var tables []*papers.Table
+	for _, t := range papers.Tables() {
+		if slices.Contains(of, t.Paper()) {
+			tables = append(tables, t)
+		}
+	}
+	var items []papers.Item
+	for _, i := range papers.Inventory() {
+		if slices.Contains(of, i.Paper) {
+			items = append(items, i)
+		}
+	}
+	list := present.NewTablesJSON(tables, items)
+	if asJSON {
+		return present.JSON(w, list)
+	}
+	present.TablesText(w, list)
+	return nil
 }

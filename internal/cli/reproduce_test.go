@@ -34,9 +34,44 @@ func TestReproduceList(t *testing.T) {
 	}
 }
 
+// lacks runs a command line that makes what it can and ends with the exit code 1, since some tables have no data;
+// it returns its standard output.
+func lacks(t *testing.T, tables string, args ...string) string {
+	t.Helper()
+	r := mercer(t, args...)
+	if r.code != 1 || !strings.Contains(r.stderr, " for "+tables+"; --data names the folder of the data sets\n") || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("mercer %s: exit code %d, %q", strings.Join(args, " "), r.code, r.stderr)
+	}
+	return r.stdout
+}
+
+// The name of a paper lists what there is of that paper, and of no other.
+func TestReproduceListsAPaper(t *testing.T) {
+	for _, args := range [][]string{{"reproduce", "LS18"}, {"reproduce", "--list", "ls18"}} {
+		text := ok(t, args...)
+		if !strings.Contains(text, "  LS18-1 ") || !strings.Contains(text, "  LS18  table 1, ") || strings.Contains(text, "  LS19-4.2 ") || strings.Contains(text, "  S14   ") || strings.Contains(text, "  LS19  ") {
+			t.Errorf("%v lists\n%s", args, text)
+		}
+	}
+	var list present.TablesJSON
+	if err := json.Unmarshal([]byte(ok(t, "reproduce", "K10", "S14", "--json")), &list); err != nil || len(list.Tables) < 10 || list.Tables[0].Name != "S14-4.1" {
+		t.Errorf("%v, %+v", err, list.Tables)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"LS18-9", `"LS18-9" is not a table; those of LS18 are LS18-1, LS18-2, `},
+		{"XY-1", `"XY-1" is not a table; known are S14-4.1, `},
+		{"LS18 S14-4.1", "LS18 is a paper, whose tables are listed, and others are tables to be made"},
+		{"--list S14-4.1", `"S14-4.1" is not a paper; --list takes S14, LS18, LS19, K10, L12`},
+	} {
+		if r := mercer(t, append([]string{"reproduce"}, strings.Fields(c.args)...)...); r.code != 2 || !strings.Contains(r.stderr, c.want) || strings.Contains(c.args, "LS18-9") && strings.Contains(r.stderr, "S14") {
+			t.Errorf("%s: %+v, want %q", c.args, r, c.want)
+		}
+	}
+}
+
 // Theirs stand above ours, with a mark for each cell.
 func TestReproduce(t *testing.T) {
-	text := ok(t, "reproduce", "s14-4.1", "LS19-4.3", "--quick", "--data", t.TempDir())
+	text := lacks(t, "LS19-4.3", "reproduce", "s14-4.1", "LS19-4.3", "--quick", "--data", t.TempDir())
 	for _, want := range []string{
 		"S14-4.1  Kernel estimation error of Fastfood and TensorSketch\n",
 		"ours: one seed, quick, ",
@@ -65,7 +100,7 @@ func TestReproduce(t *testing.T) {
 
 func TestReproduceJSON(t *testing.T) {
 	var results []present.ReproducedJSON
-	if err := json.Unmarshal([]byte(ok(t, "reproduce", "LS19-4.2", "S14-4.1", "--quick", "--json", "--data", t.TempDir())), &results); err != nil {
+	if err := json.Unmarshal([]byte(lacks(t, "LS19-4.2", "reproduce", "LS19-4.2", "S14-4.1", "--quick", "--json", "--data", t.TempDir())), &results); err != nil {
 		t.Fatal(err)
 	}
 	if len(results) != 2 || results[0].Missing == "" || len(results[0].Cells) != 72 || len(results[1].Cells) != 40 {
@@ -87,7 +122,7 @@ func TestReproduceJSON(t *testing.T) {
 func TestReproduceReport(t *testing.T) {
 	dir := t.TempDir()
 	html, plots := filepath.Join(dir, "r.html"), filepath.Join(dir, "plots")
-	out := ok(t, "reproduce", "S14-4.1", "S14-F4.1", "LS19-4.3", "--quick", "--data", dir, "--report", html, "--plots", plots)
+	out := lacks(t, "LS19-4.3", "reproduce", "S14-4.1", "S14-F4.1", "LS19-4.3", "--quick", "--data", dir, "--report", html, "--plots", plots)
 	if !strings.Contains(out, "report    "+html) || !strings.Contains(out, "plots     "+plots) {
 		t.Errorf("nothing is said of what was written:\n%s", out)
 	}
@@ -162,8 +197,8 @@ func TestReproduceErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"reproduce"}, "mercer reproduce: no table; give a NAME of --list"},
-		{[]string{"reproduce", "LS19"}, `mercer reproduce: "LS19" is not a table; known are S14-4.1, S14-F4.1, `},
+		{[]string{"reproduce"}, "mercer reproduce: no table; give a TABLE of --list"},
+		{[]string{"reproduce", "LS19-"}, `mercer reproduce: "LS19-" is not a table; those of LS19 are LS19-4.2, `},
 		{[]string{"reproduce", "S14-4.1", "--quick", "--seeds", "20"}, "mercer reproduce: --quick is one seed; leave out --seeds 20, or --quick"},
 		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "mercer reproduce: --seeds 0: give 1 or more"},
 	} {

@@ -143,7 +143,7 @@ columns of 0 and 1 with --task multilabel.
 	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
 	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows, without labels or with some that do not count, to find principal components with")
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
-	scaleFlag(cmd, &t.cfg, "auto")
+	scaleFlag(cmd, &t.cfg)
 	modelFlags(cmd, &t.cfg)
 	reductionFlags(cmd, &t.cfg)
 	learnerFlags(cmd, &t.cfg)

@@ -135,7 +135,7 @@ func TestTransformOutputFormat(t *testing.T) {
 		want  string
 	}{
 		{"", 1, `z.svm: row 1: the label "light blue" has a blank, a colon, a comma or a #, which cannot stand in LIBSVM text; write NPY or npz`},
-		{"--output-format csv", 2, `mercer transform: --output-format "csv" is not known; known are auto, npy, npz, libsvm`},
+		{"--output-format parquet", 2, `mercer transform: --output-format "parquet" is not known; known are auto, npy, npz, csv, libsvm`},
 		{"--label 0,1", 1, "LIBSVM text holds one label a row, and these rows have 2"},
 	} {
 		if r := mercer(t, append([]string{"transform", data, "--kernel", "linear", "-o", out}, strings.Fields(c.flags)...)...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
@@ -150,12 +150,12 @@ func TestTransformOutputFormat(t *testing.T) {
 	}
 	// Rows without labels, lists of labels, and bags.
 	plain := write(t, dir, "plain.csv", "1,2\n0,0\n3,4\n")
-	ok(t, "transform", plain, "--label", "none", "--kernel", "linear", "-o", out)
+	ok(t, "transform", plain, "--label", "none", "--kernel", "linear", "--scale", "none", "-o", out)
 	if b, _ := os.ReadFile(out); string(b) != "0 1:1 2:2\n0\n0 1:3 2:4\n" {
 		t.Errorf("rows without labels: %q", b)
 	}
 	lists := write(t, dir, "lists.svm", "3,7 1:1\n 2:1\n5 1:2\n")
-	ok(t, "transform", lists, "--kernel", "linear", "-o", out)
+	ok(t, "transform", lists, "--kernel", "linear", "--scale", "none", "-o", out)
 	if b, _ := os.ReadFile(out); string(b) != "3,7 1:1\n 2:1\n5 1:2\n" {
 		t.Errorf("lists of labels: %q", b)
 	}

@@ -100,7 +100,7 @@ the journal is removed.`,
 	f.StringVar(&tr.test, "test", "", "data to test the model on")
 	f.StringVar(&tr.testLabels, "test-labels", "", "file of labels for --test")
 	f.StringVar(&tr.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
-	scaleFlag(cmd, &tr.cfg, "auto")
+	scaleFlag(cmd, &tr.cfg)
 	modelFlags(cmd, &tr.cfg)
 	reductionFlags(cmd, &tr.cfg)
 	learnerFlags(cmd, &tr.cfg)
@@ -296,11 +296,11 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := space.Check(); err != nil {
-		return usageError{err}
-	}
 	if err := readLandmarks(ctx, &space.Base, t.train.data); err != nil {
 		return err
+	}
+	if err := space.Check(); err != nil {
+		return usageError{err}
 	}
 	o := &t.opt
 	if o.Journal == "" {

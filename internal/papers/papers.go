@@ -135,16 +135,39 @@ func Tables() []*Table {
 	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(), []*Table{lopezTests(), lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
 }
 
-// Find returns the table of a name.
+// Papers are the marks of the papers, such as S14.
+func Papers() (marks []string) {
+	for _, i := range Inventory() {
+		if !slices.Contains(marks, i.Paper) {
+			marks = append(marks, i.Paper)
+		}
+	}
+	return marks
+}
+
+// Paper is the mark of the table's paper.
+func (t *Table) Paper() string {
+	mark, _, _ := strings.Cut(t.Name, "-")
+	return mark
+}
+
+// Find returns the table of a name. Where there is none its error lists those of the paper that the
+// name begins with, or of all papers.
 func Find(name string) (*Table, error) {
-	var names []string
+	var all, ofPaper []string
+	paper, _, _ := strings.Cut(name, "-")
 	for _, t := range Tables() {
 		if strings.EqualFold(t.Name, name) {
 			return t, nil
 		}
-		names = append(names, t.Name)
+		if all = append(all, t.Name); strings.EqualFold(t.Paper(), paper) {
+			ofPaper = append(ofPaper, t.Name)
+		}
 	}
-	return nil, fmt.Errorf("%q is not a table; known are %s", name, strings.Join(names, ", "))
+	if ofPaper != nil {
+		return nil, fmt.Errorf("%q is not a table; those of %s are %s", name, strings.ToUpper(paper), strings.Join(ofPaper, ", "))
+	}
+	return nil, fmt.Errorf("%q is not a table; known are %s", name, strings.Join(all, ", "))
 }
 
 // Options say how a table is made again.

@@ -18,7 +18,10 @@ type Features struct {
 	Format   string
 	NonZeros int64 // values that are not 0
 
-	Why       map[string]string
+	Model           string // file that they are of, "" if they were fitted to the data
+	Scale, BagScale string // of rows; of the members of bags, "" for rows
+	Why             map[string]string
+
 	Feature   *feature.Config // nil: there is no map
 	Chosen    string          // what the map decided on, "" if nothing
 	Reduction *reduce.Report  // nil: there is none
@@ -27,7 +30,13 @@ type Features struct {
 // JSON is what transform --json prints.
 func (f *Features) JSON() any {
 	v := map[string]any{"output": f.Output, "n": f.Rows, "d": f.Dim, "features": f.Features, "format": f.Format, "nonzeros": f.NonZeros,
-		"why": f.Why}
+		"scale": f.Scale, "why": f.Why}
+	if f.Model != "" {
+		v["model"] = f.Model
+	}
+	if f.BagScale != "" {
+		v["bag_scale"] = f.BagScale
+	}
 	if f.Feature != nil {
 		v["feature"] = f.Feature
 	}
@@ -40,6 +49,13 @@ func (f *Features) JSON() any {
 // Text writes what the features are and where.
 func (f *Features) Text(w io.Writer) {
 	line := linesTo(w)
+	if f.Model != "" {
+		line("model", "%s", f.Model)
+	}
+	if f.BagScale != "" {
+		line("members", "scaled by %s%s", f.BagScale, because(f.Why["bag.scale"]))
+	}
+	line("scaling", "%s%s", f.Scale, because(f.Why["scale"]))
 	if f.Feature != nil {
 		mapLines(line, f.Feature, f.Chosen, f.Why)
 	}
@@ -56,7 +72,10 @@ type Gram struct {
 	Output    string
 	Rows, Of  int // of the matrix: rows and columns
 	Dim       int
+	Bytes     int64 // of the numbers
+	Scale     string
 	Kernel    kernel.Kernel
+	Why       map[string]string
 	Distances bool // squared distances in the kernel's feature space, not its values
 }
 
@@ -66,7 +85,8 @@ func (g *Gram) JSON() any {
 	if g.Distances {
 		values = "distance"
 	}
-	return map[string]any{"output": g.Output, "values": values, "n": g.Rows, "m": g.Of, "d": g.Dim, "kernel": g.Kernel}
+	return map[string]any{"output": g.Output, "values": values, "n": g.Rows, "m": g.Of, "d": g.Dim, "bytes": g.Bytes,
+		"scale": g.Scale, "kernel": g.Kernel, "why": g.Why}
 }
 
 // Text writes what the matrix is and where.
@@ -75,6 +95,8 @@ func (g *Gram) Text(w io.Writer) {
 	if g.Distances {
 		of = ", squared distances"
 	}
-	Line(w, "saved", "%s, %s × %s, float64%s", g.Output, units.Count(g.Rows), units.Count(g.Of), of)
-	Line(w, "kernel", "%s", g.Kernel)
+	line := linesTo(w)
+	line("scale", "%s%s", g.Scale, because(g.Why["scale"]))
+	line("kernel", "%s%s", kernelText(g.Kernel), because(g.Why["gamma"]))
+	line("saved", "%s, %s × %s, float64%s, %s", g.Output, units.Count(g.Rows), units.Count(g.Of), of, units.Bytes(g.Bytes))
 }

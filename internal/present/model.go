@@ -3,10 +3,12 @@ package present
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"mercer/feature"
 	"mercer/internal/units"
+	"mercer/kernel"
 	"mercer/model"
 	"mercer/pipeline"
 	"mercer/reduce"
@@ -91,14 +93,8 @@ func modelLines(line lines, m Model) {
 
 // mapLines are the kernel and the map of features; chosen is what the map decided on, and why says where γ is from.
 func mapLines(line lines, f *feature.Config, chosen string, why map[string]string) {
-	because := func(text string) string {
-		if text != "" {
-			text = " (" + text + ")"
-		}
-		return text
-	}
 	if f.Steps == nil {
-		line("kernel", "%s%s", f.Kernel, because(why["gamma"]))
+		line("kernel", "%s%s", kernelText(f.Kernel), because(why["gamma"]))
 	}
 	line("map", "%s, %s features, seed %d%s", mapText(f), units.Count(f.Features), f.Seed, because(cmp.Or(why["map"], chosen)))
 }
@@ -175,4 +171,20 @@ func membersText(least, most int) string {
 		return units.Plural(least, "row")
 	}
 	return fmt.Sprintf("%s to %s", units.Count(least), units.Plural(most, "row"))
+}
+
+// kernelText is a kernel for a person; of matern with the length scale, which is what --sigma takes.
+func kernelText(k kernel.Kernel) string {
+	if k.Name == "matern" {
+		return fmt.Sprintf("%s, length scale σ = %.4g", k, 1/math.Sqrt(2*k.Gamma))
+	}
+	return k.String()
+}
+
+// because is the reason for a choice in brackets, "" if there is none.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
 }

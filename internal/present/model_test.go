@@ -161,14 +161,15 @@ func TestStatisticsAndForeignTexts(t *testing.T) {
 }
 
 func TestFeaturesAndGram(t *testing.T) {
-	f := &Features{Output: "z.npy", Rows: 1234, Dim: 14, Features: 4096, Format: "npy", NonZeros: 1234 * 4096,
+	f := &Features{Model: "m.mercer", Scale: "standard", BagScale: "none", Output: "z.npy", Rows: 1234, Dim: 14, Features: 4096, Format: "npy", NonZeros: 1234 * 4096,
 		Why: map[string]string{"gamma": "median"}, Chosen: "rank 12",
 		Feature: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Features: 4096,
 			Seed: 1}, Reduction: &reduce.Report{Features: 4096, Components: 12, Variance: 1, Share: 0.9}}
-	g := &Gram{Output: "k.npy", Rows: 1234, Of: 100, Dim: 14, Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Distances: true}
+	g := &Gram{Bytes: 8 * 123_400, Scale: "standard", Why: map[string]string{"scale": "columns differ", "gamma": "median"}, Output: "k.npy", Rows: 1234, Of: 100, Dim: 14, Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Distances: true}
 	goldenText(t, "features", func(w *bytes.Buffer) { f.Text(w); (&Features{}).Text(w) })
 	goldenText(t, "gram", func(w *bytes.Buffer) {
 		g.Text(w)
+		(&Gram{Kernel: kernel.Kernel{Name: "matern", Gamma: 0.5, Nu: 1.5}}).Text(w)
 		(&Gram{Kernel: kernel.Kernel{Name: "rbf", Gamma: math.NaN()}}).Text(w)
 	})
 	goldenJSON(t, "features", f.JSON())

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/units"
-
 	"gonum.org/v1/plot/vg"
+
+	"mercer/internal/units"
 )
 
 // Sizes of pictures in points: one that stands in a column and one as wide as the page.

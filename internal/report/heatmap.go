@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/units"
-
 	"gonum.org/v1/plot/vg"
+
+	"mercer/internal/units"
 )
 
 // HeatMap is a matrix of numbers shown by colour: a confusion matrix, a grid of two

@@ -3,19 +3,20 @@ package spelling
 
 import "strings"
 
-// Near returns the word of known that word is most likely a slip for: the only one that begins
-// with it, if it has three letters or more, or the one that takes the fewest insertions, deletions,
-// replacements and swaps of neighbours, as long as these are one for every four letters and one
-// more at most. It is "" if there is none. Of words that are equally near it is the first.
+// Near returns the known word that a misspelt one was most likely meant for, "" if none is near:
+// the only one that begins with it, or the one that is the fewest edits away, if they are no more than
+// one and a quarter of the letters. An edit inserts, deletes or replaces a letter, or swaps two
+// neighbours. Of words that are equally near it is the first. Of fewer than three letters nothing can
+// be told.
 func Near(word string, known []string) string {
-	if long := beginning(word, known); long != "" {
-		return long
-	}
 	a := []rune(strings.ToLower(word))
-	best, least := "", len(a)/4+2
 	if len(a) < 3 {
 		return ""
 	}
+	if long := beginning(word, known); long != "" {
+		return long
+	}
+	best, least := "", len(a)/4+2
 	for _, k := range known {
 		b := []rune(strings.ToLower(k))
 		if d := edits(a, b); d < least && d < min(len(a), len(b)) {
@@ -27,9 +28,6 @@ func Near(word string, known []string) string {
 
 // beginning is the only word that begins with one, "" if there are several or none.
 func beginning(word string, known []string) (only string) {
-	if len(word) < 3 {
-		return ""
-	}
 	for _, k := range known {
 		if !strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) {
 			continue

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"unsafe"
 
-	"mercer/internal/spare"
-
 	"gonum.org/v1/gonum/blas"
+
+	"mercer/internal/spare"
 )
 
 // border is memory between two pages that may not be touched.

@@ -7,8 +7,9 @@ func TestNumbersAsPeopleReadThem(t *testing.T) {
 		x    float64
 		want string
 	}{
-		{0, "0"}, {0.00123456, "0.00123"}, {0.1, "0.100"}, {0.99951, "1.00"}, {1.005, "1.00"}, {9.996, "10.0"}, {12.345, "12.3"}, {99.96, "100"},
-		{123.4, "123"}, {999.6, "1,000"}, {1234, "1,230"}, {9996, "10,000"}, {1234567, "1,230,000"}, {-12.345, "-12.3"},
+		{0, "0"},
+		{0.00123456, "0.00123"}, {0.1, "0.100"}, {0.99951, "1.00"}, {1.005, "1.00"}, {9.996, "10.0"},
+		{12.345, "12.3"}, {99.96, "100"}, {123.4, "123"}, {999.6, "1,000"}, {1234, "1,230"}, {9996, "10,000"}, {1234567, "1,230,000"}, {-12.345, "-12.3"},
 	} {
 		if got := threeDigits(c.x); got != c.want {
 			t.Errorf("%g is written %s, want %s", c.x, got, c.want)
@@ -34,7 +35,10 @@ func TestMedian(t *testing.T) {
 
 func TestCells(t *testing.T) {
 	m := measurements{
-		"ours":   {Numbers: map[string][]float64{"s": {2, 1, 4}, "ns": {2e9, 1e9, 4e9}, "rate": {50, 100, 200}}, Words: map[string]string{"learner": "svm"}},
+		"ours": {
+			Numbers: map[string][]float64{"s": {2, 1, 4}, "ns": {2e9, 1e9, 4e9}, "rate": {50, 100, 200}},
+			Words:   map[string]string{"learner": "svm"},
+		},
 		"theirs": {Numbers: map[string][]float64{"s": {4, 8, 6}, "rate": {25, 200, 50}}},
 		"absent": {Missing: "`pip install x`"},
 	}

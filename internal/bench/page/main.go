@@ -145,7 +145,7 @@ func (o options) page(kept *results, last *run) error {
 	if err := kept.mixed(last, nil); err != nil && !o.mix {
 		return err
 	}
-	text, err := page(kept, last)
+	text, err := page(kept, last, sections)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,10 @@ func fake(t *testing.T) (*runner, *section) {
 		t.Fatal(err)
 	}
 	s := &section{name: "fake", files: []file{{"made", `cat "$DATA/script" > "$WORK/made"`}}}
-	s.turns(command{"a", "SAY=hello sh $WORK/made a $WORK", readJSON}, command{"b", "sh $WORK/made b $WORK", readJSON}, command{"c", "python3 " + peers + "maps.py", readJSON})
+	s.turns(
+		command{"a", "SAY=hello sh $WORK/made a $WORK", readJSON},
+		command{"b", "sh $WORK/made b $WORK", readJSON},
+		command{"c", "python3 " + peers + "maps.py", readJSON})
 	s.groups = append(s.groups, group{once: true, commands: []command{{"d", "sh $WORK/made d $WORK", readNothing}}})
 	s.tables = []table{{rows: [][]cell{{val("a", "x"), word{metric{"a", "say"}}, val("b", "x"), val("c", "us_per_row"), val("d", "wall")}}}}
 	return &runner{root: dir, data: dir, work: t.TempDir(), env: os.Environ(), rounds: 3, log: new(bytes.Buffer)}, s
@@ -59,11 +62,12 @@ func TestMeasuringSaysWhatFails(t *testing.T) {
 		change func(r *runner, s *section)
 		want   string
 	}{
-		"a command": {func(r *runner, s *section) { s.groups[0].commands[1].line = "sh $WORK/made bad $WORK" }, "sh $WORK/made bad $WORK: exit status 1"},
-		"a key":     {func(r *runner, s *section) { s.tables[0].rows[0][0] = val("a", "y") }, `it does not say "y"`},
-		"output":    {func(r *runner, s *section) { s.groups[0].commands[0].line = "echo nothing" }, "no JSON object"},
-		"a file":    {func(r *runner, s *section) { s.files[0].line = `cat "$DATA/nothing" > "$WORK/made"` }, "nothing"},
-		"no file":   {func(r *runner, s *section) { s.files[0].line = "true" }, "made no made"},
+		"a command": {func(r *runner, s *section) { s.groups[0].commands[1].line = "sh $WORK/made bad $WORK" },
+			"sh $WORK/made bad $WORK: exit status 1"},
+		"a key":   {func(r *runner, s *section) { s.tables[0].rows[0][0] = val("a", "y") }, `it does not say "y"`},
+		"output":  {func(r *runner, s *section) { s.groups[0].commands[0].line = "echo nothing" }, "no JSON object"},
+		"a file":  {func(r *runner, s *section) { s.files[0].line = `cat "$DATA/nothing" > "$WORK/made"` }, "nothing"},
+		"no file": {func(r *runner, s *section) { s.files[0].line = "true" }, "made no made"},
 	} {
 		r, s := fake(t)
 		c.change(r, s)
@@ -121,7 +125,8 @@ func TestOpenBLASIsToldWhereItIsFastest(t *testing.T) {
 			t.Errorf("%v: %q, %v", c.rates, got, err)
 		}
 	}
-	if _, err := fastestCore(func(string) (float64, error) { return 0, errors.New("no NumPy") }); err == nil || !strings.Contains(err.Error(), "no NumPy") {
+	_, err := fastestCore(func(string) (float64, error) { return 0, errors.New("no NumPy") })
+	if err == nil || !strings.Contains(err.Error(), "no NumPy") {
 		t.Errorf("%v", err)
 	}
 }

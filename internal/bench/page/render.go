@@ -14,8 +14,9 @@ const howToRead = "A figure is the median of its rounds; commands that are compa
 	"Behind the tables of a section stand its commands, exactly as they ran: `$DATA` is the folder of the public data sets, " +
 	"`$WORK` one for files in between. Virtual machines drift by a tenth or two with their neighbours: read ratios, not digits.\n"
 
-// page is the text of docs/benchmarks.md. Sections of other runs than the last say which they are of.
-func page(all *results, last *run) (string, error) {
+// page is the text of docs/benchmarks.md, of sections in the sizes of their runs. Those of other
+// runs than the last say which they are of.
+func page(all *results, last *run, sections func(sizes) []*section) (string, error) {
 	var b strings.Builder
 	b.WriteString(beginning)
 	if last.Quick {
@@ -40,7 +41,12 @@ func page(all *results, last *run) (string, error) {
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
 		if why := from.differs(last); why != "" {
-			fmt.Fprintf(&b, "**Not of the run above:** commit %s, %s, on %s.\n\n", version(from), from.Date.Format("2 January 2006"), from.Host)
+			small := ""
+			if from.Quick {
+				small = ", in small sizes that say nothing of speed"
+			}
+			day := from.Date.Format("2 January 2006")
+			fmt.Fprintf(&b, "**Not of the run above:** commit %s, %s, on %s%s.\n\n", version(from), day, from.Host, small)
 		}
 		b.WriteString(s.text(from.Sections[s.name]))
 	}

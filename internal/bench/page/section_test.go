@@ -108,7 +108,8 @@ func TestCommandsAreTaken(t *testing.T) {
 	if len(seen) < 100 {
 		t.Errorf("only %d commands", len(seen))
 	}
-	for _, wrong := range []string{"mercer train a --no-such-flag", "mercer bench --map", "go test -run '^$' -bench NoSuch ./pool", "go test -bench Pool ./nowhere",
+	for _, wrong := range []string{"mercer train a --no-such-flag", "mercer bench --map",
+		"go test -run '^$' -bench NoSuch ./pool", "go test -bench Pool ./nowhere",
 		"go run ./examples/nothing", "python3 " + peers + "nothing.py", "python3 " + peers + "maps.py --sparse"} {
 		_, args := command{line: wrong}.words()
 		if cli.Check(args[1:]) == nil || checkGo(args[1:]) == nil || checkScript(args[1:]) == nil {
@@ -205,18 +206,21 @@ func TestScriptsImportWhatIsSaid(t *testing.T) {
 
 func TestImagesOfMNISTAreIDX(t *testing.T) {
 	images, labels := idx(1000, false), idx(1000, true)
-	if images.name != "mnist1000" || !strings.HasPrefix(images.line, `(printf '\000\000\010\003\000\000\003\350\000\000\000\034\000\000\000\034'; zcat `) ||
+	if images.name != "mnist1000" ||
+		!strings.HasPrefix(images.line, `(printf '\000\000\010\003\000\000\003\350\000\000\000\034\000\000\000\034'; zcat `) ||
 		!strings.Contains(images.line, "tail -c +17 | head -c 784000)") {
 		t.Errorf("%+v", images)
 	}
-	if !strings.HasPrefix(labels.line, `(printf '\000\000\010\001\000\000\003\350'; zcat `) || !strings.Contains(labels.line, "tail -c +9 | head -c 1000)") {
+	if !strings.HasPrefix(labels.line, `(printf '\000\000\010\001\000\000\003\350'; zcat `) ||
+		!strings.Contains(labels.line, "tail -c +9 | head -c 1000)") {
 		t.Errorf("%+v", labels)
 	}
 }
 
 func TestWordsOfALine(t *testing.T) {
 	env, args := command{line: "MERCER_CPU=avx2 GOMAXPROCS=1 go test -run '^$' -bench 'A|B' ./x --y=Z"}.words()
-	if !slices.Equal(env, []string{"MERCER_CPU=avx2", "GOMAXPROCS=1"}) || !slices.Equal(args, []string{"go", "test", "-run", "^$", "-bench", "A|B", "./x", "--y=Z"}) {
+	if !slices.Equal(env, []string{"MERCER_CPU=avx2", "GOMAXPROCS=1"}) ||
+		!slices.Equal(args, []string{"go", "test", "-run", "^$", "-bench", "A|B", "./x", "--y=Z"}) {
 		t.Errorf("%q %q", env, args)
 	}
 }

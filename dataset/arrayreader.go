@@ -1,0 +1,267 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"mercer/matrix"
+)
+
+// Open implements Source.
+func (a *array) Open(ctx context.Context) (Reader, error) {
+	r := &arrayReader{array: a, ctx: ctx, batch: a.opt.BatchRows}
+	if r.batch <= 0 {
+		r.batch = defaultBatch
+	}
+	// Wide rows come a few at a time: a batch's bytes are bounded, too.
+	r.batch = max(1, min(r.batch, a.rows, (64<<20)/(a.cols*max(4, a.kind.size))))
+	if a.fortran && a.cols > 1 {
+		f, closer, err := randomAccess(a.in)
+		if err != nil {
+			return nil, err
+		}
+		r.at, r.closer = f, closer
+		if err := r.checkEnd(); err != nil {
+			closer()
+			return nil, err
+		}
+		return r, nil
+	}
+	src, _, err := a.in.Open()
+	if err != nil {
+		return nil, err
+	}
+	r.src, r.closer = src, src.Close
+	if _, err := io.CopyN(io.Discard, src, a.offset); err != nil {
+		src.Close()
+		return nil, fmt.Errorf("%s: is cut short in its header", a.Name())
+	}
+	return r, nil
+}
+
+// randomAccess gives an input's bytes in any order: the file itself, or where it is
+// compressed a temporary copy of what is in it.
+func randomAccess(in input) (io.ReaderAt, func() error, error) {
+	if p, ok := in.(*packed); ok && p.method == "" {
+		return p.file, func() error { return nil }, nil
+	}
+	src, _, err := in.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	f, err := temporary("mercer-array-*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: cannot be unpacked: %w", in.Name(), err)
+	}
+	if _, err := io.Copy(f, src); err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
+	}
+	return f, f.Close, nil
+}
+
+// arrayReader is one pass over an array.
+type arrayReader struct {
+	*array
+	ctx    context.Context
+	src    io.Reader   // C order
+	at     io.ReaderAt // Fortran order
+	closer func() error
+	batch  int
+	row    int
+	buf    []byte
+	dense  matrix.Dense
+	y, w   []float64
+	keys   []string
+	err    error
+}
+
+// groups implements grouped.
+func (r *arrayReader) groups() []string { return r.keys }
+
+func (r *arrayReader) wrong(i int, err error) *RowError {
+	row := r.row - r.dense.Rows + i
+	return &RowError{Source: r.Name(), Row: row, Dim: -1, Err: err, place: fmt.Sprintf("%s: row %d (from 0)", r.Name(), row)}
+}
+
+// cell is an error about a number, which is input dim or, if that is -1, something else.
+func (a *array) cell(row, column, dim int, v float64, err error) *RowError {
+	e := &RowError{Source: a.Name(), Row: row, Column: strconv.Itoa(column), Dim: dim, Value: number(v), Err: err}
+	e.place = fmt.Sprintf("%s: row %d, column %d (from 0)", a.Name(), row, column)
+	if a.bag > 0 {
+		e.place = fmt.Sprintf("%s: image %d, location %d, channel %d (from 0)", a.Name(), row/a.bag, row%a.bag, column)
+	}
+	return e
+}
+
+// checkEnd compares the length of a file in Fortran order with what its header says.
+func (r *arrayReader) checkEnd() error {
+	end := r.offset + int64(r.rows)*int64(r.cols)*int64(r.kind.size)
+	var b [1]byte
+	if n, _ := r.at.ReadAt(b[:], end-1); n != 1 {
+		return fmt.Errorf("%s: is cut short: the header promises %d×%d numbers", r.Name(), r.rows, r.cols)
+	}
+	if n, _ := r.at.ReadAt(b[:], end); n == 1 {
+		return fmt.Errorf("%s: goes on after the %d×%d numbers that its header promises", r.Name(), r.rows, r.cols)
+	}
+	return nil
+}
+
+// Next implements Reader.
+func (r *arrayReader) Next() (*matrix.Batch, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	b, err := r.next()
+	r.err = err
+	return b, err
+}
+
+func (r *arrayReader) next() (*matrix.Batch, error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r.row == r.rows {
+		if r.src != nil {
+			var extra [1]byte
+			switch n, err := io.ReadFull(r.src, extra[:]); {
+			case n > 0:
+				return nil, fmt.Errorf("%s: goes on after the %d×%d numbers that its header promises", r.Name(), r.rows, r.cols)
+			case !errors.Is(err, io.EOF):
+				return nil, fmt.Errorf("%s: %w", r.Name(), err)
+			}
+		}
+		return nil, io.EOF
+	}
+	n := min(r.batch, r.rows-r.row)
+	size := r.kind.size
+	if need := n * r.cols * size; cap(r.buf) < need {
+		r.buf = make([]byte, need)
+	}
+	r.buf = r.buf[:n*r.cols*size]
+	if r.src != nil {
+		if got, err := io.ReadFull(r.src, r.buf); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil, r.cutShort(r.row + got/(r.cols*size))
+			}
+			return nil, fmt.Errorf("%s: %w", r.Name(), err)
+		}
+	} else {
+		// Column j of these rows goes to buf[j*n:].
+		for j := range r.cols {
+			from := r.offset + (int64(j)*int64(r.rows)+int64(r.row))*int64(size)
+			if _, err := r.at.ReadAt(r.buf[j*n*size:(j+1)*n*size], from); err != nil && !errors.Is(err, io.EOF) {
+				return nil, fmt.Errorf("%s: %w", r.Name(), err)
+			}
+		}
+	}
+	if err := r.decode(n); err != nil {
+		return nil, err
+	}
+	b := &matrix.Batch{X: matrix.Rows{Dense: &r.dense}, First: r.row, Outputs: len(r.targets)}
+	if len(r.targets) > 0 {
+		b.Y = r.y
+	}
+	if r.weight >= 0 {
+		b.Weights = r.w
+	}
+	r.row += n
+	return b, nil
+}
+
+// decode turns the bytes of n rows into numbers.
+func (r *arrayReader) decode(n int) error {
+	size := r.kind.size
+	element := func(i, j int) []byte {
+		k := i*r.cols + j
+		if r.src == nil {
+			k = j*n + i
+		}
+		return r.buf[k*size : (k+1)*size]
+	}
+	r.dense.Reshape(n, r.schema.Dim)
+	r.y, r.w, r.keys = r.y[:0], r.w[:0], r.keys[:0]
+	key, last := "", 0.0
+	// Inputs that stand side by side, as they mostly do, are decoded in one go.
+	first, adjacent := 0, r.src != nil
+	for k, j := range r.inputs {
+		if k == 0 {
+			first = j
+		}
+		adjacent = adjacent && j == first+k
+	}
+	for i := range n {
+		row := r.dense.Row(i)
+		if adjacent {
+			from := (i*r.cols + first) * size
+			r.kind.floats(row, r.buf[from:from+len(row)*size])
+		} else {
+			for k := range row {
+				j := k
+				if r.inputs != nil {
+					j = r.inputs[k]
+				}
+				row[k] = float32(r.kind.value(element(i, j)))
+			}
+		}
+		for k, v := range row {
+			if r.kind.kind != 'f' {
+				break // whole numbers are in reach of float32
+			}
+			if v-v != 0 {
+				j := k
+				if r.inputs != nil {
+					j = r.inputs[k]
+				}
+				v := r.kind.value(element(i, j))
+				return r.cell(r.row+i, j, k, v, fmt.Errorf("%g is not a number that float32 holds; replace or remove it", v))
+			}
+		}
+		for _, j := range r.targets {
+			v := r.kind.value(element(i, j))
+			if v-v != 0 {
+				return r.cell(r.row+i, j, -1, v, fmt.Errorf("the label is %g; remove the row or give it a label", v))
+			}
+			r.y = append(r.y, v)
+		}
+		if r.weight >= 0 {
+			v := r.kind.value(element(i, r.weight))
+			if !(v >= 0) || math.IsInf(v, 0) {
+				return r.cell(r.row+i, r.weight, -1, v, fmt.Errorf("%g is not a weight, a number from 0 on", v))
+			}
+			r.w = append(r.w, v)
+		}
+		if r.group >= 0 {
+			v := r.kind.value(element(i, r.group))
+			if v-v != 0 {
+				return r.cell(r.row+i, r.group, -1, v, fmt.Errorf("%g does not say which bag the row is of", v))
+			}
+			if i == 0 || v != last {
+				key, last = number(v), v
+			}
+			r.keys = append(r.keys, key)
+		}
+	}
+	return nil
+}
+
+// Progress implements Reader.
+func (r *arrayReader) Progress() float64 { return float64(r.row) / float64(r.rows) }
+
+// Close implements Reader.
+func (r *arrayReader) Close() error {
+	if r.err == nil {
+		r.err = errors.New("dataset: reader is closed")
+	}
+	if r.closer == nil {
+		return nil
+	}
+	c := r.closer
+	r.closer = nil
+	return c()
+}

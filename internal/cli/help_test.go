@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+)
+
+// Every help fits into 80 columns, with all flags too.
+func TestHelpFitsA80ColumnTerminal(t *testing.T) {
+	for _, name := range append([]string{""}, names()...) {
+		for _, flag := range []string{"--help", "--help-all"} {
+			c, _, err := newRoot().Find(strings.Fields(name))
+			if err != nil || flag == "--help-all" && c.Flags().Lookup(helpAll) == nil {
+				continue
+			}
+			for line := range strings.SplitSeq(ok(t, append(strings.Fields(name), flag)...), "\n") {
+				if utf8.RuneCountInString(line) > 80 || strings.TrimRight(line, " ") != line {
+					t.Errorf("mercer %s %s: %d characters: %q", name, flag, utf8.RuneCountInString(line), line)
+				}
+			}
+		}
+	}
+}
+
+// --help has the common flags in groups, --help-all all of them, each once.
+func TestHelpGroupsFlags(t *testing.T) {
+	for _, c := range newRoot().Commands() {
+		if c.DisableFlagParsing || c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		all := ok(t, c.Name(), "--help-all")
+		few := ok(t, c.Name(), "--help")
+		_, left := split(c, false)
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			mark := "--" + f.Name
+			count := func(text string) (n int) {
+				for line := range strings.SplitSeq(text, "\n") {
+					name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "-o, "), " ")
+					if name == mark && strings.HasPrefix(line, "  -") {
+						n++
+					}
+				}
+				return n
+			}
+			_, common, shared := groupOf(f.Name)
+			want, wantFew := 1, 1
+			if f.Hidden || f.Name == "help" || f.Name == helpAll {
+				want, wantFew = 0, 0
+			}
+			if left >= fewestLeft && (shared && !common || contains(ownRest[c.Name()], f.Name)) {
+				wantFew = 0
+			}
+			if got := count(all); got != want {
+				t.Errorf("%s --help-all has --%s %d times, want %d", c.Name(), f.Name, got, want)
+			}
+			if got := count(few); got != wantFew {
+				t.Errorf("%s --help has --%s %d times, want %d", c.Name(), f.Name, got, wantFew)
+			}
+		})
+	}
+	few := ok(t, "train", "--help")
+	at := 0
+	for _, title := range []string{"\nData:\n", "\nBags:\n", "\nKernel and map:\n", "\nLearner:\n", "\nChoosing:\n", "\nOutput:\n", "mercer train --help-all has all "} {
+		i := strings.Index(few, title)
+		if i < at {
+			t.Errorf("%q is missing in the help of train, or out of order", title)
+		}
+		at = i
+	}
+	if n := strings.Count(few, "\n  -"); n > 40 {
+		t.Errorf("train --help shows %d flags, as common ones", n)
+	}
+	if strings.Contains(few, "\nFlags:\n") {
+		t.Error("train has flags that are in no group")
+	}
+}
+
+// A flag that is in the table is one of some command, and in one place of the table.
+func TestFlagGroupsNameFlags(t *testing.T) {
+	known := map[string]bool{"threads": true, "csv": true} // csv comes with the pictures of approx
+	for _, c := range newRoot().Commands() {
+		c.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+	}
+	seen := map[string]bool{}
+	for _, g := range flagGroups {
+		for name := range strings.FieldsSeq(g.common + " " + g.rest) {
+			if !known[name] || seen[name] {
+				t.Errorf("--%s of %s is no flag, or stands there twice", name, g.title)
+			}
+			seen[name] = true
+		}
+	}
+}
+
+func TestFilled(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"one two\nthree four five", "one two three\nfour five"},
+		{"one\n\ntwo", "one\n\ntwo"},
+		{"  a    short", "  a    short"},
+		{"  a    longer than that\n       and more", "  a    longer\n       than\n       that and\n       more"},
+		{"  one/file\n  another/longer/file\n  third", "  one/file\n  another/longer/file\n  third"},
+		{"  a    fits\n       here\nand then", "  a    fits\n       here\nand then"},
+	} {
+		if got := filled(c.text, 15); got != c.want {
+			t.Errorf("%q is filled as %q, want %q", c.text, got, c.want)
+		}
+	}
+	line := `  mercer train data.csv -o m --map '{"map":"sum","steps":[{"map":"rff"},{"map":"orf"}]}' --c 1`
+	want := "  mercer train data.csv -o m \\\n      --map '{\"map\":\"sum\",\n      \"steps\":[{\"map\":\"rff\"},\n      {\"map\":\"orf\"}]}' --c 1"
+	if got := filledCommands(line, 32); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagGroup is a part of the flags of commands, under one title in the help. Names are separated by blanks, in
+// the order of the help; the common ones stand in --help, the rest in --help-all alone.
+type flagGroup struct {
+	title, common, rest string
+}
+
+// flagGroups are the groups of the flags that several commands share. All other flags of a command are its own.
+var flagGroups = []flagGroup{
+	{"Data",
+		"format label labels weight group missing test test-labels holdout fit",
+		"label-separator header base dim batch unlabelled"},
+	{"Bags",
+		"pooling",
+		"bag bag-scale bag-kernel bag-gamma bag-map bag-features streams first norm"},
+	{"Kernel and map",
+		"kernel gamma sigma degree map features scale seed",
+		"coef0 nu homogeneity form radius hash complex series entries sparsity pool t reuse rank terms window period stretch landmarks width " +
+			"components variance-share map-components whiten"},
+	{"Learner",
+		"task learner lambda c loss class-weight calibrate",
+		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance conformal calibrate-folds epsilon quantile huber " +
+			"svm-nu outliers product accuracy lookup " +
+			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
+	{"Choosing",
+		"auto budget estimate folds metric search trials pick",
+		"fold-kind fold-group fold-share repeats strict space no-reuse journal keep-journal"},
+	{"Output",
+		"output output-format json report plots csv progress memory threads",
+		"results"},
+}
+
+// ownRest are flags of one command alone that --help leaves to --help-all; all its others are common.
+var ownRest = map[string]string{
+	"approx": "correlation",
+}
+
+// shownGroup is a group of the flags that a command has.
+type shownGroup struct {
+	title string
+	flags []*pflag.Flag
+	left  int // how many more --help-all has
+}
+
+// fewestLeft is how many flags --help leaves out at least: of fewer it shows them, too.
+const fewestLeft = 4
+
+// groupsOf are the groups of a command's flags, its own first; all says that none is left out.
+func groupsOf(cmd *cobra.Command, all bool) []shownGroup {
+	groups, left := split(cmd, all)
+	if left < fewestLeft {
+		groups, _ = split(cmd, true)
+	}
+	return groups
+}
+
+// split divides a command's flags into groups; left is how many are left out.
+func split(cmd *cobra.Command, all bool) (groups []shownGroup, left int) {
+	flags := map[string]*pflag.Flag{}
+	own := shownGroup{title: "Flags"}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		switch _, _, shared := groupOf(f.Name); {
+		case f.Hidden || f.Name == "help" || f.Name == helpAll:
+		case shared:
+			flags[f.Name] = f
+		case contains(ownRest[cmd.Name()], f.Name) && !all:
+			own.left++
+		default:
+			own.flags = append(own.flags, f)
+		}
+	})
+	if f := cmd.Root().PersistentFlags().Lookup("threads"); f != nil {
+		flags["threads"] = f
+	}
+	groups = append(groups, own)
+	for _, g := range flagGroups {
+		shown := shownGroup{title: g.title}
+		for name := range strings.FieldsSeq(g.common) {
+			if f := flags[name]; f != nil {
+				shown.flags = append(shown.flags, f)
+			}
+		}
+		for name := range strings.FieldsSeq(g.rest) {
+			if f := flags[name]; f != nil && all {
+				shown.flags = append(shown.flags, f)
+			} else if f != nil {
+				shown.left++
+			}
+		}
+		groups = append(groups, shown)
+	}
+	for _, g := range groups {
+		left += g.left
+	}
+	return groups, left
+}
+
+// groupOf is the group of a flag that commands share, and whether it is a common one.
+func groupOf(name string) (title string, common, shared bool) {
+	for _, g := range flagGroups {
+		if contains(g.common, name) {
+			return g.title, true, true
+		}
+		if contains(g.rest, name) {
+			return g.title, false, true
+		}
+	}
+	return "", false, false
+}
