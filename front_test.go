@@ -79,7 +79,6 @@ func TestRecordsPredictLikeRowsOfAFile(t *testing.T) {
 			Colour *string `json:"colour,omitempty"`
 			Sold   bool    `mercer:"sold"`
 			Label  string
-			hidden int
 		}
 		for i, line := range strings.Split(strings.TrimSpace(text), "\n")[1:] {
 			cells := strings.Split(line, ",")

@@ -49,7 +49,8 @@ func (a *array) checkSize() error {
 // checkBag refuses images that are too large to be held at once, and options that need columns.
 func (a *array) checkBag() error {
 	if a.opt.Group != "" || a.opt.Weight != "" || a.opt.Label != "" && a.opt.Label != "none" {
-		return option.Errorf("%s: is an array of %d images of %d locations × %d channels, and has no columns for %s, %s or %s; labels come from %s, one an image",
+		return option.Errorf("%s: is an array of %d images of %d locations × %d channels, and has no columns for %s, %s or %s; labels come "+
+			"from %s, one an image",
 			a.Name(), a.rows/a.bag, a.bag, a.cols, option.Ref("group"), option.Ref("label"), option.Ref("weight"), option.Set("labels_file", "FILE"))
 	}
 	if size := 4 * float64(a.bag) * float64(a.cols); size > maxBag {

@@ -79,13 +79,15 @@ func (a *array) assign() error {
 	}
 	if a.weight >= 0 {
 		if used[a.weight] {
-			return option.Errorf("%s: column %d is the label and the weight; name another %s or %s", a.in.Name(), a.weight, option.Ref("weight"), option.Ref("label"))
+			return option.Errorf("%s: column %d is the label and the weight; name another %s or %s", a.in.Name(), a.weight, option.Ref("weight"),
+				option.Ref("label"))
 		}
 		used[a.weight] = true
 	}
 	if a.group >= 0 {
 		if used[a.group] {
-			return option.Errorf("%s: column %d says which bag a row is of and is the label or the weight; name another %s, %s or %s", a.in.Name(), a.group,
+			return option.Errorf("%s: column %d says which bag a row is of and is the label or the weight; name another %s, %s or %s", a.in.Name(),
+				a.group,
 				option.Ref("group"), option.Ref("label"), option.Ref("weight"))
 		}
 		used[a.group] = true
@@ -103,7 +105,8 @@ func (a *array) assign() error {
 		return fmt.Errorf("%s: no inputs are left beside the label", a.in.Name())
 	}
 	if m != nil && a.schema.Dim != want {
-		return option.Errorf("%s: rows have %d inputs, but %s %d; check %s and the file", a.in.Name(), a.schema.Dim, a.opt.trainedOn(), want, option.Ref("label"))
+		return option.Errorf("%s: rows have %d inputs, but %s %d; check %s and the file", a.in.Name(), a.schema.Dim, a.opt.trainedOn(), want,
+			option.Ref("label"))
 	}
 	if m != nil && hasCategories(m) {
 		return fmt.Errorf("%s: the model was trained on a table with columns of text (%s), so it needs a table", a.in.Name(), firstCategorical(m))

@@ -104,7 +104,8 @@ func (l *bagLabels) readNames(in *packed, sep byte) error {
 		case err != nil:
 			return atLine(l.file, number, err)
 		case len(cells) != 2:
-			return atLine(l.file, number, fmt.Errorf("%s where the lines before have two, the name of a bag and its label", units.Plural(len(cells), "cell")))
+			return atLine(l.file, number, fmt.Errorf("%s where the lines before have two, the name of a bag and its label",
+				units.Plural(len(cells), "cell")))
 		case missing(cells[1]) || notFinite(cells[1]):
 			return atLine(l.file, number, fmt.Errorf("the label of %q is missing (%q)", cells[0], cells[1]))
 		}

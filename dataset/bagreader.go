@@ -151,7 +151,8 @@ func (c *collect) add(x matrix.Rows, place string) error {
 	start := c.out.Bags[len(c.out.Bags)-1]
 	if size := c.bytes(start, c.rows); size > c.limit {
 		has, most := units.BytesApart(size, c.limit)
-		return fmt.Errorf("%s: a bag has grown to %d rows, %s, and goes on; the members of a bag may take %s (do all these rows belong together?)", place, c.rows-start, has, most)
+		return fmt.Errorf("%s: a bag has grown to %d rows, %s, and goes on; the members of a bag may take %s "+
+			"(do all these rows belong together?)", place, c.rows-start, has, most)
 	}
 	return nil
 }
@@ -314,11 +315,13 @@ func (g *grouping) same(b *matrix.Batch, i int) error {
 		if y == want || math.IsNaN(y) && math.IsNaN(want) && name(b.Names, i) == name(g.of.Names, 0) {
 			continue
 		}
-		return g.rows.wrong(i, fmt.Errorf("the label is %s, but bag %q, whose rows begin at %s, has the label %s; the rows of a bag have one label",
+		return g.rows.wrong(i, fmt.Errorf("the label is %s, but bag %q, whose rows begin at %s, has the label %s; the rows of a bag have one "+
+			"label",
 			labelText(y, name(b.Names, i)), g.key, g.place, labelText(want, name(g.of.Names, 0))))
 	}
 	if b.Weights != nil && b.Weights[i] != g.of.Weights[0] {
-		return g.rows.wrong(i, fmt.Errorf("the weight is %g, but bag %q, whose rows begin at %s, has the weight %g; the rows of a bag have one weight",
+		return g.rows.wrong(i, fmt.Errorf("the weight is %g, but bag %q, whose rows begin at %s, has the weight %g; the rows of a bag have "+
+			"one weight",
 			b.Weights[i], g.key, g.place, g.of.Weights[0]))
 	}
 	return nil

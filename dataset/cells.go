@@ -80,7 +80,8 @@ func (c *cutter) number() (v float64, ok bool) {
 var (
 	errOpenQuote = errors.New("a quote opens the cell and nothing closes it")
 	errAfterCell = errors.New("text follows the closing quote of the cell; a quote inside a quoted cell must be doubled")
-	errLoneQuote = errors.New("the cell has a double quote inside and so the row goes on in the next line; put the cell in double quotes and double the one inside")
+	errLoneQuote = errors.New("the cell has a double quote inside and so the row goes on in the next line; put the cell in double quotes " +
+		"and double the one inside")
 )
 
 // next takes the next cell.

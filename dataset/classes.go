@@ -83,23 +83,27 @@ func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
 
 // Task decides whether the labels are classes or numbers to predict, and says why. asked is
 // "auto", "classify", "regress" or "multilabel". In automatic mode lists of labels mean
-// multilabel, text means classes and several targets a row mean regression. Numbers are classes if they are two, if they are whole and at most
-// 20 (and no more than half as many as rows), or if they are whole and number classes
-// without a gap from 0 or 1, with at least ten rows each; else they are numbers to predict.
+// multilabel, text means classes and several targets a row mean regression. Numbers are classes
+// if they are two, if they are whole and at most 20 (and no more than half as many as rows), or if
+// they are whole and number classes without a gap from 0 or 1, with at least ten rows each; else
+// they are numbers to predict.
 func (s *Summary) Task(asked string) (task, why string, err error) {
 	l := &s.labels
 	switch {
 	case s.Outputs == 0:
-		return "", "", option.Errorf("the rows have no labels; name the column with %s or a file of labels with %s", option.Ref("label"), option.Ref("labels_file"))
+		return "", "", option.Errorf("the rows have no labels; name the column with %s or a file of labels with %s", option.Ref("label"),
+			option.Ref("labels_file"))
 	case asked == "multilabel" || l.lists && asked == "auto":
 		why, err = s.multilabel()
 		return "multilabel", why, err
 	case l.lists:
 		return "", "", option.Errorf("rows have lists of labels; use %s", option.Set("task", "multilabel"))
 	case asked == "regress" && len(l.texts) > 0:
-		return "", "", option.Errorf("the label %q is no number, so there is nothing to regress; use %s", slices.Min(slices.Collect(maps.Keys(l.texts))), option.Set("task", "classify"))
+		return "", "", option.Errorf("the label %q is no number, so there is nothing to regress; use %s",
+			slices.Min(slices.Collect(maps.Keys(l.texts))), option.Set("task", "classify"))
 	case asked == "classify" && s.Outputs > 1:
-		return "", "", option.Errorf("%d label columns are numbers to predict, or labels of which a row may have several (%s), not classes; name one with %s",
+		return "", "", option.Errorf("%d label columns are numbers to predict, or labels of which a row may have several (%s), not classes; "+
+			"name one with %s",
 			s.Outputs, option.Set("task", "multilabel"), option.Ref("label"))
 	case asked == "classify" || asked == "regress":
 		return asked, "as asked", nil
@@ -134,7 +138,8 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 func (s *Summary) Classes() (*Classes, error) {
 	l := &s.labels
 	if l.overflow {
-		return nil, option.Errorf("there are too many different labels for classes; if they are numbers to predict, use %s", option.Set("task", "regress"))
+		return nil, option.Errorf("there are too many different labels for classes; if they are numbers to predict, use %s",
+			option.Set("task", "regress"))
 	}
 	if l.distinct() < 2 {
 		only := ""
@@ -144,7 +149,8 @@ func (s *Summary) Classes() (*Classes, error) {
 		for t := range l.texts {
 			only = t
 		}
-		return nil, option.Errorf("every row has the label %q; to tell classes apart at least two are needed (is %s the right column?)", only, option.Ref("label"))
+		return nil, option.Errorf("every row has the label %q; to tell classes apart at least two are needed (is %s the right column?)", only,
+			option.Ref("label"))
 	}
 	var labels []string
 	for _, v := range slices.Sorted(maps.Keys(l.numbers)) {

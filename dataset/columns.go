@@ -52,7 +52,8 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		return nil, nil
 	}
 	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
-		return nil, atLine(t.Name(), lines[0], fmt.Errorf("%s where the rows below have %d; remove the line if it is not part of the table (it starts with %q)",
+		return nil, atLine(t.Name(), lines[0], fmt.Errorf("%s where the rows below have %d; remove the line if it is not part of the table "+
+			"(it starts with %q)",
 			units.Plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0]))))
 	}
 	columns := make([]attribute, len(rows[0]))
@@ -215,18 +216,22 @@ func (t *table) assignLabels() error {
 		}
 	}
 	if t.opt.LabelSeparator != "" && len(t.schema.Labels) > 1 {
-		return option.Errorf("%s: %s is for lists of labels in one column, but %s names %d", t.Name(), option.Ref("label_separator"), option.Ref("label"), len(t.schema.Labels))
+		return option.Errorf("%s: %s is for lists of labels in one column, but %s names %d", t.Name(), option.Ref("label_separator"),
+			option.Ref("label"), len(t.schema.Labels))
 	}
 	if g := t.schema.Group; g != nil && t.roles[g.At].kind != group {
-		return option.Errorf("%s: %s is the label and says which bag a row is of; name another %s or %s", t.Name(), t.column(g.At), option.Ref("group"), option.Ref("label"))
+		return option.Errorf("%s: %s is the label and says which bag a row is of; name another %s or %s", t.Name(), t.column(g.At),
+			option.Ref("group"), option.Ref("label"))
 	}
 	for i := range weights {
 		w := &weights[i]
 		if t.roles[w.At].kind == group {
-			return option.Errorf("%s: %s is the weight and says which bag a row is of; name another %s or %s", t.Name(), t.column(w.At), option.Ref("group"), option.Ref("weight"))
+			return option.Errorf("%s: %s is the weight and says which bag a row is of; name another %s or %s", t.Name(), t.column(w.At),
+				option.Ref("group"), option.Ref("weight"))
 		}
 		if t.roles[w.At].kind == label {
-			return option.Errorf("%s: %s is the label and the weight; name another %s or %s", t.Name(), t.column(w.At), option.Ref("weight"), option.Ref("label"))
+			return option.Errorf("%s: %s is the label and the weight; name another %s or %s", t.Name(), t.column(w.At), option.Ref("weight"),
+				option.Ref("label"))
 		}
 		t.roles[w.At] = role{kind: weight}
 		t.schema.Weight = w
@@ -265,7 +270,8 @@ func (t *table) assignGroup() error {
 		}
 	}
 	if at < 0 || at >= len(t.roles) {
-		return option.Errorf("%s: there is no column %q, by which the model's rows came in bags; name one with %s; %s", t.Name(), m.Group.Name, option.Ref("group"), t.listColumns())
+		return option.Errorf("%s: there is no column %q, by which the model's rows came in bags; name one with %s; %s", t.Name(), m.Group.Name,
+			option.Ref("group"), t.listColumns())
 	}
 	t.roles[at] = role{kind: group}
 	t.schema.Group = &Place{t.names[at], at}
@@ -337,7 +343,8 @@ func (t *table) follow(m *Schema) error {
 		t.schema.Missing = t.opt.Missing
 	}
 	if t.schema.Missing == "mean" && m.Missing != "mean" {
-		return option.Errorf("%s: the model was trained without %s and knows no means; use %s, or train it again", t.Name(), option.Set("missing", "mean"), option.Set("missing", "zero"))
+		return option.Errorf("%s: the model was trained without %s and knows no means; use %s, or train it again", t.Name(),
+			option.Set("missing", "mean"), option.Set("missing", "zero"))
 	}
 	if m.Columns != nil && m.Header && t.schema.Header {
 		return t.followNames(m)
@@ -398,7 +405,8 @@ func (t *table) followPositions(m *Schema) error {
 		labels, free = []Place{{t.names[last], last}}, free[:count]
 	}
 	if len(free) != count {
-		return option.Errorf("%s: %s, but %s %s; check the file and %s", t.Name(), t.countColumns(len(free)), t.opt.trainedOn(), m.countInputs(count), option.Ref("label"))
+		return option.Errorf("%s: %s, but %s %s; check the file and %s", t.Name(), t.countColumns(len(free)), t.opt.trainedOn(),
+			m.countInputs(count), option.Ref("label"))
 	}
 	for i, at := range free {
 		c := Column{Place: Place{t.names[at], at}}

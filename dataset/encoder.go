@@ -250,7 +250,8 @@ func (e *Encoder) missing(dst []float32, c *encodedColumn) error {
 	case "zero":
 		return nil
 	}
-	return &FieldError{Field: c.name, Reason: "the value is missing, and the model was trained without a rule for missing values (missing: mean or zero)"}
+	return &FieldError{Field: c.name, Reason: "the value is missing, and the model was trained without a rule for missing values (missing: " +
+		"mean or zero)"}
 }
 
 // listed are the first columns, for messages.

@@ -32,7 +32,8 @@ func openFolder(ctx context.Context, path string, opt Options) (*BagFile, error)
 	case opt.Group != "":
 		return nil, option.Errorf("%s: is a folder, of which each file is a bag; %s is for rows in one file", path, option.Ref("group"))
 	case opt.Label != "" && opt.Label != "none" || opt.Weight != "":
-		return nil, option.Errorf("%s: is a folder, of which each file is a bag without columns for %s or %s; labels are the names of the folders that the files are in, or come from %s",
+		return nil, option.Errorf("%s: is a folder, of which each file is a bag without columns for %s or %s; labels are the names of the "+
+			"folders that the files are in, or come from %s",
 			path, option.Ref("label"), option.Ref("weight"), option.Set("labels_file", "FILE"))
 	case opt.Missing == "mean":
 		return nil, option.Errorf("%s: %s needs all rows in one file; use %s", path, option.Set("missing", "mean"), option.Set("missing", "zero"))
@@ -99,7 +100,8 @@ func (d *folder) list(labels string, named bool) error {
 	}
 	for i, label := range d.labels {
 		if label != "" && named {
-			return option.Errorf("%s: %s is in a folder, whose name would be its label, but %s is in none; put all into folders, or none and use %s", d.path, d.files[i], flat, option.Set("labels_file", "FILE"))
+			return option.Errorf("%s: %s is in a folder, whose name would be its label, but %s is in none; put all into folders, or none and use %s",
+				d.path, d.files[i], flat, option.Set("labels_file", "FILE"))
 		}
 	}
 	d.labels = nil
@@ -124,7 +126,8 @@ func (d *folder) fix(ctx context.Context) error {
 		return nil
 	}
 	if hasCategories(&d.schema) {
-		return option.Errorf("%s: column %q holds text, whose values a single file does not tell; with a file for each bag, columns hold numbers (or put all rows in one file, with %s)",
+		return option.Errorf("%s: column %q holds text, whose values a single file does not tell; with a file for each bag, columns hold "+
+			"numbers (or put all rows in one file, with %s)",
 			f.Name(), firstCategorical(&d.schema), option.Ref("group"))
 	}
 	if d.schema.Format == "libsvm" {

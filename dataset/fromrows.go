@@ -40,7 +40,8 @@ func FromRows(x matrix.Rows, y []float64, outputs int, names []string) (Source, 
 	}
 	for i, v := range y {
 		if v-v != 0 {
-			return nil, &RowError{Row: i / outputs, Dim: -1, Value: number(v), Err: fmt.Errorf("the target %g is not a finite number", v), place: fmt.Sprintf("row %d", i/outputs)}
+			return nil, &RowError{Row: i / outputs, Dim: -1, Value: number(v), Err: fmt.Errorf("the target %g is not a finite number", v),
+				place: fmt.Sprintf("row %d", i/outputs)}
 		}
 	}
 	for i := range n {
@@ -56,7 +57,8 @@ func FromRows(x matrix.Rows, y []float64, outputs int, names []string) (Source, 
 				j = int(idx[j])
 			}
 			if v-v != 0 {
-				return nil, &RowError{Row: i, Column: strconv.Itoa(j), Dim: j, Value: number(float64(v)), Err: fmt.Errorf("%g is not a finite number", v),
+				return nil, &RowError{Row: i, Column: strconv.Itoa(j), Dim: j, Value: number(float64(v)),
+					Err:   fmt.Errorf("%g is not a finite number", v),
 					place: fmt.Sprintf("row %d, column %d (from 0)", i, j)}
 			}
 		}

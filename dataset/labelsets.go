@@ -179,10 +179,12 @@ func (s *Summary) multilabel() (why string, err error) {
 	case l.lists:
 		return "rows have lists of labels", nil
 	case s.Outputs == 1:
-		return "", option.Errorf("rows have one label each; for several name their columns of 0 and 1 (%s), or say what separates them within a cell (%s)",
+		return "", option.Errorf("rows have one label each; for several name their columns of 0 and 1 (%s), or say what separates them within "+
+			"a cell (%s)",
 			option.Set("label", "a,b,c"), option.Ref("label_separator"))
 	case l.neither != nil:
-		return "", option.Errorf("a label column has the value %g, but each has to be 0 or 1, or true or false, for %s", *l.neither, option.Set("task", "multilabel"))
+		return "", option.Errorf("a label column has the value %g, but each has to be 0 or 1, or true or false, for %s", *l.neither,
+			option.Set("task", "multilabel"))
 	}
 	return fmt.Sprintf("%d columns of 0 and 1", s.Outputs), nil
 }

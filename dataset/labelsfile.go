@@ -60,7 +60,8 @@ func newLabelSource(ctx context.Context, in *packed, opt Options) (Source, error
 			return nil, err
 		}
 		if len(columns) != 1 {
-			return nil, option.Errorf("%s: a file of labels has one label a line; this one has %d columns (name one in the data with %s)", in.Name(), len(columns), option.Ref("label"))
+			return nil, option.Errorf("%s: a file of labels has one label a line; this one has %d columns (name one in the data with %s)", in.Name(),
+				len(columns), option.Ref("label"))
 		}
 		t.names = []string{"0"}
 		t.roles = []role{{kind: label}}

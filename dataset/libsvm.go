@@ -16,8 +16,8 @@ import (
 //
 //	label [qid:number] index:value index:value … [# comment]
 //
-// or label,label,… in place of the label, and nothing for none, with indices that increase and start at 1 (Options.Base 0: at 0). A file without any
-// labels is allowed, for prediction.
+// or label,label,… in place of the label, and nothing for none, with indices that increase and
+// start at 1 (Options.Base 0: at 0). A file without any labels is allowed, for prediction.
 
 // libsvm is such a file.
 type libsvm struct {
@@ -87,7 +87,8 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 		l.schema.Base = 0
 	}
 	if opt.Group != "" && opt.Group != "qid" {
-		return nil, option.Errorf("%s: is LIBSVM text, in which rows are grouped by qid:NUMBER behind the label; use %s", in.Name(), option.Set("group", "qid"))
+		return nil, option.Errorf("%s: is LIBSVM text, in which rows are grouped by qid:NUMBER behind the label; use %s", in.Name(),
+			option.Set("group", "qid"))
 	}
 	if opt.Group != "" || opt.Schema != nil && opt.Schema.Group != nil {
 		l.grouped, l.schema.Group = true, &Place{Name: "qid"}
@@ -319,7 +320,8 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 	case p.limitOf == "":
 		return option.Errorf("index %d, but %s says %d dimensions%s", index, option.Ref("dim"), p.limit, from)
 	case p.trained: // on LIBSVM text where no row had as many dimensions
-		return option.Errorf("index %d, but %s has %d dimensions%s; train it with %s or more, the largest number that any file has", index, p.limitOf, p.limit, from,
+		return option.Errorf("index %d, but %s has %d dimensions%s; train it with %s or more, the largest number that any file has", index,
+			p.limitOf, p.limit, from,
 			option.Set("dim", strconv.FormatInt(index-base+1, 10)))
 	}
 	return fmt.Errorf("index %d, but %s has %d dimensions%s", index, p.limitOf, p.limit, from)
@@ -341,7 +343,8 @@ func (p *libsvmParser) label(b []byte) (y float64, text string, err error) {
 	case notFinite(b):
 		return 0, "", fmt.Errorf("the label %s is not allowed; remove the row or give it a label", b)
 	case bytes.IndexByte(b, ',') >= 0:
-		return 0, "", option.Errorf("%q are several labels; a row must have one, unless lists are asked for with %s", shorten(b), option.Set("label_separator", ","))
+		return 0, "", option.Errorf("%q are several labels; a row must have one, unless lists are asked for with %s", shorten(b),
+			option.Set("label_separator", ","))
 	}
 	return math.NaN(), intern(p.interned, b), nil
 }

@@ -41,7 +41,8 @@ func newNPZ(in input, opt Options) (Source, error) {
 		n.batch = defaultBatch
 	}
 	if streamed(in) {
-		return nil, option.Errorf("%s: is an npz archive, whose directory is at its end; leave out %s, so that it is kept for several passes", in.Name(), option.Ref("survey_rows"))
+		return nil, option.Errorf("%s: is an npz archive, whose directory is at its end; leave out %s, so that it is kept for several passes",
+			in.Name(), option.Ref("survey_rows"))
 	}
 	a, err := n.open()
 	if err != nil {
@@ -53,7 +54,8 @@ func newNPZ(in input, opt Options) (Source, error) {
 	}
 	for _, o := range []struct{ name, value string }{{"label", opt.Label}, {"weight", opt.Weight}, {"group", opt.Group}} {
 		if o.value != "" && (o.name != "label" || o.value != "none") {
-			return nil, option.Errorf("%s: is a sparse matrix, all of whose columns are inputs, so there is none for %s; labels come from %s", in.Name(), option.Ref(o.name), option.Set("labels_file", "FILE"))
+			return nil, option.Errorf("%s: is a sparse matrix, all of whose columns are inputs, so there is none for %s; labels come from %s",
+				in.Name(), option.Ref(o.name), option.Set("labels_file", "FILE"))
 		}
 	}
 	if opt.Schema == nil {
@@ -63,7 +65,8 @@ func newNPZ(in input, opt Options) (Source, error) {
 	}
 	if m := opt.Schema; m != nil {
 		if hasCategories(m) {
-			return nil, fmt.Errorf("%s: the model was trained on a table with columns of text (%s), so it needs a table", in.Name(), firstCategorical(m))
+			return nil, fmt.Errorf("%s: the model was trained on a table with columns of text (%s), so it needs a table", in.Name(),
+				firstCategorical(m))
 		}
 		if n.schema.Dim != m.Dim {
 			return nil, fmt.Errorf("%s: rows have %d inputs, but %s %d", in.Name(), n.schema.Dim, opt.trainedOn(), m.Dim)
@@ -149,7 +152,8 @@ func (a *npzArchive) names() string {
 func (a *npzArchive) array(name, kinds string) (*npzArray, error) {
 	f := a.files[name+".npy"]
 	if f == nil {
-		return nil, fmt.Errorf("%s: is a zip archive (of %s) without %s.npy, so no sparse matrix as scipy.sparse.save_npz writes it; save a dense array with numpy.save, and unpack other archives first", a.of.Name(), a.names(), name)
+		return nil, fmt.Errorf("%s: is a zip archive (of %s) without %s.npy, so no sparse matrix as scipy.sparse.save_npz writes it; save a "+
+			"dense array with numpy.save, and unpack other archives first", a.of.Name(), a.names(), name)
 	}
 	m := &npzArray{name: fmt.Sprintf("%s: array %s", a.of.Name(), name)}
 	r, err := f.Open()
@@ -375,7 +379,8 @@ func (r *npzReader) next() (*matrix.Batch, error) {
 // readRow appends the values of the next row that are not 0.
 func (r *npzReader) readRow() error {
 	wrong := func(format string, args ...any) *RowError {
-		return &RowError{Source: r.Name(), Row: r.row, Dim: -1, Err: fmt.Errorf(format, args...), place: fmt.Sprintf("%s: row %d (from 0)", r.Name(), r.row)}
+		return &RowError{Source: r.Name(), Row: r.row, Dim: -1, Err: fmt.Errorf(format, args...),
+			place: fmt.Sprintf("%s: row %d (from 0)", r.Name(), r.row)}
 	}
 	end, err := r.indptr.whole()
 	if err != nil {

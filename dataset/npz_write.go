@@ -115,7 +115,8 @@ func (w *npzWriter) Commit() error {
 		{"data", Float32, fmt.Sprintf("(%d,)", w.nonZeros), nil, npzData},
 	} {
 		// Without a time the same rows give the same bytes; this is the first that zip knows.
-		to, err := archive.CreateHeader(&zip.FileHeader{Name: m.name + ".npy", Method: zip.Store, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+		to, err := archive.CreateHeader(&zip.FileHeader{Name: m.name + ".npy", Method: zip.Store,
+			Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,8 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 		return nil, fmt.Errorf("%s: is empty", in.Name())
 	}
 	if opt.LabelSeparator != "" && opt.LabelsFile != "" {
-		return nil, option.Errorf("%s: %s is for lists of labels in a column; a file of labels has one a row", in.Name(), option.Ref("label_separator"))
+		return nil, option.Errorf("%s: %s is for lists of labels in a column; a file of labels has one a row", in.Name(),
+			option.Ref("label_separator"))
 	}
 	isNPY, isIDX, isZip := bytes.HasPrefix(head, []byte(npyMagic)), looksLikeIDX(head), bytes.HasPrefix(head, []byte(zipMagic))
 	if len(head) > 262 && string(head[257:262]) == "ustar" {
@@ -138,7 +139,8 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	}
 	switch {
 	case opt.LabelSeparator != "" && (isNPY || isIDX || isZip):
-		return nil, option.Errorf("%s: %s is for text; name columns of 0 and 1 with %s", in.Name(), option.Ref("label_separator"), option.Ref("label"))
+		return nil, option.Errorf("%s: %s is for text; name columns of 0 and 1 with %s", in.Name(), option.Ref("label_separator"),
+			option.Ref("label"))
 	case isNPY:
 		return newNPY(in, opt)
 	case isIDX:

@@ -120,7 +120,7 @@ func TestEncoderTakesAllKindsOfValues(t *testing.T) {
 // Whatever texts a record holds, its row is that of the table it came from.
 func FuzzRecords(f *testing.F) {
 	f.Add("red", "a,b", 1.5)
-	f.Add("\"", "\n\r", -0.0)
+	f.Add("\"", "\n\r", math.Copysign(0, -1))
 	f.Add(" x ", "NA", 1e30)
 	f.Fuzz(func(t *testing.T, a, b string, v float64) {
 		records := []any{map[string]any{"a": a, "v": 1.0, "y": 1.0}, map[string]any{"a": b, "v": v, "y": 2.0}, map[string]any{"a": a, "v": 2.5, "y": 1.0}}

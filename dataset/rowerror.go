@@ -68,7 +68,8 @@ func RowPlace(src Source, row int) string {
 
 // AtRow is an error about a row of a source, from 0.
 func AtRow(src Source, row int, err error) *RowError {
-	return &RowError{Source: src.Name(), Row: Origin(src, row), Bag: src.Schema().Format == PooledFormat, Dim: -1, Err: err, place: RowPlace(src, row)}
+	return &RowError{Source: src.Name(), Row: Origin(src, row), Bag: src.Schema().Format == PooledFormat, Dim: -1, Err: err,
+		place: RowPlace(src, row)}
 }
 
 // Locate makes of an error about the rows of a batch, whose first row has the number first, one about

@@ -171,7 +171,8 @@ func NewScaler(kind string, s *Summary) (*Scaler, error) {
 			sc.Factor[j] = 1 / divisor
 		}
 		if math.IsInf(sc.Factor[j], 0) {
-			return nil, option.Errorf("dimension %d (from 0) has values as small as %.3g, too small to scale by %s; use another %s", j, divisor, kind, option.Ref("scale"))
+			return nil, option.Errorf("dimension %d (from 0) has values as small as %.3g, too small to scale by %s; use another %s", j, divisor,
+				kind, option.Ref("scale"))
 		}
 	}
 	return sc, nil

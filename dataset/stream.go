@@ -21,7 +21,8 @@ type stream struct {
 	last  bool   // the last pass has begun
 }
 
-var errGone = option.Errorf("the stream has been read and is gone; leave out %s, so that it is kept for several passes", option.Ref("survey_rows"))
+var errGone = option.Errorf("the stream has been read and is gone; leave out %s, so that it is kept for several passes",
+	option.Ref("survey_rows"))
 
 // openStream opens what can be read once only, nil if path is an ordinary file.
 func openStream(path string) (*packed, error) {

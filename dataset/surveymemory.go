@@ -18,6 +18,7 @@ func tooWide(columns, memory int64) error {
 		return nil
 	}
 	takes, has := units.BytesApart(need, memory)
-	return fmt.Errorf("to look at %d columns takes %s, %d bytes of each, but there are %s of memory; correct the number if it is wrong, else number the columns anew, as by hashing them to fewer, or give more memory",
+	return fmt.Errorf("to look at %d columns takes %s, %d bytes of each, but there are %s of memory; correct the number if it is wrong, "+
+		"else number the columns anew, as by hashing them to fewer, or give more memory",
 		columns, takes, columnBytes, has)
 }

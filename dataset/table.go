@@ -130,7 +130,8 @@ func wholeLines(in input) ([]byte, error) {
 	}
 	i := bytes.LastIndexByte(head, '\n')
 	if i < 0 {
-		return nil, atLine(in.Name(), 1, fmt.Errorf("the line is longer than %s, too long for a table; NPY and LIBSVM files may have rows so wide", units.Bytes(headSize)))
+		return nil, atLine(in.Name(), 1,
+			fmt.Errorf("the line is longer than %s, too long for a table; NPY and LIBSVM files may have rows so wide", units.Bytes(headSize)))
 	}
 	return head[:i+1], nil
 }
@@ -183,10 +184,12 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 		t.schema.Columns = append(t.schema.Columns, column)
 	}
 	if len(t.schema.Columns) == 0 {
-		return fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)", t.Name(), len(columns))
+		return fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)",
+			t.Name(), len(columns))
 	}
 	if collect && streamed(t.in) {
-		return option.Errorf("%s: columns of text, or %s, need a look at all rows before the first is learned; leave out %s", t.Name(), option.Set("missing", "mean"), option.Ref("survey_rows"))
+		return option.Errorf("%s: columns of text, or %s, need a look at all rows before the first is learned; leave out %s", t.Name(),
+			option.Set("missing", "mean"), option.Ref("survey_rows"))
 	}
 	if collect {
 		if err := t.collect(ctx); err != nil {

@@ -291,7 +291,8 @@ func (p *tableParser) number(i int, cell []byte) (float64, error) {
 		case "zero":
 			return 0, nil
 		}
-		return 0, p.wrong(i, cell, option.Errorf("%q is not a number (a missing value? %s or %s fills it in)", cell, option.Set("missing", "mean"), option.Set("missing", "zero")))
+		return 0, p.wrong(i, cell, option.Errorf("%q is not a number (a missing value? %s or %s fills it in)", cell,
+			option.Set("missing", "mean"), option.Set("missing", "zero")))
 	case notFinite(cell):
 		return 0, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
 	}

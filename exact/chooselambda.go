@@ -57,7 +57,8 @@ const (
 // downhill looks for the λ of least error: from chooseStart on in steps of ten while the error
 // falls, and then at the half steps beside the best. The error is taken to have one valley. try
 // gives the error of a λ, +Inf where there is no fit, and the iterations it took.
-func downhill(scale float64, try func(lambda float64) (e float64, iterations int, err error)) (path []LambdaPoint, lambda float64, err error) {
+func downhill(scale float64, try func(lambda float64) (e float64, iterations int, err error)) (path []LambdaPoint, lambda float64,
+	err error) {
 	tried := map[float64]LambdaPoint{}
 	best, least := chooseStart, math.Inf(1)
 	visit := func(e float64) (better bool, err error) {
@@ -96,7 +97,8 @@ func downhill(scale float64, try func(lambda float64) (e float64, iterations int
 		}
 	}
 	if math.IsInf(least, 1) {
-		return nil, 0, fmt.Errorf("no λ from %.2g to %.2g makes a system that can be solved; scale the inputs, or give a larger λ", scale*math.Pow(10, chooseLow), scale*math.Pow(10, chooseHigh))
+		return nil, 0, fmt.Errorf("no λ from %.2g to %.2g makes a system that can be solved; scale the inputs, or give a larger λ",
+			scale*math.Pow(10, chooseLow), scale*math.Pow(10, chooseHigh))
 	}
 	for _, e := range slices.Sorted(maps.Keys(tried)) {
 		p := tried[e]

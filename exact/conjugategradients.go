@@ -19,7 +19,8 @@ type stopped struct {
 // product computes q = Ap for K vectors. It stops when every residual is at most tolerance of its
 // right side, after most iterations, or where A is found not to be definite, so that rounding
 // is all that is left. r is overwritten with the residual.
-func conjugateGradients(k, m int, r []float64, product func(q, p []float64) error, tolerance float64, most int, progress func(int, float64)) ([]float64, stopped, error) {
+func conjugateGradients(k, m int, r []float64, product func(q, p []float64) error, tolerance float64, most int,
+	progress func(int, float64)) ([]float64, stopped, error) {
 	x, q := make([]float64, k*m), make([]float64, k*m)
 	p := slices.Clone(r)
 	first, square := make([]float64, k), make([]float64, k)

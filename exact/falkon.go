@@ -95,7 +95,8 @@ func FalkonBytes(n, d, m, outputs int, kept bool) int64 {
 // nil means that all are 1. An iteration takes 2nmK multiply-adds, and nmd more if K_nm is not
 // kept; the preconditioner takes m³. The values of K_nm are rounded to float32, sums are in
 // float64. The machine keeps the centres, not x.
-func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, opt Falkon) (*Machine, *FalkonReport, error) {
+func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, opt Falkon) (*Machine,
+	*FalkonReport, error) {
 	if err := checkTargets(k, x, y, outputs, weights); err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +115,8 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 	}
 	if need, limit := FalkonBytes(n, x.Dim(), m, outputs, false), memory(opt.Memory); need > limit {
 		takes, allowed := units.BytesApart(need, limit)
-		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer centres or a feature map", m, takes, allowed)
+		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer centres or a feature map", m,
+			takes, allowed)
 	}
 	centres := opt.Given
 	if centres == nil {
@@ -140,7 +142,8 @@ func chooseCentres(k kernel.Kernel, x matrix.Rows, m int, opt Falkon) (*matrix.D
 	return feature.Landmarks(k, x, opt.Landmarks, m, opt.Seed)
 }
 
-func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, centres *matrix.Dense, opt Falkon) (*Machine, *FalkonReport, error) {
+func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, centres *matrix.Dense,
+	opt Falkon) (*Machine, *FalkonReport, error) {
 	if !(opt.Lambda >= 0) || math.IsInf(opt.Lambda, 0) {
 		return nil, nil, fmt.Errorf("lambda %g is not a positive number, or 0 to have it chosen", opt.Lambda)
 	}
@@ -151,7 +154,8 @@ func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 		opt.MaxIter = 200
 	}
 	if !(opt.Tolerance > 0 && opt.Tolerance < 1) || opt.MaxIter < 1 {
-		return nil, nil, fmt.Errorf("tolerance %g and at most %d iterations; it takes a tolerance between 0 and 1, and 1 iteration or more", opt.Tolerance, opt.MaxIter)
+		return nil, nil, fmt.Errorf("tolerance %g and at most %d iterations; it takes a tolerance between 0 and 1, and 1 iteration or more",
+			opt.Tolerance, opt.MaxIter)
 	}
 	f := &falkon{ctx: ctx, opt: opt, x: x, centres: centres, n: x.Len(), m: centres.Rows, k: outputs}
 	var err error

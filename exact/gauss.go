@@ -68,7 +68,8 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 	case !(accuracy >= 1e-12 && accuracy < 1):
 		return nil, fmt.Errorf("exact: the accuracy is %g; the fast Gauss transform takes a number from 10⁻¹² to below 1", accuracy)
 	case x.CSR != nil:
-		return nil, option.Errorf("exact: the fast Gauss transform takes dense rows, not sparse ones; use the exact Gram matrix (%s), Falkon or a feature map", option.Set("product", "exact"))
+		return nil, option.Errorf("exact: the fast Gauss transform takes dense rows, not sparse ones; use the exact Gram matrix (%s), Falkon "+
+			"or a feature map", option.Set("product", "exact"))
 	case x.Len() == 0:
 		return nil, fmt.Errorf("exact: no rows")
 	}
@@ -87,7 +88,8 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 		}
 	}
 	if len(columns) > 3 {
-		return nil, fmt.Errorf("exact: %d columns vary; the fast Gauss transform takes 3 at most: use a tree, Falkon or a feature map", len(columns))
+		return nil, fmt.Errorf("exact: %d columns vary; the fast Gauss transform takes 3 at most: use a tree, Falkon or a feature map",
+			len(columns))
 	}
 	p := &GaussProduct{order: make([]int, n), axes: len(columns), terms: 1}
 	half, err := p.plan(n, extent, accuracy, float64(memory(limit)))
@@ -176,7 +178,8 @@ func (p *GaussProduct) plan(n int, extent []float64, accuracy, limit float64) (h
 	}
 	if half == 0 {
 		take, allowed := units.BytesApart(needed, limit)
-		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast Gauss transform take %s, of %s allowed; use a tree or a threshold", take, allowed)
+		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast Gauss transform take %s, "+
+			"of %s allowed; use a tree or a threshold", take, allowed)
 	}
 	p.off = accuracy
 	p.reach = min(p.reach, slices.Max(p.boxes[:])-1)

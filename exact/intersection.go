@@ -64,14 +64,16 @@ func LooksUp(k kernel.Kernel) bool {
 // Tables take LookupBytes, and 16 GiB at most.
 func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
 	if !LooksUp(m.kernel) {
-		return nil, fmt.Errorf("exact: the kernel is %v; only a machine of the intersection kernel, homogeneous of degree 1, is a sum of functions of one number each", m.kernel)
+		return nil, fmt.Errorf("exact: the kernel is %v; only a machine of the intersection kernel, homogeneous of degree 1, is a sum of "+
+			"functions of one number each", m.kernel)
 	}
 	if lookup.Bins < 0 || lookup.Bins > 1<<20 {
 		return nil, fmt.Errorf("exact: a table of %d bins; it takes 1 to %d, or 0 for none", lookup.Bins, 1<<20)
 	}
 	if bytes := LookupBytes(m.x.Dim(), len(m.b), lookup.Bins); bytes > maxLookup {
 		take, most := units.BytesApart(bytes, maxLookup)
-		return nil, fmt.Errorf("exact: tables of %d bins for %d dimensions and %d outputs take %s, of %s at most; take fewer bins, or none", lookup.Bins, m.x.Dim(), len(m.b), take, most)
+		return nil, fmt.Errorf("exact: tables of %d bins for %d dimensions and %d outputs take %s, of %s at most; take fewer bins, or none",
+			lookup.Bins, m.x.Dim(), len(m.b), take, most)
 	}
 	f := &Intersection{d: m.x.Dim(), k: len(m.b), b: m.b, lookup: lookup, bound: make([]float64, len(m.b))}
 	f.setBreaks(m)

@@ -58,7 +58,8 @@ type IterativeReport struct {
 // to rows x with targets y, n×outputs row by row, and weights, 0 or more, of which nil means that
 // all are 1. The machine predicts with the kernel itself. It holds 8·6nK bytes beyond the
 // products'. It fails where K̃ is too far from K for λ: K̃ + λI is then not positive definite.
-func FitIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product, y []float64, outputs int, weights []float64, opt Iterative) (*Machine, *IterativeReport, error) {
+func FitIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product, y []float64, outputs int, weights []float64,
+	opt Iterative) (*Machine, *IterativeReport, error) {
 	if p.Len() != x.Len() {
 		panic(fmt.Sprintf("exact: a product of %d rows for %d rows", p.Len(), x.Len()))
 	}
@@ -75,7 +76,8 @@ func FitIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product
 	case !(opt.Lambda >= 0) || math.IsInf(opt.Lambda, 0):
 		return nil, nil, fmt.Errorf("lambda %g is not a positive number, or 0 to have it chosen", opt.Lambda)
 	case !(opt.Tolerance > 0 && opt.Tolerance < 1) || opt.MaxIter < 1:
-		return nil, nil, fmt.Errorf("tolerance %g and at most %d iterations; it takes a tolerance between 0 and 1, and 1 iteration or more", opt.Tolerance, opt.MaxIter)
+		return nil, nil, fmt.Errorf("tolerance %g and at most %d iterations; it takes a tolerance between 0 and 1, and 1 iteration or more",
+			opt.Tolerance, opt.MaxIter)
 	}
 	report := &IterativeReport{Lambda: opt.Lambda, Bytes: p.Bytes()}
 	if opt.Lambda == 0 {
@@ -100,11 +102,13 @@ func FitIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product
 }
 
 func errIndefinite(p Product, lambda float64) error {
-	return fmt.Errorf("the approximate Gram matrix, which is off by up to %.2g, is not positive definite with λ = %.3g; use a larger lambda or a higher accuracy", p.Bound(), lambda)
+	return fmt.Errorf("the approximate Gram matrix, which is off by up to %.2g, is not positive definite with λ = %.3g; use a larger "+
+		"lambda or a higher accuracy", p.Bound(), lambda)
 }
 
 // chooseIterative sets the report's λ.
-func chooseIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product, y []float64, outputs int, weights []float64, opt Iterative, report *IterativeReport) error {
+func chooseIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product, y []float64, outputs int, weights []float64,
+	opt Iterative, report *IterativeReport) error {
 	n := x.Len()
 	most := slices.Max(k.Diagonal(x))
 	if most == 0 {
@@ -147,7 +151,8 @@ func chooseIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Prod
 }
 
 // solveIterative returns α, n×K, and b.
-func solveIterative(ctx context.Context, p Product, y []float64, outputs int, weights []float64, lambda float64, opt Iterative) (alpha, b []float64, stop stopped, err error) {
+func solveIterative(ctx context.Context, p Product, y []float64, outputs int, weights []float64, lambda float64, opt Iterative) (alpha,
+	b []float64, stop stopped, err error) {
 	n := p.Len()
 	b, _ = mean(y, weights, outputs)
 	root := roots(weights, n)

@@ -99,7 +99,8 @@ func FitRidge(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights 
 			}
 		}
 		takes, allowed := units.BytesApart(need, limit)
-		return nil, nil, fmt.Errorf("kernel ridge on %d rows takes %s and some more = %s, of %s allowed; use %s", n, what, takes, allowed, instead)
+		return nil, nil, fmt.Errorf("kernel ridge on %d rows takes %s and some more = %s, of %s allowed; use %s", n, what, takes, allowed,
+			instead)
 	}
 	gram, err := kernel.NewGram(k, x, x)
 	if err != nil {

@@ -49,7 +49,8 @@ func newRowCache(k kernel.Kernel, x matrix.Rows, memory int64) (*rowCache, error
 	least, _ := SVMMemory(n, x.Dim(), x.CSR != nil)
 	if memory < least {
 		take, left := units.BytesApart(least, memory)
-		return nil, fmt.Errorf("exact: support vector machines on %d rows of %d dimensions take %s at least, of %s that are allowed or left; allow more, or use fewer rows, a feature map with a linear learner, or the learner falkon", n, x.Dim(), take, left)
+		return nil, fmt.Errorf("exact: support vector machines on %d rows of %d dimensions take %s at least, of %s that are allowed or left; "+
+			"allow more, or use fewer rows, a feature map with a linear learner, or the learner falkon", n, x.Dim(), take, left)
 	}
 	left := memory - least
 	lines, err := kernel.NewLines(k, x, left/2)

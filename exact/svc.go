@@ -90,7 +90,8 @@ func (f *svc) feasible() error {
 	if f.Nu <= most*(1+1e-12) {
 		return nil
 	}
-	return fmt.Errorf("exact: nu is %g; with classes of these sizes, %s, it is %.4g at most", f.Nu, contest{class, against}, math.Floor(1e4*most)/1e4)
+	return fmt.Errorf("exact: nu is %g; with classes of these sizes, %s, it is %.4g at most", f.Nu, contest{class, against},
+		math.Floor(1e4*most)/1e4)
 }
 
 // MostNu is the largest ν that ν-SVC has a solution for (Crisp and Burges 2000), where sums are

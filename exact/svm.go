@@ -81,7 +81,8 @@ func (r *SVMReport) Lines() []string {
 	}
 	stop := fmt.Sprintf("violation %.2g ≤ %g", r.Violation, r.Tolerance)
 	if !r.Converged {
-		stop = fmt.Sprintf("stopped at a violation of %.2g, above the tolerance %g: give more steps, a smaller C, or a looser tolerance", r.Violation, r.Tolerance)
+		stop = fmt.Sprintf("stopped at a violation of %.2g, above the tolerance %g: give more steps, a smaller C, or a looser tolerance",
+			r.Violation, r.Tolerance)
 	}
 	settings := ""
 	if r.Nu > 0 {
@@ -213,13 +214,15 @@ type solution struct {
 
 // run solves a program and reads the machine off it; rows are the numbers that the cache's rows
 // have for the caller, nil for their own.
-func run(ctx context.Context, p *program, cache *rowCache, rows []int32, o *SVM, progress func(violation float64)) (*solution, *smo, error) {
+func run(ctx context.Context, p *program, cache *rowCache, rows []int32, o *SVM, progress func(violation float64)) (*solution, *smo,
+	error) {
 	s := newSMO(p, cache, o.Tolerance)
 	before := cache.computed
 	if err := s.solve(ctx, o.MaxSteps, progress); err != nil {
 		return nil, nil, err
 	}
-	sol := &solution{objective: s.objective(), violation: max(s.violation, 0), steps: s.steps, computed: cache.computed - before, restores: s.restores}
+	sol := &solution{objective: s.objective(), violation: max(s.violation, 0), steps: s.steps, computed: cache.computed - before,
+		restores: s.restores}
 	beta := make([]float64, cache.n)
 	for t, a := range p.alpha {
 		beta[p.row[t]] += float64(p.sign[t] * a)

@@ -58,13 +58,15 @@ func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limi
 	})
 	p := &ThresholdProduct{order: t.order, ptr: make([]int, n+1)}
 	if !enough {
-		return nil, option.Errorf("exact: the Gram matrix of %d rows has so many elements above %g that the pairs of boxes with them take more than %s; use a higher threshold (%s), Falkon or a feature map",
+		return nil, option.Errorf("exact: the Gram matrix of %d rows has so many elements above %g that the pairs of boxes with them take "+
+			"more than %s; use a higher threshold (%s), Falkon or a feature map",
 			n, threshold, units.Bytes(most), option.Ref("accuracy"))
 	}
 	p.count(t, near, off, threshold)
 	if need := 12 * float64(p.ptr[n]); need > float64(most) {
 		takes, allowed := units.BytesApart(need, float64(most))
-		return nil, option.Errorf("exact: the Gram matrix of %d rows has %d elements above %g, which take %s, of %s allowed; use a higher threshold (%s), Falkon or a feature map",
+		return nil, option.Errorf("exact: the Gram matrix of %d rows has %d elements above %g, which take %s, of %s allowed; use a higher "+
+			"threshold (%s), Falkon or a feature map",
 			n, p.ptr[n], threshold, takes, allowed, option.Ref("accuracy"))
 	}
 	p.idx, p.val = make([]int32, p.ptr[n]), make([]float64, p.ptr[n])

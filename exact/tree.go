@@ -73,7 +73,8 @@ func newTree(k kernel.Kernel, x matrix.Rows) (*tree, error) {
 			"use the exact Gram matrix (%s), Falkon or a feature map",
 			strings.Join(falling(), ", "), k.Name, option.Set("product", "exact"))
 	case x.CSR != nil:
-		return nil, option.Errorf("exact: trees take dense rows of few columns, not sparse ones; use the exact Gram matrix (%s), Falkon or a feature map", option.Set("product", "exact"))
+		return nil, option.Errorf("exact: trees take dense rows of few columns, not sparse ones; use the exact Gram matrix (%s), Falkon or a "+
+			"feature map", option.Set("product", "exact"))
 	case x.Len() == 0:
 		return nil, fmt.Errorf("exact: no rows")
 	}
@@ -276,7 +277,8 @@ func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int6
 		return p.links%1024 != 0 || p.Bytes() <= memory(limit)
 	})
 	if !enough || p.Bytes() > memory(limit) {
-		return nil, option.Errorf("exact: a tree product of %d rows takes more than the %s allowed for its pairs of nodes; let elements be off by more (%s), or use Falkon or a feature map",
+		return nil, option.Errorf("exact: a tree product of %d rows takes more than the %s allowed for its pairs of nodes; let elements be "+
+			"off by more (%s), or use Falkon or a feature map",
 			x.Len(), units.Bytes(memory(limit)), option.Ref("accuracy"))
 	}
 	for i, n := range t.nodes { // parents first

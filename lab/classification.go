@@ -198,8 +198,10 @@ func (s *means) add(l *LabelMetrics) {
 }
 
 func (s *means) into(m *Metrics) {
-	m.MacroPrecision, m.MacroRecall, m.MacroF1 = number(share(s.precision, s.count)), number(share(s.recall, s.count)), number(share(s.f1, s.count))
-	m.WeightedPrecision, m.WeightedRecall, m.WeightedF1 = number(share(s.weightedPrecision, s.rows)), number(share(s.weightedRecall, s.rows)), number(share(s.weightedF1, s.rows))
+	m.MacroPrecision, m.MacroRecall, m.MacroF1 = number(share(s.precision, s.count)), number(share(s.recall, s.count)), number(share(s.f1,
+		s.count))
+	m.WeightedPrecision, m.WeightedRecall, m.WeightedF1 = number(share(s.weightedPrecision, s.rows)), number(share(s.weightedRecall,
+		s.rows)), number(share(s.weightedF1, s.rows))
 	if s.aucCount > 0 {
 		m.MacroAUC, m.WeightedAUC = number(s.auc/s.aucCount), number(s.weightedAUC/s.aucRows)
 	}

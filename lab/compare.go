@@ -301,8 +301,9 @@ func (r *record) compare(ctx context.Context, models []*Predictor, opt CompareOp
 	}
 	r.prepare()
 	of, copies := r.distinct()
-	d, err := rank.Bootstrap(ctx, rank.Resampling{Rows: of.rows, Copies: copies, Resamples: opt.Resamples, Seed: opt.Seed, Quantities: len(models),
-		Statistic: of.values, Progress: func(share float64) { opt.Progress("bootstrap", -1, share) }})
+	d, err := rank.Bootstrap(ctx, rank.Resampling{Rows: of.rows, Copies: copies, Resamples: opt.Resamples, Seed: opt.Seed,
+		Quantities: len(models),
+		Statistic:  of.values, Progress: func(share float64) { opt.Progress("bootstrap", -1, share) }})
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

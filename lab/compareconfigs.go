@@ -92,7 +92,8 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	case opt.Test != "" && opt.Test != "t" && opt.Test != "mcnemar":
 		return nil, fmt.Errorf("the test %q is not known; known are t, mcnemar", opt.Test)
 	case opt.Test == "mcnemar" && opt.Repeats > 1:
-		return nil, fmt.Errorf("McNemar's test takes one prediction of a row, but with %d repeats there are as many; take the test t", opt.Repeats)
+		return nil, fmt.Errorf("McNemar's test takes one prediction of a row, but with %d repeats there are as many; take the test t",
+			opt.Repeats)
 	}
 	all, n, err := commonTask(ctx, configs, src, opt.Progress)
 	if err != nil {
@@ -108,7 +109,8 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	if opt.Test == "mcnemar" && r.metric.Name != "accuracy" && r.metric.Name != "error" {
 		return nil, fmt.Errorf("McNemar's test is for accuracy and error, and the metric is %s; take the test t", r.metric.Name)
 	}
-	out := &ConfigComparison{Folds: opt.Folds, Repeats: opt.Repeats, Metric: r.metric.Name, Better: "lower", Level: opt.Level, Test: "corrected_t", Configs: make([]ComparedConfig, len(configs))}
+	out := &ConfigComparison{Folds: opt.Folds, Repeats: opt.Repeats, Metric: r.metric.Name, Better: "lower", Level: opt.Level,
+		Test: "corrected_t", Configs: make([]ComparedConfig, len(configs))}
 	if r.metric.LargerIsBetter {
 		out.Better = "higher"
 	}
@@ -165,8 +167,10 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 }
 
 // commonTask is what the models of all configurations will predict, and the number of rows.
-func commonTask(ctx context.Context, configs []NamedConfig, src dataset.Source, progress func(string, int, float64)) (*Predictor, int, error) {
-	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: 1, Progress: func(rows int, share float64) { progress("read", rows, share) }})
+func commonTask(ctx context.Context, configs []NamedConfig, src dataset.Source, progress func(string, int, float64)) (*Predictor, int,
+	error) {
+	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: 1,
+		Progress: func(rows int, share float64) { progress("read", rows, share) }})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -186,7 +190,8 @@ func commonTask(ctx context.Context, configs []NamedConfig, src dataset.Source, 
 		case all.Task == "":
 			all.Task = task
 		case all.Task != task:
-			return nil, 0, fmt.Errorf("%s is for the task %s, %s for %s; configurations of one task can be compared", configs[0].Name, all.Task, c.Name, task)
+			return nil, 0, fmt.Errorf("%s is for the task %s, %s for %s; configurations of one task can be compared", configs[0].Name, all.Task,
+				c.Name, task)
 		}
 	}
 	switch all.Task {

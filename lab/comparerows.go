@@ -62,13 +62,19 @@ const (
 
 // compared are the metrics that models can be compared by.
 var compared = map[string]map[string]way{
-	"classify": {"accuracy": byConfusion, "error": byConfusion, "balanced_accuracy": byConfusion, "micro_f1": byConfusion, "macro_f1": byConfusion,
-		"weighted_f1": byConfusion, "f1": byConfusion, "precision": byConfusion, "recall": byConfusion, "micro_precision": byConfusion, "micro_recall": byConfusion,
-		"macro_precision": byConfusion, "macro_recall": byConfusion, "weighted_precision": byConfusion, "weighted_recall": byConfusion,
-		"mcc": byConfusion, "kappa": byConfusion, "auc": byRanking, "average_precision": byRanking, "log_loss": byProbability, "brier": byProbability},
+	"classify": {
+		"accuracy": byConfusion, "error": byConfusion, "balanced_accuracy": byConfusion, "mcc": byConfusion, "kappa": byConfusion,
+		"f1": byConfusion, "precision": byConfusion, "recall": byConfusion,
+		"micro_f1": byConfusion, "micro_precision": byConfusion, "micro_recall": byConfusion,
+		"macro_f1": byConfusion, "macro_precision": byConfusion, "macro_recall": byConfusion,
+		"weighted_f1": byConfusion, "weighted_precision": byConfusion, "weighted_recall": byConfusion,
+		"auc": byRanking, "average_precision": byRanking, "log_loss": byProbability, "brier": byProbability,
+	},
 	"regress": {"rmse": bySquares, "mae": byLoss, "r2": bySquares, "relative_rmse": bySquares},
-	"multilabel": {"subset_accuracy": byLoss, "hamming_loss": byLoss, "samples_f1": byLoss, "samples_precision": byLoss, "samples_recall": byLoss,
-		"micro_f1": byCounts, "micro_precision": byCounts, "micro_recall": byCounts},
+	"multilabel": {
+		"subset_accuracy": byLoss, "hamming_loss": byLoss, "samples_f1": byLoss, "samples_precision": byLoss, "samples_recall": byLoss,
+		"micro_f1": byCounts, "micro_precision": byCounts, "micro_recall": byCounts,
+	},
 }
 
 // ComparedMetrics are the names of the metrics that models of a task can be compared by, what matters first.
@@ -96,7 +102,8 @@ func ComparedMetric(name string) error {
 
 // comparedMetrics are those of ComparedMetrics that models like p have.
 func comparedMetrics(p *Predictor) string {
-	return strings.Join(slices.DeleteFunc(ComparedMetrics(p.Task), func(name string) bool { return ofTwoClasses(name) && len(p.Classes) != 2 }), ", ")
+	names := slices.DeleteFunc(ComparedMetrics(p.Task), func(name string) bool { return ofTwoClasses(name) && len(p.Classes) != 2 })
+	return strings.Join(names, ", ")
 }
 
 // ofTwoClasses says whether models can be compared by the metric only if they tell two classes apart.

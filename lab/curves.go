@@ -171,7 +171,8 @@ func (d *drawing) add(x, y, threshold, box float64) {
 		}
 	}
 	d.lowest, d.highest = min(d.lowest, y), max(d.highest, y)
-	d.x, d.y, d.threshold, d.waiting = x, y, threshold, len(d.curve.X) > 0 && (x != d.curve.X[len(d.curve.X)-1] || y != d.curve.Y[len(d.curve.Y)-1])
+	d.x, d.y, d.threshold, d.waiting = x, y, threshold, len(d.curve.X) > 0 &&
+		(x != d.curve.X[len(d.curve.X)-1] || y != d.curve.Y[len(d.curve.Y)-1])
 }
 
 // take adds the last point seen to the curve.

@@ -145,7 +145,8 @@ func (j *judge) add(b *matrix.Batch) error {
 
 // unlabelled is the error for rows without labels.
 func unlabelled(source string) error {
-	return option.Errorf("%s: the rows have no labels to compare predictions with; name them with %s or %s", source, option.Ref("label"), option.Ref("labels_file"))
+	return option.Errorf("%s: the rows have no labels to compare predictions with; name them with %s or %s", source, option.Ref("label"),
+		option.Ref("labels_file"))
 }
 
 func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
@@ -196,7 +197,8 @@ func (j *judge) metrics() (*Metrics, error) {
 	case j.weight == 0:
 		return nil, fmt.Errorf("%s: the weights of all %d rows are 0, so there is nothing to measure", j.src.Name(), j.rows)
 	case !(j.weight > leastWeight && j.weight < 1/leastWeight):
-		return nil, fmt.Errorf("%s: the weights add up to %.3g, whose square float64 does not hold; multiply all of them by the same number", j.src.Name(), j.weight)
+		return nil, fmt.Errorf("%s: the weights add up to %.3g, whose square float64 does not hold; multiply all of them by the same number",
+			j.src.Name(), j.weight)
 	}
 	var m *Metrics
 	switch {
@@ -206,7 +208,8 @@ func (j *judge) metrics() (*Metrics, error) {
 		m = j.byLabel.Metrics()
 	default:
 		if m = j.byValue.Metrics(); m.RMSE == nil {
-			return nil, fmt.Errorf("%s: the targets differ from the predictions by up to %.3g, whose square float64 does not hold; divide all targets by the same number", j.src.Name(), *m.MaxError)
+			return nil, fmt.Errorf("%s: the targets differ from the predictions by up to %.3g, whose square float64 does not hold; divide all "+
+				"targets by the same number", j.src.Name(), *m.MaxError)
 		}
 	}
 	if j.weighted {

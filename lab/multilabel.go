@@ -114,7 +114,8 @@ func (l *MultiLabel) Metrics() *Metrics {
 		predicted += l.predicted[t]
 	}
 	all.into(m)
-	m.MicroPrecision, m.MicroRecall, m.MicroF1 = number(share(hits, predicted)), number(share(hits, truths)), number(share(2*hits, truths+predicted))
+	m.MicroPrecision, m.MicroRecall, m.MicroF1 = number(share(hits, predicted)), number(share(hits, truths)), number(share(2*hits,
+		truths+predicted))
 	if l.ranking != nil {
 		m.RankingPrecision = number(l.ordered / l.weight)
 	}

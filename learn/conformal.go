@@ -35,7 +35,8 @@ func NewConformal(level float64, residuals []float64, k int, scaled bool) (*Conf
 	c := &Conformal{Level: level, Rows: n, Scaled: scaled}
 	rank := conformalRank(level, n)
 	if rank > n {
-		return nil, fmt.Errorf("intervals of level %g take at least %d rows to calibrate, %d were held back; train on more rows or ask for less", level, int(math.Ceil(level/(1-level)-1e-9)), n)
+		return nil, fmt.Errorf("intervals of level %g take at least %d rows to calibrate, %d were held back; train on more rows or ask for less",
+			level, int(math.Ceil(level/(1-level)-1e-9)), n)
 	}
 	column := make([]float64, n)
 	for t := range k {

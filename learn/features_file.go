@@ -47,7 +47,8 @@ func CreateFeatureFile(dir string, dim int, sparse bool) (*FeatureFile, error) {
 // width that the file was made for.
 func (f *FeatureFile) Append(rows matrix.Rows) error {
 	if rows.Dim() != f.dim || (rows.CSR != nil) != f.sparse {
-		panic(fmt.Sprintf("learn: rows of %d columns appended to a feature file of %d, sparse %t to %t", rows.Dim(), f.dim, rows.CSR != nil, f.sparse))
+		panic(fmt.Sprintf("learn: rows of %d columns appended to a feature file of %d, sparse %t to %t", rows.Dim(), f.dim, rows.CSR != nil,
+			f.sparse))
 	}
 	for i := range rows.Len() {
 		val := []float32(nil)

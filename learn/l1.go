@@ -100,7 +100,8 @@ func (r *L1Report) Lines() []string {
 		how = "NOT converged (allow more iterations or a larger tolerance)"
 	}
 	return append([]string{
-		fmt.Sprintf("%s loss and L1 penalty, C = %.4g: %s in %d steps, %d sweeps; violation %.2g of that at 0", r.Loss, r.C, how, r.Iterations, r.Sweeps, r.Violation),
+		fmt.Sprintf("%s loss and L1 penalty, C = %.4g: %s in %d steps, %d sweeps; violation %.2g of that at 0", r.Loss, r.C, how, r.Iterations,
+			r.Sweeps, r.Violation),
 		fmt.Sprintf("%d of %d weights are not zero", r.NonZero, r.Weights),
 	}, pathLines(r.Path)...)
 }

@@ -172,7 +172,8 @@ type penalised interface {
 }
 
 // fitPenalised fits with the features in the given order, nil meaning as they are.
-func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, order []int, penalise func(*quadratic) (penalised, error)) (*Linear, *LassoReport, error) {
+func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, order []int,
+	penalise func(*quadratic) (penalised, error)) (*Linear, *LassoReport, error) {
 	if opt.Lambda < 0 || math.IsNaN(opt.Lambda) || math.IsInf(opt.Lambda, 0) {
 		return nil, nil, fmt.Errorf("λ = %g is not a positive number", opt.Lambda)
 	}
@@ -243,7 +244,8 @@ func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, ord
 
 // chooseLasso walks the path and sets Lambda, Path and HeldOut. It returns the weights of the
 // best λ.
-func chooseLasso(ctx context.Context, q *quadratic, p penalised, main, held *moments.Moments, order []int, tolerance float64, opt Lasso, report *LassoReport) (best []float64, err error) {
+func chooseLasso(ctx context.Context, q *quadratic, p penalised, main, held *moments.Moments, order []int, tolerance float64, opt Lasso,
+	report *LassoReport) (best []float64, err error) {
 	largest := p.largest()
 	if !(largest > 0) {
 		return nil, nil

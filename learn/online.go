@@ -222,7 +222,8 @@ func ContinueOnline(cfg Online, d, k int, state OnlineState) (*OnlineFit, error)
 		return nil, fmt.Errorf("the learner's state has no rate")
 	}
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
-	if state.Rows < 0 || !(state.Weight >= 0) || !all(state.Scale, positive) || slices.ContainsFunc(state.First32, func(v float32) bool { return v-v != 0 }) {
+	if state.Rows < 0 || !(state.Weight >= 0) || !all(state.Scale, positive) ||
+		slices.ContainsFunc(state.First32, func(v float32) bool { return v-v != 0 }) {
 		return nil, fmt.Errorf("the learner's state holds a number that cannot be")
 	}
 	for t := range k {
@@ -252,13 +253,15 @@ func (f *OnlineFit) Linear() (*Linear, error) {
 		for j := range f.d {
 			v := float32(weight(j) * scale)
 			if v-v != 0 {
-				return nil, option.Errorf("the weights have grown out of float32's range; use a lower %s, or scale the inputs (%s)", option.Ref("rate"), option.Set("scale", "standard"))
+				return nil, option.Errorf("the weights have grown out of float32's range; use a lower %s, or scale the inputs (%s)", option.Ref("rate"),
+					option.Set("scale", "standard"))
 			}
 			l.W.Data[j*f.k+t] = v
 		}
 		l.B[t] = float64(b*scale) + f.Shift[t]
 		if l.B[t]-l.B[t] != 0 {
-			return nil, option.Errorf("the intercept is not finite; use a lower %s, or scale the inputs (%s)", option.Ref("rate"), option.Set("scale", "standard"))
+			return nil, option.Errorf("the intercept is not finite; use a lower %s, or scale the inputs (%s)", option.Ref("rate"),
+				option.Set("scale", "standard"))
 		}
 	}
 	return l, nil

@@ -21,7 +21,8 @@ func (f *OnlineFit) unit(t int) float64 {
 
 func (f *OnlineFit) checkShapes(z matrix.Rows, y, weights []float64) {
 	if n := z.Len(); z.Dim() != f.d || len(y) != n*f.k || weights != nil && len(weights) != n {
-		panic(fmt.Sprintf("learn: an online learner of %d features and %d outputs got %d×%d rows, %d targets and %d weights", f.d, f.k, n, z.Dim(), len(y), len(weights)))
+		panic(fmt.Sprintf("learn: an online learner of %d features and %d outputs got %d×%d rows, %d targets and %d weights", f.d, f.k, n,
+			z.Dim(), len(y), len(weights)))
 	}
 }
 

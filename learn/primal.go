@@ -140,9 +140,11 @@ func FitPrimal(ctx context.Context, z Features, class []int, classes int, weight
 
 // FitPrimalSVR trains support vector machines for regression on the rows z with the targets y,
 // row-major Len×outputs, and the weights of FitPrimal.
-func FitPrimalSVR(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt Primal) (*Linear, *PrimalReport, error) {
+func FitPrimalSVR(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt Primal) (*Linear, *PrimalReport,
+	error) {
 	if outputs < 1 || len(y) != z.Len()*outputs || weights != nil && len(weights) != z.Len() {
-		panic(fmt.Sprintf("learn: FitPrimalSVR of %d rows given %d targets for %d outputs and %d weights", z.Len(), len(y), outputs, len(weights)))
+		panic(fmt.Sprintf("learn: FitPrimalSVR of %d rows given %d targets for %d outputs and %d weights", z.Len(), len(y), outputs,
+			len(weights)))
 	}
 	if !(opt.Epsilon >= 0) || math.IsInf(opt.Epsilon, 0) {
 		return nil, nil, fmt.Errorf("epsilon %g is not a width: it is a number of at least 0", opt.Epsilon)

@@ -14,9 +14,11 @@ import (
 // Where all rows with a weight above 0 have a label, or none has it, no features decide and the
 // intercept would have no bound: then w = 0 and b = ±ln(1 + Σ weights), by which the probability is
 // that of Laplace's rule of succession, 1 - 1/(2 + Σ weights) of what all rows say.
-func FitPrimalLabels(ctx context.Context, z Features, y []float64, labels int, weights []float64, opt Primal) (*Linear, *PrimalReport, error) {
+func FitPrimalLabels(ctx context.Context, z Features, y []float64, labels int, weights []float64, opt Primal) (*Linear, *PrimalReport,
+	error) {
 	if labels < 1 || len(y) != z.Len()*labels || weights != nil && len(weights) != z.Len() {
-		panic(fmt.Sprintf("learn: FitPrimalLabels of %d rows given %d targets for %d labels and %d weights", z.Len(), len(y), labels, len(weights)))
+		panic(fmt.Sprintf("learn: FitPrimalLabels of %d rows given %d targets for %d labels and %d weights", z.Len(), len(y), labels,
+			len(weights)))
 	}
 	if opt.Loss != "" && opt.Loss != "logistic" {
 		return nil, nil, fmt.Errorf("the loss of labels is logistic, not %s", opt.Loss)

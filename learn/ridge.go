@@ -86,7 +86,8 @@ func (opt Ridge) Fit(parts []*moments.Stats) (*RidgeFit, error) {
 		by = opt.auto(len(parts))
 	}
 	if n := Parts(by); n > 1 && len(parts) != n {
-		return nil, fmt.Errorf("to choose λ by %s takes statistics in %d parts, these have %d; choose it by evidence, or give it", by, n, len(parts))
+		return nil, fmt.Errorf("to choose λ by %s takes statistics in %d parts, these have %d; choose it by evidence, or give it", by, n,
+			len(parts))
 	}
 	if by == "loo" && opt.Rows == nil {
 		return nil, errors.New("to choose λ by loo takes the rows once more, which are not at hand; choose it by evidence")
@@ -97,7 +98,8 @@ func (opt Ridge) Fit(parts []*moments.Stats) (*RidgeFit, error) {
 			return nil, err
 		}
 	}
-	f := &ridgeFit{opt: opt, solver: opt.Room.solver(m.D, m.K), report: &RidgeReport{By: by, Lambda: opt.Lambda, Whole: opt.Path && by != "given" && by != "trace"}}
+	f := &ridgeFit{opt: opt, solver: opt.Room.solver(m.D, m.K)}
+	f.report = &RidgeReport{By: by, Lambda: opt.Lambda, Whole: opt.Path && by != "given" && by != "trace"}
 	if err := f.fit(parts); err != nil {
 		return nil, err
 	}

@@ -114,7 +114,8 @@ func pathTable(path []PathPoint) []string {
 		if p.Chosen {
 			mark = "  chosen"
 		}
-		lines = append(lines, fmt.Sprintf("%-12.3g%-14.6g%-14s%-14s%-14s%.5g%s", p.Lambda, p.Error, text(p.GCV), text(p.LOO), text(p.Evidence), p.Parameters, mark))
+		lines = append(lines, fmt.Sprintf("%-12.3g%-14.6g%-14s%-14s%-14s%.5g%s", p.Lambda, p.Error, text(p.GCV), text(p.LOO), text(p.Evidence),
+			p.Parameters, mark))
 	}
 	return lines
 }

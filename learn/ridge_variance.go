@@ -53,7 +53,8 @@ func (s *spectrum) variance(lambda float64) *Variance {
 func (v *Variance) Deviations(dst *matrix.Dense, z matrix.Rows, work *matrix.Dense) {
 	d, r := v.Factor.Rows, v.Factor.Cols
 	if z.Dim() != d || dst.Rows != z.Len() || dst.Cols != len(v.Noise) {
-		panic(fmt.Sprintf("learn: Deviations of %d×%d rows by a model of %d features and %d targets into %d×%d", z.Len(), z.Dim(), d, len(v.Noise), dst.Rows, dst.Cols))
+		panic(fmt.Sprintf("learn: Deviations of %d×%d rows by a model of %d features and %d targets into %d×%d", z.Len(), z.Dim(), d,
+			len(v.Noise), dst.Rows, dst.Cols))
 	}
 	x := z.Dense
 	if x == nil {

@@ -94,7 +94,8 @@ func FitSVR(ctx context.Context, z Features, y []float64, outputs int, weights [
 	}
 	g := &goals{c: opt.C, weights: weights, y: y, outputs: outputs}
 	start, spread := g.spread(!opt.NoIntercept)
-	f, err := newDual(z, outputs, &boxed{goals: g, kind: epsilonBox, squared: opt.Loss == "squared_epsilon", epsilon: opt.Epsilon, typical: spread}, !opt.NoIntercept)
+	f, err := newDual(z, outputs, &boxed{goals: g, kind: epsilonBox, squared: opt.Loss == "squared_epsilon", epsilon: opt.Epsilon,
+		typical: spread}, !opt.NoIntercept)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -74,7 +74,8 @@ func (t *trainer) primalProblem(ctx context.Context, class []int, k int, costs [
 		t.done(r.Iterations, sum(r.Objective), r.Converged)
 		return l, nil
 	}
-	l, r, err := learn.FitPrimal(ctx, t.features(), class, k, costs, learn.Primal{C: t.opt.C, Loss: loss, Tolerance: tolerance, NoIntercept: !t.opt.FreeBias})
+	l, r, err := learn.FitPrimal(ctx, t.features(), class, k, costs,
+		learn.Primal{C: t.opt.C, Loss: loss, Tolerance: tolerance, NoIntercept: !t.opt.FreeBias})
 	if err != nil {
 		return nil, err
 	}

@@ -276,7 +276,8 @@ func (t *trainer) classes(ctx context.Context, labels []int) (*learn.Linear, err
 	case L2RLR, L2RL2LossSVC, L1RL2LossSVC, L1RLR:
 		return t.primal(ctx, class, weights)
 	}
-	loss := map[Solver]string{L2RL2LossSVCDual: "squared_hinge", L2RL1LossSVCDual: "hinge", MCSVMCS: "hinge", L2RLRDual: "logistic"}[t.opt.Solver]
+	loss := map[Solver]string{L2RL2LossSVCDual: "squared_hinge", L2RL1LossSVCDual: "hinge", MCSVMCS: "hinge",
+		L2RLRDual: "logistic"}[t.opt.Solver]
 	l, r, err := learn.FitSVM(ctx, t.features(), class, k, nil, learn.SVM{
 		C: t.opt.C, Loss: loss, CrammerSinger: t.opt.Solver == MCSVMCS, ClassWeights: weights,
 		Tolerance: t.tolerance(0.1), NoIntercept: true, Seed: t.opt.Seed,

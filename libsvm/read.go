@@ -365,7 +365,8 @@ func (p *reader) named(words []string) error {
 	}
 	v, err := strconv.ParseInt(value, 10, 32)
 	if !ok || err != nil || v < 1 {
-		return fmt.Errorf("%q is not 0:NUMBER, that of a row from 1 on, as support vectors of a precomputed kernel are", shortened(strings.Join(words, " ")))
+		return fmt.Errorf("%q is not 0:NUMBER, that of a row from 1 on, as support vectors of a precomputed kernel are",
+			shortened(strings.Join(words, " ")))
 	}
 	p.m.from = append(p.m.from, int(v-1))
 	x.Cols = max(x.Cols, int(v))

@@ -151,7 +151,8 @@ func (p part) restore(tensors map[string]*safetensors.Tensor, prefix string) (*S
 	if p.D < 1 || p.K < 1 || p.D > most || p.K > most {
 		return nil, fmt.Errorf("%d features and %d targets", p.D, p.K)
 	}
-	if p.Rows < 0 || p.Used < 0 || p.Used > p.Rows || !(p.Weight >= 0) || !(p.Labelled >= 0) || p.Labelled > p.Weight*(1+1e-9) || math.IsInf(p.Weight, 0) {
+	if p.Rows < 0 || p.Used < 0 || p.Used > p.Rows || !(p.Weight >= 0) || !(p.Labelled >= 0) || p.Labelled > p.Weight*(1+1e-9) ||
+		math.IsInf(p.Weight, 0) {
 		return nil, fmt.Errorf("%d rows of weight %g, %d of them with targets, of weight %g", p.Rows, p.Weight, p.Used, p.Labelled)
 	}
 	var err error
@@ -251,7 +252,8 @@ func (f *File) Same(o *File) error {
 			return err
 		}
 		if place, x, y, differ := firstDifference("", a, b); differ {
-			return option.Errorf("the statistics are of another pipeline: %s is %s here and %s there; make both with one pipeline (%s)", place, x, y, option.Ref("like"))
+			return option.Errorf("the statistics are of another pipeline: %s is %s here and %s there; make both with one pipeline (%s)", place, x, y,
+				option.Ref("like"))
 		}
 	}
 	names := slices.Sorted(maps.Keys(f.Tensors))
@@ -261,7 +263,8 @@ func (f *File) Same(o *File) error {
 	for _, name := range names {
 		a, b := f.Tensors[name], o.Tensors[name]
 		if !slices.Equal(a.Shape, b.Shape) || !slices.Equal(a.F32, b.F32) || !slices.Equal(a.F64, b.F64) {
-			return option.Errorf("the statistics are of another pipeline: its array %s differs, so that features are scaled or mapped otherwise; make both with one pipeline (%s)", name, option.Ref("like"))
+			return option.Errorf("the statistics are of another pipeline: its array %s differs, so that features are scaled or mapped otherwise; "+
+				"make both with one pipeline (%s)", name, option.Ref("like"))
 		}
 	}
 	a, b := f.Parts[0], o.Parts[0]

@@ -48,7 +48,8 @@ const (
 // A spectrum without vectors says that it gave up.
 func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 	limit, rows := d/krylovLimit, max(leastBlock, min(mostBlock, d/krylovRows&^7))
-	b := &basis{d: d, a: a, most: limit, q: make([]float64, limit*d), t: make([]float64, limit*limit), work: make([]float64, 2*mostBlock*limit)}
+	b := &basis{d: d, a: a, most: limit, q: make([]float64, limit*d), t: make([]float64, limit*limit),
+		work: make([]float64, 2*mostBlock*limit)}
 	front := orthonormalised(gaussian(0, rows, d), d, 0)
 	next := k + rows             // the size of the basis when the vectors are looked at
 	probing := neverProbed       // steps that are left
@@ -80,7 +81,8 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 			case residual > tolerance:
 				// The logarithm of the residual falls ever faster; where it would take twice
 				// the limit at the present pace, half of the way is enough.
-				if probing == neverProbed && before > 0 && b.size > limit/2 && math.Log(residual/tolerance)*float64(b.size-sizeBefore) > math.Log(before/residual)*float64(2*limit-b.size) {
+				if probing == neverProbed && before > 0 && b.size > limit/2 &&
+					math.Log(residual/tolerance)*float64(b.size-sizeBefore) > math.Log(before/residual)*float64(2*limit-b.size) {
 					return &spectrum{}
 				}
 				before, sizeBefore = residual, b.size

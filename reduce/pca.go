@@ -125,7 +125,8 @@ func (p PCA) Fit(m *moments.Moments) (*Projection, *Report, error) {
 		trace += m.H[i*d+i]
 	}
 	if m.Rows < 2 || !(trace > 0) || math.IsInf(trace, 0) {
-		return nil, nil, fmt.Errorf("%d rows of %d features with a variance of %g have no principal components", m.Rows, d, trace/max(m.Weight, 1))
+		return nil, nil, fmt.Errorf("%d rows of %d features with a variance of %g have no principal components", m.Rows, d,
+			trace/max(m.Weight, 1))
 	}
 	most := min(d, m.Rows-1)
 	if p.Components > 0 {
@@ -213,7 +214,8 @@ func full(h []float64, d int, count func(descending []float64) int) (*spectrum, 
 		return k
 	})
 	if !ok {
-		return nil, fmt.Errorf("the products of %d features have no eigenvalues: a sum is not finite, or the values are too large; scale the inputs", d)
+		return nil, fmt.Errorf("the products of %d features have no eigenvalues: a sum is not finite, or the values are too large; scale the "+
+			"inputs", d)
 	}
 	slices.Reverse(values)
 	for i := range k / 2 {

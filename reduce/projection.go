@@ -46,7 +46,8 @@ func (p *Projection) Bytes() int64 { return 12*int64(p.d)*int64(p.k) + 8*int64(p
 // depend on the rows beside it. work holds the centred rows, 4·Len·D bytes.
 func (p *Projection) Transform(dst *matrix.Dense, z matrix.Rows, work *matrix.Dense) {
 	if z.Dim() != p.d || dst.Rows != z.Len() || dst.Cols != p.k {
-		panic(fmt.Sprintf("reduce: Transform of %d×%d rows by a projection of %d to %d into %d×%d", z.Len(), z.Dim(), p.d, p.k, dst.Rows, dst.Cols))
+		panic(fmt.Sprintf("reduce: Transform of %d×%d rows by a projection of %d to %d into %d×%d", z.Len(), z.Dim(), p.d, p.k, dst.Rows,
+			dst.Cols))
 	}
 	// Centred first: a mean that is large would take the digits of what differs from it.
 	if z.CSR != nil {

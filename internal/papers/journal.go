@@ -41,7 +41,8 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 		if number == 1 {
 			var v version
 			if err := json.Unmarshal(line, &v); err != nil || v != thisVersion {
-				return option.Errorf("%s: is not a journal of tables, or one of another version of the program; name another file with %s, or delete it", opt.Journal, option.Ref("journal"))
+				return option.Errorf("%s: is not a journal of tables, or one of another version of the program; name another file with %s, or delete it",
+					opt.Journal, option.Ref("journal"))
 			}
 			return nil
 		}

@@ -72,7 +72,8 @@ func (a Axis) fit(s span) Axis {
 
 // check says what is wrong with a range.
 func (a Axis) check() error {
-	if !a.shows(a.From) && a.From != 0 || !a.shows(a.To) && a.To != 0 || a.From > a.To || a.Log && a.From < 0 || a.Log && a.To != 0 && a.From == 0 {
+	if !a.shows(a.From) && a.From != 0 || !a.shows(a.To) && a.To != 0 || a.From > a.To || a.Log && a.From < 0 || a.Log && a.To != 0 &&
+		a.From == 0 {
 		return fmt.Errorf("axis %q: cannot run from %g to %g", a.Name, a.From, a.To)
 	}
 	if a.From == a.To && a.From != 0 {

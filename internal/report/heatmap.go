@@ -97,7 +97,8 @@ func (h *HeatMap) layout() (picture, error) {
 	}
 	p := picture{width: columnWidth, desc: h.describe(values)}
 	if len(g.Rows) < len(h.Rows) || len(g.Columns) < len(h.Columns) {
-		p.notes = append(p.notes, fmt.Sprintf("Of %s rows and %s columns, neighbours are shown together by their mean.", units.Count(len(h.Rows)), units.Count(len(h.Columns))))
+		p.notes = append(p.notes, fmt.Sprintf("Of %s rows and %s columns, neighbours are shown together by their mean.", units.Count(len(h.Rows)),
+			units.Count(len(h.Columns))))
 	}
 	l := g.grid(columnWidth)
 	if !l.texts && len(g.Columns) > 4 || max(len(g.Columns), len(g.Rows)) > 16 {
@@ -247,7 +248,8 @@ func (h *heatGrid) draw(p *pen) {
 	h.cells(p, left, top, cw, ch)
 	outline := stroke{paint: muted, width: 0.8}
 	p.set(outline)
-	frame := polygon([]vg.Point{at(left, top), at(left+width, top), at(left+width, top-ch*float64(len(h.Rows))), at(left, top-ch*float64(len(h.Rows)))})
+	frame := polygon([]vg.Point{at(left, top), at(left+width, top), at(left+width, top-ch*float64(len(h.Rows))),
+		at(left, top-ch*float64(len(h.Rows)))})
 	frame.Close()
 	p.Stroke(frame)
 	h.key(p, left)
@@ -310,7 +312,8 @@ func (h *heatGrid) cells(p *pen, left, top, cw, ch float64) {
 			if s <= 0 {
 				continue
 			}
-			paths[s] = append(paths[s], polygon([]vg.Point{at(x0+gap, y1-gap), at(x0+cw-gap, y1-gap), at(x0+cw-gap, y1-ch+gap), at(x0+gap, y1-ch+gap)})...)
+			paths[s] = append(paths[s], polygon([]vg.Point{at(x0+gap, y1-gap), at(x0+cw-gap, y1-gap), at(x0+cw-gap, y1-ch+gap),
+				at(x0+gap, y1-ch+gap)})...)
 			paths[s].Close()
 		}
 	}
@@ -365,7 +368,8 @@ func (h *HeatMap) key(p *pen, left float64) {
 
 func (h *HeatMap) describe(values span) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Matrix of %d rows (%s) and %d columns (%s)", len(h.Rows), nameOr(h.RowName, "rows"), len(h.Columns), nameOr(h.ColumnName, "columns"))
+	fmt.Fprintf(&b, "Matrix of %d rows (%s) and %d columns (%s)", len(h.Rows), nameOr(h.RowName, "rows"), len(h.Columns),
+		nameOr(h.ColumnName, "columns"))
 	if !values.any {
 		return b.String() + " without values."
 	}

@@ -179,7 +179,8 @@ func (p picture) svg(title, id, css, class string) string {
 	c := newSVGCanvas(p.height)
 	p.draw(&pen{Canvas: c, width: p.width, height: p.height})
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-labelledby="%s-title %s-desc">`+"\n",
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" width="%s" height="%s" `+
+		`role="img" aria-labelledby="%s-title %s-desc">`+"\n",
 		class, number(p.width), number(p.height), number(p.width), number(p.height), id, id)
 	fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n<desc id=\"%s-desc\">%s</desc>\n", id, escape(title), id, escape(p.desc))
 	if css != "" {

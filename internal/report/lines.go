@@ -69,8 +69,10 @@ func (l *Lines) layout() (picture, error) {
 	left, drawn := 0, 0
 	for i := range l.Curves {
 		c := &l.Curves[i]
-		if len(c.X) != len(c.Y) || c.Low != nil && len(c.Low) != len(c.X) || c.High != nil && len(c.High) != len(c.X) || (c.Low == nil) != (c.High == nil) {
-			return picture{}, fmt.Errorf("curve %q has %d X, %d Y, %d Low and %d High; give as many of each, or neither Low nor High", c.Name, len(c.X), len(c.Y), len(c.Low), len(c.High))
+		if len(c.X) != len(c.Y) || c.Low != nil && len(c.Low) != len(c.X) || c.High != nil && len(c.High) != len(c.X) ||
+			(c.Low == nil) != (c.High == nil) {
+			return picture{}, fmt.Errorf("curve %q has %d X, %d Y, %d Low and %d High; give as many of each, or neither Low nor High", c.Name,
+				len(c.X), len(c.Y), len(c.Low), len(c.High))
 		}
 		for j := range c.X {
 			if !x.shows(c.X[j]) || !y.shows(c.Y[j]) {
@@ -249,7 +251,8 @@ func thinned(points []vg.Point) []vg.Point {
 // describe says in words what the curves do.
 func (l *Lines) describe(x, y Axis) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Line chart of %s against %s, %s from %s to %s.", nameOr(y.Name, "values"), nameOr(x.Name, "x"), nameOr(x.Name, "x"), x.say(x.From), x.say(x.To))
+	fmt.Fprintf(&b, "Line chart of %s against %s, %s from %s to %s.", nameOr(y.Name, "values"), nameOr(x.Name, "x"), nameOr(x.Name, "x"),
+		x.say(x.From), x.say(x.To))
 	for i := range l.Curves {
 		c := &l.Curves[i]
 		if i == 12 {
@@ -269,7 +272,8 @@ func (l *Lines) describe(x, y Axis) string {
 			fmt.Fprintf(&b, " %s has no points.", nameOr(c.Name, "The curve"))
 			continue
 		}
-		fmt.Fprintf(&b, " %s goes from (%s, %s) to (%s, %s).", nameOr(c.Name, "The curve"), x.say(c.X[first]), y.say(c.Y[first]), x.say(c.X[last]), y.say(c.Y[last]))
+		fmt.Fprintf(&b, " %s goes from (%s, %s) to (%s, %s).", nameOr(c.Name, "The curve"), x.say(c.X[first]), y.say(c.Y[first]),
+			x.say(c.X[last]), y.say(c.Y[last]))
 	}
 	return b.String()
 }

@@ -74,5 +74,6 @@ func pictureStyle(scope string) string {
 			fmt.Fprintf(b, "%s.f-%s{fill:%s}%s.k-%s{stroke:%s}\n", scope, p.role, hex(c), scope, p.role, hex(c))
 		}
 	}
-	return fmt.Sprintf("%stext{font-family:%s}\n%s@media screen and (prefers-color-scheme:dark){\n%s}\n", scope, fontFamily, light.String(), dark.String())
+	return fmt.Sprintf("%stext{font-family:%s}\n%s@media screen and (prefers-color-scheme:dark){\n%s}\n", scope, fontFamily, light.String(),
+		dark.String())
 }

@@ -53,7 +53,8 @@ func (s *Scatter) layout() (picture, error) {
 			if c.Name != "" {
 				of = " of " + c.Name
 			}
-			notes = append(notes, fmt.Sprintf("%s of the %s points%s are drawn, taken at random.", units.Count(dotsDrawn/len(s.Clouds)), units.Count(n), of))
+			notes = append(notes, fmt.Sprintf("%s of the %s points%s are drawn, taken at random.", units.Count(dotsDrawn/len(s.Clouds)),
+				units.Count(n), of))
 			shown[i] = drawnFrom(shown[i], dotsDrawn/len(s.Clouds))
 		}
 		drawn += len(shown[i])
@@ -84,7 +85,8 @@ func (s *Scatter) layout() (picture, error) {
 			s.draw(f, shown)
 		},
 		desc: fmt.Sprintf("Scatter plot of %s against %s: %s points, %s from %s to %s, %s from %s to %s.",
-			nameOr(y.Name, "y"), nameOr(x.Name, "x"), units.Count(drawn), nameOr(x.Name, "x"), x.say(x.From), x.say(x.To), nameOr(y.Name, "y"), y.say(y.From), y.say(y.To)),
+			nameOr(y.Name, "y"), nameOr(x.Name, "x"), units.Count(drawn), nameOr(x.Name, "x"), x.say(x.From), x.say(x.To), nameOr(y.Name,
+				"y"), y.say(y.From), y.say(y.To)),
 		notes: append(notes, leftOut(left, "point", unshown(x, y))...)}, nil
 }
 

@@ -88,7 +88,8 @@ func (c *svgCanvas) Stroke(path vg.Path) {
 	if s.width <= 0 || len(path) == 0 {
 		return
 	}
-	c.element(path, fmt.Sprintf(`class="k-%s" fill="none" stroke-width="%s"%s`, s.paint.role, number(s.width), attribute("stroke-dasharray", s.dash)))
+	c.element(path, fmt.Sprintf(`class="k-%s" fill="none" stroke-width="%s"%s`, s.paint.role, number(s.width),
+		attribute("stroke-dasharray", s.dash)))
 }
 
 func (c *svgCanvas) Fill(path vg.Path) {
