@@ -50,12 +50,13 @@ var floors = map[string]int{
 	"auto":                 11,
 	"internal/papers":      12,
 	".":                    12,
-	"internal/cli":         13,
-	"cmd/mercer":           14,
-	"examples/histograms":  14,
-	"examples/pooling":     14,
-	"examples/service":     14,
-	"internal/bench/page":  14,
+	"internal/present":     13,
+	"internal/cli":         14,
+	"cmd/mercer":           15,
+	"examples/histograms":  15,
+	"examples/pooling":     15,
+	"examples/service":     15,
+	"internal/bench/page":  15,
 }
 
 // upward says what is wrong with a package's import of another, "" if nothing is.

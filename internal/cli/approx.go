@@ -15,7 +15,9 @@ import (
 	"mercer/approx"
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/present"
 	"mercer/internal/random"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/pipeline"
@@ -45,7 +47,7 @@ type approximation struct {
 	name   string // of the data
 	total  int    // rows of the data
 	left   []approx.Skipped
-	drawn  []vectorLine
+	drawn  []present.VectorLine
 }
 
 func newApprox() *cobra.Command {
@@ -105,6 +107,7 @@ Coordinates with common factors depend on one another, which sums of many terms 
 	f.BoolVar(&a.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &a.progress)
 	pageFlags(cmd, &a.pages)
+	tableFlag(cmd, &a.pages)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		asked := 0
 		for _, name := range []string{"error", "rel"} {
@@ -186,14 +189,21 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 		}
 	}
 	p.done()
+	found := &present.Approx{Data: a.name, Total: a.total, Dim: a.dim, Kernel: a.kernel, Scale: a.cfg.Scale, Why: a.why, FitOn: a.fitOn, FitRows: rows.Fit.Len(),
+		Left: a.left, Vectors: a.drawn, Result: r, Recommendation: rec}
+	if !a.json {
+		found.Text(cmd.OutOrStdout())
+	}
+	if err := a.pages.writeTable(cmd, a.json, found.CSV); err != nil {
+		return err
+	}
 	if a.json {
-		if err := a.pages.write(cmd, a.page(r, rec), true); err != nil {
+		if err := a.pages.write(cmd, found.Page(), true); err != nil {
 			return err
 		}
-		return printJSON(cmd.OutOrStdout(), a.report(r, rec))
+		return present.JSON(cmd.OutOrStdout(), found.JSON())
 	}
-	a.print(cmd.OutOrStdout(), r, rec, rows)
-	return a.pages.write(cmd, a.page(r, rec), false)
+	return a.pages.write(cmd, found.Page(), false)
 }
 
 // outOfReach says by which flags an error can be had that no map comes to.
@@ -496,7 +506,7 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			c.Features = slices.DeleteFunc(c.Features, func(d int) bool { return 8*int64(d)*int64(a.dim) > landmarkBytes })
 			if len(c.Features) == 0 {
 				a.left = append(a.left, approx.Skipped{Map: c.Name(), Reason: fmt.Sprintf("%s: landmarks of %s dimensions take more than %s; name it by --map to measure it nevertheless",
-					c.Name(), comma(a.dim), bytesText(landmarkBytes))})
+					c.Name(), units.Count(a.dim), units.Bytes(landmarkBytes))})
 				continue
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"mercer/approx"
 	"mercer/feature"
+	"mercer/internal/present"
 	"mercer/internal/random"
 	"mercer/kernel"
 )
@@ -232,7 +233,7 @@ func TestApproxCorrelation(t *testing.T) {
 	html := filepath.Join(dir, "a.html")
 	args := []string{data, "--kernel", "poly", "--degree", "2", "--map", "pk-rp,d2pk-rp,tensorsketch", "--features", "8", "--rows", "20", "--seeds", "1", "--correlation", "--report", html}
 	var v struct {
-		Vectors []vectorLine `json:"projection_vectors"`
+		Vectors []present.VectorLine `json:"projection_vectors"`
 	}
 	if err := json.Unmarshal([]byte(ok(t, append([]string{"approx", "--json", "--progress", "never"}, args...)...)), &v); err != nil {
 		t.Fatal(err)

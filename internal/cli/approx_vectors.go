@@ -1,31 +1,13 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strconv"
 
 	"mercer/approx"
 	"mercer/feature"
-	"mercer/internal/report"
+	"mercer/internal/present"
 )
-
-// vectorLine says how the coordinates of projection vectors that are sums of T terms depend on one
-// another; T is 0 of vectors with independent coordinates, for comparison. Means over the seeds.
-type vectorLine struct {
-	Map         string  `json:"map"`
-	T           int     `json:"t"`
-	OfMap       bool    `json:"of_map"` // the t of the map that was measured
-	Vectors     int     `json:"vectors"`
-	Dimensions  int     `json:"dimensions"`  // of a row
-	Coordinates int     `json:"coordinates"` // of a vector that were looked at
-	Sparsity    float64 `json:"sparsity"`    // of the entries, 0 of normal ones
-	Correlation float64 `json:"mean_abs_correlation"`
-	Disjoint    float64 `json:"distance_correlation"`        // of pairs without a common factor
-	Common      float64 `json:"distance_correlation_common"` // of pairs with common factors
-}
 
 // So many projection vectors are drawn, of rows of so many dimensions: the papers' figures have as
 // many, and how two coordinates depend on one another does not depend on how many others there are.
@@ -76,8 +58,8 @@ func tooSparse(p, t int, s float64) bool {
 }
 
 // vectors looks at the projection vectors of the maps that have some.
-func (a *approximation) vectors(candidates []approx.Candidate) []vectorLine {
-	var list []vectorLine
+func (a *approximation) vectors(candidates []approx.Candidate) []present.VectorLine {
+	var list []present.VectorLine
 	for _, c := range candidates {
 		cfg := c.Config
 		if ok, err := checkVectors(cfg); !ok || err != nil {
@@ -90,7 +72,7 @@ func (a *approximation) vectors(candidates []approx.Candidate) []vectorLine {
 			if t > 0 && tooSparse(p, t, s) {
 				continue
 			}
-			l := vectorLine{Map: cfg.Map, T: t, OfMap: t == own, Vectors: vectorsDrawn, Dimensions: vectorDimensions, Sparsity: s}
+			l := present.VectorLine{Map: cfg.Map, T: t, OfMap: t == own, Vectors: vectorsDrawn, Dimensions: vectorDimensions, Sparsity: s}
 			for k := range a.opt.Seeds {
 				seed := a.cfg.Seed + uint64(k)
 				var v approx.ProjectionVectors
@@ -108,50 +90,4 @@ func (a *approximation) vectors(candidates []approx.Candidate) []vectorLine {
 		}
 	}
 	return list
-}
-
-// name is how a line calls the map.
-func (l *vectorLine) name() string {
-	if l.Sparsity > 0 {
-		return fmt.Sprintf("%s, s %g", l.Map, l.Sparsity)
-	}
-	return l.Map
-}
-
-// terms is how a line calls its vectors.
-func (l *vectorLine) terms() string {
-	switch {
-	case l.T == 0:
-		return "independent"
-	case l.OfMap:
-		return strconv.Itoa(l.T) + ", as measured"
-	}
-	return strconv.Itoa(l.T)
-}
-
-func printVectors(w io.Writer, lines []vectorLine) {
-	if len(lines) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n  coordinates of %d projection vectors: means over pairs of coordinates\n", vectorsDrawn)
-	fmt.Fprintf(w, "  %-16s%-18s%14s%12s%22s%19s\n", "map", "terms t", "coordinates", "|corr.|", "distance corr.", "of common factors")
-	for i := range lines {
-		l := &lines[i]
-		name := l.name()
-		if i > 0 && lines[i-1].name() == name {
-			name = ""
-		}
-		fmt.Fprintf(w, "  %-16s%-18s%14d%12s%22s%19s\n", name, l.terms(), l.Coordinates, percentText(l.Correlation), percentText(l.Disjoint), percentText(l.Common))
-	}
-}
-
-func vectorTable(lines []vectorLine) *report.Table {
-	t := &report.Table{Caption: fmt.Sprintf("Coordinates of %d projection vectors: means over pairs of coordinates. Those with common factors depend on one another; sums of more terms hide it.", vectorsDrawn),
-		Columns: []report.Column{{Name: "map"}, {Name: "terms t"}, {Name: "coordinates", Number: true}, {Name: "|correlation|", Number: true},
-			{Name: "distance correlation", Number: true}, {Name: "of common factors", Number: true}}}
-	for i := range lines {
-		l := &lines[i]
-		t.Rows = append(t.Rows, []string{l.name(), l.terms(), strconv.Itoa(l.Coordinates), percentText(l.Correlation), percentText(l.Disjoint), percentText(l.Common)})
-	}
-	return t
 }

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -14,9 +11,9 @@ import (
 
 	"mercer/auto"
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/model"
 	"mercer/train"
-	"mercer/trial"
 )
 
 const autoHelp = `--auto chooses kernel, γ, scaling, learner and the number of features: it looks at the data,
@@ -76,17 +73,8 @@ func (t *training) fitAuto(ctx context.Context, cmd *cobra.Command, src dataset.
 	if err != nil {
 		return nil, nil, err
 	}
-	t.chosen = &autoJSON{Report: chosen, Command: trainCommand(cmd, chosen.Config, t.path)}
+	t.chosen = &present.AutoJSON{Report: chosen, Command: trainCommand(cmd, chosen.Config, t.path)}
 	return m, report, nil
-}
-
-// autoJSON is what train --auto --json prints under "auto".
-type autoJSON struct {
-	*auto.Report
-
-	// Command trains the same model again; where the model is of fewer rows than there are, it
-	// trains the same configuration on all of them.
-	Command string `json:"command"`
 }
 
 // trainCommand is the command line that trains a configuration, with the flags that were
@@ -149,108 +137,4 @@ func quoted(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// printAuto tells a person what was tried and why it was chosen.
-func printAuto(w io.Writer, a *autoJSON) {
-	f := a.Facts
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-	}
-	text := map[string]string{"regress": "numbers to predict, of deviation " + strconv.FormatFloat(f.Deviation, 'g', 4, 64), "multilabel": "labels, any number a row"}[f.Task]
-	if f.Task == "classify" {
-		text = fmt.Sprintf("%d classes of %.2g to %.2g %% of the rows", f.Classes, 100*f.Least, 100*f.Most)
-	}
-	if f.Histograms {
-		text += "; rows are histograms"
-	}
-	line("auto", "%s rows × %s dimensions; %s", comma(f.Rows), comma(f.Dim), text)
-	for _, h := range a.Heats {
-		printRace(w, h)
-	}
-	fmt.Fprintln(w)
-	for i, why := range a.Why {
-		line([]string{"why", ""}[min(i, 1)], "%s", why)
-	}
-	if e := a.Exact; e != nil {
-		line("exact", "%s", exactText(e))
-		line("", "(%s)", exactFrom(e))
-	}
-	if a.Short != "" {
-		line("short", "%s; --budget %s would do", a.Short, budgetText(a.Wanted))
-	}
-	line("time", "%s to choose, %s with the training", secondsText(duration(a.Seconds)), secondsText(duration(a.Total)))
-	if a.Short == "" {
-		line("again", "%s", a.Command)
-	} else {
-		line("all rows", "%s", a.Command)
-	}
-	fmt.Fprintln(w)
-}
-
-// budgetText is a number of seconds as --budget takes it.
-func budgetText(seconds float64) string {
-	switch {
-	case seconds < 60:
-		return fmt.Sprintf("%.0fs", seconds)
-	case seconds < 3600:
-		return fmt.Sprintf("%.0fm", math.Ceil(seconds/60))
-	}
-	return fmt.Sprintf("%.0fh", math.Ceil(seconds/3600))
-}
-
-// printRace is a table of candidates: their scores on each rung, best first, and why they were
-// dropped.
-func printRace(w io.Writer, r *trial.RaceResult) {
-	fmt.Fprintf(w, "\n  %-40s", scoreNames[r.Metric])
-	for _, n := range r.Rungs {
-		fmt.Fprintf(w, "%12s", comma(n))
-	}
-	fmt.Fprintf(w, "%10s\n", "seconds")
-	for _, i := range r.Ranking() {
-		c := r.Racers[i]
-		name := []rune(c.Name)
-		if len(name) > 39 {
-			name = append(name[:38], '…')
-		}
-		fmt.Fprintf(w, "  %-40s", string(name))
-		total := 0.0
-		for _, n := range r.Rungs {
-			cell := ""
-			for _, run := range c.Runs {
-				if run.Rows == n {
-					cell, total = raceScoreText(r.Metric, run.Score), total+run.Seconds
-				}
-			}
-			fmt.Fprintf(w, "%12s", cell)
-		}
-		note := c.Dropped
-		if i == r.Winner {
-			note = "the best"
-		}
-		fmt.Fprintf(w, "%10s  %s\n", strconv.FormatFloat(total, 'f', 1, 64), note)
-	}
-	if r.Stopped != "" {
-		fmt.Fprintf(w, "  %s\n", r.Stopped)
-	}
-}
-
-func raceScoreText(metric string, v float64) string {
-	if metric == "rmse" {
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	}
-	return strconv.FormatFloat(100*v, 'f', 2, 64)
-}
-
-// longText is a time that is only roughly known.
-func longText(seconds float64) string {
-	switch {
-	case seconds < 99:
-		return fmt.Sprintf("%.2g s", seconds)
-	case seconds < 5400:
-		return fmt.Sprintf("%.0f min", seconds/60)
-	case seconds < 36*3600:
-		return fmt.Sprintf("%.0f h", seconds/3600)
-	}
-	return comma(int(math.Round(seconds/86400))) + " days"
 }

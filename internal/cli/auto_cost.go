@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"mercer/cost"
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/trial"
 )
 
@@ -71,21 +71,9 @@ func (t *training) printCost(cmd *cobra.Command, path string, memory int64) erro
 	}
 	w := cmd.OutOrStdout()
 	if t.json {
-		return printJSON(w, c)
+		return present.JSON(w, c)
 	}
-	rows := comma(c.Rows)
-	if c.RowsGuessed {
-		rows = "about " + rows + " (by the share of the file that was read)"
-	}
-	fmt.Fprintf(w, "  %-10s%s\n", "estimate", c.Text())
-	fmt.Fprintf(w, "  %-10s%s\n", "rows", rows)
-	fmt.Fprintf(w, "  %-10s%s; %s features, %s\n", "training", trial.Describe(c.Plan.Config), comma(c.Plan.Features), plural(c.Plan.Outputs, "output"))
-	fmt.Fprintf(w, "  %-10sread %s · map %s · solve %s\n", "time", secondsText(duration(c.Read)), secondsText(duration(c.Map)), secondsText(duration(c.Solve)))
-	fmt.Fprintf(w, "  %-10s%s (%s)\n", "memory", bytesText(c.Plan.Bytes), c.Plan.Formula)
-	fmt.Fprintf(w, "\n  %-10s%10s%10s%12s%12s\n", "trials", "rows", "features", "map", "solve")
-	for _, trial := range c.Trials {
-		fmt.Fprintf(w, "  %-10s%10s%10s%12s%12s\n", "", comma(trial.Rows), comma(trial.Features), secondsText(duration(trial.Map)), secondsText(duration(trial.Solve)))
-	}
+	present.CostText(w, c)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"mercer/auto"
 	"mercer/cost"
+	"mercer/internal/present"
 	"mercer/train"
 )
 
@@ -198,14 +199,14 @@ func TestCurveCommand(t *testing.T) {
 func TestPrintedCurve(t *testing.T) {
 	var out strings.Builder
 	point := cost.CurvePoint{Rows: 100_000, Features: 16_384, Train: 1.23456e-5, TrainSD: 1.23456e-7, Test: 123456.7, TestSD: 1234567, Seconds: 1}
-	printCurve(&out, &cost.Curve{Metric: "rmse", Seeds: 2, ByRows: []cost.CurvePoint{point}, SecondsFactor: 0.002, SecondsExponent: 1.25})
+	present.CurveText(&out, &cost.Curve{Metric: "rmse", Seeds: 2, ByRows: []cost.CurvePoint{point}, SecondsFactor: 0.002, SecondsExponent: 1.25})
 	for _, want := range []string{" 16,384 1.235e-05 ± 1.2e-07 1.235e+05 ± 1.2e+06 ", "seconds ≈ 0.002·n^1.2"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in\n%s", want, out.String())
 		}
 	}
 	out.Reset()
-	if printCurve(&out, &cost.Curve{Metric: "rmse", SecondsFactor: 1}); strings.Contains(out.String(), "seconds ≈") {
+	if present.CurveText(&out, &cost.Curve{Metric: "rmse", SecondsFactor: 1}); strings.Contains(out.String(), "seconds ≈") {
 		t.Errorf("seconds that do not grow:\n%s", out.String())
 	}
 	// One point has no law, and one seed no deviation.
@@ -275,8 +276,8 @@ func TestTrainAutoSaysThatABudgetIsTooSmall(t *testing.T) {
 
 func TestShortTrainingsAreSaid(t *testing.T) {
 	var w bytes.Buffer
-	a := &autoJSON{Report: &auto.Report{Rows: 4000, Short: "trained on 4,000 of 37,312 rows: the budget had no time for more", Wanted: 300}, Command: "mercer train x"}
-	printAuto(&w, a)
+	a := &present.AutoJSON{Report: &auto.Report{Rows: 4000, Short: "trained on 4,000 of 37,312 rows: the budget had no time for more", Wanted: 300}, Command: "mercer train x"}
+	present.AutoText(&w, a)
 	if want := "trained on 4,000 of 37,312 rows: the budget had no time for more; --budget 5m would do"; !strings.Contains(w.String(), want) {
 		t.Errorf("want %q in\n%s", want, w.String())
 	}

@@ -62,7 +62,8 @@ type bagValue struct {
 var _ pflag.Value = (*bagValue)(nil)
 
 func (v *bagValue) String() string { return v.text }
-func (v *bagValue) Type() string   { return "bag" }
+
+func (v *bagValue) Type() string { return "bag" }
 
 func (v *bagValue) Set(s string) error {
 	text := []byte(strings.TrimSpace(s))
@@ -155,16 +156,9 @@ type dataFile interface {
 	UnseenCategories() []dataset.Unseen
 }
 
-func (r *rows) Close() error                       { return r.file.Close() }
-func (r *rows) UnseenCategories() []dataset.Unseen { return r.file.UnseenCategories() }
+func (r *rows) Close() error { return r.file.Close() }
 
-// rowWord is what a row of a model is called.
-func rowWord(m *model.Model) string {
-	if m.Bag() != nil {
-		return "bag"
-	}
-	return "row"
-}
+func (r *rows) UnseenCategories() []dataset.Unseen { return r.file.UnseenCategories() }
 
 // openRows opens data for a model that was trained.
 func openRows(cmd *cobra.Command, m *model.Model, path string, o dataset.Options) (*rows, error) {
@@ -184,48 +178,4 @@ func bagKeys(r dataset.Reader) []string {
 		return k.Keys()
 	}
 	return nil
-}
-
-// poolingText says how bags become rows, in lines.
-func poolingText(b *pipeline.BagInfo) []string {
-	why := func(key string) string {
-		if w := b.Why[key]; w != "" {
-			return " (" + w + ")"
-		}
-		return ""
-	}
-	p := &b.Pooling
-	var lines []string
-	switch {
-	case p.Method != "mean":
-		text := p.Method
-		if p.Streams == 2 {
-			text += fmt.Sprintf(" of two streams of %d and %d channels", p.First, b.Schema.Dim-p.First)
-		}
-		if p.Features > 0 {
-			text += fmt.Sprintf(", %s features, seed %d", comma(p.Features), p.Seed)
-		}
-		lines = append(lines, text+why("pooling"))
-	case p.Map == nil:
-		lines = append(lines, "mean of the members")
-	default:
-		kernel := "kernels"
-		if p.Map.Steps == nil {
-			kernel = p.Map.Kernel.String()
-		}
-		lines = append(lines, "mean of "+kernel+why("gamma"),
-			fmt.Sprintf("map %s, %s features, seed %d%s", mapText(p.Map), comma(p.Map.Features), p.Map.Seed, why("map")))
-	}
-	if p.Norm != "none" {
-		lines[len(lines)-1] += ", norm " + p.Norm
-	}
-	return append(lines, "members scaled by "+b.Scale+why("scale"))
-}
-
-// membersText says how many members bags have.
-func membersText(least, most int) string {
-	if least == most {
-		return plural(least, "row")
-	}
-	return fmt.Sprintf("%s to %s", comma(least), plural(most, "row"))
 }

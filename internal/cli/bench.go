@@ -10,6 +10,8 @@ import (
 
 	"mercer/feature"
 	"mercer/internal/bench"
+	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/kernel"
 )
 
@@ -78,7 +80,7 @@ func benchKernels(cmd *cobra.Command, job bench.Job, asJSON bool) error {
 	if err != nil || !asJSON {
 		return err
 	}
-	return printJSON(cmd.OutOrStdout(), report)
+	return present.JSON(cmd.OutOrStdout(), report)
 }
 
 func benchHead(w io.Writer, r bench.Report) {
@@ -108,9 +110,9 @@ func benchMap(cmd *cobra.Command, job bench.MapJob, asJSON bool) error {
 		return usageError{err}
 	}
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), r)
+		return present.JSON(cmd.OutOrStdout(), r)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s (%s), %d dimensions to %d features: %.3g µs a row of %s on %d threads, %.3g µs a row alone\n",
-		r.Map, r.Kernel, r.D, r.Features, r.PerRow, comma(r.Rows), r.Threads, r.OneRow)
+		r.Map, r.Kernel, r.D, r.Features, r.PerRow, units.Count(r.Rows), r.Threads, r.OneRow)
 	return err
 }

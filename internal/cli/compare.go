@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/lab"
 	"mercer/model"
 )
@@ -85,7 +87,7 @@ so that fewer --resamples may suit millions of rows. The rows themselves are nev
 	f.IntVar(&c.opt.Repeats, "repeats", 1, "how often the rows are divided into folds anew")
 	f.StringVar(&c.opt.Test, "test", "t", "p-value of configurations: t, mcnemar")
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of bootstrap samples and folds")
-	f.Var(&c.memory, "memory", "most memory to train configurations in, such as 8GB (default: 80 % of what is free)")
+	f.Var(&c.memory, "memory", "most memory to train configurations in, such as 8GiB (default: 80 % of what is free)")
 	dataFlags(cmd, &c.data)
 	f.BoolVar(&c.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &c.progress)
@@ -174,7 +176,7 @@ func fileNames(paths []string) []string {
 // models compares trained models.
 func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *progress) error {
 	if len(paths) < 2 {
-		return usagef("%s to compare; give two or more, or configurations with --configs", plural(len(paths), "model"))
+		return usagef("%s to compare; give two or more, or configurations with --configs", units.Plural(len(paths), "model"))
 	}
 	names := fileNames(paths)
 	if err := c.setControl(names); err != nil {
@@ -207,15 +209,15 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 		return err
 	}
 	warnUnseen(cmd, file)
-	out := &modelsJSON{Comparison: result}
+	out := &present.ModelsJSON{Comparison: result}
 	for i, m := range result.Models {
-		entry := modelJSON{Compared: m}
+		entry := present.ModelJSON{Compared: m}
 		if st, err := os.Stat(paths[i]); err == nil {
 			entry.Bytes = st.Size()
 		}
 		out.Models = append(out.Models, entry)
 	}
-	page, err := c.modelsPage(path, out)
+	page, err := present.ModelsPage(out, filepath.Base(path), c.opt.Resamples)
 	if err != nil {
 		return err
 	}
@@ -223,23 +225,12 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 		if err := c.pages.write(cmd, page, true); err != nil {
 			return err
 		}
-		return printJSON(cmd.OutOrStdout(), out)
+		return present.JSON(cmd.OutOrStdout(), out)
 	}
-	if err := c.printModels(cmd.OutOrStdout(), path, out); err != nil {
+	if err := present.ModelsText(cmd.OutOrStdout(), out, filepath.Base(path), c.opt.Resamples); err != nil {
 		return err
 	}
 	return c.pages.write(cmd, page, false)
-}
-
-// modelsJSON is what compare --json prints of models.
-type modelsJSON struct {
-	*lab.Comparison
-	Models []modelJSON `json:"models"`
-}
-
-type modelJSON struct {
-	lab.Compared
-	Bytes int64 `json:"bytes"`
 }
 
 // loadPredictors loads models, and gives the first of Mercer's, nil if there is none.

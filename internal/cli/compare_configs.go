@@ -15,6 +15,8 @@ import (
 
 	"mercer/cost"
 	"mercer/dataset"
+	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/lab"
 	"mercer/train"
 	"mercer/trial"
@@ -46,7 +48,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		configs, names = append(configs, lab.NamedConfig{Name: name, Config: cfg}), append(names, name)
 	}
 	if len(configs) < 2 {
-		return usagef("%s to compare; give two or more", plural(len(configs), "configuration"))
+		return usagef("%s to compare; give two or more", units.Plural(len(configs), "configuration"))
 	}
 	if err := c.setControl(names); err != nil {
 		return err
@@ -65,7 +67,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	if err != nil {
 		return err
 	}
-	page, err := c.configsPage(filepath.Base(path), result)
+	page, err := present.ConfigsPage(result, filepath.Base(path))
 	if err != nil {
 		return err
 	}
@@ -73,18 +75,12 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		if err := c.pages.write(cmd, page, true); err != nil {
 			return err
 		}
-		return printJSON(cmd.OutOrStdout(), configsJSON{result, forecast})
+		return present.JSON(cmd.OutOrStdout(), present.ConfigsJSON{ConfigComparison: result, Forecast: forecast})
 	}
-	if err := c.printConfigs(cmd.OutOrStdout(), filepath.Base(path), result); err != nil {
+	if err := present.ConfigsText(cmd.OutOrStdout(), result, filepath.Base(path)); err != nil {
 		return err
 	}
 	return c.pages.write(cmd, page, false)
-}
-
-// configsJSON is what compare --json prints of configurations.
-type configsJSON struct {
-	*lab.ConfigComparison
-	Forecast *cost.Forecast `json:"forecast,omitempty"`
 }
 
 // announce tells what a comparison takes that is long: each configuration is trained once a fold. It is nil

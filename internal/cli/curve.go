@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"fmt"
 	"io"
-	"math"
-	"strings"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"mercer/cost"
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/train"
 	"mercer/trial"
 )
@@ -104,14 +103,19 @@ first training, about how long it takes and what it holds (not with --progress n
 			if err != nil {
 				return err
 			}
+			if !asJSON {
+				present.CurveText(cmd.OutOrStdout(), c)
+			}
+			if err := pages.writeTable(cmd, asJSON, func(w io.Writer) error { return present.CurveCSV(w, c) }); err != nil {
+				return err
+			}
 			if asJSON {
-				if err := pages.write(cmd, curvePage(c, args[0]), true); err != nil {
+				if err := pages.write(cmd, present.CurvePage(c, filepath.Base(args[0])), true); err != nil {
 					return err
 				}
-				return printJSON(cmd.OutOrStdout(), c)
+				return present.JSON(cmd.OutOrStdout(), c)
 			}
-			printCurve(cmd.OutOrStdout(), c)
-			return pages.write(cmd, curvePage(c, args[0]), false)
+			return pages.write(cmd, present.CurvePage(c, filepath.Base(args[0])), false)
 		},
 	}
 	f := cmd.Flags()
@@ -124,92 +128,10 @@ first training, about how long it takes and what it holds (not with --progress n
 	modelFlags(cmd, &cfg)
 	learnerFlags(cmd, &cfg)
 	dataFlags(cmd, &data)
-	f.Var(&memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
+	f.Var(&memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &progress)
 	pageFlags(cmd, &pages)
+	tableFlag(cmd, &pages)
 	return cmd
-}
-
-// printCurve prints the curves as tables with a small picture of the test errors.
-func printCurve(w io.Writer, c *cost.Curve) {
-	what := map[string]string{"error": "error in %", "rmse": "RMSE", "hamming": "wrong labels in %"}[c.Metric]
-	number := func(v float64) string {
-		if c.Metric == "rmse" {
-			return fmt.Sprintf("%.4g", v)
-		}
-		return fmt.Sprintf("%.2f", 100*v)
-	}
-	spread := func(mean, sd float64) string {
-		if c.Seeds < 2 { // of one nothing deviates
-			if c.Metric == "rmse" {
-				return fmt.Sprintf("%.4g", mean)
-			}
-			return number(mean)
-		}
-		if c.Metric == "rmse" {
-			return fmt.Sprintf("%.4g ± %.2g", mean, sd)
-		}
-		return number(mean) + " ± " + number(sd)
-	}
-	fmt.Fprintf(w, "  %s; %s; tested on %s rows\n", what, seedsText(c.Seeds), comma(c.Held))
-	table := func(title string, points []cost.CurvePoint) {
-		fmt.Fprintf(w, "\n  %-12s%10s%10s%20s%20s%10s%10s\n", title, "rows", "features", "train", "test", "seconds", "memory")
-		line := spark(points)
-		for i, p := range points {
-			fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s%10s  %s\n", "", comma(p.Rows), comma(p.Features),
-				spread(p.Train, p.TrainSD), spread(p.Test, p.TestSD), secondsText(duration(p.Seconds)), bytesText(p.Bytes), line[i])
-		}
-	}
-	law := func(l *cost.Law, n string) {
-		if l == nil {
-			return
-		}
-		factor, unit := 1.0, ""
-		if c.Metric != "rmse" {
-			factor, unit = 100, " %"
-		}
-		fmt.Fprintf(w, "  %-12stest ≈ %.4g + %.4g·%s^-%.2g%s, off by %s in the mean\n", "", factor*l.A, factor*l.B, n, l.C, unit, number(l.Misfit))
-	}
-	table("by rows", c.ByRows)
-	law(c.RowsLaw, "n")
-	for _, e := range c.Extrapolated {
-		fmt.Fprintf(w, "  %-12s%10s%10s%20s%20s%10s%10s  extrapolated\n", "", comma(e.Rows), "", "", number(e.Test), longText(e.Seconds), bytesText(e.Bytes))
-	}
-	if len(c.ByFeatures) > 0 {
-		table("by features", c.ByFeatures)
-		law(c.FeaturesLaw, "D")
-	}
-	if c.SecondsExponent > 0 {
-		fmt.Fprintf(w, "\n  seconds ≈ %.2g·n^%.2g\n", c.SecondsFactor, c.SecondsExponent)
-	}
-}
-
-// seedsText says what numbers are over the seeds.
-func seedsText(seeds int) string {
-	if seeds < 2 {
-		return "of one seed"
-	}
-	return "means and deviations over " + plural(seeds, "seed")
-}
-
-// spark are bars as long as the points' test errors, the largest having 20 characters, in eighths
-// of a character.
-func spark(points []cost.CurvePoint) []string {
-	most := 0.0
-	for _, p := range points {
-		most = max(most, p.Test)
-	}
-	bars := make([]string, len(points))
-	for i, p := range points {
-		if most == 0 {
-			continue
-		}
-		eighths := int(math.Round(160 * p.Test / most))
-		bars[i] = strings.Repeat("█", eighths/8)
-		if part := eighths % 8; part > 0 {
-			bars[i] += string([]rune("▏▎▍▌▋▊▉")[part-1])
-		}
-	}
-	return bars
 }

@@ -14,6 +14,8 @@ import (
 	"mercer/dataset"
 	"mercer/exact"
 	"mercer/internal/digits"
+	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/internal/whole"
 	"mercer/lab"
 	"mercer/learn"
@@ -68,12 +70,6 @@ needs no files.`,
 	return cmd
 }
 
-// demoJSON is what demo --json prints.
-type demoJSON struct {
-	Digits []digitsResult `json:"digits,omitempty"`
-	Stream *streamResult  `json:"stream,omitempty"`
-}
-
 func (d *demo) run(cmd *cobra.Command) error {
 	if !contains("all digits stream", d.part) {
 		return usagef("--part %q is not known; known are all, digits, stream", d.part)
@@ -92,7 +88,7 @@ func (d *demo) run(cmd *cobra.Command) error {
 	if d.write != "" {
 		return d.writeDigits(cmd.Context())
 	}
-	var result demoJSON
+	var result present.DemoJSON
 	fmt.Fprintln(d.w, "Mercer: kernel machines at linear cost")
 	if d.part != "stream" {
 		if result.Digits, err = d.digits(cmd.Context()); err != nil {
@@ -105,18 +101,10 @@ func (d *demo) run(cmd *cobra.Command) error {
 		}
 	}
 	if d.json {
-		return printJSON(cmd.OutOrStdout(), result)
+		return present.JSON(cmd.OutOrStdout(), result)
 	}
 	fmt.Fprint(d.w, "\nYour own data:  mercer train DATA.csv -o MODEL --holdout 0.2\n")
 	return nil
-}
-
-// digitsResult is one line of the comparison.
-type digitsResult struct {
-	Method  string  `json:"method"`
-	Error   float64 `json:"error"`
-	Train   float64 `json:"train_seconds"`
-	Predict float64 `json:"predict_seconds"`
 }
 
 func openDigits(ctx context.Context, seed uint64) (rows, test dataset.Source, err error) {
@@ -133,7 +121,7 @@ func openDigits(ctx context.Context, seed uint64) (rows, test dataset.Source, er
 const digitsLambda = 1e-3
 
 // digits compares a linear model, Mercer's and the exact kernel machine.
-func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
+func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 	rows, test, err := openDigits(ctx, d.seed)
 	if err != nil {
 		return nil, err
@@ -146,13 +134,12 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(d.w, "\n1  Handwritten digits, real images of 8×8 pixels: %s to learn from, %s to be tested on\n\n",
-		comma(trainRows.X.Len()), comma(testRows.X.Len()))
-	fmt.Fprintf(d.w, "     %-38s%8s%12s%14s\n", fmt.Sprintf("ridge regression, λ = %g", digitsLambda), "error", "training", "predicting")
-	var results []digitsResult
+	present.DigitsHead(d.w, trainRows.X.Len(), testRows.X.Len(), digitsLambda)
+	var results []present.DigitsJSON
 	show := func(method string, wrong float64, training, predicting time.Duration) {
-		results = append(results, digitsResult{method, wrong, training.Seconds(), predicting.Seconds()})
-		fmt.Fprintf(d.w, "     %-38s%6.1f %%%12s%14s\n", method, 100*wrong, secondsText(training), secondsText(predicting))
+		r := present.DigitsJSON{Method: method, Error: wrong, Train: training.Seconds(), Predict: predicting.Seconds()}
+		results = append(results, r)
+		present.DigitsLine(d.w, r)
 	}
 
 	var rbf *model.Model
@@ -212,30 +199,16 @@ func (d *demo) digits(ctx context.Context) ([]digitsResult, error) {
 	return results, nil
 }
 
-// streamResult is what became of the stream.
-type streamResult struct {
-	Rows       int     `json:"rows"`
-	Dims       int     `json:"d"`
-	Features   int     `json:"features"`
-	LinearR2   float64 `json:"linear_r2"`
-	R2         float64 `json:"r2"`
-	Seconds    float64 `json:"seconds"`
-	RowsPerSec float64 `json:"rows_per_second"`
-	PeakRSS    int64   `json:"peak_rss_bytes"`
-	ModelBytes int64   `json:"model_bytes"`
-	Identical  bool    `json:"loaded_model_predicts_identically"`
-}
-
 // testRows is the number of fresh rows that the stream's model is tested on.
 const testRows = 50_000
 
 // stream learns from rows that are generated as they are read.
-func (d *demo) stream(ctx context.Context) (*streamResult, error) {
+func (d *demo) stream(ctx context.Context) (*present.StreamJSON, error) {
 	rows := dataset.Generate(dataset.Synthetic{Rows: d.rows, Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
 	// Fresh rows of the same function: those after the training rows.
 	test := dataset.Generate(dataset.Synthetic{First: d.rows, Rows: testRows, Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
-	res := &streamResult{Rows: d.rows, Dims: d.dims, Features: d.features}
-	fmt.Fprintf(d.w, "\n2  A stream of %s rows × %d dimensions, generated as it is read, never in memory\n\n", comma(d.rows), d.dims)
+	res := &present.StreamJSON{Rows: d.rows, Dims: d.dims, Features: d.features}
+	present.StreamHead(d.w, d.rows, d.dims)
 
 	start := time.Now()
 	m, report, err := train.Fit(ctx, rows, train.Config{Features: d.features, Seed: d.seed}, train.Options{Progress: d.bars.report})
@@ -252,11 +225,7 @@ func (d *demo) stream(ctx context.Context) (*streamResult, error) {
 	}
 	res.R2 = *metrics.R2
 
-	fmt.Fprintf(d.w, "     %-22s%s of two passes: %s rows/s (read %s, map %s, solve %s)\n", "trained in", secondsText(duration(res.Seconds)),
-		comma(int(res.RowsPerSec)), secondsText(duration(report.Read)), secondsText(duration(report.Map)), secondsText(duration(report.Solve)))
-	if res.PeakRSS > 0 {
-		fmt.Fprintf(d.w, "     %-22s%s at its peak; the features alone would take %s\n", "memory", bytesText(res.PeakRSS), bytesText(4*int64(d.rows)*int64(d.features)))
-	}
+	present.StreamTrained(d.w, res, report.Read, report.Map, report.Solve)
 
 	// A tenth of the rows tells what a linear model can do.
 	few := dataset.Generate(dataset.Synthetic{Rows: max(1000, d.rows/10), Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
@@ -268,7 +237,7 @@ func (d *demo) stream(ctx context.Context) (*streamResult, error) {
 		return nil, err
 	}
 	res.LinearR2 = *metrics.R2
-	fmt.Fprintf(d.w, "     %-22s%.1f %% by Mercer, %.1f %% by a linear model\n", "variance explained", 100*res.R2, 100*res.LinearR2)
+	present.StreamScores(d.w, res)
 
 	path := d.out
 	if path == "" {
@@ -297,7 +266,7 @@ func (d *demo) stream(ctx context.Context) (*streamResult, error) {
 	if !res.Identical {
 		return nil, errors.New("the loaded model predicts something else than the trained one")
 	}
-	fmt.Fprintf(d.w, "     %-22s%s; loaded again it predicts %s fresh rows bit for bit the same\n", "saved", bytesText(res.ModelBytes), comma(testRows))
+	present.StreamSaved(d.w, res, testRows)
 	return res, nil
 }
 
@@ -366,7 +335,7 @@ func (d *demo) writeDigits(ctx context.Context) error {
 		if err := f.Commit(); err != nil {
 			return err
 		}
-		fmt.Fprintf(d.w, "  %-10s%s: %s rows\n", "wrote", path, comma(all.X.Len()))
+		present.Line(d.w, "wrote", "%s: %s rows", path, units.Count(all.X.Len()))
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain, "-o", "m", "--learner", "oracle"}, 2, `mercer train: learner "oracle" is not known; known are auto, ridge, `},
 		{[]string{"train", plain, "-o", "m", "--missing", "guess"}, 2, `mercer train: --missing "guess" is not known; known are error, mean, zero`},
 		{[]string{"train", plain, "-o", "m", "--format", "xls"}, 2, `mercer train: --format "xls" is not known; known are auto, libsvm, csv, tsv, blank, arff, npy, npz, idx`},
-		{[]string{"train", plain, "-o", "m", "--memory", "much"}, 2, "give a number of bytes such as 512MB or 8GB"},
+		{[]string{"train", plain, "-o", "m", "--memory", "much"}, 2, "give a number of bytes such as 512MiB, 8GiB or 8GB (GiB is 1024³ bytes, GB 1000³)"},
 		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2, `mercer train: --progress "maybe" is not known; known are auto, always, never`},
 		{[]string{"train", plain, "-o", "m", "--threads", "-1"}, 2, "mercer train: --threads -1: give 1 or more, or 0 for all processors"},
 		{[]string{"train", plain, "-o", "m", "--holdout", "1.5"}, 2, "mercer train: --holdout 1.5 is not a share between 0 and 1"},
@@ -76,7 +76,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain, "--label", "9", "-o", "m"}, 1, "mercer train: plain.csv: there is no column 9 for --label; the columns are 0 to 3 and have no names"},
 		{[]string{"train", plain, "--label", "none", "-o", "m"}, 1, "mercer train: plain.csv: the rows have no labels; name the column with --label or a file of labels with --labels"},
 		{[]string{"train", curveCSV, "--learner", "svm", "-o", "m"}, 1, "use --learner ridge or "},
-		{[]string{"train", plain, "--memory", "1KB", "-o", "m"}, 1, "of 1.0 KiB at most; use fewer features"},
+		{[]string{"train", plain, "--memory", "1KiB", "-o", "m"}, 1, "of 1.0 KiB at most; use fewer features"},
 
 		// Models.
 		{[]string{"predict", plain, plain}, 1, "mercer predict: plain.csv: not a model file"},

@@ -1,11 +1,13 @@
 package cli
 
 import (
-	"fmt"
+	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/internal/report"
 	"mercer/lab"
 	"mercer/model"
@@ -38,8 +40,8 @@ A label that the model has never seen counts as an error. With --weight all metr
 by the weights in that column. What cannot be said of these rows, such as the area under the
 curve of one class alone, is left out.
 
---per-class shows the numbers of each class (or label, or output), and what is taken for what: a
-matrix, or of more than 20 classes the pairs that are confused most often. --json gives all that,
+--per-class shows the numbers of each class (or label, or output), and the confusion matrix, or of
+more than 20 classes the pairs that are confused most often. --json gives all that,
 and with --curves the points of ROC curves, of precision against recall, of calibration, and of
 residuals.`,
 		Example: `  mercer eval adult.mercer a9a.t.gz
@@ -99,28 +101,36 @@ residuals.`,
 				if err := pages.write(cmd, page, true); err != nil {
 					return err
 				}
-				return printJSON(w, metrics)
+				return present.JSON(w, metrics)
 			}
-			fmt.Fprintf(w, "  %-10s%s\n", rowWord(m)+"s", comma(metrics.N))
-			printMetrics(w, metrics, rowWord(m))
-			printMoreMetrics(w, metrics)
-			if perClass {
-				printLabels(w, "class", metrics.Classes, len(metrics.Classes) > 2)
-				if metrics.Confusion != nil {
-					printConfusion(w, metrics.Confusion)
-				}
-				printOutputs(w, metrics.Outputs)
-			}
+			present.EvalText(w, metrics, present.ModelOf(m).Row(), perClass)
 			return pages.write(cmd, page, false)
 		},
 	}
 	dataFlags(cmd, &data)
 	groupFlag(cmd, &data)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
-	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and what is taken for what")
+	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
 	cmd.Flags().BoolVar(&curves, "curves", false, "with --json: the points of curves too")
 	cmd.Flags().Float64Var(&quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
 	pageFlags(cmd, &pages)
 	progressFlag(cmd, &progress)
 	return cmd
+}
+
+// evalPage is the page of eval, for which it reads the data once more.
+func evalPage(ctx context.Context, m *model.Model, file string, src *rows, metrics *lab.Metrics) (*report.Page, error) {
+	data := &present.Data{Name: filepath.Base(src.Name())}
+	var err error
+	if bags, are := src.file.(*dataset.BagFile); are {
+		data.Schema = *bags.Schema()
+		data.Bags, err = dataset.SurveyBags(ctx, bags, dataset.SurveyOptions{})
+	} else {
+		data.Schema = *src.Schema()
+		data.Summary, err = dataset.Survey(ctx, src, dataset.SurveyOptions{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return present.EvalPage(present.ModelOf(m), filepath.Base(file), metrics, data), nil
 }

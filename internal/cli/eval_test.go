@@ -90,8 +90,10 @@ func TestEveryAverageIsToldAndJudges(t *testing.T) {
 			if !strings.Contains(text, "\n  "+title+" ") {
 				t.Errorf("eval prints no %s:\n%s", title, text)
 			}
-			if !strings.Contains(string(html), ">"+title+"</th>") {
-				t.Errorf("the page of eval has no %s", title)
+			// The page says nothing twice: these are the accuracy and, where every class has rows, the balanced accuracy.
+			twice := average == "micro" || name == "weighted_recall" || name == "macro_recall"
+			if twice == (strings.Contains(string(html), ">"+title+"</th>") || strings.Contains(string(html), "<dt>"+title+"</dt>")) {
+				t.Errorf("%s is on the page of eval: %v", title, !twice)
 			}
 		}
 	}

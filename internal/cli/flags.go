@@ -18,6 +18,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
@@ -385,28 +386,20 @@ type bytesValue int64
 var _ pflag.Value = (*bytesValue)(nil)
 
 func (b *bytesValue) String() string {
-	if *b == 0 {
-		return "0"
+	text := units.Bytes(int64(*b))
+	if n, err := units.ParseBytes(text); err != nil || n != int64(*b) {
+		return strconv.FormatInt(int64(*b), 10) // a command line that is printed says the same size
 	}
-	return bytesText(int64(*b))
+	return text
 }
 
 func (b *bytesValue) Type() string { return "bytes" }
 
 func (b *bytesValue) Set(s string) error {
-	text := strings.ToUpper(strings.TrimSpace(s))
-	text = strings.TrimSuffix(strings.TrimSuffix(text, "B"), "I")
-	unit := 1.0
-	if n := len(text); n > 0 {
-		if i := strings.IndexByte("KMGT", text[n-1]); i >= 0 {
-			unit = float64(int64(1) << (10 * (i + 1)))
-			text = text[:n-1]
-		}
+	n, err := units.ParseBytes(s)
+	if err != nil {
+		return err
 	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(v*unit >= 1 && v*unit < 1<<62) {
-		return fmt.Errorf("give a number of bytes such as 512MB or 8GB")
-	}
-	*b = bytesValue(v * unit)
+	*b = bytesValue(n)
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/liblinear"
 	"mercer/libsvm"
 	"mercer/matrix"
@@ -88,7 +90,7 @@ func (m liblinearModel) Predict(x matrix.Rows, proba bool, body func(*libsvm.Val
 }
 
 func (m liblinearModel) Lines() []string {
-	lines := []string{fmt.Sprintf("LIBLINEAR, %s, %s", m.Solver, plural(m.Features, "dimension"))}
+	lines := []string{fmt.Sprintf("LIBLINEAR, %s, %s", m.Solver, units.Plural(m.Features, "dimension"))}
 	if m.Bias >= 0 {
 		lines = append(lines, fmt.Sprintf("and a bias, a dimension of value %g", m.Bias))
 	}
@@ -202,16 +204,12 @@ func inspectForeign(cmd *cobra.Command, kind, path string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"kind": strings.ToLower(kind) + "-model", "model": m, "d": m.Dim()})
+		return present.JSON(cmd.OutOrStdout(), present.ForeignJSON(kind, m, m.Dim()))
 	}
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
-	fmt.Fprintf(w, "  %-10s%s (%s)\n", "model", path, bytesText(st.Size()))
-	for _, line := range m.Lines() {
-		fmt.Fprintf(w, "  %-10s%s\n", "", line)
-	}
+	present.ForeignText(cmd.OutOrStdout(), path, st.Size(), m.Lines())
 	return nil
 }

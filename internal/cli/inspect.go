@@ -1,18 +1,14 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-	"math"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
-	"mercer/learn"
+	"mercer/internal/present"
 	"mercer/model"
-	"mercer/reduce"
 	"mercer/train"
 )
 
@@ -82,113 +78,15 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 		}
 		return err
 	}
-	info := m.Info()
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"kind": "model", "model": info})
-	}
-	w := cmd.OutOrStdout()
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
+		return present.JSON(cmd.OutOrStdout(), present.InspectModelJSON(m.Info()))
 	}
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	line("model", "%s (%s)", path, bytesText(st.Size()))
-	if b := info.Bag; b != nil {
-		line("trained", "on %s of %s × %s dimensions (%s)", plural(info.Training.Rows, "bag"), membersText(b.Least, b.Most), comma(b.Schema.Dim), b.Schema.Format)
-	} else {
-		line("trained", "on %s rows × %s dimensions (%s)", comma(info.Training.Rows), comma(m.Dim()), info.Schema.Format)
-	}
-	printInfo(line, m)
-	if r := model.ReportOf[*learn.RidgeReport](&info.Training); r != nil && len(r.Path) > 0 && !r.Whole {
-		fmt.Fprintf(w, "\n  %-14s%s\n", "λ", "mean squared error")
-		for _, p := range r.Path {
-			mark := ""
-			if p.Chosen {
-				mark = "  chosen"
-			}
-			fmt.Fprintf(w, "  %-14.3g%.5g%s\n", p.Lambda, p.Error, mark)
-		}
-	}
-	if r := model.ReportOf[*learn.LassoReport](&info.Training); r != nil && len(r.Path) > 0 {
-		fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "λ", "held-out mean squared error", "weights that are not 0")
-		for _, p := range r.Path {
-			mark := ""
-			if p.Chosen {
-				mark = "  chosen"
-			}
-			fmt.Fprintf(w, "  %-14.3g%-30.5g%d%s\n", p.Lambda, p.Error, p.Weights, mark)
-		}
-	}
-	if r := model.ReportOf[*learn.SVMReport](&info.Training); r != nil && len(r.Path) > 0 {
-		fmt.Fprintf(w, "\n  %-14s%s\n", "C", "held-out error")
-		for _, p := range r.Path {
-			mark := ""
-			if p.Chosen {
-				mark = "  chosen"
-			}
-			fmt.Fprintf(w, "  %-14g%.2f %%%s\n", p.C, 100*p.Error, mark)
-		}
-	}
-	if r := info.Training.Reduction; r != nil {
-		printVariances(w, r)
-	}
-	if r := model.ReportOf[*learn.OnlineReport](&info.Training); r != nil {
-		fmt.Fprintf(w, "\n  %-14s%s\n", "rows", "loss and error before they were learned")
-		for _, p := range r.Progressive {
-			fmt.Fprintf(w, "  %-14s%-10.4g", comma(int(p.Rows)), p.Loss)
-			if p.Error != nil {
-				fmt.Fprintf(w, "  %.2f %%", 100**p.Error)
-			}
-			fmt.Fprintln(w)
-		}
-	}
-	schema := &info.Schema
-	if info.Bag != nil {
-		schema = &info.Bag.Schema
-	}
-	if cols := schema.Columns; len(cols) > 0 && (schema.Header || hasCategories(cols)) {
-		fmt.Fprintf(w, "\n  %s\n", "columns")
-		for _, c := range cols {
-			what := "numeric"
-			if c.Categories != nil {
-				what = plural(len(c.Categories), "value") + ": " + shortened(c.Categories, 8)
-			}
-			fmt.Fprintf(w, "    %-24s%s\n", c.Name, what)
-		}
-	}
+	present.InspectModelText(cmd.OutOrStdout(), present.ModelOf(m), path, st.Size())
 	return nil
-}
-
-// printVariances prints how the variance falls from component to component: of the first ones
-// each, then of powers of two, and of the last.
-func printVariances(w io.Writer, r *reduce.Report) {
-	fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "component", "share of the variance", "of it and those before")
-	sum := 0.0
-	for i, v := range r.Variances {
-		sum += v
-		if n := i + 1; n <= 8 || n&(n-1) == 0 || n == len(r.Variances) {
-			fmt.Fprintf(w, "  %-14d%-30s%.2f %%\n", n, fmt.Sprintf("%.3g %%", 100*v/r.Variance), 100*sum/r.Variance)
-		}
-	}
-}
-
-func hasCategories(cols []dataset.Column) bool {
-	for _, c := range cols {
-		if c.Categories != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// shortened lists the first words of a list.
-func shortened(words []string, most int) string {
-	if len(words) <= most {
-		return strings.Join(words, ", ")
-	}
-	return strings.Join(words[:most], ", ") + ", …"
 }
 
 func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progress, asJSON bool) error {
@@ -204,7 +102,7 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progre
 	if err != nil {
 		return err
 	}
-	return printData(cmd, src.Name(), *src.Schema(), sum, nil, asJSON)
+	return tellData(cmd, &present.Data{Name: src.Name(), Schema: *src.Schema(), Summary: sum}, asJSON)
 }
 
 // inspectBags is inspectData for bags.
@@ -221,70 +119,13 @@ func inspectBags(cmd *cobra.Command, path string, opt dataset.Options, p *progre
 	if err != nil {
 		return err
 	}
-	return printData(cmd, src.Name(), *src.Schema(), sum.Summary, sum, asJSON)
+	return tellData(cmd, &present.Data{Name: src.Name(), Schema: *src.Schema(), Summary: sum.Summary, Bags: sum}, asJSON)
 }
 
-// printData prints what a pass over data told; bags is nil for rows.
-func printData(cmd *cobra.Command, name string, schema dataset.Schema, sum *dataset.Summary, bags *dataset.BagSummary, asJSON bool) error {
-	schema.Dim = sum.Dim
-	kind, why := dataset.ChooseScale(sum)
-	task, taskWhy, taskErr := sum.Task("auto")
+func tellData(cmd *cobra.Command, d *present.Data, asJSON bool) error {
 	if asJSON {
-		v := map[string]any{"kind": "data", "name": name, "rows": sum.Rows, "d": sum.Dim, "density": sum.Density(),
-			"schema": schema, "scale": kind}
-		if taskErr == nil {
-			v["task"] = task
-		}
-		if bags != nil {
-			v["bags"], v["least"], v["most"] = bags.Bags, bags.Least, bags.Most
-		}
-		return printJSON(cmd.OutOrStdout(), v)
+		return present.JSON(cmd.OutOrStdout(), d.JSON())
 	}
-	w := cmd.OutOrStdout()
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-	}
-	line("data", "%s (%s)", name, schema.Format)
-	if bags != nil {
-		line("bags", "%s of %s", comma(bags.Bags), membersText(bags.Least, bags.Most))
-	}
-	line("rows", "%s × %s dimensions, %.3g %% of the values not zero", comma(sum.Rows), comma(sum.Dim), 100*sum.Density())
-	switch {
-	case taskErr != nil:
-		line("labels", "%s", taskErr)
-	case task == "multilabel":
-		if l, err := sum.LabelSets(&schema); err == nil {
-			line("labels", "%d, of which a row may have any number (%s): %s", len(l.Labels()), taskWhy, shortened(l.Labels(), 12))
-		} else {
-			line("labels", "%s", err)
-		}
-	case task == "regress":
-		line("labels", "%s to predict (%s)", plural(sum.Outputs, "number"), taskWhy)
-	default:
-		if c, err := sum.Classes(); err == nil {
-			line("labels", "%d classes (%s): %s", len(c.Labels()), taskWhy, shortened(c.Labels(), 12))
-		} else {
-			line("labels", "%s", err)
-		}
-	}
-	line("scaling", "train would choose %s (%s)", kind, why)
-	if len(schema.Columns) == 0 {
-		return nil
-	}
-	fmt.Fprintf(w, "\n    %-24s%12s%12s%12s%12s\n", "column", "min", "mean", "max", "deviation")
-	at := 0
-	for i, c := range schema.Columns {
-		if i == 40 {
-			fmt.Fprintf(w, "    … and %s more (--json lists all)\n", comma(len(schema.Columns)-i))
-			break
-		}
-		if c.Categories != nil {
-			fmt.Fprintf(w, "    %-24s%s values: %s\n", c.Name, comma(len(c.Categories)), shortened(c.Categories, 6))
-		} else {
-			s := &sum.Columns[at]
-			fmt.Fprintf(w, "    %-24s%12.5g%12.5g%12.5g%12.5g\n", c.Name, s.Min, s.Mean, s.Max, math.Sqrt(s.Variance))
-		}
-		at += c.Width()
-	}
+	d.Text(cmd.OutOrStdout())
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/pipeline"
@@ -82,7 +84,7 @@ All other kernels have no γ.`,
 	kernelFlags(cmd, &g.cfg)
 	f.BoolVar(&g.distance, "distance", false, "write squared distances in the kernel's feature space in place of values")
 	f.Uint64Var(&g.cfg.Seed, "seed", 1, "seed of the pairs that give the median distance")
-	f.BoolVar(&g.yes, "yes", false, "write a matrix of more than "+bytesText(largeMatrix))
+	f.BoolVar(&g.yes, "yes", false, "write a matrix of more than "+units.Bytes(largeMatrix))
 	scaleFlag(cmd, &g.cfg)
 	dataFlags(cmd, &g.data)
 	f.BoolVar(&g.json, "json", false, "print one JSON object instead of text")
@@ -140,10 +142,10 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	}
 	size := 8 * int64(sum.Rows) * int64(m)
 	if size > largeMatrix && !g.yes {
-		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", comma(sum.Rows), comma(m), bytesText(size), g.out)
+		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", units.Count(sum.Rows), units.Count(m), units.Bytes(size), g.out)
 	}
 	if size > largeMatrix {
-		p.note(fmt.Sprintf("%s will take %s", g.out, bytesText(size)))
+		p.note(fmt.Sprintf("%s will take %s", g.out, units.Bytes(size)))
 	}
 
 	scaling, why, err := pipeline.Settle(cfg, pipeline.Rows{Name: src.Name(), Schema: &schema, Summary: sum,
@@ -196,25 +198,12 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.done()
-	what := "kernel"
-	if g.distance {
-		what = "distance" // squared, in the kernel's feature space
-	}
-	scale := scaling.Scaler().Kind
+	result := &present.Gram{Output: g.out, Rows: x.Len(), Of: y.Len(), Dim: x.Dim(), Bytes: size, Scale: scaling.Scaler().Kind,
+		Kernel: kern, Why: why, Distances: g.distance}
 	if g.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"output": g.out, "values": what, "n": x.Len(), "m": y.Len(), "d": x.Dim(), "bytes": size,
-			"scale": scale, "kernel": kern, "why": why})
+		return present.JSON(cmd.OutOrStdout(), result.JSON())
 	}
-	of := ""
-	if g.distance {
-		of = ", squared distances"
-	}
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-	}
-	line("scale", "%s%s", scale, because(why["scale"]))
-	line("kernel", "%s%s", kernelText(kern), because(why["gamma"]))
-	line("saved", "%s, %s × %s, float64%s, %s", g.out, comma(x.Len()), comma(y.Len()), of, bytesText(size))
+	result.Text(cmd.OutOrStdout())
 	return nil
 }
 

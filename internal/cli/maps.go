@@ -1,30 +1,12 @@
 package cli
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"mercer/feature"
+	"mercer/internal/present"
 	"mercer/pool"
 )
-
-// poolingLine describes a way of pooling in mercer maps --json.
-type poolingLine struct {
-	Pooling string   `json:"pooling"`
-	About   string   `json:"about"`
-	Options []string `json:"options"`
-}
-
-// mapLine describes a map in mercer maps --json.
-type mapLine struct {
-	Map     string   `json:"map"`
-	About   string   `json:"about"`
-	Kernels []string `json:"kernels"` // empty: any
-	Options []string `json:"options"`
-	Fitted  bool     `json:"fitted"` // to a sample of rows
-}
 
 func newMaps() *cobra.Command {
 	var asJSON bool
@@ -44,46 +26,19 @@ in a chain, what the steps before it make of them.`,
 		Args: nArgs(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			names, about := feature.Names()
-			var lines []mapLine
+			var all present.MapsJSON
 			for i, name := range names {
-				lines = append(lines, mapLine{Map: name, About: about[i], Kernels: feature.Kernels(name),
+				all.Maps = append(all.Maps, present.MapJSON{Map: name, About: about[i], Kernels: feature.Kernels(name),
 					Options: feature.OptionsOf(name), Fitted: feature.NeedsSample(feature.Config{Map: name})})
 			}
 			methods, about := pool.Methods()
-			var poolings []poolingLine
 			for i, name := range methods {
-				poolings = append(poolings, poolingLine{name, about[i], append(pool.OptionsOf(name), "norm")})
+				all.Poolings = append(all.Poolings, present.PoolingJSON{Pooling: name, About: about[i], Options: append(pool.OptionsOf(name), "norm")})
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"maps": lines, "poolings": poolings})
+				return present.JSON(cmd.OutOrStdout(), all)
 			}
-			for _, l := range lines {
-				kernels := strings.Join(l.Kernels, ", ")
-				switch {
-				case l.Map == "chain" || l.Map == "sum":
-					kernels = "those of the steps"
-				case kernels == "":
-					kernels = "any kernel"
-				}
-				if l.Fitted {
-					kernels += "; fitted to the data"
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "  %-14s%s\n  %-14s%s\n", l.Map, l.About, "", kernels)
-				if len(l.Options) > 0 {
-					fmt.Fprintf(cmd.OutOrStdout(), "  %-14s--%s\n", "", strings.Join(l.Options, " --"))
-				}
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), "\n  pooling of bags")
-			for _, l := range poolings {
-				var flags []string
-				for _, o := range l.Options {
-					if o == "map" || o == "features" {
-						o = "bag-" + o
-					}
-					flags = append(flags, "--"+o)
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "  %-14s%s\n  %-14s%s\n", l.Pooling, l.About, "", strings.Join(flags, " "))
-			}
+			present.MapsText(cmd.OutOrStdout(), all)
 			return nil
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mercer/feature"
+	"mercer/internal/present"
 	kernels "mercer/kernel"
 )
 
@@ -17,7 +18,7 @@ import (
 // what eval judges; and transform writes the features.
 func TestEveryMapTrains(t *testing.T) {
 	train, test := digitFiles(t)
-	var listed struct{ Maps []mapLine }
+	var listed struct{ Maps []present.MapJSON }
 	if err := json.Unmarshal([]byte(ok(t, "maps", "--json")), &listed); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"mercer/internal/units"
 	"os"
 	"strings"
 	"sync"
@@ -80,9 +81,9 @@ func (p *progress) report(stage string, rows int, share float64) {
 		line += " " + bar(share, 24) + fmt.Sprintf(" %3.0f %%", 100*share)
 	}
 	if rows > 0 {
-		line += fmt.Sprintf("  %s rows", comma(rows))
+		line += fmt.Sprintf("  %s rows", units.Count(rows))
 		if s := elapsed.Seconds(); s > 0.2 {
-			line += fmt.Sprintf("  %s rows/s", comma(int(float64(rows)/s)))
+			line += fmt.Sprintf("  %s rows/s", units.Count(int(float64(rows)/s)))
 		}
 	}
 	if share-p.from > 0.02 && elapsed > time.Second {

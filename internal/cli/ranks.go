@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/internal/present"
+	"mercer/internal/units"
 	"mercer/rank"
 )
 
@@ -100,13 +102,13 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 	}
 	out := r.compare(t, test, control)
 	if r.json {
-		if err := r.pages.write(cmd, r.page(t.name, out), true); err != nil {
+		if err := r.pages.write(cmd, present.RanksPage(out, t.name), true); err != nil {
 			return err
 		}
-		return printJSON(cmd.OutOrStdout(), out)
+		return present.JSON(cmd.OutOrStdout(), out)
 	}
-	r.print(cmd.OutOrStdout(), t, test, control, out)
-	return r.pages.write(cmd, r.page(t.name, out), false)
+	present.RanksText(cmd.OutOrStdout(), out, t.name)
+	return r.pages.write(cmd, present.RanksPage(out, t.name), false)
 }
 
 // readScores reads a table of scores.
@@ -159,7 +161,7 @@ func readScores(stdin io.Reader, path string) (*scoreTable, error) {
 	header := cells[0]
 	for i, row := range cells[1:] {
 		if len(row) != len(header) {
-			return nil, fmt.Errorf("%s:%d: %s, but the first line has %d", t.name, lines[i+1], plural(len(row), "cell"), len(header))
+			return nil, fmt.Errorf("%s:%d: %s, but the first line has %d", t.name, lines[i+1], units.Plural(len(row), "cell"), len(header))
 		}
 	}
 	first := 0
@@ -178,10 +180,10 @@ func readScores(stdin io.Reader, path string) (*scoreTable, error) {
 		}
 	}
 	if len(t.methods) < 2 {
-		return nil, fmt.Errorf("%s: has %s to compare; give a column for each of two or more", t.name, plural(len(t.methods), "method"))
+		return nil, fmt.Errorf("%s: has %s to compare; give a column for each of two or more", t.name, units.Plural(len(t.methods), "method"))
 	}
 	if n := len(cells) - 1; n < 3 {
-		return nil, fmt.Errorf("%s: %s cannot tell methods apart by their ranks; give three or more, or compare models on the rows of one with mercer compare", t.name, plural(n, "data set"))
+		return nil, fmt.Errorf("%s: %s cannot tell methods apart by their ranks; give three or more, or compare models on the rows of one with mercer compare", t.name, units.Plural(n, "data set"))
 	}
 	for i, row := range cells[1:] {
 		scores := make([]float64, len(t.methods))
@@ -203,70 +205,9 @@ func readScores(stdin io.Reader, path string) (*scoreTable, error) {
 	return t, nil
 }
 
-// ranksJSON is what ranks --json prints.
-type ranksJSON struct {
-	DataSets int          `json:"data_sets"`
-	Better   string       `json:"better"`
-	Alpha    float64      `json:"alpha"`
-	Methods  []methodRank `json:"methods"`
-
-	Friedman struct {
-		ChiSquare float64 `json:"chi_square"`
-		DF        int     `json:"df"`
-		P         float64 `json:"p"`
-	} `json:"friedman"`
-	ImanDavenport struct {
-		F   *float64 `json:"f"` // null where all data sets rank alike
-		DF1 int      `json:"df1"`
-		DF2 int      `json:"df2"`
-		P   float64  `json:"p"`
-	} `json:"iman_davenport"`
-
-	// CriticalDifference is Nemenyi's, or with a control that of Bonferroni and Dunn.
-	CriticalDifference float64     `json:"critical_difference"`
-	Groups             [][]string  `json:"groups,omitempty"`
-	Control            string      `json:"control,omitempty"`
-	Comparisons        []rankPair  `json:"comparisons"`
-	Two                *twoMethods `json:"two_methods,omitempty"`
-}
-
-// methodRank is a method with its mean rank and mean score.
-type methodRank struct {
-	Method    string  `json:"method"`
-	MeanRank  float64 `json:"mean_rank"`
-	MeanScore float64 `json:"mean_score"`
-}
-
-// rankPair compares two methods; what does not apply is nil.
-type rankPair struct {
-	A        string   `json:"a"`
-	B        string   `json:"b"`
-	Z        float64  `json:"z"`
-	P        float64  `json:"p"`
-	Nemenyi  *float64 `json:"nemenyi,omitempty"`
-	Shaffer  *float64 `json:"shaffer,omitempty"`
-	Dunn     *float64 `json:"bonferroni_dunn,omitempty"`
-	Holm     float64  `json:"holm"`
-	Hochberg *float64 `json:"hochberg,omitempty"`
-
-	// Wilcoxon is the p of the signed-rank test, 1 where all scores are equal, and WilcoxonHolm the adjusted one.
-	Wilcoxon     float64 `json:"wilcoxon"`
-	WilcoxonHolm float64 `json:"wilcoxon_holm"`
-
-	a, b int
-}
-
-// twoMethods are the tests of two methods alone.
-type twoMethods struct {
-	Wins   int     `json:"wins"`   // of the first
-	Losses int     `json:"losses"` // of the first
-	Ties   int     `json:"ties"`
-	Sign   float64 `json:"sign_p"`
-}
-
 // compare makes all comparisons, with a control if that is not negative.
-func (r *ranks) compare(t *scoreTable, test *rank.FriedmanTest, control int) *ranksJSON {
-	out := &ranksJSON{DataSets: test.DataSets, Better: "higher", Alpha: r.alpha}
+func (r *ranks) compare(t *scoreTable, test *rank.FriedmanTest, control int) *present.RanksJSON {
+	out := &present.RanksJSON{DataSets: test.DataSets, Better: "higher", Alpha: r.alpha}
 	if r.lower {
 		out.Better = "lower"
 	}
@@ -275,7 +216,7 @@ func (r *ranks) compare(t *scoreTable, test *rank.FriedmanTest, control int) *ra
 		for _, row := range t.scores {
 			mean += row[j] / float64(len(t.scores))
 		}
-		out.Methods = append(out.Methods, methodRank{t.methods[j], test.Ranks[j], mean})
+		out.Methods = append(out.Methods, present.MethodRank{Method: t.methods[j], MeanRank: test.Ranks[j], MeanScore: mean})
 	}
 	out.Friedman.ChiSquare, out.Friedman.DF, out.Friedman.P = test.ChiSquare, test.DF, test.P
 	if !math.IsInf(test.F, 0) {
@@ -285,9 +226,10 @@ func (r *ranks) compare(t *scoreTable, test *rank.FriedmanTest, control int) *ra
 	out.CriticalDifference = test.NemenyiDifference(r.alpha)
 
 	order := rank.Order(test.Ranks)
+	var pairs [][2]int // the methods of each comparison
 	pair := func(a, b int) {
 		z, p := test.Compare(a, b)
-		c := rankPair{A: t.methods[a], B: t.methods[b], Z: z, P: p, Wilcoxon: 1, a: a, b: b}
+		c := present.RankPair{A: t.methods[a], B: t.methods[b], Z: z, P: p, Wilcoxon: 1}
 		d := make([]float64, len(t.scores))
 		for i, row := range t.scores {
 			d[i] = row[a] - row[b]
@@ -296,7 +238,7 @@ func (r *ranks) compare(t *scoreTable, test *rank.FriedmanTest, control int) *ra
 		if w, err := rank.Wilcoxon(d, rank.DropZeros); err == nil {
 			c.Wilcoxon = w.P
 		}
-		out.Comparisons = append(out.Comparisons, c)
+		out.Comparisons, pairs = append(out.Comparisons, c), append(pairs, [2]int{a, b})
 	}
 	if control >= 0 {
 		out.Control = t.methods[control]
@@ -331,12 +273,12 @@ func (r *ranks) compare(t *scoreTable, test *rank.FriedmanTest, control int) *ra
 		if control >= 0 {
 			c.Dunn, c.Hochberg = &rank.Bonferroni(p)[i], &rank.Hochberg(p)[i]
 		} else {
-			nemenyi := test.Nemenyi(c.a, c.b)
+			nemenyi := test.Nemenyi(pairs[i][0], pairs[i][1])
 			c.Nemenyi, c.Shaffer = &nemenyi, &rank.Shaffer(p, test.Methods)[i]
 		}
 	}
 	if test.Methods == 2 {
-		out.Two = &twoMethods{}
+		out.Two = &present.TwoMethods{}
 		for _, row := range t.scores {
 			a, b := row[order[0]], row[order[1]]
 			if r.lower {

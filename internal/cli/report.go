@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/internal/present"
 	"mercer/internal/report"
+	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/internal/whole"
 )
@@ -20,6 +23,7 @@ import (
 type pages struct {
 	report string // HTML file or ""
 	plots  string // folder or ""
+	csv    string // file of the numbers or ""; of the commands that have tableFlag
 }
 
 // pageFlags adds the flags. A command checks them before its work and writes after it:
@@ -33,23 +37,54 @@ func pageFlags(cmd *cobra.Command, v *pages) {
 	f.StringVar(&v.plots, "plots", "", "folder to write the pictures of the report to, as SVG and PNG files")
 }
 
+// tableFlag adds the flag that writes the numbers as CSV. A command with it calls writeTable after its work.
+func tableFlag(cmd *cobra.Command, v *pages) {
+	cmd.Flags().StringVar(&v.csv, "csv", "", "file to write the numbers to, as CSV")
+}
+
+// writeTable writes the numbers if they were asked for, and says so where it is not silent.
+func (v *pages) writeTable(cmd *cobra.Command, silent bool, write func(io.Writer) error) error {
+	if v.csv == "" {
+		return nil
+	}
+	f, err := whole.Create(v.csv)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := write(f); err != nil {
+		return fmt.Errorf("%s: %w", v.csv, err)
+	}
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	if !silent {
+		present.File(cmd.OutOrStdout(), "csv", v.csv, sizeOf(v.csv))
+	}
+	return nil
+}
+
 // wanted says that there is something to write.
 func (v *pages) wanted() bool { return v.report != "" || v.plots != "" }
 
 // check finds out whether the files can be written, before hours of work. Others are files of
 // the same command, which the page must not replace.
 func (v *pages) check(others ...string) error {
-	if v.report != "" {
+	for _, out := range []namedFile{{"--csv", v.csv}, {"--report", v.report}} {
+		if out.path == "" {
+			continue
+		}
 		for _, path := range others {
-			if path != "" && sameFile(path, v.report) {
-				return usagef("--report %s is a file of this command already; give another name", v.report)
+			if path != "" && sameFile(path, out.path) {
+				return usagef("%s %s is a file of this command already; give another name", out.by, out.path)
 			}
 		}
-		f, err := whole.Create(v.report)
+		f, err := whole.Create(out.path)
 		if err != nil {
 			return err
 		}
 		f.Close()
+		others = append(others[:len(others):len(others)], out.path)
 	}
 	if v.plots == "" {
 		return nil
@@ -73,33 +108,34 @@ func (v *pages) write(cmd *cobra.Command, page *report.Page, silent bool) error 
 	if !v.wanted() {
 		return nil
 	}
-	s := page.Section("How this was made")
-	s.Code(cmd.Root().Annotations[commandLine])
-	s.Facts(report.Fact{Name: "mercer", Value: version()},
-		report.Fact{Name: "machine", Value: fmt.Sprintf("%s %s/%s, vector instructions: %s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, vec.Level(), plural(runtime.GOMAXPROCS(0), "thread"))})
-	line := func(what, format string, args ...any) {
-		if !silent {
-			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-		}
+	present.MadeBy(page, cmd.Root().Annotations[commandLine], version(),
+		fmt.Sprintf("%s %s/%s, vector instructions: %s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, vec.Level(), units.Plural(runtime.GOMAXPROCS(0), "thread")))
+	out := cmd.OutOrStdout()
+	if silent {
+		out = io.Discard
 	}
 	if v.report != "" {
 		if err := page.Save(v.report); err != nil {
 			return err
 		}
-		size := int64(0)
-		if st, err := os.Stat(v.report); err == nil {
-			size = st.Size()
-		}
-		line("report", "%s (%s)", v.report, bytesText(size))
+		present.File(out, "report", v.report, sizeOf(v.report))
 	}
 	if v.plots != "" {
 		paths, err := page.SavePlots(v.plots)
 		if err != nil {
 			return err
 		}
-		line("plots", "%s (%s, each as SVG and PNG)", v.plots, plural(len(paths)/2, "picture"))
+		present.Line(out, "plots", "%s (%s, each as SVG and PNG)", v.plots, units.Plural(len(paths)/2, "picture"))
 	}
 	return nil
+}
+
+// sizeOf is the size of a file that was just written, 0 if it is not there.
+func sizeOf(path string) int64 {
+	if st, err := os.Stat(path); err == nil {
+		return st.Size()
+	}
+	return 0
 }
 
 // commandLine is the annotation of the root command that holds what was typed.
@@ -112,22 +148,4 @@ func typed(args []string) string {
 		words = append(words, quoted(a))
 	}
 	return strings.Join(words, " ")
-}
-
-// factLines collects lines such as printInfo prints as facts; a line without a name goes on
-// with the one before, unless it is one of a table set with blanks: pages have such numbers in
-// tables of their own.
-func factLines(print func(line func(what, format string, args ...any))) []report.Fact {
-	var list []report.Fact
-	print(func(what, format string, args ...any) {
-		text := fmt.Sprintf(format, args...)
-		if n := len(list); what == "" && n > 0 {
-			if !strings.Contains(strings.TrimSpace(text), "  ") {
-				list[n-1].Value += "; " + text
-			}
-			return
-		}
-		list = append(list, report.Fact{Name: what, Value: text})
-	})
-	return list
 }

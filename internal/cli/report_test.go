@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"mercer/internal/present"
 	"mercer/internal/report"
 	"mercer/train"
 	"mercer/tune"
@@ -101,11 +101,11 @@ func TestReportOfTwoClasses(t *testing.T) {
 		t.Errorf("train says\n%s", out)
 	}
 	p := readPage(t, html)
-	p.has(t, "m.mercer", "Trained on data.csv: 600 rows. Tested on test rows.csv: 140 rows, accuracy 90.00 %",
-		"metric value what it is accuracy 90.00 % share of rows whose class is predicted",
+	p.has(t, "m.mercer", "Trained on data.csv: 600 rows. Tested on test rows.csv",
+		"rows 140 accuracy 90.00 % share of rows whose class is predicted",
 		"<b>no & never", "yes's", "mercer train "+data+" -o "+m, "--test '"+test+"' --report "+html, "features, seed 1 (",
 		"mercer "+version(), "data data.csv csv rows 600 dimensions 1 values from 0 to 1.6")
-	if got, want := strings.Join(p.headings, "; "), "How good it is; What is taken for what; Classes; Scores and probabilities; The model; What was tried; The data; Time and memory; How this was made"; got != want {
+	if got, want := strings.Join(p.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; What was tried; The data; Time and memory; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}
 	if got, want := pictures(t, plots), "c calibration classes confusion precision-recall probabilities roc time"; got != want {
@@ -125,9 +125,9 @@ func TestReportOfTwoClasses(t *testing.T) {
 		t.Errorf("eval --json: %v", v)
 	}
 	e := readPage(t, a)
-	e.has(t, "m.mercer on test rows.csv", "140 rows, accuracy 90.00 %", "--json",
+	e.has(t, "m.mercer on test rows.csv", "rows 140 accuracy 90.00 % ", "--json",
 		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them not 0 labels one of 2 classes", "How many rows each class has.")
-	if got, want := strings.Join(e.headings, "; "), "How good it is; What is taken for what; Classes; Scores and probabilities; The model; What was tried; The data; How this was made"; got != want {
+	if got, want := strings.Join(e.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; What was tried; The data; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}
 	first, err := os.ReadFile(a)
@@ -267,7 +267,7 @@ func TestReportOfMaps(t *testing.T) {
 		t.Error("one number of features has a rate")
 	}
 	// Of one draw nothing deviates: rather than "0" there is no number.
-	if r := v["results"].([]any)[0].(map[string]any); !strings.Contains(p.text, fmt.Sprintf("rff 16 %s (best) – ", short(r["mean_abs"].(float64)))) {
+	if r := v["results"].([]any)[0].(map[string]any); !strings.Contains(p.text, fmt.Sprintf("rff 16 %.3g (best) – ", r["mean_abs"].(float64))) {
 		t.Error(p.text)
 	}
 }
@@ -303,7 +303,7 @@ func TestReportOfASearch(t *testing.T) {
 	ok(t, append(args, "--plots", plots)...)
 	p := readPage(t, html)
 	p.has(t, "search 4 configurations, 3 trainings each", "gamma lambda accuracy sd se seconds", "trained", "mapped 600 rows, 6 times fewer than without sharing", "Score against seconds", "mercer train ", "A star marks the one that was trained", "Trained on data.csv: 300 rows. Tested on data.csv")
-	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; What is taken for what"; got != want || !slices.Contains(p.headings, "The search") {
+	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; Confusion matrix"; got != want || !slices.Contains(p.headings, "The search") {
 		t.Errorf("headings %v", p.headings)
 	}
 	if got := pictures(t, plots); !strings.Contains(got, "tuning tuning-grid") && !strings.Contains(got, "tuning-grid tuning") {
@@ -328,7 +328,7 @@ func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 	plots := "score-against-seconds"
 	for _, known := range []bool{true, false} {
 		page := &report.Page{Title: "t"}
-		searchPage(page, r, time.Second, "")
+		present.SearchSections(r, 1, "")(page)
 		if err := page.Save(path); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 		want[3] = "90.00 % 0.00 % 0.00 % - "
 	}
 	var text bytes.Buffer
-	printSearch(&text, r, time.Second)
+	present.SearchText(&text, r, 1, "")
 	for _, want := range []string{"left out", "1 not judged, such as c 100: not enough memory", "at the end of what was tried: c 10", "se  seconds"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in the text:\n%s", want, text.String())

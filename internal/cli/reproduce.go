@@ -3,15 +3,14 @@ package cli
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"mercer/internal/papers"
+	"mercer/internal/present"
 	"mercer/internal/report"
 )
 
@@ -104,7 +103,7 @@ folder for each data set, as published, gzipped or not:
 				return err
 			}
 			page := &report.Page{Title: "Tables of the papers, theirs and ours", Subtitle: strings.Join(args, ", ")}
-			var results []reproduced
+			var results []present.ReproducedJSON
 			var missing []string // tables without data
 			for i, t := range tables {
 				opt.Progress = func(share float64) { p.report(t.Name, 0, share) }
@@ -120,20 +119,20 @@ folder for each data set, as published, gzipped or not:
 				if r.Missing != "" {
 					missing = append(missing, t.Name)
 				}
-				ran := ranText(r, time.Since(start))
+				took := time.Since(start).Seconds()
 				if written.wanted() {
-					if err := reproducedSection(page, r, ran); err != nil {
+					if err := present.ReproducedSection(page, r, took); err != nil {
 						return err
 					}
 				}
 				if asJSON {
-					results = append(results, newReproduced(r))
+					results = append(results, present.NewReproducedJSON(r))
 					continue
 				}
 				if i > 0 {
 					fmt.Fprintln(out)
 				}
-				printTable(out, r, ran)
+				present.ReproducedText(out, r, took)
 			}
 			if written.wanted() && !asJSON {
 				fmt.Fprintln(out)
@@ -142,7 +141,7 @@ folder for each data set, as published, gzipped or not:
 				return err
 			}
 			if asJSON {
-				if err := printJSON(out, results); err != nil {
+				if err := present.JSON(out, results); err != nil {
 					return err
 				}
 			}
@@ -159,24 +158,6 @@ folder for each data set, as published, gzipped or not:
 	pageFlags(cmd, &written)
 	progressFlag(cmd, &progress)
 	return cmd
-}
-
-// listed is a table of the list as JSON, and listedItem a table or figure of a paper.
-type listed struct {
-	Name    string  `json:"name"`
-	Title   string  `json:"title"`
-	Source  string  `json:"source"`
-	Data    string  `json:"data,omitempty"`
-	Seconds float64 `json:"seconds"` // about, of one seed
-}
-
-type listedItem struct {
-	Paper  string   `json:"paper"`
-	Number string   `json:"number"`
-	Shows  string   `json:"shows"`
-	By     []string `json:"by,omitempty"`
-	Mark   string   `json:"mark,omitempty"`
-	How    string   `json:"-"` // both
 }
 
 // papersOf are the papers whose tables are to be listed: those that the arguments name, or all with --list
@@ -207,205 +188,24 @@ func lacking(tables []string, dir string) error {
 	return fmt.Errorf("there are no data in %s for %s; --data names the folder of the data sets", dir, strings.Join(tables, ", "))
 }
 
-// listTables prints what tables there are of some papers, and every table and figure of these with what
-// makes it again, or why nothing does.
+// listTables lists the tables of some papers.
 func listTables(w io.Writer, of []string, asJSON bool) error {
-	var list struct {
-		Tables []listed     `json:"tables"`
-		Items  []listedItem `json:"items"`
-	}
+	var tables []*papers.Table
 	for _, t := range papers.Tables() {
-		if !slices.Contains(of, t.Paper()) {
-			continue
+		if slices.Contains(of, t.Paper()) {
+			tables = append(tables, t)
 		}
-		list.Tables = append(list.Tables, listed{t.Name, t.Title, t.Source, t.Data, t.Cost})
 	}
+	var items []papers.Item
 	for _, i := range papers.Inventory() {
-		if !slices.Contains(of, i.Paper) {
-			continue
+		if slices.Contains(of, i.Paper) {
+			items = append(items, i)
 		}
-		list.Items = append(list.Items, listedItem{i.Paper, i.Number, i.Shows, i.By, i.Mark(), i.How()})
 	}
+	list := present.NewTablesJSON(tables, items)
 	if asJSON {
-		return printJSON(w, list)
+		return present.JSON(w, list)
 	}
-	fmt.Fprintln(w, "Tables that can be made again: name, data, about how long one seed takes on two cores, title")
-	for _, t := range list.Tables {
-		data := t.Data
-		if data == "" {
-			data = "-"
-		}
-		fmt.Fprintf(w, "  %-15s%-16s%8s  %s\n", t.Name, data, roughly(t.Seconds), t.Title)
-	}
-	fmt.Fprintln(w, "\nTables and figures of the papers: what makes them again, or why nothing does")
-	for _, i := range list.Items {
-		fmt.Fprintf(w, "  %-6s%s, %s\n        %s\n", i.Paper, i.Number, i.Shows, i.How)
-	}
+	present.TablesText(w, list)
 	return nil
-}
-
-// roughly is a time of which one digit counts.
-func roughly(seconds float64) string {
-	switch {
-	case seconds < 1:
-		return "< 1 s"
-	case seconds < 100:
-		return fmt.Sprintf("%.0f s", seconds)
-	}
-	return fmt.Sprintf("%.0f min", seconds/60)
-}
-
-// ranText says how a result came about.
-func ranText(r *papers.Result, took time.Duration) string {
-	switch {
-	case r.Missing != "":
-		return fmt.Sprintf("data not available: there is no %s; --data names the folder of the data sets", r.Missing)
-	case r.Quick:
-		return "one seed, quick, " + secondsText(took)
-	case r.Certain:
-		return "one run, as nothing is random, " + secondsText(took)
-	case r.Seeds == 1:
-		return "one seed, " + secondsText(took)
-	}
-	return fmt.Sprintf("mean ± standard deviation of %d seeds, %s", r.Seeds, secondsText(took))
-}
-
-// printTable prints a table for a person: for each row a line of theirs and one of ours.
-func printTable(w io.Writer, r *papers.Result, ran string) {
-	fmt.Fprintf(w, "%s  %s\n%s\n", r.Name, r.Title, r.Source)
-	for _, line := range wrap(r.Protocol, 110) {
-		fmt.Fprintf(w, "  %s\n", line)
-	}
-	fmt.Fprintf(w, "ours: %s\n", ran)
-	first := utf8.RuneCountInString(r.Corner)
-	for _, row := range r.Rows {
-		first = max(first, utf8.RuneCountInString(row.Name))
-	}
-	width := make([]int, len(r.Columns))
-	ours := make([][]string, len(r.Rows))
-	for j, c := range r.Columns {
-		width[j] = utf8.RuneCountInString(c)
-		for i, row := range r.Rows {
-			var theirs papers.Figure
-			if row.Theirs != nil {
-				theirs = row.Theirs[j]
-			}
-			ours[i] = append(ours[i], cellText(r.Cells[i][j], theirs))
-			width[j] = max(width[j], utf8.RuneCountInString(ours[i][j]), utf8.RuneCountInString(theirsText(theirs)))
-		}
-	}
-	line := func(name, who string, cells func(j int) string) {
-		text := pad(name, first) + "  " + pad(who, 6)
-		for j := range r.Columns {
-			text += "  " + pad(cells(j), width[j])
-		}
-		fmt.Fprintln(w, strings.TrimRight(text, " "))
-	}
-	fmt.Fprintln(w)
-	line(r.Corner, "", func(j int) string { return r.Columns[j] })
-	for i, row := range r.Rows {
-		name := row.Name
-		if row.Theirs != nil {
-			line(name, "theirs", func(j int) string { return theirsText(row.Theirs[j]) })
-			name = ""
-		}
-		line(name, "ours", func(j int) string { return ours[i][j] })
-	}
-}
-
-func theirsText(f papers.Figure) string { return strings.Replace(f.Text, "±", " ± ", 1) }
-
-// cellText is our figure and its mark: with one decimal more than theirs has, or four digits where
-// there is none of theirs.
-func cellText(c papers.Cell, theirs papers.Figure) string {
-	if c.Mark == papers.NoData || c.Mark == papers.NotRun {
-		return string(c.Mark)
-	}
-	decimals := 4
-	format := "%.*f"
-	if mean, _, _ := strings.Cut(theirs.Text, "±"); theirs.Readable() {
-		mean, _, power := strings.Cut(mean, "e")
-		if power {
-			format = "%.*e"
-		}
-		_, digits, _ := strings.Cut(mean, ".")
-		decimals = len(digits) + 1
-	} else if theirs.Text == "" && c.Mean != 0 && math.Abs(c.Mean) < 1e-9 {
-		decimals, format = 3, "%.*e"
-	} else if theirs.Text == "" && c.Mean != 0 {
-		decimals = max(0, 3-int(math.Floor(math.Log10(math.Abs(c.Mean)))))
-	}
-	text := fmt.Sprintf(format, decimals, c.Mean)
-	if c.SD > 0 {
-		text += fmt.Sprintf(" ± "+format, decimals, c.SD)
-	}
-	if c.Mark == papers.Unreadable || c.Mark == papers.NoFigure {
-		return text
-	}
-	return text + " " + string(c.Mark)
-}
-
-func pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
-}
-
-// wrap breaks text into lines of at most width characters.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}
-
-// reproduced is a result as JSON.
-type reproduced struct {
-	Name    string           `json:"name"`
-	Title   string           `json:"title"`
-	Source  string           `json:"source"`
-	Missing string           `json:"missing,omitempty"`
-	Seeds   int              `json:"seeds"`
-	Quick   bool             `json:"quick"`
-	Cells   []reproducedCell `json:"cells"`
-}
-
-// reproducedCell is a cell: theirs is absent where it cannot be read, ours where it was not
-// computed.
-type reproducedCell struct {
-	Row    string      `json:"row"`
-	Column string      `json:"column"`
-	Theirs *meanAndSD  `json:"theirs,omitempty"`
-	Ours   *meanAndSD  `json:"ours,omitempty"`
-	Mark   papers.Mark `json:"mark,omitempty"`
-}
-
-type meanAndSD struct {
-	Mean float64 `json:"mean"`
-	SD   float64 `json:"sd,omitempty"`
-}
-
-func newReproduced(r *papers.Result) reproduced {
-	out := reproduced{Name: r.Name, Title: r.Title, Source: r.Source, Missing: r.Missing, Seeds: r.Seeds, Quick: r.Quick}
-	for i, row := range r.Rows {
-		for j, column := range r.Columns {
-			ours := r.Cells[i][j]
-			c := reproducedCell{Row: row.Name, Column: column, Mark: ours.Mark}
-			if row.Theirs != nil && row.Theirs[j].Readable() {
-				c.Theirs = &meanAndSD{row.Theirs[j].Mean, row.Theirs[j].SD}
-			}
-			if ours.Mark != papers.NoData && ours.Mark != papers.NotRun {
-				c.Ours = &meanAndSD{ours.Mean, ours.SD}
-			}
-			out.Cells = append(out.Cells, c)
-		}
-	}
-	return out
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mercer/internal/papers"
+	"mercer/internal/present"
 )
 
 func TestReproduceList(t *testing.T) {
@@ -24,10 +25,7 @@ func TestReproduceList(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
 	}
-	var list struct {
-		Tables []listed
-		Items  []listedItem
-	}
+	var list present.TablesJSON
 	if err := json.Unmarshal([]byte(ok(t, "reproduce", "--list", "--json")), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +53,7 @@ func TestReproduceListsAPaper(t *testing.T) {
 			t.Errorf("%v lists\n%s", args, text)
 		}
 	}
-	var list struct{ Tables []listed }
+	var list present.TablesJSON
 	if err := json.Unmarshal([]byte(ok(t, "reproduce", "K10", "S14", "--json")), &list); err != nil || len(list.Tables) < 10 || list.Tables[0].Name != "S14-4.1" {
 		t.Errorf("%v, %+v", err, list.Tables)
 	}
@@ -101,7 +99,7 @@ func TestReproduce(t *testing.T) {
 }
 
 func TestReproduceJSON(t *testing.T) {
-	var results []reproduced
+	var results []present.ReproducedJSON
 	if err := json.Unmarshal([]byte(lacks(t, "LS19-4.2", "reproduce", "LS19-4.2", "S14-4.1", "--quick", "--json", "--data", t.TempDir())), &results); err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +148,8 @@ func TestReproduceReport(t *testing.T) {
 // What a journal has is not made again.
 func TestReproduceGoesOn(t *testing.T) {
 	journal := filepath.Join(t.TempDir(), "journal")
-	table := func(args ...string) []reproduced {
-		var results []reproduced
+	table := func(args ...string) []present.ReproducedJSON {
+		var results []present.ReproducedJSON
 		if err := json.Unmarshal([]byte(ok(t, append([]string{"reproduce", "S14-F4.6", "--json", "--journal", journal}, args...)...)), &results); err != nil {
 			t.Fatal(err)
 		}
@@ -194,29 +192,6 @@ func TestReproduceGoesOn(t *testing.T) {
 	}
 }
 
-// Times stand beside the paper's without a mark, and figures without one of theirs have four digits.
-func TestReproducedCells(t *testing.T) {
-	for _, c := range []struct {
-		cell   papers.Cell
-		theirs papers.Figure
-		want   string
-	}{
-		{papers.Cell{Mean: 0.012341}, papers.Figure{}, "0.01234"},
-		{papers.Cell{Mean: 9.43567e-15}, papers.Figure{}, "9.436e-15"},
-		{papers.Cell{Mean: 25.829}, papers.Figure{}, "25.83"},
-		{papers.Cell{Mean: 71234}, papers.Figure{}, "71234"},
-		{papers.Cell{Mean: 0.5, SD: 0.1}, papers.Figure{Text: "?"}, "0.5000 ± 0.1000"},
-		{papers.Cell{Mean: 1.234, Mark: papers.Within}, papers.Figure{Text: "1.2±0.3"}, "1.23 within"},
-		{papers.Cell{Mean: 16.71}, papers.Figure{Text: "509"}, "16.7"},
-		{papers.Cell{Mean: 6.7953462e-6, Mark: papers.Within}, papers.Figure{Text: "6.79534e-6"}, "6.795346e-06 within"},
-		{papers.Cell{Mark: papers.NotRun}, papers.Figure{Text: "509"}, "not run"},
-	} {
-		if got := cellText(c.cell, c.theirs); got != c.want {
-			t.Errorf("%+v beside %q: %q, want %q", c.cell, c.theirs.Text, got, c.want)
-		}
-	}
-}
-
 func TestReproduceErrors(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -231,11 +206,5 @@ func TestReproduceErrors(t *testing.T) {
 		if r.code != 2 || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%v: exit code %d, %s", c.args, r.code, r.stderr)
 		}
-	}
-}
-
-func TestWrap(t *testing.T) {
-	if got := strings.Join(wrap("one  two three", 7), "|"); got != "one two|three" {
-		t.Error(got)
 	}
 }

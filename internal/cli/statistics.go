@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/model"
 	"mercer/train"
 )
@@ -110,11 +111,10 @@ func (noData) UnseenCategories() []dataset.Unseen { return nil }
 
 // inspectStatistics tells what a file of statistics holds.
 func inspectStatistics(cmd *cobra.Command, path string, s *train.Statistics, asJSON bool) error {
-	d, k := s.Dims()
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"kind": "statistics", "rows": s.Rows(), "features": d, "targets": k, "schema": s.DataSchema()})
+		return present.JSON(cmd.OutOrStdout(), present.StatisticsOf(s).JSON())
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: statistics of %s × %s dimensions, %s features, %s\n", "file", path, plural(s.Rows(), "row"), comma(s.DataSchema().Dim), comma(d), plural(k, "target"))
+	present.StatisticsOf(s).Text(cmd.OutOrStdout(), path)
 	return nil
 }
 
@@ -147,8 +147,7 @@ and the others with --like. "mercer train --append" makes a model of the result.
 			if err := s.Save(out); err != nil {
 				return err
 			}
-			d, k := s.Dims()
-			fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s: %s rows, %s features, %s\n", "saved", out, comma(s.Rows()), comma(d), plural(k, "target"))
+			present.StatisticsOf(s).Saved(cmd.OutOrStdout(), out)
 			return nil
 		},
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,13 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
-	"mercer/feature"
+	"mercer/internal/present"
+	"mercer/internal/report"
+	"mercer/internal/units"
 	"mercer/internal/whole"
 	"mercer/lab"
 	"mercer/learn"
 	"mercer/model"
 	"mercer/pipeline"
-	"mercer/reduce"
 	"mercer/train"
 )
 
@@ -52,7 +52,7 @@ type training struct {
 
 	auto, estimate bool
 	budget         time.Duration
-	chosen         *autoJSON // what auto chose
+	chosen         *present.AutoJSON // what auto chose
 
 	// fitRows trains on rows.
 	fitRows func(src dataset.Source, opt train.Options) (*model.Model, *train.Report, error)
@@ -151,7 +151,7 @@ columns of 0 and 1 with --task multilabel.
 	bagFlags(cmd, &t.data, &t.bag)
 	f.BoolVar(&t.online, "online", false, "the same as --learner online")
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
-	f.Var(&t.memory, "memory", "most memory to train in, such as 8GB (default: 80 % of what is free)")
+	f.Var(&t.memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
 	t.autoFlags(cmd)
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
@@ -334,7 +334,7 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 
 // finish tests the model, saves it and tells what it is.
 func (t *training) finish(cmd *cobra.Command, m *model.Model, report *train.Report, held dataset.Source, p *progress, name string, start time.Time) error {
-	metrics, tested, err := t.testModel(cmd, m, held, p)
+	tested, err := t.testModel(cmd, m, held, p)
 	p.done()
 	if err != nil {
 		if cmd.Context().Err() != nil {
@@ -351,27 +351,19 @@ func (t *training) finish(cmd *cobra.Command, m *model.Model, report *train.Repo
 	}
 	report.Total = time.Since(start).Seconds()
 	if t.json {
-		if err := t.writePages(cmd, m, report, metrics, name, tested, t.more()...); err != nil {
+		if err := t.writePages(cmd, m, report, tested, name, t.more()...); err != nil {
 			return err
 		}
-		out := newTrainJSON(m, report, metrics, t.out)
+		out := present.NewTrainJSON(m.Info(), report, tested, t.out, peakRSS())
 		out.Auto = t.chosen
-		return printJSON(cmd.OutOrStdout(), out)
+		return present.JSON(cmd.OutOrStdout(), out)
 	}
 	if t.chosen != nil {
-		printAuto(cmd.OutOrStdout(), t.chosen)
+		present.AutoText(cmd.OutOrStdout(), t.chosen)
 	}
-	printTrained(cmd.OutOrStdout(), m, report, name)
-	if metrics != nil {
-		fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s: %s\n", "test", tested, plural(metrics.N, rowWord(m)))
-		printMetrics(cmd.OutOrStdout(), metrics, rowWord(m))
-	}
-	size := int64(0)
-	if st, err := os.Stat(t.out); err == nil {
-		size = st.Size()
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "\n  %-10s%s (%s)\n", "saved", t.out, bytesText(size))
-	return t.writePages(cmd, m, report, metrics, name, tested, t.more()...)
+	present.TrainText(cmd.OutOrStdout(), present.ModelOf(m), report, name, peakRSS(), tested)
+	present.SavedText(cmd.OutOrStdout(), t.out, sizeOf(t.out))
+	return t.writePages(cmd, m, report, tested, name, t.more()...)
 }
 
 // save writes the model, and the statistics that are to be kept.
@@ -490,13 +482,13 @@ func (t *training) checkTest(ctx context.Context, read dataset.Schema, trained, 
 		widest = max(widest, b.X.Dim())
 	}
 	if widest > dim {
-		return fmt.Errorf("%s: has %s dimensions, but %s has %s; %s --dim %d", filepath.Base(t.test), comma(widest), trained, comma(dim), advice, widest)
+		return fmt.Errorf("%s: has %s dimensions, but %s has %s; %s --dim %d", filepath.Base(t.test), units.Count(widest), trained, units.Count(dim), advice, widest)
 	}
 	return nil
 }
 
-// testModel measures the model on the test data, if there are any, and says which they are.
-func (t *training) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (metrics *lab.Metrics, tested string, err error) {
+// testModel measures the model on the test data; nil if there are none.
+func (t *training) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (*present.Tested, error) {
 	show := lab.Options{Curves: t.pages.wanted(), Progress: func(rows int, share float64) { p.report("test", rows, share) }}
 	switch {
 	case t.test != "":
@@ -504,216 +496,53 @@ func (t *training) testModel(cmd *cobra.Command, m *model.Model, held dataset.So
 		o.LabelsFile = t.testLabels
 		test, err := openRows(cmd, m, t.test, o)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		defer test.Close()
-		if metrics, err = lab.Evaluate(cmd.Context(), m, test, show); err != nil {
-			return nil, "", err
+		metrics, err := lab.Evaluate(cmd.Context(), m, test, show)
+		if err != nil {
+			return nil, err
 		}
 		warnUnseen(cmd, test)
-		return metrics, filepath.Base(t.test), nil
+		return &present.Tested{Metrics: metrics, On: filepath.Base(t.test)}, nil
 	case held != nil:
-		metrics, err = lab.Evaluate(cmd.Context(), m, held, show)
-		return metrics, fmt.Sprintf("%g %% of the %ss, held back", 100*t.holdout, rowWord(m)), err
-	}
-	return nil, "", nil
-}
-
-// trainJSON is what train --json prints; the keys of the metrics stand beside it.
-type trainJSON struct {
-	*lab.Metrics
-	Model   string      `json:"model"`
-	Trained *model.Info `json:"trained"`
-	Seconds seconds     `json:"seconds"`
-	PeakRSS int64       `json:"peak_rss_bytes"`
-
-	// FeaturesIn says where the features were of a learner that went through them many times.
-	FeaturesIn string `json:"features_in,omitempty"`
-
-	// Auto says what --auto tried and chose.
-	Auto *autoJSON `json:"auto,omitempty"`
-}
-
-type seconds struct {
-	Read  float64 `json:"read"`
-	Map   float64 `json:"map"`
-	Solve float64 `json:"solve"`
-	Total float64 `json:"total"`
-
-	// Collect is the part of Solve that added rows to statistics, if the learner needs no more.
-	Collect float64 `json:"collect,omitempty"`
-
-	// Choose is the part of Solve that chose λ or C.
-	Choose float64 `json:"choose,omitempty"`
-}
-
-func newTrainJSON(m *model.Model, r *train.Report, metrics *lab.Metrics, out string) trainJSON {
-	if metrics != nil {
-		// Each class, and what is taken for what, are eval's to tell.
-		brief := *metrics
-		brief.Classes, brief.Confusion = nil, nil
-		metrics = &brief
-	}
-	return trainJSON{Metrics: metrics, Model: out, Trained: m.Info(),
-		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Collect, r.Choose}, PeakRSS: peakRSS(), FeaturesIn: r.Features}
-}
-
-// penaltyOf names what weighs the penalty against the losses of a learner.
-func penaltyOf(m *model.Model) string {
-	if model.ReportOf[*learn.RidgeReport](&m.Info().Training) != nil {
-		return "λ"
-	}
-	return "C"
-}
-
-// printTrained tells a person what was trained, what was chosen and why.
-func printTrained(w io.Writer, m *model.Model, r *train.Report, name string) {
-	info := m.Info()
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-	}
-	data, sum := fmt.Sprintf("%s: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim())), r.Summary
-	if sum == nil {
-		sum = &dataset.Summary{} // a training that was continued
-		data = fmt.Sprintf("%s and what came before: %s rows × %s dimensions", name, comma(info.Training.Rows), comma(m.Dim()))
-	}
-	if b := r.Bags; b != nil {
-		data, sum = fmt.Sprintf("%s: %s of %s × %s dimensions", name, plural(b.Bags, "bag"), membersText(b.Least, b.Most), comma(b.Dim)), b.Summary
-	}
-	if d := sum.Density(); d > 0 && d < 0.95 {
-		data += fmt.Sprintf(", %.2g %% non-zero", 100*d)
-	}
-	line("data", "%s", data)
-	printInfo(line, m)
-	var parts []string
-	if r.Collect > 0 {
-		parts = append(parts, secondsText(duration(r.Collect))+" to add up rows")
-	}
-	if r.Choose > 0 {
-		parts = append(parts, secondsText(duration(r.Choose))+" to choose "+penaltyOf(m))
-	}
-	of := ""
-	if parts != nil {
-		of = fmt.Sprintf(" (%s)", strings.Join(parts, ", "))
-	}
-	line("time", "read %s · map %s · solve %s%s · total %s",
-		secondsText(duration(r.Read)), secondsText(duration(r.Map)), secondsText(duration(r.Solve)), of, secondsText(duration(r.Total)))
-	where := ""
-	if r.Features != "" {
-		where = ", features " + r.Features
-	}
-	if rss := peakRSS(); rss > 0 {
-		line("memory", "%s at its peak%s", bytesText(rss), where)
-	}
-}
-
-// printInfo prints what a model is, one line a part; inspect prints the same.
-func printInfo(line func(what, format string, args ...any), m *model.Model) {
-	info := m.Info()
-	why := func(key string) string {
-		if w := info.Training.Why[key]; w != "" {
-			return " (" + w + ")"
+		metrics, err := lab.Evaluate(cmd.Context(), m, held, show)
+		if err != nil {
+			return nil, err
 		}
-		return ""
+		return &present.Tested{Metrics: metrics, On: fmt.Sprintf("%g %% of the %ss, held back", 100*t.holdout, present.ModelOf(m).Row())}, nil
 	}
-	if info.Task == "outliers" {
-		line("task", "outliers: -1, all others 1%s", why("task"))
-	} else if info.Classes != nil {
-		shown := info.Classes
-		more := ""
-		if len(shown) > 12 {
-			more = fmt.Sprintf(", … %s", shown[len(shown)-1])
-			shown = shown[:10]
-		}
-		line("task", "%d classes: %s%s%s", len(info.Classes), strings.Join(shown, ", "), more, why("task"))
-	} else if info.Labels != nil {
-		line("task", "%d labels, any number a row: %s%s", len(info.Labels), shortened(info.Labels, 12), why("task"))
-	} else {
-		line("task", "regression, %s%s", plural(info.Outputs, "output"), why("task"))
-	}
-	if info.Bag != nil {
-		what := "bags"
-		for _, text := range poolingText(info.Bag) {
-			line(what, "%s", text)
-			what = ""
-		}
-		line("rows", "%s dimensions, one row a bag", comma(m.Dim()))
-	}
-	line("scaling", "%s%s", info.Scale, why("scale"))
-	if info.Feature != nil {
-		printMap(line, m.Pipeline(), info.Training.Why)
-	} else if info.Kernel != nil {
-		line("kernel", "%s%s", info.Kernel, why("gamma"))
-	} else {
-		line("kernel", "linear")
-	}
-	if r := info.Training.Reduction; r != nil {
-		printReduction(line, r)
-	}
-	for i, text := range info.Training.Lines() {
-		if i == 0 {
-			line("learner", "%s%s, %s", info.Training.Learner, why("learner"), text)
-		} else {
-			line("", "%s", text)
-		}
-	}
-	if c := info.Training.Calibration; c != nil {
-		line("proba", "%s", c)
-	}
-}
-
-// printMap prints the kernel and the map of a mapping that has one; why says where γ is from.
-func printMap(line func(what, format string, args ...any), p *pipeline.Pipeline, why map[string]string) {
-	f := p.Feature()
-	if f.Steps == nil {
-		line("kernel", "%s%s", kernelText(f.Kernel), because(why["gamma"]))
-	}
-	line("map", "%s, %s features, seed %d%s", mapText(f), comma(f.Features), f.Seed, because(cmp.Or(why["map"], p.Chosen())))
-}
-
-// printReduction prints which principal components features became.
-func printReduction(line func(what, format string, args ...any), r *reduce.Report) {
-	what := "reduction"
-	for _, text := range r.Lines() {
-		line(what, "%s", text)
-		what = ""
-	}
-}
-
-// mapText is a map with its steps in a line.
-func mapText(f *feature.Config) string {
-	if f.Steps == nil {
-		return f.Map
-	}
-	var steps []string
-	for i := range f.Steps {
-		s := &f.Steps[i]
-		text := mapText(s)
-		switch {
-		case s.Steps != nil:
-		case s.Features == 0: // the map decides
-			text += fmt.Sprintf(" (%s)", s.Kernel)
-		default:
-			text += fmt.Sprintf(" (%s, %s features)", s.Kernel, comma(s.Features))
-		}
-		steps = append(steps, text)
-	}
-	return f.Map + " of " + strings.Join(steps, ", ")
-}
-
-func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return comma(n) + " " + what + "s"
+	return nil, nil
 }
 
 // warnUnseen tells of categories that the model has never seen; they count as none.
 func warnUnseen(cmd *cobra.Command, src dataFile) {
 	for _, u := range src.UnseenCategories() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); they count as none of the known ones\n",
-			cmd.CommandPath(), src.Name(), u.Column, u.Value, plural(u.Rows, "row"))
+			cmd.CommandPath(), src.Name(), u.Column, u.Value, units.Plural(u.Rows, "row"))
 	}
+}
+
+// more are the sections of a report that only some trainings have.
+func (t *training) more() (sections []func(*report.Page)) {
+	if t.chosen != nil {
+		sections = append(sections, present.AutoSections(t.chosen))
+	}
+	return sections
+}
+
+// writePages writes the page of a training, if one is wanted; name is that of the data. Others add sections after those of the
+// evaluation.
+func (t *training) writePages(cmd *cobra.Command, m *model.Model, r *train.Report, tested *present.Tested, name string, more ...func(*report.Page)) error {
+	if !t.pages.wanted() {
+		return nil
+	}
+	page := present.TrainPage(present.ModelOf(m), r, filepath.Base(t.out), name, tested, peakRSS(), more...)
+	if tested != nil {
+		tested.Metrics.Curves = nil // the page has them
+	}
+	if err := t.pages.write(cmd, page, t.json); err != nil {
+		return fmt.Errorf("%w (the model is in %s)", err, t.out)
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mercer/dataset"
+	"mercer/internal/present"
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/pipeline"
@@ -232,41 +233,15 @@ func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (
 // print tells what was written, and how rows became features.
 func (t *transform) print(cmd *cobra.Command, f *fittedTransform, rows int, nonZeros int64) error {
 	_, d := f.mapping.Dims()
-	scale := f.mapping.Scaler().Kind
-	if t.json {
-		v := map[string]any{"output": t.out, "n": rows, "d": f.dim(), "features": d, "format": t.format, "nonzeros": nonZeros, "scale": scale, "why": f.why}
-		if f.model != "" {
-			v["model"] = f.model
-		}
-		if f.bag != nil {
-			v["bag_scale"] = f.bag.Scaler().Kind
-		}
-		if m := f.mapping.Feature(); m != nil {
-			v["feature"] = m
-		}
-		if r := f.mapping.Reduction(); r != nil {
-			v["reduction"] = r
-		}
-		return printJSON(cmd.OutOrStdout(), v)
-	}
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(cmd.OutOrStdout(), "  %-10s%s\n", what, fmt.Sprintf(format, args...))
-	}
-	if f.model != "" {
-		line("model", "%s", f.model)
-	}
+	z := &present.Features{Output: t.out, Rows: rows, Dim: f.dim(), Features: d, Format: t.format, NonZeros: nonZeros, Model: f.model,
+		Scale: f.mapping.Scaler().Kind, Why: f.why, Feature: f.mapping.Feature(), Chosen: f.mapping.Chosen(), Reduction: f.mapping.Reduction()}
 	if f.bag != nil {
-		line("members", "scaled by %s%s", f.bag.Scaler().Kind, because(f.why["bag.scale"]))
+		z.BagScale = f.bag.Scaler().Kind
 	}
-	line("scaling", "%s%s", scale, because(f.why["scale"]))
-	if f.mapping.Feature() != nil {
-		printMap(line, f.mapping, f.why)
+	if t.json {
+		return present.JSON(cmd.OutOrStdout(), z.JSON())
 	}
-	if r := f.mapping.Reduction(); r != nil {
-		printReduction(line, r)
-	}
-	share := float64(nonZeros) / float64(rows) / float64(d)
-	line("saved", "%s: %s rows × %s features, float32 (%s), %.3g %% not 0", t.out, comma(rows), comma(d), t.format, 100*share)
+	z.Text(cmd.OutOrStdout())
 	return nil
 }
 

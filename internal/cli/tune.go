@@ -16,6 +16,7 @@ import (
 	"mercer/cost"
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/present"
 	"mercer/internal/whole"
 	"mercer/lab"
 	"mercer/model"
@@ -136,7 +137,7 @@ the journal is removed.`,
 	f.StringVar(&t.opt.Journal, "journal", "", "file that keeps what is done (default: that of the model with .tune behind)")
 	f.BoolVar(&t.keep, "keep-journal", false, "leave the journal when the model is written")
 	f.StringVar(&t.results, "results", "", "CSV file to write all configurations with their scores to")
-	f.Var(&tr.memory, "memory", "most memory to work in, such as 8GB (default: 80 % of what is free)")
+	f.Var(&tr.memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&tr.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
 	pageFlags(cmd, &tr.pages)
@@ -372,11 +373,11 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, report *train.Report, p *progress, path string, searched time.Duration, start time.Time) error {
 	name := filepath.Base(path)
 	if t.results != "" {
-		if err := writeTrials(t.results, found); err != nil {
+		if err := t.writeResults(found); err != nil {
 			return err
 		}
 	}
-	metrics, tested, err := t.train.testModel(cmd, m, nil, p)
+	tested, err := t.train.testModel(cmd, m, nil, p)
 	p.done()
 	if saved := m.Save(t.train.out); saved != nil {
 		return errors.Join(err, saved)
@@ -392,28 +393,30 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, 
 	report.Total = time.Since(start).Seconds()
 	out, command := cmd.OutOrStdout(), t.trainCommand(cmd, found, path)
 	write := func() error {
-		return t.train.writePages(cmd, m, report, metrics, name, tested, searchSections(found, searched, command))
+		return t.train.writePages(cmd, m, report, tested, name, present.SearchSections(found, searched.Seconds(), command))
 	}
 	if t.train.json {
 		if err := write(); err != nil {
 			return err
 		}
-		return printJSON(out, tuneJSON{newTrainJSON(m, report, metrics, t.train.out), found, found.Picked, searched.Seconds(), command})
+		return present.JSON(out, present.TuneJSON{TrainJSON: present.NewTrainJSON(m.Info(), report, tested, t.train.out, peakRSS()),
+			Search: found, Picked: found.Picked, Seconds: searched.Seconds(), Command: command})
 	}
-	printSearch(out, found, searched)
-	if command != "" {
-		fmt.Fprintf(out, "  %-10s%s\n", "again", command)
-	}
-	fmt.Fprintln(out)
-	printTrained(out, m, report, name)
-	if metrics != nil {
-		fmt.Fprintf(out, "\n  %-10s%s: %s\n", "test", tested, plural(metrics.N, rowWord(m)))
-		printMetrics(out, metrics, rowWord(m))
-	}
-	size := int64(0)
-	if st, err := os.Stat(t.train.out); err == nil {
-		size = st.Size()
-	}
-	fmt.Fprintf(out, "\n  %-10s%s (%s)\n", "saved", t.train.out, bytesText(size))
+	present.SearchText(out, found, searched.Seconds(), command)
+	present.TrainText(out, present.ModelOf(m), report, name, peakRSS(), tested)
+	present.SavedText(out, t.train.out, sizeOf(t.train.out))
 	return write()
+}
+
+// writeResults writes the file of --results.
+func (t *tuning) writeResults(found *tune.Result) error {
+	f, err := whole.Create(t.results)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := present.SearchCSV(f, found); err != nil {
+		return fmt.Errorf("%s: %w", t.results, err)
+	}
+	return f.Commit()
 }

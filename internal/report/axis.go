@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ type Axis struct {
 
 	// Percent writes 0.5 as 50 %.
 	Percent bool
+
+	// At are the places of the ticks, such as the few numbers that were measured; nil: round numbers.
+	At []float64
 }
 
 // largest bounds the numbers that are shown, so that what is computed with them stays finite.
@@ -94,6 +98,9 @@ type tick struct {
 
 // ticks are about n ticks at round numbers.
 func (a Axis) ticks(n int) []tick {
+	if a.At != nil {
+		return a.ticksAt()
+	}
 	if a.Log {
 		return a.logTicks(n)
 	}
@@ -114,6 +121,17 @@ func (a Axis) ticks(n int) []tick {
 			continue
 		}
 		list = append(list, tick{v, fixedText(v, decimals, max(math.Abs(a.From), math.Abs(a.To)))})
+	}
+	return list
+}
+
+// ticksAt are ticks at the places that are given, as far as the axis has them.
+func (a Axis) ticksAt() []tick {
+	var list []tick
+	for _, v := range slices.Compact(slices.Sorted(slices.Values(a.At))) {
+		if a.shows(v) && v >= a.From && v <= a.To {
+			list = append(list, tick{v, a.say(v)})
+		}
 	}
 	return list
 }

@@ -80,9 +80,10 @@ type (
 		Caption string
 		Columns []Column
 		Rows    [][]cellView
+		Stacked bool // on a narrow screen a row becomes a paragraph
 	}
 	cellView struct {
-		Text         string
+		Text, Name   string // Name is that of the column, of stacked tables
 		Number, Best bool
 		Head         bool
 	}
@@ -138,7 +139,8 @@ func (p *Page) view() (*pageView, error) {
 }
 
 func (t *Table) view() (*tableView, error) {
-	v := &tableView{Caption: t.Caption, Columns: t.Columns}
+	const narrow = 3 // columns that have room on a telephone
+	v := &tableView{Caption: t.Caption, Columns: t.Columns, Stacked: len(t.Columns) > narrow}
 	for i, row := range t.Rows {
 		if len(row) > len(t.Columns) {
 			return nil, fmt.Errorf("report: table %q: row %d has %d cells and there are %d columns", t.Caption, i+1, len(row), len(t.Columns))
@@ -148,6 +150,9 @@ func (t *Table) view() (*tableView, error) {
 			cells[j] = cellView{Number: c.Number, Best: t.best[[2]int{i, j}], Head: j == 0 && !c.Number}
 			if j < len(row) {
 				cells[j].Text = row[j]
+			}
+			if v.Stacked && cells[j].Text != "" {
+				cells[j].Name = c.Name
 			}
 		}
 		v.Rows = append(v.Rows, cells)

@@ -30,6 +30,9 @@ type Curve struct {
 	// Low and High bound a band around the line, at the same X; nil: none.
 	Low, High []float64
 
+	// Bars draws an error bar from Low to High at each point in place of the band.
+	Bars bool
+
 	// Points marks each point as well. With few points it is done without asking.
 	Points bool
 
@@ -142,7 +145,9 @@ func (l *Lines) draw(f *frame) {
 		}
 	}
 	for i := range l.Curves {
-		if c := &l.Curves[i]; c.Low != nil {
+		if c := &l.Curves[i]; c.Low != nil && c.Bars {
+			l.bars(f, c, i)
+		} else if c.Low != nil {
 			l.band(f, c, i)
 		}
 	}
@@ -181,6 +186,26 @@ func (l *Lines) band(f *frame, c *Curve, i int) {
 	upper, lower = thinned(upper), thinned(lower)
 	slices.Reverse(lower)
 	f.fill(c.look(i).paint.faded(0.16), append(upper, lower...))
+}
+
+// bars draws a line from Low to High at each point, with short ends where these are inside the picture.
+func (l *Lines) bars(f *frame, c *Curve, i int) {
+	s := stroke{paint: c.look(i).paint, width: 1.2}
+	for j, v := range c.X {
+		if !f.x.shows(v) || !f.y.shows(c.Low[j]) || !f.y.shows(c.High[j]) {
+			continue
+		}
+		x, low, high := f.px(v), max(f.py(c.Low[j]), f.bottom), min(f.py(c.High[j]), f.top)
+		if low >= high || x < f.left || x > f.right {
+			continue
+		}
+		f.line(s, x, low, x, high)
+		for _, y := range []float64{low, high} {
+			if y > f.bottom && y < f.top {
+				f.line(s, x-3, y, x+3, y)
+			}
+		}
+	}
 }
 
 // parts are the runs of points that can be shown, on the picture.

@@ -1,0 +1,120 @@
+package present
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"mercer/cost"
+	"mercer/internal/report"
+	"mercer/lab"
+)
+
+func compared(names []string) *ModelsJSON {
+	out := &ModelsJSON{Comparison: &lab.Comparison{N: 1460, Metric: "accuracy", Better: "higher", Level: 0.95, Chosen: true, Test: "mcnemar"}}
+	for i, name := range names {
+		m := ModelJSON{Compared: lab.Compared{Name: name, Value: 0.95 - 0.01*float64(i), Low: 0.94 - 0.01*float64(i),
+			High: 0.96 - 0.01*float64(i), MicrosPerRow: 1.5 * float64(i+1)}, Bytes: 1 << (10 + 2*i)}
+		if i > 0 {
+			m.Difference = &lab.Difference{Value: -0.01 * float64(i), Low: -0.02 * float64(i), High: 0.001, P: 0.00001 * float64(i), Holm: 0.2}
+		}
+		out.Models = append(out.Models, m)
+	}
+	return out
+}
+
+func configs(names []string) *lab.ConfigComparison {
+	out := &lab.ConfigComparison{N: 1000, Folds: 5, Repeats: 2, Metric: "rmse", Better: "lower", Level: 0.9, Test: "t"}
+	for i, name := range names {
+		c := lab.ComparedConfig{Name: name, Mean: 12.5 + float64(i), SD: 0.123, Seconds: float64(i), MicrosPerRow: 2}
+		if i > 0 {
+			c.Difference = &lab.Difference{Value: float64(i), Low: 0.5, High: float64(2 * i), P: 0.03, Holm: 0.06}
+		}
+		out.Configs = append(out.Configs, c)
+	}
+	return out
+}
+
+func TestComparisons(t *testing.T) {
+	for name, names := range map[string][]string{"": {"rbf.mercer", "linear.mercer"}, "-hostile": hostile(9)[2:]} {
+		m, c := compared(names), configs(names)
+		goldenText(t, "models"+name, func(w *bytes.Buffer) {
+			if err := ModelsText(w, m, "test.csv", 2000); err != nil {
+				t.Error(err)
+			}
+		})
+		goldenText(t, "configs"+name, func(w *bytes.Buffer) {
+			if err := ConfigsText(w, c, "data.csv"); err != nil {
+				t.Error(err)
+			}
+		})
+		for what, make := range map[string]func() (*report.Page, error){
+			"models": func() (*report.Page, error) { return ModelsPage(m, "test.csv", 2000) }, "configs": func() (*report.Page,
+				error) {
+				return ConfigsPage(c, "data.csv")
+			}} {
+			page, err := make()
+			if err != nil {
+				t.Fatal(err)
+			}
+			goldenPage(t, what+name, page)
+		}
+	}
+	goldenJSON(t, "models", compared([]string{"a", "b"}))
+	goldenJSON(t, "configs", ConfigsJSON{configs([]string{"a", "b"}), &cost.Forecast{Seconds: 12}})
+	// A metric that is not known is an error, not a panic.
+	wrong := compared([]string{"a", "b"})
+	wrong.Metric = "beauty"
+	if err := ModelsText(&bytes.Buffer{}, wrong, "d", 1); err == nil {
+		t.Error("beauty is a metric")
+	}
+	// Undefined uncertainty does not break a table.
+	m, err := lab.MetricNamed("rmse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), 0} {
+		if got := figuresFor(m, v).value(1.5); got != "1.5000" {
+			t.Errorf("uncertain by %g: %s", v, got)
+		}
+	}
+}
+
+func someRanks(names []string, control string) *RanksJSON {
+	out := &RanksJSON{DataSets: 12, Better: "higher", Alpha: 0.05, CriticalDifference: 0.957, Control: control}
+	out.Friedman.ChiSquare, out.Friedman.DF, out.Friedman.P = 12.5, len(names)-1, 0.002
+	out.ImanDavenport.F, out.ImanDavenport.DF1, out.ImanDavenport.DF2, out.ImanDavenport.P = of(11.9), len(names)-1, 11*(len(names)-1), 0.0003
+	for i, name := range names {
+		out.Methods = append(out.Methods, MethodRank{name, 1 + float64(i)*0.8, 90 - float64(i)})
+		for _, other := range names[i+1:] {
+			c := RankPair{A: name, B: other, Z: -1.96, P: 0.05, Holm: 0.1, Wilcoxon: 0.04, WilcoxonHolm: 0.12}
+			if control != "" {
+				c.Dunn, c.Hochberg = of(0.1), of(0.09)
+				if name != control {
+					continue
+				}
+			} else {
+				c.Nemenyi, c.Shaffer = of(0.11), of(0.08)
+			}
+			out.Comparisons = append(out.Comparisons, c)
+		}
+	}
+	if control == "" {
+		out.Groups = [][]string{names[:2]}
+	}
+	return out
+}
+
+func TestRanks(t *testing.T) {
+	two := someRanks([]string{"a", "b"}, "")
+	two.Two = &TwoMethods{Wins: 8, Losses: 3, Ties: 1, Sign: 0.23}
+	alike := someRanks([]string{"a", "b", "c"}, "")
+	alike.ImanDavenport.F, alike.Friedman.P, alike.ImanDavenport.P, alike.DataSets = nil, 0.4, 0.5, 5
+	for name, out := range map[string]*RanksJSON{"ranks": someRanks([]string{"exact", "rff", "linear"}, ""),
+		"ranks-control": someRanks([]string{"exact", "rff", "linear"}, "exact"),
+		"ranks-two":     two, "ranks-alike": alike, "ranks-hostile": someRanks(hostile(9), ""), "ranks-many": someRanks(hostile(30), "")} {
+		goldenText(t, name, func(w *bytes.Buffer) { RanksText(w, out, "scores.csv") })
+		goldenPage(t, name, RanksPage(out, "scores.csv"))
+	}
+	goldenJSON(t, "ranks", two)
+}

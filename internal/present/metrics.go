@@ -1,0 +1,114 @@
+package present
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mercer/internal/units"
+	"mercer/lab"
+)
+
+// firstMetrics are those that are printed first, and by train alone.
+var firstMetrics = []string{"accuracy", "error", "subset_accuracy", "hamming_loss", "micro_f1", "macro_f1", "f1", "auc",
+	"rmse", "mae", "r2", "log_loss", "brier", "ece"}
+
+// EvalText writes all metrics, those that matter first and the others with what they are; with perClass also those of
+// each class, label or output, and the confusion matrix. A row is called row or bag.
+func EvalText(w io.Writer, m *lab.Metrics, row string, perClass bool) {
+	Line(w, row+"s", "%s", units.Count(m.N))
+	metricsText(w, m, row)
+	moreMetrics(w, m)
+	if perClass {
+		labelsTable(w, "class", m.Classes, len(m.Classes) > 2)
+		if m.Confusion != nil {
+			confusionText(w, m.Confusion)
+		}
+		outputsText(w, m.Outputs)
+	}
+}
+
+// metricsText writes what matters first.
+func metricsText(w io.Writer, m *lab.Metrics, row string) {
+	if m.Weight != nil {
+		Line(w, "weights", "%s in all", amount(*m.Weight))
+	}
+	if m.Unknown > 0 {
+		Line(w, "unknown", "%s of labels that the model does not know; they count as errors", units.Plural(m.Unknown, row))
+	}
+	for _, name := range firstMetrics {
+		if !isFirst(name, m) {
+			continue
+		}
+		metric, err := lab.MetricNamed(name)
+		if err != nil {
+			panic("mercer: " + err.Error()) // firstMetrics are known
+		}
+		if v := metric.Value(m); v != nil {
+			Line(w, metric.Title, "%s", metricText(metric, m))
+		}
+	}
+	labelsTable(w, "label", m.Labels, false)
+}
+
+// isFirst says whether metricsText has a metric. Micro F1 of classes is the accuracy, and stands with the other averages.
+func isFirst(name string, m *lab.Metrics) bool {
+	return slices.Contains(firstMetrics, name) && (name != "micro_f1" || m.Accuracy == nil)
+}
+
+// metricText writes a metric's value, and how exact it is.
+func metricText(metric *lab.Metric, m *lab.Metrics) string {
+	v := *metric.Value(m)
+	if metric.Percent {
+		return percentText(v)
+	}
+	text := numberText(v)
+	if within := metric.Within(m); within != nil {
+		text += fmt.Sprintf(" ± %.1g", *within)
+	}
+	return text
+}
+
+// moreMetrics writes those that metricsText does not, with what they are.
+func moreMetrics(w io.Writer, m *lab.Metrics) {
+	space := "\n"
+	for _, name := range lab.MetricNames("") {
+		metric, err := lab.MetricNamed(name)
+		if err != nil {
+			panic("mercer: " + err.Error()) // the names are its own
+		}
+		v := metric.Value(m)
+		switch {
+		case v == nil || isFirst(name, m):
+			continue
+		case name == "pinball" && *m.Quantile == 0.5:
+			continue // half of the mean absolute error
+		}
+		fmt.Fprintf(w, "%s  %s%s%s\n", space, padded(metric.Title, 19), padded(metricText(metric, m)+"  ", 12), aboutText(metric, m))
+		space = ""
+	}
+	if m.Bias != nil {
+		fmt.Fprintf(w, "  %s%-12s%s\n", padded("bias", 19), numberText(*m.Bias), "mean of prediction - target")
+	}
+}
+
+// aboutText says what a metric is, of the classes, labels or targets that it is of here.
+func aboutText(metric *lab.Metric, m *lab.Metrics) string {
+	about := metric.About
+	if m.Labels != nil {
+		about = strings.NewReplacer("the classes", "the labels", "one class", "one label").Replace(about)
+	}
+	if len(m.Classes) == 2 {
+		about = strings.ReplaceAll(about, "the second of two classes", m.Classes[1].Label)
+	}
+	switch {
+	case strings.HasPrefix(metric.Name, "micro_") && m.Accuracy != nil:
+		about += ", which is the accuracy"
+	case metric.Name == "mape" && m.ZeroTargets > 0:
+		about += fmt.Sprintf(" (%s are)", units.Count(m.ZeroTargets))
+	case metric.Name == "pinball" && m.Quantile != nil:
+		about += fmt.Sprintf(" of the quantile %g", *m.Quantile)
+	}
+	return about
+}

@@ -1,0 +1,190 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"mercer/feature"
+	"mercer/internal/units"
+	"mercer/kernel"
+	"mercer/model"
+	"mercer/pipeline"
+	"mercer/reduce"
+)
+
+// Model is what is said of a model: what its file tells, and what only the model itself knows.
+type Model struct {
+	*model.Info
+
+	// Dim is the number of dimensions of a row, of bags of the row that one becomes.
+	Dim int
+
+	// Chosen says what the map decided on that its configuration leaves open, "" if nothing.
+	Chosen string
+}
+
+// ModelOf is what there is to say of a model.
+func ModelOf(m *model.Model) Model {
+	return Model{Info: m.Info(), Dim: m.Dim(), Chosen: m.Pipeline().Chosen()}
+}
+
+// Row is what a row of the model is called: row or bag.
+func (m Model) Row() string {
+	if m.Bag != nil {
+		return "bag"
+	}
+	return "row"
+}
+
+// modelLines are what a model is, one line a part.
+func modelLines(line lines, m Model) {
+	info := m.Info
+	why := func(key string) string {
+		if w := info.Training.Why[key]; w != "" {
+			return " (" + w + ")"
+		}
+		return ""
+	}
+	if info.Task == "outliers" {
+		line("task", "outliers: -1, all others 1%s", why("task"))
+	} else if info.Classes != nil {
+		text, n := firstOf(info.Classes, 12), len(info.Classes)
+		if n > 12 {
+			text = firstOf(info.Classes, 10) + " " + shortLabel(info.Classes[n-1], listedName)
+		}
+		line("task", "%d classes: %s%s", n, text, why("task"))
+	} else if info.Labels != nil {
+		line("task", "%d labels, any number a row: %s%s", len(info.Labels), firstOf(info.Labels, 12), why("task"))
+	} else {
+		line("task", "regression, %s%s", units.Plural(info.Outputs, "output"), why("task"))
+	}
+	if info.Bag != nil {
+		what := "bags"
+		for _, text := range poolingText(info.Bag) {
+			line(what, "%s", text)
+			what = ""
+		}
+		line("rows", "%s dimensions, one row a bag", units.Count(m.Dim))
+	}
+	line("scaling", "%s%s", info.Scale, why("scale"))
+	if info.Feature != nil {
+		mapLines(line, info.Feature, m.Chosen, info.Training.Why)
+	} else if info.Kernel != nil {
+		line("kernel", "%s%s", info.Kernel, why("gamma"))
+	} else {
+		line("kernel", "linear")
+	}
+	if r := info.Training.Reduction; r != nil {
+		reductionLines(line, r)
+	}
+	for i, text := range info.Training.Lines() {
+		if i == 0 {
+			line("learner", "%s%s, %s", info.Training.Learner, why("learner"), text)
+		} else {
+			line("", "%s", text)
+		}
+	}
+	if c := info.Training.Calibration; c != nil {
+		line("proba", "%s", c)
+	}
+}
+
+// mapLines are the kernel and the map of features; chosen is what the map decided on, and why says where γ is from.
+func mapLines(line lines, f *feature.Config, chosen string, why map[string]string) {
+	if f.Steps == nil {
+		line("kernel", "%s%s", kernelText(f.Kernel), because(why["gamma"]))
+	}
+	line("map", "%s, %s features, seed %d%s", mapText(f), units.Count(f.Features), f.Seed, because(cmp.Or(why["map"], chosen)))
+}
+
+// reductionLines are which principal components features became.
+func reductionLines(line lines, r *reduce.Report) {
+	what := "reduction"
+	for _, text := range r.Lines() {
+		line(what, "%s", text)
+		what = ""
+	}
+}
+
+// mapText is a map with its steps in a line.
+func mapText(f *feature.Config) string {
+	if f.Steps == nil {
+		return f.Map
+	}
+	var steps []string
+	for i := range f.Steps {
+		s := &f.Steps[i]
+		text := mapText(s)
+		switch {
+		case s.Steps != nil:
+		case s.Features == 0: // the map decides
+			text += fmt.Sprintf(" (%s)", s.Kernel)
+		default:
+			text += fmt.Sprintf(" (%s, %s features)", s.Kernel, units.Count(s.Features))
+		}
+		steps = append(steps, text)
+	}
+	return f.Map + " of " + strings.Join(steps, ", ")
+}
+
+// poolingText says how bags become rows, in lines.
+func poolingText(b *pipeline.BagInfo) []string {
+	why := func(key string) string {
+		if w := b.Why[key]; w != "" {
+			return " (" + w + ")"
+		}
+		return ""
+	}
+	p := &b.Pooling
+	var lines []string
+	switch {
+	case p.Method != "mean":
+		text := p.Method
+		if p.Streams == 2 {
+			text += fmt.Sprintf(" of two streams of %d and %d channels", p.First, b.Schema.Dim-p.First)
+		}
+		if p.Features > 0 {
+			text += fmt.Sprintf(", %s features, seed %d", units.Count(p.Features), p.Seed)
+		}
+		lines = append(lines, text+why("pooling"))
+	case p.Map == nil:
+		lines = append(lines, "mean of the members")
+	default:
+		kernel := "kernels"
+		if p.Map.Steps == nil {
+			kernel = p.Map.Kernel.String()
+		}
+		lines = append(lines, "mean of "+kernel+why("gamma"),
+			fmt.Sprintf("map %s, %s features, seed %d%s", mapText(p.Map), units.Count(p.Map.Features), p.Map.Seed, why("map")))
+	}
+	if p.Norm != "none" {
+		lines[len(lines)-1] += ", norm " + p.Norm
+	}
+	return append(lines, "members scaled by "+b.Scale+why("scale"))
+}
+
+// membersText says how many members bags have.
+func membersText(least, most int) string {
+	if least == most {
+		return units.Plural(least, "row")
+	}
+	return fmt.Sprintf("%s to %s", units.Count(least), units.Plural(most, "row"))
+}
+
+// kernelText is a kernel for a person; of matern with the length scale, which is what --sigma takes.
+func kernelText(k kernel.Kernel) string {
+	if k.Name == "matern" {
+		return fmt.Sprintf("%s, length scale σ = %.4g", k, 1/math.Sqrt(2*k.Gamma))
+	}
+	return k.String()
+}
+
+// because is the reason for a choice in brackets, "" if there is none.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}

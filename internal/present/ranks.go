@@ -1,0 +1,134 @@
+package present
+
+import (
+	"fmt"
+	"io"
+
+	"mercer/internal/units"
+)
+
+// RanksJSON is what ranks --json prints.
+type RanksJSON struct {
+	DataSets int          `json:"data_sets"`
+	Better   string       `json:"better"`
+	Alpha    float64      `json:"alpha"`
+	Methods  []MethodRank `json:"methods"`
+
+	Friedman struct {
+		ChiSquare float64 `json:"chi_square"`
+		DF        int     `json:"df"`
+		P         float64 `json:"p"`
+	} `json:"friedman"`
+	ImanDavenport struct {
+		F   *float64 `json:"f"` // null where all data sets rank alike
+		DF1 int      `json:"df1"`
+		DF2 int      `json:"df2"`
+		P   float64  `json:"p"`
+	} `json:"iman_davenport"`
+
+	// CriticalDifference is Nemenyi's, or with a control that of Bonferroni and Dunn.
+	CriticalDifference float64     `json:"critical_difference"`
+	Groups             [][]string  `json:"groups,omitempty"`
+	Control            string      `json:"control,omitempty"`
+	Comparisons        []RankPair  `json:"comparisons"`
+	Two                *TwoMethods `json:"two_methods,omitempty"`
+}
+
+// MethodRank is a method with its mean rank and mean score.
+type MethodRank struct {
+	Method    string  `json:"method"`
+	MeanRank  float64 `json:"mean_rank"`
+	MeanScore float64 `json:"mean_score"`
+}
+
+// RankPair compares two methods; what does not apply is nil.
+type RankPair struct {
+	A        string   `json:"a"`
+	B        string   `json:"b"`
+	Z        float64  `json:"z"`
+	P        float64  `json:"p"`
+	Nemenyi  *float64 `json:"nemenyi,omitempty"`
+	Shaffer  *float64 `json:"shaffer,omitempty"`
+	Dunn     *float64 `json:"bonferroni_dunn,omitempty"`
+	Holm     float64  `json:"holm"`
+	Hochberg *float64 `json:"hochberg,omitempty"`
+
+	// Wilcoxon is the p of the signed-rank test, 1 where all scores are equal, and WilcoxonHolm the adjusted one.
+	Wilcoxon     float64 `json:"wilcoxon"`
+	WilcoxonHolm float64 `json:"wilcoxon_holm"`
+}
+
+// TwoMethods are the tests of two methods alone.
+type TwoMethods struct {
+	Wins   int     `json:"wins"`   // of the first
+	Losses int     `json:"losses"` // of the first
+	Ties   int     `json:"ties"`
+	Sign   float64 `json:"sign_p"`
+}
+
+// RanksText writes the tests of methods by their ranks, and a diagram of the mean ranks; data names the table.
+func RanksText(w io.Writer, out *RanksJSON, data string) {
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "  %-16s%s\n", what, fmt.Sprintf(format, args...))
+	}
+	line("table", "%s: %s × %s, %s scores are better", data, units.Plural(out.DataSets, "data set"),
+		units.Plural(len(out.Methods), "method"), out.Better)
+	if two := out.Two; two != nil {
+		first, second := out.Methods[0], out.Methods[1]
+		line("mean ranks", "%s %.3f, %s %.3f", first.Method, first.MeanRank, second.Method, second.MeanRank)
+		line("Wilcoxon", "p = %s, signed ranks of the differences", pText(out.Comparisons[0].Wilcoxon))
+		line("sign test", "p = %s; %s wins %d, loses %d, ties %d", pText(two.Sign), first.Method, two.Wins, two.Losses, two.Ties)
+		return
+	}
+	line("Friedman", "χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare, units.Plural(out.Friedman.DF, "degree"),
+		pText(out.Friedman.P))
+	if f := out.ImanDavenport.F; f != nil {
+		line("Iman-Davenport", "F = %.4g of %d and %s of freedom, p = %s", *f, out.ImanDavenport.DF1,
+			units.Plural(out.ImanDavenport.DF2, "degree"), pText(out.ImanDavenport.P))
+	} else {
+		line("Iman-Davenport", "F has no bound: every data set ranks the methods alike")
+	}
+	kind := "Nemenyi, all pairs"
+	if out.Control != "" {
+		kind = "Bonferroni-Dunn, to " + out.Control
+	}
+	line("difference", "mean ranks differ at α = %g when %.3f apart (%s)", out.Alpha, out.CriticalDifference, kind)
+	if out.DataSets <= 10 && len(out.Methods) <= 5 {
+		line("", "so few data sets and methods make the p-values of ranks rough")
+	}
+	if out.ImanDavenport.P > out.Alpha && out.Friedman.P > out.Alpha {
+		line("", "the tests of all methods find no difference; what follows shows none either")
+	}
+	fmt.Fprintln(w)
+	ranksDiagram(w, out)
+	fmt.Fprintln(w)
+	if len(out.Comparisons) > maxPairs {
+		fmt.Fprintf(w, "  %s; --json lists all, --control NAME those with one method\n", units.Plural(len(out.Comparisons), "pair"))
+		return
+	}
+	table := [][]string{}
+	if out.Control != "" {
+		table = append(table, []string{"against " + out.Control, "z", "p", "Dunn", "Holm", "Hochberg", "Wilcoxon (Holm)"})
+	} else {
+		table = append(table, []string{"pair", "z", "p", "Nemenyi", "Holm", "Shaffer", "Wilcoxon (Holm)"})
+	}
+	for _, c := range out.Comparisons {
+		if out.Control != "" {
+			table = append(table, []string{c.B, fmt.Sprintf("%.2f", c.Z), pText(c.P), pText(*c.Dunn), pText(c.Holm), pText(*c.Hochberg),
+				pText(c.WilcoxonHolm)})
+		} else {
+			table = append(table, []string{c.A + " – " + c.B, fmt.Sprintf("%.2f", c.Z), pText(c.P), pText(*c.Nemenyi), pText(c.Holm),
+				pText(*c.Shaffer), pText(c.WilcoxonHolm)})
+		}
+	}
+	columns(w, 1, table)
+	better := "first"
+	if out.Control != "" {
+		better = "control"
+	}
+	fmt.Fprintf(w, "\n  z < 0: the %s is the better; the columns after p take the %s together\n", better,
+		units.Plural(len(out.Comparisons), "comparison"))
+}
+
+// maxPairs is how many pairs are printed for a person, those of ten methods.
+const maxPairs = 45
