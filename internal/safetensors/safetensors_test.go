@@ -125,7 +125,7 @@ func TestWriteRefusesWhatReadWould(t *testing.T) {
 	}{
 		{nil, "x", Tensor{Shape: []int{2}, F32: one}},
 		{nil, "x", Tensor{Shape: []int{-1, -1}, F32: one}},
-		{nil, "x", Tensor{Shape: []int{1 << 31, 1 << 31, 1 << 31}, F32: one}},
+		{nil, "x", Tensor{Shape: []int{1 << 30, 1 << 30, 1 << 30}, F32: one}},
 		{nil, "x", Tensor{Shape: []int{2}, F32: one, F64: []float64{1}}},
 		{nil, "x", Tensor{Shape: []int{0}, F32: []float32{}, F64: []float64{}}},
 		{nil, "__metadata__", Tensor{Shape: []int{1}, F32: one}},

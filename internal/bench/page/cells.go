@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mercer/internal/units"
 )
 
 // metric is a number or a word that a command says.
@@ -53,7 +55,7 @@ const (
 func (f format) text(x float64) string {
 	switch f {
 	case integer:
-		return grouped(strconv.FormatFloat(x, 'f', 0, 64))
+		return units.Commas(strconv.FormatFloat(x, 'f', 0, 64))
 	case tenths, hundredths:
 		return strconv.FormatFloat(x, 'f', int(f-integer), 64)
 	}
@@ -208,19 +210,7 @@ func threeDigits(x float64) string {
 	if places >= 0 {
 		return strconv.FormatFloat(x, 'f', places, 64)
 	}
-	return grouped(strconv.FormatFloat(math.Round(x*math.Pow10(places))*math.Pow10(-places), 'f', 0, 64))
-}
-
-// grouped writes the digits of a whole number in groups of three.
-func grouped(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return sign + digits
+	return units.Commas(strconv.FormatFloat(math.Round(x*math.Pow10(places))*math.Pow10(-places), 'f', 0, 64))
 }
 
 // Cells as they are mostly wanted.

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"mercer/internal/units"
 )
 
 const beginning = "# Benchmarks\n\n" +
@@ -97,7 +99,7 @@ func head(r *run) string {
 	fmt.Fprintf(&b, "| host | %s, %d cores, %s instructions%s |\n", h.CPU, h.Cores, h.Level, memory)
 	fmt.Fprintf(&b, "| system | %s, %s |\n", h.System, h.Go)
 	fmt.Fprintf(&b, "| peers' libraries | %s%s |\n", strings.Join(libraries, ", "), told)
-	fmt.Fprintf(&b, "| measured | %s in %s |\n\n", count(r.Rounds, "round"), count(int(r.Seconds/60+0.5), "minute"))
+	fmt.Fprintf(&b, "| measured | %s in %s |\n\n", units.Plural(r.Rounds, "round"), units.Plural(int(r.Seconds/60+0.5), "minute"))
 	return b.String()
 }
 
@@ -107,13 +109,6 @@ func version(r *run) string {
 		return id + " with changes"
 	}
 	return r.Commit
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // text is a section without its title: tables, and the commands that made them.

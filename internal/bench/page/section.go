@@ -131,9 +131,6 @@ func goBench(pkg, benchmarks string, threads int, time string) string {
 	return fmt.Sprintf("go test -run '^$' -bench '%s' -cpu %d -benchtime %s %s", benchmarks, threads, time, pkg)
 }
 
-// number writes a whole number as people read it.
-func number(n int) string { return grouped(fmt.Sprint(n)) }
-
 // idx is a file with the first n images of MNIST, or their labels, as IDX.
 func idx(n int, labels bool) file {
 	name, part, size := fmt.Sprintf("mnist%d", n), "images-idx3", 784*n

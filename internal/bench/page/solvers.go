@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"mercer/internal/units"
+)
 
 // solvers are learners alone, on the same features or rows as their peers.
 func solvers(s sizes) *section {
@@ -25,7 +29,7 @@ func (out *section) linear(s sizes) table {
 		z.line = fmt.Sprintf(`mercer transform "$WORK/%s" --map sorf --kernel rbf --sigma 8.27 --scale global --features %d -o "$WORK/%s"`,
 			images.name, d, z.name)
 		out.make(images, labels, z)
-		return z, labels, number(n) + " × " + number(d)
+		return z, labels, units.Count(n) + " × " + units.Count(d)
 	}
 	t := table{head: []string{"learner", "rows × features", "Mercer", "peer", "its time", "times as fast"}}
 	for _, c := range []struct {
@@ -73,7 +77,8 @@ func (out *section) programs(s sizes) table {
 		t.add(label(what), seconds(id, "wall"), label(peer), seconds(id+"/"+peer, "wall"), faster(id, "wall", id+"/"+peer, "wall"))
 	}
 	pair("machine",
-		fmt.Sprintf("SVM with the kernel itself, %s images, C = 10, γ = 0.025, one class against another, %d threads", number(few), s.threads),
+		fmt.Sprintf("SVM with the kernel itself, %s images, C = 10, γ = 0.025, one class against another, %d threads",
+			units.Count(few), s.threads),
 		fmt.Sprintf("mercer train $WORK/%s --scale none --learner kernel-svm --c 10 --gamma 0.025 --threads %d -o $WORK/m.mercer",
 			text.name, s.threads),
 		fmt.Sprintf("svm-train -q -m 1000 -c 10 -g 0.025 $WORK/%s $WORK/libsvm.model", text.name), "svm-train")
@@ -117,7 +122,7 @@ func (out *section) bounded(s sizes) table {
 			{label("a pass of logistic regression over 60,000 × 4,096, 1 output"), rate("pass", "PrimalPass/logistic2"),
 				phrase{rate("pass", "PrimalPass/read"), label(", reading alone")}},
 			{label("the same, 10 outputs"), rate("pass", "PrimalPass/logistic10"), label("arithmetic")},
-			{label(fmt.Sprintf("covtype, 403,388 rows by `sorf` to %s features, moments for a ridge regression", number(d))),
+			{label(fmt.Sprintf("covtype, 403,388 rows by `sorf` to %s features, moments for a ridge regression", units.Count(d))),
 				phrase{perSecond{rows, work}, label(" GFLOP/s")}, phrase{val(product.id, product.key), label(" GFLOP/s, the product ZᵀZ alone")}},
 		},
 	}

@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"mercer/internal/units"
+)
 
 // streams are trainings on rows that are made as they are read.
 func streams(s sizes) *section {
@@ -21,7 +25,7 @@ func streams(s sizes) *section {
 		id := fmt.Sprintf("%d-%d", c.rows, c.features)
 		line := fmt.Sprintf("mercer demo --part stream --rows %d --features %d --json", c.rows, c.features)
 		out.groups = append(out.groups, group{once: c.rows > 1_000_000, commands: []command{{id, line, readJSON}}})
-		t.add(label(number(c.rows)), label(number(c.features)),
+		t.add(label(units.Count(c.rows)), label(units.Count(c.features)),
 			value{metric: metric{id, "stream.peak_rss_bytes"}, scale: 1e-6, format: tenths, unit: " MB"}, val(id, "stream.rows_per_second"))
 	}
 	out.tables = []table{t}

@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"mercer/internal/units"
+)
 
 // trainings are whole trainings as a user runs them.
 func trainings(s sizes) *section {
@@ -77,7 +81,8 @@ func scikitLearn(s sizes) *section {
 			c.peer, images, labels, mnistTestImages, mnistTestLabels, c.features, s.threads)
 		peer := c.id + "/scikit-learn"
 		out.turns(command{c.id, ours, readJSON}, command{peer, theirs, readJSON})
-		t.add(label(fmt.Sprintf(c.name, number(c.features))), label(number(c.rows)), seconds(c.id, "seconds.total"), percent(c.id, "error"),
+		t.add(label(fmt.Sprintf(c.name, units.Count(c.features))), label(units.Count(c.rows)),
+			seconds(c.id, "seconds.total"), percent(c.id, "error"),
 			seconds(peer, "seconds.total"), percent(peer, "error"), faster(c.id, "seconds.total", peer, "seconds.total"))
 	}
 	out.tables = []table{t}
