@@ -304,7 +304,7 @@ func TestApproxErrors(t *testing.T) {
 		{data + " --map {x", 2, "not a map in JSON"},
 		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "has no exact value here"},
 		{data + " --gamma wide", 2, `gamma "wide" is neither a positive number nor median nor scale`},
-		{data + " --kernel magic", 2, `kernel "magic" is not known`},
+		{data + " --kernel magic", 2, `"magic" is not a kernel`},
 		{data + " --kernel chi2 --scale none", 1, "is too small; chi2 takes numbers of 0 or more"},
 		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1, "data.csv: no map comes to the error of 1e-09 that --error asks for"},
 		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1, "give a larger --error, larger --features"},

@@ -215,11 +215,11 @@ func TestCompareErrors(t *testing.T) {
 		{[]string{"other.csv", "plain.mercer", "plain.mercer"}, 1, `other.csv: row 2: the label "c" is none of the classes of the models, a, b`},
 		{[]string{"curve.csv", "curve.mercer", "curve.mercer", "--config", "--kernel linear"}, 2, "curve.mercer is a model beside configurations"},
 		{[]string{plain, "--configs", good}, 2, "1 configuration to compare; give two or more"},
-		{[]string{plain, "--configs", good, bad}, 1, `bad.json: kernel "magic" is not known`},
+		{[]string{plain, "--configs", good, bad}, 1, `bad.json: "magic" is not a kernel`},
 		{[]string{plain, "--configs", good, file("typo.json", `{"kernal":"rbf"}`)}, 1, `typo.json: not a configuration in JSON, such as {"kernel":"rbf","features":1024}: unknown field "kernal"`},
 		{[]string{plain, "--config", "--kernel linear", "--config", "--colour red"}, 2, `--config "--colour red": unknown flag: --colour; it takes the flags of mercer train`},
 		{[]string{plain, "--config", "--kernel linear", "--config", "linear"}, 2, `--config "linear": "linear" is no flag`},
-		{[]string{plain, "--config", "--kernel linear", "--config", "--kernel magic"}, 2, `--config "--kernel magic": kernel "magic" is not known`},
+		{[]string{plain, "--config", "--kernel linear", "--config", "--kernel magic"}, 2, `--config "--kernel magic": "magic" is not a kernel`},
 		{[]string{plain, "--config", "--kernel linear", "--config", "", "--test", "z"}, 2, `--test "z" is not known; known are t, mcnemar`},
 		{[]string{"curve.csv", "--config", "--kernel linear", "--config", "--features 32", "--test", "mcnemar"}, 1, "McNemar's test is for accuracy and error, and the metric is rmse"},
 	} {
