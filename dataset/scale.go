@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"mercer/internal/option"
 	"mercer/matrix"
@@ -18,16 +20,32 @@ import (
 //	maxabs    divided by the largest absolute value of the dimension
 //	global    divided by the largest absolute value of all dimensions
 //	l1, l2    rows of norm 1; rows of zeros stay zero
+//	quantile  to normal scores of ranks, within ±3.2 ([Ranks]; sparse rows: less the score of 0)
+//	robust    3u/√(9 + u²) of u = 1.35·(x - median)/(distance between the quartiles), which is
+//	          within ±3 (sparse rows: u = x/deviation)
 //
-// A dimension that does not vary in training tells nothing: standard and minmax set it to 0.
+// A dimension that does not vary in training tells nothing: standard, minmax, quantile and robust
+// set it to 0.
 type Scaler struct {
 	Kind   string
 	Shift  []float64 // nil: none
 	Factor []float64 // nil: none
+	Ranks  *Ranks    // of quantile, otherwise nil
 
 	// Densify says that sparse rows are to be made dense: most of their values are not 0
 	// anyhow, or the scaling shifts them.
 	Densify bool
+}
+
+// Scalings are the kinds of scaling.
+var Scalings = []string{"none", "standard", "minmax", "maxabs", "global", "l1", "l2", "quantile", "robust"}
+
+// ScaleSample is how many rows of a survey's sample a scaling looks at, 0 if none.
+func ScaleSample(kind string) int {
+	if kind == "quantile" || kind == "robust" {
+		return rankSample
+	}
+	return 0
 }
 
 // Workspace is the memory that scaling writes to; the zero value is ready.
@@ -133,7 +151,7 @@ func ChooseHistogramScale(s *Summary) (kind, why string) {
 // NewScaler makes a scaler of a kind (not "auto") from a survey.
 func NewScaler(kind string, s *Summary) (*Scaler, error) {
 	sc := &Scaler{Kind: kind}
-	shifted := kind == "standard" || kind == "minmax"
+	shifted := kind == "standard" || kind == "minmax" || kind == "robust"
 	sc.Densify = s.Sparse && s.Density() >= sparseDensity && s.Dim <= denseWidth
 	shift := shifted && (!s.Sparse || sc.Densify)
 	if shift {
@@ -142,10 +160,18 @@ func NewScaler(kind string, s *Summary) (*Scaler, error) {
 	switch kind {
 	case "none", "l1", "l2":
 		return sc, nil
-	case "standard", "minmax", "maxabs", "global":
+	case "quantile":
+		sc.Ranks = newRanks(s, s.Sparse && !sc.Densify)
+		return sc, nil
+	case "standard", "minmax", "maxabs", "global", "robust":
 		sc.Factor = make([]float64, s.Dim)
 	default:
-		return nil, fmt.Errorf("scaling %q is not known; known are none, standard, minmax, maxabs, global, l1, l2", kind)
+		return nil, fmt.Errorf("scaling %q is not known; known are %s", kind, strings.Join(Scalings, ", "))
+	}
+	var medians, widths []float64
+	if kind == "robust" && shift {
+		medians, widths = make([]float64, s.Dim), make([]float64, s.Dim)
+		eachColumn(s.Sample, s.Dim, func(j int, sorted []float64) { medians[j], widths[j] = quartiles(sorted) })
 	}
 	largest := 0.0
 	for _, c := range s.Columns {
@@ -161,13 +187,20 @@ func NewScaler(kind string, s *Summary) (*Scaler, error) {
 			if shift {
 				sc.Shift[j] = c.Mean
 			}
+		case kind == "robust" && shift:
+			sc.Shift[j] = medians[j]
+			if divisor = widths[j] / deviationOfQuartiles; divisor == 0 { // of a value that most rows have
+				divisor = math.Sqrt(c.Variance)
+			}
+		case kind == "robust":
+			divisor = math.Sqrt(c.Variance)
 		case kind == "minmax" && shift:
 			divisor, sc.Shift[j] = c.Max-c.Min, c.Min
 		default:
 			divisor = max(math.Abs(c.Min), math.Abs(c.Max))
 		}
-		// A deviation of rounding size is that of a constant.
-		if divisor > 1e-12*max(math.Abs(c.Min), math.Abs(c.Max)) {
+		// A deviation of rounding size is that of a constant. A distance between quartiles has no rounding.
+		if divisor > 1e-12*max(math.Abs(c.Min), math.Abs(c.Max)) || kind == "robust" && divisor > 0 {
 			sc.Factor[j] = 1 / divisor
 		}
 		if math.IsInf(sc.Factor[j], 0) {
@@ -180,10 +213,16 @@ func NewScaler(kind string, s *Summary) (*Scaler, error) {
 
 // Check says whether the scaler is one for rows of dim dimensions.
 func (s *Scaler) Check(dim int) error {
-	switch s.Kind {
-	case "none", "standard", "minmax", "maxabs", "global", "l1", "l2":
-	default:
+	if !slices.Contains(Scalings, s.Kind) {
 		return fmt.Errorf("scaling %q is not known", s.Kind)
+	}
+	if (s.Kind == "quantile") != (s.Ranks != nil) {
+		return fmt.Errorf("scaling %q with or without the tables of quantile", s.Kind)
+	}
+	if s.Ranks != nil {
+		if err := s.Ranks.check(dim); err != nil {
+			return err
+		}
 	}
 	for _, v := range [][]float64{s.Shift, s.Factor} {
 		if v != nil && len(v) != dim {
@@ -221,6 +260,18 @@ func (s *Scaler) Apply(x matrix.Rows, ws *Workspace) matrix.Rows {
 		switch {
 		case s.Kind == "l1" || s.Kind == "l2":
 			s.normalise(row)
+		case s.Ranks != nil:
+			for j, v := range row {
+				row[j] = float32(s.Ranks.of(j, float64(v)))
+			}
+		case s.Kind == "robust":
+			for j, v := range row {
+				u := float64(v)
+				if s.Shift != nil {
+					u -= s.Shift[j]
+				}
+				row[j] = float32(softly(u * s.Factor[j]))
+			}
 		case s.Shift != nil:
 			for j, v := range row {
 				row[j] = float32((float64(v) - s.Shift[j]) * s.Factor[j])
@@ -246,7 +297,18 @@ func (s *Scaler) applySparse(x matrix.Rows, ws *Workspace) matrix.Rows {
 		out.Ptr = append(out.Ptr, p-from)
 	}
 	out.Val = append(out.Val[:0], x.CSR.Val[from:to]...)
-	if s.Factor != nil {
+	switch {
+	case s.Ranks != nil:
+		for k, j := range out.Idx {
+			out.Val[k] = float32(s.Ranks.of(int(j), float64(out.Val[k])))
+		}
+		return matrix.Rows{CSR: out}
+	case s.Kind == "robust":
+		for k, j := range out.Idx {
+			out.Val[k] = float32(softly(float64(out.Val[k]) * s.Factor[j]))
+		}
+		return matrix.Rows{CSR: out}
+	case s.Factor != nil:
 		for k, j := range out.Idx {
 			out.Val[k] = float32(float64(out.Val[k]) * s.Factor[j])
 		}

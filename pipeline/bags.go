@@ -142,7 +142,7 @@ func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig, seed uint
 // SampleRows is how many members a survey has to draw for SettleBags.
 func (b *BagConfig) SampleRows(seed uint64) (int, error) {
 	members, err := b.members(seed)
-	return feature.SampleRows(members.Feature(1)), err
+	return members.SampleRows(), err
 }
 
 // findMember finds the first number of the members of bags that the kernel does not take, in a

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/dataset"
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -17,7 +18,7 @@ import (
 // Config says how rows become features. Its words are in lower case, and what has a usual value
 // has that in place of zero: WithDefaults fills it in.
 type Config struct {
-	// Scale is "auto", "none", "standard", "minmax", "maxabs", "global", "l1" or "l2".
+	// Scale is "auto" or one of dataset.Scalings.
 	Scale string
 
 	// Kernel is the kernel but for γ, which Gamma or Sigma says: a number, "median" or "scale",
@@ -51,7 +52,13 @@ type Config struct {
 }
 
 // ScaleNames are the kinds of scaling, "auto" first.
-var ScaleNames = []string{"auto", "none", "standard", "minmax", "maxabs", "global", "l1", "l2"}
+var ScaleNames = append([]string{"auto"}, dataset.Scalings...)
+
+// SampleRows is how many rows of a survey's sample a pipeline wants; 0 means no more than the survey's
+// own.
+func (c *Config) SampleRows() int {
+	return max(feature.SampleRows(c.Feature(1)), dataset.ScaleSample(c.Scale))
+}
 
 // WithDefaults fills in what zero values stand for and checks the rest. usual is the kernel where
 // none is named. What only the data can tell stays as it is.

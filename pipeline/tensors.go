@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"mercer/dataset"
@@ -40,6 +41,13 @@ func addScaler(to map[string]*safetensors.Tensor, prefix string, s *dataset.Scal
 		if v != nil {
 			to[prefix+name] = safetensors.Vector(v)
 		}
+	}
+	if r := s.Ranks; r != nil {
+		ends := make([]float64, len(r.Ends))
+		for j, end := range r.Ends {
+			ends[j] = float64(end)
+		}
+		to[prefix+"scale.ends"], to[prefix+"scale.knots"], to[prefix+"scale.scores"] = safetensors.Vector(ends), safetensors.Vector(r.Knots), safetensors.Vector(r.Scores)
 	}
 }
 
@@ -89,7 +97,36 @@ func restoreScaler(t safetensors.Tensors, prefix, kind string, densify bool, dim
 	if sc.Shift != nil && sc.Factor == nil {
 		return nil, fmt.Errorf("tensor %q is missing beside %q", prefix+"scale.factor", prefix+"scale.shift")
 	}
+	if t[prefix+"scale.ends"] != nil {
+		var err error
+		if sc.Ranks, err = restoreRanks(t, prefix, dim); err != nil {
+			return nil, err
+		}
+	}
 	return sc, sc.Check(dim)
+}
+
+// restoreRanks builds the tables of the scaling quantile, which Scaler.Check looks at.
+func restoreRanks(t safetensors.Tensors, prefix string, dim int) (*dataset.Ranks, error) {
+	ends, err := t.Want(prefix+"scale.ends", true, dim)
+	if err != nil {
+		return nil, err
+	}
+	r := &dataset.Ranks{Ends: make([]int, dim)}
+	for j, end := range ends.F64 {
+		if end != math.Trunc(end) || !(end >= 0 && end < 1<<40) {
+			return nil, fmt.Errorf("tensor %q: element %d is %g, which is no number of knots", prefix+"scale.ends", j, end)
+		}
+		r.Ends[j] = int(end)
+	}
+	for name, v := range map[string]*[]float64{"scale.knots": &r.Knots, "scale.scores": &r.Scores} {
+		x, err := t.Want(prefix+name, true, r.Ends[dim-1])
+		if err != nil {
+			return nil, err
+		}
+		*v = x.F64
+	}
+	return r, nil
 }
 
 // restoreState is what a map was fitted to: the matrices whose names begin with prefix.

@@ -25,7 +25,7 @@ type Config struct {
 	// these rows, whose kernel is linear by default.
 	Bag *pipeline.BagConfig `json:"bag,omitempty"`
 
-	// Scale is "auto" (or ""), "none", "standard", "minmax", "maxabs", "global", "l1" or "l2".
+	// Scale is "auto" (or "") or one of dataset.Scalings.
 	Scale string `json:"scale,omitempty"`
 
 	// Kernel is one of kernel.Names, "" means "rbf", or "linear" for the rows of bags. Linear takes no map unless one is named.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/feature"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -164,7 +163,7 @@ func (f *fit) survey() error {
 	p := f.cfg.pipeline()
 	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
 		Seed:     f.cfg.Seed,
-		Sample:   feature.SampleRows(p.Feature(1)),
+		Sample:   p.SampleRows(),
 		Rows:     f.cfg.SurveyRows,
 		Progress: func(rows int, share float64) { f.progress(reading, rows, share) },
 	})

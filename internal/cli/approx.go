@@ -390,7 +390,7 @@ func (a *approximation) termsTimesDim() []int {
 
 // read draws rows of the data, scales them, and fixes γ.
 func (a *approximation) read(ctx context.Context, path string, candidates []approx.Candidate, p *progress) (rows approx.Rows, err error) {
-	fitRows := 0
+	fitRows := dataset.ScaleSample(a.pipe.Scale)
 	for _, c := range candidates {
 		if cfg := c.Config; feature.NeedsSample(cfg) {
 			for _, d := range c.Features {

@@ -354,7 +354,7 @@ func (m *mapValue) Set(s string) error {
 // scaleFlag is the flag that says how inputs are scaled, with one default for all commands: what is
 // exported or measured is what train trains on.
 func scaleFlag(cmd *cobra.Command, c *train.Config) {
-	cmd.Flags().StringVar(&c.Scale, "scale", "auto", "scaling of the inputs: auto, none, standard, minmax, maxabs, global, l1, l2")
+	cmd.Flags().StringVar(&c.Scale, "scale", "auto", "scaling of the inputs: "+strings.Join(pipeline.ScaleNames, ", "))
 }
 
 // shareValue is a flag that takes a number above 0 and up to 1.
