@@ -37,6 +37,7 @@ var floors = map[string]int{
 	"exact":                4,
 	"pool":                 4,
 	"approx":               4,
+	"metric":               4,
 	"internal/bench":       4,
 	"pipeline":             5,
 	"model":                6,

@@ -24,6 +24,9 @@ type gammaRule struct {
 	// median is γ from the median m.
 	median func(m float64) float64
 
+	// power is p of k(x/l, y/l) with γ = k(x, y) with γ/l^p.
+	power float64
+
 	// scale is γ from the number of dimensions and the variance of all numbers.
 	scale func(dim, variance float64) float64
 
@@ -36,25 +39,25 @@ type gammaRule struct {
 var (
 	gammaOfSquares = &gammaRule{
 		distance: squared, median: reciprocal, scale: reciprocalProduct,
-		byMedian: "1/median‖x-y‖²", byScale: "1/(d·variance)",
+		byMedian: "1/median‖x-y‖²", byScale: "1/(d·variance)", power: 2,
 	}
 	gammaOfAbsolutes = &gammaRule{
 		distance: absolute, median: reciprocal, scale: reciprocalProduct,
-		byMedian: "1/median‖x-y‖₁", byScale: "1/(d·variance)",
+		byMedian: "1/median‖x-y‖₁", byScale: "1/(d·variance)", power: 1,
 	}
 	gammaOfRootSquares = &gammaRule{
 		distance: squared, median: func(m float64) float64 { return 1 / math.Sqrt(m) },
 		scale:    func(dim, variance float64) float64 { return math.Sqrt(reciprocalProduct(dim, variance)) },
-		byMedian: "1/√median‖x-y‖²", byScale: "1/√(d·variance)",
+		byMedian: "1/√median‖x-y‖²", byScale: "1/√(d·variance)", power: 1,
 	}
 	gammaOfLengths = &gammaRule{
 		median: reciprocal, scale: reciprocalProduct,
-		byMedian: "1/median‖x‖²", byScale: "1/(d·variance)",
+		byMedian: "1/median‖x‖²", byScale: "1/(d·variance)", power: 2,
 	}
 	gammaOfChi2 = &gammaRule{
 		distance: chi2Distance, median: reciprocal,
 		scale:    func(dim, variance float64) float64 { return 1 / (dim * math.Sqrt(variance)) },
-		byMedian: "1/median Σ(x_j-y_j)²/(x_j+y_j)", byScale: "1/(d·standard deviation)",
+		byMedian: "1/median Σ(x_j-y_j)²/(x_j+y_j)", byScale: "1/(d·standard deviation)", power: 1,
 	}
 )
 
@@ -68,6 +71,15 @@ func (k *Kind) GammaRule() (median, scale string) {
 		return "", ""
 	}
 	return k.gamma.byMedian, k.gamma.byScale
+}
+
+// GammaOfLength is the factor of γ that makes the kernel length times as wide, so that k(x·length,
+// y·length) is what k(x, y) was: 1/length² for rbf, 1/length for laplacian; 1 if there is no γ.
+func (k *Kind) GammaOfLength(length float64) float64 {
+	if k.gamma == nil {
+		return 1
+	}
+	return math.Pow(length, -k.gamma.power)
 }
 
 // MedianOf says what [MedianGamma] takes the median of: "distance" between rows, "length" of rows, or

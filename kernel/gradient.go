@@ -38,6 +38,15 @@ func (k Kernel) Slopes(xy, xx, yy float64) (p, q float64) {
 	return k.mustBeSmooth().slopes(k, xy, xx, yy)
 }
 
+// SlopesOfRow writes [Kernel.Slopes] of rows x_j and one row y into p and q, from x_j·y, ‖y‖² and
+// ‖x_j‖².
+func (k Kernel) SlopesOfRow(products []float64, yy float64, norms, p, q []float64) {
+	s := k.mustBeSmooth()
+	for j, xy := range products {
+		p[j], q[j] = s.slopes(k, xy, norms[j], yy)
+	}
+}
+
 func (k Kernel) mustBeSmooth() smooth {
 	s, ok := k.smooth()
 	if !ok {

@@ -1,0 +1,176 @@
+package metric
+
+import (
+	"context"
+	"math"
+
+	"mercer/internal/vec"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// function is f(u) = b + Σ_j α_j k(z_j, u) for several outputs: a kernel machine on landmarks z_j.
+type function struct {
+	kernel    kernel.Kernel
+	landmarks *matrix.Dense // L×d
+	alpha     []float64     // outputs×L: an output a row
+	outputs   int
+}
+
+// gradientRows is how many rows the gradients are computed of at a time.
+const gradientRows = 256
+
+// outer adds Σ_i w_i Σ_l ∇f_l(u_i) ∇f_l(u_i)ᵀ over rows to g: its upper triangle, d×d, or if diagonal is set
+// its diagonal, d numbers. weights may be nil: all are 1. It takes O(n·L·d·outputs) operations.
+func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []float64, diagonal bool) error {
+	d, m := x.Cols, f.landmarks.Rows
+	one := &gradients{f: f, grad: matrix.NewDense(gradientRows, d)}
+	if f.kernel.Smooth() {
+		one.along, one.back = make([]float32, gradientRows*m), make([]float64, gradientRows*m)
+		one.scaled = make([]float32, gradientRows*m)
+		one.norms = norms(f.landmarks)
+		one.columns = transposed(f.landmarks)
+	}
+	for i := 0; i < x.Rows; i += gradientRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows := x.Slice(i, min(i+gradientRows, x.Rows))
+		one.begin(rows)
+		for l := range f.outputs {
+			one.of(l, rows)
+			if weights != nil {
+				one.weigh(weights[i:])
+			}
+			if diagonal {
+				addSquares(g, one.grad, rows.Rows)
+				continue
+			}
+			vec.SyrkAddWide(d, rows.Rows, one.grad.Data, one.grad.Stride, g, d)
+		}
+	}
+	return nil
+}
+
+// gradients computes those of a block of rows.
+type gradients struct {
+	f    *function
+	grad *matrix.Dense // ∇f_l(u_i), a row a row
+
+	// Of smooth kernels, ∂k(z, u)/∂u = p·z + q·u.
+	along   []float32 // p of every row and landmark
+	back    []float64 // q
+	scaled  []float32 // α·p
+	norms   []float64 // ‖z‖²
+	columns []float64 // z, d×L
+}
+
+// sameRow is the share of ‖u‖² + ‖z‖² below which ‖u - z‖² is rounding.
+const sameRow = 1e-12
+
+// begin prepares a block of rows for all outputs.
+func (g *gradients) begin(x *matrix.Dense) {
+	if g.along == nil {
+		return
+	}
+	d, m := x.Cols, g.f.landmarks.Rows
+	vec.Parallel(x.Rows, 16, func(lo, hi int) {
+		wide, products, p := make([]float64, d), make([]float64, m), make([]float64, m)
+		for i := lo; i < hi; i++ {
+			norm := 0.0
+			for j, v := range x.Row(i) {
+				wide[j] = float64(v)
+				norm += float64(wide[j] * wide[j])
+			}
+			clear(products)
+			for j, v := range wide {
+				vec.Axpy64(v, g.columns[j*m:][:m], products)
+			}
+			q := g.back[i*m:][:m]
+			g.f.kernel.SlopesOfRow(products, norm, g.norms, p, q)
+			for j, v := range p {
+				// A row has no direction from itself, where a kernel may be infinitely steep.
+				if both := norm + g.norms[j]; both-2*products[j] <= sameRow*both {
+					v, q[j] = 0, 0
+				}
+				g.along[i*m+j] = float32(v)
+			}
+		}
+	})
+}
+
+// of computes the gradients of output l.
+func (g *gradients) of(l int, x *matrix.Dense) {
+	m := g.f.landmarks.Rows
+	alpha := g.f.alpha[l*m:][:m]
+	if g.along == nil {
+		vec.Parallel(x.Rows, 4, func(lo, hi int) {
+			sum := make([]float64, x.Cols)
+			for i := lo; i < hi; i++ {
+				clear(sum)
+				g.f.kernel.AddGradient(sum, alpha, g.f.landmarks, x.Row(i))
+				for j, v := range sum {
+					g.grad.Row(i)[j] = float32(v)
+				}
+			}
+		})
+		return
+	}
+	vec.Parallel(x.Rows, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			scaled := g.scaled[i*m:][:m]
+			for j, p := range g.along[i*m:][:m] {
+				scaled[j] = float32(alpha[j]) * p
+			}
+		}
+	})
+	z := g.f.landmarks
+	vec.Gemm32(x.Rows, x.Cols, m, g.scaled, m, z.Data, z.Stride, g.grad.Data, g.grad.Stride)
+	vec.Parallel(x.Rows, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			vec.Axpy32(float32(vec.Dot64(alpha, g.back[i*m:][:m])), x.Row(i), g.grad.Row(i))
+		}
+	})
+}
+
+// weigh multiplies the gradients by the roots of the weights of their rows.
+func (g *gradients) weigh(weights []float64) {
+	for i := range min(g.grad.Rows, len(weights)) {
+		root := float32(math.Sqrt(weights[i]))
+		row := g.grad.Row(i)
+		for j := range row {
+			row[j] *= root
+		}
+	}
+}
+
+// addSquares adds those of the first rows of x to g, column by column.
+func addSquares(g []float64, x *matrix.Dense, rows int) {
+	for i := range rows {
+		for j, v := range x.Row(i) {
+			g[j] += float64(v) * float64(v)
+		}
+	}
+}
+
+// norms are the squared lengths of rows.
+func norms(x *matrix.Dense) []float64 {
+	n := make([]float64, x.Rows)
+	for i := range n {
+		for _, v := range x.Row(i) {
+			n[i] += float64(v) * float64(v)
+		}
+	}
+	return n
+}
+
+// transposed is xᵀ in float64.
+func transposed(x *matrix.Dense) []float64 {
+	t := make([]float64, x.Cols*x.Rows)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			t[j*x.Rows+i] = float64(v)
+		}
+	}
+	return t
+}

@@ -1,0 +1,311 @@
+package metric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mercer/internal/random"
+	"mercer/internal/vec"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// Forms are the forms of a metric: a weight for each dimension, a matrix, and a matrix of few axes.
+var Forms = []string{"diagonal", "full", "low-rank"}
+
+// Options say how Learn learns.
+type Options struct {
+	// Kernel is the kernel of the machines; its γ does not count. It must be one of distances: rbf,
+	// laplacian, cauchy or matern. A full or low-rank metric takes one of ‖x-y‖₂.
+	Kernel kernel.Kernel
+
+	// Form is one of Forms, "" meaning diagonal.
+	Form string
+
+	// Rank is the most axes of low-rank, 0 meaning a quarter of the dimensions and 16 at most.
+	Rank int
+
+	// Lengths are the widths of the kernel that are tried, as multiples of the median distance; nil means
+	// ½, 1½ and 4.
+	Lengths []float64
+
+	// Rounds is how often the metric is learned anew from a machine by the one before; 0 means 3.
+	Rounds int
+
+	// Rows and Landmarks bound the rows that machines are trained on, and those of their landmarks; 0
+	// means 8,000 and 1,000.
+	Rows, Landmarks int
+
+	// Classes says that the targets are codes of classes, the largest output being that of the row's
+	// class (or its sign where there is one output), so that reports tell the error rate.
+	Classes bool
+
+	Seed uint64
+
+	// Progress, if not nil, is told of each round.
+	Progress func(round, rounds int)
+}
+
+// Report says what Learn tried.
+type Report struct {
+	Form string `json:"form"`
+
+	// Rows, HeldOut and Landmarks are the numbers of rows that machines were trained on, that judged them,
+	// and that they were made of.
+	Rows      int `json:"rows"`
+	HeldOut   int `json:"held_out"`
+	Landmarks int `json:"landmarks"`
+
+	// Rounds are the machines, that of plain distances first.
+	Rounds []Round `json:"rounds"`
+
+	// Best is the index of the round whose metric was kept; 0: plain distances.
+	Best int `json:"best"`
+}
+
+// Round is the best machine by one metric.
+type Round struct {
+	// Error is the squared error on held-out rows over that of predicting the mean, and Wrong the share
+	// of classes that were predicted wrongly.
+	Error float64 `json:"error"`
+	Wrong float64 `json:"wrong,omitempty"`
+
+	// Length is the kernel's width as a multiple of the median distance, Gamma what γ is of that at the
+	// median distance, and Lambda the ridge's λ.
+	Length float64 `json:"length"`
+	Gamma  float64 `json:"gamma_factor"`
+	Lambda float64 `json:"lambda"`
+}
+
+const (
+	usualRounds    = 3
+	usualRows      = 8000
+	usualLandmarks = 1000
+	mostHeld       = 4000
+	widest         = 4096 // dimensions of a matrix
+)
+
+// Learn learns a metric for rows x, which are scaled, and targets y, n×outputs row by row, with weights
+// (nil: all 1). It returns nil where plain distances did best. The result depends on its arguments alone,
+// not on the number of threads.
+//
+// A machine is ridge regression on L landmarks; width and λ are those with the least error on held-out
+// rows. Time a round: O(n·L·(L + d·outputs)); memory: 4nL + 16L² bytes and, for a matrix, 16d².
+func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights []float64, opt Options) (*Metric, *Report, error) {
+	l, err := newLearner(x, y, outputs, weights, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	var now, best *Metric
+	for round := 0; ; round++ {
+		if opt.Progress != nil {
+			opt.Progress(round, l.opt.Rounds)
+		}
+		f, told, err := l.fit(ctx, now)
+		if err != nil {
+			return nil, nil, err
+		}
+		report := l.report
+		report.Rounds = append(report.Rounds, told)
+		if round == 0 || told.Error < report.Rounds[report.Best].Error {
+			best, report.Best = now, round
+		}
+		if round == l.opt.Rounds {
+			break
+		}
+		if now, err = l.next(ctx, f, now); err != nil {
+			return nil, nil, err
+		}
+		if now == nil { // nothing changes the answer
+			break
+		}
+	}
+	return best, l.report, nil
+}
+
+// withDefaults fills in what zero values stand for and checks the rest, for rows of d dimensions.
+func (opt Options) withDefaults(d int) (Options, error) {
+	if opt.Form == "" {
+		opt.Form = "diagonal"
+	}
+	if opt.Rounds == 0 {
+		opt.Rounds = usualRounds
+	}
+	if opt.Rows == 0 {
+		opt.Rows = usualRows
+	}
+	if opt.Landmarks == 0 {
+		opt.Landmarks = usualLandmarks
+	}
+	if opt.Lengths == nil {
+		opt.Lengths = []float64{0.5, 1.5, 4}
+	}
+	if opt.Form == "low-rank" && opt.Rank == 0 {
+		opt.Rank = max(1, min(16, d/4))
+	}
+	kind := opt.Kernel.Kind()
+	opt.Kernel.Gamma = 1
+	switch {
+	case !slices.Contains(Forms, opt.Form):
+		return opt, fmt.Errorf("metric %q is not known; known are diagonal, full and low-rank", opt.Form)
+	case opt.Rounds < 0 || opt.Rows < 10 || opt.Landmarks < 1 || opt.Rank < 0:
+		return opt, fmt.Errorf("a metric by %d rounds of %d rows and %d landmarks, of rank %d: it takes 10 rows or more, and positive numbers", opt.Rounds, opt.Rows, opt.Landmarks, opt.Rank)
+	case kind == nil:
+		return opt, opt.Kernel.Validate()
+	case kind.MedianOf() != "distance" || !math.IsInf(float64(opt.Kernel.Lowest()), -1):
+		return opt, fmt.Errorf("a metric is for kernels of distances such as rbf, laplacian and matern; %s is none", kind.Name())
+	case opt.Form != "diagonal" && !opt.Kernel.Smooth():
+		return opt, fmt.Errorf("the kernel %s has distances along the dimensions, for which there are diagonal metrics only; matern has others", kind.Name())
+	case opt.Form != "diagonal" && d > widest:
+		return opt, fmt.Errorf("a %s metric of %d dimensions would take a matrix of their square; %d is the most; take a diagonal one", opt.Form, d, widest)
+	}
+	for _, length := range opt.Lengths {
+		if !(length > 0) || math.IsInf(length, 0) {
+			return opt, fmt.Errorf("length %g is not a positive number", length)
+		}
+	}
+	return opt, opt.Kernel.Validate()
+}
+
+// learner is the state of Learn.
+type learner struct {
+	opt     Options
+	report  *Report
+	d       int
+	outputs int
+
+	train, held part
+	landmarks   []int // rows of train
+	mean        []float64
+}
+
+// part are some of the rows.
+type part struct {
+	x       *matrix.Dense
+	y       []float64 // less the mean, n×outputs
+	weights []float64 // nil: all 1
+}
+
+func newLearner(x matrix.Rows, y []float64, outputs int, weights []float64, opt Options) (*learner, error) {
+	n, d := x.Len(), x.Dim()
+	if len(y) != n*outputs || outputs < 1 || weights != nil && len(weights) != n {
+		return nil, fmt.Errorf("%d rows with %d targets of %d outputs and %d weights", n, len(y), outputs, len(weights))
+	}
+	opt, err := opt.withDefaults(d)
+	if err != nil {
+		return nil, err
+	}
+	if n < 10 {
+		return nil, fmt.Errorf("%d rows are too few to learn a metric from; it takes 10", n)
+	}
+	order := random.New(opt.Seed, "metric.rows").Perm(n)
+	held := min(n/5, mostHeld)
+	rows := min(n-held, opt.Rows)
+	l := &learner{opt: opt, d: d, outputs: outputs, report: &Report{Form: opt.Form, Rows: rows, HeldOut: held}}
+	pick := func(some []int) part {
+		slices.Sort(some)
+		p := part{x: &matrix.Dense{}}
+		if picked := matrix.Pick(x, some); picked.CSR != nil {
+			picked.CSR.Densify(p.x)
+		} else {
+			p.x = picked.Dense
+		}
+		for _, i := range some {
+			p.y = append(p.y, y[i*outputs:][:outputs]...)
+			if weights != nil {
+				p.weights = append(p.weights, weights[i])
+			}
+		}
+		return p
+	}
+	l.held, l.train = pick(order[:held]), pick(order[held:][:rows])
+	l.landmarks = random.New(opt.Seed, "metric.landmarks").Perm(rows)[:min(opt.Landmarks, rows)]
+	slices.Sort(l.landmarks)
+	l.report.Landmarks = len(l.landmarks)
+	return l, l.centre()
+}
+
+// centre takes the mean of the training targets from all.
+func (l *learner) centre() error {
+	l.mean = make([]float64, l.outputs)
+	total := 0.0
+	for i := range l.train.x.Rows {
+		w := l.train.weight(i)
+		total += w
+		for t, v := range l.train.y[i*l.outputs:][:l.outputs] {
+			l.mean[t] += float64(w * v)
+		}
+	}
+	if !(total > 0) || math.IsInf(total, 0) {
+		return errors.New("the weights of the rows for the metric are not positive numbers")
+	}
+	for t := range l.mean {
+		l.mean[t] /= total
+	}
+	for _, p := range []*part{&l.train, &l.held} {
+		for i := range p.y {
+			p.y[i] -= l.mean[i%l.outputs]
+		}
+	}
+	return nil
+}
+
+func (p *part) weight(i int) float64 {
+	if p.weights == nil {
+		return 1
+	}
+	return p.weights[i]
+}
+
+// next is the metric by the gradients of f, which is by the metric now: with u = Aᵀx, ∇_x f = A∇_u f.
+func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, error) {
+	var work Work
+	x := matrix.Rows{Dense: l.train.x}
+	if now != nil {
+		x = now.Apply(x, &work)
+	}
+	r := x.Dim()
+	if l.opt.Form == "diagonal" {
+		g := make([]float64, r)
+		if err := f.outer(ctx, x.Dense, l.train.weights, g, true); err != nil {
+			return nil, err
+		}
+		if now != nil {
+			for j, w := range now.Weights {
+				g[j] *= float64(w) * float64(w)
+			}
+		}
+		return diagonalOf(g), nil
+	}
+	g := make([]float64, r*r)
+	if err := f.outer(ctx, x.Dense, l.train.weights, g, false); err != nil {
+		return nil, err
+	}
+	if now != nil {
+		g = around(now.Axes, g)
+	}
+	return axesOf(g, l.d, l.opt.Rank), nil
+}
+
+// around is A·G·Aᵀ for A d×r and G r×r, of which the upper triangle is read.
+func around(a *matrix.Dense, g []float64) []float64 {
+	d, r := a.Rows, a.Cols
+	for i := range r {
+		for j := range i {
+			g[i*r+j] = g[j*r+i]
+		}
+	}
+	wide := make([]float64, d*r)
+	for i := range d {
+		for j, v := range a.Row(i) {
+			wide[i*r+j] = float64(v)
+		}
+	}
+	ag, out := make([]float64, d*r), make([]float64, d*d)
+	vec.GemmNT(d, r, r, wide, r, g, r, ag, r)
+	vec.GemmNT(d, d, r, ag, r, wide, r, out, d)
+	return out
+}

@@ -1,0 +1,222 @@
+package metric
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"mercer/internal/vec"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// fit trains the machines by a metric, nil being plain distances, and returns the best by held-out rows.
+func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Round, err error) {
+	var works [2]Work
+	train, held := matrix.Rows{Dense: l.train.x}, matrix.Rows{Dense: l.held.x}
+	if by != nil {
+		train, held = by.Apply(train, &works[0]), by.Apply(held, &works[1])
+	}
+	landmarks := matrix.Pick(train, l.landmarks).Dense
+	kind := l.opt.Kernel.Kind()
+	median, err := kernel.MedianGamma(train, l.opt.Seed, kind.Name())
+	if err != nil {
+		return nil, told, err
+	}
+	told.Error = math.Inf(1)
+	for _, length := range l.opt.Lengths {
+		k := l.opt.Kernel
+		factor := kind.GammaOfLength(length)
+		k.Gamma = median * factor
+		m, err := newMachine(ctx, k, landmarks, train.Dense, held.Dense, l)
+		if err != nil {
+			return nil, told, err
+		}
+		for _, lambda := range lambdas {
+			if err := ctx.Err(); err != nil {
+				return nil, told, err
+			}
+			alpha := m.solve(lambda)
+			if alpha == nil {
+				break // and none smaller
+			}
+			squared, wrong := m.heldOut(alpha)
+			if squared < told.Error {
+				told = Round{Error: squared, Wrong: wrong, Length: length, Gamma: factor, Lambda: lambda}
+				best = &function{kernel: k, landmarks: landmarks, alpha: alpha, outputs: l.outputs}
+			}
+		}
+	}
+	if best == nil {
+		return nil, told, errors.New("no machine for the metric could be trained: the kernel of the rows is singular")
+	}
+	return best, told, nil
+}
+
+// lambdas are the λ that are tried, where k(x, x) = 1.
+var lambdas = []float64{10, 1, 0.1, 1e-2, 1e-4}
+
+// machine is ridge regression on the landmarks by one kernel:
+//
+//	(K_nmᵀWK_nm + λK_mm)α = K_nmᵀWy
+type machine struct {
+	l         *learner
+	m         int
+	square    []float64 // K_nmᵀWK_nm, upper triangle
+	landmarks []float64 // K_mm
+	right     []float64 // K_nmᵀWy, m×outputs
+	held      []float32 // K of held-out rows and landmarks
+	system    []float64
+}
+
+func newMachine(ctx context.Context, k kernel.Kernel, landmarks, train, held *matrix.Dense, l *learner) (*machine, error) {
+	against, err := kernel.NewAgainst(k, matrix.Rows{Dense: landmarks})
+	if err != nil {
+		return nil, err
+	}
+	m := landmarks.Rows
+	a := &machine{l: l, m: m, square: make([]float64, m*m), landmarks: make([]float64, m*m), right: make([]float64, m*l.outputs), system: make([]float64, m*m)}
+	a.held = make([]float32, held.Rows*m)
+	values(against, held, a.held, nil)
+	vec.Parallel(m, 64, func(lo, hi int) {
+		work := make([]float64, 64*against.Work())
+		for i := lo; i < hi; i += 64 {
+			against.Rows(matrix.Rows{Dense: landmarks}, i, min(i+64, hi), a.landmarks[i*m:], work)
+		}
+	})
+	const block = 2048
+	rows := make([]float32, min(block, train.Rows)*m)
+	y := make([]float64, min(block, train.Rows)*l.outputs)
+	for i := 0; i < train.Rows; i += block {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		j := min(i+block, train.Rows)
+		var roots []float64
+		copy(y, l.train.y[i*l.outputs:j*l.outputs])
+		if l.train.weights != nil {
+			roots = make([]float64, j-i)
+			for r := range roots {
+				roots[r] = math.Sqrt(l.train.weights[i+r])
+				for t := range l.outputs {
+					y[r*l.outputs+t] *= roots[r]
+				}
+			}
+		}
+		values(against, train.Slice(i, j), rows, roots)
+		vec.SyrkAddWide(m, j-i, rows, m, a.square, m)
+		vec.GemmAddTNWide(m, l.outputs, j-i, rows, m, y, l.outputs, a.right, l.outputs)
+	}
+	return a, nil
+}
+
+// values writes k of rows and landmarks into dst, each row times its root, if there are any.
+func values(against *kernel.Against, x *matrix.Dense, dst []float32, roots []float64) {
+	_, m := against.Dims()
+	const block = 16
+	vec.Parallel((x.Rows+block-1)/block, 1, func(lo, hi int) {
+		out, work := make([]float64, block*m), make([]float64, block*against.Work())
+		for b := lo; b < hi; b++ {
+			i, j := b*block, min((b+1)*block, x.Rows)
+			against.Rows(matrix.Rows{Dense: x}, i, j, out, work)
+			for r := i; r < j; r++ {
+				root := 1.0
+				if roots != nil {
+					root = roots[r]
+				}
+				to := dst[r*m:][:m]
+				for c, v := range out[(r-i)*m:][:m] {
+					to[c] = float32(root * v)
+				}
+			}
+		}
+	})
+}
+
+// solve returns α, outputs×L, nil where the kernel is not finite.
+func (a *machine) solve(lambda float64) []float64 {
+	m, k := a.m, a.l.outputs
+	trace := 0.0
+	for i := range m {
+		trace += a.square[i*m+i]
+	}
+	// Values are rounded to float32, and so are sums over blocks: what is smaller cannot be told.
+	b := make([]float64, m*k)
+	for jitter := 1e-7 * trace / float64(m); ; jitter *= 10 {
+		vec.Parallel(m, 64, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for j := i; j < m; j++ {
+					a.system[i*m+j] = a.square[i*m+j] + float64(lambda*a.landmarks[i*m+j])
+				}
+				a.system[i*m+i] += jitter
+			}
+		})
+		copy(b, a.right)
+		if vec.CholeskySolve(m, a.system, m, k, b, k) {
+			break
+		}
+		if !(jitter < trace) {
+			return nil
+		}
+	}
+	alpha := make([]float64, k*m)
+	for i := range m {
+		for t := range k {
+			alpha[t*m+i] = b[i*k+t]
+		}
+	}
+	return alpha
+}
+
+// heldOut is the squared error on held-out rows over that of the mean, and the share of classes that are
+// wrong.
+func (a *machine) heldOut(alpha []float64) (squared, wrong float64) {
+	l, m, k := a.l, a.m, a.l.outputs
+	n := l.held.x.Rows
+	scores := make([]float64, n*k)
+	vec.Parallel(n, 16, func(lo, hi int) {
+		wide := make([]float64, m)
+		for i := lo; i < hi; i++ {
+			for j, v := range a.held[i*m:][:m] {
+				wide[j] = float64(v)
+			}
+			for t := range k {
+				scores[i*k+t] = vec.Dot64(wide, alpha[t*m:][:m])
+			}
+		}
+	})
+	sum, all, missed, total := 0.0, 0.0, 0.0, 0.0
+	for i := range n {
+		w := l.held.weight(i)
+		total += w
+		y, s := l.held.y[i*k:][:k], scores[i*k:][:k]
+		for t, v := range y {
+			sum += float64(w * (v - s[t]) * (v - s[t]))
+			all += float64(w * v * v)
+		}
+		if l.opt.Classes && l.class(y) != l.class(s) {
+			missed += w
+		}
+	}
+	if all == 0 || total == 0 {
+		return sum, 0
+	}
+	return sum / all, missed / total
+}
+
+// class is the class of scores less the mean.
+func (l *learner) class(scores []float64) int {
+	if l.outputs == 1 {
+		if scores[0]+l.mean[0] > 0 {
+			return 1
+		}
+		return 0
+	}
+	best := 0
+	for t, s := range scores {
+		if s+l.mean[t] > scores[best]+l.mean[best] {
+			best = t
+		}
+	}
+	return best
+}

@@ -1,0 +1,339 @@
+package metric
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sort"
+	"testing"
+
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// normal are rows of independent normal numbers.
+func normal(name string, n, d int) *matrix.Dense {
+	r := random.New(1, name)
+	x := matrix.NewDense(n, d)
+	r.FillNormal(x.Data)
+	return x
+}
+
+// scores are those of a machine by the kernel's definition.
+func (f *function) scores(u []float32) []float64 {
+	s := make([]float64, f.outputs)
+	for l := range s {
+		for j := range f.landmarks.Rows {
+			s[l] += f.alpha[l*f.landmarks.Rows+j] * f.kernel.Eval(f.landmarks.Row(j), u)
+		}
+	}
+	return s
+}
+
+func randomFunction(k kernel.Kernel, landmarks, d, outputs int) *function {
+	f := &function{kernel: k, landmarks: normal("landmarks", landmarks, d), outputs: outputs}
+	r := random.New(2, "alpha")
+	for range landmarks * outputs {
+		f.alpha = append(f.alpha, r.Normal())
+	}
+	return f
+}
+
+var kernels = []kernel.Kernel{
+	{Name: "rbf", Gamma: 0.2}, {Name: "matern", Nu: 0.5, Gamma: 0.3}, {Name: "matern", Nu: 1.5, Gamma: 0.3},
+	{Name: "matern", Nu: 2.2, Gamma: 0.3}, {Name: "laplacian", Gamma: 0.4}, {Name: "cauchy", Gamma: 0.5},
+}
+
+// The average outer product is that of central differences of the function itself. Where row and landmark
+// share a coordinate the laplacian has a kink; random rows do not.
+func TestOuterProductIsThatOfFiniteDifferences(t *testing.T) {
+	const n, d, outputs, h = 300, 4, 3, 1e-3
+	x := normal("rows", n, d)
+	weights := make([]float64, n)
+	r := random.New(3, "weights")
+	for i := range weights {
+		weights[i] = r.Uniform()
+	}
+	for _, k := range kernels {
+		f := randomFunction(k, 20, d, outputs)
+		want := make([]float64, d*d)
+		for i := range n {
+			jacobian := make([]float64, outputs*d)
+			for j := range d {
+				u := slices.Clone(x.Row(i))
+				u[j] += h
+				above, up := f.scores(u), float64(u[j])
+				u[j] -= 2 * h
+				below := f.scores(u)
+				for l := range outputs {
+					jacobian[l*d+j] = (above[l] - below[l]) / (up - float64(u[j]))
+				}
+			}
+			for l := range outputs {
+				for a := range d {
+					for b := range d {
+						want[a*d+b] += weights[i] * jacobian[l*d+a] * jacobian[l*d+b]
+					}
+				}
+			}
+		}
+		for _, diagonal := range []bool{false, true} {
+			got := make([]float64, d*d)
+			if err := f.outer(context.Background(), x, weights, got, diagonal); err != nil {
+				t.Fatal(err)
+			}
+			for a := range d {
+				for b := a; b < d; b++ {
+					g := got[a*d+b]
+					if diagonal {
+						if a != b {
+							continue
+						}
+						g = got[a]
+					}
+					// Central differences are off by h², and by h at kinks within h of a row.
+					if tolerance := 4e-3 * math.Sqrt(want[a*d+a]*want[b*d+b]); math.Abs(g-want[a*d+b]) > tolerance {
+						t.Errorf("%s ν=%g, diagonal %t: G[%d,%d] = %g, by differences %g", k.Name, k.Nu, diagonal, a, b, g, want[a*d+b])
+					}
+				}
+			}
+		}
+	}
+}
+
+// A weight of 3 is a row that comes three times.
+func TestWeightsAreRepetitions(t *testing.T) {
+	x := normal("rows", 40, 3)
+	weights := make([]float64, 40)
+	many := &matrix.Dense{Cols: 3, Stride: 3}
+	for i := range weights {
+		weights[i] = float64(i % 4)
+		for range i % 4 {
+			many.Data = append(many.Data, x.Row(i)...)
+			many.Rows++
+		}
+	}
+	for _, k := range kernels {
+		f := randomFunction(k, 10, 3, 2)
+		one, other := make([]float64, 9), make([]float64, 9)
+		if err := f.outer(context.Background(), x, weights, one, false); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.outer(context.Background(), many, nil, other, false); err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range one {
+			if math.Abs(v-other[j]) > 1e-5*math.Abs(one[0]) {
+				t.Errorf("%s: %g with weights, %g with repetitions", k.Name, v, other[j])
+			}
+		}
+	}
+}
+
+// A row that is a landmark has no gradient from itself, not even where the kernel is infinitely steep.
+func TestRowsThatAreLandmarks(t *testing.T) {
+	f := randomFunction(kernel.Kernel{Name: "matern", Nu: 0.5, Gamma: 0.3}, 12, 5, 1)
+	for j := range f.landmarks.Data {
+		f.landmarks.Data[j] += 100 // where products of rows have few digits left
+	}
+	g := make([]float64, 5)
+	if err := f.outer(context.Background(), f.landmarks, nil, g, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range g {
+		// Slopes are at most √(2γ)·Σ|α|.
+		if sum := 12.0 * math.Sqrt(0.6) * 4; !(v < 12*sum*sum) {
+			t.Fatalf("gradients of %v", g)
+		}
+	}
+}
+
+// planted are rows of which three columns tell the answer.
+func planted(n, d int) (x *matrix.Dense, y []float64, which []int) {
+	x = normal("planted", n, d)
+	r := random.New(5, "noise")
+	which = []int{3, 17, 41}
+	for i := range n {
+		row := x.Row(i)
+		a, b, c := float64(row[3]), float64(row[17]), float64(row[41])
+		y = append(y, math.Sin(2*a)+a*b+math.Abs(c)+0.3*r.Normal())
+	}
+	return x, y, which
+}
+
+// Of 50 columns the three that matter are found, by every kernel of distances.
+func TestPlantedColumnsAreFound(t *testing.T) {
+	x, y, which := planted(2000, 50)
+	for _, k := range kernels {
+		for _, form := range Forms {
+			if form != "diagonal" && !k.Smooth() || k.Nu == 2.2 { // which takes integrals
+				continue
+			}
+			m, report, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: k, Form: form, Landmarks: 600, Rounds: 2, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m == nil {
+				t.Errorf("%s, %s: plain distances were kept: %+v", k.Name, form, report)
+				continue
+			}
+			relevance := m.Relevance()
+			order := make([]int, 50)
+			for j := range order {
+				order[j] = j
+			}
+			sort.Slice(order, func(a, b int) bool { return relevance[order[a]] > relevance[order[b]] })
+			found := slices.Clone(order[:3])
+			slices.Sort(found)
+			if !slices.Equal(found, which) {
+				t.Errorf("%s, %s: the most relevant columns are %v, want %v", k.Name, form, found, which)
+			}
+			if plain, best := report.Rounds[0].Error, report.Rounds[report.Best].Error; best > 0.8*plain {
+				t.Errorf("%s, %s: a squared error of %.3f, plain distances have %.3f", k.Name, form, best, plain)
+			}
+		}
+	}
+}
+
+// A direction that is no column's is the leading axis of a matrix.
+func TestPlantedDirectionIsFound(t *testing.T) {
+	const n, d = 2000, 10
+	x := normal("direction", n, d)
+	var y []float64
+	for i := range n {
+		sum := 0.0
+		for _, v := range x.Row(i) {
+			sum += float64(v) / math.Sqrt(d)
+		}
+		y = append(y, math.Sin(1.5*sum))
+	}
+	for _, form := range []string{"full", "low-rank"} {
+		m, _, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: kernel.RBF.Usual(), Form: form, Rank: 1, Landmarks: 300, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dot, norm := 0.0, 0.0
+		for j := range d {
+			a := float64(m.Axes.Row(j)[0])
+			dot += a / math.Sqrt(d)
+			norm += a * a
+		}
+		if cosine := math.Abs(dot) / math.Sqrt(norm); cosine < 0.99 {
+			t.Errorf("%s: the cosine between the leading axis and the direction is %.3f", form, cosine)
+		}
+		if _, out := m.Dims(); out != 1 {
+			t.Errorf("%s: %d axes, asked was 1", form, out)
+		}
+	}
+}
+
+// The result depends on the arguments alone: neither on the number of threads nor on whether rows are sparse.
+func TestLearnIsDeterministic(t *testing.T) {
+	x, y, _ := planted(600, 50)
+	sparse := &matrix.CSR{Rows: 600, Cols: 50, Ptr: []int{0}}
+	for i := range 600 {
+		for j := range 50 {
+			if j%2 == 0 {
+				x.Row(i)[j] = 0
+			} else {
+				sparse.Idx, sparse.Val = append(sparse.Idx, int32(j)), append(sparse.Val, x.Row(i)[j])
+			}
+		}
+		sparse.Ptr = append(sparse.Ptr, len(sparse.Idx))
+	}
+	for _, form := range Forms {
+		learn := func(rows matrix.Rows, threads int) *Metric {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+			m, _, err := Learn(context.Background(), rows, y, 1, nil, Options{Kernel: kernel.Matern.Usual(), Form: form, Landmarks: 200, Rounds: 2, Seed: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		one := learn(matrix.Rows{Dense: x}, 1)
+		if one == nil {
+			t.Fatalf("%s: plain distances were kept", form)
+		}
+		for name, other := range map[string]*Metric{"4 threads": learn(matrix.Rows{Dense: x}, 4), "sparse rows": learn(matrix.Rows{CSR: sparse}, 2)} {
+			if !slices.Equal(one.Weights, other.Weights) || one.Axes != nil && !slices.Equal(one.Axes.Data, other.Axes.Data) {
+				t.Errorf("%s, %s: another metric", form, name)
+			}
+		}
+		// Sparse rows that the metric is applied to give what dense ones do.
+		var a, b Work
+		dense, thin := one.Apply(matrix.Rows{Dense: x}, &a), one.Apply(matrix.Rows{CSR: sparse}, &b)
+		if thin.CSR != nil {
+			var wide matrix.Dense
+			thin.CSR.Densify(&wide)
+			thin = matrix.Rows{Dense: &wide}
+		}
+		if !slices.Equal(dense.Dense.Contiguous(), thin.Dense.Contiguous()) {
+			t.Errorf("%s: sparse rows become others", form)
+		}
+	}
+}
+
+// Where the answer is noise, or nothing varies with the rows, plain distances stay.
+func TestNoiseKeepsPlainDistances(t *testing.T) {
+	x := normal("noise", 500, 5)
+	same := make([]float64, 500)
+	m, report, err := Learn(context.Background(), matrix.Rows{Dense: x}, same, 1, nil, Options{Kernel: kernel.RBF.Usual()})
+	if err != nil || m != nil || report.Best != 0 {
+		t.Errorf("of a constant answer: %v, %+v, %v", m, report, err)
+	}
+}
+
+func TestLearnErrors(t *testing.T) {
+	x := matrix.Rows{Dense: normal("errors", 50, 3)}
+	y := make([]float64, 50)
+	for name, opt := range map[string]Options{
+		"form":        {Kernel: kernel.RBF.Usual(), Form: "round"},
+		"products":    {Kernel: kernel.Poly.Usual()},
+		"histograms":  {Kernel: kernel.ExpChi2.Usual()},
+		"no kernel":   {},
+		"axes":        {Kernel: kernel.Laplacian.Usual(), Form: "full"},
+		"few rows":    {Kernel: kernel.RBF.Usual(), Rows: 5},
+		"length":      {Kernel: kernel.RBF.Usual(), Lengths: []float64{0}},
+		"rounds":      {Kernel: kernel.RBF.Usual(), Rounds: -1},
+		"no landmark": {Kernel: kernel.RBF.Usual(), Landmarks: -1},
+	} {
+		if _, _, err := Learn(context.Background(), x, y, 1, nil, opt); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, _, err := Learn(context.Background(), x, y[:20], 1, nil, Options{Kernel: kernel.RBF.Usual()}); err == nil {
+		t.Error("too few targets: no error")
+	}
+	if _, _, err := Learn(context.Background(), x, y, 1, make([]float64, 50), Options{Kernel: kernel.RBF.Usual()}); err == nil {
+		t.Error("weights of 0: no error")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Learn(ctx, x, y, 1, nil, Options{Kernel: kernel.RBF.Usual()}); err == nil {
+		t.Error("a cancelled context: no error")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for name, m := range map[string]*Metric{
+		"nothing":    {},
+		"both":       {Weights: []float32{1, 1}, Axes: matrix.NewDense(2, 1)},
+		"too narrow": {Weights: []float32{1}},
+		"infinite":   {Weights: []float32{1, inf}},
+		"wide axes":  {Axes: matrix.NewDense(3, 1)},
+		"no axes":    {Axes: matrix.NewDense(2, 0)},
+		"bad axes":   {Axes: &matrix.Dense{Rows: 2, Cols: 1, Stride: 1, Data: []float32{1, inf}}},
+	} {
+		if m.Check(2) == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	for _, m := range []*Metric{{Weights: []float32{1, 0}}, {Axes: matrix.NewDense(2, 1)}} {
+		if err := m.Check(2); err != nil {
+			t.Error(err)
+		}
+	}
+}
