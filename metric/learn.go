@@ -49,6 +49,17 @@ type Options struct {
 	Progress func(round, rounds int)
 }
 
+// Axes is the most dimensions that rows of d dimensions have by the metric.
+func (opt Options) Axes(d int) int {
+	switch {
+	case opt.Form != "low-rank":
+		return d
+	case opt.Rank > 0:
+		return min(opt.Rank, d)
+	}
+	return max(1, min(16, d/4))
+}
+
 // Report says what Learn tried.
 type Report struct {
 	Form string `json:"form"`
@@ -143,8 +154,8 @@ func (opt Options) withDefaults(d int) (Options, error) {
 	if opt.Lengths == nil {
 		opt.Lengths = []float64{0.5, 1.5, 4}
 	}
-	if opt.Form == "low-rank" && opt.Rank == 0 {
-		opt.Rank = max(1, min(16, d/4))
+	if opt.Form == "low-rank" {
+		opt.Rank = opt.Axes(d)
 	}
 	kind := opt.Kernel.Kind()
 	opt.Kernel.Gamma = 1

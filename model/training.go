@@ -8,6 +8,7 @@ import (
 
 	"mercer/exact"
 	"mercer/learn"
+	"mercer/metric"
 	"mercer/reduce"
 )
 
@@ -18,6 +19,9 @@ type Training struct {
 
 	// Why says in words why a scaling, a γ or a task was chosen, by name.
 	Why map[string]string
+
+	// Metric says how the metric was learned, nil where distances are plain.
+	Metric *metric.Report
 
 	// Learner is the learner's name.
 	Learner string
@@ -71,6 +75,7 @@ func (t *Training) Lines() []string {
 type trainingJSON struct {
 	Rows        int               `json:"rows"`
 	Why         map[string]string `json:"why"`
+	Metric      *metric.Report    `json:"metric,omitempty"`
 	Learner     string            `json:"learner,omitempty"`
 	Reduction   *reduce.Report    `json:"reduction,omitempty"`
 	Calibration *CalibrationInfo  `json:"calibration,omitempty"`
@@ -78,7 +83,7 @@ type trainingJSON struct {
 
 // MarshalJSON writes the report under the key of its kind.
 func (t Training) MarshalJSON() ([]byte, error) {
-	head := trainingJSON{Rows: t.Rows, Why: t.Why, Learner: t.Learner, Reduction: t.Reduction}
+	head := trainingJSON{Rows: t.Rows, Why: t.Why, Metric: t.Metric, Learner: t.Learner, Reduction: t.Reduction}
 	text, err := json.Marshal(head)
 	if err != nil {
 		return nil, err
@@ -123,7 +128,7 @@ func (t *Training) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return err
 	}
-	*t = Training{Rows: head.Rows, Why: head.Why, Learner: head.Learner, Reduction: head.Reduction, Calibration: head.Calibration}
+	*t = Training{Rows: head.Rows, Why: head.Why, Metric: head.Metric, Learner: head.Learner, Reduction: head.Reduction, Calibration: head.Calibration}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
 		return err

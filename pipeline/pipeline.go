@@ -1,5 +1,6 @@
-// Package pipeline is what happens to rows before a learner: they are scaled, mapped into a
-// kernel's feature space, and reduced to principal components. Bags of rows are pooled first.
+// Package pipeline is what happens to rows before a learner: they are scaled, turned into rows whose
+// distances are those of a learned metric, mapped into a kernel's feature space, and reduced to
+// principal components. Bags of rows are pooled first.
 //
 // Settle fixes all of it in one place, by a configuration and what a survey knows of the rows:
 // the scaling, γ, the domain, the landmarks, the map and its number of features.
@@ -13,6 +14,7 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/metric"
 	"mercer/reduce"
 )
 
@@ -21,7 +23,8 @@ import (
 type Pipeline struct {
 	in     int
 	scaler *dataset.Scaler
-	fmap   feature.Map // nil: the linear kernel, or that of exact; else made is its configuration
+	metric *metric.Metric // nil: plain distances
+	fmap   feature.Map    // nil: the linear kernel, or that of exact; else made is its configuration
 	made   *feature.Config
 	exact  *kernel.Kernel // of a learner that takes the kernel itself
 	domain kernel.Kernel  // which numbers scaled rows may hold
@@ -54,10 +57,19 @@ func (p *Pipeline) Dims() (in, out int) {
 // Features is the number of features that the map gives, before principal components.
 func (p *Pipeline) Features() int {
 	if p.fmap == nil {
-		return p.in
+		return p.width()
 	}
 	_, d := p.fmap.Dims()
 	return d
+}
+
+// width is the number of dimensions of scaled rows, which come to the map.
+func (p *Pipeline) width() int {
+	if p.metric == nil {
+		return p.in
+	}
+	_, out := p.metric.Dims()
+	return out
 }
 
 // Map is the feature map, nil if there is none.
@@ -72,6 +84,14 @@ func (p *Pipeline) Kernel() *kernel.Kernel { return p.exact }
 
 // Scaler is the scaling.
 func (p *Pipeline) Scaler() *dataset.Scaler { return p.scaler }
+
+// KeepsSparse says that sparse rows stay sparse on their way to the map.
+func (p *Pipeline) KeepsSparse() bool {
+	return !p.scaler.Densify && (p.metric == nil || p.metric.Axes == nil)
+}
+
+// Metric is the learned metric, nil if there is none.
+func (p *Pipeline) Metric() *metric.Metric { return p.metric }
 
 // Chosen says what the map decided on that its configuration leaves open, "" if nothing.
 func (p *Pipeline) Chosen() string {
@@ -90,7 +110,7 @@ func (p *Pipeline) Projection() *reduce.Projection { return p.projection }
 // Reduced is the pipeline with principal components behind the map, in place of those that it has;
 // nil means none.
 func (p *Pipeline) Reduced(to *reduce.Projection, report *reduce.Report) *Pipeline {
-	return &Pipeline{in: p.in, scaler: p.scaler, fmap: p.fmap, made: p.made, exact: p.exact, domain: p.domain, projection: to, reduction: report}
+	return &Pipeline{in: p.in, scaler: p.scaler, metric: p.metric, fmap: p.fmap, made: p.made, exact: p.exact, domain: p.domain, projection: to, reduction: report}
 }
 
 // Transform writes the features of the rows x into dst, which must be Len×D. It fails where x has
@@ -139,7 +159,7 @@ func (p *Pipeline) Each(x matrix.Rows, body func(i, j int, z matrix.Rows) error)
 	return nil
 }
 
-// Scale returns the rows x scaled, without the map; they may share memory with x.
+// Scale returns the rows x scaled and by the metric, without the map; they may share memory with x.
 func (p *Pipeline) Scale(x matrix.Rows) (matrix.Rows, error) {
 	if err := p.Check(x); err != nil {
 		return matrix.Rows{}, err
@@ -151,6 +171,7 @@ func (p *Pipeline) Scale(x matrix.Rows) (matrix.Rows, error) {
 type Pass struct {
 	p     *Pipeline
 	scale dataset.Workspace
+	by    metric.Work
 	z     matrix.Dense
 	csr   matrix.CSR
 
@@ -181,15 +202,19 @@ func (w *Pass) Map(x matrix.Rows) (matrix.Rows, error) {
 	return z, nil
 }
 
-// Scale widens sparse rows to the pipeline's dimensions and scales; the result is valid until the
-// next call, and may share memory with x.
+// Scale widens sparse rows to the pipeline's dimensions, scales, and applies the metric; the result is
+// valid until the next call, and may share memory with x.
 func (w *Pass) Scale(x matrix.Rows) matrix.Rows {
 	if x.CSR != nil && x.CSR.Cols < w.p.in {
 		wide := *x.CSR
 		wide.Cols = w.p.in
 		x = matrix.Rows{CSR: &wide}
 	}
-	return w.p.scaler.Apply(x, &w.scale)
+	x = w.p.scaler.Apply(x, &w.scale)
+	if w.p.metric != nil {
+		x = w.p.metric.Apply(x, &w.by)
+	}
+	return x
 }
 
 func (w *Pass) features(x matrix.Rows) (matrix.Rows, *kernel.DomainError) {

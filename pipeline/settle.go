@@ -9,6 +9,7 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/metric"
 )
 
 // Rows is what a pipeline is settled for.
@@ -18,6 +19,9 @@ type Rows struct {
 	Name    string
 	Schema  *dataset.Schema
 	Summary *dataset.Summary
+
+	// Metric is that of the scaled rows, nil for plain distances.
+	Metric *metric.Metric
 
 	// Find, if not nil, passes over all rows for the first number that the kernel does not take,
 	// as the rows of the summary's sample do not know where they stand.
@@ -60,6 +64,11 @@ func beginSettling(cfg Config, rows Rows) (*settling, error) {
 		return nil, err
 	}
 	s.p.domain = cfg.Domain()
+	if s.p.metric = rows.Metric; rows.Metric != nil {
+		if err := rows.Metric.Check(s.p.in); err != nil {
+			return nil, s.located(err)
+		}
+	}
 	return s, nil
 }
 
@@ -153,7 +162,7 @@ func (s *settling) featureMap() error {
 	}
 	cfg := s.Feature(gamma)
 	if s.Map == "" {
-		cfg.Map = feature.Default(s.Kernel, s.p.in)
+		cfg.Map = feature.Default(s.Kernel, s.p.width())
 		s.why["map"] = "for the kernel and the number of dimensions"
 	}
 	cfg.MaxBytes = s.rows.Memory
@@ -173,7 +182,7 @@ func (s *settling) featureMap() error {
 		}
 	}
 	signed := math.IsInf(float64(cfg.Kernel.Lowest()), -1) // as what a sketch makes of rows is
-	if s.Map == "" && cfg.Map == "sorf" && Wide(s.p.in) && signed {
+	if s.Map == "" && cfg.Map == "sorf" && Wide(s.p.width()) && signed {
 		cfg = Shortened(cfg)
 		s.why["map"] = fmt.Sprintf("rows of more than %d dimensions are shortened first", wideRows)
 	}

@@ -10,6 +10,7 @@ import (
 	"mercer/internal/safetensors"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/metric"
 )
 
 // A file keeps of a pipeline its description, as JSON, and what was fitted, as tensors: the shifts
@@ -31,6 +32,9 @@ const mapPrefix = "map."
 // AddTensors adds what was fitted to the tensors of a file, under names that begin with prefix.
 func (p *Pipeline) AddTensors(to map[string]*safetensors.Tensor, prefix string) {
 	addScaler(to, prefix, p.scaler)
+	if p.metric != nil {
+		addMetric(to, p.metric)
+	}
 	if fitted, ok := p.fmap.(feature.Fitted); ok {
 		addState(to, prefix+mapPrefix, fitted.State())
 	}
@@ -51,6 +55,32 @@ func addScaler(to map[string]*safetensors.Tensor, prefix string, s *dataset.Scal
 	}
 }
 
+// Tensors of a metric. Members of bags have none.
+const metricWeights, metricAxes = "metric.weights", "metric.axes"
+
+func addMetric(to map[string]*safetensors.Tensor, m *metric.Metric) {
+	if m.Axes != nil {
+		to[metricAxes] = &safetensors.Tensor{Shape: []int{m.Axes.Rows, m.Axes.Cols}, F32: m.Axes.Contiguous()}
+		return
+	}
+	to[metricWeights] = &safetensors.Tensor{Shape: []int{len(m.Weights)}, F32: m.Weights}
+}
+
+// restoreMetric builds the metric of rows of dim dimensions, nil if there is none.
+func restoreMetric(t safetensors.Tensors, dim int) (*metric.Metric, error) {
+	m := &metric.Metric{}
+	weights, axes := t[metricWeights], t[metricAxes]
+	switch {
+	case weights == nil && axes == nil:
+		return nil, nil
+	case weights != nil && len(weights.Shape) == 1:
+		m.Weights = weights.F32
+	case axes != nil && len(axes.Shape) == 2 && axes.F32 != nil:
+		m.Axes = &matrix.Dense{Rows: axes.Shape[0], Cols: axes.Shape[1], Stride: axes.Shape[1], Data: axes.F32}
+	}
+	return m, m.Check(dim)
+}
+
 func addState(to map[string]*safetensors.Tensor, prefix string, state map[string]*matrix.Dense) {
 	for name, t := range state {
 		to[prefix+name] = &safetensors.Tensor{Shape: []int{t.Rows, t.Cols}, F32: t.Contiguous()}
@@ -67,14 +97,14 @@ func Restore(d Description, t safetensors.Tensors) (p *Pipeline, err error) {
 	if p.scaler, err = restoreScaler(t, "", d.Scale, d.Densify, d.In); err != nil {
 		return nil, err
 	}
-	if d.Feature == nil {
-		return p, nil
+	if p.metric, err = restoreMetric(t, d.In); err != nil || d.Feature == nil {
+		return p, err
 	}
 	state, err := restoreState(t, mapPrefix)
 	if err != nil {
 		return nil, err
 	}
-	if p.fmap, err = feature.Restore(*d.Feature, d.In, state); err != nil {
+	if p.fmap, err = feature.Restore(*d.Feature, p.width(), state); err != nil {
 		return nil, err
 	}
 	p.made, p.domain = d.Feature, feature.Domain(*d.Feature)

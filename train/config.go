@@ -11,6 +11,7 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/metric"
 	"mercer/model"
 	"mercer/pipeline"
 )
@@ -27,6 +28,17 @@ type Config struct {
 
 	// Scale is "auto" (or "") or one of dataset.Scalings.
 	Scale string `json:"scale,omitempty"`
+
+	// Metric is "none" (or ""), or one of metric.Forms: distances of the scaled rows are learned from
+	// MetricRows of the rows (0: 10,000), with kernels on MetricLandmarks of them (0: 1,000), in
+	// MetricRounds (0: 3). MetricRank is the most axes of low-rank (0: a quarter of the dimensions, 16 at
+	// most). Where Gamma is "" or "median" and Sigma 0, held-out rows choose the multiple of the median,
+	// too. The kernel must be one of distances.
+	Metric          string `json:"metric,omitempty"`
+	MetricRounds    int    `json:"metric_rounds,omitempty"`
+	MetricRank      int    `json:"metric_rank,omitempty"`
+	MetricRows      int    `json:"metric_rows,omitempty"`
+	MetricLandmarks int    `json:"metric_landmarks,omitempty"`
 
 	// Kernel is one of kernel.Names, "" means "rbf", or "linear" for the rows of bags. Linear takes no map unless one is named.
 	Kernel string `json:"kernel,omitempty"`
@@ -219,6 +231,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...) != nil {
 		return c, unknownLearner(c.Learner)
+	}
+	if err := set("metric", &c.Metric, "none", append([]string{"none"}, metric.Forms...)...); err != nil {
+		return c, err
 	}
 	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Product} {
 		*word = strings.ToLower(*word)

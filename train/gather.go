@@ -288,7 +288,7 @@ func (f *fit) rowsMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	if f.cfg.reduces() {
 		return 4 * n * d, formula
 	}
-	if f.info.Feature == nil && sum.Sparse && !f.pipe.Scaler().Densify {
+	if f.info.Feature == nil && sum.Sparse && f.pipe.KeepsSparse() {
 		return 8 * n * d * sum.Density(), formula
 	}
 	if m, ok := f.pipe.Map().(feature.Sparse); ok {

@@ -90,7 +90,7 @@ func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula stri
 
 // kernelSVMRoom is what it holds beside the rows.
 func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
-	least, most := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && !f.pipe.Scaler().Densify)
+	least, most := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && f.pipe.KeepsSparse())
 	return min(most+4*int64(sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
 }
 

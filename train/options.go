@@ -47,6 +47,9 @@ type Report struct {
 	// scaling and mapping rows; collecting statistics and solving; all.
 	Read, Map, Solve, Total float64
 
+	// Metric is how many seconds it took to learn a metric.
+	Metric float64
+
 	// Features says where the features of a learner were that goes through them many times:
 	// in memory, in a temporary file, or made anew on every pass. "" if it does not.
 	Features string

@@ -1,6 +1,6 @@
 // Package train turns data and a configuration into a model.
 //
-// A training is a list of stages: survey the rows, tell the task, settle the pipeline, choose the
+// A training is a list of stages: survey the rows, tell the task, learn a metric, settle the pipeline, choose the
 // learner, see that all of it may go on, find principal components, solve, calibrate, judge. Fit goes
 // through all of them; the other entries are stops on the way. A learner is one file and one row of
 // a table (learners.go). A model is a function of data, Config and seed alone: the same bytes for
@@ -16,6 +16,7 @@ import (
 	"mercer/dataset"
 	"mercer/learn"
 	"mercer/matrix"
+	"mercer/metric"
 	"mercer/model"
 	"mercer/pipeline"
 )
@@ -25,11 +26,11 @@ type stage func(*fit) error
 
 // The stages of a training, in order; each entry has a list of them.
 var (
-	ofRows       = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).settle, (*fit).choose, (*fit).admit, (*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge}
+	ofRows       = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit, (*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge}
 	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
-	features     = []stage{(*fit).survey, (*fit).settle, (*fit).reduceApart}
-	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).settle, (*fit).reduceApart, (*fit).choose}
-	planned      = []stage{(*fit).survey, (*fit).task, (*fit).extrapolate, (*fit).settle, (*fit).choose}
+	features     = []stage{(*fit).survey, (*fit).noMetric, (*fit).settle, (*fit).reduceApart}
+	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).learnMetric, (*fit).settle, (*fit).reduceApart, (*fit).choose}
+	planned      = []stage{(*fit).survey, (*fit).task, (*fit).extrapolate, (*fit).planMetric, (*fit).settle, (*fit).choose}
 	ofStatistics = []stage{(*fit).resume, (*fit).affordable, (*fit).addRows, (*fit).judge}
 )
 
@@ -112,6 +113,7 @@ type fit struct {
 	// What comes of it.
 	sum         *dataset.Summary
 	info        model.Info
+	metric      *metric.Metric // nil: plain distances
 	pipe        *pipeline.Pipeline
 	learned     model.Predictor
 	calibration *learn.Calibration
@@ -196,10 +198,7 @@ func (f *fit) agree() error {
 
 // settle fixes the scaling, the kernel and the map.
 func (f *fit) settle() error {
-	p, why, err := pipeline.Settle(*f.cfg.pipeline(), pipeline.Rows{
-		Name: f.src.Name(), Schema: &f.info.Schema, Summary: f.sum, Memory: f.opt.Memory,
-		Find: func(p *pipeline.Pipeline) error { return f.findOutside(p) },
-	})
+	p, why, err := pipeline.Settle(*f.cfg.pipeline(), f.rows())
 	if err != nil {
 		return err
 	}
@@ -210,6 +209,14 @@ func (f *fit) settle() error {
 	f.info.Scale, f.info.Densify = p.Scaler().Kind, p.Scaler().Densify
 	f.info.Kernel, f.info.Feature = p.Kernel(), p.Feature()
 	return nil
+}
+
+// rows are what a pipeline is settled for.
+func (f *fit) rows() pipeline.Rows {
+	return pipeline.Rows{
+		Name: f.src.Name(), Schema: &f.info.Schema, Summary: f.sum, Memory: f.opt.Memory, Metric: f.metric,
+		Find: func(p *pipeline.Pipeline) error { return f.findOutside(p) },
+	}
 }
 
 // admit finds what would stop the training later, before it takes its time.

@@ -144,6 +144,7 @@ columns of 0 and 1 with --task multilabel.
 	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows, without labels or with some that do not count, to find principal components with")
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
 	scaleFlag(cmd, &t.cfg)
+	metricFlags(cmd, &t.cfg)
 	modelFlags(cmd, &t.cfg)
 	reductionFlags(cmd, &t.cfg)
 	learnerFlags(cmd, &t.cfg)

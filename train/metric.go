@@ -1,0 +1,158 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"mercer/dataset"
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/matrix"
+	"mercer/metric"
+	"mercer/pipeline"
+)
+
+// metricRows is how many rows a metric is learned from if the user names no number, those that are
+// held out included.
+const metricRows = 10_000
+
+// learned says that a metric is to be learned.
+func (c *Config) learned() bool { return c.Metric != "" && c.Metric != "none" }
+
+// freeGamma says that the metric is to choose γ.
+func (c *Config) freeGamma() bool { return c.Gamma == "median" && c.Sigma == 0 }
+
+// learnMetric learns which distances of the scaled rows matter, from a sample of the rows.
+func (f *fit) learnMetric() error {
+	if !f.cfg.learned() {
+		return nil
+	}
+	start := time.Now()
+	opt, err := f.metricOptions()
+	if err != nil {
+		return f.located(err)
+	}
+	x, y, weights, err := f.metricSample()
+	if err != nil {
+		return err
+	}
+	opt.Progress = func(round, rounds int) { f.progress("metric", 0, float64(round)/float64(rounds+1)) }
+	m, report, err := metric.Learn(f.ctx, x, y, f.info.Outputs, weights, opt)
+	if err != nil {
+		return f.located(err)
+	}
+	f.metric, f.info.Training.Metric = m, report
+	if f.cfg.freeGamma() {
+		f.cfg.Gamma = fmt.Sprintf("median*%g", report.Rounds[report.Best].Gamma)
+	}
+	f.report.Metric = time.Since(start).Seconds()
+	return nil
+}
+
+// metricOptions says how the metric is learned.
+func (f *fit) metricOptions() (opt metric.Options, err error) {
+	c := &f.cfg
+	opt = metric.Options{
+		Kernel: c.pipeline().Kernel, Form: c.Metric, Rank: c.MetricRank, Rounds: c.MetricRounds, Rows: c.MetricRows, Landmarks: c.MetricLandmarks,
+		Classes: f.classes != nil, Seed: c.Seed,
+	}
+	if c.Steps != nil || c.Bag != nil || f.info.Task == "outliers" {
+		return opt, errors.New("a metric is learned for the kernel of one map or machine; a chain or sum of maps, bags, and outliers have none")
+	}
+	if c.freeGamma() {
+		return opt, nil
+	}
+	// γ is given: by the metric, distances keep their median.
+	of, factor, err := pipeline.SplitGamma(c.Gamma)
+	if of == "median" && c.Sigma == 0 && err == nil {
+		opt.Lengths = []float64{lengthOf(opt.Kernel.Kind(), factor)}
+		return opt, err
+	}
+	return opt, errors.New("a metric changes what distances are: give gamma as a multiple of the median distance, such as median*2, or leave it out")
+}
+
+// lengthOf is the width of a kernel whose γ is factor times that at the median distance.
+func lengthOf(kind *kernel.Kind, factor float64) float64 {
+	if kind == nil {
+		return 1
+	}
+	power := -math.Log2(kind.GammaOfLength(2))
+	return math.Pow(factor, -1/power)
+}
+
+// metricSample draws rows and what they are to give, in a pass over the data, and scales them.
+func (f *fit) metricSample() (x matrix.Rows, y, weights []float64, err error) {
+	p, _, err := pipeline.SettleScaling(*f.cfg.pipeline(), f.rows())
+	if err != nil {
+		return x, nil, nil, err
+	}
+	wanted := f.cfg.MetricRows
+	if wanted == 0 {
+		wanted = metricRows
+	}
+	// Each row is drawn with the probability by which exactly as many as are wanted come together
+	// (Knuth, The Art of Computer Programming, 3.4.2, algorithm S).
+	draw := random.New(f.cfg.Seed, "train.metric")
+	left, need := f.sum.Rows, min(wanted, f.sum.Rows)
+	pass := p.Pass()
+	var rows kept
+	var all gathered
+	for b, err := range dataset.Each(f.ctx, f.src) {
+		if err != nil {
+			return x, nil, nil, err
+		}
+		for i := 0; i < b.X.Len() && need > 0; i++ {
+			take := draw.Uniform()*float64(left) < float64(need)
+			left--
+			if !take {
+				continue
+			}
+			need--
+			one := b.Slice(i, i+1)
+			rows.add(pass.Scale(one.X), min(wanted, f.sum.Rows))
+			if err := all.labels(f, &one); err != nil {
+				return x, nil, nil, err
+			}
+		}
+		if need == 0 {
+			break
+		}
+	}
+	x = rows.rows()
+	if x.CSR != nil {
+		x.CSR.Cols = f.sum.Dim
+	}
+	y = all.y
+	if all.class != nil {
+		y = targetsOf(all.class, f.info.Outputs)
+	}
+	return x, y, all.weights, nil
+}
+
+// planMetric stands for a metric where a training is planned: one of as many dimensions.
+func (f *fit) planMetric() error {
+	if !f.cfg.learned() {
+		return nil
+	}
+	opt, err := f.metricOptions()
+	if err != nil {
+		return f.located(err)
+	}
+	if r := opt.Axes(f.sum.Dim); r < f.sum.Dim {
+		f.metric = &metric.Metric{Axes: matrix.NewDense(f.sum.Dim, r)}
+		for j := range r {
+			f.metric.Axes.Row(j)[j] = 1
+		}
+	}
+	return nil
+}
+
+// noMetric refuses a metric where there is nothing to learn it from.
+func (f *fit) noMetric() error {
+	if f.cfg.learned() {
+		return errors.New("a metric is learned from the answers, which a map without a learner does not look at; train a model, whose metric holds for its features")
+	}
+	return nil
+}
