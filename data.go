@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -95,17 +94,8 @@ func (d Data) fits(ctx context.Context, read dataset.Schema) error {
 	if read.Format != "libsvm" || f.Schema().Format != "libsvm" {
 		return nil
 	}
-	r, err := f.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	widest := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range dataset.Each(ctx, f) {
 		if err != nil {
 			return err
 		}

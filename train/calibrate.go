@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -142,22 +141,13 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 
 // scored hands out the rows of a source with their scores.
 func (f *fit) scored(ctx context.Context, src dataset.Source, body func(b *matrix.Batch, scores *matrix.Dense) error) error {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	m, err := model.New(f.parts())
 	if err != nil {
 		return err
 	}
 	var scores matrix.Dense
 	rows := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return err
 		}
@@ -165,10 +155,11 @@ func (f *fit) scored(ctx context.Context, src dataset.Source, body func(b *matri
 		if err := m.Scores(&scores, b.X); err != nil {
 			return fmt.Errorf("%s: %w", src.Name(), err)
 		}
-		if err := body(b, &scores); err != nil {
+		if err := body(b.Batch, &scores); err != nil {
 			return err
 		}
 		rows += b.X.Len()
-		f.progress("calibrate", rows, r.Progress())
+		f.progress("calibrate", rows, b.Pass.Progress())
 	}
+	return nil
 }

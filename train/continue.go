@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -94,28 +93,20 @@ func (o *Online) PartialFit(b *matrix.Batch) error {
 
 // PartialFitSource is PartialFit for all rows of a source, which is read once.
 func (o *Online) PartialFitSource(ctx context.Context, src dataset.Source, progress func(rows int, share float64)) error {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	rows := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return err
 		}
-		if err := o.PartialFit(b); err != nil {
+		if err := o.PartialFit(b.Batch); err != nil {
 			return dataset.Locate(err, src, b.First)
 		}
 		rows += b.X.Len()
 		if progress != nil {
-			progress(rows, r.Progress())
+			progress(rows, b.Pass.Progress())
 		}
 	}
+	return nil
 }
 
 // PartialFit returns a model that has also learned the rows of a batch; see [Online], which

@@ -1,9 +1,7 @@
 package train
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"mercer/dataset"
@@ -19,18 +17,9 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 
 // eachOf is each for the rows of any source.
 func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch, z matrix.Rows) error) error {
-	r, err := src.Open(f.ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	pass := f.pipe.Pass()
 	rows := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.Each(f.ctx, src) {
 		if err != nil {
 			return err
 		}
@@ -56,12 +45,13 @@ func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch
 				return err
 			}
 			rows += part.X.Len()
-			f.progress(stage, rows, r.Progress())
+			f.progress(stage, rows, b.Pass.Progress())
 			if err := f.ctx.Err(); err != nil {
 				return err
 			}
 		}
 	}
+	return nil
 }
 
 // tooWide finds a row that has more dimensions than those that were looked at first, and if

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -199,16 +197,7 @@ func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (
 		return 0, 0, err
 	}
 	defer w.Close()
-	r, err := f.src.Open(cmd.Context())
-	if err != nil {
-		return 0, 0, err
-	}
-	defer r.Close()
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return rows, w.NonZeros(), w.Commit()
-		}
+	for b, err := range dataset.Each(cmd.Context(), f.src) {
 		if err != nil {
 			return 0, 0, err
 		}
@@ -226,8 +215,9 @@ func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (
 			return 0, 0, dataset.Locate(err, f.src, b.First)
 		}
 		rows += b.X.Len()
-		p.report("map", rows, r.Progress())
+		p.report("map", rows, b.Pass.Progress())
 	}
+	return rows, w.NonZeros(), w.Commit()
 }
 
 // print tells what was written, and how rows became features.
