@@ -429,7 +429,7 @@ func TestUnlabelledBagsAreRefusedBeforePooling(t *testing.T) {
 	x, ends, _ := spread(1, 10, 2)
 	src := bagsOf(t, matrix.Rows{Dense: x}, ends, nil)
 	_, _, err := FitBags(context.Background(), src, Config{}, Options{})
-	want := "bags in memory: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names"
+	want := "bags in memory: the bags have no labels; name their column with label, give one a bag with labels_file=FILE, or put the files of a folder into folders with the labels as names"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v; want %s", err, want)
 	}
@@ -487,7 +487,7 @@ func TestAlteredBagFilesAreRefused(t *testing.T) {
 
 func TestBagMemoryIsBounded(t *testing.T) {
 	src := spreadBags(t, 1, 40, 2)
-	if _, _, err := FitBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Features: 512}, Learner: "ridge"}, Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "but --memory allows 1.0 MB;") {
+	if _, _, err := FitBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Features: 512}, Learner: "ridge"}, Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "but memory allows 1.0 MiB;") {
 		t.Errorf("%v", err)
 	}
 }

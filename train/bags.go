@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/pipeline"
@@ -109,7 +110,8 @@ func (f *fit) pool() error {
 func (f *fit) labelled() error {
 	name := f.bag.src.Name()
 	if f.bag.sum.Outputs == 0 {
-		return fmt.Errorf("%s: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names", name)
+		return option.Errorf("%s: the bags have no labels; name their column with %s, give one a bag with %s, or put the files of a folder "+
+			"into folders with the labels as names", name, option.Ref("label"), option.Set("labels_file", "FILE"))
 	}
 	if _, _, err := f.bag.sum.Task(f.cfg.Task); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

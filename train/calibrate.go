@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -47,7 +48,8 @@ func (f *fit) checkCalibration(sum *dataset.Summary) error {
 	switch {
 	case !f.cfg.calibrates():
 	case f.classes == nil && f.labels == nil:
-		return fmt.Errorf("%s: numbers to predict (%s) have no probabilities; leave out --calibrate, or use --task classify", f.src.Name(), f.info.Training.Why["task"])
+		return option.Errorf("%s: numbers to predict (%s) have no probabilities; leave out %s, or use %s", f.src.Name(),
+			f.info.Training.Why["task"], option.Ref("calibrate"), option.Set("task", "classify"))
 	case sum.Rows < 2*f.folds():
 		return fmt.Errorf("%s: %d rows are too few to calibrate by %d folds", f.src.Name(), sum.Rows, f.folds())
 	}

@@ -213,7 +213,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
-	names, _ := Learners()
+	names := Learners()
 	if err := set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"); err != nil {
 		return c, err
 	}

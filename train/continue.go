@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -36,10 +37,12 @@ func Continue(m *model.Model) (*Online, error) {
 	info := m.Info()
 	l, ok := m.Predictor().(model.Online)
 	if !ok {
-		return nil, fmt.Errorf("a model of the learner %s cannot be continued; train with --learner online", info.Training.Learner)
+		return nil, option.Errorf("a model of the learner %s cannot be continued; train with %s", info.Training.Learner,
+			option.Set("learner", onlineLearner.name))
 	}
 	if info.Training.Calibration != nil {
-		return nil, errors.New("a calibrated model cannot be continued: its probabilities would no longer fit; train it without --calibrate, and calibrate the last model")
+		return nil, option.Errorf("a calibrated model cannot be continued: its probabilities would no longer fit; train it without %s, "+
+			"and calibrate the last model", option.Ref("calibrate"))
 	}
 	report, ok := info.Training.Report.(*learn.OnlineReport)
 	if !ok {
@@ -48,7 +51,8 @@ func Continue(m *model.Model) (*Online, error) {
 	o := &Online{parts: model.Parts{Info: *info, Bag: m.Bag(), Pipeline: m.Pipeline()}, classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows}
 	o.parts.Golden, o.parts.Members = m.Golden()
 	if o.report.Epochs > 1 {
-		return nil, fmt.Errorf("the model was trained in %d passes, after which there is no next row; train with --epochs 1", o.report.Epochs)
+		return nil, option.Errorf("the model was trained in %d passes, after which there is no next row; train with %s", o.report.Epochs,
+			option.Set("epochs", "1"))
 	}
 	o.report.Progressive = slices.Clone(o.report.Progressive)
 	var err error
@@ -156,7 +160,8 @@ func (o *Online) predictor(report *learn.OnlineReport) (model.Predictor, error) 
 func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 	k, n := o.parts.Info.Outputs, b.X.Len()
 	if b.Outputs == 0 {
-		return nil, nil, errors.New("the rows have no labels to learn from; name them with --label or --labels")
+		return nil, nil, option.Errorf("the rows have no labels to learn from; name them with %s or %s", option.Ref("label"),
+			option.Ref("labels_file"))
 	}
 	if cap(o.y) < n*k {
 		o.y, o.weights = make([]float64, n*k), make([]float64, n)

@@ -6,17 +6,19 @@ import (
 
 	"mercer/dataset"
 	"mercer/exact"
+	"mercer/internal/option"
 	"mercer/model"
 )
 
+// falkonLearner is kernel ridge regression on landmarks (as many as Features), without a map, by
+// preconditioned conjugate gradients.
 var falkonLearner = Learner{
 	name:    "falkon",
-	about:   "kernel ridge regression on landmarks (--features of them), without a map, by preconditioned conjugate gradients",
 	tasks:   []string{"classify", "regress"},
 	options: []string{"lambda", "features", "landmarks", "lookup", "tolerance", "max-iter"},
 	exact:   true,
 	memory:  (*fit).falkonMemory,
-	fewer:   "fewer --features, which are the landmarks, or a map (--learner ridge)",
+	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", "ridge")),
 	train:   (*fit).falkon,
 	keeps:   func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
 	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },

@@ -399,12 +399,12 @@ func TestFitErrors(t *testing.T) {
 		{"svm of numbers", "ridge", source(t, dense, numbers, 1, nil), Config{Learner: "svm"}, 0},
 		{"equal rows", "equal", source(t, matrix.Rows{Dense: equal}, nil, 0, names), Config{}, 0},
 		{"odd features", "use 34", source(t, dense, nil, 0, names), Config{Features: 33}, 0},
-		{"too little memory for ridge", "fewer --features", source(t, dense, nil, 0, names), Config{Learner: "ridge", Features: 512}, 1 << 20},
-		{"too little memory for ridge and terms", "use fewer --terms or", source(t, positive, nil, 0, names), Config{Learner: "ridge", Kernel: "chi2", Map: "chebyshev", Scale: "none", Options: feature.Options{Terms: 300, Stretch: 1}}, 1 << 20},
-		{"too little memory for ridge and a map of a given size", "use another --map, which", source(t, positive, nil, 0, names), Config{Learner: "ridge", Kernel: "poly", Map: "explicit-poly", Degree: 40, Coef0: 1}, 1 << 20},
+		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names), Config{Learner: "ridge", Features: 512}, 1 << 20},
+		{"too little memory for ridge and terms", "use fewer terms or", source(t, positive, nil, 0, names), Config{Learner: "ridge", Kernel: "chi2", Map: "chebyshev", Scale: "none", Options: feature.Options{Terms: 300, Stretch: 1}}, 1 << 20},
+		{"too little memory for ridge and a map of a given size", "use another map, which", source(t, positive, nil, 0, names), Config{Learner: "ridge", Kernel: "poly", Map: "explicit-poly", Degree: 40, Coef0: 1}, 1 << 20},
 		{"too little memory for ridge and steps", "use fewer features in the steps", source(t, dense, nil, 0, names), Config{Learner: "ridge", Map: "sum", Steps: []feature.Config{{Map: "rff", Features: 512}}}, 1 << 20},
-		{"too little memory for svm", "--learner ridge", source(t, dense, nil, 0, names), Config{Learner: "svm", Features: 2048}, 1 << 20},
-		{"ridge on very wide rows", "--learner svm", source(t, matrix.Rows{CSR: manyDims}, nil, 0, names), Config{Kernel: "linear", Learner: "ridge"}, 1 << 30},
+		{"too little memory for svm", "learner=ridge", source(t, dense, nil, 0, names), Config{Learner: "svm", Features: 2048}, 1 << 20},
+		{"ridge on very wide rows", "learner=svm", source(t, matrix.Rows{CSR: manyDims}, nil, 0, names), Config{Kernel: "linear", Learner: "ridge"}, 1 << 30},
 	} {
 		m, _, err := Fit(context.Background(), c.src, c.cfg, Options{Memory: c.memory})
 		if m != nil || err == nil || !strings.Contains(err.Error(), c.want) {

@@ -12,9 +12,10 @@ import (
 	"mercer/model"
 )
 
+// kernelSVMLearner is support vector machines with the kernel itself, by sequential minimal optimisation;
+// time grows like n² or faster.
 var kernelSVMLearner = Learner{
 	name:    "kernel-svm",
-	about:   "support vector machines with the kernel itself, by sequential minimal optimisation; time grows like n² or faster",
 	tasks:   []string{"classify", "regress", "outliers"},
 	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
 	exact:   true,

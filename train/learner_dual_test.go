@@ -72,7 +72,7 @@ func TestModelsDoNotDependOnWhereFeaturesAre(t *testing.T) {
 			}
 		}
 		// Too little even for the solver.
-		if _, _, err := Fit(context.Background(), source(t, rows, c.y, c.outputs, c.names), c.cfg, Options{Memory: 10_000}); err == nil || !strings.Contains(err.Error(), "--memory") {
+		if _, _, err := Fit(context.Background(), source(t, rows, c.y, c.outputs, c.names), c.cfg, Options{Memory: 10_000}); err == nil || !strings.Contains(err.Error(), "but memory allows") {
 			t.Errorf("%s with 10,000 bytes: %v", c.name, err)
 		}
 	}

@@ -73,7 +73,7 @@ var elsewhere = map[string]string{
 // unknownLearner is the error that a name is no learner's: what it is called here or may have been meant
 // for, and which there are.
 func unknownLearner(name string) error {
-	names, _ := Learners()
+	names := Learners()
 	return fmt.Errorf("learner %q is not known; %sknown are auto, %s", name, meantLearner(name, append([]string{"auto"}, names...)), strings.Join(names, ", "))
 }
 

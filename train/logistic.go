@@ -13,9 +13,9 @@ import (
 // logisticName is the learner's name, which the memory of its solvers asks for.
 const logisticName = "logistic"
 
+// logisticLearner is logistic regression, whose scores are probabilities.
 var logisticLearner = Learner{
 	name:    logisticName,
-	about:   "logistic regression, whose scores are probabilities",
 	tasks:   []string{"classify", "multilabel"},
 	options: []string{"c", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
 	check:   (*Config).checkLogistic,

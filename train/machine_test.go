@@ -169,7 +169,7 @@ func TestMachineErrors(t *testing.T) {
 		memory int64
 		want   string
 	}{
-		{Config{Learner: "kernel-ridge"}, 10 << 20, "--learner falkon"},
+		{Config{Learner: "kernel-ridge"}, 10 << 20, "learner=falkon"},
 		{Config{Learner: "kernel-ridge", Lambda: 1}, 1 << 20, "8·n²"},
 		{Config{Learner: "falkon", Features: 900}, 1 << 20, "16·m²"},
 		{Config{Learner: "kernel-ridge", Product: "threshold", Lambda: 1}, 200 << 10, "a higher threshold"},

@@ -12,9 +12,10 @@ import (
 	"mercer/model"
 )
 
+// onlineLearner is averaged gradient descent or AdaGrad, a row at a time, without end if need be; can be
+// continued.
 var onlineLearner = Learner{
 	name:    "online",
-	about:   "averaged gradient descent or AdaGrad, a row at a time, without end if need be; can be continued",
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "c", "loss", "optimizer", "rate", "epochs", "average-from", "quantile", "epsilon", "huber", "survey-rows"},
 	losses:  []string{"logistic", "hinge", "squared_hinge", "squared", "epsilon", "quantile", "huber"},

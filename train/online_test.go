@@ -230,7 +230,7 @@ func TestPartialFitTakesABatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PartialFit(ridge, batch(0, 10)); err == nil || !strings.Contains(err.Error(), "--learner online") {
+	if _, err := PartialFit(ridge, batch(0, 10)); err == nil || !strings.Contains(err.Error(), "learner=online") {
 		t.Errorf("ridge: %v", err)
 	}
 }
@@ -239,7 +239,7 @@ func TestOnlineNamesWhatTheFirstRowsDidNotHave(t *testing.T) {
 	ctx := context.Background()
 	for text, want := range map[string]string{
 		"1 1:1\n2 2:1\n3 1:1\n":   `f: row 3: the label "3" is none of the classes that the model was begun with (1, 2)`,
-		"1 1:1\n2 2:1\n1 130:1\n": "f: row 3 has index 130, but the rows that were looked at first have 2 dimensions; say with --dim",
+		"1 1:1\n2 2:1\n1 130:1\n": "f: row 3 has index 130, but the rows that were looked at first have 2 dimensions; say with dim",
 	} {
 		src, err := dataset.OpenBytes(ctx, "f", []byte(text), dataset.Options{})
 		if err != nil {

@@ -1,10 +1,10 @@
 package train
 
 import (
-	"fmt"
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/matrix"
 	"mercer/pipeline"
 )
@@ -59,8 +59,9 @@ func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch
 func (f *fit) tooWide(b *matrix.Batch) error {
 	for i := range b.X.Len() {
 		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.info.Schema.Dim {
-			return fmt.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
-				dataset.RowPlace(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim)
+			return option.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with %s how many there are, "+
+				"or look at more with %s", dataset.RowPlace(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim,
+				option.Ref("dim"), option.Ref("survey_rows"))
 		}
 	}
 	narrow := *b.X.CSR

@@ -15,6 +15,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -60,7 +61,7 @@ func beginRows(ctx context.Context, src dataset.Source, cfg Config, opt Options)
 	return begin(ctx, src, cfg, opt)
 }
 
-var errRows = errors.New("the configuration is for bags, the data are rows; read them as bags (dataset.OpenBags, --group)")
+var errRows = option.Errorf("the configuration is for bags, the data are rows; read them as bags (%s)", option.Ref("group"))
 
 // Fit trains a model on the rows of src, which is read twice: once to see what the data
 // are, once to train.
@@ -243,7 +244,8 @@ func (f *fit) judge() (err error) {
 		parts.Members = f.bag.golden
 	}
 	if f.m, err = model.New(parts); errors.Is(err, model.ErrScores) {
-		return fmt.Errorf("%s: the model came out with scores that are not finite; scale the inputs (--scale standard)", f.src.Name())
+		return option.Errorf("%s: the model came out with scores that are not finite; scale the inputs (%s)", f.src.Name(),
+			option.Set("scale", "standard"))
 	}
 	return err
 }

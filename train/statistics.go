@@ -12,6 +12,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/option"
 	"mercer/internal/safetensors"
 	"mercer/internal/whole"
 	"mercer/learn"
@@ -263,7 +264,8 @@ func (f *fit) checkKeep() error {
 	case f.opt.Keep == nil:
 		return nil
 	case f.learner.name != "ridge":
-		return fmt.Errorf("statistics are those of the learner ridge, not of %s; choose --learner ridge", f.learner.name)
+		return option.Errorf("statistics are those of the learner ridge, not of %s; choose %s", f.learner.name,
+			option.Set("learner", ridgeLearner.name))
 	case f.bag != nil:
 		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")
 	case f.cfg.MapComponents > 0:

@@ -13,9 +13,9 @@ import (
 	"mercer/model"
 )
 
+// svmLearner is support vector machines, one class against the rest or all at once.
 var svmLearner = Learner{
 	name:    "svm",
-	about:   "support vector machines, one class against the rest or all at once",
 	tasks:   []string{"classify", "multilabel"},
 	options: []string{"c", "loss", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
 	losses:  []string{"squared_hinge", "hinge"},

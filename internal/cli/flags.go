@@ -87,7 +87,7 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 
 // learnerFlags are the flags that choose a learner and its options.
 func learnerFlags(cmd *cobra.Command, c *train.Config) {
-	names, _ := train.Learners()
+	names := train.Learners()
 	f := cmd.Flags()
 	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
