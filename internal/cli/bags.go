@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	front "mercer"
 	"mercer/dataset"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/model"
 	"mercer/pipeline"
@@ -163,13 +165,37 @@ func (r *rows) UnseenCategories() []dataset.Unseen { return r.file.UnseenCategor
 // openRows opens data for a model that was trained.
 func openRows(cmd *cobra.Command, m *model.Model, path string, o dataset.Options) (*rows, error) {
 	t := fittedTransform{bag: m.Bag(), schema: m.Info().Schema}
-	switch {
-	case t.bag != nil:
+	if t.bag != nil {
 		t.schema = m.Info().Bag.Schema
-	case o.Group != "":
-		return nil, errors.New("--group is for models of bags; this one was trained on rows")
+	}
+	if err := noGroup(m, o); err != nil {
+		return nil, err
 	}
 	return t.open(cmd.Context(), path, o)
+}
+
+// noGroup refuses a column of groups for a model of rows.
+func noGroup(m *model.Model, o dataset.Options) error {
+	if m.Bag() == nil && o.Group != "" {
+		return errors.New("--group is for models of bags; this one was trained on rows")
+	}
+	return nil
+}
+
+// unseenIn are the values of open data that the model does not know.
+func unseenIn(src dataFile) (list []front.Unseen) {
+	for _, u := range src.UnseenCategories() {
+		list = append(list, front.Unseen{Data: src.Name(), Unseen: u})
+	}
+	return list
+}
+
+// warnUnseen tells of categories that the model has never seen; they count as none.
+func warnUnseen(cmd *cobra.Command, list []front.Unseen) {
+	for _, u := range list {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); "+
+			"they count as none of the known ones\n", cmd.CommandPath(), u.Data, u.Column, u.Value, units.Plural(u.Rows, "row"))
+	}
 }
 
 // bagKeys are the names of the bags that the last batch of a reader was, nil for rows.

@@ -208,7 +208,7 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 	if err != nil {
 		return err
 	}
-	warnUnseen(cmd, file)
+	warnUnseen(cmd, unseenIn(file))
 	out := &present.ModelsJSON{Comparison: result}
 	for i, m := range result.Models {
 		entry := present.ModelJSON{Compared: m}

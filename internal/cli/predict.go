@@ -117,7 +117,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
-	warnUnseen(cmd, src)
+	warnUnseen(cmd, unseenIn(src))
 	return nil
 }
 

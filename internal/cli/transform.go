@@ -120,7 +120,7 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.done()
-	warnUnseen(cmd, f.src)
+	warnUnseen(cmd, unseenIn(f.src))
 	return t.print(cmd, f, rows, nonZeros)
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	front "mercer"
 	"mercer/cost"
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/present"
 	"mercer/internal/whole"
 	"mercer/lab"
-	"mercer/model"
 	"mercer/train"
 	"mercer/tune"
 )
@@ -318,24 +317,16 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{t.train.out, t.results} {
-		if path == "" {
-			continue
-		}
-		out, err := whole.Create(path)
-		if err != nil {
-			return err
-		}
-		out.Close()
+	if err := writable(t.train.out, t.results); err != nil {
+		return err
 	}
-	for _, path := range []string{t.train.test, t.train.testLabels} {
-		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
-		}
+	if err := t.train.findTest(); err != nil {
+		return err
 	}
 	if o.Memory = int64(t.train.memory); o.Memory == 0 {
 		o.Memory = availableMemory() / 5 * 4
 	}
+	memory := o.Memory
 	if o.Folds.Kind == "auto" {
 		o.Folds.Kind = ""
 	}
@@ -352,7 +343,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	if t.train.test != "" && t.train.cfg.Bag == nil {
 		o.Surveyed = func(read dataset.Schema) error {
-			return t.train.checkTest(ctx, read, filepath.Base(path), "train with")
+			return tooWide(t.train.testData().Fits(ctx, read), filepath.Base(path), "train with")
 		}
 	}
 	found, err := tune.Search(ctx, data.rows, space, *o)
@@ -361,49 +352,55 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		return goesOn(ctx, err, t.opt.Journal)
 	}
 	searched := time.Since(start)
-	m, report, err := data.fit(found.Picked.Config, train.Options{Progress: p.report, Memory: o.Memory})
+	cfg := front.Config{
+		Config: found.Picked.Config, Test: t.train.testData(),
+		Training: train.Options{Progress: p.report, Memory: memory},
+		Metrics:  lab.Options{Curves: t.train.pages.wanted()},
+	}
+	cfg.Bag = t.train.cfg.Bag
+	r, err := front.Train(ctx, data.all, cfg)
 	p.done()
-	if err != nil {
+	if r == nil {
 		return goesOn(ctx, err, t.opt.Journal)
 	}
-	return t.finish(cmd, found, m, report, p, path, searched, start)
+	return t.finish(cmd, found, r, err, path, searched, start)
 }
 
-// finish tests the model, saves it and tells how it was found.
-func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, report *train.Report, p *progress, path string, searched time.Duration, start time.Time) error {
+// finish saves the model and tells how it was found. failed, if not nil, is what went wrong with its test.
+func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result, failed error, path string, searched time.Duration, start time.Time) error {
 	name := filepath.Base(path)
+	warnUnseen(cmd, r.Unseen)
 	if t.results != "" {
 		if err := t.writeResults(found); err != nil {
 			return err
 		}
 	}
-	tested, err := t.train.testModel(cmd, m, nil, p)
-	p.done()
-	if saved := m.Save(t.train.out); saved != nil {
-		return errors.Join(err, saved)
+	if err := r.Save(t.train.out); err != nil {
+		return errors.Join(failed, err)
 	}
 	if !t.keep {
 		if err := os.Remove(t.opt.Journal); err != nil {
 			return err
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("%w (the model was trained before that; it is in %s)", err, t.train.out)
+	if failed != nil {
+		return fmt.Errorf("%w (the model was trained before that; it is in %s)", failed, t.train.out)
 	}
-	report.Total = time.Since(start).Seconds()
+	r.Report.Total = time.Since(start).Seconds()
+	tested := t.train.tested(r)
 	out, command := cmd.OutOrStdout(), t.trainCommand(cmd, found, path)
 	write := func() error {
-		return t.train.writePages(cmd, m, report, tested, name, present.SearchSections(found, searched.Seconds(), command))
+		return t.train.writePages(cmd, r, tested, name, present.SearchSections(found, searched.Seconds(), command))
 	}
 	if t.train.json {
 		if err := write(); err != nil {
 			return err
 		}
-		return present.JSON(out, present.TuneJSON{TrainJSON: present.NewTrainJSON(m.Info(), report, tested, t.train.out, peakRSS()),
+		return present.JSON(out, present.TuneJSON{TrainJSON: present.NewTrainJSON(r.Model.Info(), r.Report, tested, t.train.out, peakRSS()),
 			Search: found, Picked: found.Picked, Seconds: searched.Seconds(), Command: command})
 	}
 	present.SearchText(out, found, searched.Seconds(), command)
-	present.TrainText(out, present.ModelOf(m), report, name, peakRSS(), tested)
+	present.TrainText(out, present.ModelOf(r.Model), r.Report, name, peakRSS(), tested)
 	present.SavedText(out, t.train.out, sizeOf(t.train.out))
 	return write()
 }
