@@ -122,7 +122,10 @@ func (f *fit) calibrate() error {
 
 // without trains the learner anew on some of the rows, with all that has been chosen.
 func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit, error) {
-	inner := &fit{ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, classes: f.classes, labels: f.labels, learner: f.learner, classWeights: f.classWeights}
+	inner := &fit{
+		ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, learner: f.learner,
+		classes: f.classes, labels: f.labels, classWeights: f.classWeights,
+	}
 	inner.opt.Memory = f.opt.Memory
 	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
 	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Path = "", 0, false

@@ -48,7 +48,10 @@ func Continue(m *model.Model) (*Online, error) {
 	if !ok {
 		return nil, errors.New("the model has no report of the online learner, without which it cannot be continued")
 	}
-	o := &Online{parts: model.Parts{Info: *info, Bag: m.Bag(), Pipeline: m.Pipeline()}, classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows}
+	o := &Online{
+		parts:        model.Parts{Info: *info, Bag: m.Bag(), Pipeline: m.Pipeline()},
+		classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows,
+	}
 	o.parts.Golden, o.parts.Members = m.Golden()
 	if o.report.Epochs > 1 {
 		return nil, option.Errorf("the model was trained in %d passes, after which there is no next row; train with %s", o.report.Epochs,
@@ -153,7 +156,10 @@ func (o *Online) predictor(report *learn.OnlineReport) (model.Predictor, error) 
 	if err != nil {
 		return nil, err
 	}
-	return model.Online{Linear: model.Linear{Linear: linear}, Loss: report.Loss, Labels: o.labels != nil, State: cloned(o.fit.OnlineState), ClassWeights: o.classWeights}, nil
+	return model.Online{
+		Linear: model.Linear{Linear: linear}, Loss: report.Loss, Labels: o.labels != nil,
+		State: cloned(o.fit.OnlineState), ClassWeights: o.classWeights,
+	}, nil
 }
 
 // targets are those of the rows of a batch, and their weights.
@@ -191,7 +197,8 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 		for i := range n {
 			c := o.classes.Of(b, i)
 			if c < 0 {
-				return nil, nil, fmt.Errorf("row %d: the label %q is none of the classes that the model was begun with (%s), and an online learner takes no new ones; begin with rows of all classes",
+				return nil, nil, fmt.Errorf("row %d: the label %q is none of the classes that the model was begun with (%s), "+
+					"and an online learner takes no new ones; begin with rows of all classes",
 					b.First+i+1, labelText(b, i), fewLabels(o.classes.Labels()))
 			}
 			learn.Target(y[i*k:(i+1)*k], c)

@@ -43,7 +43,8 @@ func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string)
 	rows, _ := f.rowsMemory(sum)
 	rows += f.lookupMemory()
 	m := f.centres(sum.Rows)
-	return rows + float64(exact.FalkonBytes(sum.Rows, f.learnDim(), m, f.info.Outputs, false)), fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
+	bytes = rows + float64(exact.FalkonBytes(sum.Rows, f.learnDim(), m, f.info.Outputs, false))
+	return bytes, fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
 }
 
 // falkon trains on all rows.

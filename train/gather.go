@@ -355,7 +355,8 @@ func (f *fit) class(b *matrix.Batch, i int) (int, error) {
 		case b.Outputs > 0:
 			label = strconv.FormatFloat(b.Y[i*b.Outputs], 'g', -1, 64)
 		}
-		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", dataset.RowPlace(f.src, b.First+i), label, strings.Join(f.classes.Labels(), ", "))
+		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", dataset.RowPlace(f.src, b.First+i), label,
+			strings.Join(f.classes.Labels(), ", "))
 	}
 	if c < 0 {
 		return 0, fmt.Errorf("%s has a new label: the data changed while they were read", dataset.RowPlace(f.src, b.First+i))

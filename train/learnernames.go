@@ -62,7 +62,8 @@ var elsewhere = map[string]string{
 	"quantile":              "it is a loss of online",
 	"pca":                   "principal components are no learner; ask for components of the features",
 	"multilabel":            "it is a task; ridge, svm and logistic can do it",
-	"rbf":                   "rbf is a kernel; the learners on it are ridge, svm and logistic of features, and kernel-ridge, falkon and kernel-svm of the kernel itself",
+	"rbf": "rbf is a kernel; the learners on it are ridge, svm and logistic of features, " +
+		"and kernel-ridge, falkon and kernel-svm of the kernel itself",
 	"xgboost":               "there are no trees; svm and ridge learn nonlinear models by their features",
 	"randomforest":          "there are no trees; svm and ridge learn nonlinear models by their features",
 	"gbm":                   "there are no trees; svm and ridge learn nonlinear models by their features",
@@ -74,7 +75,8 @@ var elsewhere = map[string]string{
 // for, and which there are.
 func unknownLearner(name string) error {
 	names := Learners()
-	return fmt.Errorf("learner %q is not known; %sknown are auto, %s", name, meantLearner(name, append([]string{"auto"}, names...)), strings.Join(names, ", "))
+	return fmt.Errorf("learner %q is not known; %sknown are auto, %s", name, meantLearner(name, append([]string{"auto"}, names...)),
+		strings.Join(names, ", "))
 }
 
 // meantLearner is what may have been meant by a name.

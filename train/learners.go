@@ -75,7 +75,11 @@ type Learner struct {
 
 // learners are all of them.
 func learners() []Learner {
-	return []Learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
+	return []Learner{
+		ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner,
+		svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner,
+		kernelRidgeLearner, falkonLearner, kernelSVMLearner,
+	}
 }
 
 // Learners are the names of all learners.
@@ -259,7 +263,8 @@ func (c *Config) checkLearner() error {
 func (c *Config) checkExact(l *Learner) error {
 	switch {
 	case c.Features != 0 && !slices.Contains(l.options, "features"):
-		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, where it is the number of landmarks", l.name)
+		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, "+
+			"where it is the number of landmarks", l.name)
 	case c.Landmarks != "" && !slices.Contains(l.options, "landmarks"):
 		return fmt.Errorf("the learner %s has no landmarks; falkon has", l.name)
 	case (c.Landmarks == "given") != (c.Given != nil):

@@ -29,7 +29,8 @@ func (f *fit) affordable() error {
 func (f *fit) less() *option.Phrase {
 	switch ridge, rbf := option.Set("learner", ridgeLearner.name), option.Set("kernel", kernel.RBF.Name()); {
 	case f.bag != nil && f.info.Feature == nil:
-		return option.Phrasef("fewer %s, compact pooling (%s) in place of full,", option.Ref("bag_features"), option.Set("pooling", "tensorsketch"))
+		return option.Phrasef("fewer %s, compact pooling (%s) in place of full,", option.Ref("bag_features"),
+			option.Set("pooling", "tensorsketch"))
 	case f.learner.fewer != nil:
 		return f.learner.fewer
 	case f.learner.exact:

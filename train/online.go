@@ -61,7 +61,10 @@ func (f *fit) online(sum *dataset.Summary) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	o := &Online{parts: model.Parts{Info: f.info}, classes: f.classes, labels: f.labels, classWeights: f.classWeights, fit: fit, validated: f.opt.Validated}
+	o := &Online{
+		parts: model.Parts{Info: f.info}, classes: f.classes, labels: f.labels, classWeights: f.classWeights,
+		fit: fit, validated: f.opt.Validated,
+	}
 	o.report.Epochs = max(1, c.Epochs)
 	first := firstRows{want: min(onlineSample, sum.Rows)}
 	for epoch := range o.report.Epochs {

@@ -243,7 +243,8 @@ func (f *fit) calibrates(row int) bool {
 // solveRidge makes the predictor of the statistics.
 func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) error {
 	if f.info.Task != "regress" && (f.cfg.Variance || f.cfg.Conformal != 0) {
-		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(), f.info.Training.Why["task"])
+		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(),
+			f.info.Training.Why["task"])
 	}
 	f.progress("solve", 0, -1)
 	start := time.Now()

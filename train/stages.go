@@ -27,7 +27,8 @@ type stage func(*fit) error
 
 // The stages of a training, in order; each entry has a list of them.
 var (
-	ofRows       = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).settle, (*fit).choose, (*fit).admit, (*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge}
+	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).settle, (*fit).choose, (*fit).admit, (*fit).reduce,
+		(*fit).solve, (*fit).calibrate, (*fit).judge}
 	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
 	features     = []stage{(*fit).survey, (*fit).settle, (*fit).reduceApart}
 	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).settle, (*fit).reduceApart, (*fit).choose}

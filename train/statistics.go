@@ -142,7 +142,8 @@ func (s *Statistics) restore(f *fit) error {
 	in := s.made.Schema.Dim
 	switch {
 	case in < 1 || s.made.Outputs != k || len(s.made.ByClass) != 0 && len(s.made.ByClass) != len(s.made.Classes):
-		return fmt.Errorf("statistics of %d targets of rows of %d inputs, for %d outputs, with %d weights of %d classes", k, in, s.made.Outputs, len(s.made.ByClass), len(s.made.Classes))
+		return fmt.Errorf("statistics of %d targets of rows of %d inputs, for %d outputs, with %d weights of %d classes", k, in,
+			s.made.Outputs, len(s.made.ByClass), len(s.made.Classes))
 	case s.made.Task == "classify" && k == learn.TargetColumns(len(s.made.Classes)):
 	case s.made.Task == "regress" && s.made.Classes == nil && s.made.Labels == nil:
 	case s.made.Task == "multilabel" && s.made.Classes == nil && k == len(s.made.Labels):
@@ -196,11 +197,13 @@ func (f *fit) resume() error {
 	case c.Learner != ridgeLearner.name:
 		return fmt.Errorf("statistics are for the learner ridge, not for %s", c.Learner)
 	case c.Conformal != 0:
-		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, or ask for the variance")
+		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
+			"or ask for the variance")
 	case c.calibrates():
 		return errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
 	case c.MapComponents > 0:
-		return errors.New("components of each map take all rows once more, which saved statistics do not have; ask for components of all features")
+		return errors.New("components of each map take all rows once more, which saved statistics do not have; " +
+			"ask for components of all features")
 	case c.LambdaBy == "loo":
 		return errors.New("leaving rows out takes all of them once more, which saved statistics do not have; choose λ by evidence")
 	}
@@ -294,7 +297,8 @@ func (f *fit) checkRows(b *matrix.Batch) error {
 		return fmt.Errorf("%s: rows have %d targets, the statistics are of %d", f.src.Name(), b.Outputs, f.info.Outputs)
 	}
 	if i := slices.IndexFunc(b.Y, func(v float64) bool { return v-v != 0 }); i >= 0 {
-		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict", dataset.RowPlace(f.src, b.First+i/b.Outputs))
+		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict",
+			dataset.RowPlace(f.src, b.First+i/b.Outputs))
 	}
 	return nil
 }

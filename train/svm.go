@@ -85,7 +85,8 @@ func (c *Config) checkSVM() error {
 	case c.Loss != "" && c.Loss != "squared_hinge":
 		return fmt.Errorf("the penalty l1 and the primal are for the loss squared_hinge, not for %s", c.Loss)
 	case c.Multiclass != "ovr" || c.Task == "multilabel":
-		return errors.New("the penalty l1 and the primal tell one class from the rest; leave out multiclass and labels of any number, or take penalty l2 and the solver dual")
+		return errors.New("the penalty l1 and the primal tell one class from the rest; leave out multiclass and labels of any number, " +
+			"or take penalty l2 and the solver dual")
 	}
 	return nil
 }

@@ -81,8 +81,8 @@ Coordinates with common factors depend on one another, which sums of many terms 
 	}
 	f := cmd.Flags()
 	kernelFlags(cmd, &a.cfg)
-	f.StringArrayVar(&a.asked, "map", nil, "maps to measure, separated by commas (mercer maps lists them); or a chain or sum in JSON, or @FILE "+
-		"with it; may be repeated (default: all maps that approximate the kernel at a reasonable cost)")
+	f.StringArrayVar(&a.asked, "map", nil, "maps to measure, separated by commas (mercer maps lists them); or a chain or sum "+
+		"in JSON, or @FILE with it; may be repeated (default: all maps that approximate the kernel at a reasonable cost)")
 	f.Var(countsValue{&a.features}, "features", "numbers D of features, separated by commas, or a range that doubles, such as 256:4096 "+
 		"(default 256,1024,4096; up to 1024 for nystrom and other maps with landmarks)")
 	mapOptions(f, &a.cfg.Options)

@@ -95,7 +95,8 @@ func (a *approximation) divide(sample matrix.Rows, fitted bool) (rows approx.Row
 }
 
 // judged are scaled rows of DATA where the maps are fitted to those of another file.
-func (a *approximation) judged(ctx context.Context, path string, schema *dataset.Schema, scaling *pipeline.Pipeline, p *progress) (x matrix.Rows, err error) {
+func (a *approximation) judged(ctx context.Context, path string, schema *dataset.Schema, scaling *pipeline.Pipeline,
+	p *progress) (x matrix.Rows, err error) {
 	a.data.Schema = schema
 	src, err := dataset.Open(ctx, path, a.data)
 	if err != nil {

@@ -44,12 +44,14 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *pipeline.BagConfig) {
 	methods, _ := pool.Methods()
 	f := cmd.Flags()
 	f.StringVar(&b.Pooling, "pooling", "", "how a bag becomes a row: "+strings.Join(methods, ", ")+" (default: mean)")
-	f.Var(&bagValue{b: b}, "bag", "all that is to say about bags, in JSON or @FILE with it, such as {\"pooling\":\"mean\",\"sigma\":2,\"features\":512}")
+	f.Var(&bagValue{b: b}, "bag", "all options of bags, in JSON or @FILE with it, such as "+`{"pooling":"mean","sigma":2,"features":512}`)
 	f.StringVar(&b.Scale, "bag-scale", "", "scaling of the members of bags, as --scale (default: auto for mean, else none)")
-	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members whose features mean averages: "+strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
+	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members, whose features --pooling mean averages: "+
+		strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
 	f.StringVar(&b.Gamma, "bag-gamma", "", "γ of that kernel: a number, median or scale (default: median)")
 	f.Var(&mapValue{&b.Map, &b.Steps, &b.Weights}, "bag-map", "feature map of members, as --map")
-	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
+	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), "+
+		"or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
 	f.IntVar(&b.Streams, "streams", 0, "2 for bilinear pooling of two descriptors that stand side by side in a row (default: 1)")
 	f.IntVar(&b.First, "first", 0, "channels of the first of two streams")
 	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: l2 of mean, root-l2 of the other ways)")
@@ -78,7 +80,7 @@ func (v *bagValue) Set(s string) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v.b); err != nil {
-		return fmt.Errorf("not bags in JSON, such as {\"pooling\":\"mean\",\"kernel\":\"rbf\",\"features\":512}: %w", err)
+		return fmt.Errorf(`not bags in JSON, such as {"pooling":"mean","kernel":"rbf","features":512}: %w`, err)
 	}
 	if d.More() {
 		return errors.New("more than one object in JSON")
@@ -90,7 +92,8 @@ func (v *bagValue) Set(s string) error {
 // settleBags gives a configuration the part of bags if the flags or the data ask for one.
 func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Config, b *pipeline.BagConfig) error {
 	changed := cmd.Flags().Changed
-	own := slices.ContainsFunc([]string{"group", "pooling", "bag", "bag-scale", "bag-kernel", "bag-gamma", "bag-map", "bag-features", "streams", "first", "norm"}, changed)
+	own := slices.ContainsFunc([]string{"group", "pooling", "bag", "bag-scale", "bag-kernel", "bag-gamma", "bag-map", "bag-features",
+		"streams", "first", "norm"}, changed)
 	if !own && !isFolder(path) {
 		return nil
 	}
@@ -108,7 +111,8 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 		if name == "features" || name == "gamma" {
 			instead = "--bag-" + name
 		}
-		return usagef("--%s is about the rows that bags become, which have no map unless --kernel or --map names one; for the members of bags use %s", name, instead)
+		return usagef("--%s is about the rows that bags become, which have no map unless --kernel or --map names one; "+
+			"for the members of bags use %s", name, instead)
 	}
 	// There is no map but that of the bags.
 	if b.Pooling == "cbp-krp" {
@@ -125,7 +129,8 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 	}
 	for _, name := range mapOptionNames() {
 		if changed(name) && !(b.Pooling == "cbp-krp" && slices.Contains(pool.OptionsOf("cbp-krp"), name)) {
-			return usagef("--%s is about the rows that bags become, which have no map unless --map names one; for the members of bags use --bag '{\"%s\": …}'", name, name)
+			return usagef("--%s is about the rows that bags become, which have no map unless --map names one; "+
+				"for the members of bags use --bag '{\"%s\": …}'", name, name)
 		}
 	}
 	return nil

@@ -245,7 +245,8 @@ func (t *liblinearTrain) crossValidate(ctx context.Context, w io.Writer, data *l
 		s.add(v, data.Y[i])
 	}
 	if t.opt.Solver.Regression() {
-		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\nCross Validation Squared correlation coefficient = %.6g\n", s.meanSquared(), s.correlation())
+		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\n", s.meanSquared())
+		fmt.Fprintf(w, "Cross Validation Squared correlation coefficient = %.6g\n", s.correlation())
 		return nil
 	}
 	fmt.Fprintf(w, "Cross Validation Accuracy = %.6g%%\n", s.accuracy())

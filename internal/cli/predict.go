@@ -66,7 +66,8 @@ tab and the prediction.`,
 	f.StringVarP(&p.out, "output", "o", "", "file to write the predictions to (default: standard output)")
 	f.BoolVar(&p.scores, "scores", false, "add the scores")
 	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
-	f.BoolVar(&p.interval, "interval", false, "add the lower and upper end of the interval of each number (of a model trained with --conformal)")
+	f.BoolVar(&p.interval, "interval", false, "add the lower and upper end of the interval around each number "+
+		"(of a model trained with --conformal)")
 	f.BoolVar(&p.proba, "proba", false, "add the probabilities of the classes or labels")
 	dataFlags(cmd, &p.data)
 	groupFlag(cmd, &p.data)
@@ -149,7 +150,8 @@ func (p *predict) output(cmd *cobra.Command, bars *progress, work func(w *bufio.
 }
 
 // eachScored predicts the rows of src batch by batch; keys are the names of bags that have some.
-func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *progress, body func(x matrix.Rows, scores *matrix.Dense, keys []string) error) error {
+func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *progress,
+	body func(x matrix.Rows, scores *matrix.Dense, keys []string) error) error {
 	var scores matrix.Dense
 	rows := 0
 	for b, err := range dataset.Each(cmd.Context(), src) {

@@ -74,7 +74,8 @@ k(x, y) over all pairs of members.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
 	}
 	cmd.Flags().StringVarP(&t.out, "output", "o", "", "file to write the features to")
-	cmd.Flags().StringVar(&t.format, "output-format", "auto", "how the features are written: auto (by the name of the file), "+strings.Join(dataset.RowFormats(), ", "))
+	cmd.Flags().StringVar(&t.format, "output-format", "auto", "how the features are written: auto (by the name of the file), "+
+		strings.Join(dataset.RowFormats(), ", "))
 	cmd.Flags().StringVar(&t.fitOn, "fit", "", "data to fit scaling, γ and map on (default: DATA)")
 	scaleFlag(cmd, &t.cfg)
 	modelFlags(cmd, &t.cfg)
@@ -170,7 +171,8 @@ func (t *transform) ofModel(cmd *cobra.Command, args []string, _ *progress) (*fi
 		}
 	})
 	if other != nil {
-		return nil, usagef("%s cannot be given with a model, which has its own scaling and map; leave out the flags or the model", strings.Join(other, ", "))
+		return nil, usagef("%s cannot be given with a model, which has its own scaling and map; leave out the flags or the model",
+			strings.Join(other, ", "))
 	}
 	m, err := model.Load(args[0])
 	if err != nil {

@@ -110,9 +110,11 @@ the journal is removed.`,
 	}
 	t.axes = axisFlags(f)
 	for name, usage := range map[string]string{
-		"gamma":  "γ of the kernel: numbers, median, scale, or these times numbers (default median*0.0625, median*0.25, median, median*4, median*16)",
-		"lambda": "λ of the ridge: numbers, trace*NUMBER for parts of the mean variance of the features, or auto, which leaves the choice to the learner (default trace*log:1e-6:1:7); of the lasso and its kin, kernel-ridge, falkon and online",
-		"c":      "C of svm, svr, logistic and kernel-svm, or auto (default 0.01, 0.1, 1, 10, 100); of online, λ = 1/(C·rows)",
+		"gamma": "γ of the kernel: numbers, median, scale, or the latter two times numbers " +
+			"(default median*0.0625, median*0.25, median, median*4, median*16)",
+		"lambda": "λ of the ridge: numbers, trace*NUMBER for parts of the mean variance of the features, or auto, which leaves the choice to " +
+			"the learner (default trace*log:1e-6:1:7); of lasso, elastic-net, group-lasso, kernel-ridge, falkon and online",
+		"c": "C of svm, svr, logistic and kernel-svm, or auto (default 0.01, 0.1, 1, 10, 100); of online, λ = 1/(C·rows)",
 	} {
 		f.Lookup(name).Usage = usage
 		f.Lookup(name).DefValue = ""
@@ -122,15 +124,18 @@ the journal is removed.`,
 		kinds[i] += " (" + about[i] + ")"
 	}
 	f.IntVar(&t.opt.Folds.K, "folds", 5, "number of folds K")
-	f.StringVar(&t.opt.Folds.Kind, "fold-kind", "auto", "how rows are divided: auto (stratified for classes, group with --fold-group, else kfold), "+strings.Join(kinds, ", "))
+	f.StringVar(&t.opt.Folds.Kind, "fold-kind", "auto", "how rows are divided: auto (stratified for classes, group with --fold-group, "+
+		"else kfold), "+strings.Join(kinds, ", "))
 	f.StringVar(&t.foldGroup, "fold-group", "", "column whose rows with the same value stay in one fold, by name or index; qid in LIBSVM text")
 	f.Float64Var(&t.opt.Folds.Share, "fold-share", 0.2, "share of the rows that --fold-kind holdout holds out")
 	f.IntVar(&t.opt.Folds.Repeats, "repeats", 1, "how often the rows are divided anew")
-	f.StringVar(&t.opt.Metric, "metric", "", "what judges, such as "+strings.Join(lab.MetricNames("")[:6], ", ")+", auc, log_loss, rmse, mae, r2 (default: accuracy for classes, rmse for numbers, micro_f1 for labels of which a row may have several)")
+	f.StringVar(&t.opt.Metric, "metric", "", "metric to judge by, such as "+strings.Join(lab.MetricNames("")[:6], ", ")+
+		", auc, log_loss, rmse, mae, r2 (default: accuracy for classes, rmse for numbers, micro_f1 for several labels a row)")
 	f.StringVar(&t.opt.Pick, "pick", "best", "which configuration to train: best, or one-se, the simplest within one standard error of it")
 	f.StringVar(&t.opt.Search, "search", "grid", "which configurations to try: grid, random, halving")
 	f.IntVar(&t.opt.Trials, "trials", 0, "how many configurations --search random draws (default 20), or halving (default: all of the grid)")
-	f.StringVar(&t.space, "space", "", `file of settings and their values in JSON, such as {"gamma": "median*log:0.1:10:5", "features": [1024, 4096]}`)
+	f.StringVar(&t.space, "space", "", "file of settings and their values in JSON, such as "+
+		`{"gamma": "median*log:0.1:10:5", "features": [1024, 4096]}`)
 	f.BoolVar(&t.opt.Strict, "strict", false, "fit scaling, γ, map and principal components on the training rows of each fold")
 	f.BoolVar(&t.opt.Alone, "no-reuse", false, "train every configuration on every fold by itself, to see what sharing saves")
 	f.StringVar(&t.opt.Journal, "journal", "", "file that keeps what is done (default: that of the model with .tune behind)")
@@ -310,7 +315,8 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		namedFile{"--labels", t.train.data.LabelsFile}, namedFile{"--space", t.space}); err != nil {
 		return err
 	}
-	if err := t.train.pages.check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile, t.space); err != nil {
+	if err := t.train.pages.check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile,
+		t.space); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)
@@ -367,7 +373,8 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 }
 
 // finish saves the model and tells how it was found. failed, if not nil, is what went wrong with its test.
-func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result, failed error, path string, searched time.Duration, start time.Time) error {
+func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result, failed error, path string,
+	searched time.Duration, start time.Time) error {
 	name := filepath.Base(path)
 	warnUnseen(cmd, r.Unseen)
 	if t.results != "" {
