@@ -29,7 +29,8 @@ func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*m
 // FitBagPipeline fits what turns bags into rows and the part of a model behind it, up to the
 // learner, on the bags of src, which are read twice, or once where nothing is done with the rows that
 // they become. why says what was chosen, about members by names that begin with "bag.".
-func FitBagPipeline(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (b *pipeline.Bags, p *pipeline.Pipeline, why map[string]string, err error) {
+func FitBagPipeline(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (b *pipeline.Bags, p *pipeline.Pipeline,
+	why map[string]string, err error) {
 	f, err := beginBags(ctx, src, cfg, opt)
 	if err == nil {
 		err = f.pool()

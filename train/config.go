@@ -313,11 +313,3 @@ func (c Config) Pipeline() (pipeline.Config, error) { return c.pipeline().WithDe
 
 // text is the configuration as a model keeps it.
 func (c *Config) text() (json.RawMessage, error) { return json.Marshal(c) }
-
-// ConfigOf is the configuration that a model was trained with, as it was asked for.
-func ConfigOf(m *model.Model) (c Config, err error) {
-	if text := m.Info().Config; len(text) > 0 {
-		err = json.Unmarshal(text, &c)
-	}
-	return c, err
-}

@@ -5,6 +5,12 @@
 // through all of them; the other entries are stops on the way. A learner is one file and one row of
 // a table (learners.go). A model is a function of data, Config and seed alone: the same bytes for
 // any number of threads and any size of batch.
+//
+// Programs use [Config], [Options] and [Fit] with its kin; [Statistics] of rows that come in parts; [Online] for
+// a model that goes on learning; and [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
+// auto) and changes with them: [Learner], what finds one ([LearnerOf], [ExactSVM], [OnePass], [Data]), [Size],
+// [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
+// [PartsFit]).
 package train
 
 import (
@@ -92,7 +98,8 @@ func (f *fit) trained(start time.Time, err error) (*model.Model, *Report, error)
 
 // FitPipeline fits the part of a model before the learner on the rows of src, which is read
 // once; labels and the learner's settings play no part. why says what was chosen.
-func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *pipeline.Pipeline, why map[string]string, err error) {
+func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *pipeline.Pipeline,
+	why map[string]string, err error) {
 	f, err := beginRows(ctx, src, cfg, opt)
 	if err == nil {
 		err = f.run(features)
