@@ -11,7 +11,6 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/model"
 	"mercer/pipeline"
 )
 
