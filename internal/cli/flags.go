@@ -108,7 +108,7 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, "+
 		"λ = 1/(C·rows)")
 	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, "+
-		"squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the learner's first)")
+		"squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the first named for the learner)")
 	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
 	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")
 	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
