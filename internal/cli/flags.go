@@ -156,12 +156,10 @@ func reductionFlags(cmd *cobra.Command, c *train.Config) {
 func kernelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
-	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these two times a number, "+
-		"such as median*4")
+	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
 	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); of matern its length scale: exp(-‖x-y‖/σ) for ν = 0.5")
 	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
-	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or c > 0 of the skewed kernels, "+
-		"which should suit the size of the numbers")
+	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or c > 0 of the skewed kernels, which goes with the size of the numbers")
 	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
 	f.Float64Var(&c.Homogeneity, "homogeneity", 1, "degree h of the additive kernels of histograms, (xy)^(h/2)·𝒦(log(y/x))")
 }
@@ -178,8 +176,7 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 		return err
 	}
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
-		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu",
-			c.Kernel)
+		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
 	}
 	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && c.L1Ratio == 0 {
 		return usagef("--l1-ratio 0 leaves nothing to |w|, which is ridge regression: give a number above 0, or --learner ridge")
@@ -297,8 +294,7 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.StringVar(&o.Window, "window", "", "window of homogeneous: fitted, uniform, rectangular")
 	f.Float64Var(&o.Period, "period", 0, "step between the frequencies of homogeneous (default: by a sample of the rows)")
 	f.Float64Var(&o.Stretch, "stretch", 0, "what additive maps multiply inputs by (default: by a sample of the rows)")
-	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky (chosen from a sample), "+
-		"or a FILE of rows")
+	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky (chosen from a sample), or a FILE of rows")
 	f.Float64Var(&o.Width, "width", 0, "s of the sigmoids (default: by a sample of the rows)")
 }
 

@@ -121,9 +121,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer src.Close()
-	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{
-		Seed: cfg.Seed, Progress: func(rows int, share float64) { p.report("read", rows, share) },
-	})
+	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: cfg.Seed, Progress: func(rows int, share float64) { p.report("read", rows, share) }})
 	if err != nil {
 		return err
 	}
