@@ -3,6 +3,7 @@ package mercer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -38,6 +39,15 @@ func (j *job) data(d Data, asked *dataset.Schema, bags bool) (*opened, error) {
 	return o, err
 }
 
+// rows is data of rows, as what names it takes no bags.
+func (j *job) rows(d Data, asked *dataset.Schema, what string) (*opened, error) {
+	o, err := j.data(d, asked, false)
+	if err == nil && o.rows == nil {
+		return nil, fmt.Errorf("%s takes rows, but the data are bags", what)
+	}
+	return o, err
+}
+
 // train opens the data and trains.
 func (j *job) train(data Data) (err error) {
 	c, r := &j.cfg, j.result
@@ -47,7 +57,7 @@ func (j *job) train(data Data) (err error) {
 	opt := c.Training
 	if c.Unlabelled.open != nil {
 		opt.Unlabelled = func(read dataset.Schema) (dataset.Source, error) {
-			o, err := j.data(c.Unlabelled, &read, false)
+			o, err := j.rows(c.Unlabelled, &read, "a search for principal components")
 			if err != nil {
 				return nil, err
 			}
@@ -98,7 +108,7 @@ func (j *job) addTo(s *train.Statistics, data Data, opt train.Options) (err erro
 		r.Model, r.Report, err = train.FitStatistics(j.ctx, nil, s, c.Config, opt)
 		return err
 	}
-	o, err := j.data(data, s.DataSchema(), false)
+	o, err := j.rows(data, s.DataSchema(), "a training with statistics")
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"mercer/dataset"
+	"mercer/matrix"
 	"mercer/train"
 )
 
@@ -20,6 +22,21 @@ func on(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// statisticsOf are those of a ridge regression on data, as they come back from a file.
+func statisticsOf(t *testing.T, data Data) (stats *train.Statistics) {
+	t.Helper()
+	cfg := Config{Config: train.Config{Features: 16, Learner: "ridge", Lambda: 1}}
+	cfg.Training.Keep = func(s *train.Statistics) (err error) {
+		path := filepath.Join(t.TempDir(), "stats")
+		if err = s.Save(path); err == nil {
+			stats, err = train.LoadStatistics(path)
+		}
+		return err
+	}
+	trained(t, data, cfg)
+	return stats
 }
 
 // Test data that the model could not read end the training before it begins.
@@ -54,20 +71,7 @@ func TestRowsThatComeInParts(t *testing.T) {
 	ctx := context.Background()
 	lines := strings.SplitAfter(tableText(400), "\n")
 	first, second := strings.Join(lines[:201], ""), lines[0]+strings.Join(lines[201:], "")
-	var stats *train.Statistics
-	cfg := Config{Config: train.Config{Features: 16, Learner: "ridge", Lambda: 1}}
-	cfg.Training.Keep = func(s *train.Statistics) error {
-		path := filepath.Join(t.TempDir(), "stats")
-		if err := s.Save(path); err != nil {
-			return err
-		}
-		var err error
-		stats, err = train.LoadStatistics(path)
-		return err
-	}
-	if _, err := Train(ctx, file(first, Options{}), cfg); err != nil {
-		t.Fatal(err)
-	}
+	stats := statisticsOf(t, file(first, Options{}))
 	more := Config{Config: train.Config{Lambda: 1}, Statistics: stats, Test: file(second, Options{})}
 	r, err := Train(ctx, file(second, Options{}), more)
 	if err != nil {
@@ -93,18 +97,7 @@ func TestMissingAndUnfitTestDataEndATrainingBeforeItBegins(t *testing.T) {
 	ctx := context.Background()
 	rows := strings.Repeat("1 1:1 2:0.5\n2 1:0.3 2:-1\n", 40)
 	data, wide := File(on(t, "rows.svm", rows), Options{}), File(on(t, "wide.svm", "1 1:1\n2 7:1\n"), Options{})
-	var stats *train.Statistics
-	cfg := Config{Config: train.Config{Features: 16, Learner: "ridge", Lambda: 1}}
-	cfg.Training.Keep = func(s *train.Statistics) (err error) {
-		path := filepath.Join(t.TempDir(), "stats")
-		if err = s.Save(path); err == nil {
-			stats, err = train.LoadStatistics(path)
-		}
-		return err
-	}
-	if _, err := Train(ctx, data, cfg); err != nil {
-		t.Fatal(err)
-	}
+	stats := statisticsOf(t, data)
 	online := trained(t, data, Config{Config: train.Config{Features: 16, Learner: "online"}})
 	labels := File(on(t, "labels.csv", "1,2,many\n"), Options{})
 	var table strings.Builder
@@ -136,6 +129,29 @@ func TestMissingAndUnfitTestDataEndATrainingBeforeItBegins(t *testing.T) {
 		c.cfg.Training.Progress = func(string, int, float64) { began = true }
 		if r, err := Train(ctx, c.data, c.cfg); r != nil || !c.is(err) || began {
 			t.Errorf("%s: %v, began %t", c.name, err, began)
+		}
+	}
+}
+
+// Where only rows make sense bags are an error.
+func TestBagsInPlaceOfRows(t *testing.T) {
+	ctx := context.Background()
+	bag, err := dataset.FromBags(matrix.Rows{Dense: matrix.NewDense(4, 3)}, []int{0, 2, 4}, []float64{1, 2}, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := Rows([][]float64{{1, 2, 3}, {2, 1, 0}, {0, 3, 1}, {1, 1, 2}}, []float64{1.5, 2.5, 3.5, 4.5})
+	stats := statisticsOf(t, rows)
+	for name, cfg := range map[string]Config{
+		"statistics": {Statistics: stats},
+		"unlabelled": {Config: train.Config{Features: 16, Components: 2}, Unlabelled: Bags(bag)},
+	} {
+		data := rows
+		if cfg.Statistics != nil {
+			data = Bags(bag)
+		}
+		if _, err := Train(ctx, data, cfg); err == nil || !strings.Contains(err.Error(), "takes rows, but the data are bags") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
