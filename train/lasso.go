@@ -76,7 +76,8 @@ func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
 }
 
 // lasso trains by one of the fits of learn.
-func (f *fit) lasso(ratio float64, fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
+func (f *fit) lasso(ratio float64,
+	fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
 	n := 1
 	if f.cfg.Lambda == 0 {
 		n = 2

@@ -48,7 +48,8 @@ type made struct {
 func (f *fit) statistics(parts []*moments.Stats) (*Statistics, error) {
 	info := &f.info
 	s := &Statistics{made: made{
-		Task: info.Task, Classes: info.Classes, Labels: info.Labels, Outputs: info.Outputs, Schema: info.Schema, Scale: info.Scale, Densify: info.Densify,
+		Task: info.Task, Classes: info.Classes, Labels: info.Labels, Outputs: info.Outputs,
+		Schema: info.Schema, Scale: info.Scale, Densify: info.Densify,
 		Feature: info.Feature, Seed: f.cfg.Seed, ByClass: f.classWeights,
 	}}
 	text, err := json.Marshal(s.made)

@@ -35,7 +35,10 @@ var svmLearner = Learner{
 
 // svmPath trains for each C, from the dual variables of the last.
 func svmPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
-	opt := learn.SVM{Loss: cfg.Loss, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed, CrammerSinger: cfg.Multiclass == crammerSinger}
+	opt := learn.SVM{
+		Loss: cfg.Loss, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed,
+		CrammerSinger: cfg.Multiclass == crammerSinger,
+	}
 	next := 0
 	return learn.SVMPath(ctx, rows.Z, rows.Class, len(info.Classes), rows.Weights, opt, cs, func(l *learn.Linear, _ *learn.SVMReport) error {
 		solved(next, l.Outputs(info.Outputs))

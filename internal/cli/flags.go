@@ -132,7 +132,8 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 		"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, "+
 		"multinomial for logistic, ovo for kernel-svm)")
 	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
-	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal (default auto: logistic primal, the others dual)")
+	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal "+
+		"(default auto: primal for logistic, dual for the others)")
 	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that may lie outside "+
 		"(default 0.1)")
 	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: "+

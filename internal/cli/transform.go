@@ -247,7 +247,8 @@ type fittedTransform struct {
 	src     *rows
 }
 
-func fitTransform(ctx context.Context, path string, data dataset.Options, cfg train.Config, opt train.Options) (t *fittedTransform, err error) {
+func fitTransform(ctx context.Context, path string, data dataset.Options, cfg train.Config,
+	opt train.Options) (t *fittedTransform, err error) {
 	t = &fittedTransform{}
 	if cfg.Bag == nil {
 		f, err := dataset.Open(ctx, path, data)
