@@ -101,7 +101,7 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 			return err
 		}
 	}
-	d := in
+	d := pipeline.MetricDims(t, in)
 	if m.info.Feature != nil {
 		d = m.info.Feature.Features
 	}

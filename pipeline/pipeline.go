@@ -57,14 +57,14 @@ func (p *Pipeline) Dims() (in, out int) {
 // Features is the number of features that the map gives, before principal components.
 func (p *Pipeline) Features() int {
 	if p.fmap == nil {
-		return p.width()
+		return p.Width()
 	}
 	_, d := p.fmap.Dims()
 	return d
 }
 
-// width is the number of dimensions of scaled rows, which come to the map.
-func (p *Pipeline) width() int {
+// Width is the number of dimensions of scaled rows, which come to the map.
+func (p *Pipeline) Width() int {
 	if p.metric == nil {
 		return p.in
 	}

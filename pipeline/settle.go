@@ -162,7 +162,7 @@ func (s *settling) featureMap() error {
 	}
 	cfg := s.Feature(gamma)
 	if s.Map == "" {
-		cfg.Map = feature.Default(s.Kernel, s.p.width())
+		cfg.Map = feature.Default(s.Kernel, s.p.Width())
 		s.why["map"] = "for the kernel and the number of dimensions"
 	}
 	cfg.MaxBytes = s.rows.Memory
@@ -182,7 +182,7 @@ func (s *settling) featureMap() error {
 		}
 	}
 	signed := math.IsInf(float64(cfg.Kernel.Lowest()), -1) // as what a sketch makes of rows is
-	if s.Map == "" && cfg.Map == "sorf" && Wide(s.p.width()) && signed {
+	if s.Map == "" && cfg.Map == "sorf" && Wide(s.p.Width()) && signed {
 		cfg = Shortened(cfg)
 		s.why["map"] = fmt.Sprintf("rows of more than %d dimensions are shortened first", wideRows)
 	}

@@ -66,6 +66,14 @@ func addMetric(to map[string]*safetensors.Tensor, m *metric.Metric) {
 	to[metricWeights] = &safetensors.Tensor{Shape: []int{len(m.Weights)}, F32: m.Weights}
 }
 
+// MetricDims is the number of dimensions that the metric of a file makes of rows of dim dimensions.
+func MetricDims(t safetensors.Tensors, dim int) int {
+	if axes := t[metricAxes]; axes != nil && len(axes.Shape) == 2 {
+		return axes.Shape[1]
+	}
+	return dim
+}
+
 // restoreMetric builds the metric of rows of dim dimensions, nil if there is none.
 func restoreMetric(t safetensors.Tensors, dim int) (*metric.Metric, error) {
 	m := &metric.Metric{}
@@ -104,7 +112,7 @@ func Restore(d Description, t safetensors.Tensors) (p *Pipeline, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.fmap, err = feature.Restore(*d.Feature, p.width(), state); err != nil {
+	if p.fmap, err = feature.Restore(*d.Feature, p.Width(), state); err != nil {
 		return nil, err
 	}
 	p.made, p.domain = d.Feature, feature.Domain(*d.Feature)

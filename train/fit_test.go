@@ -136,6 +136,12 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 		"linear on sparse rows":     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: "linear", Scale: "standard"}},
 		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil),
 			Config{Features: 32, Kernel: "laplacian", Options: feature.Options{Form: "phase"}}},
+		"quantile, diagonal metric": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
+			Config{Scale: "quantile", Kernel: "matern", Metric: "diagonal", MetricLandmarks: 40, MetricRounds: 1, Map: "nystrom", Features: 40, Learner: "ridge"}},
+		"robust, full metric": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
+			Config{Scale: "robust", Metric: "full", MetricRows: 200, MetricLandmarks: 40, MetricRounds: 1, Features: 40, Learner: "svm", C: 1}},
+		"sparse rows, metric": {source(t, matrix.Rows{CSR: w}, y, 1, nil),
+			Config{Scale: "quantile", Kernel: "laplacian", Metric: "diagonal", MetricRows: 200, MetricLandmarks: 40, MetricRounds: 1, Features: 40}},
 	} {
 		var first []byte
 		for _, procs := range []int{1, 2, 3} {

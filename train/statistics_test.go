@@ -93,6 +93,8 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 		{LambdaBy: "held-out"},
 		{LambdaBy: "folds", Features: 600}, // sums of blocks in float32
 		{LambdaBy: "evidence"},
+		{LambdaBy: "held-out", Scale: "quantile", Metric: "diagonal", MetricLandmarks: 50},
+		{Lambda: 0.1, Scale: "robust", Metric: "full", MetricLandmarks: 50},
 	} {
 		cfg.Learner, cfg.Seed = "ridge", 7
 		if cfg.Features == 0 {
