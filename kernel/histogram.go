@@ -9,8 +9,8 @@ import (
 )
 
 // The additive kernels of histograms, of rows x, y ≥ 0, are sums over the dimensions of
-// k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)), which is homogeneous: k₁(ax, ay) = aʰ·k₁(x, y). It is 0 where
-// one of the two is, and k₁(x, x) = xʰ. The usual kernels have h = 1 (Vedaldi and Zisserman,
+// k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)). h is the degree of homogeneity: k₁(ax, ay) = aʰ·k₁(x, y). k₁ is 0
+// where one of the two is, and k₁(x, x) = xʰ. The usual kernels have h = 1 (Vedaldi and Zisserman,
 // "Efficient additive kernels via explicit feature maps", 2012); κ is the Fourier transform of 𝒦:
 //
 //	                k₁, h = 1                          𝒦(ω)         κ(λ)
@@ -140,13 +140,13 @@ var JensenShannon = &Kind{
 
 func additiveParameters() []Parameter {
 	return []Parameter{{
-		Name: "homogeneity", About: "degree h of (xy)^(h/2)·𝒦(log(y/x))", Usual: 1, Least: 0, Most: 16,
+		Name: "homogeneity", About: "degree of homogeneity h, k(ax, ay) = aʰ·k(x, y),", Usual: 1, Least: 0, Most: 16,
 		must: "a positive number, 16 at most, or 0 for 1",
 		text: func(v float64) string {
 			if v == 0 || v == 1 {
 				return ""
 			}
-			return fmt.Sprintf("homogeneous of degree %g", v)
+			return fmt.Sprintf("degree of homogeneity %g", v)
 		},
 	}}
 }

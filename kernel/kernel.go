@@ -25,7 +25,7 @@ type Kernel struct {
 	// Nu is ν > 0 of matern.
 	Nu float64 `json:"nu,omitempty"`
 
-	// Homogeneity is h > 0 of the additive kernels of histograms; 0 means 1.
+	// Homogeneity is the degree of homogeneity h > 0 of the additive kernels of histograms; 0 means 1.
 	Homogeneity float64 `json:"homogeneity,omitempty"`
 }
 

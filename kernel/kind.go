@@ -30,6 +30,7 @@ type Kind struct {
 	falls  func(k Kernel) Falling               // with |x_j - y_j| in every dimension
 	sum    func(k Kernel) Additive              // of functions of one dimension
 	powers func(k Kernel) bool                  // whether it grows as powers of the rows' length
+	length bool                                 // σ of γ = 1/(2σ²) is the length scale of its formula
 }
 
 // kinds are all of them, in the order in which they are listed.

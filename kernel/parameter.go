@@ -29,6 +29,9 @@ type Parameter struct {
 // Takes says whether v is in the parameter's range.
 func (p Parameter) Takes(v float64) bool { return v >= p.Least && v <= p.Most }
 
+// Must says what a value of the parameter must be, such as "a positive number".
+func (p Parameter) Must() string { return p.must }
+
 // gammaParameter is γ > 0, of all kernels that have one.
 func gammaParameter() Parameter {
 	return Parameter{
@@ -82,6 +85,17 @@ func Has(name, parameter string) bool {
 	}
 	_, ok := kind.Parameter(parameter)
 	return ok
+}
+
+// Ungiven returns what a configuration holds for a parameter that nobody gave. That is 0, which stands
+// for the usual value, unless the kernel takes 0 as a value like any other: then it is the usual value.
+func Ungiven(name, parameter string) float64 {
+	if kind := byName[name]; kind != nil {
+		if p, ok := kind.Parameter(parameter); ok && p.Takes(0) {
+			return p.Usual
+		}
+	}
+	return 0
 }
 
 // Own returns the kernel without the parameters that it has no use for.

@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // What callers may ask of a kernel, whatever it is called. Of a name that is no kernel's nothing
 // holds.
 
@@ -11,6 +13,15 @@ func (k Kernel) Linear() bool { return k.Kind() == Linear }
 func (k Kernel) Powers() bool {
 	kind := k.Kind()
 	return kind != nil && kind.powers != nil && kind.powers(k)
+}
+
+// LengthScale returns σ = 1/√(2γ) of kernels whose formula has ‖x-y‖/σ; ok is false for all others.
+func (k Kernel) LengthScale() (sigma float64, ok bool) {
+	kind := k.Kind()
+	if kind == nil || !kind.length {
+		return 0, false
+	}
+	return 1 / math.Sqrt(2*k.Gamma), true
 }
 
 // Series is a kernel as a power series, Σ a_n (γ x·y + c)ⁿ with all a_n ≥ 0.
@@ -68,7 +79,7 @@ func (k Kernel) Falling() (f Falling, ok bool) {
 
 // Additive is a sum over the dimensions of k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)), x, y ≥ 0.
 type Additive struct {
-	// Homogeneity is h: k₁(ax, ay) = aʰ·k₁(x, y).
+	// Homogeneity is the degree h: k₁(ax, ay) = aʰ·k₁(x, y).
 	Homogeneity float64
 
 	// Signature is 𝒦.

@@ -57,7 +57,8 @@ var Matern = &Kind{
 		},
 		gammaParameter(),
 	},
-	gamma: gammaOfSquares,
+	gamma:  gammaOfSquares,
+	length: true,
 	law: func(k Kernel) Law {
 		return Law{Coordinates: Normal, Scale: math.Sqrt(2 * k.Gamma), Nu: k.Nu, Wave: Cosine}
 	},

@@ -3,7 +3,6 @@ package present
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
 
 	"mercer/feature"
@@ -74,7 +73,7 @@ func modelLines(line lines, m Model) {
 	} else if info.Kernel != nil {
 		line("kernel", "%s%s", info.Kernel, why("gamma"))
 	} else {
-		line("kernel", "linear")
+		line("kernel", "%s", kernel.Linear)
 	}
 	if r := info.Training.Reduction; r != nil {
 		reductionLines(line, r)
@@ -173,10 +172,10 @@ func membersText(least, most int) string {
 	return fmt.Sprintf("%s to %s", units.Count(least), units.Plural(most, "row"))
 }
 
-// kernelText is a kernel for a person; of matern with the length scale, which is what --sigma takes.
+// kernelText is a kernel for a person, with the length scale where it has one: that is what --sigma takes.
 func kernelText(k kernel.Kernel) string {
-	if k.Name == "matern" {
-		return fmt.Sprintf("%s, length scale σ = %.4g", k, 1/math.Sqrt(2*k.Gamma))
+	if sigma, ok := k.LengthScale(); ok {
+		return fmt.Sprintf("%s, length scale σ = %.4g", k, sigma)
 	}
 	return k.String()
 }
