@@ -18,6 +18,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/present"
 	"mercer/internal/whole"
+	"mercer/kernel"
 	"mercer/lab"
 	"mercer/model"
 	"mercer/train"
