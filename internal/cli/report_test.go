@@ -105,7 +105,7 @@ func TestReportOfTwoClasses(t *testing.T) {
 		"rows 140 accuracy 90.00 % share of rows whose class is predicted",
 		"<b>no & never", "yes's", "mercer train "+data+" -o "+m, "--test '"+test+"' --report "+html, "features, seed 1 (",
 		"mercer "+version(), "data data.csv csv rows 600 dimensions 1 values from 0 to 1.6")
-	if got, want := strings.Join(p.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; What was tried; The data; Time and memory; How this was made"; got != want {
+	if got, want := strings.Join(p.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; Choice of parameters; The data; Time and memory; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}
 	if got, want := pictures(t, plots), "c calibration classes confusion precision-recall probabilities roc time"; got != want {
@@ -126,8 +126,8 @@ func TestReportOfTwoClasses(t *testing.T) {
 	}
 	e := readPage(t, a)
 	e.has(t, "m.mercer on test rows.csv", "rows 140 accuracy 90.00 % ", "--json",
-		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them not 0 labels one of 2 classes", "How many rows each class has.")
-	if got, want := strings.Join(e.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; What was tried; The data; How this was made"; got != want {
+		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them nonzero labels one of 2 classes", "The number of rows of each class.")
+	if got, want := strings.Join(e.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; Choice of parameters; The data; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}
 	first, err := os.ReadFile(a)
@@ -146,7 +146,7 @@ func TestReportOfNumbers(t *testing.T) {
 	html, plots := filepath.Join(dir, "m.html"), filepath.Join(dir, "plots")
 	ok(t, "train", data, "-o", filepath.Join(dir, "m"), "--features", "64", "--path", "--holdout", "0.25", "--report", html, "--plots", plots, "--json")
 	p := readPage(t, html)
-	p.has(t, "25 % of the rows, held back", "RMSE", "Each point is one of", "λ = ", "Each λ that was tried")
+	p.has(t, "25 % of the rows, held back", "RMSE", "Each point is one of", "λ = ", "Path of λ")
 	if got, want := pictures(t, plots), "lambda prediction residuals-against-prediction residuals time"; got != want {
 		t.Errorf("pictures %s, want %s", got, want)
 	}
