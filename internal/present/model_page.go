@@ -33,7 +33,7 @@ func costSection(page *report.Page, m Model, r *train.Report, peak int64) {
 			units.Seconds(r.Total)), Drawing: bars})
 	var facts []report.Fact
 	if peak > 0 {
-		facts = append(facts, report.Fact{Name: "memory", Value: units.Bytes(peak) + " at peak"})
+		facts = append(facts, report.Fact{Name: "memory", Value: units.Bytes(peak) + " at its peak"})
 	}
 	if r.Features != "" {
 		facts = append(facts, report.Fact{Name: "features", Value: r.Features})
