@@ -99,19 +99,19 @@ func TestKernelsAreNotToldByTheirNames(t *testing.T) {
 
 func TestNamesOfKernelsAreFound(t *testing.T) {
 	for code, want := range map[string]int{
-		`var _ = k.Name == "rbf"`:                               1,
-		`func f() { switch k.Name { case "chi2", "poly": } }`:   2,
-		`var _ = slices.Contains([]string{"rbf", "x"}, k.Name)`: 1,
-		`var _ = map[string]int{"matern": 1}`:                   1,
-		`var _ = kernel.Kernel{Name: "linear"}`:                 1,
-		`var _ = kind{name: "linear"}`:                          1,
-		`var _ = strings.HasPrefix(k.Name, "skewed-")`:          1,
-		`var _ = k.Name != kernel.RBF.Name()`:                   1,
+		`var _ = k.Name == "rbf"`:                                1,
+		`func f() { switch k.Name { case "chi2", "poly": } }`:    2,
+		`var _ = slices.Contains([]string{"rbf", "x"}, k.Name)`:  1,
+		`var _ = map[string]int{"matern": 1}`:                    1,
+		`var _ = kernel.Kernel{Name: "linear"}`:                  1,
+		`var _ = kind{name: "linear"}`:                           1,
+		`var _ = strings.HasPrefix(k.Name, "skewed-")`:           1,
+		`var _ = k.Name != kernel.RBF.Name()`:                    1,
 		`func f() { switch k.Name { case kernel.RBF.Name(): } }`: 1,
-		`var _ = kernel.Kernel{Name: kernel.RBF.Name()}`:        0,
-		`var _ = "-"`:            0,
-		`var _ = k.Kind() == kernel.RBF`:                        0,
-		`var _ = "rbf of 2"`:                                    0,
+		`var _ = kernel.Kernel{Name: kernel.RBF.Name()}`:         0,
+		`var _ = "-"`:                    0,
+		`var _ = k.Kind() == kernel.RBF`: 0,
+		`var _ = "rbf of 2"`:             0,
 	} {
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, "x.go", "package feature\n"+code, 0)

@@ -257,8 +257,8 @@ func TestDefaultsFillWhatCannotBeZero(t *testing.T) {
 
 func TestParameterHelp(t *testing.T) {
 	for name, want := range map[string]string{
-		"degree": "degree p of poly (default 3); order p, 0 or 1, of arccos (default 1)",
-		"nu":     "smoothness ν of matern (default 1.5)",
+		"degree":      "degree p of poly (default 3); order p, 0 or 1, of arccos (default 1)",
+		"nu":          "smoothness ν of matern (default 1.5)",
 		"homogeneity": "degree of homogeneity h, k(ax, ay) = aʰ·k(x, y), of hellinger, chi2, intersection and jensen-shannon (default 1)",
 	} {
 		if got := ParameterHelp(name); got != want {
