@@ -321,7 +321,9 @@ func (c *Config) pipeline() *pipeline.Config {
 
 // Pipeline is what the configuration says of the rows on their way to the learner, with what zero
 // values stand for.
-func (c Config) Pipeline() (pipeline.Config, error) { return c.pipeline().WithDefaults(kernel.RBF.Name()) }
+func (c Config) Pipeline() (pipeline.Config, error) {
+	return c.pipeline().WithDefaults(kernel.RBF.Name())
+}
 
 // text is the configuration as a model keeps it.
 func (c *Config) text() (json.RawMessage, error) { return json.Marshal(c) }

@@ -173,7 +173,7 @@ func TestReportWithoutTestRows(t *testing.T) {
 			continue
 		}
 		p := readPage(t, html)
-		p.has(t, "Trained on data.csv: 300 rows", "3 classes: class 00, class 01, class 02", "Where the ")
+		p.has(t, "Trained on data.csv: 300 rows", "3 classes: class 00, class 01, class 02", "How the ")
 		if strings.Contains(p.text, "accuracy") || p.figures < 2 {
 			t.Errorf("%v: %d figures; %s", c, p.figures, p.text)
 		}

@@ -86,7 +86,7 @@ func someRanks(names []string, control string) *rank.Comparison {
 	out.Friedman.ChiSquare, out.Friedman.DF, out.Friedman.P = 12.5, len(names)-1, 0.002
 	out.ImanDavenport.F, out.ImanDavenport.DF1, out.ImanDavenport.DF2, out.ImanDavenport.P = of(11.9), len(names)-1, 11*(len(names)-1), 0.0003
 	for i, name := range names {
-		out.Methods = append(out.Methods, rank.MethodRank{name, 1 + float64(i)*0.8, 90 - float64(i)})
+		out.Methods = append(out.Methods, rank.MethodRank{Method: name, MeanRank: 1 + float64(i)*0.8, MeanScore: 90 - float64(i)})
 		for _, other := range names[i+1:] {
 			c := rank.Pair{A: name, B: other, Z: -1.96, P: 0.05, Holm: 0.1, Wilcoxon: 0.04, WilcoxonHolm: 0.12}
 			if control != "" {
