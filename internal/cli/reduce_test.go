@@ -94,7 +94,7 @@ func TestTrainSparseWeights(t *testing.T) {
 		}
 	}
 	ok(t, "train", data, "-o", m, "--kernel", "linear", "--learner", "elastic-net", "--l1-ratio", "0.9")
-	if out = ok(t, "inspect", m); !strings.Contains(out, "α = 0.9") || !strings.Contains(out, "nonzero weights") {
+	if out = ok(t, "inspect", m); !strings.Contains(out, "α = 0.9") || !strings.Contains(out, "non-zero weights") {
 		t.Error(out)
 	}
 }

@@ -126,7 +126,7 @@ func TestReportOfTwoClasses(t *testing.T) {
 	}
 	e := readPage(t, a)
 	e.has(t, "m.mercer on test rows.csv", "rows 140 accuracy 90.00 % ", "--json",
-		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them nonzero labels one of 2 classes", "The number of rows of each class.")
+		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them non-zero labels one of 2 classes", "The number of rows of each class.")
 	if got, want := strings.Join(e.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; Choice of parameters; The data; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}

@@ -46,13 +46,13 @@ func choiceSection(page *report.Page, info *model.Info) {
 	if r, ok := t.Report.(*learn.LassoReport); ok && len(r.Path) > 0 {
 		v := path{parameter: "λ", measure: "mean squared error, held out", chosen: r.Lambda}
 		weights := v
-		weights.measure = "nonzero weights"
+		weights.measure = "non-zero weights"
 		for _, p := range r.Path {
 			v.at, v.values = append(v.at, p.Lambda), append(v.values, p.Error)
 			weights.at, weights.values = append(weights.at, p.Lambda), append(weights.values, float64(p.Weights))
 		}
 		s.Figure(v.figure("lambda", "Path of λ", fmt.Sprintf("The error on %s held-out rows for each λ.", units.Count(r.HeldOut))))
-		s.Figure(weights.figure("weights", "Weights along the path", "The number of nonzero weights for each λ."))
+		s.Figure(weights.figure("weights", "Weights along the path", "The number of non-zero weights for each λ."))
 	}
 	if r, ok := t.Report.(*learn.SVMReport); ok {
 		cPath(s, r.Path, r.C, true)

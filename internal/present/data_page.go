@@ -88,7 +88,7 @@ func rangeText(sum *dataset.Summary) string {
 			constant++
 		}
 	}
-	text := fmt.Sprintf("from %s to %s, %.3g %% of them nonzero", numberText(low), numberText(high), 100*sum.Density())
+	text := fmt.Sprintf("from %s to %s, %.3g %% of them non-zero", numberText(low), numberText(high), 100*sum.Density())
 	if constant > 0 {
 		text += fmt.Sprintf("; %s constant", units.Plural(constant, "dimension"))
 	}
@@ -104,7 +104,7 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 		return
 	}
 	t := &report.Table{Caption: "Columns", Columns: []report.Column{{Name: "column"}, {Name: "min", Number: true},
-		{Name: "mean", Number: true}, {Name: "max", Number: true}, {Name: "deviation", Number: true}, {Name: "nonzero", Number: true}}}
+		{Name: "mean", Number: true}, {Name: "max", Number: true}, {Name: "deviation", Number: true}, {Name: "non-zero", Number: true}}}
 	if hasCategories(schema.Columns) {
 		t.Columns = append(t.Columns, report.Column{Name: "values"})
 	}

@@ -44,7 +44,7 @@ func InspectModelText(w io.Writer, m Model, path string, bytes int64) {
 		}
 	}
 	if r := model.ReportOf[*learn.LassoReport](&info.Training); r != nil && len(r.Path) > 0 {
-		fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "λ", "held-out mean squared error", "nonzero weights")
+		fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "λ", "held-out mean squared error", "non-zero weights")
 		for _, p := range r.Path {
 			mark := ""
 			if p.Chosen {
@@ -189,7 +189,7 @@ func (d *Data) Text(w io.Writer) {
 	if bags != nil {
 		line("bags", "%s of %s", units.Count(bags.Bags), membersText(bags.Least, bags.Most))
 	}
-	line("rows", "%s × %s dimensions, %.3g %% of the values nonzero", units.Count(sum.Rows), units.Count(sum.Dim), 100*sum.Density())
+	line("rows", "%s × %s dimensions, %.3g %% of the values non-zero", units.Count(sum.Rows), units.Count(sum.Dim), 100*sum.Density())
 	switch {
 	case taskErr != nil:
 		line("labels", "%s", taskErr)
