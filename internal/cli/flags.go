@@ -155,6 +155,16 @@ func sigmaHelp() string {
 	return "σ in place of γ = 1/(2σ²); the length scale of " + strings.Join(of, ", ")
 }
 
+// kernelsWith are the names of the kernels that have a parameter.
+func kernelsWith(parameter string) (names []string) {
+	for _, name := range kernel.Names() {
+		if kernel.Has(name, parameter) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // settle gives a configuration from flags what depends on several of them.
 func settle(cmd *cobra.Command, c *train.Config) error {
 	kern := kernel.Kernel{Name: strings.ToLower(c.Kernel)}
@@ -168,7 +178,8 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 		return err
 	}
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !kernel.Has(kern.Name, "nu") {
-		return usagef("--nu is the %s, and the kernel is %s; ν of a support vector machine is --svm-nu", kernel.ParameterHelp("nu"), c.Kernel)
+		return usagef("--nu is ν of the kernel %s, and the kernel is %s; ν of a support vector machine is --svm-nu",
+			strings.Join(kernelsWith("nu"), ", "), c.Kernel)
 	}
 	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && c.L1Ratio == 0 {
 		return usagef("--l1-ratio 0 leaves nothing to |w|, which is ridge regression: give a number above 0, or --learner ridge")

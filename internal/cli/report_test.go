@@ -250,7 +250,7 @@ func TestReportOfMaps(t *testing.T) {
 	p := readPage(t, html)
 	p.has(t, "Maps for the rbf kernel", "data.csv: all 4,950 pairs of 100 rows, means over 2 draws of each map", "asked for a mean absolute error of at most 0.1",
 		"take --map ", "orf 128 ", "rff 32 ", "share of pairs", "largest relative", "bias", "effective dimension", "µs one row",
-		"Fitted rates: error = c·D^e", "e of the mean error", "its Gram matrix has the effective dimension ", "kernel rbf, γ = ", "mercer approx "+data)
+		"Fitted rates: error = c·D^e", "e of the mean error", "its Gram matrix has effective dimension ", "kernel rbf, γ = ", "mercer approx "+data)
 	if got, want := pictures(t, plots), "error-against-d error-against-time offers pairs-orf pairs-rff"; got != want {
 		t.Errorf("pictures %s, want %s", got, want)
 	}

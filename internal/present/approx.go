@@ -103,11 +103,14 @@ func gramTexts(r *approx.Result) []string {
 	said := map[approx.Exact]bool{}
 	for _, c := range r.Curves {
 		if e := c.Exact; e.Lambda > 0 && !said[e] {
-			of := "its Gram matrix has"
+			of := "its Gram matrix"
 			if len(c.Config.Steps) > 0 {
-				of = "that of " + c.Map + " has"
+				of = "the Gram matrix of " + c.Map
 			}
-			list = append(list, fmt.Sprintf("%s the effective dimension %.4g at λ = %.3g, and stable rank %.3g", of, e.Dimension, e.Lambda,
+			if c.Centred {
+				of += ", centred,"
+			}
+			list = append(list, fmt.Sprintf("%s has effective dimension %.4g at λ = %.3g and stable rank %.3g", of, e.Dimension, e.Lambda,
 				e.StableRank))
 			said[e] = true
 		}

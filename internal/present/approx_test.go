@@ -109,11 +109,14 @@ func TestApproxTellsCentredMaps(t *testing.T) {
 	a := someApprox()
 	kgrp, kpca := measuredMap("kg-rp", 2, 256), measuredMap("kpca-rp", 1, 256)
 	kgrp.Centred, kpca.Centred = true, true
+	kgrp.Exact.Dimension, kpca.Exact.Dimension = 28.5, 28.5 // of the centred kernel
 	a.Result.Curves = append(a.Result.Curves, kgrp, kpca)
 	var text, table bytes.Buffer
 	a.Text(&text)
-	if want := "kg-rp and kpca-rp keep distances, not inner products"; !strings.Contains(text.String(), want) {
-		t.Errorf("no %q in\n%s", want, &text)
+	for _, want := range []string{"kg-rp and kpca-rp keep distances, not inner products", "its Gram matrix, centred, has effective dimension 28.5"} {
+		if strings.Count(text.String(), want) != 1 {
+			t.Errorf("not once %q in\n%s", want, &text)
+		}
 	}
 	for _, l := range a.JSON().Results {
 		if l.Centred != (l.Map == "kg-rp" || l.Map == "kpca-rp") {

@@ -71,7 +71,7 @@ func modelLines(line lines, m Model) {
 	if info.Feature != nil {
 		mapLines(line, info.Feature, m.Chosen, info.Training.Why)
 	} else if info.Kernel != nil {
-		line("kernel", "%s%s", info.Kernel, why("gamma"))
+		line("kernel", "%s%s", kernelText(*info.Kernel), why("gamma"))
 	} else {
 		line("kernel", "%s", kernel.Linear)
 	}
@@ -153,7 +153,7 @@ func poolingText(b *pipeline.BagInfo) []string {
 	default:
 		kernel := "kernels"
 		if p.Map.Steps == nil {
-			kernel = p.Map.Kernel.String()
+			kernel = kernelText(p.Map.Kernel)
 		}
 		lines = append(lines, "mean of "+kernel+why("gamma"),
 			fmt.Sprintf("map %s, %s features, seed %d%s", mapText(p.Map), units.Count(p.Map.Features), p.Map.Seed, why("map")))
