@@ -13,11 +13,10 @@ import (
 //	2xy/(x+y) = 2x/(x+1)·2y/(y+1)·Σ_k t(x)^k t(y)^k, c_k(x) = 2x/(x+1)·t(x)^k
 //
 // (equation 15 there, but for a factor in its middle). The relative error of m terms is (t(x)t(y))^m
-// exactly, at ax in place of x: nothing where ax is near 1, and all where it is near 0 or infinite.
-// [Chebyshev] is more accurate, and chooses a in the same way.
+// exactly, at ax in place of x: nothing where ax is near 1, and all where it is near 0 or infinite. For
+// a, cost and order of the features see [Chebyshev], which is more accurate.
 //
-// A row takes O(dm) operations, a sparse one O(nnz·m), and the map holds 8d bytes. Feature i of
-// dimension j is column i·d + j.
+// A row takes O(dm) operations, a sparse one O(nnz·m), and the map holds 8d bytes.
 const Elementary = "elementary"
 
 // usualElementary is m unless the configuration says otherwise.

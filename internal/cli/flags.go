@@ -300,8 +300,13 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.StringVar(&o.Window, "window", "", feature.OptionHelp("window"))
 	f.Float64Var(&o.Period, "period", 0, feature.OptionHelp("period"))
 	f.Float64Var(&o.Stretch, "stretch", 0, feature.OptionHelp("stretch"))
-	f.StringVar(&o.Landmarks, "landmarks", "", feature.OptionHelp("landmarks")+"; or a FILE of rows")
+	f.StringVar(&o.Landmarks, "landmarks", "", landmarksHelp())
 	f.Float64Var(&o.Width, "width", 0, feature.OptionHelp("width"))
+}
+
+// landmarksHelp is the help of the option, but rows that are given come from a file.
+func landmarksHelp() string {
+	return strings.ReplaceAll(feature.OptionHelp("landmarks"), ", given (default", ", or a FILE of rows (default")
 }
 
 // readLandmarks reads the landmarks that --landmarks names a file of, in any format of data,

@@ -137,6 +137,10 @@ func TestHelpIsThatOfKernelsAndMaps(t *testing.T) {
 			has(p, kernel.ParameterHelp(p))
 		}
 		for _, option := range feature.OptionNames() {
+			if option == "landmarks" {
+				has(option, landmarksHelp())
+				continue
+			}
 			has(option, feature.OptionHelp(option))
 		}
 		for _, kind := range kernel.Kinds() {
@@ -160,7 +164,10 @@ func TestHelpIsThatOfKernelsAndMaps(t *testing.T) {
 			}
 		}
 	}
-	if all := strings.Join(strings.Fields(ok(t, "train", "--help-all")), " "); !strings.Contains(all, "fraction, step (default fraction) of unary") {
-		t.Error("the help of --form does not tell fraction and step")
+	all := strings.Join(strings.Fields(ok(t, "train", "--help-all")), " ")
+	for _, want := range []string{"fraction, step (default fraction) of unary", "rpcholesky, or a FILE of rows (default uniform) of nystrom"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the help of train does not say %q", want)
+		}
 	}
 }

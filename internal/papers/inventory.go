@@ -202,7 +202,7 @@ func kumarItems() []Item {
 	return []Item{
 		partly(item(p, "example results", "errors and times of least squares on random features", "K10-1 K10-1-time"), "Census, 18,000 rows of 119 columns"),
 		lacking(p, "learned low-dimensional features", "accuracies on Caltech-256 by match kernels", "Caltech-256 with its local descriptors", nearBags),
-		drawing(p, "example kernels", "spectra of additive kernels", "formulas; tests check them"),
+		drawing(p, "example kernels", "spectra of homogeneous kernels", "formulas; tests check them"),
 		{Paper: p, Number: "additive kernels", Shows: "accuracies and times on " + caltech + "; here on other histograms", By: []string{"K10-2"}},
 		{Paper: p, Number: "intersection kernel", Shows: "accuracies and times on " + caltech + "; here on other histograms", By: []string{"K10-3"}},
 		{Paper: p, Number: "prediction with the intersection kernel", Shows: "times on INRIA, DaimlerChrysler and Caltech-101; here on other histograms", By: []string{"K10-4"}},
