@@ -142,6 +142,25 @@ func (s *Schema) DimName(dim int) string {
 	return fmt.Sprintf("dimension %d (from 0)", dim)
 }
 
+// ByColumn adds up values of dimensions by the columns that they are of: those of a column of categories are
+// one. names are the columns, or dimensions as the format numbers them.
+func (s *Schema) ByColumn(values []float64) (names []string, sums []float64) {
+	var last *Column
+	for dim, v := range values {
+		c, _ := s.columnOf(dim)
+		switch {
+		case c == nil:
+			names, sums = append(names, s.columnName(dim)), append(sums, v)
+		case c == last:
+			sums[len(sums)-1] += v
+		default:
+			names, sums = append(names, c.Name), append(sums, v)
+		}
+		last = c
+	}
+	return names, sums
+}
+
 // columnOf is the column of a table that a dimension is of, and the first dimension of the column; nil
 // in formats without columns.
 func (s *Schema) columnOf(dim int) (c *Column, first int) {

@@ -32,7 +32,8 @@ type Options struct {
 	// ½, 1½ and 4.
 	Lengths []float64
 
-	// Rounds is how often the metric is learned anew from a machine by the one before; 0 means 3.
+	// Rounds is how often, at most, the metric is learned again from a machine by the one before; 0 means 5.
+	// Two rounds in a row that make the held-out error no smaller by a hundredth are the last.
 	Rounds int
 
 	// Rows and Landmarks bound the rows that machines are trained on, and those of their landmarks; 0
@@ -77,6 +78,30 @@ type Report struct {
 	Best int `json:"best"`
 }
 
+// Lines tell a person how it went.
+func (r *Report) Lines() []string {
+	last := len(r.Rounds) - 1
+	kept := fmt.Sprintf("%s, learned in %d rounds", r.Form, r.Best)
+	if r.Best == 1 {
+		kept = r.Form + ", learned in one round"
+	}
+	if r.Best < last {
+		kept += fmt.Sprintf(" (of %d)", last)
+	}
+	if r.Best == 0 {
+		kept = fmt.Sprintf("none: of plain distances and %s ones the plain did best", r.Form)
+	}
+	lines := []string{fmt.Sprintf("%s, from %d rows, %d landmarks", kept, r.Rows, r.Landmarks)}
+	if r.Best > 0 {
+		text := fmt.Sprintf("1 - R² of %d other rows from %.3g to %.3g", r.HeldOut, r.Rounds[0].Error, r.Rounds[r.Best].Error)
+		if a, b := r.Rounds[0].Wrong, r.Rounds[r.Best].Wrong; a != 0 || b != 0 {
+			text = fmt.Sprintf("errors of %d other rows from %.2f %% to %.2f %%", r.HeldOut, 100*a, 100*b)
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
 // Round is the best machine by one metric.
 type Round struct {
 	// Error is the squared error on held-out rows over that of predicting the mean, and Wrong the share
@@ -92,7 +117,7 @@ type Round struct {
 }
 
 const (
-	usualRounds    = 3
+	usualRounds    = 5
 	usualRows      = 8000
 	usualLandmarks = 1000
 	mostHeld       = 4000
@@ -111,6 +136,7 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 		return nil, nil, err
 	}
 	var now, best *Metric
+	stale := 0 // rounds in a row that were no better
 	for round := 0; ; round++ {
 		if opt.Progress != nil {
 			opt.Progress(round, l.opt.Rounds)
@@ -121,10 +147,14 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 		}
 		report := l.report
 		report.Rounds = append(report.Rounds, told)
-		if round == 0 || told.Error < report.Rounds[report.Best].Error {
+		stale++
+		if least := report.Rounds[report.Best].Error; round == 0 || told.Error < least {
+			if round == 0 || told.Error < 0.99*least {
+				stale = 0
+			}
 			best, report.Best = now, round
 		}
-		if round == l.opt.Rounds {
+		if round == l.opt.Rounds || stale == 2 {
 			break
 		}
 		if now, err = l.next(ctx, f, now); err != nil {

@@ -30,7 +30,7 @@ type Config struct {
 
 	// Metric is "none" (or ""), or one of metric.Forms: distances of the scaled rows are learned from
 	// MetricRows of the rows (0: 10,000), with kernels on MetricLandmarks of them (0: 1,000), in
-	// MetricRounds (0: 3). MetricRank is the most axes of low-rank (0: a quarter of the dimensions, 16 at
+	// MetricRounds at most (0: 5). MetricRank is the most axes of low-rank (0: a quarter of the dimensions, 16 at
 	// most). Where Gamma is "" or "median" and Sigma 0, held-out rows choose the multiple of the median,
 	// too. The kernel must be one of distances.
 	Metric          string `json:"metric,omitempty"`

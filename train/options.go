@@ -47,7 +47,7 @@ type Report struct {
 	// scaling and mapping rows; collecting statistics and solving; all.
 	Read, Map, Solve, Total float64
 
-	// Metric is how many seconds it took to learn a metric.
+	// Metric is how many seconds it took to learn a metric, beside the others.
 	Metric float64
 
 	// Features says where the features of a learner were that goes through them many times:

@@ -92,7 +92,7 @@ func (f *fit) trained(start time.Time, err error) (*model.Model, *Report, error)
 		return nil, nil, err
 	}
 	f.report.Total = time.Since(start).Seconds()
-	f.report.Read = max(0, f.report.Total-f.report.Map-f.report.Solve)
+	f.report.Read = max(0, f.report.Total-f.report.Map-f.report.Solve-f.report.Metric)
 	return f.m, f.report, nil
 }
 

@@ -79,7 +79,7 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return present.JSON(cmd.OutOrStdout(), present.InspectModelJSON(m.Info()))
+		return present.JSON(cmd.OutOrStdout(), present.InspectModelJSON(present.ModelOf(m)))
 	}
 	st, err := os.Stat(path)
 	if err != nil {

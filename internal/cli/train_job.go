@@ -196,7 +196,7 @@ func (t *training) finish(cmd *cobra.Command, r *front.Result, failed error, nam
 		if err := t.writePages(cmd, r, tested, name, more...); err != nil {
 			return err
 		}
-		result := present.NewTrainJSON(r.Model.Info(), r.Report, tested, t.out, peakRSS())
+		result := present.NewTrainJSON(present.ModelOf(r.Model), r.Report, tested, t.out, peakRSS())
 		result.Auto = chosen
 		return present.JSON(out, result)
 	}

@@ -402,7 +402,7 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result,
 		if err := write(); err != nil {
 			return err
 		}
-		return present.JSON(out, present.TuneJSON{TrainJSON: present.NewTrainJSON(r.Model.Info(), r.Report, tested, t.train.out, peakRSS()),
+		return present.JSON(out, present.TuneJSON{TrainJSON: present.NewTrainJSON(present.ModelOf(r.Model), r.Report, tested, t.train.out, peakRSS()),
 			Search: found, Picked: found.Picked, Seconds: searched.Seconds(), Command: command})
 	}
 	present.SearchText(out, found, searched.Seconds(), command)

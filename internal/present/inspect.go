@@ -18,8 +18,12 @@ import (
 const mostColumnName = 23
 
 // InspectModelJSON is what inspect --json prints of a model.
-func InspectModelJSON(m *model.Info) any {
-	return map[string]any{"kind": "model", "model": m}
+func InspectModelJSON(m Model) any {
+	told := map[string]any{"kind": "model", "model": m.Info}
+	if m.Relevance != nil {
+		told["relevance"] = m.Relevance
+	}
+	return told
 }
 
 // InspectModelText describes a model. bytes is the size of its file.

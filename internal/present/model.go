@@ -20,13 +20,16 @@ type Model struct {
 	// Dim is the number of dimensions of a row; of bags, those of a pooled row.
 	Dim int
 
+	// Relevance says which columns count in a learned metric, nil if there is none.
+	Relevance []model.Relevance
+
 	// Chosen says what the map chose where its configuration leaves it open, "" if nothing.
 	Chosen string
 }
 
 // ModelOf describes a model.
 func ModelOf(m *model.Model) Model {
-	return Model{Info: m.Info(), Dim: m.Dim(), Chosen: m.Pipeline().Chosen()}
+	return Model{Info: m.Info(), Dim: m.Dim(), Chosen: m.Pipeline().Chosen(), Relevance: m.Relevance()}
 }
 
 // Row is what a row of the model is called: row or bag.
@@ -68,6 +71,7 @@ func modelLines(line lines, m Model) {
 		line("rows", "one per bag, %s dimensions", units.Count(m.Dim))
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
+	metricLines(line, m)
 	if info.Feature != nil {
 		mapLines(line, info.Feature, m.Chosen, info.Training.Why)
 	} else if info.Kernel != nil {
@@ -88,6 +92,31 @@ func modelLines(line lines, m Model) {
 	if c := info.Training.Calibration; c != nil {
 		line("proba", "%s", c)
 	}
+}
+
+// metricLines describes a learned metric.
+func metricLines(line lines, m Model) {
+	if m.Training.Metric == nil {
+		return
+	}
+	what := "metric"
+	for _, text := range m.Training.Metric.Lines() {
+		line(what, "%s", text)
+		what = ""
+	}
+	if m.Relevance == nil {
+		return
+	}
+	const most = 6
+	var columns []string
+	for i, r := range m.Relevance {
+		if i == most || i > 0 && r.Share < 0.01 {
+			columns = append(columns, "…")
+			break
+		}
+		columns = append(columns, fmt.Sprintf("%s %.0f %%", shortLabel(r.Column, listedName), 100*r.Share))
+	}
+	line("relevance", "%s", strings.Join(columns, ", "))
 }
 
 // mapLines describes the kernel and the map. chosen is what the map chose by itself, why where γ comes from.

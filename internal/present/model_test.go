@@ -13,6 +13,7 @@ import (
 	"mercer/kernel"
 	"mercer/lab"
 	"mercer/learn"
+	"mercer/metric"
 	"mercer/model"
 	"mercer/pipeline"
 	"mercer/pool"
@@ -72,6 +73,9 @@ func models() map[string]Model {
 		Kernel: kernel.Kernel{Name: "linear"}, Features: 64}, {Map: "orf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1}, Features: 1024}}}
 	svm.Training.Reduction = &reduce.Report{Features: 1024, Components: 3, Share: 0.9, Variance: 2, Variances: []float64{1, 0.5, 0.3},
 		Method: "exact"}
+	learned := someInfo()
+	learned.Training.Metric = &metric.Report{Form: "diagonal", Rows: 8000, HeldOut: 2000, Landmarks: 1000, Best: 1, Rounds: []metric.Round{
+		{Error: 0.5, Wrong: 0.2}, {Error: 0.25, Wrong: 0.1}, {Error: 0.26, Wrong: 0.1}}}
 	lasso := someInfo()
 	lasso.Task, lasso.Classes, lasso.Outputs, lasso.Feature = "regress", nil, 2, nil
 	lasso.Training.Learner, lasso.Training.Report = "lasso", &learn.LassoReport{Lambda: 0.1, HeldOut: 100,
@@ -87,7 +91,8 @@ func models() map[string]Model {
 		online.Schema.Columns = append(online.Schema.Columns, dataset.Column{Place: dataset.Place{Name: name}, Categories: hostile(9)})
 	}
 	return map[string]Model{"ridge": {Info: someInfo(), Dim: 3}, "bags": {Info: bag, Dim: 512, Chosen: "period 4"},
-		"svm": {Info: svm, Dim: 64}, "lasso": {Info: lasso, Dim: 3}, "online": {Info: online, Dim: 108}}
+		"svm": {Info: svm, Dim: 64}, "lasso": {Info: lasso, Dim: 3}, "online": {Info: online, Dim: 108},
+		"learned": {Info: learned, Dim: 3, Relevance: []model.Relevance{{Column: "town", Share: 0.75}, {Column: "age", Share: 0.249}, {Column: "x<y>", Share: 0.001}}}}
 }
 
 func TestModelTexts(t *testing.T) {
@@ -126,12 +131,12 @@ func TestModelPages(t *testing.T) {
 func TestTrainJSON(t *testing.T) {
 	m := classMetrics([]string{"no", "yes"})
 	m.Curves = nil
-	out := NewTrainJSON(someInfo(), someReport(someData(t)), &Tested{Metrics: m, On: "test.csv"}, "people.mercer", 1<<20)
+	out := NewTrainJSON(Model{Info: someInfo()}, someReport(someData(t)), &Tested{Metrics: m, On: "test.csv"}, "people.mercer", 1<<20)
 	goldenJSON(t, "train", out)
 	if m.Classes == nil || m.Confusion == nil {
 		t.Error("the metrics that were given have changed")
 	}
-	goldenJSON(t, "train-untested", NewTrainJSON(someInfo(), &train.Report{Total: 1}, nil, "people.mercer", 0))
+	goldenJSON(t, "train-untested", NewTrainJSON(Model{Info: someInfo()}, &train.Report{Total: 1}, nil, "people.mercer", 0))
 }
 
 func TestInspectData(t *testing.T) {
@@ -147,7 +152,7 @@ func TestInspectData(t *testing.T) {
 	hard.Name = strings.Repeat("n", 300)
 	hard.Bags = &dataset.BagSummary{Summary: hard.Summary, Bags: 1, Least: 2, Most: 2}
 	goldenText(t, "inspect-data-hostile", func(w *bytes.Buffer) { hard.Text(w) })
-	goldenJSON(t, "inspect-model", InspectModelJSON(someInfo()))
+	goldenJSON(t, "inspect-model", InspectModelJSON(Model{Info: someInfo()}))
 }
 
 func TestStatisticsAndForeignTexts(t *testing.T) {

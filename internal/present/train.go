@@ -19,7 +19,11 @@ type TrainJSON struct {
 	Model   string      `json:"model"`
 	Trained *model.Info `json:"trained"`
 	Seconds seconds     `json:"seconds"`
-	PeakRSS int64       `json:"peak_rss_bytes"`
+
+	// Relevance says which columns count in a learned metric.
+	Relevance []model.Relevance `json:"relevance,omitempty"`
+
+	PeakRSS int64 `json:"peak_rss_bytes"`
 
 	// FeaturesIn says where the features were of a learner that went through them many times.
 	FeaturesIn string `json:"features_in,omitempty"`
@@ -34,6 +38,9 @@ type seconds struct {
 	Solve float64 `json:"solve"`
 	Total float64 `json:"total"`
 
+	// Metric is what learning a metric took.
+	Metric float64 `json:"metric,omitempty"`
+
 	// Collect is the part of Solve that added rows to statistics, if the learner needs no more.
 	Collect float64 `json:"collect,omitempty"`
 
@@ -44,7 +51,7 @@ type seconds struct {
 // NewTrainJSON puts together what train --json prints: the model, which is in the file out, what its training
 // took, peak bytes of memory among it,
 // and its metrics, if it was tested.
-func NewTrainJSON(m *model.Info, r *train.Report, tested *Tested, out string, peak int64) TrainJSON {
+func NewTrainJSON(m Model, r *train.Report, tested *Tested, out string, peak int64) TrainJSON {
 	var metrics *lab.Metrics
 	if tested != nil {
 		// Classes and the confusion matrix are for eval to tell.
@@ -52,8 +59,8 @@ func NewTrainJSON(m *model.Info, r *train.Report, tested *Tested, out string, pe
 		brief.Classes, brief.Confusion = nil, nil
 		metrics = &brief
 	}
-	return TrainJSON{Metrics: metrics, Model: out, Trained: m,
-		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Collect, r.Choose}, PeakRSS: peak, FeaturesIn: r.Features}
+	return TrainJSON{Metrics: metrics, Model: out, Trained: m.Info, Relevance: m.Relevance,
+		Seconds: seconds{r.Read, r.Map, r.Solve, r.Total, r.Metric, r.Collect, r.Choose}, PeakRSS: peak, FeaturesIn: r.Features}
 }
 
 // penaltyOf names what weighs the penalty against the losses of a learner.
@@ -93,8 +100,12 @@ func TrainText(w io.Writer, m Model, r *train.Report, data string, peak int64, t
 	if parts != nil {
 		of = fmt.Sprintf(" (%s)", strings.Join(parts, ", "))
 	}
-	line("time", "read %s · map %s · solve %s%s · total %s",
-		units.Seconds(r.Read), units.Seconds(r.Map), units.Seconds(r.Solve), of, units.Seconds(r.Total))
+	metric := ""
+	if r.Metric > 0 {
+		metric = fmt.Sprintf("metric %s · ", units.Seconds(r.Metric))
+	}
+	line("time", "read %s · %smap %s · solve %s%s · total %s",
+		units.Seconds(r.Read), metric, units.Seconds(r.Map), units.Seconds(r.Solve), of, units.Seconds(r.Total))
 	where := ""
 	if r.Features != "" {
 		where = ", features " + r.Features

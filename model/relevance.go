@@ -1,0 +1,34 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Relevance is how much a column counts in the distances of a learned metric.
+type Relevance struct {
+	Column string  `json:"column"`
+	Share  float64 `json:"share"`
+}
+
+// Relevance lists the columns of the data by their share of the diagonal of the metric M, the largest first:
+// for scaled rows, the share of each column in the squared gradient of what was learned. Values of a column
+// of categories are added up. It is nil for a model without a metric.
+func (m *Model) Relevance() []Relevance {
+	by := m.pipeline.Metric()
+	if by == nil {
+		return nil
+	}
+	diagonal := by.Relevance()
+	trace := 0.0
+	for _, v := range diagonal {
+		trace += v
+	}
+	names, sums := m.info.Schema.ByColumn(diagonal)
+	list := make([]Relevance, len(names))
+	for i, name := range names {
+		list[i] = Relevance{name, sums[i] / trace}
+	}
+	slices.SortStableFunc(list, func(a, b Relevance) int { return cmp.Compare(b.Share, a.Share) })
+	return list
+}
