@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -26,7 +27,7 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 	told.Error = math.Inf(1)
 	for _, length := range l.opt.Lengths {
 		k := l.opt.Kernel
-		factor := kind.GammaOfLength(length)
+		factor := rounded(kind.GammaOfLength(length))
 		k.Gamma = median * factor
 		m, err := newMachine(ctx, k, landmarks, train.Dense, held.Dense, l)
 		if err != nil {
@@ -51,6 +52,12 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 		return nil, told, errors.New("no machine for the metric could be trained: the kernel of the rows is singular")
 	}
 	return best, told, nil
+}
+
+// rounded is v to four digits, which people can read and which lose nothing here.
+func rounded(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+	return v
 }
 
 // lambdas are the λ that are tried, where k(x, x) = 1.

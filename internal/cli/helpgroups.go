@@ -22,16 +22,16 @@ var flagGroups = []flagGroup{
 		"pooling",
 		"bag bag-scale bag-kernel bag-gamma bag-map bag-features streams first norm"},
 	{"Kernel and map",
-		"kernel gamma sigma degree map features scale seed",
+		"kernel gamma sigma degree map features scale metric seed",
 		"coef0 nu homogeneity form radius hash complex series entries sparsity pool t reuse rank terms window period stretch landmarks width " +
-			"components variance-share map-components whiten"},
+			"components variance-share map-components whiten metric-rounds metric-rank metric-rows metric-landmarks"},
 	{"Learner",
 		"task learner lambda c loss class-weight calibrate",
 		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance conformal calibrate-folds epsilon quantile huber " +
 			"svm-nu outliers product accuracy lookup " +
 			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
 	{"Choosing",
-		"auto budget estimate folds metric search trials pick",
+		"auto budget estimate folds search trials pick",
 		"fold-kind fold-group fold-share repeats strict space no-reuse journal keep-journal"},
 	{"Output",
 		"output output-format json report plots csv progress memory threads",
@@ -41,6 +41,13 @@ var flagGroups = []flagGroup{
 // ownRest are flags of one command alone that --help leaves to --help-all; all its others are common.
 var ownRest = map[string]string{
 	"approx": "correlation",
+}
+
+// namesakes are flags of a command that share no more than the name with those of a group.
+var namesakes = map[string]string{
+	"tune":    "metric", // what a search goes by
+	"compare": "metric",
+	"curve":   "metric",
 }
 
 // shownGroup is a group of the flags that a command has.
@@ -69,7 +76,7 @@ func split(cmd *cobra.Command, all bool) (groups []shownGroup, left int) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		switch _, _, shared := groupOf(f.Name); {
 		case f.Hidden || f.Name == "help" || f.Name == helpAll:
-		case shared:
+		case shared && !contains(namesakes[cmd.Name()], f.Name):
 			flags[f.Name] = f
 		case contains(ownRest[cmd.Name()], f.Name) && !all:
 			own.left++
