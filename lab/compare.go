@@ -68,7 +68,7 @@ func PredictorOf(name string, m *model.Model) *Predictor {
 				}
 			case p.Labels != nil:
 				for t, v := range row {
-					s.Has[t] = v > 0
+					s.Has[t] = m.Has(t, v)
 				}
 			default:
 				s.Numbers = row

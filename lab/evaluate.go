@@ -178,7 +178,7 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 			return dataset.AtRow(j.src, b.First+i, err)
 		}
 		for t, v := range scores {
-			j.told[t] = v > 0
+			j.told[t] = j.m.Has(t, v)
 		}
 		j.byLabel.Add(j.has, j.told, rank, len(unknown), weight)
 		if j.proba != nil {

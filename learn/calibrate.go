@@ -90,12 +90,57 @@ func (c *Calibration) Probabilities(dst []float64, scores []float32) {
 // each writes each output's probability.
 func (c *Calibration) each(dst []float64, scores []float32) {
 	for t, v := range scores {
-		if c.Method == "platt" {
-			dst[t] = sigmoid(-(float64(c.A[t]*float64(v)) + c.B[t]))
-		} else {
-			dst[t] = interpolated(c.Knots[t], c.Rise[t], float64(v))
+		dst[t] = c.output(t, v)
+	}
+}
+
+// output is what platt or isotonic make of the score v of output t.
+func (c *Calibration) output(t int, v float32) float64 {
+	if c.Method == "platt" {
+		return sigmoid(-(float64(c.A[t]*float64(v)) + c.B[t]))
+	}
+	return interpolated(c.Knots[t], c.Rise[t], float64(v))
+}
+
+// Class is the class of the largest of the Probabilities; of equal ones the one that Predicted takes
+// by their scores. It allocates nothing.
+func (c *Calibration) Class(scores []float32) int {
+	if c.Method == "temperature" {
+		return Predicted(scores) // whose order it keeps
+	}
+	if len(scores) == 1 {
+		switch second := c.output(0, scores[0]); {
+		case second > 1-second:
+			return 1
+		case second < 1-second:
+			return 0
+		}
+		return Predicted(scores)
+	}
+	sum := 0.0
+	for t, v := range scores {
+		sum += c.output(t, v)
+	}
+	if sum == 0 {
+		return Predicted(scores)
+	}
+	best, most := 0, -1.0
+	for t, v := range scores {
+		if p := c.output(t, v) / sum; p > most || p == most && v > scores[best] {
+			best, most = t, p
 		}
 	}
+	return best
+}
+
+// Has says whether a row with the score v of label t is told to have it: its probability is above
+// ½, or is ½ and the score is positive.
+func (c *Calibration) Has(t int, v float32) bool {
+	if c.Method == "temperature" {
+		return v > 0
+	}
+	p := c.output(t, v)
+	return p > 0.5 || p == 0.5 && v > 0
 }
 
 // Check says what is wrong with a calibration of k outputs that came from elsewhere.

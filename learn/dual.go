@@ -66,9 +66,13 @@ type dual struct {
 	maxPasses int
 	progress  func(passes int, share float64)
 
+	// ends says that Newton's steps end what coordinate descent has not (proximal).
+	ends bool
+
 	norm   []float32 // n: ‖zᵢ‖²
 	out    []*output
 	passes int
+	steps  int // of Newton
 }
 
 // output is the state of one output.
@@ -441,7 +445,16 @@ func (f *dual) fit(ctx context.Context, warm bool) (*Linear, *DualReport, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	report := &DualReport{Passes: f.passes, Converged: converged, Gap: f.gap()}
+	f.steps = 0
+	if f.ends && f.newtonable() {
+		for _, o := range f.working() {
+			if err := f.newton(ctx, o); err != nil {
+				return nil, nil, err
+			}
+		}
+		converged = len(f.working()) == 0
+	}
+	report := &DualReport{Passes: f.passes, Newton: f.steps, Converged: converged, Gap: f.gap()}
 	for t, o := range f.out {
 		if f.coupled == nil || t == 0 {
 			report.Objective += o.value + o.gap

@@ -87,6 +87,7 @@ func FitOneClass(ctx context.Context, z Features, weights []float64, opt OneClas
 		o.beta[i] = opt.Outliers * g.cost(i, 0)
 	}
 	f.tolerance, f.maxPasses, f.seed, f.progress = opt.Tolerance, opt.MaxIter, opt.Seed, opt.Progress
+	f.ends = opt.MaxIter == 0
 	l, report, err := f.fit(ctx, true)
 	if err != nil {
 		return nil, nil, err

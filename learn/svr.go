@@ -104,6 +104,7 @@ func FitSVR(ctx context.Context, z Features, y []float64, outputs int, weights [
 		f.floor = max(f.floor, 1e-12*opt.C*math.Abs(start[t]))
 	}
 	f.tolerance, f.maxPasses, f.seed, f.progress = opt.Tolerance, opt.MaxIter, opt.Seed, opt.Progress
+	f.ends = opt.MaxIter == 0
 	l, report, err := f.fit(ctx, false)
 	if err != nil {
 		return nil, nil, err

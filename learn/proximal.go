@@ -1,0 +1,503 @@
+package learn
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// proximal ends what coordinate descent has not, for losses that are linear in pieces (hinge,
+// epsilon, one-class). Where columns are nearly collinear, w is determined along directions in
+// which the rows hardly differ; a step of one βᵢ moves w along them by next to nothing, and the
+// passes grow with the condition of Z. Newton's method does not mind.
+//
+// The proximal point method on the dual (Rockafellar 1976; in the primal it is the method of
+// multipliers for v = Zw + b) adds ½h‖β - β⁰‖² to it, β⁰ being the last β. What it asks for is
+// the minimum over w and b of a function with a continuous gradient,
+//
+//	F(w, b) = ½‖w‖² + σb + Σ ψᵢ(uᵢ),   ψᵢ(u) = max over x of -ux - φᵢ(x) - ½h(x - βᵢ⁰)²,
+//
+// uᵢ = w·zᵢ + b. The x that has the maximum is a soft threshold within bounds,
+//
+//	xᵢ(u) = clip(soft(hβᵢ⁰ + pᵢ - u, ε)/h),   ∇F = (w - Σ xᵢzᵢ, σ - Σ xᵢ),
+//
+// and with J the rows where it moves with u, the Hessian is (I + Z_JᵀZ_J/h), bordered for b
+// (semismooth Newton; Li, Sun and Toh 2018 for the lasso, Yan and Li 2020 for SVMs). A line search
+// along each step finds the minimum of F there; it takes scores only, no rows. At the minimum the
+// xᵢ are the next β.
+//
+// Its gap is at most 2h·Σ cᵢ|xᵢ - βᵢ⁰|, since each xᵢ would be optimal for a score that differs
+// by h(xᵢ - βᵢ⁰). h is divided by ten after each minimum, so that the number of these is
+// bounded by the logarithm of what h has to come down to, whatever the condition of Z.
+//
+// The system is solved with m = |J| rows and columns if m ≤ D, else with D+1. Memory beside
+// that of the dual: 28·n bytes, 24·D, and 8·min(m, D+1)², with 4·m·D in the former case and 4,096·(D+1)
+// in the latter.
+type proximal struct {
+	f   *dual
+	box *boxed
+	o   *output
+	h   float64
+
+	w, g, dw []float64 // D
+	b, gb    float64
+	db       float64
+	x, u, du []float64 // n
+	free     []int32   // J
+	columns  int       // of the system with D columns: one more for b
+}
+
+const (
+	// mostSquare is the most columns for which the system is solved: 8·D² bytes are 134 MB.
+	mostSquare = 4096
+
+	// nearness is h to begin with in units of the rows' mean squared norm. A small one makes the
+	// first minimum hard to find, a large one takes more of them.
+	nearness = 0.1
+
+	// closer is what h is multiplied by, and condition bounds what the system's condition
+	// number can come to, by the trace of ZᵀZ.
+	closer, condition = 0.1, 1e13
+
+	// mostMinima bounds the minima, mostNewton the steps for each.
+	mostMinima, mostNewton = 20, 100
+
+	// exactness is the distance of F from its minimum that is good enough for the first, relative to the
+	// objective. It is divided by ten for each of the next, as a gap that is wanted smaller may
+	// need, down to exactest.
+	exactness, exactest = 1e-6, 1e-13
+
+	// gradual is the share of its slope that a line search has to leave at most.
+	gradual = 0.1
+
+	// panel is how many rows, or columns, are multiplied at a time.
+	panel = 512
+)
+
+// square makes proximal steps wait for one another: each has a matrix.
+var square sync.Mutex
+
+// newtonable says whether Newton's steps can end what coordinate descent has not.
+func (f *dual) newtonable() bool {
+	b, ok := f.loss.(*boxed)
+	return ok && !b.squared && f.d <= mostSquare && f.n > 0
+}
+
+// newton goes on from β of an output that is not done. If it does not get there it leaves β as it was,
+// unless it is better.
+func (f *dual) newton(ctx context.Context, o *output) error {
+	square.Lock()
+	defer square.Unlock()
+	trace := 0.0
+	for i, v := range f.norm {
+		if f.rows.counts(i) {
+			trace += float64(v)
+		}
+	}
+	if !(trace > 0) {
+		return nil
+	}
+	n, d := f.n, f.d
+	p := &proximal{
+		f: f, box: f.loss.(*boxed), o: o, columns: d,
+		w: make([]float64, d), g: make([]float64, d), dw: make([]float64, d),
+		x: make([]float64, n), u: make([]float64, n), du: make([]float64, n),
+	}
+	if f.rho > 0 {
+		p.columns++
+	}
+	p.b = o.shift()
+	for j, v := range o.w {
+		p.w[j] = float64(v)
+	}
+	was, beta, b, rho := f.gapOf(o), append([]float64(nil), o.beta...), p.b, o.rho
+	objective := max(math.Abs(o.value), math.Abs(o.value+o.gap), f.floor)
+	p.h = nearness * trace / float64(n)
+	for k := range mostMinima {
+		enough := max(exactness*math.Pow(0.1, float64(k)), exactest) * objective
+		if err := p.minimise(ctx, enough); err != nil {
+			return err
+		}
+		copy(o.beta, p.x)
+		if err := f.settle(ctx, o, p.b); err != nil || o.done {
+			return err
+		}
+		p.h = max(closer*p.h, trace/condition)
+	}
+	if f.gapOf(o) < was {
+		return nil
+	}
+	copy(o.beta, beta)
+	o.rho = rho
+	return f.settle(ctx, o, b)
+}
+
+// settle computes w and s of a new β, with b as what is added to the scores, and checks.
+func (f *dual) settle(ctx context.Context, o *output, b float64) error {
+	one := []*output{o}
+	if err := f.refresh(one); err != nil {
+		return err
+	}
+	o.b = b - o.rho*o.s
+	clear(o.aside)
+	return f.check(ctx, one)
+}
+
+// minimise finds the minimum of F to within about enough, and leaves x there.
+func (p *proximal) minimise(ctx context.Context, enough float64) error {
+	if err := p.scores(p.u, p.w, p.b); err != nil {
+		return err
+	}
+	for range mostNewton {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := p.gradient(); err != nil {
+			return err
+		}
+		if err := p.step(); err != nil {
+			return err
+		}
+		slope := vec.Dot64(p.g, p.dw) + p.gb*p.db
+		if !(slope < 0) {
+			return nil
+		}
+		if err := p.scores(p.du, p.dw, p.db); err != nil {
+			return err
+		}
+		alpha := p.search(slope)
+		p.f.steps++
+		vec.Axpy64(alpha, p.dw, p.w)
+		p.b += float64(alpha * p.db)
+		vec.Axpy64(alpha, p.du, p.u)
+		// -slope is twice what F falls by where it is quadratic, as it is near its minimum.
+		if -slope <= enough && alpha > 0.5 || alpha == 0 {
+			break
+		}
+	}
+	p.respond()
+	return nil
+}
+
+// respond finds x and J for the scores u.
+func (p *proximal) respond() {
+	p.free = p.free[:0]
+	for i, u := range p.u {
+		x, moves := p.at(i, u)
+		p.x[i] = x
+		if moves {
+			p.free = append(p.free, int32(i))
+		}
+	}
+}
+
+// at is xᵢ(u), and whether it moves with u.
+func (p *proximal) at(i int, u float64) (x float64, moves bool) {
+	if !p.box.counts(i) {
+		return 0, false
+	}
+	goal, _, lo, hi := p.box.coordinate(i, p.o.t)
+	v := float64(p.h*p.o.beta[i]) + goal - u
+	switch {
+	case v > p.box.epsilon:
+		v -= p.box.epsilon
+	case v < -p.box.epsilon:
+		v += p.box.epsilon
+	default:
+		return 0, false
+	}
+	switch x = v / p.h; {
+	case x <= lo:
+		return lo, false
+	case x >= hi:
+		return hi, false
+	}
+	return x, true
+}
+
+// gradient finds x, J and the gradient of F.
+func (p *proximal) gradient() error {
+	p.respond()
+	copy(p.g, p.w)
+	p.gb = 0
+	if p.columns > p.f.d {
+		p.gb = p.o.sigma
+		for _, x := range p.x {
+			p.gb -= x
+		}
+	}
+	return eachBlock(p.f.z, func(first int, rows matrix.Rows) error {
+		addRows(rows, p.g, func(r int) float64 { return -p.x[first+r] })
+		return nil
+	})
+}
+
+// scores writes w·zᵢ + b of all rows.
+func (p *proximal) scores(to, w []float64, b float64) error {
+	return eachBlock(p.f.z, func(first int, rows matrix.Rows) error {
+		vec.Parallel(rows.Len(), panel, func(lo, hi int) {
+			for r := lo; r < hi; r++ {
+				to[first+r] = dotRowWide(rows, r, w) + b
+			}
+		})
+		return nil
+	})
+}
+
+// search is how far to go along the step, whose slope at 0 is given: to where a tenth of it is left at
+// most, and F has become less.
+func (p *proximal) search(slope float64) float64 {
+	square := vec.Dot64(p.dw, p.dw)
+	linear := vec.Dot64(p.w, p.dw) + p.o.sigma*p.db
+	at := func(alpha float64) float64 {
+		sum := linear + float64(alpha*square)
+		for i, d := range p.du {
+			x, _ := p.at(i, p.u[i]+float64(alpha*d))
+			sum -= float64(x * d)
+		}
+		return sum
+	}
+	// The slope rises with α: low and high have a root between them once it is positive at high.
+	low, high, atLow, atHigh := 0.0, 1.0, slope, at(1)
+	for range 60 {
+		if atHigh >= 0 {
+			break
+		}
+		low, atLow = high, atHigh
+		if atLow >= gradual*slope {
+			return low
+		}
+		high *= 2
+		atHigh = at(high)
+	}
+	if atHigh <= -gradual*gradual*slope {
+		return high
+	}
+	// The false position, halving the older end's slope where it stays (Illinois).
+	side := 0
+	for range 100 {
+		alpha := low - atLow*(high-low)/(atHigh-atLow)
+		if !(alpha > low && alpha < high) {
+			alpha = 0.5 * (low + high)
+		}
+		switch v := at(alpha); {
+		case v <= 0 && v >= gradual*slope || v > 0 && v <= -gradual*gradual*slope:
+			return alpha
+		case v < 0:
+			low, atLow = alpha, v
+			if side < 0 {
+				atHigh /= 2
+			}
+			side = -1
+		default:
+			high, atHigh = alpha, v
+			if side > 0 {
+				atLow /= 2
+			}
+			side = 1
+		}
+	}
+	return low
+}
+
+// step solves for Newton's step at the gradient.
+func (p *proximal) step() error {
+	if len(p.free) <= p.f.d {
+		return p.stepByRows()
+	}
+	return p.stepByColumns()
+}
+
+// stepByColumns solves (hI + Z_JᵀZ_J)·step = -h·gradient, Z_J with a column of ones for b, whose own
+// h is 0.
+func (p *proximal) stepByColumns() error {
+	d, c := p.f.d, p.columns
+	a := vec.FreshUpper64(c)
+	block := make([]float64, 0, panel*c)
+	flush := func() {
+		vec.SyrkAdd(c, len(block)/c, block, c, a, c)
+		block = block[:0]
+	}
+	err := p.eachFree(func(rows matrix.Rows, r int) {
+		at := len(block)
+		block = block[:at+c]
+		row := block[at:]
+		widen(row[:d], rows, r)
+		if c > d {
+			row[d] = 1
+		}
+		if len(block) == cap(block) {
+			flush()
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if len(block) > 0 {
+		flush()
+	}
+	right := make([]float64, c)
+	for j := range d {
+		a[j*c+j] += p.h
+		right[j] = -p.h * p.g[j]
+	}
+	if c > d {
+		right[d] = -p.h * p.gb
+	}
+	if !vec.CholeskySolve(c, a, c, 1, right, 1) {
+		p.descend()
+		return nil
+	}
+	copy(p.dw, right)
+	p.db = 0
+	if c > d {
+		p.db = right[d]
+	}
+	return nil
+}
+
+// stepByRows solves the same system by way of one with as many rows as J has: with G = Z_J,
+//
+//	dw = -g - Gᵀy,   (hI + GGᵀ)y = db·1 - Gg,   1ᵀy = -g_b.
+func (p *proximal) stepByRows() error {
+	m, d := len(p.free), p.f.d
+	rows := matrix.NewDense(m, d)
+	at := 0
+	err := p.eachFree(func(from matrix.Rows, r int) {
+		row := rows.Row(at)
+		if from.Dense != nil {
+			copy(row, from.Dense.Row(r))
+		} else {
+			idx, val := from.CSR.Row(r)
+			for e, j := range idx {
+				row[j] = val[e]
+			}
+		}
+		at++
+	})
+	if err != nil {
+		return err
+	}
+	all := matrix.Rows{Dense: rows}
+	a := vec.FreshUpper64(m)
+	block := make([]float64, panel*m)
+	for j0 := 0; j0 < d; j0 += panel {
+		width := min(panel, d-j0)
+		vec.Parallel(m, 64, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for j, v := range rows.Row(i)[j0 : j0+width] {
+					block[j*m+i] = float64(v)
+				}
+			}
+		})
+		vec.SyrkAdd(m, width, block, m, a, m)
+	}
+	right := make([]float64, 2*m) // of -Gg, of 1
+	for i := range m {
+		a[i*m+i] += p.h
+		right[2*i], right[2*i+1] = -dotRowWide(all, i, p.g), 1
+	}
+	if m > 0 && !vec.CholeskySolve(m, a, m, 2, right, 2) {
+		p.descend()
+		return nil
+	}
+	p.db = 0
+	if p.columns > d {
+		sum, ones := p.gb, 0.0
+		for i := range m {
+			sum += right[2*i]
+			ones += right[2*i+1]
+		}
+		p.db = -sum / ones
+		if m == 0 {
+			p.db = -p.h * p.gb // F is linear in b: a step as if one row moved
+		}
+	}
+	for j, g := range p.g {
+		p.dw[j] = -g
+	}
+	addRows(all, p.dw, func(i int) float64 { return -(right[2*i] + float64(p.db*right[2*i+1])) })
+	return nil
+}
+
+// descend is the step where rounding leaves no factor of the system: against the gradient.
+func (p *proximal) descend() {
+	for j, g := range p.g {
+		p.dw[j] = -g
+	}
+	p.db = -p.h * p.gb
+}
+
+// eachFree visits the rows of J in their order.
+func (p *proximal) eachFree(visit func(rows matrix.Rows, r int)) error {
+	at := 0
+	return eachBlock(p.f.z, func(first int, rows matrix.Rows) error {
+		for ; at < len(p.free) && int(p.free[at]) < first+rows.Len(); at++ {
+			visit(rows, int(p.free[at])-first)
+		}
+		return nil
+	})
+}
+
+// addRows adds each row times its factor to w.
+func addRows(rows matrix.Rows, w []float64, factor func(r int) float64) {
+	if rows.Dense == nil {
+		for r := range rows.Len() {
+			if f := factor(r); f != 0 {
+				addRow(f, rows, r, w)
+			}
+		}
+		return
+	}
+	vec.Parallel(len(w), panel, func(lo, hi int) {
+		for r := range rows.Len() {
+			if f := factor(r); f != 0 {
+				vec.AxpyWide(f, rows.Dense.Row(r)[lo:hi], w[lo:hi])
+			}
+		}
+	})
+}
+
+// dotRowWide is w·z for row r in float64.
+func dotRowWide(z matrix.Rows, r int, w []float64) float64 {
+	sum := 0.0
+	if z.Dense == nil {
+		idx, val := z.CSR.Row(r)
+		for e, j := range idx {
+			sum += float64(float64(val[e]) * w[j])
+		}
+		return sum
+	}
+	row := z.Dense.Row(r)
+	w = w[:len(row)]
+	var s [4]float64
+	j := 0
+	for ; j+4 <= len(row); j += 4 {
+		s[0] += float64(float64(row[j]) * w[j])
+		s[1] += float64(float64(row[j+1]) * w[j+1])
+		s[2] += float64(float64(row[j+2]) * w[j+2])
+		s[3] += float64(float64(row[j+3]) * w[j+3])
+	}
+	for ; j < len(row); j++ {
+		sum += float64(float64(row[j]) * w[j])
+	}
+	return sum + (s[0] + s[1]) + (s[2] + s[3])
+}
+
+// widen writes row r in float64.
+func widen(to []float64, z matrix.Rows, r int) {
+	if z.Dense != nil {
+		for j, v := range z.Dense.Row(r) {
+			to[j] = float64(v)
+		}
+		return
+	}
+	clear(to)
+	idx, val := z.CSR.Row(r)
+	for e, j := range idx {
+		to[j] = float64(val[e])
+	}
+}
