@@ -66,7 +66,7 @@ type dual struct {
 	maxPasses int
 	progress  func(passes int, share float64)
 
-	// ends says that Newton's steps end what coordinate descent has not (proximal).
+	// ends says that Newton's steps end what coordinate descent has not (proximalPoint).
 	ends bool
 
 	norm   []float32 // n: ‖zᵢ‖²

@@ -3,13 +3,14 @@ package learn
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
-// proximal ends what coordinate descent has not, for losses that are linear in pieces (hinge,
+// proximalPoint ends what coordinate descent has not, for losses that are linear in pieces (hinge,
 // epsilon, one-class). Where columns are nearly collinear, w is determined along directions in
 // which the rows hardly differ; a step of one βᵢ moves w along them by next to nothing, and the
 // passes grow with the condition of Z. Newton's method does not mind.
@@ -36,7 +37,7 @@ import (
 // The system is solved with m = |J| rows and columns if m ≤ D, else with D+1. Memory beside
 // that of the dual: 28·n bytes, 24·D, and 8·min(m, D+1)², with 4·m·D in the former case and 4,096·(D+1)
 // in the latter.
-type proximal struct {
+type proximalPoint struct {
 	f   *dual
 	box *boxed
 	o   *output
@@ -62,13 +63,14 @@ const (
 	// number can come to, by the trace of ZᵀZ.
 	closer, condition = 0.1, 1e13
 
-	// mostMinima bounds the minima, mostNewton the steps for each.
-	mostMinima, mostNewton = 20, 100
+	// mostMinima bounds the minima, mostNewton the steps for each, and idleMinima are how many in a row may
+	// bring no smaller gap: that of a large C and next to no loss is the rounding of w to float32.
+	mostMinima, mostNewton, idleMinima = 20, 100, 4
 
 	// exactness is the distance of F from its minimum that is good enough for the first, relative to the
 	// objective. It is divided by ten for each of the next, as a gap that is wanted smaller may
 	// need, down to exactest.
-	exactness, exactest = 1e-6, 1e-13
+	exactness, exactest = 1e-9, 1e-13
 
 	// gradual is the share of its slope that a line search has to leave at most.
 	gradual = 0.1
@@ -76,6 +78,17 @@ const (
 	// panel is how many rows, or columns, are multiplied at a time.
 	panel = 512
 )
+
+// NewtonMemory is how many bytes Newton's steps take at most, which end what coordinate descent has not for n rows
+// of d columns; 0 where there are too many columns for them.
+func NewtonMemory(n, d int) float64 {
+	if d > mostSquare {
+		return 0
+	}
+	rows, columns := float64(n), float64(d+1)
+	square := min(rows, columns)
+	return 28*rows + 24*columns + 8*square*square + 4*max(square*columns, panel*8*columns/4)
+}
 
 // square makes proximal steps wait for one another: each has a matrix.
 var square sync.Mutex
@@ -86,8 +99,8 @@ func (f *dual) newtonable() bool {
 	return ok && !b.squared && f.d <= mostSquare && f.n > 0
 }
 
-// newton goes on from β of an output that is not done. If it does not get there it leaves β as it was,
-// unless it is better.
+// newton goes on from β of an output that is not done. If it does not get there it leaves the β of the
+// smallest gap.
 func (f *dual) newton(ctx context.Context, o *output) error {
 	square.Lock()
 	defer square.Unlock()
@@ -101,7 +114,7 @@ func (f *dual) newton(ctx context.Context, o *output) error {
 		return nil
 	}
 	n, d := f.n, f.d
-	p := &proximal{
+	p := &proximalPoint{
 		f: f, box: f.loss.(*boxed), o: o, columns: d,
 		w: make([]float64, d), g: make([]float64, d), dw: make([]float64, d),
 		x: make([]float64, n), u: make([]float64, n), du: make([]float64, n),
@@ -113,10 +126,11 @@ func (f *dual) newton(ctx context.Context, o *output) error {
 	for j, v := range o.w {
 		p.w[j] = float64(v)
 	}
-	was, beta, b, rho := f.gapOf(o), append([]float64(nil), o.beta...), p.b, o.rho
+	least, beta, b := f.gapOf(o), slices.Clone(o.beta), p.b
 	objective := max(math.Abs(o.value), math.Abs(o.value+o.gap), f.floor)
 	p.h = nearness * trace / float64(n)
-	for k := range mostMinima {
+	vain := 0
+	for k := 0; k < mostMinima && vain < idleMinima; k++ {
 		enough := max(exactness*math.Pow(0.1, float64(k)), exactest) * objective
 		if err := p.minimise(ctx, enough); err != nil {
 			return err
@@ -125,13 +139,17 @@ func (f *dual) newton(ctx context.Context, o *output) error {
 		if err := f.settle(ctx, o, p.b); err != nil || o.done {
 			return err
 		}
+		if f.progress != nil {
+			f.progress(f.passes, 1-float64(len(f.working()))/float64(len(f.out)))
+		}
+		vain++
+		if gap := f.gapOf(o); gap < least {
+			least, b, vain = gap, p.b, 0
+			copy(beta, o.beta)
+		}
 		p.h = max(closer*p.h, trace/condition)
 	}
-	if f.gapOf(o) < was {
-		return nil
-	}
 	copy(o.beta, beta)
-	o.rho = rho
 	return f.settle(ctx, o, b)
 }
 
@@ -147,7 +165,7 @@ func (f *dual) settle(ctx context.Context, o *output, b float64) error {
 }
 
 // minimise finds the minimum of F to within about enough, and leaves x there.
-func (p *proximal) minimise(ctx context.Context, enough float64) error {
+func (p *proximalPoint) minimise(ctx context.Context, enough float64) error {
 	if err := p.scores(p.u, p.w, p.b); err != nil {
 		return err
 	}
@@ -173,8 +191,9 @@ func (p *proximal) minimise(ctx context.Context, enough float64) error {
 		vec.Axpy64(alpha, p.dw, p.w)
 		p.b += float64(alpha * p.db)
 		vec.Axpy64(alpha, p.du, p.u)
-		// -slope is twice what F falls by where it is quadratic, as it is near its minimum.
-		if -slope <= enough && alpha > 0.5 || alpha == 0 {
+		// -slope is twice what F falls by where it is quadratic, as it is near its minimum. Where J is
+		// empty it is linear in b, and α large.
+		if alpha == 0 || alpha > 0.5 && -slope*max(1, alpha) <= enough {
 			break
 		}
 	}
@@ -183,7 +202,7 @@ func (p *proximal) minimise(ctx context.Context, enough float64) error {
 }
 
 // respond finds x and J for the scores u.
-func (p *proximal) respond() {
+func (p *proximalPoint) respond() {
 	p.free = p.free[:0]
 	for i, u := range p.u {
 		x, moves := p.at(i, u)
@@ -195,7 +214,7 @@ func (p *proximal) respond() {
 }
 
 // at is xᵢ(u), and whether it moves with u.
-func (p *proximal) at(i int, u float64) (x float64, moves bool) {
+func (p *proximalPoint) at(i int, u float64) (x float64, moves bool) {
 	if !p.box.counts(i) {
 		return 0, false
 	}
@@ -219,7 +238,7 @@ func (p *proximal) at(i int, u float64) (x float64, moves bool) {
 }
 
 // gradient finds x, J and the gradient of F.
-func (p *proximal) gradient() error {
+func (p *proximalPoint) gradient() error {
 	p.respond()
 	copy(p.g, p.w)
 	p.gb = 0
@@ -236,7 +255,7 @@ func (p *proximal) gradient() error {
 }
 
 // scores writes w·zᵢ + b of all rows.
-func (p *proximal) scores(to, w []float64, b float64) error {
+func (p *proximalPoint) scores(to, w []float64, b float64) error {
 	return eachBlock(p.f.z, func(first int, rows matrix.Rows) error {
 		vec.Parallel(rows.Len(), panel, func(lo, hi int) {
 			for r := lo; r < hi; r++ {
@@ -249,7 +268,7 @@ func (p *proximal) scores(to, w []float64, b float64) error {
 
 // search is how far to go along the step, whose slope at 0 is given: to where a tenth of it is left at
 // most, and F has become less.
-func (p *proximal) search(slope float64) float64 {
+func (p *proximalPoint) search(slope float64) float64 {
 	square := vec.Dot64(p.dw, p.dw)
 	linear := vec.Dot64(p.w, p.dw) + p.o.sigma*p.db
 	at := func(alpha float64) float64 {
@@ -304,7 +323,7 @@ func (p *proximal) search(slope float64) float64 {
 }
 
 // step solves for Newton's step at the gradient.
-func (p *proximal) step() error {
+func (p *proximalPoint) step() error {
 	if len(p.free) <= p.f.d {
 		return p.stepByRows()
 	}
@@ -313,7 +332,7 @@ func (p *proximal) step() error {
 
 // stepByColumns solves (hI + Z_JᵀZ_J)·step = -h·gradient, Z_J with a column of ones for b, whose own
 // h is 0.
-func (p *proximal) stepByColumns() error {
+func (p *proximalPoint) stepByColumns() error {
 	d, c := p.f.d, p.columns
 	a := vec.FreshUpper64(c)
 	block := make([]float64, 0, panel*c)
@@ -362,7 +381,7 @@ func (p *proximal) stepByColumns() error {
 // stepByRows solves the same system by way of one with as many rows as J has: with G = Z_J,
 //
 //	dw = -g - Gᵀy,   (hI + GGᵀ)y = db·1 - Gg,   1ᵀy = -g_b.
-func (p *proximal) stepByRows() error {
+func (p *proximalPoint) stepByRows() error {
 	m, d := len(p.free), p.f.d
 	rows := matrix.NewDense(m, d)
 	at := 0
@@ -424,7 +443,7 @@ func (p *proximal) stepByRows() error {
 }
 
 // descend is the step where rounding leaves no factor of the system: against the gradient.
-func (p *proximal) descend() {
+func (p *proximalPoint) descend() {
 	for j, g := range p.g {
 		p.dw[j] = -g
 	}
@@ -432,7 +451,7 @@ func (p *proximal) descend() {
 }
 
 // eachFree visits the rows of J in their order.
-func (p *proximal) eachFree(visit func(rows matrix.Rows, r int)) error {
+func (p *proximalPoint) eachFree(visit func(rows matrix.Rows, r int)) error {
 	at := 0
 	return eachBlock(p.f.z, func(first int, rows matrix.Rows) error {
 		for ; at < len(p.free) && int(p.free[at]) < first+rows.Len(); at++ {

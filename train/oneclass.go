@@ -16,6 +16,7 @@ var oneClassLearner = Learner{
 	options: []string{"outliers", "tolerance", "max-iter"},
 	check:   (*Config).checkOneClass,
 	memory:  (*fit).iteratedMemory,
+	newton:  func(*Config) bool { return true },
 	train:   (*fit).oneClass,
 }
 

@@ -21,6 +21,7 @@ var svmLearner = Learner{
 	losses:  []string{"squared_hinge", "hinge"},
 	check:   (*Config).checkSVM,
 	memory:  (*fit).svmMemory,
+	newton:  func(c *Config) bool { return c.Loss == "hinge" && c.Multiclass != crammerSinger },
 	train:   (*fit).svm,
 	fix:     fixC,
 	sharing: sharing{

@@ -19,6 +19,7 @@ var svrLearner = Learner{
 	losses:  []string{"squared_epsilon", "epsilon"},
 	check:   (*Config).checkSVR,
 	memory:  (*fit).iteratedMemory,
+	newton:  func(c *Config) bool { return c.Loss == "epsilon" },
 	train:   (*fit).svr,
 	sharing: sharing{
 		setting: "c",
