@@ -177,8 +177,8 @@ const (
 	// pickRows is how many picked rows are at hand at a time.
 	pickRows = 256
 
-	// defaultPasses bounds the passes if MaxIter does not.
-	defaultPasses = 1000
+	// DualPasses bounds the passes if MaxIter does not.
+	DualPasses = 1000
 
 	// checkEarly is by how much a pass sees the gap too large at least, which falls all the
 	// while: it takes each term before its step.
@@ -301,7 +301,7 @@ func (f *dual) working() []*output {
 // solve goes on until every output is done, and says whether that was within maxPasses.
 func (f *dual) solve(ctx context.Context) (bool, error) {
 	if f.maxPasses == 0 {
-		f.maxPasses = defaultPasses
+		f.maxPasses = DualPasses
 	}
 	for end := f.passes + f.maxPasses; f.passes < end; {
 		work := f.working()

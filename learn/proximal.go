@@ -10,10 +10,10 @@ import (
 	"mercer/matrix"
 )
 
-// proximalPoint ends what coordinate descent has not, for losses that are linear in pieces (hinge,
-// epsilon, one-class). Where columns are nearly collinear, w is determined along directions in
-// which the rows hardly differ; a step of one βᵢ moves w along them by next to nothing, and the
-// passes grow with the condition of Z. Newton's method does not mind.
+// proximalPoint ends what coordinate descent has not, for boxed losses. Where columns are nearly
+// collinear and C is large, w is determined along directions in which the rows hardly differ; a
+// step of one βᵢ moves w along them by next to nothing, and the passes grow with the condition of
+// Z. Newton's method does not mind.
 //
 // The proximal point method on the dual (Rockafellar 1976; in the primal it is the method of
 // multipliers for v = Zw + b) adds ½h‖β - β⁰‖² to it, β⁰ being the last β. What it asks for is
@@ -23,20 +23,19 @@ import (
 //
 // uᵢ = w·zᵢ + b. The x that has the maximum is a soft threshold within bounds,
 //
-//	xᵢ(u) = clip(soft(hβᵢ⁰ + pᵢ - u, ε)/h),   ∇F = (w - Σ xᵢzᵢ, σ - Σ xᵢ),
+//	xᵢ(u) = clip(soft(hβᵢ⁰ + pᵢ - u, ε)/(h + λᵢ)),   ∇F = (w - Σ xᵢzᵢ, σ - Σ xᵢ),
 //
-// and with J the rows where it moves with u, the Hessian is (I + Z_JᵀZ_J/h), bordered for b
-// (semismooth Newton; Li, Sun and Toh 2018 for the lasso, Yan and Li 2020 for SVMs). A line search
+// and with J the rows where it moves with u and S = diag(h + λᵢ), the Hessian is
+// I + Z_JᵀS⁻¹Z_J, bordered for b (semismooth Newton; Li, Sun and Toh 2018 for the lasso, Yan and Li 2020 for SVMs). A line search
 // along each step finds the minimum of F there; it takes scores only, no rows. At the minimum the
 // xᵢ are the next β.
 //
-// Its gap is at most 2h·Σ cᵢ|xᵢ - βᵢ⁰|, since each xᵢ would be optimal for a score that differs
-// by h(xᵢ - βᵢ⁰). h is divided by ten after each minimum, so that the number of these is
+// Each xᵢ is optimal for a score that differs by h(xᵢ - βᵢ⁰), so that the gap is at most
+// 2h·Σ cᵢ|xᵢ - βᵢ⁰| for the losses that are linear in pieces. h is divided by ten after each minimum, so that the number of these is
 // bounded by the logarithm of what h has to come down to, whatever the condition of Z.
 //
-// The system is solved with m = |J| rows and columns if m ≤ D, else with D+1. Memory beside
-// that of the dual: 28·n bytes, 24·D, and 8·min(m, D+1)², with 4·m·D in the former case and 4,096·(D+1)
-// in the latter.
+// The system is solved with m = |J| rows and columns if m ≤ D, else with D+1 = m. Memory beside
+// that of the dual: 28·n bytes, 24·D, 8·m² + 4,096·m, and 4·m·D in the former case.
 type proximalPoint struct {
 	f   *dual
 	box *boxed
@@ -87,7 +86,7 @@ func NewtonMemory(n, d int) float64 {
 	}
 	rows, columns := float64(n), float64(d+1)
 	square := min(rows, columns)
-	return 28*rows + 24*columns + 8*square*square + 4*max(square*columns, panel*8*columns/4)
+	return 28*rows + 24*columns + 8*square*square + 4*square*columns + 8*panel*square
 }
 
 // square makes proximal steps wait for one another: each has a matrix.
@@ -95,8 +94,8 @@ var square sync.Mutex
 
 // newtonable says whether Newton's steps can end what coordinate descent has not.
 func (f *dual) newtonable() bool {
-	b, ok := f.loss.(*boxed)
-	return ok && !b.squared && f.d <= mostSquare && f.n > 0
+	_, ok := f.loss.(*boxed)
+	return ok && f.d <= mostSquare && f.n > 0
 }
 
 // newton goes on from β of an output that is not done. If it does not get there it leaves the β of the
@@ -218,7 +217,7 @@ func (p *proximalPoint) at(i int, u float64) (x float64, moves bool) {
 	if !p.box.counts(i) {
 		return 0, false
 	}
-	goal, _, lo, hi := p.box.coordinate(i, p.o.t)
+	goal, lambda, lo, hi := p.box.coordinate(i, p.o.t)
 	v := float64(p.h*p.o.beta[i]) + goal - u
 	switch {
 	case v > p.box.epsilon:
@@ -228,7 +227,7 @@ func (p *proximalPoint) at(i int, u float64) (x float64, moves bool) {
 	default:
 		return 0, false
 	}
-	switch x = v / p.h; {
+	switch x = v / (p.h + lambda); {
 	case x <= lo:
 		return lo, false
 	case x >= hi:
@@ -330,8 +329,8 @@ func (p *proximalPoint) step() error {
 	return p.stepByColumns()
 }
 
-// stepByColumns solves (hI + Z_JᵀZ_J)·step = -h·gradient, Z_J with a column of ones for b, whose own
-// h is 0.
+// stepByColumns solves (hI + Z_JᵀhS⁻¹Z_J)·step = -h·gradient, Z_J with a column of ones for b, whose
+// own h is 0.
 func (p *proximalPoint) stepByColumns() error {
 	d, c := p.f.d, p.columns
 	a := vec.FreshUpper64(c)
@@ -340,13 +339,19 @@ func (p *proximalPoint) stepByColumns() error {
 		vec.SyrkAdd(c, len(block)/c, block, c, a, c)
 		block = block[:0]
 	}
-	err := p.eachFree(func(rows matrix.Rows, r int) {
+	err := p.eachFree(func(i int, rows matrix.Rows, r int) {
 		at := len(block)
 		block = block[:at+c]
 		row := block[at:]
 		widen(row[:d], rows, r)
 		if c > d {
 			row[d] = 1
+		}
+		if p.box.squared {
+			scale := math.Sqrt(p.h / p.diagonal(i))
+			for j := range row {
+				row[j] *= scale
+			}
 		}
 		if len(block) == cap(block) {
 			flush()
@@ -380,12 +385,12 @@ func (p *proximalPoint) stepByColumns() error {
 
 // stepByRows solves the same system by way of one with as many rows as J has: with G = Z_J,
 //
-//	dw = -g - Gᵀy,   (hI + GGᵀ)y = db·1 - Gg,   1ᵀy = -g_b.
+//	dw = -g - Gᵀy,   (S + GGᵀ)y = db·1 - Gg,   1ᵀy = -g_b.
 func (p *proximalPoint) stepByRows() error {
 	m, d := len(p.free), p.f.d
 	rows := matrix.NewDense(m, d)
 	at := 0
-	err := p.eachFree(func(from matrix.Rows, r int) {
+	err := p.eachFree(func(_ int, from matrix.Rows, r int) {
 		row := rows.Row(at)
 		if from.Dense != nil {
 			copy(row, from.Dense.Row(r))
@@ -415,8 +420,8 @@ func (p *proximalPoint) stepByRows() error {
 		vec.SyrkAdd(m, width, block, m, a, m)
 	}
 	right := make([]float64, 2*m) // of -Gg, of 1
-	for i := range m {
-		a[i*m+i] += p.h
+	for i, row := range p.free {
+		a[i*m+i] += p.diagonal(int(row))
 		right[2*i], right[2*i+1] = -dotRowWide(all, i, p.g), 1
 	}
 	if m > 0 && !vec.CholeskySolve(m, a, m, 2, right, 2) {
@@ -442,6 +447,12 @@ func (p *proximalPoint) stepByRows() error {
 	return nil
 }
 
+// diagonal is h + λᵢ.
+func (p *proximalPoint) diagonal(i int) float64 {
+	_, lambda, _, _ := p.box.coordinate(i, p.o.t)
+	return p.h + lambda
+}
+
 // descend is the step where rounding leaves no factor of the system: against the gradient.
 func (p *proximalPoint) descend() {
 	for j, g := range p.g {
@@ -450,12 +461,13 @@ func (p *proximalPoint) descend() {
 	p.db = -p.h * p.gb
 }
 
-// eachFree visits the rows of J in their order.
-func (p *proximalPoint) eachFree(visit func(rows matrix.Rows, r int)) error {
+// eachFree visits the rows of J in their order, each with where it stands.
+func (p *proximalPoint) eachFree(visit func(i int, rows matrix.Rows, r int)) error {
 	at := 0
 	return eachBlock(p.f.z, func(first int, rows matrix.Rows) error {
 		for ; at < len(p.free) && int(p.free[at]) < first+rows.Len(); at++ {
-			visit(rows, int(p.free[at])-first)
+			i := int(p.free[at])
+			visit(i, rows, i-first)
 		}
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"mercer/internal/random"
@@ -21,9 +22,12 @@ type collinear struct {
 	Label   []int     `json:"label"`
 	Epsilon []optimum `json:"epsilon"`
 	Hinge   []optimum `json:"hinge"`
+
+	SquaredEpsilon []optimum `json:"squared_epsilon"`
+	SquaredHinge   []optimum `json:"squared_hinge"`
 }
 
-// optimum is what the interior point method found.
+// optimum is what another method found.
 type optimum struct {
 	C         float64   `json:"c"`
 	Epsilon   float64   `json:"epsilon"`
@@ -51,11 +55,15 @@ func readCollinear(t *testing.T) (r collinear, z *matrix.Dense, class []int) {
 }
 
 // svrObjective is the primal objective of one target.
-func svrObjective(l *Linear, z *matrix.Dense, y []float64, c, epsilon float64) float64 {
+func svrObjective(l *Linear, z *matrix.Dense, y []float64, c, epsilon float64, squared bool) float64 {
 	w, u := column(l, 0, z)
 	sum := 0.0
 	for i, v := range u {
-		sum += c * max(0, math.Abs(y[i]-v)-epsilon)
+		e := max(0, math.Abs(y[i]-v)-epsilon)
+		if squared {
+			e *= e
+		}
+		sum += c * e
 	}
 	for _, v := range w {
 		sum += 0.5 * v * v
@@ -87,20 +95,24 @@ func TestMachinesOfCollinearColumnsConverge(t *testing.T) {
 		t.Logf("%s, C = %g, ε = %g, tolerance %g: %.2g above the optimum, LIBLINEAR %.2g; %s", name, want.C, want.Epsilon, tolerance, got/want.Primal-1, want.Liblinear/want.Primal-1, report.Text())
 	}
 	for _, tolerance := range []float64{0, 1e-4} {
-		for _, want := range r.Epsilon {
-			l, report, err := FitSVR(context.Background(), rows, r.Target, 1, nil, SVR{C: want.C, Loss: "epsilon", Epsilon: want.Epsilon, Tolerance: tolerance})
-			if err != nil {
-				t.Fatal(err)
+		for loss, optima := range map[string][]optimum{"epsilon": r.Epsilon, "squared_epsilon": r.SquaredEpsilon} {
+			for _, want := range optima {
+				l, report, err := FitSVR(context.Background(), rows, r.Target, 1, nil, SVR{C: want.C, Loss: loss, Epsilon: want.Epsilon, Tolerance: tolerance})
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(loss, want, tolerance, svrObjective(l, z, r.Target, want.C, want.Epsilon, loss != "epsilon"), &report.DualReport)
 			}
-			check("epsilon", want, tolerance, svrObjective(l, z, r.Target, want.C, want.Epsilon), &report.DualReport)
 		}
-		for _, want := range r.Hinge {
-			l, report, err := FitSVM(context.Background(), rows, class, 2, nil, SVM{C: want.C, Loss: "hinge", Tolerance: tolerance})
-			if err != nil {
-				t.Fatal(err)
+		for loss, optima := range map[string][]optimum{"hinge": r.Hinge, "squared_hinge": r.SquaredHinge} {
+			for _, want := range optima {
+				l, report, err := FitSVM(context.Background(), rows, class, 2, nil, SVM{C: want.C, Loss: loss, Tolerance: tolerance})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _ := primal(l, z, class, nil, 0, 1, want.C, loss != "hinge")
+				check(loss, want, tolerance, got, &report.DualReport)
 			}
-			got, _ := primal(l, z, class, nil, 0, 1, want.C, false)
-			check("hinge", want, tolerance, got, &report.DualReport)
 		}
 	}
 	if ended == 0 {
@@ -118,7 +130,7 @@ func TestNewtonStepsFindTheOptimumAlone(t *testing.T) {
 		for e := range y {
 			y[e] = 3*float64(z.Row(e / 2)[e%2]) + s.Normal() + 5
 		}
-		for _, kind := range []string{"hinge", "epsilon", "one-class"} {
+		for _, kind := range []string{"hinge", "squared_hinge", "epsilon", "squared_epsilon", "one-class"} {
 			for _, c := range []float64{1e-6, 0.01, 1} {
 				for variant := range 4 {
 					intercept := variant&1 == 0
@@ -133,10 +145,10 @@ func TestNewtonStepsFindTheOptimumAlone(t *testing.T) {
 					var box *boxed
 					outputs, sigma, floor := 1, 0.0, 0.0
 					switch kind {
-					case "hinge":
+					case "hinge", "squared_hinge":
 						outputs = 3
 						box = &boxed{goals: &goals{c: c, weights: weights, class: class, outputs: 3}, kind: hingeBox, typical: 1}
-					case "epsilon":
+					case "epsilon", "squared_epsilon":
 						outputs = 2
 						box = &boxed{goals: &goals{c: c, weights: weights, y: y, outputs: 2}, kind: epsilonBox, epsilon: 0.2, typical: 1}
 					default:
@@ -147,6 +159,7 @@ func TestNewtonStepsFindTheOptimumAlone(t *testing.T) {
 						sigma = 0.1 * float64(shape.n)
 						floor = 1e-6 * sigma * sigma * float64(shape.d)
 					}
+					box.squared = strings.HasPrefix(kind, "squared")
 					f, err := newDual(InMemory(rows), outputs, box, intercept)
 					if err != nil {
 						t.Fatal(err)
@@ -196,20 +209,34 @@ func certificate(b *boxed, o *output, z *matrix.Dense, weights []float64) (prima
 		for j, v := range z.Row(i) {
 			u += w[j] * float64(v)
 		}
-		lo, hi := -c, c
+		lo, hi, y, short := -c, c, 0.0, -u // short is what the loss is of
 		switch b.kind {
 		case hingeBox:
-			y := b.side(i, o.t)
-			primal += c * max(0, 1-y*u)
-			dual += y * beta
+			y = b.side(i, o.t)
+			short = 1 - y*u
 			lo, hi = min(0, c*y), max(0, c*y)
 		case epsilonBox:
-			y := b.side(i, o.t)
-			primal += c * max(0, math.Abs(y-u)-b.epsilon)
-			dual += y*beta - b.epsilon*math.Abs(beta)
+			y = b.side(i, o.t)
+			short = math.Abs(y-u) - b.epsilon
 		default:
-			primal += c * max(0, -u)
 			lo = 0
+		}
+		short = max(0, short)
+		dual += y*beta - b.epsilon*math.Abs(beta)
+		if b.squared && c > 0 {
+			primal += c * short * short
+			dual -= 0.25 / c * beta * beta
+			if b.kind == epsilonBox {
+				continue
+			}
+			if lo < 0 {
+				lo = math.Inf(-1)
+			}
+			if hi > 0 {
+				hi = math.Inf(1)
+			}
+		} else {
+			primal += c * short
 		}
 		if beta < lo || beta > hi {
 			return primal, math.Inf(-1), sum
@@ -257,7 +284,7 @@ func (p pickable) Pick(which []int) (matrix.Rows, error) {
 }
 
 // TestNewtonStepsAreForWhatStalls: what converges in its passes is left alone, and so is a training whose passes
-// are bounded, or whose loss is no linear one in pieces.
+// are bounded, or whose classes are one problem.
 func TestNewtonStepsAreForWhatStalls(t *testing.T) {
 	z, class := blobs(5, 300, 8, 3)
 	rows := InMemory(matrix.Rows{Dense: z})
@@ -265,18 +292,18 @@ func TestNewtonStepsAreForWhatStalls(t *testing.T) {
 	if err != nil || !report.Converged || report.Newton != 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	b, _, err := FitSVM(context.Background(), rows, class, 3, nil, SVM{C: 0.1, Loss: "hinge", MaxIter: defaultPasses})
+	b, _, err := FitSVM(context.Background(), rows, class, 3, nil, SVM{C: 0.1, Loss: "hinge", MaxIter: DualPasses})
 	if err != nil || !slices.Equal(a.W.Data, b.W.Data) || !slices.Equal(a.B, b.B) {
 		t.Errorf("a training that converges has changed, %v", err)
 	}
 	r, zc, classes := readCollinear(t)
 	hard := r.Epsilon[len(r.Epsilon)-1]
-	_, bounded, err := FitSVR(context.Background(), InMemory(matrix.Rows{Dense: zc}), r.Target, 1, nil, SVR{C: hard.C, Loss: "epsilon", MaxIter: defaultPasses})
+	_, bounded, err := FitSVR(context.Background(), InMemory(matrix.Rows{Dense: zc}), r.Target, 1, nil, SVR{C: hard.C, Loss: "epsilon", MaxIter: DualPasses})
 	if err != nil || bounded.Converged || bounded.Newton != 0 {
 		t.Errorf("with bounded passes: %+v, %v", bounded, err)
 	}
-	_, squared, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: zc}), classes, 2, nil, SVM{C: hard.C})
-	if err != nil || squared.Newton != 0 {
-		t.Errorf("of the squared hinge: %+v, %v", squared, err)
+	_, coupled, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: zc}), classes, 2, nil, SVM{C: hard.C, CrammerSinger: true})
+	if err != nil || coupled.Converged || coupled.Newton != 0 {
+		t.Errorf("of coupled classes: %+v, %v", coupled, err)
 	}
 }

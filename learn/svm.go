@@ -48,9 +48,9 @@ type SVM struct {
 	// duality gap is a thousandth of the objective.
 	Tolerance float64
 
-	// MaxIter bounds the passes over the rows; 0 means 1000, and that Newton's steps go on from there
-	// for the losses that are linear in pieces (hinge; of SVR epsilon, and the one-class machine's) and up to
-	// 4,096 columns, however nearly collinear these are. CrammerSinger has no such steps.
+	// MaxIter bounds the passes over the rows; 0 means DualPasses, and that Newton's steps go on from
+	// there, however nearly collinear columns are. There are none for more than 4,096 columns, for
+	// CrammerSinger and for the logistic loss.
 	MaxIter int
 
 	// Seed chooses the order of the rows.

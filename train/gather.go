@@ -243,9 +243,24 @@ func (f *fit) fitsMemory(sum *dataset.Summary) bool {
 	return f.opt.Memory <= 0 || rows+rest+f.pipelineMemory() <= float64(f.opt.Memory)
 }
 
-// stepsByNewton says that Newton's steps may follow the passes of a dual solver (learn.SVM.MaxIter).
-func (f *fit) stepsByNewton() bool {
-	return f.learner != nil && f.learner.newton != nil && f.learner.newton(&f.cfg) && f.cfg.MaxIter == 0
+// roomForNewton bounds the passes of a dual solver where memory has no room for the Newton steps that may follow
+// them (learn.SVM.MaxIter): it is better to end as far as passes get than to ask for more memory for steps that are
+// seldom taken. told is to be called with how the solver ended.
+func (f *fit) roomForNewton(sum *dataset.Summary) (maxIter int, told func(converged bool)) {
+	maxIter, told = f.cfg.MaxIter, func(bool) {}
+	if maxIter != 0 || f.opt.Memory <= 0 || f.learner.newton == nil || !f.learner.newton(&f.cfg) {
+		return maxIter, told
+	}
+	wanted := learn.NewtonMemory(sum.Rows, f.learnDim())
+	rest, _ := f.iteratedMemory(sum)
+	if wanted == 0 || rest+f.pipelineMemory()+wanted <= float64(f.opt.Memory) {
+		return maxIter, told
+	}
+	return learn.DualPasses, func(converged bool) {
+		if !converged {
+			f.report.Features += fmt.Sprintf(", no room for Newton's steps (%s)", bytesText(wanted))
+		}
+	}
 }
 
 // solverMemory is how many bytes a dual solver holds beside the features.
@@ -254,10 +269,6 @@ func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string)
 	bytes, formula = (9*k+28)*n+8*d*k, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
 	if f.learner != nil && f.cfg.primalSolver() {
 		bytes, formula = (4*k+16)*n+192*d*k, "(4·K + 16)·n + 192·D·K bytes beside features in a file"
-	}
-	if newton := learn.NewtonMemory(sum.Rows, f.learnDim()); newton > 0 && f.stepsByNewton() {
-		bytes += newton
-		formula += " and 12·min(n, D)² for Newton's steps, which are left out with --max-iter"
 	}
 	if f.classes == nil {
 		bytes += 8 * k * n // targets
@@ -275,7 +286,7 @@ func (f *fit) iteratedMemory(sum *dataset.Summary) (bytes float64, formula strin
 	bytes, formula = f.solverMemory(sum)
 	if f.fitsMemory(sum) {
 		rows, of := f.rowsMemory(sum)
-		return bytes + rows, of + " of features and " + strings.Replace(formula, " bytes beside features in a file", "", 1)
+		return bytes + rows, of + " of features and (9·K + 28)·n + 8·D·K"
 	}
 	return bytes, formula
 }

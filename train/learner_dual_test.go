@@ -266,3 +266,36 @@ func TestDualLearnersRefuseOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestNewtonStepsNeedRoom: the steps that end a training on collinear columns are left out where --memory has no room
+// for their system, and the report says so; with room and without a bound the model is the same.
+func TestNewtonStepsNeedRoom(t *testing.T) {
+	const n, d = 300, 40
+	s := random.New(31, "collinear")
+	x, y := matrix.NewDense(n, d), make([]float64, n)
+	for i := range n {
+		row, base := x.Row(i), s.Normal()
+		for j := range row {
+			e := s.Normal()
+			row[j] = float32(base + 1e-3*e)
+			y[i] += e
+		}
+	}
+	src := source(t, matrix.Rows{Dense: x}, y, 1, nil)
+	cfg := Config{Kernel: "linear", Scale: "none", Learner: "svr", Loss: "epsilon", C: 1e5}
+	var files [][]byte
+	for _, memory := range []int64{0, 1 << 30, 100_000} {
+		m, report, err := Fit(context.Background(), src, cfg, Options{Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := m.Info().Training.Report.(*learn.SVRReport)
+		if ended := memory != 100_000; r.Converged != ended || (r.Newton > 0) != ended || strings.Contains(report.Features, "no room for Newton's steps (0.2 MB)") == ended {
+			t.Errorf("with %d bytes: %s; features are %s", memory, r.Text(), report.Features)
+		}
+		files = append(files, fileOf(t, m))
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("room for Newton's steps changes the model")
+	}
+}

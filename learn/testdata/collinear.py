@@ -1,6 +1,6 @@
 """Writes collinear.json: support vector machines on nearly collinear columns, solved in the dual by an
-interior point method (numpy) to a relative gap of 1e-9. Each problem has its optimum and,
-for comparison, what scikit-learn's LinearSVR and LinearSVC (LIBLINEAR's coordinate descent) come to in as many
+interior point method (numpy) to a relative gap of 1e-9, or with squared losses in the primal by Newton's
+method (numpy), where "dual" is the optimum too. Each problem has its optimum and, for comparison, what scikit-learn's LinearSVR and LinearSVC (LIBLINEAR's coordinate descent) come to in as many
 passes as Mercer makes before Newton's steps. Versions are noted in the file."""
 import json
 import warnings
@@ -61,6 +61,31 @@ def solve(z, p, lo, hi, epsilon):
     return w, b, -(0.5 * w @ w + c @ a)
 
 
+def solve_squared(z, c, short, slope):
+    """The minimum over w and b of 1/2 |w|^2 + c sum(max(0, short(u))^2), u = zw + b, slope being the derivative of
+    short: Newton's method with halved steps."""
+    zb = np.c_[z, np.ones(len(z))]
+    penalty = np.diag(np.r_[np.ones(z.shape[1]), 0.0])
+
+    def value(v):
+        e = np.maximum(0, short(zb @ v))
+        return 0.5 * v @ penalty @ v + c * e @ e
+
+    v = np.zeros(z.shape[1] + 1)
+    for _ in range(500):
+        e = np.maximum(0, short(zb @ v))
+        g = penalty @ v + 2 * c * zb.T @ (e * slope(zb @ v))
+        free = zb[e > 0]
+        step = np.linalg.solve(penalty + 2 * c * free.T @ free, -g)
+        if -g @ step < 1e-13 * value(v):
+            break
+        t = 1.0
+        while value(v + t * step) > value(v) + 1e-4 * t * (g @ step) and t > 1e-12:
+            t /= 2
+        v = v + t * step
+    return v[:-1], v[-1], value(v)
+
+
 def epsilon_objective(z, y, w, b, c, epsilon):
     return 0.5 * w @ w + c * np.maximum(0, np.abs(y - z @ w - b) - epsilon).sum()
 
@@ -79,21 +104,31 @@ target = np.round(z @ r.randn(d) + 30 * (z[:, base:] - first @ np.linalg.lstsq(f
 label = np.where(target > np.median(target), 1.0, -1.0)
 out = {"versions": {"numpy": np.__version__, "scipy": scipy.__version__, "scikit-learn": sklearn.__version__},
        "columns": d, "x": x.ravel().tolist(), "target": target.tolist(), "label": label.astype(int).tolist(),
-       "epsilon": [], "hinge": []}
+       "epsilon": [], "hinge": [], "squared_epsilon": [], "squared_hinge": []}
 for c in [1.0, 100.0, 10000.0]:
     for eps in [0.0, 0.1]:
         bound = np.full(n, c)
         w, b, dual = solve(z, target, -bound, bound, eps)
         primal = epsilon_objective(z, target, w, b, c, eps)
-        m = LinearSVR(C=c, epsilon=eps, loss="epsilon_insensitive", intercept_scaling=30, tol=1e-12, max_iter=1000).fit(z, target)
+        m = LinearSVR(C=c, epsilon=eps, loss="epsilon_insensitive", intercept_scaling=30, tol=1e-12, max_iter=1000, random_state=0).fit(z, target)
         liblinear = epsilon_objective(z, target, m.coef_, m.intercept_[0], c, eps)
         out["epsilon"].append({"c": c, "epsilon": eps, "primal": primal, "dual": dual, "liblinear": liblinear, "w": w.tolist(), "b": b})
         print("epsilon", c, eps, primal, (primal - dual) / primal, liblinear / primal - 1)
     bound = np.where(label > 0, c, 0.0)
     w, b, dual = solve(z, label, bound - c, bound, 0.0)
     primal = hinge_objective(z, label, w, b, c)
-    m = LinearSVC(C=c, loss="hinge", intercept_scaling=30, tol=1e-12, max_iter=1000).fit(z, label)
+    m = LinearSVC(C=c, loss="hinge", intercept_scaling=30, tol=1e-12, max_iter=1000, random_state=0).fit(z, label)
     liblinear = hinge_objective(z, label, m.coef_[0], m.intercept_[0], c)
     out["hinge"].append({"c": c, "primal": primal, "dual": dual, "liblinear": liblinear, "w": w.tolist(), "b": b})
     print("hinge", c, primal, (primal - dual) / primal, liblinear / primal - 1)
+    w, b, best = solve_squared(z, c, lambda u: np.abs(target - u) - 0.1, lambda u: -np.sign(target - u))
+    m = LinearSVR(C=c, epsilon=0.1, loss="squared_epsilon_insensitive", intercept_scaling=30, tol=1e-12, max_iter=1000, random_state=0).fit(z, target)
+    liblinear = 0.5 * m.coef_ @ m.coef_ + c * (np.maximum(0, np.abs(target - m.predict(z)) - 0.1) ** 2).sum()
+    out["squared_epsilon"].append({"c": c, "epsilon": 0.1, "primal": best, "dual": best, "liblinear": liblinear, "w": w.tolist(), "b": b})
+    print("squared epsilon", c, best, liblinear / best - 1)
+    w, b, best = solve_squared(z, c, lambda u: 1 - label * u, lambda u: -label)
+    m = LinearSVC(C=c, loss="squared_hinge", intercept_scaling=30, tol=1e-12, max_iter=1000, random_state=0).fit(z, label)
+    liblinear = 0.5 * m.coef_[0] @ m.coef_[0] + c * (np.maximum(0, 1 - label * m.decision_function(z)) ** 2).sum()
+    out["squared_hinge"].append({"c": c, "primal": best, "dual": best, "liblinear": liblinear, "w": w.tolist(), "b": b})
+    print("squared hinge", c, best, liblinear / best - 1)
 json.dump(out, open("collinear.json", "w"))
