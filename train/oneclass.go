@@ -29,7 +29,7 @@ func (f *fit) oneClass(sum *dataset.Summary) error {
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.roomForNewton(sum)
+	maxIter, told := f.passes(sum)
 	linear, report, err := learn.FitOneClass(f.ctx, all.z, all.weights, learn.OneClass{
 		Outliers: f.cfg.Outliers, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },

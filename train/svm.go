@@ -139,7 +139,7 @@ func (f *fit) svm(sum *dataset.Summary) error {
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.roomForNewton(sum)
+	maxIter, told := f.passes(sum)
 	opt := learn.SVM{
 		C: f.cfg.C, Loss: f.cfg.Loss, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		CrammerSinger: f.cfg.Multiclass == crammerSinger,

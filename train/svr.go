@@ -63,7 +63,7 @@ func (f *fit) svr(sum *dataset.Summary) error {
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.roomForNewton(sum)
+	maxIter, told := f.passes(sum)
 	opt := learn.SVR{
 		C: f.cfg.C, Loss: f.cfg.Loss, Epsilon: f.cfg.Epsilon, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
