@@ -11,7 +11,6 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/model"
 	"mercer/pipeline"
 )
 
@@ -213,7 +212,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
-	names, _ := Learners()
+	names := Learners()
 	if err := set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"); err != nil {
 		return c, err
 	}
@@ -313,11 +312,3 @@ func (c Config) Pipeline() (pipeline.Config, error) { return c.pipeline().WithDe
 
 // text is the configuration as a model keeps it.
 func (c *Config) text() (json.RawMessage, error) { return json.Marshal(c) }
-
-// ConfigOf is the configuration that a model was trained with, as it was asked for.
-func ConfigOf(m *model.Model) (c Config, err error) {
-	if text := m.Info().Config; len(text) > 0 {
-		err = json.Unmarshal(text, &c)
-	}
-	return c, err
-}

@@ -272,17 +272,8 @@ func (d *demo) stream(ctx context.Context) (*present.StreamJSON, error) {
 
 // samePredictions says whether two models give the rows of src the same scores.
 func samePredictions(ctx context.Context, a, b *model.Model, src dataset.Source) (bool, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer r.Close()
 	var sa, sb matrix.Dense
-	for {
-		batch, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return true, nil
-		}
+	for batch, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return false, err
 		}
@@ -297,6 +288,7 @@ func samePredictions(ctx context.Context, a, b *model.Model, src dataset.Source)
 			}
 		}
 	}
+	return true, nil
 }
 
 // writeDigits writes the digits as CSV files.

@@ -30,8 +30,10 @@ import (
 func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, npz, idx")
-	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none (default: the last column)")
-	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have any number, such as | (LIBSVM: a comma, found out if one of the first rows has several)")
+	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none "+
+		"(default: the last column)")
+	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have several, such as | "+
+		"(LIBSVM text: a comma, found out if one of the first rows has several)")
 	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")
 	f.StringVar(&o.Weight, "weight", "", "column of row weights, by name or index")
 	f.StringVar(&o.Header, "header", "auto", "whether a table starts with names: auto, yes, no")
@@ -79,7 +81,8 @@ func contains(words, word string) bool {
 func modelFlags(cmd *cobra.Command, c *train.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
-	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
+	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
+		"with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows)")
 	mapOptions(f, &c.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
@@ -87,47 +90,66 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 
 // learnerFlags are the flags that choose a learner and its options.
 func learnerFlags(cmd *cobra.Command, c *train.Config) {
-	names, _ := train.Learners()
+	names := train.Learners()
 	f := cmd.Flags()
-	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
+	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes whose features fit into memory, else ridge), "+
+		strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
-	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the features, or auto (default: chosen by --lambda-by); of the lasso and its kin (default: chosen on a held-out tenth of the rows); of online (default 1e-5)")
+	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the "+
+		"features, or auto (default: chosen by --lambda-by); of lasso, elastic-net and group-lasso (default: chosen on a held-out tenth "+
+		"of the rows); of online (default 1e-5)")
 	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
-	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+"; trace: --lambda is in parts of the mean variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
+	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+"; trace: --lambda is in parts of the mean "+
+		"variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
-	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
-	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
-	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, λ = 1/(C·rows)")
-	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the learner's usual one, named first)")
+	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge needs for standard deviations of predictions, 4·D² bytes")
+	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is "+
+		"held back for them")
+	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, "+
+		"λ = 1/(C·rows)")
+	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, "+
+		"squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the first named for the learner)")
 	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
 	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")
 	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
-	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never (default: averages that forget the first rows)")
+	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never "+
+		"(default: averages that forget the first rows)")
 	f.Float64Var(&c.Quantile, "quantile", 0, "quantile to predict, with the loss quantile (default 0.5)")
-	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), and of online with the loss epsilon (default 0)")
+	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), "+
+		"and of online with the loss epsilon (default 0)")
 	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
-	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); standard input is then not kept, but learned as it comes")
-	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: none, platt, isotonic, temperature (default none)")
-	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate (default 5, of which no more are used than 20,000 rows need)")
+	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); "+
+		"standard input is then learned as it comes, and not kept")
+	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
+		"none, platt, isotonic, temperature (default none)")
+	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
+		"(default 5, of which as many are used as 20,000 rows need)")
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
-	f.Float64Var(&c.Accuracy, "accuracy", 0, "how far an element of the Gram matrix may be off in approximate products (default 1e-4)")
-	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: none, exact)")
-	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or multinomial (logistic), all at once; ovo (kernel-svm), each two classes (default: of svm and of an l1 penalty ovr, of logistic multinomial, of kernel-svm ovo)")
+	f.Float64Var(&c.Accuracy, "accuracy", 0, "largest error of an element of the Gram matrix in approximate products (default 1e-4)")
+	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)")
+	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or "+
+		"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, "+
+		"multinomial for logistic, ovo for kernel-svm)")
 	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
-	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal (default auto: logistic primal, the others dual)")
-	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that they may leave outside (default 0.1)")
-	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: the most rows within the margin or outside of the tube, and the fewest support vectors, as shares (-s 1 and -s 4 with -n of svm-train)")
-	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality conditions (default: the learner's; these stop at a duality gap of 0.1 %)")
+	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal "+
+		"(default auto: primal for logistic, dual for the others)")
+	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that may lie outside "+
+		"(default 0.1)")
+	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: "+
+		"at most this share of the rows is within the margin or outside of the tube, and at least this share becomes support vectors "+
+		"(-s 1 and -s 4 with -n of svm-train)")
+	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality "+
+		"conditions (default: the learner's; these three stop at a duality gap of 0.1 %)")
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")
 }
 
 // reductionFlags are the flags of principal components.
 func reductionFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
-	f.IntVar(&c.Components, "components", 0, "most principal components of the features to go on with (default: the features themselves)")
+	f.IntVar(&c.Components, "components", 0, "most principal components of the features to train on (default: the features themselves)")
 	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
-	f.IntVar(&c.MapComponents, "map-components", 0, "principal components of each map of a sum to go on with, before those of all")
+	f.IntVar(&c.MapComponents, "map-components", 0, "principal components to keep of each map of a sum, before those of all features")
 	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
 }
 
@@ -239,7 +261,8 @@ func (v *lambdaValue) settle() error {
 	by, ridge := strings.ToLower(c.LambdaBy), c.Learner == "auto" || c.Learner == "ridge"
 	switch ofTrace := strings.HasPrefix(v.text, "trace*"); {
 	case ofTrace && !ridge:
-		return usagef("--lambda %s is in parts of the mean variance of the features, which the ridge alone knows; give %s a number", v.text, c.Learner)
+		return usagef("--lambda %s is in parts of the mean variance of the features, which the ridge alone knows; give %s a number",
+			v.text, c.Learner)
 	case ofTrace && by != "" && by != "trace":
 		return usagef("--lambda %s gives λ, so that --lambda-by %s has nothing to say; leave out one of them", v.text, by)
 	case ofTrace:
@@ -247,7 +270,8 @@ func (v *lambdaValue) settle() error {
 	case v.text == "auto" && (by == "given" || by == "trace"):
 		return usagef("--lambda auto gives no λ, but --lambda-by %s needs one; give --lambda a number, or leave out --lambda-by", by)
 	case v.text != "auto" && c.Lambda == 0 && slices.Contains([]string{"lasso", "elastic-net", "group-lasso"}, c.Learner):
-		return usagef("--lambda 0 leaves %s no penalty, which is least squares: take --learner ridge --lambda 0, or leave out --lambda to have one chosen", c.Learner)
+		return usagef("--lambda 0 leaves %s no penalty, which is least squares: take --learner ridge --lambda 0, "+
+			"or leave out --lambda to have one chosen", c.Learner)
 	case v.text != "auto" && c.Lambda == 0 && by == "" && ridge:
 		c.LambdaBy = "given"
 	}
@@ -282,7 +306,9 @@ func readLandmarks(ctx context.Context, c *train.Config, data dataset.Options) e
 	if path == "" || slices.Contains(feature.LandmarkChoices(), strings.ToLower(path)) {
 		return nil
 	}
-	src, err := dataset.Open(ctx, path, dataset.Options{Format: data.Format, Label: "none", Header: data.Header, Base: data.Base, Missing: data.Missing, Dim: data.Dim})
+	src, err := dataset.Open(ctx, path, dataset.Options{
+		Format: data.Format, Label: "none", Header: data.Header, Base: data.Base, Missing: data.Missing, Dim: data.Dim,
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("--landmarks %s: there is no such file, nor is it one of %s", path, strings.Join(feature.LandmarkChoices(), ", "))
 	}
@@ -339,7 +365,8 @@ func (m *mapValue) Set(s string) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&cfg); err != nil {
-		return fmt.Errorf("not a map in JSON, such as {\"map\":\"chain\",\"steps\":[{\"map\":\"countsketch\",\"features\":512},{\"map\":\"rff\",\"features\":2048}]}: %w", err)
+		return fmt.Errorf("not a map in JSON, such as "+
+			`{"map":"chain","steps":[{"map":"countsketch","features":512},{"map":"rff","features":2048}]}: %w`, err)
 	}
 	if d.More() {
 		return errors.New("more than one map in JSON")

@@ -142,7 +142,8 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	}
 	size := 8 * int64(sum.Rows) * int64(m)
 	if size > largeMatrix && !g.yes {
-		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", units.Count(sum.Rows), units.Count(m), units.Bytes(size), g.out)
+		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", units.Count(sum.Rows), units.Count(m),
+			units.Bytes(size), g.out)
 	}
 	if size > largeMatrix {
 		p.note(fmt.Sprintf("%s will take %s", g.out, units.Bytes(size)))
@@ -212,7 +213,8 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 func finite(part []float64, first, cols int) error {
 	for i, v := range part {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return fmt.Errorf("the value of rows %d and %d (from 1) is too large for a float64; give a smaller --gamma or scale the data", first+i/cols+1, i%cols+1)
+			return fmt.Errorf("the value of rows %d and %d (from 1) is too large for a float64; give a smaller --gamma or scale the data",
+				first+i/cols+1, i%cols+1)
 		}
 	}
 	return nil

@@ -27,7 +27,8 @@ func TestTrainKernelSVM(t *testing.T) {
 			t.Errorf("%s: %s", c[0], out)
 		}
 	}
-	if out := ok(t, "train", numbers, "-o", m, "--learner", "kernel-svm", "--svm-nu", "0.3"); !strings.Contains(out, "nu-svr: ν = 0.3, ε = ") {
+	if out := ok(t, "train", numbers, "-o", m, "--learner", "kernel-svm", "--svm-nu", "0.3"); !strings.Contains(out,
+		"nu-svr: ν = 0.3, ε = ") {
 		t.Errorf("%s", out)
 	}
 	if out := ok(t, "train", data, "-o", m, "--learner", "kernel-svm", "--svm-nu", "0.2"); !strings.Contains(out, "nu-svc: ν = 0.2, ") {
