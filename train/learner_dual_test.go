@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -300,5 +301,42 @@ func TestNewtonStepsNeedRoom(t *testing.T) {
 	}
 	if !bytes.Equal(files[0], files[1]) {
 		t.Error("room for Newton's steps changes the model")
+	}
+}
+
+// TestLabelsTakeNewtonStepsInTurn: the machines of labels are trained at the same time, the steps of one after those of
+// another, to the same bits on any number of threads.
+func TestLabelsTakeNewtonStepsInTurn(t *testing.T) {
+	const n, d, k = 200, 10, 5
+	s := random.New(33, "labels")
+	x, y := matrix.NewDense(n, d), make([]float64, n*k)
+	for i := range n {
+		row, base := x.Row(i), s.Normal()
+		for j := range row {
+			row[j] = float32(base + 1e-3*s.Normal())
+		}
+		for l := range k {
+			if 1e3*float64(row[l]-row[l+1])+s.Normal() > 0 {
+				y[i*k+l] = 1
+			}
+		}
+	}
+	src := source(t, matrix.Rows{Dense: x}, y, k, nil)
+	var first []byte
+	for _, threads := range []int{1, 4} {
+		before := runtime.GOMAXPROCS(threads)
+		m, _, err := Fit(context.Background(), src, Config{Task: "multilabel", Kernel: "linear", Scale: "none", Learner: "svm", Loss: "hinge", C: 1e5}, Options{})
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := m.Info().Training.Report.(*learn.SVMReport); !r.Converged || r.Newton == 0 {
+			t.Errorf("%d threads: %s", threads, r.Text())
+		}
+		if first == nil {
+			first = fileOf(t, m)
+		} else if !bytes.Equal(first, fileOf(t, m)) {
+			t.Errorf("%d threads give another model", threads)
+		}
 	}
 }
