@@ -45,7 +45,10 @@ func adult(t *testing.T, name string) string {
 // would say something else of some.
 func TestCalibratedModelsOfAdultDoNotContradictThemselves(t *testing.T) {
 	test := adult(t, "adult.test.gz")
-	cfg := Config{Config: train.Config{Learner: "svm", Loss: "squared_hinge", Features: 256, C: 1, Calibrate: "platt"}, Test: file(test, Options{Missing: "mean"})}
+	cfg := Config{
+		Config: train.Config{Learner: "svm", Features: 256, C: 1, Calibrate: "platt"},
+		Test:   file(test, Options{Missing: "mean"}),
+	}
 	r, err := Train(context.Background(), file(adult(t, "adult.data.gz"), Options{Missing: "mean"}), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -447,10 +447,8 @@ func (f *dual) fit(ctx context.Context, warm bool) (*Linear, *DualReport, error)
 	}
 	f.steps = 0
 	if f.ends && f.newtonable() {
-		for _, o := range f.working() {
-			if err := f.newton(ctx, o); err != nil {
-				return nil, nil, err
-			}
+		if err := f.newton(ctx, f.working()); err != nil {
+			return nil, nil, err
 		}
 		converged = len(f.working()) == 0
 	}

@@ -48,6 +48,11 @@ type proximalPoint struct {
 	x, u, du []float64 // n
 	free     []int32   // J
 	columns  int       // of the system with D columns: one more for b
+
+	trace  float64 // of ZᵀZ
+	system []float64
+	block  []float64
+	rows   matrix.Dense // Z_J
 }
 
 const (
@@ -89,8 +94,8 @@ func NewtonMemory(n, d int) float64 {
 	return 28*rows + 24*columns + 8*square*square + 4*square*columns + 8*panel*square
 }
 
-// square makes proximal steps wait for one another: each has a matrix.
-var square sync.Mutex
+// inTurn makes trainings wait for one another with these steps: each has a matrix.
+var inTurn sync.Mutex
 
 // newtonable says whether Newton's steps can end what coordinate descent has not.
 func (f *dual) newtonable() bool {
@@ -98,36 +103,47 @@ func (f *dual) newtonable() bool {
 	return ok && f.d <= mostSquare && f.n > 0
 }
 
-// newton goes on from β of an output that is not done. If it does not get there it leaves the β of the
-// smallest gap.
-func (f *dual) newton(ctx context.Context, o *output) error {
-	square.Lock()
-	defer square.Unlock()
-	trace := 0.0
-	for i, v := range f.norm {
-		if f.rows.counts(i) {
-			trace += float64(v)
-		}
-	}
-	if !(trace > 0) {
-		return nil
-	}
+// newton goes on from β of the outputs that are not done.
+func (f *dual) newton(ctx context.Context, work []*output) error {
+	inTurn.Lock()
+	defer inTurn.Unlock()
 	n, d := f.n, f.d
 	p := &proximalPoint{
-		f: f, box: f.loss.(*boxed), o: o, columns: d,
+		f: f, box: f.loss.(*boxed), columns: d,
 		w: make([]float64, d), g: make([]float64, d), dw: make([]float64, d),
 		x: make([]float64, n), u: make([]float64, n), du: make([]float64, n),
+	}
+	for i, v := range f.norm {
+		if f.rows.counts(i) {
+			p.trace += float64(v)
+		}
+	}
+	if !(p.trace > 0) {
+		return nil
 	}
 	if f.rho > 0 {
 		p.columns++
 	}
-	p.b = o.shift()
+	m := min(n, p.columns)
+	p.system, p.block = vec.Fresh64(m*m), make([]float64, panel*m)
+	for _, o := range work {
+		if err := p.finish(ctx, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish goes on from β of an output. If it does not get there it leaves the β of the smallest gap.
+func (p *proximalPoint) finish(ctx context.Context, o *output) error {
+	f := p.f
+	p.o, p.b = o, o.shift()
 	for j, v := range o.w {
 		p.w[j] = float64(v)
 	}
 	least, beta, b := f.gapOf(o), slices.Clone(o.beta), p.b
 	objective := max(math.Abs(o.value), math.Abs(o.value+o.gap), f.floor)
-	p.h = nearness * trace / float64(n)
+	p.h = nearness * p.trace / float64(f.n)
 	vain := 0
 	for k := 0; k < mostMinima && vain < idleMinima; k++ {
 		enough := max(exactness*math.Pow(0.1, float64(k)), exactest) * objective
@@ -146,7 +162,7 @@ func (f *dual) newton(ctx context.Context, o *output) error {
 			least, b, vain = gap, p.b, 0
 			copy(beta, o.beta)
 		}
-		p.h = max(closer*p.h, trace/condition)
+		p.h = max(closer*p.h, p.trace/condition)
 	}
 	copy(o.beta, beta)
 	return f.settle(ctx, o, b)
@@ -178,7 +194,7 @@ func (p *proximalPoint) minimise(ctx context.Context, enough float64) error {
 		if err := p.step(); err != nil {
 			return err
 		}
-		slope := vec.Dot64(p.g, p.dw) + p.gb*p.db
+		slope := vec.Dot64(p.g, p.dw) + float64(p.gb*p.db)
 		if !(slope < 0) {
 			return nil
 		}
@@ -269,7 +285,7 @@ func (p *proximalPoint) scores(to, w []float64, b float64) error {
 // most, and F has become less.
 func (p *proximalPoint) search(slope float64) float64 {
 	square := vec.Dot64(p.dw, p.dw)
-	linear := vec.Dot64(p.w, p.dw) + p.o.sigma*p.db
+	linear := vec.Dot64(p.w, p.dw) + float64(p.o.sigma*p.db)
 	at := func(alpha float64) float64 {
 		sum := linear + float64(alpha*square)
 		for i, d := range p.du {
@@ -333,8 +349,7 @@ func (p *proximalPoint) step() error {
 // own h is 0.
 func (p *proximalPoint) stepByColumns() error {
 	d, c := p.f.d, p.columns
-	a := vec.FreshUpper64(c)
-	block := make([]float64, 0, panel*c)
+	a, block := p.cleared(c), p.block[:0]
 	flush := func() {
 		vec.SyrkAdd(c, len(block)/c, block, c, a, c)
 		block = block[:0]
@@ -353,7 +368,7 @@ func (p *proximalPoint) stepByColumns() error {
 				row[j] *= scale
 			}
 		}
-		if len(block) == cap(block) {
+		if len(block) == panel*c {
 			flush()
 		}
 	})
@@ -388,13 +403,15 @@ func (p *proximalPoint) stepByColumns() error {
 //	dw = -g - Gᵀy,   (S + GGᵀ)y = db·1 - Gg,   1ᵀy = -g_b.
 func (p *proximalPoint) stepByRows() error {
 	m, d := len(p.free), p.f.d
-	rows := matrix.NewDense(m, d)
+	rows := &p.rows
+	rows.Reshape(m, d)
 	at := 0
 	err := p.eachFree(func(_ int, from matrix.Rows, r int) {
 		row := rows.Row(at)
 		if from.Dense != nil {
 			copy(row, from.Dense.Row(r))
 		} else {
+			clear(row)
 			idx, val := from.CSR.Row(r)
 			for e, j := range idx {
 				row[j] = val[e]
@@ -406,8 +423,7 @@ func (p *proximalPoint) stepByRows() error {
 		return err
 	}
 	all := matrix.Rows{Dense: rows}
-	a := vec.FreshUpper64(m)
-	block := make([]float64, panel*m)
+	a, block := p.cleared(m), p.block
 	for j0 := 0; j0 < d; j0 += panel {
 		width := min(panel, d-j0)
 		vec.Parallel(m, 64, func(lo, hi int) {
@@ -445,6 +461,15 @@ func (p *proximalPoint) stepByRows() error {
 	}
 	addRows(all, p.dw, func(i int) float64 { return -(right[2*i] + float64(p.db*right[2*i+1])) })
 	return nil
+}
+
+// cleared is the system of m rows and columns, with zeros in its upper triangle.
+func (p *proximalPoint) cleared(m int) []float64 {
+	a := p.system[:m*m]
+	for i := range m {
+		clear(a[i*m+i : (i+1)*m])
+	}
+	return a
 }
 
 // diagonal is h + λᵢ.

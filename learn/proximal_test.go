@@ -84,7 +84,8 @@ func TestMachinesOfCollinearColumnsConverge(t *testing.T) {
 			near = 1e-5
 		}
 		if !report.Converged || got > want.Primal*(1+near) || got < want.Dual*(1-1e-7) {
-			t.Errorf("%s, C = %g, ε = %g, tolerance %g: objective %.8g, the optimum is %.8g; %s", name, want.C, want.Epsilon, tolerance, got, want.Primal, report.Text())
+			t.Errorf("%s, C = %g, ε = %g, tolerance %g: objective %.8g, the optimum is %.8g; %s",
+				name, want.C, want.Epsilon, tolerance, got, want.Primal, report.Text())
 		}
 		if report.Newton > 0 {
 			ended++
@@ -92,12 +93,14 @@ func TestMachinesOfCollinearColumnsConverge(t *testing.T) {
 		if report.Newton > 300 {
 			t.Errorf("%s, C = %g, ε = %g: %s", name, want.C, want.Epsilon, report.Text())
 		}
-		t.Logf("%s, C = %g, ε = %g, tolerance %g: %.2g above the optimum, LIBLINEAR %.2g; %s", name, want.C, want.Epsilon, tolerance, got/want.Primal-1, want.Liblinear/want.Primal-1, report.Text())
+		t.Logf("%s, C = %g, ε = %g, tolerance %g: %.2g above the optimum, LIBLINEAR %.2g; %s",
+			name, want.C, want.Epsilon, tolerance, got/want.Primal-1, want.Liblinear/want.Primal-1, report.Text())
 	}
 	for _, tolerance := range []float64{0, 1e-4} {
 		for loss, optima := range map[string][]optimum{"epsilon": r.Epsilon, "squared_epsilon": r.SquaredEpsilon} {
 			for _, want := range optima {
-				l, report, err := FitSVR(context.Background(), rows, r.Target, 1, nil, SVR{C: want.C, Loss: loss, Epsilon: want.Epsilon, Tolerance: tolerance})
+				opt := SVR{C: want.C, Loss: loss, Epsilon: want.Epsilon, Tolerance: tolerance}
+				l, report, err := FitSVR(context.Background(), rows, r.Target, 1, nil, opt)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -155,7 +158,8 @@ func TestNewtonStepsFindTheOptimumAlone(t *testing.T) {
 						if !intercept {
 							continue // it is the constraint
 						}
-						box = &boxed{goals: &goals{c: 1, weights: weights, y: make([]float64, shape.n), outputs: 1}, kind: oneClassBox, typical: float64(shape.n)}
+						g := &goals{c: 1, weights: weights, y: make([]float64, shape.n), outputs: 1}
+						box = &boxed{goals: g, kind: oneClassBox, typical: float64(shape.n)}
 						sigma = 0.1 * float64(shape.n)
 						floor = 1e-6 * sigma * sigma * float64(shape.d)
 					}
@@ -170,7 +174,7 @@ func TestNewtonStepsFindTheOptimumAlone(t *testing.T) {
 						if err := f.check(context.Background(), []*output{o}); err != nil {
 							t.Fatal(err)
 						}
-						if err := f.newton(context.Background(), o); err != nil {
+						if err := f.newton(context.Background(), []*output{o}); err != nil {
 							t.Fatal(err)
 						}
 						primal, dual, sum := certificate(box, o, z, weights)
@@ -298,11 +302,12 @@ func TestNewtonStepsAreForWhatStalls(t *testing.T) {
 	}
 	r, zc, classes := readCollinear(t)
 	hard := r.Epsilon[len(r.Epsilon)-1]
-	_, bounded, err := FitSVR(context.Background(), InMemory(matrix.Rows{Dense: zc}), r.Target, 1, nil, SVR{C: hard.C, Loss: "epsilon", MaxIter: DualPasses})
+	dense := InMemory(matrix.Rows{Dense: zc})
+	_, bounded, err := FitSVR(context.Background(), dense, r.Target, 1, nil, SVR{C: hard.C, Loss: "epsilon", MaxIter: DualPasses})
 	if err != nil || bounded.Converged || bounded.Newton != 0 {
 		t.Errorf("with bounded passes: %+v, %v", bounded, err)
 	}
-	_, coupled, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: zc}), classes, 2, nil, SVM{C: hard.C, CrammerSinger: true})
+	_, coupled, err := FitSVM(context.Background(), dense, classes, 2, nil, SVM{C: hard.C, CrammerSinger: true})
 	if err != nil || coupled.Converged || coupled.Newton != 0 {
 		t.Errorf("of coupled classes: %+v, %v", coupled, err)
 	}
