@@ -15,6 +15,8 @@ import (
 // (equation 15 there, but for a factor in its middle). The relative error of m terms is (t(x)t(y))^m
 // exactly, at ax in place of x: nothing where ax is near 1, and all where it is near 0 or infinite. For
 // a, cost and order of the features see [Chebyshev], which is more accurate.
+//
+// A row takes O(dm) operations, a sparse one O(nnz·m), and the map holds 8d bytes.
 const Elementary = "elementary"
 
 // usualElementary is m unless the configuration says otherwise.

@@ -20,6 +20,9 @@ import (
 //
 // The map is for every kernel that has frequencies, and the yardstick of the others: orf
 // and sorf vary less where the kernel is radial, qmc where dimensions are few.
+//
+// A row takes O(dD) operations, a sparse one O(nnz·D). The map holds 2dD bytes in the form pair, 4dD
+// otherwise.
 const RFF = "rff"
 
 func newRFF(cfg Config, dim int) (Map, error) {

@@ -67,7 +67,8 @@ fitted to other rows than they are judged on: the rest of a sample of DATA, or r
                      500 rows; the accuracy of a ridge regression follows it
   dim                effective dimension tr K̃(K̃+λI)⁻¹, to be compared with that of K
   µs, one            microseconds a row in a batch, and for rows that come one by one
-All are means over --seeds draws of the map.
+All are means over --seeds draws of the map. Maps that keep distances and not inner products, such as
+kg-rp, are compared with the kernel after both are centred; the line "centred" names them.
 
 With --correlation, for pk-rp and d2pk-rp: the mean absolute correlation and distance correlation of
 the coordinates of projection vectors, by how many terms are summed, beside independent ones.

@@ -113,10 +113,11 @@ func (a *approximation) givenOptions(names []string) (map[string]json.RawMessage
 	return given, nil
 }
 
-// hasOption says whether a map has an option. A map of exp-chi2 stands for a chain of two, which
-// share the options.
+// hasOption says whether a map has an option. A map of a kernel that has parts stands for a chain of two
+// maps, which share the options.
 func (a *approximation) hasOption(name, option string) bool {
-	return a.kernel.Name == "exp-chi2" || slices.Contains(feature.OptionsOf(name), option)
+	_, _, composite := a.kernel.Parts()
+	return composite || slices.Contains(feature.OptionsOf(name), option)
 }
 
 // optionsOf are those of the given options that a map has.

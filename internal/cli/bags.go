@@ -102,8 +102,8 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 	if changed("kernel") || changed("map") {
 		return nil
 	}
-	c.Kernel = "linear"
-	for _, name := range []string{"features", "gamma", "sigma", "degree", "coef0", "nu", "homogeneity"} {
+	c.Kernel = kernel.Linear.Name()
+	for _, name := range append([]string{"features", "sigma"}, kernel.ParameterNames()...) {
 		if !changed(name) {
 			continue
 		}

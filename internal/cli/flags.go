@@ -156,28 +156,52 @@ func reductionFlags(cmd *cobra.Command, c *train.Config) {
 // kernelFlags are the flags that name a kernel.
 func kernelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
-	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
-	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
-	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); of matern its length scale: exp(-‖x-y‖/σ) for ν = 0.5")
-	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
-	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or c > 0 of the skewed kernels, which goes with the size of the numbers")
-	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
-	f.Float64Var(&c.Homogeneity, "homogeneity", 1, "degree h of the additive kernels of histograms, (xy)^(h/2)·𝒦(log(y/x))")
+	f.StringVar(&c.Kernel, "kernel", kernel.RBF.Name(), "kernel: "+strings.Join(kernel.Names(), ", "))
+	f.StringVar(&c.Gamma, "gamma", "median", kernel.ParameterHelp("gamma")+
+		": a number, median or scale, or one of these times a number, such as median*4")
+	f.Float64Var(&c.Sigma, "sigma", 0, sigmaHelp())
+	f.IntVar(&c.Degree, "degree", 0, kernel.ParameterHelp("degree"))
+	f.Float64Var(&c.Coef0, "coef0", 1, kernel.ParameterHelp("coef0"))
+	f.Float64Var(&c.Nu, "nu", 1.5, kernel.ParameterHelp("nu"))
+	f.Float64Var(&c.Homogeneity, "homogeneity", 1, kernel.ParameterHelp("homogeneity"))
+}
+
+// sigmaHelp says what σ is, and of which kernels it is the length scale.
+func sigmaHelp() string {
+	var of []string
+	for _, kind := range kernel.Kinds() {
+		if _, ok := kind.Usual().LengthScale(); ok {
+			of = append(of, kind.Name())
+		}
+	}
+	return "σ in place of γ = 1/(2σ²); the length scale of " + strings.Join(of, ", ")
+}
+
+// kernelsWith are the names of the kernels that have a parameter.
+func kernelsWith(parameter string) (names []string) {
+	for _, name := range kernel.Names() {
+		if kernel.Has(name, parameter) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // settle gives a configuration from flags what depends on several of them.
 func settle(cmd *cobra.Command, c *train.Config) error {
-	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
-		c.Degree = 1
+	kern := kernel.Kernel{Name: strings.ToLower(c.Kernel)}
+	if !cmd.Flags().Changed("degree") && c.Degree == 0 {
+		c.Degree = int(kernel.Ungiven(kern.Name, "degree"))
 	}
 	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
 		c.EpsilonGiven = true
 	}
-	if err := nonZero(cmd, strings.ToLower(c.Kernel)); err != nil {
+	if err := nonZero(cmd, kern); err != nil {
 		return err
 	}
-	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
-		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
+	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !kernel.Has(kern.Name, "nu") {
+		return usagef("--nu is ν of the kernel %s, and the kernel is %s; ν of a support vector machine is --svm-nu",
+			strings.Join(kernelsWith("nu"), ", "), c.Kernel)
 	}
 	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && c.L1Ratio == 0 {
 		return usagef("--l1-ratio 0 leaves nothing to |w|, which is ridge regression: give a number above 0, or --learner ridge")
@@ -192,23 +216,28 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 
 // nonZero refuses a parameter of the kernel that is given as 0, which a configuration takes for not
 // given.
-func nonZero(cmd *cobra.Command, kern string) error {
-	for _, p := range []struct {
-		flag string
-		of   bool
-		what string
-	}{
-		{"coef0", strings.HasPrefix(kern, "skewed-"), "c"},
-		{"nu", kern == "matern", "ν"},
-		{"degree", kern == "poly", "the degree"},
-		{"sigma", true, "σ"},
-	} {
-		f := cmd.Flags().Lookup(p.flag)
-		if !p.of || f == nil || !f.Changed {
+func nonZero(cmd *cobra.Command, kern kernel.Kernel) error {
+	zero := func(flag string) bool {
+		f := cmd.Flags().Lookup(flag)
+		if f == nil || !f.Changed {
+			return false
+		}
+		v, err := strconv.ParseFloat(f.Value.String(), 64)
+		return err == nil && v == 0
+	}
+	if zero("sigma") {
+		return usagef("--sigma 0: σ of %s is a positive number", kern.Name)
+	}
+	kind := kern.Kind()
+	if kind == nil {
+		return nil
+	}
+	for _, p := range kind.Parameters() {
+		if p.Name == "gamma" { // which is read with its words, by pipeline.SplitGamma
 			continue
 		}
-		if v, err := strconv.ParseFloat(f.Value.String(), 64); err == nil && v == 0 {
-			return usagef("--%s %s: %s of %s is a positive number", p.flag, f.Value, p.what, kern)
+		if zero(p.Name) && !p.Takes(0) {
+			return usagef("--%s 0: of %s it must be %s", p.Name, kind, p.Must())
 		}
 	}
 	return nil
@@ -280,23 +309,28 @@ func (v *lambdaValue) settle() error {
 
 // mapOptions are the flags of single maps, each named as in feature.Options.
 func mapOptions(f *pflag.FlagSet, o *feature.Options) {
-	f.StringVar(&o.Form, "form", "", "form of Fourier features: pair, phase (default pair)")
-	f.StringVar(&o.Radius, "radius", "", "lengths of sorf's frequencies: chi, fixed (default chi)")
-	f.StringVar(&o.Hash, "hash", "", "hash functions of the sketches: pairwise, balanced (default pairwise)")
-	f.BoolVar(&o.Complex, "complex", false, "sketch by complex numbers: less variance at degrees of 3 and more")
-	f.Float64SliceVar(&o.Series, "series", nil, "coefficients a0,a1,… ≥ 0 of f in maclaurin's kernel f(γ x·y)")
-	f.StringVar(&o.Entries, "entries", "", "entries of random projections: normal, sparse")
-	f.Float64Var(&o.Sparsity, "sparsity", 0, "s of sparse entries, of which one in s is not 0")
-	f.IntVar(&o.Pool, "pool", 0, "m, the vectors that pk-rp draws from, or the rows that kg-rp and its kin keep")
-	f.IntVar(&o.T, "t", 0, "t, how many terms an output adds up")
-	f.StringVar(&o.Reuse, "reuse", "", "how pk-rp uses its pool: even, random (default even)")
-	f.IntVar(&o.Rank, "rank", 0, "most principal components that kpca-rp and nystrom keep (default: all)")
-	f.IntVar(&o.Terms, "terms", 0, "features for each input dimension of the additive maps; cells of unary")
-	f.StringVar(&o.Window, "window", "", "window of homogeneous: fitted, uniform, rectangular")
-	f.Float64Var(&o.Period, "period", 0, "step between the frequencies of homogeneous (default: by a sample of the rows)")
-	f.Float64Var(&o.Stretch, "stretch", 0, "what additive maps multiply inputs by (default: by a sample of the rows)")
-	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky (chosen from a sample), or a FILE of rows")
-	f.Float64Var(&o.Width, "width", 0, "s of the sigmoids (default: by a sample of the rows)")
+	f.StringVar(&o.Form, "form", "", feature.OptionHelp("form"))
+	f.StringVar(&o.Radius, "radius", "", feature.OptionHelp("radius"))
+	f.StringVar(&o.Hash, "hash", "", feature.OptionHelp("hash"))
+	f.BoolVar(&o.Complex, "complex", false, feature.OptionHelp("complex"))
+	f.Float64SliceVar(&o.Series, "series", nil, feature.OptionHelp("series"))
+	f.StringVar(&o.Entries, "entries", "", feature.OptionHelp("entries"))
+	f.Float64Var(&o.Sparsity, "sparsity", 0, feature.OptionHelp("sparsity"))
+	f.IntVar(&o.Pool, "pool", 0, feature.OptionHelp("pool"))
+	f.IntVar(&o.T, "t", 0, feature.OptionHelp("t"))
+	f.StringVar(&o.Reuse, "reuse", "", feature.OptionHelp("reuse"))
+	f.IntVar(&o.Rank, "rank", 0, feature.OptionHelp("rank"))
+	f.IntVar(&o.Terms, "terms", 0, feature.OptionHelp("terms"))
+	f.StringVar(&o.Window, "window", "", feature.OptionHelp("window"))
+	f.Float64Var(&o.Period, "period", 0, feature.OptionHelp("period"))
+	f.Float64Var(&o.Stretch, "stretch", 0, feature.OptionHelp("stretch"))
+	f.StringVar(&o.Landmarks, "landmarks", "", landmarksHelp())
+	f.Float64Var(&o.Width, "width", 0, feature.OptionHelp("width"))
+}
+
+// landmarksHelp is the help of the option, but rows that are given come from a file.
+func landmarksHelp() string {
+	return strings.ReplaceAll(feature.OptionHelp("landmarks"), ", given (default", ", or a FILE of rows (default")
 }
 
 // readLandmarks reads the landmarks that --landmarks names a file of, in any format of data,

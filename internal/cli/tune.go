@@ -18,6 +18,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/present"
 	"mercer/internal/whole"
+	"mercer/kernel"
 	"mercer/lab"
 	"mercer/train"
 	"mercer/tune"
@@ -110,7 +111,7 @@ the journal is removed.`,
 	}
 	t.axes = axisFlags(f)
 	for name, usage := range map[string]string{
-		"gamma":  "γ of the kernel: numbers, median, scale, or these times numbers (default median*0.0625, median*0.25, median, median*4, median*16)",
+		"gamma":  kernel.ParameterHelp("gamma") + ": numbers, median, scale, or these times numbers (default median*0.0625, median*0.25, median, median*4, median*16)",
 		"lambda": "λ of the ridge: numbers, trace*NUMBER for parts of the mean variance of the features, or auto, which leaves the choice to the learner (default trace*log:1e-6:1:7); of the lasso and its kin, kernel-ridge, falkon and online",
 		"c":      "C of svm, svr, logistic and kernel-svm, or auto (default 0.01, 0.1, 1, 10, 100); of online, λ = 1/(C·rows)",
 	} {

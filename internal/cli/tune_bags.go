@@ -12,6 +12,7 @@ import (
 	front "mercer"
 	"mercer/dataset"
 	"mercer/internal/option"
+	"mercer/kernel"
 	"mercer/pool"
 	"mercer/train"
 )
@@ -45,7 +46,7 @@ func (t *tuning) settleBags(cmd *cobra.Command, path string) error {
 	case t.opt.Strict:
 		return usagef("bags are pooled once for all folds, with scaling and γ of all members; leave out --strict")
 	}
-	probe := train.Config{Bag: c.Bag, Kernel: "linear"}
+	probe := train.Config{Bag: c.Bag, Kernel: kernel.Linear.Name()}
 	if err := probe.Check(); err != nil {
 		return usageError{err}
 	}
@@ -79,7 +80,7 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 		return nil, err
 	}
 	memory := t.opt.Memory
-	cfg := train.Config{Bag: t.train.cfg.Bag, Kernel: "linear", Scale: "none", Seed: t.train.cfg.Seed}
+	cfg := train.Config{Bag: t.train.cfg.Bag, Kernel: kernel.Linear.Name(), Scale: "none", Seed: t.train.cfg.Seed}
 	mapping, _, _, err := train.FitBagPipeline(ctx, bags, cfg, train.Options{Progress: p.report, Memory: memory})
 	if err != nil {
 		bags.Close()
