@@ -154,7 +154,8 @@ func newTarget(cfg feature.Config, x matrix.Rows, lambda float64) (*target, erro
 	t := &target{n: n, centred: feature.Centred(cfg), gram: gram, block: min(n, spectralRows)}
 	for i, v := range gram {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("approx: the kernel of rows %d and %d of the sample is beyond float64; scale the data or give a smaller gamma", i/n+1, i%n+1)
+			return nil, fmt.Errorf("approx: the kernel of rows %d and %d of the sample is beyond float64; scale the "+
+				"data or give a smaller gamma", i/n+1, i%n+1)
 		}
 	}
 	if t.distances2, err = distancesOf(cfg, x, gram); err != nil {

@@ -69,7 +69,8 @@ type OutOfReach struct {
 }
 
 func (e *OutOfReach) Error() string {
-	return fmt.Sprintf("approx: no map that was measured comes to an error of %g: the least measured is %.3g, and its rate is followed to no more than %d times the features that were measured, nor beyond %d; "+
+	return fmt.Sprintf("approx: no map that was measured comes to an error of %g: the least measured is %.3g, and its "+
+		"rate is followed to no more than %d times the features that were measured, nor beyond %d; "+
 		"allow a larger error, or measure more features or other maps", e.Goal.Error, e.Least, mostExtrapolated, mostFeatures)
 }
 

@@ -49,7 +49,8 @@ func (w *csvWriter) Write(b *matrix.Batch) error {
 		w.line = w.line[:0]
 		for j, v := range w.row(b.X, i) {
 			if v-v != 0 {
-				return fmt.Errorf("%s: row %d: value %d (from 1) is %g, which a table of numbers cannot hold; write NPY or npz", w.path, w.rows+1, j+1, v)
+				return fmt.Errorf("%s: row %d: value %d (from 1) is %g, which a table of numbers cannot hold; write "+
+					"NPY or npz", w.path, w.rows+1, j+1, v)
 			}
 			if j > 0 {
 				w.line = append(w.line, ',')
@@ -117,7 +118,8 @@ func (w *csvWriter) label(b *matrix.Batch, i, k int) error {
 	if strings.Contains(text, listMark) {
 		text = strings.Trim(text, listMark)
 		if strings.Contains(text, csvListMark) {
-			return fmt.Errorf("a label in the list %q has the mark %s that separates labels; write LIBSVM text", strings.Split(text, listMark), csvListMark)
+			return fmt.Errorf("a label in the list %q has the mark %s that separates labels; write LIBSVM text",
+				strings.Split(text, listMark), csvListMark)
 		}
 		text = strings.ReplaceAll(text, listMark, csvListMark)
 	}

@@ -123,7 +123,8 @@ func FuzzRecords(f *testing.F) {
 	f.Add("\"", "\n\r", math.Copysign(0, -1))
 	f.Add(" x ", "NA", 1e30)
 	f.Fuzz(func(t *testing.T, a, b string, v float64) {
-		records := []any{map[string]any{"a": a, "v": 1.0, "y": 1.0}, map[string]any{"a": b, "v": v, "y": 2.0}, map[string]any{"a": a, "v": 2.5, "y": 1.0}}
+		records := []any{map[string]any{"a": a, "v": 1.0, "y": 1.0}, map[string]any{"a": b, "v": v, "y": 2.0},
+			map[string]any{"a": a, "v": 2.5, "y": 1.0}}
 		file, err := FromRecords(context.Background(), "records", nil, recordsOf(records...), Options{Label: "y", Missing: "zero"})
 		if err != nil {
 			return

@@ -39,7 +39,8 @@ func RowFormat(path string) (string, error) {
 	if ext == "" {
 		return "npy", nil
 	}
-	return "", fmt.Errorf("%s: the ending %s is of no format that is written: .npy (or none) NumPy's arrays, .npz SciPy's sparse matrices, .csv tables, .libsvm, .svm or .txt LIBSVM text",
+	return "", fmt.Errorf("%s: the ending %s is of no format that is written: .npy (or none) NumPy's arrays, .npz "+
+		"SciPy's sparse matrices, .csv tables, .libsvm, .svm or .txt LIBSVM text",
 		path, ext)
 }
 

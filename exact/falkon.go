@@ -115,7 +115,8 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 	}
 	if need, limit := FalkonBytes(n, x.Dim(), m, outputs, false), memory(opt.Memory); need > limit {
 		takes, allowed := units.BytesApart(need, limit)
-		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer centres or a feature map", m,
+		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer "+
+			"centres or a feature map", m,
 			takes, allowed)
 	}
 	centres := opt.Given

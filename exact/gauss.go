@@ -178,7 +178,8 @@ func (p *GaussProduct) plan(n int, extent []float64, accuracy, limit float64) (h
 	}
 	if half == 0 {
 		take, allowed := units.BytesApart(needed, limit)
-		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast Gauss transform take %s, "+
+		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast "+
+			"Gauss transform take %s, "+
 			"of %s allowed; use a tree or a threshold", take, allowed)
 	}
 	p.off = accuracy

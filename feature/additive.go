@@ -100,7 +100,8 @@ const leastStretch, mostStretch = 1e-30, 1e30
 
 func checkStretch(cfg Config) error {
 	if cfg.Stretch != 0 && !(cfg.Stretch >= leastStretch && cfg.Stretch <= mostStretch) {
-		return fmt.Errorf("feature: %s: stretch is %g; it must be from %g to %g, or 0 for a choice by the data", cfg.Map, cfg.Stretch, leastStretch, mostStretch)
+		return fmt.Errorf("feature: %s: stretch is %g; it must be from %g to %g, or 0 for a choice by the data", cfg.Map,
+			cfg.Stretch, leastStretch, mostStretch)
 	}
 	return nil
 }

@@ -70,7 +70,8 @@ func newD2PK(cfg Config, dim int) (*d2pk, error) {
 	f := &d2pk{}
 	factor := 1 / math.Sqrt(math.Sqrt(2*float64(t)*float64(cfg.Features)))
 	for i := range t {
-		f.matrices = append(f.matrices, newProjection(e, dim, cfg.Features, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.d2pk-rp", uint64(i)))
+		f.matrices = append(f.matrices, newProjection(e, dim, cfg.Features, factor*math.Sqrt(k.Gamma),
+			factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.d2pk-rp", uint64(i)))
 	}
 	return f, nil
 }

@@ -54,11 +54,13 @@ func newExplicit(cfg Config, dim int) (*explicit, error) {
 		e.top *= math.Sqrt(float64(i) * k.Gamma)
 	}
 	if size > mostMonomials {
-		return nil, fmt.Errorf("feature: explicit-poly: %d dimensions have %.4g monomials of degree %d, %.3g bytes for 1000 rows; it takes %d monomials at most, and tensorsketch any number",
+		return nil, fmt.Errorf("feature: explicit-poly: %d dimensions have %.4g monomials of degree %d, %.3g bytes "+
+			"for 1000 rows; it takes %d monomials at most, and tensorsketch any number",
 			dim, size, p, 4000*size, mostMonomials)
 	}
 	if !(e.top > 0 && e.top <= math.MaxFloat32 && e.constant <= math.MaxFloat32) {
-		return nil, fmt.Errorf("feature: explicit-poly: gamma = %g and coef0 = %g make monomials that are no float32; scale the data", k.Gamma, k.Coef0)
+		return nil, fmt.Errorf("feature: explicit-poly: gamma = %g and coef0 = %g make monomials that are no float32; "+
+			"scale the data", k.Gamma, k.Coef0)
 	}
 	for m := range p + 1 {
 		row := make([]int, e.width+1)

@@ -287,7 +287,8 @@ func affordable(cfg Config, dim int, bytes float64) error {
 	}
 	if most = min(most, math.MaxInt); bytes > most {
 		takes, allowed := units.BytesApart(bytes, most)
-		return fmt.Errorf("feature: %s: a map of %d dimensions to %d features takes %s, of %s at most; use fewer features, or a map that holds less",
+		return fmt.Errorf("feature: %s: a map of %d dimensions to %d features takes %s, of %s at most; use fewer "+
+			"features, or a map that holds less",
 			cfg.Map, dim, cfg.Features, takes, allowed)
 	}
 	return nil

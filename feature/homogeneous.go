@@ -64,13 +64,15 @@ func checkHomogeneous(cfg Config) error {
 		return nil
 	}
 	if cfg.Terms%2 == 0 && cfg.Terms > 0 {
-		return fmt.Errorf("feature: homogeneous: terms is %d, but a constant and pairs of a cos and a sin are odd: use %d", cfg.Terms, cfg.Terms+1)
+		return fmt.Errorf("feature: homogeneous: terms is %d, but a constant and pairs of a cos and a sin are odd: "+
+			"use %d", cfg.Terms, cfg.Terms+1)
 	}
 	if w := cfg.Window; w != "" && w != "uniform" && w != "rectangular" && w != "fitted" {
 		return fmt.Errorf("feature: homogeneous: window %q is not known; known are uniform, rectangular, fitted", w)
 	}
 	if cfg.Period != 0 && !(cfg.Period >= leastPeriod && cfg.Period <= mostPeriod) {
-		return fmt.Errorf("feature: homogeneous: period is %g; it must be from %g to %g, or 0 for a choice by the data", cfg.Period, leastPeriod, mostPeriod)
+		return fmt.Errorf("feature: homogeneous: period is %g; it must be from %g to %g, or 0 for a choice by the data",
+			cfg.Period, leastPeriod, mostPeriod)
 	}
 	return nil
 }

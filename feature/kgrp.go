@@ -66,7 +66,8 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 	n, dim := sample.Len(), sample.Dim()
 	m, t := cfg.Pool, cfg.T
 	if t < 0 || m < 0 || cfg.Rank < 0 {
-		return nil, fmt.Errorf("feature: %s: pool is %d, t %d and rank %d; they must be 1 or more, or 0 for the map's choice", cfg.Map, m, t, cfg.Rank)
+		return nil, fmt.Errorf("feature: %s: pool is %d, t %d and rank %d; they must be 1 or more, or 0 for the map's "+
+			"choice", cfg.Map, m, t, cfg.Rank)
 	}
 	if m == 0 {
 		m = int(math.Ceil(4 * math.Sqrt(float64(n))))

@@ -132,7 +132,8 @@ func givenLandmarks(cfg Config, dim int) (*matrix.Dense, error) {
 	case g.Cols != dim:
 		return nil, fmt.Errorf("feature: %s: the given landmarks have %d dimensions, but the rows have %d", cfg.Map, g.Cols, dim)
 	case g.Rows > cfg.Features:
-		return nil, fmt.Errorf("feature: %s: %d landmarks are given, but features is %d; give as few, or ask for %d features", cfg.Map, g.Rows, cfg.Features, g.Rows)
+		return nil, fmt.Errorf("feature: %s: %d landmarks are given, but features is %d; give as few, or ask for %d "+
+			"features", cfg.Map, g.Rows, cfg.Features, g.Rows)
 	default:
 		if err := finite(g); err != nil {
 			return nil, fmt.Errorf("feature: %s: the given landmarks: %w", cfg.Map, err)

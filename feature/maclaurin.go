@@ -86,7 +86,8 @@ func terms(cfg Config) ([]term, error) {
 			return nil, fmt.Errorf("feature: maclaurin: series has no coefficient above 0")
 		}
 		if last := list[len(list)-1].n; last-list[0].n > mostTerms {
-			return nil, fmt.Errorf("feature: maclaurin: series goes up to power %d; it may go to %d, %d above its first", last, list[0].n+mostTerms, mostTerms)
+			return nil, fmt.Errorf("feature: maclaurin: series goes up to power %d; it may go to %d, %d above its first",
+				last, list[0].n+mostTerms, mostTerms)
 		}
 	default:
 		series, _ := k.Series(mostTerms)

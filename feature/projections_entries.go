@@ -171,7 +171,8 @@ func newProjection(e entries, d, m int, deviation, last float64, seed uint64, na
 func representable(cfg Config) error {
 	for _, v := range []float64{math.Sqrt(cfg.Kernel.Gamma), math.Sqrt(cfg.Kernel.Coef0)} {
 		if v != 0 && !(v > 1e-18 && v < 1e18) {
-			return fmt.Errorf("feature: %s: gamma %g or coef0 %g is out of the range of float32; scale the data", cfg.Map, cfg.Kernel.Gamma, cfg.Kernel.Coef0)
+			return fmt.Errorf("feature: %s: gamma %g or coef0 %g is out of the range of float32; scale the data", cfg.Map,
+				cfg.Kernel.Gamma, cfg.Kernel.Coef0)
 		}
 	}
 	return nil

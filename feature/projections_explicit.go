@@ -180,7 +180,8 @@ func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 	f.monomials = newMonomialList(f.lift.d, k.Degree)
 	n := f.monomials.count
 	if entries := n * float64(cfg.Features); entries > mostDrawn || n > math.MaxInt32 || k.Degree > math.MaxInt16 {
-		return nil, fmt.Errorf("feature: explicit-rp: the kernel has %.4g monomials of degree %d in %d dimensions, and %d features of them a matrix of %.3g bytes; use pk-rp",
+		return nil, fmt.Errorf("feature: explicit-rp: the kernel has %.4g monomials of degree %d in %d dimensions, "+
+			"and %d features of them a matrix of %.3g bytes; use pk-rp",
 			n, k.Degree, f.lift.d, cfg.Features, 4*entries)
 	}
 	hold := f.holds(cfg.MaxBytes)
@@ -327,7 +328,8 @@ func newReduced(cfg Config, dim int) (*reduced, error) {
 	f := &reduced{lift: newLifting(k, dim)}
 	n := float64(f.lift.d) * float64(f.lift.d-1) / 2
 	if n > mostReduced {
-		return nil, fmt.Errorf("feature: reduced-poly makes %.0f features of %d dimensions, %.3g bytes a row; use d2pk-rp with sparsity 1, which projects from there", n, dim, 4*n)
+		return nil, fmt.Errorf("feature: reduced-poly makes %.0f features of %d dimensions, %.3g bytes a row; use "+
+			"d2pk-rp with sparsity 1, which projects from there", n, dim, 4*n)
 	}
 	if n == 0 {
 		return nil, fmt.Errorf("feature: reduced-poly multiplies different coordinates, and the rows have one only")

@@ -27,7 +27,8 @@ const QMC = "qmc"
 
 func newQMC(cfg Config, dim int) (Map, error) {
 	if dim > sobolDims-2 {
-		return nil, fmt.Errorf("feature: qmc: rows of %d dimensions; its points have at most %d, and beyond there is nothing to gain: use map orf or rff", dim, sobolDims-2)
+		return nil, fmt.Errorf("feature: qmc: rows of %d dimensions; its points have at most %d, and beyond there is "+
+			"nothing to gain: use map orf or rff", dim, sobolDims-2)
 	}
 	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
 		quasi(w, cfg.Seed, newLaw(cfg.Kernel))

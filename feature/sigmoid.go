@@ -139,7 +139,8 @@ func (f *sigmoid) State() map[string]*matrix.Dense {
 func restoreSigmoid(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
 	f := &sigmoid{directions: state["directions"], offsets: state["offsets"]}
 	width := state["width"]
-	if f.directions == nil || f.offsets == nil || width == nil || f.directions.Cols != dim || f.directions.Rows < 1 || f.directions.Rows > cfg.Features ||
+	if f.directions == nil || f.offsets == nil || width == nil || f.directions.Cols != dim || f.directions.Rows < 1 ||
+		f.directions.Rows > cfg.Features ||
 		f.offsets.Rows != f.directions.Rows || f.offsets.Cols != 2 || width.Rows != 1 || width.Cols != 1 {
 		return nil, fmt.Errorf("feature: sigmoid: the state is not that of %d features of %d dimensions", cfg.Features, dim)
 	}

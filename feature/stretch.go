@@ -40,7 +40,8 @@ func fitStretched[M Fitted](cfg Config, sample matrix.Rows, a []float32, of func
 	return restoreStretched(cfg, sample.Dim(), map[string]*matrix.Dense{"stretch": state}, of)
 }
 
-func restoreStretched[M Fitted](cfg Config, dim int, state map[string]*matrix.Dense, of func(Config, []float32) (M, error)) (Fitted, error) {
+func restoreStretched[M Fitted](cfg Config, dim int, state map[string]*matrix.Dense,
+	of func(Config, []float32) (M, error)) (Fitted, error) {
 	a := state["stretch"]
 	if len(state) != 1 || a == nil || a.Rows != 1 || a.Cols != dim || len(a.Data) < dim {
 		return nil, fmt.Errorf("feature: %s: its state must be a row of %d numbers, stretch", cfg.Map, dim)
@@ -48,7 +49,8 @@ func restoreStretched[M Fitted](cfg Config, dim int, state map[string]*matrix.De
 	row := a.Row(0)
 	for j, v := range row {
 		if !(v >= leastStretch && v <= mostStretch) {
-			return nil, fmt.Errorf("feature: %s: the stretch of dimension %d in its state is %g; it must be from %g to %g", cfg.Map, j+1, v, leastStretch, mostStretch)
+			return nil, fmt.Errorf("feature: %s: the stretch of dimension %d in its state is %g; it must be from %g "+
+				"to %g", cfg.Map, j+1, v, leastStretch, mostStretch)
 		}
 	}
 	m, err := of(cfg, row)

@@ -84,7 +84,8 @@ func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
 		return nil, err
 	}
 	if projections > math.MaxInt32 {
-		return nil, fmt.Errorf("feature: tensorsrht: %d features of %d dimensions need %.3g projections; use fewer features", cfg.Features, dim, projections)
+		return nil, fmt.Errorf("feature: tensorsrht: %d features of %d dimensions need %.3g projections; use fewer "+
+			"features", cfg.Features, dim, projections)
 	}
 	t.signs, t.scales = make([]float32, int(projections)), make([]float32, int(projections))
 	t.places = make([]int32, h.degree*m)

@@ -286,7 +286,8 @@ func TestCalibrationOfOddScores(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 	for _, bad := range []*Calibration{
-		{Method: "platt", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic", Knots: [][]float64{{1, 0}}, Rise: [][]float64{{0, 1}}},
+		{Method: "platt", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic",
+			Knots: [][]float64{{1, 0}}, Rise: [][]float64{{0, 1}}},
 		{Method: "isotonic", Knots: [][]float64{{0, 1}}, Rise: [][]float64{{0, 2}}}, {Method: "platt", A: []float64{math.NaN()}, B: []float64{0}},
 	} {
 		if bad.Check(1) == nil {

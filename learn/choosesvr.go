@@ -13,7 +13,8 @@ import (
 // small, ten times as much changes little yet. u is 1 for the squared loss, and for the other the
 // power of ten nearest to the targets' spread, since w is in their units. The loss is judged
 // without the tube.
-func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt SVR) (c float64, path []CPoint, err error) {
+func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt SVR) (c float64,
+	path []CPoint, err error) {
 	n := z.Len()
 	squared := opt.Loss != "epsilon"
 	unit := 1.0

@@ -37,7 +37,8 @@ func (r *recomputed) Pick(which []int) (matrix.Rows, error) {
 		return matrix.Rows{}, err
 	}
 	if z.Len() != len(which) || z.Dim() != r.dim {
-		return matrix.Rows{}, fmt.Errorf("features were made anew as %d×%d, and %d×%d are wanted: the data changed while they were read", z.Len(),
+		return matrix.Rows{}, fmt.Errorf("features were made anew as %d×%d, and %d×%d are wanted: the data changed "+
+			"while they were read", z.Len(),
 			z.Dim(), len(which), r.dim)
 	}
 	return z, nil

@@ -34,7 +34,8 @@ func pathLines(path []Trial) []string {
 			if t.LogLoss > 0 {
 				by = fmt.Sprintf("log-loss %.4g, %s", t.LogLoss, by)
 			}
-			return []string{fmt.Sprintf("C is the best of %d from %.4g to %.4g on held-out rows (%s)", len(path), path[0].C, path[len(path)-1].C, by)}
+			return []string{fmt.Sprintf("C is the best of %d from %.4g to %.4g on held-out rows (%s)", len(path),
+				path[0].C, path[len(path)-1].C, by)}
 		}
 	}
 	return nil
@@ -62,7 +63,8 @@ const (
 // anything (idleShare), and returns the best. It fits on a random sample of the rows, 4,096 at most, and judges on others, a third as
 // many as there are rows or 4,096; both are copied, 4·8,192·D bytes at most if dense. With fewer
 // than 100 rows it returns 1 and tries nothing. weights may be nil, as in FitPrimal.
-func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal, seed uint64) (c float64, path []Trial, err error) {
+func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal,
+	seed uint64) (c float64, path []Trial, err error) {
 	if z.Len() < minChoose {
 		return 1, nil, nil
 	}

@@ -49,7 +49,8 @@ func BenchmarkPrimalPass(b *testing.B) {
 					some[i] = v % 2
 				}
 			}
-			f := &primalFit{z: InMemory(matrix.Rows{Dense: z}), k: TargetColumns(c.classes), class: some, loss: logisticLoss, joint: c.loss == "multinomial"}
+			f := &primalFit{z: InMemory(matrix.Rows{Dense: z}), k: TargetColumns(c.classes), class: some,
+				loss: logisticLoss, joint: c.loss == "multinomial"}
 			f.cost, _ = costs(n, nil, 1)
 			if err := f.meanSquares(context.Background()); err != nil {
 				b.Fatal(err)

@@ -134,7 +134,8 @@ func FitSVM(ctx context.Context, z Features, class []int, classes int, weights [
 // each model to visit, whose error ends it. C in increasing order is the fast way: the
 // variables of a smaller C are within the bounds of a larger one, where for a smaller C all
 // are made smaller in proportion.
-func SVMPath(ctx context.Context, z Features, class []int, classes int, weights []float64, opt SVM, cs []float64, visit func(*Linear, *SVMReport) error) error {
+func SVMPath(ctx context.Context, z Features, class []int, classes int, weights []float64, opt SVM, cs []float64,
+	visit func(*Linear, *SVMReport) error) error {
 	if classes < 2 || len(class) != z.Len() || weights != nil && len(weights) != z.Len() {
 		panic(fmt.Sprintf("learn: an SVM for %d rows given %d classes for %d rows and %d weights", z.Len(), classes, len(class), len(weights)))
 	}

@@ -189,7 +189,8 @@ func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed
 // the training rows' Gram matrix a, K = LLᵀ, whose inner products are the kernel's values. With
 // their weights w the score of a row x is k(x)ᵀL⁻ᵀw + b; it returns α = L⁻ᵀw, n×outputs, and b. It
 // overwrites a.
-func dualMachine(ctx context.Context, a []float64, train labelled, classes int, c float64, seed uint64) (alpha, b []float64, used float64, err error) {
+func dualMachine(ctx context.Context, a []float64, train labelled, classes int, c float64, seed uint64) (alpha,
+	b []float64, used float64, err error) {
 	n := train.x.Len()
 	most := 0.0
 	for i := range n {

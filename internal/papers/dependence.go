@@ -31,7 +31,8 @@ func lopezDependence() []*Table {
 		return &t
 	}
 	terms := []int{0, 1, 2, 4, 10, 30}
-	const protocol = "The pictures have no numbers. What they show: no correlation by any method; distance correlation (Székely) between products with common " +
+	const protocol = "The pictures have no numbers. What they show: no correlation by any method; distance " +
+		"correlation (Székely) between products with common " +
 		"factors, which a sum of t = 30 of them hides. 500 independent pairs of normal numbers have 8 % in the mean."
 	return []*Table{
 		table(Table{

@@ -25,7 +25,8 @@ type histogramSet struct {
 // histogramSets are those of the comparison of kernels of histograms.
 var histogramSets = []histogramSet{
 	{"wikipedia SIFT", true, func(ctx context.Context, dir string) (func(uint64) split, error) {
-		s, err := twoFiles(ctx, dir, "wikipedia_sift", "image_sift_bow128.train.csv", "image_sift_bow128.test.csv", dataset.Options{Label: "0", Header: "no"})
+		s, err := twoFiles(ctx, dir, "wikipedia_sift", "image_sift_bow128.train.csv", "image_sift_bow128.test.csv",
+			dataset.Options{Label: "0", Header: "no"})
 		return always(s), err
 	}},
 	{"outdoor colour", false, func(ctx context.Context, dir string) (func(uint64) split, error) {
@@ -89,7 +90,8 @@ type histogramMethod struct {
 // byMap is the method of a feature map, which finds its own C.
 func byMap(name string, cfg feature.Config, times int) histogramMethod {
 	byChance := cfg.Kernel.Kind() == kernel.ExpChi2 || cfg.Kernel.Kind() == kernel.SkewedChi2
-	return histogramMethod{name, byChance, func(ctx context.Context, s split, shape float64, features int, c float64, seed uint64) (percent, used float64, err error) {
+	return histogramMethod{name, byChance, func(ctx context.Context, s split, shape float64, features int, c float64,
+		seed uint64) (percent, used float64, err error) {
 		cfg := cfg
 		cfg.Seed = random.Hash(seed, "papers.histograms "+name, 0)
 		z, err := mapHistograms(cfg, s, shape, features, times)
@@ -138,9 +140,10 @@ func histogramMethods() []histogramMethod {
 			all = append(all, exponential(first, times))
 		}
 	}
-	return append(all, histogramMethod{"exp-chi2, exact", false, func(ctx context.Context, s split, gamma float64, _ int, c float64, seed uint64) (percent, used float64, err error) {
-		return exactMachine(ctx, kernel.Kernel{Name: "exp-chi2", Gamma: gamma}, s, c, seed)
-	}})
+	return append(all, histogramMethod{"exp-chi2, exact", false,
+		func(ctx context.Context, s split, gamma float64, _ int, c float64, seed uint64) (percent, used float64, err error) {
+			return exactMachine(ctx, kernel.Kernel{Name: "exp-chi2", Gamma: gamma}, s, c, seed)
+		}})
 }
 
 // skewness is the c of skewed-chi2, of some powers of ten, by which machines on 2,000 features err least
@@ -149,7 +152,8 @@ func histogramMethods() []histogramMethod {
 func skewness(ctx context.Context, train labelled, classes int) (float64, error) {
 	best, least := 0.0, math.Inf(1)
 	for _, c := range []float64{1, 0.1, 0.01, 0.001} {
-		m, err := feature.New(feature.Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2", Coef0: c}, Features: 2000, Seed: 1}, train.x.Dim())
+		m, err := feature.New(feature.Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2", Coef0: c},
+			Features: 2000, Seed: 1}, train.x.Dim())
 		if err != nil {
 			return 0, err
 		}
@@ -177,14 +181,22 @@ func histograms() []*Table {
 	var all []*Table
 	for i, d := range histogramFeatures {
 		t := &Table{
-			Name:   "L12-1",
-			Cost:   90,
-			Title:  "Accuracy of linear, additive and exponential χ² kernels on histograms",
-			Source: "after Li, Lebanon, Sminchisescu 2012, tables 1 and 2, and Kumar 2010, on other data: theirs (PASCAL VOC segments) are not to be had, so there are no figures of theirs",
-			Protocol: fmt.Sprintf("Linear SVMs, squared hinge, one against all. D = %d for skewed-chi2 and exp-chi2; the additive maps have their default number of features. ", d) +
-				"γ of exp-chi2 is that of the median distance of training rows; c of skewed-chi2 is the power of ten from 0.001 to 1 that does best, with 2,000 features, on held-out training rows of the first seed. Every method chooses its C on held-out training rows of the first seed and keeps it. What depends on no random number runs once. " +
-				"PCA of 3D is of the 3D features of training rows, down to D; of D + 1 training rows and fewer it keeps all there is, which for an SVM is as good as no PCA: rows are from 2,173 (Wikipedia) to 5,485 (R8). " +
-				"Official splits of wikipedia, optdigits and R8 (the seeds draw maps only), two thirds at random to train on of the others. optdigits is divided by 16, spambase by the largest value of each column, R8 are counts of words divided by their sum.",
+			Name:  "L12-1",
+			Cost:  90,
+			Title: "Accuracy of linear, additive and exponential χ² kernels on histograms",
+			Source: "after Li, Lebanon, Sminchisescu 2012, tables 1 and 2, and Kumar 2010, on other data: theirs " +
+				"(PASCAL VOC segments) are not to be had, so there are no figures of theirs",
+			Protocol: fmt.Sprintf("Linear SVMs, squared hinge, one against all. D = %d for skewed-chi2 and exp-chi2; "+
+				"the additive maps have their default number of features. ", d) +
+				"γ of exp-chi2 is that of the median distance of training rows; c of skewed-chi2 is the power of ten " +
+				"from 0.001 to 1 that does best, with 2,000 features, on held-out training rows of the first " +
+				"seed. Every method chooses its C on held-out training rows of the first seed and keeps it. What " +
+				"depends on no random number runs once. " +
+				"PCA of 3D is of the 3D features of training rows, down to D; of D + 1 training rows and fewer it " +
+				"keeps all there is, which for an SVM is as good as no PCA: rows are from 2,173 (Wikipedia) to 5,485 (R8). " +
+				"Official splits of wikipedia, optdigits and R8 (the seeds draw maps only), two thirds at random to " +
+				"train on of the others. optdigits is divided by 16, spambase by the largest value of each " +
+				"column, R8 are counts of words divided by their sum.",
 			Data:   "wikipedia_sift",
 			Corner: "accuracy, %",
 			Gain:   true,

@@ -192,7 +192,8 @@ func lopez2019Items() []Item {
 		item(p, "table 5.4, times", "time of bilinear pooling, GoogLeNet", "LS19-5.4-time"),
 		lacking(p, "table 5.4, accuracies", "accuracies of bilinear pooling, GoogLeNet", birds, nearPooling),
 		lacking(p, "table 5.5", "accuracies with all layers trained", birds, nearPooling+" (no layers trained)"),
-		lacking(p, "table 5.6", "accuracies of CBP-KRP by t and s", birds, "accuracies by t and s on photographs of Flowers-17 and Caltech-101, docs/benchmarks.md"),
+		lacking(p, "table 5.6", "accuracies of CBP-KRP by t and s", birds,
+			"accuracies by t and s on photographs of Flowers-17 and Caltech-101, docs/benchmarks.md"),
 		lacking(p, "figure 5.3", "accuracy and time of CBP-KRP by its pool and by D", birds, nearPooling+" (three D, one pool)"),
 	}...)
 }
@@ -200,12 +201,16 @@ func lopez2019Items() []Item {
 func kumarItems() []Item {
 	const p = "K10"
 	return []Item{
-		partly(item(p, "example results", "errors and times of least squares on random features", "K10-1 K10-1-time"), "Census, 18,000 rows of 119 columns"),
-		lacking(p, "learned low-dimensional features", "accuracies on Caltech-256 by match kernels", "Caltech-256 with its local descriptors", nearBags),
+		partly(item(p, "example results", "errors and times of least squares on random features", "K10-1 K10-1-time"),
+			"Census, 18,000 rows of 119 columns"),
+		lacking(p, "learned low-dimensional features", "accuracies on Caltech-256 by match kernels",
+			"Caltech-256 with its local descriptors", nearBags),
 		drawing(p, "example kernels", "spectra of homogeneous kernels", "formulas; tests check them"),
 		{Paper: p, Number: "additive kernels", Shows: "accuracies and times on " + caltech + "; here on other histograms", By: []string{"K10-2"}},
-		{Paper: p, Number: "intersection kernel", Shows: "accuracies and times on " + caltech + "; here on other histograms", By: []string{"K10-3"}},
-		{Paper: p, Number: "prediction with the intersection kernel", Shows: "times on INRIA, DaimlerChrysler and Caltech-101; here on other histograms", By: []string{"K10-4"}},
+		{Paper: p, Number: "intersection kernel",
+			Shows: "accuracies and times on " + caltech + "; here on other histograms", By: []string{"K10-3"}},
+		{Paper: p, Number: "prediction with the intersection kernel",
+			Shows: "times on INRIA, DaimlerChrysler and Caltech-101; here on other histograms", By: []string{"K10-4"}},
 	}
 }
 
@@ -213,8 +218,10 @@ func chebyshevItems() []Item {
 	const p = "L12"
 	return []Item{
 		item(p, "figure 1", "the constant C of the series by the input", "L12-F1"),
-		{Paper: p, Number: "table 1", Shows: "accuracies on " + pascal + " (HOG); here on other histograms", By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
-		{Paper: p, Number: "table 2", Shows: "accuracies on " + pascal + " (SIFT words); here on other histograms", By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
+		{Paper: p, Number: "table 1", Shows: "accuracies on " + pascal + " (HOG); here on other histograms",
+			By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
+		{Paper: p, Number: "table 2", Shows: "accuracies on " + pascal + " (SIFT words); here on other histograms",
+			By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
 		lacking(p, "table 3", "segmentation with several kernels", pascal, nearSegments),
 		lacking(p, "table 4", "accuracies on ImageNet", "ILSVRC 2010 with its bags of words", nearSegments),
 	}

@@ -41,7 +41,8 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 		if number == 1 {
 			var v version
 			if err := json.Unmarshal(line, &v); err != nil || v != thisVersion {
-				return option.Errorf("%s: is not a journal of tables, or one of another version of the program; name another file with %s, or delete it",
+				return option.Errorf("%s: is not a journal of tables, or one of another version of the program; name "+
+					"another file with %s, or delete it",
 					opt.Journal, option.Ref("journal"))
 			}
 			return nil
@@ -60,7 +61,8 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 		rows, columns := t.made()
 		known := slices.ContainsFunc(t.Rows[:rows], func(row Row) bool { return row.Name == m.Row })
 		if !known || len(m.Values) > columns || !opt.Quick && len(m.Values) < columns {
-			return fmt.Errorf("%s: line %d has %d figures of %q, which %s does not have; delete the file to begin anew", opt.Journal, number, len(m.Values), m.Row, t.Name)
+			return fmt.Errorf("%s: line %d has %d figures of %q, which %s does not have; delete the file to begin anew",
+				opt.Journal, number, len(m.Values), m.Row, t.Name)
 		}
 		if r.rows[m.Seed] == nil {
 			r.rows[m.Seed] = map[string][]float64{}

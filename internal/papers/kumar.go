@@ -54,8 +54,10 @@ func kumarMethods() []kumarMethod {
 		{"random features, ridge", "3.6 14.9 11.6 7.3 5", "20 9 4260 90 36", true, func(p *problem) train.Config {
 			return train.Config{Map: "rff", Features: p.features, Learner: "ridge"}
 		}, 0},
-		{"Falkon, 2,000 landmarks", "", "", true, func(*problem) train.Config { return train.Config{Learner: "falkon", Features: 2000, Tolerance: 1e-4} }, 0},
-		{fmt.Sprintf("kernel ridge, %d rows (theirs: exact SVM)", kumarExact), "11 15.1 2.2 8.3 9", "31 420 158400 - 780", true, func(*problem) train.Config { return train.Config{Learner: "kernel-ridge"} }, kumarExact},
+		{"Falkon, 2,000 landmarks", "", "", true,
+			func(*problem) train.Config { return train.Config{Learner: "falkon", Features: 2000, Tolerance: 1e-4} }, 0},
+		{fmt.Sprintf("kernel ridge, %d rows (theirs: exact SVM)", kumarExact), "11 15.1 2.2 8.3 9", "31 420 158400 - 780",
+			true, func(*problem) train.Config { return train.Config{Learner: "kernel-ridge"} }, kumarExact},
 	}
 }
 
@@ -86,10 +88,13 @@ func kumarSets(ctx context.Context, dir string, quick bool) (func(seed uint64) [
 }
 
 const kumarProtocol = "cpu_act: 6,500 rows to train on, drawn by the seed, the others to test on; the error is ‖y - f‖/‖y‖. " +
-	"a9a: adult with its official split. covtype: 50,000 rows drawn to train on and as many to test on, class 2 against the others; the lecture has 522,000. " +
-	"KDD Cup 1999: the 494,021 rows of its tenth to train on, where the lecture has 4,900,000, the labelled test part, normal against attacks; symbols as zeros and ones. Census is not at hand. " +
+	"a9a: adult with its official split. covtype: 50,000 rows drawn to train on and as many to test on, class 2 " +
+	"against the others; the lecture has 522,000. " +
+	"KDD Cup 1999: the 494,021 rows of its tenth to train on, where the lecture has 4,900,000, the labelled test " +
+	"part, normal against attacks; symbols as zeros and ones. Census is not at hand. " +
 	"rbf kernel, γ by the median distance, 0.1 for covtype; columns of mean 0 and deviation 1, but a9a as it is. " +
-	"Random features: D = 300, 500, 5,000 and 50 as in the lecture. In the last row the lecture has an exact SVM on all of its rows (on samples of KDD's)."
+	"Random features: D = 300, 500, 5,000 and 50 as in the lecture. In the last row the lecture has an exact SVM on " +
+	"all of its rows (on samples of KDD's)."
 
 // kumarResults is the lecture's table of regression and classification errors, and that of the
 // times.
@@ -97,26 +102,28 @@ func kumarResults() []*Table {
 	methods := kumarMethods()
 	source := "Kumar 2010 (lecture), example results; after Rahimi and Recht 2007"
 	errors := &Table{
-		Name:     "K10-1",
-		Title:    "Regression and classification by least squares on random features, and by the kernel itself",
-		Source:   source,
-		Protocol: kumarProtocol + " λ on held-out rows, of kernel ridge by leave-one-out, is chosen with the first seed and kept; what depends on no random number runs once.",
-		Data:     "cpu_act", // and a9a, covtype and kddcup99
-		Corner:   "error in percent",
-		Columns:  []string{"cpu_act, relative error", "a9a", "covtype", "KDD Cup 99", "Census"},
-		Cost:     130,
+		Name:   "K10-1",
+		Title:  "Regression and classification by least squares on random features, and by the kernel itself",
+		Source: source,
+		Protocol: kumarProtocol + " λ on held-out rows, of kernel ridge by leave-one-out, is chosen with the first " +
+			"seed and kept; what depends on no random number runs once.",
+		Data:    "cpu_act", // and a9a, covtype and kddcup99
+		Corner:  "error in percent",
+		Columns: []string{"cpu_act, relative error", "a9a", "covtype", "KDD Cup 99", "Census"},
+		Cost:    130,
 
 		LackingColumns: 1,
 	}
 	times := &Table{
-		Name:     "K10-1-time",
-		Title:    "Times of least squares on random features, and of the kernel itself",
-		Source:   source,
-		Protocol: kumarProtocol + " Seconds to train, with the choice of λ; the lecture's are of unknown machines, and by ASVM, SVMlight and LIBSVM in the last row.",
-		Data:     "cpu_act",
-		Corner:   "training, s",
-		Columns:  []string{"cpu_act", "a9a", "covtype", "KDD Cup 99", "Census"},
-		Cost:     840,
+		Name:   "K10-1-time",
+		Title:  "Times of least squares on random features, and of the kernel itself",
+		Source: source,
+		Protocol: kumarProtocol + " Seconds to train, with the choice of λ; the lecture's are of unknown machines, " +
+			"and by ASVM, SVMlight and LIBSVM in the last row.",
+		Data:    "cpu_act",
+		Corner:  "training, s",
+		Columns: []string{"cpu_act", "a9a", "covtype", "KDD Cup 99", "Census"},
+		Cost:    840,
 
 		LackingColumns: 1,
 	}

@@ -124,7 +124,8 @@ func lopezTimes2018() []*Table {
 	table := func(number, title, data string, cost float64) Table {
 		return Table{
 			Name: "LS18-" + number + "-time", Title: title, Data: data, Corner: "milliseconds", Cost: cost,
-			Source:   "López-Sánchez, Corchado, González Arrieta 2018, table " + number + ": times of its machine, of which it says nothing; ours of the machine that made this table",
+			Source: "López-Sánchez, Corchado, González Arrieta 2018, table " + number +
+				": times of its machine, of which it says nothing; ours of the machine that made this table",
 			Protocol: "To draw or to fit the map, and to map 200 rows; one run a seed. Data and options as in LS18-" + number + ".",
 		}
 	}
@@ -197,7 +198,8 @@ func lopezTimes2019() []*Table {
 		return func(seed uint64) (test, train matrix.Rows) { return part(x, 500, seed) }, err
 	}
 	base := timings{dims: []int{200, 500, 1000}, unit: 1}
-	make500 := func(t Table, k kernel.Kernel, open func(context.Context, string) (func(uint64) (matrix.Rows, matrix.Rows), error), methods []method) *Table {
+	make500 := func(t Table, k kernel.Kernel,
+		open func(context.Context, string) (func(uint64) (matrix.Rows, matrix.Rows), error), methods []method) *Table {
 		d := base
 		d.kernel, d.open, d.methods = k, open, methods
 		return d.table(t)

@@ -22,7 +22,8 @@ func TestTablesAreWhole(t *testing.T) {
 		if found, err := Find(strings.ToLower(table.Name)); err != nil || found.Title != table.Title {
 			t.Errorf("%s is not found by its name: %v", table.Name, err)
 		}
-		if table.Title == "" || table.Source == "" || table.Protocol == "" || table.Corner == "" || len(table.Columns) == 0 || len(table.Rows) == 0 {
+		if table.Title == "" || table.Source == "" || table.Protocol == "" || table.Corner == "" ||
+			len(table.Columns) == 0 || len(table.Rows) == 0 {
 			t.Errorf("%s lacks something", table.Name)
 		}
 		rows := map[string]bool{}

@@ -42,12 +42,14 @@ func SyrkAdd(n, k int, z []float64, ldz int, c []float64, ldc int) {
 // float64: products are summed in float32 over blocks of at most 560 rows, two such sums in
 // float32, and those in float64. It takes half the time of SyrkAdd.
 func SyrkAddWide(n, k int, z []float32, ldz int, c []float64, ldc int) {
-	micro32.multiply(product[float32]{m: n, n: n, k: k, alpha: 1, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, wide: c, ldc: ldc, part: upper})
+	micro32.multiply(product[float32]{m: n, n: n, k: k, alpha: 1, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, wide: c,
+		ldc: ldc, part: upper})
 }
 
 // syrk computes the upper triangle of C += αZᵀZ.
 func syrk(alpha float64, n, k int, z []float64, ldz int, c []float64, ldc int) {
-	micro64.multiply(product[float64]{m: n, n: n, k: k, alpha: alpha, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, add: true, c: c, ldc: ldc, part: upper})
+	micro64.multiply(product[float64]{m: n, n: n, k: k, alpha: alpha, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1,
+		add: true, c: c, ldc: ldc, part: upper})
 }
 
 // GemmNT computes C = A·Bᵀ for A m×k, B n×k, C m×n in float64.

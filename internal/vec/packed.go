@@ -95,7 +95,8 @@ func (p *Packed[T]) MultiplySparse(ptr []int, idx []int32, val []T, c []T, ldc i
 			panic(fmt.Sprintf("vec: index %d of %d", i, p.k))
 		}
 	}
-	p.mk.compute(product[T]{m: m, n: p.n, k: p.k, alpha: 1, ptr: ptr, idx: idx, a: val, infinite: !p.finite, scant: true, packed: p.panels, c: c, ldc: ldc, after: after})
+	p.mk.compute(product[T]{m: m, n: p.n, k: p.k, alpha: 1, ptr: ptr, idx: idx, a: val, infinite: !p.finite, scant: true,
+		packed: p.panels, c: c, ldc: ldc, after: after})
 }
 
 // At is element (l, j) of B.

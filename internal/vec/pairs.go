@@ -46,7 +46,8 @@ func (s PairSum) Width(d int) int {
 }
 
 // pairArrays is how many arrays a row of each sum has.
-var pairArrays = [pairSums]int{SumChi2: 1, SumWeightedChi2: 2, SumChi2Distance: 1, SumMin: 1, SumWeightedMin: 2, SumAbs: 1, SumEntropy: 2, SumWeightedEntropy: 3, SumExcess: 2}
+var pairArrays = [pairSums]int{SumChi2: 1, SumWeightedChi2: 2, SumChi2Distance: 1, SumMin: 1, SumWeightedMin: 2,
+	SumAbs: 1, SumEntropy: 2, SumWeightedEntropy: 3, SumExcess: 2}
 
 // Pairs computes a PairSum of many rows x with rows y that are kept, laid out for it. What two
 // rows give depends on them alone.

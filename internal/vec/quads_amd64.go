@@ -6,7 +6,8 @@ package vec
 // how many. The four stand side by side as quads, 16 bytes for each column, so that the
 // permutation moves quads and not single numbers, whose loads would cost as much as both
 // transforms. The sums are those of fastfood, in the same order.
-func fastfoodQuads(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32, ldd int, work []float32) int {
+func fastfoodQuads(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32,
+	ldd int, work []float32) int {
 	if block, _ := hadamardShape[float32](); n <= block || level == generic {
 		return 0
 	}

@@ -99,7 +99,8 @@ func divide(x []float64, d float64) {
 
 // subtractProduct computes C -= A·B, element (i, l) of A at a[i*ars+l*acs].
 func subtractProduct(m, n, k int, a []float64, ars, acs int, b []float64, ldb int, c []float64, ldc int) {
-	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: -1, a: a, ars: ars, acs: acs, b: b, brs: ldb, bcs: 1, add: true, c: c, ldc: ldc})
+	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: -1, a: a, ars: ars, acs: acs, b: b, brs: ldb, bcs: 1,
+		add: true, c: c, ldc: ldc})
 }
 
 // CholeskySolve overwrites B, n×k, with the solution X of A·X = B for a symmetric positive

@@ -50,7 +50,8 @@ func HD64(rows, n, m, width int, d, s []float64, src []float64, lds int, dst []f
 // It panics unless n is a power of two up to 2^20, m a multiple of n, b, p, g and s have m
 // elements, work is long enough, and src and dst hold the rows. Neither dst nor work may
 // overlap any other.
-func Fastfood32(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32, ldd int, work []float32) {
+func Fastfood32(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32,
+	ldd int, work []float32) {
 	mustBeFastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 	quads := fastfoodQuads(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 	if quads < rows {
@@ -59,7 +60,8 @@ func Fastfood32(rows, n, m, width int, b []float32, p []int32, g, s []float32, s
 }
 
 // Fastfood64 is Fastfood32 in float64.
-func Fastfood64(rows, n, m, width int, b []float64, p []int32, g, s []float64, src []float64, lds int, dst []float64, ldd int, work []float64) {
+func Fastfood64(rows, n, m, width int, b []float64, p []int32, g, s []float64, src []float64, lds int, dst []float64,
+	ldd int, work []float64) {
 	mustBeFastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 	fastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 }

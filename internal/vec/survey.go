@@ -19,7 +19,8 @@ func (s *Survey32) Grow(n int) {
 	if more <= 0 {
 		return
 	}
-	s.Shift, s.Sum, s.Square = append(s.Shift, make([]float64, more)...), append(s.Sum, make([]float64, more)...), append(s.Square, make([]float64, more)...)
+	s.Shift, s.Sum, s.Square = append(s.Shift, make([]float64, more)...), append(s.Sum,
+		make([]float64, more)...), append(s.Square, make([]float64, more)...)
 	s.NonZero, s.Fractions = append(s.NonZero, make([]int64, more)...), append(s.Fractions, make([]int64, more)...)
 	s.Least, s.Greatest = append(s.Least, make([]float32, more)...), append(s.Greatest, make([]float32, more)...)
 	for j := n - more; j < n; j++ {
