@@ -308,7 +308,7 @@ func Sizes(cfg feature.Config) string {
 	return ""
 }
 
-// exactly says that a kernel is a sum of products of powers, which one feature a dimension has
+// exactly says that a kernel is a sum of products of powers, which one feature per dimension has
 // exactly.
 func exactly(k kernel.Kernel) bool {
 	a, ok := k.Additive()

@@ -40,7 +40,7 @@ func NewSpectral(n int, k []float64, lambda float64) (*Spectral, error) {
 	}
 	square := 0.0
 	for _, v := range values {
-		v = max(v, 0) // but for rounding
+		v = max(v, 0) // up to rounding
 		s.dimension += v / (v + lambda)
 		square += v * v
 	}

@@ -211,7 +211,7 @@ func (r *arrayReader) decode(n int) error {
 		}
 		for k, v := range row {
 			if r.kind.kind != 'f' {
-				break // whole numbers are in reach of float32
+				break // integers are in reach of float32
 			}
 			if v-v != 0 {
 				j := k

@@ -13,12 +13,12 @@ import (
 	"mercer/matrix"
 )
 
-// bagLabels joins bags with labels that stand in a file of their own, one a bag. All labels
+// bagLabels joins bags with labels that stand in a file of their own, one per bag. All labels
 // are in memory.
 type bagLabels struct {
 	Bags
 	file string
-	all  matrix.Batch   // one a label
+	all  matrix.Batch   // one per label
 	at   map[string]int // the label of a bag by its name; nil: in the order of the bags
 }
 

@@ -48,7 +48,7 @@ type BagBatch struct {
 	Keys []string
 
 	// First is the number of the first bag, from 0. Outputs, Y, Names and Weights are as in a
-	// matrix.Batch, but one a bag.
+	// matrix.Batch, but one per bag.
 	First   int
 	Outputs int
 	Y       []float64
@@ -95,7 +95,7 @@ func (f *BagFile) UnseenCategories() []Unseen {
 //     name of the folder it is in, unless that is path itself. Names that begin with a dot
 //     are passed over.
 //
-// Options.LabelsFile has one label a bag, in the order of the bags, or lines of two cells, the
+// Options.LabelsFile has one label per bag, in the order of the bags, or lines of two cells, the
 // name of a bag and its label.
 //
 // A pass holds some bags at a time (of a folder, those of a file for each thread besides), and
@@ -219,7 +219,7 @@ func FromBags(x matrix.Rows, bags []int, y []float64, outputs int, names []strin
 type memoryBags struct {
 	x      matrix.Rows
 	bags   []int
-	labels matrix.Batch // one a bag
+	labels matrix.Batch // one per bag
 	schema Schema
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Text is parsed in parallel: one goroutine reads blocks of whole records, others parse them
 // into batches, and the results come out in the order of the file. Blocks and batches are
-// used again, so a pass holds a few of them however long the file is.
+// reused, so a pass holds a few of them however long the file is.
 
 const (
 	blockSize = 1 << 20  // bytes read at a time
@@ -41,7 +41,7 @@ type rowBuffer struct {
 	sparse       bool // the rows are in csr
 	names        bool // some label is text
 
-	// Of data with a column of groups, one a row: the bag, and the line where the row starts.
+	// Of data with a column of groups, one per row: the bag, and the line where the row starts.
 	keys  []string
 	lines []int
 }
@@ -108,7 +108,7 @@ type textReader struct {
 	batch  int // most rows in a batch
 
 	queue chan *block // blocks in the order of the file
-	free  chan *block // blocks to be used again
+	free  chan *block // blocks to be reused
 	wait  sync.WaitGroup
 
 	current *block // being handed out

@@ -55,7 +55,7 @@ func (c *cutter) after(i int) (ok bool) {
 
 // number takes the next cell if it is a plain number. If not, c.at has to be set back.
 func (c *cutter) number() (v float64, ok bool) {
-	// Short whole numbers are so common that they need not go the long way.
+	// Short integers are so common that they need not go the long way.
 	line, whole, i := c.line, uint32(0), c.at
 	for i < len(line) && line[i]-'0' <= 9 {
 		whole = whole*10 + uint32(line[i]-'0')

@@ -18,7 +18,7 @@ const (
 	maxFractions = 1000
 )
 
-// labelCounts count the different labels of a source with one target a row.
+// labelCounts count the different labels of a source with one target per row.
 type labelCounts struct {
 	numbers  map[float64]int // rows of each; empty again after an overflow
 	texts    map[string]int
@@ -83,7 +83,7 @@ func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
 
 // Task decides whether the labels are classes or numbers to predict, and says why. asked is
 // "auto", "classify", "regress" or "multilabel". In automatic mode lists of labels mean
-// multilabel, text means classes and several targets a row mean regression. Numbers are classes
+// multilabel, text means classes and several targets per row mean regression. Numbers are classes
 // if they are two, if they are whole and at most 20 (and no more than half as many as rows), or if
 // they are whole and number classes without a gap from 0 or 1, with at least ten rows each; else
 // they are numbers to predict.

@@ -7,7 +7,7 @@ import (
 )
 
 // Collect reads a whole source into one batch, for work that needs all rows at once; dim is
-// the width of sparse rows. It takes 4·n·d bytes for dense rows, 8 bytes a value for sparse
+// the width of sparse rows. It takes 4·n·d bytes for dense rows, 8 bytes per value for sparse
 // ones.
 func Collect(ctx context.Context, src Source, dim int) (*matrix.Batch, error) {
 	all := &matrix.Batch{}

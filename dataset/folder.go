@@ -23,7 +23,7 @@ type folder struct {
 	opt    Options // for each file
 	schema Schema
 	files  []string // relative to path, sorted
-	labels []string // one a file, nil without
+	labels []string // one per file, nil without
 	batch  int
 }
 

@@ -9,7 +9,7 @@ import (
 // DealFolds gives each of n rows one of k folds, at random by seed and repeat. With class, the classes of
 // the rows from 0 to classes-1, folds are stratified: each class is in every fold alike. The numbers of
 // rows of the folds differ by 1 at most, and so do those of each class, since one class goes on where the
-// last ended; every division with these numbers is as likely as any other. Memory: 2 bytes a row.
+// last ended; every division with these numbers is as likely as any other. Memory: 2 bytes per row.
 func DealFolds(n int, class []int32, classes, k int, seed, repeat uint64) []uint16 {
 	counts := countClasses(n, class, classes)
 	stream := random.New(seed, "folds", repeat)

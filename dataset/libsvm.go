@@ -16,7 +16,7 @@ import (
 //
 //	label [qid:number] index:value index:value … [# comment]
 //
-// or label,label,… in place of the label, and nothing for none, with indices that increase and
+// or label,label,… instead of the label, and nothing for none, with indices that increase and
 // start at 1 (Options.Base 0: at 0). A file without any labels is allowed, for prediction.
 
 // libsvm is such a file.

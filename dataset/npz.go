@@ -223,7 +223,7 @@ func (m *npzArray) next(count int) ([]byte, error) {
 	return m.buf[:need], nil
 }
 
-// whole reads the next element, a whole number.
+// whole reads the next element, an integer.
 func (m *npzArray) whole() (float64, error) {
 	b, err := m.next(1)
 	if err != nil {

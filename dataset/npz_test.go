@@ -113,7 +113,7 @@ func (p parts) archive(t testing.TB) []byte {
 func TestNPZErrors(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		array []byte // in place of the right one; nil: none
+		array []byte // instead of the right one; nil: none
 		want  string
 	}{
 		{"indices", nil, "f: is a zip archive (of data.npy, format.npy, indptr.npy, shape.npy) without indices.npy"},

@@ -73,7 +73,7 @@ const farOut = 15
 
 // ChoosePolynomialScale picks a scaling for kernels that grow as powers of the rows' lengths, and
 // says why: that of ChooseScale, but for dimensions of deviation 1 with values so far out that a
-// few rows would be most of the kernel, and for whole numbers that are no pixels, which are
+// few rows would be most of the kernel, and for integers that are no pixels, which are
 // mostly 0: their mean, left in, would be most of every product.
 func ChoosePolynomialScale(s *Summary) (kind, why string) {
 	kind, why = ChooseScale(s)

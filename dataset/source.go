@@ -179,7 +179,7 @@ type Options struct {
 	// be given where one of the first rows has several labels.
 	LabelSeparator string `json:"label_separator,omitempty"`
 
-	// LabelsFile is a file of labels, one a row, for formats that hold only inputs (IDX,
+	// LabelsFile is a file of labels, one per row, for formats that hold only inputs (IDX,
 	// NPY, npz) or for tables: itself IDX, NPY or text.
 	LabelsFile string `json:"labels_file,omitempty"`
 

@@ -39,7 +39,7 @@ type Summary struct {
 	Sparse  bool
 	NonZero int64
 
-	// Outputs is the number of targets a row, 0 if the rows have no labels.
+	// Outputs is the number of targets per row, 0 if the rows have no labels.
 	Outputs int
 
 	// Sample holds rows drawn at random, in their order.
@@ -54,7 +54,7 @@ type Summary struct {
 type ColumnStats struct {
 	Min, Max, Mean, Variance float64
 
-	// NonZero counts the values that are not 0; Integer says that all are whole numbers.
+	// NonZero counts the values that are not 0; Integer says that all are integers.
 	NonZero int64
 	Integer bool
 }

@@ -69,7 +69,7 @@ type FalkonReport struct {
 	Residual   float64 `json:"residual"`
 	Converged  bool    `json:"converged"`
 
-	// Kept says that K_nm was held in memory; else it was computed anew in every iteration.
+	// Kept says that K_nm was held in memory; else it was recomputed in every iteration.
 	Kept bool `json:"kept"`
 
 	// HeldOut is the number of rows that chose λ, Path has what was tried, ascending.

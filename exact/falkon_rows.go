@@ -93,7 +93,7 @@ func (f *falkon) addTransposed(g, values, out []float64) {
 // fewOutputs is how many outputs take longer as a matrix product than one by one.
 const fewOutputs = 2
 
-// normal writes K_nmᵀW(K_nm·u) into g, or of a vector r, n×K, in place of the product with u.
+// normal writes K_nmᵀW(K_nm·u) into g, or of a vector r, n×K, instead of the product with u.
 func (f *falkon) normal(g, u, r, weights, sums []float64) error {
 	clear(sums)
 	size := f.k * f.m

@@ -23,7 +23,7 @@ import (
 // cut off at m, n < p: the rows of a box give p moments Σ v·aⁿ/n!, matrices that depend on x
 // alone take them to the other boxes, and there a polynomial in b has the sum. With d columns the
 // kernel is a product, moments are pᵈ, and boxes lie on a grid; the matrices then act on one
-// column at a time along the lines of the grid, which is O(d) in place of O(reachᵈ) boxes.
+// column at a time along the lines of the grid, which is O(d) instead of O(reachᵈ) boxes.
 //
 // By Cramér's inequality |h_k(x)| ≤ 1.09·2^(k/2)√(k!), what is cut off for boxes of half side ρ
 // is at most

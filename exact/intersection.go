@@ -46,7 +46,7 @@ type Lookup struct {
 	// are cut into; 0 means bisection, which is exact.
 	Bins int
 
-	// Constant takes f_j of the middle of a cell, in place of the line through its ends.
+	// Constant takes f_j of the middle of a cell, instead of the line through its ends.
 	Constant bool
 }
 
@@ -225,7 +225,7 @@ func widen(least, most, v []float64) {
 	}
 }
 
-// Bound returns, for each output, what a score may be off by at most, but for rounding: 0 by
+// Bound returns, for each output, what a score may be off by at most, up to rounding: 0 by
 // bisection.
 func (f *Intersection) Bound() []float64 { return slices.Clone(f.bound) }
 

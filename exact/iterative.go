@@ -51,7 +51,7 @@ type IterativeReport struct {
 	Path    []LambdaPoint `json:"path,omitempty"`
 }
 
-// FitIterative fits kernel ridge regression with K̃ of p in place of K,
+// FitIterative fits kernel ridge regression with K̃ of p instead of K,
 //
 //	α = S(SK̃S + λI)⁻¹S(y - b),
 //
@@ -191,7 +191,7 @@ func solveIterative(ctx context.Context, p Product, y []float64, outputs int, we
 	return alpha, b, stop, nil
 }
 
-// GramProduct multiplies by the Gram matrix itself, whose rows are computed anew for every
+// GramProduct multiplies by the Gram matrix itself, whose rows are recomputed for every
 // product: n²d operations and no memory.
 type GramProduct struct {
 	against *kernel.Against

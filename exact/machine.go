@@ -110,7 +110,7 @@ func (m *Machine) Intercepts() []float64 { return m.b }
 const scoreRows = 128
 
 // Scores writes the scores of the rows x into dst, which must be Len×K. A row's scores do not
-// depend on the rows beside it, to the bit. It holds 8·128·n bytes a thread, which it keeps for
+// depend on the rows beside it, to the bit. It holds 8·128·n bytes per thread, which it keeps for
 // the next call. It fails if x has numbers that the kernel does not take.
 func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != len(m.b) {

@@ -27,7 +27,7 @@ type program struct {
 	separate bool      // each sign has a sum of its own: ν-SVC and ν-SVR
 }
 
-// smo solves a program by decomposition: of a working set of some hundred variables, those that
+// smo solves a program by decomposition: of a working set of a few hundred variables, those that
 // violate the conditions the most among them, it takes the rows of the Gram matrix (missing
 // ones in one product of matrices), solves the program in these variables alone by sequential
 // minimal optimisation on the small matrix, and adds what changed to f in one pass over the

@@ -24,7 +24,7 @@ type Product interface {
 	// Apply writes K̃v into dst, both n×outputs, row by row.
 	Apply(dst, v []float64, outputs int)
 
-	// Bound is a number that ‖K̃ - K‖₂ is at most, but for rounding.
+	// Bound is a number that ‖K̃ - K‖₂ is at most, up to rounding.
 	Bound() float64
 
 	// Bytes is the memory that the product holds.

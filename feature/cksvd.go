@@ -31,7 +31,7 @@ import (
 // takes. A restored map is nystrom's.
 const CKSVD = "cksvd"
 
-// What a descent takes: steps, rows a step, steps between measurements and rows to measure on,
+// What a descent takes: steps, rows per step, steps between measurements and rows to measure on,
 // and the first step as a share of the distance of landmarks.
 const descentSteps, descentRows, descentEach, descentMeasure, descentRate = 120, 256, 8, 2000, 0.2
 
@@ -268,7 +268,7 @@ func (c *descent) smooth(u *matrix.Dense, weight []float64) ([]float64, error) {
 	for j := range m {
 		yy[j] = vec.Dot64(h[j*d:][:d], h[j*d:][:d])
 	}
-	own := products // of the gradient along h_j, in place of the products
+	own := products // of the gradient along h_j, instead of the products
 	vec.Parallel(n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			xx := vec.Dot64(moved[i*d:][:d], moved[i*d:][:d])

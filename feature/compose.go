@@ -101,7 +101,7 @@ func part(state map[string]*matrix.Dense, i int) map[string]*matrix.Dense {
 // rows by a countsketch before a map whose cost grows with the dimension: that changes x·y,
 // and so ‖x-y‖², by its relative error of about 1/√D_1 only.
 //
-// It costs what its steps cost. Beside them it holds 4·256·max D_i bytes a goroutine.
+// It costs what its steps cost. Beside them it holds 4·256·max D_i bytes per goroutine.
 const Chain = "chain"
 
 // chain is the map [Chain].

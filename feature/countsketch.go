@@ -27,7 +27,7 @@ import (
 // 0 where D ≥ d, so that the sketch only permutes coordinates and the dot product is exact,
 // and about (1/D)·(d-D)/(d-1) where D < d.
 //
-// It takes O(d) additions a row, O(nnz) for a sparse one, after O(D) to clear the features,
+// It takes O(d) additions per row, O(nnz) for a sparse one, after O(D) to clear the features,
 // and 4d bytes. Choose it to shrink many, sparse dimensions, alone or before other maps.
 const CountSketch = "countsketch"
 

@@ -35,7 +35,7 @@ import (
 //
 // A row takes O(tdD) operations and the map holds 4tdD bytes, by a factor t more than rp, and
 // less, like rp, with very sparse entries; pk-rp is as good for less. Work memory is 4D bytes
-// for each of up to 252 rows a goroutine.
+// for each of up to 252 rows per goroutine.
 const D2PKRP = "d2pk-rp"
 
 // d2pk is the map [D2PKRP].

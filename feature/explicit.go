@@ -12,7 +12,7 @@ import (
 //
 //	√(p!/(k_1!⋯k_w!))·Π x̃_i^k_i,  k_1 + … + k_w = p,
 //
-// which are [x̃_i², √2·x̃_i·x̃_j] for p = 2. So z(x)·z(y) = (γ x·y + c)^p, but for rounding.
+// which are [x̃_i², √2·x̃_i·x̃_j] for p = 2. So z(x)·z(y) = (γ x·y + c)^p, up to rounding.
 // With w coordinates of x̃ there are D = (w+p-1)!/(p!(w-1)!) of them: the map decides on D.
 // They go by their smallest coordinate, then by the second, and so on.
 //

@@ -16,7 +16,7 @@ import (
 //
 //	z(x) = x^(h/2)·[√w_0, √(2w_1) cos(Lu), √(2w_1) sin(Lu), …, √(2w_n) cos(nLu), √(2w_n) sin(nLu)],
 //
-// u = log x, m = 2n+1 features a dimension, so that k₁ is (xy)^(h/2) times
+// u = log x, m = 2n+1 features per dimension, so that k₁ is (xy)^(h/2) times
 //
 //	𝒦̂(ω) = w_0 + 2 Σ_i w_i cos(iLω)
 //

@@ -124,7 +124,7 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 		}
 	}
 
-	// W = VΛ^(-1/2)G. K⁺ takes the mean away, but for rounding.
+	// W = VΛ^(-1/2)G. K⁺ takes the mean away, up to rounding.
 	b := make([]float64, m*r)
 	for i := range m {
 		for k := range r {
@@ -172,7 +172,7 @@ func gather(x matrix.Rows, chosen []int) *matrix.Dense {
 }
 
 // centredEigen returns the eigenvalues, largest first, of the centred Gram matrix of rows with
-// themselves, without those that are 0 but for rounding, and the eigenvectors as columns of a
+// themselves, without those that are 0 up to rounding, and the eigenvectors as columns of a
 // matrix with a line for each row.
 func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []float64, err error) {
 	m := rows.Rows
@@ -225,7 +225,7 @@ func gramOf(a *kernel.Against, rows *matrix.Dense) (gram []float64, largest floa
 }
 
 // positiveEigen returns the eigenvalues, largest first, of a Gram matrix of order m, without
-// those that are 0 but for rounding, of kernel values of which one is as large as size; and
+// those that are 0 up to rounding, of kernel values of which one is as large as size; and
 // the eigenvectors as columns of a matrix with m lines. It overwrites gram.
 func positiveEigen(m int, gram []float64, size float64) (values, vectors []float64, err error) {
 	ascending := make([]float64, m)
@@ -243,7 +243,7 @@ func positiveEigen(m int, gram []float64, size float64) (values, vectors []float
 		values[k] = ascending[m-1-k]
 		vector := gram[(m-1-k)*m:][:m]
 		// Its sign, which rounding decides, is that of its largest element: maps are the
-		// same on all machines then, but for rounding.
+		// same on all machines then, up to rounding.
 		largest, sign := 0.0, 1.0
 		for _, v := range vector {
 			if math.Abs(v) > largest {

@@ -170,7 +170,7 @@ func Default(k kernel.Kernel, dim int) string {
 	switch _, outer, composite := k.Parts(); {
 	case k.Linear():
 		return ""
-	case composite: // its second map is for several features a dimension
+	case composite: // its second map is for several features per dimension
 		return Default(outer, wide+1)
 	case additive:
 		return Homogeneous

@@ -48,7 +48,7 @@ type Options struct {
 	Complex bool `json:"complex,omitempty"`
 
 	// Series are the coefficients a_0, a_1, … ≥ 0 of f(t) = Σ a_n tⁿ for maclaurin, whose
-	// kernel is then f(γ x·y), in place of those of the kernel.
+	// kernel is then f(γ x·y), instead of those of the kernel.
 	Series []float64 `json:"series,omitempty"`
 
 	// Rank bounds how many principal components a map keeps; 0 means all.

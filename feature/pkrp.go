@@ -39,7 +39,7 @@ import (
 // what random Fourier features cost.
 //
 // A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 2ptD
-// bytes (twice the latter if m > 2¹⁶, and 8dm/s in place of 4dm if entries are very sparse),
+// bytes (twice the latter if m > 2¹⁶, and 8dm/s instead of 4dm if entries are very sparse),
 // and work memory of about 1 MB a goroutine.
 const PKRP = "pk-rp"
 

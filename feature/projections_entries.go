@@ -89,7 +89,7 @@ type projection struct {
 
 	packed *vec.Packed[float32]
 
-	columns, rows signs            // in place of packed
+	columns, rows signs            // instead of packed
 	table         *vec.SparseSigns // the columns
 	scale         float32
 }

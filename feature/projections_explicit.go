@@ -134,7 +134,7 @@ func (m monomialList) carry(tuple []int) {
 //
 // It is the reference for d2pk-rp and pk-rp, which come near to it at a tiny part of the cost:
 // a row takes O(ND) operations. φ is never held but for blocks of 4096 monomials of up to 252
-// rows a goroutine. R takes 4ND bytes (8ND/s if entries are very sparse) and is held if these are
+// rows per goroutine. R takes 4ND bytes (8ND/s if entries are very sparse) and is held if these are
 // 4 GiB or less, and no more than half of Config.MaxBytes, since a learner needs memory, too; else
 // every Transform draws it again, 16 kB·D at a time, which takes about ND·10 ns: give it many rows at
 // once. The features are the same.
@@ -305,7 +305,7 @@ func (f *explicitRP) work(rows, width int) int {
 //	(u·v)² - Σu_i²v_i²
 //
 // (López-Sánchez et al. 2018, equation 12), which d2pk-rp estimates with sparsity 1. It has D
-// = d'(d'-1)/2 features, takes as many multiplications a row, and holds nothing.
+// = d'(d'-1)/2 features, takes as many multiplications per row, and holds nothing.
 const ReducedPoly = "reduced-poly"
 
 // reduced is the map [ReducedPoly].

@@ -192,7 +192,7 @@ func (f *sigmoid) rows(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	}
 }
 
-// steps writes (x·w_j - b_j)/s of rows [i, j) of x into t. work has d numbers a row.
+// steps writes (x·w_j - b_j)/s of rows [i, j) of x into t. work has d numbers per row.
 func (f *sigmoid) steps(x matrix.Rows, i, j int, t, work []float64) {
 	d, m := f.Dims()
 	for r := i; r < j; r++ {

@@ -68,7 +68,7 @@ func allSketches() []mapCase {
 			}
 			for _, isComplex := range []bool{false, true} {
 				cfg := Config{Map: "tensorsrht", Kernel: k, Options: Options{Complex: isComplex}}
-				// Rows of 3 dimensions have n = 4: 4 features a block, 16 a group.
+				// Rows of 3 dimensions have n = 4: 4 features per block, 16 per group.
 				c := mapCase{Config: cfg, dim: 3, proof: 46}
 				c.variance = srhtVariance(c, 3)
 				add(c, nil)

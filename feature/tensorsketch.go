@@ -31,7 +31,7 @@ import (
 // p = 2 and rows alike, and ever less for more; below that width it is about -1/(d-1).
 //
 // A row takes O(p·(d + D·log D)) operations, a sparse one O(p·(nnz + D·log D)), fast for D a
-// power of two and some fifty times slower for others. The map takes 4p bytes a dimension.
+// power of two and some fifty times slower for others. The map takes 4p bytes per dimension.
 // Choose it for sparse rows, for many dimensions, and where time counts most.
 const TensorSketch = "tensorsketch"
 

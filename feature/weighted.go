@@ -24,7 +24,7 @@ type weighted struct {
 
 	against  *kernel.Against
 	weights  *vec.Packed[float64]
-	weights4 *vec.Packed[float32] // of 4 bytes, in place of weights and, if it is rbf, against
+	weights4 *vec.Packed[float32] // of 4 bytes, instead of weights and, if it is rbf, against
 	moved    *gaussians
 	height   int // rows of a block
 	free     spare.Slices[float64]

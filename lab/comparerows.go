@@ -26,7 +26,7 @@ type record struct {
 	labels  []string
 	sets    *dataset.LabelSets
 	outputs int
-	parts   int // numbers a row and model of sums
+	parts   int // numbers per row and model of sums
 
 	weights []float64 // of rows; nil: all 1
 	truth   []int32   // classes

@@ -29,10 +29,10 @@ type Options struct {
 // Evaluate predicts the labelled rows of src with m and compares. Weights of the rows, if they
 // have any, are those of all metrics.
 //
-// Memory beside that of a batch, for n rows: of two classes 8 bytes a row for the area under the
+// Memory beside that of a batch, for n rows: of two classes 8 bytes per row for the area under the
 // curve, of K classes 4·K + 4, of K labels 5·K, and of K numbers 16·K for the median; 8 more
 // where rows have weights. All of these end at 128 MiB, where the areas and the median become
-// approximate and Metrics says within what. Sorting takes another 8 bytes a row kept.
+// approximate and Metrics says within what. Sorting takes another 8 bytes per row kept.
 func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Options) (*Metrics, error) {
 	j := newJudge(m, src, opt)
 	for b, err := range dataset.Each(ctx, src) {

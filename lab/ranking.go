@@ -8,9 +8,9 @@ import (
 	"mercer/internal/vec"
 )
 
-// ranking gathers scores, one a class (or label) and row, for the areas under the curves of
+// ranking gathers scores, one per class (or label) and row, for the areas under the curves of
 // one class against the rest. Up to rankingBytes it keeps all scores and is exact; it takes
-// 4·K + 4 bytes a row for K columns (labels: 5·K), 8 more where rows have weights, and 8 a row
+// 4·K + 4 bytes per row for K columns (labels: 5·K), 8 more where rows have weights, and 8 per row
 // and thread while it sorts. Beyond, it counts scores in bins between quantiles of those it
 // had kept, 24 bytes each and no more than rankingBytes in all, and says how far off the areas may be:
 // within a bin any order is possible.
@@ -237,7 +237,7 @@ func (r *ranking) areas(column int, order []uint64) areas {
 		a.negative += b.negative
 	})
 	pairs := a.positive * a.negative
-	a.auc, a.average = min(1, share(a.auc, pairs)), min(1, share(a.average, a.positive)) // but for rounding
+	a.auc, a.average = min(1, share(a.auc, pairs)), min(1, share(a.average, a.positive)) // up to rounding
 	a.aucWithin, a.averageWithin = share(a.aucWithin, pairs), share(a.averageWithin, a.positive)
 	return a
 }

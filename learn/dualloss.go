@@ -28,7 +28,7 @@ type goals struct {
 	weights []float64 // n, nil: all 1
 
 	// Either the classes of the rows, and output t is for class t (1 where there is one
-	// output), or numbers, one a row.
+	// output), or numbers, one per row.
 	class   []int
 	outputs int
 	y       []float64

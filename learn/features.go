@@ -3,7 +3,7 @@ package learn
 import "mercer/matrix"
 
 // Features are the rows that an iterative solver trains on: it goes through them many times.
-// They may be in memory, in a file, or made anew each time they are asked for.
+// They may be in memory, in a file, or recomputed each time they are asked for.
 type Features interface {
 	// Len is the number of rows n, Dim that of columns D.
 	Len() int

@@ -6,7 +6,7 @@ import (
 	"mercer/matrix"
 )
 
-// Recomputed are features that are made anew whenever they are asked for: rows(which) gives
+// Recomputed are features that are recomputed whenever they are asked for: rows(which) gives
 // those of the rows which, in that order, valid until the next call. They take no memory but
 // that of some rows.
 func Recomputed(n, dim int, rows func(which []int) (matrix.Rows, error)) Features {

@@ -201,7 +201,7 @@ type primalFit struct {
 	class []int     // of classification: n
 	y     []float64 // of regression and labels: n×K
 	loss  pointLoss
-	joint bool // softmax over all outputs, in place of loss
+	joint bool // softmax over all outputs, instead of loss
 	// labels says that y is 1 where a row has a label and -1 where not.
 	labels bool
 

@@ -32,7 +32,7 @@ func waves(n, d, classes int) (*matrix.Dense, []int) {
 }
 
 // BenchmarkPrimalPass is a pass for the gradient or the product with the Hessian. Its figures:
-// the bytes of the rows a second, and their share of what two sums over the same memory reach.
+// the bytes of the rows per second, and their share of what two sums over the same memory reach.
 func BenchmarkPrimalPass(b *testing.B) {
 	const n, d = 60_000, 4_096
 	z, class := waves(n, d, 10)

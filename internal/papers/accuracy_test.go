@@ -13,7 +13,7 @@ import (
 	"mercer/matrix"
 )
 
-// clouds are rows around centres, one a class, that are apart by so much in their dimensions.
+// clouds are rows around centres, one per class, that are apart by so much in their dimensions.
 func clouds(n, d, classes int, apart float64, seed uint64) labelled {
 	r := random.New(seed, "clouds")
 	l := labelled{x: matrix.Rows{Dense: matrix.NewDense(n, d)}}

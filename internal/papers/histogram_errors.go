@@ -29,7 +29,7 @@ type ErrorFigure struct {
 //
 // of errorTest rows that the map has not seen: it is fitted to errorTrain others. Of maps that are
 // drawn it is the mean over errorSeeds seeds. The features of an input dimension are those of an
-// additive map; of the exp-chi2 kernel they are those of the first map of its chain, and in place of
+// additive map; of the exp-chi2 kernel they are those of the first map of its chain, and instead of
 // ZZᵀ stands exp(-γ‖c(x)-c(y)‖²), to which it tends with the features of the second.
 type ErrorCurve struct {
 	Name     string

@@ -280,7 +280,7 @@ func (p *problem) cut(train, test int, seed uint64) *problem {
 	return &c
 }
 
-// cpuActivity reads an ARFF file of 22 numbers a row, the last of them the target.
+// cpuActivity reads an ARFF file of 22 numbers per row, the last of them the target.
 func cpuActivity(dir string) (*problem, error) {
 	path, err := find(dir, "cpu_act", "cpu.act.arff")
 	if err != nil {

@@ -78,7 +78,7 @@ func byRandomMap(row string) bool {
 	return row != "linear SVM" && row != "(γ x·y + 1)², exact" && !strings.HasPrefix(row, "rbf, exact")
 }
 
-// In all tables errors fall as D grows, but for rounding and the scatter of both figures, and
+// In all tables errors fall as D grows, up to rounding and the scatter of both figures, and
 // a random projection from the feature space is a projection: its figures are those of χ²_D.
 func TestFiguresAreThoseOfErrors(t *testing.T) {
 	for _, table := range Tables() {

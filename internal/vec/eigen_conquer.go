@@ -210,7 +210,7 @@ func gemm64(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64
 	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
 }
 
-// deflate settles rows that the merge leaves as they are but for rounding: where z is 0, and
+// deflate settles rows that the merge leaves as they are up to rounding: where z is 0, and
 // one of two with the same eigenvalue, after a rotation of them. It returns the others,
 // ascending.
 func (m merge) deflate(rho float64, z []float64, kind []int) (kept []int) {

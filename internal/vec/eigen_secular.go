@@ -57,7 +57,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	lo, hi := 0.0, middle
 	switch {
 	case last && at.f < 0:
-		lo, hi, tau = middle, 2*gap, gap // the root may be gap but for rounding
+		lo, hi, tau = middle, 2*gap, gap // the root may be gap up to rounding
 	case last:
 	default:
 		// All poles but the nearest two as they are in the middle.

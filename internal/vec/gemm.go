@@ -62,7 +62,7 @@ type product[T float32 | float64] struct {
 	ars, acs int
 	b        []T
 	brs, bcs int
-	packed   []T // B in panels of nr columns, in place of b
+	packed   []T // B in panels of nr columns, instead of b
 	ptr      []int
 	idx      []int32 // with ptr: A is sparse, a its elements
 	scant    bool    // A is sparse or mostly zero, B is packed
@@ -70,7 +70,7 @@ type product[T float32 | float64] struct {
 	strips   []T     // the rows of αA, if not nil, as strips of mr, but for those left over
 	add      bool
 	c        []T
-	wide     []float64 // in place of c: to be added to, by wideBlocks blocks of kc
+	wide     []float64 // instead of c: to be added to, by wideBlocks blocks of kc
 	ldc      int
 	part     triangle // of C that is needed and touched
 

@@ -70,7 +70,7 @@ func (b BLAS64) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag,
 		}}.multiply(m, n, alpha)
 }
 
-// Dtrsm computes the solution X of A·X = αB, or X·A = αB, in place of B, for a triangular A
+// Dtrsm computes the solution X of A·X = αB, or X·A = αB, overwriting B, for a triangular A
 // as it is or transposed.
 func (b BLAS64) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
 	lda int, x []float64, ldx int) {
@@ -157,7 +157,7 @@ func (b BLAS32) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag,
 		}}.multiply(m, n, alpha)
 }
 
-// Strsm computes the solution X of A·X = αB, or X·A = αB, in place of B, for a triangular A
+// Strsm computes the solution X of A·X = αB, or X·A = αB, overwriting B, for a triangular A
 // as it is or transposed.
 func (b BLAS32) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
 	lda int, x []float32, ldx int) {
