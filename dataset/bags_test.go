@@ -197,7 +197,7 @@ func TestWrongBags(t *testing.T) {
 		want  string // DIR stands for the folder
 	}{
 		{"no group", map[string]string{"f": "1,2\n3,4\n"}, "f", Options{},
-			"DIR/f: nothing says which rows make a bag; name a column with group, or give an array of images × " +
+			"DIR/f: nothing says which rows form a bag; name a column with group, or give an array of images × " +
 				"locations × channels or a folder with a file for each bag"},
 		{"no such column", map[string]string{"f": "g,x,y\n1,2,3\n"}, "f", Options{Group: "h", Header: "yes"},
 			`DIR/f: there is no column "h" for group; the columns are g, x, y`},
@@ -207,9 +207,9 @@ func TestWrongBags(t *testing.T) {
 		{"group is weight", map[string]string{"f": "1,2,3\n"}, "f", Options{Group: "0", Weight: "0"},
 			`DIR/f: column 0 is the weight and says which bag a row is of; name another group or weight`},
 		{"group comes again", map[string]string{"f": "a,1,0\nb,2,0\na,3,0\n"}, "f", Options{Group: "0"},
-			`DIR/f:3: bag "a" comes again after rows of others; the rows of a bag have to stand together: sort the rows by column 0 (from 0)`},
+			`DIR/f:3: bag "a" reappears after other bags; the rows of a bag must be consecutive: sort the rows by column 0 (from 0)`},
 		{"group comes again, with names", map[string]string{"f": "g,x,y\n\na,1,0\nb,2,0\na,3,0\n"}, "f", Options{Group: "g", BatchRows: 1},
-			`DIR/f:5: bag "a" comes again after rows of others; the rows of a bag have to stand together: sort the ` +
+			`DIR/f:5: bag "a" reappears after other bags; the rows of a bag must be consecutive: sort the ` +
 				`rows below the header by column "g"`},
 		{"two labels", map[string]string{"f": "a,1,x\n\na,2,y\n"}, "f", Options{Group: "0"},
 			`DIR/f:3: the label is "y", but bag "a", whose rows begin at DIR/f:1, has the label "x"; the rows of a bag have one label`},
@@ -227,9 +227,9 @@ func TestWrongBags(t *testing.T) {
 		{"no qid", map[string]string{"f": "1 qid:1 1:1\n1 1:1\n"}, "f", Options{Group: "qid"},
 			"DIR/f:2: the row has no qid:NUMBER behind its label to say which group it is of"},
 		{"empty qid", map[string]string{"f": "1 qid:1 1:1\n1 qid: 1:1\n"}, "f", Options{Group: "qid"},
-			"DIR/f:2: qid: has no number behind the colon"},
+			"DIR/f:2: qid: has no number after the colon"},
 		{"LIBSVM by column", map[string]string{"f": "1 qid:1 1:1\n"}, "f", Options{Group: "0"},
-			"DIR/f: is LIBSVM text, in which rows are grouped by qid:NUMBER behind the label; use group=qid"},
+			"DIR/f: is LIBSVM text, in which rows are grouped by qid:NUMBER after the label; use group=qid"},
 		{"ragged row", map[string]string{"f": "a,1,x\na,2\n"}, "f", Options{Group: "0", Header: "no"},
 			"DIR/f:2: 2 columns where the first row has 3"},
 		{"NaN in an image", map[string]string{"f": string(npyOf(nan, 2, 3, 2))}, "f", Options{},
@@ -312,7 +312,7 @@ func TestLargeBagIsRefused(t *testing.T) {
 	if err := c.add(x, "f:101"); err != nil {
 		t.Fatalf("a bag of 800 bytes after another: %v", err)
 	}
-	want := "f:201: a bag has grown to 200 rows, 1.6 KiB, and goes on; the members of a bag may take 1000 B (do all " +
+	want := "f:201: a bag has grown to 200 rows, 1.6 KiB, and is not complete; the members of a bag may take 1000 B (do all " +
 		"these rows belong together?)"
 	if err := c.add(x, "f:201"); err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
@@ -351,8 +351,8 @@ func TestFromBagsRefuses(t *testing.T) {
 		y    []float64
 		want string
 	}{
-		{x, []int{1, 4}, nil, "bags have to begin with row 0 and end with the last of 4 rows"},
-		{x, []int{0, 3}, nil, "bags have to begin with row 0 and end with the last of 4 rows"},
+		{x, []int{1, 4}, nil, "bags must begin with row 0 and end with the last of 4 rows"},
+		{x, []int{0, 3}, nil, "bags must begin with row 0 and end with the last of 4 rows"},
 		{x, []int{0, 2, 2, 4}, nil, "bag 1 (from 0) has no rows"},
 		{x, []int{0, 3, 2, 4}, nil, "bag 1 (from 0) has no rows"},
 		{x, []int{0, 2, 4}, []float64{1}, "1 targets for 2 rows of 1"},

@@ -31,12 +31,12 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 			"f:1: index 2, but the model has 2 dimensions (from 0); train it with dim=3 or more, the largest number that any file has"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 2, Base: 1}}, "1 1:1 3:2\n", "f:1: index 3, but the model has 2 dimensions"},
 		{Options{Memory: 1e9}, "1 1:1\n1 10416667:1\n",
-			"f:2: index 10416667: to look at 10416667 columns takes 953.67435 MiB, 96 bytes of each, but there are " +
-				"953.67432 MiB of memory; correct the number if it is wrong, else number the columns anew, as by hashing " +
+			"f:2: index 10416667: a survey of 10416667 columns takes 953.67435 MiB, 96 bytes of each, but there are " +
+				"953.67432 MiB of memory; correct the number if it is wrong, otherwise renumber the columns, for example by hashing " +
 				"them to fewer, or give more memory"},
 		{Options{Memory: 1e9, Base: "0"}, "1 2000000000:1\n",
-			"f:1: index 2000000000: to look at 2000000001 columns takes 179 GiB, 96 bytes of each, but there are 954 " +
-				"MiB of memory; correct the number if it is wrong, else number the columns anew, as by hashing them to " +
+			"f:1: index 2000000000: a survey of 2000000001 columns takes 179 GiB, 96 bytes of each, but there are 954 " +
+				"MiB of memory; correct the number if it is wrong, otherwise renumber the columns, for example by hashing them to " +
 				"fewer, or give more memory"},
 		{Options{}, "1 1:1 2\n", `f:1: "2" is not index:value`},
 		{Options{}, "1 1:1 a:2\n", `f:1: "a:2" is not index:value`},
@@ -44,8 +44,8 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{}, "1 1:1 1.5:2\n", `f:1: "1.5:2" is not index:value`},
 		{Options{}, "1 1:abc\n", `f:1: index 1: "abc" is not a number`},
 		{Options{}, "1 1:1x\n", `f:1: index 1: "1x" is not a number`},
-		{Options{}, "1 1:\n", "f:1: index 1 has no value behind the colon"},
-		{Options{}, "1 1: 2\n", "f:1: index 1 has no value behind the colon"},
+		{Options{}, "1 1:\n", "f:1: index 1 has no value after the colon"},
+		{Options{}, "1 1: 2\n", "f:1: index 1 has no value after the colon"},
 		{Options{}, "1 1:nan\n", "f:1: index 1: nan is not allowed; leave the value out or replace it"},
 		{Options{}, "1 1:-Inf\n", "f:1: index 1: -Inf is not allowed; leave the value out or replace it"},
 		{Options{}, "1 1:1e39\n", "f:1: index 1: 1e39 is out of float32's range (3.4e38)"},
@@ -76,7 +76,7 @@ func TestManyColumnsAreReadWhereMemoryAllows(t *testing.T) {
 		}
 	}
 	if _, err := readBytes([]byte("1 1:1\n"), Options{Memory: 1e9, Dim: 1 << 30}); err == nil ||
-		!strings.Contains(err.Error(), "f: dim 1073741824: to look at 1073741824 columns takes 96 GiB") {
+		!strings.Contains(err.Error(), "f: dim 1073741824: a survey of 1073741824 columns takes 96 GiB") {
 		t.Errorf("a width that is given: %v", err)
 	}
 }

@@ -134,7 +134,7 @@ func TestNPZErrors(t *testing.T) {
 		{"data", npyFile("'<f8'", false, "(4,)",
 			binary.LittleEndian.AppendUint64(make([]byte, 24), math.Float64bits(1e39))),
 			"row 2 (from 0), column 3: 1e+39 is not a number"},
-		{"indices", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 3, 0, 3)), `f: array indices: is of type "<f4", where whole numbers belong`},
+		{"indices", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 3, 0, 3)), `f: array indices: is of type "<f4", where integers are expected`},
 		{"indices", npyFile("'<i4'", false, "(4,)", integers[int32](1, 4, 0, 3)),
 			"f: row 0 (from 0): has a value in column 4; the columns are 0 to 3"},
 		{"indices", npyFile("'<i4'", false, "(4,)", integers[int32](1, 3, -1, 3)), "row 2 (from 0): has a value in column -1"},
@@ -175,7 +175,7 @@ func TestNPZErrors(t *testing.T) {
 		{Options{Group: "3"}, "there is none for group"},
 		{Options{LabelSeparator: "|"}, "label_separator is for text"},
 		{Options{Format: "npy"}, "is not an NPY file"},
-		{Options{Memory: 383}, "f: its shape has 4 columns: to look at 4 columns takes 384 B, 96 bytes of each, but " +
+		{Options{Memory: 383}, "f: its shape has 4 columns: a survey of 4 columns takes 384 B, 96 bytes of each, but " +
 			"there are 383 B of memory; correct the number"},
 		{Options{Schema: &Schema{Format: "npz", Dim: 5}}, "f: rows have 4 inputs, but the model was trained on 5"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 4, Columns: []Column{{Place{"c", 0}, []string{"a"}, 0}}}}, "needs a table"},

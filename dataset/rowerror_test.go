@@ -33,7 +33,7 @@ func TestErrorsTellTheirPlace(t *testing.T) {
 			"f:3: column 1: a quote opens the cell and nothing closes it"},
 		{"weight", "1,2,0\n3,-4,1\n", Options{Weight: "1"},
 			RowError{Source: "f", Row: 1, Line: 2, Column: "1", Dim: -1, Value: "-4"},
-			`f:2: column 1: "-4" is not a weight, a number from 0 on`},
+			`f:2: column 1: "-4" is not a weight; weights are numbers of 0 or more`},
 		{"pass that collects", "1,a,0\n3,b,1\nq,b,1\n", Options{Missing: "mean"},
 			RowError{Source: "f", Row: 2, Line: 3, Column: "0", Dim: 0, Value: "q"}, `f:3: column 0: "q" is not a number`},
 		{"value of LIBSVM text", "1 1:1\n# comment\n1 1:1 7:x\n", Options{},
@@ -107,7 +107,7 @@ func TestErrorsOfArraysTellTheirPlace(t *testing.T) {
 		{"label", [][]float64{{1, 2, nan}}, Options{}, RowError{Source: "f", Column: "2", Dim: -1, Value: "NaN"},
 			"f: row 0, column 2 (from 0): the label is NaN; remove the row or give it a label"},
 		{"weight", [][]float64{{1, 2, 0}, {3, -1, 0}}, Options{Weight: "1"}, RowError{Source: "f", Row: 1, Column: "1", Dim: -1, Value: "-1"},
-			"f: row 1, column 1 (from 0): -1 is not a weight, a number from 0 on"},
+			"f: row 1, column 1 (from 0): -1 is not a weight; weights are numbers of 0 or more"},
 	} {
 		src, err := OpenBytes(context.Background(), "f", npyOf32(c.rows), c.opt)
 		if err != nil {

@@ -72,8 +72,8 @@ func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{Weight: "w"}, ages, `f.csv: there is no column "w" for weight; the columns are age, job, y`},
 		{Options{Weight: "0,1"}, ages, `f.csv: weight "0,1" names 2 columns; one is possible`},
 		{Options{Weight: "y", Label: "y"}, ages, `f.csv: column "y" is the label and the weight; name another weight or label`},
-		{Options{Weight: "age"}, ages + "-1,cook,0\n", `f.csv:5: column "age": "-1" is not a weight, a number from 0 on`},
-		{Options{Weight: "age"}, ages + "?,cook,0\n", `f.csv:5: column "age": "?" is not a weight, a number from 0 on`},
+		{Options{Weight: "age"}, ages + "-1,cook,0\n", `f.csv:5: column "age": "-1" is not a weight; weights are numbers of 0 or more`},
+		{Options{Weight: "age"}, ages + "?,cook,0\n", `f.csv:5: column "age": "?" is not a weight; weights are numbers of 0 or more`},
 		{Options{Label: "0,1,2"}, ages, "f.csv: no column is left as input beside labels and weights (3 in all; is " +
 			"the separator one of , ; tab blank?)"},
 		{Options{}, "1\n2\n3\n", "f.csv: no column is left as input beside labels and weights (1 in all; is the " +
@@ -411,7 +411,7 @@ func TestTooManyCategoriesAreAnError(t *testing.T) {
 		}
 	}
 	err := c.add(0, "one more")
-	if want := "more than 1000000 different texts are no categories; leave the column out"; err == nil || err.Error() != want {
+	if want := "more than 1000000 different texts are too many categories; leave the column out"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -10,24 +10,24 @@ import (
 	"mercer/matrix"
 )
 
-// Sigmoid maps by smooth steps across the data:
+// Sigmoid maps by sigmoids across the data:
 //
 //	z_j(x) = σ((x·w_j - b_j)/s),  σ(t) = 1/(1 + e^-t),  ‖w_j‖ = 1
 //
 // In one dimension these are the σ((x-μ_j)/s) of Kumar ("Large-scale machine learning: kernel
-// methods", 2010). In more, centres μ_j of clusters are visited in a random circle, and step
-// j lies half way from one to the next, at a right angle to the line between them. So steps
-// are where the data are and along the directions in which they vary. s is by default the root
+// methods", 2010). In more, cluster centres μ_j are visited in a random cycle, and sigmoid j
+// is centred midway between one and the next, perpendicular to the line between them. So sigmoids
+// lie where the data are and follow the directions in which they vary. s is by default the root
 // mean square of x·w_j - b_j over the sample.
 //
-// z(x)·z(y) approximates no kernel, and the kernel of the configuration plays no part. A row
+// z(x)·z(y) approximates no kernel, and the kernel of the configuration is ignored. A row
 // takes O(dD) operations, in float64; the map holds 12dD bytes.
 const Sigmoid = "sigmoid"
 
 // sigmoid is the map [Sigmoid].
 type sigmoid struct {
 	directions *matrix.Dense // D×d: w_j
-	offsets    *matrix.Dense // D×2: b_j, and what float32 loses of it
+	offsets    *matrix.Dense // D×2: b_j, and its rounding error in float32
 	width      float64       // s
 	packed     *vec.Packed[float64]
 	shift      []float64 // b_j/s
