@@ -263,7 +263,7 @@ func TestCalibrationOfOddScores(t *testing.T) {
 				}
 			}
 		}
-		// Rows of weight 0 count for nothing.
+		// Rows of weight 0 are ignored.
 		a, _ := FitCalibration(method, false, []float32{-2, -1, 1, 2, 9}, []float64{-1, 1, -1, 1, -1}, []float64{1, 1, 1, 1, 0}, 1)
 		b, _ := FitCalibration(method, false, []float32{-2, -1, 1, 2}, []float64{-1, 1, -1, 1}, nil, 1)
 		a.Probabilities(p[:2], []float32{1.5})
