@@ -11,9 +11,9 @@ import (
 	"mercer/matrix"
 )
 
-// gramOf is the exact Gram matrix that the features of a configuration approximate (those that are
-// feature.Centred, but for a move): that of its kernel; of a sum Σ w_i K_i; of a chain that of the
-// last kernel on the feature space of the kernel before, where this is a function of inner products.
+// gramOf is the exact Gram matrix that the features of a configuration approximate (up to a shift
+// for those that are feature.Centred): that of its kernel; for a sum Σ w_i K_i; for a chain that
+// of the last kernel on the feature space of the previous kernel, if it is a function of inner products.
 func gramOf(cfg feature.Config, x matrix.Rows) ([]float64, error) {
 	switch {
 	case cfg.Steps == nil:
@@ -105,8 +105,8 @@ func nameOfKernel(s feature.Config) string {
 	return s.Kernel.Name
 }
 
-// distancesOf are the squared distances that belong to gramOf. Those of single kernels and their
-// sums keep their digits where rows are near.
+// distancesOf are the squared distances that belong to gramOf. Those of single kernels and
+// their sums lose no digits for near rows.
 func distancesOf(cfg feature.Config, x matrix.Rows, gram []float64) ([]float64, error) {
 	switch {
 	case cfg.Steps == nil:
@@ -236,7 +236,7 @@ type meter struct {
 	targets map[targetKey]*target
 }
 
-// targetKey says which maps have the same target.
+// targetKey identifies maps with the same target.
 type targetKey struct {
 	kernel  kernel.Kernel
 	centred bool
