@@ -145,7 +145,7 @@ func newBags(ctx context.Context, in *packed, opt Options) (*BagFile, error) {
 	case src.Schema().Group != nil:
 		f.Bags = &rowBags{Source: src, batch: opt.BatchRows, keyed: true}
 	default:
-		return nil, option.Errorf("%s: nothing says which rows form a bag; name a column with %s, or give an array of images × locations × "+
+		return nil, option.Errorf("%s: nothing says which rows make a bag; name a column with %s, or give an array of images × locations × "+
 			"channels or a folder with a file for each bag", in.Name(), option.Ref("group"))
 	}
 	if opt.LabelsFile != "" {

@@ -197,7 +197,7 @@ func TestWrongBags(t *testing.T) {
 		want  string // DIR stands for the folder
 	}{
 		{"no group", map[string]string{"f": "1,2\n3,4\n"}, "f", Options{},
-			"DIR/f: nothing says which rows form a bag; name a column with group, or give an array of images × " +
+			"DIR/f: nothing says which rows make a bag; name a column with group, or give an array of images × " +
 				"locations × channels or a folder with a file for each bag"},
 		{"no such column", map[string]string{"f": "g,x,y\n1,2,3\n"}, "f", Options{Group: "h", Header: "yes"},
 			`DIR/f: there is no column "h" for group; the columns are g, x, y`},
