@@ -22,7 +22,7 @@ type histogramSet struct {
 	open  func(ctx context.Context, dir string) (func(seed uint64) split, error)
 }
 
-// histogramSets are those of the comparison of kernels of histograms.
+// histogramSets are those of the comparison of histogram kernels.
 var histogramSets = []histogramSet{
 	{"wikipedia SIFT", true, func(ctx context.Context, dir string) (func(uint64) split, error) {
 		s, err := twoFiles(ctx, dir, "wikipedia_sift", "image_sift_bow128.train.csv", "image_sift_bow128.test.csv",
@@ -79,8 +79,8 @@ func scale(x matrix.Rows, factor func(j int) float32) {
 	}
 }
 
-// histogramMethod is a row of the comparison: what it does with a split, given γ of exp-chi2 or c of
-// skewed-chi2, and C or 0 to choose it.
+// histogramMethod is a row of the comparison: its procedure for a split, given γ of exp-chi2 or c
+// of skewed-chi2, and C or 0 to choose it.
 type histogramMethod struct {
 	name   string
 	random bool // by a random map
@@ -103,7 +103,7 @@ func byMap(name string, cfg feature.Config, times int) histogramMethod {
 }
 
 // mapHistograms maps a split to features of the random maps, whose kernels have γ or c of shape, or to the first
-// principal components of so many times as many.
+// principal components of a multiple of D features.
 func mapHistograms(cfg feature.Config, s split, shape float64, features, times int) (split, error) {
 	switch cfg.Kernel.Kind() {
 	case kernel.ExpChi2:
@@ -146,9 +146,9 @@ func histogramMethods() []histogramMethod {
 		}})
 }
 
-// skewness is the c of skewed-chi2, of some powers of ten, by which machines on 2,000 features err least
-// on held-out training rows, each with the best C. It sets apart what is 0 from what is small, so it
-// goes with the size of the numbers, of which the kernel has no other parameter.
+// skewness is the c of skewed-chi2, out of a few powers of ten, with which machines on 2,000
+// features have the least error on held-out training rows, each with the best C. It is
+// the scale below which numbers count as 0, and the kernel's only parameter.
 func skewness(ctx context.Context, train labelled, classes int) (float64, error) {
 	best, least := 0.0, math.Inf(1)
 	for _, c := range []float64{1, 0.1, 0.01, 0.001} {
@@ -171,12 +171,12 @@ func skewness(ctx context.Context, train labelled, classes int) (float64, error)
 	return best, nil
 }
 
-// histogramFeatures are D of L12's tables. The first is that of L12-1, which also has what depends on no D.
+// histogramFeatures are D of L12's tables. The first is that of L12-1, which also has the rows that do not depend on D.
 var histogramFeatures = []int{7000, 3000, 5000}
 
 // histograms are comparisons of kernels and maps of histograms after K10 (S. Kumar, Large-scale
 // kernel methods, lecture, 2010) and L12 (F. Li, G. Lebanon, C. Sminchisescu, Chebyshev
-// approximations to the histogram χ² kernel, 2012), on data that are to be had.
+// approximations to the histogram χ² kernel, 2012), on available data.
 func histograms() []*Table {
 	var all []*Table
 	for i, d := range histogramFeatures {

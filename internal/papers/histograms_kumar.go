@@ -15,7 +15,7 @@ import (
 	"mercer/matrix"
 )
 
-// kumarHistograms are the lecture's tables of additive kernels, on data that are to be had, and L12's
+// kumarHistograms are the lecture's tables of additive kernels, on available data, and L12's
 // figure of its series.
 func kumarHistograms() []*Table {
 	additive := func(name string) []histogramMethod {

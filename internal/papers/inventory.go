@@ -11,21 +11,21 @@ type Item struct {
 	Number string // such as table 4.1
 	Shows  string
 
-	// By are the names of the tables that make it again.
+	// By are the names of the tables that reproduce it.
 	By []string
 
-	// Lacks says which data it would take that are not to be had, or are not published; of an item
-	// that tables make again, which part of it takes them.
+	// Lacks names the data it needs that are not available; for an item that
+	// tables reproduce, the part that needs them.
 	Lacks string
 
-	// Near says what is nearest to what lacks data: tables by their names, or where else.
+	// Near is the nearest substitute if data are lacking: tables by their names, or another place.
 	Near string
 
-	// Drawing says of what shows no experiment what it is instead: a drawing, a formula.
+	// Drawing is what an item is that shows no experiment: a drawing, a formula.
 	Drawing string
 }
 
-// Mark is what is to be said of an item, or a part of one, that no table makes again, and why.
+// Mark describes why an item, or a part of one, is not reproduced by any table.
 func (i Item) Mark() string {
 	switch {
 	case i.Lacks != "" && i.Near != "":
@@ -38,7 +38,7 @@ func (i Item) Mark() string {
 	return ""
 }
 
-// How is what makes an item again, its mark, or both.
+// How is what reproduces an item, its mark, or both.
 func (i Item) How() string {
 	how := strings.Join(i.By, ", ")
 	if mark := i.Mark(); how == "" {
@@ -49,7 +49,7 @@ func (i Item) How() string {
 	return how
 }
 
-// item makes an Item whose tables have the names by, separated by blanks.
+// item makes an Item with tables of the names by, separated by blanks.
 func item(paper, number, shows, by string) Item {
 	return Item{Paper: paper, Number: number, Shows: shows, By: strings.Fields(by)}
 }
@@ -58,7 +58,7 @@ func lacking(paper, number, shows, lacks, near string) Item {
 	return Item{Paper: paper, Number: number, Shows: shows, Lacks: lacks, Near: near}
 }
 
-// partly is an item of which a part lacks data.
+// partly is an item with a part that lacks data.
 func partly(i Item, lacks string) Item {
 	i.Lacks = lacks
 	return i
@@ -118,7 +118,7 @@ const (
 	caltech = "Caltech-101 with the lecture's histograms"
 )
 
-// What is nearest to tables whose data are not to be had.
+// The nearest substitutes for tables whose data are not available.
 const (
 	nearSTL      = "LS18-1 and LS18-F1b, images of CIFAR-10"
 	nearPooling  = "the order of methods on photographs of Flowers-17 and Caltech-101, docs/benchmarks.md"

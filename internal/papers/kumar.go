@@ -19,7 +19,7 @@ import (
 	"mercer/train"
 )
 
-// problem is a data set of kumarResults, cut into a training and a test part.
+// problem is a data set of kumarResults, split into a training and a test part.
 type problem struct {
 	train, test matrix.Rows
 	y, yt       []float64 // targets, or
@@ -30,7 +30,7 @@ type problem struct {
 	fixed       bool   // the parts do not depend on the seed
 }
 
-// The parts that the table takes of its data sets, and of them for the machine that takes n² memory.
+// The number of rows that the table uses of its data sets, and fewer for the machine that takes n² memory.
 const (
 	kumarCPU     = 6500
 	kumarColumns = 21
@@ -61,7 +61,7 @@ func kumarMethods() []kumarMethod {
 	}
 }
 
-// kumarSets read the data sets of the lecture's table that are to be had.
+// kumarSets read the available data sets of the lecture's table.
 func kumarSets(ctx context.Context, dir string, quick bool) (func(seed uint64) []*problem, error) {
 	cpu, err := cpuActivity(dir)
 	if err != nil {
@@ -193,8 +193,8 @@ func kumarResults() []*Table {
 	return []*Table{errors, times}
 }
 
-// fit trains on so many rows of the training part, drawn by the seed, 0 for all: files may have
-// classes one after the other.
+// fit trains on so many rows of the training part, drawn by the seed, 0 for all:
+// files may be sorted by class.
 func (p *problem) fit(ctx context.Context, cfg train.Config, rows int) (*model.Model, *train.Report, error) {
 	x, y, names := p.train, p.y, p.names
 	if rows > 0 && rows < x.Len() {
@@ -261,7 +261,7 @@ func (p *problem) error(ctx context.Context, cfg train.Config, rows int) (percen
 	return 100 * math.Sqrt(off/size), lambda, nil
 }
 
-// cut draws a training and a test part, of the rows of train.
+// cut draws a training and a test part from the rows of train.
 func (p *problem) cut(train, test int, seed uint64) *problem {
 	perm := random.New(seed, "papers.kumar").Perm(p.train.Len())
 	train = min(train, len(perm)*4/5)

@@ -8,8 +8,8 @@ import (
 	"mercer/matrix"
 )
 
-// What the tables of distortions leave open, and what was found out: with pixels in [-1, 1]
-// the data-dependent methods come out as printed, with [0, 1] or standardised they do not.
+// The tables of distortions do not say how pixels were scaled. With pixels in [-1, 1] the
+// data-dependent methods give the printed results, with [0, 1] or standardised pixels they do not.
 const pixels = "Pixels are scaled to [-1, 1]: the paper does not say how, but so its KG-RP and D2PK-RP figures come out."
 
 func explicit(entries string, s float64) feature.Config {

@@ -22,7 +22,7 @@ type twoClasses struct {
 	open     func(ctx context.Context, dir string) (func(seed uint64) split, error)
 }
 
-// lopezTwoClasses are those of LS19's table 3.6 that are to be had.
+// lopezTwoClasses are the available ones of LS19's table 3.6.
 var lopezTwoClasses = []twoClasses{
 	{"IJCNN, k = 250", true, 250, 49990, func(ctx context.Context, dir string) (func(uint64) split, error) {
 		s, err := twoFiles(ctx, dir, "ijcnn1", "ijcnn1.trn.bz2", "ijcnn1.tst.bz2", dataset.Options{Format: "libsvm", Dim: 22})
@@ -86,7 +86,7 @@ func shares(all labelled, classes int, seed uint64, train, test float64) split {
 	return split{take(perm[:n]), take(perm[len(perm)-m:]), classes}
 }
 
-// digits reads MNIST with its classes, pixels as they are.
+// digits reads MNIST with its classes and unscaled pixels.
 func digits(ctx context.Context, dir string) (split, error) {
 	var s split
 	var names [2][]string
@@ -186,7 +186,7 @@ func lopezQuadratic() *Table {
 			func(ctx context.Context, _ twoClasses, s split, c float64, seed uint64) (percent, used float64, err error) {
 				k := square
 				k.Coef0 = 1
-				if d := s.train.x.Dim(); d*(d+3)/2 > s.train.x.Len() { // the machine of the kernel takes less
+				if d := s.train.x.Dim(); d*(d+3)/2 > s.train.x.Len() { // the exact kernel machine takes fewer
 					return exactMachine(ctx, k, s, c, seed)
 				}
 				z, err := mapSplit(feature.Config{Map: "explicit-poly", Kernel: k}, s)
@@ -373,7 +373,7 @@ func lopezF1() *Table {
 	return t
 }
 
-// f1 is the F1 score of class 1 by a linear machine, and the C that it has.
+// f1 is the F1 score of class 1 by a linear machine, and its C.
 func f1(ctx context.Context, z split, c float64, seed uint64) (score, used float64, err error) {
 	l, used, err := machine(ctx, z.train, 2, c, seed)
 	if err != nil {

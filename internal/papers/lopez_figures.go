@@ -229,7 +229,7 @@ func poolings(features int) []pool.Config {
 
 var poolingNames = []string{"CBP-KRP", "TensorSketch", "Random Maclaurin"}
 
-// poolingSizes is LS19's table of what bilinear pooling holds.
+// poolingSizes is LS19's table of the memory of bilinear pooling.
 func poolingSizes() *Table {
 	const classes, features = 200, 5000
 	t := &Table{

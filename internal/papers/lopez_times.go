@@ -20,12 +20,12 @@ type timings struct {
 	unit    float64 // of a second
 	apart   bool    // two columns for each D: to fit the map, and to map rows
 
-	// open reads the data. Its function draws the rows that are mapped, and rows from which maps that
-	// are fitted take theirs.
+	// open reads the data. Its function draws the rows that are mapped, and
+	// rows to fit maps to.
 	open func(ctx context.Context, dir string) (func(seed uint64) (x, train matrix.Rows), error)
 }
 
-// table fills in what the description implies.
+// table completes a table from its description.
 func (d timings) table(t Table) *Table {
 	for _, dim := range d.dims {
 		if d.apart {
@@ -61,7 +61,7 @@ func (d timings) table(t Table) *Table {
 					cfg := d.methods[i].cfg
 					cfg.Kernel, cfg.Features = d.kernel, dim
 					cfg.Seed = random.Hash(seed, "papers.times", uint64(i*len(d.dims)+j))
-					sample := x.Slice(0, 1) // of no use to a map that is drawn
+					sample := x.Slice(0, 1) // not used by a map that is drawn
 					if n := max(cfg.Pool, dim); feature.NeedsSample(cfg) {
 						sample = draw(train, n, cfg.Seed, "sample")
 						if cfg.Map == "nystrom" {

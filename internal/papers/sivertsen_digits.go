@@ -12,8 +12,8 @@ import (
 	"mercer/matrix"
 )
 
-// sivertsenDigits is S14's table of MNIST: linear machines on Fastfood and TensorSketch beside
-// machines of the kernels themselves.
+// sivertsenDigits is S14's table of MNIST: linear machines on Fastfood and TensorSketch
+// beside exact kernel machines.
 func sivertsenDigits() *Table {
 	const c = 100
 	type row struct {
@@ -92,8 +92,8 @@ func sivertsenDigits() *Table {
 	return t
 }
 
-// kernelDigits is the error in percent of a kernel's own support vector machines, and the seconds that
-// they took to train and to map, which is nothing.
+// kernelDigits is the error in percent of a kernel's exact support vector machines, and the
+// seconds for training and for mapping, which are 0.
 func kernelDigits(ctx context.Context, k kernel.Kernel, s split, c float64) ([]float64, error) {
 	start := time.Now()
 	m, _, err := exact.FitSVC(ctx, k, s.train.x, s.train.class, s.classes, exact.SVM{C: c, Multiclass: "ovr"})

@@ -15,7 +15,7 @@ import (
 	"mercer/matrix"
 )
 
-// sivertsenSource says where a figure is from.
+// sivertsenSource is the source of a figure.
 func sivertsenSource(figure string) string { return "Sivertsen 2014, figure " + figure }
 
 // radial is S14's Fastfood with frequencies of the Gaussian kernel of width σ, each of which gives two
@@ -30,7 +30,7 @@ func sketched(features int, seed uint64) feature.Config {
 	return feature.Config{Map: "tensorsketch", Kernel: kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2}, Features: features, Seed: seed}
 }
 
-// Cloud are pairs of rows: a kernel's values, and the estimates of them by a map.
+// Cloud is pairs of rows: a kernel's values, and their estimates by a map.
 type Cloud struct {
 	Name            string
 	Exact, Estimate []float64
@@ -73,7 +73,7 @@ func inner(a, b []float32) float64 {
 	return sum
 }
 
-// tenths cuts a cloud into ten of as many pairs, by the kernel's value.
+// tenths divides a cloud into ten parts of equally many pairs, by the kernel's value.
 func (c Cloud) tenths() []Cloud {
 	order := ascending(c.Exact)
 	parts := make([]Cloud, 10)
@@ -84,7 +84,7 @@ func (c Cloud) tenths() []Cloud {
 	return parts
 }
 
-// drawn makes an experiment that computes every row for itself.
+// drawn makes an experiment that computes every row separately.
 func drawn(row func(ctx context.Context, i int, seed uint64, quick bool) ([]float64, error)) func(context.Context, string,
 	bool) (run, error) {
 	return func(ctx context.Context, _ string, quick bool) (run, error) {
@@ -112,7 +112,7 @@ func partNames() []string {
 	return names
 }
 
-// byParts makes the rows of a table that looks at a cloud and its tenths by the kernel's value.
+// byParts makes the rows of a table of a cloud and its tenths by the kernel's value.
 func byParts(t *Table, cloud func(seed uint64, quick bool) (Cloud, error)) {
 	t.Columns = []string{"mean k", "mean estimate", "abs. error", "rel. error %", "pairs below 100 %"}
 	for _, name := range partNames() {
@@ -422,7 +422,7 @@ func sivertsenConverted() *Table {
 	return t
 }
 
-// sketchedLengths are the ‖x‖² that the features of (x·y)² say.
+// sketchedLengths are the ‖x‖² estimated by the features of (x·y)².
 func sketchedLengths(cfg feature.Config, x *matrix.Dense) ([]float64, error) {
 	m, err := feature.New(cfg, x.Cols)
 	if err != nil {
@@ -437,7 +437,7 @@ func sketchedLengths(cfg feature.Config, x *matrix.Dense) ([]float64, error) {
 	return squared, nil
 }
 
-// ascending are the places of values in order of their size.
+// ascending are the indices of values in ascending order.
 func ascending(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {

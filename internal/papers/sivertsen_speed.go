@@ -13,8 +13,8 @@ import (
 	"mercer/matrix"
 )
 
-// fastest is the least time in milliseconds of three runs: what else the machine does makes runs
-// slower, never faster.
+// fastest is the least time in milliseconds of three runs: other work on the machine makes
+// runs slower, never faster.
 func fastest(run func() error) (float64, error) {
 	best := 0.0
 	for i := range 3 {
