@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -32,14 +32,39 @@ type Data struct {
 type opened struct {
 	rows  dataset.Source
 	bags  dataset.Bags
-	close func() error
+	close func() error // never nil
+}
+
+// Unseen is a value of a categorical column that the model does not know; it counts as none of those that
+// it knows.
+type Unseen struct {
+	Data string // what the data are called
+	dataset.Unseen
+}
+
+// unseen are the values that the model does not know, as of the last pass.
+func (o *opened) unseen() (list []Unseen) {
+	var src interface{ Name() string } = o.rows
+	if o.bags != nil {
+		src = o.bags
+	}
+	if f, ok := src.(interface{ UnseenCategories() []dataset.Unseen }); ok {
+		for _, u := range f.UnseenCategories() {
+			list = append(list, Unseen{src.Name(), u})
+		}
+	}
+	return list
 }
 
 func (d Data) opened(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
 	if d.open == nil {
 		return nil, errors.New("there are no data: give a File, Rows, Records, or another of their kind")
 	}
-	return d.open(ctx, asked, bags)
+	o, err := d.open(ctx, asked, bags)
+	if err == nil && o.close == nil {
+		o.close = func() error { return nil }
+	}
+	return o, err
 }
 
 // Options say how a file or records are read: which column is the label, what is done about missing
@@ -68,16 +93,37 @@ func File(path string, opt Options) Data {
 	}}
 }
 
-// fits says before a training what would keep a file from being read after it: other columns or, in
-// LIBSVM text, of which only a whole pass tells it, larger indices. read is how the training data were
-// read. What can be read once only is not looked at.
-func (d Data) fits(ctx context.Context, read dataset.Schema) error {
+// missing fails where a file of the data is not there.
+func (d Data) missing() error {
 	for _, path := range []string{d.path, d.opt.LabelsFile} {
-		if st, err := os.Stat(path); path != "" && (err != nil || !st.Mode().IsRegular()) {
-			return nil
+		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 		}
 	}
-	if d.path == "" {
+	return nil
+}
+
+// regular says that the data are in regular files, which can be looked at before they are used.
+func (d Data) regular() bool {
+	for _, path := range []string{d.path, d.opt.LabelsFile} {
+		if st, err := os.Stat(path); path != "" && (err != nil || !st.Mode().IsRegular()) {
+			return false
+		}
+	}
+	return d.path != ""
+}
+
+// folder says that the data are a folder, whose files are bags.
+func (d Data) folder() bool {
+	st, err := os.Stat(d.path)
+	return d.path != "" && err == nil && st.IsDir()
+}
+
+// Fits says before a training what would keep a file from being read after it: other columns or, in
+// LIBSVM text, of which only a whole pass tells it, larger indices ([WiderError]). read is how the rows of
+// the training are read. What can be read once only is not looked at. Train asks it of Config.Test.
+func (d Data) Fits(ctx context.Context, read dataset.Schema) error {
+	if !d.regular() {
 		return nil
 	}
 	dim, o := read.Dim, d.opt
@@ -95,17 +141,8 @@ func (d Data) fits(ctx context.Context, read dataset.Schema) error {
 	if read.Format != "libsvm" || f.Schema().Format != "libsvm" {
 		return nil
 	}
-	r, err := f.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	widest := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range dataset.Each(ctx, f) {
 		if err != nil {
 			return err
 		}
@@ -117,6 +154,19 @@ func (d Data) fits(ctx context.Context, read dataset.Schema) error {
 	return nil
 }
 
+// fitsBags is Fits for bags, of which only the beginning is looked at.
+func (d Data) fitsBags(ctx context.Context, read *dataset.Schema) error {
+	if !d.regular() && !d.folder() {
+		return nil
+	}
+	o, err := d.opened(ctx, read, true)
+	if err != nil {
+		return err
+	}
+	o.close()
+	return nil
+}
+
 // WiderError says that test data have more dimensions than the rows of the training, which only a wider
 // training can take.
 type WiderError struct {
@@ -125,7 +175,8 @@ type WiderError struct {
 }
 
 func (e *WiderError) Error() string {
-	return fmt.Sprintf("%s: has %s dimensions, but the data of the training have %s; train with dim %d", e.Name, units.Count(e.Dim), units.Count(e.Trained), e.Dim)
+	return fmt.Sprintf("%s: has %s dimensions, but the data of the training have %s; train with dim %d", e.Name,
+		units.Count(e.Dim), units.Count(e.Trained), e.Dim)
 }
 
 // Source is any source of rows, such as dataset.FromRows.
@@ -288,7 +339,8 @@ func eachSQL(rows *sql.Rows, types []*sql.ColumnType, yield func(any, error) boo
 // decimal says whether a type of a database holds numbers, though drivers may hand them out as text.
 func decimal(name string) bool {
 	name, _, _ = strings.Cut(strings.ToUpper(name), "(")
-	return slices.Contains([]string{"DECIMAL", "NUMERIC", "NUMBER", "INT", "INTEGER", "BIGINT", "SMALLINT", "TINYINT", "MEDIUMINT", "FLOAT", "DOUBLE", "REAL"}, strings.TrimPrefix(name, "UNSIGNED "))
+	return slices.Contains([]string{"DECIMAL", "NUMERIC", "NUMBER", "INT", "INTEGER", "BIGINT", "SMALLINT", "TINYINT", "MEDIUMINT",
+		"FLOAT", "DOUBLE", "REAL"}, strings.TrimPrefix(name, "UNSIGNED "))
 }
 
 // spooled are records that come once.

@@ -43,8 +43,9 @@ func Load(path string) (*Model, error) { return model.Load(path) }
 
 var errNoModel = errors.New("the model is nil; train one or load one")
 
-// rowsFor opens data for a model that is there.
-func rowsFor(ctx context.Context, m *Model, data Data) (src dataset.Source, done func() error, err error) {
+// rowsFor opens data for a model that is there, and gives the rows that it predicts: of bags, those that they
+// become.
+func rowsFor(ctx context.Context, m *Model, data Data) (dataset.Source, *opened, error) {
 	if m == nil {
 		return nil, nil, errNoModel
 	}
@@ -56,29 +57,26 @@ func rowsFor(ctx context.Context, m *Model, data Data) (src dataset.Source, done
 	if err != nil {
 		return nil, nil, err
 	}
-	if done = o.close; done == nil {
-		done = func() error { return nil }
-	}
 	switch {
 	case o.bags != nil && m.Bag() != nil:
-		return m.Bag().Source(o.bags), done, nil
+		return m.Bag().Source(o.bags), o, nil
 	case o.bags != nil:
-		done()
+		o.close()
 		return nil, nil, errors.New("the data are bags, but the model was trained on rows")
 	case m.Bag() != nil:
-		done()
+		o.close()
 		return nil, nil, errors.New("the data are rows, but the model was trained on bags")
 	}
-	return o.rows, done, nil
+	return o.rows, o, nil
 }
 
 // Evaluate compares the predictions of a model with the labels of data.
 func Evaluate(ctx context.Context, m *Model, data Data) (*Metrics, error) {
-	src, done, err := rowsFor(ctx, m, data)
+	src, o, err := rowsFor(ctx, m, data)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer o.close()
 	return lab.Evaluate(ctx, m, src, lab.Options{})
 }
 
@@ -95,10 +93,10 @@ func Predict(ctx context.Context, m *Model, data Data) ([]Prediction, error) {
 // PredictEach is Predict for more rows than memory: body gets one prediction after the other, and may
 // keep it.
 func PredictEach(ctx context.Context, m *Model, data Data, body func(Prediction) error) error {
-	src, done, err := rowsFor(ctx, m, data)
+	src, o, err := rowsFor(ctx, m, data)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer o.close()
 	return m.PredictSource(ctx, src, body)
 }

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"mercer/auto"
-	"mercer/dataset"
 	"mercer/lab"
 	"mercer/train"
 )
@@ -35,7 +32,7 @@ type Config struct {
 	Statistics *train.Statistics
 
 	// Continue, if not nil, is a model of the online learner that goes on learning with the rows; Config
-	// says nothing then.
+	// says nothing then. A model that cannot is a [ContinueError].
 	Continue *Model
 
 	// Unlabelled are more rows to find principal components with, and for nothing else.
@@ -62,8 +59,9 @@ type Result struct {
 	// Test are the metrics of the rows that were held out, or of Config.Test; nil where there are none.
 	Test *Metrics
 
-	// Unseen are values of categorical columns in the test data that the model does not know.
-	Unseen []dataset.Unseen
+	// Unseen are values of categorical columns that the model does not know: of the rows of the training,
+	// where Config.Statistics or Config.Continue has the categories, and of the test data.
+	Unseen []Unseen
 }
 
 // Save writes the model to a file that appears whole or not at all.
@@ -110,196 +108,4 @@ func (c *Config) check() error {
 		return nil
 	}
 	return c.Config.Check()
-}
-
-// job is a training and its test.
-type job struct {
-	ctx    context.Context
-	cfg    Config
-	log    *slog.Logger
-	result *Result
-	held   dataset.Source // rows that were kept back
-	open   []func() error
-}
-
-func (j *job) close() {
-	for _, c := range slices.Backward(j.open) {
-		c()
-	}
-}
-
-// data opens data until the job ends.
-func (j *job) data(d Data, asked *dataset.Schema, bags bool) (*opened, error) {
-	o, err := d.opened(j.ctx, asked, bags)
-	if err == nil && o.close != nil {
-		j.open = append(j.open, o.close)
-	}
-	return o, err
-}
-
-// train opens the data and trains.
-func (j *job) train(data Data) (err error) {
-	c, r := &j.cfg, j.result
-	opt := c.Training
-	if c.Unlabelled.open != nil {
-		opt.Unlabelled = func(read dataset.Schema) (dataset.Source, error) {
-			o, err := j.data(c.Unlabelled, &read, false)
-			if err != nil {
-				return nil, err
-			}
-			return o.rows, nil
-		}
-	}
-	if told := opt.Surveyed; c.Test.open != nil {
-		opt.Surveyed = func(read dataset.Schema) error {
-			if told != nil {
-				if err := told(read); err != nil {
-					return err
-				}
-			}
-			return c.Test.fits(j.ctx, read)
-		}
-	}
-	switch {
-	case c.Continue != nil:
-		return j.goOn(data)
-	case c.Statistics != nil && data.open == nil:
-		r.Model, r.Report, err = train.FitStatistics(j.ctx, nil, c.Statistics, c.Config, opt)
-		return err
-	case c.Statistics != nil:
-		if err := c.Test.fits(j.ctx, *c.Statistics.DataSchema()); err != nil {
-			return err
-		}
-		o, err := j.data(data, c.Statistics.DataSchema(), false)
-		if err != nil {
-			return err
-		}
-		r.Model, r.Report, err = train.FitStatistics(j.ctx, j.holdOut(o.rows), c.Statistics, c.Config, opt)
-		return err
-	}
-	o, err := j.data(data, nil, c.Bag != nil)
-	switch {
-	case err != nil:
-		return err
-	case o.bags != nil:
-		return j.fitBags(o.bags, opt)
-	case c.Auto:
-		r.Model, r.Report, r.Auto, err = auto.Train(j.ctx, j.holdOut(o.rows), auto.Options{Config: c.Config, Budget: c.Budget, Training: opt})
-	default:
-		r.Model, r.Report, err = train.Fit(j.ctx, j.holdOut(o.rows), c.Config, opt)
-	}
-	return err
-}
-
-// seed draws the rows that are held out.
-func (j *job) seed() uint64 { return max(j.cfg.Seed, 1) }
-
-// holdOut keeps rows back for the test and gives the others.
-func (j *job) holdOut(rows dataset.Source) dataset.Source {
-	if j.cfg.Holdout > 0 {
-		rows, j.held = dataset.Split(rows, j.cfg.Holdout, j.seed())
-	}
-	return rows
-}
-
-func (j *job) fitBags(bags dataset.Bags, opt train.Options) (err error) {
-	c, r := &j.cfg, j.result
-	if c.Auto {
-		return errors.New("auto is for rows, not for bags")
-	}
-	var kept dataset.Bags
-	if c.Holdout > 0 {
-		bags, kept = dataset.SplitBags(bags, c.Holdout, j.seed())
-	}
-	if c.Test.path != "" { // another reader than that of rows
-		schema := bags.Schema()
-		if o, err := c.Test.opened(j.ctx, schema, true); err != nil {
-			return err
-		} else if o.close != nil {
-			o.close()
-		}
-	}
-	if r.Model, r.Report, err = train.FitBags(j.ctx, bags, c.Config, opt); err == nil && kept != nil {
-		j.held = r.Model.Bag().Source(kept)
-	}
-	return err
-}
-
-// goOn lets a model of the online learner learn the rows.
-func (j *job) goOn(data Data) error {
-	c, r := &j.cfg, j.result
-	online, err := train.Continue(c.Continue)
-	if err != nil {
-		return err
-	}
-	online.Validated(c.Training.Validated)
-	if err := c.Test.fits(j.ctx, c.Continue.Info().Schema); err != nil {
-		return err
-	}
-	src, done, err := rowsFor(j.ctx, c.Continue, data)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if s, ok := src.(interface{ LastPass() }); ok {
-		s.LastPass()
-	}
-	start := time.Now()
-	err = online.PartialFitSource(j.ctx, src, func(rows int, share float64) {
-		if c.Training.Progress != nil {
-			c.Training.Progress("train", rows, share)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	r.Report = &Report{Total: time.Since(start).Seconds()}
-	r.Model, err = online.Model()
-	return err
-}
-
-// test measures the model on the rows that were held out, or on other data.
-func (j *job) test() (err error) {
-	r, opt := j.result, j.cfg.Metrics
-	if told := j.cfg.Training.Progress; opt.Progress == nil && told != nil {
-		opt.Progress = func(rows int, share float64) { told("test", rows, share) }
-	}
-	switch {
-	case j.cfg.Test.open != nil:
-		src, done, err := rowsFor(j.ctx, r.Model, j.cfg.Test)
-		if err != nil {
-			return err
-		}
-		defer done()
-		if r.Test, err = lab.Evaluate(j.ctx, r.Model, src, opt); err != nil {
-			return err
-		}
-		if f, ok := src.(interface{ UnseenCategories() []dataset.Unseen }); ok {
-			r.Unseen = f.UnseenCategories()
-		}
-	case j.held != nil:
-		if r.Test, err = lab.Evaluate(j.ctx, r.Model, j.held, opt); err != nil {
-			return err
-		}
-	default:
-		return nil
-	}
-	j.log.InfoContext(j.ctx, "tested", "rows", r.Test.N)
-	return nil
-}
-
-// tell logs what was trained.
-func (j *job) tell() {
-	ctx, r := j.ctx, j.result
-	info := r.Model.Info()
-	j.log.InfoContext(ctx, "read", "rows", info.Training.Rows, "dimensions", info.Schema.Dim)
-	chosen := []any{"task", info.Task, "scale", info.Scale, "learner", info.Training.Learner}
-	if f := info.Feature; f != nil {
-		chosen = append(chosen, "map", f.Map, "features", f.Features)
-	}
-	j.log.InfoContext(ctx, "chose", chosen...)
-	for _, what := range slices.Sorted(maps.Keys(info.Training.Why)) {
-		j.log.DebugContext(ctx, "why", what, info.Training.Why[what])
-	}
-	j.log.InfoContext(ctx, "trained", "seconds", r.Report.Total, "read", r.Report.Read, "map", r.Report.Map, "solve", r.Report.Solve)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/kernel"
 	"mercer/pipeline"
 	"mercer/train"
@@ -37,7 +38,7 @@ func (a *auto) candidateOf(c train.Config) (candidate, bool) {
 		c.Gamma = "median" // as the command line calls it
 	}
 	out := candidate{Config: c}
-	if c.Kernel == "linear" || !kernel.Has(c.Kernel, "gamma") || c.Kernel == "poly" || c.Gamma != "median" || c.Sigma != 0 {
+	if !widthOpen(c) || c.Gamma != "median" || c.Sigma != 0 {
 		return out, true
 	}
 	kind := c.Scale
@@ -54,6 +55,12 @@ func (a *auto) candidateOf(c train.Config) (candidate, bool) {
 	}
 	out.median = gamma
 	return out.withGamma(1), true
+}
+
+// widthOpen says that the kernel of a configuration has a width that is worth choosing: γ, and no constant
+// beside γ x·y, which weighs the degrees of a polynomial as γ does.
+func widthOpen(c train.Config) bool {
+	return kernel.Has(c.Kernel, "gamma") && !kernel.Has(c.Kernel, "coef0")
 }
 
 // kernels are the candidates of the first heat, the simplest first and the most different ones
@@ -85,35 +92,35 @@ func (a *auto) kernels() (all []candidate) {
 			}
 		}
 	}
-	kernelOf := func(name string) func(c *train.Config) {
-		return func(c *train.Config) { c.Kernel = name }
+	kernelOf := func(kind *kernel.Kind) func(c *train.Config) {
+		return func(c *train.Config) { c.Kernel = kind.Name() }
 	}
 	poly := func(degree int) func(c *train.Config) {
 		return func(c *train.Config) {
-			c.Kernel, c.Degree, c.Coef0 = "poly", degree, 1
+			c.Kernel, c.Degree, c.Coef0 = kernel.Poly.Name(), degree, 1
 			if monomials(f.Dim, degree) <= 2048 && c.Features == 0 && c.Map == "" {
-				c.Map = "explicit-poly"
+				c.Map = feature.ExplicitPoly
 			}
 		}
 	}
 	if given.Map == "" {
-		add(kernelOf("linear"))
+		add(kernelOf(kernel.Linear))
 	}
-	add(kernelOf("rbf"), 1)
-	add(kernelOf("laplacian"), 1)
+	add(kernelOf(kernel.RBF), 1)
+	add(kernelOf(kernel.Laplacian), 1)
 	if f.Dim <= 2000 {
 		add(poly(2))
 	}
 	if f.Positive && f.Dim >= 4 {
 		// Sums of functions of one dimension each.
-		add(kernelOf("chi2"))
-		add(kernelOf("intersection"))
+		add(kernelOf(kernel.Chi2))
+		add(kernelOf(kernel.Intersection))
 	}
 	if f.Histograms {
-		add(kernelOf("exp-chi2"), 1)
+		add(kernelOf(kernel.ExpChi2), 1)
 	}
-	add(kernelOf("rbf"), 0.25, 4)
-	add(kernelOf("laplacian"), 0.25)
+	add(kernelOf(kernel.RBF), 0.25, 4)
+	add(kernelOf(kernel.Laplacian), 0.25)
 	if f.Dim <= 2000 {
 		add(poly(3))
 	}
@@ -169,7 +176,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 		}
 	}
 	like(mapped)
-	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !slices.Contains(additive, best.Kernel) {
+	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !additive(best.Config) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
 			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel, Degree: best.Degree}, a.sample.Summary)
 			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global is none but for the unit
@@ -211,12 +218,16 @@ func (a *auto) alike() bool {
 	return most <= 1e4*least
 }
 
-// additive are the kernels of histograms whose maps have few features a dimension. They take no
-// negative numbers, which a shifting scaling makes of rows outside of the training's range.
-var additive = []string{"chi2", "intersection", "hellinger", "jensen-shannon"}
+// additive says that the kernel is a sum over the dimensions, whose maps have few features a dimension.
+// It takes no negative numbers, which a shifting scaling makes of rows outside of the training's range.
+func additive(c train.Config) bool {
+	_, ok := kernel.Kernel{Name: c.KernelName()}.Additive()
+	return ok
+}
 
 // featured says that a number of features is to be chosen for a configuration.
 func featured(c train.Config) bool {
-	return c.Features == 0 && c.Kernel != "linear" && c.Map != "explicit-poly" && train.LearnerOf(c.Learner).HasMapOption("features") &&
-		!slices.Contains(additive, c.Kernel)
+	linear := kernel.Kernel{Name: c.KernelName()}.Linear()
+	return c.Features == 0 && !linear && !additive(c) && c.Map != feature.ExplicitPoly &&
+		train.LearnerOf(c.Learner).HasMapOption("features")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"mercer/kernel"
 	"mercer/train"
 	"mercer/trial"
 )
@@ -116,7 +117,7 @@ func (a *auto) usual() (candidate, bool) {
 		return candidate{}, false
 	}
 	c := a.Config
-	c.Task, c.Kernel = a.report.Facts.Task, "rbf"
+	c.Task, c.Kernel = a.report.Facts.Task, kernel.RBF.Name()
 	if unset(c.Learner) {
 		plan, err := a.plan(c, a.report.Facts.Rows)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"mercer/kernel"
 	"mercer/train"
 	"mercer/trial"
 )
@@ -29,10 +30,10 @@ type ExactPrediction struct {
 func PredictExact(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*ExactPrediction, error) {
 	n := s.Rows()
 	g := &ExactPrediction{Rows: n, Bytes: 4 * float64(n) * float64(n)}
-	exact := train.Config{Task: s.Task, Learner: train.ExactSVM().Name(), Kernel: "rbf", Gamma: cfg.Gamma, Scale: cfg.Scale,
+	exact := train.Config{Task: s.Task, Learner: train.ExactSVM().Name(), Kernel: kernel.RBF.Name(), Gamma: cfg.Gamma, Scale: cfg.Scale,
 		C: 10, Seed: cfg.Seed}
-	if cfg.Kernel != "" && cfg.Kernel != "rbf" {
-		exact.Gamma = ""
+	if cfg.KernelName() != exact.Kernel {
+		exact.Gamma = "" // that of another kernel says nothing of this one's
 	}
 	if s.Task == "multilabel" {
 		return nil, errors.New("an exact support vector machine predicts one class, or one number")

@@ -31,8 +31,13 @@ type Bags interface {
 
 // BagReader is one pass over bags, with the methods of a Reader.
 type BagReader interface {
+	// Next returns the next bags, which are valid until the next call; at the end it returns io.EOF.
 	Next() (*BagBatch, error)
+
+	// Progress is the share of the data that has been read, in [0, 1], or -1 if unknown.
 	Progress() float64
+
+	// Close ends the pass.
 	Close() error
 }
 

@@ -51,7 +51,7 @@ type Lookup struct {
 }
 
 // LooksUp reports whether NewIntersection takes machines of a kernel: it must be the intersection
-// kernel, homogeneous of degree 1.
+// kernel with degree of homogeneity 1.
 func LooksUp(k kernel.Kernel) bool {
 	sum, ok := k.Additive()
 	return ok && k.Kind() == kernel.Intersection && sum.Homogeneity == 1
@@ -64,7 +64,7 @@ func LooksUp(k kernel.Kernel) bool {
 // Tables take LookupBytes, at most 16 GiB.
 func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
 	if !LooksUp(m.kernel) {
-		return nil, fmt.Errorf("exact: the kernel is %v; only a machine of the intersection kernel, homogeneous of degree 1, is a sum of "+
+		return nil, fmt.Errorf("exact: the kernel is %v; only a machine of the intersection kernel with degree of homogeneity 1 is a sum of "+
 			"functions of one number each", m.kernel)
 	}
 	if lookup.Bins < 0 || lookup.Bins > 1<<20 {

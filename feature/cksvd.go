@@ -28,7 +28,7 @@ import (
 // landmarks are reset to the best so far, and the step length is halved.
 //
 // A step takes O((m + b)·m·(d + m)) operations for b rows: fitting some 100 times what nystrom
-// takes. A restored map is nystrom's.
+// takes. A row then takes what it takes with nystrom, and the map holds as many bytes.
 const CKSVD = "cksvd"
 
 // Parameters of the descent: steps, rows per step, steps between measurements and rows to measure on,

@@ -15,6 +15,8 @@ import (
 // (equation 15 there, except for a factor in its middle). The relative error of m terms is exactly
 // (t(x)t(y))^m, at ax instead of x: negligible where ax is near 1, and total where it is near 0 or infinite.
 // For a, the cost and the order of features see [Chebyshev], which is more accurate.
+//
+// A row takes O(dm) operations, a sparse one O(nnz·m), and the map holds 8d bytes.
 const Elementary = "elementary"
 
 // usualElementary is m unless the configuration says otherwise.

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,16 @@ func TestEveryMapIsDocumented(t *testing.T) {
 	for _, k := range kinds() {
 		if doc := documented[k.name]; strings.Count(doc, "\n") < 4 {
 			t.Errorf("%s has no documented constant: %q", k.name, doc)
+		}
+		doc := documented[k.name]
+		for what, says := range map[string]*regexp.Regexp{
+			"what a row takes":   regexp.MustCompile(`O\(|multiplications|costs what`),
+			"what the map holds": regexp.MustCompile(`bytes|holds|costs what`),
+			"its source":         regexp.MustCompile(`(19|20)\d\d`),
+		} {
+			if !says.MatchString(doc) && (what != "its source" || k.source != "") {
+				t.Errorf("the documentation of %s does not say %s", k.name, what)
+			}
 		}
 		if k.name == "" || k.about == "" || k.cost == "" {
 			t.Errorf("%+v lacks a name, a description or a cost", k)

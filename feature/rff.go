@@ -20,6 +20,9 @@ import (
 //
 // The map works for every kernel that has frequencies, and is the reference for the
 // others: orf and sorf vary less if the kernel is radial, qmc in few dimensions.
+//
+// A row takes O(dD) operations, a sparse one O(nnz·D). The map holds 2dD bytes in the form pair, 4dD
+// otherwise.
 const RFF = "rff"
 
 func newRFF(cfg Config, dim int) (Map, error) {

@@ -31,6 +31,9 @@ import (
 //
 // The variance is about that of orf from 8 dimensions on, the cost lower from 32 on and for
 // single rows always. It is the map of choice for radial kernels and more than 16 dimensions.
+//
+// A row takes O(D log d) operations, sparse or not. The map holds 8D bytes in the form pair, 16D
+// otherwise.
 const SORF = "sorf"
 
 func newSORF(cfg Config, dim int) (Map, error) {

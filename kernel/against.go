@@ -7,25 +7,25 @@ import (
 	"mercer/matrix"
 )
 
-// Against evaluates a kernel between rows x_i that come and go and rows y_j that stay: k(x_i,
-// y_j). It holds 8md bytes for m rows y, up to three times as many for kernels of histograms,
-// and its Rows allocates nothing. What a row gives does not depend on the rows around it. It
-// never changes.
+// Against evaluates k(x_i, y_j) for a fixed set of rows y_j, such as landmarks or support vectors, and any
+// rows x_i. It is immutable. It holds 8md bytes for m rows y of d dimensions, and up to three times as
+// many for kernels of histograms. Rows allocates nothing, and the values of a row do not depend on the
+// rows around it.
 //
-// The rbf and matern kernels' ‖x-y‖² is taken from ‖x‖² + ‖y‖² - 2x·y, with all rows moved to
-// the mean of y first, so that data far from 0 lose no digits.
+// rbf and matern compute ‖x-y‖² as ‖x‖² + ‖y‖² - 2x·y. All rows are centred on the mean of y first, so
+// that data far from 0 lose no digits.
 type Against struct {
 	engine engine
 	d, m   int
-	mean   []float64            // of y, if the kernel's engine moves rows
-	sums   *sums                // of kernels that are no functions of products, with
-	pairs  *vec.Pairs           // the rows y; or else nil, and
-	y      *vec.Packed[float64] // d×m, moved
-	norm   []float64            // ‖y_j‖², moved
+	mean   []float64            // of y, if the engine centres rows
+	sums   *sums                // nil if the kernel is a function of dot products
+	pairs  *vec.Pairs           // the rows y, for sums
+	y      *vec.Packed[float64] // the rows y for dot products: d×m, centred
+	norm   []float64            // ‖y_j‖², centred
 }
 
-// NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not
-// valid, or if y has numbers that it does not take ([Kernel.CheckRows]).
+// NewAgainst prepares the evaluation against the rows of y. It fails if the kernel is not valid, or if y
+// has values outside the kernel's domain ([Kernel.CheckRows]).
 func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -70,10 +70,10 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	return a, nil
 }
 
-// Dims returns the numbers of dimensions d and of rows m that stay.
+// Dims returns the number of dimensions d and the number m of rows y.
 func (a *Against) Dims() (d, m int) { return a.d, a.m }
 
-// width is how many numbers an expanded row has.
+// width is the length of an expanded row.
 func (a *Against) width() int {
 	if a.sums != nil {
 		return a.sums.of.Width(a.d)
@@ -81,14 +81,14 @@ func (a *Against) width() int {
 	return a.d
 }
 
-// Bytes is about how much memory a holds.
+// Bytes is about the memory that a holds.
 func (a *Against) Bytes() int64 { return 8 * int64(a.width()+1) * int64(a.m) }
 
-// Work is how many numbers Rows needs to work with for a row.
+// Work is the length of the work memory that Rows needs for each row.
 func (a *Against) Work() int { return a.width() + 1 }
 
-// expand writes rows [i, j) of x into dst, in float64, moved, and their squared lengths into
-// norm, if it is not nil.
+// expand writes rows [i, j) of x into dst, in float64 and centred. Their squared lengths go into norm
+// unless it is nil.
 func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 	of := a.engine.numbers()
 	for r := i; r < j; r++ {
@@ -122,9 +122,9 @@ func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 	}
 }
 
-// Rows writes k(x_r, y_c) for rows [i, j) of x into dst, (j-i)×m. work has (j-i)·Work()
-// numbers. That x has no numbers which the kernel does not take is for the caller to see to, by
-// [Kernel.CheckRows]: what they give has no meaning, and may be NaN.
+// Rows writes k(x_r, y_c) for rows [i, j) of x into dst, (j-i)×m. work has (j-i)·Work() elements. The
+// caller must check x by [Kernel.CheckRows]: outside the kernel's domain values have no meaning and may
+// be NaN.
 func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 	n := j - i
 	if x.Dim() != a.d {

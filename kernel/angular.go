@@ -11,9 +11,9 @@ import (
 // 2·E[h(ω·x)h(ω·y)] over normal ω, h the step function (order 0) or max(0, ·) (order 1).
 
 // ArcCos is (1/π)‖x‖ᵖ‖y‖ᵖ J_p(θ), θ the angle between x and y, p (Degree) = 0 or 1: J_0 = π-θ,
-// J_1 = sin θ + (π-θ) cos θ. It is an infinitely wide layer of a neural network, of steps (p = 0)
-// or of max(0, ·) (p = 1), and has no γ. A row of zeros is at a right angle to every row, itself
-// among them.
+// J_1 = sin θ + (π-θ) cos θ. It is the kernel of an infinitely wide layer of a neural network, with steps
+// (p = 0) or max(0, ·) (p = 1) as activation. It has no γ. A row of zeros counts as orthogonal to every
+// row, including itself.
 var ArcCos = &Kind{
 	name:    "arccos",
 	formula: "(1/π)‖x‖ᵖ‖y‖ᵖ J_p(θ), J_0 = π-θ, J_1 = sin θ + (π-θ) cos θ",
@@ -32,7 +32,7 @@ var ArcCos = &Kind{
 	family: angular{},
 }
 
-// angular is the family of the functions of lengths and the angle in between.
+// angular is the family of the functions of the rows' lengths and the angle between them.
 type angular struct{}
 
 func (angular) value(k Kernel, x, y []float32) float64 { return k.arccos(angleOf(x, y)) }
@@ -70,7 +70,7 @@ func (angular) addGradient(k Kernel, dst []float64, w float64, x, y []float32) {
 
 func (angular) engine(k Kernel) engine { return angularEngine{k} }
 
-// angularEngine computes blocks from dot products and lengths.
+// angularEngine computes blocks of kernel values from dot products and lengths.
 type angularEngine struct{ kernel Kernel }
 
 func (e angularEngine) sums(bool) *sums { return nil }
@@ -86,7 +86,7 @@ func (e angularEngine) frame(g *Gram, distances bool) frame {
 	return g.lengths(false)
 }
 
-// parallel is the 1 - |cos θ| under which the angle is taken from the rows themselves.
+// parallel is the 1 - |cos θ| below which the angle is computed from the rows themselves.
 const parallel = 1e-5
 
 func (e angularEngine) values(b *block, r, lo int, s []float64) {
@@ -132,16 +132,16 @@ func cosine(xy, xx, yy float64) (cos, length float64) {
 	return min(1, max(-1, xy/length)), length
 }
 
-// angle is the place of two rows to each other.
+// angle has the lengths of two rows and the angle between them.
 type angle struct {
 	xx, yy float64 // ‖x‖², ‖y‖²
 
-	// theta is the angle θ in between, rest is π-θ; each has its digits where it is small.
+	// theta is the angle θ, rest is π-θ. Each is accurate where it is small.
 	theta, rest float64
 }
 
-// angleOf takes the angle from the triangles of u = x/‖x‖ and v = y/‖y‖, tan(θ/2) =
-// ‖u-v‖/‖u+v‖: the cosine says nothing of angles below 10⁻⁸, or as near to π.
+// angleOf computes the angle by tan(θ/2) = ‖u-v‖/‖u+v‖ with u = x/‖x‖ and v = y/‖y‖. The cosine cannot
+// tell angles below 10⁻⁸, or as near to π.
 func angleOf(x, y []float32) angle {
 	a := angle{xx: product(x, x), yy: product(y, y), theta: math.Pi / 2, rest: math.Pi / 2}
 	if a.xx == 0 || a.yy == 0 {

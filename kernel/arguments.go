@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// What kernels are functions of.
+// The arguments of kernels: functions of two rows.
 
 // product is x·y.
 func product(x, y []float32) float64 {
@@ -32,8 +32,8 @@ func absolute(x, y []float32) float64 {
 	return sum
 }
 
-// positive is x without what rounding may leave below 0. Infinity less infinity, of a
-// distance that overflows, is infinity.
+// positive is x, but 0 for negative x, which rounding may give, and +Inf for NaN, which is Inf - Inf of a
+// distance that overflows.
 func positive(x float64) float64 {
 	if x >= 0 {
 		return x
@@ -44,12 +44,12 @@ func positive(x float64) float64 {
 	return math.Inf(1)
 }
 
-// term is the product of two numbers of equal sign, held to what a logProduct takes: no kernel
-// value has anything to gain from a factor below 10⁻¹⁵⁰.
+// term is the product of two numbers of equal sign, bounded to the range of a logProduct. A factor of a
+// kernel value below 10⁻¹⁵⁰ may as well be 10⁻¹⁵⁰.
 func term(d, e float64) float64 { return min(d*e, 1e150) }
 
-// logProduct is the logarithm of a product of 1 + t, t from 0 to 10¹⁵⁰, without a logarithm
-// for each.
+// logProduct is the logarithm of a product of factors 1 + t, t from 0 to 10¹⁵⁰. It does not take a
+// logarithm for each factor.
 type logProduct struct{ sum, excess float64 }
 
 func (p *logProduct) multiply(t float64) {

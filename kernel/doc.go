@@ -1,15 +1,15 @@
-// Package kernel evaluates kernels exactly, in float64: single values, Gram matrices and
-// feature-space distances by blocks of rows, and the usual rules for γ. It is what the
-// feature maps approximate and are measured against.
+// Package kernel evaluates kernels exactly, in float64: single values, Gram matrices and feature-space
+// distances by blocks of rows, and the usual rules for γ. The feature maps approximate these kernels and
+// are measured against them.
 //
-// A [Kernel] is a name and parameters; its [Kind] says what that is. [Gram] computes matrices of
-// values, [Against] rows of them between rows that come and go and rows that stay, [Lines] single
-// lines for solvers. [MedianGamma] and [ScaleGamma] find γ.
+// A [Kernel] is a name with parameters, and its [Kind] describes it. [Gram] computes matrices of values,
+// [Against] values between any rows and a fixed set of rows, [Lines] single rows of a matrix for solvers.
+// [MedianGamma] and [ScaleGamma] find γ.
 //
 // # Kernels
 //
-// Each has a variable with its documentation: go doc mercer/kernel.Matern. The second line of each
-// has its parameters, the fields of Kernel, and its source.
+// Each kernel has a variable with its documentation: go doc mercer/kernel.Matern. The first line below
+// has its formula; the second says what it is for, with its parameters (fields of Kernel) and its source.
 //
 //	linear               x·y
 //	                     the rows themselves; needs no map
@@ -26,7 +26,7 @@
 //	cauchy               Π 1/(1 + γ²(x_j-y_j)²)
 //	                     heavy tails: far rows still count | gamma | Rahimi and Recht 2007
 //	matern               2^(1-ν)/Γ(ν)·(√(2ν)r)^ν K_ν(√(2ν)r), r = ‖x-y‖/σ, γ = 1/(2σ²)
-//	                     rbf for functions with about ν derivatives; ν = ½: exp(-r) | nu, gamma | Matérn 1960; Rasmussen and Williams 2006
+//	                     functions with about ν derivatives; ν = ½: exp(-r) | nu, gamma | Matérn 1960; Rasmussen and Williams 2006
 //	hellinger            Σ √(x_j y_j), x, y ≥ 0
 //	                     histograms: the inner product of the roots | homogeneity | Vedaldi and Zisserman 2012
 //	chi2                 Σ 2x_j y_j/(x_j+y_j), x, y ≥ 0

@@ -7,11 +7,11 @@ import (
 	"mercer/matrix"
 )
 
-// anything is the smallest number of rows of kernels that take any.
+// anything is the smallest value of rows for kernels that take any.
 var anything = float32(math.Inf(-1))
 
-// Lowest returns the smallest number that a row may hold: 0 for kernels of histograms, for
-// skewed ones the first float32 above -c, and -Inf for all others.
+// Lowest returns the smallest value that a row may have: 0 for kernels of histograms, the first float32
+// above -c for the skewed kernels, and -Inf for all others.
 func (k Kernel) Lowest() float32 {
 	if kind := k.Kind(); kind != nil {
 		return kind.family.lowest(k)
@@ -19,7 +19,7 @@ func (k Kernel) Lowest() float32 {
 	return anything
 }
 
-// DomainError says which number of a row a kernel does not take.
+// DomainError is a value of a row that is outside a kernel's domain.
 type DomainError struct {
 	Kernel   Kernel
 	Row, Dim int // from 0
@@ -40,7 +40,7 @@ func (e *DomainError) Reason() string {
 	return fmt.Sprintf("%g is too small; %s takes numbers %s", e.Value, e.Kernel.Name, takes)
 }
 
-// CheckRows reports the first number of x that is below [Kernel.Lowest], as a [DomainError].
+// CheckRows reports the first value of x below [Kernel.Lowest], as a *[DomainError].
 func (k Kernel) CheckRows(x matrix.Rows) error {
 	lowest := k.Lowest()
 	if math.IsInf(float64(lowest), -1) {

@@ -8,10 +8,9 @@ import (
 	"mercer/matrix"
 )
 
-// The kernels that are functions of x·y: polynomials and other power series with coefficients of 0
-// or more.
+// The kernels that are functions of x·y: polynomials and other power series without negative coefficients.
 
-// Linear is x·y, the inner product of the rows themselves: a linear model needs no map for it.
+// Linear is x·y, the inner product of the rows themselves. It needs no map.
 var Linear = &Kind{
 	name:    "linear",
 	formula: "x·y",
@@ -19,8 +18,8 @@ var Linear = &Kind{
 	family:  inner{},
 }
 
-// Poly is (γ x·y + c)^p: all products of up to p columns, of exactly p if c (Coef0) is 0. For
-// interactions of columns; scale the rows so that γ x·y stays near 1.
+// Poly is (γ x·y + c)^p: all products of up to p columns, or of exactly p if c (Coef0) is 0. It is for
+// interactions of columns. Scale the rows so that γ x·y stays near 1.
 var Poly = &Kind{
 	name:    "poly",
 	formula: "(γ x·y + c)^p",
@@ -54,8 +53,8 @@ var Poly = &Kind{
 	},
 }
 
-// Exp is exp(γ x·y): products of any number of columns, those of n with weight γⁿ/n!. It overflows
-// for γ x·y > 709.
+// Exp is exp(γ x·y): products of any number of columns; those of n columns have weight γⁿ/n!. It
+// overflows for γ x·y > 709.
 var Exp = &Kind{
 	name:       "exp",
 	formula:    "exp(γ x·y)",
@@ -79,14 +78,14 @@ var Exp = &Kind{
 	},
 }
 
-// dot is the family of the kernels f(x·y) but the linear one.
+// dot is the family of the kernels f(x·y), except linear.
 type dot struct {
 	of    func(k Kernel, xy float64) float64 // f
 	slope func(k Kernel, xy float64) float64 // its derivative
 	all   func(k Kernel, s []float64)        // f of many numbers
 
-	// apart is d² from x·y, a = x·(x-y), b = y·(y-x) and s = ‖x-y‖², which is a + b; with -y for y in
-	// a, b and s if k(x, y) is better thought of as k(x, -y), which mirrored says.
+	// apart is the squared distance d² from x·y, a = x·(x-y), b = y·(y-x) and s = ‖x-y‖² = a + b. If
+	// mirrored(k, x·y), a, b and s are those of x and -y, as the rows are near where x is near -y.
 	apart    func(k Kernel, xy, a, b, s float64) float64
 	mirrored func(k Kernel, xy float64) bool
 }
@@ -226,7 +225,7 @@ func polySlope(k Kernel, xy float64) float64 {
 	return float64(k.Degree) * k.Gamma * power(k.Gamma*xy+k.Coef0, k.Degree-1)
 }
 
-// polyMirrored says that the degree is even and the base negative.
+// polyMirrored says that the degree is even and γ x·y + c is negative.
 func polyMirrored(k Kernel, xy float64) bool { return k.Degree%2 == 0 && k.Gamma*xy+k.Coef0 < 0 }
 
 // polyDistance returns d². With k(x, x) = u^p, k(x, y) = w^p and k(y, y) = v^p, u = w + a and
@@ -264,7 +263,7 @@ func expDistance(k Kernel, xy, a, b, s float64) float64 {
 	return positive(math.Exp(w) * (s + expm2(a) + expm2(b)))
 }
 
-// expSeries has the 1/n!.
+// expSeries has the coefficients 1/n!.
 func expSeries(k Kernel, most int) Series {
 	s := Series{Gamma: k.Gamma}
 	a := 1.0

@@ -54,6 +54,6 @@ func ExampleFind() {
 	fmt.Println(k)
 	// Output:
 	// kernel: "matern32" is not a kernel; it is matern with nu 1.5
-	// rbf for functions with about ν derivatives; ν = ½: exp(-r)
+	// functions with about ν derivatives; ν = ½: exp(-r)
 	// matern, ν = 1.5, γ = 0.5
 }

@@ -6,8 +6,8 @@ import (
 	"mercer/internal/vec"
 )
 
-// ExpChi2 is exp(-γ Σ (x_j-y_j)²/(x_j+y_j)), x, y ≥ 0: rbf on the feature space of chi2, the usual
-// kernel of histograms in computer vision. The sum is without a factor ½, as scikit-learn has it.
+// ExpChi2 is exp(-γ Σ (x_j-y_j)²/(x_j+y_j)), x, y ≥ 0: rbf on the feature space of chi2. It is the usual
+// kernel of histograms in computer vision. The sum has no factor ½, as in scikit-learn.
 var ExpChi2 = &Kind{
 	name:       "exp-chi2",
 	formula:    "exp(-γ Σ (x_j-y_j)²/(x_j+y_j)), x, y ≥ 0",

@@ -11,14 +11,14 @@ import (
 	"mercer/matrix"
 )
 
-// medianPairs is how many pairs MedianGamma looks at. The median of so many has a standard
-// error of a third of a percentile.
+// medianPairs is the number of pairs whose median MedianGamma takes. The standard error of the median of
+// so many is a third of a percentile.
 const medianPairs = 20_000
 
-// gammaRule is how γ follows from data: its unit.
+// gammaRule says how γ follows from data.
 type gammaRule struct {
-	// distance is that of two rows whose median puts the kernel's width; nil: the squared lengths of
-	// rows do.
+	// distance is the distance of two rows whose median sets the kernel's width; nil means that the
+	// squared lengths of rows set it.
 	distance func(x, y []float32) float64 `may:"be nil"`
 
 	// median is γ from the median m.
@@ -27,7 +27,7 @@ type gammaRule struct {
 	// scale is γ from the number of dimensions and the variance of all numbers.
 	scale func(dim, variance float64) float64
 
-	// byMedian and byScale are the two as formulas.
+	// byMedian and byScale are the formulas of median and scale.
 	byMedian, byScale string
 }
 
@@ -82,15 +82,14 @@ func (k *Kind) MedianOf() string {
 	return "distance"
 }
 
-// MedianGamma returns the γ that puts the kernel's width at the median distance between rows
-// of x, and for kernels of x·y the median length ([Kind.GammaRule] has the formulas): a pair at the
-// median has k = 1/e for rbf, a row at the median γ‖x‖² = 1 for poly. It is 1 for kernels that have
-// no γ.
+// MedianGamma returns γ by the median distance between the rows of x, or by the median length for kernels
+// of x·y; [Kind.GammaRule] has the formulas. For rbf a pair at the median distance has k = 1/e; for poly a
+// row of median length has γ‖x‖² = 1. It returns 1 for kernels without γ.
 //
-// The median of distances is over all pairs of different rows if they are at most 20,000, else
-// over so many random ones, which depend on seed alone; that of lengths is over all rows. If
-// more than half of the numbers are 0, the others count. It fails for other names, if all
-// rows are equal, or all 0, and for numbers that exp-chi2 does not take.
+// The median distance is over all pairs of different rows if there are at most 20,000, and over 20,000
+// random pairs if there are more; these depend on seed alone. The median length is over all rows. If more
+// than half of the distances or lengths are 0, the median is over the others. It fails for a name that
+// is no kernel's, if all rows are equal (or 0, for lengths), and for values outside the kernel's domain.
 func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, err error) {
 	kind, err := Find(kernelName)
 	if err != nil {
@@ -135,8 +134,8 @@ func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, 
 	return gamma, nil
 }
 
-// randomPairs returns all pairs i < j < n if they are at most medianPairs, else so many
-// random pairs of different numbers.
+// randomPairs returns all pairs i < j < n if there are at most medianPairs, else medianPairs random pairs
+// of different indices.
 func randomPairs(n int, seed uint64) [][2]int {
 	pairs := make([][2]int, 0, medianPairs)
 	if n <= 200 {
@@ -158,13 +157,13 @@ func randomPairs(n int, seed uint64) [][2]int {
 	return pairs
 }
 
-// median is that of sorted numbers.
+// median is the median of sorted numbers.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// distances returns those of pairs of rows.
+// distances returns the distances of pairs of rows.
 func distances(x matrix.Rows, pairs [][2]int, distance func(x, y []float32) float64) []float64 {
 	distances := make([]float64, len(pairs))
 	vec.Parallel(len(pairs), 256, func(lo, hi int) {
@@ -176,9 +175,9 @@ func distances(x matrix.Rows, pairs [][2]int, distance func(x, y []float32) floa
 	return distances
 }
 
-// ScaleGamma returns 1/(dim·variance), what scikit-learn calls "scale", in the unit of the kernel's γ
-// ([Kind.GammaRule]). variance is that of all elements of the data together. It is 1 for kernels
-// that have no γ, and names that are no kernel's.
+// ScaleGamma returns γ by the variance of the data, 1/(dim·variance) for rbf, which scikit-learn calls
+// "scale"; [Kind.GammaRule] has the formulas. variance is that of all elements of the data together. It
+// returns 1 for kernels without γ and for names that are no kernel's.
 func ScaleGamma(dim int, variance float64, kernelName string) (float64, error) {
 	kind := byName[kernelName]
 	if kind == nil || kind.gamma == nil {

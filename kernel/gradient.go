@@ -4,7 +4,7 @@ import "mercer/matrix"
 
 // smooth is a family of functions of x·y, ‖x‖² and ‖y‖² alone.
 type smooth interface {
-	// ofProducts is k(x, y) from them.
+	// ofProducts is k(x, y).
 	ofProducts(k Kernel, xy, xx, yy float64) float64
 
 	// slopes are p and q of the gradient ∂k(x, y)/∂y = p·x + q·y, 0 where there is none.
@@ -25,15 +25,15 @@ func (k Kernel) Smooth() bool {
 	return ok
 }
 
-// OfProducts returns k(x, y) from x·y, ‖x‖² and ‖y‖², of a kernel that is [Kernel.Smooth]. Where x
-// and y are near, less of it is right than of [Kernel.Eval].
+// OfProducts returns k(x, y) from x·y, ‖x‖² and ‖y‖². The kernel must be [Kernel.Smooth]. Where x and y
+// are near, it is less accurate than [Kernel.Eval].
 func (k Kernel) OfProducts(xy, xx, yy float64) float64 {
 	return k.mustBeSmooth().ofProducts(k, xy, xx, yy)
 }
 
-// Slopes returns p and q of the gradient ∂k(x, y)/∂y = p·x + q·y, from x·y, ‖x‖² and ‖y‖², of
-// a kernel that is [Kernel.Smooth]. Where there is no gradient (of matern with ν ≤ ½ at x = y,
-// of arccos at θ = 0 and at rows of zeros), it is 0.
+// Slopes returns p and q of the gradient ∂k(x, y)/∂y = p·x + q·y, from x·y, ‖x‖² and ‖y‖². The kernel
+// must be [Kernel.Smooth]. The gradient is taken as 0 where there is none: for matern with ν ≤ ½ at
+// x = y, for arccos at θ = 0 and at rows of zeros.
 func (k Kernel) Slopes(xy, xx, yy float64) (p, q float64) {
 	return k.mustBeSmooth().slopes(k, xy, xx, yy)
 }
@@ -46,9 +46,9 @@ func (k Kernel) mustBeSmooth() smooth {
 	return s
 }
 
-// AddGradient adds Σ_i w_i ∂k(x_i, y)/∂y over the rows of x to dst, for any kernel. Where there
-// is no gradient in a coordinate (of laplacian and the intersection kernels at x_j = y_j, of
-// hellinger and jensen-shannon at y_j = 0), it is 0.
+// AddGradient adds Σ_i w_i ∂k(x_i, y)/∂y over the rows of x to dst, for any kernel. A partial derivative
+// is taken as 0 where there is none: for laplacian and the intersection kernels at x_j = y_j, for
+// hellinger and jensen-shannon at y_j = 0.
 func (k Kernel) AddGradient(dst, w []float64, x *matrix.Dense, y []float32) {
 	if x.Rows == 0 {
 		return
@@ -66,8 +66,8 @@ func addAlong(dst []float64, w float64, x, y []float32, p, q float64) {
 	}
 }
 
-// addByDimension adds w times the derivative by every coordinate of y to dst, but for those that are
-// not finite.
+// addByDimension adds w times the partial derivatives by the coordinates of y to dst. It leaves out those
+// that are not finite.
 func addByDimension(dst []float64, w float64, x, y []float32, derivative func(x, y float64) float64) {
 	for j := range x {
 		if g := derivative(float64(x[j]), float64(y[j])); g-g == 0 {

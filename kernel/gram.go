@@ -8,18 +8,17 @@ import (
 	"mercer/matrix"
 )
 
-// Gram is the matrix of K_ij = k(x_i, y_j), and that of the squared distances of x_i and y_j
-// in the kernel's feature space. It holds O(n + d) numbers, not the matrix, whose rows are
-// computed when asked for. Any number of goroutines may use it, as long as nothing changes
-// x and y.
+// Gram computes the matrix K_ij = k(x_i, y_j), or the squared distances of x_i and y_j in the kernel's
+// feature space, by blocks of rows. It holds O(n + d) numbers and never the matrix. Any number of
+// goroutines may use it, as long as nothing changes x and y.
 //
-// Dot products are matrix products, and so is the ‖x-y‖² of rbf and matern, which is ‖x‖² +
-// ‖y‖² - 2x·y. Dense rows are moved to the mean of y first, and what cancels nevertheless
-// is computed again from the two rows, so that near rows and data far from 0 lose no digits:
-// a value is within some 10⁻¹³·√(k(x, x)k(y, y)) of [Kernel.Eval], a distance within some
-// 10⁻¹² of itself. Such pairs cost d operations each, which is slow where nearly all are
-// (sparse rows far from 0, say). laplacian, cauchy and the kernels of histograms but hellinger
-// take d operations a value for dense y, and for sparse y as many as y_j has elements.
+// Dot products are computed as matrix products, and so is ‖x-y‖² = ‖x‖² + ‖y‖² - 2x·y of rbf and matern.
+// Dense rows are centred on the mean of y first. Where terms still cancel, the value is computed again
+// from the two rows. So near rows and data far from 0 lose no digits: a value is within about
+// 10⁻¹³·√(k(x, x)k(y, y)) of [Kernel.Eval], and the relative error of a distance is about 10⁻¹². Such
+// pairs cost d operations each, which is slow if nearly all pairs are of this sort, as with sparse rows
+// far from 0. laplacian, cauchy and all kernels of histograms except hellinger take d operations a value
+// for dense y, and as many as y_j has elements for sparse y.
 type Gram struct {
 	engine engine
 	unit   bool // k(x, x) is 1
@@ -30,44 +29,43 @@ type Gram struct {
 	distance func() frame
 }
 
-// engine computes blocks of the values of a kernel with its parameters: it turns dot products of
-// rows, or sums over the dimensions, into values and distances.
+// engine computes blocks of kernel values. It turns dot products of rows, or sums over the dimensions,
+// into values and distances.
 type engine interface {
-	// sums are those that values come from, or distances; nil: dot products.
+	// sums are the sums that values (or distances) are computed from; nil means dot products.
 	sums(distances bool) *sums
 
-	// numbers is what the numbers of rows are replaced by before their products are taken; nil:
-	// nothing.
+	// numbers is applied to every element of the rows before dot products; nil leaves them as they are.
 	numbers() func(float64) float64
 
-	// moves says whether the products are better taken of rows that are moved.
+	// moves says whether rows are to be centred before dot products.
 	moves() bool
 
-	// frame prepares what values need of all rows, or distances.
+	// frame prepares what values (or distances) need of all rows.
 	frame(g *Gram, distances bool) frame
 
-	// values turns row r's dot products with y's rows from lo on, or their sums, into kernel values,
-	// and distances2 into squared distances.
+	// values turns the dot products (or sums) of row r and the rows of y from lo on into kernel values,
+	// distances2 into squared distances.
 	values(b *block, r, lo int, s []float64)
 	distances2(b *block, r, lo int, s []float64)
 
-	// against turns the dot products of a row of squared length norm with those that stay, or the
-	// sums, into kernel values.
+	// against turns the dot products (or sums) of a row and the fixed rows into kernel values. norm is
+	// the squared length of the row.
 	against(a *Against, norm float64, s []float64)
 }
 
-// frame is where dot products are taken: after a move by -mean, if that is not nil, with
-// ‖·‖² of every moved row, if they are of use, or another number of each row that the engine needs.
+// frame is the frame of reference of dot products: the mean that is subtracted from all rows, nil for
+// none, and for each row its ‖·‖² after that, or another number that the engine needs.
 type frame struct {
 	mean         []float64
 	xNorm, yNorm []float64
 	yMost        float64 // the largest of yNorm
 }
 
-// NewGram prepares the Gram matrix of the rows of x and y, each dense or sparse. For that of
-// x with itself, pass x twice; where k(x, x) = 1 by definition, the diagonal is then
-// exactly 1. It fails if the kernel is not valid, the rows differ in dimension or have numbers
-// that the kernel does not take ([Kernel.CheckRows]).
+// NewGram prepares the Gram matrix of the rows of x and y, each dense or sparse. For the Gram matrix of
+// x alone, pass x twice: then the diagonal is exactly 1 for kernels with k(x, x) = 1. It fails if the
+// kernel is not valid, if x and y differ in dimension, or if they have values outside the kernel's domain
+// ([Kernel.CheckRows]).
 func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -90,8 +88,8 @@ func NewGram(k Kernel, x, y matrix.Rows) (*Gram, error) {
 	return g, nil
 }
 
-// lengths is the frame with the squared lengths of rows, moved to the mean of y if they are dense and
-// move says so.
+// lengths is the frame with the squared lengths of rows. If move is set, dense rows are centred on the
+// mean of y.
 func (g *Gram) lengths(move bool) frame {
 	var mean []float64
 	if move && g.x.Dense != nil && g.y.Dense != nil {
@@ -128,7 +126,7 @@ func meanOf(m *matrix.Dense) []float64 {
 	return sum
 }
 
-// norms returns the squared length of every row after its move by -mean.
+// norms returns the squared length of every row less mean.
 func norms(rows matrix.Rows, mean []float64) []float64 {
 	norm := make([]float64, rows.Len())
 	vec.Parallel(len(norm), 64, func(lo, hi int) {
@@ -154,7 +152,7 @@ func norms(rows matrix.Rows, mean []float64) []float64 {
 	return norm
 }
 
-// expand writes row i of rows into dst, in float64, moved by -mean if it is dense.
+// expand writes row i of rows into dst, in float64; mean is subtracted from dense rows.
 func expand(rows matrix.Rows, i int, dst, mean []float64) {
 	if rows.CSR != nil {
 		clear(dst)
@@ -172,12 +170,12 @@ func expand(rows matrix.Rows, i int, dst, mean []float64) {
 	}
 }
 
-// Dims returns the numbers of rows and columns, those of x and of y.
+// Dims returns the numbers of rows and columns of the matrix: the rows of x and of y.
 func (g *Gram) Dims() (rows, cols int) { return g.x.Len(), g.y.Len() }
 
-// Rows writes rows [i, j) of the matrix into dst, which has (j-i)·cols elements, row by row.
-// It runs on all threads and holds about 4 MB a thread, or two rows in float64 if they are
-// longer; for kernels that take d operations a value, 64.
+// Rows writes rows [i, j) of the matrix into dst, which has (j-i)·cols elements, row by row. It runs on
+// all threads. Each holds about 4 MB, or two rows in float64 if these are longer; 64 rows for kernels that
+// take d operations a value.
 func (g *Gram) Rows(i, j int, dst []float64) { g.rows(i, j, dst, g.value, false) }
 
 // Distances2 writes rows [i, j) of the matrix of [Kernel.Distance2] into dst, as Rows does.
@@ -214,20 +212,20 @@ func (g *Gram) rows(i, j int, dst []float64, f frame, distances bool) {
 	})
 }
 
-// block is what one goroutine needs.
+// block is the work memory of one goroutine.
 type block struct {
 	*Gram
 	frame
 	distances     bool
-	sums          *sums      // if the kernel has one, with
-	pairs         *vec.Pairs // its height rows of dense y and
-	yNumbers      []float64  // the numbers of as many sparse ones
+	sums          *sums      // nil for dot products
+	pairs         *vec.Pairs // for sums: height rows of y, if it is dense
+	yNumbers      []float64  // for sums: the numbers of as many rows, if y is sparse
 	width, height int
 	xs, ys        []float64 // height expanded rows each; with sums, ys has room for one
 	pair          pair
 }
 
-// expand writes row i of rows, as the kernel takes it, into dst.
+// expand writes row i of rows into dst, in the form that the engine works on.
 func (b *block) expand(rows matrix.Rows, i int, dst []float64) {
 	if b.sums != nil {
 		b.sums.expand(rows, i, dst)
@@ -241,7 +239,7 @@ func (b *block) expand(rows matrix.Rows, i int, dst []float64) {
 	}
 }
 
-// expandY takes rows [lo, hi) of y.
+// expandY expands rows [lo, hi) of y.
 func (b *block) expandY(lo, hi int) {
 	b.yNumbers = b.yNumbers[:0]
 	of := b.engine.numbers()
@@ -309,8 +307,8 @@ func (b *block) fill(i, j int, dst []float64) {
 	}
 }
 
-// nearRows is the share of ‖x‖² + ‖y‖² under which ‖x-y‖² is computed from the rows themselves:
-// taken from norms and products, it has lost three digits there.
+// nearRows is the share of ‖x‖² + ‖y‖² below which ‖x-y‖² is computed from the rows themselves. Computed
+// from norms and products it has lost three digits there.
 const nearRows = 1e-3
 
 // squares turns dot products into ‖x-y‖², those of near rows exactly if asked for.
@@ -330,11 +328,11 @@ func (b *block) squares(r, lo int, s []float64, exactly bool) {
 	}
 }
 
-// rowsOf returns row r of x and row c of y side by side.
+// rowsOf returns row r of x and row c of y, element beside element.
 func (b *block) rowsOf(r, c int) (x, y []float32) { return b.pair.of(b.x, r, b.y, c) }
 
-// sparseDots writes the dot products of x with the sparse rows of y from lo on, whose numbers are in
-// b.yNumbers if the engine replaces them.
+// sparseDots writes the dot products of x and the sparse rows of y from lo on. If the engine maps their
+// elements, these are in b.yNumbers.
 func (b *block) sparseDots(out, x []float64, lo int) {
 	if b.engine.numbers() != nil {
 		numbers := b.yNumbers

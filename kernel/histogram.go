@@ -9,8 +9,8 @@ import (
 )
 
 // The additive kernels of histograms, of rows x, y ≥ 0, are sums over the dimensions of
-// k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)), which is homogeneous: k₁(ax, ay) = aʰ·k₁(x, y). It is 0 where
-// one of the two is, and k₁(x, x) = xʰ. The usual kernels have h = 1 (Vedaldi and Zisserman,
+// k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)). h is the degree of homogeneity: k₁(ax, ay) = aʰ·k₁(x, y). k₁ is 0
+// where one of the two is, and k₁(x, x) = xʰ. The usual kernels have h = 1 (Vedaldi and Zisserman,
 // "Efficient additive kernels via explicit feature maps", 2012); κ is the Fourier transform of 𝒦:
 //
 //	                k₁, h = 1                          𝒦(ω)         κ(λ)
@@ -20,7 +20,8 @@ import (
 //	jensen-shannon  x/2·log₂((x+y)/x) + y/2·log₂((x+y)/y)
 //	                    𝒦 = e^(ω/2)/2·log₂(1+e^-ω) + e^(-ω/2)/2·log₂(1+e^ω), κ = sech(πλ)/(ln 2·(1+4λ²))
 
-// Hellinger is Σ √(x_j y_j), x, y ≥ 0: the inner product of the roots, also called Bhattacharyya's.
+// Hellinger is Σ √(x_j y_j), x, y ≥ 0: the inner product of the roots. It is also called the Bhattacharyya
+// kernel.
 var Hellinger = &Kind{
 	name:       "hellinger",
 	formula:    "Σ √(x_j y_j), x, y ≥ 0",
@@ -45,8 +46,8 @@ var Hellinger = &Kind{
 	},
 }
 
-// Chi2 is Σ 2x_j y_j/(x_j+y_j), x, y ≥ 0: the additive chi-squared kernel, with
-// Σ (x_j-y_j)²/(x_j+y_j) for a squared distance. The usual choice for histograms.
+// Chi2 is Σ 2x_j y_j/(x_j+y_j), x, y ≥ 0: the additive chi-squared kernel, the usual choice for histograms.
+// Its squared distance is Σ (x_j-y_j)²/(x_j+y_j).
 var Chi2 = &Kind{
 	name:       "chi2",
 	formula:    "Σ 2x_j y_j/(x_j+y_j), x, y ≥ 0",
@@ -81,8 +82,8 @@ var Chi2 = &Kind{
 	},
 }
 
-// Intersection is Σ min(x_j, y_j), x, y ≥ 0: the mass that two histograms have in common. Machines
-// of it are sums of piecewise linear functions of one column each.
+// Intersection is Σ min(x_j, y_j), x, y ≥ 0: the mass that two histograms have in common. A machine of this
+// kernel is a sum of piecewise linear functions of one column each.
 var Intersection = &Kind{
 	name:       "intersection",
 	formula:    "Σ min(x_j, y_j), x, y ≥ 0",
@@ -112,8 +113,8 @@ var Intersection = &Kind{
 	},
 }
 
-// JensenShannon is Σ x_j/2·log₂((x_j+y_j)/x_j) + y_j/2·log₂((x_j+y_j)/y_j), x, y ≥ 0: of two
-// histograms of sum 1, 1 less the Jensen-Shannon divergence.
+// JensenShannon is Σ x_j/2·log₂((x_j+y_j)/x_j) + y_j/2·log₂((x_j+y_j)/y_j), x, y ≥ 0. For two histograms of
+// sum 1 it is 1 less the Jensen-Shannon divergence.
 var JensenShannon = &Kind{
 	name:       "jensen-shannon",
 	formula:    "Σ x_j/2·log₂((x_j+y_j)/x_j) + y_j/2·log₂((x_j+y_j)/y_j), x, y ≥ 0",
@@ -140,32 +141,31 @@ var JensenShannon = &Kind{
 
 func additiveParameters() []Parameter {
 	return []Parameter{{
-		Name: "homogeneity", About: "degree h of (xy)^(h/2)·𝒦(log(y/x))", Usual: 1, Least: 0, Most: 16,
+		Name: "homogeneity", About: "degree of homogeneity h, k(ax, ay) = aʰ·k(x, y),", Usual: 1, Least: 0, Most: 16,
 		must: "a positive number, 16 at most, or 0 for 1",
 		text: func(v float64) string {
 			if v == 0 || v == 1 {
 				return ""
 			}
-			return fmt.Sprintf("homogeneous of degree %g", v)
+			return fmt.Sprintf("degree of homogeneity %g", v)
 		},
 	}}
 }
 
 // additive is the family of the sums over dimensions.
 type additive struct {
-	// one is k₁ of degree 1 of two numbers above 0, gap is 1 - 𝒦(ω) for ω > 0, and slope the
-	// derivative of one by y.
+	// one is k₁(x, y) of degree 1 for x, y > 0, slope its derivative by y, and gap is 1 - 𝒦(ω) for ω > 0.
 	one   func(x, y float64) float64
 	gap   func(w float64) float64
 	slope func(x, y float64) float64
 
-	// sum is how values or distances are computed for blocks of rows; it returns nil where values are
-	// dot products of what root makes of the numbers, and where distances come from values.
+	// sum says how values or distances are computed for blocks of rows. It is nil for values that are dot
+	// products of the elements' roots, and for distances that are computed from values.
 	sum  func(k Kernel, distances bool) *sums
 	root func(k Kernel) func(float64) float64 `may:"be nil"`
 }
 
-// homogeneity is h of an additive kernel.
+// homogeneity is the degree of homogeneity h of an additive kernel.
 func (k Kernel) homogeneity() float64 {
 	if k.Homogeneity == 0 {
 		return 1
@@ -197,7 +197,7 @@ func (k Kernel) weight(x float64) float64 {
 	return math.Pow(x, (k.homogeneity()-1)/2)
 }
 
-// weighted is a number with its weight.
+// weighted gives an element and its weight.
 func weighted(k Kernel) func(v float64) [3]float64 {
 	return func(v float64) [3]float64 { return [3]float64{v, k.weight(v)} }
 }
@@ -268,7 +268,7 @@ func (f additive) engine(k Kernel) engine {
 	return e
 }
 
-// additiveEngine computes blocks from sums, or from dot products.
+// additiveEngine computes blocks of kernel values from sums or dot products.
 type additiveEngine struct {
 	additive
 	kernel    Kernel

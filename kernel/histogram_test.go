@@ -81,7 +81,10 @@ func TestGramOfTinyAndHugeHistograms(t *testing.T) {
 	for _, k := range histogramKernels {
 		checkGram(t, k, x, x, 1e-13, 2e-12)
 	}
-	for _, k := range []Kernel{{Name: "exp-chi2", Gamma: 1e-300}, {Name: "exp-chi2", Gamma: 1e300}, {Name: "skewed-chi2", Coef0: 1e-40}, {Name: "skewed-chi2", Coef0: 1e38}, {Name: "skewed-intersection", Coef0: 1e-40}, {Name: "skewed-intersection", Coef0: 1e38}} {
+	for _, k := range []Kernel{
+		{Name: "exp-chi2", Gamma: 1e-300}, {Name: "exp-chi2", Gamma: 1e300}, {Name: "skewed-chi2", Coef0: 1e-40},
+		{Name: "skewed-chi2", Coef0: 1e38}, {Name: "skewed-intersection", Coef0: 1e-40}, {Name: "skewed-intersection", Coef0: 1e38},
+	} {
 		checkGram(t, k, x, x, 1e-13, 2e-12)
 	}
 }
@@ -309,7 +312,8 @@ func TestHistogramKernelsRefuseNumbersBelowZero(t *testing.T) {
 				if j == 3 && k.Name != "exp-chi2" {
 					continue
 				}
-				if !errors.As(err, &e) || e.Row != 6 || e.Dim != 2 || e.Error() != "kernel: row 7, dimension 3: -1e-45 is too small; "+k.Name+" takes numbers of 0 or more" {
+				want := "kernel: row 7, dimension 3: -1e-45 is too small; " + k.Name + " takes numbers of 0 or more"
+				if !errors.As(err, &e) || e.Row != 6 || e.Dim != 2 || e.Error() != want {
 					t.Errorf("%s, %d: error %v", k, j, err)
 				}
 			}

@@ -6,10 +6,9 @@ import (
 	"mercer/matrix"
 )
 
-// Kernel is a kernel function with its parameters. Those that the kernel has no use for are
-// ignored.
+// Kernel is a kernel function with its parameters. Parameters that the kernel does not have are ignored.
 type Kernel struct {
-	// Name is that of one of [Kinds].
+	// Name is the name of one of [Kinds].
 	Name string `json:"name"`
 
 	// Gamma is γ > 0.
@@ -18,18 +17,17 @@ type Kernel struct {
 	// Degree is p: ≥ 1 for poly, 0 or 1 for arccos.
 	Degree int `json:"degree,omitempty"`
 
-	// Coef0 is c ≥ 0 of poly, below which the polynomial is no kernel, and c > 0 of the skewed
-	// kernels.
+	// Coef0 is c ≥ 0 of poly (with c < 0 it is not positive definite), and c > 0 of the skewed kernels.
 	Coef0 float64 `json:"coef0,omitempty"`
 
 	// Nu is ν > 0 of matern.
 	Nu float64 `json:"nu,omitempty"`
 
-	// Homogeneity is h > 0 of the additive kernels of histograms; 0 means 1.
+	// Homogeneity is the degree of homogeneity h > 0 of the additive kernels of histograms; 0 means 1.
 	Homogeneity float64 `json:"homogeneity,omitempty"`
 }
 
-// Kind is what sort of kernel it is; nil for a name that is none.
+// Kind returns the kind of the kernel; nil if no kernel has the name.
 func (k Kernel) Kind() *Kind { return byName[k.Name] }
 
 // valid is the kind of a kernel. It panics if the kernel is not valid.
@@ -40,9 +38,9 @@ func (k Kernel) valid() *Kind {
 	return k.Kind()
 }
 
-// family is how a kind of kernel is computed. What lacks one of these does not compile.
+// family computes the kernels of one kind. A family that lacks a method does not compile.
 type family interface {
-	// value is k(x, y), with full relative precision but for what cancels in x·y.
+	// value is k(x, y), with full relative precision except for cancellation in x·y.
 	value(k Kernel, x, y []float32) float64
 
 	// distance2 is k(x, x) + k(y, y) - 2k(x, y), without cancellation.
@@ -54,7 +52,7 @@ type family interface {
 	// diagonal returns k(x_i, x_i) of every row.
 	diagonal(k Kernel, x matrix.Rows) []float64
 
-	// lowest is the smallest number that a row may hold.
+	// lowest is the smallest value that a row may have.
 	lowest(k Kernel) float32
 
 	// addGradient adds w ∂k(x, y)/∂y to dst.
@@ -64,19 +62,19 @@ type family interface {
 	engine(k Kernel) engine
 }
 
-// Eval returns k(x, y) with full relative precision, but for what cancels in x·y; poly and
-// exp may overflow to +Inf. It panics if the kernel is not valid or the lengths differ; what it
-// gives for numbers below [Kernel.Lowest] has no meaning.
+// Eval returns k(x, y) with full relative precision, except for cancellation in x·y. poly and exp may
+// overflow to +Inf. It panics if the kernel is not valid or the lengths differ. For values below
+// [Kernel.Lowest] the result has no meaning.
 func (k Kernel) Eval(x, y []float32) float64 { return k.check(x, y).value(k, x, y) }
 
 // Distance2 returns the squared distance of x and y in the kernel's feature space,
 //
 //	d² = k(x, x) + k(y, y) - 2k(x, y),
 //
-// but not by this formula, whose terms cancel where x and y are near: d² is ≥ 0, keeps its
-// digits however small it is, and is 0 for equal rows. (arccos has what an error of 10⁻¹⁶ in
-// the angle leaves.) poly and exp may overflow to +Inf. It panics if the kernel is not valid
-// or the lengths differ.
+// but not by this formula, whose terms cancel where x and y are near: d² is ≥ 0, has full relative
+// precision however small it is, and is 0 for equal rows. For arccos its precision is that of an angle
+// with an error of 10⁻¹⁶. poly and exp may overflow to +Inf. It panics if the kernel is not valid or the
+// lengths differ.
 func (k Kernel) Distance2(x, y []float32) float64 { return k.check(x, y).distance2(k, x, y) }
 
 func (k Kernel) check(x, y []float32) family {

@@ -6,33 +6,34 @@ import (
 	"strings"
 )
 
-// Kind is what a kernel is: for people a name, a formula and parameters, for programs what can be
-// done with it. There is one of each, in [Kinds], so that kinds are compared by ==: what needs to
-// know whether a kernel is of a kind asks for [Kernel.Kind], and better for the property that it
-// needs ([Kernel.Law], [Kernel.Series], [Kernel.Additive], …), which kinds to come may have too.
+// Kind describes a kernel: its name, formula and parameters for people, its properties for programs. There
+// is one value of each kind, in [Kinds], so kinds can be compared by ==. Code that depends on the kernel
+// should ask for the property it needs ([Kernel.Law], [Kernel.Series], [Kernel.Additive], …), which
+// future kinds may have too, and only otherwise for [Kernel.Kind].
 //
-// A new kind is a file with one of these, and a row in kinds.
+// A new kernel is a file with a Kind, and a row in kinds.
 type Kind struct {
 	name       string
 	formula    string // k(x, y), in one line
 	about      string // what it is and when to take it, in a few words
-	source     string // who it is from; "" if that is nobody
+	source     string // who introduced it; "" if nobody did
 	parameters []Parameter
 
-	// family computes it.
+	// family computes the kernel.
 	family family
 
-	// What kinds may have. nil: it has none.
+	// Properties that not every kind has; nil if it does not.
 	gamma  *gammaRule                           // how γ follows from data
-	law    func(k Kernel) Law                   // that of its frequencies
+	law    func(k Kernel) Law                   // the law of its frequencies
 	series func(k Kernel, most int) Series      // of powers of x·y
 	parts  func(k Kernel) (inner, outer Kernel) // a kernel on the feature space of another
-	falls  func(k Kernel) Falling               // with |x_j - y_j| in every dimension
-	sum    func(k Kernel) Additive              // of functions of one dimension
+	falls  func(k Kernel) Falling               // it falls with |x_j - y_j| in every dimension
+	sum    func(k Kernel) Additive              // it is a sum of functions of one dimension
 	powers func(k Kernel) bool                  // whether it grows as powers of the rows' length
+	length bool                                 // σ of γ = 1/(2σ²) is the length scale of its formula
 }
 
-// kinds are all of them, in the order in which they are listed.
+// kinds are all kinds, in the order of lists.
 var kinds = []*Kind{
 	Linear, Poly, Exp, ArcCos,
 	RBF, Laplacian, Cauchy, Matern,
@@ -60,8 +61,8 @@ func Names() []string {
 	return names
 }
 
-// Find returns the kind of a name. The error for a name that is none says what a kernel that others
-// call so is called here, or which name may have been meant.
+// Find returns the kind with a name. If there is none, the error says what the kernel is called here that
+// other programs call so, or which name may have been meant.
 func Find(name string) (*Kind, error) {
 	if k := byName[name]; k != nil {
 		return k, nil
@@ -69,7 +70,7 @@ func Find(name string) (*Kind, error) {
 	return nil, fmt.Errorf("kernel: %s", unknown(name))
 }
 
-// Name is what the kernel is called, in configurations and everywhere.
+// Name is the kernel's name in configurations, files and on the command line.
 func (k *Kind) Name() string { return k.name }
 
 // Formula is k(x, y) in one line.
@@ -78,13 +79,13 @@ func (k *Kind) Formula() string { return k.formula }
 // About says in a few words what the kernel is, and when to take it.
 func (k *Kind) About() string { return k.about }
 
-// Source says who the kernel is from; "" if that is nobody.
+// Source says who introduced the kernel; "" if nobody in particular did.
 func (k *Kind) Source() string { return k.source }
 
-// Parameters are those that the kernel has.
+// Parameters are the kernel's parameters.
 func (k *Kind) Parameters() []Parameter { return slices.Clone(k.parameters) }
 
-// Parameter returns the one of a name, if the kernel has it.
+// Parameter returns the parameter with a name; ok is false if the kernel does not have it.
 func (k *Kind) Parameter(name string) (p Parameter, ok bool) {
 	for _, p := range k.parameters {
 		if p.Name == name {
@@ -94,7 +95,7 @@ func (k *Kind) Parameter(name string) (p Parameter, ok bool) {
 	return Parameter{}, false
 }
 
-// Usual is the kernel with the usual value of every parameter. It has no γ, which follows from data.
+// Usual returns the kernel with the usual value of every parameter except γ, which follows from data.
 func (k *Kind) Usual() Kernel {
 	usual := Kernel{Name: k.name}
 	for _, p := range k.parameters {
@@ -108,8 +109,8 @@ func (k *Kind) Usual() Kernel {
 // String is the name.
 func (k *Kind) String() string { return k.name }
 
-// Help describes the kernels: name and formula on a line, and what each is for, its parameters and its
-// source on the next. Lines begin with indent.
+// Help describes the kernels in two lines each: name and formula, then what it is for, its parameters and
+// its source. Lines begin with indent.
 func Help(indent string) string {
 	var text strings.Builder
 	for _, k := range kinds {

@@ -257,12 +257,43 @@ func TestDefaultsFillWhatCannotBeZero(t *testing.T) {
 
 func TestParameterHelp(t *testing.T) {
 	for name, want := range map[string]string{
-		"degree": "degree p of poly (default 3); order p, 0 or 1, of arccos (default 1)",
-		"nu":     "smoothness ν of matern (default 1.5)",
+		"degree":      "degree p of poly (default 3); order p, 0 or 1, of arccos (default 1)",
+		"nu":          "smoothness ν of matern (default 1.5)",
+		"homogeneity": "degree of homogeneity h, k(ax, ay) = aʰ·k(x, y), of hellinger, chi2, intersection and jensen-shannon (default 1)",
 	} {
 		if got := ParameterHelp(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+}
+
+// 0 of a parameter stands for its usual value, but where the kernel takes 0 itself.
+func TestUngivenParameters(t *testing.T) {
+	for _, c := range []struct {
+		kernel, parameter string
+		want              float64
+	}{
+		{"arccos", "degree", 1}, {"poly", "degree", 0}, {"poly", "coef0", 1}, {"skewed-chi2", "coef0", 0}, {"rbf", "degree", 0},
+		{"rbf", "gamma", 0}, {"magic", "degree", 0},
+	} {
+		if got := Ungiven(c.kernel, c.parameter); got != c.want {
+			t.Errorf("%s of %s: %g, want %g", c.parameter, c.kernel, got, c.want)
+		}
+	}
+}
+
+// A length scale of 3 is γ = 1/18, and exp(-‖x-y‖/3) is matern of ν = ½.
+func TestLengthScale(t *testing.T) {
+	k := Kernel{Name: "matern", Nu: 0.5, Gamma: 1.0 / 18}
+	sigma, ok := k.LengthScale()
+	if !ok || math.Abs(sigma-3) > 1e-12 {
+		t.Errorf("%g, %t", sigma, ok)
+	}
+	if got, want := k.Eval([]float32{0, 0}, []float32{3, 4}), math.Exp(-5/sigma); math.Abs(got-want) > 1e-12 {
+		t.Errorf("k is %g, want %g", got, want)
+	}
+	if _, ok := (Kernel{Name: "rbf", Gamma: 1}).LengthScale(); ok {
+		t.Error("the formula of rbf has γ and no σ")
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"mercer/matrix"
 )
 
-// Lines computes rows of the Gram matrix of x with itself, or of some of its columns, for solvers
-// that ask for a few rows at a time: many in one product of matrices, rounded to float32.
+// Lines computes rows of the Gram matrix of x, or of some of its columns, rounded to float32. It is for
+// solvers that ask for a few rows at a time, and computes these by one matrix product.
 type Lines struct {
 	gram  *Gram
 	cols  []int32 // nil for all
@@ -25,9 +25,9 @@ type Lines struct {
 // dimensions, are 1.6 MB.
 const lineColumns = 256
 
-// NewLines prepares the lines of x; it fails as [NewGram] does. If 8·n·d bytes, up to three times
-// as many for kernels of histograms, are within memory, dense rows are laid out for the products
-// once and not for every call of Compute.
+// NewLines prepares the lines of x. It fails as [NewGram] does. Dense rows are laid out for the products
+// once if that fits into memory, and in every call of Compute if not. It takes 8·n·d bytes, and up to
+// three times as many for kernels of histograms.
 func NewLines(k Kernel, x matrix.Rows, memory int64) (*Lines, error) {
 	g, err := NewGram(k, x, x)
 	if err != nil {
@@ -40,8 +40,8 @@ func NewLines(k Kernel, x matrix.Rows, memory int64) (*Lines, error) {
 	return l.of(nil, memory), nil
 }
 
-// Columns returns the lines that have the given columns of all, in this order, within memory as in
-// NewLines. Their values are the same.
+// Columns returns lines with the given columns only, in this order. Their values are the same. memory is
+// that of NewLines.
 func (l *Lines) Columns(cols []int32, memory int64) *Lines { return l.of(cols, memory) }
 
 func (l *Lines) of(cols []int32, memory int64) *Lines {
@@ -60,7 +60,7 @@ func (l *Lines) of(cols []int32, memory int64) *Lines {
 	return m
 }
 
-// Bytes is what the rows take that are laid out for products; 0 if none are.
+// Bytes is the memory of the rows that are laid out for products; 0 if none are.
 func (l *Lines) Bytes() int64 {
 	if l.tiles == nil {
 		return 0
@@ -70,11 +70,11 @@ func (l *Lines) Bytes() int64 {
 
 func (l *Lines) bytes() int64 { return 8 * int64(l.width) * int64(l.n) }
 
-// Compute writes line rows[i] into dst[i], which has a number for every column. A value depends on
-// its two rows (and on all of x, by whose mean dense rows are moved), not on what is computed
-// beside it. It runs on all threads, but is to be called by one goroutine at a time. It holds
-// 8·(rows·d + 256·(rows + d)·T) bytes for T threads, of kernels of histograms up to three times as
-// many, and keeps them for the next call.
+// Compute writes line rows[i] into dst[i], which has an element for every column. A value depends on its
+// two rows, and on the mean of x for dense rows, but not on the lines that are computed beside it.
+// Compute runs on all threads; only one goroutine may call it at a time. It holds
+// 8·(rows·d + 256·(rows + d)·T) bytes for T threads, up to three times as many for kernels of
+// histograms, and keeps them for the next call.
 func (l *Lines) Compute(rows []int32, dst [][]float32) {
 	if len(dst) != len(rows) {
 		panic(fmt.Sprintf("kernel: %d lines for %d rows", len(dst), len(rows)))
@@ -110,7 +110,7 @@ func (l *Lines) Compute(rows []int32, dst [][]float32) {
 	})
 }
 
-// tile is a block whose y are some columns.
+// tile is a block of some columns.
 type tile struct {
 	block
 	first  int     // number of the first
@@ -119,7 +119,7 @@ type tile struct {
 	packed *vec.Packed[float64]
 }
 
-// tile lays out tile t. ys is work memory for the rows of a tile that is used once only.
+// tile lays out tile t. ys is work memory for its rows if the tile is used only once.
 func (l *Lines) tile(t int, ys []float64) *tile {
 	lo := t * lineColumns
 	hi := min(lo+lineColumns, l.n)
@@ -158,7 +158,7 @@ func (l *Lines) tile(t int, ys []float64) *tile {
 	return b
 }
 
-// write writes the kernel's values of rows, expanded in xs, into dst from column at on. out is
+// write writes the kernel values of rows into dst from column at on. The rows are expanded in xs; out is
 // work memory.
 func (t *tile) write(rows []int32, xs, out []float64, dst [][]float32, at int) {
 	switch {

@@ -8,26 +8,29 @@ import (
 	"strings"
 )
 
-// Parameter is one that a kind of kernel has.
+// Parameter is a parameter of a kind of kernel.
 type Parameter struct {
-	// Name is that of the field of Kernel in JSON: gamma, degree, coef0, nu or homogeneity.
+	// Name is the JSON name of the field of Kernel: gamma, degree, coef0, nu or homogeneity.
 	Name string
 
 	// About says what it is in the kernel's formula.
 	About string
 
-	// Usual is its value where nobody says otherwise; NaN of γ, for which the data decide.
+	// Usual is the default value; NaN for γ, which follows from data.
 	Usual float64
 
 	// Least and Most are its smallest and its largest value.
 	Least, Most float64
 
 	must string                 // what it must be, for errors
-	text func(v float64) string // for String; "" where it goes without saying
+	text func(v float64) string // for String; "" for a value that is not worth showing
 }
 
 // Takes says whether v is in the parameter's range.
 func (p Parameter) Takes(v float64) bool { return v >= p.Least && v <= p.Most }
+
+// Must says what a value of the parameter must be, such as "a positive number".
+func (p Parameter) Must() string { return p.must }
 
 // gammaParameter is γ > 0, of all kernels that have one.
 func gammaParameter() Parameter {
@@ -37,10 +40,10 @@ func gammaParameter() Parameter {
 	}
 }
 
-// ParameterNames lists the parameters that kernels have, by the names of their JSON.
+// ParameterNames lists the parameters of all kernels by their JSON names.
 func ParameterNames() []string { return []string{"gamma", "degree", "coef0", "nu", "homogeneity"} }
 
-// get returns a parameter by the name of its JSON.
+// get returns a parameter by its JSON name.
 func (k *Kernel) get(parameter string) float64 {
 	switch parameter {
 	case "gamma":
@@ -74,7 +77,7 @@ func (k *Kernel) set(parameter string, v float64) {
 	}
 }
 
-// Has says whether the kernel of a name has a parameter, by the name of its JSON.
+// Has says whether the kernel with a name has a parameter, by the parameter's JSON name.
 func Has(name, parameter string) bool {
 	kind := byName[name]
 	if kind == nil {
@@ -84,7 +87,18 @@ func Has(name, parameter string) bool {
 	return ok
 }
 
-// Own returns the kernel without the parameters that it has no use for.
+// Ungiven returns the value that a configuration should have for a parameter that was not given: 0, which
+// stands for the usual value, or the usual value itself if the parameter takes 0 like any other number.
+func Ungiven(name, parameter string) float64 {
+	if kind := byName[name]; kind != nil {
+		if p, ok := kind.Parameter(parameter); ok && p.Takes(0) {
+			return p.Usual
+		}
+	}
+	return 0
+}
+
+// Own returns the kernel with only the parameters that its kind has; all others are 0.
 func (k Kernel) Own() Kernel {
 	own := Kernel{Name: k.Name}
 	if kind := k.Kind(); kind != nil {
@@ -95,8 +109,8 @@ func (k Kernel) Own() Kernel {
 	return own
 }
 
-// WithDefaults returns the kernel with the usual value of every parameter of its own that is 0 and
-// may not be (γ excepted, for which the data decide).
+// WithDefaults returns the kernel with the usual value in place of every 0 that its parameter does not take.
+// γ stays as it is, since it follows from data.
 func (k Kernel) WithDefaults() Kernel {
 	if kind := k.Kind(); kind != nil {
 		for _, p := range kind.parameters {

@@ -7,11 +7,11 @@ import (
 	"mercer/matrix"
 )
 
-// The kernels that are products over the dimensions, with k(x, x) = 1: functions of a sum over the
+// The kernels that are products over the dimensions with k(x, x) = 1, and so functions of a sum over the
 // dimensions. Those of histograms are in expchi2.go and skewed.go.
 
-// Laplacian is exp(-γ‖x-y‖₁): for functions that are less smooth than those of rbf, and for
-// columns that matter one by one.
+// Laplacian is exp(-γ‖x-y‖₁). It is for functions less smooth than those of rbf, and for columns that
+// matter one by one.
 var Laplacian = &Kind{
 	name:       "laplacian",
 	formula:    "exp(-γ‖x-y‖₁)",
@@ -48,7 +48,7 @@ var Laplacian = &Kind{
 	},
 }
 
-// Cauchy is Π 1/(1 + γ²(x_j-y_j)²): heavy tails, so that far rows still count.
+// Cauchy is Π 1/(1 + γ²(x_j-y_j)²). Its tails are heavy, so that far rows still count.
 var Cauchy = &Kind{
 	name:       "cauchy",
 	formula:    "Π 1/(1 + γ²(x_j-y_j)²)",
@@ -95,26 +95,25 @@ var Cauchy = &Kind{
 	},
 }
 
-// summed is the family of the functions, 1 at 0, of a sum over the dimensions.
+// summed is the family of the functions of a sum over the dimensions, with the value 1 at 0.
 type summed struct {
-	// argument is the sum s, or another number that depends on it, from two rows, and of and gap are
-	// k and 1 - k from it. All keep their digits where rows are near.
+	// argument is the sum s of two rows, or a function of it. of and gap turn it into k and 1 - k. All are
+	// accurate where rows are near.
 	argument func(k Kernel, x, y []float32) float64
 	of, gap  func(k Kernel, s float64) float64
 
-	// sum is how sums are computed for blocks of rows; all and gaps turn what it gives into k and
-	// 1 - k.
+	// sum says how sums are computed for blocks of rows. all and gaps turn these into k and 1 - k.
 	sum       func(k Kernel) *sums
 	all, gaps func(k Kernel, s []float64)
 
 	// gradient adds w times the gradient of log k to dst.
 	gradient func(k Kernel, dst []float64, w float64, x, y []float32)
 
-	// least is the smallest number that rows may hold.
+	// least is the smallest value that rows may have.
 	least func(k Kernel) float32
 
-	// origin is the sum of a row and one of zeros, where sums of near rows are to be computed again
-	// for distances; nil: they need not.
+	// origin is the sum of each row and a row of zeros, for kernels whose sums of near rows must be
+	// computed again for distances; nil for all others.
 	origin func(k Kernel, x matrix.Rows) []float64 `may:"be nil"`
 }
 
@@ -136,7 +135,7 @@ func (f summed) addGradient(k Kernel, dst []float64, w float64, x, y []float32) 
 
 func (f summed) engine(k Kernel) engine { return summedEngine{f, k, f.sum(k)} }
 
-// summedEngine computes blocks from sums.
+// summedEngine computes blocks of kernel values from sums.
 type summedEngine struct {
 	summed
 	kernel Kernel

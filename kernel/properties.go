@@ -1,16 +1,27 @@
 package kernel
 
-// What callers may ask of a kernel, whatever it is called. Of a name that is no kernel's nothing
-// holds.
+import "math"
+
+// Properties of kernels, which callers ask for in place of the name. A name that is no kernel's has none of
+// them.
 
 // Linear says whether k(x, y) is x·y, so that rows need no map.
 func (k Kernel) Linear() bool { return k.Kind() == Linear }
 
-// Powers says whether the kernel grows as a power of the rows' length above the second, or faster,
-// so that a few long rows can be most of it.
+// Powers says whether the kernel grows faster than the square of the rows' length, so that a few long rows
+// can dominate it.
 func (k Kernel) Powers() bool {
 	kind := k.Kind()
 	return kind != nil && kind.powers != nil && kind.powers(k)
+}
+
+// LengthScale returns σ = 1/√(2γ) of kernels whose formula has ‖x-y‖/σ; ok is false for all others.
+func (k Kernel) LengthScale() (sigma float64, ok bool) {
+	kind := k.Kind()
+	if kind == nil || !kind.length {
+		return 0, false
+	}
+	return 1 / math.Sqrt(2*k.Gamma), true
 }
 
 // Series is a kernel as a power series, Σ a_n (γ x·y + c)ⁿ with all a_n ≥ 0.
@@ -26,8 +37,8 @@ type Power struct {
 	A float64 // a_n
 }
 
-// Series returns the kernel's power series up to the most-th power at least; ok is false if the
-// kernel has none.
+// Series returns the kernel's power series, at least up to the power most; ok is false if the kernel has
+// none.
 func (k Kernel) Series(most int) (s Series, ok bool) {
 	kind := k.Kind()
 	if kind == nil || kind.series == nil {
@@ -36,8 +47,8 @@ func (k Kernel) Series(most int) (s Series, ok bool) {
 	return kind.series(k, most), true
 }
 
-// Parts returns two kernels of which k is the second on the feature space of the first: with φ that
-// of inner, k(x, y) = outer(φ(x), φ(y)). ok is false if k is not of this sort.
+// Parts returns the two kernels that k is composed of: k(x, y) = outer(φ(x), φ(y)), φ being the feature map
+// of inner. ok is false if k is not composed.
 func (k Kernel) Parts() (inner, outer Kernel, ok bool) {
 	kind := k.Kind()
 	if kind == nil || kind.parts == nil {
@@ -47,17 +58,17 @@ func (k Kernel) Parts() (inner, outer Kernel, ok bool) {
 	return inner, outer, true
 }
 
-// Falling is a kernel that falls with |x_j - y_j| in every dimension j,
+// Falling describes a kernel that falls with |x_j - y_j| in every dimension j:
 //
-//	k(x, y) = exp(-Rate·Σ Term(|x_j - y_j|)),
+//	k(x, y) = exp(-Rate·Σ Term(|x_j - y_j|)).
 //
-// so that its range between two boxes is that of their distances in every dimension.
+// The range of k over two boxes follows from the ranges of their distances in every dimension.
 type Falling struct {
 	Rate float64
 	Term func(distance float64) float64
 }
 
-// Falling returns what the kernel's logarithm is the sum of; ok is false if it is none.
+// Falling returns the terms of the kernel's logarithm; ok is false if the kernel is not of this form.
 func (k Kernel) Falling() (f Falling, ok bool) {
 	kind := k.Kind()
 	if kind == nil || kind.falls == nil {
@@ -66,23 +77,24 @@ func (k Kernel) Falling() (f Falling, ok bool) {
 	return kind.falls(k), true
 }
 
-// Additive is a sum over the dimensions of k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)), x, y ≥ 0.
+// Additive describes a kernel that is the sum of k₁(x_j, y_j) over the dimensions, with
+// k₁(x, y) = (xy)^(h/2)·𝒦(log(y/x)), x, y ≥ 0.
 type Additive struct {
-	// Homogeneity is h: k₁(ax, ay) = aʰ·k₁(x, y).
+	// Homogeneity is the degree h: k₁(ax, ay) = aʰ·k₁(x, y).
 	Homogeneity float64
 
 	// Signature is 𝒦.
 	Signature func(omega float64) float64
 
-	// Spectrum is κ(λ) ≥ 0 with 𝒦(ω) = ∫ κ(λ) cos(λω) dλ. It is nil where 𝒦 is 1 everywhere: k₁ is
-	// then the product of two roots.
+	// Spectrum is κ(λ) ≥ 0 with 𝒦(ω) = ∫ κ(λ) cos(λω) dλ. It is nil if 𝒦 is 1 everywhere: then k₁ is a
+	// product of two roots.
 	Spectrum func(lambda float64) float64
 }
 
 // Roots says that k₁ is x^(h/2)·y^(h/2).
 func (a Additive) Roots() bool { return a.Spectrum == nil }
 
-// Additive returns what the kernel is the sum of; ok is false if it is no such sum.
+// Additive returns the terms of an additive kernel; ok is false for all others.
 func (k Kernel) Additive() (a Additive, ok bool) {
 	kind := k.Kind()
 	if kind == nil || kind.sum == nil {

@@ -41,13 +41,13 @@ var RBF = &Kind{
 }
 
 // Matern is the kernel of Matérn, 2^(1-ν)/Γ(ν)·(√(2ν)r)^ν K_ν(√(2ν)r), r = ‖x-y‖/σ with
-// γ = 1/(2σ²): functions with about ν derivatives, in place of the infinitely many of rbf. It is
-// exp(-r) for ν = ½, and for large ν the rbf kernel, from which it differs by 0.27/ν at most. ν = n+½
-// up to 8.5 is fast.
+// γ = 1/(2σ²). It suits functions with about ν derivatives, where rbf assumes infinitely many. It is
+// exp(-r) for ν = ½. For large ν it approaches rbf, from which it differs by 0.27/ν at most. ν = n+½ up to
+// 8.5 is fast.
 var Matern = &Kind{
 	name:    "matern",
 	formula: "2^(1-ν)/Γ(ν)·(√(2ν)r)^ν K_ν(√(2ν)r), r = ‖x-y‖/σ, γ = 1/(2σ²)",
-	about:   "rbf for functions with about ν derivatives; ν = ½: exp(-r)",
+	about:   "functions with about ν derivatives; ν = ½: exp(-r)",
 	source:  "Matérn 1960; Rasmussen and Williams 2006",
 	parameters: []Parameter{
 		{
@@ -57,7 +57,8 @@ var Matern = &Kind{
 		},
 		gammaParameter(),
 	},
-	gamma: gammaOfSquares,
+	gamma:  gammaOfSquares,
+	length: true,
 	law: func(k Kernel) Law {
 		return Law{Coordinates: Normal, Scale: math.Sqrt(2 * k.Gamma), Nu: k.Nu, Wave: Cosine}
 	},
@@ -76,11 +77,11 @@ var Matern = &Kind{
 type radial struct {
 	of    func(k Kernel, s float64) float64
 	gap   func(k Kernel, s float64) float64 // 1 - k, without cancellation
-	slope func(k Kernel, s float64) float64 // -dk/d(γs), 0 where there is none
+	slope func(k Kernel, s float64) float64 // -dk/d(γs), 0 where k has no derivative
 	steep func(k Kernel) float64            // the largest -dk/ds
 
-	// all turns many s into k, and gaps into 1 - k. passing turns dot products into k, from the squared
-	// length of the one row and of the others.
+	// all turns many s into k, and gaps into 1 - k. passing turns dot products of one row with others into
+	// k; xx is the squared length of the one, yy of the others.
 	all, gaps func(k Kernel) func(s []float64)
 	passing   func(k Kernel) func(s []float64, xx float64, yy []float64)
 }
@@ -105,7 +106,7 @@ func (f radial) slopes(k Kernel, xy, xx, yy float64) (p, q float64) {
 }
 
 func (f radial) addGradient(k Kernel, dst []float64, w float64, x, y []float32) {
-	p, q := f.slopes(k, 0, squared(x, y), 0) // nothing else counts
+	p, q := f.slopes(k, 0, squared(x, y), 0) // they depend on ‖x-y‖² alone
 	addAlong(dst, w, x, y, p, q)
 }
 
@@ -134,7 +135,7 @@ func (e radialEngine) frame(g *Gram, distances bool) frame {
 }
 
 func (e radialEngine) values(b *block, r, lo int, s []float64) {
-	// ‖x-y‖² from norms and products may be so wrong that a value is wrong by 10⁻¹³.
+	// The error of ‖x-y‖² from norms and products may be enough for an error of 10⁻¹³ in k.
 	cancels := e.steep*(b.xNorm[r]+b.yMost) > 50
 	b.squares(r, lo, s, cancels)
 	e.all(s)
@@ -163,7 +164,7 @@ func rbfPassing(k Kernel) func(s []float64, xx float64, yy []float64) {
 	}
 }
 
-// maternSteep: the derivative of k by ‖x-y‖² is γν/(ν-1) at most, and has no bound for ν ≤ 1.
+// maternSteep bounds the derivative of k by ‖x-y‖²: it is γν/(ν-1) at most, and unbounded for ν ≤ 1.
 func maternSteep(k Kernel) float64 {
 	if k.Nu <= 1 {
 		return math.Inf(1)
@@ -171,7 +172,7 @@ func maternSteep(k Kernel) float64 {
 	return k.Gamma * (k.Nu / (k.Nu - 1))
 }
 
-// maternAll takes the closed form, if there is a short one.
+// maternAll uses the closed form if there is a short one.
 func maternAll(k Kernel) func(s []float64) {
 	p := closedForm(k.Nu)
 	if p == nil {
@@ -197,7 +198,7 @@ func maternAll(k Kernel) func(s []float64) {
 	}
 }
 
-// maternByTable takes -log k from a table.
+// maternByTable looks -log k up in a table.
 func maternByTable(k Kernel) func(s []float64) {
 	logs := maternLogs(k)
 	return func(s []float64) {

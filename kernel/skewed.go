@@ -12,8 +12,8 @@ import (
 // approximations for skewed multiplicative histogram kernels", 2010): functions of the differences
 // of log(x_j+c).
 
-// SkewedChi2 is Π 2√((x_j+c)(y_j+c))/(x_j+y_j+2c), x_j > -c. Ratios of the numbers count, and c
-// (Coef0) is how large one must be to count as such: it should go with the size of the numbers.
+// SkewedChi2 is Π 2√((x_j+c)(y_j+c))/(x_j+y_j+2c), x_j > -c. It compares values by their ratios. c (Coef0)
+// sets the size from which a value counts, and should be chosen by the size of the values.
 var SkewedChi2 = &Kind{
 	name:       "skewed-chi2",
 	formula:    "Π 2√((x_j+c)(y_j+c))/(x_j+y_j+2c), x_j > -c",
@@ -56,8 +56,8 @@ var SkewedChi2 = &Kind{
 	},
 }
 
-// SkewedIntersection is Π min(√((x_j+c)/(y_j+c)), √((y_j+c)/(x_j+c))), x_j > -c: as skewed-chi2, with
-// a kink where x_j = y_j.
+// SkewedIntersection is Π min(√((x_j+c)/(y_j+c)), √((y_j+c)/(x_j+c))), x_j > -c. It is like skewed-chi2,
+// but has a kink where x_j = y_j.
 var SkewedIntersection = &Kind{
 	name:       "skewed-intersection",
 	formula:    "Π min(√((x_j+c)/(y_j+c)), √((y_j+c)/(x_j+c))), x_j > -c",
@@ -92,7 +92,7 @@ var SkewedIntersection = &Kind{
 
 func skewedParameters() []Parameter {
 	return []Parameter{{
-		Name: "coef0", About: "c > 0, which goes with the size of the numbers,", Usual: 1,
+		Name: "coef0", About: "constant c > 0, of the size of the values,", Usual: 1,
 		Least: math.SmallestNonzeroFloat32, Most: math.MaxFloat32,
 		must: "a positive number, from 1.4e-45 to 3.4e38",
 		text: func(v float64) string { return fmt.Sprintf("c = %.4g", v) },

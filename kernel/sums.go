@@ -7,29 +7,29 @@ import (
 	"mercer/matrix"
 )
 
-// sums is what a kernel or its distance is a function of, where that is no product of
-// matrices: a sum over the dimensions, whose arrays of numbers are functions of the rows'.
+// sums describes a sum over the dimensions of which a kernel or its distance is a function, for kernels that
+// are no functions of dot products. Each element of a row is expanded into one or more numbers.
 type sums struct {
 	of vec.PairSum
 
-	// numbers returns what the arrays have for a row's number, and zero is what the second array of
-	// SumExcess has for 0.
+	// numbers expands an element of a row, a number for each array. zero is the number of the second array
+	// of SumExcess for an element of 0.
 	numbers func(v float64) [3]float64
 	zero    float64
 
-	// distances says that the sums are an additive kernel's distances, not its values, and factor is
-	// what to multiply values by; 0 means 1.
+	// distances says that the sums are distances of an additive kernel and not its values. Values are
+	// multiplied by factor; 0 means 1.
 	distances bool
 	factor    float64
 
-	// exactly returns the sum of two rows without cancellation, for SumExcess its logarithm: of
-	// sums that near rows make small. steep is the derivative of -log k by the sum, of kernels that
-	// are functions of it with k(x, x) = 1.
+	// exactly returns the sum of two rows without cancellation, and its logarithm for SumExcess. It is
+	// used for near rows, whose sums are small. steep is the derivative of -log k by the sum for kernels
+	// with k(x, x) = 1.
 	exactly func(x, y []float32) float64
 	steep   float64
 }
 
-// itself is the only number of a sum of one array.
+// itself expands an element for sums of one array.
 func itself(v float64) [3]float64 { return [3]float64{v} }
 
 func logOrZero(x float64) float64 {
@@ -39,7 +39,7 @@ func logOrZero(x float64) float64 {
 	return math.Log(x)
 }
 
-// expand writes the arrays of row i into dst, of the sum's width.
+// expand writes the arrays of row i into dst, which has the sum's width.
 func (s *sums) expand(rows matrix.Rows, i int, dst []float64) {
 	arrays := s.of.Arrays()
 	stride := len(dst) / arrays
@@ -70,16 +70,16 @@ func (s *sums) expand(rows matrix.Rows, i int, dst []float64) {
 	}
 }
 
-// tiny makes 0/0 in sums a 0, and is lost beside the smallest float32 above 0.
+// tiny makes 0/0 a 0 in sums. It is lost in rounding beside the smallest float32 above 0.
 const tiny = 0x1p-210
 
-// sparseSums writes the sums of row r, whose arrays are x, with the sparse rows of y from lo
-// on, whose numbers are in b.yNumbers.
+// sparseSums writes the sums of row r and the sparse rows of y from lo on. The arrays of row r are x, those
+// of y are in b.yNumbers.
 func (b *block) sparseSums(out, x []float64, r, lo int) {
 	arrays := b.sums.of.Arrays()
 	stride := len(x) / arrays
 	x1, x2, x3 := x[:stride], x[stride*min(1, arrays-1):], x[stride*(arrays-1):]
-	var whole float64 // what is near 0 in terms of what must not cancel
+	var whole float64 // the sum of the row's own terms, against which a small result has cancelled
 	var all float64   // -log k of a row of zeros, for SumExcess
 	switch b.sums.of {
 	case vec.SumChi2Distance, vec.SumAbs:

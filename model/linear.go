@@ -9,6 +9,7 @@ import (
 // Linear is the predictor of all learners that are linear in the features.
 type Linear struct{ *learn.Linear }
 
+// Tensors are the weights "linear.w", D×outputs, and the intercepts "linear.b".
 func (l Linear) Tensors() map[string]*safetensors.Tensor {
 	return map[string]*safetensors.Tensor{
 		"linear.w": {Shape: []int{l.W.Rows, l.W.Cols}, F32: l.W.Data},
@@ -16,6 +17,7 @@ func (l Linear) Tensors() map[string]*safetensors.Tensor {
 	}
 }
 
+// Folded is the predictor of the features before the projection p.
 func (l Linear) Folded(p *reduce.Projection) Predictor {
 	w, b := p.Fold(l.W, l.B)
 	return Linear{&learn.Linear{W: w, B: b}}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mercer/internal/option"
 	"mercer/internal/safetensors"
 	"mercer/learn"
 	"mercer/matrix"
@@ -25,7 +26,7 @@ func Read(r io.Reader, size int64) (*Model, error) {
 		return nil, err
 	}
 	if meta["format"] == "mercer-statistics" {
-		return nil, fmt.Errorf("statistics of rows, not a model; train --append makes a model of them")
+		return nil, option.Errorf("statistics of rows, not a model; training with %s makes a model of them", option.Ref("statistics"))
 	}
 	if meta["format"] != "mercer" {
 		return nil, fmt.Errorf("a safetensors file, but not a model of this program")

@@ -44,6 +44,7 @@ func (l Logistic) probabilities(dst []float64, scores []float32) bool {
 	return true
 }
 
+// Folded is the predictor of the features before the projection p.
 func (l Logistic) Folded(p *reduce.Projection) Predictor {
 	return Logistic{l.Linear.Folded(p).(Linear), l.joint, l.labels}
 }

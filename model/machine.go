@@ -31,6 +31,7 @@ func NewMachine(m *exact.Machine, lookup int) (Machine, error) {
 // Fast says whether the machine predicts by sums of functions of one number each.
 func (p Machine) Fast() bool { return p.fast != nil }
 
+// Scores writes the scores of scaled rows into dst, rows×outputs.
 func (p Machine) Scores(dst *matrix.Dense, z matrix.Rows) {
 	score := p.Machine.Scores
 	if p.fast != nil {

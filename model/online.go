@@ -14,6 +14,7 @@ type Online struct {
 	ClassWeights []float64
 }
 
+// Tensors are those of Linear, and the state of the learner, from which a training goes on.
 func (o Online) Tensors() map[string]*safetensors.Tensor {
 	t := o.Linear.Tensors()
 	d, k := o.W.Rows, o.W.Cols

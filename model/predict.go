@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"mercer/dataset"
 	"mercer/matrix"
@@ -51,16 +50,7 @@ func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
 // PredictSource predicts the rows of a source batch by batch and hands each prediction to
 // body, which may keep it.
 func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func(Prediction) error) error {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return err
 		}
@@ -74,6 +64,7 @@ func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func
 			}
 		}
 	}
+	return nil
 }
 
 // predictions turns scores into predictions that share their memory.

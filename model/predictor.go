@@ -15,16 +15,18 @@ type Scorer interface {
 	Scores(dst *matrix.Dense, z matrix.Rows)
 }
 
-// Predictor is what a learner leaves in a model.
+// Predictor is the trained part of a model: it turns features into scores.
 type Predictor interface {
 	Scorer
 
-	// Tensors are what a model file keeps of it.
+	// Tensors are the tensors of the predictor in a model file, by name.
 	Tensors() map[string]*safetensors.Tensor
 }
 
-// Folds is a predictor that can take the projection before it into itself.
+// Folds is a predictor that can fold the projection on principal components into its weights.
 type Folds interface {
+	// Folded is the predictor of the features before the projection p. Its scores are the same up to
+	// rounding.
 	Folded(p *reduce.Projection) Predictor
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mercer/internal/option"
 	"mercer/internal/safetensors"
 	"mercer/learn"
 )
@@ -91,7 +92,8 @@ func (m *Model) NoProbabilities() error {
 	case m.info.Classes == nil && m.info.Labels == nil:
 		return errors.New("the model has no classes, and so no probabilities")
 	}
-	return fmt.Errorf("the model has no probabilities: the learner %s gives scores; train it with --calibrate platt (or isotonic, or temperature)", m.info.Training.Learner)
+	return option.Errorf("the model has no probabilities: the learner %s gives scores; train it with %s (or isotonic, or temperature)",
+		m.info.Training.Learner, option.Set("calibrate", "platt"))
 }
 
 // saveCalibration puts the calibration and the golden probabilities into a model file.

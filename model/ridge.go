@@ -17,6 +17,7 @@ type Ridge struct {
 	Variance *learn.Variance
 }
 
+// Tensors are those of Linear, and the variance in "variance.factor" and others.
 func (r Ridge) Tensors() map[string]*safetensors.Tensor {
 	all := r.Linear.Tensors()
 	v := r.Variance
@@ -71,6 +72,7 @@ func (m *Model) restoreRidge(l Linear, t safetensors.Tensors, d int) (Predictor,
 	return Ridge{l, &learn.Variance{Factor: &matrix.Dense{Rows: d, Cols: r, Stride: r, Data: factor.F32}, Shift: shift.F32, Noise: noise.F64, Mean: mean.F64[0]}}, nil
 }
 
+// Folded is the predictor of the features before the projection p, with its variance.
 func (r Ridge) Folded(p *reduce.Projection) Predictor {
 	minus := make([]float64, len(r.Variance.Shift))
 	for i, v := range r.Variance.Shift {

@@ -1,9 +1,8 @@
 package model
 
 import (
-	"sync"
-
 	"mercer/exact"
+	"mercer/internal/spare"
 	"mercer/matrix"
 )
 
@@ -25,18 +24,18 @@ func (m *Model) machineOutputs() int {
 // contests it wins, less those that it loses. Of equal scores the first wins, as with LIBSVM.
 type votes struct {
 	Machine
-	classes int
-	spare   *sync.Pool // of *matrix.Dense
+	classes   int
+	decisions *spare.List[matrix.Dense]
 }
 
 // NewVotes makes the predictor of a machine that has an output for every two classes.
 func NewVotes(p Machine, classes int) Predictor {
-	return votes{p, classes, &sync.Pool{New: func() any { return new(matrix.Dense) }}}
+	return votes{p, classes, new(spare.List[matrix.Dense])}
 }
 
 func (p votes) Scores(dst *matrix.Dense, z matrix.Rows) {
-	decisions := p.spare.Get().(*matrix.Dense)
-	defer p.spare.Put(decisions)
+	decisions := p.decisions.Get()
+	defer p.decisions.Put(decisions)
 	decisions.Reshape(z.Len(), p.classes*(p.classes-1)/2)
 	p.Machine.Scores(decisions, z)
 	for i := range dst.Rows {

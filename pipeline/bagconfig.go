@@ -72,7 +72,7 @@ func (b *BagConfig) members(seed uint64) (Config, error) {
 	} else if c.Scale == "" {
 		c.Scale = "none"
 	}
-	return c.WithDefaults("rbf")
+	return c.WithDefaults(kernel.RBF.Name())
 }
 
 // mapped says whether the members have a map before they are pooled.

@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"mercer/dataset"
@@ -148,25 +146,17 @@ func (b *BagConfig) SampleRows(seed uint64) (int, error) {
 // findMember finds the first number of the members of bags that the kernel does not take, in a
 // pass over them.
 func (p *Pipeline) findMember(ctx context.Context, src dataset.Bags) error {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	w := p.Pass()
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.EachBags(ctx, src) {
 		if err != nil {
 			return err
 		}
 		if bad := p.outside(w.Scale(b.X)); bad != nil {
 			at := badMember(b.Bags, bad.Row, src.Schema().DimName(bad.Dim), p.reason(bad))
-			return dataset.LocateBag(AnotherScale(at, "bag_scale"), src, b)
+			return dataset.LocateBag(AnotherScale(at, "bag_scale"), src, b.BagBatch)
 		}
 	}
+	return nil
 }
 
 // AddTensors adds what was fitted to the tensors of a file, under names that begin with prefix.

@@ -41,7 +41,7 @@ func (p *Bags) source(src dataset.Bags, keep int, seconds *float64) *Pooled {
 	return &Pooled{mapping: p, src: src, keep: keep, seconds: seconds, schema: schema}
 }
 
-// Pooled is the source of the rows of bags.
+// Pooled is a source of pooled rows, one for each bag of another source.
 type Pooled struct {
 	mapping *Bags
 	src     dataset.Bags
@@ -53,7 +53,10 @@ type Pooled struct {
 	kept []*pooledBatch // a whole pass
 }
 
-func (p *Pooled) Name() string            { return p.src.Name() }
+// Name is the name of the bags' source.
+func (p *Pooled) Name() string { return p.src.Name() }
+
+// Schema is the schema of the pooled rows, with the labels of the bags.
 func (p *Pooled) Schema() *dataset.Schema { return &p.schema }
 
 // Origin implements dataset.Renumbered.

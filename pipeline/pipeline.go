@@ -7,10 +7,10 @@ package pipeline
 
 import (
 	"fmt"
-	"sync"
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/spare"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/reduce"
@@ -30,7 +30,7 @@ type Pipeline struct {
 	projection *reduce.Projection
 	reduction  *reduce.Report
 
-	passes sync.Pool // of *Pass
+	passes spare.List[Pass]
 }
 
 // Chunk is how many rows are mapped at a time: enough for the products to run at speed, few
@@ -162,10 +162,9 @@ func (p *Pipeline) Pass() *Pass { return &Pass{p: p} }
 
 // Borrow is working memory that Return takes back: a few rows then allocate nothing.
 func (p *Pipeline) Borrow() *Pass {
-	if w, ok := p.passes.Get().(*Pass); ok {
-		return w
-	}
-	return p.Pass()
+	w := p.passes.Get()
+	w.p = p
+	return w
 }
 
 // Return takes back what Borrow gave.

@@ -11,7 +11,7 @@ import (
 	"mercer/matrix"
 )
 
-// Rows is what a pipeline is settled for.
+// Rows describes the rows that Settle chooses scaling, γ and map for.
 type Rows struct {
 	// Name is what messages call the data, Schema how they are read, and Summary what a survey
 	// found.

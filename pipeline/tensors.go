@@ -15,7 +15,7 @@ import (
 // and factors of the scaling, and the state of a map that looked at rows. All other maps are made
 // again from configuration and seed. docs/model-file.md has the names.
 
-// Description says what a pipeline is, beside its tensors.
+// Description has the settings of a pipeline. With its tensors, Restore makes the pipeline again.
 type Description struct {
 	In      int // dimensions of a row
 	Scale   string

@@ -267,7 +267,8 @@ func TestMeanOfAMapApproximatesTheMeanOfTheKernel(t *testing.T) {
 	x, ends, names := spread(7, 6, 4)
 	src := bagsOf(t, matrix.Rows{Dense: x}, ends, names)
 	const d = 8192
-	b, _, _, err := FitBagPipeline(context.Background(), src, Config{Bag: &pipeline.BagConfig{Gamma: "0.2", Features: d, Scale: "none", Norm: "none"}}, Options{})
+	b, _, _, err := FitBagPipeline(context.Background(), src,
+		Config{Bag: &pipeline.BagConfig{Gamma: "0.2", Features: d, Scale: "none", Norm: "none"}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +347,8 @@ func TestWrongBagsAreRefused(t *testing.T) {
 		{m, [][]float32{{1, 2}, {3}}, "bag 0, member 1 (from 0) has 1 numbers, but the model was trained on 2"},
 		{m, [][]float32{{1, 2}, {nan, 1}}, "row 1, dimension 0 (from 0): NaN is not a finite number"},
 		{m, [][]float32{{1, 2}, {huge, huge}}, "bag 0 (from 0): its values are too large to pool in float32; scale the members (bag_scale)"},
-		{counts, [][]float32{{1, 2}, {1, -1}}, "bag 0 (from 0): member 1 (from 0), dimension 1 (from 0): -1 is too small; chi2 takes numbers of 0 or more"},
+		{counts, [][]float32{{1, 2}, {1, -1}},
+			"bag 0 (from 0): member 1 (from 0), dimension 1 (from 0): -1 is too small; chi2 takes numbers of 0 or more"},
 		{rowModel, [][]float32{{1, 2}}, "the model was trained on rows, not on bags; use Predict"},
 	} {
 		if _, err := c.m.PredictBags(c.bag); err == nil || err.Error() != c.want {
@@ -403,15 +405,23 @@ func TestBagConfigMessages(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Bag: &pipeline.BagConfig{Pooling: "max"}}, `bags: pool: "max" is not a method; known are mean, full, cbp-krp, tensorsketch, maclaurin`},
-		{Config{Bag: &pipeline.BagConfig{Pooling: "full", Kernel: "rbf"}}, "bags: pooling full has no kernel or map of the members; those belong to mean"},
-		{Config{Bag: &pipeline.BagConfig{Pooling: "full", Options: feature.Options{Form: "phase"}}}, "bags: pooling full has no kernel or map of the members; those belong to mean"},
-		{Config{Bag: &pipeline.BagConfig{Pooling: "full", Features: 10}}, "bags: pool: method full has no option features; it belongs to cbp-krp, tensorsketch, maclaurin"},
-		{Config{Bag: &pipeline.BagConfig{Streams: 2, First: 1}}, "bags: pool: method mean has no option first; it belongs to full, cbp-krp, tensorsketch, maclaurin"},
-		{Config{Bag: &pipeline.BagConfig{Kernel: "rbff"}}, `bags: kernel: "rbff" is not a kernel; did you mean rbf? known are ` + strings.Join(kernel.Names(), ", ")},
-		{Config{Bag: &pipeline.BagConfig{Scale: "big"}}, `bags: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
+		{Config{Bag: &pipeline.BagConfig{Pooling: "max"}},
+			`bags: pool: "max" is not a method; known are mean, full, cbp-krp, tensorsketch, maclaurin`},
+		{Config{Bag: &pipeline.BagConfig{Pooling: "full", Kernel: "rbf"}},
+			"bags: pooling full has no kernel or map of the members; those belong to mean"},
+		{Config{Bag: &pipeline.BagConfig{Pooling: "full", Options: feature.Options{Form: "phase"}}},
+			"bags: pooling full has no kernel or map of the members; those belong to mean"},
+		{Config{Bag: &pipeline.BagConfig{Pooling: "full", Features: 10}},
+			"bags: pool: method full has no option features; it belongs to cbp-krp, tensorsketch, maclaurin"},
+		{Config{Bag: &pipeline.BagConfig{Streams: 2, First: 1}},
+			"bags: pool: method mean has no option first; it belongs to full, cbp-krp, tensorsketch, maclaurin"},
+		{Config{Bag: &pipeline.BagConfig{Kernel: "rbff"}}, `bags: kernel: "rbff" is not a kernel; did you mean rbf? known are ` +
+			strings.Join(kernel.Names(), ", ")},
+		{Config{Bag: &pipeline.BagConfig{Scale: "big"}},
+			`bags: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
 		{Config{Bag: &pipeline.BagConfig{Norm: "l3"}}, `bags: pool: "l3" is not a norm; known are none, l2, root-l2`},
-		{Config{Bag: &pipeline.BagConfig{}, Features: 10}, "the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel"},
+		{Config{Bag: &pipeline.BagConfig{}, Features: 10},
+			"the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel"},
 	} {
 		if err := c.cfg.Check(); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: %v\nwant %s", c.cfg.Bag, err, c.want)
@@ -420,7 +430,8 @@ func TestBagConfigMessages(t *testing.T) {
 	if err := (Config{Bag: &pipeline.BagConfig{}}).Check(); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := Fit(context.Background(), dataset.Generate(dataset.Synthetic{Rows: 9, Dim: 5}), Config{Bag: &pipeline.BagConfig{}}, Options{}); err != errRows {
+	if _, _, err := Fit(context.Background(), dataset.Generate(dataset.Synthetic{Rows: 9, Dim: 5}),
+		Config{Bag: &pipeline.BagConfig{}}, Options{}); err != errRows {
 		t.Errorf("rows with a configuration for bags: %v", err)
 	}
 }
@@ -429,7 +440,7 @@ func TestUnlabelledBagsAreRefusedBeforePooling(t *testing.T) {
 	x, ends, _ := spread(1, 10, 2)
 	src := bagsOf(t, matrix.Rows{Dense: x}, ends, nil)
 	_, _, err := FitBags(context.Background(), src, Config{}, Options{})
-	want := "bags in memory: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names"
+	want := "bags in memory: the bags have no labels; name their column with label, give one a bag with labels_file=FILE, or put the files of a folder into folders with the labels as names"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v; want %s", err, want)
 	}
@@ -437,7 +448,8 @@ func TestUnlabelledBagsAreRefusedBeforePooling(t *testing.T) {
 
 // Files that do not fit together are refused, whatever was altered.
 func TestAlteredBagFilesAreRefused(t *testing.T) {
-	data := fileOf(t, fittedBags(t, spreadBags(t, 1, 40, 2), Config{Bag: &pipeline.BagConfig{Pooling: "tensorsketch", Features: 16, Scale: "standard"}}))
+	data := fileOf(t, fittedBags(t, spreadBags(t, 1, 40, 2),
+		Config{Bag: &pipeline.BagConfig{Pooling: "tensorsketch", Features: 16, Scale: "standard"}}))
 	if _, err := read(data); err != nil {
 		t.Fatal(err)
 	}
@@ -458,18 +470,21 @@ func TestAlteredBagFilesAreRefused(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"method":      {replace(`"method":"tensorsketch"`, `"method":"magic"`), `"magic" is not a method`},
-		"other":       {replace(`"method":"tensorsketch"`, `"method":"maclaurin"`), "pools a bag to"},
-		"seed":        {replace(`"features":16,"seed":1`, `"features":16,"seed":2`), "pools a bag to"},
-		"features":    {replace(`"features":16,"seed":1`, `"features":8,"seed":1`), "pooling gives rows of 8 numbers, the model takes 16"},
-		"huge":        {replace(`"features":16,"seed":1`, `"features":1000000000,"seed":1`), "pooling gives rows of 1000000000 numbers, the model takes 16"},
-		"scale":       {replace(`"scale":"standard"`, `"scale":"odd"`), `scaling "odd" is not known`},
-		"no channels": {replace(`"bag":{"schema":{"format":"rows","dim":2`, `"bag":{"schema":{"format":"rows","dim":0`), "the members of bags have 0 dimensions"},
-		"channels":    {replace(`"bag":{"schema":{"format":"rows","dim":2`, `"bag":{"schema":{"format":"rows","dim":3`), `tensor "bag.golden" has shape [6 2]; expected [6 3]`},
-		"no bag":      {replace(`"bag":{"schema"`, `"bug":{"schema"`), ""},
-		"factor":      {put(t, data, "bag.scale.factor", 0, math.Inf(1)), "scaling by +Inf"},
-		"members":     {put(t, data, "bag.golden", 0, 100), "pools a bag to"},
-		"NaN":         {put(t, data, "bag.golden", 0, math.NaN()), "NaN"},
+		"method":   {replace(`"method":"tensorsketch"`, `"method":"magic"`), `"magic" is not a method`},
+		"other":    {replace(`"method":"tensorsketch"`, `"method":"maclaurin"`), "pools a bag to"},
+		"seed":     {replace(`"features":16,"seed":1`, `"features":16,"seed":2`), "pools a bag to"},
+		"features": {replace(`"features":16,"seed":1`, `"features":8,"seed":1`), "pooling gives rows of 8 numbers, the model takes 16"},
+		"huge": {replace(`"features":16,"seed":1`, `"features":1000000000,"seed":1`),
+			"pooling gives rows of 1000000000 numbers, the model takes 16"},
+		"scale": {replace(`"scale":"standard"`, `"scale":"odd"`), `scaling "odd" is not known`},
+		"no channels": {replace(`"bag":{"schema":{"format":"rows","dim":2`, `"bag":{"schema":{"format":"rows","dim":0`),
+			"the members of bags have 0 dimensions"},
+		"channels": {replace(`"bag":{"schema":{"format":"rows","dim":2`, `"bag":{"schema":{"format":"rows","dim":3`),
+			`tensor "bag.golden" has shape [6 2]; expected [6 3]`},
+		"no bag":  {replace(`"bag":{"schema"`, `"bug":{"schema"`), ""},
+		"factor":  {put(t, data, "bag.scale.factor", 0, math.Inf(1)), "scaling by +Inf"},
+		"members": {put(t, data, "bag.golden", 0, 100), "pools a bag to"},
+		"NaN":     {put(t, data, "bag.golden", 0, math.NaN()), "NaN"},
 	} {
 		m, err := read(c.data)
 		if name == "no bag" {
@@ -487,7 +502,8 @@ func TestAlteredBagFilesAreRefused(t *testing.T) {
 
 func TestBagMemoryIsBounded(t *testing.T) {
 	src := spreadBags(t, 1, 40, 2)
-	if _, _, err := FitBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Features: 512}, Learner: "ridge"}, Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "but --memory allows 1.0 MB;") {
+	if _, _, err := FitBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Features: 512}, Learner: "ridge"},
+		Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "but memory allows 1.0 MiB;") {
 		t.Errorf("%v", err)
 	}
 }
@@ -503,7 +519,8 @@ func TestDefaultFeaturesOfBags(t *testing.T) {
 func TestRowsAreKeptWithinAQuarterOfTheMemory(t *testing.T) {
 	src := spreadBags(t, 1, 40, 2)
 	for memory, want := range map[int64]int{0: 40, 4 * 4 * 40 * 16: 40, 4*4*40*16 - 4: 0} {
-		f, err := beginBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Pooling: "tensorsketch", Features: 16}}, Options{Memory: memory})
+		f, err := beginBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Pooling: "tensorsketch", Features: 16}},
+			Options{Memory: memory})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/pipeline"
@@ -28,7 +29,8 @@ func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*m
 // FitBagPipeline fits what turns bags into rows and the part of a model behind it, up to the
 // learner, on the bags of src, which are read twice, or once where nothing is done with the rows that
 // they become. why says what was chosen, about members by names that begin with "bag.".
-func FitBagPipeline(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (b *pipeline.Bags, p *pipeline.Pipeline, why map[string]string, err error) {
+func FitBagPipeline(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (b *pipeline.Bags, p *pipeline.Pipeline,
+	why map[string]string, err error) {
 	f, err := beginBags(ctx, src, cfg, opt)
 	if err == nil {
 		err = f.pool()
@@ -109,7 +111,8 @@ func (f *fit) pool() error {
 func (f *fit) labelled() error {
 	name := f.bag.src.Name()
 	if f.bag.sum.Outputs == 0 {
-		return fmt.Errorf("%s: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names", name)
+		return option.Errorf("%s: the bags have no labels; name their column with %s, give one a bag with %s, or put the files of a folder "+
+			"into folders with the labels as names", name, option.Ref("label"), option.Set("labels_file", "FILE"))
 	}
 	if _, _, err := f.bag.sum.Task(f.cfg.Task); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -48,7 +48,8 @@ func (f *fit) checkCalibration(sum *dataset.Summary) error {
 	switch {
 	case !f.cfg.calibrates():
 	case f.classes == nil && f.labels == nil:
-		return fmt.Errorf("%s: numbers to predict (%s) have no probabilities; leave out --calibrate, or use --task classify", f.src.Name(), f.info.Training.Why["task"])
+		return option.Errorf("%s: numbers to predict (%s) have no probabilities; leave out %s, or use %s", f.src.Name(),
+			f.info.Training.Why["task"], option.Ref("calibrate"), option.Set("task", "classify"))
 	case sum.Rows < 2*f.folds():
 		return fmt.Errorf("%s: %d rows are too few to calibrate by %d folds", f.src.Name(), sum.Rows, f.folds())
 	}
@@ -121,7 +122,10 @@ func (f *fit) calibrate() error {
 
 // without trains the learner anew on some of the rows, with all that has been chosen.
 func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit, error) {
-	inner := &fit{ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, classes: f.classes, labels: f.labels, learner: f.learner, classWeights: f.classWeights}
+	inner := &fit{
+		ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, learner: f.learner,
+		classes: f.classes, labels: f.labels, classWeights: f.classWeights,
+	}
 	inner.opt.Memory = f.opt.Memory
 	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
 	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Path = "", 0, false
@@ -142,22 +146,13 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 
 // scored hands out the rows of a source with their scores.
 func (f *fit) scored(ctx context.Context, src dataset.Source, body func(b *matrix.Batch, scores *matrix.Dense) error) error {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	m, err := model.New(f.parts())
 	if err != nil {
 		return err
 	}
 	var scores matrix.Dense
 	rows := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return err
 		}
@@ -165,10 +160,11 @@ func (f *fit) scored(ctx context.Context, src dataset.Source, body func(b *matri
 		if err := m.Scores(&scores, b.X); err != nil {
 			return fmt.Errorf("%s: %w", src.Name(), err)
 		}
-		if err := body(b, &scores); err != nil {
+		if err := body(b.Batch, &scores); err != nil {
 			return err
 		}
 		rows += b.X.Len()
-		f.progress("calibrate", rows, r.Progress())
+		f.progress("calibrate", rows, b.Pass.Progress())
 	}
+	return nil
 }

@@ -27,7 +27,7 @@ func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if plain.HasProbabilities() || plain.NoProbabilities() == nil || !strings.Contains(plain.NoProbabilities().Error(), "--calibrate platt") {
+			if plain.HasProbabilities() || plain.NoProbabilities() == nil || !strings.Contains(plain.NoProbabilities().Error(), "calibrate=platt") {
 				t.Errorf("%s without calibration: %v", learner, plain.NoProbabilities())
 			}
 			p, err := plain.Predict(make([]float32, 6))

@@ -11,7 +11,6 @@ import (
 	"mercer/feature"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/model"
 	"mercer/pipeline"
 )
 
@@ -45,7 +44,7 @@ type Config struct {
 	// Nu is ν of the matern kernel; 0 means 1.5.
 	Nu float64 `json:"nu,omitempty"`
 
-	// Homogeneity is h of the additive kernels of histograms; 0 means 1.
+	// Homogeneity is the degree of homogeneity h of the additive kernels of histograms; 0 means 1.
 	Homogeneity float64 `json:"homogeneity,omitempty"`
 
 	// Sigma gives γ = 1/(2σ²) in place of Gamma; 0 means not given.
@@ -213,7 +212,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
-	names, _ := Learners()
+	names := Learners()
 	if err := set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"); err != nil {
 		return c, err
 	}
@@ -223,11 +222,7 @@ func (c Config) withDefaults() (Config, error) {
 	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Product} {
 		*word = strings.ToLower(*word)
 	}
-	usual := "rbf"
-	if c.Bag != nil && c.Map == "" {
-		usual = "linear"
-	}
-	p, err := c.pipeline().WithDefaults(usual)
+	p, err := c.pipeline().WithDefaults(c.usualKernel())
 	if err != nil {
 		return c, err
 	}
@@ -297,6 +292,22 @@ func (c *Config) machine() bool {
 	return l != nil && l.exact
 }
 
+// usualKernel is the kernel where none is named.
+func (c *Config) usualKernel() string {
+	if c.Bag != nil && c.Map == "" {
+		return kernel.Linear.Name()
+	}
+	return kernel.RBF.Name()
+}
+
+// KernelName is the name of the kernel, in small letters, also where the configuration leaves it open.
+func (c Config) KernelName() string {
+	if c.Kernel == "" {
+		return c.usualKernel()
+	}
+	return strings.ToLower(c.Kernel)
+}
+
 // pipeline is what the configuration says of the rows on their way to the learner.
 func (c *Config) pipeline() *pipeline.Config {
 	return &pipeline.Config{
@@ -309,15 +320,9 @@ func (c *Config) pipeline() *pipeline.Config {
 
 // Pipeline is what the configuration says of the rows on their way to the learner, with what zero
 // values stand for.
-func (c Config) Pipeline() (pipeline.Config, error) { return c.pipeline().WithDefaults("rbf") }
+func (c Config) Pipeline() (pipeline.Config, error) {
+	return c.pipeline().WithDefaults(kernel.RBF.Name())
+}
 
 // text is the configuration as a model keeps it.
 func (c *Config) text() (json.RawMessage, error) { return json.Marshal(c) }
-
-// ConfigOf is the configuration that a model was trained with, as it was asked for.
-func ConfigOf(m *model.Model) (c Config, err error) {
-	if text := m.Info().Config; len(text) > 0 {
-		err = json.Unmarshal(text, &c)
-	}
-	return c, err
-}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -37,19 +37,25 @@ func Continue(m *model.Model) (*Online, error) {
 	info := m.Info()
 	l, ok := m.Predictor().(model.Online)
 	if !ok {
-		return nil, fmt.Errorf("a model of the learner %s cannot be continued; train with --learner online", info.Training.Learner)
+		return nil, option.Errorf("a model of the learner %s cannot be continued; train with %s", info.Training.Learner,
+			option.Set("learner", onlineLearner.name))
 	}
 	if info.Training.Calibration != nil {
-		return nil, errors.New("a calibrated model cannot be continued: its probabilities would no longer fit; train it without --calibrate, and calibrate the last model")
+		return nil, option.Errorf("a calibrated model cannot be continued: its probabilities would no longer fit; train it without %s, "+
+			"and calibrate the last model", option.Ref("calibrate"))
 	}
 	report, ok := info.Training.Report.(*learn.OnlineReport)
 	if !ok {
 		return nil, errors.New("the model has no report of the online learner, without which it cannot be continued")
 	}
-	o := &Online{parts: model.Parts{Info: *info, Bag: m.Bag(), Pipeline: m.Pipeline()}, classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows}
+	o := &Online{
+		parts:        model.Parts{Info: *info, Bag: m.Bag(), Pipeline: m.Pipeline()},
+		classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows,
+	}
 	o.parts.Golden, o.parts.Members = m.Golden()
 	if o.report.Epochs > 1 {
-		return nil, fmt.Errorf("the model was trained in %d passes, after which there is no next row; train with --epochs 1", o.report.Epochs)
+		return nil, option.Errorf("the model was trained in %d passes, after which there is no next row; train with %s", o.report.Epochs,
+			option.Set("epochs", "1"))
 	}
 	o.report.Progressive = slices.Clone(o.report.Progressive)
 	var err error
@@ -94,28 +100,20 @@ func (o *Online) PartialFit(b *matrix.Batch) error {
 
 // PartialFitSource is PartialFit for all rows of a source, which is read once.
 func (o *Online) PartialFitSource(ctx context.Context, src dataset.Source, progress func(rows int, share float64)) error {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	rows := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return err
 		}
-		if err := o.PartialFit(b); err != nil {
+		if err := o.PartialFit(b.Batch); err != nil {
 			return dataset.Locate(err, src, b.First)
 		}
 		rows += b.X.Len()
 		if progress != nil {
-			progress(rows, r.Progress())
+			progress(rows, b.Pass.Progress())
 		}
 	}
+	return nil
 }
 
 // PartialFit returns a model that has also learned the rows of a batch; see [Online], which
@@ -158,14 +156,18 @@ func (o *Online) predictor(report *learn.OnlineReport) (model.Predictor, error) 
 	if err != nil {
 		return nil, err
 	}
-	return model.Online{Linear: model.Linear{Linear: linear}, Loss: report.Loss, Labels: o.labels != nil, State: cloned(o.fit.OnlineState), ClassWeights: o.classWeights}, nil
+	return model.Online{
+		Linear: model.Linear{Linear: linear}, Loss: report.Loss, Labels: o.labels != nil,
+		State: cloned(o.fit.OnlineState), ClassWeights: o.classWeights,
+	}, nil
 }
 
 // targets are those of the rows of a batch, and their weights.
 func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 	k, n := o.parts.Info.Outputs, b.X.Len()
 	if b.Outputs == 0 {
-		return nil, nil, errors.New("the rows have no labels to learn from; name them with --label or --labels")
+		return nil, nil, option.Errorf("the rows have no labels to learn from; name them with %s or %s", option.Ref("label"),
+			option.Ref("labels_file"))
 	}
 	if cap(o.y) < n*k {
 		o.y, o.weights = make([]float64, n*k), make([]float64, n)
@@ -195,7 +197,8 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 		for i := range n {
 			c := o.classes.Of(b, i)
 			if c < 0 {
-				return nil, nil, fmt.Errorf("row %d: the label %q is none of the classes that the model was begun with (%s), and an online learner takes no new ones; begin with rows of all classes",
+				return nil, nil, fmt.Errorf("row %d: the label %q is none of the classes that the model was begun with (%s), "+
+					"and an online learner takes no new ones; begin with rows of all classes",
 					b.First+i+1, labelText(b, i), fewLabels(o.classes.Labels()))
 			}
 			learn.Target(y[i*k:(i+1)*k], c)

@@ -18,7 +18,8 @@ func TestKernelsOfHistogramsTakeNoNegativeNumbers(t *testing.T) {
 			x.Row(i)[j] = float32(math.Abs(float64(x.Row(i)[j])))
 		}
 	}
-	for _, cfg := range []Config{{Kernel: "chi2"}, {Kernel: "exp-chi2"}, {Kernel: "intersection", Map: "unary"}, {Kernel: "skewed-chi2"}, {Kernel: "chi2", Map: "nystrom"}} {
+	for _, cfg := range []Config{{Kernel: "chi2"}, {Kernel: "exp-chi2"}, {Kernel: "intersection", Map: "unary"},
+		{Kernel: "skewed-chi2"}, {Kernel: "chi2", Map: "nystrom"}} {
 		cfg.Scale = "none"
 		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
 		bad := matrix.NewDense(3, x.Cols)

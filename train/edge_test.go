@@ -98,12 +98,13 @@ func TestSVMStopsInTheMiddle(t *testing.T) {
 	for _, stage := range []string{"read", "map", "solve"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		seen := false
-		_, _, err := Fit(ctx, src, Config{Learner: "svm", Features: 64, C: 1, Tolerance: 1e-9}, Options{Progress: func(s string, _ int, _ float64) {
-			if s == stage {
-				seen = true
-				cancel()
-			}
-		}})
+		_, _, err := Fit(ctx, src, Config{Learner: "svm", Features: 64, C: 1, Tolerance: 1e-9},
+			Options{Progress: func(s string, _ int, _ float64) {
+				if s == stage {
+					seen = true
+					cancel()
+				}
+			}})
 		if !seen || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled in %q (%t): %v", stage, seen, err)
 		}

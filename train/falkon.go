@@ -6,17 +6,19 @@ import (
 
 	"mercer/dataset"
 	"mercer/exact"
+	"mercer/internal/option"
 	"mercer/model"
 )
 
+// falkonLearner is kernel ridge regression on landmarks (as many as Features), without a map, by
+// preconditioned conjugate gradients.
 var falkonLearner = Learner{
 	name:    "falkon",
-	about:   "kernel ridge regression on landmarks (--features of them), without a map, by preconditioned conjugate gradients",
 	tasks:   []string{"classify", "regress"},
 	options: []string{"lambda", "features", "landmarks", "lookup", "tolerance", "max-iter"},
 	exact:   true,
 	memory:  (*fit).falkonMemory,
-	fewer:   "fewer --features, which are the landmarks, or a map (--learner ridge)",
+	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", "ridge")),
 	train:   (*fit).falkon,
 	keeps:   func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
 	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },
@@ -41,7 +43,8 @@ func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string)
 	rows, _ := f.rowsMemory(sum)
 	rows += f.lookupMemory()
 	m := f.centres(sum.Rows)
-	return rows + float64(exact.FalkonBytes(sum.Rows, f.learnDim(), m, f.info.Outputs, false)), fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
+	bytes = rows + float64(exact.FalkonBytes(sum.Rows, f.learnDim(), m, f.info.Outputs, false))
+	return bytes, fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
 }
 
 // falkon trains on all rows.

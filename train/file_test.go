@@ -257,7 +257,8 @@ func FuzzRead(f *testing.F) {
 	data := fileOf(f, small(f))
 	f.Add(data)
 	f.Add(data[:200])
-	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &pipeline.BagConfig{Pooling: "cbp-krp", Features: 8, Scale: "standard"}})))
+	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &pipeline.BagConfig{Pooling: "cbp-krp", Features: 8,
+		Scale: "standard"}})))
 	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &pipeline.BagConfig{Map: "kpca-rp", Features: 8}})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a right checksum the fuzzer gets to what comes after it.

@@ -125,15 +125,17 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 		src dataset.Source
 		cfg Config
 	}{
-		"ridge of classes":           {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64}},
-		"svm":                        {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Features: 64}},
-		"ridge of components":        {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64, Components: 10}},
-		"svm of components":          {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Features: 64, VarianceShare: 0.9, Whiten: true, C: 1}},
-		"lasso":                      {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: "lasso", Features: 32}},
-		"svm on inputs":              {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Kernel: "linear", C: 1}},
-		"regression on sparse rows":  {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Features: 32}},
-		"linear on sparse rows":      {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: "linear", Scale: "standard"}},
-		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil), Config{Features: 32, Kernel: "laplacian", Options: feature.Options{Form: "phase"}}},
+		"ridge of classes":    {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64}},
+		"svm":                 {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Features: 64}},
+		"ridge of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64, Components: 10}},
+		"svm of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Features: 64,
+			VarianceShare: 0.9, Whiten: true, C: 1}},
+		"lasso":                     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: "lasso", Features: 32}},
+		"svm on inputs":             {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Kernel: "linear", C: 1}},
+		"regression on sparse rows": {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Features: 32}},
+		"linear on sparse rows":     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: "linear", Scale: "standard"}},
+		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil),
+			Config{Features: 32, Kernel: "laplacian", Options: feature.Options{Form: "phase"}}},
 	} {
 		var first []byte
 		for _, procs := range []int{1, 2, 3} {
@@ -399,12 +401,16 @@ func TestFitErrors(t *testing.T) {
 		{"svm of numbers", "ridge", source(t, dense, numbers, 1, nil), Config{Learner: "svm"}, 0},
 		{"equal rows", "equal", source(t, matrix.Rows{Dense: equal}, nil, 0, names), Config{}, 0},
 		{"odd features", "use 34", source(t, dense, nil, 0, names), Config{Features: 33}, 0},
-		{"too little memory for ridge", "fewer --features", source(t, dense, nil, 0, names), Config{Learner: "ridge", Features: 512}, 1 << 20},
-		{"too little memory for ridge and terms", "use fewer --terms or", source(t, positive, nil, 0, names), Config{Learner: "ridge", Kernel: "chi2", Map: "chebyshev", Scale: "none", Options: feature.Options{Terms: 300, Stretch: 1}}, 1 << 20},
-		{"too little memory for ridge and a map of a given size", "use another --map, which", source(t, positive, nil, 0, names), Config{Learner: "ridge", Kernel: "poly", Map: "explicit-poly", Degree: 40, Coef0: 1}, 1 << 20},
-		{"too little memory for ridge and steps", "use fewer features in the steps", source(t, dense, nil, 0, names), Config{Learner: "ridge", Map: "sum", Steps: []feature.Config{{Map: "rff", Features: 512}}}, 1 << 20},
-		{"too little memory for svm", "--learner ridge", source(t, dense, nil, 0, names), Config{Learner: "svm", Features: 2048}, 1 << 20},
-		{"ridge on very wide rows", "--learner svm", source(t, matrix.Rows{CSR: manyDims}, nil, 0, names), Config{Kernel: "linear", Learner: "ridge"}, 1 << 30},
+		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names), Config{Learner: "ridge", Features: 512}, 1 << 20},
+		{"too little memory for ridge and terms", "use fewer terms or", source(t, positive, nil, 0, names),
+			Config{Learner: "ridge", Kernel: "chi2", Map: "chebyshev", Scale: "none", Options: feature.Options{Terms: 300, Stretch: 1}}, 1 << 20},
+		{"too little memory for ridge and a map of a given size", "use another map, which", source(t, positive, nil, 0, names),
+			Config{Learner: "ridge", Kernel: "poly", Map: "explicit-poly", Degree: 40, Coef0: 1}, 1 << 20},
+		{"too little memory for ridge and steps", "use fewer features in the steps", source(t, dense, nil, 0, names),
+			Config{Learner: "ridge", Map: "sum", Steps: []feature.Config{{Map: "rff", Features: 512}}}, 1 << 20},
+		{"too little memory for svm", "learner=ridge", source(t, dense, nil, 0, names), Config{Learner: "svm", Features: 2048}, 1 << 20},
+		{"ridge on very wide rows", "learner=svm", source(t, matrix.Rows{CSR: manyDims}, nil, 0, names),
+			Config{Kernel: "linear", Learner: "ridge"}, 1 << 30},
 	} {
 		m, _, err := Fit(context.Background(), c.src, c.cfg, Options{Memory: c.memory})
 		if m != nil || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -478,7 +484,8 @@ func TestSVMStaysWhereRidgeWouldTakeMore(t *testing.T) {
 		want           string
 	}{{1 << 17, 4096, "svm"}, {1<<17 + 1, 4096, "ridge"}, {3000, 1 << 18, "svm"}} {
 		f := &fit{cfg: Config{Task: "auto", Learner: "auto"}, classes: dataset.NewClasses([]string{"a", "b"})}
-		f.info = model.Info{Task: "classify", Feature: &feature.Config{Features: c.features}, Outputs: 1, Training: model.Training{Why: map[string]string{}}}
+		f.info = model.Info{Task: "classify", Feature: &feature.Config{Features: c.features}, Outputs: 1,
+			Training: model.Training{Why: map[string]string{}}}
 		f.pipe, f.sum = pipeline.Identity(1), &dataset.Summary{Rows: c.rows}
 		if err := f.choose(); err != nil || f.cfg.Learner != c.want {
 			t.Errorf("%d rows of %d features: %s, want %s", c.rows, c.features, f.cfg.Learner, c.want)

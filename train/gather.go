@@ -8,6 +8,8 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/option"
+	"mercer/internal/units"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pipeline"
@@ -55,7 +57,8 @@ func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
 	f.report.Features = recomputed
 	rows, _ := f.inputMemory(sum)
 	if need, _ := f.solverMemory(sum); need+rows+f.pipelineMemory() > float64(f.opt.Memory) {
-		return nil, fmt.Errorf("%s: %w; give more --memory, or set TMPDIR to a directory with %.1f GB of room", f.src.Name(), unwritten, 4e-9*float64(sum.Rows)*float64(f.learnDim()))
+		return nil, option.Errorf("%s: %w; give more %s, or set TMPDIR to a directory with %s of room", f.src.Name(), unwritten,
+			option.Ref("memory"), units.Bytes(4*float64(sum.Rows)*float64(f.learnDim())))
 	}
 	return f.gatherInputs()
 }
@@ -352,7 +355,8 @@ func (f *fit) class(b *matrix.Batch, i int) (int, error) {
 		case b.Outputs > 0:
 			label = strconv.FormatFloat(b.Y[i*b.Outputs], 'g', -1, 64)
 		}
-		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", dataset.RowPlace(f.src, b.First+i), label, strings.Join(f.classes.Labels(), ", "))
+		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", dataset.RowPlace(f.src, b.First+i), label,
+			strings.Join(f.classes.Labels(), ", "))
 	}
 	if c < 0 {
 		return 0, fmt.Errorf("%s has a new label: the data changed while they were read", dataset.RowPlace(f.src, b.First+i))

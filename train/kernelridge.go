@@ -12,9 +12,10 @@ import (
 	"mercer/model"
 )
 
+// kernelRidgeLearner is kernel ridge regression, also of classes, without a map: exact, n² memory; or by
+// conjugate gradients (Product).
 var kernelRidgeLearner = Learner{
 	name:    "kernel-ridge",
-	about:   "kernel ridge regression, also of classes, without a map: exact, n² memory; or by conjugate gradients (--product)",
 	tasks:   []string{"classify", "regress"},
 	options: []string{"lambda", "product", "accuracy", "lookup", "tolerance", "max-iter"},
 	exact:   true,
@@ -74,7 +75,7 @@ func (f *fit) kernelRidgeMemory(sum *dataset.Summary) (bytes float64, formula st
 	case f.cfg.Product != "exact":
 		return rows + n*(12*float64(d)+64*float64(k)), "4·n·D of rows, 12·n·D of boxes, 64·n·K, and pairs of boxes"
 	case f.cfg.Lambda == 0:
-		return rows + float64(exact.RidgeBytes(sum.Rows, d, k, true)), "24·n² to choose λ by leave-one-out; 8·n² with --lambda"
+		return rows + float64(exact.RidgeBytes(sum.Rows, d, k, true)), "24·n² to choose λ by leave-one-out; 8·n² where λ is given"
 	}
 	return rows + float64(exact.RidgeBytes(sum.Rows, d, k, false)), "8·n²"
 }

@@ -12,9 +12,10 @@ import (
 	"mercer/model"
 )
 
+// kernelSVMLearner is support vector machines with the kernel itself, by sequential minimal optimisation;
+// time grows like n² or faster.
 var kernelSVMLearner = Learner{
 	name:    "kernel-svm",
-	about:   "support vector machines with the kernel itself, by sequential minimal optimisation; time grows like n² or faster",
 	tasks:   []string{"classify", "regress", "outliers"},
 	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
 	exact:   true,
@@ -23,7 +24,8 @@ var kernelSVMLearner = Learner{
 	train:   (*fit).kernelSVM,
 	sharing: sharing{setting: "c"},
 	tried: tried{variants: func(c Config, d Data) (all []Config) {
-		if d.Rows > 10_000 || d.Task != "classify" || d.Classes > manyClasses || c.Kernel != kernel.RBF.Name() && c.Kernel != kernel.Laplacian.Name() {
+		local := c.Kernel == kernel.RBF.Name() || c.Kernel == kernel.Laplacian.Name()
+		if d.Rows > 10_000 || d.Task != "classify" || d.Classes > manyClasses || !local {
 			return nil
 		}
 		for _, weight := range []float64{1, 10, 100} { // of which it chooses none by itself
@@ -164,7 +166,8 @@ func (f *fit) checkNu(all *gathered) error {
 	if all.weights != nil {
 		unit = "in weight"
 	}
-	return fmt.Errorf("svm-nu is %g, but the classes %s and %s, %.6g and %.6g %s, allow %.4g at most; give less, or a class-weight that makes them more alike",
+	return fmt.Errorf("svm-nu is %g, but the classes %s and %s, %.6g and %.6g %s, allow %.4g at most; give less, "+
+		"or a class-weight that makes them more alike",
 		f.cfg.SVMNu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
 }
 
@@ -187,7 +190,8 @@ func (f *fit) classifier(c *exact.Classifier) (model.Predictor, error) {
 	machine := c.Machine()
 	if c.Classes() == 2 {
 		var err error
-		if machine, err = exact.NewMachine(machine.Kernel(), machine.Rows(), negated(machine.Alpha()), negated(machine.Intercepts())); err != nil {
+		machine, err = exact.NewMachine(machine.Kernel(), machine.Rows(), negated(machine.Alpha()), negated(machine.Intercepts()))
+		if err != nil {
 			return nil, err
 		}
 	}

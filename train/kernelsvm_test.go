@@ -32,7 +32,8 @@ func TestKernelSVMPredictsAsItsMachines(t *testing.T) {
 		for i, name := range names {
 			class[i] = slices.Index(m.Classes(), name)
 		}
-		machine, _, err := exact.FitSVC(t.Context(), kernel.Kernel{Name: "rbf", Gamma: 2}, rows, class, c.classes, exact.SVM{C: 3, Multiclass: c.multiclass})
+		machine, _, err := exact.FitSVC(t.Context(), kernel.Kernel{Name: "rbf", Gamma: 2}, rows, class, c.classes,
+			exact.SVM{C: 3, Multiclass: c.multiclass})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +103,8 @@ func TestKernelSVMTellsOutliers(t *testing.T) {
 	for i := range 10 {
 		x.Row(40 * i)[0] += float32(9 * (i + 1))
 	}
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, make([]float64, 400), 1, nil), Config{Learner: "kernel-svm", Task: "outliers", Outliers: 0.05, Scale: "none", Gamma: "0.5"})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, make([]float64, 400), 1, nil),
+		Config{Learner: "kernel-svm", Task: "outliers", Outliers: 0.05, Scale: "none", Gamma: "0.5"})
 	scores := matrix.NewDense(400, 1)
 	if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -136,7 +138,8 @@ func TestKernelSVMBytesDoNotDependOnThreads(t *testing.T) {
 		for _, procs := range []int{1, 2, 3} {
 			runtime.GOMAXPROCS(procs)
 			for _, size := range []int{17, 4096} {
-				b := fileOf(t, fitted(t, &batched{source(t, matrix.Rows{Dense: x}, nil, 0, names), size}, Config{Learner: "kernel-svm", Multiclass: multiclass, ClassWeight: "a=2"}))
+				b := fileOf(t, fitted(t, &batched{source(t, matrix.Rows{Dense: x}, nil, 0, names), size},
+					Config{Learner: "kernel-svm", Multiclass: multiclass, ClassWeight: "a=2"}))
 				if first == nil {
 					first = b
 				} else if !bytes.Equal(first, b) {
@@ -192,7 +195,8 @@ func TestKernelSVMOfSeveralNumbersIsThatOfEach(t *testing.T) {
 					t.Fatalf("%+v: row %d, number %d: %g, alone %g", cfg, i, p, got.Row(i)[p], v)
 				}
 			}
-			if r, alone := model.ReportOf[*exact.SVMReport](&m.Info().Training), model.ReportOf[*exact.SVMReport](&single.Info().Training); r.Objective[p] != alone.Objective[0] || r.Epsilon[p] != alone.Epsilon[0] {
+			if r, alone := model.ReportOf[*exact.SVMReport](&m.Info().Training),
+				model.ReportOf[*exact.SVMReport](&single.Info().Training); r.Objective[p] != alone.Objective[0] || r.Epsilon[p] != alone.Epsilon[0] {
 				t.Errorf("%+v: number %d: %+v, alone %+v", cfg, p, r, alone)
 			}
 		}

@@ -8,14 +8,15 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/model"
 	"mercer/moments"
 )
 
+// lassoLearner is least squares with few weights that are not 0; one pass, no memory for rows.
 var lassoLearner = Learner{
 	name:    "lasso",
-	about:   "least squares with few weights that are not 0; one pass, no memory for rows",
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "tolerance", "max-iter"},
 
@@ -26,9 +27,9 @@ var lassoLearner = Learner{
 	train:  func(f *fit, _ *dataset.Summary) error { return f.lasso(1, learn.FitLasso) },
 }
 
+// elasticNetLearner is between lasso and ridge regression.
 var elasticNetLearner = Learner{
 	name:    "elastic-net",
-	about:   "between lasso and ridge regression",
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "l1-ratio", "tolerance", "max-iter"},
 
@@ -45,9 +46,9 @@ var elasticNetLearner = Learner{
 	},
 }
 
+// groupLassoLearner is least squares that uses few of the maps of a sum, or few columns of the input.
 var groupLassoLearner = Learner{
 	name:    "group-lasso",
-	about:   "least squares that uses few of the maps of a sum, or few columns of the input",
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "tolerance", "max-iter"},
 
@@ -57,8 +58,8 @@ var groupLassoLearner = Learner{
 	fix:    fixLasso,
 	train: func(f *fit, _ *dataset.Summary) error {
 		if f.groups() == nil {
-			return fmt.Errorf("%s: group-lasso chooses among the maps of a sum, or among the columns of the input, but %s: take --map with a sum of maps, the linear kernel, one of the maps %v, or the learner lasso",
-				f.src.Name(), f.ungrouped(), perColumn)
+			return option.Errorf("%s: group-lasso chooses among the maps of a sum, or among the columns of the input, but %s: take %s with a sum "+
+				"of maps, the linear kernel, one of the maps %v, or the learner lasso", f.src.Name(), f.ungrouped(), option.Ref("map"), perColumn)
 		}
 		return f.lasso(0, learn.FitGroupLasso)
 	},
@@ -75,7 +76,8 @@ func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
 }
 
 // lasso trains by one of the fits of learn.
-func (f *fit) lasso(ratio float64, fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
+func (f *fit) lasso(ratio float64,
+	fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
 	n := 1
 	if f.cfg.Lambda == 0 {
 		n = 2

@@ -33,7 +33,8 @@ func TestLassoDropsColumnsThatDoNotMatter(t *testing.T) {
 		if r.Weights != 2 || r.Features != 2 || len(r.Kept) != 2 || len(r.Dropped) != 4 || !r.Converged {
 			t.Errorf("%s: %+v", learner, r)
 		}
-		if text := strings.Join(m.Info().Training.Lines(), "\n"); !strings.Contains(text, "2 of 6 weights are not 0") || !strings.Contains(text, "dropped out: dimension 0 (from 0), dimension 2") {
+		if text := strings.Join(m.Info().Training.Lines(), "\n"); !strings.Contains(text, "2 of 6 weights are not 0") ||
+			!strings.Contains(text, "dropped out: dimension 0 (from 0), dimension 2") {
 			t.Errorf("%s: %s", learner, text)
 		}
 	}
@@ -51,11 +52,13 @@ func TestGroupsAreColumnsOrMaps(t *testing.T) {
 	}
 	plain := source(t, matrix.Rows{Dense: x}, y, 1, nil)
 	schema := *plain.Schema()
-	schema.Columns = []dataset.Column{{Place: dataset.Place{Name: "colour"}, Categories: []string{"a", "b", "c"}}, {Place: dataset.Place{Name: "size"}}, {Place: dataset.Place{Name: "noise"}}}
+	schema.Columns = []dataset.Column{{Place: dataset.Place{Name: "colour"}, Categories: []string{"a", "b", "c"}},
+		{Place: dataset.Place{Name: "size"}}, {Place: dataset.Place{Name: "noise"}}}
 	src := withSchema{plain, &schema}
 	m := fitted(t, src, Config{Learner: "group-lasso", Kernel: "linear", Scale: "none", Lambda: 0.3})
 	r := model.ReportOf[*learn.LassoReport](&m.Info().Training)
-	if !slices.Equal(r.Kept, []string{`column "size"`}) || !slices.Equal(r.Dropped, []string{`column "colour"`, `column "noise"`}) || r.Features != 1 {
+	if !slices.Equal(r.Kept, []string{`column "size"`}) ||
+		!slices.Equal(r.Dropped, []string{`column "colour"`, `column "noise"`}) || r.Features != 1 {
 		t.Errorf("%+v", r)
 	}
 	steps := []feature.Config{
@@ -77,7 +80,8 @@ func TestGroupsAreColumnsOrMaps(t *testing.T) {
 	}
 	for _, cfg := range []Config{{}, {Components: 3}} {
 		cfg.Learner = "group-lasso"
-		if _, _, err := Fit(context.Background(), plain, cfg, Options{}); err == nil || !strings.Contains(err.Error(), "group-lasso chooses among the maps of a sum, or among the columns of the input, but ") {
+		if _, _, err := Fit(context.Background(), plain, cfg, Options{}); err == nil ||
+			!strings.Contains(err.Error(), "group-lasso chooses among the maps of a sum, or among the columns of the input, but ") {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
@@ -119,8 +123,10 @@ func TestLassoOfClassesLearnsRings(t *testing.T) {
 
 func TestLassoKeepsToItsMemory(t *testing.T) {
 	x, names := rings(22, 300, 2)
-	_, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "lasso", Features: 512}, Options{Memory: 1 << 20})
-	if want := "40·D² bytes"; err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "whose memory does not grow") {
+	_, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
+		Config{Learner: "lasso", Features: 512}, Options{Memory: 1 << 20})
+	if want := "40·D² bytes"; err == nil || !strings.Contains(err.Error(), want) ||
+		strings.Contains(err.Error(), "whose memory does not grow") {
 		t.Errorf("%v, want %s", err, fmt.Sprintf("%q", want))
 	}
 }

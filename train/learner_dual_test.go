@@ -72,7 +72,8 @@ func TestModelsDoNotDependOnWhereFeaturesAre(t *testing.T) {
 			}
 		}
 		// Too little even for the solver.
-		if _, _, err := Fit(context.Background(), source(t, rows, c.y, c.outputs, c.names), c.cfg, Options{Memory: 10_000}); err == nil || !strings.Contains(err.Error(), "--memory") {
+		if _, _, err := Fit(context.Background(), source(t, rows, c.y, c.outputs, c.names), c.cfg,
+			Options{Memory: 10_000}); err == nil || !strings.Contains(err.Error(), "but memory allows") {
 			t.Errorf("%s with 10,000 bytes: %v", c.name, err)
 		}
 	}
@@ -82,7 +83,8 @@ func TestSVRPredictsACurve(t *testing.T) {
 	const n = 600
 	x, y := curves(3, n)
 	for _, loss := range []string{"", "epsilon"} {
-		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 2, nil), Config{Learner: "svr", Loss: loss, C: 1, Epsilon: 0.05, Features: 200}, Options{})
+		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 2, nil), Config{Learner: "svr", Loss: loss,
+			C: 1, Epsilon: 0.05, Features: 200}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +138,8 @@ func TestSVRInThePrimalIsThatOfTheDual(t *testing.T) {
 				t.Fatal(err)
 			}
 			training := m.Info().Training
-			if (model.ReportOf[*learn.SVRReport](&training) != nil) != (solver == "dual") || (model.ReportOf[*learn.PrimalReport](&training) != nil) != (solver == "primal") {
+			if (model.ReportOf[*learn.SVRReport](&training) != nil) != (solver == "dual") ||
+				(model.ReportOf[*learn.PrimalReport](&training) != nil) != (solver == "primal") {
 				t.Fatalf("%s: %+v", solver, training)
 			}
 			if r := model.ReportOf[*learn.SVRReport](&training); r != nil {

@@ -62,19 +62,21 @@ var elsewhere = map[string]string{
 	"quantile":              "it is a loss of online",
 	"pca":                   "principal components are no learner; ask for components of the features",
 	"multilabel":            "it is a task; ridge, svm and logistic can do it",
-	"rbf":                   "rbf is a kernel; the learners on it are ridge, svm and logistic of features, and kernel-ridge, falkon and kernel-svm of the kernel itself",
-	"xgboost":               "there are no trees; svm and ridge learn nonlinear models by their features",
-	"randomforest":          "there are no trees; svm and ridge learn nonlinear models by their features",
-	"gbm":                   "there are no trees; svm and ridge learn nonlinear models by their features",
-	"knn":                   "there is none; svm and ridge learn nonlinear models by their features",
-	"mlp":                   "there is none; ridge or logistic of the arccos kernel is an infinitely wide layer",
+	"rbf": "rbf is a kernel; the learners on it are ridge, svm and logistic of features, " +
+		"and kernel-ridge, falkon and kernel-svm of the kernel itself",
+	"xgboost":      "there are no trees; svm and ridge learn nonlinear models by their features",
+	"randomforest": "there are no trees; svm and ridge learn nonlinear models by their features",
+	"gbm":          "there are no trees; svm and ridge learn nonlinear models by their features",
+	"knn":          "there is none; svm and ridge learn nonlinear models by their features",
+	"mlp":          "there is none; ridge or logistic of the arccos kernel is an infinitely wide layer",
 }
 
 // unknownLearner is the error that a name is no learner's: what it is called here or may have been meant
 // for, and which there are.
 func unknownLearner(name string) error {
-	names, _ := Learners()
-	return fmt.Errorf("learner %q is not known; %sknown are auto, %s", name, meantLearner(name, append([]string{"auto"}, names...)), strings.Join(names, ", "))
+	names := Learners()
+	return fmt.Errorf("learner %q is not known; %sknown are auto, %s", name, meantLearner(name, append([]string{"auto"}, names...)),
+		strings.Join(names, ", "))
 }
 
 // meantLearner is what may have been meant by a name.

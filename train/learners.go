@@ -9,6 +9,7 @@ import (
 	"mercer/dataset"
 	"mercer/exact"
 	"mercer/feature"
+	"mercer/internal/option"
 	"mercer/model"
 )
 
@@ -16,8 +17,7 @@ import (
 // of learners, and whoever compares or predicts trainings asks it in place of its name. The methods of a
 // nil Learner, as of the name "auto", tell of none.
 type Learner struct {
-	name  string
-	about string // in a few words, for people
+	name string
 
 	// tasks are those that it can do: "classify", "regress", "multilabel", "outliers".
 	tasks []string
@@ -62,8 +62,8 @@ type Learner struct {
 	// memory is how many bytes the training holds beside the map, and in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
 
-	// fewer, if not "", says how it can do with less memory, in place of what holds for all.
-	fewer string
+	// fewer, if not nil, says how it can do with less memory, in place of what holds for all.
+	fewer *option.Phrase
 
 	// fix, if not nil, fixes in a configuration what a training chose, such as λ, so that trainings
 	// on parts of its rows choose nothing.
@@ -75,15 +75,19 @@ type Learner struct {
 
 // learners are all of them.
 func learners() []Learner {
-	return []Learner{ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner, kernelRidgeLearner, falkonLearner, kernelSVMLearner}
+	return []Learner{
+		ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner,
+		svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner,
+		kernelRidgeLearner, falkonLearner, kernelSVMLearner,
+	}
 }
 
-// Learners are the names of all learners, with what each is.
-func Learners() (names, about []string) {
+// Learners are the names of all learners.
+func Learners() (names []string) {
 	for _, l := range learners() {
-		names, about = append(names, l.name), append(about, l.about)
+		names = append(names, l.name)
 	}
-	return names, about
+	return names
 }
 
 // LearnerOf finds a learner by its name, nil if there is none.
@@ -259,7 +263,8 @@ func (c *Config) checkLearner() error {
 func (c *Config) checkExact(l *Learner) error {
 	switch {
 	case c.Features != 0 && !slices.Contains(l.options, "features"):
-		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, where it is the number of landmarks", l.name)
+		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, "+
+			"where it is the number of landmarks", l.name)
 	case c.Landmarks != "" && !slices.Contains(l.options, "landmarks"):
 		return fmt.Errorf("the learner %s has no landmarks; falkon has", l.name)
 	case (c.Landmarks == "given") != (c.Given != nil):

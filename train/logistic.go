@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,9 +14,9 @@ import (
 // logisticName is the learner's name, which the memory of its solvers asks for.
 const logisticName = "logistic"
 
+// logisticLearner is logistic regression, whose scores are probabilities.
 var logisticLearner = Learner{
 	name:    logisticName,
-	about:   "logistic regression, whose scores are probabilities",
 	tasks:   []string{"classify", "multilabel"},
 	options: []string{"c", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
 	check:   (*Config).checkLogistic,
@@ -39,7 +40,8 @@ var logisticLearner = Learner{
 }
 
 // logisticPath trains for each C, from the weights of the last.
-func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
+func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64,
+	solved func(i int, l *learn.Linear)) error {
 	opt := learn.Primal{Loss: "logistic", Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter}
 	if cfg.Multiclass == "multinomial" {
 		opt.Loss = "multinomial"
@@ -83,7 +85,8 @@ func (c *Config) checkLogistic() error {
 	case c.Task == "multilabel" && c.Penalty == "l1":
 		return fmt.Errorf("the penalty l1 is for one class a row; take the penalty l2, or another learner such as lasso")
 	case c.Penalty == "l1" && c.Multiclass == "multinomial":
-		return fmt.Errorf("with the penalty l1, logistic takes each class against the rest; leave out multiclass multinomial, or take the penalty l2")
+		return errors.New("with the penalty l1, logistic takes each class against the rest; leave out multiclass multinomial, " +
+			"or take the penalty l2")
 	case c.Penalty == "l1" && c.Solver == "dual":
 		return fmt.Errorf("the penalty l1 has a solver of the primal only; leave out solver dual")
 	case c.Solver == "dual" && c.Multiclass == "multinomial":

@@ -18,7 +18,8 @@ func TestLogisticLearnsRings(t *testing.T) {
 	x, names := rings(31, 1500, 3)
 	test, truth := rings(32, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}, {Components: 40}, {Solver: "dual"}, {Solver: "dual", C: 30}} {
+	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}, {Components: 40},
+		{Solver: "dual"}, {Solver: "dual", C: 30}} {
 		cfg.Learner, cfg.Features = "logistic", 128
 		m := fitted(t, src, cfg)
 		scores := matrix.NewDense(600, 3)
@@ -51,7 +52,9 @@ func TestLogisticLearnsRings(t *testing.T) {
 			t.Errorf("%+v: log-loss %g", cfg, logLoss)
 		}
 		info := m.Info().Training
-		if (model.ReportOf[*learn.L1Report](&info) != nil) != (cfg.Penalty == "l1") || (model.ReportOf[*learn.SVMReport](&info) != nil) != (cfg.Solver == "dual") || (model.ReportOf[*learn.PrimalReport](&info) != nil) != (cfg.Penalty+cfg.Solver == "") {
+		if (model.ReportOf[*learn.L1Report](&info) != nil) != (cfg.Penalty == "l1") ||
+			(model.ReportOf[*learn.SVMReport](&info) != nil) != (cfg.Solver == "dual") ||
+			(model.ReportOf[*learn.PrimalReport](&info) != nil) != (cfg.Penalty+cfg.Solver == "") {
 			t.Errorf("%+v: reports %+v, %+v", cfg, model.ReportOf[*learn.PrimalReport](&info), model.ReportOf[*learn.L1Report](&info))
 		}
 		lines := strings.Join(info.Lines(), "\n")
@@ -78,7 +81,8 @@ func TestL1PenaltyFindsTheFewColumnsThatCount(t *testing.T) {
 		}
 		names[i] = map[bool]string{false: "no", true: "yes"}[sum > 0]
 	}
-	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: "logistic", Kernel: "linear", Penalty: "l1", Scale: "none", C: 0.5})
+	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: "logistic", Kernel: "linear", Penalty: "l1",
+		Scale: "none", C: 0.5})
 	w := m.Predictor().(model.Logistic).W
 	inside, outside := 0, 0
 	for j, v := range w.Data {
@@ -91,7 +95,8 @@ func TestL1PenaltyFindsTheFewColumnsThatCount(t *testing.T) {
 		}
 	}
 	if inside != 20 || outside > 60 {
-		t.Errorf("weights that are not zero: %d of the 20 columns that count, %d of the 280 others (%v)", inside, outside, m.Info().Training.Lines())
+		t.Errorf("weights that are not zero: %d of the 20 columns that count, %d of the 280 others (%v)", inside, outside,
+			m.Info().Training.Lines())
 	}
 }
 
@@ -121,7 +126,8 @@ func TestLogisticModelsDependOnDataConfigAndSeedAlone(t *testing.T) {
 		if !m.HasProbabilities() {
 			t.Errorf("%+v: read back without probabilities", cfg)
 		}
-		if info := m.Info().Training; info.Learner != "logistic" || model.ReportOf[*learn.PrimalReport](&info) == nil && model.ReportOf[*learn.L1Report](&info) == nil {
+		if info := m.Info().Training; info.Learner != "logistic" || model.ReportOf[*learn.PrimalReport](&info) == nil &&
+			model.ReportOf[*learn.L1Report](&info) == nil {
 			t.Errorf("%+v: read back as %+v", cfg, info)
 		}
 	}
@@ -156,7 +162,8 @@ func TestLogisticErrors(t *testing.T) {
 		{Config{Learner: "logistic", Penalty: "l3"}, `the learner logistic has no penalty "l3"; it has l2, l1`},
 		{Config{Learner: "logistic", Multiclass: "ovo"}, `the learner logistic has no multiclass "ovo"; it has multinomial`},
 		{Config{Learner: "logistic", Solver: "magic"}, `the learner logistic has no solver "magic"; it has auto, primal, dual`},
-		{Config{Learner: "logistic", Penalty: "l1", Multiclass: "multinomial"}, "with the penalty l1, logistic takes each class against the rest"},
+		{Config{Learner: "logistic", Penalty: "l1", Multiclass: "multinomial"},
+			"with the penalty l1, logistic takes each class against the rest"},
 		{Config{Learner: "logistic", Solver: "dual", Multiclass: "multinomial"}, "the dual of logistic takes each class against the rest"},
 		{Config{Learner: "logistic", Solver: "dual", Penalty: "l1"}, "the penalty l1 has a solver of the primal only"},
 		{Config{Learner: "logistic", Lambda: 1}, "the learner logistic has no option lambda; it belongs to ridge"},

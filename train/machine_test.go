@@ -169,7 +169,7 @@ func TestMachineErrors(t *testing.T) {
 		memory int64
 		want   string
 	}{
-		{Config{Learner: "kernel-ridge"}, 10 << 20, "--learner falkon"},
+		{Config{Learner: "kernel-ridge"}, 10 << 20, "learner=falkon"},
 		{Config{Learner: "kernel-ridge", Lambda: 1}, 1 << 20, "8·n²"},
 		{Config{Learner: "falkon", Features: 900}, 1 << 20, "16·m²"},
 		{Config{Learner: "kernel-ridge", Product: "threshold", Lambda: 1}, 200 << 10, "a higher threshold"},
@@ -202,7 +202,8 @@ func TestAlteredMachinesAreRefused(t *testing.T) {
 		at   int
 		v    float64
 	}{
-		{"machine.ptr", 0, 1}, {"machine.ptr", 1, 1e9}, {"machine.ptr", 1, -1}, {"machine.ptr", 1, 0.5}, {"machine.ptr", 1, math.NaN()}, {"machine.ptr", 60, 3},
+		{"machine.ptr", 0, 1}, {"machine.ptr", 1, 1e9}, {"machine.ptr", 1, -1}, {"machine.ptr", 1, 0.5},
+		{"machine.ptr", 1, math.NaN()}, {"machine.ptr", 60, 3},
 		{"machine.idx", 0, -1}, {"machine.idx", 0, 40}, {"machine.idx", 0, 0.5}, {"machine.idx", 0, math.NaN()},
 		{"machine.val", 0, math.Inf(1)}, {"machine.alpha", 0, math.NaN()}, {"machine.b", 0, math.Inf(-1)},
 		{"machine.alpha", 0, 77},

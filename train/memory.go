@@ -1,10 +1,12 @@
 package train
 
 import (
-	"fmt"
 	"slices"
 
 	"mercer/feature"
+	"mercer/internal/option"
+	"mercer/internal/units"
+	"mercer/kernel"
 )
 
 // affordable refuses a training that would hold more than it may.
@@ -18,44 +20,42 @@ func (f *fit) affordable() error {
 	if need <= float64(f.opt.Memory) {
 		return nil
 	}
-	advice := f.fewer()
-	switch {
+	needed, allowed := units.BytesApart(need, float64(f.opt.Memory))
+	return option.Errorf("%s: %s with n = %d rows and D = %d features needs %s (%s), but %s allows %s; use %s or more memory",
+		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), needed, formula, option.Ref("memory"), allowed, f.less())
+}
+
+// less says how a training can do with less memory.
+func (f *fit) less() *option.Phrase {
+	switch ridge, rbf := option.Set("learner", ridgeLearner.name), option.Set("kernel", kernel.RBF.Name()); {
 	case f.bag != nil && f.info.Feature == nil:
-		advice = "fewer --bag-features, compact pooling (--pooling tensorsketch) in place of full,"
-	case f.learner.fewer != "":
-		advice = f.learner.fewer
+		return option.Phrasef("fewer %s, compact pooling (%s) in place of full,", option.Ref("bag_features"),
+			option.Set("pooling", "tensorsketch"))
+	case f.learner.fewer != nil:
+		return f.learner.fewer
 	case f.learner.exact:
-		advice = "--learner falkon, or a map (--learner ridge)"
+		return option.Phrasef("%s, or a map (%s)", option.Set("learner", falkonLearner.name), ridge)
 	case f.info.Feature == nil && f.classes != nil && f.learner.statistics:
-		advice = "--learner svm, or a map to fewer dimensions (--kernel rbf),"
+		return option.Phrasef("%s, or a map to fewer dimensions (%s),", option.Set("learner", svmLearner.name), rbf)
 	case f.info.Feature == nil:
-		advice = "a map to fewer dimensions (--kernel rbf)"
+		return option.Phrasef("a map to fewer dimensions (%s)", rbf)
 	case !f.learner.statistics && f.cfg.Learner != onlineLearner.name && f.info.Task != "outliers":
-		advice += ", or --learner ridge, whose memory does not grow with the rows,"
+		return option.Phrasef("%s, or %s, whose memory does not grow with the rows,", f.fewerFeatures(), ridge)
 	}
-	return fmt.Errorf("%s: %s with n = %d rows and D = %d features needs %s (%s), but --memory allows %s; use %s or more memory",
-		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), bytesText(need), formula, bytesText(float64(f.opt.Memory)), advice)
+	return f.fewerFeatures()
 }
 
-// bytesText is a number of bytes for a message.
-func bytesText(n float64) string {
-	if n < 1e9 {
-		return fmt.Sprintf("%.1f MB", n/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", n/1e9)
-}
-
-// fewer says how the map can be told to have fewer features.
-func (f *fit) fewer() string {
+// fewerFeatures says how the map can be told to have fewer features.
+func (f *fit) fewerFeatures() *option.Phrase {
 	switch m := f.info.Feature; {
 	case f.cfg.Steps != nil:
-		return "fewer features in the steps of the map"
+		return option.Phrasef("fewer features in the steps of the map")
 	case m == nil || m.Steps != nil || !m.Decides():
-		return "fewer --features"
+		return option.Phrasef("fewer %s", option.Ref("features"))
 	case m.Features > f.info.Schema.Dim && slices.Contains(feature.OptionsOf(m.Map), "terms"):
-		return "fewer --terms"
+		return option.Phrasef("fewer %s", option.Ref("terms"))
 	}
-	return "another --map, which can be told --features,"
+	return option.Phrasef("another %s, which can be told %s,", option.Ref("map"), option.Ref("features"))
 }
 
 // mapDim is the number of features that each gives.

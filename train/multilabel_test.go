@@ -108,7 +108,9 @@ func TestLabelsThatAllOrNoRowsHave(t *testing.T) {
 	for i := range 200 {
 		sets[3*i], sets[3*i+2] = 1, 0
 	}
-	for _, cfg := range []Config{{Learner: "ridge"}, {Learner: "svm"}, {Learner: "logistic"}, {Learner: "logistic", Solver: "dual"}, {Learner: "online"}, {Learner: "svm", Calibrate: "isotonic"}, {Learner: "svm", Calibrate: "platt"}} {
+	for _, cfg := range []Config{{Learner: "ridge"}, {Learner: "svm"}, {Learner: "logistic"},
+		{Learner: "logistic", Solver: "dual"}, {Learner: "online"}, {Learner: "svm", Calibrate: "isotonic"},
+		{Learner: "svm", Calibrate: "platt"}} {
 		cfg.Task, cfg.Features = "multilabel", 32
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, sets, 3, nil), cfg, Options{})
 		if err != nil {
@@ -181,10 +183,12 @@ func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
 	}
 	_, _, numbers, _ := drawn(25, 500, 6, 3)
 	bad := source(t, matrix.Rows{Dense: x}, numbers[:150], 3, nil)
-	if _, _, err := FitStatistics(ctx, bad, statisticsOf(t, file), Config{Lambda: 3}, Options{}); err == nil || !strings.Contains(err.Error(), "it has to be 0 or 1") {
+	if _, _, err := FitStatistics(ctx, bad, statisticsOf(t, file), Config{Lambda: 3}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "it has to be 0 or 1") {
 		t.Errorf("numbers as labels: %v", err)
 	}
-	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3, Calibrate: "platt"}, Options{}); err == nil || !strings.Contains(err.Error(), "probabilities") {
+	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3, Calibrate: "platt"},
+		Options{}); err == nil || !strings.Contains(err.Error(), "probabilities") {
 		t.Errorf("calibration of statistics: %v", err)
 	}
 }
@@ -245,7 +249,8 @@ func TestLogisticOfLabelsErrors(t *testing.T) {
 		{Config{ClassWeight: "balanced"}, "class weights are for classes"},
 	} {
 		c.cfg.Learner, c.cfg.Task = "logistic", "multilabel"
-		if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, sets, 3, nil), c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, sets, 3, nil), c.cfg, Options{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"mercer/model"
 )
 
+// oneClassLearner is the half-space that most rows are in, which tells outliers.
 var oneClassLearner = Learner{
 	name:    "one-class",
-	about:   "the half-space that most rows are in, which tells outliers",
 	tasks:   []string{"outliers"},
 	options: []string{"outliers", "tolerance", "max-iter"},
 	check:   (*Config).checkOneClass,

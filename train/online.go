@@ -12,9 +12,10 @@ import (
 	"mercer/model"
 )
 
+// onlineLearner is averaged gradient descent or AdaGrad, a row at a time, without end if need be; can be
+// continued.
 var onlineLearner = Learner{
 	name:    "online",
-	about:   "averaged gradient descent or AdaGrad, a row at a time, without end if need be; can be continued",
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "c", "loss", "optimizer", "rate", "epochs", "average-from", "quantile", "epsilon", "huber", "survey-rows"},
 	losses:  []string{"logistic", "hinge", "squared_hinge", "squared", "epsilon", "quantile", "huber"},
@@ -60,7 +61,10 @@ func (f *fit) online(sum *dataset.Summary) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	o := &Online{parts: model.Parts{Info: f.info}, classes: f.classes, labels: f.labels, classWeights: f.classWeights, fit: fit, validated: f.opt.Validated}
+	o := &Online{
+		parts: model.Parts{Info: f.info}, classes: f.classes, labels: f.labels, classWeights: f.classWeights,
+		fit: fit, validated: f.opt.Validated,
+	}
 	o.report.Epochs = max(1, c.Epochs)
 	first := firstRows{want: min(onlineSample, sum.Rows)}
 	for epoch := range o.report.Epochs {

@@ -77,7 +77,8 @@ func TestContinuedTrainingIsOneTraining(t *testing.T) {
 		for _, cfg := range []Config{
 			{Kernel: "linear", Scale: "standard"},
 			{Features: 64, Optimizer: "adagrad", Epsilon: 0},
-			{Features: 32, AverageFrom: 300, Loss: map[string]string{"classify": "hinge", "regress": "quantile", "multilabel": "squared_hinge"}[task]},
+			{Features: 32, AverageFrom: 300, Loss: map[string]string{"classify": "hinge", "regress": "quantile",
+				"multilabel": "squared_hinge"}[task]},
 		} {
 			for _, first := range []int{700, 1024, 1500} {
 				csr := first == 700
@@ -152,7 +153,8 @@ func TestOnlineDoesNotDependOnBatchesOrThreads(t *testing.T) {
 func TestProgressiveValidationIsToldAndKept(t *testing.T) {
 	part := streams(t, 3, 3000)["classify"]
 	var told []learn.OnlinePoint
-	m, _, err := Fit(context.Background(), part(0, 3000, false), Config{Learner: "online", Kernel: "linear", Epochs: 3}, Options{Validated: func(p learn.OnlinePoint) { told = append(told, p) }})
+	m, _, err := Fit(context.Background(), part(0, 3000, false), Config{Learner: "online", Kernel: "linear", Epochs: 3},
+		Options{Validated: func(p learn.OnlinePoint) { told = append(told, p) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +191,8 @@ func TestProgressiveValidationIsToldAndKept(t *testing.T) {
 
 func TestPartialFitTakesABatch(t *testing.T) {
 	x, names, _, _ := drawn(4, 1200, 6, 3)
-	m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x.Slice(0, 600)}, nil, 0, names[:600]), Config{Learner: "online", Features: 64}, Options{})
+	m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x.Slice(0, 600)}, nil, 0, names[:600]),
+		Config{Learner: "online", Features: 64}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +207,8 @@ func TestPartialFitTakesABatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := next.Info().Training; r.Rows != 1200 || m.Info().Training.Rows != 600 || model.ReportOf[*learn.OnlineReport](&r).Progressive[len(model.ReportOf[*learn.OnlineReport](&r).Progressive)-1].Rows != 1200 {
+	if r := next.Info().Training; r.Rows != 1200 || m.Info().Training.Rows != 600 ||
+		model.ReportOf[*learn.OnlineReport](&r).Progressive[len(model.ReportOf[*learn.OnlineReport](&r).Progressive)-1].Rows != 1200 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := read(fileOf(t, next)); err != nil {
@@ -226,11 +230,12 @@ func TestPartialFitTakesABatch(t *testing.T) {
 	if _, err := PartialFit(m, bad); err == nil || !strings.Contains(err.Error(), "no labels") {
 		t.Errorf("no labels: %v", err)
 	}
-	ridge, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64}, Options{})
+	ridge, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
+		Config{Learner: "ridge", Features: 64}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PartialFit(ridge, batch(0, 10)); err == nil || !strings.Contains(err.Error(), "--learner online") {
+	if _, err := PartialFit(ridge, batch(0, 10)); err == nil || !strings.Contains(err.Error(), "learner=online") {
 		t.Errorf("ridge: %v", err)
 	}
 }
@@ -239,13 +244,14 @@ func TestOnlineNamesWhatTheFirstRowsDidNotHave(t *testing.T) {
 	ctx := context.Background()
 	for text, want := range map[string]string{
 		"1 1:1\n2 2:1\n3 1:1\n":   `f: row 3: the label "3" is none of the classes that the model was begun with (1, 2)`,
-		"1 1:1\n2 2:1\n1 130:1\n": "f: row 3 has index 130, but the rows that were looked at first have 2 dimensions; say with --dim",
+		"1 1:1\n2 2:1\n1 130:1\n": "f: row 3 has index 130, but the rows that were looked at first have 2 dimensions; say with dim",
 	} {
 		src, err := dataset.OpenBytes(ctx, "f", []byte(text), dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Fit(ctx, src, Config{Learner: "online", Kernel: "linear", SurveyRows: 2}, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, _, err := Fit(ctx, src, Config{Learner: "online", Kernel: "linear", SurveyRows: 2}, Options{}); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -285,7 +291,8 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 		{"regress", Config{Calibrate: "platt"}, "have no probabilities"},
 		{"multilabel", Config{Task: "multilabel", ClassWeight: "balanced"}, "class weights are for classes"},
 	} {
-		if _, _, err := Fit(context.Background(), part[c.task](0, 100, false), c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Fit(context.Background(), part[c.task](0, 100, false), c.cfg, Options{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %+v: %v, want %s", c.task, c.cfg, err, c.want)
 		}
 	}
@@ -319,7 +326,8 @@ func TestDamagedOnlineStatesAreRefused(t *testing.T) {
 		if _, err := read(put(t, data, "online.scale", 0, -1)); err == nil {
 			t.Errorf("%s: a deviation is negative, and the file loads", cfg.Optimizer)
 		}
-		for _, name := range []string{"online.counts", "online.losses", "online.factors", "online.first", "online.second", "online.shift", "online.scale", "golden.proba"} {
+		for _, name := range []string{"online.counts", "online.losses", "online.factors", "online.first", "online.second",
+			"online.shift", "online.scale", "golden.proba"} {
 			_, err := read(rewritten(t, data, func(header map[string]any) {
 				header["other"] = header[name]
 				delete(header, name)

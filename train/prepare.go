@@ -75,7 +75,8 @@ type MappedRows struct {
 
 // Each passes over the rows of src, which are read like those it was prepared with: body gets
 // some at a time.
-func (p *Prepared) Each(ctx context.Context, src dataset.Source, progress func(rows int, share float64), body func(*MappedRows) error) error {
+func (p *Prepared) Each(ctx context.Context, src dataset.Source, progress func(rows int, share float64),
+	body func(*MappedRows) error) error {
 	f := *p.f
 	f.ctx, f.src, f.opt.Progress = ctx, src, nil
 	if progress != nil {

@@ -29,9 +29,11 @@ func (c *Config) checkReduction() error {
 	case c.Whiten && !c.reduces():
 		return errors.New("whiten is for principal components; give a number of components, or a share of the variance")
 	case c.reduces() && c.machine():
-		return fmt.Errorf("the learner %s takes the kernel itself and has no features to find principal components of; leave them out, or choose another learner", c.Learner)
+		return fmt.Errorf("the learner %s takes the kernel itself and has no features to find principal components of; leave them out, "+
+			"or choose another learner", c.Learner)
 	case c.reduces() && LearnerOf(c.Learner) != nil && LearnerOf(c.Learner).features:
-		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, or choose another learner", c.Learner)
+		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, "+
+			"or choose another learner", c.Learner)
 	case c.MapComponents > 0 && c.Map != "sum":
 		return errors.New("map_components are those of each map of a sum; give components for the features of one map")
 	}
@@ -89,7 +91,8 @@ func addParts(parts []*moments.Stats, widths []int, row []float32, w float64) {
 	}
 }
 
-var errUnlabelled = errors.New("unlabelled rows are to find principal components of rows with; give a number of components, or a share of the variance, or leave the rows out")
+var errUnlabelled = errors.New("unlabelled rows are to find principal components of rows with; " +
+	"give a number of components, or a share of the variance, or leave the rows out")
 
 // collectUnlabelled is collectParts for the rows of Options.Unlabelled, if there are any. They are
 // counted once, whatever for and how often they are read.

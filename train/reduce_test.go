@@ -115,11 +115,13 @@ func TestShareIsThatOfTheVarianceOfAllFeatures(t *testing.T) {
 		return sum, p.Reduction()
 	}
 	all, _ := variance(Config{Map: "sum", Steps: twoMaps()})
-	for _, cfg := range []Config{{MapComponents: 6}, {MapComponents: 6, Components: 4}, {Components: 4}, {MapComponents: 6, VarianceShare: 0.5}} {
+	for _, cfg := range []Config{{MapComponents: 6}, {MapComponents: 6, Components: 4}, {Components: 4},
+		{MapComponents: 6, VarianceShare: 0.5}} {
 		cfg.Map, cfg.Steps = "sum", twoMaps()
 		part, r := variance(cfg)
 		if math.Abs(r.Share-part/all) > 1e-4 || math.Abs(r.Variance-all) > 1e-4*all || r.Features != 64 {
-			t.Errorf("components %d, of maps %d: the report says %g of %g of %d, rows %g of %g", cfg.Components, cfg.MapComponents, r.Share, r.Variance, r.Features, part/all, all)
+			t.Errorf("components %d, of maps %d: the report says %g of %g of %d, rows %g of %g", cfg.Components, cfg.MapComponents,
+				r.Share, r.Variance, r.Features, part/all, all)
 		}
 	}
 }
@@ -300,10 +302,12 @@ func TestAppendedRowsGiveTheComponentsOfOnePass(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	cfg = Config{Learner: "ridge", Map: "sum", Steps: twoMaps(), MapComponents: 3}
-	if _, _, err := Fit(context.Background(), all, cfg, Options{Keep: func(*Statistics) error { return nil }}); err == nil || !strings.Contains(err.Error(), "leave map_components out") {
+	if _, _, err := Fit(context.Background(), all, cfg, Options{Keep: func(*Statistics) error { return nil }}); err == nil ||
+		!strings.Contains(err.Error(), "leave map_components out") {
 		t.Errorf("statistics of components are kept: %v", err)
 	}
-	if _, _, err := FitStatistics(context.Background(), nil, statisticsOf(t, file), cfg, Options{}); err == nil || !strings.Contains(err.Error(), "components of each map take all rows once more") {
+	if _, _, err := FitStatistics(context.Background(), nil, statisticsOf(t, file), cfg, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "components of each map take all rows once more") {
 		t.Errorf("%v", err)
 	}
 }
@@ -343,7 +347,8 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		}
 		all, got := fitted(t, whole, cfg).Info().Training.Reduction, m.Info().Training.Reduction
 		if opened == 0 || got.Unlabelled != 250 || report.Summary.Rows != 150 || got.Components != all.Components {
-			t.Errorf("%s: opened %d times, %d unlabelled of %d rows, %d components, of all rows %d", name, opened, got.Unlabelled, report.Summary.Rows, got.Components, all.Components)
+			t.Errorf("%s: opened %d times, %d unlabelled of %d rows, %d components, of all rows %d", name, opened, got.Unlabelled,
+				report.Summary.Rows, got.Components, all.Components)
 			continue
 		}
 		if math.Abs(got.Share-all.Share) > 1e-9 || math.Abs(got.Variance-all.Variance) > 1e-9*all.Variance {
@@ -372,7 +377,8 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 	if err := p.Transform(z, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
 	}
-	byHand := fitted(t, source(t, matrix.Rows{Dense: z.Slice(0, 150)}, nil, 0, names[:150]), Config{Learner: "ridge", Lambda: 0.1, Kernel: "linear", Scale: "none"})
+	byHand := fitted(t, source(t, matrix.Rows{Dense: z.Slice(0, 150)}, nil, 0, names[:150]),
+		Config{Learner: "ridge", Lambda: 0.1, Kernel: "linear", Scale: "none"})
 	a, b := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
 	if err := m.Scores(a, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -385,7 +391,8 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 			t.Fatalf("score %d: %g, on the projected rows %g", i, v, b.Data[i])
 		}
 	}
-	if _, _, err := Fit(context.Background(), few, Config{Learner: "ridge", Features: 48}, opt); err == nil || !strings.Contains(err.Error(), "give a number of components") {
+	if _, _, err := Fit(context.Background(), few, Config{Learner: "ridge", Features: 48}, opt); err == nil ||
+		!strings.Contains(err.Error(), "give a number of components") {
 		t.Errorf("without components: %v", err)
 	}
 }
@@ -396,7 +403,8 @@ func TestRowsThatAreAllAlikeHaveNoComponents(t *testing.T) {
 		x.Row(i)[0], x.Row(i)[1] = 3, 4 // no variance
 	}
 	y := make([]float64, 50)
-	_, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Task: "regress", Kernel: "linear", Components: 1}, Options{})
+	_, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 1, nil),
+		Config{Task: "regress", Kernel: "linear", Components: 1}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "no principal components") {
 		t.Errorf("rows that are all alike: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/internal/random"
 	"mercer/learn"
 	"mercer/matrix"
@@ -17,9 +18,9 @@ import (
 	"mercer/pipeline"
 )
 
+// ridgeLearner is ridge regression, also of classes; one pass, no memory for rows.
 var ridgeLearner = Learner{
 	name:    "ridge",
-	about:   "ridge regression, also of classes; one pass, no memory for rows",
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "lambda-by", "path", "variance", "conformal"},
 
@@ -242,7 +243,8 @@ func (f *fit) calibrates(row int) bool {
 // solveRidge makes the predictor of the statistics.
 func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) error {
 	if f.info.Task != "regress" && (f.cfg.Variance || f.cfg.Conformal != 0) {
-		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(), f.info.Training.Why["task"])
+		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(),
+			f.info.Training.Why["task"])
 	}
 	f.progress("solve", 0, -1)
 	start := time.Now()
@@ -300,7 +302,8 @@ func (f *fit) calibrateIntervals(variance *learn.Variance) (*learn.Conformal, er
 	}
 	for _, e := range residuals {
 		if e-e != 0 {
-			return nil, fmt.Errorf("%s: a prediction of a held-back row, or its deviation of 0, gives no interval; train without --variance", f.src.Name())
+			return nil, option.Errorf("%s: a prediction of a held-back row, or its deviation of 0, gives no interval; train without %s",
+				f.src.Name(), option.Ref("variance"))
 		}
 	}
 	c, err := learn.NewConformal(f.cfg.Conformal, residuals, k, variance != nil)

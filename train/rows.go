@@ -1,12 +1,10 @@
 package train
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/matrix"
 	"mercer/pipeline"
 )
@@ -19,18 +17,9 @@ func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error
 
 // eachOf is each for the rows of any source.
 func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch, z matrix.Rows) error) error {
-	r, err := src.Open(f.ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	pass := f.pipe.Pass()
 	rows := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.Each(f.ctx, src) {
 		if err != nil {
 			return err
 		}
@@ -56,12 +45,13 @@ func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch
 				return err
 			}
 			rows += part.X.Len()
-			f.progress(stage, rows, r.Progress())
+			f.progress(stage, rows, b.Pass.Progress())
 			if err := f.ctx.Err(); err != nil {
 				return err
 			}
 		}
 	}
+	return nil
 }
 
 // tooWide finds a row that has more dimensions than those that were looked at first, and if
@@ -69,8 +59,9 @@ func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch
 func (f *fit) tooWide(b *matrix.Batch) error {
 	for i := range b.X.Len() {
 		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.info.Schema.Dim {
-			return fmt.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with --dim how many there are, or look at more with --survey-rows",
-				dataset.RowPlace(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim)
+			return option.Errorf("%s has %s, but the rows that were looked at first have %d dimensions; say with %s how many there are, "+
+				"or look at more with %s", dataset.RowPlace(f.src, b.First+i), f.src.Schema().DimName(int(idx[len(idx)-1])), f.info.Schema.Dim,
+				option.Ref("dim"), option.Ref("survey_rows"))
 		}
 	}
 	narrow := *b.X.CSR

@@ -110,7 +110,8 @@ func TestNoLearnerHasNothing(t *testing.T) {
 	var none *Learner
 	has, common := none.Has("lambda")
 	likely, _ := none.Likely(&Config{})
-	if LearnerOf("auto") != nil || none.Name() != "" || none.Exact() || has || common || likely || none.SharesStatistics() || none.Setting() != "" || none.SizeOn(&Config{Features: 7}, 100) != 7 {
+	if LearnerOf("auto") != nil || none.Name() != "" || none.Exact() || has || common || likely || none.SharesStatistics() ||
+		none.Setting() != "" || none.SizeOn(&Config{Features: 7}, 100) != 7 {
 		t.Error("it has something")
 	}
 	if has, common := none.Has("features"); !has || !common {

@@ -5,6 +5,12 @@
 // through all of them; the other entries are stops on the way. A learner is one file and one row of
 // a table (learners.go). A model is a function of data, Config and seed alone: the same bytes for
 // any number of threads and any size of batch.
+//
+// Programs use [Config], [Options] and [Fit] with its kin; [Statistics] of rows that come in parts; [Online] for
+// a model that goes on learning; and [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
+// auto) and changes with them: [Learner], what finds one ([LearnerOf], [ExactSVM], [OnePass], [Data]), [Size],
+// [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
+// [PartsFit]).
 package train
 
 import (
@@ -15,6 +21,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -26,7 +33,8 @@ type stage func(*fit) error
 
 // The stages of a training, in order; each entry has a list of them.
 var (
-	ofRows       = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).settle, (*fit).choose, (*fit).admit, (*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge}
+	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).settle, (*fit).choose, (*fit).admit, (*fit).reduce,
+		(*fit).solve, (*fit).calibrate, (*fit).judge}
 	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
 	features     = []stage{(*fit).survey, (*fit).settle, (*fit).reduceApart}
 	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).settle, (*fit).reduceApart, (*fit).choose}
@@ -60,7 +68,7 @@ func beginRows(ctx context.Context, src dataset.Source, cfg Config, opt Options)
 	return begin(ctx, src, cfg, opt)
 }
 
-var errRows = errors.New("the configuration is for bags, the data are rows; read them as bags (dataset.OpenBags, --group)")
+var errRows = option.Errorf("the configuration is for bags, the data are rows; read them as bags (%s)", option.Ref("group"))
 
 // Fit trains a model on the rows of src, which is read twice: once to see what the data
 // are, once to train.
@@ -90,7 +98,8 @@ func (f *fit) trained(start time.Time, err error) (*model.Model, *Report, error)
 
 // FitPipeline fits the part of a model before the learner on the rows of src, which is read
 // once; labels and the learner's settings play no part. why says what was chosen.
-func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *pipeline.Pipeline, why map[string]string, err error) {
+func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *pipeline.Pipeline,
+	why map[string]string, err error) {
 	f, err := beginRows(ctx, src, cfg, opt)
 	if err == nil {
 		err = f.run(features)
@@ -243,7 +252,8 @@ func (f *fit) judge() (err error) {
 		parts.Members = f.bag.golden
 	}
 	if f.m, err = model.New(parts); errors.Is(err, model.ErrScores) {
-		return fmt.Errorf("%s: the model came out with scores that are not finite; scale the inputs (--scale standard)", f.src.Name())
+		return option.Errorf("%s: the model came out with scores that are not finite; scale the inputs (%s)", f.src.Name(),
+			option.Set("scale", "standard"))
 	}
 	return err
 }

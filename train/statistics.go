@@ -12,6 +12,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/option"
 	"mercer/internal/safetensors"
 	"mercer/internal/whole"
 	"mercer/learn"
@@ -47,7 +48,8 @@ type made struct {
 func (f *fit) statistics(parts []*moments.Stats) (*Statistics, error) {
 	info := &f.info
 	s := &Statistics{made: made{
-		Task: info.Task, Classes: info.Classes, Labels: info.Labels, Outputs: info.Outputs, Schema: info.Schema, Scale: info.Scale, Densify: info.Densify,
+		Task: info.Task, Classes: info.Classes, Labels: info.Labels, Outputs: info.Outputs,
+		Schema: info.Schema, Scale: info.Scale, Densify: info.Densify,
 		Feature: info.Feature, Seed: f.cfg.Seed, ByClass: f.classWeights,
 	}}
 	text, err := json.Marshal(s.made)
@@ -141,7 +143,8 @@ func (s *Statistics) restore(f *fit) error {
 	in := s.made.Schema.Dim
 	switch {
 	case in < 1 || s.made.Outputs != k || len(s.made.ByClass) != 0 && len(s.made.ByClass) != len(s.made.Classes):
-		return fmt.Errorf("statistics of %d targets of rows of %d inputs, for %d outputs, with %d weights of %d classes", k, in, s.made.Outputs, len(s.made.ByClass), len(s.made.Classes))
+		return fmt.Errorf("statistics of %d targets of rows of %d inputs, for %d outputs, with %d weights of %d classes", k, in,
+			s.made.Outputs, len(s.made.ByClass), len(s.made.Classes))
 	case s.made.Task == "classify" && k == learn.TargetColumns(len(s.made.Classes)):
 	case s.made.Task == "regress" && s.made.Classes == nil && s.made.Labels == nil:
 	case s.made.Task == "multilabel" && s.made.Classes == nil && k == len(s.made.Labels):
@@ -195,11 +198,13 @@ func (f *fit) resume() error {
 	case c.Learner != ridgeLearner.name:
 		return fmt.Errorf("statistics are for the learner ridge, not for %s", c.Learner)
 	case c.Conformal != 0:
-		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, or ask for the variance")
+		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
+			"or ask for the variance")
 	case c.calibrates():
 		return errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
 	case c.MapComponents > 0:
-		return errors.New("components of each map take all rows once more, which saved statistics do not have; ask for components of all features")
+		return errors.New("components of each map take all rows once more, which saved statistics do not have; " +
+			"ask for components of all features")
 	case c.LambdaBy == "loo":
 		return errors.New("leaving rows out takes all of them once more, which saved statistics do not have; choose λ by evidence")
 	}
@@ -263,7 +268,8 @@ func (f *fit) checkKeep() error {
 	case f.opt.Keep == nil:
 		return nil
 	case f.learner.name != "ridge":
-		return fmt.Errorf("statistics are those of the learner ridge, not of %s; choose --learner ridge", f.learner.name)
+		return option.Errorf("statistics are those of the learner ridge, not of %s; choose %s", f.learner.name,
+			option.Set("learner", ridgeLearner.name))
 	case f.bag != nil:
 		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")
 	case f.cfg.MapComponents > 0:
@@ -292,7 +298,8 @@ func (f *fit) checkRows(b *matrix.Batch) error {
 		return fmt.Errorf("%s: rows have %d targets, the statistics are of %d", f.src.Name(), b.Outputs, f.info.Outputs)
 	}
 	if i := slices.IndexFunc(b.Y, func(v float64) bool { return v-v != 0 }); i >= 0 {
-		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict", dataset.RowPlace(f.src, b.First+i/b.Outputs))
+		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict",
+			dataset.RowPlace(f.src, b.First+i/b.Outputs))
 	}
 	return nil
 }

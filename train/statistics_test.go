@@ -103,8 +103,10 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 		one := continued(t, part(0, 900), statisticsOf(t, file).Empty(), more)
 		two := continued(t, part(500, 900), statisticsOf(t, file), more)
 		a, b := one.Info().Training, two.Info().Training
-		if a.Rows != 900 || b.Rows != 900 || math.Abs(model.ReportOf[*learn.RidgeReport](&a).Lambda-model.ReportOf[*learn.RidgeReport](&b).Lambda) > 1e-6*model.ReportOf[*learn.RidgeReport](&a).Lambda || model.ReportOf[*learn.RidgeReport](&a).HeldOut != model.ReportOf[*learn.RidgeReport](&b).HeldOut {
-			t.Errorf("%+v: %d and %d rows, λ = %g and %g", cfg, a.Rows, b.Rows, model.ReportOf[*learn.RidgeReport](&a).Lambda, model.ReportOf[*learn.RidgeReport](&b).Lambda)
+		if a.Rows != 900 || b.Rows != 900 ||
+			math.Abs(model.ReportOf[*learn.RidgeReport](&a).Lambda-model.ReportOf[*learn.RidgeReport](&b).Lambda) > 1e-6*model.ReportOf[*learn.RidgeReport](&a).Lambda || model.ReportOf[*learn.RidgeReport](&a).HeldOut != model.ReportOf[*learn.RidgeReport](&b).HeldOut {
+			t.Errorf("%+v: %d and %d rows, λ = %g and %g", cfg, a.Rows, b.Rows, model.ReportOf[*learn.RidgeReport](&a).Lambda,
+				model.ReportOf[*learn.RidgeReport](&b).Lambda)
 		}
 		tolerance := 1e-5
 		if cfg.Features > 512 {
@@ -145,7 +147,8 @@ func TestStatisticsGiveTheModelTheyCameWith(t *testing.T) {
 		m, file := keeping(t, src, cfg)
 		again := continued(t, nil, statisticsOf(t, file), Config{})
 		if model.ReportOf[*learn.RidgeReport](&m.Info().Training).Lambda != model.ReportOf[*learn.RidgeReport](&again.Info().Training).Lambda {
-			t.Errorf("λ = %g and %g", model.ReportOf[*learn.RidgeReport](&m.Info().Training).Lambda, model.ReportOf[*learn.RidgeReport](&again.Info().Training).Lambda)
+			t.Errorf("λ = %g and %g", model.ReportOf[*learn.RidgeReport](&m.Info().Training).Lambda,
+				model.ReportOf[*learn.RidgeReport](&again.Info().Training).Lambda)
 		}
 		sameScores(t, "again", m, again, matrix.Rows{Dense: x}, 1e-6)
 		sameScores(t, "once more", m, continued(t, src, statisticsOf(t, file).Empty(), Config{}), matrix.Rows{Dense: x}, 1e-6)
@@ -170,24 +173,27 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		"a new class":       {classes, odd, Config{}, `row 8: the label is "z"; the statistics have the classes a, b`},
-		"other columns":     {classes, source(t, matrix.Rows{Dense: wx}, nil, 1, names[:300]), Config{}, "the rows have 3 dimensions"},
-		"no labels":         {classes, source(t, matrix.Rows{Dense: x}, nil, 0, nil), Config{}, "rows have 0 labels"},
-		"other targets":     {numbers, source(t, matrix.Rows{Dense: wx}, wy[:300], 1, nil), Config{}, "rows have 1 targets, the statistics are of 2"},
+		"a new class":   {classes, odd, Config{}, `row 8: the label is "z"; the statistics have the classes a, b`},
+		"other columns": {classes, source(t, matrix.Rows{Dense: wx}, nil, 1, names[:300]), Config{}, "the rows have 3 dimensions"},
+		"no labels":     {classes, source(t, matrix.Rows{Dense: x}, nil, 0, nil), Config{}, "rows have 0 labels"},
+		"other targets": {numbers, source(t, matrix.Rows{Dense: wx}, wy[:300], 1, nil), Config{},
+			"rows have 1 targets, the statistics are of 2"},
 		"no targets":        {numbers, source(t, matrix.Rows{Dense: wx}, nil, 0, nil), Config{}, "rows have 0 targets"},
 		"intervals":         {numbers, nil, Config{Conformal: 0.9}, "intervals take rows"},
 		"leave-one-out":     {numbers, nil, Config{LambdaBy: "loo"}, "leaving rows out takes all of them"},
 		"another learner":   {numbers, nil, Config{Learner: "svm"}, "statistics are for the learner ridge"},
 		"an unknown option": {numbers, nil, Config{LambdaBy: "luck"}, `lambda_by "luck" is not known`},
 	} {
-		if _, _, err := FitStatistics(context.Background(), c.src, statisticsOf(t, c.file), c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := FitStatistics(context.Background(), c.src, statisticsOf(t, c.file), c.cfg, Options{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %s", name, err, c.want)
 		}
 	}
 	if err := statisticsOf(t, classes).Merge(statisticsOf(t, numbers)); err == nil || !strings.Contains(err.Error(), "another pipeline") {
 		t.Errorf("classes and numbers merged: %v", err)
 	}
-	for name, cfg := range map[string]Config{"of an svm": {Learner: "svm", Features: 64}, "without the rows of intervals": {Learner: "ridge", Conformal: 0.9, Features: 64}} {
+	for name, cfg := range map[string]Config{"of an svm": {Learner: "svm", Features: 64},
+		"without the rows of intervals": {Learner: "ridge", Conformal: 0.9, Features: 64}} {
 		src := source(t, matrix.Rows{Dense: wx}, wy, 2, nil)
 		if cfg.Learner == "svm" {
 			x, names := rings(4, 300, 2)
@@ -207,7 +213,8 @@ func TestStatisticsFilesAreChecked(t *testing.T) {
 		t.Errorf("statistics as a model: %v", err)
 	}
 	data := fileOf(t, m)
-	if _, err := ReadStatistics(bytes.NewReader(data), int64(len(data))); err == nil || !strings.Contains(err.Error(), "a model, not a file of statistics") {
+	if _, err := ReadStatistics(bytes.NewReader(data), int64(len(data))); err == nil ||
+		!strings.Contains(err.Error(), "a model, not a file of statistics") {
 		t.Errorf("a model as statistics: %v", err)
 	}
 	for _, name := range []string{"moments.0.h", "moments.0.v", "moments.0.mean_z", "scale.shift", "scale.factor"} {
@@ -308,7 +315,8 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		for seed := range uint64(seeds) {
 			x, y := waves(100+seed, 500+tested)
 			all := matrix.Rows{Dense: x}
-			m := fitted(t, source(t, all.Slice(0, 500), y[:1000], 2, nil), Config{Features: 48, Conformal: level, Variance: variance, Seed: seed + 1, Lambda: 0.1})
+			m := fitted(t, source(t, all.Slice(0, 500), y[:1000], 2, nil), Config{Features: 48, Conformal: level, Variance: variance,
+				Seed: seed + 1, Lambda: 0.1})
 			m, err := read(fileOf(t, m))
 			if err != nil {
 				t.Fatal(err)
@@ -385,7 +393,8 @@ func TestDeviationsAreOfTheModelAlone(t *testing.T) {
 	}
 	cx, names := rings(9, 300, 2)
 	for _, cfg := range []Config{{Variance: true, Features: 64}, {Conformal: 0.9, Features: 64}} {
-		if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: cx}, nil, 1, names), cfg, Options{}); err == nil || !strings.Contains(err.Error(), "the labels are classes") {
+		if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: cx}, nil, 1, names), cfg, Options{}); err == nil ||
+			!strings.Contains(err.Error(), "the labels are classes") {
 			t.Errorf("%+v for classes: %v", cfg, err)
 		}
 	}

@@ -65,8 +65,10 @@ func TestStepGamma(t *testing.T) {
 	last := feature.Config{Map: "rff", Features: 64}
 	near("chain", steps(Config{Map: "chain", Steps: []feature.Config{first, last}})[1].Kernel.Gamma, reached)
 	near("median*3", steps(Config{Map: "chain", Gamma: "median*3", Steps: []feature.Config{first, last}})[1].Kernel.Gamma, 3*reached)
-	near("sum behind a map", steps(Config{Map: "chain", Steps: []feature.Config{first, {Map: "sum", Steps: []feature.Config{last, last}}}})[1].Steps[1].Kernel.Gamma, reached)
-	near("chain in a sum", steps(Config{Map: "sum", Steps: []feature.Config{last, {Map: "chain", Steps: []feature.Config{first, last}}}})[1].Steps[1].Kernel.Gamma, reached)
+	near("sum behind a map", steps(Config{Map: "chain", Steps: []feature.Config{first,
+		{Map: "sum", Steps: []feature.Config{last, last}}}})[1].Steps[1].Kernel.Gamma, reached)
+	near("chain in a sum", steps(Config{Map: "sum",
+		Steps: []feature.Config{last, {Map: "chain", Steps: []feature.Config{first, last}}}})[1].Steps[1].Kernel.Gamma, reached)
 	near("sum", steps(Config{Map: "sum", Steps: []feature.Config{last, last}})[1].Kernel.Gamma, raw)
 	near("a number", steps(Config{Map: "chain", Gamma: "7", Steps: []feature.Config{first, last}})[1].Kernel.Gamma, 7)
 	last.Kernel = kernel.Kernel{Name: "rbf", Gamma: 0.5}

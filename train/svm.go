@@ -13,9 +13,9 @@ import (
 	"mercer/model"
 )
 
+// svmLearner is support vector machines, one class against the rest or all at once.
 var svmLearner = Learner{
 	name:    "svm",
-	about:   "support vector machines, one class against the rest or all at once",
 	tasks:   []string{"classify", "multilabel"},
 	options: []string{"c", "loss", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
 	losses:  []string{"squared_hinge", "hinge"},
@@ -35,7 +35,10 @@ var svmLearner = Learner{
 
 // svmPath trains for each C, from the dual variables of the last.
 func svmPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
-	opt := learn.SVM{Loss: cfg.Loss, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed, CrammerSinger: cfg.Multiclass == crammerSinger}
+	opt := learn.SVM{
+		Loss: cfg.Loss, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed,
+		CrammerSinger: cfg.Multiclass == crammerSinger,
+	}
 	next := 0
 	return learn.SVMPath(ctx, rows.Z, rows.Class, len(info.Classes), rows.Weights, opt, cs, func(l *learn.Linear, _ *learn.SVMReport) error {
 		solved(next, l.Outputs(info.Outputs))
@@ -85,7 +88,8 @@ func (c *Config) checkSVM() error {
 	case c.Loss != "" && c.Loss != "squared_hinge":
 		return fmt.Errorf("the penalty l1 and the primal are for the loss squared_hinge, not for %s", c.Loss)
 	case c.Multiclass != "ovr" || c.Task == "multilabel":
-		return errors.New("the penalty l1 and the primal tell one class from the rest; leave out multiclass and labels of any number, or take penalty l2 and the solver dual")
+		return errors.New("the penalty l1 and the primal tell one class from the rest; leave out multiclass and labels of any number, " +
+			"or take penalty l2 and the solver dual")
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"mercer/model"
 )
 
+// svrLearner is support vector regression.
 var svrLearner = Learner{
 	name:    "svr",
-	about:   "support vector regression",
 	tasks:   []string{"regress"},
 	options: []string{"c", "loss", "epsilon", "solver", "tolerance", "max-iter"},
 	losses:  []string{"squared_epsilon", "epsilon"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/model"
 )
@@ -28,9 +29,13 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 				can = append(can, other.name)
 			}
 		}
-		return fmt.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use --learner %s, or --task %s", f.src.Name(), task, why, l.name, strings.Join(can, " or "), map[string]string{
-			"classify": "classify if they are classes", "regress": "regress if they are numbers to predict", "multilabel": "multilabel if a row may have several", "outliers": "outliers",
-		}[l.tasks[0]])
+		its := l.tasks[0]
+		return option.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use %s, or %s%s", f.src.Name(), task, why, l.name,
+			option.Set("learner", strings.Join(can, " or ")), option.Set("task", its), map[string]string{
+				"classify":   " if they are classes",
+				"regress":    " if they are numbers to predict",
+				"multilabel": " if a row may have several",
+			}[its])
 	}
 	if task == "multilabel" {
 		return f.chooseLabels(sum)

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 // Describe is a configuration in a few words, to tell candidates apart: kernel, its parameters,
 // learner and what else is not automatic.
 func Describe(c train.Config) string {
-	parts := []string{cmp.Or(c.Kernel, "rbf")}
+	parts := []string{c.KernelName()}
 	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }
 	if c.Degree != 0 {
 		add("%d", c.Degree)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/internal/random"
 	"mercer/matrix"
 )
@@ -218,7 +219,8 @@ func (t *tee) sample(sum *dataset.Summary, task string) (*Sample, error) {
 		task = "auto"
 	}
 	if task == "outliers" {
-		return nil, fmt.Errorf("%s: outliers have no labels to judge a candidate by; train with --learner one-class", src.Name())
+		return nil, option.Errorf("%s: outliers have no labels to judge a candidate by; train with %s one-class", src.Name(),
+			option.Ref("learner"))
 	}
 	var err error
 	if s.Task, _, err = sum.Task(task); err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"sync"
 
 	"mercer/feature"
@@ -130,12 +130,12 @@ func (c *combinations) add(s Space, values map[string]string) {
 		}
 		t.Values[name] = v
 	}
-	if t.Config.Kernel == "arccos" && t.Values["degree"] == "" && t.Config.Degree == 0 {
-		t.Config.Degree = 1
+	k := kernel.Kernel{Name: t.Config.KernelName()}
+	if t.Values["degree"] == "" && t.Config.Degree == 0 {
+		t.Config.Degree = int(kernel.Ungiven(k.Name, "degree"))
 	}
-	// 0 of a configuration is its default.
-	if strings.HasPrefix(t.Config.Kernel, "skewed-") && t.Values["coef0"] != "" && t.Config.Coef0 == 0 {
-		c.refuse(fmt.Errorf("coef0 is 0; c of %s is a positive number", t.Config.Kernel))
+	if err := zero(k.Kind(), t.Values); err != nil {
+		c.refuse(err)
 		return
 	}
 	if err := t.Config.Check(); err != nil {
@@ -155,6 +155,19 @@ func (c *combinations) add(s Space, values map[string]string) {
 		c.used[name] = true
 	}
 	c.trials = append(c.trials, t)
+}
+
+// zero refuses 0 for parameters of the kernel that cannot be 0: a configuration takes it for their default.
+func zero(kind *kernel.Kind, values map[string]string) error {
+	if kind == nil {
+		return nil
+	}
+	for _, p := range kind.Parameters() {
+		if v, err := strconv.ParseFloat(values[p.Name], 64); err == nil && v == 0 && !p.Takes(0) {
+			return fmt.Errorf("%s is 0; of %s it must be %s", p.Name, kind, p.Must())
+		}
+	}
+	return nil
 }
 
 func (c *combinations) refuse(err error) {
@@ -189,16 +202,13 @@ func applies(a *Axis, c *train.Config) bool {
 		return false
 	}
 	name := a.Name
-	k := strings.ToLower(c.Kernel)
-	if k == "" {
-		k = "rbf"
-	}
+	k := kernel.Kernel{Name: c.KernelName()}
 	learner := train.LearnerOf(c.Learner)
 	switch {
 	case name == "sigma":
-		return kernel.Has(k, "gamma")
-	case slices.Contains([]string{"gamma", "degree", "coef0", "nu", "homogeneity"}, name):
-		return kernel.Has(k, name) || name == "degree" && k == "arccos"
+		return kernel.Has(k.Name, "gamma")
+	case slices.Contains(kernel.ParameterNames(), name):
+		return kernel.Has(k.Name, name)
 	case name == "map":
 		return !learner.Exact()
 	case name == "components" || name == "variance_share" || name == "whiten":
@@ -215,7 +225,7 @@ func applies(a *Axis, c *train.Config) bool {
 		return true
 	case learner.Exact():
 		return learner.HasMapOption(name)
-	case k == "linear" && c.Map == "":
+	case k.Linear() && c.Map == "":
 		return false
 	case name == "features" || c.Map == "" || c.Steps != nil:
 		return true

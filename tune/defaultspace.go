@@ -66,7 +66,7 @@ func (s Space) withDefaults(learner, task string) Space {
 
 // searching are the learners whose setting of this name is searched where nothing is said.
 func searching(setting string) (learners []string) {
-	names, _ := train.Learners()
+	names := train.Learners()
 	for _, name := range names {
 		if train.LearnerOf(name).Setting() == setting {
 			learners = append(learners, name)

@@ -233,7 +233,7 @@ func TestWrongFoldsAreExplained(t *testing.T) {
 		{Folds{Kind: "time", K: 4}, rowsInfo{n: 4}, "4 rows are fewer than 4 folds in the order of time take"},
 		{Folds{K: 5}, groups, "3 groups are fewer than the 5 folds"},
 		{Folds{Kind: "kfold"}, groups, "do not keep the rows of a group together"},
-		{Folds{Kind: "group"}, rowsInfo{n: 40}, "--fold-group"},
+		{Folds{Kind: "group"}, rowsInfo{n: 40}, "fold_group"},
 		{Folds{Kind: "stratified"}, rowsInfo{n: 40}, "the labels are not classes"},
 		{Folds{Kind: "spiral"}, rowsInfo{n: 40}, "spiral"},
 		{Folds{K: 1}, rowsInfo{n: 40}, "give 2 or more"},

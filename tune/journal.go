@@ -7,6 +7,7 @@ import (
 	"hash/crc64"
 
 	"mercer/internal/journal"
+	"mercer/internal/option"
 )
 
 // searchJournal is what it has done so far: in memory, and in a file if it is to outlive the
@@ -91,17 +92,18 @@ func (j *searchJournal) open(head journalHead) error {
 func (j *searchJournal) checkHead(line []byte, want journalHead) error {
 	var h journalHead
 	if err := json.Unmarshal(line, &h); err != nil || h.Mercer == "" {
-		return fmt.Errorf("%s: is not a tuning's journal; name another file with --journal, or delete it", j.path)
+		return option.Errorf("%s: is not a tuning's journal; name another file with %s, or delete it", j.path, option.Ref("journal"))
 	}
-	advice := "run it as before to go on, delete the file to begin anew, or name another with --journal"
+	advice := option.Phrasef("run it as before to go on, delete the file to begin anew, or name another with %s", option.Ref("journal"))
 	switch {
 	case h.Mercer != want.Mercer:
 		return fmt.Errorf("%s: is a journal of another version of the program (%s); delete it to begin anew", j.path, h.Mercer)
 	case h.Rows != want.Rows || h.Hash != want.Hash:
-		return fmt.Errorf("%s: is the journal of a tuning on other data (%s, %d rows; these are %s, %d rows); %s", j.path,
+		return option.Errorf("%s: is the journal of a tuning on other data (%s, %d rows; these are %s, %d rows); %s", j.path,
 			h.Data, h.Rows, want.Data, want.Rows, advice)
 	case h.Search != want.Search:
-		return fmt.Errorf("%s: is the journal of a tuning on the same data in another space, or with other folds or another metric; %s", j.path, advice)
+		return option.Errorf("%s: is the journal of a tuning on the same data in another space, or with other folds or another metric; %s",
+			j.path, advice)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"mercer/internal/option"
 	"mercer/lab"
 )
 
@@ -43,11 +44,11 @@ func (m metric) compare(a, b float64) int {
 func (m metric) of(metrics *lab.Metrics) (float64, error) {
 	v := m.Value(metrics)
 	if v == nil {
-		reason := "are there more classes than it is for, or is one missing among the rows that judge?"
+		reason := option.Phrasef("are there more classes than it is for, or is one missing among the rows that judge?")
 		if m.probable {
-			reason = "it takes probabilities, which the learner logistic has and others with --calibrate"
+			reason = option.Phrasef("it takes probabilities, which the learner logistic has and others with %s", option.Ref("calibrate"))
 		}
-		return 0, fmt.Errorf("the metric %s (%s) has no value here; %s", m.name, m.About, reason)
+		return 0, option.Errorf("the metric %s (%s) has no value here; %s", m.name, m.About, reason)
 	}
 	if math.IsNaN(*v) || math.IsInf(*v, 0) {
 		return 0, fmt.Errorf("the metric %s is %g; scale the inputs or the targets", m.name, *v)

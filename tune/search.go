@@ -10,6 +10,7 @@ import (
 
 	"mercer/cost"
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/train"
 )
 
@@ -170,7 +171,7 @@ func (s *search) check(space Space) error {
 		return errors.New("a search is on rows, not on bags; give it the rows that they become (pipeline.Bags.Source)")
 	}
 	if task := space.Base.Task; task == "outliers" {
-		return errors.New("outliers have no labels to judge a configuration by; train with --learner one-class")
+		return option.Errorf("outliers have no labels to judge a configuration by; train with %s one-class", option.Ref("learner"))
 	}
 	for i, a := range space.Axes {
 		if len(a.Values) == 0 {

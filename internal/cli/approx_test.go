@@ -65,7 +65,8 @@ func TestApproxJSON(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range v.Results {
 		seen[fmt.Sprint(r["map"], r["features"])] = true
-		for _, name := range []string{"mean_abs", "mean_rel", "rel_frobenius", "distortion", "us_per_row", "us_one_row", "bytes", "max_abs", "max_rel", "rel_share", "delta1", "effective_dimension", "lambda"} {
+		for _, name := range []string{"mean_abs", "mean_rel", "rel_frobenius", "distortion", "us_per_row", "us_one_row", "bytes",
+			"max_abs", "max_rel", "rel_share", "delta1", "effective_dimension", "lambda"} {
 			if n, ok := r[name].(float64); !ok || n <= 0 {
 				t.Errorf("%v %v: %s is %v", r["map"], r["features"], name, r[name])
 			}
@@ -95,10 +96,12 @@ func TestApproxRecommendsFromOneSize(t *testing.T) {
 	half := approxOf(t, args...).Results[0]["mean_abs"].(float64) / 2
 	args = append(args, "--error", strconv.FormatFloat(half, 'g', -1, 64))
 	v := approxOf(t, args...)
-	if rec := v.Recommendation; len(v.Results) != 1 || rec == nil || rec.Features <= 64 || rec.Measured["mean_abs"].(float64) > half || rec.Offers[0]["added_features"] != 16.0 {
+	if rec := v.Recommendation; len(v.Results) != 1 || rec == nil || rec.Features <= 64 ||
+		rec.Measured["mean_abs"].(float64) > half || rec.Offers[0]["added_features"] != 16.0 {
 		t.Errorf("%d results, %+v", len(v.Results), rec)
 	}
-	if text := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(text, "measured for them alone: rff at D = 16") || strings.Contains(text, "\n\n\n") {
+	if text := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(text,
+		"measured for them alone: rff at D = 16") || strings.Contains(text, "\n\n\n") {
 		t.Errorf("the text:\n%s", text)
 	}
 }
@@ -128,8 +131,10 @@ func TestApproxOfEveryKernel(t *testing.T) {
 	signed := write(t, dir, "signed.csv", cloud(150, func(v float64) float64 { return v }))
 	positive := write(t, dir, "positive.csv", cloud(150, math.Abs))
 	for name, want := range map[string]string{
-		"linear": "rp", "poly": "tensorsketch", "exp": "maclaurin", "arccos": "rff", "rbf": "sorf", "laplacian": "rff", "cauchy": "rff", "matern": "orf",
-		"hellinger": "homogeneous", "chi2": "chebyshev", "intersection": "unary", "jensen-shannon": "homogeneous", "exp-chi2": "sorf", "skewed-chi2": "skewed", "skewed-intersection": "skewed",
+		"linear": "rp", "poly": "tensorsketch", "exp": "maclaurin", "arccos": "rff", "rbf": "sorf", "laplacian": "rff",
+		"cauchy": "rff", "matern": "orf",
+		"hellinger": "homogeneous", "chi2": "chebyshev", "intersection": "unary", "jensen-shannon": "homogeneous",
+		"exp-chi2": "sorf", "skewed-chi2": "skewed", "skewed-intersection": "skewed",
 	} {
 		data := signed
 		if strings.Contains("hellinger chi2 intersection jensen-shannon exp-chi2 skewed-chi2 skewed-intersection", name) {
@@ -193,7 +198,8 @@ func TestApproxFit(t *testing.T) {
 func TestApproxText(t *testing.T) {
 	data := write(t, t.TempDir(), "data.csv", cloud(200, func(v float64) float64 { return v }))
 	out := ok(t, "approx", data, "--map", "fastfood,qmc", "--features", "64,256", "--rows", "60", "--seeds", "3", "--error", "0.05")
-	for _, want := range []string{"max rel", "1,770 pairs of 60 rows", "effective dimension", "falls like D^(", "a mean absolute error of 0.05", "take      --map "} {
+	for _, want := range []string{"max rel", "1,770 pairs of 60 rows", "effective dimension", "falls like D^(",
+		"a mean absolute error of 0.05", "take      --map "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -213,7 +219,8 @@ func TestApproxShowsTheFeaturesThereAre(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))
 	html := filepath.Join(dir, "a.html")
-	out := ok(t, "approx", data, "--map", "nystrom,rff", "--gamma", "3", "--features", "8,512,1024", "--rows", "20", "--seeds", "1", "--report", html)
+	out := ok(t, "approx", data, "--map", "nystrom,rff", "--gamma", "3", "--features", "8,512,1024", "--rows", "20",
+		"--seeds", "1", "--report", html)
 	for _, want := range []string{" 30 of 512 ", "of nystrom are 30 where 512 and 1,024 were asked for", " 1,024 "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -231,7 +238,8 @@ func TestApproxCorrelation(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))
 	html := filepath.Join(dir, "a.html")
-	args := []string{data, "--kernel", "poly", "--degree", "2", "--map", "pk-rp,d2pk-rp,tensorsketch", "--features", "8", "--rows", "20", "--seeds", "1", "--correlation", "--report", html}
+	args := []string{data, "--kernel", "poly", "--degree", "2", "--map", "pk-rp,d2pk-rp,tensorsketch", "--features", "8",
+		"--rows", "20", "--seeds", "1", "--correlation", "--report", html}
 	var v struct {
 		Vectors []present.VectorLine `json:"projection_vectors"`
 	}
@@ -243,18 +251,21 @@ func TestApproxCorrelation(t *testing.T) {
 	}
 	for i, name := range []string{"pk-rp", "d2pk-rp"} {
 		l := v.Vectors[6*i:][:6]
-		if l[1].Map != name || l[1].T != 1 || l[5].T != 30 || l[1].Common < 0.2 || l[5].Common > 0.12 || l[0].Common > 0.12 || l[1].Disjoint > 0.12 || l[1].OfMap != (name == "pk-rp") || l[2].OfMap != (name == "d2pk-rp") {
+		if l[1].Map != name || l[1].T != 1 || l[5].T != 30 || l[1].Common < 0.2 || l[5].Common > 0.12 || l[0].Common > 0.12 ||
+			l[1].Disjoint > 0.12 || l[1].OfMap != (name == "pk-rp") || l[2].OfMap != (name == "d2pk-rp") {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
-	if out := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(out, "coordinates of 500 projection vectors") || !strings.Contains(out, "1, as measured") {
+	if out := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(out, "coordinates of 500 projection vectors") ||
+		!strings.Contains(out, "1, as measured") {
 		t.Error(out)
 	}
 	readPage(t, html).has(t, "Projection vectors", "2, as measured")
 
 	// Sparse entries, and more coordinates than can be looked at: sums of few terms are nearly always 0
 	// and left out.
-	args = []string{data, "--kernel", "poly", "--degree", "6", "--map", "pk-rp", "--sparsity", "3", "--t", "30", "--features", "8", "--rows", "20", "--seeds", "1", "--correlation"}
+	args = []string{data, "--kernel", "poly", "--degree", "6", "--map", "pk-rp", "--sparsity", "3", "--t", "30",
+		"--features", "8", "--rows", "20", "--seeds", "1", "--correlation"}
 	if err := json.Unmarshal([]byte(ok(t, append([]string{"approx", "--json", "--progress", "never"}, args...)...)), &v); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +281,8 @@ func TestApproxCorrelation(t *testing.T) {
 	if l := v.Vectors; l[1].Common < 1.2*l[1].Disjoint {
 		t.Errorf("sums of 10 products: %+v", l[1])
 	}
-	if out := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(out, "pk-rp, s 3") || !strings.Contains(out, "30, as measured") {
+	if out := ok(t, append([]string{"approx"}, args...)...); !strings.Contains(out, "pk-rp, s 3") ||
+		!strings.Contains(out, "30, as measured") {
 		t.Error(out)
 	}
 }
@@ -299,14 +311,17 @@ func TestApproxErrors(t *testing.T) {
 		{data + " --form phase --map nystrom", 2, "--form: no map that is named has this option"},
 		{data + ` --form phase --map {"map":"sum","steps":[{"map":"rff","features":8}]}`, 2, "--form: no map that is named has this option"},
 		{data + " --map rff --correlation", 2, "--correlation: of the maps pk-rp and d2pk-rp"},
-		{data + " --kernel poly --degree 21 --map pk-rp --features 8 --correlation", 2, "--correlation: coordinates of projection vectors of degree 21 are products of so many random numbers, of which 500 vectors tell nothing; give a --degree of 20 or less"},
-		{data + " --kernel poly --degree 8 --map pk-rp --features 8 --entries sparse --correlation", 2, "a product of 8 entries of sparsity 3 is 0 but once in 6.56e+03, so 500 vectors of pk-rp show too few; give a smaller --sparsity, a larger --t, or --entries normal"},
+		{data + " --kernel poly --degree 21 --map pk-rp --features 8 --correlation", 2,
+			"--correlation: coordinates of projection vectors of degree 21 are products of so many random numbers, of which 500 vectors tell nothing; give a --degree of 20 or less"},
+		{data + " --kernel poly --degree 8 --map pk-rp --features 8 --entries sparse --correlation", 2,
+			"a product of 8 entries of sparsity 3 is 0 but once in 6.56e+03, so 500 vectors of pk-rp show too few; give a smaller --sparsity, a larger --t, or --entries normal"},
 		{data + " --map {x", 2, "not a map in JSON"},
 		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "has no exact value here"},
 		{data + " --gamma wide", 2, `gamma "wide" is neither a positive number nor median nor scale`},
 		{data + " --kernel magic", 2, `"magic" is not a kernel`},
 		{data + " --kernel chi2 --scale none", 1, "is too small; chi2 takes numbers of 0 or more"},
-		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1, "data.csv: no map comes to the error of 1e-09 that --error asks for"},
+		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1,
+			"data.csv: no map comes to the error of 1e-09 that --error asks for"},
 		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1, "give a larger --error, larger --features"},
 		{data + " --map rff --features 8 --rows 20 --seeds 1 --rel 1e-9", 1, "give a larger --rel, larger --features"},
 		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "data.csv: the laplacian kernel"},
@@ -317,7 +332,8 @@ func TestApproxErrors(t *testing.T) {
 		var out, problems bytes.Buffer
 		code := Run(context.Background(), append([]string{"approx"}, strings.Fields(c.args)...), nil, &out, &problems)
 		text := problems.String()
-		if code != c.code || !strings.HasPrefix(text, "mercer approx: ") || !strings.Contains(text, c.want) || strings.Count(text, "\n") != 1 || out.Len() > 0 {
+		if code != c.code || !strings.HasPrefix(text, "mercer approx: ") || !strings.Contains(text, c.want) ||
+			strings.Count(text, "\n") != 1 || out.Len() > 0 {
 			t.Errorf("%s: exit %d: %s%s", c.args, code, text, out.String())
 		}
 	}
@@ -340,7 +356,8 @@ func TestApproxOfWideRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprintf("%s %v, %s %v", list[0].Name(), list[0].Features, list[1].Name(), list[1].Features); got != "nystrom [16], chain(countsketch, rff) [16 4096]" {
+	if got := fmt.Sprintf("%s %v, %s %v", list[0].Name(), list[0].Features, list[1].Name(),
+		list[1].Features); got != "nystrom [16], chain(countsketch, rff) [16 4096]" {
 		t.Error(got)
 	}
 }

@@ -27,13 +27,30 @@ func checkVectors(cfg feature.Config) (ok bool, err error) {
 	}
 	p, t, s := vectorOptions(cfg)
 	if p > mostFactors {
-		return false, usagef("--correlation: coordinates of projection vectors of degree %d are products of so many random numbers, of which %d vectors tell nothing; give a --degree of %d or less", p, vectorsDrawn, mostFactors)
+		return false, usagef("--correlation: coordinates of projection vectors of degree %d are products of so many random numbers, "+
+			"of which %d vectors tell nothing; give a --degree of %d or less", p, vectorsDrawn, mostFactors)
 	}
 	if tooSparse(p, t, s) {
-		return false, usagef("--correlation: a product of %d entries of sparsity %g is 0 but once in %.3g, so %d vectors of %s show too few; give a smaller --sparsity, a larger --t, or --entries normal",
-			p, s, math.Pow(s, float64(p)), vectorsDrawn, cfg.Map)
+		return false, usagef("--correlation: a product of %d entries of sparsity %g is 0 but once in %.3g, so %d vectors of %s show too few; "+
+			"give a smaller --sparsity, a larger --t, or --entries normal", p, s, math.Pow(s, float64(p)), vectorsDrawn, cfg.Map)
 	}
 	return true, nil
+}
+
+// checkCorrelation fails where no candidate has projection vectors to look at.
+func checkCorrelation(candidates []approx.Candidate) error {
+	found := false
+	for _, c := range candidates {
+		ok, err := checkVectors(c.Config)
+		if err != nil {
+			return err
+		}
+		found = found || ok
+	}
+	if !found {
+		return usagef("--correlation: of the maps pk-rp and d2pk-rp, of the poly kernel, and none of them is measured")
+	}
+	return nil
 }
 
 // vectorOptions are the degree of a map's vectors, how many terms they add up, and the sparsity of the

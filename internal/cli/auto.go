@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -9,10 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mercer/auto"
-	"mercer/dataset"
-	"mercer/internal/present"
-	"mercer/model"
 	"mercer/train"
 )
 
@@ -55,26 +50,6 @@ func (t *training) checkAuto(cmd *cobra.Command, path string) error {
 		return usagef("--budget %s is not a time; give one such as 60s or 10m", t.budget)
 	}
 	return nil
-}
-
-// fitAuto chooses and trains.
-func (t *training) fitAuto(ctx context.Context, cmd *cobra.Command, src dataset.Source, p *progress, opt train.Options) (*model.Model, *train.Report, error) {
-	given := t.cfg
-	if !cmd.Flags().Changed("kernel") {
-		given.Kernel = ""
-	}
-	if !cmd.Flags().Changed("gamma") {
-		given.Gamma = ""
-	}
-	m, report, chosen, err := auto.Train(ctx, src, auto.Options{
-		Config: given, Budget: t.budget, Training: opt,
-		Progress: func(what string) { p.report("auto: "+what, 0, -1) },
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	t.chosen = &present.AutoJSON{Report: chosen, Command: trainCommand(cmd, chosen.Config, t.path)}
-	return m, report, nil
 }
 
 // trainCommand is the command line that trains a configuration, with the flags that were

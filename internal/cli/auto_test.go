@@ -20,7 +20,8 @@ func TestTrainAutoSaysWhatItTriedAndCanBeRepeated(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "flowers one.csv", flowers(200))
 	out := dir + "/a.mercer"
-	args := []string{"train", data, "-o", out, "--auto", "--budget", "2m", "--features", "32", "--holdout", "0.2", "--kernel", "rbf", "--learner", "ridge", "--seed", "3"}
+	args := []string{"train", data, "-o", out, "--auto", "--budget", "2m", "--features", "32", "--holdout", "0.2",
+		"--kernel", "rbf", "--learner", "ridge", "--seed", "3"}
 	var r struct {
 		Accuracy float64
 		Auto     struct {
@@ -135,7 +136,8 @@ func TestLongTrainingsAreAnnouncedInLogs(t *testing.T) {
 		if r.code != 0 || strings.Contains(r.stdout, "for 400 rows") {
 			t.Fatalf("%v: code %d: %s%s", c.flags, r.code, r.stdout, r.stderr)
 		}
-		if said := strings.HasPrefix(r.stderr, "mercer train: note: about ") && strings.HasSuffix(r.stderr, " for 400 rows\n"); said != c.said || !c.said && r.stderr != "" {
+		if said := strings.HasPrefix(r.stderr, "mercer train: note: about ") &&
+			strings.HasSuffix(r.stderr, " for 400 rows\n"); said != c.said || !c.said && r.stderr != "" {
 			t.Errorf("%v: on standard error %q", c.flags, r.stderr)
 		}
 	}
@@ -184,7 +186,8 @@ func TestCurveCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(ok(t, append(args, "--json")...)), &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Metric != "rmse" || len(c.ByRows) != 4 || c.ByRows[3].Rows != 200 || c.ByRows[0].Features != 32 || len(c.ByFeatures) != 2 || c.ByFeatures[0].Features != 8 {
+	if c.Metric != "rmse" || len(c.ByRows) != 4 || c.ByRows[3].Rows != 200 || c.ByRows[0].Features != 32 ||
+		len(c.ByFeatures) != 2 || c.ByFeatures[0].Features != 8 {
 		t.Errorf("%+v", c)
 	}
 	if r := mercer(t, "curve", data, "--at-rows", "1000"); r.code != 1 || !strings.Contains(r.stderr, "200 to train on") {
@@ -198,8 +201,10 @@ func TestCurveCommand(t *testing.T) {
 // Columns stay apart, whatever the numbers; how seconds grow is said where they do.
 func TestPrintedCurve(t *testing.T) {
 	var out strings.Builder
-	point := cost.CurvePoint{Rows: 100_000, Features: 16_384, Train: 1.23456e-5, TrainSD: 1.23456e-7, Test: 123456.7, TestSD: 1234567, Seconds: 1}
-	present.CurveText(&out, &cost.Curve{Metric: "rmse", Seeds: 2, ByRows: []cost.CurvePoint{point}, SecondsFactor: 0.002, SecondsExponent: 1.25})
+	point := cost.CurvePoint{Rows: 100_000, Features: 16_384, Train: 1.23456e-5, TrainSD: 1.23456e-7, Test: 123456.7,
+		TestSD: 1234567, Seconds: 1}
+	present.CurveText(&out, &cost.Curve{Metric: "rmse", Seeds: 2, ByRows: []cost.CurvePoint{point}, SecondsFactor: 0.002,
+		SecondsExponent: 1.25})
 	for _, want := range []string{" 16,384 1.235e-05 ± 1.2e-07 1.235e+05 ± 1.2e+06 ", "seconds ≈ 0.002·n^1.2"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in\n%s", want, out.String())
@@ -212,16 +217,19 @@ func TestPrintedCurve(t *testing.T) {
 	// One point has no law, and one seed no deviation.
 	html := filepath.Join(t.TempDir(), "c.html")
 	data := write(t, t.TempDir(), "data.csv", steps(300, 2))
-	if text := ok(t, "curve", data, "--at-rows", "100", "--seeds", "1", "--features", "16", "--report", html); strings.Contains(text, "±") || strings.Contains(text, "seconds ≈") || !strings.Contains(text, "of one seed") {
+	if text := ok(t, "curve", data, "--at-rows", "100", "--seeds", "1", "--features", "16",
+		"--report", html); strings.Contains(text, "±") || strings.Contains(text, "seconds ≈") || !strings.Contains(text, "of one seed") {
 		t.Error(text)
 	}
-	if p := readPage(t, html); !strings.Contains(p.text, "of one seed") || !strings.Contains(p.text, " – ") || strings.Contains(p.text, "With n rows") {
+	if p := readPage(t, html); !strings.Contains(p.text, "of one seed") || !strings.Contains(p.text, " – ") ||
+		strings.Contains(p.text, "With n rows") {
 		t.Error(p.text)
 	}
 }
 
 func TestQuoted(t *testing.T) {
-	for word, want := range map[string]string{"a.csv": "a.csv", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "/d/ü": "'/d/ü'"} {
+	for word, want := range map[string]string{"a.csv": "a.csv", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'",
+		"/d/ü": "'/d/ü'"} {
 		if got := quoted(word); got != want {
 			t.Errorf("%q is quoted as %s, want %s", word, got, want)
 		}
@@ -252,7 +260,8 @@ func TestCurveAndAutoWriteReports(t *testing.T) {
 		}
 	}
 	text = page("train", data, "-o", dir+"/m", "--auto", "--budget", "2m", "--features", "16", "--kernel", "rbf", "--learner", "ridge")
-	for _, want := range []string{"How it was chosen", "The race of the kernels", "The race of the variations", "the best", "Gram matrix", "extrapolated as n^", "Scores against seconds"} {
+	for _, want := range []string{"How it was chosen", "The race of the kernels", "The race of the variations", "the best",
+		"Gram matrix", "extrapolated as n^", "Scores against seconds"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in the page of train --auto", want)
 		}
@@ -276,7 +285,8 @@ func TestTrainAutoSaysThatABudgetIsTooSmall(t *testing.T) {
 
 func TestShortTrainingsAreSaid(t *testing.T) {
 	var w bytes.Buffer
-	a := &present.AutoJSON{Report: &auto.Report{Rows: 4000, Short: "trained on 4,000 of 37,312 rows: the budget had no time for more", Wanted: 300}, Command: "mercer train x"}
+	a := &present.AutoJSON{Report: &auto.Report{Rows: 4000,
+		Short: "trained on 4,000 of 37,312 rows: the budget had no time for more", Wanted: 300}, Command: "mercer train x"}
 	present.AutoText(&w, a)
 	if want := "trained on 4,000 of 37,312 rows: the budget had no time for more; --budget 5m would do"; !strings.Contains(w.String(), want) {
 		t.Errorf("want %q in\n%s", want, w.String())
@@ -290,7 +300,8 @@ func TestShortTrainingsAreSaid(t *testing.T) {
 func TestInterruptedAutoLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", strings.Repeat(curve(2000), 10))
-	cmd := exec.Command(program(t), "train", data, "-o", dir+"/m", "--auto", "--budget", "10m", "--report", dir+"/page.html", "--progress", "always")
+	cmd := exec.Command(program(t), "train", data, "-o", dir+"/m", "--auto", "--budget", "10m", "--report", dir+"/page.html",
+		"--progress", "always")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	front "mercer"
 	"mercer/dataset"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/model"
 	"mercer/pipeline"
@@ -42,12 +44,14 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *pipeline.BagConfig) {
 	methods, _ := pool.Methods()
 	f := cmd.Flags()
 	f.StringVar(&b.Pooling, "pooling", "", "how a bag becomes a row: "+strings.Join(methods, ", ")+" (default: mean)")
-	f.Var(&bagValue{b: b}, "bag", "all that is to say about bags, in JSON or @FILE with it, such as {\"pooling\":\"mean\",\"sigma\":2,\"features\":512}")
+	f.Var(&bagValue{b: b}, "bag", "all options of bags, in JSON or @FILE with it, such as "+`{"pooling":"mean","sigma":2,"features":512}`)
 	f.StringVar(&b.Scale, "bag-scale", "", "scaling of the members of bags, as --scale (default: auto for mean, else none)")
-	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members whose features mean averages: "+strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
+	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members, whose features --pooling mean averages: "+
+		strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
 	f.StringVar(&b.Gamma, "bag-gamma", "", "γ of that kernel: a number, median or scale (default: median)")
 	f.Var(&mapValue{&b.Map, &b.Steps, &b.Weights}, "bag-map", "feature map of members, as --map")
-	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
+	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), "+
+		"or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
 	f.IntVar(&b.Streams, "streams", 0, "2 for bilinear pooling of two descriptors that stand side by side in a row (default: 1)")
 	f.IntVar(&b.First, "first", 0, "channels of the first of two streams")
 	f.StringVar(&b.Norm, "norm", "", "what is done to a pooled row: none, l2, root-l2 (default: l2 of mean, root-l2 of the other ways)")
@@ -76,7 +80,7 @@ func (v *bagValue) Set(s string) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v.b); err != nil {
-		return fmt.Errorf("not bags in JSON, such as {\"pooling\":\"mean\",\"kernel\":\"rbf\",\"features\":512}: %w", err)
+		return fmt.Errorf(`not bags in JSON, such as {"pooling":"mean","kernel":"rbf","features":512}: %w`, err)
 	}
 	if d.More() {
 		return errors.New("more than one object in JSON")
@@ -88,7 +92,8 @@ func (v *bagValue) Set(s string) error {
 // settleBags gives a configuration the part of bags if the flags or the data ask for one.
 func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Config, b *pipeline.BagConfig) error {
 	changed := cmd.Flags().Changed
-	own := slices.ContainsFunc([]string{"group", "pooling", "bag", "bag-scale", "bag-kernel", "bag-gamma", "bag-map", "bag-features", "streams", "first", "norm"}, changed)
+	own := slices.ContainsFunc([]string{"group", "pooling", "bag", "bag-scale", "bag-kernel", "bag-gamma", "bag-map", "bag-features",
+		"streams", "first", "norm"}, changed)
 	if !own && !isFolder(path) {
 		return nil
 	}
@@ -97,8 +102,8 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 	if changed("kernel") || changed("map") {
 		return nil
 	}
-	c.Kernel = "linear"
-	for _, name := range []string{"features", "gamma", "sigma", "degree", "coef0", "nu", "homogeneity"} {
+	c.Kernel = kernel.Linear.Name()
+	for _, name := range append([]string{"features", "sigma"}, kernel.ParameterNames()...) {
 		if !changed(name) {
 			continue
 		}
@@ -106,7 +111,8 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 		if name == "features" || name == "gamma" {
 			instead = "--bag-" + name
 		}
-		return usagef("--%s is about the rows that bags become, which have no map unless --kernel or --map names one; for the members of bags use %s", name, instead)
+		return usagef("--%s is about the rows that bags become, which have no map unless --kernel or --map names one; "+
+			"for the members of bags use %s", name, instead)
 	}
 	// There is no map but that of the bags.
 	if b.Pooling == "cbp-krp" {
@@ -123,7 +129,8 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 	}
 	for _, name := range mapOptionNames() {
 		if changed(name) && !(b.Pooling == "cbp-krp" && slices.Contains(pool.OptionsOf("cbp-krp"), name)) {
-			return usagef("--%s is about the rows that bags become, which have no map unless --map names one; for the members of bags use --bag '{\"%s\": …}'", name, name)
+			return usagef("--%s is about the rows that bags become, which have no map unless --map names one; "+
+				"for the members of bags use --bag '{\"%s\": …}'", name, name)
 		}
 	}
 	return nil
@@ -163,13 +170,37 @@ func (r *rows) UnseenCategories() []dataset.Unseen { return r.file.UnseenCategor
 // openRows opens data for a model that was trained.
 func openRows(cmd *cobra.Command, m *model.Model, path string, o dataset.Options) (*rows, error) {
 	t := fittedTransform{bag: m.Bag(), schema: m.Info().Schema}
-	switch {
-	case t.bag != nil:
+	if t.bag != nil {
 		t.schema = m.Info().Bag.Schema
-	case o.Group != "":
-		return nil, errors.New("--group is for models of bags; this one was trained on rows")
+	}
+	if err := noGroup(m, o); err != nil {
+		return nil, err
 	}
 	return t.open(cmd.Context(), path, o)
+}
+
+// noGroup refuses a column of groups for a model of rows.
+func noGroup(m *model.Model, o dataset.Options) error {
+	if m.Bag() == nil && o.Group != "" {
+		return errors.New("--group is for models of bags; this one was trained on rows")
+	}
+	return nil
+}
+
+// unseenIn are the values of open data that the model does not know.
+func unseenIn(src dataFile) (list []front.Unseen) {
+	for _, u := range src.UnseenCategories() {
+		list = append(list, front.Unseen{Data: src.Name(), Unseen: u})
+	}
+	return list
+}
+
+// warnUnseen tells of categories that the model has never seen; they count as none.
+func warnUnseen(cmd *cobra.Command, list []front.Unseen) {
+	for _, u := range list {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); "+
+			"they count as none of the known ones\n", cmd.CommandPath(), u.Data, u.Column, u.Value, units.Plural(u.Rows, "row"))
+	}
 }
 
 // bagKeys are the names of the bags that the last batch of a reader was, nil for rows.

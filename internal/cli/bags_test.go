@@ -135,7 +135,7 @@ func TestBagsTrainPredictEval(t *testing.T) {
 			}
 			page := filepath.Join(dir, "eval.html")
 			got := object(t, ok(t, append(append([]string{"eval", path}, test...), "--json", "--report", page)...))
-			readPage(t, page).has(t, "bags 60 of ", "labels one of ", "How many bags each class has.")
+			readPage(t, page).has(t, "bags 60 of ", "labels one of ", "The number of bags of each class.")
 			if acc, _ := got["accuracy"].(float64); acc < 0.95 || got["n"] != 60.0 {
 				t.Errorf("%s, tested on the %s: %v", form, other, got)
 			}

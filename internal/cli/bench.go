@@ -52,11 +52,11 @@ the machine has.`,
 	names, _ := feature.Names()
 	k := &of.Config.Kernel
 	f.StringVar(&of.Config.Map, "map", "", "measure this map instead of the kernels: "+strings.Join(names, ", "))
-	f.StringVar(&k.Name, "kernel", "rbf", "with --map: kernel: "+strings.Join(kernel.Names(), ", "))
-	f.Float64Var(&k.Gamma, "gamma", 0.01, "with --map: γ of the kernel")
-	f.IntVar(&k.Degree, "degree", 0, "with --map: degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
-	f.Float64Var(&k.Coef0, "coef0", 1, "with --map: constant c of the poly kernel")
-	f.Float64Var(&k.Nu, "nu", 1.5, "with --map: ν of the matern kernel")
+	f.StringVar(&k.Name, "kernel", kernel.RBF.Name(), "with --map: kernel: "+strings.Join(kernel.Names(), ", "))
+	f.Float64Var(&k.Gamma, "gamma", 0.01, "with --map: "+kernel.ParameterHelp("gamma"))
+	f.IntVar(&k.Degree, "degree", 0, "with --map: "+kernel.ParameterHelp("degree"))
+	f.Float64Var(&k.Coef0, "coef0", 1, "with --map: "+kernel.ParameterHelp("coef0"))
+	f.Float64Var(&k.Nu, "nu", 1.5, "with --map: "+kernel.ParameterHelp("nu"))
 	mapOptions(f, &of.Config.Options)
 	f.IntVar(&of.D, "d", 784, "with --map: dimensions of the rows")
 	f.IntVar(&of.Config.Features, "features", 4096, "with --map: features, unless the map decides")
@@ -96,8 +96,8 @@ func benchLine(w io.Writer, r bench.Result) {
 
 func benchMap(cmd *cobra.Command, job bench.MapJob, asJSON bool) error {
 	cfg := &job.Config
-	if !cmd.Flags().Changed("degree") {
-		cfg.Kernel.Degree = map[string]int{"poly": 3, "arccos": 1}[cfg.Kernel.Name]
+	if kind := cfg.Kernel.Kind(); kind != nil && !cmd.Flags().Changed("degree") {
+		cfg.Kernel.Degree = kind.Usual().Degree
 	}
 	if !cmd.Flags().Changed("features") && cfg.Decides() {
 		cfg.Features = 0
@@ -112,7 +112,7 @@ func benchMap(cmd *cobra.Command, job bench.MapJob, asJSON bool) error {
 	if asJSON {
 		return present.JSON(cmd.OutOrStdout(), r)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s (%s), %d dimensions to %d features: %.3g µs a row of %s on %d threads, %.3g µs a row alone\n",
-		r.Map, r.Kernel, r.D, r.Features, r.PerRow, units.Count(r.Rows), r.Threads, r.OneRow)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s (%s), %d dimensions to %d features: %.3g µs a row of %s on %d threads, "+
+		"%.3g µs a row alone\n", r.Map, r.Kernel, r.D, r.Features, r.PerRow, units.Count(r.Rows), r.Threads, r.OneRow)
 	return err
 }

@@ -33,7 +33,8 @@ func TestBenchJSON(t *testing.T) {
 		}
 	}
 	var one map[string]any
-	if err := json.Unmarshal([]byte(ok(t, "bench", "--map", "orf", "--d", "10", "--features", "64", "--rows", "50", "--json")), &one); err != nil {
+	if err := json.Unmarshal([]byte(ok(t, "bench", "--map", "orf", "--d", "10", "--features", "64", "--rows", "50", "--json")),
+		&one); err != nil {
 		t.Fatal(err)
 	}
 	if got := keys(one); got != "d features kernel map rows threads us_one_row us_per_row" {
@@ -46,7 +47,8 @@ func TestBenchOnlySome(t *testing.T) {
 	if !strings.Contains(out, "cos32") || !strings.Contains(out, "dpotrf") || strings.Contains(out, "sgemm") {
 		t.Errorf("%s", out)
 	}
-	if r := mercer(t, "bench", "--only", "sorcery"); r.code != 2 || !strings.Contains(r.stderr, `--only "sorcery" is not known; known are sgemm`) {
+	if r := mercer(t, "bench", "--only", "sorcery"); r.code != 2 ||
+		!strings.Contains(r.stderr, `--only "sorcery" is not known; known are sgemm`) {
 		t.Errorf("%d %s", r.code, r.stderr)
 	}
 }
@@ -54,7 +56,8 @@ func TestBenchOnlySome(t *testing.T) {
 func TestBenchOfAMap(t *testing.T) {
 	for _, nnz := range []string{"0", "3"} {
 		var r bench.MapReport
-		if err := json.Unmarshal([]byte(ok(t, "bench", "--map", "orf", "--d", "10", "--features", "64", "--rows", "50", "--nnz", nnz, "--json")), &r); err != nil {
+		if err := json.Unmarshal([]byte(ok(t, "bench", "--map", "orf", "--d", "10", "--features", "64", "--rows", "50",
+			"--nnz", nnz, "--json")), &r); err != nil {
 			t.Fatal(err)
 		}
 		if r.Map != "orf" || r.PerRow <= 0 || r.OneRow <= 0 || r.D != 10 || r.Features != 64 {
@@ -69,7 +72,8 @@ func TestBenchOfAMap(t *testing.T) {
 		{"--map", "rff", "--kernel", "arccos"},
 	} {
 		var r bench.MapReport
-		if err := json.Unmarshal([]byte(ok(t, append([]string{"bench", "--d", "10", "--features", "64", "--rows", "50", "--json"}, args...)...)), &r); err != nil {
+		if err := json.Unmarshal([]byte(ok(t, append([]string{"bench", "--d", "10", "--features", "64", "--rows", "50", "--json"},
+			args...)...)), &r); err != nil {
 			t.Fatal(err)
 		}
 		if r.Map != args[1] || r.PerRow <= 0 || r.Features != 64 {
@@ -79,7 +83,8 @@ func TestBenchOfAMap(t *testing.T) {
 	if out := ok(t, "bench", "--map", "rff", "--rows", "20"); !strings.Contains(out, "µs a row") {
 		t.Errorf("%s", out)
 	}
-	for _, args := range [][]string{{"--map", "magic"}, {"--map", "rff", "--nnz", "1000"}, {"--map", "rff", "--rows", "0"}, {"--map", "rff", "--features", "3"},
+	for _, args := range [][]string{{"--map", "magic"}, {"--map", "rff", "--nnz", "1000"}, {"--map", "rff", "--rows", "0"},
+		{"--map", "rff", "--features", "3"},
 		{"--map", "sorf", "--kernel", "laplacian"}, {"--map", "rff", "--kernel", "arccos", "--form", "pair"}, {"--map", "rff", "--d", "0"}} {
 		if r := mercer(t, append([]string{"bench"}, args...)...); r.code != 2 {
 			t.Errorf("%v: exit code %d, %s", args, r.code, r.stderr)

@@ -20,11 +20,13 @@ func TestChoicesAreShown(t *testing.T) {
 	write(t, dir, "bags.csv", b.String())
 	for _, c := range []struct{ flags, want string }{
 		{"--kernel poly --degree 2 --map pk-rp --features 64", "map pk-rp, 64 features, seed 1 (pool 64, t 1)"},
-		{"--kernel poly --degree 3 --map pk-rp --features 64 --pool 16 --t 2 --entries sparse", "map pk-rp, 64 features, seed 1 (pool 16, t 2, sparsity 3)"},
+		{"--kernel poly --degree 3 --map pk-rp --features 64 --pool 16 --t 2 --entries sparse",
+			"map pk-rp, 64 features, seed 1 (pool 16, t 2, sparsity 3)"},
 		{"--kernel chi2 --scale none", "map homogeneous, 15 features, seed 1 (period "},
 		{"--kernel chi2 --scale none", ", fitted weights)"},
 		{"--kernel chi2 --map homogeneous --scale none --period 0.5 --window uniform", "map homogeneous, 15 features, seed 1\n"},
-		{`--scale none --map {"map":"chain","steps":[{"map":"chebyshev","kernel":{"name":"chi2"}},{"map":"rff","features":32}]}`, "map chain of chebyshev (chi2), rff (rbf"},
+		{`--scale none --map {"map":"chain","steps":[{"map":"chebyshev","kernel":{"name":"chi2"}},{"map":"rff","features":32}]}`,
+			"map chain of chebyshev (chi2), rff (rbf"},
 	} {
 		args := strings.Fields(c.flags)
 		train := ok(t, append([]string{"train", "c.csv", "-o", "m"}, args...)...)

@@ -75,9 +75,10 @@ func optionFlag(field, value string) string {
 	return name
 }
 
-// optionFlags are the flags that are not called as their fields are, or that not every command has.
+// flagNames are the flags that are not called as their fields are, or that not every command has.
 var flagNames = map[string]string{
 	"labels_file": "--labels",
+	"statistics":  "--append",
 	"save_stats":  "train --save-stats",
 	"like":        "train --like",
 }

@@ -78,11 +78,12 @@ so that fewer --resamples may suit millions of rows. The rows themselves are nev
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.opt.Metric, "metric", "", "metric to compare by (default: accuracy, rmse, or micro_f1)")
-	f.StringVar(&c.control, "control", "", "model or configuration that the others are compared with, by its name or number from 1 (default: the best)")
+	f.StringVar(&c.control, "control", "", "model or configuration that the others are compared with, by its name or number from 1 "+
+		"(default: the best)")
 	f.Float64Var(&c.opt.Level, "level", 0.95, "level of the intervals")
 	f.IntVar(&c.opt.Resamples, "resamples", 2000, "bootstrap samples")
 	f.BoolVar(&c.files, "configs", false, "the arguments after DATA are configurations in JSON, not models")
-	f.StringArrayVar(&c.flags, "config", nil, "a configuration as flags of train, such as \"--kernel linear --c 1\"; may be given several times")
+	f.StringArrayVar(&c.flags, "config", nil, `a configuration as flags of train, such as "--kernel linear --c 1"; may be repeated`)
 	f.IntVar(&c.opt.Folds, "folds", 5, "folds of configurations")
 	f.IntVar(&c.opt.Repeats, "repeats", 1, "how often the rows are divided into folds anew")
 	f.StringVar(&c.opt.Test, "test", "t", "p-value of configurations: t, mcnemar")
@@ -208,7 +209,7 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 	if err != nil {
 		return err
 	}
-	warnUnseen(cmd, file)
+	warnUnseen(cmd, unseenIn(file))
 	out := &present.ModelsJSON{Comparison: result}
 	for i, m := range result.Models {
 		entry := present.ModelJSON{Compared: m}
@@ -263,7 +264,8 @@ func loadPredictors(paths, names []string) (all []*lab.Predictor, first *model.M
 	}
 	for i, d := range dims {
 		if first != nil && d > first.Dim() {
-			return nil, nil, fmt.Errorf("%s and %s do not read the same rows: they have %d and %d input dimensions", firstName, names[i], first.Dim(), d)
+			return nil, nil, fmt.Errorf("%s and %s do not read the same rows: they have %d and %d input dimensions", firstName, names[i],
+				first.Dim(), d)
 		}
 	}
 	return all, first, nil

@@ -138,7 +138,8 @@ func readConfig(path string) (c train.Config, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf("%s: not a configuration in JSON, such as {\"kernel\":\"rbf\",\"features\":1024}: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+		return c, fmt.Errorf(`%s: not a configuration in JSON, such as {"kernel":"rbf","features":1024}: %s`, path,
+			strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return c, fmt.Errorf("%s: more than one configuration; give each a file", path)

@@ -41,7 +41,8 @@ func TestCompareSaysWhatEvalSays(t *testing.T) {
 			t.Errorf("%v", m)
 		}
 	}
-	if got["n"] != 460.0 || got["metric"] != "accuracy" || got["test"] != "mcnemar" || got["reference"] != 1.0 || got["chosen_by_these_rows"] != true {
+	if got["n"] != 460.0 || got["metric"] != "accuracy" || got["test"] != "mcnemar" || got["reference"] != 1.0 ||
+		got["chosen_by_these_rows"] != true {
 		t.Errorf("%v", got)
 	}
 	d := models[0].(map[string]any)["difference"].(map[string]any)
@@ -92,13 +93,15 @@ func TestCompareWithModelsOfOthers(t *testing.T) {
 		program("liblinear-train", "-q", "-s", "0", "-B", "1", "rows.svm", "linear.model")
 		ok(t, "train", "rows.svm", "-o", "m.mercer", "--kernel", "linear", "--learner", "logistic", "--c", "1")
 		values := func(args ...string) (values []float64) {
-			for _, m := range object(t, ok(t, append([]string{"compare", "rows.svm", "--json", "--resamples", "100"}, args...)...))["models"].([]any) {
+			for _, m := range object(t, ok(t, append([]string{"compare", "rows.svm", "--json", "--resamples", "100"},
+				args...)...))["models"].([]any) {
 				values = append(values, m.(map[string]any)["value"].(float64))
 			}
 			return values
 		}
 		accuracy := values("svm.model", "m.mercer", "linear.model")
-		for i, said := range map[int]string{0: program("svm-predict", "rows.svm", "svm.model", "out"), 2: program("liblinear-predict", "rows.svm", "linear.model", "out")} {
+		for i, said := range map[int]string{0: program("svm-predict", "rows.svm", "svm.model", "out"),
+			2: program("liblinear-predict", "rows.svm", "linear.model", "out")} {
 			if want := fmt.Sprintf("(%.0f/300)", 300*accuracy[i]); !strings.Contains(said, want) {
 				t.Errorf("%s right, but the program says %s", want, said)
 			}
@@ -121,9 +124,11 @@ func TestLongComparisonsAreAnnounced(t *testing.T) {
 	announceAll(t)
 	t.Chdir(t.TempDir())
 	write(t, ".", "curve.csv", curve(120))
-	args := []string{"compare", "curve.csv", "--config", "--features 32 --learner ridge", "--config", "--kernel linear --learner ridge", "--folds", "2"}
+	args := []string{"compare", "curve.csv", "--config", "--features 32 --learner ridge",
+		"--config", "--kernel linear --learner ridge", "--folds", "2"}
 	r := mercer(t, args...)
-	if want := "mercer compare: note: 2 configurations, 4 trainings: about "; r.code != 0 || !strings.HasPrefix(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
+	if want := "mercer compare: note: 2 configurations, 4 trainings: about "; r.code != 0 ||
+		!strings.HasPrefix(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("code %d: on standard error %q, want %q", r.code, r.stderr, want)
 	}
 	if r := mercer(t, append(args, "--progress", "never")...); r.code != 0 || r.stderr != "" {
@@ -142,7 +147,8 @@ func TestCompareConfigurations(t *testing.T) {
 	write(t, dir, "parabola.csv", parabola.String())
 	write(t, dir, "linear.json", `{"kernel":"linear","learner":"ridge"}`)
 	write(t, dir, "rbf.json", `{"features":64,"learner":"ridge"}`)
-	got := object(t, ok(t, "compare", "parabola.csv", "--configs", "linear.json", "rbf.json", "--config", "--features 32 --learner ridge", "--folds", "4", "--json"))
+	got := object(t, ok(t, "compare", "parabola.csv", "--configs", "linear.json", "rbf.json",
+		"--config", "--features 32 --learner ridge", "--folds", "4", "--json"))
 	configs := got["configs"].([]any)
 	if len(configs) != 3 || got["metric"] != "rmse" || got["folds"] != 4.0 || got["n"] != 300.0 || got["test"] != "corrected_t" {
 		t.Fatalf("%v", got)
@@ -169,13 +175,15 @@ func TestAConfigurationOfTrainCanBeCompared(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	write(t, dir, "curve.csv", curve(200))
-	trained := object(t, ok(t, "train", "curve.csv", "-o", "m", "--features", "32", "--learner", "ridge", "--json"))["trained"].(map[string]any)
+	trained := object(t, ok(t, "train", "curve.csv", "-o", "m", "--features", "32", "--learner", "ridge",
+		"--json"))["trained"].(map[string]any)
 	text, err := json.Marshal(trained["config"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "trained.json", string(text))
-	got := object(t, ok(t, "compare", "curve.csv", "--configs", "trained.json", "--config", "--features 32 --learner ridge", "--folds", "2", "--json"))
+	got := object(t, ok(t, "compare", "curve.csv", "--configs", "trained.json", "--config", "--features 32 --learner ridge",
+		"--folds", "2", "--json"))
 	if d := got["configs"].([]any)[1].(map[string]any)["difference"].(map[string]any); d["value"] != 0.0 || d["p"] != 1.0 {
 		t.Errorf("the same configuration by JSON and by flags: %v", d)
 	}
@@ -202,29 +210,37 @@ func TestCompareErrors(t *testing.T) {
 		{[]string{}, 2, "no data; usage: mercer compare"},
 		{[]string{plain, "plain.mercer"}, 2, "1 model to compare; give two or more, or configurations with --configs"},
 		{[]string{plain, "plain.mercer", "plain.mercer", "--control", "x"}, 2, `--control "x" is none of plain.mercer, plain.mercer`},
-		{[]string{plain, "plain.mercer", "plain.mercer", "--metric", "beauty"}, 2, `there is no metric "beauty"; models are compared by accuracy`},
-		{[]string{plain, "plain.mercer", "plain.mercer", "--metric", "top_5_accuracy"}, 2, "models cannot be compared by top_5_accuracy, but by accuracy, error"},
+		{[]string{plain, "plain.mercer", "plain.mercer", "--metric", "beauty"}, 2,
+			`there is no metric "beauty"; models are compared by accuracy`},
+		{[]string{plain, "plain.mercer", "plain.mercer", "--metric", "top_5_accuracy"}, 2,
+			"models cannot be compared by top_5_accuracy, but by accuracy, error"},
 		{[]string{plain, "plain.mercer", "plain.mercer", "--metric", "rmse"}, 1, "the metric rmse is not for the task classify"},
 		{[]string{plain, "plain.mercer", "plain.mercer", "--folds", "3"}, 2, "--folds is for configurations"},
 		{[]string{plain, "plain.mercer", "plain.mercer", "--level", "95"}, 2, "--level 95 is not between 0 and 1"},
 		{[]string{plain, "plain.mercer", "plain.mercer", "--resamples", "9"}, 2, "--resamples 9 are too few"},
 		{[]string{plain, "plain.mercer", "none.mercer"}, 1, "none.mercer"},
 		{[]string{"none.csv", "plain.mercer", "plain.mercer"}, 1, "none.csv"},
-		{[]string{plain, "plain.mercer", "wide.mercer"}, 1, "plain.mercer and wide.mercer do not read the same rows: they have 3 and 4 input dimensions"},
+		{[]string{plain, "plain.mercer", "wide.mercer"}, 1,
+			"plain.mercer and wide.mercer do not read the same rows: they have 3 and 4 input dimensions"},
 		{[]string{plain, "plain.mercer", "other.mercer"}, 1, `plain.mercer knows the class "b", other.mercer does not`},
 		{[]string{"other.csv", "plain.mercer", "plain.mercer"}, 1, `other.csv: row 2: the label "c" is none of the classes of the models, a, b`},
-		{[]string{"curve.csv", "curve.mercer", "curve.mercer", "--config", "--kernel linear"}, 2, "curve.mercer is a model beside configurations"},
+		{[]string{"curve.csv", "curve.mercer", "curve.mercer", "--config", "--kernel linear"}, 2,
+			"curve.mercer is a model beside configurations"},
 		{[]string{plain, "--configs", good}, 2, "1 configuration to compare; give two or more"},
 		{[]string{plain, "--configs", good, bad}, 1, `bad.json: "magic" is not a kernel`},
-		{[]string{plain, "--configs", good, file("typo.json", `{"kernal":"rbf"}`)}, 1, `typo.json: not a configuration in JSON, such as {"kernel":"rbf","features":1024}: unknown field "kernal"`},
-		{[]string{plain, "--config", "--kernel linear", "--config", "--colour red"}, 2, `--config "--colour red": unknown flag: --colour; it takes the flags of mercer train`},
+		{[]string{plain, "--configs", good, file("typo.json", `{"kernal":"rbf"}`)}, 1,
+			`typo.json: not a configuration in JSON, such as {"kernel":"rbf","features":1024}: unknown field "kernal"`},
+		{[]string{plain, "--config", "--kernel linear", "--config", "--colour red"}, 2,
+			`--config "--colour red": unknown flag: --colour; it takes the flags of mercer train`},
 		{[]string{plain, "--config", "--kernel linear", "--config", "linear"}, 2, `--config "linear": "linear" is no flag`},
 		{[]string{plain, "--config", "--kernel linear", "--config", "--kernel magic"}, 2, `--config "--kernel magic": "magic" is not a kernel`},
 		{[]string{plain, "--config", "--kernel linear", "--config", "", "--test", "z"}, 2, `--test "z" is not known; known are t, mcnemar`},
-		{[]string{"curve.csv", "--config", "--kernel linear", "--config", "--features 32", "--test", "mcnemar"}, 1, "McNemar's test is for accuracy and error, and the metric is rmse"},
+		{[]string{"curve.csv", "--config", "--kernel linear", "--config", "--features 32", "--test", "mcnemar"}, 1,
+			"McNemar's test is for accuracy and error, and the metric is rmse"},
 	} {
 		r := mercer(t, append([]string{"compare"}, c.args...)...)
-		if r.code != c.code || !strings.HasPrefix(r.stderr, "mercer compare: ") || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 || r.stdout != "" {
+		if r.code != c.code || !strings.HasPrefix(r.stderr, "mercer compare: ") || !strings.Contains(r.stderr, c.want) ||
+			strings.Count(r.stderr, "\n") != 1 || r.stdout != "" {
 			t.Errorf("%v: exit code %d, %q; want %d, %q", c.args, r.code, r.stderr, c.code, c.want)
 		}
 	}

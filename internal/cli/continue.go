@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"io"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -11,11 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mercer/dataset"
-	"mercer/internal/whole"
+	front "mercer"
 	"mercer/lab"
-	"mercer/learn"
-	"mercer/matrix"
 	"mercer/model"
 	"mercer/train"
 )
@@ -50,89 +46,31 @@ func (t *training) goOn(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := t.findTest(); err != nil {
+		return err
+	}
 	m, err := model.Load(t.from)
 	if err != nil {
 		return err
 	}
-	o, err := train.Continue(m)
-	if err != nil {
-		return errors.New(t.from + ": " + err.Error())
-	}
-	if err := t.checkTestOf(cmd, m); err != nil {
+	if err := noGroup(m, t.data); err != nil {
 		return err
 	}
-	out, err := whole.Create(t.out)
-	if err != nil {
+	if err := writable(t.out); err != nil {
 		return err
 	}
-	out.Close()
-	o.Validated(func(v learn.OnlinePoint) { p.say("  " + v.String()) })
-	t.data.Stream = true // there is one pass
-	data, err := openRows(cmd, m, path, t.data)
-	if err != nil {
-		return err
+	cfg := front.Config{
+		Continue: m, Test: t.testData(),
+		Training: train.Options{Progress: p.report, Validated: t.validated(p)},
+		Metrics:  lab.Options{Curves: t.pages.wanted()},
 	}
-	defer data.Close()
-	if f, ok := data.file.(*dataset.File); ok {
-		f.LastPass()
-	}
-	err = o.PartialFitSource(cmd.Context(), data, func(rows int, share float64) { p.report("train", rows, share) })
+	data := t.data
+	data.Stream = true // there is one pass
+	r, err := front.Train(cmd.Context(), front.File(path, data), cfg)
 	p.done()
-	if err != nil {
-		return err
+	var cannot *front.ContinueError
+	if errors.As(err, &cannot) {
+		return fmt.Errorf("%s: %w", t.from, cannot.Err)
 	}
-	warnUnseen(cmd, data)
-	if m, err = o.Model(); err != nil {
-		return err
-	}
-	return t.finish(cmd, m, &train.Report{}, nil, p, filepath.Base(path), start)
-}
-
-// checkTestOf says before the training what would keep the model from being tested after it: what checkTest finds, or what the
-// model of now cannot do with the first rows.
-func (t *training) checkTestOf(cmd *cobra.Command, m *model.Model) error {
-	if err := t.findTest(); err != nil {
-		return err
-	}
-	if m.Bag() == nil {
-		if err := t.checkTest(cmd.Context(), m.Info().Schema, t.from, "train that with"); err != nil {
-			return err
-		}
-	}
-	if !t.testsFiles() && !isFolder(t.test) {
-		return nil
-	}
-	o := t.data
-	o.LabelsFile = t.testLabels
-	test, err := openRows(cmd, m, t.test, o)
-	if err != nil {
-		return err
-	}
-	defer test.Close()
-	_, err = lab.Evaluate(cmd.Context(), m, firstRows{test}, lab.Options{})
-	return err
-}
-
-// firstRows is the first batch of a source.
-type firstRows struct{ dataset.Source }
-
-func (s firstRows) Open(ctx context.Context) (dataset.Reader, error) {
-	r, err := s.Source.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &firstReader{Reader: r}, nil
-}
-
-type firstReader struct {
-	dataset.Reader
-	read bool
-}
-
-func (r *firstReader) Next() (*matrix.Batch, error) {
-	if r.read {
-		return nil, io.EOF
-	}
-	r.read = true
-	return r.Reader.Next()
+	return t.finish(cmd, r, tooWide(err, t.from, "train that with"), filepath.Base(path), start, nil)
 }

@@ -27,7 +27,8 @@ func TestCounts(t *testing.T) {
 	} {
 		var got []int
 		err := countsValue{&got}.Set(c.text)
-		if c.wrong == "" && (err != nil || !slices.Equal(got, c.want)) || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
+		if c.wrong == "" && (err != nil || !slices.Equal(got, c.want)) || c.wrong != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("%q: %v, %v, want %v %s", c.text, got, err, c.want, c.wrong)
 		}
 	}
@@ -42,7 +43,8 @@ func TestApproxOfARangeOfSizes(t *testing.T) {
 	if !slices.Equal(got, []float64{16, 32, 64}) {
 		t.Errorf("--features 16:64 measures %v", got)
 	}
-	if v := object(t, ok(t, "curve", data, "--at-rows", "10:40", "--at-features", "8:16", "--seeds", "1", "--json", "--progress", "never")); len(v["by_rows"].([]any)) != 3 {
+	if v := object(t, ok(t, "curve", data, "--at-rows", "10:40", "--at-features", "8:16", "--seeds", "1",
+		"--json", "--progress", "never")); len(v["by_rows"].([]any)) != 3 {
 		t.Errorf("--at-rows 10:40 has the points %v", v["by_rows"])
 	}
 }

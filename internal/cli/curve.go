@@ -119,8 +119,10 @@ first training, about how long it takes and what it holds (not with --progress n
 		},
 	}
 	f := cmd.Flags()
-	f.Var(countsValue{&rows}, "at-rows", "numbers of training rows of the points, or a range that doubles, such as 250:8000 (default: doubling from 250 to two thirds of the rows)")
-	f.Var(countsValue{&features}, "at-features", "numbers of features of the second curve, or a range that doubles (default: 64, 256, … to that of the training)")
+	f.Var(countsValue{&rows}, "at-rows", "numbers of training rows of the points, or a range that doubles, such as 250:8000 "+
+		"(default: doubling from 250 to two thirds of the rows)")
+	f.Var(countsValue{&features}, "at-features", "numbers of features of the second curve, or a range that doubles "+
+		"(default: 64, 256, … to that of the training)")
 	f.IntVar(&most, "rows", 24_000, "most rows to draw from DATA, a third of them to test on")
 	f.IntVar(&seeds, "seeds", 3, "trainings a point, each with other rows and another seed")
 	f.StringVar(&cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")

@@ -17,6 +17,7 @@ import (
 	"mercer/internal/present"
 	"mercer/internal/units"
 	"mercer/internal/whole"
+	"mercer/kernel"
 	"mercer/lab"
 	"mercer/learn"
 	"mercer/matrix"
@@ -147,7 +148,7 @@ func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 		name string
 		cfg  train.Config
 	}{
-		{"linear model", train.Config{Kernel: "linear", Learner: "ridge", Lambda: digitsLambda, Seed: d.seed}},
+		{"linear model", train.Config{Kernel: kernel.Linear.Name(), Learner: "ridge", Lambda: digitsLambda, Seed: d.seed}},
 		{"Mercer, 2,048 random features", train.Config{Learner: "ridge", Lambda: digitsLambda, Features: 2048, Seed: d.seed}},
 	} {
 		start := time.Now()
@@ -229,7 +230,7 @@ func (d *demo) stream(ctx context.Context) (*present.StreamJSON, error) {
 
 	// A tenth of the rows tells what a linear model can do.
 	few := dataset.Generate(dataset.Synthetic{Rows: max(1000, d.rows/10), Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
-	linear, _, err := train.Fit(ctx, few, train.Config{Kernel: "linear", Seed: d.seed}, train.Options{})
+	linear, _, err := train.Fit(ctx, few, train.Config{Kernel: kernel.Linear.Name(), Seed: d.seed}, train.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -272,17 +273,8 @@ func (d *demo) stream(ctx context.Context) (*present.StreamJSON, error) {
 
 // samePredictions says whether two models give the rows of src the same scores.
 func samePredictions(ctx context.Context, a, b *model.Model, src dataset.Source) (bool, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer r.Close()
 	var sa, sb matrix.Dense
-	for {
-		batch, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return true, nil
-		}
+	for batch, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return false, err
 		}
@@ -297,6 +289,7 @@ func samePredictions(ctx context.Context, a, b *model.Model, src dataset.Source)
 			}
 		}
 	}
+	return true, nil
 }
 
 // writeDigits writes the digits as CSV files.

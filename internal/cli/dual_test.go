@@ -15,11 +15,13 @@ func TestSVRCommand(t *testing.T) {
 			t.Errorf("train says %q, want %q", said, want)
 		}
 	}
-	r := object(t, ok(t, "train", data, "-o", m, "--learner", "svr", "--loss", "epsilon", "--epsilon", "0.05", "--c", "1", "--holdout", "0.2", "--memory", "100KB", "--json"))
+	r := object(t, ok(t, "train", data, "-o", m, "--learner", "svr", "--loss", "epsilon", "--epsilon", "0.05", "--c", "1",
+		"--holdout", "0.2", "--memory", "100KB", "--json"))
 	if r["features_in"] != "in a temporary file" || r["r2"].(float64) < 0.8 {
 		t.Errorf("in a file: %v", r)
 	}
-	said = ok(t, "train", data, "-o", m, "--learner", "svr", "--epsilon", "0.05", "--solver", "primal", "--holdout", "0.2", "--report", filepath.Join(dir, "r.html"))
+	said = ok(t, "train", data, "-o", m, "--learner", "svr", "--epsilon", "0.05", "--solver", "primal", "--holdout", "0.2",
+		"--report", filepath.Join(dir, "r.html"))
 	if !strings.Contains(said, "squared_epsilon loss, C = ") || !strings.Contains(said, "in the primal: converged") {
 		t.Errorf("train says %q", said)
 	}
@@ -30,7 +32,7 @@ func TestOneClassCommand(t *testing.T) {
 	text := sides(400, 2, false)
 	data, m := write(t, dir, "rows.svm", text), filepath.Join(dir, "m")
 	said := ok(t, "train", data, "-o", m, "--learner", "one-class", "--outliers", "0.1")
-	for _, want := range []string{"outliers: -1, all others 1 (of the learner)", "one-class, ν = 0.1", "of the rows lie outside"} {
+	for _, want := range []string{"outlier detection: outliers are -1, all other rows 1 (of the learner)", "one-class, ν = 0.1", "of the rows lie outside"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("train says %q, want %q", said, want)
 		}
@@ -64,7 +66,8 @@ func TestOneClassCommand(t *testing.T) {
 func TestCrammerSingerCommand(t *testing.T) {
 	dir := t.TempDir()
 	data, m := write(t, dir, "flowers.csv", flowers(300)), filepath.Join(dir, "m")
-	r := object(t, ok(t, "train", data, "-o", m, "--learner", "svm", "--multiclass", "crammer-singer", "--c", "1", "--holdout", "0.3", "--json"))
+	r := object(t, ok(t, "train", data, "-o", m, "--learner", "svm", "--multiclass", "crammer-singer", "--c", "1",
+		"--holdout", "0.3", "--json"))
 	svm := r["trained"].(map[string]any)["training"].(map[string]any)["svm"].(map[string]any)
 	if svm["loss"] != "hinge" || r["accuracy"].(float64) < 0.7 {
 		t.Errorf("%v", r)

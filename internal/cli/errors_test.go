@@ -40,18 +40,26 @@ func TestErrors(t *testing.T) {
 		{[]string{"train"}, 2, "mercer train: 0 arguments; usage: mercer train [flags] DATA -o MODEL"},
 		{[]string{"train", plain}, 2, "mercer train: no file to write the model to; give -o MODEL"},
 		{[]string{"train", plain, "-o", "m", "--task", "guess"}, 2, `mercer train: task "guess" is not known; known are auto, classify, regress`},
-		{[]string{"train", plain, "-o", "m", "--scale", "big"}, 2, `mercer train: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
-		{[]string{"train", plain, "-o", "m", "--kernel", "magic"}, 2, `mercer train: "magic" is not a kernel; known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern`},
+		{[]string{"train", plain, "-o", "m", "--scale", "big"}, 2,
+			`mercer train: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
+		{[]string{"train", plain, "-o", "m", "--kernel", "magic"}, 2,
+			`mercer train: "magic" is not a kernel; known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern`},
 		{[]string{"train", plain, "-o", "m", "--map", "magic"}, 2, `mercer train: "magic" is not a map; known are`},
-		{[]string{"train", plain, "-o", "m", "--gamma", "wide"}, 2, `mercer train: gamma "wide" is neither a positive number nor median nor scale`},
+		{[]string{"train", plain, "-o", "m", "--gamma", "wide"}, 2,
+			`mercer train: gamma "wide" is neither a positive number nor median nor scale`},
 		{[]string{"train", plain, "-o", "m", "--learner", "oracle"}, 2, `mercer train: learner "oracle" is not known; known are auto, ridge, `},
-		{[]string{"train", plain, "-o", "m", "--missing", "guess"}, 2, `mercer train: --missing "guess" is not known; known are error, mean, zero`},
-		{[]string{"train", plain, "-o", "m", "--format", "xls"}, 2, `mercer train: --format "xls" is not known; known are auto, libsvm, csv, tsv, blank, arff, npy, npz, idx`},
-		{[]string{"train", plain, "-o", "m", "--memory", "much"}, 2, "give a number of bytes such as 512MiB, 8GiB or 8GB (GiB is 1024³ bytes, GB 1000³)"},
-		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2, `mercer train: --progress "maybe" is not known; known are auto, always, never`},
+		{[]string{"train", plain, "-o", "m", "--missing", "guess"}, 2,
+			`mercer train: --missing "guess" is not known; known are error, mean, zero`},
+		{[]string{"train", plain, "-o", "m", "--format", "xls"}, 2,
+			`mercer train: --format "xls" is not known; known are auto, libsvm, csv, tsv, blank, arff, npy, npz, idx`},
+		{[]string{"train", plain, "-o", "m", "--memory", "much"}, 2,
+			"give a number of bytes such as 512MiB, 8GiB or 8GB (GiB is 1024³ bytes, GB 1000³)"},
+		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2,
+			`mercer train: --progress "maybe" is not known; known are auto, always, never`},
 		{[]string{"train", plain, "-o", "m", "--threads", "-1"}, 2, "mercer train: --threads -1: give 1 or more, or 0 for all processors"},
 		{[]string{"train", plain, "-o", "m", "--holdout", "1.5"}, 2, "mercer train: --holdout 1.5 is not a share between 0 and 1"},
-		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2, "mercer train: sorf: features is 33, but a cos and a sin make two: use 34, or form phase"},
+		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2,
+			"mercer train: sorf: features is 33, but a cos and a sin make two: use 34, or form phase"},
 		{[]string{"transform", plain}, 2, "mercer transform: no file to write the features to; give -o Z.npy"},
 		{[]string{"kernel", plain, "-o", "k.npy", "--degree", "0", "--kernel", "poly"}, 2, "degree"},
 
@@ -59,22 +67,31 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", "none.csv", "-o", "m"}, 1, "mercer train: none.csv: file does not exist"},
 		{[]string{"predict", "plain.mercer", "."}, 1, "mercer predict: .: is a directory; give a data file"},
 		{[]string{"train", file("empty.csv", ""), "-o", "m"}, 1, "mercer train: empty.csv: is empty"},
-		{[]string{"train", file("archive.zip", "PK\x03\x04....."), "-o", "m"}, 1, "mercer train: archive.zip: is a zip or npz archive that is cut short or damaged"},
+		{[]string{"train", file("archive.zip", "PK\x03\x04....."), "-o", "m"}, 1,
+			"mercer train: archive.zip: is a zip or npz archive that is cut short or damaged"},
 		{[]string{"train", plain, "-o", "no/m"}, 1, "mercer train: no/m: directory no: file does not exist"},
 		{[]string{"train", plain, "-o", "."}, 1, "mercer train: .: is a directory; give the name of a file"},
 		{[]string{"train", plain, "-o", "m", "--test", "none.csv"}, 1, "mercer train: none.csv: file does not exist"},
 
 		// Data.
 		{[]string{"train", file("ragged.csv", "1,2,a\n3,4,b\n5,6\n"), "-o", "m"}, 1, "mercer train: ragged.csv:3: 2 columns"},
-		{[]string{"train", file("nan.csv", "x,y,kind\n1,2,a\n3,NaN,b\n5,6,a\n"), "-o", "m"}, 1, `mercer train: nan.csv:3: column "y": "NaN" is not a number (a missing value? --missing mean or --missing zero fills it in)`},
-		{[]string{"train", file("zero.svm", "1 0:1 2:3\n-1 1:2\n"), "-o", "m"}, 1, "mercer train: zero.svm:1: index 0, but indices start at 1; if they start at 0 in this file, use --base 0"},
+		{[]string{"train", file("nan.csv", "x,y,kind\n1,2,a\n3,NaN,b\n5,6,a\n"), "-o", "m"}, 1,
+			`mercer train: nan.csv:3: column "y": "NaN" is not a number (a missing value? --missing mean or --missing zero fills it in)`},
+		{[]string{"train", file("zero.svm", "1 0:1 2:3\n-1 1:2\n"), "-o", "m"}, 1,
+			"mercer train: zero.svm:1: index 0, but indices start at 1; if they start at 0 in this file, use --base 0"},
 		{[]string{"train", file("twice.svm", "1 1:1\n-1 2:1 2:3\n"), "-o", "m"}, 1, "mercer train: twice.svm:2: index 2 comes twice"},
-		{[]string{"train", file("order.svm", "1 1:1 5:3 3:1\n-1 1:2\n"), "-o", "m"}, 1, "mercer train: order.svm:1: index 3 comes after 5; indices must increase within a row"},
-		{[]string{"train", file("huge.svm", "1 1:1 1099511627776:3\n-1 1:2\n"), "-o", "m"}, 1, "mercer train: huge.svm:1: index 1099511627776 is larger than any this program handles (2147483647)"},
-		{[]string{"train", file("one.svm", "1 1:1\n1 1:2\n"), "-o", "m"}, 1, `mercer train: one.svm: every row has the label "1"; to tell classes apart at least two are needed (is --label the right column?)`},
-		{[]string{"train", flowersCSV, "--label", "species", "-o", "m"}, 1, `mercer train: flowers.csv: there is no column "species" for --label; the columns are length, width, colour, kind`},
-		{[]string{"train", plain, "--label", "9", "-o", "m"}, 1, "mercer train: plain.csv: there is no column 9 for --label; the columns are 0 to 3 and have no names"},
-		{[]string{"train", plain, "--label", "none", "-o", "m"}, 1, "mercer train: plain.csv: the rows have no labels; name the column with --label or a file of labels with --labels"},
+		{[]string{"train", file("order.svm", "1 1:1 5:3 3:1\n-1 1:2\n"), "-o", "m"}, 1,
+			"mercer train: order.svm:1: index 3 comes after 5; indices must increase within a row"},
+		{[]string{"train", file("huge.svm", "1 1:1 1099511627776:3\n-1 1:2\n"), "-o", "m"}, 1,
+			"mercer train: huge.svm:1: index 1099511627776 is larger than any this program handles (2147483647)"},
+		{[]string{"train", file("one.svm", "1 1:1\n1 1:2\n"), "-o", "m"}, 1,
+			`mercer train: one.svm: every row has the label "1"; to tell classes apart at least two are needed (is --label the right column?)`},
+		{[]string{"train", flowersCSV, "--label", "species", "-o", "m"}, 1,
+			`mercer train: flowers.csv: there is no column "species" for --label; the columns are length, width, colour, kind`},
+		{[]string{"train", plain, "--label", "9", "-o", "m"}, 1,
+			"mercer train: plain.csv: there is no column 9 for --label; the columns are 0 to 3 and have no names"},
+		{[]string{"train", plain, "--label", "none", "-o", "m"}, 1,
+			"mercer train: plain.csv: the rows have no labels; name the column with --label or a file of labels with --labels"},
 		{[]string{"train", curveCSV, "--learner", "svm", "-o", "m"}, 1, "use --learner ridge or "},
 		{[]string{"train", plain, "--memory", "1KiB", "-o", "m"}, 1, "of 1.0 KiB at most; use fewer features"},
 
@@ -85,9 +102,12 @@ func TestErrors(t *testing.T) {
 		{[]string{"inspect", "cut.mercer"}, 1, "mercer inspect: cut.mercer: "},
 		{[]string{"eval", "plain.mercer", file("wide.csv", "1,2,3,4,5,a\n1,2,3,4,5,b\n")}, 1, "but the model was trained on 3"},
 		{[]string{"predict", "plain.mercer", file("narrow.csv", "1,a\n1,b\n")}, 1, "but the model was trained on 3"},
-		{[]string{"predict", "plain.mercer", file("narrower.csv", "1,2,a\n1,2,b\n")}, 1, "mercer predict: narrower.csv: column 2 holds text where the model was trained on numbers; the model has 3 inputs (and 1 label), the file 3 columns"},
-		{[]string{"predict", "plain.mercer", file("wide.svm", "1 1:1 7:3\n")}, 1, "mercer predict: wide.svm:1: index 7, but the model has 3 dimensions"},
-		{[]string{"eval", "plain.mercer", file("bare.csv", "1,2,3\n3,2,1\n")}, 1, "mercer eval: bare.csv: the rows have no labels to compare predictions with; name them with --label or --labels"},
+		{[]string{"predict", "plain.mercer", file("narrower.csv", "1,2,a\n1,2,b\n")}, 1,
+			"mercer predict: narrower.csv: column 2 holds text where the model was trained on numbers; the model has 3 inputs (and 1 label), the file 3 columns"},
+		{[]string{"predict", "plain.mercer", file("wide.svm", "1 1:1 7:3\n")}, 1,
+			"mercer predict: wide.svm:1: index 7, but the model has 3 dimensions"},
+		{[]string{"eval", "plain.mercer", file("bare.csv", "1,2,3\n3,2,1\n")}, 1,
+			"mercer eval: bare.csv: the rows have no labels to compare predictions with; name them with --label or --labels"},
 	} {
 		name := "mercer " + strings.Join(c.args, " ")
 		r := mercer(t, c.args...)
@@ -154,7 +174,8 @@ func TestTestDataThatDoNotFitEndAContinuationBeforeItBegins(t *testing.T) {
 		fmt.Fprintf(&bags, "%d,%d,%s\n", i/4, i%7, []string{"no", "yes"}[i/4%2])
 	}
 	sparse, wide := write(t, dir, "sparse.svm", rows.String()), write(t, dir, "wide.svm", rows.String()+"1 2:1 5:1\n0 7:1\n")
-	table, other := write(t, dir, "table.csv", "a,b,y\n"+strings.Repeat("1,2,0.5\n2,1,1.5\n3,2,4\n", 5)), write(t, dir, "other.csv", "a,c,y\n1,2,3\n")
+	table, other := write(t, dir, "table.csv", "a,b,y\n"+strings.Repeat("1,2,0.5\n2,1,1.5\n3,2,4\n", 5)),
+		write(t, dir, "other.csv", "a,c,y\n1,2,3\n")
 	text, bag := write(t, dir, "text.csv", "a,b,y\n1,2,many\n"), write(t, dir, "bag.csv", bags.String())
 	ok(t, "train", sparse, "-o", at("m"), "--learner", "ridge", "--features", "8", "--save-stats", at("sparse.stats"))
 	ok(t, "train", table, "-o", at("m"), "--task", "regress", "--features", "8", "--save-stats", at("table.stats"))
@@ -165,7 +186,8 @@ func TestTestDataThatDoNotFitEndAContinuationBeforeItBegins(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{sparse, "--append", at("sparse.stats"), "--test", wide}, "wide.svm: has 7 dimensions, but the file of statistics has 3; make that with --dim 7"},
+		{[]string{sparse, "--append", at("sparse.stats"), "--test", wide},
+			"wide.svm: has 7 dimensions, but the file of statistics has 3; make that with --dim 7"},
 		{[]string{"--append", at("table.stats"), "--test", other}, `there is no column "b"`},
 		{[]string{table, "--like", at("table.stats"), "--test", other}, `there is no column "b"`},
 		{[]string{sparse, "--continue", at("sparse.m"), "--test", wide}, "has 3; train that with --dim 7"},
@@ -195,7 +217,8 @@ func TestTestDataOfOtherWidthEndATrainingBeforeItBegins(t *testing.T) {
 	}
 	narrow, model := write(t, dir, "narrow.svm", rows.String()), filepath.Join(dir, "m.mercer")
 	wide := write(t, dir, "wide.svm", rows.String()+"1 2:1 5:1\n0 7:1\n")
-	table, wideTable := write(t, dir, "two.csv", "a,b,y\n"+strings.Repeat("1,2,no\n2,1,yes\n3,2,no\n", 4)), write(t, dir, "three.csv", "a,c,y\n1,2,no\n2,1,yes\n")
+	table, wideTable := write(t, dir, "two.csv", "a,b,y\n"+strings.Repeat("1,2,no\n2,1,yes\n3,2,no\n", 4)),
+		write(t, dir, "three.csv", "a,c,y\n1,2,no\n2,1,yes\n")
 	for _, c := range []struct{ train, test, want string }{
 		{narrow, wide, "mercer train: wide.svm: has 7 dimensions, but narrow.svm has 3; train with --dim 7\n"},
 		{table, wideTable, `mercer train: ` + wideTable + `: there is no column "b", which the model was trained on`},
@@ -235,7 +258,8 @@ func TestTestDataMayHaveAnotherFormatThanLIBSVMText(t *testing.T) {
 		ok(t, "transform", text, "--kernel", "linear", "-o", out)
 	}
 	y := write(t, dir, "labels", labels.String())
-	for _, test := range [][]string{{text}, {write(t, dir, "rows.csv", table.String())}, {array, "--test-labels", y}, {sparse, "--test-labels", y}} {
+	for _, test := range [][]string{{text}, {write(t, dir, "rows.csv", table.String())}, {array, "--test-labels", y},
+		{sparse, "--test-labels", y}} {
 		for _, command := range []string{"train", "tune --lambda 0.1,1"} {
 			args := append(strings.Fields(command), text, "--features", "16", "--learner", "ridge", "-o", model, "--test")
 			if out := ok(t, append(args, test...)...); !strings.Contains(out, "40 rows") {

@@ -86,7 +86,7 @@ residuals.`,
 			if err != nil {
 				return err
 			}
-			warnUnseen(cmd, src)
+			warnUnseen(cmd, unseenIn(src))
 			w := cmd.OutOrStdout()
 			var page *report.Page
 			if pages.wanted() {

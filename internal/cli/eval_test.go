@@ -39,7 +39,8 @@ func stepModel(t *testing.T, dir string, classes int, names ...string) (model st
 		}
 	}
 	model = filepath.Join(dir, "steps.mercer")
-	ok(t, "train", write(t, dir, "right.csv", right.String()), "-o", model, "--learner", "ridge", "--lambda", "1e-6", "--features", "128", "--sigma", "0.3", "--scale", "none")
+	ok(t, "train", write(t, dir, "right.csv", right.String()), "-o", model, "--learner", "ridge", "--lambda", "1e-6",
+		"--features", "128", "--sigma", "0.3", "--scale", "none")
 	return model
 }
 
@@ -98,12 +99,14 @@ func TestEveryAverageIsToldAndJudges(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"micro_precision", "weighted-recall", "weighted_precision"} {
-		if out := object(t, ok(t, "compare", test, m, m, "--metric", name, "--resamples", "100", "--json")); out["metric"] != strings.ReplaceAll(name, "-", "_") {
+		if out := object(t, ok(t, "compare", test, m, m, "--metric", name, "--resamples", "100",
+			"--json")); out["metric"] != strings.ReplaceAll(name, "-", "_") {
 			t.Errorf("compare --metric %s judges by %v", name, out["metric"])
 		}
 	}
 	for _, name := range []string{"micro_recall", "weighted_precision", "weighted_average_precision"} {
-		out := object(t, ok(t, "tune", test, "-o", filepath.Join(dir, name), "--metric", name, "--features", "16", "--folds", "2", "--gamma", "median", "--learner", "ridge", "--lambda", "1", "--json"))
+		out := object(t, ok(t, "tune", test, "-o", filepath.Join(dir, name), "--metric", name, "--features", "16", "--folds", "2",
+			"--gamma", "median", "--learner", "ridge", "--lambda", "1", "--json"))
 		if search, _ := out["search"].(map[string]any); search["metric"] != name {
 			t.Errorf("tune --metric %s judges by %v", name, search["metric"])
 		}
@@ -176,7 +179,8 @@ func TestEvalOfNumbersTakesAQuantile(t *testing.T) {
 	m := filepath.Join(dir, "m")
 	ok(t, "train", data, "-o", m, "--features", "64")
 	half, high := object(t, ok(t, "eval", m, data, "--json")), object(t, ok(t, "eval", m, data, "--json", "--quantile", "0.9"))
-	if d := half["pinball"].(float64) - half["mae"].(float64)/2; d > 1e-12 || d < -1e-12 || high["quantile"] != 0.9 || high["pinball"] == half["pinball"] {
+	if d := half["pinball"].(float64) - half["mae"].(float64)/2; d > 1e-12 || d < -1e-12 || high["quantile"] != 0.9 ||
+		high["pinball"] == half["pinball"] {
 		t.Errorf("pinball %v, of the quantile %v %v; mae %v", half["pinball"], high["quantile"], high["pinball"], half["mae"])
 	}
 	if out := ok(t, "eval", m, data, "--quantile", "0.9"); !strings.Contains(out, "quantile loss of the quantile 0.9") {

@@ -119,7 +119,8 @@ func commandWords(line string) (words []string) {
 		case quote == 0 && c == ' ':
 			switch n := len(words); {
 			case word.Len() == 0:
-			case n > 0 && len(words[n-1]) > 1 && words[n-1][0] == '-' && !strings.Contains(words[n-1], " ") && word.String()[0] != '-' && word.String()[0] != '\'':
+			case n > 0 && len(words[n-1]) > 1 && words[n-1][0] == '-' && !strings.Contains(words[n-1], " ") &&
+				word.String()[0] != '-' && word.String()[0] != '\'':
 				words[n-1] += " " + word.String()
 			default:
 				words = append(words, word.String())

@@ -30,8 +30,10 @@ import (
 func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, npz, idx")
-	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none (default: the last column)")
-	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have any number, such as | (LIBSVM: a comma, found out if one of the first rows has several)")
+	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none "+
+		"(default: the last column)")
+	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have several, such as | "+
+		"(LIBSVM text: a comma, found out if one of the first rows has several)")
 	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")
 	f.StringVar(&o.Weight, "weight", "", "column of row weights, by name or index")
 	f.StringVar(&o.Header, "header", "auto", "whether a table starts with names: auto, yes, no")
@@ -79,7 +81,8 @@ func contains(words, word string) bool {
 func modelFlags(cmd *cobra.Command, c *train.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
-	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map, see mercer maps; or a chain or sum of maps in JSON, or @FILE with it (default: one that suits the kernel and the data)")
+	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
+		"with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows)")
 	mapOptions(f, &c.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
@@ -87,75 +90,118 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 
 // learnerFlags are the flags that choose a learner and its options.
 func learnerFlags(cmd *cobra.Command, c *train.Config) {
-	names, _ := train.Learners()
+	names := train.Learners()
 	f := cmd.Flags()
-	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes that fit into memory, else ridge), "+strings.Join(names, ", "))
+	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes whose features fit into memory, else ridge), "+
+		strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
-	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the features, or auto (default: chosen by --lambda-by); of the lasso and its kin (default: chosen on a held-out tenth of the rows); of online (default 1e-5)")
+	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the "+
+		"features, or auto (default: chosen by --lambda-by); of lasso, elastic-net and group-lasso (default: chosen on a held-out tenth "+
+		"of the rows); of online (default 1e-5)")
 	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
-	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+"; trace: --lambda is in parts of the mean variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
+	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+"; trace: --lambda is in parts of the mean "+
+		"variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
-	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge's deviations of predictions take, 4·D² bytes")
-	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is held back for them")
-	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, λ = 1/(C·rows)")
-	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the learner's usual one, named first)")
+	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge needs for standard deviations of predictions, 4·D² bytes")
+	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is "+
+		"held back for them")
+	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, "+
+		"λ = 1/(C·rows)")
+	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, "+
+		"squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the first named for the learner)")
 	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
 	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")
 	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
-	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never (default: averages that forget the first rows)")
+	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never "+
+		"(default: averages that forget the first rows)")
 	f.Float64Var(&c.Quantile, "quantile", 0, "quantile to predict, with the loss quantile (default 0.5)")
-	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), and of online with the loss epsilon (default 0)")
+	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), "+
+		"and of online with the loss epsilon (default 0)")
 	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
-	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); standard input is then not kept, but learned as it comes")
-	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: none, platt, isotonic, temperature (default none)")
-	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate (default 5, of which no more are used than 20,000 rows need)")
+	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); "+
+		"standard input is then learned as it comes, and not kept")
+	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
+		"none, platt, isotonic, temperature (default none)")
+	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
+		"(default 5, of which as many are used as 20,000 rows need)")
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
-	f.Float64Var(&c.Accuracy, "accuracy", 0, "how far an element of the Gram matrix may be off in approximate products (default 1e-4)")
-	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: none, exact)")
-	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or multinomial (logistic), all at once; ovo (kernel-svm), each two classes (default: of svm and of an l1 penalty ovr, of logistic multinomial, of kernel-svm ovo)")
+	f.Float64Var(&c.Accuracy, "accuracy", 0, "largest error of an element of the Gram matrix in approximate products (default 1e-4)")
+	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)")
+	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or "+
+		"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, "+
+		"multinomial for logistic, ovo for kernel-svm)")
 	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
-	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal (default auto: logistic primal, the others dual)")
-	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that they may leave outside (default 0.1)")
-	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: the most rows within the margin or outside of the tube, and the fewest support vectors, as shares (-s 1 and -s 4 with -n of svm-train)")
-	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality conditions (default: the learner's; these stop at a duality gap of 0.1 %)")
+	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal "+
+		"(default auto: primal for logistic, dual for the others)")
+	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that may lie outside "+
+		"(default 0.1)")
+	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: "+
+		"at most this share of the rows is within the margin or outside of the tube, and at least this share becomes support vectors "+
+		"(-s 1 and -s 4 with -n of svm-train)")
+	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality "+
+		"conditions (default: the learner's; these three stop at a duality gap of 0.1 %)")
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")
 }
 
 // reductionFlags are the flags of principal components.
 func reductionFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
-	f.IntVar(&c.Components, "components", 0, "most principal components of the features to go on with (default: the features themselves)")
+	f.IntVar(&c.Components, "components", 0, "most principal components of the features to train on (default: the features themselves)")
 	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
-	f.IntVar(&c.MapComponents, "map-components", 0, "principal components of each map of a sum to go on with, before those of all")
+	f.IntVar(&c.MapComponents, "map-components", 0, "principal components to keep of each map of a sum, before those of all features")
 	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
 }
 
 // kernelFlags are the flags that name a kernel.
 func kernelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
-	f.StringVar(&c.Kernel, "kernel", "rbf", "kernel: "+strings.Join(kernel.Names(), ", "))
-	f.StringVar(&c.Gamma, "gamma", "median", "γ of the kernel: a number, median or scale, or one of these times a number, such as median*4")
-	f.Float64Var(&c.Sigma, "sigma", 0, "σ in place of γ = 1/(2σ²); of matern its length scale: exp(-‖x-y‖/σ) for ν = 0.5")
-	f.IntVar(&c.Degree, "degree", 0, "degree of the poly kernel (default 3), or order of arccos, 0 or 1 (default 1)")
-	f.Float64Var(&c.Coef0, "coef0", 1, "constant c of the poly kernel (γ x·y + c)^degree, or c > 0 of the skewed kernels, which goes with the size of the numbers")
-	f.Float64Var(&c.Nu, "nu", 1.5, "smoothness ν of the matern kernel")
-	f.Float64Var(&c.Homogeneity, "homogeneity", 1, "degree h of the additive kernels of histograms, (xy)^(h/2)·𝒦(log(y/x))")
+	f.StringVar(&c.Kernel, "kernel", kernel.RBF.Name(), "kernel: "+strings.Join(kernel.Names(), ", "))
+	f.StringVar(&c.Gamma, "gamma", "median", kernel.ParameterHelp("gamma")+
+		": a number, median or scale, or one of these times a number, such as median*4")
+	f.Float64Var(&c.Sigma, "sigma", 0, sigmaHelp())
+	f.IntVar(&c.Degree, "degree", 0, kernel.ParameterHelp("degree"))
+	f.Float64Var(&c.Coef0, "coef0", 1, kernel.ParameterHelp("coef0"))
+	f.Float64Var(&c.Nu, "nu", 1.5, kernel.ParameterHelp("nu"))
+	f.Float64Var(&c.Homogeneity, "homogeneity", 1, kernel.ParameterHelp("homogeneity"))
+}
+
+// sigmaHelp says what σ is, and of which kernels it is the length scale.
+func sigmaHelp() string {
+	var of []string
+	for _, kind := range kernel.Kinds() {
+		if _, ok := kind.Usual().LengthScale(); ok {
+			of = append(of, kind.Name())
+		}
+	}
+	return "σ in place of γ = 1/(2σ²); the length scale of " + strings.Join(of, ", ")
+}
+
+// kernelsWith are the names of the kernels that have a parameter.
+func kernelsWith(parameter string) (names []string) {
+	for _, name := range kernel.Names() {
+		if kernel.Has(name, parameter) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // settle gives a configuration from flags what depends on several of them.
 func settle(cmd *cobra.Command, c *train.Config) error {
-	if strings.EqualFold(c.Kernel, "arccos") && !cmd.Flags().Changed("degree") {
-		c.Degree = 1
+	kern := kernel.Kernel{Name: strings.ToLower(c.Kernel)}
+	if !cmd.Flags().Changed("degree") && c.Degree == 0 {
+		c.Degree = int(kernel.Ungiven(kern.Name, "degree"))
 	}
 	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
 		c.EpsilonGiven = true
 	}
-	if err := nonZero(cmd, strings.ToLower(c.Kernel)); err != nil {
+	if err := nonZero(cmd, kern); err != nil {
 		return err
 	}
-	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !strings.EqualFold(c.Kernel, "matern") {
-		return usagef("--nu is the smoothness of the kernel matern, and the kernel is %s; ν of a support vector machine is --svm-nu", c.Kernel)
+	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !kernel.Has(kern.Name, "nu") {
+		return usagef("--nu is ν of the kernel %s, and the kernel is %s; ν of a support vector machine is --svm-nu",
+			strings.Join(kernelsWith("nu"), ", "), c.Kernel)
 	}
 	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && c.L1Ratio == 0 {
 		return usagef("--l1-ratio 0 leaves nothing to |w|, which is ridge regression: give a number above 0, or --learner ridge")
@@ -170,23 +216,28 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 
 // nonZero refuses a parameter of the kernel that is given as 0, which a configuration takes for not
 // given.
-func nonZero(cmd *cobra.Command, kern string) error {
-	for _, p := range []struct {
-		flag string
-		of   bool
-		what string
-	}{
-		{"coef0", strings.HasPrefix(kern, "skewed-"), "c"},
-		{"nu", kern == "matern", "ν"},
-		{"degree", kern == "poly", "the degree"},
-		{"sigma", true, "σ"},
-	} {
-		f := cmd.Flags().Lookup(p.flag)
-		if !p.of || f == nil || !f.Changed {
+func nonZero(cmd *cobra.Command, kern kernel.Kernel) error {
+	zero := func(flag string) bool {
+		f := cmd.Flags().Lookup(flag)
+		if f == nil || !f.Changed {
+			return false
+		}
+		v, err := strconv.ParseFloat(f.Value.String(), 64)
+		return err == nil && v == 0
+	}
+	if zero("sigma") {
+		return usagef("--sigma 0: σ of %s is a positive number", kern.Name)
+	}
+	kind := kern.Kind()
+	if kind == nil {
+		return nil
+	}
+	for _, p := range kind.Parameters() {
+		if p.Name == "gamma" { // which is read with its words, by pipeline.SplitGamma
 			continue
 		}
-		if v, err := strconv.ParseFloat(f.Value.String(), 64); err == nil && v == 0 {
-			return usagef("--%s %s: %s of %s is a positive number", p.flag, f.Value, p.what, kern)
+		if zero(p.Name) && !p.Takes(0) {
+			return usagef("--%s 0: of %s it must be %s", p.Name, kind, p.Must())
 		}
 	}
 	return nil
@@ -239,7 +290,8 @@ func (v *lambdaValue) settle() error {
 	by, ridge := strings.ToLower(c.LambdaBy), c.Learner == "auto" || c.Learner == "ridge"
 	switch ofTrace := strings.HasPrefix(v.text, "trace*"); {
 	case ofTrace && !ridge:
-		return usagef("--lambda %s is in parts of the mean variance of the features, which the ridge alone knows; give %s a number", v.text, c.Learner)
+		return usagef("--lambda %s is in parts of the mean variance of the features, which the ridge alone knows; give %s a number",
+			v.text, c.Learner)
 	case ofTrace && by != "" && by != "trace":
 		return usagef("--lambda %s gives λ, so that --lambda-by %s has nothing to say; leave out one of them", v.text, by)
 	case ofTrace:
@@ -247,7 +299,8 @@ func (v *lambdaValue) settle() error {
 	case v.text == "auto" && (by == "given" || by == "trace"):
 		return usagef("--lambda auto gives no λ, but --lambda-by %s needs one; give --lambda a number, or leave out --lambda-by", by)
 	case v.text != "auto" && c.Lambda == 0 && slices.Contains([]string{"lasso", "elastic-net", "group-lasso"}, c.Learner):
-		return usagef("--lambda 0 leaves %s no penalty, which is least squares: take --learner ridge --lambda 0, or leave out --lambda to have one chosen", c.Learner)
+		return usagef("--lambda 0 leaves %s no penalty, which is least squares: take --learner ridge --lambda 0, "+
+			"or leave out --lambda to have one chosen", c.Learner)
 	case v.text != "auto" && c.Lambda == 0 && by == "" && ridge:
 		c.LambdaBy = "given"
 	}
@@ -256,23 +309,28 @@ func (v *lambdaValue) settle() error {
 
 // mapOptions are the flags of single maps, each named as in feature.Options.
 func mapOptions(f *pflag.FlagSet, o *feature.Options) {
-	f.StringVar(&o.Form, "form", "", "form of Fourier features: pair, phase (default pair)")
-	f.StringVar(&o.Radius, "radius", "", "lengths of sorf's frequencies: chi, fixed (default chi)")
-	f.StringVar(&o.Hash, "hash", "", "hash functions of the sketches: pairwise, balanced (default pairwise)")
-	f.BoolVar(&o.Complex, "complex", false, "sketch by complex numbers: less variance at degrees of 3 and more")
-	f.Float64SliceVar(&o.Series, "series", nil, "coefficients a0,a1,… ≥ 0 of f in maclaurin's kernel f(γ x·y)")
-	f.StringVar(&o.Entries, "entries", "", "entries of random projections: normal, sparse")
-	f.Float64Var(&o.Sparsity, "sparsity", 0, "s of sparse entries, of which one in s is not 0")
-	f.IntVar(&o.Pool, "pool", 0, "m, the vectors that pk-rp draws from, or the rows that kg-rp and its kin keep")
-	f.IntVar(&o.T, "t", 0, "t, how many terms an output adds up")
-	f.StringVar(&o.Reuse, "reuse", "", "how pk-rp uses its pool: even, random (default even)")
-	f.IntVar(&o.Rank, "rank", 0, "most principal components that kpca-rp and nystrom keep (default: all)")
-	f.IntVar(&o.Terms, "terms", 0, "features for each input dimension of the additive maps; cells of unary")
-	f.StringVar(&o.Window, "window", "", "window of homogeneous: fitted, uniform, rectangular")
-	f.Float64Var(&o.Period, "period", 0, "step between the frequencies of homogeneous (default: by a sample of the rows)")
-	f.Float64Var(&o.Stretch, "stretch", 0, "what additive maps multiply inputs by (default: by a sample of the rows)")
-	f.StringVar(&o.Landmarks, "landmarks", "", "rows to compare with: uniform, kmeans, kmedoid, leverage, rpcholesky (chosen from a sample), or a FILE of rows")
-	f.Float64Var(&o.Width, "width", 0, "s of the sigmoids (default: by a sample of the rows)")
+	f.StringVar(&o.Form, "form", "", feature.OptionHelp("form"))
+	f.StringVar(&o.Radius, "radius", "", feature.OptionHelp("radius"))
+	f.StringVar(&o.Hash, "hash", "", feature.OptionHelp("hash"))
+	f.BoolVar(&o.Complex, "complex", false, feature.OptionHelp("complex"))
+	f.Float64SliceVar(&o.Series, "series", nil, feature.OptionHelp("series"))
+	f.StringVar(&o.Entries, "entries", "", feature.OptionHelp("entries"))
+	f.Float64Var(&o.Sparsity, "sparsity", 0, feature.OptionHelp("sparsity"))
+	f.IntVar(&o.Pool, "pool", 0, feature.OptionHelp("pool"))
+	f.IntVar(&o.T, "t", 0, feature.OptionHelp("t"))
+	f.StringVar(&o.Reuse, "reuse", "", feature.OptionHelp("reuse"))
+	f.IntVar(&o.Rank, "rank", 0, feature.OptionHelp("rank"))
+	f.IntVar(&o.Terms, "terms", 0, feature.OptionHelp("terms"))
+	f.StringVar(&o.Window, "window", "", feature.OptionHelp("window"))
+	f.Float64Var(&o.Period, "period", 0, feature.OptionHelp("period"))
+	f.Float64Var(&o.Stretch, "stretch", 0, feature.OptionHelp("stretch"))
+	f.StringVar(&o.Landmarks, "landmarks", "", landmarksHelp())
+	f.Float64Var(&o.Width, "width", 0, feature.OptionHelp("width"))
+}
+
+// landmarksHelp is the help of the option, but rows that are given come from a file.
+func landmarksHelp() string {
+	return strings.ReplaceAll(feature.OptionHelp("landmarks"), ", given (default", ", or a FILE of rows (default")
 }
 
 // readLandmarks reads the landmarks that --landmarks names a file of, in any format of data,
@@ -282,7 +340,9 @@ func readLandmarks(ctx context.Context, c *train.Config, data dataset.Options) e
 	if path == "" || slices.Contains(feature.LandmarkChoices(), strings.ToLower(path)) {
 		return nil
 	}
-	src, err := dataset.Open(ctx, path, dataset.Options{Format: data.Format, Label: "none", Header: data.Header, Base: data.Base, Missing: data.Missing, Dim: data.Dim})
+	src, err := dataset.Open(ctx, path, dataset.Options{
+		Format: data.Format, Label: "none", Header: data.Header, Base: data.Base, Missing: data.Missing, Dim: data.Dim,
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("--landmarks %s: there is no such file, nor is it one of %s", path, strings.Join(feature.LandmarkChoices(), ", "))
 	}
@@ -339,7 +399,8 @@ func (m *mapValue) Set(s string) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&cfg); err != nil {
-		return fmt.Errorf("not a map in JSON, such as {\"map\":\"chain\",\"steps\":[{\"map\":\"countsketch\",\"features\":512},{\"map\":\"rff\",\"features\":2048}]}: %w", err)
+		return fmt.Errorf("not a map in JSON, such as "+
+			`{"map":"chain","steps":[{"map":"countsketch","features":512},{"map":"rff","features":2048}]}: %w`, err)
 	}
 	if d.More() {
 		return errors.New("more than one map in JSON")

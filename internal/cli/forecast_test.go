@@ -68,9 +68,11 @@ func TestForecastsTellTheMemory(t *testing.T) {
 	}{
 		{0, "tune " + classes + " -o " + out + " --features 1024 --learner svm --c 0.01,0.1 --gamma 1 --folds 2"},
 		{8 * 1024 * 1024 * 8, "tune " + numbers + " -o " + out + " --features 1024 --learner ridge --lambda 0.1,1 --gamma 1 --folds 5"},
-		{8 * 1024 * 1024 * 8, "tune " + numbers + " -o " + out + " --features 1024 --learner ridge --lambda 0.1,1 --gamma 1 --folds 5 --memory 80MB"},
+		{8 * 1024 * 1024 * 8, "tune " + numbers + " -o " + out +
+			" --features 1024 --learner ridge --lambda 0.1,1 --gamma 1 --folds 5 --memory 80MB"},
 		{0, "compare " + classes + " --config=--kernel=linear --config --features=2048§--learner=svm§--c=0.01 --folds 2"},
-		{24 * 2048 * 2048, "curve " + numbers + " --features 2048 --learner ridge --lambda-by held-out --at-rows 500,8000 --at-features 64 --seeds 1"},
+		{24 * 2048 * 2048, "curve " + numbers +
+			" --features 2048 --learner ridge --lambda-by held-out --at-rows 500,8000 --at-features 64 --seeds 1"},
 	} {
 		args := strings.Fields(c.args)
 		for i := range args {
@@ -108,7 +110,8 @@ func TestCurvesTellTheMemoryOfMoreRows(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "steps.csv", steps(40_000, 2))
 	learner := []string{data, "--features", "1024", "--learner", "svm", "--c", "0.01", "--max-iter", "5", "--json"}
-	c := object(t, ok(t, append([]string{"curve", "--rows", "1200", "--at-rows", "100,200,400,800", "--at-features", "64", "--seeds", "1"}, learner...)...))
+	c := object(t, ok(t, append([]string{"curve", "--rows", "1200", "--at-rows", "100,200,400,800", "--at-features", "64",
+		"--seeds", "1"}, learner...)...))
 	var rows, bytes []float64
 	for _, part := range []string{"by_rows", "extrapolated"} {
 		for _, p := range c[part].([]any) {

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,7 +107,8 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 	}
 	switch {
 	case p.proba && !m.HasProbabilities():
-		return fmt.Errorf("%s: has no probabilities; those of LIBSVM trained with -b 1 have, and logistic ones of LIBLINEAR (-s 0, 6, 7)", modelPath)
+		return fmt.Errorf("%s: has no probabilities; those of LIBSVM trained with -b 1 have, and logistic ones of LIBLINEAR (-s 0, 6, 7)",
+			modelPath)
 	case p.variance || p.interval:
 		return fmt.Errorf("%s: a model of %s has no variances and no intervals", modelPath, kind)
 	case p.data.Group != "":
@@ -126,17 +126,8 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 	}
 	defer src.Close()
 	return p.output(cmd, bars, func(w *bufio.Writer) error {
-		r, err := src.Open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer r.Close()
 		rows := 0
-		for {
-			b, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+		for b, err := range dataset.Each(cmd.Context(), src) {
 			if err != nil {
 				return err
 			}
@@ -147,8 +138,9 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 				return fmt.Errorf("%s: %w", path, err)
 			}
 			rows += b.X.Len()
-			bars.report("predict", rows, r.Progress())
+			bars.report("predict", rows, b.Pass.Progress())
 		}
+		return nil
 	})
 }
 

@@ -101,7 +101,8 @@ func TestEveryGrammarOfEveryFlag(t *testing.T) {
 				case g.flag == "degree":
 					args = append(args, "--kernel", "poly")
 				}
-				if fitted := c.Flags().Lookup("features"); fitted != nil && g.flag != "features" && g.flag != "map" && g.flag != "landmarks" && !strings.HasPrefix(g.flag, "bag-") {
+				if fitted := c.Flags().Lookup("features"); fitted != nil && g.flag != "features" && g.flag != "map" &&
+					g.flag != "landmarks" && !strings.HasPrefix(g.flag, "bag-") {
 					args = append(args, "--features", "8")
 				}
 				if c.Name() == "tune" && g.flag != "gamma" && g.flag != "sigma" && !strings.HasPrefix(g.flag, "bag-") {
@@ -126,7 +127,8 @@ func TestEveryGrammarOfEveryFlag(t *testing.T) {
 	}
 	// Configurations of compare take the flags of train.
 	landmarks := filepath.Join(dir, "landmarks.csv")
-	ok(t, "compare", data, "--folds", "2", "--progress", "never", "--config", "--map nystrom --landmarks "+landmarks+" --learner ridge --lambda trace*0.01",
+	ok(t, "compare", data, "--folds", "2", "--progress", "never",
+		"--config", "--map nystrom --landmarks "+landmarks+" --learner ridge --lambda trace*0.01",
 		"--config", "--gamma median*4 --features 8 --learner ridge --lambda 1")
 	for name := range quick {
 		if ran[name] < 4 {

@@ -97,7 +97,10 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 const usageColumn = 26
 
 // files are the flags that take the name of a file, folders that of a folder.
-const files, folders = "output test test-labels labels report append like save-stats unlabelled journal fit continue results space csv", "plots data"
+const (
+	files   = "output test test-labels labels report append like save-stats unlabelled journal fit continue results space csv"
+	folders = "plots data"
+)
 
 // flagColumn is the first column of a flag's help: its names and what it takes.
 func flagColumn(f *pflag.Flag) string {
@@ -106,7 +109,8 @@ func flagColumn(f *pflag.Flag) string {
 		name = "  -" + f.Shorthand + ", --" + f.Name
 	}
 	takes, known := map[string]string{
-		"bool": "", "string": "TEXT", "stringArray": "TEXT", "stringSlice": "TEXT,…", "int": "N", "uint64": "N", "intSlice": "N,…", "numbers": "N,…",
+		"bool": "", "string": "TEXT", "stringArray": "TEXT", "stringSlice": "TEXT,…",
+		"int": "N", "uint64": "N", "intSlice": "N,…", "numbers": "N,…",
 		"float64": "NUMBER", "float64Slice": "NUMBER,…", "float": "NUMBER", "bytes": "BYTES", "duration": "TIME", "values": "VALUES",
 	}[f.Value.Type()]
 	switch {

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
+
+	"mercer/feature"
+	"mercer/kernel"
 )
 
 // Every help fits into 80 columns, with all flags too.
@@ -112,5 +116,58 @@ func TestFilled(t *testing.T) {
 	want := "  mercer train data.csv -o m \\\n      --map '{\"map\":\"sum\",\n      \"steps\":[{\"map\":\"rff\"},\n      {\"map\":\"orf\"}]}' --c 1"
 	if got := filledCommands(line, 32); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// What the help says of kernels and of the options of maps is what their kinds say, so that a new kernel or map
+// changes it by its row alone. Flags with a default have the one that the kinds have.
+func TestHelpIsThatOfKernelsAndMaps(t *testing.T) {
+	for _, name := range []string{"train", "transform", "approx", "tune", "kernel", "bench"} {
+		cmd, _, err := newRoot().Find([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := func(flag, want string) {
+			if f := cmd.Flags().Lookup(flag); f != nil && !strings.Contains(f.Usage, want) {
+				t.Errorf("%s --%s: %q, want %q", name, flag, f.Usage, want)
+			}
+		}
+		has("kernel", strings.Join(kernel.Names(), ", "))
+		for _, p := range kernel.ParameterNames() {
+			has(p, kernel.ParameterHelp(p))
+		}
+		for _, option := range feature.OptionNames() {
+			if option == "landmarks" {
+				has(option, landmarksHelp())
+				continue
+			}
+			has(option, feature.OptionHelp(option))
+		}
+		for _, kind := range kernel.Kinds() {
+			for _, p := range kind.Parameters() {
+				f := cmd.Flags().Lookup(p.Name)
+				if f == nil || name == "tune" {
+					continue
+				}
+				if v, err := strconv.ParseFloat(f.DefValue, 64); err == nil && p.Name != "gamma" && v != 0 && v != p.Usual {
+					t.Errorf("%s --%s: the default is %g, and %g of %s", name, p.Name, v, p.Usual, kind)
+				}
+			}
+		}
+	}
+	help := strings.Join(strings.Fields(ok(t, "kernel", "--help")), " ")
+	for _, kind := range kernel.Kinds() {
+		median, scale := kind.GammaRule()
+		for _, text := range []string{kind.Name() + " " + kind.Formula(), kind.About(), median, scale} {
+			if !strings.Contains(help, strings.Join(strings.Fields(text), " ")) {
+				t.Errorf("the help of the command kernel has no %q of %s", text, kind)
+			}
+		}
+	}
+	all := strings.Join(strings.Fields(ok(t, "train", "--help-all")), " ")
+	for _, want := range []string{"fraction, step (default fraction) of unary", "rpcholesky, or a FILE of rows (default uniform) of nystrom"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the help of train does not say %q", want)
+		}
 	}
 }

@@ -43,34 +43,8 @@ to all digits.
 Rows are scaled, and γ is chosen, as train does for a learner of the kernel itself; both by DATA
 alone. --scale none leaves the numbers as they are.
 
-Kernels:  linear     x·y
-          poly       (γ x·y + coef0)^degree
-          exp        exp(γ x·y)
-          arccos     ‖x‖ᵖ‖y‖ᵖ J(θ)/π, θ the angle between x and y, p the degree:
-                     p = 0: J = π-θ;  p = 1: J = sin θ + (π-θ) cos θ
-          rbf        exp(-γ‖x-y‖²)
-          laplacian  exp(-γ‖x-y‖₁)
-          cauchy     Π 1/(1 + γ²(x_j-y_j)²)
-          matern     2^(1-ν)/Γ(ν)·z^ν K_ν(z), z = √(2ν)‖x-y‖/σ: exp(-‖x-y‖/σ) for ν = 0.5,
-                     close to rbf for large ν; σ is its length scale, γ = 1/(2σ²)
-of histograms, rows of numbers of 0 or more:
-          hellinger       Σ √(x_j y_j)
-          chi2            Σ 2x_j y_j/(x_j+y_j)
-          intersection    Σ min(x_j, y_j)
-          jensen-shannon  Σ x_j/2·log₂((x_j+y_j)/x_j) + y_j/2·log₂((x_j+y_j)/y_j)
-          exp-chi2        exp(-γ Σ (x_j-y_j)²/(x_j+y_j))
-and of numbers above -coef0:
-          skewed-chi2          Π 2√(u_j v_j)/(u_j+v_j), u = x+coef0 and v = y+coef0
-          skewed-intersection  Π min(√(u_j/v_j), √(v_j/u_j))
-With --homogeneity h every term of hellinger, chi2, intersection and jensen-shannon is times
-(x_j y_j)^((h-1)/2), so that k(ax, ay) = aʰ·k(x, y).
-
-Gamma:    median     rbf, matern 1/median‖x-y‖², laplacian 1/median‖x-y‖₁, cauchy
-                     1/√median‖x-y‖² and exp-chi2 1/median Σ(x_j-y_j)²/(x_j+y_j) over random
-                     pairs of up to 2,000 rows of DATA; poly, exp 1/median‖x‖²
-          scale      1/(d·variance of all values); cauchy: its square root; exp-chi2:
-                     1/(d·standard deviation of all values)
-All other kernels have no γ.`,
+` + kernelsHelp() + `
+` + gammaHelp(),
 		Example: `  mercer kernel digits.csv --kernel rbf -o k.npy
   mercer kernel digits.csv --scale none --kernel rbf --gamma 0.001 -o k.npy
   mercer kernel train.svm test.svm --kernel poly --degree 2 --coef0 1 --gamma 1 -o k.npy
@@ -90,6 +64,49 @@ All other kernels have no γ.`,
 	f.BoolVar(&g.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &g.progress)
 	return cmd
+}
+
+// kernelsHelp lists the kernels: name and formula, and under it what the kernel is for, and its parameters.
+func kernelsHelp() string {
+	var b strings.Builder
+	b.WriteString("Kernels:\n")
+	for _, kind := range kernel.Kinds() {
+		fmt.Fprintf(&b, "  %-21s%s\n", kind, kind.Formula())
+		about := kind.About()
+		for i, p := range kind.Parameters() {
+			sep := ", "
+			if i == 0 {
+				sep = " | "
+			}
+			about += sep + "--" + p.Name
+		}
+		fmt.Fprintf(&b, "  %-23s%s\n", "", about)
+	}
+	return b.String()
+}
+
+// gammaHelp says how γ follows from DATA: kernels with the same rule stand together.
+func gammaHelp() string {
+	type rule struct{ median, scale string }
+	var rules []rule
+	of := map[rule][]string{}
+	for _, kind := range kernel.Kinds() {
+		var r rule
+		if r.median, r.scale = kind.GammaRule(); r.median == "" {
+			continue
+		}
+		if of[r] == nil {
+			rules = append(rules, r)
+		}
+		of[r] = append(of[r], kind.Name())
+	}
+	var b strings.Builder
+	b.WriteString("γ by --gamma median, over random pairs of up to 2,000 rows of DATA, and by --gamma scale:\n")
+	for _, r := range rules {
+		fmt.Fprintf(&b, "  %-21smedian: %s\n  %-21sscale: %s\n", strings.Join(of[r], ", "), r.median, "", r.scale)
+	}
+	b.WriteString("The variance is that of all numbers of DATA. All other kernels have no γ.")
+	return b.String()
 }
 
 // largeMatrix is how many bytes of a matrix are written without --yes.
@@ -142,7 +159,8 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	}
 	size := 8 * int64(sum.Rows) * int64(m)
 	if size > largeMatrix && !g.yes {
-		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", units.Count(sum.Rows), units.Count(m), units.Bytes(size), g.out)
+		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", units.Count(sum.Rows), units.Count(m),
+			units.Bytes(size), g.out)
 	}
 	if size > largeMatrix {
 		p.note(fmt.Sprintf("%s will take %s", g.out, units.Bytes(size)))
@@ -212,7 +230,8 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 func finite(part []float64, first, cols int) error {
 	for i, v := range part {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return fmt.Errorf("the value of rows %d and %d (from 1) is too large for a float64; give a smaller --gamma or scale the data", first+i/cols+1, i%cols+1)
+			return fmt.Errorf("the value of rows %d and %d (from 1) is too large for a float64; give a smaller --gamma or scale the data",
+				first+i/cols+1, i%cols+1)
 		}
 	}
 	return nil

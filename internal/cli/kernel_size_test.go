@@ -11,7 +11,8 @@ import (
 func TestKernelAsksBeforeItFillsTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "k.npy")
-	small, large := write(t, dir, "small.csv", strings.Repeat("1,2,a\n3,4,b\n", 10)), write(t, dir, "large.csv", strings.Repeat("1,2,a\n3,4,b\n", 6000))
+	small, large := write(t, dir, "small.csv", strings.Repeat("1,2,a\n3,4,b\n", 10)),
+		write(t, dir, "large.csv", strings.Repeat("1,2,a\n3,4,b\n", 6000))
 	r := mercer(t, "kernel", large, "-o", out, "--gamma", "1")
 	if r.code != 2 || !strings.Contains(r.stderr, "12,000 × 12,000 numbers takes 1.1 GiB in "+out+"; say --yes to write it") {
 		t.Errorf("%+v", r)
@@ -26,7 +27,8 @@ func TestKernelAsksBeforeItFillsTheDisk(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	for _, name := range []string{"k.csv", "k.npz", "k.txt"} {
-		if r := mercer(t, "kernel", small, "-o", filepath.Join(dir, name)); r.code != 2 || !strings.Contains(r.stderr, "a matrix is written in NumPy's format; give a name that ends in .npy") {
+		if r := mercer(t, "kernel", small, "-o", filepath.Join(dir, name)); r.code != 2 ||
+			!strings.Contains(r.stderr, "a matrix is written in NumPy's format; give a name that ends in .npy") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

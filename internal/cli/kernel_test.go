@@ -168,7 +168,7 @@ func TestKernelRefuses(t *testing.T) {
 	}{
 		{data, "--kernel magic", 2, "known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern"},
 		{data, "--kernel arccos --degree 2", 2, "arccos: degree is 2; it must be 0 or 1"},
-		{data, "--kernel matern --nu 0", 2, "--nu 0: ν of matern is a positive number"},
+		{data, "--kernel matern --nu 0", 2, "--nu 0: of matern it must be a number from"},
 		{data, "--kernel poly --coef0 -1", 2, "poly: coef0 is -1"},
 		{data, "--sigma -1", 2, "sigma -1 is not a positive number"},
 		{data, "--gamma 1 --sigma 1", 2, "gamma and sigma are two names for one thing"},
@@ -180,7 +180,7 @@ func TestKernelRefuses(t *testing.T) {
 		{zero, "--kernel exp-chi2", 1, "all rows are equal; give gamma as a number"},
 		{zero, "--kernel exp-chi2 --gamma scale", 1, "give gamma as a number"},
 		{data, "--kernel chi2 --homogeneity -1", 2, "chi2: homogeneity is -1"},
-		{data, "--kernel skewed-chi2 --coef0 0", 2, "--coef0 0: c of skewed-chi2 is a positive number"},
+		{data, "--kernel skewed-chi2 --coef0 0", 2, "--coef0 0: of skewed-chi2 it must be a positive number"},
 		{named, "--kernel chi2", 1, `named.csv: row 2, column "green": -0.5 is too small; chi2 takes numbers of 0 or more`},
 		{named, "--kernel exp-chi2", 1, `column "green": -0.5 is too small; exp-chi2 takes`},
 		{named, "--kernel skewed-chi2 --coef0 0.5", 1, `column "green": -0.5 is too small; skewed-chi2 takes numbers above -0.5, which is -coef0`},

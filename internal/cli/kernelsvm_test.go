@@ -27,7 +27,8 @@ func TestTrainKernelSVM(t *testing.T) {
 			t.Errorf("%s: %s", c[0], out)
 		}
 	}
-	if out := ok(t, "train", numbers, "-o", m, "--learner", "kernel-svm", "--svm-nu", "0.3"); !strings.Contains(out, "nu-svr: ν = 0.3, ε = ") {
+	if out := ok(t, "train", numbers, "-o", m, "--learner", "kernel-svm", "--svm-nu", "0.3"); !strings.Contains(out,
+		"nu-svr: ν = 0.3, ε = ") {
 		t.Errorf("%s", out)
 	}
 	if out := ok(t, "train", data, "-o", m, "--learner", "kernel-svm", "--svm-nu", "0.2"); !strings.Contains(out, "nu-svc: ν = 0.2, ") {
@@ -41,5 +42,16 @@ func TestTrainKernelSVM(t *testing.T) {
 	r := mercer(t, "train", data, "-o", m, "--learner", "kernel-svm", "--multiclass", "all")
 	if r.code == 0 || !strings.Contains(r.stderr, `has no multiclass "all"`) {
 		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+}
+
+// ν of the kernel and ν of the machine are two flags. Which kernels have the former is for these to say.
+func TestNuOfTheKernelIsNotThatOfTheMachine(t *testing.T) {
+	r := mercer(t, "train", "no.csv", "-o", "m", "--learner", "kernel-svm", "--kernel", "RBF", "--nu", "0.5")
+	if want := "--nu is ν of the kernel matern, and the kernel is RBF; ν of a support vector machine is --svm-nu"; r.code != 2 || !strings.Contains(r.stderr, want) {
+		t.Errorf("%+v, want %q", r, want)
+	}
+	if r := mercer(t, "train", "no.csv", "-o", "m", "--learner", "kernel-svm", "--kernel", "MATERN", "--nu", "0.5"); r.code != 1 {
+		t.Errorf("matern has ν: %+v", r)
 	}
 }

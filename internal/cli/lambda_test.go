@@ -25,7 +25,8 @@ func TestLambdaInPartsOfTheTrace(t *testing.T) {
 		return string(m)
 	}
 	given := trained("--lambda", "0.01", "--lambda-by", "trace")
-	for _, args := range [][]string{{"--lambda", "trace*0.01"}, {"--lambda", "Trace*1e-2", "--lambda-by", "trace"}, {"--lambda-by", "TRACE", "--lambda", "trace*0.01"}} {
+	for _, args := range [][]string{{"--lambda", "trace*0.01"}, {"--lambda", "Trace*1e-2", "--lambda-by", "trace"},
+		{"--lambda-by", "TRACE", "--lambda", "trace*0.01"}} {
 		if trained(args...) != given {
 			t.Errorf("%v: another model than by --lambda-by trace", args)
 		}
@@ -43,14 +44,16 @@ func TestLambdaInPartsOfTheTrace(t *testing.T) {
 		}
 	}
 	calibrated := func(lambda string) string {
-		text := ok(t, "train", "flowers.csv", "-o", "m.mercer", "--features", "32", "--learner", "ridge", "--calibrate", "platt", "--json", "--lambda", lambda)
+		text := ok(t, "train", "flowers.csv", "-o", "m.mercer", "--features", "32", "--learner", "ridge", "--calibrate", "platt",
+			"--json", "--lambda", lambda)
 		if err := json.Unmarshal([]byte(text), &m); err != nil {
 			t.Fatal(err)
 		}
 		return ok(t, "predict", "m.mercer", "flowers.csv", "--proba")
 	}
 	parts := calibrated("trace*0.5")
-	if number := calibrated(strconv.FormatFloat(m.Trained.Training.Ridge.Lambda, 'g', -1, 64)); number != parts || m.Trained.Training.Ridge.Lambda == 0 {
+	if number := calibrated(strconv.FormatFloat(m.Trained.Training.Ridge.Lambda, 'g', -1, 64)); number != parts ||
+		m.Trained.Training.Ridge.Lambda == 0 {
 		t.Errorf("probabilities differ with the same λ, %g", m.Trained.Training.Ridge.Lambda)
 	}
 }

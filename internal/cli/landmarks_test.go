@@ -37,7 +37,8 @@ func TestLandmarksFromAFile(t *testing.T) {
 	csv, libsvm, model := write(t, dir, "rows.csv", rows.String()), write(t, dir, "rows.svm", svm.String()), filepath.Join(dir, "m.mercer")
 	var accuracy any
 	for _, path := range []string{csv, libsvm} {
-		report := object(t, ok(t, "train", train, "-o", model, "--map", "nystrom", "--landmarks", path, "--scale", "standard", "--learner", "ridge", "--lambda", "0.01", "--json", "--test", test))
+		report := object(t, ok(t, "train", train, "-o", model, "--map", "nystrom", "--landmarks", path, "--scale", "standard",
+			"--learner", "ridge", "--lambda", "0.01", "--json", "--test", test))
 		if accuracy == nil {
 			accuracy = report["accuracy"]
 		}
@@ -60,8 +61,10 @@ func TestLandmarksFromAFile(t *testing.T) {
 		want string
 	}{
 		{append([]string{"--landmarks", negative}, chi2...), "mercer train: " + negative + `: row 11, column "2": -3 is too small; chi2`},
-		{append([]string{"--landmarks", negative, "--learner", "falkon", "--map", ""}, chi2...), "mercer train: " + negative + `: row 11, column "2": -3 is too small; chi2`},
-		{[]string{"--landmarks", labelled}, labelled + ": the landmarks have 65 dimensions, but the rows of the data have 64; landmarks have no labels, so leave out"},
+		{append([]string{"--landmarks", negative, "--learner", "falkon", "--map", ""}, chi2...), "mercer train: " + negative +
+			`: row 11, column "2": -3 is too small; chi2`},
+		{[]string{"--landmarks", labelled},
+			labelled + ": the landmarks have 65 dimensions, but the rows of the data have 64; landmarks have no labels, so leave out"},
 		{[]string{"--landmarks", narrow}, "mercer train: " + narrow + ": the landmarks have 3 dimensions, but the rows of the data have 64"},
 		{[]string{"--landmarks", filepath.Join(dir, "none")}, "no such file, nor is it one of uniform, kmeans"},
 		{[]string{"--landmarks", csv, "--features", "50"}, "120 landmarks are given, but features is 50"},
@@ -72,7 +75,8 @@ func TestLandmarksFromAFile(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.args, r.stderr, c.want)
 		}
 	}
-	for path, want := range map[string]string{negative: `: row 11, column "2": -3 is too small`, labelled: ": the landmarks have 65 dimensions"} {
+	for path, want := range map[string]string{negative: `: row 11, column "2": -3 is too small`,
+		labelled: ": the landmarks have 65 dimensions"} {
 		r := mercer(t, append([]string{"approx", train, "--map", "nystrom", "--landmarks", path}, chi2...)...)
 		if r.code == 0 || !strings.Contains(r.stderr, "mercer approx: "+path+want) {
 			t.Errorf("approx: %q, want %q", r.stderr, want)

@@ -177,11 +177,6 @@ func readLiblinear(path string) (*liblinear.Model, error) {
 
 // predict writes the predictions of all rows.
 func (p *liblinearPredict) predict(cmd *cobra.Command, m *liblinear.Model, src dataset.Source, w *bufio.Writer) (*liblinearScore, error) {
-	r, err := src.Open(cmd.Context())
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	if p.probabilities {
 		fmt.Fprint(w, "labels")
 		for _, l := range m.Labels {
@@ -192,15 +187,11 @@ func (p *liblinearPredict) predict(cmd *cobra.Command, m *liblinear.Model, src d
 	values, probabilities := make([]float64, m.Outputs), make([]float64, len(m.Labels))
 	score := &liblinearScore{}
 	var line []byte
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return score, nil
-		}
+	for b, err := range dataset.Each(cmd.Context(), src) {
 		if err != nil {
 			return nil, err
 		}
-		if err := numericLabels(src, b); err != nil {
+		if err := numericLabels(src, b.Batch); err != nil {
 			return nil, err
 		}
 		for i := range b.X.Len() {
@@ -221,6 +212,7 @@ func (p *liblinearPredict) predict(cmd *cobra.Command, m *liblinear.Model, src d
 			}
 		}
 	}
+	return score, nil
 }
 
 // numericLabels refuses labels that are no numbers.

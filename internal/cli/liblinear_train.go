@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -183,21 +182,12 @@ func readLiblinearData(ctx context.Context, path string) (*liblinear.Data, error
 		return nil, err
 	}
 	defer src.Close()
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	data := &liblinear.Data{X: &matrix.CSR{Ptr: []int{0}}}
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return data, nil
-		}
+	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return nil, err
 		}
-		if err := numericLabels(src, b); err != nil {
+		if err := numericLabels(src, b.Batch); err != nil {
 			return nil, err
 		}
 		if b.Outputs != 1 {
@@ -212,6 +202,7 @@ func readLiblinearData(ctx context.Context, path string) (*liblinear.Data, error
 		data.X.Rows += b.X.Len()
 		data.X.Cols = max(data.X.Cols, b.X.Dim())
 	}
+	return data, nil
 }
 
 func (t *liblinearTrain) train(ctx context.Context, w io.Writer, data *liblinear.Data, path, out string) error {
@@ -254,7 +245,8 @@ func (t *liblinearTrain) crossValidate(ctx context.Context, w io.Writer, data *l
 		s.add(v, data.Y[i])
 	}
 	if t.opt.Solver.Regression() {
-		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\nCross Validation Squared correlation coefficient = %.6g\n", s.meanSquared(), s.correlation())
+		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\n", s.meanSquared())
+		fmt.Fprintf(w, "Cross Validation Squared correlation coefficient = %.6g\n", s.correlation())
 		return nil
 	}
 	fmt.Fprintf(w, "Cross Validation Accuracy = %.6g%%\n", s.accuracy())

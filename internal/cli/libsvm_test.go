@@ -42,7 +42,8 @@ func TestPredictTakesAModelOfLIBSVM(t *testing.T) {
 	if got, want := ok(t, "predict", m, csv), "7\n-3\n"; got != want {
 		t.Errorf("of CSV %q, want %q", got, want)
 	}
-	if got := ok(t, "inspect", m); !strings.Contains(got, "LIBSVM c_svc, kernel linear") || !strings.Contains(got, "labels 7 (1 vectors), -3 (1 vectors)") {
+	if got := ok(t, "inspect", m); !strings.Contains(got, "LIBSVM c_svc, kernel linear") ||
+		!strings.Contains(got, "labels 7 (1 vectors), -3 (1 vectors)") {
 		t.Errorf("inspect: %s", got)
 	}
 	if got := ok(t, "inspect", m, "--json"); !strings.Contains(got, `"libsvm-model"`) {
@@ -96,7 +97,8 @@ func TestPredictTakesAPrecomputedKernelOfLIBSVM(t *testing.T) {
 		t.Errorf("of CSV %q, svm-predict %q", got, precomputedLabels)
 	}
 	narrow := write(t, dir, "narrow", "3 0:1 1:0.96 2:0.87\n")
-	if r := mercer(t, "predict", m, narrow); r.code != 1 || !strings.Contains(r.stderr, "the rows have 2 kernel values; support vectors are up to the training row 10") {
+	if r := mercer(t, "predict", m, narrow); r.code != 1 ||
+		!strings.Contains(r.stderr, "the rows have 2 kernel values; support vectors are up to the training row 10") {
 		t.Errorf("of too few values: exit code %d, %s", r.code, r.stderr)
 	}
 }
@@ -139,7 +141,8 @@ func TestPredictTakesAModelOfLIBLINEAR(t *testing.T) {
 		t.Errorf("inspect --json: %s", got)
 	}
 	cut := write(t, dir, "cut.model", "solver_type L2R_LR\nnr_class 2\n")
-	if r := mercer(t, "predict", cut, data); r.code != 1 || !strings.Contains(r.stderr, "cut.model: line 2: the file ends before its weights") {
+	if r := mercer(t, "predict", cut, data); r.code != 1 ||
+		!strings.Contains(r.stderr, "cut.model: line 2: the file ends before its weights") {
 		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
 }

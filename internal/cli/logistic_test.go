@@ -69,7 +69,7 @@ func TestLogisticOfLabels(t *testing.T) {
 	}
 	data, m := write(t, dir, "sets.csv", text), dir+"/m"
 	out := ok(t, "train", data, "-o", m, "--label-separator", "|", "--learner", "logistic", "--kernel", "linear", "--c", "10", "--test", data)
-	for _, want := range []string{"2 labels, any number a row: a, b", "logistic, logistic loss, C = 10, in the primal", "exact     100.00 %", "log loss"} {
+	for _, want := range []string{"multi-label, 2 labels: a, b", "logistic, logistic loss, C = 10, in the primal", "exact     100.00 %", "log loss"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q in\n%s", want, out)
 		}

@@ -19,7 +19,8 @@ func TestKernelMachines(t *testing.T) {
 		least float64
 	}{
 		{[]string{"--learner", "kernel-ridge", "--lambda", "0.01"}, "by Cholesky", 0.97},
-		{[]string{"--learner", "kernel-ridge", "--product", "threshold", "--lambda", "1", "--gamma", "0.05"}, "iterations of conjugate gradients", 0.9},
+		{[]string{"--learner", "kernel-ridge", "--product", "threshold", "--lambda", "1", "--gamma", "0.05"},
+			"iterations of conjugate gradients", 0.9},
 		{[]string{"--learner", "kernel-ridge", "--kernel", "intersection", "--lookup", "64", "--lambda", "1"}, "kernel-ridge", 0.95},
 		{[]string{"--learner", "falkon", "--features", "300", "--landmarks", "kmeans", "--lambda", "0.01"}, "300 centres", 0.95},
 		{[]string{"--learner", "falkon", "--landmarks", rows, "--lambda", "0.01"}, "2 centres", 0},

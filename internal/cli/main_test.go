@@ -147,7 +147,8 @@ func TestTrainPredictEval(t *testing.T) {
 		Prediction string    `json:"prediction"`
 		Scores     []float64 `json:"scores"`
 	}
-	if err := json.Unmarshal([]byte(strings.SplitN(ok(t, "predict", m, test, "--json"), "\n", 2)[0]), &row); err != nil || row.Prediction != predicted[0] || len(row.Scores) != 10 {
+	if err := json.Unmarshal([]byte(strings.SplitN(ok(t, "predict", m, test, "--json"), "\n", 2)[0]), &row); err != nil ||
+		row.Prediction != predicted[0] || len(row.Scores) != 10 {
 		t.Errorf("predict --json: %+v, %v", row, err)
 	}
 
@@ -314,7 +315,8 @@ func TestDemo(t *testing.T) {
 
 func TestProgressGoesToStandardErrorOnly(t *testing.T) {
 	dir := t.TempDir()
-	r := mercer(t, "train", write(t, dir, "c.csv", curve(500)), "-o", filepath.Join(dir, "m"), "--features", "32", "--progress", "always", "--json")
+	r := mercer(t, "train", write(t, dir, "c.csv", curve(500)), "-o", filepath.Join(dir, "m"), "--features", "32",
+		"--progress", "always", "--json")
 	if r.code != 0 || !strings.Contains(r.stderr, "rows") || !strings.HasSuffix(r.stderr, "\r") {
 		t.Errorf("standard error: %q", r.stderr)
 	}
@@ -327,7 +329,8 @@ func TestHelpHasExamples(t *testing.T) {
 			continue
 		}
 		out := ok(t, cmd.Name(), "--help")
-		if _, examples, _ := strings.Cut(out, "Examples:"); !strings.Contains(examples, "\n  mercer "+cmd.Name()) && !strings.Contains(out, "| mercer "+cmd.Name()) {
+		if _, examples, _ := strings.Cut(out, "Examples:"); !strings.Contains(examples, "\n  mercer "+cmd.Name()) &&
+			!strings.Contains(out, "| mercer "+cmd.Name()) {
 			t.Errorf("mercer %s --help has no example:\n%s", cmd.Name(), out)
 		}
 	}

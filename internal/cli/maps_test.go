@@ -170,7 +170,7 @@ func TestSkewedKernelsTakeC(t *testing.T) {
 	if out := ok(t, append(search, "0,0.01,0.1")...); !strings.Contains(out, "2 configurations") || !strings.Contains(out, "coef0") || !strings.Contains(out, "0.01") {
 		t.Errorf("tune: %s", out)
 	}
-	if r := mercer(t, append(search, "0")...); r.code == 0 || !strings.Contains(r.stderr, "coef0 is 0; c of skewed-chi2 is a positive number") {
+	if r := mercer(t, append(search, "0")...); r.code == 0 || !strings.Contains(r.stderr, "coef0 is 0; of skewed-chi2 it must be a positive number") {
 		t.Errorf("tune of c = 0: %+v", r)
 	}
 	for _, wrong := range []string{"0", "-1"} {

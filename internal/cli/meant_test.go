@@ -26,7 +26,8 @@ func TestDidYouMean(t *testing.T) {
 		{"train x.csv -o m --learner logistic-regression", "it is called logistic here", ""},
 	} {
 		r := mercer(t, strings.Fields(c.args)...)
-		if r.code != 2 || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) || strings.Count(r.stderr, "\n") != 1 {
+		if r.code != 2 || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) ||
+			strings.Count(r.stderr, "\n") != 1 {
 			t.Errorf("%s: %+v, want %q", c.args, r, c.want)
 		}
 	}
@@ -59,7 +60,8 @@ func TestWrongOrderOfModelAndData(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"train " + m + " -o n", "predict " + m + " " + m, "approx " + m, "kernel " + m + " -o k.npy"} {
-		if r := mercer(t, strings.Fields(args)...); r.code != 1 || !strings.Contains(r.stderr, m+": is a model or another file of tensors; give a data file") {
+		if r := mercer(t, strings.Fields(args)...); r.code != 1 ||
+			!strings.Contains(r.stderr, m+": is a model or another file of tensors; give a data file") {
 			t.Errorf("%s: %+v", args, r)
 		}
 	}

@@ -38,7 +38,7 @@ func TestTrainGoesOn(t *testing.T) {
 	ok(t, "train", both, "-o", m("whole"), "--online", "--features", "64", "--survey-rows", "1500")
 	ok(t, "train", a, "-o", m("one"), "--learner", "online", "--features", "64", "--survey-rows", "1500")
 	text := ok(t, "train", "--continue", m("one"), b, "-o", m("two"), "--test", both)
-	if shown := ok(t, "inspect", m("two")); !strings.Contains(shown, "before they were learned\n  1 ") || !strings.Contains(shown, "\n  2,048 ") || !strings.Contains(shown, "\n  4,000 ") {
+	if shown := ok(t, "inspect", m("two")); !strings.Contains(shown, "progressive validation: loss, error\n  1 ") || !strings.Contains(shown, "\n  2,048 ") || !strings.Contains(shown, "\n  4,000 ") {
 		t.Error(shown)
 	}
 	for _, want := range []string{"4,000 rows", "logistic by sgd", "before learning: error", "accuracy", "log loss"} {
@@ -177,12 +177,12 @@ func TestLabelsOfAnyNumber(t *testing.T) {
 		{write(t, dir, "columns.csv", columns.String()), "--label", "three,seven", "--task", "multilabel"},
 	} {
 		text := ok(t, append([]string{"train", "-o", m, "--features", "64", "--learner", "svm", "--test", c[0]}, c...)...)
-		for _, want := range []string{"2 labels, any number a row", "exact", "Hamming", "micro F1", "macro F1", "precision"} {
+		for _, want := range []string{"multi-label, 2 labels", "exact", "Hamming", "micro F1", "macro F1", "precision"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no %q in:\n%s", c[0], want, text)
 			}
 		}
-		if !strings.Contains(ok(t, "inspect", m), "2 labels, any number a row") {
+		if !strings.Contains(ok(t, "inspect", m), "multi-label, 2 labels") {
 			t.Error("inspect does not tell the labels")
 		}
 		var metrics struct {
@@ -200,7 +200,7 @@ func TestLabelsOfAnyNumber(t *testing.T) {
 	if !strings.HasPrefix(ok(t, "predict", m, svm, "--label-separator", ","), "seven\n") || !strings.Contains(predictions[0], "3,7\n") || !strings.Contains(predictions[0], "\n\n") {
 		t.Errorf("%.100q", predictions[0])
 	}
-	if text := ok(t, "inspect", svm); !strings.Contains(text, "2, of which a row may have any number (rows have lists of labels): 3, 7") {
+	if text := ok(t, "inspect", svm); !strings.Contains(text, "2, multi-label (rows have lists of labels): 3, 7") {
 		t.Error(text)
 	}
 }

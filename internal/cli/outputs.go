@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"mercer/internal/whole"
 )
 
 // goesOn makes of an interruption an error that tells how to go on.
@@ -45,4 +47,19 @@ func sameFile(a, b string) bool {
 	s, errS := os.Stat(a)
 	t, errT := os.Stat(b)
 	return errS == nil && errT == nil && os.SameFile(s, t)
+}
+
+// writable says whether files can be written, before hours of work; a file without a path is none.
+func writable(paths ...string) error {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		f, err := whole.Create(path)
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	return nil
 }

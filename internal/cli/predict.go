@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -67,7 +66,8 @@ tab and the prediction.`,
 	f.StringVarP(&p.out, "output", "o", "", "file to write the predictions to (default: standard output)")
 	f.BoolVar(&p.scores, "scores", false, "add the scores")
 	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
-	f.BoolVar(&p.interval, "interval", false, "add the lower and upper end of the interval of each number (of a model trained with --conformal)")
+	f.BoolVar(&p.interval, "interval", false, "add the lower and upper end of the interval around each number "+
+		"(of a model trained with --conformal)")
 	f.BoolVar(&p.proba, "proba", false, "add the probabilities of the classes or labels")
 	dataFlags(cmd, &p.data)
 	groupFlag(cmd, &p.data)
@@ -118,7 +118,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
-	warnUnseen(cmd, src)
+	warnUnseen(cmd, unseenIn(src))
 	return nil
 }
 
@@ -150,19 +150,11 @@ func (p *predict) output(cmd *cobra.Command, bars *progress, work func(w *bufio.
 }
 
 // eachScored predicts the rows of src batch by batch; keys are the names of bags that have some.
-func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *progress, body func(x matrix.Rows, scores *matrix.Dense, keys []string) error) error {
-	r, err := src.Open(cmd.Context())
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *progress,
+	body func(x matrix.Rows, scores *matrix.Dense, keys []string) error) error {
 	var scores matrix.Dense
 	rows := 0
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for b, err := range dataset.Each(cmd.Context(), src) {
 		if err != nil {
 			return err
 		}
@@ -170,12 +162,13 @@ func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *pr
 		if err := m.Scores(&scores, b.X); err != nil {
 			return dataset.Locate(err, src, b.First)
 		}
-		if err := body(b.X, &scores, bagKeys(r)); err != nil {
+		if err := body(b.X, &scores, bagKeys(b.Pass)); err != nil {
 			return dataset.Locate(err, src, b.First)
 		}
 		rows += b.X.Len()
-		bars.report("predict", rows, r.Progress())
+		bars.report("predict", rows, b.Pass.Progress())
 	}
+	return nil
 }
 
 // spread is how sure a regression is of each row.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,12 +67,10 @@ independent, and make everything look significant.`,
 	return cmd
 }
 
-// scoreTable is a table of scores: a row a data set, a column a method.
+// scoreTable is a table of scores with its name.
 type scoreTable struct {
-	name     string
-	methods  []string
-	dataSets []string // nil: they have no names
-	scores   [][]float64
+	rank.Table
+	name string
 }
 
 func (r *ranks) run(cmd *cobra.Command, path string) error {
@@ -90,17 +87,13 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	control := -1
-	if r.control != "" {
-		if control = slices.Index(t.methods, r.control); control < 0 {
-			return usagef("--control %q is no method of %s, which has %s", r.control, t.name, strings.Join(t.methods, ", "))
-		}
+	if r.control != "" && !slices.Contains(t.Methods, r.control) {
+		return usagef("--control %q is no method of %s, which has %s", r.control, t.name, strings.Join(t.Methods, ", "))
 	}
-	test, err := rank.Friedman(t.scores, !r.lower)
+	out, err := rank.Compare(t.Table, rank.CompareOptions{Lower: r.lower, Alpha: r.alpha, Control: r.control})
 	if err != nil {
 		return fmt.Errorf("%s: %s", t.name, strings.TrimPrefix(err.Error(), "rank: "))
 	}
-	out := r.compare(t, test, control)
 	if r.json {
 		if err := r.pages.write(cmd, present.RanksPage(out, t.name), true); err != nil {
 			return err
@@ -170,130 +163,34 @@ func readScores(stdin io.Reader, path string) (*scoreTable, error) {
 			first = 1
 		}
 	}
-	t.methods = header[first:]
-	for i, name := range t.methods {
+	t.Methods = header[first:]
+	for i, name := range t.Methods {
 		if name == "" {
 			return nil, fmt.Errorf("%s:%d: column %d has no name; the first line names the methods", t.name, lines[0], first+i+1)
 		}
-		if slices.Index(t.methods, name) < i {
+		if slices.Index(t.Methods, name) < i {
 			return nil, fmt.Errorf("%s:%d: two columns are called %q", t.name, lines[0], name)
 		}
 	}
-	if len(t.methods) < 2 {
-		return nil, fmt.Errorf("%s: has %s to compare; give a column for each of two or more", t.name, units.Plural(len(t.methods), "method"))
+	if len(t.Methods) < 2 {
+		return nil, fmt.Errorf("%s: has %s to compare; give a column for each of two or more", t.name, units.Plural(len(t.Methods), "method"))
 	}
 	if n := len(cells) - 1; n < 3 {
 		return nil, fmt.Errorf("%s: %s cannot tell methods apart by their ranks; give three or more, or compare models on the rows of one with mercer compare", t.name, units.Plural(n, "data set"))
 	}
 	for i, row := range cells[1:] {
-		scores := make([]float64, len(t.methods))
+		scores := make([]float64, len(t.Methods))
 		for j, cell := range row[first:] {
 			v, err := strconv.ParseFloat(cell, 64)
 			switch {
 			case cell == "" || cell == "?" || strings.EqualFold(cell, "na"):
-				return nil, fmt.Errorf("%s:%d: column %q: there is no score; ranks take one of every method on every data set, so leave out the row or the column", t.name, lines[i+1], t.methods[j])
+				return nil, fmt.Errorf("%s:%d: column %q: there is no score; ranks take one of every method on every data set, so leave out the row or the column", t.name, lines[i+1], t.Methods[j])
 			case err != nil || v-v != 0:
-				return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", t.name, lines[i+1], t.methods[j], cell)
+				return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", t.name, lines[i+1], t.Methods[j], cell)
 			}
 			scores[j] = v
 		}
-		t.scores = append(t.scores, scores)
-		if first == 1 {
-			t.dataSets = append(t.dataSets, row[0])
-		}
+		t.Scores = append(t.Scores, scores)
 	}
 	return t, nil
-}
-
-// compare makes all comparisons, with a control if that is not negative.
-func (r *ranks) compare(t *scoreTable, test *rank.FriedmanTest, control int) *present.RanksJSON {
-	out := &present.RanksJSON{DataSets: test.DataSets, Better: "higher", Alpha: r.alpha}
-	if r.lower {
-		out.Better = "lower"
-	}
-	for _, j := range rank.Order(test.Ranks) {
-		mean := 0.0
-		for _, row := range t.scores {
-			mean += row[j] / float64(len(t.scores))
-		}
-		out.Methods = append(out.Methods, present.MethodRank{Method: t.methods[j], MeanRank: test.Ranks[j], MeanScore: mean})
-	}
-	out.Friedman.ChiSquare, out.Friedman.DF, out.Friedman.P = test.ChiSquare, test.DF, test.P
-	if !math.IsInf(test.F, 0) {
-		out.ImanDavenport.F = &test.F
-	}
-	out.ImanDavenport.DF1, out.ImanDavenport.DF2, out.ImanDavenport.P = test.DF, test.FDF, test.FP
-	out.CriticalDifference = test.NemenyiDifference(r.alpha)
-
-	order := rank.Order(test.Ranks)
-	var pairs [][2]int // the methods of each comparison
-	pair := func(a, b int) {
-		z, p := test.Compare(a, b)
-		c := present.RankPair{A: t.methods[a], B: t.methods[b], Z: z, P: p, Wilcoxon: 1}
-		d := make([]float64, len(t.scores))
-		for i, row := range t.scores {
-			d[i] = row[a] - row[b]
-		}
-		// Its one error here is that all scores are equal.
-		if w, err := rank.Wilcoxon(d, rank.DropZeros); err == nil {
-			c.Wilcoxon = w.P
-		}
-		out.Comparisons, pairs = append(out.Comparisons, c), append(pairs, [2]int{a, b})
-	}
-	if control >= 0 {
-		out.Control = t.methods[control]
-		out.CriticalDifference = test.DunnDifference(r.alpha)
-		for _, j := range order {
-			if j != control {
-				pair(control, j)
-			}
-		}
-	} else {
-		for i, a := range order {
-			for _, b := range order[i+1:] {
-				pair(a, b)
-			}
-		}
-		for _, g := range rank.Groups(test.Ranks, out.CriticalDifference) {
-			var names []string
-			for _, j := range g {
-				names = append(names, t.methods[j])
-			}
-			out.Groups = append(out.Groups, names)
-		}
-	}
-	var p, w []float64
-	for _, c := range out.Comparisons {
-		p, w = append(p, c.P), append(w, c.Wilcoxon)
-	}
-	holm, wilcoxon := rank.Holm(p), rank.Holm(w)
-	for i := range out.Comparisons {
-		c := &out.Comparisons[i]
-		c.Holm, c.WilcoxonHolm = holm[i], wilcoxon[i]
-		if control >= 0 {
-			c.Dunn, c.Hochberg = &rank.Bonferroni(p)[i], &rank.Hochberg(p)[i]
-		} else {
-			nemenyi := test.Nemenyi(pairs[i][0], pairs[i][1])
-			c.Nemenyi, c.Shaffer = &nemenyi, &rank.Shaffer(p, test.Methods)[i]
-		}
-	}
-	if test.Methods == 2 {
-		out.Two = &present.TwoMethods{}
-		for _, row := range t.scores {
-			a, b := row[order[0]], row[order[1]]
-			if r.lower {
-				a, b = b, a
-			}
-			switch {
-			case a > b:
-				out.Two.Wins++
-			case a < b:
-				out.Two.Losses++
-			default:
-				out.Two.Ties++
-			}
-		}
-		out.Two.Sign = rank.Sign(out.Two.Wins, out.Two.Losses)
-	}
-	return out
 }

@@ -43,7 +43,8 @@ func TestRanksTellsWhichMethodsDiffer(t *testing.T) {
 	}
 
 	text := ok(t, "ranks", path, "--lower")
-	for _, want := range []string{"8 data sets × 4 methods, lower scores are better", "χ² = 22.95 of 3 degrees of freedom", "explicit – KG-RP", "┃", "├"} {
+	for _, want := range []string{"8 data sets × 4 methods, lower scores are better", "χ² = 22.95 of 3 degrees of freedom",
+		"explicit – KG-RP", "┃", "├"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
 		}
@@ -75,7 +76,8 @@ func TestRanksAgainstAControl(t *testing.T) {
 	}
 	for _, c := range got["comparisons"].([]any) {
 		c := c.(map[string]any)
-		if c["a"] != "explicit" || c["nemenyi"] != nil || !(c["p"].(float64) <= c["hochberg"].(float64) && c["hochberg"].(float64) <= c["holm"].(float64) && c["holm"].(float64) <= c["bonferroni_dunn"].(float64)) {
+		if c["a"] != "explicit" || c["nemenyi"] != nil || !(c["p"].(float64) <= c["hochberg"].(float64) &&
+			c["hochberg"].(float64) <= c["holm"].(float64) && c["holm"].(float64) <= c["bonferroni_dunn"].(float64)) {
 			t.Errorf("comparison %v", c)
 		}
 	}
@@ -121,7 +123,8 @@ func TestRanksErrors(t *testing.T) {
 		{[]string{"none.csv"}, 1, "none.csv"},
 		{[]string{file("empty.csv", "")}, 1, "empty.csv: the table is empty"},
 		{[]string{file("one.csv", "data,svm\na,1\nb,2\nc,3\n")}, 1, "one.csv: has 1 method to compare; give a column for each of two or more"},
-		{[]string{file("short.csv", "a,b\n1,2\n2,1\n")}, 1, "short.csv: 2 data sets cannot tell methods apart by their ranks; give three or more"},
+		{[]string{file("short.csv", "a,b\n1,2\n2,1\n")}, 1,
+			"short.csv: 2 data sets cannot tell methods apart by their ranks; give three or more"},
 		{[]string{file("ragged.csv", "a,b\n1,2\n2\n3,4\n")}, 1, "ragged.csv:3: 1 cell, but the first line has 2"},
 		{[]string{file("gap.csv", "set,a,b\nx,1,2\ny,,4\nz,5,6\n")}, 1, `gap.csv:3: column "a": there is no score`},
 		{[]string{file("gap.tsv", "a\tb\n1\t2\n2\t\n5\t6\n")}, 1, `gap.tsv:3: column "b": there is no score`},
@@ -133,7 +136,8 @@ func TestRanksErrors(t *testing.T) {
 		{[]string{file("quote.csv", "a,b\n1,\"2\n2,2\n3,3\n")}, 1, "quote.csv:"},
 	} {
 		r := mercer(t, append([]string{"ranks"}, c.args...)...)
-		if r.code != c.code || !strings.HasPrefix(r.stderr, "mercer ranks: ") || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 || r.stdout != "" {
+		if r.code != c.code || !strings.HasPrefix(r.stderr, "mercer ranks: ") || !strings.Contains(r.stderr, c.want) ||
+			strings.Count(r.stderr, "\n") != 1 || r.stdout != "" {
 			t.Errorf("%v: exit code %d, %q; want %d, %q", c.args, r.code, r.stderr, c.code, c.want)
 		}
 	}

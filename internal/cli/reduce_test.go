@@ -19,7 +19,7 @@ func TestTrainOnComponents(t *testing.T) {
 		t.Error(out)
 	}
 	out = ok(t, "inspect", m)
-	for _, want := range []string{"reduction 7 principal components", "share of the variance", "\n  7  "} {
+	for _, want := range []string{"reduction 7 principal components", "explained variance", "\n  7  "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
@@ -94,7 +94,7 @@ func TestTrainSparseWeights(t *testing.T) {
 		}
 	}
 	ok(t, "train", data, "-o", m, "--kernel", "linear", "--learner", "elastic-net", "--l1-ratio", "0.9")
-	if out = ok(t, "inspect", m); !strings.Contains(out, "α = 0.9") || !strings.Contains(out, "weights that are not 0") {
+	if out = ok(t, "inspect", m); !strings.Contains(out, "α = 0.9") || !strings.Contains(out, "non-zero weights") {
 		t.Error(out)
 	}
 }

@@ -109,7 +109,8 @@ func (v *pages) write(cmd *cobra.Command, page *report.Page, silent bool) error 
 		return nil
 	}
 	present.MadeBy(page, cmd.Root().Annotations[commandLine], version(),
-		fmt.Sprintf("%s %s/%s, vector instructions: %s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, vec.Level(), units.Plural(runtime.GOMAXPROCS(0), "thread")))
+		fmt.Sprintf("%s %s/%s, vector instructions: %s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, vec.Level(),
+			units.Plural(runtime.GOMAXPROCS(0), "thread")))
 	out := cmd.OutOrStdout()
 	if silent {
 		out = io.Discard

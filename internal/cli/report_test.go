@@ -105,7 +105,7 @@ func TestReportOfTwoClasses(t *testing.T) {
 		"rows 140 accuracy 90.00 % share of rows whose class is predicted",
 		"<b>no & never", "yes's", "mercer train "+data+" -o "+m, "--test '"+test+"' --report "+html, "features, seed 1 (",
 		"mercer "+version(), "data data.csv csv rows 600 dimensions 1 values from 0 to 1.6")
-	if got, want := strings.Join(p.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; What was tried; The data; Time and memory; How this was made"; got != want {
+	if got, want := strings.Join(p.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; Choice of parameters; The data; Time and memory; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}
 	if got, want := pictures(t, plots), "c calibration classes confusion precision-recall probabilities roc time"; got != want {
@@ -126,8 +126,8 @@ func TestReportOfTwoClasses(t *testing.T) {
 	}
 	e := readPage(t, a)
 	e.has(t, "m.mercer on test rows.csv", "rows 140 accuracy 90.00 % ", "--json",
-		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them not 0 labels one of 2 classes", "How many rows each class has.")
-	if got, want := strings.Join(e.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; What was tried; The data; How this was made"; got != want {
+		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them non-zero labels one of 2 classes", "The number of rows of each class.")
+	if got, want := strings.Join(e.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; Choice of parameters; The data; How this was made"; got != want {
 		t.Errorf("headings %s, want %s", got, want)
 	}
 	first, err := os.ReadFile(a)
@@ -146,7 +146,7 @@ func TestReportOfNumbers(t *testing.T) {
 	html, plots := filepath.Join(dir, "m.html"), filepath.Join(dir, "plots")
 	ok(t, "train", data, "-o", filepath.Join(dir, "m"), "--features", "64", "--path", "--holdout", "0.25", "--report", html, "--plots", plots, "--json")
 	p := readPage(t, html)
-	p.has(t, "25 % of the rows, held back", "RMSE", "Each point is one of", "λ = ", "Each λ that was tried")
+	p.has(t, "25 % of the rows, held back", "RMSE", "Each point is one of", "λ = ", "Path of λ")
 	if got, want := pictures(t, plots), "lambda prediction residuals-against-prediction residuals time"; got != want {
 		t.Errorf("pictures %s, want %s", got, want)
 	}
@@ -173,7 +173,7 @@ func TestReportWithoutTestRows(t *testing.T) {
 			continue
 		}
 		p := readPage(t, html)
-		p.has(t, "Trained on data.csv: 300 rows", "3 classes: class 00, class 01, class 02", "Where the ")
+		p.has(t, "Trained on data.csv: 300 rows", "3 classes: class 00, class 01, class 02", "How the ")
 		if strings.Contains(p.text, "accuracy") || p.figures < 2 {
 			t.Errorf("%v: %d figures; %s", c, p.figures, p.text)
 		}
@@ -250,7 +250,7 @@ func TestReportOfMaps(t *testing.T) {
 	p := readPage(t, html)
 	p.has(t, "Maps for the rbf kernel", "data.csv: all 4,950 pairs of 100 rows, means over 2 draws of each map", "asked for a mean absolute error of at most 0.1",
 		"take --map ", "orf 128 ", "rff 32 ", "share of pairs", "largest relative", "bias", "effective dimension", "µs one row",
-		"Fitted rates: error = c·D^e", "e of the mean error", "its Gram matrix has the effective dimension ", "kernel rbf, γ = ", "mercer approx "+data)
+		"Fitted rates: error = c·D^e", "e of the mean error", "its Gram matrix has effective dimension ", "kernel rbf, γ = ", "mercer approx "+data)
 	if got, want := pictures(t, plots), "error-against-d error-against-time offers pairs-orf pairs-rff"; got != want {
 		t.Errorf("pictures %s, want %s", got, want)
 	}

@@ -20,7 +20,8 @@ func TestReproduceList(t *testing.T) {
 			t.Errorf("%s is not in the list:\n%s", table.Name, text)
 		}
 	}
-	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-F4.1\n", "        no experiment: formulas\n", "        LS19-3.6; data not available: webspam, ", "; nearest: LS18-1 and "} {
+	for _, want := range []string{"  LS19  table 3.3, ", "        data not available: STL-10", "        S14-F4.1\n",
+		"        no experiment: formulas\n", "        LS19-3.6; data not available: webspam, ", "; nearest: LS18-1 and "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
@@ -29,7 +30,8 @@ func TestReproduceList(t *testing.T) {
 	if err := json.Unmarshal([]byte(ok(t, "reproduce", "--list", "--json")), &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Tables) != len(papers.Tables()) || list.Tables[0].Name != "S14-4.1" || !(list.Tables[0].Seconds > 0) || len(list.Items) != len(papers.Inventory()) || list.Items[0].Mark == "" {
+	if len(list.Tables) != len(papers.Tables()) || list.Tables[0].Name != "S14-4.1" || !(list.Tables[0].Seconds > 0) ||
+		len(list.Items) != len(papers.Inventory()) || list.Items[0].Mark == "" {
 		t.Errorf("%+v", list)
 	}
 }
@@ -39,7 +41,8 @@ func TestReproduceList(t *testing.T) {
 func lacks(t *testing.T, tables string, args ...string) string {
 	t.Helper()
 	r := mercer(t, args...)
-	if r.code != 1 || !strings.Contains(r.stderr, " for "+tables+"; --data names the folder of the data sets\n") || strings.Count(r.stderr, "\n") != 1 {
+	if r.code != 1 || !strings.Contains(r.stderr, " for "+tables+"; --data names the folder of the data sets\n") ||
+		strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("mercer %s: exit code %d, %q", strings.Join(args, " "), r.code, r.stderr)
 	}
 	return r.stdout
@@ -49,12 +52,14 @@ func lacks(t *testing.T, tables string, args ...string) string {
 func TestReproduceListsAPaper(t *testing.T) {
 	for _, args := range [][]string{{"reproduce", "LS18"}, {"reproduce", "--list", "ls18"}} {
 		text := ok(t, args...)
-		if !strings.Contains(text, "  LS18-1 ") || !strings.Contains(text, "  LS18  table 1, ") || strings.Contains(text, "  LS19-4.2 ") || strings.Contains(text, "  S14   ") || strings.Contains(text, "  LS19  ") {
+		if !strings.Contains(text, "  LS18-1 ") || !strings.Contains(text, "  LS18  table 1, ") ||
+			strings.Contains(text, "  LS19-4.2 ") || strings.Contains(text, "  S14   ") || strings.Contains(text, "  LS19  ") {
 			t.Errorf("%v lists\n%s", args, text)
 		}
 	}
 	var list present.TablesJSON
-	if err := json.Unmarshal([]byte(ok(t, "reproduce", "K10", "S14", "--json")), &list); err != nil || len(list.Tables) < 10 || list.Tables[0].Name != "S14-4.1" {
+	if err := json.Unmarshal([]byte(ok(t, "reproduce", "K10", "S14", "--json")), &list); err != nil || len(list.Tables) < 10 ||
+		list.Tables[0].Name != "S14-4.1" {
 		t.Errorf("%v, %+v", err, list.Tables)
 	}
 	for _, c := range []struct{ args, want string }{
@@ -63,7 +68,8 @@ func TestReproduceListsAPaper(t *testing.T) {
 		{"LS18 S14-4.1", "LS18 is a paper, whose tables are listed, and others are tables to be made"},
 		{"--list S14-4.1", `"S14-4.1" is not a paper; --list takes S14, LS18, LS19, K10, L12`},
 	} {
-		if r := mercer(t, append([]string{"reproduce"}, strings.Fields(c.args)...)...); r.code != 2 || !strings.Contains(r.stderr, c.want) || strings.Contains(c.args, "LS18-9") && strings.Contains(r.stderr, "S14") {
+		if r := mercer(t, append([]string{"reproduce"}, strings.Fields(c.args)...)...); r.code != 2 ||
+			!strings.Contains(r.stderr, c.want) || strings.Contains(c.args, "LS18-9") && strings.Contains(r.stderr, "S14") {
 			t.Errorf("%s: %+v, want %q", c.args, r, c.want)
 		}
 	}
@@ -100,13 +106,15 @@ func TestReproduce(t *testing.T) {
 
 func TestReproduceJSON(t *testing.T) {
 	var results []present.ReproducedJSON
-	if err := json.Unmarshal([]byte(lacks(t, "LS19-4.2", "reproduce", "LS19-4.2", "S14-4.1", "--quick", "--json", "--data", t.TempDir())), &results); err != nil {
+	if err := json.Unmarshal([]byte(lacks(t, "LS19-4.2", "reproduce", "LS19-4.2", "S14-4.1",
+		"--quick", "--json", "--data", t.TempDir())), &results); err != nil {
 		t.Fatal(err)
 	}
 	if len(results) != 2 || results[0].Missing == "" || len(results[0].Cells) != 72 || len(results[1].Cells) != 40 {
 		t.Fatalf("%+v", results)
 	}
-	if c := results[0].Cells[0]; c.Ours != nil || c.Theirs == nil || c.Theirs.Mean != 0.079 || c.Theirs.SD != 0.002 || c.Mark != papers.NoData {
+	if c := results[0].Cells[0]; c.Ours != nil || c.Theirs == nil || c.Theirs.Mean != 0.079 || c.Theirs.SD != 0.002 ||
+		c.Mark != papers.NoData {
 		t.Errorf("%+v", c)
 	}
 	if c := results[0].Cells[71]; c.Theirs != nil || c.Row != "KG-RP, m = 122" || c.Column != "D = 1000" {
@@ -130,7 +138,8 @@ func TestReproduceReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"S14-4.1", "TensorSketch abs., theirs", "KG-RP, m = 122", "data not available: there is no ", "on the line an estimate is exact"} {
+	for _, want := range []string{"S14-4.1", "TensorSketch abs., theirs", "KG-RP, m = 122", "data not available: there is no ",
+		"on the line an estimate is exact"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -140,7 +149,8 @@ func TestReproduceReport(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if r := mercer(t, "reproduce", "S14-4.1", "--quick", "--report", filepath.Join(dir, "no", "r.html")); r.code != 1 || !strings.Contains(r.stderr, "no") {
+	if r := mercer(t, "reproduce", "S14-4.1", "--quick", "--report", filepath.Join(dir, "no", "r.html")); r.code != 1 ||
+		!strings.Contains(r.stderr, "no") {
 		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
 }
@@ -150,7 +160,8 @@ func TestReproduceGoesOn(t *testing.T) {
 	journal := filepath.Join(t.TempDir(), "journal")
 	table := func(args ...string) []present.ReproducedJSON {
 		var results []present.ReproducedJSON
-		if err := json.Unmarshal([]byte(ok(t, append([]string{"reproduce", "S14-F4.6", "--json", "--journal", journal}, args...)...)), &results); err != nil {
+		if err := json.Unmarshal([]byte(ok(t, append([]string{"reproduce", "S14-F4.6", "--json", "--journal", journal},
+			args...)...)), &results); err != nil {
 			t.Fatal(err)
 		}
 		return results
@@ -187,7 +198,8 @@ func TestReproduceGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, told strings.Builder
-	if code := Run(ctx, []string{"reproduce", "S14-F4.6", "--journal", filepath.Join(t.TempDir(), "new")}, nil, &out, &told); code != 1 || !strings.Contains(told.String(), "the same command goes on from there") {
+	if code := Run(ctx, []string{"reproduce", "S14-F4.6", "--journal", filepath.Join(t.TempDir(), "new")}, nil, &out,
+		&told); code != 1 || !strings.Contains(told.String(), "the same command goes on from there") {
 		t.Errorf("exit code %d, %s", code, told.String())
 	}
 }

@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mercer/dataset"
 	"mercer/internal/present"
-	"mercer/model"
 	"mercer/train"
 )
 
@@ -77,37 +74,6 @@ func mergeStatistics(files []string) (*train.Statistics, error) {
 	}
 	return s, nil
 }
-
-// openMore is open for rows that are added to statistics.
-func (t *training) openMore(ctx context.Context, path string) (file dataFile, fit func(train.Options) (*model.Model, *train.Report, dataset.Source, error), err error) {
-	if path == "" {
-		return noData{}, func(opt train.Options) (*model.Model, *train.Report, dataset.Source, error) {
-			m, report, err := train.FitStatistics(ctx, nil, t.stats, t.cfg, opt)
-			return m, report, nil, err
-		}, nil
-	}
-	o := t.data
-	o.Schema = t.stats.DataSchema()
-	f, err := dataset.Open(ctx, path, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	return f, func(opt train.Options) (*model.Model, *train.Report, dataset.Source, error) {
-		var src, held dataset.Source = f, nil
-		if t.holdout > 0 {
-			src, held = dataset.Split(f, t.holdout, max(t.cfg.Seed, 1))
-		}
-		m, report, err := train.FitStatistics(ctx, src, t.stats, t.cfg, opt)
-		return m, report, held, err
-	}, nil
-}
-
-// noData stands for the data of a training on statistics alone.
-type noData struct{}
-
-func (noData) Name() string                       { return "" }
-func (noData) Close() error                       { return nil }
-func (noData) UnseenCategories() []dataset.Unseen { return nil }
 
 // inspectStatistics tells what a file of statistics holds.
 func inspectStatistics(cmd *cobra.Command, path string, s *train.Statistics, asJSON bool) error {

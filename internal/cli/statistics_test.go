@@ -75,7 +75,8 @@ func TestStatisticsOnTheCommandLine(t *testing.T) {
 	lambda := fmt.Sprint(info.Trained.Training.Ridge.Lambda)
 	ok(t, "train", b, "-o", at("x.mercer"), "--like", at("a.stats"), "--save-stats", at("b.stats"))
 	ok(t, "train", c, "-o", at("x.mercer"), "--like", at("a.stats"), "--save-stats", at("c.stats"))
-	if text := ok(t, "merge", at("a.stats"), at("b.stats"), at("c.stats"), "-o", at("all.stats")); !strings.Contains(text, "900 rows, 64 features, 1 target") {
+	if text := ok(t, "merge", at("a.stats"), at("b.stats"), at("c.stats"), "-o", at("all.stats")); !strings.Contains(text,
+		"900 rows, 64 features, 1 target") {
 		t.Errorf("merge says %s", text)
 	}
 	ok(t, "train", "--append", at("all.stats"), "-o", at("m.mercer"), "--lambda", lambda)
@@ -160,7 +161,8 @@ func TestLambdaOnTheCommandLine(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"--lambda", "1", "--lambda-by", "gcv"}, {"--lambda-by", "luck"}, {"--lambda", "1", "--path"}, {"--conformal", "1.5"},
-		{"--learner", "svm", "--path"}, {"--learner", "lasso", "--lambda", "0"}, {"--learner", "elastic-net", "--lambda", "0"}, {"--learner", "elastic-net", "--l1-ratio", "0"},
+		{"--learner", "svm", "--path"}, {"--learner", "lasso", "--lambda", "0"}, {"--learner", "elastic-net", "--lambda", "0"},
+		{"--learner", "elastic-net", "--l1-ratio", "0"},
 	} {
 		if r := mercer(t, append([]string{"train", data, "-o", m}, args...)...); r.code != 2 {
 			t.Errorf("train %v: %d, %s", args, r.code, r.stderr)
@@ -184,7 +186,8 @@ func TestRidgeTakesTheMemoryThatItSays(t *testing.T) {
 		{3072, 1, 2, []string{"--lambda", "1"}},
 		{1024, 5, 7, []string{"--lambda-by", "folds"}},
 	} {
-		args := append([]string{"train", data, "-o", filepath.Join(dir, "m.mercer"), "--learner", "ridge", "--features", fmt.Sprint(c.d), "--json"}, c.args...)
+		args := append([]string{"train", data, "-o", filepath.Join(dir, "m.mercer"), "--learner", "ridge",
+			"--features", fmt.Sprint(c.d), "--json"}, c.args...)
 		out, err := exec.Command(bin, args...).Output()
 		if err != nil {
 			t.Fatal(err)

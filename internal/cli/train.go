@@ -1,27 +1,13 @@
 package cli
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
-	"mercer/internal/present"
-	"mercer/internal/report"
-	"mercer/internal/units"
 	"mercer/internal/whole"
-	"mercer/lab"
-	"mercer/learn"
-	"mercer/model"
 	"mercer/pipeline"
 	"mercer/train"
 )
@@ -48,14 +34,9 @@ type training struct {
 	stats      *train.Statistics // nil: a training from the beginning
 	online     bool
 	from       string // the model to continue
-	path       string // DATA
 
 	auto, estimate bool
 	budget         time.Duration
-	chosen         *present.AutoJSON // what auto chose
-
-	// fitRows trains on rows.
-	fitRows func(src dataset.Source, opt train.Options) (*model.Model, *train.Report, error)
 }
 
 func newTrain() *cobra.Command {
@@ -141,7 +122,7 @@ columns of 0 and 1 with --task multilabel.
 	f.StringVar(&t.test, "test", "", "data to test the model on")
 	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
 	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
-	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows, without labels or with some that do not count, to find principal components with")
+	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows to find principal components with; labels in it are ignored")
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
 	scaleFlag(cmd, &t.cfg)
 	modelFlags(cmd, &t.cfg)
@@ -173,7 +154,8 @@ func (t *training) check() error {
 		case t.holdout > 0:
 			return usagef("--survey-rows reads the data once, so no rows can be kept back by --holdout; give a file with --test")
 		case t.cfg.Calibrate != "" && t.cfg.Calibrate != "none":
-			return usagef("--survey-rows reads the data once, but --calibrate needs several passes; the logistic loss has probabilities of its own")
+			return usagef("--survey-rows reads the data once, but --calibrate needs several passes; " +
+				"the logistic loss has probabilities of its own")
 		}
 	}
 	if t.holdout < 0 || t.holdout >= 1 || math.IsNaN(t.holdout) {
@@ -187,7 +169,8 @@ func (t *training) check() error {
 		case t.auto || t.estimate:
 			return usagef("--unlabelled is for a training whose principal components are known; leave out --auto and --estimate")
 		case t.saveStats != "":
-			return usagef("--save-stats keeps the rows of DATA alone, and a training that goes on from them would find other components than with --unlabelled; leave out one of them")
+			return usagef("--save-stats keeps the rows of DATA alone, and a training that goes on from them would find other components " +
+				"than with --unlabelled; leave out one of them")
 		case t.data.Group != "" || t.cfg.Bag != nil:
 			return usagef("--unlabelled is for rows, not for bags")
 		case t.cfg.Components == 0 && t.cfg.VarianceShare == 0 && t.cfg.MapComponents == 0:
@@ -198,351 +181,12 @@ func (t *training) check() error {
 	return checkData(&t.data)
 }
 
-func (t *training) run(cmd *cobra.Command, path string) error {
-	start := time.Now()
-	ctx := cmd.Context()
-	if t.online {
-		if cmd.Flags().Changed("learner") && t.cfg.Learner != "online" {
-			return usagef("--online and --learner %s are two learners; give one of them", t.cfg.Learner)
-		}
-		t.cfg.Learner = "online"
-	}
-	if t.from != "" {
-		return t.goOn(cmd, path)
-	}
-	if err := settle(cmd, &t.cfg); err != nil {
+// checkFiles finds files that are given twice, or that cannot be written or found: before hours of training.
+func (t *training) checkFiles(path string) error {
+	outputs := []namedFile{{"--output", t.out}, {"--save-stats", t.saveStats}}
+	if err := checkApart(outputs, namedFile{"DATA", path}, namedFile{"--test", t.test}, namedFile{"--test-labels", t.testLabels},
+		namedFile{"--labels", t.data.LabelsFile}, namedFile{"--unlabelled", t.unlabelled}); err != nil {
 		return err
 	}
-	if err := settleBags(cmd, path, &t.data, &t.cfg, &t.bag); err != nil {
-		return err
-	}
-	if err := readLandmarks(ctx, &t.cfg, t.data); err != nil {
-		return err
-	}
-	if err := t.check(); err != nil {
-		return err
-	}
-	t.path = path
-	if err := t.checkAuto(cmd, path); err != nil {
-		return err
-	}
-	if err := t.loadStatistics(cmd, path); err != nil {
-		return err
-	}
-	if err := checkApart([]namedFile{{"--output", t.out}, {"--save-stats", t.saveStats}}, namedFile{"DATA", path}, namedFile{"--test", t.test},
-		namedFile{"--test-labels", t.testLabels}, namedFile{"--labels", t.data.LabelsFile}, namedFile{"--unlabelled", t.unlabelled}); err != nil {
-		return err
-	}
-	if err := t.pages.check(t.out, t.saveStats, path, t.test, t.testLabels, t.data.LabelsFile, t.unlabelled); err != nil {
-		return err
-	}
-	p, err := newProgress(cmd, t.progress)
-	if err != nil {
-		return err
-	}
-	// Whether the model can be written is known before hours of training.
-	for _, path := range []string{t.out, t.saveStats} {
-		if path == "" {
-			continue
-		}
-		out, err := whole.Create(path)
-		if err != nil {
-			return err
-		}
-		out.Close()
-	}
-	if err := t.findTest(); err != nil {
-		return err
-	}
-	if t.stats != nil && t.test != "" {
-		if err := t.checkTest(ctx, *t.stats.DataSchema(), "the file of statistics", "make that with"); err != nil {
-			return err
-		}
-	}
-
-	memory := int64(t.memory)
-	if memory == 0 {
-		memory = availableMemory() / 5 * 4
-	}
-	if t.estimate {
-		return t.printCost(cmd, path, memory)
-	}
-	t.announce(ctx, p, path, memory)
-	t.fitRows = func(src dataset.Source, opt train.Options) (*model.Model, *train.Report, error) {
-		if t.auto {
-			return t.fitAuto(ctx, cmd, src, p, opt)
-		}
-		return train.Fit(ctx, src, t.cfg, opt)
-	}
-	data, fit, err := t.open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer data.Close()
-	opt := train.Options{Progress: p.report, Memory: memory, Validated: func(v learn.OnlinePoint) { p.say("  " + v.String()) }}
-	if t.test != "" {
-		opt.Surveyed = func(read dataset.Schema) error { return t.checkTest(ctx, read, filepath.Base(path), "train with") }
-	}
-	if t.unlabelled != "" {
-		var more []*dataset.File
-		defer func() {
-			for _, f := range more {
-				f.Close()
-			}
-		}()
-		opt.Unlabelled = func(read dataset.Schema) (dataset.Source, error) {
-			o := t.data
-			o.Schema, o.LabelsFile, o.Dim = &read, "", 0
-			f, err := dataset.Open(ctx, t.unlabelled, o)
-			if err != nil {
-				return nil, err
-			}
-			more = append(more, f)
-			return f, nil
-		}
-	}
-	if t.saveStats != "" {
-		// They appear with the model: whoever adds rows to a file of statistics and is interrupted before there is a
-		// model can do it again.
-		defer func() {
-			if t.kept != nil {
-				t.kept.Close()
-			}
-		}()
-		opt.Keep = func(s *train.Statistics) error {
-			if t.kept, err = whole.Create(t.saveStats); err != nil {
-				return err
-			}
-			if err := s.Write(t.kept); err != nil {
-				return fmt.Errorf("%s: %w", t.saveStats, err)
-			}
-			return nil
-		}
-	}
-	m, report, held, err := fit(opt)
-	p.done()
-	if err != nil {
-		return err
-	}
-	warnUnseen(cmd, data)
-	name := filepath.Base(path)
-	if path == "" {
-		name = strings.Join(t.appendTo, " + ")
-	}
-	return t.finish(cmd, m, report, held, p, name, start)
-}
-
-// finish tests the model, saves it and tells what it is.
-func (t *training) finish(cmd *cobra.Command, m *model.Model, report *train.Report, held dataset.Source, p *progress, name string, start time.Time) error {
-	tested, err := t.testModel(cmd, m, held, p)
-	p.done()
-	if err != nil {
-		if cmd.Context().Err() != nil {
-			return err
-		}
-		// What is wrong with the test data does not spoil the model.
-		if saved := t.save(m); saved != nil {
-			return errors.Join(err, saved)
-		}
-		return fmt.Errorf("%w (the model was trained before that; it is in %s)", err, t.out)
-	}
-	if err := t.save(m); err != nil {
-		return err
-	}
-	report.Total = time.Since(start).Seconds()
-	if t.json {
-		if err := t.writePages(cmd, m, report, tested, name, t.more()...); err != nil {
-			return err
-		}
-		out := present.NewTrainJSON(m.Info(), report, tested, t.out, peakRSS())
-		out.Auto = t.chosen
-		return present.JSON(cmd.OutOrStdout(), out)
-	}
-	if t.chosen != nil {
-		present.AutoText(cmd.OutOrStdout(), t.chosen)
-	}
-	present.TrainText(cmd.OutOrStdout(), present.ModelOf(m), report, name, peakRSS(), tested)
-	present.SavedText(cmd.OutOrStdout(), t.out, sizeOf(t.out))
-	return t.writePages(cmd, m, report, tested, name, t.more()...)
-}
-
-// save writes the model, and the statistics that are to be kept.
-func (t *training) save(m *model.Model) error {
-	if err := m.Save(t.out); err != nil || t.kept == nil {
-		return err
-	}
-	return t.kept.Commit()
-}
-
-// open opens the data; fit trains on them and gives the rows that were kept back to test the
-// model, nil if there are none.
-func (t *training) open(ctx context.Context, path string) (file dataFile, fit func(train.Options) (*model.Model, *train.Report, dataset.Source, error), err error) {
-	seed := max(t.cfg.Seed, 1)
-	if t.stats != nil {
-		return t.openMore(ctx, path)
-	}
-	if t.cfg.Bag == nil {
-		f, err := dataset.Open(ctx, path, t.data)
-		if err != nil {
-			return nil, nil, err
-		}
-		return f, func(opt train.Options) (*model.Model, *train.Report, dataset.Source, error) {
-			var src, held dataset.Source = f, nil
-			if t.holdout > 0 {
-				src, held = dataset.Split(f, t.holdout, seed)
-			}
-			m, report, err := t.fitRows(src, opt)
-			return m, report, held, err
-		}, nil
-	}
-	f, err := dataset.OpenBags(ctx, path, t.data)
-	if err != nil {
-		return nil, nil, err
-	}
-	if t.testsFiles() || isFolder(t.test) {
-		o := t.data
-		o.Schema, o.LabelsFile = f.Schema(), t.testLabels
-		test, err := dataset.OpenBags(ctx, t.test, o)
-		if err != nil {
-			f.Close()
-			return nil, nil, err
-		}
-		test.Close()
-	}
-	return f, func(opt train.Options) (*model.Model, *train.Report, dataset.Source, error) {
-		var src, held dataset.Bags = f, nil
-		if t.holdout > 0 {
-			src, held = dataset.SplitBags(f, t.holdout, seed)
-		}
-		m, report, err := train.FitBags(ctx, src, t.cfg, opt)
-		if err != nil || held == nil {
-			return m, report, nil, err
-		}
-		return m, report, m.Bag().Source(held), nil
-	}, nil
-}
-
-// findTest fails where a file of test data is not there.
-func (t *training) findTest() error {
-	for _, path := range []string{t.test, t.testLabels} {
-		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
-		}
-	}
-	return nil
-}
-
-// testsFiles says that the test data are files, which can be looked at before the training.
-func (t *training) testsFiles() bool {
-	for _, path := range []string{t.test, t.testLabels} {
-		if st, err := os.Stat(path); path != "" && (err != nil || !st.Mode().IsRegular()) {
-			return false
-		}
-	}
-	return t.test != ""
-}
-
-// checkTest says before the training what would keep the test data from being read after it: other columns or, in LIBSVM text, of which only a
-// whole pass tells it, larger indices. read is how the training data were read, of the file trained, and advice what to do with the flag --dim.
-// What can be read once only is not looked at.
-func (t *training) checkTest(ctx context.Context, read dataset.Schema, trained, advice string) error {
-	if !t.testsFiles() {
-		return nil
-	}
-	dim := read.Dim
-	o := t.data
-	o.Schema, o.LabelsFile, o.Dim = &read, t.testLabels, 0
-	test, err := dataset.Open(ctx, t.test, o)
-	if err == nil && read.Format == "libsvm" && test.Schema().Format == "libsvm" {
-		test.Close()
-		read.Dim = 0 // any
-		test, err = dataset.Open(ctx, t.test, o)
-	}
-	if err != nil {
-		return err
-	}
-	defer test.Close()
-	if read.Format != "libsvm" || test.Schema().Format != "libsvm" {
-		return nil
-	}
-	in, err := test.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	widest := 0
-	for {
-		b, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		widest = max(widest, b.X.Dim())
-	}
-	if widest > dim {
-		return fmt.Errorf("%s: has %s dimensions, but %s has %s; %s --dim %d", filepath.Base(t.test), units.Count(widest), trained, units.Count(dim), advice, widest)
-	}
-	return nil
-}
-
-// testModel measures the model on the test data; nil if there are none.
-func (t *training) testModel(cmd *cobra.Command, m *model.Model, held dataset.Source, p *progress) (*present.Tested, error) {
-	show := lab.Options{Curves: t.pages.wanted(), Progress: func(rows int, share float64) { p.report("test", rows, share) }}
-	switch {
-	case t.test != "":
-		o := t.data
-		o.LabelsFile = t.testLabels
-		test, err := openRows(cmd, m, t.test, o)
-		if err != nil {
-			return nil, err
-		}
-		defer test.Close()
-		metrics, err := lab.Evaluate(cmd.Context(), m, test, show)
-		if err != nil {
-			return nil, err
-		}
-		warnUnseen(cmd, test)
-		return &present.Tested{Metrics: metrics, On: filepath.Base(t.test)}, nil
-	case held != nil:
-		metrics, err := lab.Evaluate(cmd.Context(), m, held, show)
-		if err != nil {
-			return nil, err
-		}
-		return &present.Tested{Metrics: metrics, On: fmt.Sprintf("%g %% of the %ss, held back", 100*t.holdout, present.ModelOf(m).Row())}, nil
-	}
-	return nil, nil
-}
-
-// warnUnseen tells of categories that the model has never seen; they count as none.
-func warnUnseen(cmd *cobra.Command, src dataFile) {
-	for _, u := range src.UnseenCategories() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); they count as none of the known ones\n",
-			cmd.CommandPath(), src.Name(), u.Column, u.Value, units.Plural(u.Rows, "row"))
-	}
-}
-
-// more are the sections of a report that only some trainings have.
-func (t *training) more() (sections []func(*report.Page)) {
-	if t.chosen != nil {
-		sections = append(sections, present.AutoSections(t.chosen))
-	}
-	return sections
-}
-
-// writePages writes the page of a training, if one is wanted; name is that of the data. Others add sections after those of the
-// evaluation.
-func (t *training) writePages(cmd *cobra.Command, m *model.Model, r *train.Report, tested *present.Tested, name string, more ...func(*report.Page)) error {
-	if !t.pages.wanted() {
-		return nil
-	}
-	page := present.TrainPage(present.ModelOf(m), r, filepath.Base(t.out), name, tested, peakRSS(), more...)
-	if tested != nil {
-		tested.Metrics.Curves = nil // the page has them
-	}
-	if err := t.pages.write(cmd, page, t.json); err != nil {
-		return fmt.Errorf("%w (the model is in %s)", err, t.out)
-	}
-	return nil
+	return t.pages.check(t.out, t.saveStats, path, t.test, t.testLabels, t.data.LabelsFile, t.unlabelled)
 }

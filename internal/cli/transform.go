@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -76,7 +74,8 @@ k(x, y) over all pairs of members.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
 	}
 	cmd.Flags().StringVarP(&t.out, "output", "o", "", "file to write the features to")
-	cmd.Flags().StringVar(&t.format, "output-format", "auto", "how the features are written: auto (by the name of the file), "+strings.Join(dataset.RowFormats(), ", "))
+	cmd.Flags().StringVar(&t.format, "output-format", "auto", "how the features are written: auto (by the name of the file), "+
+		strings.Join(dataset.RowFormats(), ", "))
 	cmd.Flags().StringVar(&t.fitOn, "fit", "", "data to fit scaling, γ and map on (default: DATA)")
 	scaleFlag(cmd, &t.cfg)
 	modelFlags(cmd, &t.cfg)
@@ -122,7 +121,7 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.done()
-	warnUnseen(cmd, f.src)
+	warnUnseen(cmd, unseenIn(f.src))
 	return t.print(cmd, f, rows, nonZeros)
 }
 
@@ -172,7 +171,8 @@ func (t *transform) ofModel(cmd *cobra.Command, args []string, _ *progress) (*fi
 		}
 	})
 	if other != nil {
-		return nil, usagef("%s cannot be given with a model, which has its own scaling and map; leave out the flags or the model", strings.Join(other, ", "))
+		return nil, usagef("%s cannot be given with a model, which has its own scaling and map; leave out the flags or the model",
+			strings.Join(other, ", "))
 	}
 	m, err := model.Load(args[0])
 	if err != nil {
@@ -199,16 +199,7 @@ func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (
 		return 0, 0, err
 	}
 	defer w.Close()
-	r, err := f.src.Open(cmd.Context())
-	if err != nil {
-		return 0, 0, err
-	}
-	defer r.Close()
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return rows, w.NonZeros(), w.Commit()
-		}
+	for b, err := range dataset.Each(cmd.Context(), f.src) {
 		if err != nil {
 			return 0, 0, err
 		}
@@ -226,8 +217,9 @@ func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (
 			return 0, 0, dataset.Locate(err, f.src, b.First)
 		}
 		rows += b.X.Len()
-		p.report("map", rows, r.Progress())
+		p.report("map", rows, b.Pass.Progress())
 	}
+	return rows, w.NonZeros(), w.Commit()
 }
 
 // print tells what was written, and how rows became features.
@@ -255,7 +247,8 @@ type fittedTransform struct {
 	src     *rows
 }
 
-func fitTransform(ctx context.Context, path string, data dataset.Options, cfg train.Config, opt train.Options) (t *fittedTransform, err error) {
+func fitTransform(ctx context.Context, path string, data dataset.Options, cfg train.Config,
+	opt train.Options) (t *fittedTransform, err error) {
 	t = &fittedTransform{}
 	if cfg.Bag == nil {
 		f, err := dataset.Open(ctx, path, data)

@@ -120,10 +120,12 @@ func TestTransformOfAModel(t *testing.T) {
 		}
 	}
 	// A table trains again, with its labels.
-	if table, err := os.ReadFile(out); err != nil || !strings.HasPrefix(string(table), "z0,z1,") || !strings.Contains(strings.SplitN(string(table), "\n", 2)[0], ",z31,label") {
+	if table, err := os.ReadFile(out); err != nil || !strings.HasPrefix(string(table), "z0,z1,") ||
+		!strings.Contains(strings.SplitN(string(table), "\n", 2)[0], ",z31,label") {
 		t.Errorf("%.80q, %v", table, err)
 	}
-	if v := object(t, ok(t, "train", out, "-o", filepath.Join(dir, "again"), "--kernel", "linear", "--scale", "none", "--learner", "ridge", "--json", "--test", out)); v["n"] != 90.0 {
+	if v := object(t, ok(t, "train", out, "-o", filepath.Join(dir, "again"), "--kernel", "linear", "--scale", "none",
+		"--learner", "ridge", "--json", "--test", out)); v["n"] != 90.0 {
 		t.Errorf("%v rows", v["n"])
 	}
 	exact := filepath.Join(dir, "exact.mercer")
@@ -188,7 +190,8 @@ func TestOneDefaultScaling(t *testing.T) {
 func TestKernelIsThatOfTheTraining(t *testing.T) {
 	dir := t.TempDir()
 	data, m := write(t, dir, "data.csv", uneven(80, 5)), filepath.Join(dir, "m.mercer")
-	for _, flags := range []string{"", "--kernel matern --sigma 3", "--kernel laplacian --gamma median*4", "--kernel poly --degree 2 --gamma scale"} {
+	for _, flags := range []string{"", "--kernel matern --sigma 3", "--kernel laplacian --gamma median*4",
+		"--kernel poly --degree 2 --gamma scale"} {
 		ok(t, append([]string{"train", data, "-o", m, "--learner", "kernel-ridge", "--lambda", "1"}, strings.Fields(flags)...)...)
 		loaded, err := model.Load(m)
 		if err != nil {
@@ -196,10 +199,12 @@ func TestKernelIsThatOfTheTraining(t *testing.T) {
 		}
 		v := object(t, ok(t, append([]string{"kernel", data, "-o", filepath.Join(dir, "k.npy"), "--json"}, strings.Fields(flags)...)...))
 		if got := v["kernel"].(map[string]any); got["gamma"] != loaded.Pipeline().Kernel().Gamma || v["scale"] != loaded.Info().Scale {
-			t.Errorf("%s: kernel %v on rows scaled by %v, the model has %v and %s", flags, got, v["scale"], loaded.Pipeline().Kernel(), loaded.Info().Scale)
+			t.Errorf("%s: kernel %v on rows scaled by %v, the model has %v and %s", flags, got, v["scale"],
+				loaded.Pipeline().Kernel(), loaded.Info().Scale)
 		}
 	}
-	if text := ok(t, "kernel", data, "-o", filepath.Join(dir, "k.npy"), "--kernel", "matern", "--sigma", "3"); !strings.Contains(text, "length scale σ = 3 (σ = 3)") {
+	if text := ok(t, "kernel", data, "-o", filepath.Join(dir, "k.npy"), "--kernel", "matern",
+		"--sigma", "3"); !strings.Contains(text, "length scale σ = 3 (σ = 3)") {
 		t.Errorf("matern's length scale is not said:\n%s", text)
 	}
 }

@@ -138,7 +138,8 @@ func TestTransformOutputFormat(t *testing.T) {
 		{"--output-format parquet", 2, `mercer transform: --output-format "parquet" is not known; known are auto, npy, npz, csv, libsvm`},
 		{"--label 0,1", 1, "LIBSVM text holds one label a row, and these rows have 2"},
 	} {
-		if r := mercer(t, append([]string{"transform", data, "--kernel", "linear", "-o", out}, strings.Fields(c.flags)...)...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
+		if r := mercer(t, append([]string{"transform", data, "--kernel", "linear", "-o", out},
+			strings.Fields(c.flags)...)...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%s: %+v, want %q", c.flags, r, c.want)
 		}
 		if now, err := os.ReadFile(out); err != nil || !bytes.Equal(now, b) {

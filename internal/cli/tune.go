@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	front "mercer"
 	"mercer/cost"
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/present"
 	"mercer/internal/whole"
+	"mercer/kernel"
 	"mercer/lab"
-	"mercer/model"
 	"mercer/train"
 	"mercer/tune"
 )
@@ -111,7 +111,7 @@ the journal is removed.`,
 	}
 	t.axes = axisFlags(f)
 	for name, usage := range map[string]string{
-		"gamma":  "γ of the kernel: numbers, median, scale, or these times numbers (default median*0.0625, median*0.25, median, median*4, median*16)",
+		"gamma":  kernel.ParameterHelp("gamma") + ": numbers, median, scale, or these times numbers (default median*0.0625, median*0.25, median, median*4, median*16)",
 		"lambda": "λ of the ridge: numbers, trace*NUMBER for parts of the mean variance of the features, or auto, which leaves the choice to the learner (default trace*log:1e-6:1:7); of the lasso and its kin, kernel-ridge, falkon and online",
 		"c":      "C of svm, svr, logistic and kernel-svm, or auto (default 0.01, 0.1, 1, 10, 100); of online, λ = 1/(C·rows)",
 	} {
@@ -123,15 +123,18 @@ the journal is removed.`,
 		kinds[i] += " (" + about[i] + ")"
 	}
 	f.IntVar(&t.opt.Folds.K, "folds", 5, "number of folds K")
-	f.StringVar(&t.opt.Folds.Kind, "fold-kind", "auto", "how rows are divided: auto (stratified for classes, group with --fold-group, else kfold), "+strings.Join(kinds, ", "))
+	f.StringVar(&t.opt.Folds.Kind, "fold-kind", "auto", "how rows are divided: auto (stratified for classes, group with --fold-group, "+
+		"else kfold), "+strings.Join(kinds, ", "))
 	f.StringVar(&t.foldGroup, "fold-group", "", "column whose rows with the same value stay in one fold, by name or index; qid in LIBSVM text")
 	f.Float64Var(&t.opt.Folds.Share, "fold-share", 0.2, "share of the rows that --fold-kind holdout holds out")
 	f.IntVar(&t.opt.Folds.Repeats, "repeats", 1, "how often the rows are divided anew")
-	f.StringVar(&t.opt.Metric, "metric", "", "what judges, such as "+strings.Join(lab.MetricNames("")[:6], ", ")+", auc, log_loss, rmse, mae, r2 (default: accuracy for classes, rmse for numbers, micro_f1 for labels of which a row may have several)")
+	f.StringVar(&t.opt.Metric, "metric", "", "metric to judge by, such as "+strings.Join(lab.MetricNames("")[:6], ", ")+
+		", auc, log_loss, rmse, mae, r2 (default: accuracy for classes, rmse for numbers, micro_f1 for several labels a row)")
 	f.StringVar(&t.opt.Pick, "pick", "best", "which configuration to train: best, or one-se, the simplest within one standard error of it")
 	f.StringVar(&t.opt.Search, "search", "grid", "which configurations to try: grid, random, halving")
 	f.IntVar(&t.opt.Trials, "trials", 0, "how many configurations --search random draws (default 20), or halving (default: all of the grid)")
-	f.StringVar(&t.space, "space", "", `file of settings and their values in JSON, such as {"gamma": "median*log:0.1:10:5", "features": [1024, 4096]}`)
+	f.StringVar(&t.space, "space", "", "file of settings and their values in JSON, such as "+
+		`{"gamma": "median*log:0.1:10:5", "features": [1024, 4096]}`)
 	f.BoolVar(&t.opt.Strict, "strict", false, "fit scaling, γ, map and principal components on the training rows of each fold")
 	f.BoolVar(&t.opt.Alone, "no-reuse", false, "train every configuration on every fold by itself, to see what sharing saves")
 	f.StringVar(&t.opt.Journal, "journal", "", "file that keeps what is done (default: that of the model with .tune behind)")
@@ -311,31 +314,24 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		namedFile{"--labels", t.train.data.LabelsFile}, namedFile{"--space", t.space}); err != nil {
 		return err
 	}
-	if err := t.train.pages.check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile, t.space); err != nil {
+	if err := t.train.pages.check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile,
+		t.space); err != nil {
 		return err
 	}
 	p, err := newProgress(cmd, t.progress)
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{t.train.out, t.results} {
-		if path == "" {
-			continue
-		}
-		out, err := whole.Create(path)
-		if err != nil {
-			return err
-		}
-		out.Close()
+	if err := writable(t.train.out, t.results); err != nil {
+		return err
 	}
-	for _, path := range []string{t.train.test, t.train.testLabels} {
-		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
-		}
+	if err := t.train.findTest(); err != nil {
+		return err
 	}
 	if o.Memory = int64(t.train.memory); o.Memory == 0 {
 		o.Memory = availableMemory() / 5 * 4
 	}
+	memory := o.Memory
 	if o.Folds.Kind == "auto" {
 		o.Folds.Kind = ""
 	}
@@ -352,7 +348,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	if t.train.test != "" && t.train.cfg.Bag == nil {
 		o.Surveyed = func(read dataset.Schema) error {
-			return t.train.checkTest(ctx, read, filepath.Base(path), "train with")
+			return tooWide(t.train.testData().Fits(ctx, read), filepath.Base(path), "train with")
 		}
 	}
 	found, err := tune.Search(ctx, data.rows, space, *o)
@@ -361,49 +357,56 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		return goesOn(ctx, err, t.opt.Journal)
 	}
 	searched := time.Since(start)
-	m, report, err := data.fit(found.Picked.Config, train.Options{Progress: p.report, Memory: o.Memory})
+	cfg := front.Config{
+		Config: found.Picked.Config, Test: t.train.testData(),
+		Training: train.Options{Progress: p.report, Memory: memory},
+		Metrics:  lab.Options{Curves: t.train.pages.wanted()},
+	}
+	cfg.Bag = t.train.cfg.Bag
+	r, err := front.Train(ctx, data.all, cfg)
 	p.done()
-	if err != nil {
+	if r == nil {
 		return goesOn(ctx, err, t.opt.Journal)
 	}
-	return t.finish(cmd, found, m, report, p, path, searched, start)
+	return t.finish(cmd, found, r, err, path, searched, start)
 }
 
-// finish tests the model, saves it and tells how it was found.
-func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, m *model.Model, report *train.Report, p *progress, path string, searched time.Duration, start time.Time) error {
+// finish saves the model and tells how it was found. failed, if not nil, is what went wrong with its test.
+func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result, failed error, path string,
+	searched time.Duration, start time.Time) error {
 	name := filepath.Base(path)
+	warnUnseen(cmd, r.Unseen)
 	if t.results != "" {
 		if err := t.writeResults(found); err != nil {
 			return err
 		}
 	}
-	tested, err := t.train.testModel(cmd, m, nil, p)
-	p.done()
-	if saved := m.Save(t.train.out); saved != nil {
-		return errors.Join(err, saved)
+	if err := r.Save(t.train.out); err != nil {
+		return errors.Join(failed, err)
 	}
 	if !t.keep {
 		if err := os.Remove(t.opt.Journal); err != nil {
 			return err
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("%w (the model was trained before that; it is in %s)", err, t.train.out)
+	if failed != nil {
+		return fmt.Errorf("%w (the model was trained before that; it is in %s)", failed, t.train.out)
 	}
-	report.Total = time.Since(start).Seconds()
+	r.Report.Total = time.Since(start).Seconds()
+	tested := t.train.tested(r)
 	out, command := cmd.OutOrStdout(), t.trainCommand(cmd, found, path)
 	write := func() error {
-		return t.train.writePages(cmd, m, report, tested, name, present.SearchSections(found, searched.Seconds(), command))
+		return t.train.writePages(cmd, r, tested, name, present.SearchSections(found, searched.Seconds(), command))
 	}
 	if t.train.json {
 		if err := write(); err != nil {
 			return err
 		}
-		return present.JSON(out, present.TuneJSON{TrainJSON: present.NewTrainJSON(m.Info(), report, tested, t.train.out, peakRSS()),
+		return present.JSON(out, present.TuneJSON{TrainJSON: present.NewTrainJSON(r.Model.Info(), r.Report, tested, t.train.out, peakRSS()),
 			Search: found, Picked: found.Picked, Seconds: searched.Seconds(), Command: command})
 	}
 	present.SearchText(out, found, searched.Seconds(), command)
-	present.TrainText(out, present.ModelOf(m), report, name, peakRSS(), tested)
+	present.TrainText(out, present.ModelOf(r.Model), r.Report, name, peakRSS(), tested)
 	present.SavedText(out, t.train.out, sizeOf(t.train.out))
 	return write()
 }

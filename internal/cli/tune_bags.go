@@ -9,19 +9,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	front "mercer"
 	"mercer/dataset"
 	"mercer/internal/option"
-	"mercer/model"
+	"mercer/kernel"
 	"mercer/pool"
 	"mercer/train"
 )
 
-// tuned is data that a search is on: the rows that configurations are judged by, and the training of
-// the one that is picked.
+// tuned is data that a search is on: the rows that configurations are judged by, and the rows or bags that the one
+// that is picked is trained on.
 type tuned struct {
 	file dataFile
 	rows dataset.Source
-	fit  func(cfg train.Config, opt train.Options) (*model.Model, *train.Report, error)
+	all  front.Data // what the configuration that is picked is trained on
 }
 
 // settleBags finds out whether the data are bags, and what says nothing to a search on them.
@@ -45,7 +46,7 @@ func (t *tuning) settleBags(cmd *cobra.Command, path string) error {
 	case t.opt.Strict:
 		return usagef("bags are pooled once for all folds, with scaling and γ of all members; leave out --strict")
 	}
-	probe := train.Config{Bag: c.Bag, Kernel: "linear"}
+	probe := train.Config{Bag: c.Bag, Kernel: kernel.Linear.Name()}
 	if err := probe.Check(); err != nil {
 		return usageError{err}
 	}
@@ -68,9 +69,7 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 			u.schema.Group = nil
 			src = u
 		}
-		return &tuned{file, src, func(cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
-			return train.Fit(ctx, src, cfg, opt)
-		}}, nil
+		return &tuned{file, src, front.Source(src)}, nil
 	}
 	bags, err := dataset.OpenBags(ctx, path, data)
 	if err != nil {
@@ -81,7 +80,7 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 		return nil, err
 	}
 	memory := t.opt.Memory
-	cfg := train.Config{Bag: t.train.cfg.Bag, Kernel: "linear", Scale: "none", Seed: t.train.cfg.Seed}
+	cfg := train.Config{Bag: t.train.cfg.Bag, Kernel: kernel.Linear.Name(), Scale: "none", Seed: t.train.cfg.Seed}
 	mapping, _, _, err := train.FitBagPipeline(ctx, bags, cfg, train.Options{Progress: p.report, Memory: memory})
 	if err != nil {
 		bags.Close()
@@ -89,10 +88,7 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 	}
 	keep := min(memory/4, 1<<30)
 	t.opt.Memory -= keep
-	return &tuned{bags, mapping.KeptSource(bags, keep), func(cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
-		cfg.Bag, opt.Memory = t.train.cfg.Bag, memory
-		return train.FitBags(ctx, bags, cfg, opt)
-	}}, nil
+	return &tuned{bags, mapping.KeptSource(bags, keep), front.Bags(bags)}, nil
 }
 
 // labelled is an error where the first bags have no labels.
@@ -104,7 +100,8 @@ func labelled(ctx context.Context, bags dataset.Bags) error {
 	defer r.Close()
 	b, err := r.Next()
 	if err == nil && b.Outputs == 0 {
-		err = fmt.Errorf("%s: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names", bags.Name())
+		err = fmt.Errorf("%s: the bags have no labels; name their column with --label, give one a bag with --labels FILE, "+
+			"or put the files of a folder into folders with the labels as names", bags.Name())
 	}
 	if errors.Is(err, io.EOF) {
 		return nil // what is wrong with no bags at all is for the survey to say

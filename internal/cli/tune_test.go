@@ -36,8 +36,10 @@ func TestTuneChoosesAndTrains(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "flowers.csv", flowers(300))
 	out, results := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "trials.csv")
-	text := ok(t, "tune", data, "-o", out, "--features", "32", "--gamma", "median*0.25,median", "--learner", "ridge,svm", "--lambda", "trace*0.01,1", "--c", "0.1,1", "--results", results, "--folds", "3", "--test", data)
-	for _, want := range []string{"8 configurations, 3 trainings each", "3 stratified folds by accuracy", "best, picked", "times fewer than without sharing", "test", "saved"} {
+	text := ok(t, "tune", data, "-o", out, "--features", "32", "--gamma", "median*0.25,median", "--learner", "ridge,svm",
+		"--lambda", "trace*0.01,1", "--c", "0.1,1", "--results", results, "--folds", "3", "--test", data)
+	for _, want := range []string{"8 configurations, 3 trainings each", "3 stratified folds by accuracy", "best, picked",
+		"times fewer than without sharing", "test", "saved"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in the text:\n%s", want, text)
 		}
@@ -50,7 +52,8 @@ func TestTuneChoosesAndTrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(table)), "\n")
-	if len(lines) != 9 || lines[0] != "rank,c,features,gamma,lambda,learner,mean,sd,se,score1,score2,score3,picked,dropped" || strings.Count(string(table), ",picked,") != 2 {
+	if len(lines) != 9 || lines[0] != "rank,c,features,gamma,lambda,learner,mean,sd,se,score1,score2,score3,picked,dropped" ||
+		strings.Count(string(table), ",picked,") != 2 {
 		t.Errorf("the results:\n%s", table)
 	}
 
@@ -71,10 +74,12 @@ func TestTuneChoosesAndTrains(t *testing.T) {
 		Model   string
 		Trained struct{ Config json.RawMessage }
 	}
-	if err := json.Unmarshal([]byte(ok(t, "tune", data, "-o", out, "--features", "32", "--kernel", "rbf,linear", "--lambda", "trace*0.01", "--learner", "ridge", "--gamma", "median", "--json", "--keep-journal")), &got); err != nil {
+	if err := json.Unmarshal([]byte(ok(t, "tune", data, "-o", out, "--features", "32", "--kernel", "rbf,linear",
+		"--lambda", "trace*0.01", "--learner", "ridge", "--gamma", "median", "--json", "--keep-journal")), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Search.Candidates) != 2 || got.Picked.Mean != max(got.Search.Candidates[0].Mean, got.Search.Candidates[1].Mean) || got.Model != out || got.Search.Work.Mapped != 600 || got.Search.Alone.Mapped != 3000 {
+	if len(got.Search.Candidates) != 2 || got.Picked.Mean != max(got.Search.Candidates[0].Mean,
+		got.Search.Candidates[1].Mean) || got.Model != out || got.Search.Work.Mapped != 600 || got.Search.Alone.Mapped != 3000 {
 		t.Errorf("%+v", got)
 	}
 	if got.Picked.Values["kernel"] == "linear" && got.Picked.Values["features"] != "" {
@@ -98,10 +103,12 @@ func TestTrainMakesTheTunedModel(t *testing.T) {
 	for _, args := range [][]string{
 		{"curve.csv", "--features", "64", "--gamma", "median*4", "--lambda", "trace*0.001"},
 		{"curve.csv", "--space", "space.json", "--features", "32", "--seed", "3", "--folds", "3"},
-		{"flowers.csv", "--features", "32,64", "--gamma", "median", "--class-weight", "balanced", "--metric", "macro-f1", "--scale", "minmax,none", "--strict"},
+		{"flowers.csv", "--features", "32,64", "--gamma", "median", "--class-weight", "balanced", "--metric", "macro-f1",
+			"--scale", "minmax,none", "--strict"},
 		{"devices.csv", "--group", "device", "--learner", "ridge,svm", "--bag-features", "64", "--lambda", "trace*0.001,auto"},
 		{"folder", "--kernel", "rbf,linear", "--features", "32", "--bag", `{"pooling":"full","scale":"standard"}`, "--gamma", "median,median*2"},
-		{"flowers.csv", "--kernel", "poly", "--degree", "2", "--learner", "svm,ridge", "--c", "1,auto", "--lambda", "0", "--features", "32", "--map", "tensorsrht", "--complex=true"},
+		{"flowers.csv", "--kernel", "poly", "--degree", "2", "--learner", "svm,ridge", "--c", "1,auto", "--lambda", "0",
+			"--features", "32", "--map", "tensorsrht", "--complex=true"},
 	} {
 		var got struct{ Command string }
 		if err := json.Unmarshal([]byte(ok(t, append([]string{"tune", "-o", "a.mercer", "--json"}, args...)...)), &got); err != nil {
@@ -220,7 +227,8 @@ func TestKilledTuningGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "flowers.csv", flowers(300))
 	args := func(out string) []string {
-		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4", "--learner", "ridge,svm,kernel-svm", "--c", "0.1,10",
+		return []string{"tune", data, "-o", out, "--features", "128", "--gamma", "median*0.25,median,median*4",
+			"--learner", "ridge,svm,kernel-svm", "--c", "0.1,10",
 			"--lambda", "trace*0.001,trace*0.1", "--results", out + ".csv", "--folds", "2", "--progress", "always"}
 	}
 	whole, killed := filepath.Join(dir, "whole.mercer"), filepath.Join(dir, "killed.mercer")
@@ -308,7 +316,8 @@ func TestTuneOnBags(t *testing.T) {
 	if a, b := fmt.Sprint(got[0].Search.Candidates), fmt.Sprint(got[1].Search.Candidates); a != b || !strings.Contains(a, "0.") {
 		t.Errorf("on bags %s\non rows %s", a, b)
 	}
-	if text := ok(t, "tune", "test", "-o", "m", "--learner", "svm", "--c", "1", "--folds", "2", "--search", "halving"); !strings.Contains(text, "40 bags") {
+	if text := ok(t, "tune", "test", "-o", "m", "--learner", "svm", "--c", "1", "--folds", "2",
+		"--search", "halving"); !strings.Contains(text, "40 bags") {
 		t.Errorf("the text:\n%s", text)
 	}
 }
@@ -381,9 +390,11 @@ func TestLongTuningsAreAnnounced(t *testing.T) {
 	announceAll(t)
 	dir := t.TempDir()
 	data, out := write(t, dir, "flowers.csv", flowers(90)), filepath.Join(dir, "m")
-	args := []string{"tune", data, "-o", out, "--features", "16", "--gamma", "median,median*4", "--learner", "ridge", "--lambda", "0.1,1", "--folds", "3"}
+	args := []string{"tune", data, "-o", out, "--features", "16", "--gamma", "median,median*4", "--learner", "ridge",
+		"--lambda", "0.1,1", "--folds", "3"}
 	r := mercer(t, args...)
-	if want := "mercer tune: note: 4 configurations, 12 trainings: about "; r.code != 0 || !strings.HasPrefix(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
+	if want := "mercer tune: note: 4 configurations, 12 trainings: about "; r.code != 0 ||
+		!strings.HasPrefix(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("code %d: on standard error %q, want %q", r.code, r.stderr, want)
 	}
 	if r := mercer(t, append(args, "--progress", "never")...); r.code != 0 || r.stderr != "" {

@@ -36,7 +36,7 @@ func field(option, value string) string {
 	return option + "=" + value
 }
 
-// Errorf is fmt.Errorf for a message some of whose arguments are References.
+// Errorf is fmt.Errorf for a message some of whose arguments are References or Phrases.
 func Errorf(format string, args ...any) error {
 	m := &message{plain: fmt.Errorf(format, args...), format: format, args: slices.Clone(args)}
 	for i, a := range m.args {
@@ -45,6 +45,22 @@ func Errorf(format string, args ...any) error {
 		}
 	}
 	return m
+}
+
+// Phrase is a part of a message, such as a piece of advice, that names options; print it by %s.
+type Phrase struct {
+	format string
+	args   []any
+}
+
+// Phrasef is fmt.Sprintf for a phrase some of whose arguments are References or Phrases.
+func Phrasef(format string, args ...any) *Phrase { return &Phrase{format, args} }
+
+// String is the phrase as a Go program reads it.
+func (p *Phrase) String() string { return fmt.Sprintf(p.format, p.args...) }
+
+func (p *Phrase) named(name func(option, value string) string) string {
+	return fmt.Sprintf(p.format, namedArgs(p.args, name)...)
 }
 
 // Renamed is an error about an option whose value came from another, which it names in its place.
@@ -102,18 +118,25 @@ func (m *message) Error() string { return m.plain.Error() }
 func (m *message) Unwrap() error { return m.plain }
 
 func (m *message) named(name func(option, value string) string) string {
-	args := make([]any, len(m.args))
-	for i, a := range m.args {
+	return fmt.Errorf(m.format, namedArgs(m.args, name)...).Error()
+}
+
+// namedArgs are the arguments of a message with options called as name says.
+func namedArgs(args []any, name func(option, value string) string) []any {
+	named := make([]any, len(args))
+	for i, a := range args {
 		switch a := a.(type) {
 		case Reference:
-			args[i] = name(a.name, a.value)
+			named[i] = name(a.name, a.value)
+		case *Phrase:
+			named[i] = a.named(name)
 		case error:
-			args[i] = errors.New(Text(a, name))
+			named[i] = errors.New(Text(a, name))
 		default:
-			args[i] = a
+			named[i] = a
 		}
 	}
-	return fmt.Errorf(m.format, args...).Error()
+	return named
 }
 
 // renamed is an error in which one option has another name.

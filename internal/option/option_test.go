@@ -31,6 +31,8 @@ func TestBothFaces(t *testing.T) {
 		{Errorf("name %d columns by %s", 2, Ref("label_separator")), "name 2 columns by label_separator", "name 2 columns by --label-separator"},
 		{Errorf("%s %q: %w", Ref("label"), "missing", Errorf("leave out %s", Ref("group"))), `label "missing": leave out group`, `--label "missing": leave out --group`},
 		{Errorf("inside an argument: %v", Errorf("leave out %s", Ref("group"))), "inside an argument: leave out group", "inside an argument: leave out --group"},
+		{Errorf("too much; use %s", Phrasef("%s, or %s,", Phrasef("fewer %s", Ref("features")), Set("learner", "ridge"))),
+			"too much; use fewer features, or learner=ridge,", "too much; use fewer --features, or --learner ridge,"},
 		{errors.Join(Errorf("take %s", Ref("a")), Errorf("or %s", Ref("b_c"))), "take a\nor b_c", "take --a\nor --b-c"},
 		{fmt.Errorf("%w and %w", Errorf("give %s", Ref("a")), Errorf("give %s", Ref("a"))), "give a and give a", "give --a and give --a"},
 		// A text that hides its cause is as it is.

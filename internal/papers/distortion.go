@@ -21,7 +21,7 @@ type method struct {
 
 // distortions describes a table of mean distortions of pairs of rows: methods by D.
 type distortions struct {
-	degree  int // of the homogeneous polynomial kernel
+	degree  int // p of (x·y)^p
 	dims    []int
 	rows    int // how many are mapped
 	methods []method

@@ -57,6 +57,9 @@ func (a *Approx) Text(w io.Writer) {
 	for _, text := range gramTexts(r) {
 		say("", "%s", text)
 	}
+	if text := centredText(r); text != "" {
+		say("centred", "%s", text)
+	}
 	fmt.Fprintf(w, "\n%s", approxText(r))
 	any := false
 	for _, c := range r.Curves {
@@ -100,16 +103,47 @@ func gramTexts(r *approx.Result) []string {
 	said := map[approx.Exact]bool{}
 	for _, c := range r.Curves {
 		if e := c.Exact; e.Lambda > 0 && !said[e] {
-			of := "its Gram matrix has"
+			of := "its Gram matrix"
 			if len(c.Config.Steps) > 0 {
-				of = "that of " + c.Map + " has"
+				of = "the Gram matrix of " + c.Map
 			}
-			list = append(list, fmt.Sprintf("%s the effective dimension %.4g at λ = %.3g, and stable rank %.3g", of, e.Dimension, e.Lambda,
+			if c.Centred {
+				of += ", centred,"
+			}
+			list = append(list, fmt.Sprintf("%s has effective dimension %.4g at λ = %.3g and stable rank %.3g", of, e.Dimension, e.Lambda,
 				e.StableRank))
 			said[e] = true
 		}
 	}
 	return list
+}
+
+// centredText says which maps are measured against the centred kernel, "" if none is.
+func centredText(r *approx.Result) string {
+	var names []string
+	for _, c := range r.Curves {
+		if c.Centred {
+			names = append(names, c.Map)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	verb := "keeps"
+	if len(names) > 1 {
+		verb = "keep"
+	}
+	return fmt.Sprintf("%s %s distances, not inner products: z(x)·z(y) and k(x, y) are compared after both are centred on the rows",
+		wordList(names), verb)
+}
+
+// wordList is "a, b and c".
+func wordList(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // clean is a reason without the names of packages.

@@ -53,6 +53,7 @@ type approxLine struct {
 	PerRow       float64  `json:"us_per_row"`
 	OneRow       float64  `json:"us_one_row"`
 	Bytes        int64    `json:"bytes"`
+	Centred      bool     `json:"centred"` // against the centred kernel: the map keeps distances, not inner products
 }
 
 type rateLine struct {
@@ -106,14 +107,14 @@ func sdOf(s *approx.Stat) *float64 {
 	return &s.SD
 }
 
-func newApproxLine(name string, e approx.Exact, p *approx.Point) approxLine {
+func newApproxLine(name string, centred bool, e approx.Exact, p *approx.Point) approxLine {
 	l := approxLine{Map: name, Features: p.Features, Outputs: p.Outputs, MeanAbs: p.MeanAbs.Mean, MeanAbsSD: p.MeanAbs.SD,
 		MaxAbs:  p.MaxAbs.Mean,
 		MeanRel: meanOf(p.MeanRel), MeanRelSD: sdOf(p.MeanRel), MaxRel: meanOf(p.MaxRel), RelShare: p.Within.Mean,
 		MeanSigned: p.MeanSigned.Mean, MeanSignedSD: p.MeanSigned.SD, RMS: p.RMS, RMSBias: p.Bias, RMSSpread: p.Spread,
 		RelFrobenius: meanOf(p.RelFrobenius), Distortion: meanOf(p.Distortion), DistortionSD: sdOf(p.Distortion),
 		Delta1: meanOf(p.Delta1), Delta2: meanOf(p.Delta2), Dimension: meanOf(p.Dimension),
-		PerRow: p.PerRow, OneRow: p.OneRow, Bytes: p.Bytes}
+		PerRow: p.PerRow, OneRow: p.OneRow, Bytes: p.Bytes, Centred: centred}
 	if e.Lambda > 0 {
 		l.Lambda, l.KDimension, l.KStableRank = &e.Lambda, &e.Dimension, &e.StableRank
 	}
@@ -134,7 +135,7 @@ func (a *Approx) JSON() ApproxJSON {
 		Why: a.Why, Vectors: a.Vectors}
 	for _, c := range r.Curves {
 		for i := range c.Points {
-			out.Results = append(out.Results, newApproxLine(c.Map, c.Exact, &c.Points[i]))
+			out.Results = append(out.Results, newApproxLine(c.Map, c.Centred, c.Exact, &c.Points[i]))
 		}
 		for i, rate := range []*approx.Rate{c.Rate, c.RateRel} {
 			if rate != nil {
@@ -147,7 +148,7 @@ func (a *Approx) JSON() ApproxJSON {
 	}
 	if rec != nil {
 		l := &recommendLine{Asked: rec.Goal.Error, Error: errorName(rec.Goal.Relative), Map: rec.Map, Features: rec.Features,
-			Measured: newApproxLine(rec.Map, rec.Exact, rec.Point), Config: rec.Config, Hopeless: rec.Hopeless}
+			Measured: newApproxLine(rec.Map, feature.Centred(rec.Config), rec.Exact, rec.Point), Config: rec.Config, Hopeless: rec.Hopeless}
 		for _, o := range rec.Offers {
 			l.Offers = append(l.Offers, offerLine{o.Map, o.Features, o.Outputs, o.Error, o.Point != nil, o.PerRow, o.Bytes, o.Added})
 		}

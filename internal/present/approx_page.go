@@ -40,7 +40,7 @@ func (a *Approx) Page() *report.Page {
 		Y: report.Axis{Name: "mean absolute error of the kernel", Log: true}}
 	byTime := &report.Lines{X: report.Axis{Name: "microseconds a row", Log: true}, Y: byD.Y}
 	for _, c := range r.Curves {
-		d, t := report.Curve{Name: c.Map}, report.Curve{Name: c.Map}
+		d, t := report.Curve{Name: curveName(&c)}, report.Curve{Name: curveName(&c)}
 		for _, p := range c.Points {
 			d.X, t.X = append(d.X, float64(p.Outputs)), append(t.X, p.PerRow)
 			d.Y = append(d.Y, p.MeanAbs.Mean)
@@ -56,6 +56,9 @@ func (a *Approx) Page() *report.Page {
 	caption := "The mean of |z(x)·z(y) − k(x, y)| over all pairs."
 	if r.Seeds > 1 {
 		caption += fmt.Sprintf(" Bars are one standard deviation of %d draws to either side.", r.Seeds)
+	}
+	if text := centredText(r); text != "" {
+		caption += " Centred: " + text + "."
 	}
 	rates := rateTable(r)
 	if rates != nil {
@@ -85,6 +88,14 @@ func (a *Approx) Page() *report.Page {
 		s.Note("Left out: " + skipped.Reason)
 	}
 	return page
+}
+
+// curveName is what the curve of a map is called in pictures.
+func curveName(c *approx.Curve) string {
+	if c.Centred {
+		return c.Map + " (centred)"
+	}
+	return c.Map
 }
 
 // mostTicks bounds the numbers of features that are ticks of an axis.
@@ -133,9 +144,13 @@ func pairsSection(page *report.Page, r *approx.Result) {
 		for _, q := range p.Pairs {
 			cloud.X, cloud.Y = append(cloud.X, q.Exact), append(cloud.Y, q.Estimate)
 		}
+		x, y := "k(x, y)", "z(x)·z(y)"
+		if c.Centred {
+			x, y = x+", centred", y+", centred"
+		}
 		s.Figure(&report.Figure{Name: "pairs-" + c.Map, Title: fmt.Sprintf("%s, D = %s", c.Map, featuresText(p.Features, p.Outputs)),
 			Caption: fmt.Sprintf("%s of rows; on the dashed line the map is exact.", units.Plural(len(p.Pairs), "random pair")),
-			Drawing: &report.Scatter{X: report.Axis{Name: "k(x, y)"}, Y: report.Axis{Name: "z(x)·z(y)"}, Diagonal: true,
+			Drawing: &report.Scatter{X: report.Axis{Name: x}, Y: report.Axis{Name: y}, Diagonal: true,
 				Clouds: []report.Cloud{cloud}}})
 	}
 	if n := len(r.Curves) - shown; n > 0 {

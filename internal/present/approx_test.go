@@ -104,6 +104,40 @@ func TestApproxPicture(t *testing.T) {
 	}
 }
 
+// A map that is measured against the centred kernel is told from all others, in the text, the table and the pictures.
+func TestApproxTellsCentredMaps(t *testing.T) {
+	a := someApprox()
+	kgrp, kpca := measuredMap("kg-rp", 2, 256), measuredMap("kpca-rp", 1, 256)
+	kgrp.Centred, kpca.Centred = true, true
+	kgrp.Exact.Dimension, kpca.Exact.Dimension = 28.5, 28.5 // of the centred kernel
+	a.Result.Curves = append(a.Result.Curves, kgrp, kpca)
+	var text, table bytes.Buffer
+	a.Text(&text)
+	for _, want := range []string{"kg-rp and kpca-rp keep distances, not inner products", "its Gram matrix, centred, has effective dimension 28.5"} {
+		if strings.Count(text.String(), want) != 1 {
+			t.Errorf("not once %q in\n%s", want, &text)
+		}
+	}
+	for _, l := range a.JSON().Results {
+		if l.Centred != (l.Map == "kg-rp" || l.Map == "kpca-rp") {
+			t.Errorf("%s: centred is %t", l.Map, l.Centred)
+		}
+	}
+	if err := a.CSV(&table); err != nil || strings.Count(table.String(), ",true\n") != 2 {
+		t.Errorf("%v\n%s", err, &table)
+	}
+	html := string(pageBytes(t, a.Page()))
+	for _, want := range []string{"kg-rp (centred)", "z(x)·z(y), centred", "kg-rp and kpca-rp keep distances"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q on the page", want)
+		}
+	}
+	text.Reset()
+	if someApprox().Text(&text); strings.Contains(text.String(), "centred") {
+		t.Errorf("no map is centred:\n%s", &text)
+	}
+}
+
 func TestFlagsOfMaps(t *testing.T) {
 	rec := func(cfg feature.Config) *approx.Recommendation {
 		return &approx.Recommendation{Offer: approx.Offer{Map: cfg.Map, Features: 64, Outputs: 64}, Config: cfg}

@@ -25,7 +25,7 @@ func AutoText(w io.Writer, a *AutoJSON) {
 	f := a.Facts
 	line := linesTo(w)
 	text := map[string]string{"regress": "numbers to predict, of deviation " + strconv.FormatFloat(f.Deviation, 'g', 4, 64),
-		"multilabel": "labels, any number a row"}[f.Task]
+		"multilabel": "multi-label"}[f.Task]
 	if f.Task == "classify" {
 		text = fmt.Sprintf("%d classes of %.2g to %.2g %% of the rows", f.Classes, 100*f.Least, 100*f.Most)
 	}

@@ -38,7 +38,7 @@ func (v *path) figure(name, title, caption string) *report.Figure {
 
 // choiceSection adds the values of λ, C and the like that were tried, and what came of them.
 func choiceSection(page *report.Page, info *model.Info) {
-	s, t := page.Section("What was tried"), &info.Training
+	s, t := page.Section("Choice of parameters"), &info.Training
 	if r, ok := t.Report.(*learn.RidgeReport); ok && len(r.Path) > 0 {
 		s.Figure(ridgePath(r, info.Task != "regress"))
 		s.Table(ridgeTable(r))
@@ -46,13 +46,13 @@ func choiceSection(page *report.Page, info *model.Info) {
 	if r, ok := t.Report.(*learn.LassoReport); ok && len(r.Path) > 0 {
 		v := path{parameter: "λ", measure: "mean squared error, held out", chosen: r.Lambda}
 		weights := v
-		weights.measure = "weights that are not 0"
+		weights.measure = "non-zero weights"
 		for _, p := range r.Path {
 			v.at, v.values = append(v.at, p.Lambda), append(v.values, p.Error)
 			weights.at, weights.values = append(weights.at, p.Lambda), append(weights.values, float64(p.Weights))
 		}
-		s.Figure(v.figure("lambda", "Path of λ", fmt.Sprintf("The error of %s held-out rows for each λ that was tried.", units.Count(r.HeldOut))))
-		s.Figure(weights.figure("weights", "Weights along the path", "How many weights are not 0 for each λ."))
+		s.Figure(v.figure("lambda", "Path of λ", fmt.Sprintf("The error on %s held-out rows for each λ.", units.Count(r.HeldOut))))
+		s.Figure(weights.figure("weights", "Weights along the path", "The number of non-zero weights for each λ."))
 	}
 	if r, ok := t.Report.(*learn.SVMReport); ok {
 		cPath(s, r.Path, r.C, true)
@@ -78,29 +78,29 @@ func choiceSection(page *report.Page, info *model.Info) {
 		for _, v := range []path{loss, wrong} {
 			if len(v.at) > 0 {
 				f := v.figure("progressive-"+v.measure, "Progressive validation: "+v.measure,
-					"The "+v.measure+" of the rows so far, each predicted before it was learned.")
+					"The "+v.measure+" over the rows so far, each predicted before the model learned it.")
 				f.Drawing.(*report.Lines).Marks = nil
 				s.Figure(f)
 			}
 		}
 	}
 	if r := t.Reduction; r != nil && len(r.Variances) > 0 {
-		c := report.Curve{Name: "share of the variance"}
+		c := report.Curve{Name: "explained variance"}
 		sum := 0.0
 		for i, v := range r.Variances {
 			sum += v
 			c.X, c.Y = append(c.X, float64(i+1)), append(c.Y, sum/r.Variance)
 		}
 		s.Figure(&report.Figure{Name: "components", Title: "Principal components",
-			Caption: "The share of the features' variance that the first components hold together.",
+			Caption: "The share of the features' variance that the first components explain together.",
 			Drawing: &report.Lines{X: report.Axis{Name: "components", Log: len(c.X) > 50},
-				Y: report.Axis{Name: "share of the variance", Percent: true, To: 1}, Curves: []report.Curve{c}}})
+				Y: report.Axis{Name: "explained variance", Percent: true, To: 1}, Curves: []report.Curve{c}}})
 	}
 }
 
 func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
-	how := map[string]string{"held-out": "of held-out rows", "folds": "over folds", "gcv": "by generalised cross-validation",
-		"loo": "of rows left out one by one", "evidence": "by generalised cross-validation"}[r.By]
+	how := map[string]string{"held-out": "on held-out rows", "folds": "over folds", "gcv": "by generalised cross-validation",
+		"loo": "by leave-one-out", "evidence": "by generalised cross-validation"}[r.By]
 	chosen := report.Curve{Name: "mean squared error " + how, Points: true}
 	loo, gcv := report.Curve{Name: "leave-one-out"}, report.Curve{Name: "generalised cross-validation"}
 	best := r.Lambda
@@ -124,7 +124,7 @@ func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
 	if len(gcv.X) > 0 && r.By != "gcv" && r.By != "evidence" {
 		lines.Curves = append(lines.Curves, gcv)
 	}
-	caption := "The mean squared error " + how + " for each λ that was tried"
+	caption := "The mean squared error " + how + " for each λ"
 	if classes {
 		caption += ", the targets being −1 and 1"
 	}
@@ -137,7 +137,7 @@ func ridgePath(r *learn.RidgeReport, classes bool) *report.Figure {
 
 // ridgeTable has the numbers of ridgePath, with the effective parameters.
 func ridgeTable(r *learn.RidgeReport) *report.Table {
-	t := &report.Table{Caption: "Each λ that was tried", Columns: []report.Column{{Name: "λ", Number: true},
+	t := &report.Table{Caption: "Path of λ", Columns: []report.Column{{Name: "λ", Number: true},
 		{Name: "mean squared error", Number: true}, {Name: "effective parameters", Number: true}, {Name: "−2 log evidence", Number: true}}}
 	some := [4]bool{true, true}
 	for i, p := range r.Path {
@@ -167,19 +167,19 @@ func cPath(s *report.Section, points []learn.CPoint, chosen float64, share bool)
 	if len(points) == 0 {
 		return
 	}
-	v := path{parameter: "C", measure: "error of held-out rows", chosen: chosen, percent: share}
+	v := path{parameter: "C", measure: "error on held-out rows", chosen: chosen, percent: share}
 	if !share {
-		v.measure = "loss of held-out rows"
+		v.measure = "loss on held-out rows"
 	}
 	for _, p := range points {
 		v.at, v.values = append(v.at, p.C), append(v.values, p.Error)
 	}
-	s.Figure(v.figure("c", "Path of C", "The "+v.measure+" for each C that was tried."))
+	s.Figure(v.figure("c", "Path of C", "The "+v.measure+" for each C."))
 }
 
 func trials(s *report.Section, list []learn.Trial, chosen float64) {
-	wrong := path{parameter: "C", measure: "error of held-out rows", chosen: chosen, percent: true}
-	loss := path{parameter: "C", measure: "log loss of held-out rows", chosen: chosen}
+	wrong := path{parameter: "C", measure: "error on held-out rows", chosen: chosen, percent: true}
+	loss := path{parameter: "C", measure: "log loss on held-out rows", chosen: chosen}
 	for _, p := range list {
 		wrong.at, wrong.values = append(wrong.at, p.C), append(wrong.values, p.Error)
 		if p.LogLoss > 0 {
@@ -187,9 +187,9 @@ func trials(s *report.Section, list []learn.Trial, chosen float64) {
 		}
 	}
 	if len(loss.at) > 0 {
-		s.Figure(loss.figure("c-log-loss", "Log loss against C", "The log loss of held-out rows for each C that was tried."))
+		s.Figure(loss.figure("c-log-loss", "Log loss against C", "The log loss on held-out rows for each C."))
 	}
 	if len(wrong.at) > 0 {
-		s.Figure(wrong.figure("c-error", "Error against C", "The error of held-out rows for each C that was tried."))
+		s.Figure(wrong.figure("c-error", "Error against C", "The error on held-out rows for each C."))
 	}
 }

@@ -65,12 +65,12 @@ func classShares(s *report.Section, labels []string, counts []int, rows string) 
 		for i, l := range labels {
 			bars.Rows = append(bars.Rows, certain(fmt.Sprintf("%s (%.3g %%)", l, 100*values[i]/float64(total)), values[i]))
 		}
-		s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: "How many " + rows + " each class has.", Drawing: bars})
+		s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: "The number of " + rows + " of each class.", Drawing: bars})
 		return
 	}
 	h := &report.Histogram{X: report.Axis{Name: rows + " of a class"}, What: "classes"}
 	h.Edges, h.Counts = report.Bins(values)
-	s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: fmt.Sprintf("How many of the %s classes have how many %s.",
+	s.Figure(&report.Figure{Name: "classes", Title: "Classes", Caption: fmt.Sprintf("The sizes of the %s classes, in %s.",
 		units.Count(len(labels)), rows), Drawing: h})
 }
 
@@ -88,7 +88,7 @@ func rangeText(sum *dataset.Summary) string {
 			constant++
 		}
 	}
-	text := fmt.Sprintf("from %s to %s, %.3g %% of them not 0", numberText(low), numberText(high), 100*sum.Density())
+	text := fmt.Sprintf("from %s to %s, %.3g %% of them non-zero", numberText(low), numberText(high), 100*sum.Density())
 	if constant > 0 {
 		text += fmt.Sprintf("; %s constant", units.Plural(constant, "dimension"))
 	}
@@ -103,8 +103,8 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 	if n := len(schema.Columns); n == 0 || n > mostColumns {
 		return
 	}
-	t := &report.Table{Caption: "Columns", Columns: []report.Column{{Name: "column"}, {Name: "least", Number: true},
-		{Name: "mean", Number: true}, {Name: "greatest", Number: true}, {Name: "deviation", Number: true}, {Name: "not 0", Number: true}}}
+	t := &report.Table{Caption: "Columns", Columns: []report.Column{{Name: "column"}, {Name: "min", Number: true},
+		{Name: "mean", Number: true}, {Name: "max", Number: true}, {Name: "deviation", Number: true}, {Name: "non-zero", Number: true}}}
 	if hasCategories(schema.Columns) {
 		t.Columns = append(t.Columns, report.Column{Name: "values"})
 	}

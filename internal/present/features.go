@@ -63,7 +63,7 @@ func (f *Features) Text(w io.Writer) {
 		reductionLines(line, f.Reduction)
 	}
 	share := float64(f.NonZeros) / float64(max(f.Rows, 1)) / float64(max(f.Features, 1))
-	line("saved", "%s: %s rows × %s features, float32 (%s), %.3g %% not 0", f.Output, units.Count(f.Rows), units.Count(f.Features),
+	line("saved", "%s: %s rows × %s features, float32 (%s), %.3g %% non-zero", f.Output, units.Count(f.Rows), units.Count(f.Features),
 		f.Format, 100*share)
 }
 

@@ -22,7 +22,7 @@ func InspectModelJSON(m *model.Info) any {
 	return map[string]any{"kind": "model", "model": m}
 }
 
-// InspectModelText writes what is in the file of a model, which has so many bytes.
+// InspectModelText describes a model. bytes is the size of its file.
 func InspectModelText(w io.Writer, m Model, path string, bytes int64) {
 	File(w, "model", path, bytes)
 	line, info := linesTo(w), m.Info
@@ -44,7 +44,7 @@ func InspectModelText(w io.Writer, m Model, path string, bytes int64) {
 		}
 	}
 	if r := model.ReportOf[*learn.LassoReport](&info.Training); r != nil && len(r.Path) > 0 {
-		fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "λ", "held-out mean squared error", "weights that are not 0")
+		fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "λ", "held-out mean squared error", "non-zero weights")
 		for _, p := range r.Path {
 			mark := ""
 			if p.Chosen {
@@ -67,7 +67,7 @@ func InspectModelText(w io.Writer, m Model, path string, bytes int64) {
 		variancesText(w, r)
 	}
 	if r := model.ReportOf[*learn.OnlineReport](&info.Training); r != nil {
-		fmt.Fprintf(w, "\n  %-14s%s\n", "rows", "loss and error before they were learned")
+		fmt.Fprintf(w, "\n  %-14s%s\n", "rows", "progressive validation: loss, error")
 		for _, p := range r.Progressive {
 			fmt.Fprintf(w, "  %-14s%-10.4g", units.Count(int(p.Rows)), p.Loss)
 			if p.Error != nil {
@@ -92,13 +92,13 @@ func InspectModelText(w io.Writer, m Model, path string, bytes int64) {
 	}
 }
 
-// Statistics is what a file of statistics holds.
+// Statistics describes a file of statistics.
 type Statistics struct {
 	Rows, Features, Targets int
 	Schema                  *dataset.Schema
 }
 
-// StatisticsOf is what statistics of rows hold.
+// StatisticsOf describes statistics of rows.
 func StatisticsOf(s *train.Statistics) Statistics {
 	d, k := s.Dims()
 	return Statistics{s.Rows(), d, k, s.DataSchema()}
@@ -109,13 +109,13 @@ func (s Statistics) JSON() any {
 	return map[string]any{"kind": "statistics", "rows": s.Rows, "features": s.Features, "targets": s.Targets, "schema": s.Schema}
 }
 
-// Text writes what is in a file of statistics.
+// Text describes the statistics in a file.
 func (s Statistics) Text(w io.Writer, path string) {
 	Line(w, "file", "%s: statistics of %s × %s dimensions, %s features, %s", path, units.Plural(s.Rows, "row"), units.Count(s.Schema.Dim),
 		units.Count(s.Features), units.Plural(s.Targets, "target"))
 }
 
-// Saved writes that they are in a file now.
+// Saved says that the statistics were saved.
 func (s Statistics) Saved(w io.Writer, path string) {
 	Line(w, "saved", "%s: %s rows, %s features, %s", path, units.Count(s.Rows), units.Count(s.Features), units.Plural(s.Targets, "target"))
 }
@@ -125,7 +125,7 @@ func ForeignJSON(kind string, m any, dim int) any {
 	return map[string]any{"kind": strings.ToLower(kind) + "-model", "model": m, "d": dim}
 }
 
-// ForeignText writes what lines say of a model of LIBSVM or LIBLINEAR, whose file has so many bytes.
+// ForeignText describes a model of LIBSVM or LIBLINEAR by the lines in about. bytes is the size of its file.
 func ForeignText(w io.Writer, path string, bytes int64, about []string) {
 	File(w, "model", path, bytes)
 	for _, text := range about {
@@ -133,10 +133,10 @@ func ForeignText(w io.Writer, path string, bytes int64, about []string) {
 	}
 }
 
-// variancesText writes how the variance falls from component to component: of the first ones
-// each, then of powers of two, and of the last.
+// variancesText lists the explained variance of the first eight components, of every power of two after
+// them, and of the last.
 func variancesText(w io.Writer, r *reduce.Report) {
-	fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "component", "share of the variance", "of it and those before")
+	fmt.Fprintf(w, "\n  %-14s%-30s%s\n", "component", "explained variance", "cumulative")
 	sum := 0.0
 	for i, v := range r.Variances {
 		sum += v
@@ -155,7 +155,7 @@ func hasCategories(cols []dataset.Column) bool {
 	return false
 }
 
-// Data is what a pass over a file of data told.
+// Data describes a file of data, by one pass over it.
 type Data struct {
 	Name    string
 	Schema  dataset.Schema
@@ -179,7 +179,7 @@ func (d *Data) JSON() map[string]any {
 	return v
 }
 
-// Text writes what the data hold, and what train would choose for them.
+// Text describes the data and the scaling that train would choose.
 func (d *Data) Text(w io.Writer) {
 	schema, sum, bags := &d.Schema, d.Summary, d.Bags
 	kind, why := dataset.ChooseScale(sum)
@@ -189,13 +189,13 @@ func (d *Data) Text(w io.Writer) {
 	if bags != nil {
 		line("bags", "%s of %s", units.Count(bags.Bags), membersText(bags.Least, bags.Most))
 	}
-	line("rows", "%s × %s dimensions, %.3g %% of the values not zero", units.Count(sum.Rows), units.Count(sum.Dim), 100*sum.Density())
+	line("rows", "%s × %s dimensions, %.3g %% of the values non-zero", units.Count(sum.Rows), units.Count(sum.Dim), 100*sum.Density())
 	switch {
 	case taskErr != nil:
 		line("labels", "%s", taskErr)
 	case task == "multilabel":
 		if l, err := sum.LabelSets(schema); err == nil {
-			line("labels", "%d, of which a row may have any number (%s): %s", len(l.Labels()), taskWhy, firstOf(l.Labels(), 12))
+			line("labels", "%d, multi-label (%s): %s", len(l.Labels()), taskWhy, firstOf(l.Labels(), 12))
 		} else {
 			line("labels", "%s", err)
 		}

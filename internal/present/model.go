@@ -3,7 +3,6 @@ package present
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
 
 	"mercer/feature"
@@ -14,18 +13,18 @@ import (
 	"mercer/reduce"
 )
 
-// Model is what is said of a model: what its file tells, and what only the model itself knows.
+// Model is a model to describe: what its file holds, and what only the loaded model knows.
 type Model struct {
 	*model.Info
 
-	// Dim is the number of dimensions of a row, of bags of the row that one becomes.
+	// Dim is the number of dimensions of a row; of bags, those of a pooled row.
 	Dim int
 
-	// Chosen says what the map decided on that its configuration leaves open, "" if nothing.
+	// Chosen says what the map chose where its configuration leaves it open, "" if nothing.
 	Chosen string
 }
 
-// ModelOf is what there is to say of a model.
+// ModelOf describes a model.
 func ModelOf(m *model.Model) Model {
 	return Model{Info: m.Info(), Dim: m.Dim(), Chosen: m.Pipeline().Chosen()}
 }
@@ -38,7 +37,7 @@ func (m Model) Row() string {
 	return "row"
 }
 
-// modelLines are what a model is, one line a part.
+// modelLines describes a model: task, scaling, kernel, map and learner, a line each.
 func modelLines(line lines, m Model) {
 	info := m.Info
 	why := func(key string) string {
@@ -48,7 +47,7 @@ func modelLines(line lines, m Model) {
 		return ""
 	}
 	if info.Task == "outliers" {
-		line("task", "outliers: -1, all others 1%s", why("task"))
+		line("task", "outlier detection: outliers are -1, all other rows 1%s", why("task"))
 	} else if info.Classes != nil {
 		text, n := firstOf(info.Classes, 12), len(info.Classes)
 		if n > 12 {
@@ -56,7 +55,7 @@ func modelLines(line lines, m Model) {
 		}
 		line("task", "%d classes: %s%s", n, text, why("task"))
 	} else if info.Labels != nil {
-		line("task", "%d labels, any number a row: %s%s", len(info.Labels), firstOf(info.Labels, 12), why("task"))
+		line("task", "multi-label, %d labels: %s%s", len(info.Labels), firstOf(info.Labels, 12), why("task"))
 	} else {
 		line("task", "regression, %s%s", units.Plural(info.Outputs, "output"), why("task"))
 	}
@@ -66,15 +65,15 @@ func modelLines(line lines, m Model) {
 			line(what, "%s", text)
 			what = ""
 		}
-		line("rows", "%s dimensions, one row a bag", units.Count(m.Dim))
+		line("rows", "one per bag, %s dimensions", units.Count(m.Dim))
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
 	if info.Feature != nil {
 		mapLines(line, info.Feature, m.Chosen, info.Training.Why)
 	} else if info.Kernel != nil {
-		line("kernel", "%s%s", info.Kernel, why("gamma"))
+		line("kernel", "%s%s", kernelText(*info.Kernel), why("gamma"))
 	} else {
-		line("kernel", "linear")
+		line("kernel", "%s", kernel.Linear)
 	}
 	if r := info.Training.Reduction; r != nil {
 		reductionLines(line, r)
@@ -91,7 +90,7 @@ func modelLines(line lines, m Model) {
 	}
 }
 
-// mapLines are the kernel and the map of features; chosen is what the map decided on, and why says where γ is from.
+// mapLines describes the kernel and the map. chosen is what the map chose by itself, why where γ comes from.
 func mapLines(line lines, f *feature.Config, chosen string, why map[string]string) {
 	if f.Steps == nil {
 		line("kernel", "%s%s", kernelText(f.Kernel), because(why["gamma"]))
@@ -99,7 +98,7 @@ func mapLines(line lines, f *feature.Config, chosen string, why map[string]strin
 	line("map", "%s, %s features, seed %d%s", mapText(f), units.Count(f.Features), f.Seed, because(cmp.Or(why["map"], chosen)))
 }
 
-// reductionLines are which principal components features became.
+// reductionLines describes the principal components that replace the features.
 func reductionLines(line lines, r *reduce.Report) {
 	what := "reduction"
 	for _, text := range r.Lines() {
@@ -108,7 +107,7 @@ func reductionLines(line lines, r *reduce.Report) {
 	}
 }
 
-// mapText is a map with its steps in a line.
+// mapText is the name of a map, with its steps.
 func mapText(f *feature.Config) string {
 	if f.Steps == nil {
 		return f.Map
@@ -129,7 +128,7 @@ func mapText(f *feature.Config) string {
 	return f.Map + " of " + strings.Join(steps, ", ")
 }
 
-// poolingText says how bags become rows, in lines.
+// poolingText describes how bags become rows, in lines.
 func poolingText(b *pipeline.BagInfo) []string {
 	why := func(key string) string {
 		if w := b.Why[key]; w != "" {
@@ -154,7 +153,7 @@ func poolingText(b *pipeline.BagInfo) []string {
 	default:
 		kernel := "kernels"
 		if p.Map.Steps == nil {
-			kernel = p.Map.Kernel.String()
+			kernel = kernelText(p.Map.Kernel)
 		}
 		lines = append(lines, "mean of "+kernel+why("gamma"),
 			fmt.Sprintf("map %s, %s features, seed %d%s", mapText(p.Map), units.Count(p.Map.Features), p.Map.Seed, why("map")))
@@ -162,10 +161,10 @@ func poolingText(b *pipeline.BagInfo) []string {
 	if p.Norm != "none" {
 		lines[len(lines)-1] += ", norm " + p.Norm
 	}
-	return append(lines, "members scaled by "+b.Scale+why("scale"))
+	return append(lines, "scaling of members: "+b.Scale+why("scale"))
 }
 
-// membersText says how many members bags have.
+// membersText is the number of rows of a bag, or its range.
 func membersText(least, most int) string {
 	if least == most {
 		return units.Plural(least, "row")
@@ -173,15 +172,15 @@ func membersText(least, most int) string {
 	return fmt.Sprintf("%s to %s", units.Count(least), units.Plural(most, "row"))
 }
 
-// kernelText is a kernel for a person; of matern with the length scale, which is what --sigma takes.
+// kernelText is a kernel for a person, with the length scale where it has one: that is what --sigma takes.
 func kernelText(k kernel.Kernel) string {
-	if k.Name == "matern" {
-		return fmt.Sprintf("%s, length scale σ = %.4g", k, 1/math.Sqrt(2*k.Gamma))
+	if sigma, ok := k.LengthScale(); ok {
+		return fmt.Sprintf("%s, length scale σ = %.4g", k, sigma)
 	}
 	return k.String()
 }
 
-// because is the reason for a choice in brackets, "" if there is none.
+// because puts the reason for a choice in brackets; "" if there is none.
 func because(why string) string {
 	if why == "" {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"mercer/train"
 )
 
-// modelSection adds what a model is, and how its λ, C and the like were chosen.
+// modelSection describes a model, and how λ, C and the like were chosen.
 func modelSection(page *report.Page, m Model) {
 	s := page.Section("The model")
 	s.Facts(factLines(func(line lines) {
@@ -18,18 +18,18 @@ func modelSection(page *report.Page, m Model) {
 	choiceSection(page, m.Info)
 }
 
-// costSection adds where the time and the memory went, of which peak bytes at most.
+// costSection shows the time of each part of a training, and the peak memory in bytes.
 func costSection(page *report.Page, m Model, r *train.Report, peak int64) {
 	s := page.Section("Time and memory")
 	bars := &report.Intervals{X: report.Axis{Name: "seconds"}, Bars: true}
 	for _, part := range []report.Interval{certain("read", r.Read), certain("map", r.Map), certain("solve", r.Solve),
-		certain("of it to add up rows", r.Collect), certain("of it to choose "+penaltyOf(m.Info), r.Choose), certain("total", r.Total)} {
+		certain("… statistics", r.Collect), certain("… choice of "+penaltyOf(m.Info), r.Choose), certain("total", r.Total)} {
 		if part.Value > 0 {
 			bars.Rows = append(bars.Rows, part)
 		}
 	}
 	s.Figure(&report.Figure{Name: "time", Title: "Time",
-		Caption: fmt.Sprintf("Where the %s went: reading the data, mapping rows, solving; the total has all else as well.",
+		Caption: fmt.Sprintf("How the %s were spent: reading data, mapping rows, solving (with the parts marked … in it). The total has everything else as well.",
 			units.Seconds(r.Total)), Drawing: bars})
 	var facts []report.Fact
 	if peak > 0 {

@@ -175,3 +175,21 @@ func TestFeaturesAndGram(t *testing.T) {
 	goldenJSON(t, "features", f.JSON())
 	goldenJSON(t, "gram", g.JSON())
 }
+
+// The length scale of a kernel is told wherever the kernel is: of a map, of a learner of the kernel itself, of bags.
+func TestLengthScaleIsTold(t *testing.T) {
+	matern := kernel.Kernel{Name: "matern", Nu: 1.5, Gamma: 1.0 / 18}
+	mapped, exact, bags := someInfo(), someInfo(), *models()["bags"].Info
+	mapped.Feature = &feature.Config{Map: "orf", Kernel: matern, Features: 64}
+	exact.Kernel, exact.Feature = &matern, nil
+	bag := *bags.Bag
+	bag.Pooling.Map = mapped.Feature
+	bags.Bag = &bag
+	for name, info := range map[string]*model.Info{"mapped": mapped, "exact": exact, "bags": &bags} {
+		var w bytes.Buffer
+		InspectModelText(&w, Model{Info: info, Dim: 3}, "m", 1)
+		if !strings.Contains(w.String(), "matern, ν = 1.5, γ = 0.05556, length scale σ = 3") {
+			t.Errorf("%s: no length scale in\n%s", name, &w)
+		}
+	}
+}

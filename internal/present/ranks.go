@@ -5,69 +5,11 @@ import (
 	"io"
 
 	"mercer/internal/units"
+	"mercer/rank"
 )
 
-// RanksJSON is what ranks --json prints.
-type RanksJSON struct {
-	DataSets int          `json:"data_sets"`
-	Better   string       `json:"better"`
-	Alpha    float64      `json:"alpha"`
-	Methods  []MethodRank `json:"methods"`
-
-	Friedman struct {
-		ChiSquare float64 `json:"chi_square"`
-		DF        int     `json:"df"`
-		P         float64 `json:"p"`
-	} `json:"friedman"`
-	ImanDavenport struct {
-		F   *float64 `json:"f"` // null where all data sets rank alike
-		DF1 int      `json:"df1"`
-		DF2 int      `json:"df2"`
-		P   float64  `json:"p"`
-	} `json:"iman_davenport"`
-
-	// CriticalDifference is Nemenyi's, or with a control that of Bonferroni and Dunn.
-	CriticalDifference float64     `json:"critical_difference"`
-	Groups             [][]string  `json:"groups,omitempty"`
-	Control            string      `json:"control,omitempty"`
-	Comparisons        []RankPair  `json:"comparisons"`
-	Two                *TwoMethods `json:"two_methods,omitempty"`
-}
-
-// MethodRank is a method with its mean rank and mean score.
-type MethodRank struct {
-	Method    string  `json:"method"`
-	MeanRank  float64 `json:"mean_rank"`
-	MeanScore float64 `json:"mean_score"`
-}
-
-// RankPair compares two methods; what does not apply is nil.
-type RankPair struct {
-	A        string   `json:"a"`
-	B        string   `json:"b"`
-	Z        float64  `json:"z"`
-	P        float64  `json:"p"`
-	Nemenyi  *float64 `json:"nemenyi,omitempty"`
-	Shaffer  *float64 `json:"shaffer,omitempty"`
-	Dunn     *float64 `json:"bonferroni_dunn,omitempty"`
-	Holm     float64  `json:"holm"`
-	Hochberg *float64 `json:"hochberg,omitempty"`
-
-	// Wilcoxon is the p of the signed-rank test, 1 where all scores are equal, and WilcoxonHolm the adjusted one.
-	Wilcoxon     float64 `json:"wilcoxon"`
-	WilcoxonHolm float64 `json:"wilcoxon_holm"`
-}
-
-// TwoMethods are the tests of two methods alone.
-type TwoMethods struct {
-	Wins   int     `json:"wins"`   // of the first
-	Losses int     `json:"losses"` // of the first
-	Ties   int     `json:"ties"`
-	Sign   float64 `json:"sign_p"`
-}
-
 // RanksText writes the tests of methods by their ranks, and a diagram of the mean ranks; data names the table.
-func RanksText(w io.Writer, out *RanksJSON, data string) {
+func RanksText(w io.Writer, out *rank.Comparison, data string) {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "  %-16s%s\n", what, fmt.Sprintf(format, args...))
 	}

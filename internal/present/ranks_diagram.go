@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"mercer/rank"
 )
 
 // mostName bounds the name of a method in a diagram.
@@ -15,7 +17,7 @@ const mostName = 40
 
 // ranksDiagram draws a critical-difference diagram: the methods, the best first, on the axis of mean ranks, and the groups that
 // do not differ as lines on the right; with a control, ≈ marks what does not differ from it.
-func ranksDiagram(w io.Writer, out *RanksJSON) {
+func ranksDiagram(w io.Writer, out *rank.Comparison) {
 	const axis = 48 // characters from rank 1 to rank k
 	k := len(out.Methods)
 	column := func(r float64) int { return int(math.Round((r - 1) / float64(k-1) * axis)) }

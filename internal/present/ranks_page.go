@@ -7,10 +7,11 @@ import (
 
 	"mercer/internal/report"
 	"mercer/internal/units"
+	"mercer/rank"
 )
 
 // RanksPage is the page of ranks; data names the table.
-func RanksPage(out *RanksJSON, data string) *report.Page {
+func RanksPage(out *rank.Comparison, data string) *report.Page {
 	page := &report.Page{Title: "Methods ranked", Subtitle: fmt.Sprintf("%s: %s × %s, %s scores are better", data,
 		units.Plural(out.DataSets, "data set"), units.Plural(len(out.Methods), "method"), out.Better)}
 	s := page.Section("Mean ranks")
@@ -59,15 +60,15 @@ func RanksPage(out *RanksJSON, data string) *report.Page {
 	return page
 }
 
-func pairsTable(out *RanksJSON) *report.Table {
+func pairsTable(out *rank.Comparison) *report.Table {
 	t := &report.Table{Caption: "Each pair: z < 0 where the first is better; p as it is and adjusted for all pairs",
 		Columns: []report.Column{{Name: "first"}, {Name: "second"}}}
 	rows := make([][]string, len(out.Comparisons))
 	for i, c := range out.Comparisons {
 		rows[i] = []string{c.A, c.B}
 	}
-	column := func(name string, value func(c *RankPair) *float64, text func(float64) string) {
-		if !slices.ContainsFunc(out.Comparisons, func(c RankPair) bool { return value(&c) != nil }) {
+	column := func(name string, value func(c *rank.Pair) *float64, text func(float64) string) {
+		if !slices.ContainsFunc(out.Comparisons, func(c rank.Pair) bool { return value(&c) != nil }) {
 			return
 		}
 		t.Columns = append(t.Columns, report.Column{Name: name, Number: true})
@@ -79,14 +80,14 @@ func pairsTable(out *RanksJSON) *report.Table {
 			rows[i] = append(rows[i], cell)
 		}
 	}
-	column("z", func(c *RankPair) *float64 { return &c.Z }, func(v float64) string { return fmt.Sprintf("%.2f", v) })
-	column("p", func(c *RankPair) *float64 { return &c.P }, pText)
-	column("Nemenyi", func(c *RankPair) *float64 { return c.Nemenyi }, pText)
-	column("Dunn", func(c *RankPair) *float64 { return c.Dunn }, pText)
-	column("Holm", func(c *RankPair) *float64 { return &c.Holm }, pText)
-	column("Hochberg", func(c *RankPair) *float64 { return c.Hochberg }, pText)
-	column("Shaffer", func(c *RankPair) *float64 { return c.Shaffer }, pText)
-	column("Wilcoxon (Holm)", func(c *RankPair) *float64 { return &c.WilcoxonHolm }, pText)
+	column("z", func(c *rank.Pair) *float64 { return &c.Z }, func(v float64) string { return fmt.Sprintf("%.2f", v) })
+	column("p", func(c *rank.Pair) *float64 { return &c.P }, pText)
+	column("Nemenyi", func(c *rank.Pair) *float64 { return c.Nemenyi }, pText)
+	column("Dunn", func(c *rank.Pair) *float64 { return c.Dunn }, pText)
+	column("Holm", func(c *rank.Pair) *float64 { return &c.Holm }, pText)
+	column("Hochberg", func(c *rank.Pair) *float64 { return c.Hochberg }, pText)
+	column("Shaffer", func(c *rank.Pair) *float64 { return c.Shaffer }, pText)
+	column("Wilcoxon (Holm)", func(c *rank.Pair) *float64 { return &c.WilcoxonHolm }, pText)
 	t.Rows = rows[:min(len(rows), mostColumns)]
 	if n := len(rows) - mostColumns; n > 0 {
 		t.Caption += fmt.Sprintf("; %s more are in ranks --json", units.Count(n))

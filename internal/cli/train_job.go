@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	front "mercer"
+	"mercer/internal/present"
+	"mercer/internal/report"
+	"mercer/internal/units"
+	"mercer/internal/whole"
+	"mercer/lab"
+	"mercer/learn"
+	"mercer/train"
+)
+
+func (t *training) run(cmd *cobra.Command, path string) error {
+	start := time.Now()
+	ctx := cmd.Context()
+	if t.online {
+		if cmd.Flags().Changed("learner") && t.cfg.Learner != "online" {
+			return usagef("--online and --learner %s are two learners; give one of them", t.cfg.Learner)
+		}
+		t.cfg.Learner = "online"
+	}
+	if t.from != "" {
+		return t.goOn(cmd, path)
+	}
+	if err := settle(cmd, &t.cfg); err != nil {
+		return err
+	}
+	if err := settleBags(cmd, path, &t.data, &t.cfg, &t.bag); err != nil {
+		return err
+	}
+	if err := readLandmarks(ctx, &t.cfg, t.data); err != nil {
+		return err
+	}
+	if err := t.check(); err != nil {
+		return err
+	}
+	if err := t.checkAuto(cmd, path); err != nil {
+		return err
+	}
+	if err := t.loadStatistics(cmd, path); err != nil {
+		return err
+	}
+	if err := t.checkFiles(path); err != nil {
+		return err
+	}
+	p, err := newProgress(cmd, t.progress)
+	if err != nil {
+		return err
+	}
+	if err := writable(t.out, t.saveStats); err != nil {
+		return err
+	}
+	if err := t.findTest(); err != nil {
+		return err
+	}
+	memory := int64(t.memory)
+	if memory == 0 {
+		memory = availableMemory() / 5 * 4
+	}
+	if t.estimate {
+		return t.printCost(cmd, path, memory)
+	}
+	t.announce(ctx, p, path, memory)
+	// Statistics appear with the model: whoever adds rows to a file of statistics and is interrupted before
+	// there is a model can do it again.
+	defer func() {
+		if t.kept != nil {
+			t.kept.Close()
+		}
+	}()
+	var data front.Data
+	name, trained, advice := strings.Join(t.appendTo, " + "), filepath.Base(path), "train with"
+	if path != "" {
+		data, name = front.File(path, t.data), filepath.Base(path)
+	}
+	if t.stats != nil {
+		trained, advice = "the file of statistics", "make that with"
+	}
+	r, err := front.Train(ctx, data, t.config(cmd, p, memory))
+	p.done()
+	var chosen *present.AutoJSON
+	if r != nil && r.Auto != nil {
+		chosen = &present.AutoJSON{Report: r.Auto, Command: trainCommand(cmd, r.Auto.Config, path)}
+	}
+	return t.finish(cmd, r, tooWide(err, trained, advice), name, start, chosen)
+}
+
+// config is the training that the flags ask for.
+func (t *training) config(cmd *cobra.Command, p *progress, memory int64) front.Config {
+	c := front.Config{
+		Config: t.cfg, Holdout: t.holdout, Test: t.testData(), Auto: t.auto, Statistics: t.stats,
+		Training: train.Options{Progress: p.report, Memory: memory, Validated: t.validated(p)},
+		Metrics:  lab.Options{Curves: t.pages.wanted()},
+	}
+	if t.auto {
+		c.Budget = t.budget
+		for name, given := range map[string]*string{"kernel": &c.Kernel, "gamma": &c.Gamma} {
+			if !cmd.Flags().Changed(name) {
+				*given = ""
+			}
+		}
+	}
+	if t.unlabelled != "" {
+		o := t.data
+		o.LabelsFile, o.Dim = "", 0
+		c.Unlabelled = front.File(t.unlabelled, o)
+	}
+	if t.saveStats != "" {
+		c.Training.Keep = t.keep
+	}
+	return c
+}
+
+// validated shows what progressive validation tells.
+func (t *training) validated(p *progress) func(learn.OnlinePoint) {
+	return func(v learn.OnlinePoint) { p.say("  " + v.String()) }
+}
+
+// keep writes statistics to the file that is to appear with the model.
+func (t *training) keep(s *train.Statistics) (err error) {
+	if t.kept, err = whole.Create(t.saveStats); err != nil {
+		return err
+	}
+	if err := s.Write(t.kept); err != nil {
+		return fmt.Errorf("%s: %w", t.saveStats, err)
+	}
+	return nil
+}
+
+// testData are those of --test, read as the data of the training are.
+func (t *training) testData() front.Data {
+	if t.test == "" {
+		return front.Data{}
+	}
+	o := t.data
+	o.LabelsFile = t.testLabels
+	return front.File(t.test, o)
+}
+
+// findTest fails where a file of test data is not there.
+func (t *training) findTest() error {
+	for _, path := range []string{t.test, t.testLabels} {
+		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+		}
+	}
+	return nil
+}
+
+// tooWide is an error that says, where test data have too many dimensions, by which flag other data can have
+// as many.
+func tooWide(err error, trained, advice string) error {
+	var e *front.WiderError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return fmt.Errorf("%s: has %s dimensions, but %s has %s; %s --dim %d", e.Name, units.Count(e.Dim), trained, units.Count(e.Trained),
+		advice, e.Dim)
+}
+
+// finish saves the model and tells what it is. failed, if not nil, is what went wrong: with a result, its test alone,
+// which does not spoil the model.
+func (t *training) finish(cmd *cobra.Command, r *front.Result, failed error, name string, start time.Time, chosen *present.AutoJSON) error {
+	if r == nil {
+		return failed
+	}
+	warnUnseen(cmd, r.Unseen)
+	if failed != nil && cmd.Context().Err() != nil {
+		return failed
+	}
+	if err := t.save(r); err != nil {
+		return errors.Join(failed, err)
+	}
+	if failed != nil {
+		return fmt.Errorf("%w (the model was trained before that; it is in %s)", failed, t.out)
+	}
+	r.Report.Total = time.Since(start).Seconds()
+	tested := t.tested(r)
+	var more []func(*report.Page)
+	if chosen != nil {
+		more = append(more, present.AutoSections(chosen))
+	}
+	out := cmd.OutOrStdout()
+	if t.json {
+		if err := t.writePages(cmd, r, tested, name, more...); err != nil {
+			return err
+		}
+		result := present.NewTrainJSON(r.Model.Info(), r.Report, tested, t.out, peakRSS())
+		result.Auto = chosen
+		return present.JSON(out, result)
+	}
+	if chosen != nil {
+		present.AutoText(out, chosen)
+	}
+	present.TrainText(out, present.ModelOf(r.Model), r.Report, name, peakRSS(), tested)
+	present.SavedText(out, t.out, sizeOf(t.out))
+	return t.writePages(cmd, r, tested, name, more...)
+}
+
+// save writes the model, and the statistics that are to be kept.
+func (t *training) save(r *front.Result) error {
+	if err := r.Save(t.out); err != nil || t.kept == nil {
+		return err
+	}
+	return t.kept.Commit()
+}
+
+// tested are the metrics of a training, and on what they were measured; nil if there was no test.
+func (t *training) tested(r *front.Result) *present.Tested {
+	switch {
+	case r.Test == nil:
+		return nil
+	case t.test != "":
+		return &present.Tested{Metrics: r.Test, On: filepath.Base(t.test)}
+	}
+	return &present.Tested{Metrics: r.Test, On: fmt.Sprintf("%g %% of the %ss, held back", 100*t.holdout, present.ModelOf(r.Model).Row())}
+}
+
+// writePages writes the page of a training, if one is wanted; name is that of the data. Others add sections after those of the
+// evaluation.
+func (t *training) writePages(cmd *cobra.Command, r *front.Result, tested *present.Tested, name string, more ...func(*report.Page)) error {
+	if !t.pages.wanted() {
+		return nil
+	}
+	page := present.TrainPage(present.ModelOf(r.Model), r.Report, filepath.Base(t.out), name, tested, peakRSS(), more...)
+	if tested != nil {
+		tested.Metrics.Curves = nil // the page has them
+	}
+	if err := t.pages.write(cmd, page, t.json); err != nil {
+		return fmt.Errorf("%w (the model is in %s)", err, t.out)
+	}
+	return nil
+}
