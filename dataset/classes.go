@@ -99,7 +99,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	case l.lists:
 		return "", "", option.Errorf("rows have lists of labels; use %s", option.Set("task", "multilabel"))
 	case asked == "regress" && len(l.texts) > 0:
-		return "", "", option.Errorf("the label %q is not a number, so it cannot be predicted by regression; use %s",
+		return "", "", option.Errorf("the label %q is no number, so it cannot be predicted by regression; use %s",
 			slices.Min(slices.Collect(maps.Keys(l.texts))), option.Set("task", "classify"))
 	case asked == "classify" && s.Outputs > 1:
 		return "", "", option.Errorf("%d label columns are numbers to predict, or labels of which a row may have several (%s), not classes; "+

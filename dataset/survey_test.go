@@ -247,7 +247,7 @@ func TestTaskErrors(t *testing.T) {
 		want string
 	}{
 		{summaryOf(t, nil, 0, nil), "auto", "no labels"},
-		{summaryOf(t, nil, 0, []string{"b", "a", "b"}), "regress", `the label "a" is not a number`},
+		{summaryOf(t, nil, 0, []string{"b", "a", "b"}), "regress", `the label "a" is no number`},
 		{summaryOf(t, []float64{1, 2, 3, 4, 5, 6}, 2, nil), "classify", "2 label columns"},
 	} {
 		if _, _, err := c.sum.Task(c.task); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -82,7 +82,8 @@ func byRandomMap(row string) bool {
 // a random projection from the feature space is a projection: its figures are those of χ²_D.
 func TestFiguresAreThoseOfErrors(t *testing.T) {
 	for _, table := range Tables() {
-		if table.Gain || table.Digits || table.Unmarked != nil || strings.HasPrefix(table.Name, "S14-F") || table.Name == "K10-1" { // no columns of one measure
+		// These have no columns of one measure.
+		if table.Gain || table.Digits || table.Unmarked != nil || strings.HasPrefix(table.Name, "S14-F") || table.Name == "K10-1" {
 			continue
 		}
 		if table.Name == "S14-4.1" {

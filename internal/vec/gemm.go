@@ -25,7 +25,7 @@ type micro[T float32 | float64] struct {
 	expect            func(dst *float64, ldd, rows int)                   // prefetches what widen adds to
 	sparse, sparseOne sparseKernel[T]                                     // of sparsePanels panels, and of one
 	nonzeros          func(n int, x *T, first, idx *int32, val *T) int    // lists the nonzeros in lines of 64 bytes; may be nil
-	kc                int                                                 // most of the inner dimension in a block: an A panel fits the L1 cache
+	kc                int                                                 // inner dimension of a block: A panels fit L1
 	nc                int                                                 // columns of a block of kc: kc×nc numbers fit the L2 cache
 	size              int                                                 // bytes of a number
 	free              spare.List[panels[T]]
