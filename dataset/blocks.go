@@ -73,7 +73,7 @@ func (r *rowBuffer) endRow(name string) {
 	}
 }
 
-// view makes out the batch of rows [i, j).
+// view sets out to the batch of rows [i, j).
 func (r *rowBuffer) view(i, j int, out *matrix.Batch) {
 	*out = matrix.Batch{Outputs: r.Outputs}
 	if r.sparse {
