@@ -263,7 +263,7 @@ func TestCalibrationOfOddScores(t *testing.T) {
 				}
 			}
 		}
-		// Rows of weight 0 count for nothing.
+		// Rows of weight 0 are ignored.
 		a, _ := FitCalibration(method, false, []float32{-2, -1, 1, 2, 9}, []float64{-1, 1, -1, 1, -1}, []float64{1, 1, 1, 1, 0}, 1)
 		b, _ := FitCalibration(method, false, []float32{-2, -1, 1, 2}, []float64{-1, 1, -1, 1}, nil, 1)
 		a.Probabilities(p[:2], []float32{1.5})
@@ -286,7 +286,8 @@ func TestCalibrationOfOddScores(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 	for _, bad := range []*Calibration{
-		{Method: "platt", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic", Knots: [][]float64{{1, 0}}, Rise: [][]float64{{0, 1}}},
+		{Method: "platt", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic",
+			Knots: [][]float64{{1, 0}}, Rise: [][]float64{{0, 1}}},
 		{Method: "isotonic", Knots: [][]float64{{0, 1}}, Rise: [][]float64{{0, 2}}}, {Method: "platt", A: []float64{math.NaN()}, B: []float64{0}},
 	} {
 		if bad.Check(1) == nil {
