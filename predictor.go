@@ -135,7 +135,7 @@ func (p *Predictor) predict() (*Prediction, error) {
 	case info.Labels != nil:
 		p.labels = p.labels[:0]
 		for t, v := range scores {
-			if v > 0 {
+			if p.m.Has(t, v) {
 				p.labels = append(p.labels, info.Labels[t])
 			}
 		}

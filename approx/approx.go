@@ -1,10 +1,10 @@
 // Package approx measures how well explicit maps approximate a kernel on given rows: how far
 // z(x)·z(y) is from k(x, y) for all pairs of rows, how far the two Gram matrices are from one
-// another, how the error falls with the number of features D, what a row costs, and so which map
-// at which D is the cheapest for an error that is asked for.
+// another, how the error falls with the number of features D, and what a row costs; from
+// these it finds the cheapest map and D for a given error.
 //
-// Maps that keep the kernel's distances but not its inner products ([feature.Centred]) are measured
-// by what they promise: both Gram matrices are moved to the mean of the rows first.
+// Maps that preserve the kernel's distances but not its inner products ([feature.Centred])
+// are measured after centring both Gram matrices at the mean of the rows.
 package approx
 
 import (
@@ -20,27 +20,27 @@ import (
 	"mercer/matrix"
 )
 
-// Rows are the rows that maps are measured on.
+// Rows are the rows on which maps are measured.
 type Rows struct {
-	// Judge are the rows of which all pairs are looked at.
+	// Judge are the rows whose pairs are all compared.
 	Judge matrix.Rows
 
-	// Fit are the rows that maps are fitted to which look at data: others than those of Judge,
-	// or a map that keeps rows, such as nystrom, is judged by what it has seen.
+	// Fit are the rows that data-dependent maps are fitted to. They should differ from those of Judge:
+	// otherwise a map that keeps rows, such as nystrom, is judged on rows that it has seen.
 	Fit matrix.Rows
 }
 
-// Candidate is a map, but for D and the seed.
+// Candidate is a map without D and the seed.
 type Candidate struct {
-	// Config has no Seed, and no Features that are to be varied.
+	// Config has no Seed, and no Features, which are varied.
 	Config feature.Config
 
-	// Features are the numbers D to measure, as far as the map can be told (Sizes). Terms of a map of
-	// histograms become the largest number that D has room for. None for other maps.
+	// Features are the numbers D to measure, if the map has a configurable D (Sizes). The terms of a
+	// histogram map become the largest number that fits in D. There are none for other maps.
 	Features []int
 }
 
-// Name is what the map is called: its name, of chains and sums with those of the steps.
+// Name is the map's name, for chains and sums with those of the steps.
 func (c Candidate) Name() string { return nameOf(c.Config) }
 
 func nameOf(cfg feature.Config) string {
@@ -57,7 +57,7 @@ func nameOf(cfg feature.Config) string {
 	return cfg.Map + "(" + strings.Join(steps, ", ") + ")"
 }
 
-// Options say how maps are measured. The zero value is a good start.
+// Options define how maps are measured. The zero value is a good start.
 type Options struct {
 	// Seeds is how often each map is drawn; 0 means 5.
 	Seeds int
@@ -66,14 +66,14 @@ type Options struct {
 	// errors at different D are independent.
 	Seed uint64
 
-	// Lambda is λ > 0 of the spectral closeness and of effective dimensions; 0 means a thousandth of the
-	// trace of K, so that it means the same whatever the number of rows is.
+	// Lambda is λ > 0 of the spectral closeness and of effective dimensions; 0 means a thousandth of
+	// the trace of K, which means the same for any number of rows.
 	Lambda float64
 
 	// MaxBytes bounds the memory that a map may hold; 0 means 16 GiB.
 	MaxBytes int64
 
-	// Progress, if not nil, is told what is measured and the share of the work that is done.
+	// Progress, if not nil, is called with what is being measured and the share of the work that is done.
 	Progress func(what string, share float64)
 }
 
@@ -102,7 +102,7 @@ type Result struct {
 	// Curves are the maps with their errors by D, in the order of the candidates.
 	Curves []Curve
 
-	// Skipped says of candidates that could not be made why.
+	// Skipped gives the reasons for candidates that could not be made.
 	Skipped []Skipped
 }
 
@@ -116,9 +116,9 @@ type Curve struct {
 	Map    string
 	Config feature.Config // without Features and Seed
 
-	// Centred says that the map keeps distances and not the kernel's inner products
-	// (feature.Centred): z(x)·z(y) and k(x, y) are then compared, in all numbers here, after both
-	// were moved to the mean of the judged rows.
+	// Centred means that the map preserves distances and not the kernel's inner
+	// products (feature.Centred): all numbers here then compare z(x)·z(y) and k(x, y) after both
+	// were centred at the mean of the judged rows.
 	Centred bool
 
 	Exact  Exact
@@ -128,7 +128,7 @@ type Curve struct {
 	// Points, so that nothing new was measured.
 	Repeated []int
 
-	// Rate and RateRel say how fast Point.MeanAbs and Point.MeanRel fall with D; nil if fewer than
+	// Rate and RateRel are how fast Point.MeanAbs and Point.MeanRel fall with D; nil if fewer than
 	// two numbers of features were measured, or if there is no error.
 	Rate, RateRel *Rate
 }
@@ -147,7 +147,7 @@ type Stat struct {
 	Mean, SD float64
 }
 
-// Point is what was measured of a map with D features. What is nil is not defined on these rows.
+// Point is the measurement of a map with D features. Values that are nil are undefined on these rows.
 type Point struct {
 	Features int   // D, as asked for where the map takes it
 	Outputs  int   // what the map has: fewer where rows of a sample were too few or alike
@@ -157,14 +157,14 @@ type Point struct {
 	MeanRel, MaxRel *Stat
 	Within          Stat
 
-	// MeanSigned is the mean of z(x)·z(y) - k(x, y) over pairs: of an unbiased map it is 0 but for its
-	// standard error, SD/√seeds.
+	// MeanSigned is the mean of z(x)·z(y) - k(x, y) over pairs: for an unbiased map it is 0 up to
+	// its standard error, SD/√seeds.
 	MeanSigned Stat
 
-	// RMS is the root of the mean square error over pairs and seeds. Its square is that of Bias,
-	// which all draws of the map have in common, and that of Spread, the deviation between
-	// draws. Bias is estimated without that of the mean's own scatter, and 0 where nothing
-	// is left of it. Of one seed Spread is 0 and all is Bias.
+	// RMS is the root mean square error over pairs and seeds. Its square is the sum of
+	// those of Bias, which all draws of the map share, and Spread, the deviation
+	// between draws. Bias is corrected for the noise of the mean, and 0 if nothing remains.
+	// For a single seed Spread is 0 and everything is Bias.
 	RMS, Bias, Spread float64
 
 	RelFrobenius *Stat // ‖K̃-K‖_F/‖K‖_F, with the diagonal
@@ -173,8 +173,8 @@ type Point struct {
 	Delta2       *Stat
 	Dimension    *Stat // tr K̃(K̃+λI)⁻¹
 
-	// PerRow is microseconds a row in batches of all judged rows, OneRow when rows come one
-	// by one: medians, averaged over the seeds.
+	// PerRow is microseconds per row in batches of all judged rows, OneRow for single
+	// rows: medians, averaged over the seeds.
 	PerRow, OneRow float64
 
 	// Pairs are up to 2,000 random pairs of different rows under the first seed.
@@ -188,7 +188,7 @@ type Pair struct {
 	Exact, Estimate float64
 }
 
-// mostRows bounds the rows judged: all pairs of them are held several times, and cost n²D multiply-adds.
+// mostRows bounds the rows judged: data on all their pairs are held several times, and cost n²D multiply-adds.
 const mostRows = 8000
 
 // Measure measures candidates on rows. A candidate that cannot be made for these rows is
@@ -286,9 +286,9 @@ func (m *meter) curve(ctx context.Context, c Candidate, progress func(what strin
 	return curve, nil
 }
 
-// Sizes says how the map of a configuration can be told D: "features", "terms", for maps of
-// histograms with so many features an input dimension, or "" if it decides on D itself, or if its
-// steps do. Of a chain it is how the last step can.
+// Sizes is the option that sets D for the map of a configuration: "features", "terms"
+// for histogram maps, whose features are per input dimension, or "" if the map or its steps
+// decide on D. For a chain it is that of the last step.
 func Sizes(cfg feature.Config) string {
 	switch {
 	case cfg.Map == "chain" && len(cfg.Steps) > 0:
@@ -308,14 +308,14 @@ func Sizes(cfg feature.Config) string {
 	return ""
 }
 
-// exactly says that a kernel is a sum of products of powers, which one feature a dimension has
+// exactly reports whether a kernel is a sum of products of powers, which one feature per dimension represents
 // exactly.
 func exactly(k kernel.Kernel) bool {
 	a, ok := k.Additive()
 	return ok && a.Roots()
 }
 
-// sized is the configuration of a map with D features, as far as it can be told them.
+// sized is the configuration of a map with D features, if D can be set.
 func sized(cfg feature.Config, d, dim int) feature.Config {
 	switch Sizes(cfg) {
 	case "features":
@@ -337,9 +337,9 @@ func sized(cfg feature.Config, d, dim int) feature.Config {
 	return cfg
 }
 
-// Maps lists the maps that approximate a kernel and whose cost does not grow out of
-// proportion: without those that go through the feature space itself, that learn landmarks, or that
-// take a projection of what another map of the list has as well.
+// Maps lists the maps that approximate a kernel at a reasonable
+// cost: without those that go through the feature space itself, learn landmarks,
+// or project the features of another map in the list.
 func Maps(k kernel.Kernel) []string {
 	return slices.DeleteFunc(feature.MapsOf(k.Name), func(name string) bool {
 		switch name {

@@ -23,7 +23,8 @@ func TestMeasureRefuses(t *testing.T) {
 	x := normal(10, 3, 1)
 	same := Rows{x, x}
 	rff := feature.Config{Map: "rff", Kernel: rbf}
-	sum := feature.Config{Map: "chain", Steps: []feature.Config{{Map: "explicit-poly", Kernel: poly(2)}, {Map: "rff", Kernel: kernel.Kernel{Name: "laplacian", Gamma: 1}, Features: 8}}}
+	sum := feature.Config{Map: "chain", Steps: []feature.Config{{Map: "explicit-poly", Kernel: poly(2)},
+		{Map: "rff", Kernel: kernel.Kernel{Name: "laplacian", Gamma: 1}, Features: 8}}}
 	large := normal(10, 3, 1)
 	for i := range large.Dense.Data {
 		large.Dense.Data[i] *= 1e30
@@ -97,7 +98,8 @@ func TestUndefinedIsNilNotNaN(t *testing.T) {
 	zero := matrix.Rows{Dense: matrix.NewDense(6, 3)}
 	c := measure(t, zero, feature.Config{Map: "rp", Kernel: kernel.Kernel{Name: "linear"}}, Options{Seeds: 2}, 8, 16)
 	p = c.Points[0]
-	if p.Distortion != nil || p.MeanRel != nil || p.MaxRel != nil || p.RelFrobenius != nil || p.Delta1 != nil || p.Dimension != nil || c.Exact != (Exact{}) {
+	if p.Distortion != nil || p.MeanRel != nil || p.MaxRel != nil || p.RelFrobenius != nil || p.Delta1 != nil ||
+		p.Dimension != nil || c.Exact != (Exact{}) {
 		t.Errorf("rows of zeros: %+v", p)
 	}
 	if p.MeanAbs.Mean != 0 || p.Within.Mean != 0 || c.Rate != nil || c.RateRel != nil {
@@ -232,7 +234,8 @@ func TestMapsOfAKernel(t *testing.T) {
 func TestSaturatedMapsAreMeasuredOnce(t *testing.T) {
 	x := normal(30, 3, 6)
 	nystrom := feature.Config{Map: "nystrom", Kernel: rbf}
-	r, err := Measure(context.Background(), Rows{x.Slice(0, 10), x.Slice(10, 30)}, []Candidate{{nystrom, []int{8, 64, 128}}}, Options{Seeds: 1})
+	r, err := Measure(context.Background(), Rows{x.Slice(0, 10), x.Slice(10, 30)},
+		[]Candidate{{nystrom, []int{8, 64, 128}}}, Options{Seeds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,9 @@ func TestMapsOfDistancesAreMeasuredByThem(t *testing.T) {
 		{feature.Config{Map: feature.KGRP, Kernel: k, Options: single}, []int{4000}, 0.1},
 		{feature.Config{Map: feature.KPCARP, Kernel: k, Options: pool}, []int{4000}, 0.1},
 		{feature.Config{Map: feature.Sum, Steps: []feature.Config{exact, monomials}}, nil, 1e-6},
-		{feature.Config{Map: feature.Chain, Steps: []feature.Config{exact, {Map: feature.CountSketch, Kernel: kernel.Linear.Usual(), Features: 9, Options: feature.Options{Hash: "balanced"}}}}, nil, 1e-6},
+		{feature.Config{Map: feature.Chain, Steps: []feature.Config{exact,
+			{Map: feature.CountSketch, Kernel: kernel.Linear.Usual(), Features: 9,
+				Options: feature.Options{Hash: "balanced"}}}}, nil, 1e-6},
 	} {
 		r, err := Measure(context.Background(), rows, []Candidate{{c.cfg, c.features}}, Options{Seeds: 3})
 		if err != nil {
@@ -43,7 +45,8 @@ func TestMapsOfDistancesAreMeasuredByThem(t *testing.T) {
 			t.Errorf("%s: the curve is not said to be of the centred kernel", curve.Map)
 		}
 		if p.RelFrobenius.Mean > c.most || p.Distortion.Mean > 2*c.most || p.Bias > c.most*10 {
-			t.Errorf("%s, D = %d: the relative error is %g, the distortion %g, the bias %g; want %g at most", curve.Map, p.Outputs, p.RelFrobenius.Mean, p.Distortion.Mean, p.Bias, c.most)
+			t.Errorf("%s, D = %d: the relative error is %g, the distortion %g, the bias %g; want %g at most", curve.Map,
+				p.Outputs, p.RelFrobenius.Mean, p.Distortion.Mean, p.Bias, c.most)
 		}
 		for _, pair := range p.Pairs {
 			if math.Abs(pair.Exact-pair.Estimate) > c.most*1e3 {
@@ -96,7 +99,8 @@ func TestKernelsBehindMapsOfDistances(t *testing.T) {
 		t.Error(err)
 	}
 	err := behind(feature.Config{Map: feature.Maclaurin, Kernel: kernel.Kernel{Name: "exp", Gamma: 0.5}})
-	if err == nil || !strings.Contains(err.Error(), "maclaurin of the exp kernel has no exact value behind a map that moves features, as korp does") {
+	if err == nil || !strings.Contains(err.Error(),
+		"maclaurin of the exp kernel has no exact value behind a map that moves features, as korp does") {
 		t.Error(err)
 	}
 }

@@ -29,7 +29,7 @@ func DistanceCorrelation(x, y []float64) float64 {
 	return newRanked(x).correlation(newRanked(y))
 }
 
-// ranked are numbers, moved to their mean, with what their distances to one another need.
+// ranked are centred numbers with the sums needed for their distances.
 type ranked struct {
 	v        []float64
 	order    []int     // of the numbers, ascending

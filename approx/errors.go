@@ -18,10 +18,10 @@ type Errors struct {
 	// MeanSigned is the mean of estimate - k.
 	MeanSigned float64
 
-	// MeanRel is the mean of |estimate - k|/|k| over the pairs where that is at most 1, as in
-	// the paper, and Within the share of all pairs that they are: a few pairs with k next to 0
-	// would else be all that the mean shows. MaxRel is the largest over all pairs. A pair with k = 0
-	// has no relative error; nil stands for no such pairs, and a MaxRel beyond float64.
+	// MeanRel is the mean of |estimate - k|/|k| over the pairs where that is at most 1,
+	// as in the paper, and Within their share of all pairs: otherwise a few pairs with
+	// k close to 0 would dominate the mean. MaxRel is the largest over all pairs. A pair with k = 0
+	// has no relative error; nil means that there are no pairs with one, or that MaxRel exceeds float64.
 	MeanRel, MaxRel *float64
 	Within          float64
 }

@@ -88,7 +88,8 @@ func TestPerfectMapsHaveNoErrors(t *testing.T) {
 		}
 		for name, v := range map[string]float64{
 			"mean abs": p.MeanAbs.Mean / scale, "max abs": p.MaxAbs.Mean / scale, "mean rel": p.MeanRel.Mean, "signed": p.MeanSigned.Mean / scale,
-			"rms": p.RMS / scale, "Frobenius": p.RelFrobenius.Mean, "distortion": p.Distortion.Mean, "delta1": p.Delta1.Mean, "delta2": p.Delta2.Mean,
+			"rms": p.RMS / scale, "Frobenius": p.RelFrobenius.Mean, "distortion": p.Distortion.Mean,
+			"delta1": p.Delta1.Mean, "delta2": p.Delta2.Mean,
 			"dimension": p.Dimension.Mean/c.Exact.Dimension - 1,
 		} {
 			if !(math.Abs(v) < 1e-4) {

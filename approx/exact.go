@@ -11,9 +11,9 @@ import (
 	"mercer/matrix"
 )
 
-// gramOf is the exact Gram matrix that the features of a configuration approximate (those that are
-// feature.Centred, but for a move): that of its kernel; of a sum Σ w_i K_i; of a chain that of the
-// last kernel on the feature space of the kernel before, where this is a function of inner products.
+// gramOf is the exact Gram matrix that the features of a configuration approximate (up to a shift
+// for those that are feature.Centred): that of its kernel; for a sum Σ w_i K_i; for a chain that
+// of the last kernel on the feature space of the previous kernel, if it is a function of inner products.
 func gramOf(cfg feature.Config, x matrix.Rows) ([]float64, error) {
 	switch {
 	case cfg.Steps == nil:
@@ -105,8 +105,8 @@ func nameOfKernel(s feature.Config) string {
 	return s.Kernel.Name
 }
 
-// distancesOf are the squared distances that belong to gramOf. Those of single kernels and their
-// sums keep their digits where rows are near.
+// distancesOf are the squared distances that belong to gramOf. Those of single kernels and
+// their sums lose no digits for near rows.
 func distancesOf(cfg feature.Config, x matrix.Rows, gram []float64) ([]float64, error) {
 	switch {
 	case cfg.Steps == nil:
@@ -154,7 +154,8 @@ func newTarget(cfg feature.Config, x matrix.Rows, lambda float64) (*target, erro
 	t := &target{n: n, centred: feature.Centred(cfg), gram: gram, block: min(n, spectralRows)}
 	for i, v := range gram {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("approx: the kernel of rows %d and %d of the sample is beyond float64; scale the data or give a smaller gamma", i/n+1, i%n+1)
+			return nil, fmt.Errorf("approx: the kernel of rows %d and %d of the sample is beyond float64; scale the "+
+				"data or give a smaller gamma", i/n+1, i%n+1)
 		}
 	}
 	if t.distances2, err = distancesOf(cfg, x, gram); err != nil {
@@ -235,7 +236,7 @@ type meter struct {
 	targets map[targetKey]*target
 }
 
-// targetKey says which maps have the same target.
+// targetKey identifies maps with the same target.
 type targetKey struct {
 	kernel  kernel.Kernel
 	centred bool

@@ -13,7 +13,7 @@ import (
 	"mercer/matrix"
 )
 
-// run is what one draw of a map gave.
+// run is the result of one draw of a map.
 type run struct {
 	outputs int
 	bytes   int64
@@ -55,7 +55,7 @@ func (m *meter) point(ctx context.Context, t *target, cfg feature.Config, progre
 	return p, nil
 }
 
-// asked is the D that a configuration asks for, 0 if it leaves it to the map.
+// asked is the D of a configuration, 0 if the map decides.
 func asked(cfg feature.Config) int {
 	if cfg.Map == "chain" && len(cfg.Steps) > 0 {
 		return asked(cfg.Steps[len(cfg.Steps)-1])
@@ -113,7 +113,7 @@ func (m *meter) run(t *target, cfg feature.Config) (*run, []float64, error) {
 	return r, estimates, nil
 }
 
-// Times are medians of so many batches, and of up to so many single rows.
+// Times are medians over so many batches, and over up to so many single rows.
 const batches, singles = 3, 50
 
 // timed maps rows and measures the time.
@@ -164,8 +164,8 @@ func somePairs(exact, estimates []float64) []Pair {
 	return pairs
 }
 
-// scatter divides the square error into bias and spread, from the sums of errors of each pair and
-// of their squares over the seeds.
+// scatter splits the square error into bias and spread, from the sums over the seeds of each
+// pair's errors and their squares.
 func (p *Point) scatter(sum, square []float64, seeds int) {
 	n := float64(seeds)
 	var all, spread, bias float64
@@ -204,7 +204,7 @@ func (p *Point) stat(of func(r *run) float64) Stat {
 	return *p.defined(func(r *run) *float64 { v := of(r); return &v })
 }
 
-// defined is the statistic of what may not be defined: nil unless all seeds have it.
+// defined is the statistic of a value that may be undefined: nil unless all seeds have it.
 func (p *Point) defined(of func(r *run) *float64) *Stat {
 	s := &Stat{}
 	n := float64(len(p.runs))

@@ -8,18 +8,18 @@ import (
 	"mercer/matrix"
 )
 
-// ProjectionVectors are random vectors in the feature space of a polynomial kernel that a random
-// projection takes inner products with: a sample of them, and what their coordinates are made of. The
-// coordinates of a valid projection are independent; those of single products φ(r) are not, where they
-// have factors in common, and of sums of t of them they come to be, by the central limit theorem
+// ProjectionVectors are a sample of the random vectors in the feature space of a polynomial
+// kernel whose inner products a random projection takes, with the factors of their coordinates.
+// The coordinates of a valid projection are independent; those of single products φ(r) are not if
+// they have common factors, and those of sums of t of them become so by the central limit theorem
 // (López-Sánchez, "Low computational cost machine learning", 2019, sections 3.3 and 4.3).
 type ProjectionVectors struct {
-	// X holds a vector a row, with coordinates of variance 1 but for the squares of
-	// QuadraticVectors.
+	// X holds one vector per row, with coordinates of variance 1 except for the squares
+	// of QuadraticVectors.
 	X *matrix.Dense
 
-	// Factors are, for each coordinate in X, which entries of r (or of r_1, r_2, … one behind the other) it
-	// is the product of, ascending.
+	// Factors are, for each coordinate in X, the entries of r (or of r_1, r_2, … one after the other)
+	// whose product it is, ascending.
 	Factors [][]int
 }
 
@@ -63,14 +63,14 @@ func sparseEntries(stream *random.Stream, s float64) func() float64 {
 	}
 }
 
-// MostCoordinates is how many coordinates TensorVectors gives at most.
+// MostCoordinates is the largest number of coordinates of TensorVectors.
 const MostCoordinates = 128
 
 // TensorVectors draws n vectors 1/√t Σ_{i≤t} r_1 ⊗ … ⊗ r_p of the map pk-rp, in dᵖ dimensions
-// (equation 4.7), with normal entries, or with sparse ones as in QuadraticVectors where s is not 0.
-// With t = 0 such entries are drawn in the feature space itself. Of more than MostCoordinates
-// coordinates it has a random choice of so many: what two of them have in common does not depend on
-// the others.
+// (equation 4.7), with normal entries, or with sparse ones as in QuadraticVectors if s is not 0.
+// With t = 0 such entries are drawn in the feature space itself. If there are more than
+// MostCoordinates coordinates it has a random choice of so many: what two of them share does not depend
+// on the others.
 func TensorVectors(n, d, p, t int, s float64, seed uint64) ProjectionVectors {
 	v := ProjectionVectors{Factors: tensorFactors(d, p, seed)}
 	stream := random.New(seed, "approx.vectors.tensor")
@@ -114,7 +114,7 @@ func tensorFactors(d, p int, seed uint64) [][]int {
 	return all
 }
 
-// independent draws all coordinates on their own.
+// independent draws all coordinates independently.
 func (v ProjectionVectors) independent(n int, draw func() float64) ProjectionVectors {
 	v.X = matrix.NewDense(n, len(v.Factors))
 	for i := range v.X.Data {
@@ -154,8 +154,8 @@ type Dependence struct {
 	// Correlation is the mean absolute value of Pearson's.
 	Correlation float64
 
-	// Disjoint and Common are mean distance correlations, of pairs that have no factor in common
-	// and of those that have one or more.
+	// Disjoint and Common are mean distance correlations, of pairs without a common
+	// factor and of pairs with at least one.
 	Disjoint, Common float64
 }
 

@@ -20,9 +20,12 @@ func TestProjectionVectorsAreThoseOfTheMaps(t *testing.T) {
 		cfg     feature.Config
 	}{
 		{"pk-rp", TensorVectors(n, 3, 2, 2, 0, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 2, Pool: 4 * n, Entries: "normal"}}},
-		{"tensor of degree 3", TensorVectors(n, 3, 3, 1, 0, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 1, Pool: 3 * n, Entries: "normal"}}},
-		{"sparse", TensorVectors(n, 3, 2, 2, 3, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 2, Pool: 4 * n, Entries: "sparse", Sparsity: 3}}},
-		{"sparse of degree 3", TensorVectors(n, 3, 3, 1, 2, 1), feature.Config{Map: "pk-rp", Options: feature.Options{T: 1, Pool: 3 * n, Sparsity: 2}}},
+		{"tensor of degree 3", TensorVectors(n, 3, 3, 1, 0, 1),
+			feature.Config{Map: "pk-rp", Options: feature.Options{T: 1, Pool: 3 * n, Entries: "normal"}}},
+		{"sparse", TensorVectors(n, 3, 2, 2, 3, 1),
+			feature.Config{Map: "pk-rp", Options: feature.Options{T: 2, Pool: 4 * n, Entries: "sparse", Sparsity: 3}}},
+		{"sparse of degree 3", TensorVectors(n, 3, 3, 1, 2, 1),
+			feature.Config{Map: "pk-rp", Options: feature.Options{T: 1, Pool: 3 * n, Sparsity: 2}}},
 		{"d2pk-rp", QuadraticVectors(n, 3, 1, 3, 1), feature.Config{Map: "d2pk-rp", Options: feature.Options{T: 1, Sparsity: 3}}},
 	} {
 		degree := len(c.vectors.Factors[0])
@@ -95,10 +98,12 @@ func TestSumsOfProductsBecomeIndependent(t *testing.T) {
 			t.Errorf("%s: correlation %.3f", c.name, several.Correlation)
 		}
 		if math.Abs(several.Common-independent.Disjoint) > 0.03 || math.Abs(several.Disjoint-independent.Disjoint) > 0.02 {
-			t.Errorf("%s: sums have %.3f with a common factor and %.3f without, independent coordinates %.3f", c.name, several.Common, several.Disjoint, independent.Disjoint)
+			t.Errorf("%s: sums have %.3f with a common factor and %.3f without, independent coordinates %.3f", c.name,
+				several.Common, several.Disjoint, independent.Disjoint)
 		}
 		if one.Common < 2*independent.Disjoint || one.Disjoint > independent.Disjoint+0.02 {
-			t.Errorf("%s: single products have %.3f with a common factor and %.3f without, independent coordinates %.3f", c.name, one.Common, one.Disjoint, independent.Disjoint)
+			t.Errorf("%s: single products have %.3f with a common factor and %.3f without, independent coordinates %.3f",
+				c.name, one.Common, one.Disjoint, independent.Disjoint)
 		}
 	}
 }
@@ -134,6 +139,7 @@ func TestTensorVectorsOfManyCoordinates(t *testing.T) {
 	}
 	one, several := TensorVectors(500, d, 4, 1, 2, 2).Dependence(), TensorVectors(500, d, 4, 30, 2, 3).Dependence()
 	if one.Common < 2*one.Disjoint || math.Abs(several.Common-several.Disjoint) > 0.01 {
-		t.Errorf("single products have %.3f with a common factor and %.3f without, sums of 30 %.3f and %.3f", one.Common, one.Disjoint, several.Common, several.Disjoint)
+		t.Errorf("single products have %.3f with a common factor and %.3f without, sums of 30 %.3f and %.3f", one.Common,
+			one.Disjoint, several.Common, several.Disjoint)
 	}
 }

@@ -2,9 +2,9 @@ package approx
 
 import "math"
 
-// Rate is a law error = Constant·D^Exponent, fitted by least squares of the logarithms of the
-// errors of all seeds on those of D, the features that the map has (Point.Outputs), however many were
-// asked for. Maps that are drawn at random have the exponent -1/2.
+// Rate is a law error = Constant·D^Exponent, fitted by least squares to the logarithms
+// of the errors of all seeds and of D, the features that the map has (Point.Outputs), not
+// those that were requested. Random maps have the exponent -1/2.
 type Rate struct {
 	Exponent, Constant float64
 

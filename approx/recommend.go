@@ -12,10 +12,10 @@ import (
 	"mercer/feature"
 )
 
-// Goal is an error that is asked for.
+// Goal is a required error.
 type Goal struct {
-	// Error is the mean error; Relative says that it is relative, Point.MeanRel, and not
-	// Point.MeanAbs.
+	// Error is the mean error; Relative means that it is relative, Point.MeanRel, and
+	// not Point.MeanAbs.
 	Error    float64
 	Relative bool
 }
@@ -24,23 +24,23 @@ type Goal struct {
 type Offer struct {
 	Map string
 
-	// Features is the D to ask the map for, Outputs what it then has: fewer only where a measured map
-	// that had fewer meets the goal, and the map that is asked for so few does not.
+	// Features is the D to request from the map, Outputs what it then has: fewer only if a measured
+	// map that had fewer meets the goal, and a map of which so few are requested does not.
 	Features, Outputs int
 
 	// Error is the mean error: by the fitted rate, or as measured.
 	Error float64
 
-	// PerRow (microseconds) and Bytes are interpolated between what was measured, and in proportion
-	// to D beyond, unless measured at this D.
+	// PerRow (microseconds) and Bytes are interpolated between measurements, and proportional to
+	// D beyond them, unless measured at this D.
 	PerRow float64
 	Bytes  int64
 
-	// Point is the measurement, nil if there was no need for one: the map looked too dear.
+	// Point is the measurement, nil if there was no need for one because the map looked too expensive.
 	Point *Point
 
-	// Added is the number of features that was measured to fit a rate to, since the curve had one
-	// point alone; 0 if there was no need.
+	// Added is the additional number of features that was measured to fit a rate, since the curve
+	// had a single point; 0 if there was no need.
 	Added int
 
 	curve Curve
@@ -52,24 +52,25 @@ type Recommendation struct {
 	Goal Goal
 	Offer
 
-	// Config is the map, but for its seed, and Exact what it is measured against.
+	// Config is the map without its seed, and Exact what it is measured against.
 	Config feature.Config
 	Exact  Exact
 
-	// Offers are those of all maps, cheapest first; Hopeless are the maps that do not meet the goal by
-	// 65,536 features, or not by 16 times as many as were measured.
+	// Offers are those of all maps, cheapest first; Hopeless are the maps that do not meet the goal
+	// with 65,536 features, or with 16 times as many as were measured.
 	Offers   []Offer
 	Hopeless []string
 }
 
-// OutOfReach is the error of Recommend where no map meets the goal.
+// OutOfReach is the error of Recommend if no map meets the goal.
 type OutOfReach struct {
 	Goal  Goal
 	Least float64 // error of the points that were measured
 }
 
 func (e *OutOfReach) Error() string {
-	return fmt.Sprintf("approx: no map that was measured comes to an error of %g: the least measured is %.3g, and its rate is followed to no more than %d times the features that were measured, nor beyond %d; "+
+	return fmt.Sprintf("approx: no map that was measured comes to an error of %g: the least measured is %.3g, and its "+
+		"rate is followed to no more than %d times the features that were measured, nor beyond %d; "+
 		"allow a larger error, or measure more features or other maps", e.Goal.Error, e.Least, mostExtrapolated, mostFeatures)
 }
 
@@ -77,18 +78,18 @@ func (e *OutOfReach) Error() string {
 // largest D that was measured: fitted rates are not to be trusted further.
 const mostFeatures, mostExtrapolated = 1 << 16, 16
 
-// Times within a fifth of one another count as equal: measured again, they may come the other way
-// round. Then fewer bytes are cheaper.
+// Times within a fifth of one another count as equal, since their order may change when measured
+// again. Then fewer bytes are cheaper.
 const sameTime = 1.2
 
-// mostTries is how often a map is measured for an offer, and leastStep by how much D grows from one
-// to the next: errors scatter, and smaller steps might not end.
+// mostTries is how often a map is measured for an offer, and leastStep the least growth of D between
+// measurements: errors scatter, and smaller steps might not terminate.
 const mostTries, leastStep = 6, 1.1
 
-// Recommend finds the cheapest map for a goal, by the time a row takes in batches and then by the
-// bytes that the map holds, among the maps that were measured. What the rates say is not taken on
-// trust: the cheapest offer is measured at its D, on the same rows; if the error is above the goal, the
-// offer is made again with more features, and if time or bytes are more than was thought, the next
+// Recommend finds the cheapest map for a goal, by the time per row in batches and then
+// by the bytes that the map holds, among the maps that were measured. Rates are verified:
+// the cheapest offer is measured at its D, on the same rows; if the error is above the goal, the
+// offer is repeated with more features, and if time or bytes are more than predicted, the next
 // offer may be the cheapest. A curve of one point has no rate; it is measured at a quarter of its D
 // as well. The error is OutOfReach if no map meets the goal.
 func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options) (*Recommendation, error) {
@@ -142,8 +143,8 @@ func Recommend(ctx context.Context, rows Rows, r *Result, goal Goal, opt Options
 }
 
 // second measures a curve of one point at another D, so that a rate can be fitted: a quarter of its D,
-// which costs a quarter, or 4 times it where there is no quarter. added is that D, 0 if the curve
-// has points enough, if the map cannot be told D, or if it has no error.
+// which costs a quarter, or 4 times it if a quarter is not possible. added is that D, 0 if the
+// curve has enough points, if D cannot be set, or if the map has no error.
 func (m *meter) second(ctx context.Context, c Curve, goal Goal) (curve Curve, added int, err error) {
 	first := &c.Points[0]
 	if e := first.error(goal); len(c.Points) > 1 || Sizes(c.Config) == "" || e == nil || e.Mean == 0 {
@@ -243,16 +244,16 @@ func (m *meter) try(ctx context.Context, o *Offer, goal Goal) (ok bool, err erro
 	return true, nil
 }
 
-// take makes the offer of a point that meets the goal.
+// take makes an offer from a point that meets the goal.
 func (o *Offer) take(p *Point, g Goal) {
 	o.Features, o.Outputs, o.Error, o.PerRow, o.Bytes, o.Point = p.Features, p.Outputs, p.error(g).Mean, p.PerRow, p.Bytes, p
 }
 
-// exhausted says that a map has so many fewer outputs than it was asked for that asking for more would
-// not give many more: it has all that its rows have. Of rows that are alike it loses a few at any D.
+// exhausted reports whether a map has so many fewer outputs than requested that requesting
+// more would add little: it has used up its rows. With similar rows it loses a few at any D.
 func (p *Point) exhausted() bool { return 4*p.Outputs < 3*p.Features }
 
-// most is the largest D that the rate of a curve is followed to.
+// most is the largest D to which the rate of a curve is extrapolated.
 func (c *Curve) most() int {
 	last := &c.Points[len(c.Points)-1]
 	if last.exhausted() || len(c.Repeated) > 0 {
@@ -285,8 +286,8 @@ func (c *Curve) rate(g Goal) *Rate {
 	return c.Rate
 }
 
-// roundUp is the least good number of features of a map, of at least d: an even one, as pairs of waves
-// need it, a power of two where there are Fourier transforms, or whole terms of each input dimension.
+// roundUp is the least good number of features of a map, of at least d: an even one for pairs of sine
+// and cosine, a power of two for Fourier transforms, or whole terms for each input dimension.
 func roundUp(cfg feature.Config, d float64, dim int) int {
 	n := int(math.Ceil(min(d, 1<<40) * (1 - 1e-9))) // but for what rounding of logarithms has added
 	switch {
@@ -303,9 +304,9 @@ func roundUp(cfg feature.Config, d float64, dim int) int {
 }
 
 // offer is the least D at which a curve meets a goal: by the rate, unless a measured point with fewer
-// features or a map without a rate meets it. A point that had fewer outputs than it was asked for is
-// offered as one that is asked for so many, which has yet to be measured: on more rows, what was asked for
-// would cost more. Rates are followed down to an eighth of what was measured, and up to Curve.most.
+// features or a map without a rate meets it. A point that had fewer outputs than requested is
+// offered with that number requested, which has yet to be measured: on more rows, the original number would
+// cost more. Rates are extrapolated down to an eighth of what was measured, and up to Curve.most.
 func (c *Curve) offer(g Goal, dim int) (Offer, bool) {
 	best := Offer{Map: c.Map, curve: *c}
 	if p := c.meets(g, 0); p != nil {
@@ -330,8 +331,8 @@ func (c *Curve) offer(g Goal, dim int) (Offer, bool) {
 	return best, true
 }
 
-// between interpolates what grows with D linearly between the points of a curve. Before the first and
-// beyond the last it is in proportion to D: a slope of times would be that of their noise.
+// between interpolates a quantity that grows with D linearly between the points of a curve. Before the
+// first and beyond the last it is proportional to D: a slope of times would be dominated by noise.
 func (c *Curve) between(d float64, of func(p *Point) float64) float64 {
 	at := func(i int) (x, y float64) { return float64(c.Points[i].Outputs), of(&c.Points[i]) }
 	last := len(c.Points) - 1

@@ -18,7 +18,8 @@ func law(name string, c, e, cost float64) Curve {
 	for _, d := range []int{100, 200, 400} {
 		mean := Stat{Mean: c * math.Pow(float64(d), e)}
 		curve.Points = append(curve.Points, Point{Features: d, Outputs: d, MeanAbs: mean, MeanRel: &mean,
-			PerRow: cost * float64(d) / 100, Bytes: int64(10 * cost * float64(d)), runs: []run{{outputs: d, errors: Errors{MeanAbs: mean.Mean, MeanRel: &mean.Mean}}}})
+			PerRow: cost * float64(d) / 100, Bytes: int64(10 * cost * float64(d)), runs: []run{{outputs: d,
+				errors: Errors{MeanAbs: mean.Mean, MeanRel: &mean.Mean}}}})
 	}
 	curve.fit()
 	return curve
@@ -73,14 +74,16 @@ func TestRecommendationMeetsTheGoal(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := rec.Point.error(goal)
-		if e.Mean > goal.Error || rec.Features%2 != 0 || rec.Config.Features != rec.Features || len(rec.Offers) == 0 || rec.Offers[0].PerRow <= 0 {
+		if e.Mean > goal.Error || rec.Features%2 != 0 || rec.Config.Features != rec.Features || len(rec.Offers) == 0 ||
+			rec.Offers[0].PerRow <= 0 {
 			t.Errorf("%+v: %+v", goal, rec)
 		}
 		if rec.Features < 64 || rec.Features > 1200 {
 			t.Errorf("%+v: D = %d", goal, rec.Features)
 		}
 	}
-	if _, err := Recommend(context.Background(), rows, r, Goal{Error: 1e-6}, Options{}); err == nil || !strings.Contains(err.Error(), "allow a larger error") {
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: 1e-6}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "allow a larger error") {
 		t.Errorf("an error out of reach: %v", err)
 	}
 	if _, err := Recommend(context.Background(), rows, r, Goal{Error: -1}, Options{}); err == nil {
@@ -115,10 +118,12 @@ func TestOneSizeIsEnoughForARecommendation(t *testing.T) {
 	if len(r.Curves[0].Points) != 1 || r.Curves[0].Rate != nil {
 		t.Error("what was measured has changed")
 	}
-	if _, err := Recommend(context.Background(), rows, r, Goal{Error: at128 / 1000}, Options{Seeds: 8}); err == nil || !strings.Contains(err.Error(), "allow a larger error") {
+	if _, err := Recommend(context.Background(), rows, r, Goal{Error: at128 / 1000}, Options{Seeds: 8}); err == nil ||
+		!strings.Contains(err.Error(), "allow a larger error") {
 		t.Errorf("an error out of reach: %v", err)
 	}
-	if rec, err := Recommend(context.Background(), rows, r, Goal{Error: 0.7 * r.Curves[0].Points[0].MeanRel.Mean, Relative: true}, Options{Seeds: 8}); err != nil || rec.Added != 32 {
+	if rec, err := Recommend(context.Background(), rows, r,
+		Goal{Error: 0.7 * r.Curves[0].Points[0].MeanRel.Mean, Relative: true}, Options{Seeds: 8}); err != nil || rec.Added != 32 {
 		t.Errorf("relative: %+v, %v", rec, err)
 	}
 }
@@ -131,7 +136,8 @@ func TestTheSecondSize(t *testing.T) {
 		x.Dense.Data[i] = float32(math.Abs(float64(v)))
 	}
 	chi2 := kernel.Kernel{Name: "chi2"}
-	chain := feature.Config{Map: "chain", Steps: []feature.Config{{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: 32}, {Map: "orf", Kernel: rbf}}}
+	chain := feature.Config{Map: "chain", Steps: []feature.Config{{Map: "countsketch",
+		Kernel: kernel.Kernel{Name: "linear"}, Features: 32}, {Map: "orf", Kernel: rbf}}}
 	for _, c := range []struct {
 		cfg       feature.Config
 		d, second int
@@ -156,7 +162,8 @@ func TestTheSecondSize(t *testing.T) {
 		}
 		m := newMeter(rows, Options{Seeds: 1, Seed: 1})
 		curve, added, err := m.second(context.Background(), r.Curves[0], Goal{Error: 0.1})
-		if err != nil || added != c.second || added > 0 && (len(curve.Points) != 2 || curve.Points[0].Features >= curve.Points[1].Features || curve.Rate == nil) {
+		if err != nil || added != c.second || added > 0 &&
+			(len(curve.Points) != 2 || curve.Points[0].Features >= curve.Points[1].Features || curve.Rate == nil) {
 			t.Errorf("%s at %d: a second one at %d, %d points, want %d; %v", c.cfg.Map, c.d, added, len(curve.Points), c.second, err)
 		}
 		if _, again, _ := m.second(context.Background(), curve, Goal{Error: 0.1}); added > 0 && again != 0 {
@@ -203,7 +210,8 @@ func TestSaturatedMapsAreRecommendedByWhatTheyHave(t *testing.T) {
 		t.Fatal(err)
 	}
 	goal := Goal{Error: 1.0001 * r.Curves[0].Points[0].MeanAbs.Mean}
-	if rec, err := Recommend(context.Background(), rows, r, goal, Options{Seeds: 2}); err != nil || rec.Features != 512 || rec.Outputs != 10 || rec.Error > goal.Error {
+	if rec, err := Recommend(context.Background(), rows, r, goal, Options{Seeds: 2}); err != nil || rec.Features != 512 ||
+		rec.Outputs != 10 || rec.Error > goal.Error {
 		t.Errorf("equal rows: %+v, %v", rec, err)
 	}
 	// By its rate it would need 450, no more than 16 times what was measured.
@@ -263,7 +271,8 @@ func TestRatesAreNotTakenOnTrust(t *testing.T) {
 	if rec.Features != 400 || rec.Error > 0.015 {
 		t.Errorf("D = %d with an error of %g", rec.Features, rec.Error)
 	}
-	known := Curve{Map: "known", Config: feature.Config{Map: "explicit-poly", Kernel: poly(1)}, Points: law("known", 0.001, -1, 1e-6).Points[:1]}
+	known := Curve{Map: "known", Config: feature.Config{Map: "explicit-poly", Kernel: poly(1)},
+		Points: law("known", 0.001, -1, 1e-6).Points[:1]}
 	r.Curves = append(r.Curves, known)
 	if rec, err = Recommend(context.Background(), rows, r, Goal{Error: 0.015}, Options{Seeds: 2}); err != nil {
 		t.Fatal(err)

@@ -15,10 +15,10 @@ import (
 //
 // for the smallest Δ₁, Δ₂ ≥ 0 (Zhang, May, Dao and Ré, "Low-precision random Fourier features for
 // memory-constrained kernel approximation", 2019, definition 1). With K+λI = UᵀU they are the
-// outermost eigenvalues of U⁻ᵀ(K̃-K)U⁻¹. Δ₁ < 1 always. How well a ridge regression with λ does
-// on the features depends on them rather than on single errors.
+// extreme eigenvalues of U⁻ᵀ(K̃-K)U⁻¹. Δ₁ is always below 1. The quality of a ridge regression
+// with λ on the features depends on them rather than on single errors.
 //
-// It holds 16n² bytes, and takes some 6n³ multiply-adds to compare.
+// It holds 16n² bytes, and a comparison takes about 6n³ multiply-adds.
 type Spectral struct {
 	n      int
 	lambda float64
@@ -40,7 +40,7 @@ func NewSpectral(n int, k []float64, lambda float64) (*Spectral, error) {
 	}
 	square := 0.0
 	for _, v := range values {
-		v = max(v, 0) // but for rounding
+		v = max(v, 0) // up to rounding
 		s.dimension += v / (v + lambda)
 		square += v * v
 	}

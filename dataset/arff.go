@@ -12,11 +12,11 @@ import (
 )
 
 // ARFF (Weka's format): a header of @attribute lines that name the columns and their types,
-// then after @data a table separated by commas, or sparse rows {index value, …} in which
-// what is left out is 0 or the first declared value. % starts a comment line, ? is a missing
-// value, names and texts may stand in single or double quotes.
+// then, after @data, a table separated by commas, or sparse rows {index value, …} in
+// which omitted values are 0 or the first declared value. % starts a comment line, ? is a
+// missing value, names and texts may be in single or double quotes.
 
-// looksLikeARFF says whether the first line that is no comment is @relation or @attribute.
+// looksLikeARFF reports whether the first line that is not a comment is @relation or @attribute.
 func looksLikeARFF(head []byte) bool {
 	for line := range bytes.Lines(bytes.TrimPrefix(head, byteOrderMark)) {
 		line = bytes.TrimSpace(line)
@@ -28,7 +28,7 @@ func looksLikeARFF(head []byte) bool {
 	return false
 }
 
-// keyword says whether a line starts with a keyword in any case.
+// keyword reports whether a line starts with a keyword, in any case.
 func keyword(line []byte, word string) bool {
 	return len(line) >= len(word) && strings.EqualFold(string(line[:len(word)]), word)
 }
@@ -192,8 +192,8 @@ func (p *tableParser) sparseCells(line []byte) ([][]byte, error) {
 	return p.sparseRow, nil
 }
 
-// declare puts the declared values of categorical columns into order, as the values of other
-// tables are, and keeps what sparse rows leave out: the first declared value, or 0.
+// declare sorts the declared values of categorical columns, like the values of other
+// tables, and keeps the value that sparse rows omit: the first declared value, or 0.
 func (t *table) declare(columns []attribute) {
 	for i, c := range columns {
 		left := []byte{'0'}

@@ -32,8 +32,10 @@ func TestARFFRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := src.Schema()
-	columns := []Column{{Place: Place{"age", 0}}, {Place: Place{"the colour", 1}, Categories: []string{"green", "light blue", "red"}}, {Place: Place{"size", 2}}}
-	if s.Format != "arff" || !s.Header || s.Dim != 5 || !reflect.DeepEqual(s.Columns, columns) || !reflect.DeepEqual(s.Labels, []Place{{"class", 3}}) {
+	columns := []Column{{Place: Place{"age", 0}},
+		{Place: Place{"the colour", 1}, Categories: []string{"green", "light blue", "red"}}, {Place: Place{"size", 2}}}
+	if s.Format != "arff" || !s.Header || s.Dim != 5 || !reflect.DeepEqual(s.Columns, columns) ||
+		!reflect.DeepEqual(s.Labels, []Place{{"class", 3}}) {
 		t.Errorf("schema %+v", s)
 	}
 	// What a sparse row leaves out is 0, or the first value that is declared.
@@ -90,7 +92,8 @@ func TestARFFErrorsSayWhereAndWhatToDo(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"@relation x\n@attribute d date 'yyyy'\n@data\n", `f.csv:2: attribute "d" is of type date; turn it into numbers first`},
 		{"@relation x\n@attribute d relational\n@data\n", `f.csv:2: attribute "d" is of type relational; turn it into numbers first`},
-		{"@relation x\n@attribute d float\n@data\n", `f.csv:2: attribute "d" has type "float"; known are numeric, real, integer, string and {values}`},
+		{"@relation x\n@attribute d float\n@data\n",
+			`f.csv:2: attribute "d" has type "float"; known are numeric, real, integer, string and {values}`},
 		{"@relation x\n@attribute d\n@data\n", `f.csv:2: attribute "d" has type ""; known are numeric, real, integer, string and {values}`},
 		{"@relation x\n@attribute\n@data\n", `f.csv:2: an @attribute needs a name and a type`},
 		{"@relation x\n@attribute 'd real\n@data\n", `f.csv:2: an @attribute needs a name and a type`},
@@ -109,7 +112,8 @@ func TestARFFErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{arffHeader + "x,red,2,no\n", `f.csv:9: column "age": "x" is not a number`},
 		{arffHeader + "1,pink,2,no\n", `f.csv:9: column "the colour": "pink" is not among the declared values`},
 		{arffHeader + "1,'red,2,no\n", `f.csv:9: column "the colour": a quote opens the cell and nothing closes it`},
-		{arffHeader + "1,'red' x,2,no\n", `f.csv:9: column "the colour": text follows the closing quote of the cell; a quote inside a quoted cell must be doubled`},
+		{arffHeader + "1,'red' x,2,no\n", `f.csv:9: column "the colour": text follows the closing quote of the cell; ` +
+			`a quote inside a quoted cell must be doubled`},
 		{arffHeader + "1,red,2,?\n", `f.csv:9: column "class": the label is missing ("?"); remove the row or give it a label`},
 		{arffHeader + "{0 1\n", "f.csv:9: the sparse row has no closing brace"},
 		{arffHeader + "{\n", "f.csv:9: the sparse row has no closing brace"},

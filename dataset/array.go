@@ -15,7 +15,7 @@ type array struct {
 	kind   element
 	rows   int
 	cols   int // of the file, labels and weights included
-	bag    int // rows that make a bag one after the other, the locations of an image; 0: rows are no bags
+	bag    int // consecutive rows that form a bag, the locations of an image; 0: rows are not in bags
 	offset int64
 	// Fortran order: columns one after the other.
 	fortran bool
@@ -23,13 +23,13 @@ type array struct {
 	inputs  []int // the columns that are inputs, nil if all are
 	targets []int // the columns that are labels
 	weight  int   // the column of weights, -1 if there is none
-	group   int   // the column that says which bag a row is of, -1 if there is none
+	group   int   // the column that identifies a row's bag, -1 if there is none
 }
 
 func (a *array) Name() string    { return a.in.Name() }
 func (a *array) Schema() *Schema { return &a.schema }
 
-// maxRow is how many bytes a row may take: what a header says is believed only so far.
+// maxRow is how many bytes a row may take: a header is trusted only up to this.
 const maxRow = 256 << 20
 
 // checkSize refuses sizes that the file cannot have, before anything is allocated for them.
@@ -46,7 +46,7 @@ func (a *array) checkSize() error {
 	return nil
 }
 
-// checkBag refuses images that are too large to be held at once, and options that need columns.
+// checkBag refuses images that are too large to be held in memory, and options that need columns.
 func (a *array) checkBag() error {
 	if a.opt.Group != "" || a.opt.Weight != "" || a.opt.Label != "" && a.opt.Label != "none" {
 		return option.Errorf("%s: is an array of %d images of %d locations × %d channels, and has no columns for %s, %s or %s; labels come "+

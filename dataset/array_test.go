@@ -118,7 +118,8 @@ func TestNPYColumns(t *testing.T) {
 		{Options{Label: "3,0"}, []float32{2, 3, 6, 7}, []float64{4, 1, 8, 5}, nil, ""},
 		{Options{Label: "0", Weight: "3"}, []float32{2, 3, 6, 7}, []float64{1, 5}, []float64{4, 8}, ""},
 		{Options{Schema: &Schema{Format: "npy", Dim: 4}}, []float32{1, 2, 3, 4, 5, 6, 7, 8}, nil, nil, ""},
-		{Options{Schema: &Schema{Format: "npy", Dim: 3, Width: 4, Labels: []Place{{"0", 0}}}}, []float32{2, 3, 4, 6, 7, 8}, []float64{1, 5}, nil, ""},
+		{Options{Schema: &Schema{Format: "npy", Dim: 3, Width: 4, Labels: []Place{{"0", 0}}}},
+			[]float32{2, 3, 4, 6, 7, 8}, []float64{1, 5}, nil, ""},
 		{Options{Label: "4"}, nil, nil, nil, "there is no column 4"},
 		{Options{Label: "x"}, nil, nil, nil, `there is no column "x"`},
 		{Options{Label: "1,1"}, nil, nil, nil, "named twice"},
@@ -204,7 +205,8 @@ func TestNPYWriterIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &matrix.Dense{Rows: 2, Cols: 3, Stride: 4, Data: []float32{1, 2, 3, -1, 4, 5, 6, -1}}
-	if err := errors.Join(w.Write(&matrix.Batch{X: matrix.Rows{Dense: m}}), w.Write(&matrix.Batch{X: matrix.Rows{Dense: m.Slice(0, 1)}})); err != nil {
+	if err := errors.Join(w.Write(&matrix.Batch{X: matrix.Rows{Dense: m}}),
+		w.Write(&matrix.Batch{X: matrix.Rows{Dense: m.Slice(0, 1)}})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err == nil {

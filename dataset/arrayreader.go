@@ -17,7 +17,7 @@ func (a *array) Open(ctx context.Context) (Reader, error) {
 	if r.batch <= 0 {
 		r.batch = defaultBatch
 	}
-	// Wide rows come a few at a time: a batch's bytes are bounded, too.
+	// Wide rows come a few at a time, because a batch's bytes are bounded too.
 	r.batch = max(1, min(r.batch, a.rows, (64<<20)/(a.cols*max(4, a.kind.size))))
 	if a.fortran && a.cols > 1 {
 		f, closer, err := randomAccess(a.in)
@@ -43,8 +43,8 @@ func (a *array) Open(ctx context.Context) (Reader, error) {
 	return r, nil
 }
 
-// randomAccess gives an input's bytes in any order: the file itself, or where it is
-// compressed a temporary copy of what is in it.
+// randomAccess gives access to an input's bytes in any order: the file itself, or, if
+// it is compressed, a temporary decompressed copy.
 func randomAccess(in input) (io.ReaderAt, func() error, error) {
 	if p, ok := in.(*packed); ok && p.method == "" {
 		return p.file, func() error { return nil }, nil
@@ -89,7 +89,7 @@ func (r *arrayReader) wrong(i int, err error) *RowError {
 	return &RowError{Source: r.Name(), Row: row, Dim: -1, Err: err, place: fmt.Sprintf("%s: row %d (from 0)", r.Name(), row)}
 }
 
-// cell is an error about a number, which is input dim or, if that is -1, something else.
+// cell is an error about a number: that of input dim, or, if dim is -1, another one.
 func (a *array) cell(row, column, dim int, v float64, err error) *RowError {
 	e := &RowError{Source: a.Name(), Row: row, Column: strconv.Itoa(column), Dim: dim, Value: number(v), Err: err}
 	e.place = fmt.Sprintf("%s: row %d, column %d (from 0)", a.Name(), row, column)
@@ -187,7 +187,7 @@ func (r *arrayReader) decode(n int) error {
 	r.dense.Reshape(n, r.schema.Dim)
 	r.y, r.w, r.keys = r.y[:0], r.w[:0], r.keys[:0]
 	key, last := "", 0.0
-	// Inputs that stand side by side, as they mostly do, are decoded in one go.
+	// Adjacent inputs, the usual case, are decoded in one go.
 	first, adjacent := 0, r.src != nil
 	for k, j := range r.inputs {
 		if k == 0 {
@@ -211,7 +211,7 @@ func (r *arrayReader) decode(n int) error {
 		}
 		for k, v := range row {
 			if r.kind.kind != 'f' {
-				break // whole numbers are in reach of float32
+				break // integers are within the range of float32
 			}
 			if v-v != 0 {
 				j := k
@@ -232,7 +232,7 @@ func (r *arrayReader) decode(n int) error {
 		if r.weight >= 0 {
 			v := r.kind.value(element(i, r.weight))
 			if !(v >= 0) || math.IsInf(v, 0) {
-				return r.cell(r.row+i, r.weight, -1, v, fmt.Errorf("%g is not a weight, a number from 0 on", v))
+				return r.cell(r.row+i, r.weight, -1, v, fmt.Errorf("%g is not a weight; weights are numbers of 0 or more", v))
 			}
 			r.w = append(r.w, v)
 		}

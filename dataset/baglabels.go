@@ -13,17 +13,17 @@ import (
 	"mercer/matrix"
 )
 
-// bagLabels joins bags with labels that stand in a file of their own, one a bag. All labels
+// bagLabels joins bags with labels from a separate file, one per bag. All labels
 // are in memory.
 type bagLabels struct {
 	Bags
 	file string
-	all  matrix.Batch   // one a label
+	all  matrix.Batch   // one per label
 	at   map[string]int // the label of a bag by its name; nil: in the order of the bags
 }
 
-// withBagLabels reads a file of labels: IDX, NPY or text. A text of two cells a line names bags,
-// where they have names.
+// withBagLabels reads a file of labels: IDX, NPY or text. A text with two cells per line names
+// bags, if bags have names.
 func withBagLabels(ctx context.Context, bags Bags, file string, named bool) (Bags, error) {
 	in, err := openInput(file)
 	if err != nil {
@@ -61,8 +61,8 @@ func withBagLabels(ctx context.Context, bags Bags, file string, named bool) (Bag
 	return l, nil
 }
 
-// twoCells is what separates the two cells that all lines of a text have, as far as its head
-// shows; 0 if they have not.
+// twoCells is the separator if all lines in the head of a text have
+// two cells, otherwise 0.
 func twoCells(head []byte) byte {
 	whole := len(head) < headSize
 	for _, sep := range []byte("\t;, ") {
@@ -135,7 +135,7 @@ func (l *bagLabels) of(number int, key string) int {
 	if i, ok := l.at[path.Clean(key)]; ok {
 		return i
 	}
-	// A file may be named without what its name says about the format.
+	// A file may be named without the extension for its format.
 	stem, _, _ := strings.Cut(path.Base(key), ".")
 	if i, ok := l.at[path.Join(path.Dir(key), stem)]; ok {
 		return i

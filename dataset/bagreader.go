@@ -55,8 +55,8 @@ const maxBag = 1 << 30
 // bagBytes is how many bytes of members are enough for a batch.
 const bagBytes = 16 << 20
 
-// collect gathers members until there are enough whole bags for a batch. Its memory is used
-// again: that of a batch, and of a bag that goes on in the next.
+// collect gathers members until there are enough whole bags for a batch. It reuses its
+// memory: that of a batch, and of a bag that continues in the next.
 type collect struct {
 	name string
 	most int // bags in a batch
@@ -81,7 +81,7 @@ func newCollect(name string, batch int) *collect {
 	return c
 }
 
-// restart forgets the bags that were handed out; members behind them stay.
+// restart drops the bags that were handed out; later members stay.
 func (c *collect) restart() {
 	from := c.out.Bags[len(c.out.Bags)-1]
 	c.out.Bags = append(c.out.Bags[:0], 0)
@@ -117,8 +117,8 @@ func (c *collect) full() bool {
 	return bags >= c.most || bags > 0 && c.bytes(0, c.out.Bags[bags]) >= bagBytes
 }
 
-// add appends members of the bag that is being collected; place says where they stand, for
-// messages.
+// add appends members of the bag that is being collected; place is their location,
+// for messages.
 func (c *collect) add(x matrix.Rows, place string) error {
 	if place == "" {
 		place = c.name
@@ -151,13 +151,13 @@ func (c *collect) add(x matrix.Rows, place string) error {
 	start := c.out.Bags[len(c.out.Bags)-1]
 	if size := c.bytes(start, c.rows); size > c.limit {
 		has, most := units.BytesApart(size, c.limit)
-		return fmt.Errorf("%s: a bag has grown to %d rows, %s, and goes on; the members of a bag may take %s "+
+		return fmt.Errorf("%s: a bag has grown to %d rows, %s, and is not complete; the members of a bag may take %s "+
 			"(do all these rows belong together?)", place, c.rows-start, has, most)
 	}
 	return nil
 }
 
-// end makes the members since the last end a bag. of is one row's worth of labels.
+// end makes the members since the last end a bag. of has the labels of one row.
 func (c *collect) end(key string, of matrix.Batch) {
 	c.out.Bags = append(c.out.Bags, c.rows)
 	c.out.Keys = append(c.out.Keys, key)
@@ -199,7 +199,7 @@ func (c *collect) batch() *BagBatch {
 	return &b
 }
 
-// equal feeds rows of which every size make a bag.
+// equal feeds rows of which every size rows form a bag.
 func (c *collect) equal(rows Reader, size int) error {
 	b, err := rows.Next()
 	if err != nil {
@@ -219,7 +219,7 @@ func (c *collect) equal(rows Reader, size int) error {
 	return nil
 }
 
-// grouped is a Reader of rows that say which bag they are of.
+// grouped is a Reader of rows that identify their bag.
 type grouped interface {
 	Reader
 
@@ -230,8 +230,8 @@ type grouped interface {
 	wrong(i int, err error) *RowError
 }
 
-// Groups says which group each row of the last batch of r is of, where the source was opened
-// with Options.Group; nil where it was not. It is valid until the next batch.
+// Groups returns the group of each row of the last batch of r if the source was opened
+// with Options.Group, otherwise nil. It is valid until the next batch.
 func Groups(r Reader) []string {
 	if g, ok := r.(grouped); ok && len(g.groups()) > 0 {
 		return g.groups()
@@ -239,7 +239,7 @@ func Groups(r Reader) []string {
 	return nil
 }
 
-// grouping puts rows that stand together and have the same key into one bag.
+// grouping puts consecutive rows with the same key into one bag.
 type grouping struct {
 	collect *collect
 	rows    grouped
@@ -283,7 +283,7 @@ func (g *grouping) feed() error {
 	return nil
 }
 
-// placeOf says where row i of the last batch stands.
+// placeOf is the location of row i of the last batch.
 func (g *grouping) placeOf(i int) string { return g.rows.wrong(i, nil).place }
 
 // begin ends the bag before row i of a batch, and begins one with it.
@@ -292,17 +292,17 @@ func (g *grouping) begin(b *matrix.Batch, i int, key string) error {
 		g.collect.end(g.key, g.of)
 	}
 	if g.seen[key] {
-		return g.rows.wrong(i, fmt.Errorf("bag %q comes again after rows of others; the rows of a bag have to stand together: %s", key, g.advice))
+		return g.rows.wrong(i, fmt.Errorf("bag %q reappears after other bags; the rows of a bag must be consecutive: %s", key, g.advice))
 	}
 	g.seen[key] = true
 	g.open, g.key, g.place = true, key, g.placeOf(i)
-	// The batch is valid only for now.
+	// The batch is valid only until the next one.
 	row := b.Slice(i, i+1)
 	g.of = matrix.Batch{Outputs: row.Outputs, Y: slices.Clone(row.Y), Names: slices.Clone(row.Names), Weights: slices.Clone(row.Weights)}
 	return nil
 }
 
-// same says what is wrong if row i has another label or weight than its bag.
+// same returns an error if the label or weight of row i differs from that of its bag.
 func (g *grouping) same(b *matrix.Batch, i int) error {
 	name := func(names []string, i int) string {
 		if names == nil {

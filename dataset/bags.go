@@ -19,10 +19,10 @@ import (
 // Bags is a data set of bags, which can be read several times like a Source; every pass
 // gives the same bags in the same order.
 type Bags interface {
-	// Name is what messages call the data: a path as the user gave it.
+	// Name is the name of the data in messages: a path as the user gave it.
 	Name() string
 
-	// Schema says what a member consists of, and where labels stand.
+	// Schema describes a member, and where the labels are.
 	Schema() *Schema
 
 	// Open starts a pass. When ctx ends, Next returns its error.
@@ -48,12 +48,12 @@ type BagBatch struct {
 	X    matrix.Rows
 	Bags []int
 
-	// Keys say what the bags are called: the values of the column of groups or the paths of
-	// files. nil where they have no names.
+	// Keys are the names of the bags: the values of the group column or the paths
+	// of files; nil if they have no names.
 	Keys []string
 
 	// First is the number of the first bag, from 0. Outputs, Y, Names and Weights are as in a
-	// matrix.Batch, but one a bag.
+	// matrix.Batch, but one per bag.
 	First   int
 	Outputs int
 	Y       []float64
@@ -64,7 +64,7 @@ type BagBatch struct {
 // Len is the number of bags.
 func (b *BagBatch) Len() int { return len(b.Bags) - 1 }
 
-// Rows is the batch of rows that the bags become where x has one row a bag.
+// Rows is the batch of rows that the bags become, where x has one row per bag.
 func (b *BagBatch) Rows(x matrix.Rows) matrix.Batch {
 	return matrix.Batch{X: x, First: b.First, Outputs: b.Outputs, Y: b.Y, Names: b.Names, Weights: b.Weights}
 }
@@ -92,19 +92,19 @@ func (f *BagFile) UnseenCategories() []Unseen {
 }
 
 // OpenBags opens bags, which may come in three forms:
-//   - rows with a column that says which bag they are of (Options.Group, or that of the
-//     model's schema); the rows of a bag stand together and have the same label;
+//   - rows with a column that identifies their bag (Options.Group, or that of the
+//     model's schema); the rows of a bag are consecutive and have the same label;
 //   - an NPY array of images × locations × channels, or images × height × width × channels:
-//     one bag an image, one member a location;
-//   - a folder, each file of which is a bag of unlabelled rows, sorted by path; its label is the
-//     name of the folder it is in, unless that is path itself. Names that begin with a dot
-//     are passed over.
+//     one bag per image, one member per location;
+//   - a folder in which each file is a bag of unlabelled rows, sorted by path; its label
+//     is the name of the folder it is in, unless that is path itself. Names that begin
+//     with a dot are ignored.
 //
-// Options.LabelsFile has one label a bag, in the order of the bags, or lines of two cells, the
+// Options.LabelsFile has one label per bag, in the order of the bags, or lines of two cells, the
 // name of a bag and its label.
 //
-// A pass holds some bags at a time (of a folder, those of a file for each thread besides), and
-// the names of all bags so far where rows are grouped.
+// A pass holds a few bags at a time (and, for a folder, those of one file per thread), and,
+// if rows are grouped, the names of all bags so far.
 func OpenBags(ctx context.Context, path string, opt Options) (*BagFile, error) {
 	st, err := os.Stat(path)
 	switch {
@@ -186,7 +186,7 @@ func (r *rowBags) Open(ctx context.Context) (BagReader, error) {
 	return b, nil
 }
 
-// advice says how rows come together.
+// advice tells how to make the rows of a bag consecutive.
 func (r *rowBags) advice() string {
 	switch g := r.Schema().Group; {
 	case g.Name == "qid" && r.Schema().Format == "libsvm":
@@ -202,7 +202,7 @@ func (r *rowBags) advice() string {
 // y and names are as in FromRows, but one (or outputs) a bag.
 func FromBags(x matrix.Rows, bags []int, y []float64, outputs int, names []string) (Bags, error) {
 	if len(bags) == 0 || bags[0] != 0 || bags[len(bags)-1] != x.Len() {
-		return nil, fmt.Errorf("bags have to begin with row 0 and end with the last of %d rows", x.Len())
+		return nil, fmt.Errorf("bags must begin with row 0 and end with the last of %d rows", x.Len())
 	}
 	for i := range bags[1:] {
 		if bags[i] >= bags[i+1] {
@@ -224,7 +224,7 @@ func FromBags(x matrix.Rows, bags []int, y []float64, outputs int, names []strin
 type memoryBags struct {
 	x      matrix.Rows
 	bags   []int
-	labels matrix.Batch // one a bag
+	labels matrix.Batch // one per bag
 	schema Schema
 }
 
@@ -266,7 +266,7 @@ type bagPart struct {
 	keep func(bag int) bool
 }
 
-// Origin is the number of a bag among those that the part is of.
+// Origin is the number of a bag in the whole that the part is taken from.
 func (p *bagPart) Origin(bag int) int { return BagOrigin(p.Bags, kept(p.keep, bag)) }
 
 // BagOrigin is Origin for bags.
@@ -309,12 +309,12 @@ func (p *bagPart) Open(ctx context.Context) (BagReader, error) {
 	return b, nil
 }
 
-// BagSummary is what one pass over bags tells about them.
+// BagSummary is what one pass over bags finds.
 type BagSummary struct {
-	// Members describes the members, but for its labels, which are those of the bags.
+	// Members describes the members; its labels are those of the bags.
 	*Summary
 
-	// Bags is the number of bags, Least and Most how many members a bag has.
+	// Bags is the number of bags; Least and Most are the smallest and largest number of members of a bag.
 	Bags, Least, Most int
 }
 

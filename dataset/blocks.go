@@ -16,11 +16,11 @@ import (
 
 // Text is parsed in parallel: one goroutine reads blocks of whole records, others parse them
 // into batches, and the results come out in the order of the file. Blocks and batches are
-// used again, so a pass holds a few of them however long the file is.
+// reused, so a pass holds a few of them, however long the file is.
 
 const (
 	blockSize = 1 << 20  // bytes read at a time
-	maxRecord = 64 << 20 // lines so long are an error: memory must not grow with the file
+	maxRecord = 64 << 20 // longer lines are an error: memory must not grow with the file
 )
 
 // block is a piece of text that ends with a record, on its way to a parser and back.
@@ -41,12 +41,12 @@ type rowBuffer struct {
 	sparse       bool // the rows are in csr
 	names        bool // some label is text
 
-	// Of data with a column of groups, one a row: the bag, and the line where the row starts.
+	// Of data with a column of groups, one per row: the bag, and the line where the row starts.
 	keys  []string
 	lines []int
 }
 
-// shape says what the rows to come consist of. There are none yet.
+// shape sets the layout of the rows to come, before there are any.
 func (r *rowBuffer) shape(outputs, dim int, sparse bool) {
 	r.rows, r.names, r.sparse, r.Outputs = 0, false, sparse, outputs
 	r.Y, r.Weights, r.Names = r.Y[:0], r.Weights[:0], r.Names[:0]
@@ -55,8 +55,8 @@ func (r *rowBuffer) shape(outputs, dim int, sparse bool) {
 	r.csr.Ptr, r.csr.Idx, r.csr.Val, r.csr.Cols = append(r.csr.Ptr[:0], 0), r.csr.Idx[:0], r.csr.Val[:0], dim
 }
 
-// endRow counts a row whose values are there: what has been appended without it, for a row
-// that turned out to be wrong, belongs to no batch. name is its label if that is text.
+// endRow completes a row: values that were appended for a row that turned out to be wrong,
+// and so was never completed, belong to no batch. name is its label if that is text.
 func (r *rowBuffer) endRow(name string) {
 	r.rows++
 	if r.sparse {
@@ -73,7 +73,7 @@ func (r *rowBuffer) endRow(name string) {
 	}
 }
 
-// view makes out a batch of rows [i, j).
+// view sets out to the batch of rows [i, j).
 func (r *rowBuffer) view(i, j int, out *matrix.Batch) {
 	*out = matrix.Batch{Outputs: r.Outputs}
 	if r.sparse {
@@ -108,7 +108,7 @@ type textReader struct {
 	batch  int // most rows in a batch
 
 	queue chan *block // blocks in the order of the file
-	free  chan *block // blocks to be used again
+	free  chan *block // blocks to be reused
 	wait  sync.WaitGroup
 
 	current *block // being handed out
@@ -131,7 +131,7 @@ func (r *textReader) wrong(i int, err error) *RowError {
 	return e
 }
 
-// textFormat says how a text is cut into records and parsed.
+// textFormat defines how a text is cut into records and parsed.
 type textFormat struct {
 	name      string
 	quoted    bool // newlines inside double quotes do not end a record
@@ -176,7 +176,7 @@ func readText(ctx context.Context, in input, f textFormat) (*textReader, error) 
 	return r, nil
 }
 
-// defaultBatch is the largest number of rows in a batch where the user names none.
+// defaultBatch is the largest number of rows in a batch unless the user gives one.
 const defaultBatch = 4096
 
 // cut reads the text and sends it on block by block.
@@ -229,7 +229,7 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 			skip--
 		}
 		line += lines
-		// The order of the queue is that of the file, whoever parses first.
+		// The queue has the order of the file, whichever block is parsed first.
 		select {
 		case r.queue <- b:
 		case <-r.ctx.Done():
@@ -256,9 +256,9 @@ func quoteHint(quoted bool) string {
 	return ""
 }
 
-// fill reads until text has size bytes or the source ends, which is io.EOF. A source that is
-// cut short says so by io.ErrUnexpectedEOF, which io.ReadFull would not tell from its own.
-// Memory grows with what is there: most files are short.
+// fill reads until text has size bytes or the source ends, which is io.EOF. A truncated
+// source returns io.ErrUnexpectedEOF, which io.ReadFull would not distinguish from its
+// own. Memory grows with the data, as most files are short.
 func fill(src io.Reader, text []byte, size int) ([]byte, error) {
 	for len(text) < size {
 		if len(text) == cap(text) {
@@ -279,7 +279,7 @@ func lastRecord(text []byte, quoted bool) int {
 	if !quoted || end == 0 || bytes.IndexByte(text[:end], '"') < 0 {
 		return end
 	}
-	// A newline ends a record where the number of quotes before it is even.
+	// A newline ends a record if the number of quotes before it is even.
 	odd := bytes.Count(text[:end], quote)%2 == 1
 	for end > 0 && odd {
 		before := bytes.LastIndexByte(text[:end-1], '\n') + 1

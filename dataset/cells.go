@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// cutter cuts a record, a row of a table, into cells. Cells lose the blanks around them. A
-// cell in double quotes may hold separators, newlines and, doubled, double quotes (RFC 4180);
-// in ARFF one in single or double quotes may hold separators and, behind a backslash, quotes.
+// cutter cuts a record, a row of a table, into cells. Blanks around cells are removed. A
+// cell in double quotes may contain separators, newlines and doubled double quotes (RFC 4180); in
+// ARFF a cell in single or double quotes may contain separators and quotes escaped by a backslash.
 type cutter struct {
 	sep  byte // ' ' stands for runs of blanks and tabs
 	arff bool
 
 	line    []byte
-	at      int    // where the next cell starts, -1 behind the last
-	spans   bool   // the record goes over several lines
-	scratch []byte // cells that are not in line as they are
+	at      int    // where the next cell starts, -1 after the last
+	spans   bool   // the record spans several lines
+	scratch []byte // unquoted cells that differ from their text in line
 }
 
-// start begins with a record that is not blank. Cells of the one before are no longer valid.
+// start begins a record, which must not be blank. Cells of the previous record become invalid.
 func (c *cutter) start(line []byte, spans bool) {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
@@ -27,7 +27,7 @@ func (c *cutter) start(line []byte, spans bool) {
 	c.line, c.at, c.spans, c.scratch = line, 0, spans, c.scratch[:0]
 }
 
-// skip is the first place from i on that holds no blank.
+// skip is the first position from i on that is not a blank.
 func (c *cutter) skip(i int) int {
 	for i < len(c.line) && (c.line[i] == ' ' || c.line[i] == '\t' && c.sep != '\t') {
 		i++
@@ -35,8 +35,8 @@ func (c *cutter) skip(i int) int {
 	return i
 }
 
-// after goes on behind a cell that ended at i; ok is false where something follows that is
-// neither blank nor a separator.
+// after moves past a cell that ended at i; ok is false if neither a blank
+// nor a separator follows.
 func (c *cutter) after(i int) (ok bool) {
 	j := c.skip(i)
 	switch {
@@ -53,9 +53,9 @@ func (c *cutter) after(i int) (ok bool) {
 	return true
 }
 
-// number takes the next cell if it is a plain number. If not, c.at has to be set back.
+// number takes the next cell if it is a plain number. Otherwise the caller has to restore c.at.
 func (c *cutter) number() (v float64, ok bool) {
-	// Short whole numbers are so common that they need not go the long way.
+	// Short integers are common enough for a shortcut.
 	line, whole, i := c.line, uint32(0), c.at
 	for i < len(line) && line[i]-'0' <= 9 {
 		whole = whole*10 + uint32(line[i]-'0')
@@ -151,8 +151,8 @@ func (c *cutter) all(line []byte, spans bool, cells [][]byte) ([][]byte, error) 
 	return cells, nil
 }
 
-// record cuts the first record off a text: up to a newline that, if quoted, is not inside
-// double quotes. lines is how many lines it has.
+// record cuts the first record off a text: up to a newline, or, if quoted is set, up to one that is
+// not inside double quotes. lines is its number of lines.
 func record(text []byte, quoted bool) (line, rest []byte, lines int) {
 	at, odd := 0, false
 	for {
@@ -172,9 +172,9 @@ func record(text []byte, quoted bool) (line, rest []byte, lines int) {
 	}
 }
 
-// separator picks the character among candidates that cuts most of the first lines into the
-// same number of cells, more than one; the earlier one where two do as well, and a comma
-// where none does.
+// separator picks the candidate that cuts most of the first lines into the same
+// number of cells, more than one; the earlier one if two do equally well, and a
+// comma if none does.
 func separator(head []byte, candidates string) byte {
 	best, bestShare := candidates[0], 0.0
 	if strings.IndexByte(candidates, ',') >= 0 {
@@ -205,7 +205,7 @@ func separator(head []byte, candidates string) byte {
 	return best
 }
 
-// isBlank says whether a line holds nothing. A tab is something where it separates cells.
+// isBlank reports whether a line is empty. A tab is not blank if it separates cells.
 func isBlank(line []byte, sep byte) bool {
 	for _, c := range line {
 		if c != ' ' && c != '\r' && (c != '\t' || sep == '\t') {
@@ -226,7 +226,7 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// missing says whether a cell stands for a missing value.
+// missing reports whether a cell stands for a missing value.
 func missing(cell []byte) bool {
 	switch lower(cell) {
 	case "", "?", "na", "n/a", "nan", "-nan", "null", "none":

@@ -11,20 +11,20 @@ import (
 	"mercer/matrix"
 )
 
-// maxDistinct is how many different labels are told apart; more cannot be classes.
-// Numbers with fractions are no classes long before.
+// maxDistinct is how many different labels are counted; more cannot be classes.
+// Numbers with fractions are ruled out long before.
 const (
 	maxDistinct  = 100_000
 	maxFractions = 1000
 )
 
-// labelCounts count the different labels of a source with one target a row.
+// labelCounts count the different labels of a source with one target per row.
 type labelCounts struct {
 	numbers  map[float64]int // rows of each; empty again after an overflow
 	texts    map[string]int
 	overflow bool // too many to be classes
 	rows     int
-	fraction bool // some number is not whole
+	fraction bool // some number is not an integer
 	lists    bool // a row has any number of labels, which are counted one by one
 
 	neither *float64 // of several targets, one that is neither 0 nor 1
@@ -56,7 +56,7 @@ func (l *labelCounts) add(b *matrix.Batch) {
 	}
 }
 
-// count counts a label: text, or a number where that is "".
+// count counts a label: text, or a number if text is "".
 func (l *labelCounts) count(y float64, text string) {
 	if text != "" {
 		if _, known := l.texts[text]; known || len(l.texts) < maxDistinct {
@@ -81,12 +81,12 @@ func (l *labelCounts) count(y float64, text string) {
 
 func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
 
-// Task decides whether the labels are classes or numbers to predict, and says why. asked is
+// Task decides whether the labels are classes or numbers to predict, and gives the reason. asked is
 // "auto", "classify", "regress" or "multilabel". In automatic mode lists of labels mean
-// multilabel, text means classes and several targets a row mean regression. Numbers are classes
-// if they are two, if they are whole and at most 20 (and no more than half as many as rows), or if
-// they are whole and number classes without a gap from 0 or 1, with at least ten rows each; else
-// they are numbers to predict.
+// multilabel, text means classes and several targets per row mean regression. Numbers are classes
+// if there are two different ones, if they are integers and at most 20 different ones (and no more than
+// half as many as rows), or if they are consecutive integers from 0 or 1 with at least ten rows each;
+// otherwise they are numbers to predict.
 func (s *Summary) Task(asked string) (task, why string, err error) {
 	l := &s.labels
 	switch {
@@ -99,7 +99,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	case l.lists:
 		return "", "", option.Errorf("rows have lists of labels; use %s", option.Set("task", "multilabel"))
 	case asked == "regress" && len(l.texts) > 0:
-		return "", "", option.Errorf("the label %q is no number, so there is nothing to regress; use %s",
+		return "", "", option.Errorf("the label %q is no number, so it cannot be predicted by regression; use %s",
 			slices.Min(slices.Collect(maps.Keys(l.texts))), option.Set("task", "classify"))
 	case asked == "classify" && s.Outputs > 1:
 		return "", "", option.Errorf("%d label columns are numbers to predict, or labels of which a row may have several (%s), not classes; "+
@@ -134,7 +134,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	return "regress", many, nil
 }
 
-// Classes are the classes of the labels, an error where there is only one or too many.
+// Classes are the classes of the labels; a single one or too many are an error.
 func (s *Summary) Classes() (*Classes, error) {
 	l := &s.labels
 	if l.overflow {

@@ -6,8 +6,8 @@ import (
 	"mercer/matrix"
 )
 
-// Collect reads a whole source into one batch, for work that needs all rows at once; dim is
-// the width of sparse rows. It takes 4·n·d bytes for dense rows, 8 bytes a value for sparse
+// Collect reads a whole source into one batch, for code that needs all rows at once; dim
+// is the width of sparse rows. It takes 4·n·d bytes for dense rows, 8 bytes per value for sparse
 // ones.
 func Collect(ctx context.Context, src Source, dim int) (*matrix.Batch, error) {
 	all := &matrix.Batch{}

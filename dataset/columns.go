@@ -10,20 +10,20 @@ import (
 	"mercer/internal/units"
 )
 
-// attribute is what is known of a column before its role is.
+// attribute is what is known of a column before it has a role.
 type attribute struct {
 	name       string
-	text       bool     // most of its values are no numbers
+	text       bool     // most of its values are not numbers
 	categories []string // declared, or nil
 }
 
-// lookRows is how many rows of the head tell what a table's columns are.
+// lookRows is how many rows of the head are used to determine a table's columns.
 const lookRows = 2000
 
-// look tells the columns of a table from its head: names, and which hold text.
+// look determines the columns of a table from its head: their names, and which hold text.
 func (t *table) look(head []byte) ([]attribute, error) {
 	var rows [][]string
-	var lines []int // at which each row ends
+	var lines []int // where each row ends
 	c := cutter{sep: t.sep}
 	line := 0
 	for rest := head; len(rest) > 0 && len(rows) < lookRows; {
@@ -39,7 +39,7 @@ func (t *table) look(head []byte) ([]attribute, error) {
 			if len(rows) == 0 {
 				return nil, atLine(t.Name(), line-n+1, inColumn(fmt.Sprintf("column %d", len(cells)), strconv.Itoa(len(cells)), -1, nil, err))
 			}
-			// Either the head ends within this row, or parsing will say what is wrong with it.
+			// Either the head ends within this row, or parsing will report what is wrong with it.
 			break
 		}
 		row := make([]string, len(cells))
@@ -71,8 +71,8 @@ func (t *table) look(head []byte) ([]attribute, error) {
 	return columns, nil
 }
 
-// usualWidth is the number of cells that at least two rows, and most, have; 0 if there is
-// none.
+// usualWidth is the most frequent number of cells, if at least two rows have it;
+// otherwise 0.
 func usualWidth(rows [][]string) int {
 	counts := map[int]int{}
 	for _, row := range rows {
@@ -83,8 +83,8 @@ func usualWidth(rows [][]string) int {
 	return 0
 }
 
-// names gives columns the names in a header. One without a name is called by its number, and
-// one with the name of another before it gets a number behind it.
+// names gives columns the names in a header. A column without a name is called
+// by its number, and a repeated name gets a number appended.
 func names(header []string, columns []attribute) {
 	taken := map[string]bool{}
 	for j, name := range header {
@@ -100,7 +100,7 @@ func names(header []string, columns []attribute) {
 	}
 }
 
-// isText says whether most of the values of column j are no numbers.
+// isText reports whether most of the values of column j are not numbers.
 func isText(rows [][]string, j int) bool {
 	texts, known := 0, 0
 	for _, row := range rows {
@@ -115,17 +115,17 @@ func isText(rows [][]string, j int) bool {
 	return 2*texts > known
 }
 
-// isNumber says whether a cell is a number, an infinite one included.
+// isNumber reports whether a cell is a number, possibly an infinite one.
 func isNumber(cell string) bool {
 	_, ok := parseNumber(trim([]byte(cell)))
 	return ok || notFinite([]byte(cell))
 }
 
-// hasHeader says whether the first row holds names. It does
+// hasHeader reports whether the first row holds names. It does
 //   - if it has those of all inputs of the model, or
-//   - if, over columns of numbers, it has more texts than numbers, or
-//   - if it is all texts, or texts and the numbers 0, 1, … of their columns, and all cells
-//     differ and none occurs again in its column.
+//   - if, above columns of numbers, it has more texts than numbers, or
+//   - if it has only texts, or texts and column numbers 0, 1, …, all its cells
+//     differ, and none occurs again in its column.
 func (t *table) hasHeader(rows [][]string) bool {
 	first, below := rows[0], rows[1:]
 	if m := t.opt.Schema; m != nil && m.Header && len(m.Columns) > 0 {
@@ -178,7 +178,7 @@ func (t *table) hasHeader(rows [][]string) bool {
 	return true
 }
 
-// hasValue says whether column j has any value that is not missing.
+// hasValue reports whether column j has any value that is not missing.
 func hasValue(rows [][]string, j int) bool {
 	return slices.ContainsFunc(rows, func(row []string) bool { return j < len(row) && !missing([]byte(row[j])) })
 }
@@ -239,7 +239,7 @@ func (t *table) assignLabels() error {
 	return nil
 }
 
-// assignGroup finds the column that says which bag a row is of: the one that the options name,
+// assignGroup finds the column that identifies a row's bag: the one that the options name,
 // or that of the model.
 func (t *table) assignGroup() error {
 	m, at := t.opt.Schema, -1
@@ -261,7 +261,7 @@ func (t *table) assignGroup() error {
 	case len(t.roles) == m.Width:
 		at = m.Group.At
 	case len(t.roles) == m.Width-len(m.Labels):
-		// Only the labels are missing, and columns behind them have moved up.
+		// Only the labels are missing, and later columns have moved up.
 		at = m.Group.At
 		for _, l := range m.Labels {
 			if l.At < m.Group.At {
@@ -323,7 +323,7 @@ func (t *table) find(asked, spec string) ([]Place, error) {
 	return places, nil
 }
 
-// listColumns says what columns there are.
+// listColumns lists the columns, for messages.
 func (t *table) listColumns() string {
 	const most = 12
 	switch n := len(t.names); {
@@ -335,8 +335,8 @@ func (t *table) listColumns() string {
 	return "the columns are " + strings.Join(t.names, ", ")
 }
 
-// follow gives columns the roles that they had in training: by name where both files have
-// names, else by position.
+// follow gives columns the roles that they had in training: by name if both files have
+// names, otherwise by position.
 func (t *table) follow(m *Schema) error {
 	t.schema.Missing = m.Missing
 	if t.opt.Missing != "" {
@@ -393,14 +393,14 @@ func (t *table) followPositions(m *Schema) error {
 	var labels []Place
 	switch {
 	case inputs != nil && len(t.roles) == m.Width:
-		// The same columns as in training, so labels and weight stand where they stood.
+		// The same columns as in training, so labels and weight are where they were.
 		labels = m.Labels
 		free = slices.DeleteFunc(free, func(i int) bool {
 			isLabel := slices.ContainsFunc(labels, func(p Place) bool { return p.At == i })
 			return isLabel && len(t.schema.Labels) == 0 || m.Weight != nil && m.Weight.At == i
 		})
 	case inputs == nil && len(free) == count+1 && t.opt.Label == "" && t.opt.LabelsFile == "":
-		// The model's data had no columns; its label goes where the default is.
+		// The model's data had no columns; its label is in the default position.
 		last := free[count]
 		labels, free = []Place{{t.names[last], last}}, free[:count]
 	}
@@ -422,7 +422,7 @@ func (t *table) followPositions(m *Schema) error {
 	return nil
 }
 
-// follows makes column at of the file input i of the model.
+// follows makes column at of the file the input i of the model.
 func (t *table) follows(at, i int, c Column) {
 	t.roles[at] = role{kind: numeric, input: i}
 	if c.Categories != nil {
@@ -431,7 +431,7 @@ func (t *table) follows(at, i int, c Column) {
 	t.schema.Columns = append(t.schema.Columns, c)
 }
 
-// countColumns says how many columns there are, free ones as inputs.
+// countColumns is how many columns there are, as text; free ones count as inputs.
 func (t *table) countColumns(free int) string {
 	if free == len(t.roles) {
 		return units.Plural(free, "column")
@@ -439,7 +439,7 @@ func (t *table) countColumns(free int) string {
 	return units.Plural(free, "column") + " beside labels and weights"
 }
 
-// countInputs says on how many columns the model was trained.
+// countInputs is how many columns the model was trained on, as text.
 func (m *Schema) countInputs(inputs int) string {
 	s := units.Plural(inputs, "input")
 	if len(m.Labels) > 0 {

@@ -37,7 +37,7 @@ type packed struct {
 	head   []byte
 }
 
-// newPacked finds out the compression and reads the head. It closes the file on an error.
+// newPacked determines the compression and reads the head. It closes the file on an error.
 func newPacked(name string, file storedFile, size int64) (*packed, error) {
 	p := &packed{name: name, file: file, size: size}
 	magic := make([]byte, 4)
@@ -117,16 +117,16 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 	return ahead(z, func() error { z.Close(); return nil })
 }
 
-// damaged is the error for compressed data that end early or are not what they say.
+// damaged is the error for compressed data that are truncated or corrupt.
 func (p *packed) damaged(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: the %s data are cut short; copy the file anew", p.name, p.method)
+		return fmt.Errorf("%s: the %s data are cut short; copy the file again", p.name, p.method)
 	}
-	return fmt.Errorf("%s: the %s data are damaged (%w); copy the file anew", p.name, p.method, err)
+	return fmt.Errorf("%s: the %s data are damaged (%w); copy the file again", p.name, p.method, err)
 }
 
-// unpacked names the file in the errors of a decompressor, and turns an early end of its
-// input, which some report as the plain end of data, into an error of its own.
+// unpacked adds the file's name to the errors of a decompressor, and turns an early
+// end of its input, which some report as the normal end of data, into an error.
 type unpacked struct {
 	p     *packed
 	r     io.Reader
@@ -160,11 +160,11 @@ func (c *countingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readAhead lets a decompressor work in a goroutine of its own while what it has produced is
+// readAhead runs a decompressor in its own goroutine while its previous output is
 // being used. read is how many bytes the decompressor has been given.
 func readAhead(r io.ReadCloser, read *atomic.Int64) *ahead {
-	// As far ahead as a batch of images is long, so that nobody waits for the next one. Pieces are
-	// made when they are first filled: a small file needs one.
+	// It reads ahead the length of a batch of images, so that nobody waits for the next one. Pieces
+	// are allocated when first filled: a small file needs one.
 	const pieces, size = 16, 1 << 18
 	a := &ahead{full: make(chan piece, pieces), empty: make(chan []byte, pieces), stop: make(chan struct{})}
 	for range pieces {
@@ -185,7 +185,7 @@ func readAhead(r io.ReadCloser, read *atomic.Int64) *ahead {
 			}
 			n, err := io.ReadFull(r, buf)
 			if errors.Is(err, io.ErrUnexpectedEOF) {
-				// The errors of unpacked never are this one: it is the end of the data.
+				// unpacked never returns this error for a fault: it is the end of the data.
 				err = io.EOF
 			}
 			select {
@@ -203,7 +203,7 @@ func readAhead(r io.ReadCloser, read *atomic.Int64) *ahead {
 
 type piece struct {
 	data []byte
-	read int64 // what the decompressor had been given then
+	read int64 // what the decompressor had been given by then
 	err  error
 }
 

@@ -11,12 +11,12 @@ import (
 	"mercer/matrix"
 )
 
-// csvListMark separates the labels of a row that may have any number, in one cell.
+// csvListMark separates the labels of a row in one cell, if it may have any number.
 const csvListMark = "|"
 
-// csvWriter writes a table: a first line of names (z0, z1, … and label, or label0, label1, … of rows with
-// several), then a row a line, labels last, as its readers take them. Numbers have as many digits as
-// float32 (labels: float64) needs to give the same bits when they are read.
+// csvWriter writes a table: a first line of names (z0, z1, … and label, or label0, label1, … if rows
+// have several), then one row per line, labels last, as readers expect. Numbers have enough
+// digits to give the same float32 (labels: float64) bits when they are read.
 type csvWriter struct {
 	file     *whole.File
 	path     string
@@ -49,7 +49,8 @@ func (w *csvWriter) Write(b *matrix.Batch) error {
 		w.line = w.line[:0]
 		for j, v := range w.row(b.X, i) {
 			if v-v != 0 {
-				return fmt.Errorf("%s: row %d: value %d (from 1) is %g, which a table of numbers cannot hold; write NPY or npz", w.path, w.rows+1, j+1, v)
+				return fmt.Errorf("%s: row %d: value %d (from 1) is %g, which a table of numbers cannot hold; write "+
+					"NPY or npz", w.path, w.rows+1, j+1, v)
 			}
 			if j > 0 {
 				w.line = append(w.line, ',')
@@ -117,7 +118,8 @@ func (w *csvWriter) label(b *matrix.Batch, i, k int) error {
 	if strings.Contains(text, listMark) {
 		text = strings.Trim(text, listMark)
 		if strings.Contains(text, csvListMark) {
-			return fmt.Errorf("a label in the list %q has the mark %s that separates labels; write LIBSVM text", strings.Split(text, listMark), csvListMark)
+			return fmt.Errorf("a label in the list %q has the mark %s that separates labels; write LIBSVM text",
+				strings.Split(text, listMark), csvListMark)
 		}
 		text = strings.ReplaceAll(text, listMark, csvListMark)
 	}
@@ -142,8 +144,8 @@ func (w *csvWriter) Commit() error {
 // Close implements RowWriter.
 func (w *csvWriter) Close() error { return w.file.Close() }
 
-// appendFloat32 appends a number in the fewest digits that readers, which take numbers for float64 and
-// round them then, give the same bits for.
+// appendFloat32 appends a number with the fewest digits from which readers, which parse
+// float64 and then round, get the same bits.
 func appendFloat32(line []byte, v float32) []byte {
 	at := len(line)
 	line = strconv.AppendFloat(line, float64(v), 'g', -1, 32)

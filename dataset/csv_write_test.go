@@ -46,11 +46,13 @@ func TestCSVOfLabels(t *testing.T) {
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{`a "b", c`}}, "z0,z1,z2,label\n0.1,0,-2,\"a \"\"b\"\", c\"\n"},
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"3" + listMark + "7"}}, "z0,z1,z2,label\n0.1,0,-2,3|7\n"},
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{listMark}}, "z0,z1,z2,label\n0.1,0,-2,\n"},
-		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"3|4" + listMark + "7"}}, `row 1: a label in the list ["3|4" "7"] has the mark |`},
+		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"3|4" + listMark + "7"}},
+			`row 1: a label in the list ["3|4" "7"] has the mark |`},
 		{matrix.Batch{X: inf}, "row 1: value 2 (from 1) is +Inf, which a table of numbers cannot hold; write NPY or npz"},
 	} {
 		got, err := writtenCSV(t, &c.rows, 3)
-		if strings.HasSuffix(c.want, "\n") && (err != nil || got != c.want) || !strings.HasSuffix(c.want, "\n") && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if strings.HasSuffix(c.want, "\n") && (err != nil || got != c.want) || !strings.HasSuffix(c.want, "\n") &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q, %v, want %q", got, err, c.want)
 		}
 	}
@@ -62,7 +64,8 @@ func TestCSVIsReadBack(t *testing.T) {
 	want := []float32{math.Float32frombits(bits), -math.Float32frombits(bits), math.SmallestNonzeroFloat32, math.MaxFloat32}
 	names := []string{"cat", `say "moo", cow`, "3", "light blue"}
 	x := &matrix.Dense{Rows: 4, Cols: 1, Stride: 1, Data: want}
-	text, err := writtenCSV(t, &matrix.Batch{X: matrix.Rows{Dense: x}, Outputs: 1, Y: []float64{math.NaN(), math.NaN(), 3, math.NaN()}, Names: []string{names[0], names[1], "", names[3]}}, 1)
+	text, err := writtenCSV(t, &matrix.Batch{X: matrix.Rows{Dense: x}, Outputs: 1,
+		Y: []float64{math.NaN(), math.NaN(), 3, math.NaN()}, Names: []string{names[0], names[1], "", names[3]}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,11 @@ import (
 	"mercer/matrix"
 )
 
-// Step is one step of [Each]: a batch, and the pass that it is of.
+// Step is one step of [Each]: a batch, and the pass it belongs to.
 type Step struct {
 	*matrix.Batch
 
-	// Pass tells how far the pass is (Progress), and [Groups] of the batch.
+	// Pass gives the progress of the pass, and the [Groups] of the batch.
 	Pass Reader
 }
 
@@ -23,7 +23,7 @@ type BagStep struct {
 	Pass BagReader
 }
 
-// Each goes over a source once, batch by batch:
+// Each reads a source once, batch by batch:
 //
 //	for b, err := range dataset.Each(ctx, src) {
 //		if err != nil {
@@ -32,10 +32,10 @@ type BagStep struct {
 //		rows += b.X.Len()
 //	}
 //
-// A batch is valid, and the loop's to change, until the next one. An error is the last step, and has no
-// batch; the end of ctx is one. The reader is opened when the loop begins and closed when it ends, in
-// whichever way. An error of closing is a step if all rows were read; a loop that was left early has what
-// it wanted.
+// A batch is valid until the next one, and the loop may change it. An error is the last step and
+// has no batch; it may be that of ctx. The reader is opened when the loop begins and closed when
+// it ends in any way. An error on closing is a step if all rows were read; it is dropped if the loop
+// was left early.
 func Each(ctx context.Context, src Source) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		r, err := src.Open(ctx)
@@ -64,7 +64,7 @@ func eachOf[B any](ctx context.Context, r readerOf[B], yield func(*B, error) boo
 	left := true
 	defer func() {
 		if left {
-			r.Close() // its error would hide the one that ended the loop, if one did
+			r.Close() // its error would hide the one that ended the loop, if any
 		}
 	}()
 	for b, err := range restOf(r) {
@@ -85,7 +85,7 @@ func eachOf[B any](ctx context.Context, r readerOf[B], yield func(*B, error) boo
 	}
 }
 
-// restOf hands out what a reader has left to read, and leaves it open.
+// restOf hands out the remaining batches of a reader, and leaves it open.
 func restOf[B any](r readerOf[B]) iter.Seq2[*B, error] {
 	return func(yield func(*B, error) bool) {
 		for {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Encoder turns records into rows of numbers as a schema says: a number for each numeric column, one-hot
-// for each categorical one. A value of a categorical column that the schema does not know counts as none
-// of the known ones: its dimensions are all 0. A missing number is filled in as the schema's Missing says.
+// Encoder turns records into rows of numbers according to a schema: a number for each numeric column,
+// one-hot for each categorical one. An unknown value of a categorical column counts as none of the known
+// ones: all dimensions of the column are 0. A missing number is filled in according to the schema's Missing.
 //
-// It reuses its memory and is for one goroutine at a time.
+// It reuses its memory and must be used by one goroutine at a time.
 type Encoder struct {
 	schema  *Schema
 	columns []encodedColumn
@@ -30,8 +30,8 @@ type encodedColumn struct {
 	mean  float64
 }
 
-// NewEncoder makes an encoder of records by a schema. Rows of a schema without columns, such as that of
-// an array or of LIBSVM text, have a column for each dimension, called by its number as in the file.
+// NewEncoder makes an encoder of records by a schema. If the schema has no columns, as for an
+// array or LIBSVM text, each dimension is a column named by its number in the file.
 func NewEncoder(s *Schema) *Encoder {
 	e := &Encoder{schema: s, byName: map[string]int{}}
 	at := 0
@@ -69,8 +69,8 @@ func (e *Encoder) Columns() []string {
 // Dim is the number of dimensions of a row.
 func (e *Encoder) Dim() int { return e.schema.Dim }
 
-// Map writes the row of a record into dst, which must have Dim numbers. Fields that the schema does not
-// know are left out, as a label in the record is; fields that are not there are missing. It fails with
+// Map writes the row of a record into dst, which must have Dim numbers. Fields unknown to the
+// schema, such as a label, are ignored; absent fields are missing values. It fails with
 // a [FieldError].
 func (e *Encoder) Map(dst []float32, record map[string]any) error {
 	e.begin(dst)
@@ -104,8 +104,8 @@ func (e *Encoder) Values(dst []float32, values ...any) error {
 	return nil
 }
 
-// Struct is Map for a struct, or a pointer to one: a field belongs to the column of its tag mercer:"name",
-// or else of its json tag, or else of its own name. A pointer allocates nothing.
+// Struct is Map for a struct, or a pointer to one: a field belongs to the column named by its tag mercer:"name",
+// otherwise by its json tag, otherwise by its own name. With a pointer it does not allocate.
 func (e *Encoder) Struct(dst []float32, record any) error {
 	r := reflect.ValueOf(record)
 	for r.Kind() == reflect.Pointer && !r.IsNil() {
@@ -189,7 +189,7 @@ func (e *Encoder) begin(dst []float32) {
 
 // value writes a value into its dimensions.
 func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
-	// Most fields of most records.
+	// The most common case.
 	if x, ok := v.(float64); ok && c.codes == nil && x <= maxValue && x >= -maxValue {
 		dst[c.at] = float32(x)
 		return nil
@@ -235,7 +235,7 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
 	return nil
 }
 
-// missing fills in a value that is not there.
+// missing fills in an absent value.
 func (e *Encoder) missing(dst []float32, c *encodedColumn) error {
 	if c.codes != nil {
 		if code, known := c.codes[""]; known {

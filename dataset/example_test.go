@@ -13,7 +13,8 @@ import (
 // A pass over a data file, batch by batch.
 func ExampleOpenBytes() {
 	ctx := context.Background()
-	src, err := dataset.OpenBytes(ctx, "pets.csv", []byte("weight,colour,kind\n4.5,black,cat\n12,brown,dog\n3.9,white,cat\n"), dataset.Options{})
+	src, err := dataset.OpenBytes(ctx, "pets.csv",
+		[]byte("weight,colour,kind\n4.5,black,cat\n12,brown,dog\n3.9,white,cat\n"), dataset.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

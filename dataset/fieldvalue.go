@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// FieldError says which field of a record is wrong.
+// FieldError is an error in one field of a record.
 type FieldError struct {
 	Field  string // the column's name
 	Value  any    // what was there; nil if nothing was
@@ -35,9 +35,9 @@ type cell struct {
 	text   string
 }
 
-// cellOf says what a value is. Numbers of all kinds are numbers, NaN is missing; strings are text, and
-// so are booleans: "true" or "false", as in a CSV file. nil, nil pointers and invalid sql.Null values are
-// missing. ok is false for what is no single value.
+// cellOf converts a value to a cell. Numbers of all kinds are numbers, NaN is missing; strings are text,
+// and so are booleans: "true" or "false", as in a CSV file. nil, nil pointers and invalid sql.Null values are missing.
+// ok is false for anything that is not a single value.
 func cellOf(v any) (c cell, ok bool) {
 	switch x := v.(type) {
 	case nil:

@@ -17,13 +17,13 @@ import (
 	"mercer/matrix"
 )
 
-// folder is bags of which each is a file below one path.
+// folder is a set of bags, each a file below one path.
 type folder struct {
 	path   string
 	opt    Options // for each file
 	schema Schema
 	files  []string // relative to path, sorted
-	labels []string // one a file, nil without
+	labels []string // one per file, nil without
 	batch  int
 }
 
@@ -57,9 +57,9 @@ func openFolder(ctx context.Context, path string, opt Options) (*BagFile, error)
 	return &BagFile{Bags: bags}, nil
 }
 
-// list finds the files, but for the one of labels. named says that folders are labels.
+// list finds the files other than the one of labels. named reports that folders are labels.
 func (d *folder) list(labels string, named bool) error {
-	var flat string // a file that is in no folder
+	var flat string // a file that is not in a folder
 	notThis, _ := os.Stat(labels)
 	err := filepath.WalkDir(d.path, func(path string, e fs.DirEntry, err error) error {
 		switch {
@@ -108,7 +108,7 @@ func (d *folder) list(labels string, named bool) error {
 	return nil
 }
 
-// fix settles what members consist of: as the model's, or those of the first file.
+// fix sets the layout of members: the model's, or that of the first file.
 func (d *folder) fix(ctx context.Context) error {
 	if m := d.opt.Schema; m != nil {
 		own := *m

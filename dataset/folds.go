@@ -6,10 +6,10 @@ import (
 	"mercer/internal/random"
 )
 
-// DealFolds gives each of n rows one of k folds, at random by seed and repeat. With class, the classes of
-// the rows from 0 to classes-1, folds are stratified: each class is in every fold alike. The numbers of
-// rows of the folds differ by 1 at most, and so do those of each class, since one class goes on where the
-// last ended; every division with these numbers is as likely as any other. Memory: 2 bytes a row.
+// DealFolds gives each of n rows one of k folds, at random by seed and repeat. If class gives the classes
+// of the rows, from 0 to classes-1, folds are stratified: each class is spread evenly over the folds.
+// The sizes of folds differ by at most 1, and so do those of each class, since each class continues
+// where the last one ended; all divisions with these sizes are equally likely. Memory: 2 bytes per row.
 func DealFolds(n int, class []int32, classes, k int, seed, repeat uint64) []uint16 {
 	counts := countClasses(n, class, classes)
 	stream := random.New(seed, "folds", repeat)
@@ -28,7 +28,7 @@ func DealFolds(n int, class []int32, classes, k int, seed, repeat uint64) []uint
 	return deal(n, class, counts, left, stream)
 }
 
-// DealHeld gives the share of the n rows that is held out the number 1 and the others 0, as DealFolds does.
+// DealHeld marks a share of the n rows as held out, by 1, and the others by 0, in the manner of DealFolds.
 func DealHeld(n int, class []int32, classes int, share float64, seed, repeat uint64) []uint16 {
 	counts := countClasses(n, class, classes)
 	stream := random.New(seed, "folds", repeat)
@@ -43,7 +43,7 @@ func DealHeld(n int, class []int32, classes int, share float64, seed, repeat uin
 	return deal(n, class, counts, left, stream)
 }
 
-// countClasses counts the rows of each class; without classes all are of one.
+// countClasses counts the rows of each class; without classes there is a single one.
 func countClasses(n int, class []int32, classes int) []int {
 	if class == nil {
 		return []int{n}
@@ -55,8 +55,8 @@ func countClasses(n int, class []int32, classes int) []int {
 	return counts
 }
 
-// deal deals the rows of each class, of which there are counts, to what is left of it in each part, as
-// cards are dealt from a shuffled pack.
+// deal deals the counts[c] rows of each class c to the places left for it in each part,
+// like cards from a shuffled pack.
 func deal(n int, class []int32, counts []int, left [][]int, stream *random.Stream) []uint16 {
 	part := make([]uint16, n)
 	for i := range part {

@@ -11,8 +11,8 @@ import (
 	"mercer/matrix"
 )
 
-// FromRows makes a source of rows in memory. y holds outputs targets a row, row-major; in
-// place of numbers, names may hold one label a row (y is nil then). Both may be nil. The
+// FromRows makes a source of rows in memory. y holds outputs targets per row, row-major; in
+// place of numbers, names may hold one label per row (y is nil then). Both may be nil. The
 // rows must stay as they are while the source is in use.
 func FromRows(x matrix.Rows, y []float64, outputs int, names []string) (Source, error) {
 	n := x.Len()

@@ -16,11 +16,11 @@ import (
 //
 //	y = 2·sin(π·x₀·x₁) + 2·x₂² + x₃ + x₄/2 + cos(2·u·x) + noise,   noise ~ U(-0.1, 0.1),
 //
-// u a random direction of length 1. It is after Friedman's (1991) test function: smooth, with
-// interactions, of which a linear model sees little. Row i is the same whatever is read
-// before it.
+// with a random unit vector u, after Friedman's (1991) test function: smooth, with
+// interactions that a linear model cannot represent. Row i does not depend on what is
+// read before it.
 type Synthetic struct {
-	// First is the number of the first row: other rows of the same function.
+	// First is the number of the first row; another First gives other rows of the same function.
 	First int
 
 	// Rows and Dim are n and d.
@@ -105,7 +105,7 @@ func (g *generated) generate(i int, x []float32) float64 {
 	h := random.Hash(g.Seed, "synthetic", uint64(i))
 	along := 0.0
 	for j := range x {
-		// A Weyl sequence through a mixing function: SplitMix64, one step a number.
+		// A Weyl sequence through a mixing function: SplitMix64, one step per number.
 		h += 0x9e3779b97f4a7c15
 		z := h
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -18,7 +18,7 @@ var idxElements = map[byte]element{
 	0x0e: {'f', 8, true},
 }
 
-// looksLikeIDX says whether the first bytes are those of an IDX file.
+// looksLikeIDX reports whether the first bytes are those of an IDX file.
 func looksLikeIDX(head []byte) bool {
 	if len(head) < 8 || head[0] != 0 || head[1] != 0 || head[3] == 0 {
 		return false
@@ -27,8 +27,8 @@ func looksLikeIDX(head []byte) bool {
 	return known
 }
 
-// newIDX opens an IDX file. Its elements are all inputs, unless options name columns of it;
-// labels are in a file of their own.
+// newIDX opens an IDX file. Its elements are all inputs, unless options name columns of
+// it; labels are in a separate file.
 func newIDX(in input, opt Options) (Source, error) {
 	head := in.Head()
 	rank := int(head[3])

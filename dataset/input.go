@@ -17,5 +17,5 @@ type input interface {
 	Open() (r io.ReadCloser, share func() float64, err error)
 }
 
-// headSize is how much of a file is looked at to tell its format and columns.
+// headSize is how much of a file is examined to determine its format and columns.
 const headSize = 1 << 20

@@ -15,10 +15,10 @@ import (
 	"mercer/matrix"
 )
 
-// A row may have any number of labels. They stand in several columns of 0 and 1, or as a list in
-// one cell or in front of a LIBSVM row ("3,7"; nothing for none). Such a list is text in
-// Batch.Names, its labels separated by listMark, which alone is the empty list; a list of one
-// number may also be a number in Batch.Y.
+// A row may have any number of labels. They are given as several columns of 0 and 1, or as a list
+// in one cell or in front of a LIBSVM row ("3,7"; nothing for none). Such a list is text in
+// Batch.Names, its labels separated by listMark, which alone stands for the empty list; a list of
+// one number may also be a number in Batch.Y.
 
 // listMark is the character that separates units in ASCII.
 const listMark = "\x1f"
@@ -48,8 +48,8 @@ func labelList(known map[string]string, cell []byte, sep string) (y float64, nam
 	return math.NaN(), intern(known, list), nil
 }
 
-// multiLabelled says whether rows of LIBSVM text have lists of labels: whether one of those at
-// the beginning has two.
+// multiLabelled reports whether rows of LIBSVM text have lists of labels: whether one of
+// the first rows has two.
 func multiLabelled(head []byte) bool {
 	for line := range bytes.Lines(head) {
 		f := bytes.Fields(line)
@@ -78,7 +78,7 @@ func listItems(b *matrix.Batch, i int, body func(y float64, text string)) {
 	}
 }
 
-// LabelSets are the labels of which each row may have any number.
+// LabelSets are labels of which each row may have any number.
 type LabelSets struct {
 	labels  []string
 	columns bool // each is a column of 0 and 1
@@ -86,7 +86,7 @@ type LabelSets struct {
 	texts   map[string]int
 }
 
-// NewLabelSets makes sets of the labels given; columns says that rows have a column for each.
+// NewLabelSets makes sets of the given labels; columns means that rows have a column for each.
 func NewLabelSets(labels []string, columns bool) *LabelSets {
 	c := NewClasses(labels)
 	return &LabelSets{labels: labels, columns: columns, numbers: c.numbers, texts: c.texts}
@@ -95,7 +95,7 @@ func NewLabelSets(labels []string, columns bool) *LabelSets {
 // Labels are the labels in their order.
 func (l *LabelSets) Labels() []string { return l.labels }
 
-// Of writes which labels row i of a batch has. unknown are those that are none of the set. It
+// Of writes which labels row i of a batch has. unknown are those outside the set. It
 // fails on a column that is neither 0 nor 1.
 func (l *LabelSets) Of(b *matrix.Batch, i int, has []bool) (unknown []string, err error) {
 	clear(has)
@@ -173,7 +173,7 @@ func (s *Summary) LabelSets(schema *Schema) (*LabelSets, error) {
 	return NewLabelSets(append(labels, slices.Sorted(maps.Keys(l.texts))...), false), nil
 }
 
-// multilabel says whether the labels can be sets of labels, and why.
+// multilabel decides whether the labels can be sets of labels, and gives the reason.
 func (s *Summary) multilabel() (why string, err error) {
 	switch l := &s.labels; {
 	case l.lists:

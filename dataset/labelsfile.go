@@ -10,14 +10,14 @@ import (
 	"mercer/matrix"
 )
 
-// labelled joins rows with labels that stand in a file of their own.
+// labelled joins rows with labels from a separate file.
 type labelled struct {
 	Source
 	labels *File
 }
 
-// withLabelsFile joins src with a file of labels: IDX, NPY or text, one row a label (or, of
-// numbers, one row for the targets of a row).
+// withLabelsFile joins src with a file of labels: IDX, NPY or text, one row per label (or
+// one row of numbers for the targets of a row).
 func withLabelsFile(ctx context.Context, src Source, path string) (Source, error) {
 	if len(src.Schema().Labels) > 0 {
 		return nil, twiceLabelled(src.Name())
@@ -106,7 +106,7 @@ type labelledReader struct {
 	labels Reader
 	source *labelled
 
-	have  *matrix.Batch // labels read, of which the first `used` are spent
+	have  *matrix.Batch // labels read, of which the first `used` are consumed
 	used  int
 	y     []float64
 	names []string

@@ -12,11 +12,11 @@ import (
 	"mercer/internal/option"
 )
 
-// LIBSVM text: one row a line,
+// LIBSVM text: one row per line,
 //
 //	label [qid:number] index:value index:value … [# comment]
 //
-// or label,label,… in place of the label, and nothing for none, with indices that increase and
+// or label,label,… instead of the label, and nothing for none, with indices that increase and
 // start at 1 (Options.Base 0: at 0). A file without any labels is allowed, for prediction.
 
 // libsvm is such a file.
@@ -25,15 +25,15 @@ type libsvm struct {
 	schema   Schema
 	batch    int
 	labelled bool   // the first row has a label, so all must
-	grouped  bool   // qid says which bag a row is of, so all must have one
+	grouped  bool   // qid identifies a row's bag, so all must have one
 	limit    int    // width that rows may have, 0: any
-	limitOf  string // whose the limit is, "" for that of the options
+	limitOf  string // what sets the limit, "" for the options
 	trained  bool   // the limit is the width of the LIBSVM text that a model was trained on
-	memory   int64  // that a survey may hold, where the limit is by it; else 0
+	memory   int64  // that a survey may hold, if that sets the limit; otherwise 0
 }
 
-// looksLikeLIBSVM says whether the first line that is not blank or a comment has the form
-// of a LIBSVM row.
+// looksLikeLIBSVM reports whether the first line that is not blank or a comment has the
+// form of a LIBSVM row.
 func looksLikeLIBSVM(head []byte) bool {
 	for line := range bytes.Lines(bytes.TrimPrefix(head, byteOrderMark)) {
 		cut := len(head) == headSize && line[len(line)-1] != '\n'
@@ -58,7 +58,7 @@ func looksLikeLIBSVM(head []byte) bool {
 		if len(fields) > 1 {
 			return true
 		}
-		// A label alone is a row of zeros; the next line tells.
+		// A label alone is a row of zeros; the next line decides.
 		if _, ok := parseNumber(fields[0]); !ok {
 			return false
 		}
@@ -66,7 +66,7 @@ func looksLikeLIBSVM(head []byte) bool {
 	return false
 }
 
-// isPair says whether a word is index:value or qid:number.
+// isPair reports whether a word is index:value or qid:number.
 func isPair(word []byte) bool {
 	i := bytes.IndexByte(word, ':')
 	if i <= 0 {
@@ -87,7 +87,7 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 		l.schema.Base = 0
 	}
 	if opt.Group != "" && opt.Group != "qid" {
-		return nil, option.Errorf("%s: is LIBSVM text, in which rows are grouped by qid:NUMBER behind the label; use %s", in.Name(),
+		return nil, option.Errorf("%s: is LIBSVM text, in which rows are grouped by qid:NUMBER after the label; use %s", in.Name(),
 			option.Set("group", "qid"))
 	}
 	if opt.Group != "" || opt.Schema != nil && opt.Schema.Group != nil {
@@ -121,7 +121,7 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
 		if f := bytes.Fields(line); len(f) > 0 {
 			if l.labelled = bytes.IndexByte(f[0], ':') < 0; l.labelled || l.schema.LabelSeparator == "" {
-				break // else the row may have no label; the next one tells
+				break // otherwise the row may have no label; the next one decides
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func (l *libsvm) newParser() parser {
 type libsvmParser struct {
 	*libsvm
 	interned map[string]string // labels that are text, each kept once
-	key      string            // the bag of the row before
+	key      string            // the bag of the previous row
 }
 
 func (p *libsvmParser) parse(text []byte, line int, rows *rowBuffer) error {
@@ -191,7 +191,7 @@ func (p *libsvmParser) row(b []byte, line int, rows *rowBuffer) error {
 	case p.grouped:
 		value := b[i+len(qidPrefix) : wordEnd(b, i)]
 		if len(value) == 0 {
-			return errors.New("qid: has no number behind the colon")
+			return errors.New("qid: has no number after the colon")
 		}
 		if string(value) != p.key {
 			p.key = string(value)
@@ -235,7 +235,7 @@ func (p *libsvmParser) row(b []byte, line int, rows *rowBuffer) error {
 	return nil
 }
 
-// skipBlanks is the first place from i on that holds no blank.
+// skipBlanks is the first position from i on that is not a blank.
 func skipBlanks(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' {
 		i++
@@ -251,14 +251,14 @@ func wordEnd(b []byte, i int) int {
 	return i
 }
 
-// hasQID says whether b starts with a query number, which ranking needs and groups rows.
+// hasQID reports whether b starts with a query number, which ranking uses and which groups rows.
 func hasQID(b []byte) bool { return bytes.HasPrefix(b, []byte(qidPrefix)) }
 
 const qidPrefix = "qid:"
 
 var errNoQID = errors.New("the row has no qid:NUMBER behind its label to say which group it is of")
 
-// noPair says what is wrong with a word at b[i:] that is not index:value.
+// noPair is the error for a word at b[i:] that is not index:value.
 func (p *libsvmParser) noPair(b []byte, i int) error {
 	w := b[i:wordEnd(b, i)]
 	switch at := bytes.IndexByte(w, ':'); {
@@ -272,7 +272,7 @@ func (p *libsvmParser) noPair(b []byte, i int) error {
 	return fmt.Errorf("%q is not index:value", shorten(w))
 }
 
-// badValue says what is wrong with the value at b[from:] of the pair at b[start:].
+// badValue is the error for the value at b[from:] of the pair at b[start:].
 func (p *libsvmParser) badValue(b []byte, start, from int) error {
 	index, value := b[start:from-1], b[from:wordEnd(b, from)]
 	_, ok := parseNumber(value)
@@ -282,7 +282,7 @@ func (p *libsvmParser) badValue(b []byte, start, from int) error {
 	case notFinite(value):
 		return p.wrong(index, value, fmt.Errorf("%s is not allowed; leave the value out or replace it", value))
 	case len(value) == 0:
-		return fmt.Errorf("index %s has no value behind the colon", shorten(index))
+		return fmt.Errorf("index %s has no value after the colon", shorten(index))
 	}
 	return p.wrong(index, value, fmt.Errorf("%q is not a number", shorten(value)))
 }
@@ -296,7 +296,7 @@ func (p *libsvmParser) wrong(index, value []byte, err error) error {
 	return inColumn("index "+shorten(index), shorten(index), dim, value, err)
 }
 
-// badIndex says what is wrong with an index.
+// badIndex is the error for an index.
 func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 	base := int64(p.schema.Base)
 	switch {
@@ -319,7 +319,7 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 	switch {
 	case p.limitOf == "":
 		return option.Errorf("index %d, but %s says %d dimensions%s", index, option.Ref("dim"), p.limit, from)
-	case p.trained: // on LIBSVM text where no row had as many dimensions
+	case p.trained: // on LIBSVM text in which no row had so many dimensions
 		return option.Errorf("index %d, but %s has %d dimensions%s; train it with %s or more, the largest number that any file has", index,
 			p.limitOf, p.limit, from,
 			option.Set("dim", strconv.FormatInt(index-base+1, 10)))
@@ -327,7 +327,7 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 	return fmt.Errorf("index %d, but %s has %d dimensions%s", index, p.limitOf, p.limit, from)
 }
 
-// label parses a label: a number, or else text.
+// label parses a label: a number, otherwise text.
 func (p *libsvmParser) label(b []byte) (y float64, text string, err error) {
 	if p.schema.LabelSeparator != "" {
 		return labelList(p.interned, b, ",")

@@ -25,19 +25,27 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{}, "1 99999999999999999999999:1\n", "f:1: index 99999999999999999999999 is larger than any this program handles (2147483647)"},
 		{Options{Base: "0"}, "1 2147483647:1\n", "f:1: index 2147483647 is larger than any this program handles (2147483646)"},
 		{Options{Dim: 123}, "1 1:1\n1 2:2\n1 3:1 130:2\n", "f:3: index 130, but dim says 123 dimensions"},
-		{Options{Schema: &Schema{Format: "libsvm", Dim: 123, Base: 1}}, "1 1:1\n1 2:2\n1 3:1 130:2\n", "f:3: index 130, but the model has 123 dimensions; train it with dim=130 or more, the largest number that any file has"},
-		{Options{Schema: &Schema{Format: "libsvm", Dim: 2}}, "1 1:1 2:2\n", "f:1: index 2, but the model has 2 dimensions (from 0); train it with dim=3 or more, the largest number that any file has"},
+		{Options{Schema: &Schema{Format: "libsvm", Dim: 123, Base: 1}}, "1 1:1\n1 2:2\n1 3:1 130:2\n",
+			"f:3: index 130, but the model has 123 dimensions; train it with dim=130 or more, the largest number that any file has"},
+		{Options{Schema: &Schema{Format: "libsvm", Dim: 2}}, "1 1:1 2:2\n",
+			"f:1: index 2, but the model has 2 dimensions (from 0); train it with dim=3 or more, the largest number that any file has"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 2, Base: 1}}, "1 1:1 3:2\n", "f:1: index 3, but the model has 2 dimensions"},
-		{Options{Memory: 1e9}, "1 1:1\n1 10416667:1\n", "f:2: index 10416667: to look at 10416667 columns takes 953.67435 MiB, 96 bytes of each, but there are 953.67432 MiB of memory; correct the number if it is wrong, else number the columns anew, as by hashing them to fewer, or give more memory"},
-		{Options{Memory: 1e9, Base: "0"}, "1 2000000000:1\n", "f:1: index 2000000000: to look at 2000000001 columns takes 179 GiB, 96 bytes of each, but there are 954 MiB of memory; correct the number if it is wrong, else number the columns anew, as by hashing them to fewer, or give more memory"},
+		{Options{Memory: 1e9}, "1 1:1\n1 10416667:1\n",
+			"f:2: index 10416667: a survey of 10416667 columns takes 953.67435 MiB, 96 bytes of each, but there are " +
+				"953.67432 MiB of memory; correct the number if it is wrong, otherwise renumber the columns, for example by hashing " +
+				"them to fewer, or give more memory"},
+		{Options{Memory: 1e9, Base: "0"}, "1 2000000000:1\n",
+			"f:1: index 2000000000: a survey of 2000000001 columns takes 179 GiB, 96 bytes of each, but there are 954 " +
+				"MiB of memory; correct the number if it is wrong, otherwise renumber the columns, for example by hashing them to " +
+				"fewer, or give more memory"},
 		{Options{}, "1 1:1 2\n", `f:1: "2" is not index:value`},
 		{Options{}, "1 1:1 a:2\n", `f:1: "a:2" is not index:value`},
 		{Options{}, "1 1:1 :2\n", `f:1: ":2" is not index:value`},
 		{Options{}, "1 1:1 1.5:2\n", `f:1: "1.5:2" is not index:value`},
 		{Options{}, "1 1:abc\n", `f:1: index 1: "abc" is not a number`},
 		{Options{}, "1 1:1x\n", `f:1: index 1: "1x" is not a number`},
-		{Options{}, "1 1:\n", "f:1: index 1 has no value behind the colon"},
-		{Options{}, "1 1: 2\n", "f:1: index 1 has no value behind the colon"},
+		{Options{}, "1 1:\n", "f:1: index 1 has no value after the colon"},
+		{Options{}, "1 1: 2\n", "f:1: index 1 has no value after the colon"},
 		{Options{}, "1 1:nan\n", "f:1: index 1: nan is not allowed; leave the value out or replace it"},
 		{Options{}, "1 1:-Inf\n", "f:1: index 1: -Inf is not allowed; leave the value out or replace it"},
 		{Options{}, "1 1:1e39\n", "f:1: index 1: 1e39 is out of float32's range (3.4e38)"},
@@ -45,7 +53,8 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{}, "1 1:1 qid:4 2:1\n", `f:1: "qid:4" may only follow the label`},
 		{Options{}, "1 1:1\n 1:1\n", `f:2: "1:1" where the label should be; either all rows have one or none has`},
 		{Options{}, " 1:1\n1 1:1\n", `f:2: "1" looks like a label, but the first row has none`},
-		{Options{Schema: &Schema{Format: "libsvm", Dim: 2, Base: 1}}, "1,3 1:1\n", `f:1: "1,3" are several labels; a row must have one, unless lists are asked for with label_separator=,`},
+		{Options{Schema: &Schema{Format: "libsvm", Dim: 2, Base: 1}}, "1,3 1:1\n",
+			`f:1: "1,3" are several labels; a row must have one, unless lists are asked for with label_separator=,`},
 		{Options{}, "nan 1:1\n", "f:1: the label nan is not allowed; remove the row or give it a label"},
 		{Options{}, "1e999 1:1\n", "f:1: the label 1e999 is out of float64's range"},
 		{Options{}, "1 1:" + strings.Repeat("long", 20) + "\n", `f:1: index 1: "longlonglonglonglonglonglonglonglongl..." is not a number`},
@@ -66,7 +75,8 @@ func TestManyColumnsAreReadWhereMemoryAllows(t *testing.T) {
 			t.Errorf("%+v: %v", opt, err)
 		}
 	}
-	if _, err := readBytes([]byte("1 1:1\n"), Options{Memory: 1e9, Dim: 1 << 30}); err == nil || !strings.Contains(err.Error(), "f: dim 1073741824: to look at 1073741824 columns takes 96 GiB") {
+	if _, err := readBytes([]byte("1 1:1\n"), Options{Memory: 1e9, Dim: 1 << 30}); err == nil ||
+		!strings.Contains(err.Error(), "f: dim 1073741824: a survey of 1073741824 columns takes 96 GiB") {
 		t.Errorf("a width that is given: %v", err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"mercer/matrix"
 )
 
-// libsvmWriter writes LIBSVM text: the label, 0 where there is none, as its readers want one, then
-// the values that are not 0, with indices from 1. Numbers have as many digits as float32 (labels:
-// float64) needs to give the same bits when they are read.
+// libsvmWriter writes LIBSVM text: the label, or 0 if there is none, since readers expect
+// one, then the nonzero values, with indices from 1. Numbers have enough digits to give the
+// same float32 (labels: float64) bits when they are read.
 type libsvmWriter struct {
 	file     *whole.File
 	path     string

@@ -63,7 +63,7 @@ func newNPY(in input, opt Options) (Source, error) {
 	return a, a.assign()
 }
 
-// npyHead is what the header of an NPY file says.
+// npyHead is the content of the header of an NPY file.
 type npyHead struct {
 	dtype   string
 	fortran bool
@@ -79,8 +79,8 @@ var (
 	npyShape   = regexp.MustCompile(`'shape'\s*:\s*\(([0-9, ]*)\)`)
 )
 
-// npyHeader reads the header from the head of a file. It is not left to a library: npyio's
-// reader panics on headers that are damaged, and allocates what they claim.
+// npyHeader reads the header from the head of a file. No library is used: npyio's
+// reader panics on damaged headers, and allocates what they claim.
 func npyHeader(head []byte) (h npyHead, err error) {
 	if len(head) < 12 {
 		return h, errors.New("the NPY header is cut short")

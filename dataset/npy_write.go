@@ -20,7 +20,7 @@ const (
 const npyHeadRoom = 128
 
 // NPYWriter writes an array of rows in NumPy's format; the number of rows need not be known
-// before. The file appears whole at Commit, or not at all.
+// in advance. The file appears whole at Commit, or not at all.
 type NPYWriter struct {
 	file  *whole.File
 	w     *bufio.Writer
@@ -33,7 +33,7 @@ type NPYWriter struct {
 	nonZeros int64
 }
 
-// CreateNPY starts a file of rows of cols elements of the type dtype. Its maker must Close it.
+// CreateNPY starts a file of rows of cols elements of the type dtype. The caller must Close it.
 func CreateNPY(path string, cols int, dtype string) (*NPYWriter, error) {
 	f, err := whole.Create(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *NPYWriter) Write(rows *matrix.Batch) error {
 	return nil
 }
 
-// NonZeros is the number of values that Write has written and that are not 0.
+// NonZeros is the number of nonzero values written by Write.
 func (w *NPYWriter) NonZeros() int64 { return w.nonZeros }
 
 // WriteRows64 appends whole rows, one after the other, to an array of Float64.
@@ -103,7 +103,7 @@ func (w *NPYWriter) WriteRows64(rows []float64) error {
 	return nil
 }
 
-// Commit writes the header, now that the number of rows is known, and lets the file appear.
+// Commit writes the header, now that the number of rows is known, and puts the file in place.
 func (w *NPYWriter) Commit() error {
 	if err := w.w.Flush(); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (w *NPYWriter) Commit() error {
 	return w.file.Commit()
 }
 
-// Close gives the file up unless it was committed.
+// Close discards the file unless it was committed.
 func (w *NPYWriter) Close() error { return w.file.Close() }
 
 // npyHeaderOf is the header of an array in C order, npyHeadRoom bytes.

@@ -86,9 +86,9 @@ type npzArchive struct {
 	open  []*npzArray
 }
 
-// npzArray is one array of an archive, read from its beginning on.
+// npzArray is one array of an archive, read sequentially.
 type npzArray struct {
-	name string // what messages call it
+	name string // its name in messages
 	kind element
 	len  int
 	r    *bufio.Reader
@@ -111,7 +111,7 @@ func (n *npz) open() (*npzArchive, error) {
 	z, err := zip.NewReader(at, size)
 	if err != nil {
 		done()
-		return nil, fmt.Errorf("%s: is a zip or npz archive that is cut short or damaged (%w); copy the file anew", n.Name(), err)
+		return nil, fmt.Errorf("%s: is a zip or npz archive that is cut short or damaged (%w); copy the file again", n.Name(), err)
 	}
 	a := &npzArchive{of: n, files: map[string]*zip.File{}, done: done}
 	for _, f := range z.File {
@@ -120,7 +120,7 @@ func (n *npz) open() (*npzArchive, error) {
 	return a, nil
 }
 
-// sizeOf is the number of decompressed bytes of an input, to which at gives access.
+// sizeOf is the number of decompressed bytes of an input that at gives access to.
 func sizeOf(in input, at io.ReaderAt) (int64, error) {
 	if t, ok := at.(*temporaryFile); ok {
 		return t.Seek(0, io.SeekEnd)
@@ -175,7 +175,7 @@ func (a *npzArchive) array(name, kinds string) (*npzArray, error) {
 	}
 	switch {
 	case kinds == "S":
-		// One byte a character, or four as older versions of SciPy write it.
+		// One byte per character, or four in files of older versions of SciPy.
 		dtype := strings.TrimLeft(h.dtype, "<|")
 		size := 1
 		if strings.HasPrefix(dtype, "U") {
@@ -193,7 +193,7 @@ func (a *npzArchive) array(name, kinds string) (*npzArray, error) {
 			return nil, fmt.Errorf("%s: %w", m.name, err)
 		}
 		if !strings.Contains(kinds, string(m.kind.kind)) {
-			return nil, fmt.Errorf("%s: is of type %q, where whole numbers belong", m.name, h.dtype)
+			return nil, fmt.Errorf("%s: is of type %q, where integers are expected", m.name, h.dtype)
 		}
 		m.len = h.shape[0]
 	}
@@ -206,10 +206,10 @@ func (m *npzArray) damaged(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s: is cut short: it ends at %d of the %d numbers that its header promises", m.name, m.at, m.len)
 	}
-	return fmt.Errorf("%s: is damaged (%w); copy the file anew", m.name, err)
+	return fmt.Errorf("%s: is damaged (%w); copy the file again", m.name, err)
 }
 
-// next reads the bytes of the next count elements, which there are; they hold until the next call.
+// next reads the bytes of the next count elements, which must exist; they are valid until the next call.
 func (m *npzArray) next(count int) ([]byte, error) {
 	need := count * m.kind.size
 	if cap(m.buf) < need {
@@ -223,7 +223,7 @@ func (m *npzArray) next(count int) ([]byte, error) {
 	return m.buf[:need], nil
 }
 
-// whole reads the next element, a whole number.
+// whole reads the next element, an integer.
 func (m *npzArray) whole() (float64, error) {
 	b, err := m.next(1)
 	if err != nil {
@@ -232,7 +232,7 @@ func (m *npzArray) whole() (float64, error) {
 	return m.kind.value(b), nil
 }
 
-// end finds out whether an array ends where it should, and whether its checksum is right.
+// end checks that an array ends where it should, and its checksum.
 func (m *npzArray) end() error {
 	switch _, err := m.r.ReadByte(); {
 	case err == nil:
@@ -243,7 +243,7 @@ func (m *npzArray) end() error {
 	return nil
 }
 
-// look reads what the archive says of the matrix.
+// look reads the archive's description of the matrix.
 func (n *npz) look(a *npzArchive) error {
 	format, err := a.array("format", "S")
 	if err != nil {
@@ -334,7 +334,7 @@ type npzReader struct {
 	err                   error
 }
 
-// npzBatch is how many values a batch has at most, but for that of one row.
+// npzBatch is the largest number of values of a batch of more than one row.
 const npzBatch = 4 << 20
 
 // Next implements Reader.
@@ -376,7 +376,7 @@ func (r *npzReader) next() (*matrix.Batch, error) {
 	return &matrix.Batch{X: matrix.Rows{CSR: x}, First: first}, nil
 }
 
-// readRow appends the values of the next row that are not 0.
+// readRow appends the nonzero values of the next row.
 func (r *npzReader) readRow() error {
 	wrong := func(format string, args ...any) *RowError {
 		return &RowError{Source: r.Name(), Row: r.row, Dim: -1, Err: fmt.Errorf(format, args...),
@@ -394,7 +394,7 @@ func (r *npzReader) readRow() error {
 		return wrong("has %.0f values in %d columns", end-float64(begin), r.schema.Dim)
 	}
 	last := int64(-1)
-	// In pieces: what indptr claims is believed only so far.
+	// In pieces: indptr is not trusted with a large allocation.
 	for left := int(end) - begin; left > 0; {
 		n := min(left, 1<<16)
 		left -= n

@@ -54,7 +54,8 @@ func TestNPZAsSciPyWritesIt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if x := b.X.CSR; x.Rows != 3 || x.Cols != 4 || !slices.Equal(x.Ptr, []int{0, 2, 2, 4}) || !slices.Equal(x.Idx, []int32{1, 3, 0, 3}) || !slices.Equal(x.Val, []float32{1, 2, 3, 4}) {
+		if x := b.X.CSR; x.Rows != 3 || x.Cols != 4 || !slices.Equal(x.Ptr, []int{0, 2, 2, 4}) ||
+			!slices.Equal(x.Idx, []int32{1, 3, 0, 3}) || !slices.Equal(x.Val, []float32{1, 2, 3, 4}) {
 			t.Errorf("%s: %+v", name, b.X.CSR)
 		}
 		// Compressed once more, it is the same.
@@ -112,7 +113,7 @@ func (p parts) archive(t testing.TB) []byte {
 func TestNPZErrors(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		array []byte // in place of the right one; nil: none
+		array []byte // instead of the right one; nil: none
 		want  string
 	}{
 		{"indices", nil, "f: is a zip archive (of data.npy, format.npy, indptr.npy, shape.npy) without indices.npy"},
@@ -124,17 +125,24 @@ func TestNPZErrors(t *testing.T) {
 		{"data", []byte(npyMagic + "\x01\x00\xff\xff"), "f: array data: the NPY header is cut short"},
 		{"data", npyFile("'<f4'", false, "(4, 1)", float32Bytes(1, 2, 3, 4)), "f: array data: has 2 dimensions, not one"},
 		{"data", npyFile("'<f4'", false, "(3,)", float32Bytes(1, 2, 3)), "f: array indices: has 4 numbers, but data has 3"},
-		{"data", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 2, 3)), "f: array data: is cut short: it ends at 3 of the 4 numbers that its header promises"},
-		{"data", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 2, 3, 4, 5)), "f: array data: goes on after the 4 numbers that its header promises"},
-		{"data", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 2, float32(math.NaN()), 4)), "f: row 2 (from 0), column 0: NaN is not a number that float32 holds"},
-		{"data", npyFile("'<f8'", false, "(4,)", binary.LittleEndian.AppendUint64(make([]byte, 24), math.Float64bits(1e39))), "row 2 (from 0), column 3: 1e+39 is not a number"},
-		{"indices", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 3, 0, 3)), `f: array indices: is of type "<f4", where whole numbers belong`},
-		{"indices", npyFile("'<i4'", false, "(4,)", integers[int32](1, 4, 0, 3)), "f: row 0 (from 0): has a value in column 4; the columns are 0 to 3"},
+		{"data", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 2, 3)),
+			"f: array data: is cut short: it ends at 3 of the 4 numbers that its header promises"},
+		{"data", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 2, 3, 4, 5)),
+			"f: array data: goes on after the 4 numbers that its header promises"},
+		{"data", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 2, float32(math.NaN()), 4)),
+			"f: row 2 (from 0), column 0: NaN is not a number that float32 holds"},
+		{"data", npyFile("'<f8'", false, "(4,)",
+			binary.LittleEndian.AppendUint64(make([]byte, 24), math.Float64bits(1e39))),
+			"row 2 (from 0), column 3: 1e+39 is not a number"},
+		{"indices", npyFile("'<f4'", false, "(4,)", float32Bytes(1, 3, 0, 3)), `f: array indices: is of type "<f4", where integers are expected`},
+		{"indices", npyFile("'<i4'", false, "(4,)", integers[int32](1, 4, 0, 3)),
+			"f: row 0 (from 0): has a value in column 4; the columns are 0 to 3"},
 		{"indices", npyFile("'<i4'", false, "(4,)", integers[int32](1, 3, -1, 3)), "row 2 (from 0): has a value in column -1"},
 		{"indices", npyFile("'<i4'", false, "(4,)", integers[int32](3, 1, 0, 3)), "row 0 (from 0): column 1 comes after 3"},
 		{"indptr", npyFile("'<i8'", false, "(3,)", integers[int64](0, 2, 4)), "f: array indptr: has 3 numbers, but 3 rows take 4"},
 		{"indptr", npyFile("'<i8'", false, "(4,)", integers[int64](1, 2, 2, 4)), "f: array indptr: begins with 1, not with 0"},
-		{"indptr", npyFile("'<i8'", false, "(4,)", integers[int64](0, 2, 1, 4)), "f: row 1 (from 0): indptr has 1 as its end, which is not from 2, where it begins, to 4, the number of values"},
+		{"indptr", npyFile("'<i8'", false, "(4,)", integers[int64](0, 2, 1, 4)),
+			"f: row 1 (from 0): indptr has 1 as its end, which is not from 2, where it begins, to 4, the number of values"},
 		{"indptr", npyFile("'<i8'", false, "(4,)", integers[int64](0, 2, 2, 5)), "row 2 (from 0): indptr has 5 as its end"},
 		{"indptr", npyFile("'<i8'", false, "(4,)", integers[int64](0, 2, 2, 3)), "f: array indptr: ends with 3, but there are 4 values"},
 		{"format", npyFile("'|S3'", false, "()", []byte("bsr")), `the format "bsr"`},
@@ -167,7 +175,8 @@ func TestNPZErrors(t *testing.T) {
 		{Options{Group: "3"}, "there is none for group"},
 		{Options{LabelSeparator: "|"}, "label_separator is for text"},
 		{Options{Format: "npy"}, "is not an NPY file"},
-		{Options{Memory: 383}, "f: its shape has 4 columns: to look at 4 columns takes 384 B, 96 bytes of each, but there are 383 B of memory; correct the number"},
+		{Options{Memory: 383}, "f: its shape has 4 columns: a survey of 4 columns takes 384 B, 96 bytes of each, but " +
+			"there are 383 B of memory; correct the number"},
 		{Options{Schema: &Schema{Format: "npz", Dim: 5}}, "f: rows have 4 inputs, but the model was trained on 5"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 4, Columns: []Column{{Place{"c", 0}, []string{"a"}, 0}}}}, "needs a table"},
 	} {
@@ -185,7 +194,8 @@ func TestNPZErrors(t *testing.T) {
 	if err := os.WriteFile(labels, []byte("a\nb\na\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := readBytes(threeRows().archive(t), Options{LabelsFile: labels}); err != nil || !slices.Equal(b.Names, []string{"a", "b", "a"}) {
+	if b, err := readBytes(threeRows().archive(t), Options{LabelsFile: labels}); err != nil ||
+		!slices.Equal(b.Names, []string{"a", "b", "a"}) {
 		t.Errorf("with labels: %v", err)
 	}
 }
@@ -347,7 +357,8 @@ func readByNPYIO(t *testing.T, path string, x *matrix.CSR) {
 	for i, v := range indptr {
 		ptr[i] = int(v)
 	}
-	if !slices.Equal(indices, x.Idx) || !slices.Equal(ptr, x.Ptr) || !slices.Equal(data, x.Val) || !slices.Equal(shape, []int64{int64(x.Rows), int64(x.Cols)}) {
+	if !slices.Equal(indices, x.Idx) || !slices.Equal(ptr, x.Ptr) || !slices.Equal(data, x.Val) ||
+		!slices.Equal(shape, []int64{int64(x.Rows), int64(x.Cols)}) {
 		t.Errorf("npyio reads %v %v %v %v", indices, indptr, data, shape)
 	}
 	if h := z.Header("format.npy"); h == nil || h.Descr.Type != "|S3" || len(h.Descr.Shape) != 0 {
@@ -400,8 +411,11 @@ func TestLIBSVMTextOfLabels(t *testing.T) {
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"cat"}}, "cat 1:0.1\n"},
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"3" + listMark + "7"}}, "3,7 1:0.1\n"},
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{listMark}}, " 1:0.1\n"},
-		{matrix.Batch{X: none, Outputs: 1, Y: []float64{nan}, Names: []string{listMark}}, "z: row 1: neither labels nor values, which LIBSVM text cannot tell from an empty line; write NPY or npz"},
-		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"light blue"}}, `z: row 1: the label "light blue" has a blank, a colon, a comma or a #, which cannot stand in LIBSVM text; write NPY or npz`},
+		{matrix.Batch{X: none, Outputs: 1, Y: []float64{nan}, Names: []string{listMark}},
+			"z: row 1: neither labels nor values, which LIBSVM text cannot tell from an empty line; write NPY or npz"},
+		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"light blue"}},
+			`z: row 1: the label "light blue" has a blank, a colon, a comma or a #, which cannot stand in LIBSVM ` +
+				`text; write NPY or npz`},
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"a:b"}}, "cannot stand in LIBSVM text"},
 		{matrix.Batch{X: one, Outputs: 1, Y: []float64{nan}, Names: []string{"light\u00a0blue"}}, "cannot stand in LIBSVM text"},
 		{matrix.Batch{X: one, Outputs: 2, Y: []float64{1, 2}}, "z: LIBSVM text holds one label a row, and these rows have 2"},
@@ -443,7 +457,8 @@ func TestLIBSVMTextIsRoundedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := w.Write(&matrix.Batch{X: matrix.Rows{Dense: &matrix.Dense{Rows: 1, Cols: len(want), Stride: len(want), Data: want}}}); err != nil {
+	if err := w.Write(&matrix.Batch{X: matrix.Rows{Dense: &matrix.Dense{Rows: 1, Cols: len(want), Stride: len(want),
+		Data: want}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Commit(); err != nil {
@@ -459,7 +474,8 @@ func TestLIBSVMTextIsRoundedOnce(t *testing.T) {
 }
 
 func TestRowFormat(t *testing.T) {
-	for name, want := range map[string]string{"z.npy": "npy", "z": "npy", "a.b/z.NPZ": "npz", "z.csv": "csv", "z.CSV": "csv", "z.libsvm": "libsvm", "z.svm": "libsvm", "z.txt": "libsvm",
+	for name, want := range map[string]string{"z.npy": "npy", "z": "npy", "a.b/z.NPZ": "npz", "z.csv": "csv",
+		"z.CSV": "csv", "z.libsvm": "libsvm", "z.svm": "libsvm", "z.txt": "libsvm",
 		"z.npz.bin": "", "z.csv.gz": "", "z.parquet": "", "z.": ""} {
 		got, err := RowFormat(name)
 		if got != want || (err == nil) != (want != "") {

@@ -14,10 +14,10 @@ import (
 	"mercer/matrix"
 )
 
-// npzWriter writes a matrix in compressed rows as scipy.sparse.save_npz does. A member of the zip
-// archive can only begin when the one before it has ended, and its header says how long it
-// is, so the three arrays that grow with the rows are collected in temporary files: 12 bytes for
-// each value that is not 0, and 8 a row.
+// npzWriter writes a matrix in compressed rows as scipy.sparse.save_npz does. A member of a zip
+// archive can only begin when the previous one has ended, and its header has its
+// length, so the three arrays that grow with the rows are collected in temporary files: 12
+// bytes per nonzero value, and 8 per row.
 type npzWriter struct {
 	file     *whole.File
 	parts    [3]npzPart // indices, indptr and data
@@ -26,7 +26,7 @@ type npzWriter struct {
 	nonZeros int64
 }
 
-// npzPart is an array in the making.
+// npzPart is an array under construction.
 type npzPart struct {
 	file *temporaryFile
 	w    *bufio.Writer
@@ -79,7 +79,7 @@ func (w *npzWriter) Write(b *matrix.Batch) error {
 	return nil
 }
 
-// flush hands on what a row has left in the buffers.
+// flush writes out what a row has left in the buffers.
 func (w *npzWriter) flush() error {
 	for i := range w.parts {
 		p := &w.parts[i]
@@ -114,7 +114,7 @@ func (w *npzWriter) Commit() error {
 		{"shape", "<i8", "(2,)", shape, 0},
 		{"data", Float32, fmt.Sprintf("(%d,)", w.nonZeros), nil, npzData},
 	} {
-		// Without a time the same rows give the same bytes; this is the first that zip knows.
+		// With a fixed time the same rows give the same bytes; this is the earliest that zip can hold.
 		to, err := archive.CreateHeader(&zip.FileHeader{Name: m.name + ".npy", Method: zip.Store,
 			Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err != nil {

@@ -14,13 +14,13 @@ var (
 		1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 )
 
-// maxValue is the largest number that becomes the largest float32, which is often written as
-// 3.4028235e38; larger ones would become infinite.
+// maxValue is the largest number that rounds to the largest float32, which is often written
+// as 3.4028235e38; larger ones would become infinite.
 const maxValue = 0x1.fffffefffffffp127
 
 // parseNumber parses a decimal number, all of b: sign, digits with a point, exponent. The
 // result is the float64 nearest to it, infinite if it is beyond all of them. Spellings of
-// NaN and infinity, hexadecimal digits and underscores are no numbers.
+// NaN and infinity, hexadecimal digits and underscores are not accepted.
 func parseNumber(b []byte) (v float64, ok bool) {
 	v, end := scanNumber(b, 0)
 	return v, end == len(b) && end > 0
@@ -29,11 +29,11 @@ func parseNumber(b []byte) (v float64, ok bool) {
 // scanNumber parses the number that starts at b[i], as parseNumber does, and returns where
 // it ends: i if there is none.
 //
-// Most numbers in files take one of two fast paths, which round once. Where the digits are
-// an integer below 2⁵³ and the power of ten is exact in float64, that is one multiplication
-// or division (Clinger 1990, "How to read floating point numbers accurately"). Where they
-// are an integer below 2⁶⁴, to be divided by a power of ten below 2⁶⁴, it is a division of
-// integers.
+// Most numbers in files take one of two fast paths, which round once. If the digits
+// are an integer below 2⁵³ and the power of ten is exact in float64, it is one multiplication
+// or division (Clinger 1990, "How to read floating point numbers accurately"). If
+// they are an integer below 2⁶⁴, to be divided by a power of ten below 2⁶⁴, it is an integer
+// division.
 func scanNumber(b []byte, i int) (v float64, end int) {
 	begin := i
 	negative := false
@@ -87,8 +87,8 @@ func scanNumber(b []byte, i int) (v float64, end int) {
 	return v, i
 }
 
-// scanExponent parses the digits behind an e, with their sign. Those beyond any number's
-// range are cut to one that is.
+// scanExponent parses the digits after an e, with their sign. Exponents beyond
+// any number's range are clamped.
 func scanExponent(b []byte, i int) (e, end int) {
 	begin := i
 	minus := false
@@ -132,7 +132,7 @@ func parseSlowly(b []byte) float64 {
 	return v
 }
 
-// notFinite says whether a word spells NaN or an infinity.
+// notFinite reports whether a word spells NaN or an infinity.
 func notFinite(b []byte) bool {
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		b = b[1:]

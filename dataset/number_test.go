@@ -106,7 +106,8 @@ func TestQuotientRoundsHalfToEven(t *testing.T) {
 // Of numbers beyond the largest float32, those that are rounded to it are read: its shortest decimal is one.
 func TestTheLargestFloat32IsRead(t *testing.T) {
 	for _, format := range []string{"1 1:%s\n", "1 1:-%s\n", "%s,red\n", "-%s,red\n"} {
-		for number, fits := range map[string]bool{"3.4028234e38": true, "3.4028235e38": true, "3.4028235677973362e38": true, "3.4028235677973366e38": false, "3.4028236e38": false} {
+		for number, fits := range map[string]bool{"3.4028234e38": true, "3.4028235e38": true,
+			"3.4028235677973362e38": true, "3.4028235677973366e38": false, "3.4028236e38": false} {
 			_, err := readBytes([]byte(fmt.Sprintf(format, number)), Options{})
 			if fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "is out of float32's range") {
 				t.Errorf(format+": %v", number, err)

@@ -19,8 +19,8 @@ type File struct {
 	in input
 }
 
-// Open opens the data file at path, "-" for standard input, and finds out its compression
-// (gzip, bzip2, zstd) and format from its content. ctx bounds what Open itself reads.
+// Open opens the data file at path, "-" for standard input, and determines its compression
+// (gzip, bzip2, zstd) and format from its content. ctx applies to what Open itself reads.
 //
 // Standard input is copied to a temporary file first, because sources are read several
 // times, unless opt.Stream is set.
@@ -69,8 +69,8 @@ func (f *File) Close() error {
 	return nil
 }
 
-// UnseenCategories tells which categorical columns had values in the last pass that the
-// model, whose schema the file was opened with, does not know.
+// UnseenCategories lists the categorical columns that had values in the last pass that
+// are unknown to the model whose schema the file was opened with.
 func (f *File) UnseenCategories() []Unseen {
 	src := f.Source
 	if l, ok := src.(*labelled); ok {
@@ -84,7 +84,7 @@ func (f *File) UnseenCategories() []Unseen {
 
 const formats = "LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY, npz (sparse) and IDX, also as gz, bz2 or zst"
 
-// foreign are formats that people have but that are read by other programs.
+// foreign are common formats that Mercer does not read.
 var foreign = []struct{ magic, name, advice string }{
 	{"PAR1", "a Parquet file", "write it as CSV or NPY"},
 	{"\xfd7zXZ\x00", "an xz archive", "unpack it, or use gz, bz2 or zst"},
@@ -96,12 +96,12 @@ var foreign = []struct{ magic, name, advice string }{
 	{"SQLite format 3", "an SQLite database", "export a table as CSV"},
 }
 
-// notOfFormat is the error for a file that is not what Options.Format says.
+// notOfFormat is the error for a file that does not have the format of Options.Format.
 func notOfFormat(in input, what string) error {
 	return option.Errorf("%s: is not %s; leave out %s to find out what it is", in.Name(), what, option.Ref("format"))
 }
 
-// newSource makes the source that fits the content.
+// newSource makes the source for the content.
 func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	head := in.Head()
 	if len(head) == 0 {
@@ -213,10 +213,10 @@ func spool(name string, r io.Reader) (*packed, error) {
 // temporaryFile is a file that is gone when it is closed.
 type temporaryFile struct {
 	*os.File
-	named bool // it has to be removed yet
+	named bool // it still has to be removed
 }
 
-// temporary makes a file that has no name any more while it is in use, where the system allows
+// temporary makes a file that is unlinked while it is in use, if the system allows
 // that, so nothing is left behind however the program ends.
 func temporary(pattern string) (*temporaryFile, error) {
 	f, err := os.CreateTemp("", pattern)

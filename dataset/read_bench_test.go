@@ -85,7 +85,7 @@ func BenchmarkLIBSVM(b *testing.B) {
 	}
 }
 
-// BenchmarkCSV parses 20 columns of whole numbers, of numbers with 3 to 17 digits, and rows
+// BenchmarkCSV parses 20 columns of integers, of numbers with 3 to 17 digits, and rows
 // like those of adult (6 numbers and 8 texts).
 func BenchmarkCSV(b *testing.B) {
 	open := func(in input) (Source, error) { return newTable(context.Background(), in, Options{}, "csv") }

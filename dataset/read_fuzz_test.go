@@ -25,7 +25,8 @@ func fuzzSource(t *testing.T, src Source, err error) {
 func FuzzLIBSVM(f *testing.F) {
 	for _, s := range []string{
 		"1 1:2 3:4\n-1 2:0.5 # c\n", "+1 qid:3 1:1e5\r\n", "cat 1:1\ndog 2:2", " 1:2\n 3:4\n", "1 0:1\n", "1 2:1 2:1\n", "1 5:1 2:1\n",
-		"1 1099511627776:1\n", "1 2147483647:1\n", "1 1:nan\n", "1 1:1e999\n", "1,2 1:1\n", "1,2 1:1\n 2:1\n3 qid:1 1:1\n,x, 1:1\n", "\xef\xbb\xbf1 1:1", "#\n\n", ":", "1 :", "1 1:", "1 1:1#x", "1 1:1e-99",
+		"1 1099511627776:1\n", "1 2147483647:1\n", "1 1:nan\n", "1 1:1e999\n", "1,2 1:1\n",
+		"1,2 1:1\n 2:1\n3 qid:1 1:1\n,x, 1:1\n", "\xef\xbb\xbf1 1:1", "#\n\n", ":", "1 :", "1 1:", "1 1:1#x", "1 1:1e-99",
 	} {
 		for options := range byte(16) {
 			f.Add([]byte(s), options)
@@ -53,8 +54,10 @@ func FuzzLIBSVM(f *testing.F) {
 
 func FuzzTable(f *testing.F) {
 	for _, s := range []string{
-		"a,b,y\n1,2,3\n4,5,6\n", "1;x;2\n3;y;4\n", "1\t2\n3\t4\n", " 1  2 3\n 4 5 6\n", "1,\"a\"\"\n,\",2\n3,b,4\n", "1,5\" x\n2,3\n", "?,1\nNA,2\n3,4\n",
-		"x,1\ny,2\nx,3\n", "1,2\n3\n", "1,1e39\n", "inf,1\n2,3\n", "\"", "\"a\"b,1\n", ",\n,\n", "0,1,2,c\n1,1,1,d\n2,2,2,d\n", "|x\n1,2\n3,4\n", "\r\n\r\n1,2\r", "a\na\n",
+		"a,b,y\n1,2,3\n4,5,6\n", "1;x;2\n3;y;4\n", "1\t2\n3\t4\n", " 1  2 3\n 4 5 6\n", "1,\"a\"\"\n,\",2\n3,b,4\n",
+		"1,5\" x\n2,3\n", "?,1\nNA,2\n3,4\n",
+		"x,1\ny,2\nx,3\n", "1,2\n3\n", "1,1e39\n", "inf,1\n2,3\n", "\"", "\"a\"b,1\n", ",\n,\n",
+		"0,1,2,c\n1,1,1,d\n2,2,2,d\n", "|x\n1,2\n3,4\n", "\r\n\r\n1,2\r", "a\na\n",
 	} {
 		for _, options := range []byte{0, 1, 2, 4, 8, 12, 16, 32, 64, 0b1010101, 0b0101110} {
 			f.Add([]byte(s), options)
@@ -106,8 +109,10 @@ func FuzzTable(f *testing.F) {
 // Bags are the rows of their file, cut where the group changes, in batches of any size.
 func FuzzBags(f *testing.F) {
 	for _, s := range []string{
-		"g,x,y\na,1,u\na,2,u\nb,3,v\n", "a,1,u\n\na,2,v\n", "a,1\nb,2\na,3\n", "1,2,0\n1,3,0\n1e0,3,0\n", ",1,2\n", "1 qid:1 1:1\n1 qid:1\n2 qid:x 3:1\n",
-		"qid:1 1:1\nqid:1 2:1\n", "1 1:1\n", "\"a\nb\",1,2\n\"a\nb\",3,2\n", string(npyOf(count(12), 2, 3, 2)), string(npyOf(count(12), 4, 3)), arffHeader + "1,red,2.5,yes\n",
+		"g,x,y\na,1,u\na,2,u\nb,3,v\n", "a,1,u\n\na,2,v\n", "a,1\nb,2\na,3\n", "1,2,0\n1,3,0\n1e0,3,0\n", ",1,2\n",
+		"1 qid:1 1:1\n1 qid:1\n2 qid:x 3:1\n",
+		"qid:1 1:1\nqid:1 2:1\n", "1 1:1\n", "\"a\nb\",1,2\n\"a\nb\",3,2\n", string(npyOf(count(12), 2, 3,
+			2)), string(npyOf(count(12), 4, 3)), arffHeader + "1,red,2.5,yes\n",
 	} {
 		for options := range byte(8) {
 			f.Add([]byte(s), []byte("a 1\n\"b\" x\n"), options)
@@ -196,9 +201,12 @@ func FuzzCSR(f *testing.F) {
 	p := threeRows()
 	f.Add(p["indices"], p["indptr"], p["format"], p["shape"], p["data"])
 	for _, other := range []parts{
-		{"indices": npyFile("'>u2'", false, "(4,)", []byte{0, 1, 0, 3, 0, 0, 0, 3})}, {"data": npyFile("'|b1'", false, "(4,)", []byte{1, 0, 1, 1})},
-		{"indptr": npyFile("'<i8'", false, "(4,)", integers[int64](0, 1<<40, 2, 4))}, {"shape": npyFile("'<i8'", false, "(2,)", integers[int64](3, 1<<31-1))},
-		{"format": npyFile("'<U3'", false, "()", []byte("c\x00\x00\x00s\x00\x00\x00r\x00\x00\x00"))}, {"data": npyFile("'<f2'", true, "(99999999999,)", []byte{1, 2, 3})},
+		{"indices": npyFile("'>u2'", false, "(4,)", []byte{0, 1, 0, 3, 0, 0, 0, 3})}, {"data": npyFile("'|b1'", false,
+			"(4,)", []byte{1, 0, 1, 1})},
+		{"indptr": npyFile("'<i8'", false, "(4,)", integers[int64](0, 1<<40, 2, 4))}, {"shape": npyFile("'<i8'", false,
+			"(2,)", integers[int64](3, 1<<31-1))},
+		{"format": npyFile("'<U3'", false, "()",
+			[]byte("c\x00\x00\x00s\x00\x00\x00r\x00\x00\x00"))}, {"data": npyFile("'<f2'", true, "(99999999999,)", []byte{1, 2, 3})},
 	} {
 		all := threeRows()
 		for name, array := range other {

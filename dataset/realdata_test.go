@@ -53,11 +53,13 @@ func TestPublishedFilesAreReadAsTheyAre(t *testing.T) {
 			labels[[2]any{r.y[0], r.name}] = true
 		}
 		if s.Format != c.format || s.Header != c.header || len(rows) != c.rows || dim != c.dim {
-			t.Errorf("%s: %s, header %v, %d rows, %d dimensions; want %s, %v, %d, %d", c.path, s.Format, s.Header, len(rows), dim, c.format, c.header, c.rows, c.dim)
+			t.Errorf("%s: %s, header %v, %d rows, %d dimensions; want %s, %v, %d, %d", c.path, s.Format, s.Header,
+				len(rows), dim, c.format, c.header, c.rows, c.dim)
 		}
 		first := rows[0]
 		if c.classes != 0 && (len(labels) != c.classes || first.y[0] != c.firstLabel || first.name != c.firstLabelsText) {
-			t.Errorf("%s: %d labels, first %v %q; want %d, %v %q", c.path, len(labels), first.y[0], first.name, c.classes, c.firstLabel, c.firstLabelsText)
+			t.Errorf("%s: %d labels, first %v %q; want %d, %v %q", c.path, len(labels), first.y[0], first.name, c.classes,
+				c.firstLabel, c.firstLabelsText)
 		}
 		if first.x[0] != c.first || (first.name != "") != c.texts {
 			t.Errorf("%s: first row %v", c.path, first)

@@ -16,14 +16,14 @@ import (
 	"strings"
 )
 
-// FromRecords reads records that come once, one by one, and makes a source of them that can be read
-// any number of times: they are copied to a temporary file, a table, which Close removes. A record is a
-// map[string]any, a struct or a pointer to one (its fields as in [Encoder.Struct]), or a []any of values
-// in the order of names, which may be nil for the other two. name is what messages call them.
+// FromRecords makes a source that can be read any number of times from records that can be
+// read only once: they are copied to a table in a temporary file, which Close removes. A record is a
+// map[string]any, a struct or a pointer to one (with fields as in [Encoder.Struct]), or a []any of values in
+// the order of names, which may be nil for the other two. name is the name of the data in messages.
 //
-// Columns are those of all records together; where a record has none of a field, its value is missing. A
-// column with a string in it is categorical, even if all of its strings are numbers; so is one of
-// booleans. opt is that of Open: the label, a weight, what is done about missing values.
+// The columns are those of all records together; a field that a record lacks is a missing value.
+// A column with a string in it is categorical, even if all of its strings are numbers; so is
+// one of booleans. opt is as in Open: the label, a weight, how to treat missing values.
 func FromRecords(ctx context.Context, name string, names []string, records iter.Seq2[any, error], opt Options) (*File, error) {
 	s := &recordSpool{name: name, at: map[string]int{}, text: map[string]bool{}}
 	for _, n := range names {
@@ -53,7 +53,7 @@ type recordSpool struct {
 	present []bool
 	line    []byte
 	rows    int
-	widths  bool // a column was first seen behind the first record
+	widths  bool // a column was first seen after the first record
 }
 
 // column is the place of a column.
@@ -68,7 +68,7 @@ func (s *recordSpool) column(name string) int {
 	return at
 }
 
-// write copies all records to a file without a name.
+// write copies all records to an unlinked file.
 func (s *recordSpool) write(ctx context.Context, records iter.Seq2[any, error]) (*unnamed, error) {
 	body, err := newUnnamed()
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *recordSpool) wrong(err error) error {
 	return e
 }
 
-// table is the header and the rows, each as long as it.
+// table is the header and the rows, all of the same length.
 func (s *recordSpool) table(body *unnamed) (*unnamed, error) {
 	out, err := newUnnamed()
 	if err != nil {
@@ -151,8 +151,8 @@ func (s *recordSpool) fill(out, body *unnamed) error {
 	return err
 }
 
-// pad fills up rows that were written before all columns were known. A row is one line: line ends within
-// cells are between quotes.
+// pad extends rows that were written before all columns were known. A row is one line, as newlines
+// within cells are quoted.
 func (s *recordSpool) pad(w *bufio.Writer, r *bufio.Reader) error {
 	quoted, commas := false, 0
 	for {
@@ -182,7 +182,7 @@ func (s *recordSpool) pad(w *bufio.Writer, r *bufio.Reader) error {
 	}
 }
 
-// take makes a line of a record.
+// take turns a record into a line.
 func (s *recordSpool) take(record any) error {
 	clear(s.present)
 	switch x := record.(type) {
@@ -207,7 +207,7 @@ func (s *recordSpool) take(record any) error {
 			r = r.Elem()
 		}
 		if r.Kind() != reflect.Struct {
-			return fmt.Errorf("a %T is no record; give a map[string]any, a struct, or values", record)
+			return fmt.Errorf("a %T is not a record; give a map[string]any, a struct, or values", record)
 		}
 		for f := range r.NumField() {
 			name := fieldName(r.Type().Field(f))
@@ -279,7 +279,7 @@ func appendQuoted(dst []byte, text string) []byte {
 	return append(append(dst, text...), '"')
 }
 
-// unnamed is a temporary file that has no name any more, or loses it when it is closed.
+// unnamed is a temporary file that is unlinked, or will be when it is closed.
 type unnamed struct {
 	*os.File
 	size int64
@@ -290,7 +290,7 @@ func newUnnamed() (*unnamed, error) {
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(f.Name()) // where that is possible while it is open
+	os.Remove(f.Name()) // if that is possible while it is open
 	return &unnamed{File: f}, nil
 }
 

@@ -63,7 +63,7 @@ func TestWrongRecordsAreErrors(t *testing.T) {
 		{nil, nil, "there are no records"},
 		{[]any{map[string]any{"x": math.Inf(1), "y": 1}}, nil, `record 1: field "x": +Inf is not a finite number`},
 		{[]any{map[string]any{"x": 1, "y": 1}, map[string]any{"x": []string{"a"}}}, nil, `record 2: field "x"`},
-		{[]any{7}, nil, "record 1: a int is no record"},
+		{[]any{7}, nil, "record 1: a int is not a record"},
 		{[]any{[]any{1, 2, 3}}, []string{"x", "y"}, "record 1: 3 values for 2 columns"},
 		{[]any{map[string]any{"x": "a\x00b", "y": 1}}, nil, "zero byte"},
 	} {
@@ -123,7 +123,8 @@ func FuzzRecords(f *testing.F) {
 	f.Add("\"", "\n\r", math.Copysign(0, -1))
 	f.Add(" x ", "NA", 1e30)
 	f.Fuzz(func(t *testing.T, a, b string, v float64) {
-		records := []any{map[string]any{"a": a, "v": 1.0, "y": 1.0}, map[string]any{"a": b, "v": v, "y": 2.0}, map[string]any{"a": a, "v": 2.5, "y": 1.0}}
+		records := []any{map[string]any{"a": a, "v": 1.0, "y": 1.0}, map[string]any{"a": b, "v": v, "y": 2.0},
+			map[string]any{"a": a, "v": 2.5, "y": 1.0}}
 		file, err := FromRecords(context.Background(), "records", nil, recordsOf(records...), Options{Label: "y", Missing: "zero"})
 		if err != nil {
 			return

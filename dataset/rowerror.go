@@ -5,28 +5,28 @@ import (
 	"fmt"
 )
 
-// RowError says what is wrong with a row, or with one value of it. [errors.As] finds it in the errors
-// of all readers and of whoever takes their rows, so that a program can show, skip or mend the place.
+// RowError is an error in a row, or in one of its values. [errors.As] finds it in the errors of all
+// readers and of all functions that take their rows, so that a program can show, skip or correct the place.
 type RowError struct {
-	// Source is what the user called the data; "" where they were handed over in memory and have no name.
+	// Source is the user's name for the data; "" for data in memory without a name.
 	Source string
 
 	// Row is the number of the row in the source's file, from 0, or of the bag if Bag is set. Blank lines,
-	// comments and headers do not count. -1 where something else than a row is wrong, such as a header.
+	// comments and headers do not count. It is -1 if the error is not in a row, but in a header, say.
 	Row int
 	Bag bool
 
-	// Line is the line of a text file where the row begins, from 1; 0 in other formats.
+	// Line is the line of a text file at which the row begins, from 1; 0 in other formats.
 	Line int
 
 	// Column is the name of the column, or its position in a file without names, or the index in
 	// LIBSVM text. "" if the error is about the row as a whole.
 	Column string
 
-	// Dim is the input dimension, from 0; -1 if the value is no number among the inputs.
+	// Dim is the input dimension, from 0; -1 if the value is not a number among the inputs.
 	Dim int
 
-	// Value is what stands there, no more than 40 bytes of it; "" if there is no single value.
+	// Value is the text found there, at most 40 bytes of it; "" if there is no single value.
 	Value string
 
 	// Err is what is wrong, without the place.
@@ -53,11 +53,11 @@ func (e *RowError) Error() string {
 // Unwrap is what is wrong.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// PooledFormat is the Schema.Format of rows that bags were pooled to, which messages count as bags.
+// PooledFormat is the Schema.Format of pooled rows, which messages count as bags.
 const PooledFormat = "bags"
 
-// RowPlace says where a row of a source, from 0, stands: the file and the number there, from 1. Rows
-// that were bags are counted as bags are in all messages, from 0.
+// RowPlace is the location of a row of a source, from 0, as text: the file and the row's number there,
+// from 1. Pooled rows are counted like bags in all messages, from 0.
 func RowPlace(src Source, row int) string {
 	row = Origin(src, row)
 	if src.Schema().Format == PooledFormat {
@@ -72,9 +72,9 @@ func AtRow(src Source, row int, err error) *RowError {
 		place: RowPlace(src, row)}
 }
 
-// Locate makes of an error about the rows of a batch, whose first row has the number first, one about
-// their source: of a RowError without a source one that names the file's row and column. Other errors get
-// the source's name.
+// Locate turns an error about the rows of a batch, whose first row has the number first, into
+// one about their source: a RowError without a source gets the file's row and column. Other errors
+// get the source's name.
 func Locate(err error, src Source, first int) error {
 	var e *RowError
 	if !errors.As(err, &e) || e.Source != "" {
@@ -89,8 +89,8 @@ func Locate(err error, src Source, first int) error {
 	return at
 }
 
-// LocateBag is Locate for an error about the bags of a batch, a RowError of which counts from the first of
-// them. Bags that have a name are called by it.
+// LocateBag is Locate for an error about the bags of a batch, in which a RowError counts from the
+// first of them. Bags with a name are called by it.
 func LocateBag(err error, src Bags, b *BagBatch) error {
 	var e *RowError
 	if !errors.As(err, &e) || e.Source != "" {
@@ -105,8 +105,8 @@ func LocateBag(err error, src Bags, b *BagBatch) error {
 	return &at
 }
 
-// inColumn is an error about a cell, before it is known where the row stands; where is what the message
-// calls the column, "" if err does.
+// inColumn is an error about a cell, before the row's position is known; where names the column
+// in the message, "" if err does.
 func inColumn(where, column string, dim int, value []byte, err error) *RowError {
 	return &RowError{Row: -1, Column: column, Dim: dim, Value: shorten(value), Err: err, place: where}
 }

@@ -18,19 +18,32 @@ func TestErrorsTellTheirPlace(t *testing.T) {
 		want       RowError
 		text       string
 	}{
-		{"cell of a table", table, Options{}, RowError{Source: "f", Row: 2, Line: 5, Column: "age", Dim: 0, Value: "x"}, `f:5: column "age": "x" is not a number`},
-		{"without a header", "1,2,0\n3,4,1\n5,z,0\n", Options{}, RowError{Source: "f", Row: 2, Line: 3, Column: "1", Dim: 1, Value: "z"}, `f:3: column 1: "z" is not a number`},
-		{"label", "1,2,0\n3,4,1\n5,6,inf\n", Options{}, RowError{Source: "f", Row: 2, Line: 3, Column: "2", Dim: -1, Value: "inf"}, `f:3: column 2: the label "inf" is not a finite number`},
+		{"cell of a table", table, Options{}, RowError{Source: "f", Row: 2, Line: 5, Column: "age", Dim: 0, Value: "x"},
+			`f:5: column "age": "x" is not a number`},
+		{"without a header", "1,2,0\n3,4,1\n5,z,0\n", Options{},
+			RowError{Source: "f", Row: 2, Line: 3, Column: "1", Dim: 1, Value: "z"}, `f:3: column 1: "z" is not a number`},
+		{"label", "1,2,0\n3,4,1\n5,6,inf\n", Options{},
+			RowError{Source: "f", Row: 2, Line: 3, Column: "2", Dim: -1, Value: "inf"},
+			`f:3: column 2: the label "inf" is not a finite number`},
 		{"missing value", "1,2,0\n3,,1\n", Options{}, RowError{Source: "f", Row: 1, Line: 2, Column: "1", Dim: 1},
 			`f:2: column 1: "" is not a number (a missing value? missing=mean or missing=zero fills it in)`},
-		{"width", "1,2,0\n3,4,1\n5,0\n3,4,1\n", Options{}, RowError{Source: "f", Row: 2, Line: 3, Dim: -1}, "f:3: 2 columns where the first row has 3"},
-		{"open quote", "1,2,0\n3,4,1\n5,\"6,0\n", Options{}, RowError{Source: "f", Row: 2, Line: 3, Column: "1", Dim: 1}, "f:3: column 1: a quote opens the cell and nothing closes it"},
-		{"weight", "1,2,0\n3,-4,1\n", Options{Weight: "1"}, RowError{Source: "f", Row: 1, Line: 2, Column: "1", Dim: -1, Value: "-4"}, `f:2: column 1: "-4" is not a weight, a number from 0 on`},
-		{"pass that collects", "1,a,0\n3,b,1\nq,b,1\n", Options{Missing: "mean"}, RowError{Source: "f", Row: 2, Line: 3, Column: "0", Dim: 0, Value: "q"}, `f:3: column 0: "q" is not a number`},
-		{"value of LIBSVM text", "1 1:1\n# comment\n1 1:1 7:x\n", Options{}, RowError{Source: "f", Row: 1, Line: 3, Column: "7", Dim: 6, Value: "x"}, `f:3: index 7: "x" is not a number`},
+		{"width", "1,2,0\n3,4,1\n5,0\n3,4,1\n", Options{}, RowError{Source: "f", Row: 2, Line: 3, Dim: -1},
+			"f:3: 2 columns where the first row has 3"},
+		{"open quote", "1,2,0\n3,4,1\n5,\"6,0\n", Options{}, RowError{Source: "f", Row: 2, Line: 3, Column: "1", Dim: 1},
+			"f:3: column 1: a quote opens the cell and nothing closes it"},
+		{"weight", "1,2,0\n3,-4,1\n", Options{Weight: "1"},
+			RowError{Source: "f", Row: 1, Line: 2, Column: "1", Dim: -1, Value: "-4"},
+			`f:2: column 1: "-4" is not a weight; weights are numbers of 0 or more`},
+		{"pass that collects", "1,a,0\n3,b,1\nq,b,1\n", Options{Missing: "mean"},
+			RowError{Source: "f", Row: 2, Line: 3, Column: "0", Dim: 0, Value: "q"}, `f:3: column 0: "q" is not a number`},
+		{"value of LIBSVM text", "1 1:1\n# comment\n1 1:1 7:x\n", Options{},
+			RowError{Source: "f", Row: 1, Line: 3, Column: "7", Dim: 6, Value: "x"}, `f:3: index 7: "x" is not a number`},
 		{"row of LIBSVM text", "1 1:1\n1 2:1 2:1\n", Options{}, RowError{Source: "f", Row: 1, Line: 2, Dim: -1}, "f:2: index 2 comes twice"},
-		{"ARFF", arffHeader + "1,red,2,no\n1,red,x,no\n", Options{}, RowError{Source: "f", Row: 1, Line: 10, Column: "size", Dim: 4, Value: "x"}, `f:10: column "size": "x" is not a number`},
-		{"header of ARFF", "@relation r\n@attribute a\n@data\n1\n", Options{}, RowError{Source: "f", Row: -1, Line: 2, Dim: -1}, `f:2: attribute "a" has type ""; known are numeric, real, integer, string and {values}`},
+		{"ARFF", arffHeader + "1,red,2,no\n1,red,x,no\n", Options{},
+			RowError{Source: "f", Row: 1, Line: 10, Column: "size", Dim: 4, Value: "x"}, `f:10: column "size": "x" is not a number`},
+		{"header of ARFF", "@relation r\n@attribute a\n@data\n1\n", Options{},
+			RowError{Source: "f", Row: -1, Line: 2, Dim: -1},
+			`f:2: attribute "a" has type ""; known are numeric, real, integer, string and {values}`},
 	} {
 		src, err := OpenBytes(context.Background(), "f", []byte(c.file), c.opt)
 		if err == nil {
@@ -73,7 +86,8 @@ func TestErrorsCountTheRowsOfAllBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Survey(context.Background(), src, SurveyOptions{})
-	checkRowError(t, "last row", err, RowError{Source: "f", Row: good, Line: good + 1, Column: "1", Dim: 1, Value: "oops"}, `f:300001: column 1: "oops" is not a number`)
+	checkRowError(t, "last row", err, RowError{Source: "f", Row: good, Line: good + 1, Column: "1", Dim: 1,
+		Value: "oops"}, `f:300001: column 1: "oops" is not a number`)
 }
 
 func TestErrorsOfArraysTellTheirPlace(t *testing.T) {
@@ -87,12 +101,13 @@ func TestErrorsOfArraysTellTheirPlace(t *testing.T) {
 	}{
 		{"input", [][]float64{{1, 2, 0}, {3, nan, 1}}, Options{}, RowError{Source: "f", Row: 1, Column: "1", Dim: 1, Value: "NaN"},
 			"f: row 1, column 1 (from 0): NaN is not a number that float32 holds; replace or remove it"},
-		{"input behind the label", [][]float64{{0, 1, 2}, {1, 3, nan}}, Options{Label: "0"}, RowError{Source: "f", Row: 1, Column: "2", Dim: 1, Value: "NaN"},
+		{"input behind the label", [][]float64{{0, 1, 2}, {1, 3, nan}}, Options{Label: "0"},
+			RowError{Source: "f", Row: 1, Column: "2", Dim: 1, Value: "NaN"},
 			"f: row 1, column 2 (from 0): NaN is not a number that float32 holds; replace or remove it"},
 		{"label", [][]float64{{1, 2, nan}}, Options{}, RowError{Source: "f", Column: "2", Dim: -1, Value: "NaN"},
 			"f: row 0, column 2 (from 0): the label is NaN; remove the row or give it a label"},
 		{"weight", [][]float64{{1, 2, 0}, {3, -1, 0}}, Options{Weight: "1"}, RowError{Source: "f", Row: 1, Column: "1", Dim: -1, Value: "-1"},
-			"f: row 1, column 1 (from 0): -1 is not a weight, a number from 0 on"},
+			"f: row 1, column 1 (from 0): -1 is not a weight; weights are numbers of 0 or more"},
 	} {
 		src, err := OpenBytes(context.Background(), "f", npyOf32(c.rows), c.opt)
 		if err != nil {
@@ -117,7 +132,8 @@ func TestErrorsOfRowsInMemoryTellTheirPlace(t *testing.T) {
 	x := matrix.NewDense(3, 2)
 	x.Row(2)[1] = float32(math.Inf(1))
 	_, err := FromRows(matrix.Rows{Dense: x}, nil, 0, nil)
-	checkRowError(t, "value", err, RowError{Row: 2, Column: "1", Dim: 1, Value: "+Inf"}, "row 2, column 1 (from 0): +Inf is not a finite number")
+	checkRowError(t, "value", err, RowError{Row: 2, Column: "1", Dim: 1, Value: "+Inf"},
+		"row 2, column 1 (from 0): +Inf is not a finite number")
 	_, err = FromRows(matrix.Rows{Dense: matrix.NewDense(2, 1)}, nil, 0, []string{"a", ""})
 	checkRowError(t, "label", err, RowError{Row: 1, Dim: -1}, "row 1: the label is empty")
 	_, err = FromRows(matrix.Rows{Dense: matrix.NewDense(2, 1)}, []float64{1, math.NaN()}, 1, nil)
@@ -145,12 +161,17 @@ func TestLocate(t *testing.T) {
 		want  RowError
 		text  string
 	}{
-		{"table", bad(1, 0), csv, 2, RowError{Source: "f.csv", Row: 3, Column: "age", Dim: 0, Value: "-1"}, `f.csv: row 4, column "age": -1 is negative`},
-		{"category", bad(0, 2), csv, 0, RowError{Source: "f.csv", Row: 0, Column: "job", Dim: 2, Value: "-1"}, `f.csv: row 1, column "job", value "b": -1 is negative`},
-		{"part", bad(1, 0), odd, 0, RowError{Source: "f.csv", Row: 3, Column: "age", Dim: 0, Value: "-1"}, `f.csv: row 4, column "age": -1 is negative`},
-		{"LIBSVM text", bad(1, 1), libsvm, 0, RowError{Source: "f", Row: 1, Column: "2", Dim: 1, Value: "-1"}, "f: row 2, index 2: -1 is negative"},
+		{"table", bad(1, 0), csv, 2, RowError{Source: "f.csv", Row: 3, Column: "age", Dim: 0, Value: "-1"},
+			`f.csv: row 4, column "age": -1 is negative`},
+		{"category", bad(0, 2), csv, 0, RowError{Source: "f.csv", Row: 0, Column: "job", Dim: 2, Value: "-1"},
+			`f.csv: row 1, column "job", value "b": -1 is negative`},
+		{"part", bad(1, 0), odd, 0, RowError{Source: "f.csv", Row: 3, Column: "age", Dim: 0, Value: "-1"},
+			`f.csv: row 4, column "age": -1 is negative`},
+		{"LIBSVM text", bad(1, 1), libsvm, 0, RowError{Source: "f", Row: 1, Column: "2", Dim: 1, Value: "-1"},
+			"f: row 2, index 2: -1 is negative"},
 		{"row as a whole", bad(1, -1), csv, 0, RowError{Source: "f.csv", Row: 1, Dim: -1, Value: "-1"}, "f.csv: row 2: -1 is negative"},
-		{"pooled", bad(1, 0), pooled{}, 4, RowError{Source: "bags", Row: 5, Bag: true, Column: "0", Dim: 0, Value: "-1"}, "bags: bag 5 (from 0), dimension 0 (from 0): -1 is negative"},
+		{"pooled", bad(1, 0), pooled{}, 4, RowError{Source: "bags", Row: 5, Bag: true, Column: "0", Dim: 0, Value: "-1"},
+			"bags: bag 5 (from 0), dimension 0 (from 0): -1 is negative"},
 	} {
 		err := Locate(c.err, c.src, c.first)
 		checkRowError(t, c.name, err, c.want, c.text)
@@ -185,9 +206,11 @@ func TestLocateBag(t *testing.T) {
 		t.Error(bad)
 	}
 	b := &BagBatch{First: 2, Bags: []int{0, 1, 2}}
-	checkRowError(t, "by number", LocateBag(bad, src, b), RowError{Source: "bags in memory", Row: 3, Bag: true, Dim: -1}, "bags in memory: bag 3 (from 0): its values are too large")
+	checkRowError(t, "by number", LocateBag(bad, src, b), RowError{Source: "bags in memory", Row: 3, Bag: true, Dim: -1},
+		"bags in memory: bag 3 (from 0): its values are too large")
 	b.Keys = []string{"left", "right"}
-	checkRowError(t, "by name", LocateBag(bad, src, b), RowError{Source: "bags in memory", Row: 3, Bag: true, Dim: -1}, `bags in memory: bag "right": its values are too large`)
+	checkRowError(t, "by name", LocateBag(bad, src, b), RowError{Source: "bags in memory", Row: 3, Bag: true, Dim: -1},
+		`bags in memory: bag "right": its values are too large`)
 	if err := LocateBag(large, src, b); err.Error() != "bags in memory: its values are too large" {
 		t.Error(err)
 	}
@@ -198,7 +221,8 @@ func TestErrorsOfRecordsTellTheirPlace(t *testing.T) {
 		_ = yield(map[string]any{"age": 1}, nil) && yield(map[string]any{"age": []int{1}}, nil)
 	}
 	_, err := FromRecords(context.Background(), "people", nil, records, Options{})
-	checkRowError(t, "record", err, RowError{Source: "people", Row: 1, Column: "age", Dim: -1}, `people: record 2: field "age": [1] is neither a number nor a text`)
+	checkRowError(t, "record", err, RowError{Source: "people", Row: 1, Column: "age", Dim: -1},
+		`people: record 2: field "age": [1] is neither a number nor a text`)
 	var field *FieldError
 	if !errors.As(err, &field) || field.Field != "age" {
 		t.Errorf("%v is no FieldError", err)
@@ -215,5 +239,6 @@ func TestErrorsOfBagsTellTheirPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = SurveyBags(context.Background(), bags, SurveyOptions{})
-	checkRowError(t, "label", err, RowError{Source: "f", Row: 1, Line: 3, Dim: -1}, `f:3: the label is 1, but bag "a", whose rows begin at f:2, has the label 0; the rows of a bag have one label`)
+	checkRowError(t, "label", err, RowError{Source: "f", Row: 1, Line: 3, Dim: -1},
+		`f:3: the label is 1, but bag "a", whose rows begin at f:2, has the label 0; the rows of a bag have one label`)
 }

@@ -24,16 +24,16 @@ import (
 //	robust    3u/√(9 + u²) of u = 1.35·(x - median)/(distance between the quartiles), which is
 //	          within ±3 (sparse rows: u = x/deviation)
 //
-// A dimension that does not vary in training tells nothing: standard, minmax, quantile and robust
-// set it to 0.
+// A dimension that is constant in training carries no information: standard, minmax, quantile and
+// robust set it to 0.
 type Scaler struct {
 	Kind   string
 	Shift  []float64 // nil: none
 	Factor []float64 // nil: none
 	Ranks  *Ranks    // of quantile, otherwise nil
 
-	// Densify says that sparse rows are to be made dense: most of their values are not 0
-	// anyhow, or the scaling shifts them.
+	// Densify means that sparse rows are made dense, because most of their values are
+	// nonzero anyway or the scaling shifts them.
 	Densify bool
 }
 
@@ -54,14 +54,14 @@ type Workspace struct {
 	csr   matrix.CSR
 }
 
-// Rows count as sparse below sparseDensity; above, they are handled as dense ones where
+// Rows below sparseDensity count as sparse; above it they are handled as dense if
 // they are not too wide.
 const (
 	sparseDensity = 0.25
 	denseWidth    = 4096
 )
 
-// ChooseScale picks a scaling by what the data are, and says why.
+// ChooseScale picks a scaling for the data, and gives the reason.
 func ChooseScale(s *Summary) (kind, why string) {
 	low, high := math.Inf(1), math.Inf(-1)
 	integer, full := true, 0
@@ -85,14 +85,14 @@ func ChooseScale(s *Summary) (kind, why string) {
 	return "standard", fmt.Sprintf("dimensions differ in range, from %.3g to %.3g in all", low, high)
 }
 
-// farOut is how many deviations from the mean no value of an ordinary dimension lies: of a
-// million numbers the largest is at 5 where they are normal, and at 14 where exponential.
+// farOut is a number of deviations from the mean that no value of an ordinary dimension
+// reaches: the largest of a million numbers is at 5 if they are normal, and at 14 if exponential.
 const farOut = 15
 
 // ChoosePolynomialScale picks a scaling for kernels that grow as powers of the rows' lengths, and
-// says why: that of ChooseScale, but for dimensions of deviation 1 with values so far out that a
-// few rows would be most of the kernel, and for whole numbers that are no pixels, which are
-// mostly 0: their mean, left in, would be most of every product.
+// gives the reason. It differs from ChooseScale if scaling to deviation 1 would leave values so
+// far out that a few rows dominate the kernel, and for integers that are not pixels (which
+// are mostly 0): their mean, left in, would dominate every product.
 func ChoosePolynomialScale(s *Summary) (kind, why string) {
 	kind, why = ChooseScale(s)
 	if kind != "standard" && kind != "global" {
@@ -113,8 +113,8 @@ func ChoosePolynomialScale(s *Summary) (kind, why string) {
 	return "minmax", fmt.Sprintf("a value lies %.0f deviations from its mean, and the kernel grows as a power of that", far)
 }
 
-// ChooseHistogramScale picks a scaling for kernels that take no negative numbers, one that makes
-// none of others, and says why.
+// ChooseHistogramScale picks a scaling for kernels that take no negative numbers, one that does not
+// produce any, and gives the reason.
 func ChooseHistogramScale(s *Summary) (kind, why string) {
 	least, most := math.Inf(1), 0.0 // sums of rows
 	for i := range s.Sample.Len() {
@@ -199,7 +199,7 @@ func NewScaler(kind string, s *Summary) (*Scaler, error) {
 		default:
 			divisor = max(math.Abs(c.Min), math.Abs(c.Max))
 		}
-		// A deviation of rounding size is that of a constant. A distance between quartiles has no rounding.
+		// A deviation as small as rounding errors means a constant. A distance between quartiles has none.
 		if divisor > 1e-12*max(math.Abs(c.Min), math.Abs(c.Max)) || kind == "robust" && divisor > 0 {
 			sc.Factor[j] = 1 / divisor
 		}
@@ -211,7 +211,7 @@ func NewScaler(kind string, s *Summary) (*Scaler, error) {
 	return sc, nil
 }
 
-// Check says whether the scaler is one for rows of dim dimensions.
+// Check returns an error unless the scaler is valid for rows of dim dimensions.
 func (s *Scaler) Check(dim int) error {
 	if !slices.Contains(Scalings, s.Kind) {
 		return fmt.Errorf("scaling %q is not known", s.Kind)
@@ -237,8 +237,8 @@ func (s *Scaler) Check(dim int) error {
 	return nil
 }
 
-// Apply returns the rows x scaled. They live in ws, or are x itself where nothing is to be
-// done; x is not changed. After the first calls it allocates nothing.
+// Apply returns the scaled rows. They are stored in ws, or are x itself if there is nothing
+// to do; x is not changed. After the first calls it does not allocate.
 func (s *Scaler) Apply(x matrix.Rows, ws *Workspace) matrix.Rows {
 	if x.CSR != nil && !s.Densify && s.Shift == nil {
 		return s.applySparse(x, ws)

@@ -170,7 +170,8 @@ func TestScalingForPolynomials(t *testing.T) {
 		{slices.Repeat([]ColumnStats{{Max: 15, Mean: 7, Variance: 9, Integer: true}}, 16), "standard"}, // as letter
 		{slices.Repeat([]ColumnStats{{Max: 15, Mean: 0.1, Variance: 0.5, Integer: true}}, 64), "global"},
 	} {
-		if kind, why := ChoosePolynomialScale(&Summary{Rows: 10, Dim: len(c.columns), NonZero: int64(9 * len(c.columns)), Columns: c.columns}); kind != c.want || why == "" {
+		if kind, why := ChoosePolynomialScale(&Summary{Rows: 10, Dim: len(c.columns), NonZero: int64(9 * len(c.columns)),
+			Columns: c.columns}); kind != c.want || why == "" {
 			t.Errorf("%+v: %s (%s), want %s", c.columns, kind, why, c.want)
 		}
 	}
@@ -190,8 +191,10 @@ func TestScalingByTheData(t *testing.T) {
 		{"one-hot text", &Summary{Rows: 10, Dim: 100, NonZero: 10, Sparse: true, Columns: many(100, column(0, 1, true))}, "none"},
 		{"word counts", &Summary{Rows: 10, Dim: 100, NonZero: 10, Sparse: true, Columns: many(100, column(0, 9, true))}, "maxabs"},
 		{"pixels", &Summary{Rows: 10, Dim: 64, NonZero: 320, Columns: many(64, column(0, 16, true)), format: "csv"}, "global"},
-		{"images", &Summary{Rows: 10, Dim: 784, NonZero: 1500, Columns: append(many(700, column(0, 3, true)), many(84, column(0, 255, true))...), format: "idx"}, "global"},
-		{"a table", &Summary{Rows: 10, Dim: 3, NonZero: 30, Columns: []ColumnStats{column(-122, -114, false), column(1, 52, true), column(2, 39320, true)}}, "standard"},
+		{"images", &Summary{Rows: 10, Dim: 784, NonZero: 1500,
+			Columns: append(many(700, column(0, 3, true)), many(84, column(0, 255, true))...), format: "idx"}, "global"},
+		{"a table", &Summary{Rows: 10, Dim: 3, NonZero: 30,
+			Columns: []ColumnStats{column(-122, -114, false), column(1, 52, true), column(2, 39320, true)}}, "standard"},
 		{"few whole numbers", &Summary{Rows: 10, Dim: 4, NonZero: 40, Columns: many(4, column(0, 15, true))}, "standard"},
 	} {
 		if kind, why := ChooseScale(c.sum); kind != c.want || why == "" {

@@ -1,8 +1,8 @@
-// Package dataset reads data sets as streams of batches: LIBSVM text, CSV and its kin, ARFF,
-// NPY, npz of sparse matrices and IDX files, compressed or not, from a file or from standard
-// input. A source can be opened any number of times, and a pass over it holds a few batches in
-// memory, however long the data are. Bags, sets of rows with one label, come as rows of a file,
-// as images of an array, or as a file each (OpenBags). CreateRows writes rows as they come.
+// Package dataset reads data sets as streams of batches: LIBSVM text, CSV and similar tables,
+// ARFF, NPY, npz of sparse matrices and IDX files, compressed or not, from a file or from
+// standard input. A source can be opened any number of times, and a pass over it holds a few batches
+// in memory, however long the data are. Bags, sets of rows with one label, are read as rows of a
+// file, as images of an array, or as one file each (OpenBags). CreateRows writes rows in a stream.
 package dataset
 
 import (
@@ -16,10 +16,10 @@ import (
 // Source is a data set that can be read several times; every pass gives the same rows in
 // the same order.
 type Source interface {
-	// Name is what messages call the data: a file's path as the user gave it.
+	// Name is the name of the data in messages: a file's path as the user gave it.
 	Name() string
 
-	// Schema says what a row consists of. Dim is 0 where only a whole pass can tell
+	// Schema describes a row. Dim is 0 if only a whole pass can determine it
 	// (LIBSVM text without a given width).
 	Schema() *Schema
 
@@ -29,9 +29,9 @@ type Source interface {
 
 // Reader is one pass over a source.
 type Reader interface {
-	// Next returns the next batch, which is valid and the caller's to change until the
-	// next call; at the end it returns io.EOF. Its errors name the place. No NaN or Inf
-	// is ever in a batch's X, Y (but for textual labels) or Weights.
+	// Next returns the next batch, which is valid until the next call and may be changed
+	// by the caller; at the end it returns io.EOF. Its errors name the place. A batch's X,
+	// Y (except for textual labels) and Weights never contain NaN or Inf.
 	Next() (*matrix.Batch, error)
 
 	// Progress is the share of the source that has been read, in [0, 1], or -1 if unknown.
@@ -41,16 +41,16 @@ type Reader interface {
 	Close() error
 }
 
-// Renumbered is a source of some rows of another, which numbers them anew.
+// Renumbered is a source of some rows of another, with new numbers.
 type Renumbered interface {
 	Source
 
-	// Origin is the number, from 0, that a row of the source has in the file that it is from.
+	// Origin is the number, from 0, of a row of the source in its original file.
 	Origin(row int) int
 }
 
-// Origin is the number that a row of a source has in the file that it is from, both from 0: what
-// messages call the row.
+// Origin is the number of a row of a source in its original file, both from 0: the
+// number that messages use.
 func Origin(src Source, row int) int {
 	if r, ok := src.(Renumbered); ok {
 		return r.Origin(row)
@@ -58,8 +58,8 @@ func Origin(src Source, row int) int {
 	return row
 }
 
-// Schema says how a row of a data set becomes a row of numbers. It is kept in a model, so
-// that later data are read in the same way.
+// Schema describes how a row of a data set becomes a row of numbers. It is stored in a model,
+// so that later data are read in the same way.
 type Schema struct {
 	// Format is "libsvm", "csv", "arff", "npy", "npz", "idx", "rows" for data made in memory, or
 	// PooledFormat.
@@ -68,7 +68,7 @@ type Schema struct {
 	// Dim is the number of input dimensions d, after one-hot coding.
 	Dim int `json:"dim"`
 
-	// Header says that the columns' names came from the file.
+	// Header means that the columns' names came from the file.
 	Header bool `json:"header,omitempty"`
 
 	// Columns are the input columns of a table in the order of the file, without label
@@ -78,23 +78,23 @@ type Schema struct {
 	// Width is the number of columns of a table, labels and weights included.
 	Width int `json:"width,omitempty"`
 
-	// Labels are the label columns, nil where there are none.
+	// Labels are the label columns, nil if there are none.
 	Labels []Place `json:"labels,omitempty"`
 
-	// LabelSeparator is what separates the labels of a row, of which it may have any number;
-	// "" where it has one.
+	// LabelSeparator separates the labels of a row if it may have any number;
+	// "" if it has one.
 	LabelSeparator string `json:"label_separator,omitempty"`
 
 	// Weight is the column of weights, nil if there is none.
 	Weight *Place `json:"weight,omitempty"`
 
-	// Group is the column that says which bag a row is of, nil if rows are no bags.
+	// Group is the column that identifies a row's bag, nil if rows are not in bags.
 	Group *Place `json:"group,omitempty"`
 
 	// Base is the index of the first dimension in LIBSVM text, 0 or 1.
 	Base int `json:"base,omitempty"`
 
-	// Missing says what became of missing values: "error", "mean" or "zero".
+	// Missing is how missing values were treated: "error", "mean" or "zero".
 	Missing string `json:"missing,omitempty"`
 }
 
@@ -106,11 +106,11 @@ type Column struct {
 	// the i-th of len(Categories) dimensions. nil for a numeric column.
 	Categories []string `json:"categories,omitempty"`
 
-	// Mean replaces a missing value where Schema.Missing is "mean".
+	// Mean replaces a missing value if Schema.Missing is "mean".
 	Mean float64 `json:"mean,omitempty"`
 }
 
-// Place is where a column stands in its file.
+// Place is the name and position of a column in its file.
 type Place struct {
 	// Name is from the file's first line, or the position as text.
 	Name string `json:"name"`
@@ -127,8 +127,8 @@ func (c *Column) Width() int {
 	return 1
 }
 
-// DimName says which dimension, from 0, an error is about: by its column's name where it has
-// one.
+// DimName names a dimension, from 0, in an error: by its column's name if it
+// has one.
 func (s *Schema) DimName(dim int) string {
 	if c, first := s.columnOf(dim); c != nil {
 		if c.Categories != nil {
@@ -161,8 +161,8 @@ func (s *Schema) ByColumn(values []float64) (names []string, sums []float64) {
 	return names, sums
 }
 
-// columnOf is the column of a table that a dimension is of, and the first dimension of the column; nil
-// in formats without columns.
+// columnOf is the table column that a dimension belongs to, and the first dimension of that column;
+// nil in formats without columns.
 func (s *Schema) columnOf(dim int) (c *Column, first int) {
 	for i := range s.Columns {
 		c := &s.Columns[i]
@@ -174,7 +174,7 @@ func (s *Schema) columnOf(dim int) (c *Column, first int) {
 	return nil, 0
 }
 
-// columnName is what a RowError calls the column of a dimension.
+// columnName is the column of a dimension in a RowError.
 func (s *Schema) columnName(dim int) string {
 	if c, _ := s.columnOf(dim); c != nil {
 		return c.Name
@@ -182,7 +182,7 @@ func (s *Schema) columnName(dim int) string {
 	return strconv.Itoa(dim + s.Base)
 }
 
-// Options say how a file is to be read; the zero value finds out by itself.
+// Options define how a file is read; the zero value detects everything.
 type Options struct {
 	// Format is "auto" (or ""), "libsvm", "csv", "tsv", "blank" (separated by blanks),
 	// "arff", "npy", "npz" or "idx".
@@ -193,12 +193,12 @@ type Options struct {
 	// "" means the last column.
 	Label string `json:"label,omitempty"`
 
-	// LabelSeparator says that a row may have any number of labels, separated by it, in the
-	// label column of a table; an empty cell is none. In LIBSVM text it is a comma, and need not
-	// be given where one of the first rows has several labels.
+	// LabelSeparator means that a row may have any number of labels, separated by it, in
+	// the label column of a table; an empty cell means none. In LIBSVM text it is a comma, and
+	// need not be given if one of the first rows has several labels.
 	LabelSeparator string `json:"label_separator,omitempty"`
 
-	// LabelsFile is a file of labels, one a row, for formats that hold only inputs (IDX,
+	// LabelsFile is a file of labels, one per row, for formats that hold only inputs (IDX,
 	// NPY, npz) or for tables: itself IDX, NPY or text.
 	LabelsFile string `json:"labels_file,omitempty"`
 
@@ -206,7 +206,7 @@ type Options struct {
 	Weight string `json:"weight,omitempty"`
 
 	// Group names the column by which OpenBags puts rows into bags, by name or index; "qid" in
-	// LIBSVM text, whose rows then have qid:NUMBER behind the label. It is no input.
+	// LIBSVM text, whose rows then have qid:NUMBER after the label. It is not an input.
 	Group string `json:"group,omitempty"`
 
 	// Header is "auto" (or ""), "yes" or "no".
@@ -215,42 +215,42 @@ type Options struct {
 	// Base is the first index of LIBSVM text, "1" (or "") or "0".
 	Base string `json:"base,omitempty"`
 
-	// Stream says that a pipe is to be read as it comes: what one pass has read is kept in
-	// memory for the next, until File.LastPass. Else it is copied to a file first.
+	// Stream means that a pipe is read as a stream: what one pass has read is kept in
+	// memory for the next, until File.LastPass. Otherwise it is first copied to a file.
 	Stream bool `json:"-"`
 
 	// Missing is "error" (or ""), "mean" or "zero".
 	Missing string `json:"missing,omitempty"`
 
-	// Dim is the width of LIBSVM rows, 0 if it is to be found out.
+	// Dim is the width of LIBSVM rows; 0 means that it is determined from the data.
 	Dim int `json:"dim,omitempty"`
 
-	// Memory is how many bytes a survey of the rows may hold, 96 for each column, where LIBSVM text or
-	// an npz archive claims any number of columns in a few bytes; 0 means no bound. A model's Schema
-	// has another.
+	// Memory bounds the bytes that a survey of the rows may hold, 96 for each column, because LIBSVM text or an
+	// npz archive can claim any number of columns in a few bytes; 0 means no bound. With a model's Schema, its
+	// width is the bound.
 	Memory int64 `json:"-"`
 
 	// BatchRows is the largest number of rows in a batch; 0 means 4096.
 	BatchRows int `json:"batch_rows,omitempty"`
 
-	// within makes rows of what an array of more than two dimensions holds at each location,
-	// all but the last dimension: "bags", where the first of them counts bags, or "file", where
-	// the whole file is one bag.
+	// within makes a row of each location of an array of more than two dimensions, where a
+	// location has indices in all but the last dimension: "bags" if the first of them counts bags, or "file"
+	// if the whole file is one bag.
 	within string
 
-	// texts are columns of a table that hold text, whatever it looks like.
+	// texts are columns of a table that hold text, even if it looks like numbers.
 	texts map[string]bool
 
-	// like is the file that Schema is of where it is that of no model.
+	// like is the file of Schema if it is not a model's.
 	like string
 
 	// Schema is that of a trained model, which the file has to match: columns by name
-	// where both have a header, else by position; a missing label column is no error then
-	// (the rows are unlabelled).
+	// if both have a header, otherwise by position; a missing label column is then not an
+	// error (the rows are unlabelled).
 	Schema *Schema `json:"-"`
 }
 
-// trainedOn begins what messages say about Schema.
+// trainedOn is the beginning of messages about Schema.
 func (o *Options) trainedOn() string {
 	if o.like != "" {
 		return "the first file (" + o.like + ") has"

@@ -8,22 +8,22 @@ import (
 	"mercer/matrix"
 )
 
-// Split divides a source in two: a row goes to held where a hash of seed and row number falls
-// below the share. So each row is held with that probability, and which are depends neither
-// on batches nor on how many rows there are.
+// Split divides a source in two: a row goes to held if a hash of seed and row number
+// falls below the share. So each row is held with that probability, and the choice depends
+// neither on batches nor on the number of rows.
 func Split(src Source, share float64, seed uint64) (rest, held Source) {
 	in := splitRule(share, seed)
 	return &part{src, func(row int) bool { return !in(row) }}, &part{src, in}
 }
 
-// Fold divides a source into folds, by a hash of seed and row number, and gives the rows of one
-// of them, held, and all the others.
+// Fold divides a source into folds by a hash of seed and row number, and returns the rows
+// of one of them, held, and all others.
 func Fold(src Source, folds, fold int, seed uint64) (rest, held Source) {
 	return &part{src, func(row int) bool { return FoldOf(row, folds, seed) != fold }},
 		&part{src, func(row int) bool { return FoldOf(row, folds, seed) == fold }}
 }
 
-// Keep is the rows of a source that a rule keeps, by their numbers from 0; they are numbered anew.
+// Keep is the rows of a source that a rule keeps, by their numbers from 0; they get new numbers.
 func Keep(src Source, keep func(row int) bool) Source { return &part{src, keep} }
 
 // FoldOf is the fold of a row.
@@ -31,7 +31,7 @@ func FoldOf(row, folds int, seed uint64) int {
 	return int(random.Hash(seed, "fold", uint64(row)) % uint64(folds))
 }
 
-// splitRule says which rows are held.
+// splitRule decides which rows are held.
 func splitRule(share float64, seed uint64) func(row int) bool {
 	threshold := uint64(math.MaxUint64)
 	if share < 1 {
@@ -49,7 +49,7 @@ type part struct {
 // Origin implements Renumbered.
 func (p *part) Origin(row int) int { return Origin(p.Source, kept(p.keep, row)) }
 
-// kept is the number among all rows of the n-th that a rule keeps, which there has to be.
+// kept is the number, among all rows, of the n-th row that a rule keeps, which must exist.
 func kept(keep func(row int) bool, n int) int {
 	for row := 0; ; row++ {
 		if keep(row) {
@@ -69,7 +69,7 @@ func (p *part) Open(ctx context.Context) (Reader, error) {
 	return &partReader{Reader: r, keep: p.keep}, nil
 }
 
-// partReader hands out the rows that are kept, numbered anew.
+// partReader hands out the rows that are kept, with new numbers.
 type partReader struct {
 	Reader
 	keep func(row int) bool

@@ -9,9 +9,9 @@ import (
 	"mercer/internal/option"
 )
 
-// stream is a file that can be read once only, such as a pipe. What has been read is kept in
-// memory, so that it can be read again from the start, until the last pass begins: that one
-// leaves nothing behind, so that a stream may have no end.
+// stream is a file that can be read only once, such as a pipe. What has been read is
+// kept in memory, so that it can be read again from the start, until the last pass
+// begins: that one keeps nothing, so a stream may be endless.
 type stream struct {
 	mu    sync.Mutex
 	r     io.ReadCloser
@@ -24,14 +24,14 @@ type stream struct {
 var errGone = option.Errorf("the stream has been read and is gone; leave out %s, so that it is kept for several passes",
 	option.Ref("survey_rows"))
 
-// openStream opens what can be read once only, nil if path is an ordinary file.
+// openStream opens a file that can be read only once; it returns nil if path is an ordinary file.
 func openStream(path string) (*packed, error) {
 	f := os.Stdin
 	name := "standard input"
 	if path != "-" {
 		st, err := os.Stat(path)
 		if err != nil || st.Mode().IsRegular() || st.IsDir() {
-			return nil, nil // the usual way tells what is wrong
+			return nil, nil // the usual way reports the error
 		}
 		if f, err = os.Open(path); err != nil {
 			return nil, nil
@@ -74,7 +74,7 @@ func (s *stream) ReadAt(p []byte, at int64) (int, error) {
 
 func (s *stream) Close() error { return s.r.Close() }
 
-// streamed says whether an input is a stream.
+// streamed reports whether an input is a stream.
 func streamed(in input) bool {
 	if p, ok := in.(*packed); ok {
 		_, ok = p.file.(*stream)
@@ -83,8 +83,8 @@ func streamed(in input) bool {
 	return false
 }
 
-// LastPass says that the pass that is opened next is the last. It matters for streams, of which
-// nothing is kept then.
+// LastPass announces that the next pass is the last. It matters for streams, of which nothing
+// is kept from then on.
 func (f *File) LastPass() {
 	if streamed(f.in) {
 		s := f.in.(*packed).file.(*stream)

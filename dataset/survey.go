@@ -11,23 +11,23 @@ import (
 	"mercer/matrix"
 )
 
-// SurveyOptions say how a survey is made.
+// SurveyOptions are the options of a survey.
 type SurveyOptions struct {
 	// Seed draws the sample.
 	Seed uint64
 
-	// Sample is the number of sample rows; 0 means 2000, fewer for very wide rows. Of more than
-	// 2000 dense rows no more are kept than 1 GB holds.
+	// Sample is the number of sample rows; 0 means 2000, fewer for very wide rows. More than
+	// 2000 dense rows are kept only if they fit in 1 GB.
 	Sample int
 
-	// Rows is how many rows are looked at; 0 means all.
+	// Rows is how many rows are surveyed; 0 means all.
 	Rows int
 
-	// Progress, if not nil, is told the rows read and the share of the source.
+	// Progress, if not nil, is called with the rows read and the share of the source.
 	Progress func(rows int, share float64)
 }
 
-// Summary is what one pass over a source tells about it.
+// Summary is what one pass over a source finds.
 type Summary struct {
 	// Rows is n, Dim is d: the largest width of a batch, or the schema's.
 	Rows, Dim int
@@ -35,11 +35,11 @@ type Summary struct {
 	// Columns describe each dimension.
 	Columns []ColumnStats
 
-	// Sparse says that the rows came as CSR; NonZero counts the values that are not 0.
+	// Sparse means that the rows were CSR; NonZero counts the nonzero values.
 	Sparse  bool
 	NonZero int64
 
-	// Outputs is the number of targets a row, 0 if the rows have no labels.
+	// Outputs is the number of targets per row, 0 if the rows have no labels.
 	Outputs int
 
 	// Sample holds rows drawn at random, in their order.
@@ -54,12 +54,12 @@ type Summary struct {
 type ColumnStats struct {
 	Min, Max, Mean, Variance float64
 
-	// NonZero counts the values that are not 0; Integer says that all are whole numbers.
+	// NonZero counts the nonzero values; Integer means that all are integers.
 	NonZero int64
 	Integer bool
 }
 
-// Density is the share of values that are not 0.
+// Density is the share of nonzero values.
 func (s *Summary) Density() float64 {
 	if s.Rows == 0 || s.Dim == 0 {
 		return 0
@@ -68,7 +68,7 @@ func (s *Summary) Density() float64 {
 }
 
 // Survey reads src once and describes it. The result does not depend on the size of the
-// batches. Memory: O(d), the sample, and the labels where they are classes.
+// batches. Memory: O(d), the sample, and the labels if they are classes.
 func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error) {
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
 	s.sum.labels.lists = src.Schema().LabelSeparator != ""
@@ -97,7 +97,7 @@ func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error
 	return s.finish()
 }
 
-// widest is the width of sparse rows by what they hold, for those of a batch that has others.
+// widest is the width of sparse rows by their largest index, for batches of different width.
 func widest(x *matrix.CSR) int {
 	cols := 0
 	for i := range x.Rows {

@@ -260,7 +260,8 @@ func TestTaskErrors(t *testing.T) {
 	if task, _, err := summaryOf(t, []float64{1, 2, 3}, 1, nil).Task("regress"); task != "regress" || err != nil {
 		t.Errorf("as asked: %s, %v", task, err)
 	}
-	if _, err := summaryOf(t, []float64{4, 4, 4}, 1, nil).Classes(); err == nil || !strings.Contains(err.Error(), `every row has the label "4"`) {
+	if _, err := summaryOf(t, []float64{4, 4, 4}, 1, nil).Classes(); err == nil ||
+		!strings.Contains(err.Error(), `every row has the label "4"`) {
 		t.Errorf("one class: %v", err)
 	}
 }

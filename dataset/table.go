@@ -12,12 +12,12 @@ import (
 	"mercer/internal/units"
 )
 
-// Tables are text with a row a line and cells separated by commas, semicolons, tabs or
-// blanks, and ARFF's data section. A column is an input, a label, the weight, or ignored;
-// an input is numeric, or categorical and becomes one dimension a value (one-hot). Cells
+// Tables are text with one row per line and cells separated by commas, semicolons,
+// tabs or blanks, and ARFF's data section. A column is an input, a label, the weight, or
+// ignored; an input is numeric, or categorical with one dimension per value (one-hot). Cells
 // that stand for a missing value (empty, ?, NA, N/A, NaN, null, none) are a value like any
-// other in a categorical column; elsewhere they are errors, or filled in as Options.Missing
-// says.
+// other in a categorical column; elsewhere they are errors, or filled in according to
+// Options.Missing.
 
 // table is such a file.
 type table struct {
@@ -27,17 +27,17 @@ type table struct {
 	sep    byte // ' ' stands for runs of blanks and tabs
 	arff   bool
 	skip   int      // lines before the data
-	roles  []role   // one a column of the file
+	roles  []role   // one per column of the file
 	sparse bool     // emit CSR
 	names  []string // of the columns, for messages
 
-	declared [][]byte // ARFF: what a column holds where a sparse row leaves it out
+	declared [][]byte // ARFF: the value of a column that a sparse row omits
 
 	mu     sync.Mutex
 	unseen map[int]*Unseen // by input column
 }
 
-// role is what a column of the file is for.
+// role is the use of a column of the file.
 type role struct {
 	kind  kind
 	input int // number of the input column
@@ -56,7 +56,7 @@ const (
 	group
 )
 
-// Unseen tells of values of a categorical column that the model was not trained on.
+// Unseen describes values of a categorical column that the model was not trained on.
 type Unseen struct {
 	Column string // the column's name
 	Value  string // one of the values
@@ -72,8 +72,8 @@ const maxCategories = 1_000_000
 func (t *table) Name() string    { return t.in.Name() }
 func (t *table) Schema() *Schema { return &t.schema }
 
-// UnseenCategories tells which columns had values in the last pass that the model does not
-// know. Such a value counts as none of the known ones: all its dimensions are 0.
+// UnseenCategories lists the columns that had values in the last pass that the model does not
+// know. Such a value counts as none of the known ones: all dimensions of the column are 0.
 func (t *table) UnseenCategories() []Unseen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,9 +84,9 @@ func (t *table) UnseenCategories() []Unseen {
 	return list
 }
 
-// newTable finds out the columns of a table. format is "csv", "tsv", "blank", "arff", or ""
-// to find that out too. Unless a model's schema says what categories there are, a table with
-// categorical columns or with mean-filled gaps is read once for them.
+// newTable determines the columns of a table. format is "csv", "tsv", "blank",
+// "arff", or "" to detect it. Unless a model's schema gives the categories, a table with
+// categorical columns or mean-filled gaps is read once for them.
 func newTable(ctx context.Context, in input, opt Options, format string) (Source, error) {
 	t := &table{in: in, opt: opt}
 	head, err := wholeLines(in)
@@ -119,8 +119,8 @@ func newTable(ctx context.Context, in input, opt Options, format string) (Source
 	return t, nil
 }
 
-// wholeLines is the head of a file without a byte order mark and without a line that goes on
-// behind it.
+// wholeLines is the head of a file without a byte order mark and without an incomplete
+// last line.
 func wholeLines(in input) ([]byte, error) {
 	head := in.Head()
 	whole := len(head) < headSize
@@ -226,8 +226,8 @@ func (t *table) layOut() {
 	}
 }
 
-// collect reads the whole table for the categories and the means of its columns. The means
-// are those of the values as float32.
+// collect reads the whole table to find the categories and the means of its columns.
+// The means are of the values as float32.
 func (t *table) collect(ctx context.Context) error {
 	c := newCollection(t)
 	r, err := t.read(ctx, c)
@@ -264,7 +264,7 @@ func (t *table) collect(ctx context.Context) error {
 type collection struct {
 	mu       sync.Mutex
 	values   []map[string]bool // by input column
-	declared []bool            // the column takes no other values, but for missing ones
+	declared []bool            // the column takes no other values, except missing ones
 }
 
 func newCollection(t *table) *collection {
@@ -289,7 +289,7 @@ func (c *collection) add(input int, value string) error {
 		return fmt.Errorf("%q is not among the declared values", shorten([]byte(value)))
 	}
 	if values[value] = true; len(values) > maxCategories {
-		return fmt.Errorf("more than %d different texts are no categories; leave the column out", maxCategories)
+		return fmt.Errorf("more than %d different texts are too many categories; leave the column out", maxCategories)
 	}
 	return nil
 }
@@ -301,7 +301,7 @@ func (t *table) Open(ctx context.Context) (Reader, error) {
 	return t.read(ctx, nil)
 }
 
-// read starts a pass; with c it is one that collects.
+// read starts a pass; if c is not nil, the pass collects.
 func (t *table) read(ctx context.Context, c *collection) (*textReader, error) {
 	return readText(ctx, t.in, textFormat{
 		name: t.Name(), batch: t.opt.BatchRows, skipLines: t.skip, quoted: !t.arff,

@@ -55,8 +55,11 @@ func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{}, ages + "1\n", "f.csv:5: 1 column where the first row has 3"},
 		{Options{}, ages + "1,cook,1,\n", "f.csv:5: 4 columns where the first row has 3"},
 		{Options{}, ages + "1,\"cook,1\n2,cook,3\n", `f.csv:5: column "job": a quote opens the cell and nothing closes it`},
-		{Options{}, ages + "1,\"cook\"s,1\n", `f.csv:5: column "job": text follows the closing quote of the cell; a quote inside a quoted cell must be doubled`},
-		{Options{}, ages + "1,5\" pipe,1\n2,7\" pipe,0\n", `f.csv:5: column "job": the cell has a double quote inside and so the row goes on in the next line; put the cell in double quotes and double the one inside`},
+		{Options{}, ages + "1,\"cook\"s,1\n",
+			`f.csv:5: column "job": text follows the closing quote of the cell; a quote inside a quoted cell must be doubled`},
+		{Options{}, ages + "1,5\" pipe,1\n2,7\" pipe,0\n",
+			`f.csv:5: column "job": the cell has a double quote inside and so the row goes on in the next line; put ` +
+				`the cell in double quotes and double the one inside`},
 		{Options{}, "1,2,3\n4,5,6\n7,x,9\n", `f.csv:3: column 1: "x" is not a number`},
 		{Options{}, "1,2,3\n4,\"5\n\",6\n7,8,9\n", "f.csv:2: column 1: \"5\\n\" is not a number"},
 		{Options{Label: "sex"}, ages, `f.csv: there is no column "sex" for label; the columns are age, job, y`},
@@ -64,19 +67,25 @@ func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{Label: "-4"}, ages, `f.csv: there is no column -4 for label; the columns are age, job, y`},
 		{Options{Label: "y,-1"}, ages, `f.csv: label names column "y" twice`},
 		{Options{Label: "y"}, "1,2,3\n4,5,6\n", `f.csv: there is no column "y" for label; the columns are 0 to 2 and have no names`},
-		{Options{Label: "y"}, header + "\n" + many + "\n" + many + "\n", `f.csv: there is no column "y" for label; the columns are c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 and 8 more`},
+		{Options{Label: "y"}, header + "\n" + many + "\n" + many + "\n",
+			`f.csv: there is no column "y" for label; the columns are c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 and 8 more`},
 		{Options{Weight: "w"}, ages, `f.csv: there is no column "w" for weight; the columns are age, job, y`},
 		{Options{Weight: "0,1"}, ages, `f.csv: weight "0,1" names 2 columns; one is possible`},
 		{Options{Weight: "y", Label: "y"}, ages, `f.csv: column "y" is the label and the weight; name another weight or label`},
-		{Options{Weight: "age"}, ages + "-1,cook,0\n", `f.csv:5: column "age": "-1" is not a weight, a number from 0 on`},
-		{Options{Weight: "age"}, ages + "?,cook,0\n", `f.csv:5: column "age": "?" is not a weight, a number from 0 on`},
-		{Options{Label: "0,1,2"}, ages, "f.csv: no column is left as input beside labels and weights (3 in all; is the separator one of , ; tab blank?)"},
-		{Options{}, "1\n2\n3\n", "f.csv: no column is left as input beside labels and weights (1 in all; is the separator one of , ; tab blank?)"},
+		{Options{Weight: "age"}, ages + "-1,cook,0\n", `f.csv:5: column "age": "-1" is not a weight; weights are numbers of 0 or more`},
+		{Options{Weight: "age"}, ages + "?,cook,0\n", `f.csv:5: column "age": "?" is not a weight; weights are numbers of 0 or more`},
+		{Options{Label: "0,1,2"}, ages, "f.csv: no column is left as input beside labels and weights (3 in all; is " +
+			"the separator one of , ; tab blank?)"},
+		{Options{}, "1\n2\n3\n", "f.csv: no column is left as input beside labels and weights (1 in all; is the " +
+			"separator one of , ; tab blank?)"},
 		{Options{}, "", "f.csv: has no rows"},
 		{Options{}, " \n\n", "f.csv: has no rows"},
-		{Options{}, "|1x3 Cross validator\n1,2,3\n4,5,6\n7,8,9\n", `f.csv:1: 1 column where the rows below have 3; remove the line if it is not part of the table (it starts with "|1x3 Cross validator")`},
+		{Options{}, "|1x3 Cross validator\n1,2,3\n4,5,6\n7,8,9\n",
+			`f.csv:1: 1 column where the rows below have 3; remove the line if it is not part of the table (it starts ` +
+				`with "|1x3 Cross validator")`},
 		{Options{}, "\"a,1\n2,3\n", "f.csv:1: column 0: a quote opens the cell and nothing closes it"},
-		{Options{}, strings.Repeat("1,", headSize) + "1\n", "f.csv:1: the line is longer than 1.0 MiB, too long for a table; NPY and LIBSVM files may have rows so wide"},
+		{Options{}, strings.Repeat("1,", headSize) + "1\n",
+			"f.csv:1: the line is longer than 1.0 MiB, too long for a table; NPY and LIBSVM files may have rows so wide"},
 	} {
 		_, _, err := readTable(t, c.text, "", c.opt)
 		if err == nil || err.Error() != c.want {
@@ -141,7 +150,8 @@ func TestTableHeaderIsFoundOut(t *testing.T) {
 		{"\na,,a\n1,2,3\n4,5,6\n", Options{}, "a 1 a.1"},
 		{"\"a\nb\",c\n1,2\n3,4\n", Options{}, "a\nb c"},
 		{"a,b\n1,?\n?,2\n", Options{Missing: "zero"}, "a b"},
-		{"a,b,y\n1,2,3\n", Options{Schema: &Schema{Format: "csv", Header: true, Dim: 1, Width: 2, Columns: []Column{{Place: Place{"b", 0}}}, Labels: []Place{{"y", 1}}}}, "a b y"},
+		{"a,b,y\n1,2,3\n", Options{Schema: &Schema{Format: "csv", Header: true, Dim: 1, Width: 2,
+			Columns: []Column{{Place: Place{"b", 0}}}, Labels: []Place{{"y", 1}}}}, "a b y"},
 		{"b,a\n", Options{Schema: &Schema{Format: "csv", Header: true, Dim: 1, Width: 2, Columns: []Column{{Place: Place{"b", 0}}}}}, "b a"},
 	} {
 		src, err := newTable(context.Background(), &memInput{"f.csv", []byte(c.text)}, c.opt, "csv")
@@ -257,7 +267,8 @@ func TestMissingValuesAreFilledIn(t *testing.T) {
 	}
 	// Later data are filled with the model's means, not with their own.
 	_, later, err := readTable(t, "a,b,c\n?,100,r\n50,?,q\n", "csv", Options{Schema: src.Schema()})
-	if err != nil || !reflect.DeepEqual(later[0].x, map[int]float32{0: 2, 1: 100, 3: 1}) || !reflect.DeepEqual(later[1].x, map[int]float32{0: 50, 1: 15}) {
+	if err != nil || !reflect.DeepEqual(later[0].x, map[int]float32{0: 2, 1: 100, 3: 1}) ||
+		!reflect.DeepEqual(later[1].x, map[int]float32{0: 50, 1: 15}) {
 		t.Errorf("later rows %v, error %v", later, err)
 	}
 	_, got, err = readTable(t, text, "csv", Options{Missing: "zero"})
@@ -363,15 +374,21 @@ func TestTableThatDoesNotFitTheModelIsAnError(t *testing.T) {
 		text  string
 		want  string
 	}{
-		{named.Schema(), Options{}, "c,y\nr,0\ns,1\nr,1\n", `f.csv: there is no column "a", which the model was trained on; the columns are c, y`},
-		{named.Schema(), Options{Label: "a"}, "a,c\n1,r\n2,s\n2,r\n", `f.csv: column "a" was an input when the model was trained; it cannot be the label or the weight`},
+		{named.Schema(), Options{}, "c,y\nr,0\ns,1\nr,1\n",
+			`f.csv: there is no column "a", which the model was trained on; the columns are c, y`},
+		{named.Schema(), Options{Label: "a"}, "a,c\n1,r\n2,s\n2,r\n",
+			`f.csv: column "a" was an input when the model was trained; it cannot be the label or the weight`},
 		{named.Schema(), Options{}, "a,c,y\nred,r,1\n2,r,1\n2,r,1\n", `f.csv:2: column "a": "red" is not a number`},
-		{named.Schema(), Options{Missing: "mean"}, "a,c,y\n1,r,1\n2,r,1\n", "f.csv: the model was trained without missing=mean and knows no means; use missing=zero, or train it again"},
-		{numbered.Schema(), Options{}, "1,2,3,4,5,6,7\n", "f.csv: 7 columns, but the model was trained on 2 inputs (and 1 label); check the file and label"},
+		{named.Schema(), Options{Missing: "mean"}, "a,c,y\n1,r,1\n2,r,1\n",
+			"f.csv: the model was trained without missing=mean and knows no means; use missing=zero, or train it again"},
+		{numbered.Schema(), Options{}, "1,2,3,4,5,6,7\n",
+			"f.csv: 7 columns, but the model was trained on 2 inputs (and 1 label); check the file and label"},
 		{numbered.Schema(), Options{}, "1;2\n", ""},
 		{numbered.Schema(), Options{}, "1\n", "f.csv: 1 column, but the model was trained on 2 inputs (and 1 label); check the file and label"},
-		{numbered.Schema(), Options{Label: "0"}, "1,2\n", "f.csv: 1 column beside labels and weights, but the model was trained on 2 inputs (and 1 label); check the file and label"},
-		{&Schema{Format: "npy", Dim: 1 << 30}, Options{}, "1,2\n", "f.csv: 2 columns, but the model was trained on 1,073,741,824 inputs; check the file and label"},
+		{numbered.Schema(), Options{Label: "0"}, "1,2\n",
+			"f.csv: 1 column beside labels and weights, but the model was trained on 2 inputs (and 1 label); check the file and label"},
+		{&Schema{Format: "npy", Dim: 1 << 30}, Options{}, "1,2\n",
+			"f.csv: 2 columns, but the model was trained on 1,073,741,824 inputs; check the file and label"},
 	} {
 		c.opt.Schema = c.model
 		_, _, err := readTable(t, c.text, "", c.opt)
@@ -394,7 +411,7 @@ func TestTooManyCategoriesAreAnError(t *testing.T) {
 		}
 	}
 	err := c.add(0, "one more")
-	if want := "more than 1000000 different texts are no categories; leave the column out"; err == nil || err.Error() != want {
+	if want := "more than 1000000 different texts are too many categories; leave the column out"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

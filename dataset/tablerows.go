@@ -17,16 +17,16 @@ import (
 type tableParser struct {
 	*table
 	cut      cutter
-	given    [][]byte // the cells of a sparse ARFF row; nil: they are to be cut
+	given    [][]byte // the cells of a sparse ARFF row; nil: they are yet to be cut
 	interned map[string]string
 	unknown  map[int]*Unseen
-	key      string // the bag of the row before
+	key      string // the bag of the previous row
 
 	pairs     []pair
 	sparseRow [][]byte
 
 	collection *collection       // nil unless this pass collects
-	collected  []map[string]bool // what this parser has put there
+	collected  []map[string]bool // what this parser has added to it
 }
 
 // pair is a value of a sparse row.
@@ -105,7 +105,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 	for i := range p.roles {
 		r := &p.roles[i]
 		if r.kind == numeric && dense != nil && p.given == nil && p.cut.at >= 0 {
-			// Nearly all cells of nearly all tables end here.
+			// This handles nearly all cells of nearly all tables.
 			at := p.cut.at
 			if v, ok := p.cut.number(); ok && v <= maxValue && v >= -maxValue {
 				dense[r.at] = float32(v)
@@ -131,7 +131,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 		case weight:
 			w, ok := parseNumber(trim(cell))
 			if !ok || w < 0 || math.IsInf(w, 0) {
-				return p.wrong(i, cell, fmt.Errorf("%q is not a weight, a number from 0 on", shorten(cell)))
+				return p.wrong(i, cell, fmt.Errorf("%q is not a weight; weights are numbers of 0 or more", shorten(cell)))
 			}
 			rows.Weights = append(rows.Weights, w)
 			continue
@@ -171,7 +171,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 		return err
 	}
 	if dense == nil {
-		// Columns may stand in another order than in training.
+		// Columns may be in a different order than in training.
 		slices.SortFunc(p.pairs, func(a, b pair) int { return cmp.Compare(a.at, b.at) })
 		for _, q := range p.pairs {
 			rows.csr.Idx, rows.csr.Val = append(rows.csr.Idx, q.at), append(rows.csr.Val, q.v)
@@ -198,7 +198,7 @@ func (p *tableParser) cell(i int) ([]byte, error) {
 	return cell, nil
 }
 
-// end is called behind the last cell of a row.
+// end is called after the last cell of a row.
 func (p *tableParser) end() error {
 	if p.given != nil || p.cut.at < 0 {
 		return nil
@@ -209,7 +209,7 @@ func (p *tableParser) end() error {
 	return p.ragged()
 }
 
-// ragged says that a row has the wrong number of cells.
+// ragged is the error for a row with the wrong number of cells.
 func (p *tableParser) ragged() error {
 	cells, err := p.cut.all(p.cut.line, p.cut.spans, nil)
 	if err != nil {
@@ -221,7 +221,7 @@ func (p *tableParser) ragged() error {
 	return fmt.Errorf("%s where the first row has %d", units.Plural(len(cells), "column"), len(p.roles))
 }
 
-// collectRow is row for a pass that collects: numbers, or NaN where they are missing.
+// collectRow is row for a pass that collects: numbers, or NaN if they are missing.
 func (p *tableParser) collectRow(rows *rowBuffer) error {
 	from := len(rows.dense.Data)
 	for range rows.dense.Cols {
@@ -299,7 +299,7 @@ func (p *tableParser) number(i int, cell []byte) (float64, error) {
 	return 0, p.wrong(i, cell, fmt.Errorf("%q is not a number", shorten(cell)))
 }
 
-// label is the label in a cell: a number, or NaN and a text where one is allowed.
+// label is the label in a cell: a number, or NaN and a text if text is allowed.
 func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 	if sep := p.schema.LabelSeparator; sep != "" {
 		y, text, err := labelList(p.interned, cell, sep)

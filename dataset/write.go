@@ -8,29 +8,29 @@ import (
 	"mercer/matrix"
 )
 
-// RowWriter writes rows to a file, which appears whole at Commit, or not at all. Its maker must
-// Close it.
+// RowWriter writes rows to a file, which appears whole at Commit, or not at all. The caller
+// must Close it.
 type RowWriter interface {
-	// Write appends the rows of a batch, with their labels where the format has a place for them.
+	// Write appends the rows of a batch, with their labels if the format has a place for them.
 	Write(rows *matrix.Batch) error
 
-	// NonZeros is the number of values written so far that are not 0.
+	// NonZeros is the number of nonzero values written so far.
 	NonZeros() int64
 
-	// Commit ends the file and lets it appear.
+	// Commit completes the file and puts it in place.
 	Commit() error
 
-	// Close gives the file up unless it was committed.
+	// Close discards the file unless it was committed.
 	Close() error
 }
 
 // RowFormats are the formats that CreateRows writes.
 func RowFormats() []string { return []string{"npy", "npz", "csv", "libsvm"} }
 
-// endings are how names of files end that ask for a format.
+// endings are the file name extensions of the formats.
 var endings = map[string]string{".npy": "npy", ".npz": "npz", ".csv": "csv", ".libsvm": "libsvm", ".svm": "libsvm", ".txt": "libsvm"}
 
-// RowFormat is the format of RowFormats that the name of a file asks for; npy if it has no ending.
+// RowFormat is the format of RowFormats that a file's name implies; npy if it has no extension.
 func RowFormat(path string) (string, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	if format := endings[ext]; format != "" {
@@ -39,7 +39,8 @@ func RowFormat(path string) (string, error) {
 	if ext == "" {
 		return "npy", nil
 	}
-	return "", fmt.Errorf("%s: the ending %s is of no format that is written: .npy (or none) NumPy's arrays, .npz SciPy's sparse matrices, .csv tables, .libsvm, .svm or .txt LIBSVM text",
+	return "", fmt.Errorf("%s: the ending %s is of no format that is written: .npy (or none) NumPy's arrays, .npz "+
+		"SciPy's sparse matrices, .csv tables, .libsvm, .svm or .txt LIBSVM text",
 		path, ext)
 }
 
@@ -60,7 +61,7 @@ func CreateRows(path, format string, cols int) (RowWriter, error) {
 	panic(fmt.Sprintf("dataset: CreateRows in the format %q", format))
 }
 
-// eachValue hands out the values of row i that are not 0, with their columns.
+// eachValue hands out the nonzero values of row i, with their columns.
 func eachValue(x matrix.Rows, i int, body func(col int32, v float32)) {
 	if x.CSR != nil {
 		idx, val := x.CSR.Row(i)

@@ -9,7 +9,7 @@ import (
 	"mercer/internal/random"
 )
 
-// LambdaPoint is a λ that was tried, and the mean squared error of its fit on the rows held out,
+// LambdaPoint is a λ that was tried, with the mean squared error of its fit on held-out rows,
 // summed over the outputs.
 type LambdaPoint struct {
 	Lambda     float64 `json:"lambda"`
@@ -18,15 +18,15 @@ type LambdaPoint struct {
 	Chosen     bool    `json:"chosen,omitempty"`
 }
 
-// held are weights that hold a tenth of the rows out of a fit.
+// held are weights that exclude a tenth of the rows from a fit.
 type held struct {
 	main, held       []float64
 	sumMain, sumHeld float64
 	rows             int // that are held out
 }
 
-// holdOut chooses the tenth by a hash of the row's number. It returns nil if a part of the rows has
-// no weight.
+// holdOut chooses the tenth by a hash of the row's number. It returns nil if either part of the rows
+// has no weight.
 func holdOut(n int, weights []float64, seed uint64) *held {
 	h := &held{main: make([]float64, n), held: make([]float64, n)}
 	for i := range n {
@@ -46,7 +46,7 @@ func holdOut(n int, weights []float64, seed uint64) *held {
 	return h
 }
 
-// The λ that are tried are scale·10^e, the scale being the sum of the weights times the kernel's
+// The λ that are tried are scale·10^e, where scale is the sum of the weights times the kernel's
 // largest value.
 const (
 	chooseStart = -5.0
@@ -54,9 +54,9 @@ const (
 	chooseHigh  = 1.0
 )
 
-// downhill looks for the λ of least error: from chooseStart on in steps of ten while the error
-// falls, and then at the half steps beside the best. The error is taken to have one valley. try
-// gives the error of a λ, +Inf where there is no fit, and the iterations it took.
+// downhill finds the λ of least error: from chooseStart on in steps of ten while the error
+// falls, and then at the half steps beside the best. The error is assumed to have one valley.
+// try returns the error of a λ, +Inf if there is no fit, and the iterations it took.
 func downhill(scale float64, try func(lambda float64) (e float64, iterations int, err error)) (path []LambdaPoint, lambda float64,
 	err error) {
 	tried := map[float64]LambdaPoint{}

@@ -7,18 +7,18 @@ import (
 	"mercer/internal/vec"
 )
 
-// stopped says how an iteration ended.
+// stopped describes how an iteration ended.
 type stopped struct {
 	iterations int
 	residual   float64 // the largest of the outputs' relative residuals
-	indefinite bool    // a direction was found that A is not positive in
+	indefinite bool    // a direction was found in which A is not positive
 }
 
 // conjugateGradients solves Ax = r for a symmetric positive semidefinite A and K right sides,
-// r K×m, all at once but each with its own steps, and returns the x (Hestenes and Stiefel 1952).
+// r K×m, all at once but each with its own step sizes, and returns x (Hestenes and Stiefel 1952).
 // product computes q = Ap for K vectors. It stops when every residual is at most tolerance of its
-// right side, after most iterations, or where A is found not to be definite, so that rounding
-// is all that is left. r is overwritten with the residual.
+// right side, after most iterations, or when A turns out not to be definite, so that only
+// rounding errors are left. r is overwritten with the residual.
 func conjugateGradients(k, m int, r []float64, product func(q, p []float64) error, tolerance float64, most int,
 	progress func(int, float64)) ([]float64, stopped, error) {
 	x, q := make([]float64, k*m), make([]float64, k*m)

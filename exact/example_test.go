@@ -37,7 +37,8 @@ func ExampleFitFalkon() {
 	for i, c := range class {
 		y[i] = float64(2*c - 1)
 	}
-	m, _, err := exact.FitFalkon(context.Background(), kernel.Kernel{Name: "rbf", Gamma: 1}, x, y, 1, nil, exact.Falkon{Centres: 6, Lambda: 0.01, Seed: 1})
+	m, _, err := exact.FitFalkon(context.Background(), kernel.Kernel{Name: "rbf", Gamma: 1}, x, y, 1, nil,
+		exact.Falkon{Centres: 6, Lambda: 0.01, Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

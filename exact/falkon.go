@@ -14,32 +14,32 @@ import (
 	"mercer/matrix"
 )
 
-// Falkon says how to fit kernel ridge regression whose function is spanned by m centres c_j
-// instead of all n rows, b the mean of the targets,
+// Falkon is the configuration of kernel ridge regression with a function spanned by m centres
+// c_j instead of all n rows, and b the mean of the targets,
 //
 //	min over α of Σᵢ wᵢ‖yᵢ - b - Σⱼ αⱼk(xᵢ, cⱼ)‖² + λ αᵀK_mm α,
 //
 // that is, (K_nmᵀWK_nm + λK_mm)α = K_nmᵀW(y - b), by conjugate gradients with a preconditioner
-// made of the centres alone (Rudi, Carratino and Rosasco, "FALKON: An Optimal Large Scale Kernel
-// Method", 2017). To K_mm comes a jitter·I as small as the rounding of the kernel's values, so
-// that centres which come twice, or nearly depend on each other, do no harm.
+// computed from the centres alone (Rudi, Carratino and Rosasco, "FALKON: An Optimal Large Scale Kernel
+// Method", 2017). A jitter·I as small as the rounding of the kernel's values is added
+// to K_mm, so that duplicate or nearly dependent centres do no harm.
 type Falkon struct {
-	// Centres is m; n at most are used.
+	// Centres is m; at most n are used.
 	Centres int
 
 	// Landmarks is how centres are chosen, one of feature.LandmarkChoices but "given"; "" is
 	// uniform.
 	Landmarks string
 
-	// Given are the centres themselves, if not nil: Centres and Landmarks then do not count.
+	// Given are the centres themselves, if not nil: Centres and Landmarks are then ignored.
 	Given *matrix.Dense
 
-	// Lambda is λ > 0, on the scale of Ridge: the paper's times n. 0 means that a tenth of the
-	// rows, held out, chooses it.
+	// Lambda is λ > 0, on the scale of Ridge: the paper's times n. 0 means that it is chosen
+	// on a held-out tenth of the rows.
 	Lambda float64
 
-	// Tolerance stops the iteration when the preconditioned residual of every output is as
-	// small a part of its first; 0 means 10⁻⁶.
+	// Tolerance stops the iteration when the preconditioned residual of every output, relative
+	// to its first, is at most that; 0 means 10⁻⁶.
 	Tolerance float64
 
 	// MaxIter is the most iterations; 0 means 200.
@@ -51,11 +51,11 @@ type Falkon struct {
 
 	Seed uint64
 
-	// Progress, if not nil, is told after every iteration how many there were, and the residual.
+	// Progress, if not nil, is called after every iteration with their number and the residual.
 	Progress func(iterations int, residual float64)
 }
 
-// FalkonReport says how a fit went.
+// FalkonReport describes a fit.
 type FalkonReport struct {
 	Lambda  float64 `json:"lambda"`
 	Centres int     `json:"centres"`
@@ -63,13 +63,13 @@ type FalkonReport struct {
 	// Jitter is what was added to the diagonal of K_mm.
 	Jitter float64 `json:"jitter"`
 
-	// Iterations is how many products with K_nmᵀWK_nm the final fit took, and Residual the
-	// relative residual at its end. Converged says that it is within the tolerance.
+	// Iterations is how many products with K_nmᵀWK_nm the final fit took, and Residual
+	// the relative residual at its end. Converged means that it is within the tolerance.
 	Iterations int     `json:"iterations"`
 	Residual   float64 `json:"residual"`
 	Converged  bool    `json:"converged"`
 
-	// Kept says that K_nm was held in memory; else it was computed anew in every iteration.
+	// Kept means that K_nm was held in memory; otherwise it was recomputed in every iteration.
 	Kept bool `json:"kept"`
 
 	// HeldOut is the number of rows that chose λ, Path has what was tried, ascending.
@@ -78,8 +78,8 @@ type FalkonReport struct {
 }
 
 // FalkonBytes is the memory of FitFalkon for n rows of d dimensions, m centres and K outputs
-// beyond the rows and targets: the centres, 12md; two triangular factors and the work for them,
-// 16m²; sums over parts of the rows and what iterates, 8mK(32 + 6); a block of K_nm a thread;
+// beyond the rows and targets: the centres, 12md; two triangular factors and their workspace, 16m²;
+// sums over parts of the rows and the vectors of the iteration, 8mK(32 + 6); a block of K_nm per thread;
 // and K_nm in float32, 4nm, if it is kept.
 func FalkonBytes(n, d, m, outputs int, kept bool) int64 {
 	rows, centres := float64(n), float64(m)
@@ -115,7 +115,8 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 	}
 	if need, limit := FalkonBytes(n, x.Dim(), m, outputs, false), memory(opt.Memory); need > limit {
 		takes, allowed := units.BytesApart(need, limit)
-		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer centres or a feature map", m,
+		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer "+
+			"centres or a feature map", m,
 			takes, allowed)
 	}
 	centres := opt.Given
@@ -128,7 +129,7 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 	return fitFalkon(ctx, k, x, y, outputs, weights, centres, opt)
 }
 
-// chooseCentres draws as many rows as the choice needs, and lets it choose.
+// chooseCentres draws as many rows as the choice of landmarks needs, and runs it.
 func chooseCentres(k kernel.Kernel, x matrix.Rows, m int, opt Falkon) (*matrix.Dense, error) {
 	sample := m
 	if opt.Landmarks != "" && opt.Landmarks != "uniform" {
@@ -167,7 +168,7 @@ func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 		return nil, nil, fmt.Errorf("the kernel of the rows is not finite; scale the data")
 	}
 	if f.most == 0 {
-		f.most = 1 // K_mm is 0, and there is nothing to learn
+		f.most = 1 // K_mm is 0, so there is nothing to learn
 	}
 	f.t, f.a = make([]float64, f.m*f.m), make([]float64, f.m*f.m)
 	report := &FalkonReport{Lambda: opt.Lambda, Centres: f.m, Kept: FalkonBytes(f.n, x.Dim(), f.m, outputs, true) <= memory(opt.Memory)}
@@ -202,7 +203,7 @@ func transposed(a []float64, rows, cols int) []float64 {
 	return t
 }
 
-// falkon is a fit. Vectors of all outputs are K×m, an output a row.
+// falkon is a fit. Vectors of all outputs are K×m, one output per row.
 type falkon struct {
 	ctx     context.Context
 	opt     Falkon
@@ -266,8 +267,8 @@ func (f *falkon) solve(y, weights, b []float64, total, lambda float64, report *F
 	return beta, nil
 }
 
-// choose returns the λ that predicts a tenth of the rows best, fitted to the others. A row that
-// is held out is a row of weight 0.
+// choose returns the λ that predicts a tenth of the rows best, fitted to the others.
+// Held-out rows have weight 0.
 func (f *falkon) choose(y, weights []float64, report *FalkonReport) (float64, error) {
 	h := holdOut(f.n, weights, f.opt.Seed)
 	if h == nil {

@@ -9,12 +9,12 @@ import (
 
 // factorCentres computes T for λ.
 //
-// Where K_mm is singular to rounding, two roundings matter. That of K_mm itself, some m·2⁻⁵²,
-// decides whether there is a T. And K_nm has errors of about 2⁻²⁶ times its values, as it is
-// rounded to float32. In directions that K_nm has nothing else in, the targets would be fitted to
-// these errors as to features of size Σw·2⁻⁵²; a penalty λ·jitter 2¹² times that size leaves
-// nothing of them. It is felt by itself where λ/Σw is below some 2⁻²⁰/√m, which float32 has no
-// more digits for.
+// If K_mm is numerically singular, two roundings matter. That of K_mm itself, about m·2⁻⁵²,
+// decides whether there is a T. And K_nm has relative errors of about 2⁻²⁶, as it is
+// rounded to float32. In directions where K_nm is otherwise zero, the targets would be fitted to
+// these errors as to features of size Σw·2⁻⁵²; a penalty λ·jitter 2¹² times that size suppresses
+// them. The penalty itself matters only if λ/Σw is below about 2⁻²⁰/√m, which is beyond the
+// precision of float32.
 func (f *falkon) factorCentres(total, lambda float64) error {
 	m := f.m
 	centres := matrix.Rows{Dense: f.centres}
@@ -41,7 +41,7 @@ func (f *falkon) factorCentres(total, lambda float64) error {
 	return nil
 }
 
-// factor computes T and A for λ: with rows that are like the centres, K_nmᵀWK_nm is about (Σw/m)·K_mm²
+// factor computes T and A for λ: if the rows are distributed like the centres, K_nmᵀWK_nm is about (Σw/m)·K_mm²
 // = (Σw/m)·Tᵀ(TTᵀ)T.
 func (f *falkon) factor(total, lambda float64) error {
 	if err := f.factorCentres(total, lambda); err != nil {

@@ -2,14 +2,14 @@ package exact
 
 import "mercer/internal/vec"
 
-// falkonParts is how many parts the rows are cut into, each of which is summed by itself, so that
-// no sum depends on the number of threads.
+// falkonParts is how many parts the rows are divided into, each of which is summed separately, so
+// that no sum depends on the number of threads.
 const falkonParts = 32
 
-// falkonBlock is how many rows of K_nm are worked on at a time: 512 KB of them in float64.
+// falkonBlock is how many rows of K_nm are processed at a time: 512 KB of them in float64.
 func falkonBlock(m int) int { return min(256, max(8, 1<<16/m)) }
 
-// each calls do for blocks of rows of K_nm, a part of the rows after the other on each thread,
+// each calls do for blocks of rows of K_nm, one part of the rows after the other on each thread,
 // and fails if the context is done. values are the rows [i, j) of K_nm and may be changed; out
 // has room for their K outputs.
 func (f *falkon) each(do func(part, i, j int, values, out []float64)) error {
@@ -20,7 +20,7 @@ func (f *falkon) each(do func(part, i, j int, values, out []float64)) error {
 	step := (f.n + falkonParts - 1) / falkonParts
 	step = (step + block - 1) / block * block
 	if f.filled && f.k <= fewOutputs {
-		block = 1 // outputs one by one go row by row anyway, and a row stays in the L1 cache
+		block = 1 // single outputs are computed row by row anyway, and a row stays in the L1 cache
 	}
 	vec.Parallel(falkonParts, 1, func(lo, hi int) {
 		values, out := make([]float64, block*f.m), make([]float64, block*f.k)
@@ -48,7 +48,7 @@ func (f *falkon) each(do func(part, i, j int, values, out []float64)) error {
 	return nil
 }
 
-// round rounds values of K_nm, from row i on, to float32, and keeps them if they are to be kept.
+// round rounds values of K_nm, from row i on, to float32, and stores them if K_nm is kept.
 func (f *falkon) round(values []float64, i int) {
 	if f.kept == nil {
 		for c, v := range values {
@@ -90,10 +90,10 @@ func (f *falkon) addTransposed(g, values, out []float64) {
 	}
 }
 
-// fewOutputs is how many outputs take longer as a matrix product than one by one.
+// fewOutputs is the number of outputs up to which a matrix product is slower than one output at a time.
 const fewOutputs = 2
 
-// normal writes K_nmᵀW(K_nm·u) into g, or of a vector r, n×K, in place of the product with u.
+// normal writes K_nmᵀW(K_nm·u) into g, or K_nmᵀWr for a given r, n×K.
 func (f *falkon) normal(g, u, r, weights, sums []float64) error {
 	clear(sums)
 	size := f.k * f.m

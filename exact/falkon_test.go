@@ -158,7 +158,8 @@ func TestFalkonIsDeterministic(t *testing.T) {
 			kept    bool
 		}{{1, true}, {3, true}, {2, false}, {1, false}} {
 			runtime.GOMAXPROCS(c.threads)
-			fit, report, err := FitFalkon(context.Background(), k, x, y, 3, nil, Falkon{Centres: 60, Lambda: lambda, Seed: 1, Memory: FalkonBytes(n, 5, 60, 3, c.kept)})
+			fit, report, err := FitFalkon(context.Background(), k, x, y, 3, nil,
+				Falkon{Centres: 60, Lambda: lambda, Seed: 1, Memory: FalkonBytes(n, 5, 60, 3, c.kept)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +202,8 @@ func TestFalkonErrors(t *testing.T) {
 		{nil, Falkon{}, "0 centres"},
 		{nil, Falkon{Given: matrix.NewDense(0, 3)}, "0 centres"},
 		{nil, Falkon{Given: matrix.NewDense(4, 2)}, "the centres have 2 dimensions"},
-		{nil, Falkon{Given: &matrix.Dense{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, float32(math.NaN()), 0}}}, "the centres: exact: row 1, column 2"},
+		{nil, Falkon{Given: &matrix.Dense{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, float32(math.NaN()), 0}}},
+			"the centres: exact: row 1, column 2"},
 		{nil, Falkon{Centres: 5, Lambda: -1}, "lambda -1"},
 		{nil, Falkon{Centres: 5, Lambda: math.Inf(1)}, "lambda +Inf"},
 		{nil, Falkon{Centres: 5, Tolerance: 2}, "tolerance 2"},
@@ -230,7 +232,8 @@ func TestFalkonOfLittleData(t *testing.T) {
 			if got := scores(t, fit, one).Data[0]; got != 5 {
 				t.Errorf("%s: one row of target 5 gives %g", k.Name, got)
 			}
-			if fit, _, err = FitFalkon(context.Background(), k, zero, []float64{1, 2, 3, 4}, 1, nil, Falkon{Centres: 7, Lambda: lambda}); err != nil {
+			if fit, _, err = FitFalkon(context.Background(), k, zero, []float64{1, 2, 3, 4}, 1, nil,
+				Falkon{Centres: 7, Lambda: lambda}); err != nil {
 				t.Fatal(err)
 			}
 			if got := scores(t, fit, zero).Data[0]; math.Abs(float64(got)-2.5) > 1e-5 {

@@ -20,42 +20,42 @@ import (
 //
 //	exp(-(t-s)²) = Σ_mn (bᵐ/m!)·(-1)ᵐh_(m+n)(x)·(aⁿ/n!),  h_k(x) = (-1)ᵏ dᵏ/dxᵏ exp(-x²),
 //
-// cut off at m, n < p: the rows of a box give p moments Σ v·aⁿ/n!, matrices that depend on x
-// alone take them to the other boxes, and there a polynomial in b has the sum. With d columns the
-// kernel is a product, moments are pᵈ, and boxes lie on a grid; the matrices then act on one
-// column at a time along the lines of the grid, which is O(d) in place of O(reachᵈ) boxes.
+// truncated at m, n < p: the rows of a box give p moments Σ v·aⁿ/n!, matrices that depend
+// only on x carry them to the other boxes, and there the sum is a polynomial in b. With d columns the
+// kernel is a product, there are pᵈ moments, and boxes lie on a grid; the matrices then act on
+// one column at a time along the lines of the grid, which is O(d) instead of O(reachᵈ) boxes.
 //
-// By Cramér's inequality |h_k(x)| ≤ 1.09·2^(k/2)√(k!), what is cut off for boxes of half side ρ
-// is at most
+// By Cramér's inequality |h_k(x)| ≤ 1.09·2^(k/2)√(k!), the truncation error for boxes of half side
+// ρ is at most
 //
 //	e = 1.09 Σ_(m ≥ p or n ≥ p) (√2ρ)^(m+n) √((m+n)!)/(m!n!),
 //
-// and boxes further apart than √log(1/e) are left out for as much, so that no element of K̃ is
-// off by more than (1+e)ᵈ - 1. (Greengard and Strain's own bound has a mistake, which Baxter and
-// Roussos found in 2002; this one holds for both cuts together.) K̃ is symmetric.
+// and boxes further apart than √log(1/e) are left out at the same cost, so that the error of
+// an element of K̃ is at most (1+e)ᵈ - 1. (Greengard and Strain's own bound has a mistake, found
+// by Baxter and Roussos in 2002; this one covers both truncations.) K̃ is symmetric.
 type GaussProduct struct {
 	order  []int     // row i here is row order[i] of the caller
 	first  []int     // box i has the rows [first[i], first[i+1])
 	filled []int     // the boxes that have rows
 	offset []float64 // n×d: a, from the centre of the row's box
 
-	axes  int // d, of columns that are not constant
+	axes  int // d, the number of columns that are not constant
 	terms int // p
 	size  int // pᵈ
 	boxes [3]int
 	reach int
 	table []float64 // for each shift by -reach … reach boxes, p×p
-	off   float64   // what an element may be off by
+	off   float64   // the largest error of an element
 }
 
 // mostTerms is the largest p that is tried.
 const mostTerms = 24
 
 // NewGaussProduct prepares products with an error of at most accuracy in each element of K, for
-// the rbf kernel and dense rows of which no more than three columns vary. p and the boxes are
-// chosen for the least work. It holds 8n(d + 1) bytes and 16pᵈ for every box of the grid, and
-// fails where that takes more than limit bytes (0: 4 GiB), as rows do that spread over very many
-// widths of the kernel.
+// the rbf kernel and dense rows of which no more than three columns vary. p and the boxes
+// are chosen for the least work. It holds 8n(d + 1) bytes and 16pᵈ for every box of the
+// grid, and fails if that is more than limit bytes (0: 4 GiB), as for rows that extend over
+// very many kernel widths.
 func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int64) (*GaussProduct, error) {
 	if err := checkRows(k, x); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func NewGaussProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int
 	case x.Len() == 0:
 		return nil, fmt.Errorf("exact: no rows")
 	}
-	// The columns that vary, and their ranges in widths of the kernel.
+	// The columns that vary, and their ranges in kernel widths.
 	n, root := x.Len(), math.Sqrt(k.Gamma)
 	var columns []int
 	var start, extent []float64
@@ -178,7 +178,8 @@ func (p *GaussProduct) plan(n int, extent []float64, accuracy, limit float64) (h
 	}
 	if half == 0 {
 		take, allowed := units.BytesApart(needed, limit)
-		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast Gauss transform take %s, "+
+		return 0, fmt.Errorf("exact: the rows spread over so many widths 1/√γ of the kernel that the boxes of a fast "+
+			"Gauss transform take %s, "+
 			"of %s allowed; use a tree or a threshold", take, allowed)
 	}
 	p.off = accuracy
@@ -186,9 +187,9 @@ func (p *GaussProduct) plan(n int, extent []float64, accuracy, limit float64) (h
 	return half, nil
 }
 
-// truncation has, for every k, what (√2ρ)ᵏ has in e of p terms: e itself is 1.09 Σ_k of that.
+// truncation has, for every k, the coefficient of (√2ρ)ᵏ in e for p terms: e is 1.09 times the sum over k.
 func truncation(terms int) []float64 {
-	const most = 160 // what follows is below 10⁻⁶⁰ for ρ ≤ 1
+	const most = 160 // the rest is below 10⁻⁶⁰ for ρ ≤ 1
 	factorial := make([]float64, most)
 	factorial[0] = 1
 	for k := 1; k < most; k++ {
@@ -242,10 +243,10 @@ func (p *GaussProduct) setTable(half float64) {
 // Len is n.
 func (p *GaussProduct) Len() int { return len(p.order) }
 
-// Bound is n times what an element of K̃ may be off by.
+// Bound is n times the largest error of an element of K̃.
 func (p *GaussProduct) Bound() float64 { return float64(p.Len()) * p.off }
 
-// Bytes is the memory it holds, and takes for a product.
+// Bytes is the memory it holds, including that of a product.
 func (p *GaussProduct) Bytes() int64 {
 	return 8*int64(p.Len())*int64(p.axes+1) + 8*int64(p.grid())*int64(1+2*p.size) + 8*int64(len(p.table))
 }
@@ -275,7 +276,7 @@ func (p *GaussProduct) eachBox(do func(box, i int, tensor []float64)) {
 		tensor, power := make([]float64, p.size), make([]float64, p.terms)
 		for _, box := range p.filled[lo:hi] {
 			for i := p.first[box]; i < p.first[box+1]; i++ {
-				// From the last column on: what is there times the powers of the one before.
+				// From the last column on: the current values times the powers of the previous column.
 				tensor[0] = 1
 				filled := 1
 				for axis := p.axes - 1; axis >= 0; axis-- {
@@ -296,7 +297,7 @@ func (p *GaussProduct) eachBox(do func(box, i int, tensor []float64)) {
 	})
 }
 
-// shift takes the moments from to all boxes along an axis of the grid.
+// shift carries the moments from to all boxes along an axis of the grid.
 func (p *GaussProduct) shift(to, from []float64, axis int) {
 	stride, inner := 1, 1 // between boxes, and between the moments of the axis
 	for a := axis + 1; a < p.axes; a++ {

@@ -13,16 +13,16 @@ import (
 	"mercer/matrix"
 )
 
-// Intersection predicts what a machine of the intersection kernel does, in a time that does not
-// grow with the number n of its rows. As the kernel is a sum over dimensions,
+// Intersection predicts like a machine of the intersection kernel, in time that hardly
+// depends on its number of rows n. As the kernel is a sum over dimensions,
 //
 //	Σᵢ αᵢ Σⱼ min(s_j, x_ij) = Σⱼ f_j(s_j),  f_j(s) = A_j(r) + s·B_j(r),
 //
 // where r is the number of the x_ij ≤ s, A_j(r) the sum of αᵢx_ij over these, and B_j(r) that of
 // αᵢ over the others (Maji, Berg and Malik, "Classification using intersection kernel support
 // vector machines is efficient", 2008; Kumar's lecture of 2010). r is found by bisection, in
-// O(log n); or f_j, which is linear between the x_ij and constant beyond the largest, is looked up
-// in a table, in O(1).
+// O(log n); or f_j, which is linear between the x_ij and constant beyond the largest, is looked
+// up in a table in O(1).
 //
 // It never changes and is safe for concurrent use.
 type Intersection struct {
@@ -31,7 +31,7 @@ type Intersection struct {
 	lookup Lookup
 
 	ptr    []int     // dimension j has the breaks [ptr[j], ptr[j+1])
-	breaks []float32 // the x_ij > 0 that differ, ascending
+	breaks []float32 // the distinct x_ij > 0, ascending
 	ab     []float64 // A(r) and B(r), K of each, for all r: those of dimension j from 2K(ptr[j]+j) on
 
 	scale []float64 // bins/(largest break), per dimension
@@ -40,28 +40,28 @@ type Intersection struct {
 	spare spare.Slices[float64]
 }
 
-// Lookup says how an Intersection finds f_j(s).
+// Lookup is how an Intersection finds f_j(s).
 type Lookup struct {
-	// Bins is the number of equal cells that the values from 0 to the largest of each dimension
-	// are cut into; 0 means bisection, which is exact.
+	// Bins is the number of equal cells from 0 to the largest value of each
+	// dimension; 0 means bisection, which is exact.
 	Bins int
 
-	// Constant takes f_j of the middle of a cell, in place of the line through its ends.
+	// Constant uses f_j at the middle of a cell, instead of the line through its ends.
 	Constant bool
 }
 
-// LooksUp says whether NewIntersection takes machines of a kernel: it is the intersection kernel,
-// its degree of homogeneity 1.
+// LooksUp reports whether NewIntersection takes machines of a kernel: it must be the intersection
+// kernel with degree of homogeneity 1.
 func LooksUp(k kernel.Kernel) bool {
 	sum, ok := k.Additive()
 	return ok && k.Kind() == kernel.Intersection && sum.Homogeneity == 1
 }
 
-// NewIntersection prepares a machine's fast prediction. Bisection holds 4 + 16K bytes for every
-// number of the machine's rows that is not 0, equal ones of a dimension counted once, and a
-// table 8dK(bins + 1).
+// NewIntersection prepares a machine's fast prediction. Bisection holds 4 + 16K bytes
+// for every distinct nonzero number of each dimension of the machine's rows, and
+// a table 8dK(bins + 1).
 //
-// Tables take LookupBytes, and 16 GiB at most.
+// Tables take LookupBytes, at most 16 GiB.
 func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
 	if !LooksUp(m.kernel) {
 		return nil, fmt.Errorf("exact: the kernel is %v; only a machine of the intersection kernel with degree of homogeneity 1 is a sum of "+
@@ -87,7 +87,7 @@ func NewIntersection(m *Machine, lookup Lookup) (*Intersection, error) {
 // maxLookup bounds the tables of a machine.
 const maxLookup = 16 << 30
 
-// LookupBytes is what tables of so many bins take for d dimensions and k outputs; 0 bins, none.
+// LookupBytes is the size of tables of so many bins for d dimensions and k outputs; 0 for 0 bins.
 func LookupBytes(d, k, bins int) int64 {
 	if bins == 0 {
 		return 0
@@ -95,7 +95,7 @@ func LookupBytes(d, k, bins int) int64 {
 	return int64(min(8*float64(d)*float64(k)*float64(bins+1), math.MaxInt64/2))
 }
 
-// setBreaks sorts every dimension and sums up.
+// setBreaks sorts every dimension and computes the sums.
 func (f *Intersection) setBreaks(m *Machine) {
 	type number struct {
 		x   float32
@@ -135,7 +135,7 @@ func (f *Intersection) setBreaks(m *Machine) {
 			}
 			f.breaks = append(f.breaks, x)
 		}
-		// B from the other end, where it is 0, so that it is exactly that.
+		// B from the other end, so that it is exactly 0 there.
 		b := make([]float64, k)
 		for at, r := len(column), len(f.breaks); at > 0; {
 			r--
@@ -168,8 +168,8 @@ func (f *Intersection) exactly(j int, s float64, sum []float64) {
 }
 
 // setTable fills the tables and the bound of their error. In a cell of width h where the slopes of
-// f_j are from B₀ to B₁, the line through the ends is off by h(B₁-B₀)/4 at most, and the value of
-// the middle by h/2·max(|B₀|, |B₁|).
+// f_j range from B₀ to B₁, the error of the line through the ends is at most h(B₁-B₀)/4, and that of
+// the middle value h/2·max(|B₀|, |B₁|).
 func (f *Intersection) setTable() {
 	bins, k := f.lookup.Bins, f.k
 	f.scale = make([]float64, f.d)
@@ -197,8 +197,8 @@ func (f *Intersection) setTable() {
 			if c == bins {
 				break
 			}
-			// The slopes of the cell: those of r breaks, of the breaks that lie in it, and
-			// of one more for rounding.
+			// The slopes of the cell: those after r breaks, after the breaks that lie in it,
+			// and after one more for rounding.
 			copy(least, f.ab[2*k*(r+j)+k:][:k])
 			copy(most, least)
 			for ; r < hi && float64(f.breaks[r]) <= h*float64(c+1); r++ {
@@ -218,20 +218,20 @@ func (f *Intersection) setTable() {
 	}
 }
 
-// widen makes the ranges from least to most hold v.
+// widen extends the ranges from least to most to include v.
 func widen(least, most, v []float64) {
 	for t, x := range v {
 		least[t], most[t] = math.Min(least[t], x), math.Max(most[t], x)
 	}
 }
 
-// Bound returns, for each output, what a score may be off by at most, but for rounding: 0 by
-// bisection.
+// Bound returns, for each output, the largest error of a score, up to rounding: 0
+// for bisection.
 func (f *Intersection) Bound() []float64 { return slices.Clone(f.bound) }
 
 // Scores writes the scores of the rows x into dst, which must be Len×K. A row's scores do not
-// depend on the rows beside it. It takes O(d log n), or O(d) with tables, a row, d being the
-// numbers that are not 0.
+// depend on the rows beside it. It takes O(d log n) per row, or O(d) with tables, where d
+// counts the nonzero numbers.
 func (f *Intersection) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != f.k {
 		panic(fmt.Sprintf("exact: Scores wants a %d×%d dst, got %d×%d", x.Len(), f.k, dst.Rows, dst.Cols))
@@ -294,10 +294,10 @@ func (f *Intersection) score(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 	}
 }
 
-// add adds f_j(s), or what the table has for it, to sum.
+// add adds f_j(s), or its value from the table, to sum.
 func (f *Intersection) add(j int, s float64, sum []float64) {
 	if s == 0 {
-		return // in sparse rows it is not even there
+		return // in sparse rows it is not even stored
 	}
 	if f.lookup.Bins == 0 {
 		f.exactly(j, s, sum)

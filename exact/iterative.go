@@ -11,15 +11,15 @@ import (
 	"mercer/matrix"
 )
 
-// Iterative says how to fit kernel ridge regression, as Ridge, from products with the Gram matrix
-// alone, by conjugate gradients.
+// Iterative is the configuration of kernel ridge regression, as in Ridge, by conjugate gradients, from
+// products with the Gram matrix alone.
 type Iterative struct {
-	// Lambda is λ > 0. The smaller it is beside the eigenvalues of K, the more iterations. 0
-	// means that a tenth of the rows, held out, chooses it.
+	// Lambda is λ > 0. The smaller it is compared with the eigenvalues of K, the more iterations.
+	// 0 means that it is chosen on a held-out tenth of the rows.
 	Lambda float64
 
-	// Tolerance stops the iteration when the residual of every output is as small a part of its
-	// targets'; 0 means 10⁻⁶.
+	// Tolerance stops the iteration when the residual of every output, relative to its targets, is
+	// at most that; 0 means 10⁻⁶.
 	Tolerance float64
 
 	// MaxIter is the most iterations; 0 means 1000.
@@ -28,19 +28,19 @@ type Iterative struct {
 	// Seed chooses the rows that are held out.
 	Seed uint64
 
-	// Progress, if not nil, is told after every iteration how many there were, and the residual.
+	// Progress, if not nil, is called after every iteration with their number and the residual.
 	Progress func(iterations int, residual float64)
 }
 
-// IterativeReport says how a fit went.
+// IterativeReport describes a fit.
 type IterativeReport struct {
 	Lambda     float64 `json:"lambda"`
 	Iterations int     `json:"iterations"`
 	Residual   float64 `json:"residual"`
 	Converged  bool    `json:"converged"`
 
-	// Error is a number that ‖α̃ - α‖ is at most, as a part of ‖α̃‖, for the weights α of K
-	// itself and equal weights of the rows: ‖K̃ - K‖₂/λ.
+	// Error is a bound on ‖α̃ - α‖/‖α̃‖, for the weights α of K itself
+	// and equal weights of the rows: ‖K̃ - K‖₂/λ.
 	Error float64 `json:"error"`
 
 	// Bytes is the memory of the products.
@@ -51,13 +51,13 @@ type IterativeReport struct {
 	Path    []LambdaPoint `json:"path,omitempty"`
 }
 
-// FitIterative fits kernel ridge regression with K̃ of p in place of K,
+// FitIterative fits kernel ridge regression with K̃ of p instead of K,
 //
 //	α = S(SK̃S + λI)⁻¹S(y - b),
 //
 // to rows x with targets y, n×outputs row by row, and weights, 0 or more, of which nil means that
-// all are 1. The machine predicts with the kernel itself. It holds 8·6nK bytes beyond the
-// products'. It fails where K̃ is too far from K for λ: K̃ + λI is then not positive definite.
+// all are 1. The machine predicts with the exact kernel. It holds 8·6nK bytes beyond
+// the products'. It fails if K̃ is too far from K for λ: K̃ + λI is then not positive definite.
 func FitIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Product, y []float64, outputs int, weights []float64,
 	opt Iterative) (*Machine, *IterativeReport, error) {
 	if p.Len() != x.Len() {
@@ -121,7 +121,7 @@ func chooseIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Prod
 	}
 	f := make([]float64, n*outputs)
 	indefinite := false
-	// Which λ predicts best shows long before the last digits are there.
+	// The best λ is clear long before the solution has converged.
 	opt.Tolerance, opt.MaxIter, opt.Progress = max(opt.Tolerance, 1e-3), min(opt.MaxIter, 200), nil
 	path, best, err := downhill(h.sumMain*most, func(lambda float64) (float64, int, error) {
 		alpha, b, stop, err := solveIterative(ctx, p, y, outputs, h.main, lambda, opt)
@@ -156,7 +156,7 @@ func solveIterative(ctx context.Context, p Product, y []float64, outputs int, we
 	n := p.Len()
 	b, _ = mean(y, weights, outputs)
 	root := roots(weights, n)
-	r := make([]float64, n*outputs) // an output behind the other
+	r := make([]float64, n*outputs) // one output after the other
 	for i := range n {
 		for t := range outputs {
 			r[t*n+i] = root[i] * (y[i*outputs+t] - b[t])
@@ -191,15 +191,15 @@ func solveIterative(ctx context.Context, p Product, y []float64, outputs int, we
 	return alpha, b, stop, nil
 }
 
-// GramProduct multiplies by the Gram matrix itself, whose rows are computed anew for every
+// GramProduct multiplies by the Gram matrix itself, whose rows are recomputed for every
 // product: n²d operations and no memory.
 type GramProduct struct {
 	against *kernel.Against
 	x       matrix.Rows
 }
 
-// NewGramProduct prepares products with the Gram matrix of x. It holds 8nd bytes, up to three
-// times as many for kernels of histograms.
+// NewGramProduct prepares products with the Gram matrix of x. It holds 8nd bytes, up to
+// three times as many for histogram kernels.
 func NewGramProduct(k kernel.Kernel, x matrix.Rows) (*GramProduct, error) {
 	if err := checkRows(k, x); err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (p *GramProduct) Len() int { return p.x.Len() }
 // Bound is 0.
 func (p *GramProduct) Bound() float64 { return 0 }
 
-// Bytes is the memory it holds, and takes for a product on each thread.
+// Bytes is the memory it holds, including that of a product on each thread.
 func (p *GramProduct) Bytes() int64 {
 	return p.against.Bytes() + int64(vec.Threads())*8*scoreRows*int64(p.Len()+p.against.Work())
 }

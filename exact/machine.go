@@ -22,17 +22,17 @@ type Machine struct {
 	alpha  []float64 // n×K
 	b      []float64 // K
 
-	against *kernel.Against      // nil where the rows are too sparse to be laid out densely
+	against *kernel.Against      // nil if the rows are too sparse for a dense form
 	packed  *vec.Packed[float64] // α
 	spare   spare.Slices[float64]
 }
 
 // NewMachine makes the machine of a kernel, n rows x, their weights alpha, n×K row by row, and
-// the intercepts b, K of them, all of which it keeps. It fails if the kernel is not valid, the
-// rows have numbers that it does not take, or the sizes do not go together or a number is not
-// finite: they may come from a file.
+// the intercepts b, K of them, all of which it keeps. It fails if the kernel is invalid,
+// the rows have numbers that it does not take, the sizes do not match or a number is not finite:
+// the arguments may come from a file.
 //
-// It holds 8n(d + K) bytes beyond the rows, up to three times 8nd for kernels of histograms. Of
+// It holds 8n(d + K) bytes beyond the rows, up to three times 8nd for histogram kernels. For
 // sparse rows with less than one element in sixteen it holds no dense form, and is slower.
 func NewMachine(k kernel.Kernel, x matrix.Rows, alpha, b []float64) (*Machine, error) {
 	n, outputs := x.Len(), len(b)
@@ -67,8 +67,8 @@ func NewMachine(k kernel.Kernel, x matrix.Rows, alpha, b []float64) (*Machine, e
 
 func finite(v float64) bool { return v-v == 0 }
 
-// checkRows makes sure that the kernel is valid and that it takes the rows, all of whose
-// numbers have to be finite.
+// checkRows checks that the kernel is valid and takes the rows, all of whose
+// numbers must be finite.
 func checkRows(k kernel.Kernel, x matrix.Rows) error {
 	if err := k.Validate(); err != nil {
 		return err
@@ -96,21 +96,21 @@ func checkRows(k kernel.Kernel, x matrix.Rows) error {
 // Kernel is the machine's kernel.
 func (m *Machine) Kernel() kernel.Kernel { return m.kernel }
 
-// Rows are the n rows of the expansion, to be read only.
+// Rows are the n rows of the expansion; they must not be changed.
 func (m *Machine) Rows() matrix.Rows { return m.x }
 
-// Alpha are the weights of the rows, n×K row by row, to be read only.
+// Alpha are the weights of the rows, n×K row by row; they must not be changed.
 func (m *Machine) Alpha() []float64 { return m.alpha }
 
-// Intercepts are the K intercepts b, to be read only.
+// Intercepts are the K intercepts b; they must not be changed.
 func (m *Machine) Intercepts() []float64 { return m.b }
 
-// scoreRows is how many rows are scored at a time: enough that the rows of the expansion, which
-// are read once for all of them, cost less to read than to use.
+// scoreRows is how many rows are scored at a time: enough that reading the rows of the
+// expansion, once for all of them, costs less than the arithmetic.
 const scoreRows = 128
 
 // Scores writes the scores of the rows x into dst, which must be Len×K. A row's scores do not
-// depend on the rows beside it, to the bit. It holds 8·128·n bytes a thread, which it keeps for
+// depend on the rows beside it, to the bit. It holds 8·128·n bytes per thread, which it keeps for
 // the next call. It fails if x has numbers that the kernel does not take.
 func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != len(m.b) {
@@ -129,7 +129,7 @@ func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
 		m.score(dst, x, 0, x.Len())
 		return nil
 	}
-	// A block for each thread, so that the kernel's values are computed by all.
+	// One block per thread, so that all compute kernel values.
 	vec.Parallel(x.Len(), min(scoreRows, (x.Len()+vec.Threads()-1)/vec.Threads()), func(lo, hi int) {
 		for ; lo < hi; lo += scoreRows {
 			m.score(dst, x, lo, min(lo+scoreRows, hi))
@@ -138,7 +138,7 @@ func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	return nil
 }
 
-// score scores the rows [i, j) of x, scoreRows at most.
+// score scores the rows [i, j) of x, at most scoreRows.
 func (m *Machine) score(dst *matrix.Dense, x matrix.Rows, i, j int) {
 	rows, n := j-i, m.x.Len()
 	work := m.spare.Get(rows * (n + m.against.Work() + len(m.b)))
@@ -163,8 +163,8 @@ func (m *Machine) finish(dst *matrix.Dense, i, j int, values, work []float64) {
 // scoreSparse is Scores without a dense form of the rows.
 func (m *Machine) scoreSparse(dst *matrix.Dense, x matrix.Rows) error {
 	n := m.x.Len()
-	// A Gram matrix of rows with themselves has a diagonal that is exact, others have not:
-	// a view of its own keeps the bits of a row's scores the same in any company.
+	// A Gram matrix of rows with themselves has an exact diagonal, others have not:
+	// a separate view keeps the bits of a row's scores the same in any batch.
 	gram, err := kernel.NewGram(m.kernel, x, m.x.Slice(0, n))
 	if err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"mercer/matrix"
 )
 
-// Classifier decides between classes by the scores of a machine: of one that has an output for
-// every two classes, which vote, or one for every class. It is safe for concurrent use.
+// Classifier decides between classes by the scores of a machine, which has either an output
+// for every two classes, which vote, or one for every class. It is safe for concurrent use.
 type Classifier struct {
 	machine  *Machine
 	classes  int
@@ -16,8 +16,8 @@ type Classifier struct {
 
 // NewClassifier makes the classifier of a machine's scores. multiclass is ovo: outputs for
 // classes (0, 1), (0, 2), …, (1, 2), …, each above 0 for the first of the two; or ovr: an output
-// for every class, the largest of which wins. Two classes have one output, above 0 for class 0,
-// either way.
+// for every class, the largest of which wins. Two classes always have one output, above
+// 0 for class 0.
 func NewClassifier(m *Machine, classes int, multiclass string) (*Classifier, error) {
 	if classes < 2 || multiclass != "ovo" && multiclass != "ovr" {
 		return nil, fmt.Errorf("exact: a classifier of %d classes by %q; it takes two classes or more and ovo or ovr", classes, multiclass)
@@ -29,8 +29,8 @@ func NewClassifier(m *Machine, classes int, multiclass string) (*Classifier, err
 	return c, nil
 }
 
-// contest is what one machine decides: whether a row is of a class, rather than of another or,
-// if that is negative, of any other.
+// contest is the decision of one machine: whether a row belongs to a class rather than to another
+// or, if that is negative, to any other.
 type contest struct{ class, against int }
 
 // contests lists the machines of a number of classes.
@@ -50,7 +50,7 @@ func contests(classes int, multiclass string) []contest {
 	return list
 }
 
-// sign is that of a class's rows in the contest.
+// sign is the sign of a class's rows in the contest.
 func (c contest) sign(class int) float64 {
 	if class == c.class {
 		return 1
@@ -92,7 +92,7 @@ func (c *Classifier) Predict(dst []int, x matrix.Rows) error {
 	return nil
 }
 
-// Decide returns the class that a row of scores is for: the one with the most votes or the
+// Decide returns the class for a row of scores: the one with the most votes or the
 // largest score, the first of equals. votes is work memory of as many numbers as classes.
 func (c *Classifier) Decide(scores []float32, votes []int) int {
 	best := 0

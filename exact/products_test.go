@@ -76,7 +76,8 @@ func kernelsOf(product string) []kernel.Kernel {
 	if product == "gauss" {
 		return append(rbf, kernel.Kernel{Name: "rbf", Gamma: 2})
 	}
-	return append(rbf, kernel.Kernel{Name: "rbf", Gamma: 20}, kernel.Kernel{Name: "laplacian", Gamma: 1}, kernel.Kernel{Name: "cauchy", Gamma: 2})
+	return append(rbf, kernel.Kernel{Name: "rbf", Gamma: 20}, kernel.Kernel{Name: "laplacian", Gamma: 1},
+		kernel.Kernel{Name: "cauchy", Gamma: 2})
 }
 
 // Every element is as exact as asked for, K̃ is symmetric, no row is off by more than the bound,
@@ -114,7 +115,8 @@ func TestProductsAreWithinTheirBounds(t *testing.T) {
 						row = max(row, sum)
 					}
 					if most > accuracy+1e-11 || row > p.Bound()+1e-9 || p.Bound() > 1.001*float64(n)*accuracy {
-						t.Errorf("%s, %d columns, %v, accuracy %g: an element is off by %g, a row by %g, the bound is %g", name, d, k, accuracy, most, row, p.Bound())
+						t.Errorf("%s, %d columns, %v, accuracy %g: an element is off by %g, a row by %g, the bound is %g",
+							name, d, k, accuracy, most, row, p.Bound())
 					}
 				}
 			}

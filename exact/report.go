@@ -6,7 +6,7 @@ import (
 	"mercer/internal/units"
 )
 
-// Lines tell a person what was chosen.
+// Lines describe the choice.
 func (r *RidgeReport) Lines() []string {
 	if r.Path == nil {
 		return []string{fmt.Sprintf("λ = %.3g (given), by Cholesky", r.Lambda)}
@@ -14,7 +14,7 @@ func (r *RidgeReport) Lines() []string {
 	return []string{fmt.Sprintf("λ = %.3g (the best of %d by leave-one-out, mean squared error %.4g)", r.Lambda, len(r.Path), r.LeaveOneOut)}
 }
 
-// Lines tell a person how the fit went.
+// Lines describe the fit.
 func (r *FalkonReport) Lines() []string {
 	kept := "K_nm in memory"
 	if !r.Kept {
@@ -26,7 +26,7 @@ func (r *FalkonReport) Lines() []string {
 	}
 }
 
-// Lines tell a person how the fit went.
+// Lines describe the fit.
 func (r *IterativeReport) Lines() []string {
 	return []string{
 		fmt.Sprintf("λ = %.3g (%s)", r.Lambda, chosenBy(r.Path)),

@@ -1,5 +1,5 @@
-// Package exact holds kernel machines: exact ones, as baselines and for small data, and the ways
-// to train and to use them at less than their full cost.
+// Package exact has kernel machines: exact ones, as baselines and for small data, and ways
+// to train and use them at less than their full cost.
 package exact
 
 import (
@@ -12,7 +12,7 @@ import (
 	"mercer/matrix"
 )
 
-// Ridge says how to fit kernel ridge regression,
+// Ridge is the configuration of kernel ridge regression,
 //
 //	min over f in the kernel's space of Σᵢ wᵢ‖yᵢ - b - f(xᵢ)‖² + λ‖f‖²,  b = Σ wᵢyᵢ / Σ wᵢ,
 //
@@ -25,12 +25,12 @@ type Ridge struct {
 	Memory int64
 }
 
-// RidgeReport says what FitRidge chose.
+// RidgeReport describes the choices of FitRidge.
 type RidgeReport struct {
 	Lambda float64 `json:"lambda"`
 
-	// LeaveOneOut is the mean squared error, over the rows and by their weights, summed over the
-	// outputs, of the machine that was trained without the row; 0 if λ was given.
+	// LeaveOneOut is the weighted mean, over the rows, of the squared error, summed over
+	// the outputs, of the machine trained without the row; 0 if λ was given.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
 
 	// Path has the λ that were tried, ascending; nil if λ was given.
@@ -44,16 +44,16 @@ type RidgePoint struct {
 	Chosen      bool    `json:"chosen,omitempty"`
 }
 
-// The λ that are tried are tr(SKS)/n·10^e, e from pathLow to pathHigh in half steps. Below, λ
-// is no more than the rounding of the eigenvalues.
+// The λ that are tried are tr(SKS)/n·10^e, e from pathLow to pathHigh in half steps. Smaller
+// λ are below the rounding of the eigenvalues.
 const (
 	pathLow  = -10.0
 	pathHigh = 2.0
 	pathLen  = int(2*(pathHigh-pathLow)) + 1
 )
 
-// RidgeBytes is the memory of FitRidge for n rows of d dimensions: the Gram matrix, 8n², or with
-// λ to choose its eigenvectors and the work for them, 24n², with 8n·(25·(K+2)) for the path;
+// RidgeBytes is the memory of FitRidge for n rows of d dimensions: the Gram matrix, 8n², or, if
+// λ is chosen, its eigenvectors and their workspace, 24n², with 8n·(25·(K+2)) for the path;
 // then the machine, 8n(d + 2K).
 func RidgeBytes(n, d, outputs int, choose bool) int64 {
 	rows, k := float64(n), float64(outputs)
@@ -64,7 +64,7 @@ func RidgeBytes(n, d, outputs int, choose bool) int64 {
 	return saturated(8*rows*rows + machine)
 }
 
-// saturated is a number of bytes, which may be more than an int64 holds.
+// saturated is a number of bytes that may exceed the range of int64.
 func saturated(bytes float64) int64 {
 	if bytes >= math.MaxInt64 {
 		return math.MaxInt64
@@ -74,13 +74,13 @@ func saturated(bytes float64) int64 {
 
 // FitRidge fits kernel ridge regression to rows x with targets y, n×outputs row by row, and
 // weights, 0 or more, of which nil means that all are 1. A given λ takes n³/3 operations
-// (Cholesky); λ to choose takes one eigendecomposition SKS = QΛQᵀ, from which all λ follow, and
-// with G = (SKS + λI)⁻¹ the residual of row i by a machine that never saw it,
+// (Cholesky); choosing λ takes one eigendecomposition SKS = QΛQᵀ, which serves all λ, and with
+// G = (SKS + λI)⁻¹ the residual of row i for a machine trained without it is,
 //
 //	sᵢ(yᵢ - b₋ᵢ - f₋ᵢ(xᵢ)) = ([G S(y-b)]ᵢ + (b - b₋ᵢ)·[G s]ᵢ) / Gᵢᵢ
 //
-// (for b held fixed, Wahba 1990, section 4.2; the second term is what b without the row makes of
-// it: the residual is linear in the targets). The machine keeps x.
+// (for fixed b, Wahba 1990, section 4.2; the second term accounts for b without the row:
+// the residual is linear in the targets). The machine keeps x.
 func FitRidge(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, opt Ridge) (*Machine, *RidgeReport, error) {
 	n := x.Len()
 	if err := checkTargets(k, x, y, outputs, weights); err != nil {
@@ -158,7 +158,7 @@ func leaveOneOut(a []float64, trace float64, r, root []float64, outputs int, rep
 	}
 	scale := trace / float64(n)
 	if scale <= 0 {
-		scale = 1 // any λ: there is nothing to learn
+		scale = 1 // any λ will do: there is nothing to learn
 	}
 	lambdas := make([]float64, pathLen)
 	for l := range lambdas {
@@ -203,7 +203,7 @@ func leaveOneOut(a []float64, trace float64, r, root []float64, outputs int, rep
 		for i, s := range root {
 			g := solved[i*wide+l*k:][:k]
 			for t, v := range r[i*outputs:][:outputs] {
-				// b - b₋ᵢ = wᵢ(yᵢ - b)/(Σw - wᵢ), and v is s(yᵢ - b). A row alone leaves b = 0.
+				// b - b₋ᵢ = wᵢ(yᵢ - b)/(Σw - wᵢ), and v is s(yᵢ - b). Without the only row b is 0.
 				moved := 0.0
 				if rest := total - s*s; rest > 1e-12*total {
 					moved = s * v / rest
@@ -242,7 +242,7 @@ func roots(weights []float64, n int) []float64 {
 	return root
 }
 
-// checkTargets makes sure that a machine can be trained on the rows.
+// checkTargets checks that a machine can be trained on the rows.
 func checkTargets(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64) error {
 	n := x.Len()
 	if outputs < 1 || len(y) != n*outputs || weights != nil && len(weights) != n {

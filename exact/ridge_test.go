@@ -236,7 +236,9 @@ func TestRidgeLeaveOneOutMatchesRefit(t *testing.T) {
 				left := matrix.NewDense(n-1, 3)
 				copy(left.Data, x.Dense.Data[:i*3])
 				copy(left.Data[i*3:], x.Dense.Data[(i+1)*3:])
-				m, _, err := FitRidge(k, matrix.Rows{Dense: left}, slices.Delete(slices.Clone(y), i*outputs, (i+1)*outputs), outputs, slices.Delete(slices.Clone(w), i, i+1), Ridge{Lambda: p.Lambda})
+				m, _, err := FitRidge(k, matrix.Rows{Dense: left},
+					slices.Delete(slices.Clone(y), i*outputs, (i+1)*outputs), outputs,
+					slices.Delete(slices.Clone(w), i, i+1), Ridge{Lambda: p.Lambda})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,17 +10,17 @@ import (
 	"mercer/matrix"
 )
 
-// rowCache keeps rows of a Gram matrix in float32, those that were asked for most lately. Rows
-// that are missing are computed together, in products of matrices. It may be restricted to some
+// rowCache keeps the most recently used rows of a Gram matrix in float32. Missing
+// rows are computed together, in matrix products. It may be restricted to some
 // columns, so that it holds more rows.
 type rowCache struct {
 	lines  *kernel.Lines
 	diag   []float64
 	n      int
-	layout int64   // bytes that rows laid out for products may take
+	layout int64   // bytes that rows packed for products may take
 	room   int64   // numbers that all rows may have
-	cols   []int32 // the columns that rows have, nil for all
-	at     []int32 // of every column, where in a row it is, if not all are; -1 if nowhere
+	cols   []int32 // the columns of rows, nil for all
+	at     []int32 // for every column its position in a row, if not all are present; -1 if absent
 
 	rows  [][]float32 // by slot
 	free  [][]float32 // not in a slot
@@ -31,19 +31,19 @@ type rowCache struct {
 	clock int64
 
 	computed int  // rows, in all
-	evicted  bool // a row had to go since this was last set to false
+	evicted  bool // a row was evicted since this was last set to false
 }
 
-// lineBatch is how many rows are computed in one product: it bounds the work memory, and with
-// more the product is no faster.
+// lineBatch is how many rows are computed in one product: it bounds the work memory,
+// and more would not be faster.
 const lineBatch = 256
 
-// fewestLines is how many rows a cache holds at least: those of a whole working set, so that what
-// is in a working set never depends on the memory.
+// fewestLines is how many rows a cache holds at least: those of a whole working set, so
+// that working sets never depend on the memory.
 const fewestLines = largestSet
 
-// newRowCache makes room for as many rows as the memory leaves when all else that training
-// takes is there ([SVMMemory]). Half of it may be taken to lay out the rows for products.
+// newRowCache makes room for as many rows as fit beside everything else that
+// training takes ([SVMMemory]). Half of that may be used to pack the rows for products.
 func newRowCache(k kernel.Kernel, x matrix.Rows, memory int64) (*rowCache, error) {
 	n := x.Len()
 	least, _ := SVMMemory(n, x.Dim(), x.CSR != nil)
@@ -88,8 +88,8 @@ func (c *rowCache) place(j int32) int32 {
 	return j
 }
 
-// restrict leaves only some of the columns, at most half of those that there are. The rows that
-// are here stay, and what they no longer take makes room for others.
+// restrict keeps only some of the columns, at most half of the current ones. The
+// cached rows stay, and the freed memory makes room for others.
 func (c *rowCache) restrict(cols []int32) {
 	at := make([]int32, c.n)
 	for j := range at {
@@ -123,7 +123,7 @@ func (c *rowCache) widen() {
 	c.lines = c.lines.Columns(nil, c.layout)
 }
 
-// slotFor takes a slot that is not in use, -1 if there is no room for one.
+// slotFor takes an unused slot; it returns -1 if there is none.
 func (c *rowCache) slotFor() int32 {
 	var row []float32
 	switch {
@@ -140,7 +140,7 @@ func (c *rowCache) slotFor() int32 {
 }
 
 // get returns the rows of the Gram matrix that rows lists, no more than the cache holds and none
-// twice. They are good until the next call.
+// twice. They are valid until the next call.
 func (c *rowCache) get(rows []int32, dst [][]float32) [][]float32 {
 	c.clock++
 	var missing []int32
@@ -159,7 +159,7 @@ func (c *rowCache) get(rows []int32, dst [][]float32) [][]float32 {
 	return dst
 }
 
-// fill computes rows into new slots, or into those that were not asked for the longest.
+// fill computes rows into new slots, or into the least recently used ones.
 func (c *rowCache) fill(missing []int32) {
 	var old []int32 // slots, the last to be taken first
 	for lo := 0; lo < len(missing); lo += lineBatch {
@@ -183,7 +183,7 @@ func (c *rowCache) fill(missing []int32) {
 	}
 }
 
-// oldest lists the slots of rows that were not asked for now, the oldest last.
+// oldest lists the slots of rows that are not requested now, the least recently used last.
 func (c *rowCache) oldest() []int32 {
 	var old []int32
 	for s := range c.rows {

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Shrinking (Joachims 1999): variables at a bound that cannot be in a violating pair are left out
-// until those that remain are solved. It is for rows of the Gram matrix that the memory has no
-// room for: with fewer columns it has room for more of them. Where all fit, it would not pay,
-// since the f of what was left out takes a row for each support vector to compute anew.
+// Shrinking (Joachims 1999): variables at a bound that cannot be in a violating pair
+// are left out until the others are solved. It is used if rows of the Gram matrix do not
+// fit in memory: with fewer columns more of them fit. If all fit, it would not pay,
+// since recomputing f of the omitted variables takes a row for each support vector.
 
 const (
 	shrinkEvery  = 8 // working sets, at least, between two attempts to leave variables out
-	mostRestores = 3 // after which all variables stay
+	mostRestores = 3 // after this many all variables stay
 )
 
-// shrink leaves out what it may, if that is half of the columns or more.
+// shrink leaves out variables, if that removes at least half of the columns.
 func (s *smo) shrink() {
 	s.cache.evicted = false
 	top, bottom := [2]float64{math.Inf(-1), math.Inf(-1)}, [2]float64{math.Inf(1), math.Inf(1)}
@@ -53,8 +53,8 @@ func (s *smo) shrink() {
 	for p, j := range cols {
 		f[p] = s.all[j]
 	}
-	// The rows of variables that are left out are of no use any more, but what is in the last
-	// working set has to be among those that are not.
+	// The rows of omitted variables are no longer needed, but the last
+	// working set must be among the others.
 	s.cache.restrict(cols)
 	s.f, s.active = f, active
 	s.last = slices.DeleteFunc(slices.Clone(s.last), func(t int32) bool {
@@ -63,14 +63,14 @@ func (s *smo) shrink() {
 	})
 }
 
-// keep brings f of the columns into that of all rows.
+// keep copies f of the columns into that of all rows.
 func (s *smo) keep() {
 	for p, j := range s.cache.cols {
 		s.all[j] = s.f[p]
 	}
 }
 
-// restore brings back all variables, with the f of those that were left out.
+// restore brings back all variables, with the f of the omitted ones.
 func (s *smo) restore(ctx context.Context) error {
 	s.keep()
 	var out []int32
@@ -115,6 +115,6 @@ func (s *smo) restore(ctx context.Context) error {
 	s.f, s.all, s.active = s.all, nil, nil
 	s.cache.widen()
 	s.restores++
-	s.cache.evicted = s.restores < mostRestores // so that what is of no use is left out again
+	s.cache.evicted = s.restores < mostRestores // so that useless variables are left out again
 	return nil
 }

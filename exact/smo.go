@@ -13,11 +13,11 @@ import (
 //
 //	min ½ Σ_t,u s_t s_u α_t α_u k(x_t, x_u) - Σ_t s_t target_t α_t,  0 ≤ α_t ≤ C_t,
 //
-// with Σ_t s_t α_t (or, if pairs are to have one sign, Σ α_t of each sign) as at the start.
+// with Σ_t s_t α_t (or, if pairs have one sign, Σ α_t of each sign) fixed at its initial value.
 //
 // With f_i = Σ_u s_u α_u k(x_i, x_u) and v_t = target_t - f_t, which is -s_t times the gradient,
-// α is optimal when no v_t of a variable whose s_t α_t may grow (t in up) is above one whose
-// s_t α_t may fall (low): the largest difference is the violation.
+// α is optimal when no v_t of a variable whose s_t α_t can increase (t in up) exceeds that of one
+// whose s_t α_t can decrease (low): the largest difference is the violation.
 type program struct {
 	row      []int32   // of variable t
 	sign     []float64 // s_t, 1 or -1
@@ -27,20 +27,20 @@ type program struct {
 	separate bool      // each sign has a sum of its own: ν-SVC and ν-SVR
 }
 
-// smo solves a program by decomposition: of a working set of some hundred variables, those that
-// violate the conditions the most among them, it takes the rows of the Gram matrix (missing
-// ones in one product of matrices), solves the program in these variables alone by sequential
-// minimal optimisation on the small matrix, and adds what changed to f in one pass over the
-// rows (Joachims 1999; Wen et al. 2018 for working sets of this size). A pair of variables is
+// smo solves a program by decomposition: it picks a working set of a few hundred variables,
+// including those that violate the conditions most, gets their rows of the Gram matrix
+// (missing ones in one matrix product), solves the program in these variables alone by sequential
+// minimal optimisation on the small matrix, and adds the changes to f in one pass over
+// the rows (Joachims 1999; Wen et al. 2018 for working sets of this size). A pair of variables is
 // chosen by the second-order rule of Fan, Chen and Lin (2005).
 type smo struct {
 	*program
 	cache     *rowCache
 	tolerance float64
-	f         []float64 // f_i of every row, or of those that the cache's columns are
+	f         []float64 // f_i of every row, or of those that are the cache's columns
 
-	active   []int32   // the variables that are not left out, nil for all
-	all      []float64 // if some are left out, the f of all as they were
+	active   []int32   // the active variables, nil for all
+	all      []float64 // if some are left out, the f of all at that time
 	restores int
 
 	size      int     // of working sets
@@ -55,9 +55,9 @@ type smo struct {
 	violation float64
 }
 
-// largestSet is how many variables a working set has at most, and leastFresh to mostFresh how
-// many of them were not in the last one: a sixteenth of all. More of them are computed in better
-// products, but more of them turn out to be of no use.
+// largestSet is how many variables a working set has at most, and leastFresh to mostFresh
+// how many of them were not in the last one: a sixteenth of all. With more the products are
+// more efficient, but more of them turn out to be useless.
 const (
 	largestSet = 512
 	leastFresh = 32
@@ -73,7 +73,7 @@ func newSMO(p *program, cache *rowCache, tolerance float64) *smo {
 	return s
 }
 
-// may says whether s_t α_t of a variable may grow (up) or fall.
+// may reports whether s_t α_t of a variable can increase (up) or decrease.
 func (p *program) may(t int) (up, low bool) {
 	below, above := p.alpha[t] < p.bound[t], p.alpha[t] > 0
 	if p.sign[t] < 0 {
@@ -85,8 +85,8 @@ func (p *program) may(t int) (up, low bool) {
 // v is that of a variable.
 func (s *smo) v(t int) float64 { return s.target[t] - s.f[s.cache.place(s.row[t])] }
 
-// solve goes on until the violation is at most the tolerance. maxSteps bounds the number of
-// pairs.
+// solve continues until the violation is at most the tolerance. maxSteps bounds the number
+// of pairs.
 func (s *smo) solve(ctx context.Context, maxSteps int, progress func(violation float64)) error {
 	s.start()
 	for {
@@ -115,7 +115,7 @@ func (s *smo) solve(ctx context.Context, maxSteps int, progress func(violation f
 	}
 }
 
-// start computes f of the start.
+// start computes f of the initial α.
 func (s *smo) start() {
 	clear(s.f)
 	for t, a := range s.alpha {
@@ -124,7 +124,7 @@ func (s *smo) start() {
 	s.flush()
 }
 
-// add notes that s_t α_t has grown by delta.
+// add records that s_t α_t has grown by delta.
 func (s *smo) add(t int, delta float64) {
 	if delta == 0 {
 		return
@@ -136,7 +136,7 @@ func (s *smo) add(t int, delta float64) {
 	s.coef[i] += delta
 }
 
-// flush brings what was noted into f.
+// flush adds the recorded changes to f.
 func (s *smo) flush() {
 	slices.Sort(s.touched)
 	rows := slices.Compact(s.touched)
@@ -168,8 +168,8 @@ type candidate struct {
 	t int32
 }
 
-// choose returns the next working set, and the violation. The first of it are the variables that
-// violate the conditions the most, from both ends, the others those of the last set, the newest
+// choose returns the next working set, and the violation. First come the variables
+// that violate the conditions most, from both ends, then those of the last set, the newest
 // first.
 func (s *smo) choose() (set []int32, violation float64) {
 	fresh := min(s.size, max(len(s.alpha)/16, leastFresh), mostFresh)
@@ -211,8 +211,8 @@ func (s *smo) choose() (set []int32, violation float64) {
 	return set, violation
 }
 
-// ends are the variables of up with the largest v and those of low with the smallest, the
-// worst of each at the top of a heap while variables are seen.
+// ends are the variables of up with the largest v and those of low with the smallest, in
+// heaps with the worst of each at the top while variables are scanned.
 type ends struct {
 	most    int
 	up, low []candidate
@@ -229,10 +229,10 @@ func (e *ends) see(c candidate, up, low bool) {
 	}
 }
 
-// before says whether a is to be preferred: a larger v, or the first of equals.
+// before reports whether a is preferred: a larger v, or the first of equals.
 func before(a, b candidate) bool { return a.v > b.v || a.v == b.v && a.t < b.t }
 
-// keep adds c to a heap of the preferred candidates, most at most.
+// keep adds c to a heap of at most most preferred candidates.
 func keep(heap []candidate, most int, c candidate) []candidate {
 	if len(heap) < most {
 		heap = append(heap, c)
@@ -303,7 +303,7 @@ func (e *ends) take(set []int32, chosen []bool, most int) []int32 {
 	return set
 }
 
-// each goes through the variables that are not left out.
+// each visits the active variables.
 func (s *smo) each(f func(t int)) {
 	if s.active == nil {
 		for t := range s.alpha {
@@ -326,8 +326,8 @@ func (s *smo) improve(set []int32, violation float64) {
 	rows = slices.Compact(rows)
 	s.lines = s.cache.get(rows, s.lines)
 
-	// The groups of variables one behind the other, each in the order of the rows, so that lines
-	// are read from the left to the right.
+	// The groups of variables one after the other, each in the order of the rows, so that
+	// lines are read from left to right.
 	order := slices.Clone(set)
 	places := make([]int32, len(set))
 	slices.SortFunc(order, func(a, b int32) int {
@@ -366,11 +366,11 @@ func (s *smo) improve(set []int32, violation float64) {
 	s.flush()
 }
 
-// innerShare is how far a working set's program is solved, as a share of the violation of the
-// whole.
+// innerShare is how accurately a working set's program is solved, relative to the violation of
+// the whole.
 const innerShare = 0.1
 
-// objective is the program's.
+// objective is the program's objective.
 func (s *smo) objective() float64 {
 	sum := 0.0
 	for t, a := range s.alpha {

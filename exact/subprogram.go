@@ -3,7 +3,7 @@ package exact
 import "math"
 
 // subprogram is a program in few variables, whose part of the Gram matrix is in k. The first
-// variables are one group, those behind another; pairs are of one group.
+// variables are one group, the later ones another; pairs are within a group.
 type subprogram struct {
 	q     int
 	first int       // variables of the first group
@@ -14,7 +14,7 @@ type subprogram struct {
 	bound []float64
 	sign  []float64
 
-	// 0 for variables in up (low), else what keeps them from being the largest (smallest).
+	// 0 for variables in up (low), otherwise a value that keeps them from being the largest (smallest).
 	notUp, notLow []float64
 }
 
@@ -32,7 +32,7 @@ func (p *subprogram) reset(q int) {
 	}
 }
 
-// status notes whether variable k is in up and in low.
+// status records whether variable k is in up and in low.
 func (p *subprogram) status(k int) {
 	up, low := p.alpha[k] < p.bound[k], p.alpha[k] > 0
 	if p.sign[k] < 0 {
@@ -47,13 +47,13 @@ func (p *subprogram) status(k int) {
 	}
 }
 
-// leastCurvature stands for ‖φ(x_i) - φ(x_j)‖² where that is 0 or, of a kernel that is none or
-// by rounding, below.
+// leastCurvature replaces ‖φ(x_i) - φ(x_j)‖² if that is 0 or, because of rounding or an indefinite
+// kernel, negative.
 const leastCurvature = 1e-12
 
 // solve takes pairs until no violation is above the tolerance, and returns how many.
 func (p *subprogram) solve(tolerance float64) int {
-	most := 100 * p.q // leaves a program that gets nowhere to the next working set
+	most := 100 * p.q // leaves a program without progress to the next working set
 	for step := range most {
 		i, j := p.pair(0, p.first, tolerance)
 		if p.first < p.q {
@@ -70,8 +70,8 @@ func (p *subprogram) solve(tolerance float64) int {
 	return most
 }
 
-// pair chooses i with the largest v of up and j by the most that the objective falls, without
-// regard to bounds, among those of low that violate the conditions with i. i is -1 if the
+// pair chooses i with the largest v of up, and j with the largest decrease of the objective,
+// ignoring bounds, among those of low that violate the conditions with i. i is -1 if the
 // violation is not above the tolerance.
 func (p *subprogram) pair(lo, hi int, tolerance float64) (i, j int) {
 	v, notUp, notLow := p.v[lo:hi], p.notUp[lo:hi], p.notLow[lo:hi]
@@ -106,7 +106,7 @@ func (p *subprogram) pair(lo, hi int, tolerance float64) (i, j int) {
 	return lo + i, lo + j
 }
 
-// gain is twice what the objective falls by for a pair, without regard to bounds.
+// gain is twice the decrease of the objective for a pair, ignoring bounds.
 func (p *subprogram) gain(i, j int) float64 {
 	d := p.v[i] - p.v[j]
 	return d * d / p.curvature(i, j)
@@ -116,7 +116,7 @@ func (p *subprogram) curvature(i, j int) float64 {
 	return max(p.diag[i]+p.diag[j]-2*float64(p.k[i*p.q+j]), leastCurvature)
 }
 
-// move makes s_i α_i larger and s_j α_j smaller by what is best for the objective, as far as
+// move increases s_i α_i and decreases s_j α_j by the optimal amount, as far as
 // bounds allow.
 func (p *subprogram) move(i, j int) {
 	delta := (p.v[i] - p.v[j]) / p.curvature(i, j)
@@ -138,7 +138,7 @@ func (p *subprogram) move(i, j int) {
 	}
 }
 
-// shift adds delta to s_k α_k; toBound says that this is all the room there was.
+// shift adds delta to s_k α_k; toBound means that this reaches the bound.
 func (p *subprogram) shift(k int, delta float64, toBound bool) {
 	delta *= p.sign[k]
 	p.alpha[k] = min(max(p.alpha[k]+delta, 0), p.bound[k])

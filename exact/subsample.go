@@ -10,13 +10,13 @@ import (
 
 // Subsample returns a machine of p of the n terms of another's expansion, drawn uniformly without
 // replacement, their weights times n/p (Kumar's lecture of 2010): it predicts at p/n of the cost.
-// Over the draws a score is unbiased. With the terms t_j = α_j·k(x, x_j), their mean t̄ and S² =
-// Σ(t_j - t̄)²/(n-1), its variance is
+// A score is unbiased over the draws. With the terms t_j = α_j·k(x, x_j), their mean t̄ and S²
+// = Σ(t_j - t̄)²/(n-1), its variance is
 //
 //	n²·(1 - p/n)/p·S²,
 //
-// that of sampling from a finite population. To train with p of the terms, rather than to drop
-// the others of what was trained with all, is what Falkon does.
+// that of sampling from a finite population. Falkon instead trains with p of the
+// terms, rather than dropping terms after training with all.
 func (m *Machine) Subsample(p int, seed uint64) (*Machine, error) {
 	n, k := m.x.Len(), len(m.b)
 	if p < 1 || p > n {

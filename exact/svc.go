@@ -21,7 +21,7 @@ import (
 // or ν-SVC if opt.Nu is set. Two classes need one machine, more of them k(k-1)/2 or k.
 //
 // It takes the memory that [SVMMemory] states, and time that grows like n² or faster: for more
-// than some 10⁵ rows, feature maps are the better choice. It fails if a class has no rows with a
+// than about 10⁵ rows, feature maps are the better choice. It fails if a class has no rows with a
 // weight above 0, and stops with the context's error.
 func FitSVC(ctx context.Context, k kernel.Kernel, x matrix.Rows, class []int, classes int, opt SVM) (*Classifier, *SVMReport, error) {
 	if len(class) != x.Len() {
@@ -75,7 +75,7 @@ func FitSVC(ctx context.Context, k kernel.Kernel, x matrix.Rows, class []int, cl
 	return c, report, err
 }
 
-// feasible makes sure that there is a solution for ν, before hours of solving.
+// feasible checks that there is a solution for ν, before hours of solving.
 func (f *svc) feasible() error {
 	if f.Nu == 0 {
 		return nil
@@ -95,8 +95,8 @@ func (f *svc) feasible() error {
 }
 
 // MostNu is the largest ν that ν-SVC has a solution for (Crisp and Burges 2000), where sums are
-// those of the weights of the rows of every class and multiclass is as in [SVM]: for the two sides
-// of a contest 2·min(s, t)/(s + t). It comes with the two classes whose contest allows no more;
+// the total weights of the rows of every class and multiclass is as in [SVM]: for the two sides
+// of a contest 2·min(s, t)/(s + t). It also returns the two classes of the most restrictive contest;
 // against is -1 for all others.
 func MostNu(sums []float64, multiclass string) (nu float64, class, against int) {
 	total := 0.0
@@ -127,9 +127,9 @@ type svc struct {
 	telling  sync.Mutex
 }
 
-// train solves the programs of all contests. Those of two classes have rows of their own, and as
-// many as there are threads are solved at the same time; those of one class against all others
-// have the same rows, and one after the other makes use of what the cache has.
+// train solves the programs of all contests. Those of two classes have different rows, and
+// as many as there are threads are solved at the same time; those of one class against all
+// others share the rows, and are solved one after the other with a common cache.
 func (f *svc) train(ctx context.Context) ([]*solution, error) {
 	solutions := make([]*solution, len(f.contests))
 	errs := make([]error, len(f.contests))
@@ -156,9 +156,9 @@ func (f *svc) train(ctx context.Context) ([]*solution, error) {
 	return solutions, nil
 }
 
-// share is the memory of a contest. It is what the largest one can make use of, to a power of 2 of
-// shares, or if there is not so much half or all of what there is. It does not depend on the
-// number of threads, so that the result does not.
+// share is the memory of a contest: the total divided by a power of 2, such that it is enough for the
+// largest contest, or, if there is not that much, half or all of the total. It does not depend on
+// the number of threads, so the result does not either.
 func (f *svc) share() int64 {
 	if len(f.contests) == 1 {
 		return f.Memory
@@ -228,7 +228,7 @@ func (f *svc) all(ctx context.Context, solutions []*solution, errs []error) {
 	}
 }
 
-// solve trains one machine on rows, which stand at places of the cache.
+// solve trains one machine on rows, which are at places of the cache.
 func (f *svc) solve(ctx context.Context, t int, rows, places []int32, cache *rowCache, names []int32) (*solution, error) {
 	p := &program{row: places, separate: f.Nu > 0}
 	var bounds [2]float64 // Σ C of each side
@@ -266,8 +266,8 @@ func (f *svc) solve(ctx context.Context, t int, rows, places []int32, cache *row
 	return sol, f.rescale(sol, s)
 }
 
-// rescale brings a solution of ν-SVC to a margin of 1. With b⁺ and b⁻ the intercepts that the
-// two signs' variables ask for, the margin is ρ = (b⁻ - b⁺)/2 and the intercept (b⁺ + b⁻)/2.
+// rescale scales a solution of ν-SVC to a margin of 1. With b⁺ and b⁻ the intercepts for
+// the variables of the two signs, the margin is ρ = (b⁻ - b⁺)/2 and the intercept (b⁺ + b⁻)/2.
 func (f *svc) rescale(sol *solution, s *smo) error {
 	plus, minus := s.intercept(1), s.intercept(-1)
 	margin := (minus - plus) / 2
@@ -282,7 +282,7 @@ func (f *svc) rescale(sol *solution, s *smo) error {
 	return nil
 }
 
-// tell is what the solver of a machine reports to.
+// tell receives the progress of a machine's solver.
 func (f *svc) tell(t int) func(violation float64) {
 	if f.Progress == nil {
 		return nil

@@ -10,22 +10,22 @@ import (
 	"mercer/matrix"
 )
 
-// SVM says how to train support vector machines with a kernel. The zero value trains with C = 1.
+// SVM is the configuration of support vector machines with a kernel. The zero value trains with C = 1.
 type SVM struct {
 	// C > 0 bounds the weight of a support vector; 0 means 1. Large C fits the training
 	// rows closely.
 	C float64
 
-	// Nu, if not 0, takes the place of C in classification and of Epsilon in regression: in
-	// (0, 1], it is at least the share of rows within the margin or outside of the tube, and at
-	// most that of support vectors (Schölkopf, Smola, Williamson and Bartlett 2000).
+	// Nu, if not 0, replaces C in classification and Epsilon in regression: it is in (0,
+	// 1], an upper bound on the share of rows within the margin or outside the tube, and a lower
+	// bound on that of support vectors (Schölkopf, Smola, Williamson and Bartlett 2000).
 	Nu float64
 
-	// Epsilon ≥ 0 is half the width of the tube within which regression takes an error for none.
+	// Epsilon ≥ 0 is half the width of the tube within which regression ignores errors.
 	Epsilon float64
 
 	// Weights has a weight ≥ 0 for every row, by which its C is multiplied; nil means 1 for all.
-	// A row of weight 0 counts for nothing.
+	// A row of weight 0 is ignored.
 	Weights []float64
 
 	// ClassWeights has a weight ≥ 0 for every class; nil means 1 for all.
@@ -44,18 +44,18 @@ type SVM struct {
 	// if it stopped training.
 	MaxSteps int
 
-	// Memory bounds the bytes that training holds beyond the rows; 0 means 1 GiB. The more of
-	// the Gram matrix it has room for, the fewer rows are computed again. Where that is not
-	// enough for all that are asked for, the result depends on it, within the tolerance.
+	// Memory bounds the bytes that training holds beyond the rows; 0 means 1 GiB. The more
+	// of the Gram matrix fits, the fewer rows are recomputed. If not all
+	// that are needed fit, the result depends on it, within the tolerance.
 	Memory int64
 
-	// Progress, if not nil, is told the machine that is being trained of how many, and its
-	// violation of the optimality conditions. It is called by one goroutine at a time.
+	// Progress, if not nil, is called with the number of the machine being trained, the number of machines,
+	// and the violation of its optimality conditions. It is called by one goroutine at a time.
 	Progress func(machine, machines int, violation float64)
 }
 
-// SVMReport is what training came to. Of several machines, numbers are sums, and the violation is
-// the largest.
+// SVMReport describes a training. For several machines, numbers are sums, and the violation
+// is the largest.
 type SVMReport struct {
 	Kind           string    `json:"kind"`
 	Machines       int       `json:"machines"`
@@ -73,7 +73,7 @@ type SVMReport struct {
 	Epsilon        []float64 `json:"epsilon,omitempty"`  // of every output of epsilon-svr, and that nu-svr came to
 }
 
-// Lines tells the report to people.
+// Lines describe the report.
 func (r *SVMReport) Lines() []string {
 	machines := ""
 	if r.Machines > 1 {
@@ -102,7 +102,7 @@ func (r *SVMReport) Lines() []string {
 	}
 }
 
-// filled returns the options with what 0 stands for, or says what is wrong with them.
+// filled returns the options with defaults filled in, or an error.
 func (o SVM) filled(rows, classes int) (SVM, error) {
 	if o.C == 0 {
 		o.C = 1
@@ -162,16 +162,16 @@ func (o *SVM) weight(i, c int) float64 {
 	return w
 }
 
-// SVMMemory is how many bytes training needs at least beyond n rows of d dimensions, and with how
-// many it computes no row of the Gram matrix twice:
+// SVMMemory is how many bytes training needs at least beyond n rows of d dimensions, and how many it
+// needs so that no row of the Gram matrix is computed twice:
 //
 //	least = 160·n + 8·256·(d + 4·(d + 256)) + 4·512² + 4·min(n, 512)·n
 //	most  = least + 8·n·d + 4·n²:
 //
 // the variables; the rows of a product, on four threads (each more takes 8·256·(d + 256)); the
-// program of a working set; and rows of the Gram matrix in float32, 512 or all; the rows laid out
-// for products. What is between goes into rows of the Gram matrix. Sparse rows take no 4·d and
-// no 8·n·d; of kernels of histograms, every d counts up to three times.
+// program of a working set; and rows of the Gram matrix in float32, 512 or all; the rows packed
+// for products. Anything in between is used for rows of the Gram matrix. Sparse rows take no
+// 4·d and no 8·n·d; for histogram kernels every d counts up to three times.
 func SVMMemory(n, d int, sparse bool) (least, most int64) {
 	expanded, laidOut := 5*int64(d), 8*int64(n)*int64(d)
 	if sparse {
@@ -181,9 +181,9 @@ func SVMMemory(n, d int, sparse bool) (least, most int64) {
 	return least, least + laidOut + 4*int64(n)*int64(n)
 }
 
-// denser returns sparse rows as dense ones if products of matrices are faster on them, they take
-// at most a quarter of the memory and what is left of that suffices for programs of n rows, which
-// are copied where these are not all. It comes with what is left.
+// denser returns sparse rows as dense ones if matrix products are faster on them, they take
+// at most a quarter of the memory, and the rest is enough for programs of n rows, which are copied
+// unless they are all rows. It also returns the remaining memory.
 func denser(x matrix.Rows, n int, memory int64) (matrix.Rows, int64) {
 	row := 4 * int64(x.Dim())
 	bytes := int64(x.Len()) * row
@@ -212,8 +212,8 @@ type solution struct {
 	restores  int
 }
 
-// run solves a program and reads the machine off it; rows are the numbers that the cache's rows
-// have for the caller, nil for their own.
+// run solves a program and returns its machine; rows are the caller's numbers for the
+// cache's rows, nil if they are the same.
 func run(ctx context.Context, p *program, cache *rowCache, rows []int32, o *SVM, progress func(violation float64)) (*solution, *smo,
 	error) {
 	s := newSMO(p, cache, o.Tolerance)
@@ -242,9 +242,9 @@ func run(ctx context.Context, p *program, cache *rowCache, rows []int32, o *SVM,
 	return sol, s, nil
 }
 
-// intercept is the v that the conditions allow variables between their bounds: the mean of
-// those, or if there are none the middle of what those at a bound allow. A sign that is not 0
-// says whose variables count.
+// intercept is the v of variables between their bounds: their mean, or, if there are
+// none, the middle of the interval allowed by those at a bound. A nonzero sign restricts it
+// to the variables of that sign.
 func (s *smo) intercept(sign float64) float64 {
 	sum, free := 0.0, 0
 	top, bottom := math.Inf(-1), math.Inf(1)

@@ -239,7 +239,8 @@ func distinct(x matrix.Rows) {
 }
 
 var someKernels = []kernel.Kernel{
-	{Name: "rbf", Gamma: 0.2}, {Name: "linear"}, {Name: "poly", Gamma: 0.2, Coef0: 1, Degree: 2}, {Name: "laplacian", Gamma: 0.1}, {Name: "arccos", Degree: 1},
+	{Name: "rbf", Gamma: 0.2}, {Name: "linear"}, {Name: "poly", Gamma: 0.2, Coef0: 1, Degree: 2}, {Name: "laplacian",
+		Gamma: 0.1}, {Name: "arccos", Degree: 1},
 }
 
 func TestSVCMeetsItsOptimalityConditions(t *testing.T) {
@@ -480,7 +481,8 @@ func TestSVMShrinksWhereMemoryIsShort(t *testing.T) {
 	}
 	for p := range two[:2] {
 		if !near(got.Objective[p], want.Objective[p], 1e-4) || got.Restores < 2 {
-			t.Errorf("regression %d: objective %g with little memory, %g with enough; brought back %d times", p, got.Objective[p], want.Objective[p], got.Restores)
+			t.Errorf("regression %d: objective %g with little memory, %g with enough; brought back %d times", p,
+				got.Objective[p], want.Objective[p], got.Restores)
 		}
 	}
 }
@@ -545,7 +547,8 @@ func TestSVMErrors(t *testing.T) {
 		{svc(x, class, 3, SVM{Weights: zero}), "class 1 of 3 has no rows with a weight above 0"},
 		{svc(x, class, 3, SVM{C: -1}), "C is -1"},
 		{svc(x, class, 3, SVM{Nu: 2}), "nu is 2"},
-		{svc(x, class, 3, SVM{Nu: 1, ClassWeights: []float64{1, 3, 1}}), "with classes of these sizes, class 2 against class 3, it is 0.5 at most"},
+		{svc(x, class, 3, SVM{Nu: 1, ClassWeights: []float64{1, 3, 1}}),
+			"with classes of these sizes, class 2 against class 3, it is 0.5 at most"},
 		{svc(x, class, 3, SVM{Nu: 0.9, ClassWeights: []float64{1, 1, 3}, Multiclass: "ovr"}), "class 2 against the others, it is"},
 		{svc(x, class, 3, SVM{Tolerance: math.NaN()}), "tolerance is NaN"},
 		{svc(x, class, 3, SVM{Multiclass: "both"}), "it is ovo or ovr"},
@@ -607,7 +610,8 @@ func TestMostNuIsWhereSolutionsEnd(t *testing.T) {
 		nu             float64
 		class, against int
 	}{{"ovo", 0.5, 0, 1}, {"ovr", 1. / 3, 1, -1}} {
-		if nu, class, against := MostNu([]float64{30, 10, 20}, c.multiclass); math.Abs(nu-c.nu) > 1e-15 || class != c.class || against != c.against {
+		if nu, class, against := MostNu([]float64{30, 10, 20}, c.multiclass); math.Abs(nu-c.nu) > 1e-15 ||
+			class != c.class || against != c.against {
 			t.Errorf("%+v: ν up to %g, classes %d, %d", c, nu, class, against)
 		}
 	}
@@ -642,7 +646,8 @@ func TestSVROfSeveralOutputsIsThatOfEach(t *testing.T) {
 			}
 			rows += want.KernelRows
 			if r.Objective[p] != want.Objective[0] || m.b[p] != single.b[0] || r.Epsilon[p] != want.Epsilon[0] {
-				t.Errorf("%+v: output %d: objective %g, b %g, ε %g; alone %g, %g, %g", o, p, r.Objective[p], m.b[p], r.Epsilon[p], want.Objective[0], single.b[0], want.Epsilon[0])
+				t.Errorf("%+v: output %d: objective %g, b %g, ε %g; alone %g, %g, %g", o, p, r.Objective[p], m.b[p],
+					r.Epsilon[p], want.Objective[0], single.b[0], want.Epsilon[0])
 			}
 			if got := weights(m, x, p); !slices.Equal(got, weights(single, x, 0)) {
 				t.Errorf("%+v: output %d has other weights than alone", o, p)

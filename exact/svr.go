@@ -15,8 +15,8 @@ import (
 //	min ½ Σ β_i β_j k(x_i, x_j) + ε Σ |β_i| - Σ y_i β_i,  Σ β_i = 0, |β_i| ≤ C·weight_i,
 //
 // or ν-SVR if opt.Nu is set, which chooses ε. It takes memory and time as [FitSVC] does. Outputs
-// are solved one after the other and share the rows of the Gram matrix; each of them holds 12
-// bytes a support vector, and 8 more when the machine is put together.
+// are solved one after the other and share the rows of the Gram matrix; each of them holds
+// 12 bytes per support vector, and 8 more when the machine is assembled.
 func FitSVR(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, opt SVM) (*Machine, *SVMReport, error) {
 	n := x.Len()
 	if outputs < 1 || len(y) != n*outputs {
@@ -98,7 +98,7 @@ func svrProgram(y []float64, t, outputs int, o *SVM) *program {
 //
 //	min ½ Σ α_i α_j k(x_i, x_j),  Σ α_i = ν Σ weight_i, 0 ≤ α_i ≤ weight_i.
 //
-// opt.Nu, 0 meaning 1/2, is about the share of rows that is to have scores below 0. It takes
+// opt.Nu, where 0 means 1/2, is about the share of rows with scores below 0. It takes
 // memory and time as [FitSVC] does.
 func FitOneClass(ctx context.Context, k kernel.Kernel, x matrix.Rows, opt SVM) (*Machine, *SVMReport, error) {
 	o, err := opt.filled(x.Len(), 0)
@@ -136,7 +136,7 @@ func FitOneClass(ctx context.Context, k kernel.Kernel, x matrix.Rows, opt SVM) (
 	return collect(k, x, []*solution{sol}, &o, "one-class")
 }
 
-// allRows makes the cache of programs over all rows, some of which have to have a weight.
+// allRows makes the cache of programs over all rows, some of which must have a weight.
 func allRows(k kernel.Kernel, x matrix.Rows, o *SVM) (*rowCache, error) {
 	if !slices.ContainsFunc(o.Weights, func(w float64) bool { return w > 0 }) && (o.Weights != nil || x.Len() == 0) {
 		return nil, fmt.Errorf("exact: there are no rows with a weight above 0 to train on")
@@ -148,7 +148,7 @@ func allRows(k kernel.Kernel, x matrix.Rows, o *SVM) (*rowCache, error) {
 	return newRowCache(k, rows, memory)
 }
 
-// teller is what the solver of a machine reports to.
+// teller receives the progress of a machine's solver.
 func (o *SVM) teller(machine, machines int) func(violation float64) {
 	if o.Progress == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 )
 
 // ThresholdProduct multiplies by the Gram matrix without its small elements: K̃ has those above
-// ε, as compressed rows, and 0 for the others (Kumar's lecture of 2010). Pairs of boxes of a
-// kd-tree that the kernel is at most ε between are left out whole, so that finding the others
-// does not take n² operations where neighbours are few.
+// ε, as compressed rows, and 0 for the others (Kumar's lecture of 2010). Pairs of boxes of
+// a kd-tree between which the kernel is at most ε are skipped as a whole, so that finding the
+// others does not take n² operations if neighbours are few.
 type ThresholdProduct struct {
 	order []int
 	ptr   []int // row i of K̃, in the tree's order, has the elements [ptr[i], ptr[i+1])
@@ -24,9 +24,9 @@ type ThresholdProduct struct {
 }
 
 // NewThresholdProduct prepares products with the elements of K that are larger than threshold,
-// for kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It counts them first, and fails where
-// they would take more than memory bytes, 12 each (0: 4 GiB). While it works it holds 12nd
-// bytes more.
+// for kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It counts them first, and fails if
+// they would take more than memory bytes, 12 each (0: 4 GiB). Temporarily it holds
+// 12nd bytes more.
 func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limit int64) (*ThresholdProduct, error) {
 	if !(threshold >= 0 && threshold < 1) {
 		return nil, fmt.Errorf("exact: the threshold is %g; it must be a number from 0 to below 1, the kernel's largest value", threshold)
@@ -37,7 +37,7 @@ func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limi
 	}
 	n := x.Len()
 	near := make([][]int32, len(t.leaves))
-	off := make([]float64, len(t.nodes)) // what a row misses by pairs of nodes
+	off := make([]float64, len(t.nodes)) // what a row omits through pairs of nodes
 	most, found := memory(limit), 0.0
 	enough := t.pairs(0, 0, func(a, b int, _, largest float64) bool {
 		if largest > threshold {
@@ -73,7 +73,7 @@ func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limi
 	eachBlock(t, near, func(a, b int, block []float64) {
 		first, width := t.nodes[t.leaves[b]].lo, t.rows(b)
 		for r := range t.rows(a) {
-			// How far the row is stands where it ends: the next row begins at ptr[i+1].
+			// The progress of the row is kept where its end will be: the next row begins at ptr[i+1].
 			i := t.nodes[t.leaves[a]].lo + r
 			at := p.ptr[i]
 			for c := range width {
@@ -90,7 +90,7 @@ func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limi
 	return p, nil
 }
 
-// count sets ptr, and the bound: the largest sum of the elements that a row misses.
+// count sets ptr, and the bound: the largest sum of a row's omitted elements.
 func (p *ThresholdProduct) count(t *tree, near [][]int32, off []float64, threshold float64) {
 	for i, n := range t.nodes { // parents first
 		if n.left != 0 {
@@ -124,7 +124,7 @@ func (p *ThresholdProduct) count(t *tree, near [][]int32, off []float64, thresho
 	}
 }
 
-// eachBlock calls do for the blocks of K of near leaves, all of a leaf a one after the other.
+// eachBlock calls do for the blocks of K of near leaves, all those of a leaf a consecutively.
 func eachBlock(t *tree, near [][]int32, do func(a, b int, block []float64)) {
 	vec.Parallel(len(t.leaves), 1, func(lo, hi int) {
 		block, turned, work := make([]float64, blockSize), make([]float64, blockSize), make([]float64, t.workSize())
@@ -151,7 +151,7 @@ func eachBlock(t *tree, near [][]int32, do func(a, b int, block []float64)) {
 // Len is n.
 func (p *ThresholdProduct) Len() int { return len(p.order) }
 
-// Bound is the largest sum of the elements that a row of K̃ misses, which is at most nε.
+// Bound is the largest sum of the omitted elements of a row of K̃, which is at most nε.
 func (p *ThresholdProduct) Bound() float64 { return p.bound }
 
 // Bytes is the memory it holds.

@@ -15,8 +15,8 @@ import (
 )
 
 // Product multiplies by the Gram matrix K of n rows with themselves, or by a symmetric K̃ that
-// is close to it. It is what FitIterative trains with. None changes, any number of goroutines
-// may use one.
+// is close to it. FitIterative trains with it. It is immutable and safe for
+// concurrent use.
 type Product interface {
 	// Len is n.
 	Len() int
@@ -24,21 +24,21 @@ type Product interface {
 	// Apply writes K̃v into dst, both n×outputs, row by row.
 	Apply(dst, v []float64, outputs int)
 
-	// Bound is a number that ‖K̃ - K‖₂ is at most, but for rounding.
+	// Bound is an upper bound on ‖K̃ - K‖₂, up to rounding.
 	Bound() float64
 
 	// Bytes is the memory that the product holds.
 	Bytes() int64
 }
 
-// tree cuts rows into boxes (a kd-tree, Bentley 1975): node 0 has all, and the children of a node
-// stand behind it.
+// tree divides rows into boxes (a kd-tree, Bentley 1975): node 0 has all, and the children of a
+// node come after it.
 type tree struct {
 	falls   kernel.Falling
 	order   []int       // row i of x is row order[i] of the caller
 	x       matrix.Rows // dense
 	nodes   []node
-	boxes   []float32         // of node i: its least numbers from 2di on, its largest behind them
+	boxes   []float32         // of node i: its smallest numbers from 2di on, followed by its largest
 	against []*kernel.Against // of the leaves
 	leaves  []int             // their nodes
 }
@@ -46,13 +46,13 @@ type tree struct {
 type node struct {
 	lo, hi      int // rows
 	left, right int // 0 of leaves
-	leaf        int // its place among the leaves
+	leaf        int // its index among the leaves
 }
 
-// leafRows is the most rows of a leaf.
+// leafRows is the largest number of rows in a leaf.
 const leafRows = 64
 
-// falling are the names of the kernels that are functions of the |x_j - y_j| and fall in each.
+// falling are the names of the kernels that are decreasing functions of every |x_j - y_j|.
 func falling() (names []string) {
 	for _, name := range kernel.Names() {
 		if _, ok := (kernel.Kernel{Name: name}).Falling(); ok {
@@ -118,7 +118,7 @@ func (t *tree) split(x *matrix.Dense, lo, hi int) int {
 		t.leaves = append(t.leaves, at)
 		return at
 	}
-	// Equal numbers in the order of the rows, so that the tree is the same on every machine.
+	// Equal numbers keep the order of the rows, so that the tree is the same on every machine.
 	slices.SortFunc(t.order[lo:hi], func(a, b int) int {
 		return cmp.Or(cmp.Compare(x.Row(a)[widest], x.Row(b)[widest]), cmp.Compare(a, b))
 	})
@@ -133,8 +133,8 @@ func (t *tree) box(i, d int) (low, high []float32) {
 	return t.boxes[2*d*i:][:d], t.boxes[2*d*i+d:][:d]
 }
 
-// ranges returns the least and the largest value of the kernel between the rows of two nodes'
-// boxes, a hair wider for rounding.
+// ranges returns the smallest and the largest value of the kernel between the rows of two nodes'
+// boxes, slightly widened for rounding.
 func (t *tree) ranges(a, b int) (least, most float64) {
 	d := t.x.Dim()
 	lowA, highA := t.box(a, d)
@@ -151,8 +151,8 @@ func (t *tree) ranges(a, b int) (least, most float64) {
 }
 
 // pairs visits pairs of nodes that together hold every pair of rows once, as (a, b) or as (b, a).
-// With done it says which need not be cut further; the others are pairs of leaves, a's place
-// among the leaves not behind b's.
+// done decides which need not be divided further; the others are pairs of leaves, with a's
+// index among the leaves at most b's.
 func (t *tree) pairs(a, b int, done func(a, b int, least, most float64) bool, leaves func(a, b int) bool) bool {
 	least, most := t.ranges(a, b)
 	if done(a, b, least, most) {
@@ -182,7 +182,7 @@ func (t *tree) rows(leaf int) int {
 	return p.hi - p.lo
 }
 
-// workSize is what block needs of work, and blockSize of dst.
+// workSize is the length of work that block needs, and blockSize that of dst.
 func (t *tree) workSize() int { return leafRows * t.against[0].Work() }
 
 const blockSize = leafRows * leafRows
@@ -195,7 +195,7 @@ func (t *tree) bytes() int64 {
 	return sum
 }
 
-// gatherColumns writes the columns of v, n×k, with its rows in an order, one behind the other.
+// gatherColumns writes the columns of v, n×k, with its rows in the given order, one after the other.
 func gatherColumns(v []float64, order []int, k int) []float64 {
 	columns := make([]float64, len(v))
 	for i, from := range order {
@@ -206,7 +206,7 @@ func gatherColumns(v []float64, order []int, k int) []float64 {
 	return columns
 }
 
-// scatterColumns is the way back.
+// scatterColumns is the inverse.
 func scatterColumns(dst, columns []float64, order []int, k int) {
 	for i, to := range order {
 		for t := range k {
@@ -215,16 +215,16 @@ func scatterColumns(dst, columns []float64, order []int, k int) {
 	}
 }
 
-// TreeProduct multiplies by a K̃ none of whose elements differs from K's by more than ε, so that
-// an element of K̃v is off by at most ε‖v‖₁: rows far from each other act by groups. Between
-// the boxes of two nodes of a kd-tree where the kernel's values lie within 2ε, all are taken for
-// the middle of the two bounds; between leaves that no such pair holds they are computed. The
+// TreeProduct multiplies by a K̃ none of whose elements differs from K's by more than ε,
+// so that the error of an element of K̃v is at most ε‖v‖₁: distant rows act as groups.
+// Between the boxes of two nodes of a kd-tree whose kernel values lie within 2ε, all are replaced
+// by the midpoint of the two bounds; between the remaining leaves they are computed. The
 // pairs do not depend on v and are the same from both sides: K̃ is one symmetric matrix (the
-// dual tree of Gray and Moore, "N-body problems in statistical learning", 2001, with values in
-// place of sums pruned).
+// dual tree of Gray and Moore, "N-body problems in statistical learning", 2001, pruning by
+// values instead of sums).
 //
-// It pays where columns are few, ε is not small, or γ is large: of m leaves O(m) pairs are left
-// then; with many columns and small ε nearly all m²/2, and a product takes n² values.
+// It pays with few columns, an ε that is not small, or a large γ: of m leaves O(m) pairs are
+// then left; with many columns and small ε nearly all m²/2, and a product takes n² values.
 type TreeProduct struct {
 	*tree
 	far   [][]link  // by node
@@ -240,9 +240,9 @@ type link struct {
 }
 
 // NewTreeProduct prepares products with an error of at most accuracy in each element of K, for
-// kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It holds the rows twice, 12nd bytes, and
-// 16 bytes for every pair of nodes, and fails where these would take more than memory bytes (0:
-// 4 GiB).
+// kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It holds the rows twice, 12nd bytes,
+// and 16 bytes for every pair of nodes, and fails if these would take more than memory bytes
+// (0: 4 GiB).
 func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int64) (*TreeProduct, error) {
 	if !(accuracy >= 0) {
 		return nil, fmt.Errorf("exact: the accuracy is %g; it must be a number of 0 or more", accuracy)
@@ -252,7 +252,7 @@ func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int6
 		return nil, err
 	}
 	p := &TreeProduct{tree: t, far: make([][]link, len(t.nodes)), near: make([][]int32, len(t.leaves))}
-	off := make([]float64, len(t.nodes)) // what a row of K̃ is off by at most, in the 1-norm
+	off := make([]float64, len(t.nodes)) // the largest error of a row of K̃, in the 1-norm
 	enough := p.pairs(0, 0, func(a, b int, least, most float64) bool {
 		if most-least > 2*accuracy {
 			return false
@@ -294,7 +294,7 @@ func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int6
 // Len is n.
 func (p *TreeProduct) Len() int { return p.x.Len() }
 
-// Bound is the largest sum of a row of bounds |K̃ - K|, which is at most nε.
+// Bound is the largest row sum of the bounds on |K̃ - K|, which is at most nε.
 func (p *TreeProduct) Bound() float64 { return p.bound }
 
 // Bytes is the memory it holds.
@@ -353,7 +353,7 @@ func (p *TreeProduct) Apply(dst, v []float64, outputs int) {
 	scatterColumns(dst, out, p.order, k)
 }
 
-// addBlock adds to the rows of leaf a of out what those of leaf b of x do.
+// addBlock adds to the rows of leaf a of out the contribution of those of leaf b of x.
 func (t *tree) addBlock(a, b int, out, x []float64, k int, block, work []float64) {
 	p, q, n := t.nodes[t.leaves[a]], t.nodes[t.leaves[b]], t.x.Len()
 	// The values are those of the pair in its order, so that they are the same from both sides.

@@ -14,19 +14,19 @@ import (
 //
 //	k(x, y) = Σ_j k₁(x_j, y_j), k₁(x, y) = (xy)^(h/2)·𝒦(log y - log x), x, y ≥ 0.
 //
-// Each approximates k₁ by the product of m features of x and of y, for every dimension alike, so
-// that z(x)·z(y) = Σ_j z(x_j)·z(y_j) is the sum. With u = log x all have the shape
+// Each approximates k₁ by the inner product of m features of x and of y, in the same way for every
+// dimension, so that z(x)·z(y) = Σ_j z(x_j)·z(y_j) is the sum. With u = log x all have the form
 //
 //	z_i(x) = x^(h/2)·g_i(u), i = 0 … m-1, Σ_i g_i(u)·g_i(v) ≈ 𝒦(v - u),
 //
-// and differ in g: homogeneous takes waves cos iLu and sin iLu, chebyshev and elementary take
-// sech(u/2) times polynomials in u and in tanh(u/2), for the chi2 kernel.
-// A zero has zeros for features, and nothing is drawn: the error is a bias, not a variance.
+// and differ in g: homogeneous uses cos iLu and sin iLu; chebyshev and elementary use
+// sech(u/2) times polynomials in u and in tanh(u/2), for the chi2
+// kernel. A zero maps to zeros, and nothing is random: the error is a bias, not a variance.
 //
 // As k₁(x, y) = k₁(ax, ay)/aʰ for every a > 0, chebyshev and elementary, which are best where
-// u is near 0, may take log(ax) for u. The papers do not; yet bins of histograms are small
-// numbers, and an a chosen on a sample is worth orders of magnitude of accuracy. Each
-// dimension is a kernel of its own, so it has its own a.
+// u is near 0, may use u = log(ax). The papers do not; but bins of histograms are
+// small numbers, and choosing a on a sample gains orders of magnitude of accuracy. Each
+// dimension is a separate kernel, so it has its own a.
 //
 // Feature i of dimension j is column i·d + j.
 
@@ -58,16 +58,16 @@ func additive() []kind {
 	}
 }
 
-// mostSeries bounds the features of a dimension: float32 has no use for more.
+// mostSeries bounds the features of a dimension: more are beyond the precision of float32.
 const mostSeries = 1 << 12
 
-// isAdditive says that a kernel is a sum over the dimensions.
+// isAdditive reports whether a kernel is a sum over the dimensions.
 func isAdditive(k kernel.Kernel) bool {
 	_, ok := k.Additive()
 	return ok
 }
 
-// hasLogLaw says that a kernel has frequencies, of log(x+c).
+// hasLogLaw reports whether a kernel has frequencies, of log(x+c).
 func hasLogLaw(k kernel.Kernel) bool {
 	l, ok := k.Law()
 	return ok && l.Log
@@ -79,7 +79,7 @@ func homogeneity(k kernel.Kernel) float64 {
 	return a.Homogeneity
 }
 
-// terms is m, which an additive map has unless the configuration says otherwise.
+// terms is m of an additive map: the configuration's or the default.
 func (cfg *Config) terms(usual int) int {
 	if cfg.Terms == 0 {
 		return usual
@@ -95,12 +95,13 @@ func checkSeriesTerms(cfg Config) error {
 	return nil
 }
 
-// A stretch lies in a range in which float32 can square what it multiplies.
+// A stretch is limited to a range in which float32 can hold the squares of stretched numbers.
 const leastStretch, mostStretch = 1e-30, 1e30
 
 func checkStretch(cfg Config) error {
 	if cfg.Stretch != 0 && !(cfg.Stretch >= leastStretch && cfg.Stretch <= mostStretch) {
-		return fmt.Errorf("feature: %s: stretch is %g; it must be from %g to %g, or 0 for a choice by the data", cfg.Map, cfg.Stretch, leastStretch, mostStretch)
+		return fmt.Errorf("feature: %s: stretch is %g; it must be from %g to %g, or 0 for a choice by the data", cfg.Map,
+			cfg.Stretch, leastStretch, mostStretch)
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ type series struct {
 	// expand writes the features of the elements of a strip: feature i of element e to
 	// out[i·stride+e].
 	expand func(out []float32, stride int, s *strip)
-	// stretch, if not nil, has the number a_j for each dimension, in the form that expand needs.
+	// stretch, if not nil, has a_j for each dimension, in the form that expand needs.
 	stretch *stretches
 	state   map[string]*matrix.Dense
 	chosen  string
@@ -128,9 +129,9 @@ type stretches struct{ log, root []float32 } // log a_j and √a_j
 // stripLen is how many elements of a row are mapped at a time.
 const stripLen = 512
 
-// strip is what the features of up to stripLen elements x of a row are made of, and work memory.
+// strip is the input for the features of up to stripLen elements x of a row, and work memory.
 type strip struct {
-	n, group int               // elements, and these up to a multiple of 64 with anything behind them
+	n, group int               // elements, and their number rounded up to a multiple of 64; the contents beyond them do not matter
 	log      [stripLen]float32 // log x, of the smallest normal number if x is less
 	root     [stripLen]float32 // √x
 	power    [stripLen]float32 // x^(h/2)
@@ -141,7 +142,7 @@ type strip struct {
 	scatter  []float32 // terms·stripLen: features on their way to scattered columns
 }
 
-// newSeries is the map of cfg with a number of terms, which still lacks expand.
+// newSeries is the map of cfg with a number of terms; expand is still missing.
 func newSeries(cfg Config, dim, terms int) (*series, error) {
 	if out := float64(dim) * float64(terms); out > math.MaxInt32 {
 		return nil, fmt.Errorf("feature: %s: %d dimensions with %d features each are too many", cfg.Map, dim, terms)
@@ -181,8 +182,8 @@ func (m *series) Chosen() string { return m.chosen }
 func (m *series) load(s *strip, x []float32, idx []int32, first int) {
 	s.n = len(x)
 	log, root := s.log[:s.n], s.root[:s.n]
-	vec.Roots32(s.a[:s.n], root, x) // any finite logarithm will do for 0, whose root is 0
-	// The logarithm works on groups: numbers behind the last one save it a copy of them.
+	vec.Roots32(s.a[:s.n], root, x) // any finite logarithm serves for 0, whose root is 0
+	// The logarithm works on groups: padding after the last number saves it a copy.
 	s.group = (s.n + 63) / 64 * 64
 	for e := s.n; e < s.group; e++ {
 		s.a[e] = 1
@@ -251,7 +252,7 @@ func (m *series) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 	}
 }
 
-// Sparsely says that sparse rows keep sparse.
+// Sparsely reports that sparse rows give sparse features.
 func (m *series) Sparsely(x matrix.Rows) bool { return x.CSR != nil }
 
 // TransformSparse writes m features for each element of x that is stored.

@@ -60,7 +60,8 @@ func additiveCases() []mapCase {
 	}
 	for _, c := range []Config{
 		{Map: "rff", Options: Options{Period: 0.6}}, {Map: "rff", Options: Options{Form: "phase", Terms: 7, Window: "uniform", Period: 0.5}},
-		{Map: "orf", Options: Options{Period: 0.6}}, {Map: "sorf", Options: Options{Period: 0.6}}, {Map: "homogeneous", Options: Options{Period: 0.6}},
+		{Map: "orf", Options: Options{Period: 0.6}}, {Map: "sorf", Options: Options{Period: 0.6}}, {Map: "homogeneous",
+			Options: Options{Period: 0.6}},
 		{Map: "chebyshev", Options: Options{Stretch: 2}}, {Map: "elementary", Options: Options{Terms: 4, Stretch: 2}}} {
 		c.Kernel, c.Features = kernel.Kernel{Name: "exp-chi2", Gamma: 0.5}, 16
 		cases = append(cases, expChi2Case(c))
@@ -459,8 +460,10 @@ func TestAdditiveMapsSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Window: "hann"}}, "known are uniform, rectangular, fitted"},
 		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Period: -1}}, "period is -1"},
 		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Period: math.NaN()}}, "period is NaN"},
-		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Stretch: 2}}, "has no option stretch; it belongs to chebyshev, elementary, unary"},
-		{Config{Map: "homogeneous", Kernel: kernel.Kernel{Name: "hellinger"}, Options: Options{Terms: 3}}, "one feature is the hellinger kernel exactly"},
+		{Config{Map: "homogeneous", Kernel: chi2, Options: Options{Stretch: 2}},
+			"has no option stretch; it belongs to chebyshev, elementary, unary"},
+		{Config{Map: "homogeneous", Kernel: kernel.Kernel{Name: "hellinger"}, Options: Options{Terms: 3}},
+			"one feature is the hellinger kernel exactly"},
 		{Config{Map: "homogeneous", Kernel: kernel.Kernel{Name: "hellinger"}, Options: Options{Period: 1}}, "no window and no period"},
 		{Config{Map: "homogeneous", Kernel: chi2, Features: 7}, "features is 7, but the map gives 50"},
 		{Config{Map: "homogeneous", Kernel: rbf, Features: 7}, "homogeneous approximates hellinger, chi2"},
@@ -470,8 +473,12 @@ func TestAdditiveMapsSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "unary", Kernel: intersection, Options: Options{Form: "pair"}}, "known are step, fraction"},
 		{Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2", Coef0: 1}, Features: 7}, "use 8, or form phase"},
 		{Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2"}, Features: 8}, "coef0 is 0"},
-		{Config{Map: "homogeneous", Kernel: expChi2, Features: 7}, "homogeneous of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): feature: chain: step 2: feature: sorf: features is 7"},
-		{Config{Map: "rff", Kernel: expChi2, Features: 8, Options: Options{Terms: 2}}, "rff of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): feature: chain: step 1: feature: homogeneous: terms is 2"},
+		{Config{Map: "homogeneous", Kernel: expChi2, Features: 7},
+			"homogeneous of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): " +
+				"feature: chain: step 2: feature: sorf: features is 7"},
+		{Config{Map: "rff", Kernel: expChi2, Features: 8, Options: Options{Terms: 2}},
+			"rff of the exp-chi2 kernel is a chain of a map of chi2 (step 1) and one of rbf (step 2): feature: chain: " +
+				"step 1: feature: homogeneous: terms is 2"},
 		{Config{Map: "elementary", Kernel: expChi2}, "step 2: feature: map sorf: features is 0"},
 		{Config{Map: "unary", Kernel: expChi2, Features: 8}, "exp-chi2 is approximated by rff, orf, sorf, qmc, fastfood"},
 	} {
@@ -481,7 +488,8 @@ func TestAdditiveMapsSayWhatIsWrong(t *testing.T) {
 		}
 	}
 	sample, _ := someRows(20, 10)
-	if _, err := Fit(Config{Map: "chebyshev", Kernel: chi2}, sample); err == nil || !strings.Contains(err.Error(), "is too small; chi2 takes numbers of 0 or more") {
+	if _, err := Fit(Config{Map: "chebyshev", Kernel: chi2}, sample); err == nil ||
+		!strings.Contains(err.Error(), "is too small; chi2 takes numbers of 0 or more") {
 		t.Errorf("negative numbers in the sample: %v", err)
 	}
 }
@@ -592,7 +600,8 @@ func TestLostMassOfChi2IsNotToBeMadeUpFor(t *testing.T) {
 		}
 		stretched, correctedToo := errors(50)
 		if !near(stretched, 0.011) || correctedToo < 2*stretched {
-			t.Errorf("seed %d, stretched by 50: the largest error is %.4f, with exact lengths %.4f; want 0.011 and more than twice that", seed, stretched, correctedToo)
+			t.Errorf("seed %d, stretched by 50: the largest error is %.4f, with exact lengths %.4f; want 0.011 and "+
+				"more than twice that", seed, stretched, correctedToo)
 		}
 		if fitted, _ := errors(0); !(fitted <= 1.15*stretched) {
 			t.Errorf("seed %d: the largest error of the sample's stretches is %.4f, of 50 %.4f", seed, fitted, stretched)

@@ -28,7 +28,8 @@ func BenchmarkTransform(b *testing.B) {
 		}
 		for _, c := range benchShapes {
 			cfg.Features = c.features
-			b.Run(fmt.Sprintf("%s/%s%d/%s/rows=%d/d=%d/D=%d", cfg.Map, cfg.Kernel.Name, cfg.Kernel.Degree, cfg.Form, c.rows, c.d, c.features), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%s%d/%s/rows=%d/d=%d/D=%d", cfg.Map, cfg.Kernel.Name, cfg.Kernel.Degree, cfg.Form,
+				c.rows, c.d, c.features), func(b *testing.B) {
 				m, err := New(cfg, c.d)
 				if err != nil {
 					b.Fatal(err)

@@ -4,15 +4,15 @@ import (
 	"fmt"
 )
 
-// Kernels on the feature space of another, [kernel.Kernel.Parts], are approximated by chains. With c(x)
-// a map of the inner kernel, ‖c(x) - c(y)‖² is about the squared distance there, so that features of
-// the outer kernel on c(x) approximate the whole. Of exp-chi2, exp(-γ Σ (x_j-y_j)²/(x_j+y_j)), the
+// Kernels on the feature space of another, [kernel.Kernel.Parts], are approximated by chains. If c(x) is a
+// map of the inner kernel, ‖c(x) - c(y)‖² approximates the squared distance in its feature space, so features
+// of the outer kernel on c(x) approximate the whole. Of exp-chi2, exp(-γ Σ (x_j-y_j)²/(x_j+y_j)), the
 // parts are chi2 and the rbf kernel exp(-γ‖·‖²) (Li, Lebanon and Sminchisescu, "Chebyshev
-// approximations to the histogram χ² kernel", 2012, algorithm 1). The mass that c loses by its
-// truncation is not to be made up for: the lost parts of near rows agree.
+// approximations to the histogram χ² kernel", 2012, algorithm 1). The mass that c loses by
+// truncation must not be compensated: near rows lose the same parts.
 
-// expanded returns the chain that a configuration of such a kernel stands for, and every other one as
-// it is. A map of either part stands for a chain with the default map of the other. Options of
+// expanded returns the chain that a configuration of such a kernel stands for, and any other configuration
+// unchanged. A map of either part stands for a chain with the default map of the other. Options of
 // additive maps go to the first part, others to the second.
 func expanded(cfg Config, dim int) Config {
 	inner, outer, ok := cfg.Kernel.Parts()
@@ -40,7 +40,7 @@ func expanded(cfg Config, dim int) Config {
 	return Config{Map: Chain, Seed: cfg.Seed, Features: cfg.Features, Steps: []Config{first, second}, MaxBytes: cfg.MaxBytes}
 }
 
-// explained says of an error of the chain that a configuration was expanded to what the chain is.
+// explained adds a description of the chain to an error from a chain that a configuration was expanded to.
 func explained(cfg Config, err error) error {
 	inner, outer, ok := cfg.Kernel.Parts()
 	if err == nil || !ok || cfg.Steps != nil {

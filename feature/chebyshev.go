@@ -8,7 +8,7 @@ import (
 )
 
 // Chebyshev is the map of Li, Lebanon and Sminchisescu, "Chebyshev approximations to the
-// histogram χ² kernel" (2012), for k₁(x, y) = 2xy/(x+y). Equation 12 there, at ax in place of x:
+// histogram χ² kernel" (2012), for k₁(x, y) = 2xy/(x+y). Equation 12 there, at ax instead of x:
 //
 //	c_0 = 2x/(x+1), c_1 = -(√2 log x/π)·c_0, c_k = [(-1)^k (2 log x/π)·c_(k-1) + (k-2)·c_(k-2)]/k.
 //

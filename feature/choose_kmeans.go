@@ -18,7 +18,7 @@ func kmeans(c choice) (*matrix.Dense, error) {
 	x := newCluster(c.sample, c.m, c.seed)
 	centres := x.seeds(c.m, random.New(c.seed, "feature.landmarks.kmeans"))
 	x.lloyd(centres)
-	lowest := c.kernel.Lowest() // which rounding may fall below, though no mean of rows does
+	lowest := c.kernel.Lowest() // which rounding may fall below, although no mean of rows does
 	for i := range centres.Rows {
 		for j, v := range centres.Row(i) {
 			centres.Row(i)[j] = max(lowest, float32(float64(v)+x.mean[j]))
@@ -27,8 +27,8 @@ func kmeans(c choice) (*matrix.Dense, error) {
 	return centres, nil
 }
 
-// cluster holds rows to be clustered, moved to their mean so that squared distances taken from
-// products lose no digits.
+// cluster holds rows to be clustered, centred at their mean so that squared distances computed
+// from products lose no digits.
 type cluster struct {
 	x       *matrix.Dense
 	mean    []float64
@@ -37,7 +37,7 @@ type cluster struct {
 	d2      []float64 // and the squared distance to it
 }
 
-// mostClustered is how many numbers the rows to be clustered may have: 1 GB of them.
+// mostClustered bounds the numbers in the rows to be clustered: 1 GB of them.
 const mostClustered = 1 << 28
 
 // newCluster copies rows of a sample: all, unless that takes too much memory.
@@ -90,12 +90,12 @@ func (c *cluster) products(centres *matrix.Dense, body func(i, j int, xy []float
 // productRows is how many rows are compared with all centres at a time.
 const productRows = 112
 
-// seeds draws m rows, the first with equal probabilities and each other with one proportional
-// to its squared distance from those before. Fewer, if all others are equal to one of them.
+// seeds draws m rows, the first uniformly and each other with a probability proportional to its
+// squared distance from the previous ones. There are fewer if all other rows equal one of them.
 //
-// They are drawn by blocks. Proposals follow the distances from the seeds before the block,
-// and each is taken with the probability by which those of its block have lowered its own:
-// the same law, in matrix products.
+// They are drawn in blocks. Proposals follow the distances from the seeds before the block, and
+// each is accepted with the ratio by which seeds of the block have reduced its distance: this gives
+// the same distribution, by matrix products.
 func (c *cluster) seeds(m int, stream *random.Stream) *matrix.Dense {
 	n := c.x.Rows
 	chosen := []int{stream.Intn(n)}
@@ -144,7 +144,7 @@ func (c *cluster) between(p, q int) float64 {
 	return sum
 }
 
-// nearer lowers the squared distances to those from more centres, where they are.
+// nearer lowers the squared distances to those from more centres, if these are smaller.
 func (c *cluster) nearer(centres *matrix.Dense) {
 	norm := norms2(centres)
 	c.products(centres, func(i, j int, xy []float32) {
@@ -160,7 +160,7 @@ func (c *cluster) nearer(centres *matrix.Dense) {
 }
 
 // distance is the squared distance of row r from a centre, from their lengths and product, or 0
-// where that is rounding.
+// if that is a rounding error.
 func (c *cluster) distance(r int, norm float64, xy float32) float64 {
 	d := c.norm[r] + norm - 2*float64(xy)
 	if d <= 1e-6*(c.norm[r]+norm) {
@@ -204,11 +204,11 @@ func (c *cluster) assign(centres *matrix.Dense) float64 {
 	return sum
 }
 
-// mostLloyd is how many iterations there are at most, and smallGain which share of the
-// objective the last one gains: landmarks need no more.
+// mostLloyd bounds the iterations, and smallGain is the relative gain
+// at which they stop: landmarks need no more.
 const mostLloyd, smallGain = 50, 1e-4
 
-// lloyd moves centres to the means of the rows nearest to them until that changes little. It
+// lloyd moves centres to the means of their nearest rows until that changes little. It
 // returns the sums of squared distances before each move.
 func (c *cluster) lloyd(centres *matrix.Dense) (objective []float64) {
 	for range mostLloyd {
@@ -221,8 +221,8 @@ func (c *cluster) lloyd(centres *matrix.Dense) (objective []float64) {
 	return objective
 }
 
-// move moves centres to the means of their rows. One that has none takes the place of the row
-// that is farthest from its centre, which becomes its only one.
+// move moves centres to the means of their rows. A centre without rows moves to the row that
+// is farthest from its own centre, which becomes its only row.
 func (c *cluster) move(centres *matrix.Dense) {
 	m, d := centres.Rows, centres.Cols
 	sum, count := make([]float64, m*d), make([]int, m)

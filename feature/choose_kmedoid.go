@@ -10,13 +10,13 @@ import (
 )
 
 // kmedoid chooses rows h_j that minimise Σ_i min_j ‖φ(x_i) - φ(h_j)‖², the squared distances
-// k(x,x) + k(h,h) - 2k(x,h) in the kernel's own feature space: that is what is lost when each
-// row is replaced by a landmark, and Nyström's map, which projects on all of them, loses less.
-// (Kumar's tutorial of 2010 has k-medoid among the ways to choose landmarks.)
+// k(x,x) + k(h,h) - 2k(x,h) in the kernel's own feature space: that is the loss if each row
+// is replaced by a landmark, and Nyström's map, which projects onto all of them, loses less.
+// (Kumar's tutorial of 2010 lists k-medoid among the ways to choose landmarks.)
 //
 // The search is FasterPAM (Schubert and Rousseeuw, "Fast and eager k-medoids clustering",
-// 2021): from seeds as those of k-means++, any row takes the place of the medoid whose loss
-// it makes good best, as soon as that lowers the sum, until there is no such row.
+// 2021): starting from seeds like those of k-means++, a row replaces the medoid that it
+// can best replace, as soon as that lowers the sum, until there is no such row.
 //
 // A pass takes O(n²) operations, on n = 4096 rows of the sample, or four for each landmark if
 // that is more: 4n² bytes.
@@ -66,8 +66,8 @@ func featureDistances(c choice, x matrix.Rows) ([]float32, error) {
 	return d2, nil
 }
 
-// medoids is a state of the search: each row's nearest and second nearest medoid, by their
-// places in medoid.
+// medoids is a state of the search: each row's nearest and second nearest medoid, as
+// indices into medoid.
 type medoids struct {
 	n               int
 	d               []float32 // n×n distances
@@ -80,8 +80,8 @@ func newMedoids(n int, d []float32) *medoids {
 	return &medoids{n: n, d: d, first: make([]int, n), second: make([]int, n), dFirst: make([]float32, n), dSecond: make([]float32, n)}
 }
 
-// seeds draws the medoids, each with a probability proportional to its distance from those
-// before. Fewer, if all other rows are at one of them.
+// seeds draws the medoids, each with a probability proportional to its distance from the previous ones.
+// There are fewer if all other rows coincide with one of them.
 func (p *medoids) seeds(m int, stream *random.Stream) {
 	p.medoid = []int{stream.Intn(p.n)}
 	nearest := slices.Clone(p.d[p.medoid[0]*p.n:][:p.n])
@@ -106,7 +106,7 @@ func (p *medoids) seeds(m int, stream *random.Stream) {
 	}
 }
 
-// near finds the nearest two medoids of row i. If there is one only, the second is at infinity.
+// near finds the nearest two medoids of row i. If there is only one, the second is at infinity.
 func (p *medoids) near(i int) {
 	p.first[i], p.second[i] = -1, -1
 	p.dFirst[i], p.dSecond[i] = math.MaxFloat32, math.MaxFloat32
@@ -156,7 +156,7 @@ func (p *medoids) improve() {
 			if p.dFirst[c] == 0 {
 				continue // a medoid, or equal to one
 			}
-			// What c gains beside any medoid that goes, and with each of them.
+			// The gain of c whichever medoid goes, and the additional gain for each of them.
 			copy(gain, loss)
 			all := 0.0
 			for i, d := range row {
@@ -203,7 +203,7 @@ func (p *medoids) best() {
 	}
 }
 
-// losses writes by how much the cost grows without each medoid.
+// losses writes the increase in cost if each medoid were removed.
 func (p *medoids) losses(loss []float64) {
 	clear(loss)
 	for i, f := range p.first {
@@ -211,7 +211,7 @@ func (p *medoids) losses(loss []float64) {
 	}
 }
 
-// swap puts row c in the place of medoid t.
+// swap replaces medoid t by row c.
 func (p *medoids) swap(t, c int) {
 	p.medoid[t] = c
 	row := p.d[c*p.n:][:p.n]

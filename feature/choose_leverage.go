@@ -20,9 +20,9 @@ import (
 //
 //	l_i(λ) ≈ (1/λ)·[k_ii - k_iSᵀ(K_SS + λW⁻²)⁻¹k_iS]
 //
-// where W² are the inverses of the probabilities by which rows came into S. λ is what pivoted
-// Cholesky leaves of the trace with a fixed number of rows, for each of these rows: about the
-// mean of the eigenvalues that as many landmarks miss.
+// where W² are the inverses of the probabilities with which rows entered S. λ is the residual
+// trace of pivoted Cholesky with a fixed number of rows, divided by that number: about
+// the mean of the eigenvalues that so many landmarks miss.
 //
 // O(nm(d + m)) operations and 8m·n bytes for n rows and m landmarks.
 func leverage(c choice) (*matrix.Dense, error) {
@@ -34,8 +34,8 @@ func leverage(c choice) (*matrix.Dense, error) {
 	for size > 2*c.m {
 		size = (size + 1) / 2
 	}
-	// Half of the rows of the level that is being scored came before, each of them kept with
-	// its probability.
+	// Half of the rows of the current level were scored before, and each was kept
+	// with its probability.
 	kept, chance := slices.Clone(perm[:min(c.m, size)]), []float64{}
 	for range kept {
 		chance = append(chance, float64(len(kept))/float64(size))
@@ -62,8 +62,8 @@ func leverage(c choice) (*matrix.Dense, error) {
 	}
 }
 
-// scores approximates the leverage scores of rows by those that were kept, each with its
-// chance.
+// scores approximates the leverage scores of rows from those that were kept, each with its
+// probability.
 func (c choice) scores(rows, kept []int, chance []float64, many float64) ([]float64, error) {
 	s := matrix.Rows{Dense: gather(c.sample, kept)}
 	pilot, err := gramRows(c.kernel, s, s)
@@ -101,10 +101,10 @@ func (c choice) scores(rows, kept []int, chance []float64, many float64) ([]floa
 	return scores, nil
 }
 
-// ridge is λ: what k rows chosen by pivoted Cholesky leave of the trace of the kernel matrix
-// of m rows, each standing for 1/chance rows, over k.
+// ridge is λ: the residual trace of the kernel matrix of m rows, each standing for 1/chance rows,
+// after k rows chosen by pivoted Cholesky, divided by k.
 func ridge(m int, gram, chance []float64, k int) float64 {
-	left, factor := make([]float64, m), make([]float64, k*m) // a column of the factor a line
+	left, factor := make([]float64, m), make([]float64, k*m) // a column of the factor per line
 	for i := range m {
 		left[i] = gram[i*m+i] / chance[i]
 	}
@@ -149,8 +149,8 @@ func argmax(x []float64) int {
 	return at
 }
 
-// weightedChoice draws m of the items without replacement, one after the other with
-// probabilities proportional to the weights of those left: the first m of independent
+// weightedChoice draws m of the items without replacement, one by one, with
+// probabilities proportional to the weights of the remaining ones: the first m of independent
 // exponential times, each with its weight as rate (Efraimidis and Spirakis 2006).
 func weightedChoice(items []int, weights []float64, m int, stream *random.Stream) []int {
 	order, time := make([]int, len(items)), make([]float64, len(items))

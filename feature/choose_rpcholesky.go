@@ -12,15 +12,15 @@ import (
 
 // rpcholesky chooses by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber, "Randomly
 // pivoted Cholesky: practical approximation of a kernel matrix with few entry evaluations",
-// 2025): one row after the other, with a probability proportional to what the rows before it
-// leave of its k(x, x), the diagonal of the Schur complement. Over all samples the trace of
-// what remains is within a factor 1 + ε of that of the best approximation of rank r after
-// about r/ε + r·log(1/(ε·share)) rows, share its part of the trace.
+// 2025): one row after the other, with a probability proportional to its residual of k(x,
+// x) after the previous rows, the diagonal of the Schur complement. The expected trace of the
+// residual is within a factor 1 + ε of that of the best approximation of rank r after about
+// r/ε + r·log(1/(ε·share)) rows, where share is its part of the trace.
 //
-// Rows are drawn by blocks (Epperly, Tropp and Webber, "Embrace rejection: kernel matrix
+// Rows are drawn in blocks (Epperly, Tropp and Webber, "Embrace rejection: kernel matrix
 // approximation by accelerated randomly pivoted Cholesky", 2024): proposals follow the diagonal
-// before the block, and each is taken with the probability by which the rows of the block
-// before it have lowered its own. That is the same law, in matrix products.
+// before the block, and each is accepted with the ratio by which earlier rows of the block
+// have reduced its own. This gives the same distribution, by matrix products.
 //
 // O(nm(d + m)) operations and 8nm bytes for n rows and m landmarks.
 func rpcholesky(c choice) (*matrix.Dense, error) {
@@ -39,7 +39,7 @@ func rpcholesky(c choice) (*matrix.Dense, error) {
 	return gather(c.sample, chosen), nil
 }
 
-// exhausted is which share of the trace is rounding: no rows are chosen for its sake.
+// exhausted is the share of the trace that counts as rounding: no rows are chosen for it.
 const exhausted = 1e-13
 
 // partial is a partial Cholesky factor of the Gram matrix K of n rows: K ≈ FFᵀ is exact in
@@ -67,7 +67,7 @@ func newPartial(k kernel.Kernel, x matrix.Rows, most int) (*partial, error) {
 // trace is that of K - FFᵀ.
 func (f *partial) trace() float64 { return total(f.left) }
 
-// random adds rows at random, of b proposals those that are not refused.
+// random adds rows at random: of b proposals those that are accepted.
 func (f *partial) random(stream *random.Stream, b int) error {
 	cumulated := make([]float64, len(f.left))
 	sum := 0.0
@@ -84,7 +84,7 @@ func (f *partial) random(stream *random.Stream, b int) error {
 	if err != nil {
 		return err
 	}
-	// What F leaves of the proposals' Gram matrix, and then what those accepted leave of it.
+	// The residual of the proposals' Gram matrix after F, and then after the accepted ones.
 	r := len(f.pivots)
 	for s := range b {
 		for t := range b {
@@ -116,7 +116,7 @@ func (f *partial) random(stream *random.Stream, b int) error {
 	return f.add(accepted)
 }
 
-// pick is the first place where the cumulated weights exceed a share u of their sum.
+// pick is the first index at which the cumulative weights exceed a share u of their sum.
 func pick(cumulated []float64, u float64) int {
 	at := u * cumulated[len(cumulated)-1]
 	i, found := slices.BinarySearch(cumulated, at)
@@ -145,7 +145,7 @@ func (f *partial) add(rows []int) error {
 	for s, p := range rows {
 		copy(pivots[s*r:][:r], f.row(p))
 	}
-	// The rows themselves first, which give L.
+	// First the rows themselves, which give L.
 	n, l := len(f.left), make([]float64, b*b)
 	own, err := gramRows(f.kernel, matrix.Rows{Dense: gather(f.x, rows)}, matrix.Rows{Dense: gather(f.x, rows)})
 	if err != nil {
@@ -183,8 +183,8 @@ func (f *partial) add(rows []int) error {
 	return nil
 }
 
-// solve writes row i of G from column r on, of its kernel values and their part in FFᵀ, and
-// lowers what is left.
+// solve writes row i of G from column r on, from its kernel values and their part in FFᵀ,
+// and reduces the residual.
 func (f *partial) solve(i, r int, values, products, l []float64) {
 	row := f.row(i)[r:]
 	b, less := len(values), 0.0

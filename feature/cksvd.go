@@ -14,25 +14,25 @@ import (
 // CKSVD is [Nystrom] with landmarks h that need not be rows (Bo and Sminchisescu, "Efficient match
 // kernel between sets of features for visual recognition", 2009, section 4.2: constrained kernel
 // singular value decomposition; Kumar, "Large-scale machine learning: kernel methods", 2010). They
-// minimise what projection on their span loses of the sample,
+// minimise the loss of the sample under projection onto their span,
 //
 //	Σ_i ‖φ(x_i) - H v_i‖² = Σ_i [k(x_i, x_i) - k_h(x_i)ᵀ K_hh⁻¹ k_h(x_i)]
 //
-// by stochastic gradient from landmarks that are chosen as for nystrom, centres of clusters by
-// default. With a_i = K_hh⁻¹ k_h(x_i), the gradient of the second term by h_j is
+// by stochastic gradient descent from landmarks that are chosen as for nystrom, by default cluster
+// centres. With a_i = K_hh⁻¹ k_h(x_i), the gradient of the second term with respect to h_j is
 //
 //	2 Σ_i a_ij ∂k(x_i, h_j)/∂h_j - 2 Σ_l (Σ_i a_ij a_il) ∂k(h_l, h_j)/∂h_j
 //
-// A step moves the landmarks by a share of their distance from one another, in root mean
-// square. What is lost is measured on fixed rows after every few steps: if it has risen, the
-// landmarks go back to the best so far, and steps become half as long.
+// A step moves the landmarks by a share of their distance from one another, in root
+// mean square. The loss is measured on fixed rows every few steps: if it has risen, the
+// landmarks are reset to the best so far, and the step length is halved.
 //
 // A step takes O((m + b)·m·(d + m)) operations for b rows: fitting some 100 times what nystrom
 // takes. A row then takes what it takes with nystrom, and the map holds as many bytes.
 const CKSVD = "cksvd"
 
-// What a descent takes: steps, rows a step, steps between measurements and rows to measure on,
-// and the first step as a share of the distance of landmarks.
+// Parameters of the descent: steps, rows per step, steps between measurements and rows to measure on,
+// and the first step length relative to the distance of landmarks.
 const descentSteps, descentRows, descentEach, descentMeasure, descentRate = 120, 256, 8, 2000, 0.2
 
 func fitCKSVD(cfg Config, sample matrix.Rows) (Fitted, error) {
@@ -55,7 +55,7 @@ func fitCKSVD(cfg Config, sample matrix.Rows) (Fitted, error) {
 type descent struct {
 	kernel  kernel.Kernel
 	sample  matrix.Rows
-	measure matrix.Rows // the rows on which it is measured what is lost
+	measure matrix.Rows // the rows on which the loss is measured
 	whole   float64     // Σ k(x, x) on them
 	h, best *matrix.Dense
 	stream  *random.Stream
@@ -69,8 +69,8 @@ func newDescent(k kernel.Kernel, sample matrix.Rows, h *matrix.Dense, seed uint6
 	return c
 }
 
-// run learns the landmarks, and returns what was lost before it and whenever that fell, as
-// shares of Σ k(x, x).
+// run learns the landmarks, and returns the initial loss and every lower one,
+// relative to Σ k(x, x).
 func (c *descent) run() (lost []float64, err error) {
 	c.best = c.clone(c.h)
 	now, err := c.lost()
@@ -113,8 +113,8 @@ func (c *descent) clone(h *matrix.Dense) *matrix.Dense {
 	return &matrix.Dense{Rows: h.Rows, Cols: h.Cols, Stride: h.Stride, Data: slices.Clone(h.Data)}
 }
 
-// spacing is the root mean square of the distance from a landmark to the nearest one that is
-// elsewhere; for one landmark, from the rows.
+// spacing is the root mean square of the distance from a landmark to the nearest different
+// one; for a single landmark, to the rows.
 func (c *descent) spacing() float64 {
 	others := c.h
 	if others.Rows == 1 {
@@ -141,7 +141,7 @@ func (c *descent) spacing() float64 {
 	return math.Sqrt(sum / float64(max(n, 1)))
 }
 
-// step moves the landmarks along the gradient, to numbers that the kernel takes.
+// step moves the landmarks along the gradient, within the kernel's domain.
 func (c *descent) step(gradient []float64, times float64) {
 	lowest := c.kernel.Lowest()
 	for i := range c.h.Rows {
@@ -268,7 +268,7 @@ func (c *descent) smooth(u *matrix.Dense, weight []float64) ([]float64, error) {
 	for j := range m {
 		yy[j] = vec.Dot64(h[j*d:][:d], h[j*d:][:d])
 	}
-	own := products // of the gradient along h_j, in place of the products
+	own := products // of the gradient along h_j, instead of the products
 	vec.Parallel(n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			xx := vec.Dot64(moved[i*d:][:d], moved[i*d:][:d])

@@ -32,9 +32,9 @@ type composed struct {
 
 // scratch is the working memory of one call.
 type scratch struct {
-	z    [2]matrix.Dense // what a step gives and the next one takes
-	csr  [2]matrix.CSR   // the same, if it is better sparse
-	part []matrix.CSR    // what the steps of a sum give
+	z    [2]matrix.Dense // the output of a step, and input of the next
+	csr  [2]matrix.CSR   // the same, if sparse is better
+	part []matrix.CSR    // the outputs of the steps of a sum
 	view matrix.Dense
 }
 
@@ -46,7 +46,7 @@ func (c *composed) Bytes() (n int64) {
 	return n
 }
 
-// State holds the states of the steps, each name behind the number of its step.
+// State holds the states of the steps, with the step's number before each name.
 func (c *composed) State() map[string]*matrix.Dense {
 	state := map[string]*matrix.Dense{}
 	for i, m := range c.steps {
@@ -59,7 +59,7 @@ func (c *composed) State() map[string]*matrix.Dense {
 	return state
 }
 
-// Chosen says what the steps chose.
+// Chosen is what the steps chose.
 func (c *composed) Chosen() string {
 	var all []string
 	for i, m := range c.steps {
@@ -72,7 +72,7 @@ func (c *composed) Chosen() string {
 	return strings.Join(all, ", ")
 }
 
-// step returns the configuration of step i. A step without a seed has one that follows from
+// step returns the configuration of step i. A step without a seed gets one derived from
 // the seed of the whole, so that equal steps draw different numbers.
 func (cfg *Config) step(i int) Config {
 	s := cfg.Steps[i]
@@ -97,11 +97,11 @@ func part(state map[string]*matrix.Dense, i int) map[string]*matrix.Dense {
 }
 
 // Chain applies maps one after the other: z(x) = z_k(… z_1(x)). It approximates the kernel of
-// its last map on the features of the one before. The usual reason is to shorten wide sparse
-// rows by a countsketch before a map whose cost grows with the dimension: that changes x·y,
-// and so ‖x-y‖², by its relative error of about 1/√D_1 only.
+// its last map on the features of the previous one. The usual purpose is to shorten wide
+// sparse rows by a countsketch before a map whose cost grows with the dimension: that changes
+// x·y, and so ‖x-y‖², by a relative error of only about 1/√D_1.
 //
-// It costs what its steps cost. Beside them it holds 4·256·max D_i bytes a goroutine.
+// It costs as much as its steps, and holds 4·256·max D_i bytes more per goroutine.
 const Chain = "chain"
 
 // chain is the map [Chain].
@@ -110,8 +110,8 @@ type chain struct{ composed }
 // chainRows is how many rows go through a chain at a time.
 const chainRows = 256
 
-// newChainOf makes the steps of a chain by what follows from a step's configuration, number and
-// the map before it (nil at first).
+// newChainOf makes the steps of a chain from each step's configuration, number and
+// previous map (nil for the first).
 func newChainOf(cfg Config, step func(s Config, i int, before Map) (Map, error)) (*chain, error) {
 	c := &chain{}
 	var before Map
@@ -129,7 +129,7 @@ func newChainOf(cfg Config, step func(s Config, i int, before Map) (Map, error))
 	return c, cfg.decided(out)
 }
 
-// unused fails where a composition has what only single maps have.
+// unused returns an error if a composition has settings of single maps.
 func (cfg *Config) unused() error {
 	if cfg.Kernel.Name != "" {
 		return fmt.Errorf("feature: %s: the kernel belongs to the steps, not to the whole", cfg.Map)
@@ -140,7 +140,7 @@ func (cfg *Config) unused() error {
 	return nil
 }
 
-// decided fails if Features is neither 0 nor what the map decides on.
+// decided returns an error if Features is neither 0 nor the number that the map decides on.
 func (cfg *Config) decided(out int) error {
 	if cfg.Features != 0 && cfg.Features != out {
 		return fmt.Errorf("feature: %s: features is %d, but the map gives %d; leave it out", cfg.Map, cfg.Features, out)
@@ -208,7 +208,7 @@ func (c *chain) Transform(dst *matrix.Dense, x matrix.Rows) {
 // approximates Σ w_i k_i(x, y). If the maps are independent, which they are unless two have
 // the same seed, the variance is Σ w_i² Var_i.
 //
-// It costs what its steps cost.
+// It costs as much as its steps.
 const Sum = "sum"
 
 // sum is the map [Sum].
@@ -218,7 +218,7 @@ type sum struct {
 	factors []float32 // √w_i
 }
 
-// Parted is a map of which the features are those of several maps, one behind the other.
+// Parted is a map whose features are those of several maps, side by side.
 type Parted interface {
 	Map
 
@@ -301,7 +301,7 @@ func (m *sum) Transform(dst *matrix.Dense, x matrix.Rows) {
 	s.view = matrix.Dense{}
 }
 
-// Sparsely says that features are better sparse if those of all steps are.
+// Sparsely reports whether sparse features are better: if they are for all steps.
 func (m *sum) Sparsely(x matrix.Rows) bool {
 	for _, step := range m.steps {
 		if s, ok := step.(Sparse); !ok || !s.Sparsely(x) {
@@ -311,7 +311,7 @@ func (m *sum) Sparsely(x matrix.Rows) bool {
 	return true
 }
 
-// TransformSparse is for sums of which all steps are Sparse.
+// TransformSparse is for sums whose steps are all Sparse.
 func (m *sum) TransformSparse(dst *matrix.CSR, x matrix.Rows) {
 	checkSparse(m.in, x)
 	s := m.free.Get()

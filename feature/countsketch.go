@@ -16,19 +16,19 @@ import (
 //
 //	ρ·(Σ_{i≠j} x_i²y_j² + Σ_{i≠j} x_i·y_i·x_j·y_j).
 //
-// For this it is enough that h is 2-wise and s is 4-wise independent, which is what papers ask
-// of functions that are computed from a few numbers. Here they are tables, which cost the
-// same whatever is in them: hash pairwise draws all entries on their own, and ρ = 1/D.
+// For this it is enough that h is 2-wise and s is 4-wise independent, which papers require
+// of functions computed from a few numbers. Here they are tables, whose cost does not
+// depend on their contents: hash pairwise draws all entries independently, and ρ = 1/D.
 //
 // Hash balanced gives all buckets the same number of coordinates, or one more. Then
 //
 //	ρ = (r·(q+1)·q + (D-r)·q·(q-1))/(d·(d-1)),  q = ⌊d/D⌋, r = d - qD:
 //
-// 0 where D ≥ d, so that the sketch only permutes coordinates and the dot product is exact,
-// and about (1/D)·(d-D)/(d-1) where D < d.
+// 0 if D ≥ d, so that the sketch only permutes coordinates and the dot product is
+// exact, and about (1/D)·(d-D)/(d-1) if D < d.
 //
-// It takes O(d) additions a row, O(nnz) for a sparse one, after O(D) to clear the features,
-// and 4d bytes. Choose it to shrink many, sparse dimensions, alone or before other maps.
+// It takes O(d) additions per row, O(nnz) for a sparse one, after O(D) to clear the features,
+// and 4d bytes. Use it to reduce many sparse dimensions, alone or before other maps.
 const CountSketch = "countsketch"
 
 // countSketch is the map [CountSketch].
@@ -79,8 +79,8 @@ func newHashTable(cfg Config, dim int, r *random.Stream) (hashTable, error) {
 	}
 	t := make(hashTable, dim)
 	if cfg.Hash == "balanced" {
-		// Both permutations, so that the buckets of two coordinates, if different, are any
-		// two: convolutions of sketches rest on it.
+		// Both are permuted, so that the buckets of two coordinates, if different, are any two with equal
+		// probability: convolutions of sketches depend on this.
 		bucket, place := r.Perm(buckets), r.Perm(dim)
 		for i := range t {
 			t[i] = uint32(bucket[place[i]%buckets])

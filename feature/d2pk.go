@@ -17,25 +17,25 @@ import (
 //
 //	z_c(x) = 1/√D [Σ_{i≤t/2} (u·r_ic)² - Σ_{i>t/2} (u·r_ic)²],  u = (√γ x, √c)
 //
-// What z(x)·z(y) estimates depends on the sparsity s, which the papers overlook: they say that
-// the coordinates u_i² of the feature space, whose weights r_i² are not what a random
-// projection wants, fade as d grows. In truth, for an even t,
+// What z(x)·z(y) estimates depends on the sparsity s, which the papers overlook: they say that the
+// influence of the coordinates u_i² of the feature space, whose weights r_i² are not those of
+// a random projection, vanishes as d grows. In fact, for an even t,
 //
 //	E[z(x)·z(y)] = k_s = (u·v)² + (s-3)/2·Σu_i²v_i²
 //
-// so s = 3, the default, is unbiased in any dimension, s = 1, that of the papers' experiments,
-// leaves the squares out altogether, which is the kernel of equation 12 of 2018 (map
-// reduced-poly has it exactly), and other s are biased. t = 1 has no second sum to subtract: E
-// is k_s + ½‖u‖²‖v‖², and squared distances are ½(‖u‖²-‖v‖²)² too long.
+// so s = 3, the default, is unbiased in any dimension. s = 1, as in the papers' experiments,
+// drops the squares altogether, which gives the kernel of equation 12 of 2018 (map
+// reduced-poly computes it exactly), and other s are biased. t = 1 has no second sum to subtract: E
+// is k_s + ½‖u‖²‖v‖², and squared distances are too large by ½(‖u‖²-‖v‖²)².
 //
 // The variance, for an even t and with b = (u·ρ)² - ‖u‖², b' of v alike, ρ of entries of
 // variance 1, is
 //
 //	[E[b²b'²]/(4t) + (1-1/t)(k_s(x,x)k_s(y,y) + 2k_s(x,y)²) - k_s(x,y)²]/D
 //
-// A row takes O(tdD) operations and the map holds 4tdD bytes, by a factor t more than rp, and
-// less, like rp, with very sparse entries; pk-rp is as good for less. Work memory is 4D bytes
-// for each of up to 252 rows a goroutine.
+// A row takes O(tdD) operations and the map holds 4tdD bytes, t times as much as rp, and less,
+// like rp, with very sparse entries; pk-rp is as good at a lower cost. Work memory is 4D bytes
+// for each of up to 252 rows per goroutine.
 const D2PKRP = "d2pk-rp"
 
 // d2pk is the map [D2PKRP].
@@ -70,7 +70,8 @@ func newD2PK(cfg Config, dim int) (*d2pk, error) {
 	f := &d2pk{}
 	factor := 1 / math.Sqrt(math.Sqrt(2*float64(t)*float64(cfg.Features)))
 	for i := range t {
-		f.matrices = append(f.matrices, newProjection(e, dim, cfg.Features, factor*math.Sqrt(k.Gamma), factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.d2pk-rp", uint64(i)))
+		f.matrices = append(f.matrices, newProjection(e, dim, cfg.Features, factor*math.Sqrt(k.Gamma),
+			factor*math.Sqrt(k.Coef0), cfg.Seed, "feature.d2pk-rp", uint64(i)))
 	}
 	return f, nil
 }

@@ -1,8 +1,8 @@
 // Package feature maps rows to features z(x) with z(x)·z(y) ≈ k(x, y), so that a linear model on z
 // does the work of a kernel machine on x, at linear cost.
 //
-// [New] draws a map that does not look at data; [Fit] fits any map, on a sample of rows. Which map is
-// wanted is a [Config]: the name of the map, the kernel ([mercer/kernel]), the number D of features
+// [New] draws a map that does not depend on data; [Fit] fits any map, on a sample of rows. A
+// [Config] defines the map: the name of the map, the kernel ([mercer/kernel]), the number D of features
 // and the map's [Options]. [Default] names one for a kernel. The same configuration gives the same
 // map on every machine.
 //
@@ -11,7 +11,7 @@
 //
 // # Maps
 //
-// Each has a constant with its documentation: go doc mercer/feature.SORF. The second line of each has
+// Each has a constant with its documentation: go doc mercer/feature.SORF. The second line of each gives
 // the kernels that it approximates, its options, the operations that a row takes, and its source. d is
 // the number of dimensions, nnz that of elements of a sparse row, p the degree of a polynomial, t
 // option t, and m the number of landmarks, or of vectors in a pool.

@@ -12,9 +12,9 @@ import (
 //
 //	2xy/(x+y) = 2x/(x+1)·2y/(y+1)·Σ_k t(x)^k t(y)^k, c_k(x) = 2x/(x+1)·t(x)^k
 //
-// (equation 15 there, but for a factor in its middle). The relative error of m terms is (t(x)t(y))^m
-// exactly, at ax in place of x: nothing where ax is near 1, and all where it is near 0 or infinite. For
-// a, cost and order of the features see [Chebyshev], which is more accurate.
+// (equation 15 there, except for a factor in its middle). The relative error of m terms is exactly
+// (t(x)t(y))^m, at ax instead of x: negligible where ax is near 1, and total where it is near 0 or infinite.
+// For a, the cost and the order of features see [Chebyshev], which is more accurate.
 //
 // A row takes O(dm) operations, a sparse one O(nnz·m), and the map holds 8d bytes.
 const Elementary = "elementary"

@@ -8,16 +8,16 @@ import (
 	"mercer/matrix"
 )
 
-// Maps by the kernel's values with m rows themselves (Kumar, "Large-scale machine learning: kernel
-// methods", 2010). A linear model on them has the form Σ_j w_j k(x, h_j) of a kernel machine, but
-// weighs ‖w‖² where that weighs wᵀK_hh w: z(x)·z(y) is a kernel, but not k.
+// Maps whose features are the kernel's values with m rows (Kumar, "Large-scale machine learning:
+// kernel methods", 2010). A linear model on them has the form Σ_j w_j k(x, h_j) of a kernel machine,
+// but penalises ‖w‖² instead of wᵀK_hh w: z(x)·z(y) is a kernel, but not k.
 //
 // A row takes O(md) operations, in float64; the map holds 12md bytes.
 const (
-	// Empirical is the empirical kernel map, z(x) = [k(x, h_1), …, k(x, h_m)] of landmarks h_j.
+	// Empirical is the empirical kernel map, z(x) = [k(x, h_1), …, k(x, h_m)] with landmarks h_j.
 	Empirical = "empirical"
 
-	// RBFNetwork is radial basis functions around the centres of clusters, exp(-‖x-μ_j‖²/s²),
+	// RBFNetwork is radial basis functions around cluster centres, exp(-‖x-μ_j‖²/s²),
 	// s² = 1/γ of the rbf kernel.
 	RBFNetwork = "rbf-network"
 )
@@ -72,7 +72,7 @@ func (f *compared) Bytes() int64 {
 	return f.against.Bytes() + 4*int64(f.at.Rows)*int64(f.at.Cols)
 }
 
-// Chosen tells the number of rows.
+// Chosen is the number of rows.
 func (f *compared) Chosen() string { return fmt.Sprintf("%d landmarks", f.at.Rows) }
 
 func (f *compared) Transform(dst *matrix.Dense, x matrix.Rows) {

@@ -36,7 +36,8 @@ func ExampleFit() {
 	for i := range sample.Rows {
 		sample.Row(i)[0], sample.Row(i)[1] = float32(i%7), float32(i%5)
 	}
-	cfg := feature.Config{Map: "korp", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.1}, Features: 16, Options: feature.Options{Pool: 20}, Seed: 1}
+	cfg := feature.Config{Map: "korp", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.1}, Features: 16,
+		Options: feature.Options{Pool: 20}, Seed: 1}
 	m, err := feature.Fit(cfg, matrix.Rows{Dense: sample})
 	if err != nil {
 		log.Fatal(err)
@@ -75,7 +76,8 @@ func ExampleFit_nystrom() {
 		x.Row(i)[0], x.Row(i)[1] = float32(math.Cos(t)*t), float32(math.Sin(t)*t)
 	}
 	k := kernel.Kernel{Name: "rbf", Gamma: 0.2}
-	m, err := feature.Fit(feature.Config{Map: "nystrom", Kernel: k, Features: 30, Seed: 1, Options: feature.Options{Landmarks: "kmeans"}}, matrix.Rows{Dense: x})
+	m, err := feature.Fit(feature.Config{Map: "nystrom", Kernel: k, Features: 30, Seed: 1,
+		Options: feature.Options{Landmarks: "kmeans"}}, matrix.Rows{Dense: x})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,17 +8,17 @@ import (
 	"mercer/matrix"
 )
 
-// ExplicitPoly has as features all monomials of degree p of x̃ = [√γ·x, √c], each once:
+// The features of ExplicitPoly are all monomials of degree p of x̃ = [√γ·x, √c], each once:
 //
 //	√(p!/(k_1!⋯k_w!))·Π x̃_i^k_i,  k_1 + … + k_w = p,
 //
-// which are [x̃_i², √2·x̃_i·x̃_j] for p = 2. So z(x)·z(y) = (γ x·y + c)^p, but for rounding.
+// which are [x̃_i², √2·x̃_i·x̃_j] for p = 2. So z(x)·z(y) = (γ x·y + c)^p, up to rounding.
 // With w coordinates of x̃ there are D = (w+p-1)!/(p!(w-1)!) of them: the map decides on D.
-// They go by their smallest coordinate, then by the second, and so on.
+// They are ordered by their smallest coordinate, then by the second, and so on.
 //
-// A row takes O(D) operations; a sparse one as many as it has features that are not 0, about
-// nnz^p/p!, after D are cleared. The map holds 8pw bytes. Choose it as a reference, and in
-// place of any sketch that would need as many features.
+// A row takes O(D) operations; a sparse one as many as it has nonzero features, about
+// nnz^p/p!, after D are cleared. The map holds 8pw bytes. Use it as a reference, and
+// instead of any sketch that would need as many features.
 const ExplicitPoly = "explicit-poly"
 
 // explicit is the map [ExplicitPoly].
@@ -54,11 +54,13 @@ func newExplicit(cfg Config, dim int) (*explicit, error) {
 		e.top *= math.Sqrt(float64(i) * k.Gamma)
 	}
 	if size > mostMonomials {
-		return nil, fmt.Errorf("feature: explicit-poly: %d dimensions have %.4g monomials of degree %d, %.3g bytes for 1000 rows; it takes %d monomials at most, and tensorsketch any number",
+		return nil, fmt.Errorf("feature: explicit-poly: %d dimensions have %.4g monomials of degree %d, %.3g bytes "+
+			"for 1000 rows; it takes %d monomials at most, and tensorsketch any number",
 			dim, size, p, 4000*size, mostMonomials)
 	}
 	if !(e.top > 0 && e.top <= math.MaxFloat32 && e.constant <= math.MaxFloat32) {
-		return nil, fmt.Errorf("feature: explicit-poly: gamma = %g and coef0 = %g make monomials that are no float32; scale the data", k.Gamma, k.Coef0)
+		return nil, fmt.Errorf("feature: explicit-poly: gamma = %g and coef0 = %g make monomials that are no float32; "+
+			"scale the data", k.Gamma, k.Coef0)
 	}
 	for m := range p + 1 {
 		row := make([]int, e.width+1)
@@ -120,8 +122,8 @@ func (e *explicit) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 	e.work.Put(work)
 }
 
-// expand writes v times the monomials of degree m of the coordinates from first on to z. v has
-// the power run of the first already.
+// expand writes v times the monomials of degree m of the coordinates from first on to z. v already
+// contains the power run of the first.
 func (e *explicit) expand(z []float32, row []coordinate, m, first, run int, v float64) {
 	for t, c := range row {
 		u, power := v*c.v, 1

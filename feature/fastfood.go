@@ -15,14 +15,14 @@ import (
 //	S·H·G·Π·H·B/√n
 //
 // of order n, the power of two at or above d. B holds random signs, Π is a permutation, G
-// holds normal numbers and S_ii = s_i/‖G‖, with the length s_i from the kernel's own law in n
-// dimensions: for the rbf kernel σ⁻¹χ_n.
+// holds normal numbers and S_ii = s_i/‖G‖, with the length s_i from the kernel's own distribution
+// in n dimensions: for the rbf kernel σ⁻¹χ_n.
 //
-// A row of H·G is a normal vector, Π·H/√n turns it, and s_i does not depend on it: so each
-// frequency alone follows the law and z(x)·z(y) is unbiased. But the frequencies of a block
-// hang together without being orthogonal, and the variance is larger than that of rff: the
-// error of a Gram matrix of normal rows of 16 to 1024 dimensions is a quarter to a third
-// larger, where that of sorf is half of rff's. sorf costs about the same: choose that.
+// A row of H·G is a normal vector, Π·H/√n rotates it, and s_i is independent of it: so each
+// frequency alone has the right distribution and z(x)·z(y) is unbiased. But the frequencies of a
+// block are dependent without being orthogonal, and the variance is larger than that of rff: the
+// error of a Gram matrix of normal rows of 16 to 1024 dimensions is a quarter to a third larger,
+// whereas that of sorf is half of rff's. sorf costs about the same and is the better choice.
 //
 // A row takes O(D log d) operations, sparse or not. The map holds 8D bytes in the form pair, 16D
 // otherwise.

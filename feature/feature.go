@@ -11,8 +11,8 @@ import (
 	"mercer/matrix"
 )
 
-// Config says which map is wanted. The same configuration (and sample) gives the same map on
-// every machine and for ever.
+// Config defines a map. The same configuration (and sample) gives the same map on every
+// machine and in every version.
 type Config struct {
 	// Map is the name of the map, such as [SORF], one of [Names]; "" means [RFF].
 	Map string `json:"map,omitempty"`
@@ -31,7 +31,7 @@ type Config struct {
 	// Steps are the maps of a chain, one after the other, or of a sum, side by side.
 	Steps []Config `json:"steps,omitempty"`
 
-	// Weights are those of the kernels of a sum, each > 0; nil means 1 each.
+	// Weights are the weights of the kernels of a sum, each > 0; nil means 1 each.
 	Weights []float64 `json:"weights,omitempty"`
 
 	// Given are the landmarks of a map whose option Landmarks is given.
@@ -47,28 +47,28 @@ type Map interface {
 	Dims() (in, out int)
 
 	// Transform writes z(x) for every row of x into the same row of dst, which is
-	// x.Len()×D. What a row gives does not depend on the rows around it, nor on the
-	// number of threads. It panics if a size is wrong.
+	// x.Len()×D. The features of a row depend neither on the rows around it nor on
+	// the number of threads. It panics if a size is wrong.
 	Transform(dst *matrix.Dense, x matrix.Rows)
 
-	// Bytes is about how much memory the map holds.
+	// Bytes is roughly how much memory the map holds.
 	Bytes() int64
 }
 
-// Fitted is a map that was fitted to data: to have it again, one needs its State.
+// Fitted is a map that was fitted to data: restoring it takes its State.
 type Fitted interface {
 	Map
 
-	// State is what Restore takes: matrices by name. They must not be changed.
+	// State is the input of Restore: matrices by name. They must not be changed.
 	State() map[string]*matrix.Dense
 }
 
-// Chooser is a map that decided on something that its configuration leaves open, such as by a
-// sample of rows.
+// Chooser is a map that chose something that its configuration leaves open, for example from
+// a sample of rows.
 type Chooser interface {
 	Map
 
-	// Chosen says in a few words what.
+	// Chosen describes it in a few words.
 	Chosen() string
 }
 
@@ -76,15 +76,15 @@ type Chooser interface {
 type Sparse interface {
 	Map
 
-	// Sparsely says whether it is better to, by whether x is sparse or dense: if it depended on
-	// the numbers in x, the rows around a row would change how a chain rounds its features.
+	// Sparsely reports whether that is better, depending only on whether x is sparse or dense: if it
+	// depended on the numbers in x, the rows around a row would change how a chain rounds its features.
 	Sparsely(x matrix.Rows) bool
 
-	// TransformSparse does what Transform does with dst, whose memory it uses again.
+	// TransformSparse is Transform into dst, whose memory it reuses.
 	TransformSparse(dst *matrix.CSR, x matrix.Rows)
 }
 
-// Apply maps rows into the memory of dense, or of sparse where the map prefers that.
+// Apply maps rows into the memory of dense, or of sparse if the map prefers that.
 func Apply(m Map, x matrix.Rows, dense *matrix.Dense, sparse *matrix.CSR) matrix.Rows {
 	if s, ok := m.(Sparse); ok && s.Sparsely(x) {
 		s.TransformSparse(sparse, x)
@@ -96,8 +96,8 @@ func Apply(m Map, x matrix.Rows, dense *matrix.Dense, sparse *matrix.CSR) matrix
 	return matrix.Rows{Dense: dense}
 }
 
-// Decides says whether the map decides on its number of features itself. Of exp-chi2 none does:
-// there a map of chi2 is followed by one of rbf, as it is for all kernels that have
+// Decides reports whether the map decides on its number of features itself. For exp-chi2 none
+// does: there a map of chi2 is followed by one of rbf, as for all kernels that have
 // [kernel.Kernel.Parts].
 func (cfg Config) Decides() bool {
 	k, _ := find(cfg.Map)
@@ -105,8 +105,8 @@ func (cfg Config) Decides() bool {
 	return k.dim && !composite
 }
 
-// Check says what is wrong with a configuration whatever the rows are. That it finds nothing
-// does not mean that there is such a map for all rows.
+// Check returns what is wrong with a configuration for any rows. If it returns nil,
+// the map may still not exist for particular rows.
 func Check(cfg Config) (err error) {
 	asked := cfg
 	defer func() { err = explained(asked, err) }()
@@ -123,7 +123,7 @@ func Check(cfg Config) (err error) {
 	return nil
 }
 
-// NeedsSample says whether the map of a configuration is fitted to rows, so that New does not
+// NeedsSample reports whether the map of a configuration is fitted to rows, so that New cannot
 // make it.
 func NeedsSample(cfg Config) bool {
 	cfg = expanded(cfg, 1)
@@ -138,7 +138,7 @@ func NeedsSample(cfg Config) bool {
 }
 
 // SampleRows is how many rows a sample should have for the map of a configuration, 0 if a few
-// hundred do.
+// hundred are enough.
 func SampleRows(cfg Config) (n int) {
 	if k, err := find(cfg.Map); err == nil && k.sample != nil {
 		n = k.sample(cfg)
@@ -149,8 +149,8 @@ func SampleRows(cfg Config) (n int) {
 	return n
 }
 
-// Domain is the kernel that says which numbers rows of the map of a configuration may hold: its
-// own, or that of its first step; of a sum the one that takes least.
+// Domain is the kernel that determines which numbers the input rows of a configuration's map may hold:
+// its own, or that of its first step; for a sum the most restrictive one.
 func Domain(cfg Config) (k kernel.Kernel) {
 	switch m, _ := find(cfg.Map); {
 	case !m.composed:
@@ -181,8 +181,8 @@ func New(cfg Config, dim int) (m Map, err error) {
 	return k.make(cfg, dim)
 }
 
-// Fit makes the map of a configuration for rows like those of sample, which only maps that
-// NeedsSample look at.
+// Fit makes the map of a configuration for rows like those of sample, which only maps
+// with NeedsSample use.
 func Fit(cfg Config, sample matrix.Rows) (m Map, err error) {
 	asked := cfg
 	defer func() { err = explained(asked, err) }()
@@ -205,7 +205,7 @@ func Fit(cfg Config, sample matrix.Rows) (m Map, err error) {
 	return k.fit(cfg, sample)
 }
 
-// Restore makes a map that was fitted again, from its configuration and State. Maps that are
+// Restore rebuilds a fitted map from its configuration and State. Maps that are
 // drawn take no state.
 func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (m Map, err error) {
 	asked := cfg
@@ -275,11 +275,11 @@ func (cfg *Config) foreign(k kind) error {
 	return nil
 }
 
-// maxBytes is how much a map may hold unless MaxBytes says otherwise: who asks for more, or
-// whose model file does, has made a mistake.
+// maxBytes is how much a map may hold unless MaxBytes is set: a configuration or
+// model file that asks for more is a mistake.
 const maxBytes = 16 << 30
 
-// affordable fails if a map of cfg would hold more bytes than it may.
+// affordable returns an error if a map of cfg would hold more bytes than allowed.
 func affordable(cfg Config, dim int, bytes float64) error {
 	most := float64(maxBytes)
 	if cfg.MaxBytes > 0 {
@@ -287,7 +287,8 @@ func affordable(cfg Config, dim int, bytes float64) error {
 	}
 	if most = min(most, math.MaxInt); bytes > most {
 		takes, allowed := units.BytesApart(bytes, most)
-		return fmt.Errorf("feature: %s: a map of %d dimensions to %d features takes %s, of %s at most; use fewer features, or a map that holds less",
+		return fmt.Errorf("feature: %s: a map of %d dimensions to %d features takes %s, of %s at most; use fewer "+
+			"features, or a map that holds less",
 			cfg.Map, dim, cfg.Features, takes, allowed)
 	}
 	return nil

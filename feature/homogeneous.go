@@ -16,25 +16,25 @@ import (
 //
 //	z(x) = x^(h/2)·[√w_0, √(2w_1) cos(Lu), √(2w_1) sin(Lu), …, √(2w_n) cos(nLu), √(2w_n) sin(nLu)],
 //
-// u = log x, m = 2n+1 features a dimension, so that k₁ is (xy)^(h/2) times
+// u = log x, m = 2n+1 features per dimension, so that k₁ is (xy)^(h/2) times
 //
 //	𝒦̂(ω) = w_0 + 2 Σ_i w_i cos(iLω)
 //
-// of ω = log(y/x). It depends on the ratio of x and y alone, as k₁ does: to stretch the inputs
+// of ω = log(y/x). It depends only on the ratio of x and y, as k₁ does: stretching the inputs
 // would change nothing. The weights are those of a window.
 //
 //	uniform      w_i = Lκ(iL): 𝒦̂ is n+1 terms of the Fourier series of Σ_j 𝒦(ω + 2πj/L)
-//	rectangular  w_i = (L/2π)∫ 𝒦(ω) cos(iLω) dω over |ω| ≤ π/L, negative ones 0: the series of 𝒦
-//	             as it is between -π/L and π/L, and repeated outside
+//	rectangular  w_i = (L/2π)∫ 𝒦(ω) cos(iLω) dω over |ω| ≤ π/L, negative ones set to 0:
+//	             the series of 𝒦 on [-π/L, π/L], continued periodically
 //	fitted       the w_i ≥ 0 with the least squared error on a sample; not in the paper
 //
-// A short period reaches ratios far from 1, a long one spends its terms on near ones: the
-// best depends on the data. Unless given, the period is the one of a grid with the least
+// A short period covers ratios far from 1, a long one is more accurate near 1: the
+// best depends on the data. Unless given, the period is the one on a grid with the least
 //
 //	Σ (z(x)·z(y) - k(x, y))²
 //
-// over pairs of the sample's rows, one in eight of them x = y, and so are fitted weights. Without a
-// period and a window, both are fitted. For the hellinger kernel one feature, x^(h/2), is exact.
+// over pairs of the sample's rows, one in eight of them x = y; fitted weights are chosen in the same way.
+// Without a period and a window, both are fitted. For the hellinger kernel one feature, x^(h/2), is exact.
 //
 // A row takes O(dm) operations, a sparse one O(nnz·m), and the map holds a few numbers. Feature i
 // of dimension j is column i·d + j.
@@ -43,7 +43,7 @@ const Homogeneous = "homogeneous"
 // usualHomogeneous is m unless the configuration says otherwise.
 const usualHomogeneous = 5
 
-// rooted says that the kernel is a sum of products of powers, which a feature a dimension has exactly.
+// rooted reports whether the kernel is a sum of products of powers, which one feature per dimension represents exactly.
 func rooted(cfg Config) bool {
 	a, ok := cfg.Kernel.Additive()
 	return ok && a.Roots()
@@ -64,25 +64,27 @@ func checkHomogeneous(cfg Config) error {
 		return nil
 	}
 	if cfg.Terms%2 == 0 && cfg.Terms > 0 {
-		return fmt.Errorf("feature: homogeneous: terms is %d, but a constant and pairs of a cos and a sin are odd: use %d", cfg.Terms, cfg.Terms+1)
+		return fmt.Errorf("feature: homogeneous: terms is %d, but a constant and pairs of a cos and a sin are odd: "+
+			"use %d", cfg.Terms, cfg.Terms+1)
 	}
 	if w := cfg.Window; w != "" && w != "uniform" && w != "rectangular" && w != "fitted" {
 		return fmt.Errorf("feature: homogeneous: window %q is not known; known are uniform, rectangular, fitted", w)
 	}
 	if cfg.Period != 0 && !(cfg.Period >= leastPeriod && cfg.Period <= mostPeriod) {
-		return fmt.Errorf("feature: homogeneous: period is %g; it must be from %g to %g, or 0 for a choice by the data", cfg.Period, leastPeriod, mostPeriod)
+		return fmt.Errorf("feature: homogeneous: period is %g; it must be from %g to %g, or 0 for a choice by the data",
+			cfg.Period, leastPeriod, mostPeriod)
 	}
 	return nil
 }
 
-// At the ends of this range all rows look the same, and every ratio is far.
+// At one end of this range all rows look the same, and at the other every ratio is far from 1.
 const leastPeriod, mostPeriod = 1.0 / 1024, 64.0
 
 func givenPeriod(cfg Config) bool {
 	return rooted(cfg) || cfg.Period != 0 && cfg.Window != "fitted"
 }
 
-// fitted says whether the weights follow from a sample.
+// fitted reports whether the weights follow from a sample.
 func (cfg *Config) fitted() bool {
 	return cfg.Window == "fitted" || cfg.Window == "" && cfg.Period == 0
 }
@@ -167,7 +169,7 @@ func periodicOf(cfg Config, dim int, period float64, weights []float64) (*series
 }
 
 // waves writes the features of the homogeneous map. The cos and sin of multiples of Lu follow
-// from those of Lu by rotations, x^(h/2) being the length of what is turned.
+// from those of Lu by rotations of a vector of length x^(h/2).
 func (s *strip) waves(out []float32, stride int, period float32, scale []float32) {
 	n := s.n
 	multiple(out[:n], scale[0], s.power[:n])
@@ -226,8 +228,8 @@ func windowed(k kernel.Kernel, window string, period float64, n int) []float64 {
 	return w
 }
 
-// The periods that are tried: 16ths of octaves from 1/16 to 8. Below, float32 has no use for the
-// ratios that are reached, and above, the ratios must be so near 1 that any period will do.
+// The periods that are tried: 16ths of octaves from 1/16 to 8. Shorter ones cover ratios beyond
+// float32, and for longer ones the ratios would have to be so near 1 that any period would do.
 const firstPeriod, lastPeriod, periodsInOctave = -4, 3, 16
 
 // choosePeriod returns the best period for a sample, a float32, and its weights.
@@ -263,8 +265,8 @@ func choosePeriod(cfg Config, sample matrix.Rows) (period float64, w []float64) 
 }
 
 // ratios holds, for pairs of rows x and y, the sums of (x_j y_j)^(h/2) over the dimensions where
-// |log(y_j/x_j)| is about b·step, in sums[b], so that the estimate of k(x, y) by waves is a
-// linear function of them. exact is the same function of 𝒦: k(x, y), but for the width of bins.
+// |log(y_j/x_j)| is about b·step, in sums[b], so that the estimate of k(x, y) is a linear
+// function of them. exact is the same function of 𝒦: k(x, y) up to the width of the bins.
 //
 // All are relative to √(k(x, x)k(y, y)), so that long rows do not outweigh all others.
 type ratios struct {
@@ -279,7 +281,7 @@ type ratio struct {
 	exact float64
 }
 
-// Of ratioRows rows in even steps through the sample, ratioPairs pairs are looked at.
+// ratioPairs pairs are used, of ratioRows rows at even steps through the sample.
 const ratioRows, ratioPairs, ratioBins = 256, 512, 1024
 
 func newRatios(k kernel.Kernel, sample matrix.Rows) *ratios {
@@ -379,9 +381,9 @@ func histogram(sums []float64, x, y logs, step float64) {
 	}
 }
 
-// fit returns the sum of the squares of the errors over the pairs, of the weights w ≥ 0, or of those
-// with which it replaces them: the best. One after the other is moved to where it is best then
-// (coordinate descent), which on so few unknowns takes no time.
+// fit returns the sum of the squared errors over the pairs for the weights w ≥ 0,
+// or for the best ones, with which it then replaces them. They are found by
+// coordinate descent, which is fast for so few unknowns.
 func (r *ratios) fit(w []float64, period float64, replace bool) float64 {
 	n := len(w)
 	cos := make([]float64, n*r.bins)
@@ -433,6 +435,6 @@ func (r *ratios) fit(w []float64, period float64, replace bool) float64 {
 	return c
 }
 
-// fitWork bounds the work of a descent. Where waves are hardly to be told apart on the sample, it
-// ends far from the minimum, but with an error that is close.
+// fitWork bounds the work of a descent. If the terms can hardly be told apart on the sample, it
+// ends far from the minimum, but with an error close to the least.
 const fitWork = 200_000

@@ -14,17 +14,17 @@ import (
 // ICholesky maps by the incomplete Cholesky factor with pivoting (Fine and Scheinberg,
 // "Efficient SVM training using low-rank kernel representations", 2001; Bach and Jordan,
 // "Kernel independent component analysis", 2002): landmarks are the rows of the sample that
-// are farthest, one after the other, from the span of those before, and with K_hh = LLᵀ
+// are farthest, one after the other, from the span of the previous ones, and with K_hh = LLᵀ
 //
 //	z(x) = L⁻¹ k_h(x)
 //
-// which for rows of the sample is their line of the factor. Feature r is what landmark r adds
-// to those before, so that the first r features alone are the map of the first r landmarks.
+// which for rows of the sample is their row of the factor. Feature r is what landmark r
+// adds to the previous ones, so the first r features are the map of the first r landmarks.
 // Inner products are those of nystrom for the same landmarks.
 //
-// It ends at D landmarks, or where what is left of every k(x, x) is 10⁻¹⁰ of the largest: then
-// D is less. Fitting takes O(nm(d + m)) operations and 8mn bytes for n rows and m landmarks; a
-// row then what it takes with nystrom.
+// It ends at D landmarks, or when every residual of k(x, x) is below 10⁻¹⁰ of the largest k(x,
+// x); D is then smaller. Fitting takes O(nm(d + m)) operations and 8mn bytes for n rows and m landmarks;
+// a row costs as much as with nystrom.
 const ICholesky = "icholesky"
 
 // icholesky is the map [ICholesky].
@@ -33,7 +33,7 @@ type icholesky struct {
 	left float64 // of the sample's trace, as a share
 }
 
-// greedyRows is how many rows pivots are chosen from: 8 for each, as each pivot goes through
+// greedyRows is how many rows pivots are chosen from: 8 for each, as each pivot processes
 // all of F.
 func greedyRows(cfg Config) int {
 	m := cfg.Features
@@ -95,8 +95,8 @@ func newICholesky(cfg Config, sample matrix.Rows, m int) (*icholesky, error) {
 // columnBlock is how many columns of K are evaluated at a time.
 const columnBlock = 32
 
-// greedy adds pivots until there are m, or until no row has more left than rounding. The
-// columns of K of the rows that have most left are evaluated together, ahead of their turn.
+// greedy adds pivots until there are m, or until all residuals are rounding errors.
+// The columns of K of the rows with the largest residuals are evaluated together, in advance.
 func (f *partial) greedy(m int) error {
 	n := len(f.left)
 	tolerance := 0.0
@@ -138,7 +138,7 @@ func (f *partial) greedy(m int) error {
 	return nil
 }
 
-// mostLeft returns the count rows that have most left, the first among equals.
+// mostLeft returns the count rows with the largest residuals, the first among equals.
 func (f *partial) mostLeft(count int) []int {
 	order := make([]int, len(f.left))
 	for i := range order {
@@ -148,7 +148,7 @@ func (f *partial) mostLeft(count int) []int {
 	return order[:count]
 }
 
-// State has what is left beside the landmarks and weights.
+// State has the residual in addition to the landmarks and weights.
 func (f *icholesky) State() map[string]*matrix.Dense {
 	state := f.weighted.State()
 	state["left"] = matrix.NewDense(1, 1)
@@ -168,7 +168,7 @@ func restoreICholesky(cfg Config, dim int, state map[string]*matrix.Dense) (Fitt
 	return &icholesky{f, float64(left.Data[0])}, nil
 }
 
-// Chosen tells the number of pivots and what they leave.
+// Chosen is the number of pivots and the residual.
 func (f *icholesky) Chosen() string {
 	return fmt.Sprintf("%d pivots, which leave %.2g %% of the trace of the sample's kernel matrix", f.at.Rows, 100*f.left)
 }

@@ -23,13 +23,13 @@ import (
 // Λ^(-1/2) Vᵀ k_m(x) the kernel principal components of x, where k_m(x) are the k(x_i, x).
 // Then a(x)·a(y) = k_m(x)ᵀK⁺k_m(y), and the three maps are random projections z(x) = Gᵀa(x).
 //
-// What they promise are distances, not the kernel's values: ‖a(x)-a(y)‖ is the distance of x and y in
-// the kernel's feature space, between their projections on what the differences of kept rows span.
-// a(x)·a(y) is k(x, y) less a constant, the squared distance of that span, through the kept rows,
-// from the origin: the kernel's inner products come back when both are moved to the mean of any rows
-// ([Centred]). To a model with an intercept this makes no difference.
+// They preserve distances, not the kernel's values: ‖a(x)-a(y)‖ is the distance in the kernel's
+// feature space between the projections of x and y onto the span of the differences of kept rows.
+// a(x)·a(y) is k(x, y) minus a constant, the squared distance from the origin of the affine span of
+// the kept rows. The inner products agree with the kernel's once both are centred at the mean of some
+// rows ([Centred]). To a model with an intercept this makes no difference.
 //
-// Distances lack what lies outside of the span, at any D: this error falls with m alone. pk-rp, for
+// Distances lack what lies outside the span, at any D: this error falls only with m. pk-rp, for
 // poly, has no such floor and no constant.
 //
 // Eigenvalues below 10⁻¹⁰ of the largest are dropped. Fitting takes O(m²d + m³ + m·r·D)
@@ -41,9 +41,9 @@ const (
 	// 1ᵀV = 0. t is 30 as in the papers, but at most m/32 by default, for this factor's sake.
 	KGRP = "kg-rp"
 
-	// KORP has the same directions orthonormalised, and √(r/D) long, r the rank of K. Where D > r,
-	// every r are orthonormal. E[z(x)·z(y)] is a(x)·a(y) if r = m-1, else close to it; where r
-	// divides D, it is z(x)·z(y) itself.
+	// KORP has the same directions, orthonormalised and of length √(r/D), r the rank of K. If D > r,
+	// every r of them are orthonormal. E[z(x)·z(y)] is a(x)·a(y) if r = m-1, otherwise close to it;
+	// if r divides D, z(x)·z(y) equals it.
 	KORP = "korp"
 
 	// KPCARP has independent normal numbers over √D, on the leading components (rank; all by
@@ -58,15 +58,16 @@ type kernelRP struct {
 	rank int
 }
 
-// smallest is which eigenvalues are dropped, relative to the largest. Kernel values have some
-// 15 digits, and as many are left of features as of the eigenvalue's root.
+// smallest is the eigenvalue, relative to the largest, below which they are dropped. Kernel
+// values have about 15 digits, and features keep as many as the eigenvalue's root.
 const smallest = 1e-10
 
 func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 	n, dim := sample.Len(), sample.Dim()
 	m, t := cfg.Pool, cfg.T
 	if t < 0 || m < 0 || cfg.Rank < 0 {
-		return nil, fmt.Errorf("feature: %s: pool is %d, t %d and rank %d; they must be 1 or more, or 0 for the map's choice", cfg.Map, m, t, cfg.Rank)
+		return nil, fmt.Errorf("feature: %s: pool is %d, t %d and rank %d; they must be 1 or more, or 0 for the map's "+
+			"choice", cfg.Map, m, t, cfg.Rank)
 	}
 	if m == 0 {
 		m = int(math.Ceil(4 * math.Sqrt(float64(n))))
@@ -123,7 +124,7 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 		}
 	}
 
-	// W = VΛ^(-1/2)G. K⁺ takes the mean away, but for rounding.
+	// W = VΛ^(-1/2)G. K⁺ removes the mean, up to rounding.
 	b := make([]float64, m*r)
 	for i := range m {
 		for k := range r {
@@ -171,7 +172,7 @@ func gather(x matrix.Rows, chosen []int) *matrix.Dense {
 }
 
 // centredEigen returns the eigenvalues, largest first, of the centred Gram matrix of rows with
-// themselves, without those that are 0 but for rounding, and the eigenvectors as columns of a
+// themselves, without those that are 0 up to rounding, and the eigenvectors as columns of a
 // matrix with a line for each row.
 func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []float64, err error) {
 	m := rows.Rows
@@ -197,8 +198,8 @@ func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []floa
 	return values, vectors, err
 }
 
-// gramOf returns the Gram matrix of rows with themselves, against which a evaluates the kernel,
-// and its largest absolute value.
+// gramOf returns the Gram matrix of rows with themselves, where a evaluates the kernel against
+// them, and its largest absolute value.
 func gramOf(a *kernel.Against, rows *matrix.Dense) (gram []float64, largest float64, err error) {
 	m := rows.Rows
 	gram = make([]float64, m*m)
@@ -224,14 +225,14 @@ func gramOf(a *kernel.Against, rows *matrix.Dense) (gram []float64, largest floa
 }
 
 // positiveEigen returns the eigenvalues, largest first, of a Gram matrix of order m, without
-// those that are 0 but for rounding, of kernel values of which one is as large as size; and
+// those that are 0 up to rounding, of kernel values of which one is as large as size; and
 // the eigenvectors as columns of a matrix with m lines. It overwrites gram.
 func positiveEigen(m int, gram []float64, size float64) (values, vectors []float64, err error) {
 	ascending := make([]float64, m)
 	if !vec.EigenSym(m, gram, m, ascending, true) {
 		return nil, nil, fmt.Errorf("the eigenvalues of the sample's kernel matrix did not converge")
 	}
-	// Rounding of the kernel's values gives eigenvalues of its own.
+	// Rounding errors of the kernel's values produce spurious eigenvalues.
 	floor := max(smallest*ascending[m-1], 1e-15*float64(m)*size)
 	r := 0
 	for r < m && ascending[m-1-r] > floor {
@@ -241,8 +242,8 @@ func positiveEigen(m int, gram []float64, size float64) (values, vectors []float
 	for k := range r {
 		values[k] = ascending[m-1-k]
 		vector := gram[(m-1-k)*m:][:m]
-		// Its sign, which rounding decides, is that of its largest element: maps are the
-		// same on all machines then, but for rounding.
+		// Its sign, which depends on rounding, is made that of its largest element, so that
+		// maps are the same on all machines, up to rounding.
 		largest, sign := 0.0, 1.0
 		for _, v := range vector {
 			if math.Abs(v) > largest {
@@ -277,9 +278,9 @@ func indicators(seed uint64, v []float64, m, r, t, features int) []float64 {
 	return g
 }
 
-// orthonormalise makes every r lines of g orthonormal, one after the other, by the method of
-// Gram and Schmidt, twice, which is enough. A line in the span of those before gives way to a
-// random one.
+// orthonormalise makes every r lines of g orthonormal, one after the other, by the Gram-Schmidt
+// method, twice, which is enough. A line in the span of the previous ones is replaced by
+// a random one.
 func orthonormalise(g []float64, r int, seed uint64) {
 	for c := 0; c*r < len(g); c++ {
 		line := g[c*r:][:r]
@@ -306,7 +307,7 @@ func orthonormalise(g []float64, r int, seed uint64) {
 	}
 }
 
-// State has the rank beside the rows and weights.
+// State has the rank in addition to the rows and weights.
 func (f *kernelRP) State() map[string]*matrix.Dense {
 	state := f.weighted.State()
 	state["rank"] = matrix.NewDense(1, 1)
@@ -330,7 +331,7 @@ func restoreKernelRP(cfg Config, dim int, state map[string]*matrix.Dense) (Fitte
 	return &kernelRP{f, int(r)}, nil
 }
 
-// Chosen tells the number of kernel principal components that are projected.
+// Chosen is the number of kernel principal components that are projected.
 func (f *kernelRP) Chosen() string {
 	return fmt.Sprintf("on %d kernel principal components", f.rank)
 }

@@ -10,38 +10,38 @@ import (
 	"mercer/matrix"
 )
 
-// kind is a sort of map: how it is called and made. A new map is a file with its constant and its
-// code, and one of these in the list of its family.
+// kind describes a map: its name and how it is made. A new map is a file with its constant
+// and its code, and a kind in the list of its family.
 type kind struct {
 	name   string
 	about  string // in a few words, for help
-	cost   string // of a row in operations, D being the number of features
-	source string // who it is from; "" if that is nobody
+	cost   string // operations per row, with D the number of features
+	source string // its source; "" if it has none
 
 	options  []string             // of Options, by the names of their JSON
-	words    map[string][]string  // what options that are words may be, first what "" stands for
+	words    map[string][]string  // the values of options that are words; the first is the meaning of ""
 	dim      bool                 // whether the map itself decides on D: Features may then be 0
 	composed bool                 // of Steps, which have the kernels
 	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
 	usual    int                  // most features that make sense unless asked for; 0: any number
-	basis    bool                 // takes a kernel for functions of its own: z(x)·z(y) is not k(x, y)
-	centred  bool                 // z(x)·z(y) is k(x, y) but for a move of the feature space, see Centred
+	basis    bool                 // uses a kernel for basis functions: z(x)·z(y) is not k(x, y)
+	centred  bool                 // z(x)·z(y) is k(x, y) up to a shift of the feature space, see Centred
 
-	// takes says whether the map approximates a kernel, of which the name is enough; nil: any.
+	// takes reports whether the map approximates a kernel, of which only the name is needed; nil: any.
 	takes func(k kernel.Kernel) bool
 
-	check func(cfg Config) error // of what all rows have in common; nil: nothing
+	check func(cfg Config) error // of properties that do not depend on rows; nil: none
 
 	// make draws a map for rows of dim dimensions. fit fits one to the rows of a sample, and
-	// restore makes it again from its State. A map that has both is drawn if given says that
-	// the configuration leaves nothing to the sample.
+	// restore makes it again from its State. A map that has both is drawn if given reports
+	// that the configuration leaves nothing to the sample.
 	given   func(cfg Config) bool
 	make    func(cfg Config, dim int) (Map, error)
 	fit     func(cfg Config, sample matrix.Rows) (Fitted, error)
 	restore func(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error)
 }
 
-// known is what kinds returns. It is made when first asked for, because chains make maps themselves.
+// known is the result of kinds. It is built on first use, because chains make maps themselves.
 var known struct {
 	once  sync.Once
 	kinds []kind
@@ -66,8 +66,8 @@ func find(name string) (kind, error) {
 	return kind{}, fmt.Errorf("feature: %s", unknown(name))
 }
 
-// of says whether the map approximates a kernel, by itself or as one of the two maps of a chain
-// that stands for it.
+// of reports whether the map approximates a kernel, by itself or as one of the two maps of the
+// chain that stands for it.
 func (k *kind) of(of kernel.Kernel) bool {
 	if k.takes == nil || k.takes(of) {
 		return true
@@ -89,8 +89,8 @@ func Names() (names, about []string) {
 	return names, about
 }
 
-// Help describes the maps: name and a few words on a line, and on the next the kernels that each
-// approximates, its options, the operations that a row takes, and its source. Lines begin with
+// Help describes the maps: name and a few words on one line, and on the next the kernels
+// that it approximates, its options, the operations per row, and its source. Lines begin with
 // indent.
 func Help(indent string) string {
 	var text strings.Builder
@@ -134,8 +134,8 @@ func Kernels(name string) (names []string) {
 	return names
 }
 
-// OfLinear says whether a map approximates the linear kernel and no other: it changes the number of
-// dimensions and keeps products.
+// OfLinear reports whether a map approximates only the linear kernel: it changes the number of
+// dimensions and preserves products.
 func OfLinear(name string) bool {
 	return slices.Equal(Kernels(name), []string{kernel.Linear.Name()})
 }
@@ -150,19 +150,19 @@ func MapsOf(of string) (names []string) {
 	return names
 }
 
-// Usual is how many features a map should have at most unless someone asks for more, 0 if any
-// number is as good.
+// Usual is how many features a map should have at most unless more are requested, 0 if
+// there is no such limit.
 func Usual(name string) int {
 	k, _ := find(name)
 	return k.usual
 }
 
-// wide is the number of dimensions above which structured frequencies are as good as dense ones: they
-// come in powers of two, and are too few below.
+// wide is the number of dimensions above which structured frequencies are as good as dense ones: they come in
+// powers of two, and are too few in lower dimensions.
 const wide = 16
 
-// Default is the map of a kernel where nobody names one, "" for the linear kernel, which needs none:
-// the one with the least error for its cost on rows of dim dimensions.
+// Default is the default map of a kernel, "" for the linear kernel, which needs none: the
+// one with the least error for its cost on rows of dim dimensions.
 func Default(k kernel.Kernel, dim int) string {
 	law, waves := k.Law()
 	_, additive := k.Additive()
@@ -170,7 +170,7 @@ func Default(k kernel.Kernel, dim int) string {
 	switch _, outer, composite := k.Parts(); {
 	case k.Linear():
 		return ""
-	case composite: // its second map is for several features a dimension
+	case composite: // its second map is for several features per dimension
 		return Default(outer, wide+1)
 	case additive:
 		return Homogeneous
@@ -190,10 +190,10 @@ func Default(k kernel.Kernel, dim int) string {
 	return Nystrom
 }
 
-// Centred says whether the features of a configuration have the kernel's inner products only after
-// both are moved to the mean of rows: distances are right, and all that a model with an intercept
-// learns, but z(x)·z(y) is k(x, y) less a constant. It is so for maps of a sample's centred Gram
-// matrix, and for chains and sums with one.
+// Centred reports whether the features of a configuration have the kernel's inner products only after
+// both are centred at the mean of rows: distances are right, and so is everything that a model with an
+// intercept learns, but z(x)·z(y) is k(x, y) minus a constant. This holds for maps of a sample's centred
+// Gram matrix, and for chains and sums with one.
 func Centred(cfg Config) bool {
 	k, _ := find(cfg.Map)
 	if !k.composed {
@@ -202,8 +202,8 @@ func Centred(cfg Config) bool {
 	if k.name == Sum {
 		return slices.ContainsFunc(cfg.Steps, Centred)
 	}
-	// In a chain a map of the linear kernel passes it on, and all others look at where rows are, or at
-	// their differences.
+	// In a chain a map of the linear kernel passes this on; all others depend on the position of rows,
+	// or on their differences.
 	for i := len(cfg.Steps) - 1; i >= 0; i-- {
 		if s := cfg.Steps[i]; Centred(s) || s.Steps != nil || !s.Kernel.Linear() {
 			return Centred(s)

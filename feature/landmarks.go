@@ -11,7 +11,7 @@ import (
 	"mercer/matrix"
 )
 
-// landmarks are the maps that compare rows with some of a sample.
+// landmarks are the maps that compare rows with landmarks.
 func landmarks() []kind {
 	choice, ranked := []string{"landmarks"}, []string{"landmarks", "rank"}
 	rows := map[string][]string{"landmarks": LandmarkChoices()}
@@ -44,7 +44,7 @@ func landmarks() []kind {
 	}
 }
 
-// usualLandmarks is how many landmarks a map should have unless told: fitting takes m³ time.
+// usualLandmarks is the default number of landmarks: fitting takes m³ time.
 const usualLandmarks = 1024
 
 // landmarkChoices are the ways to choose landmarks from a sample.
@@ -59,7 +59,7 @@ var landmarkChoices = []struct {
 	{"rpcholesky", rpcholesky},
 }
 
-// choice is what landmarks are chosen by.
+// choice is a way to choose landmarks, with its inputs.
 type choice struct {
 	kernel kernel.Kernel
 	sample matrix.Rows
@@ -67,8 +67,8 @@ type choice struct {
 	seed   uint64
 }
 
-// LandmarkChoices are the names of the ways to choose landmarks, the last one given, for those
-// of Config.Given.
+// LandmarkChoices are the names of the ways to choose landmarks; the last one, given, stands
+// for Config.Given.
 func LandmarkChoices() []string {
 	var names []string
 	for _, c := range landmarkChoices {
@@ -87,9 +87,9 @@ func checkLandmarks(cfg Config) error {
 	return nil
 }
 
-// landmarkRows is how many rows landmarks are chosen from: 20 for each, but 20,000 at most
-// where these are two for each. It bounds the memory of a fit, whose largest part are the 8mn
-// bytes of rpcholesky: 160 MB for 1,000 landmarks.
+// landmarkRows is how many rows landmarks are chosen from: 20 for each, but at most 20,000
+// if these are at least two for each. It bounds the memory of a fit, whose largest part is the
+// 8mn bytes of rpcholesky: 160 MB for 1,000 landmarks.
 func landmarkRows(cfg Config) int {
 	m := cfg.Features
 	if m == 0 {
@@ -132,7 +132,8 @@ func givenLandmarks(cfg Config, dim int) (*matrix.Dense, error) {
 	case g.Cols != dim:
 		return nil, fmt.Errorf("feature: %s: the given landmarks have %d dimensions, but the rows have %d", cfg.Map, g.Cols, dim)
 	case g.Rows > cfg.Features:
-		return nil, fmt.Errorf("feature: %s: %d landmarks are given, but features is %d; give as few, or ask for %d features", cfg.Map, g.Rows, cfg.Features, g.Rows)
+		return nil, fmt.Errorf("feature: %s: %d landmarks are given, but features is %d; give as few, or ask for %d "+
+			"features", cfg.Map, g.Rows, cfg.Features, g.Rows)
 	default:
 		if err := finite(g); err != nil {
 			return nil, fmt.Errorf("feature: %s: the given landmarks: %w", cfg.Map, err)
@@ -148,7 +149,7 @@ func givenLandmarks(cfg Config, dim int) (*matrix.Dense, error) {
 	}
 }
 
-// uniform takes any m rows, each with the same probability.
+// uniform takes m rows with equal probabilities.
 func uniform(c choice) (*matrix.Dense, error) {
 	chosen := random.New(c.seed, "feature.landmarks.uniform").Perm(c.sample.Len())[:c.m]
 	slices.Sort(chosen)
@@ -169,8 +170,8 @@ func gramRows(k kernel.Kernel, x, h matrix.Rows) ([]float64, error) {
 }
 
 // Landmarks chooses m rows of a sample, or as many as it has, by one of LandmarkChoices but
-// "given" ("" is uniform): the landmarks that a nystrom map of the kernel would have. Sparse
-// rows come dense. It takes the memory that the choice takes, see there.
+// "given" ("" is uniform): the landmarks that a nystrom map of the kernel would
+// have. Sparse rows become dense. The memory is that of the choice.
 func Landmarks(k kernel.Kernel, sample matrix.Rows, choose string, m int, seed uint64) (*matrix.Dense, error) {
 	cfg := Config{Map: Nystrom, Kernel: k, Features: m, Seed: seed}
 	cfg.Landmarks = choose

@@ -44,13 +44,15 @@ func TestRandomPivotsBeatUniformOnesOnRealData(t *testing.T) {
 			const seeds = 5
 			for seed := range uint64(seeds) {
 				for _, name := range []string{"uniform", "kmeans", "leverage", "rpcholesky"} {
-					cfg := Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "rbf", Gamma: gamma}, Features: m, Seed: seed, Options: Options{Landmarks: name}}
+					cfg := Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "rbf", Gamma: gamma}, Features: m,
+						Seed: seed, Options: Options{Landmarks: name}}
 					mean[name] += lost(t, cfg, x) / seeds
 				}
 			}
 			t.Logf("%s, %d landmarks, share of the trace lost: %.4v", path, m, mean)
 			if mean["rpcholesky"] > mean["uniform"] || mean["kmeans"] > 0.8*mean["uniform"] {
-				t.Errorf("%s, %d landmarks: rpcholesky loses %.4f, kmeans %.4f, uniform %.4f", path, m, mean["rpcholesky"], mean["kmeans"], mean["uniform"])
+				t.Errorf("%s, %d landmarks: rpcholesky loses %.4f, kmeans %.4f, uniform %.4f", path, m,
+					mean["rpcholesky"], mean["kmeans"], mean["uniform"])
 			}
 		}
 	}

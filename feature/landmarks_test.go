@@ -90,7 +90,8 @@ func clustered(n, d int, seed uint64) matrix.Rows {
 func TestNystromIsTheProjectionOnItsLandmarks(t *testing.T) {
 	sample, _ := someRows(80, 6)
 	x, _ := someRows(100, 6)
-	for _, k := range []kernel.Kernel{rbf, laplacian, cauchy, matern(1.5), linear, poly(0.2, 3, 1), {Name: "exp", Gamma: 0.2}, arccos(0), arccos(1)} {
+	for _, k := range []kernel.Kernel{rbf, laplacian, cauchy, matern(1.5), linear, poly(0.2, 3, 1),
+		{Name: "exp", Gamma: 0.2}, arccos(0), arccos(1)} {
 		for _, choice := range []string{"", "uniform", "kmeans", "kmedoid", "leverage", "rpcholesky"} {
 			for _, rank := range []int{0, 5} {
 				cfg := Config{Map: "nystrom", Kernel: k, Features: 30, Seed: 3, Options: Options{Landmarks: choice, Rank: rank}}
@@ -194,7 +195,8 @@ func denseOf(rows [][]float32) *matrix.Dense {
 // With all rows as landmarks nothing is lost: the features have the kernel's own Gram matrix.
 func TestNystromOfAllRowsIsTheKernel(t *testing.T) {
 	sample, sparse := someRows(70, 5)
-	for _, k := range []kernel.Kernel{rbf, laplacian, cauchy, matern(2.5), linear, poly(0.2, 3, 1), {Name: "exp", Gamma: 0.2}, arccos(0), arccos(1)} {
+	for _, k := range []kernel.Kernel{rbf, laplacian, cauchy, matern(2.5), linear, poly(0.2, 3, 1),
+		{Name: "exp", Gamma: 0.2}, arccos(0), arccos(1)} {
 		for _, choice := range []string{"uniform", "kmedoid", "leverage", "rpcholesky"} {
 			for _, x := range []matrix.Rows{sample, sparse} {
 				m, err := Fit(Config{Map: "nystrom", Kernel: k, Features: 100, Options: Options{Landmarks: choice}}, x)
@@ -242,7 +244,8 @@ func TestNystromErrorFallsWithLandmarksAndTheirChoice(t *testing.T) {
 			for _, m := range []int{10, 40, 160} {
 				now := 0.0
 				for seed := range uint64(4) {
-					cfg := Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.1}, Features: m, Seed: seed, Options: Options{Landmarks: name}}
+					cfg := Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.1}, Features: m, Seed: seed,
+						Options: Options{Landmarks: name}}
 					now += lost(t, cfg, clustered(1200, d, seed)) / 4
 				}
 				if now >= 0.8*before {
@@ -323,7 +326,8 @@ func TestLightFeaturesAreNearlyThoseOfFloat64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: gamma}, {Name: "rbf", Gamma: 10 * gamma}, {Name: "matern", Gamma: gamma, Nu: 1.5}} {
+		for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: gamma}, {Name: "rbf", Gamma: 10 * gamma},
+			{Name: "matern", Gamma: gamma, Nu: 1.5}} {
 			h := x.Slice(0, 300)
 			w, r, err := nystromWeights(Config{Kernel: k}, h)
 			if err != nil {

@@ -28,8 +28,8 @@ var samplers = map[kernel.Distribution]struct {
 	kernel.HyperbolicLaw: {(*random.Stream).Sech, random.SechQuantile},
 }
 
-// newLaw is the law of a kernel. It panics if there is none: the maps with frequencies take no other
-// kernel.
+// newLaw is the law of a kernel. It panics if there is none: maps with frequencies take no other
+// kernels.
 func newLaw(k kernel.Kernel) law {
 	of, ok := k.Law()
 	s, known := samplers[of.Coordinates]
@@ -47,8 +47,8 @@ func (l law) stretch(r *random.Stream) float64 {
 	return stretched(l.nu, r.ChiSquared(2*l.nu))
 }
 
-// stretched is √(2ν/chi2), bounded where float32 rows could not tell the difference: a
-// frequency above 10¹⁸/σ turns between any two of them.
+// stretched is √(2ν/chi2), bounded at a size beyond the resolution of float32 rows: the wave
+// of a frequency above 10¹⁸/σ oscillates between any two of them.
 func stretched(nu, chi2 float64) float64 {
 	const most = 1e18
 	if chi2 < 2*nu/(most*most) {

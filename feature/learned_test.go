@@ -245,7 +245,8 @@ func TestBasisFunctions(t *testing.T) {
 		}
 	}
 	for _, width := range []float64{0, 0.3} {
-		m, err := Fit(Config{Map: "sigmoid", Kernel: rbf, Features: 4, Given: given, Seed: 2, Options: Options{Landmarks: "given", Width: width}}, sample)
+		m, err := Fit(Config{Map: "sigmoid", Kernel: rbf, Features: 4, Given: given, Seed: 2,
+			Options: Options{Landmarks: "given", Width: width}}, sample)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,13 +305,17 @@ func TestLandmarkMapsSayWhatIsWrong(t *testing.T) {
 		sample matrix.Rows
 		want   string
 	}{
-		{Config{Map: "nystrom", Kernel: rbf, Features: 4, Options: Options{Landmarks: "some"}}, sample, `"some" is not known; known are uniform, kmeans, kmedoid, leverage, rpcholesky, given`},
+		{Config{Map: "nystrom", Kernel: rbf, Features: 4, Options: Options{Landmarks: "some"}}, sample,
+			`"some" is not known; known are uniform, kmeans, kmedoid, leverage, rpcholesky, given`},
 		{Config{Map: "nystrom", Kernel: rbf, Features: 4, Options: Options{Rank: -1}}, sample, "rank is -1"},
 		{Config{Map: "nystrom", Kernel: rbf, Features: 4, Options: given}, sample, "there are none"},
-		{Config{Map: "empirical", Kernel: rbf, Features: 4, Options: given, Given: matrix.NewDense(2, 5)}, sample, "have 5 dimensions, but the rows have 3"},
-		{Config{Map: "sigmoid", Kernel: rbf, Features: 4, Options: given, Given: matrix.NewDense(7, 3)}, sample, "7 landmarks are given, but features is 4"},
+		{Config{Map: "empirical", Kernel: rbf, Features: 4, Options: given, Given: matrix.NewDense(2, 5)}, sample,
+			"have 5 dimensions, but the rows have 3"},
+		{Config{Map: "sigmoid", Kernel: rbf, Features: 4, Options: given, Given: matrix.NewDense(7, 3)}, sample,
+			"7 landmarks are given, but features is 4"},
 		{Config{Map: "cksvd", Kernel: rbf, Features: 4, Options: given, Given: bad}, sample, "row 2, column 2 is NaN"},
-		{Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "chi2"}, Features: 4, Options: given, Given: denseOf([][]float32{{1, -2, 3}})}, positive(sample), "row 1, dimension 2"},
+		{Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "chi2"}, Features: 4, Options: given,
+			Given: denseOf([][]float32{{1, -2, 3}})}, positive(sample), "row 1, dimension 2"},
 		{Config{Map: "nystrom", Kernel: linear, Features: 4}, zero, "the kernel of all landmarks is 0"},
 		{Config{Map: "icholesky", Kernel: linear, Features: 4}, zero, "the kernel of every row of the sample with itself is 0"},
 		{Config{Map: "nystrom", Kernel: poly(1e30, 60, 1), Features: 4}, sample, "not finite"},

@@ -20,30 +20,30 @@ import (
 // the D/2 complex features become [Re, Im] (Wacker, Kanagawa and Filippone, "Improved random
 // features for dot product kernels", 2022).
 //
-// The poly kernel is the monomial t^p of rows x̃ = [√γ·x, √c], so that all features have N = p.
-// Option series has the powers of t in (t + c)^p instead, if it is given their coefficients:
-// better for short rows, with γ‖x‖² well below c, since a constant has no variance, and much
-// worse for long ones. The exp kernel has a_n = 1/n!, n ≤ 50.
+// The poly kernel is the monomial t^p of rows x̃ = [√γ·x, √c], so that all features have N =
+// p. Option series, given the coefficients of the powers of t in (t + c)^p, uses these instead:
+// better for short rows, with γ‖x‖² well below c, since a constant has no variance, and
+// much worse for long ones. The exp kernel has a_n = 1/n!, n ≤ 50.
 //
 // z(x)·z(y) is unbiased. With a, b, c as for [TensorSketch] the variance for a monomial is
 //
 //	(1/D)·[(a+b+c)^p - a^p],  complex: (1/D)·[(a+b)^p + (a+c)^p - 2a^p].
 //
-// The first grows like 3^p, the second like 2^p. It is less wherever c > 0 and p ≥ 2, as it is
-// between rows without negative elements, or near each other.
+// The first grows like 3^p, the second like 2^p. The second is smaller whenever c > 0 and p ≥ 2,
+// as between rows without negative elements, or near each other.
 //
-// Where N is random, the D numbers N are drawn one from each of D equally likely parts of
-// their law, not all from the whole of it: as unbiased, with less variance. Let p_n be the
-// probability of n in the part j; then the variance is
+// If N is random, the D numbers N are drawn one from each of D equally likely parts of their
+// distribution, instead of all from the whole: this is also unbiased, with less variance. Let
+// p_n be the probability of n in part j; then the variance is
 //
 //	(1/D²)·Σ_j [Σ_n p_n·u_n - (Σ_n p_n·a_n tⁿ/P(n))²],  u_n = a_n²/P(n)²·(a+b+c)ⁿ,
 //
-// and with option complex D is D/2, and (a+b+c)ⁿ is ½[(a+b)ⁿ + (a+c)ⁿ]. Features of a large N
-// are rare and large: the exp kernel wants |t| up to a few.
+// and with option complex D is D/2, and (a+b+c)ⁿ is ½[(a+b)ⁿ + (a+c)ⁿ]. Features of a large N are
+// rare and large: for the exp kernel |t| should be no more than a few.
 //
 // A row takes O(d·ΣN) operations, a sparse one O(nnz·ΣN), and the map 4d·ΣN bytes, where
-// ΣN = pD for a monomial and about D for exp, plus some MB while it works. Choose it for
-// kernels that are no polynomials, and for few dimensions.
+// ΣN = pD for a monomial and about D for exp, plus a few MB of work memory. Use it for
+// kernels that are not polynomials, and for few dimensions.
 const Maclaurin = "maclaurin"
 
 // maclaurin is the map [Maclaurin].
@@ -53,7 +53,7 @@ type maclaurin struct {
 	parts         int                  // 2 if complex: a real and an imaginary one
 	wide          []int                // of each factor k, how many features have N > k: the first ones
 	w             *vec.Packed[float32] // d×ΣN: one factor beside the other, real parts first
-	shift         []float32            // what x̃'s last coordinate adds to each projection, or nil
+	shift         []float32            // the contribution of x̃'s last coordinate to each projection, or nil
 	first         float32              // the feature of N = 0
 	height        int                  // rows of a block
 	work          spare.Slices[float32]
@@ -65,7 +65,7 @@ type term struct {
 	a float64
 }
 
-// mostTerms is how far above the first n the others may be: P falls by half from n to n+1.
+// mostTerms bounds the distance of the other n from the first: P halves from n to n+1.
 const mostTerms = 50
 
 // terms lists the a_n > 0.
@@ -86,7 +86,8 @@ func terms(cfg Config) ([]term, error) {
 			return nil, fmt.Errorf("feature: maclaurin: series has no coefficient above 0")
 		}
 		if last := list[len(list)-1].n; last-list[0].n > mostTerms {
-			return nil, fmt.Errorf("feature: maclaurin: series goes up to power %d; it may go to %d, %d above its first", last, list[0].n+mostTerms, mostTerms)
+			return nil, fmt.Errorf("feature: maclaurin: series goes up to power %d; it may go to %d, %d above its first",
+				last, list[0].n+mostTerms, mostTerms)
 		}
 	default:
 		series, _ := k.Series(mostTerms)
@@ -273,8 +274,8 @@ func (z *maclaurin) project(work []float32, x matrix.Rows, lo, hi int) {
 	z.w.MultiplySparse(x.CSR.Ptr[lo:hi+1], x.CSR.Idx, x.CSR.Val, work, columns, nil)
 }
 
-// multiply turns the projections of rows [lo, hi) into features. The conversions keep products
-// and sums apart on every machine.
+// multiply turns the projections of rows [lo, hi) into features. The conversions prevent fused
+// multiply-adds on every machine.
 func (z *maclaurin) multiply(dst *matrix.Dense, work []float32, lo, hi int) {
 	_, columns := z.w.Dims()
 	for i := lo; i < hi; i++ {

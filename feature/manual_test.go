@@ -64,8 +64,8 @@ func TestEveryMapIsDocumented(t *testing.T) {
 		}
 		doc := documented[k.name]
 		for what, says := range map[string]*regexp.Regexp{
-			"what a row takes":   regexp.MustCompile(`O\(|multiplications|costs what`),
-			"what the map holds": regexp.MustCompile(`bytes|holds|costs what`),
+			"what a row takes":   regexp.MustCompile(`O\(|multiplications|costs as much as`),
+			"what the map holds": regexp.MustCompile(`bytes|holds|costs as much as`),
 			"its source":         regexp.MustCompile(`(19|20)\d\d`),
 		} {
 			if !says.MatchString(doc) && (what != "its source" || k.source != "") {

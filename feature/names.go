@@ -9,8 +9,8 @@ import (
 	"mercer/kernel"
 )
 
-// foreign says of names that other programs and papers have for maps what they are here. Names are in
-// small letters, without anything in between.
+// foreign translates the names that other programs and papers have for maps. Names
+// are in lower case, without separators.
 var foreign = map[string]string{
 	"fourier":                  "it is called rff here; orf and sorf have less error",
 	"randomfourier":            "it is called rff here; orf and sorf have less error",
@@ -82,14 +82,14 @@ var foreign = map[string]string{
 const kernelPCA = "nystrom has the kernel principal components of its landmarks (not centred), " +
 	"and kpca-rp a projection of centred ones"
 
-// unknown says of a name that it is no map's, what it is called here or may have been meant for, and
-// which there are.
+// unknown is the error for a name that is not a map's: it gives the name used here or the one that was probably meant,
+// and the list of maps.
 func unknown(name string) string {
 	known, _ := Names()
 	return fmt.Sprintf("%q is not a map; %sknown are %s", name, meant(name, known), strings.Join(known, ", "))
 }
 
-// meant is what may have been meant by a name.
+// meant is what was probably meant by a name.
 func meant(name string, known []string) string {
 	without := strings.NewReplacer("_", "", " ", "", "-", "")
 	plain := without.Replace(strings.ToLower(name))

@@ -13,18 +13,18 @@ import (
 //
 //	z(x) = Λ^(-1/2) Vᵀ k_h(x),  k_h(x) = [k(h_1, x), …, k(h_m, x)]
 //
-// so that z(x)·z(y) = k_h(x)ᵀ K_hh⁺ k_h(y) is the inner product of what is left of x and y in
-// the kernel's feature space when they are projected on the span of the landmarks. It is
-// k(x, y) if one of the two is a landmark, and k(x, x) - z(x)·z(x) ≥ 0 is the squared length
-// of what is lost.
+// so that z(x)·z(y) = k_h(x)ᵀ K_hh⁺ k_h(y) is the inner product of x and y after projection
+// onto the span of the landmarks in the kernel's feature space. It equals k(x,
+// y) if one of the two is a landmark, and k(x, x) - z(x)·z(x) ≥ 0 is the squared length
+// of the lost part.
 //
-// Features are the kernel principal components (not centred), the largest first. V Λ^(-1/2) Vᵀ,
-// which others multiply by, is the same but for a rotation, so that no inner product differs;
-// without it, eigenvalues that are dropped cost no features: those below 10⁻¹⁰ of the largest,
-// of landmarks that come twice, say, and all but the rank largest. So D is the rank.
+// Features are the kernel principal components (not centred), the largest first. The usual V
+// Λ^(-1/2) Vᵀ differs only by a rotation, which changes no inner product; without it,
+// every eigenvalue that is dropped saves a feature: those below 10⁻¹⁰ of the largest,
+// from duplicate landmarks, say, and all but the rank largest. So D is the rank.
 //
-// Fitting takes O(m²d + m³) operations and what the choice of landmarks takes; a row then O(md + mD).
-// The map holds 12md + 16mD bytes, or 8md + 8mD where products in float32 are exact enough.
+// Fitting takes O(m²d + m³) operations plus those of the choice of landmarks; a row
+// then O(md + mD). The map holds 12md + 16mD bytes, or 8md + 8mD if products in float32 are accurate enough.
 const Nystrom = "nystrom"
 
 // nystrom is the map [Nystrom].
@@ -90,7 +90,7 @@ func restoreNystrom(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted
 	return &nystrom{f}, nil
 }
 
-// Chosen tells the rank.
+// Chosen is the rank.
 func (f *nystrom) Chosen() string {
 	return fmt.Sprintf("rank %d of %d landmarks", f.w.Cols, f.at.Rows)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Options are settings of single maps. The zero value of each is a good choice. To set one
-// that the map does not have is an error.
+// Options are settings of single maps. The zero value of each is a good choice. Setting
+// one that the map does not have is an error.
 type Options struct {
 	// Form of the Fourier features; "" means pair.
 	//	pair   √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2
@@ -22,7 +22,7 @@ type Options struct {
 	Radius string `json:"radius,omitempty"`
 
 	// Hash of the sketches; "" means pairwise, the hash functions of the papers. balanced
-	// fills all buckets alike, so that there are no collisions where D ≥ d.
+	// fills all buckets evenly, so that there are no collisions if D ≥ d.
 	Hash string `json:"hash,omitempty"`
 
 	// Entries of random projections: normal, or sparse for Achlioptas's 0 and ±√s; "" means
@@ -39,8 +39,8 @@ type Options struct {
 	// T is t, how many terms (or samples) an output adds up; 0 means the map's choice.
 	T int `json:"t,omitempty"`
 
-	// Reuse says how the vectors of a pool come together in outputs; "" means even, which
-	// uses all of them as often (repetition minimisation), random draws them.
+	// Reuse is how outputs pick vectors from the pool; "" means even, which uses
+	// all of them equally often (repetition minimisation); random draws them.
 	Reuse string `json:"reuse,omitempty"`
 
 	// Complex makes a sketch complex inside and its output real: [Re, Im]. It has D/2 complex
@@ -48,7 +48,7 @@ type Options struct {
 	Complex bool `json:"complex,omitempty"`
 
 	// Series are the coefficients a_0, a_1, … ≥ 0 of f(t) = Σ a_n tⁿ for maclaurin, whose
-	// kernel is then f(γ x·y), in place of those of the kernel.
+	// kernel is then f(γ x·y), instead of those of the kernel.
 	Series []float64 `json:"series,omitempty"`
 
 	// Rank bounds how many principal components a map keeps; 0 means all.
@@ -66,11 +66,11 @@ type Options struct {
 	// rows decides.
 	Period float64 `json:"period,omitempty"`
 
-	// Stretch is what additive maps multiply inputs by, and divide the kernel by; 0 means that a
-	// sample of rows decides.
+	// Stretch is the factor that additive maps multiply inputs by, and divide the kernel by; 0 means
+	// that a sample of rows decides.
 	Stretch float64 `json:"stretch,omitempty"`
 
-	// Landmarks says how to choose the rows of a sample that a map compares with, or its centres,
+	// Landmarks is the way to choose the rows of a sample that a map compares with, or its centres:
 	// one of [LandmarkChoices]; "" means the map's choice. With given they are Config.Given.
 	Landmarks string `json:"landmarks,omitempty"`
 
@@ -78,7 +78,7 @@ type Options struct {
 	Width float64 `json:"width,omitempty"`
 }
 
-// optionTexts say what the options are, by the names of their JSON.
+// optionTexts describe the options, by their JSON names.
 var optionTexts = []struct{ name, about string }{
 	{"form", "form of the features"},
 	{"radius", "lengths of the frequencies"},
@@ -99,7 +99,7 @@ var optionTexts = []struct{ name, about string }{
 	{"width", "s of the steps (default: by a sample of the rows)"},
 }
 
-// OptionNames lists the options that maps have, by the names of their JSON.
+// OptionNames lists the options that maps have, by their JSON names.
 func OptionNames() []string {
 	var names []string
 	for _, o := range optionTexts {
@@ -108,8 +108,8 @@ func OptionNames() []string {
 	return names
 }
 
-// OptionHelp says in a line what an option is, which words it takes and which maps have it; "" for a
-// name that is no option's.
+// OptionHelp describes an option in one line: what it is, which words it takes and which maps have it; "" for
+// a name that is not an option's.
 func OptionHelp(name string) string {
 	at := slices.IndexFunc(optionTexts, func(o struct{ name, about string }) bool { return o.name == name })
 	if at < 0 {
@@ -141,7 +141,7 @@ func OptionHelp(name string) string {
 	return optionTexts[at].about + ": " + strings.Join(parts, "; ")
 }
 
-// OptionsOf lists the options that a map has, by the names of their JSON.
+// OptionsOf lists the options that a map has, by their JSON names.
 func OptionsOf(name string) []string {
 	k, _ := find(name)
 	return slices.Clone(k.options)
@@ -165,7 +165,7 @@ func (o Options) set() []string {
 	return names
 }
 
-// divided parts the options of additive maps from all others.
+// divided separates the options of additive maps from all others.
 func (o Options) divided() (additive, others Options) {
 	additive = Options{Terms: o.Terms, Window: o.Window, Period: o.Period, Stretch: o.Stretch}
 	o.Terms, o.Window, o.Period, o.Stretch = 0, "", 0, 0

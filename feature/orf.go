@@ -11,11 +11,11 @@ import (
 // ORF is orthogonal random features (Yu, Suresh, Choromanski, Holtmann-Rice and Kumar,
 // "Orthogonal random features", 2016), for kernels whose frequencies have no preferred
 // direction (rbf, matern, arccos). z(x)·z(y) is unbiased; it varies less than with
-// independent frequencies, the more so the nearer the rows and the more dimensions they have,
-// and the most with d frequencies or more. Steps, of the arccos kernel of order 0, do not gain:
+// independent frequencies, the more so the nearer the rows, the more dimensions they have,
+// and with at least d frequencies. The step features of the arccos kernel of order 0 gain nothing:
 // the signs of a row's projections on orthogonal frequencies are independent.
 //
-// It costs what rff costs, and O(d²m) operations to draw.
+// It costs as much as rff, plus O(d²m) operations to draw.
 const ORF = "orf"
 
 func newORF(cfg Config, dim int) (Map, error) {
@@ -25,8 +25,8 @@ func newORF(cfg Config, dim int) (Map, error) {
 	})
 }
 
-// orthogonal fills w with frequencies of which every d in a row are a random orthogonal
-// matrix, uniform in the sense of Haar, whose columns have independent lengths that follow
+// orthogonal fills w with frequencies in blocks of d: a Haar-distributed random
+// orthogonal matrix whose columns are multiplied by independent lengths from
 // the law. So each column alone follows the law.
 //
 // It takes O(d²m) operations and 8·d·min(d, m) bytes beside w.
@@ -54,8 +54,8 @@ func orthogonal(w *matrix.Dense, seed uint64, l law) {
 	}
 }
 
-// reflection is Householder's H = I - βvvᵀ that takes the vector x of independent normal
-// numbers to a multiple of the first unit vector: v is x but for its first element.
+// reflection is the Householder reflection H = I - βvvᵀ that maps the vector x of independent
+// normal numbers to a multiple of the first unit vector: v is x except for its first element.
 type reflection struct {
 	v     []float64
 	beta  float64 // 2/‖v‖²
@@ -82,15 +82,15 @@ const width = 4
 
 // haar computes the first n = len(h) columns of a Haar-distributed orthogonal d×d matrix
 // (Stewart, "The efficient generation of random orthogonal matrices", 1980). Column j is a
-// uniform direction x_j/‖x_j‖ in the d-j dimensions that are left, taken by the reflections
-// j-1, …, 0 into the complement of the columns before: what the QR factorisation of a normal
-// matrix gives when R's diagonal is made positive, at half the cost, and, as every column is
-// a fixed sequence of operations, with the same bits on every machine.
+// uniform direction x_j/‖x_j‖ in the remaining d-j dimensions, mapped by the reflections
+// j-1, …, 0 into the complement of the previous columns: the result of the QR factorisation
+// of a normal matrix with R's diagonal made positive, at half the cost, and, as every column
+// is a fixed sequence of operations, with the same bits on every machine.
 //
 // emit gets the columns j, …, j+c-1, c ≤ width, beside each other; it runs on many goroutines.
 func haar(h []reflection, d int, emit func(j, c int, q [][width]float64)) {
 	groups := (len(h) + width - 1) / width
-	// The later a column, the more reflections: a group is paired with one from the other
+	// Later columns take more reflections: each group is paired with one from the other
 	// end, so that all pairs cost the same.
 	vec.Parallel((groups+1)/2, 1, func(lo, hi int) {
 		q := make([][width]float64, d)
@@ -119,7 +119,7 @@ func columns(h []reflection, j int, q [][width]float64, emit func(j, c int, q []
 	emit(j, end-j, q)
 }
 
-// apply computes q = Hq. The conversions keep products and sums apart on every machine.
+// apply computes q = Hq. The conversions prevent fused multiply-adds on every machine.
 func (h *reflection) apply(q [][width]float64) {
 	var s0, s1, s2, s3 float64
 	q = q[:len(h.v)]

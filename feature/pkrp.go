@@ -16,31 +16,31 @@ import (
 //
 //	z_c(x) = 1/√(tD) Σ_{i<t} Π_{j<p} s_{I(c,i,j)}·u,  u = (√γ x, √c)
 //
-// so that E[z(x)·z(y)] = (γ x·y + c)^p, whatever the entries, as long as no vector comes
-// twice in one output; they are chosen so.
+// so that E[z(x)·z(y)] = (γ x·y + c)^p, for any entries, as long as no vector occurs
+// twice in one output, which the choice ensures.
 //
-// With reuse even the pool is dealt out like cards, shuffled anew whenever all are used, so
-// that all vectors are used as often (repetition minimisation; the paper shuffles all
-// repetitions together, and an output may get a vector twice). With reuse random each output
-// draws its p·t vectors on its own. A pool of m = ptD vectors is used once with reuse even;
+// With reuse even the pool is dealt out like cards, and reshuffled whenever all are used,
+// so that all vectors are used equally often (repetition minimisation; the paper shuffles
+// all repetitions together, so an output may get a vector twice). With reuse random each output
+// draws its p·t vectors independently. A pool of m = ptD vectors is used once with reuse even;
 // outputs are then independent, and with q = ‖u‖²‖v‖² + 2(u·v)² + (κ-3)Σu_i²v_i², κ = 3 for
 // normal entries and s for sparse ones, the variance of z(x)·z(y) is
 //
 //	[q^p/t + (1-1/t)(k(x,x)k(y,y) + 2k(x,y)²) - k(x,y)²]/D
 //
 // which falls to that of a projection from the feature space, [k(x,x)k(y,y) + k(x,y)²]/D, as t
-// grows. Smaller pools add the covariance of outputs with common vectors, which no D takes
-// away: with reuse random and t = 1 the variance is
+// grows. Smaller pools add the covariance of outputs with common vectors, which does not vanish
+// with D: with reuse random and t = 1 the variance is
 //
 //	ζ_p/D + (1-1/D) Σ_{c=1..p} C(p,c)C(m-p,p-c)/C(m,p)·ζ_c,  ζ_c = (u·v)^(2p-2c) (q^c - (u·v)^(2c))
 //
-// whose second term is about p²ζ_1/m. Of a row with itself it is as large as the first, at
-// degree 2, when m = D: that is the default (p·t at least, and p·t·D at most), which costs
-// what random Fourier features cost.
+// whose second term is about p²ζ_1/m. For a row with itself, at degree 2, it is as large
+// as the first when m = D: that is the default (at least p·t and at most p·t·D), which costs
+// as much as random Fourier features.
 //
 // A row takes O(dm + ptD) operations, a sparse one O(nnz·m + ptD); the map holds 4dm + 2ptD
-// bytes (twice the latter if m > 2¹⁶, and 8dm/s in place of 4dm if entries are very sparse),
-// and work memory of about 1 MB a goroutine.
+// bytes (twice the latter if m > 2¹⁶, and 8dm/s instead of 4dm if entries are very sparse),
+// and about 1 MB of work memory per goroutine.
 const PKRP = "pk-rp"
 
 // pkrp is the map [PKRP].
@@ -73,7 +73,7 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 	if t == 0 {
 		t = 1
 	}
-	// An output has so many factors. As a float64 it does not overflow.
+	// The number of factors of an output; as a float64 it does not overflow.
 	factors := float64(k.Degree) * float64(t)
 	if err := affordable(cfg, dim, 4*factors*float64(cfg.Features)); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func newPKRP(cfg Config, dim int) (*pkrp, error) {
 	default:
 		return nil, fmt.Errorf("feature: pk-rp: %q is not a reuse; known are even, random", cfg.Reuse)
 	}
-	// In degrees 1 and 2 the factor 1/√(tD) is in the pool already.
+	// In degrees 1 and 2 the pool already contains the factor 1/√(tD).
 	factor := 1 / math.Sqrt(float64(t)*float64(cfg.Features))
 	f.scale = 1
 	switch k.Degree {
@@ -140,8 +140,8 @@ const tall = 224
 
 func (f *pkrp) Dims() (in, out int) { return f.pool.d, f.features }
 
-// Chosen says how large the pool is, how many products an output adds up, and how sparse the
-// vectors of the pool are.
+// Chosen is the size of the pool, the number of products that an output adds up, and the
+// sparsity of the pool's vectors.
 func (f *pkrp) Chosen() string { return f.chosen }
 
 // Bytes counts the pool and the index.
@@ -158,8 +158,8 @@ func (f *pkrp) Transform(dst *matrix.Dense, x matrix.Rows) {
 	vec.Parallel(x.Len(), vec.Lanes, func(lo, hi int) { f.blocks(dst, x, lo, hi) })
 }
 
-// blocks transforms rows [i, end) of x. From the projections on, rows go side by side, unless
-// there are few.
+// blocks transforms rows [i, end) of x. After projection, rows are processed side by side,
+// unless there are few.
 func (f *pkrp) blocks(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	m := f.pool.m
 	rows := min(f.rows, end-i)

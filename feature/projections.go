@@ -56,7 +56,7 @@ func checkEntries(cfg Config) error {
 // and variance 1, so that E[z(x)·z(y)] = x·y, the linear kernel.
 //
 // The variance of z(x)·z(y) is [‖x‖²‖y‖² + (x·y)²]/D for normal entries, and for sparse ones
-// (s-3)·Σx_i²y_i²/D more, which s = 1 makes less.
+// (s-3)·Σx_i²y_i²/D more, which is negative for s = 1.
 //
 // Transforming a row takes O(dD) operations, a sparse one O(nnz·D), and the map holds 4dD
 // bytes; with very sparse entries O(dD/s), O(nnz·D/s) and 8dD/s bytes.

@@ -9,15 +9,15 @@ import (
 	"mercer/matrix"
 )
 
-// entries is the law of the independent elements of a random projection's matrix, of mean 0
-// and variance 1.
+// entries is the distribution of the independent elements of a random projection's matrix, of
+// mean 0 and variance 1.
 //
 //	normal  N(0, 1)
 //	sparse  √s·{+1 with probability 1/(2s), 0, -1 with probability 1/(2s)} (Achlioptas,
 //	        "Database-friendly random projections", 2001, for s = 1 and 3; Li, Hastie and
 //	        Church, "Very sparse random projections", 2006, for √d)
 //
-// Their fourth moment, 3 or s, is all that a projection's variance knows of them.
+// A projection's variance depends on them only through their fourth moment, 3 or s.
 type entries struct {
 	sparse bool
 	s      float64
@@ -49,7 +49,7 @@ func projectionEntries(cfg Config) (entries, error) {
 	return e, nil
 }
 
-// scale is what the numbers that draw gives have to be multiplied with for variance 1.
+// scale is the factor by which drawn numbers have to be multiplied for variance 1.
 func (e entries) scale() float64 {
 	if e.sparse {
 		return math.Sqrt(e.s)
@@ -57,13 +57,13 @@ func (e entries) scale() float64 {
 	return 1
 }
 
-// drawer returns the function that draws the next entry but for the scale: a normal number,
+// drawer returns the function that draws the next entry without the scale: a normal number,
 // or -1, 0 or 1.
 func (e entries) drawer() func(*random.Stream) float64 {
 	if !e.sparse {
 		return (*random.Stream).Normal
 	}
-	limit := uint64(0x1p63 / e.s) // of 2⁶³ numbers, so many are not 0
+	limit := uint64(0x1p63 / e.s) // how many of 2⁶³ numbers are nonzero
 	return func(r *random.Stream) float64 {
 		switch u := r.Uint64(); {
 		case u>>1 >= limit:
@@ -85,11 +85,11 @@ func (e entries) drawer() func(*random.Stream) float64 {
 // nnz·m/s.
 type projection struct {
 	d, m  int
-	shift []float32 // added to every product, from a coordinate that all rows have; or nil
+	shift []float32 // added to every product, for a constant coordinate of all rows; or nil
 
 	packed *vec.Packed[float32]
 
-	columns, rows signs            // in place of packed
+	columns, rows signs            // instead of packed
 	table         *vec.SparseSigns // the columns
 	scale         float32
 }
@@ -106,10 +106,10 @@ func (s *signs) line(j int) (plus, minus []int32) {
 	return s.idx[p[0]:p[1]], s.idx[p[1]:p[2]]
 }
 
-// listed says whether R is worth keeping as lists. A product costs about a hundredth of a
-// nanosecond an element of R, or a twentieth for each in lists, beside what the rows'
-// transposition takes. The order of sums depends on it, so it depends on nothing else
-// than R and stays, that a map is the same everywhere.
+// listed reports whether R is worth keeping as lists. A product costs about a hundredth
+// of a nanosecond per element of R, or a twentieth per element in lists, plus the
+// transposition of the rows. The order of sums depends on this choice, so it depends on nothing
+// but R and must not change: a map is the same everywhere.
 func (e entries) listed(d, m int) bool {
 	return e.sparse && e.s >= 8 && float64(d)*float64(m) >= 256*(float64(d)+float64(m))
 }
@@ -171,7 +171,8 @@ func newProjection(e entries, d, m int, deviation, last float64, seed uint64, na
 func representable(cfg Config) error {
 	for _, v := range []float64{math.Sqrt(cfg.Kernel.Gamma), math.Sqrt(cfg.Kernel.Coef0)} {
 		if v != 0 && !(v > 1e-18 && v < 1e18) {
-			return fmt.Errorf("feature: %s: gamma %g or coef0 %g is out of the range of float32; scale the data", cfg.Map, cfg.Kernel.Gamma, cfg.Kernel.Coef0)
+			return fmt.Errorf("feature: %s: gamma %g or coef0 %g is out of the range of float32; scale the data", cfg.Map,
+				cfg.Kernel.Gamma, cfg.Kernel.Coef0)
 		}
 	}
 	return nil
@@ -240,7 +241,7 @@ const tile = 252
 // sideColumns is how many columns are computed before they are transposed.
 const sideColumns = 128
 
-// work is how many numbers multiply needs to work with, for rows of the given number at a time.
+// work is how many numbers of work memory multiply needs for the given number of rows at a time.
 func (p *projection) work(rows int) int {
 	if p.packed != nil || rows <= few {
 		return 0
@@ -249,7 +250,7 @@ func (p *projection) work(rows int) int {
 }
 
 // multiply writes the products of rows [lo, hi) of x, at most tile unless the matrix is packed,
-// into the rows of dst. It uses the caller's goroutine, and others only where they are idle. work
+// into the rows of dst. It uses the caller's goroutine, and others only if they are idle. work
 // has p.work(hi-lo) numbers.
 func (p *projection) multiply(dst []float32, stride int, x matrix.Rows, lo, hi int, work []float32) {
 	n := hi - lo
@@ -340,8 +341,8 @@ func (p *projection) single(z, x []float32) {
 	p.finish(z, 0)
 }
 
-// interleave puts up to vec.SignLanes dense rows side by side. Behind the last row stands
-// the last row again.
+// interleave puts up to vec.SignLanes dense rows side by side, padding with
+// copies of the last row.
 func (p *projection) interleave(xt []float32, x *matrix.Dense, lo, rows int) {
 	for i := 0; i < vec.SignLanes; i += vec.Lanes {
 		r := min(i, rows-1)
@@ -349,10 +350,10 @@ func (p *projection) interleave(xt []float32, x *matrix.Dense, lo, rows int) {
 	}
 }
 
-// side multiplies rows side by side with columns [j, j+n): what single does to one row is done
-// to all of them by vector instructions, in the same order. Of each vec.Lanes rows, the
-// products with a column stand side by side, those with the next behind them, and the next rows'
-// m·vec.Lanes numbers further.
+// side multiplies rows side by side with columns [j, j+n): it does to all of them, by vector
+// instructions and in the same order, what single does to one row. For each vec.Lanes rows, the
+// products with a column are adjacent, followed by those with the next column; those of the next rows
+// are m·vec.Lanes numbers further on.
 func (p *projection) side(zt []float32, m, j, n int, xt []float32) {
 	shift := p.shift
 	if shift != nil {

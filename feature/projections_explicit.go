@@ -10,7 +10,7 @@ import (
 	"mercer/matrix"
 )
 
-// lifting makes u = (√γ x, √c) of rows x, so that u·v = γ x·y + c. If c is 0 it is left out.
+// lifting turns rows x into u = (√γ x, √c), so that u·v = γ x·y + c. If c is 0 the last coordinate is left out.
 type lifting struct {
 	dim       int // of x
 	d         int // of u
@@ -45,8 +45,8 @@ func (l lifting) fill(u []float32, x matrix.Rows, i int) {
 
 // monomialList are the coordinates of the feature space of the kernel (u·v)^p in d dimensions:
 // √(p!/α!)·u^α for the C(d+p-1, p) exponents α of sum p, the products of a set of p
-// coordinates, with repetition, only once. They stand in the order of the sorted tuples of
-// coordinates i_1 ≤ … ≤ i_p.
+// coordinates, with repetition, only once. They are in the order of the sorted tuples
+// of coordinates i_1 ≤ … ≤ i_p.
 type monomialList struct {
 	d, p  int
 	count float64
@@ -61,12 +61,12 @@ func newMonomialList(d, p int) monomialList {
 	return m
 }
 
-// fill writes the monomials of u from that of tuple on into dst, and leaves in tuple that of
-// the next.
+// fill writes the monomials of u from that of tuple on into dst, and leaves the next
+// one in tuple.
 func (m monomialList) fill(dst, u []float32, tuple []int) {
 	last := m.p - 1
 	for len(dst) > 0 {
-		// What all but the last of the tuple make: their product times √(p!/α!).
+		// The contribution of all but the last of the tuple: their product times √(p!/α!).
 		x, c, equal := 1.0, float64(m.p), 0
 		for k, i := range tuple[:last] {
 			if k > 0 && i == tuple[k-1] {
@@ -106,9 +106,9 @@ func (m monomialList) skip(tuple []int, n int) {
 	}
 }
 
-// carry makes a tuple whose last coordinate may have gone beyond the end the next one: the
-// last coordinate that can grow does, and those behind follow it. Behind the last tuple comes
-// the first.
+// carry turns a tuple whose last coordinate may have passed the end into the next valid one:
+// the last coordinate that can grow is incremented, and the later ones follow it. After the last tuple
+// comes the first.
 func (m monomialList) carry(tuple []int) {
 	if tuple[m.p-1] < m.d {
 		return
@@ -132,12 +132,12 @@ func (m monomialList) carry(tuple []int) {
 // unbiased, and the variance of z(x)·z(y) is that of rp: [k(x,x)k(y,y) + k(x,y)²]/D for normal
 // entries, and (s-3)·Σφ_i(u)²φ_i(v)²/D more for sparse ones.
 //
-// It is the reference for d2pk-rp and pk-rp, which come near to it at a tiny part of the cost:
-// a row takes O(ND) operations. φ is never held but for blocks of 4096 monomials of up to 252
-// rows a goroutine. R takes 4ND bytes (8ND/s if entries are very sparse) and is held if these are
-// 4 GiB or less, and no more than half of Config.MaxBytes, since a learner needs memory, too; else
-// every Transform draws it again, 16 kB·D at a time, which takes about ND·10 ns: give it many rows at
-// once. The features are the same.
+// It is the reference for d2pk-rp and pk-rp, which come close to it at a tiny fraction of the
+// cost: a row takes O(ND) operations. φ is never held except in blocks of 4096 monomials of up to
+// 252 rows per goroutine. R takes 4ND bytes (8ND/s if entries are very sparse) and is held if these are
+// 4 GiB or less, and no more than half of Config.MaxBytes, since a learner needs memory too; otherwise
+// every Transform draws it again, 16 kB·D at a time, which takes about ND·10 ns, so it should get many
+// rows at once. The features are the same.
 const ExplicitRP = "explicit-rp"
 
 // explicitRP is the map [ExplicitRP].
@@ -163,7 +163,7 @@ const (
 	monomialBlock = 4096
 	mostHeld      = 4 << 30
 
-	// mostDrawn bounds N·D: to draw as many takes minutes.
+	// mostDrawn bounds N·D: drawing so many takes minutes.
 	mostDrawn = 1 << 34
 )
 
@@ -180,7 +180,8 @@ func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 	f.monomials = newMonomialList(f.lift.d, k.Degree)
 	n := f.monomials.count
 	if entries := n * float64(cfg.Features); entries > mostDrawn || n > math.MaxInt32 || k.Degree > math.MaxInt16 {
-		return nil, fmt.Errorf("feature: explicit-rp: the kernel has %.4g monomials of degree %d in %d dimensions, and %d features of them a matrix of %.3g bytes; use pk-rp",
+		return nil, fmt.Errorf("feature: explicit-rp: the kernel has %.4g monomials of degree %d in %d dimensions, "+
+			"and %d features of them a matrix of %.3g bytes; use pk-rp",
 			n, k.Degree, f.lift.d, cfg.Features, 4*entries)
 	}
 	hold := f.holds(cfg.MaxBytes)
@@ -195,7 +196,7 @@ func newExplicitRP(cfg Config, dim int) (*explicitRP, error) {
 	return f, nil
 }
 
-// holds says whether R is kept, by how much a map may hold.
+// holds reports whether R is kept, given how much a map may hold.
 func (f *explicitRP) holds(most int64) bool {
 	bound := float64(mostHeld)
 	if most > 0 {
@@ -304,7 +305,7 @@ func (f *explicitRP) work(rows, width int) int {
 //	(u·v)² - Σu_i²v_i²
 //
 // (López-Sánchez et al. 2018, equation 12), which d2pk-rp estimates with sparsity 1. It has D
-// = d'(d'-1)/2 features, takes as many multiplications a row, and holds nothing.
+// = d'(d'-1)/2 features, takes as many multiplications per row, and holds nothing.
 const ReducedPoly = "reduced-poly"
 
 // reduced is the map [ReducedPoly].
@@ -327,7 +328,8 @@ func newReduced(cfg Config, dim int) (*reduced, error) {
 	f := &reduced{lift: newLifting(k, dim)}
 	n := float64(f.lift.d) * float64(f.lift.d-1) / 2
 	if n > mostReduced {
-		return nil, fmt.Errorf("feature: reduced-poly makes %.0f features of %d dimensions, %.3g bytes a row; use d2pk-rp with sparsity 1, which projects from there", n, dim, 4*n)
+		return nil, fmt.Errorf("feature: reduced-poly makes %.0f features of %d dimensions, %.3g bytes a row; use "+
+			"d2pk-rp with sparsity 1, which projects from there", n, dim, 4*n)
 	}
 	if n == 0 {
 		return nil, fmt.Errorf("feature: reduced-poly multiplies different coordinates, and the rows have one only")

@@ -288,7 +288,7 @@ func d2pkVariance(cfg Config, x, y []float32) float64 {
 	kk := polyOfSparsity(cfg.Kernel, s, x, x) * polyOfSparsity(cfg.Kernel, s, y, y)
 	variance := (bb/(4*t) + (1-1/t)*(kk+2*k*k) - k*k) / proofFeatures
 	if variance < 1e-12*m[4][4] {
-		return 0 // but for rounding
+		return 0 // up to rounding
 	}
 	return variance
 }

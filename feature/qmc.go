@@ -11,23 +11,24 @@ import (
 
 // QMC is random Fourier features at quasi-random frequencies (Yang, Sindhwani, Avron
 // and Mahoney, "Quasi-Monte Carlo feature maps for shift-invariant kernels", 2014): the
-// coordinates of ω_j are the quantiles of their law at the coordinates of the j-th point of
-// a scrambled Sobol sequence. The stretch of matern and the phases take one more dimension
-// of the points each.
+// coordinates of ω_j are the quantiles of their distribution at the coordinates of the j-th
+// point of a scrambled Sobol sequence. The stretch of matern and the phases each take one more
+// dimension of the points.
 //
-// Every point alone is uniform, so that z(x)·z(y) is unbiased. In few dimensions its error
-// falls faster than D^(-1/2), and it gains more the smoother the kernel and the nearer the
+// Every point alone is uniform, so z(x)·z(y) is unbiased. In few dimensions its
+// error falls faster than D^(-1/2), and the gain is larger for smoother kernels and nearer
 // rows: for the rbf kernel and rows σ apart, 1024 features in the pair form have 1/20 of the
-// error of rff in 2 dimensions, 1/8 in 5, 1/4 in 10 and 1/3 in 20 to 40. Between rows further
-// apart, and for few features, nothing is left of that beyond 10 dimensions. The phases of
-// the phase form spoil it beyond 2. The points are most even when they are 2^k: take D = 2^k.
+// error of rff in 2 dimensions, 1/8 in 5, 1/4 in 10 and 1/3 in 20 to 40. For more distant
+// rows, and for few features, there is no gain beyond 10 dimensions. With the phase
+// form there is none beyond 2. Points are most even if there are 2^k of them: use D = 2^k.
 //
-// It costs what rff costs, and is for rows of up to 4096 dimensions.
+// It costs as much as rff, and is for rows of up to 4096 dimensions.
 const QMC = "qmc"
 
 func newQMC(cfg Config, dim int) (Map, error) {
 	if dim > sobolDims-2 {
-		return nil, fmt.Errorf("feature: qmc: rows of %d dimensions; its points have at most %d, and beyond there is nothing to gain: use map orf or rff", dim, sobolDims-2)
+		return nil, fmt.Errorf("feature: qmc: rows of %d dimensions; its points have at most %d, and beyond there is "+
+			"nothing to gain: use map orf or rff", dim, sobolDims-2)
 	}
 	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
 		quasi(w, cfg.Seed, newLaw(cfg.Kernel))

@@ -178,7 +178,8 @@ func TestQuasiRandomErrorFallsFaster(t *testing.T) {
 					log[i][many], noise[i][many] = math.Log(m2)/2, (m4/(m2*m2)-1)/(4*n)
 					iid := math.Log(variance(cfg, x.Row(0), x.Row(i+1))) / 2
 					if log[i][many] > iid+4*math.Sqrt(noise[i][many]) {
-						t.Errorf("%v, d=%d, D=%d, ‖Δ‖=%g: error %.3g, independent %.3g", k, d, features, distances[i], math.Exp(log[i][many]), math.Exp(iid))
+						t.Errorf("%v, d=%d, D=%d, ‖Δ‖=%g: error %.3g, independent %.3g", k, d, features, distances[i],
+							math.Exp(log[i][many]), math.Exp(iid))
 					}
 				}
 			}

@@ -8,18 +8,18 @@ import (
 
 // RFF is random Fourier features (Rahimi and Recht, "Random features for large-scale
 // kernel machines", 2007; for the arccos kernels Cho and Saul, "Kernel methods for deep
-// learning", 2009): independent frequencies ω_j of the kernel's own law ([kernel.Law]), and waves of
-// the projections on them. Option form is
+// learning", 2009): independent frequencies ω_j from the kernel's own distribution ([kernel.Law]), and sines and
+// cosines of the projections on them. Option form is
 //
 //	pair   z(x) = √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2
 //	phase  z(x) = √(2/D)·cos(ω_j·x + b_j), j = 1 … D, with b_j uniform on [0, 2π)
 //
-// and for the arccos kernels, which have none, z(x) is √(2/D)·Θ(ω_j·x) in order 0 and
+// and for the arccos kernels, which have no form, z(x) is √(2/D)·Θ(ω_j·x) in order 0 and
 // √(2/D)·max(0, ω_j·x) in order 1. z(x)·z(y) is unbiased; with Δ = x-y its variance is
 // [1 + k(2Δ) - 2k(Δ)²]/D for pair, [1 + ½k(2Δ) - k(Δ)²]/D for phase.
 //
-// The map is for every kernel that has frequencies, and the yardstick of the others: orf
-// and sorf vary less where the kernel is radial, qmc where dimensions are few.
+// The map works for every kernel that has frequencies, and is the reference for the
+// others: orf and sorf vary less if the kernel is radial, qmc in few dimensions.
 //
 // A row takes O(dD) operations, a sparse one O(nnz·D). The map holds 2dD bytes in the form pair, 4dD
 // otherwise.
@@ -32,8 +32,8 @@ func newRFF(cfg Config, dim int) (Map, error) {
 	})
 }
 
-// Frequency j of a map depends on the seed, j and the dimension alone: with more features the
-// map begins with the frequencies of one with fewer.
+// Frequency j of a map depends only on the seed, j and the dimension: a map with more
+// features begins with the frequencies of one with fewer.
 
 // independent fills w with independent frequencies. Column j has its own stream.
 func independent(w *matrix.Dense, seed uint64, l law) {
@@ -68,7 +68,7 @@ type fourier struct {
 // matrix, and with the phases that it draws.
 func newFourier(cfg Config, dim int, fill func(*matrix.Dense, *waves)) (Map, error) {
 	waves := newWaves(cfg)
-	// The matrix is there twice while it is packed.
+	// The matrix is held twice while it is packed.
 	if err := affordable(cfg, dim, 8*float64(dim)*float64(waves.m)); err != nil {
 		return nil, err
 	}

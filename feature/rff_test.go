@@ -363,7 +363,8 @@ func TestFourierFeaturesAreTheFormula(t *testing.T) {
 // pair of rows estimates another kernel value.
 func TestFourierFeaturesFollowGamma(t *testing.T) {
 	x := pairs(6)
-	for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: 0.02}, {Name: "rbf", Gamma: 3}, {Name: "laplacian", Gamma: 0.05}, {Name: "laplacian", Gamma: 2}} {
+	for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: 0.02}, {Name: "rbf", Gamma: 3},
+		{Name: "laplacian", Gamma: 0.05}, {Name: "laplacian", Gamma: 2}} {
 		cfg := Config{Kernel: k, Features: 1 << 16}
 		z := transform(draw(t, cfg, 6), matrix.Rows{Dense: x})
 		for i := 1; i < x.Rows; i++ {

@@ -10,24 +10,24 @@ import (
 	"mercer/matrix"
 )
 
-// Sigmoid maps by smooth steps across the data:
+// Sigmoid maps by sigmoids across the data:
 //
 //	z_j(x) = σ((x·w_j - b_j)/s),  σ(t) = 1/(1 + e^-t),  ‖w_j‖ = 1
 //
 // In one dimension these are the σ((x-μ_j)/s) of Kumar ("Large-scale machine learning: kernel
-// methods", 2010). In more, centres μ_j of clusters are visited in a random circle, and step
-// j lies half way from one to the next, at a right angle to the line between them. So steps
-// are where the data are and along the directions in which they vary. s is by default the root
+// methods", 2010). In more, cluster centres μ_j are visited in a random cycle, and sigmoid j
+// is centred midway between one and the next, perpendicular to the line between them. So sigmoids
+// lie where the data are and follow the directions in which they vary. s is by default the root
 // mean square of x·w_j - b_j over the sample.
 //
-// z(x)·z(y) approximates no kernel, and the kernel of the configuration plays no part. A row
+// z(x)·z(y) approximates no kernel, and the kernel of the configuration is ignored. A row
 // takes O(dD) operations, in float64; the map holds 12dD bytes.
 const Sigmoid = "sigmoid"
 
 // sigmoid is the map [Sigmoid].
 type sigmoid struct {
 	directions *matrix.Dense // D×d: w_j
-	offsets    *matrix.Dense // D×2: b_j, and what float32 loses of it
+	offsets    *matrix.Dense // D×2: b_j, and its rounding error in float32
 	width      float64       // s
 	packed     *vec.Packed[float64]
 	shift      []float64 // b_j/s
@@ -139,7 +139,8 @@ func (f *sigmoid) State() map[string]*matrix.Dense {
 func restoreSigmoid(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
 	f := &sigmoid{directions: state["directions"], offsets: state["offsets"]}
 	width := state["width"]
-	if f.directions == nil || f.offsets == nil || width == nil || f.directions.Cols != dim || f.directions.Rows < 1 || f.directions.Rows > cfg.Features ||
+	if f.directions == nil || f.offsets == nil || width == nil || f.directions.Cols != dim || f.directions.Rows < 1 ||
+		f.directions.Rows > cfg.Features ||
 		f.offsets.Rows != f.directions.Rows || f.offsets.Cols != 2 || width.Rows != 1 || width.Cols != 1 {
 		return nil, fmt.Errorf("feature: sigmoid: the state is not that of %d features of %d dimensions", cfg.Features, dim)
 	}
@@ -191,7 +192,7 @@ func (f *sigmoid) rows(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	}
 }
 
-// steps writes (x·w_j - b_j)/s of rows [i, j) of x into t. work has d numbers a row.
+// steps writes (x·w_j - b_j)/s of rows [i, j) of x into t. work has d numbers per row.
 func (f *sigmoid) steps(x matrix.Rows, i, j int, t, work []float64) {
 	d, m := f.Dims()
 	for r := i; r < j; r++ {

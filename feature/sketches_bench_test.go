@@ -16,7 +16,8 @@ func BenchmarkSketches(b *testing.B) {
 		if cfg.Complex {
 			name += "-complex"
 		}
-		b.Run(fmt.Sprintf("%s/p=%d/rows=%d/d=%d/D=%d/sparse=%t", name, cfg.Kernel.Degree, x.Len(), x.Dim(), cfg.Features, x.CSR != nil), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%s/p=%d/rows=%d/d=%d/D=%d/sparse=%t", name, cfg.Kernel.Degree, x.Len(), x.Dim(), cfg.Features,
+			x.CSR != nil), func(b *testing.B) {
 			m, err := New(cfg, x.Dim())
 			if err != nil {
 				b.Fatal(err)

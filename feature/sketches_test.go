@@ -68,7 +68,7 @@ func allSketches() []mapCase {
 			}
 			for _, isComplex := range []bool{false, true} {
 				cfg := Config{Map: "tensorsrht", Kernel: k, Options: Options{Complex: isComplex}}
-				// Rows of 3 dimensions have n = 4: 4 features a block, 16 a group.
+				// Rows of 3 dimensions have n = 4: 4 features per block, 16 per group.
 				c := mapCase{Config: cfg, dim: 3, proof: 46}
 				c.variance = srhtVariance(c, 3)
 				add(c, nil)
@@ -445,14 +445,16 @@ func TestSketchesSayWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{Config{Map: "countsketch", Kernel: poly, Features: 8}, 3, "poly is approximated by tensorsketch"},
-		{Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: 8, Options: Options{Hash: "md5"}}, 3, "known are pairwise, balanced"},
+		{Config{Map: "countsketch", Kernel: kernel.Kernel{Name: "linear"}, Features: 8, Options: Options{Hash: "md5"}}, 3,
+			"known are pairwise, balanced"},
 		{Config{Map: "tensorsketch", Kernel: rbf, Features: 8}, 3, "does not approximate the rbf kernel"},
 		{Config{Map: "tensorsketch", Kernel: poly, Features: 8, Options: Options{Hash: "md5"}}, 3, "known are pairwise, balanced"},
 		{Config{Map: "tensorsketch", Kernel: poly, Features: 8, Options: Options{Complex: true}}, 3, "no option complex"},
 		{Config{Map: "tensorsketch", Kernel: with(func(k *kernel.Kernel) { k.Gamma = 1e300 }), Features: 8}, 3, "gamma = 1e+300 is no float32"},
 		{Config{Map: "tensorsketch", Kernel: with(func(k *kernel.Kernel) { k.Gamma = 1e-300 }), Features: 8}, 3, "gamma = 1e-300 is no float32"},
 		{Config{Map: "tensorsketch", Kernel: with(func(k *kernel.Kernel) { k.Coef0 = 1e300 }), Features: 8}, 3, "coef0 = 1e+300 is no float32"},
-		{Config{Map: "tensorsketch", Kernel: with(func(k *kernel.Kernel) { k.Degree = 1 << 30 }), Features: 8}, 1 << 20, "GiB at most; use fewer"},
+		{Config{Map: "tensorsketch", Kernel: with(func(k *kernel.Kernel) { k.Degree = 1 << 30 }), Features: 8}, 1 << 20,
+			"GiB at most; use fewer"},
 		{Config{Map: "tensorsketch", Kernel: poly, Features: 1<<30 + 1}, 3, "1073741824 at most"},
 		{Config{Map: "tensorsrht", Kernel: exp, Features: 8}, 3, "exp is approximated by maclaurin"},
 		{Config{Map: "tensorsrht", Kernel: poly, Features: 7, Options: Options{Complex: true}}, 3, "use 8"},
@@ -463,7 +465,8 @@ func TestSketchesSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "maclaurin", Kernel: exp, Features: 8, Options: Options{Series: []float64{1, math.NaN()}}}, 3, "NaN at power 1"},
 		{Config{Map: "maclaurin", Kernel: exp, Features: 8, Options: Options{Series: []float64{0}}}, 3, "no coefficient above 0"},
 		{Config{Map: "maclaurin", Kernel: exp, Features: 8, Options: Options{Series: append(make([]float64, 52), 1, 1)}}, 3, ""},
-		{Config{Map: "maclaurin", Kernel: exp, Features: 8, Options: Options{Series: append([]float64{1}, append(make([]float64, 50), 1)...)}}, 3, "may go to 50"},
+		{Config{Map: "maclaurin", Kernel: exp, Features: 8,
+			Options: Options{Series: append([]float64{1}, append(make([]float64, 50), 1)...)}}, 3, "may go to 50"},
 		{Config{Map: "maclaurin", Kernel: exp, Features: 8, Options: Options{Series: []float64{1e200}}}, 3, "no float32"},
 		{Config{Map: "maclaurin", Kernel: with(func(k *kernel.Kernel) { k.Gamma = 1e100 }), Features: 8}, 3, "no float32"},
 		{Config{Map: "maclaurin", Kernel: poly, Features: 1 << 22}, 1 << 20, "GiB at most; use fewer"},

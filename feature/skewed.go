@@ -17,7 +17,7 @@ import (
 // u_j = log(x_j + c) - log c, for which differences are the same: a 0 stays 0.
 // Form and variance are those of rff.
 //
-// It costs what rff costs: O(dD) operations a row, O(nnz·D) a sparse one, and 2dD or 4dD bytes.
+// It costs as much as rff: O(dD) operations per row, O(nnz·D) for a sparse one, and 2dD or 4dD bytes.
 const Skewed = "skewed"
 
 func newSkewed(cfg Config, dim int) (Map, error) {
@@ -32,7 +32,7 @@ func newSkewed(cfg Config, dim int) (Map, error) {
 	return s, nil
 }
 
-// skewed costs what rff does and 8 bytes for each number of skewedRows rows, a goroutine.
+// skewed costs as much as rff, plus 8 bytes per goroutine for each number of skewedRows rows.
 type skewed struct {
 	*fourier
 	c, logC float64

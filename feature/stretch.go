@@ -16,11 +16,11 @@ import (
 //	|Σ_i z_i(x)z_i(y) - k₁(x, y)|
 //
 // over pairs x ≤ y of its numbers above 0 in the sample (or of stretchValues of their quantiles) is
-// least: the errors of the dimensions have the same sign mostly, and add up. A dimension
+// least: the errors of the dimensions mostly have the same sign and add up. A dimension
 // with fewer than stretchFew such numbers takes the a of all dimensions together.
 const stretchValues, stretchFew = 24, 8
 
-// The grid for log a has this step, or what divides the range of log x by stretchSteps.
+// The grid for log a has this step, or the range of log x divided by stretchSteps.
 const stretchStep, stretchSteps = 0.25, 64
 
 // newStretches prepares the numbers.
@@ -32,7 +32,7 @@ func newStretches(a []float32) *stretches {
 	return s
 }
 
-// given is the same number for all dimensions.
+// given uses the same number for all dimensions.
 func given(a float64, dim int) []float32 { return slices.Repeat([]float32{float32(a)}, dim) }
 
 func fitStretched[M Fitted](cfg Config, sample matrix.Rows, a []float32, of func(Config, []float32) (M, error)) (Fitted, error) {
@@ -40,7 +40,8 @@ func fitStretched[M Fitted](cfg Config, sample matrix.Rows, a []float32, of func
 	return restoreStretched(cfg, sample.Dim(), map[string]*matrix.Dense{"stretch": state}, of)
 }
 
-func restoreStretched[M Fitted](cfg Config, dim int, state map[string]*matrix.Dense, of func(Config, []float32) (M, error)) (Fitted, error) {
+func restoreStretched[M Fitted](cfg Config, dim int, state map[string]*matrix.Dense,
+	of func(Config, []float32) (M, error)) (Fitted, error) {
 	a := state["stretch"]
 	if len(state) != 1 || a == nil || a.Rows != 1 || a.Cols != dim || len(a.Data) < dim {
 		return nil, fmt.Errorf("feature: %s: its state must be a row of %d numbers, stretch", cfg.Map, dim)
@@ -48,7 +49,8 @@ func restoreStretched[M Fitted](cfg Config, dim int, state map[string]*matrix.De
 	row := a.Row(0)
 	for j, v := range row {
 		if !(v >= leastStretch && v <= mostStretch) {
-			return nil, fmt.Errorf("feature: %s: the stretch of dimension %d in its state is %g; it must be from %g to %g", cfg.Map, j+1, v, leastStretch, mostStretch)
+			return nil, fmt.Errorf("feature: %s: the stretch of dimension %d in its state is %g; it must be from %g "+
+				"to %g", cfg.Map, j+1, v, leastStretch, mostStretch)
 		}
 	}
 	m, err := of(cfg, row)
@@ -67,7 +69,7 @@ func (m *series) keep(state map[string]*matrix.Dense, chosen string) {
 	m.state, m.chosen = state, chosen
 }
 
-// stretchText says what the inputs are multiplied by.
+// stretchText describes the factors of the inputs.
 func stretchText(a []float32) string {
 	low, high := slices.Min(a), slices.Max(a)
 	if low == high {
@@ -110,8 +112,8 @@ func quantiles(values []float64, n int) []float64 {
 	return some
 }
 
-// chooseStretches returns a for every dimension, for the series whose g_0(u) … of a number of terms
-// signature writes.
+// chooseStretches returns a for every dimension, for the series whose g_0(u), …, given a number of
+// terms, signature writes.
 func chooseStretches(cfg Config, sample matrix.Rows, terms int, signature func(g []float64, u float64)) []float32 {
 	h := homogeneity(cfg.Kernel)
 	values := byDimension(sample)
@@ -130,14 +132,14 @@ func chooseStretches(cfg Config, sample matrix.Rows, terms int, signature func(g
 	return a
 }
 
-// stretchFor returns the best a for the logarithms u of numbers, which are sorted; 1 if there are
-// none.
+// stretchFor returns the best a for the sorted logarithms u of numbers; 1 if there
+// are none.
 func stretchFor(u []float64, h float64, terms int, signature func(g []float64, u float64)) float32 {
 	n := len(u)
 	if n == 0 {
 		return 1
 	}
-	// What does not depend on a: (xy)^(h/2), relative to the largest, and 𝒦.
+	// The parts that do not depend on a: (xy)^(h/2), relative to the largest, and 𝒦.
 	power := make([]float64, n)
 	kernel := make([]float64, n*n)
 	for i, v := range u {

@@ -8,10 +8,10 @@ import (
 	"mercer/matrix"
 )
 
-// structured is a map whose frequencies are the rows of square blocks of order n, the power of
-// two at or above d, one below the other; a block is a product of diagonals, permutations and
-// Hadamard matrices. Transforming a row takes O(m log d) operations for m frequencies, dense or
-// sparse (a sparse row is written out), and the map holds 16 bytes for each of them, counted
+// structured is a map whose frequencies are the rows of stacked square blocks of order n,
+// the power of two at or above d; a block is a product of diagonals, permutations and
+// Hadamard matrices. Transforming a row takes O(m log d) operations for m frequencies, dense
+// or sparse (a sparse row is made dense), and the map holds 16 bytes for each of them, rounded
 // up to whole blocks.
 type structured struct {
 	waves
@@ -20,8 +20,8 @@ type structured struct {
 	free   spare.List[workspace]
 }
 
-// stack is some blocks that are done together, for the frequencies [lo, hi). The last block
-// may have more rows than are wanted.
+// stack is a few blocks that are processed together, for the frequencies [lo, hi). The last
+// block may have more rows than needed.
 type stack struct {
 	lo, hi, size int
 	blocks
@@ -36,10 +36,10 @@ type blocks interface {
 	multiply(rows, width int, src []float32, lds int, dst []float32, ldd int, work []float32)
 }
 
-// workspace is the memory of a goroutine, made when it is first needed.
+// workspace is the memory of a goroutine, allocated when first needed.
 type workspace struct {
 	rows []float32 // sparse rows, written out
-	last []float32 // products that do not go to the output: only some of a block are wanted, or all are streamed
+	last []float32 // products that do not go to the output: only some of a block are needed, or all are streamed
 	work []float32 // for the product
 }
 
@@ -111,7 +111,7 @@ func (f *structured) Transform(dst *matrix.Dense, x matrix.Rows) {
 	}
 }
 
-// tile is how many rows are done together: fewer if they are long.
+// tile is how many rows are processed together: fewer if they are long.
 func (f *structured) tile() int { return max(4, min(tileRows, 1<<16/f.n)) }
 
 // rows transforms rows [lo, hi) of x.

@@ -13,26 +13,26 @@ import (
 // x̃⊗⋯⊗x̃ with bucket h_1(i_1) + … + h_p(i_p) mod D and sign s_1(i_1)⋯s_p(i_p).
 //
 // z(x)·z(y) is unbiased. Its second moment is a sum over four indices of x̃⊗⋯⊗x̃, which in
-// each of the p places have to be equal in pairs, in one of three ways that sum up to
+// each of the p positions have to be equal in pairs, in one of three ways that sum to
 //
 //	a = (x̃·ỹ)²,  b = Σ_{i≠j} x̃_i²ỹ_j²,  c = Σ_{i≠j} x̃_iỹ_ix̃_jỹ_j.
 //
-// The probability that their buckets agree follows from the Fourier transform of the law of h(i)-h(j),
-// which is λ at all frequencies but 0. With g = 2 for even D and 1 for odd, the variance is
+// The probability that their buckets agree follows from the Fourier transform of the distribution of h(i)-h(j),
+// which is λ at all frequencies except 0. With g = 2 for even D and 1 for odd, the variance is
 //
 //	(1/D²)·[g·(a+b+c)^p + (D-g)·((a+b+λc)^p + (a+λb+c)^p) + (D²-2D+g)·(a+λb+λc)^p] - a^p.
 //
 // For hash pairwise, λ = 0 and this is (1/D)·[(a+b)^p + (a+c)^p - 2a^p] and less than g/D²
-// times (a+b+c)^p: at most ((2^(p+1)-2)/D + g·3^p/D²)·‖x̃‖^2p·‖ỹ‖^2p. So the constant 3^p, with
-// which papers bound it at 1/D, is that of 1/D². The first part is the variance of complex [Maclaurin].
+// times (a+b+c)^p: at most ((2^(p+1)-2)/D + g·3^p/D²)·‖x̃‖^2p·‖ỹ‖^2p. So the constant 3^p,
+// which papers give for 1/D, belongs to 1/D². The first part is the variance of complex [Maclaurin].
 //
 // For hash balanced, λ = (Dρ-1)/(D-1), ρ as for [CountSketch]: -1/(D-1) for D at least the width
-// of x̃, which takes away what is linear in b and c. That is all of it for p = 1, half of it for
-// p = 2 and rows alike, and ever less for more; below that width it is about -1/(d-1).
+// of x̃, which removes the terms linear in b and c. That is everything for p = 1, half of it
+// for p = 2 and similar rows, and less for higher p; for smaller D λ is about -1/(d-1).
 //
-// A row takes O(p·(d + D·log D)) operations, a sparse one O(p·(nnz + D·log D)), fast for D a
-// power of two and some fifty times slower for others. The map takes 4p bytes a dimension.
-// Choose it for sparse rows, for many dimensions, and where time counts most.
+// A row takes O(p·(d + D·log D)) operations, a sparse one O(p·(nnz + D·log D)), fast if D is
+// a power of two and about fifty times slower otherwise. The map takes 4p bytes per dimension.
+// Use it for sparse rows, for many dimensions, and when time matters most.
 const TensorSketch = "tensorsketch"
 
 // tensorSketch is the map [TensorSketch].

@@ -16,23 +16,23 @@ import (
 //	√(1/D)·Π_k (H·S_k·x̃)_{i_k},  x̃ = [√γ·x, √c],
 //
 // with H the Hadamard matrix of order n, the power of two at or above the width of x̃, S_k
-// random signs, and i_k random places (Hamid, Xiao, Gittens and DeCoste, "Compact random
+// random signs, and i_k random positions (Hamid, Xiao, Gittens and DeCoste, "Compact random
 // feature maps", 2014; Wacker, Kanagawa and Filippone, "Improved random features for dot
 // product kernels", 2022). With option complex the signs are 1, i, -1, -i, and the D/2
 // complex features become [Re, Im] (Wacker, Ohana and Filippone, "Complex-to-real sketches
 // for tensor products with applications to the polynomial kernel", 2022).
 //
-// Places are drawn without replacement. The papers do so within blocks of n features, each
-// with signs of its own: a block has each place of a factor once. Here n blocks share their
-// signs, and any two places of two factors meet in one of their n² features at most: feature
-// l of block b has the places π_k(l ⊕ α_k·b), for random permutations π_k and different
+// Positions are drawn without replacement. The papers do so within blocks of n features,
+// each with its own signs: a block has each position of a factor once. Here n blocks share their
+// signs, and any two positions of two factors meet in at most one of their n² features: feature
+// l of block b has the positions π_k(l ⊕ α_k·b), for random permutations π_k and different
 // elements α_k of the field of n elements (an orthogonal array of strength two: Bush,
-// "Orthogonal arrays of index unity", 1952). So the variance that is due to single projections
-// is gone with n features, and that due to pairs of them with n²: for p = 2, n² features are
+// "Orthogonal arrays of index unity", 1952). So the variance due to single projections
+// vanishes with n features, and that due to pairs of them with n²: for p = 2, n² features are
 // exact. It also takes fewer transforms.
 //
 // z(x)·z(y) is unbiased, since H·S_k keeps dot products. Let N_t count, of all ordered pairs
-// of M features with the same signs, those that agree in t of p places. With a, b, c as for
+// of M features with the same signs, those that agree in t of p positions. With a, b, c as for
 // [TensorSketch] and V = b + c the variance is
 //
 //	(1/M²)·Σ_t N_t·[(a+V)^t·(a-V/(n-1))^(p-t) - a^p],  M = D.
@@ -40,8 +40,8 @@ import (
 // With option complex, M = D/2, and it is the mean of those with V = b and with V = c.
 //
 // A row, sparse or not, takes O(p·(⌈D/n²⌉·n·log n + D)) operations, and the map 4pD bytes for
-// the places and 8pn⌈D/n²⌉ for the signs, twice that if complex. Choose it, complex, for dense
-// rows and the least error.
+// the positions and 8pn⌈D/n²⌉ for the signs, twice that if complex. Use it, complex, for
+// dense rows and the least error.
 const TensorSRHT = "tensorsrht"
 
 // tensorSRHT is the map [TensorSRHT].
@@ -51,7 +51,7 @@ type tensorSRHT struct {
 	m        int // features, real or complex
 	n        int // order of H
 	complex  bool
-	groups   int                   // of n blocks, with their own signs
+	groups   int                   // of n blocks, each group with its own signs
 	signs    []float32             // of each group, of each factor: n for the real parts, n for the imaginary
 	scales   []float32             // of the projections: 1, and √(1/M) for those of the first factor
 	places   []int32               // of each factor, of each feature: where in the projections
@@ -84,7 +84,8 @@ func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
 		return nil, err
 	}
 	if projections > math.MaxInt32 {
-		return nil, fmt.Errorf("feature: tensorsrht: %d features of %d dimensions need %.3g projections; use fewer features", cfg.Features, dim, projections)
+		return nil, fmt.Errorf("feature: tensorsrht: %d features of %d dimensions need %.3g projections; use fewer "+
+			"features", cfg.Features, dim, projections)
 	}
 	t.signs, t.scales = make([]float32, int(projections)), make([]float32, int(projections))
 	t.places = make([]int32, h.degree*m)
@@ -96,7 +97,7 @@ func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {
 	return t, nil
 }
 
-// draw makes the signs and places of factor k in group g.
+// draw makes the signs and positions of factor k in group g.
 func (t *tensorSRHT) draw(g, k, parts int, r *random.Stream) {
 	start := (g*t.degree + k) * parts * t.n
 	signs, scale := t.signs[start:start+parts*t.n], float32(1)
@@ -149,7 +150,7 @@ var primitive = [...]int{0, 1, 3, 3, 3, 5, 3, 3, 0x1d, 0x11, 9, 5, 0x53, 0x1b, 0
 // Dims returns d and D.
 func (t *tensorSRHT) Dims() (in, out int) { return t.dim, t.features }
 
-// Bytes counts signs and places.
+// Bytes counts signs and positions.
 func (t *tensorSRHT) Bytes() int64 {
 	return 4 * (int64(len(t.signs)) + int64(len(t.scales)) + int64(len(t.places)))
 }
@@ -206,8 +207,8 @@ func (t *tensorSRHT) products(z, projections []float32) {
 	}
 }
 
-// complexProducts writes those of complex ones, real parts first. The conversions keep
-// products and sums apart on every machine.
+// complexProducts writes those of complex ones, real parts first. The conversions
+// prevent fused multiply-adds on every machine.
 func (t *tensorSRHT) complexProducts(z, projections []float32) {
 	re, im := z[:t.m], z[t.m:2*t.m]
 	imaginary := projections[t.n:]

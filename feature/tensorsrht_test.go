@@ -98,7 +98,8 @@ func TestComplexTensorSRHTBeatsTensorSketch(t *testing.T) {
 		k := kernel.Kernel{Name: "poly", Gamma: 1, Degree: 3}
 		sketch := mapCase{Config: Config{Map: "tensorsketch", Kernel: k}, proof: c.features}
 		srht := mapCase{Config: Config{Map: "tensorsrht", Kernel: k, Options: Options{Complex: true}}, proof: c.features}
-		theory := math.Sqrt(gramVariance(x, srhtVariance(srht, 64)) / gramVariance(x, func(x, y []float32) float64 { return sketchVariance(sketch, x, y) }))
+		theory := math.Sqrt(gramVariance(x, srhtVariance(srht, 64)) / gramVariance(x,
+			func(x, y []float32) float64 { return sketchVariance(sketch, x, y) }))
 		if theory > c.ratio {
 			t.Errorf("D = %d: error %.3f times that of tensorsketch, want %g", c.features, theory, c.ratio)
 		}

@@ -10,29 +10,29 @@ import (
 )
 
 // Unary is unary (thermometer) code (Maji and Berg, "Max-margin additive classifiers for
-// detection", 2009), for the intersection kernel: with N cells (option terms) a dimension and
-// 0 ≤ x ≤ 1, option form is
+// detection", 2009), for the intersection kernel: with N cells (option terms) per dimension
+// and 0 ≤ x ≤ 1, option form is
 //
 //	fraction  φ₂(x) = √(1/N)·[1, …, 1, xN - ⌊xN⌋, 0, …, 0], with ⌊xN⌋ ones; the default
 //	step      φ₁(x) = √(1/N)·[1, …, 1, 0, …, 0], with round(xN) ones
 //
 // The product of two is min(x, y) rounded to N parts, at most 1/(2N) away, for φ₁. For φ₂ it
-// is min(x, y) itself unless x and y lie in the same cell, at fractions f ≤ g of it: then it
-// is too small by f(1-g)/N ≤ 1/(4N).
+// is min(x, y) exactly unless x and y lie in the same cell, at fractions f ≤ g of it: then
+// it is too small by f(1-g)/N ≤ 1/(4N).
 //
-// With a stretch a the map writes ax and divides by √a: errors are relative to 1/a. Numbers
-// above 1/a are taken for 1/a. Unless given, 1/a is the largest number of each dimension
+// With a stretch a the map encodes ax and divides by √a: errors are relative to 1/a.
+// Numbers above 1/a count as 1/a. Unless given, 1/a is the largest number of each dimension
 // in the sample. For the kernels with h ≠ 1 features are multiplied by x^((h-1)/2).
 //
-// A linear machine on φ₂ is Maji and Berg's piecewise linear one (PWLSGD): w·φ₂ is in each dimension
-// a polygon f with corners at the ends of the cells, w_j = √N·(f(j/N) - f((j-1)/N)), so that the
-// penalty ‖w‖² is N times the sum of the squared differences of neighbouring corners, which is
-// their regulariser. What they train by gradients any linear learner does.
+// A linear machine on φ₂ is Maji and Berg's piecewise linear one (PWLSGD): w·φ₂ is in each dimension a
+// piecewise linear function f with knots at the ends of the cells, w_j = √N·(f(j/N) - f((j-1)/N)), so that the
+// penalty ‖w‖² is N times the sum of the squared differences between neighbouring knots, which is their regulariser.
+// They train it by stochastic gradients; any linear learner solves the same problem.
 //
-// The N features of a dimension are neighbours, so that those of a number are a run. Features are
-// sparse: of an x of the sample about axN are not 0.
+// The N features of a dimension are adjacent, so the nonzero ones of a number form a run. Features
+// are sparse: for an x of the sample about axN are nonzero.
 //
-// A row takes O(Nd) operations, or as many as it has features where these are sparse. The map holds 8d
+// A row takes O(Nd) operations, or as many as it has features if these are sparse. The map holds 8d
 // bytes.
 const Unary = "unary"
 
@@ -51,7 +51,7 @@ type unary struct {
 // usualUnary is N unless the configuration says otherwise.
 const usualUnary = 20
 
-// unarySample is how many rows should tell the largest number of each dimension.
+// unarySample is how many rows are used to find the largest number of each dimension.
 const unarySample = 10_000
 
 func checkUnary(cfg Config) error {
@@ -83,7 +83,7 @@ func fitUnary(cfg Config, sample matrix.Rows) (Fitted, error) {
 	}
 	a := make([]float32, len(largest))
 	for j, v := range largest {
-		if v == 0 { // no number above 0: any of the other dimensions' size may come
+		if v == 0 { // no number above 0: assume numbers as large as in the other dimensions
 			v = all
 		}
 		if a[j] = 1; v > 0 {
@@ -124,10 +124,10 @@ func (m *unary) Bytes() int64 { return 8 * int64(m.dim) }
 // State is the stretches, if a sample decided on them.
 func (m *unary) State() map[string]*matrix.Dense { return m.state }
 
-// Chosen says what they are.
+// Chosen describes them.
 func (m *unary) Chosen() string { return m.chosen }
 
-// ones returns how many ones the number x of dimension j has, and the fraction behind them.
+// ones returns how many ones the number x of dimension j has, and the fraction after them.
 func (m *unary) ones(x float32, j int) (whole int, fraction float32) {
 	n := min(float64(m.cells), float64(x)*float64(m.stretch[j])*float64(m.cells))
 	switch {
@@ -218,10 +218,10 @@ func rowOf(x matrix.Rows, i int) (idx []int32, val []float32) {
 	return nil, x.Dense.Row(i)
 }
 
-// Sparsely says that features are sparse always.
+// Sparsely reports that features are always sparse.
 func (m *unary) Sparsely(matrix.Rows) bool { return true }
 
-// TransformSparse writes the features that are not 0.
+// TransformSparse writes the nonzero features.
 func (m *unary) TransformSparse(dst *matrix.CSR, x matrix.Rows) {
 	checkSparse(m.dim, x)
 	reserve(dst, x.Len(), m.dim*m.cells, func(i int) (n int) {

@@ -10,8 +10,8 @@ import (
 	"mercer/matrix"
 )
 
-// The maps with frequencies. All of them draw ω_1, ω_2, … from a law that the kernel has, so
-// that a function of the projections ω_j·x alone has the kernel as its mean product:
+// The maps with frequencies. All of them draw ω_1, ω_2, … from a distribution given by the
+// kernel, such that a function of the projections ω_j·x has the kernel as its mean product:
 //
 //	pair   z(x) = √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2
 //	phase  z(x) = √(2/D)·cos(ω_j·x + b_j), j = 1 … D, with b_j uniform on [0, 2π)
@@ -26,8 +26,8 @@ import (
 //	step   k(2-k)/D
 //	ramp   [(2/π)‖x‖²‖y‖²·J_2(θ) - k²]/D, J_2 = 3 sin θ cos θ + (π-θ)(1 + 2cos²θ)
 //
-// The maps differ in how the frequencies hang together, which changes the variance, and in
-// what it costs to multiply by them.
+// The maps differ in the dependence between frequencies, which changes the variance, and
+// in the cost of multiplying by them.
 
 // shiftInvariant are the maps with frequencies.
 func shiftInvariant() []kind {
@@ -56,13 +56,13 @@ func shiftInvariant() []kind {
 // waveForms are the forms of features that are waves.
 var waveForms = []string{"pair", "phase"}
 
-// hasLaw says that a kernel has frequencies, of the rows themselves.
+// hasLaw reports whether a kernel has frequencies, of the rows themselves.
 func hasLaw(k kernel.Kernel) bool {
 	l, ok := k.Law()
 	return ok && !l.Log
 }
 
-// hasRadialLaw says that they have no preferred direction, too.
+// hasRadialLaw reports whether these also have no preferred direction.
 func hasRadialLaw(k kernel.Kernel) bool {
 	l, ok := k.Law()
 	return ok && !l.Log && l.Radial()
@@ -151,11 +151,11 @@ func (w *waves) finish(dst *matrix.Dense, i, j, rows, cols int) {
 	}
 }
 
-// mostCached is how many bytes of features are written the usual way. More do not stay in the
-// caches until they are read, and the pair form writes them past the caches.
+// mostCached is how many bytes of features are written with ordinary stores. More would not stay
+// in the caches until they are read, so the pair form uses non-temporal stores.
 const mostCached = 64 << 20
 
-// streams says whether the features are to be written past the caches.
+// streams reports whether the features are written past the caches.
 func (w *waves) streams(dst *matrix.Dense) bool {
 	return w.form == "pair" && 4*int64(dst.Rows)*int64(w.features) > mostCached
 }
@@ -169,8 +169,8 @@ func (w *waves) stream(dst *matrix.Dense, i, j, rows, cols int, from []float32, 
 	}
 }
 
-// Signs of projections are random and branches on them slow, so the next two work on the bits.
-// Those of the absolute value, twice them, are 0 for 0 and above twice infinity for a NaN.
+// Signs of projections are random and branches on them are slow, so the next two functions work on the
+// bits. Shifted left by one, which drops the sign, they are 0 for 0 and above those of infinity for a NaN.
 const twiceInfinity = 0xff000000
 
 // steps replaces x by scale·Θ(x), Θ(0) = ½.

@@ -14,24 +14,24 @@ import (
 //
 //	z_c(x) = Σ_i w_ic k(h_i, x), c = 1 … D
 //
-// It is the second half of all maps that are fitted to kernel values: they differ in the rows
-// and the weights. Values and sums are float64, or float32 where light says that this loses
-// nothing. A row takes O(md + mD) operations. The map holds 12md + 16mD bytes, or 8md + 8mD.
+// It is the second half of all maps that are fitted to kernel values: they differ in the
+// rows and the weights. Values and sums are float64, or float32 if light reports that this
+// loses nothing. A row takes O(md + mD) operations. The map holds 12md + 16mD bytes, or 8md + 8mD.
 type weighted struct {
 	at  *matrix.Dense // h_i
 	w   *matrix.Dense // m×D
-	low *matrix.Dense // what float32 loses of it; nil: float32 will do
+	low *matrix.Dense // their rounding error in float32; nil: float32 is enough
 
 	against  *kernel.Against
 	weights  *vec.Packed[float64]
-	weights4 *vec.Packed[float32] // of 4 bytes, in place of weights and, if it is rbf, against
+	weights4 *vec.Packed[float32] // of 4 bytes, instead of weights and, if it is rbf, against
 	moved    *gaussians
 	height   int // rows of a block
 	free     spare.Slices[float64]
 	free4    spare.Slices[float32]
 }
 
-// newWeighted makes the map of weights w, m×D. lean says that it may be computed in float32.
+// newWeighted makes the map of weights w, m×D. lean means that it may be computed in float32.
 func newWeighted(k kernel.Kernel, rows *matrix.Dense, w []float64, features int, lean bool) (*weighted, error) {
 	m := rows.Rows
 	f := &weighted{at: rows, w: matrix.NewDense(m, features)}
@@ -88,7 +88,7 @@ func (f *weighted) State() map[string]*matrix.Dense {
 	return state
 }
 
-// restoreWeighted makes the map again of its State, with features outputs at most.
+// restoreWeighted rebuilds the map from its State, with at most features outputs.
 func restoreWeighted(cfg Config, dim int, state map[string]*matrix.Dense) (*weighted, error) {
 	f := &weighted{at: state["rows"], w: state["weights"], low: state["weights.low"]}
 	if f.at == nil || f.w == nil || f.at.Cols != dim || f.at.Rows < 1 || f.w.Cols < 1 ||
@@ -106,7 +106,7 @@ func restoreWeighted(cfg Config, dim int, state map[string]*matrix.Dense) (*weig
 	return f, nil
 }
 
-// finite reports the first number that is none.
+// finite reports the first number that is not finite.
 func finite(m *matrix.Dense) error {
 	for i := range m.Rows {
 		for j, v := range m.Row(i) {
@@ -192,11 +192,11 @@ func (f *weighted) rows4(dst *matrix.Dense, x matrix.Rows, i, end int) {
 	}
 }
 
-// gaussians evaluates the rbf kernel between rows and m rows h_j in float32. With all rows moved
-// to the mean of h, -γ‖x-h‖² = 2γ h·x - γ‖x‖² - γ‖h‖² is one product of d+2 terms.
+// gaussians evaluates the rbf kernel between rows and m rows h_j in float32. With all rows centred
+// at the mean of h, -γ‖x-h‖² = 2γ h·x - γ‖x‖² - γ‖h‖² is one product of d+2 terms.
 //
-// The sum is off by some 2⁻²⁴·γ(‖x‖² + ‖h‖²), which matters for rows near h alone: where
-// ‖x‖ > 2‖h‖, the kernel is exp(-γ‖x‖²/4) at most.
+// The error of the sum is about 2⁻²⁴·γ(‖x‖² + ‖h‖²), which matters only for rows near h:
+// if ‖x‖ > 2‖h‖, the kernel is at most exp(-γ‖x‖²/4).
 type gaussians struct {
 	d, m   int
 	gamma  float64
@@ -236,8 +236,8 @@ func meanOf(x *matrix.Dense) []float64 {
 	return mean
 }
 
-// values writes the kernel's values of rows [i, j) of x into k, (j-i)×m. work has d+2 numbers a
-// row.
+// values writes the kernel's values of rows [i, j) of x into k, (j-i)×m. work has d+2 numbers
+// per row.
 func (g *gaussians) values(x matrix.Rows, i, j int, k, work []float32) {
 	width := g.d + 2
 	for r := i; r < j; r++ {
@@ -261,7 +261,7 @@ func (g *gaussians) values(x matrix.Rows, i, j int, k, work []float32) {
 	vec.Exp32(k[:n*g.m], k[:n*g.m])
 }
 
-// laidOut writes row i of a sparse matrix with its zeros.
+// laidOut writes row i of a sparse matrix in dense form.
 func laidOut(m *matrix.CSR, i int, dst []float32) {
 	clear(dst)
 	idx, val := m.Row(i)
@@ -270,8 +270,8 @@ func laidOut(m *matrix.CSR, i int, dst []float32) {
 	}
 }
 
-// light says whether float32 will do for weights w on values of the kernel k with rows h. Two
-// errors have to be small. That of features is about 2⁻²⁴·k(h, h)·‖w‖_F times 1 to 3 in root
+// light reports whether float32 is enough for weights w on values of the kernel k with rows h.
+// Two errors have to be small. That of features is about 2⁻²⁴·k(h, h)·‖w‖_F times 1 to 3 in root
 // mean square on data of all sorts (TestLightFeaturesAreNearlyThoseOfFloat64). And that of
 // single values of rbf, for rows near a landmark, grows to 2⁻²⁴·4γR², R being how far the
 // landmarks are from their mean.
@@ -298,6 +298,6 @@ func light(k kernel.Kernel, rows *matrix.Dense, w []float64) bool {
 	return 0x1p-24*times*math.Sqrt(largest*vec.Dot64(w, w)) <= lightly
 }
 
-// lightly is the largest error of features that counts as none, a share of √k(h, h), about the
-// length of z(h); inner products differ by less. nearly is that of single values.
+// lightly is the largest error of features that counts as negligible, relative to √k(h, h), roughly
+// the length of z(h); inner products differ by less. nearly is that of single values.
 const lightly, nearly = 3e-5, 1e-5

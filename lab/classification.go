@@ -8,7 +8,7 @@ type Classification struct {
 	labels        []string
 	rows, unknown int
 	weight        float64
-	confusion     []float64 // true×predicted; line `classes` is for labels unknown to the model
+	confusion     []float64 // true×predicted; row `classes` is for labels unknown to the model
 	ranking       *ranking
 	ranked        bool
 	top5          float64
@@ -20,10 +20,10 @@ func NewClassification(labels []string) *Classification {
 	return &Classification{labels: labels, confusion: make([]float64, (n+1)*n)}
 }
 
-// Add adds a row of class truth (-1: a label that the model does not know, always an error)
-// that was predicted as class predicted. scores say how likely each class is, of two classes
-// one score of the second; nil for all rows if areas under curves are not wanted. weight is
-// the row's, 1 where rows have none.
+// Add adds a row of class truth (-1: a label unknown to the model, always an error) that
+// was predicted as class predicted. scores are the scores of the classes, or, with two classes,
+// the one score of the second; nil for all rows if areas under curves are not needed. weight
+// is the row's, 1 if rows have none.
 func (c *Classification) Add(truth, predicted int, scores []float32, weight float64) {
 	k := len(c.labels)
 	c.rows++
@@ -56,7 +56,7 @@ func (c *Classification) Add(truth, predicted int, scores []float32, weight floa
 	}
 }
 
-// topClasses is how many classes Top5 looks at.
+// topClasses is how many classes Top5 considers.
 const topClasses = 5
 
 // Metrics computes the metrics of the rows added so far; some must have a weight over 0.
@@ -121,7 +121,7 @@ func (c *Classification) Metrics() *Metrics {
 	return m
 }
 
-// column is that of a class among the scores, -1 if it has none.
+// column is the index of a class among the scores, -1 if it has none.
 func (c *Classification) column(class int) int {
 	switch {
 	case c.ranking == nil:
@@ -144,17 +144,17 @@ func (c *Classification) matrix() *Confusion {
 	return m
 }
 
-// number makes a metric of a value.
+// number turns a value into a metric.
 func number(v float64) *float64 { return &v }
 
 // newLabelMetrics are those of a class or label that labelled rows have and predicted rows are
-// predicted to have, hits of them rightly.
+// predicted to have, hits of them correctly.
 func newLabelMetrics(label string, hits, labelled, predicted float64) LabelMetrics {
 	return LabelMetrics{Label: label, Rows: labelled, Predicted: predicted,
 		Precision: share(hits, predicted), Recall: share(hits, labelled), F1: share(2*hits, labelled+predicted)}
 }
 
-// share is a/b, 0 where b is 0.
+// share is a/b, or 0 if b is 0.
 func share(a, b float64) float64 {
 	if b == 0 {
 		return 0

@@ -16,24 +16,24 @@ import (
 
 // Predictor is a model that takes part in a comparison: one of Mercer, or any other that predicts rows.
 type Predictor struct {
-	// Name is what messages and tables call it.
+	// Name is its name in messages and tables.
 	Name string
 
-	// Task is that of model.Info; Classes or Labels are the classes or labels that it predicts, nil for other tasks,
+	// Task is as in model.Info; Classes or Labels are the classes or labels that it predicts, nil for other tasks,
 	// and Outputs is how many numbers a regression predicts.
 	Task    string
 	Classes []string
 	Labels  []string
 	Outputs int
 
-	// Probabilities says that Predict can give them.
+	// Probabilities means that Predict can return them.
 	Probabilities bool
 
-	// Predict hands what the model says of each row of x to each, in their order. Probabilities are asked for by proba.
+	// Predict passes the prediction for each row of x to each, in order. proba requests probabilities.
 	Predict func(x matrix.Rows, proba bool, each func(i int, s *Said) error) error
 }
 
-// Said is what a predictor says of a row. It is good until the next.
+// Said is a predictor's output for a row. It is valid until the next row.
 type Said struct {
 	Class         int       // of Predictor.Classes
 	Score         float32   // of two classes: larger for the second
@@ -68,7 +68,7 @@ func PredictorOf(name string, m *model.Model) *Predictor {
 				}
 			case p.Labels != nil:
 				for t, v := range row {
-					s.Has[t] = v > 0
+					s.Has[t] = m.Has(t, v)
 				}
 			default:
 				s.Numbers = row
@@ -82,22 +82,22 @@ func PredictorOf(name string, m *model.Model) *Predictor {
 	return p
 }
 
-// CompareOptions say how models or configurations are compared. The zero value compares with the best.
+// CompareOptions are the options of a comparison of models or configurations. The zero value compares with the best.
 type CompareOptions struct {
-	// Metric is one of ComparedMetrics, "" the usual one of the task.
+	// Metric is one of ComparedMetrics; "" means the task's default.
 	Metric string
 
 	// Control is the number, from 1, of the model that the others are compared with; 0 is the best of them.
 	Control int
 
-	// Level is that of the intervals, 0 meaning 0.95.
+	// Level is that of the intervals; 0 means 0.95.
 	Level float64
 
-	// Resamples is the number of bootstrap samples, 0 meaning 2,000; Seed draws them, and folds, 0 meaning 1.
+	// Resamples is the number of bootstrap samples, where 0 means 2,000; Seed draws them and the folds, where 0 means 1.
 	Resamples int
 	Seed      uint64
 
-	// Progress, if not nil, is told what is going on, the rows done (negative if there is nothing to say) and
+	// Progress, if not nil, is called with the stage, the rows done (negative if unknown) and
 	// the share of the stage.
 	Progress func(stage string, rows int, share float64)
 }
@@ -121,7 +121,7 @@ func (o *CompareOptions) withDefaults(contenders int) error {
 	return nil
 }
 
-// Comparison is what Compare finds.
+// Comparison is the result of Compare.
 type Comparison struct {
 	// N is the number of rows.
 	N int `json:"n"`
@@ -133,15 +133,15 @@ type Comparison struct {
 	// Level is that of the intervals.
 	Level float64 `json:"level"`
 
-	// Reference is the number, from 0, of the model that the others are compared with; Chosen says that it is the best
-	// by these rows, not a control.
+	// Reference is the number, from 0, of the model that the others are compared with; Chosen means that it is the
+	// best on these rows, not a control.
 	Reference int  `json:"reference"`
 	Chosen    bool `json:"chosen_by_these_rows"`
 
-	// Test is where the p-values come from: "mcnemar" or "bootstrap".
+	// Test is the source of the p-values: "mcnemar" or "bootstrap".
 	Test string `json:"test"`
 
-	// Models are in the order that they were given in.
+	// Models are in the order in which they were given.
 	Models []Compared `json:"models"`
 }
 
@@ -154,7 +154,7 @@ type Compared struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 
-	// Difference is the comparison with the reference, nil for that itself.
+	// Difference is the comparison with the reference, nil for the reference itself.
 	Difference *Difference `json:"difference,omitempty"`
 
 	// MicrosPerRow is the time of a prediction, in batches, on all threads together.
@@ -163,7 +163,7 @@ type Compared struct {
 
 // Difference compares a model with the reference.
 type Difference struct {
-	// Value is the metric of the model less that of the reference, with its interval.
+	// Value is the metric of the model minus that of the reference, with its interval.
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
@@ -172,20 +172,20 @@ type Difference struct {
 	P    float64 `json:"p"`
 	Holm float64 `json:"holm"`
 
-	// OnlyModel and OnlyReference are the rows that one of the two has right and the other wrong, of McNemar's test.
+	// OnlyModel and OnlyReference are the rows that only one of the two has right, for McNemar's test.
 	OnlyModel     *int `json:"only_model_right,omitempty"`
 	OnlyReference *int `json:"only_reference_right,omitempty"`
 }
 
 // Compare predicts the labelled rows of src with several models in one pass and compares them by a metric. Each value has a
 // BCa bootstrap interval, each difference to the reference a BCa interval of the paired bootstrap and a p-value: by
-// McNemar's exact test for accuracy and error (of rows without weights), else by the bootstrap. The p-values are adjusted
+// McNemar's exact test for accuracy and error (of rows without weights), otherwise by the bootstrap. The p-values are adjusted
 // by Holm's procedure. The models must predict the same classes, labels or number of outputs, and know every label of src.
 //
 // Memory beside that of a batch, for n rows and M models: 4·n·(M + 1) bytes for metrics of classes and of probabilities,
 // 4·n + 8·n·M for areas under curves, 4·n·M for means of other losses, 8·n·M for micro F1 of labels, 4·K·n·M for squared
-// errors of K outputs and 8·K·n more for R² and relative RMSE; 8·n where rows have weights; and 4·n a thread for the
-// bootstrap, which metrics of classes do not need where few rows differ in truth and predictions.
+// errors of K outputs and 8·K·n more for R² and relative RMSE; 8·n if rows have weights; and 4·n per thread for the
+// bootstrap, which metrics of classes do not need if there are few combinations of truth and predictions.
 func Compare(ctx context.Context, models []*Predictor, src dataset.Source, opt CompareOptions) (*Comparison, error) {
 	if err := opt.withDefaults(len(models)); err != nil {
 		return nil, err
@@ -203,12 +203,12 @@ func Compare(ctx context.Context, models []*Predictor, src dataset.Source, opt C
 		return nil, err
 	}
 	if r.rows < 2 {
-		return nil, fmt.Errorf("%s: has one row, which says nothing about others", src.Name())
+		return nil, fmt.Errorf("%s: has one row, which is not enough", src.Name())
 	}
 	return r.compare(ctx, models, opt)
 }
 
-// alike says why two models cannot be compared, if they cannot.
+// alike returns an error if two models cannot be compared.
 func alike(a, b *Predictor) error {
 	switch {
 	case a.Task != b.Task:
@@ -235,7 +235,7 @@ func alike(a, b *Predictor) error {
 	return nil
 }
 
-// SameColumns says why rows that are read for one model cannot be predicted by another, if they cannot.
+// SameColumns returns an error if rows that are read for one model cannot be predicted by another.
 func SameColumns(a, b *dataset.Schema) error {
 	if a.Dim != b.Dim {
 		return fmt.Errorf("they have %d and %d input dimensions", a.Dim, b.Dim)

@@ -243,7 +243,8 @@ func TestMcNemarCountsRowsOfOne(t *testing.T) {
 func TestOrderOfClassesDoesNotMatter(t *testing.T) {
 	sources := weightedTables(t)
 	src := sources["two classes"]
-	_, predictors := twoModels(t, src, train.Config{Kernel: "linear", Learner: "logistic", C: 1}, train.Config{Features: 64, Learner: "logistic", C: 1})
+	_, predictors := twoModels(t, src, train.Config{Kernel: "linear", Learner: "logistic", C: 1},
+		train.Config{Features: 64, Learner: "logistic", C: 1})
 	turned := *predictors[1]
 	turned.Classes = []string{"yes", "no"}
 	turned.Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error {
@@ -259,7 +260,8 @@ func TestOrderOfClassesDoesNotMatter(t *testing.T) {
 		var got [2]*Comparison
 		for k, other := range []*Predictor{predictors[1], &turned} {
 			var err error
-			if got[k], err = Compare(context.Background(), []*Predictor{predictors[0], other}, src, CompareOptions{Metric: metric, Resamples: 100}); err != nil {
+			if got[k], err = Compare(context.Background(), []*Predictor{predictors[0], other}, src,
+				CompareOptions{Metric: metric, Resamples: 100}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -284,7 +286,8 @@ func TestOrderOfLabelsDoesNotMatter(t *testing.T) {
 		})
 	}
 	for _, metric := range ComparedMetrics("multilabel") {
-		got, err := Compare(context.Background(), []*Predictor{predictors[0], predictors[1], &turned}, src, CompareOptions{Metric: metric, Resamples: 100})
+		got, err := Compare(context.Background(), []*Predictor{predictors[0], predictors[1], &turned}, src,
+			CompareOptions{Metric: metric, Resamples: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +305,8 @@ func TestFoldsHaveTheTaskOfAllRows(t *testing.T) {
 		y[i] = float64(i / 2)
 	}
 	ridge := train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
-	got, err := CompareConfigs(context.Background(), []NamedConfig{{"a", ridge}, {"b", ridge}}, source(t, line(n), y, 1, nil), FoldOptions{Folds: 2})
+	got, err := CompareConfigs(context.Background(), []NamedConfig{{"a", ridge}, {"b", ridge}},
+		source(t, line(n), y, 1, nil), FoldOptions{Folds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,10 +359,16 @@ func TestCompareErrors(t *testing.T) {
 		{ofTwo[:1], two, CompareOptions{}, "there is nothing to compare with; give two or more"},
 		{ofTwo, two, CompareOptions{Control: 3}, "the control is 3, but there are 1 to 2"},
 		{ofTwo, two, CompareOptions{Level: 95}, "the level 95 of the intervals is not between 0 and 1"},
-		{ofTwo, two, CompareOptions{Metric: "RMSE"}, "the metric rmse is not for the task classify; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, f1, precision, recall, micro_precision, micro_recall, macro_precision, macro_recall, weighted_precision, weighted_recall, auc, average_precision, mcc"},
+		{ofTwo, two, CompareOptions{Metric: "RMSE"},
+			"the metric rmse is not for the task classify; there are accuracy, error, balanced_accuracy, micro_f1, " +
+				"macro_f1, weighted_f1, f1, precision, recall, micro_precision, micro_recall, macro_precision, " +
+				"macro_recall, weighted_precision, weighted_recall, auc, average_precision, mcc"},
 		{ofTwo, two, CompareOptions{Metric: "ece"}, "models cannot be compared by ece; there are accuracy, error"},
 		{ofTwo, two, CompareOptions{Metric: "log_loss"}, "model 1 has no probabilities, which log_loss takes; train it with calibrate=platt"},
-		{ofThree, three, CompareOptions{Metric: "auc"}, "the metric auc is for two classes, and there are 3; there are accuracy, error, balanced_accuracy, micro_f1, macro_f1, weighted_f1, micro_precision, micro_recall, macro_precision, macro_recall, weighted_precision, weighted_recall, mcc, kappa, log_loss, brier"},
+		{ofThree, three, CompareOptions{Metric: "auc"},
+			"the metric auc is for two classes, and there are 3; there are accuracy, error, balanced_accuracy, " +
+				"micro_f1, macro_f1, weighted_f1, micro_precision, micro_recall, macro_precision, macro_recall, " +
+				"weighted_precision, weighted_recall, mcc, kappa, log_loss, brier"},
 		{[]*Predictor{ofTwo[0], ofNumbers[0]}, two, CompareOptions{}, "model 1 is for the task classify, model 1 for regress"},
 		{[]*Predictor{ofTwo[0], ofThree[1]}, two, CompareOptions{}, `model 2 knows the class "yes!", model 1 does not`},
 		{ofTwo, three, CompareOptions{}, `the label "yes!" is none of the classes of the models, no, yes`},
@@ -367,7 +377,8 @@ func TestCompareErrors(t *testing.T) {
 		{ofTwo, constant, CompareOptions{Metric: "auc"}, "auc has no value on these rows"},
 		{ofNumbers, flat, CompareOptions{Metric: "r2"}, "r2 has no value on these rows"},
 		{ofTwo, source(t, line(5), nil, 0, nil), CompareOptions{}, "the rows have no labels to compare predictions with"},
-		{ofTwo, source(t, line(5), nil, 0, []string{"no", "no", "yes", "no", "no"}), CompareOptions{}, "model 1: rows in memory: the rows have 1 dimensions, but the model was trained on 2"},
+		{ofTwo, source(t, line(5), nil, 0, []string{"no", "no", "yes", "no", "no"}), CompareOptions{},
+			"model 1: rows in memory: the rows have 1 dimensions, but the model was trained on 2"},
 	} {
 		got, err := Compare(ctx, c.models, c.src, c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) || got != nil {
@@ -381,7 +392,8 @@ func TestConfigurationsAreJudgedOnTheirFolds(t *testing.T) {
 	ctx := context.Background()
 	sources := weightedTables(t)
 	src := sources["two classes"]
-	configs := []NamedConfig{{"linear", train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}, {"rbf", train.Config{Features: 64, Learner: "ridge", Lambda: 1}}}
+	configs := []NamedConfig{{"linear", train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}},
+		{"rbf", train.Config{Features: 64, Learner: "ridge", Lambda: 1}}}
 	got, err := CompareConfigs(ctx, configs, src, FoldOptions{Folds: 3, Repeats: 2, CompareOptions: CompareOptions{Metric: "f1"}})
 	if err != nil {
 		t.Fatal(err)
@@ -434,7 +446,8 @@ func TestFoldsOfConfigurationsAreStratified(t *testing.T) {
 	same := train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}
 	for seed := range uint64(3) {
 		opt := FoldOptions{CompareOptions: CompareOptions{Metric: "auc", Seed: seed + 1}}
-		if _, err := CompareConfigs(context.Background(), []NamedConfig{{"a", same}, {"b", same}}, source(t, line(n), nil, 0, names), opt); err != nil {
+		if _, err := CompareConfigs(context.Background(), []NamedConfig{{"a", same}, {"b", same}},
+			source(t, line(n), nil, 0, names), opt); err != nil {
 			t.Errorf("seed %d: %v", seed+1, err)
 		}
 	}
@@ -452,7 +465,8 @@ func TestConfigurationsByMcNemar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := got.Configs[1].Difference; got.Test != "mcnemar" || got.Reference != 0 || d.P != 1 || d.Holm != 1 || *d.OnlyModel != 0 || *d.OnlyReference != 0 {
+	if d := got.Configs[1].Difference; got.Test != "mcnemar" || got.Reference != 0 || d.P != 1 || d.Holm != 1 ||
+		*d.OnlyModel != 0 || *d.OnlyReference != 0 {
 		t.Errorf("a configuration against itself: %+v, %+v", got, d)
 	}
 }
@@ -463,7 +477,8 @@ func TestARareClassMayBeMissingFromAFold(t *testing.T) {
 	names := sides(n)
 	names[3] = "rare"
 	src := source(t, line(n), nil, 0, names)
-	configs := []NamedConfig{{"a", train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}}, {"b", train.Config{Features: 32, Learner: "ridge", Lambda: 1}}}
+	configs := []NamedConfig{{"a", train.Config{Kernel: "linear", Learner: "ridge", Lambda: 1}},
+		{"b", train.Config{Features: 32, Learner: "ridge", Lambda: 1}}}
 	got, err := CompareConfigs(context.Background(), configs, src, FoldOptions{Folds: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -490,10 +505,12 @@ func TestCompareConfigsErrors(t *testing.T) {
 		{src, []NamedConfig{linear, linear}, FoldOptions{Test: "z"}, `the test "z" is not known; known are t, mcnemar`},
 		{src, []NamedConfig{linear, linear}, FoldOptions{Test: "mcnemar"}, "McNemar's test is for accuracy and error, and the metric is rmse"},
 		{src, []NamedConfig{linear, linear}, FoldOptions{Test: "mcnemar", Repeats: 2}, "McNemar's test takes one prediction of a row"},
-		{weightedTables(t)["two classes"], []NamedConfig{linear, linear}, FoldOptions{Test: "mcnemar"}, "McNemar's test counts rows, and these have weights"},
+		{weightedTables(t)["two classes"], []NamedConfig{linear, linear}, FoldOptions{Test: "mcnemar"},
+			"McNemar's test counts rows, and these have weights"},
 		{src, []NamedConfig{linear, outliers}, FoldOptions{}, "outliers: outliers are told without labels"},
 		{src, []NamedConfig{linear, classify}, FoldOptions{}, "table.csv: 2 label columns are numbers to predict"},
-		{source(t, line(2), nil, 0, []string{"a", "b"}), []NamedConfig{linear, linear}, FoldOptions{Folds: 30}, "rows in memory: 2 rows are fewer than the 30 folds; give fewer folds"},
+		{source(t, line(2), nil, 0, []string{"a", "b"}), []NamedConfig{linear, linear}, FoldOptions{Folds: 30},
+			"rows in memory: 2 rows are fewer than the 30 folds; give fewer folds"},
 	} {
 		_, err := CompareConfigs(context.Background(), c.configs, c.src, c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -544,8 +561,8 @@ func TestAlikeRowsTogetherAreTheRows(t *testing.T) {
 	}
 }
 
-// TestComparedMetricListsWhatCanBeCompared names a metric that there is not, and one that no comparison has: the error lists all that one has, each
-// with its task, and none that it has not.
+// TestComparedMetricListsWhatCanBeCompared names a metric that there is not, and one that no comparison has: the
+// error lists all that one has, each with its task, and none that it has not.
 func TestComparedMetricListsWhatCanBeCompared(t *testing.T) {
 	for _, name := range []string{"beauty", "top_5_accuracy", "macro-auc"} {
 		err := ComparedMetric(name)

@@ -19,11 +19,11 @@ type NamedConfig struct {
 	Config train.Config
 }
 
-// FoldOptions say how CompareConfigs trains.
+// FoldOptions are the options of the trainings of CompareConfigs.
 type FoldOptions struct {
 	CompareOptions
 
-	// Folds is k, 0 meaning 5, and Repeats how often the rows are divided anew, 0 meaning once.
+	// Folds is k, where 0 means 5, and Repeats how often the rows are divided into folds, where 0 means once.
 	Folds   int
 	Repeats int
 
@@ -34,7 +34,7 @@ type FoldOptions struct {
 	Memory int64
 }
 
-// ConfigComparison is what CompareConfigs finds.
+// ConfigComparison is the result of CompareConfigs.
 type ConfigComparison struct {
 	N       int `json:"n"`
 	Folds   int `json:"folds"`
@@ -44,8 +44,8 @@ type ConfigComparison struct {
 	Better string  `json:"better"`
 	Level  float64 `json:"level"`
 
-	// Reference is the number, from 0, of the configuration that the others are compared with; Chosen says that it is the
-	// best by these folds, not a control.
+	// Reference is the number, from 0, of the configuration that the others are compared with; Chosen means that it is
+	// the best on these folds, not a control.
 	Reference int  `json:"reference"`
 	Chosen    bool `json:"chosen_by_these_rows"`
 
@@ -59,7 +59,7 @@ type ConfigComparison struct {
 type ComparedConfig struct {
 	Name string `json:"name"`
 
-	// Mean and SD are of the metric on the folds, which FoldValues has.
+	// Mean and SD are those of the metric over the folds, which are in FoldValues.
 	Mean       float64   `json:"mean"`
 	SD         float64   `json:"sd"`
 	FoldValues []float64 `json:"fold_values"`
@@ -72,10 +72,10 @@ type ComparedConfig struct {
 	MicrosPerRow float64 `json:"us_per_row"`
 }
 
-// CompareConfigs trains each configuration on all folds but one of src and judges it on that, for every fold and the same
-// folds for all, and compares the metric over the folds. The p-values of the differences are those of the corrected resampled
-// t-test (rank.CorrectedT), or of McNemar's exact test of the out-of-fold predictions of one repeat, which leaves out how
-// trainings differ; they are adjusted by Holm's procedure. Folds are those of dataset.DealFolds, stratified for classes.
+// CompareConfigs trains each configuration on all folds of src but one and tests it on that one, for every fold, with the
+// same folds for all, and compares the metric over the folds. The p-values of the differences are those of the corrected resampled
+// t-test (rank.CorrectedT), or of McNemar's exact test of the out-of-fold predictions of one repeat, which ignores the variation
+// between trainings; they are adjusted by Holm's procedure. Folds are those of dataset.DealFolds, stratified for classes.
 //
 // It trains len(configs)·Folds·Repeats models, one at a time. Memory beside that of a training: as Compare, for n·Repeats rows.
 func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Source, opt FoldOptions) (*ConfigComparison, error) {
@@ -138,7 +138,7 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 			if cfg.Task == "" || cfg.Task == "auto" {
 				cfg.Task = all.Task
 			}
-			runtime.GC() // what the last training held is for this one
+			runtime.GC() // the memory of the last training is free for this one
 			start := time.Now()
 			m, _, err := train.Fit(ctx, rest, cfg, train.Options{Memory: opt.Memory})
 			if err != nil {
@@ -211,7 +211,7 @@ func commonTask(ctx context.Context, configs []NamedConfig, src dataset.Source, 
 	return all, sum.Rows, nil
 }
 
-// classOfRows is the class of each row, nil where labels are no classes.
+// classOfRows is the class of each row, nil if labels are not classes.
 func classOfRows(ctx context.Context, src dataset.Source, labels []string) ([]int32, error) {
 	if labels == nil {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"mercer/rank"
 )
 
-// record keeps of each row and model what a metric of weighted rows takes, so that it can be computed again for any
+// record keeps, for each row and model, what a weighted metric needs, so that it can be recomputed for any
 // weights of the rows.
 type record struct {
 	metric *Metric
@@ -26,11 +26,11 @@ type record struct {
 	labels  []string
 	sets    *dataset.LabelSets
 	outputs int
-	parts   int // numbers a row and model of sums
+	parts   int // numbers per row and model of sums
 
 	weights []float64 // of rows; nil: all 1
 	truth   []int32   // classes
-	targets []float64 // rows×outputs, for what depends on their spread
+	targets []float64 // rows×outputs, for metrics that depend on their spread
 	models  []keptRows
 
 	batch   *matrix.Batch
@@ -38,17 +38,17 @@ type record struct {
 	centres []float64
 }
 
-// keptRows are what is kept of one model.
+// keptRows are the data kept for one model.
 type keptRows struct {
 	class   []int32   // predicted
 	score   []float32 // of the second of two classes
 	order   []int32   // rows by score, the largest first
 	sums    []float32 // rows×parts
-	own     []int     // place of its classes or labels among all
+	own     []int     // index of its classes or labels among all
 	seconds float64
 }
 
-// way is how a metric comes from what is kept.
+// way is how a metric is computed from what is kept.
 type way int
 
 const (
@@ -60,7 +60,7 @@ const (
 	byCounts                 // from hits and misses of the labels
 )
 
-// compared are the metrics that models can be compared by.
+// compared are the metrics by which models can be compared.
 var compared = map[string]map[string]way{
 	"classify": {
 		"accuracy": byConfusion, "error": byConfusion, "balanced_accuracy": byConfusion, "mcc": byConfusion, "kappa": byConfusion,
@@ -77,7 +77,7 @@ var compared = map[string]map[string]way{
 	},
 }
 
-// ComparedMetrics are the names of the metrics that models of a task can be compared by, what matters first.
+// ComparedMetrics are the names of the metrics by which models of a task can be compared, the most important first.
 func ComparedMetrics(task string) []string {
 	return slices.DeleteFunc(MetricNames(task), func(name string) bool {
 		_, known := waysOf(task)[name]
@@ -85,8 +85,8 @@ func ComparedMetrics(task string) []string {
 	})
 }
 
-// ComparedMetric says why models cannot be compared by the metric of a name, whatever their task, if they cannot; it lists those
-// that they can.
+// ComparedMetric returns an error if models of any task cannot be compared by the named metric; it lists those that
+// are possible.
 func ComparedMetric(name string) error {
 	m, err := MetricNamed(name)
 	if err != nil {
@@ -100,13 +100,13 @@ func ComparedMetric(name string) error {
 	return fmt.Errorf("models cannot be compared by %s, but by %s", m.Name, byTask(ComparedMetrics))
 }
 
-// comparedMetrics are those of ComparedMetrics that models like p have.
+// comparedMetrics are the ComparedMetrics that apply to models like p.
 func comparedMetrics(p *Predictor) string {
 	names := slices.DeleteFunc(ComparedMetrics(p.Task), func(name string) bool { return ofTwoClasses(name) && len(p.Classes) != 2 })
 	return strings.Join(names, ", ")
 }
 
-// ofTwoClasses says whether models can be compared by the metric only if they tell two classes apart.
+// ofTwoClasses reports whether the metric is only for models of two classes.
 func ofTwoClasses(name string) bool {
 	return slices.Contains([]string{"f1", "precision", "recall", "auc", "average_precision"}, name)
 }
@@ -118,7 +118,7 @@ func waysOf(task string) map[string]way {
 	return compared[task]
 }
 
-// newRecord keeps what a metric takes of models that are like p.
+// newRecord makes a record for a metric of models like p.
 func newRecord(metric string, p *Predictor, models int) (*record, error) {
 	m, err := MetricNamed(metric)
 	if metric == "" {
@@ -208,7 +208,7 @@ func (r *record) truths(b *matrix.Batch, src dataset.Source) error {
 	return nil
 }
 
-// short lists names, not too many.
+// short lists names, up to a limit.
 func short(names []string) string {
 	if len(names) > 12 {
 		return strings.Join(names[:12], ", ") + ", …"
@@ -216,7 +216,7 @@ func short(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// place says where the classes or labels of a model are among all.
+// place is the indices of a model's classes or labels among all.
 func (r *record) place(j int, p *Predictor) error {
 	if r.how == byProbability && !p.Probabilities {
 		return option.Errorf("%s has no probabilities, which %s takes; train it with %s", p.Name, r.metric.Name, option.Set("calibrate", "platt"))
@@ -237,7 +237,7 @@ func (r *record) place(j int, p *Predictor) error {
 	return nil
 }
 
-// add keeps what model j says of row i of the batch.
+// add keeps the prediction of model j for row i of the batch.
 func (r *record) add(j, i int, s *Said) error {
 	m := &r.models[j]
 	switch r.how {
@@ -287,7 +287,7 @@ func (r *record) add(j, i int, s *Said) error {
 	return nil
 }
 
-// labelParts are the numbers that are kept of a row of labels.
+// labelParts are the numbers kept for a row of labels.
 func (r *record) labelParts(has, told []bool, own []int) []float32 {
 	hits, toldAll, truths, both := 0, 0, 0, 0
 	for _, h := range has {
@@ -326,7 +326,7 @@ func (r *record) labelParts(has, told []bool, own []int) []float32 {
 	return []float32{float32(2 * hits), float32(both)}
 }
 
-// prepare sorts and centres what is needed for any weights.
+// prepare sorts and centres the data for any weights.
 func (r *record) prepare() {
 	for j := range r.models {
 		m := &r.models[j]
@@ -355,11 +355,11 @@ func (r *record) prepare() {
 	}
 }
 
-// mostDistinct is how many different rows distinct tells apart.
+// mostDistinct is the largest number of different rows that distinct handles.
 const mostDistinct = 4096
 
-// distinct is a record of the rows that differ in truth and predictions, and how many are like each, where these are few: the
-// bootstrap then need not draw row by row. Else it is r itself, and nil.
+// distinct is a record of the rows with different truth and predictions, and the number of each, if these are few: the
+// bootstrap then need not draw row by row. Otherwise it is r itself, and nil.
 func (r *record) distinct() (few *record, copies []int32) {
 	if r.how != byConfusion || r.weights != nil {
 		return r, nil

@@ -2,14 +2,14 @@ package lab
 
 import "math"
 
-// values computes the metric of each model for rows of which row i comes times[i] times; NaN where it has no value.
+// values computes the metric of each model if row i occurs times[i] times; NaN if it is undefined.
 func (r *record) values(times []int32, out []float64) {
 	for j := range r.models {
 		out[j] = r.value(&r.models[j], times)
 	}
 }
 
-// weight is that of row i, which comes times[i] times.
+// weight is that of row i, which occurs times[i] times.
 func (r *record) weight(times []int32, i int) float64 {
 	w := float64(times[i])
 	if r.weights != nil {
@@ -64,8 +64,8 @@ func (r *record) ofConfusion(m *keptRows, times []int32) float64 {
 	return math.NaN()
 }
 
-// ofRanking is the area under the curve of ROC, or of precision against recall, by one walk through the rows in the order
-// of their scores: rows with equal ones count as one step.
+// ofRanking is the area under the curve of ROC, or of precision against recall, in one pass over the rows in the order
+// of their scores: rows with equal scores count as one step.
 func (r *record) ofRanking(m *keptRows, times []int32) float64 {
 	var positive, negative, auc, average float64
 	for lo := 0; lo < len(m.order); {
@@ -87,7 +87,7 @@ func (r *record) ofRanking(m *keptRows, times []int32) float64 {
 		lo = hi
 	}
 	if r.metric.Name == "auc" {
-		return auc / (positive * negative) // NaN where a class is missing
+		return auc / (positive * negative) // NaN if a class is missing
 	}
 	return average / positive
 }
@@ -124,7 +124,7 @@ func (r *record) ofSquares(m *keptRows, times []int32) float64 {
 		}
 	}
 	if value-value != 0 {
-		return math.NaN() // targets that do not vary
+		return math.NaN() // constant targets
 	}
 	return value
 }

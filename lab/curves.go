@@ -2,32 +2,32 @@ package lab
 
 import "math"
 
-// Curves hold what pictures of an evaluation are drawn from.
+// Curves hold the data for pictures of an evaluation.
 type Curves struct {
-	// ROC and PR are the curves of one class against the rest: of two classes that of the
-	// second alone, of several one each, and one of each label. A class without rows, or
-	// without others, has none.
+	// ROC and PR are the curves of one class against the rest: for two classes that of
+	// the second alone, for several one each, and one for each label. A class with no rows,
+	// or with all of them, has none.
 	//
 	// ROC has the share of the negative rows as X and that of the positive rows as Y whose
 	// score is at least Threshold; PR has the recall as X and the precision as Y.
 	ROC []Curve `json:"roc,omitempty"`
 	PR  []Curve `json:"pr,omitempty"`
 
-	// Calibration compares probabilities with what happened, in 15 equal bins of [0, 1],
-	// those without rows left out: of two classes the probability of the second, of several
-	// that of the likeliest, of labels that of each.
+	// Calibration compares probabilities with outcomes, in 15 equal bins of [0, 1]
+	// without the empty ones: for two classes the probability of the second, for several
+	// that of the likeliest, for labels that of each.
 	Calibration []CalibrationBin `json:"calibration,omitempty"`
 
 	// Residuals are of each output of a regression.
 	Residuals []Residuals `json:"residuals,omitempty"`
 }
 
-// Curve is a line of at most 500 points, taken from what may have been millions.
+// Curve is a line of at most 500 points, reduced from possibly millions.
 type Curve struct {
 	// Label is the positive class.
 	Label string `json:"label"`
 
-	// Area is that under the whole curve (AUC, or average precision), not that of the points.
+	// Area is that under the full curve (AUC, or average precision), not under the points.
 	Area float64 `json:"area"`
 
 	// Share is the positive rows' share of all: the precision of chance.
@@ -36,14 +36,14 @@ type Curve struct {
 	X []float64 `json:"x"`
 	Y []float64 `json:"y"`
 
-	// Threshold is the score from which on rows are taken for positive; in a model of several
+	// Threshold is the score from which on rows count as positive; for several
 	// classes with probabilities the log-odds log(p/(1-p)) of the class.
 	Threshold []float64 `json:"threshold"`
 }
 
 // CalibrationBin are rows with similar probabilities.
 type CalibrationBin struct {
-	// Predicted is their mean probability, Observed the share of them that came true.
+	// Predicted is their mean probability, Observed the share that came true.
 	Predicted float64 `json:"predicted"`
 	Observed  float64 `json:"observed"`
 
@@ -51,12 +51,12 @@ type CalibrationBin struct {
 	Rows float64 `json:"rows"`
 }
 
-// Residuals show the errors of one output of a regression.
+// Residuals describe the errors of one output of a regression.
 type Residuals struct {
 	// Name is that of the output's column, or its number from 0.
 	Name string `json:"name"`
 
-	// Truth and Predicted are of up to 2,000 rows, drawn evenly by Options.Seed.
+	// Truth and Predicted are those of up to 2,000 rows, drawn uniformly by Options.Seed.
 	Truth     []float64 `json:"truth"`
 	Predicted []float64 `json:"predicted"`
 
@@ -76,15 +76,15 @@ type Confusion struct {
 	Labels []string `json:"labels"`
 
 	// Counts[t][p] is the number, or weight, of the rows of class t that are predicted as p.
-	// Where rows have labels that the model does not know, one more line counts these.
+	// If rows have labels unknown to the model, one more row counts these.
 	Counts [][]float64 `json:"counts"`
 }
 
 // mostPoints is how many points a Curve has at most.
 const mostPoints = 500
 
-// curves are the ROC curve and that of precision and recall of a column; nil where one of the
-// two kinds of rows is missing.
+// curves are the ROC and precision-recall curves of a column; nil if there are no
+// positive or no negative rows.
 func (r *ranking) curves(column int, label string) (roc, pr *Curve) {
 	order := r.order(column)
 	a := r.areas(column, order)
@@ -118,14 +118,14 @@ func (r *ranking) curves(column int, label string) (roc, pr *Curve) {
 	return roc, pr
 }
 
-// finite is a score as a number that JSON can hold.
+// finite is a score as a number that JSON can represent.
 func finite(s float32) float64 {
 	return max(-math.MaxFloat32, min(math.MaxFloat32, float64(s)))
 }
 
-// draw takes points from the curve that walk visits in order of x, such that little of the area
-// is lost: a point is left out where it, its neighbours left out, and the step span a box of less than
-// some area. That area starts where no more than mostPoints can be left, and shrinks as long as no more are.
+// draw selects points from the curve that walk visits in order of x, such that little of the area is
+// lost: a point is left out if it, the neighbours left out before it, and the step span a box of less than a
+// certain area. That area starts at a value for which at most mostPoints can remain, and shrinks as long as that holds.
 func (c *Curve) draw(walk func(point func(x, y, threshold float64))) {
 	variation, last := 0.0, math.NaN()
 	walk(func(_, y, _ float64) {
@@ -152,7 +152,7 @@ func (c *Curve) draw(walk func(point func(x, y, threshold float64))) {
 // largestStep is how far apart in x the points of a drawing may be where the curve has more.
 const largestStep = 0.01
 
-// drawing is a curve while points are left out.
+// drawing is a curve while points are being selected.
 type drawing struct {
 	curve           Curve
 	x, y, threshold float64 // the last point seen, if any

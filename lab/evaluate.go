@@ -11,12 +11,12 @@ import (
 	"mercer/model"
 )
 
-// Options say what Evaluate does beside its metrics; the zero value is nothing.
+// Options define what Evaluate does besides its metrics; the zero value adds nothing.
 type Options struct {
-	// Progress, if not nil, is told the rows done and the share of the source.
+	// Progress, if not nil, is called with the rows done and the share of the source.
 	Progress func(rows int, share float64)
 
-	// Curves asks for Metrics.Curves.
+	// Curves requests Metrics.Curves.
 	Curves bool
 
 	// Seed draws the rows of Residuals; 0 means 1.
@@ -26,13 +26,13 @@ type Options struct {
 	Quantile float64
 }
 
-// Evaluate predicts the labelled rows of src with m and compares. Weights of the rows, if they
-// have any, are those of all metrics.
+// Evaluate predicts the labelled rows of src with m and compares. The rows' weights,
+// if any, apply to all metrics.
 //
-// Memory beside that of a batch, for n rows: of two classes 8 bytes a row for the area under the
-// curve, of K classes 4·K + 4, of K labels 5·K, and of K numbers 16·K for the median; 8 more
-// where rows have weights. All of these end at 128 MiB, where the areas and the median become
-// approximate and Metrics says within what. Sorting takes another 8 bytes a row kept.
+// Memory beside that of a batch, for n rows: for two classes 8 bytes per row for the area under the
+// curve, for K classes 4·K + 4, for K labels 5·K, and for K numbers 16·K for the median; 8 more if
+// rows have weights. All of these are limited to 128 MiB, beyond which the areas and the median become
+// approximate and Metrics gives bounds on the error. Sorting takes another 8 bytes per row kept.
 func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Options) (*Metrics, error) {
 	j := newJudge(m, src, opt)
 	for b, err := range dataset.Each(ctx, src) {
@@ -49,7 +49,7 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Optio
 	return j.metrics()
 }
 
-// leastWeight bounds the sum of all weights, and one over it, such that products of two have room.
+// leastWeight bounds the sum of all weights, and its inverse, so that products of two do not overflow.
 const leastWeight = 1e-100
 
 // judge compares the predictions of a model with batches of labelled rows.
@@ -59,7 +59,7 @@ type judge struct {
 	curves bool
 	rows   int
 	weight float64
-	// weighted says that rows have weights.
+	// weighted means that rows have weights.
 	weighted bool
 	scores   matrix.Dense
 
@@ -157,8 +157,8 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 			return err
 		}
 		if len(j.probability) == len(scores) {
-			// Scores of different rows may differ by more than their probabilities, as those
-			// of a softmax do.
+			// Scores of different rows may differ by an offset that probabilities do not
+			// show, as for a softmax.
 			for k, p := range j.probability {
 				j.odds[k] = LogOdds(p)
 			}
@@ -178,7 +178,7 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 			return dataset.AtRow(j.src, b.First+i, err)
 		}
 		for t, v := range scores {
-			j.told[t] = v > 0
+			j.told[t] = j.m.Has(t, v)
 		}
 		j.byLabel.Add(j.has, j.told, rank, len(unknown), weight)
 		if j.proba != nil {
@@ -224,7 +224,7 @@ func (j *judge) metrics() (*Metrics, error) {
 	return m, nil
 }
 
-// pictures are the curves of what was added.
+// pictures are the curves of the rows added.
 func (j *judge) pictures() *Curves {
 	c := new(Curves)
 	curve := func(r *ranking, column int, label string) {

@@ -66,7 +66,8 @@ func TestEvaluateCountsWrongRows(t *testing.T) {
 	}
 	names[n-2] = "above"
 	rows, last := 0, 0.0
-	got, err := Evaluate(context.Background(), m, source(t, x, nil, 0, names), Options{Progress: func(r int, share float64) { rows, last = r, share }})
+	got, err := Evaluate(context.Background(), m, source(t, x, nil, 0, names),
+		Options{Progress: func(r int, share float64) { rows, last = r, share }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,8 @@ func TestWeightsCountAsRepeatedRows(t *testing.T) {
 		}
 		withWeights := o
 		withWeights.Weight = "w"
-		m, _, err := train.Fit(context.Background(), csvSource(t, weighted.String(), withWeights), train.Config{Kernel: "linear", Learner: c.learner}, train.Options{})
+		m, _, err := train.Fit(context.Background(), csvSource(t, weighted.String(), withWeights),
+			train.Config{Kernel: "linear", Learner: c.learner}, train.Options{})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
@@ -242,7 +244,8 @@ func TestNoMetricIsInfinite(t *testing.T) {
 	x, y := line(3), []float64{1, 2, 3}
 	m := fit(t, source(t, x, y, 1, nil))
 	_, err := Evaluate(context.Background(), m, source(t, x, []float64{1e200, 2, 3}, 1, nil), Options{})
-	if want := "rows in memory: the targets differ from the predictions by up to 1e+200, whose square float64 does not hold; divide all targets by the same number"; err == nil || err.Error() != want {
+	if want := "rows in memory: the targets differ from the predictions by up to 1e+200, whose square float64 does " +
+		"not hold; divide all targets by the same number"; err == nil || err.Error() != want {
 		t.Errorf("%v; want %q", err, want)
 	}
 	got, err := Evaluate(context.Background(), m, source(t, x, []float64{5e-324, 2, 3}, 1, nil), Options{Curves: true})
@@ -282,7 +285,8 @@ func TestCurvesOfEveryTask(t *testing.T) {
 
 	m := evaluate(source(t, x, nil, 0, two), steep)
 	c := m.Curves
-	if len(c.ROC) != 1 || c.ROC[0].Label != "right" || c.ROC[0].Area != *m.AUC || c.PR[0].Area != *m.AveragePrecision || len(c.Calibration) == 0 || c.Residuals != nil {
+	if len(c.ROC) != 1 || c.ROC[0].Label != "right" || c.ROC[0].Area != *m.AUC || c.PR[0].Area != *m.AveragePrecision ||
+		len(c.Calibration) == 0 || c.Residuals != nil {
 		t.Errorf("two classes: %+v", c)
 	}
 	if math.Abs(c.PR[0].Share-0.5) > 1e-12 {

@@ -7,8 +7,8 @@ import (
 )
 
 // middle finds the median of numbers with weights. Up to middleBytes for all outputs together
-// it keeps them all, 16 bytes each; beyond, it sums weights in bins between quantiles of those
-// it had kept, and says how far off the median may be.
+// it keeps them all, 16 bytes each; beyond that, it sums weights in bins between quantiles
+// of those kept, and bounds the error of the median.
 type middle struct {
 	limit  int // most numbers to keep
 	values []weighted
@@ -62,8 +62,8 @@ func (q *middle) sort() {
 	slices.SortFunc(q.values, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
 }
 
-// median is the smallest number that half of the weight does not exceed; where that is
-// exactly half, the mean of it and the next. within is how far off it may be.
+// median is the smallest number that half of the weight does not exceed; if that
+// is exactly half, the mean of it and the next. within bounds its error.
 func (q *middle) median() (median, within float64) {
 	spans := q.bins
 	if q.edges == nil {

@@ -1,7 +1,7 @@
 package lab
 
-// MultiLabel gathers predictions of labels of which a row may have any number. Memory: that of
-// a ranking, if it is given scores.
+// MultiLabel gathers predictions of several labels per row. Memory: that of a
+// ranking, if it is given scores.
 type MultiLabel struct {
 	labels                  []string
 	rows, unknownRows       int
@@ -19,9 +19,9 @@ func NewMultiLabel(labels []string) *MultiLabel {
 	return &MultiLabel{labels: labels, hits: make([]float64, n), truths: make([]float64, n), predicted: make([]float64, n)}
 }
 
-// Add adds a row with its labels and those predicted. scores say how likely each label is, nil
-// for all rows if rankings are not wanted. unknown is how many more labels the row has that
-// the model does not know: they are missed. weight is the row's, 1 where rows have none.
+// Add adds a row with its labels and those predicted. scores are the scores of the labels, nil
+// for all rows if rankings are not needed. unknown is how many further labels the row has that
+// the model does not know: they count as missed. weight is the row's, 1 if rows have none.
 func (l *MultiLabel) Add(has, predicted []bool, scores []float32, unknown int, weight float64) {
 	l.rows++
 	l.weight += weight

@@ -2,8 +2,8 @@ package lab
 
 import "math"
 
-// Probability gathers how good the probabilities of a classifier are, or those of labels of
-// which a row may have any number. Memory: that of 30 bins.
+// Probability gathers the quality of the probabilities of a classifier, or
+// of several labels per row. Memory: that of 30 bins.
 type Probability struct {
 	log, brier   float64
 	terms        float64 // of brier and log: weights of rows, or of rows × labels
@@ -27,21 +27,21 @@ func (c *calibration) add(p float64, hit bool, weight float64) {
 	}
 }
 
-// leastProbability is what a probability of 0 counts as in a logarithm, as in scikit-learn.
+// leastProbability replaces a probability of 0 in a logarithm, as in scikit-learn.
 const leastProbability = 0x1p-52
 
-// NewProbability returns a gatherer; binary says that there are two classes.
+// NewProbability returns a gatherer; binary means that there are two classes.
 func NewProbability(binary bool) *Probability { return &Probability{positiveOnly: binary} }
 
-// LogOdds is log(p/(1-p)), a score that orders rows as the probability p does and keeps those
-// near 1 apart in float32. What rounding puts outside [0, 1] counts as 0 or 1, which are ∓Inf.
+// LogOdds is log(p/(1-p)), a score that orders rows like the probability p and resolves
+// values near 1 in float32. Values outside [0, 1] by rounding count as 0 or 1, which give ∓Inf.
 func LogOdds(p float64) float32 {
 	p = max(0, min(p, 1))
 	return float32(math.Log(p) - math.Log1p(-p))
 }
 
 // Add adds a row of class truth in [0, len(p)) with the probabilities of the classes. weight is
-// the row's, 1 where rows have none.
+// the row's, 1 if rows have none.
 func (q *Probability) Add(truth int, p []float64, weight float64) {
 	q.terms += weight
 	q.log -= weight * math.Log(max(p[truth], leastProbability))

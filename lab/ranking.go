@@ -8,18 +8,18 @@ import (
 	"mercer/internal/vec"
 )
 
-// ranking gathers scores, one a class (or label) and row, for the areas under the curves of
+// ranking gathers scores, one per class (or label) and row, for the areas under the curves of
 // one class against the rest. Up to rankingBytes it keeps all scores and is exact; it takes
-// 4·K + 4 bytes a row for K columns (labels: 5·K), 8 more where rows have weights, and 8 a row
-// and thread while it sorts. Beyond, it counts scores in bins between quantiles of those it
-// had kept, 24 bytes each and no more than rankingBytes in all, and says how far off the areas may be:
+// 4·K + 4 bytes per row for K columns (labels: 5·K), 8 more if rows have weights, and 8 per row
+// and thread while it sorts. Beyond that, it counts scores in bins between quantiles of
+// those kept, 24 bytes each and no more than rankingBytes in all, and bounds the errors of the areas:
 // within a bin any order is possible.
 type ranking struct {
 	columns int
 	rows    int
 	scores  []float32 // rows×columns
-	truth   []int32   // class of each row; nil where rows have labels
-	has     []bool    // rows×columns; nil where rows have a class
+	truth   []int32   // class of each row; nil if rows have labels
+	has     []bool    // rows×columns; nil if rows have a class
 	weights []float64 // nil while all are 1
 
 	limit int         // most bytes of scores
@@ -30,7 +30,7 @@ type ranking struct {
 // bin are the rows of one column with scores in a range.
 type bin struct {
 	positive, negative float64 // sums of weights
-	low, high          float32 // the scores that are there
+	low, high          float32 // the scores in it
 }
 
 const (
@@ -64,7 +64,7 @@ func (r *ranking) addLabels(scores []float32, has []bool, weight float64) {
 	r.keep(scores, weight)
 }
 
-// class is the positive one of a column: of two classes, with one column, the second.
+// class is the positive class of a column: the second if two classes share one column.
 func (r *ranking) class(column int) int {
 	if r.columns == 1 {
 		return 1
@@ -100,7 +100,7 @@ func (r *ranking) keep(scores []float32, weight float64) {
 	}
 }
 
-// coarsen puts the scores into bins.
+// coarsen sorts the scores into bins.
 func (r *ranking) coarsen() {
 	count := min(mostBins, max(2, r.limit/(28*r.columns)))
 	edges, bins := make([][]float32, r.columns), make([][]bin, r.columns)
@@ -139,7 +139,7 @@ func (r *ranking) count(column int, s float32, positive bool, weight float64) {
 }
 
 // order sorts the rows by a column's scores, the largest first. The upper half of each number
-// is the score, the lower half twice the row, and 1 where it is positive. It is nil where there
+// is the score, the lower half twice the row, plus 1 if it is positive. It is nil if there
 // are bins, which are in order.
 func (r *ranking) order(column int) []uint64 {
 	if r.edges != nil {
@@ -203,7 +203,7 @@ func (r *ranking) each(column int, order []uint64, visit func(b bin)) {
 // areas are those under a column's curves.
 type areas struct {
 	auc, average             float64
-	aucWithin, averageWithin float64 // how far off they may be, 0 where all scores are kept
+	aucWithin, averageWithin float64 // bounds on their errors, 0 if all scores are kept
 	positive, negative       float64
 }
 
@@ -237,12 +237,12 @@ func (r *ranking) areas(column int, order []uint64) areas {
 		a.negative += b.negative
 	})
 	pairs := a.positive * a.negative
-	a.auc, a.average = min(1, share(a.auc, pairs)), min(1, share(a.average, a.positive)) // but for rounding
+	a.auc, a.average = min(1, share(a.auc, pairs)), min(1, share(a.average, a.positive)) // up to rounding
 	a.aucWithin, a.averageWithin = share(a.aucWithin, pairs), share(a.averageWithin, a.positive)
 	return a
 }
 
-// into writes the areas into the metrics of their class or label, and how far off they may be into m.
+// into writes the areas into the metrics of their class or label, and the bounds on their errors into m.
 func (a areas) into(l *LabelMetrics, m *Metrics) {
 	if a.positive > 0 && a.negative > 0 {
 		l.AUC = &a.auc

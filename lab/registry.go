@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Metric is one of the numbers of Metrics that models can be compared and chosen by.
+// Metric is one of the numbers of Metrics by which models can be compared and chosen.
 type Metric struct {
-	// Name is that of the number in the JSON of Metrics, Title what tables call it.
+	// Name is the name of the number in the JSON of Metrics, Title its name in tables.
 	Name, Title string
 
-	// LargerIsBetter tells which way is up.
+	// LargerIsBetter means that larger values are better.
 	LargerIsBetter bool
 
-	// Percent says that it is a share, which people read in percent.
+	// Percent means that it is a share, shown in percent.
 	Percent bool
 
-	// About says in a few words what it is.
+	// About describes it in a few words.
 	About string
 
-	// Tasks are those of model.Info that it is for.
+	// Tasks are the tasks, as in model.Info, that it is for.
 	Tasks []string
 
 	value func(*Metrics) *float64
@@ -29,8 +29,8 @@ type Metric struct {
 // Value is the metric's value among metrics, nil if it has none there.
 func (m *Metric) Value(of *Metrics) *float64 { return m.value(of) }
 
-// Within is how far the value may be off where there were too many rows to find it exactly;
-// nil where it is exact.
+// Within bounds the error of the value if there were too many rows to compute it
+// exactly; nil if it is exact.
 func (m *Metric) Within(of *Metrics) *float64 {
 	switch m.Name {
 	case "auc", "macro_auc", "weighted_auc":
@@ -43,7 +43,7 @@ func (m *Metric) Within(of *Metrics) *float64 {
 	return nil
 }
 
-// Better says whether a is a better value than b.
+// Better reports whether a is a better value than b.
 func (m *Metric) Better(a, b float64) bool {
 	if m.LargerIsBetter {
 		return a > b
@@ -51,7 +51,7 @@ func (m *Metric) Better(a, b float64) bool {
 	return a < b
 }
 
-// Suits says whether the metric is for models of a task ("classify", "regress", "multilabel"
+// Suits reports whether the metric is for models of a task ("classify", "regress", "multilabel"
 // or "outliers").
 func (m *Metric) Suits(task string) bool { return slices.Contains(m.Tasks, task) }
 
@@ -63,7 +63,7 @@ var (
 	ofProbabilities = []string{"classify", "multilabel"}
 )
 
-// metrics are all of them, what matters first.
+// metrics are all of them, the most important first.
 var metrics = []Metric{
 	{"accuracy", "accuracy", true, true, "share of rows whose class is predicted", ofClasses, func(m *Metrics) *float64 { return m.Accuracy }},
 	{"error", "error", false, true, "share of rows whose class is not predicted", ofClasses, func(m *Metrics) *float64 { return m.Error }},
@@ -133,8 +133,8 @@ var metrics = []Metric{
 	{"mce", "MCE", false, false, "largest calibration error", ofProbabilities, func(m *Metrics) *float64 { return m.MCE }},
 }
 
-// MetricNames are the names of the metrics for models of a task, or of all for "", what
-// matters first.
+// MetricNames are the names of the metrics for models of a task, or of all for "", the most
+// important first.
 func MetricNames(task string) []string {
 	var names []string
 	for i := range metrics {
@@ -145,7 +145,7 @@ func MetricNames(task string) []string {
 	return names
 }
 
-// MetricNamed is the metric of a name, also of one in capitals or with hyphens; its error lists those that there are.
+// MetricNamed is the metric with a name, in any case and with hyphens allowed; its error lists all names.
 func MetricNamed(name string) (*Metric, error) {
 	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for i := range metrics {
@@ -156,7 +156,7 @@ func MetricNamed(name string) (*Metric, error) {
 	return nil, fmt.Errorf("there is no metric %q; there are %s", name, byTask(MetricNames))
 }
 
-// byTask lists names of metrics by what they are for.
+// byTask lists names of metrics by task.
 func byTask(names func(task string) []string) string {
 	var lists []string
 	for _, task := range []struct{ name, what string }{{"classify", "for classes"}, {"regress", "for numbers"},
@@ -166,8 +166,8 @@ func byTask(names func(task string) []string) string {
 	return strings.Join(lists, "; ")
 }
 
-// MetricOf is the metric of a name for models of a task, or for "" the task's usual one:
-// accuracy of classes, RMSE of numbers, micro F1 of labels of which a row may have any number.
+// MetricOf is the metric with a name for models of a task, or for "" the task's
+// default: accuracy for classes, RMSE for numbers, micro F1 for several labels per row.
 func MetricOf(name, task string) (*Metric, error) {
 	if name == "" {
 		switch task {

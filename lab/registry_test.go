@@ -11,7 +11,8 @@ import (
 func TestMetricsOfTheRegistryAreThoseOfTheJSON(t *testing.T) {
 	fields := reflect.TypeFor[Metrics]()
 	met := map[string]bool{}
-	beside := map[string]bool{"weight": true, "auc_within": true, "average_precision_within": true, "median_ae_within": true, "bias": true, "quantile": true}
+	beside := map[string]bool{"weight": true, "auc_within": true, "average_precision_within": true,
+		"median_ae_within": true, "bias": true, "quantile": true}
 	for i := range fields.NumField() {
 		if fields.Field(i).Type != reflect.TypeFor[*float64]() {
 			continue

@@ -7,13 +7,13 @@ import (
 
 // Regression gathers the predictions of a regression. Memory: that of a middle for each output.
 type Regression struct {
-	// Quantile is what Pinball is of; 0 means 0.5.
+	// Quantile is that of Pinball; 0 means 0.5.
 	Quantile float64
 
 	rows    int
 	weight  float64
 	outputs []output
-	curves  *residuals // nil unless wanted
+	curves  *residuals // nil unless requested
 }
 
 // output has the sums of one target.
@@ -33,8 +33,8 @@ type output struct {
 	middle *middle
 }
 
-// NewRegression returns a gatherer for targets of the given names; where there are none, their
-// numbers.
+// NewRegression returns a gatherer for targets of the given names, or, if there are none, of
+// their numbers.
 func NewRegression(names []string, outputs int) *Regression {
 	r := &Regression{outputs: make([]output, outputs)}
 	for t := range r.outputs {
@@ -47,7 +47,7 @@ func NewRegression(names []string, outputs int) *Regression {
 	return r
 }
 
-// Add adds a row with its targets and what was predicted. weight is the row's, 1 where rows
+// Add adds a row with its targets and what was predicted. weight is the row's, 1 if rows
 // have none.
 func (r *Regression) Add(truth []float64, predicted []float32, weight float64) {
 	r.rows++
@@ -88,8 +88,8 @@ func (r *Regression) Add(truth []float64, predicted []float32, weight float64) {
 }
 
 // Metrics computes the metrics of the rows added so far; some must have a weight over 0. A
-// target that does not vary counts as explained (R² = 1) if it is predicted without error and
-// as 0 otherwise.
+// constant target has R² = 1 if it is predicted without error and
+// 0 otherwise.
 func (r *Regression) Metrics() *Metrics {
 	q := r.Quantile
 	if q == 0 {
@@ -146,8 +146,8 @@ func (r *Regression) Metrics() *Metrics {
 	return m
 }
 
-// held makes a metric of a value, nil where float64 could not hold it: the square of a very
-// large error, or the ratio to a target of next to nothing.
+// held turns a value into a metric, nil if it overflows float64: the square of
+// a very large error, or the ratio to a tiny target.
 func held(v float64) *float64 {
 	if v-v != 0 {
 		return nil
@@ -155,7 +155,7 @@ func held(v float64) *float64 {
 	return &v
 }
 
-// explainedShare is the share of a spread that is not left.
+// explainedShare is the explained share of a spread.
 func explainedShare(left, spread float64) float64 {
 	switch {
 	case spread > 0:

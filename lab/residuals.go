@@ -6,8 +6,8 @@ import (
 	"mercer/internal/random"
 )
 
-// residuals gather what shows the errors of a regression: rows drawn evenly (Vitter's
-// algorithm R) and histograms. Memory: 64 kB an output.
+// residuals gather data on the errors of a regression: rows drawn uniformly (Vitter's
+// algorithm R) and histograms. Memory: 64 kB per output.
 type residuals struct {
 	rows       int
 	stream     *random.Stream
@@ -50,8 +50,8 @@ func (r *residuals) of(output int, name string) Residuals {
 	return one
 }
 
-// histogram sums weights of numbers in bins of equal width, a power of two that doubles when a
-// number lies outside.
+// histogram sums weights of numbers in bins of equal width, a power of two that doubles if
+// a number lies outside.
 type histogram struct {
 	counts [4096]float64
 	first  int64 // counts[i] is of [(first+i)·width, (first+i+1)·width)
@@ -60,7 +60,7 @@ type histogram struct {
 
 func (h *histogram) add(v, weight float64) {
 	if h.width == 0 {
-		// Fine enough for all that follows: numbers of other sizes make it coarser.
+		// Fine enough for anything: numbers of other sizes make it coarser.
 		_, exp := math.Frexp(v)
 		h.width = math.Ldexp(1, max(exp-20, -1000))
 		h.first = int64(math.Floor(v/h.width)) - int64(len(h.counts)/2)
@@ -75,7 +75,7 @@ func (h *histogram) add(v, weight float64) {
 	}
 }
 
-// double joins each two bins, and keeps the middle in the middle.
+// double merges pairs of bins, and keeps the middle in the middle.
 func (h *histogram) double() {
 	old := h.counts
 	h.counts = [len(old)]float64{}
@@ -90,7 +90,7 @@ func (h *histogram) double() {
 
 func floorHalf(v int64) int64 { return v >> 1 }
 
-// residuals shows the range of all but a thousandth of the weight on either side in at most 80 bins.
+// residuals is the range of all but a thousandth of the weight on either side, in at most 80 bins.
 func (h *histogram) residuals() Residuals {
 	total := 0.0
 	for _, c := range h.counts {

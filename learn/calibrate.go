@@ -10,24 +10,24 @@ import (
 // Calibration turns the scores of a classifier into probabilities.
 //
 // platt: p = 1/(1 + exp(A·s + B)) for each output (Platt 2000, by the algorithm of Lin, Lin and
-// Weng 2007). isotonic: a function of the score that never falls, which among all of these is
-// nearest to the labels in squares (Zadrozny and Elkan 2002), linear between the scores that it
+// Weng 2007). isotonic: the nondecreasing function of the score that is closest to
+// the labels in least squares (Zadrozny and Elkan 2002), linear between the scores that it
 // was fitted to and constant beyond. temperature: one number T for all outputs, softmax(s/T),
-// or 1/(1 + exp(-s/T)) of a single output or of labels (Guo et al. 2017).
+// or 1/(1 + exp(-s/T)) for a single output or for labels (Guo et al. 2017).
 //
 // With classes, the probabilities that platt and isotonic give one against all are divided by
-// their sum; if all are 0 the classes are equally likely. Labels of which a row may have several
-// keep theirs.
+// their sum; if all are 0 the classes are equally likely. If a row may have several labels, their probabilities
+// are not divided.
 type Calibration struct {
 	// Method is "platt", "isotonic" or "temperature".
 	Method string
 
-	// Labels says that a row may have any number of the outputs, else it has one class, or,
-	// with one output, one of two.
+	// Labels means that a row may have any number of the outputs; otherwise it has one class,
+	// or, with one output, one of two.
 	Labels bool
 
 	A, B        []float64   // platt: K
-	Knots, Rise [][]float64 // isotonic, of each output: scores, increasing, and what they become
+	Knots, Rise [][]float64 // isotonic, for each output: increasing scores, and their probabilities
 	T           float64     // temperature
 }
 
@@ -71,8 +71,8 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 	return c, nil
 }
 
-// Probabilities writes the probabilities that a row's K scores stand for into dst: of K classes
-// or labels, or where K = 1 (and it is no label) of two classes.
+// Probabilities writes the probabilities for a row's K scores into dst: of K classes or
+// labels, or, if K = 1 (and it is not a label), of two classes.
 func (c *Calibration) Probabilities(dst []float64, scores []float32) {
 	if c.Method == "temperature" {
 		scaled := func(t int) float64 { return float64(scores[t]) / c.T }
@@ -90,15 +90,60 @@ func (c *Calibration) Probabilities(dst []float64, scores []float32) {
 // each writes each output's probability.
 func (c *Calibration) each(dst []float64, scores []float32) {
 	for t, v := range scores {
-		if c.Method == "platt" {
-			dst[t] = sigmoid(-(float64(c.A[t]*float64(v)) + c.B[t]))
-		} else {
-			dst[t] = interpolated(c.Knots[t], c.Rise[t], float64(v))
-		}
+		dst[t] = c.output(t, v)
 	}
 }
 
-// Check says what is wrong with a calibration of k outputs that came from elsewhere.
+// output is what platt or isotonic make of the score v of output t.
+func (c *Calibration) output(t int, v float32) float64 {
+	if c.Method == "platt" {
+		return sigmoid(-(float64(c.A[t]*float64(v)) + c.B[t]))
+	}
+	return interpolated(c.Knots[t], c.Rise[t], float64(v))
+}
+
+// Class is the class of the largest of the Probabilities; of equal ones the one that Predicted takes
+// by their scores. It allocates nothing.
+func (c *Calibration) Class(scores []float32) int {
+	if c.Method == "temperature" {
+		return Predicted(scores) // whose order it keeps
+	}
+	if len(scores) == 1 {
+		switch second := c.output(0, scores[0]); {
+		case second > 1-second:
+			return 1
+		case second < 1-second:
+			return 0
+		}
+		return Predicted(scores)
+	}
+	sum := 0.0
+	for t, v := range scores {
+		sum += c.output(t, v)
+	}
+	if sum == 0 {
+		return Predicted(scores)
+	}
+	best, most := 0, -1.0
+	for t, v := range scores {
+		if p := c.output(t, v) / sum; p > most || p == most && v > scores[best] {
+			best, most = t, p
+		}
+	}
+	return best
+}
+
+// Has says whether a row with the score v of label t is told to have it: its probability is above
+// ½, or is ½ and the score is positive.
+func (c *Calibration) Has(t int, v float32) bool {
+	if c.Method == "temperature" {
+		return v > 0
+	}
+	p := c.output(t, v)
+	return p > 0.5 || p == 0.5 && v > 0
+}
+
+// Check validates a calibration of k outputs from an untrusted source.
 func (c *Calibration) Check(k int) error {
 	finite := func(v float64) bool { return v-v == 0 }
 	switch c.Method {
@@ -131,8 +176,8 @@ func all(v []float64, ok func(float64) bool) bool {
 	return !slices.ContainsFunc(v, func(x float64) bool { return !ok(x) })
 }
 
-// Sigmoids writes 1/(1 + exp(-s)) of k scores: of labels; of one score, as the second of two
-// classes; or of classes one against all, divided by their sum.
+// Sigmoids writes 1/(1 + exp(-s)) for k scores: of labels; of a single score, for the second of
+// two classes; or of classes one against all, divided by their sum.
 func Sigmoids(dst []float64, k int, labels bool, score func(t int) float64) {
 	for t := range k {
 		dst[t] = sigmoid(score(t))
@@ -140,7 +185,7 @@ func Sigmoids(dst []float64, k int, labels bool, score func(t int) float64) {
 	shares(dst, k, labels)
 }
 
-// shares makes the k numbers that stand in dst, one output each, probabilities of the classes.
+// shares turns the k numbers in dst, one for each output, into probabilities of the classes.
 func shares(dst []float64, k int, labels bool) {
 	switch {
 	case labels:
@@ -188,10 +233,10 @@ func sigmoid(s float64) float64 {
 }
 
 // platt minimises -Σ wᵢ(tᵢ log pᵢ + (1-tᵢ) log(1-pᵢ)), pᵢ = 1/(1 + exp(A·sᵢ + B)), over A and B by
-// Newton's method with backtracking (Lin, Lin and Weng 2007). The targets are not 1 and 0 but
-// what a uniform prior makes of them, (N₊+1)/(N₊+2) and 1/(N₋+2), so that scores that
-// separate the classes do not send A to infinity. The optimum is that of the scores divided by
-// their largest size, on which the steps are taken.
+// Newton's method with backtracking (Lin, Lin and Weng 2007). The targets are not 1 and
+// 0 but, from a uniform prior, (N₊+1)/(N₊+2) and 1/(N₋+2), so that A
+// stays finite if the scores separate the classes. Newton's steps are taken for
+// scores divided by their largest absolute value.
 func platt(s []float64, positive []bool, weights []float64) (a, b float64) {
 	plus, minus, size := 0.0, 0.0, 0.0
 	for i, v := range s {
@@ -253,15 +298,15 @@ func platt(s []float64, positive []bool, weights []float64) (a, b float64) {
 			step /= 2
 		}
 		if step <= 1e-10 {
-			break // no descent is left but rounding
+			break // no descent is left beyond rounding
 		}
 	}
 	return a / size, b
 }
 
-// isotonic pools adjacent violators: the mean of the labels of equal scores, and wherever a
-// mean lies below that of smaller scores, the mean of both (Ayer et al. 1955). What is left
-// are the ends of each pool.
+// isotonic pools adjacent violators: it takes the mean of the labels of equal scores, and
+// wherever a mean lies below that of smaller scores, the mean of both (Ayer et al. 1955). The
+// result is the ends of each pool.
 func isotonic(s []float64, positive []bool, weights []float64) (knots, rise []float64) {
 	order := make([]int, 0, len(s))
 	for i := range s {
@@ -325,7 +370,7 @@ func interpolated(knots, rise []float64, s float64) float64 {
 
 // temperature is T with the least -Σ log p, which is convex in 1/T: its slope there is bisected
 // between 10⁻⁶ and 10⁶ over the largest score. If the labels do not follow the scores, T is the
-// largest that is possible, and all is equally likely.
+// largest possible value, and everything is equally likely.
 func temperature(labels bool, scores []float32, y, weights []float64, k int) float64 {
 	size := 0.0
 	for _, v := range scores {

@@ -263,7 +263,7 @@ func TestCalibrationOfOddScores(t *testing.T) {
 				}
 			}
 		}
-		// Rows of weight 0 count for nothing.
+		// Rows of weight 0 are ignored.
 		a, _ := FitCalibration(method, false, []float32{-2, -1, 1, 2, 9}, []float64{-1, 1, -1, 1, -1}, []float64{1, 1, 1, 1, 0}, 1)
 		b, _ := FitCalibration(method, false, []float32{-2, -1, 1, 2}, []float64{-1, 1, -1, 1}, nil, 1)
 		a.Probabilities(p[:2], []float32{1.5})
@@ -286,7 +286,8 @@ func TestCalibrationOfOddScores(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 	for _, bad := range []*Calibration{
-		{Method: "platt", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic", Knots: [][]float64{{1, 0}}, Rise: [][]float64{{0, 1}}},
+		{Method: "platt", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic",
+			Knots: [][]float64{{1, 0}}, Rise: [][]float64{{0, 1}}},
 		{Method: "isotonic", Knots: [][]float64{{0, 1}}, Rise: [][]float64{{0, 2}}}, {Method: "platt", A: []float64{math.NaN()}, B: []float64{0}},
 	} {
 		if bad.Check(1) == nil {
@@ -306,6 +307,102 @@ func TestCalibrationLowersTheLogLossOfOtherRows(t *testing.T) {
 			after := logLoss(c, test, truth, k)
 			if after > before-0.5*(before-right) {
 				t.Errorf("%s, %d outputs: log loss %.4f, before %.4f, of the truth %.4f", method, k, after, before, right)
+			}
+		}
+	}
+}
+
+// TestPredictedClassHasTheLargestProbability draws scores and calibrations at random, with many ties.
+func TestPredictedClassHasTheLargestProbability(t *testing.T) {
+	s := random.New(6, "predicted")
+	moved, ties := 0, 0
+	for round := range 4000 {
+		k := 1 + round%6
+		c := &Calibration{Method: CalibrationMethods()[round%3], T: math.Exp(2 * s.Normal())}
+		for range k {
+			c.A, c.B = append(c.A, -math.Exp(3*s.Normal())), append(c.B, 2*s.Normal())
+			if s.Intn(8) == 0 {
+				c.A[len(c.A)-1] *= -1 // scores that go the wrong way
+			}
+			var knots, rise []float64
+			for range 1 + s.Intn(4) {
+				knots, rise = append(knots, s.Normal()), append(rise, float64(s.Intn(5))/4)
+			}
+			slices.Sort(knots)
+			slices.Sort(rise)
+			c.Knots, c.Rise = append(c.Knots, knots), append(c.Rise, rise)
+		}
+		if err := c.Check(k); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			scores := make([]float32, k)
+			for i := range scores {
+				scores[i] = float32(s.Intn(9)-4) / 4
+				if s.Intn(2) == 0 {
+					scores[i] = float32(s.Normal() * math.Exp(4*s.Normal()))
+				}
+			}
+			p := make([]float64, max(2, k))
+			c.Probabilities(p, scores)
+			got, most := c.Class(scores), slices.Max(p)
+			if p[got] != most {
+				t.Fatalf("%+v: class %d of the probabilities %v, scores %v", c, got, p, scores)
+			}
+			if got != Predicted(scores) {
+				moved++
+			}
+			for other, v := range p {
+				if other == got || v != most {
+					continue
+				}
+				ties++
+				if k == 1 && got != Predicted(scores) || k > 1 && (scores[other] > scores[got] || scores[other] == scores[got] && other < got) {
+					t.Fatalf("%+v: class %d of the probabilities %v, which are equal, scores %v", c, got, p, scores)
+				}
+			}
+			labels := *c
+			labels.Labels = true
+			labels.Probabilities(p[:k], scores)
+			for i, v := range scores {
+				if has := labels.Has(i, v); has != (p[i] > 0.5 || p[i] == 0.5 && v > 0) {
+					t.Fatalf("%+v: label of probability %g told: %v", labels, p[i], has)
+				}
+			}
+		}
+	}
+	if moved == 0 || ties == 0 {
+		t.Errorf("%d predictions that the scores would not make, %d ties: the test shows nothing", moved, ties)
+	}
+}
+
+// TestTellingAClassAllocatesNothing holds for single rows.
+func TestTellingAClassAllocatesNothing(t *testing.T) {
+	scores, y := overconfident(4, 400, 70)
+	for _, method := range CalibrationMethods() {
+		c, err := FitCalibration(method, false, scores, y, nil, 70)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(10, func() { c.Class(scores[:70]) }); n != 0 {
+			t.Errorf("%s: %g allocations", method, n)
+		}
+	}
+}
+
+// TestLogisticModelsNeedNoCalibrationToAgree: where the loss is logistic, probabilities are in the order of the scores.
+func TestLogisticModelsNeedNoCalibrationToAgree(t *testing.T) {
+	s := random.New(7, "agree")
+	for round := range 20_000 {
+		scores := make([]float32, 1+round%5)
+		for i := range scores {
+			scores[i] = float32(s.Normal() * math.Exp(4*s.Normal()))
+		}
+		for _, joint := range []bool{false, true} {
+			p := make([]float64, max(2, len(scores)))
+			Probabilities(p, scores, joint)
+			if got := Predicted(scores); p[got] != slices.Max(p) {
+				t.Fatalf("joint %v: class %d of the probabilities %v, scores %v", joint, got, p, scores)
 			}
 		}
 	}

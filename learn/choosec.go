@@ -15,7 +15,7 @@ import (
 type CPoint struct {
 	C float64 `json:"c"`
 
-	// Error is the share of held-out rows whose class came out wrong; of numbers to predict
+	// Error is the share of held-out rows whose class is predicted wrongly; for regression
 	// the mean loss of held-out rows, squares or distances.
 	Error float64 `json:"error"`
 
@@ -24,33 +24,33 @@ type CPoint struct {
 }
 
 const (
-	// chooseTrain and chooseHeld bound the rows that a C is fitted and judged on, so that
-	// the choice costs little where there are many.
+	// chooseTrain and chooseHeld bound the rows that a C is fitted and judged
+	// on, so that the choice is cheap for many rows.
 	chooseTrain = 4096
 	chooseHeld  = 4096
 
 	// minGain is the share of the error that a ten times larger C may leave.
 	minGain = 0.9
 
-	// choosePasses bounds the passes of a trial: its classes are right long before its
-	// weights are exact.
+	// choosePasses bounds the passes of a trial: predicted classes are right long before
+	// the weights are exact.
 	choosePasses = 60
 
-	// farGap is the relative duality gap at the end of a trial above which a larger C is not
-	// taken: on all rows it would take hundreds of passes.
+	// farGap is the relative duality gap at the end of a trial above which a larger C is
+	// rejected: on all rows it would take hundreds of passes.
 	farGap = 0.25
 
-	// minChoose is the number of rows below which a held-out part says nothing.
+	// minChoose is the number of rows below which a held-out part is useless.
 	minChoose = 100
 )
 
 // ChooseC tries C = 1, 10, 100 as long as that lowers the error on held-out rows, and if 10
-// does not, 0.1, 0.01 and 0.001. Where 1 is too small to fit anything (idleShare) it tries the first power
+// does not, 0.1, 0.01 and 0.001. If 1 is too small to fit anything (idleShare) it tries the first power
 // of ten that does, up to 10⁵, and the next two. A larger C has to lower the error by a tenth and by one standard
-// error of it, and come near its optimum in the passes of a trial; a smaller one may raise it by half
-// of that: it takes less long and makes the simpler model. It fits on a random sample of the rows, 4,096 at most, each
-// C from the dual variables of the last, and judges on others, a third as many as there are
-// rows or 4,096. With fewer than 100 rows it returns 10 and tries nothing. weights may be nil,
+// error of it, and come near its optimum in the passes of a trial; a smaller one may raise it by
+// half of that, because it takes less time and gives the simpler model. It fits on a random sample of at most 4,096
+// rows, each C starting from the dual variables of the last, and judges on others, a third
+// of the rows or 4,096. With fewer than 100 rows it returns 10 without trying. weights may be nil,
 // as in FitSVM. It copies the rows that it uses into memory.
 func ChooseC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt SVM) (c float64, path []CPoint, err error) {
 	n := z.Len()
@@ -85,7 +85,7 @@ func ChooseC(ctx context.Context, z Features, class []int, classes int, weights 
 		}
 		better := true
 		if len(path) > 1 {
-			// What the draw of the held-out rows makes of an error.
+			// The standard error of an error over draws of held-out rows.
 			chance := math.Sqrt(bestError * (1 - bestError) / float64(len(held)))
 			better = !(r.C > best && (r.Gap > farGap || e > min(minGain*bestError, bestError-chance)) || r.C < best && e > bestError+chance/2)
 		}
@@ -141,7 +141,7 @@ func pick[T any](list []T, which []int) []T {
 
 // gather copies some rows into memory, in the given order.
 func gather(z Features, which []int) (matrix.Rows, error) {
-	// Place of each row in the order, for features that come block by block.
+	// The position of each row in the order, for features that come block by block.
 	place := make([]int, z.Len())
 	for e, i := range which {
 		place[i] = e + 1
@@ -190,8 +190,8 @@ func errorOf(l *Linear, z matrix.Rows, class []int) float64 {
 	return float64(wrong) / float64(len(class))
 }
 
-// Predicted is the class that a row's scores predict: the one with the largest score, or with
-// a single score the second class where it is positive.
+// Predicted is the class that a row's scores predict: the one with the largest score, or,
+// with a single score, the second class if it is positive.
 func Predicted(scores []float32) int {
 	if len(scores) == 1 {
 		if scores[0] > 0 {

@@ -9,11 +9,12 @@ import (
 
 // ChooseSVRC chooses C of support vector regression on held-out rows as ChooseC does that of
 // classes: C = u, 10u, … 10⁵u, and if none of these lowers the mean loss by a tenth, u/10 and so on
-// down to u/1000. It ends when two in a row bring nothing that fit anything (idleShare): where C is far too
-// small, ten times as much changes little yet. u is 1 for the squared loss, and for the other the
-// power of ten nearest to the targets' spread, since w is in their units. The loss is judged
+// down to u/1000. It ends when two consecutive C that fit anything (idleShare) gain nothing: if C is far
+// too small, ten times as much still changes little. u is 1 for the squared loss, and for the other
+// the power of ten nearest to the targets' spread, since w is in their units. The loss is measured
 // without the tube.
-func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt SVR) (c float64, path []CPoint, err error) {
+func ChooseSVRC(ctx context.Context, z Features, y []float64, outputs int, weights []float64, opt SVR) (c float64,
+	path []CPoint, err error) {
 	n := z.Len()
 	squared := opt.Loss != "epsilon"
 	unit := 1.0

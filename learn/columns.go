@@ -7,8 +7,8 @@ import (
 	"mercer/internal/vec"
 )
 
-// columns are features by columns, for solvers that go over them: of dense features D×n, of
-// sparse ones the values of each column and their rows. Behind them stands a column of ones.
+// columns are features by columns, for solvers that iterate over them: D×n for dense features,
+// and for sparse ones the values of each column and their rows. They are followed by a column of ones.
 type columns struct {
 	rows, count int
 	dense       []float32 // D×n
@@ -17,8 +17,8 @@ type columns struct {
 	val         []float32
 }
 
-// newColumns copies features. Dense ones take 4·n·D bytes, sparse ones 8 for each value; they
-// are read twice then. The error names a number that is not finite.
+// newColumns copies features. Dense ones take 4·n·D bytes, sparse ones 8 for each value; these
+// are read twice. The error names a number that is not finite.
 func newColumns(ctx context.Context, z Features) (*columns, error) {
 	n, d := z.Len(), z.Dim()
 	c := &columns{rows: n, count: d}
@@ -87,7 +87,7 @@ func newColumns(ctx context.Context, z Features) (*columns, error) {
 	return c, nil
 }
 
-// column gives the values of column j < D and, of sparse ones, their rows.
+// column gives the values of column j < D and, for sparse features, their rows.
 func (c *columns) column(j int) (idx []int32, val []float32) {
 	if c.ptr == nil {
 		return nil, c.dense[j*c.rows : (j+1)*c.rows]
@@ -112,8 +112,8 @@ func (c *columns) dot(j int, x []float32) float64 {
 	return vec.SparseDot32(idx, val, x)
 }
 
-// squares is Σ h·z² over column j. work has as many numbers as there are rows, where the columns
-// are dense.
+// squares is Σ h·z² over column j. If the columns are dense, work has as many numbers as
+// there are rows.
 func (c *columns) squares(j int, h, work []float32) float64 {
 	sum := 0.0
 	if j == c.count {

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Conformal are intervals of predictions that hold the truth with a given probability whatever
-// the distribution of the rows is, as long as new rows come from it like the others (split
-// conformal prediction; Vovk et al. 2005, Lei et al. 2018): rows that the model has not seen
-// say how far off it is.
+// Conformal are prediction intervals that cover the truth with a given probability for any
+// distribution of the rows, as long as new rows come from the same one (split conformal
+// prediction; Vovk et al. 2005, Lei et al. 2018): the errors on rows that the model has not
+// seen determine their width.
 type Conformal struct {
-	// Level is the least probability 1-α that an interval holds the truth of one target; it
-	// holds it with at most 1-α+1/(Rows+1) if residuals are distinct.
+	// Level is the least probability 1-α that an interval covers the truth of one target;
+	// the probability is at most 1-α+1/(Rows+1) if residuals are distinct.
 	Level float64 `json:"level"`
 
 	// Rows is the number of rows that were held back to calibrate.
@@ -24,8 +24,8 @@ type Conformal struct {
 	Scaled bool      `json:"scaled,omitempty"`
 }
 
-// NewConformal calibrates: residuals are those of held-back rows, n×K row-major, absolute and
-// divided by the predictive deviation if scaled is set. It overwrites them. It fails if there
+// NewConformal calibrates intervals: residuals are those of held-back rows, n×K row-major, as absolute
+// values, divided by the predictive deviation if scaled is set. It overwrites them. It fails if there
 // are too few rows for the level.
 func NewConformal(level float64, residuals []float64, k int, scaled bool) (*Conformal, error) {
 	if err := CheckLevel(level); err != nil {
@@ -49,7 +49,7 @@ func NewConformal(level float64, residuals []float64, k int, scaled bool) (*Conf
 	return c, nil
 }
 
-// CheckLevel says whether a level of intervals makes sense.
+// CheckLevel returns an error for a level that makes no sense.
 func CheckLevel(level float64) error {
 	if !(level > 0 && level < 1) {
 		return fmt.Errorf("level %g of intervals is not between 0 and 1", level)

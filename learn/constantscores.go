@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// idleShare is the share of the losses of constant scores above which a fit has done nothing with
-// the rows: C is too small for the length of their features. Whether more of it would help, held-out rows
-// cannot tell before a fit does something.
+// idleShare is the objective, relative to the losses of constant scores, above which a fit has made
+// no use of the rows: C is too small for the length of their features. Held-out rows cannot show whether a
+// larger C would help before a fit does something.
 const idleShare = 0.9
 
 // constantLoss is the sum of the losses of rows of classes for C = 1 and the best scores that are
 // the same for all rows, or for scores of 0 without an intercept. loss is that of SVM or of Primal,
-// or crammer-singer, of which it is an upper bound where there are more than two classes.
+// or crammer-singer, of which it is an upper bound if there are more than two classes.
 func constantLoss(loss string, class []int, classes int, weights, classWeights []float64, noIntercept bool) float64 {
 	cost, err := costs(len(class), weights, 1)
 	if err != nil {
-		return 0 // the fit says what is wrong
+		return 0 // the fit reports the error
 	}
 	if loss == "multinomial" || loss == crammerSingerLoss {
 		if classWeights != nil {
@@ -31,7 +31,7 @@ func constantLoss(loss string, class []int, classes int, weights, classWeights [
 		switch {
 		case loss == crammerSingerLoss && noIntercept:
 			return total
-		case loss == crammerSingerLoss: // all alike, or the most frequent class ahead by 1
+		case loss == crammerSingerLoss: // all equal, or the most frequent class ahead by 1
 			return min(total, 2*(total-slices.Max(mass)))
 		case noIntercept:
 			return total * math.Log(float64(classes))

@@ -187,7 +187,8 @@ func TestConstantLossesAreThoseOfATinyC(t *testing.T) {
 		byClass := []float64{1, 2, 0.5}[:k]
 		for _, without := range []bool{false, true} {
 			for _, loss := range []string{"logistic", "squared_hinge", "multinomial"} {
-				_, r, err := FitPrimal(ctx, f, class, k, weights, Primal{Loss: loss, C: c, Tolerance: 1e-6, ClassWeights: byClass, NoIntercept: without})
+				_, r, err := FitPrimal(ctx, f, class, k, weights,
+					Primal{Loss: loss, C: c, Tolerance: 1e-6, ClassWeights: byClass, NoIntercept: without})
 				if err != nil {
 					t.Fatal(err)
 				}

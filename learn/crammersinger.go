@@ -24,20 +24,20 @@ import (
 //
 // A row is optimal if all Gₘ with βᵢᵐ < Cₘ are as large as the largest.
 //
-// What a pass or a check notes of all classes stands in the first output, and so does what
-// rows are set aside.
+// What a pass or a check records for all classes is in the first output, and so are the
+// rows that are shrunk.
 type crammerSinger struct {
 	*goals
 
-	// of a row: G, D, D again to be sorted, and the new β
+	// of a row: G, D, a copy of D for sorting, and the new β
 	g, d, sorted, next []float64
 
 	// of a check
 	flows flows
 }
 
-// flows are sums over the rows of each class a and the wrong classes b, K×K: β of a row says how much
-// goes from its own class, where it is positive, to each of the others.
+// flows are sums over the rows of each class a and the wrong classes b, K×K: β of a row is a
+// flow from its own class, where it is positive, to each of the others.
 type flows struct {
 	k                 int
 	sum, cost, square []float64 // Σ|βᵇ|, Σ|βᵇ|(Gᵇ - Gᵃ), Σ|βᵇ|‖z‖²
@@ -47,10 +47,10 @@ func newFlows(k int) flows {
 	return flows{k: k, sum: make([]float64, k*k), cost: make([]float64, k*k), square: make([]float64, k*k)}
 }
 
-// repair is what it costs at most to bring s to 0 in all classes. What goes out of a class with s > 0
-// is lessened, in proportion for all its rows, along a path to a class with s < 0, which leaves all β
-// within their bounds; there is such a path as long as some s is not 0, since flows are made of such
-// paths and of circles. Infinity says that it takes very many of them, as while s is far from 0.
+// repair is an upper bound on the cost of bringing s to 0 in all classes. The flow out of a class
+// with s > 0 is reduced, in proportion for all its rows, along a path to a class with s < 0, which leaves
+// all β within their bounds; there is such a path as long as some s is not 0, since flows consist of
+// such paths and of cycles. Infinity means that it takes very many paths, as when s is far from 0.
 func (w *flows) repair(out []*output) float64 {
 	k := w.k
 	left, less := make([]float64, k), make([]float64, k*k)
@@ -68,7 +68,7 @@ func (w *flows) repair(out []*output) float64 {
 			}
 			path := w.path(a, left, less)
 			if path == nil {
-				break // what is left is rounding of the others
+				break // the rest is rounding of the others
 			}
 			amount := min(left[a], -left[path[len(path)-1]%k])
 			for _, e := range path {
@@ -99,11 +99,11 @@ func (w *flows) repair(out []*output) float64 {
 	return max(0, cost)
 }
 
-// mostPaths is how many paths for each class a repair may take. One empties a class or a flow, and
-// where s is nearly 0 it is a class.
+// mostPaths is how many paths per class a repair may take. Each empties a class or a flow,
+// and if s is nearly 0 it is a class.
 const mostPaths = 8
 
-// through is all that goes out of a class and into it.
+// through is the total flow out of and into a class.
 func (w *flows) through(m int) float64 {
 	sum := 0.0
 	for b := range w.k {
@@ -112,11 +112,11 @@ func (w *flows) through(m int) float64 {
 	return sum
 }
 
-// path is the shortest way from a class to one with s < 0 where something is left to be lessened, as
-// places in the matrices; nil if there is none.
+// path is the shortest path from a class to one with s < 0 along flows that can still be reduced, as
+// indices into the matrices; nil if there is none.
 func (w *flows) path(from int, left, less []float64) []int {
 	k := w.k
-	by := make([]int, k) // the place by which a class was reached, plus 1
+	by := make([]int, k) // the index by which a class was reached, plus 1
 	queue := []int{from}
 	for len(queue) > 0 {
 		a := queue[0]
@@ -142,7 +142,7 @@ func (w *flows) path(from int, left, less []float64) []int {
 	return nil
 }
 
-// step gives the row's violation, the gap's term and the room that a β of 0 has, and leaves
+// step returns the row's violation, its term of the gap and the slack of a β of 0, and leaves
 // the new β in next.
 func (c *crammerSinger) step(f *dual, i int, rows matrix.Rows, r int) (violation, term, slack float64) {
 	cost, y := c.cost(i, c.class[i]), c.class[i]
@@ -165,7 +165,7 @@ func (c *crammerSinger) step(f *dual, i int, rows matrix.Rows, r int) (violation
 		}
 		term += g * beta
 	}
-	// ℓ + φ + u·β: the loss is that of the largest score, the rest is Σ Gₘβₘ.
+	// ℓ + φ + u·β: the loss depends on the largest score, the rest is Σ Gₘβₘ.
 	term += cost * (largest - c.g[y])
 	violation = max(0, largest-least)
 	if cost == 0 || math.IsInf(least, 1) {
@@ -181,8 +181,8 @@ func (c *crammerSinger) step(f *dual, i int, rows matrix.Rows, r int) (violation
 		return violation, term, slack
 	}
 	if h == 0 {
-		// A row of zeros without intercept: the costs alone decide, Σ eₘβₘ, and all on one
-		// wrong class is the least.
+		// A row of zeros without intercept: only the costs Σ eₘβₘ matter, and everything on
+		// one wrong class minimises them.
 		c.zeroRow(y, cost)
 		return violation, term, 0
 	}
@@ -194,7 +194,7 @@ func (c *crammerSinger) step(f *dual, i int, rows matrix.Rows, r int) (violation
 	return violation, term, 0
 }
 
-// zeroRow is the best β of a row that changes no score.
+// zeroRow is the best β of a row that does not change any score.
 func (c *crammerSinger) zeroRow(y int, cost float64) {
 	worst := 0
 	for m := range c.next {
@@ -251,8 +251,8 @@ func (c *crammerSinger) sweep(ctx context.Context, f *dual, v visit) {
 	}
 }
 
-// check notes the violations and gaps of rows with w held still, and brings back what was set
-// aside wrongly.
+// check records the violations and gaps of rows with w fixed, and restores pairs that were
+// shrunk wrongly.
 func (c *crammerSinger) check(f *dual, first int, rows matrix.Rows) {
 	all := f.out[0]
 	for r := range rows.Len() {
@@ -270,7 +270,7 @@ func (c *crammerSinger) check(f *dual, first int, rows matrix.Rows) {
 	}
 }
 
-// note adds a row, whose G are known, to the flows.
+// note adds a row with known G to the flows.
 func (c *crammerSinger) note(f *dual, i int) {
 	y, w := c.class[i], &c.flows
 	for m, o := range f.out {
@@ -283,7 +283,7 @@ func (c *crammerSinger) note(f *dual, i int) {
 	}
 }
 
-// share writes the dual objective, and tells all outputs what the first one noted.
+// share writes the dual objective, and copies what the first output recorded to the others.
 func (c *crammerSinger) share(f *dual) {
 	all := f.out[0]
 	all.value = 0
@@ -309,8 +309,8 @@ func newCrammerSinger(g *goals) *crammerSinger {
 	}
 }
 
-// Outputs is the model with as many outputs as asked for: itself, or, of a Crammer-Singer
-// machine for two classes, the one whose score is by how much the second class is ahead.
+// Outputs is the model with the given number of outputs: itself, or, for a Crammer-Singer
+// machine of two classes, the one whose score is the lead of the second class.
 func (l *Linear) Outputs(k int) *Linear {
 	if k != 1 || l.W.Cols != 2 {
 		return l

@@ -10,55 +10,55 @@ import (
 )
 
 // dual solves the duals of L2-regularised linear models by coordinate descent. Each of the K
-// outputs (a class against the rest, a target) is a problem of its own,
+// outputs (a class against the rest, a target) is a separate problem,
 //
 //	primal  min over w, b of ½‖w‖² + Σ ℓᵢ(w·zᵢ + b)
 //	dual    min over β of ½‖w‖² + Σ φᵢ(βᵢ),   w = Σ βᵢzᵢ,   s = Σ βᵢ - σ = 0,
 //
 // φᵢ(β) = sup over u of -uβ - ℓᵢ(u) being ℓᵢ's conjugate at -β, which also bounds βᵢ. A pass
 // minimises over one βᵢ at a time, rows in random order, with w kept up to date (Hsieh et al.
-// 2008). The constraint s = 0 is there because the intercept b is not penalised (σ is 0 but
-// for the one-class machine). It is met by the method of multipliers, whose multiplier is b
-// itself: b·s + ½ρs² is added to the dual, so that the score of row i is
+// 2008). The constraint s = 0 exists because the intercept b is not penalised (σ is 0 except
+// for the one-class machine). It is satisfied by the method of multipliers, whose multiplier
+// is b itself: b·s + ½ρs² is added to the dual, so that the score of row i is
 //
 //	uᵢ = w·zᵢ + b + ρs,
 //
-// and from time to time b ← b + ρs. That is a penalty on the intercept's distance from its
-// last value instead of from 0, and it vanishes as s does. Where C is so small that w hardly
-// differs from 0, b would take as good as no steps: ρ grows where s does not come down. Without intercept ρ = b = 0.
+// and from time to time b ← b + ρs. That penalises the intercept's distance from
+// its last value instead of from 0, and the penalty vanishes with s. If C is so small that
+// w hardly differs from 0, b would hardly move, so ρ grows if s does not fall. Without an intercept ρ = b = 0.
 //
-// The duality gap is Σ ℓᵢ(uᵢ) + φᵢ(βᵢ) + uᵢβᵢ, a sum of terms none of which is negative
-// (Fenchel and Young), plus what it costs to bring s to 0 (repairs, below).
+// The duality gap is Σ ℓᵢ(uᵢ) + φᵢ(βᵢ) + uᵢβᵢ, a sum of nonnegative terms
+// (Fenchel and Young), plus the cost of bringing s to 0 (repairs, below).
 //
-// Pairs of row and output at a bound, whose gradient says that they will stay there, are set
-// aside (shrinking). Once the pairs at work look solved, all rows are looked at with w held
-// still: that measures the gap and the violation exactly, brings back what was set aside
-// wrongly, and says whether the output is done.
+// Pairs of row and output at a bound, whose gradient shows that they will stay there, are
+// set aside (shrinking). Once the active pairs look solved, all rows are checked with w
+// fixed: that measures the gap and the violation exactly, restores pairs that were set aside
+// wrongly, and decides whether the output is done.
 //
 // Outputs advance together: a row is read once for all. Threads divide the outputs, so the
-// result does not depend on their number. Rows that are not resident are picked in random
-// order too, or, where they come in blocks only, blocks are gone through in random order, each
-// several times while it is at hand (block minimisation: Yu, Hsieh, Chang, Lin 2010). That
-// takes many more passes where a block alone determines w: two blocks then differ in what they
-// add to w, and agree only slowly.
+// result does not depend on their number. Rows that are not resident are also read in
+// random order, or, if they come only in blocks, blocks are visited in random order, each
+// several times while it is in memory (block minimisation: Yu, Hsieh, Chang, Lin 2010).
+// That takes many more passes if a block alone determines w, because the blocks' contributions
+// to w then agree only slowly.
 //
-// Memory: 9·n·K bytes for β and what is set aside, 4·n for norms, 8·n for the order, 4·D·K
-// for w.
+// Memory: 9·n·K bytes for β and the shrinking flags, 4·n for norms, 8·n for the order,
+// 4·D·K for w.
 type dual struct {
 	z    Features
 	n, d int
 	rho  float64 // to begin with
 	size float64 // the rows' mean squared norm, 0 without intercept
 
-	// rows says which count. It is the losses of outputs that are problems of their own, or
-	// the Crammer-Singer machine, whose outputs are one problem.
+	// rows reports which rows count. It is the losses of outputs that are separate problems,
+	// or the Crammer-Singer machine, whose outputs are one problem.
 	rows    counter
 	loss    dualLoss
 	coupled *crammerSinger
 
 	seed uint64
 
-	// floor is an objective so small that it counts as 0, where a relative gap says nothing.
+	// floor is an objective so small that it counts as 0, for which a relative gap is meaningless.
 	floor float64
 
 	// tolerance bounds the violations; at 0, gapTarget bounds the relative gap instead.
@@ -66,9 +66,13 @@ type dual struct {
 	maxPasses int
 	progress  func(passes int, share float64)
 
+	// ends says that Newton's steps end what coordinate descent has not (proximalPoint).
+	ends bool
+
 	norm   []float32 // n: ‖zᵢ‖²
 	out    []*output
 	passes int
+	steps  int // of Newton
 }
 
 // output is the state of one output.
@@ -79,20 +83,20 @@ type output struct {
 	b, s  float64   // s is Σβ - σ
 	rho   float64
 	sigma float64
-	last  float64 // s when it last came down
+	last  float64 // s when it last fell
 	moves int     // of b since
 	aside []bool  // n
 
-	// limit is how far from moving a pair at a bound has to be to be set aside: the largest
-	// violation of the last pass.
+	// limit is how far from moving a pair at a bound must be in order to be set aside: the
+	// largest violation of the last pass.
 	limit float64
 
-	// worst and gap are the largest violation and the sum of gap terms that the last pass
-	// met, or the last check, and value is the dual objective.
+	// worst and gap are the largest violation and the sum of gap terms found by
+	// the last pass or check, and value is the dual objective.
 	worst, gap, value float64
 
-	// repair is what it costs at most to bring s to 0: a guess after a pass; a bound after a check, which
-	// also says whether no β can move to where s is 0.
+	// repair is the cost of bringing s to 0: an estimate after a pass; an upper bound after a check,
+	// which also finds whether no β can move to s = 0.
 	repair float64
 	stuck  bool
 
@@ -100,20 +104,20 @@ type output struct {
 	done bool
 }
 
-// shift is b + ρs, what is added to all scores.
+// shift is b + ρs, which is added to all scores.
 func (o *output) shift() float64 { return o.b + o.rho*o.s }
 
-// repairs gather over the rows what it costs at most to bring s to 0: how much more the dual
-// objective -b·s is then.
+// repairs accumulate over the rows an upper bound on the cost of bringing s to 0: the increase
+// of the dual objective -b·s.
 type repairs struct {
 	single float64 // by moving one βᵢ to βᵢ - s, the cheapest that stays within its bounds
 
-	// By shrinking all β of the sign of s in the same proportion, to 1 - |s|/Σ|β|: Σ|β|, and
-	// Σ φ(0) - φ(β) - βu and Σ|β|‖z‖², of which the cost is made.
+	// By shrinking all β with the sign of s in the same proportion, to 1 - |s|/Σ|β|: Σ|β|,
+	// and the terms of the cost, Σ φ(0) - φ(β) - βu and Σ|β|‖z‖².
 	sum, cost, curve float64
 }
 
-// add is for row i, of the score u and φᵢ(βᵢ) = conjugate.
+// add is for row i with score u and φᵢ(βᵢ) = conjugate.
 func (r *repairs) add(f *dual, o *output, i int, u, conjugate float64) {
 	beta, norm := o.beta[i], float64(f.norm[i])
 	if to := beta - o.s; f.loss.allows(i, o.t, to) {
@@ -137,7 +141,7 @@ func (r *repairs) least(s float64) float64 {
 	return max(0, min(r.single, all))
 }
 
-// dualLoss is the losses of all rows: what a coordinate step has to know.
+// dualLoss is the losses of all rows, as needed by a coordinate step.
 type dualLoss interface {
 	// step minimises ½h(x-β)² + u(x-β) + φᵢ(x) over x for output t. violation is how far the
 	// subgradient at β is from 0, slack how far a β at a bound or kink is from moving (0
@@ -147,15 +151,15 @@ type dualLoss interface {
 	// terms are ℓᵢ(u) and φᵢ(β).
 	terms(i, t int, beta, u float64) (loss, conjugate float64)
 
-	// allows says whether β is within its bounds, where φᵢ(β) is finite.
+	// allows reports whether β is within its bounds, where φᵢ(β) is finite.
 	allows(i, t int, beta float64) bool
 
 	counter
 }
 
-// counter says which rows count.
+// counter determines which rows count.
 type counter interface {
-	// counts says whether row i counts at all.
+	// counts reports whether row i counts at all.
 	counts(i int) bool
 
 	// scale is the violation of a typical row at w = 0, which the tolerance is relative to.
@@ -163,47 +167,47 @@ type counter interface {
 }
 
 const (
-	// gapTarget is the relative duality gap that is good enough if no tolerance is asked for.
+	// gapTarget is the relative duality gap to reach if no tolerance is given.
 	gapTarget = 1e-3
 
-	// blockPasses is how many passes a block of features that are not resident gets while it
-	// is at hand.
+	// blockPasses is how many passes a block of features that are not resident gets while
+	// it is in memory.
 	blockPasses = 3
 
-	// pickRows is how many picked rows are at hand at a time.
+	// pickRows is how many picked rows are in memory at a time.
 	pickRows = 256
 
-	// defaultPasses bounds the passes if MaxIter does not.
-	defaultPasses = 1000
+	// DualPasses bounds the passes if MaxIter does not.
+	DualPasses = 1000
 
-	// checkEarly is by how much a pass sees the gap too large at least, which falls all the
-	// while: it takes each term before its step.
+	// checkEarly is the factor by which a pass overestimates the gap at least, because it takes
+	// each term before its step while the gap falls.
 	checkEarly = 3
 
-	// checkEvery is how many passes go by at most between two checks where a tolerance is asked for: w
-	// has gathered rounding from every step, and an output that looks solved may wait for others.
+	// checkEvery is the largest number of passes between two checks if a tolerance is given:
+	// w accumulates rounding from every step, and a solved output should not wait for others.
 	checkEvery = 20
 
-	// penalty is ρ in units of the rows' mean squared norm. A large ρ makes one long valley of
-	// all β, a small one leaves s far from 0 for long: on MNIST and seven other sets of data 1
-	// takes 1.2 to 1.6 times as many passes, on MNIST 0.03 takes 1.7 times as many.
+	// penalty is ρ in units of the rows' mean squared norm. A large ρ couples all β in one
+	// long valley, a small one keeps s away from 0 for long: on MNIST and seven other data sets 1
+	// takes 1.2 to 1.6 times as many passes, and on MNIST 0.03 takes 1.7 times as many.
 	penalty = 0.3
 
-	// normRows is how many rows' norms are worth another thread.
+	// normRows is the number of rows for which another thread is worthwhile to compute norms.
 	normRows = 1024
 
 	// looseIntercept is the share of the tolerance that ρs may have.
 	looseIntercept = 0.1
 
-	// ρ grows by growth where s has not come below lingering of what it was for as many moves of b as
-	// patience.
+	// ρ grows by the factor growth if s has not fallen below the share lingering within patience
+	// moves of b.
 	growth, lingering, patience = 10, 0.9, 3
 
-	// noSum is a share of Σ|β| that s may be by rounding.
+	// noSum is the size of s, relative to Σ|β|, that counts as rounding.
 	noSum = 1e-9
 )
 
-// newDual makes the state for k outputs. intercept says whether b is free.
+// newDual makes the state for k outputs. intercept means that b is free.
 func newDual(z Features, k int, losses counter, intercept bool) (*dual, error) {
 	f := &dual{z: z, n: z.Len(), d: z.Dim(), rows: losses}
 	f.loss, _ = losses.(dualLoss)
@@ -257,7 +261,7 @@ func squaredNorm(z matrix.Rows, i int) float64 {
 	return vec.DotWide(val, val)
 }
 
-// eachBlock calls visit on all rows: at once where they are resident, else block by block.
+// eachBlock calls visit on all rows: at once if they are resident, otherwise block by block.
 func eachBlock(z Features, visit func(first int, rows matrix.Rows) error) error {
 	return inBlocks(z, nil, visit)
 }
@@ -294,10 +298,10 @@ func (f *dual) working() []*output {
 	return w
 }
 
-// solve goes on until every output is done, and says whether that was within maxPasses.
+// solve continues until every output is done, and reports whether that was within maxPasses.
 func (f *dual) solve(ctx context.Context) (bool, error) {
 	if f.maxPasses == 0 {
-		f.maxPasses = defaultPasses
+		f.maxPasses = DualPasses
 	}
 	for end := f.passes + f.maxPasses; f.passes < end; {
 		work := f.working()
@@ -332,21 +336,21 @@ func (f *dual) solve(ctx context.Context) (bool, error) {
 	return len(f.working()) == 0, nil
 }
 
-// guess is what it costs to bring s to 0 if there is a βᵢ at no bound: its violation, and the
-// curvature.
+// guess is the cost of bringing s to 0 by a βᵢ that is not at a bound: its violation, and
+// the curvature.
 func (f *dual) guess(o *output) float64 {
 	return math.Abs(o.s) * (o.worst + f.size*math.Abs(o.s))
 }
 
-// moveIntercepts takes ρs into b where the gradients are no larger than that. Coupled outputs have one
-// ρ, and go on together.
+// moveIntercepts adds ρs to b if the gradients are no larger than that. Coupled outputs share
+// one ρ, and move together.
 func (f *dual) moveIntercepts(work []*output) {
 	lingers := 0
 	for _, o := range work {
 		if step := o.rho * o.s; o.done || f.meets(o) || math.Abs(step) < o.worst {
 			continue
 		}
-		// All gradients are others now.
+		// All gradients have changed.
 		o.b += o.rho * o.s
 		clear(o.aside)
 		if o.moves++; o.s*o.last <= 0 || math.Abs(o.s) < lingering*math.Abs(o.last) {
@@ -367,7 +371,7 @@ func (f *dual) moveIntercepts(work []*output) {
 	}
 }
 
-// finish marks the outputs that are done. Coupled ones are done together.
+// finish marks the outputs that are done. Coupled ones finish together.
 func (f *dual) finish(work []*output) {
 	left := 0
 	for _, o := range work {
@@ -383,7 +387,7 @@ func (f *dual) finish(work []*output) {
 	}
 }
 
-// near says whether what the last pass met of an output is worth a check.
+// near reports whether the last pass found an output close enough to the optimum for a check.
 func (f *dual) near(o *output) bool {
 	if f.tolerance == 0 {
 		return f.gapOf(o) <= checkEarly*gapTarget
@@ -391,7 +395,7 @@ func (f *dual) near(o *output) bool {
 	return f.meets(o)
 }
 
-// meets says whether what the last pass or check met of an output is good enough.
+// meets reports whether the last pass or check found an output good enough.
 func (f *dual) meets(o *output) bool {
 	if f.tolerance == 0 {
 		return f.gapOf(o) <= gapTarget
@@ -410,7 +414,7 @@ func (f *dual) gapOf(o *output) float64 {
 	case gap <= 0:
 		return 0
 	case math.IsInf(gap, 1):
-		return 1 // that of β = 0, which always is one of those allowed
+		return 1 // that of β = 0, which is always allowed
 	}
 	return gap / max(math.Abs(o.value), math.Abs(o.value+gap), f.floor)
 }
@@ -429,7 +433,7 @@ func (f *dual) fit(ctx context.Context, warm bool) (*Linear, *DualReport, error)
 	for _, o := range f.out {
 		o.done, o.limit = false, math.Inf(1)
 		clear(o.aside)
-		o.b += (o.rho - f.rho) * o.s // another C may do with less
+		o.b += (o.rho - f.rho) * o.s // another C may need less
 		o.rho, o.last, o.moves = f.rho, 0, 0
 	}
 	if warm {
@@ -441,7 +445,14 @@ func (f *dual) fit(ctx context.Context, warm bool) (*Linear, *DualReport, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	report := &DualReport{Passes: f.passes, Converged: converged, Gap: f.gap()}
+	f.steps = 0
+	if f.ends && f.newtonable() {
+		if err := f.newton(ctx, f.working()); err != nil {
+			return nil, nil, err
+		}
+		converged = len(f.working()) == 0
+	}
+	report := &DualReport{Passes: f.passes, Newton: f.steps, Converged: converged, Gap: f.gap()}
 	for t, o := range f.out {
 		if f.coupled == nil || t == 0 {
 			report.Objective += o.value + o.gap
@@ -452,8 +463,8 @@ func (f *dual) fit(ctx context.Context, warm bool) (*Linear, *DualReport, error)
 	return f.linear(), report, nil
 }
 
-// rescale brings β from one C to another: within the bounds of a smaller one, and with what was
-// at an upper bound at the bound of a larger one.
+// rescale moves β from one C to another: within the bounds of a smaller one, and
+// from an upper bound to that of a larger one.
 func (f *dual) rescale(from, to float64) {
 	share := to / from
 	for _, o := range f.out {
@@ -465,7 +476,7 @@ func (f *dual) rescale(from, to float64) {
 	}
 }
 
-// atBound says whether β of row i is at a bound other than 0 that grows with C.
+// atBound reports whether β of row i is at a bound other than 0 that grows with C.
 func (f *dual) atBound(i, t int, beta float64) bool {
 	b, ok := f.loss.(*boxed)
 	return ok && !b.squared && beta != 0 && math.Abs(beta) == b.cost(i, t)

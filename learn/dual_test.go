@@ -240,7 +240,8 @@ func TestOneClassMeetsItsOptimalityConditions(t *testing.T) {
 	}
 	for _, nu := range []float64{0.05, 0.3, 1} {
 		for _, weights := range [][]float64{nil, thirds(n)} {
-			l, report, err := FitOneClass(context.Background(), InMemory(matrix.Rows{Dense: z}), weights, OneClass{Outliers: nu, Tolerance: 1e-6, MaxIter: 100_000})
+			l, report, err := FitOneClass(context.Background(), InMemory(matrix.Rows{Dense: z}), weights,
+				OneClass{Outliers: nu, Tolerance: 1e-6, MaxIter: 100_000})
 			if err != nil || !report.Converged {
 				t.Fatalf("ν = %g: %+v, %v", nu, report, err)
 			}

@@ -22,23 +22,23 @@ type boxed struct {
 	typical float64
 }
 
-// goals are what the rows are to give, and at what cost.
+// goals are the targets of the rows and their costs.
 type goals struct {
 	c       float64
 	weights []float64 // n, nil: all 1
 
-	// Either the classes of the rows, and output t is for class t (1 where there is one
-	// output), or numbers, one a row.
+	// Either the classes of the rows, where output t is for class t (1 if there is
+	// one output), or numbers, one per row.
 	class   []int
 	outputs int
 	y       []float64
 
-	// classWeights are those of LIBLINEAR: of a class where it is on the positive side, and
-	// with two classes of both.
+	// classWeights are LIBLINEAR's: that of a class applies where it is on the positive side,
+	// and with two classes both apply.
 	classWeights []float64
 }
 
-// side is ±1 for a class and else the number that output t is to give for row i.
+// side is ±1 for classes, otherwise the target of output t for row i.
 func (g *goals) side(i, t int) float64 {
 	switch {
 	case g.class == nil:
@@ -102,7 +102,7 @@ func (b *boxed) step(i, t int, beta, u, h float64) (x, violation, slack float64)
 		return 0, 0, math.Inf(1)
 	}
 	g := u - p + lambda*beta
-	// The subgradient at β nearest to 0, and at a kink or bound the room that is left.
+	// The subgradient at β nearest to 0, and at a kink or bound the slack.
 	var d float64
 	switch {
 	case beta > 0:
@@ -140,15 +140,15 @@ func (b *boxed) step(i, t int, beta, u, h float64) (x, violation, slack float64)
 	return min(max(x, lo), hi), math.Abs(d), 0
 }
 
-// relaxation is by how much a step goes beyond the minimum of its coordinate, on the same side
-// of 0. Any factor below 2 lessens the objective (Mangasarian and Musicant 1999); this one takes
-// up to a fifth fewer passes, a larger one no fewer.
+// relaxation is the factor by which a step goes beyond the minimum of its coordinate, on the
+// same side of 0. Any factor below 2 reduces the objective (Mangasarian and Musicant 1999); this one
+// saves up to a fifth of the passes, a larger one no more.
 const relaxation = 1.3
 
 func (b *boxed) terms(i, t int, beta, u float64) (loss, conjugate float64) {
 	p, lambda, lo, hi := b.coordinate(i, t)
 	conjugate = -p*beta + b.epsilon*math.Abs(beta) + 0.5*lambda*beta*beta
-	// ℓ(u) is the most that (p-u)x - ε|x| - ½λx² can be.
+	// ℓ(u) is the maximum of (p-u)x - ε|x| - ½λx².
 	v := p - u
 	x := math.Abs(v) - b.epsilon
 	if x <= 0 || v > 0 && hi == 0 || v < 0 && lo == 0 {
@@ -171,13 +171,13 @@ func (b *boxed) scale() float64 { return b.typical }
 //
 //	φ(β) = α log α + (c-α) log(c-α) - c log c.
 //
-// Its derivative grows beyond bounds towards both ends, so that α stays between them, and
-// nothing is ever set aside. Of the step (Yu, Huang, Lin 2011) it solves the optimality
+// Its derivative is unbounded at both ends, so α stays between them, and nothing
+// is ever set aside. The step (Yu, Huang, Lin 2011) solves the optimality
 // condition in t = log(α/(c-α)), where it is nearly linear:
 //
 //	h(c/(1+e⁻ᵗ) - α₀) + yu + t = 0.
 //
-// Their Newton steps are in α, and have to change between α and c-α lest digits get lost.
+// Their Newton steps are in α, and have to switch between α and c-α to avoid losing digits.
 type logistic struct{ *goals }
 
 // logitSteps bounds Newton's steps in t; two or three are usual.
@@ -195,7 +195,7 @@ func (l *logistic) step(i, t int, beta, u, h float64) (x, violation, slack float
 		at = math.Log(alpha / (c - alpha))
 		violation = math.Abs(a + at)
 	}
-	// The left side is increasing in t, and positive and negative at the ends of this range.
+	// The left side increases in t, and has different signs at the ends of this range.
 	low, high := -a-h*(c-alpha), -a+h*alpha
 	at = min(max(at, low), high)
 	for range logitSteps {
@@ -217,7 +217,7 @@ func (l *logistic) step(i, t int, beta, u, h float64) (x, violation, slack float
 		at = next
 	}
 	alpha = c / (1 + math.Exp(-at))
-	// Where c-α would round to 0 or α to it, the ends stay out of reach.
+	// Where c-α would round to 0, or α to c, the ends are kept out of reach.
 	alpha = min(max(alpha, c*1e-300), c*(1-1e-15))
 	return y * alpha, violation, 0
 }

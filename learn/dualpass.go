@@ -10,12 +10,12 @@ import (
 	"mercer/matrix"
 )
 
-// picker are features that give any rows, in any order, valid until the next call.
+// picker is features that return any rows, in any order, valid until the next call.
 type picker interface {
 	Pick(which []int) (matrix.Rows, error)
 }
 
-// pass goes once over the rows at work, or several times over each block of them.
+// pass visits the active rows once, or each block of them several times.
 func (f *dual) pass(ctx context.Context, work []*output) error {
 	for _, o := range work {
 		o.worst, o.gap = 0, 0
@@ -34,7 +34,7 @@ func (f *dual) pass(ctx context.Context, work []*output) error {
 	return nil
 }
 
-// passPicked goes over rows in the given order, some at a time.
+// passPicked visits rows in the given order, a few at a time.
 func (f *dual) passPicked(ctx context.Context, work []*output, p picker, order []int) error {
 	for part := range slices.Chunk(order, pickRows) {
 		rows, err := p.Pick(part)
@@ -48,7 +48,7 @@ func (f *dual) passPicked(ctx context.Context, work []*output, p picker, order [
 	return nil
 }
 
-// passBlocks goes over all rows at once, or over blocks of them.
+// passBlocks visits all rows at once, or blocks of them.
 func (f *dual) passBlocks(ctx context.Context, work []*output, s *random.Stream) error {
 	var blocks []int
 	times := 1
@@ -70,10 +70,10 @@ func (f *dual) passBlocks(ctx context.Context, work []*output, s *random.Stream)
 	})
 }
 
-// awake keeps those rows that count and that some output has not set aside.
+// awake keeps the rows that count and that at least one output has not set aside.
 func (f *dual) awake(work []*output, order []int) []int {
 	if f.coupled != nil {
-		work = work[:1] // the first output says it for all
+		work = work[:1] // the first output decides for all
 	}
 	kept := order[:0]
 	for _, i := range order {
@@ -84,19 +84,19 @@ func (f *dual) awake(work []*output, order []int) []int {
 	return kept
 }
 
-// visit is what a sweep goes over: the rows which of all, in that order, which stand in rows
-// in the same order, or, in a block, each where it stands behind the first.
+// visit is what a sweep processes: the rows numbered which, in that order, which are stored
+// in rows in the same order, or, in a block, each at its offset from the first.
 type visit struct {
 	rows  matrix.Rows
 	which []int
 	block bool
 	first int
 
-	// counted says whether what the sweep meets is to be noted.
+	// counted means that the sweep records what it finds.
 	counted bool
 }
 
-// at is where in rows the e-th row stands.
+// at is the index in rows of the e-th row.
 func (v *visit) at(e int) int {
 	if v.block {
 		return v.which[e] - v.first
@@ -172,8 +172,8 @@ func (f *dual) evaluate(work []*output) {
 	})
 }
 
-// check measures the gap and the violation of some outputs over all rows, w held still, and
-// brings back what was set aside wrongly. Those that meet what is asked are done.
+// check measures the gap and the violation of some outputs over all rows with w fixed, and
+// restores pairs that were set aside wrongly. Outputs that are good enough are done.
 func (f *dual) check(ctx context.Context, work []*output) error {
 	if f.tolerance > 0 {
 		if err := f.refresh(work); err != nil {
@@ -239,8 +239,8 @@ func (f *dual) check(ctx context.Context, work []*output) error {
 	return nil
 }
 
-// refresh computes w and s anew from β in float64, without the rounding that many small
-// updates left in them.
+// refresh recomputes w and s from β in float64, without the rounding errors
+// of many small updates.
 func (f *dual) refresh(work []*output) error {
 	wide := make([][]float64, len(work))
 	for g, o := range work {

@@ -12,11 +12,11 @@ import (
 
 // FeatureFile keeps features in a temporary file: float32 numbers, row after row, for dense
 // rows; for sparse ones a second file has their columns. Rows are appended once, in order, and
-// then read any number of times through Features. Where the system can, the files are mapped
-// into memory, and have no name from the start, so that they are gone with the program
+// then read any number of times through Features. If the system supports it, the files are
+// memory-mapped, and unlinked from the start, so that they disappear with the program
 // however it ends.
 //
-// Memory: 8 bytes a row of sparse features; where files cannot be mapped, that of a block.
+// Memory: 8 bytes per row of sparse features; if files cannot be mapped, that of a block.
 type FeatureFile struct {
 	dim    int
 	n      int
@@ -26,8 +26,8 @@ type FeatureFile struct {
 	val, idx spool
 }
 
-// CreateFeatureFile makes an empty file of rows of dim columns in the directory dir, "" for
-// the system's own for temporary files.
+// CreateFeatureFile makes an empty file of rows of dim columns in the directory dir; "" means
+// the system's directory for temporary files.
 func CreateFeatureFile(dir string, dim int, sparse bool) (*FeatureFile, error) {
 	f := &FeatureFile{dim: dim, sparse: sparse}
 	if err := f.val.create(dir); err != nil {
@@ -43,7 +43,7 @@ func CreateFeatureFile(dir string, dim int, sparse bool) (*FeatureFile, error) {
 	return f, nil
 }
 
-// Append writes rows behind those that are there. It panics if they are not of the kind or
+// Append adds rows at the end. It panics if they are not of the kind or
 // width that the file was made for.
 func (f *FeatureFile) Append(rows matrix.Rows) error {
 	if rows.Dim() != f.dim || (rows.CSR != nil) != f.sparse {
@@ -70,8 +70,8 @@ func (f *FeatureFile) Append(rows matrix.Rows) error {
 	return nil
 }
 
-// Features ends the writing and gives the rows, resident where the files are mapped. They are
-// for one user at a time, until Close.
+// Features ends the writing and returns the rows, resident if the files are mapped. They
+// are for one user at a time, until Close.
 func (f *FeatureFile) Features() (Features, error) {
 	size := int64(f.n) * int64(f.dim)
 	if f.sparse {
@@ -161,7 +161,7 @@ type spool struct {
 	out    *bufio.Writer
 	size   int64
 	mapped []byte
-	buffer []byte // the last part read, where the file is not mapped
+	buffer []byte // the last part read, if the file is not mapped
 }
 
 func (s *spool) create(dir string) error {
@@ -183,7 +183,7 @@ func (s *spool) write(b []byte) error {
 	return nil
 }
 
-// end writes what is left and maps the file, of which size bytes are wanted.
+// end writes the rest and maps the file, which must have size bytes.
 func (s *spool) end(size int64) error {
 	if err := s.write(nil); err != nil {
 		return err
@@ -230,7 +230,7 @@ func part[T float32 | int32](s *spool, i, j int) ([]T, error) {
 		b = s.mapped[lo:hi]
 	} else {
 		if int64(len(b)) < hi-lo {
-			// Of numbers, so that they are aligned.
+			// A slice of numbers, so that they are aligned.
 			s.buffer = bytesOf(make([]T, j-i))
 		}
 		b = s.buffer[:hi-lo]
@@ -241,7 +241,7 @@ func part[T float32 | int32](s *spool, i, j int) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), j-i), nil
 }
 
-// bytesOf is the memory of numbers, in the machine's own order: the file is for this machine.
+// bytesOf is the memory of numbers, in the machine's byte order: the file is for this machine only.
 func bytesOf[T float32 | int32](x []T) []byte {
 	if len(x) == 0 {
 		return nil

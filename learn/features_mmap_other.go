@@ -4,7 +4,7 @@ package learn
 
 import "os"
 
-// Where files cannot be mapped they are read in parts, and removed when they are closed.
+// If files cannot be mapped they are read in parts, and removed when they are closed.
 
 func mapped(*os.File, int64) []byte { return nil }
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapped maps a file into memory to be read, nil where that cannot be done.
+// mapped maps a file into memory for reading; it returns nil if that is not possible.
 func mapped(file *os.File, size int64) []byte {
 	if int64(int(size)) != size {
 		return nil
@@ -22,6 +22,6 @@ func mapped(file *os.File, size int64) []byte {
 
 func unmap(b []byte) { unix.Munmap(b) }
 
-// unname takes an open file's name away, and says whether it could. The file stays until it
-// is closed.
+// unname unlinks an open file, and reports whether it could. The file exists until
+// it is closed.
 func unname(file *os.File) bool { return os.Remove(file.Name()) == nil }

@@ -6,9 +6,9 @@ import (
 	"mercer/matrix"
 )
 
-// Recomputed are features that are made anew whenever they are asked for: rows(which) gives
-// those of the rows which, in that order, valid until the next call. They take no memory but
-// that of some rows.
+// Recomputed are features that are recomputed whenever they are needed: rows(which) returns
+// those of the rows which, in that order, valid until the next call. They take only the
+// memory of a few rows.
 func Recomputed(n, dim int, rows func(which []int) (matrix.Rows, error)) Features {
 	return &recomputed{n: n, dim: dim, rows: rows}
 }
@@ -37,7 +37,8 @@ func (r *recomputed) Pick(which []int) (matrix.Rows, error) {
 		return matrix.Rows{}, err
 	}
 	if z.Len() != len(which) || z.Dim() != r.dim {
-		return matrix.Rows{}, fmt.Errorf("features were made anew as %d×%d, and %d×%d are wanted: the data changed while they were read", z.Len(),
+		return matrix.Rows{}, fmt.Errorf("the recomputed features are %d×%d instead of %d×%d: the data changed "+
+			"while they were read", z.Len(),
 			z.Dim(), len(which), r.dim)
 	}
 	return z, nil

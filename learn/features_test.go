@@ -105,7 +105,8 @@ func BenchmarkSVMOfDigits(b *testing.B) {
 	for i, v := range unzip("train-labels-idx1-ubyte.gz", 8)[:n] {
 		class[i] = int(v)
 	}
-	m, err := feature.New(feature.Config{Map: "sorf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1 / (2 * 8.27 * 8.27)}, Features: 4096, Seed: 1}, 784)
+	m, err := feature.New(feature.Config{Map: "sorf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1 / (2 * 8.27 * 8.27)},
+		Features: 4096, Seed: 1}, 784)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"mercer/internal/vec"
 )
 
-// Group is a set of features that go together: a map of a sum, or a column of the input.
+// Group is a set of features that belong together: a map of a sum, or a column of the input.
 type Group struct {
 	Name     string
 	Features []int
@@ -42,28 +42,28 @@ func checkGroups(groups []Group, d int) error {
 //	min over W, b of 1/(2n) Σ‖y - Wᵀz - b‖² + λ Σ_g √p_g·‖W_g‖,
 //
 // W_g the weights of the p_g features of group g for all outputs together, ‖·‖ the root of the
-// sum of their squares (Yuan and Lin 2006; one feature a group is the multi-task lasso).
+// sum of their squares (Yuan and Lin 2006; groups of one feature give the multi-task lasso).
 //
-// One group after the other gets its best weights for given others. With C = G_g + W_g·A_gg,
-// G minus the gradient, they are 0 if ‖C‖ ≤ λ_g = λ√p_g; else (A_gg + λ_g/r·I)W_g = C with
+// One group after the other gets its optimal weights given the others. With C = G_g + W_g·A_gg,
+// G minus the gradient, they are 0 if ‖C‖ ≤ λ_g = λ√p_g; otherwise (A_gg + λ_g/r·I)W_g = C with
 // r = ‖W_g‖. In the basis of the eigenvectors of A_gg, with eigenvalues a_i and ‖c_i‖ the
 // length of row i of C, that is one equation in r,
 //
 //	Σ_i ‖c_i‖²/(a_i·r + λ_g)² = 1.
 //
-// After some turns the sequence of weights is extrapolated (Anderson's method, as Bertrand and
-// Massias 2021 use it), and the result kept where it lowers the objective.
+// After a few sweeps the sequence of weights is extrapolated (Anderson's method, as Bertrand
+// and Massias 2021 use it), and the result is kept if it lowers the objective.
 type groupLasso struct {
 	*quadratic
 	groups []block
 }
 
-// block is a group: features from to to of the quadratic, which has them in order of groups.
+// block is a group: the features [from, to) of the quadratic, which has them in order of groups.
 type block struct {
 	from, to int
 	weight   float64   // √p
 	values   []float64 // a_i
-	vectors  []float64 // p×p, a row a vector
+	vectors  []float64 // p×p, one vector per row
 }
 
 // newGroupLasso decomposes the A_gg; sizes are those of the groups in the order of q.
@@ -103,7 +103,7 @@ func (s *groupLasso) norm(x []float64, b *block) float64 {
 	return math.Sqrt(square)
 }
 
-// memory is how many turns are extrapolated from.
+// memory is how many sweeps are extrapolated from.
 const memory = 5
 
 func (s *groupLasso) solve(ctx context.Context, lambda, tolerance float64, most int) (turns int, violation float64) {
@@ -134,15 +134,15 @@ func (s *groupLasso) solve(ctx context.Context, lambda, tolerance float64, most 
 	}
 }
 
-// refreshAll computes G anew.
+// refreshAll recomputes G.
 func (s *groupLasso) refreshAll() {
 	for t := range s.k {
 		s.refresh(s.w[t*s.d:(t+1)*s.d], s.c[t*s.d:(t+1)*s.d], s.g[t*s.d:(t+1)*s.d])
 	}
 }
 
-// violation is how far the conditions are from holding: G_g is λ_g·W_g/‖W_g‖, or no longer than
-// λ_g where W_g is 0; per root of the group's size.
+// violation is how far the optimality conditions are from holding: G_g is λ_g·W_g/‖W_g‖, or no longer than
+// λ_g if W_g is 0; divided by the root of the group's size.
 func (s *groupLasso) violation(lambda float64) float64 {
 	worst := 0.0
 	for i := range s.groups {
@@ -225,8 +225,8 @@ func (s *groupLasso) visit(b *block, lambda float64) {
 }
 
 // length is r > 0 with Σ squares_i/(a_i·r + limit)² = 1, the left side being larger for r = 0,
-// by Newton's method for the inverse root of the left side, which is nearly straight in r, and
-// by bisection where that leaves the interval.
+// by Newton's method for the inverse root of the left side, which is nearly linear in r,
+// and by bisection if that leaves the interval.
 func length(squares, a []float64, limit float64) float64 {
 	at := func(r float64) (value, slope float64) {
 		for i, s := range squares {
@@ -265,7 +265,7 @@ func length(squares, a []float64, limit float64) float64 {
 	return r
 }
 
-// objective is that of W with its G, less a constant.
+// objective is that of W with its G, up to a constant.
 func (s *groupLasso) objective(w, g []float64, lambda float64) float64 {
 	// ½tr(WAWᵀ) - tr(WCᵀ) = -½tr(W(C + G)ᵀ)
 	sum := 0.0
@@ -278,7 +278,7 @@ func (s *groupLasso) objective(w, g []float64, lambda float64) float64 {
 	return sum
 }
 
-// iterates are the weights after the last turns, with their G.
+// iterates are the weights after the last sweeps, with their G.
 type iterates struct {
 	size, count int
 	w, g        [memory + 1][]float64
@@ -293,8 +293,8 @@ func (p *iterates) add(w, g []float64) {
 	p.count++
 }
 
-// extrapolated is the combination Σγ_i·w_i of the weights, Σγ = 1, whose differences to the
-// weights a turn before would be shortest, and the same of the g; nil if there is none.
+// extrapolated is the combination Σγ_i·w_i of the weights, Σγ = 1, whose combined difference
+// from the previous sweep is shortest, and the same combination of the g; nil if there is none.
 func (p *iterates) extrapolated() (w, g []float64) {
 	var gram [memory * memory]float64
 	var gamma [memory]float64

@@ -12,7 +12,7 @@ import (
 	"mercer/matrix"
 )
 
-// L1 says how to fit linear classifiers most of whose weights are zero. With y = ±1 and
+// L1 is the configuration of linear classifiers most of whose weights are zero. With y = ±1 and
 // cᵢ = C·(weight of row i), each class against the rest minimises
 //
 //	‖w‖₁ + Σ cᵢ ℓ(yᵢ, w·zᵢ + b)
@@ -24,17 +24,17 @@ import (
 //
 // The method is newGLMNET (Yuan, Ho and Lin 2012), for both losses: a quadratic model of the
 // losses is minimised together with ‖w‖₁ by coordinate descent over the columns, roughly at
-// first, and a line search leads towards its minimum. Columns whose weight is zero and whose
-// gradient is well inside [-1, 1] are left out, in the model and outside of it, and looked at
-// again before the end. It stops where the sum of the violations of the optimality conditions,
+// first, followed by a line search towards its minimum. Columns whose weight is zero
+// and whose gradient is well inside [-1, 1] are left out of both loops and checked
+// again before the end. It stops when the sum of the violations of the optimality conditions,
 //
 //	|gⱼ + sign wⱼ| where wⱼ ≠ 0,   max(0, |gⱼ| - 1) where wⱼ = 0,   |g_b|,
 //
 // g the losses' gradient, is at most Tolerance times that at w = 0, b = 0, times the share of
 // the rows that the smaller side has.
 //
-// It goes over columns, and therefore copies the features: 4·n·D bytes of dense ones, 8 for each
-// value of sparse ones. Each thread takes 68·n bytes more, each output 16·D. Threads divide the
+// It works by columns and therefore copies the features: 4·n·D bytes for dense ones, 8 per
+// value for sparse ones. Each thread takes 68·n bytes more, each output 16·D. Threads divide the
 // outputs, so the result does not depend on their number.
 type L1 struct {
 	// Loss is "squared_hinge" (or "") or "logistic".
@@ -58,20 +58,20 @@ type L1 struct {
 	// Seed chooses the order of the columns.
 	Seed uint64
 
-	// Start, if not nil, is where to begin, a model for the same outputs.
+	// Start, if not nil, is the starting point, a model for the same outputs.
 	Start *Linear
 
-	// Progress, if not nil, is told the number of outputs done and the share that they are.
+	// Progress, if not nil, is called with the number and the share of outputs done.
 	Progress func(outputs int, share float64)
 }
 
-// L1Report says how a fit went.
+// L1Report describes a fit.
 type L1Report struct {
 	Loss string  `json:"loss"`
 	C    float64 `json:"c"`
 
-	// Iterations is the largest number of quadratic models of an output, Sweeps that of
-	// goes over the columns within them.
+	// Iterations is the largest number of quadratic models of an output, Sweeps that
+	// of sweeps over the columns within them.
 	Iterations int `json:"iterations"`
 	Sweeps     int `json:"sweeps"`
 
@@ -79,10 +79,10 @@ type L1Report struct {
 	// that at 0.
 	Violation float64 `json:"violation"`
 
-	// Converged says that every output met its tolerance.
+	// Converged means that every output met its tolerance.
 	Converged bool `json:"converged"`
 
-	// NonZero is the number of weights that are not zero, of Weights in all.
+	// NonZero is the number of nonzero weights, of Weights in all.
 	NonZero int `json:"non_zero"`
 	Weights int `json:"weights"`
 
@@ -93,7 +93,7 @@ type L1Report struct {
 	Path []Trial `json:"path,omitempty"`
 }
 
-// Lines tells a person how the fit went.
+// Lines describes the fit.
 func (r *L1Report) Lines() []string {
 	how := "converged"
 	if !r.Converged {

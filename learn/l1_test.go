@@ -113,7 +113,8 @@ func TestSmallestCIsWhereWeightsBegin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, opt := range []L1{{Loss: "logistic"}, {Loss: "squared_hinge"}, {Loss: "logistic", NoIntercept: true}, {Loss: "squared_hinge", NoIntercept: true}} {
+	for _, opt := range []L1{{Loss: "logistic"}, {Loss: "squared_hinge"}, {Loss: "logistic", NoIntercept: true},
+		{Loss: "squared_hinge", NoIntercept: true}} {
 		smallest, err := smallestC(x, class, 2, nil, opt)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ type l1Machine struct {
 	work, trial []float64 // n
 	narrow      []float32 // n: r, or cᵢℓ″ times the move so far, in float32
 	narrowCurve []float32 // n: cᵢℓ″
-	active      []int32   // columns that are not left out
+	active      []int32   // columns that are still in use
 
 	value      float64 // of the objective
 	violation  float64
@@ -45,7 +45,7 @@ func newL1Machine(z *columns, loss pointLoss, cost []float64, intercept bool) *l
 	return m
 }
 
-// forget drops what only solving needs.
+// forget drops what is needed only for solving.
 func (m *l1Machine) forget() {
 	*m = l1Machine{w: m.w, value: m.value, violation: m.violation, iterations: m.iterations, sweeps: m.sweeps, converged: m.converged}
 }
@@ -68,16 +68,16 @@ const (
 	// l1Ridge is added to the model's Hessian, so that its minimum exists.
 	l1Ridge = 1e-12
 
-	// l1Decrease is the share of the promised decrease that a step has to bring.
+	// l1Decrease is the share of the predicted decrease that a step has to achieve.
 	l1Decrease = 0.01
 
 	// l1Sweeps bounds the sweeps over the columns for one model.
 	l1Sweeps = 1000
 )
 
-// solve goes on until the violation is at most tolerance times share of that at 0; or less, where most of that
+// solve continues until the violation is at most tolerance times share of that at 0; or less, if most of that
 // is the intercept's: tolerance times the violation of centred columns at 0, or times 1, the penalty's slope, if that is
-// more (but not below finest).
+// larger (but not below finest).
 func (m *l1Machine) solve(ctx context.Context, tolerance, share float64, maxIter int) {
 	d := m.z.count
 	all := make([]int32, d, d+1)
@@ -88,7 +88,7 @@ func (m *l1Machine) solve(ctx context.Context, tolerance, share float64, maxIter
 		all = append(all, int32(d))
 	}
 	m.active = append([]int32(nil), all...)
-	// The violation at 0, to measure by.
+	// The violation at 0, as the reference.
 	m.evaluateAt(m.trial)
 	clear(m.g)
 	origin := m.gradient(make([]float64, d+1), math.Inf(1))
@@ -123,13 +123,13 @@ func (m *l1Machine) solve(ctx context.Context, tolerance, share float64, maxIter
 		next, ok := m.search(lossNow)
 		m.iterations++
 		if !ok {
-			return // rounding: nothing smaller is to be found
+			return // rounding: nothing smaller can be reached
 		}
 		lossNow = next
 	}
 }
 
-// centred is the sum of the violations at 0 of columns less their means, from the gradient there.
+// centred is the sum of the violations at 0 of centred columns, from the gradient there.
 func (m *l1Machine) centred() float64 {
 	cost, total := make([]float32, m.z.rows), 0.0
 	for i, c := range m.cost {
@@ -163,7 +163,7 @@ func (m *l1Machine) evaluateAt(score []float64) float64 {
 	return loss
 }
 
-// penalised says whether column j is.
+// penalised reports whether column j is penalised.
 func (m *l1Machine) penalised(j int32) bool { return int(j) < m.z.count }
 
 func (m *l1Machine) penalty(w []float64) float64 {
@@ -174,8 +174,8 @@ func (m *l1Machine) penalty(w []float64) float64 {
 	return sum
 }
 
-// violationOf is how far a column with weight w and gradient g is from optimal; inside is how
-// deep in [-1, 1] the gradient is, where w is zero and the column optimal.
+// violationOf is how far a column with weight w and gradient g is from optimal; inside is
+// how deep in [-1, 1] the gradient is if w is zero and the column optimal.
 func (m *l1Machine) violationOf(j int32, w, g float64) (violation, inside float64) {
 	switch {
 	case !m.penalised(j):
@@ -188,7 +188,7 @@ func (m *l1Machine) violationOf(j int32, w, g float64) (violation, inside float6
 	return max(0, math.Abs(g)-1), max(0, 1-math.Abs(g))
 }
 
-// gradient computes g and h of the active columns for the weights w, leaves out those that
+// gradient computes g and h of the active columns for the weights w, drops those that
 // are far inside, given the last largest violation, and returns the sum of the violations.
 func (m *l1Machine) gradient(w []float64, largest float64) float64 {
 	vec.Parallel(len(m.active), 64, func(lo, hi int) {
@@ -277,13 +277,13 @@ func (m *l1Machine) minimiseModel(ctx context.Context, tolerance float64) int {
 	}
 }
 
-// shrunken is x moved by at most by towards 0.
+// shrunken is x moved towards 0 by at most by.
 func shrunken(x, by float64) float64 {
 	return math.Copysign(max(0, math.Abs(x)-by), x)
 }
 
-// search goes from w towards next as far as the objective decreases enough, and returns the
-// losses there; false where it does not decrease.
+// search moves from w towards next as far as the objective decreases enough, and returns
+// the losses there; false if it does not decrease.
 func (m *l1Machine) search(lossNow float64) (float64, bool) {
 	clear(m.move)
 	promised := m.penalty(m.next) - m.penalty(m.w)

@@ -7,7 +7,7 @@ import (
 	"mercer/internal/vec"
 )
 
-// elasticNet solves, for each output apart,
+// elasticNet solves, for each output separately,
 //
 //	min over w, b of 1/(2n) Σ(y - wᵀz - b)² + λ(α‖w‖₁ + (1-α)/2·‖w‖²),
 //
@@ -17,13 +17,13 @@ import (
 //
 //	w_j = S(g_j + H_jj/n·w_j, λα) / (H_jj/n + λ(1-α)), S(x, t) = sign(x)·max(0, |x| - t).
 //
-// g is kept for all features, so that their optimality conditions are at hand and no rule is
-// needed that guesses which features stay at 0: a feature at 0 that stays there costs a
-// comparison. Only the others are visited between two looks at all.
+// g is kept for all features, so their optimality conditions are available and no screening
+// rule is needed to guess which features stay at 0: such a feature costs a comparison.
+// Between two sweeps over all features only the nonzero ones are visited.
 //
-// Where features are alike, descent along coordinates takes many turns. On the features that
-// are not 0, as long as no sign changes, the problem is a linear system; between the turns its
-// solution is tried.
+// If features are similar, coordinate descent takes many sweeps. On the nonzero
+// features, as long as no sign changes, the problem is a linear system; its solution is
+// tried between sweeps.
 type elasticNet struct {
 	*quadratic
 	ratio float64 // α
@@ -38,7 +38,7 @@ func (e *elasticNet) largest() float64 {
 	return largest / e.ratio
 }
 
-// activeTurns is how many times the features that are not 0 are visited before all are.
+// activeTurns is how many sweeps over the nonzero features precede one over all.
 const activeTurns = 5
 
 func (e *elasticNet) solve(ctx context.Context, lambda, tolerance float64, most int) (turns int, violation float64) {
@@ -61,10 +61,10 @@ type coordinates struct {
 	q       *quadratic
 	w, g, c []float64 // D
 	l1, l2  float64
-	active  []int // the features that are not 0
+	active  []int // the nonzero features
 }
 
-// descend takes turns until the conditions hold to the tolerance, or most turns.
+// descend sweeps until the conditions hold to the tolerance, or at most most times.
 func (o *coordinates) descend(ctx context.Context, tolerance float64, most int) (turns int, violation float64) {
 	o.q.refresh(o.w, o.c, o.g)
 	o.notZero()
@@ -75,7 +75,7 @@ func (o *coordinates) descend(ctx context.Context, tolerance float64, most int) 
 	for {
 		o.newton()
 		if violation = o.violation(); violation <= tolerance {
-			// What g has gathered of rounding does not count.
+			// Accumulated rounding in g does not count.
 			o.q.refresh(o.w, o.c, o.g)
 			violation = o.violation()
 		}
@@ -92,7 +92,7 @@ func (o *coordinates) descend(ctx context.Context, tolerance float64, most int) 
 	}
 }
 
-// notZero lists the features that are not 0.
+// notZero lists the nonzero features.
 func (o *coordinates) notZero() {
 	o.active = o.active[:0]
 	for j, w := range o.w {
@@ -116,11 +116,11 @@ func (o *coordinates) violation() float64 {
 	return worst
 }
 
-// visit gives each of the features its best weight in turn.
+// visit gives each of the features in turn its best weight.
 func (o *coordinates) visit(features []int) {
 	for _, j := range features {
 		w, curvature := o.w[j], o.q.diagonal[j]
-		if curvature == 0 { // a feature that does not vary
+		if curvature == 0 { // a constant feature
 			continue
 		}
 		x := o.g[j] + float64(curvature*w)
@@ -135,9 +135,9 @@ func (o *coordinates) visit(features []int) {
 	}
 }
 
-// newton tries the solution of the linear system (A + λ(1-α)I)d = r of the features that are
-// not 0, r the violations of their conditions: first with the weights that would change their
-// sign left at 0, then as far as no sign changes.
+// newton tries the solution of the linear system (A + λ(1-α)I)d = r of the nonzero
+// features, r the violations of their conditions: first with the weights that would change their
+// sign set to 0, then up to the first sign change.
 func (o *coordinates) newton() {
 	n := len(o.active)
 	if n == 0 {
@@ -149,8 +149,8 @@ func (o *coordinates) newton() {
 		for k := i; k < n; k++ {
 			row[k] = a[o.active[k]]
 		}
-		// A little more on the diagonal: where features depend on each other, the solution then
-		// runs far along what the data do not tell apart, until a weight is 0.
+		// A small term on the diagonal: if features depend on each other, the solution then moves
+		// far along directions that the data do not determine, until a weight is 0.
 		row[i] += o.l2 + 1e-11*o.q.diagonal[j]
 		w := o.w[j]
 		d[i] = o.g[j] - o.l2*w
@@ -184,7 +184,7 @@ func (o *coordinates) newton() {
 	o.try(change)
 }
 
-// try changes the weights of the active features if that brings the objective down.
+// try changes the weights of the active features if that lowers the objective.
 func (o *coordinates) try(change []float64) bool {
 	move := make([]float64, o.q.d) // A·change
 	for i, j := range o.active {

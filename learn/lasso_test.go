@@ -82,7 +82,8 @@ func TestLassoAgreesWithScikitLearn(t *testing.T) {
 		for o := range r.K {
 			for j, want := range c.W[o] {
 				if got := float64(l.W.Row(j)[o]); math.Abs(got-want) > 2e-6*math.Max(1, math.Abs(want)) {
-					t.Errorf("%s, λ = %g, α = %g, weighted %v: weight %d of output %d is %g, scikit-learn's %g", c.Kind, c.Lambda, c.L1Ratio, c.Weighted, j, o, got, want)
+					t.Errorf("%s, λ = %g, α = %g, weighted %v: weight %d of output %d is %g, scikit-learn's %g", c.Kind,
+						c.Lambda, c.L1Ratio, c.Weighted, j, o, got, want)
 				}
 			}
 			if math.Abs(l.B[o]-c.B[o]) > 1e-5 {
@@ -176,7 +177,8 @@ func TestElasticNetMeetsItsOptimalityConditions(t *testing.T) {
 								allowed = 1e-4 // 50 times as large
 							}
 							if bad > allowed {
-								t.Errorf("n = %d, λ = %g, α = %g, weighted %v: the condition of weight %d of output %d, %g, is off by %g", c.n, lambda, ratio, weighted, j, o, v, bad)
+								t.Errorf("n = %d, λ = %g, α = %g, weighted %v: the condition of weight %d of output "+
+									"%d, %g, is off by %g", c.n, lambda, ratio, weighted, j, o, v, bad)
 							}
 						}
 						if l.W.Row(2)[o] != 0 || l.W.Row(3)[o] != 0 {
@@ -397,7 +399,8 @@ func TestPathIsSeparateFitsAndItsErrorsAreThoseOfTheRows(t *testing.T) {
 		row := z.Row(i)
 		row[1], row[3], row[4] = float32(i*37%11), 7, float32(i*i%13)
 	}
-	for _, opt := range []Lasso{{L1Ratio: 1}, {L1Ratio: 0.4}, {Groups: []Group{{"a", []int{0, 1, 2, 3, 4}}, {"b", []int{9, 8, 7, 6, 5}}, {"c", []int{10, 11, 12, 13, 14}}}}} {
+	for _, opt := range []Lasso{{L1Ratio: 1}, {L1Ratio: 0.4},
+		{Groups: []Group{{"a", []int{0, 1, 2, 3, 4}}, {"b", []int{9, 8, 7, 6, 5}}, {"c", []int{10, 11, 12, 13, 14}}}}} {
 		fit := FitLasso
 		if opt.L1Ratio == 0 {
 			fit = FitGroupLasso
@@ -566,7 +569,8 @@ func BenchmarkLasso(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		opt  Lasso
-	}{{"lasso", Lasso{L1Ratio: 1}}, {"elastic net", Lasso{L1Ratio: 0.5}}, {"group lasso", Lasso{Groups: []Group{{"a", nil}, {"b", nil}, {"c", nil}, {"d", nil}}}}} {
+	}{{"lasso", Lasso{L1Ratio: 1}}, {"elastic net", Lasso{L1Ratio: 0.5}}, {"group lasso",
+		Lasso{Groups: []Group{{"a", nil}, {"b", nil}, {"c", nil}, {"d", nil}}}}} {
 		for j := range d {
 			if c.opt.Groups != nil {
 				c.opt.Groups[4*j/d].Features = append(c.opt.Groups[4*j/d].Features, j)
@@ -584,7 +588,8 @@ func BenchmarkLasso(b *testing.B) {
 					b.Fatal(err)
 				}
 				last := report.Path[len(report.Path)-1]
-				b.Logf("%d steps to λ = %.3g, %d of %d weights; chosen %.3g, %d turns, off by %.1g", len(report.Path), last.Lambda, last.Weights, report.All, report.Lambda, report.Turns, report.Violation)
+				b.Logf("%d steps to λ = %.3g, %d of %d weights; chosen %.3g, %d turns, off by %.1g", len(report.Path),
+					last.Lambda, last.Weights, report.All, report.Lambda, report.Turns, report.Violation)
 			}
 		})
 	}

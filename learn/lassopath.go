@@ -12,31 +12,31 @@ import (
 	"mercer/moments"
 )
 
-// Lasso says how to fit a lasso, an elastic net or a group lasso, from moments alone. The
-// scaling of the objectives is that of scikit-learn: the mean over rows of half the squared
-// error, so that λ means the same for any number of rows.
+// Lasso is the configuration of a lasso, an elastic net or a group lasso, fitted from
+// moments alone. The objectives are scaled as in scikit-learn: the mean over rows of half the
+// squared error, so that λ means the same for any number of rows.
 type Lasso struct {
 	// Lambda is λ; 0 means that the held-out statistics choose it.
 	Lambda float64
 
-	// L1Ratio is α, the part of λ that goes to ‖w‖₁; the rest goes to ½‖w‖². 0 means 1, the
+	// L1Ratio is α, the share of λ for ‖w‖₁; the rest is for ½‖w‖². 0 means 1, the
 	// lasso. The group lasso has none.
 	L1Ratio float64
 
-	// Groups are the features that go together: for the group lasso all or none of a group are
-	// 0; for the others they only are what the report is about, and may be nil.
+	// Groups are the features that belong together: for the group lasso all or none of a
+	// group are 0; for the others they only structure the report, and may be nil.
 	Groups []Group
 
-	// Tolerance is how far the optimality conditions may be from holding, beside λ; 0 means
-	// 10⁻⁵, and 10⁻³ on the path. MaxIter bounds the turns over the features for one λ; 0 means 10,000.
+	// Tolerance is how far the optimality conditions may be from holding, relative to λ; 0
+	// means 10⁻⁵, and 10⁻³ on the path. MaxIter bounds the sweeps over the features for one λ; 0 means 10,000.
 	Tolerance float64
 	MaxIter   int
 
-	// Progress, if not nil, is told how many λ have been tried.
+	// Progress, if not nil, is called with the number of λ tried.
 	Progress func(done int)
 }
 
-// LassoReport says what a lasso came to.
+// LassoReport describes the fit of a lasso.
 type LassoReport struct {
 	// Lambda is the λ of the final fit.
 	Lambda float64 `json:"lambda"`
@@ -51,19 +51,19 @@ type LassoReport struct {
 	// λ was given.
 	Path []LassoPoint `json:"path,omitempty"`
 
-	// Weights is how many weights are not 0, of All; Features how many features have such a
-	// weight for an output.
+	// Weights is how many weights, of All, are nonzero; Features how many features have such
+	// a weight for any output.
 	Weights  int `json:"weights"`
 	All      int `json:"all"`
 	Features int `json:"features"`
 
-	// Kept and Dropped are the groups with and without features whose weights are not 0.
+	// Kept and Dropped are the groups with and without nonzero weights.
 	Kept    []string `json:"kept,omitempty"`
 	Dropped []string `json:"dropped,omitempty"`
 
-	// Turns is how many times the final fit went over the features, Violation how far the
-	// optimality conditions are from holding, beside λ; Converged says that this is within the
-	// tolerance.
+	// Turns is the number of sweeps of the final fit, Violation how far the optimality
+	// conditions are from holding, relative to λ; Converged means that this is within
+	// the tolerance.
 	Turns     int     `json:"turns"`
 	Violation float64 `json:"violation"`
 	Converged bool    `json:"converged"`
@@ -76,14 +76,14 @@ type LassoPoint struct {
 	// Error is the mean over held-out rows of the squared error, summed over the targets.
 	Error float64 `json:"error"`
 
-	// Weights is how many weights are not 0.
+	// Weights is the number of nonzero weights.
 	Weights int `json:"weights"`
 
 	// Chosen marks the best.
 	Chosen bool `json:"chosen,omitempty"`
 }
 
-// Lines tell a person what came of it.
+// Lines describe the result.
 func (r *LassoReport) Lines() []string {
 	chosen := "given"
 	if n := len(r.Path); n > 0 {
@@ -116,24 +116,24 @@ func someOf(names []string) string {
 }
 
 // The path goes down from the least λ for which all weights are 0, in steps of a fifteenth of
-// a power of ten, over four powers of ten, each fit starting where the one before ended. It
-// ends early when the held-out error has not become better for six steps.
+// a power of ten, over four powers of ten, each fit starting where the previous one ended.
+// It ends early when the held-out error has not improved for six steps.
 const (
 	lassoSteps    = 60
 	lassoStep     = 15 // in a power of ten
 	lassoPatience = 6
 )
 
-// FitLasso fits a lasso or an elastic net for each target apart,
+// FitLasso fits a lasso or an elastic net for each target separately,
 //
 //	min over w, b of 1/(2n) Σ(y - wᵀz - b)² + λ(α‖w‖₁ + (1-α)/2·‖w‖²),
 //
 // on main and held together. Rows count by their weights, n being the sum of these. If λ is
-// not given, the λ of a path are fitted on main and judged by held alone, and the best makes
-// the final fit; held may be nil if λ is given. main takes in held's rows.
+// not given, the λ of a path are fitted on main and judged on held, and the best is used
+// for the final fit; held may be nil if λ is given. held is merged into main.
 //
-// Memory beyond the two statistics: 8·D² + 32·D·K bytes, and 8·a² for a weights of a target
-// that are not 0.
+// Memory beyond the two statistics: 8·D² + 32·D·K bytes, and 8·a² for a nonzero weights
+// of a target.
 func FitLasso(ctx context.Context, main, held *moments.Stats, opt Lasso) (*Linear, *LassoReport, error) {
 	if opt.L1Ratio == 0 {
 		opt.L1Ratio = 1
@@ -145,7 +145,7 @@ func FitLasso(ctx context.Context, main, held *moments.Stats, opt Lasso) (*Linea
 }
 
 // FitGroupLasso is FitLasso for the penalty λ·Σ_g √p_g·‖W_g‖ on the groups of features, for
-// all targets together: a group of p_g features has weights W_g for all targets, or none.
+// all targets jointly: a group of p_g features has weights W_g for all targets, or none.
 //
 // Memory beyond that of the two statistics: 8·D² + 8·Σp_g² + 128·D·K bytes.
 func FitGroupLasso(ctx context.Context, main, held *moments.Stats, opt Lasso) (*Linear, *LassoReport, error) {
@@ -161,17 +161,17 @@ func FitGroupLasso(ctx context.Context, main, held *moments.Stats, opt Lasso) (*
 	return fitPenalised(ctx, main, held, opt, order, func(q *quadratic) (penalised, error) { return newGroupLasso(q, sizes) })
 }
 
-// penalised is a quadratic with a penalty that makes weights 0.
+// penalised is a quadratic with a penalty that produces zero weights.
 type penalised interface {
 	// largest is the least λ for which all weights are 0.
 	largest() float64
 
-	// solve finds the weights for λ, from those that are there, to the tolerance beside λ; it
-	// says how many turns it took, at most so many, and the violation that is left.
+	// solve finds the weights for λ, starting from the current ones, to the tolerance relative
+	// to λ; it returns the number of sweeps, at most most, and the remaining violation.
 	solve(ctx context.Context, lambda, tolerance float64, most int) (turns int, violation float64)
 }
 
-// fitPenalised fits with the features in the given order, nil meaning as they are.
+// fitPenalised fits with the features in the given order; nil means the original one.
 func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, order []int,
 	penalise func(*quadratic) (penalised, error)) (*Linear, *LassoReport, error) {
 	if opt.Lambda < 0 || math.IsNaN(opt.Lambda) || math.IsInf(opt.Lambda, 0) {
@@ -217,7 +217,7 @@ func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, ord
 		return nil, nil, err
 	}
 	if report.Lambda == 0 {
-		// Too few rows to hold any back, or targets that depend on no feature.
+		// There are too few rows to hold any back, or the targets do not depend on any feature.
 		report.Lambda = p.largest() / 10
 	}
 	if start != nil {
@@ -283,7 +283,7 @@ func chooseLasso(ctx context.Context, q *quadratic, p penalised, main, held *mom
 	return best, nil
 }
 
-// inOrder puts the weights of features that were reordered to where the features were.
+// inOrder puts the weights of reordered features into the original order.
 func inOrder(w []float64, order []int) []float64 {
 	if order == nil {
 		return w
@@ -302,14 +302,14 @@ func sparseLinear(q *quadratic, m *moments.Moments, order []int) *Linear {
 		for j, v := range inOrder(q.w[t*q.d:(t+1)*q.d], order) {
 			w := float32(v)
 			l.W.Row(j)[t] = w
-			// The weights as they will be used, so that the mean comes out right.
+			// The weights as they will be used, so that the mean is right.
 			l.B[t] -= float64(float64(w) * m.MeanZ[j])
 		}
 	}
 	return l
 }
 
-// count says what is not 0.
+// count counts the nonzero weights.
 func (r *LassoReport) count(l *Linear, groups []Group) {
 	r.All = l.W.Rows * l.W.Cols
 	used := make([]bool, l.W.Rows)

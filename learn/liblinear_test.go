@@ -112,7 +112,8 @@ func published(t *testing.T, name string) (z *matrix.CSR, y []float64) {
 			row((v[d] - mean) / math.Sqrt(square))
 		}
 	default:
-		path := map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2", "reuters": "reuters_lasvm/reuters.trn.bz2"}[name]
+		path := map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2",
+			"reuters": "reuters_lasvm/reuters.trn.bz2"}[name]
 		for _, line := range lines(t, path) {
 			parts := strings.Fields(line)
 			for _, p := range parts[1:] {
@@ -165,7 +166,8 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 	labels := map[string][]float64{}
 	for _, want := range all {
 		name := fmt.Sprint(want.Data, " ", want.Solver, " ", want.Bias)
-		if os.Getenv("MERCER_LONG") == "" && (slices.Contains(long, name) || testing.Short() && want.Data != "ijcnn1" && want.Data != "cpusmall") {
+		if os.Getenv("MERCER_LONG") == "" && (slices.Contains(long, name) || testing.Short() && want.Data != "ijcnn1" &&
+			want.Data != "cpusmall") {
 			continue
 		}
 		if sets[want.Data] == nil {
@@ -185,7 +187,8 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 		var linear *Linear
 		switch want.Solver {
 		case 12, 13:
-			l, r, err := FitSVR(context.Background(), rows, y, 1, nil, SVR{C: want.C, Loss: losses[want.Solver], Epsilon: 0.1, NoIntercept: true, MaxIter: 5000})
+			l, r, err := FitSVR(context.Background(), rows, y, 1, nil,
+				SVR{C: want.C, Loss: losses[want.Solver], Epsilon: 0.1, NoIntercept: true, MaxIter: 5000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +218,8 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 			t.Errorf("%+v: %+v", want, report)
 		}
 		if far := report.Objective/want.Objective - 1; math.Abs(far) > 1e-3 {
-			t.Errorf("%s, solver %d, C = %g, bias %g, ν = %g: objective %.8g, recorded %.8g, %.2g apart", want.Data, want.Solver, want.C, want.Bias, want.Nu, report.Objective, want.Objective, far)
+			t.Errorf("%s, solver %d, C = %g, bias %g, ν = %g: objective %.8g, recorded %.8g, %.2g apart", want.Data,
+				want.Solver, want.C, want.Bias, want.Nu, report.Objective, want.Objective, far)
 		}
 		if linear.W.Rows != z.Cols {
 			t.Errorf("%s: %d weights for %d columns", want.Data, linear.W.Rows, z.Cols)

@@ -46,8 +46,8 @@ func (l *Linear) addIntercepts(dst *matrix.Dense) {
 	}
 }
 
-// TargetColumns is the number of outputs that c classes take: one each, but one in all for
-// two classes.
+// TargetColumns is the number of outputs for c classes: one each, or a single one
+// for two classes.
 func TargetColumns(c int) int {
 	if c == 2 {
 		return 1
@@ -68,11 +68,11 @@ func Target(dst []float64, class int) {
 	dst[class] = 1
 }
 
-// packedBytes is how large the weights may be that are laid out a second time for single rows.
+// packedBytes is the largest size of weights of which a packed copy is made for single rows.
 const packedBytes = 16 << 20
 
-// Packed is the model laid out for single rows: the same scores to the bit, in a fraction of the time, for
-// 4·D·K bytes, K rounded up to the width of a panel. It is the model itself where that is too much.
+// Packed is the model packed for single rows: the same scores to the bit, in a fraction of the time, for
+// 4·D·K bytes, with K rounded up to the width of a panel. It is the model itself if that is too much.
 func (l *Linear) Packed() interface {
 	Scores(dst *matrix.Dense, z matrix.Rows)
 } {

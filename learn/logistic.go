@@ -6,10 +6,10 @@ import (
 )
 
 // Probabilities writes the classes' probabilities of a row into dst, given its scores by a model
-// of logistic loss. A single score s is of two classes: dst has 1 - σ(s) and σ(s), with
-// σ(s) = 1/(1 + exp(-s)). More scores are of as many classes: joint says that the model is
-// multinomial, whose probabilities are softmax(s); otherwise each class was fitted against the
-// rest, and its σ(s) is divided by the sum of all. They are at least 0 and add up to 1, however
+// of logistic loss. A single score s is for two classes: dst gets 1 - σ(s) and σ(s),
+// with σ(s) = 1/(1 + exp(-s)). Several scores are for as many classes: joint means that the
+// model is multinomial, with probabilities softmax(s); otherwise each class was fitted against
+// the rest, and its σ(s) is divided by the sum of all. They are at least 0 and add up to 1, however
 // large the scores.
 func Probabilities(dst []float64, scores []float32, joint bool) {
 	if len(scores) == 1 && len(dst) == 2 {

@@ -13,20 +13,20 @@ import (
 type Trial struct {
 	C float64 `json:"c"`
 
-	// LogLoss is the mean of -ln p(class) over held-out rows, of logistic losses.
+	// LogLoss is the mean of -ln p(class) over held-out rows, for logistic losses.
 	LogLoss float64 `json:"log_loss,omitempty"`
 
-	// Error is the share of held-out rows whose class came out wrong.
+	// Error is the share of held-out rows whose class is predicted wrongly.
 	Error float64 `json:"error"`
 
-	// NonZero is the number of weights that are not zero, with an L1 penalty.
+	// NonZero is the number of nonzero weights, with an L1 penalty.
 	NonZero int `json:"non_zero,omitempty"`
 
 	// Chosen marks the best.
 	Chosen bool `json:"chosen,omitempty"`
 }
 
-// pathLines tells a person how C was chosen, if it was.
+// pathLines describes how C was chosen, if it was.
 func pathLines(path []Trial) []string {
 	for _, t := range path {
 		if t.Chosen {
@@ -34,7 +34,8 @@ func pathLines(path []Trial) []string {
 			if t.LogLoss > 0 {
 				by = fmt.Sprintf("log-loss %.4g, %s", t.LogLoss, by)
 			}
-			return []string{fmt.Sprintf("C is the best of %d from %.4g to %.4g on held-out rows (%s)", len(path), path[0].C, path[len(path)-1].C, by)}
+			return []string{fmt.Sprintf("C is the best of %d from %.4g to %.4g on held-out rows (%s)", len(path),
+				path[0].C, path[len(path)-1].C, by)}
 		}
 	}
 	return nil
@@ -46,23 +47,24 @@ const (
 	trialLast  = 1e5
 	trialStep  = 10
 
-	// trialTolerance is enough to judge a C by.
+	// trialTolerance is accurate enough to judge a C.
 	trialTolerance = 0.01
 
-	// l1PathStep and l1PathLength go up from the smallest C that has a weight.
+	// l1PathStep and l1PathLength define the path up from the smallest C with a nonzero weight.
 	l1PathStep   = 3.1622776601683795 // √10
 	l1PathLength = 10
 
-	// trialGain is the share of log-loss or error that a larger C has to save.
+	// trialGain is the share of log loss or error that a larger C has to save.
 	trialGain = 0.01
 )
 
-// ChoosePrimalC tries C = 0.001, 0.01, … 100,000, each fit starting from the last, as long as
-// they lower the log-loss on held-out rows, or with squared_hinge the error, by 1 %, or are too small to fit
-// anything (idleShare), and returns the best. It fits on a random sample of the rows, 4,096 at most, and judges on others, a third as
-// many as there are rows or 4,096; both are copied, 4·8,192·D bytes at most if dense. With fewer
-// than 100 rows it returns 1 and tries nothing. weights may be nil, as in FitPrimal.
-func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal, seed uint64) (c float64, path []Trial, err error) {
+// ChoosePrimalC tries C = 0.001, 0.01, … 100,000, each fit starting from the last, as
+// long as they lower the log loss on held-out rows (with squared_hinge the error) by 1 %, or are too
+// small to fit anything (idleShare), and returns the best. It fits on a random sample of at most 4,096 rows, and judges on others,
+// a third of the rows or 4,096; both are copied, at most 4·8,192·D bytes if dense. With
+// fewer than 100 rows it returns 1 without trying. weights may be nil, as in FitPrimal.
+func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal,
+	seed uint64) (c float64, path []Trial, err error) {
 	if z.Len() < minChoose {
 		return 1, nil, nil
 	}
@@ -89,8 +91,8 @@ func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, we
 }
 
 // ChooseL1C is ChoosePrimalC for an L1 penalty. It begins at the smallest C at which a weight is
-// not zero, and goes up by √10, 10 times at most. With fewer than 100 rows it returns ten times that C, or 1 if
-// that is more.
+// not zero, and goes up by factors of √10, at most 10 times. With fewer than 100 rows it returns ten times that C, or 1
+// if that is larger.
 func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weights []float64, opt L1) (c float64, path []Trial, err error) {
 	if z.Len() < minChoose {
 		columns, err := newColumns(ctx, z)
@@ -130,8 +132,8 @@ func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weight
 	return judge.choose(path), path, nil
 }
 
-// smallestC is the largest C for which w = 0 is optimal in all outputs: there no gradient is
-// larger than 1, with the intercept at its best.
+// smallestC is the largest C for which w = 0 is optimal in all outputs: with the
+// optimal intercept no gradient there exceeds 1.
 func smallestC(z *columns, class []int, classes int, weights []float64, opt L1) (float64, error) {
 	cost, err := costs(z.rows, weights, 1)
 	if err != nil {
@@ -147,7 +149,7 @@ func smallestC(z *columns, class []int, classes int, weights []float64, opt L1) 
 			mean = 0
 		}
 		for i, c := range own {
-			// Of both losses the derivative at the best constant score: of logistic it is
+			// The derivatives of both losses at the best constant score: for logistic
 			// -c(y - mean)/2, of squared hinge, whose best score is the mean, -2c(y - mean).
 			by := 2.0
 			if opt.Loss == "logistic" {
@@ -160,7 +162,7 @@ func smallestC(z *columns, class []int, classes int, weights []float64, opt L1) 
 		}
 	}
 	if largest == 0 {
-		return 1, nil // all columns are constant: any C does
+		return 1, nil // all columns are constant: any C will do
 	}
 	return 1 / largest, nil
 }
@@ -176,7 +178,7 @@ type trialRows struct {
 	heldWeights []float64
 }
 
-// sampled draws rows to fit on and others to judge on. Rows of weight 0 are neither.
+// sampled draws rows to fit on and others to judge on. Rows of weight 0 are in neither set.
 func sampled(ctx context.Context, z Features, class []int, weights []float64, seed uint64) (*trialRows, error) {
 	n := z.Len()
 	role := make([]int8, n) // 1: fitted on, 2: held out
@@ -265,9 +267,9 @@ func (j *judgement) value(t Trial) float64 {
 	return t.Error
 }
 
-// ends judges a trial on the held-out rows and adds it to the path; it says that the last two
-// that fitted anything saved nothing to speak of, and that the path may end. idle says that this one fitted
-// nothing.
+// ends judges a trial on the held-out rows and adds it to the path; it reports whether the path
+// may end, because the last two trials that fitted anything saved next to nothing. idle means that this one
+// fitted nothing.
 func (j *judgement) ends(path *[]Trial, t Trial, l *Linear, s *trialRows, idle bool) bool {
 	if idle && j.idle == len(*path) {
 		j.idle++
@@ -280,8 +282,8 @@ func (j *judgement) ends(path *[]Trial, t Trial, l *Linear, s *trialRows, idle b
 	return len(*path)-1-max(j.best(*path), j.idle) >= 2
 }
 
-// best is the trial with the smallest C that no larger one improves on by trialGain: a larger C
-// takes longer, and makes the less simple model.
+// best is the trial with the smallest C that no larger one improves on by trialGain: a larger
+// C takes longer and gives a less simple model.
 func (j *judgement) best(path []Trial) int {
 	least := math.Inf(1)
 	for _, p := range path {

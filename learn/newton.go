@@ -12,23 +12,23 @@ import (
 //
 // by a truncated Newton method: conjugate gradients, preconditioned by a diagonal M, solve
 // Hs = -g roughly, and a line search along s follows (Lin, Weng and Keerthi 2008, with a trust
-// region in its place; Hsia, Chiang and Lin 2018 for preconditioning; Galli and Lin 2021 for the
-// line search and the rule that ends the conjugate gradients). M is the square root of the
-// Hessian's diagonal, half way between that and none: on a9a, w8a and ijcnn1 it took the fewest
-// products of the three, and of Hsia's mixture of diagonal and 1.
+// region instead; Hsia, Chiang and Lin 2018 for preconditioning; Galli and Lin 2021 for the
+// line search and the stopping rule of the conjugate gradients). M is the square root of
+// the Hessian's diagonal, half way between that and none: on a9a, w8a and ijcnn1 it took fewer
+// products than either, and than Hsia's mixture of diagonal and 1.
 //
-// It is a machine of states, so that many of them can share one reading of the rows: each says
-// at which vector x it wants what (wants), gets the sums over the rows (out, loss), and moves on
-// (advance). Evaluating, out is the losses' gradient at x; curving, it is the losses' Hessian at
+// It is a state machine, so that many of them can share one pass over the rows: each
+// requests something at a vector x (wants), gets the sums over the rows (out, loss), and moves
+// on (advance). Evaluating, out is the losses' gradient at x; curving, it is the losses' Hessian at
 // the last point accepted times x.
 //
-// A trial point costs as much as a product with the Hessian, and comes with its gradient. So the
-// line search has slopes at both ends, and finds its steps by the secant.
+// A trial point costs as much as a product with the Hessian, and comes with its gradient.
+// So the line search has slopes at both ends, and uses the secant method.
 type newton struct {
 	penalised []bool // of each parameter
 	maxIter   int
 
-	// x is where the next sums are wanted, out and loss are those sums.
+	// x is the point at which the next sums are needed; out and loss are those sums.
 	x, out []float64
 	loss   float64
 	state  newtonState
@@ -38,12 +38,12 @@ type newton struct {
 	origin float64 // ‖g‖ at 0
 	start  []float64
 
-	// tolerance is relative to the origin's gradient. It is made smaller, down to finest, where most of that is
-	// the intercept's: asked times the norm that centred gives of it is the most.
+	// tolerance is relative to the gradient at the origin. It is reduced, down to finest, if most of that
+	// is the intercept's: asked times the norm by centred is the upper bound.
 	tolerance, asked float64
 	centred          func(g []float64) float64 // nil: there is no intercept
 	iter             int
-	stalled          int // points in a row that brought nothing
+	stalled          int // consecutive points without progress
 
 	m, s, r, d   []float64 // preconditioner; step, residual and direction of conjugate gradients
 	rz, model    float64   // rᵀM⁻¹r; the quadratic model's value
@@ -63,19 +63,19 @@ const (
 )
 
 const (
-	// armijo is the share of the decrease promised by the slope that a step has to bring.
+	// armijo is the share of the decrease predicted by the slope that a step has to achieve.
 	armijo = 1e-4
 
-	// truncate ends conjugate gradients where a step gained less than this share of what the
-	// steps before it gained in the mean (Nash and Sofer 1990).
+	// truncate ends conjugate gradients when a step gains less than this share of
+	// the mean gain of the previous steps (Nash and Sofer 1990).
 	truncate = 0.5
 
 	// mostInner bounds the steps of conjugate gradients.
 	mostInner = 500
 
 	// noise is the relative difference of two values of f, whose scores are sums in float32,
-	// below which slopes decide (Hager and Zhang 2005), sameValue that below which f has not
-	// become smaller.
+	// below which slopes decide (Hager and Zhang 2005), and sameValue that below which f
+	// counts as not reduced.
 	noise, sameValue = 1e-7, 1e-9
 )
 
@@ -94,10 +94,10 @@ func newNewton(penalised []bool, start []float64, tolerance float64, maxIter int
 	}
 }
 
-// evaluates says that the sums wanted are the losses and their gradient.
+// evaluates reports whether the requested sums are the losses and their gradient.
 func (t *newton) evaluates() bool { return t.state != curving }
 
-// converged says that the last point accepted meets the tolerance.
+// converged reports whether the last point accepted meets the tolerance.
 func (t *newton) converged() bool { return t.relative() <= t.tolerance }
 
 // relative is the gradient's norm relative to that at 0.
@@ -108,7 +108,7 @@ func (t *newton) relative() float64 {
 	return euclidean(t.g) / t.origin
 }
 
-// advance goes from the sums at x to the next x. diagonal, called where a point was accepted,
+// advance moves from the sums at x to the next x. diagonal, called when a point was accepted,
 // writes the diagonal of the Hessian of the losses there.
 func (t *newton) advance(diagonal func(m []float64)) {
 	switch t.state {
@@ -145,7 +145,7 @@ func (t *newton) value() float64 {
 	return f
 }
 
-// acceptable says whether the trial point is good enough; if not it sets the next.
+// acceptable reports whether the trial point is good enough; if not, it sets the next.
 func (t *newton) acceptable() bool {
 	loss := t.loss
 	f := t.value()
@@ -154,8 +154,8 @@ func (t *newton) acceptable() bool {
 	if f <= t.f+float64(armijo*t.alpha*t.slope) || math.Abs(f-t.f) <= noise*math.Abs(t.f) && slope <= -0.9*t.slope {
 		return true
 	}
-	// The slope at a point that is not acceptable is positive: the minimum is before it. Where
-	// the numbers overflowed, or rounding says otherwise, the step is cut by ten.
+	// The slope at a point that is not acceptable is positive: the minimum is before it. If
+	// numbers overflowed, or rounding gives another sign, the step is divided by ten.
 	share := t.slope / (t.slope - slope)
 	if !(slope > 0) || math.IsInf(loss, 0) || math.IsNaN(share) {
 		share = 0.1
@@ -177,7 +177,7 @@ func (t *newton) try() {
 	}
 }
 
-// accept makes x the point that the method is at, and starts on the next step.
+// accept makes x the current point, and starts the next step.
 func (t *newton) accept(diagonal func(m []float64)) {
 	before := t.f
 	if t.state == trying {
@@ -194,7 +194,7 @@ func (t *newton) accept(diagonal func(m []float64)) {
 		t.end = true
 		return
 	}
-	// Where neither f nor its gradient gets smaller any more, float32 is at its end.
+	// If neither f nor its gradient decreases any more, the limit of float32 is reached.
 	if !first && before-t.f <= sameValue*math.Abs(before) && rel > 0.5*t.best {
 		t.stalled++
 	} else {
@@ -231,7 +231,7 @@ func (t *newton) conjugate() {
 		curvature += float64(d * t.out[j])
 	}
 	if !(curvature > 0) {
-		// Flat to rounding, where only an intercept moves: what there is of a step will do.
+		// Flat up to rounding, if only an intercept moves: the step so far will do.
 		if t.inner == 0 {
 			copy(t.s, t.d)
 		}

@@ -7,25 +7,25 @@ import (
 	"mercer/matrix"
 )
 
-// OneClass says how to fit a one-class machine (Schölkopf et al. 2001, linear: Chou, Lin, Lin
-// 2020), which finds the half-space away from 0 that most rows are in:
+// OneClass is the configuration of a one-class machine (Schölkopf et al. 2001, linear: Chou, Lin,
+// Lin 2020), which finds the half-space away from 0 that contains most rows:
 //
 //	min over w and r of ½‖w‖² - r·νN + Σ vᵢ·max(0, r - w·zᵢ),   N = Σ vᵢ,
 //
-// vᵢ the rows' weights. A share of at most ν of the rows comes to lie outside, w·z < r, and at
-// least as many outside or on the border. It is N²ν² times LIBLINEAR's objective (solver 21),
+// vᵢ the rows' weights. At the optimum a share of at most ν of the rows lies outside, w·z < r, and
+// at least that share outside or on the border. It is N²ν² times LIBLINEAR's objective (solver 21),
 // w and r being νN times theirs; the decision is the same.
 //
-// Its dual has the constraint Σβᵢ = νN, which the intercept -r stands for, and is solved as
-// the other machines are, where Chou, Lin and Lin move pairs of βᵢ: single ones work on
-// features that are not in memory.
+// Its dual has the constraint Σβᵢ = νN, which the intercept -r stands for, and is solved like
+// the other machines. Chou, Lin and Lin move pairs of βᵢ; moving single ones also works
+// for features that are not in memory.
 type OneClass struct {
 	// Outliers is ν in (0, 1]; 0 means 0.1.
 	Outliers float64
 
 	// Tolerance bounds the largest violation of the optimality conditions, relative to the
-	// rows' mean squared norm times νN. 0 means to go on until the duality gap is a
-	// thousandth of ½‖w‖².
+	// rows' mean squared norm times νN. 0 means to continue until the duality gap
+	// is a thousandth of ½‖w‖².
 	Tolerance float64
 
 	// MaxIter, Seed and Progress are those of SVM.
@@ -34,17 +34,17 @@ type OneClass struct {
 	Progress func(passes int, share float64)
 }
 
-// OneClassReport says how a fit went.
+// OneClassReport describes a fit.
 type OneClassReport struct {
 	Outliers float64 `json:"outliers"`
 
-	// Outside is the weighted share of the rows whose score is negative, to which rows on the
-	// border may belong, whose score is 0 but for the violation.
+	// Outside is the weighted share of the rows whose score is negative. That may include
+	// rows on the border, whose score is 0 up to the violation.
 	Outside float64 `json:"outside"`
 	DualReport
 }
 
-// Lines tell a person how the fit went.
+// Lines describe the fit.
 func (r *OneClassReport) Lines() []string {
 	return []string{fmt.Sprintf("ν = %g, %.3g %% of the rows lie outside", r.Outliers, 100*r.Outside), r.Text()}
 }
@@ -77,8 +77,8 @@ func FitOneClass(ctx context.Context, z Features, weights []float64, opt OneClas
 	if err != nil {
 		return nil, nil, err
 	}
-	// The scores of rows that are alike, and of that the objective. Where 0 is in the midst of
-	// the rows it comes to next to nothing.
+	// The typical score of a row, and the objective it implies. If 0 lies
+	// among the rows it nearly vanishes.
 	losses.typical = f.size * opt.Outliers * total
 	f.floor = 1e-6 * losses.typical * opt.Outliers * total
 	o := f.out[0]
@@ -87,6 +87,7 @@ func FitOneClass(ctx context.Context, z Features, weights []float64, opt OneClas
 		o.beta[i] = opt.Outliers * g.cost(i, 0)
 	}
 	f.tolerance, f.maxPasses, f.seed, f.progress = opt.Tolerance, opt.MaxIter, opt.Seed, opt.Progress
+	f.ends = opt.MaxIter == 0
 	l, report, err := f.fit(ctx, true)
 	if err != nil {
 		return nil, nil, err

@@ -9,13 +9,13 @@ import (
 	"mercer/matrix"
 )
 
-// Online says how to learn from a stream of rows, one after the other: for each output apart
-// (one class against all, one label, one number)
+// Online is the configuration of learning from a stream of rows, one after the other: for each output
+// separately (one class against all, one label, one number)
 //
 //	min over w, b of λ/2‖w‖² + mean over the rows of cᵢ·ℓ(w·zᵢ + b, yᵢ),
 //
 // cᵢ being the row's weight. Before a row is learned it is predicted: the mean of these losses
-// is an honest estimate, for no row was seen before (progressive validation).
+// is an unbiased estimate, since no row was seen before (progressive validation).
 //
 // Losses of classes, y = ±1: logistic, hinge, squared_hinge max(0, 1-ys)², squared (s-y)²/2. Of
 // numbers: squared; epsilon, max(0, |s-y|-ε); quantile, q·(y-s) above and (1-q)·(s-y) below;
@@ -28,31 +28,31 @@ import (
 // Without averaging η_t = η₀/(1 + η₀λt), that is 1/(λ(t+t₀)) with t₀ = 1/(λη₀). With it rates
 // fall slower, as (1 + η₀λt)^(-3/4) (Xu 2011): for a smooth loss even a constant rate would do
 // (Bach and Moulines 2013). For a loss with a corner they fall at least as (1 + t/1000)^(-1/2)
-// (Nemirovski et al. 2009): η₀ is right for a thousand rows, and for N rows one √(N/1000) times
-// smaller. For a loss of curvature κ, η_t is at most 1/(κ·c·(‖z‖²+1)), which takes the row to
-// where its own loss is least. μ is 4/(t+4), so that early weights are soon forgotten (polynomial decay,
+// (Nemirovski et al. 2009): η₀ is right for a thousand rows, and for N rows it should be
+// √(N/1000) times smaller. For a loss of curvature κ, η_t is at most 1/(κ·c·(‖z‖²+1)), the step that
+// minimises the row's own loss. μ is 4/(t+4), so that early weights are soon forgotten (polynomial decay,
 // Shamir and Zhang 2013), or with AverageFrom = a 1 up to row a and the plain mean from there on
 // (Ruppert 1988; Polyak and Juditsky 1992). Both w = s·v and w̄ = τ·u + σ·v are kept in factors,
-// so that a sparse row costs its own values and no more (Xu 2011, section 4; here for any μ).
+// so that a sparse row costs only its nonzero values (Xu 2011, section 4; here for any μ).
 //
 // adagrad has a rate for each coordinate (Duchi, Hazan and Singer 2011), in the form that follows
 // the regularised leader (McMahan 2011): with gⱼ = c·ℓ'·zⱼ and hⱼ = √Σgⱼ²,
 //
 //	wⱼ = -aⱼ/(hⱼ/η₀ + λ·t),   aⱼ ← aⱼ + gⱼ - wⱼ·(hⱼ' - hⱼ)/η₀.
 //
-// For λ = 0 these are the steps wⱼ ← wⱼ - η₀·gⱼ/hⱼ'; for λ > 0 the regulariser counts exactly
-// and still only a row's own values change. Its weights are not averaged.
+// For λ = 0 these are the steps wⱼ ← wⱼ - η₀·gⱼ/hⱼ'; for λ > 0 the regulariser is exact and still
+// only the weights of a row's nonzero values change. Its weights are not averaged.
 //
-// η₀ is the best for a first sample of the rows (see [OnlineFit.Begin]): of powers of two of a
-// start, the one with the least progressive loss (Bottou's calibration, by an honest loss).
+// η₀ is the best for a first sample of the rows (see [OnlineFit.Begin]): of a starting value times
+// powers of two, the one with the least progressive loss (Bottou's calibration, with an unbiased loss).
 //
-// The result does not depend on threads, which divide the outputs, nor on how the rows are cut
-// into calls. Memory: 12·D·K bytes for sgd and 16·D·K for adagrad.
+// The result depends neither on threads, which divide the outputs, nor on how the rows are
+// divided into calls. Memory: 12·D·K bytes for sgd and 16·D·K for adagrad.
 type Online struct {
-	// Numbers says that targets are numbers to predict, else they are ±1.
+	// Numbers means that targets are numbers to predict; otherwise they are ±1.
 	Numbers bool `json:"numbers,omitempty"`
 
-	// Labels says that a row may have any number of the outputs, of which else it has one.
+	// Labels means that a row may have any number of the outputs; otherwise it has one.
 	Labels bool `json:"labels,omitempty"`
 
 	// Optimizer is "sgd" (or "") or "adagrad".
@@ -61,27 +61,27 @@ type Online struct {
 	// Loss is one of OnlineLosses, "" meaning the first.
 	Loss string `json:"loss"`
 
-	// Lambda is λ; 0 means no regulariser. Targets that are numbers count in units of their
+	// Lambda is λ; 0 means no regulariser. Numeric targets are in units of their standard
 	// deviation in the first sample.
 	Lambda float64 `json:"lambda"`
 
 	// Rate is η₀; 0 means that Begin chooses it.
 	Rate float64 `json:"rate"`
 
-	// AverageFrom is how many rows pass before weights are averaged, each as much as the
-	// other; 0 means averages that forget, a negative number none.
+	// AverageFrom is how many rows pass before weights are averaged uniformly; 0
+	// means averages that forget, a negative number no averaging.
 	AverageFrom int64 `json:"average_from,omitempty"`
 
 	// Quantile is q in (0, 1); 0 means ½.
 	Quantile float64 `json:"quantile,omitempty"`
 
-	// Epsilon is ε ≥ 0 of the epsilon loss, Huber is δ > 0; 0 means a deviation of the
-	// targets in the first sample. Both are in units of the targets.
+	// Epsilon is ε ≥ 0 of the epsilon loss, Huber is δ > 0; 0 means one standard deviation
+	// of the targets in the first sample. Both are in units of the targets.
 	Epsilon float64 `json:"epsilon,omitempty"`
 	Huber   float64 `json:"huber,omitempty"`
 }
 
-// WithDefaults fills in what zero values stand for and checks the rest.
+// WithDefaults replaces zero values by defaults and checks the rest.
 func (c Online) WithDefaults() (Online, error) {
 	l, err := lossNamed(c.Loss, c.Numbers)
 	if err != nil {
@@ -120,10 +120,10 @@ func (c Online) WithDefaults() (Online, error) {
 	return c, nil
 }
 
-// OnlineState is all that a learner knows, to go on from.
+// OnlineState is the whole state of a learner, from which it can continue.
 type OnlineState struct {
-	// Rows counts the rows of the stream so far, Weight adds up their weights and Losses, of
-	// each output, their losses. Wrong adds up the weights of those predicted wrongly.
+	// Rows counts the rows of the stream so far, Weight is the sum of their weights and Losses, for
+	// each output, the sum of their losses. Wrong is the sum of the weights of rows predicted wrongly.
 	Rows   int64     `json:"rows"`
 	Weight float64   `json:"weight"`
 	Wrong  float64   `json:"wrong"`
@@ -133,7 +133,7 @@ type OnlineState struct {
 	// sample, by which targets are standardised; 0 and 1 for classes.
 	Shift, Scale []float64 `json:"-"`
 
-	// Factors are, of each output, s, τ, σ, b and b̄ (sgd) or a and h of the intercept.
+	// Factors are, for each output, s, τ, σ, b and b̄ (sgd) or a and h of the intercept.
 	Factors []float64 `json:"-"`
 
 	// First and Second are K×D: v and u (sgd) or a and h (adagrad).
@@ -144,22 +144,22 @@ type OnlineState struct {
 // OnlineFactors is how many factors an output has in OnlineState.
 const OnlineFactors = 5
 
-// OnlineFit is a learner at work. It is not safe for concurrent use.
+// OnlineFit is a running learner. It is not safe for concurrent use.
 type OnlineFit struct {
 	cfg  Online
 	loss onlineLoss
 	d, k int
 	OnlineState
 
-	// Of the rows of one call: rate and μ of sgd, λt of adagrad, ‖z‖²+1 of a loss with
-	// curvature, target and score of each output.
+	// For the rows of one call: rate and μ of sgd, λt of adagrad, ‖z‖²+1 for a loss
+	// with curvature, target and score of each output.
 	eta, mu, decay, norm []float64
 	targets, scores      []float64
 
 	work [][]float64 // by the first output of a thread's range
 }
 
-// NewOnline returns a learner that has seen nothing, of k outputs on d features.
+// NewOnline returns a new learner of k outputs on d features.
 func NewOnline(cfg Online, d, k int) (*OnlineFit, error) {
 	if d < 1 || k < 1 {
 		panic(fmt.Sprintf("learn: NewOnline of %d features and %d outputs: both must be positive", d, k))
@@ -196,7 +196,7 @@ func (f *OnlineFit) clear() {
 	}
 }
 
-// ContinueOnline returns a learner that goes on from a state, which becomes its own.
+// ContinueOnline returns a learner that continues from a state, which it takes over.
 func ContinueOnline(cfg Online, d, k int, state OnlineState) (*OnlineFit, error) {
 	f, err := NewOnline(cfg, d, k)
 	if err != nil {
@@ -240,10 +240,10 @@ func ContinueOnline(cfg Online, d, k int, state OnlineState) (*OnlineFit, error)
 	return f, nil
 }
 
-// Config is how the learner learns, with what Begin chose.
+// Config is the learner's configuration, including the choices of Begin.
 func (f *OnlineFit) Config() Online { return f.cfg }
 
-// Linear is the model that has been learned so far: the averaged weights of sgd. It fails if
+// Linear is the model learned so far, with averaged weights for sgd. It fails if
 // they are not finite.
 func (f *OnlineFit) Linear() (*Linear, error) {
 	l := &Linear{W: matrix.NewDense(f.d, f.k), B: make([]float64, f.k)}

@@ -10,9 +10,9 @@ import (
 // sampleRows is how many rows η₀ is meant for.
 const sampleRows = 1000
 
-// Begin chooses what was left open by a first sample of the rows: how targets that are numbers
-// are standardised, ε and δ, and the rate η₀. It learns nothing else: the rows are to be learned
-// as all others. 1,000 rows are plenty. y is n×K; weights may be nil.
+// Begin chooses open settings by a first sample of the rows: the standardisation of numeric
+// targets, ε and δ, and the rate η₀. It learns nothing else: these rows still have to be learned
+// like all others. 1,000 rows are enough. y is n×K; weights may be nil.
 func (f *OnlineFit) Begin(z matrix.Rows, y, weights []float64) error {
 	f.checkShapes(z, y, weights)
 	n := z.Len()
@@ -50,7 +50,7 @@ func (f *OnlineFit) Begin(z matrix.Rows, y, weights []float64) error {
 		f.Learn(z, y, weights)
 		total := 0.0
 		for t, l := range f.Losses {
-			total += l / f.unit(t) // in standardised units, so that no output drowns the others
+			total += l / f.unit(t) // in standardised units, so that no output dominates the others
 		}
 		return total
 	}

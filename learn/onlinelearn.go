@@ -8,7 +8,7 @@ import (
 	"mercer/matrix"
 )
 
-// unit is a loss of 1 in standardised units, in those of the targets.
+// unit is a loss of 1 in standardised units, expressed in units of the targets.
 func (f *OnlineFit) unit(t int) float64 {
 	switch f.loss.degree {
 	case 1:
@@ -34,7 +34,7 @@ func rowOf(z matrix.Rows, i int) (idx []int32, val []float32) {
 	return nil, z.Dense.Row(i)
 }
 
-// onlineBlock is how many values of rows go through all outputs at a time: 1 MB.
+// onlineBlock is how many values of rows are processed for all outputs at a time: 1 MB.
 const onlineBlock = 1 << 18
 
 // Learn predicts each of the rows z and learns from it before the next. y holds the targets,
@@ -76,7 +76,7 @@ func resized(s []float64, n int) []float64 {
 	return s[:n]
 }
 
-// schedule computes what the rows of a call have in common for all outputs.
+// schedule computes what all outputs share for the rows of a call.
 func (f *OnlineFit) schedule(z matrix.Rows, weights []float64) {
 	n := z.Len()
 	f.eta, f.mu, f.decay, f.norm = resized(f.eta, n), resized(f.mu, n), resized(f.decay, n), resized(f.norm, n)
@@ -115,7 +115,7 @@ func (f *OnlineFit) schedule(z matrix.Rows, weights []float64) {
 
 // parameter is that of the loss, in standardised units.
 func (f *OnlineFit) parameter(t int) float64 {
-	p := f.cfg.Quantile + f.cfg.Epsilon + f.cfg.Huber // at most one of them is not 0
+	p := f.cfg.Quantile + f.cfg.Epsilon + f.cfg.Huber // at most one of them is nonzero
 	if f.loss.inUnits {
 		p /= f.Scale[t]
 	}

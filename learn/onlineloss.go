@@ -15,10 +15,10 @@ type onlineLoss struct {
 	// loss's parameter.
 	of func(s, y, p float64) (loss, slope float64)
 
-	// curve is the largest second derivative, 0 where there is none or it does not matter;
-	// corner says that the derivative jumps.
+	// curve is the largest second derivative, 0 if there is none or it does not matter;
+	// corner means that the derivative jumps.
 	//
-	// degree is d in ℓ(a·s, a·y) = aᵈ·ℓ(s, y), if the parameter scales too where inUnits.
+	// degree is d in ℓ(a·s, a·y) = aᵈ·ℓ(s, y), where the parameter is scaled too if inUnits is set.
 	curve   float64
 	corner  bool
 	degree  int
@@ -91,7 +91,7 @@ func onlineLogistic(s, y, _ float64) (loss, slope float64) {
 	return math.Log1p(e) - m, -y / (1 + e)
 }
 
-// OnlineLosses are the names of the losses, the usual one first: of classes, or of numbers.
+// OnlineLosses are the names of the losses for classes or for numbers, the default first.
 func OnlineLosses(numbers bool) []string {
 	var names []string
 	for _, l := range lossesOf(numbers) {
@@ -107,7 +107,7 @@ func lossesOf(numbers bool) []onlineLoss {
 	return classLosses
 }
 
-// lossNamed finds a loss, "" meaning the usual one.
+// lossNamed finds a loss; "" means the default.
 func lossNamed(name string, numbers bool) (onlineLoss, error) {
 	all := lossesOf(numbers)
 	if name == "" {
@@ -119,7 +119,7 @@ func lossNamed(name string, numbers bool) (onlineLoss, error) {
 		if numbers {
 			what = "numbers to predict"
 		}
-		return onlineLoss{}, fmt.Errorf("loss %q is none for %s; there are %s", name, what, strings.Join(OnlineLosses(numbers), ", "))
+		return onlineLoss{}, fmt.Errorf("loss %q is not one for %s; known are %s", name, what, strings.Join(OnlineLosses(numbers), ", "))
 	}
 	return all[i], nil
 }

@@ -2,7 +2,7 @@ package learn
 
 import "fmt"
 
-// OnlineReport says how a stream was learned.
+// OnlineReport describes how a stream was learned.
 type OnlineReport struct {
 	Online
 
@@ -13,20 +13,20 @@ type OnlineReport struct {
 	Progressive []OnlinePoint `json:"progressive"`
 }
 
-// OnlinePoint is what progressive validation tells of the first rows of a stream.
+// OnlinePoint is the result of progressive validation on the first rows of a stream.
 type OnlinePoint struct {
 	// Rows counts them; those of weight 0 do not count.
 	Rows int64 `json:"rows"`
 
-	// Loss is the mean of the rows' losses, summed over the outputs and without the
-	// regulariser, of weights that had not seen them.
+	// Loss is the mean of the rows' losses, summed over the outputs and without
+	// the regulariser, for weights that had not seen them.
 	Loss float64 `json:"loss"`
 
-	// Error is the share of them that was predicted wrongly, nil for numbers.
+	// Error is the share of them that were predicted wrongly, nil for numbers.
 	Error *float64 `json:"error,omitempty"`
 }
 
-// Lines tell a person how it went.
+// Lines describe it.
 func (r *OnlineReport) Lines() []string {
 	what := r.Loss
 	switch r.Loss {
@@ -71,8 +71,8 @@ func (f *OnlineFit) count(y, weights []float64) {
 		if f.cfg.Numbers {
 			continue
 		}
-		// One class against all is right where its largest score has the target 1; a single
-		// output, or labels, where every sign is right.
+		// One class against all is right if the largest score has the target 1; a
+		// single output, or labels, if every sign is right.
 		of, wrong := y[i*f.k:(i+1)*f.k], false
 		scores := f.scores[i*f.k : (i+1)*f.k]
 		if f.k > 1 && !f.cfg.Labels {
@@ -94,7 +94,7 @@ func (f *OnlineFit) count(y, weights []float64) {
 	}
 }
 
-// Progress is what progressive validation tells of the rows so far.
+// Progress is the progressive validation of the rows so far.
 func (f *OnlineFit) Progress() OnlinePoint {
 	p := OnlinePoint{Rows: f.Rows}
 	if f.Weight == 0 {

@@ -70,7 +70,7 @@ func (f *OnlineFit) descentStep(t int, idx []int32, val []float32, shrink, step,
 	}
 }
 
-// smallFactor is where a factor is multiplied into the vector that it belongs to.
+// smallFactor is the value below which a factor is multiplied into its vector.
 const smallFactor = 1e-6
 
 // leader is the weight of a coordinate of adagrad.

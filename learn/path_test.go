@@ -332,7 +332,8 @@ func TestEvidenceFindsTheNoise(t *testing.T) {
 	if got := fit.Report.Noise[0] * fit.Report.Noise[0] / (sigma * sigma); math.Abs(got-1) > 4*math.Sqrt(2.0/1960) {
 		t.Errorf("the noise's variance is %g of what it is", got)
 	}
-	if got, want := fit.Report.Lambda, sigma*sigma/(prior*prior); fit.Report.By != "evidence" || math.Abs(math.Log(got/want)) > 4*math.Sqrt(2.0/40)+math.Log(10)/4 {
+	if got, want := fit.Report.Lambda, sigma*sigma/(prior*prior); fit.Report.By != "evidence" ||
+		math.Abs(math.Log(got/want)) > 4*math.Sqrt(2.0/40)+math.Log(10)/4 {
 		t.Errorf("λ = %g by %s, want about %g", got, fit.Report.By, want)
 	}
 }

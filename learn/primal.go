@@ -9,8 +9,8 @@ import (
 	"mercer/matrix"
 )
 
-// Primal says how to fit linear models with L2 penalty and a smooth loss, by Newton's method on
-// the weights themselves. With cᵢ = C·(weight of row i), each output minimises
+// Primal is the configuration of linear models with L2 penalty and a smooth loss, fitted by
+// Newton's method on the weights. With cᵢ = C·(weight of row i), each output minimises
 //
 //	½‖w‖² + Σ cᵢ ℓ(yᵢ, w·zᵢ + b)
 //
@@ -21,18 +21,18 @@ import (
 //
 // which are LIBLINEAR's -s 0, 2 and 11, and scikit-learn's LogisticRegression. The intercept b
 // is not penalised; without one, b = 0, and a column of ones makes a penalised one as
-// LIBLINEAR's -B 1 does. Of two classes there is one output, and multinomial is logistic.
+// LIBLINEAR's -B 1 does. For two classes there is one output, and multinomial is logistic.
 //
-// A pass reads the rows once, for all outputs that are not done; an output gets from it its
-// loss and gradient at a point, or its Hessian's product with a direction, whichever it is at.
-// See newton for the method. It stops where the gradient's norm is at most Tolerance times that
-// at w = 0 and b = 0, or, of numbers to predict, b = their mean; for a class against the rest
-// times the share of the smaller side, as LIBLINEAR does, since the loss of a rare class is soon
-// small (though not below 1e-6 for that); of multinomial times 1/K.
+// A pass reads the rows once for all unfinished outputs; each output gets either
+// its loss and gradient at a point, or its Hessian's product with a direction. See newton
+// for the method. It stops when the gradient's norm is at most Tolerance times that at
+// w = 0 and b = 0, or, for regression, b = the targets' mean; for a class against the
+// rest times the share of the smaller side, as in LIBLINEAR, since the loss of a rare class
+// is soon small (but not below 1e-6); for multinomial times 1/K.
 //
 // Scores and sums of up to 256 rows are in float32, everything else in float64; the sums are
-// cut and added in an order that depends on n, D and K alone, so the result does not depend on
-// the number of threads, or on whether the features are resident.
+// split and added in an order that depends only on n, D and K, so the result depends neither
+// on the number of threads nor on whether the features are resident.
 //
 // Memory, beyond the rows: 4·n·K (curvatures) + 8·n (costs; ×2 with targets), 64·D·K (Newton's
 // vectors), and the parts' sums, 8·D·K for each of up to 16 parts and 4·D·K for each thread.
@@ -44,15 +44,15 @@ type Primal struct {
 	C float64
 
 	// ClassWeights multiply the cost of a row by that of its class, as LIBLINEAR does: for one
-	// class against the rest that of the class itself only, the rest keep theirs. With two
-	// classes, and for multinomial, all count. nil: all 1.
+	// class against the rest only the class itself is weighted. With two classes,
+	// and for multinomial, all weights apply. nil: all 1.
 	ClassWeights []float64
 
 	// Epsilon is half the width of the tube of squared_epsilon.
 	Epsilon float64
 
 	// Tolerance is relative to the gradient's norm at 0; 0 means 0.01. Below about 1e-6 it
-	// may be out of float32's reach: then the fit ends where nothing improves any more.
+	// may be beyond the precision of float32: then the fit ends when nothing improves any more.
 	Tolerance float64
 
 	// MaxIter bounds Newton's steps; 0 means 1000.
@@ -61,15 +61,15 @@ type Primal struct {
 	// NoIntercept leaves b = 0.
 	NoIntercept bool
 
-	// Start, if not nil, is where to begin, a model for the same outputs.
+	// Start, if not nil, is the starting point, a model for the same outputs.
 	Start *Linear
 
-	// Progress, if not nil, is told the number of passes made and the share of the outputs
-	// that are done.
+	// Progress, if not nil, is called with the number of passes made and the share of the
+	// outputs that are done.
 	Progress func(passes int, share float64)
 }
 
-// PrimalReport says how a fit went.
+// PrimalReport describes a fit.
 type PrimalReport struct {
 	Loss string  `json:"loss"`
 	C    float64 `json:"c"`
@@ -82,20 +82,20 @@ type PrimalReport struct {
 	// Gradient is the largest norm of an output's gradient, relative to that at 0.
 	Gradient float64 `json:"gradient"`
 
-	// Converged says that every output met its tolerance. Rounding says that the others, which
-	// took fewer than MaxIter steps, ended where float32 resolves nothing smaller.
+	// Converged means that every output met its tolerance. Rounding means that the others,
+	// which took fewer than MaxIter steps, ended at the precision of float32.
 	Converged bool `json:"converged"`
 	Rounding  bool `json:"rounding,omitempty"`
 
-	// Objective has the value of each problem: one for each output, one in all for
-	// multinomial.
+	// Objective has the value of each problem: one for each output, or a single one
+	// for multinomial.
 	Objective []float64 `json:"objective"`
 
 	// Path has the C that were tried on held-out rows, nil if C was given.
 	Path []Trial `json:"path,omitempty"`
 }
 
-// Lines tells a person how the fit went.
+// Lines describes the fit.
 func (r *PrimalReport) Lines() []string {
 	how := "converged"
 	switch {
@@ -111,8 +111,8 @@ func (r *PrimalReport) Lines() []string {
 }
 
 // FitPrimal trains on the rows z, of which row i has the class class[i] in [0, classes) and
-// the weight weights[i] (nil: all 1). There must be at least two classes. Rows of weight 0
-// count for nothing.
+// the weight weights[i] (nil: all 1). There must be at least two classes. Rows of weight
+// 0 are ignored.
 func FitPrimal(ctx context.Context, z Features, class []int, classes int, weights []float64, opt Primal) (*Linear, *PrimalReport, error) {
 	if classes < 2 || len(class) != z.Len() || weights != nil && len(weights) != z.Len() {
 		panic(fmt.Sprintf("learn: FitPrimal of %d rows given %d classes for %d rows and %d weights", z.Len(), classes, len(class), len(weights)))
@@ -153,7 +153,7 @@ func FitPrimalSVR(ctx context.Context, z Features, y []float64, outputs int, wei
 	if opt.NoIntercept {
 		return (&primalFit{z: z, k: outputs, y: y, loss: squaredEpsilonLoss(opt.Epsilon)}).fit(ctx, weights, opt)
 	}
-	// Around their mean, targets far from 0 leave float32 and the gradient at 0 to what w can do.
+	// Centred targets keep the precision of float32, and make the gradient at 0 that of w alone.
 	mean := targetMeans(y, outputs, weights)
 	y = slices.Clone(y)
 	for e := range y {
@@ -201,8 +201,8 @@ type primalFit struct {
 	class []int     // of classification: n
 	y     []float64 // of regression and labels: n×K
 	loss  pointLoss
-	joint bool // softmax over all outputs, in place of loss
-	// labels says that y is 1 where a row has a label and -1 where not.
+	joint bool // softmax over all outputs, instead of loss
+	// labels means that y is 1 where a row has a label and -1 otherwise.
 	labels bool
 
 	cost []float64 // n: cᵢ
@@ -295,7 +295,7 @@ func (f *primalFit) outputs() int {
 	return 1
 }
 
-// finest is the relative gradient below which no class is taken for its rarity.
+// finest is the relative gradient below which the tolerance is not reduced for rare classes.
 const finest = 1e-6
 
 // prepare makes the machines.
@@ -348,8 +348,8 @@ func (f *primalFit) target(i, t int) float64 {
 	return side(f.class[i], t, f.k)
 }
 
-// centre takes from the weights of softmax what all classes have in common, which changes no
-// probability and only costs penalty: the gradient that tells of it is too small beside those of
+// centre removes from the weights of softmax their mean over classes, which changes
+// no probability and only adds to the penalty: its gradient is too small beside those of
 // the losses. The intercepts' mean becomes 0 too.
 func (f *primalFit) centre() {
 	m, p, d := f.machines[0], f.parameters(), f.z.Dim()
@@ -383,7 +383,7 @@ func (f *primalFit) linear() *Linear {
 	return l
 }
 
-// notFinite finds out why the sums at the beginning are not finite.
+// notFinite finds the reason why the initial sums are not finite.
 func notFinite(z Features) error {
 	for lo := 0; lo < z.Len(); lo += BlockRows {
 		hi := min(lo+BlockRows, z.Len())

@@ -32,7 +32,7 @@ func waves(n, d, classes int) (*matrix.Dense, []int) {
 }
 
 // BenchmarkPrimalPass is a pass for the gradient or the product with the Hessian. Its figures:
-// the bytes of the rows a second, and their share of what two sums over the same memory reach.
+// the bytes of the rows per second, and their share of what two sums over the same memory reach.
 func BenchmarkPrimalPass(b *testing.B) {
 	const n, d = 60_000, 4_096
 	z, class := waves(n, d, 10)
@@ -49,7 +49,8 @@ func BenchmarkPrimalPass(b *testing.B) {
 					some[i] = v % 2
 				}
 			}
-			f := &primalFit{z: InMemory(matrix.Rows{Dense: z}), k: TargetColumns(c.classes), class: some, loss: logisticLoss, joint: c.loss == "multinomial"}
+			f := &primalFit{z: InMemory(matrix.Rows{Dense: z}), k: TargetColumns(c.classes), class: some,
+				loss: logisticLoss, joint: c.loss == "multinomial"}
 			f.cost, _ = costs(n, nil, 1)
 			if err := f.meanSquares(context.Background()); err != nil {
 				b.Fatal(err)

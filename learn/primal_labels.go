@@ -7,13 +7,13 @@ import (
 )
 
 // FitPrimalLabels trains a logistic regression of labels, of which a row may have any number: y,
-// row-major Len×labels, is 1 where a row has a label and -1 where not, and every label is an
-// output as of two classes, σ of whose score is its probability. All labels are advanced on one
-// read of a row.
+// row-major Len×labels, is 1 where a row has a label and -1 otherwise, and every label is
+// an output as for two classes, with σ of the score as its probability. All labels share the passes
+// over the rows.
 //
-// Where all rows with a weight above 0 have a label, or none has it, no features decide and the
-// intercept would have no bound: then w = 0 and b = ±ln(1 + Σ weights), by which the probability is
-// that of Laplace's rule of succession, 1 - 1/(2 + Σ weights) of what all rows say.
+// If all rows with a weight above 0 have a label, or none has it, features do not matter
+// and the intercept would be unbounded: then w = 0 and b = ±ln(1 + Σ weights), which gives the observed
+// value the probability of Laplace's rule of succession, 1 - 1/(2 + Σ weights).
 func FitPrimalLabels(ctx context.Context, z Features, y []float64, labels int, weights []float64, opt Primal) (*Linear, *PrimalReport,
 	error) {
 	if labels < 1 || len(y) != z.Len()*labels || weights != nil && len(weights) != z.Len() {
@@ -27,8 +27,8 @@ func FitPrimalLabels(ctx context.Context, z Features, y []float64, labels int, w
 	return (&primalFit{z: z, k: labels, y: y, labels: true, loss: logisticLoss}).fit(ctx, weights, opt)
 }
 
-// labelSides is smallestSides of labels, and, of each, whether all rows have it (1), none (-1), or
-// some (0).
+// labelSides is smallestSides for labels, and, for each, whether all rows have it (1), none (-1),
+// or some (0).
 func (f *primalFit) labelSides() (share, decided []float64) {
 	share, decided = make([]float64, f.k), make([]float64, f.k)
 	total := 0.0
@@ -55,7 +55,7 @@ func (f *primalFit) labelSides() (share, decided []float64) {
 	return share, decided
 }
 
-// settle ends the machines of labels that no features decide.
+// settle finishes the machines of labels that do not depend on features.
 func (f *primalFit) settle(decided []float64, c float64) {
 	sum := 0.0
 	for _, cost := range f.cost {
@@ -72,6 +72,6 @@ func (f *primalFit) settle(decided []float64, c float64) {
 	}
 }
 
-// UnanimousScore is the score whose probability is that of Laplace's rule of succession after
-// rows of the weight sum that all said the same: σ(s) = (sum + 1)/(sum + 2).
+// UnanimousScore is the score whose probability is that of Laplace's rule of succession
+// after rows of total weight sum that all agree: σ(s) = (sum + 1)/(sum + 2).
 func UnanimousScore(sum float64) float64 { return math.Log1p(sum) }

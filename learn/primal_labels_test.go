@@ -104,7 +104,8 @@ func TestUnanimousLabelsHaveTheScoreOfSuccession(t *testing.T) {
 	if err != nil || !report.Converged || l.B[3] != 0 || l.W.Row(0)[3] == 0 {
 		t.Errorf("without an intercept: %+v, b = %g, w₀ = %g: %v", report, l.B[3], l.W.Row(0)[3], err)
 	}
-	if _, _, err := FitPrimalLabels(context.Background(), z, y, labels, weights, Primal{Loss: "squared_hinge"}); err == nil || !strings.Contains(err.Error(), "the loss of labels is logistic") {
+	if _, _, err := FitPrimalLabels(context.Background(), z, y, labels, weights,
+		Primal{Loss: "squared_hinge"}); err == nil || !strings.Contains(err.Error(), "the loss of labels is logistic") {
 		t.Errorf("squared_hinge: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"mercer/internal/vec"
 )
 
-// pointLoss is a loss ℓ of a score and a target. For some rows, it turns the scores s into
+// pointLoss is a loss ℓ of a score and a target. For a few rows, it turns the scores s into
 // c·ℓ′, writes c·ℓ″ into h, and returns Σ c·ℓ. y are the targets (±1, or numbers) and c the
 // rows' costs; work has as many numbers.
 type pointLoss func(s, y, c, h, work []float64) float64

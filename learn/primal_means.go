@@ -23,10 +23,10 @@ func (f *primalFit) diagonal(m *newton, diagonal []float64) {
 	}
 }
 
-// centred is the norm of what a gradient at 0 is of centred features: what the best intercept leaves of
-// it, exactly where the losses' curvature is the same for all rows. Where features are short, or lie far from 0 beside
-// their spread, nearly all of the gradient is the intercept's, and it would vanish but for a hundredth with
-// the intercept alone at its place.
+// centred is the norm of the gradient at 0 for centred features: what the best intercept leaves
+// of it, exactly so if the losses' curvature is the same for all rows. If features are short, or far from 0 compared
+// with their spread, nearly all of the gradient is the intercept's, and all but a hundredth would
+// vanish with the right intercept alone.
 func (f *primalFit) centred(g []float64) float64 {
 	d, p, sum := f.z.Dim(), f.parameters(), 0.0
 	for first := 0; first < len(g); first += p {
@@ -38,12 +38,12 @@ func (f *primalFit) centred(g []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// sampledRows is how many rows of dense features the means are taken from, by which the solver is made faster
-// and its tolerance set.
+// sampledRows is how many rows of dense features are used for the means, which precondition the solver
+// and set its tolerance.
 const sampledRows = 8192
 
-// meanSquares computes the columns' means and mean squares, weighted by cost: of dense features from
-// every so many rows.
+// meanSquares computes the columns' means and mean squares, weighted by cost: for dense features
+// from evenly spaced rows.
 func (f *primalFit) meanSquares(ctx context.Context) error {
 	n := f.z.Len()
 	f.square, f.mean = make([]float64, f.z.Dim()), make([]float64, f.z.Dim())

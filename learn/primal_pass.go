@@ -7,20 +7,20 @@ import (
 	"mercer/matrix"
 )
 
-// sums computes what the machines want of the rows, in one reading of them: with the vectors x
-// of all columns at hand as the columns of X, for a few rows Z at a time the scores S = ZX, from
-// those derivatives R, and the sums ZᵀR.
+// sums computes what the machines request, in one pass over the rows: with the vectors x
+// of all machines as the columns of X, for a few rows Z at a time the scores S = ZX, from
+// those the derivatives R, and the sums ZᵀR.
 //
-// The rows are cut into blocks of BlockRows, and each block evenly into parts; a part sums over
-// its share of all blocks, and the parts are added in order. Threads divide the parts.
+// Rows are divided into blocks of BlockRows, and each block evenly into parts; a part sums
+// over its share of all blocks, and the parts are added in order. Threads divide the parts.
 type sums struct {
 	fit     *primalFit
 	columns []*passColumn
 	parts   []*passPart
-	chunk   int // rows that are read from memory once and then stay in the cache
+	chunk   int // rows that are read from memory once and stay in the cache
 
-	packed *vec.Packed[float32] // X of dense features for many columns
-	x      []float32            // X, D×A; of few dense columns A×D
+	packed *vec.Packed[float32] // X for dense features and many columns
+	x      []float32            // X, D×A; for few dense columns A×D
 	few    bool                 // at most fewScores columns
 }
 
@@ -31,12 +31,12 @@ type passColumn struct {
 	output  int       // of all
 	x, out  []float64 // views of the machine's
 
-	curvature float64 // Σ cᵢℓ″, where the machine evaluates
+	curvature float64 // Σ cᵢℓ″, if the machine evaluates
 }
 
 // passPart sums over a part of the rows.
 type passPart struct {
-	total     []float64 // ZᵀR: A×D of dense features, D×A of sparse ones
+	total     []float64 // ZᵀR: A×D for dense features, D×A for sparse ones
 	intercept []float64 // A: 1ᵀR
 	loss      []float64 // A
 	curvature []float64 // A
@@ -49,8 +49,8 @@ type passPart struct {
 const (
 	mostParts = 16
 
-	// summed is how many rows are summed in float32 at most, before the sums are added up in
-	// float64.
+	// summed is the largest number of rows summed in float32 before the sums are added up
+	// in float64.
 	summed = 256
 
 	// cached is how many bytes of rows stay in the cache between the two products: half of a
@@ -66,7 +66,7 @@ const (
 func (s *sums) prepare(f *primalFit) {
 	s.fit = f
 	d := max(1, f.z.Dim())
-	// The parts' sums are at most 64 MB, but for four of them.
+	// The parts' sums take at most 64 MB, unless that is less than four parts.
 	parts := min(mostParts, max(4, (8<<20)/(d*f.k)))
 	for range parts {
 		s.parts = append(s.parts, &passPart{})
@@ -74,7 +74,7 @@ func (s *sums) prepare(f *primalFit) {
 	s.chunk = min(max(cached/(4*d), 16), summed)
 }
 
-// pass computes out, and where they evaluate the losses, of all machines that are not done.
+// pass computes out, and the losses if they evaluate, for all unfinished machines.
 func (f *primalFit) pass(ctx context.Context) error {
 	s := &f.sums
 	s.gather()
@@ -146,7 +146,7 @@ func (p *passPart) prepare(d, a, chunk int, sparse bool) {
 	clear(p.curvature)
 }
 
-// walk goes through the rows.
+// walk visits the rows.
 func (s *sums) walk(ctx context.Context) error {
 	z := s.fit.z
 	n, parts := z.Len(), len(s.parts)
@@ -303,7 +303,7 @@ func (s *sums) addSparse(p *passPart, z *matrix.CSR, lo, rows int) {
 }
 
 // derive turns the scores of some rows into derivatives R, in place: those of the loss, or the
-// curvature times what the scores now are, the rows' products with a direction.
+// curvature times the scores, which are then the rows' products with a direction.
 func (s *sums) derive(p *passPart, first, rows int) {
 	f := s.fit
 	a := len(s.columns)
@@ -341,7 +341,7 @@ func (s *sums) derive(p *passPart, first, rows int) {
 	}
 }
 
-// deriveJoint is derive for softmax, of which every machine has all columns. The Hessian in the
+// deriveJoint is derive for softmax, where every machine has all columns. The Hessian in the
 // scores of a row is c(diag(p) - ppᵀ).
 func (s *sums) deriveJoint(p *passPart, first, rows int) {
 	f := s.fit
@@ -390,7 +390,7 @@ func (s *sums) offset(c *passColumn) float64 {
 	return 0
 }
 
-// collect adds the parts and hands the machines what they wanted.
+// collect adds the parts and gives the machines what they requested.
 func (s *sums) collect() {
 	f := s.fit
 	d, a := f.z.Dim(), len(s.columns)

@@ -30,7 +30,8 @@ func (f *fileLike) Block(i, j int) (matrix.Rows, error) {
 	}
 	if x := f.rows.CSR; x != nil {
 		v := x.Slice(i, j)
-		f.csr = matrix.CSR{Rows: v.Rows, Cols: v.Cols, Ptr: append(f.csr.Ptr[:0], v.Ptr...), Idx: append(f.csr.Idx[:0], v.Idx...), Val: append(f.csr.Val[:0], v.Val...)}
+		f.csr = matrix.CSR{Rows: v.Rows, Cols: v.Cols, Ptr: append(f.csr.Ptr[:0], v.Ptr...),
+			Idx: append(f.csr.Idx[:0], v.Idx...), Val: append(f.csr.Val[:0], v.Val...)}
 		for t := range f.csr.Ptr {
 			f.csr.Ptr[t] -= v.Ptr[0]
 		}
@@ -169,7 +170,8 @@ func problems() []*problem {
 }
 
 func (p *problem) String() string {
-	return fmt.Sprintf("%s of %d classes, C = %g, weights %t, no intercept %t", p.opt.Loss, p.classes, p.opt.C, p.weights != nil, p.opt.NoIntercept)
+	return fmt.Sprintf("%s of %d classes, C = %g, weights %t, no intercept %t", p.opt.Loss, p.classes, p.opt.C,
+		p.weights != nil, p.opt.NoIntercept)
 }
 
 func TestPrimalMeetsItsOptimalityConditions(t *testing.T) {

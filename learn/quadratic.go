@@ -11,17 +11,17 @@ import (
 //
 //	1/(2n) Σ w‖y - Wᵀz - b‖² = ½tr(WᵀAW) - tr(WᵀC) + constant, A = H/n, C = V/n, n = Σw,
 //
-// for the best b, which is ȳ - Wᵀz̄. Matrices of K outputs have a row an output.
+// for the best b, which is ȳ - Wᵀz̄. Matrices of K outputs have one row per output.
 type quadratic struct {
 	d, k     int
 	a        []float64 // D×D, both triangles
-	diagonal []float64 // D: of A, 0 for features that do not vary
+	diagonal []float64 // D: of A, 0 for constant features
 	c        []float64 // K×D
 	w        []float64 // K×D
 	g        []float64 // K×D: C - WA, minus the gradient
 }
 
-// newQuadratic takes features in the given order, nil meaning as they are.
+// newQuadratic takes features in the given order; nil means the original one.
 func newQuadratic(m *moments.Moments, order []int) *quadratic {
 	d, k := m.D, m.K
 	q := &quadratic{d: d, k: k, a: make([]float64, d*d), diagonal: make([]float64, d),
@@ -48,7 +48,7 @@ func newQuadratic(m *moments.Moments, order []int) *quadratic {
 		}
 	})
 	for i, from := range order {
-		// float32 tells numbers apart that differ by 2⁻²⁴ of them: a deviation that is far
+		// float32 resolves relative differences of 2⁻²⁴: a deviation far
 		// below that is the rounding of a constant.
 		if v := q.a[i*d+i]; math.Sqrt(v) > 0x1p-44*math.Abs(m.MeanZ[from]) {
 			q.diagonal[i] = v
@@ -64,7 +64,7 @@ func newQuadratic(m *moments.Moments, order []int) *quadratic {
 // row is row j of A.
 func (q *quadratic) row(j int) []float64 { return q.a[j*q.d : (j+1)*q.d] }
 
-// refresh computes g = c - Aw anew, for one output.
+// refresh recomputes g = c - Aw for one output.
 func (q *quadratic) refresh(w, c, g []float64) {
 	copy(g, c)
 	for j, v := range w {

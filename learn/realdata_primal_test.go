@@ -141,7 +141,8 @@ func TestObjectivesAreLIBLINEARs(t *testing.T) {
 			check(t, set, "l1_"+loss, sparse.Objective, want[set]["l1_"+loss][:1], 1e-3)
 		}
 	}
-	for set, path := range map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2", "reuters": "reuters_lasvm/reuters.trn.bz2"} {
+	for set, path := range map[string]string{"a9a": "a9a/a9a.gz", "w8a": "w8a/w8a.gz", "ijcnn1": "ijcnn1/ijcnn1.trn.bz2",
+		"reuters": "reuters_lasvm/reuters.trn.bz2"} {
 		t.Run(set, func(t *testing.T) {
 			x, class := realData(t, path)
 			classify(t, set, x, class, 2)
@@ -157,7 +158,8 @@ func TestObjectivesAreLIBLINEARs(t *testing.T) {
 	})
 	t.Run("cpusmall", func(t *testing.T) {
 		x, y := realTable(t, "cpusmall/cpu.small.arff.gz", -1, 0)
-		_, report, err := FitPrimalSVR(context.Background(), InMemory(matrix.Rows{Dense: x}), y, 1, nil, Primal{Epsilon: 0.1, NoIntercept: true, Tolerance: 1e-4})
+		_, report, err := FitPrimalSVR(context.Background(), InMemory(matrix.Rows{Dense: x}), y, 1, nil,
+			Primal{Epsilon: 0.1, NoIntercept: true, Tolerance: 1e-4})
 		if err != nil {
 			t.Fatal(err)
 		}

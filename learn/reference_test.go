@@ -40,7 +40,8 @@ func TestSVMAgreesWithIndependentSolvers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil, SVM{C: v, Loss: loss, Tolerance: 1e-6, MaxIter: 200_000})
+		l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil,
+			SVM{C: v, Loss: loss, Tolerance: 1e-6, MaxIter: 200_000})
 		if err != nil || !report.Converged {
 			t.Fatalf("C = %s, %s: %+v, %v", c, loss, report, err)
 		}

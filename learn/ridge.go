@@ -12,44 +12,44 @@ import (
 	"mercer/moments"
 )
 
-// Ridge says how to fit ridge regression,
+// Ridge is the configuration of ridge regression,
 //
 //	min over W, b of Σ w‖y - Wᵀz - b‖² + λ‖W‖²,
 //
 // whose solution is W = (H + λI)⁻¹V, b = ȳ - Wᵀz̄ with the centred moments H and V.
 type Ridge struct {
-	// Lambda is λ. 0 means that it is to be chosen, unless By is "given".
+	// Lambda is λ. 0 means that it is chosen, unless By is "given".
 	Lambda float64
 
-	// By says who chooses λ, one of LambdaBy; "" means "given" if Lambda is not 0, and "auto"
-	// otherwise. Auto goes by the number of parts that the statistics have: two are for
-	// held-out, five for folds, and λ of one part is chosen by evidence. A λ of 0 that is given asks for least squares, of least norm where
+	// By is the way to choose λ, one of LambdaBy; "" means "given" if Lambda is
+	// not 0, and "auto" otherwise. Auto depends on the number of parts of
+	// the statistics: two mean held-out, five folds, and one evidence. A given λ of 0 means least squares, of least norm if
 	// features are collinear.
 	By string
 
 	// Path asks for all λ of the path in the report, not only those that a search tried.
 	Path bool
 
-	// Rows goes over all rows once more, for "loo": body gets their features, targets
+	// Rows reads all rows once more, for "loo": body gets their features, targets
 	// (row-major) and weights (nil: all 1), which it does not keep.
 	Rows func(body func(z *matrix.Dense, y, w []float64) error) error
 
 	// Variance asks for the predictive variance.
 	Variance bool
 
-	// Room is where to solve, of one Fit at a time; nil: made when it is needed.
+	// Room is the memory for the solution, of one Fit at a time; nil: allocated when needed.
 	Room *Room
 }
 
 // RidgeFit is a fitted ridge regression.
 type RidgeFit struct {
 	Linear   *Linear
-	Variance *Variance // nil if it was not asked for
+	Variance *Variance // nil if it was not requested
 	Report   *RidgeReport
 }
 
-// FitRidge fits on main and held together; held chooses λ if it is to be chosen and may be
-// nil otherwise. It is [Ridge.Fit] for those who have no more than that.
+// FitRidge fits on main and held together; held is used to choose λ and may
+// be nil if λ is given. It is [Ridge.Fit] for the simple case.
 func FitRidge(main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, error) {
 	parts := []*moments.Stats{main}
 	if held != nil {
@@ -65,13 +65,13 @@ func FitRidge(main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, erro
 	return fit.Linear, fit.Report, nil
 }
 
-// Fit fits on the rows of all parts together, which are merged into the first. Held-out wants
-// two parts, of which the second is held out, and folds [Folds]; to all others the parts are
-// one. A λ that was chosen without some rows grows in proportion to the number of rows for the
-// final fit. A λ to be chosen from too few rows for that is 10⁻³·tr(H)/D.
+// Fit fits on the rows of all parts together, which are merged into the first. Held-out needs
+// two parts, of which the second is held out, and folds [Folds]; for all others the parts are
+// one. A λ that was chosen without some of the rows grows in proportion to the number of rows
+// for the final fit. If there are too few rows to choose λ, it is 10⁻³·tr(H)/D.
 //
 // Memory beyond the statistics, in bytes: 8·D² + 16·D·K for a given λ and held-out, 16·D² for
-// folds, 24·D² where eigenvectors are wanted: for gcv, loo, evidence, Variance and a λ of 0
+// folds, 24·D² if eigenvectors are needed: for gcv, loo, evidence, Variance and a λ of 0
 // with collinear features.
 func (opt Ridge) Fit(parts []*moments.Stats) (*RidgeFit, error) {
 	if err := opt.check(); err != nil {
@@ -123,7 +123,7 @@ func (opt Ridge) check() error {
 	return nil
 }
 
-// auto is what auto stands for where the statistics have so many parts.
+// auto is what auto stands for with so many parts of the statistics.
 func (opt Ridge) auto(parts int) string {
 	switch {
 	case opt.Path && opt.Rows != nil && !opt.Variance:
@@ -136,7 +136,7 @@ func (opt Ridge) auto(parts int) string {
 	return "folds"
 }
 
-// usable finds what keeps statistics from being solved.
+// usable returns an error if the statistics cannot be solved.
 func usable(m *moments.Moments) error {
 	if m.Labelled != m.Weight {
 		return errors.New("some rows have no targets; a regression takes statistics of the others alone")
@@ -154,7 +154,7 @@ func usable(m *moments.Moments) error {
 	return nil
 }
 
-// ridgeFit is a fit in the making.
+// ridgeFit is a fit in progress.
 type ridgeFit struct {
 	opt      Ridge
 	solver   *solver
@@ -210,7 +210,7 @@ func (f *ridgeFit) fit(parts []*moments.Stats) error {
 		}
 	}
 	if r.Lambda == 0 && r.By != "given" {
-		// Too few rows to choose by.
+		// There are too few rows to choose.
 		r.Lambda = unit(m) * math.Pow(10, pathStart)
 	}
 	if r.By != "given" && r.By != "trace" {

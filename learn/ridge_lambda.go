@@ -9,11 +9,11 @@ import (
 	"mercer/moments"
 )
 
-// LambdaBy are the ways to choose λ, with what each is.
+// LambdaBy are the ways to choose λ, with descriptions.
 //
 // Held-out and folds solve for every λ that they try by Cholesky, the others for all λ at
 // once from one eigendecomposition H = UDUᵀ, which takes as long as 20 to 50 Cholesky
-// factorisations. Only loo looks at the rows again.
+// factorisations. Only loo reads the rows again.
 func LambdaBy() (names, about []string) {
 	for _, r := range lambdaRoutes {
 		names, about = append(names, r[0]), append(about, r[1])
@@ -32,12 +32,12 @@ var lambdaRoutes = [][2]string{
 	{"evidence", "largest likelihood of the targets under a normal prior of the weights"},
 }
 
-// Folds is how many statistics "folds" wants.
+// Folds is how many statistics "folds" needs.
 const Folds = 5
 
 // AutoLambda is what "auto" stands for with n rows and d features: the cheapest way that is
-// sound. A tenth of many rows suffices to tell one λ from another; of fewer rows all are
-// wanted. (On real data gcv, which costs no more than folds, likes too small a λ where some
+// sound. A tenth of many rows is enough to choose λ; with fewer rows all are needed.
+// (On real data gcv, which costs no more than folds, prefers too small a λ if some
 // rows have much more leverage than others.)
 func AutoLambda(n, d int) string {
 	if n < 20000 && d <= 2048 {
@@ -46,7 +46,7 @@ func AutoLambda(n, d int) string {
 	return "held-out"
 }
 
-// Parts is how many statistics of disjoint sets of rows a way to choose λ wants.
+// Parts is how many statistics of disjoint sets of rows a way to choose λ needs.
 func Parts(by string) int {
 	switch by {
 	case "held-out":
@@ -80,8 +80,8 @@ func unit(s *moments.Moments) float64 {
 	return t / float64(s.D)
 }
 
-// search walks the path of m downhill, or all of it if it was asked for, and sets the report's
-// λ and path. An error of judge stands for a λ that cannot be fitted.
+// search walks the path of m downhill, or all of it if that was requested, and sets the
+// report's λ and path. An error of judge means that a λ cannot be fitted.
 func (f *ridgeFit) search(m *moments.Moments, judge func(lambda float64) (float64, error)) error {
 	scale := unit(m)
 	tried := map[float64]float64{} // exponent → error
@@ -131,8 +131,8 @@ func (f *ridgeFit) search(m *moments.Moments, judge func(lambda float64) (float6
 	return nil
 }
 
-// folds chooses λ by the error of each part under the fit of all others, whose moments are
-// those of all parts less its own.
+// folds chooses λ by the error of each part under the fit of all others, whose
+// moments are the total minus its own.
 func (f *ridgeFit) folds(parts []*moments.Stats) error {
 	total := moments.New(f.solver.d, f.solver.k)
 	filled := 0

@@ -15,7 +15,7 @@ import (
 //	h = w(1/Σw + (z-z̄)ᵀ(H+λI)⁻¹(z-z̄)) = w(1/Σw + Σ p²/(d+λ)),  p = U(z-z̄),
 //
 // also with weights, several targets and an intercept without penalty. A block of rows costs
-// the product with U, 2·D² operations a row, and for L values of λ and K targets 2·L·(K+1)·D
+// the product with U, 2·D² operations per row, and for L values of λ and K targets 2·L·(K+1)·D
 // more.
 func (s *spectrum) leaveOneOut(rows func(func(z *matrix.Dense, y, w []float64) error) error, path []PathPoint) error {
 	d, k, l := s.m.D, s.m.K, len(path)

@@ -8,8 +8,8 @@ import (
 	"mercer/moments"
 )
 
-// RidgeParts fits ridge regressions on some parts of rows and leaves out others, which is what
-// cross-validation does: the statistics of the parts are collected once, and those of all rows
+// RidgeParts fits ridge regressions on some parts of the rows, for cross-validation:
+// the statistics of the parts are computed once, and those of all rows
 // but a part's are a difference.
 //
 // Memory beyond the statistics of the parts: 16·D² bytes.
@@ -19,7 +19,7 @@ type RidgeParts struct {
 	solver *solver
 }
 
-// NewRidgeParts are the parts, of disjoint rows, which are left as they are.
+// NewRidgeParts takes the parts, of disjoint rows, and does not change them.
 func NewRidgeParts(parts []*moments.Stats) (*RidgeParts, error) {
 	d, k := parts[0].Dims()
 	total := moments.New(d, k)
@@ -33,14 +33,14 @@ func NewRidgeParts(parts []*moments.Stats) (*RidgeParts, error) {
 }
 
 // Fit fits on the rows of the parts that are listed, for each λ > 0; by trace, λ is in units of
-// tr(H)/D of these rows. A model is nil, and its error is not, where λ is too small for the
-// system to be solved.
+// tr(H)/D of these rows. If λ is too small for the system to be solved, the model is nil
+// and its error is not.
 func (r *RidgeParts) Fit(train []int, lambdas []float64, trace bool) (models []*Linear, errs []error, err error) {
 	in := make([]bool, len(r.parts))
 	for _, p := range train {
 		in[p] = true
 	}
-	out := -1 // the only part that is left out and has rows
+	out := -1 // the only omitted part that has rows
 	for p, s := range r.parts {
 		switch {
 		case in[p] || s.Moments().Weight == 0:
@@ -112,7 +112,7 @@ func (s *solver) linear(meanZ, meanY []float64) *Linear {
 		row := l.W.Row(i)
 		for t := range row {
 			row[t] = float32(s.w[i*s.k+t])
-			// The weights as they will be used, so that the mean comes out right.
+			// The weights as they will be used, so that the mean is right.
 			l.B[t] -= float64(row[t]) * meanZ[i]
 		}
 	}

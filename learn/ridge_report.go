@@ -2,7 +2,7 @@ package learn
 
 import "fmt"
 
-// RidgeReport says what was chosen.
+// RidgeReport describes the choice.
 type RidgeReport struct {
 	// Lambda is the λ of the final fit.
 	Lambda float64 `json:"lambda"`
@@ -17,28 +17,28 @@ type RidgeReport struct {
 	// held-out rows; nil if λ was given.
 	Path []PathPoint `json:"path,omitempty"`
 
-	// Whole says that Path was asked for.
+	// Whole means that Path was requested.
 	Whole bool `json:"whole_path,omitempty"`
 
-	// Rank is the number of directions that a λ of 0 was fitted in; the rest of the D are
-	// collinear with them.
+	// Rank is the number of directions fitted with a λ of 0; the rest of the D
+	// are collinear with them.
 	Rank int `json:"rank,omitempty"`
 
 	// Parameters is the effective number of parameters, Σ dᵢ/(dᵢ+λ) over the eigenvalues d
-	// of H, where they were computed.
+	// of H, if they were computed.
 	Parameters float64 `json:"parameters,omitempty"`
 
-	// Noise is the estimated deviation of each target's noise, with Variance.
+	// Noise is the estimated standard deviation of each target's noise, with Variance.
 	Noise []float64 `json:"noise,omitempty"`
 
-	// Conformal are the intervals of predictions, nil if none were asked for.
+	// Conformal are the prediction intervals, nil if none were requested.
 	Conformal *Conformal `json:"conformal,omitempty"`
 
-	// Seconds is what choosing λ took. It is in no file: a model does not depend on it.
+	// Seconds is the time to choose λ. It is not saved: a model does not depend on it.
 	Seconds float64 `json:"-"`
 }
 
-// Lines tell a person what was chosen.
+// Lines describe the choice.
 func (r *RidgeReport) Lines() []string {
 	chosen := "given"
 	switch r.By {
@@ -83,12 +83,12 @@ type PathPoint struct {
 	Lambda float64 `json:"lambda"`
 
 	// Error is the mean of the squared error, summed over the targets, by which λ was chosen:
-	// of held-out rows, of rows left out one by one, or as generalised cross-validation
-	// estimates it (also for evidence, which looks at Evidence).
+	// on held-out rows, on rows left out one by one, or as estimated by generalised
+	// cross-validation (also for evidence, which uses Evidence).
 	Error float64 `json:"error"`
 
-	// GCV, LOO and Evidence are there as far as they were computed. Evidence is -2 times the
-	// logarithm of the likelihood but for a constant.
+	// GCV, LOO and Evidence are set if they were computed. Evidence is -2 times the
+	// logarithm of the likelihood, up to a constant.
 	GCV      *float64 `json:"gcv,omitempty"`
 	LOO      *float64 `json:"loo,omitempty"`
 	Evidence *float64 `json:"evidence,omitempty"`

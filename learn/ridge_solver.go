@@ -20,15 +20,15 @@ func newSolver(d, k int) *solver {
 	return &solver{d: d, k: k, factor: vec.Fresh64(d * d), w: make([]float64, d*k), wt: make([]float64, d*k)}
 }
 
-// Room is the memory of solutions, 8·D² + 16·D·K bytes. Of what is made before rows are read
-// only the half that is used becomes resident; later the runtime may have to clear memory that
-// it used before, and then all of it is resident for a moment.
+// Room is the memory of solutions, 8·D² + 16·D·K bytes. If it is allocated before rows
+// are read, only the half that is used becomes resident; later the runtime may have to clear
+// reused memory, which makes all of it resident for a moment.
 type Room struct{ s *solver }
 
 // NewRoom makes room for d features and k outputs.
 func NewRoom(d, k int) *Room { return &Room{newSolver(d, k)} }
 
-// solver gives the room, or, where there is none for so many features and outputs, makes it.
+// solver returns the room, or allocates one if there is none for so many features and outputs.
 func (r *Room) solver(d, k int) *solver {
 	if r == nil || r.s.d != d || r.s.k != k {
 		return newSolver(d, k)

@@ -10,17 +10,17 @@ import (
 )
 
 // spectrum is a ridge regression on the diagonal: with H = UᵀDU, a row of U an eigenvector,
-// and V' = UV, the solution for any λ is W = Uᵀ(D + λI)⁻¹V' (L12, algorithm 3), and what can be
-// said about it are sums over the D eigenvalues.
+// and V' = UV, the solution for any λ is W = Uᵀ(D + λI)⁻¹V' (L12, algorithm 3), and its
+// statistics are sums over the D eigenvalues.
 type spectrum struct {
 	m       *moments.Moments
 	values  []float64 // D, ascending, 0 or more
-	floor   float64   // values up to here are rounding
+	floor   float64   // values up to this are rounding errors
 	vectors []float64 // D×D: U
 	v       []float64 // D×K: V'
 }
 
-// newSpectrum takes the memory of the solver's factor, and 16·D² bytes more for a while.
+// newSpectrum uses the memory of the solver's factor, and 16·D² bytes more temporarily.
 func newSpectrum(m *moments.Moments, s *solver) (*spectrum, error) {
 	d, k := m.D, m.K
 	sp := &spectrum{m: m, values: make([]float64, d), vectors: s.factor, v: make([]float64, d*k)}
@@ -32,8 +32,8 @@ func newSpectrum(m *moments.Moments, s *solver) (*spectrum, error) {
 	if !vec.EigenSym(d, sp.vectors, d, sp.values, true) {
 		return nil, errors.New("the moments of the features have no eigenvalues in float64; scale the inputs")
 	}
-	// The elements of H are off by Noise·√(H_ii·H_jj), a matrix whose eigenvalues are at most
-	// twice √D of that if its elements are independent.
+	// The errors of the elements of H are Noise·√(H_ii·H_jj), a matrix whose eigenvalues are
+	// at most 2√D times that if its elements are independent.
 	sp.floor = math.Sqrt(float64(d)) * m.Noise * largest
 	for i, v := range sp.values {
 		sp.values[i] = max(v, 0)
@@ -48,7 +48,7 @@ func newSpectrum(m *moments.Moments, s *solver) (*spectrum, error) {
 	return sp, nil
 }
 
-// inverse is 1/(d+λ) for eigenvalue i, 0 for λ = 0 and a direction without variance.
+// inverse is 1/(d+λ) for eigenvalue i, and 0 for λ = 0 in a direction without variance.
 func (s *spectrum) inverse(i int, lambda float64) float64 {
 	if lambda == 0 && s.values[i] <= s.floor {
 		return 0
@@ -74,7 +74,7 @@ func (s *spectrum) solve(lambda float64, to *solver) (rank int) {
 	return rank
 }
 
-// parameters is the effective number of parameters beside the intercept, Σ d/(d+λ).
+// parameters is the effective number of parameters without the intercept, Σ d/(d+λ).
 func (s *spectrum) parameters(lambda float64) float64 {
 	sum := 0.0
 	for i, v := range s.values {
@@ -83,8 +83,8 @@ func (s *spectrum) parameters(lambda float64) float64 {
 	return sum
 }
 
-// residual is the sum of squared residuals of target t, YY - Σ v²(d+2λ)/(d+λ)²; it is not
-// known better than to some units of the noise of H.
+// residual is the sum of squared residuals of target t, YY - Σ v²(d+2λ)/(d+λ)²; its
+// accuracy is limited by the noise of H.
 func (s *spectrum) residual(t int, lambda float64) float64 {
 	sum := s.m.YY[t]
 	for i, d := range s.values {
@@ -96,7 +96,7 @@ func (s *spectrum) residual(t int, lambda float64) float64 {
 }
 
 // gcv is the generalised cross-validation error (Golub, Heath and Wahba 1979) as a mean over
-// the rows, summed over the targets: with the effective parameters p beside the intercept,
+// the rows, summed over the targets: with p effective parameters without the intercept,
 // n²/(n-1-p)² times the mean of squared residuals.
 func (s *spectrum) gcv(lambda float64) float64 {
 	n := float64(s.m.Used)
@@ -111,7 +111,7 @@ func (s *spectrum) gcv(lambda float64) float64 {
 	return sum / s.m.Labelled * (n / free) * (n / free)
 }
 
-// evidence is -2 times the logarithm of the likelihood of the targets, but for a constant,
+// evidence is -2 times the logarithm of the likelihood of the targets, up to a constant,
 // for weights that are normal with variance σ²/λ and noise of variance σ², at the best σ² of
 // each target (MacKay 1992; the intercept has a flat prior):
 //
@@ -140,8 +140,8 @@ func (s *spectrum) evidence(lambda float64) float64 {
 	return sum
 }
 
-// choose sets the report's λ and path by what its By names. The path begins where λ is larger
-// than the noise of H: leave-one-out errors are only as right as the eigenvalues.
+// choose sets the report's λ and path by the method By. The path begins at λ above
+// the noise of H: leave-one-out errors are only as accurate as the eigenvalues.
 func (s *spectrum) choose(rows func(func(z *matrix.Dense, y, w []float64) error) error, r *RidgeReport) error {
 	scale := unit(s.m)
 	low := max(pathLow, math.Ceil(math.Log10(s.m.Noise)/pathStep)*pathStep)

@@ -14,14 +14,14 @@ import (
 //
 //	Var y = σ²(1 + 1/Σw + (z-z̄)ᵀ(H+λI)⁻¹(z-z̄)) = σ²(1 + 1/Σw + ‖(z-z̄)ᵀF‖²).
 type Variance struct {
-	Factor *matrix.Dense // D×R: F = Uᵀ(D+λI)^-½, R = D but on principal components
+	Factor *matrix.Dense // D×R: F = Uᵀ(D+λI)^-½, R = D except on principal components
 	Shift  []float32     // R: z̄ᵀF
 	Noise  []float64     // K: σ² of each target
 	Mean   float64       // 1/Σw
 }
 
-// variance estimates the noise by the squared residuals over what is left of the rows beside
-// the effective parameters and the intercept, to which the best evidence leads as well
+// variance estimates the noise by the squared residuals divided by the number of rows
+// minus the effective parameters and the intercept, which also maximises the evidence
 // (MacKay 1992).
 func (s *spectrum) variance(lambda float64) *Variance {
 	d := s.m.D

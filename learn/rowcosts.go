@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// costs are cᵢ.
+// costs are the cᵢ.
 func costs(n int, weights []float64, c float64) ([]float64, error) {
 	if !(c > 0) || math.IsInf(c, 0) {
 		return nil, fmt.Errorf("the losses cannot be weighed by C = %g: it is a number above 0", c)
@@ -29,8 +29,8 @@ func costs(n int, weights []float64, c float64) ([]float64, error) {
 	return cost, nil
 }
 
-// weighClasses multiplies the costs of rows by the weights of their classes: of one class, or of
-// all if that is -1.
+// weighClasses multiplies the costs of rows by the weights of their classes: for one class, or
+// for all if that is -1.
 func weighClasses(cost []float64, class []int, weights []float64, only int) {
 	for i, c := range class {
 		if only < 0 || c == only {
@@ -39,7 +39,7 @@ func weighClasses(cost []float64, class []int, weights []float64, only int) {
 	}
 }
 
-// checkClassWeights finds class weights that are none; their number is the caller's affair.
+// checkClassWeights finds invalid class weights; checking their number is up to the caller.
 func checkClassWeights(weights []float64, classes int) error {
 	if weights != nil && len(weights) != classes {
 		panic(fmt.Sprintf("learn: %d classes given %d class weights", classes, len(weights)))
@@ -61,8 +61,8 @@ func side(class, t, k int) float64 {
 	return -1
 }
 
-// smallestSides is, for each of k outputs, the share of the rows of its smaller side, but that
-// of one row at least.
+// smallestSides is, for each of k outputs, the share of the rows of its smaller side, but at
+// least that of one row.
 func smallestSides(class []int, cost []float64, k int) []float64 {
 	share := make([]float64, k)
 	count := make([]float64, max(k, 2))

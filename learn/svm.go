@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// SVM says how to fit linear machines to classes. With z the row, y = ±1 and the cost
+// SVM is the configuration of linear machines for classes. With z the row, y = ±1 and the cost
 // cᵢ = C·(weight of row i)·(weight of its class), each class against the rest minimises
 //
 //	½‖w‖² + Σ cᵢ·max(0, 1 - yᵢuᵢ)²         squared_hinge
@@ -23,8 +23,8 @@ import (
 // Lin 2011 (logistic), Keerthi et al. 2008 (Crammer-Singer). They are LIBLINEAR's solvers 1,
 // 3, 7 and 4, if NoIntercept is set and the rows have its constant column.
 //
-// Memory: that of the features, 9·n·K bytes for the dual variables, 12·n, and 4·D·K for w,
-// twice.
+// Memory: that of the features, 9·n·K bytes for the dual variables, 12·n, and twice
+// 4·D·K for w.
 type SVM struct {
 	// C weighs the losses against ½‖w‖²; 0 means 1.
 	C float64
@@ -36,30 +36,32 @@ type SVM struct {
 	CrammerSinger bool
 
 	// ClassWeights multiply the cost of a row by that of its class, as LIBLINEAR does: for
-	// one class against the rest that of the class itself only, the rest keep theirs. With
-	// two classes, and for CrammerSinger, both or all count. nil: all 1.
+	// one class against the rest only the class itself is weighted. With two
+	// classes, and for CrammerSinger, all weights apply. nil: all 1.
 	ClassWeights []float64
 
 	// NoIntercept keeps b at 0. Otherwise b is free, and not penalised.
 	NoIntercept bool
 
 	// Tolerance bounds the largest violation of the optimality conditions: the distance of a
-	// dual gradient from what it has to be, which at w = 0 is 1. 0 means to go on until the
-	// duality gap is a thousandth of the objective.
+	// dual gradient from its optimal range, which is 1 at w = 0. 0 means to continue until
+	// the duality gap is a thousandth of the objective.
 	Tolerance float64
 
-	// MaxIter bounds the passes over the rows; 0 means 1000.
+	// MaxIter bounds the passes over the rows; 0 means DualPasses, and that Newton's steps go on from
+	// there, however nearly collinear columns are. There are none for more than 4,096 columns, for
+	// CrammerSinger and for the logistic loss.
 	MaxIter int
 
 	// Seed chooses the order of the rows.
 	Seed uint64
 
-	// Progress, if not nil, is told the number of passes made and the share of the classes
-	// that are done.
+	// Progress, if not nil, is called with the number of passes made and the share of the
+	// classes that are done.
 	Progress func(passes int, share float64)
 }
 
-// SVMReport says how a fit went.
+// SVMReport describes a fit.
 type SVMReport struct {
 	C    float64 `json:"c"`
 	Loss string  `json:"loss"`
@@ -68,24 +70,27 @@ type SVMReport struct {
 	// Path has the C that were tried on held-out rows, nil if C was given.
 	Path []CPoint `json:"path,omitempty"`
 
-	// Usual says that C was neither given nor tried: there were too few rows.
+	// Usual means that C was neither given nor chosen: there were too few rows.
 	Usual bool `json:"usual,omitempty"`
 }
 
-// DualReport says how a solver by dual coordinate descent came to its end.
+// DualReport describes how dual coordinate descent ended.
 type DualReport struct {
 	// Passes is the number of passes over the rows.
 	Passes int `json:"passes"`
 
-	// Converged says that every output met what was asked within MaxIter passes.
+	// Newton is the number of Newton's steps that followed (proximal.go).
+	Newton int `json:"newton_steps,omitempty"`
+
+	// Converged means that every output met its target within MaxIter passes, or by Newton's steps.
 	Converged bool `json:"converged"`
 
 	// Gap is the largest relative duality gap of an output, (primal - dual)/primal: an upper
 	// bound on how far its objective is from the optimum.
 	Gap float64 `json:"gap"`
 
-	// Objective is the sum of the outputs' primal objectives, Dual that of the dual ones, below it by the
-	// absolute gap.
+	// Objective is the sum of the outputs' primal objectives, Dual that of the dual ones, which is lower by
+	// the absolute gap.
 	Objective float64 `json:"objective"`
 	Dual      float64 `json:"dual"`
 
@@ -93,16 +98,20 @@ type DualReport struct {
 	Violation float64 `json:"violation"`
 }
 
-// Text tells a person how the fit went.
+// Text describes the fit.
 func (r *DualReport) Text() string {
 	how := "converged"
 	if !r.Converged {
 		how = "NOT converged (allow more iterations or a larger tolerance)"
 	}
-	return fmt.Sprintf("%s in %d passes, duality gap %.2g %%", how, r.Passes, 100*r.Gap)
+	work := fmt.Sprintf("%d passes", r.Passes)
+	if r.Newton > 0 {
+		work += fmt.Sprintf(" and %d Newton steps", r.Newton)
+	}
+	return fmt.Sprintf("%s in %s, duality gap %.2g %%", how, work, 100*r.Gap)
 }
 
-// Lines tell a person how the fit went.
+// Lines describe the fit.
 func (r *SVMReport) Lines() []string {
 	chosen := "given"
 	if n := len(r.Path); n > 0 {
@@ -114,8 +123,8 @@ func (r *SVMReport) Lines() []string {
 }
 
 // FitSVM trains on the rows z, of which row i has the class class[i] in [0, classes) and
-// the weight weights[i] (nil: all 1). There must be at least two classes. Rows of weight 0
-// count for nothing. The model has TargetColumns(classes) outputs, and one for each class if
+// the weight weights[i] (nil: all 1). There must be at least two classes. Rows of weight
+// 0 are ignored. The model has TargetColumns(classes) outputs, and one for each class if
 // CrammerSinger is set.
 func FitSVM(ctx context.Context, z Features, class []int, classes int, weights []float64, opt SVM) (*Linear, *SVMReport, error) {
 	var linear *Linear
@@ -130,11 +139,12 @@ func FitSVM(ctx context.Context, z Features, class []int, classes int, weights [
 	return linear, report, err
 }
 
-// SVMPath fits for one C after the other, each from the dual variables of the last, and hands
-// each model to visit, whose error ends it. C in increasing order is the fast way: the
-// variables of a smaller C are within the bounds of a larger one, where for a smaller C all
-// are made smaller in proportion.
-func SVMPath(ctx context.Context, z Features, class []int, classes int, weights []float64, opt SVM, cs []float64, visit func(*Linear, *SVMReport) error) error {
+// SVMPath fits one C after the other, each starting from the dual variables of the last,
+// and passes each model to visit, whose error ends it. Increasing C is the fast order:
+// the variables of a smaller C are within the bounds of a larger one, while for a smaller
+// C all are reduced in proportion.
+func SVMPath(ctx context.Context, z Features, class []int, classes int, weights []float64, opt SVM, cs []float64,
+	visit func(*Linear, *SVMReport) error) error {
 	if classes < 2 || len(class) != z.Len() || weights != nil && len(weights) != z.Len() {
 		panic(fmt.Sprintf("learn: an SVM for %d rows given %d classes for %d rows and %d weights", z.Len(), classes, len(class), len(weights)))
 	}
@@ -168,6 +178,7 @@ func SVMPath(ctx context.Context, z Features, class []int, classes int, weights 
 		return err
 	}
 	f.tolerance, f.maxPasses, f.seed, f.progress = opt.Tolerance, opt.MaxIter, opt.Seed, opt.Progress
+	f.ends = opt.MaxIter == 0
 	for step, c := range cs {
 		if err := checkCosts(c, nil, nil); err != nil {
 			return err
@@ -189,7 +200,7 @@ func SVMPath(ctx context.Context, z Features, class []int, classes int, weights 
 	return nil
 }
 
-// checkCosts refuses costs that are not positive finite numbers, or a row's that is negative.
+// checkCosts refuses a C or class weights that are not positive finite numbers, and negative row weights.
 func checkCosts(c float64, weights, classWeights []float64) error {
 	if !(c > 0) || math.IsInf(c, 0) {
 		return fmt.Errorf("the cost C is %g, and a positive number is wanted", c)

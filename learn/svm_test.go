@@ -47,7 +47,8 @@ func toCSR(z *matrix.Dense) *matrix.CSR {
 
 // primal is the SVM's objective for class t against the rest, and its gradient in (w, b)
 // for the squared hinge.
-func primal(l *Linear, z *matrix.Dense, class []int, weights []float64, t, positive int, c float64, squared bool) (value float64, grad []float64) {
+func primal(l *Linear, z *matrix.Dense, class []int, weights []float64, t, positive int, c float64,
+	squared bool) (value float64, grad []float64) {
 	d := z.Cols
 	grad = make([]float64, d+1)
 	for j := range d {
@@ -89,7 +90,8 @@ func TestSVMGradientVanishes(t *testing.T) {
 		weights[i] = float64(i%3) / 2
 	}
 	for _, c := range []float64{0.01, 1, 10} {
-		l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 3, weights, SVM{C: c, Tolerance: 1e-5, MaxIter: 20000})
+		l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 3, weights,
+			SVM{C: c, Tolerance: 1e-5, MaxIter: 20000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +171,8 @@ func norm(x []float64) float64 {
 
 func TestSVMHingeIsWithinItsGap(t *testing.T) {
 	z, class := blobs(2, 300, 6, 2)
-	l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil, SVM{C: 1, Loss: "hinge", Tolerance: 1e-5, MaxIter: 50000})
+	l, report, err := FitSVM(context.Background(), InMemory(matrix.Rows{Dense: z}), class, 2, nil,
+		SVM{C: 1, Loss: "hinge", Tolerance: 1e-5, MaxIter: 50000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// SVR says how to fit support vector regression: with cᵢ = C·(weight of row i), the minimum
+// SVR is the configuration of support vector regression: with cᵢ = C·(weight of row i), the minimum
 // over w and b, uᵢ = w·zᵢ + b, of
 //
 //	½‖w‖² + Σ cᵢ·max(0, |yᵢ - uᵢ| - ε)²     squared_epsilon
@@ -30,8 +30,8 @@ type SVR struct {
 	NoIntercept bool
 
 	// Tolerance bounds the largest violation of the optimality conditions, relative to the
-	// mean distance of the targets from their mean (from 0 without intercept), which is what
-	// it is at w = 0. 0 means to go on until the duality gap is a thousandth of the objective.
+	// mean distance of the targets from their mean (from 0 without intercept), its value at
+	// w = 0. 0 means to continue until the duality gap is a thousandth of the objective.
 	Tolerance float64
 
 	// MaxIter, Seed and Progress are those of SVM.
@@ -40,7 +40,7 @@ type SVR struct {
 	Progress func(passes int, share float64)
 }
 
-// SVRReport says how a fit went.
+// SVRReport describes a fit.
 type SVRReport struct {
 	C       float64 `json:"c"`
 	Loss    string  `json:"loss"`
@@ -50,11 +50,11 @@ type SVRReport struct {
 	// Path has the C that were tried on held-out rows, nil if C was given.
 	Path []CPoint `json:"path,omitempty"`
 
-	// Usual says that C was neither given nor tried: there were too few rows.
+	// Usual means that C was neither given nor chosen: there were too few rows.
 	Usual bool `json:"usual,omitempty"`
 }
 
-// Lines tell a person how the fit went.
+// Lines describe the fit.
 func (r *SVRReport) Lines() []string {
 	chosen := "given"
 	if n := len(r.Path); n > 0 {
@@ -104,6 +104,7 @@ func FitSVR(ctx context.Context, z Features, y []float64, outputs int, weights [
 		f.floor = max(f.floor, 1e-12*opt.C*math.Abs(start[t]))
 	}
 	f.tolerance, f.maxPasses, f.seed, f.progress = opt.Tolerance, opt.MaxIter, opt.Seed, opt.Progress
+	f.ends = opt.MaxIter == 0
 	l, report, err := f.fit(ctx, false)
 	if err != nil {
 		return nil, nil, err

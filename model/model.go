@@ -129,8 +129,8 @@ func (m *Model) Classes() []string { return m.info.Classes }
 // where x has another width than the model (sparse rows may be narrower) or holds a NaN or
 // Inf. It allocates nothing once its working memory exists.
 //
-// A score of a classifier is positive for the class and negative against it; the
-// prediction is the class with the largest score (Class).
+// A score of a classifier is positive for the class and negative against it. Class says which
+// class they predict.
 func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
@@ -177,8 +177,24 @@ func (m *Model) Calibration() *learn.Calibration { return m.calibration }
 // Golden are the golden rows of a model, and the bags that they were, nil for rows.
 func (m *Model) Golden() (rows, members *matrix.Dense) { return m.golden.x, m.golden.members }
 
-// Class is the index in Classes that a row's scores predict.
-func (m *Model) Class(scores []float32) int { return learn.Predicted(scores) }
+// Class is the index in Classes that a row's scores predict: the class of the largest score, or
+// with one score the second where it is positive. Of a calibrated model it is the class of the
+// largest probability; of equal ones the scores decide.
+func (m *Model) Class(scores []float32) int {
+	if m.calibration != nil {
+		return m.calibration.Class(scores)
+	}
+	return learn.Predicted(scores)
+}
+
+// Has says whether a row with this score of label t of a multi-label model is predicted to have
+// it: the score is positive, or of a calibrated model the probability is above ½.
+func (m *Model) Has(t int, score float32) bool {
+	if m.calibration != nil {
+		return m.calibration.Has(t, score)
+	}
+	return score > 0
+}
 
 // AppendPrediction appends what a row's scores predict to dst: the label of a class, or the
 // labels of a multi-label model separated by commas, or the numbers of a regression separated
@@ -211,11 +227,11 @@ func (m *Model) LabelSets() *dataset.LabelSets {
 	return dataset.NewLabelSets(m.info.Labels, m.info.Schema.LabelSeparator == "")
 }
 
-// Predicted are the labels that a row's scores predict: those whose score is positive.
+// Predicted are the labels that a row's scores predict (Has).
 func (m *Model) Predicted(scores []float32) []string {
 	labels := []string{}
 	for t, v := range scores {
-		if v > 0 {
+		if m.Has(t, v) {
 			labels = append(labels, m.info.Labels[t])
 		}
 	}

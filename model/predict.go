@@ -11,10 +11,10 @@ import (
 
 // Prediction is what a model says of one row.
 type Prediction struct {
-	// Label is the class, "" where the model has none.
+	// Label is the class, "" where the model has none (Model.Class).
 	Label string
 
-	// Labels are those that a multi-label model gives the row, none or several.
+	// Labels are those that a multi-label model gives the row, none or several (Model.Has).
 	Labels []string
 
 	// Probabilities has one a class in the order of Classes, adding up to 1, or one a label in
@@ -26,7 +26,8 @@ type Prediction struct {
 
 	// Scores has one score a class in the order of Classes; with two classes it is one
 	// score, positive for the second. For labels it has one each, positive where the row
-	// has it; for a regression it is Values.
+	// has it; for a regression it is Values. They are the learner's, whose sign or order a
+	// calibrated model does not go by.
 	Scores []float32
 }
 

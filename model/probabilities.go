@@ -63,9 +63,8 @@ func (m *Model) probable() int {
 
 // Probabilities writes into dst what a row's scores say of its classes, in the order of Classes:
 // probabilities that add up to 1; or of its labels, in the order of Labels: the probability of
-// each apart. It fails for a model without probabilities. The class of the largest score,
-// which is predicted, need not be the one of the largest probability where classes are
-// calibrated one against all.
+// each apart. It fails for a model without probabilities. The class of the largest probability is
+// the one that is predicted (Class), which in a calibrated model need not have the largest score.
 func (m *Model) Probabilities(dst []float64, scores []float32) error {
 	if len(dst) != m.probable() || len(scores) != m.info.Outputs {
 		panic(fmt.Sprintf("model: Probabilities of %d scores into %d numbers, want %d into %d", len(scores), len(dst), m.info.Outputs, m.probable()))

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/random"
 	"mercer/learn"
 	"mercer/matrix"
+	"mercer/model"
 )
 
 func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
@@ -239,6 +241,79 @@ func TestDamagedCalibrationsAreRefused(t *testing.T) {
 		}
 		if _, err := read(sealed(bytes.Replace(data, []byte(`\"method\":\"`+method), []byte(`\"method\":\"`+strings.ToUpper(method)), 1))); err == nil {
 			t.Errorf("%s: an unknown method is read", method)
+		}
+	}
+}
+
+// TestLabelsAgreeWithProbabilities: a calibrated model tells the class of the largest probability, or the labels
+// above ½, in every way that it can be asked, and its metrics are those of what it tells.
+func TestLabelsAgreeWithProbabilities(t *testing.T) {
+	two := func(from, to int, _ bool) dataset.Source {
+		s := random.New(21, "uneven")
+		x, names := matrix.NewDense(to, 3), make([]string, to)
+		for i := range names {
+			for j := range x.Row(i) {
+				x.Row(i)[j] = float32(s.Normal())
+			}
+			names[i] = "no"
+			if float64(x.Row(i)[0])+1.5*s.Normal() > 1 {
+				names[i] = "yes"
+			}
+		}
+		return source(t, matrix.Rows{Dense: x.Slice(from, to)}, nil, 0, names[from:])
+	}
+	parts := streams(t, 12, 900)
+	for _, c := range []struct {
+		task, learner, method string
+		part                  func(from, to int, csr bool) dataset.Source
+		weights               string
+	}{
+		{"classify", "svm", "platt", two, "yes=3"},
+		{"classify", "ridge", "isotonic", two, "yes=3"},
+		{"classify", "ridge", "platt", parts["classify"], ""},
+		{"multilabel", "ridge", "platt", parts["multilabel"], ""},
+	} {
+		cfg := Config{Task: c.task, Learner: c.learner, Calibrate: c.method, ClassWeight: c.weights, Features: 16}
+		m, _, err := Fit(context.Background(), c.part(0, 600, false), cfg, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		test := c.part(600, 900, false)
+		moved, rows := 0, 0
+		err = m.PredictSource(context.Background(), test, func(p model.Prediction) error {
+			rows++
+			if c.task == "multilabel" {
+				var want []string
+				for t, v := range p.Probabilities {
+					if v > 0.5 {
+						want = append(want, m.Labels()[t])
+					}
+					if v > 0.5 != (p.Scores[t] > 0) {
+						moved++
+					}
+				}
+				if !slices.Equal(p.Labels, want) {
+					t.Fatalf("%+v: labels %q of the probabilities %v", cfg, p.Labels, p.Probabilities)
+				}
+				return nil
+			}
+			at := slices.Index(m.Classes(), p.Label)
+			if p.Probabilities[at] != slices.Max(p.Probabilities) {
+				t.Fatalf("%+v: %q of the probabilities %v, scores %v", cfg, p.Label, p.Probabilities, p.Scores)
+			}
+			if got := string(m.AppendPrediction(nil, p.Scores)); got != p.Label {
+				t.Fatalf("%+v: written %q, told %q", cfg, got, p.Label)
+			}
+			if at != learn.Predicted(p.Scores) {
+				moved++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows != 300 || moved == 0 {
+			t.Errorf("%+v: in %d rows nothing is told that the scores would not say: the test shows nothing", cfg, rows)
 		}
 	}
 }

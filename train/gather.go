@@ -243,7 +243,42 @@ func (k *kept) clear() {
 func (f *fit) fitsMemory(sum *dataset.Summary) bool {
 	rows, _ := f.rowsMemory(sum)
 	rest, _ := f.solverMemory(sum)
+	if f.hasRoomForNewton(sum) {
+		rest += f.newtonMemory(sum)
+	}
 	return f.opt.Memory <= 0 || rows+rest+f.pipelineMemory() <= float64(f.opt.Memory)
+}
+
+// newtonMemory is how many bytes the Newton steps take that may follow the passes of a dual solver
+// (learn.SVM.MaxIter), 0 where there are none.
+func (f *fit) newtonMemory(sum *dataset.Summary) float64 {
+	if f.learner == nil || f.learner.newton == nil || !f.learner.newton(&f.cfg) || f.cfg.MaxIter != 0 {
+		return 0
+	}
+	return learn.NewtonMemory(sum.Rows, f.learnDim())
+}
+
+// hasRoomForNewton says whether these steps have room with features in a file. Where not they are left out: it is
+// better to end as far as passes get than to ask for more memory for steps that are seldom taken.
+func (f *fit) hasRoomForNewton(sum *dataset.Summary) bool {
+	need := f.newtonMemory(sum)
+	if need == 0 || f.opt.Memory <= 0 {
+		return true
+	}
+	rest, _ := f.solverMemory(sum)
+	return need+rest+f.pipelineMemory() <= float64(f.opt.Memory)
+}
+
+// passes bounds the passes of a dual solver. told is to be called with how it ended.
+func (f *fit) passes(sum *dataset.Summary) (maxIter int, told func(converged bool)) {
+	if f.hasRoomForNewton(sum) {
+		return f.cfg.MaxIter, func(bool) {}
+	}
+	return learn.DualPasses, func(converged bool) {
+		if !converged {
+			f.report.Features += fmt.Sprintf(", no room for Newton's steps (%s)", units.Bytes(f.newtonMemory(sum)))
+		}
+	}
 }
 
 // solverMemory is how many bytes a dual solver holds beside the features.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -266,6 +267,76 @@ func TestDualLearnersRefuseOptions(t *testing.T) {
 	} {
 		if err := cfg.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", cfg, err, want)
+		}
+	}
+}
+
+// TestNewtonStepsNeedRoom: the steps that end a training on collinear columns are left out where --memory has no room
+// for their system, and the report says so; with room and without a bound the model is the same.
+func TestNewtonStepsNeedRoom(t *testing.T) {
+	const n, d = 300, 40
+	s := random.New(31, "collinear")
+	x, y := matrix.NewDense(n, d), make([]float64, n)
+	for i := range n {
+		row, base := x.Row(i), s.Normal()
+		for j := range row {
+			e := s.Normal()
+			row[j] = float32(base + 1e-3*e)
+			y[i] += e
+		}
+	}
+	src := source(t, matrix.Rows{Dense: x}, y, 1, nil)
+	cfg := Config{Kernel: "linear", Scale: "none", Learner: "svr", Loss: "epsilon", C: 1e5}
+	var files [][]byte
+	for _, memory := range []int64{0, 1 << 30, 100_000} {
+		m, report, err := Fit(context.Background(), src, cfg, Options{Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := m.Info().Training.Report.(*learn.SVRReport)
+		if ended := memory != 100_000; r.Converged != ended || (r.Newton > 0) != ended || strings.Contains(report.Features, "no room for Newton's steps (193 KiB)") == ended {
+			t.Errorf("with %d bytes: %s; features are %s", memory, r.Text(), report.Features)
+		}
+		files = append(files, fileOf(t, m))
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("room for Newton's steps changes the model")
+	}
+}
+
+// TestLabelsTakeNewtonStepsInTurn: the machines of labels are trained at the same time, the steps of one after those of
+// another, to the same bits on any number of threads.
+func TestLabelsTakeNewtonStepsInTurn(t *testing.T) {
+	const n, d, k = 200, 10, 5
+	s := random.New(33, "labels")
+	x, y := matrix.NewDense(n, d), make([]float64, n*k)
+	for i := range n {
+		row, base := x.Row(i), s.Normal()
+		for j := range row {
+			row[j] = float32(base + 1e-3*s.Normal())
+		}
+		for l := range k {
+			if 1e3*float64(row[l]-row[l+1])+s.Normal() > 0 {
+				y[i*k+l] = 1
+			}
+		}
+	}
+	src := source(t, matrix.Rows{Dense: x}, y, k, nil)
+	var first []byte
+	for _, threads := range []int{1, 4} {
+		before := runtime.GOMAXPROCS(threads)
+		m, _, err := Fit(context.Background(), src, Config{Task: "multilabel", Kernel: "linear", Scale: "none", Learner: "svm", Loss: "hinge", C: 1e5}, Options{})
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := m.Info().Training.Report.(*learn.SVMReport); !r.Converged || r.Newton == 0 {
+			t.Errorf("%d threads: %s", threads, r.Text())
+		}
+		if first == nil {
+			first = fileOf(t, m)
+		} else if !bytes.Equal(first, fileOf(t, m)) {
+			t.Errorf("%d threads give another model", threads)
 		}
 	}
 }

@@ -62,6 +62,9 @@ type Learner struct {
 	// memory is how many bytes the training holds beside the map, and in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
 
+	// newton, if not nil, says whether Newton's steps may follow its passes (learn.SVM.MaxIter).
+	newton func(c *Config) bool
+
 	// fewer, if not nil, says how it can do with less memory, in place of what holds for all.
 	fewer *option.Phrase
 

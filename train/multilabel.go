@@ -78,7 +78,8 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 			return nil, nil, errs[t]
 		}
 		if r := reports[t]; r != nil {
-			report.Passes, report.Gap = max(report.Passes, r.Passes), max(report.Gap, r.Gap)
+			report.Passes, report.Newton = max(report.Passes, r.Passes), max(report.Newton, r.Newton)
+			report.Gap = max(report.Gap, r.Gap)
 			report.Converged = report.Converged && r.Converged
 		}
 	}

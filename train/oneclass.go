@@ -16,6 +16,7 @@ var oneClassLearner = Learner{
 	options: []string{"outliers", "tolerance", "max-iter"},
 	check:   (*Config).checkOneClass,
 	memory:  (*fit).iteratedMemory,
+	newton:  func(*Config) bool { return true },
 	train:   (*fit).oneClass,
 }
 
@@ -28,13 +29,15 @@ func (f *fit) oneClass(sum *dataset.Summary) error {
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	maxIter, told := f.passes(sum)
 	linear, report, err := learn.FitOneClass(f.ctx, all.z, all.weights, learn.OneClass{
-		Outliers: f.cfg.Outliers, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		Outliers: f.cfg.Outliers, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	})
 	if err != nil {
 		return err
 	}
+	told(report.Converged)
 	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
 	return nil
 }

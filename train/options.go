@@ -6,7 +6,8 @@ import (
 )
 
 // Options are what a training run may be told beside its Config: nothing here changes the
-// model.
+// model, but that too little Memory leaves out the Newton steps which end what dual coordinate
+// descent has not.
 type Options struct {
 	// Progress, if not nil, is told now and then what is going on ("read", "map", "solve"),
 	// how many rows are done and which share of the stage, negative if unknown.

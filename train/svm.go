@@ -21,6 +21,7 @@ var svmLearner = Learner{
 	losses:  []string{"squared_hinge", "hinge"},
 	check:   (*Config).checkSVM,
 	memory:  (*fit).svmMemory,
+	newton:  func(c *Config) bool { return c.Multiclass != crammerSinger },
 	train:   (*fit).svm,
 	fix:     fixC,
 	sharing: sharing{
@@ -142,8 +143,9 @@ func (f *fit) svm(sum *dataset.Summary) error {
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	maxIter, told := f.passes(sum)
 	opt := learn.SVM{
-		C: f.cfg.C, Loss: f.cfg.Loss, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		C: f.cfg.C, Loss: f.cfg.Loss, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		CrammerSinger: f.cfg.Multiclass == crammerSinger,
 		Progress:      func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	}
@@ -152,6 +154,7 @@ func (f *fit) svm(sum *dataset.Summary) error {
 		if err != nil {
 			return err
 		}
+		told(report.Converged)
 		f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
 		return nil
 	}
@@ -159,6 +162,7 @@ func (f *fit) svm(sum *dataset.Summary) error {
 	if err != nil {
 		return err
 	}
+	told(report.Converged)
 	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
 	return nil
 }

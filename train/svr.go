@@ -19,6 +19,7 @@ var svrLearner = Learner{
 	losses:  []string{"squared_epsilon", "epsilon"},
 	check:   (*Config).checkSVR,
 	memory:  (*fit).iteratedMemory,
+	newton:  func(*Config) bool { return true },
 	train:   (*fit).svr,
 	sharing: sharing{
 		setting: "c",
@@ -62,8 +63,9 @@ func (f *fit) svr(sum *dataset.Summary) error {
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	maxIter, told := f.passes(sum)
 	opt := learn.SVR{
-		C: f.cfg.C, Loss: f.cfg.Loss, Epsilon: f.cfg.Epsilon, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		C: f.cfg.C, Loss: f.cfg.Loss, Epsilon: f.cfg.Epsilon, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	}
 	var path []learn.CPoint
@@ -90,6 +92,7 @@ func (f *fit) svr(sum *dataset.Summary) error {
 	if err != nil {
 		return err
 	}
+	told(report.Converged)
 	report.Path, report.Usual = path, f.cfg.C == 0 && path == nil
 	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
 	return nil

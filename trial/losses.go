@@ -78,7 +78,7 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 				}
 				loss = float64(len(unknown))
 				for t, v := range row {
-					if has[t] != (v > 0) {
+					if has[t] != m.Has(t, v) {
 						loss++
 					}
 				}

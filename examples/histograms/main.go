@@ -41,13 +41,13 @@ func main() {
 // introduction is the head of the document.
 const introduction = `# Errors of the maps of histogram kernels
 
-‖ZZᵀ − K‖/‖K‖ (Frobenius) of 200 rows by the number of features of a dimension; maps fitted to 500 other rows.
-Written by ` + "`go run ./examples/histograms -data ~/data -table docs/histograms.md -plot docs/histograms.svg`" + `, with the data sets' folders in ` + "`~/data`" + `. In the rows of
-scikit-learn are the features of its ` + "`AdditiveChi2Sampler`" + ` with 1, 2 and 3 steps. h is the degree of homogeneity, 1 where none is named. [histograms.svg](histograms.svg) has the curves of h = 1.
+‖ZZᵀ − K‖/‖K‖ (Frobenius) of 200 rows by the number of features per dimension; maps are fitted to 500 other rows.
+Written by ` + "`go run ./examples/histograms -data ~/data -table docs/histograms.md -plot docs/histograms.svg`" + `, with the data sets' folders in ` + "`~/data`" + `. The rows of
+scikit-learn are its ` + "`AdditiveChi2Sampler`" + ` with 1, 2 and 3 steps. h is the degree of homogeneity, 1 unless given. [histograms.svg](histograms.svg) has the curves for h = 1.
 
-exp-chi2 is a chain of a map c(x) of chi2 and one of rbf. By the number of features of a dimension, its tables have the error of exp(−γ‖c(x) − c(y)‖²): what the first part costs, and the limit for many
-features of the second. By D, the number of all features, they have that of both, the second being ` + "`sorf`" + ` (or ` + "`rff`" + `) and the first having its default number of features, the mean over five seeds, as for
-the skewed kernels. γ of exp-chi2 and c of the skewed kernels are those at which the median of k over pairs of rows is 1/e.
+exp-chi2 is a chain of a map c(x) of chi2 and a map of rbf. Its tables by the number of features per dimension have the error of exp(−γ‖c(x) − c(y)‖²): that of the first map, and the limit for many features
+of the second. Its tables by D, the total number of features, have the error of the whole chain, with ` + "`sorf`" + ` (or ` + "`rff`" + `) as the second map and the default number of features in the first: means over five seeds,
+as for the skewed kernels. γ of exp-chi2 and c of the skewed kernels are such that the median of k over pairs of rows is 1/e.
 `
 
 // markdown writes a table for each kernel and data set, a row for each map.

@@ -39,7 +39,8 @@ position; labels may be there or not. The rows are never all in memory.
 
 --scores adds the scores after a tab, one a class in the order of "mercer inspect MODEL"
 (two classes: one score, positive for the second). --proba adds the probabilities, one a
-class, of a model that was trained with --calibrate or with a logistic loss.
+class, of a model that was trained with --calibrate or with a logistic loss. A model trained with
+--calibrate predicts the class of the largest probability.
 
 A model of labels of which a row may have any number writes those that it predicts separated by
 commas, an empty line for none.

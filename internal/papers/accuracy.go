@@ -15,9 +15,9 @@ import (
 	"mercer/matrix"
 )
 
-// accuracy trains linear support vector machines on z, chooses C on held-out rows of it unless
-// it is given (not 0), and returns the share of test rows in percent whose class comes out
-// right, and C.
+// accuracy trains linear support vector machines on z, chooses C on held-out
+// rows unless it is given (not 0), and returns the accuracy on the test rows in
+// percent, and C.
 func accuracy(ctx context.Context, z, test labelled, classes int, c float64, seed uint64) (percent, used float64, err error) {
 	if z.x.Dense != nil && z.x.Len() < z.x.Dim() { // the same machines by fewer numbers
 		k := products(z.x.Dense)
@@ -60,10 +60,10 @@ func weightedMachine(ctx context.Context, z labelled, weights []float64, classes
 	return l, err
 }
 
-// passes bounds the passes of a machine over its rows: what is left then changes the class of hardly any row.
+// passes bounds the passes of a machine over its rows: more would hardly change the class of any row.
 const passes = 100
 
-// share is the share of rows of scores that predict their class.
+// share is the share of rows whose class their scores predict.
 func share(scores *matrix.Dense, class []int) float64 {
 	right := 0
 	for i, c := range class {
@@ -74,8 +74,8 @@ func share(scores *matrix.Dense, class []int) float64 {
 	return float64(right) / float64(max(1, len(class)))
 }
 
-// mapSplit maps both parts of a split by a map fitted to the training part, 20,000 rows of it
-// at most. Sparse maps give sparse features.
+// mapSplit maps both parts of a split by a map fitted to at most 20,000 rows of the
+// training part. Sparse maps give sparse features.
 func mapSplit(cfg feature.Config, s split) (z split, err error) {
 	m, err := feature.Fit(cfg, draw(s.train.x, 20_000, cfg.Seed, "fit"))
 	if err != nil {
@@ -120,8 +120,8 @@ func standardise(s split) {
 	}
 }
 
-// first runs a method with seed 1, which chooses its C, and with other seeds by that C: as the papers
-// do, it is chosen once. It may be used by several goroutines, the first of which runs seed 1.
+// first runs a method with seed 1, which chooses its C, and with other seeds with that C: as in the
+// papers, it is chosen once. It may be used by several goroutines, the first of which runs seed 1.
 type first struct {
 	once    sync.Once
 	percent float64
@@ -129,8 +129,8 @@ type first struct {
 	err     error
 }
 
-// run returns what the method gives with a seed. The method is given C = 0 to choose it, and returns
-// what it used.
+// run returns the result of the method with a seed. C = 0 makes the method choose C, and it
+// returns the C used.
 func (f *first) run(seed uint64, method func(seed uint64, c float64) (percent, used float64, err error)) (float64, error) {
 	f.once.Do(func() { f.percent, f.c, f.err = method(1, 0) })
 	if f.err != nil || seed == 1 {
@@ -140,7 +140,7 @@ func (f *first) run(seed uint64, method func(seed uint64, c float64) (percent, u
 	return percent, err
 }
 
-// firsts are one for each cell of a table.
+// firsts has one for each cell of a table.
 func firsts(rows, columns int) [][]first {
 	all := make([][]first, rows)
 	for i := range all {
@@ -149,7 +149,7 @@ func firsts(rows, columns int) [][]first {
 	return all
 }
 
-// exactMachine trains the support vector machines of a kernel itself. It takes O(n³) operations and
+// exactMachine trains exact support vector machines of a kernel. It takes O(n³) operations and
 // 20n² bytes for n training rows.
 func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed uint64) (percent, used float64, err error) {
 	a, err := approx.Gram(k, s.train.x)
@@ -189,7 +189,8 @@ func exactMachine(ctx context.Context, k kernel.Kernel, s split, c float64, seed
 // the training rows' Gram matrix a, K = LLᵀ, whose inner products are the kernel's values. With
 // their weights w the score of a row x is k(x)ᵀL⁻ᵀw + b; it returns α = L⁻ᵀw, n×outputs, and b. It
 // overwrites a.
-func dualMachine(ctx context.Context, a []float64, train labelled, classes int, c float64, seed uint64) (alpha, b []float64, used float64, err error) {
+func dualMachine(ctx context.Context, a []float64, train labelled, classes int, c float64, seed uint64) (alpha,
+	b []float64, used float64, err error) {
 	n := train.x.Len()
 	most := 0.0
 	for i := range n {
@@ -291,7 +292,7 @@ type accuracies struct {
 // quickTrain is how many training rows a quick run has.
 const quickTrain = 3000
 
-// table fills in what the description implies.
+// table completes a table from its description.
 func (a accuracies) table(t Table) *Table {
 	t.Corner, t.Gain = "accuracy, %", true
 	for _, d := range a.dims {

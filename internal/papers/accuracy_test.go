@@ -13,7 +13,7 @@ import (
 	"mercer/matrix"
 )
 
-// clouds are rows around centres, one a class, that are apart by so much in their dimensions.
+// clouds are rows around centres, one per class, that are apart by so much in their dimensions.
 func clouds(n, d, classes int, apart float64, seed uint64) labelled {
 	r := random.New(seed, "clouds")
 	l := labelled{x: matrix.Rows{Dense: matrix.NewDense(n, d)}}
@@ -127,11 +127,13 @@ func TestDocumentsAreCountsOfWords(t *testing.T) {
 		t.Errorf("%d classes, %v and %v", s.classes, s.train.class, s.test.class)
 	}
 	train := s.train.x.CSR // of the words loss, net, shares
-	if !slices.Equal(train.Idx, []int32{0, 1, 0, 2}) || !slices.Equal(train.Val, []float32{1. / 3, 2. / 3, 0.5, 0.5}) || !slices.Equal(train.Ptr, []int{0, 2, 4}) || train.Cols != 3 {
+	if !slices.Equal(train.Idx, []int32{0, 1, 0, 2}) || !slices.Equal(train.Val, []float32{1. / 3, 2. / 3, 0.5, 0.5}) ||
+		!slices.Equal(train.Ptr, []int{0, 2, 4}) || train.Cols != 3 {
 		t.Errorf("%+v", *train)
 	}
 	write("R8.txt", "0\ttrain\tearn\n1\tdev\tacq\n2\ttrain\tacq\n")
-	if _, err := documents(context.Background(), dir); err == nil || err.Error() != `reuters_r8/R8.txt:2: "1\tdev\tacq" is not a number, train or test, and a class` {
+	if _, err := documents(context.Background(), dir); err == nil ||
+		err.Error() != `reuters_r8/R8.txt:2: "1\tdev\tacq" is not a number, train or test, and a class` {
 		t.Errorf("%v", err)
 	}
 	write("R8.txt", "0\ttrain\tearn\n")

@@ -10,10 +10,10 @@ import (
 )
 
 // components turns features into their first d principal components (L12, algorithm 2), of the training rows. There are
-// fewer rows here than features, so that they come from products of rows: with the eigenvectors u of the
-// centred Gram matrix of the training rows, and its eigenvalues λ, (Z - 1z̄ᵀ)ᵀu/√λ are the directions. It takes
-// 32n² bytes for n rows. If d directions are all there are, the features are left as they are: for a machine whose
-// intercept is free that is the same.
+// fewer rows here than features, so they are computed from products of rows: with the eigenvectors u of
+// the centred Gram matrix of the training rows, and its eigenvalues λ, the directions are (Z - 1z̄ᵀ)ᵀu/√λ. It
+// takes 32n² bytes for n rows. If there are no more than d directions, the features are left unchanged: for a machine
+// with a free intercept that is equivalent.
 func components(z split, d int) (split, error) {
 	train := z.train.x.Dense
 	n := train.Rows

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Curves are the figures of a table in order of a number, such as errors by D.
+// Curves are the figures of a table as functions of a number, such as errors by D.
 type Curves struct {
 	X      string // what the number is, such as D
 	Y      string // what the figures are
@@ -20,7 +20,7 @@ type Curve struct {
 	X        []float64
 	Mean, SD []float64 // ours
 
-	// TheirX are the X at which the paper has a figure that can be read.
+	// TheirX are the X at which the paper has a legible figure.
 	TheirX, Theirs, TheirSD []float64
 }
 
@@ -80,8 +80,8 @@ func (c *Curves) add(name string, x []float64, at func(i int) (Cell, Figure)) {
 	}
 }
 
-// numbers reads names such as "D = 40", or plain numbers, that all say the same name and differ; at
-// least two.
+// numbers reads names such as "D = 40", or plain numbers, if all have the same name and different numbers;
+// at least two.
 func numbers(names []string) (name string, values []float64) {
 	for i, text := range names {
 		before, number, found := strings.Cut(text, " = ")

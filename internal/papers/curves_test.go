@@ -20,8 +20,10 @@ func TestCurvesAreRowsByColumnsThatAreNumbers(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	a := c.Curves[0]
-	if a.Name != "a" || !slices.Equal(a.X, []float64{40, 80}) || !slices.Equal(a.Mean, []float64{1, 2}) || !slices.Equal(a.SD, []float64{0.1, 0}) ||
-		!slices.Equal(a.TheirX, []float64{40, 160}) || !slices.Equal(a.Theirs, []float64{0.4, 0.2}) || !slices.Equal(a.TheirSD, []float64{0.1, 0.3}) {
+	if a.Name != "a" || !slices.Equal(a.X, []float64{40, 80}) || !slices.Equal(a.Mean, []float64{1, 2}) ||
+		!slices.Equal(a.SD, []float64{0.1, 0}) ||
+		!slices.Equal(a.TheirX, []float64{40, 160}) || !slices.Equal(a.Theirs, []float64{0.4, 0.2}) ||
+		!slices.Equal(a.TheirSD, []float64{0.1, 0.3}) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -35,7 +37,8 @@ func TestCurvesAreColumnsByRowsThatAreNumbers(t *testing.T) {
 	if !ok || c.X != "D" || c.Y != "mean error" || len(c.Curves) != 2 {
 		t.Fatalf("%+v", c)
 	}
-	if x := c.Curves[0]; !slices.Equal(x.X, []float64{16, 32}) || !slices.Equal(x.Mean, []float64{5, 7}) || !slices.Equal(x.TheirX, []float64{32}) {
+	if x := c.Curves[0]; !slices.Equal(x.X, []float64{16, 32}) || !slices.Equal(x.Mean, []float64{5, 7}) ||
+		!slices.Equal(x.TheirX, []float64{32}) {
 		t.Errorf("%+v", x)
 	}
 	if y := c.Curves[1]; !slices.Equal(y.Mean, []float64{6, 8}) || y.TheirX != nil {

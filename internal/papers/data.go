@@ -15,8 +15,8 @@ import (
 	"mercer/matrix"
 )
 
-// find returns the path of the first of the files of a data set that is there, as it is or
-// with .gz at its end.
+// find returns the path of the first existing file of a data set, plain or
+// with .gz appended.
 func find(dir, folder string, names ...string) (string, error) {
 	for _, name := range names {
 		for _, end := range []string{"", ".gz"} {
@@ -43,7 +43,7 @@ func read(ctx context.Context, path string, opt dataset.Options) (matrix.Rows, e
 	return all.X, nil
 }
 
-// spread moves pixels from 0 … 255 to -1 … 1.
+// spread maps pixels from 0 … 255 to -1 … 1.
 func spread(x matrix.Rows) {
 	for i := range x.Len() {
 		row := x.Dense.Row(i)
@@ -91,7 +91,7 @@ func isolet(ctx context.Context, dir string) (train, all matrix.Rows, err error)
 	return train, matrix.Rows{Dense: &x}, nil
 }
 
-// w8a reads the training part of w8a, 300 zeros and ones a row.
+// w8a reads the training part of w8a, 300 zeros and ones per row.
 func w8a(ctx context.Context, dir string) (matrix.Rows, error) {
 	path, err := find(dir, "w8a", "w8a")
 	if err != nil {
@@ -100,7 +100,7 @@ func w8a(ctx context.Context, dir string) (matrix.Rows, error) {
 	return read(ctx, path, dataset.Options{Format: "libsvm", Dim: 300})
 }
 
-// cifar10 reads images of CIFAR-10's first training batch, or as many as there are of them,
+// cifar10 reads images of CIFAR-10's first training batch, at most as many as there are,
 // pixels in [-1, 1]. A record of the file is a label and 3·32·32 bytes.
 func cifar10(dir string) (matrix.Rows, error) {
 	const pixels = 3 * 32 * 32
@@ -135,7 +135,7 @@ func cifar10(dir string) (matrix.Rows, error) {
 	return x, nil
 }
 
-// unzipped reads what may be gzipped.
+// unzipped reads a file that may be gzipped.
 func unzipped(in *bufio.Reader) (io.Reader, error) {
 	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
 		return gzip.NewReader(in)

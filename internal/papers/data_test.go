@@ -154,7 +154,8 @@ func TestQuickTables(t *testing.T) {
 		t.Skip("reads the data sets")
 	}
 	for _, name := range []string{
-		"LS18-F2b", "LS19-4.3", "LS19-4.8", "LS19-4.9", "LS19-4.9-time", "LS19-4.10-time", "LS19-3.5", "LS19-F4.6", "K10-1", "K10-1-time", "K10-4",
+		"LS18-F2b", "LS19-4.3", "LS19-4.8", "LS19-4.9", "LS19-4.9-time", "LS19-4.10-time", "LS19-3.5", "LS19-F4.6",
+		"K10-1", "K10-1-time", "K10-4",
 	} {
 		t.Run(name, func(t *testing.T) {
 			table, err := Find(name)

@@ -6,8 +6,8 @@ import (
 	"mercer/approx"
 )
 
-// lopezDependence are the figures of LS19 that show, as pictures of matrices, how the coordinates of
-// projection vectors depend on one another; here as the means of the matrices' elements.
+// lopezDependence are the figures of LS19 that show the dependence between coordinates of
+// projection vectors as pictures of matrices; here they are means of the matrices' elements.
 func lopezDependence() []*Table {
 	const samples, d = 500, 5
 	table := func(t Table, rows []string, draw func(row, n int, seed uint64) approx.ProjectionVectors) *Table {
@@ -31,7 +31,8 @@ func lopezDependence() []*Table {
 		return &t
 	}
 	terms := []int{0, 1, 2, 4, 10, 30}
-	const protocol = "The pictures have no numbers. What they show: no correlation by any method; distance correlation (Székely) between products with common " +
+	const protocol = "The pictures have no numbers. What they show: no correlation by any method; distance " +
+		"correlation (Székely) between products with common " +
 		"factors, which a sum of t = 30 of them hides. 500 independent pairs of normal numbers have 8 % in the mean."
 	return []*Table{
 		table(Table{

@@ -12,7 +12,7 @@ import (
 	"mercer/matrix"
 )
 
-// method is a row of a table of distortions: a map, but for D and the seed.
+// method is a row of a table of distortions: a map without D and the seed.
 type method struct {
 	name   string
 	theirs string // the figures, as printed
@@ -26,8 +26,8 @@ type distortions struct {
 	rows    int // how many are mapped
 	methods []method
 
-	// open reads the data. Its function draws rows to be mapped, and rows from which the maps
-	// that are fitted take theirs.
+	// open reads the data. Its function draws rows to be mapped,
+	// and rows to fit maps to.
 	open func(ctx context.Context, dir string) (func(n int, seed uint64) (test, train matrix.Rows), error)
 }
 
@@ -37,7 +37,7 @@ const (
 	quickPool = 500
 )
 
-// table fills in what the description implies.
+// table completes a table from its description.
 func (d distortions) table(t Table) *Table {
 	t.Corner = "mean distortion"
 	for _, dim := range d.dims {
@@ -85,8 +85,8 @@ func (d distortions) table(t Table) *Table {
 	return &t
 }
 
-// mapped returns the features of x under the map of a configuration with each of some D, from
-// random numbers of their own.
+// mapped returns the features of x under the map of a configuration for several D, with
+// independent random numbers.
 func mapped(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Dense, error) {
 	if feature.NeedsSample(cfg) && cfg.Map != "nystrom" {
 		return fitted(cfg, dims, x, train)
@@ -95,7 +95,7 @@ func mapped(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Den
 	for j, dim := range dims {
 		cfg := cfg
 		cfg.Features, cfg.Seed = dim, random.Hash(cfg.Seed, "papers.features", uint64(j))
-		sample := x // of no use to a map that is drawn
+		sample := x // not used by a map that is drawn
 		if cfg.Map == "nystrom" {
 			sample = draw(train, dim, cfg.Seed, "nystrom") // all are landmarks
 		}
@@ -108,9 +108,9 @@ func mapped(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Den
 	return all, nil
 }
 
-// fitted is mapped for a map that is fitted to cfg.Pool rows of train. To fit is nearly all of
-// the work, so it is done once, for as many outputs as all of dims have, each of which gets
-// outputs of its own: given the rows, outputs are independent.
+// fitted is mapped for a map that is fitted to cfg.Pool rows of train. Fitting is nearly
+// all of the work, so it is done once, for the total outputs of all dims, each of which
+// gets separate outputs: given the rows, outputs are independent.
 func fitted(cfg feature.Config, dims []int, x, train matrix.Rows) ([]*matrix.Dense, error) {
 	for _, d := range dims {
 		cfg.Features += d

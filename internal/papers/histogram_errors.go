@@ -27,10 +27,10 @@ type ErrorFigure struct {
 //
 //	‖ZZᵀ - K‖/‖K‖ (Frobenius),
 //
-// of errorTest rows that the map has not seen: it is fitted to errorTrain others. Of maps that are
-// drawn it is the mean over errorSeeds seeds. The features of an input dimension are those of an
-// additive map; of the exp-chi2 kernel they are those of the first map of its chain, and in place of
-// ZZᵀ stands exp(-γ‖c(x)-c(y)‖²), to which it tends with the features of the second.
+// of on errorTest rows that the map has not seen: it is fitted to errorTrain others. For
+// random maps it is the mean over errorSeeds seeds. The features per input dimension are those
+// of an additive map; for the exp-chi2 kernel they are those of the first map of its chain, and
+// ZZᵀ is replaced by exp(-γ‖c(x)-c(y)‖²), its limit for many features of the second.
 type ErrorCurve struct {
 	Name     string
 	Features []int
@@ -39,8 +39,8 @@ type ErrorCurve struct {
 
 const errorTrain, errorTest, errorSeeds = 500, 200, 5
 
-// errorComparison is what a figure of every data set compares. γ and c of the kernel are chosen by
-// the data.
+// errorComparison is a comparison with one figure per data set. γ and c of the kernel are chosen
+// by the data.
 type errorComparison struct {
 	kernel   kernel.Kernel
 	total    bool
@@ -119,8 +119,8 @@ func additiveVariants(k kernel.Kernel) []errorVariant {
 	return v
 }
 
-// HistogramErrors makes the comparisons of the kernels of histograms for every data set that is in
-// dir, one kernel after the other, and names the sets that are not.
+// HistogramErrors makes the comparisons of the histogram kernels for every data set in
+// dir, one kernel after the other, and names the missing sets.
 func HistogramErrors(ctx context.Context, dir string) (figures []ErrorFigure, missing []string, err error) {
 	return histogramErrors(ctx, dir, errorComparisons())
 }

@@ -91,7 +91,8 @@ func TestHomogeneousKeepsTheLengthOfRows(t *testing.T) {
 						continue
 					}
 					if share := ours[at] / exact[at]; !(share >= least && share <= 1.001) {
-						t.Fatalf("%s, %s, terms %d: z(x)·z(x) of row %d is %.4f of k(x, x), want %.3f or more", set, c.kernel, terms, at/(errorTest+1), share, least)
+						t.Fatalf("%s, %s, terms %d: z(x)·z(x) of row %d is %.4f of k(x, x), want %.3f or more", set,
+							c.kernel, terms, at/(errorTest+1), share, least)
 					}
 				}
 			}

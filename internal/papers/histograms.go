@@ -22,10 +22,11 @@ type histogramSet struct {
 	open  func(ctx context.Context, dir string) (func(seed uint64) split, error)
 }
 
-// histogramSets are those of the comparison of kernels of histograms.
+// histogramSets are those of the comparison of histogram kernels.
 var histogramSets = []histogramSet{
 	{"wikipedia SIFT", true, func(ctx context.Context, dir string) (func(uint64) split, error) {
-		s, err := twoFiles(ctx, dir, "wikipedia_sift", "image_sift_bow128.train.csv", "image_sift_bow128.test.csv", dataset.Options{Label: "0", Header: "no"})
+		s, err := twoFiles(ctx, dir, "wikipedia_sift", "image_sift_bow128.train.csv", "image_sift_bow128.test.csv",
+			dataset.Options{Label: "0", Header: "no"})
 		return always(s), err
 	}},
 	{"outdoor colour", false, func(ctx context.Context, dir string) (func(uint64) split, error) {
@@ -78,8 +79,8 @@ func scale(x matrix.Rows, factor func(j int) float32) {
 	}
 }
 
-// histogramMethod is a row of the comparison: what it does with a split, given γ of exp-chi2 or c of
-// skewed-chi2, and C or 0 to choose it.
+// histogramMethod is a row of the comparison: its procedure for a split, given γ of exp-chi2 or c
+// of skewed-chi2, and C or 0 to choose it.
 type histogramMethod struct {
 	name   string
 	random bool // by a random map
@@ -89,7 +90,8 @@ type histogramMethod struct {
 // byMap is the method of a feature map, which finds its own C.
 func byMap(name string, cfg feature.Config, times int) histogramMethod {
 	byChance := cfg.Kernel.Kind() == kernel.ExpChi2 || cfg.Kernel.Kind() == kernel.SkewedChi2
-	return histogramMethod{name, byChance, func(ctx context.Context, s split, shape float64, features int, c float64, seed uint64) (percent, used float64, err error) {
+	return histogramMethod{name, byChance, func(ctx context.Context, s split, shape float64, features int, c float64,
+		seed uint64) (percent, used float64, err error) {
 		cfg := cfg
 		cfg.Seed = random.Hash(seed, "papers.histograms "+name, 0)
 		z, err := mapHistograms(cfg, s, shape, features, times)
@@ -101,7 +103,7 @@ func byMap(name string, cfg feature.Config, times int) histogramMethod {
 }
 
 // mapHistograms maps a split to features of the random maps, whose kernels have γ or c of shape, or to the first
-// principal components of so many times as many.
+// principal components of a multiple of D features.
 func mapHistograms(cfg feature.Config, s split, shape float64, features, times int) (split, error) {
 	switch cfg.Kernel.Kind() {
 	case kernel.ExpChi2:
@@ -138,18 +140,20 @@ func histogramMethods() []histogramMethod {
 			all = append(all, exponential(first, times))
 		}
 	}
-	return append(all, histogramMethod{"exp-chi2, exact", false, func(ctx context.Context, s split, gamma float64, _ int, c float64, seed uint64) (percent, used float64, err error) {
-		return exactMachine(ctx, kernel.Kernel{Name: "exp-chi2", Gamma: gamma}, s, c, seed)
-	}})
+	return append(all, histogramMethod{"exp-chi2, exact", false,
+		func(ctx context.Context, s split, gamma float64, _ int, c float64, seed uint64) (percent, used float64, err error) {
+			return exactMachine(ctx, kernel.Kernel{Name: "exp-chi2", Gamma: gamma}, s, c, seed)
+		}})
 }
 
-// skewness is the c of skewed-chi2, of some powers of ten, by which machines on 2,000 features err least
-// on held-out training rows, each with the best C. It sets apart what is 0 from what is small, so it
-// goes with the size of the numbers, of which the kernel has no other parameter.
+// skewness is the c of skewed-chi2, out of a few powers of ten, with which machines on 2,000
+// features have the least error on held-out training rows, each with the best C. It is
+// the scale below which numbers count as 0, and the kernel's only parameter.
 func skewness(ctx context.Context, train labelled, classes int) (float64, error) {
 	best, least := 0.0, math.Inf(1)
 	for _, c := range []float64{1, 0.1, 0.01, 0.001} {
-		m, err := feature.New(feature.Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2", Coef0: c}, Features: 2000, Seed: 1}, train.x.Dim())
+		m, err := feature.New(feature.Config{Map: "skewed", Kernel: kernel.Kernel{Name: "skewed-chi2", Coef0: c},
+			Features: 2000, Seed: 1}, train.x.Dim())
 		if err != nil {
 			return 0, err
 		}
@@ -167,24 +171,32 @@ func skewness(ctx context.Context, train labelled, classes int) (float64, error)
 	return best, nil
 }
 
-// histogramFeatures are D of L12's tables. The first is that of L12-1, which also has what depends on no D.
+// histogramFeatures are D of L12's tables. The first is that of L12-1, which also has the rows that do not depend on D.
 var histogramFeatures = []int{7000, 3000, 5000}
 
 // histograms are comparisons of kernels and maps of histograms after K10 (S. Kumar, Large-scale
 // kernel methods, lecture, 2010) and L12 (F. Li, G. Lebanon, C. Sminchisescu, Chebyshev
-// approximations to the histogram χ² kernel, 2012), on data that are to be had.
+// approximations to the histogram χ² kernel, 2012), on available data.
 func histograms() []*Table {
 	var all []*Table
 	for i, d := range histogramFeatures {
 		t := &Table{
-			Name:   "L12-1",
-			Cost:   90,
-			Title:  "Accuracy of linear, additive and exponential χ² kernels on histograms",
-			Source: "after Li, Lebanon, Sminchisescu 2012, tables 1 and 2, and Kumar 2010, on other data: theirs (PASCAL VOC segments) are not to be had, so there are no figures of theirs",
-			Protocol: fmt.Sprintf("Linear SVMs, squared hinge, one against all. D = %d for skewed-chi2 and exp-chi2; the additive maps have their default number of features. ", d) +
-				"γ of exp-chi2 is that of the median distance of training rows; c of skewed-chi2 is the power of ten from 0.001 to 1 that does best, with 2,000 features, on held-out training rows of the first seed. Every method chooses its C on held-out training rows of the first seed and keeps it. What depends on no random number runs once. " +
-				"PCA of 3D is of the 3D features of training rows, down to D; of D + 1 training rows and fewer it keeps all there is, which for an SVM is as good as no PCA: rows are from 2,173 (Wikipedia) to 5,485 (R8). " +
-				"Official splits of wikipedia, optdigits and R8 (the seeds draw maps only), two thirds at random to train on of the others. optdigits is divided by 16, spambase by the largest value of each column, R8 are counts of words divided by their sum.",
+			Name:  "L12-1",
+			Cost:  90,
+			Title: "Accuracy of linear, additive and exponential χ² kernels on histograms",
+			Source: "after Li, Lebanon, Sminchisescu 2012, tables 1 and 2, and Kumar 2010, on other data: theirs " +
+				"(PASCAL VOC segments) are not to be had, so there are no figures of theirs",
+			Protocol: fmt.Sprintf("Linear SVMs, squared hinge, one against all. D = %d for skewed-chi2 and exp-chi2; "+
+				"the additive maps have their default number of features. ", d) +
+				"γ of exp-chi2 is that of the median distance of training rows; c of skewed-chi2 is the power of ten " +
+				"from 0.001 to 1 that does best, with 2,000 features, on held-out training rows of the first " +
+				"seed. Every method chooses its C on held-out training rows of the first seed and keeps it. What " +
+				"depends on no random number runs once. " +
+				"PCA of 3D is of the 3D features of training rows, down to D; of D + 1 training rows and fewer it " +
+				"keeps all there is, which for an SVM is as good as no PCA: rows are from 2,173 (Wikipedia) to 5,485 (R8). " +
+				"Official splits of wikipedia, optdigits and R8 (the seeds draw maps only), two thirds at random to " +
+				"train on of the others. optdigits is divided by 16, spambase by the largest value of each " +
+				"column, R8 are counts of words divided by their sum.",
 			Data:   "wikipedia_sift",
 			Corner: "accuracy, %",
 			Gain:   true,

@@ -15,14 +15,15 @@ import (
 	"mercer/matrix"
 )
 
-// kumarHistograms are the lecture's tables of additive kernels, on data that are to be had, and L12's
+// kumarHistograms are the lecture's tables of additive kernels, on available data, and L12's
 // figure of its series.
 func kumarHistograms() []*Table {
 	additive := func(name string) []histogramMethod {
 		k := kernel.Kernel{Name: name}
 		list := []histogramMethod{exactHistogram(k)}
 		for _, terms := range []int{1, 3, 5} {
-			list = append(list, byMap(fmt.Sprintf("%s, %d features a dimension", name, terms), feature.Config{Map: "homogeneous", Kernel: k, Options: feature.Options{Terms: terms}}, 1))
+			list = append(list, byMap(fmt.Sprintf("%s, %d features a dimension", name, terms),
+				feature.Config{Map: "homogeneous", Kernel: k, Options: feature.Options{Terms: terms}}, 1))
 		}
 		return list
 	}
@@ -35,7 +36,8 @@ func kumarHistograms() []*Table {
 			Name:   "K10-2",
 			Title:  "Accuracy and time of additive kernels and of their maps",
 			Source: "after Kumar 2010 (lecture) and Vedaldi and Zisserman 2010, on other data",
-			Protocol: "The lecture, on Caltech-101 (n = 1,500, d = 1,200, 101 classes): chi2 64.2 % in 388 s by the kernel, and 62.4, 64.2 and 64.0 % in 21, 58 and 101 s by 1, 3 and 5 features a dimension; " +
+			Protocol: "The lecture, on Caltech-101 (n = 1,500, d = 1,200, 101 classes): chi2 64.2 % in 388 s by the " +
+				"kernel, and 62.4, 64.2 and 64.0 % in 21, 58 and 101 s by 1, 3 and 5 features a dimension; " +
 				"intersection 62.2 % in 355 s, and 62.0, 63.9 and 64.0 % in 23, 67 and 106 s.",
 		}),
 		timedHistograms([]histogramMethod{
@@ -47,8 +49,11 @@ func kumarHistograms() []*Table {
 			Name:   "K10-3",
 			Title:  "Accuracy and time of the intersection kernel by unary codes",
 			Source: "after Kumar 2010 (lecture) and Maji and Berg 2009, on other data",
-			Protocol: "The lecture, on Caltech-101 with 15 examples a class: linear 41.19 % in 19 s, the kernel 50.15 % in 844 s, φ₁ 46.02 % in 45 s, φ₂ 48.70 % in 42 s, " +
-				"PWLSGD, which penalises differences of neighbouring weights, 49.89 % in 239 s. The last is here averaged stochastic gradients on φ₂, whose penalty ‖w‖² is that of the differences: 200 epochs, λ = 1/(Cn) with φ₂'s C, so that both solve the same problem.",
+			Protocol: "The lecture, on Caltech-101 with 15 examples a class: linear 41.19 % in 19 s, the kernel 50.15 " +
+				"% in 844 s, φ₁ 46.02 % in 45 s, φ₂ 48.70 % in 42 s, " +
+				"PWLSGD, which penalises differences of neighbouring weights, 49.89 % in 239 s. The last is here " +
+				"averaged stochastic gradients on φ₂, whose penalty ‖w‖² is that of the differences: 200 epochs, " +
+				"λ = 1/(Cn) with φ₂'s C, so that both solve the same problem.",
 		}),
 		intersectionTimes(), chebyshevConstant(),
 	}
@@ -56,22 +61,24 @@ func kumarHistograms() []*Table {
 
 // piecewise is Maji and Berg's PWLSGD: stochastic gradients on φ₂.
 func piecewise() histogramMethod {
-	return histogramMethod{"φ₂, PWLSGD", false, func(ctx context.Context, s split, _ float64, _ int, c float64, seed uint64) (percent, used float64, err error) {
-		z, err := mapSplit(feature.Config{Map: "unary", Kernel: kernel.Kernel{Name: "intersection"}}, s)
-		if err != nil {
-			return 0, 0, err
-		}
-		if c == 0 {
-			if c, _, err = learn.ChooseC(ctx, learn.InMemory(z.train.x), z.train.class, z.classes, nil, learn.SVM{Seed: seed, MaxIter: passes}); err != nil {
+	return histogramMethod{"φ₂, PWLSGD", false,
+		func(ctx context.Context, s split, _ float64, _ int, c float64, seed uint64) (percent, used float64, err error) {
+			z, err := mapSplit(feature.Config{Map: "unary", Kernel: kernel.Kernel{Name: "intersection"}}, s)
+			if err != nil {
 				return 0, 0, err
 			}
-		}
-		l, err := byGradients(ctx, z.train, z.classes, 1/(c*float64(z.train.x.Len())), 200, seed)
-		if err != nil {
-			return 0, 0, err
-		}
-		return right(l, z.test), c, nil
-	}}
+			if c == 0 {
+				if c, _, err = learn.ChooseC(ctx, learn.InMemory(z.train.x), z.train.class, z.classes, nil,
+					learn.SVM{Seed: seed, MaxIter: passes}); err != nil {
+					return 0, 0, err
+				}
+			}
+			l, err := byGradients(ctx, z.train, z.classes, 1/(c*float64(z.train.x.Len())), 200, seed)
+			if err != nil {
+				return 0, 0, err
+			}
+			return right(l, z.test), c, nil
+		}}
 }
 
 // byGradients trains linear machines of the squared hinge loss by averaged stochastic gradients, on rows in
@@ -104,15 +111,17 @@ func byGradients(ctx context.Context, z labelled, classes int, lambda float64, e
 
 // exactHistogram is the machine of a kernel.
 func exactHistogram(k kernel.Kernel) histogramMethod {
-	return histogramMethod{k.Name + ", kernel", false, func(ctx context.Context, s split, _ float64, _ int, c float64, seed uint64) (percent, used float64, err error) {
-		return exactMachine(ctx, k, s, c, seed)
-	}}
+	return histogramMethod{k.Name + ", kernel", false,
+		func(ctx context.Context, s split, _ float64, _ int, c float64, seed uint64) (percent, used float64, err error) {
+			return exactMachine(ctx, k, s, c, seed)
+		}}
 }
 
 // timedHistograms is a table of accuracies and times of methods that need no γ.
 func timedHistograms(methods []histogramMethod, t Table) *Table {
 	sets := histogramSets[:2]
-	t.Protocol += " Here: linear SVMs, squared hinge, one against all, C chosen on held-out training rows of the first seed; seconds to map and to train with this C. Maps fitted to the training rows, where they are fitted. " +
+	t.Protocol += " Here: linear SVMs, squared hinge, one against all, C chosen on held-out training rows of the " +
+		"first seed; seconds to map and to train with this C. Maps fitted to the training rows, where they are fitted. " +
 		"The official split of wikipedia, two thirds at random of outdoor to train on."
 	t.Data, t.Corner, t.Gain, t.Cost, t.Timed = "wikipedia_sift", "method", true, 15, true
 	for j, s := range sets {
@@ -166,8 +175,10 @@ func intersectionTimes() *Table {
 		Name:   "K10-4",
 		Title:  "Time to predict with the intersection kernel",
 		Source: "after Kumar 2010 (lecture) and Maji, Berg and Malik 2008, on other data",
-		Protocol: "The lecture, on INRIA pedestrians (3,363 support vectors, d = 1,360): linear 0.07, kernel 659.1, bisection 2.57, constants by 100 knots 0.34, lines by 30 knots 0.43 (s). " +
-			"Here: SVMs of the first class against the others, hinge, C = 10, trained on two thirds of the rows or the official part; microseconds a test row, on all threads, the least of three runs.",
+		Protocol: "The lecture, on INRIA pedestrians (3,363 support vectors, d = 1,360): linear 0.07, kernel 659.1, " +
+			"bisection 2.57, constants by 100 knots 0.34, lines by 30 knots 0.43 (s). " +
+			"Here: SVMs of the first class against the others, hinge, C = 10, trained on two thirds of the rows or " +
+			"the official part; microseconds a test row, on all threads, the least of three runs.",
 		Data: "wikipedia_sift", Corner: "data set", Timed: true, Cost: 5,
 		Columns: []string{"support vectors", "d", "linear", "kernel", "bisection", "constants, 100 bins", "lines, 30 bins"},
 	}
@@ -235,14 +246,15 @@ func intersectionTimes() *Table {
 // chebyshevConstant is L12's figure of C in the bound (C/m)√(xy) of its series' error.
 func chebyshevConstant() *Table {
 	t := &Table{
-		Name:     "L12-F1",
-		Certain:  true,
-		Title:    "The constant of the Chebyshev series' error by the input",
-		Source:   "Li, Lebanon, Sminchisescu 2012, figure 1: a plot without numbers",
-		Protocol: "The largest m·|c_m(x)|/√x for m from 100,000 to 500,000, which bounds √C (equation 13), and the same times √x. The paper says that C is large where x is small, which √x offsets. Nothing depends on the seed.",
-		Corner:   "constant, by x",
-		Columns:  []string{"m·|c_m|/√x", "m·|c_m|"},
-		Cost:     0.1,
+		Name:    "L12-F1",
+		Certain: true,
+		Title:   "The constant of the Chebyshev series' error by the input",
+		Source:  "Li, Lebanon, Sminchisescu 2012, figure 1: a plot without numbers",
+		Protocol: "The largest m·|c_m(x)|/√x for m from 100,000 to 500,000, which bounds √C (equation 13), and the " +
+			"same times √x. The paper says that C is large where x is small, which √x offsets. Nothing depends on the seed.",
+		Corner:  "constant, by x",
+		Columns: []string{"m·|c_m|/√x", "m·|c_m|"},
+		Cost:    0.1,
 	}
 	values := []float64{1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9}
 	for _, x := range values {

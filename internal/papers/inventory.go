@@ -11,21 +11,21 @@ type Item struct {
 	Number string // such as table 4.1
 	Shows  string
 
-	// By are the names of the tables that make it again.
+	// By are the names of the tables that reproduce it.
 	By []string
 
-	// Lacks says which data it would take that are not to be had, or are not published; of an item
-	// that tables make again, which part of it takes them.
+	// Lacks names the data it needs that are not available; for an item that
+	// tables reproduce, the part that needs them.
 	Lacks string
 
-	// Near says what is nearest to what lacks data: tables by their names, or where else.
+	// Near is the nearest substitute if data are lacking: tables by their names, or another place.
 	Near string
 
-	// Drawing says of what shows no experiment what it is instead: a drawing, a formula.
+	// Drawing is what an item is that shows no experiment: a drawing, a formula.
 	Drawing string
 }
 
-// Mark is what is to be said of an item, or a part of one, that no table makes again, and why.
+// Mark describes why an item, or a part of one, is not reproduced by any table.
 func (i Item) Mark() string {
 	switch {
 	case i.Lacks != "" && i.Near != "":
@@ -38,7 +38,7 @@ func (i Item) Mark() string {
 	return ""
 }
 
-// How is what makes an item again, its mark, or both.
+// How is what reproduces an item, its mark, or both.
 func (i Item) How() string {
 	how := strings.Join(i.By, ", ")
 	if mark := i.Mark(); how == "" {
@@ -49,7 +49,7 @@ func (i Item) How() string {
 	return how
 }
 
-// item makes an Item whose tables have the names by, separated by blanks.
+// item makes an Item with tables of the names by, separated by blanks.
 func item(paper, number, shows, by string) Item {
 	return Item{Paper: paper, Number: number, Shows: shows, By: strings.Fields(by)}
 }
@@ -58,7 +58,7 @@ func lacking(paper, number, shows, lacks, near string) Item {
 	return Item{Paper: paper, Number: number, Shows: shows, Lacks: lacks, Near: near}
 }
 
-// partly is an item of which a part lacks data.
+// partly is an item with a part that lacks data.
 func partly(i Item, lacks string) Item {
 	i.Lacks = lacks
 	return i
@@ -118,7 +118,7 @@ const (
 	caltech = "Caltech-101 with the lecture's histograms"
 )
 
-// What is nearest to tables whose data are not to be had.
+// The nearest substitutes for tables whose data are not available.
 const (
 	nearSTL      = "LS18-1 and LS18-F1b, images of CIFAR-10"
 	nearPooling  = "the order of methods on photographs of Flowers-17 and Caltech-101, docs/benchmarks.md"
@@ -192,7 +192,8 @@ func lopez2019Items() []Item {
 		item(p, "table 5.4, times", "time of bilinear pooling, GoogLeNet", "LS19-5.4-time"),
 		lacking(p, "table 5.4, accuracies", "accuracies of bilinear pooling, GoogLeNet", birds, nearPooling),
 		lacking(p, "table 5.5", "accuracies with all layers trained", birds, nearPooling+" (no layers trained)"),
-		lacking(p, "table 5.6", "accuracies of CBP-KRP by t and s", birds, "accuracies by t and s on photographs of Flowers-17 and Caltech-101, docs/benchmarks.md"),
+		lacking(p, "table 5.6", "accuracies of CBP-KRP by t and s", birds,
+			"accuracies by t and s on photographs of Flowers-17 and Caltech-101, docs/benchmarks.md"),
 		lacking(p, "figure 5.3", "accuracy and time of CBP-KRP by its pool and by D", birds, nearPooling+" (three D, one pool)"),
 	}...)
 }
@@ -200,12 +201,16 @@ func lopez2019Items() []Item {
 func kumarItems() []Item {
 	const p = "K10"
 	return []Item{
-		partly(item(p, "example results", "errors and times of least squares on random features", "K10-1 K10-1-time"), "Census, 18,000 rows of 119 columns"),
-		lacking(p, "learned low-dimensional features", "accuracies on Caltech-256 by match kernels", "Caltech-256 with its local descriptors", nearBags),
+		partly(item(p, "example results", "errors and times of least squares on random features", "K10-1 K10-1-time"),
+			"Census, 18,000 rows of 119 columns"),
+		lacking(p, "learned low-dimensional features", "accuracies on Caltech-256 by match kernels",
+			"Caltech-256 with its local descriptors", nearBags),
 		drawing(p, "example kernels", "spectra of homogeneous kernels", "formulas; tests check them"),
 		{Paper: p, Number: "additive kernels", Shows: "accuracies and times on " + caltech + "; here on other histograms", By: []string{"K10-2"}},
-		{Paper: p, Number: "intersection kernel", Shows: "accuracies and times on " + caltech + "; here on other histograms", By: []string{"K10-3"}},
-		{Paper: p, Number: "prediction with the intersection kernel", Shows: "times on INRIA, DaimlerChrysler and Caltech-101; here on other histograms", By: []string{"K10-4"}},
+		{Paper: p, Number: "intersection kernel",
+			Shows: "accuracies and times on " + caltech + "; here on other histograms", By: []string{"K10-3"}},
+		{Paper: p, Number: "prediction with the intersection kernel",
+			Shows: "times on INRIA, DaimlerChrysler and Caltech-101; here on other histograms", By: []string{"K10-4"}},
 	}
 }
 
@@ -213,8 +218,10 @@ func chebyshevItems() []Item {
 	const p = "L12"
 	return []Item{
 		item(p, "figure 1", "the constant C of the series by the input", "L12-F1"),
-		{Paper: p, Number: "table 1", Shows: "accuracies on " + pascal + " (HOG); here on other histograms", By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
-		{Paper: p, Number: "table 2", Shows: "accuracies on " + pascal + " (SIFT words); here on other histograms", By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
+		{Paper: p, Number: "table 1", Shows: "accuracies on " + pascal + " (HOG); here on other histograms",
+			By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
+		{Paper: p, Number: "table 2", Shows: "accuracies on " + pascal + " (SIFT words); here on other histograms",
+			By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
 		lacking(p, "table 3", "segmentation with several kernels", pascal, nearSegments),
 		lacking(p, "table 4", "accuracies on ImageNet", "ILSVRC 2010 with its bags of words", nearSegments),
 	}

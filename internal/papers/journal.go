@@ -18,7 +18,7 @@ type version struct {
 
 var thisVersion = version{"reproduce 1"}
 
-// made is a line of a journal: the figures of a row of a table with a seed.
+// made is a line of a journal: the figures of a row of a table for a seed.
 type made struct {
 	Table  string    `json:"table"`
 	Quick  bool      `json:"quick,omitempty"`
@@ -41,7 +41,8 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 		if number == 1 {
 			var v version
 			if err := json.Unmarshal(line, &v); err != nil || v != thisVersion {
-				return option.Errorf("%s: is not a journal of tables, or one of another version of the program; name another file with %s, or delete it",
+				return option.Errorf("%s: is not a journal of tables, or one of another version of the program; name "+
+					"another file with %s, or delete it",
 					opt.Journal, option.Ref("journal"))
 			}
 			return nil
@@ -52,7 +53,7 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 			err = errors.New("no row")
 		}
 		if err != nil {
-			return fmt.Errorf("%s: line %d is not one of a journal of tables (%w); delete the file to begin anew", opt.Journal, number, err)
+			return fmt.Errorf("%s: line %d is not one of a journal of tables (%w); delete the file to start over", opt.Journal, number, err)
 		}
 		if m.Table != t.Name || m.Quick != opt.Quick {
 			return nil
@@ -60,7 +61,8 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 		rows, columns := t.made()
 		known := slices.ContainsFunc(t.Rows[:rows], func(row Row) bool { return row.Name == m.Row })
 		if !known || len(m.Values) > columns || !opt.Quick && len(m.Values) < columns {
-			return fmt.Errorf("%s: line %d has %d figures of %q, which %s does not have; delete the file to begin anew", opt.Journal, number, len(m.Values), m.Row, t.Name)
+			return fmt.Errorf("%s: line %d has %d figures of %q, which %s does not have; delete the file to start over",
+				opt.Journal, number, len(m.Values), m.Row, t.Name)
 		}
 		if r.rows[m.Seed] == nil {
 			r.rows[m.Seed] = map[string][]float64{}
@@ -72,14 +74,14 @@ func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 	return r, err
 }
 
-// all says whether all rows of a seed are there.
+// all reports whether all rows of a seed are present.
 func (r *rowsMade) all(seed int) bool {
 	rows, _ := r.table.made()
 	return len(r.rows[seed]) == rows
 }
 
-// add keeps a row. Figures that are no numbers have no place in JSON, and are made again; so is a row
-// that a quick run leaves out.
+// add keeps a row. Figures that are not finite cannot be represented in JSON, and are computed again; so is
+// a row that a quick run leaves out.
 func (r *rowsMade) add(seed int, row string, values []float64) error {
 	if len(values) == 0 {
 		return nil

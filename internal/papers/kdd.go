@@ -18,7 +18,7 @@ const kddColumns = 41
 var kddSymbols = []int{1, 2, 3} // protocol, service, flag
 
 // kddCup reads the connections of KDD Cup 1999, the tenth of them that was published to train on and the
-// labelled test part; normal ones against attacks. A symbol is a one among zeros, of those that
+// labelled test part; normal ones against attacks. Symbols are one-hot encoded, by those that
 // occur in the training part.
 func kddCup(dir string) (*problem, error) {
 	p := &problem{gamma: "median", features: 50, fixed: true}

@@ -19,7 +19,7 @@ import (
 	"mercer/train"
 )
 
-// problem is a data set of kumarResults, cut into a training and a test part.
+// problem is a data set of kumarResults, split into a training and a test part.
 type problem struct {
 	train, test matrix.Rows
 	y, yt       []float64 // targets, or
@@ -30,7 +30,7 @@ type problem struct {
 	fixed       bool   // the parts do not depend on the seed
 }
 
-// The parts that the table takes of its data sets, and of them for the machine that takes n² memory.
+// The number of rows that the table uses of its data sets, and fewer for the machine that takes n² memory.
 const (
 	kumarCPU     = 6500
 	kumarColumns = 21
@@ -54,12 +54,14 @@ func kumarMethods() []kumarMethod {
 		{"random features, ridge", "3.6 14.9 11.6 7.3 5", "20 9 4260 90 36", true, func(p *problem) train.Config {
 			return train.Config{Map: "rff", Features: p.features, Learner: "ridge"}
 		}, 0},
-		{"Falkon, 2,000 landmarks", "", "", true, func(*problem) train.Config { return train.Config{Learner: "falkon", Features: 2000, Tolerance: 1e-4} }, 0},
-		{fmt.Sprintf("kernel ridge, %d rows (theirs: exact SVM)", kumarExact), "11 15.1 2.2 8.3 9", "31 420 158400 - 780", true, func(*problem) train.Config { return train.Config{Learner: "kernel-ridge"} }, kumarExact},
+		{"Falkon, 2,000 landmarks", "", "", true,
+			func(*problem) train.Config { return train.Config{Learner: "falkon", Features: 2000, Tolerance: 1e-4} }, 0},
+		{fmt.Sprintf("kernel ridge, %d rows (theirs: exact SVM)", kumarExact), "11 15.1 2.2 8.3 9", "31 420 158400 - 780",
+			true, func(*problem) train.Config { return train.Config{Learner: "kernel-ridge"} }, kumarExact},
 	}
 }
 
-// kumarSets read the data sets of the lecture's table that are to be had.
+// kumarSets read the available data sets of the lecture's table.
 func kumarSets(ctx context.Context, dir string, quick bool) (func(seed uint64) []*problem, error) {
 	cpu, err := cpuActivity(dir)
 	if err != nil {
@@ -86,10 +88,13 @@ func kumarSets(ctx context.Context, dir string, quick bool) (func(seed uint64) [
 }
 
 const kumarProtocol = "cpu_act: 6,500 rows to train on, drawn by the seed, the others to test on; the error is ‖y - f‖/‖y‖. " +
-	"a9a: adult with its official split. covtype: 50,000 rows drawn to train on and as many to test on, class 2 against the others; the lecture has 522,000. " +
-	"KDD Cup 1999: the 494,021 rows of its tenth to train on, where the lecture has 4,900,000, the labelled test part, normal against attacks; symbols as zeros and ones. Census is not at hand. " +
+	"a9a: adult with its official split. covtype: 50,000 rows drawn to train on and as many to test on, class 2 " +
+	"against the others; the lecture has 522,000. " +
+	"KDD Cup 1999: the 494,021 rows of its tenth to train on, where the lecture has 4,900,000, the labelled test " +
+	"part, normal against attacks; symbols as zeros and ones. Census is not at hand. " +
 	"rbf kernel, γ by the median distance, 0.1 for covtype; columns of mean 0 and deviation 1, but a9a as it is. " +
-	"Random features: D = 300, 500, 5,000 and 50 as in the lecture. In the last row the lecture has an exact SVM on all of its rows (on samples of KDD's)."
+	"Random features: D = 300, 500, 5,000 and 50 as in the lecture. In the last row the lecture has an exact SVM on " +
+	"all of its rows (on samples of KDD's)."
 
 // kumarResults is the lecture's table of regression and classification errors, and that of the
 // times.
@@ -97,26 +102,28 @@ func kumarResults() []*Table {
 	methods := kumarMethods()
 	source := "Kumar 2010 (lecture), example results; after Rahimi and Recht 2007"
 	errors := &Table{
-		Name:     "K10-1",
-		Title:    "Regression and classification by least squares on random features, and by the kernel itself",
-		Source:   source,
-		Protocol: kumarProtocol + " λ on held-out rows, of kernel ridge by leave-one-out, is chosen with the first seed and kept; what depends on no random number runs once.",
-		Data:     "cpu_act", // and a9a, covtype and kddcup99
-		Corner:   "error in percent",
-		Columns:  []string{"cpu_act, relative error", "a9a", "covtype", "KDD Cup 99", "Census"},
-		Cost:     130,
+		Name:   "K10-1",
+		Title:  "Regression and classification by least squares on random features, and by the kernel itself",
+		Source: source,
+		Protocol: kumarProtocol + " λ on held-out rows, of kernel ridge by leave-one-out, is chosen with the first " +
+			"seed and kept; what depends on no random number runs once.",
+		Data:    "cpu_act", // and a9a, covtype and kddcup99
+		Corner:  "error in percent",
+		Columns: []string{"cpu_act, relative error", "a9a", "covtype", "KDD Cup 99", "Census"},
+		Cost:    130,
 
 		LackingColumns: 1,
 	}
 	times := &Table{
-		Name:     "K10-1-time",
-		Title:    "Times of least squares on random features, and of the kernel itself",
-		Source:   source,
-		Protocol: kumarProtocol + " Seconds to train, with the choice of λ; the lecture's are of unknown machines, and by ASVM, SVMlight and LIBSVM in the last row.",
-		Data:     "cpu_act",
-		Corner:   "training, s",
-		Columns:  []string{"cpu_act", "a9a", "covtype", "KDD Cup 99", "Census"},
-		Cost:     840,
+		Name:   "K10-1-time",
+		Title:  "Times of least squares on random features, and of the kernel itself",
+		Source: source,
+		Protocol: kumarProtocol + " Seconds to train, with the choice of λ; the lecture's are of unknown machines, " +
+			"and by ASVM, SVMlight and LIBSVM in the last row.",
+		Data:    "cpu_act",
+		Corner:  "training, s",
+		Columns: []string{"cpu_act", "a9a", "covtype", "KDD Cup 99", "Census"},
+		Cost:    840,
 
 		LackingColumns: 1,
 	}
@@ -186,8 +193,8 @@ func kumarResults() []*Table {
 	return []*Table{errors, times}
 }
 
-// fit trains on so many rows of the training part, drawn by the seed, 0 for all: files may have
-// classes one after the other.
+// fit trains on so many rows of the training part, drawn by the seed, 0 for all:
+// files may be sorted by class.
 func (p *problem) fit(ctx context.Context, cfg train.Config, rows int) (*model.Model, *train.Report, error) {
 	x, y, names := p.train, p.y, p.names
 	if rows > 0 && rows < x.Len() {
@@ -254,7 +261,7 @@ func (p *problem) error(ctx context.Context, cfg train.Config, rows int) (percen
 	return 100 * math.Sqrt(off/size), lambda, nil
 }
 
-// cut draws a training and a test part, of the rows of train.
+// cut draws a training and a test part from the rows of train.
 func (p *problem) cut(train, test int, seed uint64) *problem {
 	perm := random.New(seed, "papers.kumar").Perm(p.train.Len())
 	train = min(train, len(perm)*4/5)
@@ -273,7 +280,7 @@ func (p *problem) cut(train, test int, seed uint64) *problem {
 	return &c
 }
 
-// cpuActivity reads an ARFF file of 22 numbers a row, the last of them the target.
+// cpuActivity reads an ARFF file of 22 numbers per row, the last of them the target.
 func cpuActivity(dir string) (*problem, error) {
 	path, err := find(dir, "cpu_act", "cpu.act.arff")
 	if err != nil {

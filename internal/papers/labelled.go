@@ -87,7 +87,7 @@ func twoFiles(ctx context.Context, dir, folder, train, test string, opt dataset.
 	return split{labelled{x[0], numbers[0]}, labelled{x[1], numbers[1]}, classes}, nil
 }
 
-// cut splits rows without an official test part: two thirds to train on, by the seed.
+// cut splits rows without an official test part: two thirds for training, by the seed.
 func cut(all labelled, classes int, seed uint64) split {
 	perm := random.New(seed, "papers.cut").Perm(all.x.Len())
 	n := len(perm) / 3 * 2

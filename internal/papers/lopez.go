@@ -8,8 +8,8 @@ import (
 	"mercer/matrix"
 )
 
-// What the tables of distortions leave open, and what was found out: with pixels in [-1, 1]
-// the data-dependent methods come out as printed, with [0, 1] or standardised they do not.
+// The tables of distortions do not say how pixels were scaled. With pixels in [-1, 1] the
+// data-dependent methods give the printed results, with [0, 1] or standardised pixels they do not.
 const pixels = "Pixels are scaled to [-1, 1]: the paper does not say how, but so its KG-RP and D2PK-RP figures come out."
 
 func explicit(entries string, s float64) feature.Config {
@@ -86,17 +86,19 @@ func lopez2018() []*Table {
 			Cost:   35,
 			Title:  "Distances in the feature space of (x·y)², CIFAR-10",
 			Source: "López-Sánchez, Corchado, González Arrieta 2018, table 1: mean ± standard deviation of 10 runs",
-			Protocol: "200 random images, all pairs; D2PK-RP with s = 1, KG-RP with t = 10 on m of the other images (the paper: of 50,000; here of the 3,800 others of the 4,000 at hand). " +
+			Protocol: "200 random images, all pairs; D2PK-RP with s = 1, KG-RP with t = 10 on m of the other images " +
+				"(the paper: of 50,000; here of the 3,800 others of the 4,000 at hand). " +
 				pixels,
 			Data: "cifar10",
 		}),
 		spoken.table(Table{
-			Name:     "LS18-2",
-			Cost:     3,
-			Title:    "Distances in the feature space of (x·y)², ISOLET",
-			Source:   "López-Sánchez, Corchado, González Arrieta 2018, table 2: mean ± standard deviation of 10 runs",
-			Protocol: "200 random rows of all 7,797, as they are in the file, all pairs; D2PK-RP with s = 1, KG-RP with t = 10 on m rows of the training part.",
-			Data:     "isolet",
+			Name:   "LS18-2",
+			Cost:   3,
+			Title:  "Distances in the feature space of (x·y)², ISOLET",
+			Source: "López-Sánchez, Corchado, González Arrieta 2018, table 2: mean ± standard deviation of 10 runs",
+			Protocol: "200 random rows of all 7,797, as they are in the file, all pairs; D2PK-RP with s = 1, KG-RP " +
+				"with t = 10 on m rows of the training part.",
+			Data: "isolet",
 		}),
 	}
 }
@@ -124,8 +126,11 @@ func lopez2019() []*Table {
 			Source: "López-Sánchez 2019 (thesis), table " + number + ": mean ± standard deviation of 10 runs"}
 	}
 	const (
-		common  = "500 random test rows, all pairs of rows that differ. D2PK-RP with t = 30 and s = 1; PK-RP with t = 30 and, for each output, vectors drawn at random from a pool of m; KG-RP with t = 30 and m training rows; Nyström with D of them. "
-		heldOut = "The rows are zeros and ones, as they are in the file. Test rows are held out of the training part, since the test part is not at hand."
+		common = "500 random test rows, all pairs of rows that differ. D2PK-RP with t = 30 and s = 1; PK-RP with t = " +
+			"30 and, for each output, vectors drawn at random from a pool of m; KG-RP with t = 30 and m training " +
+			"rows; Nyström with D of them. "
+		heldOut = "The rows are zeros and ones, as they are in the file. Test rows are held out of the training part, " +
+			"since the test part is not at hand."
 	)
 	one := table("4.2", "Distances in the feature space of (x·y)², MNIST")
 	one.Data, one.Protocol = "mnist", common+pixels

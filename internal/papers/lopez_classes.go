@@ -22,7 +22,7 @@ type twoClasses struct {
 	open     func(ctx context.Context, dir string) (func(seed uint64) split, error)
 }
 
-// lopezTwoClasses are those of LS19's table 3.6 that are to be had.
+// lopezTwoClasses are the available ones of LS19's table 3.6.
 var lopezTwoClasses = []twoClasses{
 	{"IJCNN, k = 250", true, 250, 49990, func(ctx context.Context, dir string) (func(uint64) split, error) {
 		s, err := twoFiles(ctx, dir, "ijcnn1", "ijcnn1.trn.bz2", "ijcnn1.tst.bz2", dataset.Options{Format: "libsvm", Dim: 22})
@@ -86,7 +86,7 @@ func shares(all labelled, classes int, seed uint64, train, test float64) split {
 	return split{take(perm[:n]), take(perm[len(perm)-m:]), classes}
 }
 
-// digits reads MNIST with its classes, pixels as they are.
+// digits reads MNIST with its classes and unscaled pixels.
 func digits(ctx context.Context, dir string) (split, error) {
 	var s split
 	var names [2][]string
@@ -166,7 +166,8 @@ func lopezQuadratic() *Table {
 		run          func(ctx context.Context, d twoClasses, s split, c float64, seed uint64) (percent, used float64, err error)
 	}
 	byMap := func(name, theirs string, cfg feature.Config) row {
-		return row{name, theirs, true, func(ctx context.Context, d twoClasses, s split, c float64, seed uint64) (percent, used float64, err error) {
+		return row{name, theirs, true, func(ctx context.Context, d twoClasses, s split, c float64, seed uint64) (percent,
+			used float64, err error) {
 			cfg := cfg
 			cfg.Kernel, cfg.Features, cfg.Seed = square, d.features, random.Hash(seed, "papers.quadratic "+name, 0)
 			if cfg.Map == "kg-rp" {
@@ -176,22 +177,24 @@ func lopezQuadratic() *Table {
 		}}
 	}
 	rows := []row{
-		{"linear SVM", "92.21 96.82 76.35 93.15", false, func(ctx context.Context, _ twoClasses, s split, c float64, seed uint64) (percent, used float64, err error) {
-			return accuracy(ctx, s.train, s.test, s.classes, c, seed)
-		}},
+		{"linear SVM", "92.21 96.82 76.35 93.15", false,
+			func(ctx context.Context, _ twoClasses, s split, c float64, seed uint64) (percent, used float64, err error) {
+				return accuracy(ctx, s.train, s.test, s.classes, c, seed)
+			}},
 		{fmt.Sprintf("rbf, exact, %d rows", rbfRows), "98.69 99.70 96.08 99.20", false, rbfMachine},
-		{"(γ x·y + 1)², exact", "97.84 99.29 80.09 98.44", false, func(ctx context.Context, _ twoClasses, s split, c float64, seed uint64) (percent, used float64, err error) {
-			k := square
-			k.Coef0 = 1
-			if d := s.train.x.Dim(); d*(d+3)/2 > s.train.x.Len() { // the machine of the kernel takes less
-				return exactMachine(ctx, k, s, c, seed)
-			}
-			z, err := mapSplit(feature.Config{Map: "explicit-poly", Kernel: k}, s)
-			if err != nil {
-				return 0, 0, err
-			}
-			return accuracy(ctx, z.train, z.test, z.classes, c, seed)
-		}},
+		{"(γ x·y + 1)², exact", "97.84 99.29 80.09 98.44", false,
+			func(ctx context.Context, _ twoClasses, s split, c float64, seed uint64) (percent, used float64, err error) {
+				k := square
+				k.Coef0 = 1
+				if d := s.train.x.Dim(); d*(d+3)/2 > s.train.x.Len() { // the exact kernel machine takes fewer
+					return exactMachine(ctx, k, s, c, seed)
+				}
+				z, err := mapSplit(feature.Config{Map: "explicit-poly", Kernel: k}, s)
+				if err != nil {
+					return 0, 0, err
+				}
+				return accuracy(ctx, z.train, z.test, z.classes, c, seed)
+			}},
 		byMap("D2PK-RP, t = 1", "97.24±0.05 98.63±0.17 79.77±0.04 97.77±0.14", d2pk(1)),
 		byMap("D2PK-RP, t = 2", "97.29±0.08 98.80±0.19 79.72±0.01 97.56±0.13", d2pk(2)),
 		byMap("D2PK-RP, t = 10", "97.31±0.07 98.90±0.2 79.72±0.03 97.60±0.06", d2pk(10)),
@@ -200,12 +203,17 @@ func lopezQuadratic() *Table {
 		byMap("KG-RP, m = 9√N, t = 10", "97.36±0.10 98.68±0.07 79.43±0.10 97.76±0.04", kg(0, 10)),
 	}
 	t := &Table{
-		Name:   "LS19-3.6",
-		Cost:   300,
-		Title:  "Accuracy of linear SVMs on features of (x·y)², two classes",
-		Source: "López-Sánchez 2019 (thesis), table 3.6 (LS18's table 6): mean ± standard deviation; its first three rows are from Chang et al. 2010",
-		Protocol: "Rows as they come for ijcnn1, pixels in [0, 1], columns of covtype in [0, 1]; features of mean 0 and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows of the first seed. What depends on no random number runs once. " +
-			fmt.Sprintf("The machine of the rbf kernel has the hinge and %d training rows at most, drawn by the seed, where the paper has all; its γ is that of the median distance times 1, 4 or 16 and its C 1, 10 or 100, the best on a quarter of these rows, held out. ", rbfRows) +
+		Name:  "LS19-3.6",
+		Cost:  300,
+		Title: "Accuracy of linear SVMs on features of (x·y)², two classes",
+		Source: "López-Sánchez 2019 (thesis), table 3.6 (LS18's table 6): mean ± standard deviation; its first three " +
+			"rows are from Chang et al. 2010",
+		Protocol: "Rows as they come for ijcnn1, pixels in [0, 1], columns of covtype in [0, 1]; features of mean 0 " +
+			"and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows of the first seed. What " +
+			"depends on no random number runs once. " +
+			fmt.Sprintf("The machine of the rbf kernel has the hinge and %d training rows at most, drawn by the seed, "+
+				"where the paper has all; its γ is that of the median distance times 1, 4 or 16 and its C 1, 10 or "+
+				"100, the best on a quarter of these rows, held out. ", rbfRows) +
 			"Covtype is the second class against the rest, 80 % of the rows at hand (403,388 of 581,012) to train on. Webspam is not at hand.",
 		Data: "ijcnn1", Corner: "accuracy, %", Gain: true, LackingColumns: 1,
 	}
@@ -300,7 +308,8 @@ func lopezF1() *Table {
 		Cost:   180,
 		Title:  "F1 of linear SVMs on features of (x·y)², w8a",
 		Source: "López-Sánchez 2019 (thesis), table 4.10: mean ± standard deviation of 10 runs",
-		Protocol: "49,749 rows of zeros and ones, of which a random 14,951 are tested on, since the test part is not at hand (so 34,798 train instead of 49,749); F1 of the rarer class. " +
+		Protocol: "49,749 rows of zeros and ones, of which a random 14,951 are tested on, since the test part is not " +
+			"at hand (so 34,798 train instead of 49,749); F1 of the rarer class. " +
 			"Features of mean 0 and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows of the first seed.",
 		Data: "w8a", Corner: "F1", Gain: true, Columns: []string{"D = 1500", "D = 2000"},
 	}
@@ -364,7 +373,7 @@ func lopezF1() *Table {
 	return t
 }
 
-// f1 is the F1 score of class 1 by a linear machine, and the C that it has.
+// f1 is the F1 score of class 1 by a linear machine, and its C.
 func f1(ctx context.Context, z split, c float64, seed uint64) (score, used float64, err error) {
 	l, used, err := machine(ctx, z.train, 2, c, seed)
 	if err != nil {
@@ -402,8 +411,11 @@ func lopezDegrees() *Table {
 		Cost:   200,
 		Title:  "Choice of the degree by cross-validation, PK-RP on covtype",
 		Source: "López-Sánchez 2019 (thesis), table 4.11: mean ± standard deviation",
-		Protocol: "Covtype, the second class against the rest, columns in [0, 1]; a random tenth of the rows at hand (40,339 of 403,388; the paper: 58,101 of 581,012) to train on and a fifth to test. " +
-			"PK-RP with t = 10, normal entries, m vectors drawn at random for each output. Features of mean 0 and deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows of the first seed and kept in the five folds. " +
+		Protocol: "Covtype, the second class against the rest, columns in [0, 1]; a random tenth of the rows at hand " +
+			"(40,339 of 403,388; the paper: 58,101 of 581,012) to train on and a fifth to test. " +
+			"PK-RP with t = 10, normal entries, m vectors drawn at random for each output. Features of mean 0 and " +
+			"deviation 1; linear SVMs, squared hinge, C chosen on held-out training rows of the first seed and " +
+			"kept in the five folds. " +
 			"The thesis's two figures of degree 4 are read from dark cells; the others of it are darker, and lighter is better.",
 		Data: "covtype", Corner: "accuracy, %", Gain: true,
 	}

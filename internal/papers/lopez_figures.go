@@ -14,14 +14,16 @@ import (
 // lopezFigures are the figures of LS18 and LS19 that tables do not hold, and the tables of sizes.
 func lopezFigures() []*Table {
 	return []*Table{
-		lopezTerms("1b", "CIFAR-10", "cifar10", 12, []string{"0.147±0.006", "0.101±0.005", "0.091±0.002"}, func(_ context.Context, dir string) (func(n int, seed uint64) matrix.Rows, error) {
-			x, err := cifar10(dir)
-			return func(n int, seed uint64) matrix.Rows { return draw(x, n, seed, "rows") }, err
-		}),
-		lopezTerms("2b", "ISOLET", "isolet", 3, []string{"0.139±0.019", "0.100±0.007", "0.092±0.003"}, func(ctx context.Context, dir string) (func(n int, seed uint64) matrix.Rows, error) {
-			_, all, err := isolet(ctx, dir)
-			return func(n int, seed uint64) matrix.Rows { return draw(all, n, seed, "rows") }, err
-		}),
+		lopezTerms("1b", "CIFAR-10", "cifar10", 12, []string{"0.147±0.006", "0.101±0.005", "0.091±0.002"},
+			func(_ context.Context, dir string) (func(n int, seed uint64) matrix.Rows, error) {
+				x, err := cifar10(dir)
+				return func(n int, seed uint64) matrix.Rows { return draw(x, n, seed, "rows") }, err
+			}),
+		lopezTerms("2b", "ISOLET", "isolet", 3, []string{"0.139±0.019", "0.100±0.007", "0.092±0.003"},
+			func(ctx context.Context, dir string) (func(n int, seed uint64) matrix.Rows, error) {
+				_, all, err := isolet(ctx, dir)
+				return func(n int, seed uint64) matrix.Rows { return draw(all, n, seed, "rows") }, err
+			}),
 		lopezSizes(), lopezAccuracyByTerms(), lopezRepetition(), poolingSizes(),
 		poolingTimes("5.3", "SqueezeNet", 13*13, 512, "22", "105 113 123", "340 747 916", "483 859 1224"),
 		poolingTimes("5.4", "GoogLeNet", 14*14, 832, "74", "156 171 182", "396 872 1074", "820 1477 2100"),
@@ -29,13 +31,17 @@ func lopezFigures() []*Table {
 }
 
 // lopezTerms is the distortion of D2PK-RP by its number of terms.
-func lopezTerms(figure, set, data string, cost float64, theirs []string, open func(ctx context.Context, dir string) (func(n int, seed uint64) matrix.Rows, error)) *Table {
+func lopezTerms(figure, set, data string, cost float64, theirs []string,
+	open func(ctx context.Context, dir string) (func(n int, seed uint64) matrix.Rows, error)) *Table {
 	const dim = 160
 	t := &Table{
-		Name:   "LS18-F" + figure,
-		Title:  "Distortion of D2PK-RP by its number of terms, " + set,
-		Source: fmt.Sprintf("López-Sánchez, Corchado, González Arrieta 2018, figure %s; the numbers at t = 2, 10 and 30 are those of its table", figure),
-		Protocol: "200 random rows, all pairs, as in LS18-" + figure[:1] + "; D = 160, s = 1. The paper says that from t = 100 on nothing is left between D2PK-RP and a projection of the feature space, " +
+		Name:  "LS18-F" + figure,
+		Title: "Distortion of D2PK-RP by its number of terms, " + set,
+		Source: fmt.Sprintf("López-Sánchez, Corchado, González Arrieta 2018, figure %s; the numbers at t = 2, 10 and "+
+			"30 are those of its table", figure),
+		Protocol: "200 random rows, all pairs, as in LS18-" + figure[:1] +
+			"; D = 160, s = 1. The paper says that from t = 100 on nothing is left between D2PK-RP and a projection " +
+			"of the feature space, " +
 			"which is 0.0891 with normal entries, the mean of |χ²/D - 1|.",
 		Data: data, Corner: "mean distortion, by t", Columns: []string{"D2PK-RP"}, Cost: cost,
 	}
@@ -84,7 +90,8 @@ func lopezRepetition() *Table {
 		Name:   "LS19-F4.6",
 		Title:  "Distortion of PK-RP with and without repetition minimisation, MNIST",
 		Source: "López-Sánchez 2019 (thesis), figure 4.6",
-		Protocol: "500 random test rows, all pairs; (x·y)², D = 300, normal entries. The thesis has plots over other t and m, and says that minimisation improves a little, most at small t. " +
+		Protocol: "500 random test rows, all pairs; (x·y)², D = 300, normal entries. The thesis has plots over other " +
+			"t and m, and says that minimisation improves a little, most at small t. " +
 			pixels,
 		Data: "mnist", Corner: "mean distortion, by t", Cost: 4,
 	}
@@ -155,7 +162,8 @@ func lopezAccuracyByTerms() *Table {
 		Name:   "LS19-F4.5",
 		Title:  "Accuracy of linear SVMs on features of PK-RP by its number of terms, MNIST",
 		Source: "López-Sánchez 2019 (thesis), figure 4.5; the numbers at t = 1 and 10 are those of its table 4.4",
-		Protocol: "As LS19-4.4: normal entries, D = 1,500 and m = 488 (the figure does not say which). The thesis calls the effect of t almost negligible. " +
+		Protocol: "As LS19-4.4: normal entries, D = 1,500 and m = 488 (the figure does not say which). The thesis " +
+			"calls the effect of t almost negligible. " +
 			pixels,
 		Data: "mnist", Cost: 60,
 	})
@@ -166,11 +174,12 @@ func lopezAccuracyByTerms() *Table {
 // lopezSizes is LS18's and LS19's table of data sets.
 func lopezSizes() *Table {
 	t := &Table{
-		Name:     "LS19-3.5",
-		Title:    "Sizes of data sets of two classes",
-		Source:   "López-Sánchez 2019 (thesis), table 3.5 (LS18's table 5)",
-		Protocol: "Ours are counted in the files. Of covtype 403,388 rows are at hand, cut 80 to 20; the size of the feature space of (x·y)² is d(d + 1)/2. Webspam is not at hand.",
-		Data:     "ijcnn1", Corner: "data set", Columns: []string{"dimensions", "size of the feature space", "training rows", "test rows"},
+		Name:   "LS19-3.5",
+		Title:  "Sizes of data sets of two classes",
+		Source: "López-Sánchez 2019 (thesis), table 3.5 (LS18's table 5)",
+		Protocol: "Ours are counted in the files. Of covtype 403,388 rows are at hand, cut 80 to 20; the size of the " +
+			"feature space of (x·y)² is d(d + 1)/2. Webspam is not at hand.",
+		Data: "ijcnn1", Corner: "data set", Columns: []string{"dimensions", "size of the feature space", "training rows", "test rows"},
 		Rows: []Row{
 			{"ijcnn1", figures("22 253 49990 91701")},
 			{"MNIST 3 vs 8", figures("784 307720 11982 1984")},
@@ -220,14 +229,15 @@ func poolings(features int) []pool.Config {
 
 var poolingNames = []string{"CBP-KRP", "TensorSketch", "Random Maclaurin"}
 
-// poolingSizes is LS19's table of what bilinear pooling holds.
+// poolingSizes is LS19's table of the memory of bilinear pooling.
 func poolingSizes() *Table {
 	const classes, features = 200, 5000
 	t := &Table{
 		Name:   "LS19-5.1",
 		Title:  "Sizes of bilinear pooling for two networks",
 		Source: "López-Sánchez 2019 (thesis), table 5.1; its 19.5 and 31.7 MB are MiB",
-		Protocol: "Linear classifiers of 200 classes in float32, as in the thesis; our parameters are what the package pool holds. D = 5,000, CBP-KRP with m = 5,000, t = 2, s = 100. " +
+		Protocol: "Linear classifiers of 200 classes in float32, as in the thesis; our parameters are what the " +
+			"package pool holds. D = 5,000, CBP-KRP with m = 5,000, t = 2, s = 100. " +
 			"The thesis's Random Maclaurin holds float32 for signs.",
 		Corner: "network, method", Columns: []string{"descriptor", "parameters, KiB", "classifier, MiB"}, Cost: 0.5,
 	}
@@ -267,10 +277,12 @@ func poolingSizes() *Table {
 // poolingTimes are the times of LS19's tables of bilinear pooling, which need no images.
 func poolingTimes(number, network string, locations, channels int, full string, theirs ...string) *Table {
 	t := &Table{
-		Name:   "LS19-" + number + "-time",
-		Title:  "Time to pool the descriptors of an image, " + network,
-		Source: "López-Sánchez 2019 (thesis), table " + number + ": the second of its three times, of a Raspberry Pi 3 B+; ours of the machine that made this table",
-		Protocol: fmt.Sprintf("One image of %d random descriptors ≥ 0 of %d channels, in place of the network's; the least of three runs. m = 5,000, t = 2, s = 100. ", locations, channels) +
+		Name:  "LS19-" + number + "-time",
+		Title: "Time to pool the descriptors of an image, " + network,
+		Source: "López-Sánchez 2019 (thesis), table " + number +
+			": the second of its three times, of a Raspberry Pi 3 B+; ours of the machine that made this table",
+		Protocol: fmt.Sprintf("One image of %d random descriptors ≥ 0 of %d channels, in place of the network's; the "+
+			"least of three runs. m = 5,000, t = 2, s = 100. ", locations, channels) +
 			"The accuracies beside them need " + birds + ".",
 		Corner: "method", Columns: []string{"an image, ms"}, Timed: true, Cost: 1,
 		Rows: []Row{{"full", figures(full)}},

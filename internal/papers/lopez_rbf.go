@@ -13,11 +13,11 @@ import (
 // MNIST's 3 and 8.
 const rbfRows = 12_000
 
-// rbfTuning bounds those that choose its γ and C, the held-out quarter included.
+// rbfTuning bounds the rows for choosing its γ and C, the held-out quarter included.
 const rbfTuning = 4000
 
 // rbfMachine is the accuracy in percent of the support vector machine of the rbf kernel with the
-// hinge. trial numbers a choice of γ and C from 1 on; 0 takes the best on held-out training rows.
+// hinge. trial numbers a choice of γ and C from 1 on; 0 uses the best on held-out training rows.
 func rbfMachine(ctx context.Context, _ twoClasses, s split, trial float64, seed uint64) (percent, used float64, err error) {
 	train := s.train.pick(random.New(seed, "papers.rbf").Perm(s.train.x.Len()), rbfRows)
 	median, err := kernel.MedianGamma(train.x, 1, "rbf")
@@ -75,7 +75,7 @@ func predictedRight(m *exact.Classifier, test labelled) (float64, error) {
 	return 100 * float64(right) / float64(max(1, len(predicted))), nil
 }
 
-// pick are the rows of a list, n at most.
+// pick are the rows of a list, at most n.
 func (l labelled) pick(rows []int, n int) labelled {
 	rows = rows[:min(n, len(rows))]
 	out := labelled{x: matrix.Pick(l.x, rows)}

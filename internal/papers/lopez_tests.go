@@ -59,8 +59,10 @@ func lopezTests() *Table {
 		Name:   "LS19-3.4",
 		Title:  "Tests of the other methods against φ + RP, over the printed distortions",
 		Source: "López-Sánchez 2019 (thesis), table 3.4 (LS18's table 4), and Friedman's test, which is in its text",
-		Protocol: "Both are computed from the distortions that LS18 prints of CIFAR-10, ISOLET and STL-10, four D each, φ + RP being the best on STL-10, where it could not be computed. " +
-			"Friedman's χ² of the eight methods is 80.805 there, 80.806 here. The p-values of the comparisons with φ + RP are those of the normal distribution; the paper cuts digits off in place of rounding.",
+		Protocol: "Both are computed from the distortions that LS18 prints of CIFAR-10, ISOLET and STL-10, four D " +
+			"each, φ + RP being the best on STL-10, where it could not be computed. " +
+			"Friedman's χ² of the eight methods is 80.805 there, 80.806 here. The p-values of the comparisons with φ " +
+			"+ RP are those of the normal distribution; the paper cuts digits off in place of rounding.",
 		Corner: "p-values", Columns: []string{"unadjusted", "Bonferroni-Dunn", "Holm", "Hochberg"},
 		Certain: true, Digits: true, Cost: 0.1,
 	}

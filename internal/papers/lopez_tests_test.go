@@ -26,7 +26,8 @@ func TestLopezTests(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"all methods alike (Friedman), unadjusted", "KG-RP, m = 6√n, Hochberg", "D2PK-RP, t = 30, Bonferroni-Dunn"}; !slices.Equal(differ, want) {
+	if want := []string{"all methods alike (Friedman), unadjusted", "KG-RP, m = 6√n, Hochberg",
+		"D2PK-RP, t = 30, Bonferroni-Dunn"}; !slices.Equal(differ, want) {
 		t.Errorf("%q differ, want %q", differ, want)
 	}
 	// The protocol's χ².

@@ -20,12 +20,12 @@ type timings struct {
 	unit    float64 // of a second
 	apart   bool    // two columns for each D: to fit the map, and to map rows
 
-	// open reads the data. Its function draws the rows that are mapped, and rows from which maps that
-	// are fitted take theirs.
+	// open reads the data. Its function draws the rows that are mapped, and
+	// rows to fit maps to.
 	open func(ctx context.Context, dir string) (func(seed uint64) (x, train matrix.Rows), error)
 }
 
-// table fills in what the description implies.
+// table completes a table from its description.
 func (d timings) table(t Table) *Table {
 	for _, dim := range d.dims {
 		if d.apart {
@@ -61,7 +61,7 @@ func (d timings) table(t Table) *Table {
 					cfg := d.methods[i].cfg
 					cfg.Kernel, cfg.Features = d.kernel, dim
 					cfg.Seed = random.Hash(seed, "papers.times", uint64(i*len(d.dims)+j))
-					sample := x.Slice(0, 1) // of no use to a map that is drawn
+					sample := x.Slice(0, 1) // not used by a map that is drawn
 					if n := max(cfg.Pool, dim); feature.NeedsSample(cfg) {
 						sample = draw(train, n, cfg.Seed, "sample")
 						if cfg.Map == "nystrom" {
@@ -124,7 +124,8 @@ func lopezTimes2018() []*Table {
 	table := func(number, title, data string, cost float64) Table {
 		return Table{
 			Name: "LS18-" + number + "-time", Title: title, Data: data, Corner: "milliseconds", Cost: cost,
-			Source:   "López-Sánchez, Corchado, González Arrieta 2018, table " + number + ": times of its machine, of which it says nothing; ours of the machine that made this table",
+			Source: "López-Sánchez, Corchado, González Arrieta 2018, table " + number +
+				": times of its machine, of which it says nothing; ours of the machine that made this table",
 			Protocol: "To draw or to fit the map, and to map 200 rows; one run a seed. Data and options as in LS18-" + number + ".",
 		}
 	}
@@ -197,7 +198,8 @@ func lopezTimes2019() []*Table {
 		return func(seed uint64) (test, train matrix.Rows) { return part(x, 500, seed) }, err
 	}
 	base := timings{dims: []int{200, 500, 1000}, unit: 1}
-	make500 := func(t Table, k kernel.Kernel, open func(context.Context, string) (func(uint64) (matrix.Rows, matrix.Rows), error), methods []method) *Table {
+	make500 := func(t Table, k kernel.Kernel,
+		open func(context.Context, string) (func(uint64) (matrix.Rows, matrix.Rows), error), methods []method) *Table {
 		d := base
 		d.kernel, d.open, d.methods = k, open, methods
 		return d.table(t)

@@ -1,6 +1,6 @@
-// Package papers repeats the experiments of the papers that Mercer follows, and sets its own
-// figures beside theirs. A Table is one published table: what it was made of, the figures in
-// it, and the work that makes them again.
+// Package papers repeats the experiments of the papers behind Mercer, and compares
+// the results with theirs. A Table is one published table: its data, its figures,
+// and the experiment that reproduces them.
 package papers
 
 import (
@@ -17,52 +17,52 @@ import (
 	"mercer/internal/vec"
 )
 
-// Table is a table of a paper, or one after it on other data.
+// Table is a table of a paper, or one modelled on it with other data.
 type Table struct {
 	Name   string // such as S14-4.1
 	Title  string
 	Source string
 
-	// Protocol says how the figures are made, and what the paper leaves open.
+	// Protocol describes the experiment, and what the paper leaves open.
 	Protocol string
 
-	// Data is the folder of the data sets with what the table needs; "" if it makes its own.
+	// Data is the data set folder that the table needs; "" if it generates its data.
 	Data string
 
 	Corner  string // what the figures are
-	Gain    bool   // more is better; else they are errors, and less is
+	Gain    bool   // more is better; otherwise they are errors, and less is better
 	Columns []string
 	Rows    []Row
 
-	// LackingRows and LackingColumns are how many of the last rows and columns take data that are not
-	// to be had: theirs stand alone there.
+	// LackingRows and LackingColumns are how many of the last rows and columns need data that are not
+	// available: they show only the paper's figures.
 	LackingRows, LackingColumns int
 
-	// Unmarked are the columns whose figures are no better or worse than the paper's: times, which
-	// are of another machine, and sizes.
+	// Unmarked are the columns whose figures are not compared with the paper's: times, which
+	// are from another machine, and sizes.
 	Unmarked []int
 
-	// Digits says that figures are neither errors nor gains: they have the digits that the paper
-	// prints, or others.
+	// Digits means that figures are neither errors nor gains: they either have the digits that the
+	// paper prints or do not.
 	Digits bool
 
-	// Certain says that no figure depends on the seed, so that one run says all.
+	// Certain means that no figure depends on the seed, so that one run is enough.
 	Certain bool
 
-	// Timed says that figures are times, so that seeds run one after the other.
+	// Timed means that figures are times, so that seeds run one after the other.
 	Timed bool
 
-	// Cost is about how many seconds one seed takes on two cores.
+	// Cost is roughly how many seconds one seed takes on two cores.
 	Cost float64
 
-	// Clouds, of a table after a scatter plot, are what it shows, for seed 1; else nil.
+	// Clouds are the points, for seed 1, of a table modelled on a scatter plot; otherwise nil.
 	Clouds func() ([]Cloud, error)
 
 	// open reads the data, or a few rows of them if quick.
 	open func(ctx context.Context, dir string, quick bool) (run, error)
 }
 
-// made are how many rows and columns, the first ones, have data.
+// made is how many of the first rows and columns have data.
 func (t *Table) made() (rows, columns int) {
 	return len(t.Rows) - t.LackingRows, len(t.Columns) - t.LackingColumns
 }
@@ -76,14 +76,14 @@ type Row struct {
 
 // Figure is a number as a paper prints it.
 type Figure struct {
-	// Text is the figure as printed; "?" if the copy of the paper cannot be read there.
+	// Text is the figure as printed; "?" if the copy of the paper is illegible there.
 	Text string
 
 	Mean float64
 	SD   float64 // over the paper's runs; 0 if not given
 }
 
-// Readable says whether there is a figure and it could be read.
+// Readable reports whether there is a legible figure.
 func (f Figure) Readable() bool { return f.Text != "?" && f.Text != "" }
 
 // rounding is half a unit of the last digit printed.
@@ -96,7 +96,7 @@ func (f Figure) rounding() float64 {
 }
 
 // figures reads figures as a paper prints them: means, or mean±sd, separated by blanks; ? stands
-// for one that cannot be read, and - for none. There is no list of none.
+// for one that cannot be read, and - for none. An empty list is not allowed.
 func figures(text string) []Figure {
 	var all []Figure
 	for word := range strings.FieldsSeq(text) {
@@ -123,7 +123,7 @@ func figures(text string) []Figure {
 	return all
 }
 
-// run makes the experiment of one seed ready, which then computes its rows.
+// run prepares the experiment of one seed, which then computes its rows.
 type run func(seed uint64) (experiment, error)
 
 // experiment computes row i of a table that has data: the figures of the first columns, of which
@@ -132,7 +132,10 @@ type experiment func(i int) ([]float64, error)
 
 // Tables lists the tables.
 func Tables() []*Table {
-	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(), lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(), []*Table{lopezTests(), lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(), kumarHistograms(), histograms())
+	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(),
+		lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(),
+		[]*Table{lopezTests(), lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(),
+		kumarHistograms(), histograms())
 }
 
 // Papers are the marks of the papers, such as S14.
@@ -151,8 +154,8 @@ func (t *Table) Paper() string {
 	return mark
 }
 
-// Find returns the table of a name. Where there is none its error lists those of the paper that the
-// name begins with, or of all papers.
+// Find returns the table with a name. If there is none its error lists those of the paper that
+// the name begins with, or of all papers.
 func Find(name string) (*Table, error) {
 	var all, ofPaper []string
 	paper, _, _ := strings.Cut(name, "-")
@@ -170,22 +173,22 @@ func Find(name string) (*Table, error) {
 	return nil, fmt.Errorf("%q is not a table; known are %s", name, strings.Join(all, ", "))
 }
 
-// Options say how a table is made again.
+// Options define how a table is reproduced.
 type Options struct {
 	Dir   string // where the folders of the data sets are
 	Seeds int    // how many runs; seeds are 1, 2, …
 	Quick bool   // one seed, few rows, and one column where columns are expensive
 
-	// Journal is a file that keeps each row of each seed as soon as it is made, of any number of
-	// tables, so that a run that was stopped goes on, or more seeds are added. It does not tell
-	// data or programs apart. "" for none.
+	// Journal is a file that stores each row of each seed as soon as it is computed, for any number of
+	// tables, so that an interrupted run can be resumed, or more seeds added. It does not detect other data or
+	// another version of the program. "" for none.
 	Journal string
 
-	// Progress, if not nil, is told the share of the work that is done.
+	// Progress, if not nil, is called with the share of the work that is done.
 	Progress func(share float64)
 }
 
-// Result is a table made again.
+// Result is a reproduced table.
 type Result struct {
 	*Table
 	Seeds int
@@ -194,7 +197,7 @@ type Result struct {
 	// Cells are ours, by row and column.
 	Cells [][]Cell
 
-	// Missing says what is missing where the data are not there, and Cells have no figures.
+	// Missing describes missing data, in which case Cells have no figures.
 	Missing string
 }
 
@@ -208,8 +211,8 @@ type Cell struct {
 type Mark string
 
 const (
-	// Within: the means are no further apart than the paper's runs scatter (one standard
-	// deviation, ours where the paper gives none) and its rounding hides.
+	// Within: the means differ by no more than one standard deviation of the paper's
+	// runs (ours if the paper gives none) plus the paper's rounding.
 	Within Mark = "within"
 	Better Mark = "better" // less by more than that, of gains more
 	Worse  Mark = "worse"  // the other way round
@@ -222,7 +225,7 @@ const (
 	NoFigure   Mark = "" // the paper has none, or one that is not to be compared, or nothing says how figures scatter
 )
 
-// Run makes a table again. Where the data are not there, the result says so.
+// Run reproduces a table. If data are missing, the result says so.
 func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 	if opt.Quick {
 		opt.Seeds = 1
@@ -278,9 +281,9 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 	return r, nil
 }
 
-// values runs all seeds, by row, seed and column. Two seeds run at the same time, as
-// much of the work of one is done by a single thread; no more do, as some take 2 GB. Where times
-// are measured one runs.
+// values runs all seeds, by row, seed and column. Two seeds run at the same time,
+// as much of the work of one is single-threaded; not more, as some take 2 GB. If times are
+// measured only one runs.
 func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Options) ([][][]float64, error) {
 	rows, _ := t.made()
 	values := make([][][]float64, rows)
@@ -336,8 +339,8 @@ func (t *Table) values(ctx context.Context, prepare run, made *rowsMade, opt Opt
 	return values, nil
 }
 
-// mark compares our mean and standard deviation with a paper's figure. Known says that sd is how ours
-// scatter: of one seed it is not, and then only a paper's own deviation can tell.
+// mark compares our mean and standard deviation with a paper's figure. known means that sd is the scatter of
+// our runs: for a single seed it is unknown, and then only the paper's own deviation counts.
 func mark(theirs Figure, mean, sd float64, gain, known bool) Mark {
 	if theirs.Text == "" {
 		return NoFigure
@@ -366,7 +369,7 @@ func mark(theirs Figure, mean, sd float64, gain, known bool) Mark {
 	return Within
 }
 
-// digitsMark says whether a figure has the digits that a paper prints, cut off or rounded.
+// digitsMark reports whether a figure has the digits that a paper prints, truncated or rounded.
 func digitsMark(theirs Figure, value float64) Mark {
 	switch {
 	case theirs.Text == "":

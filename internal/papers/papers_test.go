@@ -22,7 +22,8 @@ func TestTablesAreWhole(t *testing.T) {
 		if found, err := Find(strings.ToLower(table.Name)); err != nil || found.Title != table.Title {
 			t.Errorf("%s is not found by its name: %v", table.Name, err)
 		}
-		if table.Title == "" || table.Source == "" || table.Protocol == "" || table.Corner == "" || len(table.Columns) == 0 || len(table.Rows) == 0 {
+		if table.Title == "" || table.Source == "" || table.Protocol == "" || table.Corner == "" ||
+			len(table.Columns) == 0 || len(table.Rows) == 0 {
 			t.Errorf("%s lacks something", table.Name)
 		}
 		rows := map[string]bool{}
@@ -77,11 +78,12 @@ func byRandomMap(row string) bool {
 	return row != "linear SVM" && row != "(γ x·y + 1)², exact" && !strings.HasPrefix(row, "rbf, exact")
 }
 
-// In all tables errors fall as D grows, but for rounding and the scatter of both figures, and
+// In all tables errors fall as D grows, up to rounding and the scatter of both figures, and
 // a random projection from the feature space is a projection: its figures are those of χ²_D.
 func TestFiguresAreThoseOfErrors(t *testing.T) {
 	for _, table := range Tables() {
-		if table.Gain || table.Digits || table.Unmarked != nil || strings.HasPrefix(table.Name, "S14-F") || table.Name == "K10-1" { // no columns of one measure
+		// These have no columns of one measure.
+		if table.Gain || table.Digits || table.Unmarked != nil || strings.HasPrefix(table.Name, "S14-F") || table.Name == "K10-1" {
 			continue
 		}
 		if table.Name == "S14-4.1" {

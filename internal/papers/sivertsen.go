@@ -20,7 +20,8 @@ func sivertsen2014() []*Table {
 		Cost:   2,
 		Title:  "Kernel estimation error of Fastfood and TensorSketch",
 		Source: "Sivertsen 2014, table 4.1: averages over 16 runs",
-		Protocol: "10,000 pairs of rows uniform in [0, 1]^16; Fastfood for exp(-‖x-y‖²/(2σ²)), σ = 2, with D frequencies (2D features), " +
+		Protocol: "10,000 pairs of rows uniform in [0, 1]^16; Fastfood for exp(-‖x-y‖²/(2σ²)), σ = 2, with D " +
+			"frequencies (2D features), " +
 			"TensorSketch for (x·y)² with D features. Mean absolute error, and mean relative error in % over the pairs where it is at most 100 %.",
 		Corner:  "mean error, by D",
 		Columns: []string{"Fastfood abs.", "Fastfood rel. %", "TensorSketch abs.", "TensorSketch rel. %"},

@@ -15,13 +15,14 @@ import (
 	"mercer/matrix"
 )
 
-// sivertsenSource says where a figure is from.
+// sivertsenSource is the source of a figure.
 func sivertsenSource(figure string) string { return "Sivertsen 2014, figure " + figure }
 
 // radial is S14's Fastfood with frequencies of the Gaussian kernel of width σ, each of which gives two
 // features.
 func radial(frequencies int, sigma float64, seed uint64) feature.Config {
-	return feature.Config{Map: "fastfood", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1 / (2 * sigma * sigma)}, Features: 2 * frequencies, Seed: seed}
+	return feature.Config{Map: "fastfood", Kernel: kernel.Kernel{Name: "rbf", Gamma: 1 / (2 * sigma * sigma)},
+		Features: 2 * frequencies, Seed: seed}
 }
 
 // sketched is S14's TensorSketch of (x·y)².
@@ -29,7 +30,7 @@ func sketched(features int, seed uint64) feature.Config {
 	return feature.Config{Map: "tensorsketch", Kernel: kernel.Kernel{Name: "poly", Gamma: 1, Degree: 2}, Features: features, Seed: seed}
 }
 
-// Cloud are pairs of rows: a kernel's values, and the estimates of them by a map.
+// Cloud is pairs of rows: a kernel's values, and their estimates by a map.
 type Cloud struct {
 	Name            string
 	Exact, Estimate []float64
@@ -72,7 +73,7 @@ func inner(a, b []float32) float64 {
 	return sum
 }
 
-// tenths cuts a cloud into ten of as many pairs, by the kernel's value.
+// tenths divides a cloud into ten parts of equally many pairs, by the kernel's value.
 func (c Cloud) tenths() []Cloud {
 	order := ascending(c.Exact)
 	parts := make([]Cloud, 10)
@@ -83,8 +84,9 @@ func (c Cloud) tenths() []Cloud {
 	return parts
 }
 
-// drawn makes an experiment that computes every row for itself.
-func drawn(row func(ctx context.Context, i int, seed uint64, quick bool) ([]float64, error)) func(context.Context, string, bool) (run, error) {
+// drawn makes an experiment that computes every row separately.
+func drawn(row func(ctx context.Context, i int, seed uint64, quick bool) ([]float64, error)) func(context.Context, string,
+	bool) (run, error) {
 	return func(ctx context.Context, _ string, quick bool) (run, error) {
 		return func(seed uint64) (experiment, error) {
 			return func(i int) ([]float64, error) { return row(ctx, i, seed, quick) }, nil
@@ -110,7 +112,7 @@ func partNames() []string {
 	return names
 }
 
-// byParts makes the rows of a table that looks at a cloud and its tenths by the kernel's value.
+// byParts makes the rows of a table of a cloud and its tenths by the kernel's value.
 func byParts(t *Table, cloud func(seed uint64, quick bool) (Cloud, error)) {
 	t.Columns = []string{"mean k", "mean estimate", "abs. error", "rel. error %", "pairs below 100 %"}
 	for _, name := range partNames() {
@@ -146,11 +148,12 @@ func mean(v []float64) float64 {
 
 func sivertsenScatter() *Table {
 	t := &Table{
-		Name:     "S14-F4.1",
-		Title:    "Estimates by Fastfood against the Gaussian kernel",
-		Source:   sivertsenSource("4.1: a scatter plot of one map"),
-		Protocol: "The 4,950 pairs of 100 rows uniform in [0, 1]^16; σ = 1.5, 512 frequencies. In place of the scatter plot, its ten parts of as many pairs, by the kernel's value.",
-		Corner:   "estimates", Cost: 0.05,
+		Name:   "S14-F4.1",
+		Title:  "Estimates by Fastfood against the Gaussian kernel",
+		Source: sivertsenSource("4.1: a scatter plot of one map"),
+		Protocol: "The 4,950 pairs of 100 rows uniform in [0, 1]^16; σ = 1.5, 512 frequencies. In place of the " +
+			"scatter plot, its ten parts of as many pairs, by the kernel's value.",
+		Corner: "estimates", Cost: 0.05,
 	}
 	byParts(t, func(seed uint64, _ bool) (Cloud, error) {
 		return everyPair(radial(512, 1.5, seed), uniform(scatterRows, 16, seed, "papers.scatter"))
@@ -161,11 +164,13 @@ func sivertsenScatter() *Table {
 
 func sivertsenParts() *Table {
 	t := &Table{
-		Name:     "S14-F4.6",
-		Title:    "Error of Fastfood over the kernel's range",
-		Source:   sivertsenSource("4.6: a plot by sections of the kernel's range"),
-		Protocol: "10,000 pairs of rows uniform in [0, 1]^8; σ = 0.6, 128 frequencies. Ten parts of as many pairs by the kernel's value; the paper has sections of equal width, and says that the relative error drops where the kernel is large.",
-		Corner:   "errors", Cost: 0.1,
+		Name:   "S14-F4.6",
+		Title:  "Error of Fastfood over the kernel's range",
+		Source: sivertsenSource("4.6: a plot by sections of the kernel's range"),
+		Protocol: "10,000 pairs of rows uniform in [0, 1]^8; σ = 0.6, 128 frequencies. Ten parts of as many pairs by " +
+			"the kernel's value; the paper has sections of equal width, and says that the relative error drops where " +
+			"the kernel is large.",
+		Corner: "errors", Cost: 0.1,
 	}
 	byParts(t, func(seed uint64, quick bool) (Cloud, error) {
 		pairs := 10_000
@@ -189,14 +194,15 @@ func pairsOf(cfg feature.Config, x, y *matrix.Dense) (c Cloud, err error) {
 
 func sivertsenRange() *Table {
 	t := &Table{
-		Name:     "S14-F4.2",
-		Title:    "TensorSketch on rows around 0 and on positive rows",
-		Source:   sivertsenSource("4.2: two scatter plots of one map each"),
-		Protocol: "The 4,950 pairs of 100 rows; (x·y)², d = 16, D = 128. The paper says that on [-1, 1] accuracy is much lower and values concentrate on 0.",
-		Corner:   "rows uniform in",
-		Columns:  []string{"mean k", "largest k", "abs. error", "rel. error %", "pairs below 100 %"},
-		Rows:     []Row{{Name: "[-1, 1]"}, {Name: "[0, 1]"}},
-		Cost:     0.05,
+		Name:   "S14-F4.2",
+		Title:  "TensorSketch on rows around 0 and on positive rows",
+		Source: sivertsenSource("4.2: two scatter plots of one map each"),
+		Protocol: "The 4,950 pairs of 100 rows; (x·y)², d = 16, D = 128. The paper says that on [-1, 1] accuracy is " +
+			"much lower and values concentrate on 0.",
+		Corner:  "rows uniform in",
+		Columns: []string{"mean k", "largest k", "abs. error", "rel. error %", "pairs below 100 %"},
+		Rows:    []Row{{Name: "[-1, 1]"}, {Name: "[0, 1]"}},
+		Cost:    0.05,
 	}
 	cloud := func(i int, seed uint64) (Cloud, error) {
 		x := uniform(scatterRows, 16, seed, "papers.scatter")
@@ -235,7 +241,8 @@ func sivertsenForms() *Table {
 		Name:   "S14-F4.4",
 		Title:  "Error of Fastfood by D, with sines and cosines and with phases",
 		Source: sivertsenSource("4.4 and, with phases, C.4: averages over 16 runs"),
-		Protocol: "10,000 pairs of rows uniform in [0, 1]^16, σ = 3; z = [cos ω·x, sin ω·x]/√D of D frequencies, and z'' = √(2/D)·cos(ω·x + b). " +
+		Protocol: "10,000 pairs of rows uniform in [0, 1]^16, σ = 3; z = [cos ω·x, sin ω·x]/√D of D frequencies, and " +
+			"z'' = √(2/D)·cos(ω·x + b). " +
 			"The paper finds a lower bound of the error of z''; the formula has none, and ours falls as 1/√D.",
 		Corner:  "mean error, by D",
 		Columns: []string{"z abs.", "z rel. %", "z'' abs.", "z'' rel. %"},
@@ -312,7 +319,8 @@ func sivertsenSparsity() *Table {
 		Name:   "S14-F4.7",
 		Title:  "Error of TensorSketch by the number of zeros",
 		Source: sivertsenSource("4.7: averages over 12 runs"),
-		Protocol: "(x·x)² of a row of 40 with so many zeros, the others being 1/√(number of these), so that the kernel is 1; D = 128. The mean of 100 maps: all rows that the paper's construction makes are equal. " +
+		Protocol: "(x·x)² of a row of 40 with so many zeros, the others being 1/√(number of these), so that the " +
+			"kernel is 1; D = 128. The mean of 100 maps: all rows that the paper's construction makes are equal. " +
 			"The paper says that the error rises at first and then drops.",
 		Corner:  "relative error, by zeros of 40",
 		Columns: []string{"rel. error %", "collision-free hash, rel. error %"},
@@ -354,14 +362,18 @@ func sivertsenConverted() *Table {
 		Name:   "S14-F4.8",
 		Title:  "Estimates of one kernel made from those of the other",
 		Source: sivertsenSource("4.8 and, with the lengths of the inputs, D.1: scatter plots of one map each"),
-		Protocol: "The 4,950 pairs of 100 rows uniform in [0, 1]^16; σ = 2, (x·y)²; D, which the paper does not give, is 512 (of frequencies and of outputs). ‖x-y‖² = ‖x‖² + ‖y‖² - 2x·y turns one into the other, " +
-			"lengths being those of the features: ‖x‖⁴ = z·z of TensorSketch, but 1 of Fastfood. An estimate that is not positive has no root and no logarithm: it is taken for 0, and for 10⁻⁶. " +
-			"The paper says that converted estimates are very precise by TensorSketch, very inaccurate by Fastfood, and accurate by Fastfood with the lengths of the inputs.",
+		Protocol: "The 4,950 pairs of 100 rows uniform in [0, 1]^16; σ = 2, (x·y)²; D, which the paper does not give, " +
+			"is 512 (of frequencies and of outputs). ‖x-y‖² = ‖x‖² + ‖y‖² - 2x·y turns one into the other, " +
+			"lengths being those of the features: ‖x‖⁴ = z·z of TensorSketch, but 1 of Fastfood. An estimate that is " +
+			"not positive has no root and no logarithm: it is taken for 0, and for 10⁻⁶. " +
+			"The paper says that converted estimates are very precise by TensorSketch, very inaccurate by Fastfood, " +
+			"and accurate by Fastfood with the lengths of the inputs.",
 		Corner:  "errors",
 		Columns: []string{"abs. error", "rel. error %", "pairs below 100 %"},
 		Cost:    0.1,
 	}
-	for _, name := range []string{"Gaussian by Fastfood", "Gaussian by TensorSketch, converted", "(x·y)² by TensorSketch", "(x·y)² by Fastfood, converted", "(x·y)² by Fastfood and lengths, converted"} {
+	for _, name := range []string{"Gaussian by Fastfood", "Gaussian by TensorSketch, converted", "(x·y)² by TensorSketch",
+		"(x·y)² by Fastfood, converted", "(x·y)² by Fastfood and lengths, converted"} {
 		t.Rows = append(t.Rows, Row{Name: name})
 	}
 	clouds := func(seed uint64) ([]Cloud, error) {
@@ -410,7 +422,7 @@ func sivertsenConverted() *Table {
 	return t
 }
 
-// sketchedLengths are the ‖x‖² that the features of (x·y)² say.
+// sketchedLengths are the ‖x‖² estimated by the features of (x·y)².
 func sketchedLengths(cfg feature.Config, x *matrix.Dense) ([]float64, error) {
 	m, err := feature.New(cfg, x.Cols)
 	if err != nil {
@@ -425,7 +437,7 @@ func sketchedLengths(cfg feature.Config, x *matrix.Dense) ([]float64, error) {
 	return squared, nil
 }
 
-// ascending are the places of values in order of their size.
+// ascending are the indices of values in ascending order.
 func ascending(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {

@@ -13,8 +13,8 @@ import (
 	"mercer/matrix"
 )
 
-// fastest is the least time in milliseconds of three runs: what else the machine does makes runs
-// slower, never faster.
+// fastest is the least time in milliseconds of three runs: other work on the machine makes
+// runs slower, never faster.
 func fastest(run func() error) (float64, error) {
 	best := 0.0
 	for i := range 3 {
@@ -40,7 +40,8 @@ func every(t *Table) []int {
 
 // sivertsenSpeed are the figures of S14 that show times: by rows, by features and by dimensions.
 func sivertsenSpeed() []*Table {
-	const open = "To draw a map and to map the rows; the least of three runs. The paper's figures are plots without numbers, so that there are none of theirs. "
+	const open = "To draw a map and to map the rows; the least of three runs. The paper's figures are plots without " +
+		"numbers, so that there are none of theirs. "
 	var all []*Table
 	for _, f := range []struct {
 		name, by, symbol, source, says string
@@ -48,9 +49,15 @@ func sivertsenSpeed() []*Table {
 		n, d, dim                      int // of what does not change
 		cost                           float64
 	}{
-		{"S14-F4.9", "samples", "n", "4.9 and, with phases, C.1", "d = 16, D = 16. The paper says that both are linear in n, and with phases faster.", []int{1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000}, 0, 16, 16, 0.5},
-		{"S14-F4.10", "features", "D", "4.10 and, with phases, C.2", "d = 16, n = 1,000. The paper says that both look linear in D, and TensorSketch is faster.", []int{16, 64, 256, 1024, 4096, 8192, 16_384}, 1000, 16, 0, 1},
-		{"S14-F4.11", "dimensions", "d", "4.11 and, with phases, C.3", "D = 4,096, n = 1,000. The paper says that Fastfood grows as log d, TensorSketch as d.", []int{16, 32, 64, 128, 256, 512, 1024, 2048, 4096}, 1000, 0, 4096, 2},
+		{"S14-F4.9", "samples", "n", "4.9 and, with phases, C.1",
+			"d = 16, D = 16. The paper says that both are linear in n, and with phases faster.",
+			[]int{1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000}, 0, 16, 16, 0.5},
+		{"S14-F4.10", "features", "D", "4.10 and, with phases, C.2",
+			"d = 16, n = 1,000. The paper says that both look linear in D, and TensorSketch is faster.",
+			[]int{16, 64, 256, 1024, 4096, 8192, 16_384}, 1000, 16, 0, 1},
+		{"S14-F4.11", "dimensions", "d", "4.11 and, with phases, C.3",
+			"D = 4,096, n = 1,000. The paper says that Fastfood grows as log d, TensorSketch as d.",
+			[]int{16, 32, 64, 128, 256, 512, 1024, 2048, 4096}, 1000, 0, 4096, 2},
 	} {
 		t := &Table{
 			Name:     f.name,
@@ -104,13 +111,14 @@ func sivertsenSpeed() []*Table {
 // sivertsenHadamard is S14's figure of the Walsh-Hadamard transform.
 func sivertsenHadamard() *Table {
 	t := &Table{
-		Name:     "S14-FA.1",
-		Title:    "Time of the fast Walsh-Hadamard transform and of the product with the matrix",
-		Source:   sivertsenSource("A.1"),
-		Protocol: "One vector of n numbers; the least of three runs, of many vectors if it is short, in float32 on one thread. The paper has Boost's optimised product, and a plot without numbers: the transform takes O(n log n).",
-		Corner:   "microseconds, by n",
-		Columns:  []string{"transform", "matrix-vector product"},
-		Cost:     1,
+		Name:   "S14-FA.1",
+		Title:  "Time of the fast Walsh-Hadamard transform and of the product with the matrix",
+		Source: sivertsenSource("A.1"),
+		Protocol: "One vector of n numbers; the least of three runs, of many vectors if it is short, in float32 on " +
+			"one thread. The paper has Boost's optimised product, and a plot without numbers: the transform takes O(n log n).",
+		Corner:  "microseconds, by n",
+		Columns: []string{"transform", "matrix-vector product"},
+		Cost:    1,
 	}
 	t.Unmarked, t.Timed = every(t), true
 	const most = 4096

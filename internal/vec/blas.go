@@ -1,14 +1,14 @@
-// Package vec holds the loops that everything else rests on: matrix products, dot
+// Package vec has the inner loops of everything else: matrix products, dot
 // products, elementary functions over slices. They work on slices with strides, know
-// nothing of rows, kernels or models, and are the one place where the machine's vector
-// instructions come in.
+// nothing of rows, kernels or models, and are the only place where the machine's vector
+// instructions are used.
 //
-// Every product is bit for bit the same for any number of threads and however the rows
-// come in batches.
+// Every product has the same bits for any number of threads and any division of
+// rows into batches.
 package vec
 
 // Gemm32 computes C = A·B for A m×k, B k×n, C m×n, row-major with strides lda, ldb, ldc. A
-// row of C depends on the same row of A and on B alone, to the bit.
+// row of C depends only on the same row of A and on B, to the bit.
 func Gemm32(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
 	micro32.multiply(product[float32]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
 }
@@ -42,12 +42,14 @@ func SyrkAdd(n, k int, z []float64, ldz int, c []float64, ldc int) {
 // float64: products are summed in float32 over blocks of at most 560 rows, two such sums in
 // float32, and those in float64. It takes half the time of SyrkAdd.
 func SyrkAddWide(n, k int, z []float32, ldz int, c []float64, ldc int) {
-	micro32.multiply(product[float32]{m: n, n: n, k: k, alpha: 1, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, wide: c, ldc: ldc, part: upper})
+	micro32.multiply(product[float32]{m: n, n: n, k: k, alpha: 1, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, wide: c,
+		ldc: ldc, part: upper})
 }
 
 // syrk computes the upper triangle of C += αZᵀZ.
 func syrk(alpha float64, n, k int, z []float64, ldz int, c []float64, ldc int) {
-	micro64.multiply(product[float64]{m: n, n: n, k: k, alpha: alpha, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1, add: true, c: c, ldc: ldc, part: upper})
+	micro64.multiply(product[float64]{m: n, n: n, k: k, alpha: alpha, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1,
+		add: true, c: c, ldc: ldc, part: upper})
 }
 
 // GemmNT computes C = A·Bᵀ for A m×k, B n×k, C m×n in float64.

@@ -1,7 +1,7 @@
 package vec
 
-// GemmAddTNWide computes C += Aᵀ·B for a float32 A k×m, B k×n and C m×n in float64, for an n of
-// a few: every element of C is the sum, over blocks of columnRows rows, of one chain of
+// GemmAddTNWide computes C += Aᵀ·B for a float32 A k×m, B k×n and C m×n in float64, for
+// small n: every element of C is the sum, over blocks of columnRows rows, of one chain of
 // multiply-adds in their order.
 func GemmAddTNWide(m, n, k int, a []float32, lda int, b []float64, ldb int, c []float64, ldc int) {
 	if m == 0 || n == 0 || k == 0 {
@@ -41,14 +41,14 @@ func GemmAddTNWide(m, n, k int, a []float32, lda int, b []float64, ldb int, c []
 	micro64.keep(right)
 }
 
-// columnRows is how many rows one call of a kernel reads, which cannot be interrupted.
+// columnRows is how many rows one call of a kernel reads, which cannot be preempted.
 const columnRows = 1024
 
-// columnShape is what the kernels of a level multiply: width columns of A with a few columns
-// of B, or with many.
+// columnShape is the shape of the kernels of a level: width columns of A times a few
+// columns of B, or many.
 type columnShape struct{ width, few, many int }
 
-// step is how many columns of B are multiplied next if n are left.
+// step is how many columns of B are multiplied next if n remain.
 func (s columnShape) step(n int) int {
 	if n > s.few {
 		return s.many
@@ -56,7 +56,7 @@ func (s columnShape) step(n int) int {
 	return s.few
 }
 
-// padded is n filled up to what the kernels take.
+// padded is n rounded up to what the kernels take.
 func (s columnShape) padded(n int) int {
 	all := 0
 	for all < n {
@@ -65,11 +65,11 @@ func (s columnShape) padded(n int) int {
 	return all
 }
 
-// columnProducts is room for what one call of any kernel writes: its columns of A by those of
-// B, one of B behind the other.
+// columnProducts is room for the output of one call of any kernel: its columns of A times those of
+// B, one column of B after the other.
 type columnProducts [16 * 12]float64
 
-// group multiplies a group of columns of A, of which the first m are wanted, with all of B.
+// group multiplies a group of columns of A, of which the first m are needed, with all of B.
 func (s columnShape) group(m, n, rows int, a []float32, lda int, b []float64, ldb int, c []float64, ldc int) {
 	var products columnProducts
 	for t := 0; t < n; {
@@ -84,7 +84,7 @@ func (s columnShape) group(m, n, rows int, a []float32, lda int, b []float64, ld
 	}
 }
 
-// plainColumns are what multiplyColumnsPlain multiplies.
+// plainColumns is the shape of multiplyColumnsPlain.
 var plainColumns = columnShape{width: 16, few: 4, many: 12}
 
 func multiplyColumnsPlain(many bool, rows int, a []float32, lda int, b []float64, ldb int, products *columnProducts) {

@@ -12,7 +12,7 @@ func columnKernels() columnShape {
 	return columnShape{width: 8, few: 2, many: 6}
 }
 
-// multiplyColumns calls its kernels by name: behind a variable, products would escape to the heap.
+// multiplyColumns calls its kernels by name: through a variable, products would escape to the heap.
 func multiplyColumns(many bool, rows int, a []float32, lda int, b []float64, ldb int, products *columnProducts) {
 	switch {
 	case level == generic:

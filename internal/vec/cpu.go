@@ -1,7 +1,7 @@
 package vec
 
-// instructions is what the kernels are written in. Levels are ordered: each has what the ones
-// before it have.
+// instructions are a level of instruction sets for kernels. Levels are ordered: each includes
+// the previous ones.
 type instructions int
 
 const (

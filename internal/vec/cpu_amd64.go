@@ -21,8 +21,8 @@ func best() instructions {
 	return avx2
 }
 
-// level is the instructions in use: the best, or less where MERCER_CPU=generic or avx2 asks
-// for less, as tests do.
+// level is the instructions in use: the best, or fewer if MERCER_CPU=generic or avx2 asks
+// for that, as tests do.
 var level = min(best(), asked())
 
 func asked() instructions {

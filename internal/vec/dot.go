@@ -1,7 +1,7 @@
 package vec
 
 // Dot products and scaled sums of slices, for the solvers. Sums have a fixed order: a result
-// depends on the numbers alone.
+// depends only on the numbers.
 
 // Dot32 is x·y, of equal lengths, summed in float32.
 func Dot32(x, y []float32) float32 {
@@ -124,8 +124,8 @@ func AxpyWide(alpha float64, x []float32, y []float64) {
 	copy(y[n:], ys[:])
 }
 
-// axpyBlock is what the kernels of Axpy treat together, or a multiple of it. What is left
-// over goes through them too, so that all elements round alike.
+// axpyBlock is the number of elements that the kernels of Axpy process together, or a multiple of it. The
+// remainder uses the same kernels, so that all elements are rounded in the same way.
 const axpyBlock = 16
 
 // SparseDot32 is the product of a sparse vector, val[t] at idx[t], with a dense one, summed
@@ -152,9 +152,9 @@ func SparseAxpy32(alpha float32, idx []int32, val, y []float32) {
 	}
 }
 
-// Fetch64 asks for x to be brought into the second cache, and does not wait for it: for
-// numbers far apart that will be wanted soon. The processor finds out by itself what comes next
-// of numbers one behind the other.
+// Fetch64 prefetches x into the L2 cache: for numbers far
+// apart that will be needed soon. Contiguous numbers are prefetched
+// by the processor itself.
 func Fetch64(x []float64) {
 	if len(x) > 0 {
 		fetch64(&x[0], (len(x)+7)/8)

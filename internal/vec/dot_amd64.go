@@ -2,16 +2,16 @@
 
 package vec
 
-// longestDot is how many elements one call of a kernel gets: it cannot be interrupted. It
-// decides the bits of longer dot products.
+// longestDot is how many elements one call of a kernel gets, because it cannot be preempted.
+// It determines the bits of longer dot products.
 const longestDot = 1 << 15
 
-// longestAxpy is the same for scaled sums. It is shorter, since pages that were never touched
-// interrupt a call twice, to be read and to be written.
+// longestAxpy is the same for scaled sums. It is shorter, since untouched
+// pages fault twice, on reading and on writing.
 const longestAxpy = 1 << 13
 
-// These treat the first elements, as many as one call may and the block allows, and say how
-// many they are.
+// These process the first elements, as many as one call may and the block allows, and
+// return their number.
 
 func dotBlocks32(x, y []float32) (sum float32, n int) {
 	n = min(len(x), longestDot) &^ 15

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// The eigenvalues and eigenvectors of a symmetric matrix, in four steps, a file each:
+// The eigenvalues and eigenvectors of a symmetric matrix, in four steps, one per file:
 //
 //	eigen_tridiagonal.go  A = QTQᵀ by Householder reflections, T tridiagonal
 //	eigen_conquer.go      T = SΛSᵀ by dividing and conquering (eigen_secular.go the roots that
 //	                      a merge takes, eigen_ql.go the small problems at the bottom)
 //	eigen_back.go         the eigenvectors QS of A
 //
-// (Golub and Van Loan, Matrix Computations, chapter 8.) All but half of the first step and
-// some n² operations is matrix products; that half, n³/3 multiply-adds, is products of a
-// matrix with a vector and as fast as memory is read.
+// (Golub and Van Loan, Matrix Computations, chapter 8.) All but half of the first step
+// and some n² operations are matrix products; that half, n³/3 multiply-adds, is
+// matrix-vector products bound by memory bandwidth.
 
 // EigenSym computes the eigenvalues, ascending, of a symmetric A, n×n, of which only the upper
 // triangle is read. If vectors is set, it overwrites A with as many orthonormal eigenvectors,
-// row k of A that of values[k]; otherwise it overwrites the upper triangle with numbers of no
-// use and leaves the rest alone. values takes n numbers.
+// row k of A that of values[k]; otherwise it overwrites the upper triangle with garbage
+// and leaves the rest unchanged. values has n numbers.
 //
-// The eigenvalues are off by at most some n·2⁻⁵²‖A‖, and so are the residuals of the vectors:
-// small eigenvalues have no more right digits than that.
+// The errors of the eigenvalues are at most about n·2⁻⁵²‖A‖, and so are the residuals of the
+// vectors: small eigenvalues are no more accurate than that.
 //
-// It returns false, with A and values undefined, where A's upper triangle has a number that is
-// NaN or infinite, or where the iteration for the small problems does not converge, which was
-// never seen. It takes work memory for 2n² + 1000n numbers if vectors is set.
+// It returns false, with A and values undefined, if A's upper triangle has a NaN or an
+// infinity, or if the iteration for the small problems does not converge, which has never
+// been observed. It takes work memory for 2n² + 1000n numbers if vectors is set.
 func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool {
 	if vectors {
 		return EigenSymTop(n, a, lda, values, func([]float64) int { return n })
@@ -44,12 +44,12 @@ func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool 
 	return true
 }
 
-// EigenSymTop is EigenSym for the eigenvectors of the k largest eigenvalues: when it knows all
-// values, ascending, it asks top, which is given them, what k is. The first k rows of A become
-// the vectors of the last k values; what the others hold is of no use.
+// EigenSymTop is EigenSym for the eigenvectors of the k largest eigenvalues:
+// it calls top with all values, ascending, to get k. The first k rows of A become
+// the vectors of the last k values; the others are garbage.
 //
-// Beside the first step, 2n³/3 multiply-adds of which it saves nothing, EigenSym takes up to
-// n³·5/3; of these n²(n-k)·3/2 are saved. The work memory is the same.
+// In addition to the first step of 2n³/3 multiply-adds, in which nothing is saved, EigenSym takes
+// up to n³·5/3; of these n²(n-k)·3/2 are saved. The work memory is the same.
 func EigenSymTop(n int, a []float64, lda int, values []float64, top func(values []float64) int) bool {
 	if n == 0 {
 		return true
@@ -69,7 +69,7 @@ func EigenSymTop(n int, a []float64, lda int, values []float64, top func(values 
 		return false
 	}
 	wanted := order[n-k:]
-	place := make([]int, n) // of wanted rows, which move up to be together
+	place := make([]int, n) // of needed rows, which move up to be contiguous
 	for to, from := range slices.Sorted(slices.Values(wanted)) {
 		place[from] = to
 		if to != from {
@@ -98,7 +98,7 @@ func toTridiagonal(n int, a []float64, lda int, d []float64) (e, tau []float64, 
 	if !finite {
 		return nil, nil, 0, false
 	}
-	// Squares of what matters may neither overflow nor underflow.
+	// Squares of relevant numbers must neither overflow nor underflow.
 	if largest > 0 && (largest > 0x1p200 || largest < 0x1p-200) {
 		_, exponent = math.Frexp(largest)
 		scaleUpper(n, a, lda, -exponent)
@@ -119,8 +119,8 @@ func scaleValues(values []float64, exponent int) {
 	}
 }
 
-// dropNothings makes those e 0 that are nothing beside the largest d or e, far less than
-// rounding: the iterations compare with what is near, and squares of such numbers underflow.
+// dropNothings sets those e to 0 that are negligible compared with the largest d or e, far
+// below rounding: the iterations compare with neighbouring numbers, and squares of such e underflow.
 func dropNothings(d, e []float64) {
 	largest := 0.0
 	for _, v := range d {

@@ -10,15 +10,15 @@ import (
 const leafOrder = 32
 
 // conquer computes the eigenvalues and eigenvectors of the tridiagonal T, n×n, with d on its
-// diagonal and e[:n-1] beside it: d becomes the eigenvalues, and row i of S, n×n with stride
-// lds and 0 before, the eigenvector of d[i]; order lists the rows by ascending eigenvalue. Only
-// the last k of them, as many as top says of the ascending eigenvalues, need be vectors; the
-// others may be left half done. e is lost.
+// diagonal and e[:n-1] next to it: d becomes the eigenvalues, and row i of S, n×n with stride
+// lds and initially 0, the eigenvector of d[i]; order lists the rows by ascending eigenvalue. Only
+// the last k of them, where top returns k for the ascending eigenvalues, need be vectors; the
+// others may be left unfinished. e is overwritten.
 //
-// Divide and conquer (Cuppen 1981): without the element β beside the diagonal where it is cut
-// in halves, T is two smaller problems, T = diag(T₁, T₂) + |β|·v·vᵀ with v = e ± e of the rows
+// Divide and conquer (Cuppen 1981): without the off-diagonal element β between its
+// halves, T is two smaller problems, T = diag(T₁, T₂) + |β|·v·vᵀ with v = e ± e of the rows
 // that meet there. With the eigenvectors of the halves for a basis it is a diagonal plus
-// ρzzᵀ, whose eigenvectors a product turns into those of T.
+// ρzzᵀ, whose eigenvectors a matrix product turns into those of T.
 func conquer(n int, d, e, s []float64, lds int, top func(sorted []float64) int) (order []int, k int, ok bool) {
 	order = make([]int, n)
 	leaves := 1 // a power of 2
@@ -81,7 +81,7 @@ func inOrder(d []float64, order []int) []float64 {
 	return sorted
 }
 
-// sortPlaces makes order the places of d by ascending value.
+// sortPlaces makes order the indices of d by ascending value.
 func sortPlaces(d []float64, order []int) {
 	for i := range order {
 		order[i] = i
@@ -111,11 +111,11 @@ const (
 	kinds
 )
 
-// do merges by way of the element beta beside the cut. Vectors are computed of as many of the
-// largest eigenvalues as top says of all, ascending.
+// do merges with the element beta at the cut. Vectors are computed for as many of the largest
+// eigenvalues as top returns, given all in ascending order.
 func (m merge) do(beta float64, top func(sorted []float64) int) {
 	n, s, lds := m.n, m.s, m.lds
-	// z is what v is in the eigenvectors' basis, made of unit length.
+	// z is v in the eigenvectors' basis, normalised to unit length.
 	z := make([]float64, n)
 	kind := make([]int, n)
 	for i := range n {
@@ -129,8 +129,8 @@ func (m merge) do(beta float64, top func(sorted []float64) int) {
 	kept := m.deflate(2*math.Abs(beta), z, kind)
 	k := len(kept)
 
-	// Rows go to the work memory, kind by kind, halves that are 0 left out. The new rows take
-	// their places, those that are settled behind those that are not.
+	// Rows go to the work memory, kind by kind, without halves that are 0. The
+	// new rows replace them, the settled ones after the others.
 	var count [kinds]int
 	for _, c := range kind {
 		count[c]++
@@ -141,7 +141,7 @@ func (m merge) do(beta float64, top func(sorted []float64) int) {
 	rights := m.work[len(lefts):][:rightRows*right]
 	rest := m.work[len(lefts)+len(rights):][:count[settled]*n]
 	at := [kinds]int{inBoth: count[inLeft], inRight: leftRows, settled: k}
-	place := make([]int, n) // by which the new rows know the old ones
+	place := make([]int, n) // coefficients of the new rows in the old ones
 	for i, c := range kind {
 		p := at[c]
 		place[i] = p
@@ -176,7 +176,7 @@ func (m merge) do(beta float64, top func(sorted []float64) int) {
 	}
 	copy(m.d, values)
 	sortPlaces(m.d, m.order)
-	first := k // the least root of which the vector is wanted; they ascend
+	first := k // the least root whose vector is needed; they ascend
 	for _, row := range m.order[n-top(inOrder(m.d, m.order)):] {
 		first = min(first, row)
 	}
@@ -210,8 +210,8 @@ func gemm64(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64
 	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
 }
 
-// deflate settles rows that the merge leaves as they are but for rounding: where z is 0, and
-// one of two with the same eigenvalue, after a rotation of them. It returns the others,
+// deflate settles rows that the merge does not change, up to rounding: those with z
+// = 0, and one of two with the same eigenvalue, after a rotation. It returns the others,
 // ascending.
 func (m merge) deflate(rho float64, z []float64, kind []int) (kept []int) {
 	// Neither ρ nor a d is more than a few times the norm of T, and one of them is about that.
@@ -228,7 +228,7 @@ func (m merge) deflate(rho float64, z []float64, kind []int) (kept []int) {
 			continue
 		}
 		if p := previous; p >= 0 {
-			// The rotation that makes z[p] 0 puts this beside the diagonal.
+			// The rotation that makes z[p] 0 puts this off the diagonal.
 			length := math.Sqrt(float64(z[p]*z[p]) + float64(z[i]*z[i]))
 			c, t := z[i]/length, z[p]/length
 			if gap := m.d[i] - m.d[p]; math.Abs(gap*c*t) <= small {

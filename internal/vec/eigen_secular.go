@@ -2,13 +2,13 @@ package vec
 
 import "math"
 
-// secular is the eigenproblem of D + ρ·z·zᵀ for a diagonal D with d ascending, no two alike,
-// ρ > 0 and no z of 0. The eigenvalues are the roots of
+// secular is the eigenproblem of D + ρ·z·zᵀ for a diagonal D with d strictly ascending, ρ >
+// 0 and no z equal to 0. The eigenvalues are the roots of
 //
 //	f(λ) = 1/ρ + Σ_k z_k²/(d_k - λ),
 //
-// one between each d_i and d_(i+1), and one behind the last d. A root is kept as its distance
-// from the nearer d: the vectors depend on d_k - λ, which loses no digits so.
+// one between each d_i and d_(i+1), and one beyond the last d. A root is stored as its distance
+// from the nearer d: the vectors depend on d_k - λ, which then loses no digits.
 type secular struct {
 	rho    float64
 	d, z   []float64
@@ -16,8 +16,8 @@ type secular struct {
 	tau    []float64
 }
 
-// mostTurns is how many iterations a root may take. It takes 4 or so; with half as many
-// bisections an interval is nothing but rounding.
+// mostTurns is how many iterations a root may take. It takes about 4; half as many bisections
+// as mostTurns reduce an interval to rounding errors.
 const mostTurns = 200
 
 // solve finds all roots.
@@ -32,8 +32,8 @@ func (s *secular) solve() {
 
 // root finds the i-th root, by interpolation of both sums of f, over the poles to the left and
 // to the right, with one pole each at d_i and d_(i+1), so that values and derivatives agree
-// (the middle way of Li 1994). Where that leaves the interval or brings little, a simpler model
-// and bisection take turns.
+// (the middle way of Li 1994). If that leaves the interval or gains little, a simpler
+// model and bisection alternate.
 func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	d, k := s.d, len(s.d)
 	last := i == k-1
@@ -47,7 +47,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 		gap = d[i+1] - d[i]
 	}
 
-	// The sign in the middle tells which end is nearer.
+	// The sign in the middle shows which end is nearer.
 	for j, v := range d {
 		delta[j] = v - d[i]
 	}
@@ -57,10 +57,10 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	lo, hi := 0.0, middle
 	switch {
 	case last && at.f < 0:
-		lo, hi, tau = middle, 2*gap, gap // the root may be gap but for rounding
+		lo, hi, tau = middle, 2*gap, gap // the root may be gap up to rounding
 	case last:
 	default:
-		// All poles but the nearest two as they are in the middle.
+		// All poles but the nearest two are evaluated in the middle.
 		left, right := float64(s.z[i]*s.z[i]), float64(s.z[i+1]*s.z[i+1])
 		c := at.f + left/middle - right/middle
 		if at.f >= 0 {
@@ -101,7 +101,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 		}
 		next := tau + step
 		if !(next > lo && next < hi) || math.Abs(at.f) > before/2 {
-			// A root very near its pole is where that pole outweighs the others as they are here.
+			// If a root is very near its pole, it is where that pole outweighs the others as evaluated here.
 			square := float64(s.z[origin] * s.z[origin])
 			next = square / (at.f + square/tau)
 			if turn%2 == 1 || !(next > lo && next < hi) {
@@ -117,7 +117,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	return origin, tau
 }
 
-// between is the middle of an interval, of the exponents where its ends differ by much.
+// between is the middle of an interval, or the middle of the exponents if its ends differ widely.
 func between(lo, hi float64) float64 {
 	if l, h := math.Abs(lo), math.Abs(hi); l > 0 && h > 0 && (l > 4*h || h > 4*l) {
 		return math.Copysign(math.Sqrt(l)*math.Sqrt(h), lo+hi)
@@ -134,12 +134,12 @@ func nearRoot(c, a, b float64) float64 {
 	return (a - root) / (2 * c)
 }
 
-// secularValue is f at some place, its two sums and their derivatives.
+// secularValue is f at some point, its two sums and their derivatives.
 type secularValue struct {
 	f, left, right, leftSlope, rightSlope float64
 }
 
-// evaluate computes f at tau behind the origin of delta; the left sum is that of poles 0 … i.
+// evaluate computes f at tau beyond the origin of delta; the left sum is that of poles 0 … i.
 func (s *secular) evaluate(i int, delta []float64, tau float64) (v secularValue) {
 	v.left, v.leftSlope = poles(s.z[:i+1], delta, tau)
 	v.right, v.rightSlope = poles(s.z[i+1:], delta[i+1:], tau)
@@ -167,8 +167,8 @@ func poles(z, delta []float64, tau float64) (sum, slope float64) {
 	return sum + sum1, slope + slope1
 }
 
-// refine replaces z by that for which the roots found are the exact eigenvalues, so that the
-// vectors are orthogonal however near the roots are (Gu and Eisenstat 1994, after Löwner):
+// refine replaces z by the one for which the computed roots are exact eigenvalues, so that
+// the vectors are orthogonal however close the roots are (Gu and Eisenstat 1994, after Löwner):
 //
 //	ρ·z_k² = Π_i (λ_i - d_k) / Π_(i≠k) (d_i - d_k).
 //
@@ -181,7 +181,7 @@ func (s *secular) refine() {
 		}
 		for i := range s.d {
 			near, tau := s.d[s.origin[i]], s.tau[i]
-			// Poles before root i go with d_(i+1), those behind with d_i: no quotient exceeds 1.
+			// Poles before root i are paired with d_(i+1), later ones with d_i: no quotient exceeds 1.
 			behind := max(lo, min(hi, i+1))
 			for k := lo; k < behind; k++ {
 				v := near - s.d[k] + tau

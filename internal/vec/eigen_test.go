@@ -261,7 +261,8 @@ func TestEigenSymOfHardMatrices(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(7, 3))
 	for _, n := range []int{12, 70, 200} {
-		hilbert, up, down, tiny, outer := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
+		hilbert, up, down, tiny, outer := make([]float64, n*n), make([]float64, n*n), make([]float64,
+			n*n), make([]float64, n*n), make([]float64, n*n)
 		x := numbers[float64](r, n)
 		for i := range n {
 			for j := range n {

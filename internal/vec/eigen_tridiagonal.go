@@ -3,14 +3,14 @@ package vec
 import "math"
 
 // tridiagonalise reduces the symmetric A, whose upper triangle is given, to the tridiagonal
-// T = QᵀAQ with d on its diagonal and e[:n-1] beside it. Q is the product of the reflections
-// H_j = I - tau[j]·v_j·v_jᵀ, j = 0 … n-2, where v_j is 0 up to place j, 1 at place j+1; from
+// T = QᵀAQ with d on its diagonal and e[:n-1] next to it. Q is the product of the reflections
+// H_j = I - tau[j]·v_j·v_jᵀ, j = 0 … n-2, where v_j is 0 up to index j and 1 at j+1; from
 // there on it replaces row j of A.
 //
-// One reflection makes A into H·A·H = A - v·wᵀ - w·vᵀ with w = p - (tau/2)(pᵀv)·v, p = tau·A·v
-// (Golub and Van Loan, section 8.3.1). The rest of A stays as it is for a block of
-// reflections, whose v and w are remembered (Dongarra, Hammarling and Sorensen 1989): then it
-// is updated by one product, and meanwhile A·v counts what they owe.
+// One reflection turns A into H·A·H = A - v·wᵀ - w·vᵀ with w = p - (tau/2)(pᵀv)·v, p = tau·A·v
+// (Golub and Van Loan, section 8.3.1). The rest of A is not updated during a block
+// of reflections, whose v and w are kept (Dongarra, Hammarling and Sorensen 1989): then it is
+// updated by one product, and until then A·v accounts for the pending updates.
 func tridiagonalise(n int, a []float64, lda int, d, e, tau []float64) {
 	b := newReflections(n)
 	times := newSymmetric(n)
@@ -47,8 +47,8 @@ func tridiagonalise(n int, a []float64, lda int, d, e, tau []float64) {
 	}
 }
 
-// reflections remembers v and w of a block of reflections, a row each, 0 where a reflection
-// does not reach, and behind place n-1 up to ld.
+// reflections keeps v and w of a block of reflections, one row each, 0 outside
+// the reflection's range and from n up to ld.
 type reflections struct {
 	n, ld, most int
 	count       int
@@ -70,7 +70,7 @@ func newReflections(n int) *reflections {
 	return b
 }
 
-// clear forgets all; from is the first place that the next block reaches.
+// clear drops all; from is the first index that the next block reaches.
 func (b *reflections) clear(from int) {
 	b.count = 0
 	for p := range 2 * b.most {
@@ -78,7 +78,7 @@ func (b *reflections) clear(from int) {
 	}
 }
 
-// rounded is the count as a multiple of what the kernels take: rows behind it are 0.
+// rounded is the count rounded up to a multiple of what the kernels take: the additional rows are 0.
 func (b *reflections) rounded() int { return (b.count + rowHeight - 1) / rowHeight * rowHeight }
 
 // update brings row j of A, x[j:], up to date.
@@ -98,8 +98,8 @@ func (b *reflections) update(j int, x []float64) {
 	clear(x[from:j])
 }
 
-// owed subtracts from w[at:], A·v, what A has yet to lose: V(Wᵀv) + W(Vᵀv), where v is the
-// row of V behind the count.
+// owed subtracts from w[at:], A·v, the pending updates of A: V(Wᵀv) + W(Vᵀv), where v is
+// the row of V after the count.
 func (b *reflections) owed(at int, w []float64) {
 	k, from := b.rounded(), at&^7
 	columns := b.ld - from
@@ -123,7 +123,7 @@ func (b *reflections) owed(at int, w []float64) {
 	clear(w[from:at])
 }
 
-// subtract updates the rest of A, m×m, whose first row is that of place at.
+// subtract updates the rest of A, m×m, whose first row is row at.
 func (b *reflections) subtract(m int, a []float64, lda, at int) {
 	for q := range b.count {
 		copy(b.again[q*b.ld+at:(q+1)*b.ld], b.v[q*b.ld+at:])
@@ -137,7 +137,7 @@ func reflector(x []float64) (beta, tau float64) {
 	first, rest := x[0], x[1:]
 	square := Dot64(rest, rest)
 	x[0] = 1
-	if square < 0x1p-900 { // nothing beside the rest of A, of which 2⁻²⁰⁰ is the least
+	if square < 0x1p-900 { // negligible beside the rest of A, whose smallest size is 2⁻²⁰⁰
 		clear(rest)
 		return first, 0
 	}
@@ -149,8 +149,8 @@ func reflector(x []float64) (beta, tau float64) {
 	return beta, (beta - first) / beta
 }
 
-// stride is a distance between rows of n numbers that begin at cache lines, but not at the
-// same place of pages.
+// stride is a distance between rows of n numbers that start at cache lines, but at different
+// offsets within pages.
 func stride(n int) int {
 	ld := (n + 7) &^ 7
 	if ld%512 == 0 {

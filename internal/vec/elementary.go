@@ -2,11 +2,11 @@ package vec
 
 import "math"
 
-// Elementary functions over slices. At the levels with assembly, an element that its method
-// is not good for (a huge argument of cos, say) is computed by the portable function, so that
-// every argument gets a good result; no result depends on the elements around it.
+// Elementary functions over slices. At the levels with assembly, an element outside the
+// range of the method (a huge argument of cos, say) is computed by the portable function, so that
+// every argument gets an accurate result; no result depends on the elements around it.
 //
-// Every dst may be x itself, else they must not overlap; it has x's length.
+// Every dst may be x itself, otherwise they must not overlap; it has x's length.
 
 // Cos32 computes dst = scale·cos(x). The absolute error is at most 2.5·10⁻⁷·scale for
 // every finite x; of a NaN or an infinity, the result is NaN.
@@ -65,14 +65,14 @@ const (
 	signedRoot
 )
 
-// group is a multiple of the elements that any kernel treats together.
+// group is a multiple of the elements that any kernel processes together.
 const group = 64
 
-// mostAtOnce is how many elements one call of a kernel gets: assembly cannot be interrupted,
-// and most of the time of a call may go to the first touch of pages.
+// mostAtOnce is how many elements one call of a kernel gets: assembly cannot be preempted,
+// and most of the time of a call may go into first touching pages.
 const mostAtOnce = 1 << 13
 
-// apply32 computes a function over x; dst2 is for the cosines beside the sines.
+// apply32 computes a function over x; dst2 is for cosines in addition to sines.
 func apply32(f function, dst, dst2, x []float32, scale float32) {
 	if level == generic {
 		for i, v := range x {
@@ -143,7 +143,7 @@ func single32(f function, x, scale float32) (y, y2 float32) {
 	return y, y2
 }
 
-// apply64 computes a function over x; dst2 is for the cosines beside the sines.
+// apply64 computes a function over x; dst2 is for cosines in addition to sines.
 func apply64(f function, dst, dst2, x []float64, scale float64) {
 	if level == generic {
 		for i, v := range x {

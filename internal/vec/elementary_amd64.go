@@ -3,7 +3,7 @@
 package vec
 
 // run32 computes a function over x, whose length is a multiple of group, up to the first group
-// with an element that the kernel is not good for. It returns how many are done.
+// with an element outside the kernel's range. It returns how many are done.
 func run32(f function, dst, dst2, x []float32, scale float32) int {
 	n := len(x)
 	if n == 0 {
@@ -41,7 +41,7 @@ func run32(f function, dst, dst2, x []float32, scale float32) int {
 }
 
 // run64 computes a function over x, whose length is a multiple of group, up to the first group
-// with an element that the kernel is not good for. It returns how many are done.
+// with an element outside the kernel's range. It returns how many are done.
 func run64(f function, dst, dst2, x []float64, scale float64) int {
 	n := len(x)
 	if n == 0 {

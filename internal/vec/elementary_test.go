@@ -199,7 +199,8 @@ func TestElementaryFunctionsOfSpecialNumbers(t *testing.T) {
 			got := make([]float64, len(x))
 			elementary64[name](got, nil, x)
 			for i, v := range y {
-				if !(math.Abs(got[i]-v) <= 1e-15*math.Abs(v)) && !(v != v && got[i] != got[i]) && got[i] != v || v == 0 && math.Signbit(v) != math.Signbit(got[i]) {
+				if !(math.Abs(got[i]-v) <= 1e-15*math.Abs(v)) && !(v != v && got[i] != got[i]) && got[i] != v || v == 0 &&
+					math.Signbit(v) != math.Signbit(got[i]) {
 					t.Errorf("%s %g = %g, want %g", name, x[i], got[i], v)
 				}
 			}
@@ -217,7 +218,8 @@ func TestElementaryFunctionsOfSpecialNumbers(t *testing.T) {
 						v = map[string]float64{"cos": 0.125, "exp": 1, "sin": zero, "log": nan, "signedRoot": -math.Sqrt(0x1p-149)}[name]
 					}
 				}
-				if g := float64(got32[i]); !(math.Abs(g-v) <= 2e-7*math.Abs(v)) && !(v != v && g != g) && g != v || v == 0 && math.Signbit(v) != math.Signbit(g) {
+				if g := float64(got32[i]); !(math.Abs(g-v) <= 2e-7*math.Abs(v)) && !(v != v && g != g) && g != v ||
+					v == 0 && math.Signbit(v) != math.Signbit(g) {
 					t.Errorf("float32: %s %g = %g, want %g", name, x32[i], g, v)
 				}
 			}
@@ -332,7 +334,8 @@ func FuzzElementary(f *testing.F) {
 			got, got2 := make([]float32, 1), make([]float32, 1)
 			fn(got, got2, x)
 			want, want2 := single32(byName(name), x32, 0.125)
-			if far(float64(got[0]), float64(want), 4*last(float64(want), 4), 3e-7/8, name) || name == "sincos" && far(float64(got2[0]), float64(want2), 0, 3e-7/8, name) {
+			if far(float64(got[0]), float64(want), 4*last(float64(want), 4), 3e-7/8, name) || name == "sincos" &&
+				far(float64(got2[0]), float64(want2), 0, 3e-7/8, name) {
 				t.Errorf("%s %g: %g, %g, portable %g, %g", name, x32, got, got2, want, want2)
 			}
 		}
@@ -360,7 +363,8 @@ func far(got, want, units, absolute float64, name string) bool {
 }
 
 func byName(name string) function {
-	return map[string]function{"cos": cosine, "sin": sine, "sincos": sineCosine, "exp": exponential, "log": logarithm, "signedRoot": signedRoot}[name]
+	return map[string]function{"cos": cosine, "sin": sine, "sincos": sineCosine, "exp": exponential, "log": logarithm,
+		"signedRoot": signedRoot}[name]
 }
 
 func BenchmarkElementary(b *testing.B) {

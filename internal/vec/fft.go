@@ -10,18 +10,18 @@ import (
 
 // The Fourier transform of real numbers as reduction of polynomials (Fiduccia 1972; in real
 // arithmetic Bruun 1978 and Bernstein 2001). x₀ + x₁X + … + x_{n-1}X^{n-1} is an element of
-// ℝ[X]/(X^n - 1), its spectrum are its values at the roots of X^n - 1, and between the two
-// stands a binary tree of residues:
+// ℝ[X]/(X^n - 1), its spectrum is its values at the roots of X^n - 1, and between the
+// two is a binary tree of residues:
 //
 //	X^m - 1  →  X^(m/2) - 1,  X^(m/2) + 1            reals, m of them in memory
 //	X^m + 1  =  Y^(m/2) - i,  Y = X                  the same m reals as m/2 complex numbers,
 //	                                                 z_j = x_j + i·x_{j+m/2}: nothing to do
 //	Y^m - c  →  Y^(m/2) - w,  Y^(m/2) + w,  w² = c   a ± wb, a and b the halves
 //
-// A node of the tree has its numbers one behind the other, real parts first, and its children
-// take its place. Node 0 of every level is real, node 1 has c = i, nodes 2k and 2k+1 are the
-// children of k. So the transform is in place; real numbers need neither be paired before nor
-// separated after it; the twiddle w belongs to a node, not to an element, and one table
+// A node of the tree has its numbers contiguous, real parts first, and its children
+// replace it. Node 0 of every level is real, node 1 has c = i, nodes 2k and 2k+1 are the
+// children of k. So the transform is in place; real numbers need neither be paired before it
+// nor separated after it; the twiddle w belongs to a node, not to an element, and one table
 // serves all levels; and a butterfly is six multiply-adds:
 //
 //	a ± c·((b_r - t·b_i) + i·(b_i + t·b_r)),  c = cos, t = tan of w's angle.
@@ -33,21 +33,21 @@ import (
 //
 //	X_k = Σ_j x_j·exp(-2πi·jk/n),  0 ≤ j < n,
 //
-// and the products of spectra that make circular convolutions. A spectrum is n float32 in an
-// order made for speed, which Natural undoes; sums and multiples of spectra are spectra. The
-// order differs between lengths and machines: a spectrum is not for files.
+// and the products of spectra for circular convolutions. A spectrum is n float32 in an
+// order chosen for speed, which Natural undoes; sums and multiples of spectra are spectra.
+// The order differs between lengths and machines: spectra must not be saved.
 //
 // For powers of two from 8 to 2²⁰ the cost is that of 1.5·n·log₂n multiply-adds forward and
-// 2·n·log₂n back. Every other length goes through gonum's transform in float64, some 70
+// 2·n·log₂n back. Every other length uses gonum's transform in float64, about 70
 // times slower, and in O(n·p) for a large prime factor p of n. The root-mean-square error of a
 // transform is below 2⁻²⁴·log₂n times the root-mean-square of the result. Numbers up to 2¹²⁷/n²
 // do not overflow.
 //
-// A plan does not change: any number of goroutines may use it. Its methods do not allocate
-// but for the first calls.
+// A plan is immutable and safe for concurrent use. Its methods do not allocate
+// after the first calls.
 type FFT struct {
 	n      int
-	lanes  int       // of the kernels: nodes come down to this size; 1 is Go
+	lanes  int       // of the kernels: nodes are split down to this size; 1 means Go
 	w      []float32 // cosine and tangent of each node's w
 	leaf   []float32 // the same in the order of the kernel of the last levels
 	splits []int     // levels of each pass of Forward before the last levels
@@ -82,9 +82,9 @@ func NewFFT(n int) *FFT {
 // Len is n.
 func (f *FFT) Len() int { return f.n }
 
-// nodeAngle returns where on the circle Y lies at the leaf k, or the square of w of the node k:
-// the angle is a turn times t/2^b. In binary it is the digits of k after the first from the
-// last on, then 01. Node 0 is real; -¼ is what makes 2·0 and 2·0+1 like 2k and 2k+1, whose w
+// nodeAngle returns the position of Y on the unit circle at the leaf k, or that of the square of w
+// of the node k: the angle is a turn times t/2^b. In binary it is the digits of k after the first,
+// in reverse, then 01. Node 0 is real; -¼ is what makes 2·0 and 2·0+1 like 2k and 2k+1, whose w
 // differ by a factor i.
 func nodeAngle(k int) (t, b int) {
 	if k == 0 {
@@ -102,13 +102,13 @@ func nodeTwiddle(k int) (c, t float32) {
 	return float32(cos), float32(sin / cos)
 }
 
-// place is where a spectrum has the real and the imaginary part of the leaf k.
+// place is the indices of the real and the imaginary part of the leaf k in a spectrum.
 func (f *FFT) place(k int) (re, im int) {
 	if f.lanes == 1 {
 		return 2 * k, 2*k + 1
 	}
 	// Groups of lanes² numbers are in the order of the kernel's registers: lanes is how many
-	// nodes half as many levels above the leaves it has.
+	// nodes a group has half way between its root and the leaves.
 	node, below := k/(f.lanes/2), k%(f.lanes/2)
 	re = node/f.lanes*f.lanes*f.lanes + 2*f.lanes*below + node%f.lanes
 	return re, re + f.lanes

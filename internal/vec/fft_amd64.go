@@ -4,15 +4,15 @@ package vec
 
 import "math/bits"
 
-// cachedFFT is how many numbers a pass goes over at a time: they fit the L1 cache. Larger
-// nodes come down one by one.
+// cachedFFT is how many numbers a pass processes at a time: they fit the L1 cache. Larger
+// nodes are split one by one.
 const cachedFFT = 8192
 
-// callFFT is how many numbers one call takes: assembly cannot be interrupted, and this takes
-// less than 100 µs even where each page is touched for the first time.
+// callFFT is how many numbers one call takes: assembly cannot be preempted, and this
+// takes less than 100 µs even if each page is touched for the first time.
 const callFFT = 1 << 15
 
-// fftLanes is the lanes of the kernels for n numbers, of which they take lanes² at least.
+// fftLanes is the lanes of the kernels for n numbers; a kernel takes at least lanes² of them.
 func fftLanes(n int) int {
 	switch {
 	case level == avx512 && n >= 16*16:
@@ -23,7 +23,7 @@ func fftLanes(n int) int {
 	return 1
 }
 
-// prepare chooses the passes and lays out the twiddles of the last levels.
+// prepare chooses the passes and arranges the twiddles of the last levels.
 func (f *FFT) prepare() {
 	if f.lanes == 1 {
 		return
@@ -36,9 +36,9 @@ func (f *FFT) prepare() {
 }
 
 // passes cuts the levels down to nodes of lanes complex numbers into passes, the fewest that the
-// registers allow. But 16 streams that lie a multiple of 4 KB apart do not fit the 12 ways
-// of an L1 cache, and to have half as many is faster, if they need not have room for both x and
-// the result.
+// registers allow. But 16 streams at distances of a multiple of 4 KB do not fit
+// the 12 ways of an L1 cache, and half as many are faster, unless both x and the result
+// need room.
 func (f *FFT) passes(inPlace bool) []int {
 	var steps []int
 	size, levels := f.n, bits.TrailingZeros(uint(f.n/(2*f.lanes)))
@@ -57,7 +57,7 @@ func (f *FFT) passes(inPlace bool) []int {
 	return steps
 }
 
-// appendLeaf appends the twiddles of a group's last levels as the kernels read them; gen says
+// appendLeaf appends the twiddles of a group's last levels as the kernels read them; gen defines
 // which register and lane has which node.
 func (f *FFT) appendLeaf(group int) {
 	v := bits.TrailingZeros(uint(f.lanes))
@@ -96,7 +96,7 @@ func (f *FFT) leafNode(group, stage, i, lane int) int {
 		return (2*first+lane)<<(v-2) | i&(1<<(v-2)-1)
 	}
 	if f.lanes == 8 {
-		// Which of the lanes' bits tell nodes, highest first: 2, then 0.
+		// The bits of the lane number that identify nodes, highest first: 2, then 0.
 		lane = []int{0, lane >> 2, lane>>2<<1 | lane&1}[stage]
 	}
 	rest := v - 1 - stage
@@ -113,7 +113,7 @@ func (f *FFT) forward(dst, work, x []float32, times bool) {
 	f.down(dst, work, x, 0, f.splits, times)
 }
 
-// down takes a node to the leaves.
+// down splits a node into the leaves.
 func (f *FFT) down(dst, work, src []float32, node int, steps []int, times bool) {
 	if len(src) > cachedFFT {
 		f.split(work, src, node, 1, steps[0])
@@ -133,7 +133,7 @@ func (f *FFT) down(dst, work, src []float32, node int, steps []int, times bool) 
 	f.finish(dst, work, node/(f.lanes/2), times)
 }
 
-// split takes nodes e levels down, to dst.
+// split splits nodes by e levels, to dst.
 func (f *FFT) split(dst, src []float32, node, nodes, e int) {
 	size := len(src) / nodes
 	m := size >> (e + 1)
@@ -220,7 +220,7 @@ func (f *FFT) inverse(dst, a, b []float32) {
 	f.up(dst, a, b, 0, f.joins)
 }
 
-// up comes to a node from the leaves.
+// up joins the leaves into a node.
 func (f *FFT) up(dst, a, b []float32, node int, steps []int) {
 	if len(dst) > cachedFFT {
 		size := len(dst) >> steps[0]
@@ -285,7 +285,7 @@ func (f *FFT) begin(dst, a, b []float32, group int) {
 	}
 }
 
-// join takes nodes e levels up.
+// join joins nodes by e levels.
 func (f *FFT) join(dst []float32, node, nodes, e int) {
 	size := len(dst) / nodes
 	m := size >> (e + 1)

@@ -2,8 +2,8 @@ package vec
 
 import "math/bits"
 
-// The transform in Go: two levels of the tree at a time, after one or two where their number
-// asks for it.
+// The transform in Go: two levels of the tree at a time, after one or two if their number
+// requires it.
 
 // forwardGo computes the spectrum of x in work, and in dst, which may be work, that spectrum or
 // its product with dst.

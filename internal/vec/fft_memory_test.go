@@ -50,7 +50,8 @@ func TestFFTStaysInItsSlices(t *testing.T) {
 			m := make([]float32, n)
 			f.Mul(m, a, b)
 			for _, offset := range []int{0, 1, 3, 7, 15} {
-				fx, fy, fa, fb, fc := newAmidst(n, offset), newAmidst(n, 15-offset), newAmidst(n, offset/2), newAmidst(n, offset^1), newAmidst(n, offset^2)
+				fx, fy, fa, fb, fc := newAmidst(n, offset), newAmidst(n, 15-offset), newAmidst(n, offset/2), newAmidst(n,
+					offset^1), newAmidst(n, offset^2)
 				copy(fx.slice(), x)
 				copy(fy.slice(), y)
 				verify := func(what string, got amidst, want []float32) {

@@ -1,8 +1,8 @@
 package vec
 
-// Fresh64 is make([]float64, n) of which no page is resident before it is written to. The
-// runtime clears memory that it used before, and all of it where a part was, so that half of a
-// square of which only the other half is ever used would be resident too.
+// Fresh64 is make([]float64, n) with no page resident before it is
+// written to. The runtime clears reused memory as a whole, so that the
+// unused half of a square matrix would become resident too.
 func Fresh64(n int) []float64 {
 	x := make([]float64, n)
 	if n >= freshFrom {
@@ -12,8 +12,8 @@ func Fresh64(n int) []float64 {
 }
 
 // FreshUpper64 is Fresh64 for a square of n×n numbers of which the upper triangle is used: its
-// pages are written to here. Where the first to touch a page is a sum, which reads before it
-// writes, it costs the system several times as much.
+// pages are written to here. If the first access to a page is a sum, which reads before
+// it writes, it costs the system several times as much.
 func FreshUpper64(n int) []float64 {
 	x := Fresh64(n * n)
 	if n*n < freshFrom {
@@ -31,5 +31,5 @@ func FreshUpper64(n int) []float64 {
 	return x
 }
 
-// freshFrom is from how many numbers on it is worth a system call: 16 MB.
+// freshFrom is the number of numbers from which a system call is worthwhile: 16 MB.
 const freshFrom = 1 << 21

@@ -9,12 +9,12 @@ import (
 
 // Matrix products after BLIS (Van Zee and van de Geijn 2015): the loops around a micro-kernel
 // cut C into tiles that fit the registers, A and B into packed panels that fit the caches.
-// Only the micro-kernel knows the machine.
+// Only the micro-kernel depends on the machine.
 //
 // Every element of C is the sum, over blocks of at most kc of the inner dimension, of one
 // chain of multiply-adds in order; if C is wide, wideBlocks of those sums are added up in
-// float32 before they are added to it. That does not depend on where the element stands, on what is
-// computed with it, or on the number of threads.
+// float32 before they are added to it. That depends neither on the position of the element, nor on
+// what else is computed, nor on the number of threads.
 
 // micro is a pair of micro-kernels, for tiles of mr×nr and for single rows of nr.
 type micro[T float32 | float64] struct {
@@ -22,35 +22,35 @@ type micro[T float32 | float64] struct {
 	tile, row         microKernel[T]
 	strip, panel      stripKernel[T]                                      // of mr and of nr numbers; may be nil
 	widen             func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
-	expect            func(dst *float64, ldd, rows int)                   // brings what widen adds to to the cache
+	expect            func(dst *float64, ldd, rows int)                   // prefetches what widen adds to
 	sparse, sparseOne sparseKernel[T]                                     // of sparsePanels panels, and of one
-	nonzeros          func(n int, x *T, first, idx *int32, val *T) int    // lists what is not zero in lines of 64 bytes; may be nil
-	kc                int                                                 // most of the inner dimension in a block: an A panel fits the L1 cache
+	nonzeros          func(n int, x *T, first, idx *int32, val *T) int    // lists the nonzeros in lines of 64 bytes; may be nil
+	kc                int                                                 // inner dimension of a block: A panels fit L1
 	nc                int                                                 // columns of a block of kc: kc×nc numbers fit the L2 cache
 	size              int                                                 // bytes of a number
 	free              spare.List[panels[T]]
 	buffers           spare.Slices[T] // for strips
 }
 
-// microKernel computes a tile of C as A·B, or adds to it. A's element (i, l) stands i·ars +
-// l·acs bytes behind a, B's rows ldb and C's ldc bytes apart.
+// microKernel computes a tile of C as A·B, or adds to it. A's element (i, l) is i·ars +
+// l·acs bytes after a; B's rows are ldb and C's ldc bytes apart.
 type microKernel[T float32 | float64] func(k int, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add int)
 
-// stripKernel copies a strip of some numbers of each of many rows, stride bytes apart, one behind
-// the other, and the strips beside it, count in all, to places that are next bytes apart.
+// stripKernel copies a strip of a few numbers of each of many rows, stride bytes apart, to contiguous
+// memory, and likewise the adjacent strips, count in all, to destinations next bytes apart.
 type stripKernel[T float32 | float64] func(dst, src *T, rows, stride, count, next int)
 
-// stripsAtOnce is how many strips a kernel copies in one call, which cannot be interrupted.
+// stripsAtOnce is how many strips a kernel copies in one call, which cannot be preempted.
 const stripsAtOnce = 4
 
-// fewestRows is how many rows a task has at least, for packing B to pay. Where that was done before,
+// fewestRows is how many rows a task has at least, so that packing B pays. If B is already packed,
 // it has two strips.
 const fewestRows = 256
 
-// smallWork is how many multiplications are not worth a second goroutine.
+// smallWork is the number of multiplications up to which a second goroutine is not worthwhile.
 const smallWork = 1 << 22
 
-// work is how many multiplications a product takes, which an int of 32 bits may not hold.
+// work is how many multiplications a product takes, which may overflow a 32-bit int.
 func work(m, n, k int) int64 { return int64(m) * int64(n) * int64(k) }
 
 // product describes C = αA·B or C += αA·B with A m×k, B k×n, element (i, l) of A at
@@ -62,20 +62,20 @@ type product[T float32 | float64] struct {
 	ars, acs int
 	b        []T
 	brs, bcs int
-	packed   []T // B in panels of nr columns, in place of b
+	packed   []T // B in panels of nr columns, instead of b
 	ptr      []int
 	idx      []int32 // with ptr: A is sparse, a its elements
 	scant    bool    // A is sparse or mostly zero, B is packed
 	infinite bool    // B is not finite: nothing may be multiplied by a zero of a sparse A
-	strips   []T     // the rows of αA, if not nil, as strips of mr, but for those left over
+	strips   []T     // the rows of αA, if not nil, as strips of mr, except the remaining ones
 	add      bool
 	c        []T
-	wide     []float64 // in place of c: to be added to, by wideBlocks blocks of kc
+	wide     []float64 // instead of c: to be added to, by wideBlocks blocks of kc
 	ldc      int
 	part     triangle // of C that is needed and touched
 
-	// after, if not nil, is called for each block of rows and columns of C when it is done
-	// and still near the core; by several goroutines.
+	// after, if not nil, is called for each block of rows and columns of C when it is
+	// done and still in cache, by several goroutines.
 	after func(i, j, rows, cols int)
 }
 
@@ -87,7 +87,7 @@ const (
 	lower
 )
 
-// relation says whether the block of rows [i, i1) and columns [j, j1) lies in the triangle
+// relation is whether the block of rows [i, i1) and columns [j, j1) lies in the triangle
 // wholly, in part, or not at all.
 func (t triangle) relation(i, i1, j, j1 int) (some, all bool) {
 	switch t {
@@ -122,7 +122,7 @@ func (mk *micro[T]) multiply(p product[T]) {
 	mk.compute(p)
 }
 
-// check panics where a matrix does not lie within its slice: the kernels do not look.
+// check panics if a matrix does not lie within its slice: the kernels do not check.
 func (p *product[T]) check() {
 	_ = p.a[(p.m-1)*p.ars+(p.k-1)*p.acs]
 	if p.packed == nil {
@@ -136,9 +136,9 @@ func (p *product[T]) check() {
 }
 
 // multiplyStrips is multiply for a transposed A, whose rows are spread over memory: for each
-// block of the inner dimension, or a few where C is wide, all of them are first packed, which
-// goes through A in order. So is B for several goroutines: rows of blocks, each of which would pack
-// it again, may then be as many as keep them busy.
+// block of the inner dimension, or a few if C is wide, all of them are packed first, which reads
+// A in order. For several goroutines so is B: otherwise each row of blocks would pack it again, and there may
+// be as many rows of blocks as keep the goroutines busy.
 func (mk *micro[T]) multiplyStrips(p product[T]) {
 	full, panels := p.m/mk.mr, (p.n+mk.nr-1)/mk.nr
 	if mk.strip == nil {
@@ -190,7 +190,7 @@ func (mk *micro[T]) block(k int) int {
 	return (k + blocks - 1) / blocks
 }
 
-// threads is how many goroutines the product is worth.
+// threads is how many goroutines are worthwhile for the product.
 func (mk *micro[T]) threads(p *product[T]) int {
 	if p.work() < smallWork {
 		return 1
@@ -209,7 +209,7 @@ func (p *product[T]) work() int64 {
 	return work(p.m, p.n, p.k)
 }
 
-// compute is multiply for an A that is packed or that can be read as it is.
+// compute is multiply for an A that is packed or can be read in place.
 func (mk *micro[T]) compute(p product[T]) {
 	threads := mk.threads(&p)
 	g := mk.cut(&p, threads)
@@ -231,13 +231,13 @@ type grid struct {
 	rows, cols    int // blocks
 }
 
-// widest is how many columns a block has at most, however short the inner dimension is.
+// widest is the largest number of columns of a block, however short the inner dimension is.
 const widest = 2048
 
 // wideBlocks is how many blocks of kc are added up in float32 before they are added to a wide C.
 const wideBlocks = 2
 
-// cut makes as few rows of blocks as keep all goroutines busy to the end.
+// cut makes the fewest rows of blocks that keep all goroutines busy to the end.
 func (mk *micro[T]) cut(p *product[T], threads int) grid {
 	if p.scant {
 		return mk.cutScant(p, threads)
@@ -294,7 +294,7 @@ func (mk *micro[T]) denseTask(p *product[T], g grid, t int, w *panels[T]) {
 	if some, _ := p.part.relation(i0, i1, j0, j1); !some {
 		return
 	}
-	// A few rows do not pay for packing B.
+	// For a few rows packing B does not pay.
 	direct := p.packed == nil && p.m <= mk.mr && p.bcs == 1
 	kc := mk.block(p.k)
 	for l := 0; l < p.k; l += kc {
@@ -353,8 +353,8 @@ func (mk *micro[T]) denseTask(p *product[T], g grid, t int, w *panels[T]) {
 }
 
 // wideTask is denseTask for a wide C and an inner dimension of several blocks: their sums are
-// added in float32, a row of tiles after the other, which stays in the second cache, so that C
-// goes through the memory once and not for every block.
+// added in float32, one row of tiles after the other, which stays in the L2 cache, so that
+// C is read and written once and not for every block.
 func (mk *micro[T]) wideTask(p *product[T], g grid, t int, w *panels[T]) {
 	row, col := t%g.rows, g.cols-1-t/g.rows
 	i0, i1 := row*g.height, min((row+1)*g.height, p.m)
@@ -395,7 +395,7 @@ func (mk *micro[T]) wideTask(p *product[T], g grid, t int, w *panels[T]) {
 	}
 }
 
-// store writes or adds a tile that is not whole, or not of C's kind.
+// store writes or adds a tile that is incomplete or not of C's type.
 func (mk *micro[T]) store(p *product[T], tile []T, i, j, rows, cols int, add, whole bool) {
 	if p.wide != nil && whole && mk.widen != nil { // T is float32
 		mk.widen(&p.wide[i*p.ldc+j], 8*p.ldc, (*float32)(unsafe.Pointer(&tile[0])), rows)

@@ -33,7 +33,8 @@ func TestAssemblyLevelsAgreeToTheBit(t *testing.T) {
 
 func agree[T float32 | float64](t *testing.T, x, y *micro[T], r *rand.Rand, m, n, k int) {
 	t.Helper()
-	p := product[T]{m: m, n: n, k: k, alpha: 1, a: numbers[T](r, m*k), ars: k, acs: 1, b: numbers[T](r, k*n), brs: n, bcs: 1, add: true, ldc: n}
+	p := product[T]{m: m, n: n, k: k, alpha: 1, a: numbers[T](r, m*k), ars: k, acs: 1, b: numbers[T](r, k*n), brs: n,
+		bcs: 1, add: true, ldc: n}
 	c := numbers[T](r, m*n)
 	q := p
 	p.c, q.c = append([]T(nil), c...), append([]T(nil), c...)

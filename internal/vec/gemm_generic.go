@@ -20,7 +20,7 @@ func portable[T float32 | float64](k int, a *T, ars, acs int, b *T, ldb int, c *
 		y := bs[l*ldb : l*ldb+4 : l*ldb+4]
 		for i := range t {
 			r, v := &t[i], as[l*acs+i*ars]
-			// The conversion keeps machines from fusing, so that all round alike.
+			// The conversion prevents fused multiply-adds, so that all machines round alike.
 			r[0] += T(v * y[0])
 			r[1] += T(v * y[1])
 			r[2] += T(v * y[2])

@@ -35,7 +35,7 @@ func (mk *micro[T]) packBParallel(p product[T], panels int) {
 	})
 }
 
-// mostKept is how many numbers a buffer may have to be kept for the next product.
+// mostKept is the largest number of numbers of a buffer that is kept for the next product.
 const mostKept = 1 << 24
 
 // keep keeps a buffer for the next product.
@@ -67,11 +67,11 @@ func aligned[T float32 | float64](n int) []T {
 	return s[off : off+n : off+n]
 }
 
-// left gives rows [i, i+mb) of αA, inner indices [l, l+kb), as they are or packed, or copied
-// and filled up with rows of zeros to the given height.
+// left returns rows [i, i+mb) of αA, inner indices [l, l+kb), in place or packed, or
+// copied and padded with rows of zeros to the given height.
 func (mk *micro[T]) left(p *product[T], l, kb, i, mb, height int, dst []T) (a *T, ars, acs int) {
-	// Rows that are a multiple of 4 KB apart fight for the same few places of the L1 cache,
-	// which matters where they are read for many columns.
+	// Rows at distances of a multiple of 4 KB compete for the same few sets of the L1
+	// cache, which matters if they are read for many columns.
 	crowded := p.ars*mk.size%4096 == 0 && mb > 1 && p.n > 4*mk.nr
 	switch {
 	case p.strips != nil && mb == mk.mr:
@@ -87,8 +87,8 @@ func (mk *micro[T]) left(p *product[T], l, kb, i, mb, height int, dst []T) (a *T
 // copied is the distance between rows of A that are copied: not a multiple of 4 KB.
 func (mk *micro[T]) copied() int { return mk.kc + 64/mk.size }
 
-// copyRows copies rows [i, i+mb) of αA, inner indices [l, l+kb), one behind the other, and as
-// many rows of zeros as make up the height.
+// copyRows copies rows [i, i+mb) of αA, inner indices [l, l+kb), one after the other,
+// padded with rows of zeros to the height.
 func (mk *micro[T]) copyRows(p *product[T], l, kb, i, mb, height int, dst []T, stride int) {
 	for r := range height {
 		row := dst[r*stride : r*stride+kb]
@@ -113,7 +113,7 @@ func (mk *micro[T]) copyRows(p *product[T], l, kb, i, mb, height int, dst []T, s
 }
 
 // packB packs columns [j0, j1) of B, inner indices [l, l+kb), as panels of nr columns, the
-// last filled up with zeros.
+// last padded with zeros.
 func (mk *micro[T]) packB(p *product[T], l, kb, j0, j1 int, dst []T) {
 	n := j1 - j0
 	if rest := n % mk.nr; rest > 0 {

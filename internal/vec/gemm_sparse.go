@@ -6,37 +6,37 @@ import (
 	"unsafe"
 )
 
-// Products of rows that are mostly zeros with a packed B. A term that is 0 changes no sum, so
-// that leaving it out gives the same numbers, as long as the others are added up in the same
-// chains: to the bit, but for the sign of a zero that comes of underflow. So strips of rows may be
-// taken either way, by what is faster.
+// Products of rows that are mostly zeros with a packed B. A zero term changes no sum, so
+// leaving it out gives the same numbers, as long as the others are added in the same
+// order: to the bit, except for the sign of a zero from underflow. So each strip of rows may be
+// processed either way, whichever is faster.
 
 // sparseKernel computes columns of a row of C, those of sparsePanels panels of B that are step
 // bytes apart, or of one. The row's elements are in blocks, at least one, of which there are
-// counts, all above 0: the t-th is val[t] in column idx[t]. The sum of a block is added to C, but
-// for the first one's if add is 0.
+// counts, all above 0: the t-th is val[t] in column idx[t]. The sum of a block is added to C, except
+// that the first is stored if add is 0.
 type sparseKernel[T float32 | float64] func(blocks int, counts, idx *int32, val, panel *T, step int, c *T, add int)
 
 const (
 	sparsePanels = 4
 
-	// sparseMost is how many elements one call of the kernel gets, and a block more: it cannot
-	// be interrupted.
+	// sparseMost is how many elements one call of the kernel gets, plus a block: it
+	// cannot be preempted.
 	sparseMost = 512
 
-	// sparseCache is how many bytes of panels are gone through before the next: half of what
-	// the second cache holds.
+	// sparseCache is how many bytes of panels are used at a time:
+	// half of the L2 cache.
 	sparseCache = 1 << 20
 
 	// sparseDone is how many numbers of C are computed before they are passed on.
 	sparseDone = 1 << 16
 
-	// sparseHeld bounds the elements of dense rows that are listed at a time, and sparseWritten
-	// the numbers of sparse rows that are written out, if they are more than a strip.
+	// sparseHeld bounds the elements of dense rows that are listed at a time, and
+	// sparseWritten the numbers of sparse rows that are made dense, beyond one strip.
 	sparseHeld, sparseWritten = 1 << 20, 1 << 17
 
-	// scarce is how many times as many numbers as elements a row has where leaving zeros out is
-	// faster.
+	// scarce is the ratio of numbers to nonzero elements of a row from which leaving zeros out
+	// is faster.
 	scarce = 3
 )
 
@@ -51,14 +51,14 @@ type scant[T float32 | float64] struct {
 }
 
 // scantRow is row i of A by its elements, of which counts[from:to] are in one block each. next
-// and at are the block that the sums have come to, and its first element.
+// and at are the current block of the sums, and its first element.
 type scantRow struct {
 	i               int
 	first, from, to int
 	at, next        int
 }
 
-// shrink gives back what is unusually much.
+// shrink frees unusually large buffers.
 func (s *scant[T]) shrink() {
 	if cap(s.idx) > 2*sparseHeld {
 		s.idx, s.val = nil, nil
@@ -68,7 +68,7 @@ func (s *scant[T]) shrink() {
 	}
 }
 
-// mostlyZero says, after a look at a few rows of a dense A, whether leaving zeros out pays.
+// mostlyZero reports, from a few rows of a dense A, whether leaving zeros out pays.
 func (mk *micro[T]) mostlyZero(p *product[T]) bool {
 	if p.m == 0 || p.k < 32 || p.n < 8*mk.nr {
 		return false
@@ -89,8 +89,8 @@ func (mk *micro[T]) mostlyZero(p *product[T]) bool {
 	return true
 }
 
-// cutScant makes blocks of many rows, since the panels of B are read again for each. Columns
-// are divided only where there are too few rows for all goroutines.
+// cutScant makes blocks of many rows, since the panels of B are read again for each.
+// Columns are divided only if there are too few rows for all goroutines.
 func (mk *micro[T]) cutScant(p *product[T], threads int) grid {
 	height := fewestRows
 	if sparsePanels*mk.nr*p.k*mk.size > sparseCache {
@@ -149,12 +149,12 @@ func (mk *micro[T]) scantTask(p *product[T], g grid, t int, w *panels[T]) {
 	}
 }
 
-// gather lists the elements of dense rows [i, end), if they are few. A strip with fewer rows than
-// others takes as long as those if it is dense.
+// gather lists the elements of dense rows [i, end), if they are few. As a dense strip, a strip
+// with fewer rows takes as long as a full one.
 func (mk *micro[T]) gather(p *product[T], s *scant[T], i, end, block int) bool {
 	rows, counts, first := len(s.rows), len(s.counts), len(s.idx)
 	for ; i < end; i++ {
-		const line = 16 // a kernel may write so many numbers more
+		const line = 16 // a kernel may write this many numbers more
 		row := scantRow{i: i, first: len(s.idx), from: len(s.counts)}
 		s.idx, s.val = slices.Grow(s.idx, p.k+line), slices.Grow(s.val, p.k+line)
 		idx, val, n := s.idx[row.first:row.first+p.k+line], s.val[row.first:row.first+p.k+line], 0
@@ -200,7 +200,7 @@ func (mk *micro[T]) list(x []T, l int, columns *[16]int32, idx []int32, val []T)
 func (mk *micro[T]) refer(p *product[T], s *scant[T], i, end, block int) bool {
 	share := scarce
 	if p.n <= (sparsePanels-1)*mk.nr {
-		share-- // writing rows out costs more than it saves
+		share-- // making rows dense costs more than it saves
 	}
 	if share*(p.ptr[end]-p.ptr[i]) > mk.mr*p.k && !p.infinite {
 		return false
@@ -219,8 +219,8 @@ func (mk *micro[T]) refer(p *product[T], s *scant[T], i, end, block int) bool {
 	return true
 }
 
-// ahead is how many of the columns are below limit, the first of which is: by steps that double,
-// and halves of the last. Of columns that do not ascend it is some, at least 1.
+// ahead is how many of the columns are below limit, as the first one is: by doubling steps,
+// then bisection. If columns do not ascend it is some number of at least 1.
 func ahead(columns []int32, limit int) int {
 	lo, hi := 1, 2
 	for hi < len(columns) && int(columns[hi]) < limit {
@@ -256,7 +256,7 @@ func (mk *micro[T]) scantDense(p *product[T], i, end, j0, j1 int, w *panels[T]) 
 	}
 }
 
-// write writes out sparse rows.
+// write makes sparse rows dense.
 func (s *scant[T]) write(p *product[T], i, rows int) []T {
 	s.written = slices.Grow(s.written[:0], rows*p.k)[:rows*p.k]
 	clear(s.written)
@@ -270,7 +270,7 @@ func (s *scant[T]) write(p *product[T], i, rows int) []T {
 }
 
 // scantColumns computes columns [j, j+cols) of C, those of sparsePanels panels or of one, for the
-// rows listed. Rows of B that fit the cache are gone through by all rows before the next.
+// rows listed. All rows are multiplied with the rows of B that fit the cache before the next ones.
 func (mk *micro[T]) scantColumns(p *product[T], j, cols, block int, w *panels[T]) {
 	s, idx, val := &w.scant, w.scant.idx, w.scant.val
 	if p.ptr != nil {
@@ -341,7 +341,7 @@ func portableSparseOne[T float32 | float64](blocks int, counts, idx *int32, val,
 		var t [4]T
 		for e, l := range is {
 			y, v := (*[4]T)(unsafe.Add(unsafe.Pointer(panel), 4*int(l)*size)), vs[e]
-			// The conversion keeps machines from fusing, so that all round alike.
+			// The conversion prevents fused multiply-adds, so that all machines round alike.
 			t[0] += T(v * y[0])
 			t[1] += T(v * y[1])
 			t[2] += T(v * y[2])

@@ -69,7 +69,8 @@ func scantIsDense[T float32 | float64](t *testing.T, mk *micro[T], gemm func(m, 
 						},
 						"dense": func(c []T, after func(i, j, rows, cols int)) { packed.Multiply(m, a, lda, c, ldc, after) },
 						"scant": func(c []T, after func(i, j, rows, cols int)) { // whatever a look at the rows says
-							mk.compute(product[T]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, scant: true, packed: packed.panels, c: c, ldc: ldc, after: after})
+							mk.compute(product[T]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, scant: true,
+								packed: packed.panels, c: c, ldc: ldc, after: after})
 						},
 					} {
 						what := fmt.Sprintf("%s %d×%d×%d, shares %g", name, m, n, k, shares)
@@ -233,7 +234,8 @@ func BenchmarkScant(b *testing.B) {
 	for _, s := range []struct {
 		m, n, k int
 		share   float64
-	}{{2048, 2048, 784, 0.02}, {2048, 2048, 784, 0.1}, {2048, 2048, 784, 0.2}, {2048, 2048, 784, 0.3}, {2048, 2048, 784, 0.4}, {4096, 10, 784, 0.3}, {4096, 32, 784, 0.1}, {4096, 130, 784, 0.3}, {512, 512, 20_000, 0.3}, {512, 512, 20_000, 0.005}} {
+	}{{2048, 2048, 784, 0.02}, {2048, 2048, 784, 0.1}, {2048, 2048, 784, 0.2}, {2048, 2048, 784, 0.3}, {2048, 2048, 784,
+		0.4}, {4096, 10, 784, 0.3}, {4096, 32, 784, 0.1}, {4096, 130, 784, 0.3}, {512, 512, 20_000, 0.3}, {512, 512, 20_000, 0.005}} {
 		m, n, k, share := s.m, s.n, s.k, s.share
 		r := rand.New(rand.NewPCG(3, 3))
 		a, ptr, idx, val := scantRows[float32](r, m, k, k, []float64{share})

@@ -6,8 +6,8 @@ import (
 )
 
 // BLAS64 is gonum's blas.Float64 with the matrix-matrix products and solves (level 3) by the
-// kernels of this package, the rest gonum's own. gonum's lapack works on what blas64.Use was
-// given last, for the whole program: only a program may do that, never a package.
+// kernels of this package, the rest gonum's own. gonum's lapack uses the implementation last
+// given to blas64.Use, for the whole program: only a program may call that, never a package.
 //
 // Matrices may not overlap. Wrong arguments make it panic as gonum does. The smallest products
 // are gonum's own, which sums in another order: a row's bits depend on how many rows there are.
@@ -40,7 +40,7 @@ func viewOf[T float32 | float64](t bool, data []T, ld int) view[T] {
 	return view[T]{data, ld, 1}
 }
 
-// from is the view that begins at element (i, j), which may lie behind the end.
+// from is the view that begins at element (i, j), which may lie beyond the end.
 func (v view[T]) from(i, j int) view[T] {
 	return view[T]{v.data[min(len(v.data), i*v.rs+j*v.cs):], v.rs, v.cs}
 }
@@ -95,8 +95,8 @@ func fits(rows, cols, length, ld int) bool {
 	return rows > 0 && cols > 0 && ld >= cols && length >= (rows-1)*ld+cols
 }
 
-// The following say whether the arguments of a routine are right, and its matrices not
-// empty. What they refuse goes to gonum, which knows what to do or to say.
+// The following report whether the arguments of a routine are valid, and its matrices
+// not empty. Anything else goes to gonum, which handles it or panics.
 
 func gemmFits(tA, tB blas.Transpose, m, n, k, a, lda, b, ldb, c, ldc int) bool {
 	if !known(tA) || !known(tB) {
@@ -167,7 +167,7 @@ type triangular[T float32 | float64] struct {
 	b    []T
 	ldb  int
 
-	// small treats the block of A at a[at:] with the m×n part of B at x.
+	// small processes the block of A at a[at:] with the m×n part of B at x.
 	small func(at, m, n int, x []T)
 }
 
@@ -197,9 +197,9 @@ func (t triangular[T]) solve(m, n int) {
 	t.halve(0, n, m, t.left != t.up, func(from, to, cols, rows int) { t.link(to, from, rows, cols, m, -1) })
 }
 
-// halve treats the blocks [at, at+na) of A: the half of B that the other does not need any
-// more as it is, or that the other needs solved; then what goes from one to the other; then
-// the other. across is the extent of B that A does not touch.
+// halve processes the blocks [at, at+na) of A: first the half of B whose old value the
+// other no longer needs, or whose solution the other needs; then the link between them; then
+// the other half. across is the extent of B that A does not touch.
 func (t triangular[T]) halve(at, na, across int, lowFirst bool, link func(one, other, sizeOne, sizeOther int)) {
 	if na <= triangleBlock {
 		if t.left {

@@ -3,7 +3,8 @@ package vec
 import "gonum.org/v1/gonum/blas"
 
 // Dgemm computes C = αA·B + βC, with A and B as they are or transposed: C m×n, k products.
-func (b BLAS64) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, x []float64, ldx int, beta float64, c []float64, ldc int) {
+func (b BLAS64) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, x []float64, ldx int,
+	beta float64, c []float64, ldc int) {
 	if !gemmFits(tA, tB, m, n, k, len(a), lda, len(x), ldx, len(c), ldc) || work(m, n, k) <= smallProduct {
 		b.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
@@ -24,7 +25,8 @@ func (b BLAS64) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a
 }
 
 // Dsyr2k computes a triangle of C = αA·Bᵀ + αB·Aᵀ + βC, or of αAᵀ·B + αBᵀ·A + βC.
-func (b BLAS64) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, x []float64, ldx int, beta float64, c []float64, ldc int) {
+func (b BLAS64) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, x []float64,
+	ldx int, beta float64, c []float64, ldc int) {
 	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || !rankFits(ul, t, n, k, len(x), ldx, len(c), ldc) || work(n, n, k) <= smallProduct {
 		b.Implementation.Dsyr2k(ul, t, n, k, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
@@ -36,12 +38,14 @@ func (b BLAS64) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, 
 }
 
 // Dsymm computes C = αA·B + βC, or αB·A + βC, for a symmetric A of which a triangle is given.
-func (b BLAS64) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int, beta float64, c []float64, ldc int) {
+func (b BLAS64) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int,
+	beta float64, c []float64, ldc int) {
 	na := n
 	if s == blas.Left {
 		na = m
 	}
-	if !triangularFits(s, ul, blas.NoTrans, blas.NonUnit, m, n, na, len(a), lda, len(x), ldx) || len(c) < (m-1)*ldc+n || ldc < n || work(m, n, na) <= smallProduct {
+	if !triangularFits(s, ul, blas.NoTrans, blas.NonUnit, m, n, na, len(a), lda, len(x), ldx) || len(c) < (m-1)*ldc+n ||
+		ldc < n || work(m, n, na) <= smallProduct {
 		b.Implementation.Dsymm(s, ul, m, n, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
 	}
@@ -50,7 +54,8 @@ func (b BLAS64) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []fl
 }
 
 // Dtrmm computes B = αA·B, or αB·A, for a triangular A as it is or transposed.
-func (b BLAS64) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
+func (b BLAS64) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, x []float64, ldx int) {
 	na := n
 	if s == blas.Left {
 		na = m
@@ -65,9 +70,10 @@ func (b BLAS64) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag,
 		}}.multiply(m, n, alpha)
 }
 
-// Dtrsm computes the solution X of A·X = αB, or X·A = αB, in place of B, for a triangular A
+// Dtrsm computes the solution X of A·X = αB, or X·A = αB, overwriting B, for a triangular A
 // as it is or transposed.
-func (b BLAS64) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, x []float64, ldx int) {
+func (b BLAS64) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+	lda int, x []float64, ldx int) {
 	na := n
 	if s == blas.Left {
 		na = m
@@ -84,7 +90,8 @@ func (b BLAS64) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag,
 }
 
 // Sgemm computes C = αA·B + βC, with A and B as they are or transposed: C m×n, k products.
-func (b BLAS32) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, x []float32, ldx int, beta float32, c []float32, ldc int) {
+func (b BLAS32) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, x []float32, ldx int,
+	beta float32, c []float32, ldc int) {
 	if !gemmFits(tA, tB, m, n, k, len(a), lda, len(x), ldx, len(c), ldc) || work(m, n, k) <= smallProduct {
 		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
@@ -105,7 +112,8 @@ func (b BLAS32) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a
 }
 
 // Ssyr2k computes a triangle of C = αA·Bᵀ + αB·Aᵀ + βC, or of αAᵀ·B + αBᵀ·A + βC.
-func (b BLAS32) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, x []float32, ldx int, beta float32, c []float32, ldc int) {
+func (b BLAS32) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, x []float32,
+	ldx int, beta float32, c []float32, ldc int) {
 	if !rankFits(ul, t, n, k, len(a), lda, len(c), ldc) || !rankFits(ul, t, n, k, len(x), ldx, len(c), ldc) || work(n, n, k) <= smallProduct {
 		b.Implementation.Ssyr2k(ul, t, n, k, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
@@ -117,12 +125,14 @@ func (b BLAS32) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, 
 }
 
 // Ssymm computes C = αA·B + βC, or αB·A + βC, for a symmetric A of which a triangle is given.
-func (b BLAS32) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int, x []float32, ldx int, beta float32, c []float32, ldc int) {
+func (b BLAS32) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int, x []float32, ldx int,
+	beta float32, c []float32, ldc int) {
 	na := n
 	if s == blas.Left {
 		na = m
 	}
-	if !triangularFits(s, ul, blas.NoTrans, blas.NonUnit, m, n, na, len(a), lda, len(x), ldx) || len(c) < (m-1)*ldc+n || ldc < n || work(m, n, na) <= smallProduct {
+	if !triangularFits(s, ul, blas.NoTrans, blas.NonUnit, m, n, na, len(a), lda, len(x), ldx) || len(c) < (m-1)*ldc+n ||
+		ldc < n || work(m, n, na) <= smallProduct {
 		b.Implementation.Ssymm(s, ul, m, n, alpha, a, lda, x, ldx, beta, c, ldc)
 		return
 	}
@@ -131,7 +141,8 @@ func (b BLAS32) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []fl
 }
 
 // Strmm computes B = αA·B, or αB·A, for a triangular A as it is or transposed.
-func (b BLAS32) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, x []float32, ldx int) {
+func (b BLAS32) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
+	lda int, x []float32, ldx int) {
 	na := n
 	if s == blas.Left {
 		na = m
@@ -146,9 +157,10 @@ func (b BLAS32) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag,
 		}}.multiply(m, n, alpha)
 }
 
-// Strsm computes the solution X of A·X = αB, or X·A = αB, in place of B, for a triangular A
+// Strsm computes the solution X of A·X = αB, or X·A = αB, overwriting B, for a triangular A
 // as it is or transposed.
-func (b BLAS32) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, x []float32, ldx int) {
+func (b BLAS32) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32,
+	lda int, x []float32, ldx int) {
 	na := n
 	if s == blas.Left {
 		na = m

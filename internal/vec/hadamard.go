@@ -10,7 +10,7 @@ import (
 //
 // It is k stages of butterflies (a, b) → (a+b, a-b) between numbers 1, 2, 4, …, n/2 apart,
 // and every level of instructions takes the stages in this order: an element is the same
-// tree of sums everywhere, to the bit. What a level chooses is how many stages go through
+// tree of sums everywhere, to the bit. Levels differ in how many stages are done in
 // registers between a load and a store:
 //
 //	a first pass takes the stages within blocks of consecutive numbers,
@@ -21,16 +21,16 @@ import (
 // hadamardLimit is the largest order.
 const hadamardLimit = 1 << 20
 
-// hadamardCache is the bytes of the largest transform whose passes go over all of it, one after
-// another: with what comes along it fits the L1 cache.
+// hadamardCache is the bytes of the largest transform whose passes process all of it, one
+// after another: with its operands it fits the L1 cache.
 const hadamardCache = 16 << 10
 
-// hadamardTile is the numbers in rows that take turns, so that a pass over one does not wait
-// for the pass before.
+// hadamardTile is the numbers in rows that are processed alternately, so that a pass over one does not
+// wait for the previous pass.
 const hadamardTile = 4096
 
 // hadamardCall is about how many numbers a call of assembly handles, which cannot be
-// preempted: some microseconds, or tens where they come from memory.
+// preempted: a few microseconds, or tens if they come from memory.
 const hadamardCall = 1 << 14
 
 // Hadamard32 replaces x by H·x in n·log₂n additions, n = len(x). It panics unless n is a
@@ -95,7 +95,7 @@ func mustHold(name string, length, rows, n, ld int) {
 }
 
 // round is dst = s∘H(d∘x) for a transform longer than a block, where x_i is src[p_i mod n],
-// or without p src_i with zeros behind its end, or without d what dst holds. s may be nil.
+// or without p src_i, padded with zeros, or without d the contents of dst. s may be nil.
 type round[T float32 | float64] struct {
 	dst, src []T
 	p        []int32

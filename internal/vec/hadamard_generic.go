@@ -1,6 +1,6 @@
 package vec
 
-// The kernels of the Walsh-Hadamard transform in Go. hadamard_amd64.go says what each computes.
+// The kernels of the Walsh-Hadamard transform in Go. hadamard_amd64.go documents them.
 
 // portableBlock and portableRadix are the shape of the portable passes.
 const (

@@ -2,14 +2,14 @@ package vec
 
 import "fmt"
 
-// Rows that stand side by side, one in each lane of a vector: what is done to one number of
-// a row is then done to that of all rows by one instruction, wherever the number stands.
+// Rows side by side, one in each lane of a vector: one instruction
+// then processes the same number of all rows, whatever its position.
 
-// Lanes is how many rows stand side by side.
+// Lanes is how many rows are side by side.
 const Lanes = 16
 
 // Interleave32 puts rows side by side: dst[j·step+i] = src[i·stride+j] for j < cols. Lanes
-// behind the last row get the last row again.
+// beyond the last row get copies of the last row.
 //
 // It panics unless 1 ≤ rows ≤ Lanes ≤ step, and src and dst hold the rows. They must not
 // overlap.
@@ -29,7 +29,7 @@ func Interleave32(rows, cols int, dst []float32, step int, src []float32, stride
 	}
 }
 
-// Deinterleave32 is the way back: dst[i·stride+j] = src[j·step+i] for i < rows and j < cols.
+// Deinterleave32 is the inverse: dst[i·stride+j] = src[j·step+i] for i < rows and j < cols.
 // It panics as Interleave32 does.
 func Deinterleave32(rows, cols int, dst []float32, stride int, src []float32, step int) {
 	mustBeSideBySide(rows, cols, src, step, dst, stride, "src", "dst")
@@ -55,8 +55,8 @@ func mustBeSideBySide(rows, cols int, lanes []float32, step int, apart []float32
 	mustHold(apartName, len(apart), rows, cols, stride)
 }
 
-// SparseSigns is a matrix of -1, 0 and 1, d×m, as lists of the elements that are not 0. It never
-// changes.
+// SparseSigns is a matrix of -1, 0 and 1, d×m, as lists of the nonzero elements. It is
+// immutable.
 type SparseSigns struct {
 	d   int
 	ptr []int
@@ -85,8 +85,8 @@ func NewSparseSigns(d int, ptr []int, idx []int32) *SparseSigns {
 // SignLanes is how many rows SparseSigns multiplies, side by side.
 const SignLanes = 64
 
-// longestSigns is how many elements of the lists one call of the kernel gets: it cannot be
-// interrupted.
+// longestSigns is how many elements of the lists one call of the kernel gets: it cannot
+// be preempted.
 const longestSigns = 1 << 12
 
 // Multiply multiplies rows side by side, row i's element l at src[l·SignLanes+i], with
@@ -126,7 +126,7 @@ func (s *SparseSigns) Multiply(j, n int, dst []float32, step, group int, src []f
 	}
 }
 
-// portable is for lists that are too long for the kernel as well.
+// portable is also for lists that are too long for the kernel.
 func (s *SparseSigns) portable(ptr []int, dst []float32, step, group int, src []float32, scale float32, shift []float32) {
 	for c := range len(ptr) / 2 {
 		var sums [SignLanes]float32
@@ -150,7 +150,7 @@ func (s *SparseSigns) portable(ptr []int, dst []float32, step, group int, src []
 //
 //	z_c = scale·(start + Σ_{i<terms} Π_{j<degree} k[I(c,i,j)]), c < outputs
 //
-// from the left to the right, each result rounded. It never changes.
+// from left to right, each result rounded. It is immutable.
 type Products struct {
 	m, outputs, degree, terms int
 	index                     []uint16
@@ -198,7 +198,7 @@ func (p *Products) Row(z, k []float32) {
 	}
 }
 
-// Rows computes the outputs of up to Lanes rows that stand side by side, k[l·Lanes+i], into
+// Rows computes the outputs of up to Lanes rows side by side, k[l·Lanes+i], into
 // rows of dst, stride apart: the same as Row. It panics unless k and dst hold them.
 func (p *Products) Rows(rows int, dst []float32, stride int, k []float32) {
 	if stride < p.outputs || rows < 1 || rows > Lanes {
@@ -234,6 +234,6 @@ func (p *Products) Rows(rows int, dst []float32, stride int, k []float32) {
 	}
 }
 
-// longestProduct is how many factors an output of the kernel may have: it cannot be
-// interrupted.
+// longestProduct is how many factors an output of the kernel may have: it cannot
+// be preempted.
 const longestProduct = 1 << 10

@@ -2,13 +2,13 @@
 
 package vec
 
-// mostBlocks is how many square blocks one call of a kernel gets: it cannot be interrupted.
+// mostBlocks is how many square blocks one call of a kernel gets: it cannot be preempted.
 const mostBlocks = 32
 
-// offsets are the places of rows or elements, in bytes.
+// offsets are the positions of rows or elements, in bytes.
 type offsets [Lanes]int
 
-// places are n places stride numbers apart, and then the last again.
+// places are n positions stride numbers apart, followed by copies of the last.
 func places(n, stride int) (o offsets) {
 	for i := range o {
 		o[i] = 4 * stride * min(i, n-1)
@@ -25,8 +25,8 @@ func width() int {
 }
 
 // blocks calls f for blocks of w elements, of at least w in all: for those from element j on, a
-// number of blocks to be done together. The last one ends where the elements end, so that it may
-// have some of the one before it.
+// number of blocks to be processed together. The last one ends at the last element, so
+// it may overlap the previous one.
 func blocks(elements, w, most int, f func(j, blocks int)) {
 	whole := elements / w
 	for b := 0; b < whole; b += most {

@@ -14,7 +14,8 @@ func TestRowsSideBySideStayWithinTheirSlices(t *testing.T) {
 			for _, atEnd := range []bool{false, true} {
 				signs := NewSparseSigns(cols, fenced(t, ptr, atEnd), fenced(t, idx, atEnd))
 				sums := fenced(t, make([]float32, 9*SignLanes), atEnd)
-				signs.Multiply(0, 9, sums, Lanes, 9*Lanes, fenced(t, numbers[float32](r, cols*SignLanes), atEnd), 1, fenced(t, make([]float32, 9), atEnd))
+				signs.Multiply(0, 9, sums, Lanes, 9*Lanes, fenced(t, numbers[float32](r, cols*SignLanes), atEnd), 1,
+					fenced(t, make([]float32, 9), atEnd))
 				index := make([]uint16, 6*cols)
 				for i := range index {
 					index[i] = uint16(r.IntN(cols))

@@ -126,7 +126,8 @@ func TestProductsFromTheLeft(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(93, 1))
 		for _, shape := range [][4]int{ // m, outputs, degree, terms
-			{1, 1, 1, 1}, {5, 15, 2, 1}, {5, 16, 2, 1}, {9, 33, 2, 3}, {40, 70, 1, 2}, {40, 47, 3, 2}, {300, 1100, 2, 1}, {1 << 16, 64, 4, 1}, {20, 17, 7, longestProduct / 6},
+			{1, 1, 1, 1}, {5, 15, 2, 1}, {5, 16, 2, 1}, {9, 33, 2, 3}, {40, 70, 1, 2}, {40, 47, 3, 2}, {300, 1100, 2,
+				1}, {1 << 16, 64, 4, 1}, {20, 17, 7, longestProduct / 6},
 		} {
 			m, outputs, degree, terms := shape[0], shape[1], shape[2], shape[3]
 			index := make([]uint16, outputs*degree*terms)
@@ -163,7 +164,8 @@ func TestProductsFromTheLeft(t *testing.T) {
 							}
 							want := math.Float32bits(p.naive(c, i, k))
 							if math.Float32bits(got) != want || math.Float32bits(z[c]) != want {
-								t.Fatalf("%v, start %g, %d rows: output %d of row %d is %g, alone %g, want %g", shape, start, rows, c, i, got, z[c], math.Float32frombits(want))
+								t.Fatalf("%v, start %g, %d rows: output %d of row %d is %g, alone %g, want %g", shape,
+									start, rows, c, i, got, z[c], math.Float32frombits(want))
 							}
 						}
 					}
@@ -192,7 +194,8 @@ func TestListsAndIndicesAreChecked(t *testing.T) {
 		"short rows":  func() { Deinterleave32(2, 2, make([]float32, 3), 2, make([]float32, 2*Lanes), Lanes) },
 		"17 rows":     func() { Interleave32(17, 1, make([]float32, 17), 17, make([]float32, 17), 1) },
 		"short sums": func() {
-			NewSparseSigns(1, []int{0, 1, 1}, []int32{0}).Multiply(0, 1, make([]float32, SignLanes-1), Lanes, Lanes, make([]float32, SignLanes), 1, nil)
+			NewSparseSigns(1, []int{0, 1, 1}, []int32{0}).Multiply(0, 1, make([]float32, SignLanes-1), Lanes, Lanes,
+				make([]float32, SignLanes), 1, nil)
 		},
 	} {
 		func() {

@@ -158,7 +158,8 @@ func FuzzRows(f *testing.F) {
 		n, lo := 8*(1+int(eighths%300)), int(off%16)
 		lda := n + int(pad)
 		r := rand.New(rand.NewPCG(seed, 53))
-		a, x, factors, y, s := numbers[float64](r, lo+symvHeight*lda), numbers[float64](r, lo+n), numbers[float64](r, symvHeight), numbers[float64](r, lo+n+1), numbers[float64](r, symvHeight+1)
+		a, x, factors, y, s := numbers[float64](r, lo+symvHeight*lda), numbers[float64](r, lo+n), numbers[float64](r,
+			symvHeight), numbers[float64](r, lo+n+1), numbers[float64](r, symvHeight+1)
 		a, x = a[lo:], x[lo:]
 		for _, height := range []int{rowHeight, symvHeight} {
 			bothSums, bothY := make([][]float64, best()+1), make([][]float64, best()+1)

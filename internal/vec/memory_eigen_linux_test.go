@@ -32,7 +32,8 @@ func TestEigenSymStaysWithinItsSlices(t *testing.T) {
 
 func TestKernelsForRowsStayWithinTheirSlices(t *testing.T) {
 	const most = 2*longestColumns + 16
-	ab, xb, yb, sb, fb := newBorder[float64](t, 8*symvHeight*(most+3)), newBorder[float64](t, 8*most), newBorder[float64](t, 8*most), newBorder[float64](t, 4096), newBorder[float64](t, 4096)
+	ab, xb, yb, sb, fb := newBorder[float64](t, 8*symvHeight*(most+3)), newBorder[float64](t,
+		8*most), newBorder[float64](t, 8*most), newBorder[float64](t, 4096), newBorder[float64](t, 4096)
 	everyLevel(t, func(t *testing.T) {
 		for _, n := range []int{8, 16, 24, longestColumns, longestColumns + 8, most} {
 			for _, pad := range []int{0, 3} {

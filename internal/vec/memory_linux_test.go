@@ -83,7 +83,8 @@ func TestProductsStayWithinTheirSlices(t *testing.T) {
 		GemmNT(m, n, k, a64.matrix(m, k, k+pad, end), k+pad, b64.matrix(n, k, k+pad, end), k+pad, c64.matrix(m, n, n+pad, end), n+pad)
 		SyrkAdd(n, k, a64.matrix(k, n, n+pad, end), n+pad, c64.matrix(n, n, n+pad, end), n+pad)
 		SyrkAddWide(n, k, a32.matrix(k, n, n+pad, end), n+pad, c64.matrix(n, n, n+pad, end), n+pad)
-		GemmAddTNWide(m, min(n, 20), k, a32.matrix(k, m, m+pad, end), m+pad, b64.matrix(k, min(n, 20), n+pad, end), n+pad, c64.matrix(m, n, n+pad, end), n+pad)
+		GemmAddTNWide(m, min(n, 20), k, a32.matrix(k, m, m+pad, end), m+pad, b64.matrix(k, min(n, 20), n+pad, end), n+pad,
+			c64.matrix(m, n, n+pad, end), n+pad)
 	})
 }
 
@@ -145,7 +146,8 @@ func panelsBetweenBorders[T float32 | float64](t *testing.T, mk *micro[T]) {
 				w := mk.get()
 				mk.put(&panels[T]{a: fenced(t, w.a, atEnd), b: fenced(t, w.b, atEnd), tile: fenced(t, w.tile, atEnd)})
 				mk.buffers.Put(fenced(t, make([]T, m/mk.mr*mk.mr*mk.kc+1), atEnd)[1:])
-				p := product[T]{m: m, n: n, k: k, alpha: 2, a: numbers[T](r, m*k), ars: k, acs: 1, b: numbers[T](r, k*n), brs: n, bcs: 1, c: make([]T, m*n), ldc: n}
+				p := product[T]{m: m, n: n, k: k, alpha: 2, a: numbers[T](r, m*k), ars: k, acs: 1, b: numbers[T](r, k*n),
+					brs: n, bcs: 1, c: make([]T, m*n), ldc: n}
 				if transposed {
 					p.ars, p.acs = 1, m
 				}
@@ -177,7 +179,8 @@ func level3WithinBorders[T float32 | float64](t *testing.T, l level3[T]) {
 				if tB == blas.Trans {
 					bm, bn = n, k
 				}
-				l.gemm(tA, tB, m, n, k, 0.5, a.matrix(am, an, an+pad, end), an+pad, b.matrix(bm, bn, bn+pad, end), bn+pad, 0.5, c.matrix(m, n, n+pad, end), n+pad)
+				l.gemm(tA, tB, m, n, k, 0.5, a.matrix(am, an, an+pad, end), an+pad, b.matrix(bm, bn, bn+pad, end), bn+pad,
+					0.5, c.matrix(m, n, n+pad, end), n+pad)
 			}
 			for _, ul := range []blas.Uplo{blas.Upper, blas.Lower} {
 				x, y, cc := a.matrix(am, an, an+pad, end), b.matrix(am, an, an+pad, end), c.matrix(m, m, m+pad, end)

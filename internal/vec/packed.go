@@ -5,21 +5,21 @@ import (
 	"sync/atomic"
 )
 
-// Packed is a matrix B, k×n, laid out for many products A·B. It never changes.
+// Packed is a matrix B, k×n, packed for many products A·B. It is immutable.
 type Packed[T float32 | float64] struct {
 	mk     *micro[T]
 	k, n   int
-	panels []T // of nr columns, one behind the other, the last filled up with zeros
+	panels []T // of nr columns, one after the other, the last padded with zeros
 	finite bool
 }
 
-// Pack32 lays out B, k×n, row-major with stride ldb.
+// Pack32 packs B, k×n, row-major with stride ldb.
 func Pack32(k, n int, b []float32, ldb int) *Packed[float32] { return pack(micro32, k, n, b, ldb) }
 
-// Pack64 lays out B, k×n, row-major with stride ldb.
+// Pack64 packs B, k×n, row-major with stride ldb.
 func Pack64(k, n int, b []float64, ldb int) *Packed[float64] { return pack(micro64, k, n, b, ldb) }
 
-// PackT64 lays out the transpose of B, which is n×k, row-major with stride ldb.
+// PackT64 packs the transpose of B, which is n×k, row-major with stride ldb.
 func PackT64(n, k int, b []float64, ldb int) *Packed[float64] {
 	return packed(micro64, k, n, b, 1, ldb)
 }
@@ -28,7 +28,7 @@ func pack[T float32 | float64](mk *micro[T], k, n int, b []T, ldb int) *Packed[T
 	return packed(mk, k, n, b, ldb, 1)
 }
 
-// packed lays out a matrix whose element (l, j) is b[l*brs+j*bcs].
+// packed packs a matrix whose element (l, j) is b[l*brs+j*bcs].
 func packed[T float32 | float64](mk *micro[T], k, n int, b []T, brs, bcs int) *Packed[T] {
 	nr := mk.nr
 	p := &Packed[T]{mk: mk, k: k, n: n, panels: aligned[T]((n + nr - 1) / nr * nr * k), finite: true}
@@ -47,7 +47,7 @@ func packed[T float32 | float64](mk *micro[T], k, n int, b []T, brs, bcs int) *P
 	return p
 }
 
-// finite says whether no number of x, a multiple of 4 of them, is infinite or none.
+// finite reports whether all numbers of x, a multiple of 4 of them, are finite.
 func finite[T float32 | float64](x []T) bool {
 	var a, b, c, d T
 	for ; len(x) >= 4; x = x[4:] {
@@ -63,11 +63,11 @@ func finite[T float32 | float64](x []T) bool {
 func (p *Packed[T]) Dims() (k, n int) { return p.k, p.n }
 
 // Multiply computes C = A·B for A m×k and C m×n, row-major with strides lda and ldc. A row
-// of C depends on the same row of A and on B alone, to the bit but for the sign of a zero. Where
-// rows are mostly zeros, and B is finite, these are left out.
+// of C depends only on the same row of A and on B, to the bit except for the sign of a zero.
+// If rows are mostly zeros, and B is finite, zeros are left out.
 //
 // If after is not nil, it is called once for every block of rows and columns of C, when the
-// block is done and still near the core, by several goroutines: there C may be changed.
+// block is done and still in cache, by several goroutines: they may change C there.
 func (p *Packed[T]) Multiply(m int, a []T, lda int, c []T, ldc int, after func(i, j, rows, cols int)) {
 	q := product[T]{m: m, n: p.n, k: p.k, alpha: 1, a: a, ars: lda, acs: 1, packed: p.panels, c: c, ldc: ldc, after: after}
 	q.scant = p.finite && p.mk.mostlyZero(&q)
@@ -75,8 +75,8 @@ func (p *Packed[T]) Multiply(m int, a []T, lda int, c []T, ldc int, after func(i
 }
 
 // MultiplySparse is Multiply for a sparse A: row i has the elements val[ptr[i]:ptr[i+1]], in
-// the columns that idx has in the same places, strictly ascending. If B is finite, C is the same;
-// if not, 0·∞ counts as 0.
+// the columns given by the same range of idx, strictly ascending. If B is finite, C is the same;
+// otherwise 0·∞ counts as 0.
 func (p *Packed[T]) MultiplySparse(ptr []int, idx []int32, val []T, c []T, ldc int, after func(i, j, rows, cols int)) {
 	m := len(ptr) - 1
 	if m <= 0 || p.n == 0 {
@@ -95,7 +95,8 @@ func (p *Packed[T]) MultiplySparse(ptr []int, idx []int32, val []T, c []T, ldc i
 			panic(fmt.Sprintf("vec: index %d of %d", i, p.k))
 		}
 	}
-	p.mk.compute(product[T]{m: m, n: p.n, k: p.k, alpha: 1, ptr: ptr, idx: idx, a: val, infinite: !p.finite, scant: true, packed: p.panels, c: c, ldc: ldc, after: after})
+	p.mk.compute(product[T]{m: m, n: p.n, k: p.k, alpha: 1, ptr: ptr, idx: idx, a: val, infinite: !p.finite, scant: true,
+		packed: p.panels, c: c, ldc: ldc, after: after})
 }
 
 // At is element (l, j) of B.

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// PairSum is a sum over the dimensions of two rows that is no product of matrices. A row is
-// one or more arrays of numbers. In the first are the rows' numbers x and y themselves, which
+// PairSum is a sum over the dimensions of two rows that is not a matrix product. A row
+// is one or more arrays of numbers. The first has the rows' numbers x and y themselves, which
 // are float32 numbers in float64: 0 or of size 10⁻⁴⁵ to 10³⁹. Those that are called weighted
 // take one array more, of weights u for x and v for y, 0 where x or y is.
 type PairSum int
@@ -46,7 +46,8 @@ func (s PairSum) Width(d int) int {
 }
 
 // pairArrays is how many arrays a row of each sum has.
-var pairArrays = [pairSums]int{SumChi2: 1, SumWeightedChi2: 2, SumChi2Distance: 1, SumMin: 1, SumWeightedMin: 2, SumAbs: 1, SumEntropy: 2, SumWeightedEntropy: 3, SumExcess: 2}
+var pairArrays = [pairSums]int{SumChi2: 1, SumWeightedChi2: 2, SumChi2Distance: 1, SumMin: 1, SumWeightedMin: 2,
+	SumAbs: 1, SumEntropy: 2, SumWeightedEntropy: 3, SumExcess: 2}
 
 // Pairs computes a PairSum of many rows x with rows y that are kept, laid out for it. What two
 // rows give depends on them alone.
@@ -184,7 +185,7 @@ func (p *Pairs) plain(j, dims int, x, panel []float64, sums *[pairLanes]float64)
 }
 
 // Entropy returns (x+y)log(x+y) - x log x - y log y of x > 0 and y ≥ 0, whose logarithms are
-// given. As (x+y)log((x+y)/max) + min·log(max/min), it has no terms that cancel.
+// given. As (x+y)log((x+y)/max) + min·log(max/min), nothing cancels.
 func Entropy(x, y, logX, logY float64) float64 {
 	if y == 0 {
 		return 0

@@ -2,8 +2,8 @@
 
 package vec
 
-// call adds what n dimensions from j on, a multiple of pairStep, give to the sums of one row
-// with a panel.
+// call adds the contribution of n dimensions from j on, a multiple of pairStep, to the sums of one
+// row with a panel.
 func (p *Pairs) call(j, n int, row, panel []float64, sums *[pairLanes]float64) {
 	x, y, s := &row[j], &panel[j*pairLanes], &sums[0]
 	switch level {

@@ -99,7 +99,8 @@ func TestPairSumsAreTheirDefinitions(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(8, 5))
 		for sum := range PairSum(pairSums) {
-			for _, shape := range [][3]int{{1, 1, 1}, {3, 31, 2}, {2, 32, 3}, {2, 33, 4}, {5, 70, 5}, {3, 64, 63}, {2, 40, 64}, {2, 20, 65}, {1, 10, 131}, {3, 5, 0}, {0, 5, 3}, {3, 0, 3}} {
+			for _, shape := range [][3]int{{1, 1, 1}, {3, 31, 2}, {2, 32, 3}, {2, 33, 4}, {5, 70, 5}, {3, 64, 63},
+				{2, 40, 64}, {2, 20, 65}, {1, 10, 131}, {3, 5, 0}, {0, 5, 3}, {3, 0, 3}} {
 				n, m, d := shape[0], shape[1], shape[2]
 				for _, extreme := range []bool{false, true} {
 					x, y, width := pairRows(r, sum, n, d, extreme), pairRows(r, sum, m, d, extreme), sum.Width(d)
@@ -129,7 +130,8 @@ func TestPairSumsAreTheirDefinitions(t *testing.T) {
 							if sum == SumExcess {
 								got++
 							}
-							if got != want && !(math.Abs(got-want) <= float64(d+8)*0x1p-52*want) && !(sum == SumExcess && math.IsNaN(got) && math.IsInf(want, 1)) {
+							if got != want && !(math.Abs(got-want) <= float64(d+8)*0x1p-52*want) &&
+								!(sum == SumExcess && math.IsNaN(got) && math.IsInf(want, 1)) {
 								t.Errorf("sum %d of %v, extreme %t: %g for rows %d and %d, want %g", sum, shape, extreme, got, i, j, want)
 							}
 						}

@@ -2,8 +2,8 @@ package vec
 
 import "sync/atomic"
 
-// What the machine can do at most at the level in use, by loops that do nothing else. Each
-// function is for one goroutine; several at once tell what several cores can do.
+// The peak of the machine at the level in use, by loops that do nothing else.
+// Each function is for one goroutine; several at once measure several cores.
 
 // peakTurns is how many turns of 48 vector instructions a call of a kernel makes at most.
 const peakTurns = 2048
@@ -11,7 +11,7 @@ const peakTurns = 2048
 // memoryTurns is how many turns of 8 vectors a call of a kernel makes at most.
 const memoryTurns = 512
 
-// MultiplyAdds32 does multiply-adds of float32 that wait for nothing, at least n of them, and
+// MultiplyAdds32 does independent multiply-adds of float32, at least n of them, and
 // returns how many.
 func MultiplyAdds32(n int) int { return multiplyAdds(n, 4) }
 
@@ -26,8 +26,8 @@ func multiplyAdds(n, float int) int {
 	return done
 }
 
-// peakSink keeps the compiler from dropping loops whose result nobody wants. It is of any
-// goroutine that comes by.
+// peakSink keeps the compiler from dropping loops with unused results. Any
+// goroutine may write to it.
 var peakSink atomic.Uint64
 
 // fourChains does multiply-adds in Go, four chains of them.

@@ -3,10 +3,11 @@
 package vec
 
 // fastfoodQuads computes as many rows of Fastfood32 as it can, four at a time, and returns
-// how many. The four stand side by side as quads, 16 bytes for each column, so that the
-// permutation moves quads and not single numbers, whose loads would cost as much as both
-// transforms. The sums are those of fastfood, in the same order.
-func fastfoodQuads(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32, ldd int, work []float32) int {
+// how many. The four are interleaved as quads, 16 bytes for each column, so that the
+// permutation moves quads and not single numbers, whose loads would cost as much as
+// both transforms. The sums are those of fastfood, in the same order.
+func fastfoodQuads(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32,
+	ldd int, work []float32) int {
 	if block, _ := hadamardShape[float32](); n <= block || level == generic {
 		return 0
 	}
@@ -28,7 +29,7 @@ func fastfoodQuads(rows, n, m, width int, b []float32, p []int32, g, s []float32
 	return i
 }
 
-// zip sets quads to four rows of width numbers, lds apart, and zeros behind them.
+// zip sets quads to four rows of width numbers, lds apart, followed by zeros.
 func zip(quads, rows []float32, lds, width int) {
 	whole := width / 4 * 4
 	for j := 0; j < whole; j += hadamardCall / 4 {

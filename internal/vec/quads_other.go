@@ -2,9 +2,10 @@
 
 package vec
 
-// Quads pay where a machine has an instruction for their 16 bytes.
+// Quads pay on machines with an instruction for their 16 bytes.
 
-func fastfoodQuads(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32, ldd int, work []float32) int {
+func fastfoodQuads(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32,
+	ldd int, work []float32) int {
 	return 0
 }
 

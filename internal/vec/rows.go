@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Sums and products of rows of a matrix that lists name. Rows have a width that is a multiple
-// of 16 and stand one behind the other. Sums have a fixed order: that of the list.
+// Sums and products of rows of a matrix given by lists. Rows have a width that is
+// a multiple of 16 and are contiguous. Sums have a fixed order: that of the list.
 
-// negative is the bit of an entry of a list that says that its row is subtracted.
+// negative is the bit of a list entry that marks a row to be subtracted.
 const negative = 1 << 31
 
 // SignedSums32 writes len(ptr)-1 rows to dst: row j is the sum of the rows of x that
-// list[ptr[j]:ptr[j+1]] names, the top bit saying that one is subtracted.
+// list[ptr[j]:ptr[j+1]] names, where the top bit marks a row to be subtracted.
 func SignedSums32(dst, x []float32, width int, ptr []int32, list []uint32) {
 	checkWidth(width)
 	n := len(ptr) - 1

@@ -2,10 +2,10 @@
 
 package vec
 
-// longestRows is how many numbers one call of a kernel reads at most, since it cannot be interrupted.
+// longestRows is how many numbers one call of a kernel reads at most, since it cannot be preempted.
 const longestRows = 1 << 17
 
-// signedSums does what SignedSums32 says, if there is a kernel for it.
+// signedSums is SignedSums32, if there is a kernel for it.
 func signedSums(dst, x []float32, width int, ptr []int32, list []uint32) bool {
 	kernel := signedSums32_avx2
 	switch level {
@@ -29,7 +29,7 @@ func signedSums(dst, x []float32, width int, ptr []int32, list []uint32) bool {
 	return true
 }
 
-// pairDots does what PairDots32 says, if there is a kernel for it.
+// pairDots is PairDots32, if there is a kernel for it.
 func pairDots(y, k, h []float32, width int, a, b []int32) bool {
 	kernel := pairDots32_avx2
 	switch level {
@@ -45,7 +45,7 @@ func pairDots(y, k, h []float32, width int, a, b []int32) bool {
 	return true
 }
 
-// transposeBlocks transposes the blocks of 8×8 numbers that there are, and returns their rows and columns.
+// transposeBlocks transposes the complete blocks of 8×8 numbers, and returns their rows and columns.
 func transposeBlocks(dst []float32, ldd int, src []float32, lds, rows, cols int) (m, n int) {
 	m, n = rows/8, cols/8
 	if m == 0 || n == 0 || level == generic {
@@ -74,7 +74,7 @@ func signTables(table *signTable, x []float32) {
 	}
 }
 
-// signProducts calls its kernels by name: behind a variable, table would escape to the heap.
+// signProducts calls its kernels by name: through a variable, table would escape to the heap.
 func signProducts(dst []float32, table *signTable, codes []byte, stride, bytes, rows int, add bool) {
 	if level == generic {
 		signProductsPlain(dst, table, codes, stride, bytes, rows, add)

@@ -2,10 +2,10 @@ package vec
 
 import "math"
 
-// Loops over several slices of the length of the first, of which element i depends on elements
-// i alone. All levels give the same bits.
+// Loops over several slices of the length of the first, in which element i depends only on
+// elements i. All levels give the same bits.
 
-// mostInSeries is how many elements one call of a kernel gets: it cannot be interrupted.
+// mostInSeries is how many elements one call of a kernel gets: it cannot be preempted.
 const mostInSeries = 1 << 13
 
 // smallest is the smallest normal number.
@@ -43,8 +43,8 @@ func Recur32(next []float32, alpha float32, t, last []float32, beta float32, bef
 	}
 }
 
-// Rotate32 turns the complex numbers re + i·im by cos + i·sin, and computes even and odd, w times
-// what they have become.
+// Rotate32 multiplies the complex numbers re + i·im by cos + i·sin, and computes even and
+// odd, w times the results.
 func Rotate32(re, im, cos, sin []float32, even, odd []float32, w float32) {
 	re, im, sin, even, odd = re[:len(cos)], im[:len(cos)], sin[:len(cos)], even[:len(cos)], odd[:len(cos)]
 	for n := rotateBlocks(re, im, cos, sin, even, odd, w); n < len(cos); n++ {

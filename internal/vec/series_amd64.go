@@ -2,9 +2,9 @@
 
 package vec
 
-// These treat the first elements, up to a multiple of 16, and say how many they are.
+// These process the first elements, up to a multiple of 16, and return their number.
 
-// inSeries is how many of n elements the kernels treat.
+// inSeries is how many of n elements the kernels process.
 func inSeries(n int) int {
 	if level == generic {
 		return 0

@@ -36,7 +36,8 @@ func bitsOf(x []float32) []uint32 {
 
 func TestSeriesHaveTheSameBitsAtAllLevels(t *testing.T) {
 	want := map[int][][]float32{}
-	special := []float32{0, float32(math.Copysign(0, -1)), -1, 1e-45, 1e-38, 1e38, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	special := []float32{0, float32(math.Copysign(0, -1)), -1, 1e-45, 1e-38, 1e38, float32(math.Inf(1)),
+		float32(math.Inf(-1)), float32(math.NaN())}
 	everyLevel(t, func(t *testing.T) {
 		for _, n := range lengths() {
 			r := rand.New(rand.NewPCG(9, uint64(n)))

@@ -3,11 +3,11 @@ package vec
 import "unsafe"
 
 // Products with a matrix of signs, four at a time: the 16 sums ±x₀±x₁±x₂±x₃ are computed once and serve all rows of the
-// matrix, each of which takes a quarter of the additions that it has signs (after Arlazarov, Dinic,
+// matrix, each of which takes a quarter as many additions as it has signs (after Arlazarov, Dinic,
 // Kronrod and Faradzhev 1970). A sign is a bit.
 
 // Signs is a matrix of signs, rows×columns. Bit i%8 of byte i/8 of a row is set where the
-// sign i is -1. Rows have an even number of bytes; the bits behind are anything.
+// sign i is -1. Rows have an even number of bytes; the padding bits are arbitrary.
 type Signs struct {
 	rows, columns, stride int
 	codes                 []byte
@@ -53,7 +53,7 @@ const signBytes = 16
 // signTable has 16 sums of 16 columns for each half of a byte.
 type signTable [2 * signBytes * 16 * 16]float32
 
-// Multiply16 writes the products with 16 columns, rows×16, for x of Padded()×16, whose rows behind the columns are 0. Sums have a
+// Multiply16 writes the products with 16 columns, rows×16, for x of Padded()×16, whose rows beyond the columns are 0. Sums have a
 // fixed order, the same at all levels.
 func (s *Signs) Multiply16(dst, x []float32) {
 	dst, x = dst[:16*s.rows], x[:16*s.Padded()]

@@ -16,10 +16,10 @@ func sinCos32(x, scale float32) (sin, cos float32) {
 	return float32(float64(signed * sinPi(f))), float32(float64(signed * cosPi(f)))
 }
 
-// In what follows, every product that feeds a sum is converted explicitly, so that no
-// machine fuses the two and all give the same bits.
+// In the following, every product that enters a sum is converted explicitly, so that
+// no machine fuses the two and all give the same bits.
 
-// reducible is the largest |x| whose half-turns one float64 product tells well enough: the
+// reducible is the largest |x| whose half-turns one float64 product determines well enough: the
 // error in x - πn is 2²⁸·2⁻⁵³ = 3·10⁻⁸.
 const reducible = 1 << 28
 

@@ -7,15 +7,15 @@ import (
 // Cholesky and the triangular solves halve the matrix until a small one is left: nearly all
 // of the work is in products of large blocks, whatever the size of the caches.
 
-// smallTriangle is the order up to which triangular systems are treated row by row.
+// smallTriangle is the order up to which triangular systems are solved row by row.
 const smallTriangle = 32
 
-// half is where a matrix of order n is cut: at a multiple of what is treated row by row.
+// half is where a matrix of order n is split: at a multiple of smallTriangle.
 func half(n int) int { return (n/2 + smallTriangle - 1) / smallTriangle * smallTriangle }
 
 // Cholesky overwrites the upper triangle of a symmetric A, n×n, with U of A = UᵀU. It
-// returns false where A is not positive definite. What lies below the diagonal is not
-// touched. The work is n³/6 multiply-adds.
+// returns false if A is not positive definite. The part below the diagonal is
+// not touched. The work is n³/6 multiply-adds.
 func Cholesky(n int, a []float64, lda int) bool {
 	if n <= 2*smallTriangle {
 		return choleskySmall(n, a, lda)
@@ -99,12 +99,13 @@ func divide(x []float64, d float64) {
 
 // subtractProduct computes C -= A·B, element (i, l) of A at a[i*ars+l*acs].
 func subtractProduct(m, n, k int, a []float64, ars, acs int, b []float64, ldb int, c []float64, ldc int) {
-	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: -1, a: a, ars: ars, acs: acs, b: b, brs: ldb, bcs: 1, add: true, c: c, ldc: ldc})
+	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: -1, a: a, ars: ars, acs: acs, b: b, brs: ldb, bcs: 1,
+		add: true, c: c, ldc: ldc})
 }
 
 // CholeskySolve overwrites B, n×k, with the solution X of A·X = B for a symmetric positive
 // definite A, n×n, of which the upper triangle is read and overwritten with its Cholesky
-// factor. It returns false, with B undefined, where A is not positive definite.
+// factor. It returns false, with B undefined, if A is not positive definite.
 func CholeskySolve(n int, a []float64, lda int, k int, b []float64, ldb int) bool {
 	if !Cholesky(n, a, lda) {
 		return false
@@ -124,7 +125,7 @@ func CholeskySolve(n int, a []float64, lda int, k int, b []float64, ldb int) boo
 	return true
 }
 
-// quadraticBlock is how many rows QuadraticForms sums before it adds up: part of its bits.
+// quadraticBlock is how many rows QuadraticForms sums at a time: it determines the bits.
 const quadraticBlock = 64
 
 // QuadraticForms computes q[t] = wᵀAw for each row w of W, k×n, and a symmetric A, n×n, of
@@ -139,7 +140,7 @@ func QuadraticForms(q []float64, n int, a []float64, lda, k int, w []float64, ld
 				row := a[i*lda+i : i*lda+n]
 				for t := range sum {
 					x := w[t*ldw+i : t*ldw+n]
-					// The conversions keep machines from fusing, so that all round alike.
+					// The conversions prevent fused multiply-adds, so that all machines round alike.
 					sum[t] += float64(x[0] * (float64(row[0]*x[0]) + 2*Dot64(row[1:], x[1:])))
 				}
 			}

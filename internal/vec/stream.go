@@ -2,9 +2,9 @@ package vec
 
 import "unsafe"
 
-// SinCosStream32 is SinCos32, with the same bits, for results that are not needed soon: where
-// sin and cos begin at the same place of a cache line it writes them past the caches, which
-// saves reading the memory that they replace. Neither may overlap x. Before another goroutine
+// SinCosStream32 is SinCos32, with the same bits, for results that are not needed soon: if sin
+// and cos start at the same offset in a cache line it writes them with non-temporal stores,
+// which saves reading the memory that they replace. Neither may overlap x. Before another goroutine
 // reads the results, this one must call Streamed.
 func SinCosStream32(sin, cos, x []float32, scale float32) {
 	sin, cos = sin[:len(x)], cos[:len(x)]

@@ -11,18 +11,18 @@ import (
 //	sorf      S·H·D_k⋯H·D_1   (Yu, Suresh, Choromanski, Holtmann-Rice, Kumar 2016)
 //	fastfood  S·H·G·Π·H·B     (Le, Sarlós, Smola 2013)
 //
-// The diagonals are vectors, and their products are done by the pass over memory that comes
-// next to them, as is the permutation. Blocks of one to a few hundred numbers stay in
-// registers from end to end.
+// The diagonals are vectors, and their products are done in the adjacent pass
+// over memory, as is the permutation. Blocks of up to a few hundred numbers stay
+// in registers throughout.
 //
-// Where D_i and B hold signs, ±1, every level of instructions gives the same bits. For other
+// If D_i and B hold signs, ±1, every instruction level gives the same bits. For other
 // values they may differ in the last place, since some fuse the product with an addition.
 
 // HD32 computes the rows dst_r = V·src_r for V of m rows, in blocks
 //
 //	V_b = S_b·H·D_kb⋯H·D_1b,  b = 0 … m/n-1,
 //
-// of order n. src has width ≤ n columns, which zeros continue to n. d holds D_1, D_2, … one
+// of order n. src has width ≤ n columns, padded with zeros to n. d holds D_1, D_2, … one
 // after another, m numbers each, and s holds S. Rows of src are lds apart, those of dst ldd.
 // The cost is k·log₂n additions for an element of dst; the diagonals are read once for each
 // row, block by block, so that several rows at a time cost less than one by one.
@@ -42,7 +42,7 @@ func HD64(rows, n, m, width int, d, s []float64, src []float64, lds int, dst []f
 //
 //	V_c = S_c·H·G_c·Π_c·H·B_c,  c = 0 … m/n-1,
 //
-// of order n. src has width ≤ n columns, which zeros continue to n. b, g and s hold the
+// of order n. src has width ≤ n columns, padded with zeros to n. b, g and s hold the
 // diagonals and p the permutations, (Π·x)_i = x[p_i], of all blocks, m numbers each; p is
 // taken modulo n. work is scratch of FastfoodWork(n) numbers. The cost is 2·log₂n additions
 // and one random access for an element of dst.
@@ -50,7 +50,8 @@ func HD64(rows, n, m, width int, d, s []float64, src []float64, lds int, dst []f
 // It panics unless n is a power of two up to 2^20, m a multiple of n, b, p, g and s have m
 // elements, work is long enough, and src and dst hold the rows. Neither dst nor work may
 // overlap any other.
-func Fastfood32(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32, ldd int, work []float32) {
+func Fastfood32(rows, n, m, width int, b []float32, p []int32, g, s []float32, src []float32, lds int, dst []float32,
+	ldd int, work []float32) {
 	mustBeFastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 	quads := fastfoodQuads(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 	if quads < rows {
@@ -59,12 +60,13 @@ func Fastfood32(rows, n, m, width int, b []float32, p []int32, g, s []float32, s
 }
 
 // Fastfood64 is Fastfood32 in float64.
-func Fastfood64(rows, n, m, width int, b []float64, p []int32, g, s []float64, src []float64, lds int, dst []float64, ldd int, work []float64) {
+func Fastfood64(rows, n, m, width int, b []float64, p []int32, g, s []float64, src []float64, lds int, dst []float64,
+	ldd int, work []float64) {
 	mustBeFastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 	fastfood(rows, n, m, width, b, p, g, s, src, lds, dst, ldd, work)
 }
 
-// FastfoodWork is the length of the scratch that a product of order n needs.
+// FastfoodWork is the length of the scratch for a product of order n.
 func FastfoodWork(n int) int { return max(12*n, 2*hadamardBlock) }
 
 func mustBeBlocks[T float32 | float64](rows, n, m, width int, src []T, lds int, dst []T, ldd int) {
@@ -117,10 +119,10 @@ func chains[T float32 | float64](rows, n, m, width int, d, s []T, src []T, lds i
 	}
 }
 
-// chainRows is how many rows take turns.
+// chainRows is how many rows are processed alternately.
 const chainRows = 4
 
-// runAll does a round with d and s for each row, and makes dst the source of the next.
+// runAll does a round with d and s for each row, and makes dst the source of the next round.
 func runAll[T float32 | float64](rows []round[T], d, s []T) {
 	n := len(d)
 	turns := n*int(unsafe.Sizeof(T(0))) <= hadamardCache
@@ -142,8 +144,8 @@ func runAll[T float32 | float64](rows []round[T], d, s []T) {
 	}
 }
 
-// repeated is x with zeros up to n, and all of it again to the length of a vector: a slice of
-// padded, unless x is that already.
+// repeated is x padded with zeros to n, and repeated to the length of a vector: a slice of
+// padded, unless x already has that form.
 func repeated[T float32 | float64](padded *[hadamardBlock]T, x []T, n int) []T {
 	lanes := hadamardLanes[T]()
 	if len(x) == n && n >= lanes {

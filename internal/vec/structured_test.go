@@ -61,7 +61,8 @@ func norm(x []float64) float64 {
 var shapes = [][4]int{
 	{1, 1, 1, 1}, {3, 1, 5, 0}, {2, 2, 2, 1}, {3, 2, 38, 2}, {2, 4, 52, 3}, {2, 8, 16, 5}, {2, 8, 72, 8}, {3, 16, 16, 16},
 	{3, 16, 176, 9}, {2, 32, 96, 17}, {2, 64, 128, 60}, {1, 128, 384, 128}, {2, 256, 512, 131}, {2, 512, 512, 0}, {2, 512, 1536, 300},
-	{9, 1024, 2048, 784}, {5, 64, 128, 64}, {6, 128, 256, 77}, {4, 512, 512, 511}, {1, 1024, 1024, 1024}, {2, 2048, 2048, 1025}, {1, 4096, 4096, 4000}, {1, 8192, 8192, 8191},
+	{9, 1024, 2048, 784}, {5, 64, 128, 64}, {6, 128, 256, 77}, {4, 512, 512, 511}, {1, 1024, 1024, 1024}, {2, 2048, 2048,
+		1025}, {1, 4096, 4096, 4000}, {1, 8192, 8192, 8191},
 	{1, 8, 20000, 7}, {1, 64, 1 << 15, 50}, {1, 16384, 16384, 12345}, {1, 65536, 65536, 40000},
 }
 
@@ -176,12 +177,15 @@ func testFastfood[T float32 | float64](t *testing.T) {
 }
 
 // multiplyFastfood is Fastfood32 or Fastfood64.
-func multiplyFastfood[T float32 | float64](rows, n, m, width int, b []T, p []int32, g, s []T, src []T, lds int, dst []T, ldd int, work []T) {
+func multiplyFastfood[T float32 | float64](rows, n, m, width int, b []T, p []int32, g, s []T, src []T, lds int, dst []T,
+	ldd int, work []T) {
 	switch b := any(b).(type) {
 	case []float32:
-		Fastfood32(rows, n, m, width, b, p, any(g).([]float32), any(s).([]float32), any(src).([]float32), lds, any(dst).([]float32), ldd, any(work).([]float32))
+		Fastfood32(rows, n, m, width, b, p, any(g).([]float32), any(s).([]float32), any(src).([]float32), lds,
+			any(dst).([]float32), ldd, any(work).([]float32))
 	case []float64:
-		Fastfood64(rows, n, m, width, b, p, any(g).([]float64), any(s).([]float64), any(src).([]float64), lds, any(dst).([]float64), ldd, any(work).([]float64))
+		Fastfood64(rows, n, m, width, b, p, any(g).([]float64), any(s).([]float64), any(src).([]float64), lds,
+			any(dst).([]float64), ldd, any(work).([]float64))
 	}
 }
 
@@ -340,7 +344,8 @@ func FuzzStructured(f *testing.F) {
 
 // Shapes of MNIST and of the published comparisons; m is the number of frequencies.
 func BenchmarkHD(b *testing.B) {
-	for _, shape := range [][4]int{{16, 1024, 2048, 784}, {1, 1024, 2048, 784}, {64, 16, 2048, 16}, {64, 8, 2048, 8}, {64, 128, 2048, 100}, {8, 4096, 4096, 4096}} {
+	for _, shape := range [][4]int{{16, 1024, 2048, 784}, {1, 1024, 2048, 784}, {64, 16, 2048, 16}, {64, 8, 2048, 8},
+		{64, 128, 2048, 100}, {8, 4096, 4096, 4096}} {
 		rows, n, m, width := shape[0], shape[1], shape[2], shape[3]
 		b.Run(fmt.Sprintf("rows=%d/n=%d/m=%d/width=%d", rows, n, m, width), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(7, 3))
@@ -355,7 +360,8 @@ func BenchmarkHD(b *testing.B) {
 }
 
 func BenchmarkFastfood(b *testing.B) {
-	for _, shape := range [][4]int{{16, 1024, 8192, 1024}, {64, 1024, 8192, 1024}, {1, 1024, 8192, 1024}, {64, 16, 2048, 16}, {64, 128, 2048, 100}} {
+	for _, shape := range [][4]int{{16, 1024, 8192, 1024}, {64, 1024, 8192, 1024}, {1, 1024, 8192, 1024},
+		{64, 16, 2048, 16}, {64, 128, 2048, 100}} {
 		rows, n, m, width := shape[0], shape[1], shape[2], shape[3]
 		b.Run(fmt.Sprintf("rows=%d/n=%d/m=%d/width=%d", rows, n, m, width), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(8, 3))

@@ -2,24 +2,25 @@ package vec
 
 import "math"
 
-// Survey32 is what is known of the columns of rows of float32, an element a column. Nothing of it
-// depends on how the rows come in batches.
+// Survey32 has statistics of the columns of rows of float32, one element per column. They do not
+// depend on the division of the rows into batches.
 type Survey32 struct {
-	// Shift is what Sum and Square are around, so that a large mean does not cancel: Σ(x-shift)
+	// Shift is the centre of Sum and Square, which avoids cancellation if means are large: Σ(x-shift)
 	// and Σ(x-shift)².
 	Shift, Sum, Square []float64
 
 	Least, Greatest    []float32
-	NonZero, Fractions []int64 // how many are not 0, and how many are not whole
+	NonZero, Fractions []int64 // how many are not 0, and how many are not integers
 }
 
-// Grow makes room for n columns; of new ones nothing is known.
+// Grow makes room for n columns; new ones have no statistics yet.
 func (s *Survey32) Grow(n int) {
 	more := n - len(s.Sum)
 	if more <= 0 {
 		return
 	}
-	s.Shift, s.Sum, s.Square = append(s.Shift, make([]float64, more)...), append(s.Sum, make([]float64, more)...), append(s.Square, make([]float64, more)...)
+	s.Shift, s.Sum, s.Square = append(s.Shift, make([]float64, more)...), append(s.Sum,
+		make([]float64, more)...), append(s.Square, make([]float64, more)...)
 	s.NonZero, s.Fractions = append(s.NonZero, make([]int64, more)...), append(s.Fractions, make([]int64, more)...)
 	s.Least, s.Greatest = append(s.Least, make([]float32, more)...), append(s.Greatest, make([]float32, more)...)
 	for j := n - more; j < n; j++ {
@@ -63,5 +64,5 @@ func (s *Survey32) AddRows(rows, cols int, x []float32, stride int) {
 	})
 }
 
-// surveyWidth is how many columns one goroutine takes at least: a line of the cache.
+// surveyWidth is how many columns one goroutine takes at least: a cache line.
 const surveyWidth = 16

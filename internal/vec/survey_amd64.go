@@ -3,9 +3,9 @@
 package vec
 
 // addBlocks adds the rows to the columns [lo, hi), as many of the first of them as kernels take,
-// and returns the first that is left.
+// and returns the first remaining one.
 func (s *Survey32) addBlocks(lo, hi, rows int, x []float32, stride int) int {
-	const step = 1 << 12 // rows of a call, which cannot be interrupted
+	const step = 1 << 12 // rows of a call, which cannot be preempted
 	width := 8
 	switch level {
 	case generic:

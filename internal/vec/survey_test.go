@@ -55,7 +55,8 @@ func TestSurveyOfRowsIsThatOfNumbers(t *testing.T) {
 				}
 				for j := range cols {
 					if !identical(all.Least[j], single.Least[j]) || !identical(all.Greatest[j], single.Greatest[j]) {
-						t.Fatalf("%d×%d: column %d from %g to %g, should be %g to %g", rows, cols, j, all.Least[j], all.Greatest[j], single.Least[j], single.Greatest[j])
+						t.Fatalf("%d×%d: column %d from %g to %g, should be %g to %g", rows, cols, j, all.Least[j],
+							all.Greatest[j], single.Least[j], single.Greatest[j])
 					}
 				}
 				if !slices.Equal(all.NonZero, single.NonZero) || !slices.Equal(all.Fractions, single.Fractions) {

@@ -3,17 +3,17 @@ package vec
 import "math"
 
 // symmetric64 multiplies symmetric matrices with vectors. The upper triangle of A is read
-// once: a row takes part in its own element of the product, and in those of the columns it
-// crosses.
+// once: a row contributes to its own element of the product, and to those of the columns
+// it crosses.
 //
-// The triangle is cut into parts of as many numbers, by rows; each adds to a vector of its
-// own, and these are added up in order. The cut depends on n alone, and so do the bits.
+// The triangle is divided by rows into parts of equally many numbers; each adds to its own
+// vector, and these are added up in order. The division depends only on n, and so do the bits.
 type symmetric64 struct {
 	sums []float64
 	ld   int
 }
 
-// mostParts is how many parts there are at most; partRows how many rows of A make one.
+// mostParts is the largest number of parts; partRows how many rows of A make one.
 const (
 	mostParts = 8
 	partRows  = 128
@@ -57,9 +57,9 @@ func cutTriangle(n, t, p int) int {
 	return int(float64(n)*(1-math.Sqrt(float64(p-t)/float64(p)))) &^ 7
 }
 
-// symvRows adds to y what rows [first, last) of A contribute to A·x: as many rows at a time as
-// the kernel takes, from the first column on where all of them are in the triangle and what is
-// left is a multiple of what the kernel treats together.
+// symvRows adds to y the contribution of rows [first, last) of A to A·x: as many rows
+// at a time as the kernel takes, from the first column at which all of them are in the
+// triangle and the rest is a multiple of the kernel's width.
 func symvRows(first, last, n int, a []float64, lda int, x, y []float64) {
 	var sums [symvHeight]float64
 	i := first
@@ -100,7 +100,7 @@ const (
 	rowHeight  = 4
 )
 
-// longestColumns is how many columns one call of a kernel gets: it cannot be interrupted.
+// longestColumns is how many columns one call of a kernel gets: it cannot be preempted.
 const longestColumns = 1 << 11
 
 func portableDots(n int, a []float64, lda int, x, sums []float64) {

@@ -7,12 +7,12 @@ import (
 )
 
 // Threads is the number of goroutines that compute at the same time: GOMAXPROCS, which the
-// command line's --threads sets. It is the one place that decides it. No result depends on it.
+// command line's --threads sets. Only this function decides it. No result depends on it.
 func Threads() int { return runtime.GOMAXPROCS(0) }
 
 // Parallel calls f on consecutive ranges [lo, hi) that together cover [0, n), at most
 // Threads at a time, and returns when all are done. A range is a multiple of grain long,
-// but for the last. f must give the same result however [0, n) is cut.
+// except the last. f must give the same result however [0, n) is divided.
 func Parallel(n, grain int, f func(lo, hi int)) {
 	t := min(Threads(), (n+grain-1)/grain)
 	if t <= 1 {
@@ -32,13 +32,13 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 }
 
 // The pool: goroutines that live as long as the program and wait for work. One is started
-// when a caller could use it and fewer than Threads()-1 exist.
+// if a caller could use it and fewer than Threads()-1 exist.
 var pool struct {
 	sync.Mutex
 	size int
-	// idle counts those that wait, or will before their next caller could know. A caller
-	// takes from it before it sends, so a send never waits and work never waits for a
-	// worker that is itself waiting for work: products inside products are safe.
+	// idle counts those that wait, or are about to. A caller decrements it
+	// before it sends, so a send never blocks and work never waits for
+	// a worker that is itself waiting for work: nested products are safe.
 	idle atomic.Int64
 	work chan job
 }
