@@ -418,7 +418,7 @@ func TestBagConfigMessages(t *testing.T) {
 		{Config{Bag: &pipeline.BagConfig{Kernel: "rbff"}}, `bags: kernel: "rbff" is not a kernel; did you mean rbf? known are ` +
 			strings.Join(kernel.Names(), ", ")},
 		{Config{Bag: &pipeline.BagConfig{Scale: "big"}},
-			`bags: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
+			`bags: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2, quantile, robust`},
 		{Config{Bag: &pipeline.BagConfig{Norm: "l3"}}, `bags: pool: "l3" is not a norm; known are none, l2, root-l2`},
 		{Config{Bag: &pipeline.BagConfig{}, Features: 10},
 			"the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel"},

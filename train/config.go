@@ -234,6 +234,9 @@ func (c Config) withDefaults() (Config, error) {
 	if err := set("metric", &c.Metric, "none", append([]string{"none"}, metric.Forms...)...); err != nil {
 		return c, err
 	}
+	if c.Metric == "none" {
+		c.Metric = ""
+	}
 	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Product} {
 		*word = strings.ToLower(*word)
 	}

@@ -19,7 +19,7 @@ import (
 const metricRows = 10_000
 
 // learned says that a metric is to be learned.
-func (c *Config) learned() bool { return c.Metric != "" && c.Metric != "none" }
+func (c *Config) learned() bool { return c.Metric != "" }
 
 // freeGamma says that the metric is to choose γ.
 func (c *Config) freeGamma() bool { return c.Gamma == "median" && c.Sigma == 0 }

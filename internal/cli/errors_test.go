@@ -41,7 +41,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain}, 2, "mercer train: no file to write the model to; give -o MODEL"},
 		{[]string{"train", plain, "-o", "m", "--task", "guess"}, 2, `mercer train: task "guess" is not known; known are auto, classify, regress`},
 		{[]string{"train", plain, "-o", "m", "--scale", "big"}, 2,
-			`mercer train: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2`},
+			`mercer train: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2, quantile, robust`},
 		{[]string{"train", plain, "-o", "m", "--kernel", "magic"}, 2,
 			`mercer train: "magic" is not a kernel; known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern`},
 		{[]string{"train", plain, "-o", "m", "--map", "magic"}, 2, `mercer train: "magic" is not a map; known are`},

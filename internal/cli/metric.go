@@ -12,7 +12,8 @@ import (
 // metricFlags are the flags of a learned metric.
 func metricFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
-	f.StringVar(&c.Metric, "metric", "none", "distances that are learned from the gradients of a first model: none, "+strings.Join(metric.Forms, ", "))
+	f.StringVar(&c.Metric, "metric", "", "distances that are learned from the gradients of a first model: none, "+
+		strings.Join(metric.Forms, ", ")+" (default none)")
 	f.IntVar(&c.MetricRounds, "metric-rounds", 0, "most rounds in which the metric is learned (default 5)")
 	f.IntVar(&c.MetricRank, "metric-rank", 0, "most axes of a low-rank metric (default: a quarter of the dimensions, 16 at most)")
 	f.IntVar(&c.MetricRows, "metric-rows", 0, "rows that the metric is learned from, drawn at random (default 10,000)")

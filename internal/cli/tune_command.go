@@ -27,7 +27,8 @@ func (t *tuning) trainCommand(cmd *cobra.Command, found *tune.Result, path strin
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		name := strings.ReplaceAll(f.Name, "-", "_")
 		searched := slices.ContainsFunc(found.Candidates, func(c *tune.Candidate) bool { return c.Values[name] != "" })
-		if train.Lookup(f.Name) != nil && !searched && !contains("output json progress report plots", f.Name) {
+		if train.Lookup(f.Name) != nil && !searched && !contains(namesakes[cmd.Name()], f.Name) &&
+			!contains("output json progress report plots", f.Name) {
 			add(f.Name, strings.Trim(f.Value.String(), "[]"))
 		}
 	})

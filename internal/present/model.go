@@ -96,13 +96,14 @@ func modelLines(line lines, m Model) {
 
 // metricLines describes a learned metric.
 func metricLines(line lines, m Model) {
-	if m.Training.Metric == nil {
-		return
-	}
-	what := "metric"
-	for _, text := range m.Training.Metric.Lines() {
-		line(what, "%s", text)
-		what = ""
+	switch what := "metric"; {
+	case m.Training.Metric != nil:
+		for _, text := range m.Training.Metric.Lines() {
+			line(what, "%s", text)
+			what = ""
+		}
+	case m.Relevance != nil:
+		line(what, "learned from the first rows") // to which others were added
 	}
 	if m.Relevance == nil {
 		return
