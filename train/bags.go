@@ -12,11 +12,11 @@ import (
 	"mercer/pipeline"
 )
 
-// FitBags trains a model on bags: each becomes one row (Config.Bag, nil meaning its zero
-// value), and the rest is Fit on these rows. The data are read once to see what members are,
-// and once to pool if all rows together take no more than 1 GiB; else three times.
+// FitBags trains a model on bags: each becomes one row (by Config.Bag, or by its zero value if that is
+// nil), and Fit does the rest on these rows. The data are read once to survey the members, and
+// once more to pool them if all rows together take no more than 1 GiB, otherwise twice more.
 //
-// Memory, beside that of Fit: the members of a batch of bags, and the rows that are kept.
+// Memory, in addition to that of Fit: the members of one batch of bags, and the rows that are kept.
 func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*model.Model, *Report, error) {
 	start := time.Now()
 	f, err := beginBags(ctx, src, cfg, opt)
@@ -26,9 +26,9 @@ func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*m
 	return f.trained(start, err)
 }
 
-// FitBagPipeline fits what turns bags into rows and the part of a model behind it, up to the
-// learner, on the bags of src, which are read twice, or once where nothing is done with the rows that
-// they become. why says what was chosen, about members by names that begin with "bag.".
+// FitBagPipeline fits what turns bags into rows, and the part of a model between these rows and the
+// learner. It reads the bags of src twice, or once if nothing is done with their rows. why lists
+// the reasons for what was chosen; names that begin with "bag." concern the members.
 func FitBagPipeline(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (b *pipeline.Bags, p *pipeline.Pipeline,
 	why map[string]string, err error) {
 	f, err := beginBags(ctx, src, cfg, opt)
@@ -62,11 +62,11 @@ func beginBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (
 	return f, err
 }
 
-// keptBytes is how large the rows of bags may be that are kept from pass to pass. It changes
-// the time of a training and not its result.
+// keptBytes is the largest size of the rows of bags that are kept from pass to pass. It changes
+// the time of a training but not its result.
 const keptBytes = 1 << 30
 
-// bags is what a training on bags knows of the members.
+// bags is what a training on bags has found out about their members.
 type bags struct {
 	src     dataset.Bags
 	mapping *pipeline.Bags
@@ -75,8 +75,8 @@ type bags struct {
 	golden  *matrix.Dense // members of the golden bags
 }
 
-// pool makes the first pass over bags, fits the pooling, and makes f.src the rows that
-// come of it.
+// pool makes the first pass over the bags, fits the pooling, and sets f.src to the rows of the
+// bags.
 func (f *fit) pool() error {
 	b := f.bag
 	sample, err := f.cfg.Bag.SampleRows(f.cfg.Seed)
@@ -107,7 +107,7 @@ func (f *fit) pool() error {
 	return nil
 }
 
-// labelled finds bags that cannot be trained on before any is pooled.
+// labelled rejects bags that cannot be trained on, before any are pooled.
 func (f *fit) labelled() error {
 	name := f.bag.src.Name()
 	if f.bag.sum.Outputs == 0 {

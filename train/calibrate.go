@@ -15,17 +15,17 @@ import (
 	"mercer/model"
 )
 
-// Probabilities come from the learner, where its loss is a likelihood, or are fitted to scores
-// of rows that the learner has not seen: the rows are divided into folds by a hash of their
-// numbers, the learner is trained again without a fold and scores it. Scaling and map stay those
-// of all rows, which know no labels, and λ or C that which all rows chose. Where there are many
-// rows, not all folds are needed: it stops after calibrateRows scores.
+// Probabilities come from the learner if its loss is a likelihood. Otherwise they are fitted to the
+// scores of rows that the learner has not seen: a hash of the row number divides the rows into
+// folds, and for each fold the learner is trained on the others and scores it. The scaling and the map,
+// which use no labels, stay those of all rows, and so does λ or C. With many
+// rows not all folds are needed: it stops after calibrateRows scores.
 
-// calibrateFolds is how many folds there are by default; calibrateRows how many scores suffice
-// for functions of one number.
+// calibrateFolds is the default number of folds. calibrateRows is the number of scores that suffice
+// to fit functions of one variable.
 const calibrateFolds, calibrateRows = 5, 20_000
 
-// checkCalibrate finds a wrong value among the options of calibration.
+// checkCalibrate checks the options of calibration.
 func (c *Config) checkCalibrate() error {
 	known := append([]string{"none"}, learn.CalibrationMethods()...)
 	switch {
@@ -43,7 +43,7 @@ func (c *Config) checkCalibrate() error {
 
 func (c *Config) calibrates() bool { return c.Calibrate != "" && c.Calibrate != "none" }
 
-// checkCalibration refuses a calibration that the task or the rows do not allow.
+// checkCalibration rejects a calibration that the task or the rows do not allow.
 func (f *fit) checkCalibration(sum *dataset.Summary) error {
 	switch {
 	case !f.cfg.calibrates():
@@ -63,7 +63,7 @@ func (f *fit) folds() int {
 	return calibrateFolds
 }
 
-// calibrate fits the probabilities of a model that is trained.
+// calibrate fits the probabilities of a trained model.
 func (f *fit) calibrate() error {
 	sum := f.sum
 	if !f.cfg.calibrates() {
@@ -97,7 +97,7 @@ func (f *fit) calibrate() error {
 			}
 			for i := range b.X.Len() {
 				scores = append(scores, s.Row(i)...)
-				w := 1.0 // without the factors of classes, by which they would seem more frequent
+				w := 1.0 // without class weights, which would distort the frequencies
 				if b.Weights != nil {
 					w = b.Weights[i]
 				}
@@ -120,7 +120,7 @@ func (f *fit) calibrate() error {
 	return nil
 }
 
-// without trains the learner anew on some of the rows, with all that has been chosen.
+// without trains the learner again on some of the rows, with everything else as chosen.
 func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit, error) {
 	inner := &fit{
 		ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, learner: f.learner,
@@ -144,7 +144,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	return inner, nil
 }
 
-// scored hands out the rows of a source with their scores.
+// scored yields the rows of a source with their scores.
 func (f *fit) scored(ctx context.Context, src dataset.Source, body func(b *matrix.Batch, scores *matrix.Dense) error) error {
 	m, err := model.New(f.parts())
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"mercer/dataset"
 )
 
-// choosing adds the time until the function that it returns is called to what choosing took.
+// choosing adds the time until the returned function is called to the time spent choosing.
 func (f *fit) choosing() func() {
 	start := time.Now()
 	return func() { f.report.Choose += time.Since(start).Seconds() }
 }
 
-// choose decides what "auto" stands for: the svm or ridge, whichever has the options
-// that are given.
+// choose resolves the learner "auto": the svm or ridge, whichever has the given
+// options.
 func (f *fit) choose() error {
 	if f.cfg.Learner == "auto" {
 		f.cfg.Learner = f.auto(f.sum)
 	}
-	// Now the task is known, which some options do not go with.
+	// Now the task is known, and some options do not go with it.
 	c := f.cfg
 	c.Task = f.info.Task
 	if err := c.checkLearner(); err != nil {
@@ -56,6 +56,6 @@ func (f *fit) auto(sum *dataset.Summary) string {
 	return "svm"
 }
 
-// svmBytes is how large features may be that the automatic choice trains an SVM on. It is a
-// fixed number so that a model does not depend on the machine.
+// svmBytes is the largest size of features on which the automatic choice trains an SVM. It is
+// fixed so that a model does not depend on the machine.
 const svmBytes = 2 << 30

@@ -9,7 +9,7 @@ import (
 	"mercer/dataset"
 )
 
-// classWeights are the factors that ClassWeight asks for, nil if it asks for none.
+// classWeights returns the factors given by ClassWeight, nil if there are none.
 func (c *Config) classWeights(classes *dataset.Classes, sum *dataset.Summary) ([]float64, error) {
 	labels := classes.Labels()
 	weights := make([]float64, len(labels))

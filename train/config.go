@@ -15,31 +15,31 @@ import (
 	"mercer/pipeline"
 )
 
-// Config says how a model is to be trained. The zero value is a good start: it chooses by
-// the data, and the model's Report says what was chosen.
+// Config says how to train a model. The zero value is a good start: the data settle the rest,
+// and the model's Report says what was chosen.
 type Config struct {
 	// Task is "auto" (or ""), "classify", "regress", "multilabel" or "outliers".
 	Task string `json:"task,omitempty"`
 
-	// Bag says how bags become rows, for FitBags; nil for a model of rows. All else is about
+	// Bag says how bags become rows, for FitBags; nil for a model of rows. All other fields concern
 	// these rows, whose kernel is linear by default.
 	Bag *pipeline.BagConfig `json:"bag,omitempty"`
 
 	// Scale is "auto" (or "") or one of dataset.Scalings.
 	Scale string `json:"scale,omitempty"`
 
-	// Metric is "none" (or ""), or one of metric.Forms: distances of the scaled rows are learned from
-	// MetricRows of the rows (0: 10,000), with kernels on MetricLandmarks of them (0: 1,000), in
-	// MetricRounds at most (0: 5). MetricRank is the most axes of low-rank (0: a quarter of the dimensions, 16 at
-	// most). Where Gamma is "" or "median" and Sigma 0, held-out rows choose the multiple of the median,
-	// too. The kernel must be one of distances.
+	// Metric is "none" (or ""), or one of metric.Forms, which learn a distance of the scaled rows from
+	// MetricRows of them (0: 10,000), with kernels on MetricLandmarks of them (0: 1,000), in at most
+	// MetricRounds rounds (0: 5). MetricRank bounds the axes of low-rank (0: a quarter of the dimensions, at
+	// most 16). If Gamma is "" or "median" and Sigma is 0, held-out rows also choose the multiple of the
+	// median. The kernel must be a function of distances.
 	Metric          string `json:"metric,omitempty"`
 	MetricRounds    int    `json:"metric_rounds,omitempty"`
 	MetricRank      int    `json:"metric_rank,omitempty"`
 	MetricRows      int    `json:"metric_rows,omitempty"`
 	MetricLandmarks int    `json:"metric_landmarks,omitempty"`
 
-	// Kernel is one of kernel.Names, "" means "rbf", or "linear" for the rows of bags. Linear takes no map unless one is named.
+	// Kernel is one of kernel.Names; "" means "rbf", or "linear" for the rows of bags. Linear takes no map unless one is named.
 	Kernel string `json:"kernel,omitempty"`
 
 	// Gamma is a number, "median" (or "") or "scale", or one of these times a number, such as
@@ -70,71 +70,71 @@ type Config struct {
 	feature.Options
 
 	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
-	// kernel has the one above, or the linear kernel if its map knows no other; a step
-	// without γ has one by Gamma, of the rows that reach it.
+	// kernel takes the one above, or the linear kernel if its map supports no other. The γ of a step
+	// that has none is found by Gamma from the rows that reach it.
 	Steps   []feature.Config `json:"steps,omitempty"`
 	Weights []float64        `json:"weights,omitempty"`
 
-	// Given are the landmarks of a map whose option Landmarks is given, as rows of the data,
-	// not scaled yet.
+	// Given are the landmarks of a map whose option Landmarks is given: rows of the data,
+	// not yet scaled.
 	Given *matrix.Dense `json:"-"`
 
-	// GivenFile is the file that Given comes from, for messages; "" if it comes from none.
+	// GivenFile is the file that Given was read from, for messages; "" if there is none.
 	GivenFile string `json:"-"`
 
-	// Features is D, the number of features, or of landmarks; 0 means 4096 (1024 landmarks), or
-	// fewer where there are few rows.
+	// Features is D, the number of features or landmarks; 0 means 4096 (1024 landmarks), or
+	// fewer if there are few rows.
 	Features int `json:"features,omitempty"`
 
-	// Components is how many principal components of the features the learner sees, and
-	// VarianceShare which share of their variance these have to hold at least; the fewer count
-	// where both are given. 0 and 0 mean that it sees the features themselves. MapComponents
-	// is how many of each map of a sum are kept before that. Whiten divides components by their
-	// deviations.
+	// Components is the number of principal components of the features that the learner sees, and
+	// VarianceShare the smallest share of the variance that these must hold. If both are given the smaller
+	// number is used; if both are 0 the learner sees the features themselves. MapComponents
+	// is the number kept of each map of a sum before that. Whiten divides components by their
+	// standard deviations.
 	Components    int     `json:"components,omitempty"`
 	VarianceShare float64 `json:"variance_share,omitempty"`
 	MapComponents int     `json:"map_components,omitempty"`
 	Whiten        bool    `json:"whiten,omitempty"`
 
-	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes whose
+	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes if the
 	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
-	// and ridge otherwise.
+	// otherwise ridge.
 	Learner string `json:"learner,omitempty"`
 
-	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that it is chosen by
-	// LambdaBy, one of learn.LambdaBy, "" meaning "auto". A λ of 0 itself is 0 by "given".
-	// For the lasso and its kin it is that of ‖y - Zw - b‖²/(2n) + λ(…), and a held-out tenth
-	// of the rows chooses it. Of the online learner it is that of learn.Online, 0 meaning 10⁻⁵.
+	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that LambdaBy chooses it, one of
+	// learn.LambdaBy ("" means "auto"). To get λ = 0 itself, set LambdaBy to "given".
+	// The lasso and its kin minimise ‖y - Zw - b‖²/(2n) + λ(…), and choose λ on a held-out tenth
+	// of the rows. For the online learner it is the λ of learn.Online; 0 means 10⁻⁵.
 	Lambda   float64 `json:"lambda,omitempty"`
 	LambdaBy string  `json:"lambda_by,omitempty"`
 
-	// Path asks the ridge for all λ of its path in the report, by LambdaBy "auto" with their
+	// Path asks the ridge to report every λ of its path, with LambdaBy "auto" also the
 	// leave-one-out errors.
 	Path bool `json:"path,omitempty"`
 
-	// Variance asks a ridge regression for the deviations of its predictions, which make the
+	// Variance asks a ridge regression for the standard deviations of its predictions, which make the
 	// model larger by 4·D² bytes (Model.Deviations).
 	Variance bool `json:"variance,omitempty"`
 
-	// Conformal asks a ridge regression for intervals of its predictions that hold the truth
-	// with this probability (Model.Intervals); a tenth of the rows is held back for it.
+	// Conformal asks a ridge regression for prediction intervals that contain the truth with this
+	// probability (Model.Intervals); a tenth of the rows is held back for calibration.
 	Conformal float64 `json:"conformal,omitempty"`
 
 	// L1Ratio is α of the elastic net, whose penalty is λ(α‖w‖₁ + (1-α)/2·‖w‖²); 0 means 0.5.
 	L1Ratio float64 `json:"l1_ratio,omitempty"`
 
 	// C weighs the losses of svm, svr and logistic against the penalty, ½‖w‖² or ‖w‖₁; 0 means
-	// that held-out rows choose it. Of the online learner it gives λ = 1/(C·n) in place of Lambda, for the n rows that are looked at.
+	// that held-out rows choose it. For the online learner it gives λ = 1/(C·n) in place of Lambda, with the n rows of the survey.
 	C float64 `json:"c,omitempty"`
 
-	// Loss is one of the learner's; "" means its usual one. The SVM's are "squared_hinge" and
+	// Loss is one of the learner's losses; "" means its default. The SVM's are "squared_hinge" and
 	// "hinge", those of the online learner learn.OnlineLosses.
 	Loss string `json:"loss,omitempty"`
 
-	// Multiclass says how more than two classes are told apart: by the svm as "ovr" (or ""), each
-	// against the rest, or "crammer-singer", all at once with the hinge loss; by logistic as
-	// "multinomial" (or ""), all in one problem, or "ovr", which is the usual way of its l1; by
-	// kernel-svm as "ovo" (or ""), a machine for every two classes, which vote, or "ovr".
+	// Multiclass says how to handle more than two classes. svm: "ovr" (or ""), each class against
+	// the rest, or "crammer-singer", all at once with the hinge loss. logistic: "multinomial" (or ""), all in
+	// one problem, or "ovr", the default with l1. kernel-svm: "ovo" (or ""), a machine for each
+	// pair of classes, which vote, or "ovr".
 	Multiclass string `json:"multiclass,omitempty"`
 
 	// Penalty is "l2" (or "") or "l1", which leaves most weights at 0.
@@ -143,28 +143,28 @@ type Config struct {
 	// Solver is "auto" (or ""), "dual" or "primal".
 	Solver string `json:"solver,omitempty"`
 
-	// Outliers is ν of the learner one-class, the share of rows that it may leave outside; 0
+	// Outliers is ν of the learner one-class, the largest share of rows that it may leave outside; 0
 	// means 0.1.
 	Outliers float64 `json:"outliers,omitempty"`
 
-	// SVMNu is ν in (0, 1] of kernel-svm, which takes the place of C for classes and of Epsilon
-	// for numbers to predict: at least the share of rows within the margin or outside of the
-	// tube, and at most that of support vectors. 0 means C and Epsilon.
+	// SVMNu is ν in (0, 1] of kernel-svm. It replaces C for classification and Epsilon for
+	// regression. At least this share of the rows are support vectors, and at most this share lie within
+	// the margin or outside the tube. 0 means C and Epsilon.
 	SVMNu float64 `json:"svm_nu,omitempty"`
 
-	// ClassWeight multiplies the weights of rows by class: "balanced" is n/(K·n_k) for the
-	// n_k rows of class k of K; or "LABEL=WEIGHT,…", others 1; "" is 1.
+	// ClassWeight multiplies the weights of rows by class: "balanced" means n/(K·n_k) for the
+	// n_k rows of class k of K; "LABEL=WEIGHT,…" sets some and leaves the others at 1; "" means 1.
 	ClassWeight string `json:"class_weight,omitempty"`
 
-	// Optimizer of the online learner is "sgd" (or "") or "adagrad", Rate its η₀, 0 meaning one
-	// that is chosen on the first thousand rows, and Epochs its passes over the rows, 0
-	// meaning one.
+	// Optimizer of the online learner is "sgd" (or "") or "adagrad". Rate is its η₀; 0 means that the
+	// first thousand rows choose it. Epochs is the number of passes over the rows; 0
+	// means one.
 	Optimizer string  `json:"optimizer,omitempty"`
 	Rate      float64 `json:"rate,omitempty"`
 	Epochs    int     `json:"epochs,omitempty"`
 
-	// AverageFrom is the row from which the online learner averages its weights, each as much
-	// as the other; 0 means averages that forget, a negative number none.
+	// AverageFrom is the row from which the online learner averages its weights, all steps
+	// equally; 0 means averages that forget, a negative number none.
 	AverageFrom int `json:"average_from,omitempty"`
 
 	// Quantile in (0, 1) and Huber are the parameters of the losses of these names; 0 means
@@ -173,12 +173,12 @@ type Config struct {
 	Huber    float64 `json:"huber,omitempty"`
 
 	// Epsilon is half the width of the tube within which svr, kernel-svm and the loss epsilon of
-	// online take an error for none. 0 is 0 but for kernel-svm, where it means 0.1 unless
-	// EpsilonGiven says that Epsilon is meant as it is.
+	// online count no error. 0 means 0, except for kernel-svm, where it means 0.1 unless
+	// EpsilonGiven is set.
 	Epsilon      float64 `json:"epsilon,omitempty"`
 	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
 
-	// SurveyRows is how many rows are looked at before the online learner begins, to choose
+	// SurveyRows is the number of rows that are surveyed before the online learner begins, to choose
 	// the task, the classes, the scaling and the map; 0 means all.
 	SurveyRows int `json:"survey_rows,omitempty"`
 
@@ -186,7 +186,7 @@ type Config struct {
 	// "isotonic" or "temperature", fitted on rows that the learner has not seen (Model.Probabilities).
 	Calibrate string `json:"calibrate,omitempty"`
 
-	// CalibrateFolds is how many parts the rows are divided into for that; 0 means 5.
+	// CalibrateFolds is the number of folds for that; 0 means 5.
 	CalibrateFolds int `json:"calibrate_folds,omitempty"`
 
 	// Tolerance is the stopping tolerance of svm, svr and one-class, the largest violation of
@@ -197,23 +197,23 @@ type Config struct {
 	// default.
 	MaxIter int `json:"max_iter,omitempty"`
 
-	// Product is how kernel-ridge multiplies by the Gram matrix: "exact" (or "") factorises
+	// Product says how kernel-ridge multiplies by the Gram matrix: "exact" (or "") factorises
 	// it; "threshold", "tree" and "gauss" iterate with approximate products.
 	Product string `json:"product,omitempty"`
 
-	// Accuracy is how far an element of the Gram matrix may be off in these; 0 means 10⁻⁴.
+	// Accuracy bounds the error of an element of the Gram matrix in these; 0 means 10⁻⁴.
 	Accuracy float64 `json:"accuracy,omitempty"`
 
-	// Lookup is the number of bins of the tables that a machine of the intersection kernel
-	// predicts from; 0 means none: exactly, by bisection.
+	// Lookup is the number of bins of the tables from which a machine of the intersection kernel
+	// predicts; 0 means exact predictions by bisection.
 	Lookup int `json:"lookup,omitempty"`
 
 	// Seed chooses the random streams; 0 means 1.
 	Seed uint64 `json:"seed,omitempty"`
 }
 
-// withDefaults fills in what the zero values stand for and checks the rest. What only the
-// data can tell stays as it is.
+// withDefaults fills in the defaults of zero values and checks the rest. Settings that depend on the
+// data stay as they are.
 func (c Config) withDefaults() (Config, error) {
 	set := func(name string, v *string, def string, known ...string) error {
 		if *v == "" {
@@ -298,7 +298,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Check says what is wrong with the configuration itself, whatever the data are.
+// Check reports what is wrong with the configuration itself, whatever the data.
 func (c Config) Check() error {
 	_, err := c.withDefaults()
 	return err
@@ -310,7 +310,7 @@ func (c *Config) machine() bool {
 	return l != nil && l.exact
 }
 
-// usualKernel is the kernel where none is named.
+// usualKernel is the default kernel.
 func (c *Config) usualKernel() string {
 	if c.Bag != nil && c.Map == "" {
 		return kernel.Linear.Name()
@@ -318,7 +318,7 @@ func (c *Config) usualKernel() string {
 	return kernel.RBF.Name()
 }
 
-// KernelName is the name of the kernel, in small letters, also where the configuration leaves it open.
+// KernelName returns the name of the kernel in lower case, the default if the configuration names none.
 func (c Config) KernelName() string {
 	if c.Kernel == "" {
 		return c.usualKernel()
@@ -326,7 +326,7 @@ func (c Config) KernelName() string {
 	return strings.ToLower(c.Kernel)
 }
 
-// pipeline is what the configuration says of the rows on their way to the learner.
+// pipeline returns the part of the configuration that concerns the steps before the learner.
 func (c *Config) pipeline() *pipeline.Config {
 	return &pipeline.Config{
 		Scale: c.Scale, Gamma: c.Gamma, Sigma: c.Sigma, Exact: c.machine(),
@@ -336,11 +336,11 @@ func (c *Config) pipeline() *pipeline.Config {
 	}
 }
 
-// Pipeline is what the configuration says of the rows on their way to the learner, with what zero
-// values stand for.
+// Pipeline returns the part of the configuration that concerns the steps before the learner, with
+// defaults filled in.
 func (c Config) Pipeline() (pipeline.Config, error) {
 	return c.pipeline().WithDefaults(kernel.RBF.Name())
 }
 
-// text is the configuration as a model keeps it.
+// text is the configuration as stored in a model.
 func (c *Config) text() (json.RawMessage, error) { return json.Marshal(c) }

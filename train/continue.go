@@ -14,8 +14,8 @@ import (
 	"mercer/model"
 )
 
-// Online is a model of the online learner that goes on learning. It is not safe for concurrent
-// use; the models that it gives are, and do not change.
+// Online is a model of the online learner that keeps learning. It is not safe for concurrent
+// use; the models that it returns are, and do not change.
 type Online struct {
 	parts        model.Parts
 	classes      *dataset.Classes
@@ -29,10 +29,10 @@ type Online struct {
 	y, weights []float64
 }
 
-// Continue returns a learner that goes on from a model, as if its training had not ended: the
-// same rows in the same order give the same bits, whether there was a break between them or
-// not. Scaling, map, rate and classes stay as they are. It fails for a model of another learner
-// and for one that learned in several passes.
+// Continue returns a learner that resumes from a model as if its training had not ended: the
+// same rows in the same order give the same bits, with or without a break between them.
+// The scaling, map, rate and classes stay as they are. It fails for a model of another learner
+// and for one that was trained in several passes.
 func Continue(m *model.Model) (*Online, error) {
 	info := m.Info()
 	l, ok := m.Predictor().(model.Online)
@@ -69,19 +69,19 @@ func Continue(m *model.Model) (*Online, error) {
 	return o, nil
 }
 
-// cloned is a state of its own.
+// cloned returns a copy of the state.
 func cloned(s learn.OnlineState) learn.OnlineState {
 	s.Losses, s.Factors = slices.Clone(s.Losses), slices.Clone(s.Factors)
 	s.First, s.First32, s.Second = slices.Clone(s.First), slices.Clone(s.First32), slices.Clone(s.Second)
 	return s
 }
 
-// Validated asks for what progressive validation tells, at 1, 2, 4, … rows.
+// Validated sets a function that is called with the progressive validation at 1, 2, 4, … rows.
 func (o *Online) Validated(told func(learn.OnlinePoint)) { o.validated = told }
 
-// PartialFit predicts the labelled rows of a batch, one after the other, and learns from each
-// before the next. It fails on a label that is none of the model's classes and where
-// Model.Scores fails; the learner may then have learned rows before that, and is to be dropped.
+// PartialFit predicts the labelled rows of a batch one after the other, and learns from each
+// before the next. It fails if a label is not one of the model's classes, and whenever
+// Model.Scores fails; by then the learner may have learned some rows, and must not be used any more.
 func (o *Online) PartialFit(b *matrix.Batch) error {
 	y, weights, err := o.targets(b)
 	if err != nil {
@@ -116,7 +116,7 @@ func (o *Online) PartialFitSource(ctx context.Context, src dataset.Source, progr
 	return nil
 }
 
-// PartialFit returns a model that has also learned the rows of a batch; see [Online], which
+// PartialFit returns a model that has also learned the rows of a batch. [Online] does the same but
 // copies no weights between batches.
 func PartialFit(m *model.Model, b *matrix.Batch) (*model.Model, error) {
 	o, err := Continue(m)
@@ -129,7 +129,7 @@ func PartialFit(m *model.Model, b *matrix.Batch) (*model.Model, error) {
 	return o.Model()
 }
 
-// Model is the model as far as it has learned.
+// Model returns the model as learned so far.
 func (o *Online) Model() (*model.Model, error) {
 	o.note(true)
 	parts := o.parts
@@ -142,7 +142,7 @@ func (o *Online) Model() (*model.Model, error) {
 	return model.New(parts)
 }
 
-// told is the report as it is now.
+// told is the current report.
 func (o *Online) told() *learn.OnlineReport {
 	report := o.report
 	report.Online = o.fit.Config()
@@ -150,7 +150,7 @@ func (o *Online) told() *learn.OnlineReport {
 	return &report
 }
 
-// predictor is what has been learned.
+// predictor makes a predictor from the current weights.
 func (o *Online) predictor(report *learn.OnlineReport) (model.Predictor, error) {
 	linear, err := o.fit.Linear()
 	if err != nil {
@@ -162,7 +162,7 @@ func (o *Online) predictor(report *learn.OnlineReport) (model.Predictor, error) 
 	}, nil
 }
 
-// targets are those of the rows of a batch, and their weights.
+// targets returns the targets of the rows of a batch and their weights.
 func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 	k, n := o.parts.Info.Outputs, b.X.Len()
 	if b.Outputs == 0 {
@@ -220,7 +220,7 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 	return y, weights, nil
 }
 
-// labelText is the label of row i as it stands in the file.
+// labelText is the label of row i as written in the file.
 func labelText(b *matrix.Batch, i int) string {
 	if b.Names != nil && b.Names[i] != "" {
 		return b.Names[i]
@@ -228,7 +228,7 @@ func labelText(b *matrix.Batch, i int) string {
 	return fmt.Sprintf("%g", b.Y[i])
 }
 
-// fewLabels lists labels for a message.
+// fewLabels lists some labels for a message.
 func fewLabels(labels []string) string {
 	if len(labels) > 10 {
 		return strings.Join(labels[:10], ", ") + ", …"
@@ -252,14 +252,14 @@ func (o *Online) begin(first *firstRows) error {
 	return nil
 }
 
-// learn learns rows; validate says that none of them was seen before.
+// learn learns rows; validate says that none of them has been seen before.
 func (o *Online) learn(z matrix.Rows, y, weights []float64, validate bool) {
 	k := o.parts.Info.Outputs
 	if validate {
 		o.seen += z.Len()
 	}
 	for i := 0; i < z.Len(); {
-		// Up to the next row that is told of.
+		// Up to the next row to report at.
 		j := z.Len()
 		if validate {
 			j = min(j, i+max(1, int(o.next()-o.fit.Rows)))
@@ -276,7 +276,7 @@ func (o *Online) learn(z matrix.Rows, y, weights []float64, validate bool) {
 	}
 }
 
-// next is the number of rows that is to be told of next: a power of two.
+// next is the number of rows at which to report next: a power of two.
 func (o *Online) next() int64 {
 	next := int64(1)
 	for _, p := range o.report.Progressive {
@@ -284,14 +284,14 @@ func (o *Online) next() int64 {
 			next = 2 * p.Rows
 		}
 	}
-	for next&(next-1) != 0 { // behind the end of an earlier training
+	for next&(next-1) != 0 { // beyond the end of an earlier training
 		next &= next - 1
 	}
 	return next
 }
 
-// note writes down what progressive validation tells. The last note, at the end of a training,
-// gives way to what follows when it is continued.
+// note records progressive validation. The last note of a training
+// is replaced by what follows when the training is continued.
 func (o *Online) note(last bool) {
 	p := o.fit.Progress()
 	list := &o.report.Progressive

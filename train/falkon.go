@@ -24,8 +24,8 @@ var falkonLearner = Learner{
 	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },
 }
 
-// centres is how many landmarks falkon has: as many as are asked for, or 2,048, or a quarter of
-// the rows, 256 at least, if that is fewer.
+// centres returns the number of landmarks of falkon: as asked for, or else 2,048, or a quarter of
+// the rows but at least 256, if that is fewer.
 func (f *fit) centres(rows int) int {
 	m := f.cfg.Features
 	if f.cfg.Given != nil {
@@ -37,8 +37,8 @@ func (f *fit) centres(rows int) int {
 	return min(m, rows)
 }
 
-// falkonMemory is how many bytes the training holds at least; K_nm, 4·n·m, comes on top where
-// that is allowed.
+// falkonMemory is the number of bytes that the training holds at least; K_nm, 4·n·m, comes on top if
+// allowed.
 func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
 	rows += f.lookupMemory()

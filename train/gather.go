@@ -15,7 +15,7 @@ import (
 	"mercer/pipeline"
 )
 
-// gathered are the training rows of a learner that goes through them many times.
+// gathered are the training rows of a learner that reads them many times.
 type gathered struct {
 	x       matrix.Rows    // empty if they are not in memory
 	z       learn.Features // the same, wherever they are
@@ -26,14 +26,14 @@ type gathered struct {
 	file *learn.FeatureFile // nil: z is in no file
 }
 
-// close gives back what is not memory.
+// close releases what is not memory.
 func (g *gathered) close() {
 	if g.file != nil {
 		g.file.Close()
 	}
 }
 
-// Where the features of gathered rows are, in words.
+// The places where the features of gathered rows may be kept.
 const (
 	inMemory   = "in memory"
 	inFile     = "in a temporary file"
@@ -41,9 +41,9 @@ const (
 	chooseMax  = 8192 // rows that learn.ChooseC copies
 )
 
-// gatherFeatures maps all rows and keeps their features: in memory where --memory allows it, else in a
-// temporary file, and where that cannot be written, the scaled rows are mapped again whenever
-// they are asked for. The model is the same.
+// gatherFeatures maps all rows and keeps their features, in memory if --memory allows it, otherwise in a
+// temporary file. If that cannot be written, the scaled rows are mapped again on
+// every access. The model is the same.
 func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
 	f.report.Features = inMemory
 	if f.fitsMemory(sum) {
@@ -63,7 +63,7 @@ func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
 	return f.gatherInputs()
 }
 
-// labels adds what a batch is to give to what was gathered.
+// labels adds the targets of a batch to the gathered ones.
 func (g *gathered) labels(f *fit, b *matrix.Batch) error {
 	switch {
 	case f.labels != nil:
@@ -92,14 +92,14 @@ func (g *gathered) labels(f *fit, b *matrix.Batch) error {
 	return nil
 }
 
-// lastPass says that the data are not read again for this model.
+// lastPass says that training this model does not read the data again.
 func (f *fit) lastPass() {
 	if p, ok := f.src.(*pipeline.Pooled); ok && !f.cfg.calibrates() {
 		p.Forget()
 	}
 }
 
-// kept are rows in memory that grow by batches.
+// kept are rows in memory that grow batch by batch.
 type kept struct {
 	dense  matrix.Dense
 	sparse matrix.CSR
@@ -156,7 +156,7 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 	return all, nil
 }
 
-// gatherFile puts the features into a file. unwritten is why that could not be done.
+// gatherFile writes the features to a file. unwritten says why that was not possible.
 func (f *fit) gatherFile(sum *dataset.Summary) (all *gathered, unwritten, err error) {
 	all = &gathered{}
 	err = f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
@@ -184,7 +184,7 @@ func (f *fit) gatherFile(sum *dataset.Summary) (all *gathered, unwritten, err er
 	return all, nil, nil
 }
 
-// gatherInputs keeps the rows themselves, which are mapped whenever they are asked for.
+// gatherInputs keeps the rows themselves, which are mapped on every access.
 func (f *fit) gatherInputs() (*gathered, error) {
 	all, x, n := &gathered{}, &kept{}, 0
 	err := f.each("read", func(b *matrix.Batch, _ matrix.Rows) error {
@@ -213,7 +213,7 @@ func (f *fit) gatherInputs() (*gathered, error) {
 		if in.CSR != nil {
 			in.CSR.Cols = f.info.Schema.Dim
 		}
-		// Blocks may be longer than what is mapped at a time.
+		// Blocks may be longer than the chunks that are mapped.
 		for i := 0; i < in.Len(); i += pipeline.Chunk {
 			z, err := pass.Map(in.Slice(i, min(i+pipeline.Chunk, in.Len())))
 			var bad *dataset.RowError
@@ -239,7 +239,7 @@ func (k *kept) clear() {
 	}
 }
 
-// fitsMemory says whether the features may be held in memory beside all else.
+// fitsMemory says whether the features fit in memory along with everything else.
 func (f *fit) fitsMemory(sum *dataset.Summary) bool {
 	rows, _ := f.rowsMemory(sum)
 	rest, _ := f.solverMemory(sum)
@@ -249,8 +249,8 @@ func (f *fit) fitsMemory(sum *dataset.Summary) bool {
 	return f.opt.Memory <= 0 || rows+rest+f.pipelineMemory() <= float64(f.opt.Memory)
 }
 
-// newtonMemory is how many bytes the Newton steps take that may follow the passes of a dual solver
-// (learn.SVM.MaxIter), 0 where there are none.
+// newtonMemory is the number of bytes taken by the Newton steps that may follow the passes of a dual solver
+// (learn.SVM.MaxIter), 0 if there are none.
 func (f *fit) newtonMemory(sum *dataset.Summary) float64 {
 	if f.learner == nil || f.learner.newton == nil || !f.learner.newton(&f.cfg) || f.cfg.MaxIter != 0 {
 		return 0
@@ -258,8 +258,8 @@ func (f *fit) newtonMemory(sum *dataset.Summary) float64 {
 	return learn.NewtonMemory(sum.Rows, f.learnDim())
 }
 
-// hasRoomForNewton says whether these steps have room with features in a file. Where not they are left out: it is
-// better to end as far as passes get than to ask for more memory for steps that are seldom taken.
+// hasRoomForNewton says whether these steps fit in memory while the features are in a file. If not, they are left
+// out: stopping where the passes end is better than asking for more memory for steps that are seldom taken.
 func (f *fit) hasRoomForNewton(sum *dataset.Summary) bool {
 	need := f.newtonMemory(sum)
 	if need == 0 || f.opt.Memory <= 0 {
@@ -269,7 +269,7 @@ func (f *fit) hasRoomForNewton(sum *dataset.Summary) bool {
 	return need+rest+f.pipelineMemory() <= float64(f.opt.Memory)
 }
 
-// passes bounds the passes of a dual solver. told is to be called with how it ended.
+// passes bounds the passes of a dual solver. Call told with the outcome.
 func (f *fit) passes(sum *dataset.Summary) (maxIter int, told func(converged bool)) {
 	if f.hasRoomForNewton(sum) {
 		return f.cfg.MaxIter, func(bool) {}
@@ -281,7 +281,7 @@ func (f *fit) passes(sum *dataset.Summary) (maxIter int, told func(converged boo
 	}
 }
 
-// solverMemory is how many bytes a dual solver holds beside the features.
+// solverMemory is the number of bytes that a dual solver holds besides the features.
 func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
 	bytes, formula = (9*k+28)*n+8*d*k, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
@@ -298,8 +298,8 @@ func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string)
 	return bytes, formula
 }
 
-// iteratedMemory is how many bytes a dual solver holds: with the features, where --memory
-// allows that.
+// iteratedMemory is the number of bytes that a dual solver holds, including the features if --memory
+// allows it.
 func (f *fit) iteratedMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	bytes, formula = f.solverMemory(sum)
 	if f.fitsMemory(sum) {
@@ -309,7 +309,7 @@ func (f *fit) iteratedMemory(sum *dataset.Summary) (bytes float64, formula strin
 	return bytes, formula
 }
 
-// inputMemory is how many bytes the rows themselves take.
+// inputMemory is the number of bytes of the rows themselves.
 func (f *fit) inputMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d := float64(sum.Rows), float64(f.info.Schema.Dim)
 	if sum.Sparse {
@@ -318,7 +318,7 @@ func (f *fit) inputMemory(sum *dataset.Summary) (bytes float64, formula string) 
 	return 4 * n * d, "4·n·d bytes"
 }
 
-// rowsMemory is how many bytes of features a learner holds that gathers rows: 4·n·D, or 8 a
+// rowsMemory is the number of bytes of features held by a learner that gathers rows: 4·n·D, or 8 per
 // value of sparse features.
 func (f *fit) rowsMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d := float64(sum.Rows), float64(f.learnDim())
@@ -354,7 +354,7 @@ func (f *fit) weight(b *matrix.Batch, i int) float64 {
 	return w
 }
 
-// targets writes what the learner is to predict for the rows of a batch.
+// targets writes the targets of the rows of a batch.
 func (f *fit) targets(b *matrix.Batch, dst []float64) error {
 	k := f.info.Outputs
 	if f.labels != nil {

@@ -9,7 +9,7 @@ import (
 	"mercer/model"
 )
 
-// drawGolden draws rows, or bags, that look like the data without being any of them.
+// drawGolden draws synthetic rows or bags that resemble the data.
 func (f *fit) drawGolden() error {
 	if f.bag == nil {
 		f.golden = drawRows(random.New(f.cfg.Seed, "golden"), model.GoldenRows, f.sum)
@@ -24,8 +24,8 @@ func (f *fit) drawGolden() error {
 	return nil
 }
 
-// drawRows draws rows that look like those of a summary without being any of them: normal with
-// each column's mean and deviation.
+// drawRows draws synthetic rows that resemble those of a summary: normal with
+// the mean and standard deviation of each column.
 func drawRows(s *random.Stream, n int, sum *dataset.Summary) *matrix.Dense {
 	x := matrix.NewDense(n, sum.Dim)
 	for i := range x.Rows {

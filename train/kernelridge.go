@@ -12,7 +12,7 @@ import (
 	"mercer/model"
 )
 
-// kernelRidgeLearner is kernel ridge regression, also of classes, without a map: exact, n² memory; or by
+// kernelRidgeLearner is kernel ridge regression, also for classes, without a map: exact with n² memory, or by
 // conjugate gradients (Product).
 var kernelRidgeLearner = Learner{
 	name:    "kernel-ridge",
@@ -38,10 +38,10 @@ var kernelRidgeLearner = Learner{
 	},
 }
 
-// products are the ways to multiply by a Gram matrix; exact is by factorising it.
+// products are the ways to multiply by a Gram matrix; exact factorises it.
 var products = []string{"exact", "threshold", "tree", "gauss"}
 
-// checkProduct finds a product that is not known, or an option that goes with another.
+// checkProduct rejects an unknown product, and options that belong to another.
 func (c *Config) checkProduct() error {
 	switch known := false; {
 	case c.Product == "":
@@ -65,8 +65,8 @@ func (c *Config) checkProduct() error {
 	return nil
 }
 
-// kernelRidgeMemory is how many bytes the training holds: those of the Gram matrix, or what is
-// known of the products before they are made, which fail by themselves beyond what is allowed.
+// kernelRidgeMemory is the number of bytes that the training holds: the Gram matrix, or as much as is
+// known about the approximate products in advance. These fail by themselves if they exceed the limit.
 func (f *fit) kernelRidgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
 	rows += f.lookupMemory()
@@ -121,7 +121,7 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 	return err
 }
 
-// targetsOf are the targets of classes, n×outputs.
+// targetsOf returns the targets of classes, n×outputs.
 func targetsOf(class []int, outputs int) []float64 {
 	y := make([]float64, len(class)*outputs)
 	for i, c := range class {

@@ -28,7 +28,7 @@ var kernelSVMLearner = Learner{
 		if d.Rows > 10_000 || d.Task != "classify" || d.Classes > manyClasses || !local {
 			return nil
 		}
-		for _, weight := range []float64{1, 10, 100} { // of which it chooses none by itself
+		for _, weight := range []float64{1, 10, 100} { // it does not choose C itself
 			c.C = weight
 			all = append(all, c)
 		}
@@ -36,8 +36,9 @@ var kernelSVMLearner = Learner{
 	}},
 }
 
-// ExactSVM is the learner that approximations are measured against: support vector machines with the
+// ExactSVM is the learner that approximations are compared with: support vector machines with the
 // kernel itself.
+// checkKernelSVM rejects values that the learner does not support.
 func ExactSVM() *Learner { return LearnerOf(kernelSVMLearner.name) }
 
 // checkKernelSVM finds values that the learner does not know.
@@ -74,12 +75,12 @@ func (c *Config) checkKernelSVM() error {
 	return nil
 }
 
-// kernelSVMBytes is what training may take for rows of the Gram matrix and all else beside the
-// data, if that is enough. It is a fixed number so that a model does not depend on the machine:
-// where it is too little for all rows that are asked for, the solver goes another way.
+// kernelSVMBytes bounds the memory for rows of the Gram matrix and everything else except the
+// data. It is fixed so that a model does not depend on the machine:
+// if it cannot hold all the rows that are requested, the solver takes a different path.
 const kernelSVMBytes = 2 << 30
 
-// kernelSVMMemory is how many bytes the training holds.
+// kernelSVMMemory is the number of bytes that the training holds.
 func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	rows, _ := f.rowsMemory(sum)
 	rows += f.lookupMemory()
@@ -90,7 +91,7 @@ func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula stri
 	return bytes, formula
 }
 
-// kernelSVMRoom is what it holds beside the rows.
+// kernelSVMRoom is the number of bytes that it holds besides the rows.
 func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
 	least, most := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && f.pipe.KeepsSparse())
 	return min(most+4*int64(sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
@@ -138,7 +139,7 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 	return nil
 }
 
-// checkNu finds classes that ν-SVC has no solution for, and tells them by their labels.
+// checkNu rejects classes for which ν-SVC has no solution, and names them by their labels.
 func (f *fit) checkNu(all *gathered) error {
 	if f.cfg.SVMNu == 0 {
 		return nil
@@ -171,7 +172,7 @@ func (f *fit) checkNu(all *gathered) error {
 		f.cfg.SVMNu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
 }
 
-// kernelSVR trains a regression, a machine for each number to predict.
+// kernelSVR trains a regression, one machine per target.
 func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.SVMReport, error) {
 	if opt.Epsilon == 0 && !f.cfg.EpsilonGiven {
 		opt.Epsilon = 0.1
@@ -184,8 +185,8 @@ func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.S
 	return p, report, err
 }
 
-// classifier makes the predictor of a classifier. That of two classes scores the second, so
-// that its signs are turned round; the outputs of ovr are scores as they are; those of ovo vote.
+// classifier makes the predictor of a classifier. With two classes the machine scores the second, so
+// its signs are flipped; the outputs of ovr are used as scores; those of ovo vote.
 func (f *fit) classifier(c *exact.Classifier) (model.Predictor, error) {
 	machine := c.Machine()
 	if c.Classes() == 2 {

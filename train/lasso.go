@@ -14,7 +14,7 @@ import (
 	"mercer/moments"
 )
 
-// lassoLearner is least squares with few weights that are not 0; one pass, no memory for rows.
+// lassoLearner is least squares with few nonzero weights; one pass, no memory for rows.
 var lassoLearner = Learner{
 	name:    "lasso",
 	tasks:   []string{"classify", "regress", "multilabel"},
@@ -27,7 +27,7 @@ var lassoLearner = Learner{
 	train:  func(f *fit, _ *dataset.Summary) error { return f.lasso(1, learn.FitLasso) },
 }
 
-// elasticNetLearner is between lasso and ridge regression.
+// elasticNetLearner is a mixture of lasso and ridge regression.
 var elasticNetLearner = Learner{
 	name:    "elastic-net",
 	tasks:   []string{"classify", "regress", "multilabel"},
@@ -67,15 +67,15 @@ var groupLassoLearner = Learner{
 
 func fixLasso(c *Config, r model.Report) { c.Lambda = r.(*learn.LassoReport).Lambda }
 
-// lassoMemory is how many bytes a lasso holds: the statistics of two parts of the rows, their
-// products as a whole, and the systems of two targets of which all weights are not 0, or the
+// lassoMemory is the number of bytes that a lasso holds: the statistics of two parts of the rows, their
+// products in full, and the systems of two targets with all weights nonzero, or the
 // eigenvectors of groups.
 func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
 	d, k := float64(f.learnDim()), float64(f.info.Outputs)
 	return 40*d*d + 128*d*k, "40·D² bytes"
 }
 
-// lasso trains by one of the fits of learn.
+// lasso trains with one of the fits of learn.
 func (f *fit) lasso(ratio float64,
 	fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
 	n := 1
@@ -110,12 +110,12 @@ func (f *fit) lasso(ratio float64,
 	return nil
 }
 
-// perColumn are the maps of which each feature belongs to one dimension of the input: feature i
-// of dimension j is number i·d + j.
+// perColumn are the maps whose features each belong to one dimension of the input: feature i
+// of dimension j has the number i·d + j.
 var perColumn = []string{"homogeneous", "chebyshev", "elementary"}
 
-// groups are the maps of a sum, or else the columns of the input, as groups of features; nil
-// where features belong to none, or are principal components.
+// groups returns the maps of a sum, or otherwise the columns of the input, as groups of features; nil
+// if features belong to no group or are principal components.
 func (f *fit) groups() []learn.Group {
 	if f.cfg.reduces() {
 		return nil

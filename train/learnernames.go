@@ -8,8 +8,8 @@ import (
 	"mercer/internal/spelling"
 )
 
-// elsewhere says of names that other programs have for learners what they are here. Names are in small
-// letters, without anything in between.
+// elsewhere maps names that other programs use for learners to their names here. The keys are in lower
+// case, without separators.
 var elsewhere = map[string]string{
 	"svc":                   "of features it is called svm here, and of the kernel itself kernel-svm",
 	"linearsvc":             "it is called svm here",
@@ -71,15 +71,15 @@ var elsewhere = map[string]string{
 	"mlp":          "there is none; ridge or logistic of the arccos kernel is an infinitely wide layer",
 }
 
-// unknownLearner is the error that a name is no learner's: what it is called here or may have been meant
-// for, and which there are.
+// unknownLearner is the error for an unknown learner. It says what the learner is called here or which one may have
+// been meant, and lists all learners.
 func unknownLearner(name string) error {
 	names := Learners()
 	return fmt.Errorf("learner %q is not known; %sknown are auto, %s", name, meantLearner(name, append([]string{"auto"}, names...)),
 		strings.Join(names, ", "))
 }
 
-// meantLearner is what may have been meant by a name.
+// meantLearner guesses which learner was meant by a name.
 func meantLearner(name string, known []string) string {
 	without := strings.NewReplacer("_", "", " ", "", "-", "")
 	plain := without.Replace(strings.ToLower(name))

@@ -13,59 +13,59 @@ import (
 	"mercer/model"
 )
 
-// Learner is one way to train: what Config.Learner names. Each has a file of its own and a row in the table
-// of learners, and whoever compares or predicts trainings asks it in place of its name. The methods of a
-// nil Learner, as of the name "auto", tell of none.
+// Learner is one way to train, named by Config.Learner. Each has its own file and a row in the table
+// of learners. Code that compares trainings or predicts their cost asks its methods and does not test its name. A nil
+// Learner, which stands for the name "auto", is valid: its methods return zero values.
 type Learner struct {
 	name string
 
-	// tasks are those that it can do: "classify", "regress", "multilabel", "outliers".
+	// tasks are those that it supports: "classify", "regress", "multilabel", "outliers".
 	tasks []string
 
-	// options are the options of Config that it has, of those that not all learners have.
+	// options are those of its Config options that not all learners have.
 	options []string
 
-	// losses are its losses, the usual one first; nil where there is no choice.
+	// losses are its losses, the default first; nil if there is no choice.
 	losses []string
 
-	// check, if not nil, finds what is wrong with the learner's options, and fills in those that
+	// check, if not nil, checks the learner's options and fills in those that
 	// are not given.
 	check func(c *Config) error
 
-	// byTask says that the usual loss depends on the task, so that train chooses it.
+	// byTask says that the default loss depends on the task, so that train chooses it.
 	byTask bool
 
-	// exact says that it takes the kernel itself in place of a map, so that its time grows like n² or faster.
+	// exact says that it uses the kernel itself instead of a map, so that its time grows like n² or faster.
 	exact bool
 
-	// keeps, if not nil, is how many rows a model of it keeps, by its report; else one that takes the
+	// keeps, if not nil, returns the number of rows that a model keeps, from its report; if it is nil, a learner of the
 	// kernel itself may keep all.
 	keeps func(r model.Report) int
 
-	// likely, if not nil, says that its scores are those of a logistic regression, and whether of all
+	// likely, if not nil, says whether its scores are those of a logistic regression, and if so whether of all
 	// classes in one problem.
 	likely func(c *Config) (joint bool)
 
-	// sharing is what trainings of it on the same features have in common.
+	// sharing is what its trainings on the same features have in common.
 	sharing sharing
 
-	// tried says whether and how it is tried where no learner is named.
+	// tried says whether and how it is tried when no learner is named.
 	tried tried
 
-	// features says that it has to see the features, not their principal components.
+	// features says that it must see the features, not their principal components.
 	features bool
 
-	// statistics says that it trains on the moments of features, of which those of principal
+	// statistics says that it trains on the moments of features, from which those of the principal
 	// components follow; all others see rows of components.
 	statistics bool
 
-	// memory is how many bytes the training holds beside the map, and in words.
+	// memory returns the number of bytes that the training holds besides the map, and the formula in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
 
-	// newton, if not nil, says whether Newton's steps may follow its passes (learn.SVM.MaxIter).
+	// newton, if not nil, says whether Newton steps may follow its passes (learn.SVM.MaxIter).
 	newton func(c *Config) bool
 
-	// fewer, if not nil, says how it can do with less memory, in place of what holds for all.
+	// fewer, if not nil, says how to make it use less memory, in place of the general advice.
 	fewer *option.Phrase
 
 	// fix, if not nil, fixes in a configuration what a training chose, such as λ, so that trainings
@@ -76,7 +76,7 @@ type Learner struct {
 	train func(f *fit, sum *dataset.Summary) error
 }
 
-// learners are all of them.
+// learners are all learners.
 func learners() []Learner {
 	return []Learner{
 		ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner,
@@ -85,7 +85,7 @@ func learners() []Learner {
 	}
 }
 
-// Learners are the names of all learners.
+// Learners returns the names of all learners.
 func Learners() (names []string) {
 	for _, l := range learners() {
 		names = append(names, l.name)
@@ -103,7 +103,7 @@ func LearnerOf(name string) *Learner {
 	return nil
 }
 
-// Name is what Config.Learner says.
+// Name is the name of the learner in Config.Learner.
 func (l *Learner) Name() string {
 	if l == nil {
 		return ""
@@ -111,12 +111,12 @@ func (l *Learner) Name() string {
 	return l.name
 }
 
-// Exact says that it takes the kernel itself in place of a map: its time grows like n² or faster, and
-// there is no number of features but what HasMapOption says.
+// Exact says that it uses the kernel itself instead of a map: its time grows like n² or faster, and
+// it has no number of features unless HasMapOption says so.
 func (l *Learner) Exact() bool { return l != nil && l.exact }
 
-// Has says whether the learner has an option, by its name in JSON, of those that only some learners
-// have; common says that all have it.
+// Has says whether the learner has an option, by its JSON name, among those that only some learners
+// have; common says that all learners have it.
 func (l *Learner) Has(option string) (has, common bool) {
 	option = strings.ReplaceAll(option, "_", "-")
 	if _, some := new(Config).learnerOptions()[option]; !some {
@@ -125,8 +125,8 @@ func (l *Learner) Has(option string) (has, common bool) {
 	return l != nil && (slices.Contains(l.options, option) || option == "class-weight"), false
 }
 
-// HasMapOption says whether a configuration of it may have an option of maps, such as features: a learner that
-// takes the kernel itself has few of them, or none.
+// HasMapOption says whether its configuration may have an option of maps, such as features: a learner of the
+// kernel itself has few of them, or none.
 func (l *Learner) HasMapOption(option string) bool {
 	return !l.Exact() || slices.Contains(l.options, option)
 }
@@ -140,7 +140,7 @@ func (l *Learner) Likely(c *Config) (likely, joint bool) {
 	return true, l.likely(c)
 }
 
-// SizeOn is Size of what a training of c on so many rows makes, 0 if that is for the data to say.
+// SizeOn is the Size of a model that c trains on the given number of rows, 0 if it depends on the data.
 func (l *Learner) SizeOn(c *Config, rows int) int {
 	if l.Exact() && l.keeps == nil {
 		return rows
@@ -148,8 +148,8 @@ func (l *Learner) SizeOn(c *Config, rows int) int {
 	return cmp.Or(c.Components, c.Features)
 }
 
-// Size is how many numbers of a row a model's learner sees: features, or their principal components; of
-// one that takes the kernel itself how many rows it may keep.
+// Size is the number of values per row that a model's learner sees: features, or their principal components; for
+// a learner of the kernel itself, the number of rows that it may keep.
 func Size(m *model.Model) int {
 	t := &m.Info().Training
 	l := LearnerOf(t.Learner)
@@ -163,7 +163,7 @@ func Size(m *model.Model) int {
 	return d
 }
 
-// learnerOptions are the options that only some learners have, with whether c gives them.
+// learnerOptions lists the options that only some learners have, and says whether c gives them.
 func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
@@ -196,7 +196,7 @@ func (c *Config) learnerOptions() map[string]bool {
 	}
 }
 
-// lacks is the first given option that the learner does not have, "" if there is none.
+// lacks returns the first given option that the learner does not have, "" if there is none.
 func (l *Learner) lacks(c *Config) string {
 	missing := ""
 	for name, given := range c.learnerOptions() {
@@ -207,7 +207,7 @@ func (l *Learner) lacks(c *Config) string {
 	return missing
 }
 
-// haveOption are the learners that have an option.
+// haveOption returns the learners that have an option.
 func haveOption(option string) (have []string) {
 	for _, l := range learners() {
 		if slices.Contains(l.options, option) {
@@ -217,7 +217,7 @@ func haveOption(option string) (have []string) {
 	return have
 }
 
-// checkLearner finds an option that the learner does not have, or a value that it does not know.
+// checkLearner rejects an option that the learner does not have, or a value that it does not support.
 func (c *Config) checkLearner() error {
 	if c.Learner == "auto" {
 		if c.Loss != "" && !slices.Contains(svmLearner.losses, c.Loss) {
@@ -226,7 +226,7 @@ func (c *Config) checkLearner() error {
 		if option := svmLearner.lacks(c); option != "" && ridgeLearner.lacks(c) == option {
 			return fmt.Errorf("the option %s belongs to the learner %s; name it", option, strings.Join(haveOption(option), " or "))
 		}
-		if ridgeLearner.lacks(c) != "" && svmLearner.lacks(c) == "" { // it will be the svm
+		if ridgeLearner.lacks(c) != "" && svmLearner.lacks(c) == "" { // the svm will be chosen
 			svm := *c
 			svm.Learner = svmLearner.name
 			return svm.checkLearner()
@@ -262,7 +262,7 @@ func (c *Config) checkLearner() error {
 	return nil
 }
 
-// checkExact finds options of maps given to a learner that takes the kernel itself.
+// checkExact rejects options of maps for a learner of the kernel itself.
 func (c *Config) checkExact(l *Learner) error {
 	switch {
 	case c.Features != 0 && !slices.Contains(l.options, "features"):

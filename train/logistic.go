@@ -11,7 +11,7 @@ import (
 	"mercer/model"
 )
 
-// logisticName is the learner's name, which the memory of its solvers asks for.
+// logisticName is the learner's name, which the memory formula of its solvers needs.
 const logisticName = "logistic"
 
 // logisticLearner is logistic regression, whose scores are probabilities.
@@ -39,7 +39,7 @@ var logisticLearner = Learner{
 	}},
 }
 
-// logisticPath trains for each C, from the weights of the last.
+// logisticPath trains for each C, starting from the weights of the last.
 func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64,
 	solved func(i int, l *learn.Linear)) error {
 	opt := learn.Primal{Loss: "logistic", Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter}
@@ -58,9 +58,9 @@ func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Co
 	return nil
 }
 
-// checkLogistic finds what is wrong with the options of logistic regression and gives those
-// that are not given their usual values: all classes in one problem, unless the penalty is l1, the
-// solver dual, or a row may have several labels (which are known only with the task). auto is
+// checkLogistic checks the options of logistic regression and gives those
+// not set their defaults. By default all classes are one problem, unless the penalty is l1, the
+// solver dual, or a row may have several labels (which is known only with the task). The solver auto is
 // primal: a pass of the dual reads the rows for one class at a time.
 func (c *Config) checkLogistic() error {
 	multiclass := []string{"multinomial", "ovr"}
@@ -142,8 +142,8 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 	return nil
 }
 
-// primal trains a linear classifier on gathered rows in the primal: with the loss logistic,
-// squared_hinge or, with the penalty l2, multinomial; or of labels with logistic.
+// primal trains a linear classifier on gathered rows in the primal, with the loss logistic,
+// squared_hinge or, with the penalty l2, multinomial; for multiple labels with logistic.
 func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
@@ -187,8 +187,8 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 	return nil
 }
 
-// primalC chooses C where it is not given, by the log-loss of held-out rows, or with squared_hinge
-// their error. Of labels one chooses for all.
+// primalC chooses C if it is not given, by the log-loss of held-out rows, or their error with
+// squared_hinge. For multiple labels, one label chooses for all.
 func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err error) {
 	if opt.C != 0 {
 		return nil, nil
@@ -205,8 +205,8 @@ func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err
 	return path, err
 }
 
-// primalMemory is how many bytes a solver in the primal holds: the features, with an L1 penalty
-// by columns too, and what it keeps of each row and output.
+// primalMemory is the number of bytes that a primal solver holds: the features, with an L1 penalty
+// also by columns, and its state for each row and output.
 func (f *fit) primalMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	if f.cfg.Penalty != "l1" {
 		return f.iteratedMemory(sum)

@@ -9,7 +9,7 @@ import (
 	"mercer/kernel"
 )
 
-// affordable refuses a training that would hold more than it may.
+// affordable rejects a training that would exceed the memory limit.
 func (f *fit) affordable() error {
 	sum := f.sum
 	if f.opt.Memory <= 0 {
@@ -25,7 +25,7 @@ func (f *fit) affordable() error {
 		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), needed, formula, option.Ref("memory"), allowed, f.less())
 }
 
-// less says how a training can do with less memory.
+// less says how to make a training use less memory.
 func (f *fit) less() *option.Phrase {
 	switch ridge, rbf := option.Set("learner", ridgeLearner.name), option.Set("kernel", kernel.RBF.Name()); {
 	case f.bag != nil && f.info.Feature == nil:
@@ -45,7 +45,7 @@ func (f *fit) less() *option.Phrase {
 	return f.fewerFeatures()
 }
 
-// fewerFeatures says how the map can be told to have fewer features.
+// fewerFeatures says how to ask the map for fewer features.
 func (f *fit) fewerFeatures() *option.Phrase {
 	switch m := f.info.Feature; {
 	case f.cfg.Steps != nil:
@@ -58,7 +58,7 @@ func (f *fit) fewerFeatures() *option.Phrase {
 	return option.Phrasef("another %s, which can be told %s,", option.Ref("map"), option.Ref("features"))
 }
 
-// mapDim is the number of features that each gives.
+// mapDim returns the number of features of a row.
 func (f *fit) mapDim() int {
 	if f.pipe.Projection() == nil && f.info.Feature != nil {
 		return f.info.Feature.Features
@@ -67,7 +67,7 @@ func (f *fit) mapDim() int {
 	return d
 }
 
-// pipelineMemory is how many bytes what is before the learner holds.
+// pipelineMemory is the number of bytes held by the steps before the learner.
 func (f *fit) pipelineMemory() float64 {
 	bytes := f.reductionMemory()
 	if f.info.Feature != nil {
@@ -79,8 +79,8 @@ func (f *fit) pipelineMemory() float64 {
 	return bytes
 }
 
-// learnDim is the number of dimensions that the learner sees, or at most sees as long as
-// principal components have yet to be found.
+// learnDim is the number of dimensions that the learner sees, or an upper bound until the
+// principal components have been found.
 func (f *fit) learnDim() int {
 	if f.pipe.Projection() == nil && f.cfg.Components > 0 {
 		return min(f.cfg.Components, f.mapDim())

@@ -14,14 +14,14 @@ import (
 	"mercer/pipeline"
 )
 
-// metricRows is how many rows a metric is learned from if the user names no number, those that are
-// held out included.
+// metricRows is the default number of rows that a metric is learned from, including those that are
+// held out.
 const metricRows = 10_000
 
-// learned says that a metric is to be learned.
+// learned says whether a metric is to be learned.
 func (c *Config) learned() bool { return c.Metric != "" }
 
-// freeGamma says that the metric is to choose γ.
+// freeGamma says whether the metric is to choose γ.
 func (c *Config) freeGamma() bool { return c.Gamma == "median" && c.Sigma == 0 }
 
 // learnMetric learns which distances of the scaled rows matter, from a sample of the rows.
@@ -51,7 +51,7 @@ func (f *fit) learnMetric() error {
 	return nil
 }
 
-// metricOptions says how the metric is learned.
+// metricOptions are the options for learning the metric.
 func (f *fit) metricOptions() (opt metric.Options, err error) {
 	c := &f.cfg
 	opt = metric.Options{
@@ -64,16 +64,17 @@ func (f *fit) metricOptions() (opt metric.Options, err error) {
 	if c.freeGamma() {
 		return opt, nil
 	}
-	// γ is given: by the metric, distances keep their median.
+	// γ is given: the metric keeps the median of the distances.
 	of, factor, err := pipeline.SplitGamma(c.Gamma)
 	if of == "median" && c.Sigma == 0 && err == nil {
 		opt.Lengths = []float64{lengthOf(opt.Kernel.Kind(), factor)}
 		return opt, err
 	}
-	return opt, errors.New("a metric changes what distances are: give gamma as a multiple of the median distance, such as median*2, or leave it out")
+	return opt, errors.New("a metric changes what distances are: " +
+		"give gamma as a multiple of the median distance, such as median*2, or leave it out")
 }
 
-// lengthOf is the width of a kernel whose γ is factor times that at the median distance.
+// lengthOf is the width of a kernel whose γ is factor times that of the median distance.
 func lengthOf(kind *kernel.Kind, factor float64) float64 {
 	if kind == nil {
 		return 1
@@ -82,7 +83,7 @@ func lengthOf(kind *kernel.Kind, factor float64) float64 {
 	return math.Pow(factor, -1/power)
 }
 
-// metricSample draws rows and what they are to give, in a pass over the data, and scales them.
+// metricSample draws rows and their targets in one pass over the data, and scales them.
 func (f *fit) metricSample() (x matrix.Rows, y, weights []float64, err error) {
 	p, _, err := pipeline.SettleScaling(*f.cfg.pipeline(), f.rows())
 	if err != nil {
@@ -92,7 +93,7 @@ func (f *fit) metricSample() (x matrix.Rows, y, weights []float64, err error) {
 	if wanted == 0 {
 		wanted = metricRows
 	}
-	// Each row is drawn with the probability by which exactly as many as are wanted come together
+	// Each row is drawn with the probability that makes the total exactly the number wanted
 	// (Knuth, The Art of Computer Programming, 3.4.2, algorithm S).
 	draw := random.New(f.cfg.Seed, "train.metric")
 	left, need := f.sum.Rows, min(wanted, f.sum.Rows)
@@ -131,7 +132,7 @@ func (f *fit) metricSample() (x matrix.Rows, y, weights []float64, err error) {
 	return x, y, all.weights, nil
 }
 
-// planMetric stands for a metric where a training is planned: one of as many dimensions.
+// planMetric stands in for a metric when a training is planned: one with as many dimensions.
 func (f *fit) planMetric() error {
 	if !f.cfg.learned() {
 		return nil
@@ -149,10 +150,11 @@ func (f *fit) planMetric() error {
 	return nil
 }
 
-// noMetric refuses a metric where there is nothing to learn it from.
+// noMetric rejects a metric when there is nothing to learn it from.
 func (f *fit) noMetric() error {
 	if f.cfg.learned() {
-		return errors.New("a metric is learned from the answers, which a map without a learner does not look at; train a model, whose metric holds for its features")
+		return errors.New("a metric is learned from the answers, which a map without a learner does not look at; " +
+			"train a model, whose metric holds for its features")
 	}
 	return nil
 }

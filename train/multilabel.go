@@ -8,11 +8,11 @@ import (
 	"mercer/matrix"
 )
 
-// A multi-label model says of each label apart whether a row has it: one score a label, as from
-// a classifier of two classes.
+// A multi-label model decides for each label separately whether a row has it: one score per label, as from
+// a binary classifier.
 
-// middleLabel is the label that nearest half of the rows have, for two classes: it chooses C where
-// that is not given, for all labels. It is nil where no label tells rows apart.
+// middleLabel is the label whose share of the rows is nearest to one half, as two classes. It chooses C for all
+// labels if that is not given. It is nil if no label tells rows apart.
 func (f *fit) middleLabel(all *gathered) []int {
 	k := f.info.Outputs
 	middle, least := 0, 0.5
@@ -27,7 +27,7 @@ func (f *fit) middleLabel(all *gathered) []int {
 	return all.classOf(middle, k)
 }
 
-// svmLabels trains a support vector machine for each label, or with that loss a logistic
+// svmLabels trains a support vector machine for each label, or with the logistic loss a logistic
 // regression by its dual.
 func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVMReport, error) {
 	k, n := f.info.Outputs, all.z.Len()
@@ -52,7 +52,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 	report.C, report.Usual = opt.C, f.cfg.C == 0 && report.Path == nil
 	linear := &learn.Linear{W: matrix.NewDense(all.z.Dim(), k), B: make([]float64, k)}
 	reports, errs := make([]*learn.SVMReport, k), make([]error, k)
-	// Features that are not resident are for one at a time.
+	// Only one label at a time can use features that are not in memory.
 	grain := 1
 	if !all.z.Resident() {
 		grain = k
@@ -86,7 +86,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 	return linear, report, nil
 }
 
-// classOf is, of each row, 1 where it has label t of k and 0 where not.
+// classOf returns 1 for each row that has label t of k and 0 for the others.
 func (g *gathered) classOf(t, k int) []int {
 	class := make([]int, g.z.Len())
 	for i := range class {

@@ -9,7 +9,7 @@ import (
 	"mercer/model"
 )
 
-// oneClassLearner is the half-space that most rows are in, which tells outliers.
+// oneClassLearner finds the half-space that contains most rows, to detect outliers.
 var oneClassLearner = Learner{
 	name:    "one-class",
 	tasks:   []string{"outliers"},

@@ -12,7 +12,7 @@ import (
 	"mercer/model"
 )
 
-// onlineLearner is averaged gradient descent or AdaGrad, a row at a time, without end if need be; can be
+// onlineLearner is averaged gradient descent or AdaGrad, one row at a time, on streams without end if need be; it can be
 // continued.
 var onlineLearner = Learner{
 	name:    "online",
@@ -31,10 +31,10 @@ var onlineLearner = Learner{
 	},
 }
 
-// onlineLambda is λ of the online learner where none is given.
+// onlineLambda is the default λ of the online learner.
 const onlineLambda = 1e-5
 
-// onlineSample is how many rows choose the rate, at most.
+// onlineSample is the largest number of rows that choose the rate.
 const onlineSample = 1000
 
 func (f *fit) onlineMemory(sum *dataset.Summary) (bytes float64, formula string) {
@@ -112,7 +112,7 @@ func (f *fit) online(sum *dataset.Summary) error {
 	return err
 }
 
-// firstRows holds the rows that come before there is a rate.
+// firstRows holds the rows that come before the rate is known.
 type firstRows struct {
 	want       int // rows to wait for; 0: they have come
 	x          gatheredRows
@@ -179,7 +179,7 @@ func (g *gatheredRows) add(z matrix.Rows) {
 	g.dense.Rows += z.Dense.Rows
 }
 
-// checkOnline finds a wrong value among the options of the online learner.
+// checkOnline checks the options of the online learner.
 func (c *Config) checkOnline() error {
 	if c.Epochs < 0 {
 		return fmt.Errorf("epochs %d is not a positive number", c.Epochs)
@@ -190,7 +190,7 @@ func (c *Config) checkOnline() error {
 	if c.Learner != "online" {
 		return nil
 	}
-	// Whether targets are numbers only the data tell; a loss that is right for one of the two will do.
+	// Only the data tell what kind the targets are; a loss that is right for one of the two will do.
 	o := learn.Online{Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate, AverageFrom: int64(c.AverageFrom),
 		Quantile: c.Quantile, Epsilon: c.Epsilon, Huber: c.Huber}
 	for _, p := range []struct {
@@ -211,7 +211,7 @@ func (c *Config) checkOnline() error {
 		}
 	}
 	if o.Loss != "" && !slices.Contains(onlineLearner.losses, o.Loss) {
-		return nil // checkLearner tells it better
+		return nil // checkLearner has a better message
 	}
 	return err
 }

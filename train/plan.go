@@ -8,35 +8,35 @@ import (
 	"mercer/dataset"
 )
 
-// Plan is what a training on many rows would do, found out from few of them.
+// Plan is what a training on many rows would do, worked out from a few of them.
 type Plan struct {
-	// Config is the configuration with what was left to the data filled in: task, scaling,
+	// Config is the configuration with everything filled in that was left to the data: task, scaling,
 	// learner, map, the number of features and the way to choose λ.
 	Config Config `json:"config"`
 
 	// Features is D, the number of dimensions that the learner sees, and Outputs K, the number of
-	// its scores a row.
+	// its scores per row.
 	Features int `json:"features"`
 	Outputs  int `json:"outputs"`
 
-	// Exact says that the learner takes the kernel itself; Fixed that no number of features can
-	// be asked for, because the map decides or there is none; Statistics that it trains on
-	// the moments of the features, whose time does not depend on the targets.
+	// Exact says that the learner uses the kernel itself; Fixed that the number of features cannot
+	// be set, because the map decides it or there is no map; Statistics that it trains on
+	// the moments of the features, in a time that does not depend on the targets.
 	Exact      bool `json:"exact"`
 	Fixed      bool `json:"fixed"`
 	Statistics bool `json:"statistics"`
 
-	// Bytes is what the training holds beside the data that are read, by Formula. MapBytes of
-	// them are for what is before the learner; FeatureBytes is what the features of all rows would
-	// take, which not every learner holds.
+	// Bytes is the memory of the training besides the data that are read, by Formula. MapBytes of
+	// these are for the steps before the learner. FeatureBytes is the size of the features of all
+	// rows, which not every learner holds.
 	Bytes        int64  `json:"bytes"`
 	MapBytes     int64  `json:"map_bytes"`
 	FeatureBytes int64  `json:"feature_bytes"`
 	Formula      string `json:"formula"`
 }
 
-// NewPlan plans the training of cfg on so many rows like those of src, which is read once.
-// opt.Memory is how much the training may hold, or 0; a learner that can do with less, does.
+// NewPlan plans the training of cfg on the given number of rows like those of src, which is read once.
+// opt.Memory is the memory limit, or 0; a learner that can adapt to it does.
 func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt Options) (*Plan, error) {
 	if rows < 1 {
 		return nil, fmt.Errorf("%s: a plan for %d rows", src.Name(), rows)
@@ -76,8 +76,8 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 	return p, nil
 }
 
-// extrapolate makes the summary that of as many rows as are planned for: the task and the classes
-// are those of the rows that are there, sizes those of all.
+// extrapolate scales the summary to the number of rows that is planned for. The task and the classes
+// stay those of the rows of the sample.
 func (f *fit) extrapolate() error {
 	f.sum.NonZero = int64(float64(f.sum.NonZero) * float64(f.planned) / float64(f.sum.Rows))
 	f.sum.Rows = f.planned

@@ -11,13 +11,13 @@ import (
 	"mercer/model"
 )
 
-// Prepared is a training that has come to its learner: the task and the classes are known, and
-// the scaling, the map and the principal components are fitted. Whoever trains several learners
-// on the same features goes on from here. It does not change.
+// Prepared is a training that has reached its learner: the task and the classes are known, and
+// the scaling, the map and the principal components are fitted. It is the starting point for training several learners
+// on the same features. It does not change.
 type Prepared struct{ f *fit }
 
-// Prepare does with the rows of src all that Fit does before its learner. Principal components
-// are always found in a pass of their own.
+// Prepare does everything with the rows of src that Fit does before its learner. Principal components
+// are always found in a separate pass.
 func Prepare(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Prepared, error) {
 	f, err := beginRows(ctx, src, cfg, opt)
 	if err == nil {
@@ -32,7 +32,7 @@ func Prepare(ctx context.Context, src dataset.Source, cfg Config, opt Options) (
 // Info says what was chosen; the training is not in it.
 func (p *Prepared) Info() *model.Info { return &p.f.info }
 
-// Config is the configuration as it was asked for.
+// Config is the configuration as given.
 func (p *Prepared) Config() Config { return p.f.asked }
 
 // Summary describes the rows that it was prepared with.
@@ -44,37 +44,37 @@ func (p *Prepared) Learner() string { return p.f.learner.name }
 // Dim is the number of features, or of their principal components.
 func (p *Prepared) Dim() int { return p.f.learnDim() }
 
-// FeatureBytes is how many bytes the features of all rows take: 4·n·D, or 8 a value of sparse
+// FeatureBytes is the number of bytes of the features of all rows: 4·n·D, or 8 per value of sparse
 // ones.
 func (p *Prepared) FeatureBytes() float64 {
 	bytes, _ := p.f.rowsMemory(p.f.sum)
 	return bytes
 }
 
-// MappedRows are rows on their way to a learner.
+// MappedRows are rows with their features and targets, ready for a learner.
 type MappedRows struct {
 	// First is the number of the first row in its source, from 0.
 	First int
 
-	// Z are the features, valid until the function that got them returns.
+	// Z are the features, valid until the function that received them returns.
 	Z matrix.Rows
 
 	// Batch are the rows as they were read.
 	Batch *matrix.Batch
 
-	// Class has the class of each row, -1 for one that is not known; nil if there are none.
+	// Class has the class of each row, -1 for an unknown one; nil if there are no classes.
 	Class []int
 
-	// Y are the targets, row-major Len×Outputs: numbers, or 1 and -1 for a class or a label that
-	// a row has or has not; 0 for a class that is not known.
+	// Y are the targets, row-major Len×Outputs: numbers, or 1 and -1 according to whether a row has
+	// a class or label; 0 for an unknown class.
 	Y []float64
 
-	// Weights has one weight a row, that of its class included.
+	// Weights has one weight per row, including that of its class.
 	Weights []float64
 }
 
-// Each passes over the rows of src, which are read like those it was prepared with: body gets
-// some at a time.
+// Each passes over the rows of src, which are read like those it was prepared with, and calls body
+// with some at a time.
 func (p *Prepared) Each(ctx context.Context, src dataset.Source, progress func(rows int, share float64),
 	body func(*MappedRows) error) error {
 	f := *p.f

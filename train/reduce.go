@@ -13,11 +13,11 @@ import (
 	"mercer/reduce"
 )
 
-// reduces says whether principal components are asked for, joint whether those of all features.
+// reduces says whether principal components are asked for, joint whether those of all features are.
 func (c *Config) reduces() bool { return c.joint() || c.MapComponents > 0 }
 func (c *Config) joint() bool   { return c.Components > 0 || c.VarianceShare > 0 }
 
-// checkReduction finds what is wrong with the configuration of principal components.
+// checkReduction checks the configuration of principal components.
 func (c *Config) checkReduction() error {
 	switch {
 	case c.Components < 0:
@@ -40,9 +40,9 @@ func (c *Config) checkReduction() error {
 	return nil
 }
 
-// reduce finds the principal components before training, for learners that need to see
-// rows: one pass over the data, and one more if the maps of a sum are reduced before the
-// whole. Learners that train on statistics need no pass for the whole: statistics does it.
+// reduce finds the principal components before training, for learners that need
+// rows of components: one pass over the data, and one more if the maps of a sum are reduced before the
+// whole. Learners that train on statistics need no pass for the whole.
 func (f *fit) reduce() error {
 	if f.cfg.joint() && f.learner.statistics {
 		return f.reduceMaps()
@@ -50,7 +50,7 @@ func (f *fit) reduce() error {
 	return f.reduceApart()
 }
 
-// reduceApart is reduce with a pass of its own for the whole, whatever the learner.
+// reduceApart is reduce with a separate pass for the whole, whatever the learner.
 func (f *fit) reduceApart() error {
 	if err := f.reduceMaps(); err != nil || !f.cfg.joint() {
 		return err
@@ -64,8 +64,8 @@ func (f *fit) reduceApart() error {
 	return err
 }
 
-// collectParts adds all rows to statistics without targets: the first of so many features of a row
-// to the first, and so on.
+// collectParts adds all rows to statistics without targets: the first features of a row
+// to the first statistics, and so on.
 func (f *fit) collectParts(parts []*moments.Stats, widths []int) error {
 	var dense matrix.Dense
 	err := f.each("reduce", func(b *matrix.Batch, z matrix.Rows) error {
@@ -83,7 +83,7 @@ func (f *fit) collectParts(parts []*moments.Stats, widths []int) error {
 	return f.collectUnlabelled(parts, widths)
 }
 
-// addParts adds a row without targets, the first of its features to the first statistics, and so on.
+// addParts adds a row without targets: its first features to the first statistics, and so on.
 func addParts(parts []*moments.Stats, widths []int, row []float32, w float64) {
 	for p, s := range parts {
 		s.AddRow(row[:widths[p]], nil, w)
@@ -95,7 +95,7 @@ var errUnlabelled = errors.New("unlabelled rows are to find principal components
 	"give a number of components, or a share of the variance, or leave the rows out")
 
 // collectUnlabelled is collectParts for the rows of Options.Unlabelled, if there are any. They are
-// counted once, whatever for and how often they are read.
+// counted once, however often they are read.
 func (f *fit) collectUnlabelled(parts []*moments.Stats, widths []int) error {
 	if f.opt.Unlabelled == nil {
 		return nil
@@ -122,8 +122,8 @@ func (f *fit) collectUnlabelled(parts []*moments.Stats, widths []int) error {
 	})
 }
 
-// project finds the principal components of all features, or of what the maps' components
-// left of them: last is the projection of these, which is part of that of rows from now on.
+// project finds the principal components of all features, or of the components of the maps
+// if these were reduced before: last is their projection, which from now on is part of mapping a row.
 func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
@@ -147,7 +147,7 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 }
 
 // reduceStatistics turns statistics of features into those of their principal components, if
-// they are asked for: of the rows of all parts together, whose targets play no part.
+// asked for. The components are those of the rows of all parts together; targets play no part.
 func (f *fit) reduceStatistics(parts []*moments.Stats) error {
 	if !f.cfg.joint() || f.reduced {
 		return nil
@@ -174,7 +174,7 @@ func (f *fit) reduceStatistics(parts []*moments.Stats) error {
 	return nil
 }
 
-// reduceMaps finds the principal components of each map of a sum, if they are asked for.
+// reduceMaps finds the principal components of each map of a sum, if asked for.
 func (f *fit) reduceMaps() error {
 	if f.cfg.MapComponents == 0 {
 		return nil
@@ -191,7 +191,7 @@ func (f *fit) reduceMaps() error {
 	if err := f.collectParts(parts, widths); err != nil {
 		return err
 	}
-	// Whitening each map would be undone, or done twice, by that of the whole.
+	// Whitening the whole would undo that of each map, or repeat it.
 	pca := reduce.PCA{Components: f.cfg.MapComponents, Whiten: f.cfg.Whiten && !f.cfg.joint()}
 	whole := &reduce.Report{Method: "each map apart", Whitened: pca.Whiten}
 	var projections []*reduce.Projection
@@ -215,7 +215,7 @@ func (f *fit) reduceMaps() error {
 	return nil
 }
 
-// fold takes the projection into the predictor, so that the model needs none.
+// fold merges the projection into the predictor, so that the model does not need it.
 func (f *fit) fold() error {
 	p := f.pipe.Projection()
 	if p == nil {
@@ -231,8 +231,8 @@ func (f *fit) fold() error {
 	return nil
 }
 
-// reductionMemory is how many bytes principal components take: the statistics, once more where
-// some are held out, the work of the decomposition, and the projection.
+// reductionMemory is the number of bytes of principal components: the statistics (twice if
+// some rows are held out), the work of the decomposition, and the projection.
 func (f *fit) reductionMemory() float64 {
 	if !f.cfg.reduces() {
 		return 0
@@ -241,7 +241,7 @@ func (f *fit) reductionMemory() float64 {
 	return 48*d*d + 24*d*k
 }
 
-// densified are the rows as they are if dense, else in work.
+// densified returns the rows themselves if dense, otherwise their dense copy in work.
 func densified(z matrix.Rows, work *matrix.Dense) *matrix.Dense {
 	if z.CSR == nil {
 		return z.Dense

@@ -18,7 +18,7 @@ import (
 	"mercer/pipeline"
 )
 
-// ridgeLearner is ridge regression, also of classes; one pass, no memory for rows.
+// ridgeLearner is ridge regression, also for classes; one pass, no memory for rows.
 var ridgeLearner = Learner{
 	name:    "ridge",
 	tasks:   []string{"classify", "regress", "multilabel"},
@@ -37,7 +37,7 @@ var ridgeLearner = Learner{
 		parts:   ridgeOfParts,
 	},
 	tried: tried{
-		first: func(d Data) bool { return d.Task == "regress" || d.Classes > manyClasses }, // its time hardly depends on classes
+		first: func(d Data) bool { return d.Task == "regress" || d.Classes > manyClasses }, // its time hardly depends on the number of classes
 		variants: func(c Config, d Data) []Config {
 			if d.Task == "classify" && d.Classes <= manyClasses || d.Task == "multilabel" {
 				return []Config{c}
@@ -48,8 +48,8 @@ var ridgeLearner = Learner{
 	},
 }
 
-// ridgeOfParts shares statistics of parts of rows: those of all rows but a part's are a difference, and
-// each λ costs a Cholesky factorisation.
+// ridgeOfParts shares statistics of parts of the rows: those of all rows except one part are a difference, and
+// each λ costs one Cholesky factorisation.
 func ridgeOfParts(parts []*moments.Stats) (PartsFit, error) {
 	shared, err := learn.NewRidgeParts(parts)
 	if err != nil {
@@ -79,7 +79,7 @@ func ridgeOfParts(parts []*moments.Stats) (PartsFit, error) {
 	}, nil
 }
 
-// checkLambda checks what says how λ is chosen and what is wanted beside the predictions.
+// checkLambda checks how λ is chosen and what is asked for besides the predictions.
 func (c *Config) checkLambda() error {
 	names, _ := learn.LambdaBy()
 	switch {
@@ -97,7 +97,7 @@ func (c *Config) checkLambda() error {
 	return nil
 }
 
-// lambdaBy is how λ is chosen with n rows.
+// lambdaBy says how λ is chosen with n rows.
 func (f *fit) lambdaBy(n int) string {
 	switch c := &f.cfg; {
 	case c.Lambda != 0 && c.LambdaBy != "trace":
@@ -112,7 +112,7 @@ func (f *fit) lambdaBy(n int) string {
 	return learn.AutoLambda(n, f.learnDim())
 }
 
-// ridgeMemory is how many bytes of statistics a ridge regression holds.
+// ridgeMemory is the number of bytes of the statistics of a ridge regression.
 func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	d, k := float64(f.learnDim()), float64(f.info.Outputs)
 	by := f.lambdaBy(sum.Rows)
@@ -134,13 +134,13 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 		work += 4
 	}
 	square := 8*parts + work
-	// The statistics are of all features, the work of their principal components.
+	// The statistics are of all features, the solver's work is on their principal components.
 	all := float64(f.mapDim())
 	return 8*parts*all*all + work*d*d + 4096*parts*all + 8192*all + 8*(parts+3)*all*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
 }
 
-// ridge trains the ridge learner in one pass, to choose λ by leave-one-out and to calibrate
-// intervals in another each.
+// ridge trains the ridge learner in one pass, plus one to choose λ by leave-one-out and one to
+// calibrate intervals.
 func (f *fit) ridge(sum *dataset.Summary) error {
 	by := f.lambdaBy(sum.Rows)
 	parts := f.newParts(learn.Parts(by))
@@ -157,7 +157,7 @@ func (f *fit) ridge(sum *dataset.Summary) error {
 	return f.solveRidge(parts, by, f.passAgain)
 }
 
-// newParts are statistics of no rows yet.
+// newParts returns empty statistics.
 func (f *fit) newParts(n int) []*moments.Stats {
 	parts := make([]*moments.Stats, n)
 	for i := range parts {
@@ -166,7 +166,7 @@ func (f *fit) newParts(n int) []*moments.Stats {
 	return parts
 }
 
-// collect adds all rows to the parts of the statistics, but those that calibrate; first is the
+// collect adds all rows to the parts of the statistics, except those that calibrate; first is the
 // number of the first row.
 func (f *fit) collect(parts []*moments.Stats, first int) error {
 	lists := make([][]int, len(parts))
@@ -184,7 +184,7 @@ func (f *fit) collect(parts []*moments.Stats, first int) error {
 	})
 }
 
-// passAgain goes over the training rows once more; those that calibrate have a weight of 0.
+// passAgain goes over the training rows once more, giving those that calibrate a weight of 0.
 func (f *fit) passAgain(body func(z *matrix.Dense, y, w []float64) error) error {
 	return f.pass(0, func(row, i int, w []float64) {
 		if f.calibrates(row) {
@@ -193,8 +193,8 @@ func (f *fit) passAgain(body func(z *matrix.Dense, y, w []float64) error) error 
 	}, body)
 }
 
-// pass goes over all rows, a block at a time: each is told of every row, by its number and its
-// place in the block and in the block's weights, and then block of all of them.
+// pass goes over all rows, a block at a time. It calls each for every row, with its number and its
+// place in the block and in the block's weights, then block for all of them.
 func (f *fit) pass(first int, each func(row, i int, w []float64), block func(z *matrix.Dense, y, w []float64) error) error {
 	k := f.info.Outputs
 	targets, weights := make([]float64, pipeline.Chunk*k), make([]float64, pipeline.Chunk)
@@ -223,8 +223,8 @@ func (f *fit) pass(first int, each func(row, i int, w []float64), block func(z *
 	})
 }
 
-// part is the part of n that a row belongs to: of two, the second is a tenth, which is held out
-// to choose λ; more are folds.
+// part is the part, of n, that a row belongs to. With two, the second is a tenth of the rows, held out
+// to choose λ; more than two are folds.
 func (f *fit) part(n, row int) int {
 	switch {
 	case n == 2 && random.Hash(f.cfg.Seed, "held-out", uint64(row)) < math.MaxUint64/10:
@@ -240,7 +240,7 @@ func (f *fit) calibrates(row int) bool {
 	return f.cfg.Conformal != 0 && random.Hash(f.cfg.Seed, "calibrate", uint64(row)) < math.MaxUint64/10
 }
 
-// solveRidge makes the predictor of the statistics.
+// solveRidge makes the predictor from the statistics.
 func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) error {
 	if f.info.Task != "regress" && (f.cfg.Variance || f.cfg.Conformal != 0) {
 		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(),
@@ -254,7 +254,7 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	// What a second pass took is counted already.
+	// The time of a second pass is already counted.
 	f.report.Solve += max(0, time.Since(start).Seconds()-(f.report.Map+f.report.Solve-before))
 	f.report.Choose = fitted.Report.Seconds
 	f.learned, f.info.Training.Report = model.Linear{Linear: fitted.Linear}, fitted.Report
@@ -268,7 +268,7 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 	return nil
 }
 
-// calibrateIntervals measures how far off the model is on the rows that were held back.
+// calibrateIntervals measures the errors of the model on the rows that were held back.
 func (f *fit) calibrateIntervals(variance *learn.Variance) (*learn.Conformal, error) {
 	k := f.info.Outputs
 	var residuals []float64

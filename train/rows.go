@@ -9,7 +9,7 @@ import (
 	"mercer/pipeline"
 )
 
-// each passes over the data: body gets a batch and its features, at most pipeline.Chunk rows at a
+// each passes over the data and calls body with a batch and its features, at most pipeline.Chunk rows at a
 // time.
 func (f *fit) each(stage string, body func(b *matrix.Batch, z matrix.Rows) error) error {
 	return f.eachOf(f.src, stage, body)
@@ -54,8 +54,8 @@ func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch
 	return nil
 }
 
-// tooWide finds a row that has more dimensions than those that were looked at first, and if
-// there is none makes the batch as wide as these.
+// tooWide looks for a row with more dimensions than those of the survey. If
+// there is none it makes the batch as wide as these.
 func (f *fit) tooWide(b *matrix.Batch) error {
 	for i := range b.X.Len() {
 		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.info.Schema.Dim {
@@ -70,7 +70,7 @@ func (f *fit) tooWide(b *matrix.Batch) error {
 	return nil
 }
 
-// findOutside passes over all rows for the first number that the kernel does not take.
+// findOutside passes over all rows to find the first number outside the kernel's domain.
 func (f *fit) findOutside(p *pipeline.Pipeline) error {
 	f.pipe = p
 	return f.each("read", func(*matrix.Batch, matrix.Rows) error { return nil })

@@ -8,10 +8,10 @@ import (
 	"mercer/moments"
 )
 
-// sharing is what trainings of a learner on the same features have in common. They differ in one setting
-// at most, of which there is a path. A learner has parts, or a path, or neither.
+// sharing is what trainings of a learner on the same features have in common. They differ in at most one setting,
+// over which there may be a path. A learner has parts, or a path, or neither.
 type sharing struct {
-	// setting is the one that is worth a search, by its name in JSON: "lambda" or "c"; "" if there is none.
+	// setting is the one worth a search, by its JSON name: "lambda" or "c"; "" if there is none.
 	setting string
 
 	// able says whether a training of c for a task can share; nil means that none can.
@@ -21,15 +21,15 @@ type sharing struct {
 	parts func(parts []*moments.Stats) (PartsFit, error)
 
 	// path trains for each value of the setting on kept features; cfg has all other settings. It
-	// calls solved with each, in order.
+	// calls solved with each model, in order.
 	path func(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, values []float64, solved func(i int, l *learn.Linear)) error
 }
 
-// PartsFit trains configurations on some parts of the rows, by their numbers; each that could not be
+// PartsFit trains configurations on some parts of the rows, given by number. A configuration that could not be
 // trained has an error in place of a model.
 type PartsFit func(some []int, cfgs []Config) (models []*learn.Linear, errs []error)
 
-// Setting is the setting that a search goes over where nothing is said, by its name in JSON: "lambda",
+// Setting is the setting that a search varies by default, by its JSON name: "lambda",
 // "c", or "" for none.
 func (l *Learner) Setting() string {
 	if l == nil {
@@ -38,7 +38,7 @@ func (l *Learner) Setting() string {
 	return l.sharing.setting
 }
 
-// SharesStatistics says that trainings share statistics of parts of the rows (FitParts), those that
+// SharesStatistics says whether trainings share statistics of parts of the rows (FitParts), if they
 // share anything.
 func (l *Learner) SharesStatistics() bool { return l != nil && l.sharing.parts != nil }
 
@@ -54,8 +54,8 @@ func (l *Learner) Shares(c *Config, task string) bool {
 // FitParts begins trainings on statistics of parts of the rows, for a learner that shares them.
 func (l *Learner) FitParts(parts []*moments.Stats) (PartsFit, error) { return l.sharing.parts(parts) }
 
-// OffPath is a configuration without the setting that its learner has a path over, and the value of
-// that.
+// OffPath returns a configuration without the setting that its learner has a path over, and the value of
+// that setting.
 func (l *Learner) OffPath(c Config) (Config, float64) {
 	value := 0.0
 	switch l.Setting() {
@@ -67,8 +67,8 @@ func (l *Learner) OffPath(c Config) (Config, float64) {
 	return c, value
 }
 
-// BeforeLearner is a configuration with nothing said of its learner: those that are equal see the same
-// features.
+// BeforeLearner returns a configuration with the learner's settings removed: configurations for which it is equal
+// see the same features.
 func (c Config) BeforeLearner() Config {
 	c.Learner, c.Lambda, c.LambdaBy, c.C, c.Loss, c.Multiclass, c.Penalty, c.Solver = ridgeLearner.name, 0, "", 0, "", "", "", ""
 	c.Epsilon, c.EpsilonGiven, c.Tolerance, c.MaxIter = 0, false, 0, 0
@@ -86,8 +86,8 @@ type PathRows struct {
 	Weights []float64
 }
 
-// FitPath trains configurations on the same features that differ in their learner's setting alone, in
-// the order of its values, each from the last where the solver can. It calls solved with each model.
+// FitPath trains configurations on the same features that differ only in their learner's setting, in
+// the order of its values, each starting from the last if the solver can. It calls solved with each model.
 func (p *Prepared) FitPath(ctx context.Context, rows *PathRows, cfgs []Config, solved func(i int, l *learn.Linear)) error {
 	first, err := p.resolve(cfgs[0])
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *Prepared) FitPath(ctx context.Context, rows *PathRows, cfgs []Config, s
 	return l.sharing.path(ctx, rows, &p.f.info, &first, values, solved)
 }
 
-// resolve fills in what the zero values of a configuration with the same task stand for.
+// resolve fills in defaults from a configuration with the same task.
 func (p *Prepared) resolve(cfg Config) (Config, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

@@ -1,15 +1,15 @@
 // Package train turns data and a configuration into a model.
 //
-// A training is a list of stages: survey the rows, tell the task, learn a metric, settle the pipeline, choose the
-// learner, see that all of it may go on, find principal components, solve, calibrate, judge. Fit goes
-// through all of them; the other entries are stops on the way. A learner is one file and one row of
+// A training is a list of stages: survey the rows, decide the task, learn a metric, settle the pipeline, choose the
+// learner, check that all of it can go on, find principal components, solve, calibrate, judge. Fit goes
+// through all of them; the other entry points stop on the way. A learner is one file and one row of
 // a table (learners.go). A model is a function of data, Config and seed alone: the same bytes for
-// any number of threads and any size of batch.
+// any number of threads and any batch size.
 //
-// Programs use [Config], [Options] and [Fit] with its kin; [Statistics] of rows that come in parts; [Online] for
-// a model that goes on learning; and [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
-// auto) and changes with them: [Learner], what finds one ([LearnerOf], [ExactSVM], [OnePass], [Data]), [Size],
-// [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
+// Programs use [Config], [Options] and [Fit] with its variants; [Statistics] for rows that come in parts; [Online] for
+// a model that keeps learning; and [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
+// auto) and changes with them: [Learner] and the functions that find one ([LearnerOf], [ExactSVM], [OnePass], [Data]),
+// [Size], [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
 // [PartsFit]).
 package train
 
@@ -42,7 +42,7 @@ var (
 	ofStatistics = []stage{(*fit).resume, (*fit).affordable, (*fit).addRows, (*fit).judge}
 )
 
-// run goes through stages.
+// run runs stages in order.
 func (f *fit) run(stages []stage) error {
 	for _, s := range stages {
 		if err := s(f); err != nil {
@@ -70,12 +70,12 @@ func beginRows(ctx context.Context, src dataset.Source, cfg Config, opt Options)
 
 var errRows = option.Errorf("the configuration is for bags, the data are rows; read them as bags (%s)", option.Ref("group"))
 
-// Fit trains a model on the rows of src, which is read twice: once to see what the data
-// are, once to train.
+// Fit trains a model on the rows of src, which is read twice: once to survey the data,
+// once to train.
 //
-// Memory, beside the model: ridge 16 to 56·D² bytes by the way λ is chosen, however many rows
-// there are; svm, svr and one-class (9·K + 28)·n + 8·D·K and the features, 4·n·D, where
-// Options.Memory has room for these; else they are in a temporary file.
+// Memory, besides the model: ridge takes 16 to 56·D² bytes depending on how λ is chosen, whatever the number of
+// rows; svm, svr and one-class take (9·K + 28)·n + 8·D·K, and the features, 4·n·D, if
+// Options.Memory has room for them; otherwise these are in a temporary file.
 // Online takes 36·D·K for K outputs.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*model.Model, *Report, error) {
 	start := time.Now()
@@ -86,7 +86,7 @@ func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*mod
 	return f.trained(start, err)
 }
 
-// trained is what comes of a training that began at start.
+// trained returns the result of a training that began at start.
 func (f *fit) trained(start time.Time, err error) (*model.Model, *Report, error) {
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +97,7 @@ func (f *fit) trained(start time.Time, err error) (*model.Model, *Report, error)
 }
 
 // FitPipeline fits the part of a model before the learner on the rows of src, which is read
-// once; labels and the learner's settings play no part. why says what was chosen.
+// once; labels and the learner's settings play no part. why gives the reasons for what was chosen.
 func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *pipeline.Pipeline,
 	why map[string]string, err error) {
 	f, err := beginRows(ctx, src, cfg, opt)
@@ -119,7 +119,7 @@ type fit struct {
 	opt    Options
 	report *Report
 
-	// What comes of it.
+	// The results.
 	sum         *dataset.Summary
 	info        model.Info
 	metric      *metric.Metric // nil: plain distances
@@ -137,17 +137,17 @@ type fit struct {
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64
 
-	room *learn.Room // of the ridge's solution; nil: it is made when it is needed
+	room *learn.Room // of the ridge's solution; nil: allocated when needed
 
 	reduced    bool // the principal components of all features are found
-	unlabelled int  // rows that they were found with beside those of the training
+	unlabelled int  // rows used to find them besides those of the training
 
 	bag  *bags // nil: the rows were no bags
 	kept int64 // bytes of rows that were bags and are kept
 
 	planned int // rows that a plan is for
 
-	stats *Statistics // that rows are added to of which nothing is known; nil: they were surveyed
+	stats *Statistics // to which rows are added without a survey; nil: they were surveyed
 }
 
 func (f *fit) progress(stage string, rows int, share float64) {
@@ -156,7 +156,7 @@ func (f *fit) progress(stage string, rows int, share float64) {
 	}
 }
 
-// solving adds the time until the function that it returns is called to what solving took.
+// solving adds the time until the returned function is called to the time spent solving.
 func (f *fit) solving() func() {
 	start := time.Now()
 	return func() { f.report.Solve += time.Since(start).Seconds() }
@@ -165,7 +165,7 @@ func (f *fit) solving() func() {
 // located is an error with the name of the data.
 func (f *fit) located(err error) error { return fmt.Errorf("%s: %w", f.src.Name(), err) }
 
-// survey makes the first pass: what only a pass over all rows can tell.
+// survey makes the first pass, for what only a pass over all rows can tell.
 func (f *fit) survey() error {
 	reading := "read"
 	if f.bag != nil {
@@ -194,10 +194,10 @@ func (f *fit) survey() error {
 	return nil
 }
 
-// task tells classes from numbers to predict.
+// task decides between classes and numbers to predict.
 func (f *fit) task() error { return f.chooseTask(f.sum) }
 
-// agree finds options that do not go with the task or the rows.
+// agree rejects options that do not go with the task or the rows.
 func (f *fit) agree() error {
 	if f.opt.Unlabelled != nil && (!f.cfg.reduces() || f.bag != nil) {
 		return errUnlabelled
@@ -220,7 +220,7 @@ func (f *fit) settle() error {
 	return nil
 }
 
-// rows are what a pipeline is settled for.
+// rows are the rows that a pipeline is settled for.
 func (f *fit) rows() pipeline.Rows {
 	return pipeline.Rows{
 		Name: f.src.Name(), Schema: &f.info.Schema, Summary: f.sum, Memory: f.opt.Memory, Metric: f.metric,
@@ -228,7 +228,7 @@ func (f *fit) rows() pipeline.Rows {
 	}
 }
 
-// admit finds what would stop the training later, before it takes its time.
+// admit rejects early what would stop the training later.
 func (f *fit) admit() error {
 	if err := f.checkKeep(); err != nil {
 		return f.located(err)
@@ -247,7 +247,7 @@ func (f *fit) admit() error {
 // solve trains the learner.
 func (f *fit) solve() error { return f.learner.train(f, f.sum) }
 
-// judge puts the model together and sees that it scores.
+// judge assembles the model and checks that it scores.
 func (f *fit) judge() (err error) {
 	if err := f.fold(); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (f *fit) judge() (err error) {
 	return err
 }
 
-// parts are those of the model as it is now.
+// parts are the parts of the model as it is now.
 func (f *fit) parts() model.Parts {
 	p := model.Parts{Info: f.info, Pipeline: f.pipe, Predictor: f.learned, Calibration: f.calibration}
 	if f.bag != nil {

@@ -23,14 +23,14 @@ import (
 )
 
 // Statistics are what a ridge regression keeps of its rows, with the scaling and the map that
-// made their features: more rows can be added later, and statistics of other rows merged, as
-// if all had been there at once. Only the choice of λ and the solution are left to do.
+// made their features. More rows can be added later, and statistics of other rows merged, as
+// if all had been there at once. Only choosing λ and solving remain to be done.
 type Statistics struct {
 	file *moments.File
 	made made
 }
 
-// made says how rows become features and targets: what Info says, without the training.
+// made says how rows become features and targets: Info without the training.
 type made struct {
 	Task    string          `json:"task"`
 	Classes []string        `json:"classes,omitempty"`
@@ -40,11 +40,11 @@ type made struct {
 	Scale   string          `json:"scale"`
 	Densify bool            `json:"densify,omitempty"`
 	Feature *feature.Config `json:"feature,omitempty"`
-	Seed    uint64          `json:"seed"` // of the parts that rows belong to
+	Seed    uint64          `json:"seed"` // chooses the parts of the rows
 	ByClass []float64       `json:"class_weights,omitempty"`
 }
 
-// statistics are those of a fit, whose parts they share.
+// statistics returns the statistics of a fit and shares its parts.
 func (f *fit) statistics(parts []*moments.Stats) (*Statistics, error) {
 	info := &f.info
 	s := &Statistics{made: made{
@@ -63,7 +63,7 @@ func (f *fit) statistics(parts []*moments.Stats) (*Statistics, error) {
 	return s, nil
 }
 
-// Rows is the number of rows that the statistics are of.
+// Rows is the number of rows in the statistics.
 func (s *Statistics) Rows() int {
 	n := 0
 	for _, p := range s.file.Parts {
@@ -75,10 +75,10 @@ func (s *Statistics) Rows() int {
 // Dims are the numbers of features and of targets.
 func (s *Statistics) Dims() (features, targets int) { return s.file.Parts[0].Dims() }
 
-// DataSchema says how data are to be read whose rows are to be added.
+// DataSchema is the schema for reading data whose rows are to be added.
 func (s *Statistics) DataSchema() *dataset.Schema { return &s.made.Schema }
 
-// Empty are statistics of no rows, by the same scaling and map.
+// Empty returns empty statistics with the same scaling and map.
 func (s *Statistics) Empty() *Statistics {
 	e := &Statistics{file: &moments.File{Pipeline: s.file.Pipeline, Tensors: s.file.Tensors}, made: s.made}
 	d, k := s.Dims()
@@ -88,7 +88,7 @@ func (s *Statistics) Empty() *Statistics {
 	return e
 }
 
-// Merge adds the rows of o. It fails where o was made by another scaling or map, or of other
+// Merge adds the rows of o. It fails if o has another scaling or map, or other
 // columns or classes.
 func (s *Statistics) Merge(o *Statistics) error { return s.file.Merge(o.file) }
 
@@ -105,7 +105,7 @@ func (s *Statistics) Save(path string) error {
 	return f.Commit()
 }
 
-// Write writes what Save writes.
+// Write writes the same bytes as Save.
 func (s *Statistics) Write(w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<20)
 	return errors.Join(s.file.Write(buffered), buffered.Flush())
@@ -132,7 +132,7 @@ func ReadStatistics(r io.Reader, size int64) (*Statistics, error) {
 	return s, nil
 }
 
-// restore makes a training that has come to its learner, as the statistics describe it.
+// restore recreates a training that has reached its learner from the statistics.
 func (s *Statistics) restore(f *fit) error {
 	d, k := s.Dims()
 	f.info = model.Info{
@@ -171,10 +171,10 @@ func (s *Statistics) restore(f *fit) error {
 }
 
 // FitStatistics adds the rows of src to statistics, in one pass, and trains a ridge regression
-// on all rows: nothing is chosen by the data but λ. src may be nil, for the rows that are there
-// already. Of cfg, what is about λ and Variance counts; all else is as it was. cfg.Conformal
-// and the choice of λ by leave-one-out take rows that are gone. The statistics take in the rows
-// of src, and are used up.
+// on all rows: the data choose nothing except λ. src may be nil, to use only the rows that
+// are already there. Of cfg only λ and Variance count; everything else is as it was. cfg.Conformal
+// and choosing λ by leave-one-out are not possible, because they need rows that are gone. The statistics
+// take in the rows of src, and must not be used afterwards.
 func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg Config, opt Options) (*model.Model, *Report, error) {
 	start := time.Now()
 	if cfg.Learner == "" || cfg.Learner == "auto" {
@@ -191,7 +191,7 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 	return f.trained(start, err)
 }
 
-// resume takes up a training where its statistics were made.
+// resume continues a training from the point where its statistics were made.
 func (f *fit) resume() error {
 	c, s := &f.cfg, f.stats
 	switch {
@@ -232,7 +232,7 @@ func (f *fit) resume() error {
 	return nil
 }
 
-// addRows adds the rows that are new to the statistics and solves.
+// addRows adds the new rows to the statistics and solves.
 func (f *fit) addRows() error {
 	parts := f.stats.file.Parts
 	if _, none := f.src.(nothing); !none {
@@ -250,7 +250,7 @@ func (f *fit) addRows() error {
 	return f.solveRidge(parts, f.cfg.LambdaBy, nil)
 }
 
-// keep hands the statistics to whoever wants to keep them, before they are used up.
+// keep passes the statistics to Options.Keep before they are used up.
 func (f *fit) keep(parts []*moments.Stats) error {
 	if f.opt.Keep == nil {
 		return nil
@@ -262,7 +262,7 @@ func (f *fit) keep(parts []*moments.Stats) error {
 	return f.opt.Keep(s)
 }
 
-// checkKeep fails where statistics are to be kept that there are none of, or not of all rows.
+// checkKeep fails if statistics are to be kept but there are none, or not of all rows.
 func (f *fit) checkKeep() error {
 	switch {
 	case f.opt.Keep == nil:
@@ -280,7 +280,7 @@ func (f *fit) checkKeep() error {
 	return nil
 }
 
-// checkRows finds what is wrong with rows that were not surveyed.
+// checkRows checks rows that were not surveyed.
 func (f *fit) checkRows(b *matrix.Batch) error {
 	if err := f.pipe.Check(b.X); err != nil {
 		return dataset.Locate(err, f.src, b.First)

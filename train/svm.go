@@ -34,7 +34,7 @@ var svmLearner = Learner{
 	tried: tried{first: func(d Data) bool { return d.Task != "regress" && d.Classes <= manyClasses }},
 }
 
-// svmPath trains for each C, from the dual variables of the last.
+// svmPath trains for each C, starting from the dual variables of the last.
 func svmPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
 	opt := learn.SVM{
 		Loss: cfg.Loss, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed,
@@ -60,7 +60,7 @@ func fixC(c *Config, r model.Report) {
 	}
 }
 
-// checkSVM finds what is wrong with the options of the svm. L1 penalties and the primal are for the
+// checkSVM checks the options of the svm. L1 penalties and the primal are for the
 // squared hinge, one class against the rest.
 func (c *Config) checkSVM() error {
 	for _, o := range []choice{
@@ -95,22 +95,22 @@ func (c *Config) checkSVM() error {
 	return nil
 }
 
-// primalSVM says that the svm is solved in the primal.
+// primalSVM says whether the svm is solved in the primal.
 func (c *Config) primalSVM() bool { return c.Penalty == "l1" || c.Solver == "primal" }
 
-// primalSolver says that a solver of the primal goes over the rows.
+// primalSolver says whether a primal solver goes over the rows.
 func (c *Config) primalSolver() bool {
 	return c.primalSVM() || c.Learner == logisticName && c.Solver != "dual"
 }
 
-// choice is an option of a learner with few values, the usual one first.
+// choice is an option of a learner with few values, the default first.
 type choice struct {
 	name  string
 	value *string
 	known []string
 }
 
-// settle fills in the usual value and finds one that is not known.
+// settle fills in the default and rejects an unknown value.
 func (o *choice) settle(learner string) error {
 	if *o.value == "" {
 		*o.value = o.known[0]
@@ -167,7 +167,7 @@ func (f *fit) svm(sum *dataset.Summary) error {
 	return nil
 }
 
-// fitDual trains on gathered rows by dual coordinate descent, with C by held-out rows if it is
+// fitDual trains on gathered rows by dual coordinate descent, choosing C on held-out rows if it is
 // not given.
 func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, report *learn.SVMReport, err error) {
 	classes := len(f.info.Classes)

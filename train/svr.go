@@ -42,7 +42,7 @@ func svrPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config,
 	return nil
 }
 
-// checkSVR finds what is wrong with the options of the svr. The primal is for the squared loss.
+// checkSVR checks the options of the svr. The primal is for the squared loss.
 func (c *Config) checkSVR() error {
 	solver := choice{"solver", &c.Solver, []string{"auto", "dual", "primal"}}
 	if err := solver.settle("svr"); err != nil {

@@ -11,7 +11,7 @@ import (
 	"mercer/model"
 )
 
-// chooseTask tells classes from regression targets.
+// chooseTask decides between classification and regression.
 func (f *fit) chooseTask(sum *dataset.Summary) error {
 	if f.cfg.Learner == oneClassLearner.name || f.cfg.Task == "outliers" {
 		return f.chooseOutliers()
@@ -62,7 +62,7 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 	return nil
 }
 
-// chooseLabels finds the labels of which a row may have any number.
+// chooseLabels finds the labels when a row may have any number of them.
 func (f *fit) chooseLabels(sum *dataset.Summary) (err error) {
 	if f.cfg.ClassWeight != "" {
 		return fmt.Errorf("%s: class weights are for classes, but rows have any number of labels", f.src.Name())
@@ -75,7 +75,7 @@ func (f *fit) chooseLabels(sum *dataset.Summary) (err error) {
 	return nil
 }
 
-// chooseOutliers starts a model that tells outliers. Labels play no part in it.
+// chooseOutliers starts a model that detects outliers. Labels play no part in it.
 func (f *fit) chooseOutliers() error {
 	if f.cfg.ClassWeight != "" {
 		return fmt.Errorf("%s: class weights are for classes, and telling outliers knows none", f.src.Name())

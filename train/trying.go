@@ -1,26 +1,26 @@
 package train
 
-// tried says whether and how a learner is tried where no learner is named, by a choice that trains
+// tried says whether and how a learner is tried when no learner is named, by code that trains
 // several and compares them.
 type tried struct {
-	// first says that kernels are compared with it.
+	// first says that kernels are compared with this learner.
 	first func(d Data) bool
 
-	// variants are the configurations of it that are tried beside the first one with the best kernel,
-	// made of c, which names the learner already; nil or none if it is not for such data.
+	// variants are the configurations of it that are tried in addition to the first one, with the best kernel.
+	// They are made from c, which names the learner already; nil or none if it does not suit the data.
 	variants func(c Config, d Data) []Config
 
-	// onePass says that it takes one pass over the rows, in a time that is known best.
+	// onePass says that it takes one pass over the rows, in a time that can be predicted best.
 	onePass bool
 }
 
-// Data are what a choice of learners looks at.
+// Data is what a choice of learners depends on.
 type Data struct {
 	Task          string // "classify", "regress" or "multilabel"
 	Rows, Classes int
 }
 
-// Of more than manyClasses classes no learner is tried that has a problem to solve for each.
+// With more than manyClasses classes no learner is tried that solves a problem for each.
 const manyClasses = 50
 
 // First is the learner to compare kernels with on such data, nil if there is none.
@@ -33,8 +33,8 @@ func (d Data) First() *Learner {
 	return nil
 }
 
-// Variants are configurations like c with other learners that are worth a try on such data: those that
-// take a map, and those that take the kernel itself.
+// Variants returns configurations like c with other learners that are worth trying on such data: those that
+// use a map, and those that use the kernel itself.
 func (d Data) Variants(c Config) (mapped, exact []Config) {
 	for _, l := range learners() {
 		if l.tried.variants == nil {
@@ -51,7 +51,7 @@ func (d Data) Variants(c Config) (mapped, exact []Config) {
 	return mapped, exact
 }
 
-// OnePass is the learner of one pass over the rows, whose time is known best: what is left where there
+// OnePass is the learner that takes one pass over the rows, whose time can be predicted best: the fallback when there
 // is no time for another.
 func OnePass() *Learner {
 	for _, l := range learners() {
