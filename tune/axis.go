@@ -15,28 +15,28 @@ import (
 	"mercer/train"
 )
 
-// Axis is one setting of a train.Config and the values that it may have.
+// Axis is one setting of a train.Config and the values to try.
 type Axis struct {
-	// Name is the setting's in JSON, such as gamma or learner.
+	// Name is the setting's JSON name, such as gamma or learner.
 	Name string
 
-	// Values are texts that the setting takes. "auto" of lambda and c leaves the choice to the
+	// Values are texts that the setting accepts. "auto" of lambda and c leaves the choice to the
 	// learner; a lambda of "trace*1e-3" is 10⁻³·tr(H)/D (lambda_by trace), a gamma of "median*4"
-	// four times that of the median distance.
+	// four times the γ of the median distance.
 	Values []string
 
-	// Low and High, if High is not 0, are the ends of a range that a random search draws from,
-	// by their logarithms if Log is set, in place of Values, which are points of it. Prefix, such
-	// as "median*", stands before the number.
+	// Low and High, if High is not 0, are the ends of a range. A random search draws from the range,
+	// in logarithms if Log is set, instead of from Values, which are points of it. Prefix, such
+	// as "median*", comes before the number.
 	Low, High float64
 	Log       bool
 	Prefix    string
 
-	learners []string // nil: it is for all that have it
+	learners []string // nil: all that have the setting
 }
 
-// ParseAxis reads the values of a setting: a list with commas, or LOW:HIGH:POINTS behind "log:" or "lin:"
-// and maybe before that "median*", "scale*" or "trace*".
+// ParseAxis reads the values of a setting: a list with commas, or LOW:HIGH:POINTS after "log:" or "lin:",
+// optionally preceded by "median*", "scale*" or "trace*".
 func ParseAxis(name, text string) (Axis, error) {
 	a := Axis{Name: strings.ReplaceAll(name, "-", "_")}
 	field, ok := settings()[a.Name]
@@ -83,14 +83,14 @@ func (a *Axis) parseRange(prefix, text string, kind reflect.Kind) error {
 	a.Low, a.High = low, high
 	for i := range points {
 		v := a.value(a.at(float64(i)/float64(points-1)), kind)
-		if !slices.Contains(a.Values, v) { // whole numbers may come twice
+		if !slices.Contains(a.Values, v) { // rounding may give a whole number twice
 			a.Values = append(a.Values, v)
 		}
 	}
 	return nil
 }
 
-// at is the number at a place in [0, 1] of the range.
+// at is the number at a position in [0, 1] of the range.
 func (a *Axis) at(u float64) float64 {
 	switch {
 	case u == 0:
@@ -103,7 +103,7 @@ func (a *Axis) at(u float64) float64 {
 	return a.Low + u*(a.High-a.Low)
 }
 
-// value is a number as text, to four digits, which are more than a choice is worth.
+// value formats a number to four digits, which is more precision than a choice needs.
 func (a *Axis) value(v float64, kind reflect.Kind) string {
 	if kind == reflect.Int {
 		return strconv.Itoa(int(math.Round(v)))
@@ -125,7 +125,7 @@ type setting struct {
 	kind  reflect.Kind
 }
 
-// Settings are the names of what a search can set, in the order of train.Config.
+// Settings lists what a search can set, in the order of train.Config.
 func Settings() (names []string) {
 	for _, f := range fields() {
 		names = append(names, f.name)
@@ -138,7 +138,7 @@ type field struct {
 	setting
 }
 
-// notSearched are the fields that are not about how good a model is, or that other fields set.
+// notSearched are the fields that do not affect how good a model is, or that other fields set.
 var notSearched = []string{"task", "lambda_by", "epsilon_given", "path", "variance", "conformal", "calibrate",
 	"calibrate_folds", "survey_rows", "lookup"}
 
@@ -162,7 +162,7 @@ var settings = sync.OnceValue(func() map[string]setting {
 	return all
 })
 
-// set gives a setting of a configuration a value.
+// set sets a setting of a configuration.
 func set(c *train.Config, name, value string) error {
 	f, ok := settings()[name]
 	if !ok {
@@ -190,7 +190,7 @@ func set(c *train.Config, name, value string) error {
 	case reflect.String:
 		v.SetString(value)
 	case reflect.Int:
-		var n float64 // 1e3 is whole too
+		var n float64 // 1e3 is a whole number too
 		if n, err = strconv.ParseFloat(number, 64); err == nil && (n != math.Trunc(n) || math.Abs(n) > 1e15) {
 			err = fmt.Errorf("not whole")
 		}
@@ -206,7 +206,7 @@ func set(c *train.Config, name, value string) error {
 		}
 		v.SetFloat(n)
 		if name == "epsilon" {
-			c.EpsilonGiven = n == 0 // else 0 would mean the usual one
+			c.EpsilonGiven = n == 0 // otherwise 0 would mean the default
 		}
 	case reflect.Bool:
 		var b bool
@@ -221,14 +221,14 @@ func set(c *train.Config, name, value string) error {
 	return nil
 }
 
-// Space is what is searched: the values of some settings, all others being those of Base.
+// Space is what is searched: the values of some settings, with all others as in Base.
 type Space struct {
 	Base train.Config
 	Axes []Axis
 }
 
-// ReadAxes reads axes from JSON: an object of settings, each a list of values or a text as
-// ParseAxis reads it:
+// ReadAxes reads axes from JSON: an object of settings, each a list of values or a text in the syntax
+// of ParseAxis:
 //
 //	{"gamma": "median*log:0.1:10:5", "features": [1024, 4096], "learner": ["ridge", "svm"]}
 func ReadAxes(text []byte) ([]Axis, error) {

@@ -8,34 +8,34 @@ import (
 	"mercer/train"
 )
 
-// Candidate is a configuration and how it did.
+// Candidate is a configuration and its results.
 type Candidate struct {
 	Index int `json:"index"`
 
-	// Values are the settings that the search gave it; Config is all of it.
+	// Values are the settings given by the search; Config is the whole configuration.
 	Values map[string]string `json:"values"`
 	Config train.Config      `json:"config"`
 
-	// Scores has one score for each split, by the metric.
+	// Scores has one score for each split, in terms of the metric.
 	Scores []float64 `json:"scores,omitempty"`
 
-	// Mean and SD are those of the scores, SE is SD/√K for K folds: repeats make the mean
-	// steadier, but it stays that of the same rows. SD and SE are 0 with one score. JSON has
-	// none of them where there are no scores.
+	// Mean and SD are those of the scores, and SE is SD/√K for K folds: repeats make the mean
+	// more stable, but it is still about the same rows. SD and SE are 0 with one score. The JSON
+	// omits all of them if there are no scores.
 	Mean float64 `json:"mean"`
 	SD   float64 `json:"sd"`
 	SE   float64 `json:"se"`
 
-	// Size is how many numbers of a row its learner sees, features or principal components, the most
-	// of all folds; of a machine with the kernel itself how many rows it may keep, those that it is
-	// trained on or its landmarks. 0 where that is not known.
+	// Size is the number of values per row that its learner sees, features or principal components, the most
+	// over all folds. For a machine with the kernel itself it is the number of rows that it may keep: its training
+	// rows or its landmarks. 0 if not known.
 	Size int `json:"size,omitempty"`
 
-	// Seconds is what its trainings and judging it took, over all folds. What several candidates share, as
-	// the mapping of rows, is divided equally among them. 0 where an older journal does not say.
+	// Seconds is the time taken to train and judge it, over all folds. Work shared by several candidates, such as
+	// mapping the rows, is divided equally among them. 0 if it comes from an older journal without times.
 	Seconds float64 `json:"seconds,omitempty"`
 
-	// Dropped says why it has no scores, "" if it has.
+	// Dropped says why it has no scores, "" if it has some.
 	Dropped string `json:"dropped,omitempty"`
 
 	// Picked marks the one that was picked, Best the one with the best mean.
@@ -43,7 +43,7 @@ type Candidate struct {
 	Picked bool `json:"picked,omitempty"`
 }
 
-// MarshalJSON leaves out the numbers that a candidate without scores does not have.
+// MarshalJSON omits the numbers that a candidate without scores does not have.
 func (c *Candidate) MarshalJSON() ([]byte, error) {
 	type plain Candidate
 	if c.Scores != nil {
@@ -57,7 +57,7 @@ func (c *Candidate) MarshalJSON() ([]byte, error) {
 	}{plain: (*plain)(c)})
 }
 
-// summarise computes the mean of the scores and how far it may be off.
+// summarise computes the mean of the scores and its uncertainty.
 func (t *Candidate) summarise(folds int) {
 	n := float64(len(t.Scores))
 	sum := 0.0
@@ -76,7 +76,7 @@ func (t *Candidate) summarise(folds int) {
 	t.SE = t.SD / math.Sqrt(float64(folds))
 }
 
-// Text is the values of a candidate in words, in the order of the names.
+// Text lists the values of a candidate, in the order of the names.
 func (c *Candidate) Text(names []string) string {
 	var parts []string
 	for _, name := range names {

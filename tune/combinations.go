@@ -14,7 +14,7 @@ import (
 	"mercer/train"
 )
 
-// mostCandidates is how many points a grid may have.
+// mostCandidates is the largest size of a grid.
 const mostCandidates = 10000
 
 // combinations are the configurations that a search tries.
@@ -22,20 +22,21 @@ type combinations struct {
 	trials []*Candidate
 	seen   map[string]bool
 	used   map[string]bool // settings that some candidate has
-	wrong  int             // combinations that cannot be, and why the first cannot
+	wrong  int             // invalid combinations, and why the first is invalid
 	why    error
 }
 
-// grid are all combinations of the axes that make sense.
+// grid returns all combinations of the axes that make sense.
 func (s Space) grid() (*combinations, error) {
 	c := newCombinations()
 	if all := s.walk(c, func() bool { return len(c.trials) <= mostCandidates }); !all {
-		return nil, fmt.Errorf("the grid has more than %d points; give fewer values, or search it at random with a number of trials", mostCandidates)
+		return nil, fmt.Errorf("the grid has more than %d points; give fewer values, or search it at random with a number of trials",
+			mostCandidates)
 	}
 	return c, c.check(s)
 }
 
-// first is a combination to look at the data with: the first that has a map, or the first that can be.
+// first is a combination to survey the data with: the first with a map, or the first valid one.
 func (s Space) first() (train.Config, error) {
 	c := newCombinations()
 	mapped := func() bool {
@@ -54,14 +55,14 @@ func (s Space) first() (train.Config, error) {
 	return c.trials[0].Config, nil
 }
 
-// Check says why no combination of the values can be trained, whatever the rows are.
+// Check says why no combination of the values can be trained, whatever the rows; nil if some can.
 func (s Space) Check() error {
 	_, err := s.first()
 	return err
 }
 
-// walk adds one combination of the axes after the other, the values of the last axis first, as long
-// as more says so, and says whether that were all.
+// walk adds the combinations of the axes one after the other, varying the last axis fastest, as long
+// as more allows it. It reports whether it added all of them.
 func (s Space) walk(c *combinations, more func() bool) (all bool) {
 	at := make([]int, len(s.Axes))
 	for range 100 * mostCandidates {
@@ -86,7 +87,7 @@ func (s Space) walk(c *combinations, more func() bool) (all bool) {
 	return false
 }
 
-// random are n different points of the space.
+// random returns n different points of the space.
 func (s Space) random(n int, seed uint64) (*combinations, error) {
 	c := newCombinations()
 	stream := random.New(seed, "tune-random")
@@ -107,11 +108,11 @@ func newCombinations() *combinations {
 	return &combinations{seen: map[string]bool{}, used: map[string]bool{}}
 }
 
-// add adds the configuration of some values, without those that say nothing to it, unless it
-// is there or cannot be.
+// add adds the configuration with some values, less those that have no effect on it, unless it
+// is already there or invalid.
 func (c *combinations) add(s Space, values map[string]string) {
 	t := &Candidate{Index: len(c.trials), Values: map[string]string{}, Config: s.Base}
-	// What decides which other settings there are comes first.
+	// Settings that decide which other settings exist come first.
 	names := []string{"kernel", "map", "learner"}
 	for _, a := range s.Axes {
 		if !slices.Contains(names[:3], a.Name) {
@@ -157,7 +158,7 @@ func (c *combinations) add(s Space, values map[string]string) {
 	c.trials = append(c.trials, t)
 }
 
-// zero refuses 0 for parameters of the kernel that cannot be 0: a configuration takes it for their default.
+// zero rejects 0 for kernel parameters that cannot be 0: a configuration takes it for their default.
 func zero(kind *kernel.Kind, values map[string]string) error {
 	if kind == nil {
 		return nil
@@ -176,7 +177,7 @@ func (c *combinations) refuse(err error) {
 	}
 }
 
-// check finds axes that no configuration has a use for.
+// check finds axes that no configuration uses.
 func (c *combinations) check(s Space) error {
 	if len(c.trials) == 0 {
 		if c.why != nil {
@@ -189,13 +190,14 @@ func (c *combinations) check(s Space) error {
 			if c.why != nil {
 				return fmt.Errorf("no combination that can be trained has a use for the setting %s: %w", a.Name, c.why)
 			}
-			return fmt.Errorf("no combination of the values has a use for the setting %s; leave it out, or add a kernel, a map or a learner that has", a.Name)
+			return fmt.Errorf("no combination of the values has a use for the setting %s; "+
+				"leave it out, or add a kernel, a map or a learner that has", a.Name)
 		}
 	}
 	return nil
 }
 
-// applies says whether a configuration whose kernel, map and learner are known has a use for
+// applies says whether a configuration with known kernel, map and learner uses
 // a setting.
 func applies(a *Axis, c *train.Config) bool {
 	if a.learners != nil && !slices.Contains(a.learners, c.Learner) {

@@ -7,8 +7,8 @@ import (
 	"mercer/train"
 )
 
-// What is searched where nothing is said about it: γ around that of the median distance, which is
-// right to a factor of a few on most data, and the whole path of λ or C, which costs little.
+// The default space: γ around that of the median distance, which is
+// right to within a factor of a few on most data, and the whole path of λ or C, which costs little.
 var (
 	usualGamma  = Axis{Name: "gamma", Values: []string{"median*0.0625", "median*0.25", "median", "median*4", "median*16"}}
 	usualLambda = Axis{Name: "lambda", Values: []string{"trace*1e-06", "trace*1e-05", "trace*0.0001", "trace*0.001",
@@ -16,8 +16,8 @@ var (
 	usualC = Axis{Name: "c", Values: []string{"0.01", "0.1", "1", "10", "100"}}
 )
 
-// withDefaults adds the axes of the default space for what the base does not say, and makes
-// "auto" the learner that it stands for.
+// withDefaults adds the axes of the default space for settings that the base leaves open, and replaces
+// "auto" by the learner that it stands for.
 func (s Space) withDefaults(learner, task string) Space {
 	has := func(name string) bool {
 		return slices.ContainsFunc(s.Axes, func(a Axis) bool { return a.Name == name })
@@ -64,7 +64,7 @@ func (s Space) withDefaults(learner, task string) Space {
 	return s
 }
 
-// searching are the learners whose setting of this name is searched where nothing is said.
+// searching are the learners for which the setting of this name is searched by default.
 func searching(setting string) (learners []string) {
 	names := train.Learners()
 	for _, name := range names {

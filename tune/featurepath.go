@@ -8,8 +8,8 @@ import (
 	"mercer/train"
 )
 
-// path judges candidates of one learner that differ in one setting on a split, each trained from the
-// last where the solver can. Rows that are not trained on have a weight of 0, which counts for nothing.
+// path judges candidates of one learner that differ in one setting on a split, each trained starting from the
+// last if the solver can. Rows that are not trained on have weight 0 and do not count.
 func (r *featureRun) path(j job, rec *record) error {
 	f := &fits{split: j.splits[0], candidates: j.candidates, models: make([]*learn.Linear, len(j.candidates)),
 		errs: make([]error, len(j.candidates)), seconds: make([]float64, len(j.candidates))}

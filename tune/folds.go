@@ -12,27 +12,27 @@ import (
 	"mercer/internal/random"
 )
 
-// Folds say how rows are divided into those that a configuration is trained on and those that
-// judge it. The zero value is five folds, of classes stratified.
+// Folds say how rows are divided into those that train a configuration and those that
+// judge it. The zero value is five folds, stratified for classes.
 type Folds struct {
-	// Kind is one of FoldKinds; "" is stratified for classes, group where the rows are of
-	// groups, and kfold otherwise.
+	// Kind is one of FoldKinds; "" is group if the rows have groups, otherwise stratified for classes
+	// and kfold for numbers.
 	Kind string `json:"kind,omitempty"`
 
 	// K is the number of folds; 0 means 5. Hold-out has none.
 	K int `json:"k,omitempty"`
 
-	// Repeats is how often the rows are divided anew; 0 means once.
+	// Repeats is the number of times the rows are divided, each time differently; 0 means once.
 	Repeats int `json:"repeats,omitempty"`
 
-	// Share is the part of the rows that holdout holds out; 0 means 0.2.
+	// Share is the share of the rows that holdout holds out; 0 means 0.2.
 	Share float64 `json:"share,omitempty"`
 
 	// Seed draws the folds; 0 means 1.
 	Seed uint64 `json:"seed,omitempty"`
 }
 
-// FoldKinds are the ways to divide rows, with what each is.
+// FoldKinds are the ways to divide rows, with a description of each.
 func FoldKinds() (names, about []string) {
 	for _, k := range foldKinds {
 		names, about = append(names, k[0]), append(about, k[1])
@@ -64,16 +64,16 @@ type division struct {
 	Parts  int
 	Splits []split
 
-	// Warnings tell what is not as it should be, in words.
+	// Warnings describe problems with the division.
 	Warnings []string
 
 	part [][]uint16 // of each repeat the part of each row
 }
 
-// mostParts is how many parts there may be.
+// mostParts is the largest number of parts.
 const mostParts = math.MaxUint16
 
-// rowsInfo is what dividing rows takes to know.
+// rowsInfo is what is needed to divide the rows.
 type rowsInfo struct {
 	n       int
 	class   []int32 // of each row, nil: no classes
@@ -147,7 +147,7 @@ func (d *division) split(repeat int) {
 	}
 }
 
-// upTo are the numbers from 0 below n.
+// upTo returns the numbers from 0 below n.
 func upTo(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -156,7 +156,7 @@ func upTo(n int) []int {
 	return all
 }
 
-// trains and holds say whether a row is trained on in a split, and whether it judges.
+// trains says whether a row is trained on in a split.
 func (d *division) trains(s split, row int) bool {
 	return slices.Contains(s.Train, int(d.part[s.Repeat][row]))
 }
@@ -164,7 +164,7 @@ func (d *division) trains(s split, row int) bool {
 // holds says whether a row judges in a split.
 func (d *division) holds(s split, row int) bool { return int(d.part[s.Repeat][row]) == s.Held }
 
-// check finds what is wrong with the folds themselves, and with folds of these rows.
+// check checks the folds themselves, and whether they suit these rows.
 func (f Folds) check(rows rowsInfo) error {
 	names, _ := FoldKinds()
 	switch {
@@ -207,7 +207,7 @@ func (f Folds) check(rows rowsInfo) error {
 	return nil
 }
 
-// scarce warns of classes of which some folds have no row.
+// scarce warns of classes with no rows in some folds.
 func (f Folds) scarce(rows rowsInfo) (warnings []string) {
 	counts := make([]int, len(rows.classes))
 	for _, c := range rows.class {
@@ -232,7 +232,7 @@ func (f Folds) scarce(rows rowsInfo) (warnings []string) {
 		f.K, strings.Join(few, ", "), more)}
 }
 
-// dealGroups gives groups, large ones first, to the part that has the fewest rows so far. Those
+// dealGroups assigns groups, large ones first, to the part with the fewest rows so far. Groups
 // of about the same size come in a random order.
 func (f Folds) dealGroups(rows rowsInfo, repeat uint64) []uint16 {
 	sizes := make([]int, rows.groups)
@@ -261,7 +261,7 @@ func (f Folds) dealGroups(rows rowsInfo, repeat uint64) []uint16 {
 	return part
 }
 
-// count is how many rows a split trains on and how many judge.
+// count returns the number of rows that a split trains on and the number that judge.
 func (d *division) count(s split) (train, held int) {
 	sizes := make([]int, d.Parts)
 	for _, p := range d.part[s.Repeat] {

@@ -9,11 +9,12 @@ import (
 	"mercer/trial"
 )
 
-// forecastRows are how many of the first rows a forecast looks at.
+// forecastRows is the number of first rows that a forecast looks at.
 const forecastRows = 8000
 
-// forecast tells what is left if that is long. Candidates that cannot be planned, or do not fit into the
-// memory, do not count: they say why when they are tried, and the forecast is of the others. That nothing can be told is no error either.
+// forecast reports how long the search will take, if that is long. Candidates that cannot be planned, or do not fit
+// into memory, do not count: the reason is reported when they are tried, and the forecast covers the others. It is no
+// error if nothing can be forecast.
 func (s *search) forecast() {
 	if s.opt.Forecast == nil {
 		return
@@ -44,7 +45,7 @@ func (s *search) forecast() {
 	}
 }
 
-// short says that all trainings that are left surely are, by the largest candidate of each learner.
+// short says that the remaining trainings will certainly be short, judging by the largest candidate of each learner.
 func (s *search) short(sample *trial.Sample) bool {
 	trainings := len(s.running)*len(s.division.Splits) - s.journal.resumed
 	largest := map[string]*Candidate{}
@@ -62,7 +63,7 @@ func (s *search) short(sample *trial.Sample) bool {
 	return true
 }
 
-// expense is what a training of a learner takes: seconds to wait for the rows, the stages' seconds
+// expense is the cost of a training of a learner: seconds of waiting for the rows, the seconds of each stage
 // for n rows of d features, and its plan.
 type expense struct {
 	read   float64
@@ -70,7 +71,7 @@ type expense struct {
 	stages func(n, d int) (read, mapping, solve float64)
 }
 
-// costs predicts what the training of each learner takes, by its largest candidate that can be trained on
+// costs predicts the cost of a training for each learner, from its largest candidate that can be trained on
 // few rows, and returns the candidates without those that cannot.
 func (s *search) costs(sample *trial.Sample, of []*Candidate) (map[string]*expense, []*Candidate) {
 	opt := cost.Options{Memory: s.opt.Memory, Seconds: 0.5}
@@ -98,7 +99,7 @@ func (s *search) costs(sample *trial.Sample, of []*Candidate) (map[string]*expen
 		if dearest == list[0] {
 			continue
 		}
-		// A larger C takes longer: the mean stands for those between.
+		// A larger C takes longer: the mean stands for those in between.
 		if other, err := cost.Predict(s.ctx, sample, s.settled(dearest.Config), opt); err == nil {
 			first := e.stages
 			e.stages = func(n, d int) (read, mapping, solve float64) {
@@ -112,7 +113,7 @@ func (s *search) costs(sample *trial.Sample, of []*Candidate) (map[string]*expen
 	return costs, trained
 }
 
-// grouped are candidates by a key, those with the most features first.
+// grouped groups candidates by a key, those with the most features first.
 func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candidate {
 	groups := map[string][]*Candidate{}
 	for _, c := range of {
@@ -124,10 +125,10 @@ func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candi
 	return groups
 }
 
-// plans returns the candidates that can be planned, and about how many bytes the search holds where it
-// holds most, the training of the candidate that is picked included. Of the candidates with the same
-// learner, kernel and map the one with the most features that can be planned and fits into the memory,
-// beyond which none is trained, tells.
+// plans returns the candidates that can be planned, and the approximate peak memory of the search,
+// including the training of the picked candidate. Candidates with the same
+// learner, kernel and map are judged by the one with the most features that can be planned and fits into memory;
+// larger ones are not trained.
 func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) {
 	sharing := map[string]int{} // statistics of the same features
 	for _, c := range s.running {
@@ -145,7 +146,7 @@ func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) 
 			opt := train.Options{Memory: s.opt.Memory}
 			shared := shares(&c.Config, s.result.Task)
 			if shared {
-				opt.Memory = 0 // where the features are is for the search to say
+				opt.Memory = 0 // the search decides where features are kept
 			}
 			plan, err := train.NewPlan(s.ctx, sample.Train(0, sample.TrainRows()), s.result.Rows, s.settled(c.Config), opt)
 			if err != nil {
@@ -168,23 +169,23 @@ func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) 
 	return planned, most
 }
 
-// sharedBytes is about how many bytes a featureRun holds: the features of candidates that share them, in
-// memory where there is room, and their learner, of which so many may share statistics. The plan
-// is that of a training without a bound.
+// sharedBytes is the approximate number of bytes that a featureRun holds: the features of the candidates that share
+// them, in memory if there is room, and their learner, of which the given number may share statistics. The plan
+// is that of a training without a memory limit.
 func (s *search) sharedBytes(p *train.Plan, learner *train.Learner, sharing int) int64 {
-	rest := float64(p.Bytes - p.FeatureBytes) // beside the rows that are kept
+	rest := float64(p.Bytes - p.FeatureBytes) // besides the kept rows
 	if learner.SharesStatistics() {
 		rest = float64(p.MapBytes) + s.statisticsBytes(p.Features, p.Outputs, sharing*len(s.division.Splits))
 	}
 	kept := float64(p.FeatureBytes) + s.rowBytes(p.Outputs)
 	if s.opt.Memory > 0 && rest+kept > float64(s.opt.Memory) {
-		kept = 0 // in a file, or mapped anew
+		kept = 0 // in a file, or mapped again
 	}
 	return int64(rest + kept)
 }
 
-// expected is how many seconds judging candidates takes by the costs of their learners. Rows
-// are mapped once for those that share them, and once for each split where the map is fitted anew;
+// expected is the number of seconds that judging candidates takes, from the costs of their learners. Rows
+// are mapped once for the candidates that share them, but once per split if the map is fitted again for each;
 // some learners share statistics, too.
 func (s *search) expected(costs map[string]*expense, of []*Candidate) (seconds float64) {
 	splits := float64(len(s.division.Splits))

@@ -19,7 +19,7 @@ type group struct {
 	fitted     dataset.Source // the rows that scaling and map are fitted on
 }
 
-// judgeAll judges all candidates by all rows.
+// judgeAll judges all candidates on all rows.
 func (s *search) judgeAll() error {
 	s.all = float64(len(s.running) * len(s.division.Splits))
 	s.done = 0
@@ -47,7 +47,7 @@ func (s *search) judgeAll() error {
 		}
 		g.candidates = append(g.candidates, c)
 	}
-	s.advance(0) // the time left is counted from here
+	s.advance(0) // the remaining time is estimated from here
 	for _, g := range order {
 		if err := s.judgeGroup(g); err != nil {
 			return err
@@ -68,16 +68,16 @@ func shares(c *train.Config, task string) bool {
 	return train.LearnerOf(c.Learner).Shares(c, task)
 }
 
-// pipelineKey is what configurations have in common that see the same features, and one of
-// them, whose learner plays no part.
+// pipelineKey identifies configurations that see the same features. It also returns one of
+// them; its learner plays no part.
 func pipelineKey(c train.Config) (string, train.Config, error) {
 	c = c.BeforeLearner()
 	key, err := json.Marshal(c)
 	return string(key), c, err
 }
 
-// settled gives a configuration the task and the number of features that all rows decide on, which
-// fewer rows might decide otherwise.
+// settled returns a configuration with the task and the number of features that follow from all rows;
+// fewer rows might give others.
 func (s *search) settled(c train.Config) train.Config {
 	base, asked := s.base.Info(), s.base.Config()
 	c.Task = base.Task
@@ -91,7 +91,7 @@ func (s *search) settled(c train.Config) train.Config {
 }
 
 // judgeGroup judges candidates with the same features: all splits at once, or one at a time
-// where the features are fitted on training rows alone, or nothing is to be shared.
+// if the features are fitted on training rows alone or nothing is to be shared.
 func (s *search) judgeGroup(g *group) error {
 	if !s.opt.Strict && !s.opt.Alone {
 		g.splits = upTo(len(s.division.Splits))
@@ -111,17 +111,17 @@ func (s *search) judgeGroup(g *group) error {
 	return nil
 }
 
-// path is candidates that differ in their learner's setting alone, in the order of its values.
+// path is candidates that differ only in their learner's setting, in the order of its values.
 type path struct {
 	learner    string
 	candidates []*Candidate
 	values     map[*Candidate]float64
 }
 
-// jobs are those of a group: one for all candidates of a learner that share statistics, and one for each
+// jobs returns the jobs of a group: one for all candidates of a learner that share statistics, and one for each
 // path over a setting and split.
 func (g *group) jobs(s *search) (jobs []job) {
-	statistics := map[string]int{} // of a learner the number of its job
+	statistics := map[string]int{} // the number of a learner's job
 	known := map[string]*path{}
 	var paths []*path
 	for _, c := range g.candidates {

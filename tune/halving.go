@@ -10,15 +10,15 @@ import (
 	"mercer/trial"
 )
 
-// A race is on raceRows rows at most, a third of them to judge by, and the best keptShare-th part of
-// the racers are judged by all rows.
+// A race is on at most raceRows rows, a third of which judge, and the best keptShare-th part of
+// the racers are judged on all rows.
 const (
 	raceRows  = 24_000
 	keptShare = 4
 )
 
-// contest is who races: configurations, and the pipeline that each is of. Of a pipeline all candidates go
-// on or none does.
+// contest is the racers: configurations, and the pipeline of each. The candidates of a pipeline go
+// on together or not at all.
 type contest struct {
 	configs  []train.Config
 	pipeline []int // of each configuration
@@ -26,9 +26,9 @@ type contest struct {
 	most     int   // pipelines that may go on
 }
 
-// contest lists the racers. λ and C are other ones on few rows and cost little on all, so they do not race:
-// the learner chooses them by itself. But it chooses by random rows, which where these are of groups
-// or of time favours what remembers them; there each candidate races with its own.
+// contest lists the racers. The best λ and C differ on few rows and cost little to find on all, so they do not race:
+// the learner chooses them itself. But it chooses on random rows, and if the rows have groups
+// or an order in time, that favours models which memorise them; in that case each candidate races with its own λ or C.
 func (s *search) contest() (*contest, error) {
 	c := &contest{}
 	apart := s.division.Kind == "group" || s.division.Kind == "time"
@@ -63,7 +63,7 @@ func (s *search) contest() (*contest, error) {
 	return c, nil
 }
 
-// race finds by successive halving on growing samples which candidates are worth to be judged by
+// race finds by successive halving on growing samples which candidates are worth judging on
 // all rows.
 func (s *search) race() error {
 	if s.opt.Search != "halving" {
@@ -95,7 +95,7 @@ func (s *search) race() error {
 	return nil
 }
 
-// runRace races configurations and says which pipelines are left.
+// runRace races configurations and says which pipelines remain.
 func (s *search) runRace(job string, c *contest) (*record, error) {
 	sample, err := s.drawForRace()
 	s.rows = rowsInfo{}

@@ -11,12 +11,12 @@ import (
 	"mercer/trial"
 )
 
-// fewGroups is the number of groups below which all of a sample's groups are to be judged by: a third of
+// fewGroups is the number of groups below which all of a sample's groups judge: a third of
 // them would say little.
 const fewGroups = 30
 
-// drawForRace draws rows for a race as the folds are, which judge what the race leaves: of groups
-// and of time a sample knows, too.
+// drawForRace draws rows for a race in the same way as the folds that judge its survivors: with
+// whole groups, or in the order of time.
 func (s *search) drawForRace() (*trial.Sample, error) {
 	switch s.division.Kind {
 	case "group":
@@ -28,8 +28,8 @@ func (s *search) drawForRace() (*trial.Sample, error) {
 }
 
 // drawGroups draws whole groups, up to n rows of them. No group is on both sides of a fold, and each
-// beginning of the rows to train on has its groups whole. Five groups are always drawn; where
-// they have more than n rows, the same share of the rows of each stands for it.
+// prefix of the training rows consists of whole groups. At least five groups are drawn; if
+// they have more than n rows, each is represented by the same share of its rows.
 func drawGroups(ctx context.Context, src dataset.Source, rows rowsInfo, n int, task string, seed uint64) (*trial.Sample, error) {
 	sizes := make([]int, rows.groups)
 	for _, g := range rows.group {
@@ -42,7 +42,7 @@ func drawGroups(ctx context.Context, src dataset.Source, rows rowsInfo, n int, t
 		drawn++
 	}
 	order = order[:drawn]
-	number := make([]int32, rows.groups) // of a drawn group, from 1 on
+	number := make([]int32, rows.groups) // of each drawn group, from 1
 	for i, g := range order {
 		number[g] = int32(i + 1)
 	}
@@ -69,8 +69,8 @@ func drawGroups(ctx context.Context, src dataset.Source, rows rowsInfo, n int, t
 	return trial.DrawFolds(ctx, src, chosen, folds, clusters, task)
 }
 
-// divideGroups divides the groups of a sample, which are in a random order. Of few rows or few groups all
-// are judged by, in five folds, else a third of the rows.
+// divideGroups divides the groups of a sample, which are in random order. If there are few rows or few groups, all
+// of them judge, in five folds; otherwise a third of the rows do.
 func divideGroups(rows rowsInfo, seed uint64) (folds []trial.Fold, clusters []int) {
 	parts, judging := min(3, rows.groups), 1
 	if rows.n < trial.FewRows || rows.groups < fewGroups {
@@ -84,7 +84,7 @@ func divideGroups(rows rowsInfo, seed uint64) (folds []trial.Fold, clusters []in
 	part := Folds{K: parts, Seed: seed}.dealGroups(rows, 0)
 	for fold := range judging {
 		var f trial.Fold
-		var first, others []int // groups to train on, first those with a class that none before has
+		var first, others []int // groups to train on, first those with a class not seen before
 		seen := map[int32]bool{}
 		for g, rowsOf := range of {
 			if int(part[rowsOf[0]]) == fold {
@@ -128,13 +128,13 @@ func divideGroups(rows rowsInfo, seed uint64) (folds []trial.Fold, clusters []in
 	return folds, clusters
 }
 
-// timeBatches is how many batches the rows of a fold in the order of time are cut into, whose mean
-// losses count as independent, for rows that follow one another are alike.
+// timeBatches is the number of batches into which the rows of a fold in time order are cut. The mean losses of
+// batches count as independent, whereas consecutive rows are alike.
 const timeBatches = 10
 
-// drawTime draws for each of the folds in the order of time the rows right before it, to train on the most
-// recent ones, and rows of it to judge by: all, or n rows of a larger source. Of more than five folds
-// five have to do, evenly spaced, the last among them.
+// drawTime draws for each fold in time order the rows right before it, to train on the most
+// recent ones, and rows of the fold to judge: all of them, or n rows of a larger source. If there are more than five
+// folds it uses five of them, evenly spaced and including the last.
 func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *division, n int, task string, seed uint64) (*trial.Sample, error) {
 	starts := make([]int, d.Parts+1) // of the blocks
 	for i, p := range d.part[0] {
@@ -154,7 +154,7 @@ func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *divisio
 		var f trial.Fold
 		start, end := starts[block], starts[block+1]
 		if rows.class != nil {
-			// The most recent row of each class comes first, so that every beginning can be trained on.
+			// The most recent row of each class comes first, so that training works on every prefix.
 			for ; seen < start; seen++ {
 				last[rows.class[seen]] = seen
 			}

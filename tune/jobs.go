@@ -11,7 +11,7 @@ import (
 	"mercer/train"
 )
 
-// featureRun is a group whose features are there.
+// featureRun is a group whose features have been computed.
 type featureRun struct {
 	*search
 	*group
@@ -20,7 +20,7 @@ type featureRun struct {
 	kept     *keptRows
 }
 
-// judgeFeatures does the jobs of a group that are not done.
+// judgeFeatures runs the unfinished jobs of a group.
 func (s *search) judgeFeatures(g *group) error {
 	jobs := g.jobs(s)
 	for _, j := range jobs {
@@ -47,7 +47,7 @@ func (s *search) judgeFeatures(g *group) error {
 		return s.failAll(left, err)
 	}
 	if len(left) < len(jobs) {
-		r.work = Work{} // the job that was done first has it
+		r.work = Work{} // counted by the first job
 	}
 	scores := 0
 	for _, j := range left {
@@ -73,8 +73,8 @@ func (s *search) judgeFeatures(g *group) error {
 	return nil
 }
 
-// divide divides the seconds of a job among its scores: to each what is known to be its own, an equal
-// part of the rest, and more that was shared before.
+// divide divides the seconds of a job among its scores. Each gets the time known to be its own, an equal
+// share of the rest, and an equal share of earlier common work.
 func (rec *record) divide(seconds, more float64) {
 	for _, v := range rec.Scores {
 		seconds -= v.Seconds
@@ -85,12 +85,12 @@ func (rec *record) divide(seconds, more float64) {
 	}
 }
 
-// fatal is an error that says nothing of the candidates, such as that of a full disk.
+// fatal is an error that does not concern a candidate, such as a full disk.
 type fatal struct{ error }
 
 func (f fatal) Unwrap() error { return f.error }
 
-// failAll gives candidates that cannot be trained on these data that for a score. It returns
+// failAll records the failure of candidates that cannot be trained on these data as their score. It returns
 // errors that end the search.
 func (s *search) failAll(jobs []job, err error) error {
 	var end fatal
@@ -119,7 +119,7 @@ func (s *search) failed(c *Candidate, split int, err error) score {
 	return score{Candidate: c.Index, Split: split, Err: strings.TrimPrefix(err.Error(), s.src.Name()+": ")}
 }
 
-// take gives candidates the scores of a record.
+// take adds the scores of a record to the candidates.
 func (s *search) take(rec *record) {
 	for _, v := range rec.Scores {
 		c := s.candidates[v.Candidate]
@@ -143,7 +143,7 @@ func (s *search) advance(n float64) {
 	}
 }
 
-// during tells how far the trainings of a job are, of which it has n.
+// during reports the progress of the n trainings of a job.
 func (s *search) during(n int) func(rows int, share float64) {
 	if s.opt.Progress == nil {
 		return nil
@@ -155,11 +155,11 @@ func (s *search) during(n int) func(rows int, share float64) {
 	}
 }
 
-// job is what is done and kept at a time.
+// job is work that is done and recorded together.
 type job struct {
 	name       string
 	candidates []*Candidate
 	splits     []int
-	gathers    bool // it goes through the features many times
+	gathers    bool // it reads the features many times
 	run        func(*featureRun, job, *record) error
 }

@@ -10,7 +10,7 @@ import (
 	"mercer/internal/option"
 )
 
-// searchJournal is what it has done so far: in memory, and in a file if it is to outlive the
+// searchJournal records the progress of a search: in memory, and in a file if it is to outlive the
 // program.
 type searchJournal struct {
 	path string
@@ -21,11 +21,11 @@ type searchJournal struct {
 	resumed int // scores that were there from the start
 }
 
-// record is what a job found.
+// record is the result of a job.
 type record struct {
 	Job    string   `json:"job"`
 	Scores []score  `json:"scores,omitempty"`
-	Left   []string `json:"left,omitempty"` // of a race: why each racer has left it, "" if it has not
+	Left   []string `json:"left,omitempty"` // of a race: why each racer was dropped, "" if it was not
 	Work   Work     `json:"work"`
 }
 
@@ -48,7 +48,7 @@ type journalHead struct {
 	Search string `json:"search"`
 }
 
-// openJournal reads what is done and goes on with it.
+// openJournal reads the finished jobs and appends to the journal.
 func (s *search) openJournal() error {
 	j := &searchJournal{path: s.opt.Journal, jobs: map[string]*record{}}
 	s.journal = j
@@ -88,7 +88,7 @@ func (j *searchJournal) open(head journalHead) error {
 	return err
 }
 
-// checkHead finds out whether a journal is of this search.
+// checkHead checks that a journal belongs to this search.
 func (j *searchJournal) checkHead(line []byte, want journalHead) error {
 	var h journalHead
 	if err := json.Unmarshal(line, &h); err != nil || h.Mercer == "" {
@@ -115,7 +115,7 @@ func (j *searchJournal) keep(rec *record) {
 	}
 }
 
-// add keeps what a job found.
+// add records the result of a job.
 func (j *searchJournal) add(rec *record) error {
 	j.keep(rec)
 	return j.file.Add(rec)

@@ -6,17 +6,17 @@ import (
 	"mercer/train"
 )
 
-// fits are the models of some candidates, trained on the training rows of a split; nil where
-// one could not be.
+// fits are the models of some candidates, trained on the training rows of a split; nil for
+// a candidate that could not be trained.
 type fits struct {
 	split      int
 	candidates []*Candidate
 	models     []*learn.Linear
 	errs       []error
-	seconds    []float64 // of each that is known apart from others
+	seconds    []float64 // of each model, if known separately
 }
 
-// judgeFits scores the rows of each split's fold by the models that have not seen them, in one
+// judgeFits scores the rows of each split's fold with the models that have not seen them, in one
 // pass over all rows.
 func (r *featureRun) judgeFits(all []*fits, rec *record) error {
 	k := r.prepared.Info().Outputs
@@ -94,7 +94,7 @@ func (r *featureRun) judgeFits(all []*fits, rec *record) error {
 	return nil
 }
 
-// join puts models of k outputs side by side.
+// join concatenates models of k outputs.
 func join(models []*learn.Linear, which []int, k int) *learn.Linear {
 	d := models[which[0]].W.Rows
 	all := &learn.Linear{W: matrix.NewDense(d, k*len(which))}

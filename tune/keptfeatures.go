@@ -33,18 +33,18 @@ func (k *keptRows) close() {
 	}
 }
 
-// statisticsBytes is how many bytes so many models of d features and k outputs hold that share
-// statistics, which are included.
+// statisticsBytes is the memory of the given number of models of d features and k outputs that share
+// statistics, including the statistics.
 func (s *search) statisticsBytes(d, k, models int) float64 {
 	return 8*float64(d)*float64(d)*float64(s.division.Parts+3) + 4*float64(d)*float64(k)*float64(models)
 }
 
-// rowBytes is how many bytes rows that are kept take beside their features.
+// rowBytes is the memory of kept rows besides their features.
 func (s *search) rowBytes(outputs int) float64 {
 	return float64(s.result.Rows) * (8*float64(outputs) + 40)
 }
 
-// keepRows maps all rows and keeps their features if some job goes through them many times, or
+// keepRows maps all rows and keeps their features if some job reads them many times, or
 // if there is memory for them.
 func (r *featureRun) keepRows(jobs []job) error {
 	p := r.prepared
@@ -58,7 +58,8 @@ func (r *featureRun) keepRows(jobs []job) error {
 	fits := r.opt.Memory <= 0 || need+p.FeatureBytes()+r.rowBytes(p.Info().Outputs) <= float64(r.opt.Memory)
 	if r.opt.Memory > 0 && need > float64(r.opt.Memory) {
 		has, allowed := units.BytesApart(need, float64(r.opt.Memory))
-		return fmt.Errorf("%s: statistics of %d features over %d folds take %s (8·D²·(K+3) bytes), but the memory allows %s; use fewer features or folds, or more memory",
+		return fmt.Errorf("%s: statistics of %d features over %d folds take %s (8·D²·(K+3) bytes), but the memory allows %s; "+
+			"use fewer features or folds, or more memory",
 			r.src.Name(), p.Dim(), r.division.Parts, has, allowed)
 	}
 	if !gathers && !fits {
@@ -96,7 +97,7 @@ func (r *featureRun) keepRows(jobs []job) error {
 	return nil
 }
 
-// add keeps some of all rows.
+// add keeps some of the rows.
 func (k *keptRows) add(rows *train.MappedRows, all int) error {
 	n := rows.Z.Len()
 	k.class, k.y, k.weights = append(k.class, rows.Class...), append(k.y, rows.Y...), append(k.weights, rows.Weights...)
@@ -143,10 +144,10 @@ func (r *featureRun) mapRows(progress func(int, float64), body func(*train.Mappe
 	})
 }
 
-// blockRows is how many kept rows are handed out at a time.
+// blockRows is the number of kept rows passed on at a time.
 const blockRows = 256
 
-// each passes over all rows with their features, those that are kept or mapped anew.
+// each passes over all rows with their features, kept or computed again.
 func (r *featureRun) each(progress func(int, float64), body func(*train.MappedRows) error) error {
 	k := r.kept
 	if k == nil {

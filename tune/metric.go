@@ -16,10 +16,10 @@ type metric struct {
 	name   string
 	larger bool
 
-	ranks, probable bool // it takes scores in their order, or probabilities
+	ranks, probable bool // it needs ranked scores, or probabilities
 }
 
-// metricOf is the metric of a name for a task.
+// metricOf returns the metric of a name for a task.
 func metricOf(name, task string) (metric, error) {
 	m, err := lab.MetricOf(name, task)
 	if err != nil {
@@ -32,7 +32,7 @@ func metricOf(name, task string) (metric, error) {
 	}, nil
 }
 
-// compare orders scores, the better first.
+// compare orders scores, better ones first.
 func (m metric) compare(a, b float64) int {
 	if m.larger {
 		return cmp.Compare(b, a)
@@ -40,7 +40,7 @@ func (m metric) compare(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// of is the metric's value among metrics.
+// of extracts the metric's value from all metrics.
 func (m metric) of(metrics *lab.Metrics) (float64, error) {
 	v := m.Value(metrics)
 	if v == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// atEnds are the settings of a candidate whose value is the smallest or the largest of three or more
+// atEnds returns the settings of a candidate whose value is the smallest or the largest of three or more
 // numbers that were tried, so that better ones may lie beyond.
 func atEnds(picked *Candidate, all []*Candidate) (names []string) {
 	for _, name := range Settings() {

@@ -10,15 +10,15 @@ import (
 	"mercer/train"
 )
 
-// refit trains a candidate on the training rows of a split by itself.
+// refit trains a candidate separately on the training rows of a split.
 func (s *search) refit(c *Candidate, split int) error {
 	name := fmt.Sprintf("c%d/%d", c.Index, split)
 	if rec := s.journal.jobs[name]; rec != nil {
 		s.take(rec)
 		return nil
 	}
-	// What a training held is collected, so that the next has it and memory is what was forecast: one
-	// allocation of all features could come long before the collector finds those of the training before.
+	// Collect the garbage of the last training, so that memory stays within the forecast: otherwise all features
+	// could be allocated in one piece before the collector frees those of the training before.
 	defer runtime.GC()
 	rec := &record{Job: name}
 	sp := s.division.Splits[split]

@@ -9,10 +9,10 @@ import (
 	"mercer/train"
 )
 
-// Work is what a search took.
+// Work is the amount of work of a search.
 type Work struct {
-	// Mapped is the number of rows that were scaled and mapped, Collected of those that were added
-	// to statistics of ridge regressions, Solves the number of linear models that were fitted.
+	// Mapped is the number of rows that were scaled and mapped, Collected the number of rows added
+	// to statistics of ridge regressions, Solves the number of linear models fitted.
 	Mapped    int64 `json:"rows_mapped"`
 	Collected int64 `json:"rows_collected"`
 	Solves    int64 `json:"solves"`
@@ -24,9 +24,9 @@ func (w *Work) add(v Work) {
 	w.Solves += v.Solves
 }
 
-// Result is what a search found.
+// Result is the result of a search.
 type Result struct {
-	// Metric is what scores are; Larger says that larger ones are better.
+	// Metric is the metric of the scores; Larger says that larger ones are better.
 	Metric string `json:"metric"`
 	Larger bool   `json:"larger_is_better"`
 
@@ -35,7 +35,7 @@ type Result struct {
 	Folds  Folds  `json:"folds"`
 	Splits int    `json:"splits"`
 
-	// Candidates are all, best first; those without scores come last.
+	// Candidates are all candidates, best first; those without scores come last.
 	Candidates []*Candidate `json:"candidates"`
 
 	// Best is the candidate with the best mean, Picked the one to train; both are in Candidates.
@@ -46,19 +46,19 @@ type Result struct {
 	// better ones may lie beyond.
 	AtEnd []string `json:"at_end_of_range,omitempty"`
 
-	// Work is what was done, Alone what training every configuration on every fold by itself
+	// Work is the work done, Alone the work that training every configuration on every fold separately
 	// would have been.
 	Work  Work `json:"work"`
 	Alone Work `json:"work_alone"`
 
-	// Wrong is how many combinations of values cannot be, Why the first of them cannot.
+	// Wrong is the number of invalid combinations of values; Why says why the first is invalid.
 	Wrong int    `json:"combinations_left_out,omitempty"`
 	Why   string `json:"left_out_because,omitempty"`
 
-	// Forecast is what Options.Forecast was told, nil if nothing.
+	// Forecast is the forecast passed to Options.Forecast, nil if there was none.
 	Forecast *cost.Forecast `json:"forecast,omitempty"`
 
-	// Warnings tell what is not as it should be. Resumed is how many trainings a journal had.
+	// Warnings describe problems. Resumed is the number of trainings found in a journal.
 	Warnings []string `json:"warnings,omitempty"`
 	Resumed  int      `json:"resumed,omitempty"`
 }
@@ -100,7 +100,7 @@ func (s *search) finish() (*Result, error) {
 	return r, nil
 }
 
-// sizeOf is the size of a candidate as far as its configuration says, for what is not measured.
+// sizeOf is the size of a candidate as far as its configuration determines it, if it was not measured.
 func (s *search) sizeOf(t *Candidate) int {
 	most := 0
 	for _, sp := range s.division.Splits {
@@ -110,7 +110,7 @@ func (s *search) sizeOf(t *Candidate) int {
 	return train.LearnerOf(t.Config.Learner).SizeOn(&t.Config, most)
 }
 
-// folds is how many scores of a trial are of different rows.
+// folds is the number of scores of a trial that come from different rows.
 func (s *search) folds() int {
 	n := 0
 	for _, sp := range s.division.Splits {
@@ -121,8 +121,8 @@ func (s *search) folds() int {
 	return n
 }
 
-// alone is the work of training every configuration that was judged on every fold by itself:
-// its training rows and those that judge it are mapped, and the former collected if it is a
+// alone is the work of training every judged configuration on every fold separately:
+// its training rows and those that judge it are mapped, and the former are collected for a
 // ridge regression.
 func (s *search) alone() (w Work) {
 	for _, t := range s.running {

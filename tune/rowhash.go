@@ -7,7 +7,7 @@ import (
 	"mercer/matrix"
 )
 
-// rowHash is a hash of rows that does not depend on the batches they come in.
+// rowHash is a hash of rows that does not depend on how they are batched.
 type rowHash struct {
 	table *crc64.Table
 	sum   uint64

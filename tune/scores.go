@@ -7,7 +7,7 @@ import (
 	"mercer/train"
 )
 
-// judge compares the scores of rows with what they should be.
+// judge compares the scores of rows with their targets.
 type judge struct {
 	metric  metric
 	classes *lab.Classification
@@ -21,7 +21,7 @@ type judge struct {
 	has, told   []bool
 }
 
-// newJudge makes a judge of predictions for what info says. A probable learner's scores are
+// newJudge makes a judge of predictions of the kind described by info. A probable learner's scores are
 // those of a logistic regression, of all classes in one problem if joint.
 func newJudge(m metric, info *model.Info, probable, joint bool) *judge {
 	j := &judge{metric: m, joint: joint}
@@ -58,8 +58,8 @@ func (j *judge) add(rows *train.MappedRows, i int, scores []float32) {
 		if j.proba != nil {
 			learn.Probabilities(j.probability, scores, j.joint)
 			if j.metric.ranks {
-				// Scores of different rows may differ by more than their probabilities, as
-				// those of a softmax do.
+				// Scores of different rows may differ by more than their probabilities, for example
+				// with a softmax.
 				for c, p := range j.probability {
 					j.odds[c] = lab.LogOdds(p)
 				}
@@ -84,7 +84,7 @@ func (j *judge) add(rows *train.MappedRows, i int, scores []float32) {
 	}
 }
 
-// value is the metric of the rows so far.
+// value is the metric on the rows so far.
 func (j *judge) value() (float64, error) {
 	var m *lab.Metrics
 	switch {

@@ -14,14 +14,14 @@ import (
 	"mercer/train"
 )
 
-// Options say how a space is searched. The zero value judges every point of the grid by
+// Options say how to search a space. The zero value judges every point of the grid by
 // five-fold cross-validation and picks the best.
 type Options struct {
-	// Folds divide the rows.
+	// Folds say how the rows are divided.
 	Folds Folds
 
-	// Metric judges; "" means accuracy for classes, rmse for numbers, micro_f1 for labels of which
-	// a row may have any number.
+	// Metric judges; "" means accuracy for classes, rmse for numbers, micro_f1 for multiple labels per
+	// row.
 	Metric string
 
 	// Pick is "best" (or ""), or "one-se": the simplest configuration whose mean is within one
@@ -30,63 +30,63 @@ type Options struct {
 
 	// Search is "grid" (or ""), "random", which draws Trials points, or "halving", which races
 	// the points of the grid, or Trials of them, on growing samples of the rows (see Race) and
-	// judges only the best quarter by all rows. In the race learners choose λ and C by themselves:
-	// points that differ in nothing else race as one. Samples keep groups whole, and in the order
-	// of time they are what precedes a fold; there each λ and C races, as learners choose by
-	// random rows.
+	// judges only the best quarter on all rows. In the race learners choose λ and C themselves, so
+	// points that differ in nothing else race as one. Samples keep groups whole; with an order
+	// of time they are the rows that precede a fold. In both of these cases each λ and C races, because learners
+	// choose on random rows.
 	Search string
 	Trials int
 
 	// Seed draws the points of a random search; 0 means 1.
 	Seed uint64
 
-	// Strict fits scaling, γ, the map and principal components anew on the training rows of each
-	// fold. Else they are fitted once, on all rows without their labels.
+	// Strict fits scaling, γ, the map and principal components separately on the training rows of each
+	// fold. Otherwise they are fitted once, on all rows without their labels.
 	Strict bool
 
-	// Alone trains every configuration on every fold by itself and shares nothing, which is what
-	// sharing is measured against.
+	// Alone trains every configuration on every fold separately and shares nothing. It is the baseline
+	// for the gain from sharing.
 	Alone bool
 
-	// Memory is how many bytes the search may hold; 0 means no bound.
+	// Memory is the number of bytes that the search may hold; 0 means no limit.
 	Memory int64
 
-	// Journal is a file that keeps what is done, so that a search that was killed goes on from
-	// there; "" means none. The file is left behind, unless no configuration could be trained.
+	// Journal is a file that records finished work, so that a killed search can resume from
+	// it; "" means none. The file is kept, unless no configuration could be trained.
 	Journal string
 
-	// Progress, if not nil, is told how many of all trainings of a stage are done: "tune", or
-	// before that "race on" so many rows; and while rows are mapped for some of them which share
-	// of "map" is done.
+	// Progress, if not nil, is called with the number of finished trainings of a stage and their total. Stages are "tune"
+	// and, before that, "race on" a number of rows. While rows are mapped for some trainings it is called
+	// with the share of "map" that is done.
 	Progress func(stage string, done, all float64)
 
-	// Forecast, if not nil, is told what is to be expected before candidates are judged by all rows,
-	// by small trainings of each learner, if that is ForecastFrom seconds or more.
+	// Forecast, if not nil, is called before candidates are judged on all rows with what to expect,
+	// estimated by small trainings of each learner, if that is ForecastFrom seconds or more.
 	Forecast     func(cost.Forecast)
 	ForecastFrom float64
 
-	// Surveyed, if not nil, is told how the rows are read that the model will predict, once they were
-	// looked at and before anything is judged. Its error ends the search.
+	// Surveyed, if not nil, is called after the survey and before anything is judged, with the schema by which
+	// the rows to be predicted are read. Its error ends the search.
 	Surveyed func(dataset.Schema) error
 
-	// Note, if not nil, is told what is worth knowing while the search goes on.
+	// Note, if not nil, is called with remarks while the search is running.
 	Note func(text string)
 }
 
 // Search judges the configurations of a space by cross-validation on the rows of src and picks one,
-// which train.Fit trains on all of them.
+// which train.Fit can then train on all of them.
 //
-// What configurations have in common is done once. Rows are scaled and mapped once for each
+// Work that configurations have in common is done once. Rows are scaled and mapped once for each
 // scaling and map. Ridge regressions share the statistics of each fold (moments.Stats), and the
-// statistics of all rows but a fold's are a difference, so that each λ costs a Cholesky
-// factorisation a fold. Support vector machines, support vector regressions and logistic regressions
-// share the features, and each C starts from the last. All other learners, and these where an
+// statistics of all rows except a fold are a difference, so that each λ costs one Cholesky
+// factorisation per fold. Support vector machines, support vector regressions and logistic regressions
+// share the features, and each C starts from the last. All other learners, and these if an
 // option needs more (calibration, an L1 penalty, λ or C chosen by the learner itself), are trained
 // by train.Fit for each fold.
 //
-// Memory for K folds and L values of λ, D features and n rows: ridge 8·D²·(K + 3) + 4·L·K·D·outputs bytes;
-// the features, 4·n·D bytes, where Options.Memory has room for them, else in a temporary file,
-// or for ridge alone made twice; 2·n bytes for each repeat of the folds.
+// Memory for K folds and L values of λ, D features and n rows: for ridge 8·D²·(K + 3) + 4·L·K·D·outputs bytes;
+// for the features 4·n·D bytes if Options.Memory has room for them, otherwise they are in a temporary file,
+// or for ridge alone computed twice; 2·n bytes for each repeat of the folds.
 func Search(ctx context.Context, src dataset.Source, space Space, opt Options) (*Result, error) {
 	s := &search{ctx: ctx, src: src, opt: opt}
 	if err := s.check(space); err != nil {
@@ -113,31 +113,31 @@ func Search(ctx context.Context, src dataset.Source, space Space, opt Options) (
 	}
 	r, err := s.finish()
 	if err != nil && s.opt.Journal != "" {
-		_ = os.Remove(s.opt.Journal) // it tells of failures alone
+		_ = os.Remove(s.opt.Journal) // it holds nothing but failures
 	}
 	return r, err
 }
 
-// search is the state of one.
+// search is the state of a search.
 type search struct {
 	ctx context.Context
 	src dataset.Source
 	opt Options
 
-	base       *train.Prepared // with the space's base
+	base       *train.Prepared // by the space's base
 	metric     metric
 	division   *division
-	rows       rowsInfo // until the race has drawn some
+	rows       rowsInfo // cleared once the race has drawn some
 	data       uint64   // a hash of the rows
 	candidates []*Candidate
-	running    []*Candidate // those that are judged by all rows
+	running    []*Candidate // judged on all rows
 	journal    *searchJournal
 	result     *Result
 
 	done, all float64 // trainings
 }
 
-// check finds what is wrong with the options.
+// check checks the options.
 func (s *search) check(space Space) error {
 	o := &s.opt
 	for _, v := range []struct {
@@ -223,7 +223,7 @@ func (s *search) warn(text string) {
 	}
 }
 
-// fingerprint is what a journal has to be of: the rows, the configurations and how they are
+// fingerprint identifies what a journal belongs to: the rows, the configurations and how they are
 // judged.
 func (s *search) fingerprint() (string, error) {
 	text, err := json.Marshal(struct {
