@@ -1,7 +1,7 @@
 // Package auto chooses a configuration for data of which little is known, and trains it.
 //
-// Candidates follow from what the data are; races on growing samples choose among them, in three
-// heats; and with a budget of time the number of features is the largest that can be afforded.
+// Candidates follow from the data; races on growing samples choose among them, in three
+// heats; and with a time budget the number of features is the largest that fits.
 package auto
 
 import (
@@ -20,17 +20,17 @@ import (
 // Options say how Train chooses. The zero value has no budget, so that the model depends on
 // data and Config alone.
 type Options struct {
-	// Config is what is given: its fields that are not zero hold for all candidates.
+	// Config holds the given settings: its nonzero fields apply to all candidates.
 	Config train.Config
 
-	// Budget is the time that choosing and training may take; 0 means no bound.
+	// Budget is the time that choosing and training may take; 0 means no limit.
 	Budget time.Duration
 
-	// Training is passed on to trainings; its Memory holds for the choice too, and its Surveyed is
-	// told of all rows, before the first training.
+	// Training is passed on to trainings. Its Memory also limits the choice, and its Surveyed is
+	// called for all rows, before the first training.
 	Training train.Options
 
-	// Progress, if not nil, is told now and then what is being done, in words.
+	// Progress, if not nil, is called now and then with a description of the current step.
 	Progress func(what string)
 
 	clock func() time.Time // nil: the real one
@@ -42,41 +42,41 @@ type Options struct {
 
 // Report says what Train tried and why it chose what it did.
 type Report struct {
-	// Facts are what the data are.
+	// Facts describe the data.
 	Facts Facts `json:"facts"`
 
-	// Heats are the races: of kernels, of what can be varied about the best, and of finalists with
+	// Heats are the races: of kernels, of variations of the best, and of finalists with
 	// as many features as the training has.
 	Heats []*trial.RaceResult `json:"heats"`
 
 	// Config is the configuration that was trained: train.Fit with it gives the same model.
-	// Why says what decided, in words.
+	// Why gives the reasons for the choice.
 	Config train.Config `json:"config"`
 	Why    []string     `json:"why"`
 
-	// Rows is the number of rows that the model was trained on. Where that is less than there are,
-	// because the budget had no time for more, Short says so, and Wanted is a budget, in
-	// seconds, that would do.
+	// Rows is the number of rows that the model was trained on. If it is less than all rows,
+	// because the budget had no time for more, Short says so, and Wanted is a sufficient budget in
+	// seconds.
 	Rows   int     `json:"trained_rows"`
 	Short  string  `json:"short,omitempty"`
 	Wanted float64 `json:"wanted_budget_seconds,omitempty"`
 
-	// Cost is what the training was predicted to take, nil where there was no budget.
+	// Cost is the predicted cost of the training, nil without a budget.
 	Cost *cost.Prediction `json:"cost,omitempty"`
 
-	// Exact is what a support vector machine with the kernel itself would have needed, nil where
+	// Exact is the predicted cost of a support vector machine with the kernel itself, nil if
 	// none could be trained.
 	Exact *cost.ExactPrediction `json:"exact,omitempty"`
 
-	// Seconds is what choosing took, and Total what it took with the training.
+	// Seconds is the time spent choosing, and Total includes the training.
 	Seconds float64 `json:"seconds"`
 	Total   float64 `json:"total_seconds"`
 }
 
-// The shares of the budget at whose end the three heats are over, and those that may go into the
+// The shares of the budget by which the three heats end, and those that may go into the
 // last of them, into the extrapolation of an exact machine and into predicting the cost of a
-// training. The rest, with what the heats leave, is for the training; what the training is not
-// expected to need of it, the heats may take.
+// training. The rest, and what the heats leave, is for the training; time that the training is not
+// expected to need may be used by the heats.
 const (
 	firstEnd    = 0.18
 	secondEnd   = 0.3
@@ -87,19 +87,19 @@ const (
 )
 
 // Train chooses a configuration by racing candidates on growing samples of the rows, and trains it
-// on all of them. It looks at the data first: what to predict, how many rows, whether they are
-// histograms. The first heat is of kernels: linear, rbf with γ at, above and below that of the median
-// distance, laplacian, polynomials, and additive ones where no number is negative; the second of γ,
-// scaling and learner around the best; the third is between the best and what train.Fit trains
-// without being told anything, with as many features as the training has. With a budget,
-// the number of features D is the largest whose predicted time and memory are within it.
+// on all of them. It first surveys the data: what to predict, how many rows, whether they are
+// histograms. The first heat is over kernels: linear, rbf with γ at, above and below that of the median
+// distance, laplacian, polynomials, and additive ones if no number is negative. The second is over γ,
+// scaling and learner around the best. The third is between the best and what train.Fit trains
+// by default, with as many features as the training has. With a budget,
+// the number of features D is the largest whose predicted time and memory fit.
 //
-// Where not even a training with few features gets done within the budget, the model is one of as
-// many rows as there was time for, at least the winner of the last heat as it was trained
+// If not even a training with few features fits in the budget, the model is trained on as
+// many rows as there is time for; it is at least the winner of the last heat as trained
 // there, and Report.Short says so. It is an error only if the very first small training does
-// not end within 110 % of the budget.
+// not finish within 110 % of the budget.
 //
-// Memory: the sample, 512 MiB at most, and that of the trainings.
+// Memory: the sample, at most 512 MiB, and that of the trainings.
 func Train(ctx context.Context, src dataset.Source, opt Options) (*model.Model, *train.Report, *Report, error) {
 	a := &auto{Options: opt, ctx: ctx, src: src, report: &Report{}}
 	if a.now = time.Now; a.clock != nil {
@@ -136,10 +136,10 @@ type auto struct {
 	now    func() time.Time
 	start  time.Time
 	sample *trial.Sample
-	lent   time.Duration  // of the training's part of the budget, to the heats
+	lent   time.Duration  // to the heats from the training's part of the budget
 	won    *trial.Trained // the winner of the last heat
 	spent  time.Duration  // on the last training of all rows
-	ridges []trial.Timing // those of the last prediction for ridge, whose time is that of D alone
+	ridges []trial.Timing // those of the last prediction for ridge, whose time depends on D alone
 }
 
 func (a *auto) say(format string, args ...any) {
@@ -152,10 +152,10 @@ func (a *auto) why(format string, args ...any) {
 	a.report.Why = append(a.report.Why, fmt.Sprintf(format, args...))
 }
 
-// left is how much of the budget is left.
+// left is the remaining part of the budget.
 func (a *auto) left() time.Duration { return a.Budget - a.now().Sub(a.start) }
 
-// share is a share of the budget, or what is left of it; 0 where there is no budget.
+// share is a share of the budget, or what is left of it if that is less; 0 without a budget.
 func (a *auto) share(of float64) time.Duration {
 	if a.Budget <= 0 {
 		return 0
@@ -163,12 +163,12 @@ func (a *auto) share(of float64) time.Duration {
 	return max(min(time.Duration(of*float64(a.Budget)), a.left()), 1)
 }
 
-// until is the time up to a share of the budget, later by what was lent; 0 where there is no budget.
+// until is the time by which a share of the budget is spent, extended by what was lent; 0 without a budget.
 func (a *auto) until(end float64) time.Duration {
 	return a.share(end - (a.now().Sub(a.start)-a.lent).Seconds()/max(a.Budget.Seconds(), 1e-9))
 }
 
-// explain says what decided.
+// explain lists the reasons for the choice.
 func (a *auto) explain() {
 	for _, h := range a.report.Heats {
 		w := &h.Racers[h.Winner]
@@ -202,7 +202,7 @@ func (a *auto) explain() {
 	}
 }
 
-// exactCost extrapolates what an exact machine would need.
+// exactCost extrapolates the cost of an exact machine.
 func (a *auto) exactCost() {
 	opt := cost.Options{Memory: a.Training.Memory, Seconds: 3}
 	ctx := a.ctx
@@ -217,6 +217,6 @@ func (a *auto) exactCost() {
 		return
 	}
 	a.say("an exact machine on few rows")
-	// That it cannot be trained takes nothing away from what was chosen.
+	// If it cannot be trained, the choice stands.
 	a.report.Exact, _ = cost.PredictExact(ctx, a.sample, a.report.Config, opt)
 }

@@ -13,26 +13,26 @@ import (
 	"mercer/trial"
 )
 
-// unset says that a word of a configuration leaves the choice to the data.
+// unset says that a setting leaves the choice to the data.
 func unset(word string) bool { return word == "" || word == "auto" }
 
-// candidate is a configuration with what its γ is a multiple of.
+// candidate is a configuration with the reference value of its γ.
 type candidate struct {
 	train.Config
-	median float64 // that of the median distance of its kernel and scaling; 0: it has no γ
+	median float64 // γ at the median distance of its kernel and scaling; 0: it has no γ
 	factor float64
-	d      int // the number of features that it races with; 0: that of the heat
+	d      int // the number of features in the race; 0: that of the heat
 }
 
-// withGamma is the candidate with γ at a multiple of that of the median distance.
+// withGamma is the candidate with γ at a multiple of that at the median distance.
 func (c candidate) withGamma(factor float64) candidate {
 	c.factor = factor
-	// Four digits are plenty, and keep the command line that repeats it short.
+	// Four digits are enough, and keep the command line that repeats it short.
 	c.Gamma = strconv.FormatFloat(c.median*factor, 'g', 4, 64)
 	return c
 }
 
-// candidateOf is a candidate of a kernel and a scaling; ok is false where its γ is not known.
+// candidateOf makes a candidate of a kernel and a scaling; ok is false if its γ is not known.
 func (a *auto) candidateOf(c train.Config) (candidate, bool) {
 	if c.Gamma == "" {
 		c.Gamma = "median" // as the command line calls it
@@ -57,14 +57,14 @@ func (a *auto) candidateOf(c train.Config) (candidate, bool) {
 	return out.withGamma(1), true
 }
 
-// widthOpen says that the kernel of a configuration has a width that is worth choosing: γ, and no constant
-// beside γ x·y, which weighs the degrees of a polynomial as γ does.
+// widthOpen says whether the kernel of a configuration has a width worth choosing: γ, and no constant
+// added to γ x·y, which weighs the degrees of a polynomial just as γ does.
 func widthOpen(c train.Config) bool {
 	return kernel.Has(c.Kernel, "gamma") && !kernel.Has(c.Kernel, "coef0")
 }
 
-// kernels are the candidates of the first heat, the simplest first and the most different ones
-// before those that are alike, in case time runs out.
+// kernels returns the candidates of the first heat, the simplest first, and the most different ones
+// before similar ones in case time runs out.
 func (a *auto) kernels() (all []candidate) {
 	f, given := a.report.Facts, a.Config
 	given.Task = f.Task
@@ -133,7 +133,7 @@ func (a *auto) kernels() (all []candidate) {
 	return all
 }
 
-// monomials is the number of those of at most a degree in d variables.
+// monomials is the number of monomials of at most a degree in d variables.
 func monomials(d, degree int) float64 {
 	n := 1.0
 	for i := range degree {
@@ -142,7 +142,7 @@ func monomials(d, degree int) float64 {
 	return n
 }
 
-// variations are the candidates of the second heat: the rivals as they are, the first of them
+// variations returns the candidates of the second heat: the rivals as they are, and the first of them
 // with other γ, scalings and learners.
 func (a *auto) variations(rivals []candidate) []candidate {
 	best, given, f := rivals[0], a.Config, a.report.Facts
@@ -179,7 +179,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !additive(best.Config) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
 			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel, Degree: best.Degree}, a.sample.Summary)
-			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global is none but for the unit
+			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global differs from none only in the unit
 				continue
 			}
 			c := best.Config
@@ -201,12 +201,12 @@ func (a *auto) variations(rivals []candidate) []candidate {
 	return all
 }
 
-// learners are the data as the choice of learners looks at them.
+// learners describes the data for the choice of learners.
 func (f *Facts) learners() train.Data {
 	return train.Data{Task: f.Task, Rows: f.Rows, Classes: f.Classes}
 }
 
-// alike says that dimensions have deviations of about the same size, so that scaling may be left
+// alike says whether dimensions have standard deviations of about the same size, so that scaling may be left
 // out.
 func (a *auto) alike() bool {
 	least, most := math.Inf(1), 0.0
@@ -218,14 +218,14 @@ func (a *auto) alike() bool {
 	return most <= 1e4*least
 }
 
-// additive says that the kernel is a sum over the dimensions, whose maps have few features a dimension.
-// It takes no negative numbers, which a shifting scaling makes of rows outside of the training's range.
+// additive says whether the kernel is a sum over the dimensions, whose maps have few features per dimension.
+// It takes no negative numbers, which a shifting scaling makes of values outside the training's range.
 func additive(c train.Config) bool {
 	_, ok := kernel.Kernel{Name: c.KernelName()}.Additive()
 	return ok
 }
 
-// featured says that a number of features is to be chosen for a configuration.
+// featured says whether a number of features is to be chosen for a configuration.
 func featured(c train.Config) bool {
 	linear := kernel.Kernel{Name: c.KernelName()}.Linear()
 	return c.Features == 0 && !linear && !additive(c) && c.Map != feature.ExplicitPoly &&

@@ -14,13 +14,13 @@ type Facts struct {
 	Density float64 `json:"density"`
 	Task    string  `json:"task"`
 
-	// Classes is the number of classes, and Least and Most the shares of the smallest and of
+	// Classes is the number of classes; Least and Most are the shares of the smallest and
 	// the largest.
 	Classes int     `json:"classes,omitempty"`
 	Least   float64 `json:"least_share,omitempty"`
 	Most    float64 `json:"most_share,omitempty"`
 
-	// Deviation is that of the numbers to predict: the error of always guessing their mean.
+	// Deviation is the standard deviation of the numbers to predict: the error of always guessing their mean.
 	Deviation float64 `json:"deviation,omitempty"`
 
 	// Positive says that no number is negative, and Histograms that rows look like histograms:
@@ -29,7 +29,7 @@ type Facts struct {
 	Histograms bool `json:"histograms"`
 }
 
-// factsOf are those of a sample's source.
+// factsOf collects the facts about a sample's source.
 func factsOf(s *trial.Sample) Facts {
 	sum := s.Summary
 	f := Facts{Rows: s.Rows(), Dim: sum.Dim, Density: sum.Density(), Task: s.Task, Positive: true}
@@ -52,7 +52,7 @@ func factsOf(s *trial.Sample) Facts {
 	switch s.Task {
 	case "classify":
 		counts := map[int]int{}
-		classes, _ := sum.Classes() // they were there when the sample was drawn
+		classes, _ := sum.Classes() // they existed when the sample was drawn
 		for i := range rows.X.Len() {
 			counts[classes.Of(rows, i)]++
 		}
@@ -76,7 +76,7 @@ func factsOf(s *trial.Sample) Facts {
 	return f
 }
 
-// rowValues are the values of a row, of a sparse one those that are there.
+// rowValues returns the values of a row, for a sparse row only those that are stored.
 func rowValues(x matrix.Rows, i int) []float32 {
 	if x.CSR != nil {
 		_, val := x.CSR.Row(i)

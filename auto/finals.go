@@ -9,11 +9,11 @@ import (
 	"mercer/trial"
 )
 
-// finals races the best candidate against what train.Fit would train if it were told nothing;
-// against ridge in place of its learner, whose time is known best and allows the most features; and
-// against the best of the kernels that get better with more features if it is none: they were at
-// a disadvantage until now. They have as many features as the training on all rows would
-// have, and are trained on as many rows as the sample has, so that what that takes is measured.
+// finals races the best candidate against the default of train.Fit;
+// against the same with ridge as its learner, whose time is most predictable and allows the most features; and
+// against the best of the kernels that improve with more features, if it is not one itself, because they were at
+// a disadvantage until now. All have as many features as the training on all rows would
+// have, and are trained on as many rows as the sample has, so that their time is measured.
 func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResult) (candidate, error) {
 	finalists := []candidate{best}
 	add := func(c candidate) {
@@ -42,7 +42,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	if len(finalists) < 2 {
 		return best, a.ctx.Err()
 	}
-	// Those whose time is known best go first: what is left is for the others to use.
+	// Those whose time is most predictable go first; the others use what is left.
 	slices.SortStableFunc(finalists, func(a, b candidate) int {
 		return cmp.Compare(btoi(a.Learner != onePass), btoi(b.Learner != onePass))
 	})
@@ -82,17 +82,17 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	before := a.report.Heats[len(a.report.Heats)-1]
 	heat, err := a.heat("finalists", able, 0, min(a.until(finalsEnd), a.share(finalsShare)), []int{rows})
 	if err != nil {
-		return best, a.ctx.Err() // the best stays what it is
+		return best, a.ctx.Err() // the best candidate does not change
 	}
 	if at < 0 || len(heat.Racers[at].Runs) == 0 {
-		// All are judged by the same rows.
+		// All are judged on the same rows.
 		if heat.Racers[heat.Winner].Loss() >= before.Racers[before.Winner].Loss() {
 			a.why("%s was better on fewer rows than those that got done in the last race", trial.Describe(best.Config))
 			return best, nil
 		}
 	}
 	if w := able[heat.Winner]; w.Learner == onePass && a.report.Facts.Task == "classify" {
-		// Its squared error depends on how well rows far from any border are met.
+		// Its squared error depends on how well rows far from any boundary are fitted.
 		for i, r := range heat.Racers {
 			if last, ok := r.Last(); ok && able[i].Learner != onePass && r.Dropped == "" && last.Gap <= last.Noise {
 				a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.Learner, r.Name,
@@ -111,7 +111,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// usual is what train.Fit would train; ok is false if that is for what is given to say.
+// usual is the default of train.Fit; ok is false if the given settings decide it.
 func (a *auto) usual() (candidate, bool) {
 	if a.Config.Kernel != "" || a.Config.Map != "" {
 		return candidate{}, false

@@ -11,21 +11,21 @@ import (
 	"mercer/trial"
 )
 
-// drawnRows is how many rows of large data candidates are tried on and judged by: a third of them
-// is held out. drawnBytes bounds what they take.
+// drawnRows is the number of rows of large data on which candidates are tried and judged: a third of them
+// is held out. drawnBytes bounds their memory.
 const (
 	drawnRows  = 24_000
 	drawnBytes = 1 << 29
 )
 
-// D of the candidates in the two heats: twice and as much as the rows of the first rungs would get
-// by default. Fewer would favour kernels that need few.
+// D of the candidates in the first two heats: twice, and as much as the rows of the first rungs would get
+// by default. Fewer would favour kernels that need few features.
 const (
 	firstFeatures  = 512
 	secondFeatures = 1024
 )
 
-// choose looks at the data and races the candidates.
+// choose surveys the data and races the candidates.
 func (a *auto) choose() error {
 	a.say("looks at the data")
 	rows := drawnRows
@@ -84,14 +84,14 @@ func (a *auto) choose() error {
 	return a.ctx.Err()
 }
 
-// has says that there is time before a share of the budget is spent.
+// has says whether there is time before a share of the budget is spent.
 func (a *auto) has(end float64) bool {
 	return a.Budget <= 0 || (a.now().Sub(a.start)-a.lent).Seconds() < end*a.Budget.Seconds()
 }
 
-// lend lets the heats end later by what the training is not expected to need of its half of the
-// budget: by the slowest of the candidates so far, if it were the one, with as many features as all
-// rows may have, and twice that to be safe. Of large data that is nothing.
+// lend extends the heats by what the training is not expected to need of its half of the
+// budget. The estimate is the slowest of the candidates so far, with as many features as all
+// rows may have, times two to be safe. On large data nothing is left to lend.
 func (a *auto) lend(candidates []candidate, r *trial.RaceResult) {
 	need, known := 0.0, false
 	for i := range r.Racers {
@@ -115,13 +115,13 @@ func (a *auto) lend(candidates []candidate, r *trial.RaceResult) {
 	}
 }
 
-// heatFeatures are features in a heat that has so many at most, trained on so many rows: not many more than
-// rows, and an even number, as maps whose features are pairs of a cos and a sin take no other.
+// heatFeatures is the number of features in a heat that has at most the given number, trained on the given number of
+// rows: not many more than rows, and an even number, because maps whose features are pairs of cos and sin need that.
 func heatFeatures(most, rows int) int {
 	return min(most, max(leastFeatures, rows)) &^ 1
 }
 
-// heat races candidates, with so many features where it is for Train to say.
+// heat races candidates, with the given number of features if Train chooses it.
 func (a *auto) heat(what string, candidates []candidate, features int, budget time.Duration, rungs []int) (*trial.RaceResult, error) {
 	configs, names := make([]train.Config, len(candidates)), make([]string, len(candidates))
 	for i, c := range candidates {

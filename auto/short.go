@@ -12,8 +12,8 @@ import (
 	"mercer/trial"
 )
 
-// shorten trains on as many of the drawn rows as there is time for. If that is not more than the
-// last heat's winner was trained on, or does not get done either, it is that one's model.
+// shorten trains on as many of the drawn rows as there is time for. If that is no more than the
+// last heat's winner was trained on, or does not finish either, it returns the winner's model.
 func (a *auto) shorten(prediction *cost.Prediction) (*model.Model, *train.Report, error) {
 	n, won := a.report.Facts.Rows, a.won
 	if won == nil {
@@ -73,7 +73,7 @@ func (a *auto) shorten(prediction *cost.Prediction) (*model.Model, *train.Report
 	return short(won.Model, won.Report, won.Rows)
 }
 
-// spentOn is how many seconds the training of the race's winner took.
+// spentOn is the number of seconds that the training of the race's winner took.
 func (a *auto) spentOn(won *trial.Trained) float64 {
 	if won.Report == nil {
 		return 0
@@ -81,7 +81,7 @@ func (a *auto) spentOn(won *trial.Trained) float64 {
 	return won.Report.Read + won.Report.Map + won.Report.Solve
 }
 
-// niceBudget is the least of some round numbers of seconds that none of the given is above.
+// niceBudget is the smallest of some round numbers of seconds that is no smaller than any of the given ones.
 func niceBudget(seconds ...float64) float64 {
 	least := slices.Max(seconds)
 	for _, s := range []float64{1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 900, 1200, 1800, 2700, 3600} {
@@ -92,7 +92,7 @@ func niceBudget(seconds ...float64) float64 {
 	return 3600 * math.Ceil(least/3600)
 }
 
-// budgetText is a number of seconds as a duration is given: 30s, 5m, 2h.
+// budgetText formats a number of seconds as a duration such as 30s, 5m, 2h.
 func budgetText(seconds float64) string {
 	switch {
 	case seconds < 60:

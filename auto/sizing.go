@@ -10,11 +10,11 @@ import (
 	"mercer/trial"
 )
 
-// usualMost is the most features that are taken, however large the budget is.
+// usualMost is the largest number of features, however large the budget.
 const usualMost = 8192
 
-// features are the numbers of features that are tried, largest first. More than half as many
-// as rows tell nothing new.
+// features lists the numbers of features that are tried, largest first. More than half the number
+// of rows brings nothing new.
 func (a *auto) features() (all []int) {
 	for d := usualMost; d >= leastFeatures; d /= 2 {
 		for _, d := range []int{d, d * 3 / 4} {
@@ -26,7 +26,7 @@ func (a *auto) features() (all []int) {
 	return all
 }
 
-// known are the trainings of a configuration in the races, those with most features last.
+// known returns the trainings of a configuration in the races, those with most features last.
 func (a *auto) known(c train.Config) (trials []trial.Timing) {
 	c.Features, c.Task = a.Config.Features, a.sample.Task
 	name := trial.Describe(c)
@@ -48,10 +48,10 @@ func (a *auto) known(c train.Config) (trials []trial.Timing) {
 	return trials
 }
 
-// affordable predicts the cost of a configuration, and finds the largest D for whose predicted time
-// and memory there is room, 0 if there is none. Of a configuration whose features are fixed
-// D is what they are. Where there is no time to predict anything the cost is nil. A quick
-// prediction is from what is known of the races, if anything is.
+// affordable predicts the cost of a configuration, and finds the largest D whose predicted time
+// and memory fit, 0 if there is none. For a configuration with a fixed number of features
+// D is that number. The cost is nil if there is no time to predict anything. A quick
+// prediction relies on the races, if they have anything.
 func (a *auto) affordable(c train.Config, quick bool) (*cost.Prediction, int, error) {
 	a.say("predicts the cost of %s", trial.Describe(c))
 	ctx, opt := a.ctx, cost.Options{Memory: a.Training.Memory, Now: a.clock, Known: a.known(c), Fit: a.costFit}
@@ -116,7 +116,7 @@ func (a *auto) affordable(c train.Config, quick bool) (*cost.Prediction, int, er
 	return prediction, 0, nil
 }
 
-// plan is that of a configuration for n rows.
+// plan is the plan of a configuration for n rows.
 func (a *auto) plan(c train.Config, n int) (*train.Plan, error) {
 	return train.NewPlan(a.ctx, a.sample.Train(0, a.sample.TrainRows()), n, c, train.Options{Memory: a.Training.Memory})
 }

@@ -15,12 +15,12 @@ import (
 	"mercer/trial"
 )
 
-// Of the time that is left, useShare may be predicted for the training: predictions are good to a
+// useShare is the part of the remaining time that a training may be predicted to take: predictions are good to a
 // factor of two at worst.
 const useShare = 0.7
 
-// A map has leastFeatures at least. Where a learner that goes through rows many times has room for
-// fewer than heldLearner, one of statistics is looked at.
+// leastFeatures is the smallest number of features of a map. If a learner that rereads its rows has room for
+// fewer than heldLearner, one of statistics is considered.
 const (
 	leastFeatures = 256
 	heldLearner   = 1024
@@ -29,7 +29,7 @@ const (
 // overrun is the share of the budget by which the last training may exceed it.
 const overrun = 0.1
 
-// trainFirst makes one small training of a candidate where the budget had no time for a race.
+// trainFirst makes one small training of a candidate if the budget had no time for a race.
 func (a *auto) trainFirst(c candidate) error {
 	rows := min(1000, a.sample.TrainRows())
 	a.report.Config = c.Config
@@ -58,8 +58,8 @@ func (a *auto) trainFirst(c candidate) error {
 	return nil
 }
 
-// train trains the chosen configuration on all rows, with as many features as the budget has room
-// for, and if it has room for none on fewer rows.
+// train trains the chosen configuration on all rows, with as many features as the budget
+// allows, or on fewer rows if it allows none.
 func (a *auto) train() (*model.Model, *train.Report, error) {
 	c := &a.report.Config
 	if a.Budget <= 0 {
@@ -73,7 +73,7 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	onePass := train.OnePass().Name()
 	if other := *c; d < heldLearner && prediction != nil && (d == 0 || !prediction.Plan.Fixed && a.rivals(onePass)) &&
 		unset(a.Config.Learner) && c.Learner != onePass && a.report.Facts.Rows > 2*d {
-		// Statistics take less time a row than many passes over rows.
+		// Statistics take less time per row than many passes over rows.
 		other.Learner, other.C = onePass, 0
 		if other.Check() == nil {
 			prediction2, d2, err := a.affordable(other, false)
@@ -116,8 +116,8 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	if !a.late(err) {
 		return m, report, err
 	}
-	// A training that takes longer than predicted is given up while there is time for one with
-	// fewer features, or of fewer rows.
+	// A training that takes longer than predicted is abandoned while there is time for one with
+	// fewer features or fewer rows.
 	if factor := 1.2 * prediction.WithFeatures(less) / max(prediction.Seconds, 1e-9); sized && less < d &&
 		factor*a.spent.Seconds() <= a.last().Seconds() {
 		a.why("that took longer than predicted, so that it was given up for D = %s", units.Count(less))
@@ -134,8 +134,8 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	return a.shorten(prediction)
 }
 
-// grow trains with more features as long as what the last training took leaves time for it, up to
-// those that a training gets by default.
+// grow trains with more features as long as the duration of the last training leaves time for it, up to
+// the default number of features.
 func (a *auto) grow(m *model.Model, report *train.Report, prediction *cost.Prediction, usual int) (*model.Model, *train.Report, error) {
 	c := &a.report.Config
 	for _, d := range a.features() {
@@ -157,7 +157,7 @@ func (a *auto) grow(m *model.Model, report *train.Report, prediction *cost.Predi
 			if a.ctx.Err() != nil {
 				return nil, nil, a.ctx.Err()
 			}
-			return m, report, nil // what there is, is not lost
+			return m, report, nil // what has been trained is kept
 		}
 		a.why("that took %s, which left time for D = %s", units.Roughly(took), units.Count(d))
 		m, report = larger, with
@@ -174,12 +174,12 @@ func (a *auto) last() time.Duration {
 	return max(a.left(), 0) + time.Duration(overrun*float64(a.Budget))
 }
 
-// late says that a training failed because its time was over, and not because the caller ended it.
+// late says whether a training failed because its time was up, and not because the caller cancelled it.
 func (a *auto) late(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) && a.ctx.Err() == nil
 }
 
-// whole trains the chosen configuration on all rows, and gives up after so much time.
+// whole trains the chosen configuration on all rows, and gives up after the given time.
 func (a *auto) whole(limit time.Duration) (*model.Model, *train.Report, error) {
 	a.say("trains %s on all rows", trial.Describe(a.report.Config))
 	began := a.now()
@@ -188,7 +188,7 @@ func (a *auto) whole(limit time.Duration) (*model.Model, *train.Report, error) {
 	return m, report, err
 }
 
-// within trains, and gives up after so much time.
+// within trains, and gives up after the given time.
 func (a *auto) within(src dataset.Source, cfg train.Config, limit time.Duration) (*model.Model, *train.Report, error) {
 	ctx := a.ctx
 	if a.clock == nil {
@@ -199,7 +199,7 @@ func (a *auto) within(src dataset.Source, cfg train.Config, limit time.Duration)
 	return a.fit(ctx, src, cfg, a.Training)
 }
 
-// rivals says that a learner was not dropped for a larger loss.
+// rivals says whether a learner was not dropped for a larger loss.
 func (a *auto) rivals(learner string) bool {
 	for _, h := range a.report.Heats {
 		for _, r := range h.Racers {

@@ -7,8 +7,8 @@ import (
 	"mercer/train"
 )
 
-// Describe is a configuration in a few words, to tell candidates apart: kernel, its parameters,
-// learner and what else is not automatic.
+// Describe describes a configuration in a few words that distinguish candidates: kernel, its parameters,
+// learner and everything else that is not automatic.
 func Describe(c train.Config) string {
 	parts := []string{c.KernelName()}
 	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }

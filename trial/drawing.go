@@ -16,24 +16,24 @@ import (
 	"mercer/matrix"
 )
 
-// Draw draws up to n rows of a source, which it reads once. task is that of train.Config; seed
-// alone chooses the rows, whatever batches they come in.
+// Draw draws up to n rows of a source, which it reads once. task is that of train.Config. seed
+// alone decides which rows are drawn, however they are batched.
 func Draw(ctx context.Context, src dataset.Source, n int, task string, seed uint64) (*Sample, error) {
 	return drawFrom(ctx, src, n, 0, task, seed)
 }
 
-// Of a source of fewer than wholeFactor times the rows that are wanted all are read: counting is
-// quick, and shares are of what was read ahead, which is much of a small file.
+// If the source has fewer than wholeFactor times the rows wanted, all are read: counting is
+// quick, and the share read so far includes read-ahead, which is much of a small file.
 const wholeFactor = 8
 
 // DrawFirst draws its rows from the first rows of a source, and reads no more of it than it
-// must. How many rows the source has is estimated by the share of it that these are; Summary
+// must. The number of rows of the source is estimated from the share that these make up; Summary
 // describes these.
 func DrawFirst(ctx context.Context, src dataset.Source, n int, task string, seed uint64) (*Sample, error) {
 	return drawFrom(ctx, src, n, n, task, seed)
 }
 
-// drawFrom draws n rows of the first of a source, 0 meaning all.
+// drawFrom draws n rows from the first rows of a source, where first = 0 means all.
 func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string, seed uint64) (*Sample, error) {
 	t := &tee{Source: src, most: max(n, 2), first: first, seed: seed}
 	sum, err := dataset.Survey(ctx, t, dataset.SurveyOptions{Seed: seed})
@@ -42,12 +42,12 @@ func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string
 	}
 	all, guessed := t.seen, false
 	if first > 0 && !t.ended && t.share >= 1 {
-		return drawFrom(ctx, src, n, 0, task, seed) // all of a small file was read ahead
+		return drawFrom(ctx, src, n, 0, task, seed) // the whole of a small file was read ahead
 	}
 	if first > 0 && !t.ended && t.share > 0 && t.share < 1 {
 		rows, share := float64(t.seen), t.share
 		if t.share > t.firstShare {
-			// What was read ahead of the rows counts in both shares, and not in their difference.
+			// What was read ahead of the rows counts in both shares, but not in their difference.
 			rows, share = rows-float64(t.firstRows), share-t.firstShare
 		}
 		all, guessed = max(t.seen, int(rows/share+0.5)), true
@@ -69,23 +69,23 @@ func drawFrom(ctx context.Context, src dataset.Source, n, first int, task string
 	return s, nil
 }
 
-// tee is a source of which a sample is drawn while it is read: a uniform one, the rows whose numbers
-// have the smallest hashes, or those that are chosen.
+// tee is a source of which a sample is drawn while it is read: a uniform one, made of the rows whose numbers
+// have the smallest hashes, or given rows.
 type tee struct {
 	dataset.Source
-	chosen []int // numbers of rows, ascending, that are still to come
+	chosen []int // numbers of the rows still to come, ascending
 	most   int
-	first  int // rows that are read, 0 meaning all
+	first  int // rows to read, 0 meaning all
 	seed   uint64
 	limit  uint64
 	rows   []teeRow
 
-	seen       int     // rows that were read, and drawn from but for the end of the last batch
+	seen       int     // rows read; all but the end of the last batch were drawn from
 	share      float64 // of the source that was read
 	firstRows  int     // of the first batch, and the share after it
 	firstShare float64
 	ended      bool          // the source was read to its end
-	waited     time.Duration // for the source
+	waited     time.Duration // time spent waiting for the source
 
 	dense, texts, weighted bool // what the source's rows have
 	outputs                int
@@ -172,7 +172,7 @@ func (t *tee) add(b *matrix.Batch) {
 	}
 }
 
-// prune leaves the rows with the smallest hashes.
+// prune keeps the rows with the smallest hashes.
 func (t *tee) prune() {
 	slices.SortFunc(t.rows, func(a, b teeRow) int { return cmp.Or(cmp.Compare(a.hash, b.hash), a.number-b.number) })
 	if len(t.rows) > t.most {
@@ -181,7 +181,7 @@ func (t *tee) prune() {
 	}
 }
 
-// batch makes one batch of the drawn rows, in the order of the source, and tells their numbers.
+// batch makes one batch of the drawn rows, in the order of the source, and returns their numbers.
 func (t *tee) batch(sum *dataset.Summary) (*matrix.Batch, []int) {
 	slices.SortFunc(t.rows, func(a, b teeRow) int { return a.number - b.number })
 	b := &matrix.Batch{Outputs: t.outputs}
@@ -211,7 +211,7 @@ func (t *tee) batch(sum *dataset.Summary) (*matrix.Batch, []int) {
 	return b, from
 }
 
-// sample makes a sample of the drawn rows, which are not divided yet.
+// sample makes a sample of the drawn rows, not divided yet.
 func (t *tee) sample(sum *dataset.Summary, task string) (*Sample, error) {
 	src := t.Source
 	s := &Sample{Summary: sum, source: src, rowsAll: t.seen, perRow: t.waited.Seconds() / float64(max(t.seen, 1))}
@@ -238,15 +238,16 @@ func (t *tee) sample(sum *dataset.Summary, task string) (*Sample, error) {
 		}
 	}
 	if len(s.strata) < 4 {
-		return nil, fmt.Errorf("%s: has %d rows; a race of candidates takes 4 at least, some to train on and some to judge by", src.Name(), len(s.strata))
+		return nil, fmt.Errorf("%s: has %d rows; a race of candidates takes 4 at least, some to train on and some to judge by",
+			src.Name(), len(s.strata))
 	}
 	return s, nil
 }
 
-// DrawFolds reads a source once and keeps the rows of the chosen numbers, which ascend, divided as
-// folds say, whose rows are places in chosen. Rows to judge by of the same cluster do not judge
-// independently of one another; clusters are those of the held rows of all folds, one after the
-// other, nil where all are independent.
+// DrawFolds reads a source once and keeps the rows of the chosen numbers, which ascend, divided into
+// folds whose row numbers are positions in chosen. The losses of held rows in the same cluster are not
+// independent; clusters are given for the held rows of all folds, one fold after the
+// other, nil if all are independent.
 func DrawFolds(ctx context.Context, src dataset.Source, chosen []int, folds []Fold, clusters []int, task string) (*Sample, error) {
 	t := &tee{Source: src, chosen: chosen}
 	sum, err := dataset.Survey(ctx, t, dataset.SurveyOptions{})

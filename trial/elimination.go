@@ -9,23 +9,23 @@ import (
 	"mercer/internal/units"
 )
 
-// How far, in standard errors, a candidate has to be behind to be dropped: at once on the first
-// rung, where a map that is better with more rows may still be behind; on later ones; and if it is
-// in the worse half of those that are left.
+// A candidate is dropped if it is this many standard errors behind: on the first
+// rung, where a map that is better with more rows may still be behind; on later ones; and in the
+// worse half of those that are left.
 const (
 	firstBehind = 3
 	laterBehind = 2
 	halfBehind  = 1.5
 )
 
-// UsualExponent is how the time of a training grows with its rows as long as nothing is known: D
-// grows with them too, up to a bound.
+// UsualExponent says how the time of a training grows with its rows as long as nothing is known: D
+// grows with them too, up to a limit.
 const UsualExponent = 1.5
 
-// Close says that the gap is no more than what a candidate is dropped for on a later rung.
+// Close says that the gap is small enough for a candidate to stay on a later rung.
 func (r Run) Close() bool { return r.Gap <= laterBehind*r.Noise }
 
-// compare fills in how far the candidates of a rung are behind its best, and sorts them, best
+// compare computes how far the candidates of a rung are behind its best, and sorts them, best
 // first.
 func (r *racing) compare(done []int) {
 	racers := r.result.Racers
@@ -47,7 +47,7 @@ func (r *racing) compare(done []int) {
 }
 
 // drop drops candidates that are behind for good; done is sorted, best first. It returns those
-// that are left.
+// that remain.
 func (r *racing) drop(done []int) (left []int) {
 	racers := r.result.Racers
 	for rank, c := range done {
@@ -62,7 +62,7 @@ func (r *racing) drop(done []int) (left []int) {
 		}
 		behind := last.Gap > needed*last.Noise && rank > 0
 		if len(runs) > 1 {
-			// Where the gap, narrowing as it did, is closed on the next rung, the candidate stays.
+			// If the gap is closing fast enough to vanish on the next rung, the candidate stays.
 			before := runs[len(runs)-2]
 			behind = behind && 2*last.Gap-before.Gap > last.Noise
 		}
@@ -76,7 +76,7 @@ func (r *racing) drop(done []int) (left []int) {
 	return left
 }
 
-// GapText is how far a run is behind the best of its rung, with the noise of that, in words.
+// GapText says how far a run is behind the best of its rung, with the noise.
 func (r *RaceResult) GapText(run Run, best Racer) string {
 	if r.Metric != "rmse" {
 		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), units.Count(run.Rows))
@@ -89,7 +89,7 @@ func (r *RaceResult) GapText(run Run, best Racer) string {
 	return fmt.Sprintf("%s ± %s %% of its squared error on %s rows", twoDigits(gap), twoDigits(noise), units.Count(run.Rows))
 }
 
-// twoDigits is a number with two digits before rounding to a whole one.
+// twoDigits formats a number with two digits, but does not round beyond whole numbers.
 func twoDigits(v float64) string {
 	if v >= 9.95 {
 		return fmt.Sprintf("%.0f", v)
@@ -97,8 +97,8 @@ func twoDigits(v float64) string {
 	return fmt.Sprintf("%.2g", v)
 }
 
-// affordable are as many of the candidates, best first, as there is time to train on that many
-// rows. The others are dropped.
+// affordable returns as many of the candidates, best first, as there is time to train on the given number of
+// rows. It drops the others.
 func (r *racing) affordable(alive []int, rows int) []int {
 	if r.Budget <= 0 {
 		return alive
@@ -115,14 +115,15 @@ func (r *racing) affordable(alive []int, rows int) []int {
 		}
 		for _, c := range alive[k:] {
 			last := r.result.Racers[c].Runs[len(r.result.Racers[c].Runs)-1]
-			r.result.Racers[c].Dropped = fmt.Sprintf("the time for this race has room for %d candidates on %s rows, and it is behind %s by %s", k, units.Count(rows), r.result.Racers[alive[0]].Name, r.result.GapText(last, r.result.Racers[alive[0]]))
+			r.result.Racers[c].Dropped = fmt.Sprintf("the time for this race has room for %d candidates on %s rows, and it is behind %s by %s",
+				k, units.Count(rows), r.result.Racers[alive[0]].Name, r.result.GapText(last, r.result.Racers[alive[0]]))
 		}
 		return alive[:k]
 	}
 	return alive
 }
 
-// predicted is how many seconds the candidate's next run is to take.
+// predicted is the expected number of seconds of the candidate's next run.
 func (r *Racer) predicted(rows int) float64 {
 	last := r.Runs[len(r.Runs)-1]
 	p := UsualExponent

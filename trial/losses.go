@@ -10,7 +10,7 @@ import (
 	"mercer/model"
 )
 
-// MeanError is the mean of numbers and its standard error.
+// MeanError returns the mean of numbers and its standard error.
 func MeanError(v []float64) (mean, se float64) {
 	for _, x := range v {
 		mean += x
@@ -26,8 +26,8 @@ func MeanError(v []float64) (mean, se float64) {
 	return mean, math.Sqrt(se / (n - 1) / n)
 }
 
-// clusterError is the mean of numbers and its standard error, where those of a cluster are not
-// independent of one another: that of the sums over clusters.
+// clusterError returns the mean of numbers and its standard error if those of a cluster are not
+// independent: the standard error of the sums over clusters.
 func clusterError(v []float64, clusters []int) (mean, se float64) {
 	mean, _ = MeanError(v)
 	sums := map[int]float64{}
@@ -45,7 +45,7 @@ func clusterError(v []float64, clusters []int) (mean, se float64) {
 	return mean, math.Sqrt(se*k/(k-1)) / float64(len(v))
 }
 
-// Losses are those of the rows of src, in its order: 0 or 1 for classes, the share of wrong
+// Losses returns the losses on the rows of src, in its order: 0 or 1 for classes, the share of wrong
 // labels for sets of them, the squared error summed over the outputs for numbers.
 func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64, error) {
 	var classes *dataset.Classes

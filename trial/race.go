@@ -19,39 +19,39 @@ import (
 // on the sample alone.
 type RaceOptions struct {
 	// Rungs are the growing numbers of rows that candidates are trained on; nil means 1000, 4000,
-	// 16,000 … up to all that the sample has to train on.
+	// 16,000 … up to all training rows of the sample.
 	Rungs []int
 
-	// Budget is the time that a race may take; 0 means no bound. Near it fewer candidates go on, those
+	// Budget is the time that a race may take; 0 means no limit. As it runs out fewer candidates go on, those
 	// with the best scores, and at its end the race is decided by what is known.
 	Budget time.Duration
 
-	// Memory is how many bytes a training may hold; 0 means no bound.
+	// Memory is the number of bytes that a training may hold; 0 means no limit.
 	Memory int64
 
-	// Progress, if not nil, is told before each training: the candidate's name, which of how many of
-	// its rung it is, and on how many rows.
+	// Progress, if not nil, is called before each training with the candidate's name, its position among the candidates
+	// of its rung, and the number of rows.
 	Progress func(name string, candidate, candidates, rows int)
 
-	// Lent, if not nil, is asked before a training what the race may take beyond Budget, by what
-	// is known so far.
+	// Lent, if not nil, is called before a training. It returns the time that the race may take beyond Budget, given
+	// what is known so far.
 	Lent func(r *RaceResult) time.Duration
 
-	// Fair gives each candidate of a rung no more time than its share of what is left.
+	// Fair gives each candidate of a rung no more than its share of the remaining time.
 	Fair bool
 
-	// Names are those of the candidates; nil means Describe's.
+	// Names are the names of the candidates; nil means those of Describe.
 	Names []string
 
-	// Now is the clock; nil means the real one, which also ends trainings that are under way.
+	// Now is the clock; nil means the real one, which also ends trainings under way.
 	Now func() time.Time
 
-	// Try trains a candidate on the first rows of a fold and judges it by the held-out ones; nil
+	// Try trains a candidate on the first rows of a fold and judges it on the held-out ones; nil
 	// means train.Fit and Losses.
 	Try func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error)
 }
 
-// Outcome is what a training in a race gave: the losses of the held-out rows, what it took, and
+// Outcome is the result of a training in a race: the losses on the held-out rows, the cost, and
 // the model.
 type Outcome struct {
 	Losses []float64
@@ -60,7 +60,7 @@ type Outcome struct {
 	Report *train.Report
 }
 
-// Trained is a model that is at hand, trained on some of the rows of a sample.
+// Trained is an existing model, trained on some of the rows of a sample.
 type Trained struct {
 	Model  *model.Model
 	Report *train.Report
@@ -68,16 +68,16 @@ type Trained struct {
 	Rows   int
 }
 
-// RaceResult is what a race of candidates found.
+// RaceResult is the result of a race of candidates.
 type RaceResult struct {
-	// Of says what raced, "" if that is for the caller to say.
+	// Of says what raced, "" if the caller knows.
 	Of string `json:"of,omitempty"`
 
-	// Metric is what scores are: "accuracy", "rmse", or "hamming" for labels of which a row may
-	// have any number, the share of wrong ones.
+	// Metric is the metric of the scores: "accuracy", "rmse", or for multiple labels per row
+	// "hamming", the share of wrong ones.
 	Metric string `json:"metric"`
 
-	// Held is the number of rows that candidates were judged by, Folds how often each was trained.
+	// Held is the number of rows on which candidates were judged, Folds how often each was trained.
 	Held  int `json:"held_rows"`
 	Folds int `json:"folds"`
 
@@ -94,19 +94,19 @@ type RaceResult struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Racer is a candidate and how it did.
+// Racer is a candidate and its results.
 type Racer struct {
 	Name   string       `json:"name"`
 	Config train.Config `json:"config"`
 
-	// Runs are its trainings, one a rung.
+	// Runs are its trainings, one per rung.
 	Runs []Run `json:"runs"`
 
-	// Dropped says why it left the race, "" for those that were in it at the end.
+	// Dropped says why it left the race, "" if it was still in it at the end.
 	Dropped string `json:"dropped,omitempty"`
 
-	loss []float64 // of the held-out rows on its last rung
-	last *Trained  // on it, without the rows of the first fold; the winner's alone is kept
+	loss []float64 // on the held-out rows on its last rung
+	last *Trained  // on that rung, without the rows of the first fold; kept for the winner only
 }
 
 // Run is a candidate on one rung.
@@ -115,17 +115,17 @@ type Run struct {
 	Score   float64 `json:"score"`
 	Seconds float64 `json:"seconds"`
 
-	// Gap is by how much its mean loss on the held-out rows is above that of the best on this
-	// rung, and Noise the standard error of that difference, which is one of pairs: both judged
-	// by the same rows. The loss is the error of classes, the squared error of numbers.
+	// Gap is the difference between its mean loss on the held-out rows and that of the best on this
+	// rung, and Noise the standard error of that difference, which is paired: both were judged
+	// on the same rows. The loss is the error for classes, the squared error for numbers.
 	Gap   float64 `json:"gap"`
 	Noise float64 `json:"noise"`
 
-	// Took is what the training took, the mean of the folds.
+	// Took is the cost of the training, the mean of the folds.
 	Took Timing `json:"-"`
 }
 
-// Last is the racer's run on the most rows; ok is false if it has none.
+// Last returns the racer's run on the most rows; ok is false if it has none.
 func (r *Racer) Last() (run Run, ok bool) {
 	if len(r.Runs) == 0 {
 		return Run{}, false
@@ -139,12 +139,12 @@ func (r *Racer) Loss() float64 {
 	return mean
 }
 
-// Model is that of the winner on its last rung, trained without the held-out rows of the first fold;
+// Model is the winner's model on its last rung, trained without the held-out rows of the first fold;
 // nil for all others.
 func (r *Racer) Model() *Trained { return r.last }
 
-// Ranking are the numbers of the candidates, the winner first: those trained on most rows
-// before others, and of as many rows by the loss.
+// Ranking returns the numbers of the candidates, the winner first: those trained on more rows
+// before others, and by loss for equal numbers of rows.
 func (r *RaceResult) Ranking() []int {
 	all := make([]int, len(r.Racers))
 	for i := range all {
@@ -165,13 +165,13 @@ func (r *RaceResult) Ranking() []int {
 }
 
 // Race races candidates by successive halving (Jamieson and Talwalkar 2016): all are trained on
-// few rows and judged by rows that none is trained on, and those that are left are trained on
-// more, nested rows. A candidate is dropped where its loss is above the best one's by more than
-// the noise of that difference, and is not about to catch up; by rank alone only where
+// few rows and judged on rows that none is trained on, and the survivors are trained on
+// more, nested rows. A candidate is dropped if its loss is above the best one's by more than
+// the noise of the difference, and it is not about to catch up; by rank alone only if
 // opt.Budget forces it.
 //
-// Each candidate has to be trainable; one that is not is dropped with its error, and if all are
-// Race fails. Without a budget the result depends on sample and candidates alone.
+// A candidate that cannot be trained is dropped with its error, and if none can be
+// trained Race fails. Without a budget the result depends on sample and candidates alone.
 func Race(ctx context.Context, s *Sample, candidates []train.Config, opt RaceOptions) (*RaceResult, error) {
 	if len(candidates) == 0 {
 		return nil, errors.New("a race takes one candidate at least")
@@ -209,10 +209,10 @@ type racing struct {
 	sample *Sample
 	result *RaceResult
 	start  time.Time
-	real   bool // so is the clock
+	real   bool // the clock is the real one
 }
 
-// limit is when the race is over, from its start.
+// limit is the time from its start at which the race is over.
 func (r *racing) limit() time.Duration {
 	if r.Lent == nil {
 		return r.Budget
@@ -225,7 +225,7 @@ func (r *racing) spent() string {
 	return fmt.Sprintf("the time for this race, %.2g s, was over", r.limit().Seconds())
 }
 
-// rungs are the numbers of rows, not more than there are.
+// rungs returns the numbers of rows, none larger than the number available.
 func (r *racing) rungs() []int {
 	most := r.sample.TrainRows()
 	if len(r.Rungs) == 0 {
@@ -233,7 +233,7 @@ func (r *racing) rungs() []int {
 		for n := 1000; n < most; n *= 4 {
 			all = append(all, n)
 		}
-		// A last rung that is hardly larger than the one before tells nothing new.
+		// A last rung that is hardly larger than the one before brings nothing new.
 		if k := len(all); k > 0 && 2*all[k-1] > most {
 			all = all[:k-1]
 		}
@@ -311,13 +311,13 @@ func (r *racing) run(ctx context.Context) error {
 	return r.decide(alive)
 }
 
-// ErrSpent is the error of a race that had no time for a single training.
+// ErrSpent is the error of a race without time for a single training.
 var ErrSpent = errors.New("the budget is spent")
 
 var errShare = errors.New("the candidate's share of the budget is spent")
 
-// within is attempt, in a fair race with no more time than the share of a candidate of so many
-// that are left.
+// within is attempt, but in a fair race it takes no more time than the share of one of the given number of
+// remaining candidates.
 func (r *racing) within(c *Racer, rows, candidates int) error {
 	if !r.Fair || r.Budget <= 0 || candidates == 1 {
 		return r.attempt(c, rows)
@@ -337,7 +337,7 @@ func (r *racing) within(c *Racer, rows, candidates int) error {
 // attempt trains and judges a candidate on every fold.
 func (r *racing) attempt(c *Racer, rows int) error {
 	start, ctx := r.Now(), r.ctx
-	if r.real && r.Budget > 0 { // a training that is under way ends with the race
+	if r.real && r.Budget > 0 { // a training under way ends with the race
 		limited, cancel := context.WithTimeout(ctx, r.limit()-start.Sub(r.start))
 		defer cancel()
 		ctx = limited
@@ -386,7 +386,7 @@ func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg train
 	return Outcome{loss, TimingOf(rows, d, report), m, report}, err
 }
 
-// decide names the winner: of those that were left, the one with the least loss on most rows.
+// decide names the winner: among those that remain, the one with the least loss on the most rows.
 func (r *racing) decide(alive []int) error {
 	res := r.result
 	best := -1
@@ -423,7 +423,7 @@ func (r *racing) decide(alive []int) error {
 	return fmt.Errorf("%s: no candidate can be trained: %s", r.sample.Name(), res.Racers[0].Dropped)
 }
 
-// better says that a candidate has been trained on more rows than another, or on as many and
+// better says whether a candidate has been trained on more rows than another, or on as many
 // with less loss.
 func (r *Racer) better(than *Racer) bool {
 	a, b := r.Runs[len(r.Runs)-1], than.Runs[len(than.Runs)-1]

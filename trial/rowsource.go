@@ -8,7 +8,7 @@ import (
 	"mercer/matrix"
 )
 
-// rowSource is a source of some rows of a batch, which it copies.
+// rowSource is a source of copies of some rows of a batch.
 type rowSource struct {
 	name   string
 	schema dataset.Schema
@@ -33,7 +33,7 @@ type rowReader struct {
 	row int
 }
 
-// batchRows is how many rows a batch of a sample has.
+// batchRows is the number of rows in a batch of a sample.
 const batchRows = 4096
 
 func (r *rowReader) Next() (*matrix.Batch, error) {

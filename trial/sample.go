@@ -11,50 +11,50 @@ import (
 	"mercer/matrix"
 )
 
-// Sample holds rows of a source, drawn at random, for trials on few rows: Some of them to
-// train on, in an order of which every beginning is a sample too, and others to judge by, which
-// are never trained on. Where labels are classes, each beginning has them in the shares of the
-// whole, and at least one row of each that was drawn before any has more.
+// Sample holds rows of a source, drawn at random, for trials on few rows: some to
+// train on, ordered so that every prefix is a sample too, and others to judge by, which
+// are never trained on. If labels are classes, each prefix has them in the same shares as the
+// whole, and at least one row of each class that was drawn before it has two of any.
 //
-// Memory: 4·d bytes a dense row, 8 a value of a sparse one.
+// Memory: 4·d bytes per dense row, 8 per value of a sparse one.
 type Sample struct {
 	// Summary describes the whole source.
 	Summary *dataset.Summary
 
-	// Task is what the labels are: "classify", "regress" or "multilabel".
+	// Task is the kind of labels: "classify", "regress" or "multilabel".
 	Task string
 
-	// Folds is how often a trial is repeated, with other rows held out: 1, or a few where there
-	// are so few rows that all have to be judged by.
+	// Folds is how often a trial is repeated with other rows held out: 1, or a few if there
+	// are so few rows that all have to judge.
 	Folds int
 
 	source  dataset.Source
 	rowsAll int     // of the source
 	guessed bool    // rowsAll is an estimate
-	perRow  float64 // seconds that the source was waited for, a row
+	perRow  float64 // seconds spent waiting for the source, per row
 
 	rows   *matrix.Batch
-	from   []int // of each drawn row its number in the source
+	from   []int // the number of each drawn row in the source
 	strata []int // the class of each drawn row, or 0
 	folds  []Fold
 
-	// clusters are of the held rows of all folds one after the other: those of the same number do not
-	// judge independently of one another. nil: all do.
+	// clusters are of the held rows of all folds, one fold after the other: the losses of rows with the same number are
+	// not independent. nil: all are independent.
 	clusters []int
 }
 
-// Fold is one division of the drawn rows, which have the numbers from 0 in the order of the source.
+// Fold is one division of the drawn rows, which are numbered from 0 in the order of the source.
 type Fold struct {
-	// Train are the rows to train on, those of the smallest training first; Held those to judge by,
+	// Train are the rows to train on, those of the smallest training first; Held those that judge,
 	// in the order of the source.
 	Train, Held []int
 
-	// Ends are the numbers of rows, ascending, at which a beginning of Train may end, nil being all.
+	// Ends are the numbers of rows, ascending, at which a prefix of Train may end; nil means all.
 	Ends []int
 }
 
-// A sample of fewer rows than FewRows is divided SmallFolds times, so that all its rows are
-// judged by; of others a third is held out, MostHeld at most.
+// A sample of fewer rows than FewRows is divided SmallFolds times, so that all its rows
+// judge; of larger ones a third is held out, at most MostHeld.
 const (
 	FewRows    = 6000
 	SmallFolds = 5
@@ -64,23 +64,23 @@ const (
 // Rows is the number of rows of the source.
 func (s *Sample) Rows() int { return s.rowsAll }
 
-// Guessed says that Rows is an estimate by the share of the source that was read.
+// Guessed says that Rows is an estimate from the share of the source that was read.
 func (s *Sample) Guessed() bool { return s.guessed }
 
 // Name is that of the source.
 func (s *Sample) Name() string { return s.source.Name() }
 
-// Clusters are those of the held rows of all folds, one after the other: rows of the same cluster do not
-// judge independently of one another. nil means that all do.
+// Clusters are those of the held rows of all folds, one fold after the other: the losses of rows in the same
+// cluster are not independent. nil means that all are.
 func (s *Sample) Clusters() []int { return s.clusters }
 
-// SecondsPerRow is how long the source was waited for, a row.
+// SecondsPerRow is the time spent waiting for the source, per row.
 func (s *Sample) SecondsPerRow() float64 { return s.perRow }
 
 // Drawn are the drawn rows, in the order of the source.
 func (s *Sample) Drawn() *matrix.Batch { return s.rows }
 
-// Bytes is what the drawn rows take.
+// Bytes is the memory of the drawn rows.
 func (s *Sample) Bytes() int64 {
 	if x := s.rows.X.CSR; x != nil {
 		return 8 * int64(x.NNZ())
@@ -88,14 +88,14 @@ func (s *Sample) Bytes() int64 {
 	return 4 * int64(s.rows.X.Len()) * int64(s.rows.X.Dim())
 }
 
-// OfRows is the sample taken as one of a source of so many rows.
+// OfRows is the sample treated as one of a source with the given number of rows.
 func (s *Sample) OfRows(n int) *Sample {
 	again := *s
 	again.rowsAll, again.guessed = n, false
 	return &again
 }
 
-// InMemory is the sample taken as one of a source of so many rows that are read already.
+// InMemory is the sample treated as one of a source with the given number of rows that are already in memory.
 func (s *Sample) InMemory(n int) *Sample {
 	again := s.OfRows(n)
 	again.perRow = 0
@@ -110,10 +110,10 @@ func (s *Sample) Redivided(seed uint64) *Sample {
 	return &again
 }
 
-// divide divides the rows into those to train on and those to judge by, which are a third, or of
-// several folds each once. Within a stratum rows
-// stand in a random order; the r-th of m has the place r/m in the order of all, so that every
-// beginning has the shares of the whole.
+// divide divides the rows into those to train on and those that judge: a third of them, or with
+// several folds each row once. Within a stratum rows
+// are in random order; the r-th of m is placed at r/m in the order of all, so that every
+// prefix has the shares of the whole.
 func (s *Sample) divide(strata []int, seed uint64, folds int) {
 	n := len(strata)
 	byStratum := map[int][]int{}
@@ -135,7 +135,7 @@ func (s *Sample) divide(strata []int, seed uint64, folds int) {
 	for fold := range s.Folds {
 		place := make(map[int]float64, n)
 		var f Fold
-		held := 0 // rows of the strata before, so that small ones do not all miss the same fold
+		held := 0 // rows of earlier strata, so that small ones do not all miss the same fold
 		for _, c := range slices.Sorted(maps.Keys(byStratum)) {
 			rows := byStratum[c]
 			kept := 0
@@ -144,7 +144,7 @@ func (s *Sample) divide(strata []int, seed uint64, folds int) {
 					f.Held = append(f.Held, i)
 					continue
 				}
-				// The first of a class comes before all others' second, and then by its share.
+				// The first of a class comes before the second of any other, and then by its share.
 				place[i] = float64(kept) / float64(len(rows))
 				if kept > 0 {
 					place[i]++
@@ -171,7 +171,7 @@ func (s *Sample) TrainRows() int {
 	return n
 }
 
-// HeldRows is the number of rows that a candidate is judged by, those of all folds together.
+// HeldRows is the number of rows on which a candidate is judged, over all folds.
 func (s *Sample) HeldRows() int {
 	n := 0
 	for _, f := range s.folds {
@@ -180,8 +180,8 @@ func (s *Sample) HeldRows() int {
 	return n
 }
 
-// Train is a source of the first n rows to train on of a fold, in the order of the source
-// they are from. Of a sample of groups it is the first groups, as many as have n rows at most.
+// Train is a source of the first n training rows of a fold, in the order of the source
+// they come from. If the sample has groups it is the first groups, as many as have at most n rows.
 func (s *Sample) Train(fold, n int) dataset.Source {
 	f := s.folds[fold]
 	if f.Ends != nil {
@@ -193,7 +193,7 @@ func (s *Sample) Train(fold, n int) dataset.Source {
 	return s.part(rows)
 }
 
-// Held is a source of the rows of a fold to judge by.
+// Held is a source of the rows of a fold that judge.
 func (s *Sample) Held(fold int) dataset.Source { return s.part(s.folds[fold].Held) }
 
 // All is a source of all drawn rows.

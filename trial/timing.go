@@ -4,7 +4,7 @@ import (
 	"mercer/train"
 )
 
-// Timing is what a training on few rows took: n rows, D features, and seconds.
+// Timing is the time of a training on few rows: n rows, D features, and seconds.
 type Timing struct {
 	Rows     int     `json:"rows"`
 	Features int     `json:"features"`
@@ -12,14 +12,14 @@ type Timing struct {
 	Map      float64 `json:"map_seconds"`
 	Solve    float64 `json:"solve_seconds"`
 
-	// Collect is the part of Solve that added rows to statistics, where that is known.
+	// Collect is the part of Solve that added rows to statistics, if known.
 	Collect float64 `json:"collect_seconds,omitempty"`
 
-	// Choose is the part of Solve that chose C, of learners that go through rows.
+	// Choose is the part of Solve that chose C, for learners that go through rows.
 	Choose float64 `json:"choose_seconds,omitempty"`
 }
 
-// TimingOf is what a report tells of a training.
+// TimingOf extracts the timing from the report of a training.
 func TimingOf(rows, features int, r *train.Report) Timing {
 	t := Timing{Rows: rows, Features: features, Read: r.Read, Map: r.Map, Solve: r.Solve, Collect: r.Collect}
 	if r.Collect == 0 {
