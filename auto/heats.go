@@ -18,8 +18,8 @@ const (
 	drawnBytes = 1 << 29
 )
 
-// D of the candidates in the first two heats: twice, and as much as the rows of the first rungs would get
-// by default. Fewer would favour kernels that need few features.
+// D of the candidates in the first two heats: twice the default for 1,000 rows, and the default for 4,000 rows.
+// Fewer would favour kernels that need few features.
 const (
 	firstFeatures  = 512
 	secondFeatures = 1024

@@ -1,6 +1,6 @@
-// Package cost tells what a training will take before it begins: seconds, bytes, and how much more rows
+// Package cost predicts what a training will take before it begins: seconds, bytes, and how much more rows
 // or features would help.
 //
-// Memory is by the learners' own formulas (train.Plan). Seconds are extrapolated from trainings on few
+// Memory follows from the learners' own formulas (train.Plan). Seconds are extrapolated from trainings on few
 // rows by the laws of their stages.
 package cost

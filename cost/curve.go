@@ -27,17 +27,17 @@ type CurveOptions struct {
 	// powers of four from 64 to that of the training, and an empty list none.
 	Features []int
 
-	// Seeds is how many times each point is trained, on other rows and with other maps; 0
+	// Seeds is the number of trainings per point, with different rows and maps; 0
 	// means 3.
 	Seeds int
 
-	// Memory is how many bytes a training may hold; 0 means no bound.
+	// Memory is the number of bytes that a training may hold; 0 means no limit.
 	Memory int64
 
-	// Progress, if not nil, is told before each training which of how many it is.
+	// Progress, if not nil, is called before each training with its number and the total.
 	Progress func(training, trainings, rows int)
 
-	// Forecast, if not nil, is told what is to be expected before the first training, by small ones, if
+	// Forecast, if not nil, is called before the first training with what to expect, estimated by small trainings, if
 	// that is ForecastFrom seconds or more.
 	Forecast     func(Forecast)
 	ForecastFrom float64
@@ -48,12 +48,12 @@ type CurveOptions struct {
 
 // Curve is how the error of a training depends on its rows and on its features.
 type Curve struct {
-	// Metric is what errors are: "error" of classes, "rmse" of numbers, "hamming" of label sets.
+	// Metric is the metric of the errors: "error" for classes, "rmse" for numbers, "hamming" for label sets.
 	Metric string       `json:"metric"`
 	Config train.Config `json:"config"`
 
-	// SourceRows is the number of rows that there are, Held that of rows of each seed that
-	// errors on test rows are measured on, Seeds the number of trainings a point.
+	// SourceRows is the number of rows of the source, Held the number of rows per seed on which
+	// test errors are measured, Seeds the number of trainings per point.
 	SourceRows int `json:"source_rows"`
 	Held       int `json:"held_rows"`
 	Seeds      int `json:"seeds"`
@@ -62,22 +62,22 @@ type Curve struct {
 	ByRows     []CurvePoint `json:"by_rows"`
 	ByFeatures []CurvePoint `json:"by_features,omitempty"`
 
-	// RowsLaw and FeaturesLaw are the laws of the test error, nil where there are fewer than four
+	// RowsLaw and FeaturesLaw are the laws of the test error, nil if there are fewer than four
 	// points. Extrapolated are values of the first beyond the points.
 	RowsLaw      *Law           `json:"rows_law,omitempty"`
 	FeaturesLaw  *Law           `json:"features_law,omitempty"`
 	Extrapolated []Extrapolated `json:"extrapolated,omitempty"`
 
-	// Forecast is what CurveOptions.Forecast was told, nil if nothing.
+	// Forecast is the forecast passed to CurveOptions.Forecast, nil if there was none.
 	Forecast *Forecast `json:"forecast,omitempty"`
 
-	// Seconds are about SecondsFactor·n^SecondsExponent; both are 0 of fewer than three points.
+	// Seconds are about SecondsFactor·n^SecondsExponent; both are 0 with fewer than three points.
 	SecondsFactor   float64 `json:"seconds_factor"`
 	SecondsExponent float64 `json:"seconds_exponent"`
 }
 
-// CurvePoint is a point of a curve: means over the seeds, and standard deviations. Bytes is what a
-// training of it holds beside the data that are read, by its plan.
+// CurvePoint is a point of a curve: means over the seeds, and standard deviations. Bytes is the memory that
+// its training holds besides the data that are read, by its plan.
 type CurvePoint struct {
 	Rows     int `json:"rows"`
 	Features int `json:"features"`
@@ -90,8 +90,8 @@ type CurvePoint struct {
 	Bytes   int64   `json:"bytes"`
 }
 
-// Extrapolated is what is to be expected beyond what was measured: the error and the seconds by the
-// laws, the bytes by the plan of a training on so many rows with the features of the points.
+// Extrapolated is what to expect beyond the measured points: the error and the seconds by the
+// laws, the bytes by the plan of a training on that many rows with the features of the points.
 type Extrapolated struct {
 	Rows    int     `json:"rows"`
 	Test    float64 `json:"test"`
@@ -99,10 +99,10 @@ type Extrapolated struct {
 	Bytes   int64   `json:"bytes"`
 }
 
-// LearningCurve trains cfg on growing, nested numbers of the rows of a sample, and on the most of
-// them with growing numbers of features, several times with other rows and other seeds, and
-// fits the laws of errors and seconds. The points with growing rows all have the features that a
-// training on the most rows has.
+// LearningCurve trains cfg on growing, nested subsets of the rows of a sample, and on the largest of
+// them with growing numbers of features, several times with different rows and seeds, and
+// fits the laws of errors and seconds. The points with growing rows all have the number of features of a
+// training on the most rows.
 func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt CurveOptions) (*Curve, error) {
 	if opt.now == nil {
 		opt.now = time.Now
@@ -147,7 +147,7 @@ func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt C
 	w.all = opt.Seeds * (len(rows) + len(features))
 	c := &Curve{Metric: map[string]string{"classify": "error", "multilabel": "hamming", "regress": "rmse"}[s.Task], Config: cfg,
 		SourceRows: s.Rows(), Held: w.samples[0].HeldRows(), Seeds: opt.Seeds}
-	d := 0 // the features that all points have
+	d := 0 // the number of features of all points
 	if !plan.Fixed && !plan.Exact {
 		d = plan.Features
 	}
@@ -186,7 +186,7 @@ func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt C
 	return c, nil
 }
 
-// curveRows are the numbers of rows of the points.
+// curveRows returns the numbers of rows of the points.
 func curveRows(asked []int, most int, name string) ([]int, error) {
 	if len(asked) > 0 {
 		rows := slices.Compact(slices.Sorted(slices.Values(asked)))
@@ -215,7 +215,7 @@ type curveWork struct {
 	done, all int
 }
 
-// config is the configuration of a point, whose features may be 0, meaning as the configuration says.
+// config is the configuration of a point; features may be 0, meaning that the configuration decides.
 func (w *curveWork) config(p *CurvePoint) train.Config {
 	cfg := w.cfg
 	if p.Features > 0 {
@@ -224,7 +224,7 @@ func (w *curveWork) config(p *CurvePoint) train.Config {
 	return cfg
 }
 
-// plan finds out how many bytes a training of a point holds, which may have more rows than there are.
+// plan finds the memory of the training of a point, which may have more rows than the sample.
 func (w *curveWork) plan(p *CurvePoint) error {
 	s := w.samples[0]
 	plan, err := train.NewPlan(w.ctx, s.Train(0, min(p.Rows, s.TrainRows())), p.Rows, w.config(p), train.Options{Memory: w.Memory})
@@ -234,7 +234,7 @@ func (w *curveWork) plan(p *CurvePoint) error {
 	return err
 }
 
-// forecast is what is to be expected of the points, nil if they are done soon or if it cannot be told.
+// forecast is what to expect of the points, nil if they take little time or cannot be forecast.
 func (w *curveWork) forecast(points []CurvePoint) *Forecast {
 	if w.Forecast == nil {
 		return nil
@@ -278,7 +278,7 @@ func (w *curveWork) point(p *CurvePoint) error {
 		}
 		cfg := asked
 		cfg.Seed = max(cfg.Seed, 1) + uint64(i)
-		runtime.GC() // what the training before held
+		runtime.GC() // collect what the last training held
 		start := w.now()
 		m, _, err := w.fit(w.ctx, s.Train(0, n), cfg, train.Options{Memory: w.Memory})
 		if err != nil {
@@ -306,7 +306,7 @@ func (w *curveWork) point(p *CurvePoint) error {
 	return nil
 }
 
-// meanDeviation is the mean of numbers and their standard deviation, 0 of one.
+// meanDeviation returns the mean of numbers and their standard deviation, 0 for a single number.
 func meanDeviation(v []float64) (mean, sd float64) {
 	mean, se := trial.MeanError(v)
 	return mean, se * math.Sqrt(float64(len(v)))

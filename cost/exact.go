@@ -10,30 +10,30 @@ import (
 	"mercer/trial"
 )
 
-// ExactPrediction is what an exact kernel machine would have needed for all rows of a sample.
+// ExactPrediction is the predicted cost of an exact kernel machine on all rows of a sample's source.
 type ExactPrediction struct {
 	// Rows is n; Bytes is the size of its Gram matrix, 4·n².
 	Rows  int     `json:"rows"`
 	Bytes float64 `json:"gram_bytes"`
 
 	// Seconds is extrapolated to n rows as c·n^Exponent from Trials, which are trainings of an
-	// exact support vector machine. It takes it that C and γ are known: a search for them
-	// takes so much a point.
+	// exact support vector machine. C and γ are assumed to be known: a search for them
+	// takes as long for every point.
 	Seconds  float64        `json:"seconds_extrapolated"`
 	Exponent float64        `json:"exponent"`
 	Trials   []trial.Timing `json:"trials"`
 }
 
-// PredictExact extrapolates what an exact support vector machine of the rbf kernel needs for as many
-// rows as the source of the sample has, from trainings on growing subsamples that take about so
-// many seconds together.
+// PredictExact extrapolates the cost of an exact support vector machine of the rbf kernel on as many
+// rows as the source of the sample has, from trainings on growing subsamples that together take about
+// the given number of seconds.
 func PredictExact(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*ExactPrediction, error) {
 	n := s.Rows()
 	g := &ExactPrediction{Rows: n, Bytes: 4 * float64(n) * float64(n)}
 	exact := train.Config{Task: s.Task, Learner: train.ExactSVM().Name(), Kernel: kernel.RBF.Name(), Gamma: cfg.Gamma, Scale: cfg.Scale,
 		C: 10, Seed: cfg.Seed}
 	if cfg.KernelName() != exact.Kernel {
-		exact.Gamma = "" // that of another kernel says nothing of this one's
+		exact.Gamma = "" // γ of another kernel says nothing about this one's
 	}
 	if s.Task == "multilabel" {
 		return nil, errors.New("an exact support vector machine predicts one class, or one number")

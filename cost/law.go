@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Law is an error a + b·n^-c: a is what more rows do not help against.
+// Law is an error a + b·n^-c: a is the part that more rows do not reduce.
 type Law struct {
 	A float64 `json:"a"`
 	B float64 `json:"b"`
 	C float64 `json:"c"`
 
-	// Misfit is the root of the mean squared distance of the points from it.
+	// Misfit is the root mean squared distance of the points from the law.
 	Misfit float64 `json:"misfit"`
 }
 
@@ -27,10 +27,10 @@ func (c *Curve) fit(all int) {
 		n, t = append(n, float64(p.Rows)), append(t, p.Seconds)
 	}
 	if len(n) < 3 {
-		return // no law of rows either
+		return // no law for rows either
 	}
 	c.SecondsFactor, c.SecondsExponent = powerLaw(n, t)
-	if c.SecondsExponent < 0 { // milliseconds, of which most are chance
+	if c.SecondsExponent < 0 { // milliseconds, which are mostly noise
 		c.SecondsFactor, c.SecondsExponent = slices.Max(t), 0
 	}
 	if c.RowsLaw == nil {
@@ -46,8 +46,8 @@ func (c *Curve) fit(all int) {
 }
 
 // fitLaw fits a + b·n^-c with a, b ≥ 0 and c in (0, 2] to the test errors of at least four points
-// by weighted least squares: for each c of a fine grid a and b follow. The weights are of
-// the points' standard errors, which are taken for no smaller than a hundredth of the error.
+// by weighted least squares: for each c of a fine grid, a and b follow. The weights come from
+// the points' standard errors, taken as at least a hundredth of the error.
 func fitLaw(points []CurvePoint, seeds int, size func(CurvePoint) float64) *Law {
 	if len(points) < 4 {
 		return nil

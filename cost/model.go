@@ -8,19 +8,19 @@ import (
 	"mercer/trial"
 )
 
-// solveExponent is how the time to solve for statistics of D features grows with D.
+// solveExponent says how the time to solve for statistics of D features grows with D.
 const solveExponent = 2.5
 
-// chooseRows is from how many rows on the choice of C takes no longer: learn.ChooseC fits
-// two thirds of them, 4,096 at most.
+// chooseRows is the number of rows beyond which choosing C takes no longer: learn.ChooseC fits
+// two thirds of them, at most 4,096.
 const chooseRows = 6144
 
-// costModel predicts seconds of the stages of a training.
+// costModel predicts the seconds of the stages of a training.
 type costModel struct {
-	read, each float64 // seconds a row, and a row and feature to map
+	read, each float64 // seconds per row, and per row and feature to map
 	solve      func(n, d int) float64
 
-	// exponent is p of the rows, where it is from the trials.
+	// exponent is the p of the rows, if it comes from the trials.
 	exponent float64
 }
 
@@ -31,12 +31,12 @@ func newCostModel(plan *train.Plan, trials []trial.Timing) *costModel {
 	m.each = leastRatio(trials, func(t trial.Timing) (float64, float64) { return float64(t.Rows) * float64(t.Features), t.Map })
 	nd2 := func(n, d int) float64 { return float64(n) * float64(d) * float64(d) }
 	// Factorising takes D³ operations, but in this range their speed grows with D: from D = 512 to
-	// 4096 the time was measured to grow like D^2.2 to D^2.5.
+	// 4096 the measured time grew like D^2.2 to D^2.5.
 	solving := func(n, d int) float64 { return math.Pow(float64(d), solveExponent) }
 	if plan.Statistics {
 		a, b := leastPair(trials, nd2, solving)
 		if wide := widest(trials); wide[0].Collect > 0 {
-			// More features are faster, for each of their products.
+			// With more features each of their products is faster.
 			a = leastRatio(wide, func(t trial.Timing) (float64, float64) { return nd2(t.Rows, t.Features), t.Collect })
 			b = leastRatio(wide, func(t trial.Timing) (float64, float64) { return solving(t.Rows, t.Features), t.Solve - t.Collect })
 		}
@@ -44,7 +44,7 @@ func newCostModel(plan *train.Plan, trials []trial.Timing) *costModel {
 		m.exponent = 1
 		return m
 	}
-	// Of the trials with the features of the first.
+	// Use the trials with as many features as the first.
 	var n, t []float64
 	for _, x := range trials {
 		if x.Features == trials[0].Features || plan.Fixed {
@@ -56,7 +56,7 @@ func newCostModel(plan *train.Plan, trials []trial.Timing) *costModel {
 		low, high, byFeatures = 1, 3, 0
 	}
 	_, p := powerLaw(n, t)
-	// Times of few rows are uncertain: what grows eightfold is trusted, what grows less in part.
+	// Times on few rows are uncertain: eightfold growth is trusted, less growth only in part.
 	usual := (low + high) / 2
 	trust := min(math.Log2(slices.Max(n)/slices.Min(n))/3, 1)
 	if plan.Exact {
@@ -73,7 +73,7 @@ func newCostModel(plan *train.Plan, trials []trial.Timing) *costModel {
 	return m
 }
 
-// widest are the trials with the most features.
+// widest returns the trials with the most features.
 func widest(trials []trial.Timing) (wide []trial.Timing) {
 	for _, t := range trials {
 		if wide != nil && t.Features > wide[0].Features {
@@ -86,13 +86,13 @@ func widest(trials []trial.Timing) (wide []trial.Timing) {
 	return wide
 }
 
-// seconds are those of reading, mapping and solving n rows of d features.
+// seconds returns the seconds of reading, mapping and solving n rows of d features.
 func (m *costModel) seconds(n, d int) (read, mapping, solve float64) {
 	return m.read * float64(n), m.each * float64(n) * float64(d), m.solve(n, d)
 }
 
-// weight of a trial in a fit: errors count relative to the time it took, and of larger
-// trials, which are more like the training, more.
+// weight of a trial in a fit: errors are relative to the time it took, and larger
+// trials, which resemble the training more, count more.
 func weight(t trial.Timing, seconds float64) float64 {
 	return float64(t.Rows) * float64(t.Features) / max(seconds*seconds, 1e-12)
 }
@@ -112,7 +112,7 @@ func leastRatio(trials []trial.Timing, of func(t trial.Timing) (work, seconds fl
 	return ab / aa
 }
 
-// leastPair are a, b ≥ 0 of solving in a·f + b·g seconds with the least squared relative error.
+// leastPair returns a, b ≥ 0 of a·f + b·g seconds for solving, with the least squared relative error.
 func leastPair(trials []trial.Timing, f, g func(n, d int) float64) (a, b float64) {
 	var ff, fg, gg, ft, gt float64
 	for _, t := range trials {
@@ -132,8 +132,8 @@ func leastPair(trials []trial.Timing, f, g func(n, d int) float64) (a, b float64
 	return 0, gt / gg
 }
 
-// powerLaw fits t = c·n^p by least squares of logarithms; numbers that are not positive do not
-// count. Of fewer than two different n it takes p = 1.
+// powerLaw fits t = c·n^p by least squares of logarithms; numbers that are not positive are
+// ignored. With fewer than two different n it sets p = 1.
 func powerLaw(n, t []float64) (c, p float64) {
 	var x, y []float64
 	for i := range n {

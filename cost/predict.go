@@ -13,14 +13,14 @@ import (
 	"mercer/trial"
 )
 
-// Prediction is what a training is predicted to take.
+// Prediction is the predicted cost of a training.
 type Prediction struct {
-	// Rows is n, the number of rows; RowsGuessed says that it is an estimate by the share of the
+	// Rows is n, the number of rows; RowsGuessed says that it is an estimate from the share of the
 	// source that was read.
 	Rows        int  `json:"rows"`
 	RowsGuessed bool `json:"rows_guessed,omitempty"`
 
-	// Plan says what the training would do, and its Bytes what it would hold.
+	// Plan says what the training would do, and its Bytes how much memory it would hold.
 	Plan *train.Plan `json:"plan"`
 
 	// Read, Map and Solve are seconds as in train.Report, Seconds their sum.
@@ -29,7 +29,7 @@ type Prediction struct {
 	Solve   float64 `json:"solve_seconds"`
 	Seconds float64 `json:"seconds"`
 
-	// Trials are the small trainings that this is from.
+	// Trials are the small trainings that the prediction is based on.
 	Trials []trial.Timing `json:"trials"`
 
 	model *costModel
@@ -37,22 +37,22 @@ type Prediction struct {
 
 // Options say how a cost is predicted.
 type Options struct {
-	// Memory is how many bytes the training may hold; 0 means no bound.
+	// Memory is the number of bytes that the training may hold; 0 means no limit.
 	Memory int64
 
-	// Seconds is about how long the trials may take, twice that where they need many features; 0 means 3.
+	// Seconds is about how long the trials may take, twice that if they need many features; 0 means 3.
 	Seconds float64
 
-	// Known are trials that have been made already; Quick makes no others if there are any.
+	// Known are existing trials; Quick makes no others if there are any.
 	Known []trial.Timing
 	Quick bool
 
-	// Now is the clock, and Fit makes a trial; nil means the real one, and train.Fit.
+	// Now is the clock, and Fit runs a trial; nil means the real clock, and train.Fit.
 	Now func() time.Time
 	Fit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error)
 }
 
-// filled has defaults for what was not given.
+// filled fills in the defaults.
 func (o Options) filled() Options {
 	o.Seconds = cmp.Or(o.Seconds, 3)
 	if o.Now == nil {
@@ -67,14 +67,14 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Predict predicts the time and the memory that the training of cfg takes on as many rows as
+// Predict predicts the time and the memory of training cfg on as many rows as
 // the source of the sample has, by trials on a few of them.
 //
-// Memory is by the learners' own formulas. Time is the sum of stages: reading and mapping, which
-// grow like n and n·D; and solving. For statistics that is a·n·D² + b·D^2.5 with a and b from the
-// trials, of the most features where they tell both apart. For learners that go through rows it is
+// Memory follows from the learners' own formulas. Time is the sum of the stages: reading and mapping, which
+// grow like n and n·D; and solving. For statistics, solving takes a·n·D² + b·D^2.5 with a and b from the
+// trials, those with the most features if they can tell both apart. For learners that go through rows it takes
 // c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them;
-// for those that take the kernel itself c·n^p with p ∈ [1, 3].
+// for those that use the kernel itself c·n^p with p ∈ [1, 3].
 func Predict(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*Prediction, error) {
 	opt = opt.filled()
 	cfg.Task = s.Task
@@ -87,7 +87,7 @@ func Predict(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options
 	if c.Trials, err = trials(ctx, s, plan, opt); err != nil {
 		return nil, err
 	}
-	runtime.GC() // what the trials held is not counted into what follows
+	runtime.GC() // memory of the trials is not counted in what follows
 	c.model = newCostModel(plan, c.Trials)
 	c.Read, c.Map, c.Solve = c.model.seconds(n, plan.Features)
 	c.Read += readSeconds(s, n, cfg)
@@ -95,11 +95,11 @@ func Predict(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options
 	return c, nil
 }
 
-// slowest is how many operations a second any machine does.
+// slowest is the number of operations per second that any machine can do.
 const slowest = 4e9
 
-// Short says that the training of cfg on all rows of the source of a sample takes fewer than so many
-// seconds, without a trial: by a generous count of its operations. Where it is false the
+// Short says whether the training of cfg on all rows of a sample's source takes less than the given number of
+// seconds, without a trial: by a generous count of its operations. If it is false the
 // training may still be short.
 func Short(ctx context.Context, s *trial.Sample, cfg train.Config, memory int64, seconds float64) (bool, error) {
 	cfg.Task = s.Task
@@ -120,15 +120,15 @@ func Short(ctx context.Context, s *trial.Sample, cfg train.Config, memory int64,
 	return work < seconds*slowest, nil
 }
 
-// WithFeatures is the predicted number of seconds with d features in place of those of the plan.
+// WithFeatures is the predicted number of seconds with d features instead of those of the plan.
 func (c *Prediction) WithFeatures(d int) float64 {
 	old, oldMap, oldSolve := c.model.seconds(c.Rows, c.Plan.Features)
 	read, mapping, solve := c.model.seconds(c.Rows, d)
 	return c.Seconds - old - oldMap - oldSolve + read + mapping + solve
 }
 
-// readSeconds is how long the source is waited for in a training on n rows, by what that took
-// while the sample was drawn: it is read once to survey it and once to train, and once more to
+// readSeconds is the time spent waiting for the source in a training on n rows, from the time
+// it took to draw the sample: the source is read once to survey it and once to train, and once more to
 // choose λ by leave-one-out.
 func readSeconds(s *trial.Sample, n int, cfg train.Config) float64 {
 	passes := 2.0
@@ -138,11 +138,11 @@ func readSeconds(s *trial.Sample, n int, cfg train.Config) float64 {
 	return passes * s.SecondsPerRow() * float64(n)
 }
 
-// Stages are the seconds of reading, mapping and solving n rows of d features, without those that
-// the source is waited for.
+// Stages returns the seconds of reading, mapping and solving n rows of d features, without the time spent
+// waiting for the source.
 func (c *Prediction) Stages(n, d int) (read, mapping, solve float64) { return c.model.seconds(n, d) }
 
-// Resize makes the prediction one of d features, as the plan has them.
+// Resize changes the prediction to d features, as in the plan.
 func (c *Prediction) Resize(plan *train.Plan, d int) {
 	oldMap, oldSolve := c.Map, c.Solve
 	_, c.Map, c.Solve = c.model.seconds(c.Rows, d)
@@ -150,7 +150,7 @@ func (c *Prediction) Resize(plan *train.Plan, d int) {
 	c.Plan = plan
 }
 
-// Text is the cost in a line, as of "about 3 min and 1.2 GB for 10,000,000 rows".
+// Text is the cost in one line, such as "about 3 min and 1.2 GB for 10,000,000 rows".
 func (c *Prediction) Text() string {
 	return fmt.Sprintf("about %s and %s for %s rows", units.Roughly(c.Seconds), units.Bytes(c.Plan.Bytes), units.Count(c.Rows))
 }

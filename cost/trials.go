@@ -15,7 +15,7 @@ const (
 	trialFeatures = 512
 )
 
-// trials trains on few rows: at first on trialRows, then on twice as many until half of the time
+// trials trains on few rows: first on trialRows, then on twice as many until half of the time
 // is used up, and then with twice as many features, up to those of the training.
 func trials(ctx context.Context, s *trial.Sample, plan *train.Plan, opt Options) ([]trial.Timing, error) {
 	most := s.TrainRows()
@@ -44,7 +44,7 @@ func trials(ctx context.Context, s *trial.Sample, plan *train.Plan, opt Options)
 	}
 	grown := false
 	if len(all) > 0 {
-		// What may not have been tried is how the time grows with rows.
+		// How the time grows with the rows may not have been tried yet.
 		d = all[0].Features
 		few, many := all[0].Rows, all[0].Rows
 		for _, t := range all {
@@ -71,16 +71,17 @@ func trials(ctx context.Context, s *trial.Sample, plan *train.Plan, opt Options)
 	for _, t := range all {
 		rows, d = max(rows, t.Rows), max(d, t.Features)
 	}
-	// Features are doubled on the rows of the largest trial, or as many as there are of them.
+	// Features are doubled on the rows of the largest trial, or on 2·D of them (but at least trialRows) if that is less.
 	for d < plan.Features && !plan.Fixed {
 		d = min(2*d, plan.Features)
 		if err := once(min(rows, max(2*d, trialRows)), d); err != nil {
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return nil, err
 			}
-			break // more than the memory, or the time, has room for
+			break // beyond the memory or the time
 		}
-		// The next takes four to eight times as long. It is worth twice the time: errors in what depends on D alone count most.
+		// The next takes four to eight times as long, and may use twice the time: errors in the part that depends on
+		// D alone matter most.
 		last := all[len(all)-1]
 		if spent := opt.Now().Sub(start).Seconds(); spent+4*(last.Map+last.Solve) > 2*opt.Seconds {
 			break
