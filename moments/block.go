@@ -45,7 +45,7 @@ func (s *Stats) flush() {
 	s.rows += n
 }
 
-// addTargets adds the gathered targets and leaves w(y-shift) in their place, and the weights behind.
+// addTargets adds the gathered targets, leaving w(y-shift) in their place and the weights after them.
 func (s *Stats) addTargets(n int) {
 	if s.shiftY == nil {
 		s.shiftY = s.firstTargets(n)
@@ -72,7 +72,7 @@ func (s *Stats) addTargets(n int) {
 	}
 }
 
-// subtract takes the shift from the gathered rows, where that was not done as they came.
+// subtract subtracts the shift from the gathered rows, unless that was done when they were added.
 func (s *Stats) subtract(n int) {
 	each := func(row func(i int)) {
 		vec.Parallel(n, gathered, func(lo, hi int) {
@@ -155,7 +155,7 @@ func (s *Stats) weigh(n int) {
 	})
 }
 
-// firstMean is the plain mean of the n gathered rows, rounded to float32.
+// firstMean is the unweighted mean of the n gathered rows, rounded to float32.
 func (s *Stats) firstMean(n int) []float64 {
 	m := make([]float64, s.d)
 	for i := range n {
@@ -167,7 +167,7 @@ func (s *Stats) firstMean(n int) []float64 {
 	return m
 }
 
-// firstTargets is the plain mean of the gathered targets, nil if there are none.
+// firstTargets is the unweighted mean of the gathered targets, nil if there are none.
 func (s *Stats) firstTargets(n int) []float64 {
 	m, count := make([]float64, s.k), 0
 	for i := range n {
@@ -188,7 +188,7 @@ func (s *Stats) firstTargets(n int) []float64 {
 	return m
 }
 
-// move changes the shifts to z and y, y nil if no row has targets. With e = z - shift and
+// move changes the shifts to z and y; y is nil if no row has targets. With e = z - shift and
 // sum' = sum - We,
 //
 //	Σw(z-shift-e)(z-shift-e)ᵀ = H - sum·eᵀ - e·sum'ᵀ,
@@ -248,7 +248,7 @@ func (s *Stats) center() {
 	}
 	s.move(z, y)
 	s.narrow = nil
-	// What rounding left of the sums is as far from the mean as float64 can tell.
+	// The rounding error left in the sums is the deviation from the mean that float64 cannot resolve.
 	clear(s.sumZ)
 	clear(s.sumY)
 	s.centred = true

@@ -33,22 +33,22 @@ const (
 	fileVersion = 1
 )
 
-// File is what a file of statistics holds.
+// File is the content of a file of statistics.
 type File struct {
-	// Pipeline is a JSON object that says what made the features and targets. Statistics add
-	// up only if their pipelines are the same.
+	// Pipeline is a JSON object that describes how the features and targets were made. Statistics can be
+	// added only if their pipelines are the same.
 	Pipeline json.RawMessage
 
 	// Tensors are the arrays that belong to the pipeline; their names may not begin with
 	// "moments.".
 	Tensors map[string]*safetensors.Tensor
 
-	// Parts are statistics of disjoint sets of rows, all of the same sizes: one, or several
-	// of which some are to be held out while others are fitted.
+	// Parts are statistics of disjoint sets of rows, all of the same sizes: one part, or several
+	// of which some can be held out while the others are fitted.
 	Parts []*Stats
 }
 
-// part is how the metadata describe a part.
+// part describes a part in the metadata.
 type part struct {
 	D        int     `json:"d"`
 	K        int     `json:"k"`
@@ -59,10 +59,10 @@ type part struct {
 	Blank    bool    `json:"blank,omitempty"` // there were rows without targets
 }
 
-// prefix is what the names of tensors of statistics begin with.
+// prefix begins the names of tensors of statistics.
 const prefix = "moments."
 
-// Write writes the file. Beside the statistics it takes 4·D² bytes for each part.
+// Write writes the file. Besides the statistics it needs 4·D² bytes for each part.
 func (f *File) Write(w io.Writer) error {
 	tensors := maps.Clone(f.Tensors)
 	if tensors == nil {
@@ -98,8 +98,8 @@ func (f *File) Write(w io.Writer) error {
 	}, tensors)
 }
 
-// ReadFile reads a file of size bytes and checks it. Nothing is allocated that size does not
-// cover several times over.
+// ReadFile reads a file of size bytes and checks it. It allocates nothing larger than a small multiple
+// of size.
 func ReadFile(r io.Reader, size int64) (*File, error) {
 	meta, tensors, err := safetensors.Read(r, size)
 	if err != nil {
@@ -145,7 +145,7 @@ func ReadFile(r io.Reader, size int64) (*File, error) {
 	return f, nil
 }
 
-// restore makes the statistics of a part of its tensors, which it takes out of the map.
+// restore makes the statistics of a part from its tensors, which it removes from the map.
 func (p part) restore(tensors map[string]*safetensors.Tensor, prefix string) (*Stats, error) {
 	const most = 1 << 24 // D²·8 bytes fit into an int
 	if p.D < 1 || p.K < 1 || p.D > most || p.K > most {
@@ -177,7 +177,7 @@ func (p part) restore(tensors map[string]*safetensors.Tensor, prefix string) (*S
 		}
 		return nil
 	}
-	// The tensors that have to be there vouch for the sizes.
+	// The required tensors limit the sizes.
 	h := take("h", p.D*(p.D+1)/2)
 	v, yy := take("v", p.D, p.K), take("yy", p.K)
 	z, y := take("mean_z", p.D), take("mean_y", p.K)
@@ -217,8 +217,8 @@ func (p part) restore(tensors map[string]*safetensors.Tensor, prefix string) (*S
 	return s, nil
 }
 
-// Merge adds the statistics of o, part by part if both have as many parts, else as one part.
-// It fails if they are of another pipeline, and says where it differs.
+// Merge adds the statistics of o, part by part if both have equally many parts, otherwise as one part.
+// It fails if their pipelines differ, and says where.
 func (f *File) Merge(o *File) error {
 	if err := f.Same(o); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (f *File) Merge(o *File) error {
 	return nil
 }
 
-// Join makes one part of all.
+// Join merges all parts into one.
 func (f *File) Join() {
 	for _, s := range f.Parts[1:] {
 		f.Parts[0].Merge(s)
@@ -241,7 +241,7 @@ func (f *File) Join() {
 	f.Parts = f.Parts[:1]
 }
 
-// Same fails where the pipeline of o is another one.
+// Same fails if the pipeline of o is a different one.
 func (f *File) Same(o *File) error {
 	if !bytes.Equal(f.Pipeline, o.Pipeline) {
 		var a, b any
@@ -274,7 +274,7 @@ func (f *File) Same(o *File) error {
 	return nil
 }
 
-// firstDifference finds where two JSON values differ, first in the order of names.
+// firstDifference finds the first difference between two JSON values, in the order of names.
 func firstDifference(place string, a, b any) (where, x, y string, differ bool) {
 	text := func(v any) string {
 		t, _ := json.Marshal(v)

@@ -1,6 +1,6 @@
-// Package moments collects what one pass over rows can tell a linear learner: the weighted
+// Package moments collects in one pass over rows what a linear learner needs to know: the weighted
 // first and second moments of features and targets. Ridge regression, principal components
-// and everything else that follows from them needs no second look at the rows.
+// and everything else that follows from them does not need to read the rows again.
 package moments
 
 import (
@@ -19,8 +19,8 @@ type Moments struct {
 	MeanZ []float64 // D: z̄
 	H     []float64 // D×D, upper triangle: Σw(z-z̄)(z-z̄)ᵀ
 
-	// Of the rows with targets, which usually are all: their number without those of weight
-	// 0, Σw, the means of z and y, and the products around them.
+	// For the rows with targets, usually all: the number of those with nonzero
+	// weight, Σw, the means of z and y, and the products around them.
 	Used     int
 	Labelled float64
 	MeanL    []float64 // D
@@ -28,11 +28,11 @@ type Moments struct {
 	V        []float64 // D×K: Σw(z-z̄)(y-ȳ)ᵀ
 	YY       []float64 // K: Σw(y-ȳ)²
 
-	// Noise is how far elements of H may be off by rounding, in parts of √(H_ii·H_jj).
+	// Noise is the possible rounding error of elements of H, as a fraction of √(H_ii·H_jj).
 	Noise float64
 }
 
-// Moments are the moments of all rows so far. They share the memory of s and are valid until
+// Moments returns the moments of all rows so far. They share the memory of s and are valid until
 // rows are added to it or it is merged into.
 func (s *Stats) Moments() *Moments {
 	s.center()
@@ -60,10 +60,10 @@ func (s *Stats) Moments() *Moments {
 	return m
 }
 
-// Merge adds the rows of o, which has the same sizes and is left as it is but for being
-// centred, by the formulas of Chan, Golub and LeVeque (1979): centred moments add up, plus
-// the outer product of the difference of the means. But for rounding it does not matter in
-// which order and in which groups statistics are merged.
+// Merge adds the rows of o, which has the same sizes and is centred but otherwise left
+// unchanged, by the formulas of Chan, Golub and LeVeque (1979): centred moments add up, plus
+// the outer product of the difference of the means. Except for rounding, the order and grouping
+// in which statistics are merged do not matter.
 func (s *Stats) Merge(o *Stats) {
 	if s.d != o.d || s.k != o.k {
 		panic(fmt.Sprintf("moments: Merge of %d×%d into %d×%d", o.d, o.k, s.d, s.k))
@@ -110,7 +110,7 @@ func (s *Stats) Merge(o *Stats) {
 	}
 }
 
-// weights are what two parts weigh in a whole: the second's share, and the factor
+// weights are the weights of two parts in the whole: the second's share, and the factor
 // ab/(a+b) of the product of differences between their means.
 type weights struct{ share, product float64 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // Project returns the statistics of the same rows in k other features, u·(z - origin) for the
-// rows of u, k×D: H becomes uHuᵀ, V becomes uV and z̄ becomes u(z̄ - origin), without another
-// look at the rows. That takes D²k multiply-adds and memory for D·k numbers.
+// rows of u, k×D: H becomes uHuᵀ, V becomes uV and z̄ becomes u(z̄ - origin), without reading
+// the rows again. That takes D²k multiply-adds and memory for D·k numbers.
 func (s *Stats) Project(k int, u, origin []float64) *Stats {
 	if len(u) != k*s.d || len(origin) != s.d {
 		panic(fmt.Sprintf("moments: Project of %d features to %d by %d numbers, around %d", s.d, k, len(u), len(origin)))

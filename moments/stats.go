@@ -7,25 +7,25 @@ import (
 	"mercer/matrix"
 )
 
-// statsBlock is how many rows are gathered before they are multiplied. It is part of the
-// result's bits: sums have the same order however the rows arrive.
+// statsBlock is the number of rows that are gathered before they are multiplied. It affects the
+// bits of the result: sums have the same order however the rows arrive.
 const statsBlock = 1024
 
-// atOnce is with how many targets features are multiplied at a time, which kernels take together.
+// atOnce is the number of targets that features are multiplied with at a time, which the kernels process together.
 const atOnce = 12
 
-// narrowFrom is from how many features on the products of a block are summed in float32, in
+// narrowFrom is the number of features from which on the products of a block are summed in float32, in
 // half the time. The error that this adds to an element of h is about 3·10⁻⁷ of it, a few
-// times what the rounding of the features to float32 has done already.
+// times what rounding the features to float32 has already added.
 const narrowFrom = 512
 
 // Stats are the moments of weighted pairs (z, y), z of D features and y of K targets: all
-// that ridge regression needs to know of the rows. They are collected in one pass, and
-// merging two of them is addition. Rows without targets add to the moments of z alone.
+// that ridge regression needs to know about the rows. They are collected in one pass, and
+// merging two of them is addition. Rows without targets add to the moments of z only.
 //
 // Products of features are summed around a fixed shift, the mean of the first block, so that
-// nothing cancels where the mean is large. From D = 512 on, all sums are of differences z-shift
-// in float32. Memory: 8·(D² + D·K) + 4096·D bytes, and 8192·D more for D < 512, beside some
+// nothing cancels if the mean is large. From D = 512 on, all sums are of differences z-shift
+// in float32. Memory: 8·(D² + D·K) + 4096·D bytes, and 8192·D more for D < 512, plus some
 // vectors.
 type Stats struct {
 	d, k int
@@ -33,7 +33,7 @@ type Stats struct {
 	rows   int
 	weight float64 // Σw
 
-	// Of the rows with targets: how many have a weight above 0, and Σw.
+	// For the rows with targets: the number with a weight above 0, and Σw.
 	used     int
 	labelled float64
 
@@ -47,7 +47,7 @@ type Stats struct {
 
 	rough bool // products were summed in float32, if in more features than these
 
-	// The block that is being gathered.
+	// The block being gathered.
 	held  int
 	z     []float32 // statsBlock×D
 	y     []float64 // statsBlock×(K+2): targets, the weight, and the weight of rows with targets or 0
@@ -72,7 +72,7 @@ func New(d, k int) *Stats {
 	return s
 }
 
-// gather makes the memory of the block, which statistics that only are merged do without.
+// gather allocates the block; statistics that are only merged do without it.
 func (s *Stats) gather() {
 	s.z, s.y = make([]float32, statsBlock*s.d), make([]float64, statsBlock*(s.k+2))
 	s.w, s.blank = make([]float64, statsBlock), make([]bool, statsBlock)
@@ -114,7 +114,7 @@ func (s *Stats) Add(z *matrix.Dense, y []float64, w []float64) {
 	}
 }
 
-// AddSome is Add for the rows of z that are listed, by their numbers in z, y and w.
+// AddSome is Add for the listed rows of z, given by their numbers in z, y and w.
 func (s *Stats) AddSome(rows []int, z *matrix.Dense, y, w []float64) {
 	for len(rows) > 0 {
 		n := min(len(rows), s.room())
@@ -135,8 +135,8 @@ func (s *Stats) AddSome(rows []int, z *matrix.Dense, y, w []float64) {
 	}
 }
 
-// AddRow is Add for one row; y is nil for a row without targets, which counts for the mean
-// and the products of features alone.
+// AddRow is Add for one row; y is nil for a row without targets, which counts only for the mean
+// and the products of features.
 func (s *Stats) AddRow(z []float32, y []float64, w float64) {
 	s.room()
 	s.put(0, z)
@@ -144,10 +144,10 @@ func (s *Stats) AddRow(z []float32, y []float64, w float64) {
 	s.take(1)
 }
 
-// gathered is how many rows a goroutine takes at a time.
+// gathered is the number of rows that a goroutine takes at a time.
 const gathered = 32
 
-// room is how many rows fit into the block; there is always some.
+// room is the number of rows that fit into the block; it is never 0.
 func (s *Stats) room() int {
 	if s.z == nil {
 		s.gather()
@@ -155,7 +155,7 @@ func (s *Stats) room() int {
 	return statsBlock - s.held
 }
 
-// put makes z the i-th row behind those that are gathered.
+// put writes z as the i-th row after the gathered ones.
 func (s *Stats) put(i int, z []float32) {
 	row := s.z[(s.held+i)*s.d : (s.held+i+1)*s.d]
 	copy(row, z)
@@ -164,17 +164,17 @@ func (s *Stats) put(i int, z []float32) {
 	}
 }
 
-// label gives the i-th row behind those that are gathered its targets and weight.
+// label sets the targets and weight of the i-th row after the gathered ones.
 func (s *Stats) label(i int, y []float64, w float64) {
 	i += s.held
 	copy(s.targets(i), y)
 	s.w[i], s.blank[i] = w, y == nil
 }
 
-// targets are those of the i-th gathered row.
+// targets are the targets of the i-th gathered row.
 func (s *Stats) targets(i int) []float64 { return s.y[i*(s.k+2) : i*(s.k+2)+s.k] }
 
-// take makes n more rows count as gathered.
+// take counts n more rows as gathered.
 func (s *Stats) take(n int) {
 	if s.held += n; s.held == statsBlock {
 		s.flush()

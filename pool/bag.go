@@ -5,7 +5,7 @@ import (
 	"mercer/matrix"
 )
 
-// bag is the vectors of one bag: x_l of the first stream, y_l of the second. Of one stream,
+// bag is the vectors of one bag: x_l of the first stream, y_l of the second. With one stream
 // they are the same.
 type bag struct {
 	n      int // locations
@@ -17,7 +17,7 @@ type bag struct {
 	csr *matrix.CSR // in place of x and y until dense was called
 }
 
-// dense spreads out sparse vectors.
+// dense makes sparse vectors dense.
 func (b *bag) dense(w *work) {
 	if b.csr == nil {
 		return
@@ -38,10 +38,10 @@ func (b *bag) dense(w *work) {
 	}
 }
 
-// lanes is what the width of vectors that stand side by side is a multiple of.
+// lanes divides the width of vectors that stand side by side.
 const lanes = 16
 
-// abreast writes rows×cols numbers of src to dst, cols×width, with zeros behind its rows.
+// abreast writes rows×cols numbers of src to dst, cols×width, with zeros after its rows.
 func abreast(dst []float32, width int, src []float32, lds, rows, cols int) {
 	vec.Transpose32(dst, width, src, lds, rows, cols)
 	for j := range cols {
@@ -49,7 +49,7 @@ func abreast(dst []float32, width int, src []float32, lds, rows, cols int) {
 	}
 }
 
-// work is the memory of one goroutine. It grows to what a bag takes and stays.
+// work is the memory of one goroutine. It grows to what the largest bag needs.
 type work struct {
 	numbers    []float32
 	used, need int
@@ -67,7 +67,7 @@ func (p *Pooling) putBack(w *work) {
 	p.free.Put(w)
 }
 
-// reset takes back all that take gave.
+// reset takes back everything that take returned.
 func (w *work) reset() {
 	if w.need > len(w.numbers) {
 		w.numbers = make([]float32, w.need)
@@ -75,7 +75,7 @@ func (w *work) reset() {
 	w.used, w.need = 0, 0
 }
 
-// take gives n numbers, with anything in them, until the next reset.
+// take returns n numbers with arbitrary contents, valid until the next reset.
 func (w *work) take(n int) []float32 {
 	const line = 16
 	whole := (n + line - 1) / line * line
@@ -121,8 +121,8 @@ func (w *work) rows(x matrix.Rows, lo, hi int) matrix.Rows {
 	return matrix.Rows{Dense: &w.in}
 }
 
-// gradient makes dx and dy the gradients by the two streams of rows [lo, hi), which is the same
-// for one.
+// gradient sets dx and dy to the gradients with respect to the two streams of rows [lo, hi), which are the same
+// if there is one stream.
 func (w *work) gradient(dx *matrix.Dense, lo, hi, split int) {
 	w.dx, w.dy = view(dx, lo, hi, 0, split), view(dx, lo, hi, split, dx.Cols)
 	if split == dx.Cols {
@@ -130,7 +130,7 @@ func (w *work) gradient(dx *matrix.Dense, lo, hi, split int) {
 	}
 }
 
-// view is rows [lo, hi), of which there is one at least, and columns [from, to) of m.
+// view is rows [lo, hi), at least one, and columns [from, to) of m.
 func view(m *matrix.Dense, lo, hi, from, to int) matrix.Dense {
 	return matrix.Dense{Rows: hi - lo, Cols: to - from, Stride: m.Stride, Data: m.Data[lo*m.Stride+from:]}
 }

@@ -13,35 +13,35 @@ type method interface {
 	// direct writes Σ_l z(x_l) to y, for a bag of at least one vector.
 	direct(y []float32, b *bag, w *work)
 
-	// directBack writes the gradients by the vectors of both streams to dx and dy, given that by
-	// y. Of one stream dx is both, and gets their sum.
+	// directBack writes the gradients with respect to the vectors of both streams to dx and dy, given the gradient with
+	// respect to y. With one stream dx is both, and gets their sum.
 	directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work)
 }
 
-// indirect is a method that may also be computed from the moments, which is cheaper for many vectors of
+// indirect is a method that can also be computed from the moments, which is cheaper for many vectors with
 // few channels.
 type indirect interface {
 	method
 
 	// throughMoments says whether that is cheaper for n vectors, forward or back. It depends on sizes
-	// alone and so is the same on all machines, since it decides the last bits.
+	// alone and so is the same on all machines, because it decides the last bits.
 	throughMoments(n int, two, back bool) bool
 
-	// fromMoments writes y. Of one stream only the upper triangle of G is there; the rest may be written.
+	// fromMoments writes y. With one stream only the upper triangle of G is given; the rest may be overwritten.
 	fromMoments(y, g []float32, two bool, w *work)
 
-	// toMoments writes the gradient by G, d×e, given that by y.
+	// toMoments writes the gradient with respect to G, d×e, given that with respect to y.
 	toMoments(m, g []float32, w *work)
 }
 
-// What the rules of throughMoments count with: nanoseconds of a core with AVX-512.
+// The costs that throughMoments assumes, in nanoseconds of a core with AVX-512.
 const (
 	multiplyTime = 0.01 // a multiply-add of a product of matrices
 	scatterTime  = 1.   // an addition at some place
 	laneTime     = 0.02 // an addition in a vector of 16, from the L2 cache
 )
 
-// momentsTime is what G takes.
+// momentsTime is the time to compute G.
 func momentsTime(n, d, e int, two bool) float64 {
 	t := multiplyTime * float64(n) * float64(d) * float64(e)
 	if !two {
@@ -69,7 +69,7 @@ func sumThroughMoments(f indirect, y []float32, b *bag, w *work) {
 	f.fromMoments(y, g, b.two, w)
 }
 
-// backward writes the gradients by the vectors, given that by the sum.
+// backward writes the gradients with respect to the vectors, given that with respect to the sum.
 func backward(m method, dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
 	if f, ok := m.(indirect); ok && f.throughMoments(b.n, b.two, true) {
 		backThroughMoments(f, dx, dy, b, g, w)
@@ -84,7 +84,7 @@ func backThroughMoments(f indirect, dx, dy *matrix.Dense, b *bag, g []float32, w
 	momentsBack(dx, dy, b, m, w)
 }
 
-// moments writes G = Σ_l x_l y_lᵀ, d×e, of at least one vector; of one stream only the upper triangle.
+// moments writes G = Σ_l x_l y_lᵀ, d×e, of at least one vector; with one stream only the upper triangle.
 func moments(g []float32, b *bag, w *work) {
 	b.dense(w)
 	if b.two {
@@ -110,8 +110,8 @@ func mirror(g []float32, d int) {
 	}
 }
 
-// momentsBack writes the gradients by x and y, given m, d×e, that by G: dx_l = m·y_l and
-// dy_l = mᵀ·x_l, and for one stream the sum of both. m is lost.
+// momentsBack writes the gradients with respect to x and y, given m, d×e, the gradient with respect to G:
+// dx_l = m·y_l and dy_l = mᵀ·x_l, and for one stream the sum of both. m is overwritten.
 func momentsBack(dx, dy *matrix.Dense, b *bag, m []float32, w *work) {
 	t := w.take(b.d * b.e)
 	vec.Transpose32(t, b.d, m, b.e, b.d, b.e)

@@ -8,8 +8,8 @@ import (
 )
 
 // full is bilinear pooling itself: Σ_l x_l⊗y_l, row-major, d·e numbers. It costs a product of
-// matrices, n·d·e multiplications (half of them for one stream), and holds nothing. A classifier on it
-// has d·e weights a class.
+// matrices, n·d·e multiplications (half of them for one stream), and holds no memory. A classifier on it
+// has d·e weights per class.
 type full struct{ d, e int }
 
 func newFull(cfg Config, d, e int) (method, error) {
@@ -29,7 +29,7 @@ func (f full) direct(y []float32, b *bag, w *work) {
 	}
 }
 
-// normalised is direct and the norm for one stream. On the triangle, before it is mirrored, that is half the
+// normalised is direct and the norm for one stream. Working on the triangle before it is mirrored halves the
 // work.
 func (f full) normalised(y []float32, b *bag, n norm, w *work) {
 	moments(y, b, w)

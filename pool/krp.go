@@ -14,12 +14,12 @@ import (
 //
 //	y_c = scale·Σ_{i<t} Σ_l (x_l·a_I(c,i))(y_l·b_J(c,i)) = scale·Σ_i a_I(c,i)ᵀ G b_J(c,i),
 //
-// scale = s/√(tD) for entries of 0 and ±1. Of one vector it is what the map pk-rp of degree 2
-// makes of it with the same options and seed; of two streams, each has a pool of m vectors. An
-// output never gets a vector twice.
+// scale = s/√(tD) for entries of 0 and ±1. For one vector it equals the map pk-rp of degree 2
+// with the same options and seed; with two streams, each has a pool of m vectors. An
+// output never uses a vector twice.
 //
 // It takes O(n(md/s + tD)) operations, or O(nd² + tD(d/s)²) through the moments, and
-// holds 4md/s + 8tD bytes; vectors that are not sparse, s < 8, hold 4md.
+// holds 4md/s + 8tD bytes; vectors that are not sparse, s < 8, take 4md.
 type krp struct {
 	outputs int
 	t       int
@@ -38,7 +38,7 @@ func newKRP(cfg Config, d, e int) (method, error) {
 		t = 2
 	}
 	two := cfg.Streams == 2
-	// An output takes so many vectors of a pool.
+	// The number of vectors of a pool that one output uses.
 	length := 2 * t
 	if two {
 		length = t
@@ -101,7 +101,7 @@ func newKRP(cfg Config, d, e int) (method, error) {
 
 func (p *krp) features() int { return p.outputs }
 
-// choice says how large the pool is, how many products an output adds up, and how sparse the
+// choice says how large the pool is, how many products an output sums, and how sparse the
 // vectors of the pool are.
 func (p *krp) choice() string { return p.chosen }
 
@@ -113,13 +113,13 @@ func (p *krp) bytes() int64 {
 	return n
 }
 
-// pair is the factors of term i of output c.
+// pair is the two factors of term i of output c.
 func (p *krp) pair(c, i int) (a, b int) {
 	at := 2*i*p.outputs + c
 	return int(p.index[at]), int(p.index[at+p.outputs])
 }
 
-// width is how many of n vectors are projected together: as many as have their projections in
+// width is the number of the n vectors that are projected together: as many as have their projections in
 // the L2 cache.
 func (p *krp) width(n int) int {
 	const numbers = 1 << 19
@@ -159,8 +159,8 @@ func (p *krp) project(k, h, xt, yt []float32, b *bag, lo, hi, width int) {
 }
 
 // throughMoments compares sums over the entries of vectors for 16 locations at a time with
-// sums over the products of entries for each pair. The way back goes through the same sums
-// twice and writes what it reads: its factors were measured at 512 channels.
+// sums over the products of entries for each pair. The way back does the same sums
+// twice and also writes what it reads: its factors were measured at 512 channels.
 func (p *krp) throughMoments(n int, two, back bool) bool {
 	pairs := float64(p.t) * float64(p.outputs)
 	entries, dense, products, m := float64(len(p.a.list)), float64(len(p.a.dense)), 0., float64(p.a.m)
@@ -222,7 +222,7 @@ func (p *krp) fromMoments(y, g []float32, two bool, w *work) {
 func (p *krp) toMoments(m, g []float32, w *work) {
 	e := p.b.d
 	if p.a.dense != nil {
-		gb := w.take(p.a.m * e) // what each vector of a is multiplied with
+		gb := w.take(p.a.m * e) // what each vector of a is multiplied by
 		clear(gb)
 		for c, v := range g {
 			for i := range p.t {
@@ -249,8 +249,8 @@ func (p *krp) toMoments(m, g []float32, w *work) {
 	}
 }
 
-// directBack follows appendix B: term i of output c adds g_c(y_l·b)·a to the gradient by x_l and
-// g_c(x_l·a)·b to that by y_l. These are summed up for each vector of the pool first.
+// directBack follows appendix B: term i of output c adds g_c(y_l·b)·a to the gradient with respect to x_l and
+// g_c(x_l·a)·b to that with respect to y_l. These are first summed for each vector of the pool.
 func (p *krp) directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
 	width := p.width(b.n)
 	xt, yt := w.take(p.a.d*width), w.take(p.b.d*width)

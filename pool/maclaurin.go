@@ -13,9 +13,9 @@ import (
 //
 //	y_c = (1/√D)·Σ_l (x_l·a_c)(y_l·b_c) = (1/√D)·a_cᵀ G b_c.
 //
-// Of one vector it is what the map maclaurin of degree 2 makes of it with the same seed. It takes
-// O(n(d+e)D) operations, additions of four signs at a time, and the way back O((n+D)de); it holds a
-// bit a sign, (d+e)D/8 bytes.
+// For one vector it equals the map maclaurin of degree 2 with the same seed. It takes
+// O(n(d+e)D) operations, additions of four signs at a time, and O((n+D)de) on the way back; it holds one
+// bit per sign, (d+e)D/8 bytes.
 type maclaurin struct {
 	outputs int
 	d, e    int
@@ -54,7 +54,7 @@ func drawSigns(cfg Config, k uint64, width int) *vec.Signs {
 func (p *maclaurin) features() int { return p.outputs }
 func (p *maclaurin) bytes() int64  { return p.a.Bytes() + p.b.Bytes() + 4*int64(len(p.same)) }
 
-// direct goes by 16 locations.
+// direct processes 16 locations at a time.
 func (p *maclaurin) direct(y []float32, b *bag, w *work) {
 	b.dense(w)
 	xt, yt := w.take(lanes*p.a.Padded()), w.take(lanes*p.b.Padded())
@@ -77,7 +77,7 @@ func (p *maclaurin) direct(y []float32, b *bag, w *work) {
 	scale(y, p.scale)
 }
 
-// directBack adds up the gradient by the moments, Σ_c g_c·a_c b_cᵀ, some outputs at a time.
+// directBack computes the gradient with respect to the moments, Σ_c g_c·a_c b_cᵀ, some outputs at a time.
 func (p *maclaurin) directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
 	const most = 512
 	some := min(most, p.outputs)

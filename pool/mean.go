@@ -85,7 +85,7 @@ func (m *mean) average(y []float32, b *bag) {
 	}
 }
 
-// backward gives all vectors of a bag the same part of the gradient.
+// backward gives all vectors of a bag the same share of the gradient.
 func (m *mean) backward(dx *matrix.Dense, b *bag, g []float32) {
 	by := float32(1 / float64(b.n))
 	for l := range b.n {

@@ -6,7 +6,7 @@ import (
 	"mercer/internal/vec"
 )
 
-// norm is what is done to a pooled row at last.
+// norm is the final normalisation of a pooled row.
 type norm string
 
 const (
@@ -35,11 +35,11 @@ func scale(v []float32, by float32) {
 	}
 }
 
-// smallest is what of the largest |v| of a row counts as 0 in the derivative of the root.
+// smallest is the share of the largest |v| of a row below which v counts as 0 in the derivative of the root.
 const smallest = 1e-6
 
-// backward returns the gradient by v, which it may write to work, given dout, that by the
-// normalised v; v is lost. With r = v or sign(v)√|v|, and u = r/‖r‖,
+// backward returns the gradient with respect to v, which it may write to work, given dout, the gradient with respect to
+// the normalised v; v is overwritten. With r = v or sign(v)√|v|, and u = r/‖r‖,
 //
 //	dr = (dout - u(u·dout))/‖r‖,  dv = dr/(2√|v|).
 func (n norm) backward(v, dout, work []float32) []float32 {

@@ -3,10 +3,10 @@
 //
 // Bilinear pooling sums the outer products x_l⊗x_l of all locations l of a bag (Lin, RoyChowdhury
 // and Maji, "Bilinear CNN models for fine-grained visual recognition", 2015). Its d² numbers
-// are shortened to D by a sketch that keeps dot products in the mean: by tensorsketch or maclaurin
+// are reduced to D by a sketch that keeps dot products in expectation: by tensorsketch or maclaurin
 // (Gao, Beijbom, Zhang and Darrell, "Compact bilinear pooling", 2016), or by the products of
 // sparse random projections (López-Sánchez, "Low computational cost machine learning", 2019,
-// chapter 5). All of them are linear in the second moments G = Σ_l x_l x_lᵀ, which some are computed from.
+// chapter 5). All of them are linear in the second moments G = Σ_l x_l x_lᵀ, and some are computed from G.
 package pool
 
 import (
@@ -23,8 +23,8 @@ import (
 	"mercer/matrix"
 )
 
-// Config says which pooling is wanted. The same configuration (and sample) gives the same
-// pooling on every machine and for ever.
+// Config says which pooling to use. The same configuration (and sample) always gives the same
+// pooling, on every machine.
 type Config struct {
 	// Method is one of Methods; "" means mean.
 	Method string `json:"method"`
@@ -33,22 +33,22 @@ type Config struct {
 	Map *feature.Config `json:"map,omitempty"`
 
 	// Features is D, the number of outputs of tensorsketch, cbp-krp and maclaurin. The other
-	// methods decide on it themselves.
+	// methods determine it themselves.
 	Features int `json:"features,omitempty"`
 
-	// Pool is m, how many vectors cbp-krp draws from; 0 means 5,000, or the 2tD that all
+	// Pool is m, the number of vectors that cbp-krp draws from; 0 means 5,000, or the 2tD that all
 	// outputs use together, if these are fewer.
 	Pool int `json:"pool,omitempty"`
 
-	// T is t, how many products an output of cbp-krp adds up; 0 means 2.
+	// T is t, the number of products that an output of cbp-krp sums; 0 means 2.
 	T int `json:"t,omitempty"`
 
-	// Sparsity is s ≥ 1: one in s of the entries of cbp-krp's vectors is not 0. 0 means 100, or a
-	// fifth of the channels if that is less, so that a vector has five entries.
+	// Sparsity is s ≥ 1: one in s of the entries of cbp-krp's vectors is nonzero. 0 means 100, or a
+	// fifth of the channels if that is less, so that a vector has five nonzero entries.
 	Sparsity float64 `json:"sparsity,omitempty"`
 
-	// Reuse says how cbp-krp's vectors come together in outputs: even ("") uses all of them
-	// as often (repetition minimisation), random draws them.
+	// Reuse says how outputs choose among cbp-krp's vectors: even ("") uses all of them
+	// equally often (repetition minimisation), random draws them.
 	Reuse string `json:"reuse,omitempty"`
 
 	// Seed selects the random numbers.
@@ -57,10 +57,10 @@ type Config struct {
 	// Streams is 2 for bilinear pooling of two descriptors x_l⊗y_l: rows are [x_l, y_l]. 0 means 1.
 	Streams int `json:"streams,omitempty"`
 
-	// First is how many channels the first of two streams has.
+	// First is the number of channels of the first of two streams.
 	First int `json:"first,omitempty"`
 
-	// Norm is what happens to a pooled row v at last; "" means root-l2 for bilinear methods and
+	// Norm is the final normalisation of a pooled row v; "" means root-l2 for bilinear methods and
 	// none for mean. A row of zeros stays as it is.
 	//	none     nothing
 	//	l2       v/‖v‖
@@ -71,8 +71,8 @@ type Config struct {
 	MaxBytes int64 `json:"-"`
 }
 
-// Pooling is a way to turn bags into rows. It never changes, and any number of goroutines may
-// use it.
+// Pooling turns bags into rows. It never changes and is safe for
+// concurrent use.
 type Pooling struct {
 	channels, features int
 	mean               *mean  // one of the two
@@ -83,7 +83,7 @@ type Pooling struct {
 	free               spare.List[work]
 }
 
-// Chosen says what the pooling decided on that its configuration leaves open, "" if nothing.
+// Chosen says what the pooling chose where its configuration leaves it open, "" if nothing.
 func (p *Pooling) Chosen() string {
 	if c, ok := p.bilinear.(interface{ choice() string }); ok {
 		return c.choice()
@@ -91,7 +91,7 @@ func (p *Pooling) Chosen() string {
 	return ""
 }
 
-// kind is a sort of pooling.
+// kind is a method of pooling.
 type kind struct {
 	name, about string
 	options     []string // of Config, by the names of their JSON
@@ -111,7 +111,7 @@ func kinds() []kind {
 	}
 }
 
-// Methods lists the methods, each with a few words about it.
+// Methods lists the methods, each with a short description.
 func Methods() (names, about []string) {
 	for _, k := range kinds() {
 		names, about = append(names, k.name), append(about, k.about)
@@ -119,8 +119,8 @@ func Methods() (names, about []string) {
 	return names, about
 }
 
-// OptionsOf lists the options that a method has beside seed and norm, by the names of their
-// JSON.
+// OptionsOf lists the options that a method has besides seed and norm, by their JSON
+// names.
 func OptionsOf(name string) []string {
 	if name == "" {
 		name = "mean"
@@ -133,11 +133,11 @@ func OptionsOf(name string) []string {
 	return nil
 }
 
-// NeedsSample says whether the pooling of a configuration is fitted to vectors, so that New
-// does not make it.
+// NeedsSample says whether the pooling of a configuration is fitted to vectors, so that it takes Fit
+// instead of New.
 func NeedsSample(cfg Config) bool { return cfg.Map != nil && feature.NeedsSample(*cfg.Map) }
 
-// Check says what is wrong with a configuration whatever the vectors are.
+// Check reports what is wrong with a configuration, whatever the vectors.
 func Check(cfg Config) error {
 	_, err := prepare(&cfg, max(2, cfg.First+1))
 	return err
@@ -151,13 +151,13 @@ func New(cfg Config, channels int) (*Pooling, error) {
 	return Restore(cfg, channels, nil)
 }
 
-// Fit makes the pooling of a configuration for vectors like those of sample, which only a
-// pooling that NeedsSample looks at.
+// Fit makes the pooling of a configuration for vectors like those of sample, which is only used
+// if NeedsSample.
 func Fit(cfg Config, sample matrix.Rows) (*Pooling, error) {
 	return build(cfg, sample.Dim(), func(m feature.Config) (feature.Map, error) { return feature.Fit(m, sample) })
 }
 
-// Restore makes a pooling again from its configuration and State, which is nil unless it was
+// Restore recreates a pooling from its configuration and State, which is nil unless it was
 // fitted.
 func Restore(cfg Config, channels int, state map[string]*matrix.Dense) (*Pooling, error) {
 	return build(cfg, channels, func(m feature.Config) (feature.Map, error) { return feature.Restore(m, channels, state) })
@@ -263,11 +263,11 @@ func (cfg *Config) set() []string {
 	return names
 }
 
-// maxBytes is how much a pooling may hold unless MaxBytes says otherwise.
+// maxBytes is the default memory limit of a pooling.
 const maxBytes = 16 << 30
 
-// affordable fails if so many bytes are more than a pooling may hold, or a row of so many
-// features more than a slice can.
+// affordable fails if the given number of bytes is more than a pooling may hold, or a row of the given number of
+// features is too long for a slice.
 func affordable(cfg Config, bytes, features float64) error {
 	most := float64(maxBytes)
 	if cfg.MaxBytes > 0 {
@@ -284,7 +284,7 @@ func affordable(cfg Config, bytes, features float64) error {
 // Dims returns the numbers of channels of a vector and of features of a pooled row.
 func (p *Pooling) Dims() (channels, features int) { return p.channels, p.features }
 
-// Bytes is about how much memory the pooling holds.
+// Bytes is the approximate memory of the pooling.
 func (p *Pooling) Bytes() int64 {
 	if p.mean != nil {
 		return p.mean.bytes()
@@ -304,12 +304,12 @@ func (p *Pooling) State() map[string]*matrix.Dense {
 }
 
 // Pool writes the row of each bag to dst, which is (len(bags)-1)×features: bag i is rows
-// [bags[i], bags[i+1]) of x. A row is the same bits whatever the other bags, and on any
-// number of threads. An empty bag gives zeros. Where sums of squares of a bag overflow
+// [bags[i], bags[i+1]) of x. The bits of a row do not depend on the other bags or on the
+// number of threads. An empty bag gives zeros. If sums of squares of a bag overflow
 // float32 (vectors of 10¹⁸) a row has Inf or NaN. It panics if a size is wrong.
 //
-// Bilinear rows are sums over the locations of a bag, not means: it makes no difference after l2 and
-// root-l2, and without them the product of two rows is about the sum of (x·y)² over all
+// Bilinear rows are sums over the locations of a bag, not means. This makes no difference after l2 and
+// root-l2; without them the product of two rows is about the sum of (x·y)² over all
 // pairs of locations.
 func (p *Pooling) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) {
 	p.check("Pool", x.Dim(), x.Len(), bags, dst)
@@ -332,10 +332,10 @@ func (p *Pooling) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) {
 	})
 }
 
-// Backward writes the gradient of a loss by the vectors of x, of the shape of x, to dx, given
-// dout, that by the rows which Pool makes of x; rows of dx that are in no bag are left as they are. It goes through the norm, too: the
-// derivative of sign(v)√|v| is taken as 0 where |v| is at most 10⁻⁶ of the largest of its row, which is 0
-// but for rounding, and that of v/‖v‖ where v = 0. It panics if a size is wrong, and for a mean
+// Backward writes to dx the gradient of a loss with respect to the vectors of x, in the shape of x, given
+// dout, the gradient with respect to the rows that Pool makes of x. Rows of dx that are in no bag stay unchanged. It
+// includes the norm: the derivative of sign(v)√|v| is taken as 0 if |v| is at most 10⁻⁶ of the largest of its row,
+// which is 0 except for rounding, and that of v/‖v‖ as 0 if v = 0. It panics if a size is wrong, and for a mean
 // of a map, which has no gradient here.
 func (p *Pooling) Backward(dx, x *matrix.Dense, bags []int, dout *matrix.Dense) {
 	p.check("Backward", x.Cols, x.Rows, bags, dout)
@@ -384,7 +384,7 @@ func (p *Pooling) check(what string, channels, rows int, bags []int, out *matrix
 	}
 }
 
-// groupRows is how many vectors bags have that one goroutine treats before it takes others.
+// groupRows is the number of vectors in the bags that one goroutine processes before it takes others.
 const groupRows = 256
 
 // each calls f for ranges of bags, on several goroutines.

@@ -7,23 +7,23 @@ import (
 	"mercer/internal/vec"
 )
 
-// vectors are m random vectors of d numbers: dense, or lists of those that are 1 and of those
+// vectors are m random vectors of d numbers: dense, or as lists of the entries that are 1 and those
 // that are -1.
 type vectors struct {
 	m, d  int
 	dense []float32 // row-major; nil:
 	ptr   []int32   // vector j has the entries ptr[j] to ptr[j+1]
-	list  []uint32  // of each entry, its place, and the top bit for -1
+	list  []uint32  // the position of each entry, and the top bit for -1
 }
 
 // mostSparsity bounds s.
 const mostSparsity = 1 << 30
 
-// listed says whether vectors of sparsity s are kept as lists. A product with the entries of a dense
-// vector costs a tenth of what it costs with those of a list.
+// listed says whether vectors of sparsity s are kept as lists. Per entry, a product with a dense
+// vector costs a tenth of one with a list.
 func listed(s float64) bool { return s >= 8 }
 
-// vectorsBytes is what vectors take.
+// vectorsBytes is the memory of vectors.
 func vectorsBytes(d, m int, s float64) float64 {
 	if listed(s) {
 		return 4*float64(d)*float64(m)/s + 16*float64(m)
@@ -35,7 +35,7 @@ func vectorsBytes(d, m int, s float64) float64 {
 // (Achlioptas 2001; Li, Hastie and Church 2006), vector j from the stream of j and index.
 func newSparse(seed uint64, s float64, m, d int, index ...uint64) *vectors {
 	v := &vectors{m: m, d: d}
-	limit := uint64(0x1p63 / s) // of 2⁶³ numbers, so many are not 0
+	limit := uint64(0x1p63 / s) // this many of 2⁶³ numbers give a nonzero entry
 	lists := make([][]uint32, m)
 	if !listed(s) {
 		v.dense = make([]float32, m*d)

@@ -14,15 +14,15 @@ import (
 //
 //	y[(h(i) + h'(j)) mod D] += s(i)s'(j)·G_ij
 //
-// for two pairs of a hash function and signs. Of one vector it is what the map tensorsketch
-// of degree 2 makes of it with the same seed. There are two ways to compute it, of which the
-// cheaper is taken: the second moments G, once a bag, and d·e additions; or, for few
-// vectors of many channels, the convolution of the sketches of x_l and y_l for each vector, whose
-// spectra are summed before they are turned back.
+// for two pairs of a hash function and signs. For one vector it equals the map tensorsketch
+// of degree 2 with the same seed. There are two ways to compute it, and the
+// cheaper one is used: the second moments G, once per bag, and d·e additions; or, for few
+// vectors with many channels, the convolution of the sketches of x_l and y_l for each vector, whose
+// spectra are summed before the inverse transform.
 type tensorSketch struct {
 	buckets int
 	d, e    int
-	x, y    []uint32 // of each channel, its bucket, and the top bit for -1
+	x, y    []uint32 // the bucket of each channel, and the top bit for -1
 	fft     *vec.FFT // of length D, or for D not a power of two of 2D at least: the convolution then does not wrap
 }
 
@@ -68,16 +68,16 @@ func signed(v float32, entry uint32) float32 {
 	return math.Float32frombits(math.Float32bits(v) ^ entry&negative)
 }
 
-// throughMoments compares the moments and an addition for each with two transforms a vector.
+// throughMoments compares the moments, with one addition for each, with two transforms per vector.
 func (t *tensorSketch) throughMoments(n int, two, back bool) bool {
 	d, e, length := float64(t.d), float64(t.e), float64(t.fft.Len())
 	transform := 0.03 * length * math.Log2(length)
 	return momentsTime(n, t.d, t.e, two)+scatterTime*d*e < float64(n)*(2*transform+0.1*length+d+e)+transform
 }
 
-// fromMoments adds up the moments in their buckets.
+// fromMoments sums the moments in their buckets.
 func (t *tensorSketch) fromMoments(y, g []float32, two bool, w *work) {
-	long := w.take(2 * t.buckets) // bucket h(i)+h'(j), before it is taken mod D
+	long := w.take(2 * t.buckets) // bucket h(i)+h'(j), before the reduction mod D
 	clear(long)
 	if !two {
 		// An element of the triangle stands for two.
@@ -108,7 +108,7 @@ func (t *tensorSketch) fromMoments(y, g []float32, two bool, w *work) {
 	t.fold(y, long)
 }
 
-// direct sums up the spectra of the convolutions of the sketches.
+// direct sums the spectra of the convolutions of the sketches.
 func (t *tensorSketch) direct(y []float32, b *bag, w *work) {
 	n := t.fft.Len()
 	sum, first, second := w.take(n), w.take(n), w.take(n)
@@ -123,7 +123,7 @@ func (t *tensorSketch) direct(y []float32, b *bag, w *work) {
 	t.fold(y, sum)
 }
 
-// fold takes buckets mod D.
+// fold reduces buckets mod D.
 func (t *tensorSketch) fold(y, long []float32) {
 	copy(y, long)
 	for c, v := range long[t.buckets:min(len(long), 2*t.buckets)] {
