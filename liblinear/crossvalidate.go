@@ -12,7 +12,7 @@ import (
 	"mercer/matrix"
 )
 
-// CrossValidate predicts every row by a model of the other folds, which are drawn at random.
+// CrossValidate predicts every row with a model of the other folds, which are drawn at random.
 func CrossValidate(ctx context.Context, data *Data, folds int, opt Options) ([]float64, error) {
 	n := data.X.Rows
 	if folds < 2 {
@@ -28,7 +28,7 @@ func CrossValidate(ctx context.Context, data *Data, folds int, opt Options) ([]f
 		lo, hi := f*n/folds, (f+1)*n/folds
 		part, opt := data.Subset(slices.Concat(order[:lo], order[hi:])), opt
 		opt.Weights = maps.Clone(opt.Weights)
-		maps.DeleteFunc(opt.Weights, func(label int, _ float64) bool { // of a rare class there may be none
+		maps.DeleteFunc(opt.Weights, func(label int, _ float64) bool { // a rare class may be missing
 			return slices.Contains(data.Y, float64(label)) && !slices.Contains(part.Y, float64(label))
 		})
 		m, _, err := Train(ctx, part, opt)
@@ -44,17 +44,17 @@ func CrossValidate(ctx context.Context, data *Data, folds int, opt Options) ([]f
 	return predicted, nil
 }
 
-// Choice is a C, and for regressions a p, that was tried.
+// Choice is a C that was tried and, for regressions, a p.
 type Choice struct {
 	C, P float64
 
-	// Rate is the accuracy of cross-validation in percent, or its mean squared error.
+	// Rate is the cross-validation accuracy in percent, or the mean squared error.
 	Rate float64
 }
 
 // Choose tries C = 2^k from one that is too small for the data, or from start if that is not 0,
-// up to 1024, and with solver 11 also p = 19/20, 18/20, …
-// 0 of the largest |y|. It tells visit of each and returns the best, the smallest C of equals.
+// up to 1024, and with solver 11 also p = 19/20, 18/20, …, 0 of the largest |y|. It calls visit with each and
+// returns the best one, the smallest C if several are equal.
 func Choose(ctx context.Context, data *Data, folds int, start float64, opt Options, visit func(Choice)) (Choice, error) {
 	var best Choice
 	switch opt.Solver {
@@ -117,9 +117,9 @@ func chooseC(ctx context.Context, data *Data, folds int, c float64, opt Options,
 	return nil
 }
 
-// smallC is a power of two at which the losses hardly move w away from 0: by D. Chu, C.-J. Lin
-// et al. (Warm start for parameter selection of linear classifiers, 2015) 1/(l·max‖x‖²) does
-// for logistic regression and half of it for the squared hinge.
+// smallC is a power of two at which the losses hardly move w away from 0. By D. Chu, C.-J. Lin
+// et al. (Warm start for parameter selection of linear classifiers, 2015) this holds for 1/(l·max‖x‖²)
+// with logistic regression and half of it with the squared hinge.
 func smallC(data *Data, opt Options) float64 {
 	largest := 0.0
 	for i := range data.X.Rows {
@@ -141,7 +141,7 @@ func smallC(data *Data, opt Options) float64 {
 	case opt.Solver == L2RL2LossSVC:
 		c = 1 / (2 * float64(data.X.Rows) * largest)
 	default:
-		// For a regression what counts is how large the tube leaves the targets.
+		// For a regression what counts is the part of the targets that the tube leaves.
 		loss, slope := 0.0, 0.0
 		for i, y := range data.Y {
 			e := max(0, math.Abs(y)-opt.Epsilon)

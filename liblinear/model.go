@@ -1,7 +1,7 @@
-// Package liblinear speaks LIBLINEAR's language (R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R.
+// Package liblinear is compatible with LIBLINEAR (R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R.
 // Wang, C.-J. Lin, LIBLINEAR: A library for large linear classification, 2008): it reads and
 // writes its text models, predicts with them what LIBLINEAR predicts, and trains them with its
-// options by the solvers of package learn.
+// options, using the solvers of package learn.
 package liblinear
 
 import (
@@ -36,7 +36,7 @@ const (
 	OneClassSVM      Solver = 21
 )
 
-// solvers has what LIBLINEAR calls each in its files, and what it is in its help.
+// solvers has LIBLINEAR's name for each in its files, and its description in its help.
 var solvers = []struct {
 	solver      Solver
 	name, about string
@@ -71,7 +71,7 @@ func (s Solver) String() string {
 // MarshalText is String, so that JSON has the name.
 func (s Solver) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Solvers are all formulations with LIBLINEAR's description of each.
+// Solvers lists all formulations with LIBLINEAR's description of each.
 func Solvers() (all []Solver, about []string) {
 	for _, k := range solvers {
 		all, about = append(all, k.solver), append(about, k.about)
@@ -79,31 +79,31 @@ func Solvers() (all []Solver, about []string) {
 	return all, about
 }
 
-// Regression says that the formulation predicts numbers.
+// Regression says whether the formulation predicts numbers.
 func (s Solver) Regression() bool { return s >= L2RL2LossSVR && s <= L2RL1LossSVRDual }
 
-// Logistic says that the formulation gives probabilities.
+// Logistic says whether the formulation gives probabilities.
 func (s Solver) Logistic() bool { return s == L2RLR || s == L1RLR || s == L2RLRDual }
 
-// Model is a linear model as LIBLINEAR's files hold it.
+// Model is a linear model as stored in LIBLINEAR's files.
 type Model struct {
 	Solver Solver `json:"solver_type"`
 
 	// Labels are those of the classes in the order of their weights; nil for a regression and
-	// a machine of one class.
+	// a one-class machine.
 	Labels []int `json:"labels,omitempty"`
 
 	// Features is the number of features, without the bias.
 	Features int `json:"features"`
 
-	// Bias is the value of one more feature, which every row has; negative means that there is
+	// Bias is the value of an additional feature, which every row has; negative means that there is
 	// none.
 	Bias float64 `json:"bias"`
 
-	// Rho is subtracted from the value of a machine of one class.
+	// Rho is subtracted from the value of a one-class machine.
 	Rho float64 `json:"rho,omitempty"`
 
-	// Outputs is the number of weights of a feature: one a class, but one in all for two
+	// Outputs is the number of weights of a feature: one per class, but only one for two
 	// classes (positive: the first label), regressions and one class.
 	Outputs int `json:"outputs"`
 
@@ -127,7 +127,7 @@ func (m *Model) rows() int {
 	return m.Features
 }
 
-// maxWeights bounds the weights of a file, 8 GiB of them.
+// maxWeights bounds the number of weights in a file; it is 8 GiB of them.
 const maxWeights = 1 << 30
 
 // Is says whether a file that begins with head looks like a model of LIBLINEAR.
@@ -254,7 +254,7 @@ func (m *Model) readWeights(in *lines) error {
 
 var errCut = errors.New("it was cut short or damaged")
 
-// lines reads lines and knows their numbers.
+// lines reads lines and keeps track of their numbers.
 type lines struct {
 	r *bufio.Reader
 	n int
@@ -294,7 +294,7 @@ func (m *Model) Write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	classes := len(m.Labels)
 	if m.Labels == nil {
-		classes = 2 // as LIBLINEAR writes of regressions
+		classes = 2 // as LIBLINEAR writes for regressions
 	}
 	fmt.Fprintf(out, "solver_type %s\nnr_class %d\n", m.Solver, classes)
 	if m.Labels != nil {
@@ -320,11 +320,11 @@ func (m *Model) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// text is a number as C's %.17g, which is read back as it was.
+// text formats a number like C's %.17g, which is read back exactly.
 func text(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 
 // Values writes the value w·x + bias of each output for row i of x into dst, in float64.
-// Features that the model does not know count for nothing.
+// Features that the model does not know are ignored.
 func (m *Model) Values(dst []float64, x matrix.Rows, i int) {
 	clear(dst)
 	add := func(j int, v float64) {
@@ -352,7 +352,7 @@ func (m *Model) Values(dst []float64, x matrix.Rows, i int) {
 	}
 }
 
-// Predict is what values predict: a label, a number, or for one class 1 inside and -1 outside.
+// Predict returns what values predict: a label, a number, or for one class 1 inside and -1 outside.
 func (m *Model) Predict(values []float64) float64 {
 	switch {
 	case m.Solver.Regression():
@@ -378,8 +378,8 @@ func (m *Model) Predict(values []float64) float64 {
 }
 
 // Probabilities writes the probability of each class into dst, by the logistic function of the
-// values, which with more than two classes are divided by their sum. Only logistic
-// formulations have them.
+// values, normalised to sum to 1 if there are more than two classes. Only logistic
+// formulations have probabilities.
 func (m *Model) Probabilities(dst, values []float64) {
 	if !m.Solver.Logistic() {
 		panic(fmt.Sprintf("liblinear: %s has no probabilities", m.Solver))

@@ -9,7 +9,7 @@ import (
 )
 
 // primal trains one class against the rest by a solver of the primal problem. All classes
-// share the readings of the rows, unless weights make the costs of a row differ between them:
+// share the passes over the rows, unless weights make the costs of a row differ between them:
 // LIBLINEAR multiplies the cost of a class's own rows in its own problem only.
 func (t *trainer) primal(ctx context.Context, class []int, weights []float64) (*learn.Linear, error) {
 	k := len(weights)
@@ -54,7 +54,7 @@ func (t *trainer) primalProblem(ctx context.Context, class []int, k int, costs [
 	for _, c := range class {
 		rows[c]++
 	}
-	// The rarest class has the least tolerance; it is good for all others too.
+	// The rarest class has the smallest tolerance; it is good for all others too.
 	rarest := len(class)
 	for _, n := range rows {
 		rarest = min(rarest, max(1, min(n, len(class)-n)))

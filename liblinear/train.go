@@ -11,7 +11,7 @@ import (
 	"mercer/matrix"
 )
 
-// Options are those of LIBLINEAR's train, with its defaults by Defaults.
+// Options are those of LIBLINEAR's train; Defaults returns its defaults.
 type Options struct {
 	Solver Solver // -s
 
@@ -23,15 +23,15 @@ type Options struct {
 	// of 0.1 of the dual's optimality conditions for the others.
 	Tolerance float64
 
-	// Bias is -B: the value of a feature that all rows have, negative: none. FreeBias (-R)
-	// leaves its weight without a penalty.
+	// Bias is -B, the value of a feature that all rows have; negative means none. FreeBias (-R)
+	// leaves its weight unpenalised.
 	Bias     float64
 	FreeBias bool
 
 	// Weights multiply C by class (-wi).
 	Weights map[int]float64
 
-	// Seed chooses the order in which rows are visited, and folds.
+	// Seed chooses the order in which rows are visited, and the folds.
 	Seed uint64
 }
 
@@ -40,7 +40,7 @@ func Defaults() Options {
 	return Options{Solver: L2RL2LossSVCDual, C: 1, Epsilon: 0.1, Nu: 0.5, Bias: -1, Seed: 1}
 }
 
-// Check says what is wrong with the options themselves.
+// Check reports what is wrong with the options themselves.
 func (o *Options) Check() error {
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 	switch {
@@ -77,7 +77,7 @@ type Data struct {
 	Y []float64
 }
 
-// Subset are the rows of the given numbers.
+// Subset returns the rows with the given numbers.
 func (d *Data) Subset(rows []int) *Data {
 	s := &Data{X: matrix.Pick(matrix.Rows{CSR: d.X}, rows).CSR}
 	for _, i := range rows {
@@ -86,7 +86,7 @@ func (d *Data) Subset(rows []int) *Data {
 	return s
 }
 
-// withBias are rows with one more column of the given value.
+// withBias returns rows with one more column of the given value.
 func withBias(x *matrix.CSR, bias float64) *matrix.CSR {
 	b := &matrix.CSR{Rows: x.Rows, Cols: x.Cols + 1, Ptr: make([]int, 1, x.Rows+1)}
 	for i := range x.Rows {
@@ -97,8 +97,8 @@ func withBias(x *matrix.CSR, bias float64) *matrix.CSR {
 	return b
 }
 
-// Labels are the labels of classes in LIBLINEAR's order, that of their first rows, but 1 before
-// -1; and the class of every row.
+// Labels returns the class labels in LIBLINEAR's order, by their first rows except that 1 precedes
+// -1, and the class of every row.
 func Labels(y []float64) (labels, class []int, err error) {
 	known := map[int]int{}
 	for i, v := range y {
@@ -123,17 +123,17 @@ func Labels(y []float64) (labels, class []int, err error) {
 	return labels, class, nil
 }
 
-// Report says how a training went.
+// Report describes the outcome of a training.
 type Report struct {
-	// Iterations is the number of passes or Newton's steps, Objective the sum over the
-	// outputs of what was minimised; a dual solver minimises the dual, which is negative.
+	// Iterations is the number of passes or Newton steps, Objective the sum over the
+	// outputs of the minimised objectives; a dual solver minimises the dual, which is negative.
 	Iterations int
 	Objective  float64
 
 	// Converged says that the tolerance was met.
 	Converged bool
 
-	// NonZero is the number of weights that are not 0.
+	// NonZero is the number of nonzero weights.
 	NonZero int
 }
 
@@ -214,7 +214,7 @@ func (t *trainer) tolerance(own float64) float64 {
 	return own
 }
 
-// done takes down how a solver went.
+// done records the outcome of a solver.
 func (t *trainer) done(iterations int, objective float64, converged bool) {
 	t.report.Iterations, t.report.Objective, t.report.Converged = iterations, objective, converged
 }
@@ -253,8 +253,8 @@ func (t *trainer) regression(ctx context.Context) (*learn.Linear, error) {
 	return l, nil
 }
 
-// classes trains a model of classes. LIBLINEAR's weights of two classes are positive for the
-// first label, ours for the second class, so the classes change places.
+// classes trains a classifier. LIBLINEAR's weights for two classes are positive for the
+// first label, ours for the second class, so the classes are swapped.
 func (t *trainer) classes(ctx context.Context, labels []int) (*learn.Linear, error) {
 	k := len(labels)
 	weights := make([]float64, k)

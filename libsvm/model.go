@@ -1,5 +1,5 @@
 // Package libsvm reads the text models of LIBSVM and predicts with them as its svm-predict does,
-// so that what was trained there can be used here (Chang and Lin, LIBSVM: a library for support
+// so that models trained there can be used here (Chang and Lin, LIBSVM: a library for support
 // vector machines, 2011; the file is described in its README and section 2 there).
 package libsvm
 
@@ -18,7 +18,7 @@ type Model struct {
 
 	// Kernel is linear, polynomial, rbf or sigmoid: x·y, (γ x·y + c)^p, exp(-γ‖x-y‖²) and
 	// tanh(γ x·y + c); or precomputed: the columns of a row are the kernel's values with the rows that
-	// the model was trained on, in their order, of which the support vectors name some.
+	// the model was trained on, in their order, and the support vectors name some of these rows.
 	Kernel string  `json:"kernel_type"`
 	Degree int     `json:"degree,omitempty"`
 	Gamma  float64 `json:"gamma,omitempty"`
@@ -27,35 +27,35 @@ type Model struct {
 	// Labels are those of the classes, in the order of the file; nil if there are none.
 	Labels []int `json:"labels,omitempty"`
 
-	// Vectors is how many support vectors each class has, or the model.
+	// Vectors is the number of support vectors of each class, or of the model.
 	Vectors []int `json:"support_vectors"`
 
-	// Rho are the numbers that are subtracted from the sums, one for every two classes, or one.
+	// Rho are the numbers subtracted from the sums, one for each pair of classes, or just one.
 	Rho []float64 `json:"rho"`
 
-	// ProbA and ProbB, if they are there, are A and B of the probability 1/(1 + exp(A·f + B)) of
-	// the first of every two classes for a decision value f; ProbA of regression is the scale of
+	// ProbA and ProbB, if present, are A and B of the probability 1/(1 + exp(A·f + B)) of
+	// the first class of each pair for a decision value f; for regression ProbA is the scale of
 	// a Laplace distribution of its errors.
 	ProbA []float64 `json:"prob_a,omitempty"`
 	ProbB []float64 `json:"prob_b,omitempty"`
 
-	// Marks, of one_class, are decision values that tenths of the training rows are below.
+	// Marks, for one_class, are decision values that separate tenths of the training rows.
 	Marks []float64 `json:"density_marks,omitempty"`
 
-	coef  []float64     // a row for every support vector, of max(1, classes-1) numbers
+	coef  []float64     // one row per support vector, of max(1, classes-1) numbers
 	x     *matrix.CSR   // the support vectors, class by class
-	dense *matrix.Dense // the same where products are faster on it, or nil
-	from  []int         // of a precomputed kernel: the column of each support vector, whose x is empty
+	dense *matrix.Dense // the same, if products are faster on it, or nil
+	from  []int         // for a precomputed kernel: the column of each support vector, whose x is empty
 }
 
-// Dim is the largest index of a column that a support vector has, or names.
+// Dim is the largest column index that a support vector has or names.
 func (m *Model) Dim() int { return m.x.Cols }
 
 // Classifies says whether the model predicts labels (one_class: 1 and -1) rather than numbers.
 func (m *Model) Classifies() bool { return m.Type != "epsilon_svr" && m.Type != "nu_svr" }
 
-// HasProbabilities says whether the model has what probabilities take: of classes, or of
-// one_class from its marks.
+// HasProbabilities says whether the model has what it needs for probabilities, of classes or, for
+// one_class, from its marks.
 func (m *Model) HasProbabilities() bool {
 	switch m.Type {
 	case "c_svc", "nu_svc":
@@ -66,10 +66,10 @@ func (m *Model) HasProbabilities() bool {
 	return false
 }
 
-// width is how many coefficients a support vector has.
+// width is the number of coefficients of a support vector.
 func (m *Model) width() int { return max(1, len(m.Labels)-1) }
 
-// Lines describes the model to people.
+// Lines describes the model, for display.
 func (m *Model) Lines() []string {
 	kernel := m.Kernel
 	switch m.Kernel {
@@ -99,7 +99,7 @@ func (m *Model) Lines() []string {
 	return lines
 }
 
-// of is the kernel's value from x·y, if it is a function of that.
+// of is the kernel's value for x·y, if it is a function of that.
 func (m *Model) of(s float64) float64 {
 	switch m.Kernel {
 	case "polynomial":

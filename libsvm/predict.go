@@ -9,26 +9,26 @@ import (
 	"mercer/matrix"
 )
 
-// Values are what a row comes to.
+// Values are the results for a row.
 type Values struct {
-	// Prediction is the label or the number that svm-predict writes; with probabilities asked for,
-	// the label of the largest.
+	// Prediction is the label or the number that svm-predict writes; if probabilities were asked for,
+	// the label with the largest.
 	Prediction float64
 
-	// Decisions are the decision values, one for every two classes in the order (1, 2), (1, 3), …,
-	// (2, 3), … of the labels, above 0 for the first; or one.
+	// Decisions are the decision values: one for each pair of labels, in the order (1, 2), (1, 3), …,
+	// (2, 3), …, positive for the first, or just one.
 	Decisions []float64
 
-	// Probabilities are those of the labels, or of one_class those of 1 and -1; nil if they were
+	// Probabilities are those of the labels, or for one_class those of 1 and -1; nil if they were
 	// not asked for.
 	Probabilities []float64
 }
 
-// blockRows is how many rows are predicted at a time.
+// blockRows is the number of rows that are predicted at a time.
 const blockRows = 256
 
-// Predict calls each for every row of x, in order; v is good until it returns. It fails if
-// probabilities are asked for of a model that has none, or if x is dense and narrower than
+// Predict calls each for every row of x, in order; v is valid until it returns. It fails if
+// probabilities are asked for but the model has none, or if x is dense and narrower than
 // the support vectors. It holds 8·256·n bytes for n support vectors.
 func (m *Model) Predict(x matrix.Rows, probabilities bool, each func(v *Values) error) error {
 	if probabilities && !m.HasProbabilities() {
@@ -70,7 +70,7 @@ func (m *Model) Predict(x matrix.Rows, probabilities bool, each func(v *Values) 
 	return nil
 }
 
-// gram prepares the kernel's values of x and the support vectors, with x·y in place of those that
+// gram computes the kernel's values of x and the support vectors, or x·y for kernels that
 // are functions of it. It is nil if there are no support vectors.
 func (m *Model) gram(x matrix.Rows) (matrix.Rows, *kernel.Gram, error) {
 	if m.x.Rows == 0 {
@@ -95,7 +95,7 @@ func (m *Model) gram(x matrix.Rows) (matrix.Rows, *kernel.Gram, error) {
 		if m.dense != nil {
 			y = matrix.Rows{Dense: m.dense}
 		}
-		if x.CSR != nil { // what is not in a row is 0
+		if x.CSR != nil { // values missing from a row are 0
 			wide := *x.CSR
 			wide.Cols = m.Dim()
 			x = matrix.Rows{CSR: &wide}
@@ -109,7 +109,7 @@ func (m *Model) gram(x matrix.Rows) (matrix.Rows, *kernel.Gram, error) {
 	return x, g, err
 }
 
-// named writes the kernel values that support vectors of a precomputed kernel name, of rows lo to hi.
+// named writes the kernel values that the support vectors of a precomputed kernel refer to, for rows lo to hi.
 func (m *Model) named(x matrix.Rows, lo, hi int, values []float64) {
 	n := len(m.from)
 	wide := make([]float32, m.Dim())
@@ -174,7 +174,7 @@ func (m *Model) decide(values, decisions []float64) {
 	}
 }
 
-// predict completes what a row's decision values say.
+// predict derives the rest from a row's decision values.
 func (m *Model) predict(v *Values, votes []int) {
 	switch {
 	case m.Type == "one_class":
@@ -221,8 +221,8 @@ func (m *Model) predict(v *Values, votes []int) {
 	}
 }
 
-// share is the probability of one_class: the tenth of the training rows that the marks put a
-// decision value into, and a thousandth from 0 and 1 below and above all.
+// share is the probability of one_class: the tenth of the training rows into which the marks put a
+// decision value, and a thousandth from 0 or 1 below and above all marks.
 func (m *Model) share(decision float64) float64 {
 	if decision < m.Marks[0] {
 		return 0.001
@@ -235,17 +235,17 @@ func (m *Model) share(decision float64) float64 {
 	return 0.999
 }
 
-// leastProbability is what the probabilities of two classes are held to.
+// leastProbability bounds the probabilities of two classes away from 0 and 1.
 const leastProbability = 1e-7
 
-// probabilities writes those of the classes.
+// probabilities writes the probabilities of the classes.
 func (m *Model) probabilities(decisions, p []float64) {
 	k := len(p)
 	if k == 1 {
 		p[0] = 1
 		return
 	}
-	r := make([]float64, k*k) // r_ab is the probability of a among a and b
+	r := make([]float64, k*k) // r_ab is the probability of a given a or b
 	at := 0
 	for a := range k {
 		for b := a + 1; b < k; b++ {
@@ -270,10 +270,10 @@ func logistic(x float64) float64 {
 	return 1 / (1 + math.Exp(x))
 }
 
-// couple finds the probabilities p of k classes from those r_ab of every two: the minimum of
+// couple finds the probabilities p of k classes from the pairwise r_ab: the minimum of
 // ½ pᵀQp with Σp = 1, Q_aa = Σ_b r_ba², Q_ab = -r_ba·r_ab, by algorithm 2 of Wu, Lin and
-// Weng (2004), which sets one p after the other to what makes (Qp)_a = pᵀQp and normalises,
-// until these differ by 0.005/k at most, or in max(100, k) rounds.
+// Weng (2004), which sets one p after the other so that (Qp)_a = pᵀQp and normalises,
+// until these differ by at most 0.005/k, or for max(100, k) rounds.
 func couple(r, p []float64) {
 	k := len(p)
 	q := make([]float64, k*k)

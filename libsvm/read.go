@@ -15,7 +15,7 @@ import (
 	"mercer/matrix"
 )
 
-// Sniff says whether the beginning of a file looks like that of a LIBSVM model.
+// Sniff says whether the beginning of a file looks like a LIBSVM model.
 func Sniff(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("svm_type ")) || bytes.HasPrefix(head, []byte("svm_type\t"))
 }
@@ -34,15 +34,15 @@ func Load(path string) (*Model, error) {
 	return m, nil
 }
 
-// longestLine bounds a line of a file, which is as long as a support vector is.
+// longestLine bounds the length of a line, and so of a support vector.
 const longestLine = 1 << 28
 
-// densest is the most bytes that support vectors may take in their dense form.
+// densest is the largest size of support vectors in dense form, in bytes.
 const densest = 1 << 30
 
-// Read reads a model. An error names the line. Its memory is in proportion to what it reads,
-// whatever the numbers in the file promise, but for a dense form of support vectors that are not
-// very sparse, of 1 GiB at most.
+// Read reads a model. An error names the line. Its memory is proportional to the size of the input,
+// whatever the numbers in the file promise, except for a dense form of support vectors that are not
+// very sparse, which takes at most 1 GiB.
 func Read(r io.Reader) (*Model, error) {
 	p := &reader{lines: bufio.NewScanner(r), m: &Model{}, seen: map[string]int{}}
 	p.lines.Buffer(make([]byte, 0, 1<<16), longestLine)
@@ -75,7 +75,7 @@ type reader struct {
 
 func (p *reader) at(err error) error { return fmt.Errorf("line %d: %w", p.line, err) }
 
-// next reads a line; io.EOF is the end.
+// next reads a line; io.EOF marks the end.
 func (p *reader) next() (string, error) {
 	p.line++
 	if p.lines.Scan() {
@@ -119,7 +119,7 @@ var (
 	kernels = []string{"linear", "polynomial", "rbf", "sigmoid", "precomputed"}
 )
 
-// set takes one line of the header.
+// set processes one line of the header.
 func (p *reader) set(key string, words []string) (err error) {
 	m := p.m
 	one := func() string {
@@ -222,7 +222,7 @@ func (p *reader) wholes(words []string, least int) (list []int, err error) {
 	return list, nil
 }
 
-// check finds what is missing in the header or does not go together.
+// check finds what is missing or inconsistent in the header.
 func (p *reader) check() error {
 	m := p.m
 	required := []string{"svm_type", "kernel_type", "nr_class", "total_sv", "rho"}
@@ -313,8 +313,8 @@ func (p *reader) vectors() error {
 	}
 }
 
-// vector reads one support vector: its coefficients, then index:value with indices from 1 that
-// increase.
+// vector reads one support vector: its coefficients, then index:value pairs with increasing indices from
+// 1.
 func (p *reader) vector(words []string) error {
 	m, width := p.m, p.m.width()
 	if len(words) < width {
@@ -356,7 +356,7 @@ func (p *reader) vector(words []string) error {
 	return nil
 }
 
-// named reads the support vector of a precomputed kernel: 0:NUMBER of the row that it was, from 1.
+// named reads a support vector of a precomputed kernel: 0:NUMBER, where NUMBER is its training row, from 1.
 func (p *reader) named(words []string) error {
 	x := p.m.x
 	value, ok := "", false

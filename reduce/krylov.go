@@ -8,8 +8,8 @@ import (
 	"mercer/internal/vec"
 )
 
-// A block Krylov method pays where few of many components are wanted: from krylovFrom features
-// on, up to one component in krylovShare. It gives up for the full decomposition when its basis
+// A block Krylov method pays off when few of many components are wanted: from krylovFrom features
+// on, up to one component in krylovShare. It falls back to the full decomposition when its basis
 // grows to one vector in krylovLimit; by then it has cost about as much.
 const (
 	krylovFrom  = 512
@@ -17,13 +17,13 @@ const (
 	krylovLimit = 3
 )
 
-// krylovTolerance is the largest residual ‖Hu - λu‖ beside the largest eigenvalue. The vectors
-// are the exact ones of a matrix that differs from H by that, far less than rounding to
-// float32 has done to H's elements.
+// krylovTolerance is the largest residual ‖Hu - λu‖ relative to the largest eigenvalue. The vectors
+// are the exact ones of a matrix that differs from H by that much, far less than the effect of rounding
+// H's elements to float32.
 const krylovTolerance = 0x1p-30
 
-// The rows that are multiplied together are one for krylovRows features, at least and at most
-// so many. When all vectors seem to be found, as many as the least, random ones, are followed
+// The block has one row per krylovRows features, within the given bounds. When all vectors seem to be found, as many
+// random rows as the lower bound are followed
 // for probeSteps steps.
 const (
 	krylovRows  = 64
@@ -36,26 +36,26 @@ const (
 // krylov finds the k largest eigenvalues of a symmetric A, d×d, and their vectors, by the
 // Rayleigh-Ritz method on the space of G, GA, GA², … for a block G of random rows (block
 // Lanczos: Golub and Underwood 1977; with random G, Musco and Musco 2015). Every block is made
-// orthogonal to all before it, twice, so that the basis Q stays orthonormal to rounding, and
+// orthogonal to all earlier ones, twice, so that the basis Q stays orthonormal to rounding, and
 // T = QAQᵀ is the projected matrix.
 //
-// What A does to the basis leaves it only by the rows W that the last block was multiplied to,
-// so that a Ritz vector u = Qᵀs has the residual ‖Au - θu‖ = ‖Wᵀs‖, s of the last block only.
-// Where an eigenvalue has more vectors than the block has rows, some may stay hidden: before
-// it ends, the method follows a few new random rows for some steps, in which they come up, and
-// does so again as long as that makes the values larger.
+// A maps the basis into itself except for the rows W that come from multiplying the last block,
+// so a Ritz vector u = Qᵀs has the residual ‖Au - θu‖ = ‖Wᵀs‖, where only the part of s for the last block counts.
+// If an eigenvalue has more vectors than the block has rows, some may stay hidden. Before
+// it ends, the method therefore follows a few new random rows for some steps, which reveal them, and
+// repeats this as long as the values grow.
 //
-// A spectrum without vectors says that it gave up.
+// A spectrum without vectors means that it gave up.
 func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 	limit, rows := d/krylovLimit, max(leastBlock, min(mostBlock, d/krylovRows&^7))
 	b := &basis{d: d, a: a, most: limit, q: make([]float64, limit*d), t: make([]float64, limit*limit),
 		work: make([]float64, 2*mostBlock*limit)}
 	front := orthonormalised(gaussian(0, rows, d), d, 0)
-	next := k + rows             // the size of the basis when the vectors are looked at
+	next := k + rows             // the size of the basis at which to check the vectors
 	probing := neverProbed       // steps that are left
-	var open []leaving           // of the blocks that are not followed, settled in number, and of the last
+	var open []leaving           // of the blocks no longer followed (settled of them), and of the last
 	settled, sum := 0, 0.0       // sum of the values before probing
-	before, sizeBefore := 0.0, 0 // the residual when it was looked at last
+	before, sizeBefore := 0.0, 0 // the residual at the last check
 	for len(front) > 0 && b.size+len(front)/d <= limit {
 		first := b.size
 		last := leaving{first, b.extend(front)}
@@ -79,8 +79,8 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 			}
 			switch {
 			case residual > tolerance:
-				// The logarithm of the residual falls ever faster; where it would take twice
-				// the limit at the present pace, half of the way is enough.
+				// The logarithm of the residual falls ever faster. If at the present pace it would take twice
+				// the limit, half of the way is enough.
 				if probing == neverProbed && before > 0 && b.size > limit/2 &&
 					math.Log(residual/tolerance)*float64(b.size-sizeBefore) > math.Log(before/residual)*float64(2*limit-b.size) {
 					return &spectrum{}
@@ -110,13 +110,13 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 	return &spectrum{}
 }
 
-// leaving are the rows w in which A takes the rows of the basis from first on out of it.
+// leaving are the rows w by which A maps the rows of the basis from first on out of its span.
 type leaving struct {
 	first int
 	w     []float64
 }
 
-// gaussian are n random rows.
+// gaussian returns n random rows.
 func gaussian(index uint64, n, d int) []float64 {
 	stream := random.New(1, "reduce.krylov", index)
 	rows := make([]float64, n*d)
@@ -126,7 +126,7 @@ func gaussian(index uint64, n, d int) []float64 {
 	return rows
 }
 
-// basis are orthonormal rows Q with T = QAQᵀ.
+// basis is orthonormal rows Q with T = QAQᵀ.
 type basis struct {
 	d, most int
 	a       *vec.Packed[float64]
@@ -135,10 +135,10 @@ type basis struct {
 	t       []float64 // most×most, upper triangle
 	work    []float64 // of products of Q and a block
 	norm    float64   // the largest length of a row of QA
-	drawn   uint64    // how many blocks of random rows
+	drawn   uint64    // number of random blocks so far
 }
 
-// fresh are new random rows that are orthogonal to the basis.
+// fresh returns new random rows that are orthogonal to the basis.
 func (b *basis) fresh() []float64 {
 	b.drawn++
 	w := gaussian(b.drawn, leastBlock, b.d)
@@ -146,7 +146,7 @@ func (b *basis) fresh() []float64 {
 	return b.orthogonal(w)
 }
 
-// extend adds the rows of a block and returns what of their product with A leaves the basis.
+// extend adds the rows of a block and returns the part of their product with A outside the basis.
 func (b *basis) extend(block []float64) (w []float64) {
 	d, n := b.d, len(block)/b.d
 	copy(b.q[b.size*d:], block)
@@ -161,8 +161,8 @@ func (b *basis) extend(block []float64) (w []float64) {
 	return w
 }
 
-// purge subtracts from rows what they have in the basis; if keep is set, they are the product
-// of the last rows with A, and their parts go into T.
+// purge subtracts from rows their components in the basis; if keep is set, the rows are the product
+// of the last rows with A, and their components go into T.
 func (b *basis) purge(rows []float64, keep bool) {
 	d, n, m := b.d, len(rows)/b.d, b.size
 	parts := b.work[:m*n] // Q·rowsᵀ
@@ -182,18 +182,18 @@ func (b *basis) purge(rows []float64, keep bool) {
 	vec.GemmAddTN(n, d, m, parts, n, b.q, d, rows, d)
 }
 
-// orthogonal are orthonormal rows that span those of w, which the basis was purged of once.
+// orthogonal returns orthonormal rows that span those of w, which was purged of the basis once.
 func (b *basis) orthogonal(w []float64) []float64 {
 	w = orthonormalised(w, b.d, b.norm)
 	if len(w) == 0 {
 		return nil
 	}
-	b.purge(w, false) // what the division by small lengths made large
+	b.purge(w, false) // division by small lengths magnified what was left
 	return orthonormalised(w, b.d, 0)
 }
 
-// ritz are the k largest eigenvalues of T, descending, their vectors as columns of S, size×k,
-// and the largest residual beside the largest eigenvalue, where only open leave the basis.
+// ritz returns the k largest eigenvalues of T, descending, their vectors as columns of S, size×k,
+// and the largest residual relative to the largest eigenvalue, given that only open leaves the basis.
 func (b *basis) ritz(open []leaving, k int) (values, s []float64, residual float64) {
 	m, d := b.size, b.d
 	t := make([]float64, m*m)
@@ -232,8 +232,8 @@ func (b *basis) ritz(open []leaving, k int) (values, s []float64, residual float
 	return values, s, residual / values[0]
 }
 
-// orthonormalised are orthonormal rows that span the given ones, without directions that are
-// nothing beside norm (0: beside the rows themselves): the eigenvectors V of the rows' Gram
+// orthonormalised returns orthonormal rows that span the given ones, without directions that are
+// negligible relative to norm (0: relative to the rows themselves): the eigenvectors V of the rows' Gram
 // matrix give Λ^(-1/2)VᵀW, twice.
 func orthonormalised(w []float64, d int, norm float64) []float64 {
 	for range 2 {

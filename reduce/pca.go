@@ -1,5 +1,5 @@
-// Package reduce finds few directions that hold most of the variance of many features: the
-// principal components of rows that were seen once, from their moments alone. What a linear
+// Package reduce finds a few directions that hold most of the variance of many features: the
+// principal components of rows, computed from their moments without reading the rows again. What a linear
 // model learns on the components is folded into weights on the features, so that predicting
 // costs no projection (Li, Lebanon and Sminchisescu 2012, section 6).
 package reduce
@@ -14,55 +14,55 @@ import (
 	"mercer/moments"
 )
 
-// PCA says how many principal components to keep. One of Components and Share is given; if
-// both are, the fewer components count.
+// PCA says how many principal components to keep. Give Components or Share; if both are
+// given, the smaller number of components is kept.
 type PCA struct {
-	// Components is K, the number of components; 0 means as many as Share takes.
+	// Components is K, the number of components; 0 means as many as Share needs.
 	Components int
 
-	// Share is which share of the variance the components have to hold at least, up to 1;
-	// 0 means as much as Components hold.
+	// Share is the share of the variance that the components must hold at least, up to 1;
+	// 0 means whatever Components hold.
 	Share float64
 
-	// Whiten makes all components vary alike: each is divided by its deviation.
+	// Whiten gives all components the same variance: each is divided by its standard deviation.
 	Whiten bool
 }
 
-// Report says what a PCA kept.
+// Report describes the components that a PCA kept.
 type Report struct {
-	// Features is D, Components K. Asked is Components of the PCA where there are fewer:
-	// directions in which rows do not vary, but for rounding, are no components.
+	// Features is D, Components K. Asked is the Components of the PCA if there are fewer:
+	// directions in which rows do not vary, except for rounding, are not components.
 	Features   int `json:"features"`
 	Components int `json:"components"`
 	Asked      int `json:"asked,omitempty"`
 
-	// Share is the share of the variance that the components hold, Variance all of it: the sum
+	// Share is the share of the variance that the components hold, Variance the total: the sum
 	// of the variances Σw(z-z̄)²/Σw of all features.
 	Share    float64 `json:"share"`
 	Variance float64 `json:"variance"`
 
-	// Unlabelled is how many rows beside those of the training the components were found with.
+	// Unlabelled is the number of rows used to find the components besides those of the training.
 	Unlabelled int `json:"unlabelled,omitempty"`
 
 	// Variances are those of the components, descending, before whitening.
 	Variances []float64 `json:"variances"`
 
 	// Method is "full", divide and conquer, which finds the components to rounding, or
-	// "krylov", of which Residual is the largest ‖Hu - λu‖ beside the largest eigenvalue.
+	// "krylov", for which Residual is the largest ‖Hu - λu‖ relative to the largest eigenvalue.
 	Method   string  `json:"method"`
 	Residual float64 `json:"residual,omitempty"`
 
-	// Whitened says that components were divided by their deviations.
+	// Whitened says that components were divided by their standard deviations.
 	Whitened bool `json:"whitened,omitempty"`
 
-	// Seconds is how long it took. A model file does not keep it: it is no function of the data.
+	// Seconds is the time it took. A model file does not keep it because it is not a function of the data.
 	Seconds float64 `json:"-"`
 
 	// Maps are the components of each map of a sum, if they were reduced before the whole.
 	Maps []*Report `json:"maps,omitempty"`
 }
 
-// Lines tell a person what was kept.
+// Lines describes what was kept, for display.
 func (r *Report) Lines() []string {
 	text := fmt.Sprintf("%d principal components of %d features hold %s of the variance", r.Components, r.Features, percent(r.Share))
 	if r.Whitened {
@@ -85,7 +85,7 @@ func (r *Report) Lines() []string {
 	return lines
 }
 
-// percent shows a share, with more digits where it is nearly all.
+// percent formats a share, with more digits if it is nearly all.
 func percent(share float64) string {
 	digits := 1
 	for rest := 1 - share; rest > 0 && rest < 0.02 && digits < 6; rest *= 10 {
@@ -94,7 +94,7 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.*f %%", digits, 100*share)
 }
 
-// Check finds what is wrong with the PCA itself.
+// Check checks the PCA itself.
 func (p PCA) Check() error {
 	switch {
 	case p.Components < 0:
@@ -111,9 +111,9 @@ func (p PCA) Check() error {
 // with the largest eigenvalues, the largest first, each with the sign that makes its element
 // of the largest absolute value positive.
 //
-// An eigenvalue that the rounding of H may have made is none; H of no variance at all is an
-// error. Few of many components come from a block Krylov method, n²m multiply-adds for a basis
-// of m, else from a full decomposition. Work memory: 32·D² bytes.
+// An eigenvalue that may be due to rounding of H is not kept; it is an error if H has no variance at
+// all. Few of many components come from a block Krylov method, with n²m multiply-adds for a basis
+// of m, otherwise they come from a full decomposition. Work memory: 32·D² bytes.
 func (p PCA) Fit(m *moments.Moments) (*Projection, *Report, error) {
 	if err := p.Check(); err != nil {
 		return nil, nil, err
@@ -174,8 +174,8 @@ func (p PCA) Fit(m *moments.Moments) (*Projection, *Report, error) {
 	return q, report, nil
 }
 
-// count is how many of the descending eigenvalues are kept: at most so many, none that rounding
-// may have made, and no more than the share takes.
+// count returns how many of the descending eigenvalues are kept: at most the given number, none that may be due
+// to rounding, and no more than the share needs.
 func (p PCA) count(values []float64, most int, trace, floor float64) int {
 	sum := 0.0
 	for k := range min(most, len(values)) {
@@ -187,7 +187,7 @@ func (p PCA) count(values []float64, most int, trace, floor float64) int {
 	return min(most, len(values))
 }
 
-// floor is what eigenvalues of H may be by rounding alone. The decomposition errs by some
+// floor is the size that eigenvalues of H may have due to rounding alone. The decomposition has an error of about
 // D·2⁻⁵² of the largest. The errors of H's elements are independent, so that as a matrix they
 // have a norm of about 2√D of them.
 func floor(m *moments.Moments, trace, largest float64) float64 {
@@ -195,15 +195,15 @@ func floor(m *moments.Moments, trace, largest float64) float64 {
 	return 4*d*0x1p-52*largest + 2*math.Sqrt(d)*m.Noise*trace/d
 }
 
-// spectrum are the largest eigenvalues, descending, and as many eigenvectors or more, a row of
-// D numbers each.
+// spectrum is the largest eigenvalues, descending, and at least as many eigenvectors, one per row of
+// D numbers.
 type spectrum struct {
 	values, vectors []float64
-	residual        float64 // the largest, beside the largest eigenvalue
+	residual        float64 // the largest, relative to the largest eigenvalue
 }
 
-// full decomposes H, whose upper triangle is given, and computes as many vectors as count says
-// of all eigenvalues.
+// full decomposes H, whose upper triangle is given, and computes as many vectors as count returns
+// for all eigenvalues.
 func full(h []float64, d int, count func(descending []float64) int) (*spectrum, error) {
 	a, values := slices.Clone(h), make([]float64, d)
 	k := 0
@@ -227,12 +227,12 @@ func full(h []float64, d int, count func(descending []float64) int) (*spectrum, 
 	return &spectrum{values: values, vectors: slices.Clone(a[:max(1, k)*d])}, nil
 }
 
-// settleSign makes the element of the largest absolute value positive, the first of several:
-// a vector's sign is of no meaning, but it should not be left to chance.
+// settleSign makes the element of largest absolute value positive, the first if there are several:
+// a vector's sign means nothing, but it should not be left to chance.
 func settleSign(u []float64) {
 	largest := 0.0
 	for _, v := range u {
-		// Two elements that are alike but for rounding are to count as alike.
+		// Two elements that differ only by rounding count as equal.
 		if math.Abs(v) > math.Abs(largest)*(1+0x1p-20) {
 			largest = v
 		}
@@ -244,7 +244,7 @@ func settleSign(u []float64) {
 	}
 }
 
-// mirrored is the whole of a matrix whose upper triangle is given.
+// mirrored returns the full matrix whose upper triangle is given.
 func mirrored(h []float64, d int) *vec.Packed[float64] {
 	a := slices.Clone(h)
 	const tile = 64

@@ -8,16 +8,16 @@ import (
 	"mercer/moments"
 )
 
-// Projection takes D features z to K components Uᵀ(z - z̄). It does not change and is safe for
+// Projection maps D features z to K components Uᵀ(z - z̄). It does not change and is safe for
 // concurrent use.
 type Projection struct {
 	d, k int
 	mean []float64     // z̄
 	u    []float64     // K×D: a component a row
-	wide *matrix.Dense // D×K: U as rows are multiplied by it
+	wide *matrix.Dense // D×K: U in the layout for multiplying rows
 }
 
-// narrow makes the matrix that rows are multiplied by.
+// narrow makes the matrix for multiplying rows.
 func (p *Projection) narrow() {
 	p.wide = matrix.NewDense(p.d, p.k)
 	vec.Parallel(p.d, 64, func(lo, hi int) {
@@ -32,24 +32,24 @@ func (p *Projection) narrow() {
 // Dims are the numbers D of features and K of components.
 func (p *Projection) Dims() (d, k int) { return p.d, p.k }
 
-// Component is component c as a direction of the features, of unit length but for whitening;
-// it is to be read only.
+// Component is component c as a direction of the features, of unit length unless whitened;
+// it must not be changed.
 func (p *Projection) Component(c int) []float64 { return p.u[c*p.d : (c+1)*p.d] }
 
-// Mean is z̄; it is to be read only.
+// Mean is z̄; it must not be changed.
 func (p *Projection) Mean() []float64 { return p.mean }
 
-// Bytes is how much memory the projection holds.
+// Bytes is the memory of the projection.
 func (p *Projection) Bytes() int64 { return 12*int64(p.d)*int64(p.k) + 8*int64(p.d) }
 
-// Transform writes the components of the rows z into dst, which must be Len×K. A row's do not
-// depend on the rows beside it. work holds the centred rows, 4·Len·D bytes.
+// Transform writes the components of the rows z into dst, which must be Len×K. The components of a row do not
+// depend on the other rows. work holds the centred rows, 4·Len·D bytes.
 func (p *Projection) Transform(dst *matrix.Dense, z matrix.Rows, work *matrix.Dense) {
 	if z.Dim() != p.d || dst.Rows != z.Len() || dst.Cols != p.k {
 		panic(fmt.Sprintf("reduce: Transform of %d×%d rows by a projection of %d to %d into %d×%d", z.Len(), z.Dim(), p.d, p.k, dst.Rows,
 			dst.Cols))
 	}
-	// Centred first: a mean that is large would take the digits of what differs from it.
+	// Centre first: a large mean would cost the digits of the differences from it.
 	if z.CSR != nil {
 		z.CSR.Densify(work)
 	} else {
@@ -67,8 +67,8 @@ func (p *Projection) Transform(dst *matrix.Dense, z matrix.Rows, work *matrix.De
 }
 
 // Fold turns weights W' and intercepts b' on components into weights W = UW' and intercepts
-// b = b' - Wᵀz̄ on features: the scores zW + b are those of the components of z. W is rounded
-// to float32 before its product with z̄, so that the mean row has its score to the last digit.
+// b = b' - Wᵀz̄ on features: the scores zW + b equal those of the components of z. W is rounded
+// to float32 before its product with z̄, so that the score of the mean row is exact to the last digit.
 func (p *Projection) Fold(w *matrix.Dense, b []float64) (*matrix.Dense, []float64) {
 	if w.Rows != p.k || w.Cols != len(b) {
 		panic(fmt.Sprintf("reduce: Fold of %d×%d weights and %d intercepts on %d components", w.Rows, w.Cols, len(b), p.k))
@@ -92,11 +92,11 @@ func (p *Projection) Fold(w *matrix.Dense, b []float64) (*matrix.Dense, []float6
 	return folded, shifted
 }
 
-// Statistics turns the statistics of rows into those of their components, without another look
-// at the rows: D²K multiply-adds.
+// Statistics turns the statistics of rows into those of their components, without reading
+// the rows again: D²K multiply-adds.
 func (p *Projection) Statistics(s *moments.Stats) *moments.Stats { return s.Project(p.k, p.u, p.mean) }
 
-// Joined is the projection by several side by side, each on features of its own: of D = ΣD_i
+// Joined combines several projections side by side, each on its own features: from D = ΣD_i
 // features to K = ΣK_i components.
 func Joined(parts []*Projection) *Projection {
 	q := &Projection{}
@@ -116,7 +116,7 @@ func Joined(parts []*Projection) *Projection {
 	return q
 }
 
-// Then is the projection by p and by next, on the components of p, in one.
+// Then combines the projection p and next, a projection of the components of p, into one.
 func (p *Projection) Then(next *Projection) *Projection {
 	if next.d != p.k {
 		panic(fmt.Sprintf("reduce: a projection of %d features after one to %d", next.d, p.k))
@@ -130,8 +130,8 @@ func (p *Projection) Then(next *Projection) *Projection {
 		}
 	}
 	vec.GemmAddTN(next.k, p.d, p.k, t, next.k, p.u, p.d, q.u, p.d)
-	// next centres the components of p: a mean of theirs that is not 0 moves z̄ by a vector
-	// that p takes there, U(UᵀU)⁻¹·mean; the rows of u are orthogonal.
+	// next centres the components of p: if their mean is not 0, it moves z̄ by a vector
+	// that p maps to it, U(UᵀU)⁻¹·mean; the rows of u are orthogonal.
 	for i, v := range next.mean {
 		row := p.Component(i)
 		if v != 0 {
