@@ -11,7 +11,7 @@ import (
 	"mercer/pool"
 )
 
-// BagConfig says how a bag of members becomes the one row that the rest of a Config is about.
+// BagConfig says how a bag of members becomes the one row that the rest of a Config concerns.
 // The zero value is the mean of random features of the rbf kernel, so that a dot product of
 // two rows is about the mean of the kernel over all pairs of members.
 type BagConfig struct {
@@ -22,8 +22,8 @@ type BagConfig struct {
 	// the other methods.
 	Scale string `json:"scale,omitempty"`
 
-	// What mean averages is a map as in Config: Kernel is rbf by default, γ comes from the median
-	// distance of members, and Features is D, 0 meaning about the number of bags, from 512 to 4096.
+	// Mean averages a map as in Config: Kernel is rbf by default, γ comes from the median
+	// distance of members, and Features is D, where 0 means about the number of bags, from 512 to 4096.
 	// The linear kernel without a map averages the members themselves.
 	Kernel      string  `json:"kernel,omitempty"`
 	Gamma       string  `json:"gamma,omitempty"`
@@ -43,9 +43,9 @@ type BagConfig struct {
 	// Features is D of the map or of compact bilinear pooling; 0 means 4096 for the latter.
 	Features int `json:"features,omitempty"`
 
-	// Streams, First and Norm are as in pool.Config, but for the norm that "" means: l2 of the
+	// Streams, First and Norm are as in pool.Config, except for the default of Norm: l2 for the
 	// mean of a map, so that a bag's product with itself is about 1 however far its members
-	// spread; none of the mean of the members themselves; root-l2 of all else.
+	// spread; none for the mean of the members themselves; root-l2 for everything else.
 	Streams int    `json:"streams,omitempty"`
 	First   int    `json:"first,omitempty"`
 	Norm    string `json:"norm,omitempty"`
@@ -105,10 +105,10 @@ func (b *BagConfig) pooling(seed uint64) pool.Config {
 	return p
 }
 
-// Check says what is wrong whatever the data are.
+// Check reports what is wrong with the configuration, whatever the data.
 func (b *BagConfig) Check() error {
 	if b.method() != "mean" {
-		// What does not belong to bilinear pooling is not passed over in silence.
+		// Options that do not belong to bilinear pooling are not silently ignored.
 		rest := *b
 		rest.Pooling, rest.Scale, rest.Features, rest.Streams, rest.First, rest.Norm = "", "", 0, 0, 0, ""
 		rest.Pool, rest.T, rest.Sparsity, rest.Reuse = 0, 0, 0, ""

@@ -15,7 +15,7 @@ import (
 )
 
 // Bags turns bags into rows: members are scaled and pooled. It does not change and is safe
-// for use by any number of goroutines.
+// for concurrent use.
 type Bags struct {
 	members *Pipeline // without a map
 	pooling *pool.Pooling
@@ -31,8 +31,8 @@ func (p *Bags) Scaler() *dataset.Scaler { return p.members.scaler }
 // Dims is the number of dimensions of a member and of a pooled row.
 func (p *Bags) Dims() (in, out int) { return p.pooling.Dims() }
 
-// Pool writes the row of each bag into dst, which must be of the number of bags × D: bag i is
-// rows [bags[i], bags[i+1]) of x. It fails like Pipeline.Transform, and where products of
+// Pool writes the row of each bag into dst, which must have as many rows as there are bags, and D columns: bag i is
+// rows [bags[i], bags[i+1]) of x. It fails like Pipeline.Transform, and also if products of
 // members overflow float32.
 func (p *Bags) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) error {
 	if _, d := p.Dims(); dst.Rows != len(bags)-1 || dst.Cols != d {
@@ -59,13 +59,13 @@ func (p *Bags) Pool(dst *matrix.Dense, x matrix.Rows, bags []int) error {
 	return nil
 }
 
-// badMember is the error that a row of the members of bags makes.
+// badMember is the error for a bad number among the members of bags.
 func badMember(bags []int, row int, dim string, reason error) *dataset.RowError {
 	i, member := place(bags, row)
 	return &dataset.RowError{Row: i, Bag: true, Dim: -1, Err: fmt.Errorf("member %d (from 0), %s: %w", member, dim, reason)}
 }
 
-// place says which bag a row is of, and which member.
+// place says which bag a row belongs to, and which member it is.
 func place(bags []int, row int) (bag, member int) {
 	bag, exact := slices.BinarySearch(bags, row)
 	for ; exact && bag+1 < len(bags) && bags[bag+1] == row; bag++ {
@@ -76,7 +76,7 @@ func place(bags []int, row int) (bag, member int) {
 	return bag, row - bags[bag]
 }
 
-// BagInfo says what a model does with bags; it is stored in the model file.
+// BagInfo describes how a model handles bags; it is stored in the model file.
 type BagInfo struct {
 	// Schema says how the members were read.
 	Schema dataset.Schema `json:"schema"`
@@ -88,19 +88,20 @@ type BagInfo struct {
 	// Pooling says how members are pooled.
 	Pooling pool.Config `json:"pooling"`
 
-	// Members is the number of members in training, Least and Most those of a bag.
+	// Members is the number of members in training, Least and Most the smallest and largest of a bag.
 	Members int `json:"members"`
 	Least   int `json:"least"`
 	Most    int `json:"most"`
 
-	// Why says in words why a scaling, a γ or a map was chosen, by name.
+	// Why gives in words the reason for a scaling, a γ or a map, by name.
 	Why map[string]string `json:"why"`
 }
 
-// SettleBags fixes how the bags of src become rows, as Settle does for rows: the members' scaling,
-// kernel, γ and map, and the pooling. sum is what a survey of the bags found; memory is how many
-// bytes the map may hold, or 0.
-func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig, seed uint64, sum *dataset.BagSummary, memory int64) (*Bags, *BagInfo, error) {
+// SettleBags decides how the bags of src become rows, as Settle does for rows: the members' scaling,
+// kernel, γ and map, and the pooling. sum is the survey of the bags; memory is the number of
+// bytes that the map may hold, or 0.
+func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig, seed uint64, sum *dataset.BagSummary, memory int64) (
+	*Bags, *BagInfo, error) {
 	members, err := cfg.members(seed)
 	if err != nil {
 		return nil, nil, err
@@ -137,14 +138,14 @@ func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig, seed uint
 	return b, info, nil
 }
 
-// SampleRows is how many members a survey has to draw for SettleBags.
+// SampleRows is the number of members that a survey must draw for SettleBags.
 func (b *BagConfig) SampleRows(seed uint64) (int, error) {
 	members, err := b.members(seed)
 	return members.SampleRows(), err
 }
 
-// findMember finds the first number of the members of bags that the kernel does not take, in a
-// pass over them.
+// findMember passes over the members of bags to find the first number outside the kernel's
+// domain.
 func (p *Pipeline) findMember(ctx context.Context, src dataset.Bags) error {
 	w := p.Pass()
 	for b, err := range dataset.EachBags(ctx, src) {
@@ -159,13 +160,13 @@ func (p *Pipeline) findMember(ctx context.Context, src dataset.Bags) error {
 	return nil
 }
 
-// AddTensors adds what was fitted to the tensors of a file, under names that begin with prefix.
+// AddTensors adds the fitted values to the tensors of a file, under names that begin with prefix.
 func (p *Bags) AddTensors(to map[string]*safetensors.Tensor, prefix string) {
 	addScaler(to, prefix, p.members.scaler)
 	addState(to, prefix+mapPrefix, p.pooling.State())
 }
 
-// RestoreBags builds what turns bags into rows of dim numbers from its description and the tensors
+// RestoreBags rebuilds Bags with rows of dim numbers from a description and the tensors
 // of a file, whose names begin with prefix.
 func RestoreBags(info *BagInfo, dim int, t safetensors.Tensors, prefix string) (*Bags, error) {
 	channels := info.Schema.Dim
@@ -177,7 +178,7 @@ func RestoreBags(info *BagInfo, dim int, t safetensors.Tensors, prefix string) (
 	if info.Pooling.Map != nil {
 		b.members.domain = feature.Domain(*info.Pooling.Map)
 	}
-	// Tensors vouch for what is about to be built.
+	// The tensors confirm the sizes before anything is built.
 	d := info.Pooling.Features
 	if info.Pooling.Map != nil {
 		d = info.Pooling.Map.Features

@@ -12,26 +12,26 @@ import (
 	"mercer/matrix"
 )
 
-// Source is the rows that the bags of src become, with their labels: what training and
-// prediction work on. Its readers have a method Keys, which says what the bags of the last batch
-// are called.
+// Source is a source of the rows of the bags of src, with their labels, for training and
+// prediction. Its readers have a method Keys, which returns the names of the bags of the last
+// batch.
 func (p *Bags) Source(src dataset.Bags) *Pooled { return p.source(src, 0, nil) }
 
-// KeptSource is Source, which pools on every pass; it keeps the rows of the first pass for the others where they take
-// no more than so many bytes, 4 a number.
+// KeptSource is Source, which pools on every pass, but it keeps the rows of the first pass for later ones if they take
+// no more than the given number of bytes, 4 per number.
 func (p *Bags) KeptSource(src dataset.Bags, bytes int64) *Pooled {
 	_, d := p.Dims()
 	return p.source(src, int(bytes/int64(4*d)), nil)
 }
 
-// TrainingSource is Source for a training that passes several times: it keeps the rows of the first
-// whole pass, if there are no more than keep of them, and adds up the seconds that pooling takes.
+// TrainingSource is Source for a training with several passes: it keeps the rows of the first
+// complete pass, if there are no more than keep of them, and adds up the seconds spent pooling.
 func (p *Bags) TrainingSource(src dataset.Bags, keep int, seconds *float64) *Pooled {
 	return p.source(src, keep, seconds)
 }
 
-// source also keeps the rows of the first whole pass, if there are no more than keep of
-// them, and adds up the seconds that pooling takes.
+// source optionally keeps the rows of the first complete pass, if there are no more than keep of
+// them, and adds up the seconds spent pooling.
 func (p *Bags) source(src dataset.Bags, keep int, seconds *float64) *Pooled {
 	_, d := p.Dims()
 	schema := dataset.Schema{Format: dataset.PooledFormat, Dim: d, LabelSeparator: p.schema.LabelSeparator}
@@ -50,7 +50,7 @@ type Pooled struct {
 
 	keep int
 	mu   sync.Mutex
-	kept []*pooledBatch // a whole pass
+	kept []*pooledBatch // a complete pass
 }
 
 // Name is the name of the bags' source.
@@ -77,7 +77,7 @@ func (p *Pooled) Open(ctx context.Context) (dataset.Reader, error) {
 	return &pooledReader{BagReader: r, Pooled: p, keeping: p.keep > 0}, nil
 }
 
-// Forget gives the rows that were kept free; none are kept from now on.
+// Forget releases the rows that were kept; none are kept from now on.
 func (p *Pooled) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +91,7 @@ func (p *Pooled) Kept() bool {
 	return p.kept != nil
 }
 
-// pooledBatch is rows that were bags.
+// pooledBatch is the rows of some bags.
 type pooledBatch struct {
 	matrix.Batch
 	keys []string
@@ -108,7 +108,7 @@ type pooledReader struct {
 	list    []*pooledBatch
 }
 
-// Keys are the names of the bags of the last batch, nil if they have none.
+// Keys returns the names of the bags of the last batch, nil if they have none.
 func (r *pooledReader) Keys() []string { return r.out.keys }
 
 // Next implements dataset.Reader.
@@ -151,7 +151,7 @@ func (b *pooledBatch) clone() *pooledBatch {
 	return c
 }
 
-// keptReader hands out copies of rows that were kept, since its user may change them.
+// keptReader returns copies of kept rows, because its user may change them.
 type keptReader struct {
 	ctx  context.Context
 	left []*pooledBatch

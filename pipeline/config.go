@@ -15,35 +15,35 @@ import (
 	"mercer/matrix"
 )
 
-// Config says how rows become features. Its words are in lower case, and what has a usual value
-// has that in place of zero: WithDefaults fills it in.
+// Config says how rows become features. Its words are in lower case. WithDefaults replaces
+// zero values by the defaults.
 type Config struct {
 	// Scale is "auto" or one of dataset.Scalings.
 	Scale string
 
-	// Kernel is the kernel but for γ, which Gamma or Sigma says: a number, "median" or "scale",
-	// or one of these times a number, such as "median*4"; or γ = 1/(2σ²).
+	// Kernel is the kernel except for γ, which Gamma or Sigma gives. Gamma is a number, "median" or "scale",
+	// or one of these times a number, such as "median*4"; Sigma means γ = 1/(2σ²).
 	Kernel kernel.Kernel
 	Gamma  string
 	Sigma  float64
 
-	// Exact says that there is no map, because the learner takes the kernel itself.
+	// Exact says that there is no map, because the learner uses the kernel itself.
 	Exact bool
 
-	// Map is one of feature.Names, "" means the default of the kernel; the linear kernel needs
-	// none. Options are its settings, Features its D, 0 meaning by the number of rows.
+	// Map is one of feature.Names; "" means the default of the kernel, and the linear kernel needs
+	// none. Options are its settings. Features is its D; 0 means that the number of rows decides.
 	Map      string
 	Options  feature.Options
 	Features int
 
 	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
-	// kernel has the one above, or the linear kernel if its map knows no other; a step
-	// without γ has one by Gamma, of the rows that reach it.
+	// kernel takes the one above, or the linear kernel if its map supports no other. The γ of a step
+	// that has none is found by Gamma from the rows that reach it.
 	Steps   []feature.Config
 	Weights []float64
 
-	// Given are the landmarks of a map whose option Landmarks is given, as rows of the data,
-	// not scaled yet. GivenFile is the file that they come from, for messages.
+	// Given are the landmarks of a map whose option Landmarks is given: rows of the data,
+	// not yet scaled. GivenFile is the file that they were read from, for messages.
 	Given     *matrix.Dense
 	GivenFile string
 
@@ -54,16 +54,17 @@ type Config struct {
 // ScaleNames are the kinds of scaling, "auto" first.
 var ScaleNames = append([]string{"auto"}, dataset.Scalings...)
 
-// SampleRows is how many rows of a survey's sample a pipeline wants; 0 means no more than the survey's
+// SampleRows is the number of rows of a survey's sample that a pipeline needs; 0 means no more than the survey's
 // own.
 func (c *Config) SampleRows() int {
 	return max(feature.SampleRows(c.Feature(1)), dataset.ScaleSample(c.Scale))
 }
 
-// WithDefaults fills in what zero values stand for and checks the rest. usual is the kernel where
-// none is named. What only the data can tell stays as it is.
+// WithDefaults fills in defaults for zero values and checks the rest. usual is the default kernel.
+// Settings that depend on the data stay as they are.
 func (c Config) WithDefaults(usual string) (Config, error) {
-	for _, word := range []*string{&c.Scale, &c.Kernel.Name, &c.Map, &c.Options.Form, &c.Options.Radius, &c.Options.Hash, &c.Options.Entries, &c.Options.Reuse, &c.Options.Window, &c.Options.Landmarks} {
+	for _, word := range []*string{&c.Scale, &c.Kernel.Name, &c.Map, &c.Options.Form, &c.Options.Radius, &c.Options.Hash,
+		&c.Options.Entries, &c.Options.Reuse, &c.Options.Window, &c.Options.Landmarks} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Scale == "" {
@@ -102,7 +103,7 @@ func (c *Config) check() error {
 		return err
 	}
 	switch {
-	case c.Exact: // what it takes of the options is for the learner to say
+	case c.Exact: // the learner decides which options it has
 	case c.linear() && c.Features != 0:
 		return errors.New("the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel")
 	case c.linear() && !reflect.DeepEqual(c.Options, feature.Options{}):
@@ -118,13 +119,13 @@ func (c *Config) check() error {
 	return nil
 }
 
-// linear says that there is no map because the kernel needs none.
+// linear says whether there is no map because the kernel needs none.
 func (c *Config) linear() bool { return c.Kernel.Linear() && c.Map == "" }
 
 // Mapped says whether rows are mapped.
 func (c *Config) Mapped() bool { return !c.Exact && !c.linear() }
 
-// SplitGamma takes γ apart: "median", "scale" or "" of the data, and what that is multiplied by.
+// SplitGamma splits γ into the rule, "median", "scale" or "", and the factor that multiplies it.
 func SplitGamma(gamma string) (of string, factor float64, err error) {
 	number := gamma
 	if name, times, found := strings.Cut(gamma, "*"); name == "median" || name == "scale" {
@@ -134,7 +135,8 @@ func SplitGamma(gamma string) (of string, factor float64, err error) {
 		number = times
 	}
 	if factor, err = strconv.ParseFloat(number, 64); err != nil || !(factor > 0) || math.IsInf(factor, 0) {
-		return "", 0, fmt.Errorf("gamma %q is neither a positive number nor median nor scale, nor one of these times a number, such as median*4", gamma)
+		return "", 0, fmt.Errorf(
+			"gamma %q is neither a positive number nor median nor scale, nor one of these times a number, such as median*4", gamma)
 	}
 	return of, factor, nil
 }
@@ -146,7 +148,7 @@ func (c *Config) kernel(gamma float64) kernel.Kernel {
 	return k.Own()
 }
 
-// Domain is the kernel that says which numbers scaled rows may hold.
+// Domain is the kernel that decides which numbers scaled rows may hold.
 func (c *Config) Domain() kernel.Kernel {
 	if !c.Mapped() {
 		return c.kernel(0)
@@ -154,7 +156,7 @@ func (c *Config) Domain() kernel.Kernel {
 	return feature.Domain(c.Feature(1))
 }
 
-// Feature is the configuration of the map as far as it is known before the data are.
+// Feature is the configuration of the map as far as it is known without the data.
 func (c *Config) Feature(gamma float64) feature.Config {
 	f := feature.Config{Map: c.Map, Features: c.Features, Seed: c.Seed, Options: c.Options, Steps: slices.Clone(c.Steps), Weights: c.Weights}
 	if f.Map == "" {
@@ -170,9 +172,9 @@ func (c *Config) Feature(gamma float64) feature.Config {
 	return f
 }
 
-// DefaultFeatures is D for n rows when the user names none: 4096 suffices to come near the
-// exact kernel on most data; a quarter as many features as rows keeps small problems quick
-// and costs them nothing.
+// DefaultFeatures is the default D for n rows: 4096 is enough to come close to the
+// exact kernel on most data; a quarter as many features as rows keeps small problems fast
+// without loss.
 func DefaultFeatures(n int) int {
 	d := 256
 	for d < 4096 && d < n/4 {

@@ -1,8 +1,8 @@
-// Package pipeline is what happens to rows before a learner: they are scaled, turned into rows whose
+// Package pipeline prepares rows for a learner: they are scaled, transformed so that their
 // distances are those of a learned metric, mapped into a kernel's feature space, and reduced to
 // principal components. Bags of rows are pooled first.
 //
-// Settle fixes all of it in one place, by a configuration and what a survey knows of the rows:
+// Settle decides all of it in one place, from a configuration and a survey of the rows:
 // the scaling, γ, the domain, the landmarks, the map and its number of features.
 package pipeline
 
@@ -19,12 +19,12 @@ import (
 )
 
 // Pipeline turns rows into features: scaling, then the feature map, then principal components. It
-// does not change and is safe for use by any number of goroutines.
+// does not change and is safe for concurrent use.
 type Pipeline struct {
 	in     int
 	scaler *dataset.Scaler
 	metric *metric.Metric // nil: plain distances
-	fmap   feature.Map    // nil: the linear kernel, or that of exact; else made is its configuration
+	fmap   feature.Map    // nil: the linear kernel, or exact; otherwise made is its configuration
 	made   *feature.Config
 	exact  *kernel.Kernel // of a learner that takes the kernel itself
 	domain kernel.Kernel  // which numbers scaled rows may hold
@@ -36,8 +36,8 @@ type Pipeline struct {
 	passes spare.List[Pass]
 }
 
-// Chunk is how many rows are mapped at a time: enough for the products to run at speed, few
-// enough that their features (4·Chunk·D bytes) stay near the processor.
+// Chunk is the number of rows that are mapped at a time: enough for fast products, few
+// enough for their features (4·Chunk·D bytes) to stay in the processor's caches.
 const Chunk = 256
 
 // Identity is the pipeline that leaves rows of dim numbers as they are.
@@ -54,7 +54,7 @@ func (p *Pipeline) Dims() (in, out int) {
 	return p.in, p.Features()
 }
 
-// Features is the number of features that the map gives, before principal components.
+// Features is the number of features of the map, before principal components.
 func (p *Pipeline) Features() int {
 	if p.fmap == nil {
 		return p.Width()
@@ -63,7 +63,7 @@ func (p *Pipeline) Features() int {
 	return d
 }
 
-// Width is the number of dimensions of scaled rows, which come to the map.
+// Width is the number of dimensions of scaled rows, the input of the map.
 func (p *Pipeline) Width() int {
 	if p.metric == nil {
 		return p.in
@@ -78,14 +78,14 @@ func (p *Pipeline) Map() feature.Map { return p.fmap }
 // Feature is the configuration of the map, nil if there is none.
 func (p *Pipeline) Feature() *feature.Config { return p.made }
 
-// Kernel is the kernel that the learner takes in place of a map, nil if there is a map or the
+// Kernel is the kernel that the learner uses instead of a map, nil if there is a map or the
 // learner is linear in the rows.
 func (p *Pipeline) Kernel() *kernel.Kernel { return p.exact }
 
 // Scaler is the scaling.
 func (p *Pipeline) Scaler() *dataset.Scaler { return p.scaler }
 
-// KeepsSparse says that sparse rows stay sparse on their way to the map.
+// KeepsSparse says whether sparse rows stay sparse until they reach the map.
 func (p *Pipeline) KeepsSparse() bool {
 	return !p.scaler.Densify && (p.metric == nil || p.metric.Axes == nil)
 }
@@ -93,7 +93,7 @@ func (p *Pipeline) KeepsSparse() bool {
 // Metric is the learned metric, nil if there is none.
 func (p *Pipeline) Metric() *metric.Metric { return p.metric }
 
-// Chosen says what the map decided on that its configuration leaves open, "" if nothing.
+// Chosen says what the map chose where its configuration leaves it open, "" if nothing.
 func (p *Pipeline) Chosen() string {
 	if m, ok := p.fmap.(feature.Chooser); ok {
 		return m.Chosen()
@@ -101,21 +101,22 @@ func (p *Pipeline) Chosen() string {
 	return ""
 }
 
-// Reduction says which principal components of the features rows become, nil if none.
+// Reduction describes the principal components of the features, nil if there are none.
 func (p *Pipeline) Reduction() *reduce.Report { return p.reduction }
 
-// Projection is that onto the principal components, nil if there is none.
+// Projection is the projection onto the principal components, nil if there is none.
 func (p *Pipeline) Projection() *reduce.Projection { return p.projection }
 
-// Reduced is the pipeline with principal components behind the map, in place of those that it has;
+// Reduced is the pipeline with principal components after the map, replacing any that it has;
 // nil means none.
 func (p *Pipeline) Reduced(to *reduce.Projection, report *reduce.Report) *Pipeline {
-	return &Pipeline{in: p.in, scaler: p.scaler, metric: p.metric, fmap: p.fmap, made: p.made, exact: p.exact, domain: p.domain, projection: to, reduction: report}
+	return &Pipeline{in: p.in, scaler: p.scaler, metric: p.metric, fmap: p.fmap, made: p.made, exact: p.exact, domain: p.domain,
+		projection: to, reduction: report}
 }
 
-// Transform writes the features of the rows x into dst, which must be Len×D. It fails where x has
-// another width than the rows that the pipeline was settled for (sparse rows may be narrower), or
-// holds a number that is not finite or that the kernel does not take.
+// Transform writes the features of the rows x into dst, which must be Len×D. It fails if x is
+// wider or narrower than the rows that the pipeline was settled for (sparse rows may be narrower), or
+// holds a number that is not finite or outside the kernel's domain.
 func (p *Pipeline) Transform(dst *matrix.Dense, x matrix.Rows) error {
 	if _, d := p.Dims(); dst.Rows != x.Len() || dst.Cols != d {
 		panic(fmt.Sprintf("pipeline: Transform wants a %d×%d dst, got %d×%d", x.Len(), d, dst.Rows, dst.Cols))
@@ -137,8 +138,8 @@ func (p *Pipeline) Transform(dst *matrix.Dense, x matrix.Rows) error {
 	})
 }
 
-// Each hands the features of the rows x to body, rows [i, j) at a time, sparse where the map
-// prefers that. body may keep nothing of them, and ends the pass by an error. Each fails like
+// Each calls body with the features of the rows x, rows [i, j) at a time, sparse if the map
+// prefers that. body must not retain them, and ends the pass by returning an error. Each fails like
 // Transform.
 func (p *Pipeline) Each(x matrix.Rows, body func(i, j int, z matrix.Rows) error) error {
 	if err := p.Check(x); err != nil {
@@ -159,7 +160,7 @@ func (p *Pipeline) Each(x matrix.Rows, body func(i, j int, z matrix.Rows) error)
 	return nil
 }
 
-// Scale returns the rows x scaled and by the metric, without the map; they may share memory with x.
+// Scale returns the rows x scaled and transformed by the metric, without the map; they may share memory with x.
 func (p *Pipeline) Scale(x matrix.Rows) (matrix.Rows, error) {
 	if err := p.Check(x); err != nil {
 		return matrix.Rows{}, err
@@ -178,10 +179,10 @@ type Pass struct {
 	centred, components matrix.Dense
 }
 
-// Pass is new working memory.
+// Pass returns new working memory.
 func (p *Pipeline) Pass() *Pass { return &Pass{p: p} }
 
-// Borrow is working memory that Return takes back: a few rows then allocate nothing.
+// Borrow returns working memory to give back with Return, so that mapping a few rows allocates nothing.
 func (p *Pipeline) Borrow() *Pass {
 	w := p.passes.Get()
 	w.p = p
@@ -191,8 +192,8 @@ func (p *Pipeline) Borrow() *Pass {
 // Return takes back what Borrow gave.
 func (p *Pipeline) Return(w *Pass) { p.passes.Put(w) }
 
-// Map scales and maps rows of finite numbers, Chunk at most; the result is valid until the next
-// call. It fails with a [dataset.RowError] at a number that the kernel does not take.
+// Map scales and maps at most Chunk rows of finite numbers; the result is valid until the next
+// call. It fails with a [dataset.RowError] at a number outside the kernel's domain.
 func (w *Pass) Map(x matrix.Rows) (matrix.Rows, error) {
 	z, e := w.features(x)
 	if e != nil {
@@ -234,10 +235,10 @@ func (w *Pass) features(x matrix.Rows) (matrix.Rows, *kernel.DomainError) {
 	return x, nil
 }
 
-// Row is [Pass.Map] for one dense row of any numbers: it fails with a [dataset.RowError] at one that is not finite,
-// too.
+// Row is [Pass.Map] for one dense row of any numbers: it also fails with a [dataset.RowError] at a number that is not
+// finite.
 func (w *Pass) Row(row *matrix.Dense) (matrix.Rows, error) {
-	// 0·v is 0 of a finite number and NaN of others. Four sums, since each waits for its last addition.
+	// 0·v is 0 for a finite number and NaN for others. Four sums, because each addition waits for the last one.
 	var sums [4]float32
 	rest := row.Data[:row.Cols]
 	for ; len(rest) >= 4; rest = rest[4:] {

@@ -11,12 +11,12 @@ import (
 	"mercer/matrix"
 )
 
-// bad is the error that a number of row i, in dimension dim, is not one that is taken.
+// bad is the error for a number of row i in dimension dim that is not accepted.
 func bad(i, dim int, reason error) *dataset.RowError {
 	return &dataset.RowError{Row: i, Dim: dim, Err: reason}
 }
 
-// AnotherScale is an error about a number that a kernel does not take, with what to do about it; scale
+// AnotherScale is an error about a number outside a kernel's domain, with advice; scale
 // names the option.
 func AnotherScale(err error, scale string) error {
 	advise := func(reason error) error {
@@ -31,14 +31,14 @@ func AnotherScale(err error, scale string) error {
 	return &at
 }
 
-// Refused is an error about a number of a batch of rows that the kernel does not take, with its place in
-// the source and what to do about it; first is the number of the batch's first row.
+// Refused is an error about a number of a batch of rows outside the kernel's domain, with its place in
+// the source and advice; first is the number of the batch's first row.
 func Refused(err error, src dataset.Source, first int) error {
 	return dataset.Locate(AnotherScale(err, "scale"), src, first)
 }
 
-// FindOutside passes over the rows of src for the first number that the kernel does not take, which
-// is an error that says where it stands.
+// FindOutside passes over the rows of src for the first number outside the kernel's domain, and returns
+// an error with its place.
 func (p *Pipeline) FindOutside(ctx context.Context, src dataset.Source) error {
 	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
@@ -51,7 +51,7 @@ func (p *Pipeline) FindOutside(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// Check refuses rows of another width than the pipeline was settled for (sparse rows may be
+// Check rejects rows that are wider or narrower than the pipeline was settled for (sparse rows may be
 // narrower), and numbers that are not finite.
 func (p *Pipeline) Check(x matrix.Rows) error {
 	if d := x.Dim(); d != p.in && (x.CSR == nil || d > p.in) {
@@ -76,7 +76,7 @@ func (p *Pipeline) Check(x matrix.Rows) error {
 	return nil
 }
 
-// Outside finds the first number of rows, not scaled yet, that the kernel does not take.
+// Outside finds the first number outside the kernel's domain in rows that are not yet scaled.
 func (p *Pipeline) Outside(x matrix.Rows) *dataset.RowError {
 	if e := p.outside(p.Pass().Scale(x)); e != nil {
 		return bad(e.Row, e.Dim, p.reason(e))
@@ -84,7 +84,7 @@ func (p *Pipeline) Outside(x matrix.Rows) *dataset.RowError {
 	return nil
 }
 
-// outside finds the first number of scaled rows that the kernel does not take.
+// outside finds the first number of scaled rows outside the kernel's domain.
 func (p *Pipeline) outside(x matrix.Rows) *kernel.DomainError {
 	e, _ := p.domain.CheckRows(x).(*kernel.DomainError)
 	return e

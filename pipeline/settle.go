@@ -12,26 +12,26 @@ import (
 	"mercer/metric"
 )
 
-// Rows describes the rows that Settle chooses scaling, γ and map for.
+// Rows describes the rows for which Settle chooses scaling, γ and map.
 type Rows struct {
-	// Name is what messages call the data, Schema how they are read, and Summary what a survey
-	// found.
+	// Name is the name of the data in messages, Schema how they are read, and Summary the result of a
+	// survey.
 	Name    string
 	Schema  *dataset.Schema
 	Summary *dataset.Summary
 
-	// Metric is that of the scaled rows, nil for plain distances.
+	// Metric is the metric of the scaled rows, nil for plain distances.
 	Metric *metric.Metric
 
-	// Find, if not nil, passes over all rows for the first number that the kernel does not take,
-	// as the rows of the summary's sample do not know where they stand.
+	// Find, if not nil, passes over all rows for the first number outside the kernel's domain,
+	// because the place of the rows in the summary's sample is not known.
 	Find func(*Pipeline) error
 
-	// Memory is how many bytes the map may hold; 0 means feature.MaxBytes.
+	// Memory is the number of bytes that the map may hold; 0 means feature.MaxBytes.
 	Memory int64
 }
 
-// Settle fixes scaling, kernel, γ and map for rows. why says in words what was chosen, by name:
+// Settle chooses scaling, kernel, γ and map for rows. why gives the reasons in words, by name:
 // "scale", "gamma", "map".
 func Settle(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err error) {
 	s, err := beginSettling(cfg, rows)
@@ -47,8 +47,8 @@ func Settle(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err erro
 	return s.p, s.why, err
 }
 
-// SettleScaling is Settle without γ and map: the pipeline scales rows, knows which numbers the kernel
-// takes, and finds one in the sample that it does not. Several maps may then be made for the same rows.
+// SettleScaling is Settle without γ and map: the pipeline scales rows and knows the kernel's domain, and it is
+// an error if the sample has a number outside. Several maps can then be made for the same rows.
 func SettleScaling(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err error) {
 	s, err := beginSettling(cfg, rows)
 	if err != nil {
@@ -57,7 +57,7 @@ func SettleScaling(cfg Config, rows Rows) (p *Pipeline, why map[string]string, e
 	return s.p, s.why, s.inDomain(s.p.Pass().Scale(rows.Summary.Sample))
 }
 
-// beginSettling fixes the scaling and the domain.
+// beginSettling chooses the scaling and the domain.
 func beginSettling(cfg Config, rows Rows) (*settling, error) {
 	s := &settling{Config: cfg, rows: rows, p: &Pipeline{in: rows.Summary.Dim}, why: map[string]string{}}
 	if err := s.scale(); err != nil {
@@ -80,7 +80,7 @@ type settling struct {
 	why  map[string]string
 }
 
-// Scaling fixes the scaling of rows for a kernel. why says why, "" where it was given.
+// Scaling chooses the scaling of rows for a kernel. why gives the reason, "" if the scaling was given.
 func Scaling(kind string, k kernel.Kernel, sum *dataset.Summary) (s *dataset.Scaler, why string, err error) {
 	if kind == "auto" {
 		kind, why = ChooseScale(k, sum)
@@ -89,7 +89,7 @@ func Scaling(kind string, k kernel.Kernel, sum *dataset.Summary) (s *dataset.Sca
 	return s, why, err
 }
 
-// ChooseScale picks the scaling for a kernel by what the data are, and says why.
+// ChooseScale chooses the scaling for a kernel according to the data, and says why.
 func ChooseScale(k kernel.Kernel, sum *dataset.Summary) (kind, why string) {
 	switch {
 	case !math.IsInf(float64(k.Lowest()), -1):
@@ -113,7 +113,7 @@ func (s *settling) scale() (err error) {
 
 func (s *settling) located(err error) error { return fmt.Errorf("%s: %w", s.rows.Name, err) }
 
-// sample is the scaled sample, whose numbers the kernel takes, with γ.
+// sample returns the scaled sample, whose numbers are in the kernel's domain, with γ.
 func (s *settling) sample() (x matrix.Rows, gamma float64, err error) {
 	x = s.p.Pass().Scale(s.rows.Summary.Sample)
 	if err := s.inDomain(x); err != nil {
@@ -129,7 +129,7 @@ func (s *settling) sample() (x matrix.Rows, gamma float64, err error) {
 	return x, gamma, nil
 }
 
-// inDomain finds a number of the sample that the kernel does not take.
+// inDomain rejects a sample with a number outside the kernel's domain.
 func (s *settling) inDomain(x matrix.Rows) error {
 	bad := s.p.outside(x)
 	if bad == nil {
@@ -143,7 +143,7 @@ func (s *settling) inDomain(x matrix.Rows) error {
 	return fmt.Errorf("%s: %s: %w", s.rows.Name, s.rows.Schema.DimName(bad.Dim), s.p.reason(bad))
 }
 
-// kernel fixes the kernel of a learner that takes it itself.
+// kernel settles the kernel of a learner that uses it itself.
 func (s *settling) exactKernel() error {
 	_, gamma, err := s.sample()
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *settling) exactKernel() error {
 	return nil
 }
 
-// featureMap fixes the map and makes it.
+// featureMap settles the map and makes it.
 func (s *settling) featureMap() error {
 	x, gamma, err := s.sample()
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *settling) featureMap() error {
 			cfg.Features = s.Given.Rows
 		}
 	}
-	signed := math.IsInf(float64(cfg.Kernel.Lowest()), -1) // as what a sketch makes of rows is
+	signed := math.IsInf(float64(cfg.Kernel.Lowest()), -1) // like the output of a sketch
 	if s.Map == "" && cfg.Map == "sorf" && Wide(s.p.Width()) && signed {
 		cfg = Shortened(cfg)
 		s.why["map"] = fmt.Sprintf("rows of more than %d dimensions are shortened first", wideRows)
@@ -201,8 +201,8 @@ func (s *settling) featureMap() error {
 	return nil
 }
 
-// Landmarks are given landmarks, scaled like all rows; nil if there are none. Its errors name what
-// is wrong: the file that they come from, or the data called name.
+// Landmarks returns given landmarks, scaled like all rows; nil if there are none. Its errors name the source
+// of the problem: the file of the landmarks, or the data called name.
 func (p *Pipeline) Landmarks(given *matrix.Dense, file, name string, schema *dataset.Schema) (*matrix.Dense, error) {
 	if given == nil {
 		return nil, nil
@@ -220,7 +220,7 @@ func (p *Pipeline) Landmarks(given *matrix.Dense, file, name string, schema *dat
 	return scaled, nil
 }
 
-// landmarkWidth is the error that given landmarks have another number of dimensions than the rows.
+// landmarkWidth is the error for given landmarks with another number of dimensions than the rows.
 func landmarkWidth(have, rows int) error {
 	advice := ""
 	if have > rows {
@@ -229,23 +229,24 @@ func landmarkWidth(have, rows int) error {
 	return fmt.Errorf("the landmarks have %d dimensions, but the rows of the data have %d%s", have, rows, advice)
 }
 
-// Rows of more than wideRows dimensions are by default shortened to shortRows before a map
-// whose time grows with the dimensions. That moves ‖x-y‖² by a share of √(2/shortRows), 1.6 %,
+// By default, rows of more than wideRows dimensions are shortened to shortRows before a map
+// whose time grows with the dimensions. That changes ‖x-y‖² by a fraction of √(2/shortRows), 1.6 %,
 // no more than a few thousand features do.
 const wideRows, shortRows = 1 << 14, 1 << 13
 
 // Wide says whether rows of dim dimensions are shortened before a map whose time grows with them.
 func Wide(dim int) bool { return dim > wideRows }
 
-// Shortened is the map of cfg behind a count sketch.
+// Shortened is the map of cfg after a count sketch.
 func Shortened(cfg feature.Config) feature.Config {
-	sketch := feature.Config{Map: "countsketch", Kernel: kernel.Linear.Usual(), Features: shortRows, Options: feature.Options{Hash: "balanced"}}
+	sketch := feature.Config{Map: "countsketch", Kernel: kernel.Linear.Usual(), Features: shortRows,
+		Options: feature.Options{Hash: "balanced"}}
 	seed := cfg.Seed
 	cfg.Seed = 0
 	return feature.Config{Map: "chain", Seed: seed, Steps: []feature.Config{sketch, cfg}}
 }
 
-// gamma is a kernel's γ, and in words where it comes from, for a sample x of the rows that reach it.
+// gamma returns a kernel's γ for a sample x of the rows that reach it, and its origin in words.
 func (c *Config) gamma(name string, x matrix.Rows) (gamma float64, why string, err error) {
 	if !kernel.Has(name, "gamma") {
 		return 0, "", nil
@@ -276,12 +277,12 @@ func (c *Config) gamma(name string, x matrix.Rows) (gamma float64, why string, e
 	return factor * gamma, why, err
 }
 
-// GammaOf is the kernel's γ for a sample of scaled rows, and in words where it comes from.
+// GammaOf is the kernel's γ for a sample of scaled rows, and its origin in words.
 func (c *Config) GammaOf(x matrix.Rows) (gamma float64, why string, err error) {
 	return c.gamma(c.Kernel.Name, x)
 }
 
-// variance is that of all values of x, zeros of sparse rows included.
+// variance is the variance of all values of x, including the zeros of sparse rows.
 func variance(x matrix.Rows) float64 {
 	total := float64(x.Len()) * float64(x.Dim())
 	sum, square := 0.0, 0.0

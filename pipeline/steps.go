@@ -8,8 +8,8 @@ import (
 	"mercer/matrix"
 )
 
-// Step fills in the kernel of a step of a composed map, and of its steps, where it has none or one
-// without γ: that of the configuration, of which gamma tells the γ by its name.
+// Step fills in the kernel of a step of a composed map, and of its steps, if it has none or one
+// without γ: the kernel of the configuration, whose γ gamma returns by the kernel's name.
 func (c *Config) Step(s feature.Config, gamma func(kernel string) float64) feature.Config {
 	if s.Steps != nil {
 		s.Steps = slices.Clone(s.Steps)
@@ -32,13 +32,13 @@ func (c *Config) Step(s feature.Config, gamma func(kernel string) float64) featu
 }
 
 // SettleSteps is a composed map with the kernel and the γ of each step, for a sample x of scaled
-// rows: in a chain γ is that of what the steps before make of x. These are fitted only where a step
-// behind them lacks its γ.
+// rows. In a chain, γ is found from the output of the steps before. These are fitted only if a later step
+// has no γ yet.
 func (c *Config) SettleSteps(s feature.Config, x matrix.Rows) (feature.Config, error) {
 	return c.settleSteps(s, func() (matrix.Rows, error) { return x, nil })
 }
 
-// settleSteps is SettleSteps on rows that are made when they are needed.
+// settleSteps is SettleSteps on rows that are computed only when needed.
 func (c *Config) settleSteps(s feature.Config, rows func() (matrix.Rows, error)) (feature.Config, error) {
 	if s.Steps == nil {
 		var err error
@@ -68,13 +68,13 @@ func (c *Config) settleSteps(s feature.Config, rows func() (matrix.Rows, error))
 	return s, nil
 }
 
-// mapped is what a map makes of rows.
+// mapped is the output of a map.
 func mapped(cfg feature.Config, rows func() (matrix.Rows, error)) (matrix.Rows, error) {
 	x, err := rows()
 	if err != nil {
 		return x, err
 	}
-	cfg.Features = 0 // of the whole
+	cfg.Features = 0 // that of the whole
 	m, err := feature.Fit(cfg, x)
 	if err != nil {
 		return x, err

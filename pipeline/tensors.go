@@ -13,11 +13,11 @@ import (
 	"mercer/metric"
 )
 
-// A file keeps of a pipeline its description, as JSON, and what was fitted, as tensors: the shifts
-// and factors of the scaling, and the state of a map that looked at rows. All other maps are made
-// again from configuration and seed. docs/model-file.md has the names.
+// A file stores the description of a pipeline, as JSON, and its fitted values, as tensors: the shifts
+// and factors of the scaling, and the state of a map that was fitted to rows. All other maps are recreated
+// from configuration and seed. docs/model-file.md has the names.
 
-// Description has the settings of a pipeline. With its tensors, Restore makes the pipeline again.
+// Description has the settings of a pipeline. With its tensors, Restore recreates the pipeline.
 type Description struct {
 	In      int // dimensions of a row
 	Scale   string
@@ -26,10 +26,10 @@ type Description struct {
 	Feature *feature.Config // of the map, nil if there is none
 }
 
-// mapPrefix is what the names of a map's tensors begin with.
+// mapPrefix begins the names of a map's tensors.
 const mapPrefix = "map."
 
-// AddTensors adds what was fitted to the tensors of a file, under names that begin with prefix.
+// AddTensors adds the fitted values to the tensors of a file, under names that begin with prefix.
 func (p *Pipeline) AddTensors(to map[string]*safetensors.Tensor, prefix string) {
 	addScaler(to, prefix, p.scaler)
 	if p.metric != nil {
@@ -51,7 +51,9 @@ func addScaler(to map[string]*safetensors.Tensor, prefix string, s *dataset.Scal
 		for j, end := range r.Ends {
 			ends[j] = float64(end)
 		}
-		to[prefix+"scale.ends"], to[prefix+"scale.knots"], to[prefix+"scale.scores"] = safetensors.Vector(ends), safetensors.Vector(r.Knots), safetensors.Vector(r.Scores)
+		to[prefix+"scale.ends"] = safetensors.Vector(ends)
+		to[prefix+"scale.knots"] = safetensors.Vector(r.Knots)
+		to[prefix+"scale.scores"] = safetensors.Vector(r.Scores)
 	}
 }
 
@@ -66,7 +68,7 @@ func addMetric(to map[string]*safetensors.Tensor, m *metric.Metric) {
 	to[metricWeights] = &safetensors.Tensor{Shape: []int{len(m.Weights)}, F32: m.Weights}
 }
 
-// MetricDims is the number of dimensions that the metric of a file makes of rows of dim dimensions.
+// MetricDims is the number of dimensions after the metric of a file for rows of dim dimensions.
 func MetricDims(t safetensors.Tensors, dim int) int {
 	if axes := t[metricAxes]; axes != nil && len(axes.Shape) == 2 {
 		return axes.Shape[1]
@@ -95,8 +97,8 @@ func addState(to map[string]*safetensors.Tensor, prefix string, state map[string
 	}
 }
 
-// Restore builds a pipeline from its description and the tensors of a file, and checks that they
-// fit. Of a pipeline with a map, Feature.Features vouches for the size.
+// Restore rebuilds a pipeline from its description and the tensors of a file, and checks that they
+// match. If the pipeline has a map, Feature.Features confirms the size.
 func Restore(d Description, t safetensors.Tensors) (p *Pipeline, err error) {
 	p = &Pipeline{in: d.In, exact: d.Kernel, domain: kernel.Linear.Usual()}
 	if d.Kernel != nil {
@@ -119,7 +121,7 @@ func Restore(d Description, t safetensors.Tensors) (p *Pipeline, err error) {
 	return p, nil
 }
 
-// restoreScaler builds a scaler of rows of dim dimensions.
+// restoreScaler rebuilds a scaler of rows of dim dimensions.
 func restoreScaler(t safetensors.Tensors, prefix, kind string, densify bool, dim int) (*dataset.Scaler, error) {
 	sc := &dataset.Scaler{Kind: kind, Densify: densify}
 	for name, v := range map[string]*[]float64{"scale.shift": &sc.Shift, "scale.factor": &sc.Factor} {
@@ -144,7 +146,7 @@ func restoreScaler(t safetensors.Tensors, prefix, kind string, densify bool, dim
 	return sc, sc.Check(dim)
 }
 
-// restoreRanks builds the tables of the scaling quantile, which Scaler.Check looks at.
+// restoreRanks rebuilds the tables of the scaling quantile, which Scaler.Check checks.
 func restoreRanks(t safetensors.Tensors, prefix string, dim int) (*dataset.Ranks, error) {
 	ends, err := t.Want(prefix+"scale.ends", true, dim)
 	if err != nil {
@@ -167,7 +169,7 @@ func restoreRanks(t safetensors.Tensors, prefix string, dim int) (*dataset.Ranks
 	return r, nil
 }
 
-// restoreState is what a map was fitted to: the matrices whose names begin with prefix.
+// restoreState reads the state of a fitted map: the matrices whose names begin with prefix.
 func restoreState(t safetensors.Tensors, prefix string) (map[string]*matrix.Dense, error) {
 	state := map[string]*matrix.Dense{}
 	for name, t := range t {

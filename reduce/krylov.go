@@ -79,8 +79,8 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 			}
 			switch {
 			case residual > tolerance:
-				// The logarithm of the residual falls ever faster. If at the present pace it would take twice
-				// the limit, half of the way is enough.
+				// The logarithm of the residual falls ever faster. Give up beyond half of the limit if it would take
+				// twice the limit at the present pace.
 				if probing == neverProbed && before > 0 && b.size > limit/2 &&
 					math.Log(residual/tolerance)*float64(b.size-sizeBefore) > math.Log(before/residual)*float64(2*limit-b.size) {
 					return &spectrum{}
