@@ -13,15 +13,15 @@ import (
 type function struct {
 	kernel    kernel.Kernel
 	landmarks *matrix.Dense // L×d
-	alpha     []float64     // outputs×L: an output a row
+	alpha     []float64     // outputs×L: one row per output
 	outputs   int
 }
 
-// gradientRows is how many rows the gradients are computed of at a time.
+// gradientRows is the number of rows for which the gradients are computed at a time.
 const gradientRows = 256
 
 // outer adds Σ_i w_i Σ_l ∇f_l(u_i) ∇f_l(u_i)ᵀ over rows to g: its upper triangle, d×d, or if diagonal is set
-// its diagonal, d numbers. weights may be nil: all are 1. It takes O(n·L·d·outputs) operations.
+// its diagonal, d numbers. If weights is nil all are 1. It takes O(n·L·d·outputs) operations.
 func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []float64, diagonal bool) error {
 	d, m := x.Cols, f.landmarks.Rows
 	one := &gradients{f: f, grad: matrix.NewDense(gradientRows, d)}
@@ -52,13 +52,13 @@ func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []floa
 	return nil
 }
 
-// gradients computes those of a block of rows.
+// gradients computes the gradients at a block of rows.
 type gradients struct {
 	f    *function
-	grad *matrix.Dense // ∇f_l(u_i), a row a row
+	grad *matrix.Dense // ∇f_l(u_i), one row for each row
 
-	// Of smooth kernels, ∂k(z, u)/∂u = p·z + q·u.
-	along   []float32 // p of every row and landmark
+	// For smooth kernels, ∂k(z, u)/∂u = p·z + q·u.
+	along   []float32 // p for every row and landmark
 	back    []float64 // q
 	scaled  []float32 // α·p
 	norms   []float64 // ‖z‖²
@@ -133,7 +133,7 @@ func (g *gradients) of(l int, x *matrix.Dense) {
 	})
 }
 
-// weigh multiplies the gradients by the roots of the weights of their rows.
+// weigh multiplies the gradients by the square roots of the weights of their rows.
 func (g *gradients) weigh(weights []float64) {
 	for i := range min(g.grad.Rows, len(weights)) {
 		root := float32(math.Sqrt(weights[i]))
@@ -144,7 +144,7 @@ func (g *gradients) weigh(weights []float64) {
 	}
 }
 
-// addSquares adds those of the first rows of x to g, column by column.
+// addSquares adds the squares of the first rows of x to g, column by column.
 func addSquares(g []float64, x *matrix.Dense, rows int) {
 	for i := range rows {
 		for j, v := range x.Row(i) {
@@ -153,7 +153,7 @@ func addSquares(g []float64, x *matrix.Dense, rows int) {
 	}
 }
 
-// norms are the squared lengths of rows.
+// norms returns the squared lengths of rows.
 func norms(x *matrix.Dense) []float64 {
 	n := make([]float64, x.Rows)
 	for i := range n {
@@ -164,7 +164,7 @@ func norms(x *matrix.Dense) []float64 {
 	return n
 }
 
-// transposed is xᵀ in float64.
+// transposed returns xᵀ in float64.
 func transposed(x *matrix.Dense) []float64 {
 	t := make([]float64, x.Cols*x.Rows)
 	for i := range x.Rows {

@@ -13,44 +13,44 @@ import (
 	"mercer/matrix"
 )
 
-// Forms are the forms of a metric: a weight for each dimension, a matrix, and a matrix of few axes.
+// Forms are the forms of a metric: a weight for each dimension, a matrix, and a matrix of low rank.
 var Forms = []string{"diagonal", "full", "low-rank"}
 
 // Options say how Learn learns.
 type Options struct {
-	// Kernel is the kernel of the machines; its γ does not count. It must be one of distances: rbf,
-	// laplacian, cauchy or matern. A full or low-rank metric takes one of ‖x-y‖₂.
+	// Kernel is the kernel of the machines; its γ is ignored. It must be a kernel of distances: rbf,
+	// laplacian, cauchy or matern. A full or low-rank metric needs one of ‖x-y‖₂.
 	Kernel kernel.Kernel
 
-	// Form is one of Forms, "" meaning diagonal.
+	// Form is one of Forms; "" means diagonal.
 	Form string
 
-	// Rank is the most axes of low-rank, 0 meaning a quarter of the dimensions and 16 at most.
+	// Rank is the largest number of axes of low-rank; 0 means a quarter of the dimensions, at most 16.
 	Rank int
 
 	// Lengths are the widths of the kernel that are tried, as multiples of the median distance; nil means
 	// ½, 1½ and 4.
 	Lengths []float64
 
-	// Rounds is how often, at most, the metric is learned again from a machine by the one before; 0 means 5.
-	// Two rounds in a row that make the held-out error no smaller by a hundredth are the last.
+	// Rounds bounds how often the metric is learned again from a machine with the last one; 0 means 5.
+	// It stops after two rounds in a row that do not lower the held-out error by a hundredth.
 	Rounds int
 
-	// Rows and Landmarks bound the rows that machines are trained on, and those of their landmarks; 0
+	// Rows and Landmarks bound the rows that machines are trained on, and the number of their landmarks; 0
 	// means 8,000 and 1,000.
 	Rows, Landmarks int
 
-	// Classes says that the targets are codes of classes, the largest output being that of the row's
-	// class (or its sign where there is one output), so that reports tell the error rate.
+	// Classes says that the targets are codes of classes, where the largest output is that of the row's
+	// class (or its sign if there is one output), so that reports include the error rate.
 	Classes bool
 
 	Seed uint64
 
-	// Progress, if not nil, is told of each round.
+	// Progress, if not nil, is called in each round.
 	Progress func(round, rounds int)
 }
 
-// Axes is the most dimensions that rows of d dimensions have by the metric.
+// Axes is the largest number of dimensions after the metric for rows of d dimensions.
 func (opt Options) Axes(d int) int {
 	switch {
 	case opt.Form != "low-rank":
@@ -65,20 +65,20 @@ func (opt Options) Axes(d int) int {
 type Report struct {
 	Form string `json:"form"`
 
-	// Rows, HeldOut and Landmarks are the numbers of rows that machines were trained on, that judged them,
-	// and that they were made of.
+	// Rows, HeldOut and Landmarks are the number of rows that machines were trained on, the number that judged them,
+	// and the number of their landmarks.
 	Rows      int `json:"rows"`
 	HeldOut   int `json:"held_out"`
 	Landmarks int `json:"landmarks"`
 
-	// Rounds are the machines, that of plain distances first.
+	// Rounds are the machines, the one with plain distances first.
 	Rounds []Round `json:"rounds"`
 
-	// Best is the index of the round whose metric was kept; 0: plain distances.
+	// Best is the index of the round whose metric was kept; 0 means plain distances.
 	Best int `json:"best"`
 }
 
-// Lines tell a person how it went.
+// Lines describes the training, for display.
 func (r *Report) Lines() []string {
 	last := len(r.Rounds) - 1
 	kept := fmt.Sprintf("%s, learned in %d rounds", r.Form, r.Best)
@@ -102,14 +102,14 @@ func (r *Report) Lines() []string {
 	return lines
 }
 
-// Round is the best machine by one metric.
+// Round is the best machine with one metric.
 type Round struct {
-	// Error is the squared error on held-out rows over that of predicting the mean, and Wrong the share
-	// of classes that were predicted wrongly.
+	// Error is the squared error on held-out rows divided by that of predicting the mean, and Wrong the share
+	// of wrongly predicted classes.
 	Error float64 `json:"error"`
 	Wrong float64 `json:"wrong,omitempty"`
 
-	// Length is the kernel's width as a multiple of the median distance, Gamma what γ is of that at the
+	// Length is the kernel's width as a multiple of the median distance, Gamma the factor of γ relative to that at the
 	// median distance, and Lambda the ridge's λ.
 	Length float64 `json:"length"`
 	Gamma  float64 `json:"gamma_factor"`
@@ -125,18 +125,18 @@ const (
 )
 
 // Learn learns a metric for rows x, which are scaled, and targets y, n×outputs row by row, with weights
-// (nil: all 1). It returns nil where plain distances did best. The result depends on its arguments alone,
+// (nil: all 1). It returns nil if plain distances did best. The result depends on its arguments alone,
 // not on the number of threads.
 //
-// A machine is ridge regression on L landmarks; width and λ are those with the least error on held-out
-// rows. Time a round: O(n·L·(L + d·outputs)); memory: 4nL + 16L² bytes and, for a matrix, 16d².
+// A machine is ridge regression on L landmarks; its width and λ are those with the smallest error on held-out
+// rows. Time per round: O(n·L·(L + d·outputs)); memory: 4nL + 16L² bytes and, for a matrix, 16d².
 func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights []float64, opt Options) (*Metric, *Report, error) {
 	l, err := newLearner(x, y, outputs, weights, opt)
 	if err != nil {
 		return nil, nil, err
 	}
 	var now, best *Metric
-	stale := 0 // rounds in a row that were no better
+	stale := 0 // consecutive rounds that were no better
 	for round := 0; ; round++ {
 		if opt.Progress != nil {
 			opt.Progress(round, l.opt.Rounds)
@@ -167,7 +167,7 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 	return best, l.report, nil
 }
 
-// withDefaults fills in what zero values stand for and checks the rest, for rows of d dimensions.
+// withDefaults fills in defaults for zero values and checks the rest, for rows of d dimensions.
 func (opt Options) withDefaults(d int) (Options, error) {
 	if opt.Form == "" {
 		opt.Form = "diagonal"
@@ -193,15 +193,18 @@ func (opt Options) withDefaults(d int) (Options, error) {
 	case !slices.Contains(Forms, opt.Form):
 		return opt, fmt.Errorf("metric %q is not known; known are diagonal, full and low-rank", opt.Form)
 	case opt.Rounds < 0 || opt.Rows < 10 || opt.Landmarks < 1 || opt.Rank < 0:
-		return opt, fmt.Errorf("a metric by %d rounds of %d rows and %d landmarks, of rank %d: it takes 10 rows or more, and positive numbers", opt.Rounds, opt.Rows, opt.Landmarks, opt.Rank)
+		return opt, fmt.Errorf("a metric by %d rounds of %d rows and %d landmarks, of rank %d: it takes 10 rows or more, and positive numbers",
+			opt.Rounds, opt.Rows, opt.Landmarks, opt.Rank)
 	case kind == nil:
 		return opt, opt.Kernel.Validate()
 	case kind.MedianOf() != "distance" || !math.IsInf(float64(opt.Kernel.Lowest()), -1):
 		return opt, fmt.Errorf("a metric is for kernels of distances such as rbf, laplacian and matern; %s is none", kind.Name())
 	case opt.Form != "diagonal" && !opt.Kernel.Smooth():
-		return opt, fmt.Errorf("the kernel %s has distances along the dimensions, for which there are diagonal metrics only; matern has others", kind.Name())
+		return opt, fmt.Errorf("the kernel %s has distances along the dimensions, for which there are diagonal metrics only; "+
+			"matern has others", kind.Name())
 	case opt.Form != "diagonal" && d > widest:
-		return opt, fmt.Errorf("a %s metric of %d dimensions would take a matrix of their square; %d is the most; take a diagonal one", opt.Form, d, widest)
+		return opt, fmt.Errorf("a %s metric of %d dimensions would take a matrix of their square; %d is the most; take a diagonal one",
+			opt.Form, d, widest)
 	}
 	for _, length := range opt.Lengths {
 		if !(length > 0) || math.IsInf(length, 0) {
@@ -226,7 +229,7 @@ type learner struct {
 // part are some of the rows.
 type part struct {
 	x       *matrix.Dense
-	y       []float64 // less the mean, n×outputs
+	y       []float64 // minus the mean, n×outputs
 	weights []float64 // nil: all 1
 }
 
@@ -269,7 +272,7 @@ func newLearner(x matrix.Rows, y []float64, outputs int, weights []float64, opt 
 	return l, l.centre()
 }
 
-// centre takes the mean of the training targets from all.
+// centre subtracts the mean of the training targets from all.
 func (l *learner) centre() error {
 	l.mean = make([]float64, l.outputs)
 	total := 0.0
@@ -301,7 +304,7 @@ func (p *part) weight(i int) float64 {
 	return p.weights[i]
 }
 
-// next is the metric by the gradients of f, which is by the metric now: with u = Aᵀx, ∇_x f = A∇_u f.
+// next is the metric from the gradients of f, which uses the metric now: with u = Aᵀx, ∇_x f = A∇_u f.
 func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, error) {
 	var work Work
 	x := matrix.Rows{Dense: l.train.x}
@@ -331,7 +334,7 @@ func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, 
 	return axesOf(g, l.d, l.opt.Rank), nil
 }
 
-// around is A·G·Aᵀ for A d×r and G r×r, of which the upper triangle is read.
+// around is A·G·Aᵀ for A d×r and G r×r, of which only the upper triangle is read.
 func around(a *matrix.Dense, g []float64) []float64 {
 	d, r := a.Rows, a.Cols
 	for i := range r {

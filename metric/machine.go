@@ -11,7 +11,7 @@ import (
 	"mercer/matrix"
 )
 
-// fit trains the machines by a metric, nil being plain distances, and returns the best by held-out rows.
+// fit trains the machines with a metric, nil being plain distances, and returns the best on held-out rows.
 func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Round, err error) {
 	var works [2]Work
 	train, held := matrix.Rows{Dense: l.train.x}, matrix.Rows{Dense: l.held.x}
@@ -54,13 +54,13 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 	return best, told, nil
 }
 
-// rounded is v to four digits, which people can read and which lose nothing here.
+// rounded is v to four digits, which are readable and lose nothing here.
 func rounded(v float64) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
 	return v
 }
 
-// lambdas are the λ that are tried, where k(x, x) = 1.
+// lambdas are the λ that are tried, with k(x, x) = 1.
 var lambdas = []float64{10, 1, 0.1, 1e-2, 1e-4}
 
 // machine is ridge regression on the landmarks by one kernel:
@@ -82,7 +82,8 @@ func newMachine(ctx context.Context, k kernel.Kernel, landmarks, train, held *ma
 		return nil, err
 	}
 	m := landmarks.Rows
-	a := &machine{l: l, m: m, square: make([]float64, m*m), landmarks: make([]float64, m*m), right: make([]float64, m*l.outputs), system: make([]float64, m*m)}
+	a := &machine{l: l, m: m, square: make([]float64, m*m), landmarks: make([]float64, m*m),
+		right: make([]float64, m*l.outputs), system: make([]float64, m*m)}
 	a.held = make([]float32, held.Rows*m)
 	values(against, held, a.held, nil)
 	vec.Parallel(m, 64, func(lo, hi int) {
@@ -117,7 +118,7 @@ func newMachine(ctx context.Context, k kernel.Kernel, landmarks, train, held *ma
 	return a, nil
 }
 
-// values writes k of rows and landmarks into dst, each row times its root, if there are any.
+// values writes k of rows and landmarks into dst, each row multiplied by its root, if roots are given.
 func values(against *kernel.Against, x *matrix.Dense, dst []float32, roots []float64) {
 	_, m := against.Dims()
 	const block = 16
@@ -140,14 +141,14 @@ func values(against *kernel.Against, x *matrix.Dense, dst []float32, roots []flo
 	})
 }
 
-// solve returns α, outputs×L, nil where the kernel is not finite.
+// solve returns α, outputs×L, nil if the kernel is not finite.
 func (a *machine) solve(lambda float64) []float64 {
 	m, k := a.m, a.l.outputs
 	trace := 0.0
 	for i := range m {
 		trace += a.square[i*m+i]
 	}
-	// Values are rounded to float32, and so are sums over blocks: what is smaller cannot be told.
+	// Values are rounded to float32, and so are sums over blocks: anything smaller is noise.
 	b := make([]float64, m*k)
 	for jitter := 1e-7 * trace / float64(m); ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
@@ -175,8 +176,8 @@ func (a *machine) solve(lambda float64) []float64 {
 	return alpha
 }
 
-// heldOut is the squared error on held-out rows over that of the mean, and the share of classes that are
-// wrong.
+// heldOut is the squared error on held-out rows divided by that of the mean, and the share of wrong
+// classes.
 func (a *machine) heldOut(alpha []float64) (squared, wrong float64) {
 	l, m, k := a.l, a.m, a.l.outputs
 	n := l.held.x.Rows
@@ -211,7 +212,7 @@ func (a *machine) heldOut(alpha []float64) (squared, wrong float64) {
 	return sum / all, missed / total
 }
 
-// class is the class of scores less the mean.
+// class is the class for scores from which the mean was subtracted.
 func (l *learner) class(scores []float64) int {
 	if l.outputs == 1 {
 		if scores[0]+l.mean[0] > 0 {

@@ -1,13 +1,13 @@
-// Package metric learns which distances matter. A first kernel machine tells along which directions
-// the answer changes, by the average outer product of its gradients, and distances are measured by
-// that from then on:
+// Package metric learns which distances matter. A first kernel machine shows along which directions
+// the answer changes, by the average outer product of its gradients, and from then on that product
+// defines the distances:
 //
 //	‖x - y‖² becomes (x - y)ᵀM(x - y),  M ∝ (1/n) Σ_i Σ_l ∇f_l(x_i) ∇f_l(x_i)ᵀ
 //
 // over the rows x_i and the outputs f_l. This is the recursive feature machine of Radhakrishnan,
 // Beaglehole, Pandit and Belkin ("Mechanism for feature learning in neural networks and
-// backpropagation-free machine learning models", Science 2024). As M = AᵀA, it comes to the kernel as it
-// is, on rows u = Ax: every feature map and every machine takes them unchanged.
+// backpropagation-free machine learning models", Science 2024). As M = AᵀA, an unchanged kernel
+// on rows u = Ax has these distances: every feature map and every machine works with them as it is.
 package metric
 
 import (
@@ -37,13 +37,13 @@ func (m *Metric) Dims() (in, out int) {
 	return len(m.Weights), len(m.Weights)
 }
 
-// Work is the memory that Apply writes to; the zero value is ready.
+// Work is the memory that Apply writes to; the zero value is ready to use.
 type Work struct {
 	wide, dense matrix.Dense
 	csr         matrix.CSR
 }
 
-// Apply returns u for the rows x. They live in w; x is not changed. Sparse rows stay sparse with weights,
+// Apply returns u for the rows x. The result lives in w; x is not changed. Sparse rows stay sparse with weights,
 // and become dense with axes.
 func (m *Metric) Apply(x matrix.Rows, w *Work) matrix.Rows {
 	if in, _ := m.Dims(); x.Dim() != in {
@@ -84,7 +84,7 @@ func (m *Metric) Apply(x matrix.Rows, w *Work) matrix.Rows {
 	return matrix.Rows{Dense: &w.dense}
 }
 
-// Relevance is the diagonal of M: how much distances along every dimension count.
+// Relevance is the diagonal of M: how much distances along each dimension count.
 func (m *Metric) Relevance() []float64 {
 	in, _ := m.Dims()
 	diagonal := make([]float64, in)
@@ -129,7 +129,7 @@ func (m *Metric) Check(dim int) error {
 	return nil
 }
 
-// diagonalOf is the metric with M = diag(g) over its mean; dimensions that do not count keep no weight.
+// diagonalOf is the metric with M = diag(g) divided by its mean; dimensions that do not count get no weight.
 // It is nil if g is 0.
 func diagonalOf(g []float64) *Metric {
 	mean := 0.0
@@ -146,9 +146,9 @@ func diagonalOf(g []float64) *Metric {
 	return m
 }
 
-// axesOf is the metric with M = G over its mean diagonal, for G d×d, of which the upper triangle is read
-// and all is overwritten. Of its eigenvectors the rank largest are kept, 0 meaning all, and none whose
-// value is below that of rounding. It is nil if G is 0.
+// axesOf is the metric with M = G divided by its mean diagonal, for G d×d, of which the upper triangle is read
+// and everything is overwritten. It keeps the rank largest eigenvectors, 0 meaning all, except those whose
+// eigenvalue is below that of rounding. It is nil if G is 0.
 func axesOf(g []float64, d, rank int) *Metric {
 	trace := 0.0
 	for j := range d {
@@ -177,8 +177,8 @@ func axesOf(g []float64, d, rank int) *Metric {
 // thousandth of the longest.
 const smallestAxis = 1e-6
 
-// largest is the element of the largest absolute value. Its sign is that of its eigenvector, which
-// rounding would decide otherwise.
+// largest is the element of the largest absolute value. Its sign becomes the sign of its eigenvector, which
+// would otherwise depend on rounding.
 func largest(vector []float64) float64 {
 	most := 0.0
 	for _, v := range vector {

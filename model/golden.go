@@ -7,12 +7,12 @@ import (
 	"mercer/matrix"
 )
 
-// GoldenRows is how many golden rows a model keeps.
+// GoldenRows is the number of golden rows of a model.
 const GoldenRows = 4
 
 const goldenRows = GoldenRows
 
-// GoldenBags are where golden bags begin and end, in a model of bags.
+// GoldenBags are the bounds of the golden bags, in a model of bags.
 var GoldenBags = []int{0, 1, 2, 4, 6}
 
 // golden are input rows with the scores that the model gave them when it was trained.
@@ -23,7 +23,7 @@ type golden struct {
 }
 
 // verify recomputes the golden pairs. A machine may round differently in the last bits; a
-// larger difference means that this program would predict something else than the one that
+// larger difference means that this program would predict differently from the one that
 // trained the model.
 func (g *golden) verify(m *Model) error {
 	if g.members != nil {
@@ -33,7 +33,7 @@ func (g *golden) verify(m *Model) error {
 		}
 		of := func(v float32) float64 { return float64(v) }
 		if m.info.Bag.Pooling.Norm == "root-l2" {
-			// A root makes much of a number that is 0 but for rounding.
+			// A root magnifies a number that is 0 except for rounding.
 			of = func(v float32) float64 { return float64(v) * math.Abs(float64(v)) }
 		}
 		if got, want, ok := alike(rows, g.x, of); !ok {
@@ -55,8 +55,8 @@ func (g *golden) verify(m *Model) error {
 	return g.verifyProba(m)
 }
 
-// alike says whether a function of all numbers is as wanted to 10⁻⁴ of the largest, and if not
-// shows one.
+// alike says whether a function of all numbers agrees with the wanted values to 10⁻⁴ of the largest; if not, it
+// returns a pair that does not.
 func alike(got, want *matrix.Dense, of func(float32) float64) (g, w float32, ok bool) {
 	size := 0.0
 	for _, v := range want.Data {

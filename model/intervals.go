@@ -9,7 +9,7 @@ import (
 )
 
 // Deviations writes the standard deviations of the predictions for the rows x into dst, which
-// must be Len×Outputs: those of a regression that was trained with Variance. It fails like
+// must be Len×Outputs, for a regression that was trained with Variance. It fails like
 // Scores, and for other models.
 func (m *Model) Deviations(dst *matrix.Dense, x matrix.Rows) error {
 	r, ok := m.predictor.(Ridge)
@@ -36,7 +36,7 @@ func (m *Model) Deviations(dst *matrix.Dense, x matrix.Rows) error {
 	return nil
 }
 
-// Conformal says what the intervals of a regression that was trained with Conformal are, nil
+// Conformal describes the intervals of a regression that was trained with Conformal, nil
 // for other models.
 func (m *Model) Conformal() *learn.Conformal {
 	if r := ReportOf[*learn.RidgeReport](&m.info.Training); r != nil {
@@ -46,7 +46,7 @@ func (m *Model) Conformal() *learn.Conformal {
 }
 
 // Intervals writes the ends of the intervals around the predictions for the rows x into lower
-// and upper, which must be Len×Outputs, as scores must, the predictions themselves. It fails
+// and upper, and the predictions themselves into scores; each must be Len×Outputs. It fails
 // like Scores, and for models without intervals.
 func (m *Model) Intervals(lower, upper, scores *matrix.Dense, x matrix.Rows) error {
 	c := m.Conformal()
@@ -58,7 +58,7 @@ func (m *Model) Intervals(lower, upper, scores *matrix.Dense, x matrix.Rows) err
 		return err
 	}
 	if c.Scaled {
-		// The deviations stand in upper until its end is there.
+		// upper holds the deviations until the ends are computed.
 		if err := m.Deviations(upper, x); err != nil {
 			return err
 		}

@@ -15,8 +15,8 @@ import (
 	"mercer/pipeline"
 )
 
-// Load reads a model file and checks it: the checksum of its bytes, that its parts fit each
-// other, and that it still predicts what it predicted when it was trained.
+// Load reads a model file and checks it: the checksum of its bytes, that its parts are consistent,
+// and that it still predicts what it predicted when it was trained.
 func Load(path string) (*Model, error) { return safetensors.Load(path, "a model file", Read) }
 
 // Read reads a model of size bytes, with the checks of Load.
@@ -65,7 +65,8 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 		return fmt.Errorf("the model has %d inputs and %d outputs", in, m.info.Outputs)
 	}
 	switch {
-	case m.info.Task == "classify" && len(m.info.Classes) >= 2 && m.info.Labels == nil && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
+	case m.info.Task == "classify" && len(m.info.Classes) >= 2 && m.info.Labels == nil &&
+		m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
 	case m.info.Task == "outliers" && slices.Equal(m.info.Classes, OutlierClasses) && m.info.Labels == nil && m.info.Outputs == 1:
 	case m.info.Task == "regress" && m.info.Classes == nil && m.info.Labels == nil:
 	case m.info.Task == "multilabel" && m.info.Classes == nil && m.info.Outputs == len(m.info.Labels):
@@ -82,8 +83,8 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	case online != nil && online.Numbers != (m.info.Task == "regress"):
 		return fmt.Errorf("an online learner of a model to %s says that it learned otherwise", m.info.Task)
 	}
-	// The tensors that have to be there vouch for the sizes in the description, so nothing
-	// large is built from a number alone.
+	// The required tensors confirm the sizes in the description, so nothing
+	// large is allocated because of a number alone.
 	gx, err := t.Want("golden.x", false, goldenRows, in)
 	if err != nil {
 		return err
@@ -111,7 +112,9 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	if err := m.restoreCalibration(t); err != nil {
 		return err
 	}
-	m.pipeline, err = pipeline.Restore(pipeline.Description{In: in, Scale: m.info.Scale, Densify: m.info.Densify, Kernel: m.info.Kernel, Feature: m.info.Feature}, t)
+	m.pipeline, err = pipeline.Restore(pipeline.Description{
+		In: in, Scale: m.info.Scale, Densify: m.info.Densify, Kernel: m.info.Kernel, Feature: m.info.Feature,
+	}, t)
 	if err != nil {
 		return err
 	}

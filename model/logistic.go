@@ -5,8 +5,8 @@ import (
 	"mercer/reduce"
 )
 
-// Likely is the predictor of a linear classifier: where the report of its training tells a loss that
-// is a likelihood, its scores stand for probabilities.
+// Likely is the predictor of a linear classifier: if the report of its training names a loss that
+// is a likelihood, its scores give probabilities.
 func Likely(l Linear, info *Info) Predictor {
 	if info.Task != "classify" && info.Task != "multilabel" {
 		return l
@@ -31,10 +31,10 @@ func Likely(l Linear, info *Info) Predictor {
 type Logistic struct {
 	Linear
 	joint  bool // all classes in one problem
-	labels bool // of which a row may have any number
+	labels bool // a row may have any number of them
 }
 
-// probabilities are those of learn.Probabilities, or of labels σ of the score of each.
+// probabilities are those of learn.Probabilities, or for labels σ of the score of each.
 func (l Logistic) probabilities(dst []float64, scores []float32) bool {
 	if l.labels {
 		learn.Sigmoids(dst, len(scores), true, func(t int) float64 { return float64(scores[t]) })

@@ -10,13 +10,13 @@ import (
 	"mercer/matrix"
 )
 
-// Machine is the predictor of learners that take the kernel itself: a kernel expansion.
+// Machine is the predictor of learners that use the kernel itself: a kernel expansion.
 type Machine struct {
 	*exact.Machine
-	fast *exact.Intersection // in its place, of the intersection kernel; nil of others
+	fast *exact.Intersection // used instead for the intersection kernel; nil for others
 }
 
-// NewMachine makes the predictor of a machine; lookup is the number of bins of its tables, of the
+// NewMachine makes the predictor of a machine; lookup is the number of bins of its tables, for the
 // intersection kernel, or 0.
 func NewMachine(m *exact.Machine, lookup int) (Machine, error) {
 	p := Machine{Machine: m}
@@ -28,7 +28,7 @@ func NewMachine(m *exact.Machine, lookup int) (Machine, error) {
 	return p, err
 }
 
-// Fast says whether the machine predicts by sums of functions of one number each.
+// Fast says whether the machine predicts by sums of functions of one variable each.
 func (p Machine) Fast() bool { return p.fast != nil }
 
 // Scores writes the scores of scaled rows into dst, rows×outputs.
@@ -115,7 +115,7 @@ func (m *Model) restoreMachine(t safetensors.Tensors, d int) (Predictor, error) 
 	return NewVotes(p, len(m.info.Classes)), nil
 }
 
-// sparseRows are compressed rows of a file.
+// sparseRows reads the compressed rows of a file.
 func sparseRows(s safetensors.Tensors, n, d int) (*matrix.CSR, error) {
 	ptr, err := s.Want("machine.ptr", true, n+1)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package model is a trained model: it predicts, is saved and loaded. Nothing in it trains.
+// Package model is a trained model, which predicts and can be saved and loaded. Nothing in it trains.
 //
-// A Model is what a training made of data, configuration and seed. It never changes and may be
-// used by any number of goroutines at the same time.
+// A Model is the result of training with data, configuration and seed. It never changes and is safe for
+// concurrent use.
 package model
 
 import (
@@ -19,8 +19,8 @@ import (
 	"mercer/pipeline"
 )
 
-// Model is a trained model. It does not change and is safe for use by any number of
-// goroutines at the same time.
+// Model is a trained model. It does not change and is safe for concurrent
+// use.
 type Model struct {
 	info      Info
 	bag       *pipeline.Bags // nil: a model of rows
@@ -31,7 +31,7 @@ type Model struct {
 	calibration *learn.Calibration // nil: none
 }
 
-// Parts are what a training puts together to a model.
+// Parts are what a training assembles into a model.
 type Parts struct {
 	Info        Info
 	Bag         *pipeline.Bags // nil: a model of rows
@@ -39,12 +39,12 @@ type Parts struct {
 	Predictor   Predictor
 	Calibration *learn.Calibration // nil: none
 
-	// Golden are made-up rows whose scores a model file keeps, for loading to check; nil for a
-	// model that is not saved. Members are the bags that they were, nil for rows.
+	// Golden are synthetic rows whose scores a model file stores for loading to check; nil for a
+	// model that is not saved. Members are the bags that they come from, nil for rows.
 	Golden, Members *matrix.Dense
 }
 
-// New puts a model together. It fails with [ErrScores] where scores of golden rows are not finite.
+// New assembles a model. It fails with [ErrScores] if scores of golden rows are not finite.
 func New(p Parts) (*Model, error) {
 	m := &Model{info: p.Info, bag: p.Bag, pipeline: p.Pipeline, predictor: p.Predictor, calibration: p.Calibration}
 	if p.Golden == nil {
@@ -66,16 +66,16 @@ func New(p Parts) (*Model, error) {
 // ErrScores is the error of a model whose scores of ordinary rows are not finite.
 var ErrScores = errors.New("the model's scores are not finite")
 
-// Info is what a model says about itself; it is stored in the model file.
+// Info is the description of a model that is stored in the model file.
 type Info struct {
 	// Task is "classify", "regress", "multilabel" or "outliers".
 	Task string `json:"task"`
 
 	// Classes are the labels of the classes in the order of their scores; nil for a
-	// regression. Numbers come in numeric order, other labels in the order of their bytes.
+	// regression. Numbers are sorted by value, other labels by their bytes.
 	Classes []string `json:"classes,omitempty"`
 
-	// Labels are those of a multi-label model, of which a row may have any number, in the
+	// Labels are those of a multi-label model, where a row may have any number of them, in the
 	// order of their scores.
 	Labels []string `json:"labels,omitempty"`
 
@@ -83,7 +83,7 @@ type Info struct {
 	// classes (positive: the second), or the number of labels, or of targets of a regression.
 	Outputs int `json:"outputs"`
 
-	// Bag says how bags became rows; nil for a model of rows. Schema and all else is about
+	// Bag says how bags became rows; nil for a model of rows. Schema and everything else concern
 	// these rows.
 	Bag *pipeline.BagInfo `json:"bag,omitempty"`
 
@@ -94,26 +94,26 @@ type Info struct {
 	Scale string `json:"scale"`
 
 	// Densify says that sparse rows are made dense before they are scaled, because most of
-	// their values were not 0 in training.
+	// their values were nonzero in training.
 	Densify bool `json:"densify,omitempty"`
 
-	// Kernel is that of a learner that takes the kernel itself, nil for all others.
+	// Kernel is the kernel of a learner that uses the kernel itself, nil for all others.
 	Kernel *kernel.Kernel `json:"kernel,omitempty"`
 
 	// Feature configures the map; nil for the linear kernel.
 	Feature *feature.Config `json:"feature,omitempty"`
 
-	// Config is what the user asked for, a train.Config in JSON.
+	// Config is the user's configuration, a train.Config in JSON.
 	Config json.RawMessage `json:"config"`
 
 	// Training describes the training.
 	Training Training `json:"training"`
 }
 
-// OutlierClasses are what a model that tells outliers predicts: -1 of an outlier, 1 of all other rows.
+// OutlierClasses are the predictions of a model that detects outliers: -1 for an outlier, 1 for all other rows.
 var OutlierClasses = []string{"-1", "1"}
 
-// Info describes the model; it is to be read only.
+// Info describes the model; it must not be changed.
 func (m *Model) Info() *Info { return &m.info }
 
 // Dim is the number of input dimensions.
@@ -126,11 +126,11 @@ func (m *Model) Outputs() int { return m.info.Outputs }
 func (m *Model) Classes() []string { return m.info.Classes }
 
 // Scores writes the scores of the rows x into dst, which must be Len×Outputs. It fails
-// where x has another width than the model (sparse rows may be narrower) or holds a NaN or
+// if x is wider or narrower than the model (sparse rows may be narrower) or holds a NaN or
 // Inf. It allocates nothing once its working memory exists.
 //
-// A score of a classifier is positive for the class and negative against it. Class says which
-// class they predict.
+// A score of a classifier is positive for the class and negative against it. Class turns scores
+// into a class.
 func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
@@ -165,21 +165,21 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 // Bag is the part of a model of bags that turns them into rows, nil for a model of rows.
 func (m *Model) Bag() *pipeline.Bags { return m.bag }
 
-// Pipeline is the part of the model before the learner, behind that of bags.
+// Pipeline is the part of the model between Bag and the learner.
 func (m *Model) Pipeline() *pipeline.Pipeline { return m.pipeline }
 
-// Predictor is what the learner left.
+// Predictor is the result of the learner.
 func (m *Model) Predictor() Predictor { return m.predictor }
 
-// Calibration turns scores into probabilities, nil where the model was not calibrated.
+// Calibration turns scores into probabilities, nil if the model is not calibrated.
 func (m *Model) Calibration() *learn.Calibration { return m.calibration }
 
-// Golden are the golden rows of a model, and the bags that they were, nil for rows.
+// Golden returns the golden rows of a model, and the bags that they come from, nil for rows.
 func (m *Model) Golden() (rows, members *matrix.Dense) { return m.golden.x, m.golden.members }
 
 // Class is the index in Classes that a row's scores predict: the class of the largest score, or
-// with one score the second where it is positive. Of a calibrated model it is the class of the
-// largest probability; of equal ones the scores decide.
+// with one score the second if it is positive. For a calibrated model it is the class of the
+// largest probability; if these are equal the scores decide.
 func (m *Model) Class(scores []float32) int {
 	if m.calibration != nil {
 		return m.calibration.Class(scores)
@@ -187,8 +187,8 @@ func (m *Model) Class(scores []float32) int {
 	return learn.Predicted(scores)
 }
 
-// Has says whether a row with this score of label t of a multi-label model is predicted to have
-// it: the score is positive, or of a calibrated model the probability is above ½.
+// Has says whether a multi-label model predicts label t for a row with this score:
+// if the score is positive, or for a calibrated model if the probability is above ½.
 func (m *Model) Has(t int, score float32) bool {
 	if m.calibration != nil {
 		return m.calibration.Has(t, score)
@@ -196,7 +196,7 @@ func (m *Model) Has(t int, score float32) bool {
 	return score > 0
 }
 
-// AppendPrediction appends what a row's scores predict to dst: the label of a class, or the
+// AppendPrediction appends the prediction for a row's scores to dst: the label of a class, or the
 // labels of a multi-label model separated by commas, or the numbers of a regression separated
 // by tabs.
 func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
@@ -215,7 +215,7 @@ func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
 	return dst
 }
 
-// Labels are those that a row may have any number of, in the order of their scores; nil for
+// Labels are the labels of a multi-label model, in the order of their scores; nil for
 // a model of another task.
 func (m *Model) Labels() []string { return m.info.Labels }
 
@@ -227,7 +227,7 @@ func (m *Model) LabelSets() *dataset.LabelSets {
 	return dataset.NewLabelSets(m.info.Labels, m.info.Schema.LabelSeparator == "")
 }
 
-// Predicted are the labels that a row's scores predict (Has).
+// Predicted returns the labels that a row's scores predict (Has).
 func (m *Model) Predicted(scores []float32) []string {
 	labels := []string{}
 	for t, v := range scores {

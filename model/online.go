@@ -5,7 +5,7 @@ import (
 	"mercer/learn"
 )
 
-// Online is the predictor of the online learner, with what it needs to go on.
+// Online is the predictor of the online learner, with the state that it needs to continue.
 type Online struct {
 	Linear
 	Loss         string
@@ -14,13 +14,14 @@ type Online struct {
 	ClassWeights []float64
 }
 
-// Tensors are those of Linear, and the state of the learner, from which a training goes on.
+// Tensors are those of Linear, and the state of the learner, from which training can continue.
 func (o Online) Tensors() map[string]*safetensors.Tensor {
 	t := o.Linear.Tensors()
 	d, k := o.W.Rows, o.W.Cols
 	s := &o.State
 	t["online.counts"] = safetensors.Vector([]float64{float64(s.Rows), s.Weight, s.Wrong})
-	t["online.losses"], t["online.shift"], t["online.scale"], t["online.factors"] = safetensors.Vector(s.Losses), safetensors.Vector(s.Shift), safetensors.Vector(s.Scale), safetensors.Vector(s.Factors)
+	t["online.losses"], t["online.shift"] = safetensors.Vector(s.Losses), safetensors.Vector(s.Shift)
+	t["online.scale"], t["online.factors"] = safetensors.Vector(s.Scale), safetensors.Vector(s.Factors)
 	t["online.first"] = &safetensors.Tensor{Shape: []int{k, d}, F32: s.First32, F64: s.First}
 	t["online.second"] = &safetensors.Tensor{Shape: []int{k, d}, F64: s.Second}
 	if o.ClassWeights != nil {

@@ -9,35 +9,36 @@ import (
 	"mercer/matrix"
 )
 
-// Prediction is what a model says of one row.
+// Prediction is the prediction for one row.
 type Prediction struct {
-	// Label is the class, "" where the model has none (Model.Class).
+	// Label is the class, "" if the model has no classes (Model.Class).
 	Label string
 
-	// Labels are those that a multi-label model gives the row, none or several (Model.Has).
+	// Labels are the labels that a multi-label model predicts, possibly none or several (Model.Has).
 	Labels []string
 
-	// Probabilities has one a class in the order of Classes, adding up to 1, or one a label in
-	// the order of Labels; nil where the model has none (Model.Probabilities).
+	// Probabilities has one per class in the order of Classes, adding up to 1, or one per label in
+	// the order of Labels; nil if the model has no probabilities (Model.Probabilities).
 	Probabilities []float64
 
 	// Values are the predicted numbers of a regression, nil for classes.
 	Values []float32
 
-	// Scores has one score a class in the order of Classes; with two classes it is one
-	// score, positive for the second. For labels it has one each, positive where the row
-	// has it; for a regression it is Values. They are the learner's, whose sign or order a
-	// calibrated model does not go by.
+	// Scores has one score per class in the order of Classes; with two classes it is one
+	// score, positive for the second. For labels it has one per label, positive if the row
+	// has it; for a regression it is Values. They are the learner's scores, whose sign or order
+	// does not decide the prediction of a calibrated model.
 	Scores []float32
 }
 
 // Predict predicts rows of Dim numbers each. It fails on rows of another length and on
-// numbers that are not finite. Scores avoids the allocations where they matter.
+// numbers that are not finite. Use Scores to avoid the allocations.
 func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
 	x := matrix.NewDense(len(rows), m.Dim())
 	for i, row := range rows {
 		if len(row) != m.Dim() {
-			return nil, &dataset.RowError{Row: i, Dim: -1, Err: fmt.Errorf("the row has %d numbers, but the model was trained on %d", len(row), m.Dim())}
+			return nil, &dataset.RowError{Row: i, Dim: -1,
+				Err: fmt.Errorf("the row has %d numbers, but the model was trained on %d", len(row), m.Dim())}
 		}
 		copy(x.Row(i), row)
 	}
@@ -48,8 +49,8 @@ func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
 	return m.predictions(scores), nil
 }
 
-// PredictSource predicts the rows of a source batch by batch and hands each prediction to
-// body, which may keep it.
+// PredictSource predicts the rows of a source batch by batch and calls body with each prediction,
+// which it may retain.
 func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func(Prediction) error) error {
 	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
@@ -93,7 +94,7 @@ func (m *Model) predictions(scores *matrix.Dense) []Prediction {
 	return out
 }
 
-// PredictBags predicts bags of members of as many numbers as the model was trained on.
+// PredictBags predicts bags of members, each with as many numbers as the model was trained on.
 func (m *Model) PredictBags(bags ...[][]float32) ([]Prediction, error) {
 	if m.bag == nil {
 		return nil, errors.New("the model was trained on rows, not on bags; use Predict")

@@ -10,7 +10,7 @@ import (
 // Scorer scores rows. It is safe for concurrent use.
 type Scorer interface {
 	// Scores writes the scores of features, or of scaled rows if the learner is exact, into
-	// dst. A row's scores do not depend on the rows beside it, and nothing is allocated once
+	// dst. A row's scores do not depend on the other rows, and nothing is allocated once
 	// working memory exists.
 	Scores(dst *matrix.Dense, z matrix.Rows)
 }
@@ -23,7 +23,7 @@ type Predictor interface {
 	Tensors() map[string]*safetensors.Tensor
 }
 
-// Folds is a predictor that can fold the projection on principal components into its weights.
+// Folds is a predictor that can merge the projection onto principal components into its weights.
 type Folds interface {
 	// Folded is the predictor of the features before the projection p. Its scores are the same up to
 	// rounding.

@@ -9,13 +9,13 @@ import (
 	"mercer/learn"
 )
 
-// Probabilities come from the learner, where its loss is a likelihood, or from a calibration of its
+// Probabilities come from the learner, if its loss is a likelihood, or from a calibration of its
 // scores.
 
-// prober is a predictor whose scores stand for probabilities without calibration.
+// prober is a predictor whose scores give probabilities without calibration.
 type prober interface {
-	// probabilities writes those of a row's scores: of the classes, or the labels. It is
-	// false where the predictor has none after all.
+	// probabilities writes the probabilities for a row's scores: of the classes, or the labels. It
+	// returns false if the predictor has none after all.
 	probabilities(dst []float64, scores []float32) bool
 }
 
@@ -24,8 +24,8 @@ type CalibrationInfo struct {
 	// Method is "platt", "isotonic" or "temperature".
 	Method string `json:"method"`
 
-	// Folds is into how many parts the rows were divided, Used how many of these were scored,
-	// by as many trainings, and Rows how many rows they have.
+	// Folds is the number of parts into which the rows were divided, Used the number of these that were scored,
+	// each by a training without it, and Rows the number of their rows.
 	Folds int `json:"folds"`
 	Used  int `json:"used"`
 	Rows  int `json:"rows"`
@@ -34,7 +34,7 @@ type CalibrationInfo struct {
 	Temperature float64 `json:"temperature,omitempty"`
 }
 
-// String is the calibration in words.
+// String describes the calibration.
 func (c *CalibrationInfo) String() string {
 	text := c.Method
 	if c.Temperature != 0 {
@@ -53,7 +53,7 @@ func (m *Model) HasProbabilities() bool {
 	return ok && p.probabilities(make([]float64, m.probable()), make([]float32, m.info.Outputs))
 }
 
-// probable is of how many classes or labels there are probabilities.
+// probable is the number of classes or labels with probabilities.
 func (m *Model) probable() int {
 	if m.info.Classes != nil {
 		return len(m.info.Classes)
@@ -61,13 +61,14 @@ func (m *Model) probable() int {
 	return m.info.Outputs
 }
 
-// Probabilities writes into dst what a row's scores say of its classes, in the order of Classes:
-// probabilities that add up to 1; or of its labels, in the order of Labels: the probability of
-// each apart. It fails for a model without probabilities. The class of the largest probability is
-// the one that is predicted (Class), which in a calibrated model need not have the largest score.
+// Probabilities writes into dst the probabilities for a row's scores: of the classes, in the order of Classes,
+// which add up to 1; or of each label separately, in the order of Labels.
+// It fails for a model without probabilities. The class of the largest probability is
+// the prediction (Class); in a calibrated model it need not have the largest score.
 func (m *Model) Probabilities(dst []float64, scores []float32) error {
 	if len(dst) != m.probable() || len(scores) != m.info.Outputs {
-		panic(fmt.Sprintf("model: Probabilities of %d scores into %d numbers, want %d into %d", len(scores), len(dst), m.info.Outputs, m.probable()))
+		panic(fmt.Sprintf("model: Probabilities of %d scores into %d numbers, want %d into %d", len(scores), len(dst),
+			m.info.Outputs, m.probable()))
 	}
 	if m.calibration != nil {
 		m.calibration.Probabilities(dst, scores)
@@ -95,7 +96,7 @@ func (m *Model) NoProbabilities() error {
 		m.info.Training.Learner, option.Set("calibrate", "platt"))
 }
 
-// saveCalibration puts the calibration and the golden probabilities into a model file.
+// saveCalibration adds the calibration and the golden probabilities to a model file.
 func (m *Model) saveCalibration(tensors map[string]*safetensors.Tensor) {
 	if m.golden.proba != nil {
 		tensors["golden.proba"] = &safetensors.Tensor{Shape: []int{goldenRows, m.probable()}, F64: m.golden.proba}
@@ -106,7 +107,8 @@ func (m *Model) saveCalibration(tensors map[string]*safetensors.Tensor) {
 		tensors["calibration.a"], tensors["calibration.b"] = safetensors.Vector(c.A), safetensors.Vector(c.B)
 	case c.Method == "isotonic":
 		for t := range c.Knots {
-			tensors[fmt.Sprintf("calibration.knots.%d", t)], tensors[fmt.Sprintf("calibration.rise.%d", t)] = safetensors.Vector(c.Knots[t]), safetensors.Vector(c.Rise[t])
+			tensors[fmt.Sprintf("calibration.knots.%d", t)] = safetensors.Vector(c.Knots[t])
+			tensors[fmt.Sprintf("calibration.rise.%d", t)] = safetensors.Vector(c.Rise[t])
 		}
 	}
 }

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Relevance is how much a column counts in the distances of a learned metric.
+// Relevance is the importance of a column in the distances of a learned metric.
 type Relevance struct {
 	Column string  `json:"column"`
 	Share  float64 `json:"share"`
 }
 
 // Relevance lists the columns of the data by their share of the diagonal of the metric M, the largest first:
-// for scaled rows, the share of each column in the squared gradient of what was learned. Values of a column
-// of categories are added up. It is nil for a model without a metric.
+// for scaled rows, the share of each column in the squared gradient of the learned function. The values of a
+// categorical column are added up. It is nil for a model without a metric.
 func (m *Model) Relevance() []Relevance {
 	by := m.pipeline.Metric()
 	if by == nil {

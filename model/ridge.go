@@ -11,7 +11,7 @@ import (
 	"mercer/reduce"
 )
 
-// Ridge is the predictor of a ridge regression that knows its variance.
+// Ridge is the predictor of a ridge regression with the variance of its predictions.
 type Ridge struct {
 	Linear
 	Variance *learn.Variance
@@ -28,18 +28,19 @@ func (r Ridge) Tensors() map[string]*safetensors.Tensor {
 	return all
 }
 
-// restoreRidge adds what a file has of the variance and checks the intervals.
+// restoreRidge reads the variance, if the file has it, and checks the intervals.
 func (m *Model) restoreRidge(l Linear, t safetensors.Tensors, d int) (Predictor, error) {
 	k := m.info.Outputs
 	if c := ReportOf[*learn.RidgeReport](&m.info.Training).Conformal; c != nil {
-		if len(c.Radius) != k || learn.CheckLevel(c.Level) != nil || slices.ContainsFunc(c.Radius, func(v float64) bool { return !(v >= 0) }) || c.Scaled && t["variance.factor"] == nil {
+		if len(c.Radius) != k || learn.CheckLevel(c.Level) != nil ||
+			slices.ContainsFunc(c.Radius, func(v float64) bool { return !(v >= 0) }) || c.Scaled && t["variance.factor"] == nil {
 			return nil, fmt.Errorf("intervals of level %g and half widths %v for %d outputs", c.Level, c.Radius, k)
 		}
 	}
 	if t["variance.factor"] == nil {
 		return l, nil
 	}
-	r := d // fewer where the regression was one of principal components
+	r := d // fewer if the regression was on principal components
 	if shape := t["variance.factor"].Shape; len(shape) == 2 && shape[1] >= 1 {
 		r = min(d, shape[1])
 	}
@@ -69,7 +70,10 @@ func (m *Model) restoreRidge(l Linear, t safetensors.Tensors, d int) (Predictor,
 			return nil, fmt.Errorf("tensor %q has a number that is not finite", name)
 		}
 	}
-	return Ridge{l, &learn.Variance{Factor: &matrix.Dense{Rows: d, Cols: r, Stride: r, Data: factor.F32}, Shift: shift.F32, Noise: noise.F64, Mean: mean.F64[0]}}, nil
+	return Ridge{l, &learn.Variance{
+		Factor: &matrix.Dense{Rows: d, Cols: r, Stride: r, Data: factor.F32},
+		Shift:  shift.F32, Noise: noise.F64, Mean: mean.F64[0],
+	}}, nil
 }
 
 // Folded is the predictor of the features before the projection p, with its variance.

@@ -14,7 +14,7 @@ import (
 	"mercer/matrix"
 )
 
-// version is that of the model file's format. A program reads its own and all older ones.
+// version is the version of the model file's format. A program reads its own and all older ones.
 const version = 1
 
 // Save writes the model to a file that appears whole or not at all.
@@ -62,7 +62,7 @@ func (m *Model) Write(w io.Writer) error {
 	return safetensors.Write(w, meta, tensors)
 }
 
-// bagPrefix is what the names of tensors begin with that belong to the members of bags.
+// bagPrefix begins the names of the tensors of the members of bags.
 const bagPrefix = "bag."
 
 func floats(x *matrix.Dense) *safetensors.Tensor {

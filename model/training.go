@@ -17,33 +17,33 @@ type Training struct {
 	// Rows is the number of training rows.
 	Rows int
 
-	// Why says in words why a scaling, a γ or a task was chosen, by name.
+	// Why gives in words the reason for a scaling, a γ or a task, by name.
 	Why map[string]string
 
-	// Metric says how the metric was learned, nil where distances are plain.
+	// Metric describes how the metric was learned, nil if distances are plain.
 	Metric *metric.Report
 
 	// Learner is the learner's name.
 	Learner string
 
-	// Reduction says which principal components the learner saw, nil if it saw the features.
+	// Reduction describes the principal components that the learner saw, nil if it saw the features.
 	Reduction *reduce.Report
 
 	// Report is the solver's own: a pointer to one of the types of reportKinds.
 	Report Report
 
-	// Calibration says how scores become probabilities, nil where they were not calibrated.
+	// Calibration says how scores become probabilities, nil if the model is not calibrated.
 	Calibration *CalibrationInfo
 }
 
-// Report is what a solver tells of a training.
+// Report is a solver's report on a training.
 type Report interface {
-	// Lines tell a person how it went.
+	// Lines describes the training, for display.
 	Lines() []string
 }
 
-// reportKinds are the reports, by the key that they have in a model file. Those of kernel machines
-// stand behind the calibration there.
+// reportKinds are the kinds of reports, by their key in a model file. Those of kernel machines
+// come after the calibration there.
 var reportKinds = []struct {
 	key     string
 	of      Report
@@ -63,7 +63,7 @@ var reportKinds = []struct {
 	{"kernel_svm", (*exact.SVMReport)(nil), true},
 }
 
-// Lines tell a person how the learner went.
+// Lines describes how the learner did, for display.
 func (t *Training) Lines() []string {
 	if t.Report == nil {
 		return nil
@@ -71,7 +71,7 @@ func (t *Training) Lines() []string {
 	return t.Report.Lines()
 }
 
-// trainingJSON is Training but for the report, which stands beside it under the key of its kind.
+// trainingJSON is Training without the report, which is stored next to it under the key of its kind.
 type trainingJSON struct {
 	Rows        int               `json:"rows"`
 	Why         map[string]string `json:"why"`
@@ -122,13 +122,14 @@ func (t Training) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (t *Training) UnmarshalJSON(text []byte) error {
 	var head trainingJSON
 	if err := json.Unmarshal(text, &head); err != nil {
 		return err
 	}
-	*t = Training{Rows: head.Rows, Why: head.Why, Metric: head.Metric, Learner: head.Learner, Reduction: head.Reduction, Calibration: head.Calibration}
+	*t = Training{Rows: head.Rows, Why: head.Why, Metric: head.Metric, Learner: head.Learner, Reduction: head.Reduction,
+		Calibration: head.Calibration}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (t *Training) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// ReportOf is the report of a training as one of a kind, nil if it is of another.
+// ReportOf is the report of a training if it is of the given kind, otherwise nil.
 func ReportOf[R Report](t *Training) (none R) {
 	if r, ok := t.Report.(R); ok {
 		return r

@@ -6,13 +6,13 @@ import (
 	"mercer/matrix"
 )
 
-// Votes says that a model's scores are votes of machines for two classes each.
+// Votes says whether a model's scores are votes of machines for two classes each.
 func Votes(info *Info) bool {
 	r := ReportOf[*exact.SVMReport](&info.Training)
 	return r != nil && r.Multiclass == "ovo" && len(info.Classes) > 2
 }
 
-// machineOutputs is how many outputs the model's machine has.
+// machineOutputs is the number of outputs of the model's machine.
 func (m *Model) machineOutputs() int {
 	if k := len(m.info.Classes); Votes(&m.info) {
 		return k * (k - 1) / 2
@@ -20,15 +20,15 @@ func (m *Model) machineOutputs() int {
 	return m.info.Outputs
 }
 
-// votes is the predictor of one-against-one: the score of a class is how many of its
-// contests it wins, less those that it loses. Of equal scores the first wins, as with LIBSVM.
+// votes is the predictor of one-against-one: the score of a class is the number of
+// contests it wins, minus those it loses. If scores are equal the first wins, as with LIBSVM.
 type votes struct {
 	Machine
 	classes   int
 	decisions *spare.List[matrix.Dense]
 }
 
-// NewVotes makes the predictor of a machine that has an output for every two classes.
+// NewVotes makes the predictor of a machine with an output for each pair of classes.
 func NewVotes(p Machine, classes int) Predictor {
 	return votes{p, classes, new(spare.List[matrix.Dense])}
 }
