@@ -39,7 +39,8 @@ type Config struct {
 	MetricRows      int    `json:"metric_rows,omitempty"`
 	MetricLandmarks int    `json:"metric_landmarks,omitempty"`
 
-	// Kernel is one of kernel.Names; "" means "rbf", or "linear" for the rows of bags. Linear takes no map unless one is named.
+	// Kernel is one of kernel.Names; "" means "rbf", or "linear" for the rows of bags. Linear takes no map
+	// unless one is named.
 	Kernel string `json:"kernel,omitempty"`
 
 	// Gamma is a number, "median" (or "") or "scale", or one of these times a number, such as
@@ -124,7 +125,8 @@ type Config struct {
 	L1Ratio float64 `json:"l1_ratio,omitempty"`
 
 	// C weighs the losses of svm, svr and logistic against the penalty, ½‖w‖² or ‖w‖₁; 0 means
-	// that held-out rows choose it. For the online learner it gives λ = 1/(C·n) in place of Lambda, with the n rows of the survey.
+	// that held-out rows choose it. For the online learner it gives λ = 1/(C·n) in place of Lambda,
+	// with the n rows of the survey.
 	C float64 `json:"c,omitempty"`
 
 	// Loss is one of the learner's losses; "" means its default. The SVM's are "squared_hinge" and

@@ -12,8 +12,8 @@ import (
 	"mercer/model"
 )
 
-// onlineLearner is averaged gradient descent or AdaGrad, one row at a time, on streams without end if need be; it can be
-// continued.
+// onlineLearner is averaged gradient descent or AdaGrad, one row at a time, on endless streams if need be;
+// it can be continued.
 var onlineLearner = Learner{
 	name:    "online",
 	tasks:   []string{"classify", "regress", "multilabel"},
