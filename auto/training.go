@@ -40,7 +40,8 @@ func (a *auto) trainFirst(c candidate) error {
 	}
 	began := a.now()
 	m, report, err := a.within(a.sample.Train(0, rows), cfg, a.last())
-	if a.late(err) {
+	// The end of a time is noticed late where all processors are busy.
+	if over := a.left() < -time.Duration(overrun*float64(a.Budget)); a.late(err) || err == nil && over {
 		return fmt.Errorf("%s: not even %s on %s rows got done within the budget of %s; a budget of %s may do",
 			a.src.Name(), trial.Describe(c.Config), units.Count(rows), a.Budget, budgetText(niceBudget(10*a.now().Sub(a.start).Seconds())))
 	}
