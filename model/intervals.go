@@ -14,7 +14,7 @@ import (
 func (m *Model) Deviations(dst *matrix.Dense, x matrix.Rows) error {
 	r, ok := m.predictor.(Ridge)
 	if !ok || r.Variance == nil {
-		return option.Errorf("the model knows no deviations of its predictions; train a ridge regression with %s", option.Ref("variance"))
+		return option.Errorf("the model has no deviations of its predictions; train a ridge regression with %s", option.Ref("variance"))
 	}
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Deviations wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
@@ -51,7 +51,7 @@ func (m *Model) Conformal() *learn.Conformal {
 func (m *Model) Intervals(lower, upper, scores *matrix.Dense, x matrix.Rows) error {
 	c := m.Conformal()
 	if c == nil {
-		return option.Errorf("the model knows no intervals of its predictions; train a ridge regression with %s",
+		return option.Errorf("the model has no intervals of its predictions; train a ridge regression with %s",
 			option.Set("conformal", "LEVEL"))
 	}
 	if err := m.Scores(scores, x); err != nil {

@@ -81,7 +81,7 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	case machine && ridge:
 		return errors.New("a kernel machine has the report of a ridge regression")
 	case online != nil && online.Numbers != (m.info.Task == "regress"):
-		return fmt.Errorf("an online learner of a model to %s says that it learned otherwise", m.info.Task)
+		return fmt.Errorf("the online learner of a model to %s was trained for another task", m.info.Task)
 	}
 	// The required tensors confirm the sizes in the description, so nothing
 	// large is allocated because of a number alone.

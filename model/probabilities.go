@@ -88,7 +88,7 @@ func (m *Model) NoProbabilities() error {
 	case m.info.Task == "regress":
 		return errors.New("the model predicts numbers, which have no probabilities")
 	case m.info.Task == "outliers":
-		return errors.New("the model tells outliers, which have no probabilities")
+		return errors.New("the model detects outliers, which have no probabilities")
 	case m.info.Classes == nil && m.info.Labels == nil:
 		return errors.New("the model has no classes, and so no probabilities")
 	}

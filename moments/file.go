@@ -128,7 +128,7 @@ func ReadFile(r io.Reader, size int64) (*File, error) {
 		return nil, fmt.Errorf("the statistics' description: %w", err)
 	}
 	if len(parts) == 0 {
-		return nil, errors.New("a file of no statistics")
+		return nil, errors.New("the file has no statistics")
 	}
 	for i, p := range parts {
 		if p.D != parts[0].D || p.K != parts[0].K {

@@ -146,7 +146,7 @@ func Check(cfg Config) error {
 // New makes the pooling of a configuration for vectors of the given number of channels.
 func New(cfg Config, channels int) (*Pooling, error) {
 	if NeedsSample(cfg) {
-		return nil, fmt.Errorf("pool: map %s is fitted to vectors; it cannot be drawn without", cfg.Map.Map)
+		return nil, fmt.Errorf("pool: map %s is fitted to vectors, so it needs a sample (Fit)", cfg.Map.Map)
 	}
 	return Restore(cfg, channels, nil)
 }

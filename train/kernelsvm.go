@@ -47,7 +47,7 @@ func (c *Config) checkKernelSVM() error {
 		return fmt.Errorf("the learner kernel-svm has no multiclass %q; it has ovo, ovr", c.Multiclass)
 	}
 	if c.Outliers != 0 && c.Task != "outliers" {
-		return fmt.Errorf("the learner kernel-svm has the option outliers only to tell them; give the task outliers as well")
+		return errors.New("the learner kernel-svm has the option outliers only for the task outliers; give the task as well")
 	}
 	if !(c.Epsilon >= 0) {
 		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
@@ -64,7 +64,7 @@ func (c *Config) checkKernelSVM() error {
 	case c.Task == "regress" && c.SVMNu != 0 && epsilon:
 		return errors.New("svm-nu chooses epsilon; leave out one of them")
 	case c.Task == "outliers" && (c.C != 0 || epsilon || c.Multiclass != ""):
-		return errors.New("outliers are told by their share; leave out c, epsilon and multiclass")
+		return errors.New("outliers are detected by their share; leave out c, epsilon and multiclass")
 	case c.Task == "outliers":
 		return c.checkOneClass()
 	case c.Task == "classify" && (epsilon || c.Outliers != 0):
@@ -168,7 +168,7 @@ func (f *fit) checkNu(all *gathered) error {
 		unit = "in weight"
 	}
 	return fmt.Errorf("svm-nu is %g, but the classes %s and %s, %.6g and %.6g %s, allow %.4g at most; give less, "+
-		"or a class-weight that makes them more alike",
+		"or a class-weight that balances them",
 		f.cfg.SVMNu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
 }
 

@@ -216,7 +216,7 @@ func TestKernelSVMErrors(t *testing.T) {
 		{Config{Learner: "kernel-svm", Lambda: 1}, Options{}, "has no option lambda"},
 		{Config{Learner: "ridge", Multiclass: "ovr"}, Options{}, "has no option multiclass; it belongs to"},
 		{Config{Learner: "kernel-svm", Outliers: 0.1}, Options{}, "give the task outliers as well"},
-		{Config{Learner: "kernel-ridge", Task: "outliers"}, Options{}, "does not tell outliers; use one-class or kernel-svm"},
+		{Config{Learner: "kernel-ridge", Task: "outliers"}, Options{}, "does not detect outliers; use one-class or kernel-svm"},
 		{Config{Learner: "kernel-svm"}, Options{Memory: 100_000}, "kernel-svm with n = 60 rows"},
 		{Config{Learner: "kernel-svm", SVMNu: 0.99}, Options{}, "svm-nu is 0.99, but the classes "},
 		{Config{Learner: "kernel-svm", SVMNu: 0.99, Multiclass: "ovr"}, Options{}, " and all others, "},

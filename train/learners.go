@@ -247,7 +247,7 @@ func (c *Config) checkLearner() error {
 	}
 	if c.Task != "auto" && !slices.Contains(l.tasks, c.Task) {
 		if c.Task == "outliers" {
-			return fmt.Errorf("the learner %s does not tell outliers; use %s or %s", l.name, oneClassLearner.name, kernelSVMLearner.name)
+			return fmt.Errorf("the learner %s does not detect outliers; use %s or %s", l.name, oneClassLearner.name, kernelSVMLearner.name)
 		}
 		return fmt.Errorf("the learner %s cannot %s; it can %s", l.name, c.Task, strings.Join(l.tasks, ", "))
 	}
@@ -273,7 +273,7 @@ func (c *Config) checkExact(l *Learner) error {
 	case (c.Landmarks == "given") != (c.Given != nil):
 		return fmt.Errorf("the landmarks of %s are to be given, but there are none", l.name)
 	case c.Given != nil && c.Features > 0 && c.Given.Rows > c.Features:
-		return fmt.Errorf("%d landmarks are given, but features is %d; give as few, or leave out features", c.Given.Rows, c.Features)
+		return fmt.Errorf("%d landmarks are given, but features is %d; give the same number, or leave out features", c.Given.Rows, c.Features)
 	case c.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Landmarks):
 		return fmt.Errorf("landmarks %q is not known; known are %s", c.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
 	case c.Lookup != 0 && !exact.LooksUp(c.pipeline().Kernel):

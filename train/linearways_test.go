@@ -78,7 +78,7 @@ func TestWaysThatDoNotGoTogether(t *testing.T) {
 		{Config{Learner: "logistic", Solver: "dual", Multiclass: "multinomial"}, "leave out multiclass multinomial, or solver dual"},
 		{Config{Learner: "logistic", Solver: "dual", Penalty: "l1"}, "leave out solver dual"},
 		{Config{Learner: "ridge", Penalty: "l1"}, "the learner ridge has no option penalty"},
-		{Config{Learner: "svm", Task: "outliers"}, "the learner svm does not tell outliers; use one-class or kernel-svm"},
+		{Config{Learner: "svm", Task: "outliers"}, "the learner svm does not detect outliers; use one-class or kernel-svm"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)

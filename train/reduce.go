@@ -91,7 +91,7 @@ func addParts(parts []*moments.Stats, widths []int, row []float32, w float64) {
 	}
 }
 
-var errUnlabelled = errors.New("unlabelled rows are to find principal components of rows with; " +
+var errUnlabelled = errors.New("unlabelled rows only serve to find principal components; " +
 	"give a number of components, or a share of the variance, or leave the rows out")
 
 // collectUnlabelled is collectParts for the rows of Options.Unlabelled, if there are any. They are
@@ -181,7 +181,7 @@ func (f *fit) reduceMaps() error {
 	}
 	sum, ok := f.pipe.Map().(feature.Parted)
 	if !ok {
-		return fmt.Errorf("the map %s is not a sum of maps, whose components could be found one by one", f.info.Feature.Map)
+		return fmt.Errorf("the map %s is not a sum of maps, so there are no maps to reduce one by one", f.info.Feature.Map)
 	}
 	widths := sum.Parts()
 	var parts []*moments.Stats

@@ -275,7 +275,7 @@ func (f *fit) checkKeep() error {
 	case f.cfg.MapComponents > 0:
 		return errors.New("statistics are of features, not of the components of each map; leave map_components out")
 	case f.cfg.Conformal != 0:
-		return errors.New("intervals hold rows back, which the statistics would be without; leave one of both out")
+		return errors.New("intervals hold rows back, so the statistics would lack them; leave out one of the two")
 	}
 	return nil
 }

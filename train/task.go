@@ -78,7 +78,7 @@ func (f *fit) chooseLabels(sum *dataset.Summary) (err error) {
 // chooseOutliers starts a model that detects outliers. Labels play no part in it.
 func (f *fit) chooseOutliers() error {
 	if f.cfg.ClassWeight != "" {
-		return fmt.Errorf("%s: class weights are for classes, and telling outliers knows none", f.src.Name())
+		return fmt.Errorf("%s: class weights are for classes, and the task outliers has none", f.src.Name())
 	}
 	f.info.Task, f.info.Classes, f.info.Outputs = "outliers", model.OutlierClasses, 1
 	f.info.Training.Why["task"] = "as asked"

@@ -185,7 +185,7 @@ func (f Folds) check(rows rowsInfo) error {
 	case rows.group != nil && f.Kind != "group":
 		return fmt.Errorf("folds of kind %s do not keep the rows of a group together; use the kind group, or leave the groups out", f.Kind)
 	case f.Kind == "group" && rows.group == nil:
-		return option.Errorf("folds of groups take a column that says which group a row is of; name it with %s", option.Ref("fold_group"))
+		return option.Errorf("folds of groups need a column with the group of each row; name it with %s", option.Ref("fold_group"))
 	}
 	need, what, have := f.K, "folds", rows.n
 	switch f.Kind {

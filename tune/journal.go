@@ -78,7 +78,7 @@ func (j *searchJournal) open(head journalHead) error {
 			err = errors.New("no job")
 		}
 		if err != nil {
-			return fmt.Errorf("%s: line %d is not one of a tuning's journal (%w); delete the file to begin anew", j.path, number, err)
+			return fmt.Errorf("%s: line %d is not one of a tuning's journal (%w); delete the file to start over", j.path, number, err)
 		}
 		j.keep(&rec)
 		j.resumed += len(rec.Scores)
@@ -94,10 +94,10 @@ func (j *searchJournal) checkHead(line []byte, want journalHead) error {
 	if err := json.Unmarshal(line, &h); err != nil || h.Mercer == "" {
 		return option.Errorf("%s: is not a tuning's journal; name another file with %s, or delete it", j.path, option.Ref("journal"))
 	}
-	advice := option.Phrasef("run it as before to go on, delete the file to begin anew, or name another with %s", option.Ref("journal"))
+	advice := option.Phrasef("run it as before to go on, delete the file to start over, or name another with %s", option.Ref("journal"))
 	switch {
 	case h.Mercer != want.Mercer:
-		return fmt.Errorf("%s: is a journal of another version of the program (%s); delete it to begin anew", j.path, h.Mercer)
+		return fmt.Errorf("%s: is a journal of another version of the program (%s); delete it to start over", j.path, h.Mercer)
 	case h.Rows != want.Rows || h.Hash != want.Hash:
 		return option.Errorf("%s: is the journal of a tuning on other data (%s, %d rows; these are %s, %d rows); %s", j.path,
 			h.Data, h.Rows, want.Data, want.Rows, advice)

@@ -168,7 +168,7 @@ func (s *search) check(space Space) error {
 	case o.Memory < 0:
 		return fmt.Errorf("memory of %d bytes: give 1 or more", o.Memory)
 	case space.Base.Bag != nil:
-		return errors.New("a search is on rows, not on bags; give it the rows that they become (pipeline.Bags.Source)")
+		return errors.New("a search works on rows, not on bags; give it the rows of the bags (pipeline.Bags.Source)")
 	}
 	if task := space.Base.Task; task == "outliers" {
 		return option.Errorf("outliers have no labels to judge a configuration by; train with %s one-class", option.Ref("learner"))
