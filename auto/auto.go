@@ -86,13 +86,13 @@ const (
 	costShare   = 0.04
 )
 
-// Train chooses a configuration by racing candidates on growing samples of the rows, and trains it
-// on all of them. It first surveys the data: what to predict, how many rows, whether they are
-// histograms. The first heat is over kernels: linear, rbf with γ at, above and below that of the median
-// distance, laplacian, polynomials, and additive ones if no number is negative. The second is over γ,
-// scaling and learner around the best. The third is between the best and what train.Fit trains
-// by default, with as many features as the training has. With a budget,
-// the number of features D is the largest whose predicted time and memory fit.
+// Train chooses a configuration by racing candidates on growing samples of the rows, and trains it on all
+// of them. It first surveys the data: what to predict, how many rows, whether they are histograms. The
+// first heat is over kernels: linear, rbf with γ at, above and below that of the median distance,
+// laplacian, polynomials, and additive ones if no number is negative. The second is over γ, scaling and
+// learner around the best. The third is between the best and what train.Fit trains by default, with as
+// many features as the training has. With a budget, the number of features D is the largest whose
+// predicted time and memory fit.
 //
 // If not even a training with few features fits in the budget, the model is trained on as
 // many rows as there is time for; it is at least the winner of the last heat as trained

@@ -27,8 +27,7 @@ type CurveOptions struct {
 	// powers of four from 64 to that of the training, and an empty list none.
 	Features []int
 
-	// Seeds is the number of trainings per point, with different rows and maps; 0
-	// means 3.
+	// Seeds is the number of trainings per point, with different rows and maps; 0 means 3.
 	Seeds int
 
 	// Memory is the number of bytes that a training may hold; 0 means no limit.

@@ -67,8 +67,8 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Predict predicts the time and the memory of training cfg on as many rows as
-// the source of the sample has, by trials on a few of them.
+// Predict predicts the time and the memory of training cfg on as many rows as the source of the sample
+// has, by trials on a few of them.
 //
 // Memory follows from the learners' own formulas. Time is the sum of the stages: reading and mapping, which
 // grow like n and n·D; and solving. For statistics, solving takes a·n·D² + b·D^2.5 with a and b from the

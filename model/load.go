@@ -83,8 +83,8 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	case online != nil && online.Numbers != (m.info.Task == "regress"):
 		return fmt.Errorf("the online learner of a model to %s was trained for another task", m.info.Task)
 	}
-	// The required tensors confirm the sizes in the description, so nothing
-	// large is allocated because of a number alone.
+	// The required tensors confirm the sizes in the description, so nothing large is allocated because of a
+	// number alone.
 	gx, err := t.Want("golden.x", false, goldenRows, in)
 	if err != nil {
 		return err

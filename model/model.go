@@ -19,8 +19,7 @@ import (
 	"mercer/pipeline"
 )
 
-// Model is a trained model. It does not change and is safe for concurrent
-// use.
+// Model is a trained model. It does not change and is safe for concurrent use.
 type Model struct {
 	info      Info
 	bag       *pipeline.Bags // nil: a model of rows

@@ -61,10 +61,10 @@ func (m *Model) probable() int {
 	return m.info.Outputs
 }
 
-// Probabilities writes into dst the probabilities for a row's scores: of the classes, in the order of Classes,
-// which add up to 1; or of each label separately, in the order of Labels.
-// It fails for a model without probabilities. The class of the largest probability is
-// the prediction (Class); in a calibrated model it need not have the largest score.
+// Probabilities writes into dst the probabilities for a row's scores: of the classes, in the order of
+// Classes, which add up to 1; or of each label separately, in the order of Labels. It fails for a model
+// without probabilities. The class of the largest probability is the prediction (Class); in a calibrated
+// model it need not have the largest score.
 func (m *Model) Probabilities(dst []float64, scores []float32) error {
 	if len(dst) != m.probable() || len(scores) != m.info.Outputs {
 		panic(fmt.Sprintf("model: Probabilities of %d scores into %d numbers, want %d into %d", len(scores), len(dst),

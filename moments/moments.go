@@ -19,8 +19,8 @@ type Moments struct {
 	MeanZ []float64 // D: z̄
 	H     []float64 // D×D, upper triangle: Σw(z-z̄)(z-z̄)ᵀ
 
-	// For the rows with targets, usually all: the number of those with nonzero
-	// weight, Σw, the means of z and y, and the products around them.
+	// For the rows with targets, usually all: the number of those with nonzero weight, Σw, the means of z and
+	// y, and the products around them.
 	Used     int
 	Labelled float64
 	MeanL    []float64 // D

@@ -71,8 +71,7 @@ type Config struct {
 	MaxBytes int64 `json:"-"`
 }
 
-// Pooling turns bags into rows. It never changes and is safe for
-// concurrent use.
+// Pooling turns bags into rows. It never changes and is safe for concurrent use.
 type Pooling struct {
 	channels, features int
 	mean               *mean  // one of the two

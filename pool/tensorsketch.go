@@ -14,11 +14,10 @@ import (
 //
 //	y[(h(i) + h'(j)) mod D] += s(i)s'(j)·G_ij
 //
-// for two pairs of a hash function and signs. For one vector it equals the map tensorsketch
-// of degree 2 with the same seed. There are two ways to compute it, and the
-// cheaper one is used: the second moments G, once per bag, and d·e additions; or, for few
-// vectors with many channels, the convolution of the sketches of x_l and y_l for each vector, whose
-// spectra are summed before the inverse transform.
+// for two pairs of a hash function and signs. For one vector it equals the map tensorsketch of degree 2
+// with the same seed. There are two ways to compute it, and the cheaper one is used: the second moments G,
+// once per bag, and d·e additions; or, for few vectors with many channels, the convolution of the sketches
+// of x_l and y_l for each vector, whose spectra are summed before the inverse transform.
 type tensorSketch struct {
 	buckets int
 	d, e    int
@@ -175,9 +174,8 @@ func (t *tensorSketch) toMoments(m, g []float32, w *work) {
 	}
 }
 
-// directBack: the gradient by channel i of x_l
-// is s(i) Σ_j s'(j) y_lj g[h(i)+h'(j)]: a convolution of g with the sketch of y_l that has its
-// buckets at -h'(j).
+// directBack: the gradient by channel i of x_l is s(i) Σ_j s'(j) y_lj g[h(i)+h'(j)]: a convolution of g
+// with the sketch of y_l that has its buckets at -h'(j).
 func (t *tensorSketch) directBack(dx, dy *matrix.Dense, b *bag, g []float32, w *work) {
 	n := t.fft.Len()
 	spectrum, first, second := w.take(n), w.take(n), w.take(n)

@@ -22,9 +22,8 @@ const (
 // H's elements to float32.
 const krylovTolerance = 0x1p-30
 
-// The block has one row per krylovRows features, within the given bounds. When all vectors seem to be found, as many
-// random rows as the lower bound are followed
-// for probeSteps steps.
+// The block has one row per krylovRows features, within the given bounds. When all vectors seem to be
+// found, as many random rows as the lower bound are followed for probeSteps steps.
 const (
 	krylovRows  = 64
 	leastBlock  = 16

@@ -15,11 +15,11 @@ import (
 	"mercer/model"
 )
 
-// Probabilities come from the learner if its loss is a likelihood. Otherwise they are fitted to the
-// scores of rows that the learner has not seen: a hash of the row number divides the rows into
-// folds, and for each fold the learner is trained on the others and scores it. The scaling and the map,
-// which use no labels, stay those of all rows, and so does λ or C. With many
-// rows not all folds are needed: it stops after calibrateRows scores.
+// Probabilities come from the learner if its loss is a likelihood. Otherwise they are fitted to the scores
+// of rows that the learner has not seen: a hash of the row number divides the rows into folds, and for
+// each fold the learner is trained on the others and scores it. The scaling and the map, which use no
+// labels, stay those of all rows, and so does λ or C. With many rows not all folds are needed: it stops
+// after calibrateRows scores.
 
 // calibrateFolds is the default number of folds. calibrateRows is the number of scores that suffice
 // to fit functions of one variable.

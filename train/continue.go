@@ -290,8 +290,8 @@ func (o *Online) next() int64 {
 	return next
 }
 
-// note records progressive validation. The last note of a training
-// is replaced by what follows when the training is continued.
+// note records progressive validation. The last note of a training is replaced by what follows when the
+// training is continued.
 func (o *Online) note(last bool) {
 	p := o.fit.Progress()
 	list := &o.report.Progressive

@@ -24,8 +24,8 @@ func (f *fit) drawGolden() error {
 	return nil
 }
 
-// drawRows draws synthetic rows that resemble those of a summary: normal with
-// the mean and standard deviation of each column.
+// drawRows draws synthetic rows that resemble those of a summary: normal with the mean and standard
+// deviation of each column.
 func drawRows(s *random.Stream, n int, sum *dataset.Summary) *matrix.Dense {
 	x := matrix.NewDense(n, sum.Dim)
 	for i := range x.Rows {

@@ -38,10 +38,9 @@ var kernelSVMLearner = Learner{
 
 // ExactSVM is the learner that approximations are compared with: support vector machines with the
 // kernel itself.
-// checkKernelSVM rejects values that the learner does not support.
 func ExactSVM() *Learner { return LearnerOf(kernelSVMLearner.name) }
 
-// checkKernelSVM finds values that the learner does not know.
+// checkKernelSVM rejects values that the learner does not support.
 func (c *Config) checkKernelSVM() error {
 	if c.Multiclass != "" && c.Multiclass != "ovo" && c.Multiclass != "ovr" {
 		return fmt.Errorf("the learner kernel-svm has no multiclass %q; it has ovo, ovr", c.Multiclass)

@@ -28,8 +28,7 @@ type Learner struct {
 	// losses are its losses, the default first; nil if there is no choice.
 	losses []string
 
-	// check, if not nil, checks the learner's options and fills in those that
-	// are not given.
+	// check, if not nil, checks the learner's options and fills in those that are not given.
 	check func(c *Config) error
 
 	// byTask says that the default loss depends on the task, so that train chooses it.

@@ -58,10 +58,10 @@ func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Co
 	return nil
 }
 
-// checkLogistic checks the options of logistic regression and gives those
-// not set their defaults. By default all classes are one problem, unless the penalty is l1, the
-// solver dual, or a row may have several labels (which is known only with the task). The solver auto is
-// primal: a pass of the dual reads the rows for one class at a time.
+// checkLogistic checks the options of logistic regression and fills in defaults. By default all classes
+// are one problem, unless the penalty is l1, the solver dual, or a row may have several labels (which is
+// known only with the task). The solver auto is primal: a pass of the dual reads the rows for one class at
+// a time.
 func (c *Config) checkLogistic() error {
 	multiclass := []string{"multinomial", "ovr"}
 	if c.Penalty == "l1" || c.Solver == "dual" || c.Task == "multilabel" {

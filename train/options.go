@@ -21,9 +21,8 @@ type Options struct {
 	// are valid until it returns.
 	Keep func(*Statistics) error
 
-	// Surveyed, if not nil, is called after the survey and before the training, with the schema by
-	// which the rows to be predicted are read. Its error ends the training. It is
-	// for rows, not for bags.
+	// Surveyed, if not nil, is called after the survey and before the training, with the schema by which the
+	// rows to be predicted are read. Its error ends the training. It is for rows, not for bags.
 	Surveyed func(dataset.Schema) error
 
 	// Unlabelled, if not nil, opens more rows, which are used only to find principal components. It is

@@ -54,8 +54,8 @@ func (f *fit) eachOf(src dataset.Source, stage string, body func(b *matrix.Batch
 	return nil
 }
 
-// tooWide looks for a row with more dimensions than those of the survey. If
-// there is none it makes the batch as wide as these.
+// tooWide looks for a row with more dimensions than those of the survey. If there is none it makes the
+// batch as wide as these.
 func (f *fit) tooWide(b *matrix.Batch) error {
 	for i := range b.X.Len() {
 		if idx, _ := b.X.CSR.Row(i); len(idx) > 0 && int(idx[len(idx)-1]) >= f.info.Schema.Dim {

@@ -73,10 +73,10 @@ var errRows = option.Errorf("the configuration is for bags, the data are rows; r
 // Fit trains a model on the rows of src, which is read twice: once to survey the data,
 // once to train.
 //
-// Memory, besides the model: ridge takes 16 to 56·D² bytes depending on how λ is chosen, whatever the number of
-// rows; svm, svr and one-class take (9·K + 28)·n + 8·D·K, and the features, 4·n·D, if
-// Options.Memory has room for them; otherwise these are in a temporary file.
-// Online takes 36·D·K for K outputs.
+// Memory, besides the model: ridge takes 16 to 56·D² bytes depending on how λ is chosen, whatever the
+// number of rows; svm, svr and one-class take (9·K + 28)·n + 8·D·K, and the features, 4·n·D, if
+// Options.Memory has room for them; otherwise these are in a temporary file. Online takes 36·D·K for K
+// outputs.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*model.Model, *Report, error) {
 	start := time.Now()
 	f, err := beginRows(ctx, src, cfg, opt)

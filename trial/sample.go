@@ -110,10 +110,9 @@ func (s *Sample) Redivided(seed uint64) *Sample {
 	return &again
 }
 
-// divide divides the rows into those to train on and those that judge: a third of them, or with
-// several folds each row once. Within a stratum rows
-// are in random order; the r-th of m is placed at r/m in the order of all, so that every
-// prefix has the shares of the whole.
+// divide divides the rows into those to train on and those that judge: a third of them, or with several
+// folds each row once. Within a stratum rows are in random order; the r-th of m is placed at r/m in the
+// order of all, so that every prefix has the shares of the whole.
 func (s *Sample) divide(strata []int, seed uint64, folds int) {
 	n := len(strata)
 	byStratum := map[int][]int{}

@@ -197,8 +197,7 @@ func (c *combinations) check(s Space) error {
 	return nil
 }
 
-// applies says whether a configuration with known kernel, map and learner uses
-// a setting.
+// applies says whether a configuration with known kernel, map and learner uses a setting.
 func applies(a *Axis, c *train.Config) bool {
 	if a.learners != nil && !slices.Contains(a.learners, c.Learner) {
 		return false

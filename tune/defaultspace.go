@@ -7,8 +7,8 @@ import (
 	"mercer/train"
 )
 
-// The default space: γ around that of the median distance, which is
-// right to within a factor of a few on most data, and the whole path of λ or C, which costs little.
+// The default space: γ around that of the median distance, which is right to within a factor of a few on
+// most data, and the whole path of λ or C, which costs little.
 var (
 	usualGamma  = Axis{Name: "gamma", Values: []string{"median*0.0625", "median*0.25", "median", "median*4", "median*16"}}
 	usualLambda = Axis{Name: "lambda", Values: []string{"trace*1e-06", "trace*1e-05", "trace*0.0001", "trace*0.001",

@@ -126,9 +126,9 @@ func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candi
 }
 
 // plans returns the candidates that can be planned, and the approximate peak memory of the search,
-// including the training of the picked candidate. Candidates with the same
-// learner, kernel and map are judged by the one with the most features that can be planned and fits into memory;
-// larger ones are not trained.
+// including the training of the picked candidate. Candidates with the same learner, kernel and map are
+// judged by the one with the most features that can be planned and fits into memory; larger ones are not
+// trained.
 func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) {
 	sharing := map[string]int{} // statistics of the same features
 	for _, c := range s.running {

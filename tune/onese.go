@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// pick finds the candidate with the best mean, and by "one-se" the simplest of those whose mean is worse by at most
-// its standard error (Breiman, Friedman, Olshen and Stone 1984). Simplest means, in this order: the fewest
-// features or principal components, for which a machine with the kernel itself counts its training rows
-// or landmarks; the lowest degree; the learner of the candidate with
-// the best mean; the strongest penalty, which is the largest λ or the smallest C; and
-// the best mean. Ties are broken by the order of the candidates.
+// pick finds the candidate with the best mean, and by "one-se" the simplest of those whose mean is worse
+// by at most its standard error (Breiman, Friedman, Olshen and Stone 1984). Simplest means, in this order:
+// the fewest features or principal components, for which a machine with the kernel itself counts its
+// training rows or landmarks; the lowest degree; the learner of the candidate with the best mean; the
+// strongest penalty, which is the largest λ or the smallest C; and the best mean. Ties are broken by the
+// order of the candidates.
 func pick(all []*Candidate, larger bool, rule string) (best, picked *Candidate) {
 	better := func(a, b *Candidate) bool {
 		if larger {

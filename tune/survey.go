@@ -8,8 +8,8 @@ import (
 	"mercer/train"
 )
 
-// look surveys the data and divides the rows: one pass for the survey, one for
-// the class and group of each row and a hash of all.
+// look surveys the data and divides the rows: one pass for the survey, one for the class and group of each
+// row and a hash of all.
 func (s *search) look(space Space) error {
 	base, err := space.first()
 	if err != nil {
