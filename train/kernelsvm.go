@@ -46,7 +46,7 @@ func (c *Config) checkKernelSVM() error {
 		return fmt.Errorf("the learner kernel-svm has no multiclass %q; it has ovo, ovr", c.Multiclass)
 	}
 	if c.Outliers != 0 && c.Task != "outliers" {
-		return errors.New("the learner kernel-svm has the option outliers only for the task outliers; give the task as well")
+		return errors.New("the learner kernel-svm has the option outliers only for detecting them; give the task outliers as well")
 	}
 	if !(c.Epsilon >= 0) {
 		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
