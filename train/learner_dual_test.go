@@ -256,7 +256,7 @@ func TestDualLearnersRefuseOptions(t *testing.T) {
 		"no option multi":  {Learner: "ridge", Multiclass: "ovr"},
 		"share of":         {Learner: "one-class", Outliers: 1.2},
 		"no option outl":   {Learner: "svm", Outliers: 0.2},
-		"does not detect":    {Learner: "svm", Task: "outliers"},
+		"does not detect":  {Learner: "svm", Task: "outliers"},
 		"no probabilities": {Learner: "one-class", Calibrate: "platt"},
 		"cannot classify":  {Learner: "svr", Task: "classify"},
 		"has no loss":      {Learner: "svr", Loss: "hinge"},
