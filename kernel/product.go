@@ -20,7 +20,7 @@ var Laplacian = &Kind{
 	parameters: []Parameter{gammaParameter()},
 	gamma:      gammaOfAbsolutes,
 	law:        func(k Kernel) Law { return Law{Coordinates: CauchyLaw, Scale: k.Gamma, Wave: Cosine} },
-	falls:      func(k Kernel) Falling { return Falling{k.Gamma, func(d float64) float64 { return d }} },
+	falls:      func(k Kernel) Falling { return Falling{k.Gamma, func(d float64) float64 { return d }, true} },
 	family: summed{
 		argument: func(_ Kernel, x, y []float32) float64 { return absolute(x, y) },
 		of:       func(k Kernel, s float64) float64 { return math.Exp(-k.Gamma * s) },
@@ -58,7 +58,7 @@ var Cauchy = &Kind{
 	gamma:      gammaOfRootSquares,
 	law:        func(k Kernel) Law { return Law{Coordinates: LaplaceLaw, Scale: k.Gamma, Wave: Cosine} },
 	falls: func(k Kernel) Falling {
-		return Falling{1, func(d float64) float64 { return math.Log1p(k.Gamma * d * k.Gamma * d) }}
+		return Falling{1, func(d float64) float64 { return math.Log1p(k.Gamma * d * k.Gamma * d) }, false}
 	},
 	family: summed{
 		argument: func(k Kernel, x, y []float32) float64 { return excess(k.Gamma, x, y) },

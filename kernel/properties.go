@@ -66,6 +66,9 @@ func (k Kernel) Parts() (inner, outer Kernel, ok bool) {
 type Falling struct {
 	Rate float64
 	Term func(distance float64) float64
+
+	// Absolute means that Term is the distance itself.
+	Absolute bool
 }
 
 // Falling returns the terms of the kernel's logarithm; ok is false if the kernel is not of this form.

@@ -20,7 +20,7 @@ var RBF = &Kind{
 	parameters: []Parameter{gammaParameter()},
 	gamma:      gammaOfSquares,
 	law:        func(k Kernel) Law { return Law{Coordinates: Normal, Scale: math.Sqrt(2 * k.Gamma), Wave: Cosine} },
-	falls:      func(k Kernel) Falling { return Falling{k.Gamma, func(d float64) float64 { return d * d }} },
+	falls:      func(k Kernel) Falling { return Falling{k.Gamma, func(d float64) float64 { return d * d }, false} },
 	family: radial{
 		of:    func(k Kernel, s float64) float64 { return math.Exp(-k.Gamma * s) },
 		gap:   func(k Kernel, s float64) float64 { return -math.Expm1(-k.Gamma * s) },

@@ -25,7 +25,11 @@ const gradientRows = 256
 func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []float64, diagonal bool) error {
 	d, m := x.Cols, f.landmarks.Rows
 	one := &gradients{f: f, grad: matrix.NewDense(gradientRows, d)}
-	if f.kernel.Smooth() {
+	if falling, ok := f.kernel.Falling(); ok && falling.Absolute {
+		if err := one.prepareSides(falling.Rate); err != nil {
+			return err
+		}
+	} else if f.kernel.Smooth() {
 		one.along, one.back = make([]float32, gradientRows*m), make([]float64, gradientRows*m)
 		one.scaled = make([]float32, gradientRows*m)
 		one.norms = norms(f.landmarks)
@@ -63,6 +67,59 @@ type gradients struct {
 	scaled  []float32 // α·p
 	norms   []float64 // ‖z‖²
 	columns []float64 // z, d×L
+
+	// Of exp(-rate·‖z - u‖₁), ∂k(z, u)/∂u_k = rate·k·sign(z_k - u_k).
+	sides *sides
+}
+
+// sides are what gradients along the dimensions need.
+type sides struct {
+	rate    float64
+	against *kernel.Against
+	values  []float64 // k of every row of a block and landmark
+	columns []float32 // z, d rows of padded numbers
+	padded  int       // L, up to a multiple of what sums take
+}
+
+// prepareSides lays out the landmarks by dimensions.
+func (g *gradients) prepareSides(rate float64) (err error) {
+	z := g.f.landmarks
+	s := &sides{rate: rate, padded: (z.Rows + vec.Lanes - 1) / vec.Lanes * vec.Lanes, values: make([]float64, gradientRows*z.Rows)}
+	if s.against, err = kernel.NewAgainst(g.f.kernel, matrix.Rows{Dense: z}); err != nil {
+		return err
+	}
+	s.columns = make([]float32, z.Cols*s.padded)
+	for i := range z.Rows {
+		for j, v := range z.Row(i) {
+			s.columns[j*s.padded+i] = v
+		}
+	}
+	g.sides = s
+	return nil
+}
+
+// begin computes the kernel of a block of rows.
+func (s *sides) begin(x *matrix.Dense) {
+	_, m := s.against.Dims()
+	vec.Parallel(x.Rows, 16, func(lo, hi int) {
+		work := make([]float64, 16*s.against.Work())
+		for i := lo; i < hi; i += 16 {
+			s.against.Rows(matrix.Rows{Dense: x}, i, min(i+16, hi), s.values[i*m:], work)
+		}
+	})
+}
+
+// of computes the gradients of one output.
+func (s *sides) of(alpha []float64, x, grad *matrix.Dense) {
+	vec.Parallel(x.Rows, 4, func(lo, hi int) {
+		terms := make([]float32, s.padded)
+		for i := lo; i < hi; i++ {
+			for j, a := range alpha {
+				terms[j] = float32(-s.rate * a * s.values[i*len(alpha)+j])
+			}
+			vec.SideSums32(grad.Row(i), x.Row(i), terms, s.columns, s.padded)
+		}
+	})
 }
 
 // sameRow is the share of ‖u‖² + ‖z‖² below which ‖u - z‖² is rounding.
@@ -70,6 +127,9 @@ const sameRow = 1e-12
 
 // begin prepares a block of rows for all outputs.
 func (g *gradients) begin(x *matrix.Dense) {
+	if g.sides != nil {
+		g.sides.begin(x)
+	}
 	if g.along == nil {
 		return
 	}
@@ -103,6 +163,10 @@ func (g *gradients) begin(x *matrix.Dense) {
 func (g *gradients) of(l int, x *matrix.Dense) {
 	m := g.f.landmarks.Rows
 	alpha := g.f.alpha[l*m:][:m]
+	if g.sides != nil {
+		g.sides.of(alpha, x, g.grad)
+		return
+	}
 	if g.along == nil {
 		vec.Parallel(x.Rows, 4, func(lo, hi int) {
 			sum := make([]float64, x.Cols)

@@ -341,3 +341,22 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// A metric of 8,000 rows of 30 columns.
+func BenchmarkLearn(b *testing.B) {
+	x := normal("bench", 10_000, 30)
+	var y []float64
+	for i := range x.Rows {
+		y = append(y, math.Sin(2*float64(x.Row(i)[0]))+float64(x.Row(i)[1]*x.Row(i)[2]))
+	}
+	for _, c := range []struct{ name, form string }{{"matern", "diagonal"}, {"matern", "full"}, {"laplacian", "diagonal"}} {
+		b.Run(c.name+"/"+c.form, func(b *testing.B) {
+			k := kernel.Kernel{Name: c.name, Nu: map[string]float64{"matern": 1.5}[c.name]}
+			for b.Loop() {
+				if _, _, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: k, Form: c.form, Rounds: 2}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -124,11 +124,12 @@ func TestModelsWithMetric(t *testing.T) {
 	}
 }
 
-// What a map estimates on rows by a metric is the kernel by the metric, over many seeds.
+// What a map estimates on rows by a metric is the kernel by the metric, over many seeds (sorf is biased in few
+// dimensions, with or without).
 func TestMapsAreUnbiasedUnderAMetric(t *testing.T) {
 	x, y := hidden(4, 400, 5)
 	const seeds, pairs = 400, 5
-	for _, name := range []string{"rff", "orf", "sorf"} {
+	for _, name := range []string{"rff", "orf"} {
 		sum, square, want := [pairs]float64{}, [pairs]float64{}, [pairs]float64{}
 		var m *model.Model
 		for seed := range seeds {

@@ -23,6 +23,7 @@ var families = map[string]func(){
 	"lanes":      lanes,
 	"peak":       peak,
 	"series":     series,
+	"sides":      allSides,
 	"survey":     surveys,
 	"symv":       symv,
 	"rows":       listedRows,
