@@ -82,7 +82,8 @@ func newMachine(ctx context.Context, k kernel.Kernel, landmarks, train, held *ma
 		return nil, err
 	}
 	m := landmarks.Rows
-	a := &machine{l: l, m: m, square: make([]float64, m*m), landmarks: make([]float64, m*m), right: make([]float64, m*l.outputs), system: make([]float64, m*m)}
+	a := &machine{l: l, m: m, square: make([]float64, m*m), landmarks: make([]float64, m*m),
+		right: make([]float64, m*l.outputs), system: make([]float64, m*m)}
 	a.held = make([]float32, held.Rows*m)
 	values(against, held, a.held, nil)
 	vec.Parallel(m, 64, func(lo, hi int) {

@@ -65,7 +65,8 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 		return fmt.Errorf("the model has %d inputs and %d outputs", in, m.info.Outputs)
 	}
 	switch {
-	case m.info.Task == "classify" && len(m.info.Classes) >= 2 && m.info.Labels == nil && m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
+	case m.info.Task == "classify" && len(m.info.Classes) >= 2 && m.info.Labels == nil &&
+		m.info.Outputs == learn.TargetColumns(len(m.info.Classes)):
 	case m.info.Task == "outliers" && slices.Equal(m.info.Classes, OutlierClasses) && m.info.Labels == nil && m.info.Outputs == 1:
 	case m.info.Task == "regress" && m.info.Classes == nil && m.info.Labels == nil:
 	case m.info.Task == "multilabel" && m.info.Classes == nil && m.info.Outputs == len(m.info.Labels):
@@ -111,7 +112,8 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	if err := m.restoreCalibration(t); err != nil {
 		return err
 	}
-	m.pipeline, err = pipeline.Restore(pipeline.Description{In: in, Scale: m.info.Scale, Densify: m.info.Densify, Kernel: m.info.Kernel, Feature: m.info.Feature}, t)
+	m.pipeline, err = pipeline.Restore(pipeline.Description{In: in, Scale: m.info.Scale,
+		Densify: m.info.Densify, Kernel: m.info.Kernel, Feature: m.info.Feature}, t)
 	if err != nil {
 		return err
 	}

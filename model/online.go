@@ -20,7 +20,8 @@ func (o Online) Tensors() map[string]*safetensors.Tensor {
 	d, k := o.W.Rows, o.W.Cols
 	s := &o.State
 	t["online.counts"] = safetensors.Vector([]float64{float64(s.Rows), s.Weight, s.Wrong})
-	t["online.losses"], t["online.shift"], t["online.scale"], t["online.factors"] = safetensors.Vector(s.Losses), safetensors.Vector(s.Shift), safetensors.Vector(s.Scale), safetensors.Vector(s.Factors)
+	t["online.losses"], t["online.shift"] = safetensors.Vector(s.Losses), safetensors.Vector(s.Shift)
+	t["online.scale"], t["online.factors"] = safetensors.Vector(s.Scale), safetensors.Vector(s.Factors)
 	t["online.first"] = &safetensors.Tensor{Shape: []int{k, d}, F32: s.First32, F64: s.First}
 	t["online.second"] = &safetensors.Tensor{Shape: []int{k, d}, F64: s.Second}
 	if o.ClassWeights != nil {

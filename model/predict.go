@@ -37,7 +37,8 @@ func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
 	x := matrix.NewDense(len(rows), m.Dim())
 	for i, row := range rows {
 		if len(row) != m.Dim() {
-			return nil, &dataset.RowError{Row: i, Dim: -1, Err: fmt.Errorf("the row has %d numbers, but the model was trained on %d", len(row), m.Dim())}
+			return nil, &dataset.RowError{Row: i, Dim: -1,
+				Err: fmt.Errorf("the row has %d numbers, but the model was trained on %d", len(row), m.Dim())}
 		}
 		copy(x.Row(i), row)
 	}

@@ -67,7 +67,8 @@ func (m *Model) probable() int {
 // the one that is predicted (Class), which in a calibrated model need not have the largest score.
 func (m *Model) Probabilities(dst []float64, scores []float32) error {
 	if len(dst) != m.probable() || len(scores) != m.info.Outputs {
-		panic(fmt.Sprintf("model: Probabilities of %d scores into %d numbers, want %d into %d", len(scores), len(dst), m.info.Outputs, m.probable()))
+		panic(fmt.Sprintf("model: Probabilities of %d scores into %d numbers, want %d into %d",
+			len(scores), len(dst), m.info.Outputs, m.probable()))
 	}
 	if m.calibration != nil {
 		m.calibration.Probabilities(dst, scores)
@@ -106,7 +107,8 @@ func (m *Model) saveCalibration(tensors map[string]*safetensors.Tensor) {
 		tensors["calibration.a"], tensors["calibration.b"] = safetensors.Vector(c.A), safetensors.Vector(c.B)
 	case c.Method == "isotonic":
 		for t := range c.Knots {
-			tensors[fmt.Sprintf("calibration.knots.%d", t)], tensors[fmt.Sprintf("calibration.rise.%d", t)] = safetensors.Vector(c.Knots[t]), safetensors.Vector(c.Rise[t])
+			tensors[fmt.Sprintf("calibration.knots.%d", t)] = safetensors.Vector(c.Knots[t])
+			tensors[fmt.Sprintf("calibration.rise.%d", t)] = safetensors.Vector(c.Rise[t])
 		}
 	}
 }

@@ -51,7 +51,9 @@ func addScaler(to map[string]*safetensors.Tensor, prefix string, s *dataset.Scal
 		for j, end := range r.Ends {
 			ends[j] = float64(end)
 		}
-		to[prefix+"scale.ends"], to[prefix+"scale.knots"], to[prefix+"scale.scores"] = safetensors.Vector(ends), safetensors.Vector(r.Knots), safetensors.Vector(r.Scores)
+		to[prefix+"scale.ends"] = safetensors.Vector(ends)
+		to[prefix+"scale.knots"] = safetensors.Vector(r.Knots)
+		to[prefix+"scale.scores"] = safetensors.Vector(r.Scores)
 	}
 }
 
