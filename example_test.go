@@ -155,7 +155,8 @@ func ExampleRecords() {
 
 // Errors tell which field of a record is wrong.
 func ExamplePredictor_Record_errors() {
-	r, err := mercer.Train(context.Background(), mercer.Slice(flowers(400), mercer.Options{Label: "kind"}), mercer.Config{Config: train.Config{Features: 64}})
+	r, err := mercer.Train(context.Background(), mercer.Slice(flowers(400), mercer.Options{Label: "kind"}),
+		mercer.Config{Config: train.Config{Features: 64}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -193,7 +194,8 @@ func ExampleChannel() {
 
 // Let candidates race, and train the best within a budget.
 func ExampleTrain_auto() {
-	r, err := mercer.Train(context.Background(), mercer.Slice(flowers(400), mercer.Options{Label: "kind"}), mercer.Config{Auto: true, Holdout: 0.25})
+	r, err := mercer.Train(context.Background(), mercer.Slice(flowers(400), mercer.Options{Label: "kind"}),
+		mercer.Config{Auto: true, Holdout: 0.25})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -205,7 +207,8 @@ func ExampleTrain_auto() {
 func ExampleLoad() {
 	data, remove := written("rings.csv", rings(400))
 	defer remove()
-	r, err := mercer.Train(context.Background(), mercer.File(data, mercer.Options{}), mercer.Config{Config: train.Config{Features: 128, Learner: "ridge"}})
+	r, err := mercer.Train(context.Background(), mercer.File(data, mercer.Options{}),
+		mercer.Config{Config: train.Config{Features: 128, Learner: "ridge"}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -61,7 +61,8 @@ func file(text string, opt Options) Data {
 // A record gives the scores of the same row in a file, to the bit, as map, struct, values and numbers.
 func TestRecordsPredictLikeRowsOfAFile(t *testing.T) {
 	text := tableText(300)
-	for _, cfg := range []train.Config{{Features: 64}, {Learner: "logistic", Features: 64}, {Learner: "kernel-svm", C: 1}, {Learner: "ridge", Features: 64, Calibrate: "platt"}, {Kernel: "linear"}} {
+	for _, cfg := range []train.Config{{Features: 64}, {Learner: "logistic", Features: 64},
+		{Learner: "kernel-svm", C: 1}, {Learner: "ridge", Features: 64, Calibrate: "platt"}, {Kernel: "linear"}} {
 		m := trained(t, file(text, Options{}), Config{Config: cfg})
 		all, err := Predict(context.Background(), m, file(text, Options{}))
 		if err != nil {
@@ -181,7 +182,8 @@ func TestErrorsTellThePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, record := range []map[string]any{
-		{"size": "big", "colour": "red"}, {"size": []int{1}}, {"colour": "red"}, {"size": nil}, {"size": math.Inf(1)}, {"size": 1e300}, {"size": math.NaN()}, nil,
+		{"size": "big", "colour": "red"}, {"size": []int{1}}, {"colour": "red"},
+		{"size": nil}, {"size": math.Inf(1)}, {"size": 1e300}, {"size": math.NaN()}, nil,
 	} {
 		_, err := p.Record(record)
 		var field *FieldError
@@ -234,11 +236,22 @@ func TestNothingIsAnError(t *testing.T) {
 	ctx := context.Background()
 	m := trained(t, file(tableText(100), Options{}), Config{Config: train.Config{Features: 32}})
 	for name, data := range map[string]Data{
-		"no data": {}, "no rows": Rows(nil, nil), "empty rows": Rows([][]float64{{}}, []float64{1}), "no labels": Rows([][]float64{{1}, {2}}, nil),
-		"few labels": Labelled([][]float64{{1}, {2}}, []string{"a"}), "nil labels": Labelled([][]float64{{1}, {2}}, nil), "nil source": Source(nil), "nil bags": Bags(nil),
-		"nil query": SQL(nil, Options{}), "no records": Slice[map[string]any](nil, Options{}), "empty record": Slice([]map[string]any{{}}, Options{}),
-		"nil record": Slice([]map[string]any{nil, nil}, Options{}), "nil pointers": Slice([]*struct{ X int }{nil}, Options{}), "numbers": Slice([]int{1, 2}, Options{}),
-		"no file": File("", Options{}), "one row": Rows([][]float64{{1}}, []float64{1}),
+		"no data":      {},
+		"no rows":      Rows(nil, nil),
+		"empty rows":   Rows([][]float64{{}}, []float64{1}),
+		"no labels":    Rows([][]float64{{1}, {2}}, nil),
+		"few labels":   Labelled([][]float64{{1}, {2}}, []string{"a"}),
+		"nil labels":   Labelled([][]float64{{1}, {2}}, nil),
+		"nil source":   Source(nil),
+		"nil bags":     Bags(nil),
+		"nil query":    SQL(nil, Options{}),
+		"no records":   Slice[map[string]any](nil, Options{}),
+		"empty record": Slice([]map[string]any{{}}, Options{}),
+		"nil record":   Slice([]map[string]any{nil, nil}, Options{}),
+		"nil pointers": Slice([]*struct{ X int }{nil}, Options{}),
+		"numbers":      Slice([]int{1, 2}, Options{}),
+		"no file":      File("", Options{}),
+		"one row":      Rows([][]float64{{1}}, []float64{1}),
 	} {
 		if _, err := Train(ctx, data, Config{}); err == nil {
 			t.Errorf("%s: trained", name)
@@ -291,7 +304,8 @@ func TestRecordsTrainLikeAFile(t *testing.T) {
 	}
 	defer rows.Close()
 	label := Options{Label: "label"}
-	for name, data := range map[string]Data{"structs": Slice(items, label), "maps": Slice(maps, label), "channel": Channel(queue, label), "query": SQL(rows, label)} {
+	for name, data := range map[string]Data{"structs": Slice(items, label),
+		"maps": Slice(maps, label), "channel": Channel(queue, label), "query": SQL(rows, label)} {
 		got := trained(t, data, cfg)
 		p, err := NewPredictor(got)
 		if err != nil {
@@ -394,7 +408,8 @@ func TestTrainingTells(t *testing.T) {
 	if _, err := Train(context.Background(), file(tableText(30), Options{}), Config{Holdout: 1}); err == nil {
 		t.Error("all rows are held out")
 	}
-	if _, err := Train(context.Background(), file(tableText(30), Options{}), Config{Holdout: 0.5, Test: file(tableText(30), Options{})}); err == nil {
+	if _, err := Train(context.Background(), file(tableText(30), Options{}),
+		Config{Holdout: 0.5, Test: file(tableText(30), Options{})}); err == nil {
 		t.Error("two tests")
 	}
 }

@@ -60,7 +60,8 @@ func TestTestDataAreLookedAtFirst(t *testing.T) {
 func TestAFailedTestLeavesTheModel(t *testing.T) {
 	text := tableText(50)
 	broken := strings.Replace(tableText(3), "small", "medium", 1)
-	r, err := Train(context.Background(), file(text, Options{}), Config{Config: train.Config{Features: 16}, Test: file(broken+"x,y,z,w\n", Options{})})
+	r, err := Train(context.Background(), file(text, Options{}),
+		Config{Config: train.Config{Features: 16}, Test: file(broken+"x,y,z,w\n", Options{})})
 	if err == nil || r == nil || r.Model == nil || r.Test != nil {
 		t.Errorf("%v, %+v", err, r)
 	}
@@ -172,7 +173,8 @@ func TestUnseenCategoriesAreTold(t *testing.T) {
 	text := tableText(100)
 	online := trained(t, file(text, Options{}), Config{Config: train.Config{Features: 16, Learner: "online"}})
 	other := strings.ReplaceAll(text, "red", "mauve")
-	r, err := Train(context.Background(), file(other, Options{}), Config{Continue: online, Test: file(strings.ReplaceAll(text, "green", "ochre"), Options{})})
+	r, err := Train(context.Background(), file(other, Options{}),
+		Config{Continue: online, Test: file(strings.ReplaceAll(text, "green", "ochre"), Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}

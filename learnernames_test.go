@@ -52,7 +52,8 @@ func TestSearchesKnowNoLearnerByName(t *testing.T) {
 }
 
 func TestNamedLearnersAreFound(t *testing.T) {
-	src := "package p\n\nfunc f(learner string) bool {\n\treturn learner == \"ridge\" || learner == `kernel-svm` || learner == \"a ridge\"\n}\n"
+	src := "package p\n\nfunc f(learner string) bool {\n" +
+		"\treturn learner == \"ridge\" || learner == `kernel-svm` || learner == \"a ridge\"\n}\n"
 	if places := namedLearners(t, "p.go", src); len(places) != 2 || places[0] != "p.go:4:20: ridge" {
 		t.Errorf("found %q", places)
 	}

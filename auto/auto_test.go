@@ -55,7 +55,8 @@ func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
 
 func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	src := made(t, 300, 3, ringRow)
-	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "laplacian", Scale: "minmax", Learner: "ridge", Features: 64, Seed: 5}})
+	_, _, report, err := Train(t.Context(), src,
+		Options{Config: train.Config{Kernel: "laplacian", Scale: "minmax", Learner: "ridge", Features: 64, Seed: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,8 @@ func (s *slow) options(o Options) Options {
 			loss[i] = 1
 		}
 		seconds := s.each * float64(rows) * float64(cfg.Features)
-		return trial.Outcome{Losses: loss, Took: trial.Timing{Rows: rows, Features: cfg.Features, Solve: seconds}, Model: &model.Model{}, Report: &train.Report{Solve: seconds}}, nil
+		return trial.Outcome{Losses: loss, Took: trial.Timing{Rows: rows, Features: cfg.Features, Solve: seconds},
+			Model: &model.Model{}, Report: &train.Report{Solve: seconds}}, nil
 	}
 	o.costFit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
 		rows := count(src)
@@ -286,7 +288,8 @@ func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 }
 
 func TestAutoSizesByMemory(t *testing.T) {
-	a := Options{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}, Training: train.Options{Memory: 20 << 20}}
+	a := Options{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"},
+		Training: train.Options{Memory: 20 << 20}}
 	a.clock = func() time.Time { return time.Time{} }
 	_, report, auto, err := Train(t.Context(), made(t, 4200, 3, ringRow), a)
 	if err != nil {
@@ -307,7 +310,10 @@ func TestAutoOnDataOfAllKinds(t *testing.T) {
 		{"20 rows", made(t, 20, 3, linearRow), "", ""},
 		{"3 rows", made(t, 3, 3, linearRow), "regress", "3 rows"},
 		{"one class", made(t, 30, 3, func(r *random.Stream, x []float32) float64 { x[0] = float32(r.Normal()); return 1 }), "classify", "class"},
-		{"constant targets", made(t, 100, 3, func(r *random.Stream, x []float32) float64 { x[0] = float32(r.Normal()); return 1 }), "regress", ""},
+		{"constant targets", made(t, 100, 3, func(r *random.Stream, x []float32) float64 {
+			x[0] = float32(r.Normal())
+			return 1
+		}), "regress", ""},
 		{"constant inputs", made(t, 100, 3, func(r *random.Stream, x []float32) float64 { return r.Normal() }), "regress", "all rows are equal"},
 		{"many classes", made(t, 200, 3, func(r *random.Stream, x []float32) float64 {
 			x[0] = float32(r.Normal())
@@ -338,7 +344,10 @@ func TestFacts(t *testing.T) {
 	if !f.Positive || !f.Histograms || f.Classes != 2 || f.Least > 0.5 || f.Least+f.Most != 1 || f.Dim != 24 || f.Rows != 500 {
 		t.Errorf("%+v", f)
 	}
-	f = factsOf(draw(t, made(t, 500, 4, func(r *random.Stream, x []float32) float64 { x[1] = float32(r.Normal()); return 3 * r.Normal() }), 500, ""))
+	f = factsOf(draw(t, made(t, 500, 4, func(r *random.Stream, x []float32) float64 {
+		x[1] = float32(r.Normal())
+		return 3 * r.Normal()
+	}), 500, ""))
 	// The deviation of 500 numbers has a relative standard error of 1/√1000.
 	if f.Positive || f.Histograms || f.Task != "regress" || f.Deviation < 3*0.87 || f.Deviation > 3*1.13 {
 		t.Errorf("%+v", f)
@@ -350,15 +359,17 @@ func TestSurveyedIsToldBeforeTheWork(t *testing.T) {
 	src, refused := made(t, 300, 3, ringRow), errors.New("refused")
 	var told []dataset.Schema
 	surveyed := func(read dataset.Schema) error { told = append(told, read); return refused }
-	_, _, _, err := Train(t.Context(), src, Options{Training: train.Options{Surveyed: surveyed}, trial: func(context.Context, *trial.Sample, int, int, train.Config) (trial.Outcome, error) {
-		t.Error("a race began")
-		return trial.Outcome{}, refused
-	}})
+	_, _, _, err := Train(t.Context(), src, Options{Training: train.Options{Surveyed: surveyed},
+		trial: func(context.Context, *trial.Sample, int, int, train.Config) (trial.Outcome, error) {
+			t.Error("a race began")
+			return trial.Outcome{}, refused
+		}})
 	if !errors.Is(err, refused) {
 		t.Errorf("a choice that is refused: %v", err)
 	}
 	refused = nil
-	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "linear", Learner: "ridge"}, Training: train.Options{Surveyed: surveyed}}); err != nil {
+	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "linear", Learner: "ridge"},
+		Training: train.Options{Surveyed: surveyed}}); err != nil {
 		t.Error(err)
 	}
 	if len(told) != 2 || told[0].Dim != 3 || told[1].Dim != 3 {

@@ -70,7 +70,8 @@ func TestLearningCurveFallsTowardsTheNoise(t *testing.T) {
 	if math.Abs(c.SecondsExponent-1) > 1e-6 || math.Abs(c.SecondsFactor-1e-3) > 1e-6 {
 		t.Errorf("seconds %g·n^%g", c.SecondsFactor, c.SecondsExponent)
 	}
-	if len(c.Extrapolated) != 3 || c.Extrapolated[0].Rows != 3000 || c.Extrapolated[2].Rows != 8000 || c.Extrapolated[2].Test > c.ByRows[4].Test {
+	if len(c.Extrapolated) != 3 || c.Extrapolated[0].Rows != 3000 || c.Extrapolated[2].Rows != 8000 ||
+		c.Extrapolated[2].Test > c.ByRows[4].Test {
 		t.Errorf("%+v", c.Extrapolated)
 	}
 }

@@ -47,10 +47,12 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 		cfg   train.Config
 		solve func(n, d float64) float64
 	}{
-		{"ridge: n·D² and D^2.5", train.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11*n*d*d + 2e-8*math.Pow(d, 2.5) }},
+		{"ridge: n·D² and D^2.5", train.Config{Learner: "ridge", Features: 4096},
+			func(n, d float64) float64 { return 2e-11*n*d*d + 2e-8*math.Pow(d, 2.5) }},
 		{"ridge: n·D² alone", train.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
 		{"svr: n·D", train.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-8 * n * d }},
-		{"svr: passes that grow with n", train.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},
+		{"svr: passes that grow with n", train.Config{Learner: "svr", Features: 2048},
+			func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},
 		{"kernel-svm: n^2.3", train.Config{Learner: "kernel-svm", C: 1}, func(n, d float64) float64 { return 1e-8 * math.Pow(n, 2.3) }},
 		{"kernel-ridge: n³", train.Config{Learner: "kernel-ridge", Lambda: 1}, func(n, d float64) float64 { return 1e-11 * n * n * n }},
 	} {
@@ -126,7 +128,8 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan.Features != 4096 || plan.Config.LambdaBy != "held-out" || plan.Config.Learner != "ridge" || plan.Bytes < 24*4096*4096 || plan.Bytes > 30*4096*4096 {
+	if plan.Features != 4096 || plan.Config.LambdaBy != "held-out" || plan.Config.Learner != "ridge" ||
+		plan.Bytes < 24*4096*4096 || plan.Bytes > 30*4096*4096 {
 		t.Errorf("%+v", plan)
 	}
 	if plan.Config.Map != "orf" || plan.Config.Scale != "none" {

@@ -15,7 +15,8 @@ import (
 //
 // with uᵢᵐ = wₘ·zᵢ + bₘ. Its dual is
 //
-//	min over β of ½Σₘ‖wₘ‖² + Σ eᵢᵐβᵢᵐ,   wₘ = Σ βᵢᵐzᵢ,   Σₘ βᵢᵐ = 0,   βᵢᵐ ≤ cᵢ for m = y and 0 else.
+//	min over β of ½Σₘ‖wₘ‖² + Σ eᵢᵐβᵢᵐ,   wₘ = Σ βᵢᵐzᵢ,
+//	with Σₘ βᵢᵐ = 0,   βᵢᵐ ≤ cᵢ for m = y and 0 else.
 //
 // A step minimises over all βᵢᵐ of a row (Keerthi et al. 2008). With the gradient
 // Gₘ = uᵢᵐ + eᵢᵐ, the upper bounds Cₘ, h = ‖zᵢ‖² (+ρ) and Dₘ = Gₘ - hβᵢᵐ + hCₘ it gives

@@ -31,8 +31,9 @@ import (
 // xᵢ are the next β.
 //
 // Each xᵢ is optimal for a score that differs by h(xᵢ - βᵢ⁰), so that the gap is at most
-// 2h·Σ cᵢ|xᵢ - βᵢ⁰| for the losses that are linear in pieces. h is divided by ten after each minimum, so that the number of these is
-// bounded by the logarithm of what h has to come down to, whatever the condition of Z.
+// 2h·Σ cᵢ|xᵢ - βᵢ⁰| for the losses that are linear in pieces. h is divided by ten after each
+// minimum, so that the number of these is bounded by the logarithm of what h has to come down
+// to, whatever the condition of Z.
 //
 // The system is solved with m = |J| rows and columns if m ≤ D, else with D+1 = m. Memory beside
 // that of the dual: 28·n bytes, 24·D, 8·m² + 4,096·m, and 4·m·D in the former case.

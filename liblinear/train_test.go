@@ -96,7 +96,8 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !slices.Equal(ours.Labels, theirs.Labels) || ours.Outputs != theirs.Outputs || ours.Features != theirs.Features || !report.Converged {
-			t.Errorf("%s: labels %v, %d outputs, %d features, %+v; LIBLINEAR's %v, %d, %d", name, ours.Labels, ours.Outputs, ours.Features, report, theirs.Labels, theirs.Outputs, theirs.Features)
+			t.Errorf("%s: labels %v, %d outputs, %d features, %+v; LIBLINEAR's %v, %d, %d", name, ours.Labels,
+				ours.Outputs, ours.Features, report, theirs.Labels, theirs.Outputs, theirs.Features)
 			continue
 		}
 		a, b := objective(ours, d, opt.C, opt.Epsilon, nil), objective(theirs, d, opt.C, opt.Epsilon, nil)
@@ -106,7 +107,8 @@ func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
 		}
 		// A dual solver says the dual's, which is the negative of what is below the primal's.
 		low, high := a*(1-1e-6), a*(1+1e-6)
-		if dual := []Solver{L2RL2LossSVCDual, L2RL1LossSVCDual, MCSVMCS, L2RLRDual, L2RL2LossSVRDual, L2RL1LossSVRDual}; slices.Contains(dual, c.Solver) {
+		dual := []Solver{L2RL2LossSVCDual, L2RL1LossSVCDual, MCSVMCS, L2RLRDual, L2RL2LossSVRDual, L2RL1LossSVRDual}
+		if slices.Contains(dual, c.Solver) {
 			low, high = -a*(1+1e-6), -b*(1-6e-3)
 		}
 		if report.Objective < low || report.Objective > high {

@@ -193,18 +193,18 @@ func (opt Options) withDefaults(d int) (Options, error) {
 	case !slices.Contains(Forms, opt.Form):
 		return opt, fmt.Errorf("metric %q is not known; known are diagonal, full and low-rank", opt.Form)
 	case opt.Rounds < 0 || opt.Rows < 10 || opt.Landmarks < 1 || opt.Rank < 0:
-		return opt, fmt.Errorf("a metric by %d rounds of %d rows and %d landmarks, of rank %d: it takes 10 rows or more, and positive numbers",
-			opt.Rounds, opt.Rows, opt.Landmarks, opt.Rank)
+		return opt, fmt.Errorf("a metric by %d rounds of %d rows and %d landmarks, of rank %d: "+
+			"it takes 10 rows or more, and positive numbers", opt.Rounds, opt.Rows, opt.Landmarks, opt.Rank)
 	case kind == nil:
 		return opt, opt.Kernel.Validate()
 	case kind.MedianOf() != "distance" || !math.IsInf(float64(opt.Kernel.Lowest()), -1):
 		return opt, fmt.Errorf("a metric is for kernels of distances such as rbf, laplacian and matern; %s is none", kind.Name())
 	case opt.Form != "diagonal" && !opt.Kernel.Smooth():
-		return opt, fmt.Errorf("the kernel %s has distances along the dimensions, for which there are diagonal metrics only; "+
-			"matern has others", kind.Name())
+		return opt, fmt.Errorf("the kernel %s has distances along the dimensions, "+
+			"for which there are diagonal metrics only; matern has others", kind.Name())
 	case opt.Form != "diagonal" && d > widest:
-		return opt, fmt.Errorf("a %s metric of %d dimensions would take a matrix of their square; %d is the most; take a diagonal one",
-			opt.Form, d, widest)
+		return opt, fmt.Errorf("a %s metric of %d dimensions would take a matrix of their square; "+
+			"%d is the most; take a diagonal one", opt.Form, d, widest)
 	}
 	for _, length := range opt.Lengths {
 		if !(length > 0) || math.IsInf(length, 0) {

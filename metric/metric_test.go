@@ -171,7 +171,8 @@ func TestPlantedColumnsAreFound(t *testing.T) {
 			if form != "diagonal" && !k.Smooth() || k.Nu == 2.2 { // which takes integrals
 				continue
 			}
-			m, report, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: k, Form: form, Landmarks: 600, Rounds: 2, Seed: 1})
+			m, report, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1,
+				nil, Options{Kernel: k, Form: form, Landmarks: 600, Rounds: 2, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +211,8 @@ func TestPlantedDirectionIsFound(t *testing.T) {
 		y = append(y, math.Sin(1.5*sum))
 	}
 	for _, form := range []string{"full", "low-rank"} {
-		m, _, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: kernel.RBF.Usual(), Form: form, Rank: 1, Landmarks: 300, Seed: 1})
+		m, _, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil,
+			Options{Kernel: kernel.RBF.Usual(), Form: form, Rank: 1, Landmarks: 300, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +248,8 @@ func TestLearnIsDeterministic(t *testing.T) {
 	for _, form := range Forms {
 		learn := func(rows matrix.Rows, threads int) *Metric {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-			m, _, err := Learn(context.Background(), rows, y, 1, nil, Options{Kernel: kernel.Matern.Usual(), Form: form, Landmarks: 200, Rounds: 2, Seed: 3})
+			m, _, err := Learn(context.Background(), rows, y, 1, nil,
+				Options{Kernel: kernel.Matern.Usual(), Form: form, Landmarks: 200, Rounds: 2, Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +259,8 @@ func TestLearnIsDeterministic(t *testing.T) {
 		if one == nil {
 			t.Fatalf("%s: plain distances were kept", form)
 		}
-		for name, other := range map[string]*Metric{"4 threads": learn(matrix.Rows{Dense: x}, 4), "sparse rows": learn(matrix.Rows{CSR: sparse}, 2)} {
+		for name, other := range map[string]*Metric{"4 threads": learn(matrix.Rows{Dense: x}, 4),
+			"sparse rows": learn(matrix.Rows{CSR: sparse}, 2)} {
 			if !slices.Equal(one.Weights, other.Weights) || one.Axes != nil && !slices.Equal(one.Axes.Data, other.Axes.Data) {
 				t.Errorf("%s, %s: another metric", form, name)
 			}

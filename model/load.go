@@ -112,9 +112,8 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 	if err := m.restoreCalibration(t); err != nil {
 		return err
 	}
-	m.pipeline, err = pipeline.Restore(pipeline.Description{
-		In: in, Scale: m.info.Scale, Densify: m.info.Densify, Kernel: m.info.Kernel, Feature: m.info.Feature,
-	}, t)
+	m.pipeline, err = pipeline.Restore(pipeline.Description{In: in, Scale: m.info.Scale,
+		Densify: m.info.Densify, Kernel: m.info.Kernel, Feature: m.info.Feature}, t)
 	if err != nil {
 		return err
 	}

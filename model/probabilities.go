@@ -67,8 +67,8 @@ func (m *Model) probable() int {
 // model it need not have the largest score.
 func (m *Model) Probabilities(dst []float64, scores []float32) error {
 	if len(dst) != m.probable() || len(scores) != m.info.Outputs {
-		panic(fmt.Sprintf("model: Probabilities of %d scores into %d numbers, want %d into %d", len(scores), len(dst),
-			m.info.Outputs, m.probable()))
+		panic(fmt.Sprintf("model: Probabilities of %d scores into %d numbers, want %d into %d",
+			len(scores), len(dst), m.info.Outputs, m.probable()))
 	}
 	if m.calibration != nil {
 		m.calibration.Probabilities(dst, scores)

@@ -33,7 +33,8 @@ func (m *Model) restoreRidge(l Linear, t safetensors.Tensors, d int) (Predictor,
 	k := m.info.Outputs
 	if c := ReportOf[*learn.RidgeReport](&m.info.Training).Conformal; c != nil {
 		if len(c.Radius) != k || learn.CheckLevel(c.Level) != nil ||
-			slices.ContainsFunc(c.Radius, func(v float64) bool { return !(v >= 0) }) || c.Scaled && t["variance.factor"] == nil {
+			slices.ContainsFunc(c.Radius, func(v float64) bool { return !(v >= 0) }) ||
+			c.Scaled && t["variance.factor"] == nil {
 			return nil, fmt.Errorf("intervals of level %g and half widths %v for %d outputs", c.Level, c.Radius, k)
 		}
 	}
@@ -70,10 +71,8 @@ func (m *Model) restoreRidge(l Linear, t safetensors.Tensors, d int) (Predictor,
 			return nil, fmt.Errorf("tensor %q has a number that is not finite", name)
 		}
 	}
-	return Ridge{l, &learn.Variance{
-		Factor: &matrix.Dense{Rows: d, Cols: r, Stride: r, Data: factor.F32},
-		Shift:  shift.F32, Noise: noise.F64, Mean: mean.F64[0],
-	}}, nil
+	return Ridge{l, &learn.Variance{Factor: &matrix.Dense{Rows: d, Cols: r, Stride: r, Data: factor.F32},
+		Shift: shift.F32, Noise: noise.F64, Mean: mean.F64[0]}}, nil
 }
 
 // Folded is the predictor of the features before the projection p, with its variance.

@@ -128,8 +128,8 @@ func (t *Training) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return err
 	}
-	*t = Training{Rows: head.Rows, Why: head.Why, Metric: head.Metric, Learner: head.Learner, Reduction: head.Reduction,
-		Calibration: head.Calibration}
+	*t = Training{Rows: head.Rows, Why: head.Why, Metric: head.Metric,
+		Learner: head.Learner, Reduction: head.Reduction, Calibration: head.Calibration}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
 		return err

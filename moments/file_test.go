@@ -22,7 +22,8 @@ func fileOf(t testing.TB, f *File) []byte {
 // testFile has two parts, one of them with rows without targets.
 func testFile(pipeline string) *File {
 	z, y := sample(7, 60, 5, 2, 3)
-	f := &File{Pipeline: json.RawMessage(pipeline), Tensors: map[string]*safetensors.Tensor{"scale.shift": {Shape: []int{3}, F64: []float64{1, 2, 3}}}}
+	f := &File{Pipeline: json.RawMessage(pipeline),
+		Tensors: map[string]*safetensors.Tensor{"scale.shift": {Shape: []int{3}, F64: []float64{1, 2, 3}}}}
 	for p := range 2 {
 		s := New(5, 2)
 		for i := p; i < 60; i += 2 {

@@ -403,7 +403,8 @@ func TestMergingIsAssociative(t *testing.T) {
 	tail.Merge(part(310, 900))
 	right.Merge(tail)
 	a, b := left.Moments(), right.Moments()
-	for name, pair := range map[string][2][]float64{"H": {a.H, b.H}, "V": {a.V, b.V}, "YY": {a.YY, b.YY}, "z̄": {a.MeanZ, b.MeanZ}, "z̄ with targets": {a.MeanL, b.MeanL}, "ȳ": {a.MeanY, b.MeanY}} {
+	for name, pair := range map[string][2][]float64{"H": {a.H, b.H}, "V": {a.V, b.V}, "YY": {a.YY, b.YY},
+		"z̄": {a.MeanZ, b.MeanZ}, "z̄ with targets": {a.MeanL, b.MeanL}, "ȳ": {a.MeanY, b.MeanY}} {
 		for i, v := range pair[0] {
 			if math.Abs(v-pair[1][i]) > 1e-12*(1+a.Weight) {
 				t.Errorf("%s[%d]: %.17g and %.17g", name, i, v, pair[1][i])

@@ -100,8 +100,8 @@ type BagInfo struct {
 // SettleBags decides how the bags of src become rows, as Settle does for rows: the members' scaling,
 // kernel, γ and map, and the pooling. sum is the survey of the bags; memory is the number of
 // bytes that the map may hold, or 0.
-func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig, seed uint64, sum *dataset.BagSummary, memory int64) (
-	*Bags, *BagInfo, error) {
+func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig,
+	seed uint64, sum *dataset.BagSummary, memory int64) (*Bags, *BagInfo, error) {
 	members, err := cfg.members(seed)
 	if err != nil {
 		return nil, nil, err

@@ -63,8 +63,8 @@ func (c *Config) SampleRows() int {
 // WithDefaults fills in defaults for zero values and checks the rest. usual is the default kernel.
 // Settings that depend on the data stay as they are.
 func (c Config) WithDefaults(usual string) (Config, error) {
-	for _, word := range []*string{&c.Scale, &c.Kernel.Name, &c.Map, &c.Options.Form, &c.Options.Radius, &c.Options.Hash,
-		&c.Options.Entries, &c.Options.Reuse, &c.Options.Window, &c.Options.Landmarks} {
+	for _, word := range []*string{&c.Scale, &c.Kernel.Name, &c.Map, &c.Options.Form, &c.Options.Radius,
+		&c.Options.Hash, &c.Options.Entries, &c.Options.Reuse, &c.Options.Window, &c.Options.Landmarks} {
 		*word = strings.ToLower(*word)
 	}
 	if c.Scale == "" {
@@ -135,8 +135,8 @@ func SplitGamma(gamma string) (of string, factor float64, err error) {
 		number = times
 	}
 	if factor, err = strconv.ParseFloat(number, 64); err != nil || !(factor > 0) || math.IsInf(factor, 0) {
-		return "", 0, fmt.Errorf(
-			"gamma %q is neither a positive number nor median nor scale, nor one of these times a number, such as median*4", gamma)
+		return "", 0, fmt.Errorf("gamma %q is neither a positive number nor median nor scale, "+
+			"nor one of these times a number, such as median*4", gamma)
 	}
 	return of, factor, nil
 }

@@ -110,8 +110,8 @@ func (p *Pipeline) Projection() *reduce.Projection { return p.projection }
 // Reduced is the pipeline with principal components after the map, replacing any that it has;
 // nil means none.
 func (p *Pipeline) Reduced(to *reduce.Projection, report *reduce.Report) *Pipeline {
-	return &Pipeline{in: p.in, scaler: p.scaler, metric: p.metric, fmap: p.fmap, made: p.made, exact: p.exact, domain: p.domain,
-		projection: to, reduction: report}
+	return &Pipeline{in: p.in, scaler: p.scaler, metric: p.metric, fmap: p.fmap,
+		made: p.made, exact: p.exact, domain: p.domain, projection: to, reduction: report}
 }
 
 // Transform writes the features of the rows x into dst, which must be Len×D. It fails if x is

@@ -125,7 +125,8 @@ func TestNumbersOutsideTheDomainAreFound(t *testing.T) {
 		t.Errorf("%v", at)
 	}
 	bad.Row(17)[2] = float32(math.NaN())
-	if err := p.Transform(matrix.NewDense(60, p.Features()), matrix.Rows{Dense: bad}); !errors.As(err, &at) || !strings.Contains(at.Err.Error(), "not a finite number") {
+	if err := p.Transform(matrix.NewDense(60, p.Features()), matrix.Rows{Dense: bad}); !errors.As(err, &at) ||
+		!strings.Contains(at.Err.Error(), "not a finite number") {
 		t.Errorf("%v", err)
 	}
 	one := matrix.NewDense(1, 3)
@@ -149,12 +150,14 @@ func TestNumbersOutsideTheDomainAreFound(t *testing.T) {
 func TestRestoreGivesTheSameFeatures(t *testing.T) {
 	x, rows := surveyed(t, 120, 5, true)
 	for _, cfg := range []Config{
-		{Scale: "standard", Map: "orf", Features: 16}, {Scale: "minmax", Map: "nystrom", Features: 9}, {Scale: "l2", Kernel: kernel.Kernel{Name: "chi2"}}, {Exact: true},
+		{Scale: "standard", Map: "orf", Features: 16}, {Scale: "minmax", Map: "nystrom", Features: 9},
+		{Scale: "l2", Kernel: kernel.Kernel{Name: "chi2"}}, {Exact: true},
 	} {
 		p, _ := settled(t, cfg, rows)
 		tensors := map[string]*safetensors.Tensor{}
 		p.AddTensors(tensors, "")
-		q, err := Restore(Description{In: 5, Scale: p.Scaler().Kind, Densify: p.Scaler().Densify, Kernel: p.Kernel(), Feature: p.Feature()}, tensors)
+		q, err := Restore(Description{In: 5, Scale: p.Scaler().Kind,
+			Densify: p.Scaler().Densify, Kernel: p.Kernel(), Feature: p.Feature()}, tensors)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +182,8 @@ func TestRestoreGivesTheSameFeatures(t *testing.T) {
 func TestGivenLandmarksHaveToFit(t *testing.T) {
 	_, rows := surveyed(t, 50, 3, false)
 	p, _ := settled(t, Config{Kernel: kernel.Kernel{Name: "linear"}}, rows)
-	if _, err := p.Landmarks(matrix.NewDense(4, 2), "marks.csv", "rows", rows.Schema); err == nil || !strings.HasPrefix(err.Error(), "marks.csv: ") {
+	if _, err := p.Landmarks(matrix.NewDense(4, 2), "marks.csv", "rows", rows.Schema); err == nil ||
+		!strings.HasPrefix(err.Error(), "marks.csv: ") {
 		t.Errorf("%v", err)
 	}
 	if got, err := p.Landmarks(nil, "", "rows", rows.Schema); got != nil || err != nil {
@@ -190,7 +194,8 @@ func TestGivenLandmarksHaveToFit(t *testing.T) {
 func TestConfigsThatCannotBe(t *testing.T) {
 	for want, cfg := range map[string]Config{
 		`scale "big"`: {Scale: "big"}, `"gauss" is not a kernel`: {Kernel: kernel.Kernel{Name: "gauss"}}, `gamma "wide"`: {Gamma: "wide"},
-		"sigma -1": {Sigma: -1}, "two names": {Gamma: "1", Sigma: 1}, "features -3": {Features: -3}, "leave out features": {Kernel: kernel.Kernel{Name: "linear"}, Features: 8},
+		"sigma -1": {Sigma: -1}, "two names": {Gamma: "1", Sigma: 1}, "features -3": {Features: -3},
+		"leave out features": {Kernel: kernel.Kernel{Name: "linear"}, Features: 8},
 	} {
 		if _, err := cfg.WithDefaults("rbf"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want %q", cfg, err, want)

@@ -25,7 +25,8 @@ func TestSettleScalingIsSettleWithoutAMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Kernel() != nil || got.Map() != nil || got.Scaler().Kind != want.Scaler().Kind || whyScaled["scale"] != why["scale"] || len(whyScaled) != 1 {
+		if got.Kernel() != nil || got.Map() != nil || got.Scaler().Kind != want.Scaler().Kind ||
+			whyScaled["scale"] != why["scale"] || len(whyScaled) != 1 {
 			t.Errorf("%s: scaled by %s (%v), want %s (%v)", name, got.Scaler().Kind, whyScaled, want.Scaler().Kind, why)
 		}
 		a, err := got.Scale(matrix.Rows{Dense: x})
@@ -59,7 +60,8 @@ func TestFindOutside(t *testing.T) {
 	passes := 0
 	rows.Find = func(p *Pipeline) error { passes++; return p.FindOutside(context.Background(), src) }
 	_, _, err = SettleScaling(cfg, rows)
-	if err == nil || !strings.Contains(err.Error(), "row 3, ") || !strings.Contains(err.Error(), "-7 is too small") || !strings.Contains(err.Error(), "use another kernel, or a scale") || passes != 1 {
+	if err == nil || !strings.Contains(err.Error(), "row 3, ") || !strings.Contains(err.Error(), "-7 is too small") ||
+		!strings.Contains(err.Error(), "use another kernel, or a scale") || passes != 1 {
 		t.Errorf("%v after %d passes", err, passes)
 	}
 	clear(bad.Data)
@@ -70,7 +72,8 @@ func TestFindOutside(t *testing.T) {
 
 func TestShortenedKeepsTheMapBehindASketch(t *testing.T) {
 	cfg := Shortened(feature.Config{Map: "sorf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Features: 64, Seed: 9})
-	if cfg.Map != "chain" || cfg.Seed != 9 || len(cfg.Steps) != 2 || cfg.Steps[0].Map != "countsketch" || cfg.Steps[1].Map != "sorf" || cfg.Steps[1].Seed != 0 || cfg.Steps[1].Kernel.Gamma != 0.5 {
+	if cfg.Map != "chain" || cfg.Seed != 9 || len(cfg.Steps) != 2 || cfg.Steps[0].Map != "countsketch" ||
+		cfg.Steps[1].Map != "sorf" || cfg.Steps[1].Seed != 0 || cfg.Steps[1].Kernel.Gamma != 0.5 {
 		t.Errorf("%+v", cfg)
 	}
 	if Wide(1<<14) || !Wide(1<<14+1) {

@@ -239,8 +239,8 @@ func Wide(dim int) bool { return dim > wideRows }
 
 // Shortened is the map of cfg after a count sketch.
 func Shortened(cfg feature.Config) feature.Config {
-	sketch := feature.Config{Map: "countsketch", Kernel: kernel.Linear.Usual(), Features: shortRows,
-		Options: feature.Options{Hash: "balanced"}}
+	sketch := feature.Config{Map: "countsketch", Kernel: kernel.Linear.Usual(),
+		Features: shortRows, Options: feature.Options{Hash: "balanced"}}
 	seed := cfg.Seed
 	cfg.Seed = 0
 	return feature.Config{Map: "chain", Seed: seed, Steps: []feature.Config{sketch, cfg}}

@@ -78,7 +78,8 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 func TestPoolingComesBackFromItsState(t *testing.T) {
 	r := random.New(31, "test")
 	x := matrix.Rows{Dense: normals(r, 50, 6)}
-	fitted := &feature.Config{Map: "kg-rp", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.2}, Features: 12, Options: feature.Options{Pool: 20}, Seed: 2}
+	fitted := &feature.Config{Map: "kg-rp", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.2},
+		Features: 12, Options: feature.Options{Pool: 20}, Seed: 2}
 	for _, cfg := range append(everyMethod(), Config{}, averaged(), Config{Map: fitted, Norm: "l2"}) {
 		cfg = shaped(cfg, 6)
 		p, err := Fit(cfg, x)

@@ -78,8 +78,10 @@ func TestRowsEstimateSquaresOfProducts(t *testing.T) {
 		{Config{Method: "tensorsketch", Features: 15}, func(s, t stream) float64 { return sketchVariance(15, s, t) }},
 		{Config{Method: "maclaurin", Features: features}, func(s, t stream) float64 { return maclaurinVariance(features, s, t) }},
 		{Config{Method: "cbp-krp", Features: features, Sparsity: 1}, func(s, t stream) float64 { return krpVariance(features, 2, 1, s, t) }},
-		{Config{Method: "cbp-krp", Features: features, T: 3, Sparsity: 2.4}, func(s, t stream) float64 { return krpVariance(features, 3, 2.4, s, t) }},
-		{Config{Method: "cbp-krp", Features: features, T: 1, Sparsity: 3, Pool: 9, Reuse: "random"}, func(s, _ stream) float64 { return reuseVariance(features, 9, 3, s) }},
+		{Config{Method: "cbp-krp", Features: features, T: 3, Sparsity: 2.4},
+			func(s, t stream) float64 { return krpVariance(features, 3, 2.4, s, t) }},
+		{Config{Method: "cbp-krp", Features: features, T: 1, Sparsity: 3, Pool: 9, Reuse: "random"},
+			func(s, _ stream) float64 { return reuseVariance(features, 9, 3, s) }},
 		{Config{Method: "cbp-krp", Features: features, Pool: 7, Sparsity: 8}, nil},
 		{Config{Method: "cbp-krp", Features: features, Pool: 2, Sparsity: 1}, nil}, // of two streams each has both
 	} {
@@ -157,7 +159,8 @@ func TestRowsOfBagsEstimateSumsOverPairs(t *testing.T) {
 	}
 	for _, cfg := range []Config{
 		{Method: "tensorsketch", Features: 100}, {Method: "maclaurin", Features: 100}, {Method: "cbp-krp", Features: 100},
-		{Method: "tensorsketch", Features: 100, Streams: 2}, {Method: "maclaurin", Features: 100, Streams: 2}, {Method: "cbp-krp", Features: 100, Streams: 2},
+		{Method: "tensorsketch", Features: 100, Streams: 2},
+		{Method: "maclaurin", Features: 100, Streams: 2}, {Method: "cbp-krp", Features: 100, Streams: 2},
 	} {
 		cfg.Norm = "none"
 		cfg = shaped(cfg, channels)

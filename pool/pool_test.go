@@ -290,7 +290,8 @@ func TestGradientIsTheSlope(t *testing.T) {
 						rows[l][j] = was
 						want, got := (up-down)/(2*h), float64(dx.Row(bags[i] + l)[j])
 						if math.Abs(got-want) > 2e-3*size {
-							t.Fatalf("%+v, %d channels, bag %d of %d: gradient by number %d of vector %d is %g, the slope is %g (of %g)", cfg, channels, i, len(rows), j, l, got, want, size)
+							t.Fatalf("%+v, %d channels, bag %d of %d: gradient by number %d of vector %d is %g, "+
+								"the slope is %g (of %g)", cfg, channels, i, len(rows), j, l, got, want, size)
 						}
 					}
 				}
@@ -422,8 +423,10 @@ func TestPoolingIsTheSumOfTheMapOfItsVectors(t *testing.T) {
 	}{
 		{Config{Method: "tensorsketch", Features: 64}, feature.Config{Map: "tensorsketch"}},
 		{Config{Method: "maclaurin", Features: 50}, feature.Config{Map: "maclaurin"}},
-		{Config{Method: "cbp-krp", Features: 64, Pool: 50, T: 3, Sparsity: 9}, feature.Config{Map: "pk-rp", Options: feature.Options{Pool: 50, T: 3, Sparsity: 9}}},
-		{Config{Method: "cbp-krp", Features: 64, Pool: 50, Sparsity: 2, Reuse: "random"}, feature.Config{Map: "pk-rp", Options: feature.Options{Pool: 50, T: 2, Sparsity: 2, Reuse: "random"}}},
+		{Config{Method: "cbp-krp", Features: 64, Pool: 50, T: 3, Sparsity: 9},
+			feature.Config{Map: "pk-rp", Options: feature.Options{Pool: 50, T: 3, Sparsity: 9}}},
+		{Config{Method: "cbp-krp", Features: 64, Pool: 50, Sparsity: 2, Reuse: "random"},
+			feature.Config{Map: "pk-rp", Options: feature.Options{Pool: 50, T: 2, Sparsity: 2, Reuse: "random"}}},
 	} {
 		c.cfg.Norm, c.cfg.Seed, c.as.Seed, c.as.Kernel, c.as.Features = "none", 9, 9, square, c.cfg.Features
 		p := build1(t, c.cfg, channels)

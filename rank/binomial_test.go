@@ -63,7 +63,8 @@ func TestCopiesAreRows(t *testing.T) {
 			q[0] = sum / n
 		}
 	}
-	few, err := Bootstrap(context.Background(), Resampling{Rows: 3, Copies: copies, Resamples: 20000, Seed: 1, Quantities: 1, Statistic: mean(values)})
+	few, err := Bootstrap(context.Background(),
+		Resampling{Rows: 3, Copies: copies, Resamples: 20000, Seed: 1, Quantities: 1, Statistic: mean(values)})
 	if err != nil {
 		t.Fatal(err)
 	}

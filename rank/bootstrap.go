@@ -200,7 +200,8 @@ func (d Distribution) Minus(other Distribution) Distribution {
 	if len(d.resamples) != len(other.resamples) || len(d.jackknife) != len(other.jackknife) {
 		panic("rank: Minus: the distributions come from different resamples")
 	}
-	out := Distribution{Estimate: d.Estimate - other.Estimate, copies: d.copies, resamples: slices.Clone(d.resamples), jackknife: slices.Clone(d.jackknife)}
+	out := Distribution{Estimate: d.Estimate - other.Estimate, copies: d.copies,
+		resamples: slices.Clone(d.resamples), jackknife: slices.Clone(d.jackknife)}
 	for i, v := range other.resamples {
 		out.resamples[i] -= v
 	}

@@ -223,7 +223,8 @@ func TestAdjustedPAreOrdered(t *testing.T) {
 		bonferroni, holm, hochberg, shaffer := Bonferroni(p), Holm(p), Hochberg(p), Shaffer(p, k)
 		for i := range p {
 			const eps = 1 + 1e-12
-			if p[i] > hochberg[i]*eps || hochberg[i] > holm[i]*eps || holm[i] > bonferroni[i]*eps || p[i] > shaffer[i]*eps || shaffer[i] > holm[i]*eps || bonferroni[i] > 1 {
+			if p[i] > hochberg[i]*eps || hochberg[i] > holm[i]*eps || holm[i] > bonferroni[i]*eps ||
+				p[i] > shaffer[i]*eps || shaffer[i] > holm[i]*eps || bonferroni[i] > 1 {
 				t.Fatalf("seed %d: p %g, Hochberg %g, Shaffer %g, Holm %g, Bonferroni %g", seed, p[i], hochberg[i], shaffer[i], holm[i], bonferroni[i])
 			}
 		}

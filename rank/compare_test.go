@@ -54,7 +54,8 @@ func TestCompareAllPairs(t *testing.T) {
 		}
 	}
 	// Mean ranks 1, 2, 3.125 and 3.875: neighbours are nearer than 1.658, and all others further apart.
-	if want := [][]string{{"explicit", "P-RP 30"}, {"P-RP 30", "P-RP 1"}, {"P-RP 1", "KG-RP"}}; !slices.EqualFunc(c.Groups, want, slices.Equal) {
+	want := [][]string{{"explicit", "P-RP 30"}, {"P-RP 30", "P-RP 1"}, {"P-RP 1", "KG-RP"}}
+	if !slices.EqualFunc(c.Groups, want, slices.Equal) {
 		t.Errorf("groups %q", c.Groups)
 	}
 }

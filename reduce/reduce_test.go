@@ -181,7 +181,8 @@ func gram(d int, decay float64) *moments.Moments {
 			}
 		}
 	}
-	return &moments.Moments{D: d, K: 1, Rows: 10 * d, Weight: 1, MeanZ: make([]float64, d), MeanY: make([]float64, 1), H: h, V: make([]float64, d), YY: make([]float64, 1)}
+	return &moments.Moments{D: d, K: 1, Rows: 10 * d, Weight: 1, MeanZ: make([]float64, d),
+		MeanY: make([]float64, 1), H: h, V: make([]float64, d), YY: make([]float64, 1)}
 }
 
 // TestComponentsAgreeWithNumpy compares with testdata/pca.json, which pca.py wrote.

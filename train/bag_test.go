@@ -440,7 +440,8 @@ func TestUnlabelledBagsAreRefusedBeforePooling(t *testing.T) {
 	x, ends, _ := spread(1, 10, 2)
 	src := bagsOf(t, matrix.Rows{Dense: x}, ends, nil)
 	_, _, err := FitBags(context.Background(), src, Config{}, Options{})
-	want := "bags in memory: the bags have no labels; name their column with label, give one a bag with labels_file=FILE, or put the files of a folder into folders with the labels as names"
+	want := "bags in memory: the bags have no labels; name their column with label, " +
+		"give one a bag with labels_file=FILE, or put the files of a folder into folders with the labels as names"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v; want %s", err, want)
 	}

@@ -72,7 +72,8 @@ func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
 						t.Errorf("%s, %s: probabilities %v", learner, method, a[0].Probabilities)
 					}
 				}
-				if !slices.Equal(a[0].Probabilities, b[0].Probabilities) || len(a[0].Probabilities) != 3 || task == "classify" && math.Abs(sum-1) > 1e-12 {
+				if !slices.Equal(a[0].Probabilities, b[0].Probabilities) || len(a[0].Probabilities) != 3 ||
+					task == "classify" && math.Abs(sum-1) > 1e-12 {
 					t.Errorf("%s, %s: probabilities %v, from the file %v", learner, method, a[0].Probabilities, b[0].Probabilities)
 				}
 				if _, err := Continue(m); err == nil {
@@ -143,7 +144,8 @@ func TestProbabilitiesAreThoseOfTheData(t *testing.T) {
 		}
 	}
 	for _, weights := range []string{"", "balanced", "yes=20"} {
-		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Lambda: 1, Features: 64, ClassWeight: weights, Calibrate: "platt"}, Options{})
+		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
+			Config{Learner: "ridge", Lambda: 1, Features: 64, ClassWeight: weights, Calibrate: "platt"}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +176,8 @@ func TestClassesThatAreMissingInAFoldAreCalibrated(t *testing.T) {
 	}
 	for _, learner := range []string{"ridge", "svm", "online"} {
 		for _, method := range learn.CalibrationMethods() {
-			m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: learner, Features: 16, Calibrate: method}, Options{})
+			m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
+				Config{Learner: learner, Features: 16, Calibrate: method}, Options{})
 			if err != nil {
 				t.Errorf("%s, %s: %v", learner, method, err)
 				continue
@@ -184,7 +187,9 @@ func TestClassesThatAreMissingInAFoldAreCalibrated(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x.Slice(0, 8)}, nil, 0, names[:8]), Config{Learner: "ridge", Features: 16, Calibrate: "platt"}, Options{}); err == nil || !strings.Contains(err.Error(), "too few to calibrate") {
+	if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x.Slice(0, 8)}, nil, 0, names[:8]),
+		Config{Learner: "ridge", Features: 16, Calibrate: "platt"}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "too few to calibrate") {
 		t.Errorf("8 rows: %v", err)
 	}
 }
@@ -194,7 +199,8 @@ func TestLogisticModelsHaveProbabilitiesOfTheirOwn(t *testing.T) {
 		if task == "regress" {
 			continue
 		}
-		m, _, err := Fit(context.Background(), part(0, 2000, false), Config{Task: task, Learner: "online", Kernel: "linear", Epochs: 5}, Options{})
+		m, _, err := Fit(context.Background(), part(0, 2000, false),
+			Config{Task: task, Learner: "online", Kernel: "linear", Epochs: 5}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +245,8 @@ func TestDamagedCalibrationsAreRefused(t *testing.T) {
 				t.Errorf("%s: without %s: %v", method, name, err)
 			}
 		}
-		if _, err := read(sealed(bytes.Replace(data, []byte(`\"method\":\"`+method), []byte(`\"method\":\"`+strings.ToUpper(method)), 1))); err == nil {
+		if _, err := read(sealed(bytes.Replace(data, []byte(`\"method\":\"`+method),
+			[]byte(`\"method\":\"`+strings.ToUpper(method)), 1))); err == nil {
 			t.Errorf("%s: an unknown method is read", method)
 		}
 	}

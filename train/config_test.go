@@ -18,7 +18,8 @@ func TestConfigMessages(t *testing.T) {
 	}{
 		{Config{Task: "guess"}, `task "guess" is not known; known are auto, classify, regress`},
 		{Config{Scale: "big"}, `scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2, quantile, robust`},
-		{Config{Kernel: "gauss"}, `kernel: "gauss" is not a kernel; it is called rbf here; known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern`},
+		{Config{Kernel: "gauss"}, `kernel: "gauss" is not a kernel; it is called rbf here; ` +
+			`known are linear, poly, exp, arccos, rbf, laplacian, cauchy, matern`},
 		{Config{Kernel: "poly", Degree: -1}, "kernel: poly: degree is -1; it must be 1 or more"},
 		{Config{Kernel: "arccos", Degree: 2}, "kernel: arccos: degree is 2; it must be 0 or 1"},
 		{Config{Kernel: "matern", Nu: -1}, "kernel: matern: nu is -1; it must be a number from 0.001 to 100 (rbf is the limit)"},

@@ -294,7 +294,8 @@ func TestNewtonStepsNeedRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := m.Info().Training.Report.(*learn.SVRReport)
-		if ended := memory != 100_000; r.Converged != ended || (r.Newton > 0) != ended || strings.Contains(report.Features, "no room for Newton's steps (193 KiB)") == ended {
+		if ended := memory != 100_000; r.Converged != ended || (r.Newton > 0) != ended ||
+			strings.Contains(report.Features, "no room for Newton's steps (193 KiB)") == ended {
 			t.Errorf("with %d bytes: %s; features are %s", memory, r.Text(), report.Features)
 		}
 		files = append(files, fileOf(t, m))
@@ -325,7 +326,8 @@ func TestLabelsTakeNewtonStepsInTurn(t *testing.T) {
 	var first []byte
 	for _, threads := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(threads)
-		m, _, err := Fit(context.Background(), src, Config{Task: "multilabel", Kernel: "linear", Scale: "none", Learner: "svm", Loss: "hinge", C: 1e5}, Options{})
+		m, _, err := Fit(context.Background(), src,
+			Config{Task: "multilabel", Kernel: "linear", Scale: "none", Learner: "svm", Loss: "hinge", C: 1e5}, Options{})
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)

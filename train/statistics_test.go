@@ -106,7 +106,9 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 		two := continued(t, part(500, 900), statisticsOf(t, file), more)
 		a, b := one.Info().Training, two.Info().Training
 		if a.Rows != 900 || b.Rows != 900 ||
-			math.Abs(model.ReportOf[*learn.RidgeReport](&a).Lambda-model.ReportOf[*learn.RidgeReport](&b).Lambda) > 1e-6*model.ReportOf[*learn.RidgeReport](&a).Lambda || model.ReportOf[*learn.RidgeReport](&a).HeldOut != model.ReportOf[*learn.RidgeReport](&b).HeldOut {
+			math.Abs(model.ReportOf[*learn.RidgeReport](&a).Lambda-model.ReportOf[*learn.RidgeReport](&b).Lambda) >
+				1e-6*model.ReportOf[*learn.RidgeReport](&a).Lambda ||
+			model.ReportOf[*learn.RidgeReport](&a).HeldOut != model.ReportOf[*learn.RidgeReport](&b).HeldOut {
 			t.Errorf("%+v: %d and %d rows, λ = %g and %g", cfg, a.Rows, b.Rows, model.ReportOf[*learn.RidgeReport](&a).Lambda,
 				model.ReportOf[*learn.RidgeReport](&b).Lambda)
 		}

@@ -276,7 +276,8 @@ func TestRaceDropsWhatCannotBeTrained(t *testing.T) {
 	if res.Winner != 1 || !strings.Contains(res.Racers[0].Dropped, "chi2") {
 		t.Error(runs(res))
 	}
-	if _, err := Race(t.Context(), s, []train.Config{{Kernel: "chi2", Scale: "none"}}, RaceOptions{}); err == nil || !strings.Contains(err.Error(), "no candidate can be trained") {
+	if _, err := Race(t.Context(), s, []train.Config{{Kernel: "chi2", Scale: "none"}}, RaceOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "no candidate can be trained") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -30,7 +30,8 @@ func TestAxesAreRead(t *testing.T) {
 		}
 	}
 	axes, err := ReadAxes([]byte(`{"gamma": "median*log:0.5:2:2", "features": [16, 1e2], "complex": [true, false]}`))
-	if err != nil || len(axes) != 3 || !slices.Equal(axes[1].Values, []string{"16", "1e2"}) || !slices.Equal(axes[0].Values, []string{"median*0.5", "median*2"}) {
+	if err != nil || len(axes) != 3 || !slices.Equal(axes[1].Values, []string{"16", "1e2"}) ||
+		!slices.Equal(axes[0].Values, []string{"median*0.5", "median*2"}) {
 		t.Errorf("%+v, %v", axes, err)
 	}
 	for text, want := range map[string]string{
@@ -77,14 +78,17 @@ func TestGridLeavesOutWhatSaysNothing(t *testing.T) {
 			t.Errorf("%v has features", k.Values)
 		}
 	}
-	if _, err := (Space{Axes: []Axis{axis(t, "learner", "ridge"), axis(t, "c", "1")}}).grid(); err == nil || !strings.Contains(err.Error(), "no use for the setting c") && !strings.Contains(err.Error(), "has a use for the setting c") {
+	if _, err := (Space{Axes: []Axis{axis(t, "learner", "ridge"), axis(t, "c", "1")}}).grid(); err == nil ||
+		!strings.Contains(err.Error(), "no use for the setting c") &&
+			!strings.Contains(err.Error(), "has a use for the setting c") {
 		t.Errorf("an axis without use: %v", err)
 	}
 	if testing.Short() {
 		return
 	}
 	many := axis(t, "gamma", "log:1:2:1000")
-	if _, err := (Space{Axes: []Axis{many, axis(t, "lambda", "log:1:2:1000"), axis(t, "learner", "ridge")}}).grid(); err == nil || !strings.Contains(err.Error(), "more than 10000") {
+	if _, err := (Space{Axes: []Axis{many, axis(t, "lambda", "log:1:2:1000"), axis(t, "learner", "ridge")}}).grid(); err == nil ||
+		!strings.Contains(err.Error(), "more than 10000") {
 		t.Errorf("a million points: %v", err)
 	}
 }
@@ -206,7 +210,8 @@ func TestMeansAndErrorsOfScores(t *testing.T) {
 
 func TestHalvingKeepsTheBestQuarterAndTheirPaths(t *testing.T) {
 	src := rings(t, 400, 3, 2)
-	space := Space{Base: train.Config{Features: 64, Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "1e-6,0.3,1,100"), axis(t, "lambda", "trace*0.001,trace*0.1,trace*1000")}}
+	space := Space{Base: train.Config{Features: 64, Learner: "ridge"},
+		Axes: []Axis{axis(t, "gamma", "1e-6,0.3,1,100"), axis(t, "lambda", "trace*0.001,trace*0.1,trace*1000")}}
 	r := searched(t, src, space, Options{Search: "halving"})
 	judged, gammas := 0, map[string]bool{}
 	for _, c := range r.Candidates {
@@ -260,7 +265,8 @@ func TestSearchSaysWhatIsWrong(t *testing.T) {
 // What cannot be trained leaves the others be: a kernel that does not take negative numbers, a γ
 // whose features overflow.
 func TestOneCandidateThatFailsLeavesTheOthers(t *testing.T) {
-	space := Space{Base: train.Config{Features: 64, Scale: "none", Degree: 3}, Axes: []Axis{axis(t, "learner", "ridge,svm"), axis(t, "kernel", "rbf,chi2,poly"), axis(t, "gamma", "1,1e38"), axis(t, "lambda", "trace*0.01"), axis(t, "c", "1")}}
+	space := Space{Base: train.Config{Features: 64, Scale: "none", Degree: 3}, Axes: []Axis{axis(t, "learner", "ridge,svm"),
+		axis(t, "kernel", "rbf,chi2,poly"), axis(t, "gamma", "1,1e38"), axis(t, "lambda", "trace*0.01"), axis(t, "c", "1")}}
 	r := searched(t, rings(t, 200, 2, 2), space, Options{Folds: Folds{K: 2}})
 	failed := 0
 	for _, c := range r.Candidates {
@@ -281,7 +287,8 @@ func TestEndsOfRangesAreTold(t *testing.T) {
 	cand := func(gamma, c, learner string) *Candidate {
 		return &Candidate{Values: map[string]string{"gamma": gamma, "c": c, "learner": learner}}
 	}
-	all := []*Candidate{cand("median*0.5", "1", "svm"), cand("median", "10", "svm"), cand("median*2", "100", "svm"), cand("median*2", "", "ridge")}
+	all := []*Candidate{cand("median*0.5", "1", "svm"), cand("median", "10", "svm"),
+		cand("median*2", "100", "svm"), cand("median*2", "", "ridge")}
 	for i, want := range [][]string{{"gamma", "c"}, nil, {"gamma", "c"}, {"gamma"}} {
 		if got := atEnds(all[i], all); !slices.Equal(got, want) {
 			t.Errorf("%v is at the end of %v, want %v", all[i].Values, got, want)

@@ -12,7 +12,8 @@ func TestForecastsAreOfWhatIsLeft(t *testing.T) {
 	var all []cost.Forecast
 	opt := Options{Folds: Folds{K: 2}, Journal: filepath.Join(t.TempDir(), "j"), Forecast: func(f cost.Forecast) { all = append(all, f) }}
 	first := searched(t, src, mixed(t), opt)
-	if len(all) != 1 || all[0].Configurations != len(first.Candidates) || all[0].Trainings != 2*len(first.Candidates) || !(all[0].Seconds > 0) {
+	if len(all) != 1 || all[0].Configurations != len(first.Candidates) ||
+		all[0].Trainings != 2*len(first.Candidates) || !(all[0].Seconds > 0) {
 		t.Fatalf("%+v of %d configurations", all, len(first.Candidates))
 	}
 	if first.Forecast == nil || *first.Forecast != all[0] {
@@ -37,14 +38,18 @@ func TestForecastsAreOfWhatCanBePlanned(t *testing.T) {
 		memory int64
 		want   int
 	}{
-		{"another kernel", []Axis{axis(t, "learner", "ridge,svm"), axis(t, "kernel", "rbf,chi2"), axis(t, "gamma", "1,2"), axis(t, "lambda", "0.1"), axis(t, "c", "1"), axis(t, "features", "32")}, 0, 4},
-		{"too many features", []Axis{axis(t, "learner", "ridge"), axis(t, "kernel", "rbf"), axis(t, "gamma", "1"), axis(t, "lambda", "0.1"), axis(t, "features", "32,64,65536")}, 1 << 30, 2},
-		{"nothing", []Axis{axis(t, "learner", "ridge"), axis(t, "kernel", "rbf"), axis(t, "gamma", "1"), axis(t, "lambda", "0.1"), axis(t, "features", "32,64")}, 1 << 30, 2},
+		{"another kernel", []Axis{axis(t, "learner", "ridge,svm"), axis(t, "kernel", "rbf,chi2"),
+			axis(t, "gamma", "1,2"), axis(t, "lambda", "0.1"), axis(t, "c", "1"), axis(t, "features", "32")}, 0, 4},
+		{"too many features", []Axis{axis(t, "learner", "ridge"), axis(t, "kernel", "rbf"),
+			axis(t, "gamma", "1"), axis(t, "lambda", "0.1"), axis(t, "features", "32,64,65536")}, 1 << 30, 2},
+		{"nothing", []Axis{axis(t, "learner", "ridge"), axis(t, "kernel", "rbf"),
+			axis(t, "gamma", "1"), axis(t, "lambda", "0.1"), axis(t, "features", "32,64")}, 1 << 30, 2},
 	} {
 		var all []cost.Forecast
 		opt := Options{Folds: Folds{K: 2}, Memory: c.memory, Forecast: func(f cost.Forecast) { all = append(all, f) }}
 		r := searched(t, src, Space{Axes: c.axes}, opt)
-		if len(all) != 1 || all[0].Configurations != c.want || all[0].Trainings != 2*c.want || !(all[0].Seconds > 0 && all[0].Seconds < 60) || all[0].Bytes == 0 {
+		if len(all) != 1 || all[0].Configurations != c.want || all[0].Trainings != 2*c.want ||
+			!(all[0].Seconds > 0 && all[0].Seconds < 60) || all[0].Bytes == 0 {
 			t.Errorf("%s: of %d configurations the forecasts %+v", c.name, len(r.Candidates), all)
 		}
 	}

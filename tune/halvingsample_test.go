@@ -233,7 +233,8 @@ func TestRacesTrainOnTheRecentPast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Folds != c.folds || s.TrainRows() < c.train || s.TrainRows() > c.train+c.classes || s.HeldRows() != c.folds*c.held || len(s.Clusters()) != s.HeldRows() {
+		if s.Folds != c.folds || s.TrainRows() < c.train || s.TrainRows() > c.train+c.classes ||
+			s.HeldRows() != c.folds*c.held || len(s.Clusters()) != s.HeldRows() {
 			t.Fatalf("%+v: %d folds, %d rows to train on, %d to judge by in %d clusters", c, s.Folds, s.TrainRows(), s.HeldRows(), len(s.Clusters()))
 		}
 		block := -1
@@ -295,7 +296,8 @@ func patients(t *testing.T, n int) dataset.Source {
 // remembers rows best.
 func TestHalvingOfGroupsIsNotFooled(t *testing.T) {
 	src := patients(t, 120)
-	space := Space{Base: train.Config{Features: 128, Scale: "none", Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "0.05,0.1,50,100"), axis(t, "lambda", "1")}}
+	space := Space{Base: train.Config{Features: 128, Scale: "none", Learner: "ridge"},
+		Axes: []Axis{axis(t, "gamma", "0.05,0.1,50,100"), axis(t, "lambda", "1")}}
 	r := searched(t, src, space, Options{Search: "halving", Folds: Folds{K: 4}})
 	if g := r.Picked.Values["gamma"]; r.Folds.Kind != "group" || g != "0.05" && g != "0.1" || len(r.Warnings) > 0 {
 		t.Errorf("folds %s, γ %s, warnings %v", r.Folds.Kind, g, r.Warnings)
@@ -356,7 +358,8 @@ func TestHalvingInTheOrderOfTimeIsNotFooled(t *testing.T) {
 // Pipelines with several λ go on with all of them, or not at all; of groups each λ races.
 func TestPipelinesRaceAsOne(t *testing.T) {
 	src := patients(t, 60)
-	space := Space{Base: train.Config{Features: 32, Scale: "none", Learner: "ridge"}, Axes: []Axis{axis(t, "gamma", "0.1,0.2,20,30,40"), axis(t, "lambda", "0.1,1,trace*0.1")}}
+	space := Space{Base: train.Config{Features: 32, Scale: "none", Learner: "ridge"},
+		Axes: []Axis{axis(t, "gamma", "0.1,0.2,20,30,40"), axis(t, "lambda", "0.1,1,trace*0.1")}}
 	r := searched(t, src, space, Options{Search: "halving", Folds: Folds{K: 4}})
 	judged := map[string]int{}
 	for _, c := range r.Candidates {

@@ -98,14 +98,21 @@ func TestSharedScoresAreThoseOfRefits(t *testing.T) {
 		axes         []Axis
 		within       float64
 	}{
-		{"ridge of classes", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median,median*4"), axis(t, "lambda", "trace*0.0001,0.5,trace*0.1"), axis(t, "learner", "ridge")}, 0},
+		{"ridge of classes", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median,median*4"),
+			axis(t, "lambda", "trace*0.0001,0.5,trace*0.1"), axis(t, "learner", "ridge")}, 0},
 		{"ridge of numbers", "rmse", numbers, train.Config{}, []Axis{axis(t, "gamma", "0.1"), axis(t, "lambda", "log:0.01:10:3")}, 1e-5},
-		{"svm", "", classes, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "0.1,1"), axis(t, "loss", "hinge,squared_hinge")}, 0},
-		{"logistic", "log_loss", classes, train.Config{Tolerance: 1e-5}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "logistic"), axis(t, "c", "0.1,1,10")}, 1e-4},
-		{"svr", "mae", numbers, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svr"), axis(t, "c", "0.1,1")}, 1e-4},
-		{"components", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "components", "5,20"), axis(t, "lambda", "trace*0.001")}, 0},
-		{"in a file", "", classes, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm,ridge"), axis(t, "lambda", "1"), axis(t, "c", "0.1,1")}, 0.011}, // a row in a hundred, for the svm's gap
-		{"mapped twice", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "lambda", "1,2,3,4")}, 0},
+		{"svm", "", classes, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"),
+			axis(t, "learner", "svm"), axis(t, "c", "0.1,1"), axis(t, "loss", "hinge,squared_hinge")}, 0},
+		{"logistic", "log_loss", classes, train.Config{Tolerance: 1e-5},
+			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "logistic"), axis(t, "c", "0.1,1,10")}, 1e-4},
+		{"svr", "mae", numbers, train.Config{Tolerance: 1e-4},
+			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "svr"), axis(t, "c", "0.1,1")}, 1e-4},
+		{"components", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median"),
+			axis(t, "learner", "ridge"), axis(t, "components", "5,20"), axis(t, "lambda", "trace*0.001")}, 0},
+		{"in a file", "", classes, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"),
+			axis(t, "learner", "svm,ridge"), axis(t, "lambda", "1"), axis(t, "c", "0.1,1")}, 0.011}, // a row in a hundred, for the svm's gap
+		{"mapped twice", "", classes, train.Config{},
+			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "lambda", "1,2,3,4")}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.base.Features = 64
@@ -176,17 +183,26 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 		axes         []Axis
 		within       float64
 	}{
-		{"rings", "", rings(t, 240, 4, 3), train.Config{}, []Axis{axis(t, "gamma", "median,median*2"), axis(t, "learner", "ridge"), axis(t, "lambda", "trace*0.001,2")}, 1e-12},
+		{"rings", "", rings(t, 240, 4, 3), train.Config{}, []Axis{axis(t, "gamma", "median,median*2"),
+			axis(t, "learner", "ridge"), axis(t, "lambda", "trace*0.001,2")}, 1e-12},
 		// An svm that stops at a gap of a thousandth may tell a row or two otherwise.
-		{"svm", "", rings(t, 240, 4, 3), train.Config{}, []Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "1")}, 2.1 / 80},
-		{"weights", "balanced_accuracy", classes, train.Config{ClassWeight: "balanced"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
+		{"svm", "", rings(t, 240, 4, 3), train.Config{},
+			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "svm"), axis(t, "c", "1")}, 2.1 / 80},
+		{"weights", "balanced_accuracy", classes, train.Config{ClassWeight: "balanced"},
+			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
 		{"areas", "auc", classes, train.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
-		{"probabilities", "log_loss", classes, train.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
-		{"many classes' areas", "macro_auc", rings(t, 240, 4, 3), train.Config{Tolerance: 1e-6}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
-		{"labels", "hamming_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), train.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
-		{"labels' probabilities", "log_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}), train.Config{}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 0},
-		{"two numbers", "mae", table(t, numbers, dataset.Options{Weight: "w", Label: "y,label"}), train.Config{Task: "regress"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
-		{"calibrated", "brier", classes, train.Config{Calibrate: "platt"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 0},
+		{"probabilities", "log_loss", classes, train.Config{Tolerance: 1e-6},
+			[]Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
+		{"many classes' areas", "macro_auc", rings(t, 240, 4, 3), train.Config{Tolerance: 1e-6},
+			[]Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
+		{"labels", "hamming_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}),
+			train.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
+		{"labels' probabilities", "log_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}),
+			train.Config{}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 0},
+		{"two numbers", "mae", table(t, numbers, dataset.Options{Weight: "w", Label: "y,label"}), train.Config{Task: "regress"},
+			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
+		{"calibrated", "brier", classes, train.Config{Calibrate: "platt"},
+			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 0},
 		{"linear", "", rings(t, 240, 4, 3), train.Config{Kernel: "linear"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -233,7 +249,8 @@ func TestSizesAreWhatLearnersSee(t *testing.T) {
 	sizes := map[string]int{}
 	for _, d := range []int{0, 32} {
 		base := train.Config{Gamma: "1", Features: d}
-		space := Space{Base: base, Axes: []Axis{axis(t, "learner", "ridge,kernel-svm,falkon,svm"), axis(t, "lambda", "0.1"), axis(t, "c", "1"), axis(t, "penalty", "l2,l1")}}
+		space := Space{Base: base, Axes: []Axis{axis(t, "learner", "ridge,kernel-svm,falkon,svm"),
+			axis(t, "lambda", "0.1"), axis(t, "c", "1"), axis(t, "penalty", "l2,l1")}}
 		for _, c := range searched(t, src, space, Options{Folds: Folds{K: 3}}).Candidates {
 			if c.Dropped != "" {
 				t.Errorf("%v: %s", c.Values, c.Dropped)
@@ -241,7 +258,8 @@ func TestSizesAreWhatLearnersSee(t *testing.T) {
 			sizes[fmt.Sprintf("%s %s %d", c.Config.Learner, c.Config.Penalty, d)] = c.Size
 		}
 	}
-	want := map[string]int{"ridge  0": 256, "ridge  32": 32, "svm l2 0": 256, "svm l2 32": 32, "svm l1 0": 256, "svm l1 32": 32, "kernel-svm  0": 200, "falkon  0": 200, "falkon  32": 32}
+	want := map[string]int{"ridge  0": 256, "ridge  32": 32, "svm l2 0": 256, "svm l2 32": 32,
+		"svm l1 0": 256, "svm l1 32": 32, "kernel-svm  0": 200, "falkon  0": 200, "falkon  32": 32}
 	if !maps.Equal(sizes, want) {
 		t.Errorf("sizes are %v, want %v", sizes, want)
 	}
@@ -249,7 +267,8 @@ func TestSizesAreWhatLearnersSee(t *testing.T) {
 
 func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	src := rings(t, 600, 4, 3)
-	space := Space{Base: train.Config{Features: 64}, Axes: []Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge,svm,logistic"), axis(t, "c", "1"), axis(t, "lambda", "trace*0.001")}}
+	space := Space{Base: train.Config{Features: 64}, Axes: []Axis{axis(t, "gamma", "median"),
+		axis(t, "learner", "ridge,svm,logistic"), axis(t, "c", "1"), axis(t, "lambda", "trace*0.001")}}
 	threads := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(threads)
 	one := resultText(t, searched(t, src, space, Options{}))
@@ -306,7 +325,8 @@ func TestSurveyedIsToldBeforeTheSearch(t *testing.T) {
 	var told []dataset.Schema
 	surveyed := func(read dataset.Schema) error { told = append(told, read); return refused }
 	began := func(string, float64, float64) { t.Error("the search began") }
-	if _, err := Search(t.Context(), src, mixed(t), Options{Folds: Folds{K: 2}, Surveyed: surveyed, Progress: began}); !errors.Is(err, refused) {
+	if _, err := Search(t.Context(), src, mixed(t),
+		Options{Folds: Folds{K: 2}, Surveyed: surveyed, Progress: began}); !errors.Is(err, refused) {
 		t.Errorf("a search that is refused: %v", err)
 	}
 	if len(told) != 1 || told[0].Dim != 3 {

@@ -17,7 +17,9 @@ var made = []papers.ErrorFigure{{Set: "words", Kernel: "chi2", Curves: []papers.
 		{Name: "elementary", Features: []int{1, 2}, Errors: []float64{0.1, 0.025}}}}}
 
 func TestTableHasEveryErrorInItsColumn(t *testing.T) {
-	for _, want := range []string{"## chi2, words", "| map | 1 | 2 | 3 |", "| homogeneous | 0.1 | | 0.0012 |", "| chebyshev, not stretched | 0.5 | 0 | |", "## exp-chi2 by D, words", "## chi2, h = 2, words", "| map, by D | 256 | 4096 |"} {
+	for _, want := range []string{"## chi2, words", "| map | 1 | 2 | 3 |",
+		"| homogeneous | 0.1 | | 0.0012 |", "| chebyshev, not stretched | 0.5 | 0 | |",
+		"## exp-chi2 by D, words", "## chi2, h = 2, words", "| map, by D | 256 | 4096 |"} {
 		if got := markdown(made); !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}

@@ -25,8 +25,10 @@ var (
 )
 
 // colours of the curves, by the name of the map; variants of it are dashed.
-var colours = map[string]string{"homogeneous": "#0072b2", "chebyshev": "#d55e00", "elementary": "#009e73", "unary": "#cc79a7", "skewed": "#cc79a7", "scikit-learn": "#000000"}
-var dashes = map[string]string{"": "", "rectangular": "6 3", "uniform": "2 3", "not stretched": "2 3", "step": "2 3", "rff": "8 2", "phase": "8 2"}
+var colours = map[string]string{"homogeneous": "#0072b2", "chebyshev": "#d55e00",
+	"elementary": "#009e73", "unary": "#cc79a7", "skewed": "#cc79a7", "scikit-learn": "#000000"}
+var dashes = map[string]string{"": "", "rectangular": "6 3", "uniform": "2 3",
+	"not stretched": "2 3", "step": "2 3", "rff": "8 2", "phase": "8 2"}
 
 // svg draws the figures, but for those of other h, whose curves lie where those of h = 1 do.
 func svg(figures []papers.ErrorFigure) string {
@@ -48,7 +50,8 @@ func svg(figures []papers.ErrorFigure) string {
 	}
 	for i, name := range names {
 		x, y := left+(i%6)*260, top+len(kernels)*height+14+i/6*18
-		fmt.Fprintf(&b, `<line x1="%d" y1="%d" x2="%d" y2="%d" %s/><text x="%d" y="%d">%s</text>`+"\n", x, y-4, x+30, y-4, style(name), x+36, y, name)
+		fmt.Fprintf(&b, `<line x1="%d" y1="%d" x2="%d" y2="%d" %s/><text x="%d" y="%d">%s</text>`+"\n",
+			x, y-4, x+30, y-4, style(name), x+36, y, name)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()

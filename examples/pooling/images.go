@@ -49,7 +49,8 @@ func readArchive(name string) ([]picture, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if h.Typeflag != tar.TypeReg || strings.HasPrefix(path.Base(h.Name), ".") || !slices.Contains(imageEndings, strings.ToLower(path.Ext(h.Name))) {
+		if h.Typeflag != tar.TypeReg || strings.HasPrefix(path.Base(h.Name), ".") ||
+			!slices.Contains(imageEndings, strings.ToLower(path.Ext(h.Name))) {
 			continue
 		}
 		img, _, err := image.Decode(t)

@@ -64,7 +64,8 @@ func methods() []method {
 	all := []method{
 		{"no pooling", nil},
 		{"mean", &pool.Config{Method: "mean", Norm: "root-l2"}},
-		{"mean of orf, 2,000", &pool.Config{Method: "mean", Norm: "l2", Map: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf"}, Features: 2000}}},
+		{"mean of orf, 2,000", &pool.Config{Method: "mean", Norm: "l2",
+			Map: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf"}, Features: 2000}}},
 		{"full bilinear", &pool.Config{Method: "full"}},
 	}
 	for _, d := range []int{2000, 3500, 5000} {
@@ -80,7 +81,8 @@ func sparsities() []method {
 	var all []method
 	for _, s := range []float64{50, 100, 200} {
 		for _, t := range []int{2, 4, 6} {
-			all = append(all, method{fmt.Sprintf("cbp-krp, t = %d, s = %g", t, s), &pool.Config{Method: "cbp-krp", Features: 2000, Pool: 5000, T: t, Sparsity: s}})
+			all = append(all, method{fmt.Sprintf("cbp-krp, t = %d, s = %g", t, s),
+				&pool.Config{Method: "cbp-krp", Features: 2000, Pool: 5000, T: t, Sparsity: s}})
 		}
 	}
 	return all
@@ -118,7 +120,8 @@ func run(ctx context.Context, out io.Writer, name string, compared []method, tra
 
 // compare prints a line of the table. Times are of one image, the least of all, as in the thesis:
 // other work on the machine does not show in them. Memory is that of the pooling and of the classifier.
-func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense, pictures []picture, gamma float64, train, test, splits int, c float64) error {
+func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense,
+	pictures []picture, gamma float64, train, test, splits int, c float64) error {
 	n := len(pictures)
 	var percents []float64
 	var pooling, classifying []time.Duration

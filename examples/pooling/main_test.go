@@ -52,7 +52,8 @@ func archive(t *testing.T, images int) string {
 			if err := png.Encode(&data, img); err != nil {
 				t.Fatal(err)
 			}
-			if err := out.WriteHeader(&tar.Header{Name: fmt.Sprintf("%s/%d.png", label, i), Mode: 0o644, Size: int64(data.Len()), Typeflag: tar.TypeReg}); err != nil {
+			if err := out.WriteHeader(&tar.Header{Name: fmt.Sprintf("%s/%d.png", label, i),
+				Mode: 0o644, Size: int64(data.Len()), Typeflag: tar.TypeReg}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := out.Write(data.Bytes()); err != nil {
@@ -135,7 +136,8 @@ func TestArchivesThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
-	if err := run(context.Background(), &bytes.Buffer{}, archive(t, 4), methods(), 3, 2, 1, 1); err == nil || !strings.Contains(err.Error(), "class lying has 4 images, but 5 are to be drawn") {
+	if err := run(context.Background(), &bytes.Buffer{}, archive(t, 4), methods(), 3, 2, 1, 1); err == nil ||
+		!strings.Contains(err.Error(), "class lying has 4 images, but 5 are to be drawn") {
 		t.Errorf("too few images: %v", err)
 	}
 }

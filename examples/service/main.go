@@ -49,6 +49,7 @@ func service(m *mercer.Model) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		json.NewEncoder(w).Encode(map[string]any{"label": prediction.Label, "values": prediction.Values, "probabilities": prediction.Probabilities})
+		json.NewEncoder(w).Encode(map[string]any{
+			"label": prediction.Label, "values": prediction.Values, "probabilities": prediction.Probabilities})
 	}
 }

@@ -26,7 +26,8 @@ func TestServiceAnswersRecords(t *testing.T) {
 		}
 		flowers = append(flowers, map[string]any{"petal": petal, "colour": colour, "kind": kind})
 	}
-	r, err := mercer.Train(context.Background(), mercer.Slice(flowers, mercer.Options{Label: "kind"}), mercer.Config{Config: train.Config{Learner: "logistic"}})
+	r, err := mercer.Train(context.Background(), mercer.Slice(flowers, mercer.Options{Label: "kind"}),
+		mercer.Config{Config: train.Config{Learner: "logistic"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,8 @@ func run(t testing.TB, page, out string, flags ...string) (data []byte, console 
 	path := need.Program(t, "chromium", "chromium-browser", "google-chrome")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	flags = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
+	flags = append([]string{"--headless", "--no-sandbox", "--disable-gpu",
+		"--hide-scrollbars", "--no-first-run", "--disable-background-networking",
 		"--user-data-dir=" + filepath.Join(t.TempDir(), "profile"), "--enable-logging=stderr"}, flags...)
 	cmd := exec.CommandContext(ctx, path, append(flags, "file://"+page)...)
 	var said bytes.Buffer
@@ -56,7 +57,8 @@ func Screenshot(t testing.TB, page string, dark bool, width, height int) (pictur
 		scheme = 0
 	}
 	shot := filepath.Join(t.TempDir(), "shot.png")
-	data, console := run(t, page, shot, fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme), fmt.Sprintf("--window-size=%d,%d", width, height), "--screenshot="+shot)
+	data, console := run(t, page, shot, fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme),
+		fmt.Sprintf("--window-size=%d,%d", width, height), "--screenshot="+shot)
 	picture, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)

@@ -158,7 +158,8 @@ func TestApproxOfEveryKernel(t *testing.T) {
 func TestApproxOfChainsAndSums(t *testing.T) {
 	data := write(t, t.TempDir(), "data.csv", cloud(120, func(v float64) float64 { return v }))
 	chain := `{"map":"chain","steps":[{"map":"explicit-poly","kernel":{"name":"poly","degree":2,"coef0":1}},{"map":"orf"}]}`
-	sum := `{"map":"sum","weights":[1,2],"steps":[{"map":"explicit-poly","kernel":{"name":"poly","degree":1,"gamma":1}},{"map":"explicit-poly","kernel":{"name":"poly","degree":2}}]}`
+	sum := `{"map":"sum","weights":[1,2],"steps":[{"map":"explicit-poly","kernel":{"name":"poly","degree":1,"gamma":1}},` +
+		`{"map":"explicit-poly","kernel":{"name":"poly","degree":2}}]}`
 	v := approxOf(t, data, "--map", chain, "--map", sum, "--map", "orf", "--rows", "40", "--seeds", "4", "--features", "64,1024")
 	if len(v.Results) != 5 {
 		t.Fatalf("%d results", len(v.Results))
@@ -312,11 +313,14 @@ func TestApproxErrors(t *testing.T) {
 		{data + ` --form phase --map {"map":"sum","steps":[{"map":"rff","features":8}]}`, 2, "--form: no map that is named has this option"},
 		{data + " --map rff --correlation", 2, "--correlation: of the maps pk-rp and d2pk-rp"},
 		{data + " --kernel poly --degree 21 --map pk-rp --features 8 --correlation", 2,
-			"--correlation: coordinates of projection vectors of degree 21 are products of so many random numbers, of which 500 vectors tell nothing; give a --degree of 20 or less"},
+			"--correlation: coordinates of projection vectors of degree 21 are products of so many random numbers, " +
+				"of which 500 vectors tell nothing; give a --degree of 20 or less"},
 		{data + " --kernel poly --degree 8 --map pk-rp --features 8 --entries sparse --correlation", 2,
-			"a product of 8 entries of sparsity 3 is 0 but once in 6.56e+03, so 500 vectors of pk-rp show too few; give a smaller --sparsity, a larger --t, or --entries normal"},
+			"a product of 8 entries of sparsity 3 is 0 but once in 6.56e+03, so 500 vectors of pk-rp show too few; " +
+				"give a smaller --sparsity, a larger --t, or --entries normal"},
 		{data + " --map {x", 2, "not a map in JSON"},
-		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "has no exact value here"},
+		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},` +
+			`{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "has no exact value here"},
 		{data + " --gamma wide", 2, `gamma "wide" is neither a positive number nor median nor scale`},
 		{data + " --kernel magic", 2, `"magic" is not a kernel`},
 		{data + " --kernel chi2 --scale none", 1, "is too small; chi2 takes numbers of 0 or more"},
@@ -324,7 +328,8 @@ func TestApproxErrors(t *testing.T) {
 			"data.csv: no map comes to the error of 1e-09 that --error asks for"},
 		{data + " --map rff --features 8 --rows 20 --seeds 1 --error 1e-9", 1, "give a larger --error, larger --features"},
 		{data + " --map rff --features 8 --rows 20 --seeds 1 --rel 1e-9", 1, "give a larger --rel, larger --features"},
-		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "data.csv: the laplacian kernel"},
+		{data + ` --map {"map":"chain","steps":[{"map":"rff","features":8},` +
+			`{"map":"rff","kernel":{"name":"laplacian"},"features":8}]}`, 1, "data.csv: the laplacian kernel"},
 		{one, 1, "1 rows are too few"},
 		{equal + " --map rff --features 8", 1, "all rows are equal; give gamma as a number"},
 		{dir + "/nothing.csv", 1, "file does not exist"},

@@ -115,11 +115,12 @@ func TestBagsTrainPredictEval(t *testing.T) {
 		"LIBSVM":       {qids(t, dir, "train.svm", members, labels), "--group", "qid", "--bag-scale", "standard"},
 		"array":        {array, "--labels", arrayLabels, "--pooling", "full"},
 		"tensorsketch": {array, "--labels", arrayLabels, "--pooling", "tensorsketch", "--bag-features", "64"},
-		"cbp-krp":      {array, "--labels", arrayLabels, "--pooling", "cbp-krp", "--bag-features", "64", "--sparsity", "1", "--t", "3", "--pool", "50"},
-		"maclaurin":    {array, "--labels", arrayLabels, "--bag", `{"pooling":"maclaurin","features":64,"norm":"l2"}`},
-		"folder":       {folder(t, dir, "train", members, labels), "--bag-map", "rff", "--bag-gamma", "0.5", "--bag-features", "128"},
-		"two streams":  {array, "--labels", arrayLabels, "--pooling", "full", "--streams", "2", "--first", "1"},
-		"rbf on top":   {array, "--labels", arrayLabels, "--pooling", "mean", "--kernel", "rbf", "--features", "64"},
+		"cbp-krp": {array, "--labels", arrayLabels, "--pooling", "cbp-krp",
+			"--bag-features", "64", "--sparsity", "1", "--t", "3", "--pool", "50"},
+		"maclaurin":   {array, "--labels", arrayLabels, "--bag", `{"pooling":"maclaurin","features":64,"norm":"l2"}`},
+		"folder":      {folder(t, dir, "train", members, labels), "--bag-map", "rff", "--bag-gamma", "0.5", "--bag-features", "128"},
+		"two streams": {array, "--labels", arrayLabels, "--pooling", "full", "--streams", "2", "--first", "1"},
+		"rbf on top":  {array, "--labels", arrayLabels, "--pooling", "mean", "--kernel", "rbf", "--features", "64"},
 	} {
 		path := filepath.Join(dir, "m.mercer")
 		got := object(t, ok(t, append(append([]string{"train"}, data...), "-o", path, "--json", "--holdout", "0.1")...))
@@ -248,7 +249,8 @@ func TestInspectTellsOfBags(t *testing.T) {
 				t.Errorf("inspect says %q, not %q", out, want)
 			}
 		}
-		if got := object(t, ok(t, append([]string{"inspect", "--json"}, args...)...)); got["bags"] != 10.0 || got["least"] != 5.0 || got["most"] != 12.0 || got["rows"] != 113.0 {
+		if got := object(t, ok(t, append([]string{"inspect", "--json"}, args...)...)); got["bags"] != 10.0 ||
+			got["least"] != 5.0 || got["most"] != 12.0 || got["rows"] != 113.0 {
 			t.Errorf("inspect --json says %v", got)
 		}
 	}
@@ -268,28 +270,40 @@ func TestBagErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"train " + table + " --pooling max --group device", 2, `mercer train: bags: "max" is not a method; known are mean, full, cbp-krp, tensorsketch, maclaurin`},
+		{"train " + table + " --pooling max --group device", 2,
+			`mercer train: bags: "max" is not a method; known are mean, full, cbp-krp, tensorsketch, maclaurin`},
 		{"train " + table + " --pooling full", 1, "mercer train: bags.csv: nothing says which rows make a bag; name a column with --group, or"},
-		{"train " + table + " --group machine", 1, `mercer train: bags.csv: there is no column "machine" for --group; the columns are device, x, y, state`},
-		{"train " + table + " --group device --features 64", 2, "mercer train: --features is about the rows that bags become, which have no map unless --kernel or --map names one; for the members of bags use --bag-features"},
-		{"train " + table + " --group device --sigma 2", 2, `mercer train: --sigma is about the rows that bags become, which have no map unless --kernel or --map names one; for the members of bags use --bag '{"sigma": …}'`},
-		{"train " + table + " --group device --form phase", 2, `mercer train: --form is about the rows that bags become, which have no map unless --map names one; for the members of bags use --bag '{"form": …}'`},
-		{"train " + table + " --group device --pooling full --bag-kernel rbf", 2, "mercer train: bags: pooling full has no kernel or map of the members; those belong to mean"},
+		{"train " + table + " --group machine", 1,
+			`mercer train: bags.csv: there is no column "machine" for --group; the columns are device, x, y, state`},
+		{"train " + table + " --group device --features 64", 2, "mercer train: --features is about the rows that bags " +
+			"become, which have no map unless --kernel or --map names one; for the members of bags use --bag-features"},
+		{"train " + table + " --group device --sigma 2", 2, `mercer train: --sigma is about the rows that bags become, ` +
+			`which have no map unless --kernel or --map names one; for the members of bags use --bag '{"sigma": …}'`},
+		{"train " + table + " --group device --form phase", 2, `mercer train: --form is about the rows that bags ` +
+			`become, which have no map unless --map names one; for the members of bags use --bag '{"form": …}'`},
+		{"train " + table + " --group device --pooling full --bag-kernel rbf", 2,
+			"mercer train: bags: pooling full has no kernel or map of the members; those belong to mean"},
 		{"train " + table + " --group device --streams 2", 2, "mercer train: bags: method mean has no option streams; it belongs to full"},
 		{"train " + table + " --group device --bag {", 2, `invalid argument "{" for "--bag" flag: not bags in JSON, such as`},
 		{"train " + table + ` --group device --bag {"colour":1}`, 2, `json: unknown field "colour"`},
 		{"train " + table + " --group device --bag @nowhere", 2, "nowhere: no such file"},
 		{"train " + table + " --group device --bag-map none", 2, `mercer train: bags: "none" is not a map; known are`},
-		{"train " + array + " --pooling mean", 1, "mercer train: bags.npy: the bags have no labels; name their column with --label, give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names"},
+		{"train " + array + " --pooling mean", 1,
+			"mercer train: bags.npy: the bags have no labels; name their column with --label, " +
+				"give one a bag with --labels FILE, or put the files of a folder into folders with the labels as names"},
 		{"train " + flat, 1, "mercer train: flat: the bags have no labels; name their column"},
-		{"train " + array + " --pooling mean --labels " + table, 1, "mercer train: bags.csv: a file of labels has one label a line; this one has 4 columns"},
-		{"train " + array + " --pooling full --streams 2 --first 2 --labels " + arrayLabels, 1, "mercer train: bags.npy: the first of two streams has 2 of 2 channels; give first from 1 to 1"},
-		{"predict bags.mercer " + write(t, ".", "plain.csv", "1,2\n3,4\n"), 1, `mercer predict: plain.csv: there is no column "device", by which the model's rows came in bags; name one with --group`},
+		{"train " + array + " --pooling mean --labels " + table, 1,
+			"mercer train: bags.csv: a file of labels has one label a line; this one has 4 columns"},
+		{"train " + array + " --pooling full --streams 2 --first 2 --labels " + arrayLabels, 1,
+			"mercer train: bags.npy: the first of two streams has 2 of 2 channels; give first from 1 to 1"},
+		{"predict bags.mercer " + write(t, ".", "plain.csv", "1,2\n3,4\n"), 1,
+			`mercer predict: plain.csv: there is no column "device", by which the model's rows came in bags; name one with --group`},
 		{"predict rows.mercer " + table + " --group device", 1, "mercer predict: --group is for models of bags; this one was trained on rows"},
 		{"predict rows.mercer " + flat, 1, "mercer predict: flat: is a directory; give a data file"},
 		{"predict bags.mercer nowhere", 1, "mercer predict: nowhere: file does not exist"},
 		{"eval bags.mercer " + array, 1, "mercer eval: bags.npy: the rows have no labels to compare predictions with"},
-		{"eval bags.mercer " + array + " --labels " + write(t, ".", "few", "same\nopposite\n"), 1, "mercer eval: few: 2 labels for the 20 bags of bags.npy; each bag needs one"},
+		{"eval bags.mercer " + array + " --labels " + write(t, ".", "few", "same\nopposite\n"),
+			1, "mercer eval: few: 2 labels for the 20 bags of bags.npy; each bag needs one"},
 	} {
 		args := strings.Fields(c.line)
 		if args[0] == "train" {

@@ -17,7 +17,8 @@ var update = flag.Bool("update", false, "write docs/cli.md instead of comparing"
 // reference is docs/cli.md: the help of every command.
 func reference(t *testing.T) []byte {
 	var b bytes.Buffer
-	b.WriteString("# The command line\n\nWhat `mercer COMMAND --help-all` prints; `--help` has the common flags alone. Exit codes: 0 done, 1 the work failed, 2 the command line was wrong.\n" +
+	b.WriteString("# The command line\n\nWhat `mercer COMMAND --help-all` prints; " +
+		"`--help` has the common flags alone. Exit codes: 0 done, 1 the work failed, 2 the command line was wrong.\n" +
 		"An error is one line on standard error. This page is written by `go test ./internal/cli -run TestReference -update`.\n")
 	for _, cmd := range append([]string{""}, names()...) {
 		args := strings.Fields(cmd + " --help-all")

@@ -32,7 +32,8 @@ func TestOneClassCommand(t *testing.T) {
 	text := sides(400, 2, false)
 	data, m := write(t, dir, "rows.svm", text), filepath.Join(dir, "m")
 	said := ok(t, "train", data, "-o", m, "--learner", "one-class", "--outliers", "0.1")
-	for _, want := range []string{"outlier detection: outliers are -1, all other rows 1 (of the learner)", "one-class, ν = 0.1", "of the rows lie outside"} {
+	for _, want := range []string{"outlier detection: outliers are -1, all other rows 1 (of the learner)",
+		"one-class, ν = 0.1", "of the rows lie outside"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("train says %q, want %q", said, want)
 		}

@@ -103,7 +103,8 @@ func TestErrors(t *testing.T) {
 		{[]string{"eval", "plain.mercer", file("wide.csv", "1,2,3,4,5,a\n1,2,3,4,5,b\n")}, 1, "but the model was trained on 3"},
 		{[]string{"predict", "plain.mercer", file("narrow.csv", "1,a\n1,b\n")}, 1, "but the model was trained on 3"},
 		{[]string{"predict", "plain.mercer", file("narrower.csv", "1,2,a\n1,2,b\n")}, 1,
-			"mercer predict: narrower.csv: column 2 holds text where the model was trained on numbers; the model has 3 inputs (and 1 label), the file 3 columns"},
+			"mercer predict: narrower.csv: column 2 holds text where the model was trained on numbers; " +
+				"the model has 3 inputs (and 1 label), the file 3 columns"},
 		{[]string{"predict", "plain.mercer", file("wide.svm", "1 1:1 7:3\n")}, 1,
 			"mercer predict: wide.svm:1: index 7, but the model has 3 dimensions"},
 		{[]string{"eval", "plain.mercer", file("bare.csv", "1,2,3\n3,2,1\n")}, 1,
@@ -207,8 +208,9 @@ func TestTestDataThatDoNotFitEndAContinuationBeforeItBegins(t *testing.T) {
 	ok(t, "train", bag, "--continue", at("bag.m"), "--test", bag, "-o", at("m"))
 }
 
-// TestTestDataOfOtherWidthEndATrainingBeforeItBegins gives LIBSVM rows with an index that the training rows do not have, and a table with a column
-// more: no model is trained or chosen, and with the flag that the error names one is.
+// TestTestDataOfOtherWidthEndATrainingBeforeItBegins gives LIBSVM rows with an index that the training
+// rows do not have, and a table with a column more: no model is trained or chosen, and with the flag that the error
+// names one is.
 func TestTestDataOfOtherWidthEndATrainingBeforeItBegins(t *testing.T) {
 	dir := t.TempDir()
 	var rows strings.Builder
@@ -243,7 +245,8 @@ func TestTestDataOfOtherWidthEndATrainingBeforeItBegins(t *testing.T) {
 	}
 }
 
-// TestTestDataMayHaveAnotherFormatThanLIBSVMText trains on LIBSVM text and tests on the same rows in other formats, whose width is known before a pass.
+// TestTestDataMayHaveAnotherFormatThanLIBSVMText trains on LIBSVM text and tests on the same rows
+// in other formats, whose width is known before a pass.
 func TestTestDataMayHaveAnotherFormatThanLIBSVMText(t *testing.T) {
 	dir := t.TempDir()
 	var rows, table, labels strings.Builder

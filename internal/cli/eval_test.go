@@ -68,7 +68,8 @@ func TestEvalPrintsWhatMattersFirst(t *testing.T) {
 	}
 }
 
-// TestEveryAverageIsToldAndJudges has precision, recall and F1 in every average in text and page of eval, and as a metric of tune and compare.
+// TestEveryAverageIsToldAndJudges has precision, recall and F1 in every average in text
+// and page of eval, and as a metric of tune and compare.
 func TestEveryAverageIsToldAndJudges(t *testing.T) {
 	dir := t.TempDir()
 	m := stepModel(t, dir, 3, "low", "middle", "high")
@@ -140,7 +141,8 @@ func TestEvalOfManyClassesShowsThePairsConfused(t *testing.T) {
 	dir := t.TempDir()
 	m := stepModel(t, dir, 25)
 	out := ok(t, "eval", m, write(t, dir, "test.csv", steps(700, 25)), "--per-class")
-	if !regexp.MustCompile(`\n  most often, truth     is taken for                rows  of the truth's\n  class \d\d              class \d\d +\d+ +\d+\.\d\d %\n`).MatchString(out) {
+	if !regexp.MustCompile(`\n  most often, truth     is taken for                rows  of the truth's\n` +
+		`  class \d\d              class \d\d +\d+ +\d+\.\d\d %\n`).MatchString(out) {
 		t.Error(out)
 	}
 	if strings.Contains(out, "lines: truth") || strings.Count(out, "is taken for") != 1 || !strings.Contains(out, "\n  top 5 ") {

@@ -136,9 +136,10 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 		"(default auto: primal for logistic, dual for the others)")
 	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that may lie outside "+
 		"(default 0.1)")
-	f.Var((*shareValue)(&c.SVMNu), "svm-nu", "ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: "+
-		"at most this share of the rows is within the margin or outside of the tube, and at least this share becomes support vectors "+
-		"(-s 1 and -s 4 with -n of svm-train)")
+	f.Var((*shareValue)(&c.SVMNu), "svm-nu",
+		"ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: "+
+			"at most this share of the rows is within the margin or outside of the tube, and at least this share becomes support vectors "+
+			"(-s 1 and -s 4 with -n of svm-train)")
 	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality "+
 		"conditions (default: the learner's; these three stop at a duality gap of 0.1 %)")
 	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")

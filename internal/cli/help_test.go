@@ -67,7 +67,8 @@ func TestHelpGroupsFlags(t *testing.T) {
 	}
 	few := ok(t, "train", "--help")
 	at := 0
-	for _, title := range []string{"\nData:\n", "\nBags:\n", "\nKernel and map:\n", "\nLearner:\n", "\nChoosing:\n", "\nOutput:\n", "mercer train --help-all has all "} {
+	for _, title := range []string{"\nData:\n", "\nBags:\n", "\nKernel and map:\n",
+		"\nLearner:\n", "\nChoosing:\n", "\nOutput:\n", "mercer train --help-all has all "} {
 		i := strings.Index(few, title)
 		if i < at {
 			t.Errorf("%q is missing in the help of train, or out of order", title)
@@ -113,7 +114,8 @@ func TestFilled(t *testing.T) {
 		}
 	}
 	line := `  mercer train data.csv -o m --map '{"map":"sum","steps":[{"map":"rff"},{"map":"orf"}]}' --c 1`
-	want := "  mercer train data.csv -o m \\\n      --map '{\"map\":\"sum\",\n      \"steps\":[{\"map\":\"rff\"},\n      {\"map\":\"orf\"}]}' --c 1"
+	want := "  mercer train data.csv -o m \\\n      --map '{\"map\":\"sum\",\n" +
+		"      \"steps\":[{\"map\":\"rff\"},\n      {\"map\":\"orf\"}]}' --c 1"
 	if got := filledCommands(line, 32); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

@@ -172,7 +172,8 @@ func TestKernelRefuses(t *testing.T) {
 		{data, "--kernel poly --coef0 -1", 2, "poly: coef0 is -1"},
 		{data, "--sigma -1", 2, "sigma -1 is not a positive number"},
 		{data, "--gamma 1 --sigma 1", 2, "gamma and sigma are two names for one thing"},
-		{data, "--kernel exp --gamma 1 --scale none", 1, "the value of rows 2 and 3 (from 1) is too large for a float64; give a smaller --gamma or scale the data"},
+		{data, "--kernel exp --gamma 1 --scale none", 1,
+			"the value of rows 2 and 3 (from 1) is too large for a float64; give a smaller --gamma or scale the data"},
 		{data, "--kernel exp --gamma 1 --distance --scale none", 1, "the value of rows 1 and 3 (from 1) is too large"},
 		{zero, "--kernel poly", 1, "all rows are 0; give gamma as a number"},
 		{zero, "--kernel matern", 1, "all rows are equal; give gamma as a number"},
@@ -183,12 +184,14 @@ func TestKernelRefuses(t *testing.T) {
 		{data, "--kernel skewed-chi2 --coef0 0", 2, "--coef0 0: of skewed-chi2 it must be a positive number"},
 		{named, "--kernel chi2", 1, `named.csv: row 2, column "green": -0.5 is too small; chi2 takes numbers of 0 or more`},
 		{named, "--kernel exp-chi2", 1, `column "green": -0.5 is too small; exp-chi2 takes`},
-		{named, "--kernel skewed-chi2 --coef0 0.5", 1, `column "green": -0.5 is too small; skewed-chi2 takes numbers above -0.5, which is -coef0`},
+		{named, "--kernel skewed-chi2 --coef0 0.5", 1,
+			`column "green": -0.5 is too small; skewed-chi2 takes numbers above -0.5, which is -coef0`},
 		{data + " " + named, "--kernel intersection", 1, `named.csv: row 2, column "1": -0.00833`},
 		{data + " " + named, "--kernel intersection --scale none", 1, `named.csv: row 2, column "1": -0.5`},
 		{indexed, "--kernel hellinger", 1, `x.svm: row 1, index 7: -3 is too small`},
 		{data, "--kernel jensen-shannon --scale standard", 1, `data.csv: row 1, column "0": -0.7`},
-		{data, "--kernel jensen-shannon --scale standard", 1, "after scaling (standard); use another kernel, or a --scale that leaves no such numbers"},
+		{data, "--kernel jensen-shannon --scale standard", 1,
+			"after scaling (standard); use another kernel, or a --scale that leaves no such numbers"},
 	} {
 		r := mercer(t, append(append([]string{"kernel", "-o", out}, strings.Fields(c.data)...), strings.Fields(c.flags)...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 {

@@ -48,7 +48,8 @@ func TestTrainKernelSVM(t *testing.T) {
 // ν of the kernel and ν of the machine are two flags. Which kernels have the former is for these to say.
 func TestNuOfTheKernelIsNotThatOfTheMachine(t *testing.T) {
 	r := mercer(t, "train", "no.csv", "-o", "m", "--learner", "kernel-svm", "--kernel", "RBF", "--nu", "0.5")
-	if want := "--nu is ν of the kernel matern, and the kernel is RBF; ν of a support vector machine is --svm-nu"; r.code != 2 || !strings.Contains(r.stderr, want) {
+	want := "--nu is ν of the kernel matern, and the kernel is RBF; ν of a support vector machine is --svm-nu"
+	if r.code != 2 || !strings.Contains(r.stderr, want) {
 		t.Errorf("%+v, want %q", r, want)
 	}
 	if r := mercer(t, "train", "no.csv", "-o", "m", "--learner", "kernel-svm", "--kernel", "MATERN", "--nu", "0.5"); r.code != 1 {

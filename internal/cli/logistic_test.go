@@ -42,7 +42,8 @@ func TestTrainLogistic(t *testing.T) {
 			} `json:"training"`
 		} `json:"trained"`
 	}
-	if err := json.Unmarshal([]byte(ok(t, "train", data, "-o", dir+"/m", "--learner", "logistic", "--features", "64", "--json")), &r); err != nil {
+	out := ok(t, "train", data, "-o", dir+"/m", "--learner", "logistic", "--features", "64", "--json")
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
 	p := r.Trained.Training.Primal
@@ -55,7 +56,8 @@ func TestTrainLogistic(t *testing.T) {
 		}
 	}
 	// Without a learner, an option of both is the svm's.
-	if said := ok(t, "train", data, "-o", dir+"/m", "--penalty", "l1", "--features", "64"); !strings.Contains(said, "svm (for the option penalty)") || !strings.Contains(said, "weights are not zero") {
+	said := ok(t, "train", data, "-o", dir+"/m", "--penalty", "l1", "--features", "64")
+	if !strings.Contains(said, "svm (for the option penalty)") || !strings.Contains(said, "weights are not zero") {
 		t.Errorf("%s", said)
 	}
 }
@@ -69,7 +71,8 @@ func TestLogisticOfLabels(t *testing.T) {
 	}
 	data, m := write(t, dir, "sets.csv", text), dir+"/m"
 	out := ok(t, "train", data, "-o", m, "--label-separator", "|", "--learner", "logistic", "--kernel", "linear", "--c", "10", "--test", data)
-	for _, want := range []string{"multi-label, 2 labels: a, b", "logistic, logistic loss, C = 10, in the primal", "exact     100.00 %", "log loss"} {
+	for _, want := range []string{"multi-label, 2 labels: a, b", "logistic, logistic loss, C = 10, in the primal",
+		"exact     100.00 %", "log loss"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q in\n%s", want, out)
 		}
@@ -77,11 +80,13 @@ func TestLogisticOfLabels(t *testing.T) {
 	lines := strings.Split(ok(t, "predict", m, data, "--proba"), "\n")
 	for i, want := range []string{"", "a", "b", "a,b"} {
 		fields := strings.Split(lines[i], "\t")
-		if len(fields) != 3 || fields[0] != want || (fields[1] > "0.5") != strings.Contains(want, "a") || (fields[2] > "0.5") != strings.Contains(want, "b") {
+		if len(fields) != 3 || fields[0] != want || (fields[1] > "0.5") != strings.Contains(want, "a") ||
+			(fields[2] > "0.5") != strings.Contains(want, "b") {
 			t.Errorf("row %d: %q, want %q with two probabilities", i+1, lines[i], want)
 		}
 	}
-	if r := mercer(t, "train", data, "-o", m, "--label-separator", "|", "--learner", "logistic", "--multiclass", "multinomial"); r.code != 1 || !strings.Contains(r.stderr, "takes one class a row") {
+	if r := mercer(t, "train", data, "-o", m, "--label-separator", "|", "--learner", "logistic",
+		"--multiclass", "multinomial"); r.code != 1 || !strings.Contains(r.stderr, "takes one class a row") {
 		t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 }

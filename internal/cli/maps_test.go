@@ -37,9 +37,11 @@ func TestEveryMapTrains(t *testing.T) {
 			args := []string{"--kernel", kernel, "--map", m.Map, "--features", "256"}
 			switch {
 			case m.Map == "chain":
-				args[3] = `{"map":"chain","steps":[{"map":"rff","features":32,"kernel":{"name":"rbf"}},{"map":"orf","features":256,"kernel":{"name":"rbf"}}]}`
+				args[3] = `{"map":"chain","steps":[{"map":"rff","features":32,"kernel":{"name":"rbf"}},` +
+					`{"map":"orf","features":256,"kernel":{"name":"rbf"}}]}`
 			case m.Map == "sum":
-				args[3] = `{"map":"sum","weights":[1,2],"steps":[{"map":"rff","features":128,"kernel":{"name":"rbf","gamma":0.1}},{"map":"orf","features":128,"kernel":{"name":"rbf"}}]}`
+				args[3] = `{"map":"sum","weights":[1,2],"steps":[{"map":"rff","features":128,"kernel":{"name":"rbf","gamma":0.1}},` +
+					`{"map":"orf","features":128,"kernel":{"name":"rbf"}}]}`
 			case (feature.Config{Map: m.Map, Kernel: kernels.Kernel{Name: kernel}}).Decides():
 				args = []string{"--kernel", kernel, "--map", m.Map}
 			}
@@ -48,7 +50,8 @@ func TestEveryMapTrains(t *testing.T) {
 			} else if strings.Contains(m.Map, "d2pk") || strings.Contains(m.Map, "explicit") {
 				args = append(args, "--degree", "2")
 			}
-			report := object(t, ok(t, slices.Concat([]string{"train", train, "-o", model, "--learner", "ridge", "--lambda", "0.01", "--json", "--test", test}, args)...))
+			report := object(t, ok(t, slices.Concat([]string{"train", train, "-o", model,
+				"--learner", "ridge", "--lambda", "0.01", "--json", "--test", test}, args)...))
 			if a, _ := report["accuracy"].(float64); a < 0.6 {
 				t.Errorf("%s: accuracy %g", name, a)
 			}
@@ -63,12 +66,14 @@ func TestEveryMapTrains(t *testing.T) {
 func TestMapInJSON(t *testing.T) {
 	dir := t.TempDir()
 	plain := write(t, dir, "plain.csv", "1,2,3,a\n2,3,4,b\n3,4,6,a\n4,4,4,b\n9,8,7,a\n")
-	chain := `{"map":"sum","weights":[1,0.5],"steps":[{"map":"rff","features":8},{"map":"orf","features":4,"kernel":{"name":"rbf","gamma":3}}]}`
+	chain := `{"map":"sum","weights":[1,0.5],"steps":[{"map":"rff","features":8},` +
+		`{"map":"orf","features":4,"kernel":{"name":"rbf","gamma":3}}]}`
 	file := write(t, dir, "map.json", chain)
 	var models [2][]byte
 	for i, arg := range []string{chain, "@" + file} {
 		m := filepath.Join(dir, "m.mercer")
-		if out := ok(t, "train", plain, "-o", m, "--map", arg); !strings.Contains(out, "sum of rff (rbf, γ = ") || !strings.Contains(out, "orf (rbf, γ = 3, 4 features), 12 features") {
+		if out := ok(t, "train", plain, "-o", m, "--map", arg); !strings.Contains(out, "sum of rff (rbf, γ = ") ||
+			!strings.Contains(out, "orf (rbf, γ = 3, 4 features), 12 features") {
 			t.Errorf("the summary does not show the map:\n%s", out)
 		}
 		models[i], _ = os.ReadFile(m)
@@ -130,8 +135,10 @@ func TestExpChi2NeedsNoFeatures(t *testing.T) {
 		fmt.Fprintf(&wide, "%d 1:%d %d:1 20000:%d\n", i%2, 1+i%4, 2+17*i, 1+9*(i%2))
 	}
 	table, sparse := write(t, dir, "t.csv", narrow.String()), write(t, dir, "w.svm", wide.String())
-	for _, args := range [][]string{{table}, {table, "--map", "homogeneous"}, {table, "--map", "chebyshev"}, {table, "--map", "elementary"}, {table, "--map", "fastfood"}, {sparse}} {
-		report := object(t, ok(t, slices.Concat([]string{"train"}, args, []string{"--kernel", "exp-chi2", "-o", filepath.Join(dir, "m"), "--json"})...))
+	for _, args := range [][]string{{table}, {table, "--map", "homogeneous"}, {table, "--map", "chebyshev"},
+		{table, "--map", "elementary"}, {table, "--map", "fastfood"}, {sparse}} {
+		report := object(t, ok(t, slices.Concat([]string{"train"}, args,
+			[]string{"--kernel", "exp-chi2", "-o", filepath.Join(dir, "m"), "--json"})...))
 		trained, _ := report["trained"].(map[string]any)
 		mapped, _ := trained["feature"].(map[string]any)
 		if d, _ := mapped["features"].(float64); d < 256 {
@@ -166,15 +173,19 @@ func TestSkewedKernelsTakeC(t *testing.T) {
 			t.Errorf("%s: coef0 is %v in JSON", c.flags, got)
 		}
 	}
-	search := []string{"tune", data, "-o", m, "--kernel", "skewed-chi2", "--features", "16", "--learner", "ridge", "--folds", "2", "--lambda", "0.1", "--progress", "never", "--coef0"}
-	if out := ok(t, append(search, "0,0.01,0.1")...); !strings.Contains(out, "2 configurations") || !strings.Contains(out, "coef0") || !strings.Contains(out, "0.01") {
+	search := []string{"tune", data, "-o", m, "--kernel", "skewed-chi2", "--features", "16",
+		"--learner", "ridge", "--folds", "2", "--lambda", "0.1", "--progress", "never", "--coef0"}
+	if out := ok(t, append(search, "0,0.01,0.1")...); !strings.Contains(out, "2 configurations") ||
+		!strings.Contains(out, "coef0") || !strings.Contains(out, "0.01") {
 		t.Errorf("tune: %s", out)
 	}
-	if r := mercer(t, append(search, "0")...); r.code == 0 || !strings.Contains(r.stderr, "coef0 is 0; of skewed-chi2 it must be a positive number") {
+	if r := mercer(t, append(search, "0")...); r.code == 0 ||
+		!strings.Contains(r.stderr, "coef0 is 0; of skewed-chi2 it must be a positive number") {
 		t.Errorf("tune of c = 0: %+v", r)
 	}
 	for _, wrong := range []string{"0", "-1"} {
-		if r := mercer(t, "train", data, "-o", m, "--kernel", "skewed-chi2", "--coef0", wrong); r.code != 2 || !strings.Contains(r.stderr, "coef0") {
+		if r := mercer(t, "train", data, "-o", m, "--kernel", "skewed-chi2", "--coef0", wrong); r.code != 2 ||
+			!strings.Contains(r.stderr, "coef0") {
 			t.Errorf("--coef0 %s: %+v", wrong, r)
 		}
 	}

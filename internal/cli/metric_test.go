@@ -53,7 +53,8 @@ func TestTrainMetric(t *testing.T) {
 			continue
 		}
 		first := []string{out.Relevance[0].Column, out.Relevance[1].Column}
-		if len(out.Relevance) != 10 || first[0] == first[1] || !strings.Contains("town size", first[0]) || !strings.Contains("town size", first[1]) {
+		if len(out.Relevance) != 10 || first[0] == first[1] || !strings.Contains("town size", first[0]) ||
+			!strings.Contains("town size", first[1]) {
 			t.Errorf("relevance %+v, want town and size first", out.Relevance)
 		}
 		if share := out.Relevance[0].Share + out.Relevance[1].Share; share < 0.8 {
@@ -76,7 +77,8 @@ func TestTrainMetric(t *testing.T) {
 	}
 	z := filepath.Join(dir, "z.npy")
 	ok(t, "transform", file, more, "-o", z)
-	if r := mercer(t, "train", data, "--metric", "diagonal", "--kernel", "poly", "-o", file); r.code != 1 || !strings.Contains(r.stderr, "distances") {
+	if r := mercer(t, "train", data, "--metric", "diagonal", "--kernel", "poly", "-o", file); r.code != 1 ||
+		!strings.Contains(r.stderr, "distances") {
 		t.Errorf("of poly: exit code %d, %s", r.code, r.stderr)
 	}
 	if r := mercer(t, "train", data, "--metric", "round", "-o", file); r.code != 2 || !strings.Contains(r.stderr, "low-rank") {

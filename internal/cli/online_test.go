@@ -38,7 +38,8 @@ func TestTrainGoesOn(t *testing.T) {
 	ok(t, "train", both, "-o", m("whole"), "--online", "--features", "64", "--survey-rows", "1500")
 	ok(t, "train", a, "-o", m("one"), "--learner", "online", "--features", "64", "--survey-rows", "1500")
 	text := ok(t, "train", "--continue", m("one"), b, "-o", m("two"), "--test", both)
-	if shown := ok(t, "inspect", m("two")); !strings.Contains(shown, "progressive validation: loss, error\n  1 ") || !strings.Contains(shown, "\n  2,048 ") || !strings.Contains(shown, "\n  4,000 ") {
+	if shown := ok(t, "inspect", m("two")); !strings.Contains(shown, "progressive validation: loss, error\n  1 ") ||
+		!strings.Contains(shown, "\n  2,048 ") || !strings.Contains(shown, "\n  4,000 ") {
 		t.Error(shown)
 	}
 	for _, want := range []string{"4,000 rows", "logistic by sgd", "before learning: error", "accuracy", "log loss"} {
@@ -73,9 +74,11 @@ func TestTrainGoesOn(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--continue", m("one"), b, "-o", m("x"), "--features", "32", "--lambda", "1"}, 2, "--features, --lambda cannot be given with --continue"},
+		{[]string{"--continue", m("one"), b, "-o", m("x"), "--features", "32", "--lambda", "1"},
+			2, "--features, --lambda cannot be given with --continue"},
 		{[]string{"--continue", m("one"), b}, 2, "give -o MODEL"},
-		{[]string{"--continue", m("one"), write(t, dir, "new", "3 1:1\n"), "-o", m("x")}, 1, `the label "3" is none of the classes that the model was begun with (-1, 1)`},
+		{[]string{"--continue", m("one"), write(t, dir, "new", "3 1:1\n"), "-o", m("x")}, 1,
+			`the label "3" is none of the classes that the model was begun with (-1, 1)`},
 		{[]string{both, "-o", m("x"), "--online", "--learner", "svm"}, 2, "two learners"},
 		{[]string{both, "-o", m("x"), "--online", "--survey-rows", "10", "--epochs", "2"}, 2, "--epochs 2"},
 		{[]string{both, "-o", m("x"), "--online", "--survey-rows", "10", "--holdout", "0.1"}, 2, "--holdout"},
@@ -88,7 +91,8 @@ func TestTrainGoesOn(t *testing.T) {
 		}
 	}
 	ok(t, "train", a, "-o", m("svm"), "--learner", "svm", "--features", "16")
-	if r := mercer(t, "train", "--continue", m("svm"), b, "-o", m("x")); r.code != 1 || !strings.Contains(r.stderr, "train with --learner online") {
+	if r := mercer(t, "train", "--continue", m("svm"), b, "-o", m("x")); r.code != 1 ||
+		!strings.Contains(r.stderr, "train with --learner online") {
 		t.Errorf("an svm is continued: %s", r.stderr)
 	}
 }
@@ -108,11 +112,13 @@ func TestProbabilitiesArePrinted(t *testing.T) {
 	}))
 	m := filepath.Join(dir, "m")
 	ok(t, "train", path, "-o", m, "--features", "64", "--learner", "ridge")
-	if r := mercer(t, "predict", m, path, "--proba"); r.code != 1 || !strings.Contains(r.stderr, "train it with --calibrate platt") || r.stdout != "" {
+	if r := mercer(t, "predict", m, path, "--proba"); r.code != 1 ||
+		!strings.Contains(r.stderr, "train it with --calibrate platt") || r.stdout != "" {
 		t.Errorf("%+v", r)
 	}
 	text := ok(t, "train", path, "-o", m, "--features", "64", "--calibrate", "isotonic", "--calibrate-folds", "3")
-	if want := "isotonic, fitted to the scores of 900 rows of 3 of 3 folds"; !strings.Contains(text, want) || !strings.Contains(ok(t, "inspect", m), want) {
+	if want := "isotonic, fitted to the scores of 900 rows of 3 of 3 folds"; !strings.Contains(text, want) ||
+		!strings.Contains(ok(t, "inspect", m), want) {
 		t.Errorf("no %q in:\n%s", want, text)
 	}
 	for line := range strings.Lines(ok(t, "predict", m, path, "--proba")) {
@@ -189,7 +195,8 @@ func TestLabelsOfAnyNumber(t *testing.T) {
 			Exact  *float64 `json:"subset_accuracy"`
 			Labels []struct{ F1 float64 }
 		}
-		if err := json.Unmarshal([]byte(ok(t, "eval", m, c[0], "--json")), &metrics); err != nil || *metrics.Exact < 0.9 || len(metrics.Labels) != 2 {
+		err := json.Unmarshal([]byte(ok(t, "eval", m, c[0], "--json")), &metrics)
+		if err != nil || *metrics.Exact < 0.9 || len(metrics.Labels) != 2 {
 			t.Errorf("%+v, %v", metrics, err)
 		}
 		predictions = append(predictions, strings.NewReplacer("three", "3", "seven", "7").Replace(ok(t, "predict", m, c[0])))
@@ -197,7 +204,8 @@ func TestLabelsOfAnyNumber(t *testing.T) {
 	if predictions[0] != predictions[1] || predictions[0] != predictions[2] {
 		t.Error("the same rows in three forms are predicted otherwise")
 	}
-	if !strings.HasPrefix(ok(t, "predict", m, svm, "--label-separator", ","), "seven\n") || !strings.Contains(predictions[0], "3,7\n") || !strings.Contains(predictions[0], "\n\n") {
+	if !strings.HasPrefix(ok(t, "predict", m, svm, "--label-separator", ","), "seven\n") ||
+		!strings.Contains(predictions[0], "3,7\n") || !strings.Contains(predictions[0], "\n\n") {
 		t.Errorf("%.100q", predictions[0])
 	}
 	if text := ok(t, "inspect", svm); !strings.Contains(text, "2, multi-label (rows have lists of labels): 3, 7") {

@@ -176,7 +176,8 @@ func readScores(stdin io.Reader, path string) (*scoreTable, error) {
 		return nil, fmt.Errorf("%s: has %s to compare; give a column for each of two or more", t.name, units.Plural(len(t.Methods), "method"))
 	}
 	if n := len(cells) - 1; n < 3 {
-		return nil, fmt.Errorf("%s: %s cannot tell methods apart by their ranks; give three or more, or compare models on the rows of one with mercer compare", t.name, units.Plural(n, "data set"))
+		return nil, fmt.Errorf("%s: %s cannot tell methods apart by their ranks; give three or more, "+
+			"or compare models on the rows of one with mercer compare", t.name, units.Plural(n, "data set"))
 	}
 	for i, row := range cells[1:] {
 		scores := make([]float64, len(t.Methods))
@@ -184,7 +185,8 @@ func readScores(stdin io.Reader, path string) (*scoreTable, error) {
 			v, err := strconv.ParseFloat(cell, 64)
 			switch {
 			case cell == "" || cell == "?" || strings.EqualFold(cell, "na"):
-				return nil, fmt.Errorf("%s:%d: column %q: there is no score; ranks take one of every method on every data set, so leave out the row or the column", t.name, lines[i+1], t.Methods[j])
+				return nil, fmt.Errorf("%s:%d: column %q: there is no score; ranks take one of every method "+
+					"on every data set, so leave out the row or the column", t.name, lines[i+1], t.Methods[j])
 			case err != nil || v-v != 0:
 				return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", t.name, lines[i+1], t.Methods[j], cell)
 			}

@@ -26,7 +26,8 @@ func TestTrainOnComponents(t *testing.T) {
 	}
 	r := object(t, ok(t, "train", data, "-o", m, "--features", "64", "--variance-share", "0.9", "--whiten", "--json"))
 	reduction := r["trained"].(map[string]any)["training"].(map[string]any)["reduction"].(map[string]any)
-	if reduction["share"].(float64) < 0.9 || reduction["whitened"] != true || len(reduction["variances"].([]any)) != int(reduction["components"].(float64)) {
+	if reduction["share"].(float64) < 0.9 || reduction["whitened"] != true ||
+		len(reduction["variances"].([]any)) != int(reduction["components"].(float64)) {
 		t.Error(reduction)
 	}
 	z := filepath.Join(dir, "z.npy")
@@ -37,7 +38,8 @@ func TestTrainOnComponents(t *testing.T) {
 	if st, err := os.Stat(z); err != nil || st.Size() != 128+300*5*4 {
 		t.Errorf("%+v, %v", st, err)
 	}
-	if out = ok(t, "transform", data, "-o", z, "--fit", data, "--features", "64", "--components", "5"); !strings.Contains(out, "300 rows × 5 features") || !strings.Contains(out, "reduction 5 principal") {
+	out = ok(t, "transform", data, "-o", z, "--fit", data, "--features", "64", "--components", "5")
+	if !strings.Contains(out, "300 rows × 5 features") || !strings.Contains(out, "reduction 5 principal") {
 		t.Error(out)
 	}
 }
@@ -88,7 +90,8 @@ func TestTrainSparseWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := ok(t, "train", data, "-o", m, "--kernel", "linear", "--learner", "group-lasso", "--lambda", "3")
-	for _, want := range []string{"group-lasso, λ = 3 (given)", "1 of 5 weights are not 0", `in use: column "size"`, `dropped out: column "noise", column "colour"`} {
+	for _, want := range []string{"group-lasso, λ = 3 (given)", "1 of 5 weights are not 0",
+		`in use: column "size"`, `dropped out: column "noise", column "colour"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

@@ -97,7 +97,8 @@ func TestReportOfTwoClasses(t *testing.T) {
 	data, test := write(t, dir, "data.csv", steps(600, 2, names...)), write(t, dir, "test rows.csv", steps(140, 2, names...))
 	m, html, plots := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "m.html"), filepath.Join(dir, "plots")
 	out := ok(t, "train", data, "-o", m, "--features", "64", "--calibrate", "platt", "--test", test, "--report", html, "--plots", plots)
-	if !regexp.MustCompile(`\n  report    \S+m\.html \(\d+ KiB\)\n  plots     \S+plots \(8 pictures, each as SVG and PNG\)\n$`).MatchString(out) {
+	if !regexp.MustCompile(`\n  report    \S+m\.html \(\d+ KiB\)\n` +
+		`  plots     \S+plots \(8 pictures, each as SVG and PNG\)\n$`).MatchString(out) {
 		t.Errorf("train says\n%s", out)
 	}
 	p := readPage(t, html)
@@ -105,8 +106,10 @@ func TestReportOfTwoClasses(t *testing.T) {
 		"rows 140 accuracy 90.00 % share of rows whose class is predicted",
 		"<b>no & never", "yes's", "mercer train "+data+" -o "+m, "--test '"+test+"' --report "+html, "features, seed 1 (",
 		"mercer "+version(), "data data.csv csv rows 600 dimensions 1 values from 0 to 1.6")
-	if got, want := strings.Join(p.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; Choice of parameters; The data; Time and memory; How this was made"; got != want {
-		t.Errorf("headings %s, want %s", got, want)
+	headings := "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; " +
+		"The model; Choice of parameters; The data; Time and memory; How this was made"
+	if got := strings.Join(p.headings, "; "); got != headings {
+		t.Errorf("headings %s, want %s", got, headings)
 	}
 	if got, want := pictures(t, plots), "c calibration classes confusion precision-recall probabilities roc time"; got != want {
 		t.Errorf("pictures %s, want %s", got, want)
@@ -126,9 +129,12 @@ func TestReportOfTwoClasses(t *testing.T) {
 	}
 	e := readPage(t, a)
 	e.has(t, "m.mercer on test rows.csv", "rows 140 accuracy 90.00 % ", "--json",
-		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ", " of them non-zero labels one of 2 classes", "The number of rows of each class.")
-	if got, want := strings.Join(e.headings, "; "), "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; The model; Choice of parameters; The data; How this was made"; got != want {
-		t.Errorf("headings %s, want %s", got, want)
+		"data test rows.csv csv rows 140 dimensions 1 values from 0 to ",
+		" of them non-zero labels one of 2 classes", "The number of rows of each class.")
+	headings = "How good it is; Confusion matrix; Scores and probabilities; Classes; Other metrics; " +
+		"The model; Choice of parameters; The data; How this was made"
+	if got := strings.Join(e.headings, "; "); got != headings {
+		t.Errorf("headings %s, want %s", got, headings)
 	}
 	first, err := os.ReadFile(a)
 	if err != nil {
@@ -144,7 +150,8 @@ func TestReportOfNumbers(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "curve.csv", curve(400))
 	html, plots := filepath.Join(dir, "m.html"), filepath.Join(dir, "plots")
-	ok(t, "train", data, "-o", filepath.Join(dir, "m"), "--features", "64", "--path", "--holdout", "0.25", "--report", html, "--plots", plots, "--json")
+	ok(t, "train", data, "-o", filepath.Join(dir, "m"), "--features", "64",
+		"--path", "--holdout", "0.25", "--report", html, "--plots", plots, "--json")
 	p := readPage(t, html)
 	p.has(t, "25 % of the rows, held back", "RMSE", "Each point is one of", "λ = ", "Path of λ")
 	if got, want := pictures(t, plots), "lambda prediction residuals-against-prediction residuals time"; got != want {
@@ -165,7 +172,8 @@ func TestReportWithoutTestRows(t *testing.T) {
 	data := write(t, dir, "data.csv", steps(300, 3))
 	html := filepath.Join(dir, "m.html")
 	for _, c := range [][]string{
-		{"--learner", "ridge"}, {"--learner", "logistic"}, {"--online"}, {"--learner", "ridge", "--components", "5"}, {"--learner", "kernel-svm"}, {"--kernel", "linear"},
+		{"--learner", "ridge"}, {"--learner", "logistic"}, {"--online"},
+		{"--learner", "ridge", "--components", "5"}, {"--learner", "kernel-svm"}, {"--kernel", "linear"},
 	} {
 		r := mercer(t, append([]string{"train", data, "-o", filepath.Join(dir, "m"), "--report", html}, c...)...)
 		if r.code != 0 {
@@ -215,7 +223,8 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", steps(100, 2))
 	m := filepath.Join(dir, "m.mercer")
-	for _, args := range [][]string{{"train", data, "-o", m, "--report", m}, {"train", data, "-o", m, "--report", data}, {"eval", m, data, "--report", filepath.Join(dir, ".", "data.csv")}} {
+	for _, args := range [][]string{{"train", data, "-o", m, "--report", m}, {"train", data, "-o", m, "--report", data},
+		{"eval", m, data, "--report", filepath.Join(dir, ".", "data.csv")}} {
 		if r := mercer(t, args...); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command already") {
 			t.Errorf("%v: exit code %d, %s", args, r.code, r.stderr)
 		}
@@ -243,14 +252,17 @@ func TestReportOfMaps(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", steps(300, 3))
 	html, plots := filepath.Join(dir, "a.html"), filepath.Join(dir, "plots")
-	out := ok(t, "approx", data, "--map", "rff,orf", "--features", "32,128", "--rows", "100", "--seeds", "2", "--error", "0.1", "--report", html, "--plots", plots)
+	out := ok(t, "approx", data, "--map", "rff,orf", "--features", "32,128",
+		"--rows", "100", "--seeds", "2", "--error", "0.1", "--report", html, "--plots", plots)
 	if !strings.HasSuffix(out, " (5 pictures, each as SVG and PNG)\n") {
 		t.Error(out)
 	}
 	p := readPage(t, html)
-	p.has(t, "Maps for the rbf kernel", "data.csv: all 4,950 pairs of 100 rows, means over 2 draws of each map", "asked for a mean absolute error of at most 0.1",
-		"take --map ", "orf 128 ", "rff 32 ", "share of pairs", "largest relative", "bias", "effective dimension", "µs one row",
-		"Fitted rates: error = c·D^e", "e of the mean error", "its Gram matrix has effective dimension ", "kernel rbf, γ = ", "mercer approx "+data)
+	p.has(t, "Maps for the rbf kernel", "data.csv: all 4,950 pairs of 100 rows, means over 2 draws of each map",
+		"asked for a mean absolute error of at most 0.1", "take --map ", "orf 128 ", "rff 32 ",
+		"share of pairs", "largest relative", "bias", "effective dimension", "µs one row",
+		"Fitted rates: error = c·D^e", "e of the mean error", "its Gram matrix has effective dimension ",
+		"kernel rbf, γ = ", "mercer approx "+data)
 	if got, want := pictures(t, plots), "error-against-d error-against-time offers pairs-orf pairs-rff"; got != want {
 		t.Errorf("pictures %s, want %s", got, want)
 	}
@@ -267,7 +279,8 @@ func TestReportOfMaps(t *testing.T) {
 		t.Error("one number of features has a rate")
 	}
 	// Of one draw nothing deviates: rather than "0" there is no number.
-	if r := v["results"].([]any)[0].(map[string]any); !strings.Contains(p.text, fmt.Sprintf("rff 16 %.3g (best) – ", r["mean_abs"].(float64))) {
+	first := v["results"].([]any)[0].(map[string]any)
+	if !strings.Contains(p.text, fmt.Sprintf("rff 16 %.3g (best) – ", first["mean_abs"].(float64))) {
 		t.Error(p.text)
 	}
 }
@@ -288,8 +301,10 @@ func TestReportOfComparisons(t *testing.T) {
 	if strings.Contains(p.text, "flatters") {
 		t.Error("a control is not chosen by the rows")
 	}
-	ok(t, "compare", data, "--config", "--kernel linear --learner ridge", "--config", "--features 32 --learner ridge", "--folds", "3", "--report", html, "--json")
-	readPage(t, html).has(t, "2 configurations on data.csv: 300 rows in 3 folds", "± sd", "corrected resampled t-test", "flatters it a little")
+	ok(t, "compare", data, "--config", "--kernel linear --learner ridge",
+		"--config", "--features 32 --learner ridge", "--folds", "3", "--report", html, "--json")
+	readPage(t, html).has(t, "2 configurations on data.csv: 300 rows in 3 folds",
+		"± sd", "corrected resampled t-test", "flatters it a little")
 	if r := mercer(t, "compare", data, a, b, "--report", a); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command already") {
 		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
@@ -299,11 +314,15 @@ func TestReportOfASearch(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", steps(300, 3))
 	html, plots := filepath.Join(dir, "t.html"), filepath.Join(dir, "plots")
-	args := []string{"tune", data, "-o", filepath.Join(dir, "t.mercer"), "--features", "32", "--gamma", "0.5,2", "--learner", "ridge", "--lambda", "0.01,1", "--folds", "3", "--test", data, "--report", html}
+	args := []string{"tune", data, "-o", filepath.Join(dir, "t.mercer"), "--features", "32",
+		"--gamma", "0.5,2", "--learner", "ridge", "--lambda", "0.01,1", "--folds", "3", "--test", data, "--report", html}
 	ok(t, append(args, "--plots", plots)...)
 	p := readPage(t, html)
-	p.has(t, "search 4 configurations, 3 trainings each", "gamma lambda accuracy sd se seconds", "trained", "mapped 600 rows, 6 times fewer than without sharing", "Score against seconds", "mercer train ", "A star marks the one that was trained", "Trained on data.csv: 300 rows. Tested on data.csv")
-	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; Confusion matrix"; got != want || !slices.Contains(p.headings, "The search") {
+	p.has(t, "search 4 configurations, 3 trainings each", "gamma lambda accuracy sd se seconds", "trained",
+		"mapped 600 rows, 6 times fewer than without sharing", "Score against seconds", "mercer train ",
+		"A star marks the one that was trained", "Trained on data.csv: 300 rows. Tested on data.csv")
+	if got, want := strings.Join(p.headings[:2], "; "), "How good it is; Confusion matrix"; got != want ||
+		!slices.Contains(p.headings, "The search") {
 		t.Errorf("headings %v", p.headings)
 	}
 	if got := pictures(t, plots); !strings.Contains(got, "tuning tuning-grid") && !strings.Contains(got, "tuning-grid tuning") {
@@ -318,12 +337,15 @@ func TestReportOfASearch(t *testing.T) {
 func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.html")
 	cand := func(c, mean, seconds float64, dropped string) *tune.Candidate {
-		return &tune.Candidate{Values: map[string]string{"c": fmt.Sprint(c)}, Config: train.Config{Learner: "svm", C: c}, Mean: mean, Seconds: seconds, Dropped: dropped}
+		return &tune.Candidate{Values: map[string]string{"c": fmt.Sprint(c)},
+			Config: train.Config{Learner: "svm", C: c}, Mean: mean, Seconds: seconds, Dropped: dropped}
 	}
-	r := &tune.Result{Metric: "accuracy", Larger: true, Task: "classify", Splits: 2, Wrong: 3, Why: "they do not go together", AtEnd: []string{"c"},
+	r := &tune.Result{Metric: "accuracy", Larger: true, Task: "classify",
+		Splits: 2, Wrong: 3, Why: "they do not go together", AtEnd: []string{"c"},
 		Candidates: []*tune.Candidate{cand(10, 0.9, 0.02, ""), cand(1, 0.8, 0.01, ""), cand(100, 0, 0, "not enough memory")}}
 	r.Picked = r.Candidates[0]
-	want := []string{"left out 3 combinations that cannot be (they do not go together)", "dropped 1 not judged, such as c 100: not enough memory",
+	want := []string{"left out 3 combinations that cannot be (they do not go together)",
+		"dropped 1 not judged, such as c 100: not enough memory",
 		"At the end of what was tried: c 10; better values may lie beyond.", "20 ms"}
 	plots := "score-against-seconds"
 	for _, known := range []bool{true, false} {
@@ -344,7 +366,8 @@ func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 	}
 	var text bytes.Buffer
 	present.SearchText(&text, r, 1, "")
-	for _, want := range []string{"left out", "1 not judged, such as c 100: not enough memory", "at the end of what was tried: c 10", "se  seconds"} {
+	for _, want := range []string{"left out", "1 not judged, such as c 100: not enough memory",
+		"at the end of what was tried: c 10", "se  seconds"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in the text:\n%s", want, text.String())
 		}
@@ -360,7 +383,8 @@ func TestReportOfRanks(t *testing.T) {
 	}
 	data, html, plots := write(t, dir, "scores.csv", table.String()), filepath.Join(dir, "r.html"), filepath.Join(dir, "plots")
 	ok(t, "ranks", data, "--report", html, "--plots", plots)
-	readPage(t, html).has(t, "scores.csv: 12 data sets × 3 methods, higher scores are better", "Friedman χ² = ", "Nemenyi", "Shaffer", "exact linear ")
+	readPage(t, html).has(t, "scores.csv: 12 data sets × 3 methods, higher scores are better",
+		"Friedman χ² = ", "Nemenyi", "Shaffer", "exact linear ")
 	if got := pictures(t, plots); got != "ranks" {
 		t.Errorf("pictures %s", got)
 	}

@@ -206,8 +206,9 @@ func TestRidgeTakesTheMemoryThatItSays(t *testing.T) {
 	}
 }
 
-// TestStatisticsAppearWithTheModel lets a training fail after its rows were added to the file of statistics that they were appended to: the file is
-// as it was, or the same rows would count twice when the training is repeated.
+// TestStatisticsAppearWithTheModel lets a training fail after its rows were added to the file of
+// statistics that they were appended to: the file is as it was, or the same rows would count twice when the training
+// is repeated.
 func TestStatisticsAppearWithTheModel(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -111,9 +111,12 @@ the journal is removed.`,
 	}
 	t.axes = axisFlags(f)
 	for name, usage := range map[string]string{
-		"gamma":  kernel.ParameterHelp("gamma") + ": numbers, median, scale, or these times numbers (default median*0.0625, median*0.25, median, median*4, median*16)",
-		"lambda": "λ of the ridge: numbers, trace*NUMBER for parts of the mean variance of the features, or auto, which leaves the choice to the learner (default trace*log:1e-6:1:7); of the lasso and its kin, kernel-ridge, falkon and online",
-		"c":      "C of svm, svr, logistic and kernel-svm, or auto (default 0.01, 0.1, 1, 10, 100); of online, λ = 1/(C·rows)",
+		"gamma": kernel.ParameterHelp("gamma") + ": numbers, median, scale, " +
+			"or these times numbers (default median*0.0625, median*0.25, median, median*4, median*16)",
+		"lambda": "λ of the ridge: numbers, trace*NUMBER for parts of the mean variance of the features, " +
+			"or auto, which leaves the choice to the learner (default trace*log:1e-6:1:7); " +
+			"of the lasso and its kin, kernel-ridge, falkon and online",
+		"c": "C of svm, svr, logistic and kernel-svm, or auto (default 0.01, 0.1, 1, 10, 100); of online, λ = 1/(C·rows)",
 	} {
 		f.Lookup(name).Usage = usage
 		f.Lookup(name).DefValue = ""
@@ -402,7 +405,8 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result,
 		if err := write(); err != nil {
 			return err
 		}
-		return present.JSON(out, present.TuneJSON{TrainJSON: present.NewTrainJSON(present.ModelOf(r.Model), r.Report, tested, t.train.out, peakRSS()),
+		trained := present.NewTrainJSON(present.ModelOf(r.Model), r.Report, tested, t.train.out, peakRSS())
+		return present.JSON(out, present.TuneJSON{TrainJSON: trained,
 			Search: found, Picked: found.Picked, Seconds: searched.Seconds(), Command: command})
 	}
 	present.SearchText(out, found, searched.Seconds(), command)

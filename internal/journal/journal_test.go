@@ -54,7 +54,8 @@ func TestCutJournalsGoOn(t *testing.T) {
 		}
 		j.Close()
 		_, again := open(t, path)
-		if want := append(lines, `"more"`); !slices.Equal(again, want) && !(len(lines) == 0 && slices.Equal(again, []string{`"head"`, `"more"`})) {
+		if want := append(lines, `"more"`); !slices.Equal(again, want) &&
+			!(len(lines) == 0 && slices.Equal(again, []string{`"head"`, `"more"`})) {
 			t.Errorf("cut after %d bytes: %q, then %q", cut, lines, again)
 		}
 	}

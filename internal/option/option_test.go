@@ -26,11 +26,15 @@ func TestBothFaces(t *testing.T) {
 		field, atFlag string
 	}{
 		{errors.New("no options"), "no options", "no options"},
-		{missing, `"n/a" is not a number; missing=mean or missing=zero fills it in`, `"n/a" is not a number; --missing mean or --missing zero fills it in`},
-		{fmt.Errorf("f.csv:3: %w", missing), `f.csv:3: "n/a" is not a number; missing=mean or missing=zero fills it in`, `f.csv:3: "n/a" is not a number; --missing mean or --missing zero fills it in`},
+		{missing, `"n/a" is not a number; missing=mean or missing=zero fills it in`,
+			`"n/a" is not a number; --missing mean or --missing zero fills it in`},
+		{fmt.Errorf("f.csv:3: %w", missing), `f.csv:3: "n/a" is not a number; missing=mean or missing=zero fills it in`,
+			`f.csv:3: "n/a" is not a number; --missing mean or --missing zero fills it in`},
 		{Errorf("name %d columns by %s", 2, Ref("label_separator")), "name 2 columns by label_separator", "name 2 columns by --label-separator"},
-		{Errorf("%s %q: %w", Ref("label"), "missing", Errorf("leave out %s", Ref("group"))), `label "missing": leave out group`, `--label "missing": leave out --group`},
-		{Errorf("inside an argument: %v", Errorf("leave out %s", Ref("group"))), "inside an argument: leave out group", "inside an argument: leave out --group"},
+		{Errorf("%s %q: %w", Ref("label"), "missing", Errorf("leave out %s", Ref("group"))),
+			`label "missing": leave out group`, `--label "missing": leave out --group`},
+		{Errorf("inside an argument: %v", Errorf("leave out %s", Ref("group"))),
+			"inside an argument: leave out group", "inside an argument: leave out --group"},
 		{Errorf("too much; use %s", Phrasef("%s, or %s,", Phrasef("fewer %s", Ref("features")), Set("learner", "ridge"))),
 			"too much; use fewer features, or learner=ridge,", "too much; use fewer --features, or --learner ridge,"},
 		{errors.Join(Errorf("take %s", Ref("a")), Errorf("or %s", Ref("b_c"))), "take a\nor b_c", "take --a\nor --b-c"},
@@ -42,7 +46,8 @@ func TestBothFaces(t *testing.T) {
 			`group=x: the column "group" is not there; name another group`, `group=x: the column "group" is not there; name another --group`},
 		{Renamed(fmt.Errorf("f: %w", Errorf("name another %s or %s", Ref("group"), Ref("label"))), "group", "fold_group"),
 			"f: name another fold_group or label", "f: name another --fold-group or --label"},
-		{fmt.Errorf("tune: %w", Renamed(Errorf("leave out %s", Set("group", "a")), "group", "fold_group")), "tune: leave out fold_group=a", "tune: leave out --fold-group a"},
+		{fmt.Errorf("tune: %w", Renamed(Errorf("leave out %s", Set("group", "a")), "group", "fold_group")),
+			"tune: leave out fold_group=a", "tune: leave out --fold-group a"},
 	} {
 		if got := c.err.Error(); got != c.field {
 			t.Errorf("for a Go program %q, want %q", got, c.field)

@@ -113,7 +113,8 @@ func TestApproxTellsCentredMaps(t *testing.T) {
 	a.Result.Curves = append(a.Result.Curves, kgrp, kpca)
 	var text, table bytes.Buffer
 	a.Text(&text)
-	for _, want := range []string{"kg-rp and kpca-rp keep distances, not inner products", "its Gram matrix, centred, has effective dimension 28.5"} {
+	for _, want := range []string{"kg-rp and kpca-rp keep distances, not inner products",
+		"its Gram matrix, centred, has effective dimension 28.5"} {
 		if strings.Count(text.String(), want) != 1 {
 			t.Errorf("not once %q in\n%s", want, &text)
 		}

@@ -87,7 +87,8 @@ func narrow(t *testing.T, text string, most int) {
 
 // hostile are names that files have and tables must bear: very long, empty, with markup, controls, right-to-left and wide letters.
 func hostile(n int) []string {
-	list := []string{strings.Repeat("a very long name ", 60), "", "<script>alert('x')</script> & co", "tab\tand\nline", "שלום", "汉字汉字",
+	list := []string{strings.Repeat("a very long name ", 60), "",
+		"<script>alert('x')</script> & co", "tab\tand\nline", "שלום", "汉字汉字",
 		strings.Repeat("x", 3000), "%s %d", "a,b;\"c\""}
 	for len(list) < n {
 		list = append(list, fmt.Sprintf("class %d", len(list)))

@@ -29,25 +29,29 @@ func relevanceSection(page *report.Page, m Model) {
 	for _, r := range m.Relevance[:min(most, len(m.Relevance))] {
 		bars.Rows = append(bars.Rows, certain(r.Column, r.Share))
 	}
-	caption := "The share of each column in the squared gradient of what was learned, along the scaled column; distances between rows are measured by it."
+	caption := "The share of each column in the squared gradient of what was learned, " +
+		"along the scaled column; distances between rows are measured by it."
 	if len(m.Relevance) > most {
 		caption += fmt.Sprintf(" The %d largest of %s.", most, units.Count(len(m.Relevance)))
 	}
-	page.Section("Relevance of columns").Figure(&report.Figure{Name: "relevance", Title: "Relevance of columns", Caption: caption, Drawing: bars})
+	page.Section("Relevance of columns").Figure(
+		&report.Figure{Name: "relevance", Title: "Relevance of columns", Caption: caption, Drawing: bars})
 }
 
 // costSection shows the time of each part of a training, and the peak memory in bytes.
 func costSection(page *report.Page, m Model, r *train.Report, peak int64) {
 	s := page.Section("Time and memory")
 	bars := &report.Intervals{X: report.Axis{Name: "seconds"}, Bars: true}
-	for _, part := range []report.Interval{certain("read", r.Read), certain("metric", r.Metric), certain("map", r.Map), certain("solve", r.Solve),
+	for _, part := range []report.Interval{certain("read", r.Read),
+		certain("metric", r.Metric), certain("map", r.Map), certain("solve", r.Solve),
 		certain("… statistics", r.Collect), certain("… choice of "+penaltyOf(m.Info), r.Choose), certain("total", r.Total)} {
 		if part.Value > 0 {
 			bars.Rows = append(bars.Rows, part)
 		}
 	}
 	s.Figure(&report.Figure{Name: "time", Title: "Time",
-		Caption: fmt.Sprintf("How the %s were spent: reading data, mapping rows, solving (with the parts marked … in it). The total has everything else as well.",
+		Caption: fmt.Sprintf("How the %s were spent: reading data, mapping rows, "+
+			"solving (with the parts marked … in it). The total has everything else as well.",
 			units.Seconds(r.Total)), Drawing: bars})
 	var facts []report.Fact
 	if peak > 0 {

@@ -92,7 +92,8 @@ func models() map[string]Model {
 	}
 	return map[string]Model{"ridge": {Info: someInfo(), Dim: 3}, "bags": {Info: bag, Dim: 512, Chosen: "period 4"},
 		"svm": {Info: svm, Dim: 64}, "lasso": {Info: lasso, Dim: 3}, "online": {Info: online, Dim: 108},
-		"learned": {Info: learned, Dim: 3, Relevance: []model.Relevance{{Column: "town", Share: 0.75}, {Column: "age", Share: 0.249}, {Column: "x<y>", Share: 0.001}}}}
+		"learned": {Info: learned, Dim: 3, Relevance: []model.Relevance{{Column: "town", Share: 0.75},
+			{Column: "age", Share: 0.249}, {Column: "x<y>", Share: 0.001}}}}
 }
 
 func TestModelTexts(t *testing.T) {
@@ -166,11 +167,13 @@ func TestStatisticsAndForeignTexts(t *testing.T) {
 }
 
 func TestFeaturesAndGram(t *testing.T) {
-	f := &Features{Model: "m.mercer", Scale: "standard", BagScale: "none", Output: "z.npy", Rows: 1234, Dim: 14, Features: 4096, Format: "npy", NonZeros: 1234 * 4096,
+	f := &Features{Model: "m.mercer", Scale: "standard", BagScale: "none", Output: "z.npy",
+		Rows: 1234, Dim: 14, Features: 4096, Format: "npy", NonZeros: 1234 * 4096,
 		Why: map[string]string{"gamma": "median"}, Chosen: "rank 12",
 		Feature: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Features: 4096,
 			Seed: 1}, Reduction: &reduce.Report{Features: 4096, Components: 12, Variance: 1, Share: 0.9}}
-	g := &Gram{Bytes: 8 * 123_400, Scale: "standard", Why: map[string]string{"scale": "columns differ", "gamma": "median"}, Output: "k.npy", Rows: 1234, Of: 100, Dim: 14, Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Distances: true}
+	g := &Gram{Bytes: 8 * 123_400, Scale: "standard", Why: map[string]string{"scale": "columns differ", "gamma": "median"},
+		Output: "k.npy", Rows: 1234, Of: 100, Dim: 14, Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.5}, Distances: true}
 	goldenText(t, "features", func(w *bytes.Buffer) { f.Text(w); (&Features{}).Text(w) })
 	goldenText(t, "gram", func(w *bytes.Buffer) {
 		g.Text(w)

@@ -74,7 +74,8 @@ func someAuto(names []string) *AutoJSON {
 		Heats: []*trial.RaceResult{race("accuracy", 0.9, 0.8), race("rmse", 1234.5, 2e-7)}, Why: []string{"rbf was the best",
 			"4,096 features fit the budget"},
 		Rows: 4000, Short: "trained on 4,000 of 40,000 rows: the budget had no time for more", Wanted: 300, Seconds: 12.5, Total: 62,
-		Exact: &cost.ExactPrediction{Rows: 40_000, Bytes: 12.8e9, Seconds: 86_400, Exponent: 2.1, Trials: []trial.Timing{{Rows: 500}, {Rows: 2000}}}}}
+		Exact: &cost.ExactPrediction{Rows: 40_000, Bytes: 12.8e9, Seconds: 86_400,
+			Exponent: 2.1, Trials: []trial.Timing{{Rows: 500}, {Rows: 2000}}}}}
 }
 
 func TestAuto(t *testing.T) {

@@ -17,7 +17,8 @@ func picturesOf(t *testing.T, d Drawing) string {
 
 // Error bars are drawn where a band would be: three lines for a point, and none where an end cannot be shown.
 func TestErrorBars(t *testing.T) {
-	curve := Curve{Name: "c", X: []float64{1, 2, 3}, Y: []float64{2, 3, 4}, Low: []float64{1, 2, math.NaN()}, High: []float64{3, 4, math.Inf(1)}}
+	curve := Curve{Name: "c", X: []float64{1, 2, 3}, Y: []float64{2, 3, 4},
+		Low: []float64{1, 2, math.NaN()}, High: []float64{3, 4, math.Inf(1)}}
 	band := picturesOf(t, &Lines{Y: Axis{From: 0, To: 5}, Curves: []Curve{curve}})
 	curve.Bars = true
 	bars := picturesOf(t, &Lines{Y: Axis{From: 0, To: 5}, Curves: []Curve{curve}})

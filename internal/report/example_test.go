@@ -14,8 +14,9 @@ func Example() {
 	page := &report.Page{Title: "Two maps", Subtitle: "rbf kernel, 1,000 pairs of rows"}
 	s := page.Section("Error of the kernel")
 
-	table := &report.Table{Caption: "Mean absolute error", Columns: []report.Column{{Name: "map"}, {Name: "D = 256", Number: true}, {Name: "D = 1,024", Number: true}},
-		Rows: [][]string{{"rff", "0.050", "0.025"}, {"orf", "0.031", "0.015"}}}
+	table := &report.Table{Caption: "Mean absolute error",
+		Columns: []report.Column{{Name: "map"}, {Name: "D = 256", Number: true}, {Name: "D = 1,024", Number: true}},
+		Rows:    [][]string{{"rff", "0.050", "0.025"}, {"orf", "0.031", "0.015"}}}
 	table.MarkBest(1, 1)
 	table.MarkBest(1, 2)
 	s.Table(table)

@@ -16,8 +16,10 @@ func gallery() *Page {
 		Fact{"map", "orthogonal random features, 4,096", ""})
 	s.Code("mercer eval adult.mercer a9a.t.gz --report adult.html")
 	s = p.Section("Metrics")
-	t := &Table{Caption: "The models on the same rows", Columns: []Column{{"model", false}, {"accuracy", true}, {"log loss", true}, {"seconds", true}}, Rows: [][]string{
-		{"linear", "84.98 %", "0.3241", "0.2"}, {"rff 1,024", "84.92 %", "0.3237", "0.9"}, {"orf 4,096", "85.12 %", "0.3190", "3.1"}}}
+	t := &Table{Caption: "The models on the same rows",
+		Columns: []Column{{"model", false}, {"accuracy", true}, {"log loss", true}, {"seconds", true}},
+		Rows: [][]string{{"linear", "84.98 %", "0.3241", "0.2"}, {"rff 1,024", "84.92 %", "0.3237", "0.9"},
+			{"orf 4,096", "85.12 %", "0.3190", "3.1"}}}
 	t.MarkBest(2, 1)
 	t.MarkBest(2, 2)
 	t.MarkBest(0, 3)
@@ -34,11 +36,14 @@ func gallery() *Page {
 	}
 	s = p.Section("Curves")
 	s.Figure(&Figure{Name: "roc", Title: "ROC", Caption: "The share of positives found against the share of negatives taken for positives.",
-		Drawing: &Lines{X: Axis{Name: "false positive rate", To: 1, Percent: true}, Y: Axis{Name: "true positive rate", To: 1, Percent: true}, Diagonal: true,
+		Drawing: &Lines{X: Axis{Name: "false positive rate", To: 1, Percent: true},
+			Y: Axis{Name: "true positive rate", To: 1, Percent: true}, Diagonal: true,
 			Curves: []Curve{curve("AUC 0.902", 0.18, 5000)}}})
 	s.Figure(&Figure{Name: "roc-classes", Title: "ROC by class", Caption: "Each class against the others.",
-		Drawing: &Lines{X: Axis{Name: "false positive rate", To: 1, Percent: true}, Y: Axis{Name: "true positive rate", To: 1, Percent: true}, Diagonal: true,
-			Curves: []Curve{curve("setosa", 0.05, 300), curve("versicolor", 0.2, 300), curve("virginica", 0.3, 300), curve("a class with a long name", 0.5, 300)}}})
+		Drawing: &Lines{X: Axis{Name: "false positive rate", To: 1, Percent: true},
+			Y: Axis{Name: "true positive rate", To: 1, Percent: true}, Diagonal: true,
+			Curves: []Curve{curve("setosa", 0.05, 300), curve("versicolor", 0.2, 300),
+				curve("virginica", 0.3, 300), curve("a class with a long name", 0.5, 300)}}})
 	path := Curve{Name: "leave-one-out error", Points: true}
 	for i := range 25 {
 		l := math.Pow(10, -8+float64(i)*0.4)
@@ -67,7 +72,8 @@ func gallery() *Page {
 	}
 	sc.X[3] = math.NaN()
 	s = p.Section("Points and bins")
-	s.Figure(&Figure{Name: "kernel", Title: "Exact against approximate kernel", Caption: "Pairs of rows; on the diagonal the approximation is exact.",
+	s.Figure(&Figure{Name: "kernel", Title: "Exact against approximate kernel",
+		Caption: "Pairs of rows; on the diagonal the approximation is exact.",
 		Drawing: &Scatter{X: Axis{Name: "exact kernel"}, Y: Axis{Name: "approximate kernel"}, Diagonal: true, Clouds: []Cloud{sc}}})
 	few := &Scatter{X: Axis{Name: "seconds", Log: true}, Y: Axis{Name: "accuracy", Percent: true}}
 	for k, name := range []string{"ridge", "svm", "logistic"} {
@@ -87,10 +93,12 @@ func gallery() *Page {
 	s.Figure(&Figure{Title: "Residuals", Caption: "How far predictions are off.", Drawing: h})
 
 	s = p.Section("Matrices")
-	s.Figure(&Figure{Title: "Confusion, two classes", Caption: "Counts of rows.", Drawing: Confusion([]string{"−1", "+1"}, [][]float64{{11600, 835}, {1610, 2236}})})
+	s.Figure(&Figure{Title: "Confusion, two classes", Caption: "Counts of rows.",
+		Drawing: Confusion([]string{"−1", "+1"}, [][]float64{{11600, 835}, {1610, 2236}})})
 	s.Figure(&Figure{Title: "Confusion, ten digits", Caption: "Counts of rows.", Drawing: confusion(r, 10)})
 	s.Figure(&Figure{Title: "Confusion, 40 classes", Caption: "Shares of rows.", Drawing: confusion(r, 40)})
-	grid := &HeatMap{RowName: "γ", ColumnName: "C", Legend: "accuracy", Percent: true, Rows: []string{"0.01", "0.03", "0.1", "0.3"}, Columns: []string{"0.1", "1", "10", "100", "1000"}}
+	grid := &HeatMap{RowName: "γ", ColumnName: "C", Legend: "accuracy", Percent: true,
+		Rows: []string{"0.01", "0.03", "0.1", "0.3"}, Columns: []string{"0.1", "1", "10", "100", "1000"}}
 	for i := range grid.Rows {
 		var row []float64
 		for j := range grid.Columns {
@@ -108,10 +116,13 @@ func gallery() *Page {
 		in.Rows = append(in.Rows, Interval{Name: name, Value: v, Low: v - 0.003, High: v + 0.003, Best: i == 3})
 	}
 	s.Figure(&Figure{Title: "Tuning", Caption: "Mean and one standard error over five folds.", Drawing: in})
-	bars := &Intervals{X: Axis{Name: "seconds"}, Bars: true, Rows: []Interval{{"read", 0.31, math.NaN(), math.NaN(), false}, {"map", 1.9, 1.7, 2.2, false}, {"solve", 0.8, 0.8, 0.8, false}}}
+	bars := &Intervals{X: Axis{Name: "seconds"}, Bars: true, Rows: []Interval{
+		{"read", 0.31, math.NaN(), math.NaN(), false}, {"map", 1.9, 1.7, 2.2, false}, {"solve", 0.8, 0.8, 0.8, false}}}
 	s.Figure(&Figure{Title: "Time", Caption: "Where the seconds went.", Drawing: bars})
-	ranks := &Ranks{Names: []string{"TensorSketch", "LS18", "Maclaurin", "RFF", "D2PK-RP", "linear"}, Averages: []float64{2.1, 1.8, 4.2, 3.9, 3.1, 5.9}, Critical: 1.9}
-	s.Figure(&Figure{Title: "Critical difference", Caption: "Average ranks over 14 data sets; bars join methods that do not differ (Nemenyi, α = 0.05).", Drawing: ranks})
+	ranks := &Ranks{Names: []string{"TensorSketch", "LS18", "Maclaurin", "RFF", "D2PK-RP", "linear"},
+		Averages: []float64{2.1, 1.8, 4.2, 3.9, 3.1, 5.9}, Critical: 1.9}
+	s.Figure(&Figure{Title: "Critical difference",
+		Caption: "Average ranks over 14 data sets; bars join methods that do not differ (Nemenyi, α = 0.05).", Drawing: ranks})
 	return p
 }
 

@@ -65,7 +65,8 @@ func (s style) face(size float64) font.Face {
 
 // superscripts that not every font has; all are drawn as smaller raised characters.
 var superscripts = map[rune]rune{
-	'⁰': '0', '¹': '1', '²': '2', '³': '3', '⁴': '4', '⁵': '5', '⁶': '6', '⁷': '7', '⁸': '8', '⁹': '9', '⁻': '−', '⁺': '+',
+	'⁰': '0', '¹': '1', '²': '2', '³': '3', '⁴': '4', '⁵': '5',
+	'⁶': '6', '⁷': '7', '⁸': '8', '⁹': '9', '⁻': '−', '⁺': '+',
 }
 
 // run is a piece of text at one height.

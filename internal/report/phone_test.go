@@ -60,14 +60,16 @@ func TestTablesFitOnATelephone(t *testing.T) {
 		t.Errorf("without stacking the browser says %s", said)
 	}
 	plain := strings.ReplaceAll(b.String(), strings.Repeat("x", 300), "x")
-	if said := wideTables(t, strings.ReplaceAll(plain, strings.Repeat("y", 200), "y"), 980); !strings.Contains(said, "tables 2") || strings.Contains(said, "too wide") {
+	said := wideTables(t, strings.ReplaceAll(plain, strings.Repeat("y", 200), "y"), 980)
+	if !strings.Contains(said, "tables 2") || strings.Contains(said, "too wide") {
 		t.Errorf("at 980 pixels the browser says %s", said)
 	}
 }
 
 func TestStackedCellsHaveNames(t *testing.T) {
 	p := &Page{Title: "t"}
-	p.Section("s").Table(&Table{Columns: []Column{{Name: "a"}, {Name: `b "<`, Number: true}, {Name: "c"}, {Name: "d"}}, Rows: [][]string{{"r", "1", "", "2"}}})
+	p.Section("s").Table(&Table{Columns: []Column{{Name: "a"}, {Name: `b "<`, Number: true}, {Name: "c"}, {Name: "d"}},
+		Rows: [][]string{{"r", "1", "", "2"}}})
 	p.Section("s").Table(&Table{Columns: []Column{{Name: "a"}, {Name: "b"}}, Rows: [][]string{{"r", "1"}}})
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {

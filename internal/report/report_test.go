@@ -171,7 +171,8 @@ func TestTextIsOnlyText(t *testing.T) {
 func hostile(name string) []Drawing {
 	axis := Axis{Name: name}
 	return []Drawing{
-		&Lines{X: axis, Y: axis, Curves: []Curve{{Name: name, X: []float64{1, 2}, Y: []float64{3, 4}}, {Name: name, X: []float64{1, 2}, Y: []float64{5, 4}}}, Marks: []Mark{{1.5, name}, {1.6, name}}},
+		&Lines{X: axis, Y: axis, Curves: []Curve{{Name: name, X: []float64{1, 2}, Y: []float64{3, 4}},
+			{Name: name, X: []float64{1, 2}, Y: []float64{5, 4}}}, Marks: []Mark{{1.5, name}, {1.6, name}}},
 		&Scatter{X: axis, Y: axis, Clouds: []Cloud{{name, []float64{1}, []float64{2}}, {name, []float64{1}, []float64{4}}}},
 		&Histogram{X: axis, What: name, Edges: []float64{0, 1, 2}, Counts: []float64{3, 1}, Marks: []Mark{{1, name}}},
 		&HeatMap{RowName: name, ColumnName: name, Rows: []string{name, name}, Columns: []string{name, name, name}, Legend: name,
@@ -182,7 +183,8 @@ func hostile(name string) []Drawing {
 }
 
 func TestAnyNameFits(t *testing.T) {
-	for _, name := range []string{"", " ", "x", strings.Repeat("a very long name ", 60), strings.Repeat("W", 3000), "日本語のラベル", "two\nlines\tand a tab", "nul\x00 and \x1b[31m", "not \xff utf-8", "λ² ± 10⁻³ ≤ √χ₂", "\u202eright to left"} {
+	for _, name := range []string{"", " ", "x", strings.Repeat("a very long name ", 60), strings.Repeat("W", 3000), "日本語のラベル",
+		"two\nlines\tand a tab", "nul\x00 and \x1b[31m", "not \xff utf-8", "λ² ± 10⁻³ ≤ √χ₂", "\u202eright to left"} {
 		t.Run(fmt.Sprintf("%.20q", name), func(t *testing.T) {
 			for _, d := range hostile(name) {
 				checkPage(t, write(t, figurePage(d)))
@@ -228,7 +230,8 @@ func TestOddNumbers(t *testing.T) {
 		{"equal points", &Lines{Curves: curve([]float64{3, 3, 3}, []float64{0, 0, 0})}, ""},
 		{"only NaN", &Lines{Curves: curve([]float64{nan, nan}, []float64{1, 2})}, "2 points are left out: not finite."},
 		{"NaN and Inf", &Lines{Curves: curve([]float64{1, 2, 3, 4}, []float64{1, nan, inf, -inf})}, "3 points are left out"},
-		{"0 on a log axis", &Lines{X: Axis{Log: true}, Curves: curve([]float64{0, 1, 10}, []float64{1, 2, 3})}, "1 point is left out: not finite, or not above 0"},
+		{"0 on a log axis", &Lines{X: Axis{Log: true}, Curves: curve([]float64{0, 1, 10}, []float64{1, 2, 3})},
+			"1 point is left out: not finite, or not above 0"},
 		{"huge", &Lines{Curves: curve([]float64{-1e299, 1e299}, []float64{1e-300, 2e-300})}, ""},
 		{"tiny and log", &Lines{X: Axis{Log: true}, Y: Axis{Log: true}, Curves: curve([]float64{1e-299, 1e299}, []float64{1, 1.0000001})}, ""},
 		{"far from 0", &Lines{Curves: curve([]float64{1e9, 1e9 + 1}, []float64{1, 1 + 1e-12})}, ""},
@@ -346,7 +349,8 @@ func TestPlotsAreFiles(t *testing.T) {
 	p := &Page{}
 	s := p.Section("s")
 	line := &Lines{Curves: []Curve{{X: []float64{1, 2}, Y: []float64{1, 2}}}}
-	for _, f := range []*Figure{{Name: "roc", Title: "ROC"}, {Title: "Path of λ: all / of <them>"}, {Name: "roc", Title: "another"}, {Title: "λ"}, {Name: "../../etc/x"}} {
+	for _, f := range []*Figure{{Name: "roc", Title: "ROC"}, {Title: "Path of λ: all / of <them>"},
+		{Name: "roc", Title: "another"}, {Title: "λ"}, {Name: "../../etc/x"}} {
 		f.Caption, f.Drawing = "c", line
 		s.Figure(f)
 	}
@@ -416,7 +420,8 @@ func TestSaveIsWholeOrNotAtAll(t *testing.T) {
 func TestFontHasTheSigns(t *testing.T) {
 	var buffer sfnt.Buffer
 	face := style{size: small}.face(small)
-	for _, text := range []string{"R² λ γ σ χ √D 1/√D ± × · − – … ≤ ≥ ‖ α κ Δ µ ½", "10⁰ 10⁻¹ 10⁻² 10⁻³⁴ 10⁵⁶⁷⁸⁹ 3.2·10⁻⁹ 10⁺⁴", shortText(-1.25e-19), powerText(-90)} {
+	for _, text := range []string{"R² λ γ σ χ √D 1/√D ± × · − – … ≤ ≥ ‖ α κ Δ µ ½",
+		"10⁰ 10⁻¹ 10⁻² 10⁻³⁴ 10⁵⁶⁷⁸⁹ 3.2·10⁻⁹ 10⁺⁴", shortText(-1.25e-19), powerText(-90)} {
 		for _, r := range runs(text) {
 			for _, c := range r.text {
 				if g, err := face.Face.GlyphIndex(&buffer, c); g == 0 || err != nil {

@@ -93,7 +93,11 @@ func TestBytesAreAlwaysTheSame(t *testing.T) {
 
 // The layout is that of the format, as any reader of it sees it.
 func TestLayout(t *testing.T) {
-	file := write(t, map[string]string{"k": "v"}, map[string]*Tensor{"b": {Shape: []int{1}, F64: []float64{1}}, "a": {Shape: []int{2, 1}, F32: []float32{1, 2}}, "s": {F32: []float32{3}}})
+	file := write(t, map[string]string{"k": "v"}, map[string]*Tensor{
+		"b": {Shape: []int{1}, F64: []float64{1}},
+		"a": {Shape: []int{2, 1}, F32: []float32{1, 2}},
+		"s": {F32: []float32{3}},
+	})
 	n := binary.LittleEndian.Uint64(file)
 	header := string(file[8 : 8+n])
 	sum := Sum(file)
@@ -241,7 +245,8 @@ func TestHostileHeadersAreErrors(t *testing.T) {
 	for _, c := range []struct{ header, want string }{
 		{`{` + meta + `,` + a + `}`, ""},
 		{`{` + a + `,` + meta + `}   `, ""},
-		{`{` + meta + `,` + entry("a", "F32", "[1]", "[0,4]") + `,` + entry("b", "F32", "[1]", "[4,8]") + `,` + entry("c", "F64", "[0]", "[4,4]") + `}`, ""},
+		{`{` + meta + `,` + entry("a", "F32", "[1]", "[0,4]") + `,` + entry("b", "F32", "[1]", "[4,8]") + `,` +
+			entry("c", "F64", "[0]", "[4,4]") + `}`, ""},
 
 		// Lengths.
 		{entry("a", "F32", "[3]", "[0,8]"), "needs 12 bytes, offsets give 8"},
@@ -267,9 +272,12 @@ func TestHostileHeadersAreErrors(t *testing.T) {
 		// Holes and overlaps.
 		{entry("a", "F32", "[1]", "[4,8]"), "begins at byte 4 of the data, where the one before ends at 0"},
 		{entry("a", "F32", "[1]", "[0,4]"), "end at byte 4 of the data, which has 8"},
-		{entry("a", "F32", "[2]", "[0,8]") + `,` + entry("b", "F32", "[1]", "[4,8]"), "begins at byte 4 of the data, where the one before ends at 8"},
-		{entry("a", "F32", "[2]", "[0,8]") + `,` + entry("b", "F32", "[2]", "[0,8]"), "begins at byte 0 of the data, where the one before ends at 8"},
-		{entry("a", "F32", "[1]", "[0,4]") + `,` + entry("b", "F32", "[0]", "[2,2]") + `,` + entry("c", "F32", "[1]", "[4,8]"), "begins at byte 2"},
+		{entry("a", "F32", "[2]", "[0,8]") + `,` + entry("b", "F32", "[1]", "[4,8]"),
+			"begins at byte 4 of the data, where the one before ends at 8"},
+		{entry("a", "F32", "[2]", "[0,8]") + `,` + entry("b", "F32", "[2]", "[0,8]"),
+			"begins at byte 0 of the data, where the one before ends at 8"},
+		{entry("a", "F32", "[1]", "[0,4]") + `,` + entry("b", "F32", "[0]", "[2,2]") + `,` +
+			entry("c", "F32", "[1]", "[4,8]"), "begins at byte 2"},
 		{"", "end at byte 0 of the data, which has 8"},
 		// Names and types.
 		{entry("a", "F16", "[4]", "[0,8]"), `dtype "F16"; known are F32 and F64`},
@@ -386,7 +394,8 @@ func TestSeal(t *testing.T) {
 	if _, _, err := read(again); err != nil {
 		t.Errorf("sealed: %v", err)
 	}
-	for _, bad := range [][]byte{nil, file[:7], file[:20], append(binary.LittleEndian.AppendUint64(nil, math.MaxUint64), file...), sealed(`{"__metadata__":{}}`, nil)} {
+	for _, bad := range [][]byte{nil, file[:7], file[:20],
+		append(binary.LittleEndian.AppendUint64(nil, math.MaxUint64), file...), sealed(`{"__metadata__":{}}`, nil)} {
 		if Seal(bad) {
 			t.Errorf("%q is said to have a checksum", bad)
 		}
@@ -399,7 +408,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(write(f, meta, tensors))
 	f.Add(write(f, nil, nil))
 	f.Add(sealed(`{"__metadata__":{SUM},"a":{"dtype":"F32","shape":null,"data_offsets":[0,4]}}`, make([]byte, 4)))
-	f.Add(sealed(`{"b":{"dtype":"F64","shape":[0],"data_offsets":[8,8]},"a":{"data_offsets":[0,8],"dtype":"F32","shape":[1,2]},"__metadata__":{"k":"v",SUM}}`, make([]byte, 8)))
+	f.Add(sealed(`{"b":{"dtype":"F64","shape":[0],"data_offsets":[8,8]},`+
+		`"a":{"data_offsets":[0,8],"dtype":"F32","shape":[1,2]},"__metadata__":{"k":"v",SUM}}`, make([]byte, 8)))
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		Seal(file) // else the checksum ends nearly every run
@@ -419,7 +429,8 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("read again: %v, %v, %v", gotMeta, got, err)
 		}
 		for name, want := range tensors {
-			same := got[name] != nil && len(got[name].Shape) == len(want.Shape) && fmt.Sprint(got[name]) == fmt.Sprint(&Tensor{Shape: append([]int{}, want.Shape...), F32: want.F32, F64: want.F64})
+			same := got[name] != nil && len(got[name].Shape) == len(want.Shape) &&
+				fmt.Sprint(got[name]) == fmt.Sprint(&Tensor{Shape: append([]int{}, want.Shape...), F32: want.F32, F64: want.F64})
 			if !same {
 				t.Errorf("%s: %+v became %+v", name, want, got[name])
 			}

@@ -21,7 +21,8 @@ func TestBytes(t *testing.T) {
 			t.Errorf("Bytes(%g) = %q, want %q", c.n, got, c.want)
 		}
 	}
-	if got := []string{Bytes(2048), Bytes(int64(1) << 40), Bytes(uint64(math.MaxUint64))}; got[0] != "2.0 KiB" || got[1] != "1.0 TiB" || got[2] != "16 EiB" {
+	got := []string{Bytes(2048), Bytes(int64(1) << 40), Bytes(uint64(math.MaxUint64))}
+	if got[0] != "2.0 KiB" || got[1] != "1.0 TiB" || got[2] != "16 EiB" {
 		t.Error(got)
 	}
 }
@@ -64,7 +65,8 @@ func TestParseBytes(t *testing.T) {
 			t.Errorf("ParseBytes(%q) = %d, %v, want %d", c.text, got, err, c.want)
 		}
 	}
-	for _, text := range []string{"", " ", "B", "K", "GiB", "iB", "5i", "5iB", "5Mi", "5 PB", "0", "0GB", "0.4", "-1", "-1GB", "+1", "1e9", "0x10", "NaN", "Inf",
+	for _, text := range []string{"", " ", "B", "K", "GiB", "iB", "5i", "5iB", "5Mi",
+		"5 PB", "0", "0GB", "0.4", "-1", "-1GB", "+1", "1e9", "0x10", "NaN", "Inf",
 		"1_000", "1,000", "many", "5GBB", "5KMB", "4611686018427387904", "4398046511104M"} {
 		if got, err := ParseBytes(text); err == nil {
 			t.Errorf("ParseBytes(%q) = %d, want an error", text, got)
@@ -128,13 +130,15 @@ func TestCountAndPlural(t *testing.T) {
 		t.Error(got)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"1234.5678", "1,234.5678"}, {"-1234567.5", "-1,234,567.5"}, {"0.1234567", "0.1234567"}, {"1e+09", "1e+09"}, {"+Inf", "+Inf"}, {"NaN", "NaN"}, {"", ""},
+		{"1234.5678", "1,234.5678"}, {"-1234567.5", "-1,234,567.5"}, {"0.1234567", "0.1234567"},
+		{"1e+09", "1e+09"}, {"+Inf", "+Inf"}, {"NaN", "NaN"}, {"", ""},
 	} {
 		if got := Commas(c.text); got != c.want {
 			t.Errorf("Commas(%q) = %q, want %q", c.text, got, c.want)
 		}
 	}
-	if got := []string{Plural(0, "row"), Plural(1, "row"), Plural(2, "row"), Plural(1000, "label column")}; got[0] != "0 rows" || got[1] != "1 row" || got[2] != "2 rows" || got[3] != "1,000 label columns" {
+	got := []string{Plural(0, "row"), Plural(1, "row"), Plural(2, "row"), Plural(1000, "label column")}
+	if got[0] != "0 rows" || got[1] != "1 row" || got[2] != "2 rows" || got[3] != "1,000 label columns" {
 		t.Error(got)
 	}
 }

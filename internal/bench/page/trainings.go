@@ -71,7 +71,8 @@ func scikitLearn(s sizes) *section {
 	}{
 		{"ridge", "%s features, ridge, λ = 0.01", "--learner ridge --lambda 0.01", "ridge", s.n(60_000, 1000), s.n(4096, 128)},
 		{"svm", "%s features, SVM, C = 1", "--learner svm --c 1", "svm", s.n(20_000, 1000), s.n(4096, 128)},
-		{"nystrom", "%s landmarks, ridge, λ = 0.01", "--map nystrom --learner ridge --lambda 0.01", "nystroem", s.n(60_000, 1000), s.n(1000, 64)},
+		{"nystrom", "%s landmarks, ridge, λ = 0.01", "--map nystrom --learner ridge --lambda 0.01",
+			"nystroem", s.n(60_000, 1000), s.n(1000, 64)},
 	} {
 		images, labels, files := mnist(c.rows)
 		out.make(files...)

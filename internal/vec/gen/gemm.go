@@ -121,8 +121,10 @@ func microKernel(s isa, name string, mr, vectors int) {
 // strip copies, of each of many rows, n numbers to the place behind those of the row before;
 // and the same for the n numbers beside them, count times, next bytes on.
 func strip(s isa, name string, n int) {
-	s.define(name, "func(dst, src *T, rows, stride, count, next int)", fmt.Sprintf("copies strips of %d numbers; gen describes its arguments.", n))
-	dst0, src0, rows, stride := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64()), Load(Param("stride"), GP64())
+	s.define(name, "func(dst, src *T, rows, stride, count, next int)",
+		fmt.Sprintf("copies strips of %d numbers; gen describes its arguments.", n))
+	dst0, src0, rows, stride := Load(Param("dst"), GP64()), Load(Param("src"), GP64()),
+		Load(Param("rows"), GP64()), Load(Param("stride"), GP64())
 	count0, next := Load(Param("count"), GP64()), Load(Param("next"), GP64())
 	dst, src, count := GP64(), GP64(), GP64()
 	full, rest := n/s.lanes(), n%s.lanes()
@@ -219,8 +221,10 @@ func widen(s isa, vectors int) {
 // block, and an element in each. The eight chains of four panels hide how long a multiply-add
 // takes; those of one do not.
 func sparse(s isa, name string, vectors, panels int) {
-	s.define(name, "func(blocks int, counts, idx *int32, val, panel *T, step int, c *T, add int)", "computes columns of a row; gen describes its arguments.")
-	blocks, counts, idx, val, c, add := Load(Param("blocks"), GP64()), Load(Param("counts"), GP64()), Load(Param("idx"), GP64()), Load(Param("val"), GP64()), Load(Param("c"), GP64()), Load(Param("add"), GP64())
+	s.define(name, "func(blocks int, counts, idx *int32, val, panel *T, step int, c *T, add int)",
+		"computes columns of a row; gen describes its arguments.")
+	blocks, counts, idx, val, c, add := Load(Param("blocks"), GP64()), Load(Param("counts"), GP64()),
+		Load(Param("idx"), GP64()), Load(Param("val"), GP64()), Load(Param("c"), GP64()), Load(Param("add"), GP64())
 	panel := []reg.Register{Load(Param("panel"), GP64())}
 	if panels > 1 {
 		step := Load(Param("step"), GP64())
@@ -270,7 +274,8 @@ func sparse(s isa, name string, vectors, panels int) {
 // nonzeros lists the numbers of x that are not zero, and their columns, the first of which is
 // given. Behind the lists a vector more may be written.
 func nonzeros(s isa) {
-	s.define("nonzeros", "func(n int, x *T, first *int32, idx *int32, val *T) int", "lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.")
+	s.define("nonzeros", "func(n int, x *T, first *int32, idx *int32, val *T) int",
+		"lists what is not zero in x, n a multiple of the lanes; first is the columns of the first vector.")
 	n, x, idx, val := Load(Param("n"), GP64()), Load(Param("x"), GP64()), Load(Param("idx"), GP64()), Load(Param("val"), GP64())
 	vector := func() reg.VecVirtual { // of int32, as many as the lanes
 		if s.float == 4 {

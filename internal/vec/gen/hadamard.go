@@ -202,7 +202,8 @@ func argument(name string) operand.Mem {
 // rows writes the transform of rows that stay in registers.
 func (t *transform) rows() {
 	t.define("hadamardRows", "func(x *T, n, stride, rows int)",
-		fmt.Sprintf("transforms rows of n numbers, 2 ≤ n ≤ %d, stride bytes apart; where n < %d, rows are contiguous and rows·n is a multiple of %[2]d.", t.most*t.lanes(), t.lanes()))
+		fmt.Sprintf("transforms rows of n numbers, 2 ≤ n ≤ %d, stride bytes apart; "+
+			"where n < %d, rows are contiguous and rows·n is a multiple of %[2]d.", t.most*t.lanes(), t.lanes()))
 	x, n, stride, rows := Load(Param("x"), GP64()), Load(Param("n"), GP64()), Load(Param("stride"), GP64()), Load(Param("rows"), GP64())
 	t.loadSigns()
 	t.choose(n, t.orders(), func(m int) {
@@ -228,7 +229,9 @@ func (t *transform) rows() {
 // at a time.
 func (t *transform) chain() {
 	t.define("hadamardChain", "func(dst, src, d, s *T, n, rounds, round, step, count int)",
-		fmt.Sprintf("computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks of n numbers, 2 ≤ n ≤ %d, which follow each other, in src every step bytes; d_i are round bytes apart. Where n < %d, a block is as long as a vector and holds several of n.", t.most*t.lanes(), t.lanes()))
+		fmt.Sprintf("computes dst = s∘H(d_k∘…H(d_1∘src)) for count blocks of n numbers, 2 ≤ n ≤ %d, "+
+			"which follow each other, in src every step bytes; d_i are round bytes apart. "+
+			"Where n < %d, a block is as long as a vector and holds several of n.", t.most*t.lanes(), t.lanes()))
 	dst, src, d, s := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("d"), GP64()), Load(Param("s"), GP64())
 	n, round, step, count := Load(Param("n"), GP64()), Load(Param("round"), GP64()), Load(Param("step"), GP64()), Load(Param("count"), GP64())
 	t.loadSigns()

@@ -155,8 +155,10 @@ func products(s isa) {
 	n := s.lanes()
 	s.define("products", "func(dst *T, to *int, src *T, index *uint16, stride, degree, terms, blocks int, zero, scale T)",
 		"computes as many outputs as a vector has lanes, for as many rows, and that for some blocks: "+
-			"scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. Each element of src is 16 numbers, of which it takes the first. "+
-			"A factor's indices for all outputs are stride bytes from those of the one before. Row i goes to[i] bytes behind dst, the first one last.")
+			"scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. "+
+			"Each element of src is 16 numbers, of which it takes the first. "+
+			"A factor's indices for all outputs are stride bytes from those of the one before. "+
+			"Row i goes to[i] bytes behind dst, the first one last.")
 	dst, to, src, index := Load(Param("dst"), GP64()), Load(Param("to"), GP64()), Load(Param("src"), GP64()), Load(Param("index"), GP64())
 	stride, blocks := Load(Param("stride"), GP64()), Load(Param("blocks"), GP64())
 	Label("block")
@@ -215,7 +217,8 @@ func productsRow(s isa) {
 	const group = 2 // vectors of outputs
 	n := s.lanes()
 	s.define("productsRow", "func(dst, src *T, index *uint16, stride, degree, terms, blocks int, zero, scale T)",
-		fmt.Sprintf("computes %d outputs of a row, and that for some blocks: scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. "+
+		fmt.Sprintf("computes %d outputs of a row, and that for some blocks: "+
+			"scale·(zero + Σ Π src[index]), sums of so many terms of degree factors. "+
 			"A factor's indices for all outputs are stride bytes from those of the one before.", group*n))
 	dst, src, index := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("index"), GP64())
 	stride, blocks := Load(Param("stride"), GP64()), Load(Param("blocks"), GP64())

@@ -54,7 +54,8 @@ func transpose(vector func() reg.VecVirtual, v []reg.VecVirtual) {
 func (t *transform) zip() {
 	t.define("quadsZip", "func(dst, src *T, stride, fours int)",
 		"interleaves four rows, stride bytes apart, four numbers of each at a time.")
-	dst, src, stride, fours := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("stride"), GP64()), Load(Param("fours"), GP64())
+	dst, src, stride, fours := Load(Param("dst"), GP64()), Load(Param("src"), GP64()),
+		Load(Param("stride"), GP64()), Load(Param("fours"), GP64())
 	third := GP64()
 	LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, third)
 	t.loop(fours, func() {

@@ -15,7 +15,8 @@ func (t *transform) radix(scaled bool) {
 			"is the last of hadamardRadix, with s as x is; it multiplies each number that it writes by the one of s.")
 	} else {
 		t.define("hadamardRadix", "func(x *T, radix, step, columns, groups int)",
-			fmt.Sprintf("transforms the columns of radix rows, 2 ≤ radix ≤ %d, step bytes apart: columns vectors of each, and groups times over rows that follow each other.", t.most))
+			fmt.Sprintf("transforms the columns of radix rows, 2 ≤ radix ≤ %d, step bytes apart: "+
+				"columns vectors of each, and groups times over rows that follow each other.", t.most))
 	}
 	x, radix, step := Load(Param("x"), GP64()), Load(Param("radix"), GP64()), Load(Param("step"), GP64())
 	var s reg.Register

@@ -61,8 +61,10 @@ func signTables(s isa) {
 
 // signProducts adds up, for each of n rows of codes, the sums that they choose in the tables.
 func signProducts(s isa) {
-	s.define("signProducts", "func(dst, table *T, codes *byte, stride, pairs, n, add int)", "writes n rows of 16 sums of numbers of tables, chosen by pairs of bytes, or adds to them.")
-	dst, table, codes, stride := Load(Param("dst"), GP64()), Load(Param("table"), GP64()), Load(Param("codes"), GP64()), Load(Param("stride"), GP64())
+	s.define("signProducts", "func(dst, table *T, codes *byte, stride, pairs, n, add int)",
+		"writes n rows of 16 sums of numbers of tables, chosen by pairs of bytes, or adds to them.")
+	dst, table, codes, stride := Load(Param("dst"), GP64()), Load(Param("table"), GP64()),
+		Load(Param("codes"), GP64()), Load(Param("stride"), GP64())
 	pairs, n, add := Load(Param("pairs"), GP64()), Load(Param("n"), GP64()), Load(Param("add"), GP64())
 	parts := 64 / s.bytes
 	var acc [4][]reg.VecVirtual
@@ -126,7 +128,8 @@ const sumStrip = 8
 
 // signedSums writes n rows of dst, each the sum of rows of x of width bytes, a multiple of 64.
 func signedSums(s isa) {
-	s.define("signedSums", "func(dst, x *T, width, n int, ptr *int32, list *uint32)", "writes n rows of signed sums of rows of x, of width bytes, a multiple of 64.")
+	s.define("signedSums", "func(dst, x *T, width, n int, ptr *int32, list *uint32)",
+		"writes n rows of signed sums of rows of x, of width bytes, a multiple of 64.")
 	dst, x, width, n := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("width"), GP64()), Load(Param("n"), GP64())
 	ptr, list := Load(Param("ptr"), GP64()), Load(Param("list"), GP64())
 	lo, hi, left, from := GP64(), GP64(), GP64(), GP64()
@@ -202,8 +205,10 @@ func signedSums(s isa) {
 
 // pairDots adds to each of n numbers the product of two rows, summed like a dot product.
 func pairDots(s isa) {
-	s.define("pairDots", "func(y, k, h *T, width, n int, a, b *int32)", "adds k[a[c]]·h[b[c]], rows of width bytes, a multiple of 64, to n numbers y[c].")
-	y, k, h, width, n := Load(Param("y"), GP64()), Load(Param("k"), GP64()), Load(Param("h"), GP64()), Load(Param("width"), GP64()), Load(Param("n"), GP64())
+	s.define("pairDots", "func(y, k, h *T, width, n int, a, b *int32)",
+		"adds k[a[c]]·h[b[c]], rows of width bytes, a multiple of 64, to n numbers y[c].")
+	y, k, h, width, n := Load(Param("y"), GP64()), Load(Param("k"), GP64()),
+		Load(Param("h"), GP64()), Load(Param("width"), GP64()), Load(Param("n"), GP64())
 	a, b := Load(Param("a"), GP64()), Load(Param("b"), GP64())
 	count := sums / s.bytes
 	acc, v := s.vectors(count), s.vector()
@@ -255,7 +260,8 @@ func pairDots(s isa) {
 
 // transposeMatrix writes blocks of 8×8 numbers of src, rows and cols of them, in their places in dst.
 func transposeMatrix(s isa) {
-	s.define("transpose", "func(dst *T, ldd int, src *T, lds, rows, cols int)", "transposes 8·rows × 8·cols numbers; ldd and lds are bytes.")
+	s.define("transpose", "func(dst *T, ldd int, src *T, lds, rows, cols int)",
+		"transposes 8·rows × 8·cols numbers; ldd and lds are bytes.")
 	dst, ldd, src, lds := Load(Param("dst"), GP64()), Load(Param("ldd"), GP64()), Load(Param("src"), GP64()), Load(Param("lds"), GP64())
 	rows, cols := Load(Param("rows"), GP64()), Load(Param("cols"), GP64())
 	// Three strides reach four rows; four more stand behind a second pointer.

@@ -101,7 +101,8 @@ func series() {
 				s.add(v[2], v[0], v[0])
 				return v[:1]
 			}},
-		{"rotate", []string{"w"}, []string{"cos", "sin", "re", "im"}, []string{"nextRe", "nextIm", "even", "odd"}, "turns (re, im) by the angle of cos and sin, and computes w times that.",
+		{"rotate", []string{"w"}, []string{"cos", "sin", "re", "im"}, []string{"nextRe", "nextIm", "even", "odd"},
+			"turns (re, im) by the angle of cos and sin, and computes w times that.",
 			func(s isa, _ *constants, w, v []reg.VecVirtual) []reg.VecVirtual {
 				cos, sin, re, im := v[0], v[1], v[2], v[3]
 				x, y := s.vector(), s.vector()
