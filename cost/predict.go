@@ -74,10 +74,11 @@ func (o Options) filled() Options {
 // grow like n and n·D; and solving. For statistics, solving takes a·n·D² + b·D^2.5 with a and b from the
 // trials, those with the most features if they can tell both apart. For learners that go through rows it takes
 // c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them;
-// for those that use the kernel itself c·n^p with p ∈ [1, 3].
+// for those that use the kernel itself c·n^p with p ∈ [1, 3]. A learned metric is left out: it takes seconds
+// at any number of rows, and trials would spend as much.
 func Predict(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*Prediction, error) {
 	opt = opt.filled()
-	cfg.Task = s.Task
+	cfg.Task, cfg.Metric = s.Task, ""
 	n := s.Rows()
 	plan, err := train.NewPlan(ctx, s.Train(0, s.TrainRows()), n, cfg, train.Options{Memory: opt.Memory})
 	if err != nil {
@@ -102,7 +103,7 @@ const slowest = 4e9
 // seconds, without a trial: by a generous count of its operations. If it is false the
 // training may still be short.
 func Short(ctx context.Context, s *trial.Sample, cfg train.Config, memory int64, seconds float64) (bool, error) {
-	cfg.Task = s.Task
+	cfg.Task, cfg.Metric = s.Task, ""
 	p, err := train.NewPlan(ctx, s.Train(0, min(trialRows, s.TrainRows())), s.Rows(), cfg, train.Options{Memory: memory})
 	if err != nil {
 		return false, err

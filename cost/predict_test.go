@@ -185,3 +185,21 @@ func TestShortIsSaidOfWhatIsShort(t *testing.T) {
 		t.Errorf("shorter than no time: %v, %v", short, err)
 	}
 }
+
+// Trials learn no metric: that would take longer than they are meant to.
+func TestTrialsLearnNoMetric(t *testing.T) {
+	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 5000, Dim: 5, Seed: 1}), 5000, "regress")
+	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 1e-9 * n * d, 1e-9 * n * d }}
+	opt := f.options(Options{})
+	fit, trials := opt.Fit, 0
+	opt.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, o train.Options) (*train.Report, error) {
+		if trials++; cfg.Metric != "" {
+			t.Errorf("a trial learns a %s metric", cfg.Metric)
+		}
+		return fit(ctx, src, cfg, o)
+	}
+	p, err := Predict(context.Background(), s, train.Config{Learner: "ridge", Metric: "diagonal", MetricRounds: 2}, opt)
+	if err != nil || trials == 0 || p.Plan.Config.Metric != "" {
+		t.Errorf("%d trials, %+v, %v", trials, p, err)
+	}
+}
