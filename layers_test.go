@@ -38,6 +38,7 @@ var floors = map[string]int{
 	"pool":                 4,
 	"approx":               4,
 	"metric":               4,
+	"rfm":                  5,
 	"internal/bench":       4,
 	"pipeline":             5,
 	"model":                6,

@@ -21,18 +21,19 @@ func ExampleLearn() {
 		row := x.Row(i)
 		y[i] = math.Sin(2*float64(row[3])) + float64(row[7])
 	}
-	m, report, err := metric.Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil,
+	learned, err := metric.Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil,
 		metric.Options{Kernel: kernel.Matern.Usual(), Landmarks: 200})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for j, share := range m.Relevance() {
+	for j, share := range learned.Metric.Relevance() {
 		if share > 1 { // the mean is 1
 			fmt.Println("column", j)
 		}
 	}
-	fmt.Println("better than plain distances:", report.Rounds[report.Best].Error < 0.5*report.Rounds[0].Error)
+	rounds := learned.Report.Rounds
+	fmt.Println("better than plain distances:", rounds[learned.Report.Best].Error < 0.5*rounds[0].Error)
 	// Output:
 	// column 3
 	// column 7

@@ -15,6 +15,7 @@ type function struct {
 	landmarks *matrix.Dense // L×d
 	alpha     []float64     // outputs×L: one row per output
 	outputs   int
+	held      []float64 // scores of held-out rows, less the mean of the targets
 }
 
 // gradientRows is the number of rows for which the gradients are computed at a time.

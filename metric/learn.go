@@ -28,9 +28,16 @@ type Options struct {
 	// Rank is the largest number of axes of low-rank; 0 means a quarter of the dimensions, at most 16.
 	Rank int
 
-	// Lengths are the widths of the kernel that are tried, as multiples of the median distance; nil means
-	// ½, 1½ and 4.
+	// Lengths are the widths of the kernel that are tried, as multiples of the median distance, ascending; nil
+	// means powers of 1.7 from about 0.2 to 14. Each round goes from the width of the last one, the first from
+	// the one nearest to 1, to wider and narrower ones while these are better.
 	Lengths []float64
+
+	// Start is the metric of the first machine, nil for plain distances, Width the length to try first, and Lambda
+	// the λ; 0 means 1 and 0.1. They may be those of a machine on similar rows.
+	Start  *Metric
+	Width  float64
+	Lambda float64
 
 	// Rounds bounds how often the metric is learned again from a machine with the last one; 0 means 5.
 	// It stops after two rounds in a row that do not lower the held-out error by a hundredth.
@@ -43,6 +50,9 @@ type Options struct {
 	// Classes says that the targets are codes of classes, where the largest output is that of the row's
 	// class (or its sign if there is one output), so that reports include the error rate.
 	Classes bool
+
+	// WithDirection asks for Learned.Direction.
+	WithDirection bool
 
 	Seed uint64
 
@@ -71,10 +81,10 @@ type Report struct {
 	HeldOut   int `json:"held_out"`
 	Landmarks int `json:"landmarks"`
 
-	// Rounds are the machines, the one with plain distances first.
+	// Rounds are the machines, the one with plain distances (or those of Start) first.
 	Rounds []Round `json:"rounds"`
 
-	// Best is the index of the round whose metric was kept; 0 means plain distances.
+	// Best is the index of the round whose metric was kept; 0 means plain distances (or those of Start).
 	Best int `json:"best"`
 }
 
@@ -116,6 +126,23 @@ type Round struct {
 	Lambda float64 `json:"lambda"`
 }
 
+// Learned is what Learn found.
+type Learned struct {
+	// Metric is nil if plain distances did best.
+	Metric *Metric
+	Report *Report
+
+	// Direction is the direction of unit length along which the best machine's answers change most, in the
+	// space of the rows that were given: the leading eigenvector of the average outer product of its gradients.
+	// nil if they do not change.
+	Direction []float64
+
+	// Held are the numbers of the rows that judged, ascending, and Scores what the best machine says of them,
+	// len(Held)×outputs.
+	Held   []int
+	Scores []float64
+}
+
 const (
 	usualRounds    = 5
 	usualRows      = 8000
@@ -125,17 +152,17 @@ const (
 )
 
 // Learn learns a metric for rows x, which are scaled, and targets y, n×outputs row by row, with weights
-// (nil: all 1). It returns nil if plain distances did best. The result depends on its arguments alone,
-// not on the number of threads.
+// (nil: all 1). The result depends on its arguments alone, not on the number of threads.
 //
 // A machine is ridge regression on L landmarks; its width and λ are those with the smallest error on held-out
 // rows. Time per round: O(n·L·(L + d·outputs)); memory: 4nL + 16L² bytes and, for a matrix, 16d².
-func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights []float64, opt Options) (*Metric, *Report, error) {
+func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights []float64, opt Options) (*Learned, error) {
 	l, err := newLearner(x, y, outputs, weights, opt)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var now, best *Metric
+	now, out := opt.Start, &Learned{Metric: opt.Start, Report: l.report, Held: l.heldRows}
+	var best *function
 	stale := 0 // consecutive rounds that were no better
 	for round := 0; ; round++ {
 		if opt.Progress != nil {
@@ -143,7 +170,7 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 		}
 		f, told, err := l.fit(ctx, now)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		report := l.report
 		report.Rounds = append(report.Rounds, told)
@@ -152,19 +179,26 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 			if round == 0 || told.Error < 0.99*least {
 				stale = 0
 			}
-			best, report.Best = now, round
+			best, report.Best, out.Metric = f, round, now
 		}
 		if round == l.opt.Rounds || stale == 2 {
 			break
 		}
 		if now, err = l.next(ctx, f, now); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if now == nil { // nothing changes the answer
 			break
 		}
 	}
-	return best, l.report, nil
+	for i, v := range best.held {
+		best.held[i] = v + l.mean[i%outputs]
+	}
+	out.Scores = best.held
+	if opt.WithDirection {
+		out.Direction, err = l.direction(ctx, best, out.Metric)
+	}
+	return out, err
 }
 
 // withDefaults fills in defaults for zero values and checks the rest, for rows of d dimensions.
@@ -182,7 +216,15 @@ func (opt Options) withDefaults(d int) (Options, error) {
 		opt.Landmarks = usualLandmarks
 	}
 	if opt.Lengths == nil {
-		opt.Lengths = []float64{0.5, 1.5, 4}
+		for e := -3; e <= 5; e++ {
+			opt.Lengths = append(opt.Lengths, math.Pow(1.7, float64(e)))
+		}
+	}
+	if opt.Width == 0 {
+		opt.Width = 1
+	}
+	if opt.Lambda == 0 {
+		opt.Lambda = 0.1
 	}
 	if opt.Form == "low-rank" {
 		opt.Rank = opt.Axes(d)
@@ -206,7 +248,15 @@ func (opt Options) withDefaults(d int) (Options, error) {
 		return opt, fmt.Errorf("a %s metric of %d dimensions would take a matrix of their square; "+
 			"%d is the most; take a diagonal one", opt.Form, d, widest)
 	}
-	for _, length := range opt.Lengths {
+	if opt.Start != nil {
+		if in, _ := opt.Start.Dims(); in != d {
+			return opt, fmt.Errorf("the metric to start with is for %d dimensions, the rows have %d", in, d)
+		}
+	}
+	for i, length := range append([]float64{opt.Width, opt.Lambda}, opt.Lengths...) {
+		if i > 2 && length <= opt.Lengths[i-3] {
+			return opt, errors.New("the lengths must ascend")
+		}
 		if !(length > 0) || math.IsInf(length, 0) {
 			return opt, fmt.Errorf("length %g is not a positive number", length)
 		}
@@ -222,8 +272,11 @@ type learner struct {
 	outputs int
 
 	train, held part
+	heldRows    []int // the numbers of held
 	landmarks   []int // rows of train
 	mean        []float64
+
+	width, lambda int // where the search of the next machine begins, in Lengths and lambdas
 }
 
 // part are some of the rows.
@@ -265,7 +318,9 @@ func newLearner(x matrix.Rows, y []float64, outputs int, weights []float64, opt 
 		}
 		return p
 	}
-	l.held, l.train = pick(order[:held]), pick(order[held:][:rows])
+	l.heldRows = order[:held]
+	l.held, l.train = pick(l.heldRows), pick(order[held:][:rows])
+	l.width, l.lambda = nearest(opt.Lengths, opt.Width), nearest(lambdas, opt.Lambda)
 	l.landmarks = random.New(opt.Seed, "metric.landmarks").Perm(rows)[:min(opt.Landmarks, rows)]
 	slices.Sort(l.landmarks)
 	l.report.Landmarks = len(l.landmarks)
@@ -332,6 +387,55 @@ func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, 
 		g = around(now.Axes, g)
 	}
 	return axesOf(g, l.d, l.opt.Rank), nil
+}
+
+// direction is the leading eigenvector of the average outer product of the gradients of f, which uses the metric by.
+func (l *learner) direction(ctx context.Context, f *function, by *Metric) ([]float64, error) {
+	var work Work
+	x := matrix.Rows{Dense: l.train.x}
+	if by != nil {
+		x = by.Apply(x, &work)
+	}
+	r := x.Dim()
+	g := make([]float64, r*r)
+	if err := f.outer(ctx, x.Dense, l.train.weights, g, false); err != nil {
+		return nil, err
+	}
+	switch {
+	case by == nil:
+	case by.Axes != nil:
+		g = around(by.Axes, g)
+	default:
+		for i, v := range by.Weights {
+			for j := i; j < r; j++ {
+				g[i*r+j] *= float64(v) * float64(by.Weights[j])
+			}
+		}
+	}
+	first := axesOf(g, l.d, 1)
+	if first == nil {
+		return nil, nil
+	}
+	d, length := make([]float64, l.d), 0.0
+	for j := range d {
+		d[j] = float64(first.Axes.Row(j)[0])
+		length += d[j] * d[j]
+	}
+	for j := range d {
+		d[j] /= math.Sqrt(length)
+	}
+	return d, nil
+}
+
+// nearest is the index of the number nearest to v by ratio.
+func nearest(numbers []float64, v float64) int {
+	at := 0
+	for i, n := range numbers {
+		if math.Abs(math.Log(n/v)) < math.Abs(math.Log(numbers[at]/v)) {
+			at = i
+		}
+	}
+	return at
 }
 
 // around is A·G·Aᵀ for A d×r and G r×r, of which only the upper triangle is read.

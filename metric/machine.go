@@ -25,33 +25,67 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 		return nil, told, err
 	}
 	told.Error = math.Inf(1)
-	for _, length := range l.opt.Lengths {
+	try := func(at int) (bool, error) {
+		length := l.opt.Lengths[at]
 		k := l.opt.Kernel
 		factor := rounded(kind.GammaOfLength(length))
 		k.Gamma = median * factor
 		m, err := newMachine(ctx, k, landmarks, train.Dense, held.Dense, l)
 		if err != nil {
-			return nil, told, err
+			return false, err
 		}
-		for _, lambda := range lambdas {
+		better := false
+		_, err = valley(len(lambdas), l.lambda, func(e int) (bool, error) {
 			if err := ctx.Err(); err != nil {
-				return nil, told, err
+				return false, err
 			}
-			alpha := m.solve(lambda)
+			alpha := m.solve(lambdas[e])
 			if alpha == nil {
-				break // and none smaller
+				return false, nil
 			}
-			squared, wrong := m.heldOut(alpha)
-			if squared < told.Error {
-				told = Round{Error: squared, Wrong: wrong, Length: length, Gamma: factor, Lambda: lambda}
-				best = &function{kernel: k, landmarks: landmarks, alpha: alpha, outputs: l.outputs}
+			scores, squared, wrong := m.heldOut(alpha)
+			if !(squared < told.Error) {
+				return false, nil
 			}
-		}
+			told = Round{Error: squared, Wrong: wrong, Length: length, Gamma: factor, Lambda: lambdas[e]}
+			best = &function{kernel: k, landmarks: landmarks, alpha: alpha, outputs: l.outputs, held: scores}
+			l.lambda, better = e, true
+			return true, nil
+		})
+		return better, err
+	}
+	if l.width, err = valley(len(l.opt.Lengths), l.width, try); err != nil {
+		return nil, told, err
 	}
 	if best == nil {
 		return nil, told, errors.New("no machine for the metric could be trained: the kernel of the rows is singular")
 	}
 	return best, told, nil
+}
+
+// valley looks for the best of n choices: from start on upwards while they are better, and if the first step was
+// not, downwards. try says whether a choice is better than all before.
+func valley(n, start int, try func(i int) (better bool, err error)) (best int, err error) {
+	best = start
+	if _, err := try(start); err != nil {
+		return best, err
+	}
+	for _, step := range []int{1, -1} {
+		for i := best + step; i >= 0 && i < n; i += step {
+			better, err := try(i)
+			if err != nil {
+				return best, err
+			}
+			if !better {
+				break
+			}
+			best = i
+		}
+		if best != start {
+			break
+		}
+	}
+	return best, nil
 }
 
 // rounded is v to four digits, which are readable and lose nothing here.
@@ -61,7 +95,7 @@ func rounded(v float64) float64 {
 }
 
 // lambdas are the λ that are tried, with k(x, x) = 1.
-var lambdas = []float64{10, 1, 0.1, 1e-2, 1e-4}
+var lambdas = []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100}
 
 // machine is ridge regression on the landmarks by one kernel:
 //
@@ -176,12 +210,12 @@ func (a *machine) solve(lambda float64) []float64 {
 	return alpha
 }
 
-// heldOut is the squared error on held-out rows divided by that of the mean, and the share of wrong
+// heldOut is the scores of held-out rows, less the mean, the squared error on held-out rows divided by that of the mean, and the share of wrong
 // classes.
-func (a *machine) heldOut(alpha []float64) (squared, wrong float64) {
+func (a *machine) heldOut(alpha []float64) (scores []float64, squared, wrong float64) {
 	l, m, k := a.l, a.m, a.l.outputs
 	n := l.held.x.Rows
-	scores := make([]float64, n*k)
+	scores = make([]float64, n*k)
 	vec.Parallel(n, 16, func(lo, hi int) {
 		wide := make([]float64, m)
 		for i := lo; i < hi; i++ {
@@ -207,9 +241,9 @@ func (a *machine) heldOut(alpha []float64) (squared, wrong float64) {
 		}
 	}
 	if all == 0 || total == 0 {
-		return sum, 0
+		return scores, sum, 0
 	}
-	return sum / all, missed / total
+	return scores, sum / all, missed / total
 }
 
 // class is the class for scores from which the mean was subtracted.

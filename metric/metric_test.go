@@ -171,11 +171,12 @@ func TestPlantedColumnsAreFound(t *testing.T) {
 			if form != "diagonal" && !k.Smooth() || k.Nu == 2.2 { // which takes integrals
 				continue
 			}
-			m, report, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1,
+			learned, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1,
 				nil, Options{Kernel: k, Form: form, Landmarks: 600, Rounds: 2, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
+			m, report := learned.Metric, learned.Report
 			if m == nil {
 				t.Errorf("%s, %s: plain distances were kept: %+v", k.Name, form, report)
 				continue
@@ -211,10 +212,17 @@ func TestPlantedDirectionIsFound(t *testing.T) {
 		y = append(y, math.Sin(1.5*sum))
 	}
 	for _, form := range []string{"full", "low-rank"} {
-		m, _, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil,
-			Options{Kernel: kernel.RBF.Usual(), Form: form, Rank: 1, Landmarks: 300, Seed: 1})
+		learned, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil,
+			Options{Kernel: kernel.RBF.Usual(), Form: form, Rank: 1, Landmarks: 300, WithDirection: true, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
+		}
+		m, cosine := learned.Metric, 0.0
+		for _, v := range learned.Direction {
+			cosine += v / math.Sqrt(d)
+		}
+		if math.Abs(cosine) < 0.99 {
+			t.Errorf("%s: the cosine between the direction of change and the planted one is %.3f", form, cosine)
 		}
 		dot, norm := 0.0, 0.0
 		for j := range d {
@@ -248,12 +256,12 @@ func TestLearnIsDeterministic(t *testing.T) {
 	for _, form := range Forms {
 		learn := func(rows matrix.Rows, threads int) *Metric {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-			m, _, err := Learn(context.Background(), rows, y, 1, nil,
+			learned, err := Learn(context.Background(), rows, y, 1, nil,
 				Options{Kernel: kernel.Matern.Usual(), Form: form, Landmarks: 200, Rounds: 2, Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return m
+			return learned.Metric
 		}
 		one := learn(matrix.Rows{Dense: x}, 1)
 		if one == nil {
@@ -283,9 +291,9 @@ func TestLearnIsDeterministic(t *testing.T) {
 func TestNoiseKeepsPlainDistances(t *testing.T) {
 	x := normal("noise", 500, 5)
 	same := make([]float64, 500)
-	m, report, err := Learn(context.Background(), matrix.Rows{Dense: x}, same, 1, nil, Options{Kernel: kernel.RBF.Usual()})
-	if err != nil || m != nil || report.Best != 0 {
-		t.Errorf("of a constant answer: %v, %+v, %v", m, report, err)
+	learned, err := Learn(context.Background(), matrix.Rows{Dense: x}, same, 1, nil, Options{Kernel: kernel.RBF.Usual(), WithDirection: true})
+	if err != nil || learned.Metric != nil || learned.Report.Best != 0 || learned.Direction != nil {
+		t.Errorf("of a constant answer: %+v, %v", learned, err)
 	}
 }
 
@@ -303,19 +311,19 @@ func TestLearnErrors(t *testing.T) {
 		"rounds":      {Kernel: kernel.RBF.Usual(), Rounds: -1},
 		"no landmark": {Kernel: kernel.RBF.Usual(), Landmarks: -1},
 	} {
-		if _, _, err := Learn(context.Background(), x, y, 1, nil, opt); err == nil {
+		if _, err := Learn(context.Background(), x, y, 1, nil, opt); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, _, err := Learn(context.Background(), x, y[:20], 1, nil, Options{Kernel: kernel.RBF.Usual()}); err == nil {
+	if _, err := Learn(context.Background(), x, y[:20], 1, nil, Options{Kernel: kernel.RBF.Usual()}); err == nil {
 		t.Error("too few targets: no error")
 	}
-	if _, _, err := Learn(context.Background(), x, y, 1, make([]float64, 50), Options{Kernel: kernel.RBF.Usual()}); err == nil {
+	if _, err := Learn(context.Background(), x, y, 1, make([]float64, 50), Options{Kernel: kernel.RBF.Usual()}); err == nil {
 		t.Error("weights of 0: no error")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Learn(ctx, x, y, 1, nil, Options{Kernel: kernel.RBF.Usual()}); err == nil {
+	if _, err := Learn(ctx, x, y, 1, nil, Options{Kernel: kernel.RBF.Usual()}); err == nil {
 		t.Error("a cancelled context: no error")
 	}
 }
@@ -353,7 +361,7 @@ func BenchmarkLearn(b *testing.B) {
 		b.Run(c.name+"/"+c.form, func(b *testing.B) {
 			k := kernel.Kernel{Name: c.name, Nu: map[string]float64{"matern": 1.5}[c.name]}
 			for b.Loop() {
-				if _, _, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: k, Form: c.form, Rounds: 2}); err != nil {
+				if _, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: k, Form: c.form, Rounds: 2}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/reduce"
+	"mercer/rfm"
 )
 
 // Scorer scores rows. It is safe for concurrent use.
@@ -34,6 +35,9 @@ type Folds interface {
 func (m *Model) restorePredictor(t safetensors.Tensors, d int) (Predictor, error) {
 	if t["machine.alpha"] != nil {
 		return m.restoreMachine(t, d)
+	}
+	if report := ReportOf[*rfm.Report](&m.info.Training); report != nil {
+		return m.restoreRecursive(t, report, d)
 	}
 	w, err := t.Want("linear.w", false, d, m.info.Outputs)
 	if err != nil {

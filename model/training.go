@@ -10,6 +10,7 @@ import (
 	"mercer/learn"
 	"mercer/metric"
 	"mercer/reduce"
+	"mercer/rfm"
 )
 
 // Training describes how a model was trained: what was chosen, and why.
@@ -61,6 +62,7 @@ var reportKinds = []struct {
 	{"iterative", (*exact.IterativeReport)(nil), true},
 	{"falkon", (*exact.FalkonReport)(nil), true},
 	{"kernel_svm", (*exact.SVMReport)(nil), true},
+	{"rfm", (*rfm.Report)(nil), true},
 }
 
 // Lines describes how the learner did, for display.

@@ -210,6 +210,11 @@ type Config struct {
 	// predicts; 0 means exact predictions by bisection.
 	Lookup int `json:"lookup,omitempty"`
 
+	// Leaf bounds the rows of a leaf of the learner rfm, and Members the machines that are averaged in it; 0
+	// means rfm.Options's.
+	Leaf    int `json:"leaf,omitempty"`
+	Members int `json:"members,omitempty"`
+
 	// Seed chooses the random streams; 0 means 1.
 	Seed uint64 `json:"seed,omitempty"`
 }
@@ -246,8 +251,13 @@ func (c Config) withDefaults() (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Scale, c.Kernel, c.Gamma, c.Map, c.Options = p.Scale, p.Kernel.Name, p.Gamma, p.Map, p.Options
-	c.Degree, c.Coef0, c.Nu, c.Homogeneity = p.Kernel.Degree, p.Kernel.Coef0, p.Kernel.Nu, p.Kernel.Homogeneity
+	c.Scale, c.Map, c.Options = p.Scale, p.Map, p.Options
+	if c.own() {
+		c.Kernel = strings.ToLower(c.Kernel)
+	} else {
+		c.Kernel, c.Gamma = p.Kernel.Name, p.Gamma
+		c.Degree, c.Coef0, c.Nu, c.Homogeneity = p.Kernel.Degree, p.Kernel.Coef0, p.Kernel.Nu, p.Kernel.Homogeneity
+	}
 	if c.machine() {
 		if c.Map != "" {
 			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map)
@@ -330,6 +340,9 @@ func (c Config) KernelName() string {
 
 // pipeline returns the part of the configuration that concerns the steps before the learner.
 func (c *Config) pipeline() *pipeline.Config {
+	if c.own() {
+		return &pipeline.Config{Scale: c.Scale, Kernel: kernel.Linear.Usual(), Map: c.Map, Options: c.Options, Steps: c.Steps, Given: c.Given, Seed: c.Seed}
+	}
 	return &pipeline.Config{
 		Scale: c.Scale, Gamma: c.Gamma, Sigma: c.Sigma, Exact: c.machine(),
 		Kernel: kernel.Kernel{Name: strings.ToLower(c.Kernel), Degree: c.Degree, Coef0: c.Coef0, Nu: c.Nu, Homogeneity: c.Homogeneity},

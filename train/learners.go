@@ -37,6 +37,9 @@ type Learner struct {
 	// exact says that it uses the kernel itself instead of a map, so that its time grows like n² or faster.
 	exact bool
 
+	// own says that it chooses kernels and metrics itself, so that the pipeline only scales.
+	own bool
+
 	// keeps, if not nil, returns the number of rows that a model keeps, from its report; if it is nil, a learner of the
 	// kernel itself may keep all.
 	keeps func(r model.Report) int
@@ -80,7 +83,7 @@ func learners() []Learner {
 	return []Learner{
 		ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner,
 		svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner,
-		kernelRidgeLearner, falkonLearner, kernelSVMLearner,
+		kernelRidgeLearner, falkonLearner, kernelSVMLearner, rfmLearner,
 	}
 }
 
@@ -192,6 +195,8 @@ func (c *Config) learnerOptions() map[string]bool {
 		"lookup":       c.Lookup != 0,
 		"outliers":     c.Outliers != 0,
 		"svm-nu":       c.SVMNu != 0,
+		"leaf":         c.Leaf != 0,
+		"members":      c.Members != 0,
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 const metricRows = 10_000
 
 // learned says whether a metric is to be learned.
-func (c *Config) learned() bool { return c.Metric != "" }
+func (c *Config) learned() bool { return c.Metric != "" && !c.own() }
 
 // freeGamma says whether the metric is to choose γ.
 func (c *Config) freeGamma() bool { return c.Gamma == "median" && c.Sigma == 0 }
@@ -39,11 +39,12 @@ func (f *fit) learnMetric() error {
 		return err
 	}
 	opt.Progress = func(round, rounds int) { f.progress("metric", 0, float64(round)/float64(rounds+1)) }
-	m, report, err := metric.Learn(f.ctx, x, y, f.info.Outputs, weights, opt)
+	learned, err := metric.Learn(f.ctx, x, y, f.info.Outputs, weights, opt)
 	if err != nil {
 		return f.located(err)
 	}
-	f.metric, f.info.Training.Metric = m, report
+	report := learned.Report
+	f.metric, f.info.Training.Metric = learned.Metric, report
 	if f.cfg.freeGamma() {
 		f.cfg.Gamma = fmt.Sprintf("median*%g", report.Rounds[report.Best].Gamma)
 	}
@@ -93,11 +94,18 @@ func (f *fit) metricSample() (x matrix.Rows, y, weights []float64, err error) {
 	if wanted == 0 {
 		wanted = metricRows
 	}
+	if x, y, weights, err = f.drawSample(wanted); err != nil {
+		return x, nil, nil, err
+	}
+	return p.Pass().Scale(x), y, weights, nil
+}
+
+// drawSample draws rows and their targets in one pass over the data.
+func (f *fit) drawSample(wanted int) (x matrix.Rows, y, weights []float64, err error) {
 	// Each row is drawn with the probability that makes the total exactly the number wanted
 	// (Knuth, The Art of Computer Programming, 3.4.2, algorithm S).
 	draw := random.New(f.cfg.Seed, "train.metric")
 	left, need := f.sum.Rows, min(wanted, f.sum.Rows)
-	pass := p.Pass()
 	var rows kept
 	var all gathered
 	for b, err := range dataset.Each(f.ctx, f.src) {
@@ -112,7 +120,7 @@ func (f *fit) metricSample() (x matrix.Rows, y, weights []float64, err error) {
 			}
 			need--
 			one := b.Slice(i, i+1)
-			rows.add(pass.Scale(one.X), min(wanted, f.sum.Rows))
+			rows.add(one.X, min(wanted, f.sum.Rows))
 			if err := all.labels(f, &one); err != nil {
 				return x, nil, nil, err
 			}

@@ -33,11 +33,11 @@ type stage func(*fit) error
 
 // The stages of a training, in order; each entry has a list of them.
 var (
-	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
+	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
 		(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge}
 	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
 	features     = []stage{(*fit).survey, (*fit).noMetric, (*fit).settle, (*fit).reduceApart}
-	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).learnMetric, (*fit).settle, (*fit).reduceApart, (*fit).choose}
+	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).reduceApart, (*fit).choose}
 	planned      = []stage{(*fit).survey, (*fit).task, (*fit).extrapolate, (*fit).planMetric, (*fit).settle, (*fit).choose}
 	ofStatistics = []stage{(*fit).resume, (*fit).affordable, (*fit).addRows, (*fit).judge}
 )
@@ -174,7 +174,7 @@ func (f *fit) survey() error {
 	p := f.cfg.pipeline()
 	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
 		Seed:     f.cfg.Seed,
-		Sample:   p.SampleRows(),
+		Sample:   f.sampleRows(p),
 		Rows:     f.cfg.SurveyRows,
 		Progress: func(rows int, share float64) { f.progress(reading, rows, share) },
 	})

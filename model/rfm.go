@@ -1,0 +1,219 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mercer/exact"
+	"mercer/internal/safetensors"
+	"mercer/matrix"
+	"mercer/metric"
+	"mercer/rfm"
+)
+
+// Recursive is the predictor of recursive feature machines: a tree with kernel machines in its leaves, each with a
+// metric of its own.
+type Recursive struct {
+	*rfm.Machine
+	kinds []rfm.Kind
+}
+
+// NewRecursive makes the predictor of a machine whose members are of the kinds that were chosen.
+func NewRecursive(m *rfm.Machine, report *rfm.Report) Recursive {
+	return Recursive{m, report.Chosen()}
+}
+
+// Scores writes the scores of scaled rows into dst, rows×outputs.
+func (p Recursive) Scores(dst *matrix.Dense, z matrix.Rows) {
+	if err := p.Machine.Scores(dst, z); err != nil {
+		panic("model: " + err.Error()) // the pipeline has checked the rows
+	}
+}
+
+// The numbers of rfm.members and of rfm.nodes.
+const (
+	memberNumbers = 4
+	nodeNumbers   = 4
+)
+
+// The tensors are, for L leaves of M machines each:
+//
+//	rfm.nodes       (L-1)×4  where a node begins and ends to divide rows, and its Below and Above
+//	rfm.directions  (L-1)×d
+//	rfm.members     LM×4     weight, γ, number of landmarks, and number of axes of the metric: 0 for weights, -1 for none
+//	rfm.metrics              the weights, d numbers, or axes, d×r, of all metrics one after the other
+//	rfm.x, rfm.alpha         the landmarks and their weights, K each, of all machines
+//	rfm.b           LM×K     intercepts
+func (p Recursive) Tensors() map[string]*safetensors.Tensor {
+	d, k := p.Dims()
+	tree, leaves := p.Tree(), p.Leaves()
+	var nodes, members, alpha, b []float64
+	var directions, metrics, rows []float32
+	for _, n := range tree {
+		nodes = append(nodes, n.Low, n.High, float64(n.Below), float64(n.Above))
+		directions = append(directions, n.Direction...)
+	}
+	for _, leaf := range leaves {
+		for _, one := range leaf {
+			axes := -1
+			switch {
+			case one.Metric == nil:
+			case one.Metric.Axes != nil:
+				axes = one.Metric.Axes.Cols
+				metrics = append(metrics, one.Metric.Axes.Contiguous()...)
+			default:
+				axes = 0
+				metrics = append(metrics, one.Metric.Weights...)
+			}
+			x := one.Machine.Rows()
+			members = append(members, one.Weight, one.Machine.Kernel().Gamma, float64(x.Len()), float64(axes))
+			rows = append(rows, x.Dense.Contiguous()...)
+			alpha = append(alpha, one.Machine.Alpha()...)
+			b = append(b, one.Machine.Intercepts()...)
+		}
+	}
+	machines := len(leaves) * len(p.kinds)
+	t := map[string]*safetensors.Tensor{
+		"rfm.members": {Shape: []int{machines, memberNumbers}, F64: members},
+		"rfm.x":       {Shape: []int{len(rows)}, F32: rows},
+		"rfm.alpha":   {Shape: []int{len(alpha)}, F64: alpha},
+		"rfm.b":       {Shape: []int{machines, k}, F64: b},
+	}
+	if len(tree) > 0 {
+		t["rfm.nodes"] = &safetensors.Tensor{Shape: []int{len(tree), nodeNumbers}, F64: nodes}
+		t["rfm.directions"] = &safetensors.Tensor{Shape: []int{len(tree), d}, F32: directions}
+	}
+	if len(metrics) > 0 {
+		t["rfm.metrics"] = &safetensors.Tensor{Shape: []int{len(metrics)}, F32: metrics}
+	}
+	return t
+}
+
+// restoreRecursive makes the predictor of a model of d dimensions from the tensors of its file.
+func (m *Model) restoreRecursive(t safetensors.Tensors, report *rfm.Report, d int) (Predictor, error) {
+	kinds := report.Chosen()
+	table := t["rfm.members"]
+	if table == nil || len(table.Shape) != 2 || len(kinds) == 0 || table.Shape[0]%len(kinds) != 0 || table.Shape[0] == 0 {
+		return nil, fmt.Errorf("tensor %q is missing, or does not go with the %d kinds of machines", "rfm.members", len(kinds))
+	}
+	machines, k := table.Shape[0], m.info.Outputs
+	leaves := machines / len(kinds)
+	members, err := t.Want("rfm.members", true, machines, memberNumbers)
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.Want("rfm.b", true, machines, k)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := restoreTree(t, leaves-1, d)
+	if err != nil {
+		return nil, err
+	}
+	all := recursiveNumbers{t: t, d: d, k: k}
+	made := make([]rfm.Leaf, leaves)
+	for i := range machines {
+		one, err := all.member(members.F64[i*memberNumbers:][:memberNumbers], kinds[i%len(kinds)], b.F64[i*k:][:k:k])
+		if err != nil {
+			return nil, fmt.Errorf("machine %d: %w", i+1, err)
+		}
+		made[i/len(kinds)] = append(made[i/len(kinds)], one)
+	}
+	machine, err := rfm.NewMachine(d, tree, made)
+	if err != nil {
+		return nil, err
+	}
+	return Recursive{machine, kinds}, nil
+}
+
+// restoreTree reads a tree of n nodes for rows of d dimensions.
+func restoreTree(t safetensors.Tensors, n, d int) (rfm.Tree, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	nodes, err := t.Want("rfm.nodes", true, n, nodeNumbers)
+	if err != nil {
+		return nil, err
+	}
+	directions, err := t.Want("rfm.directions", false, n, d)
+	if err != nil {
+		return nil, err
+	}
+	tree := make(rfm.Tree, n)
+	for i := range tree {
+		v := nodes.F64[i*nodeNumbers:]
+		for _, to := range v[2:4] {
+			if to != math.Trunc(to) || math.Abs(to) > 1<<30 {
+				return nil, fmt.Errorf("tensor %q: node %d leads to %g, which is no node", "rfm.nodes", i+1, to)
+			}
+		}
+		tree[i] = rfm.Node{Low: v[0], High: v[1], Below: int(v[2]), Above: int(v[3]), Direction: directions.F32[i*d:][:d:d]}
+	}
+	return tree, nil
+}
+
+// recursiveNumbers deals out the numbers of machines that lie one after the other.
+type recursiveNumbers struct {
+	t                      safetensors.Tensors
+	d, k                   int
+	metrics, rows, centres int // how many were dealt out
+}
+
+// take returns the next n numbers of a tensor of float32 or float64.
+func take[F float32 | float64](all []F, at *int, n int) ([]F, error) {
+	if n < 0 || n > len(all)-*at {
+		return nil, errors.New("the tensors of the machines are too short")
+	}
+	some := all[*at:][:n:n]
+	*at += n
+	return some, nil
+}
+
+func (r *recursiveNumbers) member(v []float64, kind rfm.Kind, b []float64) (one rfm.Member, err error) {
+	const most = 1 << 30
+	n, axes := int(v[2]), int(v[3])
+	if v[2] != math.Trunc(v[2]) || v[3] != math.Trunc(v[3]) || !(v[2] >= 1 && v[2] < most) || !(v[3] >= -1 && v[3] <= float64(r.d)) {
+		return one, fmt.Errorf("%g landmarks and %g axes", v[2], v[3])
+	}
+	var metrics, rows []float32
+	var alpha []float64
+	if x := r.t["rfm.metrics"]; x != nil {
+		metrics = x.F32
+	}
+	if x := r.t["rfm.x"]; x != nil {
+		rows = x.F32
+	}
+	if x := r.t["rfm.alpha"]; x != nil {
+		alpha = x.F64
+	}
+	width := r.d
+	switch {
+	case axes == 0:
+		w, err := take(metrics, &r.metrics, r.d)
+		if err != nil {
+			return one, err
+		}
+		one.Metric = &metric.Metric{Weights: w}
+	case axes > 0:
+		w, err := take(metrics, &r.metrics, r.d*axes)
+		if err != nil {
+			return one, err
+		}
+		width = axes
+		one.Metric = &metric.Metric{Axes: &matrix.Dense{Rows: r.d, Cols: axes, Stride: axes, Data: w}}
+	}
+	x, err := take(rows, &r.rows, n*width)
+	if err != nil {
+		return one, err
+	}
+	a, err := take(alpha, &r.centres, n*r.k)
+	if err != nil {
+		return one, err
+	}
+	kernel := kind.Kernel
+	kernel.Gamma = v[1]
+	one.Weight = v[0]
+	one.Machine, err = exact.NewMachine(kernel, matrix.Rows{Dense: &matrix.Dense{Rows: n, Cols: width, Stride: width, Data: x}}, a, b)
+	return one, err
+}

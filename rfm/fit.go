@@ -1,0 +1,386 @@
+package rfm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mercer/exact"
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/matrix"
+	"mercer/metric"
+)
+
+// Kind is a kernel with a form of its metric, one of metric.Forms, or "" for plain distances.
+type Kind struct {
+	Kernel kernel.Kernel `json:"kernel"`
+	Form   string        `json:"metric"`
+}
+
+// Kinds are the kinds that Fit chooses from by default, for rows of dim numbers.
+func Kinds(dim int) []Kind {
+	kinds := []Kind{
+		{kernel.Laplacian.Usual(), "diagonal"},
+		{kernel.Matern.Usual(), "diagonal"},
+	}
+	if dim <= widestMatrix {
+		kinds = append(kinds, Kind{kernel.Matern.Usual(), "full"})
+	}
+	return kinds
+}
+
+// Sizes are the bounds of the rows of a leaf, of the landmarks of a machine, and of the machines of a leaf.
+func Sizes(opt Options) (leaf, centres, members int) {
+	return cmp.Or(opt.Leaf, usualLeaf), cmp.Or(opt.Centres, usualCentres), cmp.Or(opt.Members, usualMembers)
+}
+
+// Options say how Fit trains. The zero value chooses by the data.
+type Options struct {
+	// Kinds are those to choose from; nil means Kinds(). Their γ is ignored. Members bounds how many of them are
+	// averaged; 0 means 2.
+	Kinds   []Kind
+	Members int
+
+	// Leaf bounds the rows of a leaf; 0 means 5,000. Centres bounds the landmarks of a machine; 0 means 2,000.
+	Leaf    int
+	Centres int
+
+	// Lambda is λ of each machine, for as many rows as there are; 0 means that held-out rows of each leaf choose.
+	Lambda float64
+
+	// Classes says that the targets are codes of classes (metric.Options.Classes).
+	Classes bool
+
+	// Memory bounds the bytes of one machine's training (exact.Falkon.Memory); 0 means 4 GiB.
+	Memory int64
+
+	Seed uint64
+
+	// Progress, if not nil, is told the share of the work that is done.
+	Progress func(share float64)
+}
+
+const (
+	sampleRows   = 10_000 // rows that choose kinds
+	usualLeaf    = 5000
+	usualCentres = 2000
+	usualMembers = 2
+
+	// How metrics are learned: of all rows, and again in each leaf.
+	chooseRows, chooseLandmarks, chooseRounds = 5000, 800, 4
+	leafRows, leafLandmarks, leafRounds       = 4000, 600, 1
+
+	widestMatrix = 500 // dimensions up to which a full metric is tried
+)
+
+// Fit trains machines for rows x, which are scaled, and targets y, n×outputs row by row, with weights (nil: all 1).
+// It chooses kinds on a sample of the rows, and their weights; divides the rows at the median along the direction
+// in which the answer changes most, until at most opt.Leaf are in a leaf; and in each leaf learns the metric of
+// every kind again, from that of the leaf's parent, and trains Falkon with it. The result depends on the arguments
+// alone, not on the number of threads.
+//
+// Time: O(n·m·(m + d)) for m centres a leaf. Memory: that of Falkon for one leaf, and 8n.
+func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights []float64, opt Options) (*Machine, *Report, error) {
+	n := x.Rows
+	if outputs < 1 || len(y) != n*outputs || weights != nil && len(weights) != n {
+		return nil, nil, fmt.Errorf("rfm: %d rows with %d targets of %d outputs and %d weights", n, len(y), outputs, len(weights))
+	}
+	if n < 10 {
+		return nil, nil, fmt.Errorf("rfm: %d rows are too few; it takes 10", n)
+	}
+	f := &fitting{ctx: ctx, x: x, y: y, outputs: outputs, weights: weights, opt: opt, report: &Report{}}
+	if err := f.defaults(); err != nil {
+		return nil, nil, err
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	chosen, err := f.choose(all)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := f.grow(all, chosen, 0); err != nil {
+		return nil, nil, err
+	}
+	m, err := NewMachine(x.Cols, f.tree, f.leaves)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.report.Leaves, f.report.Centres = len(f.leaves), m.Centres()
+	return m, f.report, nil
+}
+
+func (f *fitting) defaults() error {
+	o := &f.opt
+	o.Leaf, o.Centres, o.Members = Sizes(*o)
+	if o.Members < 0 || o.Leaf < 100 || o.Centres < 1 || !(o.Lambda >= 0) || math.IsInf(o.Lambda, 0) {
+		return fmt.Errorf("rfm: %d members, leaves of %d rows, %d centres, λ = %g; it takes positive numbers, and leaves of 100 rows or more",
+			o.Members, o.Leaf, o.Centres, o.Lambda)
+	}
+	if o.Kinds == nil {
+		o.Kinds = Kinds(f.x.Cols)
+	}
+	if len(o.Kinds) == 0 {
+		return errors.New("rfm: no kinds to choose from")
+	}
+	return nil
+}
+
+// fitting is the state of Fit.
+type fitting struct {
+	ctx     context.Context
+	x       *matrix.Dense
+	y       []float64
+	outputs int
+	weights []float64
+	opt     Options
+	report  *Report
+	tree    Tree
+	leaves  []Leaf
+	done    int // rows of leaves
+}
+
+// member is a kind with what is known about it at a node of the tree.
+type member struct {
+	Kind
+	weight  float64
+	metric  *metric.Metric
+	learned *metric.Learned
+}
+
+// round is the best machine of the member.
+func (m *member) round() metric.Round { return m.learned.Report.Rounds[m.learned.Report.Best] }
+
+// part is a copy of some rows.
+func (f *fitting) part(rows []int) (x matrix.Rows, y, weights []float64) {
+	if len(rows) == f.x.Rows {
+		return matrix.Rows{Dense: f.x}, f.y, f.weights
+	}
+	dense := matrix.NewDense(len(rows), f.x.Cols)
+	y = make([]float64, 0, len(rows)*f.outputs)
+	for r, i := range rows {
+		copy(dense.Row(r), f.x.Row(i))
+		y = append(y, f.y[i*f.outputs:][:f.outputs]...)
+		if f.weights != nil {
+			weights = append(weights, f.weights[i])
+		}
+	}
+	return matrix.Rows{Dense: dense}, y, weights
+}
+
+// sample draws at most k of the rows; they stay in order.
+func (f *fitting) sample(rows []int, k int) []int {
+	if len(rows) <= k {
+		return rows
+	}
+	some := random.New(f.opt.Seed, "rfm.sample").Perm(len(rows))[:k]
+	for i, at := range some {
+		some[i] = rows[at]
+	}
+	slices.Sort(some)
+	return some
+}
+
+// learn learns the metric of a kind from rows, starting with that of the parent, nil if there is none.
+func (f *fitting) learn(rows []int, k Kind, parent *member, direction bool) (*metric.Learned, error) {
+	opt := metric.Options{Kernel: k.Kernel, Form: k.Form, Classes: f.opt.Classes, Seed: f.opt.Seed, WithDirection: direction,
+		Rows: chooseRows, Landmarks: chooseLandmarks, Rounds: chooseRounds}
+	if parent != nil {
+		last := parent.round()
+		opt.Start, opt.Width, opt.Lambda = parent.metric, last.Length, last.Lambda
+		opt.Rows, opt.Landmarks, opt.Rounds = leafRows, leafLandmarks, leafRounds
+	}
+	x, y, weights := f.part(rows)
+	return metric.Learn(f.ctx, x, y, f.outputs, weights, opt)
+}
+
+// choose learns the metric of every kind from a sample of rows, and chooses those that are averaged: all judged by the
+// same held-out rows.
+func (f *fitting) choose(rows []int) ([]member, error) {
+	some := f.sample(rows, sampleRows)
+	var all []member
+	for _, k := range f.opt.Kinds {
+		learned, err := f.learn(some, k, nil, true)
+		if err != nil {
+			return nil, err
+		}
+		m := member{Kind: k, metric: learned.Metric, learned: learned}
+		all = append(all, m)
+		told := Candidate{Kind: k, Learned: learned.Report}
+		f.report.Candidates = append(f.report.Candidates, told)
+	}
+	var targets, weights []float64
+	for _, h := range all[0].learned.Held {
+		i := some[h]
+		targets = append(targets, f.y[i*f.outputs:][:f.outputs]...)
+		w := 1.0
+		if f.weights != nil {
+			w = f.weights[i]
+		}
+		weights = append(weights, w)
+	}
+	var scores [][]float64
+	for i := range all {
+		scores = append(scores, all[i].learned.Scores)
+	}
+	shares := blend(scores, targets, weights, f.outputs, f.opt.Members)
+	for i, w := range shares {
+		f.report.Candidates[i].Weight = w
+	}
+	var chosen []member
+	for _, i := range f.report.order() { // the first divides the rows
+		all[i].weight = shares[i]
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+// grow divides rows until they fit in leaves, and trains those. It returns the number of the node or leaf, as
+// Node.Below has it. What is known about the members comes from these rows or more.
+func (f *fitting) grow(rows []int, members []member, depth int) (int, error) {
+	if len(rows) > f.opt.Leaf && members[0].learned.Direction != nil {
+		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction); ok {
+			at := len(f.tree)
+			f.tree = append(f.tree, node)
+			for side, part := range [][]int{below, above} {
+				known := slices.Clone(members)
+				for i := range known {
+					if i > 0 && len(part) > f.opt.Leaf {
+						continue // it is learned again in the leaf
+					}
+					learned, err := f.learn(f.sample(part, sampleRows), known[i].Kind, &known[i], i == 0 && len(part) > f.opt.Leaf)
+					if err != nil {
+						return 0, err
+					}
+					known[i].metric, known[i].learned = learned.Metric, learned
+				}
+				to, err := f.grow(part, known, depth+1)
+				if err != nil {
+					return 0, err
+				}
+				if side == 0 {
+					f.tree[at].Below = to
+				} else {
+					f.tree[at].Above = to
+				}
+			}
+			return at, nil
+		}
+	}
+	leaf, err := f.leaf(rows, members)
+	if err != nil {
+		return 0, err
+	}
+	f.leaves = append(f.leaves, leaf)
+	f.done += len(rows)
+	if f.opt.Progress != nil {
+		f.opt.Progress(min(1, float64(f.done)/float64(f.x.Rows)))
+	}
+	return -len(f.leaves), nil
+}
+
+// leaf trains the machines of a leaf.
+func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
+	x, y, weights := f.part(rows)
+	var leaf Leaf
+	for _, m := range members {
+		u := x
+		var work metric.Work
+		if m.metric != nil {
+			u = m.metric.Apply(x, &work)
+		}
+		k := m.Kernel
+		gamma, err := kernel.MedianGamma(u, f.opt.Seed, k.Name)
+		if err != nil {
+			return nil, fmt.Errorf("rfm: %w", err)
+		}
+		k.Gamma = gamma * m.round().Gamma
+		opt := exact.Falkon{Centres: min(f.opt.Centres, len(rows)), Lambda: f.opt.Lambda * float64(len(rows)) / float64(f.x.Rows),
+			Tolerance: 1e-4, Memory: f.opt.Memory, Seed: f.opt.Seed}
+		machine, _, err := exact.FitFalkon(f.ctx, k, u, y, f.outputs, weights, opt)
+		if err != nil {
+			return nil, fmt.Errorf("rfm: %w", err)
+		}
+		leaf = append(leaf, Member{Weight: m.weight, Metric: m.metric, Machine: machine})
+	}
+	return leaf, nil
+}
+
+const (
+	blendSteps  = 20
+	leastWeight = 0.15 // of a member that is worth its time
+)
+
+// blend returns weights, adding up to 1, with which the mean of scores has a small squared error: greedily, as
+// by Caruana, Niculescu-Mizil, Crew and Ksikes ("Ensemble selection from libraries of models", 2004), with repetitions. At most most
+// have weights.
+func blend(scores [][]float64, targets, weights []float64, outputs, most int) []float64 {
+	// The squared error of a blend needs the inner products of the residuals alone.
+	n := len(scores)
+	inner := make([]float64, n*n)
+	for a := range n {
+		for b := range a + 1 {
+			sum := 0.0
+			for i, y := range targets {
+				sum += float64(weights[i/outputs] * (scores[a][i] - y) * (scores[b][i] - y))
+			}
+			inner[a*n+b], inner[b*n+a] = sum, sum
+		}
+	}
+	allowed := make([]bool, n)
+	for i := range allowed {
+		allowed[i] = true
+	}
+	for {
+		counts := greedy(inner, allowed, n)
+		used, least := 0, -1
+		for i, c := range counts {
+			if c > 0 {
+				used++
+				if least < 0 || c < counts[least] {
+					least = i
+				}
+			}
+		}
+		if used <= 1 || used <= most && counts[least] >= leastWeight {
+			return counts
+		}
+		allowed[least] = false
+	}
+}
+
+// greedy adds one of the allowed after the other, always the one with which the mean has the smallest error, and
+// returns the shares of each.
+func greedy(inner []float64, allowed []bool, n int) []float64 {
+	shares := make([]float64, n)
+	for step := 1; step <= blendSteps; step++ {
+		best, least := -1, 0.0
+		for c := range n {
+			if !allowed[c] {
+				continue
+			}
+			shares[c]++
+			e := 0.0
+			for a, s := range shares {
+				for b, r := range shares {
+					e += float64(s * r * inner[a*n+b])
+				}
+			}
+			e /= float64(step * step)
+			shares[c]--
+			if best < 0 || e < least {
+				best, least = c, e
+			}
+		}
+		shares[best]++
+	}
+	for i := range shares {
+		shares[i] /= blendSteps
+	}
+	return shares
+}

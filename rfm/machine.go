@@ -1,0 +1,202 @@
+// Package rfm trains recursive feature machines (Radhakrishnan, Beaglehole, Pandit and Belkin, Science 2024) on
+// tables: kernel machines on landmarks with distances that are learned, several of which are averaged.
+// Many rows are divided into leaves, each with machines and distances of its own (after
+// xRFM, Beaglehole, Holzmüller, Radhakrishnan and Belkin 2025), so that time grows like n and
+// accuracy goes on growing with n.
+package rfm
+
+import (
+	"fmt"
+	"math"
+
+	"mercer/exact"
+	"mercer/internal/spare"
+	"mercer/matrix"
+	"mercer/metric"
+)
+
+// Machine is what Fit returns. It does not change and is safe for concurrent use.
+type Machine struct {
+	dim, outputs int
+	tree         Tree
+	leaves       []Leaf
+
+	works spare.List[work]
+}
+
+// Leaf is the mean of machines, by weights that add up to 1.
+type Leaf []Member
+
+// Member is a kernel machine on rows that a metric was applied to, nil meaning none.
+type Member struct {
+	Weight  float64
+	Metric  *metric.Metric
+	Machine *exact.Machine
+}
+
+// NewMachine makes a machine for rows of dim numbers from a tree and its leaves, which may come from
+// a file. It fails if they do not fit together.
+func NewMachine(dim int, tree Tree, leaves []Leaf) (*Machine, error) {
+	if err := tree.check(dim, len(leaves)); err != nil {
+		return nil, err
+	}
+	m := &Machine{dim: dim, tree: tree, leaves: leaves}
+	for l, leaf := range leaves {
+		if len(leaf) == 0 {
+			return nil, fmt.Errorf("leaf %d has no machines", l+1)
+		}
+		for _, one := range leaf {
+			width := dim
+			if one.Metric != nil {
+				in, out := one.Metric.Dims()
+				if in != dim {
+					return nil, fmt.Errorf("leaf %d has a metric of %d dimensions, the rows have %d", l+1, in, dim)
+				}
+				if err := one.Metric.Check(dim); err != nil {
+					return nil, fmt.Errorf("leaf %d: %w", l+1, err)
+				}
+				width = out
+			}
+			k := len(one.Machine.Intercepts())
+			if m.outputs == 0 {
+				m.outputs = k
+			}
+			switch {
+			case one.Machine.Rows().Dim() != width:
+				return nil, fmt.Errorf("leaf %d has a machine of %d dimensions; expected %d", l+1, one.Machine.Rows().Dim(), width)
+			case k != m.outputs:
+				return nil, fmt.Errorf("leaf %d has %d outputs, the first has %d", l+1, k, m.outputs)
+			case !(one.Weight > 0) || math.IsInf(one.Weight, 0):
+				return nil, fmt.Errorf("leaf %d has a machine of weight %g; expected a positive number", l+1, one.Weight)
+			}
+		}
+	}
+	return m, nil
+}
+
+// Dims is the number of dimensions of rows and of outputs.
+func (m *Machine) Dims() (in, outputs int) { return m.dim, m.outputs }
+
+// Tree says which rows belong to which leaf; it must not be changed.
+func (m *Machine) Tree() Tree { return m.tree }
+
+// Leaves are the leaves; they must not be changed.
+func (m *Machine) Leaves() []Leaf { return m.leaves }
+
+// Centres is the number of landmarks of all machines together.
+func (m *Machine) Centres() (n int) {
+	for _, l := range m.leaves {
+		for _, one := range l {
+			n += one.Machine.Rows().Len()
+		}
+	}
+	return n
+}
+
+// work is the memory of a call of Scores.
+type work struct {
+	shares  []share
+	by      []int        // the position of each share when sorted by leaf
+	ends    []int        // of the shares of each leaf
+	wide    matrix.Dense // sparse rows
+	rows    matrix.Dense // of a leaf
+	scores  matrix.Dense
+	metric  metric.Work
+	numbers []float64
+}
+
+// scoreRows bounds the rows that are scored at a time.
+const scoreRows = 4096
+
+// Scores writes the scores of the rows x into dst, which must be Len×outputs. A row is scored by its leaf, or by
+// several whose shares of it add up to 1. Its scores do not depend on the rows beside it. It fails if x
+// is not of the machine's dimensions.
+func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
+	if dst.Rows != x.Len() || dst.Cols != m.outputs {
+		panic(fmt.Sprintf("rfm: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.outputs, dst.Rows, dst.Cols))
+	}
+	if x.Dim() != m.dim {
+		return fmt.Errorf("rfm: rows of %d dimensions for a machine of %d", x.Dim(), m.dim)
+	}
+	w := m.works.Get()
+	defer m.works.Put(w)
+	for i := 0; i < x.Len(); i += scoreRows {
+		j := min(i+scoreRows, x.Len())
+		some := x.Slice(i, j)
+		rows := some.Dense
+		if some.CSR != nil {
+			some.CSR.Densify(&w.wide)
+			rows = &w.wide
+		}
+		if err := m.score(dst.Slice(i, j), rows, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Machine) score(dst, x *matrix.Dense, w *work) error {
+	w.shares = w.shares[:0]
+	for i := range x.Rows {
+		w.shares = m.tree.route(w.shares, x.Row(i), int32(i))
+	}
+	w.sort(len(m.leaves))
+	k := m.outputs
+	w.numbers = append(w.numbers[:0], make([]float64, x.Rows*k)...)
+	for l, leaf := range m.leaves {
+		some := w.by[w.ends[l]:w.ends[l+1]]
+		if len(some) == 0 {
+			continue
+		}
+		rows := x
+		if len(some) < x.Rows {
+			w.rows.Reshape(len(some), m.dim)
+			for r, s := range some {
+				copy(w.rows.Row(r), x.Row(int(w.shares[s].row)))
+			}
+			rows = &w.rows
+		}
+		w.scores.Reshape(len(some), k)
+		for _, one := range leaf {
+			u := matrix.Rows{Dense: rows}
+			if one.Metric != nil {
+				u = one.Metric.Apply(u, &w.metric)
+			}
+			if err := one.Machine.Scores(&w.scores, u); err != nil {
+				return err
+			}
+			for r, s := range some {
+				to := w.numbers[int(w.shares[s].row)*k:][:k]
+				factor := float64(w.shares[s].of) * one.Weight
+				for t, v := range w.scores.Row(r) {
+					to[t] += float64(factor * float64(v))
+				}
+			}
+		}
+	}
+	for i := range x.Rows {
+		row := dst.Row(i)
+		for t := range row {
+			row[t] = float32(w.numbers[i*k+t])
+		}
+	}
+	return nil
+}
+
+// sort counts the shares of each leaf, and orders them by leaf and row.
+func (w *work) sort(leaves int) {
+	w.ends = append(w.ends[:0], make([]int, leaves+1)...)
+	for _, s := range w.shares {
+		w.ends[s.leaf+1]++
+	}
+	for l := range leaves {
+		w.ends[l+1] += w.ends[l]
+	}
+	w.by = append(w.by[:0], make([]int, len(w.shares))...)
+	for i, s := range w.shares {
+		w.by[w.ends[s.leaf]] = i
+		w.ends[s.leaf]++
+	}
+	copy(w.ends[1:], w.ends) // each has moved to the beginning of the next
+	w.ends[0] = 0
+}

@@ -1,0 +1,71 @@
+package rfm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mercer/internal/units"
+	"mercer/metric"
+)
+
+// Report describes a training.
+type Report struct {
+	// Candidates are the kinds that were tried on a sample.
+	Candidates []Candidate `json:"candidates"`
+
+	// Leaves is the number of leaves, Centres that of the landmarks of all machines.
+	Leaves  int `json:"leaves"`
+	Centres int `json:"centres"`
+}
+
+// Candidate is a kind that was tried.
+type Candidate struct {
+	Kind
+
+	// Weight is its share of the scores, 0 if it was not chosen.
+	Weight float64 `json:"weight"`
+
+	// Learned describes how its metric was learned on the sample.
+	Learned *metric.Report `json:"learned"`
+}
+
+// Lines describes the training, for display.
+func (r *Report) Lines() []string {
+	var parts []string
+	for _, c := range r.Candidates {
+		if c.Weight == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s with a %s metric", c.Kernel.Name, c.Form)
+		if c.Weight < 1 {
+			text = fmt.Sprintf("%.0f %% %s", 100*c.Weight, text)
+		}
+		parts = append(parts, text)
+	}
+	leaves := fmt.Sprintf("%d leaves", r.Leaves)
+	if r.Leaves == 1 {
+		leaves = "one leaf"
+	}
+	return []string{strings.Join(parts, ", "), fmt.Sprintf("%s, %s landmarks", leaves, units.Count(r.Centres))}
+}
+
+// Chosen are the kinds that were chosen, in the order of the members of a leaf.
+func (r *Report) Chosen() (kinds []Kind) {
+	for _, i := range r.order() {
+		kinds = append(kinds, r.Candidates[i].Kind)
+	}
+	return kinds
+}
+
+// order lists the chosen candidates, those of largest weight first.
+func (r *Report) order() (chosen []int) {
+	for i, c := range r.Candidates {
+		if c.Weight > 0 {
+			chosen = append(chosen, i)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b int) int { return cmp.Compare(r.Candidates[b].Weight, r.Candidates[a].Weight) })
+	return chosen
+}
