@@ -226,7 +226,6 @@ type falkon struct {
 	jitter   float64   // of T, 0 if there is none
 	a        []float64 // m×m upper: A
 	ratio    float64   // λ/Σw of A, 0 if there is none
-	likely   float64   // the least λ/Σw that T should serve, if not 0
 }
 
 // system is a problem to solve for some λ.

@@ -2,16 +2,9 @@ package exact
 
 import "math"
 
-const (
-	// chooseTolerance is the residual up to which the systems of the λ that are tried are solved: held-out errors
-	// are then within about 0.1 % of those of the exact solutions.
-	chooseTolerance = 1e-3
-
-	// chooseLikely is the least λ/Σw, relative to the kernel's largest value, that T serves from the start. The jitter
-	// that it needs is 10⁻⁵ of that value, and negligible for any larger λ. If the error still falls there,
-	// T is computed again for every smaller λ.
-	chooseLikely = 1e-7
-)
+// chooseTolerance is the residual up to which the systems of the λ that are tried are solved: held-out errors
+// are then within about 0.1 % of those of the exact solutions.
+const chooseTolerance = 1e-3
 
 // choose returns the λ that predicts a tenth of the rows best, fitted to the others, and its α.
 // Held-out rows have weight 0. Each system starts from the solution of the one before.
@@ -25,7 +18,6 @@ func (f *falkon) choose(y, weights []float64, report *FalkonReport) (lambda floa
 	if err != nil {
 		return 0, nil, err
 	}
-	f.likely = chooseLikely * f.most
 	var last []float64
 	least := math.Inf(1)
 	path, best, err := downhill(h.sumMain*f.most, func(lambda float64) (float64, int, error) {

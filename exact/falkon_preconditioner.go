@@ -36,19 +36,22 @@ func (f *falkon) reuse() float64 {
 	return 10.01
 }
 
-// precondition makes T and A fit for λ: T has at least the jitter that λ needs, and the λ of A is no further away
-// than the factor reuse.
+// scantJitter is by how much the jitter of T may be less than λ needs: of the factor 2¹² above, 2⁷ remain.
+const scantJitter = 32
+
+// precondition makes T and A fit for λ: the λ of A is no further away than the factor reuse, and T has at least 1/32
+// of the jitter that λ needs. The first λ gets what it needs. If a smaller one asks for more, it gets a tenth of its
+// need: smaller ones are tried after the one ten times larger, which is often the best and must not suffer.
 func (f *falkon) precondition(total, lambda float64) error {
-	ratio := lambda / total
-	if f.jitter < f.jitterOf(total, lambda) {
-		least := ratio
-		if f.likely > 0 {
-			least = min(least, f.likely)
+	if need := f.jitterOf(total, lambda); f.jitter < need/scantJitter {
+		if f.jitter > 0 {
+			need /= 10
 		}
-		if err := f.factorCentres(total, least*total); err != nil {
-			return err
+		if err := f.factorCentres(need); err != nil {
+			return fmt.Errorf("%w with λ = %g: give a larger λ", err, lambda)
 		}
 	}
+	ratio := lambda / total
 	if within := f.reuse(); f.ratio > 0 && ratio <= within*f.ratio && within*ratio >= f.ratio {
 		return nil
 	}
@@ -72,12 +75,11 @@ func (f *falkon) precondition(total, lambda float64) error {
 	return nil
 }
 
-// factorCentres computes T and TTᵀ with the jitter of λ, or a larger one if that is not enough.
-func (f *falkon) factorCentres(total, lambda float64) error {
+// factorCentres computes T and TTᵀ with a jitter, or a larger one if that is not enough.
+func (f *falkon) factorCentres(jitter float64) error {
 	m := f.m
 	f.jitter, f.ratio = 0, 0
 	centres := matrix.Rows{Dense: f.centres}
-	jitter := f.jitterOf(total, lambda)
 	for ; ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			work := make([]float64, 64*f.against.Work())
@@ -92,7 +94,7 @@ func (f *falkon) factorCentres(total, lambda float64) error {
 			break
 		}
 		if jitter > 1e-3*f.most {
-			return fmt.Errorf("the kernel matrix of %d centres is not positive definite with λ = %g: give a larger λ", m, lambda)
+			return fmt.Errorf("the kernel matrix of %d centres is not positive definite", m)
 		}
 	}
 	for i := range m {
