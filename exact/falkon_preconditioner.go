@@ -2,6 +2,7 @@ package exact
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"mercer/internal/vec"
 	"mercer/matrix"
@@ -100,19 +101,34 @@ func (f *falkon) factorCentres(jitter float64) error {
 	for i := range m {
 		clear(f.t[i*m : i*m+i])
 	}
-	const block = 256
-	for i := 0; i < m; i += block {
-		for j := i; j < m; j += block {
-			// The inner index starts at j: T is upper triangular.
-			vec.GemmNT(min(block, m-i), min(block, m-j), m-j, f.t[i*m+j:], m, f.t[j*m+j:], m, f.a[i*m+j:], m)
-		}
-	}
+	f.multiplyTT()
 	for i := range m {
 		f.diagonal[i] = f.a[i*m+i]
 	}
 	transposeLower(f.t, f.a, m)
 	f.jitter = jitter
 	return nil
+}
+
+// multiplyTT writes the upper triangle of TTᵀ into a. A block is too small a product for several threads, so each
+// takes blocks, those with the longest rows first.
+func (f *falkon) multiplyTT() {
+	const block = 256
+	m := f.m
+	var blocks [][2]int
+	for j := 0; j < m; j += block {
+		for i := 0; i <= j; i += block {
+			blocks = append(blocks, [2]int{i, j})
+		}
+	}
+	var taken atomic.Int64
+	vec.Parallel(min(vec.Threads(), len(blocks)), 1, func(lo, hi int) {
+		for b := int(taken.Add(1)) - 1; b < len(blocks); b = int(taken.Add(1)) - 1 {
+			i, j := blocks[b][0], blocks[b][1]
+			// The inner index starts at j: T is upper triangular.
+			vec.GemmNT(min(block, m-i), min(block, m-j), m-j, f.t[i*m+j:], m, f.t[j*m+j:], m, f.a[i*m+j:], m)
+		}
+	})
 }
 
 // transposeLower copies what is above the diagonal of src, m×m, to below that of dst.
