@@ -31,6 +31,22 @@ func TestDotProductsStayWithinTheirSlices(t *testing.T) {
 	})
 }
 
+func TestScalingStaysWithinItsSlices(t *testing.T) {
+	x32, y32 := newBorder[float32](t, 1<<18), newBorder[float32](t, 1<<18)
+	shift, factor := newBorder[float64](t, 1<<19), newBorder[float64](t, 1<<19)
+	everyLevel(t, func(t *testing.T) {
+		for _, n := range spans() {
+			for _, end := range []bool{false, true} {
+				x, y, s, f := x32.slice(n, end), y32.slice(n, end), shift.slice(n, end), factor.slice(n, end)
+				Scale32(y, x, s, f)
+				Scale32(y, x, nil, f)
+				Round32(y, s)
+				Finite32(x)
+			}
+		}
+	})
+}
+
 func TestElementaryFunctionsStayWithinTheirSlices(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
 		elementaryWithinBorders(t, elementary32)
