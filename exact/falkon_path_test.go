@@ -30,7 +30,9 @@ func TestFalkonChoosesAsExactFitsWould(t *testing.T) {
 	x := randomRows(n, d, 1, 21)
 	for _, outputs := range []int{1, 3} {
 		y := smooth(x, outputs, 22)
-		for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: 0.5}, {Name: "laplacian", Gamma: 0.3}, {Name: "matern", Gamma: 1, Nu: 1.5}, {Name: "linear"}} {
+		for _, k := range []kernel.Kernel{
+			{Name: "rbf", Gamma: 0.5}, {Name: "laplacian", Gamma: 0.3}, {Name: "matern", Gamma: 1, Nu: 1.5}, {Name: "linear"},
+		} {
 			_, report, err := FitFalkon(context.Background(), k, x, y, outputs, nil, Falkon{Centres: m, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -38,7 +40,8 @@ func TestFalkonChoosesAsExactFitsWould(t *testing.T) {
 			h := holdOut(n, nil, 1)
 			least, chosen := math.Inf(1), 0.0
 			for _, p := range report.Path {
-				fit, _, err := FitFalkon(context.Background(), k, x, y, outputs, h.main, Falkon{Centres: m, Seed: 1, Lambda: p.Lambda, Tolerance: 1e-10})
+				fit, _, err := FitFalkon(context.Background(), k, x, y, outputs, h.main,
+					Falkon{Centres: m, Seed: 1, Lambda: p.Lambda, Tolerance: 1e-10})
 				if err != nil {
 					t.Fatal(err)
 				}
