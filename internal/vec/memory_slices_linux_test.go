@@ -21,6 +21,7 @@ func TestDotProductsStayWithinTheirSlices(t *testing.T) {
 				x, y, v, w := x32.slice(n, end), y32.slice(n, end), x64.slice(n, end), y64.slice(n, end)
 				Dot32(x, y)
 				DotWide(x, y)
+				DotMixed(x, w)
 				Dot64(v, w)
 				Axpy32(1e-3, x, y)
 				AxpyWide(1e-3, x, w)
