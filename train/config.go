@@ -210,6 +210,9 @@ type Config struct {
 	// predicts; 0 means exact predictions by bisection.
 	Lookup int `json:"lookup,omitempty"`
 
+	// Quick leaves out the learner rfm where the data choose the learner.
+	Quick bool `json:"quick,omitempty"`
+
 	// Leaf bounds the rows of a leaf of the learner rfm, and Members the machines that are averaged in it; 0
 	// means rfm.Options's.
 	Leaf    int `json:"leaf,omitempty"`
@@ -230,6 +233,9 @@ func (c Config) withDefaults() (Config, error) {
 			return fmt.Errorf("%s %q is not known; known are %s", name, *v, strings.Join(known, ", "))
 		}
 		return nil
+	}
+	if (c.Leaf != 0 || c.Members != 0) && (c.Learner == "" || c.Learner == "auto") {
+		c.Learner = rfmLearner.name
 	}
 	names := Learners()
 	if err := set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"); err != nil {

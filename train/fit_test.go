@@ -19,6 +19,7 @@ import (
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/pipeline"
+	"mercer/rfm"
 )
 
 // batched hands out the rows of a source in batches of another size.
@@ -305,27 +306,31 @@ func TestDigitsByDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	train, test := dataset.Split(src, 0.25, 1)
-	m := fitted(t, train, Config{})
-	if m.Info().Scale != "global" || model.ReportOf[*learn.SVMReport](&m.Info().Training) == nil {
-		t.Errorf("chose scaling %s and %+v", m.Info().Scale, m.Info().Training)
-	}
 	all, err := dataset.Collect(context.Background(), test, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes := dataset.NewClasses(m.Classes())
-	scores := matrix.NewDense(all.X.Len(), 10)
-	if err := m.Scores(scores, all.X); err != nil {
-		t.Fatal(err)
-	}
-	wrong := 0
-	for i := range scores.Rows {
-		if m.Class(scores.Row(i)) != classes.Of(all, i) {
-			wrong++
+	for _, quick := range []bool{false, true} {
+		m := fitted(t, train, Config{Quick: quick})
+		training := &m.Info().Training
+		if fast := model.ReportOf[*learn.SVMReport](training) != nil; fast != quick || !quick && model.ReportOf[*rfm.Report](training) == nil ||
+			m.Info().Scale != "global" {
+			t.Errorf("chose scaling %s and %+v", m.Info().Scale, training)
 		}
-	}
-	if e := float64(wrong) / float64(scores.Rows); e > 0.025 {
-		t.Errorf("errs on %.1f %% of the digits", 100*e)
+		classes := dataset.NewClasses(m.Classes())
+		scores := matrix.NewDense(all.X.Len(), 10)
+		if err := m.Scores(scores, all.X); err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		for i := range scores.Rows {
+			if m.Class(scores.Row(i)) != classes.Of(all, i) {
+				wrong++
+			}
+		}
+		if e := float64(wrong) / float64(scores.Rows); e > 0.025 {
+			t.Errorf("quick %v: errs on %.1f %% of the digits", quick, 100*e)
+		}
 	}
 }
 

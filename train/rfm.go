@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -86,6 +88,60 @@ func (c *Config) kinds(dim int) (all []rfm.Kind) {
 	return all
 }
 
+// The default, if nothing is asked for that it does not have, is rfm for tables of numbers with enough rows to hold
+// some out, and not so wide that distances of columns cost more than features of them.
+const (
+	fewestRows   = 1000
+	widestRows   = 1000
+	mostOutputs  = 100
+	densestShare = 0.5 // of elements that are not 0, below which rows are sparse
+)
+
+// open says whether the configuration leaves kernel, map and learner to the data.
+func (c Config) open() bool {
+	if c.Quick || c.Learner != "" && strings.ToLower(c.Learner) != "auto" || c.Bag != nil {
+		return false
+	}
+	switch strings.ToLower(c.Task) {
+	case "", "auto", "classify", "regress":
+	default:
+		return false
+	}
+	if c.Kernel == "" { // parameters of a kernel that is not named
+		c.Degree, c.Coef0, c.Nu, c.Homogeneity = 0, 0, 0, 0
+	}
+	allowed := Config{Task: c.Task, Scale: c.Scale, Learner: c.Learner, Seed: c.Seed, ClassWeight: c.ClassWeight,
+		Calibrate: c.Calibrate, CalibrateFolds: c.CalibrateFolds, Gamma: c.Gamma}
+	return (c.Gamma == "" || c.Gamma == "median") && reflect.DeepEqual(c, allowed)
+}
+
+// chooseDefault takes the learner rfm where nothing else was asked for and the rows suit it.
+func (f *fit) chooseDefault() error {
+	if !f.asked.open() || f.bag != nil || f.stats != nil || f.labels != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
+		return nil
+	}
+	s := f.sum
+	wide := s.Sparse && s.Density() < densestShare && s.Dim > 100
+	if s.Rows < fewestRows || s.Dim > widestRows || wide || f.info.Outputs > mostOutputs {
+		return nil
+	}
+	c := f.asked
+	c.Learner, c.Kernel, c.Gamma = rfmLearner.name, "", ""
+	c.Degree, c.Coef0, c.Nu, c.Homogeneity = 0, 0, 0, 0
+	c, err := c.withDefaults()
+	if err != nil {
+		return err
+	}
+	old := f.cfg
+	f.cfg = c
+	if bytes, _ := f.rfmMemory(s); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
+		f.cfg = old
+		return nil
+	}
+	f.info.Training.Why["learner"] = "for a table of numbers"
+	return nil
+}
+
 // learnScale chooses the scaling for a learner that chooses its own kernels, by held-out rows of a sample: that of
 // the data, or quantiles.
 func (f *fit) learnScale() error {
@@ -135,7 +191,7 @@ func (f *fit) learnScale() error {
 // sampleRows is the number of rows of the survey's sample.
 func (f *fit) sampleRows(p *pipeline.Config) int {
 	n := p.SampleRows()
-	if f.cfg.own() && f.cfg.Scale == "auto" {
+	if (f.cfg.own() || f.asked.open()) && f.cfg.Scale == "auto" {
 		n = max(n, dataset.ScaleSample("quantile"))
 	}
 	return n

@@ -33,12 +33,12 @@ type stage func(*fit) error
 
 // The stages of a training, in order; each entry has a list of them.
 var (
-	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).agree, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
+	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).chooseDefault, (*fit).agree, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
 		(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge}
 	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
 	features     = []stage{(*fit).survey, (*fit).noMetric, (*fit).settle, (*fit).reduceApart}
 	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).reduceApart, (*fit).choose}
-	planned      = []stage{(*fit).survey, (*fit).task, (*fit).extrapolate, (*fit).planMetric, (*fit).settle, (*fit).choose}
+	planned      = []stage{(*fit).survey, (*fit).task, (*fit).extrapolate, (*fit).chooseDefault, (*fit).planMetric, (*fit).settle, (*fit).choose}
 	ofStatistics = []stage{(*fit).resume, (*fit).affordable, (*fit).addRows, (*fit).judge}
 )
 

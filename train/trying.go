@@ -61,3 +61,13 @@ func OnePass() *Learner {
 	}
 	return nil
 }
+
+// Chooser is the learner that chooses kernels and their widths itself.
+func Chooser() *Learner {
+	for _, l := range learners() {
+		if l.own {
+			return &l
+		}
+	}
+	return nil
+}

@@ -92,7 +92,7 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	names := train.Learners()
 	f := cmd.Flags()
-	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (svm for classes whose features fit into memory, else ridge), "+
+	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (rfm for tables of numbers; otherwise svm for classes whose features fit into memory, else ridge), "+
 		strings.Join(names, ", "))
 	by, _ := learn.LambdaBy()
 	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the "+
@@ -127,6 +127,8 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
 	f.Float64Var(&c.Accuracy, "accuracy", 0, "largest error of an element of the Gram matrix in approximate products (default 1e-4)")
+	f.IntVar(&c.Leaf, "leaf", 0, "most rows of a leaf of rfm (default 5000)")
+	f.IntVar(&c.Members, "members", 0, "most machines of rfm that are averaged in a leaf (default 2)")
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or "+
 		"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, "+

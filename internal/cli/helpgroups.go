@@ -28,10 +28,10 @@ var flagGroups = []flagGroup{
 	{"Learner",
 		"task learner lambda c loss class-weight calibrate",
 		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance conformal calibrate-folds epsilon quantile huber " +
-			"svm-nu outliers product accuracy lookup " +
+			"svm-nu outliers leaf members product accuracy lookup " +
 			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
 	{"Choosing",
-		"auto budget estimate folds search trials pick",
+		"quick auto budget estimate folds search trials pick",
 		"fold-kind fold-group fold-share repeats strict space no-reuse journal keep-journal"},
 	{"Output",
 		"output output-format json report plots csv progress memory threads",

@@ -134,6 +134,7 @@ columns of 0 and 1 with --task multilabel.
 	f.BoolVar(&t.online, "online", false, "the same as --learner online")
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
+	f.BoolVar(&t.cfg.Quick, "quick", false, "leave out the learner rfm: features of the rbf kernel, which take less time and often predict worse")
 	t.autoFlags(cmd)
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,6 +106,8 @@ func (t *training) config(cmd *cobra.Command, p *progress, memory int64) front.C
 	}
 	if t.auto {
 		c.Budget = t.budget
+	}
+	if open := []string{"auto", train.Chooser().Name()}; t.auto || slices.Contains(open, c.Learner) {
 		for name, given := range map[string]*string{"kernel": &c.Kernel, "gamma": &c.Gamma} {
 			if !cmd.Flags().Changed(name) {
 				*given = ""
