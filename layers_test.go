@@ -39,6 +39,7 @@ var floors = map[string]int{
 	"approx":               4,
 	"metric":               4,
 	"rfm":                  5,
+	"internal/landmarks":   3,
 	"internal/bench":       4,
 	"pipeline":             5,
 	"model":                6,

@@ -276,6 +276,7 @@ type learner struct {
 	landmarks   []int // rows of train
 	mean        []float64
 
+	fits          int // machines so far, one for each round
 	width, lambda int // where the search of the next machine begins, in Lengths and lambdas
 }
 

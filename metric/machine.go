@@ -35,7 +35,7 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 			return false, err
 		}
 		better := false
-		_, err = valley(len(lambdas), l.lambda, func(e int) (bool, error) {
+		_, err = valley(len(lambdas), l.lambda, []int{1, -1}, func(e int) (bool, error) {
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}
@@ -54,7 +54,8 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 		})
 		return better, err
 	}
-	if l.width, err = valley(len(l.opt.Lengths), l.width, try); err != nil {
+	l.fits++
+	if l.width, err = valley(len(l.opt.Lengths), l.width, directions(l.fits), try); err != nil {
 		return nil, told, err
 	}
 	if best == nil {
@@ -63,14 +64,26 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 	return best, told, nil
 }
 
-// valley looks for the best of n choices: from start on upwards while they are better, and if the first step was
-// not, downwards. try says whether a choice is better than all before.
-func valley(n, start int, try func(i int) (better bool, err error)) (best int, err error) {
+// directions are those in which the width is searched: both for the first machine, then one in turn, as the best
+// width changes little from one round to the next.
+func directions(fits int) []int {
+	switch {
+	case fits == 1:
+		return []int{1, -1}
+	case fits%2 == 0:
+		return []int{-1}
+	}
+	return []int{1}
+}
+
+// valley looks for the best of n choices: from start on in the first direction while they are better, and if the first
+// step was not, in the next. try says whether a choice is better than all before.
+func valley(n, start int, directions []int, try func(i int) (better bool, err error)) (best int, err error) {
 	best = start
 	if _, err := try(start); err != nil {
 		return best, err
 	}
-	for _, step := range []int{1, -1} {
+	for _, step := range directions {
 		for i := best + step; i >= 0 && i < n; i += step {
 			better, err := try(i)
 			if err != nil {

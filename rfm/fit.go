@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"mercer/exact"
 	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -26,6 +25,7 @@ func Kinds(dim int) []Kind {
 	kinds := []Kind{
 		{kernel.Laplacian.Usual(), "diagonal"},
 		{kernel.Matern.Usual(), "diagonal"},
+		{kernel.RBF.Usual(), "diagonal"},
 	}
 	if dim <= widestMatrix {
 		kinds = append(kinds, Kind{kernel.Matern.Usual(), "full"})
@@ -104,7 +104,8 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := f.grow(all, chosen, 0); err != nil {
+	f.plans = make([]plan, len(chosen))
+	if _, err := f.grow(all, chosen); err != nil {
 		return nil, nil, err
 	}
 	m, err := NewMachine(x.Cols, f.tree, f.leaves)
@@ -142,7 +143,8 @@ type fitting struct {
 	report  *Report
 	tree    Tree
 	leaves  []Leaf
-	done    int // rows of leaves
+	plans   []plan // of each member
+	done    int    // rows of leaves
 }
 
 // member is a kind with what is known about it at a node of the tree.
@@ -188,13 +190,18 @@ func (f *fitting) sample(rows []int, k int) []int {
 
 // learn learns the metric of a kind from rows, starting with that of the parent, nil if there is none.
 func (f *fitting) learn(rows []int, k Kind, parent *member, direction bool) (*metric.Learned, error) {
-	opt := metric.Options{Kernel: k.Kernel, Form: k.Form, Classes: f.opt.Classes, Seed: f.opt.Seed, WithDirection: direction,
-		Rows: chooseRows, Landmarks: chooseLandmarks, Rounds: chooseRounds}
+	opt := metric.Options{Rows: chooseRows, Landmarks: chooseLandmarks, Rounds: chooseRounds}
 	if parent != nil {
 		last := parent.round()
-		opt.Start, opt.Width, opt.Lambda = parent.metric, last.Length, last.Lambda
-		opt.Rows, opt.Landmarks, opt.Rounds = leafRows, leafLandmarks, leafRounds
+		opt = metric.Options{Start: parent.metric, Lengths: []float64{last.Length}, Lambda: last.Lambda,
+			Rows: leafRows, Landmarks: leafLandmarks, Rounds: leafRounds}
 	}
+	return f.metric(rows, k, opt, direction)
+}
+
+// metric learns the metric of a kind from rows.
+func (f *fitting) metric(rows []int, k Kind, opt metric.Options, direction bool) (*metric.Learned, error) {
+	opt.Kernel, opt.Form, opt.Classes, opt.Seed, opt.WithDirection = k.Kernel, k.Form, f.opt.Classes, f.opt.Seed, direction
 	x, y, weights := f.part(rows)
 	return metric.Learn(f.ctx, x, y, f.outputs, weights, opt)
 }
@@ -209,10 +216,13 @@ func (f *fitting) choose(rows []int) ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := member{Kind: k, metric: learned.Metric, learned: learned}
-		all = append(all, m)
-		told := Candidate{Kind: k, Learned: learned.Report}
-		f.report.Candidates = append(f.report.Candidates, told)
+		all = append(all, member{Kind: k, metric: learned.Metric, learned: learned})
+	}
+	if err := f.exchange(some, all); err != nil {
+		return nil, err
+	}
+	for _, m := range all {
+		f.report.Candidates = append(f.report.Candidates, Candidate{Kind: m.Kind, Learned: m.learned.Report})
 	}
 	var targets, weights []float64
 	for _, h := range all[0].learned.Held {
@@ -240,9 +250,34 @@ func (f *fitting) choose(rows []int) ([]member, error) {
 	return chosen, nil
 }
 
+// exchange tries the diagonal metric of the kind with the smallest error with the other kernels: some kernels find
+// the columns that matter more easily than others, and others then predict better.
+func (f *fitting) exchange(rows []int, all []member) error {
+	best := -1
+	for i, m := range all {
+		if m.Form == "diagonal" && (best < 0 || m.round().Error < all[best].round().Error) {
+			best = i
+		}
+	}
+	for i := range all {
+		if m := &all[i]; best >= 0 && i != best && m.Form == "diagonal" && all[best].metric != nil {
+			opt := metric.Options{Start: all[best].metric, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: 1,
+				Rows: chooseRows, Landmarks: chooseLandmarks}
+			learned, err := f.metric(rows, m.Kind, opt, true)
+			if err != nil {
+				return err
+			}
+			if r := learned.Report; r.Rounds[r.Best].Error < m.round().Error {
+				m.metric, m.learned = learned.Metric, learned
+			}
+		}
+	}
+	return nil
+}
+
 // grow divides rows until they fit in leaves, and trains those. It returns the number of the node or leaf, as
 // Node.Below has it. What is known about the members comes from these rows or more.
-func (f *fitting) grow(rows []int, members []member, depth int) (int, error) {
+func (f *fitting) grow(rows []int, members []member) (int, error) {
 	if len(rows) > f.opt.Leaf && members[0].learned.Direction != nil {
 		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction); ok {
 			at := len(f.tree)
@@ -259,7 +294,7 @@ func (f *fitting) grow(rows []int, members []member, depth int) (int, error) {
 					}
 					known[i].metric, known[i].learned = learned.Metric, learned
 				}
-				to, err := f.grow(part, known, depth+1)
+				to, err := f.grow(part, known)
 				if err != nil {
 					return 0, err
 				}
@@ -282,33 +317,6 @@ func (f *fitting) grow(rows []int, members []member, depth int) (int, error) {
 		f.opt.Progress(min(1, float64(f.done)/float64(f.x.Rows)))
 	}
 	return -len(f.leaves), nil
-}
-
-// leaf trains the machines of a leaf.
-func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
-	x, y, weights := f.part(rows)
-	var leaf Leaf
-	for _, m := range members {
-		u := x
-		var work metric.Work
-		if m.metric != nil {
-			u = m.metric.Apply(x, &work)
-		}
-		k := m.Kernel
-		gamma, err := kernel.MedianGamma(u, f.opt.Seed, k.Name)
-		if err != nil {
-			return nil, fmt.Errorf("rfm: %w", err)
-		}
-		k.Gamma = gamma * m.round().Gamma
-		opt := exact.Falkon{Centres: min(f.opt.Centres, len(rows)), Lambda: f.opt.Lambda * float64(len(rows)) / float64(f.x.Rows),
-			Tolerance: 1e-4, Memory: f.opt.Memory, Seed: f.opt.Seed}
-		machine, _, err := exact.FitFalkon(f.ctx, k, u, y, f.outputs, weights, opt)
-		if err != nil {
-			return nil, fmt.Errorf("rfm: %w", err)
-		}
-		leaf = append(leaf, Member{Weight: m.weight, Metric: m.metric, Machine: machine})
-	}
-	return leaf, nil
 }
 
 const (
