@@ -555,7 +555,7 @@ func TestPairs(t *testing.T) {
 	for i, p := range pairs {
 		a, b := columns[p.First], columns[p.Second]
 		want := norm(a, b) / math.Sqrt(norm(a, a)*norm(b, b))
-		if math.Abs(p.Strength-want) > 1e-9 || p.Strength > 1 || i > 0 && p.Strength > pairs[i-1].Strength {
+		if math.Abs(p.Strength-want) > 1e-9 || p.Strength > 1 || i > 0 && p.Size > pairs[i-1].Size {
 			t.Errorf("%+v, want %g", p, want)
 		}
 		if b.Categories != nil {

@@ -20,15 +20,15 @@ type Pair struct {
 	// Frobenius norms of the blocks of M.
 	Strength float64 `json:"strength"`
 
-	// Share is the smaller of the shares that the two columns have of the metric's diagonal (Model.Relevance).
-	Share float64 `json:"share"`
+	// Size is |M_ij|, or the norm of the block, as a share of the trace of M.
+	Size float64 `json:"size"`
 }
 
-// Pairs lists the pairs of columns that act together in a learned metric, the strongest first: those along whose
-// combinations the learned function changes, since M_ij is the mean product of its slopes along i and j. Slopes of one
-// sign make M_ij positive even for a sum of functions of i and j, so a pair need not be an interaction. Columns with
-// less than a tenth of the mean share are left out, because their strength is that of noise. It fails for a model
-// whose metric has no off-diagonal. Time: d²r for a metric of d dimensions and r axes; memory: 8·d² bytes.
+// Pairs lists the pairs of columns that act together in a learned metric, those of the largest |M_ij| first, since a
+// strength of two columns that hardly count is that of noise. M_ij is the mean product of the slopes of the learned
+// function along i and j, so such a function changes along combinations of the two. Slopes of one sign make M_ij positive
+// even for a sum of functions of i and j: a pair need not be an interaction. It fails for a model whose metric has no
+// off-diagonal. Time: d²r for a metric of d dimensions and r axes; memory: 8·d² bytes.
 func Pairs(m *model.Model) ([]Pair, error) {
 	if err := check(m); err != nil {
 		return nil, err
@@ -52,12 +52,8 @@ func Pairs(m *model.Model) ([]Pair, error) {
 	}
 	vec.GemmNT(d, d, r, a, r, a, r, square, d)
 	trace := 0.0
-	share := make([]float64, len(columns))
-	for c, column := range columns {
-		for j := column.From; j < column.To; j++ {
-			share[c] += square[j*d+j]
-		}
-		trace += share[c]
+	for j := range d {
+		trace += square[j*d+j]
 	}
 	if !(trace > 0) {
 		return nil, errors.New("the model's metric is 0")
@@ -71,17 +67,16 @@ func Pairs(m *model.Model) ([]Pair, error) {
 		}
 		return math.Sqrt(sum)
 	}
-	least := 0.1 * trace / float64(len(columns))
+	own := make([]float64, len(columns))
 	var pairs []Pair
 	for c := range columns {
+		own[c] = norm(c, c)
 		for e := range c {
-			if share[c] < least || share[e] < least {
-				continue
+			if both := norm(c, e); both > 0 {
+				pairs = append(pairs, Pair{columns[e].Name, columns[c].Name, min(1, both/math.Sqrt(own[c]*own[e])), both / trace})
 			}
-			pairs = append(pairs, Pair{First: columns[e].Name, Second: columns[c].Name, Share: min(share[c], share[e]) / trace,
-				Strength: min(1, norm(c, e)/math.Sqrt(norm(c, c)*norm(e, e)))})
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b Pair) int { return cmp.Compare(b.Strength, a.Strength) })
+	slices.SortStableFunc(pairs, func(a, b Pair) int { return cmp.Compare(b.Size, a.Size) })
 	return pairs, nil
 }
