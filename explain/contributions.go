@@ -28,6 +28,9 @@ type ContributionOptions struct {
 	First int
 }
 
+// BackgroundRows is how many background rows suffice for most tables.
+const BackgroundRows = 100
+
 // Contribution is what the columns contribute to the score of one row. Score - Base is the sum of Values, up to the
 // rounding of float64.
 type Contribution struct {

@@ -115,6 +115,12 @@ func Importance(ctx context.Context, m *model.Model, rows *Rows, opt ImportanceO
 	return out, nil
 }
 
+// DefaultRows is how many rows suffice for Importance with so many repeats: 5000, or fewer where these took more than
+// two million predictions, but at least 500.
+func DefaultRows(m *model.Model, repeats int) int {
+	return min(5000, max(500, 2_000_000/max(1, len(Columns(m))*repeats)))
+}
+
 // Leading are the first n columns by importance, as DependenceOptions takes them.
 func (imp *Importances) Leading(n int) []int {
 	var list []int

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -163,7 +164,7 @@ func (e *explaining) run(cmd *cobra.Command, modelPath, path string) error {
 func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string, src *rows, bars *progress) error {
 	ctx := cmd.Context()
 	if e.sample == 0 {
-		e.sample = importanceRows(len(explain.Columns(m)), e.repeats)
+		e.sample = explain.DefaultRows(m, e.repeats)
 	}
 	sample, err := explain.Draw(ctx, m, src, e.sample, e.seed)
 	if err != nil {
@@ -204,12 +205,6 @@ func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string,
 	return e.pages.write(cmd, present.ExplainPage(out, e.top), e.json)
 }
 
-// importanceRows is how many rows importance is measured on by default: 5000, or fewer where these took more than two million
-// predictions, but at least 500.
-func importanceRows(columns, repeats int) int {
-	return min(5000, max(500, 2_000_000/max(1, columns*repeats)))
-}
-
 // file is the file of background rows, "" if there is none.
 func (e *explaining) file() string {
 	if _, err := strconv.Atoi(e.background); err == nil {
@@ -217,9 +212,6 @@ func (e *explaining) file() string {
 	}
 	return e.background
 }
-
-// backgroundRows is how many rows are compared with by default.
-const backgroundRows = 100
 
 // compared are the rows to compare with.
 func (e *explaining) compared(cmd *cobra.Command, m *model.Model, src *rows) (*explain.Rows, error) {
@@ -229,9 +221,9 @@ func (e *explaining) compared(cmd *cobra.Command, m *model.Model, src *rows) (*e
 			return nil, err
 		}
 		defer other.Close()
-		return explain.Draw(cmd.Context(), m, other, backgroundRows, e.seed)
+		return explain.Draw(cmd.Context(), m, other, explain.BackgroundRows, e.seed)
 	}
-	n := backgroundRows
+	n := explain.BackgroundRows
 	if e.background != "" {
 		n, _ = strconv.Atoi(e.background)
 		if n < 1 {
@@ -270,7 +262,10 @@ func (e *explaining) single(cmd *cobra.Command, m *model.Model, modelPath string
 			opt := explain.ContributionOptions{Permutations: e.permutations, Seed: e.seed, First: row}
 			for c, err := range explain.Contributions(cmd.Context(), m, b.X.Slice(i, i+1), back, opt) {
 				if err != nil {
-					return dataset.Locate(err, src, row)
+					if at := (*dataset.RowError)(nil); errors.As(err, &at) && at.Source == "" {
+						return dataset.Locate(err, src, row)
+					}
+					return err
 				}
 				r := shown.row(m, columns, c, b.X.Slice(i, i+1))
 				bars.report("explain", row+1, b.Pass.Progress())

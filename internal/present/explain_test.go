@@ -10,7 +10,9 @@ import (
 
 // explained is an explanation of a model of two classes, with columns of numbers and of categories.
 func explained(names []string) *Explanation {
-	rise := func(mean float64) explain.Rise { return explain.Rise{Mean: mean, SE: mean/20 + 0.0001, RepeatSE: 0.0001} }
+	rise := func(mean float64) explain.Rise {
+		return explain.Rise{Mean: mean, SE: mean/20 + 0.0001, RepeatSE: 0.0001}
+	}
 	imp := &explain.Importances{Rows: 5000, Of: 12_345, Unknown: 3, Repeats: 5, Measures: []string{"log_loss", "error"}, Losses: []float64{0.3211, 0.1498}}
 	for i, name := range names {
 		v := 0.05 / float64(i*i+1)

@@ -1,8 +1,8 @@
 package report
 
 import (
-	"math"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
