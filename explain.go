@@ -68,7 +68,7 @@ func drawn(ctx context.Context, m *Model, data Data, rows func(m *Model, repeats
 		return nil, err
 	}
 	defer o.close()
-	return explain.Draw(ctx, m, src, rows(m, 5), 1)
+	return explain.Draw(ctx, m, src, rows(m, explain.Repeats), 1)
 }
 
 // placed is an error about a row of a batch with its place; other errors stay as they are.

@@ -11,9 +11,12 @@ import (
 	"mercer/model"
 )
 
+// Repeats is the default number of permutations of a column.
+const Repeats = 5
+
 // ImportanceOptions are the options of Importance; the zero value has useful defaults.
 type ImportanceOptions struct {
-	// Repeats is the number of permutations of each column; 0 means 5.
+	// Repeats is the number of permutations of each column; 0 means Repeats.
 	Repeats int
 
 	// Seed draws the permutations; 0 means 1.
@@ -78,7 +81,7 @@ func Importance(ctx context.Context, m *model.Model, rows *Rows, opt ImportanceO
 		return nil, err
 	}
 	if opt.Repeats == 0 {
-		opt.Repeats = 5
+		opt.Repeats = Repeats
 	}
 	if opt.Repeats < 2 {
 		return nil, fmt.Errorf("%d repeats have no spread; give 2 or more", opt.Repeats)

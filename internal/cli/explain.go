@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -24,7 +25,6 @@ import (
 type explaining struct {
 	data         dataset.Options
 	sample       int
-	repeats      int
 	dependence   int
 	rows         string
 	background   string
@@ -66,11 +66,10 @@ A column is one of the file: the values of a categorical column go together. doc
 	f.StringVar(&e.rows, "rows", "", "rows to explain: N for the first N, or numbers and ranges from 1 such as 3,17,100-120")
 	f.StringVar(&e.background, "background", "", "with --rows: how many rows of DATA to compare with, drawn at random, or a file, of which 100 rows "+
 		"are drawn (default 100 rows of DATA)")
-	f.IntVar(&e.permutations, "permutations", 0, "with --rows: orders of the columns for each background row, an even number (default: as many as 600 "+
-		"predictions take, 4 to 40; all subsets where these are fewer)")
+	f.IntVar(&e.permutations, "permutations", 0, "without --rows: permutations of each column, 2 or more (default 5); with --rows: orders of the "+
+		"columns for each background row, an even number (default: as many as 600 predictions take, 4 to 40; all subsets where these are fewer)")
 	f.StringVar(&e.class, "class", "", "with --rows: class, label or target whose score is shown (default: the predicted class, or the first target)")
 	f.IntVar(&e.sample, "sample", 0, "without --rows: rows that importance is measured on, drawn at random (default: 5000, or fewer with many columns)")
-	f.IntVar(&e.repeats, "repeats", 5, "without --rows: permutations of each column")
 	f.IntVar(&e.dependence, "dependence", 6, "without --rows: leading columns whose partial dependence is shown")
 	f.IntVar(&e.top, "top", 10, "columns, and pairs of them, to show")
 	f.Uint64Var(&e.seed, "seed", 1, "seed of all that is random")
@@ -87,7 +86,7 @@ func (e *explaining) check(cmd *cobra.Command) error {
 	if err := checkData(&e.data); err != nil {
 		return err
 	}
-	only := map[bool]string{false: "background permutations class", true: "sample repeats dependence"}[e.rows != ""]
+	only := map[bool]string{false: "background class", true: "sample dependence"}[e.rows != ""]
 	for name := range strings.FieldsSeq(only) {
 		if cmd.Flags().Changed(name) && e.rows == "" {
 			return usagef("--%s is about single rows; say which by --rows", name)
@@ -98,14 +97,14 @@ func (e *explaining) check(cmd *cobra.Command) error {
 	switch {
 	case e.top < 1:
 		return usagef("--top %d: give 1 or more", e.top)
-	case e.repeats < 2:
-		return usagef("--repeats %d: give 2 or more, so that there is a spread", e.repeats)
 	case e.dependence < 0:
 		return usagef("--dependence %d: give 0 or more", e.dependence)
 	case e.sample < 0 || e.sample == 0 && cmd.Flags().Changed("sample"):
 		return usagef("--sample %d: give 1 or more", e.sample)
-	case cmd.Flags().Changed("permutations") && (e.permutations < 4 || e.permutations%2 != 0):
-		return usagef("--permutations %d: give an even number, 4 or more", e.permutations)
+	case e.rows == "" && cmd.Flags().Changed("permutations") && e.permutations < 2:
+		return usagef("--permutations %d: give 2 or more, so that there is a spread", e.permutations)
+	case e.rows != "" && cmd.Flags().Changed("permutations") && (e.permutations < 4 || e.permutations%2 != 0):
+		return usagef("--permutations %d: give an even number of orders for each row, 4 or more", e.permutations)
 	}
 	return nil
 }
@@ -162,16 +161,16 @@ func (e *explaining) run(cmd *cobra.Command, modelPath, path string) error {
 
 // whole explains the model as a whole.
 func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string, src *rows, bars *progress) error {
-	ctx := cmd.Context()
+	ctx, repeats := cmd.Context(), cmp.Or(e.permutations, explain.Repeats)
 	if e.sample == 0 {
-		e.sample = explain.DefaultRows(m, e.repeats)
+		e.sample = explain.DefaultRows(m, repeats)
 	}
 	sample, err := explain.Draw(ctx, m, src, e.sample, e.seed)
 	if err != nil {
 		return err
 	}
 	out := &present.Explanation{Model: filepath.Base(modelPath), Data: filepath.Base(src.Name())}
-	out.Importance, err = explain.Importance(ctx, m, sample, explain.ImportanceOptions{Repeats: e.repeats, Seed: e.seed,
+	out.Importance, err = explain.Importance(ctx, m, sample, explain.ImportanceOptions{Repeats: repeats, Seed: e.seed,
 		Progress: func(share float64) { bars.report("permute", -1, share) }})
 	if err != nil {
 		return err

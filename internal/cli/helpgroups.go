@@ -48,7 +48,6 @@ var namesakes = map[string]string{
 	"tune":    "metric", // what a search goes by
 	"compare": "metric",
 	"curve":   "metric",
-	"explain": "repeats", // permutations of a column
 }
 
 // shownGroup is a group of the flags that a command has.
