@@ -567,6 +567,23 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// An interruption ends the work at the next column, even if no block of rows is full.
+func TestInterruption(t *testing.T) {
+	m := modelOf(t, 50, together)
+	x := normal(5, 50, 1)
+	stopping, stop := context.WithCancel(ctx)
+	defer stop()
+	calls := 0
+	_, err := explain.Importance(stopping, m, drawn(t, m, dense(x), []float64{1, 2, 3, 4, 5}, 5), explain.ImportanceOptions{Repeats: 2,
+		Progress: func(float64) {
+			calls++
+			stop()
+		}})
+	if !errors.Is(err, context.Canceled) || calls > 2 {
+		t.Errorf("%v after %d calls of Progress", err, calls)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	m := modelOf(t, 3, together)
 	x := normal(5, 3, 1)

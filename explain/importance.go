@@ -159,6 +159,9 @@ func (p *permuter) run(ctx context.Context, m *model.Model, rows *Rows, opt Impo
 		if !varies[c] {
 			continue
 		}
+		if err := ctx.Err(); err != nil { // columns of rare values fill no block for long
+			return err
+		}
 		cover(mask, p.columns, []int{c}, true)
 		for repeat := range opt.Repeats {
 			to := random.New(max(opt.Seed, 1), "explain.importance", uint64(c), uint64(repeat)).Perm(n)

@@ -55,7 +55,11 @@ func (e *Explanation) importanceLines(line lines) {
 		line("", "%s with labels that the model does not know are left out", units.Plural(imp.Unknown, "row"))
 	}
 	for k, measure := range imp.Measures {
-		line(measureNames[measure], "%s", lossText(measure, imp.Losses[k]))
+		name := measureNames[measure]
+		if measure != "log_loss" {
+			name = strings.TrimSuffix(name, " loss") // to fit the column of names
+		}
+		line(name, "%s", lossText(measure, imp.Losses[k]))
 	}
 }
 
