@@ -117,14 +117,14 @@ func TestRecordsPredictLikeRowsOfAFile(t *testing.T) {
 // A row alone has the bits of the row in a batch, whatever the number of outputs.
 func TestSingleRowsHaveTheBitsOfABatch(t *testing.T) {
 	s := random.New(1, "single")
-	for _, classes := range []int{2, 3, 40} {
+	for _, classes := range []int{2, 3, 10, 40} {
 		var x [][]float64
 		var labels []string
 		for i := range 300 {
 			x = append(x, []float64{s.Normal(), s.Normal(), s.Normal()})
 			labels = append(labels, fmt.Sprint("c", i%classes))
 		}
-		m := trained(t, Labelled(x, labels), Config{Config: train.Config{Learner: "ridge", Features: 1500}})
+		m := trained(t, Labelled(x, labels), Config{Config: train.Config{Learner: "ridge", Features: 2300}})
 		all, err := Predict(context.Background(), m, Rows(x, nil))
 		if err != nil {
 			t.Fatal(err)

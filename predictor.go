@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mercer/dataset"
+	"mercer/internal/vec"
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/pipeline"
@@ -88,9 +89,7 @@ func (p *Predictor) Row(row []float64) (*Prediction, error) {
 	if err := p.fits(len(row)); err != nil {
 		return nil, err
 	}
-	for j, v := range row {
-		p.row.Data[j] = float32(v)
-	}
+	vec.Round32(p.row.Data, row)
 	return p.predict()
 }
 

@@ -47,6 +47,9 @@ func newCostModel(plan *train.Plan, trials []trial.Timing) *costModel {
 	// Use the trials with as many features as the first.
 	var n, t []float64
 	for _, x := range trials {
+		if plan.LinearFrom > 0 && x.Rows > plan.LinearFrom && len(n) >= 2 {
+			continue
+		}
 		if x.Features == trials[0].Features || plan.Fixed {
 			n, t = append(n, float64(x.Rows)), append(t, x.Solve-x.Choose)
 		}
@@ -64,7 +67,11 @@ func newCostModel(plan *train.Plan, trials []trial.Timing) *costModel {
 	}
 	m.exponent = usual + trust*(min(max(p, low), high)-usual)
 	work := func(n, d int) float64 {
-		return math.Pow(float64(n), m.exponent) * math.Pow(float64(d), byFeatures)
+		times := 1.0
+		if from := plan.LinearFrom; from > 0 && n > from {
+			n, times = from, float64(n)/float64(from)
+		}
+		return times * math.Pow(float64(n), m.exponent) * math.Pow(float64(d), byFeatures)
 	}
 	c := leastRatio(trials, func(t trial.Timing) (float64, float64) { return work(t.Rows, t.Features), t.Solve - t.Choose })
 	choosing := func(n, d int) float64 { return work(min(n, chooseRows), d) }

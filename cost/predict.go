@@ -74,7 +74,7 @@ func (o Options) filled() Options {
 // grow like n and n·D; and solving. For statistics, solving takes a·n·D² + b·D^2.5 with a and b from the
 // trials, those with the most features if they can tell both apart. For learners that go through rows it takes
 // c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them;
-// for those that use the kernel itself c·n^p with p ∈ [1, 3]. A learned metric is left out: it takes seconds
+// for those that use the kernel itself c·n^p with p ∈ [1, 3], and c·n from the rows on that bring no more centres. A learned metric is left out: it takes seconds
 // at any number of rows, and trials would spend as much.
 func Predict(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*Prediction, error) {
 	opt = opt.filled()

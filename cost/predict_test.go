@@ -8,6 +8,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/train"
+	"mercer/trial"
 )
 
 // fakeFit is a training that takes what a formula says, on a fake clock.
@@ -201,5 +202,20 @@ func TestTrialsLearnNoMetric(t *testing.T) {
 	p, err := Predict(context.Background(), s, train.Config{Learner: "ridge", Metric: "diagonal", MetricRounds: 2}, opt)
 	if err != nil || trials == 0 || p.Plan.Config.Metric != "" {
 		t.Errorf("%d trials, %+v, %v", trials, p, err)
+	}
+}
+
+// A learner with at most 1,000 centres takes n³ up to 1,000 rows and no more than n from there on.
+func TestCentresStopGrowing(t *testing.T) {
+	var trials []trial.Timing
+	for _, rows := range []int{250, 500, 1000, 2000} {
+		few := math.Min(float64(rows), 1000)
+		trials = append(trials, trial.Timing{Rows: rows, Features: 8, Solve: 1e-9 * few * few * float64(rows)})
+	}
+	for _, trials := range [][]trial.Timing{trials[:3], trials} {
+		m := newCostModel(&train.Plan{Exact: true, Fixed: true, Features: 8, LinearFrom: 1000}, trials)
+		if _, _, got := m.seconds(20_000, 8); math.Abs(got/20-1) > 0.01 {
+			t.Errorf("%d trials: 20,000 rows take %g s, want 20", len(trials), got)
+		}
 	}
 }

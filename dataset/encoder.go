@@ -2,9 +2,13 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+
+	"mercer/internal/vec"
 )
 
 // Encoder turns records into rows of numbers according to a schema: a number for each numeric column,
@@ -15,6 +19,8 @@ import (
 type Encoder struct {
 	schema  *Schema
 	columns []encodedColumn
+	names   []string  // of the columns
+	wide    []float64 // values of the numeric columns before the first categorical one
 	byName  map[string]int
 	scratch []byte
 
@@ -52,18 +58,20 @@ func NewEncoder(s *Schema) *Encoder {
 	}
 	for i, c := range e.columns {
 		e.byName[c.name] = i
+		e.names = append(e.names, c.name)
 	}
+	leading := slices.IndexFunc(e.columns, func(c encodedColumn) bool { return c.codes != nil })
+	if leading < 0 {
+		leading = len(e.columns)
+	}
+	e.wide = make([]float64, leading)
 	e.seen = make([]bool, len(e.columns))
 	return e
 }
 
 // Columns are the names of the columns, in the order of Values.
 func (e *Encoder) Columns() []string {
-	names := make([]string, len(e.columns))
-	for i, c := range e.columns {
-		names[i] = c.name
-	}
-	return names
+	return slices.Clone(e.names)
 }
 
 // Dim is the number of dimensions of a row.
@@ -74,7 +82,16 @@ func (e *Encoder) Dim() int { return e.schema.Dim }
 // a [FieldError].
 func (e *Encoder) Map(dst []float32, record map[string]any) error {
 	e.begin(dst)
-	for i := range e.columns {
+	n := len(e.wide)
+	for i, name := range e.names[:n] {
+		x, ok := record[name].(float64)
+		if !ok {
+			n = i
+			break
+		}
+		e.wide[i] = x
+	}
+	for i := e.round(dst, n); i < len(e.columns); i++ {
 		c := &e.columns[i]
 		v, there := record[c.name]
 		if !there {
@@ -96,8 +113,17 @@ func (e *Encoder) Values(dst []float32, values ...any) error {
 		return fmt.Errorf("%d values for %d columns (%s)", len(values), len(e.columns), e.listed())
 	}
 	e.begin(dst)
-	for i, v := range values {
-		if err := e.value(dst, &e.columns[i], v); err != nil {
+	wide := e.wide
+	for i, v := range values[:len(wide)] {
+		x, ok := v.(float64)
+		if !ok {
+			wide = wide[:i]
+			break
+		}
+		wide[i] = x
+	}
+	for i := e.round(dst, len(wide)); i < len(values); i++ {
+		if err := e.value(dst, &e.columns[i], values[i]); err != nil {
 			return err
 		}
 	}
@@ -187,10 +213,21 @@ func (e *Encoder) begin(dst []float32) {
 	clear(dst)
 }
 
+// round writes the first n of e.wide, which are float64 and no values of other types, as the first n columns. It
+// returns the first column that is left: 0 if some of these are missing or out of range.
+func (e *Encoder) round(dst []float32, n int) int {
+	vec.Round32(dst[:n], e.wide[:n])
+	if vec.Finite32(dst[:n]) {
+		return n
+	}
+	clear(dst[:n])
+	return 0
+}
+
 // value writes a value into its dimensions.
 func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 	// The most common case.
-	if x, ok := v.(float64); ok && c.codes == nil && x <= maxValue && x >= -maxValue {
+	if x, ok := v.(float64); ok && c.codes == nil && math.Abs(x) <= maxValue {
 		dst[c.at] = float32(x)
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mercer/internal/option"
+	"mercer/internal/vec"
 	"mercer/matrix"
 )
 
@@ -246,40 +247,35 @@ func (s *Scaler) Apply(x matrix.Rows, ws *Workspace) matrix.Rows {
 	if s.Kind == "none" && x.Dense != nil {
 		return x
 	}
-	out := &ws.dense
+	out, from := &ws.dense, x.Dense
 	if x.CSR != nil {
 		x.CSR.Densify(out)
+		from = out
 	} else {
-		out.Reshape(x.Dense.Rows, x.Dense.Cols)
-		for i := range out.Rows {
-			copy(out.Row(i), x.Dense.Row(i))
-		}
+		out.Reshape(from.Rows, from.Cols)
 	}
 	for i := range out.Rows {
-		row := out.Row(i)
+		row, x := out.Row(i), from.Row(i)
 		switch {
 		case s.Kind == "l1" || s.Kind == "l2":
+			copy(row, x)
 			s.normalise(row)
 		case s.Ranks != nil:
-			for j, v := range row {
+			for j, v := range x {
 				row[j] = float32(s.Ranks.of(j, float64(v)))
 			}
 		case s.Kind == "robust":
-			for j, v := range row {
+			for j, v := range x {
 				u := float64(v)
 				if s.Shift != nil {
 					u -= s.Shift[j]
 				}
 				row[j] = float32(softly(u * s.Factor[j]))
 			}
-		case s.Shift != nil:
-			for j, v := range row {
-				row[j] = float32((float64(v) - s.Shift[j]) * s.Factor[j])
-			}
 		case s.Factor != nil:
-			for j, v := range row {
-				row[j] = float32(float64(v) * s.Factor[j])
-			}
+			vec.Scale32(row, x, s.Shift, s.Factor)
+		default:
+			copy(row, x)
 		}
 	}
 	return matrix.Rows{Dense: out}

@@ -18,8 +18,9 @@ type stopped struct {
 // r K×m, all at once but each with its own step sizes, and returns x (Hestenes and Stiefel 1952).
 // product computes q = Ap for K vectors. It stops when every residual is at most tolerance of its
 // right side, after most iterations, or when A turns out not to be definite, so that only
-// rounding errors are left. r is overwritten with the residual.
-func conjugateGradients(k, m int, r []float64, product func(q, p []float64) error, tolerance float64, most int,
+// rounding errors are left. r is overwritten with the residual. If r is already the residual of a start, x is what is to be
+// added to the start, and right are the right sides; otherwise right is nil.
+func conjugateGradients(k, m int, r, right []float64, product func(q, p []float64) error, tolerance float64, most int,
 	progress func(int, float64)) ([]float64, stopped, error) {
 	x, q := make([]float64, k*m), make([]float64, k*m)
 	p := slices.Clone(r)
@@ -27,6 +28,9 @@ func conjugateGradients(k, m int, r []float64, product func(q, p []float64) erro
 	for t := range k {
 		square[t] = vec.Dot64(r[t*m:][:m], r[t*m:][:m])
 		first[t] = square[t]
+		if right != nil {
+			first[t] = vec.Dot64(right[t*m:][:m], right[t*m:][:m])
+		}
 	}
 	stuck := make([]bool, k)
 	var stop stopped

@@ -35,7 +35,7 @@ type Falkon struct {
 	Given *matrix.Dense
 
 	// Lambda is λ > 0, on the scale of Ridge: the paper's times n. 0 means that it is chosen
-	// on a held-out tenth of the rows.
+	// on a held-out tenth of the rows; systems for it are solved to a residual of 10⁻³.
 	Lambda float64
 
 	// Tolerance stops the iteration when the preconditioned residual of every output, relative
@@ -78,13 +78,13 @@ type FalkonReport struct {
 }
 
 // FalkonBytes is the memory of FitFalkon for n rows of d dimensions, m centres and K outputs
-// beyond the rows and targets: the centres, 12md; two triangular factors and their workspace, 16m²;
-// sums over parts of the rows and the vectors of the iteration, 8mK(32 + 6); a block of K_nm per thread;
-// and K_nm in float32, 4nm, if it is kept.
+// beyond the rows and targets: the centres, 12md; two squares for three triangular factors, 16m²;
+// sums over parts of the rows and the vectors of the iteration, 8mK(32 + 12); targets and weights, 16n(K + 1); rows of K_nm
+// per thread; and K_nm in float32, 4nm, if it is kept.
 func FalkonBytes(n, d, m, outputs int, kept bool) int64 {
 	rows, centres := float64(n), float64(m)
-	bytes := centres*(12*float64(d)+16*centres+8*float64(outputs)*(falkonParts+6)) +
-		float64(vec.Threads())*8*float64(falkonBlock(m)*(m+d+1+outputs)) + 16*rows*float64(outputs)
+	bytes := centres*(12*float64(d)+16*centres+8+8*float64(outputs)*(falkonParts+12)) +
+		float64(vec.Threads())*float64(falkonRowsBytes(d, m, outputs)) + 16*rows*float64(outputs+1)
 	if kept {
 		bytes += 4 * rows * centres
 	}
@@ -170,18 +170,25 @@ func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 	if f.most == 0 {
 		f.most = 1 // K_mm is 0, so there is nothing to learn
 	}
-	f.t, f.a = make([]float64, f.m*f.m), make([]float64, f.m*f.m)
+	f.t, f.a, f.diagonal = make([]float64, f.m*f.m), make([]float64, f.m*f.m), make([]float64, f.m)
 	report := &FalkonReport{Lambda: opt.Lambda, Centres: f.m, Kept: FalkonBytes(f.n, x.Dim(), f.m, outputs, true) <= memory(opt.Memory)}
 	if report.Kept {
-		f.kept = make([]float32, f.n*f.m)
+		if err := f.keep(); err != nil {
+			return nil, nil, err
+		}
 	}
+	var start []float64
 	if opt.Lambda == 0 {
-		if report.Lambda, err = f.choose(y, weights, report); err != nil {
+		if report.Lambda, start, err = f.choose(y, weights, report); err != nil {
 			return nil, nil, err
 		}
 	}
 	b, total := mean(y, weights, outputs)
-	alpha, err := f.solve(y, weights, b, total, report.Lambda, report)
+	s, err := f.system(y, weights, b, total)
+	if err != nil {
+		return nil, nil, err
+	}
+	alpha, err := f.solve(s, report.Lambda, start, opt.Tolerance, report)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,41 +219,62 @@ type falkon struct {
 	n, m, k int
 	against *kernel.Against
 	kept    []float32 // K_nm, or nil
-	filled  bool      // kept has the values
+	most    float64   // the largest k(c, c)
 
-	t      []float64 // m×m upper: TᵀT = K_mm + jitter·I
-	jitter float64
-	a      []float64 // m×m upper: AᵀA = (Σw/m)·TTᵀ + λI
-	most   float64   // the largest k(c, c)
+	t        []float64 // m×m: T on and above the diagonal, TTᵀ below it
+	diagonal []float64 // of TTᵀ
+	jitter   float64   // of T, 0 if there is none
+	a        []float64 // m×m upper: A
+	ratio    float64   // λ/Σw of A, 0 if there is none
 }
 
-// solve returns α of a λ, K×m. With α = T⁻¹A⁻¹β it solves
+// system is a problem to solve for some λ.
+type system struct {
+	y, weights []float64 // the targets without b, n×K, and the rows' weights
+	total      float64   // Σw
+	right      []float64 // K_nmᵀWy
+	sums       []float64 // room for a sum per part of the rows
+}
+
+// system subtracts b from y.
+func (f *falkon) system(y, weights, b []float64, total float64) (*system, error) {
+	s := &system{y: make([]float64, len(y)), weights: weights, total: total, right: make([]float64, f.k*f.m),
+		sums: make([]float64, falkonParts*f.k*f.m)}
+	for i, v := range y {
+		s.y[i] = v - b[i%f.k]
+	}
+	return s, f.normal(s.right, nil, s.y, weights, s.sums)
+}
+
+// solve returns α of a λ, K×m, from the given start (nil: 0). With α = T⁻¹A⁻¹β it solves
 //
-//	A⁻ᵀ[T⁻ᵀK_nmᵀWK_nm T⁻¹ + λI]A⁻¹β = A⁻ᵀT⁻ᵀK_nmᵀW(y - b)
+//	A⁻ᵀ[T⁻ᵀK_nmᵀWK_nm T⁻¹ + λI]A⁻¹β = A⁻ᵀT⁻ᵀK_nmᵀWy
 //
 // by conjugate gradients, all outputs at once, each with its own steps.
-func (f *falkon) solve(y, weights, b []float64, total, lambda float64, report *FalkonReport) ([]float64, error) {
-	if err := f.factor(total, lambda); err != nil {
+func (f *falkon) solve(s *system, lambda float64, start []float64, tolerance float64, report *FalkonReport) ([]float64, error) {
+	if err := f.precondition(s.total, lambda); err != nil {
 		return nil, err
 	}
-	size := f.k * f.m
-	sums, g := make([]float64, falkonParts*size), make([]float64, size)
-	centred := make([]float64, len(y))
-	for i, v := range y {
-		centred[i] = v - b[i%f.k]
+	right := slices.Clone(s.right)
+	f.solveUpperT(f.t, right)
+	r := right
+	if start != nil {
+		r = make([]float64, len(right))
+		if err := f.normal(r, start, s.y, s.weights, s.sums); err != nil {
+			return nil, err
+		}
+		f.solveUpperT(f.t, r)
+		f.subtractT(r, lambda, start)
+		f.solveUpperT(f.a, right)
 	}
-	r := make([]float64, size)
-	if err := f.normal(r, nil, centred, weights, sums); err != nil {
-		return nil, err
-	}
-	f.solveUpperT(f.t, r)
 	f.solveUpperT(f.a, r)
+	g, u := make([]float64, len(r)), make([]float64, len(r))
 	product := func(q, p []float64) error {
 		copy(q, p)
 		f.solveUpper(f.a, q) // v = A⁻¹p
-		u := slices.Clone(q)
+		copy(u, q)
 		f.solveUpper(f.t, u)
-		if err := f.normal(g, u, nil, weights, sums); err != nil {
+		if err := f.normal(g, u, nil, s.weights, s.sums); err != nil {
 			return err
 		}
 		f.solveUpperT(f.t, g)
@@ -256,57 +284,31 @@ func (f *falkon) solve(y, weights, b []float64, total, lambda float64, report *F
 		f.solveUpperT(f.a, q)
 		return nil
 	}
-	beta, stop, err := conjugateGradients(f.k, f.m, r, product, f.opt.Tolerance, f.opt.MaxIter, f.opt.Progress)
+	if start == nil {
+		right = nil
+	}
+	beta, stop, err := conjugateGradients(f.k, f.m, r, right, product, tolerance, f.opt.MaxIter, f.opt.Progress)
 	if err != nil {
 		return nil, err
 	}
 	report.Jitter = f.jitter
-	report.Iterations, report.Residual, report.Converged = stop.iterations, stop.residual, stop.residual <= f.opt.Tolerance
+	report.Iterations, report.Residual, report.Converged = stop.iterations, stop.residual, stop.residual <= tolerance
 	f.solveUpper(f.a, beta)
 	f.solveUpper(f.t, beta)
+	if start != nil {
+		vec.Axpy64(1, start, beta)
+	}
 	return beta, nil
 }
 
-// choose returns the λ that predicts a tenth of the rows best, fitted to the others.
-// Held-out rows have weight 0.
-func (f *falkon) choose(y, weights []float64, report *FalkonReport) (float64, error) {
-	h := holdOut(f.n, weights, f.opt.Seed)
-	if h == nil {
-		return float64(f.n) * f.most * math.Pow(10, chooseStart), nil // too few rows to choose by
-	}
-	b, _ := mean(y, h.main, f.k)
-	path, best, err := downhill(h.sumMain*f.most, func(lambda float64) (float64, int, error) {
-		var run FalkonReport
-		alpha, err := f.solve(y, h.main, b, h.sumMain, lambda, &run)
-		if f.ctx.Err() != nil {
-			return 0, 0, f.ctx.Err()
-		}
-		if err != nil {
-			return math.Inf(1), 0, nil // λ is too small
-		}
-		e, err := f.squaredError(alpha, y, b, h.held, h.sumHeld)
-		return e, run.Iterations, err
-	})
-	if err != nil {
-		return 0, err
-	}
-	report.HeldOut, report.Path = h.rows, path
-	return best * (h.sumMain + h.sumHeld) / h.sumMain, nil
-}
-
-// squaredError is the mean squared error of α, by the weights, summed over the outputs.
-func (f *falkon) squaredError(alpha, y, b, weights []float64, total float64) (float64, error) {
-	var parts [falkonParts]float64
-	err := f.each(func(part, i, j int, values, out []float64) {
-		f.multiply(out, values, alpha)
-		for c, v := range out {
-			e := y[i*f.k+c] - b[c%f.k] - v
-			parts[part] += float64(weights[i+c/f.k] * e * e)
+// subtractT subtracts λTα from v for each of the K rows.
+func (f *falkon) subtractT(v []float64, lambda float64, alpha []float64) {
+	m := f.m
+	vec.Parallel(m, 64, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for t := range f.k {
+				v[t*m+i] -= lambda * vec.Dot64(f.t[i*m+i:(i+1)*m], alpha[t*m+i:(t+1)*m])
+			}
 		}
 	})
-	sum := 0.0
-	for _, v := range parts {
-		sum += v
-	}
-	return sum / total, err
 }

@@ -1,118 +1,222 @@
 package exact
 
-import "mercer/internal/vec"
+import (
+	"sync/atomic"
+
+	"mercer/internal/vec"
+)
 
 // falkonParts is how many parts the rows are divided into, each of which is summed separately, so
 // that no sum depends on the number of threads.
 const falkonParts = 32
 
-// falkonBlock is how many rows of K_nm are processed at a time: 512 KB of them in float64.
-func falkonBlock(m int) int { return min(256, max(8, 1<<16/m)) }
-
-// each calls do for blocks of rows of K_nm, one part of the rows after the other on each thread,
-// and fails if the context is done. values are the rows [i, j) of K_nm and may be changed; out
-// has room for their K outputs.
-func (f *falkon) each(do func(part, i, j int, values, out []float64)) error {
-	if err := f.ctx.Err(); err != nil {
-		return err
-	}
-	block := falkonBlock(f.m)
-	step := (f.n + falkonParts - 1) / falkonParts
-	step = (step + block - 1) / block * block
-	if f.filled && f.k <= fewOutputs {
-		block = 1 // single outputs are computed row by row anyway, and a row stays in the L1 cache
-	}
-	vec.Parallel(falkonParts, 1, func(lo, hi int) {
-		values, out := make([]float64, block*f.m), make([]float64, block*f.k)
-		var work []float64
-		if !f.filled {
-			work = make([]float64, block*f.against.Work())
-		}
-		for part := lo; part < hi; part++ {
-			end := min((part+1)*step, f.n)
-			for i := part * step; i < end; i += block {
-				j := min(i+block, end)
-				v := values[:(j-i)*f.m]
-				if f.filled {
-					clear(v)
-					vec.AxpyWide(1, f.kept[i*f.m:j*f.m], v)
-				} else {
-					f.against.Rows(f.x, i, j, v, work)
-					f.round(v, i)
-				}
-				do(part, i, j, v, out[:(j-i)*f.k])
-			}
-		}
-	})
-	f.filled = f.kept != nil
-	return nil
-}
-
-// round rounds values of K_nm, from row i on, to float32, and stores them if K_nm is kept.
-func (f *falkon) round(values []float64, i int) {
-	if f.kept == nil {
-		for c, v := range values {
-			values[c] = float64(float32(v))
-		}
-		return
-	}
-	kept := f.kept[i*f.m:][:len(values)]
-	for c, v := range values {
-		kept[c] = float32(v)
-		values[c] = float64(kept[c])
-	}
-}
-
-// multiply writes the rows of K_nm times u into out.
-func (f *falkon) multiply(out, values, u []float64) {
-	if rows := len(values) / f.m; f.k > fewOutputs {
-		vec.GemmNT(rows, f.k, f.m, values, f.m, u, f.m, out, f.k)
-		return
-	}
-	for r := range len(values) / f.m {
-		for t := range f.k {
-			out[r*f.k+t] = vec.Dot64(values[r*f.m:][:f.m], u[t*f.m:][:f.m])
-		}
-	}
-}
-
-// addTransposed adds outᵀ times the rows of K_nm to g, K×m.
-func (f *falkon) addTransposed(g, values, out []float64) {
-	rows := len(values) / f.m
-	if f.k > fewOutputs {
-		vec.GemmAddTN(f.k, f.m, rows, out, f.k, values, f.m, g, f.m)
-		return
-	}
-	for r := range rows {
-		for t := range f.k {
-			vec.Axpy64(out[r*f.k+t], values[r*f.m:][:f.m], g[t*f.m:][:f.m])
-		}
-	}
-}
-
 // fewOutputs is the number of outputs up to which a matrix product is slower than one output at a time.
 const fewOutputs = 2
 
-// normal writes K_nmᵀW(K_nm·u) into g, or K_nmᵀWr for a given r, n×K.
+// falkonHeight is how many rows of K_nm are processed at a time. With few outputs they are read twice and take
+// 512 KB in float32, so that the second time they come from the L2 cache. With many they are multiplied as
+// matrices, which must be high enough that sums of all outputs are seldom read and written.
+func falkonHeight(m, outputs int) int {
+	if outputs > fewOutputs {
+		return 128
+	}
+	return min(256, max(8, 1<<17/m))
+}
+
+// falkonRows are rows of K_nm that are processed together, and room for them.
+type falkonRows struct {
+	at     []int       // their numbers, ascending
+	values [][]float32 // m each
+	wide   []float64   // the same, len(at)×m, with many outputs
+	out    []float64   // room for their K outputs
+
+	narrow []float32 // what values points to if K_nm is not kept
+	work   []float64
+}
+
+func (f *falkon) newRows() *falkonRows {
+	height := falkonHeight(f.m, f.k)
+	b := &falkonRows{at: make([]int, 0, height), values: make([][]float32, height), out: make([]float64, height*f.k)}
+	if f.kept == nil || f.k > fewOutputs {
+		b.wide = make([]float64, height*f.m)
+	}
+	if f.kept == nil {
+		b.narrow, b.work = make([]float32, height*f.m), make([]float64, height*f.against.Work())
+	}
+	return b
+}
+
+// falkonRowsBytes is what newRows takes at most.
+func falkonRowsBytes(d, m, outputs int) int64 {
+	return 4 * int64(falkonHeight(m, outputs)) * int64(3*m+6*d+2*outputs+10)
+}
+
+// each calls do for blocks of rows of K_nm whose weights are not 0, one part of the rows after the other on each
+// thread, and fails if the context is done.
+func (f *falkon) each(weights []float64, do func(part int, b *falkonRows)) error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
+	step := (f.n + falkonParts - 1) / falkonParts
+	f.parts(func(next func() (part int, ok bool)) {
+		b := f.newRows()
+		for part, ok := next(); ok; part, ok = next() {
+			for i, end := part*step, min((part+1)*step, f.n); i < end; {
+				b.at = b.at[:0]
+				for ; i < end && len(b.at) < cap(b.at); i++ {
+					if weights == nil || weights[i] != 0 {
+						b.at = append(b.at, i)
+					}
+				}
+				if len(b.at) > 0 {
+					f.load(b)
+					do(part, b)
+				}
+			}
+		}
+	})
+	return nil
+}
+
+// parts calls do on every thread, which takes one part of the rows after the other from next.
+func (f *falkon) parts(do func(next func() (part int, ok bool))) {
+	var taken atomic.Int64
+	vec.Parallel(min(vec.Threads(), falkonParts), 1, func(lo, hi int) {
+		do(func() (int, bool) {
+			part := int(taken.Add(1)) - 1
+			return part, part < falkonParts
+		})
+	})
+}
+
+// load fetches or computes the values of the rows b.at.
+func (f *falkon) load(b *falkonRows) {
+	m := f.m
+	for r, i := range b.at {
+		if f.kept != nil {
+			b.values[r] = f.kept[i*m : (i+1)*m]
+		} else {
+			b.values[r] = b.narrow[r*m : (r+1)*m]
+		}
+	}
+	if f.kept == nil {
+		for r := 0; r < len(b.at); {
+			s := r + 1
+			for s < len(b.at) && b.at[s] == b.at[s-1]+1 {
+				s++
+			}
+			f.against.Rows(f.x, b.at[r], b.at[s-1]+1, b.wide[:(s-r)*m], b.work)
+			round(b.narrow[r*m:s*m], b.wide)
+			r = s
+		}
+	}
+	if f.k > fewOutputs {
+		clear(b.wide[:len(b.at)*m])
+		for r := range b.at {
+			vec.AxpyWide(1, b.values[r], b.wide[r*m:(r+1)*m])
+		}
+	}
+}
+
+func round(narrow []float32, wide []float64) {
+	wide = wide[:len(narrow)]
+	for c, v := range wide {
+		narrow[c] = float32(v)
+	}
+}
+
+// keep computes K_nm.
+func (f *falkon) keep() error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
+	f.kept = make([]float32, f.n*f.m)
+	height := falkonHeight(f.m, f.k)
+	vec.Parallel(f.n, height, func(lo, hi int) {
+		wide, work := make([]float64, height*f.m), make([]float64, height*f.against.Work())
+		for i := lo; i < hi && f.ctx.Err() == nil; i += height {
+			j := min(i+height, hi)
+			f.against.Rows(f.x, i, j, wide[:(j-i)*f.m], work)
+			round(f.kept[i*f.m:j*f.m], wide)
+		}
+	})
+	return f.ctx.Err()
+}
+
+// falkonStrip is how many numbers of a row are multiplied at a time: those of u, or of a sum, stay in the L1 cache.
+const falkonStrip = 2048
+
+// normal writes K_nmᵀW(K_nm·u) into g, or K_nmᵀW(r - K_nm·u) for a given r, n×K; a u that is nil is 0.
 func (f *falkon) normal(g, u, r, weights, sums []float64) error {
 	clear(sums)
 	size := f.k * f.m
-	err := f.each(func(part, i, j int, values, out []float64) {
-		if r != nil {
-			copy(out, r[i*f.k:j*f.k])
-		} else {
-			f.multiply(out, values, u)
+	packed := f.pack(u)
+	err := f.each(weights, func(part int, b *falkonRows) {
+		out := b.out[:len(b.at)*f.k]
+		if u != nil {
+			f.multiply(b, u, packed)
 		}
-		if weights != nil {
-			for c := range out {
-				out[c] *= weights[i+c/f.k]
+		for s, i := range b.at {
+			for t := range f.k {
+				v := &out[s*f.k+t]
+				switch {
+				case r != nil && u != nil:
+					*v = r[i*f.k+t] - *v
+				case r != nil:
+					*v = r[i*f.k+t]
+				}
+				if weights != nil {
+					*v *= weights[i]
+				}
 			}
 		}
-		f.addTransposed(sums[part*size:][:size], values, out)
+		f.addTransposed(sums[part*size:][:size], b)
 	})
 	clear(g)
 	for part := range falkonParts {
 		vec.Axpy64(1, sums[part*size:][:size], g)
 	}
 	return err
+}
+
+// pack prepares u for multiply, if there are many outputs.
+func (f *falkon) pack(u []float64) *vec.Packed[float64] {
+	if u == nil || f.k <= fewOutputs {
+		return nil
+	}
+	return vec.PackT64(f.k, f.m, u, f.m)
+}
+
+// multiply writes the rows of K_nm times u into b.out.
+func (f *falkon) multiply(b *falkonRows, u []float64, packed *vec.Packed[float64]) {
+	out := b.out[:len(b.at)*f.k]
+	if packed != nil {
+		packed.Multiply(len(b.at), b.wide, f.m, out, f.k, nil)
+		return
+	}
+	clear(out)
+	for lo := 0; lo < f.m; lo += falkonStrip {
+		hi := min(lo+falkonStrip, f.m)
+		for r := range b.at {
+			for t := range f.k {
+				out[r*f.k+t] += vec.DotMixed(b.values[r][lo:hi], u[t*f.m+lo:t*f.m+hi])
+			}
+		}
+	}
+}
+
+// addTransposed adds b.outᵀ times the rows of K_nm to g, K×m.
+func (f *falkon) addTransposed(g []float64, b *falkonRows) {
+	if f.k > fewOutputs {
+		vec.GemmAddTN(f.k, f.m, len(b.at), b.out, f.k, b.wide, f.m, g, f.m)
+		return
+	}
+	for lo := 0; lo < f.m; lo += falkonStrip {
+		hi := min(lo+falkonStrip, f.m)
+		for r := range b.at {
+			for t := range f.k {
+				vec.AxpyWide(b.out[r*f.k+t], b.values[r][lo:hi], g[t*f.m+lo:t*f.m+hi])
+			}
+		}
+	}
 }

@@ -180,7 +180,7 @@ func solveIterative(ctx context.Context, p Product, y []float64, outputs int, we
 		}
 		return nil
 	}
-	beta, stop, err := conjugateGradients(outputs, n, r, product, opt.Tolerance, opt.MaxIter, opt.Progress)
+	beta, stop, err := conjugateGradients(outputs, n, r, nil, product, opt.Tolerance, opt.MaxIter, opt.Progress)
 	if err != nil {
 		return nil, nil, stop, err
 	}

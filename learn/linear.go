@@ -72,12 +72,13 @@ func Target(dst []float64, class int) {
 const packedBytes = 16 << 20
 
 // Packed is the model packed for single rows: the same scores to the bit, in a fraction of the time, for
-// 4·D·K bytes, with K rounded up to the width of a panel. It is the model itself if that is too much.
+// 4·D·K bytes, with K rounded up to the width of a panel. It is the model itself if that is too much, or if K is
+// so small that a product of a single row needs no packing.
 func (l *Linear) Packed() interface {
 	Scores(dst *matrix.Dense, z matrix.Rows)
 } {
 	d, k := l.W.Rows, l.W.Cols
-	if k == 0 || d == 0 || 4*d*((k+31)/32*32) > packedBytes {
+	if k <= vec.NarrowColumns || d == 0 || 4*d*((k+31)/32*32) > packedBytes {
 		return l
 	}
 	return &packedLinear{l, vec.Pack32(d, k, l.W.Data, l.W.Stride)}

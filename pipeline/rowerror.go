@@ -7,6 +7,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/option"
+	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -63,6 +64,9 @@ func (p *Pipeline) Check(x matrix.Rows) error {
 			_, row = x.CSR.Row(i)
 		} else {
 			row = x.Dense.Row(i)
+		}
+		if vec.Finite32(row) {
+			continue
 		}
 		for j, v := range row {
 			if v-v != 0 {

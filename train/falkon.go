@@ -24,6 +24,9 @@ var falkonLearner = Learner{
 	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },
 }
 
+// usualCentres is the number of landmarks for many rows.
+const usualCentres = 2048
+
 // centres returns the number of landmarks of falkon: as asked for, or else 2,048, or a quarter of
 // the rows but at least 256, if that is fewer.
 func (f *fit) centres(rows int) int {
@@ -32,9 +35,20 @@ func (f *fit) centres(rows int) int {
 		return f.cfg.Given.Rows
 	}
 	if m == 0 {
-		m = min(2048, max(256, rows/4))
+		m = min(usualCentres, max(256, rows/4))
 	}
 	return min(m, rows)
+}
+
+// mostCentresFrom is the number of rows from which there are no more centres.
+func (f *fit) mostCentresFrom() int {
+	switch {
+	case f.cfg.Given != nil:
+		return 1
+	case f.cfg.Features > 0:
+		return f.cfg.Features
+	}
+	return 4 * usualCentres
 }
 
 // falkonMemory is the number of bytes that the training holds at least; K_nm, 4·n·m, comes on top if

@@ -26,6 +26,10 @@ type Plan struct {
 	Fixed      bool `json:"fixed"`
 	Statistics bool `json:"statistics"`
 
+	// LinearFrom is the number of rows from which the time of a learner that uses the kernel itself grows no faster than
+	// they, because it takes no more centres; 0 means that there is none.
+	LinearFrom int `json:"linear_from,omitempty"`
+
 	// Bytes is the memory of the training besides the data that are read, by Formula. MapBytes of
 	// these are for the steps before the learner. FeatureBytes is the size of the features of all
 	// rows, which not every learner holds.
@@ -57,6 +61,9 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 	p.FeatureBytes = int64(math.Ceil(features))
 	c := &p.Config
 	c.Task, c.Scale, c.Kernel, c.Learner = f.info.Task, f.info.Scale, f.cfg.Kernel, f.learner.name
+	if f.learner.name == falkonLearner.name {
+		p.LinearFrom = f.mostCentresFrom()
+	}
 	if c.Learner == ridgeLearner.name && c.LambdaBy == "" && c.Lambda == 0 {
 		c.LambdaBy = f.lambdaBy(rows)
 	}

@@ -54,6 +54,23 @@ func DotWide(x, y []float32) float64 {
 	return sum
 }
 
+// DotMixed is x·y, of equal lengths, summed in float64.
+func DotMixed(x []float32, y []float64) float64 {
+	y = y[:len(x)]
+	sum, n := dotBlocksMixed(x, y)
+	for n < len(x) {
+		more, m := dotBlocksMixed(x[n:], y[n:])
+		if m == 0 {
+			break
+		}
+		sum, n = sum+more, n+m
+	}
+	for i, v := range x[n:] {
+		sum += float64(float64(v) * y[n+i])
+	}
+	return sum
+}
+
 // Axpy32 computes y += alpha·x, of equal lengths.
 func Axpy32(alpha float32, x, y []float32) {
 	y = y[:len(x)]

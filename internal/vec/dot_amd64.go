@@ -70,6 +70,17 @@ func dotBlocksWide(x, y []float32) (sum float64, n int) {
 	return dotWide64_avx2(&x[0], &y[0], n), n
 }
 
+func dotBlocksMixed(x []float32, y []float64) (sum float64, n int) {
+	n = min(len(x), longestDot) &^ 7
+	switch {
+	case n == 0 || level == generic:
+		return 0, 0
+	case level == avx512:
+		return dotMixed64_avx512(&x[0], &y[0], n), n
+	}
+	return dotMixed64_avx2(&x[0], &y[0], n), n
+}
+
 func axpyBlocksWide(alpha float64, x []float32, y []float64) (n int) {
 	n = min(len(x), longestAxpy) &^ 7
 	switch {

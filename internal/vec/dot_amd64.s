@@ -275,6 +275,59 @@ end:
 	VZEROUPPER
 	RET
 
+// func dotMixed64_avx512(x *float32, y *float64, n int) float64
+// Requires: AVX, AVX512DQ, AVX512F, SSE2
+TEXT ·dotMixed64_avx512(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	SUBQ   $0x00000020, DX
+	JL     few
+
+loop:
+	VCVTPS2PD   (AX), Z4
+	VFMADD231PD (CX), Z4, Z0
+	VCVTPS2PD   32(AX), Z4
+	VFMADD231PD 64(CX), Z4, Z1
+	VCVTPS2PD   64(AX), Z4
+	VFMADD231PD 128(CX), Z4, Z2
+	VCVTPS2PD   96(AX), Z4
+	VFMADD231PD 192(CX), Z4, Z3
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000020, DX
+	JGE         loop
+
+few:
+	ADDQ $0x00000018, DX
+	JL   end
+
+fewloop:
+	VCVTPS2PD   (AX), Z4
+	VFMADD231PD (CX), Z4, Z0
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000008, DX
+	JGE         fewloop
+
+end:
+	VADDPD        Z1, Z0, Z0
+	VADDPD        Z3, Z2, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	MOVSD         X1, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func axpyWide64_avx512(alpha float64, x *float32, y *float64, n int)
 // Requires: AVX, AVX512F, SSE2
 TEXT ·axpyWide64_avx512(SB), NOSPLIT, $0-32
@@ -656,6 +709,75 @@ fewloop:
 	VFMADD231PD Y9, Y8, Y1
 	ADDQ        $0x00000020, AX
 	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000008, DX
+	JGE         fewloop
+
+end:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y6, Y4, Y2
+	VADDPD       Y7, Y5, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dotMixed64_avx2(x *float32, y *float64, n int) float64
+// Requires: AVX, FMA3, SSE2
+TEXT ·dotMixed64_avx2(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	SUBQ   $0x00000020, DX
+	JL     few
+
+loop:
+	VCVTPS2PD   (AX), Y8
+	VFMADD231PD (CX), Y8, Y0
+	VCVTPS2PD   16(AX), Y8
+	VFMADD231PD 32(CX), Y8, Y1
+	VCVTPS2PD   32(AX), Y8
+	VFMADD231PD 64(CX), Y8, Y2
+	VCVTPS2PD   48(AX), Y8
+	VFMADD231PD 96(CX), Y8, Y3
+	VCVTPS2PD   64(AX), Y8
+	VFMADD231PD 128(CX), Y8, Y4
+	VCVTPS2PD   80(AX), Y8
+	VFMADD231PD 160(CX), Y8, Y5
+	VCVTPS2PD   96(AX), Y8
+	VFMADD231PD 192(CX), Y8, Y6
+	VCVTPS2PD   112(AX), Y8
+	VFMADD231PD 224(CX), Y8, Y7
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000020, DX
+	JGE         loop
+
+few:
+	ADDQ $0x00000018, DX
+	JL   end
+
+fewloop:
+	VCVTPS2PD   (AX), Y8
+	VFMADD231PD (CX), Y8, Y0
+	VCVTPS2PD   16(AX), Y8
+	VFMADD231PD 32(CX), Y8, Y1
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000008, DX
 	JGE         fewloop
 

@@ -25,5 +25,8 @@ func TestDotProductsHaveTheSameBitsAtAllLevels(t *testing.T) {
 		if a, b := dotWide64_avx512(&x[0], &y[0], n), dotWide64_avx2(&x[0], &y[0], n); a != b {
 			t.Errorf("DotWide of %d: %g, %g", n, a, b)
 		}
+		if a, b := dotMixed64_avx512(&x[0], &w[0], n), dotMixed64_avx2(&x[0], &w[0], n); a != b {
+			t.Errorf("DotMixed of %d: %g, %g", n, a, b)
+		}
 	}
 }

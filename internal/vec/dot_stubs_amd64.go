@@ -34,6 +34,11 @@ func fetch64_avx512(x *float64, lines int)
 //go:noescape
 func dotWide64_avx512(x *float32, y *float32, n int) float64
 
+// dotMixed64_avx512 is x·y for n a multiple of 8.
+//
+//go:noescape
+func dotMixed64_avx512(x *float32, y *float64, n int) float64
+
 // axpyWide64_avx512 adds alpha·x to y.
 //
 //go:noescape
@@ -68,6 +73,11 @@ func fetch64_avx2(x *float64, lines int)
 //
 //go:noescape
 func dotWide64_avx2(x *float32, y *float32, n int) float64
+
+// dotMixed64_avx2 is x·y for n a multiple of 8.
+//
+//go:noescape
+func dotMixed64_avx2(x *float32, y *float64, n int) float64
 
 // axpyWide64_avx2 adds alpha·x to y.
 //

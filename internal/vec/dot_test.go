@@ -43,6 +43,13 @@ func TestDotProductsAreTheNaiveSums(t *testing.T) {
 			if got := Dot64(x64, y64); math.Abs(got-want64) > float64(n+1)*0x1p-52*size64 {
 				t.Errorf("Dot64 of %d is %g, want %g", n, got, want64)
 			}
+			want, size = 0, 0
+			for i := range x {
+				want, size = want+float64(x[i])*y64[i], size+math.Abs(float64(x[i])*y64[i])
+			}
+			if got := DotMixed(x, y64); math.Abs(got-want) > float64(n+1)*0x1p-52*size {
+				t.Errorf("DotMixed of %d is %g, want %g", n, got, want)
+			}
 			idx, val := []int32{}, []float32{}
 			want, size = 0, 0
 			for i := range x {
@@ -121,6 +128,7 @@ func BenchmarkDot(b *testing.B) {
 	for name, f := range map[string]func(){
 		"Dot32":    func() { Dot32(x, y) },
 		"DotWide":  func() { DotWide(x, y) },
+		"DotMixed": func() { DotMixed(x, w) },
 		"Axpy32":   func() { Axpy32(0.5, x, y) },
 		"AxpyWide": func() { AxpyWide(0.5, x, w) },
 		"Dot64":    func() { Dot64(w, w) },

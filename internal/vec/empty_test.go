@@ -23,9 +23,10 @@ func TestEmptyMatricesAndVectors(t *testing.T) {
 		"solve nothing":   func() { CholeskySolve(2, []float64{2, 1, 1, 2}, 2, 0, nil, 0) },
 		"solve nothing 1": func() { CholeskySolve(2, []float64{2, 1, 1, 2}, 2, 0, nil, 1) },
 		"QuadraticForms":  func() { QuadraticForms(nil, 2, c64, 2, 0, nil, 2) },
-		"Dot":             func() { Dot32(nil, nil); Dot64(nil, nil); DotWide(nil, nil) },
+		"Dot":             func() { Dot32(nil, nil); Dot64(nil, nil); DotWide(nil, nil); DotMixed(nil, nil) },
 		"Axpy":            func() { Axpy32(1, nil, nil); Axpy64(1, nil, nil); AxpyWide(1, nil, nil) },
 		"elementary":      func() { SinCos32(nil, nil, nil, 1); Exp64(nil, nil); SignedRoot32(nil, nil) },
+		"Scale":           func() { Scale32(nil, nil, nil, nil); Scale32(nil, nil, c64, c64); Round32(nil, nil); Finite32(nil) },
 		"Triad":           func() { Triad(nil, nil, nil); Read(nil) },
 	}
 	everyLevel(t, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 type micro[T float32 | float64] struct {
 	mr, nr            int
 	tile, row         microKernel[T]
+	blocks            [2][2]blocksKernel[T]                               // of a row: one and blocksAtOnce, of a vector and two; may be nil
 	strip, panel      stripKernel[T]                                      // of mr and of nr numbers; may be nil
 	widen             func(dst *float64, ldd int, src *float32, rows int) // adds nr numbers of each row
 	expect            func(dst *float64, ldd, rows int)                   // prefetches what widen adds to
@@ -279,6 +280,8 @@ func (mk *micro[T]) task(p *product[T], g grid, t int, w *panels[T]) {
 		mk.scantTask(p, g, t, w)
 	case p.wide != nil && p.k > mk.kc:
 		mk.wideTask(p, g, t, w)
+	case mk.isNarrowRow(p):
+		mk.rowTask(p, w)
 	default:
 		mk.denseTask(p, g, t, w)
 	}
@@ -453,5 +456,6 @@ func init() { chooseKernels() }
 func (mk *micro[T]) use(mr, nr int, tile, row microKernel[T], strip, panel stripKernel[T], sparse, sparseOne sparseKernel[T]) {
 	mk.mr, mk.nr, mk.tile, mk.row, mk.strip, mk.panel, mk.sparse, mk.sparseOne = mr, nr, tile, row, strip, panel, sparse, sparseOne
 	mk.nonzeros, mk.widen, mk.expect = nil, nil, nil
+	mk.blocks = [2][2]blocksKernel[T]{}
 	mk.free, mk.buffers = spare.List[panels[T]]{}, spare.Slices[T]{Most: 16, Make: aligned[T]}
 }

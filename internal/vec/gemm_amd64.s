@@ -485,6 +485,161 @@ loop:
 	VZEROUPPER
 	RET
 
+// func row1x1x32_avx512(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·row1x1x32_avx512(SB), NOSPLIT, $0-48
+	MOVQ     k+0(FP), AX
+	MOVQ     a+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     ldb+24(FP), BX
+	MOVQ     mask+32(FP), SI
+	MOVQ     c+40(FP), DI
+	VMOVDQU  (SI), Y0
+	VPMOVD2M Y0, K1
+	MOVQ     AX, SI
+	SHLQ     $0x02, SI
+	MOVQ     AX, SI
+	IMULQ    BX, SI
+	VXORPS   Y0, Y0, Y0
+
+loop:
+	VBROADCASTSS (CX), Y1
+	VFMADD231PS  (DX), Y1, K1, Y0
+	ADDQ         $0x04, CX
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          loop
+	VMOVUPS      Y0, (DI)
+	VZEROUPPER
+	RET
+
+// func row1x2x32_avx512(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
+TEXT ·row1x2x32_avx512(SB), NOSPLIT, $0-48
+	MOVQ     k+0(FP), AX
+	MOVQ     a+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     ldb+24(FP), BX
+	MOVQ     mask+32(FP), SI
+	MOVQ     c+40(FP), DI
+	VMOVDQU  (SI), Y0
+	VPMOVD2M Y0, K1
+	MOVQ     AX, SI
+	SHLQ     $0x02, SI
+	MOVQ     AX, SI
+	IMULQ    BX, SI
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+
+loop:
+	VBROADCASTSS (CX), Y2
+	VFMADD231PS  (DX), Y2, Y0
+	VFMADD231PS  32(DX), Y2, K1, Y1
+	ADDQ         $0x04, CX
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          loop
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, 32(DI)
+	VZEROUPPER
+	RET
+
+// func row4x1x32_avx512(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·row4x1x32_avx512(SB), NOSPLIT, $0-48
+	MOVQ     k+0(FP), AX
+	MOVQ     a+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     ldb+24(FP), BX
+	MOVQ     mask+32(FP), SI
+	MOVQ     c+40(FP), DI
+	VMOVDQU  (SI), Y0
+	VPMOVD2M Y0, K1
+	MOVQ     AX, SI
+	SHLQ     $0x02, SI
+	MOVQ     AX, R8
+	IMULQ    BX, R8
+	LEAQ     (SI)(SI*2), R9
+	LEAQ     (R8)(R8*2), R10
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
+
+loop:
+	VBROADCASTSS (CX), Y4
+	VFMADD231PS  (DX), Y4, K1, Y0
+	VBROADCASTSS (CX)(SI*1), Y4
+	VFMADD231PS  (DX)(R8*1), Y4, K1, Y1
+	VBROADCASTSS (CX)(SI*2), Y4
+	VFMADD231PS  (DX)(R8*2), Y4, K1, Y2
+	VBROADCASTSS (CX)(R9*1), Y4
+	VFMADD231PS  (DX)(R10*1), Y4, K1, Y3
+	ADDQ         $0x04, CX
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          loop
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, 64(DI)
+	VMOVUPS      Y2, 128(DI)
+	VMOVUPS      Y3, 192(DI)
+	VZEROUPPER
+	RET
+
+// func row4x2x32_avx512(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
+TEXT ·row4x2x32_avx512(SB), NOSPLIT, $0-48
+	MOVQ     k+0(FP), AX
+	MOVQ     a+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     ldb+24(FP), BX
+	MOVQ     mask+32(FP), SI
+	MOVQ     c+40(FP), DI
+	VMOVDQU  (SI), Y0
+	VPMOVD2M Y0, K1
+	MOVQ     AX, SI
+	SHLQ     $0x02, SI
+	MOVQ     AX, R8
+	IMULQ    BX, R8
+	LEAQ     (SI)(SI*2), R9
+	LEAQ     (R8)(R8*2), R10
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
+	VXORPS   Y4, Y4, Y4
+	VXORPS   Y5, Y5, Y5
+	VXORPS   Y6, Y6, Y6
+	VXORPS   Y7, Y7, Y7
+
+loop:
+	VBROADCASTSS (CX), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, K1, Y1
+	VBROADCASTSS (CX)(SI*1), Y8
+	VFMADD231PS  (DX)(R8*1), Y8, Y2
+	VFMADD231PS  32(DX)(R8*1), Y8, K1, Y3
+	VBROADCASTSS (CX)(SI*2), Y8
+	VFMADD231PS  (DX)(R8*2), Y8, Y4
+	VFMADD231PS  32(DX)(R8*2), Y8, K1, Y5
+	VBROADCASTSS (CX)(R9*1), Y8
+	VFMADD231PS  (DX)(R10*1), Y8, Y6
+	VFMADD231PS  32(DX)(R10*1), Y8, K1, Y7
+	ADDQ         $0x04, CX
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          loop
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, 32(DI)
+	VMOVUPS      Y2, 64(DI)
+	VMOVUPS      Y3, 96(DI)
+	VMOVUPS      Y4, 128(DI)
+	VMOVUPS      Y5, 160(DI)
+	VMOVUPS      Y6, 192(DI)
+	VMOVUPS      Y7, 224(DI)
+	VZEROUPPER
+	RET
+
 // func widen32_avx512(dst *float64, ldd int, src *float32, rows int)
 // Requires: AVX, AVX512F
 TEXT ·widen32_avx512(SB), NOSPLIT, $0-32
@@ -1335,6 +1490,167 @@ store:
 	MOVQ    $0x00000001, DI
 	DECQ    AX
 	JNZ     block
+	VZEROUPPER
+	RET
+
+// func row1x1x32_avx2(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+// Requires: AVX, FMA3
+TEXT ·row1x1x32_avx2(SB), NOSPLIT, $0-48
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    ldb+24(FP), BX
+	MOVQ    mask+32(FP), SI
+	MOVQ    c+40(FP), DI
+	VMOVDQU (SI), Y0
+	MOVQ    AX, SI
+	SHLQ    $0x02, SI
+	MOVQ    AX, SI
+	IMULQ   BX, SI
+	VXORPS  Y2, Y2, Y2
+
+loop:
+	VBROADCASTSS (CX), Y3
+	VMASKMOVPS   (DX), Y0, Y1
+	VFMADD231PS  Y1, Y3, Y2
+	ADDQ         $0x04, CX
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          loop
+	VMOVUPS      Y2, (DI)
+	VZEROUPPER
+	RET
+
+// func row1x2x32_avx2(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+// Requires: AVX, FMA3
+TEXT ·row1x2x32_avx2(SB), NOSPLIT, $0-48
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    ldb+24(FP), BX
+	MOVQ    mask+32(FP), SI
+	MOVQ    c+40(FP), DI
+	VMOVDQU (SI), Y0
+	MOVQ    AX, SI
+	SHLQ    $0x02, SI
+	MOVQ    AX, SI
+	IMULQ   BX, SI
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+loop:
+	VBROADCASTSS (CX), Y4
+	VFMADD231PS  (DX), Y4, Y2
+	VMASKMOVPS   32(DX), Y0, Y1
+	VFMADD231PS  Y1, Y4, Y3
+	ADDQ         $0x04, CX
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          loop
+	VMOVUPS      Y2, (DI)
+	VMOVUPS      Y3, 32(DI)
+	VZEROUPPER
+	RET
+
+// func row4x1x32_avx2(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+// Requires: AVX, FMA3
+TEXT ·row4x1x32_avx2(SB), NOSPLIT, $0-48
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    ldb+24(FP), BX
+	MOVQ    mask+32(FP), SI
+	MOVQ    c+40(FP), DI
+	VMOVDQU (SI), Y0
+	MOVQ    AX, SI
+	SHLQ    $0x02, SI
+	MOVQ    AX, R8
+	IMULQ   BX, R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (R8)(R8*2), R10
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+
+loop:
+	VBROADCASTSS (CX), Y6
+	VMASKMOVPS   (DX), Y0, Y1
+	VFMADD231PS  Y1, Y6, Y2
+	VBROADCASTSS (CX)(SI*1), Y6
+	VMASKMOVPS   (DX)(R8*1), Y0, Y1
+	VFMADD231PS  Y1, Y6, Y3
+	VBROADCASTSS (CX)(SI*2), Y6
+	VMASKMOVPS   (DX)(R8*2), Y0, Y1
+	VFMADD231PS  Y1, Y6, Y4
+	VBROADCASTSS (CX)(R9*1), Y6
+	VMASKMOVPS   (DX)(R10*1), Y0, Y1
+	VFMADD231PS  Y1, Y6, Y5
+	ADDQ         $0x04, CX
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          loop
+	VMOVUPS      Y2, (DI)
+	VMOVUPS      Y3, 64(DI)
+	VMOVUPS      Y4, 128(DI)
+	VMOVUPS      Y5, 192(DI)
+	VZEROUPPER
+	RET
+
+// func row4x2x32_avx2(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+// Requires: AVX, FMA3
+TEXT ·row4x2x32_avx2(SB), NOSPLIT, $0-48
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    ldb+24(FP), BX
+	MOVQ    mask+32(FP), SI
+	MOVQ    c+40(FP), DI
+	VMOVDQU (SI), Y0
+	MOVQ    AX, SI
+	SHLQ    $0x02, SI
+	MOVQ    AX, R8
+	IMULQ   BX, R8
+	LEAQ    (SI)(SI*2), R9
+	LEAQ    (R8)(R8*2), R10
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+
+loop:
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  (DX), Y10, Y2
+	VMASKMOVPS   32(DX), Y0, Y1
+	VFMADD231PS  Y1, Y10, Y3
+	VBROADCASTSS (CX)(SI*1), Y10
+	VFMADD231PS  (DX)(R8*1), Y10, Y4
+	VMASKMOVPS   32(DX)(R8*1), Y0, Y1
+	VFMADD231PS  Y1, Y10, Y5
+	VBROADCASTSS (CX)(SI*2), Y10
+	VFMADD231PS  (DX)(R8*2), Y10, Y6
+	VMASKMOVPS   32(DX)(R8*2), Y0, Y1
+	VFMADD231PS  Y1, Y10, Y7
+	VBROADCASTSS (CX)(R9*1), Y10
+	VFMADD231PS  (DX)(R10*1), Y10, Y8
+	VMASKMOVPS   32(DX)(R10*1), Y0, Y1
+	VFMADD231PS  Y1, Y10, Y9
+	ADDQ         $0x04, CX
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          loop
+	VMOVUPS      Y2, (DI)
+	VMOVUPS      Y3, 32(DI)
+	VMOVUPS      Y4, 64(DI)
+	VMOVUPS      Y5, 96(DI)
+	VMOVUPS      Y6, 128(DI)
+	VMOVUPS      Y7, 160(DI)
+	VMOVUPS      Y8, 192(DI)
+	VMOVUPS      Y9, 224(DI)
 	VZEROUPPER
 	RET
 

@@ -39,6 +39,26 @@ func sparseOne32_avx512(blocks int, counts *int32, idx *int32, val *float32, pan
 //go:noescape
 func nonzeros32_avx512(n int, x *float32, first *int32, idx *int32, val *float32) int
 
+// row1x1x32_avx512 computes 1 blocks of up to 8 columns of a row; gen describes its arguments.
+//
+//go:noescape
+func row1x1x32_avx512(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+
+// row1x2x32_avx512 computes 1 blocks of up to 16 columns of a row; gen describes its arguments.
+//
+//go:noescape
+func row1x2x32_avx512(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+
+// row4x1x32_avx512 computes 4 blocks of up to 8 columns of a row; gen describes its arguments.
+//
+//go:noescape
+func row4x1x32_avx512(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+
+// row4x2x32_avx512 computes 4 blocks of up to 16 columns of a row; gen describes its arguments.
+//
+//go:noescape
+func row4x2x32_avx512(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+
 // widen32_avx512 adds a tile of float32 to one of float64.
 //
 //go:noescape
@@ -113,6 +133,26 @@ func sparse32_avx2(blocks int, counts *int32, idx *int32, val *float32, panel *f
 //
 //go:noescape
 func sparseOne32_avx2(blocks int, counts *int32, idx *int32, val *float32, panel *float32, step int, c *float32, add int)
+
+// row1x1x32_avx2 computes 1 blocks of up to 8 columns of a row; gen describes its arguments.
+//
+//go:noescape
+func row1x1x32_avx2(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+
+// row1x2x32_avx2 computes 1 blocks of up to 16 columns of a row; gen describes its arguments.
+//
+//go:noescape
+func row1x2x32_avx2(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+
+// row4x1x32_avx2 computes 4 blocks of up to 8 columns of a row; gen describes its arguments.
+//
+//go:noescape
+func row4x1x32_avx2(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
+
+// row4x2x32_avx2 computes 4 blocks of up to 16 columns of a row; gen describes its arguments.
+//
+//go:noescape
+func row4x2x32_avx2(k int, a *float32, b *float32, ldb int, mask *int32, c *float32)
 
 // widen32_avx2 adds a tile of float32 to one of float64.
 //

@@ -119,8 +119,9 @@ func FuzzDot(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 51))
 		x, y, v, w := numbers[float32](r, hi), numbers[float32](r, hi), numbers[float64](r, hi), numbers[float64](r, hi)
 		x, v = x[lo:], v[lo:]
-		var size32, size64 float64
+		var size32, size64, sizeMixed float64
 		for i := range x {
+			sizeMixed += math.Abs(float64(x[i]) * w[lo+i])
 			size32 += math.Abs(float64(x[i]) * float64(y[lo+i]))
 			size64 += math.Abs(v[i] * w[lo+i])
 		}
@@ -128,6 +129,7 @@ func FuzzDot(f *testing.F) {
 		agreeAt(t, "Dot32", atLevels([]float32{0}, func(c []float32) { c[0] = Dot32(x, y[lo:]) }), 0, terms*0x1p-23*size32)
 		agreeAt(t, "Dot64", atLevels([]float64{0}, func(c []float64) { c[0] = Dot64(v, w[lo:]) }), 0, terms*0x1p-52*size64)
 		agreeAt(t, "DotWide", atLevels([]float64{0}, func(c []float64) { c[0] = DotWide(x, y[lo:]) }), 0, terms*0x1p-52*size32)
+		agreeAt(t, "DotMixed", atLevels([]float64{0}, func(c []float64) { c[0] = DotMixed(x, w[lo:]) }), 0, terms*0x1p-52*sizeMixed)
 		sums32 := atLevels(y, func(c []float32) { Axpy32(float32(alpha), x, c[lo:]) })
 		sums64 := atLevels(w, func(c []float64) { Axpy64(alpha, v, c[lo:]) })
 		wide := atLevels(w, func(c []float64) { AxpyWide(alpha, x, c[lo:]) })

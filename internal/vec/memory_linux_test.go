@@ -55,7 +55,8 @@ func edges() [][3]int {
 		}
 	}
 	// Several goroutines; rows of A that are copied, being 4 KB apart with a pad of 3 or 4.
-	return append(all, [3]int{530, 449, 33}, [3]int{40, 300, 1021}, [3]int{40, 300, 509}, [3]int{40, 150, 1664})
+	return append(all, [3]int{530, 449, 33}, [3]int{40, 300, 1021}, [3]int{40, 300, 509}, [3]int{40, 150, 1664},
+		[3]int{1, 10, 2300}, [3]int{1, 40, 2800}) // blocks of a row side by side
 }
 
 // withinBorders calls f at every level, for edges at both ends. pad is what strides exceed

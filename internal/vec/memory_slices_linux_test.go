@@ -21,10 +21,27 @@ func TestDotProductsStayWithinTheirSlices(t *testing.T) {
 				x, y, v, w := x32.slice(n, end), y32.slice(n, end), x64.slice(n, end), y64.slice(n, end)
 				Dot32(x, y)
 				DotWide(x, y)
+				DotMixed(x, w)
 				Dot64(v, w)
 				Axpy32(1e-3, x, y)
 				AxpyWide(1e-3, x, w)
 				Axpy64(1e-3, v, w)
+			}
+		}
+	})
+}
+
+func TestScalingStaysWithinItsSlices(t *testing.T) {
+	x32, y32 := newBorder[float32](t, 1<<18), newBorder[float32](t, 1<<18)
+	shift, factor := newBorder[float64](t, 1<<19), newBorder[float64](t, 1<<19)
+	everyLevel(t, func(t *testing.T) {
+		for _, n := range spans() {
+			for _, end := range []bool{false, true} {
+				x, y, s, f := x32.slice(n, end), y32.slice(n, end), shift.slice(n, end), factor.slice(n, end)
+				Scale32(y, x, s, f)
+				Scale32(y, x, nil, f)
+				Round32(y, s)
+				Finite32(x)
 			}
 		}
 	})

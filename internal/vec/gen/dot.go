@@ -16,7 +16,8 @@ type multiplier struct {
 	s         isa // of the sums
 	signature string
 	name, doc string
-	float     int // bytes of an element of x and y
+	float     int // bytes of an element of x
+	right     int // bytes of an element of y: as of x, or as of the sums
 	load      func(m operand.Mem, v reg.VecVirtual)
 }
 
@@ -29,14 +30,15 @@ func (p multiplier) write() {
 	for _, v := range acc {
 		s.zero(v)
 	}
-	step := s.bytes / s.float * p.float // bytes of x for one vector of sums
+	step := s.bytes / s.float * p.float  // bytes of x for one vector of sums
+	stepY := s.bytes / s.float * p.right // and of y
 	block := func(vectors int) {
 		a, b := s.vectors(2), s.vectors(2)
 		for i := range vectors {
 			at := operand.Mem{Base: x, Disp: i * step}
-			bt := operand.Mem{Base: y, Disp: i * step}
+			bt := operand.Mem{Base: y, Disp: i * stepY}
 			p.load(at, a[i%2])
-			if p.float == s.float {
+			if p.right == s.float {
 				s.fma231(bt, a[i%2], acc[i])
 				continue
 			}
@@ -44,7 +46,7 @@ func (p multiplier) write() {
 			s.fma231(b[i%2], a[i%2], acc[i])
 		}
 		ADDQ(operand.U32(vectors*step), x)
-		ADDQ(operand.U32(vectors*step), y)
+		ADDQ(operand.U32(vectors*stepY), y)
 	}
 	all, few := sums/s.float, 64/s.float // numbers of a turn
 	SUBQ(operand.U32(all), n)
@@ -137,11 +139,12 @@ func dot() {
 	widen := func(m operand.Mem, v reg.VecVirtual) { VCVTPS2PD(m, v) }
 	everyISA(func(s isa) {
 		plain := func(m operand.Mem, v reg.VecVirtual) { s.load(m, v) }
-		multiplier{s, "func(x, y *T, n int) T", "dot", "is x·y for n a multiple of 64 bytes of x.", s.float, plain}.write()
+		multiplier{s, "func(x, y *T, n int) T", "dot", "is x·y for n a multiple of 64 bytes of x.", s.float, s.float, plain}.write()
 		axpy(s, "axpy", s.float, plain, "func(alpha T, x, y *T, n int)")
 		if s.float == 8 {
 			fetch(s)
-			multiplier{s, "func(x, y *float32, n int) T", "dotWide", "is x·y, summed in float64, for n a multiple of 8.", 4, widen}.write()
+			multiplier{s, "func(x, y *float32, n int) T", "dotWide", "is x·y, summed in float64, for n a multiple of 8.", 4, 4, widen}.write()
+			multiplier{s, "func(x *float32, y *T, n int) T", "dotMixed", "is x·y for n a multiple of 8.", 4, 8, widen}.write()
 			axpy(s, "axpyWide", 4, widen, "func(alpha T, x *float32, y *T, n int)")
 		}
 	})

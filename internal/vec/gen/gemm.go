@@ -118,6 +118,78 @@ func microKernel(s isa, name string, mr, vectors int) {
 	RET()
 }
 
+// blocksOfRow multiplies, for one row of A, count blocks of k numbers, one after the other, with as many blocks of rows of B,
+// ldb bytes apart, and stores the sums as rows of C, two vectors apart. The chains side by side hide how long
+// a multiply-add takes. Of the last vector of columns it touches those whose mask, of int32, is -1. Vectors
+// have 8 lanes at every level: rows of B start anywhere, and vectors of 16 would always lie in two cache lines.
+func blocksOfRow(s isa, count, vectors int) {
+	s.bytes = 32
+	s.define(fmt.Sprintf("row%dx%dx", count, vectors), "func(k int, a, b *T, ldb int, mask *int32, c *T)",
+		fmt.Sprintf("computes %d blocks of up to %d columns of a row; gen describes its arguments.", count, vectors*s.lanes()))
+	k, a, b, ldb := Load(Param("k"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64()), Load(Param("ldb"), GP64())
+	mask, c := Load(Param("mask"), GP64()), Load(Param("c"), GP64())
+	lanes, some, y := s.vector(), K(), s.vector()
+	VMOVDQU(operand.Mem{Base: mask}, lanes)
+	if s.level == "avx512" {
+		VPMOVD2M(lanes, some)
+	}
+	multiply := func(j int, m operand.Mem, v, acc reg.VecVirtual) {
+		switch {
+		case j+1 < vectors:
+			s.fma231(m, v, acc)
+		case s.level == "avx512":
+			VFMADD231PS(m, v, some, acc)
+		default:
+			VMASKMOVPS(m, lanes, y)
+			s.fma231(y, v, acc)
+		}
+	}
+	block := func(p reg.Register, bytes reg.Register) func(i, disp int) operand.Mem {
+		if count == 1 {
+			return func(_, disp int) operand.Mem { return operand.Mem{Base: p, Disp: disp} }
+		}
+		three := GP64()
+		LEAQ(operand.Mem{Base: bytes, Index: bytes, Scale: 2}, three)
+		return func(i, disp int) operand.Mem {
+			switch i {
+			case 0:
+				return operand.Mem{Base: p, Disp: disp}
+			case 3:
+				return operand.Mem{Base: p, Index: three, Scale: 1, Disp: disp}
+			}
+			return operand.Mem{Base: p, Index: bytes, Scale: uint8(i), Disp: disp}
+		}
+	}
+	ofA, ofB := GP64(), GP64()
+	MOVQ(k, ofA)
+	SHLQ(operand.U8(bits.TrailingZeros(uint(s.float))), ofA)
+	MOVQ(k, ofB)
+	IMULQ(ldb, ofB)
+	atA, atB := block(a, ofA), block(b, ofB)
+	acc, v := s.vectors(count*vectors), s.vector()
+	for _, x := range acc {
+		s.zero(x)
+	}
+	Label("loop")
+	for i := range count {
+		s.broadcast(atA(i, 0), v)
+		for j := range vectors {
+			multiply(j, atB(i, j*s.bytes), v, acc[i*vectors+j])
+		}
+	}
+	ADDQ(operand.U8(s.float), a)
+	ADDQ(ldb, b)
+	DECQ(k)
+	JNZ(operand.LabelRef("loop"))
+	for i := range count {
+		for j := range vectors {
+			s.store(acc[i*vectors+j], s.at(c, 2*i+j))
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
 // strip copies, of each of many rows, n numbers to the place behind those of the row before;
 // and the same for the n numbers beside them, count times, next bytes on.
 func strip(s isa, name string, n int) {
@@ -331,6 +403,10 @@ func gemm() {
 			nonzeros(s)
 		}
 		if s.float == 4 {
+			for _, count := range []int{1, 4} {
+				blocksOfRow(s, count, 1)
+				blocksOfRow(s, count, 2)
+			}
 			widen(s, 2)
 			expect(s, 2)
 		}

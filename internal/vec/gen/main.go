@@ -24,6 +24,7 @@ var families = map[string]func(){
 	"peak":       peak,
 	"series":     series,
 	"sides":      allSides,
+	"scale":      scaling,
 	"survey":     surveys,
 	"symv":       symv,
 	"rows":       listedRows,

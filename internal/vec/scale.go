@@ -1,0 +1,39 @@
+package vec
+
+// Scale32 writes (x_j - shift_j)·factor_j, computed in float64, into dst, which may be x; a nil shift is none.
+// It panics if dst, shift or factor is shorter than x.
+func Scale32(dst, x []float32, shift, factor []float64) {
+	dst, factor = dst[:len(x)], factor[:len(x)]
+	if shift == nil {
+		for j := scaleVectors(dst, x, nil, factor); j < len(x); j++ {
+			dst[j] = float32(float64(x[j]) * factor[j])
+		}
+		return
+	}
+	shift = shift[:len(x)]
+	for j := scaleVectors(dst, x, shift, factor); j < len(x); j++ {
+		dst[j] = float32((float64(x[j]) - shift[j]) * factor[j])
+	}
+}
+
+// Round32 rounds numbers to float32: dst_j = float32(x_j). It panics if dst is shorter than x.
+func Round32(dst []float32, x []float64) {
+	dst = dst[:len(x)]
+	for j := roundVectors(dst, x); j < len(x); j++ {
+		dst[j] = float32(x[j])
+	}
+}
+
+// Finite32 reports whether all numbers of x are finite.
+func Finite32(x []float32) bool {
+	n, ok := finiteVectors(x)
+	if !ok {
+		return false
+	}
+	for _, v := range x[n:] {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
