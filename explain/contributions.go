@@ -67,7 +67,8 @@ type Contribution struct {
 //
 // Time per row: at most background rows × permutations × (columns - 1) predictions.
 // Memory beside the rows: 4 bytes × predictions of a background row × outputs.
-func Contributions(ctx context.Context, m *model.Model, x matrix.Rows, background *Rows, opt ContributionOptions) iter.Seq2[*Contribution, error] {
+func Contributions(ctx context.Context, m *model.Model, x matrix.Rows, background *Rows,
+	opt ContributionOptions) iter.Seq2[*Contribution, error] {
 	return func(yield func(*Contribution, error) bool) {
 		s, err := newSharer(ctx, m, x, background, opt)
 		if err != nil {

@@ -64,12 +64,15 @@ A column is one of the file: the values of a categorical column go together. doc
 	}
 	f := cmd.Flags()
 	f.StringVar(&e.rows, "rows", "", "rows to explain: N for the first N, or numbers and ranges from 1 such as 3,17,100-120")
-	f.StringVar(&e.background, "background", "", "with --rows: how many rows of DATA to compare with, drawn at random, or a file, of which 100 rows "+
-		"are drawn (default 100 rows of DATA)")
-	f.IntVar(&e.permutations, "permutations", 0, "without --rows: permutations of each column, 2 or more (default 5); with --rows: orders of the "+
-		"columns for each background row, an even number (default: as many as 600 predictions take, 4 to 40; all subsets where these are fewer)")
-	f.StringVar(&e.class, "class", "", "with --rows: class, label or target whose score is shown (default: the predicted class, or the first target)")
-	f.IntVar(&e.sample, "sample", 0, "without --rows: rows that importance is measured on, drawn at random (default: 5000, or fewer with many columns)")
+	f.StringVar(&e.background, "background", "", "with --rows: how many rows of DATA to compare with, drawn at random, "+
+		"or a file, of which 100 rows are drawn (default 100 rows of DATA)")
+	f.IntVar(&e.permutations, "permutations", 0, "without --rows: permutations of each column, 2 or more (default 5); "+
+		"with --rows: orders of the columns for each background row, an even number "+
+		"(default: as many as 600 predictions take, 4 to 40; all subsets where these are fewer)")
+	f.StringVar(&e.class, "class", "", "with --rows: class, label or target whose score is shown "+
+		"(default: the predicted class, or the first target)")
+	f.IntVar(&e.sample, "sample", 0, "without --rows: rows that importance is measured on, drawn at random "+
+		"(default: 5000, or fewer with many columns)")
 	f.IntVar(&e.dependence, "dependence", 6, "without --rows: leading columns whose partial dependence is shown")
 	f.IntVar(&e.top, "top", 10, "columns, and pairs of them, to show")
 	f.Uint64Var(&e.seed, "seed", 1, "seed of all that is random")
@@ -176,7 +179,8 @@ func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string,
 		return err
 	}
 	if e.dependence > 0 {
-		out.Dependence, err = explain.Dependence(ctx, m, sample, explain.DependenceOptions{Columns: out.Importance.Leading(e.dependence), Seed: e.seed,
+		out.Dependence, err = explain.Dependence(ctx, m, sample, explain.DependenceOptions{
+			Columns: out.Importance.Leading(e.dependence), Seed: e.seed,
 			Progress: func(share float64) { bars.report("depend", -1, share) }})
 		if err != nil {
 			return err

@@ -91,7 +91,8 @@ func TestExplainRows(t *testing.T) {
 			t.Errorf("--rows %s: %v of %d rows of %s, want %s", rows, numbers, c.Background, c.BackgroundData, want)
 		}
 		lines, err := os.ReadFile(table)
-		if err != nil || strings.Count(string(lines), "\n") != 1+len(numbers) || !strings.HasPrefix(string(lines), "row,output,base,score,number,area,district\n") {
+		if err != nil || strings.Count(string(lines), "\n") != 1+len(numbers) ||
+			!strings.HasPrefix(string(lines), "row,output,base,score,number,area,district\n") {
 			t.Errorf("%v: %s", err, lines)
 		}
 	}

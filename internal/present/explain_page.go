@@ -22,22 +22,25 @@ func ExplainPage(e *Explanation, top int) *report.Page {
 	shown := imp.Columns[:min(top, len(imp.Columns))]
 	for k, measure := range imp.Measures {
 		name := measureNames[measure]
-		bars := &report.Intervals{X: report.Axis{Name: "rise of the " + name, Percent: measure == "error" || measure == "hamming_loss"}, Bars: true}
+		share := measure == "error" || measure == "hamming_loss"
+		bars := &report.Intervals{X: report.Axis{Name: "rise of the " + name, Percent: share}, Bars: true}
 		for _, c := range shown {
 			r := c.Rises[k]
 			bars.Rows = append(bars.Rows, report.Interval{Name: c.Column, Value: r.Mean, Low: r.Mean - r.SE, High: r.Mean + r.SE})
 		}
-		caption := "How much the " + name + " rises if the values of a column are permuted among the rows, with a standard error to either side. " +
-			"Columns that say the same share their importance."
+		caption := "How much the " + name + " rises if the values of a column are permuted among the rows, with a standard error " +
+			"to either side. Columns that say the same share their importance."
 		if left := len(imp.Columns) - len(shown); left > 0 {
 			caption += fmt.Sprintf(" The first %d of %s columns.", len(shown), units.Count(len(imp.Columns)))
 		}
-		s.Figure(&report.Figure{Name: "importance-" + measure, Title: "Importance: rise of the " + name, Caption: caption, Drawing: bars})
+		s.Figure(&report.Figure{Name: "importance-" + measure, Title: "Importance: rise of the " + name, Caption: caption,
+			Drawing: bars})
 	}
 	if e.Dependence != nil && len(e.Dependence.Curves) > 0 {
 		s := page.Section("How the prediction changes with a column")
-		s.Note(fmt.Sprintf("Each point is the mean %s over %s that all have the value in this column and their own values in all others. Grey bars at "+
-			"the foot tell where the data lie; far from them the curve is a guess.", predictedMean(e.Dependence), units.Plural(e.Dependence.Rows, "row")))
+		s.Note(fmt.Sprintf("Each point is the mean %s over %s that all have the value in this column and their own values in all "+
+			"others. Grey bars at the foot tell where the data lie; far from them the curve is a guess.",
+			predictedMean(e.Dependence), units.Plural(e.Dependence.Rows, "row")))
 		for i := range e.Dependence.Curves {
 			dependenceFigure(s, e.Dependence, &e.Dependence.Curves[i])
 		}
@@ -52,8 +55,8 @@ func ExplainPage(e *Explanation, top int) *report.Page {
 		bars.Rows = append(bars.Rows, certain(p.First+", "+p.Second, p.Strength))
 	}
 	s.Figure(&report.Figure{Name: "pairs", Title: "Columns that act together", Drawing: bars,
-		Caption: "How much the learned function changes along combinations of two columns rather than along each: the off-diagonal of the learned metric, " +
-			"divided by the root of the product of the two diagonal elements."})
+		Caption: "How much the learned function changes along combinations of two columns rather than along each: " +
+			"the off-diagonal of the learned metric, divided by the root of the product of the two diagonal elements."})
 	return page
 }
 
@@ -62,7 +65,7 @@ func predictedMean(d *explain.Dependences) string {
 	if len(d.Outputs) == 1 {
 		return predictedText(d, 0)
 	}
-	return map[string]string{"value": "prediction"}[d.Of] + map[string]string{"probability": "probability of a class", "score": "score of a class"}[d.Of]
+	return map[string]string{"value": "prediction", "probability": "probability of a class", "score": "score of a class"}[d.Of]
 }
 
 // upper begins a text with a capital.
@@ -94,7 +97,8 @@ func dependenceFigure(s *report.Section, d *explain.Dependences, c *explain.Curv
 			dots.Rows = append(dots.Rows, report.Interval{Name: fmt.Sprintf("%s (%s)", shortLabel(category, listedName), units.Count(c.Rows[p])),
 				Value: c.Mean[k][p], Low: c.Low[k][p], High: c.High[k][p]})
 		}
-		figure.Drawing, figure.Caption = dots, "A dot is the mean; 80 % of the predictions lie between the ends of its line. Numbers of rows are in brackets."
+		figure.Drawing = dots
+		figure.Caption = "A dot is the mean; 80 % of the predictions lie between the ends of its line. Numbers of rows are in brackets."
 		if len(c.Mean) > 1 {
 			figure.Caption += " The class that changes most."
 		}
@@ -142,9 +146,11 @@ const rowsOnPage = 20
 
 // Page is the page of contributions; top bounds the columns of a row.
 func (c *Contributions) Page(top int) *report.Page {
-	page := &report.Page{Title: "What " + c.Model + " goes by", Subtitle: "contributions of the columns to single rows of " + c.Data}
-	page.Section("Contributions").Note(fmt.Sprintf("The base is the mean score of %s of %s. The contributions of all columns, added to the base, "+
-		"are the score of the row: to the right of 0 what raises it, to the left what lowers it.", units.Plural(c.Background, "row"), c.BackgroundData))
+	page := &report.Page{Title: "What " + c.Model + " goes by",
+		Subtitle: "contributions of the columns to single rows of " + c.Data}
+	page.Section("Contributions").Note(fmt.Sprintf("The base is the mean score of %s of %s. The contributions of all columns, "+
+		"added to the base, are the score of the row: to the right of 0 what raises it, to the left what lowers it.",
+		units.Plural(c.Background, "row"), c.BackgroundData))
 	for i := range c.Rows[:min(len(c.Rows), rowsOnPage)] {
 		r := &c.Rows[i]
 		base, score, parts, others, left := c.shown(r, top)
@@ -162,7 +168,8 @@ func (c *Contributions) Page(top int) *report.Page {
 		if r.Exact {
 			caption = "The columns that contribute most, computed exactly."
 		}
-		s.Figure(&report.Figure{Name: fmt.Sprintf("row-%d", r.Row), Title: fmt.Sprintf("Row %s", units.Count(r.Row)), Caption: caption, Drawing: bars})
+		s.Figure(&report.Figure{Name: fmt.Sprintf("row-%d", r.Row), Title: fmt.Sprintf("Row %s", units.Count(r.Row)), Caption: caption,
+			Drawing: bars})
 	}
 	if left := len(c.Rows) - rowsOnPage; left > 0 {
 		page.Section("Further rows").Note(fmt.Sprintf("%s more are not shown here.", units.Plural(left, "row")))

@@ -13,7 +13,8 @@ func explained(names []string) *Explanation {
 	rise := func(mean float64) explain.Rise {
 		return explain.Rise{Mean: mean, SE: mean/20 + 0.0001, RepeatSE: 0.0001}
 	}
-	imp := &explain.Importances{Rows: 5000, Of: 12_345, Unknown: 3, Repeats: 5, Measures: []string{"log_loss", "error"}, Losses: []float64{0.3211, 0.1498}}
+	imp := &explain.Importances{Rows: 5000, Of: 12_345, Unknown: 3, Repeats: 5, Measures: []string{"log_loss", "error"},
+		Losses: []float64{0.3211, 0.1498}}
 	for i, name := range names {
 		v := 0.05 / float64(i*i+1)
 		if i == len(names)-1 {
@@ -27,7 +28,9 @@ func explained(names []string) *Explanation {
 				Low: [][]float64{{0.001, 0.002, 0.01, 0.02}}, High: [][]float64{{0.08, 0.5, 0.8, 0.75}}},
 			{Column: names[1], Categories: names[2:5], Rows: []int{3000, 1500, 400}, Left: 100, Mean: [][]float64{{0.2, 0.3, 0.1}},
 				Low: [][]float64{{0.1, 0.05, 0}}, High: [][]float64{{0.4, 0.8, 0.3}}},
-		}}, Pairs: []explain.Pair{{First: names[0], Second: names[1], Strength: 0.81, Size: 0.1}, {First: names[1], Second: names[2], Strength: 0.4, Size: 0.05}}}
+		}},
+		Pairs: []explain.Pair{{First: names[0], Second: names[1], Strength: 0.81, Size: 0.1},
+			{First: names[1], Second: names[2], Strength: 0.4, Size: 0.05}}}
 }
 
 // explainedNumbers is one of two targets, without pairs.
@@ -39,14 +42,16 @@ func explainedNumbers() *Explanation {
 		imp.Columns[i].Rises = imp.Columns[i].Rises[:1]
 	}
 	e.Dependence = &explain.Dependences{Of: "value", Outputs: []string{"price", "rent"}, Rows: 500, Curves: []explain.Curve{
-		{Column: "longitude", Values: []float64{-123.03, -118, -117}, Rows: []int{1000, 3000, 1000}, Mean: [][]float64{{249_274, 190_554, 136_355}, {-3, 2, 4}},
-			Low: [][]float64{{187_343, 81_568, 80_923}, {-5, 1, 3}}, High: [][]float64{{339_170, 357_821, 196_494}, {-1, 3, 5}}}}}
+		{Column: "longitude", Values: []float64{-123.03, -118, -117}, Rows: []int{1000, 3000, 1000},
+			Mean: [][]float64{{249_274, 190_554, 136_355}, {-3, 2, 4}},
+			Low:  [][]float64{{187_343, 81_568, 80_923}, {-5, 1, 3}}, High: [][]float64{{339_170, 357_821, 196_494}, {-1, 3, 5}}}}}
 	e.Pairs, e.NoPairs = nil, "the model has no learned metric to tell which columns act together; train it with --metric full"
 	return e
 }
 
 func explainedRows(names []string) *Contributions {
-	return &Contributions{Model: "adult.mercer", Data: "new.csv", Background: 100, BackgroundData: "train.csv", Outputs: []string{">50K"}, Columns: names,
+	return &Contributions{Model: "adult.mercer", Data: "new.csv", Background: 100, BackgroundData: "train.csv",
+		Outputs: []string{">50K"}, Columns: names,
 		Rows: []RowContributions{
 			{Row: 1, Prediction: ">50K", Inputs: []string{"39", "Husband", "13", ""}, Class: ">50K", Base: []float64{-2.5}, Score: []float64{1.25},
 				Values: [][]float64{{2, 1.5, 0.5, -0.25}}, SE: [][]float64{{0.01, 0.02, 0.001, 0}}},
