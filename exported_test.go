@@ -70,7 +70,7 @@ func receiver(list *ast.FieldList) *ast.Ident {
 
 // What programs import is documented, every name of it. Methods that every error or value has need no comment.
 func TestExportedNamesAreDocumented(t *testing.T) {
-	for _, pkg := range []string{".", "feature", "kernel", "pipeline", "model", "train", "lab", "dataset", "matrix"} {
+	for _, pkg := range []string{".", "feature", "kernel", "pipeline", "model", "train", "lab", "explain", "dataset", "matrix"} {
 		files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(pkg, err)

@@ -47,6 +47,7 @@ var floors = map[string]int{
 	"libsvm":               7,
 	"liblinear":            7,
 	"lab":                  8,
+	"explain":              8,
 	"trial":                8,
 	"cost":                 9,
 	"tune":                 10,

@@ -5,6 +5,7 @@
 // from an iterator, a channel or a query; with a zero Config it chooses by the data. A Result has the
 // model, the report of the training, and the metrics of rows that were held out. Load loads a model,
 // Evaluate judges one, and a Predictor predicts single records without allocations.
+// Importance, Dependence and Contributions tell what a model goes by.
 //
 // What it does not show is in the packages beneath: dataset reads and streams data, feature holds the
 // maps, learn the learners, pipeline what happens before a learner, train the stages of a training.

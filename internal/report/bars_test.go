@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -50,5 +51,39 @@ func TestTicksAtGivenPlaces(t *testing.T) {
 	percent := Axis{From: 0, To: 1, Percent: true, At: []float64{0.25}}
 	if got := percent.ticks(5); len(got) != 1 || got[0].label != "25 %" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Counts are bars at the foot of a picture, one for each cell with data, whose areas are in proportion; edges that do not
+// fit are an error.
+func TestCountsAtTheFoot(t *testing.T) {
+	lines := Lines{X: Axis{From: 0, To: 8}, Curves: []Curve{{X: []float64{0, 8}, Y: []float64{0, 1}}}}
+	none := picturesOf(t, &lines)
+	lines.Edges, lines.Counts = []float64{0, 2, 4, 8}, []float64{10, 0, 10}
+	if got := strings.Count(picturesOf(t, &lines), "<path") - strings.Count(none, "<path"); got != 2 {
+		t.Errorf("two cells with data are %d bars", got)
+	}
+	p, err := lines.layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newSVGCanvas(p.height)
+	f := newFrame(&pen{Canvas: c, width: p.width, height: p.height}, lines.X, Axis{From: 0, To: 1}, 0, 0)
+	c.b.Reset()
+	lines.foot(f)
+	var areas []float64
+	for _, path := range strings.Split(c.b.String(), ` d="M`)[1:] {
+		var x0, x1, y0, y1, x, y float64
+		if _, err := fmt.Sscanf(path, "%f %fL%f %fL%f %fL", &x0, &y0, &x, &y, &x1, &y1); err != nil {
+			t.Fatal(path, err)
+		}
+		areas = append(areas, (x1-x0)*(y0-y1))
+	}
+	if len(areas) != 2 || math.Abs(areas[0]/areas[1]-1) > 0.02 { // bars are a little narrower than cells
+		t.Errorf("the areas of two cells with 10 rows each are %v", areas)
+	}
+	lines.Edges = lines.Edges[:2]
+	if _, err := lines.layout(); err == nil {
+		t.Error("two edges for three counts are no error")
 	}
 }

@@ -20,6 +20,10 @@ type Lines struct {
 
 	// Marks are vertical lines with a name, such as the chosen λ.
 	Marks []Mark
+
+	// Edges and Counts tell where along the X axis the data lie, as those of a Histogram: grey bars at the foot of
+	// the picture, whose areas are the counts. Both nil: none.
+	Edges, Counts []float64
 }
 
 // Curve is one line of a picture: the points (X[i], Y[i]) joined in their order.
@@ -67,6 +71,9 @@ func (l *Lines) layout() (picture, error) {
 	x, y := l.X, l.Y
 	var xs, ys span
 	left, drawn := 0, 0
+	if len(l.Edges) != len(l.Counts)+1 && len(l.Edges)+len(l.Counts) > 0 {
+		return picture{}, fmt.Errorf("%d edges and %d counts; there is one edge more than counts", len(l.Edges), len(l.Counts))
+	}
 	for i := range l.Curves {
 		c := &l.Curves[i]
 		if len(c.X) != len(c.Y) || c.Low != nil && len(c.Low) != len(c.X) || c.High != nil && len(c.High) != len(c.X) ||
@@ -137,7 +144,30 @@ func (l *Lines) keys() []key {
 	return keys
 }
 
+// footHeight is the height of the highest bar of counts, as a share of the picture.
+const footHeight = 0.18
+
+// foot draws the bars of Counts.
+func (l *Lines) foot(f *frame) {
+	density := make([]float64, len(l.Counts))
+	most := 0.0
+	for i, n := range l.Counts {
+		if width := l.Edges[i+1] - l.Edges[i]; width > 0 && n > 0 && f.x.shows(l.Edges[i]) && f.x.shows(l.Edges[i+1]) {
+			density[i] = n / width
+			most = max(most, density[i])
+		}
+	}
+	for i, d := range density {
+		from, to := max(f.px(l.Edges[i]), f.left), min(f.px(l.Edges[i+1]), f.right)
+		if d > 0 && from < to {
+			gap := min(0.6, (to-from)/8)
+			f.rectangle(muted.faded(0.3), from+gap, f.bottom, to-gap, f.bottom+footHeight*(f.top-f.bottom)*d/most)
+		}
+	}
+}
+
 func (l *Lines) draw(f *frame) {
+	l.foot(f)
 	if l.Diagonal {
 		lo, hi := max(f.x.From, f.y.From), min(f.x.To, f.y.To)
 		if lo < hi {
