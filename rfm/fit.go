@@ -45,7 +45,7 @@ type Options struct {
 	Kinds   []Kind
 	Members int
 
-	// Leaf bounds the rows of a leaf; 0 means 5,000. Centres bounds the landmarks of a machine; 0 means 2,000.
+	// Leaf bounds the rows of a leaf; 0 means 4,000. Centres bounds the landmarks of a machine; 0 means 2,500.
 	Leaf    int
 	Centres int
 
@@ -66,8 +66,8 @@ type Options struct {
 
 const (
 	sampleRows   = 10_000 // rows that choose kinds
-	usualLeaf    = 5000
-	usualCentres = 2000
+	usualLeaf    = 4000
+	usualCentres = 2500
 	usualMembers = 2
 
 	// How metrics are learned: of all rows, and again in each leaf.
@@ -104,7 +104,6 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if err != nil {
 		return nil, nil, err
 	}
-	f.plans = make([]plan, len(chosen))
 	if _, err := f.grow(all, chosen); err != nil {
 		return nil, nil, err
 	}
@@ -143,8 +142,7 @@ type fitting struct {
 	report  *Report
 	tree    Tree
 	leaves  []Leaf
-	plans   []plan // of each member
-	done    int    // rows of leaves
+	done    int // rows of leaves
 }
 
 // member is a kind with what is known about it at a node of the tree.
@@ -193,7 +191,7 @@ func (f *fitting) learn(rows []int, k Kind, parent *member, direction bool) (*me
 	opt := metric.Options{Rows: chooseRows, Landmarks: chooseLandmarks, Rounds: chooseRounds}
 	if parent != nil {
 		last := parent.round()
-		opt = metric.Options{Start: parent.metric, Lengths: []float64{last.Length}, Lambda: last.Lambda,
+		opt = metric.Options{Start: parent.metric, Width: last.Length, Lambda: last.Lambda,
 			Rows: leafRows, Landmarks: leafLandmarks, Rounds: leafRounds}
 	}
 	return f.metric(rows, k, opt, direction)

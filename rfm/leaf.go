@@ -22,7 +22,7 @@ const mostDirect = 4096
 func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
 	x, y, weights := f.part(rows)
 	var leaf Leaf
-	for i, m := range members {
+	for _, m := range members {
 		u := x
 		var work metric.Work
 		if m.metric != nil {
@@ -41,7 +41,7 @@ func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
 				Centres: centres, Lambda: f.opt.Lambda, Tolerance: 1e-4, Memory: f.opt.Memory, Seed: f.opt.Seed,
 			})
 		} else {
-			machine, err = f.direct(k, u.Dense, y, weights, centres, &f.plans[i], m.perRow())
+			machine, err = f.direct(k, u.Dense, y, weights, centres, m.perRow())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("rfm: %w", err)
@@ -54,135 +54,129 @@ func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
 // perRow is λ of the member's best machine, for each row that it was trained on.
 func (m *member) perRow() float64 { return m.round().Lambda / float64(m.learned.Report.Rows) }
 
-// plan is what the first leaves choose for the others: λ for each row, and the share of the landmarks that is worth
-// its time.
-type plan struct {
-	rates []float64 // the logarithms of those chosen
-	share float64   // 0: not chosen yet
-}
-
-// The first leaves choose λ; the others take the median of theirs.
-const choosingLeaves = 3
-
-// Landmarks are halved while that raises the squared error on held-out rows by no more than this share.
-const worthless = 0.003
-
 // direct trains a machine on landmarks among the rows x.
-func (f *fitting) direct(k kernel.Kernel, x *matrix.Dense, y, weights []float64, centres int, p *plan, start float64) (*exact.Machine, error) {
+func (f *fitting) direct(k kernel.Kernel, x *matrix.Dense, y, weights []float64, centres int, start float64) (*exact.Machine, error) {
 	n := x.Rows
-	if p.share > 0 {
-		centres = max(1, int(math.Ceil(p.share*float64(centres))))
-	}
-	order := random.New(f.opt.Seed, "rfm.centres").Perm(n)[:centres]
-	z := matrix.Pick(matrix.Rows{Dense: x}, order).Dense
-	ridge, err := landmarks.New(k, z, f.outputs)
-	if err != nil {
-		return nil, err
-	}
-	values := ridge.Values(x)
 	b := means(y, weights, f.outputs)
 	centred := slices.Clone(y)
 	for i := range centred {
 		centred[i] -= b[i%f.outputs]
 	}
-	lambda, choose := f.opt.Lambda*float64(n)/float64(f.x.Rows), false
-	if lambda == 0 {
-		if choose = len(p.rates) < choosingLeaves; !choose {
-			rates := slices.Sorted(slices.Values(p.rates))
-			lambda = float64(n) * math.Exp(rates[len(rates)/2])
-		}
-	}
-	if choose {
-		// Every tenth row is held out: the rows are in no order that matters here, as they keep that of the data.
-		var main, held []int
-		draw := random.New(f.opt.Seed, "rfm.held")
-		for i := range n {
-			if draw.Uniform() < heldShare {
-				held = append(held, i)
-			} else {
-				main = append(main, i)
-			}
-		}
-		part := func(rows []int) (v []float32, t, w []float64) {
-			v = make([]float32, 0, len(rows)*centres)
-			for _, i := range rows {
-				v = append(v, values[i*centres:][:centres]...)
-				t = append(t, centred[i*f.outputs:][:f.outputs]...)
-				if weights != nil {
-					w = append(w, weights[i])
-				}
-			}
-			return v, t, w
-		}
-		v, t, w := part(main)
-		if err := ridge.Add(f.ctx, v, t, w); err != nil {
-			return nil, err
-		}
-		v, t, w = part(held)
-		rate, most, err := f.tune(ridge, v, t, w, len(main), start, p.share == 0)
-		if err != nil {
-			return nil, err
-		}
-		p.rates = append(p.rates, math.Log(rate))
-		if p.share == 0 {
-			p.share = float64(most) / float64(centres)
-		}
-		if err := ridge.Add(f.ctx, v, t, w); err != nil {
-			return nil, err
-		}
-		lambda, centres = rate*float64(n), most
-	} else if err := ridge.Add(f.ctx, values, centred, weights); err != nil {
+	order := random.New(f.opt.Seed, "rfm.centres").Perm(n)[:centres]
+	s := &solving{fitting: f, kernel: k, x: x, z: matrix.Pick(matrix.Rows{Dense: x}, order).Dense, y: centred, weights: weights}
+	alpha, err := s.choose(start)
+	if err != nil {
 		return nil, err
 	}
-	alpha := ridge.Solve(lambda, centres)
-	if alpha == nil {
-		return nil, errors.New("a machine has weights that are not finite; scale the inputs, or give a larger λ")
-	}
+	centres = len(alpha) / f.outputs
 	turned := make([]float64, len(alpha))
 	for t := range f.outputs {
 		for j := range centres {
 			turned[j*f.outputs+t] = alpha[t*centres+j]
 		}
 	}
-	kept := z.Slice(0, centres)
-	return exact.NewMachine(k, matrix.Rows{Dense: &matrix.Dense{Rows: centres, Cols: z.Cols, Stride: z.Cols, Data: kept.Contiguous()}}, turned, b)
+	z := matrix.NewDense(centres, x.Cols)
+	copy(z.Data, s.z.Contiguous())
+	return exact.NewMachine(k, matrix.Rows{Dense: z}, turned, b)
 }
 
-// heldShare is the share of a leaf's rows that choose λ.
-const heldShare = 0.12
+// solving is the training of one machine.
+type solving struct {
+	*fitting
+	kernel     kernel.Kernel // with its γ
+	x, z       *matrix.Dense
+	y, weights []float64 // y less its mean
+}
 
-// tune chooses λ for each row by held-out rows with values of the kernel, from start on, and with that the
-// number of landmarks.
-func (f *fitting) tune(ridge *landmarks.Ridge, values []float32, y, weights []float64, rows int, start float64, fewer bool) (rate float64, m int, err error) {
-	m = ridge.Landmarks()
-	failed := func(rate float64, m int) float64 {
-		alpha := ridge.Solve(rate*float64(rows), m)
-		if alpha == nil {
-			return math.Inf(1)
+var errSingular = errors.New("a machine has weights that are not finite; scale the inputs, or give a larger λ")
+
+// some are rows of a machine with their values of the kernel.
+type some struct {
+	values     []float32
+	y, weights []float64
+}
+
+func (s *solving) part(rows []int, values []float32, m int) some {
+	p := some{values: make([]float32, 0, len(rows)*m)}
+	for _, i := range rows {
+		p.values = append(p.values, values[i*m:][:m]...)
+		p.y = append(p.y, s.y[i*s.outputs:][:s.outputs]...)
+		if s.weights != nil {
+			p.weights = append(p.weights, s.weights[i])
 		}
-		sum := 0.0
-		for i, s := range ridge.Scores(values, alpha) {
-			w := 1.0
-			if weights != nil {
-				w = weights[i/f.outputs]
-			}
-			sum += float64(w * (s - y[i]) * (s - y[i]))
+	}
+	return p
+}
+
+// choose returns α, with λ chosen by held-out rows.
+func (s *solving) choose(rate float64) ([]float64, error) {
+	r, err := landmarks.New(s.kernel, s.z, s.outputs)
+	if err != nil {
+		return nil, err
+	}
+	m := r.Landmarks()
+	values := r.Values(s.x)
+	var main, held []int
+	draw := random.New(s.opt.Seed, "rfm.held")
+	for i := range s.x.Rows {
+		if draw.Uniform() < heldShare {
+			held = append(held, i)
+		} else {
+			main = append(main, i)
 		}
-		return sum
+	}
+	in, out := s.part(main, values, m), s.part(held, values, m)
+	if err := r.Add(s.ctx, in.values, in.y, in.weights); err != nil {
+		return nil, err
+	}
+	rate, err = s.rate(r, out, len(main), rate)
+	if err != nil {
+		return nil, err
+	}
+	// The held-out rows are added, so that the machine is trained on all.
+	if err := r.Add(s.ctx, out.values, out.y, out.weights); err != nil {
+		return nil, err
+	}
+	alpha := r.Solve(rate * float64(s.x.Rows))
+	if alpha == nil {
+		return nil, errSingular
+	}
+	return alpha, nil
+}
+
+// failed is the squared error of a λ on held-out rows, +Inf if there is no machine.
+func (s *solving) failed(r *landmarks.Ridge, held some, lambda float64) float64 {
+	alpha := r.Solve(lambda)
+	if alpha == nil {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for i, v := range r.Scores(held.values, alpha) {
+		w := 1.0
+		if held.weights != nil {
+			w = held.weights[i/s.outputs]
+		}
+		sum += float64(w * (v - held.y[i]) * (v - held.y[i]))
+	}
+	return sum
+}
+
+// rate chooses λ for each row by held-out rows, from start on; opt.Lambda if that is given.
+func (s *solving) rate(r *landmarks.Ridge, held some, rows int, start float64) (rate float64, err error) {
+	try := func(rate float64) float64 { return s.failed(r, held, rate*float64(rows)) }
+	if s.opt.Lambda > 0 {
+		rate = s.opt.Lambda / float64(s.fitting.x.Rows)
+		return rate, nil
 	}
 	rate = start
-	least := failed(rate, m)
+	least := try(rate)
 	for _, step := range []float64{rateStep, 1 / rateStep} {
 		moved := false
-		for {
-			if err := f.ctx.Err(); err != nil {
-				return 0, 0, err
+		for next := rate * step; next >= leastRate && next <= mostRate; next *= step {
+			if err := s.ctx.Err(); err != nil {
+				return 0, err
 			}
-			next := rate * step
-			if next < leastRate || next > mostRate {
-				break
-			}
-			e := failed(next, m)
+			e := try(next)
 			if !(e < least) {
 				break
 			}
@@ -193,13 +187,13 @@ func (f *fitting) tune(ridge *landmarks.Ridge, values []float32, y, weights []fl
 		}
 	}
 	if math.IsInf(least, 1) {
-		return 0, 0, errors.New("the kernel of the rows is singular; scale the inputs, or give a larger λ")
+		return 0, errSingular
 	}
-	for fewer && m >= 200 && failed(rate, m/2) <= (1+worthless)*least {
-		m /= 2
-	}
-	return rate, m, nil
+	return rate, nil
 }
+
+// heldShare is the share of a leaf's rows that choose λ.
+const heldShare = 0.12
 
 // λ for each row is tried in steps of about √10 within these bounds.
 const (

@@ -127,7 +127,7 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
 	f.Float64Var(&c.Accuracy, "accuracy", 0, "largest error of an element of the Gram matrix in approximate products (default 1e-4)")
-	f.IntVar(&c.Leaf, "leaf", 0, "most rows of a leaf of rfm (default 5000)")
+	f.IntVar(&c.Leaf, "leaf", 0, "most rows of a leaf of rfm (default 4000)")
 	f.IntVar(&c.Members, "members", 0, "most machines of rfm that are averaged in a leaf (default 2)")
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or "+

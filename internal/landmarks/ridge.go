@@ -1,5 +1,5 @@
 // Package landmarks solves kernel ridge regression on landmarks by normal equations: for up to a few
-// thousand landmarks, several λ and several numbers of landmarks at the price of one pass over the rows.
+// thousand landmarks, and several λ at the price of one pass over the rows.
 package landmarks
 
 import (
@@ -109,28 +109,26 @@ func (r *Ridge) Values(x *matrix.Dense) []float32 {
 	return dst
 }
 
-// Solve returns α, outputs×m, of the first m landmarks; nil if there is none because numbers are not finite.
-func (r *Ridge) Solve(lambda float64, m int) []float64 {
-	k, stride := r.outputs, r.m
+// Solve returns α, outputs×m; nil if there is none because numbers are not finite.
+func (r *Ridge) Solve(lambda float64) []float64 {
+	m, k := r.m, r.outputs
 	trace := 0.0
 	for i := range m {
-		trace += r.square[i*stride+i]
+		trace += r.square[i*m+i]
 	}
 	// What is below the rounding of the values is noise.
 	b := make([]float64, m*k)
 	for jitter := 0x1p-44 * trace; ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				to, square, z := r.system[i*m:(i+1)*m], r.square[i*stride:], r.landmarks[i*stride:]
+				to, square, z := r.system[i*m:(i+1)*m], r.square[i*m:], r.landmarks[i*m:]
 				for j := i; j < m; j++ {
 					to[j] = square[j] + float64(lambda*z[j])
 				}
 				to[i] += jitter
 			}
 		})
-		for i := range m {
-			copy(b[i*k:(i+1)*k], r.right[i*k:(i+1)*k])
-		}
+		copy(b, r.right)
 		if vec.CholeskySolve(m, r.system, m, k, b, k) {
 			break
 		}
@@ -152,16 +150,15 @@ func (r *Ridge) Solve(lambda float64, m int) []float64 {
 	return alpha
 }
 
-// Scores returns the scores of rows with values of the kernel by α of the first landmarks, outputs×m as Solve returned
-// it: rows×outputs.
+// Scores returns the scores of rows with values of the kernel by α, outputs×m: rows×outputs.
 func (r *Ridge) Scores(values []float32, alpha []float64) []float64 {
-	k, stride := r.outputs, r.m
-	n, m := len(values)/stride, len(alpha)/k
+	m, k := r.m, r.outputs
+	n := len(values) / m
 	scores := make([]float64, n*k)
 	vec.Parallel(n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for t := range k {
-				scores[i*k+t] = vec.DotMixed(values[i*stride:][:m], alpha[t*m:][:m])
+				scores[i*k+t] = vec.DotMixed(values[i*m:][:m], alpha[t*m:][:m])
 			}
 		}
 	})
