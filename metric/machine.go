@@ -127,16 +127,15 @@ func values(against *kernel.Against, x *matrix.Dense, dst []float32, roots []flo
 		for b := lo; b < hi; b++ {
 			i, j := b*block, min((b+1)*block, x.Rows)
 			against.Rows(matrix.Rows{Dense: x}, i, j, out, work)
-			for r := i; r < j; r++ {
-				root := 1.0
-				if roots != nil {
-					root = roots[r]
-				}
-				to := dst[r*m:][:m]
-				for c, v := range out[(r-i)*m:][:m] {
-					to[c] = float32(root * v)
+			if roots != nil {
+				for r := i; r < j; r++ {
+					row := out[(r-i)*m:][:m]
+					for c := range row {
+						row[c] *= roots[r]
+					}
 				}
 			}
+			vec.Round32(dst[i*m:j*m], out[:(j-i)*m])
 		}
 	})
 }

@@ -24,6 +24,15 @@ func Round32(dst []float32, x []float64) {
 	}
 }
 
+// Distances64 turns products s_j = x·y_j into squared distances times a factor, from the squared lengths of x and y_j:
+// s_j = factor·max(0, norm + norms_j - 2s_j). It panics if norms is shorter than s.
+func Distances64(s, norms []float64, norm, factor float64) {
+	norms = norms[:len(s)]
+	for j := distanceVectors(s, norms, norm, factor); j < len(s); j++ {
+		s[j] = factor * max(0, norm+norms[j]-2*s[j])
+	}
+}
+
 // Finite32 reports whether all numbers of x are finite.
 func Finite32(x []float32) bool {
 	n, ok := finiteVectors(x)
