@@ -55,7 +55,7 @@ func Log64(dst, x []float64) { apply64(logarithm, dst[:len(x)], nil, x, 0) }
 func SignedRoot64(dst, x []float64) { apply64(signedRoot, dst[:len(x)], nil, x, 0) }
 
 // Decay64 computes dst = p(z)·exp(-z) of z = √x, x ≥ 0, where p is 1, 1+z or 1+z+z²/3 for degree 0, 1 or 2. The relative
-// error is at most (4+z)·1.2·10⁻¹⁶: that of z and those of its functions.
+// error is at most (6+z)·1.2·10⁻¹⁶: that of z and those of its functions.
 func Decay64(dst, x []float64, degree int) {
 	apply64([...]function{decay0, decay1, decay2}[degree], dst[:len(x)], nil, x, 0)
 }
@@ -74,8 +74,8 @@ const (
 	decay2
 )
 
-// mostDecay is a z at which exp(-z) is 0.
-const mostDecay = 746
+// mostDecay is a z at which the results of Decay64 are 0.
+const mostDecay = 1000
 
 // group is a multiple of the elements that any kernel processes together.
 const group = 64
@@ -219,12 +219,10 @@ func single64(f function, x, scale float64) (y, y2 float64) {
 	case signedRoot:
 		return math.Copysign(math.Sqrt(math.Abs(x)), x), 0
 	case decay0, decay1, decay2:
-		z := math.Sqrt(x)
-		if z > mostDecay {
-			return 0, 0
-		}
+		z := min(math.Sqrt(x), mostDecay)
 		p := [...]float64{1, 1 + z, 1 + z + float64(z*z/3)}
-		return p[f-decay0] * math.Exp(-z), 0
+		root := math.Exp(-z / 2) // so that small results are rounded once
+		return p[f-decay0] * root * root, 0
 	}
 	y, y2 = math.Sincos(x)
 	if f == cosine {

@@ -202,7 +202,7 @@ func TestDecayIsAccurate(t *testing.T) {
 				exact.Mul(exact, p)
 				want, _ := exact.Float64()
 				off, _ := exact.Sub(exact, big.NewFloat(got[i])).Float64()
-				if math.Abs(off) > (4+z)*1.2e-16*want+5e-324 {
+				if math.Abs(off) > (6+z)*1.2e-16*want+5e-324 {
 					t.Errorf("degree %d, x = %g: %g, want %g", degree, x, got[i], want)
 				}
 			}

@@ -293,7 +293,7 @@ func exponential(s isa, group, spare int) {
 func decay(s isa, degree, group, spare int) {
 	f := &function{s: s, name: fmt.Sprintf("decay%dof", degree), outputs: []string{"dst"}, group: group, spare: spare,
 		doc: "computes a polynomial of √x times exp(-√x); gen describes it."}
-	const most = 746
+	const most = 1000
 	bits := s.mantissa()
 	magic := 1.5 * math.Ldexp(1, int(bits))
 	ln1, ln2 := twoParts(s, math.Ln2, 2.3190468138462996e-17)
