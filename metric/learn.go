@@ -224,6 +224,7 @@ type learner struct {
 	train, held part
 	landmarks   []int // rows of train
 	mean        []float64
+	room        *machine // the last one
 }
 
 // part are some of the rows.
