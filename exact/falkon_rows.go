@@ -111,9 +111,8 @@ func (f *falkon) load(b *falkonRows) {
 		}
 	}
 	if f.k > fewOutputs {
-		clear(b.wide[:len(b.at)*m])
 		for r := range b.at {
-			vec.AxpyWide(1, b.values[r], b.wide[r*m:(r+1)*m])
+			vec.Expand32(b.wide[r*m:(r+1)*m], b.values[r])
 		}
 	}
 }

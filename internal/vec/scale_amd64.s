@@ -79,6 +79,25 @@ loop:
 	VZEROUPPER
 	RET
 
+// func expand64_avx512(n int, dst *float64, x *float32)
+// Requires: AVX, AVX512F
+TEXT ·expand64_avx512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+
+loop:
+	VCVTPS2PD (DX), Z0
+	VMOVUPD   Z0, (CX)
+	VCVTPS2PD 32(DX), Z0
+	VMOVUPD   Z0, 64(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x40, DX
+	SUBQ      $0x10, AX
+	JNZ       loop
+	VZEROUPPER
+	RET
+
 // func distances64_avx512(n int, s *float64, norms *float64, norm float64, factor float64)
 // Requires: AVX, AVX512DQ, AVX512F, SSE2
 TEXT ·distances64_avx512(SB), NOSPLIT, $0-40
@@ -213,6 +232,25 @@ loop:
 	ADDQ       $0x20, CX
 	SUBQ       $0x08, AX
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func expand64_avx2(n int, dst *float64, x *float32)
+// Requires: AVX
+TEXT ·expand64_avx2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+
+loop:
+	VCVTPS2PD (DX), Y0
+	VMOVUPD   Y0, (CX)
+	VCVTPS2PD 16(DX), Y0
+	VMOVUPD   Y0, 32(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x20, DX
+	SUBQ      $0x08, AX
+	JNZ       loop
 	VZEROUPPER
 	RET
 

@@ -136,3 +136,25 @@ func TestDistancesAreTheirDefinition(t *testing.T) {
 		}
 	})
 }
+
+func TestExpandedNumbersAreTheSame(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(85, 1))
+		for _, n := range scaledLengths {
+			x, dst := numbers[float32](r, n), make([]float64, n+1)
+			if n > 3 {
+				x[0], x[1], x[2], x[3] = float32(math.Inf(-1)), 1e-45, float32(math.NaN()), float32(math.Copysign(0, -1))
+			}
+			dst[n] = 7
+			Expand32(dst, x)
+			for j, v := range x {
+				if !identical(dst[j], float64(v)) {
+					t.Fatalf("%d of %d numbers: %g, want %g", j, n, dst[j], v)
+				}
+			}
+			if dst[n] != 7 {
+				t.Fatalf("%d numbers: the one behind is written", n)
+			}
+		}
+	})
+}

@@ -99,6 +99,24 @@ func round(s isa) {
 	RET()
 }
 
+// expand converts n float32, a multiple of twice the lanes, to float64.
+func expand(s isa) {
+	s.define("expand", "func(n int, dst *T, x *float32)", "converts numbers to float64; gen describes its arguments.")
+	n, dst, x := Load(Param("n"), GP64()), Load(Param("dst"), GP64()), Load(Param("x"), GP64())
+	v := s.vectors(2)
+	Label("loop")
+	for i := range v {
+		VCVTPS2PD(operand.Mem{Base: x, Disp: i * s.bytes / 2}, v[i])
+		s.store(v[i], s.at(dst, i))
+	}
+	ADDQ(operand.U32(2*s.bytes), dst)
+	ADDQ(operand.U8(s.bytes), x)
+	SUBQ(operand.U8(2*s.lanes()), n)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
 // finite returns 0 if n numbers, a multiple of twice the lanes, are finite: v - v is then 0, and otherwise no number, which
 // has other bits than 0.
 func finite(s isa) {
@@ -139,6 +157,7 @@ func scaling() {
 		rescale(wide, "shiftScale", true)
 		rescale(wide, "scale", false)
 		round(wide)
+		expand(wide)
 		distances(wide)
 		finite(newISA(level, 4))
 	}
