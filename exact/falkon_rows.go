@@ -106,22 +106,14 @@ func (f *falkon) load(b *falkonRows) {
 				s++
 			}
 			f.against.Rows(f.x, b.at[r], b.at[s-1]+1, b.wide[:(s-r)*m], b.work)
-			round(b.narrow[r*m:s*m], b.wide)
+			vec.Round32(b.narrow[r*m:s*m], b.wide[:(s-r)*m])
 			r = s
 		}
 	}
 	if f.k > fewOutputs {
-		clear(b.wide[:len(b.at)*m])
 		for r := range b.at {
-			vec.AxpyWide(1, b.values[r], b.wide[r*m:(r+1)*m])
+			vec.Expand32(b.wide[r*m:(r+1)*m], b.values[r])
 		}
-	}
-}
-
-func round(narrow []float32, wide []float64) {
-	wide = wide[:len(narrow)]
-	for c, v := range wide {
-		narrow[c] = float32(v)
 	}
 }
 
@@ -137,7 +129,7 @@ func (f *falkon) keep() error {
 		for i := lo; i < hi && f.ctx.Err() == nil; i += height {
 			j := min(i+height, hi)
 			f.against.Rows(f.x, i, j, wide[:(j-i)*f.m], work)
-			round(f.kept[i*f.m:j*f.m], wide)
+			vec.Round32(f.kept[i*f.m:j*f.m], wide[:(j-i)*f.m])
 		}
 	})
 	return f.ctx.Err()

@@ -17,7 +17,11 @@ var againstKernels = []Kernel{
 	{Name: "rbf", Gamma: 0.2},
 	{Name: "laplacian", Gamma: 0.1},
 	{Name: "cauchy", Gamma: 0.3},
+	{Name: "matern", Gamma: 0.2, Nu: 0.5},
 	{Name: "matern", Gamma: 0.2, Nu: 1.3},
+	{Name: "matern", Gamma: 0.2, Nu: 1.5},
+	{Name: "matern", Gamma: 0.2, Nu: 2.5},
+	{Name: "matern", Gamma: 0.2, Nu: 3.5},
 }
 
 // Sums of 13 products in another order differ by some 10⁻¹⁵ of their size; at angles near 0 an

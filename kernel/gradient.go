@@ -42,6 +42,10 @@ func (k Kernel) Slopes(xy, xx, yy float64) (p, q float64) {
 // ‖x_j‖².
 func (k Kernel) SlopesOfRow(products []float64, yy float64, norms, p, q []float64) {
 	s := k.mustBeSmooth()
+	if f, ok := s.(radial); ok {
+		f.slopesOfRow(k, products, yy, norms, p, q)
+		return
+	}
 	for j, xy := range products {
 		p[j], q[j] = s.slopes(k, xy, norms[j], yy)
 	}

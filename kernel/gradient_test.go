@@ -81,3 +81,24 @@ func TestGradientsAreFinite(t *testing.T) {
 		}
 	}
 }
+
+// The slopes of a whole row are those of its values one by one, and 0 where there is none.
+func TestSlopesOfRowMatchSingleOnes(t *testing.T) {
+	const n = 300
+	products, norms, p, q := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for j := range n {
+		norms[j] = 1 + float64(j*j)/100
+		products[j] = math.Cos(float64(j)) * math.Sqrt(2.5*norms[j])
+	}
+	norms[7], products[7] = 2.5, 2.5 // the row itself
+	for _, k := range []Kernel{{Name: "rbf", Gamma: 0.2}, {Name: "matern", Gamma: 0.2, Nu: 0.5}, {Name: "matern", Gamma: 0.2, Nu: 1},
+		{Name: "matern", Gamma: 0.2, Nu: 1.5}, {Name: "matern", Gamma: 0.2, Nu: 2.5}, {Name: "matern", Gamma: 0.2, Nu: 3.5}, {Name: "arccos"}} {
+		k.SlopesOfRow(products, 2.5, norms, p, q)
+		for j := range n {
+			wantP, wantQ := k.Slopes(products[j], norms[j], 2.5)
+			if !(relative(p[j], wantP) <= 1e-13) || !(relative(q[j], wantQ) <= 1e-13) {
+				t.Errorf("%s: slopes %d are %g and %g, want %g and %g", k, j, p[j], q[j], wantP, wantQ)
+			}
+		}
+	}
+}

@@ -25,6 +25,11 @@ var RBF = &Kind{
 		of:    func(k Kernel, s float64) float64 { return math.Exp(-k.Gamma * s) },
 		gap:   func(k Kernel, s float64) float64 { return -math.Expm1(-k.Gamma * s) },
 		slope: func(k Kernel, s float64) float64 { return math.Exp(-k.Gamma * s) },
+		slopesOf: func(k Kernel, s []float64) {
+			for c, v := range s {
+				s[c] = math.Exp(-k.Gamma * v)
+			}
+		},
 		steep: func(k Kernel) float64 { return k.Gamma },
 		all: func(k Kernel) func(s []float64) {
 			return func(s []float64) { exponential(s, k.Gamma) }
@@ -43,7 +48,7 @@ var RBF = &Kind{
 // Matern is the kernel of Matérn, 2^(1-ν)/Γ(ν)·(√(2ν)r)^ν K_ν(√(2ν)r), r = ‖x-y‖/σ with
 // γ = 1/(2σ²). It suits functions with about ν derivatives, where rbf assumes infinitely many. It is
 // exp(-r) for ν = ½. For large ν it approaches rbf, from which it differs by 0.27/ν at most. ν = n+½ up to
-// 8.5 is fast.
+// 8.5 is fast, ν = ½, 3/2 and 5/2 nearly as fast as rbf.
 var Matern = &Kind{
 	name:    "matern",
 	formula: "2^(1-ν)/Γ(ν)·(√(2ν)r)^ν K_ν(√(2ν)r), r = ‖x-y‖/σ, γ = 1/(2σ²)",
@@ -63,13 +68,14 @@ var Matern = &Kind{
 		return Law{Coordinates: Normal, Scale: math.Sqrt(2 * k.Gamma), Nu: k.Nu, Wave: Cosine}
 	},
 	family: radial{
-		of:      func(k Kernel, s float64) float64 { return matern(k.Nu, k.Gamma*s) },
-		gap:     func(k Kernel, s float64) float64 { return maternGap(k.Nu, k.Gamma*s) },
-		slope:   func(k Kernel, s float64) float64 { return maternSlope(k.Nu, k.Gamma*s) },
-		steep:   maternSteep,
-		all:     maternAll,
-		passing: maternPassing,
-		gaps:    maternGaps,
+		of:       func(k Kernel, s float64) float64 { return matern(k.Nu, k.Gamma*s) },
+		gap:      func(k Kernel, s float64) float64 { return maternGap(k.Nu, k.Gamma*s) },
+		slope:    func(k Kernel, s float64) float64 { return maternSlope(k.Nu, k.Gamma*s) },
+		steep:    maternSteep,
+		slopesOf: maternSlopes,
+		all:      maternAll,
+		passing:  maternPassing,
+		gaps:     maternGaps,
 	},
 }
 
@@ -79,6 +85,8 @@ type radial struct {
 	gap   func(k Kernel, s float64) float64 // 1 - k, without cancellation
 	slope func(k Kernel, s float64) float64 // -dk/d(γs), 0 where k has no derivative
 	steep func(k Kernel) float64            // the largest -dk/ds
+
+	slopesOf func(k Kernel, s []float64) // turns many s into slopes
 
 	// all turns many s into k, and gaps into 1 - k. passing turns dot products of one row with others into
 	// k; xx is the squared length of the one, yy of the others.
@@ -103,6 +111,17 @@ func (f radial) ofProducts(k Kernel, xy, xx, yy float64) float64 {
 func (f radial) slopes(k Kernel, xy, xx, yy float64) (p, q float64) {
 	slope := f.slope(k, max(0, xx+yy-2*xy))
 	return 2 * k.Gamma * slope, -2 * k.Gamma * slope
+}
+
+func (f radial) slopesOfRow(k Kernel, products []float64, yy float64, norms, p, q []float64) {
+	p = p[:len(products)]
+	copy(p, products)
+	vec.Distances64(p, norms, yy, 1)
+	f.slopesOf(k, p)
+	twice := 2 * k.Gamma
+	for j, slope := range p {
+		p[j], q[j] = twice*slope, -twice*slope
+	}
 }
 
 func (f radial) addGradient(k Kernel, dst []float64, w float64, x, y []float32) {
@@ -154,12 +173,8 @@ func (e radialEngine) against(a *Against, norm float64, s []float64) {
 }
 
 func rbfPassing(k Kernel) func(s []float64, xx float64, yy []float64) {
-	gamma := -k.Gamma
 	return func(s []float64, xx float64, yy []float64) {
-		yy = yy[:len(s)]
-		for c, xy := range s {
-			s[c] = gamma * max(0, xx+yy[c]-2*xy)
-		}
+		vec.Distances64(s, yy, xx, -k.Gamma)
 		vec.Exp64(s, s)
 	}
 }
@@ -172,9 +187,24 @@ func maternSteep(k Kernel) float64 {
 	return k.Gamma * (k.Nu / (k.Nu - 1))
 }
 
+// vectorForms is how many of the closed forms vec.Decay64 has: those for ν = ½, 3/2 and 5/2.
+const vectorForms = 3
+
+// maternRate is z²/‖x-y‖² of closed forms.
+func maternRate(k Kernel) float64 { return min(4*k.Nu*k.Gamma, math.MaxFloat64) }
+
 // maternAll uses the closed form if there is a short one.
 func maternAll(k Kernel) func(s []float64) {
 	p := closedForm(k.Nu)
+	if n := len(p); n > 0 && n <= vectorForms {
+		rate := maternRate(k)
+		return func(s []float64) {
+			for c := range s {
+				s[c] *= rate
+			}
+			vec.Decay64(s, s, n-1)
+		}
+	}
 	if p == nil {
 		return maternByTable(k)
 	}
@@ -208,14 +238,51 @@ func maternByTable(k Kernel) func(s []float64) {
 }
 
 func maternPassing(k Kernel) func(s []float64, xx float64, yy []float64) {
-	gamma, table := k.Gamma, newMaternTable(k.Nu)
-	return func(s []float64, xx float64, yy []float64) {
-		yy = yy[:len(s)]
-		for c, xy := range s {
-			s[c] = gamma * max(0, xx+yy[c]-2*xy)
+	if n := len(closedForm(k.Nu)); n > 0 && n <= vectorForms {
+		rate := maternRate(k)
+		return func(s []float64, xx float64, yy []float64) {
+			vec.Distances64(s, yy, xx, rate)
+			vec.Decay64(s, s, n-1)
 		}
+	}
+	table := newMaternTable(k.Nu)
+	return func(s []float64, xx float64, yy []float64) {
+		vec.Distances64(s, yy, xx, k.Gamma)
 		table.log(s)
 		exponential(s, 1)
+	}
+}
+
+// maternSlopes turns ‖x-y‖² into -dk/d(γ‖x-y‖²), as maternSlope does.
+func maternSlopes(k Kernel, s []float64) {
+	n := len(closedForm(k.Nu))
+	if n == 0 || n > vectorForms {
+		for c, v := range s {
+			s[c] = maternSlope(k.Nu, k.Gamma*v)
+		}
+		return
+	}
+	rate := maternRate(k)
+	for c := range s {
+		s[c] *= rate
+	}
+	const strip = 128
+	var z2 [strip]float64
+	for len(s) > 0 {
+		part := s[:min(len(s), strip)]
+		copy(z2[:], part)
+		vec.Decay64(part, part, max(n-2, 0))
+		for c, v := range z2[:len(part)] {
+			switch {
+			case v == 0:
+				part[c] = 0
+			case n == 1:
+				part[c] /= math.Sqrt(v)
+			default:
+				part[c] *= k.Nu / (k.Nu - 1)
+			}
+		}
+		s = s[len(part):]
 	}
 }
 

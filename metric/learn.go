@@ -275,6 +275,7 @@ type learner struct {
 	heldRows    []int // the numbers of held
 	landmarks   []int // rows of train
 	mean        []float64
+	room        *machine // the last one
 
 	fits          int // machines so far, one for each round
 	width, lambda int // where the search of the next machine begins, in Lengths and lambdas

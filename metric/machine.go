@@ -121,17 +121,31 @@ type machine struct {
 	right     []float64 // K_nmᵀWy, m×outputs
 	held      []float32 // K of held-out rows and landmarks
 	system    []float64
+
+	rows []float32 // a block of K_nm
+	y    []float64 // their targets
 }
 
+// newMachine computes the sums of a machine, in the memory of the one before, which is not needed any more.
 func newMachine(ctx context.Context, k kernel.Kernel, landmarks, train, held *matrix.Dense, l *learner) (*machine, error) {
 	against, err := kernel.NewAgainst(k, matrix.Rows{Dense: landmarks})
 	if err != nil {
 		return nil, err
 	}
 	m := landmarks.Rows
-	a := &machine{l: l, m: m, square: make([]float64, m*m), landmarks: make([]float64, m*m),
-		right: make([]float64, m*l.outputs), system: make([]float64, m*m)}
-	a.held = make([]float32, held.Rows*m)
+	const block = 2048
+	a := l.room
+	if a == nil {
+		height := min(block, train.Rows)
+		a = &machine{l: l, m: m, square: make([]float64, m*m), landmarks: make([]float64, m*m),
+			right: make([]float64, m*l.outputs), system: make([]float64, m*m), held: make([]float32, held.Rows*m),
+			rows: make([]float32, height*m), y: make([]float64, height*l.outputs)}
+		l.room = a
+	} else {
+		clear(a.square)
+		clear(a.right)
+	}
+	rows, y := a.rows, a.y
 	values(against, held, a.held, nil)
 	vec.Parallel(m, 64, func(lo, hi int) {
 		work := make([]float64, 64*against.Work())
@@ -139,9 +153,6 @@ func newMachine(ctx context.Context, k kernel.Kernel, landmarks, train, held *ma
 			against.Rows(matrix.Rows{Dense: landmarks}, i, min(i+64, hi), a.landmarks[i*m:], work)
 		}
 	})
-	const block = 2048
-	rows := make([]float32, min(block, train.Rows)*m)
-	y := make([]float64, min(block, train.Rows)*l.outputs)
 	for i := 0; i < train.Rows; i += block {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -174,16 +185,15 @@ func values(against *kernel.Against, x *matrix.Dense, dst []float32, roots []flo
 		for b := lo; b < hi; b++ {
 			i, j := b*block, min((b+1)*block, x.Rows)
 			against.Rows(matrix.Rows{Dense: x}, i, j, out, work)
-			for r := i; r < j; r++ {
-				root := 1.0
-				if roots != nil {
-					root = roots[r]
-				}
-				to := dst[r*m:][:m]
-				for c, v := range out[(r-i)*m:][:m] {
-					to[c] = float32(root * v)
+			if roots != nil {
+				for r := i; r < j; r++ {
+					row := out[(r-i)*m:][:m]
+					for c := range row {
+						row[c] *= roots[r]
+					}
 				}
 			}
+			vec.Round32(dst[i*m:j*m], out[:(j-i)*m])
 		}
 	})
 }
@@ -200,10 +210,11 @@ func (a *machine) solve(lambda float64) []float64 {
 	for jitter := 1e-7 * trace / float64(m); ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				for j := i; j < m; j++ {
-					a.system[i*m+j] = a.square[i*m+j] + float64(lambda*a.landmarks[i*m+j])
+				row, square := a.system[i*m+i:(i+1)*m], a.square[i*m+i:(i+1)*m]
+				for j, v := range a.landmarks[i*m+i : (i+1)*m] {
+					row[j] = square[j] + float64(lambda*v)
 				}
-				a.system[i*m+i] += jitter
+				row[0] += jitter
 			}
 		})
 		copy(b, a.right)
@@ -230,13 +241,9 @@ func (a *machine) heldOut(alpha []float64) (scores []float64, squared, wrong flo
 	n := l.held.x.Rows
 	scores = make([]float64, n*k)
 	vec.Parallel(n, 16, func(lo, hi int) {
-		wide := make([]float64, m)
 		for i := lo; i < hi; i++ {
-			for j, v := range a.held[i*m:][:m] {
-				wide[j] = float64(v)
-			}
 			for t := range k {
-				scores[i*k+t] = vec.Dot64(wide, alpha[t*m:][:m])
+				scores[i*k+t] = vec.DotMixed(a.held[i*m:][:m], alpha[t*m:][:m])
 			}
 		}
 	})

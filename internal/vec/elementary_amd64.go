@@ -60,6 +60,12 @@ func run64(f function, dst, dst2, x []float64, scale float64) int {
 			return exp64_avx512(y, &x[0], n)
 		case logarithm:
 			return log64_avx512(y, &x[0], n)
+		case decay0:
+			return decay0of64_avx512(y, &x[0], n)
+		case decay1:
+			return decay1of64_avx512(y, &x[0], n)
+		case decay2:
+			return decay2of64_avx512(y, &x[0], n)
 		}
 		return signedRoot64_avx512(y, &x[0], n)
 	}
@@ -74,6 +80,12 @@ func run64(f function, dst, dst2, x []float64, scale float64) int {
 		return exp64_avx2(y, &x[0], n)
 	case logarithm:
 		return log64_avx2(y, &x[0], n)
+	case decay0:
+		return decay0of64_avx2(y, &x[0], n)
+	case decay1:
+		return decay1of64_avx2(y, &x[0], n)
+	case decay2:
+		return decay2of64_avx2(y, &x[0], n)
 	}
 	return signedRoot64_avx2(y, &x[0], n)
 }

@@ -65,6 +65,21 @@ func sincos64_avx512(sin *float64, cos *float64, x *float64, n int, scale float6
 //go:noescape
 func exp64_avx512(dst *float64, x *float64, n int) (done int)
 
+// decay0of64_avx512 computes a polynomial of √x times exp(-√x); gen describes it.
+//
+//go:noescape
+func decay0of64_avx512(dst *float64, x *float64, n int) (done int)
+
+// decay1of64_avx512 computes a polynomial of √x times exp(-√x); gen describes it.
+//
+//go:noescape
+func decay1of64_avx512(dst *float64, x *float64, n int) (done int)
+
+// decay2of64_avx512 computes a polynomial of √x times exp(-√x); gen describes it.
+//
+//go:noescape
+func decay2of64_avx512(dst *float64, x *float64, n int) (done int)
+
 // log64_avx512 computes log x; gen describes it.
 //
 //go:noescape
@@ -129,6 +144,21 @@ func sincos64_avx2(sin *float64, cos *float64, x *float64, n int, scale float64)
 //
 //go:noescape
 func exp64_avx2(dst *float64, x *float64, n int) (done int)
+
+// decay0of64_avx2 computes a polynomial of √x times exp(-√x); gen describes it.
+//
+//go:noescape
+func decay0of64_avx2(dst *float64, x *float64, n int) (done int)
+
+// decay1of64_avx2 computes a polynomial of √x times exp(-√x); gen describes it.
+//
+//go:noescape
+func decay1of64_avx2(dst *float64, x *float64, n int) (done int)
+
+// decay2of64_avx2 computes a polynomial of √x times exp(-√x); gen describes it.
+//
+//go:noescape
+func decay2of64_avx2(dst *float64, x *float64, n int) (done int)
 
 // log64_avx2 computes log x; gen describes it.
 //

@@ -24,6 +24,23 @@ func Round32(dst []float32, x []float64) {
 	}
 }
 
+// Expand32 converts numbers to float64: dst_j = float64(x_j). It panics if dst is shorter than x.
+func Expand32(dst []float64, x []float32) {
+	dst = dst[:len(x)]
+	for j := expandVectors(dst, x); j < len(x); j++ {
+		dst[j] = float64(x[j])
+	}
+}
+
+// Distances64 turns products s_j = x·y_j into squared distances times a factor, from the squared lengths of x and y_j:
+// s_j = factor·max(0, norm + norms_j - 2s_j). It panics if norms is shorter than s.
+func Distances64(s, norms []float64, norm, factor float64) {
+	norms = norms[:len(s)]
+	for j := distanceVectors(s, norms, norm, factor); j < len(s); j++ {
+		s[j] = factor * max(0, norm+norms[j]-2*s[j])
+	}
+}
+
 // Finite32 reports whether all numbers of x are finite.
 func Finite32(x []float32) bool {
 	n, ok := finiteVectors(x)

@@ -49,6 +49,32 @@ func roundVectors(dst []float32, x []float64) int {
 	return n
 }
 
+// expandVectors converts the first numbers, as many as kernels take, and returns how many.
+func expandVectors(dst []float64, x []float32) int {
+	n := vectorsOf(len(x), 4)
+	for j := 0; j < n; j += scaleStep {
+		if step := min(scaleStep, n-j); level == avx512 {
+			expand64_avx512(step, &dst[j], &x[j])
+		} else {
+			expand64_avx2(step, &dst[j], &x[j])
+		}
+	}
+	return n
+}
+
+// distanceVectors turns the first products into distances, as many as kernels take, and returns how many.
+func distanceVectors(s, norms []float64, norm, factor float64) int {
+	n := vectorsOf(len(s), 4)
+	for j := 0; j < n; j += scaleStep {
+		if step := min(scaleStep, n-j); level == avx512 {
+			distances64_avx512(step, &s[j], &norms[j], norm, factor)
+		} else {
+			distances64_avx2(step, &s[j], &norms[j], norm, factor)
+		}
+	}
+	return n
+}
+
 // finiteVectors reports whether the first n numbers, as many as kernels take, are finite.
 func finiteVectors(x []float32) (n int, ok bool) {
 	n = vectorsOf(len(x), 8)

@@ -79,6 +79,59 @@ loop:
 	VZEROUPPER
 	RET
 
+// func expand64_avx512(n int, dst *float64, x *float32)
+// Requires: AVX, AVX512F
+TEXT ·expand64_avx512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+
+loop:
+	VCVTPS2PD (DX), Z0
+	VMOVUPD   Z0, (CX)
+	VCVTPS2PD 32(DX), Z0
+	VMOVUPD   Z0, 64(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x40, DX
+	SUBQ      $0x10, AX
+	JNZ       loop
+	VZEROUPPER
+	RET
+
+// func distances64_avx512(n int, s *float64, norms *float64, norm float64, factor float64)
+// Requires: AVX, AVX512DQ, AVX512F, SSE2
+TEXT ·distances64_avx512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         norms+16(FP), DX
+	MOVSD        norm+24(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        factor+32(FP), X1
+	VBROADCASTSD X1, Z1
+	VXORPD       Z2, Z2, Z2
+
+loop:
+	VADDPD  (DX), Z0, Z3
+	VMOVUPD (CX), Z4
+	VADDPD  Z4, Z4, Z4
+	VSUBPD  Z4, Z3, Z3
+	VMAXPD  Z3, Z2, Z3
+	VMULPD  Z1, Z3, Z3
+	VMOVUPD Z3, (CX)
+	VADDPD  64(DX), Z0, Z3
+	VMOVUPD 64(CX), Z4
+	VADDPD  Z4, Z4, Z4
+	VSUBPD  Z4, Z3, Z3
+	VMAXPD  Z3, Z2, Z3
+	VMULPD  Z1, Z3, Z3
+	VMOVUPD Z3, 64(CX)
+	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000080, CX
+	SUBQ    $0x10, AX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
 // func finite32_avx512(n int, x *float32) int
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·finite32_avx512(SB), NOSPLIT, $0-24
@@ -179,6 +232,59 @@ loop:
 	ADDQ       $0x20, CX
 	SUBQ       $0x08, AX
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func expand64_avx2(n int, dst *float64, x *float32)
+// Requires: AVX
+TEXT ·expand64_avx2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+
+loop:
+	VCVTPS2PD (DX), Y0
+	VMOVUPD   Y0, (CX)
+	VCVTPS2PD 16(DX), Y0
+	VMOVUPD   Y0, 32(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x20, DX
+	SUBQ      $0x08, AX
+	JNZ       loop
+	VZEROUPPER
+	RET
+
+// func distances64_avx2(n int, s *float64, norms *float64, norm float64, factor float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·distances64_avx2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         norms+16(FP), DX
+	MOVSD        norm+24(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        factor+32(FP), X1
+	VBROADCASTSD X1, Y1
+	VXORPD       Y2, Y2, Y2
+
+loop:
+	VADDPD  (DX), Y0, Y3
+	VMOVUPD (CX), Y4
+	VADDPD  Y4, Y4, Y4
+	VSUBPD  Y4, Y3, Y3
+	VMAXPD  Y3, Y2, Y3
+	VMULPD  Y1, Y3, Y3
+	VMOVUPD Y3, (CX)
+	VADDPD  32(DX), Y0, Y3
+	VMOVUPD 32(CX), Y4
+	VADDPD  Y4, Y4, Y4
+	VSUBPD  Y4, Y3, Y3
+	VMAXPD  Y3, Y2, Y3
+	VMULPD  Y1, Y3, Y3
+	VMOVUPD Y3, 32(CX)
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x08, AX
+	JNZ     loop
 	VZEROUPPER
 	RET
 

@@ -19,6 +19,16 @@ func scale64_avx512(n int, dst *float32, x *float32, shift *float64, factor *flo
 //go:noescape
 func round64_avx512(n int, dst *float32, x *float64)
 
+// expand64_avx512 converts numbers to float64; gen describes its arguments.
+//
+//go:noescape
+func expand64_avx512(n int, dst *float64, x *float32)
+
+// distances64_avx512 turns products into distances; gen describes its arguments.
+//
+//go:noescape
+func distances64_avx512(n int, s *float64, norms *float64, norm float64, factor float64)
+
 // finite32_avx512 is 0 if all numbers are finite; gen describes its arguments.
 //
 //go:noescape
@@ -38,6 +48,16 @@ func scale64_avx2(n int, dst *float32, x *float32, shift *float64, factor *float
 //
 //go:noescape
 func round64_avx2(n int, dst *float32, x *float64)
+
+// expand64_avx2 converts numbers to float64; gen describes its arguments.
+//
+//go:noescape
+func expand64_avx2(n int, dst *float64, x *float32)
+
+// distances64_avx2 turns products into distances; gen describes its arguments.
+//
+//go:noescape
+func distances64_avx2(n int, s *float64, norms *float64, norm float64, factor float64)
 
 // finite32_avx2 is 0 if all numbers are finite; gen describes its arguments.
 //

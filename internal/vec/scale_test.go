@@ -110,3 +110,51 @@ func TestFiniteNumbers(t *testing.T) {
 		}
 	})
 }
+
+func TestDistancesAreTheirDefinition(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(84, 1))
+		for _, n := range scaledLengths {
+			s, norms := numbers[float64](r, n+1), numbers[float64](r, n+1)
+			if n > 3 {
+				s[1], norms[2], s[3] = math.NaN(), math.Inf(1), math.Copysign(0, -1)
+			}
+			want := make([]float64, n)
+			for j := range want {
+				want[j] = 0.3 * max(0, 1.7+norms[j]-2*s[j])
+			}
+			guard := s[n]
+			Distances64(s[:n], norms, 1.7, 0.3)
+			for j, w := range want {
+				if !identical(s[j], w) {
+					t.Fatalf("%d of %d numbers: %g, want %g", j, n, s[j], w)
+				}
+			}
+			if s[n] != guard {
+				t.Fatalf("%d numbers: the one behind is written", n)
+			}
+		}
+	})
+}
+
+func TestExpandedNumbersAreTheSame(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(85, 1))
+		for _, n := range scaledLengths {
+			x, dst := numbers[float32](r, n), make([]float64, n+1)
+			if n > 3 {
+				x[0], x[1], x[2], x[3] = float32(math.Inf(-1)), 1e-45, float32(math.NaN()), float32(math.Copysign(0, -1))
+			}
+			dst[n] = 7
+			Expand32(dst, x)
+			for j, v := range x {
+				if !identical(dst[j], float64(v)) {
+					t.Fatalf("%d of %d numbers: %g, want %g", j, n, dst[j], v)
+				}
+			}
+			if dst[n] != 7 {
+				t.Fatalf("%d numbers: the one behind is written", n)
+			}
+		}
+	})
+}

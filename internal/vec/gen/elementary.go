@@ -283,28 +283,82 @@ func exponential(s isa, group, spare int) {
 		s.fnma231(hi, n, x)
 		s.fnma231(lo, n, x)
 		v := f.horner(x, p)
-		if s.bytes == 64 {
-			if s.float == 4 {
-				VSCALEFPS(n, v, v)
-			} else {
-				VSCALEFPD(n, v, v)
-			}
-			return []reg.VecVirtual{v}
-		}
-		// Of i = n + 2·bias+2 > 0, the first factor takes the half.
-		half, i := s.vector(), s.vector()
-		bias := s.bias()
-		s.minus(f.c.bits(s.pattern(magic)-(2*bias+2)), t, i)
-		s.shiftRight(operand.U8(1), i, half)
-		s.minus(half, i, i)
-		s.minus(f.c.bits(1), half, half)
-		s.minus(f.c.bits(1), i, i)
-		s.shiftLeft(operand.U8(bits), half, half)
-		s.shiftLeft(operand.U8(bits), i, i)
-		s.mul(half, v, v)
-		s.mul(i, v, v)
+		f.timesPower(magic, t, n, v)
 		return []reg.VecVirtual{v}
 	}, nil)
+}
+
+// decay writes p(z)·exp(-z) of z = √x, where p is 1, 1+z or 1+z+z²/3 by its degree, with the steps of exponential. z is
+// first brought below a limit beyond which the result is 0.
+func decay(s isa, degree, group, spare int) {
+	f := &function{s: s, name: fmt.Sprintf("decay%dof", degree), outputs: []string{"dst"}, group: group, spare: spare,
+		doc: "computes a polynomial of √x times exp(-√x); gen describes it."}
+	const most = 1000
+	bits := s.mantissa()
+	magic := 1.5 * math.Ldexp(1, int(bits))
+	ln1, ln2 := twoParts(s, math.Ln2, 2.3190468138462996e-17)
+	var big, inverse reg.VecVirtual
+	var highest, hi, lo, one, sign operand.Op
+	var p []operand.Op
+	f.write(func() {
+		big, inverse = f.c.register(magic), f.c.register(math.Log2E)
+		highest, hi, lo, one, sign = f.c.number(most), f.c.number(ln1), f.c.number(ln2), f.c.number(1), f.c.bits(1<<63)
+		p = []operand.Op{one, one}
+		for _, v := range expP[s.float] {
+			p = append(p, f.c.number(v))
+		}
+	}, func(m operand.Mem) []reg.VecVirtual {
+		x, t, n := s.vector(), s.vector(), s.vector()
+		s.sqrt(m, x)
+		// The first operand is the result where one is NaN.
+		s.load(highest, t)
+		s.min(x, t, x)
+		var q reg.VecVirtual
+		switch degree {
+		case 1:
+			q = s.vector()
+			s.add(one, x, q)
+		case 2:
+			q = f.horner(x, []operand.Op{one, one, f.c.number(1.0 / 3)})
+		}
+		s.xor(sign, x, x)
+		s.move(x, t)
+		s.fma213(big, inverse, t)
+		s.sub(big, t, n)
+		s.fnma231(hi, n, x)
+		s.fnma231(lo, n, x)
+		v := f.horner(x, p)
+		if degree > 0 {
+			s.mul(q, v, v)
+		}
+		f.timesPower(magic, t, n, v)
+		return []reg.VecVirtual{v}
+	}, nil)
+}
+
+// timesPower multiplies v by 2ⁿ, where t = magic + n.
+func (f *function) timesPower(magic float64, t, n, v reg.VecVirtual) {
+	s := f.s
+	if s.bytes == 64 {
+		if s.float == 4 {
+			VSCALEFPS(n, v, v)
+		} else {
+			VSCALEFPD(n, v, v)
+		}
+		return
+	}
+	// Of i = n + 2·bias+2 > 0, the first factor takes the half.
+	half, i := s.vector(), s.vector()
+	bias := s.bias()
+	s.minus(f.c.bits(s.pattern(magic)-(2*bias+2)), t, i)
+	s.shiftRight(operand.U8(1), i, half)
+	s.minus(half, i, i)
+	s.minus(f.c.bits(1), half, half)
+	s.minus(f.c.bits(1), i, i)
+	s.shiftLeft(operand.U8(s.mantissa()), half, half)
+	s.shiftLeft(operand.U8(s.mantissa()), i, i)
+	s.mul(half, v, v)
+	s.mul(i, v, v)
 }
 
 // logarithm writes log of normal positive numbers: x = 2ᵉ(1+f) with √½ ≤ 1+f < √2, and with
@@ -398,6 +452,11 @@ func elementary() {
 				waves(s, "sincosStream", 2, 20)
 			}
 			exponential(s, 4, 16)
+			if s.float == 8 {
+				for degree := range 3 {
+					decay(s, degree, 4, 14)
+				}
+			}
 			logarithm(s, 4, 10)
 			signedRoot(s, 4)
 			return
@@ -409,6 +468,11 @@ func elementary() {
 			waves(s, "sincosStream", 2, 3)
 		}
 		exponential(s, 2, 4)
+		if s.float == 8 {
+			for degree := range 3 {
+				decay(s, degree, 2, 3)
+			}
+		}
 		logarithm(s, 2, 4)
 		signedRoot(s, 2)
 	})

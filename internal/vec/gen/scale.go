@@ -54,6 +54,33 @@ func rescale(s isa, name string, shifted bool) {
 	RET()
 }
 
+// distances writes factor·max(0, norm + norms - 2s) over n numbers s, a multiple of twice the lanes.
+func distances(s isa) {
+	s.define("distances", "func(n int, s, norms *T, norm, factor T)", "turns products into distances; gen describes its arguments.")
+	n, at, norms := Load(Param("n"), GP64()), Load(Param("s"), GP64()), Load(Param("norms"), GP64())
+	norm, factor, zero := s.vector(), s.vector(), s.vector()
+	s.broadcast(Load(Param("norm"), XMM()), norm)
+	s.broadcast(Load(Param("factor"), XMM()), factor)
+	s.zero(zero)
+	v, t := s.vectors(2), s.vectors(2)
+	Label("loop")
+	for i := range v {
+		s.add(s.at(norms, i), norm, v[i])
+		s.load(s.at(at, i), t[i])
+		s.add(t[i], t[i], t[i])
+		s.sub(t[i], v[i], v[i])
+		s.max(v[i], zero, v[i]) // the first operand where it is NaN
+		s.mul(factor, v[i], v[i])
+		s.store(v[i], s.at(at, i))
+	}
+	ADDQ(operand.U32(2*s.bytes), norms)
+	ADDQ(operand.U32(2*s.bytes), at)
+	SUBQ(operand.U8(2*s.lanes()), n)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
 // round rounds n float64, a multiple of twice the lanes, to float32.
 func round(s isa) {
 	s.define("round", "func(n int, dst *float32, x *T)", "rounds numbers to float32; gen describes its arguments.")
@@ -66,6 +93,24 @@ func round(s isa) {
 	}
 	ADDQ(operand.U32(2*s.bytes), x)
 	ADDQ(operand.U8(s.bytes), dst)
+	SUBQ(operand.U8(2*s.lanes()), n)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// expand converts n float32, a multiple of twice the lanes, to float64.
+func expand(s isa) {
+	s.define("expand", "func(n int, dst *T, x *float32)", "converts numbers to float64; gen describes its arguments.")
+	n, dst, x := Load(Param("n"), GP64()), Load(Param("dst"), GP64()), Load(Param("x"), GP64())
+	v := s.vectors(2)
+	Label("loop")
+	for i := range v {
+		VCVTPS2PD(operand.Mem{Base: x, Disp: i * s.bytes / 2}, v[i])
+		s.store(v[i], s.at(dst, i))
+	}
+	ADDQ(operand.U32(2*s.bytes), dst)
+	ADDQ(operand.U8(s.bytes), x)
 	SUBQ(operand.U8(2*s.lanes()), n)
 	JNZ(operand.LabelRef("loop"))
 	VZEROUPPER()
@@ -112,6 +157,8 @@ func scaling() {
 		rescale(wide, "shiftScale", true)
 		rescale(wide, "scale", false)
 		round(wide)
+		expand(wide)
+		distances(wide)
 		finite(newISA(level, 4))
 	}
 }
