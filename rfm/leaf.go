@@ -137,16 +137,17 @@ func (s *solving) choose(rate float64) ([]float64, error) {
 	if err := r.Add(s.ctx, out.values, out.y, out.weights); err != nil {
 		return nil, err
 	}
-	alpha := r.Solve(rate * float64(s.x.Rows))
+	alpha := r.Solve(rate*float64(s.x.Rows), m)
 	if alpha == nil {
 		return nil, errSingular
 	}
 	return alpha, nil
 }
 
-// failed is the squared error of a λ on held-out rows, +Inf if there is no machine.
+// failed is the squared error of a λ on held-out rows, +Inf if there is no machine. Half of the landmarks tell as much
+// about λ as all, in an eighth of the time.
 func (s *solving) failed(r *landmarks.Ridge, held some, lambda float64) float64 {
-	alpha := r.Solve(lambda)
+	alpha := r.Solve(lambda, (r.Landmarks()+1)/2)
 	if alpha == nil {
 		return math.Inf(1)
 	}

@@ -109,26 +109,26 @@ func (r *Ridge) Values(x *matrix.Dense) []float32 {
 	return dst
 }
 
-// Solve returns α, outputs×m; nil if there is none because numbers are not finite.
-func (r *Ridge) Solve(lambda float64) []float64 {
-	m, k := r.m, r.outputs
+// Solve returns α of the first m landmarks, outputs×m; nil if there is none because numbers are not finite.
+func (r *Ridge) Solve(lambda float64, m int) []float64 {
+	k, stride := r.outputs, r.m
 	trace := 0.0
 	for i := range m {
-		trace += r.square[i*m+i]
+		trace += r.square[i*stride+i]
 	}
 	// What is below the rounding of the values is noise.
 	b := make([]float64, m*k)
 	for jitter := 0x1p-44 * trace; ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				to, square, z := r.system[i*m:(i+1)*m], r.square[i*m:], r.landmarks[i*m:]
+				to, square, z := r.system[i*m:(i+1)*m], r.square[i*stride:], r.landmarks[i*stride:]
 				for j := i; j < m; j++ {
 					to[j] = square[j] + float64(lambda*z[j])
 				}
 				to[i] += jitter
 			}
 		})
-		copy(b, r.right)
+		copy(b, r.right[:m*k])
 		if vec.CholeskySolve(m, r.system, m, k, b, k) {
 			break
 		}
@@ -150,15 +150,15 @@ func (r *Ridge) Solve(lambda float64) []float64 {
 	return alpha
 }
 
-// Scores returns the scores of rows with values of the kernel by α, outputs×m: rows×outputs.
+// Scores returns the scores of rows with values of the kernel by α of the first landmarks, as Solve returned it: rows×outputs.
 func (r *Ridge) Scores(values []float32, alpha []float64) []float64 {
-	m, k := r.m, r.outputs
-	n := len(values) / m
+	k, stride := r.outputs, r.m
+	n, m := len(values)/stride, len(alpha)/k
 	scores := make([]float64, n*k)
 	vec.Parallel(n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for t := range k {
-				scores[i*k+t] = vec.DotMixed(values[i*m:][:m], alpha[t*m:][:m])
+				scores[i*k+t] = vec.DotMixed(values[i*stride:][:m], alpha[t*m:][:m])
 			}
 		}
 	})
