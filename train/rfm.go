@@ -92,7 +92,7 @@ func (c *Config) kinds(dim int) (all []rfm.Kind) {
 // some out, and not so wide that distances of columns cost more than features of them.
 const (
 	fewestRows   = 1000
-	widestRows   = 1000
+	widestRows   = 256
 	mostOutputs  = 100
 	densestShare = 0.5 // of elements that are not 0, below which rows are sparse
 )
