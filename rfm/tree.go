@@ -95,7 +95,7 @@ func (t Tree) check(dim, leaves int) error {
 			switch {
 			case to > i && to < len(t):
 				seen[to]++
-			case to < 0 && -to <= leaves:
+			case to < 0 && to >= -leaves:
 				seen[len(t)-to-1]++
 			default:
 				return fmt.Errorf("node %d of the tree leads to %d; expected a later node, or a leaf", i, to)
@@ -139,14 +139,6 @@ func divide(x *matrix.Dense, rows []int, direction []float64) (n Node, below, ab
 	slices.Sort(sorted)
 	last := float64(len(rows) - 1)
 	n.Low, n.High = sorted[int((0.5-overlap/2)*last)], sorted[int(math.Ceil((0.5+overlap/2)*last))]
-	if n.Low < n.High {
-		// Many rows of one value may fill both sides.
-		low, _ := slices.BinarySearch(sorted, math.Nextafter(n.Low, math.Inf(1)))
-		high, _ := slices.BinarySearch(sorted, n.High)
-		if both := high - low; float64(both) > 2*overlap*float64(len(rows)) {
-			n.High = n.Low
-		}
-	}
 	if n.Low == n.High {
 		n.Low = edge(sorted)
 		n.High = n.Low
