@@ -94,6 +94,9 @@ func (k *Kind) MedianOf() string {
 	return "distance"
 }
 
+// ErrEqual says that there is no median distance because all distances are 0.
+var ErrEqual = errors.New("all rows are equal")
+
 // MedianGamma returns γ by the median distance between the rows of x, or by the median length for kernels
 // of x·y; [Kind.GammaRule] has the formulas. For rbf a pair at the median distance has k = 1/e; for poly a
 // row of median length has γ‖x‖² = 1. It returns 1 for kernels without γ.
@@ -131,11 +134,10 @@ func MedianGamma(x matrix.Rows, seed uint64, kernelName string) (gamma float64, 
 	if m == 0 {
 		positive := slices.IndexFunc(numbers, func(d float64) bool { return d > 0 })
 		if positive < 0 {
-			are := "equal"
 			if rule.distance == nil {
-				are = "0"
+				return 0, fmt.Errorf("kernel: gamma by the median %s: all rows are 0; give gamma as a number", what)
 			}
-			return 0, fmt.Errorf("kernel: gamma by the median %s: all rows are %s; give gamma as a number", what, are)
+			return 0, fmt.Errorf("kernel: gamma by the median %s: %w; give gamma as a number", what, ErrEqual)
 		}
 		m = median(numbers[positive:])
 	}

@@ -21,6 +21,9 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 	landmarks := matrix.Pick(train, l.landmarks).Dense
 	kind := l.opt.Kernel.Kind()
 	median, err := kernel.MedianGamma(train, l.opt.Seed, kind.Name())
+	if errors.Is(err, kernel.ErrEqual) { // any γ will do
+		median, err = 1, nil
+	}
 	if err != nil {
 		return nil, told, err
 	}

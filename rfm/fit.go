@@ -80,8 +80,8 @@ const (
 // Fit trains machines for rows x, which are scaled, and targets y, n×outputs row by row, with weights (nil: all 1).
 // It chooses kinds on a sample of the rows, and their weights; divides the rows at the median along the direction
 // in which the answer changes most, until at most opt.Leaf are in a leaf; and in each leaf learns the metric of
-// every kind again, from that of the leaf's parent, and trains Falkon with it. The result depends on the arguments
-// alone, not on the number of threads.
+// every kind again, from that of the leaf's parent, and trains Falkon with it. Several outputs that are not classes
+// count alike, whatever their units. The result depends on the arguments alone, not on the number of threads.
 //
 // Time: O(n·m·(m + d)) for m centres a leaf. Memory: that of Falkon for one leaf, and 8n.
 func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights []float64, opt Options) (*Machine, *Report, error) {
@@ -96,6 +96,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if err := f.defaults(); err != nil {
 		return nil, nil, err
 	}
+	sizes := f.standardise()
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -105,6 +106,9 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 		return nil, nil, err
 	}
 	if _, err := f.grow(all, chosen); err != nil {
+		return nil, nil, err
+	}
+	if err := f.resize(sizes); err != nil {
 		return nil, nil, err
 	}
 	m, err := NewMachine(x.Cols, f.tree, f.leaves)

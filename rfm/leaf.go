@@ -30,6 +30,9 @@ func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
 		}
 		k := m.Kernel
 		gamma, err := kernel.MedianGamma(u, f.opt.Seed, k.Name)
+		if errors.Is(err, kernel.ErrEqual) { // any γ will do
+			gamma, err = 1, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("rfm: %w", err)
 		}
@@ -220,4 +223,54 @@ func means(y, weights []float64, outputs int) []float64 {
 		b[t] /= max(total, math.SmallestNonzeroFloat64)
 	}
 	return b
+}
+
+// standardise divides the targets by their standard deviations, which it returns, if there are several outputs that are
+// not classes: all have one metric and one λ, which the largest would choose alone.
+func (f *fitting) standardise() (sizes []float64) {
+	if f.outputs == 1 || f.opt.Classes {
+		return nil
+	}
+	b := means(f.y, f.weights, f.outputs)
+	squares := make([]float64, len(f.y))
+	for i, v := range f.y {
+		squares[i] = float64((v - b[i%f.outputs]) * (v - b[i%f.outputs]))
+	}
+	sizes = means(squares, f.weights, f.outputs)
+	for t, v := range sizes {
+		if sizes[t] = math.Sqrt(v); !(v > 0) || math.IsInf(v, 0) {
+			sizes[t] = 1
+		}
+	}
+	y := make([]float64, len(f.y))
+	for i, v := range f.y {
+		y[i] = v / sizes[i%f.outputs]
+	}
+	f.y = y
+	return sizes
+}
+
+// resize turns machines for standardised targets into those for the targets themselves.
+func (f *fitting) resize(sizes []float64) error {
+	if sizes == nil {
+		return nil
+	}
+	times := func(numbers []float64) []float64 {
+		all := make([]float64, len(numbers))
+		for i, v := range numbers {
+			all[i] = v * sizes[i%len(sizes)]
+		}
+		return all
+	}
+	for _, leaf := range f.leaves {
+		for i := range leaf {
+			m := leaf[i].Machine
+			machine, err := exact.NewMachine(m.Kernel(), m.Rows(), times(m.Alpha()), times(m.Intercepts()))
+			if err != nil {
+				return fmt.Errorf("rfm: %w", err)
+			}
+			leaf[i].Machine = machine
+		}
+	}
+	return nil
 }

@@ -120,19 +120,25 @@ func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	}
 	w := m.works.Get()
 	defer m.works.Put(w)
+	if x.Len() <= scoreRows { // without slices, which would be allocated
+		return m.score(dst, w.dense(x), w)
+	}
 	for i := 0; i < x.Len(); i += scoreRows {
 		j := min(i+scoreRows, x.Len())
-		some := x.Slice(i, j)
-		rows := some.Dense
-		if some.CSR != nil {
-			some.CSR.Densify(&w.wide)
-			rows = &w.wide
-		}
-		if err := m.score(dst.Slice(i, j), rows, w); err != nil {
+		if err := m.score(dst.Slice(i, j), w.dense(x.Slice(i, j)), w); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dense returns dense rows, in w if x is sparse.
+func (w *work) dense(x matrix.Rows) *matrix.Dense {
+	if x.CSR == nil {
+		return x.Dense
+	}
+	x.CSR.Densify(&w.wide)
+	return &w.wide
 }
 
 func (m *Machine) score(dst, x *matrix.Dense, w *work) error {

@@ -1,0 +1,602 @@
+package rfm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"mercer/internal/random"
+	"mercer/kernel"
+	"mercer/matrix"
+	"mercer/metric"
+)
+
+// quick are kinds that are fast to train.
+var quick = []Kind{{kernel.RBF.Usual(), "diagonal"}}
+
+func fitted(t testing.TB, x *matrix.Dense, y []float64, outputs int, weights []float64, opt Options) (*Machine, *Report) {
+	t.Helper()
+	m, report, err := Fit(context.Background(), x, y, outputs, weights, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, report
+}
+
+func scored(t testing.TB, m *Machine, x *matrix.Dense) []float32 {
+	t.Helper()
+	_, k := m.Dims()
+	dst := matrix.NewDense(x.Rows, k)
+	if err := m.Scores(dst, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range dst.Data {
+		if v-v != 0 {
+			t.Fatalf("score %d is %g", i, v)
+		}
+	}
+	return dst.Data
+}
+
+// failed is the share of the variance of y that scores leave.
+func failed(scores []float32, y []float64) float64 {
+	mean, squares, wrong := 0.0, 0.0, 0.0
+	for _, v := range y {
+		mean += v / float64(len(y))
+	}
+	for i, v := range y {
+		squares += (v - mean) * (v - mean)
+		wrong += (float64(scores[i]) - v) * (float64(scores[i]) - v)
+	}
+	return wrong / squares
+}
+
+// Four of twelve columns matter: their share of the metric is far above their third, and held-out rows are predicted
+// better than by a machine of plain distances.
+func TestPlantedColumns(t *testing.T) {
+	x, y := table(900, 12, 1)
+	xt, yt := table(500, 12, 2)
+	m, report := fitted(t, x, y, 1, nil, Options{Seed: 1})
+	if len(m.Leaves()) != 1 || report.Leaves != 1 || m.Centres() != report.Centres {
+		t.Errorf("%d leaves, %+v", len(m.Leaves()), report)
+	}
+	weights := 0.0
+	for i, k := range report.Chosen() {
+		one := m.Leaves()[0][i]
+		weights += one.Weight
+		if one.Metric == nil {
+			t.Fatalf("%s has plain distances", k.Kernel.Name)
+		}
+		if axes := one.Metric.Axes != nil; axes != (k.Form == "full") || one.Machine.Kernel().Name != k.Kernel.Name {
+			t.Errorf("member %d is %+v, want the kind %+v", i, one, k)
+		}
+		matter, all := 0.0, 0.0
+		for j, v := range one.Metric.Relevance() {
+			if j < 4 {
+				matter += v
+			}
+			all += v
+		}
+		if matter/all < 0.8 {
+			t.Errorf("%s with a %s metric gives the columns that matter %.2f", k.Kernel.Name, k.Form, matter/all)
+		}
+	}
+	if math.Abs(weights-1) > 1e-12 {
+		t.Errorf("weights add up to %g", weights)
+	}
+	plain := m.Leaves()[0][0]
+	plain.Metric = nil
+	learned := failed(scored(t, m, xt), yt)
+	if learned > 0.1 {
+		t.Errorf("%.3f of the variance is left", learned)
+	}
+	if lines := report.Lines(); len(lines) != 2 || !strings.HasPrefix(lines[1], "one leaf, ") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// Where the columns that matter are others on both sides of 0, leaves do better than one machine.
+func TestLeavesLearnWhatMattersThere(t *testing.T) {
+	made := func(n int, seed uint64) (*matrix.Dense, []float64) {
+		r := random.New(seed, "rfm.sides")
+		x, y := matrix.NewDense(n, 10), make([]float64, n)
+		r.FillNormal(x.Data)
+		for i := range y {
+			row := x.Row(i)
+			side := row[1:4]
+			if row[0] > 0 {
+				side = row[4:7]
+			}
+			y[i] = 2*float64(row[0]) + math.Sin(2*float64(side[0])) + float64(side[1]*side[2]) + 0.1*r.Normal()
+		}
+		return x, y
+	}
+	x, y := made(1600, 1)
+	xt, yt := made(1000, 2)
+	one, _ := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick})
+	two, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 1000})
+	if len(one.Leaves()) != 1 || len(two.Leaves()) != 2 || report.Lines()[1][:8] != "2 leaves" {
+		t.Fatalf("%d and %d leaves, %q", len(one.Leaves()), len(two.Leaves()), report.Lines())
+	}
+	a, b := failed(scored(t, one, xt), yt), failed(scored(t, two, xt), yt)
+	if !(b < 0.8*a) {
+		t.Errorf("one leaf leaves %.3f of the variance, two leave %.3f", a, b)
+	}
+	for l, leaf := range two.Leaves() {
+		r := leaf[0].Metric.Relevance()
+		lower, upper := r[1]+r[2]+r[3], r[4]+r[5]+r[6]
+		if d := two.Tree()[0].Direction[0]; (d > 0) == (l == 0) && lower < 2*upper || (d > 0) != (l == 0) && upper < 2*lower {
+			t.Errorf("leaf %d gives the columns of both sides %.2f and %.2f", l, lower, upper)
+		}
+	}
+}
+
+// The rows of a leaf are at most Leaf, those of ramps included, and a single leaf is divided as soon as one row is too
+// many.
+func TestSizeOfLeaves(t *testing.T) {
+	x, y := table(401, 4, 1)
+	for n, want := range map[int]int{399: 1, 400: 1, 401: 2} {
+		var shares []float64
+		m, report := fitted(t, x.Slice(0, n), y[:n], 1, nil, Options{Kinds: quick, Leaf: 400, Centres: 50, Progress: func(s float64) { shares = append(shares, s) }})
+		if len(m.Leaves()) != want || report.Leaves != want || report.Centres != 50*want || len(m.Tree()) != want-1 {
+			t.Errorf("%d rows: %d leaves, %+v", n, len(m.Leaves()), report)
+		}
+		if len(shares) != want || shares[want-1] != 1 || !slices.IsSorted(shares) {
+			t.Errorf("%d rows: progress %v", n, shares)
+		}
+	}
+	m, _ := fitted(t, x, y, 1, nil, Options{Kinds: quick, Leaf: 100})
+	for _, leaf := range m.Leaves() {
+		if n := leaf[0].Machine.Rows().Len(); n > 100 || n < 25 {
+			t.Errorf("a leaf has %d landmarks", n)
+		}
+	}
+}
+
+// Weights of 1 are no weights, and what rows of weight 0 say does not matter, to the bit.
+func TestWeights(t *testing.T) {
+	x, y := table(500, 4, 1)
+	ones := slices.Repeat([]float64{1}, 500)
+	opt := Options{Leaf: 300, Centres: 100, Kinds: append(Kinds(4)[3:], quick...)}
+	a, _ := fitted(t, x, y, 1, nil, opt)
+	b, _ := fitted(t, x, y, 1, ones, opt)
+	if !slices.Equal(scored(t, a, x), scored(t, b, x)) {
+		t.Error("weights of 1 give other scores than none")
+	}
+	r := random.New(1, "rfm.weights")
+	other := slices.Clone(y)
+	for i := range ones {
+		if r.Intn(3) == 0 {
+			ones[i], other[i] = 0, 100*r.Normal()
+		}
+	}
+	a, _ = fitted(t, x, y, 1, ones, opt)
+	b, _ = fitted(t, x, other, 1, ones, opt)
+	if !slices.Equal(scored(t, a, x), scored(t, b, x)) {
+		t.Error("the targets of rows without weight change the scores")
+	}
+	// Rows that count for little and tell the opposite do little harm.
+	for i := range ones {
+		ones[i], other[i] = 1, y[i]
+		if i%3 == 0 {
+			ones[i], other[i] = 0.01, -y[i]
+		}
+	}
+	for weighted, w := range map[bool][]float64{true: ones, false: nil} {
+		m, _ := fitted(t, x, other, 1, w, Options{Kinds: quick})
+		if e := failed(scored(t, m, x), y); (e < 0.15) != weighted {
+			t.Errorf("weights %v: %.3f of the variance is left", weighted, e)
+		}
+	}
+	for name, weights := range map[string][]float64{"negative": slices.Repeat([]float64{-1}, 500), "of 0": make([]float64, 500),
+		"infinite": slices.Repeat([]float64{math.Inf(1)}, 500)} {
+		if _, _, err := Fit(context.Background(), x, y, 1, weights, opt); err == nil {
+			t.Errorf("weights that are %s are taken", name)
+		}
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	x, y := table(600, 5, 1)
+	xt, yt := table(300, 5, 2)
+	three := func(x *matrix.Dense, y []float64) (all []float64) {
+		for i, v := range y {
+			all = append(all, v, 1000*math.Sin(float64(x.Row(i)[4])), 7)
+		}
+		return all
+	}
+	for _, leaf := range []int{1000, 350} {
+		m, _ := fitted(t, x, three(x, y), 3, nil, Options{Kinds: quick, Leaf: leaf})
+		if in, out := m.Dims(); in != 5 || out != 3 {
+			t.Fatalf("%d and %d dimensions", in, out)
+		}
+		scores, want := scored(t, m, xt), three(xt, yt)
+		for o, most := range []float64{0.25, 0.05} { // the second is a thousand times as large
+			var some []float32
+			var of []float64
+			for i := o; i < len(scores); i += 3 {
+				some, of = append(some, scores[i]), append(of, want[i])
+			}
+			if e := failed(some, of); e > most {
+				t.Errorf("output %d: %.3f of the variance is left", o, e)
+			}
+		}
+		for i := 2; i < len(scores); i += 3 {
+			if math.Abs(float64(scores[i]-7)) > 1e-3 {
+				t.Fatalf("an output that is always 7 is scored %g", scores[i])
+			}
+		}
+	}
+}
+
+// What is constant, repeated or short gives a machine all the same.
+func TestDegenerateRows(t *testing.T) {
+	x, y := table(300, 4, 1)
+	constant := slices.Repeat([]float64{3}, 300)
+	two := matrix.NewDense(300, 4) // two rows, repeated
+	flat := matrix.NewDense(300, 4)
+	equal := matrix.NewDense(300, 4)
+	for i := range 300 {
+		copy(two.Row(i), x.Row(i%2))
+		copy(flat.Row(i), x.Row(i))
+		flat.Row(i)[1], flat.Row(i)[3] = 5, 0
+		copy(equal.Row(i), x.Row(0))
+	}
+	for name, c := range map[string]struct {
+		x    *matrix.Dense
+		y    []float64
+		most float64 // error against the targets' mean square
+	}{
+		"constant targets": {x, constant, 1e-6},
+		"constant columns": {flat, y, 1},
+		"two rows":         {two, slices.Repeat([]float64{1, -1}, 150), 1e-3},
+		"equal rows":       {equal, y, 2},
+		"ten rows":         {x.Slice(0, 10), y[:10], 2},
+		"eleven rows":      {x.Slice(0, 11), y[:11], 2},
+	} {
+		for _, opt := range []Options{{}, {Leaf: 100, Centres: 40}} {
+			m, _, err := Fit(context.Background(), c.x, c.y, 1, nil, opt)
+			if err != nil {
+				t.Errorf("%s, leaves of %d: %v", name, opt.Leaf, err)
+				continue
+			}
+			squares, wrong := 0.0, 0.0
+			for i, v := range scored(t, m, c.x) {
+				squares += c.y[i] * c.y[i]
+				wrong += (float64(v) - c.y[i]) * (float64(v) - c.y[i])
+			}
+			if !(wrong <= c.most*squares) {
+				t.Errorf("%s, leaves of %d: %.3g of the squares is left", name, opt.Leaf, wrong/squares)
+			}
+		}
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	x, y := table(50, 4, 1)
+	for want, c := range map[string]struct {
+		x       *matrix.Dense
+		y, w    []float64
+		outputs int
+		opt     Options
+	}{
+		"9 rows are too few":      {x.Slice(0, 9), y[:9], nil, 1, Options{}},
+		"50 rows with 49 targets": {x, y[:49], nil, 1, Options{}},
+		"of 0 outputs":            {x, nil, nil, 0, Options{}},
+		"and 3 weights":           {x, y, y[:3], 1, Options{}},
+		"leaves of 99 rows":       {x, y, nil, 1, Options{Leaf: 99}},
+		"-1 members":              {x, y, nil, 1, Options{Members: -1}},
+		"-1 centres":              {x, y, nil, 1, Options{Centres: -1}},
+		"λ = -1":                  {x, y, nil, 1, Options{Lambda: -1}},
+		"λ = NaN":                 {x, y, nil, 1, Options{Lambda: math.NaN()}},
+		"no kinds":                {x, y, nil, 1, Options{Kinds: []Kind{}}},
+		`metric "magic"`:          {x, y, nil, 1, Options{Kinds: []Kind{{kernel.RBF.Usual(), "magic"}}}},
+		"poly is none":            {x, y, nil, 1, Options{Kinds: []Kind{{kernel.Kernel{Name: "poly", Degree: 2}, "diagonal"}}}},
+	} {
+		if _, _, err := Fit(context.Background(), c.x, c.y, c.outputs, c.w, c.opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// λ that is given is for as many rows as there are, and a larger one gives smaller functions.
+func TestGivenLambda(t *testing.T) {
+	x, y := table(400, 4, 1)
+	last := math.Inf(1)
+	for _, lambda := range []float64{1e-3, 10, 1e6} {
+		m, _ := fitted(t, x, y, 1, nil, Options{Kinds: quick, Lambda: lambda, Leaf: 250})
+		b, sum := 0.0, 0.0
+		scores := scored(t, m, x)
+		for _, v := range scores {
+			b += float64(v) / 400
+		}
+		for _, v := range scores {
+			sum += (float64(v) - b) * (float64(v) - b)
+		}
+		if !(sum < last) {
+			t.Errorf("λ = %g: the scores vary by %g, by %g with a smaller λ", lambda, sum, last)
+		}
+		last = sum
+	}
+}
+
+// smallMachine has a few leaves with machines of both forms of metrics and several outputs.
+func smallMachine(t testing.TB) (*Machine, *matrix.Dense) {
+	x, y := table(700, 6, 1)
+	both := make([]float64, 0, 1400)
+	for _, v := range y {
+		both = append(both, v, -v*v)
+	}
+	m, _ := fitted(t, x, both, 2, nil, Options{Seed: 1, Leaf: 250, Centres: 60, Members: 4,
+		Kinds: []Kind{{kernel.RBF.Usual(), "diagonal"}, {kernel.Matern.Usual(), "full"}}})
+	return m, x
+}
+
+func TestFitDoesNotDependOnThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var want []float32
+	for _, threads := range []int{1, 4} {
+		runtime.GOMAXPROCS(threads)
+		m, x := smallMachine(t)
+		got := scored(t, m, x)
+		for _, leaf := range m.Leaves() {
+			for _, one := range leaf {
+				got = append(got, one.Machine.Rows().Dense.Contiguous()...)
+				for _, v := range one.Machine.Alpha() {
+					got = append(got, float32(v))
+				}
+			}
+		}
+		if want == nil {
+			want = got
+		} else if !slices.Equal(got, want) {
+			t.Errorf("other bits with %d threads", threads)
+		}
+	}
+}
+
+// A row's scores are the same alone, among others, in any order, and sparse.
+func TestScoresOfARowDoNotDependOnOthers(t *testing.T) {
+	m, _ := smallMachine(t)
+	if len(m.Leaves()) < 3 {
+		t.Fatalf("%d leaves", len(m.Leaves()))
+	}
+	x, _ := table(scoreRows+37, 6, 9)
+	x.Row(3)[2], x.Row(3)[5] = 0, 0
+	all := scored(t, m, x)
+	one := matrix.NewDense(1, 2)
+	for i := 0; i < x.Rows; i += 41 {
+		if err := m.Scores(one, matrix.Rows{Dense: x.Slice(i, i+1)}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(one.Data, all[2*i:2*i+2]) {
+			t.Fatalf("row %d has the scores %v alone, %v among others", i, one.Data, all[2*i:2*i+2])
+		}
+	}
+	reversed := matrix.NewDense(x.Rows, 6)
+	csr := &matrix.CSR{Rows: x.Rows, Cols: 6, Ptr: []int{0}}
+	for i := range x.Rows {
+		copy(reversed.Row(x.Rows-1-i), x.Row(i))
+		for j, v := range x.Row(i) {
+			if v != 0 {
+				csr.Idx, csr.Val = append(csr.Idx, int32(j)), append(csr.Val, v)
+			}
+		}
+		csr.Ptr = append(csr.Ptr, len(csr.Idx))
+	}
+	back := scored(t, m, reversed)
+	for i := range x.Rows {
+		if j := x.Rows - 1 - i; !slices.Equal(back[2*j:2*j+2], all[2*i:2*i+2]) {
+			t.Fatalf("row %d has other scores in another order", i)
+		}
+	}
+	sparse := matrix.NewDense(x.Rows, 2)
+	if err := m.Scores(sparse, matrix.Rows{CSR: csr}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(sparse.Data, all) {
+		t.Error("sparse rows have other scores")
+	}
+	if err := m.Scores(one, matrix.Rows{Dense: matrix.NewDense(1, 5)}); err == nil {
+		t.Error("a row of 5 numbers is scored by a machine of 6")
+	}
+}
+
+// Scores of a tree are the means of its leaves' machines by the shares of a row.
+func TestScoresAreMeansOfMembers(t *testing.T) {
+	m, x := smallMachine(t)
+	all, several := scored(t, m, x), 0
+	for i := range x.Rows {
+		var want [2]float64
+		shares := m.Tree().route(nil, x.Row(i), 0)
+		if len(shares) > 1 {
+			several++
+		}
+		for _, s := range shares {
+			for _, one := range m.Leaves()[s.leaf] {
+				u := matrix.Rows{Dense: x.Slice(i, i+1)}
+				if one.Metric != nil {
+					u = matrix.Rows{Dense: one.Metric.Apply(u, new(metric.Work)).Dense}
+				}
+				score := matrix.NewDense(1, 2)
+				if err := one.Machine.Scores(score, u); err != nil {
+					t.Fatal(err)
+				}
+				for o, v := range score.Data {
+					want[o] += float64(s.of) * one.Weight * float64(v)
+				}
+			}
+		}
+		for o, v := range want {
+			if got := float64(all[2*i+o]); math.Abs(got-v) > 1e-5*(1+math.Abs(v)) {
+				t.Fatalf("row %d: score %g, want %g", i, got, v)
+			}
+		}
+	}
+	if several == 0 {
+		t.Error("no row belongs to several leaves; the test needs some")
+	}
+}
+
+func TestScoresAllocateNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("allocations are not counted under the race detector")
+	}
+	m, x := smallMachine(t)
+	dst := matrix.NewDense(1, 2)
+	row := matrix.Rows{Dense: x.Slice(0, 1)}
+	score := func() {
+		if err := m.Scores(dst, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	score()
+	if n := testing.AllocsPerRun(100, score); n != 0 {
+		t.Errorf("%g allocations for a row", n)
+	}
+}
+
+// lasting is a context that is done after a number of questions.
+type lasting struct {
+	context.Context
+	left int
+}
+
+func (l *lasting) Err() error {
+	if l.left--; l.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whenever a context ends the training does, and says why; it asks often.
+func TestCancelledContext(t *testing.T) {
+	x, y := table(600, 4, 1)
+	fit := func(asks int) (*lasting, error) {
+		ctx := &lasting{context.Background(), asks}
+		_, _, err := Fit(ctx, x, y, 1, nil, Options{Kinds: quick, Leaf: 250, Centres: 50})
+		return ctx, err
+	}
+	ctx, err := fit(1 << 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := 1<<30 - ctx.left
+	if asks < 30 { // four leaves, of several machines each
+		t.Errorf("a training asks %d times", asks)
+	}
+	for after := 0; after < asks; after += 1 + asks/6 {
+		ctx, err := fit(after)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d questions: %v", after, err)
+		}
+		if ctx.left < -20 {
+			t.Errorf("the training went on for %d questions after the end", -ctx.left)
+		}
+	}
+}
+
+// Nothing is blended better by weights in steps of a twentieth, but for members that weigh too little; shares
+// add up to 1.
+func TestBlend(t *testing.T) {
+	r := random.New(1, "rfm.blend")
+	for _, n := range []int{1, 2, 3} {
+		for trial := range 40 {
+			const rows, outputs = 60, 2
+			targets, weights := make([]float64, rows*outputs), make([]float64, rows)
+			for i := range targets {
+				targets[i] = r.Normal()
+			}
+			for i := range weights {
+				weights[i] = r.Uniform()
+			}
+			scores := make([][]float64, n)
+			for c := range scores {
+				noise := 0.2 + r.Uniform()
+				for _, y := range targets {
+					scores[c] = append(scores[c], y+noise*r.Normal())
+				}
+			}
+			wrong := func(shares []float64) (sum float64) {
+				for i, y := range targets {
+					mean := 0.0
+					for c, s := range shares {
+						mean += s * scores[c][i]
+					}
+					sum += weights[i/outputs] * (mean - y) * (mean - y)
+				}
+				return sum
+			}
+			for most := 1; most <= 3; most++ {
+				shares := blend(scores, targets, weights, outputs, most)
+				sum, used := 0.0, 0
+				for _, s := range shares {
+					sum += s
+					if s > 0 {
+						used++
+						if s < leastWeight && n > 1 {
+							t.Errorf("a share of %g", s)
+						}
+					}
+				}
+				if math.Abs(sum-1) > 1e-12 || used > most || len(shares) != n {
+					t.Errorf("shares %v of at most %d", shares, most)
+				}
+				// The best of the same members, by brute force.
+				least := math.Inf(1)
+				grid(n, blendSteps, func(parts []float64) {
+					for c, s := range parts {
+						if s > 0 && shares[c] == 0 {
+							return
+						}
+					}
+					least = min(least, wrong(parts))
+				})
+				if e := wrong(shares); e > 1.03*least {
+					t.Errorf("trial %d: shares %v have the error %g, the best %g", trial, shares, e, least)
+				}
+			}
+		}
+	}
+	// Members without a use get no share.
+	shares := blend([][]float64{{1, 2, 3}, {9, -9, 9}, {1, 2, 3}}, []float64{1, 2, 3}, []float64{1, 1, 1}, 1, 3)
+	if !slices.Equal(shares, []float64{1, 0, 0}) {
+		t.Errorf("shares %v", shares)
+	}
+}
+
+// grid calls f with all shares of n in steps.
+func grid(n, steps int, f func(parts []float64)) {
+	parts := make([]float64, n)
+	var next func(c, left int)
+	next = func(c, left int) {
+		if c == n-1 {
+			parts[c] = float64(left) / float64(steps)
+			f(parts)
+			return
+		}
+		for take := range left + 1 {
+			parts[c] = float64(take) / float64(steps)
+			next(c+1, left-take)
+		}
+	}
+	next(0, steps)
+}
+
+func TestReport(t *testing.T) {
+	r := &Report{Leaves: 3, Centres: 12_345, Candidates: []Candidate{
+		{Kind: Kind{kernel.Laplacian.Usual(), "diagonal"}, Weight: 0.3}, {Kind: Kind{kernel.RBF.Usual(), "diagonal"}},
+		{Kind: Kind{kernel.Matern.Usual(), "full"}, Weight: 0.7}}}
+	if got := fmt.Sprint(r.Chosen()); len(r.Chosen()) != 2 || r.Chosen()[0].Form != "full" {
+		t.Error(got)
+	}
+	want := []string{"30 % laplacian with a diagonal metric, 70 % matern with a full metric", "3 leaves, 12,345 landmarks"}
+	if !slices.Equal(r.Lines(), want) {
+		t.Errorf("%q", r.Lines())
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package rfm
+
+const raceDetector = false
