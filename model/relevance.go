@@ -13,13 +13,17 @@ type Relevance struct {
 
 // Relevance lists the columns of the data by their share of the diagonal of the metric M, the largest first:
 // for scaled rows, the share of each column in the squared gradient of the learned function. The values of a
-// categorical column are added up. It is nil for a model without a metric.
+// categorical column are added up. If machines have metrics of their own it is the mean over them
+// (rfm.Machine.Relevance). It is nil for a model without a metric.
 func (m *Model) Relevance() []Relevance {
-	by := m.pipeline.Metric()
-	if by == nil {
+	var diagonal []float64
+	if own, ok := m.predictor.(Recursive); ok {
+		diagonal = own.Relevance()
+	} else if by := m.pipeline.Metric(); by != nil {
+		diagonal = by.Relevance()
+	} else {
 		return nil
 	}
-	diagonal := by.Relevance()
 	trace := 0.0
 	for _, v := range diagonal {
 		trace += v

@@ -120,6 +120,9 @@ func (m *Model) restoreRecursive(t safetensors.Tensors, report *rfm.Report, d in
 		}
 		made[i/len(kinds)] = append(made[i/len(kinds)], one)
 	}
+	if err := all.done(); err != nil {
+		return nil, err
+	}
 	machine, err := rfm.NewMachine(d, tree, made)
 	if err != nil {
 		return nil, err
@@ -189,6 +192,8 @@ func (r *recursiveNumbers) member(v []float64, kind rfm.Kind, b []float64) (one 
 	}
 	width := r.d
 	switch {
+	case axes > 0 != (kind.Form == "full") && axes >= 0:
+		return one, fmt.Errorf("a metric of %d axes, which is not %s", axes, kind.Form)
 	case axes == 0:
 		w, err := take(metrics, &r.metrics, r.d)
 		if err != nil {
@@ -216,4 +221,17 @@ func (r *recursiveNumbers) member(v []float64, kind rfm.Kind, b []float64) (one 
 	one.Weight = v[0]
 	one.Machine, err = exact.NewMachine(kernel, matrix.Rows{Dense: &matrix.Dense{Rows: n, Cols: width, Stride: width, Data: x}}, a, b)
 	return one, err
+}
+
+// done checks that all numbers were dealt out.
+func (r *recursiveNumbers) done() error {
+	for _, c := range []struct {
+		name string
+		used int
+	}{{"rfm.metrics", r.metrics}, {"rfm.x", r.rows}, {"rfm.alpha", r.centres}} {
+		if x := r.t[c.name]; x != nil && len(x.F32)+len(x.F64) != c.used {
+			return fmt.Errorf("tensor %q holds %d numbers, the machines take %d", c.name, len(x.F32)+len(x.F64), c.used)
+		}
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ package rfm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/exact"
 	"mercer/internal/spare"
@@ -91,6 +92,39 @@ func (m *Machine) Centres() (n int) {
 		}
 	}
 	return n
+}
+
+// Relevance is how much distances along each dimension count, adding up to 1: the mean of the diagonals of all metrics,
+// each divided by its sum, by the weights of members, all leaves counting alike. Plain distances count all dimensions
+// alike.
+func (m *Machine) Relevance() []float64 {
+	all := make([]float64, m.dim)
+	for _, leaf := range m.leaves {
+		total := 0.0
+		for _, one := range leaf {
+			total += one.Weight
+		}
+		for _, one := range leaf {
+			diagonal, sum := slices.Repeat([]float64{1}, m.dim), float64(m.dim)
+			if one.Metric != nil {
+				if of := one.Metric.Relevance(); sumOf(of) > 0 {
+					diagonal, sum = of, sumOf(of)
+				}
+			}
+			share := one.Weight / total / float64(len(m.leaves))
+			for j, v := range diagonal {
+				all[j] += float64(share * v / sum)
+			}
+		}
+	}
+	return all
+}
+
+func sumOf(numbers []float64) (sum float64) {
+	for _, v := range numbers {
+		sum += v
+	}
+	return sum
 }
 
 // work is the memory of a call of Scores.

@@ -11,6 +11,7 @@ import (
 	"mercer/model"
 	"mercer/pipeline"
 	"mercer/reduce"
+	"mercer/rfm"
 )
 
 // Model is a model to describe: what its file holds, and what only the loaded model knows.
@@ -102,7 +103,7 @@ func metricLines(line lines, m Model) {
 			line(what, "%s", text)
 			what = ""
 		}
-	case m.Relevance != nil:
+	case m.Relevance != nil && model.ReportOf[*rfm.Report](&m.Training) == nil:
 		line(what, "learned from the first rows") // to which others were added
 	}
 	if m.Relevance == nil {
