@@ -15,9 +15,11 @@ type Report struct {
 	// Candidates are the kinds that were tried on a sample.
 	Candidates []Candidate `json:"candidates"`
 
-	// Leaves is the number of leaves, Centres that of the landmarks of all machines.
-	Leaves  int `json:"leaves"`
-	Centres int `json:"centres"`
+	// Leaves is the number of leaves, LeafRows the bound of their rows, and Centres the number of landmarks of all
+	// machines.
+	Leaves   int `json:"leaves"`
+	LeafRows int `json:"leaf_rows"`
+	Centres  int `json:"centres"`
 }
 
 // Candidate is a kind that was tried.
