@@ -292,7 +292,7 @@ func (f *fitting) grow(rows []int, members []member) (int, error) {
 			}
 			return f.grow(rows, members)
 		}
-		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction); ok {
+		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction, overlapOf(len(rows), f.leafRows)); ok {
 			at := len(f.tree)
 			f.tree = append(f.tree, node)
 			for side, part := range [][]int{below, above} {
@@ -353,7 +353,7 @@ func (f *fitting) decide(rows []int, members []member) error {
 			main = append(main, i)
 		}
 	}
-	node, below, above, ok := divide(f.x, main, members[0].learned.Direction)
+	node, below, above, ok := divide(f.x, main, members[0].learned.Direction, overlapOf(len(main), f.leafRows))
 	if !ok {
 		return nil
 	}
