@@ -77,7 +77,7 @@ func modelLines(line lines, m Model) {
 		mapLines(line, info.Feature, m.Chosen, info.Training.Why)
 	} else if info.Kernel != nil {
 		line("kernel", "%s%s", kernelText(*info.Kernel), why("gamma"))
-	} else {
+	} else if model.ReportOf[*rfm.Report](&info.Training) == nil { // which tells of its kernels itself
 		line("kernel", "%s", kernel.Linear)
 	}
 	if r := info.Training.Reduction; r != nil {
