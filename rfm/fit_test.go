@@ -100,24 +100,26 @@ func TestPlantedColumns(t *testing.T) {
 	}
 }
 
+// sides makes rows of ten columns, with an answer that depends on other columns on both sides of 0 along the first.
+func sides(n int, seed uint64) (*matrix.Dense, []float64) {
+	r := random.New(seed, "rfm.sides")
+	x, y := matrix.NewDense(n, 10), make([]float64, n)
+	r.FillNormal(x.Data)
+	for i := range y {
+		row := x.Row(i)
+		side := row[1:4]
+		if row[0] > 0 {
+			side = row[4:7]
+		}
+		y[i] = 2*float64(row[0]) + math.Sin(2*float64(side[0])) + float64(side[1]*side[2]) + 0.1*r.Normal()
+	}
+	return x, y
+}
+
 // Where the columns that matter are others on both sides of 0, leaves do better than one machine.
 func TestLeavesLearnWhatMattersThere(t *testing.T) {
-	made := func(n int, seed uint64) (*matrix.Dense, []float64) {
-		r := random.New(seed, "rfm.sides")
-		x, y := matrix.NewDense(n, 10), make([]float64, n)
-		r.FillNormal(x.Data)
-		for i := range y {
-			row := x.Row(i)
-			side := row[1:4]
-			if row[0] > 0 {
-				side = row[4:7]
-			}
-			y[i] = 2*float64(row[0]) + math.Sin(2*float64(side[0])) + float64(side[1]*side[2]) + 0.1*r.Normal()
-		}
-		return x, y
-	}
-	x, y := made(1600, 1)
-	xt, yt := made(1000, 2)
+	x, y := sides(1600, 1)
+	xt, yt := sides(1000, 2)
 	one, _ := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick})
 	two, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 1000})
 	if len(one.Leaves()) != 1 || len(two.Leaves()) != 2 || report.Lines()[1][:8] != "2 leaves" {
@@ -132,6 +134,41 @@ func TestLeavesLearnWhatMattersThere(t *testing.T) {
 		lower, upper := r[1]+r[2]+r[3], r[4]+r[5]+r[6]
 		if d := two.Tree()[0].Direction[0]; (d > 0) == (l == 0) && lower < 2*upper || (d > 0) != (l == 0) && upper < 2*lower {
 			t.Errorf("leaf %d gives the columns of both sides %.2f and %.2f", l, lower, upper)
+		}
+	}
+}
+
+// Leaves become twice as large where that is better, and stay where what matters changes.
+func TestSizeIsDecidedByHeldOutRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains eight machines on a thousand rows")
+	}
+	smooth, noisy := matrix.NewDense(1300, 4), make([]float64, 1300)
+	r := random.New(1, "rfm.smooth")
+	r.FillNormal(smooth.Data)
+	for i := range noisy {
+		noisy[i] = math.Sin(float64(smooth.Row(i)[0])+float64(smooth.Row(i)[1])) + 0.5*r.Normal()
+	}
+	parts, y := sides(1300, 1)
+	for _, c := range []struct {
+		x    *matrix.Dense
+		y    []float64
+		want int
+	}{{smooth, noisy, 1600}, {parts, y, 800}} {
+		f := &fitting{ctx: context.Background(), x: c.x, y: c.y, outputs: 1, opt: Options{Kinds: quick, Leaf: 800, Centres: 800}, report: &Report{}}
+		if err := f.defaults(); err != nil {
+			t.Fatal(err)
+		}
+		f.leafRows, f.centres, f.undecided = 800, 800, true
+		members, err := f.choose(seq(1300))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.grow(seq(1300), members); err != nil {
+			t.Fatal(err)
+		}
+		if f.leafRows != c.want || f.centres != c.want || f.undecided || len(f.leaves) != 1600/c.want {
+			t.Errorf("%d rows and %d centres in each of %d leaves, want %d rows", f.leafRows, f.centres, len(f.leaves), c.want)
 		}
 	}
 }
@@ -589,13 +626,14 @@ func grid(n, steps int, f func(parts []float64)) {
 }
 
 func TestReport(t *testing.T) {
-	r := &Report{Leaves: 3, Centres: 12_345, Candidates: []Candidate{
+	r := &Report{Leaves: 3, LeafRows: 8000, Centres: 12_345, Candidates: []Candidate{
 		{Kind: Kind{kernel.Laplacian.Usual(), "diagonal"}, Weight: 0.3}, {Kind: Kind{kernel.RBF.Usual(), "diagonal"}},
 		{Kind: Kind{kernel.Matern.Usual(), "full"}, Weight: 0.7}}}
 	if got := fmt.Sprint(r.Chosen()); len(r.Chosen()) != 2 || r.Chosen()[0].Form != "full" {
 		t.Error(got)
 	}
-	want := []string{"30 % laplacian with a diagonal metric, 70 % matern with a full metric", "3 leaves, 12,345 landmarks"}
+	want := []string{"70 % matern with a full metric, 30 % laplacian with a diagonal metric",
+		"3 leaves of at most 8,000 rows, 12,345 landmarks in all"}
 	if !slices.Equal(r.Lines(), want) {
 		t.Errorf("%q", r.Lines())
 	}

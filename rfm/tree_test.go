@@ -139,7 +139,7 @@ func divided(t *testing.T, name string, x *matrix.Dense, direction []float64) (b
 	for i := range x.Rows / 2 { // some of them
 		rows = append(rows, 2*i)
 	}
-	node, lower, upper, ok := divide(x, rows, direction)
+	node, lower, upper, ok := divide(x, rows, direction, overlap)
 	if !ok {
 		return 0, 0, false
 	}
@@ -212,6 +212,28 @@ func TestDivide(t *testing.T) {
 	}
 }
 
+// The overlap of large nodes is a smaller share, of as many rows as that of the largest node with the full one.
+func TestOverlapOfLargeNodes(t *testing.T) {
+	for rows, want := range map[int]float64{101: 0.1, 400: 0.1, 800: 0.05, 8000: 0.005} {
+		if got := overlapOf(rows, 100); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d rows for leaves of 100 overlap by %g, want %g", rows, got, want)
+		}
+	}
+	x, _ := table(4000, 4, 1)
+	_, below, above, ok := divide(x, seq(4000), []float64{1, 1, 0, 0}, 0.02)
+	if both := len(below) + len(above) - 4000; !ok || both < 76 || both > 84 {
+		t.Errorf("%v, %d rows on both sides, want 80", ok, both)
+	}
+}
+
+func seq(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // Few values are divided where the halves are most alike, unless no place leaves a quarter on each side.
 func TestDivideFewValues(t *testing.T) {
 	r := random.New(2, "tree.values")
@@ -230,7 +252,7 @@ func TestDivideFewValues(t *testing.T) {
 			lower += c
 			most = max(most, min(lower, n-lower))
 		}
-		node, below, above, ok := divide(x, rows, []float64{1})
+		node, below, above, ok := divide(x, rows, []float64{1}, overlap)
 		if want := most > 0 && most >= n/4; ok != want && node.Low == node.High {
 			t.Errorf("%v: ok is %v, want %v", counts, ok, want)
 		}
