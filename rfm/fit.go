@@ -45,7 +45,8 @@ type Options struct {
 	Kinds   []Kind
 	Members int
 
-	// Leaf bounds the rows of a leaf; 0 means 4,000. Centres bounds the landmarks of a machine; 0 means 2,500.
+	// Leaf bounds the rows of a leaf, and Centres the landmarks of a machine; 0 means 4,000 and 2,500, or if both are 0
+	// twice as many rows and 4,096 landmarks where held-out rows say so.
 	Leaf    int
 	Centres int
 
@@ -96,6 +97,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if err := f.defaults(); err != nil {
 		return nil, nil, err
 	}
+	f.leafRows, f.centres, f.undecided = f.opt.Leaf, f.opt.Centres, f.ownLeaves
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -111,12 +113,13 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if err != nil {
 		return nil, nil, err
 	}
-	f.report.Leaves, f.report.Centres = len(f.leaves), m.Centres()
+	f.report.Leaves, f.report.LeafRows, f.report.Centres = len(f.leaves), f.leafRows, m.Centres()
 	return m, f.report, nil
 }
 
 func (f *fitting) defaults() error {
 	o := &f.opt
+	f.ownLeaves = o.Leaf == 0 && o.Centres == 0
 	o.Leaf, o.Centres, o.Members = Sizes(*o)
 	if o.Members < 0 || o.Leaf < 100 || o.Centres < 1 || !(o.Lambda >= 0) || math.IsInf(o.Lambda, 0) {
 		return fmt.Errorf("rfm: %d members, leaves of %d rows, %d centres, λ = %g; it takes positive numbers, and leaves of 100 rows or more",
@@ -143,6 +146,11 @@ type fitting struct {
 	tree    Tree
 	leaves  []Leaf
 	done    int // rows of leaves
+
+	// The bounds of leaves, and whether it is still to be decided if they are twice as large.
+	leafRows, centres int
+	undecided         bool
+	ownLeaves         bool // nobody asked for other bounds
 }
 
 // member is a kind with what is known about it at a node of the tree.
@@ -276,21 +284,21 @@ func (f *fitting) exchange(rows []int, all []member) error {
 // grow divides rows until they fit in leaves, and trains those. It returns the number of the node or leaf, as
 // Node.Below has it. What is known about the members comes from these rows or more.
 func (f *fitting) grow(rows []int, members []member) (int, error) {
-	if len(rows) > f.opt.Leaf && members[0].learned.Direction != nil {
-		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction); ok {
+	if len(rows) > f.leafRows && members[0].learned.Direction != nil {
+		if f.undecided && len(rows) <= 2*f.leafRows {
+			f.undecided = false
+			if err := f.decide(rows, members); err != nil {
+				return 0, err
+			}
+			return f.grow(rows, members)
+		}
+		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction, overlapOf(len(rows), f.leafRows)); ok {
 			at := len(f.tree)
 			f.tree = append(f.tree, node)
 			for side, part := range [][]int{below, above} {
-				known := slices.Clone(members)
-				for i := range known {
-					if i > 0 && len(part) > f.opt.Leaf {
-						continue // it is learned again in the leaf
-					}
-					learned, err := f.learn(f.sample(part, sampleRows), known[i].Kind, &known[i], i == 0 && len(part) > f.opt.Leaf)
-					if err != nil {
-						return 0, err
-					}
-					known[i].metric, known[i].learned = learned.Metric, learned
+				known, err := f.known(part, members)
+				if err != nil {
+					return 0, err
 				}
 				to, err := f.grow(part, known)
 				if err != nil {
@@ -315,6 +323,107 @@ func (f *fitting) grow(rows []int, members []member) (int, error) {
 		f.opt.Progress(min(1, float64(f.done)/float64(f.x.Rows)))
 	}
 	return -len(f.leaves), nil
+}
+
+// known is what is known about the members once their metrics are learned from rows on one side of a node.
+func (f *fitting) known(rows []int, members []member) ([]member, error) {
+	known, leaf := slices.Clone(members), len(rows) <= f.leafRows
+	for i := range known {
+		if i > 0 && !leaf {
+			continue // it is learned again in the leaf
+		}
+		learned, err := f.learn(f.sample(rows, sampleRows), known[i].Kind, &known[i], i == 0 && !leaf)
+		if err != nil {
+			return nil, err
+		}
+		known[i].metric, known[i].learned = learned.Metric, learned
+	}
+	return known, nil
+}
+
+// decide tries on the first rows that make two leaves whether one of twice the size is better, by held-out rows, and if
+// so has all leaves so large.
+func (f *fitting) decide(rows []int, members []member) error {
+	var main, held []int
+	draw := random.New(f.opt.Seed, "rfm.decide")
+	for _, i := range rows {
+		if draw.Uniform() < decidingShare {
+			held = append(held, i)
+		} else {
+			main = append(main, i)
+		}
+	}
+	node, below, above, ok := divide(f.x, main, members[0].learned.Direction, overlapOf(len(main), f.leafRows))
+	if !ok {
+		return nil
+	}
+	node.Below, node.Above = -1, -2
+	var halves []Leaf
+	for _, part := range [][]int{below, above} {
+		known, err := f.known(part, members)
+		if err != nil {
+			return err
+		}
+		leaf, err := f.leaf(part, known)
+		if err != nil {
+			return err
+		}
+		halves = append(halves, leaf)
+	}
+	two, err := f.failed(held, Tree{node}, halves)
+	if err != nil {
+		return err
+	}
+	small := *f
+	f.leafRows, f.centres = 2*f.leafRows, min(mostDirect, 2*f.centres)
+	whole, err := f.known(main, members)
+	if err != nil {
+		return err
+	}
+	leaf, err := f.leaf(main, whole)
+	if err != nil {
+		return err
+	}
+	one, err := f.failed(held, nil, []Leaf{leaf})
+	if err != nil {
+		return err
+	}
+	if !(one < (1-decidingGain)*two) {
+		f.leafRows, f.centres = small.leafRows, small.centres
+	}
+	return nil
+}
+
+// decidingShare is the share of rows that are held out to decide on the size of leaves, and decidingGain how much
+// better large ones, which take twice as long, must be.
+const (
+	decidingShare = 0.2
+	decidingGain  = 0.01
+)
+
+// failed is the squared error of a tree on rows.
+func (f *fitting) failed(rows []int, tree Tree, leaves []Leaf) (float64, error) {
+	m, err := NewMachine(f.x.Cols, tree, leaves)
+	if err != nil {
+		return 0, err
+	}
+	x, y, weights := f.part(rows)
+	scores := matrix.NewDense(len(rows), f.outputs)
+	if err := m.Scores(scores, x); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i := range rows {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		for t, v := range scores.Row(i) {
+			e := float64(v) - y[i*f.outputs+t]
+			sum += float64(w * e * e)
+		}
+	}
+	return sum, nil
 }
 
 const (

@@ -34,7 +34,7 @@ func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
 			return nil, fmt.Errorf("rfm: %w", err)
 		}
 		k.Gamma = gamma * m.round().Gamma
-		centres := min(f.opt.Centres, len(rows))
+		centres := min(f.centres, len(rows))
 		var machine *exact.Machine
 		if centres > mostDirect {
 			machine, _, err = exact.FitFalkon(f.ctx, k, u, y, f.outputs, weights, exact.Falkon{

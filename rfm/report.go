@@ -15,9 +15,11 @@ type Report struct {
 	// Candidates are the kinds that were tried on a sample.
 	Candidates []Candidate `json:"candidates"`
 
-	// Leaves is the number of leaves, Centres that of the landmarks of all machines.
-	Leaves  int `json:"leaves"`
-	Centres int `json:"centres"`
+	// Leaves is the number of leaves, LeafRows the bound of their rows, and Centres the number of landmarks of all
+	// machines.
+	Leaves   int `json:"leaves"`
+	LeafRows int `json:"leaf_rows"`
+	Centres  int `json:"centres"`
 }
 
 // Candidate is a kind that was tried.
@@ -34,21 +36,19 @@ type Candidate struct {
 // Lines describes the training, for display.
 func (r *Report) Lines() []string {
 	var parts []string
-	for _, c := range r.Candidates {
-		if c.Weight == 0 {
-			continue
-		}
+	for _, i := range r.order() {
+		c := r.Candidates[i]
 		text := fmt.Sprintf("%s with a %s metric", c.Kernel.Name, c.Form)
 		if c.Weight < 1 {
 			text = fmt.Sprintf("%.0f %% %s", 100*c.Weight, text)
 		}
 		parts = append(parts, text)
 	}
-	leaves := fmt.Sprintf("%d leaves", r.Leaves)
+	leaves := fmt.Sprintf("%d leaves of at most %s rows", r.Leaves, units.Count(r.LeafRows))
 	if r.Leaves == 1 {
 		leaves = "one leaf"
 	}
-	return []string{strings.Join(parts, ", "), fmt.Sprintf("%s, %s landmarks", leaves, units.Count(r.Centres))}
+	return []string{strings.Join(parts, ", "), fmt.Sprintf("%s, %s landmarks in all", leaves, units.Count(r.Centres))}
 }
 
 // Chosen are the kinds that were chosen, in the order of the members of a leaf.

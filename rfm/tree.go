@@ -121,12 +121,22 @@ func (t Tree) check(dim, leaves int) error {
 	return nil
 }
 
-// overlap is the share of a node's rows that belong to both sides.
-const overlap = 0.1
+// overlap is the share of a node's rows that belong to both sides, for nodes of up to overlapping leaves. It falls with
+// the rows of larger ones, so that deep trees do not train on most rows many times.
+const (
+	overlap     = 0.1
+	overlapping = 4
+)
 
-// divide makes the node that divides rows of x into two halves along a direction, and returns the rows of both.
+// overlapOf is the overlap of a node of rows for leaves of at most leaf rows.
+func overlapOf(rows, leaf int) float64 {
+	return overlap * min(1, overlapping*float64(leaf)/float64(rows))
+}
+
+// divide makes the node that divides rows of x into two halves along a direction, and returns the rows of both, of
+// which about the share overlap belongs to both sides.
 // ok is false if no more than a quarter of them would be on one side, as when most have the same value.
-func divide(x *matrix.Dense, rows []int, direction []float64) (n Node, below, above []int, ok bool) {
+func divide(x *matrix.Dense, rows []int, direction []float64, overlap float64) (n Node, below, above []int, ok bool) {
 	n.Direction = make([]float32, len(direction))
 	for j, v := range direction {
 		n.Direction[j] = float32(v)

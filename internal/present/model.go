@@ -11,6 +11,7 @@ import (
 	"mercer/model"
 	"mercer/pipeline"
 	"mercer/reduce"
+	"mercer/rfm"
 )
 
 // Model is a model to describe: what its file holds, and what only the loaded model knows.
@@ -76,7 +77,7 @@ func modelLines(line lines, m Model) {
 		mapLines(line, info.Feature, m.Chosen, info.Training.Why)
 	} else if info.Kernel != nil {
 		line("kernel", "%s%s", kernelText(*info.Kernel), why("gamma"))
-	} else {
+	} else if model.ReportOf[*rfm.Report](&info.Training) == nil { // which tells of its kernels itself
 		line("kernel", "%s", kernel.Linear)
 	}
 	if r := info.Training.Reduction; r != nil {
@@ -102,7 +103,7 @@ func metricLines(line lines, m Model) {
 			line(what, "%s", text)
 			what = ""
 		}
-	case m.Relevance != nil:
+	case m.Relevance != nil && model.ReportOf[*rfm.Report](&m.Training) == nil:
 		line(what, "learned from the first rows") // to which others were added
 	}
 	if m.Relevance == nil {
