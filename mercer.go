@@ -1,14 +1,15 @@
-// Package mercer trains nonlinear models at linear cost and uses them: kernel machines
-// whose kernel is approximated by explicit random features.
+// Package mercer trains nonlinear models at linear cost and uses them: kernel machines with
+// learned distances in the leaves of a tree, and linear models on explicit random features that approximate a kernel.
 //
 // This package is the front door of a Go program. Train trains on Data: a file, rows in memory, records
-// from an iterator, a channel or a query; with a zero Config it chooses by the data. A Result has the
+// from an iterator, a channel or a query; with a zero Config it chooses by the data: recursive feature machines
+// (package rfm) for a table of numbers, features otherwise. A Result has the
 // model, the report of the training, and the metrics of rows that were held out. Load loads a model,
 // Evaluate judges one, and a Predictor predicts single records without allocations.
 // Importance, Dependence and Contributions tell what a model goes by.
 //
 // What it does not show is in the packages beneath: dataset reads and streams data, feature holds the
-// maps, learn the learners, pipeline what happens before a learner, train the stages of a training.
+// maps, learn, exact and rfm the learners, pipeline what happens before a learner, train the stages of a training.
 package mercer
 
 import (

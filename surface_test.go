@@ -19,7 +19,7 @@ var (
 		"NewPlan", "Online", "Options", "PartialFit", "Plan", "ReadStatistics", "Report", "Statistics",
 	}
 	trainForSearches = []string{
-		"Data", "ExactSVM", "Learner", "LearnerOf", "MappedRows", "OnePass", "PartsFit", "PathRows", "Prepare", "Prepared", "Size",
+		"Chooser", "Data", "ExactSVM", "Learner", "LearnerOf", "MappedRows", "OnePass", "PartsFit", "PathRows", "Prepare", "Prepared", "Size",
 	}
 )
 

@@ -32,7 +32,8 @@ type Config struct {
 	// MetricRows of them (0: 10,000), with kernels on MetricLandmarks of them (0: 1,000), in at most
 	// MetricRounds rounds (0: 5). MetricRank bounds the axes of low-rank (0: a quarter of the dimensions, at
 	// most 16). If Gamma is "" or "median" and Sigma is 0, held-out rows also choose the multiple of the
-	// median. The kernel must be a function of distances.
+	// median. The kernel must be a function of distances. The learner rfm learns metrics of its own: for it,
+	// Metric is the only form to take, "diagonal" or "full", "" meaning both.
 	Metric          string `json:"metric,omitempty"`
 	MetricRounds    int    `json:"metric_rounds,omitempty"`
 	MetricRank      int    `json:"metric_rank,omitempty"`
@@ -40,12 +41,13 @@ type Config struct {
 	MetricLandmarks int    `json:"metric_landmarks,omitempty"`
 
 	// Kernel is one of kernel.Names; "" means "rbf", or "linear" for the rows of bags. Linear takes no map
-	// unless one is named.
+	// unless one is named. For the learner rfm, "" means those of rfm.Kinds, of which held-out rows choose.
 	Kernel string `json:"kernel,omitempty"`
 
 	// Gamma is a number, "median" (or "") or "scale", or one of these times a number, such as
 	// "median*4". Median is kernel.MedianGamma, by which rbf has γ = 1/median‖x-y‖² over random
-	// pairs of rows; scale is kernel.ScaleGamma, γ = 1/(d·Var X) as in scikit-learn.
+	// pairs of rows; scale is kernel.ScaleGamma, γ = 1/(d·Var X) as in scikit-learn. The learner rfm
+	// always chooses γ itself.
 	Gamma string `json:"gamma,omitempty"`
 
 	// Degree is that of the poly kernel, 0 meaning 3, or the order of arccos, 0 or 1.
@@ -84,7 +86,7 @@ type Config struct {
 	GivenFile string `json:"-"`
 
 	// Features is D, the number of features or landmarks; 0 means 4096 (1024 landmarks), or
-	// fewer if there are few rows.
+	// fewer if there are few rows. For the learner rfm it bounds the landmarks of each machine; 0 means 2,500.
 	Features int `json:"features,omitempty"`
 
 	// Components is the number of principal components of the features that the learner sees, and
@@ -97,15 +99,19 @@ type Config struct {
 	MapComponents int     `json:"map_components,omitempty"`
 	Whiten        bool    `json:"whiten,omitempty"`
 
-	// Learner is "auto" (or "") or one of Learners. Automatic is svm for classes if the
-	// features fit into 2 GiB (4·n·D bytes) or take less than the statistics of ridge (24·D²),
-	// otherwise ridge.
+	// Learner is "auto" (or "") or one of Learners. Automatic is rfm for classes or numbers if nothing but
+	// Task, Scale, ClassWeight, Calibrate, CalibrateFolds and Seed is set and the data are a table of numbers:
+	// 1,000 rows or more of at most 256 dimensions, not sparse, at most 100 outputs, and within
+	// Options.Memory if that is set. Otherwise it is svm for classes if the features fit into 2 GiB (4·n·D
+	// bytes) or take less than the statistics of ridge (24·D²), else ridge. The learner of a model is in
+	// model.Training.
 	Learner string `json:"learner,omitempty"`
 
 	// Lambda is the ridge's λ in ‖y - Zw - b‖² + λ‖w‖²; 0 means that LambdaBy chooses it, one of
 	// learn.LambdaBy ("" means "auto"). To get λ = 0 itself, set LambdaBy to "given".
 	// The lasso and its kin minimise ‖y - Zw - b‖²/(2n) + λ(…), and choose λ on a held-out tenth
-	// of the rows. For the online learner it is the λ of learn.Online; 0 means 10⁻⁵.
+	// of the rows. For the online learner it is the λ of learn.Online; 0 means 10⁻⁵. For rfm it is λ for as
+	// many rows as there are; 0 means that held-out rows of each leaf choose.
 	Lambda   float64 `json:"lambda,omitempty"`
 	LambdaBy string  `json:"lambda_by,omitempty"`
 
@@ -210,11 +216,11 @@ type Config struct {
 	// predicts; 0 means exact predictions by bisection.
 	Lookup int `json:"lookup,omitempty"`
 
-	// Quick leaves out the learner rfm where the data choose the learner.
+	// Quick leaves out the learner rfm where the data choose the learner, which takes less time.
 	Quick bool `json:"quick,omitempty"`
 
 	// Leaf bounds the rows of a leaf of the learner rfm, and Members the machines that are averaged in it; 0
-	// means rfm.Options's.
+	// means 4,000 and 2. Either makes "auto" mean rfm.
 	Leaf    int `json:"leaf,omitempty"`
 	Members int `json:"members,omitempty"`
 

@@ -1,15 +1,17 @@
 // Package train turns data and a configuration into a model.
 //
-// A training is a list of stages: survey the rows, decide the task, learn a metric, settle the pipeline, choose the
+// A training is a list of stages: survey the rows, decide the task, take the default learner for tables of numbers if
+// nothing else was asked for, choose its scaling, learn a metric, settle the pipeline, choose the
 // learner, check that all of it can go on, find principal components, solve, calibrate, judge. Fit goes
 // through all of them; the other entry points stop on the way. A learner is one file and one row of
-// a table (learners.go). A model is a function of data, Config and seed alone: the same bytes for
-// any number of threads and any batch size.
+// a table (learners.go). A model is a function of data, Config and seed: the same bytes for
+// any number of threads and any batch size. Options.Memory decides only whether the learner rfm is the default, which
+// holds all rows, and whether an svm has memory for Newton's steps after its passes.
 //
 // Programs use [Config], [Options] and [Fit] with its variants; [Statistics] for rows that come in parts; [Online] for
 // a model that keeps learning; and [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
-// auto) and changes with them: [Learner] and the functions that find one ([LearnerOf], [ExactSVM], [OnePass], [Data]),
-// [Size], [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
+// auto) and changes with them: [Learner] and the functions that find one ([LearnerOf], [ExactSVM], [OnePass], [Chooser],
+// [Data]), [Size], [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
 // [PartsFit]).
 package train
 

@@ -16,10 +16,11 @@ races candidates on growing samples of the rows, judged by rows that none is tra
 trains the best on all rows, with as many features as --budget and --memory have room for. Flags
 that are given hold for all candidates. It prints what it tried, why it chose, the command that
 trains the same model again, and what a support vector machine with the kernel itself would
-have taken.
+have taken. The learner rfm is not among the candidates.
 
 --estimate predicts the time and the memory of the training by a few small ones, and stops. Where
-progress is shown, a training of more than some ten seconds says so before it begins.
+progress is shown, a training of more than some ten seconds says so before it begins. Where no
+learner is named, both are about the training with --quick.
 `
 
 // defaultBudget is --budget where it is not given.

@@ -88,8 +88,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mercer",
 		Short: "Kernel machines at linear cost",
-		Long: `Mercer learns nonlinear models at linear cost: it maps rows into an explicit random
-approximation of a kernel's feature space and trains a linear model there.
+		Long: `Mercer learns nonlinear models at linear cost: kernel machines whose distances are learned, in the
+leaves of a tree of the rows, or linear models on an explicit random approximation of a
+kernel's feature space.
 
 "mercer demo" shows it on data inside the program; "mercer train DATA -o MODEL" is where
 to start with your own.`,

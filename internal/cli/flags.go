@@ -83,7 +83,7 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
 	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
 		"with it (default: one that suits the kernel and the data)")
-	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows)")
+	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default 2500)")
 	mapOptions(f, &c.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }
@@ -97,7 +97,7 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	by, _ := learn.LambdaBy()
 	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the "+
 		"features, or auto (default: chosen by --lambda-by); of lasso, elastic-net and group-lasso (default: chosen on a held-out tenth "+
-		"of the rows); of online (default 1e-5)")
+		"of the rows); of online (default 1e-5); of rfm, for all rows (default: chosen in each leaf)")
 	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
 	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+"; trace: --lambda is in parts of the mean "+
 		"variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")

@@ -13,7 +13,7 @@ import (
 func metricFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Metric, "metric", "", "distances that are learned from the gradients of a first model: none, "+
-		strings.Join(metric.Forms, ", ")+" (default none)")
+		strings.Join(metric.Forms, ", ")+" (default none); of rfm, which always learns them, the only form to take, diagonal or full")
 	f.IntVar(&c.MetricRounds, "metric-rounds", 0, "most rounds in which the metric is learned (default 5)")
 	f.IntVar(&c.MetricRank, "metric-rank", 0, "most axes of a low-rank metric (default: a quarter of the dimensions, 16 at most)")
 	f.IntVar(&c.MetricRows, "metric-rows", 0, "rows that the metric is learned from, drawn at random (default 10,000)")

@@ -51,12 +51,18 @@ DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY, npz of a spa
 zstd); "-" is standard input. It is read twice: once to see what it holds, once to train.
 
 Without further flags Mercer chooses by the data and says what it chose: whether labels are
-classes or numbers to predict, a scaling of the inputs, the rbf kernel with γ from the median
-distance of the rows, orthogonal random features, and a learner. For classes that is a
-support vector machine, as long as its 4·n·D bytes for n rows and D features stay below
-2 GiB; else, and for numbers, a ridge regression, which takes 16 to 56·D² bytes by the way it
-chooses λ, however many rows there are (where even that is more, classes stay with the support
-vector machine).
+classes or numbers to predict, a scaling of the inputs, and a learner. On a table of numbers that
+is rfm, recursive feature machines: kernels whose distances are learned, so that columns count by
+how much they matter, in the leaves of a tree of the rows. It takes 1,000 to any number of rows
+of at most 256 dimensions that fit into memory; docs/learners.md has all conditions. --leaf,
+--members and --features (with --learner rfm) trade accuracy for time and size.
+
+Elsewhere, with --quick, and where flags ask for something else, Mercer trains on features: of the
+rbf kernel with γ from the median distance of the rows, by orthogonal random features. The
+learner is then for classes a support vector machine, as long as its 4·n·D bytes for n rows and
+D features stay below 2 GiB; else, and for numbers, a ridge regression, which takes 16 to 56·D²
+bytes by the way it chooses λ, however many rows there are (where even that is more, classes stay
+with the support vector machine).
 
 A support vector machine (svm, svr for numbers, one-class for outliers) goes through its
 features many times. Where --memory has no room for them they wait in a temporary file (in
@@ -87,6 +93,7 @@ columns of 0 and 1 with --task multilabel.
 
 ` + autoHelp + "\n" + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
+  mercer train adult.csv -o adult.mercer --quick
   mercer train adult.csv -o adult.mercer --auto --budget 2m --holdout 0.2
   mercer train clicks.svm --estimate
   mercer train a9a.gz -o adult.mercer --test a9a.t.gz
@@ -134,7 +141,7 @@ columns of 0 and 1 with --task multilabel.
 	f.BoolVar(&t.online, "online", false, "the same as --learner online")
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
-	f.BoolVar(&t.cfg.Quick, "quick", false, "leave out the learner rfm: features of the rbf kernel, which take less time and often predict worse")
+	f.BoolVar(&t.cfg.Quick, "quick", false, "leave rfm out of the choice of the learner: train on features of the rbf kernel, which takes less time and often predicts worse")
 	t.autoFlags(cmd)
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &t.progress)
