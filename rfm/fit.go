@@ -33,11 +33,6 @@ func Kinds(dim int) []Kind {
 	return kinds
 }
 
-// Sizes are the bounds of the rows of a leaf, of the landmarks of a machine, and of the machines of a leaf.
-func Sizes(opt Options) (leaf, centres, members int) {
-	return cmp.Or(opt.Leaf, usualLeaf), cmp.Or(opt.Centres, usualCentres), cmp.Or(opt.Members, usualMembers)
-}
-
 // Options say how Fit trains. The zero value chooses by the data.
 type Options struct {
 	// Kinds are those to choose from; nil means Kinds(). Their γ is ignored. Members bounds how many of them are
@@ -124,7 +119,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 func (f *fitting) defaults() error {
 	o := &f.opt
 	f.ownLeaves = o.Leaf == 0 && o.Centres == 0
-	o.Leaf, o.Centres, o.Members = Sizes(*o)
+	o.Leaf, o.Centres, o.Members = cmp.Or(o.Leaf, usualLeaf), cmp.Or(o.Centres, usualCentres), cmp.Or(o.Members, usualMembers)
 	if o.Members < 0 || o.Leaf < 100 || o.Centres < 1 || !(o.Lambda >= 0) || math.IsInf(o.Lambda, 0) {
 		return fmt.Errorf("rfm: %d members, leaves of %d rows, %d centres, λ = %g; it takes positive numbers, and leaves of 100 rows or more",
 			o.Members, o.Leaf, o.Centres, o.Lambda)

@@ -240,7 +240,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
-	if (c.Leaf != 0 || c.Members != 0) && (c.Learner == "" || c.Learner == "auto") {
+	if (c.Leaf != 0 || c.Members != 0) && (c.Learner == "" || strings.EqualFold(c.Learner, "auto")) {
 		c.Learner = rfmLearner.name
 	}
 	names := Learners()

@@ -13,6 +13,7 @@ import (
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/safetensors"
+	"mercer/matrix"
 	"mercer/model"
 	"mercer/pipeline"
 )
@@ -260,6 +261,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &pipeline.BagConfig{Pooling: "cbp-krp", Features: 8,
 		Scale: "standard"}})))
 	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &pipeline.BagConfig{Map: "kpca-rp", Features: 8}})))
+	x, names := rings(1, 200, 3)
+	f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "rfm", Features: 8, Leaf: 120})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a right checksum the fuzzer gets to what comes after it.
 		data = sealed(data)

@@ -6,8 +6,9 @@ import (
 )
 
 // Options are the settings of a training run that are not in its Config. None of them changes the
-// model, with one exception: too little Memory leaves out the Newton steps that finish what dual coordinate
-// descent has not.
+// model, with two exceptions. Too little Memory leaves out the Newton steps that finish what dual coordinate
+// descent has not, and the learner rfm where nobody named it; Keep and Unlabelled, which are for other learners, leave
+// that out too.
 type Options struct {
 	// Progress, if not nil, is called now and then with the current stage ("read", "map", "solve"),
 	// the number of rows done, and the share of the stage that is done, negative if unknown.

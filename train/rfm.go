@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/exact"
 	"mercer/internal/option"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/metric"
@@ -136,6 +136,7 @@ func (f *fit) chooseDefault() error {
 	f.cfg = c
 	if bytes, _ := f.rfmMemory(s); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
 		f.cfg = old
+		f.passed = fmt.Sprintf("%s would need %s", rfmLearner.name, units.Bytes(bytes))
 		return nil
 	}
 	f.info.Training.Why["learner"] = "for a table of numbers"
@@ -202,17 +203,15 @@ const scaleRows = 4000
 
 // rfmMemory is the number of bytes that the training holds.
 func (f *fit) rfmMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	leaf, centres, members := rfm.Sizes(f.rfmOptions())
-	leaf = min(leaf, sum.Rows)
-	rows := 4 * float64(sum.Rows) * float64(sum.Dim)
-	machines := float64(members) * max(1, float64(sum.Rows)/float64(leaf)*2) * float64(centres) * (4*float64(sum.Dim) + 16*float64(f.info.Outputs))
-	one := float64(exact.FalkonBytes(leaf, sum.Dim, min(centres, leaf), f.info.Outputs, false))
-	return rows + machines + one, "4·n·d bytes, the landmarks of all machines, and the training of one of them"
+	n := float64(sum.Rows)
+	rows := n * (4*float64(sum.Dim) + 8*float64(f.info.Outputs))
+	return rows + rfm.Bytes(sum.Rows, sum.Dim, f.info.Outputs, f.rfmOptions(sum)),
+		"4·n·d bytes, the landmarks of all machines, and the training of one of them, 24·m² and 8·m·rows of a leaf"
 }
 
-func (f *fit) rfmOptions() rfm.Options {
+func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
 	return rfm.Options{
-		Kinds: f.cfg.kinds(f.sum.Dim), Members: f.cfg.Members, Leaf: f.cfg.Leaf, Centres: f.cfg.Features, Lambda: f.cfg.Lambda,
+		Kinds: f.cfg.kinds(sum.Dim), Members: f.cfg.Members, Leaf: f.cfg.Leaf, Centres: f.cfg.Features, Lambda: f.cfg.Lambda,
 		Classes: f.classes != nil, Seed: f.cfg.Seed,
 	}
 }
@@ -232,7 +231,7 @@ func (f *fit) rfm(sum *dataset.Summary) error {
 		x = &matrix.Dense{}
 		all.x.CSR.Densify(x)
 	}
-	opt := f.rfmOptions()
+	opt := f.rfmOptions(sum)
 	if f.opt.Memory > 0 {
 		rows := 4 * float64(sum.Rows) * float64(sum.Dim)
 		opt.Memory = f.machineMemory(rows)

@@ -1,0 +1,532 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/feature"
+	"mercer/internal/random"
+	"mercer/internal/safetensors"
+	"mercer/kernel"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/pipeline"
+	"mercer/rfm"
+)
+
+// chosen is a training up to the choice of the default learner.
+func chosen(t *testing.T, src dataset.Source, cfg Config, opt Options) *fit {
+	t.Helper()
+	f, err := beginRows(context.Background(), src, cfg, opt)
+	if err != nil {
+		t.Fatalf("%+v: %v", cfg, err)
+	}
+	if err := f.run([]stage{(*fit).survey, (*fit).task, (*fit).chooseDefault}); err != nil {
+		t.Fatalf("%+v: %v", cfg, err)
+	}
+	return f
+}
+
+// tabular is n rows of d numbers with two classes, and share of them not 0.
+func tabular(t *testing.T, n, d int, share float64, csr bool) dataset.Source {
+	t.Helper()
+	r := random.New(3, "tabular")
+	x, names := matrix.NewDense(n, d), make([]string, n)
+	for i := range n {
+		for j := range d {
+			if r.Uniform() < share {
+				x.Row(i)[j] = float32(r.Normal())
+			}
+		}
+		names[i] = fmt.Sprint("class ", r.Intn(2))
+	}
+	if csr {
+		return source(t, matrix.Rows{CSR: sparse(x)}, nil, 1, names)
+	}
+	return source(t, matrix.Rows{Dense: x}, nil, 1, names)
+}
+
+// The learner rfm is the default for tables of numbers, and only where nothing was asked for that it lacks.
+func TestWhereRFMIsTheDefault(t *testing.T) {
+	parts := streams(t, 5, 1200)
+	table := tabular(t, fewestRows, 5, 1, false)
+	for name, c := range map[string]struct {
+		src dataset.Source
+		cfg Config
+		opt Options
+		rfm bool
+	}{
+		"a table":               {table, Config{}, Options{}, true},
+		"said to be automatic":  {table, Config{Learner: "AUTO", Task: "Classify", Scale: "minmax", Seed: 7, Gamma: "median"}, Options{}, true},
+		"numbers":               {parts["regress"](0, 1200, false), Config{}, Options{}, true},
+		"class weights":         {table, Config{ClassWeight: "balanced", Calibrate: "platt", CalibrateFolds: 3}, Options{}, true},
+		"leaf":                  {tabular(t, 300, 5, 1, false), Config{Leaf: 100, Learner: "Auto"}, Options{}, true},
+		"members":               {table, Config{Members: 1, Task: "classify"}, Options{}, true},
+		"sparse, few columns":   {tabular(t, 1000, 50, 0.2, true), Config{}, Options{}, true},
+		"dense in sparse form":  {tabular(t, 1000, 120, 0.7, true), Config{}, Options{}, true},
+		"wide and sparse":       {tabular(t, 1000, 120, 0.2, true), Config{}, Options{}, false},
+		"too wide":              {tabular(t, 1000, widestRows+1, 1, false), Config{}, Options{}, false},
+		"as wide as can be":     {tabular(t, 1000, widestRows, 1, false), Config{}, Options{}, true},
+		"few rows":              {tabular(t, fewestRows-1, 5, 1, false), Config{}, Options{}, false},
+		"quick":                 {table, Config{Quick: true}, Options{}, false},
+		"several labels":        {parts["multilabel"](0, 1200, false), Config{Task: "multilabel"}, Options{}, false},
+		"outliers":              {table, Config{Task: "outliers"}, Options{}, false},
+		"another learner":       {table, Config{Learner: "svm"}, Options{}, false},
+		"kernel":                {table, Config{Kernel: "rbf"}, Options{}, false},
+		"gamma":                 {table, Config{Gamma: "median*2"}, Options{}, false},
+		"sigma":                 {table, Config{Sigma: 2}, Options{}, false},
+		"map":                   {table, Config{Map: "rff"}, Options{}, false},
+		"features":              {table, Config{Features: 100}, Options{}, false},
+		"options of maps":       {table, Config{Options: feature.Options{Landmarks: "kmeans"}, Map: "nystrom"}, Options{}, false},
+		"lambda":                {table, Config{Lambda: 1}, Options{}, false},
+		"lambda-by":             {table, Config{LambdaBy: "folds"}, Options{}, false},
+		"c":                     {table, Config{C: 1}, Options{}, false},
+		"loss":                  {table, Config{Loss: "hinge"}, Options{}, false},
+		"components":            {table, Config{Components: 3}, Options{}, false},
+		"metric":                {table, Config{Metric: "diagonal"}, Options{}, false},
+		"variance":              {parts["regress"](0, 1200, false), Config{Variance: true}, Options{}, false},
+		"statistics to be kept": {table, Config{}, Options{Keep: func(*Statistics) error { return nil }}, false},
+		"rows without labels": {table, Config{Components: 3}, Options{Unlabelled: func(dataset.Schema) (dataset.Source, error) { return table, nil }},
+			false},
+		"memory enough":     {table, Config{}, Options{Memory: 1 << 30}, true},
+		"memory too little": {table, Config{}, Options{Memory: 1 << 20}, false},
+	} {
+		if f := chosen(t, c.src, c.cfg, c.opt); (f.cfg.Learner == "rfm") != c.rfm {
+			t.Errorf("%s: the learner is %s", name, f.cfg.Learner)
+		}
+	}
+}
+
+// Bags have no tables of numbers; their default stays.
+func TestBagsAreNoTables(t *testing.T) {
+	m := fittedBags(t, spreadBags(t, 1, 1100, 2), Config{Bag: &pipeline.BagConfig{Features: 8}})
+	if name := m.Info().Training.Learner; name == "rfm" {
+		t.Errorf("the learner of bags is %s", name)
+	}
+}
+
+// Without the memory for rfm the default is what it was before, and the model says why.
+func TestTooLittleMemoryForTheDefault(t *testing.T) {
+	x, names := rings(1, 1200, 3)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	m, _, err := Fit(context.Background(), src, Config{}, Options{Memory: 30 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	training := m.Info().Training
+	if why := training.Why["learner"]; training.Learner != "svm" || !strings.Contains(why, "features fit into memory; rfm would need ") {
+		t.Errorf("%s, %q", training.Learner, why)
+	}
+	if _, _, err := Fit(context.Background(), src, Config{Learner: "rfm"}, Options{Memory: 30 << 20}); err == nil ||
+		!strings.Contains(err.Error(), "use smaller leaves (leaf)") {
+		t.Errorf("too little memory for rfm: %v", err)
+	}
+	// As much as is asked for is enough, and its advice is right.
+	f := chosen(t, src, Config{Learner: "rfm"}, Options{})
+	all, _ := f.rfmMemory(f.sum)
+	f = chosen(t, src, Config{Learner: "rfm", Features: 100}, Options{})
+	fewer, _ := f.rfmMemory(f.sum)
+	f = chosen(t, src, Config{Learner: "rfm", Leaf: 200}, Options{})
+	smaller, _ := f.rfmMemory(f.sum)
+	if !(fewer < all/2) || !(smaller < all) {
+		t.Errorf("%g bytes, %g with fewer landmarks, %g with smaller leaves", all, fewer, smaller)
+	}
+}
+
+// rfmConfigs are the ways of the learner, small enough for tests.
+var rfmConfigs = []Config{
+	{Learner: "rfm", Kernel: "rbf", Features: 60},
+	{Learner: "rfm", Kernel: "matern", Metric: "full", Leaf: 150, Features: 40},
+	{Learner: "rfm", Kernel: "laplacian", Lambda: 0.1, Members: 1, Scale: "standard"},
+}
+
+func TestRFMLearnsAndLoads(t *testing.T) {
+	x, names := rings(1, 400, 3)
+	xt, want := rings(2, 200, 3)
+	y := make([]float64, 2*400)
+	for i := range 400 {
+		row := x.Row(i)
+		y[2*i], y[2*i+1] = math.Hypot(float64(row[0]), float64(row[1])), 1000*float64(row[0]*row[1])
+	}
+	for _, cfg := range rfmConfigs {
+		for _, src := range []dataset.Source{source(t, matrix.Rows{Dense: x}, nil, 0, names), source(t, matrix.Rows{Dense: x}, y, 2, nil)} {
+			m := fitted(t, src, cfg)
+			scores := matrix.NewDense(200, m.Outputs())
+			if err := m.Scores(scores, matrix.Rows{Dense: xt}); err != nil {
+				t.Fatal(err)
+			}
+			wrong := 0
+			for i := range 200 {
+				if row := xt.Row(i); m.Classes() == nil {
+					if math.Abs(float64(scores.Row(i)[0])-math.Hypot(float64(row[0]), float64(row[1]))) > 0.3 {
+						wrong++
+					}
+				} else if m.Classes()[m.Class(scores.Row(i))] != want[i] {
+					wrong++
+				}
+			}
+			if wrong > 10 { // rings of deviation 0.2 at a distance of 1 overlap by 1 in 100
+				t.Errorf("%+v: %d of 200 wrong", cfg, wrong)
+			}
+			report := model.ReportOf[*rfm.Report](&m.Info().Training)
+			if report == nil || Size(m) != report.Centres || (report.Leaves > 1) != (cfg.Leaf > 0) {
+				t.Errorf("%+v: size %d, %+v", cfg, Size(m), report)
+			}
+			loaded, err := read(fileOf(t, m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := matrix.NewDense(200, m.Outputs())
+			if err := loaded.Scores(again, matrix.Rows{Dense: xt}); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(again.Data, scores.Data) {
+				t.Errorf("%+v: the loaded model gives other scores", cfg)
+			}
+			if !slices.Equal(loaded.Relevance(), m.Relevance()) {
+				t.Errorf("%+v: the loaded model says %v, not %v", cfg, loaded.Relevance(), m.Relevance())
+			}
+		}
+	}
+}
+
+func TestRFMBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
+	x, names := rings(3, 300, 2)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	x, names = rings(3, 1000, 2)
+	many := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for i, cfg := range append(rfmConfigs, Config{}) {
+		from := src
+		if i == len(rfmConfigs) {
+			if from = many; testing.Short() {
+				continue
+			}
+		}
+		var want []byte
+		for _, c := range []struct{ threads, batch int }{{1, 300}, {3, 7}} {
+			runtime.GOMAXPROCS(c.threads)
+			got := fileOf(t, fitted(t, &batched{from, c.batch}, cfg))
+			if want == nil {
+				want = got
+			} else if !bytes.Equal(got, want) {
+				t.Errorf("%+v: other bytes with %+v", cfg, c)
+			}
+		}
+		if other := cfg; i == 0 {
+			if other.Seed = 2; bytes.Equal(fileOf(t, fitted(t, from, other)), want) {
+				t.Error("another seed gives the same bytes")
+			}
+		}
+	}
+}
+
+// Dense and sparse rows of the same numbers are one table.
+func TestRFMOfSparseRows(t *testing.T) {
+	x, names := counts(1, 300)
+	wide := matrix.NewDense(300, 40)
+	x.Densify(wide)
+	cfg := Config{Learner: "rfm", Kernel: "laplacian", Features: 50, Scale: "none"}
+	a := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), cfg)
+	b := fitted(t, source(t, matrix.Rows{Dense: wide}, nil, 0, names), cfg)
+	sameScores(t, "sparse and dense", a, b, matrix.Rows{Dense: wide}, 0)
+	sameScores(t, "sparse rows", a, b, matrix.Rows{CSR: x}, 0)
+}
+
+// Weights of rows and of classes reach the learner: with class weights, a row's weight is the product.
+func TestWeightsOfRFM(t *testing.T) {
+	x, y := waves(1, 300)
+	one := make([]float64, 300)
+	for i := range one {
+		one[i] = y[2*i]
+		if i%3 == 0 { // of weight 1, the others have 2 and 3
+			one[i] += 40
+		}
+	}
+	src := source(t, matrix.Rows{Dense: x}, one, 1, nil)
+	cfg := Config{Learner: "rfm", Kernel: "rbf", Features: 60, Lambda: 1e6} // the mean, nearly
+	plain, weighted := fitted(t, src, cfg), fitted(t, &weightedSource{src}, cfg)
+	mean := func(w func(i int) float64) float64 {
+		sum, total := 0.0, 0.0
+		for i, v := range one {
+			sum, total = sum+w(i)*v, total+w(i)
+		}
+		return sum / total
+	}
+	for m, want := range map[*model.Model]float64{plain: mean(func(int) float64 { return 1 }), weighted: mean(func(i int) float64 { return float64(1 + i%3) })} {
+		p, err := m.Predict(x.Row(0))
+		if err != nil || math.Abs(float64(p[0].Values[0])-want) > 0.1 {
+			t.Errorf("%+v, %v, want %g", p, err, want)
+		}
+	}
+
+	rows, names := rings(4, 300, 2)
+	for i := range rows.Data {
+		rows.Data[i] = float32(math.Mod(float64(rows.Data[i])*1e4, 1)) // nothing to learn: the shares of classes decide
+	}
+	source := source(t, matrix.Rows{Dense: rows}, nil, 0, names)
+	share := func(weights string) (second int) {
+		m := fitted(t, source, Config{Learner: "rfm", Kernel: "rbf", Features: 60, Lambda: 1e6, ClassWeight: weights})
+		scores := matrix.NewDense(300, 1)
+		if err := m.Scores(scores, matrix.Rows{Dense: rows}); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range scores.Data {
+			if v > 0 {
+				second++
+			}
+		}
+		return second
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	if a, b := share(names[0]+"=9"), share(names[299]+"=9"); a != 0 || b != 300 {
+		t.Errorf("%d and %d rows of the second class where all weight is on the first, or on the second", a, b)
+	}
+}
+
+// Probabilities of a calibrated machine are those of the classes, and the machine stays as it is.
+func TestCalibratedRFM(t *testing.T) {
+	x, names := rings(1, 400, 2)
+	xt, want := rings(2, 300, 2)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	cfg := Config{Learner: "rfm", Kernel: "rbf", Features: 50, Leaf: 250}
+	plain := fitted(t, src, cfg)
+	cfg.Calibrate, cfg.CalibrateFolds = "platt", 3
+	m := fitted(t, src, cfg)
+	for name, tensor := range plain.Predictor().Tensors() {
+		if got := m.Predictor().Tensors()[name]; !slices.Equal(got.F32, tensor.F32) || !slices.Equal(got.F64, tensor.F64) {
+			t.Errorf("calibration has changed %s", name)
+		}
+	}
+	loss := 0.0
+	for i := range xt.Rows {
+		p, err := m.Predict(xt.Row(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss -= math.Log(p[0].Probabilities[slices.Index(m.Classes(), want[i])]) / float64(xt.Rows)
+	}
+	if !(loss < 0.1) { // log 2 is that of a coin
+		t.Errorf("the log loss is %.3g", loss)
+	}
+	if info := m.Info().Training.Calibration; info.Rows != 400 || info.Method != "platt" {
+		t.Errorf("%+v", info)
+	}
+}
+
+// Which columns matter is told, for metrics of members and of leaves.
+func TestRelevanceOfRFM(t *testing.T) {
+	x, y := hidden(1, 500, 8)
+	for _, cfg := range rfmConfigs {
+		m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), cfg)
+		own := m.Predictor().(model.Recursive)
+		want := make([]float64, 8) // by the definition
+		for _, leaf := range own.Leaves() {
+			for _, one := range leaf {
+				diagonal, sum := slices.Repeat([]float64{1}, 8), 8.0
+				if one.Metric != nil {
+					diagonal, sum = one.Metric.Relevance(), 0
+					for _, v := range diagonal {
+						sum += v
+					}
+				}
+				for j, v := range diagonal {
+					want[j] += one.Weight / float64(len(own.Leaves())) * v / sum
+				}
+			}
+		}
+		list, total := m.Relevance(), 0.0
+		for i, r := range list {
+			total += r.Share
+			j := int(r.Column[len(r.Column)-1] - '0')
+			if j < 8 && math.Abs(r.Share-want[j]) > 1e-9 && (j == 0 || math.Abs(r.Share-want[j-1]) > 1e-9) || i > 0 && r.Share > list[i-1].Share {
+				t.Errorf("%+v: %v, want %v", cfg, list, want)
+			}
+		}
+		if len(list) != 8 || math.Abs(total-1) > 1e-9 {
+			t.Errorf("%+v: %v", cfg, list)
+		}
+	}
+}
+
+// A file of a machine whose parts do not fit each other is refused.
+func TestAlteredRFMIsRefused(t *testing.T) {
+	x, names := rings(2, 260, 3)
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "rfm", Leaf: 120, Features: 12, Members: 2, Kernel: "matern"})
+	report := model.ReportOf[*rfm.Report](&m.Info().Training)
+	kinds, leaves := len(report.Chosen()), report.Leaves
+	data := fileOf(t, m)
+	if leaves < 3 {
+		t.Fatalf("%d leaves, %d kinds", leaves, kinds)
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name string
+		at   int
+		v    []float64
+	}{
+		{"rfm.members", 0, []float64{0, -1, nan, inf, 1e300}},                // weight
+		{"rfm.members", 1, []float64{0, -1, nan, inf}},                       // γ
+		{"rfm.members", 2, []float64{0, -1, 1.5, 11, 13, 1e9, 1e300, nan}},   // landmarks
+		{"rfm.members", 3, []float64{-2, 0.5, 1, 3, 1e9, -1e300, nan, -inf}}, // axes
+		{"rfm.nodes", 0, []float64{nan, inf, 1e300}},                         // where the ramp begins
+		{"rfm.nodes", 1, []float64{nan, -inf, -1e300}},
+		{"rfm.nodes", 2, []float64{0, 0.5, nan, 1e300, -1e9, 99, -99}},
+		{"rfm.nodes", 3, []float64{0, 0.5, nan, -1e300, 1e9, 99, -99}},
+		{"rfm.directions", 0, []float64{nan, inf}},
+		{"rfm.metrics", 0, []float64{nan, -inf}},
+		{"rfm.x", 0, []float64{nan, inf}},
+		{"rfm.alpha", 0, []float64{nan, inf, 77}},
+		{"rfm.b", 0, []float64{nan, -inf, 77}},
+	} {
+		for _, v := range c.v {
+			if _, err := read(put(t, data, c.name, c.at, v)); err == nil {
+				t.Errorf("%s has %g at %d, and the file loads", c.name, v, c.at)
+			}
+		}
+	}
+	meta, tensors, err := safetensors.Read(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each tensor, missing, too short and too long, and in the other type.
+	for name, x := range tensors {
+		if !strings.HasPrefix(name, "rfm.") {
+			continue
+		}
+		other := map[string]*safetensors.Tensor{"missing": nil}
+		with := func(what string, shape []int, f32 []float32, f64 []float64) {
+			other[what] = &safetensors.Tensor{Shape: shape, F32: f32, F64: f64}
+		}
+		n := len(x.F32) + len(x.F64)
+		flat := len(x.Shape) == 1
+		if x.F32 != nil {
+			with("short", []int{n - 1}, x.F32[:n-1], nil)
+			with("long", []int{n + 1}, append(slices.Clone(x.F32), 1), nil)
+			with("of doubles", x.Shape, nil, make([]float64, n))
+			with("of another shape", []int{1, n}, x.F32, nil)
+		} else {
+			with("short", []int{n - 1}, nil, x.F64[:n-1])
+			with("long", []int{n + 1}, nil, append(slices.Clone(x.F64), 1))
+			with("of floats", x.Shape, make([]float32, n), nil)
+			with("of another shape", []int{1, n}, nil, x.F64)
+		}
+		for what, tensor := range other {
+			if what == "of another shape" && flat {
+				continue
+			}
+			all := map[string]*safetensors.Tensor{}
+			for k, v := range tensors {
+				all[k] = v
+			}
+			if all[name] = tensor; tensor == nil {
+				delete(all, name)
+			}
+			if _, err := read(built(t, meta, all)); err == nil {
+				t.Errorf("%s is %s, and the file loads", name, what)
+			}
+		}
+	}
+	// Kinds that are not those of the machines.
+	for what, change := range map[string]func(all []any){
+		"none is chosen": func(all []any) { set(all, "weight", 0.0) },
+		"there is no such kernel": func(all []any) {
+			all[0].(map[string]any)["kernel"].(map[string]any)["name"] = "magic"
+			set(all, "weight", 1.0)
+		},
+		"no function of distance": func(all []any) {
+			all[0].(map[string]any)["kernel"].(map[string]any)["name"] = "linear"
+			set(all, "weight", 1.0)
+		},
+		"another form": func(all []any) {
+			for _, c := range all {
+				form := c.(map[string]any)["metric"].(string)
+				c.(map[string]any)["metric"] = map[string]string{"diagonal": "full", "full": "diagonal"}[form]
+			}
+		},
+	} {
+		changed := describedAs(t, data, func(info map[string]any) {
+			change(info["training"].(map[string]any)["report"].(map[string]any)["candidates"].([]any))
+		})
+		if _, err := read(changed); err == nil {
+			t.Errorf("%s, and the file loads", what)
+		}
+	}
+}
+
+// describedAs is a model file with another description.
+func describedAs(t *testing.T, data []byte, edit func(info map[string]any)) []byte {
+	t.Helper()
+	return rewritten(t, data, func(header map[string]any) {
+		meta := header["__metadata__"].(map[string]any)
+		var info map[string]any
+		if err := json.Unmarshal([]byte(meta["model"].(string)), &info); err != nil {
+			t.Fatal(err)
+		}
+		edit(info)
+		text, err := json.Marshal(info)
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta["model"] = string(text)
+	})
+}
+
+func set(all []any, name string, v any) {
+	for _, c := range all {
+		c.(map[string]any)[name] = v
+	}
+}
+
+func TestRFMErrors(t *testing.T) {
+	x, names := rings(1, 300, 2)
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Learner: "rfm", Gamma: "1"}, "leave out gamma"},
+		{Config{Learner: "rfm", Gamma: "median*2"}, "leave out gamma"},
+		{Config{Learner: "rfm", Sigma: 1}, "leave out gamma"},
+		{Config{Learner: "rfm", Metric: "low-rank"}, "falkon takes one"},
+		{Config{Learner: "rfm", Leaf: 99}, "leaf 99"},
+		{Config{Learner: "rfm", Leaf: -1}, "leaf -1"},
+		{Config{Learner: "rfm", Members: -1}, "members -1"},
+		{Config{Learner: "rfm", Kernel: "poly"}, "it takes rbf"},
+		{Config{Learner: "rfm", Kernel: "magic"}, "magic"},
+		{Config{Learner: "rfm", Kernel: "laplacian", Metric: "full"}, "no full metric"},
+		{Config{Learner: "rfm", Map: "rff"}, "leave out the map"},
+		{Config{Learner: "rfm", C: 1}, "no option c"},
+		{Config{Learner: "rfm", Task: "outliers"}, "does not detect outliers"},
+		{Config{Learner: "rfm", Task: "multilabel"}, "cannot multilabel"},
+		{Config{Learner: "svm", Leaf: 200}, "the learner svm has no option leaf; it belongs to rfm"},
+		{Config{Learner: "ridge", Members: 2}, "the learner ridge has no option members; it belongs to rfm"},
+	} {
+		if _, _, err := Fit(context.Background(), src, c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
+	}
+	x.Row(7)[1] = float32(math.NaN())
+	if _, _, err := Fit(context.Background(), src, Config{Learner: "rfm"}, Options{}); err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("a NaN: %v", err)
+	}
+	if got := (&Config{}).kinds(5); len(got) != len(rfm.Kinds(5)) {
+		t.Errorf("kinds %v", got)
+	}
+	for _, name := range []string{kernel.RBF.Name(), "cauchy"} {
+		for _, k := range (&Config{Kernel: name}).kinds(5) {
+			if k.Kernel.Name != name {
+				t.Errorf("the kernel %s gives %+v", name, k)
+			}
+		}
+	}
+}
