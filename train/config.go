@@ -259,6 +259,9 @@ func (c Config) withDefaults() (Config, error) {
 	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Product} {
 		*word = strings.ToLower(*word)
 	}
+	if c.own() && c.Map != "" {
+		return c, c.errMap()
+	}
 	p, err := c.pipeline().WithDefaults(c.usualKernel())
 	if err != nil {
 		return c, err
@@ -272,7 +275,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.machine() {
 		if c.Map != "" {
-			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map)
+			return c, c.errMap()
 		}
 		options := c.Options
 		options.Landmarks = "" // falkon has them
@@ -320,6 +323,10 @@ func (c Config) withDefaults() (Config, error) {
 		return c, c.Bag.Check()
 	}
 	return c, nil
+}
+
+func (c *Config) errMap() error {
+	return fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map)
 }
 
 // Check reports what is wrong with the configuration itself, whatever the data.

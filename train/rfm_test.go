@@ -455,7 +455,7 @@ func TestAlteredRFMIsRefused(t *testing.T) {
 		},
 	} {
 		changed := describedAs(t, data, func(info map[string]any) {
-			change(info["training"].(map[string]any)["report"].(map[string]any)["candidates"].([]any))
+			change(info["training"].(map[string]any)["rfm"].(map[string]any)["candidates"].([]any))
 		})
 		if _, err := read(changed); err == nil {
 			t.Errorf("%s, and the file loads", what)
