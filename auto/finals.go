@@ -9,7 +9,7 @@ import (
 	"mercer/trial"
 )
 
-// finals races the best candidate against the default of train.Fit;
+// finals races the best candidate against the default of train.Fit, and that of its features;
 // against the same with ridge as its learner, whose time is most predictable and allows the most features; and
 // against the best of the kernels that improve with more features, if it is not one itself, because they were at
 // a disadvantage until now. All have as many features as the training on all rows would
@@ -24,6 +24,10 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	}
 	if c, ok := a.usual(); ok {
 		add(c)
+	}
+	if c, ok := a.report.Facts.learners().Default(a.Config); ok {
+		c.Task = a.report.Facts.Task
+		add(candidate{Config: c})
 	}
 	onePass := train.OnePass().Name()
 	if unset(a.Config.Learner) && !train.LearnerOf(best.Learner).Exact() {
