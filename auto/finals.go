@@ -46,10 +46,10 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	if len(finalists) < 2 {
 		return best, a.ctx.Err()
 	}
-	// Those whose time is most predictable go first; the others use what is left.
-	slices.SortStableFunc(finalists, func(a, b candidate) int {
-		return cmp.Compare(btoi(a.Learner != onePass), btoi(b.Learner != onePass))
-	})
+	// Those whose time is most predictable go first, after the one that is most often the best; the others use what is
+	// left.
+	order := func(c candidate) int { return btoi(c.Learner != onePass) - 2*btoi(c.Learner == train.Chooser().Name()) }
+	slices.SortStableFunc(finalists, func(a, b candidate) int { return cmp.Compare(order(a), order(b)) })
 	rows := a.sample.TrainRows()
 	var able []candidate
 	for _, c := range finalists {

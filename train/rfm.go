@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/exact"
 	"mercer/internal/option"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/metric"
@@ -147,6 +147,7 @@ func (f *fit) chooseDefault() error {
 	f.cfg = c
 	if bytes, _ := f.rfmMemory(s); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
 		f.cfg = old
+		f.lacking = fmt.Sprintf("; %s would hold %s, of %s allowed", rfmLearner.name, units.Bytes(bytes), units.Bytes(float64(f.opt.Memory)))
 		return nil
 	}
 	f.info.Training.Why["learner"] = "for a table of numbers"
@@ -213,12 +214,12 @@ const scaleRows = 4000
 
 // rfmMemory is the number of bytes that the training holds.
 func (f *fit) rfmMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	leaf, centres, members := rfm.Sizes(f.rfmOptions())
-	leaf = min(leaf, sum.Rows)
 	rows := 4 * float64(sum.Rows) * float64(sum.Dim)
-	machines := float64(members) * max(1, float64(sum.Rows)/float64(leaf)*2) * float64(centres) * (4*float64(sum.Dim) + 16*float64(f.info.Outputs))
-	one := float64(exact.FalkonBytes(leaf, sum.Dim, min(centres, leaf), f.info.Outputs, false))
-	return rows + machines + one, "4·n·d bytes, the landmarks of all machines, and the training of one of them"
+	if sum.Sparse {
+		rows *= 2
+	}
+	return rows + float64(rfm.Bytes(sum.Rows, sum.Dim, f.info.Outputs, f.rfmOptions())),
+		"4·n·d bytes, the landmarks of all machines, and the training of one of them"
 }
 
 func (f *fit) rfmOptions() rfm.Options {

@@ -139,6 +139,8 @@ type fit struct {
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64
 
+	lacking string // why the default learner was not taken, if memory is the reason
+
 	room *learn.Room // of the ridge's solution; nil: allocated when needed
 
 	reduced    bool // the principal components of all features are found

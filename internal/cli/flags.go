@@ -190,6 +190,19 @@ func kernelsWith(parameter string) (names []string) {
 	return names
 }
 
+// unname takes the defaults of --kernel and --gamma out of a configuration where these are left to the data: where auto
+// or the learner chooses them.
+func unname(cmd *cobra.Command, c *train.Config, auto bool) {
+	if !auto && !slices.Contains([]string{"auto", train.Chooser().Name()}, strings.ToLower(c.Learner)) {
+		return
+	}
+	for name, given := range map[string]*string{"kernel": &c.Kernel, "gamma": &c.Gamma} {
+		if !cmd.Flags().Changed(name) {
+			*given = ""
+		}
+	}
+}
+
 // settle gives a configuration from flags what depends on several of them.
 func settle(cmd *cobra.Command, c *train.Config) error {
 	kern := kernel.Kernel{Name: strings.ToLower(c.Kernel)}
