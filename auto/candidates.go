@@ -203,7 +203,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 
 // learners describes the data for the choice of learners.
 func (f *Facts) learners() train.Data {
-	return train.Data{Task: f.Task, Rows: f.Rows, Classes: f.Classes}
+	return train.Data{Task: f.Task, Rows: f.Rows, Classes: f.Classes, Dim: f.Dim, Density: f.Density}
 }
 
 // alike says whether dimensions have standard deviations of about the same size, so that scaling may be left
@@ -228,6 +228,9 @@ func additive(c train.Config) bool {
 // featured says whether a number of features is to be chosen for a configuration.
 func featured(c train.Config) bool {
 	linear := kernel.Kernel{Name: c.KernelName()}.Linear()
+	if chooser := train.Chooser(); c.Learner == chooser.Name() { // it has as many landmarks as its leaves need
+		return false
+	}
 	return c.Features == 0 && !linear && !additive(c) && c.Map != feature.ExplicitPoly &&
 		train.LearnerOf(c.Learner).HasMapOption("features")
 }

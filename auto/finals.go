@@ -9,7 +9,7 @@ import (
 	"mercer/trial"
 )
 
-// finals races the best candidate against the default of train.Fit;
+// finals races the best candidate against the default of train.Fit, and that of its features;
 // against the same with ridge as its learner, whose time is most predictable and allows the most features; and
 // against the best of the kernels that improve with more features, if it is not one itself, because they were at
 // a disadvantage until now. All have as many features as the training on all rows would
@@ -24,6 +24,10 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	}
 	if c, ok := a.usual(); ok {
 		add(c)
+	}
+	if c, ok := a.report.Facts.learners().Default(a.Config); ok {
+		c.Task = a.report.Facts.Task
+		add(candidate{Config: c})
 	}
 	onePass := train.OnePass().Name()
 	if unset(a.Config.Learner) && !train.LearnerOf(best.Learner).Exact() {
@@ -42,10 +46,10 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	if len(finalists) < 2 {
 		return best, a.ctx.Err()
 	}
-	// Those whose time is most predictable go first; the others use what is left.
-	slices.SortStableFunc(finalists, func(a, b candidate) int {
-		return cmp.Compare(btoi(a.Learner != onePass), btoi(b.Learner != onePass))
-	})
+	// Those whose time is most predictable go first, after the one that is most often the best; the others use what is
+	// left.
+	order := func(c candidate) int { return btoi(c.Learner != onePass) - 2*btoi(c.Learner == train.Chooser().Name()) }
+	slices.SortStableFunc(finalists, func(a, b candidate) int { return cmp.Compare(order(a), order(b)) })
 	rows := a.sample.TrainRows()
 	var able []candidate
 	for _, c := range finalists {

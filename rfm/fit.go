@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"mercer/exact"
+	"mercer/internal/landmarks"
 	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -31,6 +33,30 @@ func Kinds(dim int) []Kind {
 		kinds = append(kinds, Kind{kernel.Matern.Usual(), "full"})
 	}
 	return kinds
+}
+
+// sizes are the bounds of the rows of a leaf, of the landmarks of a machine, and of the machines of a leaf.
+func sizes(opt Options) (leaf, centres, members int) {
+	return cmp.Or(opt.Leaf, usualLeaf), cmp.Or(opt.Centres, usualCentres), cmp.Or(opt.Members, usualMembers)
+}
+
+// Bytes is the memory of Fit for n rows of d dimensions beside the rows, at most: the machines of all leaves, 12d + 16K
+// for each landmark; and the training of one, with landmarks.Bytes or exact.FalkonBytes and twice the kernel of its
+// rows.
+func Bytes(n, d, outputs int, opt Options) int64 {
+	leaf, centres, members := sizes(opt)
+	if opt.Leaf == 0 && opt.Centres == 0 { // they may be doubled
+		leaf, centres = 2*leaf, min(mostDirect, 2*centres)
+	}
+	leaf = min(leaf, n)
+	centres = min(centres, leaf)
+	// Leaves are at least a quarter full, and rows near nodes are in several.
+	all := min(int64(n)*2, int64(centres)*int64(max(1, 4*n/leaf)))
+	one := landmarks.Bytes(centres, d, outputs) + 8*int64(leaf)*int64(centres)
+	if centres > mostDirect {
+		one = exact.FalkonBytes(leaf, d, centres, outputs, false)
+	}
+	return all*int64(members)*int64(12*d+16*outputs) + one + 4*int64(leaf)*int64(3*d)
 }
 
 // Options say how Fit trains. The zero value chooses by the data.
@@ -79,7 +105,7 @@ const (
 // every kind again, from that of the leaf's parent, and trains Falkon with it. Several outputs that are not classes
 // count alike, whatever their units. The result depends on the arguments alone, not on the number of threads.
 //
-// Time: O(n·m·(m + d)) for m centres a leaf. Memory: that of Falkon for one leaf, and 8n.
+// Time: O(n·m·(m + d)) for m centres a leaf. Memory: Bytes.
 func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights []float64, opt Options) (*Machine, *Report, error) {
 	n := x.Rows
 	if outputs < 1 || len(y) != n*outputs || weights != nil && len(weights) != n {
@@ -119,7 +145,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 func (f *fitting) defaults() error {
 	o := &f.opt
 	f.ownLeaves = o.Leaf == 0 && o.Centres == 0
-	o.Leaf, o.Centres, o.Members = cmp.Or(o.Leaf, usualLeaf), cmp.Or(o.Centres, usualCentres), cmp.Or(o.Members, usualMembers)
+	o.Leaf, o.Centres, o.Members = sizes(*o)
 	if o.Members < 0 || o.Leaf < 100 || o.Centres < 1 || !(o.Lambda >= 0) || math.IsInf(o.Lambda, 0) {
 		return fmt.Errorf("rfm: %d members, leaves of %d rows, %d centres, λ = %g; it takes positive numbers, and leaves of 100 rows or more",
 			o.Members, o.Leaf, o.Centres, o.Lambda)

@@ -41,7 +41,7 @@ func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
 		var machine *exact.Machine
 		if centres > mostDirect {
 			machine, _, err = exact.FitFalkon(f.ctx, k, u, y, f.outputs, weights, exact.Falkon{
-				Centres: centres, Lambda: f.opt.Lambda, Tolerance: 1e-4, Memory: f.opt.Memory, Seed: f.opt.Seed,
+				Centres: centres, Lambda: f.opt.Lambda * float64(len(rows)) / float64(f.x.Rows), Tolerance: 1e-4, Memory: f.opt.Memory, Seed: f.opt.Seed,
 			})
 		} else {
 			machine, err = f.direct(k, u.Dense, y, weights, centres, m.perRow())

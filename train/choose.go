@@ -18,9 +18,7 @@ func (f *fit) choosing() func() {
 func (f *fit) choose() error {
 	if f.cfg.Learner == "auto" {
 		f.cfg.Learner = f.auto(f.sum)
-		if f.passed != "" {
-			f.info.Training.Why["learner"] += "; " + f.passed
-		}
+		f.info.Training.Why["learner"] += f.lacking
 	}
 	// Now the task is known, and some options do not go with it.
 	c := f.cfg

@@ -86,7 +86,7 @@ type Config struct {
 	GivenFile string `json:"-"`
 
 	// Features is D, the number of features or landmarks; 0 means 4096 (1024 landmarks), or
-	// fewer if there are few rows. For the learner rfm it bounds the landmarks of each machine; 0 means 2,500.
+	// fewer if there are few rows. For the learner rfm it bounds the landmarks of each machine; 0 means rfm.Options's.
 	Features int `json:"features,omitempty"`
 
 	// Components is the number of principal components of the features that the learner sees, and
@@ -220,7 +220,7 @@ type Config struct {
 	Quick bool `json:"quick,omitempty"`
 
 	// Leaf bounds the rows of a leaf of the learner rfm, and Members the machines that are averaged in it; 0
-	// means 4,000 and 2. Either makes "auto" mean rfm.
+	// means rfm.Options's. Either makes "auto" mean rfm.
 	Leaf    int `json:"leaf,omitempty"`
 	Members int `json:"members,omitempty"`
 

@@ -115,19 +115,30 @@ func (c Config) open() bool {
 	return (c.Gamma == "" || c.Gamma == "median") && reflect.DeepEqual(c, allowed)
 }
 
+// Default returns c with the learner that is the default for such data, where c leaves kernel, map and learner
+// to them and they are a table of numbers; ok is false otherwise.
+func (d Data) Default(c Config) (with Config, ok bool) {
+	switch {
+	case !c.open(), d.Task != "classify" && d.Task != "regress":
+		return c, false
+	case d.Rows < fewestRows, d.Dim > widestRows, d.Classes > mostOutputs, d.Density < densestShare && d.Dim > 100:
+		return c, false
+	}
+	c.Learner, c.Kernel, c.Gamma = rfmLearner.name, "", ""
+	c.Degree, c.Coef0, c.Nu, c.Homogeneity = 0, 0, 0, 0
+	return c, true
+}
+
 // chooseDefault takes the learner rfm where nothing else was asked for and the rows suit it.
 func (f *fit) chooseDefault() error {
-	if !f.asked.open() || f.bag != nil || f.stats != nil || f.labels != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
+	if f.bag != nil || f.stats != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
 		return nil
 	}
 	s := f.sum
-	wide := s.Sparse && s.Density() < densestShare && s.Dim > 100
-	if s.Rows < fewestRows || s.Dim > widestRows || wide || f.info.Outputs > mostOutputs {
+	c, ok := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Density: s.Density()}.Default(f.asked)
+	if !ok {
 		return nil
 	}
-	c := f.asked
-	c.Learner, c.Kernel, c.Gamma = rfmLearner.name, "", ""
-	c.Degree, c.Coef0, c.Nu, c.Homogeneity = 0, 0, 0, 0
 	c, err := c.withDefaults()
 	if err != nil {
 		return err
@@ -136,7 +147,7 @@ func (f *fit) chooseDefault() error {
 	f.cfg = c
 	if bytes, _ := f.rfmMemory(s); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
 		f.cfg = old
-		f.passed = fmt.Sprintf("%s would need %s", rfmLearner.name, units.Bytes(bytes))
+		f.lacking = fmt.Sprintf("; %s would hold %s, of %s allowed", rfmLearner.name, units.Bytes(bytes), units.Bytes(float64(f.opt.Memory)))
 		return nil
 	}
 	f.info.Training.Why["learner"] = "for a table of numbers"
@@ -203,10 +214,12 @@ const scaleRows = 4000
 
 // rfmMemory is the number of bytes that the training holds.
 func (f *fit) rfmMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	n := float64(sum.Rows)
-	rows := n * (4*float64(sum.Dim) + 8*float64(f.info.Outputs))
-	return rows + rfm.Bytes(sum.Rows, sum.Dim, f.info.Outputs, f.rfmOptions(sum)),
-		"4·n·d bytes, the landmarks of all machines, and the training of one of them, 24·m² and 8·m·rows of a leaf"
+	rows := 4 * float64(sum.Rows) * float64(sum.Dim)
+	if sum.Sparse {
+		rows *= 2
+	}
+	return rows + float64(rfm.Bytes(sum.Rows, sum.Dim, f.info.Outputs, f.rfmOptions(sum))),
+		"4·n·d bytes, the landmarks of all machines, and the training of one of them"
 }
 
 func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {

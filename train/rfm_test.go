@@ -122,7 +122,7 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	training := m.Info().Training
-	if why := training.Why["learner"]; training.Learner != "svm" || !strings.Contains(why, "features fit into memory; rfm would need ") {
+	if why := training.Why["learner"]; training.Learner != "svm" || !strings.Contains(why, "features fit into memory; rfm would hold ") {
 		t.Errorf("%s, %q", training.Learner, why)
 	}
 	if _, _, err := Fit(context.Background(), src, Config{Learner: "rfm"}, Options{Memory: 30 << 20}); err == nil ||

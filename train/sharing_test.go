@@ -68,12 +68,12 @@ func TestTriedLearnersAreForTheData(t *testing.T) {
 		first  string
 		others []string
 	}{
-		{Data{"classify", 500, 3}, "svm", []string{"ridge", "logistic", "kernel-svm 1", "kernel-svm 10", "kernel-svm 100"}},
-		{Data{"classify", 50_000, 3}, "svm", []string{"ridge", "logistic"}},
-		{Data{"classify", 500, 51}, "ridge", nil},
-		{Data{"regress", 3000, 0}, "ridge", []string{"kernel-ridge"}},
-		{Data{"regress", 3001, 0}, "ridge", nil},
-		{Data{"multilabel", 500, 0}, "svm", []string{"ridge"}},
+		{Data{Task: "classify", Rows: 500, Classes: 3}, "svm", []string{"ridge", "logistic", "kernel-svm 1", "kernel-svm 10", "kernel-svm 100"}},
+		{Data{Task: "classify", Rows: 50_000, Classes: 3}, "svm", []string{"ridge", "logistic"}},
+		{Data{Task: "classify", Rows: 500, Classes: 51}, "ridge", nil},
+		{Data{Task: "regress", Rows: 3000, Classes: 0}, "ridge", []string{"kernel-ridge"}},
+		{Data{Task: "regress", Rows: 3001, Classes: 0}, "ridge", nil},
+		{Data{Task: "multilabel", Rows: 500, Classes: 0}, "svm", []string{"ridge"}},
 	} {
 		if got := c.data.First().Name(); got != c.first {
 			t.Errorf("%+v: first %s, want %s", c.data, got, c.first)
@@ -100,7 +100,7 @@ func TestTriedLearnersAreForTheData(t *testing.T) {
 			t.Errorf("%+v: others %v, want %v", c.data, got, c.others)
 		}
 	}
-	if mapped, exact := (Data{"regress", 10, 0}).Variants(Config{Kernel: "poly"}); mapped != nil || exact != nil {
+	if mapped, exact := (Data{Task: "regress", Rows: 10, Classes: 0}).Variants(Config{Kernel: "poly"}); mapped != nil || exact != nil {
 		t.Errorf("with another kernel: %v, %v", mapped, exact)
 	}
 }

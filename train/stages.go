@@ -135,10 +135,11 @@ type fit struct {
 	labels  *dataset.LabelSets // nil: a row has one label, or numbers
 
 	learner *Learner
-	passed  string // why the default learner was not taken, "" if that is no matter of memory
 
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64
+
+	lacking string // why the default learner was not taken, if memory is the reason
 
 	room *learn.Room // of the ridge's solution; nil: allocated when needed
 

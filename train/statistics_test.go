@@ -113,8 +113,11 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 				model.ReportOf[*learn.RidgeReport](&b).Lambda)
 		}
 		tolerance := 1e-5
-		if cfg.Features > 512 {
+		switch {
+		case cfg.Features > 512:
 			tolerance = 1e-3
+		case cfg.Metric != "":
+			tolerance = 1e-4 // nearly all of the answer is in few directions, and λ is small
 		}
 		sameScores(t, "appended", one, two, all, tolerance)
 

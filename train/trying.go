@@ -18,6 +18,8 @@ type tried struct {
 type Data struct {
 	Task          string // "classify", "regress" or "multilabel"
 	Rows, Classes int
+	Dim           int
+	Density       float64 // the share of numbers that are not 0
 }
 
 // With more than manyClasses classes no learner is tried that solves a problem for each.

@@ -11,6 +11,9 @@ import (
 // learner and everything else that is not automatic.
 func Describe(c train.Config) string {
 	parts := []string{c.KernelName()}
+	if chooser := train.Chooser(); c.Learner == chooser.Name() && c.Kernel == "" {
+		parts = nil
+	}
 	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }
 	if c.Degree != 0 {
 		add("%d", c.Degree)

@@ -164,6 +164,7 @@ func parseConfig(ctx context.Context, text string, data dataset.Options) (c trai
 	if rest := cmd.Flags().Args(); len(rest) > 0 {
 		return c, usagef("--config %q: %q is no flag", text, rest[0])
 	}
+	unname(cmd, &c, false)
 	if err := settle(cmd, &c); err != nil {
 		return c, usagef("--config %q: %w", text, err)
 	}

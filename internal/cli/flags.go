@@ -83,7 +83,7 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
 	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
 		"with it (default: one that suits the kernel and the data)")
-	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default 2500)")
+	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 2500, or 4096 in leaves of 8000 rows)")
 	mapOptions(f, &c.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }
@@ -127,7 +127,7 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
 	f.Float64Var(&c.Accuracy, "accuracy", 0, "largest error of an element of the Gram matrix in approximate products (default 1e-4)")
-	f.IntVar(&c.Leaf, "leaf", 0, "most rows of a leaf of rfm (default 4000)")
+	f.IntVar(&c.Leaf, "leaf", 0, "most rows of a leaf of rfm (default: 4000, or 8000 where held-out rows say so)")
 	f.IntVar(&c.Members, "members", 0, "most machines of rfm that are averaged in a leaf (default 2)")
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or "+
@@ -188,6 +188,19 @@ func kernelsWith(parameter string) (names []string) {
 		}
 	}
 	return names
+}
+
+// unname takes the defaults of --kernel and --gamma out of a configuration where these are left to the data: where auto
+// or the learner chooses them.
+func unname(cmd *cobra.Command, c *train.Config, auto bool) {
+	if !auto && !slices.Contains([]string{"auto", train.Chooser().Name()}, strings.ToLower(c.Learner)) {
+		return
+	}
+	for name, given := range map[string]*string{"kernel": &c.Kernel, "gamma": &c.Gamma} {
+		if !cmd.Flags().Changed(name) {
+			*given = ""
+		}
+	}
 }
 
 // settle gives a configuration from flags what depends on several of them.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +33,7 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 	if t.from != "" {
 		return t.goOn(cmd, path)
 	}
+	unname(cmd, &t.cfg, t.auto)
 	if err := settle(cmd, &t.cfg); err != nil {
 		return err
 	}
@@ -106,13 +106,6 @@ func (t *training) config(cmd *cobra.Command, p *progress, memory int64) front.C
 	}
 	if t.auto {
 		c.Budget = t.budget
-	}
-	if open := []string{"auto", train.Chooser().Name()}; t.auto || slices.Contains(open, c.Learner) {
-		for name, given := range map[string]*string{"kernel": &c.Kernel, "gamma": &c.Gamma} {
-			if !cmd.Flags().Changed(name) {
-				*given = ""
-			}
-		}
 	}
 	if t.unlabelled != "" {
 		o := t.data
