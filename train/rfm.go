@@ -45,13 +45,13 @@ func (c *Config) own() bool {
 func (c *Config) checkRFM() error {
 	switch {
 	case c.Gamma != "" && c.Gamma != "median" || c.Sigma != 0:
-		return errors.New("the learner rfm chooses the width of its kernels; leave out gamma and sigma")
+		return option.Errorf("the learner rfm chooses the width of its kernels; leave out %s and %s", option.Ref("gamma"), option.Ref("sigma"))
 	case c.Metric == "low-rank":
 		return errors.New("the learner rfm has diagonal and full metrics; falkon takes one of low rank")
 	case c.Leaf < 0 || c.Leaf > 0 && c.Leaf < 100:
-		return fmt.Errorf("leaf %d is not a number of rows; it takes 100 or more", c.Leaf)
+		return option.Errorf("%s %d is not a number of rows; it takes 100 or more", option.Ref("leaf"), c.Leaf)
 	case c.Members < 0:
-		return fmt.Errorf("members %d is not a positive number", c.Members)
+		return option.Errorf("%s %d is not a positive number", option.Ref("members"), c.Members)
 	case len(c.kinds(1)) == 0:
 		return fmt.Errorf("the learner rfm has no machines with the kernel %s and a metric that is %s; it takes rbf, laplacian, cauchy or matern, "+
 			"of which laplacian and cauchy have no full metric", c.Kernel, c.Metric)
