@@ -205,7 +205,7 @@ func unname(cmd *cobra.Command, c *train.Config, auto bool) {
 
 // settle gives a configuration from flags what depends on several of them.
 func settle(cmd *cobra.Command, c *train.Config) error {
-	kern := kernel.Kernel{Name: strings.ToLower(c.Kernel)}
+	kern := kernel.Kernel{Name: c.KernelName()}
 	if !cmd.Flags().Changed("degree") && c.Degree == 0 {
 		c.Degree = int(kernel.Ungiven(kern.Name, "degree"))
 	}
