@@ -235,6 +235,27 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// Where all rows have weight 0 there is no leaf.
+func TestSidesWithoutWeight(t *testing.T) {
+	x, y := table(700, 4, 1)
+	weights, count := make([]float64, 700), 0
+	for i := range y {
+		y[i] = 10 * float64(x.Row(i)[0])
+		if x.Row(i)[0] > -0.1 {
+			weights[i] = 1
+			count++
+		}
+	}
+	m, _ := fitted(t, x, y, 1, weights, Options{Kinds: quick, Leaf: 250, Centres: 50})
+	if n := len(m.Leaves()); n != (count+249)/250 {
+		t.Errorf("%d leaves for %d rows that count", n, count)
+	}
+	if _, _, err := Fit(context.Background(), x, y, 1, append(make([]float64, 691), weights[:9]...), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "too few") {
+		t.Errorf("few rows that count: %v", err)
+	}
+}
+
 func TestOutputs(t *testing.T) {
 	x, y := table(600, 5, 1)
 	xt, yt := table(300, 5, 2)
