@@ -111,18 +111,20 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if outputs < 1 || len(y) != n*outputs || weights != nil && len(weights) != n {
 		return nil, nil, fmt.Errorf("rfm: %d rows with %d targets of %d outputs and %d weights", n, len(y), outputs, len(weights))
 	}
-	if n < 10 {
-		return nil, nil, fmt.Errorf("rfm: %d rows are too few; it takes 10", n)
-	}
 	f := &fitting{ctx: ctx, x: x, y: y, outputs: outputs, weights: weights, opt: opt, report: &Report{}}
 	if err := f.defaults(); err != nil {
 		return nil, nil, err
 	}
 	sizes := f.standardise()
 	f.leafRows, f.centres, f.undecided = f.opt.Leaf, f.opt.Centres, f.ownLeaves
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
+	var all []int // rows that count
+	for i := range n {
+		if weights == nil || weights[i] != 0 {
+			all = append(all, i)
+		}
+	}
+	if f.rows = len(all); f.rows < 10 {
+		return nil, nil, fmt.Errorf("rfm: %d rows are too few; it takes 10, with weights that are not 0", f.rows)
 	}
 	chosen, err := f.choose(all)
 	if err != nil {
@@ -170,6 +172,7 @@ type fitting struct {
 	report  *Report
 	tree    Tree
 	leaves  []Leaf
+	rows    int // that count
 	done    int // rows of leaves
 
 	// The bounds of leaves, and whether it is still to be decided if they are twice as large.
@@ -345,7 +348,7 @@ func (f *fitting) grow(rows []int, members []member) (int, error) {
 	f.leaves = append(f.leaves, leaf)
 	f.done += len(rows)
 	if f.opt.Progress != nil {
-		f.opt.Progress(min(1, float64(f.done)/float64(f.x.Rows)))
+		f.opt.Progress(min(1, float64(f.done)/float64(f.rows)))
 	}
 	return -len(f.leaves), nil
 }

@@ -14,7 +14,6 @@ import (
 	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/metric"
 )
 
 // quick are kinds that are fast to train.
@@ -236,6 +235,27 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// Where all rows have weight 0 there is no leaf.
+func TestSidesWithoutWeight(t *testing.T) {
+	x, y := table(700, 4, 1)
+	weights, count := make([]float64, 700), 0
+	for i := range y {
+		y[i] = 10 * float64(x.Row(i)[0])
+		if x.Row(i)[0] > -0.1 {
+			weights[i] = 1
+			count++
+		}
+	}
+	m, _ := fitted(t, x, y, 1, weights, Options{Kinds: quick, Leaf: 250, Centres: 50})
+	if n := len(m.Leaves()); n != (count+249)/250 {
+		t.Errorf("%d leaves for %d rows that count", n, count)
+	}
+	if _, _, err := Fit(context.Background(), x, y, 1, append(make([]float64, 691), weights[:9]...), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "too few") {
+		t.Errorf("few rows that count: %v", err)
+	}
+}
+
 func TestOutputs(t *testing.T) {
 	x, y := table(600, 5, 1)
 	xt, yt := table(300, 5, 2)
@@ -414,107 +434,6 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 	}
 }
 
-// A row's scores are the same alone, among others, in any order, and sparse.
-func TestScoresOfARowDoNotDependOnOthers(t *testing.T) {
-	m, _ := smallMachine(t)
-	if len(m.Leaves()) < 3 {
-		t.Fatalf("%d leaves", len(m.Leaves()))
-	}
-	x, _ := table(scoreRows+37, 6, 9)
-	x.Row(3)[2], x.Row(3)[5] = 0, 0
-	all := scored(t, m, x)
-	one := matrix.NewDense(1, 2)
-	for i := 0; i < x.Rows; i += 41 {
-		if err := m.Scores(one, matrix.Rows{Dense: x.Slice(i, i+1)}); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(one.Data, all[2*i:2*i+2]) {
-			t.Fatalf("row %d has the scores %v alone, %v among others", i, one.Data, all[2*i:2*i+2])
-		}
-	}
-	reversed := matrix.NewDense(x.Rows, 6)
-	csr := &matrix.CSR{Rows: x.Rows, Cols: 6, Ptr: []int{0}}
-	for i := range x.Rows {
-		copy(reversed.Row(x.Rows-1-i), x.Row(i))
-		for j, v := range x.Row(i) {
-			if v != 0 {
-				csr.Idx, csr.Val = append(csr.Idx, int32(j)), append(csr.Val, v)
-			}
-		}
-		csr.Ptr = append(csr.Ptr, len(csr.Idx))
-	}
-	back := scored(t, m, reversed)
-	for i := range x.Rows {
-		if j := x.Rows - 1 - i; !slices.Equal(back[2*j:2*j+2], all[2*i:2*i+2]) {
-			t.Fatalf("row %d has other scores in another order", i)
-		}
-	}
-	sparse := matrix.NewDense(x.Rows, 2)
-	if err := m.Scores(sparse, matrix.Rows{CSR: csr}); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(sparse.Data, all) {
-		t.Error("sparse rows have other scores")
-	}
-	if err := m.Scores(one, matrix.Rows{Dense: matrix.NewDense(1, 5)}); err == nil {
-		t.Error("a row of 5 numbers is scored by a machine of 6")
-	}
-}
-
-// Scores of a tree are the means of its leaves' machines by the shares of a row.
-func TestScoresAreMeansOfMembers(t *testing.T) {
-	m, x := smallMachine(t)
-	all, several := scored(t, m, x), 0
-	for i := range x.Rows {
-		var want [2]float64
-		shares := m.Tree().route(nil, x.Row(i), 0)
-		if len(shares) > 1 {
-			several++
-		}
-		for _, s := range shares {
-			for _, one := range m.Leaves()[s.leaf] {
-				u := matrix.Rows{Dense: x.Slice(i, i+1)}
-				if one.Metric != nil {
-					u = matrix.Rows{Dense: one.Metric.Apply(u, new(metric.Work)).Dense}
-				}
-				score := matrix.NewDense(1, 2)
-				if err := one.Machine.Scores(score, u); err != nil {
-					t.Fatal(err)
-				}
-				for o, v := range score.Data {
-					want[o] += float64(s.of) * one.Weight * float64(v)
-				}
-			}
-		}
-		for o, v := range want {
-			if got := float64(all[2*i+o]); math.Abs(got-v) > 1e-5*(1+math.Abs(v)) {
-				t.Fatalf("row %d: score %g, want %g", i, got, v)
-			}
-		}
-	}
-	if several == 0 {
-		t.Error("no row belongs to several leaves; the test needs some")
-	}
-}
-
-func TestScoresAllocateNothing(t *testing.T) {
-	if raceDetector {
-		t.Skip("allocations are not counted under the race detector")
-	}
-	m, x := smallMachine(t)
-	dst := matrix.NewDense(1, 2)
-	row := matrix.Rows{Dense: x.Slice(0, 1)}
-	score := func() {
-		if err := m.Scores(dst, row); err != nil {
-			t.Fatal(err)
-		}
-	}
-	score()
-	if n := testing.AllocsPerRun(100, score); n != 0 {
-		t.Errorf("%g allocations for a row", n)
-	}
-}
-
 // lasting is a context that is done after a number of questions.
 type lasting struct {
 	context.Context
@@ -553,93 +472,6 @@ func TestCancelledContext(t *testing.T) {
 			t.Errorf("the training went on for %d questions after the end", -ctx.left)
 		}
 	}
-}
-
-// Nothing is blended better by weights in steps of a twentieth, but for members that weigh too little; shares
-// add up to 1.
-func TestBlend(t *testing.T) {
-	r := random.New(1, "rfm.blend")
-	for _, n := range []int{1, 2, 3} {
-		for trial := range 40 {
-			const rows, outputs = 60, 2
-			targets, weights := make([]float64, rows*outputs), make([]float64, rows)
-			for i := range targets {
-				targets[i] = r.Normal()
-			}
-			for i := range weights {
-				weights[i] = r.Uniform()
-			}
-			scores := make([][]float64, n)
-			for c := range scores {
-				noise := 0.2 + r.Uniform()
-				for _, y := range targets {
-					scores[c] = append(scores[c], y+noise*r.Normal())
-				}
-			}
-			wrong := func(shares []float64) (sum float64) {
-				for i, y := range targets {
-					mean := 0.0
-					for c, s := range shares {
-						mean += s * scores[c][i]
-					}
-					sum += weights[i/outputs] * (mean - y) * (mean - y)
-				}
-				return sum
-			}
-			for most := 1; most <= 3; most++ {
-				shares := blend(scores, targets, weights, outputs, most)
-				sum, used := 0.0, 0
-				for _, s := range shares {
-					sum += s
-					if s > 0 {
-						used++
-						if s < leastWeight && n > 1 {
-							t.Errorf("a share of %g", s)
-						}
-					}
-				}
-				if math.Abs(sum-1) > 1e-12 || used > most || len(shares) != n {
-					t.Errorf("shares %v of at most %d", shares, most)
-				}
-				// The best of the same members, by brute force.
-				least := math.Inf(1)
-				grid(n, blendSteps, func(parts []float64) {
-					for c, s := range parts {
-						if s > 0 && shares[c] == 0 {
-							return
-						}
-					}
-					least = min(least, wrong(parts))
-				})
-				if e := wrong(shares); e > 1.03*least {
-					t.Errorf("trial %d: shares %v have the error %g, the best %g", trial, shares, e, least)
-				}
-			}
-		}
-	}
-	// Members without a use get no share.
-	shares := blend([][]float64{{1, 2, 3}, {9, -9, 9}, {1, 2, 3}}, []float64{1, 2, 3}, []float64{1, 1, 1}, 1, 3)
-	if !slices.Equal(shares, []float64{1, 0, 0}) {
-		t.Errorf("shares %v", shares)
-	}
-}
-
-// grid calls f with all shares of n in steps.
-func grid(n, steps int, f func(parts []float64)) {
-	parts := make([]float64, n)
-	var next func(c, left int)
-	next = func(c, left int) {
-		if c == n-1 {
-			parts[c] = float64(left) / float64(steps)
-			f(parts)
-			return
-		}
-		for take := range left + 1 {
-			parts[c] = float64(take) / float64(steps)
-			next(c+1, left-take)
-		}
-	}
-	next(0, steps)
 }
 
 func TestReport(t *testing.T) {
