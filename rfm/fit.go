@@ -41,8 +41,8 @@ func sizes(opt Options) (leaf, centres, members int) {
 }
 
 // Bytes is the memory of Fit for n rows of d dimensions beside the rows, at most: the machines of all leaves, 12d + 16K
-// for each landmark; and the training of one, with landmarks.Bytes or exact.FalkonBytes and twice the kernel of its
-// rows.
+// for each landmark; and the training of one, with landmarks.Bytes or exact.FalkonBytes and the kernel of a few
+// thousand rows.
 func Bytes(n, d, outputs int, opt Options) int64 {
 	leaf, centres, members := sizes(opt)
 	if opt.Leaf == 0 && opt.Centres == 0 { // they may be doubled
@@ -52,7 +52,7 @@ func Bytes(n, d, outputs int, opt Options) int64 {
 	centres = min(centres, leaf)
 	// Leaves are at least a quarter full, and rows near nodes are in several.
 	all := min(int64(n)*2, int64(centres)*int64(max(1, 4*n/leaf)))
-	one := landmarks.Bytes(centres, d, outputs) + 8*int64(leaf)*int64(centres)
+	one := landmarks.Bytes(centres, d, outputs) + 4*(mostHeld+2*valueRows)*int64(centres)
 	if centres > mostDirect {
 		one = exact.FalkonBytes(leaf, d, centres, outputs, false)
 	}
@@ -452,78 +452,4 @@ func (f *fitting) failed(rows []int, tree Tree, leaves []Leaf) (float64, error) 
 		}
 	}
 	return sum, nil
-}
-
-const (
-	blendSteps  = 20
-	leastWeight = 0.15 // of a member that is worth its time
-)
-
-// blend returns weights, adding up to 1, with which the mean of scores has a small squared error: greedily, as
-// by Caruana, Niculescu-Mizil, Crew and Ksikes ("Ensemble selection from libraries of models", 2004), with repetitions. At most most
-// have weights.
-func blend(scores [][]float64, targets, weights []float64, outputs, most int) []float64 {
-	// The squared error of a blend needs the inner products of the residuals alone.
-	n := len(scores)
-	inner := make([]float64, n*n)
-	for a := range n {
-		for b := range a + 1 {
-			sum := 0.0
-			for i, y := range targets {
-				sum += float64(weights[i/outputs] * (scores[a][i] - y) * (scores[b][i] - y))
-			}
-			inner[a*n+b], inner[b*n+a] = sum, sum
-		}
-	}
-	allowed := make([]bool, n)
-	for i := range allowed {
-		allowed[i] = true
-	}
-	for {
-		counts := greedy(inner, allowed, n)
-		used, least := 0, -1
-		for i, c := range counts {
-			if c > 0 {
-				used++
-				if least < 0 || c < counts[least] {
-					least = i
-				}
-			}
-		}
-		if used <= 1 || used <= most && counts[least] >= leastWeight {
-			return counts
-		}
-		allowed[least] = false
-	}
-}
-
-// greedy adds one of the allowed after the other, always the one with which the mean has the smallest error, and
-// returns the shares of each.
-func greedy(inner []float64, allowed []bool, n int) []float64 {
-	shares := make([]float64, n)
-	for step := 1; step <= blendSteps; step++ {
-		best, least := -1, 0.0
-		for c := range n {
-			if !allowed[c] {
-				continue
-			}
-			shares[c]++
-			e := 0.0
-			for a, s := range shares {
-				for b, r := range shares {
-					e += float64(s * r * inner[a*n+b])
-				}
-			}
-			e /= float64(step * step)
-			shares[c]--
-			if best < 0 || e < least {
-				best, least = c, e
-			}
-		}
-		shares[best]++
-	}
-	for i := range shares {
-		shares[i] /= blendSteps
-	}
-	return shares
 }

@@ -99,10 +99,9 @@ type some struct {
 	y, weights []float64
 }
 
-func (s *solving) part(rows []int, values []float32, m int) some {
-	p := some{values: make([]float32, 0, len(rows)*m)}
+func (s *solving) part(r *landmarks.Ridge, rows []int) some {
+	p := some{values: r.Values(matrix.Pick(matrix.Rows{Dense: s.x}, rows).Dense)}
 	for _, i := range rows {
-		p.values = append(p.values, values[i*m:][:m]...)
 		p.y = append(p.y, s.y[i*s.outputs:][:s.outputs]...)
 		if s.weights != nil {
 			p.weights = append(p.weights, s.weights[i])
@@ -117,21 +116,23 @@ func (s *solving) choose(rate float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := r.Landmarks()
-	values := r.Values(s.x)
 	var main, held []int
 	draw := random.New(s.opt.Seed, "rfm.held")
 	for i := range s.x.Rows {
-		if draw.Uniform() < heldShare {
+		if draw.Uniform() < heldShare && len(held) < mostHeld {
 			held = append(held, i)
 		} else {
 			main = append(main, i)
 		}
 	}
-	in, out := s.part(main, values, m), s.part(held, values, m)
-	if err := r.Add(s.ctx, in.values, in.y, in.weights); err != nil {
-		return nil, err
+	// A leaf that could not be divided may have any number of rows.
+	for i := 0; i < len(main); i += valueRows {
+		in := s.part(r, main[i:min(i+valueRows, len(main))])
+		if err := r.Add(s.ctx, in.values, in.y, in.weights); err != nil {
+			return nil, err
+		}
 	}
+	out := s.part(r, held)
 	rate, err = s.rate(r, out, len(main), rate)
 	if err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (s *solving) choose(rate float64) ([]float64, error) {
 	if err := r.Add(s.ctx, out.values, out.y, out.weights); err != nil {
 		return nil, err
 	}
-	alpha := r.Solve(rate*float64(s.x.Rows), m)
+	alpha := r.Solve(rate*float64(s.x.Rows), r.Landmarks())
 	if alpha == nil {
 		return nil, errSingular
 	}
@@ -196,8 +197,13 @@ func (s *solving) rate(r *landmarks.Ridge, held some, rows int, start float64) (
 	return rate, nil
 }
 
-// heldShare is the share of a leaf's rows that choose λ.
-const heldShare = 0.12
+// heldShare is the share of a leaf's rows that choose λ, at most mostHeld. Values of the kernel are computed for valueRows
+// at a time.
+const (
+	heldShare = 0.12
+	mostHeld  = 4000
+	valueRows = 2048
+)
 
 // λ for each row is tried in steps of about √10 within these bounds.
 const (
