@@ -40,6 +40,12 @@ func sizes(opt Options) (leaf, centres, members int) {
 	return cmp.Or(opt.Leaf, usualLeaf), cmp.Or(opt.Centres, usualCentres), cmp.Or(opt.Members, usualMembers)
 }
 
+// LeafRows is the bound of the rows of a leaf, as long as held-out rows do not double it.
+func LeafRows(opt Options) int {
+	leaf, _, _ := sizes(opt)
+	return leaf
+}
+
 // Bytes is the memory of Fit for n rows of d dimensions beside the rows, at most: the machines of all leaves, 12d + 16K
 // for each landmark; and the training of one, with landmarks.Bytes or exact.FalkonBytes and the kernel of a few
 // thousand rows.

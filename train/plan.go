@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"mercer/dataset"
+	"mercer/rfm"
 )
 
 // Plan is what a training on many rows would do, worked out from a few of them.
@@ -61,8 +62,11 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 	p.FeatureBytes = int64(math.Ceil(features))
 	c := &p.Config
 	c.Task, c.Scale, c.Kernel, c.Learner = f.info.Task, f.info.Scale, f.cfg.Kernel, f.learner.name
-	if f.learner.name == falkonLearner.name {
+	switch f.learner.name {
+	case falkonLearner.name:
 		p.LinearFrom = f.mostCentresFrom()
+	case rfmLearner.name:
+		p.LinearFrom = rfm.LeafRows(f.rfmOptions(f.sum))
 	}
 	if c.Learner == ridgeLearner.name && c.LambdaBy == "" && c.Lambda == 0 {
 		c.LambdaBy = f.lambdaBy(rows)
