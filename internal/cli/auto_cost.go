@@ -9,6 +9,7 @@ import (
 	"mercer/cost"
 	"mercer/dataset"
 	"mercer/internal/present"
+	"mercer/train"
 	"mercer/trial"
 )
 
@@ -40,7 +41,7 @@ func (t *training) estimable(path string) string {
 }
 
 // predictCost predicts what the training takes, by trials of about so many seconds. It is nil where
-// that is surely less than so many.
+// that is surely less than so many, or if least is given and a trial would take too long.
 func (t *training) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*cost.Prediction, error) {
 	if t.holdout > 0 {
 		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
@@ -51,6 +52,12 @@ func (t *training) predictCost(ctx context.Context, src dataset.Source, memory i
 	}
 	if short, err := cost.Short(ctx, s, t.cfg, memory, least); short || err != nil {
 		return nil, err
+	}
+	if least > 0 {
+		plan, err := train.NewPlan(ctx, s.All(), s.Rows(), t.cfg, train.Options{Memory: memory})
+		if err != nil || plan.Config.Learner == train.Chooser().Name() { // a trial is a good part of the training
+			return nil, err
+		}
 	}
 	return cost.Predict(ctx, s, t.cfg, cost.Options{Memory: memory, Seconds: seconds})
 }
