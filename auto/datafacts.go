@@ -27,12 +27,14 @@ type Facts struct {
 	// they have about the same sum, or they are sparse counts.
 	Positive   bool `json:"positive"`
 	Histograms bool `json:"histograms"`
+
+	sparse bool // rows are read as sparse ones
 }
 
 // factsOf collects the facts about a sample's source.
 func factsOf(s *trial.Sample) Facts {
 	sum := s.Summary
-	f := Facts{Rows: s.Rows(), Dim: sum.Dim, Density: sum.Density(), Task: s.Task, Positive: true}
+	f := Facts{Rows: s.Rows(), Dim: sum.Dim, Density: sum.Density(), Task: s.Task, Positive: true, sparse: sum.Sparse}
 	rows, integer := s.Drawn(), true
 	for _, c := range sum.Columns {
 		f.Positive = f.Positive && c.Min >= 0

@@ -121,7 +121,7 @@ func (d Data) Default(c Config) (with Config, ok bool) {
 	switch {
 	case !c.open(), d.Task != "classify" && d.Task != "regress":
 		return c, false
-	case d.Rows < fewestRows, d.Dim > widestRows, d.Classes > mostOutputs, d.Density < densestShare && d.Dim > 100:
+	case d.Rows < fewestRows, d.Dim > widestRows, d.Classes > mostOutputs, d.Sparse && d.Density < densestShare && d.Dim > 100:
 		return c, false
 	}
 	c.Learner, c.Kernel, c.Gamma = rfmLearner.name, "", ""
@@ -135,7 +135,7 @@ func (f *fit) chooseDefault() error {
 		return nil
 	}
 	s := f.sum
-	c, ok := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Density: s.Density()}.Default(f.asked)
+	c, ok := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}.Default(f.asked)
 	if !ok {
 		return nil
 	}

@@ -70,6 +70,7 @@ func TestWhereRFMIsTheDefault(t *testing.T) {
 		"members":               {table, Config{Members: 1, Task: "classify"}, Options{}, true},
 		"sparse, few columns":   {tabular(t, 1000, 50, 0.2, true), Config{}, Options{}, true},
 		"dense in sparse form":  {tabular(t, 1000, 120, 0.7, true), Config{}, Options{}, true},
+		"one-hot, dense":        {tabular(t, 1000, 120, 0.2, false), Config{}, Options{}, true},
 		"wide and sparse":       {tabular(t, 1000, 120, 0.2, true), Config{}, Options{}, false},
 		"too wide":              {tabular(t, 1000, widestRows+1, 1, false), Config{}, Options{}, false},
 		"as wide as can be":     {tabular(t, 1000, widestRows, 1, false), Config{}, Options{}, true},

@@ -19,6 +19,7 @@ type Data struct {
 	Task          string // "classify", "regress" or "multilabel"
 	Rows, Classes int
 	Dim           int
+	Sparse        bool    // rows are read as sparse ones
 	Density       float64 // the share of numbers that are not 0
 }
 
