@@ -71,7 +71,7 @@ func (d Data) opened(ctx context.Context, asked *dataset.Schema, bags bool) (*op
 // values, and so on. The zero value finds out by itself.
 type Options = dataset.Options
 
-// File is a data file: LIBSVM text, CSV and its kin, ARFF, NPY, npz of a sparse matrix or IDX, also
+// File is a data file: LIBSVM text, CSV and its kin, ARFF, JSON lines, Parquet, NPY, npz of a sparse matrix or IDX, also
 // compressed; "-" is standard input. It is streamed. For a model of bags, or where opt names a Group, it
 // holds bags in the forms that dataset.OpenBags tells of.
 func File(path string, opt Options) Data {
@@ -96,7 +96,7 @@ func File(path string, opt Options) Data {
 // missing fails where a file of the data is not there.
 func (d Data) missing() error {
 	for _, path := range []string{d.path, d.opt.LabelsFile} {
-		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(path); path != "" && path != "-" && dataset.Local(path) && !strings.ContainsAny(path, "*?[") && errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 		}
 	}
@@ -106,7 +106,7 @@ func (d Data) missing() error {
 // regular says that the data are in regular files, which can be looked at before they are used.
 func (d Data) regular() bool {
 	for _, path := range []string{d.path, d.opt.LabelsFile} {
-		if st, err := os.Stat(path); path != "" && (err != nil || !st.Mode().IsRegular()) {
+		if st, err := os.Stat(path); path != "" && (err != nil || !st.Mode().IsRegular() || dataset.Database(path)) {
 			return false
 		}
 	}

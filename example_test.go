@@ -2,6 +2,7 @@ package mercer_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log"
@@ -9,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"mercer"
 	"mercer/dataset"
@@ -109,6 +112,66 @@ func flowers(n int) []flower {
 		all[i] = f
 	}
 	return all
+}
+
+// Train on the rows of a query, by any driver of database/sql. The rows are read once; training needs no connection.
+func ExampleSQL() {
+	dir, err := os.MkdirTemp("", "mercer")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "flowers.db"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("create table flowers(petal real, colour text, kind text)"); err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range flowers(400) {
+		if _, err = db.Exec("insert into flowers values(?, ?, ?)", f.Petal, f.Colour, f.Kind); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	rows, err := db.Query("select petal, colour, kind from flowers where petal < ?", 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rows.Close()
+	r, err := mercer.Train(context.Background(), mercer.SQL(rows, mercer.Options{Label: "kind"}), mercer.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := mercer.NewPredictor(r.Model)
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := p.Record(map[string]any{"petal": 3.0, "colour": "red"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.Label)
+	// Output: tulip
+}
+
+// Train on a Parquet file; one in CSV, Arrow or JSON lines, an SQLite database, a folder of files, or, with an import, an address on
+// the web or PostgreSQL, is read in the same way, and the same rows give the same model.
+func ExampleFile() {
+	csv, remove := written("rings.csv", rings(400))
+	defer remove()
+	parquet := strings.TrimSuffix(csv, "csv") + "parquet"
+	if _, err := dataset.Convert(context.Background(), csv, parquet, "parquet", dataset.Options{}); err != nil {
+		log.Fatal(err)
+	}
+
+	r, err := mercer.Train(context.Background(), mercer.File(parquet, mercer.Options{Label: "ring"}), mercer.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Model.Info().Task, r.Model.Classes())
+	// Output: classify [inner outer]
 }
 
 // Train on records that come from an iterator, which may fail, and predict records: a map, a struct, or

@@ -176,7 +176,7 @@ func TestPredictorAllocatesNothing(t *testing.T) {
 
 // Errors are typed: the field of a record, the number of a row.
 func TestErrorsTellThePlace(t *testing.T) {
-	m := trained(t, file(tableText(200), Options{}), Config{Config: train.Config{Features: 32}})
+	m := trained(t, file(tableText(200), Options{Missing: "error"}), Config{Config: train.Config{Features: 32}})
 	p, err := NewPredictor(m)
 	if err != nil {
 		t.Fatal(err)

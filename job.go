@@ -91,10 +91,18 @@ func (j *job) train(data Data) (err error) {
 		if told := opt.Progress; told != nil {
 			choice.Progress = func(what string) { told("auto: "+what, 0, -1) }
 		}
-		r.Model, r.Report, r.Auto, err = auto.Train(j.ctx, j.holdOut(o.rows), choice)
-	default:
-		r.Model, r.Report, err = train.Fit(j.ctx, j.holdOut(o.rows), c.Config, opt)
+		rows, err := j.holdOut(o.rows)
+		if err != nil {
+			return err
+		}
+		r.Model, r.Report, r.Auto, err = auto.Train(j.ctx, rows, choice)
+		return err
 	}
+	rows, err := j.holdOut(o.rows)
+	if err != nil {
+		return err
+	}
+	r.Model, r.Report, err = train.Fit(j.ctx, rows, c.Config, opt)
 	return err
 }
 
@@ -112,7 +120,11 @@ func (j *job) addTo(s *train.Statistics, data Data, opt train.Options) (err erro
 	if err != nil {
 		return err
 	}
-	r.Model, r.Report, err = train.FitStatistics(j.ctx, j.holdOut(o.rows), s, c.Config, opt)
+	rows, err := j.holdOut(o.rows)
+	if err != nil {
+		return err
+	}
+	r.Model, r.Report, err = train.FitStatistics(j.ctx, rows, s, c.Config, opt)
 	r.Unseen = o.unseen()
 	return err
 }
@@ -139,12 +151,29 @@ func (j *job) fitBags(bags dataset.Bags, opt train.Options) (err error) {
 func (j *job) seed() uint64 { return max(j.cfg.Seed, 1) }
 
 // holdOut keeps rows back for the test and gives the others.
-func (j *job) holdOut(rows dataset.Source) dataset.Source {
-	if j.cfg.Holdout > 0 {
-		rows, j.held = dataset.Split(rows, j.cfg.Holdout, j.seed())
+func (j *job) holdOut(rows dataset.Source) (rest dataset.Source, err error) {
+	h := dataset.Holdout{Share: j.cfg.Holdout, Kind: j.cfg.HoldoutKind, Task: j.cfg.Task, Seed: j.seed()}
+	kind, _ := dataset.SplitBy(rows)
+	switch {
+	case kind != "" && j.cfg.Test.open != nil:
+		return nil, errors.New("a column to divide the rows by and test data both say what to test on; give one of them")
+	case kind == "" && h.Share == 0:
+		return rows, nil
+	case kind == "column" && h.Share > 0:
+		return nil, errors.New("the column says which rows to test on, so a share of them says nothing; leave out the holdout")
+	case kind != "column" && h.Share == 0:
+		h.Share = defaultShare
 	}
-	return rows
+	var told func(rows int, share float64)
+	if p := j.cfg.Training.Progress; p != nil {
+		told = func(rows int, share float64) { p("hold out", rows, share) }
+	}
+	rest, j.held, j.result.Held, err = h.HoldOut(j.ctx, rows, told)
+	return rest, err
 }
+
+// defaultShare is the share held out by groups or time.
+const defaultShare = 0.2
 
 // test measures the model on the rows that were held out, or on other data.
 func (j *job) test() (err error) {

@@ -45,6 +45,9 @@ func NewPredictor(m *Model) (*Predictor, error) {
 	if l, ok := m.Predictor().(interface{ Single() model.Scorer }); ok {
 		p.score = l.Single().Scores
 	}
+	if m.Classes() == nil && m.Labels() == nil {
+		p.out.Values = make([]float64, m.Outputs())
+	}
 	if p.probable {
 		n := len(m.Classes())
 		if n == 0 {
@@ -140,7 +143,9 @@ func (p *Predictor) predict() (*Prediction, error) {
 		}
 		out.Labels = p.labels
 	default:
-		out.Values = scores
+		for t, v := range scores {
+			out.Values[t] = p.m.Value(t, v)
+		}
 	}
 	return out, nil
 }

@@ -19,7 +19,8 @@ var (
 		"NewPlan", "Online", "Options", "PartialFit", "Plan", "ReadStatistics", "Report", "Statistics",
 	}
 	trainForSearches = []string{
-		"Chooser", "Data", "ExactSVM", "Learner", "LearnerOf", "MappedRows", "OnePass", "PartsFit", "PathRows", "Prepare", "Prepared", "Size",
+		"CheckSharded", "Chooser", "Data", "ExactSVM", "Learner", "LearnerOf", "MappedRows", "OnePass", "PartsFit", "PathRows", "NewSharded", "Prepare", "Prepared", "Sharded", "ShardedCost",
+		"Size",
 	}
 )
 

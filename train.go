@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mercer/auto"
+	"mercer/dataset"
 	"mercer/lab"
 	"mercer/train"
 )
@@ -17,10 +18,13 @@ import (
 type Config struct {
 	train.Config
 
-	// Holdout is the share of the rows, in [0, 1), that is kept back to test the model on; they are
-	// drawn by Seed. Test are other data to test it on. One of the two at most.
-	Holdout float64
-	Test    Data
+	// Holdout is the share of the rows, in [0, 1), that is kept back to test the model on, drawn by Seed; with the
+	// options SplitGroup and SplitTime of the data it is a fifth where it is 0, and SplitColumn has no share.
+	// HoldoutKind is random, stratified or, as by default, of classes stratified (dataset.Holdout). Test are other
+	// data to test the model on. One of the two at most.
+	Holdout     float64
+	HoldoutKind string
+	Test        Data
 
 	// Auto races candidates on growing samples of the rows and trains the best; what Config says holds
 	// for all of them. Budget is the time that it may take with the training, 0 meaning no bound.
@@ -58,6 +62,9 @@ type Result struct {
 
 	// Test are the metrics of the rows that were held out, or of Config.Test; nil where there are none.
 	Test *Metrics
+
+	// Held says which rows were held out, nil where none were.
+	Held *dataset.Held
 
 	// Unseen are values of categorical columns that the model does not know: of the rows of the training,
 	// where Config.Statistics or Config.Continue has the categories, and of the test data.

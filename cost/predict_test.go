@@ -139,7 +139,7 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 
 	// The default is decided by the rows of all, not by those of the sample.
 	plan, err = train.NewPlan(t.Context(), s.Train(0, s.TrainRows()), 50_000, train.Config{}, train.Options{})
-	if err != nil || plan.Config.Learner != train.Chooser().Name() || plan.LinearFrom != 4000 {
+	if err != nil || plan.Config.Learner != train.Chooser().Name() || plan.LinearFrom != 2000 {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }

@@ -32,8 +32,8 @@ func TestARFFRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := src.Schema()
-	columns := []Column{{Place: Place{"age", 0}},
-		{Place: Place{"the colour", 1}, Categories: []string{"green", "light blue", "red"}}, {Place: Place{"size", 2}}}
+	columns := []Column{{Place: Place{"age", 0}, Mean: 8.0 / 3},
+		{Place: Place{"the colour", 1}, Categories: []string{"green", "light blue", "red"}}, {Place: Place{"size", 2}, Mean: -3.5 / 3}}
 	if s.Format != "arff" || !s.Header || s.Dim != 5 || !reflect.DeepEqual(s.Columns, columns) ||
 		!reflect.DeepEqual(s.Labels, []Place{{"class", 3}}) {
 		t.Errorf("schema %+v", s)
@@ -75,7 +75,7 @@ func TestARFFNamesAndValuesMayBeQuoted(t *testing.T) {
 
 func TestARFFMissingValues(t *testing.T) {
 	text := arffHeader + "1,red,?,yes\n2,?,4,no\n"
-	if _, _, err := readTable(t, text, "", Options{}); err == nil ||
+	if _, _, err := readTable(t, text, "", Options{Missing: "error"}); err == nil ||
 		err.Error() != `f.csv:9: column "size": "?" is not a number (a missing value? missing=mean or missing=zero fills it in)` {
 		t.Errorf("error %v", err)
 	}

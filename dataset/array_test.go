@@ -127,7 +127,7 @@ func TestNPYColumns(t *testing.T) {
 		{Options{Weight: "1,2"}, nil, nil, nil, "one is possible"},
 		{Options{Label: "0,1,2,3"}, nil, nil, nil, "no inputs are left"},
 		{Options{Schema: &Schema{Format: "npy", Dim: 7}}, nil, nil, nil, "the model was trained on 7"},
-		{Options{Schema: &Schema{Format: "csv", Dim: 4, Columns: []Column{{Place{"c", 0}, []string{"a"}, 0}}}}, nil, nil, nil, "needs a table"},
+		{Options{Schema: &Schema{Format: "csv", Dim: 4, Columns: []Column{{Place: Place{"c", 0}, Categories: []string{"a"}}}}}, nil, nil, nil, "needs a table"},
 	} {
 		b, err := readBytes(file, c.opt)
 		if c.err != "" {

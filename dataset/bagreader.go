@@ -233,7 +233,7 @@ type grouped interface {
 // Groups returns the group of each row of the last batch of r if the source was opened
 // with Options.Group, otherwise nil. It is valid until the next batch.
 func Groups(r Reader) []string {
-	if g, ok := r.(grouped); ok && len(g.groups()) > 0 {
+	if g, ok := r.(interface{ groups() []string }); ok && len(g.groups()) > 0 {
 		return g.groups()
 	}
 	return nil

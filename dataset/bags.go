@@ -108,7 +108,7 @@ func (f *BagFile) UnseenCategories() []Unseen {
 func OpenBags(ctx context.Context, path string, opt Options) (*BagFile, error) {
 	st, err := os.Stat(path)
 	switch {
-	case path == "-":
+	case path == "-" || !Local(path):
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	case err != nil:
@@ -116,7 +116,7 @@ func OpenBags(ctx context.Context, path string, opt Options) (*BagFile, error) {
 	case st.IsDir():
 		return openFolder(ctx, path, opt)
 	}
-	in, err := openInput(path)
+	in, err := openData(ctx, path, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"mercer/internal/parquet"
 	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/matrix"
@@ -27,6 +28,11 @@ const (
 type block struct {
 	text []byte
 	line int // number of its first line, from 1
+
+	columnar bool          // there is a batch instead of text
+	batch    parquet.Batch // of a typed file
+	first    int           // its first row, from 0
+
 	rows rowBuffer
 	err  error
 	done chan struct{} // closed when parsed
@@ -44,13 +50,15 @@ type rowBuffer struct {
 	// Of data with a column of groups, one per row: the bag, and the line where the row starts.
 	keys  []string
 	lines []int
+
+	carried []string // cells that are kept beside each row
 }
 
 // shape sets the layout of the rows to come, before there are any.
 func (r *rowBuffer) shape(outputs, dim int, sparse bool) {
 	r.rows, r.names, r.sparse, r.Outputs = 0, false, sparse, outputs
 	r.Y, r.Weights, r.Names = r.Y[:0], r.Weights[:0], r.Names[:0]
-	r.keys, r.lines = r.keys[:0], r.lines[:0]
+	r.keys, r.lines, r.carried = r.keys[:0], r.lines[:0], r.carried[:0]
 	r.dense.Data, r.dense.Cols, r.dense.Stride = r.dense.Data[:0], dim, dim
 	r.csr.Ptr, r.csr.Idx, r.csr.Val, r.csr.Cols = append(r.csr.Ptr[:0], 0), r.csr.Idx[:0], r.csr.Val[:0], dim
 }
@@ -117,16 +125,25 @@ type textReader struct {
 	out     matrix.Batch
 	err     error
 
-	name  string
-	keys  []string // of the batch handed out
-	lines []int
+	name   string
+	placed placed   // nil: all is one file
+	keys   []string // of the batch handed out
+	lines  []int
+	beside []string
 }
+
+// carried are the cells kept beside the rows of the batch handed out.
+func (r *textReader) carried() []string { return r.beside }
 
 // groups implements grouped.
 func (r *textReader) groups() []string { return r.keys }
 
 func (r *textReader) wrong(i int, err error) *RowError {
-	e := atLine(r.name, r.lines[i], err)
+	name, line := r.name, r.lines[i]
+	if r.placed != nil {
+		name, line = r.placed.place(line)
+	}
+	e := atLine(name, line, err)
 	e.Row = r.out.First + i
 	return e
 }
@@ -146,8 +163,15 @@ func readText(ctx context.Context, in input, f textFormat) (*textReader, error) 
 	if err != nil {
 		return nil, err
 	}
+	r := newTextReader(ctx, f.batch, f.name, share)
+	r.placed, _ = in.(placed)
+	r.start(f.newParser, func() { src.Close() }, func(work chan<- *block) { r.cut(src, f, work) })
+	return r, nil
+}
+
+func newTextReader(ctx context.Context, batch int, name string, share func() float64) *textReader {
 	parsers := vec.Threads()
-	r := &textReader{name: f.name, share: share, batch: f.batch, queue: make(chan *block, parsers+1), free: make(chan *block, parsers+3)}
+	r := &textReader{name: name, share: share, batch: batch, queue: make(chan *block, parsers+1), free: make(chan *block, parsers+3)}
 	if r.batch <= 0 {
 		r.batch = defaultBatch
 	}
@@ -155,25 +179,56 @@ func readText(ctx context.Context, in input, f textFormat) (*textReader, error) 
 	for range parsers + 3 {
 		r.free <- &block{}
 	}
-	work := make(chan *block, parsers)
+	return r
+}
+
+// start starts a goroutine that fills blocks and then closes what it read, and others that parse them.
+func (r *textReader) start(newParser func() parser, closed func(), fill func(work chan<- *block)) {
+	work := make(chan *block, vec.Threads())
 	r.wait.Go(func() {
-		defer src.Close()
+		defer closed()
 		defer close(work)
 		defer close(r.queue)
-		r.cut(src, f, work)
+		fill(work)
 	})
-	for range parsers {
-		p := f.newParser()
+	for range vec.Threads() {
+		p := newParser()
 		r.wait.Go(func() {
 			for b := range work {
-				if b.err == nil {
+				switch {
+				case b.err != nil:
+				case b.columnar:
+					b.err = p.(batchParser).parseBatch(&b.batch, b.first, &b.rows)
+				default:
 					b.err = p.parse(b.text, b.line, &b.rows)
 				}
 				close(b.done)
 			}
 		})
 	}
-	return r, nil
+}
+
+// take is a block to be filled; ok is false if nobody wants it any more.
+func (r *textReader) take() (b *block, ok bool) {
+	select {
+	case b = <-r.free:
+		b.err, b.done, b.rows.rows = nil, make(chan struct{}), 0
+		return b, true
+	case <-r.ctx.Done():
+		return nil, false
+	}
+}
+
+// give sends a block on. The queue has the order of the file, whichever block is parsed first.
+func (r *textReader) give(b *block, work chan<- *block) (ok bool) {
+	for _, to := range []chan<- *block{r.queue, work} {
+		select {
+		case to <- b:
+		case <-r.ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // defaultBatch is the largest number of rows in a batch unless the user gives one.
@@ -185,20 +240,20 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 	line := 1
 	skip := f.skipLines
 	for first, end := true, false; !end; first = false {
-		var b *block
-		select {
-		case b = <-r.free:
-		case <-r.ctx.Done():
+		b, ok := r.take()
+		if !ok {
 			return
 		}
-		b.line, b.err, b.done, b.rows.rows = line, nil, make(chan struct{}), 0
+		b.line = line
 		b.text = append(b.text[:0], rest...)
 		for size := blockSize; ; size *= 2 {
 			var err error
 			b.text, err = fill(src, b.text, max(size, len(b.text)+blockSize/2))
 			end = err != nil
-			if err != nil && !errors.Is(err, io.EOF) {
-				b.err = fmt.Errorf("%s: line %d or after: %w", f.name, line, err)
+			if at, ok := err.(*RowError); ok {
+				b.err = at
+			} else if err != nil && !errors.Is(err, io.EOF) {
+				b.err = fmt.Errorf("%s: line %d or after: %w", f.name, line, bare(f.name, err))
 			}
 			if first && size == blockSize {
 				b.text = bytes.TrimPrefix(b.text, byteOrderMark)
@@ -229,15 +284,7 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 			skip--
 		}
 		line += lines
-		// The queue has the order of the file, whichever block is parsed first.
-		select {
-		case r.queue <- b:
-		case <-r.ctx.Done():
-			return
-		}
-		select {
-		case work <- b:
-		case <-r.ctx.Done():
+		if !r.give(b, work) {
 			return
 		}
 	}
@@ -303,6 +350,10 @@ func (r *textReader) Next() (*matrix.Batch, error) {
 				r.out.First = r.rows
 				if rows := &r.current.rows; len(rows.keys) > 0 {
 					r.keys, r.lines = rows.keys[r.at:j], rows.lines[r.at:j]
+				}
+				if rows := &r.current.rows; len(rows.carried) > 0 {
+					k := len(rows.carried) / n
+					r.beside = rows.carried[r.at*k : j*k]
 				}
 				r.rows += j - r.at
 				r.at = j

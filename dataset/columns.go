@@ -14,7 +14,23 @@ import (
 type attribute struct {
 	name       string
 	text       bool     // most of its values are not numbers
+	textual    bool     // its values are text even if they look like numbers
 	categories []string // declared, or nil
+
+	found   string   // the kind that its first rows suggest
+	cells   []string // of the first rows, without missing ones
+	written bool     // numbers with separators, currencies, …
+	code    bool     // digits with leading zeros
+
+	kind    string   // that was asked for, or for which it is left out; "": as found
+	forced  string   // the option that asked for it
+	byFile  bool     // a file of kinds asked for it
+	order   []string // of levels
+	layouts []string // of dates
+	buckets int      // of text
+
+	measure measure
+	coding  *Coding
 }
 
 // lookRows is how many rows of the head are used to determine a table's columns.
@@ -66,7 +82,9 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		rows = rows[1:]
 	}
 	for j := range columns {
-		columns[j].text = t.opt.texts[columns[j].name] || isText(rows, j)
+		columns[j].textual = t.opt.texts[columns[j].name]
+		columns[j].text = columns[j].textual || isText(rows, j)
+		columns[j].guess(rows, j, t.isMissing, t.decimal)
 	}
 	return columns, nil
 }
@@ -338,9 +356,13 @@ func (t *table) listColumns() string {
 // follow gives columns the roles that they had in training: by name if both files have
 // names, otherwise by position.
 func (t *table) follow(m *Schema) error {
-	t.schema.Missing = m.Missing
-	if t.opt.Missing != "" {
-		t.schema.Missing = t.opt.Missing
+	t.schema.Missing, t.schema.NA = m.Missing, m.NA
+	if asked := t.opt.Missing; asked != "" && asked != missingAuto {
+		if (m.Missing == "mean" || m.Missing == "zero" || m.Missing == missingAuto) && asked != m.Missing && asked != "error" {
+			return option.Errorf("%s: %s contradicts the model, which was trained with %s; leave it out", t.Name(), option.Set("missing", asked),
+				option.Set("missing", m.Missing))
+		}
+		t.schema.Missing = asked
 	}
 	if t.schema.Missing == "mean" && m.Missing != "mean" {
 		return option.Errorf("%s: the model was trained without %s and knows no means; use %s, or train it again", t.Name(),
@@ -397,8 +419,10 @@ func (t *table) followPositions(m *Schema) error {
 		labels = m.Labels
 		free = slices.DeleteFunc(free, func(i int) bool {
 			isLabel := slices.ContainsFunc(labels, func(p Place) bool { return p.At == i })
-			return isLabel && len(t.schema.Labels) == 0 || m.Weight != nil && m.Weight.At == i
+			return isLabel && len(t.schema.Labels) == 0 || m.Weight != nil && m.Weight.At == i || m.leavesOut(i)
 		})
+	case inputs != nil && len(m.Ignored)+len(m.IDs) > 0 && len(t.roles) == m.Width-len(m.Labels):
+		free = slices.DeleteFunc(free, func(i int) bool { return m.leavesOut(m.before(i)) })
 	case inputs == nil && len(free) == count+1 && t.opt.Label == "" && t.opt.LabelsFile == "":
 		// The model's data had no columns; its label is in the default position.
 		last := free[count]
@@ -422,11 +446,32 @@ func (t *table) followPositions(m *Schema) error {
 	return nil
 }
 
+// leavesOut says that a column of the training was no input.
+func (s *Schema) leavesOut(at int) bool {
+	is := func(p Place) bool { return p.At == at }
+	return slices.ContainsFunc(s.Ignored, is) || slices.ContainsFunc(s.IDs, is)
+}
+
+// before is the position, in the training, of column i of a file that lacks the labels.
+func (s *Schema) before(i int) int {
+	for at := 0; ; at++ {
+		if slices.ContainsFunc(s.Labels, func(p Place) bool { return p.At == at }) {
+			continue
+		}
+		if i--; i < 0 {
+			return at
+		}
+	}
+}
+
 // follows makes column at of the file the input i of the model.
 func (t *table) follows(at, i int, c Column) {
 	t.roles[at] = role{kind: numeric, input: i}
-	if c.Categories != nil {
+	switch {
+	case c.Categories != nil:
 		t.roles[at].kind = categorical
+	case c.Coding != nil:
+		t.roles[at].kind = coded
 	}
 	t.schema.Columns = append(t.schema.Columns, c)
 }

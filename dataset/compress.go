@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"sync/atomic"
 
@@ -35,6 +36,9 @@ type packed struct {
 	size   int64
 	method string // "", "gzip", "bzip2" or "zstd"
 	head   []byte
+	same   func() error // nil: nobody can change it; an error if the file is another than when it was opened
+
+	texts map[string]bool // not nil: a table of text that was made of typed rows, and which columns are texts
 }
 
 // newPacked determines the compression and reads the head. It closes the file on an error.
@@ -69,7 +73,7 @@ func newPacked(name string, file storedFile, size int64) (*packed, error) {
 	p.head = p.head[:n]
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		file.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, bare(name, err))
 	}
 	return p, nil
 }
@@ -80,7 +84,12 @@ func (p *packed) Close() error { return p.file.Close() }
 
 // Open implements input.
 func (p *packed) Open() (io.ReadCloser, func() float64, error) {
-	counted := &countingReader{r: io.NewSectionReader(p.file, 0, p.size)}
+	if p.same != nil {
+		if err := p.same(); err != nil {
+			return nil, nil, &named{p.name, err}
+		}
+	}
+	counted := &countingReader{same: p.same, r: io.NewSectionReader(p.file, 0, p.size)}
 	share := func(read *atomic.Int64) func() float64 {
 		return func() float64 {
 			switch p.size {
@@ -120,9 +129,30 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 // damaged is the error for compressed data that are truncated or corrupt.
 func (p *packed) damaged(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: the %s data are cut short; copy the file again", p.name, p.method)
+		return &named{p.name, fmt.Errorf("the %s data are cut short; copy the file again", p.method)}
 	}
-	return fmt.Errorf("%s: the %s data are damaged (%w); copy the file again", p.name, p.method, err)
+	return &named{p.name, fmt.Errorf("the %s data are damaged (%w); copy the file again", p.method, err)}
+}
+
+// named is an error of a file, by name.
+type named struct {
+	name string
+	err  error
+}
+
+func (n *named) Error() string { return n.name + ": " + n.err.Error() }
+func (n *named) Unwrap() error { return n.err }
+
+// bare is an error without the name of its file, for a message that begins with it.
+func bare(name string, err error) error {
+	if n, ok := err.(*named); ok && n.name == name {
+		return n.err
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) && at.Path == name {
+		return at.Err
+	}
+	return err
 }
 
 // unpacked adds the file's name to the errors of a decompressor, and turns an early
@@ -150,13 +180,19 @@ func (u *unpacked) Close() error {
 
 // countingReader counts the bytes that have been read.
 type countingReader struct {
-	r io.Reader
-	n atomic.Int64
+	r    io.Reader
+	n    atomic.Int64
+	same func() error // asked at the end
 }
 
 func (c *countingReader) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
 	c.n.Add(int64(n))
+	if err == io.EOF && c.same != nil {
+		if changed := c.same(); changed != nil {
+			err = changed
+		}
+	}
 	return n, err
 }
 

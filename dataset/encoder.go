@@ -22,7 +22,10 @@ type Encoder struct {
 	names   []string  // of the columns
 	wide    []float64 // values of the numeric columns before the first categorical one
 	byName  map[string]int
+	means   *meanRows // nil: no column has means
+	plain   []float32 // a row without them
 	scratch []byte
+	pairs   []pair
 
 	plans map[reflect.Type][]int // of struct types: the column of each field, -1 for none
 	seen  []bool
@@ -32,17 +35,20 @@ type Encoder struct {
 type encodedColumn struct {
 	name  string
 	at    int              // its first dimension
-	codes map[string]int32 // nil: numeric
+	codes map[string]int32 // nil: numeric, or coded
 	mean  float64
+
+	coder     coder // nil: numeric, or one-hot
+	indicator int   // the dimension that says that the value is missing; 0: none
 }
 
 // NewEncoder makes an encoder of records by a schema. If the schema has no columns, as for an
 // array or LIBSVM text, each dimension is a column named by its number in the file.
 func NewEncoder(s *Schema) *Encoder {
-	e := &Encoder{schema: s, byName: map[string]int{}}
-	at := 0
-	for i := range s.Columns {
-		c := &s.Columns[i]
+	e := &Encoder{schema: s, byName: map[string]int{}, means: newMeanRows(s.Columns)}
+	columns, at := withoutMeans(s.Columns), 0
+	for i := range columns {
+		c := &columns[i]
 		col := encodedColumn{name: c.Name, at: at, mean: c.Mean}
 		if c.Categories != nil {
 			col.codes = make(map[string]int32, len(c.Categories))
@@ -50,19 +56,28 @@ func NewEncoder(s *Schema) *Encoder {
 				col.codes[value] = int32(code)
 			}
 		}
-		e.columns = append(e.columns, col)
+		if c.Coding != nil {
+			col.coder = newCoder(c)
+		}
 		at += c.Width()
+		if c.Indicator {
+			col.indicator = at - 1
+		}
+		e.columns = append(e.columns, col)
 	}
-	for j := at; j < s.Dim; j++ {
+	for j := at; j < s.Dim && s.Columns == nil; j++ {
 		e.columns = append(e.columns, encodedColumn{name: strconv.Itoa(j + s.Base), at: j})
 	}
 	for i, c := range e.columns {
 		e.byName[c.name] = i
 		e.names = append(e.names, c.name)
 	}
-	leading := slices.IndexFunc(e.columns, func(c encodedColumn) bool { return c.codes != nil })
+	leading := slices.IndexFunc(e.columns, func(c encodedColumn) bool { return c.codes != nil || c.coder != nil || c.indicator > 0 })
 	if leading < 0 {
 		leading = len(e.columns)
+	}
+	if e.means != nil {
+		e.plain = make([]float32, e.means.dim)
 	}
 	e.wide = make([]float64, leading)
 	e.seen = make([]bool, len(e.columns))
@@ -81,7 +96,7 @@ func (e *Encoder) Dim() int { return e.schema.Dim }
 // schema, such as a label, are ignored; absent fields are missing values. It fails with
 // a [FieldError].
 func (e *Encoder) Map(dst []float32, record map[string]any) error {
-	e.begin(dst)
+	row := e.begin(dst)
 	n := len(e.wide)
 	for i, name := range e.names[:n] {
 		x, ok := record[name].(float64)
@@ -91,19 +106,20 @@ func (e *Encoder) Map(dst []float32, record map[string]any) error {
 		}
 		e.wide[i] = x
 	}
-	for i := e.round(dst, n); i < len(e.columns); i++ {
+	for i := e.round(row, n); i < len(e.columns); i++ {
 		c := &e.columns[i]
 		v, there := record[c.name]
 		if !there {
-			if err := e.missing(dst, c); err != nil {
+			if err := e.missing(row, c); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := e.value(dst, c, v); err != nil {
+		if err := e.value(row, c, v); err != nil {
 			return err
 		}
 	}
+	e.complete(dst)
 	return nil
 }
 
@@ -112,7 +128,7 @@ func (e *Encoder) Values(dst []float32, values ...any) error {
 	if len(values) != len(e.columns) {
 		return fmt.Errorf("%d values for %d columns (%s)", len(values), len(e.columns), e.listed())
 	}
-	e.begin(dst)
+	row := e.begin(dst)
 	wide := e.wide
 	for i, v := range values[:len(wide)] {
 		x, ok := v.(float64)
@@ -122,11 +138,12 @@ func (e *Encoder) Values(dst []float32, values ...any) error {
 		}
 		wide[i] = x
 	}
-	for i := e.round(dst, len(wide)); i < len(values); i++ {
-		if err := e.value(dst, &e.columns[i], values[i]); err != nil {
+	for i := e.round(row, len(wide)); i < len(values); i++ {
+		if err := e.value(row, &e.columns[i], values[i]); err != nil {
 			return err
 		}
 	}
+	e.complete(dst)
 	return nil
 }
 
@@ -144,7 +161,7 @@ func (e *Encoder) Struct(dst []float32, record any) error {
 	if !known {
 		plan = e.plan(r.Type())
 	}
-	e.begin(dst)
+	row := e.begin(dst)
 	clear(e.seen)
 	for f, column := range plan {
 		if column < 0 {
@@ -156,17 +173,18 @@ func (e *Encoder) Struct(dst []float32, record any) error {
 		if !ok {
 			return &FieldError{c.name, r.Field(f).Interface(), fmt.Sprintf("%v is neither a number nor a text", r.Field(f))}
 		}
-		if err := e.cell(dst, c, got); err != nil {
+		if err := e.cell(row, c, got); err != nil {
 			return err
 		}
 	}
 	for i, seen := range e.seen {
 		if !seen {
-			if err := e.missing(dst, &e.columns[i]); err != nil {
+			if err := e.missing(row, &e.columns[i]); err != nil {
 				return err
 			}
 		}
 	}
+	e.complete(dst)
 	return nil
 }
 
@@ -206,11 +224,24 @@ func fieldName(f reflect.StructField) string {
 	return f.Name
 }
 
-func (e *Encoder) begin(dst []float32) {
+// begin clears the row and returns where its columns are written to.
+func (e *Encoder) begin(dst []float32) []float32 {
 	if len(dst) != e.schema.Dim {
 		panic(fmt.Sprintf("dataset: Encoder wants a dst of %d numbers, got %d", e.schema.Dim, len(dst)))
 	}
 	clear(dst)
+	if e.means == nil {
+		return dst
+	}
+	clear(e.plain)
+	return e.plain
+}
+
+// complete writes into dst what follows from the row without means.
+func (e *Encoder) complete(dst []float32) {
+	if e.means != nil {
+		e.means.expand(dst, e.plain)
+	}
 }
 
 // round writes the first n of e.wide, which are float64 and no values of other types, as the first n columns. It
@@ -227,7 +258,7 @@ func (e *Encoder) round(dst []float32, n int) int {
 // value writes a value into its dimensions.
 func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 	// The most common case.
-	if x, ok := v.(float64); ok && c.codes == nil && math.Abs(x) <= maxValue {
+	if x, ok := v.(float64); ok && c.codes == nil && c.coder == nil && math.Abs(x) <= maxValue {
 		dst[c.at] = float32(x)
 		return nil
 	}
@@ -239,6 +270,13 @@ func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 }
 
 func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
+	isMissing := v.kind == cellMissing || v.kind == cellText && e.isMissing(v.text)
+	switch {
+	case isMissing && (c.coder != nil || e.schema.Missing == missingAuto):
+		return e.missing(dst, c)
+	case c.coder != nil:
+		return e.coded(dst, c, v)
+	}
 	if c.codes != nil {
 		code, known := int32(0), false
 		switch v.kind {
@@ -258,7 +296,7 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
 		}
 		return nil
 	}
-	if v.kind == cellMissing || v.kind == cellText && missing([]byte(v.text)) {
+	if isMissing {
 		return e.missing(dst, c)
 	}
 	x, ok := v.asNumber()
@@ -272,8 +310,48 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
 	return nil
 }
 
+// isMissing says that a text stands for a missing value.
+func (e *Encoder) isMissing(text string) bool {
+	return missing([]byte(text)) || e.schema.NA != nil && slices.Contains(e.schema.NA, text)
+}
+
+// coded writes a value of a column that has a coding. Numbers are taken as text except where the coding is a number.
+func (e *Encoder) coded(dst []float32, c *encodedColumn, v cell) error {
+	if v.kind == cellNumber {
+		if n, ok := c.coder.(*numberCoder); ok && n != nil && math.Abs(v.number) <= maxValue {
+			dst[c.at] = float32(v.number)
+			return nil
+		}
+		e.scratch = strconv.AppendFloat(e.scratch[:0], v.number, 'f', -1, 64)
+	} else {
+		e.scratch = append(e.scratch[:0], v.text...)
+	}
+	values, _, err := c.coder.code(e.pairs[:0], e.scratch)
+	if err != nil {
+		return &FieldError{c.name, v.text, err.Error()}
+	}
+	e.put(dst, c, values)
+	return nil
+}
+
+func (e *Encoder) put(dst []float32, c *encodedColumn, values []pair) {
+	e.pairs = values
+	for _, v := range values {
+		dst[c.at+int(v.at)] = v.v
+	}
+}
+
 // missing fills in an absent value.
 func (e *Encoder) missing(dst []float32, c *encodedColumn) error {
+	if c.indicator > 0 {
+		dst[c.indicator] = 1
+	}
+	if c.coder != nil {
+		if e.schema.Missing != "zero" {
+			e.put(dst, c, c.coder.fill(e.pairs[:0]))
+		}
+		return nil
+	}
 	if c.codes != nil {
 		if code, known := c.codes[""]; known {
 			dst[c.at+int(code)] = 1
@@ -281,7 +359,7 @@ func (e *Encoder) missing(dst []float32, c *encodedColumn) error {
 		return nil
 	}
 	switch e.schema.Missing {
-	case "mean":
+	case "mean", missingAuto:
 		dst[c.at] = float32(c.mean)
 		return nil
 	case "zero":

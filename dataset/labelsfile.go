@@ -18,7 +18,7 @@ type labelled struct {
 
 // withLabelsFile joins src with a file of labels: IDX, NPY or text, one row per label (or
 // one row of numbers for the targets of a row).
-func withLabelsFile(ctx context.Context, src Source, path string) (Source, error) {
+func withLabelsFile(ctx context.Context, src Source, path, encoding string) (Source, error) {
 	if len(src.Schema().Labels) > 0 {
 		return nil, twiceLabelled(src.Name())
 	}
@@ -27,7 +27,7 @@ func withLabelsFile(ctx context.Context, src Source, path string) (Source, error
 		return nil, err
 	}
 	head := in.Head()
-	opt := Options{Label: "0", Header: "no"}
+	opt := Options{Label: "0", Header: "no", Encoding: encoding}
 	if len(head) > 0 && !looksLikeIDX(head) && string(head[:min(len(head), len(npyMagic))]) != npyMagic {
 		opt.Format = "csv"
 	}
@@ -50,8 +50,12 @@ func openLabels(ctx context.Context, in *packed, opt Options) (*File, error) {
 
 func newLabelSource(ctx context.Context, in *packed, opt Options) (Source, error) {
 	if opt.Format == "csv" {
-		t := &table{in: in, opt: opt, sep: ','}
-		head, err := wholeLines(in)
+		text, err := asUTF8(in, opt.Encoding)
+		if err != nil {
+			return nil, err
+		}
+		t := &table{in: text, opt: opt, sep: ','}
+		head, err := wholeLines(text)
 		if err != nil {
 			return nil, err
 		}

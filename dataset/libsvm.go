@@ -26,6 +26,7 @@ type libsvm struct {
 	batch    int
 	labelled bool   // the first row has a label, so all must
 	grouped  bool   // qid identifies a row's bag, so all must have one
+	divided  bool   // by groups, which are no bags
 	limit    int    // width that rows may have, 0: any
 	limitOf  string // what sets the limit, "" for the options
 	trained  bool   // the limit is the width of the LIBSVM text that a model was trained on
@@ -92,6 +93,12 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 	}
 	if opt.Group != "" || opt.Schema != nil && opt.Schema.Group != nil {
 		l.grouped, l.schema.Group = true, &Place{Name: "qid"}
+	}
+	if kind, column := opt.Columns.split(); kind != "" && opt.Schema == nil {
+		if kind != "group" || column != "qid" {
+			return nil, option.Errorf("%s: is LIBSVM text, whose rows can be divided by %s alone", in.Name(), option.Set("split_group", "qid"))
+		}
+		l.grouped, l.divided = true, true
 	}
 	l.limit = opt.Dim
 	if m := opt.Schema; m != nil {

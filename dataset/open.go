@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
 	"mercer/internal/option"
+	"mercer/internal/units"
 )
 
 // File is a data file: a Source that has to be closed.
@@ -20,7 +22,8 @@ type File struct {
 }
 
 // Open opens the data file at path, "-" for standard input, and determines its compression
-// (gzip, bzip2, zstd) and format from its content. ctx applies to what Open itself reads.
+// (gzip, bzip2, zstd) and format from its content. A folder, or a pattern such as "2024-*.csv", is the tables in its files as
+// one, with a column for each part NAME=VALUE of their paths. ctx applies to what Open itself reads.
 //
 // Standard input is copied to a temporary file first, because sources are read several
 // times, unless opt.Stream is set.
@@ -33,11 +36,34 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 			return open(ctx, in, opt)
 		}
 	}
-	in, err := openInput(path)
+	files, err := several(path)
+	if err != nil {
+		return nil, err
+	}
+	if files != nil {
+		return openJoined(ctx, path, files, opt)
+	}
+	in, err := openData(ctx, path, opt)
 	if err != nil {
 		return nil, err
 	}
 	return open(ctx, in, opt)
+}
+
+// openJoined opens several files as one table.
+func openJoined(ctx context.Context, path string, files []string, opt Options) (*File, error) {
+	j, err := newJoined(ctx, path, files, opt)
+	if err != nil {
+		return nil, err
+	}
+	src, err := asTable(ctx, j, j.texts, opt)
+	if err == nil && opt.LabelsFile != "" {
+		src, err = withLabelsFile(ctx, src, opt.LabelsFile, opt.Encoding)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &File{Source: src, in: j}, nil
 }
 
 // OpenBytes is Open for a file in memory; name stands for its path.
@@ -50,15 +76,27 @@ func OpenBytes(ctx context.Context, name string, data []byte, opt Options) (*Fil
 }
 
 func open(ctx context.Context, in *packed, opt Options) (*File, error) {
+	in, err := seekable(in)
+	if err != nil {
+		return nil, err
+	}
 	src, err := newSource(ctx, in, opt)
 	if err == nil && opt.LabelsFile != "" {
-		src, err = withLabelsFile(ctx, src, opt.LabelsFile)
+		src, err = withLabelsFile(ctx, src, opt.LabelsFile, opt.Encoding)
 	}
 	if err != nil {
 		in.Close()
 		return nil, err
 	}
-	return &File{Source: src, in: in}, nil
+	f := &File{Source: src, in: in}
+	if asked, _ := opt.Columns.split(); asked != "" && opt.Schema == nil {
+		if has, _ := SplitBy(f); has == "" {
+			f.Close()
+			return nil, option.Errorf("%s: %s needs a table with columns, or LIBSVM text with qid; write the rows as CSV or Parquet", src.Name(),
+				option.Ref("split_"+asked))
+		}
+	}
+	return f, nil
 }
 
 // Close releases the file.
@@ -72,28 +110,24 @@ func (f *File) Close() error {
 // UnseenCategories lists the categorical columns that had values in the last pass that
 // are unknown to the model whose schema the file was opened with.
 func (f *File) UnseenCategories() []Unseen {
-	src := f.Source
-	if l, ok := src.(*labelled); ok {
-		src = l.Source
-	}
-	if t, ok := src.(*table); ok {
+	if t := f.table(); t != nil {
 		return t.UnseenCategories()
 	}
 	return nil
 }
 
-const formats = "LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY, npz (sparse) and IDX, also as gz, bz2 or zst"
+const formats = "LIBSVM text, CSV, TSV, text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz (sparse) and IDX, also as gz, bz2 or zst"
 
 // foreign are common formats that Mercer does not read.
 var foreign = []struct{ magic, name, advice string }{
-	{"PAR1", "a Parquet file", "write it as CSV or NPY"},
 	{"\xfd7zXZ\x00", "an xz archive", "unpack it, or use gz, bz2 or zst"},
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first"},
 	{"%PDF", "a PDF document", "give a data file"},
 	{"\x89PNG", "a PNG image", "give its pixels as NPY or IDX"},
 	{"\xff\xd8\xff", "a JPEG image", "give its pixels as NPY or IDX"},
+	{"FEA1", "a Feather file of version 1", "write it as Arrow (version 2) or Parquet"},
 	{"\x89HDF", "an HDF5 file", "write it as NPY or CSV"},
-	{"SQLite format 3", "an SQLite database", "export a table as CSV"},
+	{"SQLite format 3", "an SQLite database within another file or a pipe", "give the path of the database itself"},
 }
 
 // notOfFormat is the error for a file that does not have the format of Options.Format.
@@ -101,8 +135,31 @@ func notOfFormat(in input, what string) error {
 	return option.Errorf("%s: is not %s; leave out %s to find out what it is", in.Name(), what, option.Ref("format"))
 }
 
+// seekable unpacks a compressed Parquet or Arrow file, which is not read from its beginning, to a temporary file.
+func seekable(in *packed) (*packed, error) {
+	if !bytes.HasPrefix(in.head, []byte(parquetMagic)) && !isArrowFile(in.head) || in.method == "" && in.size < math.MaxInt64 {
+		return in, nil
+	}
+	defer in.Close()
+	r, _, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return spool(in.name, r)
+}
+
+// asTable makes the source of a file that is read as a table of text, with the names of its columns first.
+func asTable(ctx context.Context, in input, texts map[string]bool, opt Options) (Source, error) {
+	opt.Format, opt.Header, opt.texts = "csv", "yes", texts
+	return newTable(ctx, in, opt, "csv")
+}
+
 // newSource makes the source for the content.
 func newSource(ctx context.Context, in input, opt Options) (Source, error) {
+	if p, ok := in.(*packed); ok && p.texts != nil {
+		return asTable(ctx, in, p.texts, opt)
+	}
 	head := in.Head()
 	if len(head) == 0 {
 		return nil, fmt.Errorf("%s: is empty", in.Name())
@@ -123,7 +180,21 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	if len(head) > 8 && head[8] == '{' && bytes.Equal(head[4:8], make([]byte, 4)) {
 		return nil, fmt.Errorf("%s: is a model or another file of tensors; give a data file (read are %s)", in.Name(), formats)
 	}
+	isParquet, isLines := bytes.HasPrefix(head, []byte(parquetMagic)), false
+	isArrow := looksLikeArrow(head)
 	switch opt.Format {
+	case "arrow":
+		if !isArrow {
+			return nil, notOfFormat(in, "an Arrow file or stream")
+		}
+	case "parquet":
+		if !isParquet {
+			return nil, notOfFormat(in, "a Parquet file")
+		}
+	case "jsonl":
+		if isParquet || isArrow || isNPY || isIDX || isZip {
+			return nil, notOfFormat(in, "a file with a JSON object a line")
+		}
 	case "npy":
 		if !isNPY {
 			return nil, notOfFormat(in, "an NPY file")
@@ -141,6 +212,26 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	case opt.LabelSeparator != "" && (isNPY || isIDX || isZip):
 		return nil, option.Errorf("%s: %s is for text; name columns of 0 and 1 with %s", in.Name(), option.Ref("label_separator"),
 			option.Ref("label"))
+	case isParquet:
+		p, ok := in.(*packed)
+		if !ok {
+			return nil, fmt.Errorf("%s: is a Parquet file within another", in.Name())
+		}
+		t, err := newParquetTable(p)
+		if err != nil {
+			return nil, err
+		}
+		return asTable(ctx, t, t.texts(), opt)
+	case isArrow:
+		p, ok := in.(*packed)
+		if !ok {
+			return nil, fmt.Errorf("%s: is Arrow data within another file", in.Name())
+		}
+		t, err := newArrowTable(p)
+		if err != nil {
+			return nil, err
+		}
+		return asTable(ctx, t, t.texts(), opt)
 	case isNPY:
 		return newNPY(in, opt)
 	case isIDX:
@@ -148,13 +239,28 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	case isZip:
 		return newNPZ(in, opt)
 	}
+	in, err := asUTF8(in, opt.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	head = in.Head()
+	isLines = looksLikeJSONLines(head)
 	if i := bytes.IndexByte(head, 0); i >= 0 {
 		return nil, fmt.Errorf("%s: is not text (a byte 0 at position %d) and of no known format; read are %s", in.Name(), i, formats)
 	}
 	if len(bytes.TrimSpace(head)) == 0 {
 		return nil, fmt.Errorf("%s: is empty", in.Name())
 	}
+	if isLines && (opt.Format == "" || opt.Format == "jsonl" || opt.Format == "auto") {
+		t, err := newJSONTable(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return asTable(ctx, t, t.texts, opt)
+	}
 	switch f := opt.Format; f {
+	case "jsonl":
+		return nil, notOfFormat(in, "a file with a JSON object a line")
 	case "libsvm":
 		return newLIBSVM(in, opt)
 	case "csv", "tsv", "blank", "arff":
@@ -191,9 +297,25 @@ func openInput(path string) (*packed, error) {
 	case !st.Mode().IsRegular():
 		// A pipe or a device can be read once only.
 		defer f.Close()
+		if st.Mode()&fs.ModeCharDevice != 0 { // a terminal, or one that may have no end, such as /dev/zero
+			return spool(path, &bounded{r: f, name: path, left: maxRecord})
+		}
 		return spool(path, f)
 	}
-	return newPacked(path, f, st.Size())
+	p, err := newPacked(path, f, st.Size())
+	if err == nil {
+		p.same = func() error { return unchanged(f, st) }
+	}
+	return p, err
+}
+
+// unchanged is an error if an open file has been written to since st.
+func unchanged(f *os.File, st fs.FileInfo) error {
+	now, err := f.Stat()
+	if err == nil && (now.Size() != st.Size() || !now.ModTime().Equal(st.ModTime())) {
+		err = errors.New("the file has changed while it is read; run the command again when nothing writes to it")
+	}
+	return err
 }
 
 // spool copies what can be read once only to a temporary file.
@@ -205,9 +327,25 @@ func spool(name string, r io.Reader) (*packed, error) {
 	n, err := io.Copy(f, r)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, bare(name, err))
 	}
 	return newPacked(name, f, n)
+}
+
+// bounded reads from a device.
+type bounded struct {
+	r    io.Reader
+	name string
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("it is a device that has given %s and no end; copy what you want of it to a file", units.Bytes(maxRecord))
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
 }
 
 // temporaryFile is a file that is gone when it is closed.

@@ -116,7 +116,7 @@ func TestOpenErrors(t *testing.T) {
 		{"empty", nil, Options{}, "is empty"},
 		{"empty.gz", gzipped(t, nil), Options{}, "is empty"},
 		{"blank", []byte("\n \n\n"), Options{}, "is empty"},
-		{"parquet", []byte("PAR1xxxxPAR1"), Options{}, "is a Parquet file; write it as CSV or NPY"},
+		{"parquet", []byte("PAR1xxxxPAR1"), Options{}, "the Parquet file cannot be read: it is "},
 		{"zip", []byte("PK\x03\x04xxxx"), Options{}, "is a zip or npz archive that is cut short or damaged"},
 		{"pdf", []byte("%PDF-1.4"), Options{}, "is a PDF document"},
 		{"png", []byte("\x89PNG\r\n\x1a\n"), Options{}, "is a PNG image"},
@@ -144,7 +144,7 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := Open(context.Background(), filepath.Join(dir, "none"), Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := Open(context.Background(), dir, Options{}); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := Open(context.Background(), dir, Options{}); err == nil || !strings.Contains(err.Error(), "only these are joined") {
 		t.Errorf("a directory: %v", err)
 	}
 }

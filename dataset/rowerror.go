@@ -124,3 +124,17 @@ func atLine(source string, line int, err error) *RowError {
 	e.place = fmt.Sprintf("%s:%d%s", source, line, e.place)
 	return e
 }
+
+// placed is an input of several files, which says where a line is.
+type placed interface {
+	place(line int) (source string, lineThere int)
+}
+
+// atLine is an error about a line of the table.
+func (t *table) atLine(line int, err error) *RowError {
+	name := t.Name()
+	if p, ok := t.in.(placed); ok {
+		name, line = p.place(line)
+	}
+	return atLine(name, line, err)
+}

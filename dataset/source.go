@@ -1,5 +1,5 @@
 // Package dataset reads data sets as streams of batches: LIBSVM text, CSV and similar tables,
-// ARFF, NPY, npz of sparse matrices and IDX files, compressed or not, from a file or from
+// ARFF, JSON lines, Parquet, Arrow, NPY, npz of sparse matrices and IDX files, compressed or not, from a file or from
 // standard input. A source can be opened any number of times, and a pass over it holds a few batches
 // in memory, however long the data are. Bags, sets of rows with one label, are read as rows of a
 // file, as images of an array, or as one file each (OpenBags). CreateRows writes rows in a stream.
@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"mercer/matrix"
 )
@@ -94,8 +95,15 @@ type Schema struct {
 	// Base is the index of the first dimension in LIBSVM text, 0 or 1.
 	Base int `json:"base,omitempty"`
 
-	// Missing is how missing values were treated: "error", "mean" or "zero".
+	// Missing is how missing values were treated: "auto", "error" (or "", in older models), "mean" or "zero".
 	Missing string `json:"missing,omitempty"`
+
+	// NA are texts that stand for a missing value besides the usual ones.
+	NA []string `json:"na,omitempty"`
+
+	// Ignored are the columns that are no inputs, and IDs those that name rows.
+	Ignored []Place `json:"ignored,omitempty"`
+	IDs     []Place `json:"ids,omitempty"`
 }
 
 // Column is one input column of a table.
@@ -106,8 +114,22 @@ type Column struct {
 	// the i-th of len(Categories) dimensions. nil for a numeric column.
 	Categories []string `json:"categories,omitempty"`
 
-	// Mean replaces a missing value if Schema.Missing is "mean".
+	// Mean replaces a missing value if Schema.Missing is "mean" or "auto".
 	Mean float64 `json:"mean,omitempty"`
+
+	// Coding is nil for a plain number or one-hot categories.
+	Coding *Coding `json:"coding,omitempty"`
+
+	// Means, if not nil, take the place of all that: a dimension for each target, its mean over the rows of the training
+	// with the same value.
+	Means *Means `json:"means,omitempty"`
+
+	// Indicator means that the last dimension of the column is 1 where the value is missing.
+	Indicator bool `json:"indicator,omitempty"`
+
+	// Seen describes the values of the rows of the training; nil in columns of other kinds than plain numbers and one-hot
+	// categories, and in older models.
+	Seen *Seen `json:"seen,omitempty"`
 }
 
 // Place is the name and position of a column in its file.
@@ -119,22 +141,91 @@ type Place struct {
 	At int `json:"at"`
 }
 
-// Width is the number of dimensions that the column takes: 1 or the number of categories.
+// Width is the number of dimensions that the column takes: 1 for a number, one for each category, those of its
+// Coding or of its Means, and one more for an Indicator.
 func (c *Column) Width() int {
-	if c.Categories != nil {
+	w := c.plainWidth()
+	if c.Means != nil {
+		w = c.Means.Outputs
+	}
+	if c.Indicator {
+		w++
+	}
+	return w
+}
+
+// plainWidth is Width without Means and Indicator.
+func (c *Column) plainWidth() int {
+	switch {
+	case c.Categories != nil:
 		return len(c.Categories)
+	case c.Coding != nil:
+		return c.Coding.width()
 	}
 	return 1
+}
+
+// dimName names dimension k of the column in a message.
+func (c *Column) dimName(k int) string {
+	what := ""
+	switch {
+	case c.Indicator && k == c.Width()-1:
+		what = "missing"
+	case c.Means != nil:
+		what = "mean target"
+	case c.Categories != nil:
+		what = fmt.Sprintf("value %q", c.Categories[k])
+	case c.Coding != nil:
+		what = c.Coding.dimName(k)
+	}
+	if what == "" {
+		return fmt.Sprintf("column %q", c.Name)
+	}
+	return fmt.Sprintf("column %q, %s", c.Name, what)
+}
+
+// Check finds what is wrong with the columns of a schema that was read from a file.
+func (s *Schema) Check() error {
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if c.Means != nil {
+			if err := c.Means.check(c); err != nil {
+				return fmt.Errorf("column %q: %w", c.Name, err)
+			}
+		}
+		if c.Seen != nil {
+			if err := c.Seen.check(c); err != nil {
+				return fmt.Errorf("column %q: %w", c.Name, err)
+			}
+		}
+		seen := make(map[string]bool, len(c.Categories))
+		for _, name := range c.Categories {
+			switch {
+			case seen[name]:
+				return fmt.Errorf("column %q has the category %q twice", c.Name, name)
+			case !utf8.ValidString(name):
+				return fmt.Errorf("column %q has the category %q, which is not UTF-8", c.Name, name)
+			}
+			seen[name] = true
+		}
+		if c.Coding == nil {
+			continue
+		}
+		if c.Categories != nil {
+			return fmt.Errorf("column %q has both categories and a coding", c.Name)
+		}
+		if err := c.Coding.check(); err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+	}
+	return nil
 }
 
 // DimName names a dimension, from 0, in an error: by its column's name if it
 // has one.
 func (s *Schema) DimName(dim int) string {
 	if c, first := s.columnOf(dim); c != nil {
-		if c.Categories != nil {
-			return fmt.Sprintf("column %q, value %q", c.Name, c.Categories[dim-first])
-		}
-		return fmt.Sprintf("column %q", c.Name)
+		return c.dimName(dim - first)
 	}
 	if s.Format == "libsvm" {
 		return fmt.Sprintf("index %d", dim+s.Base)
@@ -185,7 +276,7 @@ func (s *Schema) columnName(dim int) string {
 // Options define how a file is read; the zero value detects everything.
 type Options struct {
 	// Format is "auto" (or ""), "libsvm", "csv", "tsv", "blank" (separated by blanks),
-	// "arff", "npy", "npz" or "idx".
+	// "arff", "jsonl", "parquet", "arrow", "npy", "npz" or "idx".
 	Format string `json:"format,omitempty"`
 
 	// Label names the label column of a table: a name, an index from 0 (negative: from
@@ -215,12 +306,27 @@ type Options struct {
 	// Base is the first index of LIBSVM text, "1" (or "") or "0".
 	Base string `json:"base,omitempty"`
 
+	// Encoding is that of text: "auto" (or ""), which is UTF-8, or UTF-16 if the text begins with a byte order mark; "utf-8",
+	// "utf-16", "utf-16le", "utf-16be", "windows-1252" or "latin-1". Text that is not of its encoding is an error.
+	Encoding string `json:"encoding,omitempty"`
+
 	// Stream means that a pipe is read as a stream: what one pass has read is kept in
 	// memory for the next, until File.LastPass. Otherwise it is first copied to a file.
 	Stream bool `json:"-"`
 
-	// Missing is "error" (or ""), "mean" or "zero".
+	// Query and Table say what is read of a database, an SQLite file or postgres://host/name: the rows of a query, or all of a
+	// table. Of an SQLite file with one table neither is needed. The program has to import package database.
+	Query string `json:"query,omitempty"`
+	Table string `json:"table,omitempty"`
+
+	// Missing is what is done about missing values of columns of numbers: "auto" (or ""), "error", "mean" or "zero". Auto
+	// takes the mean, with a further dimension that is 1 where the value is missing if any is missing in the
+	// training; in a column of categories, missing is a category. A stream, which is read once, has no means, so auto
+	// is an error there.
 	Missing string `json:"missing,omitempty"`
+
+	// Columns says what the columns of a table are, beside the label, the weight and the group.
+	Columns ColumnOptions `json:"columns,omitzero"`
 
 	// Dim is the width of LIBSVM rows; 0 means that it is determined from the data.
 	Dim int `json:"dim,omitempty"`
@@ -237,6 +343,12 @@ type Options struct {
 	// location has indices in all but the last dimension: "bags" if the first of them counts bags, or "file"
 	// if the whole file is one bag.
 	within string
+
+	// firstRow is the number of the first row, for what is drawn by number.
+	firstRow int
+
+	// look, if not nil, gives what a look at all rows of a table finds.
+	look func(*table) (*collected, *collector, error)
 
 	// texts are columns of a table that hold text, even if it looks like numbers.
 	texts map[string]bool

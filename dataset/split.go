@@ -78,7 +78,11 @@ type partReader struct {
 	batch matrix.Batch
 	dense matrix.Dense
 	csr   matrix.CSR
+	keys  []string
 }
+
+// groups are those of the rows that are kept.
+func (r *partReader) groups() []string { return r.keys }
 
 func (r *partReader) Next() (*matrix.Batch, error) {
 	for {
@@ -109,9 +113,14 @@ func (r *partReader) take(b *matrix.Batch) {
 		r.dense.Rows = 0
 		out.X = matrix.Rows{Dense: &r.dense}
 	}
+	keys := Groups(r.Reader)
+	r.keys = r.keys[:0]
 	for i := range b.X.Len() {
 		if !r.keep(b.First + i) {
 			continue
+		}
+		if keys != nil {
+			r.keys = append(r.keys, keys[i])
 		}
 		if b.X.CSR != nil {
 			idx, val := b.X.CSR.Row(i)

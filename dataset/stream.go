@@ -76,6 +76,9 @@ func (s *stream) Close() error { return s.r.Close() }
 
 // streamed reports whether an input is a stream.
 func streamed(in input) bool {
+	if t, ok := in.(*recoded); ok {
+		in = t.input
+	}
 	if p, ok := in.(*packed); ok {
 		_, ok = p.file.(*stream)
 		return ok

@@ -23,6 +23,9 @@ type SurveyOptions struct {
 	// Rows is how many rows are surveyed; 0 means all.
 	Rows int
 
+	// First is the number of the first row, by which the sample is drawn.
+	First int
+
 	// Progress, if not nil, is called with the rows read and the share of the source.
 	Progress func(rows int, share float64)
 }
@@ -45,9 +48,10 @@ type Summary struct {
 	// Sample holds rows drawn at random, in their order.
 	Sample matrix.Rows
 
-	labels labelCounts
-	format string
-	name   string
+	targets []spreads
+	labels  labelCounts
+	format  string
+	name    string
 }
 
 // ColumnStats describe the values of one dimension, zeros of sparse rows included.
@@ -70,6 +74,15 @@ func (s *Summary) Density() float64 {
 // Survey reads src once and describes it. The result does not depend on the size of the
 // batches. Memory: O(d), the sample, and the labels if they are classes.
 func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error) {
+	s, err := surveyRows(ctx, src, opt)
+	if err != nil {
+		return nil, err
+	}
+	return s.finish()
+}
+
+// surveyRows is a survey without its end.
+func surveyRows(ctx context.Context, src Source, opt SurveyOptions) (*surveyor, error) {
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
 	s.sum.labels.lists = src.Schema().LabelSeparator != ""
 	for step, err := range Each(ctx, src) {
@@ -94,7 +107,7 @@ func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error
 			break // not another batch, for which a stream might wait
 		}
 	}
-	return s.finish()
+	return s, nil
 }
 
 // widest is the width of sparse rows by their largest index, for batches of different width.
@@ -142,6 +155,7 @@ func (s *surveyor) add(b *matrix.Batch) error {
 	}
 	if b.Outputs > 0 {
 		s.sum.labels.add(b)
+		s.sum.addTargets(b)
 	}
 	s.drawSample(b)
 	s.sum.Rows += n
@@ -161,11 +175,12 @@ func (s *surveyor) drawSample(b *matrix.Batch) {
 		s.opt.Sample = min(s.opt.Sample, max(2000, (1<<28)/max(1, b.X.Dim()))) // 1 GB of rows
 	}
 	for i := range b.X.Len() {
-		h := random.Hash(s.opt.Seed, "survey-sample", uint64(s.sum.Rows+i))
+		number := s.opt.First + s.sum.Rows + i
+		h := random.Hash(s.opt.Seed, "survey-sample", uint64(number))
 		if len(s.sample) == s.opt.Sample && h >= s.sample[0].hash {
 			continue
 		}
-		row := sampleRow{hash: h, number: s.sum.Rows + i}
+		row := sampleRow{hash: h, number: number}
 		if b.X.CSR != nil {
 			idx, val := b.X.CSR.Row(i)
 			row.idx, row.val = slices.Clone(idx), slices.Clone(val)

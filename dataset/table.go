@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,12 +27,21 @@ type table struct {
 	schema Schema
 	sep    byte // ' ' stands for runs of blanks and tabs
 	arff   bool
-	skip   int      // lines before the data
-	roles  []role   // one per column of the file
-	sparse bool     // emit CSR
-	names  []string // of the columns, for messages
+	skip   int              // lines before the data
+	roles  []role           // one per column of the file
+	sparse bool             // emit CSR
+	means  *meanRows        // nil: no column has means
+	values map[int][]string // by input column that is CodedHashed: all its values
+	names  []string         // of the columns, for messages
 
 	declared [][]byte // ARFF: the value of a column that a sparse row omits
+	decimal  string   // the decimal separator
+
+	attributes []attribute // what is known of the columns, before a training
+	profile    *Profile    // nil unless all rows were looked at
+	notices    []Notice
+	carry      []Place // columns whose cells are kept beside the rows
+	split      []Place // the column by which rows are divided, if there is one
 
 	mu     sync.Mutex
 	unseen map[int]*Unseen // by input column
@@ -43,6 +53,8 @@ type role struct {
 	input int // number of the input column
 	at    int // first dimension of an input; number of the target of a label
 	codes map[string]int32
+
+	indicator int // the dimension that says that the value is missing; 0: none
 }
 
 type kind uint8
@@ -51,16 +63,18 @@ const (
 	ignored kind = iota
 	numeric
 	categorical
+	coded // by a Coding
 	label
 	weight
 	group
 )
 
-// Unseen describes values of a categorical column that the model was not trained on.
+// Unseen describes values of a column that the model was not trained on.
 type Unseen struct {
-	Column string // the column's name
-	Value  string // one of the values
-	Rows   int    // how many rows have such a value
+	Column  string // the column's name
+	Value   string // one of the values of a column of categories
+	Rows    int    // how many rows have such a value
+	Missing int    // how many rows have none, in a column where the training had one in each row
 }
 
 // A table whose one-hot coding makes it wider than this comes as sparse rows.
@@ -73,7 +87,8 @@ func (t *table) Name() string    { return t.in.Name() }
 func (t *table) Schema() *Schema { return &t.schema }
 
 // UnseenCategories lists the columns that had values in the last pass that the model does not
-// know. Such a value counts as none of the known ones: all dimensions of the column are 0.
+// know, or none where training had no gaps. Such a value counts as none of the known ones: all dimensions of the column
+// are 0. A missing number is the mean.
 func (t *table) UnseenCategories() []Unseen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,34 +104,43 @@ func (t *table) UnseenCategories() []Unseen {
 // categorical columns or mean-filled gaps is read once for them.
 func newTable(ctx context.Context, in input, opt Options, format string) (Source, error) {
 	t := &table{in: in, opt: opt}
-	head, err := wholeLines(in)
-	if err != nil {
+	if err := t.settleOptions(); err != nil {
 		return nil, err
 	}
-	var columns []attribute
-	if format == "arff" || format == "" && looksLikeARFF(head) {
-		t.arff, t.sep = true, ','
-		columns, err = t.readARFFHeader(head)
-	} else {
-		switch format {
-		case "csv":
-			t.sep = separator(head, ",;")
-		case "tsv":
-			t.sep = '\t'
-		case "blank":
-			t.sep = ' '
-		default:
-			t.sep = separator(head, "\t;, ")
-		}
-		columns, err = t.look(head)
-	}
+	columns, err := t.sniff(format)
 	if err != nil {
 		return nil, err
 	}
 	if err := t.plan(ctx, columns); err != nil {
 		return nil, err
 	}
+	if err := t.carryColumns(); err != nil {
+		return nil, err
+	}
 	return t, nil
+}
+
+// sniff finds out what cuts the cells, and what the columns are, from the head of the file.
+func (t *table) sniff(format string) (columns []attribute, err error) {
+	head, err := wholeLines(t.in)
+	if err != nil {
+		return nil, err
+	}
+	if format == "arff" || format == "" && looksLikeARFF(head) {
+		t.arff, t.sep = true, ','
+		return t.readARFFHeader(head)
+	}
+	switch format {
+	case "csv":
+		t.sep = separator(head, ",;")
+	case "tsv":
+		t.sep = '\t'
+	case "blank":
+		t.sep = ' '
+	default:
+		t.sep = separator(head, "\t;, ")
+	}
+	return t.look(head)
 }
 
 // wholeLines is the head of a file without a byte order mark and without an incomplete
@@ -146,6 +170,10 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 		t.names = append(t.names, columns[i].name)
 	}
 	t.schema.Format, t.schema.Width, t.schema.Missing = "csv", len(columns), t.opt.Missing
+	if t.opt.Missing == "" {
+		t.schema.Missing = missingAuto
+	}
+	t.attributes = columns
 	if t.arff {
 		t.schema.Format = "arff"
 	}
@@ -157,7 +185,7 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 			return err
 		}
 		for i, c := range columns {
-			if c.text && t.roles[i].kind == numeric {
+			if c.text && !c.code && t.roles[i].kind == numeric {
 				it := "the model"
 				if t.opt.like != "" {
 					it = "it"
@@ -169,54 +197,115 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 		t.layOut()
 		return nil
 	}
-	collect := t.opt.Missing == "mean"
+	if err := t.choose(columns); err != nil {
+		return err
+	}
+	needed := t.schema.Missing == "mean"
 	for i, c := range columns {
-		if t.roles[i].kind != ignored {
-			continue // a label, the weight or the group
+		if r := t.roles[i].kind; r == label {
+			t.attributes[i].measure = measureNumber
+			if c.text || c.categories != nil {
+				t.attributes[i].measure = measureText
+			}
 		}
-		column := Column{Place: Place{Name: c.name, At: i}}
-		t.roles[i].kind, t.roles[i].input = numeric, len(t.schema.Columns)
-		if c.text || c.categories != nil {
-			t.roles[i].kind = categorical
-			column.Categories = c.categories
-			collect = true
+		if t.roles[i].kind != ignored || c.kind == KindID || c.kind == KindIgnored {
+			continue // a label, the weight, the group, or no input
 		}
+		column, err := t.settle(i)
+		if err != nil {
+			return err
+		}
+		needed = needed || t.roles[i].kind == categorical || t.roles[i].kind == coded
+		t.roles[i].input = len(t.schema.Columns)
 		t.schema.Columns = append(t.schema.Columns, column)
 	}
 	if len(t.schema.Columns) == 0 {
 		return fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)",
 			t.Name(), len(columns))
 	}
-	if collect && streamed(t.in) {
-		return option.Errorf("%s: columns of text, or %s, need a look at all rows before the first is learned; leave out %s", t.Name(),
-			option.Set("missing", "mean"), option.Ref("survey_rows"))
-	}
-	if collect {
-		if err := t.collect(ctx); err != nil {
+	if streamed(t.in) {
+		if needed {
+			return option.Errorf("%s: columns of text, or %s, need a look at all rows before the first is learned; leave out %s", t.Name(),
+				option.Set("missing", "mean"), option.Ref("survey_rows"))
+		}
+		t.schema.Missing = t.opt.Missing
+	} else if needed || t.auto() {
+		err := t.complete(ctx)
+		var row *RowError
+		switch {
+		case err == nil:
+		case !needed && errors.As(err, &row):
+			t.schema.Missing = t.opt.Missing // the next pass says what is wrong and where
+		default:
 			return err
 		}
 	}
 	t.layOut()
+	t.tell()
 	return nil
+}
+
+// missingAuto fills in missing values by themselves.
+const missingAuto = "auto"
+
+// settleOptions checks the options of columns, and completes those that a file of kinds gives.
+func (t *table) settleOptions() (err error) {
+	if t.opt.Schema != nil {
+		t.decimal, t.schema.NA = ".", t.opt.Schema.NA
+		return nil
+	}
+	o := &t.opt
+	if o.Missing == missingAuto {
+		o.Missing = ""
+	}
+	if t.decimal, err = o.Columns.decimal(); err != nil {
+		return err
+	}
+	t.schema.NA = o.Columns.markers()
+	for _, c := range []struct {
+		option *string
+		kind   string
+	}{{&o.Label, KindLabel}, {&o.Weight, KindWeight}, {&o.Group, KindGroup}} {
+		if *c.option == "" {
+			*c.option = o.Columns.Kinds.named(c.kind)
+		}
+	}
+	return nil
+}
+
+// isMissing reports whether a cell stands for a missing value.
+func (t *table) isMissing(cell []byte) bool {
+	return missing(cell) || t.schema.NA != nil && slices.Contains(t.schema.NA, string(cell))
 }
 
 // layOut assigns dimensions to the input columns and codes to their categories.
 func (t *table) layOut() {
 	starts := make([]int, len(t.schema.Columns))
 	at, oneHot := 0, false
-	for i := range t.schema.Columns {
+	columns := withoutMeans(t.schema.Columns)
+	for i := range columns {
 		starts[i] = at
-		at += t.schema.Columns[i].Width()
-		oneHot = oneHot || t.schema.Columns[i].Categories != nil
+		at += columns[i].Width()
+		oneHot = oneHot || columns[i].Categories != nil || columns[i].Coding != nil
+	}
+	t.means = newMeanRows(t.schema.Columns)
+	if t.means != nil {
+		at = 0
+		for i := range t.schema.Columns {
+			at += t.schema.Columns[i].Width()
+		}
 	}
 	t.schema.Dim = at
 	t.sparse = oneHot && at > wideTable
 	for i := range t.roles {
 		r := &t.roles[i]
-		if r.kind != numeric && r.kind != categorical {
+		if r.kind != numeric && r.kind != categorical && r.kind != coded {
 			continue
 		}
 		r.at = starts[r.input]
+		if c := &columns[r.input]; c.Indicator {
+			r.indicator = r.at + c.Width() - 1
+		}
 		if r.kind == categorical {
 			r.codes = map[string]int32{}
 			for code, value := range t.schema.Columns[r.input].Categories {
@@ -224,74 +313,6 @@ func (t *table) layOut() {
 			}
 		}
 	}
-}
-
-// collect reads the whole table to find the categories and the means of its columns.
-// The means are of the values as float32.
-func (t *table) collect(ctx context.Context) error {
-	c := newCollection(t)
-	r, err := t.read(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	sums, counts := make([]float64, len(t.schema.Columns)), make([]float64, len(t.schema.Columns))
-	for b, err := range restOf(r) {
-		if err != nil {
-			return err
-		}
-		for i := range b.X.Len() {
-			for j, v := range b.X.Dense.Row(i) {
-				if v == v {
-					sums[j] += float64(v)
-					counts[j]++
-				}
-			}
-		}
-	}
-	for _, r := range t.roles {
-		switch {
-		case r.kind == categorical:
-			t.schema.Columns[r.input].Categories = slices.Sorted(maps.Keys(c.values[r.input]))
-		case r.kind == numeric && counts[r.input] > 0:
-			t.schema.Columns[r.input].Mean = sums[r.input] / counts[r.input]
-		}
-	}
-	return nil
-}
-
-// collection gathers the values of categorical columns from several parsers.
-type collection struct {
-	mu       sync.Mutex
-	values   []map[string]bool // by input column
-	declared []bool            // the column takes no other values, except missing ones
-}
-
-func newCollection(t *table) *collection {
-	c := &collection{}
-	for _, column := range t.schema.Columns {
-		values := map[string]bool{}
-		for _, v := range column.Categories {
-			values[v] = true
-		}
-		c.values = append(c.values, values)
-		c.declared = append(c.declared, column.Categories != nil)
-	}
-	return c
-}
-
-// add puts a value into a column.
-func (c *collection) add(input int, value string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	values := c.values[input]
-	if c.declared[input] && !values[value] && !missing([]byte(value)) {
-		return fmt.Errorf("%q is not among the declared values", shorten([]byte(value)))
-	}
-	if values[value] = true; len(values) > maxCategories {
-		return fmt.Errorf("more than %d different texts are too many categories; leave the column out", maxCategories)
-	}
-	return nil
 }
 
 func (t *table) Open(ctx context.Context) (Reader, error) {
@@ -302,7 +323,10 @@ func (t *table) Open(ctx context.Context) (Reader, error) {
 }
 
 // read starts a pass; if c is not nil, the pass collects.
-func (t *table) read(ctx context.Context, c *collection) (*textReader, error) {
+func (t *table) read(ctx context.Context, c *collector) (*textReader, error) {
+	if file, ok := t.in.(*parquetTable); ok {
+		return t.readParquet(ctx, file, c), nil
+	}
 	return readText(ctx, t.in, textFormat{
 		name: t.Name(), batch: t.opt.BatchRows, skipLines: t.skip, quoted: !t.arff,
 		newParser: func() parser { return t.newParser(c) },

@@ -36,12 +36,12 @@ func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 		text string
 		want string
 	}{
-		{Options{}, ages + "n/a,cook,0\n", missing("n/a")},
-		{Options{}, ages + "?,cook,0\n", missing("?")},
-		{Options{}, ages + ",cook,0\n", missing("")},
-		{Options{}, ages + "NaN,cook,0\n", missing("NaN")},
-		{Options{}, ages + " NA ,cook,0\n", missing("NA")},
-		{Options{}, ages + "\"null\",cook,0\n", missing("null")},
+		{Options{Missing: "error"}, ages + "n/a,cook,0\n", missing("n/a")},
+		{Options{Missing: "error"}, ages + "?,cook,0\n", missing("?")},
+		{Options{Missing: "error"}, ages + ",cook,0\n", missing("")},
+		{Options{Missing: "error"}, ages + "NaN,cook,0\n", missing("NaN")},
+		{Options{Missing: "error"}, ages + " NA ,cook,0\n", missing("NA")},
+		{Options{Missing: "error"}, ages + "\"null\",cook,0\n", missing("null")},
 		{Options{}, ages + "abc,cook,0\n", `f.csv:5: column "age": "abc" is not a number`},
 		{Options{}, ages + "0x10,cook,0\n", `f.csv:5: column "age": "0x10" is not a number`},
 		{Options{}, ages + "inf,cook,0\n", `f.csv:5: column "age": "inf" is not a finite number`},
@@ -208,11 +208,11 @@ func TestCategoriesAreSortedAndOneHot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns := []Column{{Place: Place{"0", 0}, Categories: []string{"7", "?", "green", "red"}}, {Place: Place{"1", 1}}}
+	columns := []Column{{Place: Place{"0", 0}, Categories: []string{"", "7", "green", "red"}}, {Place: Place{"1", 1}, Mean: 3}}
 	if s := src.Schema(); !reflect.DeepEqual(s.Columns, columns) || s.Dim != 5 {
 		t.Fatalf("schema %+v", s)
 	}
-	for i, code := range []int{3, 0, 2, 1, 3} {
+	for i, code := range []int{3, 1, 2, 0, 3} {
 		if want := map[int]float32{code: 1, 4: float32(i + 1)}; !reflect.DeepEqual(got[i].x, want) {
 			t.Errorf("row %d is %v, want %v", i, got[i].x, want)
 		}
@@ -225,7 +225,7 @@ func TestWideOneHotTablesAreSparse(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, "v%04d,%d,w%d,%d\n", i*7%n, i%3, i%5, i%2)
 	}
-	src := csvSource(t, b.String(), Options{})
+	src := csvSource(t, b.String(), Options{Columns: ColumnOptions{Categorical: "0"}})
 	r, err := src.Open(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -294,7 +294,7 @@ func TestTableFollowsTheModelByName(t *testing.T) {
 	if want := map[int]float32{0: 7, 3: 5}; !reflect.DeepEqual(got[1].x, want) {
 		t.Errorf("a category that the model does not know gives %v, want %v", got[1].x, want)
 	}
-	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"c", "t", 1}}) {
+	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"c", "t", 1, 0}}) {
 		t.Errorf("unseen %v", u)
 	}
 	if again, err := readRows(t, src, 4096); err != nil || !reflect.DeepEqual(again, got) || src.UnseenCategories()[0].Rows != 1 {
@@ -314,6 +314,49 @@ func TestTableFollowsTheModelByName(t *testing.T) {
 	}
 }
 
+// TestGapsThatTrainingDidNotHave are filled in and counted: in rows, in Parquet, in records, and in columns of each kind.
+func TestGapsThatTrainingDidNotHave(t *testing.T) {
+	train := csvSource(t, "a,c,d,p,y\n1,r,2024-01-02,\"1,200\",0\n3,s,2024-01-04,\"1,400\",1\n5,r,2024-01-06,\"1,300\",1\n", Options{})
+	schema := train.Schema()
+	if schema.Missing != "auto" || schema.Columns[0].Mean != 3 || schema.Columns[0].Indicator {
+		t.Fatalf("schema %+v", schema)
+	}
+	text := "a,c,d,p\n,s,2024-01-04,1300\nNA,?,2024-01-04,1300\n3,r,,\n3,t,2024-01-04,1300\n"
+	src, rows, err := readTable(t, text, "csv", Options{Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Unseen{{"a", "", 0, 2}, {"c", "t", 1, 1}, {"d", "", 0, 1}, {"p", "", 0, 1}}
+	if u := src.UnseenCategories(); !reflect.DeepEqual(u, want) {
+		t.Errorf("unseen %+v, want %+v", u, want)
+	}
+	if rows[0].x[0] != 3 || rows[1].x[0] != 3 || rows[1].x[1] != 0 || rows[1].x[2] != 0 {
+		t.Errorf("rows %v", rows)
+	}
+	e := NewEncoder(schema)
+	dst := make([]float32, schema.Dim)
+	if err := e.Map(dst, map[string]any{"c": "r"}); err != nil {
+		t.Fatal(err)
+	}
+	for j, v := range dst {
+		if rows[2].x[j] != v { // which lacks d and p, and has the mean as a
+			t.Errorf("dimension %d of a record is %g, of a row %g", j, v, rows[2].x[j])
+		}
+	}
+	old := *schema
+	old.Missing = ""
+	if _, _, err := readTable(t, text, "csv", Options{Schema: &old}); err == nil ||
+		!strings.Contains(err.Error(), "trained without a rule") {
+		t.Errorf("an older model: %v", err)
+	}
+	if _, _, err := readTable(t, text, "csv", Options{Schema: schema, Missing: "zero"}); err == nil || !strings.Contains(err.Error(), "contradicts the model") {
+		t.Errorf("another rule: %v", err)
+	}
+	if _, _, err := readTable(t, text, "csv", Options{Schema: schema, Missing: "error"}); err == nil || !strings.Contains(err.Error(), `f.csv:2: column "a"`) {
+		t.Errorf("a strict reader: %v", err)
+	}
+}
+
 func TestUnseenCategoriesAreCountedOverBlocks(t *testing.T) {
 	schema := csvSource(t, "1,r,0\n2,s,1\n3,r,1\n", Options{}).Schema()
 	const n = 200_000
@@ -322,7 +365,7 @@ func TestUnseenCategoriesAreCountedOverBlocks(t *testing.T) {
 	if rows, err := readRows(t, src, 4096); err != nil || len(rows) != 2*n+1 || len(text) < 2*blockSize {
 		t.Fatalf("%d rows, error %v", len(rows), err)
 	}
-	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"1", "u", n + 1}}) {
+	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"1", "u", n + 1, 0}}) {
 		t.Errorf("unseen %v", u)
 	}
 }
@@ -368,6 +411,9 @@ func TestTableThatDoesNotFitTheModelIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unruled := *named.Schema()
+	unruled.Missing = "" // as in older models
+	old := &unruled
 	for _, c := range []struct {
 		model *Schema
 		opt   Options
@@ -380,6 +426,8 @@ func TestTableThatDoesNotFitTheModelIsAnError(t *testing.T) {
 			`f.csv: column "a" was an input when the model was trained; it cannot be the label or the weight`},
 		{named.Schema(), Options{}, "a,c,y\nred,r,1\n2,r,1\n2,r,1\n", `f.csv:2: column "a": "red" is not a number`},
 		{named.Schema(), Options{Missing: "mean"}, "a,c,y\n1,r,1\n2,r,1\n",
+			"f.csv: missing=mean contradicts the model, which was trained with missing=auto; leave it out"},
+		{old, Options{Missing: "mean"}, "a,c,y\n1,r,1\n2,r,1\n",
 			"f.csv: the model was trained without missing=mean and knows no means; use missing=zero, or train it again"},
 		{numbered.Schema(), Options{}, "1,2,3,4,5,6,7\n",
 			"f.csv: 7 columns, but the model was trained on 2 inputs (and 1 label); check the file and label"},
@@ -404,13 +452,13 @@ func TestTableThatDoesNotFitTheModelIsAnError(t *testing.T) {
 func TestTooManyCategoriesAreAnError(t *testing.T) {
 	src := csvSource(t, "a,1\nb,2\n", Options{}).(*table)
 	src.schema.Columns[0].Categories = nil // none are declared
-	c := newCollection(src)
+	c := newCollector(src)
 	for i := range maxCategories - len(c.values[0]) {
-		if err := c.add(0, fmt.Sprint("v", i)); err != nil {
+		if _, err := c.add(0, fmt.Sprint("v", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err := c.add(0, "one more")
+	_, err := c.add(0, "one more")
 	if want := "more than 1000000 different texts are too many categories; leave the column out"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

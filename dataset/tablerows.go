@@ -23,10 +23,24 @@ type tableParser struct {
 	key      string // the bag of the previous row
 
 	pairs     []pair
+	meant     []pair
 	sparseRow [][]byte
 
-	collection *collection       // nil unless this pass collects
-	collected  []map[string]bool // what this parser has added to it
+	text   []byte          // of a cell of a typed file
+	byRow  []int           // columns of such a file whose cells are taken row by row
+	floats []measuredFloat // by a hash
+
+	second cutter   // of cells that are kept
+	again  [][]byte // these cells
+
+	coders []coder // by input column, nil for those that have no coding
+	values []pair  // of a coded cell
+
+	collector *collector       // nil unless this pass collects
+	met       []map[string]int // by column: the texts that this parser met, by their number
+	measures  []coder          // by column
+	counts    [][]int64        // by column: of documents
+	texts     []*textCoder     // by column
 }
 
 // pair is a value of a sparse row.
@@ -35,11 +49,21 @@ type pair struct {
 	v  float32
 }
 
-func (t *table) newParser(c *collection) parser {
-	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff}, interned: map[string]string{}, collection: c}
+func sortPairs(pairs []pair) {
+	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.at, b.at) })
+}
+
+func (t *table) newParser(c *collector) parser {
+	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff}, interned: map[string]string{}, collector: c}
 	if c != nil {
-		for range c.values {
-			p.collected = append(p.collected, map[string]bool{})
+		p.beginCollecting()
+		return p
+	}
+	p.second = cutter{sep: t.sep, arff: t.arff}
+	p.coders = make([]coder, len(t.schema.Columns))
+	for i := range t.schema.Columns {
+		if t.schema.Columns[i].Coding != nil {
+			p.coders[i] = newCoder(&t.schema.Columns[i])
 		}
 	}
 	return p
@@ -47,8 +71,9 @@ func (t *table) newParser(c *collection) parser {
 
 func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	switch {
-	case p.collection != nil:
-		rows.shape(0, len(p.schema.Columns), false)
+	case p.collector != nil:
+		rows.shape(len(p.attributes), 0, false)
+		defer p.endCollecting()
 	default:
 		rows.shape(len(p.schema.Labels), p.schema.Dim, p.sparse)
 	}
@@ -57,19 +82,11 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	for len(text) > 0 {
 		row, rest, lines := record(text, quoted)
 		if err := p.row(row, line, lines > 1, rows); err != nil {
-			return atLine(p.Name(), line, err)
+			return p.atLine(line, err)
 		}
 		text, line = rest, line+lines
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i, u := range p.unknown {
-		if known := p.table.unseen[i]; known != nil {
-			u.Rows += known.Rows
-			u.Value = min(u.Value, known.Value)
-		}
-		p.table.unseen[i] = u
-	}
+	p.noteUnseen()
 	return nil
 }
 
@@ -86,25 +103,28 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 		}
 	}
 	p.cut.start(line, spans)
-	if p.collection != nil {
+	if p.collector != nil {
 		return p.collectRow(rows)
 	}
 	targets := len(rows.Y)
 	for range rows.Outputs {
 		rows.Y = append(rows.Y, 0)
 	}
-	var dense []float32
+	var out, dense []float32 // the row, and where cells are written to, if that is not p.pairs
 	if !p.sparse {
 		from := len(rows.dense.Data)
 		rows.dense.Data = slices.Grow(rows.dense.Data, p.schema.Dim)[:from+p.schema.Dim]
-		dense = rows.dense.Data[from:]
-		clear(dense)
+		out = rows.dense.Data[from:]
+		clear(out)
+	}
+	if p.means == nil {
+		dense = out
 	}
 	p.pairs = p.pairs[:0]
-	name := ""
+	to := rowTo{rows: rows, dense: dense, targets: targets, line: number}
 	for i := range p.roles {
 		r := &p.roles[i]
-		if r.kind == numeric && dense != nil && p.given == nil && p.cut.at >= 0 {
+		if r.kind == numeric && dense != nil && p.given == nil && p.cut.at >= 0 && p.schema.NA == nil {
 			// This handles nearly all cells of nearly all tables.
 			at := p.cut.at
 			if v, ok := p.cut.number(); ok && v <= maxValue && v >= -maxValue {
@@ -117,67 +137,181 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 		if err != nil {
 			return err
 		}
-		at, v := int32(r.at), float32(0)
-		switch r.kind {
-		case ignored:
-			continue
-		case label:
-			y, text, err := p.label(i, cell)
-			if err != nil {
-				return err
-			}
-			rows.Y[targets+r.at], name = y, text
-			continue
-		case weight:
-			w, ok := parseNumber(trim(cell))
-			if !ok || w < 0 || math.IsInf(w, 0) {
-				return p.wrong(i, cell, fmt.Errorf("%q is not a weight; weights are numbers of 0 or more", shorten(cell)))
-			}
-			rows.Weights = append(rows.Weights, w)
-			continue
-		case group:
-			if len(cell) == 0 {
-				return p.wrong(i, nil, errors.New("the cell is empty, so nothing says which bag the row is of"))
-			}
-			if string(cell) != p.key {
-				p.key = string(cell)
-			}
-			rows.keys, rows.lines = append(rows.keys, p.key), append(rows.lines, number)
-			continue
-		case numeric:
-			x, err := p.number(i, cell)
-			if err != nil {
-				return err
-			}
-			v = float32(x)
-		case categorical:
-			code, known := r.codes[string(cell)]
-			if !known {
-				if p.opt.Schema == nil {
-					return p.wrong(i, cell, fmt.Errorf("%q was not there in the pass before; did the file change?", shorten(cell)))
-				}
-				p.note(r.input, cell)
-				continue
-			}
-			at, v = at+code, 1
-		}
-		if dense != nil {
-			dense[at] = v
-		} else if v != 0 {
-			p.pairs = append(p.pairs, pair{at, v})
+		if err := p.take(i, cell, &to); err != nil {
+			return err
 		}
 	}
 	if err := p.end(); err != nil {
 		return err
 	}
-	if dense == nil {
-		// Columns may be in a different order than in training.
-		slices.SortFunc(p.pairs, func(a, b pair) int { return cmp.Compare(a.at, b.at) })
-		for _, q := range p.pairs {
-			rows.csr.Idx, rows.csr.Val = append(rows.csr.Idx, q.at), append(rows.csr.Val, q.v)
+	p.endPairs(out, rows)
+	if p.carry != nil {
+		if err := p.keep(line, spans, rows); err != nil {
+			return err
 		}
 	}
-	rows.endRow(name)
+	rows.endRow(to.name)
+	return nil
+}
+
+// rowTo is where the cells of a row go.
+type rowTo struct {
+	rows    *rowBuffer
+	dense   []float32 // nil: to pairs
+	targets int       // the first of rows.Y
+	line    int       // where the row starts
+	name    string    // the label if it is text
+}
+
+// take takes the cell of a column.
+func (p *tableParser) take(i int, cell []byte, to *rowTo) error {
+	r := &p.roles[i]
+	at, v := int32(r.at), float32(0)
+	switch r.kind {
+	case ignored:
+		return nil
+	case label:
+		y, text, err := p.label(i, cell)
+		if err != nil {
+			return err
+		}
+		to.rows.Y[to.targets+r.at], to.name = y, text
+		return nil
+	case weight:
+		w, ok := parseNumber(trim(cell))
+		if !ok || w < 0 || math.IsInf(w, 0) {
+			return p.wrong(i, cell, fmt.Errorf("%q is not a weight; weights are numbers of 0 or more", shorten(cell)))
+		}
+		to.rows.Weights = append(to.rows.Weights, w)
+		return nil
+	case group:
+		if len(cell) == 0 {
+			return p.wrong(i, nil, errors.New("the cell is empty, so nothing says which bag the row is of"))
+		}
+		if string(cell) != p.key {
+			p.key = string(cell)
+		}
+		to.rows.keys, to.rows.lines = append(to.rows.keys, p.key), append(to.rows.lines, to.line)
+		return nil
+	case numeric:
+		x, filled, err := p.number(i, cell)
+		if err != nil {
+			return err
+		}
+		switch {
+		case filled && r.indicator > 0:
+			p.put(to.dense, r.indicator, 1)
+		case filled:
+			p.noteGap(r.input)
+		}
+		v = float32(x)
+	case coded:
+		if err := p.coded(i, cell, to.dense); err != nil {
+			return err
+		}
+		return nil
+	case categorical:
+		gap := p.auto() && p.isMissing(cell)
+		if gap {
+			cell = nil
+		}
+		code, known := r.codes[string(cell)]
+		if gap && !known {
+			p.noteGap(r.input)
+			return nil
+		}
+		if !known {
+			if p.opt.Schema == nil {
+				return p.wrong(i, cell, fmt.Errorf("%q was not there in the pass before; did the file change?", shorten(cell)))
+			}
+			p.note(r.input, cell)
+			return nil
+		}
+		at, v = at+code, 1
+	}
+	p.put(to.dense, int(at), v)
+	return nil
+}
+
+// keep keeps cells of a row that was parsed.
+func (p *tableParser) keep(line []byte, spans bool, rows *rowBuffer) error {
+	cells := p.given
+	if cells == nil {
+		var err error
+		if p.again, err = p.second.all(line, spans, p.again[:0]); err != nil {
+			return err
+		}
+		cells = p.again
+	}
+	for _, place := range p.carry {
+		rows.carried = append(rows.carried, string(cells[place.At]))
+	}
+	return nil
+}
+
+// endPairs ends a row of which something is in pairs: it writes what means are made of, or a sparse row. Columns may be in a
+// different order than in training.
+func (p *tableParser) endPairs(row []float32, rows *rowBuffer) {
+	if p.means != nil {
+		p.meant = p.means.expandPairs(p.meant[:0], p.pairs)
+		p.pairs, p.meant = p.meant, p.pairs
+		if row != nil {
+			for _, q := range p.pairs {
+				row[q.at] = q.v
+			}
+		}
+	}
+	if row != nil {
+		return
+	}
+	sortPairs(p.pairs)
+	for _, q := range p.pairs {
+		rows.csr.Idx, rows.csr.Val = append(rows.csr.Idx, q.at), append(rows.csr.Val, q.v)
+	}
+}
+
+// put writes a value of the row.
+func (p *tableParser) put(dense []float32, at int, v float32) {
+	if dense != nil {
+		dense[at] = v
+	} else if v != 0 {
+		p.pairs = append(p.pairs, pair{int32(at), v})
+	}
+}
+
+// coded writes a cell of a column that has a coding.
+func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
+	r := &p.roles[i]
+	c := p.coders[r.input]
+	if p.isMissing(cell) {
+		switch column := &p.schema.Columns[r.input]; {
+		case p.schema.Missing == "zero":
+			p.values = p.values[:0]
+		case p.auto() || p.schema.Missing == "mean" || column.Coding.Kind == CodedHashed || column.Coding.Kind == CodedText:
+			p.values = c.fill(p.values[:0])
+		default:
+			return p.wrong(i, cell, option.Errorf("the value is missing (%q); %s or %s fills it in", cell,
+				option.Set("missing", missingAuto), option.Set("missing", "zero")))
+		}
+		switch k := p.schema.Columns[r.input].Coding.Kind; {
+		case r.indicator > 0:
+			p.put(dense, r.indicator, 1)
+		case k != CodedHashed && k != CodedText:
+			p.noteGap(r.input)
+		}
+	} else {
+		var known bool
+		var err error
+		if p.values, known, err = c.code(p.values[:0], cell); err != nil {
+			return p.wrong(i, cell, err)
+		}
+		if !known {
+			p.note(r.input, cell)
+		}
+	}
+	for _, v := range p.values {
+		p.put(dense, r.at+int(v.at), v.v)
+	}
 	return nil
 }
 
@@ -221,44 +355,6 @@ func (p *tableParser) ragged() error {
 	return fmt.Errorf("%s where the first row has %d", units.Plural(len(cells), "column"), len(p.roles))
 }
 
-// collectRow is row for a pass that collects: numbers, or NaN if they are missing.
-func (p *tableParser) collectRow(rows *rowBuffer) error {
-	from := len(rows.dense.Data)
-	for range rows.dense.Cols {
-		rows.dense.Data = append(rows.dense.Data, float32(math.NaN()))
-	}
-	for i := range p.roles {
-		cell, err := p.cell(i)
-		if err != nil {
-			return err
-		}
-		switch r := &p.roles[i]; r.kind {
-		case numeric:
-			if p.opt.Missing == "mean" && !missing(cell) {
-				v, err := p.number(i, cell)
-				if err != nil {
-					return err
-				}
-				rows.dense.Data[from+r.input] = float32(v)
-			}
-		case categorical:
-			if p.collected[r.input][string(cell)] {
-				continue
-			}
-			value := string(cell)
-			p.collected[r.input][value] = true
-			if err := p.collection.add(r.input, value); err != nil {
-				return p.wrong(i, cell, err)
-			}
-		}
-	}
-	if err := p.end(); err != nil {
-		return err
-	}
-	rows.endRow("")
-	return nil
-}
-
 // column names a column in a message.
 func (t *table) column(i int) string {
 	if t.schema.Header {
@@ -276,27 +372,38 @@ func (p *tableParser) wrong(i int, cell []byte, err error) error {
 	return inColumn(p.column(i), p.names[i], dim, cell, err)
 }
 
-// number is the value of a numeric cell.
-func (p *tableParser) number(i int, cell []byte) (float64, error) {
+// number is the value of a numeric cell; filled says that it was missing.
+func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err error) {
 	v, ok := parseNumber(trim(cell))
 	switch {
+	case p.schema.NA != nil && p.isMissing(cell):
+		return p.filled(i, cell)
 	case ok && v <= maxValue && v >= -maxValue:
-		return v, nil
+		return v, false, nil
 	case ok:
-		return 0, p.wrong(i, cell, fmt.Errorf("%s is out of float32's range (3.4e38)", shorten(cell)))
+		return 0, false, p.wrong(i, cell, fmt.Errorf("%s is out of float32's range (3.4e38)", shorten(cell)))
 	case missing(cell):
-		switch p.schema.Missing {
-		case "mean":
-			return p.schema.Columns[p.roles[i].input].Mean, nil
-		case "zero":
-			return 0, nil
-		}
-		return 0, p.wrong(i, cell, option.Errorf("%q is not a number (a missing value? %s or %s fills it in)", cell,
-			option.Set("missing", "mean"), option.Set("missing", "zero")))
+		return p.filled(i, cell)
 	case notFinite(cell):
-		return 0, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
+		return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
 	}
-	return 0, p.wrong(i, cell, fmt.Errorf("%q is not a number", shorten(cell)))
+	return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a number", shorten(cell)))
+}
+
+// filled is what stands for a missing number.
+func (p *tableParser) filled(i int, cell []byte) (float64, bool, error) {
+	switch p.schema.Missing {
+	case "mean", missingAuto:
+		return p.schema.Columns[p.roles[i].input].Mean, true, nil
+	case "zero":
+		return 0, true, nil
+	}
+	if p.opt.Schema != nil {
+		return 0, false, p.wrong(i, cell, option.Errorf("%q is not a number (a missing value? The model was trained without a rule for them; train it "+
+			"without %s, or fill in zeros by %s)", cell, option.Set("missing", "error"), option.Set("missing", "zero")))
+	}
+	return 0, false, p.wrong(i, cell, option.Errorf("%q is not a number (a missing value? %s or %s fills it in)", cell,
+		option.Set("missing", "mean"), option.Set("missing", "zero")))
 }
 
 // label is the label in a cell: a number, or NaN and a text if text is allowed.
@@ -330,13 +437,28 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 
 // note counts a value that the model does not know.
 func (p *tableParser) note(input int, cell []byte) {
+	u := p.noted(input)
+	if u.Rows++; u.Rows == 1 {
+		u.Value = string(cell)
+	}
+}
+
+// noteGap counts a missing value where the training had none in the column.
+func (p *tableParser) noteGap(input int) {
+	if c := &p.schema.Columns[input]; p.opt.Schema != nil && p.auto() && !c.Indicator && c.Means == nil {
+		p.noted(input).Missing++
+	}
+}
+
+// noted is what is counted of a column.
+func (p *tableParser) noted(input int) *Unseen {
 	if p.unknown == nil {
 		p.unknown = map[int]*Unseen{}
 	}
 	u := p.unknown[input]
 	if u == nil {
-		u = &Unseen{Column: p.schema.Columns[input].Name, Value: string(cell)}
+		u = &Unseen{Column: p.schema.Columns[input].Name}
 		p.unknown[input] = u
 	}
-	u.Rows++
+	return u
 }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mercer/matrix"
@@ -25,10 +26,13 @@ type RowWriter interface {
 }
 
 // RowFormats are the formats that CreateRows writes.
-func RowFormats() []string { return []string{"npy", "npz", "csv", "libsvm"} }
+func RowFormats() []string {
+	return []string{"npy", "npz", "csv", "libsvm", "parquet", "arrow", "arrows"}
+}
 
 // endings are the file name extensions of the formats.
-var endings = map[string]string{".npy": "npy", ".npz": "npz", ".csv": "csv", ".libsvm": "libsvm", ".svm": "libsvm", ".txt": "libsvm"}
+var endings = map[string]string{".npy": "npy", ".npz": "npz", ".csv": "csv", ".libsvm": "libsvm", ".svm": "libsvm", ".txt": "libsvm",
+	".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".arrows": "arrows"}
 
 // RowFormat is the format of RowFormats that a file's name implies; npy if it has no extension.
 func RowFormat(path string) (string, error) {
@@ -40,13 +44,14 @@ func RowFormat(path string) (string, error) {
 		return "npy", nil
 	}
 	return "", fmt.Errorf("%s: the ending %s is of no format that is written: .npy (or none) NumPy's arrays, .npz "+
-		"SciPy's sparse matrices, .csv tables, .libsvm, .svm or .txt LIBSVM text",
+		"SciPy's sparse matrices, .csv tables, .libsvm, .svm or .txt LIBSVM text, .parquet, .arrow, .feather or .arrows (a stream) columns",
 		path, ext)
 }
 
 // CreateRows starts a file of rows of cols float32 numbers: npy, all numbers as one array of NumPy;
 // npz, a matrix in compressed rows as scipy.sparse.save_npz writes it; csv, a table with the labels in its
-// last column; or libsvm, text with the labels.
+// last column; libsvm, text with the labels; or parquet, arrow (a file) or arrows (a stream), float columns whose names are their
+// numbers from 0.
 func CreateRows(path, format string, cols int) (RowWriter, error) {
 	switch format {
 	case "npy":
@@ -57,6 +62,9 @@ func CreateRows(path, format string, cols int) (RowWriter, error) {
 		return createCSV(path, cols)
 	case "libsvm":
 		return createLIBSVM(path)
+	}
+	if slices.Contains(RowFormats(), format) {
+		return createColumns(path, format, cols)
 	}
 	panic(fmt.Sprintf("dataset: CreateRows in the format %q", format))
 }

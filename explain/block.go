@@ -78,7 +78,7 @@ func (b *block[T]) flush() error {
 		x.Dense = b.dense.Slice(0, len(b.tags))
 	}
 	b.scores.Reshape(len(b.tags), b.m.Outputs())
-	if err := b.m.Scores(&b.scores, x); err != nil {
+	if err := b.m.Learned(&b.scores, x); err != nil {
 		var at *dataset.RowError
 		if errors.As(err, &at) {
 			err = at.Err // the row is in no file

@@ -146,7 +146,7 @@ func newSharer(ctx context.Context, m *model.Model, x matrix.Rows, background *R
 
 // row divides the score of a row.
 func (s *sharer) row(i int) (*Contribution, error) {
-	if err := s.m.Scores(&s.scores, s.x.Slice(i, i+1)); err != nil {
+	if err := s.m.Learned(&s.scores, s.x.Slice(i, i+1)); err != nil {
 		var at *dataset.RowError
 		if errors.As(err, &at) {
 			at.Row = i
@@ -171,6 +171,10 @@ func (s *sharer) row(i int) (*Contribution, error) {
 	}
 	n := float64(s.back.Rows)
 	for t := range k {
+		if offset := s.m.Info().Offset; offset != nil { // which the differences are without
+			s.out.Base[t] += offset[t]
+			s.out.Score[t] += offset[t]
+		}
 		for c := range s.columns {
 			s.out.Values[t][c] /= n
 			s.out.SE[t][c] = math.Sqrt(s.out.SE[t][c]) / n

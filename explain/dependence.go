@@ -138,14 +138,18 @@ func Dependence(ctx context.Context, m *model.Model, rows *Rows, opt DependenceO
 // point's value in the column and 0 in all others.
 func (c *Curve) grid(column *Column, x matrix.Rows, most int) matrix.Rows {
 	points := &matrix.CSR{Cols: x.Dim(), Ptr: []int{0}}
-	point := func(dim int, v float32) {
-		points.Idx, points.Val = append(points.Idx, int32(dim)), append(points.Val, v)
+	point := func(part ...float32) {
+		for k, v := range part {
+			if v != 0 {
+				points.Idx, points.Val = append(points.Idx, int32(column.From+k)), append(points.Val, v)
+			}
+		}
 		points.Ptr = append(points.Ptr, len(points.Idx))
 		points.Rows++
 	}
 	if column.Categories != nil {
 		for _, k := range c.categories(column, x, most) {
-			point(column.From+k, 1)
+			point(column.of.Part(k)...)
 		}
 	} else {
 		values := make([]float32, x.Len())
@@ -155,7 +159,7 @@ func (c *Curve) grid(column *Column, x matrix.Rows, most int) matrix.Rows {
 		slices.Sort(values)
 		for _, v := range quantiles(values, most) {
 			c.Values = append(c.Values, float64(v))
-			point(column.From, v)
+			point(v)
 		}
 		c.count(values)
 	}
@@ -170,13 +174,13 @@ func (c *Curve) grid(column *Column, x matrix.Rows, most int) matrix.Rows {
 // categories are the numbers of the most frequent categories in the rows, in the order of the column.
 func (c *Curve) categories(column *Column, x matrix.Rows, most int) []int {
 	counts, order := make([]int, len(column.Categories)), []int{}
-	for k := range counts {
-		for i := range x.Len() {
-			if value(x, i, column.From+k) != 0 {
-				counts[k]++
-			}
+	for i := range x.Len() {
+		if k := column.category(x, i); k >= 0 {
+			counts[k]++
 		}
-		if counts[k] > 0 {
+	}
+	for k, n := range counts {
+		if n > 0 {
 			order = append(order, k)
 		}
 	}
@@ -273,7 +277,7 @@ func OutputNames(m *model.Model) []string {
 func (d *predicted) add(row int, scores []float32) {
 	if d.proba == nil {
 		for k := range d.values {
-			d.values[k][row] = float64(scores[k])
+			d.values[k][row] = d.m.Value(k, scores[k])
 		}
 		return
 	}

@@ -182,7 +182,7 @@ func (l *losses) of(dst []float64, i int, scores []float32) {
 	default:
 		k := len(scores)
 		for t, v := range scores {
-			e := l.y[i*k+t] - float64(v)
+			e := l.y[i*k+t] - l.m.Value(t, v)
 			switch {
 			case l.scale != nil:
 				e *= e * l.scale[t]

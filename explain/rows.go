@@ -60,7 +60,7 @@ func (r *Rows) scores(ctx context.Context, m *model.Model) (*matrix.Dense, error
 			return nil, err
 		}
 		j := min(i+blockRows, all.Rows)
-		if err := m.Scores(all.Slice(i, j), r.X.Slice(i, j)); err != nil {
+		if err := m.Learned(all.Slice(i, j), r.X.Slice(i, j)); err != nil {
 			var at *dataset.RowError
 			if errors.As(err, &at) && at.Source == "" {
 				moved := *at
@@ -91,6 +91,36 @@ type Column struct {
 
 	// Categories are the values of a categorical column, one for each dimension; nil for numbers.
 	Categories []string
+
+	of *dataset.Column // nil in formats without columns
+}
+
+// category is the number of the category of row i, -1 for none; of several with the same mean targets, the first.
+func (c *Column) category(x matrix.Rows, i int) int {
+	if c.of.Means == nil {
+		for k := range c.Categories {
+			if value(x, i, c.From+k) != 0 {
+				return k
+			}
+		}
+		return -1
+	}
+	for k := range c.Categories {
+		if c.is(x, i, c.of.Part(k)) {
+			return k
+		}
+	}
+	return -1
+}
+
+// is says whether the column's dimensions of row i are these.
+func (c *Column) is(x matrix.Rows, i int, part []float32) bool {
+	for k, v := range part {
+		if value(x, i, c.From+k) != v {
+			return false
+		}
+	}
+	return true
 }
 
 // Columns are the columns of the rows that a model takes; of formats without columns, the dimensions.
@@ -107,7 +137,7 @@ func Columns(m *model.Model) []Column {
 	for i, name := range names {
 		list[i] = Column{Name: name, From: at, To: at + int(widths[i])}
 		if i < len(of) {
-			list[i].Categories = of[i].Categories
+			list[i].Categories, list[i].of = of[i].Categories, &of[i]
 		}
 		at = list[i].To
 	}
@@ -119,10 +149,8 @@ func (c *Column) Text(x matrix.Rows, i int) string {
 	if c.Categories == nil {
 		return fmt.Sprintf("%.6g", value(x, i, c.From))
 	}
-	for k, name := range c.Categories {
-		if value(x, i, c.From+k) != 0 {
-			return name
-		}
+	if k := c.category(x, i); k >= 0 {
+		return c.Categories[k]
 	}
 	return ""
 }

@@ -116,6 +116,10 @@ type series struct {
 	// expand writes the features of the elements of a strip: feature i of element e to
 	// out[i·stride+e].
 	expand func(out []float32, stride int, s *strip)
+	// form is what expand does: "root", "waves" with period and scale, "chebyshev" or "elementary".
+	form   string
+	period float32
+	scale  []float32
 	// stretch, if not nil, has a_j for each dimension, in the form that expand needs.
 	stretch *stretches
 	state   map[string]*matrix.Dense

@@ -42,7 +42,7 @@ func chebyshevOf(cfg Config, stretch []float32) (*series, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.stretch = newStretches(stretch)
+	m.form, m.stretch = "chebyshev", newStretches(stretch)
 	m.expand = func(out []float32, stride int, s *strip) { s.chebyshev(out, stride, terms) }
 	return m, nil
 }

@@ -95,7 +95,7 @@ func (p *medoids) seeds(m int, stream *random.Stream) {
 		if sum == 0 {
 			break
 		}
-		next := pick(cumulated, stream.Uniform())
+		next := random.Pick(cumulated, stream.Uniform())
 		p.medoid = append(p.medoid, next)
 		for i, v := range p.d[next*p.n:][:p.n] {
 			nearest[i] = min(nearest[i], v)

@@ -77,7 +77,7 @@ func (f *partial) random(stream *random.Stream, b int) error {
 	}
 	proposed := make([]int, b)
 	for t := range proposed {
-		proposed[t] = pick(cumulated, stream.Uniform())
+		proposed[t] = random.Pick(cumulated, stream.Uniform())
 	}
 	rows := matrix.Rows{Dense: gather(f.x, proposed)}
 	h, err := gramRows(f.kernel, rows, rows)
@@ -114,18 +114,6 @@ func (f *partial) random(stream *random.Stream, b int) error {
 		}
 	}
 	return f.add(accepted)
-}
-
-// pick is the first index at which the cumulative weights exceed a share u of their sum.
-func pick(cumulated []float64, u float64) int {
-	at := u * cumulated[len(cumulated)-1]
-	i, found := slices.BinarySearch(cumulated, at)
-	if found {
-		for i < len(cumulated)-1 && cumulated[i] <= at {
-			i++
-		}
-	}
-	return min(i, len(cumulated)-1)
 }
 
 func (f *partial) row(i int) []float64 { return f.f[i*f.most:][:f.most] }

@@ -72,28 +72,31 @@ func (c *composed) Chosen() string {
 	return strings.Join(all, ", ")
 }
 
-// step returns the configuration of step i. A step without a seed gets one derived from
-// the seed of the whole, so that equal steps draw different numbers.
-func (cfg *Config) step(i int) Config {
+// step returns the configuration of step i, for which a number of bytes is left. A step without
+// a seed gets one derived from the seed of the whole, so that equal steps draw different numbers.
+func (cfg *Config) step(i int, left int64) Config {
 	s := cfg.Steps[i]
 	if s.Seed == 0 {
 		s.Seed = random.Hash(cfg.Seed, "feature.step", uint64(i))
 	}
-	if s.MaxBytes == 0 {
-		s.MaxBytes = cfg.MaxBytes
+	if s.MaxBytes == 0 || s.MaxBytes > left {
+		s.MaxBytes = left
 	}
 	return s
 }
 
-// part is the state of step i.
-func part(state map[string]*matrix.Dense, i int) map[string]*matrix.Dense {
-	of := map[string]*matrix.Dense{}
+// parts are the states of the steps, by number.
+func parts(state map[string]*matrix.Dense) map[string]map[string]*matrix.Dense {
+	all := map[string]map[string]*matrix.Dense{}
 	for name, t := range state {
-		if rest, ok := strings.CutPrefix(name, strconv.Itoa(i)+"."); ok {
-			of[rest] = t
+		if step, rest, ok := strings.Cut(name, "."); ok {
+			if all[step] == nil {
+				all[step] = map[string]*matrix.Dense{}
+			}
+			all[step][rest] = t
 		}
 	}
-	return of
+	return all
 }
 
 // Chain applies maps one after the other: z(x) = z_k(… z_1(x)). It approximates the kernel of
@@ -105,7 +108,10 @@ func part(state map[string]*matrix.Dense, i int) map[string]*matrix.Dense {
 const Chain = "chain"
 
 // chain is the map [Chain].
-type chain struct{ composed }
+type chain struct {
+	composed
+	in, out int
+}
 
 // chainRows is how many rows go through a chain at a time.
 const chainRows = 256
@@ -113,20 +119,29 @@ const chainRows = 256
 // newChainOf makes the steps of a chain from each step's configuration, number and
 // previous map (nil for the first).
 func newChainOf(cfg Config, step func(s Config, i int, before Map) (Map, error)) (*chain, error) {
-	c := &chain{}
+	c, memory := &chain{}, budget{cfg: &cfg}
 	var before Map
 	for i := range cfg.Steps {
-		m, err := step(cfg.step(i), i, before)
+		left, err := memory.left()
+		if err != nil {
+			return nil, err
+		}
+		m, err := step(cfg.step(i, left), i, before)
 		if err != nil {
 			return nil, fmt.Errorf("feature: chain: step %d: %w", i+1, err)
 		}
+		in, out := m.Dims()
+		if i == 0 {
+			c.in = in
+		}
+		c.out = out
+		memory.add(m)
 		c.steps, c.names, before = append(c.steps, m), append(c.names, cfg.Steps[i].Map), m
 	}
 	if err := cfg.unused(); err != nil {
 		return nil, err
 	}
-	_, out := c.Dims()
-	return c, cfg.decided(out)
+	return c, cfg.decided(c.out)
 }
 
 // unused returns an error if a composition has settings of single maps.
@@ -170,16 +185,13 @@ func fitChain(cfg Config, sample matrix.Rows) (Fitted, error) {
 }
 
 func restoreChain(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
+	of := parts(state)
 	return newChainOf(cfg, func(s Config, i int, before Map) (Map, error) {
-		return Restore(s, outOf(before, dim), part(state, i))
+		return Restore(s, outOf(before, dim), of[strconv.Itoa(i)])
 	})
 }
 
-func (c *chain) Dims() (in, out int) {
-	in, _ = c.steps[0].Dims()
-	_, out = c.steps[len(c.steps)-1].Dims()
-	return in, out
-}
+func (c *chain) Dims() (in, out int) { return c.in, c.out }
 
 func (c *chain) Transform(dst *matrix.Dense, x matrix.Rows) {
 	in, out := c.Dims()
@@ -240,7 +252,7 @@ func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error)
 	if cfg.Weights != nil && len(cfg.Weights) != len(cfg.Steps) {
 		return nil, fmt.Errorf("feature: sum: %d weights for %d steps", len(cfg.Weights), len(cfg.Steps))
 	}
-	m := &sum{}
+	m, memory := &sum{}, budget{cfg: &cfg}
 	for i := range cfg.Steps {
 		w := 1.0
 		if cfg.Weights != nil {
@@ -249,11 +261,16 @@ func newSumOf(cfg Config, step func(s Config, i int) (Map, error)) (*sum, error)
 		if !(w > 0 && w <= math.MaxFloat32) {
 			return nil, fmt.Errorf("feature: sum: weight %d is %g; it must be a positive number", i+1, w)
 		}
-		z, err := step(cfg.step(i), i)
+		left, err := memory.left()
+		if err != nil {
+			return nil, err
+		}
+		z, err := step(cfg.step(i, left), i)
 		if err != nil {
 			return nil, fmt.Errorf("feature: sum: step %d: %w", i+1, err)
 		}
 		in, out := z.Dims()
+		memory.add(z)
 		m.steps, m.names, m.factors = append(m.steps, z), append(m.names, cfg.Steps[i].Map), append(m.factors, float32(math.Sqrt(w)))
 		m.in, m.out = in, m.out+out
 	}
@@ -272,7 +289,8 @@ func fitSum(cfg Config, sample matrix.Rows) (Fitted, error) {
 }
 
 func restoreSum(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {
-	return newSumOf(cfg, func(s Config, i int) (Map, error) { return Restore(s, dim, part(state, i)) })
+	of := parts(state)
+	return newSumOf(cfg, func(s Config, i int) (Map, error) { return Restore(s, dim, of[strconv.Itoa(i)]) })
 }
 
 func (m *sum) Dims() (in, out int) { return m.in, m.out }

@@ -40,7 +40,7 @@ func elementaryOf(cfg Config, stretch []float32) (*series, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.stretch = newStretches(stretch)
+	m.form, m.stretch = "elementary", newStretches(stretch)
 	m.expand = func(out []float32, stride int, s *strip) {
 		s.sech(out)
 		last := out[:s.n]

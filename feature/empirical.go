@@ -25,6 +25,7 @@ const (
 // compared is the maps [Empirical] and [RBFNetwork].
 type compared struct {
 	at      *matrix.Dense // h_j
+	kernel  kernel.Kernel
 	against *kernel.Against
 	height  int
 	free    spare.Slices[float64]
@@ -48,7 +49,7 @@ func newCompared(cfg Config, h *matrix.Dense) (*compared, error) {
 		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
 	}
 	height := max(1, min(56, 1<<18/(h.Cols+h.Rows)))
-	return &compared{at: h, against: against, height: height}, nil
+	return &compared{at: h, kernel: cfg.Kernel, against: against, height: height}, nil
 }
 
 // State has the rows.

@@ -228,6 +228,11 @@ func prepare(cfg *Config, dim int) (kind, error) {
 		return k, err
 	}
 	cfg.Map = k.name
+	if k.composed {
+		if err := cfg.bounded(); err != nil {
+			return k, err
+		}
+	}
 	if err := cfg.foreign(k); err != nil {
 		return k, err
 	}
@@ -279,15 +284,28 @@ func (cfg *Config) foreign(k kind) error {
 // model file that asks for more is a mistake.
 const maxBytes = 16 << 30
 
+// most is how many bytes the map may hold.
+func (cfg *Config) most() int64 {
+	if cfg.MaxBytes > 0 {
+		return cfg.MaxBytes
+	}
+	return maxBytes
+}
+
+// MemoryError is the error for a map that would hold more than Config.MaxBytes.
+type MemoryError struct{ text string }
+
+func (e *MemoryError) Error() string { return e.text }
+
+func memoryErrorf(format string, args ...any) error {
+	return &MemoryError{fmt.Sprintf(format, args...)}
+}
+
 // affordable returns an error if a map of cfg would hold more bytes than allowed.
 func affordable(cfg Config, dim int, bytes float64) error {
-	most := float64(maxBytes)
-	if cfg.MaxBytes > 0 {
-		most = float64(cfg.MaxBytes)
-	}
-	if most = min(most, math.MaxInt); bytes > most {
+	if most := min(float64(cfg.most()), math.MaxInt); bytes > most {
 		takes, allowed := units.BytesApart(bytes, most)
-		return fmt.Errorf("feature: %s: a map of %d dimensions to %d features takes %s, of %s at most; use fewer "+
+		return memoryErrorf("feature: %s: a map of %d dimensions to %d features takes %s, of %s at most; use fewer "+
 			"features, or a map that holds less",
 			cfg.Map, dim, cfg.Features, takes, allowed)
 	}

@@ -93,6 +93,7 @@ func newPeriodic(cfg Config, dim int) (Map, error) {
 	if rooted(cfg) {
 		m, err := newSeries(cfg, dim, 1)
 		if err == nil {
+			m.form = "root"
 			m.expand = func(out []float32, _ int, s *strip) { copy(out[:s.n], s.power[:s.n]) }
 		}
 		return m, err
@@ -164,6 +165,7 @@ func periodicOf(cfg Config, dim int, period float64, weights []float64) (*series
 		}
 		scale[i] = float32(math.Sqrt(w))
 	}
+	m.form, m.period, m.scale = "waves", float32(period), scale
 	m.expand = func(out []float32, stride int, s *strip) { s.waves(out, stride, float32(period), scale) }
 	return m, nil
 }

@@ -22,6 +22,7 @@ type weighted struct {
 	w   *matrix.Dense // m×D
 	low *matrix.Dense // their rounding error in float32; nil: float32 is enough
 
+	kernel   kernel.Kernel
 	against  *kernel.Against
 	weights  *vec.Packed[float64]
 	weights4 *vec.Packed[float32] // of 4 bytes, instead of weights and, if it is rbf, against
@@ -55,6 +56,7 @@ func newWeighted(k kernel.Kernel, rows *matrix.Dense, w []float64, features int,
 
 // prepare packs what Transform multiplies by.
 func (f *weighted) prepare(k kernel.Kernel) error {
+	f.kernel = k
 	m, d, features := f.at.Rows, f.at.Cols, f.w.Cols
 	f.height = max(1, min(56, 1<<18/(d+m+features)))
 	if f.low != nil {

@@ -38,7 +38,7 @@ type Said struct {
 	Class         int       // of Predictor.Classes
 	Score         float32   // of two classes: larger for the second
 	Has           []bool    // the labels, of Predictor.Labels
-	Numbers       []float32 // of a regression
+	Numbers       []float64 // of a regression
 	Probabilities []float64 // of the classes
 }
 
@@ -49,10 +49,10 @@ func PredictorOf(name string, m *model.Model) *Predictor {
 	var scores matrix.Dense
 	p.Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error {
 		scores.Reshape(x.Len(), m.Outputs())
-		if err := m.Scores(&scores, x); err != nil {
+		if err := m.Learned(&scores, x); err != nil {
 			return err
 		}
-		s := &Said{Has: make([]bool, len(p.Labels))}
+		s := &Said{Has: make([]bool, len(p.Labels)), Numbers: make([]float64, m.Outputs())}
 		if proba {
 			s.Probabilities = make([]float64, len(p.Classes))
 		}
@@ -71,7 +71,9 @@ func PredictorOf(name string, m *model.Model) *Predictor {
 					s.Has[t] = m.Has(t, v)
 				}
 			default:
-				s.Numbers = row
+				for t, v := range row {
+					s.Numbers[t] = m.Value(t, v)
+				}
 			}
 			if err := each(i, s); err != nil {
 				return err
@@ -235,7 +237,8 @@ func alike(a, b *Predictor) error {
 	return nil
 }
 
-// SameColumns returns an error if rows that are read for one model cannot be predicted by another.
+// SameColumns returns an error if rows that are read for one model cannot be predicted by another. Columns that had no gaps in
+// training may have different means, so that rows without gaps can be predicted by both ([SameGaps]).
 func SameColumns(a, b *dataset.Schema) error {
 	if a.Dim != b.Dim {
 		return fmt.Errorf("they have %d and %d input dimensions", a.Dim, b.Dim)
@@ -250,12 +253,27 @@ func SameColumns(a, b *dataset.Schema) error {
 			return fmt.Errorf("input column %d is %q of one and %q of the other", i+1, x.Name, y.Name)
 		case !slices.Equal(x.Categories, y.Categories):
 			return fmt.Errorf("the column %q had other values in their training data", x.Name)
-		case x.Mean != y.Mean:
+		case x.Indicator != y.Indicator:
+			return fmt.Errorf("the column %q had missing values in the training data of one alone", x.Name)
+		case x.Mean != y.Mean && (x.Indicator || !ofGaps(a, x) && !ofGaps(b, y)):
 			return fmt.Errorf("missing values of the column %q become %g in one and %g in the other", x.Name, x.Mean, y.Mean)
 		}
 	}
 	if a.Base != b.Base || !reflect.DeepEqual(a.Labels, b.Labels) || a.LabelSeparator != b.LabelSeparator {
 		return errors.New("their training data were read in different ways")
+	}
+	return nil
+}
+
+// ofGaps says whether the mean of a column is for gaps that training did not have.
+func ofGaps(s *dataset.Schema, c *dataset.Column) bool { return s.Missing == "auto" && !c.Indicator }
+
+// SameGaps returns an error if missing values of a column, which had none in training, mean different things to two models.
+func SameGaps(a, b *dataset.Schema, column string) error {
+	for i := range a.Columns {
+		if x, y := &a.Columns[i], &b.Columns[i]; x.Name == column && (x.Mean != y.Mean || a.Missing != b.Missing) {
+			return fmt.Errorf("missing values of the column %q become %g in one and %g in the other", x.Name, x.Mean, y.Mean)
+		}
 	}
 	return nil
 }

@@ -270,14 +270,14 @@ func (r *record) add(j, i int, s *Said) error {
 		m.sums = append(m.sums, float32(loss))
 	case bySquares:
 		for t, v := range s.Numbers {
-			e := r.batch.Y[i*r.outputs+t] - float64(v)
+			e := r.batch.Y[i*r.outputs+t] - v
 			m.sums = append(m.sums, float32(e*e))
 		}
 	case byLoss, byCounts:
 		if r.labels == nil {
 			loss := 0.0
 			for t, v := range s.Numbers {
-				loss += math.Abs(r.batch.Y[i*r.outputs+t]-float64(v)) / float64(r.outputs)
+				loss += math.Abs(r.batch.Y[i*r.outputs+t]-v) / float64(r.outputs)
 			}
 			m.sums = append(m.sums, float32(loss))
 			return nil

@@ -19,6 +19,9 @@ type Options struct {
 	// Curves requests Metrics.Curves.
 	Curves bool
 
+	// Intervals requests Metrics.Intervals.
+	Intervals bool
+
 	// Seed draws the rows of Residuals; 0 means 1.
 	Seed uint64
 
@@ -46,7 +49,11 @@ func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Optio
 			opt.Progress(j.rows, b.Pass.Progress())
 		}
 	}
-	return j.metrics()
+	metrics, err := j.metrics()
+	if err == nil && j.sure != nil {
+		metrics.Intervals, err = j.sure.intervals(ctx)
+	}
+	return metrics, err
 }
 
 // leastWeight bounds the sum of all weights, and its inverse, so that products of two do not overflow.
@@ -57,6 +64,7 @@ type judge struct {
 	m      *model.Model
 	src    dataset.Source
 	curves bool
+	sure   *sure // nil: no intervals
 	rows   int
 	weight float64
 	// weighted means that rows have weights.
@@ -71,6 +79,7 @@ type judge struct {
 	has, told []bool
 
 	byValue *Regression
+	values  []float64
 
 	proba       *Probability
 	probability []float64
@@ -79,6 +88,9 @@ type judge struct {
 
 func newJudge(m *model.Model, src dataset.Source, opt Options) *judge {
 	j := &judge{m: m, src: src, curves: opt.Curves}
+	if opt.Intervals {
+		j.sure = newSure(m)
+	}
 	if labels := m.Classes(); labels != nil {
 		j.classes = dataset.NewClasses(labels)
 		j.byClass = NewClassification(labels)
@@ -91,7 +103,7 @@ func newJudge(m *model.Model, src dataset.Source, opt Options) *judge {
 		for _, l := range m.Info().Schema.Labels {
 			names = append(names, l.Name)
 		}
-		j.byValue = NewRegression(names, m.Outputs())
+		j.byValue, j.values = NewRegression(names, m.Outputs()), make([]float64, m.Outputs())
 		j.byValue.Quantile = opt.Quantile
 		if r := model.ReportOf[*learn.OnlineReport](&m.Info().Training); r != nil && opt.Quantile == 0 {
 			j.byValue.Quantile = r.Quantile
@@ -115,7 +127,7 @@ func (j *judge) add(b *matrix.Batch) error {
 		return fmt.Errorf("%s: rows have %d labels, but the model predicts one class", j.src.Name(), b.Outputs)
 	}
 	j.scores.Reshape(b.X.Len(), j.m.Outputs())
-	if err := j.m.Scores(&j.scores, b.X); err != nil {
+	if err := j.m.Learned(&j.scores, b.X); err != nil {
 		return dataset.Locate(err, j.src, b.First)
 	}
 	if j.byValue != nil {
@@ -140,6 +152,9 @@ func (j *judge) add(b *matrix.Batch) error {
 		}
 	}
 	j.rows += b.X.Len()
+	if j.sure != nil && !j.sure.add(j, b) {
+		j.sure = nil
+	}
 	return nil
 }
 
@@ -185,7 +200,10 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 			j.proba.AddLabels(j.has, j.probability, weight)
 		}
 	default:
-		j.byValue.Add(b.Y[i*b.Outputs:(i+1)*b.Outputs], scores, weight)
+		for t, v := range scores {
+			j.values[t] = j.m.Value(t, v)
+		}
+		j.byValue.Add(b.Y[i*b.Outputs:(i+1)*b.Outputs], j.values, weight)
 	}
 	return nil
 }

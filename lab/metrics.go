@@ -142,6 +142,10 @@ type Metrics struct {
 	Classes []LabelMetrics `json:"classes,omitempty"`
 	Labels  []LabelMetrics `json:"labels,omitempty"`
 
+	// Intervals are BCa bootstrap intervals of level 95 % of some metrics by their names, if Options.Intervals asks for them; nil for more than
+	// 20,000 rows, of which they would be narrow, and where a label is not known.
+	Intervals map[string]Interval `json:"intervals,omitempty"`
+
 	// Confusion counts the rows of classes by truth and prediction.
 	Confusion *Confusion `json:"confusion,omitempty"`
 

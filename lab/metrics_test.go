@@ -112,7 +112,7 @@ func (r *recorded) metrics(t *testing.T) *Metrics {
 		g.Quantile = *r.Want["quantile"]
 		predicted := read[[]float64](t, r.Predicted)
 		for i, truth := range read[[]float64](t, r.Truth) {
-			g.Add(truth, narrow(predicted[i]), r.weight(i))
+			g.Add(truth, predicted[i], r.weight(i))
 		}
 		m = g.Metrics()
 	}
@@ -205,12 +205,12 @@ func TestAUCNeedsBothClasses(t *testing.T) {
 
 func TestConstantTargets(t *testing.T) {
 	for _, c := range []struct {
-		predicted float32
+		predicted float64
 		want      float64
 	}{{3, 1}, {2, 0}} {
 		g := NewRegression(nil, 1)
 		for range 5 {
-			g.Add([]float64{3}, []float32{c.predicted}, 1)
+			g.Add([]float64{3}, []float64{c.predicted}, 1)
 		}
 		if m := g.Metrics(); *m.R2 != c.want {
 			t.Errorf("predicting %g for 3: R² %g, want %g", c.predicted, *m.R2, c.want)
@@ -224,8 +224,8 @@ func TestScriptsFindTheirKeys(t *testing.T) {
 	c.Add(1, 1, []float32{1}, 1)
 	c.Add(0, 0, []float32{0}, 1)
 	g := NewRegression(nil, 1)
-	g.Add([]float64{1}, []float32{1}, 1)
-	g.Add([]float64{2}, []float32{1}, 1)
+	g.Add([]float64{1}, []float64{1}, 1)
+	g.Add([]float64{2}, []float64{1}, 1)
 	for _, x := range []struct {
 		m          *Metrics
 		want, none []string

@@ -140,6 +140,7 @@ func TestGatherersAllocateNothingARow(t *testing.T) {
 	l.ranking.limit = 100
 	g := NewRegression(nil, 1)
 	g.outputs[0].middle.limit = 20
+	predicted := []float64{0.5}
 	g.curves = newResiduals(1, 1)
 	q := NewProbability(false)
 	i := 0
@@ -148,7 +149,7 @@ func TestGatherersAllocateNothingARow(t *testing.T) {
 		scores[1] = float32(i % 17)
 		c.Add(i%3, 1, scores, 1)
 		l.Add(has, has, scores, 0, 1)
-		g.Add([]float64{float64(i % 5)}, scores[:1], 2)
+		g.Add([]float64{float64(i % 5)}, predicted, 2)
 		q.Add(1, []float64{0.1, 0.6, 0.3}, 1)
 	}
 	for range sampleRows + 100 {

@@ -49,7 +49,7 @@ func NewRegression(names []string, outputs int) *Regression {
 
 // Add adds a row with its targets and what was predicted. weight is the row's, 1 if rows
 // have none.
-func (r *Regression) Add(truth []float64, predicted []float32, weight float64) {
+func (r *Regression) Add(truth []float64, predicted []float64, weight float64) {
 	r.rows++
 	if weight == 0 {
 		return
@@ -60,7 +60,7 @@ func (r *Regression) Add(truth []float64, predicted []float32, weight float64) {
 	r.weight += weight
 	for t := range r.outputs {
 		o := &r.outputs[t]
-		e := truth[t] - float64(predicted[t])
+		e := truth[t] - predicted[t]
 		size := math.Abs(e)
 		o.square += weight * e * e
 		o.abs += weight * size

@@ -23,7 +23,7 @@ func newResiduals(outputs int, seed uint64) *residuals {
 	return &residuals{outputs: outputs, stream: random.New(seed, "lab residuals"), histograms: make([]histogram, outputs)}
 }
 
-func (r *residuals) add(truth []float64, predicted []float32, weight float64) {
+func (r *residuals) add(truth []float64, predicted []float64, weight float64) {
 	k := r.outputs
 	at := r.rows
 	if r.rows >= sampleRows {
@@ -33,7 +33,7 @@ func (r *residuals) add(truth []float64, predicted []float32, weight float64) {
 	}
 	r.rows++
 	for t, y := range truth {
-		p := float64(predicted[t])
+		p := predicted[t]
 		if at < sampleRows {
 			r.truth[at*k+t], r.predicted[at*k+t] = y, p
 		}

@@ -15,7 +15,7 @@ func TestSampleOfResidualsIsEven(t *testing.T) {
 	draw := func(seed uint64) Residuals {
 		r := newResiduals(2, seed)
 		for i := range n {
-			r.add([]float64{0, float64(i)}, []float32{0, float32(i) + 0.5}, 1)
+			r.add([]float64{0, float64(i)}, []float64{0, float64(i) + 0.5}, 1)
 		}
 		return r.of(1, "number")
 	}

@@ -15,11 +15,14 @@ import (
 // was fitted to and constant beyond. temperature: one number T for all outputs, softmax(s/T),
 // or 1/(1 + exp(-s/T)) for a single output or for labels (Guo et al. 2017).
 //
+// logit: as temperature, but of log(p/(1-p)) (for several classes log p) instead of s, with p = (1+s)/2 between 1/200 and 199/200: by
+// squared error the scores of targets ±1 are estimates of 2P-1 already, which T, at least ½, corrects.
+//
 // With classes, the probabilities that platt and isotonic give one against all are divided by
 // their sum; if all are 0 the classes are equally likely. If a row may have several labels, their probabilities
 // are not divided.
 type Calibration struct {
-	// Method is "platt", "isotonic" or "temperature".
+	// Method is one of CalibrationMethods.
 	Method string
 
 	// Labels means that a row may have any number of the outputs; otherwise it has one class,
@@ -28,11 +31,11 @@ type Calibration struct {
 
 	A, B        []float64   // platt: K
 	Knots, Rise [][]float64 // isotonic, for each output: increasing scores, and their probabilities
-	T           float64     // temperature
+	T           float64     // temperature, logit
 }
 
 // CalibrationMethods are the names of the methods.
-func CalibrationMethods() []string { return []string{"platt", "isotonic", "temperature"} }
+func CalibrationMethods() []string { return []string{"platt", "isotonic", "temperature", "logit"} }
 
 // FitCalibration fits a calibration to the scores, n×K, of rows that the learner has not seen,
 // with their targets ±1, n×K, and weights (nil: all 1). It takes O(n log n) time.
@@ -51,8 +54,15 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 		}
 	}
 	c := &Calibration{Method: method, Labels: labels}
-	if method == "temperature" {
-		c.T = temperature(labels, scores, y, weights, k)
+	if c.oneNumber() {
+		turned := make([]float32, len(scores))
+		for i, v := range scores {
+			turned[i] = float32(c.turned(v, k))
+		}
+		c.T = temperature(labels, turned, y, weights, k)
+		if method == "logit" {
+			c.T = max(c.T, leastHeat)
+		}
 		return c, nil
 	}
 	s, positive := make([]float64, n), make([]bool, n)
@@ -71,11 +81,33 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 	return c, nil
 }
 
+// oneNumber says whether T is all that the calibration has. Such ones keep the order of the scores.
+func (c *Calibration) oneNumber() bool { return c.Method == "temperature" || c.Method == "logit" }
+
+// turned is what is divided by T for the score s, one of k.
+func (c *Calibration) turned(s float32, k int) float64 {
+	if c.Method == "temperature" {
+		return float64(s)
+	}
+	p := min(max((1+float64(s))/2, LeastLogit), 1-LeastLogit)
+	if k > 1 && !c.Labels {
+		return math.Log(p)
+	}
+	return math.Log(p) - math.Log1p(-p)
+}
+
+// LeastLogit is the smallest p of the method logit, and 1 less it the largest. Beyond, scores say that a row is far from the border, not how far.
+const LeastLogit = 1.0 / 200
+
+// leastHeat is the smallest T of the method logit, so that no class has a probability above 0.99998 even if the scores of all rows
+// are on the right side.
+const leastHeat = 0.5
+
 // Probabilities writes the probabilities for a row's K scores into dst: of K classes or
 // labels, or, if K = 1 (and it is not a label), of two classes.
 func (c *Calibration) Probabilities(dst []float64, scores []float32) {
-	if c.Method == "temperature" {
-		scaled := func(t int) float64 { return float64(scores[t]) / c.T }
+	if c.oneNumber() {
+		scaled := func(t int) float64 { return c.turned(scores[t], len(scores)) / c.T }
 		if len(scores) > 1 && !c.Labels {
 			Softmax(dst, scaled)
 		} else {
@@ -105,7 +137,7 @@ func (c *Calibration) output(t int, v float32) float64 {
 // Class is the class of the largest of the Probabilities; of equal ones the one that Predicted takes
 // by their scores. It allocates nothing.
 func (c *Calibration) Class(scores []float32) int {
-	if c.Method == "temperature" {
+	if c.oneNumber() {
 		return Predicted(scores) // whose order it keeps
 	}
 	if len(scores) == 1 {
@@ -136,7 +168,7 @@ func (c *Calibration) Class(scores []float32) int {
 // Has says whether a row with the score v of label t is told to have it: its probability is above
 // ½, or is ½ and the score is positive.
 func (c *Calibration) Has(t int, v float32) bool {
-	if c.Method == "temperature" {
+	if c.oneNumber() {
 		return v > 0
 	}
 	p := c.output(t, v)
@@ -162,9 +194,9 @@ func (c *Calibration) Check(k int) error {
 				return fmt.Errorf("isotonic: the function of output %d does not rise from score to score within [0, 1]", t)
 			}
 		}
-	case "temperature":
+	case "temperature", "logit":
 		if !(c.T > 0) || math.IsInf(c.T, 0) {
-			return fmt.Errorf("temperature %g is not a positive number", c.T)
+			return fmt.Errorf("the temperature %g is not a positive number", c.T)
 		}
 	default:
 		return fmt.Errorf("calibration %q is not known", c.Method)

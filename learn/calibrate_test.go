@@ -255,7 +255,7 @@ func TestCalibrationOfOddScores(t *testing.T) {
 					t.Errorf("%s, %s: probabilities %v of the score %g", method, name, p[:2], s)
 				}
 			}
-			if name == "constant" && method != "temperature" {
+			if name == "constant" && !fit.oneNumber() {
 				fit.Probabilities(p[:2], []float32{2})
 				// 1 of 4, or by Platt's prior between 1/4 and 1/2.
 				if p[1] < 0.25-1e-9 || p[1] > 0.45 || method == "isotonic" && p[1] != 0.25 {
@@ -405,5 +405,59 @@ func TestLogisticModelsNeedNoCalibrationToAgree(t *testing.T) {
 				t.Fatalf("joint %v: class %d of the probabilities %v, scores %v", joint, got, p, scores)
 			}
 		}
+	}
+}
+
+// Scores 2P-1, which is what squared error estimates, need no correction; those of a learner that shrinks towards 0 on the scale of
+// log-odds do.
+func TestLogitOfScoresThatAreProbabilities(t *testing.T) {
+	r := random.New(9, "learn.logit")
+	const n = 20_000
+	for _, k := range []int{1, 3} {
+		for _, heat := range []float64{1, 1.6} {
+			scores, y := make([]float32, 0, n*k), make([]float64, 0, n*k)
+			p, logs := make([]float64, k), make([]float64, k)
+			for range n {
+				at := 0
+				if k == 1 {
+					l := 1.5 * r.Normal()
+					if r.Uniform() < 1/(1+math.Exp(-l)) {
+						at = 1
+					}
+					y = append(y, float64(2*at-1))
+					scores = append(scores, float32(2/(1+math.Exp(-l*heat))-1))
+					continue
+				}
+				for j := range logs {
+					logs[j] = 0.8 * r.Normal()
+				}
+				Softmax(p, func(j int) float64 { return logs[j] })
+				for u := r.Uniform() - p[0]; u > 0 && at < k-1; u -= p[at] {
+					at++
+				}
+				Softmax(p, func(j int) float64 { return heat * logs[j] })
+				for j := range k {
+					scores, y = append(scores, float32(2*p[j]-1)), append(y, -1)
+				}
+				y[len(y)-k+at] = 1
+			}
+			c, err := FitCalibration("logit", false, scores, y, nil, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// 1/Var of 1/T is Σ of the variance of the log-odds by p: more than 0.1 a row.
+			if math.Abs(1/c.T-1/heat) > 5*heat/math.Sqrt(0.1*n) {
+				t.Errorf("%d outputs, heated by %g: T = %g", k, heat, c.T)
+			}
+			for i := 0; i < 100*k; i += k {
+				if c.Class(scores[i:i+k]) != Predicted(scores[i:i+k]) {
+					t.Fatalf("%d outputs: another class for %v", k, scores[i:i+k])
+				}
+			}
+		}
+	}
+	c, _ := FitCalibration("logit", false, []float32{-1, -0.9, 0.9, 1}, []float64{-1, -1, 1, 1}, nil, 1)
+	if c.T != 0.5 {
+		t.Errorf("T = %g for four rows on their right sides", c.T)
 	}
 }

@@ -122,6 +122,14 @@ func FitPrimal(ctx context.Context, z Features, class []int, classes int, weight
 	}
 	k := TargetColumns(classes)
 	f := &primalFit{z: z, k: k, class: class}
+	if err := f.setLoss(&opt); err != nil {
+		return nil, nil, err
+	}
+	return f.fit(ctx, weights, opt)
+}
+
+// setLoss takes the loss of classes from the options, and writes its full name there.
+func (f *primalFit) setLoss(opt *Primal) error {
 	switch opt.Loss {
 	case "", "logistic":
 		opt.Loss, f.loss = "logistic", logisticLoss
@@ -129,13 +137,13 @@ func FitPrimal(ctx context.Context, z Features, class []int, classes int, weight
 		f.loss = squaredHingeLoss
 	case "multinomial":
 		f.loss = logisticLoss
-		if f.joint = k > 1; !f.joint {
+		if f.joint = f.k > 1; !f.joint {
 			opt.Loss = "logistic"
 		}
 	default:
-		return nil, nil, fmt.Errorf("loss %q is not known; known are logistic, squared_hinge, multinomial", opt.Loss)
+		return fmt.Errorf("loss %q is not known; known are logistic, squared_hinge, multinomial", opt.Loss)
 	}
-	return f.fit(ctx, weights, opt)
+	return nil
 }
 
 // FitPrimalSVR trains support vector machines for regression on the rows z with the targets y,
@@ -241,7 +249,7 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 		return nil, nil, err
 	}
 	f.prepare(opt)
-	report := &PrimalReport{Loss: opt.Loss, C: opt.C, Converged: true}
+	report := &PrimalReport{Loss: opt.Loss, C: opt.C}
 	for {
 		var left []*newton
 		for _, m := range f.machines {
@@ -266,9 +274,16 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 			m.advance(func(diagonal []float64) { f.diagonal(m, diagonal) })
 		}
 	}
+	linear, report := f.finish(report, opt)
+	return linear, report, nil
+}
+
+// finish is the model at the end of all machines.
+func (f *primalFit) finish(report *PrimalReport, opt Primal) (*Linear, *PrimalReport) {
 	if f.joint {
 		f.centre()
 	}
+	report.Converged = true
 	for _, m := range f.machines {
 		report.Iterations = max(report.Iterations, m.iter)
 		report.Gradient = max(report.Gradient, m.relative())
@@ -276,7 +291,7 @@ func (f *primalFit) fit(ctx context.Context, weights []float64, opt Primal) (*Li
 		report.Rounding = report.Rounding || !m.converged() && m.iter < opt.MaxIter
 		report.Objective = append(report.Objective, m.f)
 	}
-	return f.linear(), report, nil
+	return f.linear(), report
 }
 
 // parameters is the number of parameters of an output.
@@ -300,12 +315,7 @@ const finest = 1e-6
 
 // prepare makes the machines.
 func (f *primalFit) prepare(opt Primal) {
-	d, p, each := f.z.Dim(), f.parameters(), f.outputs()
 	f.curve = make([]float32, f.z.Len()*f.k)
-	penalised := make([]bool, each*p)
-	for j := range penalised {
-		penalised[j] = j%p < d
-	}
 	share, decided := []float64{1 / float64(f.k)}, []float64(nil)
 	switch {
 	case f.labels:
@@ -314,6 +324,20 @@ func (f *primalFit) prepare(opt Primal) {
 		share = slices.Repeat([]float64{1}, f.k)
 	case !f.joint:
 		share = smallestSides(f.class, f.cost, f.k)
+	}
+	f.makeMachines(opt, share)
+	if decided != nil && f.intercept {
+		f.settle(decided, opt.C)
+	}
+	f.sums.prepare(f)
+}
+
+// makeMachines makes a machine for each problem; share multiplies the tolerance of each output.
+func (f *primalFit) makeMachines(opt Primal, share []float64) {
+	d, p, each := f.z.Dim(), f.parameters(), f.outputs()
+	penalised := make([]bool, each*p)
+	for j := range penalised {
+		penalised[j] = j%p < d
 	}
 	for first := 0; first < f.k; first += each {
 		var start []float64
@@ -334,10 +358,6 @@ func (f *primalFit) prepare(opt Primal) {
 		}
 		f.machines = append(f.machines, m)
 	}
-	if decided != nil && f.intercept {
-		f.settle(decided, opt.C)
-	}
-	f.sums.prepare(f)
 }
 
 // target is yᵢ of output t.

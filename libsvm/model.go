@@ -45,7 +45,11 @@ type Model struct {
 	coef  []float64     // one row per support vector, of max(1, classes-1) numbers
 	x     *matrix.CSR   // the support vectors, class by class
 	dense *matrix.Dense // the same, if products are faster on it, or nil
-	from  []int         // for a precomputed kernel: the column of each support vector, whose x is empty
+
+	packed  *matrix.CSR // x with the columns that it has, which are columns; x itself if that is not wide
+	columns []int32     // nil if it is x itself
+
+	from []int // for a precomputed kernel: the column of each support vector, whose x is empty
 }
 
 // Dim is the largest column index that a support vector has or names.

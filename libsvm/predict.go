@@ -3,6 +3,7 @@ package libsvm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -89,6 +90,9 @@ func (m *Model) gram(x matrix.Rows) (matrix.Rows, *kernel.Gram, error) {
 	}
 	y := matrix.Rows{CSR: m.x}
 	switch {
+	case x.CSR != nil && max(x.Dim(), m.Dim()) > widest:
+		rows, vectors := m.narrow(x.CSR)
+		x, y = matrix.Rows{CSR: rows}, matrix.Rows{CSR: vectors}
 	case x.Dense != nil && x.Dim() < m.Dim():
 		return x, nil, fmt.Errorf("the rows have %d columns; the support vectors have up to %d", x.Dim(), m.Dim())
 	case x.Dim() <= m.Dim():
@@ -112,22 +116,22 @@ func (m *Model) gram(x matrix.Rows) (matrix.Rows, *kernel.Gram, error) {
 // named writes the kernel values that the support vectors of a precomputed kernel refer to, for rows lo to hi.
 func (m *Model) named(x matrix.Rows, lo, hi int, values []float64) {
 	n := len(m.from)
-	wide := make([]float32, m.Dim())
 	for i := lo; i < hi; i++ {
-		row := wide
-		if x.CSR != nil {
-			clear(wide)
-			idx, val := x.CSR.Row(i)
-			for e, j := range idx {
-				if int(j) < len(wide) {
-					wide[j] = val[e]
+		to := values[(i-lo)*n:][:n]
+		if x.CSR == nil {
+			row := x.Dense.Row(i)
+			for k, j := range m.from {
+				to[k] = float64(row[j])
+			}
+			continue
+		}
+		idx, val := x.CSR.Row(i)
+		for k, j := range m.from {
+			if to[k] = 0; j <= math.MaxInt32 {
+				if at, ok := slices.BinarySearch(idx, int32(j)); ok {
+					to[k] = float64(val[at])
 				}
 			}
-		} else {
-			row = x.Dense.Row(i)
-		}
-		for k, j := range m.from {
-			values[(i-lo)*n+k] = float64(row[j])
 		}
 	}
 }

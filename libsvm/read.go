@@ -56,6 +56,7 @@ func Read(r io.Reader) (*Model, error) {
 		return nil, p.at(err)
 	}
 	m := p.m
+	m.pack()
 	if x := m.x; m.from == nil && x.Rows > 0 && 32*x.NNZ() >= x.Rows*x.Cols && 4*int64(x.Rows)*int64(x.Cols) <= densest {
 		m.dense = new(matrix.Dense)
 		x.Densify(m.dense)

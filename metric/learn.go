@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"mercer/internal/landmarks"
 	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -25,6 +26,11 @@ type Options struct {
 	// Form is one of Forms; "" means diagonal.
 	Form string
 
+	// Shape is that of the metrics. Shapes asks for a search of the shape in the end, for metrics that are plain before and
+	// not of low rank.
+	Shape  Shape
+	Shapes bool
+
 	// Rank is the largest number of axes of low-rank; 0 means a quarter of the dimensions, at most 16.
 	Rank int
 
@@ -40,7 +46,8 @@ type Options struct {
 	Lambda float64
 
 	// Rounds bounds how often the metric is learned again from a machine with the last one; 0 means 5.
-	// It stops after two rounds in a row that do not lower the held-out error by a hundredth.
+	// It stops after two rounds in a row that do not lower the held-out error by a hundredth, and takes up to three times
+	// as many rounds while each lowers it by a tenth.
 	Rounds int
 
 	// Rows and Landmarks bound the rows that machines are trained on, and the number of their landmarks; 0
@@ -81,7 +88,8 @@ type Report struct {
 	HeldOut   int `json:"held_out"`
 	Landmarks int `json:"landmarks"`
 
-	// Rounds are the machines, the one with plain distances (or those of Start) first.
+	// Rounds are the machines, the one with plain distances (or those of Start) first, and last one whose metric has another
+	// shape, if that was looked for and is better.
 	Rounds []Round `json:"rounds"`
 
 	// Best is the index of the round whose metric was kept; 0 means plain distances (or those of Start).
@@ -90,12 +98,18 @@ type Report struct {
 
 // Lines describes the training, for display.
 func (r *Report) Lines() []string {
-	last := len(r.Rounds) - 1
+	last, shape := len(r.Rounds)-1, ""
+	if s := r.Shape(); s != nil {
+		shape = ", " + s.String()
+	}
 	kept := fmt.Sprintf("%s, learned in %d rounds", r.Form, r.Best)
 	if r.Best == 1 {
 		kept = r.Form + ", learned in one round"
 	}
-	if r.Best < last {
+	switch {
+	case shape != "":
+		kept = fmt.Sprintf("%s, learned in %d rounds%s", r.Form, last-1, shape)
+	case r.Best < last:
 		kept += fmt.Sprintf(" (of %d)", last)
 	}
 	if r.Best == 0 {
@@ -112,6 +126,14 @@ func (r *Report) Lines() []string {
 	return lines
 }
 
+// Shape is that of the metric that was kept, nil if none was looked for or the plain one is best.
+func (r *Report) Shape() *Shape {
+	if r == nil || r.Best < 0 || r.Best >= len(r.Rounds) {
+		return nil
+	}
+	return r.Rounds[r.Best].Shape
+}
+
 // Round is the best machine with one metric.
 type Round struct {
 	// Error is the squared error on held-out rows divided by that of predicting the mean, and Wrong the share
@@ -124,6 +146,9 @@ type Round struct {
 	Length float64 `json:"length"`
 	Gamma  float64 `json:"gamma_factor"`
 	Lambda float64 `json:"lambda"`
+
+	// Shape is that of the metric if it was looked for and is not the plain one.
+	Shape *Shape `json:"shape,omitempty"`
 }
 
 // Learned is what Learn found.
@@ -149,6 +174,7 @@ const (
 	usualLandmarks = 1000
 	mostHeld       = 4000
 	widest         = 4096 // dimensions of a matrix
+	farBetter      = 0.9
 )
 
 // Learn learns a metric for rows x, which are scaled, and targets y, n×outputs row by row, with weights
@@ -163,7 +189,7 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 	}
 	now, out := opt.Start, &Learned{Metric: opt.Start, Report: l.report, Held: l.heldRows}
 	var best *function
-	stale := 0 // consecutive rounds that were no better
+	stale, fast := 0, false // consecutive rounds that were no better; the last was far better
 	for round := 0; ; round++ {
 		if opt.Progress != nil {
 			opt.Progress(round, l.opt.Rounds)
@@ -179,9 +205,10 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 			if round == 0 || told.Error < 0.99*least {
 				stale = 0
 			}
+			fast = told.Error < farBetter*least
 			best, report.Best, out.Metric = f, round, now
 		}
-		if round == l.opt.Rounds || stale == 2 {
+		if round >= l.opt.Rounds && (!fast || stale > 0 || round >= 3*l.opt.Rounds) || stale == 2 {
 			break
 		}
 		if now, err = l.next(ctx, f, now); err != nil {
@@ -189,6 +216,16 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 		}
 		if now == nil { // nothing changes the answer
 			break
+		}
+	}
+	if opt.Shapes && out.Metric != nil {
+		round := l.report.Rounds[l.report.Best]
+		if out.Metric, best, round, err = l.shape(ctx, out.Metric, best, round); err != nil {
+			return nil, err
+		}
+		if round.Shape != nil {
+			l.report.Best = len(l.report.Rounds)
+			l.report.Rounds = append(l.report.Rounds, round)
 		}
 	}
 	for i, v := range best.held {
@@ -247,6 +284,12 @@ func (opt Options) withDefaults(d int) (Options, error) {
 	case opt.Form != "diagonal" && d > widest:
 		return opt, fmt.Errorf("a %s metric of %d dimensions would take a matrix of their square; "+
 			"%d is the most; take a diagonal one", opt.Form, d, widest)
+	}
+	if err := opt.Shape.check(); err != nil {
+		return opt, err
+	}
+	if opt.Shapes && (opt.Form == "low-rank" || !opt.Shape.plain()) {
+		return opt, errors.New("shapes are looked for of metrics that are plain, diagonal or full")
 	}
 	if opt.Start != nil {
 		if in, _ := opt.Start.Dims(); in != d {
@@ -323,7 +366,7 @@ func newLearner(x matrix.Rows, y []float64, outputs int, weights []float64, opt 
 	l.heldRows = order[:held]
 	l.held, l.train = pick(l.heldRows), pick(order[held:][:rows])
 	l.width, l.lambda = nearest(opt.Lengths, opt.Width), nearest(lambdas, opt.Lambda)
-	l.landmarks = random.New(opt.Seed, "metric.landmarks").Perm(rows)[:min(opt.Landmarks, rows)]
+	l.landmarks = landmarks.Distinct(l.train.x, random.New(opt.Seed, "metric.landmarks").Perm(rows), opt.Landmarks)
 	slices.Sort(l.landmarks)
 	l.report.Landmarks = len(l.landmarks)
 	return l, l.centre()
@@ -379,7 +422,7 @@ func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, 
 				g[j] *= float64(w) * float64(w)
 			}
 		}
-		return diagonalOf(g), nil
+		return diagonalOf(g, l.opt.Shape), nil
 	}
 	g := make([]float64, r*r)
 	if err := f.outer(ctx, x.Dense, l.train.weights, g, false); err != nil {
@@ -388,7 +431,7 @@ func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, 
 	if now != nil {
 		g = around(now.Axes, g)
 	}
-	return axesOf(g, l.d, l.opt.Rank), nil
+	return axesOf(g, l.d, l.opt.Rank, l.opt.Shape), nil
 }
 
 // direction is the leading eigenvector of the average outer product of the gradients of f, which uses the metric by.
@@ -414,7 +457,7 @@ func (l *learner) direction(ctx context.Context, f *function, by *Metric) ([]flo
 			}
 		}
 	}
-	first := axesOf(g, l.d, 1)
+	first := axesOf(g, l.d, 1, Shape{})
 	if first == nil {
 		return nil, nil
 	}

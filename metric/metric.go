@@ -129,9 +129,10 @@ func (m *Metric) Check(dim int) error {
 	return nil
 }
 
-// diagonalOf is the metric with M = diag(g) divided by its mean; dimensions that do not count get no weight.
-// It is nil if g is 0.
-func diagonalOf(g []float64) *Metric {
+// diagonalOf is the metric for G = diag(g), divided by its mean; dimensions that do not count get no weight. g is
+// overwritten. It is nil if g is 0.
+func diagonalOf(g []float64, shape Shape) *Metric {
+	shape.of(g)
 	mean := 0.0
 	for _, v := range g {
 		mean += v
@@ -146,10 +147,10 @@ func diagonalOf(g []float64) *Metric {
 	return m
 }
 
-// axesOf is the metric with M = G divided by its mean diagonal, for G d×d, of which the upper triangle is read
+// axesOf is the metric for the average outer product G, divided by its mean diagonal, for G d×d, of which the upper triangle is read
 // and everything is overwritten. It keeps the rank largest eigenvectors, 0 meaning all, except those whose
 // eigenvalue is below that of rounding. It is nil if G is 0.
-func axesOf(g []float64, d, rank int) *Metric {
+func axesOf(g []float64, d, rank int, shape Shape) *Metric {
 	trace := 0.0
 	for j := range d {
 		trace += g[j*d+j]
@@ -157,6 +158,13 @@ func axesOf(g []float64, d, rank int) *Metric {
 	values := make([]float64, d)
 	if !(trace > 0) || math.IsInf(trace, 0) || !vec.EigenSym(d, g, d, values, true) {
 		return nil
+	}
+	if !shape.plain() {
+		shape.of(values)
+		trace = 0
+		for _, v := range values {
+			trace += v
+		}
 	}
 	r := 0
 	for r < d && values[d-1-r] > smallestAxis*values[d-1] && (rank == 0 || r < rank) {

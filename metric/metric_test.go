@@ -309,6 +309,10 @@ func TestLearnErrors(t *testing.T) {
 		"few rows":    {Kernel: kernel.RBF.Usual(), Rows: 5},
 		"length":      {Kernel: kernel.RBF.Usual(), Lengths: []float64{0}},
 		"rounds":      {Kernel: kernel.RBF.Usual(), Rounds: -1},
+		"power":       {Kernel: kernel.RBF.Usual(), Shape: Shape{Power: 11}},
+		"floor":       {Kernel: kernel.RBF.Usual(), Shape: Shape{Floor: -1}},
+		"shapes":      {Kernel: kernel.RBF.Usual(), Shape: Shape{Floor: 1}, Shapes: true},
+		"low rank":    {Kernel: kernel.RBF.Usual(), Form: "low-rank", Shapes: true},
 		"no landmark": {Kernel: kernel.RBF.Usual(), Landmarks: -1},
 	} {
 		if _, err := Learn(context.Background(), x, y, 1, nil, opt); err == nil {

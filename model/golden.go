@@ -41,7 +41,7 @@ func (g *golden) verify(m *Model) error {
 		}
 	}
 	scores := matrix.NewDense(g.x.Rows, m.info.Outputs)
-	if err := m.Scores(scores, matrix.Rows{Dense: g.x}); err != nil {
+	if err := m.Learned(scores, matrix.Rows{Dense: g.x}); err != nil {
 		return err
 	}
 	for _, v := range g.scores.Data {

@@ -46,15 +46,15 @@ func (m *Model) Conformal() *learn.Conformal {
 }
 
 // Intervals writes the ends of the intervals around the predictions for the rows x into lower
-// and upper, and the predictions themselves into scores; each must be Len×Outputs. It fails
-// like Scores, and for models without intervals.
+// and upper, and the predictions themselves into scores; each must be Len×Outputs. All are without Info.Offset
+// (Value adds it). It fails like Scores, and for models without intervals.
 func (m *Model) Intervals(lower, upper, scores *matrix.Dense, x matrix.Rows) error {
 	c := m.Conformal()
 	if c == nil {
 		return option.Errorf("the model has no intervals of its predictions; train a ridge regression with %s",
 			option.Set("conformal", "LEVEL"))
 	}
-	if err := m.Scores(scores, x); err != nil {
+	if err := m.Learned(scores, x); err != nil {
 		return err
 	}
 	if c.Scaled {

@@ -17,10 +17,29 @@ import (
 
 // Load reads a model file and checks it: the checksum of its bytes, that its parts are consistent,
 // and that it still predicts what it predicted when it was trained.
-func Load(path string) (*Model, error) { return safetensors.Load(path, "a model file", Read) }
+func Load(path string) (*Model, error) { return Options{}.Load(path) }
 
 // Read reads a model of size bytes, with the checks of Load.
-func Read(r io.Reader, size int64) (*Model, error) {
+func Read(r io.Reader, size int64) (*Model, error) { return Options{}.Read(r, size) }
+
+// Options are how models are loaded. The zero value is that of Load and Read.
+type Options struct {
+	// MaxMemory bounds the bytes that the map of a model may hold besides what is in the file: maps are made again from their seed, so that
+	// a small file may ask for much. 0 means what the environment variable MERCER_MAX_MEMORY says, such as 4GiB, or 1 GiB without it.
+	MaxMemory int64
+}
+
+// Load reads a model file as the function Load does.
+func (o Options) Load(path string) (*Model, error) {
+	return safetensors.Load(path, "a model file", o.Read)
+}
+
+// Read reads a model as the function Read does.
+func (o Options) Read(r io.Reader, size int64) (*Model, error) {
+	most, err := pipeline.MaxMemory(o.MaxMemory)
+	if err != nil {
+		return nil, err
+	}
 	meta, tensors, err := safetensors.Read(r, size)
 	if err != nil {
 		return nil, err
@@ -48,7 +67,7 @@ func Read(r io.Reader, size int64) (*Model, error) {
 			t.Learner = "svm"
 		}
 	}
-	if err := m.assemble(tensors); err != nil {
+	if err := m.assemble(tensors, most); err != nil {
 		return nil, err
 	}
 	if err := m.golden.verify(m); err != nil {
@@ -58,9 +77,21 @@ func Read(r io.Reader, size int64) (*Model, error) {
 }
 
 // assemble builds the parts of a model that m.info describes and checks that they fit.
-func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
+func (m *Model) assemble(tensors map[string]*safetensors.Tensor, most int64) error {
 	t := safetensors.Tensors(tensors)
 	in := m.info.Schema.Dim
+	if err := m.info.Schema.Check(); err != nil {
+		return err
+	}
+	if err := m.info.checkNames(); err != nil {
+		return err
+	}
+	if err := m.info.checkOffset(); err != nil {
+		return err
+	}
+	if err := m.info.checkThreshold(); err != nil {
+		return err
+	}
 	if in < 1 || m.info.Outputs < 1 {
 		return fmt.Errorf("the model has %d inputs and %d outputs", in, m.info.Outputs)
 	}
@@ -98,7 +129,7 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 		scores: &matrix.Dense{Rows: goldenRows, Cols: m.info.Outputs, Stride: m.info.Outputs, Data: gs.F32},
 	}
 	if m.info.Bag != nil {
-		if err := m.assembleBag(t); err != nil {
+		if err := m.assembleBag(t, most); err != nil {
 			return err
 		}
 	}
@@ -113,7 +144,7 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 		return err
 	}
 	m.pipeline, err = pipeline.Restore(pipeline.Description{In: in, Scale: m.info.Scale,
-		Densify: m.info.Densify, Kernel: m.info.Kernel, Feature: m.info.Feature}, t)
+		Densify: m.info.Densify, Kernel: m.info.Kernel, Feature: m.info.Feature, MaxMemory: most}, t)
 	if err != nil {
 		return err
 	}
@@ -124,7 +155,7 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor) error {
 }
 
 // assembleBag builds the part of a model that turns bags into rows.
-func (m *Model) assembleBag(t safetensors.Tensors) (err error) {
+func (m *Model) assembleBag(t safetensors.Tensors, most int64) (err error) {
 	channels := m.info.Bag.Schema.Dim
 	if channels < 1 {
 		return fmt.Errorf("the members of bags have %d dimensions", channels)
@@ -135,6 +166,6 @@ func (m *Model) assembleBag(t safetensors.Tensors) (err error) {
 		return err
 	}
 	m.golden.members = &matrix.Dense{Rows: n, Cols: channels, Stride: channels, Data: members.F32}
-	m.bag, err = pipeline.RestoreBags(m.info.Bag, m.info.Schema.Dim, t, bagPrefix)
+	m.bag, err = pipeline.RestoreBags(m.info.Bag, m.info.Schema.Dim, t, bagPrefix, most)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"mercer/dataset"
 	"mercer/feature"
@@ -46,11 +47,14 @@ type Parts struct {
 // New assembles a model. It fails with [ErrScores] if scores of golden rows are not finite.
 func New(p Parts) (*Model, error) {
 	m := &Model{info: p.Info, bag: p.Bag, pipeline: p.Pipeline, predictor: p.Predictor, calibration: p.Calibration}
+	if t := p.Info.Threshold; t != nil {
+		m.setThreshold(*t)
+	}
 	if p.Golden == nil {
 		return m, nil
 	}
 	m.golden = &golden{x: p.Golden, scores: matrix.NewDense(goldenRows, m.info.Outputs), members: p.Members}
-	if err := m.Scores(m.golden.scores, matrix.Rows{Dense: p.Golden}); err != nil {
+	if err := m.Learned(m.golden.scores, matrix.Rows{Dense: p.Golden}); err != nil {
 		return nil, err
 	}
 	for _, v := range m.golden.scores.Data {
@@ -82,6 +86,13 @@ type Info struct {
 	// classes (positive: the second), or the number of labels, or of targets of a regression.
 	Outputs int `json:"outputs"`
 
+	// Offset is what a regression adds to the learner's scores, a number for each target; nil for 0, which is
+	// usual. Targets that vary little around a large number have one (Model.Learned).
+	Offset []float64 `json:"offset,omitempty"`
+
+	// Threshold is the score from which on a row belongs to the second of two classes; nil for the usual one.
+	Threshold *Threshold `json:"threshold,omitempty"`
+
 	// Bag says how bags became rows; nil for a model of rows. Schema and everything else concern
 	// these rows.
 	Bag *pipeline.BagInfo `json:"bag,omitempty"`
@@ -107,6 +118,9 @@ type Info struct {
 
 	// Training describes the training.
 	Training Training `json:"training"`
+
+	// Tested is how good the model was on other rows, nil if it was not tested when it was trained.
+	Tested *Tested `json:"tested,omitempty"`
 }
 
 // OutlierClasses are the predictions of a model that detects outliers: -1 for an outlier, 1 for all other rows.
@@ -131,6 +145,17 @@ func (m *Model) Classes() []string { return m.info.Classes }
 // A score of a classifier is positive for the class and negative against it. Class turns scores
 // into a class.
 func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
+	if err := m.learned(dst, x); err != nil {
+		return err
+	}
+	m.addOffset(dst)
+	return checkFinite(dst)
+}
+
+var errTooLarge = errors.New("its values are too large to score in float32")
+
+// learned is Learned without a check.
+func (m *Model) learned(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.info.Outputs {
 		panic(fmt.Sprintf("model: Scores wants a %d×%d dst, got %d×%d", x.Len(), m.info.Outputs, dst.Rows, dst.Cols))
 	}
@@ -145,20 +170,12 @@ func (m *Model) Scores(dst *matrix.Dense, x matrix.Rows) error {
 			return err
 		}
 		m.predictor.Scores(dst, z)
-	} else if err := m.pipeline.Each(x, func(i, j int, z matrix.Rows) error {
+		return nil
+	}
+	return m.pipeline.Each(x, func(i, j int, z matrix.Rows) error {
 		m.predictor.Scores(dst.Slice(i, j), z)
 		return nil
-	}); err != nil {
-		return err
-	}
-	for i := range dst.Rows {
-		for _, v := range dst.Row(i) {
-			if v-v != 0 {
-				return &dataset.RowError{Row: i, Dim: -1, Err: errors.New("its values are too large to score in float32")}
-			}
-		}
-	}
-	return nil
+	})
 }
 
 // Bag is the part of a model of bags that turns them into rows, nil for a model of rows.
@@ -178,8 +195,15 @@ func (m *Model) Golden() (rows, members *matrix.Dense) { return m.golden.x, m.go
 
 // Class is the index in Classes that a row's scores predict: the class of the largest score, or
 // with one score the second if it is positive. For a calibrated model it is the class of the
-// largest probability; if these are equal the scores decide.
+// largest probability; if these are equal the scores decide. A threshold (Info.Threshold) takes the place of
+// both.
 func (m *Model) Class(scores []float32) int {
+	if t := m.info.Threshold; t != nil {
+		if scores[0] >= t.Score {
+			return 1
+		}
+		return 0
+	}
 	if m.calibration != nil {
 		return m.calibration.Class(scores)
 	}
@@ -195,23 +219,42 @@ func (m *Model) Has(t int, score float32) bool {
 	return score > 0
 }
 
-// AppendPrediction appends the prediction for a row's scores to dst: the label of a class, or the
+// AppendPrediction appends the prediction for a row's scores (Learned) to dst: the label of a class, or the
 // labels of a multi-label model separated by commas, or the numbers of a regression separated
-// by tabs.
+// by tabs. It is one line: a label with a newline, a tab or another control character, or one that begins with a double quote,
+// is appended as a string of JSON.
 func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
 	if m.info.Labels != nil {
-		return append(dst, strings.Join(m.Predicted(scores), ",")...)
+		for k, label := range m.Predicted(scores) {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendOneLine(dst, label)
+		}
+		return dst
 	}
 	if m.info.Classes != nil {
-		return append(dst, m.info.Classes[m.Class(scores)]...)
+		return appendOneLine(dst, m.info.Classes[m.Class(scores)])
 	}
 	for k, v := range scores {
 		if k > 0 {
 			dst = append(dst, '\t')
 		}
-		dst = strconv.AppendFloat(dst, float64(v), 'g', -1, 32)
+		dst = m.appendValue(dst, k, v)
 	}
 	return dst
+}
+
+// appendOneLine appends a label as it is, or as a string of JSON if it would not stay in its line and column, or begins like such a string.
+func appendOneLine(dst []byte, label string) []byte {
+	if !strings.HasPrefix(label, `"`) && strings.IndexFunc(label, unicode.IsControl) < 0 {
+		return append(dst, label...)
+	}
+	text, err := json.Marshal(label)
+	if err != nil { // no string is
+		return strconv.AppendQuote(dst, label)
+	}
+	return append(dst, text...)
 }
 
 // Labels are the labels of a multi-label model, in the order of their scores; nil for

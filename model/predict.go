@@ -21,12 +21,13 @@ type Prediction struct {
 	// the order of Labels; nil if the model has no probabilities (Model.Probabilities).
 	Probabilities []float64
 
-	// Values are the predicted numbers of a regression, nil for classes.
-	Values []float32
+	// Values are the predicted numbers of a regression, nil for classes. They are the learner's scores, in the
+	// precision of float32, or in that of float64 for a model with an offset (Info.Offset).
+	Values []float64
 
 	// Scores has one score per class in the order of Classes; with two classes it is one
 	// score, positive for the second. For labels it has one per label, positive if the row
-	// has it; for a regression it is Values. They are the learner's scores, whose sign or order
+	// has it; for a regression they are Values, without Info.Offset. They are the learner's scores, whose sign or order
 	// does not decide the prediction of a calibrated model.
 	Scores []float32
 }
@@ -43,7 +44,7 @@ func (m *Model) Predict(rows ...[]float32) ([]Prediction, error) {
 		copy(x.Row(i), row)
 	}
 	scores := matrix.NewDense(len(rows), m.info.Outputs)
-	if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
+	if err := m.Learned(scores, matrix.Rows{Dense: x}); err != nil {
 		return nil, err
 	}
 	return m.predictions(scores), nil
@@ -57,7 +58,7 @@ func (m *Model) PredictSource(ctx context.Context, src dataset.Source, body func
 			return err
 		}
 		scores := matrix.NewDense(b.X.Len(), m.info.Outputs)
-		if err := m.Scores(scores, b.X); err != nil {
+		if err := m.Learned(scores, b.X); err != nil {
 			return dataset.Locate(err, src, b.First)
 		}
 		for _, p := range m.predictions(scores) {
@@ -88,7 +89,10 @@ func (m *Model) predictions(scores *matrix.Dense) []Prediction {
 		case m.info.Labels != nil:
 			out[i].Labels = m.Predicted(row)
 		default:
-			out[i].Values = row
+			out[i].Values = make([]float64, len(row))
+			for t, v := range row {
+				out[i].Values[t] = m.Value(t, v)
+			}
 		}
 	}
 	return out
@@ -121,7 +125,7 @@ func (m *Model) PredictBags(bags ...[][]float32) ([]Prediction, error) {
 		return nil, err
 	}
 	scores := matrix.NewDense(len(bags), m.info.Outputs)
-	if err := m.Scores(scores, matrix.Rows{Dense: rows}); err != nil {
+	if err := m.Learned(scores, matrix.Rows{Dense: rows}); err != nil {
 		return nil, err
 	}
 	return m.predictions(scores), nil

@@ -21,16 +21,16 @@ type prober interface {
 
 // CalibrationInfo says how scores become probabilities.
 type CalibrationInfo struct {
-	// Method is "platt", "isotonic" or "temperature".
+	// Method is one of learn.CalibrationMethods.
 	Method string `json:"method"`
 
-	// Folds is the number of parts into which the rows were divided, Used the number of these that were scored,
+	// Folds is 0 for the learner's own held-out rows. Otherwise it is the number of parts into which the rows were divided, Used the number of these that were scored,
 	// each by a training without it, and Rows the number of their rows.
 	Folds int `json:"folds"`
 	Used  int `json:"used"`
 	Rows  int `json:"rows"`
 
-	// Temperature is T of that method.
+	// Temperature is T of the methods temperature and logit.
 	Temperature float64 `json:"temperature,omitempty"`
 }
 
@@ -39,6 +39,9 @@ func (c *CalibrationInfo) String() string {
 	text := c.Method
 	if c.Temperature != 0 {
 		text += fmt.Sprintf(" %.3g", c.Temperature)
+	}
+	if c.Folds == 0 {
+		return text + fmt.Sprintf(", fitted to the scores of %d held-out rows by machines that had not seen them", c.Rows)
 	}
 	return text + fmt.Sprintf(", fitted to the scores of %d rows of %d of %d folds that the learner had not seen", c.Rows, c.Used, c.Folds)
 }

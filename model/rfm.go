@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/exact"
 	"mercer/internal/safetensors"
@@ -45,9 +46,13 @@ const (
 //	rfm.metrics              the weights, d numbers, or axes, d×r, of all metrics one after the other
 //	rfm.x, rfm.alpha         the landmarks and their weights, K each, of all machines
 //	rfm.b           LM×K     intercepts
+//	rfm.whole       1        the share of machines for all rows in the scores, if there are any; they are the last M
 func (p Recursive) Tensors() map[string]*safetensors.Tensor {
 	d, k := p.Dims()
-	tree, leaves := p.Tree(), p.Leaves()
+	tree, leaves, whole := p.Tree(), p.Leaves(), p.Whole()
+	if whole.Share > 0 {
+		leaves = append(slices.Clone(leaves), whole.Leaf)
+	}
 	var nodes, members, alpha, b []float64
 	var directions, metrics, rows []float32
 	for _, n := range tree {
@@ -84,6 +89,9 @@ func (p Recursive) Tensors() map[string]*safetensors.Tensor {
 		t["rfm.nodes"] = &safetensors.Tensor{Shape: []int{len(tree), nodeNumbers}, F64: nodes}
 		t["rfm.directions"] = &safetensors.Tensor{Shape: []int{len(tree), d}, F32: directions}
 	}
+	if whole.Share > 0 {
+		t["rfm.whole"] = &safetensors.Tensor{Shape: []int{1}, F64: []float64{whole.Share}}
+	}
 	if len(metrics) > 0 {
 		t["rfm.metrics"] = &safetensors.Tensor{Shape: []int{len(metrics)}, F32: metrics}
 	}
@@ -107,12 +115,23 @@ func (m *Model) restoreRecursive(t safetensors.Tensors, report *rfm.Report, d in
 	if err != nil {
 		return nil, err
 	}
+	var whole rfm.Whole
+	if t["rfm.whole"] != nil {
+		share, err := t.Want("rfm.whole", true, 1)
+		if err != nil {
+			return nil, err
+		}
+		whole.Share = share.F64[0]
+		if leaves--; leaves == 0 {
+			return nil, fmt.Errorf("tensor %q belongs to a model with leaves, and there are none", "rfm.whole")
+		}
+	}
 	tree, err := restoreTree(t, leaves-1, d)
 	if err != nil {
 		return nil, err
 	}
 	all := recursiveNumbers{t: t, d: d, k: k}
-	made := make([]rfm.Leaf, leaves)
+	made := make([]rfm.Leaf, machines/len(kinds))
 	for i := range machines {
 		one, err := all.member(members.F64[i*memberNumbers:][:memberNumbers], kinds[i%len(kinds)], b.F64[i*k:][:k:k])
 		if err != nil {
@@ -123,7 +142,10 @@ func (m *Model) restoreRecursive(t safetensors.Tensors, report *rfm.Report, d in
 	if err := all.done(); err != nil {
 		return nil, err
 	}
-	machine, err := rfm.NewMachine(d, tree, made)
+	if leaves < len(made) {
+		whole.Leaf = made[leaves]
+	}
+	machine, err := rfm.NewMachine(d, tree, made[:leaves], whole)
 	if err != nil {
 		return nil, err
 	}

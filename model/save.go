@@ -15,7 +15,19 @@ import (
 )
 
 // version is the version of the model file's format. A program reads its own and all older ones.
-const version = 1
+const version = 3
+
+// fileVersion is the version of a model's file. An offset came with version 2, a threshold with version 3; files of models
+// without them are the same as ever, and older programs read them.
+func (i *Info) fileVersion() int {
+	switch {
+	case i.Threshold != nil:
+		return 3
+	case i.Offset != nil:
+		return 2
+	}
+	return 1
+}
 
 // Save writes the model to a file that appears whole or not at all.
 func (m *Model) Save(path string) error {
@@ -36,6 +48,9 @@ func (m *Model) Save(path string) error {
 
 // Write writes the model in the format of a model file.
 func (m *Model) Write(w io.Writer) error {
+	if err := m.info.checkNames(); err != nil {
+		return err
+	}
 	if m.golden == nil {
 		return errors.New("the model has no golden rows, without which it cannot be checked when it is loaded")
 	}
@@ -45,7 +60,7 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	meta := map[string]string{
 		"format":  "mercer",
-		"version": strconv.Itoa(version),
+		"version": strconv.Itoa(m.info.fileVersion()),
 		"model":   string(info),
 	}
 	tensors := map[string]*safetensors.Tensor{

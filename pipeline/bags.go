@@ -168,7 +168,7 @@ func (p *Bags) AddTensors(to map[string]*safetensors.Tensor, prefix string) {
 
 // RestoreBags rebuilds Bags with rows of dim numbers from a description and the tensors
 // of a file, whose names begin with prefix.
-func RestoreBags(info *BagInfo, dim int, t safetensors.Tensors, prefix string) (*Bags, error) {
+func RestoreBags(info *BagInfo, dim int, t safetensors.Tensors, prefix string, most int64) (*Bags, error) {
 	channels := info.Schema.Dim
 	b := &Bags{schema: &info.Schema, members: &Pipeline{in: channels, domain: kernel.Linear.Usual()}}
 	var err error
@@ -190,8 +190,14 @@ func RestoreBags(info *BagInfo, dim int, t safetensors.Tensors, prefix string) (
 	if err != nil {
 		return nil, err
 	}
-	if b.pooling, err = pool.Restore(info.Pooling, channels, state); err != nil {
-		return nil, err
+	how := info.Pooling
+	how.MaxBytes = most
+	if how.Map != nil {
+		inner := *how.Map
+		inner.MaxBytes, how.Map = most, &inner
+	}
+	if b.pooling, err = pool.Restore(how, channels, state); err != nil {
+		return nil, tooLarge(err)
 	}
 	if _, d := b.pooling.Dims(); d != dim {
 		return nil, fmt.Errorf("pooling gives rows of %d numbers, the model takes %d", d, dim)

@@ -24,6 +24,8 @@ type Description struct {
 	Densify bool
 	Kernel  *kernel.Kernel  // of a learner that takes the kernel itself, else nil
 	Feature *feature.Config // of the map, nil if there is none
+
+	MaxMemory int64 `json:"-"` // bytes that the map may hold; 0 is the default of the function MaxMemory
 }
 
 // mapPrefix begins the names of a map's tensors.
@@ -114,8 +116,12 @@ func Restore(d Description, t safetensors.Tensors) (p *Pipeline, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.fmap, err = feature.Restore(*d.Feature, p.Width(), state); err != nil {
+	bounded := *d.Feature
+	if bounded.MaxBytes, err = MaxMemory(d.MaxMemory); err != nil {
 		return nil, err
+	}
+	if p.fmap, err = feature.Restore(bounded, p.Width(), state); err != nil {
+		return nil, tooLarge(err)
 	}
 	p.made, p.domain = d.Feature, feature.Domain(*d.Feature)
 	return p, nil

@@ -1,14 +1,19 @@
 package rfm
 
+import (
+	"math"
+	"slices"
+)
+
 const (
 	blendSteps  = 20
 	leastWeight = 0.15 // of a member that is worth its time
 )
 
 // blend returns weights, adding up to 1, with which the mean of scores has a small squared error: greedily, as
-// by Caruana, Niculescu-Mizil, Crew and Ksikes ("Ensemble selection from libraries of models", 2004), with repetitions. At most most
-// have weights.
-func blend(scores [][]float64, targets, weights []float64, outputs, most int) []float64 {
+// by Caruana, Niculescu-Mizil, Crew and Ksikes ("Ensemble selection from libraries of models", 2004), with repetitions. Only
+// those that are allowed have weights, and at most most.
+func blend(scores [][]float64, allowed []bool, targets, weights []float64, outputs, most int) []float64 {
 	// The squared error of a blend needs the inner products of the residuals alone.
 	n := len(scores)
 	inner := make([]float64, n*n)
@@ -21,10 +26,7 @@ func blend(scores [][]float64, targets, weights []float64, outputs, most int) []
 			inner[a*n+b], inner[b*n+a] = sum, sum
 		}
 	}
-	allowed := make([]bool, n)
-	for i := range allowed {
-		allowed[i] = true
-	}
+	allowed = slices.Clone(allowed)
 	for {
 		counts := greedy(inner, allowed, n)
 		used, least := 0, -1
@@ -72,4 +74,52 @@ func greedy(inner []float64, allowed []bool, n int) []float64 {
 		shares[i] /= blendSteps
 	}
 	return shares
+}
+
+// A full metric that has a number for fewer than rowsPerNumber rows must be better than the best diagonal one by surely
+// standard errors.
+const (
+	rowsPerNumber = 10
+	surely        = 3
+)
+
+// earned says which members may be averaged. A full metric has so many numbers that with few rows it does well on those
+// that choose metrics, widths and λ, and not on others; so it must be better than the best diagonal one by more than chance:
+// by a margin in standard errors, 0 meaning that any may be averaged.
+func earned(forms []string, scores [][]float64, targets, weights []float64, outputs int, margin float64) []bool {
+	if margin == 0 {
+		return slices.Repeat([]bool{true}, len(forms))
+	}
+	allowed, best := make([]bool, len(forms)), -1
+	for i, form := range forms {
+		allowed[i] = form != "full"
+		if allowed[i] && (best < 0 || better(scores[i], scores[best], targets, weights, outputs, 0)) {
+			best = i
+		}
+	}
+	for i := range forms {
+		if !allowed[i] {
+			allowed[i] = best < 0 || better(scores[i], scores[best], targets, weights, outputs, margin)
+		}
+	}
+	return allowed
+}
+
+// better says whether scores a have a smaller squared error than b, by more than errors standard errors of the mean
+// difference of a row.
+func better(a, b, targets, weights []float64, outputs int, errors float64) bool {
+	n := len(targets) / outputs
+	gains, sum := make([]float64, n), 0.0
+	for i, y := range targets {
+		e, f := a[i]-y, b[i]-y
+		gains[i/outputs] += float64(weights[i/outputs] * (float64(f*f) - float64(e*e)))
+	}
+	for _, g := range gains {
+		sum += g
+	}
+	squares, mean := 0.0, sum/float64(n)
+	for _, g := range gains {
+		squares += float64((g - mean) * (g - mean))
+	}
+	return sum > errors*math.Sqrt(squares*float64(n)/float64(max(1, n-1)))
 }

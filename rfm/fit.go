@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 
-	"mercer/exact"
-	"mercer/internal/landmarks"
 	"mercer/internal/random"
+	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/metric"
@@ -35,45 +36,15 @@ func Kinds(dim int) []Kind {
 	return kinds
 }
 
-// sizes are the bounds of the rows of a leaf, of the landmarks of a machine, and of the machines of a leaf.
-func sizes(opt Options) (leaf, centres, members int) {
-	return cmp.Or(opt.Leaf, usualLeaf), cmp.Or(opt.Centres, usualCentres), cmp.Or(opt.Members, usualMembers)
-}
-
-// LeafRows is the bound of the rows of a leaf, as long as held-out rows do not double it.
-func LeafRows(opt Options) int {
-	leaf, _, _ := sizes(opt)
-	return leaf
-}
-
-// Bytes is the memory of Fit for n rows of d dimensions beside the rows, at most: the machines of all leaves, 12d + 16K
-// for each landmark; and the training of one, with landmarks.Bytes or exact.FalkonBytes and the kernel of a few
-// thousand rows.
-func Bytes(n, d, outputs int, opt Options) int64 {
-	leaf, centres, members := sizes(opt)
-	if opt.Leaf == 0 && opt.Centres == 0 { // they may be doubled
-		leaf, centres = 2*leaf, min(mostDirect, 2*centres)
-	}
-	leaf = min(leaf, n)
-	centres = min(centres, leaf)
-	// Leaves are at least a quarter full, and rows near nodes are in several.
-	all := min(int64(n)*2, int64(centres)*int64(max(1, 4*n/leaf)))
-	one := landmarks.Bytes(centres, d, outputs) + 4*(mostHeld+2*valueRows)*int64(centres)
-	if centres > mostDirect {
-		one = exact.FalkonBytes(leaf, d, centres, outputs, false)
-	}
-	return all*int64(members)*int64(12*d+16*outputs) + one + 4*int64(leaf)*int64(3*d)
-}
-
 // Options say how Fit trains. The zero value chooses by the data.
 type Options struct {
 	// Kinds are those to choose from; nil means Kinds(). Their γ is ignored. Members bounds how many of them are
-	// averaged; 0 means 2.
+	// averaged; 0 means 2, and 1 with more than 400,000 rows.
 	Kinds   []Kind
 	Members int
 
-	// Leaf bounds the rows of a leaf, and Centres the landmarks of a machine; 0 means 4,000 and 2,500, or if both are 0
-	// twice as many rows and 4,096 landmarks where held-out rows say so.
+	// Leaf bounds the rows of a leaf; 0 means 2,000. Centres bounds the landmarks of a machine; 0 means 1,500 in a leaf,
+	// and 4,096 for machines of all rows.
 	Leaf    int
 	Centres int
 
@@ -82,6 +53,9 @@ type Options struct {
 
 	// Classes says that the targets are codes of classes (metric.Options.Classes).
 	Classes bool
+
+	// Held asks for scores of rows that the machines had not seen (Report.Scores).
+	Held bool
 
 	// Memory bounds the bytes of one machine's training (exact.Falkon.Memory); 0 means 4 GiB.
 	Memory int64
@@ -94,22 +68,31 @@ type Options struct {
 
 const (
 	sampleRows   = 10_000 // rows that choose kinds
-	usualLeaf    = 4000
-	usualCentres = 2500
+	usualLeaf    = 2000
+	usualCentres = 1500
 	usualMembers = 2
 
 	// How metrics are learned: of all rows, and again in each leaf.
 	chooseRows, chooseLandmarks, chooseRounds = 5000, 800, 4
 	leafRows, leafLandmarks, leafRounds       = 4000, 600, 1
 
+	// With more than manyRows, leaves have one machine each, and their metrics come from fewer rows and landmarks.
+	manyRows                = 400_000
+	someRows, someLandmarks = 3000, 300
+
+	// Shapes of metrics are judged by larger machines, as a few landmarks make sharp metrics look better than they are.
+	shapeLandmarks = 1200
+
 	widestMatrix = 500 // dimensions up to which a full metric is tried
 )
 
 // Fit trains machines for rows x, which are scaled, and targets y, n×outputs row by row, with weights (nil: all 1).
-// It chooses kinds on a sample of the rows, and their weights; divides the rows at the median along the direction
+// It chooses kinds on a sample of the rows, the shapes of their metrics, and their weights; divides the rows at the median along the direction
 // in which the answer changes most, until at most opt.Leaf are in a leaf; and in each leaf learns the metric of
-// every kind again, from that of the leaf's parent, and trains Falkon with it. Several outputs that are not classes
-// count alike, whatever their units. The result depends on the arguments alone, not on the number of threads.
+// every kind again, from that of the leaf's parent, and trains a machine with it. If there are several leaves it also
+// trains machines on a sample of all rows; held-out rows decide how much these count beside the leaves.
+// Several outputs that are not classes count alike, whatever their units. The result depends on the arguments alone, not
+// on the number of threads.
 //
 // Time: O(n·m·(m + d)) for m centres a leaf. Memory: Bytes.
 func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights []float64, opt Options) (*Machine, *Report, error) {
@@ -122,7 +105,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 		return nil, nil, err
 	}
 	sizes := f.standardise()
-	f.leafRows, f.centres, f.undecided = f.opt.Leaf, f.opt.Centres, f.ownLeaves
+	f.hold()
 	var all []int // rows that count
 	for i := range n {
 		if weights == nil || weights[i] != 0 {
@@ -136,24 +119,33 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := f.grow(all, chosen); err != nil {
-		return nil, nil, err
-	}
-	if err := f.resize(sizes); err != nil {
-		return nil, nil, err
-	}
-	m, err := NewMachine(x.Cols, f.tree, f.leaves)
+	root, err := f.grow(all, chosen)
 	if err != nil {
 		return nil, nil, err
 	}
-	f.report.Leaves, f.report.LeafRows, f.report.Centres = len(f.leaves), f.leafRows, m.Centres()
-	return m, f.report, nil
+	f.lay(root)
+	tree, leaves, whole, err := f.join(all, chosen)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, leaf := range append(slices.Clone(leaves), whole.Leaf) {
+		if err := leaf.resize(sizes); err != nil {
+			return nil, nil, err
+		}
+	}
+	m, err := NewMachine(x.Cols, tree, leaves, whole)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := f.report
+	r.Leaves, r.LeafRows, r.Centres, r.Whole = len(leaves), f.opt.Leaf, m.Centres(), whole.Share
+	return m, r, nil
 }
 
 func (f *fitting) defaults() error {
 	o := &f.opt
-	f.ownLeaves = o.Leaf == 0 && o.Centres == 0
-	o.Leaf, o.Centres, o.Members = sizes(*o)
+	f.wholeCentres = wholeCentres(*o)
+	o.Leaf, o.Centres, o.Members = sizes(f.x.Rows, *o)
 	if o.Members < 0 || o.Leaf < 100 || o.Centres < 1 || !(o.Lambda >= 0) || math.IsInf(o.Lambda, 0) {
 		return fmt.Errorf("rfm: %d members, leaves of %d rows, %d centres, λ = %g; it takes positive numbers, and leaves of 100 rows or more",
 			o.Members, o.Leaf, o.Centres, o.Lambda)
@@ -177,14 +169,16 @@ type fitting struct {
 	opt     Options
 	report  *Report
 	tree    Tree
-	leaves  []Leaf
+	leaves  []trained
 	rows    int // that count
-	done    int // rows of leaves
 
-	// The bounds of leaves, and whether it is still to be decided if they are twice as large.
-	leafRows, centres int
-	undecided         bool
-	ownLeaves         bool // nobody asked for other bounds
+	growing  atomic.Int64 // branches, less one
+	stop     atomic.Bool  // a branch has failed
+	counting sync.Mutex
+	done     int // rows that machines were trained on
+
+	held         []bool // rows that choose λ and the share of machines for all rows
+	wholeCentres int    // most landmarks of those
 }
 
 // member is a kind with what is known about it at a node of the tree.
@@ -192,6 +186,7 @@ type member struct {
 	Kind
 	weight  float64
 	metric  *metric.Metric
+	shape   metric.Shape
 	learned *metric.Learned
 }
 
@@ -233,8 +228,11 @@ func (f *fitting) learn(rows []int, k Kind, parent *member, direction bool) (*me
 	opt := metric.Options{Rows: chooseRows, Landmarks: chooseLandmarks, Rounds: chooseRounds}
 	if parent != nil {
 		last := parent.round()
-		opt = metric.Options{Start: parent.metric, Width: last.Length, Lambda: last.Lambda,
+		opt = metric.Options{Start: parent.metric, Shape: parent.shape, Width: last.Length, Lambda: last.Lambda,
 			Rows: leafRows, Landmarks: leafLandmarks, Rounds: leafRounds}
+		if f.x.Rows > manyRows {
+			opt.Rows, opt.Landmarks = someRows, someLandmarks
+		}
 	}
 	return f.metric(rows, k, opt, direction)
 }
@@ -261,26 +259,13 @@ func (f *fitting) choose(rows []int) ([]member, error) {
 	if err := f.exchange(some, all); err != nil {
 		return nil, err
 	}
-	for _, m := range all {
-		f.report.Candidates = append(f.report.Candidates, Candidate{Kind: m.Kind, Learned: m.learned.Report})
+	blend := f.judge(some, all)
+	if err := f.shape(some, all, blend(all)); err != nil {
+		return nil, err
 	}
-	var targets, weights []float64
-	for _, h := range all[0].learned.Held {
-		i := some[h]
-		targets = append(targets, f.y[i*f.outputs:][:f.outputs]...)
-		w := 1.0
-		if f.weights != nil {
-			w = f.weights[i]
-		}
-		weights = append(weights, w)
-	}
-	var scores [][]float64
-	for i := range all {
-		scores = append(scores, all[i].learned.Scores)
-	}
-	shares := blend(scores, targets, weights, f.outputs, f.opt.Members)
-	for i, w := range shares {
-		f.report.Candidates[i].Weight = w
+	shares := blend(all)
+	for i, m := range all {
+		f.report.Candidates = append(f.report.Candidates, Candidate{Kind: m.Kind, Weight: shares[i], Learned: m.learned.Report})
 	}
 	var chosen []member
 	for _, i := range f.report.order() { // the first divides the rows
@@ -288,6 +273,34 @@ func (f *fitting) choose(rows []int) ([]member, error) {
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
+}
+
+// judge returns a function that says how much of each kind, learned from rows, an average should have, all judged by the
+// same held-out rows.
+func (f *fitting) judge(rows []int, all []member) func(all []member) []float64 {
+	var targets, weights []float64
+	for _, h := range all[0].learned.Held {
+		i := rows[h]
+		targets = append(targets, f.y[i*f.outputs:][:f.outputs]...)
+		w := 1.0
+		if f.weights != nil {
+			w = f.weights[i]
+		}
+		weights = append(weights, w)
+	}
+	margin := 0.0
+	if d := f.x.Cols; d*(d+1)/2*rowsPerNumber > all[0].learned.Report.Rows {
+		margin = surely
+	}
+	return func(all []member) []float64 {
+		var scores [][]float64
+		var forms []string
+		for i := range all {
+			scores, forms = append(scores, all[i].learned.Scores), append(forms, all[i].Form)
+		}
+		allowed := earned(forms, scores, targets, weights, f.outputs, margin)
+		return blend(scores, allowed, targets, weights, f.outputs, f.opt.Members)
+	}
 }
 
 // exchange tries the diagonal metric of the kind with the smallest error with the other kernels: some kernels find
@@ -315,53 +328,122 @@ func (f *fitting) exchange(rows []int, all []member) error {
 	return nil
 }
 
-// grow divides rows until they fit in leaves, and trains those. It returns the number of the node or leaf, as
-// Node.Below has it. What is known about the members comes from these rows or more.
-func (f *fitting) grow(rows []int, members []member) (int, error) {
-	if len(rows) > f.leafRows && members[0].learned.Direction != nil {
-		if f.undecided && len(rows) <= 2*f.leafRows {
-			f.undecided = false
-			if err := f.decide(rows, members); err != nil {
-				return 0, err
-			}
-			return f.grow(rows, members)
+// shape looks for better shapes of the metrics of the kinds that have a share.
+func (f *fitting) shape(rows []int, all []member, shares []float64) error {
+	for i := range all {
+		m := &all[i]
+		if m.metric == nil || shares[i] == 0 {
+			continue
 		}
-		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction, overlapOf(len(rows), f.leafRows)); ok {
-			at := len(f.tree)
-			f.tree = append(f.tree, node)
-			for side, part := range [][]int{below, above} {
-				known, err := f.known(part, members)
-				if err != nil {
-					return 0, err
-				}
-				to, err := f.grow(part, known)
-				if err != nil {
-					return 0, err
-				}
-				if side == 0 {
-					f.tree[at].Below = to
-				} else {
-					f.tree[at].Above = to
-				}
+		opt := metric.Options{Start: m.metric, Shapes: true, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: 1,
+			Rows: chooseRows, Landmarks: shapeLandmarks}
+		learned, err := f.metric(rows, m.Kind, opt, true)
+		if err != nil {
+			return err
+		}
+		if r := learned.Report; r.Rounds[r.Best].Error < m.round().Error {
+			m.metric, m.learned = learned.Metric, learned
+			if s := m.round().Shape; s != nil {
+				m.shape = *s
 			}
-			return at, nil
 		}
 	}
-	leaf, err := f.leaf(rows, members)
+	return nil
+}
+
+// branch is a part of the tree while it grows: a node with its sides, below and above, or a leaf.
+type branch struct {
+	node  Node
+	sides [2]*branch
+	leaf  *trained
+}
+
+// grow divides rows until they fit in leaves, and trains those. What is known about the members comes from these rows or
+// more. The sides of a node do not depend on each other, and each has a thread of its own as long as there are any.
+func (f *fitting) grow(rows []int, members []member) (*branch, error) {
+	if len(rows) > f.opt.Leaf && members[0].learned.Direction != nil {
+		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction, overlapOf(len(rows), f.opt.Leaf)); ok {
+			b, parts := &branch{node: node}, [2][]int{below, above}
+			return b, f.both(func(side int) error {
+				known, err := f.known(parts[side], members)
+				if err == nil {
+					b.sides[side], err = f.grow(parts[side], known)
+				}
+				return err
+			})
+		}
+	}
+	leaf, err := f.train(rows, members, f.opt.Centres)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	f.leaves = append(f.leaves, leaf)
-	f.done += len(rows)
+	f.progress(len(rows))
+	return &branch{leaf: &leaf}, nil
+}
+
+// branches is the number of branches that grow at the same time: as many as take no more memory than a machine for all rows.
+func (f *fitting) branches() int64 {
+	if f.opt.Centres > mostDirect {
+		return 1
+	}
+	one, whole := directBytes(f.opt.Centres, f.x.Cols, f.outputs), directBytes(f.wholeCentres, f.x.Cols, f.outputs)
+	return max(1, whole/one)
+}
+
+// both does the work of both sides of a node, at once if there may be one more branch. If one side fails the other is not
+// begun, nor is any further node.
+func (f *fitting) both(side func(int) error) error {
+	var errs [2]error
+	do := func(lo, hi int) {
+		for s := lo; s < hi && !f.stop.Load(); s++ {
+			if errs[s] = side(s); errs[s] != nil {
+				f.stop.Store(true)
+			}
+		}
+	}
+	if f.growing.Add(1) < f.branches() {
+		vec.Parallel(2, 1, do)
+		f.growing.Add(-1)
+	} else {
+		f.growing.Add(-1)
+		do(0, 2)
+	}
+	return cmp.Or(errs[0], errs[1])
+}
+
+// lay puts a branch into the tree and its leaves into the list, in order from below to above, and returns the number of
+// its node or leaf, as Node.Below has it.
+func (f *fitting) lay(b *branch) int {
+	if b.leaf != nil {
+		f.leaves = append(f.leaves, *b.leaf)
+		return -len(f.leaves)
+	}
+	at := len(f.tree)
+	f.tree = append(f.tree, b.node)
+	below := f.lay(b.sides[0])
+	above := f.lay(b.sides[1])
+	f.tree[at].Below, f.tree[at].Above = below, above
+	return at
+}
+
+// progress says that machines were trained on so many rows more. A row of the sample that machines for all rows are
+// trained on takes about as long as one of a leaf.
+func (f *fitting) progress(rows int) {
+	all := f.rows
+	if all > f.opt.Leaf {
+		all += min(all, wholeRows)
+	}
+	f.counting.Lock()
+	defer f.counting.Unlock()
+	f.done += rows
 	if f.opt.Progress != nil {
-		f.opt.Progress(min(1, float64(f.done)/float64(f.rows)))
+		f.opt.Progress(min(1, float64(f.done)/float64(all)))
 	}
-	return -len(f.leaves), nil
 }
 
 // known is what is known about the members once their metrics are learned from rows on one side of a node.
 func (f *fitting) known(rows []int, members []member) ([]member, error) {
-	known, leaf := slices.Clone(members), len(rows) <= f.leafRows
+	known, leaf := slices.Clone(members), len(rows) <= f.opt.Leaf
 	for i := range known {
 		if i > 0 && !leaf {
 			continue // it is learned again in the leaf
@@ -373,89 +455,4 @@ func (f *fitting) known(rows []int, members []member) ([]member, error) {
 		known[i].metric, known[i].learned = learned.Metric, learned
 	}
 	return known, nil
-}
-
-// decide tries on the first rows that make two leaves whether one of twice the size is better, by held-out rows, and if
-// so has all leaves so large.
-func (f *fitting) decide(rows []int, members []member) error {
-	var main, held []int
-	draw := random.New(f.opt.Seed, "rfm.decide")
-	for _, i := range rows {
-		if draw.Uniform() < decidingShare {
-			held = append(held, i)
-		} else {
-			main = append(main, i)
-		}
-	}
-	node, below, above, ok := divide(f.x, main, members[0].learned.Direction, overlapOf(len(main), f.leafRows))
-	if !ok {
-		return nil
-	}
-	node.Below, node.Above = -1, -2
-	var halves []Leaf
-	for _, part := range [][]int{below, above} {
-		known, err := f.known(part, members)
-		if err != nil {
-			return err
-		}
-		leaf, err := f.leaf(part, known)
-		if err != nil {
-			return err
-		}
-		halves = append(halves, leaf)
-	}
-	two, err := f.failed(held, Tree{node}, halves)
-	if err != nil {
-		return err
-	}
-	small := *f
-	f.leafRows, f.centres = 2*f.leafRows, min(mostDirect, 2*f.centres)
-	whole, err := f.known(main, members)
-	if err != nil {
-		return err
-	}
-	leaf, err := f.leaf(main, whole)
-	if err != nil {
-		return err
-	}
-	one, err := f.failed(held, nil, []Leaf{leaf})
-	if err != nil {
-		return err
-	}
-	if !(one < (1-decidingGain)*two) {
-		f.leafRows, f.centres = small.leafRows, small.centres
-	}
-	return nil
-}
-
-// decidingShare is the share of rows that are held out to decide on the size of leaves, and decidingGain how much
-// better large ones, which take twice as long, must be.
-const (
-	decidingShare = 0.2
-	decidingGain  = 0.01
-)
-
-// failed is the squared error of a tree on rows.
-func (f *fitting) failed(rows []int, tree Tree, leaves []Leaf) (float64, error) {
-	m, err := NewMachine(f.x.Cols, tree, leaves)
-	if err != nil {
-		return 0, err
-	}
-	x, y, weights := f.part(rows)
-	scores := matrix.NewDense(len(rows), f.outputs)
-	if err := m.Scores(scores, x); err != nil {
-		return 0, err
-	}
-	sum := 0.0
-	for i := range rows {
-		w := 1.0
-		if weights != nil {
-			w = weights[i]
-		}
-		for t, v := range scores.Row(i) {
-			e := float64(v) - y[i*f.outputs+t]
-			sum += float64(w * e * e)
-		}
-	}
-	return sum, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"mercer/internal/random"
@@ -135,37 +136,41 @@ func TestLeavesLearnWhatMattersThere(t *testing.T) {
 	}
 }
 
-// Leaves become twice as large where that is better, and stay where what matters changes.
-func TestSizeIsDecidedByHeldOutRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains eight machines on a thousand rows")
-	}
-	smooth, noisy := matrix.NewDense(1300, 4), make([]float64, 1300)
-	r := random.New(1, "rfm.smooth")
-	r.FillNormal(smooth.Data)
-	for i := range noisy {
-		noisy[i] = math.Sin(float64(smooth.Row(i)[0])+float64(smooth.Row(i)[1])) + 0.5*r.Normal()
-	}
-	parts, y := sides(1300, 1)
-	for _, c := range []struct {
-		x    *matrix.Dense
-		y    []float64
-		want int
-	}{{smooth, noisy, 1600}, {parts, y, 800}} {
-		f := &fitting{ctx: context.Background(), x: c.x, y: c.y, outputs: 1, opt: Options{Kinds: quick, Leaf: 800, Centres: 800}, report: &Report{}}
-		if err := f.defaults(); err != nil {
-			t.Fatal(err)
+// Machines for all rows have a large share where what matters is the same everywhere, and a small one or none where it
+// changes; the mean is better than the leaves alone where it is smooth.
+func TestShareOfTheWholeIsDecidedByHeldOutRows(t *testing.T) {
+	smooth := func(n int, seed uint64) (*matrix.Dense, []float64) {
+		x, y := matrix.NewDense(n, 4), make([]float64, n)
+		r := random.New(seed, "rfm.smooth")
+		r.FillNormal(x.Data)
+		for i := range y {
+			row := x.Row(i)
+			y[i] = math.Sin(2*float64(row[0])) + math.Sin(2*float64(row[1])) + float64(row[2]*row[3]) + 0.1*r.Normal()
 		}
-		f.leafRows, f.centres, f.undecided = 800, 800, true
-		members, err := f.choose(seq(1300))
+		return x, y
+	}
+	for name, c := range map[string]struct {
+		rows        func(n int, seed uint64) (*matrix.Dense, []float64)
+		least, most float64
+	}{"smooth": {smooth, 0.5, 1}, "parts": {sides, 0, 0.4}} {
+		x, y := c.rows(1500, 1)
+		xt, yt := c.rows(1000, 2)
+		m, report := fitted(t, x, y, 1, nil, Options{Kinds: quick, Leaf: 400})
+		share := report.Whole
+		if len(m.Tree()) == 0 { // no leaves at all
+			share = 1
+		}
+		if share < c.least || share > c.most || m.Whole().Share != report.Whole {
+			t.Errorf("%s: machines for all rows have the share %g", name, share)
+		}
+		leaves, err := NewMachine(x.Cols, m.Tree(), m.Leaves(), Whole{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.grow(seq(1300), members); err != nil {
-			t.Fatal(err)
-		}
-		if f.leafRows != c.want || f.centres != c.want || f.undecided || len(f.leaves) != 1600/c.want {
-			t.Errorf("%d rows and %d centres in each of %d leaves, want %d rows", f.leafRows, f.centres, len(f.leaves), c.want)
+		with, without := failed(scored(t, m, xt), yt), failed(scored(t, leaves, xt), yt)
+		t.Logf("%s: share %.2f, %.4f of the variance is left, %.4f by the leaves alone", name, share, with, without)
+		if with > without*1.02 {
+			t.Errorf("%s: %.3f of the variance is left, %.3f by the leaves alone", name, with, without)
 		}
 	}
 }
@@ -175,12 +180,16 @@ func TestSizeIsDecidedByHeldOutRows(t *testing.T) {
 func TestSizeOfLeaves(t *testing.T) {
 	x, y := table(401, 4, 1)
 	for n, want := range map[int]int{399: 1, 400: 1, 401: 2} {
+		trained := want
+		if want > 1 {
+			trained++ // machines for all rows
+		}
 		var shares []float64
 		m, report := fitted(t, x.Slice(0, n), y[:n], 1, nil, Options{Kinds: quick, Leaf: 400, Centres: 50, Progress: func(s float64) { shares = append(shares, s) }})
-		if len(m.Leaves()) != want || report.Leaves != want || report.Centres != 50*want || len(m.Tree()) != want-1 {
+		if len(m.Leaves()) != want || report.Leaves != want || report.Centres != 50*trained || len(m.Tree()) != want-1 {
 			t.Errorf("%d rows: %d leaves, %+v", n, len(m.Leaves()), report)
 		}
-		if len(shares) != want || shares[want-1] != 1 || !slices.IsSorted(shares) {
+		if len(shares) != trained || shares[trained-1] != 1 || !slices.IsSorted(shares) {
 			t.Errorf("%d rows: progress %v", n, shares)
 		}
 	}
@@ -437,11 +446,11 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 // lasting is a context that is done after a number of questions.
 type lasting struct {
 	context.Context
-	left int
+	left atomic.Int64
 }
 
 func (l *lasting) Err() error {
-	if l.left--; l.left < 0 {
+	if l.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -451,7 +460,8 @@ func (l *lasting) Err() error {
 func TestCancelledContext(t *testing.T) {
 	x, y := table(600, 4, 1)
 	fit := func(asks int) (*lasting, error) {
-		ctx := &lasting{context.Background(), asks}
+		ctx := &lasting{Context: context.Background()}
+		ctx.left.Store(int64(asks))
 		_, _, err := Fit(ctx, x, y, 1, nil, Options{Kinds: quick, Leaf: 250, Centres: 50})
 		return ctx, err
 	}
@@ -459,7 +469,7 @@ func TestCancelledContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asks := 1<<30 - ctx.left
+	asks := 1<<30 - int(ctx.left.Load())
 	if asks < 30 { // four leaves, of several machines each
 		t.Errorf("a training asks %d times", asks)
 	}
@@ -468,21 +478,21 @@ func TestCancelledContext(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("after %d questions: %v", after, err)
 		}
-		if ctx.left < -20 {
-			t.Errorf("the training went on for %d questions after the end", -ctx.left)
+		if left := ctx.left.Load(); left < -20 {
+			t.Errorf("the training went on for %d questions after the end", -left)
 		}
 	}
 }
 
 func TestReport(t *testing.T) {
-	r := &Report{Leaves: 3, LeafRows: 8000, Centres: 12_345, Candidates: []Candidate{
+	r := &Report{Leaves: 3, LeafRows: 8000, Centres: 12_345, Whole: 0.246, Candidates: []Candidate{
 		{Kind: Kind{kernel.Laplacian.Usual(), "diagonal"}, Weight: 0.3}, {Kind: Kind{kernel.RBF.Usual(), "diagonal"}},
 		{Kind: Kind{kernel.Matern.Usual(), "full"}, Weight: 0.7}}}
 	if got := fmt.Sprint(r.Chosen()); len(r.Chosen()) != 2 || r.Chosen()[0].Form != "full" {
 		t.Error(got)
 	}
 	want := []string{"70 % matern with a full metric, 30 % laplacian with a diagonal metric",
-		"3 leaves of at most 8,000 rows, 12,345 landmarks in all"}
+		"3 leaves of at most 8,000 rows and, with 25 % of the scores, machines for all rows, 12,345 landmarks in all"}
 	if !slices.Equal(r.Lines(), want) {
 		t.Errorf("%q", r.Lines())
 	}

@@ -18,10 +18,24 @@ import (
 // m³, and above it by conjugate gradients.
 const mostDirect = 4096
 
-// leaf trains the machines of a leaf.
-func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
+// trained is a leaf with what its machines say of its held-out rows before they are trained on these as well.
+type trained struct {
+	Leaf
+	held   []int     // their numbers, ascending
+	scores []float64 // of them, len(held)×outputs, if they are wanted; nil for machines that are trained by conjugate gradients
+}
+
+// train trains machines on rows, with at most so many landmarks each.
+func (f *fitting) train(rows []int, members []member, centres int) (made trained, err error) {
 	x, y, weights := f.part(rows)
-	var leaf Leaf
+	centres = min(centres, len(rows))
+	main, held := f.divided(rows)
+	for _, r := range held {
+		made.held = append(made.held, rows[r])
+	}
+	if centres <= mostDirect {
+		made.scores = make([]float64, len(held)*f.outputs)
+	}
 	for _, m := range members {
 		u := x
 		var work metric.Work
@@ -34,54 +48,54 @@ func (f *fitting) leaf(rows []int, members []member) (Leaf, error) {
 			gamma, err = 1, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("rfm: %w", err)
+			return made, fmt.Errorf("rfm: %w", err)
 		}
 		k.Gamma = gamma * m.round().Gamma
-		centres := min(f.centres, len(rows))
 		var machine *exact.Machine
 		if centres > mostDirect {
 			machine, _, err = exact.FitFalkon(f.ctx, k, u, y, f.outputs, weights, exact.Falkon{
 				Centres: centres, Lambda: f.opt.Lambda * float64(len(rows)) / float64(f.x.Rows), Tolerance: 1e-4, Memory: f.opt.Memory, Seed: f.opt.Seed,
 			})
 		} else {
-			machine, err = f.direct(k, u.Dense, y, weights, centres, m.perRow())
+			var scores []float64
+			s := &solving{fitting: f, kernel: k, x: u.Dense, weights: weights, main: main, held: held}
+			machine, scores, err = s.direct(y, centres, m.perRow())
+			for i, v := range scores {
+				made.scores[i] += float64(m.weight * v)
+			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("rfm: %w", err)
+			return made, fmt.Errorf("rfm: %w", err)
 		}
-		leaf = append(leaf, Member{Weight: m.weight, Metric: m.metric, Machine: machine})
+		made.Leaf = append(made.Leaf, Member{Weight: m.weight, Metric: m.metric, Machine: machine})
 	}
-	return leaf, nil
+	return made, nil
+}
+
+// hold draws the rows that choose λ: the same ones for all machines, so that they also tell what a mean of machines does.
+func (f *fitting) hold() {
+	draw := random.New(f.opt.Seed, "rfm.held")
+	f.held = make([]bool, f.x.Rows)
+	for i := range f.held {
+		f.held[i] = draw.Uniform() < heldShare
+	}
+}
+
+// divided returns the positions in rows of those that a machine is trained on before λ is chosen, and of those that
+// choose it.
+func (f *fitting) divided(rows []int) (main, held []int) {
+	for r, i := range rows {
+		if f.held[i] && len(held) < mostHeld {
+			held = append(held, r)
+		} else {
+			main = append(main, r)
+		}
+	}
+	return main, held
 }
 
 // perRow is λ of the member's best machine, for each row that it was trained on.
 func (m *member) perRow() float64 { return m.round().Lambda / float64(m.learned.Report.Rows) }
-
-// direct trains a machine on landmarks among the rows x.
-func (f *fitting) direct(k kernel.Kernel, x *matrix.Dense, y, weights []float64, centres int, start float64) (*exact.Machine, error) {
-	n := x.Rows
-	b := means(y, weights, f.outputs)
-	centred := slices.Clone(y)
-	for i := range centred {
-		centred[i] -= b[i%f.outputs]
-	}
-	order := random.New(f.opt.Seed, "rfm.centres").Perm(n)[:centres]
-	s := &solving{fitting: f, kernel: k, x: x, z: matrix.Pick(matrix.Rows{Dense: x}, order).Dense, y: centred, weights: weights}
-	alpha, err := s.choose(start)
-	if err != nil {
-		return nil, err
-	}
-	centres = len(alpha) / f.outputs
-	turned := make([]float64, len(alpha))
-	for t := range f.outputs {
-		for j := range centres {
-			turned[j*f.outputs+t] = alpha[t*centres+j]
-		}
-	}
-	z := matrix.NewDense(centres, x.Cols)
-	copy(z.Data, s.z.Contiguous())
-	return exact.NewMachine(k, matrix.Rows{Dense: z}, turned, b)
-}
 
 // solving is the training of one machine.
 type solving struct {
@@ -89,6 +103,37 @@ type solving struct {
 	kernel     kernel.Kernel // with its γ
 	x, z       *matrix.Dense
 	y, weights []float64 // y less its mean
+	main, held []int     // rows of x
+}
+
+// direct trains a machine on landmarks among the rows, and returns with it what it says of the held-out rows before it is
+// trained on these as well.
+func (s *solving) direct(y []float64, centres int, start float64) (*exact.Machine, []float64, error) {
+	b := means(y, s.weights, s.outputs)
+	s.y = slices.Clone(y)
+	for i := range s.y {
+		s.y[i] -= b[i%s.outputs]
+	}
+	order := landmarks.Distinct(s.x, random.New(s.opt.Seed, "rfm.centres").Perm(s.x.Rows), centres)
+	centres = len(order)
+	s.z = matrix.Pick(matrix.Rows{Dense: s.x}, order).Dense
+	alpha, scores, err := s.choose(start)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range scores {
+		scores[i] += b[i%s.outputs]
+	}
+	turned := make([]float64, len(alpha))
+	for t := range s.outputs {
+		for j := range centres {
+			turned[j*s.outputs+t] = alpha[t*centres+j]
+		}
+	}
+	z := matrix.NewDense(centres, s.x.Cols)
+	copy(z.Data, s.z.Contiguous())
+	m, err := exact.NewMachine(s.kernel, matrix.Rows{Dense: z}, turned, b)
+	return m, scores, err
 }
 
 var errSingular = errors.New("a machine has weights that are not finite; scale the inputs, or give a larger λ")
@@ -110,42 +155,39 @@ func (s *solving) part(r *landmarks.Ridge, rows []int) some {
 	return p
 }
 
-// choose returns α, with λ chosen by held-out rows.
-func (s *solving) choose(rate float64) ([]float64, error) {
+// choose returns α, with λ chosen by held-out rows, and their scores, less the mean, by a machine that was not trained on
+// them.
+func (s *solving) choose(rate float64) (alpha, scores []float64, err error) {
 	r, err := landmarks.New(s.kernel, s.z, s.outputs)
 	if err != nil {
-		return nil, err
-	}
-	var main, held []int
-	draw := random.New(s.opt.Seed, "rfm.held")
-	for i := range s.x.Rows {
-		if draw.Uniform() < heldShare && len(held) < mostHeld {
-			held = append(held, i)
-		} else {
-			main = append(main, i)
-		}
+		return nil, nil, err
 	}
 	// A leaf that could not be divided may have any number of rows.
-	for i := 0; i < len(main); i += valueRows {
-		in := s.part(r, main[i:min(i+valueRows, len(main))])
+	for i := 0; i < len(s.main); i += valueRows {
+		in := s.part(r, s.main[i:min(i+valueRows, len(s.main))])
 		if err := r.Add(s.ctx, in.values, in.y, in.weights); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	out := s.part(r, held)
-	rate, err = s.rate(r, out, len(main), rate)
+	out := s.part(r, s.held)
+	rate, err = s.rate(r, out, len(s.main), rate)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if s.rows > s.opt.Leaf || s.opt.Held { // machines for all rows want them
+		if alpha = r.Solve(rate*float64(len(s.main)), r.Landmarks()); alpha == nil {
+			return nil, nil, errSingular
+		}
+		scores = r.Scores(out.values, alpha)
 	}
 	// The held-out rows are added, so that the machine is trained on all.
 	if err := r.Add(s.ctx, out.values, out.y, out.weights); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	alpha := r.Solve(rate*float64(s.x.Rows), r.Landmarks())
-	if alpha == nil {
-		return nil, errSingular
+	if alpha = r.Solve(rate*float64(s.x.Rows), r.Landmarks()); alpha == nil {
+		return nil, nil, errSingular
 	}
-	return alpha, nil
+	return alpha, scores, nil
 }
 
 // failed is the squared error of a λ on held-out rows, +Inf if there is no machine. Half of the landmarks tell as much
@@ -197,11 +239,11 @@ func (s *solving) rate(r *landmarks.Ridge, held some, rows int, start float64) (
 	return rate, nil
 }
 
-// heldShare is the share of a leaf's rows that choose λ, at most mostHeld. Values of the kernel are computed for valueRows
+// heldShare is the share of the rows that choose λ, at most mostHeld of a machine's. Values of the kernel are computed for valueRows
 // at a time.
 const (
 	heldShare = 0.12
-	mostHeld  = 4000
+	mostHeld  = 5000
 	valueRows = 2048
 )
 
@@ -257,7 +299,7 @@ func (f *fitting) standardise() (sizes []float64) {
 }
 
 // resize turns machines for standardised targets into those for the targets themselves.
-func (f *fitting) resize(sizes []float64) error {
+func (l Leaf) resize(sizes []float64) error {
 	if sizes == nil {
 		return nil
 	}
@@ -268,15 +310,13 @@ func (f *fitting) resize(sizes []float64) error {
 		}
 		return all
 	}
-	for _, leaf := range f.leaves {
-		for i := range leaf {
-			m := leaf[i].Machine
-			machine, err := exact.NewMachine(m.Kernel(), m.Rows(), times(m.Alpha()), times(m.Intercepts()))
-			if err != nil {
-				return fmt.Errorf("rfm: %w", err)
-			}
-			leaf[i].Machine = machine
+	for i := range l {
+		m := l[i].Machine
+		machine, err := exact.NewMachine(m.Kernel(), m.Rows(), times(m.Alpha()), times(m.Intercepts()))
+		if err != nil {
+			return fmt.Errorf("rfm: %w", err)
 		}
+		l[i].Machine = machine
 	}
 	return nil
 }

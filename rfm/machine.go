@@ -21,6 +21,7 @@ type Machine struct {
 	dim, outputs int
 	tree         Tree
 	leaves       []Leaf
+	whole        Whole
 
 	works spare.List[work]
 }
@@ -35,14 +36,25 @@ type Member struct {
 	Machine *exact.Machine
 }
 
-// NewMachine makes a machine for rows of dim numbers from a tree and its leaves, which may come from
-// a file. It fails if they do not fit together.
-func NewMachine(dim int, tree Tree, leaves []Leaf) (*Machine, error) {
+// Whole are machines for all rows beside those of the leaves. They have the share Share of the scores, between 0 and 1,
+// and the leaves the rest; none if Share is 0.
+type Whole struct {
+	Leaf  Leaf
+	Share float64
+}
+
+// NewMachine makes a machine for rows of dim numbers from a tree and its leaves, and machines for all rows, which may come
+// from a file. It fails if they do not fit together.
+func NewMachine(dim int, tree Tree, leaves []Leaf, whole Whole) (*Machine, error) {
 	if err := tree.check(dim, len(leaves)); err != nil {
 		return nil, err
 	}
-	m := &Machine{dim: dim, tree: tree, leaves: leaves}
-	for l, leaf := range leaves {
+	if !(whole.Share >= 0 && whole.Share < 1) || (whole.Share > 0) != (len(whole.Leaf) > 0) {
+		return nil, fmt.Errorf("%d machines for all rows have the share %g of the scores; expected a number between 0 and 1",
+			len(whole.Leaf), whole.Share)
+	}
+	m := &Machine{dim: dim, tree: tree, leaves: leaves, whole: whole}
+	for l, leaf := range m.all() {
 		if len(leaf) == 0 {
 			return nil, fmt.Errorf("leaf %d has no machines", l+1)
 		}
@@ -84,9 +96,20 @@ func (m *Machine) Tree() Tree { return m.tree }
 // Leaves are the leaves; they must not be changed.
 func (m *Machine) Leaves() []Leaf { return m.leaves }
 
+// Whole are the machines for all rows; they must not be changed.
+func (m *Machine) Whole() Whole { return m.whole }
+
+// all are the leaves, and after them the machines for all rows if there are any.
+func (m *Machine) all() []Leaf {
+	if m.whole.Share == 0 {
+		return m.leaves
+	}
+	return append(slices.Clone(m.leaves), m.whole.Leaf)
+}
+
 // Centres is the number of landmarks of all machines together.
 func (m *Machine) Centres() (n int) {
-	for _, l := range m.leaves {
+	for _, l := range m.all() {
 		for _, one := range l {
 			n += one.Machine.Rows().Len()
 		}
@@ -95,11 +118,15 @@ func (m *Machine) Centres() (n int) {
 }
 
 // Relevance is how much distances along each dimension count, adding up to 1: the mean of the diagonals of all metrics,
-// each divided by its sum, by the weights of members, all leaves counting alike. Plain distances count all dimensions
-// alike.
+// each divided by its sum, by the weights of members, all leaves counting alike, and machines for all rows by their share.
+// Plain distances count all dimensions alike.
 func (m *Machine) Relevance() []float64 {
 	all := make([]float64, m.dim)
-	for _, leaf := range m.leaves {
+	for l, leaf := range m.all() {
+		of := (1 - m.whole.Share) / float64(len(m.leaves))
+		if l == len(m.leaves) {
+			of = m.whole.Share
+		}
 		total := 0.0
 		for _, one := range leaf {
 			total += one.Weight
@@ -111,7 +138,7 @@ func (m *Machine) Relevance() []float64 {
 					diagonal, sum = of, sumOf(of)
 				}
 			}
-			share := one.Weight / total / float64(len(m.leaves))
+			share := one.Weight / total * of
 			for j, v := range diagonal {
 				all[j] += float64(share * v / sum)
 			}
@@ -143,7 +170,7 @@ type work struct {
 const scoreRows = 4096
 
 // Scores writes the scores of the rows x into dst, which must be Len×outputs. A row is scored by its leaf, or by
-// several whose shares of it add up to 1. Its scores do not depend on the rows beside it. It fails if x
+// several whose shares of it add up to 1, and by machines for all rows if there are any. Its scores do not depend on the rows beside it. It fails if x
 // is not of the machine's dimensions.
 func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.outputs {
@@ -196,22 +223,22 @@ func (m *Machine) score(dst, x *matrix.Dense, w *work) error {
 			}
 			rows = &w.rows
 		}
-		w.scores.Reshape(len(some), k)
 		for _, one := range leaf {
-			u := matrix.Rows{Dense: rows}
-			if one.Metric != nil {
-				u = one.Metric.Apply(u, &w.metric)
-			}
-			if err := one.Machine.Scores(&w.scores, u); err != nil {
+			if err := one.scores(rows, k, w); err != nil {
 				return err
 			}
 			for r, s := range some {
-				to := w.numbers[int(w.shares[s].row)*k:][:k]
-				factor := float64(w.shares[s].of) * one.Weight
-				for t, v := range w.scores.Row(r) {
-					to[t] += float64(factor * float64(v))
-				}
+				factor := float64(w.shares[s].of) * one.Weight * (1 - m.whole.Share)
+				w.add(int(w.shares[s].row), factor, w.scores.Row(r))
 			}
+		}
+	}
+	for _, one := range m.whole.Leaf {
+		if err := one.scores(x, k, w); err != nil {
+			return err
+		}
+		for i := range x.Rows {
+			w.add(i, one.Weight*m.whole.Share, w.scores.Row(i))
 		}
 	}
 	for i := range x.Rows {
@@ -221,6 +248,24 @@ func (m *Machine) score(dst, x *matrix.Dense, w *work) error {
 		}
 	}
 	return nil
+}
+
+// scores computes a member's k scores of rows in w.scores.
+func (one *Member) scores(rows *matrix.Dense, k int, w *work) error {
+	u := matrix.Rows{Dense: rows}
+	if one.Metric != nil {
+		u = one.Metric.Apply(u, &w.metric)
+	}
+	w.scores.Reshape(rows.Rows, k)
+	return one.Machine.Scores(&w.scores, u)
+}
+
+// add adds a multiple of scores to those of a row.
+func (w *work) add(row int, factor float64, scores []float32) {
+	to := w.numbers[row*len(scores):][:len(scores)]
+	for t, v := range scores {
+		to[t] += float64(factor * float64(v))
+	}
 }
 
 // sort counts the shares of each leaf, and orders them by leaf and row.

@@ -66,8 +66,16 @@ func TestScoresAreMeansOfMembers(t *testing.T) {
 		if len(shares) > 1 {
 			several++
 		}
+		leaves, whole := slices.Clone(m.Leaves()), m.Whole()
+		for i := range shares {
+			shares[i].of *= float32(1 - whole.Share)
+		}
+		if whole.Share > 0 {
+			leaves = append(leaves, whole.Leaf)
+			shares = append(shares, share{leaf: int32(len(leaves) - 1), of: float32(whole.Share)})
+		}
 		for _, s := range shares {
-			for _, one := range m.Leaves()[s.leaf] {
+			for _, one := range leaves[s.leaf] {
 				u := matrix.Rows{Dense: x.Slice(i, i+1)}
 				if one.Metric != nil {
 					u = matrix.Rows{Dense: one.Metric.Apply(u, new(metric.Work)).Dense}

@@ -20,6 +20,14 @@ type Report struct {
 	Leaves   int `json:"leaves"`
 	LeafRows int `json:"leaf_rows"`
 	Centres  int `json:"centres"`
+
+	// Whole is the share of machines for all rows in the scores, 0 if there are none.
+	Whole float64 `json:"whole,omitempty"`
+
+	// Held are the numbers of rows, ascending, and Scores what machines that had not seen them say of them,
+	// len(Held)×outputs, if Options.Held asks for it. None are known of machines with more than 4,096 landmarks.
+	Held   []int     `json:"-"`
+	Scores []float64 `json:"-"`
 }
 
 // Candidate is a kind that was tried.
@@ -39,6 +47,9 @@ func (r *Report) Lines() []string {
 	for _, i := range r.order() {
 		c := r.Candidates[i]
 		text := fmt.Sprintf("%s with a %s metric", c.Kernel.Name, c.Form)
+		if s := c.Learned.Shape(); s != nil {
+			text += " " + s.String()
+		}
 		if c.Weight < 1 {
 			text = fmt.Sprintf("%.0f %% %s", 100*c.Weight, text)
 		}
@@ -47,6 +58,9 @@ func (r *Report) Lines() []string {
 	leaves := fmt.Sprintf("%d leaves of at most %s rows", r.Leaves, units.Count(r.LeafRows))
 	if r.Leaves == 1 {
 		leaves = "one leaf"
+	}
+	if r.Whole > 0 {
+		leaves += fmt.Sprintf(" and, with %.0f %% of the scores, machines for all rows", 100*r.Whole)
 	}
 	return []string{strings.Join(parts, ", "), fmt.Sprintf("%s, %s landmarks in all", leaves, units.Count(r.Centres))}
 }

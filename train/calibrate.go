@@ -21,13 +21,23 @@ import (
 // labels, stay those of all rows, and so does λ or C. With many rows not all folds are needed: it stops
 // after calibrateRows scores.
 
+//
+// The learner rfm has scores of rows that it held out for its own choices, so that its probabilities cost nothing: they are fitted
+// if nothing else is asked for, by the method logit, which keeps the predicted classes.
+
+// unseen are rows with the scores of machines that were trained without them, and targets ±1: n×outputs.
+type unseen struct {
+	scores     []float32
+	y, weights []float64
+}
+
 // calibrateFolds is the default number of folds. calibrateRows is the number of scores that suffice
-// to fit functions of one variable.
-const calibrateFolds, calibrateRows = 5, 20_000
+// to fit functions of one variable, and freeRows the number of held-out rows from which probabilities are fitted unasked.
+const calibrateFolds, calibrateRows, freeRows = 5, 20_000, 50
 
 // checkCalibrate checks the options of calibration.
 func (c *Config) checkCalibrate() error {
-	known := append([]string{"none"}, learn.CalibrationMethods()...)
+	known := append([]string{"auto", "none"}, learn.CalibrationMethods()...)
 	switch {
 	case c.Calibrate != "" && !slices.Contains(known, c.Calibrate):
 		return fmt.Errorf("calibrate %q is not known; known are %s", c.Calibrate, strings.Join(known, ", "))
@@ -41,7 +51,10 @@ func (c *Config) checkCalibrate() error {
 	return nil
 }
 
-func (c *Config) calibrates() bool { return c.Calibrate != "" && c.Calibrate != "none" }
+// calibrates says whether a calibration is asked for, which takes scores of folds if the learner has no others.
+func (c *Config) calibrates() bool {
+	return c.Calibrate != "" && c.Calibrate != "auto" && c.Calibrate != "none"
+}
 
 // checkCalibration rejects a calibration that the task or the rows do not allow.
 func (f *fit) checkCalibration(sum *dataset.Summary) error {
@@ -65,59 +78,88 @@ func (f *fit) folds() int {
 
 // calibrate fits the probabilities of a trained model.
 func (f *fit) calibrate() error {
-	sum := f.sum
-	if !f.cfg.calibrates() {
+	fewest := freeRows
+	if f.cfg.calibrates() {
+		fewest = 1
+	}
+	free := len(f.unseen.weights) >= fewest && f.cfg.CalibrateFolds == 0
+	switch {
+	case f.cfg.Calibrate == "none":
 		return nil
+	case f.cfg.calibrates() && free:
+		return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate}, f.unseen)
+	case f.cfg.calibrates():
+		return f.calibrateByFolds()
+	case free && f.classWeights == nil: // their scores are no estimates of probabilities
+		return f.fitCalibration(&model.CalibrationInfo{Method: "logit"}, f.unseen)
 	}
-	info := &model.CalibrationInfo{Method: f.cfg.Calibrate, Folds: f.folds()}
-	k := f.info.Outputs
-	var scores []float32
-	var y, weights []float64
-	sizes := make([]int, info.Folds)
-	for row := range sum.Rows {
-		sizes[dataset.FoldOf(row, info.Folds, f.cfg.Seed)]++
-	}
-	for fold := range info.Folds {
-		if f.cfg.CalibrateFolds == 0 && len(y) >= calibrateRows*k {
-			break
-		}
-		if sizes[fold] == 0 || sizes[fold] == sum.Rows {
-			continue
-		}
-		rest, held := dataset.Fold(f.src, info.Folds, fold, f.cfg.Seed)
-		inner, err := f.without(rest, sum, sum.Rows-sizes[fold])
-		if err != nil {
-			return err
-		}
-		err = inner.scored(f.ctx, held, func(b *matrix.Batch, s *matrix.Dense) error {
-			n := len(y)
-			y = append(y, make([]float64, b.X.Len()*k)...)
-			if err := f.targets(b, y[n:]); err != nil {
-				return err
-			}
-			for i := range b.X.Len() {
-				scores = append(scores, s.Row(i)...)
-				w := 1.0 // without class weights, which would distort the frequencies
-				if b.Weights != nil {
-					w = b.Weights[i]
-				}
-				weights = append(weights, w)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		info.Used++
-	}
-	info.Rows = len(y) / k
-	c, err := learn.FitCalibration(info.Method, f.labels != nil, scores, y, weights, k)
+	return nil
+}
+
+// fitCalibration fits a calibration to scores.
+func (f *fit) fitCalibration(info *model.CalibrationInfo, to unseen) error {
+	info.Rows = len(to.weights)
+	c, err := learn.FitCalibration(info.Method, f.labels != nil, to.scores, to.y, to.weights, f.info.Outputs)
 	if err != nil {
 		return err
 	}
 	info.Temperature = c.T
 	f.calibration, f.info.Training.Calibration = c, info
 	return nil
+}
+
+// calibrateByFolds fits a calibration to the scores of rows by trainings without them.
+func (f *fit) calibrateByFolds() error {
+	used, err := f.scoreFolds()
+	if err != nil {
+		return err
+	}
+	return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate, Folds: f.folds(), Used: used}, f.unseen)
+}
+
+// scoreFolds finds scores of rows by trainings without them, and says how many folds that took.
+func (f *fit) scoreFolds() (used int, err error) {
+	sum, folds, k := f.sum, f.folds(), f.info.Outputs
+	var to unseen
+	sizes := make([]int, folds)
+	for row := range sum.Rows {
+		sizes[dataset.FoldOf(row, folds, f.cfg.Seed)]++
+	}
+	for fold := range folds {
+		if f.cfg.CalibrateFolds == 0 && len(to.y) >= calibrateRows*k {
+			break
+		}
+		if sizes[fold] == 0 || sizes[fold] == sum.Rows {
+			continue
+		}
+		rest, held := dataset.Fold(f.src, folds, fold, f.cfg.Seed)
+		inner, err := f.without(rest, sum, sum.Rows-sizes[fold])
+		if err != nil {
+			return used, err
+		}
+		err = inner.scored(f.ctx, held, func(b *matrix.Batch, s *matrix.Dense) error {
+			n := len(to.y)
+			to.y = append(to.y, make([]float64, b.X.Len()*k)...)
+			if err := f.targets(b, to.y[n:]); err != nil {
+				return err
+			}
+			for i := range b.X.Len() {
+				to.scores = append(to.scores, s.Row(i)...)
+				w := 1.0 // without class weights, which would distort the frequencies
+				if b.Weights != nil {
+					w = b.Weights[i]
+				}
+				to.weights = append(to.weights, w)
+			}
+			return nil
+		})
+		if err != nil {
+			return used, err
+		}
+		used++
+	}
+	f.unseen = to
+	return used, nil
 }
 
 // without trains the learner again on some of the rows, with everything else as chosen.
@@ -128,7 +170,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	}
 	inner.opt.Memory = f.opt.Memory
 	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
-	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Path = "", 0, false
+	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Threshold, inner.cfg.Path = "", 0, "", false
 	t := &f.info.Training
 	if f.learner.fix != nil {
 		f.learner.fix(&inner.cfg, t.Report)
@@ -139,7 +181,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	fewer := *sum
 	fewer.Rows = rows
 	if err := f.learner.train(inner, &fewer); err != nil {
-		return nil, fmt.Errorf("training for probabilities, without a fold: %w", err)
+		return nil, fmt.Errorf("training without a fold, for probabilities or a threshold: %w", err)
 	}
 	return inner, nil
 }

@@ -100,7 +100,7 @@ type Config struct {
 	Whiten        bool    `json:"whiten,omitempty"`
 
 	// Learner is "auto" (or "") or one of Learners. Automatic is rfm for classes or numbers if nothing but
-	// Task, Scale, ClassWeight, Calibrate, CalibrateFolds and Seed is set and the data are a table of numbers:
+	// Task, Scale, ClassWeight, Calibrate, CalibrateFolds, Threshold and Seed is set and the data are a table of numbers:
 	// 1,000 rows or more of at most 256 dimensions, not sparse, at most 100 outputs, and within
 	// Options.Memory if that is set. Otherwise it is svm for classes if the features fit into 2 GiB (4·n·D
 	// bytes) or take less than the statistics of ridge (24·D²), else ridge. The learner of a model is in
@@ -190,12 +190,19 @@ type Config struct {
 	// the task, the classes, the scaling and the map; 0 means all.
 	SurveyRows int `json:"survey_rows,omitempty"`
 
-	// Calibrate turns the scores of classes into probabilities: "none" (or ""), "platt",
-	// "isotonic" or "temperature", fitted on rows that the learner has not seen (Model.Probabilities).
+	// Calibrate turns the scores of classes into probabilities: "platt", "isotonic", "temperature" or "logit"
+	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "logit" for
+	// the learner rfm without ClassWeight, which holds out rows anyway, and "none" for others.
 	Calibrate string `json:"calibrate,omitempty"`
 
 	// CalibrateFolds is the number of folds for that; 0 means 5.
 	CalibrateFolds int `json:"calibrate_folds,omitempty"`
+
+	// Threshold divides two classes: a probability such as "0.3", "score=NUMBER", or "max-f1", "precision=SHARE", "recall=SHARE" or
+	// "cost=fn:NUMBER,fp:NUMBER", which rows that the learner has not seen choose (learn.ThresholdRule): those that it held out itself
+	// (rfm), or those of folds, as for Calibrate. A probability asks for Calibrate "platt" if neither it nor the learner gives
+	// probabilities. "" is the larger probability, or the sign of the score.
+	Threshold string `json:"threshold,omitempty"`
 
 	// Tolerance is the stopping tolerance of svm, svr and one-class, the largest violation of
 	// the optimality conditions; 0 means to stop at a duality gap of a thousandth.
@@ -220,9 +227,14 @@ type Config struct {
 	Quick bool `json:"quick,omitempty"`
 
 	// Leaf bounds the rows of a leaf of the learner rfm, and Members the machines that are averaged in it; 0
-	// means rfm.Options's. Either makes "auto" mean rfm.
+	// means rfm.Options's. Either makes "auto" mean rfm, as TargetMeans does.
 	Leaf    int `json:"leaf,omitempty"`
 	Members int `json:"members,omitempty"`
+
+	// TargetMeans says which columns the learner rfm gives the mean targets of their values: "none", "categories", "all"
+	// for whole numbers that repeat as well, or "auto" (or "") for what held-out rows ask for. Means of the
+	// training's own rows come from other rows.
+	TargetMeans string `json:"target_means,omitempty"`
 
 	// Seed chooses the random streams; 0 means 1.
 	Seed uint64 `json:"seed,omitempty"`
@@ -240,7 +252,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
-	if (c.Leaf != 0 || c.Members != 0) && (c.Learner == "" || strings.EqualFold(c.Learner, "auto")) {
+	if (c.Leaf != 0 || c.Members != 0 || c.TargetMeans != "") && (c.Learner == "" || strings.EqualFold(c.Learner, "auto")) {
 		c.Learner = rfmLearner.name
 	}
 	names := Learners()
@@ -249,6 +261,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if set("learner", &c.Learner, "auto", append([]string{"auto"}, names...)...) != nil {
 		return c, unknownLearner(c.Learner)
+	}
+	if err := set("target_means", &c.TargetMeans, "auto", "auto", "none", "categories", "all"); err != nil {
+		return c, err
 	}
 	if err := set("metric", &c.Metric, "none", append([]string{"none"}, metric.Forms...)...); err != nil {
 		return c, err
@@ -268,7 +283,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	c.Scale, c.Map, c.Options = p.Scale, p.Map, p.Options
 	if c.own() {
-		c.Kernel = strings.ToLower(c.Kernel)
+		if c.Kernel = strings.ToLower(c.Kernel); c.Kernel == "" {
+			c = c.withoutKernel()
+		}
 	} else {
 		c.Kernel, c.Gamma = p.Kernel.Name, p.Gamma
 		c.Degree, c.Coef0, c.Nu, c.Homogeneity = p.Kernel.Degree, p.Kernel.Coef0, p.Kernel.Nu, p.Kernel.Homogeneity
@@ -305,6 +322,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, err
 	}
 	if err := c.checkCalibrate(); err != nil {
+		return c, err
+	}
+	if err := c.checkThreshold(); err != nil {
 		return c, err
 	}
 	if c.Task == "outliers" && c.Learner == "auto" {

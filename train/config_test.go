@@ -72,23 +72,23 @@ func TestConfigDefaults(t *testing.T) {
 	for _, c := range []struct{ given, want Config }{
 		{Config{}, Config{
 			Task: "auto", Scale: "auto", Kernel: "rbf", Gamma: "median",
-			Learner: "auto", Seed: 1,
+			Learner: "auto", TargetMeans: "auto", Seed: 1,
 		}},
 		{Config{Kernel: "Laplacian", Options: feature.Options{Form: "PHASE"}, Features: 33}, Config{
 			Task: "auto", Scale: "auto", Kernel: "laplacian", Gamma: "median", Options: feature.Options{Form: "phase"}, Features: 33,
-			Learner: "auto", Seed: 1,
+			Learner: "auto", TargetMeans: "auto", Seed: 1,
 		}},
 		{Config{Kernel: "poly"}, Config{
 			Task: "auto", Scale: "auto", Kernel: "poly", Degree: 3, Gamma: "median",
-			Learner: "auto", Seed: 1,
+			Learner: "auto", TargetMeans: "auto", Seed: 1,
 		}},
 		{Config{Kernel: "matern"}, Config{
 			Task: "auto", Scale: "auto", Kernel: "matern", Nu: 1.5, Gamma: "median",
-			Learner: "auto", Seed: 1,
+			Learner: "auto", TargetMeans: "auto", Seed: 1,
 		}},
 		{Config{Kernel: "linear"}, Config{
 			Task: "auto", Scale: "auto", Kernel: "linear", Gamma: "median",
-			Learner: "auto", Seed: 1,
+			Learner: "auto", TargetMeans: "auto", Seed: 1,
 		}},
 	} {
 		if got, err := c.given.withDefaults(); err != nil || !reflect.DeepEqual(got, c.want) {

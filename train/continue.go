@@ -44,6 +44,10 @@ func Continue(m *model.Model) (*Online, error) {
 		return nil, option.Errorf("a calibrated model cannot be continued: its probabilities would no longer fit; train it without %s, "+
 			"and calibrate the last model", option.Ref("calibrate"))
 	}
+	if t := info.Threshold; t != nil && t.Rows > 0 {
+		return nil, option.Errorf("a model with a threshold that held-out rows chose cannot be continued: it would no longer fit; train it without %s, "+
+			"and choose one for the last model", option.Ref("threshold"))
+	}
 	report, ok := info.Training.Report.(*learn.OnlineReport)
 	if !ok {
 		return nil, errors.New("the model has no report of the online learner, without which it cannot be continued")
@@ -190,6 +194,7 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 			}
 		}
 		copy(y, b.Y)
+		subtract(y, o.parts.Info.Offset)
 	default:
 		if b.Outputs != 1 {
 			return nil, nil, fmt.Errorf("rows have %d labels, but the model predicts one class", b.Outputs)

@@ -133,7 +133,7 @@ func TestPredictSource(t *testing.T) {
 		t.Fatalf("%d predictions, %v", len(kept), err)
 	}
 	for i, p := range kept {
-		if p.Values[0] != want.Data[i] {
+		if p.Values[0] != float64(want.Data[i]) {
 			t.Fatalf("row %d: %g, alone %g", i, p.Values[0], want.Data[i])
 		}
 	}

@@ -134,7 +134,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 		"offsets":                      tensor("linear.w", "data_offsets", []int64{0, 1 << 40}),
 		"offsets backwards":            tensor("linear.w", "data_offsets", []int{64, 0}),
 		"negative offsets":             tensor("linear.w", "data_offsets", []int{-64, 0}),
-		"newer version":                func(h map[string]any) { h["__metadata__"].(map[string]any)["version"] = "2" },
+		"newer version":                func(h map[string]any) { h["__metadata__"].(map[string]any)["version"] = "4" },
 		"no version":                   func(h map[string]any) { h["__metadata__"].(map[string]any)["version"] = "one" },
 		"other format":                 func(h map[string]any) { h["__metadata__"].(map[string]any)["format"] = "pt" },
 		"not JSON":                     func(h map[string]any) { h["__metadata__"].(map[string]any)["model"] = "{" },
@@ -192,7 +192,7 @@ func TestVersion1StaysReadable(t *testing.T) {
 		}
 		var values []float32
 		for _, x := range p {
-			values = append(values, x.Values[0])
+			values = append(values, float32(x.Values[0]))
 		}
 		text, _ := json.Marshal(values)
 		if err := os.WriteFile(scores, text, 0o644); err != nil {
@@ -216,7 +216,7 @@ func TestVersion1StaysReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, w := range want {
-		if d := p[i].Values[0] - w; d > 1e-5 || d < -1e-5 {
+		if d := p[i].Values[0] - float64(w); d > 1e-5 || d < -1e-5 {
 			t.Errorf("row %d: %g, was %g", i, p[i].Values[0], w)
 		}
 	}
@@ -309,5 +309,23 @@ func TestModelFilesHoldNoFrequencies(t *testing.T) {
 	}
 	if n := size(Config{Map: "kg-rp", Options: feature.Options{Pool: 50}}); n < most+4*50*100 || n > most+4*50*100+2*4*50*512 {
 		t.Errorf("a model of kg-rp takes %d bytes", n)
+	}
+}
+
+// TestModelsWithoutARuleForGapsAreRead: until tables without gaps had one, their models had no means.
+func TestModelsWithoutARuleForGapsAreRead(t *testing.T) {
+	data, err := os.ReadFile("testdata/no-rule.mercer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := m.Info().Schema; s.Missing != "" || s.Columns[0].Mean != 0 {
+		t.Errorf("the schema has a rule: %+v", s)
+	}
+	if !bytes.Equal(fileOf(t, m), data) {
+		t.Error("written again, it has other bytes")
 	}
 }

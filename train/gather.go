@@ -50,7 +50,7 @@ func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
 		return f.gather(sum)
 	}
 	f.report.Features = inFile
-	all, unwritten, err := f.gatherFile(sum)
+	all, unwritten, err := f.gatherFile(sum, false)
 	if unwritten == nil || err != nil {
 		return all, err
 	}
@@ -74,7 +74,9 @@ func (g *gathered) labels(f *fit, b *matrix.Batch) error {
 		}
 	case f.info.Task == "outliers":
 	case f.classes == nil:
+		n := len(g.y)
 		g.y = append(g.y, b.Y...)
+		f.centre(g.y[n:])
 	default:
 		for i := range b.X.Len() {
 			c, err := f.class(b, i)
@@ -94,7 +96,7 @@ func (g *gathered) labels(f *fit, b *matrix.Batch) error {
 
 // lastPass says that training this model does not read the data again.
 func (f *fit) lastPass() {
-	if p, ok := f.src.(*pipeline.Pooled); ok && !f.cfg.calibrates() {
+	if p, ok := f.src.(*pipeline.Pooled); ok && !f.cfg.calibrates() && f.cfg.Threshold == "" {
 		p.Forget()
 	}
 }
@@ -156,10 +158,16 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 	return all, nil
 }
 
-// gatherFile writes the features to a file. unwritten says why that was not possible.
-func (f *fit) gatherFile(sum *dataset.Summary) (all *gathered, unwritten, err error) {
+// gatherFile writes the features to a file, as dense rows if that is asked for. unwritten says why that was not possible.
+func (f *fit) gatherFile(sum *dataset.Summary, dense bool) (all *gathered, unwritten, err error) {
 	all = &gathered{}
+	var work matrix.Dense
 	err = f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
+		if dense && rows.CSR != nil {
+			rows.CSR.Cols = f.learnDim()
+			rows.CSR.Densify(&work)
+			rows = matrix.Rows{Dense: &work}
+		}
 		if all.file == nil {
 			if all.file, unwritten = learn.CreateFeatureFile("", f.learnDim(), rows.CSR != nil); unwritten != nil {
 				return unwritten
@@ -367,6 +375,7 @@ func (f *fit) targets(b *matrix.Batch, dst []float64) error {
 	}
 	if f.classes == nil {
 		copy(dst, b.Y)
+		f.centre(dst)
 		return nil
 	}
 	for i := range b.X.Len() {

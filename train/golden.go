@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"slices"
 
 	"mercer/dataset"
 	"mercer/internal/random"
@@ -9,9 +10,13 @@ import (
 	"mercer/model"
 )
 
-// drawGolden draws synthetic rows or bags that resemble the data.
+// drawGolden draws synthetic rows or bags that resemble the data, and notes the ranges of columns.
 func (f *fit) drawGolden() error {
 	if f.bag == nil {
+		f.info.Schema.Columns = slices.Clone(f.info.Schema.Columns)
+		for i := range f.seen { // of rows without mean targets
+			f.info.Schema.Columns[i].Seen = f.seen[i].Seen
+		}
 		f.golden = drawRows(random.New(f.cfg.Seed, "golden"), model.GoldenRows, f.sum)
 		return nil
 	}

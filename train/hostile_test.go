@@ -142,15 +142,15 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	}{
 		{"another safetensors file", map[string]string{"format": "pt"}, map[string]*safetensors.Tensor{"weight": numbers(3, 2)},
 			"a safetensors file, but not a model of this program"},
-		{"a newer version", map[string]string{"format": "mercer", "version": "2"}, nil,
-			"the file has version 2 of the format, this program reads up to 1; use a newer program"},
+		{"a newer version", map[string]string{"format": "mercer", "version": "4"}, nil,
+			"the file has version 4 of the format, this program reads up to 3; use a newer program"},
 		{"version 0", map[string]string{"format": "mercer", "version": "0"}, nil,
 			`version "0" of the format is no number`},
 		{"a huge map in a small file", mercer(info), map[string]*safetensors.Tensor{
 			"golden.x": numbers(model.GoldenRows, 20000), "golden.scores": numbers(model.GoldenRows, 1),
 			"linear.w": numbers(400000, 1), "linear.b": doubles(1),
-		}, "feature: rff: a map of 20000 dimensions to 400000 features takes 30 GiB, of 16 GiB at most; " +
-			"use fewer features, or a map that holds less"},
+		}, "the file is small and asks for much memory (feature: rff: a map of 20000 dimensions to 400000 features takes 30 GiB, " +
+			"of 1.0 GiB at most; use fewer features, or a map that holds less); if you trust it, set the environment variable MERCER_MAX_MEMORY to more"},
 		{"a fitted map without what it holds", mercer(fitted), fittedTensors(nil),
 			"feature: kg-rp: the state is not that of 2 features of 2 dimensions"},
 		{"a fitted map of other rows", mercer(fitted), fittedTensors(map[string]*safetensors.Tensor{"map.rows": numbers(5, 3),

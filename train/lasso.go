@@ -20,7 +20,7 @@ var lassoLearner = Learner{
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "tolerance", "max-iter"},
 
-	statistics: true,
+	parts: (*fit).lassoParts,
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
@@ -33,7 +33,7 @@ var elasticNetLearner = Learner{
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "l1-ratio", "tolerance", "max-iter"},
 
-	statistics: true,
+	parts: (*fit).lassoParts,
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
@@ -52,7 +52,7 @@ var groupLassoLearner = Learner{
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "tolerance", "max-iter"},
 
-	statistics: true,
+	parts: (*fit).lassoParts,
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
@@ -75,15 +75,20 @@ func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
 	return 40*d*d + 128*d*k, "40·D² bytes"
 }
 
+// lassoParts is the number of parts of the rows: one is held out to choose λ.
+func (f *fit) lassoParts() int {
+	if f.cfg.Lambda == 0 {
+		return 2
+	}
+	return 1
+}
+
 // lasso trains with one of the fits of learn.
 func (f *fit) lasso(ratio float64,
 	fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
-	n := 1
-	if f.cfg.Lambda == 0 {
-		n = 2
-	}
-	parts := f.newParts(n)
-	if err := f.collect(parts, 0); err != nil {
+	n := f.lassoParts()
+	parts, err := f.partsOf(n)
+	if err != nil {
 		return err
 	}
 	if err := f.reduceStatistics(parts); err != nil {

@@ -57,9 +57,13 @@ type Learner struct {
 	// features says that it must see the features, not their principal components.
 	features bool
 
-	// statistics says that it trains on the moments of features, from which those of the principal
-	// components follow; all others see rows of components.
-	statistics bool
+	// parts, if not nil, says of how many parts of the rows it takes statistics: it trains on the moments of features, from
+	// which those of the principal components follow. All others see rows of components.
+	parts func(f *fit) int
+
+	// shared, if not nil, says by which loss a configuration is trained by passes whose sums over parts of the rows are added
+	// (learn.SharedPrimal), "" if by none.
+	shared func(c *Config) (loss string)
 
 	// memory returns the number of bytes that the training holds besides the map, and the formula in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
@@ -197,6 +201,7 @@ func (c *Config) learnerOptions() map[string]bool {
 		"svm-nu":       c.SVMNu != 0,
 		"leaf":         c.Leaf != 0,
 		"members":      c.Members != 0,
+		"target-means": c.TargetMeans != "" && c.TargetMeans != "auto",
 	}
 }
 

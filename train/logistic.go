@@ -22,8 +22,17 @@ var logisticLearner = Learner{
 	check:   (*Config).checkLogistic,
 	memory:  (*fit).primalMemory,
 	train:   (*fit).logistic,
-	fix:     fixC,
-	likely:  func(c *Config) (joint bool) { return c.Multiclass != "ovr" },
+	shared: func(c *Config) string {
+		switch {
+		case c.Penalty == "l1" || c.Solver == "dual":
+			return ""
+		case c.Multiclass == "ovr":
+			return "logistic"
+		}
+		return "multinomial"
+	},
+	fix:    fixC,
+	likely: func(c *Config) (joint bool) { return c.Multiclass != "ovr" },
 	sharing: sharing{
 		setting: "c",
 		able: func(c *Config, task string) bool {

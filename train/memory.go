@@ -35,11 +35,11 @@ func (f *fit) less() *option.Phrase {
 		return f.learner.fewer
 	case f.learner.exact:
 		return option.Phrasef("%s, or a map (%s)", option.Set("learner", falkonLearner.name), ridge)
-	case f.info.Feature == nil && f.classes != nil && f.learner.statistics:
+	case f.info.Feature == nil && f.classes != nil && f.learner.parts != nil:
 		return option.Phrasef("%s, or a map to fewer dimensions (%s),", option.Set("learner", svmLearner.name), rbf)
 	case f.info.Feature == nil:
 		return option.Phrasef("a map to fewer dimensions (%s)", rbf)
-	case !f.learner.statistics && f.cfg.Learner != onlineLearner.name && f.info.Task != "outliers":
+	case f.learner.parts == nil && f.cfg.Learner != onlineLearner.name && f.info.Task != "outliers":
 		return option.Phrasef("%s, or %s, whose memory does not grow with the rows,", f.fewerFeatures(), ridge)
 	}
 	return f.fewerFeatures()

@@ -54,7 +54,7 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 	if err := f.run(planned); err != nil {
 		return nil, err
 	}
-	p := &Plan{Config: f.asked, Features: f.learnDim(), Outputs: f.info.Outputs, Exact: f.learner.exact, Statistics: f.learner.statistics}
+	p := &Plan{Config: f.asked, Features: f.learnDim(), Outputs: f.info.Outputs, Exact: f.learner.exact, Statistics: f.learner.parts != nil}
 	bytes, formula := f.learner.memory(f, f.sum)
 	pipeline := f.pipelineMemory()
 	p.Bytes, p.MapBytes, p.Formula = int64(math.Ceil(bytes+pipeline)), int64(math.Ceil(pipeline)), formula

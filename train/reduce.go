@@ -44,7 +44,7 @@ func (c *Config) checkReduction() error {
 // rows of components: one pass over the data, and one more if the maps of a sum are reduced before the
 // whole. Learners that train on statistics need no pass for the whole.
 func (f *fit) reduce() error {
-	if f.cfg.joint() && f.learner.statistics {
+	if f.cfg.joint() && f.learner.parts != nil {
 		return f.reduceMaps()
 	}
 	return f.reduceApart()

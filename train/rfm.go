@@ -24,12 +24,12 @@ import (
 var rfmLearner = Learner{
 	name:    "rfm",
 	tasks:   []string{"classify", "regress"},
-	options: []string{"lambda", "features", "leaf", "members"},
+	options: []string{"lambda", "features", "leaf", "members", "target-means"},
 	exact:   true,
 	own:     true,
 	check:   (*Config).checkRFM,
 	memory:  (*fit).rfmMemory,
-	fewer:   option.Phrasef("smaller leaves (%s), fewer %s, which are the landmarks of a leaf, or a map (%s)", option.Ref("leaf"), option.Ref("features"), option.Set("learner", "ridge")),
+	fewer:   option.Phrasef("fewer %s, which are the landmarks of a machine, or a map (%s)", option.Ref("features"), option.Set("learner", "ridge")),
 	train:   (*fit).rfm,
 	keeps:   func(r model.Report) int { return r.(*rfm.Report).Centres },
 	fix:     func(*Config, model.Report) {},
@@ -97,6 +97,12 @@ const (
 	densestShare = 0.5 // of elements that are not 0, below which rows are sparse
 )
 
+// withoutKernel returns c without a kernel and the parameters of one.
+func (c Config) withoutKernel() Config {
+	c.Kernel, c.Degree, c.Coef0, c.Nu, c.Homogeneity = "", 0, 0, 0, 0
+	return c
+}
+
 // open says whether the configuration leaves kernel, map and learner to the data.
 func (c Config) open() bool {
 	if c.Quick || c.Learner != "" && strings.ToLower(c.Learner) != "auto" || c.Bag != nil {
@@ -107,11 +113,11 @@ func (c Config) open() bool {
 	default:
 		return false
 	}
-	if c.Kernel == "" { // parameters of a kernel that is not named
-		c.Degree, c.Coef0, c.Nu, c.Homogeneity = 0, 0, 0, 0
+	if c.Kernel == "" {
+		c = c.withoutKernel()
 	}
 	allowed := Config{Task: c.Task, Scale: c.Scale, Learner: c.Learner, Seed: c.Seed, ClassWeight: c.ClassWeight,
-		Calibrate: c.Calibrate, CalibrateFolds: c.CalibrateFolds, Gamma: c.Gamma}
+		Calibrate: c.Calibrate, CalibrateFolds: c.CalibrateFolds, Threshold: c.Threshold, Gamma: c.Gamma}
 	return (c.Gamma == "" || c.Gamma == "median") && reflect.DeepEqual(c, allowed)
 }
 
@@ -124,9 +130,8 @@ func (d Data) Default(c Config) (with Config, ok bool) {
 	case d.Rows < fewestRows, d.Dim > widestRows, d.Classes > mostOutputs, d.Sparse && d.Density < densestShare && d.Dim > 100:
 		return c, false
 	}
-	c.Learner, c.Kernel, c.Gamma = rfmLearner.name, "", ""
-	c.Degree, c.Coef0, c.Nu, c.Homogeneity = 0, 0, 0, 0
-	return c, true
+	c.Learner, c.Gamma = rfmLearner.name, ""
+	return c.withoutKernel(), true
 }
 
 // chooseDefault takes the learner rfm where nothing else was asked for and the rows suit it.
@@ -135,6 +140,11 @@ func (f *fit) chooseDefault() error {
 		return nil
 	}
 	s := f.sum
+	if narrow := f.info.Schema.MeanDim(f.info.Outputs); s.Dim > widestRows && narrow <= widestRows && f.info.Outputs <= mostMeanOutputs {
+		with := *s // learnMeans will take means
+		with.Dim, with.Sparse, with.NonZero = narrow, false, int64(s.Rows*narrow)
+		s = &with
+	}
 	c, ok := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}.Default(f.asked)
 	if !ok {
 		return nil
@@ -155,7 +165,8 @@ func (f *fit) chooseDefault() error {
 }
 
 // learnScale chooses the scaling for a learner that chooses its own kernels, by held-out rows of a sample: that of
-// the data, or quantiles.
+// the data, or quantiles. Where a column has long tails under the usual scaling, a few held-out rows far out decide the
+// squared error, and other rows there are predicted by next to no landmarks; so it must be better by tailMargin.
 func (f *fit) learnScale() error {
 	if !f.cfg.own() || f.cfg.Scale != "auto" {
 		return nil
@@ -167,7 +178,7 @@ func (f *fit) learnScale() error {
 		return err
 	}
 	usual, why := pipeline.ChooseScale(kernel.RBF.Usual(), f.sum)
-	best, least, errors := "", math.Inf(1), map[string]float64{}
+	best, least, errors, margin := "", math.Inf(1), map[string]float64{}, 1.0
 	for _, scale := range []string{usual, "quantile"} {
 		cfg := f.cfg.pipeline()
 		cfg.Scale = scale
@@ -176,6 +187,9 @@ func (f *fit) learnScale() error {
 			return err
 		}
 		scaled := p.Pass().Scale(x)
+		if scale == usual && farthest(scaled) > longTail {
+			margin = tailMargin
+		}
 		errors[scale] = math.Inf(1)
 		for _, k := range f.cfg.kinds(f.sum.Dim) {
 			if k.Form != "diagonal" && f.cfg.Metric == "" {
@@ -188,13 +202,18 @@ func (f *fit) learnScale() error {
 			}
 			errors[scale] = min(errors[scale], learned.Report.Rounds[learned.Report.Best].Error)
 		}
-		if errors[scale] < least {
-			best, least = scale, errors[scale]
+		if e := errors[scale]; scale == usual {
+			best, least = scale, margin*e
+		} else if e < least {
+			best = scale
 		}
 	}
 	f.cfg.Scale = best
 	if best != usual {
 		why = fmt.Sprintf("a squared error of %.3g on held-out rows, %.3g with %s", errors[best], errors[usual], usual)
+		if margin > 1 {
+			why += ", which has long tails"
+		}
 	}
 	f.info.Training.Why["scale"] = why
 	return nil
@@ -209,52 +228,144 @@ func (f *fit) sampleRows(p *pipeline.Config) int {
 	return n
 }
 
-// scaleRows is the number of rows that choose the scaling.
-const scaleRows = 4000
+// scaleRows is the number of rows that choose the scaling. A column has long tails if values in them are farther from 0
+// than longTail once it is scaled, 10 standard deviations for the scaling "standard".
+const (
+	scaleRows  = 4000
+	longTail   = 10
+	tailMargin = 1.3
+)
+
+// farthest is the largest absolute value of rows.
+func farthest(x matrix.Rows) (most float64) {
+	see := func(values []float32) {
+		for _, v := range values {
+			most = max(most, math.Abs(float64(v)))
+		}
+	}
+	if x.CSR != nil {
+		see(x.CSR.Val)
+		return most
+	}
+	for i := range x.Len() {
+		see(x.Dense.Row(i))
+	}
+	return most
+}
 
 // rfmMemory is the number of bytes that the training holds.
 func (f *fit) rfmMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rows := 4 * float64(sum.Rows) * float64(sum.Dim)
-	if sum.Sparse {
-		rows *= 2
+	rest := f.rfmRest(sum)
+	if f.rfmInFile(sum) {
+		return rest, "8·n·(K + 8) bytes beside rows in a file, the landmarks of all machines, and the training of one of them"
 	}
-	return rows + float64(rfm.Bytes(sum.Rows, sum.Dim, f.info.Outputs, f.rfmOptions(sum))),
-		"4·n·d bytes, the landmarks of all machines, and the training of one of them"
+	return rest + denseBytes(sum), "4·n·d bytes, 8·n·(K + 8), the landmarks of all machines, and the training of one of them"
 }
 
+// rfmInFile says that the rows are kept in a temporary file, because memory has no room for them as well.
+func (f *fit) rfmInFile(sum *dataset.Summary) bool {
+	return f.opt.Memory > 0 && f.rfmRest(sum)+denseBytes(sum) > float64(f.opt.Memory)
+}
+
+// rfmRest is the number of bytes that the training holds beside the rows.
+func (f *fit) rfmRest(sum *dataset.Summary) float64 {
+	return 8*float64(sum.Rows)*float64(f.info.Outputs) + float64(rfm.Bytes(sum.Rows, sum.Dim, f.info.Outputs, f.rfmOptions(sum)))
+}
+
+// denseBytes is the size of the rows.
+func denseBytes(sum *dataset.Summary) float64 { return 4 * float64(sum.Rows) * float64(sum.Dim) }
+
 func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
-	return rfm.Options{
+	opt := rfm.Options{
 		Kinds: f.cfg.kinds(sum.Dim), Members: f.cfg.Members, Leaf: f.cfg.Leaf, Centres: f.cfg.Features, Lambda: f.cfg.Lambda,
-		Classes: f.classes != nil, Seed: f.cfg.Seed,
+		Classes: f.classes != nil, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
+	}
+	if f.opt.Memory > 0 && opt.Leaf == 0 {
+		opt.Leaf = rfm.LeafWithin(f.opt.Memory-8*int64(sum.Rows*f.info.Outputs), sum.Rows, sum.Dim, f.info.Outputs, opt)
+	}
+	return opt
+}
+
+// keepUnseen keeps the scores of rows by machines that had not seen them.
+func (f *fit) keepUnseen(report *rfm.Report, all *gathered) {
+	targets, k := f.allTargets(all), f.info.Outputs
+	for h, i := range report.Held {
+		for t := range k {
+			f.unseen.scores = append(f.unseen.scores, float32(report.Scores[h*k+t]))
+		}
+		f.unseen.y = append(f.unseen.y, targets[i*k:][:k]...)
+		w := 1.0 // without class weights, which would distort the frequencies
+		if all.weights != nil {
+			w = all.weights[i]
+			if f.classWeights != nil && w != 0 {
+				w /= f.classWeights[all.class[i]]
+			}
+		}
+		f.unseen.weights = append(f.unseen.weights, w)
 	}
 }
 
 // rfm trains on all rows.
 func (f *fit) rfm(sum *dataset.Summary) error {
-	all, err := f.gather(sum)
+	all, x, err := f.gatherDense(sum)
 	if err != nil {
 		return err
 	}
+	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	f.progress("solve", 0, -1)
-	x := all.x.Dense
-	if all.x.CSR != nil {
-		all.x.CSR.Cols = sum.Dim
-		x = &matrix.Dense{}
-		all.x.CSR.Densify(x)
-	}
 	opt := f.rfmOptions(sum)
 	if f.opt.Memory > 0 {
-		rows := 4 * float64(sum.Rows) * float64(sum.Dim)
-		opt.Memory = f.machineMemory(rows)
+		held := 0.0
+		if all.file == nil {
+			held = denseBytes(sum)
+		}
+		opt.Memory = f.machineMemory(held)
 	}
 	opt.Progress = func(share float64) { f.progress("solve", 0, share) }
 	machine, report, err := rfm.Fit(f.ctx, x, f.allTargets(all), f.info.Outputs, all.weights, opt)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
+	if opt.Leaf > f.cfg.Leaf && opt.Leaf > rfm.LeafRows(rfm.Options{}) {
+		f.info.Training.Why["leaf"] = "the fewest rows whose machines fit into " + units.Bytes(float64(f.opt.Memory))
+	}
 	f.info.Training.Report = report
 	f.learned = model.NewRecursive(machine, report)
+	f.keepUnseen(report, all)
 	return nil
+}
+
+// gatherDense keeps the rows as they are needed: dense, in memory if there is room, and otherwise in a temporary file that is mapped
+// into memory, of which the system holds as much as it can. The model is the same.
+func (f *fit) gatherDense(sum *dataset.Summary) (*gathered, *matrix.Dense, error) {
+	if !f.rfmInFile(sum) {
+		f.report.Features = inMemory
+		all, err := f.gather(sum)
+		if err != nil {
+			return nil, nil, err
+		}
+		x := all.x.Dense
+		if all.x.CSR != nil {
+			all.x.CSR.Cols = sum.Dim
+			x = &matrix.Dense{}
+			all.x.CSR.Densify(x)
+		}
+		return all, x, nil
+	}
+	f.report.Features = inFile
+	all, unwritten, err := f.gatherFile(sum, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	if unwritten == nil {
+		var x matrix.Rows
+		if x, unwritten = all.z.Block(0, sum.Rows); unwritten == nil {
+			return all, x.Dense, nil
+		}
+		all.close()
+	}
+	return nil, nil, option.Errorf("%s: %w; give more %s, or set TMPDIR to a directory with %s of room", f.src.Name(), unwritten,
+		option.Ref("memory"), units.Bytes(denseBytes(sum)))
 }

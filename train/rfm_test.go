@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,7 +127,7 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 		t.Errorf("%s, %q", training.Learner, why)
 	}
 	if _, _, err := Fit(context.Background(), src, Config{Learner: "rfm"}, Options{Memory: 30 << 20}); err == nil ||
-		!strings.Contains(err.Error(), "use smaller leaves (leaf)") {
+		!strings.Contains(err.Error(), "use fewer features, which are") {
 		t.Errorf("too little memory for rfm: %v", err)
 	}
 	// As much as is asked for is enough, and its advice is right.
@@ -133,10 +135,58 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 	all, _ := f.rfmMemory(f.sum)
 	f = chosen(t, src, Config{Learner: "rfm", Features: 100}, Options{})
 	fewer, _ := f.rfmMemory(f.sum)
-	f = chosen(t, src, Config{Learner: "rfm", Leaf: 200}, Options{})
-	smaller, _ := f.rfmMemory(f.sum)
-	if !(fewer < all/2) || !(smaller < all) {
-		t.Errorf("%g bytes, %g with fewer landmarks, %g with smaller leaves", all, fewer, smaller)
+	if !(fewer < all/2) {
+		t.Errorf("%g bytes, %g with fewer landmarks", all, fewer)
+	}
+}
+
+// With too little memory for the rows as well, they are in a file, and the model is the same; with less, leaves are larger.
+func TestRFMOutOfMemory(t *testing.T) {
+	n, d := 2050, 40
+	dense := matrix.NewDense(n, d)
+	var names []string
+	for i := range n {
+		for j := range d {
+			dense.Row(i)[j] = float32((i*(j+3)*7919)%1000) / 500
+		}
+		names = append(names, strconv.Itoa(int(dense.Row(i)[0])+int(dense.Row(i)[1])))
+	}
+	cfg := Config{Learner: "rfm", Kernel: "rbf", Metric: "diagonal", Features: 50, Members: 1}
+	for kind, rows := range map[string]matrix.Rows{"dense": {Dense: dense}, "sparse": {CSR: sparse(dense)}} {
+		src := source(t, rows, nil, 0, names)
+		f := chosen(t, src, cfg, Options{})
+		whole := f.rfmRest(f.sum) + denseBytes(f.sum)
+		one := rfm.Options{Kinds: f.cfg.kinds(d), Centres: 50, Members: 1, Leaf: n}
+		least := 8*n*f.info.Outputs + int(rfm.Bytes(n, d, f.info.Outputs, one))
+		var first []byte
+		for _, c := range []struct {
+			memory int64
+			place  string
+			leaf   int
+		}{{int64(whole) + 1, inMemory, 2000}, {int64(whole) - 1000, inFile, 2000}, {int64(least) + 1000, inFile, 4000}} {
+			if kind == "sparse" && c.leaf > 2000 {
+				continue
+			}
+			m, report, err := Fit(context.Background(), src, cfg, Options{Memory: c.memory})
+			if err != nil {
+				t.Fatalf("%s rows, %d bytes: %v", kind, c.memory, err)
+			}
+			told := model.ReportOf[*rfm.Report](&m.Info().Training)
+			if report.Features != c.place || told.LeafRows != c.leaf || (m.Info().Training.Why["leaf"] != "") != (c.leaf > 2000) {
+				t.Errorf("%s rows, %d bytes: %s, leaves of %d rows, %q", kind, c.memory, report.Features, told.LeafRows, m.Info().Training.Why["leaf"])
+			}
+			switch b := fileOf(t, m); {
+			case first == nil:
+				first = b
+			case c.leaf == 2000 && !bytes.Equal(b, first):
+				t.Errorf("%s rows, %d bytes: another model", kind, c.memory)
+			}
+		}
+		t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
+		if _, _, err := Fit(context.Background(), src, cfg, Options{Memory: int64(whole) - 1000}); err == nil || !strings.Contains(err.Error(), "set TMPDIR") {
+			t.Errorf("%s rows, no place for a file: %v", kind, err)
+		}
+		t.Setenv("TMPDIR", "")
 	}
 }
 
@@ -292,44 +342,68 @@ func TestWeightsOfRFM(t *testing.T) {
 	}
 }
 
-// Probabilities of a calibrated machine are those of the classes, and the machine stays as it is.
+// Probabilities of a calibrated machine are those of the classes, and the machine stays as it is. They come from rows that it held
+// out, or from folds if these are asked for.
 func TestCalibratedRFM(t *testing.T) {
-	x, names := rings(1, 400, 2)
+	x, names := rings(1, 800, 2)
 	xt, want := rings(2, 300, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	cfg := Config{Learner: "rfm", Kernel: "rbf", Features: 50, Leaf: 250}
+	cfg.Calibrate = "none"
 	plain := fitted(t, src, cfg)
-	cfg.Calibrate, cfg.CalibrateFolds = "platt", 3
-	m := fitted(t, src, cfg)
-	for name, tensor := range plain.Predictor().Tensors() {
-		if got := m.Predictor().Tensors()[name]; !slices.Equal(got.F32, tensor.F32) || !slices.Equal(got.F64, tensor.F64) {
-			t.Errorf("calibration has changed %s", name)
+	if plain.HasProbabilities() {
+		t.Error("probabilities that nobody wants")
+	}
+	for _, c := range []struct {
+		calibrate string
+		folds     int
+		leaf      int
+		method    string
+	}{{"platt", 3, 250, "platt"}, {"platt", 0, 250, "platt"}, {"", 0, 250, "logit"}, {"auto", 0, 250, "logit"}, {"", 0, 2000, "logit"}} {
+		cfg.Calibrate, cfg.CalibrateFolds, cfg.Leaf = c.calibrate, c.folds, c.leaf
+		m := fitted(t, src, cfg)
+		for name, tensor := range plain.Predictor().Tensors() {
+			if got := m.Predictor().Tensors()[name]; c.leaf == 250 && (!slices.Equal(got.F32, tensor.F32) || !slices.Equal(got.F64, tensor.F64)) {
+				t.Errorf("%+v: calibration has changed %s", c, name)
+			}
+		}
+		loss := 0.0
+		for i := range xt.Rows {
+			p, err := m.Predict(xt.Row(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			loss -= math.Log(p[0].Probabilities[slices.Index(m.Classes(), want[i])]) / float64(xt.Rows)
+			if by, _ := plain.Predict(xt.Row(i)); c.method == "logit" && c.leaf == 250 && p[0].Label != by[0].Label {
+				t.Errorf("%+v: the class %s, without probabilities %s", c, p[0].Label, by[0].Label)
+			}
+		}
+		if !(loss < 0.1) { // log 2 is that of a coin
+			t.Errorf("%+v: the log loss is %.3g", c, loss)
+		}
+		info := m.Info().Training.Calibration
+		if info == nil || info.Folds != c.folds || info.Method != c.method || (info.Rows == 800) != (c.folds > 0) || info.Rows < 30 {
+			t.Errorf("%+v: %+v", c, info)
 		}
 	}
-	loss := 0.0
-	for i := range xt.Rows {
-		p, err := m.Predict(xt.Row(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		loss -= math.Log(p[0].Probabilities[slices.Index(m.Classes(), want[i])]) / float64(xt.Rows)
-	}
-	if !(loss < 0.1) { // log 2 is that of a coin
-		t.Errorf("the log loss is %.3g", loss)
-	}
-	if info := m.Info().Training.Calibration; info.Rows != 400 || info.Method != "platt" {
-		t.Errorf("%+v", info)
+	cfg.Calibrate, cfg.ClassWeight = "", "balanced"
+	if fitted(t, src, cfg).HasProbabilities() {
+		t.Error("scores of weighted classes are taken for estimates of probabilities")
 	}
 }
 
-// Which columns matter is told, for metrics of members and of leaves.
 func TestRelevanceOfRFM(t *testing.T) {
 	x, y := hidden(1, 500, 8)
 	for _, cfg := range rfmConfigs {
 		m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), cfg)
 		own := m.Predictor().(model.Recursive)
 		want := make([]float64, 8) // by the definition
-		for _, leaf := range own.Leaves() {
+		whole := own.Whole()
+		for l, leaf := range append(slices.Clone(own.Leaves()), whole.Leaf) {
+			of := (1 - whole.Share) / float64(len(own.Leaves()))
+			if l == len(own.Leaves()) {
+				of = whole.Share
+			}
 			for _, one := range leaf {
 				diagonal, sum := slices.Repeat([]float64{1}, 8), 8.0
 				if one.Metric != nil {
@@ -339,7 +413,7 @@ func TestRelevanceOfRFM(t *testing.T) {
 					}
 				}
 				for j, v := range diagonal {
-					want[j] += one.Weight / float64(len(own.Leaves())) * v / sum
+					want[j] += one.Weight * of * v / sum
 				}
 			}
 		}
@@ -398,5 +472,27 @@ func TestRFMErrors(t *testing.T) {
 				t.Errorf("the kernel %s gives %+v", name, k)
 			}
 		}
+	}
+}
+
+// Where a column has long tails quantiles are taken unless the usual scaling is much better on held-out rows, and the
+// model says so.
+func TestLongTailsAreScaledByQuantiles(t *testing.T) {
+	x, _ := hidden(1, 1500, 6)
+	y := make([]float64, x.Rows)
+	for i := range y {
+		row := x.Row(i)
+		y[i] = math.Sin(2*float64(row[0])) + float64(row[1])
+		y[i] += 0.5 * float64(row[2])
+		row[2] = float32(math.Exp(3 * float64(row[2])))
+	}
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Learner: "rfm", Kernel: "rbf", Features: 60})
+	if info := m.Info(); info.Scale != "quantile" || !strings.Contains(info.Training.Why["scale"], "long tails") {
+		t.Errorf("scaling %s, %q", info.Scale, info.Training.Why["scale"])
+	}
+	sparse := &matrix.CSR{Rows: 2, Cols: 3, Ptr: []int{0, 1, 2}, Idx: []int32{0, 2}, Val: []float32{3, -11}}
+	dense := &matrix.Dense{Rows: 2, Cols: 2, Stride: 3, Data: []float32{1, -7, 99, 2, 3, 99}}
+	if a, b := farthest(matrix.Rows{CSR: sparse}), farthest(matrix.Rows{Dense: dense}); a != 11 || b != 7 {
+		t.Errorf("farthest %g and %g, want 11 and 7", a, b)
 	}
 }

@@ -17,12 +17,12 @@ import (
 // A file of a machine whose parts do not fit each other is refused.
 func TestAlteredRFMIsRefused(t *testing.T) {
 	x, names := rings(2, 260, 3)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "rfm", Leaf: 120, Features: 12, Members: 2, Kernel: "matern"})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "rfm", Leaf: 120, Features: 12, Members: 2, Kernel: "matern", Seed: 4})
 	report := model.ReportOf[*rfm.Report](&m.Info().Training)
 	kinds, leaves := len(report.Chosen()), report.Leaves
 	data := fileOf(t, m)
-	if leaves < 3 {
-		t.Fatalf("%d leaves, %d kinds", leaves, kinds)
+	if leaves < 3 || report.Whole == 0 {
+		t.Fatalf("%d leaves, %d kinds, machines for all rows with the share %g", leaves, kinds, report.Whole)
 	}
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
@@ -43,6 +43,7 @@ func TestAlteredRFMIsRefused(t *testing.T) {
 		{"rfm.x", 0, []float64{nan, inf}},
 		{"rfm.alpha", 0, []float64{nan, inf, 77}},
 		{"rfm.b", 0, []float64{nan, -inf, 77}},
+		{"rfm.whole", 0, []float64{0, 1, -1, 2, nan, inf}},
 	} {
 		for _, v := range c.v {
 			if _, err := read(put(t, data, c.name, c.at, v)); err == nil {

@@ -24,7 +24,7 @@ var ridgeLearner = Learner{
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: []string{"lambda", "lambda-by", "path", "variance", "conformal"},
 
-	statistics: true,
+	parts: func(f *fit) int { return learn.Parts(f.lambdaBy(f.sum.Rows)) },
 
 	memory: (*fit).ridgeMemory,
 	train:  (*fit).ridge,
@@ -143,9 +143,9 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 // calibrate intervals.
 func (f *fit) ridge(sum *dataset.Summary) error {
 	by := f.lambdaBy(sum.Rows)
-	parts := f.newParts(learn.Parts(by))
 	f.room = learn.NewRoom(f.learnDim(), f.info.Outputs)
-	if err := f.collect(parts, 0); err != nil {
+	parts, err := f.partsOf(learn.Parts(by))
+	if err != nil {
 		return err
 	}
 	if err := f.keep(parts); err != nil {
@@ -155,6 +155,15 @@ func (f *fit) ridge(sum *dataset.Summary) error {
 		return err
 	}
 	return f.solveRidge(parts, by, f.passAgain)
+}
+
+// partsOf are the statistics of n parts of all rows.
+func (f *fit) partsOf(n int) ([]*moments.Stats, error) {
+	if f.collected != nil {
+		return f.collected, nil
+	}
+	parts := f.newParts(n)
+	return parts, f.collect(parts, 0)
 }
 
 // newParts returns empty statistics.

@@ -2,7 +2,7 @@
 //
 // A training is a list of stages: survey the rows, decide the task, take the default learner for tables of numbers if
 // nothing else was asked for, choose its scaling, learn a metric, settle the pipeline, choose the
-// learner, check that all of it can go on, find principal components, solve, calibrate, judge. Fit goes
+// learner, check that all of it can go on, find principal components, solve, calibrate, divide two classes by a threshold, judge. Fit goes
 // through all of them; the other entry points stop on the way. A learner is one file and one row of
 // a table (learners.go). A model is a function of data, Config and seed: the same bytes for
 // any number of threads and any batch size. Options.Memory decides only whether the learner rfm is the default, which
@@ -27,6 +27,7 @@ import (
 	"mercer/matrix"
 	"mercer/metric"
 	"mercer/model"
+	"mercer/moments"
 	"mercer/pipeline"
 )
 
@@ -35,8 +36,8 @@ type stage func(*fit) error
 
 // The stages of a training, in order; each entry has a list of them.
 var (
-	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).chooseDefault, (*fit).agree, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
-		(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge}
+	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).chooseDefault, (*fit).agree, (*fit).learnMeans, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
+		(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).divide, (*fit).judge}
 	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
 	features     = []stage{(*fit).survey, (*fit).noMetric, (*fit).settle, (*fit).reduceApart}
 	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).reduceApart, (*fit).choose}
@@ -44,10 +45,13 @@ var (
 	ofStatistics = []stage{(*fit).resume, (*fit).affordable, (*fit).addRows, (*fit).judge}
 )
 
-// run runs stages in order.
+// run runs stages in order, until the context ends.
 func (f *fit) run(stages []stage) error {
 	for _, s := range stages {
 		if err := s(f); err != nil {
+			return err
+		}
+		if err := f.ctx.Err(); err != nil {
 			return err
 		}
 	}
@@ -57,6 +61,9 @@ func (f *fit) run(stages []stage) error {
 // begin checks a configuration and begins a training on the rows of src.
 func begin(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*fit, error) {
 	f := &fit{ctx: ctx, src: src, asked: cfg, opt: opt, report: &Report{}}
+	if f.asked.own() && cfg.Kernel == "" {
+		f.asked = f.asked.withoutKernel()
+	}
 	var err error
 	f.cfg, err = cfg.withDefaults()
 	return f, err
@@ -123,10 +130,12 @@ type fit struct {
 
 	// The results.
 	sum         *dataset.Summary
+	seen        []dataset.Column // what the rows of a table had in its columns
 	info        model.Info
 	metric      *metric.Metric // nil: plain distances
 	pipe        *pipeline.Pipeline
 	learned     model.Predictor
+	unseen      unseen // none if the learner held out no rows
 	calibration *learn.Calibration
 	golden      *matrix.Dense // made-up rows that the model file keeps, with their scores
 	m           *model.Model
@@ -150,6 +159,8 @@ type fit struct {
 	kept int64 // bytes of rows that were bags and are kept
 
 	planned int // rows that a plan is for
+
+	collected []*moments.Stats // of parts of all rows; nil: they are yet to be collected
 
 	stats *Statistics // to which rows are added without a survey; nil: they were surveyed
 }
@@ -185,6 +196,11 @@ func (f *fit) survey() error {
 	if err != nil {
 		return err
 	}
+	return f.surveyed(sum)
+}
+
+// surveyed goes on from the summary of all rows.
+func (f *fit) surveyed(sum *dataset.Summary) error {
 	asked, err := f.asked.text()
 	if err != nil {
 		return err
@@ -194,6 +210,8 @@ func (f *fit) survey() error {
 	f.info.Schema.Dim = sum.Dim
 	if f.bag != nil {
 		f.info.Bag = f.bag.info
+	} else {
+		f.seen = dataset.SeenColumns(f.info.Schema.Columns, sum)
 	}
 	return nil
 }
@@ -205,6 +223,9 @@ func (f *fit) task() error { return f.chooseTask(f.sum) }
 func (f *fit) agree() error {
 	if f.opt.Unlabelled != nil && (!f.cfg.reduces() || f.bag != nil) {
 		return errUnlabelled
+	}
+	if err := f.checkThreshold(f.sum); err != nil {
+		return err
 	}
 	return f.checkCalibration(f.sum)
 }

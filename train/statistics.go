@@ -200,6 +200,8 @@ func (f *fit) resume() error {
 	case c.Conformal != 0:
 		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
 			"or ask for the variance")
+	case c.Threshold != "":
+		return errors.New("a threshold takes rows that the learner has not seen, which a training on saved statistics does not have; give one to predict")
 	case c.calibrates():
 		return errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
 	case c.MapComponents > 0:

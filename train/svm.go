@@ -21,9 +21,15 @@ var svmLearner = Learner{
 	losses:  []string{"squared_hinge", "hinge"},
 	check:   (*Config).checkSVM,
 	memory:  (*fit).svmMemory,
-	newton:  func(c *Config) bool { return c.Multiclass != crammerSinger },
-	train:   (*fit).svm,
-	fix:     fixC,
+	shared: func(c *Config) string {
+		if c.Penalty == "l1" || c.Multiclass == crammerSinger || c.Loss != "" && c.Loss != "squared_hinge" || c.Solver == "dual" {
+			return ""
+		}
+		return "squared_hinge"
+	},
+	newton: func(c *Config) bool { return c.Multiclass != crammerSinger },
+	train:  (*fit).svm,
+	fix:    fixC,
 	sharing: sharing{
 		setting: "c",
 		able: func(c *Config, task string) bool {

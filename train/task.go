@@ -45,6 +45,7 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 			return fmt.Errorf("%s: class weights are for classes, but the labels are numbers to be predicted (%s)", f.src.Name(), why)
 		}
 		f.info.Outputs = sum.Outputs
+		f.chooseOffset(sum)
 		return nil
 	}
 	if f.classes, err = sum.Classes(); err != nil {

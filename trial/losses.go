@@ -61,7 +61,7 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 			return nil, err
 		}
 		scores.Reshape(b.X.Len(), m.Outputs())
-		if err := m.Scores(&scores, b.X); err != nil {
+		if err := m.Learned(&scores, b.X); err != nil {
 			return nil, dataset.Locate(err, src, b.First)
 		}
 		for i := range b.X.Len() {
@@ -85,7 +85,7 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 				loss /= float64(len(row) + len(unknown))
 			default:
 				for t, v := range row {
-					e := b.Y[i*b.Outputs+t] - float64(v)
+					e := b.Y[i*b.Outputs+t] - m.Value(t, v)
 					loss += e * e
 				}
 			}

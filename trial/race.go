@@ -377,6 +377,7 @@ func (r *racing) attempt(c *Racer, rows int) error {
 
 // train trains a candidate and judges it.
 func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error) {
+	cfg.Threshold = "" // candidates are compared without
 	m, report, err := train.Fit(ctx, s.Train(fold, rows), cfg, train.Options{Memory: r.Memory})
 	if err != nil {
 		return Outcome{}, err

@@ -139,7 +139,7 @@ type field struct {
 }
 
 // notSearched are the fields that do not affect how good a model is, or that other fields set.
-var notSearched = []string{"task", "lambda_by", "epsilon_given", "path", "variance", "conformal", "calibrate",
+var notSearched = []string{"task", "lambda_by", "epsilon_given", "path", "variance", "conformal", "calibrate", "threshold",
 	"calibrate_folds", "survey_rows", "lookup"}
 
 var fields = sync.OnceValue(func() (all []field) {

@@ -80,6 +80,7 @@ type rowsInfo struct {
 	classes []string
 	group   []int32 // of each row, nil: no groups
 	groups  int
+	times   []float64 // of each row, nil: in the order of the rows
 }
 
 // divide divides rows.
@@ -89,6 +90,8 @@ func (f Folds) divide(rows rowsInfo) (*division, error) {
 		switch {
 		case rows.group != nil:
 			f.Kind = "group"
+		case rows.times != nil:
+			f.Kind = "time"
 		case rows.class != nil:
 			f.Kind = "stratified"
 		default:
@@ -113,9 +116,9 @@ func (f Folds) divide(rows rowsInfo) (*division, error) {
 		case "group":
 			part = f.dealGroups(rows, uint64(r))
 		case "time":
-			part = make([]uint16, rows.n)
-			for i := range part {
-				part[i] = uint16(i * d.Parts / rows.n)
+			var err error
+			if part, err = blocks(rows, d.Parts); err != nil {
+				return nil, err
 			}
 		case "holdout":
 			part = dataset.DealHeld(rows.n, rows.class, len(rows.classes), f.Share, f.Seed, uint64(r))
@@ -128,6 +131,39 @@ func (f Folds) divide(rows rowsInfo) (*division, error) {
 		d.split(r)
 	}
 	return d, nil
+}
+
+// inTime are the rows in the order of time.
+func (r *rowsInfo) inTime() []int {
+	order := upTo(r.n)
+	if r.times != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.times[a], r.times[b]) })
+	}
+	return order
+}
+
+// blocks gives each row its block of time.
+func blocks(rows rowsInfo, parts int) ([]uint16, error) {
+	part := make([]uint16, rows.n)
+	if rows.times == nil {
+		for i := range part {
+			part[i] = uint16(i * parts / rows.n)
+		}
+		return part, nil
+	}
+	order := rows.inTime()
+	filled := make([]bool, parts)
+	for at, i := range order {
+		part[i] = uint16(at * parts / rows.n)
+		if at > 0 && rows.times[i] == rows.times[order[at-1]] {
+			part[i] = part[order[at-1]]
+		}
+		filled[part[i]] = true
+	}
+	if slices.Contains(filled, false) {
+		return nil, fmt.Errorf("the rows have too few different times for %d blocks; give fewer folds", parts)
+	}
+	return part, nil
 }
 
 // split adds the splits of a repeat.

@@ -276,3 +276,33 @@ func TestComparisonsHaveTheFoldsOfASearch(t *testing.T) {
 		}
 	}
 }
+
+func TestFoldsFollowTimes(t *testing.T) {
+	const n = 120
+	rows := rowsInfo{n: n, times: make([]float64, n)}
+	for i := range rows.times {
+		rows.times[i] = float64(i * 7 % 30) // each time four times
+	}
+	d, err := Folds{K: 4}.divide(rows)
+	if err != nil || d.Kind != "time" {
+		t.Fatalf("%v %v, want time", d, err)
+	}
+	for _, s := range d.Splits {
+		last, first := -1.0, 99.0
+		for i, v := range rows.times {
+			if d.trains(s, i) {
+				last = max(last, v)
+			}
+			if d.holds(s, i) {
+				first = min(first, v)
+			}
+		}
+		if last >= first {
+			t.Errorf("part %d begins at %g, but the training ends at %g", s.Held, first, last)
+		}
+	}
+	rows.times = make([]float64, n)
+	if _, err := (Folds{K: 4}).divide(rows); err == nil {
+		t.Error("rows of one time were divided")
+	}
+}

@@ -137,15 +137,17 @@ const timeBatches = 10
 // folds it uses five of them, evenly spaced and including the last.
 func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *division, n int, task string, seed uint64) (*trial.Sample, error) {
 	starts := make([]int, d.Parts+1) // of the blocks
-	for i, p := range d.part[0] {
-		starts[p+1] = i + 1
+	order := rows.inTime()
+	for at, i := range order {
+		starts[d.part[0][i]+1] = at + 1
 	}
 	k := min(d.Parts-1, trial.SmallFolds)
 	window, held := rows.n, rows.n
 	if rows.n > n {
 		window, held = max(2*n/3/k, 1), max(n/3/k, 1)
 	}
-	var folds []trial.Fold // by the rows' numbers in the source
+	classOf := func(at int) int32 { return rows.class[order[at]] }
+	var folds []trial.Fold // by places in time, and then by the rows' numbers in the source
 	in := map[int]bool{}
 	last := map[int32]int{} // row of each class so far
 	seen := 0
@@ -156,7 +158,7 @@ func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *divisio
 		if rows.class != nil {
 			// The most recent row of each class comes first, so that training works on every prefix.
 			for ; seen < start; seen++ {
-				last[rows.class[seen]] = seen
+				last[classOf(seen)] = seen
 			}
 			for _, row := range last {
 				f.Train = append(f.Train, row)
@@ -164,7 +166,7 @@ func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *divisio
 			slices.SortFunc(f.Train, func(a, b int) int { return cmp.Compare(b, a) })
 		}
 		for row := start - 1; row >= 0 && len(f.Train) < window; row-- {
-			if rows.class == nil || last[rows.class[row]] != row {
+			if rows.class == nil || last[classOf(row)] != row {
 				f.Train = append(f.Train, row)
 			}
 		}
@@ -176,11 +178,13 @@ func drawTime(ctx context.Context, src dataset.Source, rows rowsInfo, d *divisio
 			slices.SortFunc(f.Held, func(a, b int) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), a-b) })
 			f.Held = slices.Sorted(slices.Values(f.Held[:held]))
 		}
-		for _, rows := range [][]int{f.Train, f.Held} {
-			for _, row := range rows {
-				in[row] = true
+		for _, places := range [][]int{f.Train, f.Held} {
+			for i, at := range places {
+				places[i] = order[at]
+				in[order[at]] = true
 			}
 		}
+		slices.Sort(f.Held)
 		folds = append(folds, f)
 	}
 	chosen := make([]int, 0, len(in))

@@ -61,7 +61,7 @@ func (s *search) openJournal() error {
 	}
 	hash := func(v uint64) string { return fmt.Sprintf("%016x", v) }
 	head := journalHead{
-		Mercer: "tune 1", Data: s.src.Name(), Rows: s.result.Rows, Hash: hash(s.data),
+		Mercer: "tune 2", Data: s.src.Name(), Rows: s.result.Rows, Hash: hash(s.data),
 		Search: hash(crc64.Checksum([]byte(print), crc64.MakeTable(crc64.ECMA))),
 	}
 	return j.open(head)

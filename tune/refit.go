@@ -25,7 +25,9 @@ func (s *search) refit(c *Candidate, split int) error {
 	rest := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
 	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
 	value, size, start := 0.0, 0, time.Now()
-	m, _, err := train.Fit(s.ctx, rest, s.settled(c.Config), train.Options{Memory: s.opt.Memory})
+	cfg := s.settled(c.Config)
+	cfg.Threshold = "" // candidates are compared without
+	m, _, err := train.Fit(s.ctx, rest, cfg, train.Options{Memory: s.opt.Memory})
 	if err == nil {
 		size = train.Size(m)
 		var metrics *lab.Metrics

@@ -35,6 +35,9 @@ type Result struct {
 	Folds  Folds  `json:"folds"`
 	Splits int    `json:"splits"`
 
+	// Timed says that folds of the kind time are by a column (Options.Times), not in the order of the rows.
+	Timed bool `json:"timed,omitempty"`
+
 	// Candidates are all candidates, best first; those without scores come last.
 	Candidates []*Candidate `json:"candidates"`
 

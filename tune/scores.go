@@ -19,6 +19,9 @@ type judge struct {
 	probability []float64
 	odds        []float32
 	has, told   []bool
+
+	offset           []float64 // of a regression, nil for none
+	truth, predicted []float64
 }
 
 // newJudge makes a judge of predictions of the kind described by info. A probable learner's scores are
@@ -36,7 +39,8 @@ func newJudge(m metric, info *model.Info, probable, joint bool) *judge {
 		j.labels = lab.NewMultiLabel(info.Labels)
 		j.has, j.told = make([]bool, info.Outputs), make([]bool, info.Outputs)
 	default:
-		j.numbers = lab.NewRegression(nil, info.Outputs)
+		j.numbers, j.offset = lab.NewRegression(nil, info.Outputs), info.Offset
+		j.truth, j.predicted = make([]float64, info.Outputs), make([]float64, info.Outputs)
 	}
 	return j
 }
@@ -80,7 +84,14 @@ func (j *judge) add(rows *train.MappedRows, i int, scores []float32) {
 		}
 		j.labels.Add(j.has, j.told, rank, 0, weight)
 	default:
-		j.numbers.Add(y, scores, weight)
+		for t, v := range scores {
+			j.truth[t], j.predicted[t] = y[t], float64(v)
+			if j.offset != nil { // which the targets are without
+				j.truth[t] += j.offset[t]
+				j.predicted[t] += j.offset[t]
+			}
+		}
+		j.numbers.Add(j.truth, j.predicted, weight)
 	}
 }
 

@@ -20,6 +20,10 @@ type Options struct {
 	// Folds say how the rows are divided.
 	Folds Folds
 
+	// Times, if not nil, are those of the rows of the source. Folds of the kind time, which is the default then, are in
+	// their order instead of the rows', with the rows of one time in one part.
+	Times []float64
+
 	// Metric judges; "" means accuracy for classes, rmse for numbers, micro_f1 for multiple labels per
 	// row.
 	Metric string

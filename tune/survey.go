@@ -41,6 +41,7 @@ func (s *search) look(space Space) error {
 	}
 	s.opt.Folds.Kind = s.division.Kind
 	s.result.Folds, s.result.Splits = s.opt.Folds, len(s.division.Splits)
+	s.result.Timed = s.opt.Times != nil && s.division.Kind == "time"
 	for _, w := range s.division.Warnings {
 		s.warn(w)
 	}
@@ -49,7 +50,7 @@ func (s *search) look(space Space) error {
 
 // lookAtRows finds the class and the group of each row, and hashes them all.
 func (s *search) lookAtRows() (rowsInfo, error) {
-	info := rowsInfo{classes: s.base.Info().Classes}
+	info := rowsInfo{classes: s.base.Info().Classes, times: s.opt.Times}
 	var classes *dataset.Classes
 	if info.classes != nil {
 		classes = dataset.NewClasses(info.classes)
@@ -79,6 +80,9 @@ func (s *search) lookAtRows() (rowsInfo, error) {
 	if info.n != s.base.Summary().Rows || info.group != nil && len(info.group) != info.n {
 		return info, fmt.Errorf("%s: %d rows when they were read first and %d now; the data changed", s.src.Name(),
 			s.base.Summary().Rows, info.n)
+	}
+	if info.times != nil && len(info.times) != info.n {
+		return info, fmt.Errorf("%s: %d times for %d rows", s.src.Name(), len(info.times), info.n)
 	}
 	return info, nil
 }

@@ -20,7 +20,7 @@ import (
 	"mercer/internal/need"
 )
 
-// run starts the browser on a page, with flags that say what to write to the file out, and gives that and what the console says.
+// run starts the browser on a page, a file or a URL, with flags that say what to write to the file out, and gives that and what the console says.
 func run(t testing.TB, page, out string, flags ...string) (data []byte, console string) {
 	t.Helper()
 	path := need.Program(t, "chromium", "chromium-browser", "google-chrome")
@@ -29,7 +29,12 @@ func run(t testing.TB, page, out string, flags ...string) (data []byte, console 
 	flags = append([]string{"--headless", "--no-sandbox", "--disable-gpu",
 		"--hide-scrollbars", "--no-first-run", "--disable-background-networking",
 		"--user-data-dir=" + filepath.Join(t.TempDir(), "profile"), "--enable-logging=stderr"}, flags...)
-	cmd := exec.CommandContext(ctx, path, append(flags, "file://"+page)...)
+	if !strings.Contains(page, "://") {
+		page = "file://" + page
+	} else {
+		flags = append(flags, "--virtual-time-budget=4000") // for what its script asks of the server
+	}
+	cmd := exec.CommandContext(ctx, path, append(flags, page)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	cmd.WaitDelay = 5 * time.Second

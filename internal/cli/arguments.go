@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"mercer/dataset"
 )
 
 // modelThenData says which is which where the arguments MODEL and DATA stand in the wrong order.
@@ -33,5 +35,5 @@ func anyModel(path string) bool { return there(path) && (isModel(path) || foreig
 // there says whether a path is of a file, or standard input.
 func there(path string) bool {
 	_, err := os.Stat(path)
-	return err == nil || path == "-"
+	return err == nil || path == "-" || !dataset.Local(path)
 }

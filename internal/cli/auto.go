@@ -3,7 +3,6 @@ package cli
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,24 +12,23 @@ import (
 
 const autoHelp = `--auto chooses kernel, γ, scaling, learner and the number of features: it looks at the data,
 races candidates on growing samples of the rows, judged by rows that none is trained on, and
-trains the best on all rows, with as many features as --budget and --memory have room for. Flags
-that are given hold for all candidates. It prints what it tried, why it chose, the command that
-trains the same model again, and what a support vector machine with the kernel itself would
-have taken. The learner rfm is not among the candidates.
+trains the best on all rows. The last race is on up to 16,000 rows, and has what is trained without
+--auto among its candidates. Flags that are given hold for all of them. The same data and seed
+give the same model, unless --budget bounds the time: then candidates may be left out, and there
+are as many features as there is time for. It prints what it tried, why it chose, the command
+that trains the same model again, and what a support vector machine with the kernel itself would
+have taken.
 
 --estimate predicts the time and the memory of the training by a few small ones, and stops. Where
 progress is shown, a training of more than some ten seconds says so before it begins. Where no
-learner is named, both are about the training with --quick.
+learner is named, --estimate is about the training with --quick.
 `
-
-// defaultBudget is --budget where it is not given.
-const defaultBudget = 60 * time.Second
 
 // autoFlags are those of choosing by races.
 func (t *training) autoFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&t.auto, "auto", false, "choose kernel, γ, scaling, learner and number of features by races on samples of the rows")
-	f.DurationVar(&t.budget, "budget", defaultBudget, "time that --auto may take, with the training")
+	f.DurationVar(&t.budget, "budget", 0, "most time that --auto may take, with the training (default: any)")
 	f.BoolVar(&t.estimate, "estimate", false, "predict the time and the memory of the training, and stop")
 }
 
@@ -47,7 +45,7 @@ func (t *training) checkAuto(cmd *cobra.Command, path string) error {
 		return usagef("--auto chooses among trainings on a file of rows, not on %s", what)
 	case t.saveStats != "":
 		return usagef("--auto may choose a learner without statistics; leave out --save-stats, and train with the command that --auto prints")
-	case t.budget <= 0:
+	case t.budget < 0 || t.budget == 0 && cmd.Flags().Changed("budget"):
 		return usagef("--budget %s is not a time; give one such as 60s or 10m", t.budget)
 	}
 	return nil
@@ -80,10 +78,10 @@ func trainCommand(cmd *cobra.Command, c train.Config, path string) string {
 	}{
 		{flag{"task", c.Task}, true},
 		{flag{"scale", c.Scale}, c.Scale != "auto"},
-		{flag{"kernel", c.Kernel}, true},
-		{flag{"gamma", c.Gamma}, c.Gamma != "median"},
+		{flag{"kernel", c.Kernel}, c.Kernel != ""},
+		{flag{"gamma", c.Gamma}, c.Gamma != "" && c.Gamma != "median"},
 		{flag{"degree", strconv.Itoa(c.Degree)}, c.Degree != 0},
-		{flag{"coef0", strconv.FormatFloat(c.Coef0, 'g', -1, 64)}, c.Coef0 != 1},
+		{flag{"coef0", strconv.FormatFloat(c.Coef0, 'g', -1, 64)}, c.Coef0 != 1 && c.Kernel != ""},
 		{flag{"map", c.Map}, c.Map != ""},
 		{flag{"features", strconv.Itoa(c.Features)}, c.Features != 0},
 		{flag{"learner", c.Learner}, true},

@@ -34,6 +34,9 @@ func (t *training) estimable(path string) string {
 	case path == "-":
 		return "standard input"
 	}
+	if dataset.Database(path) || !dataset.Local(path) {
+		return "a database, or an address"
+	}
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return "a pipe or a device" // what is read of it is gone
 	}

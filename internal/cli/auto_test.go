@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -266,7 +267,7 @@ func TestCurveAndAutoWriteReports(t *testing.T) {
 			t.Errorf("want %q in the page of train --auto", want)
 		}
 	}
-	if r := mercer(t, "curve", data, "--report", data); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command") {
+	if r := mercer(t, "curve", data, "--report", data); r.code != 2 || !strings.Contains(r.stderr, "DATA and --report are both") {
 		t.Errorf("code %d, %q", r.code, r.stderr)
 	}
 }
@@ -325,7 +326,7 @@ func TestInterruptedAutoLeavesNothing(t *testing.T) {
 		}
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("ended with %v", err)
 	}
 	if !strings.Contains(told.String(), "interrupted; nothing was written") {
@@ -333,5 +334,48 @@ func TestInterruptedAutoLeavesNothing(t *testing.T) {
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 1 {
 		t.Errorf("left behind: %v", list)
+	}
+}
+
+// Without a budget nothing depends on the clock; the learner that is taken without --auto is among the finalists, and the
+// command that is printed makes the same model.
+func TestAutoDependsOnTheDataAlone(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "curve.csv", curve(1100))
+	var files [][]byte
+	var command []string
+	for _, threads := range []string{"1", "2"} {
+		out := dir + "/m" + threads
+		var r struct {
+			Auto struct {
+				Command string
+				Config  train.Config
+				Heats   []struct{ Candidates []struct{ Name string } }
+			}
+		}
+		if err := json.Unmarshal([]byte(ok(t, "train", data, "-o", out, "--auto", "--threads", threads, "--json")), &r); err != nil {
+			t.Fatal(err)
+		}
+		last := r.Auto.Heats[len(r.Auto.Heats)-1].Candidates
+		if !slices.ContainsFunc(last, func(c struct{ Name string }) bool { return c.Name == "rfm" }) {
+			t.Errorf("rfm is not among the finalists: %+v", last)
+		}
+		first, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		command = strings.Fields(r.Auto.Command)[1:]
+		files = append(files, first)
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("the model depends on the number of threads")
+	}
+	ok(t, command...)
+	again, err := os.ReadFile(command[len(command)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(files[1], again) {
+		t.Errorf("%s trains another model", command)
 	}
 }

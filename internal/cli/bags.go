@@ -73,7 +73,7 @@ func (v *bagValue) Set(s string) error {
 	text := []byte(strings.TrimSpace(s))
 	if name, ok := strings.CutPrefix(s, "@"); ok {
 		var err error
-		if text, err = os.ReadFile(name); err != nil {
+		if text, err = readSmall(name, nil); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 	changed := cmd.Flags().Changed
 	own := slices.ContainsFunc([]string{"group", "pooling", "bag", "bag-scale", "bag-kernel", "bag-gamma", "bag-map", "bag-features",
 		"streams", "first", "norm"}, changed)
-	if !own && !isFolder(path) {
+	if !own && !bagFolder(path, o) {
 		return nil
 	}
 	c.Bag = b
@@ -143,6 +143,12 @@ func mapOptionNames() (names []string) {
 	mapOptions(f, &c.Options)
 	f.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
+}
+
+// bagFolder says whether a path is a folder whose files are bags, rather than parts of one table: these have a label column that is
+// named, or folders NAME=VALUE.
+func bagFolder(path string, o *dataset.Options) bool {
+	return isFolder(path) && (o.Label == "" || o.Label == "none") && !dataset.Partitioned(path)
 }
 
 func isFolder(path string) bool {
@@ -198,6 +204,13 @@ func unseenIn(src dataFile) (list []front.Unseen) {
 // warnUnseen tells of categories that the model has never seen; they count as none.
 func warnUnseen(cmd *cobra.Command, list []front.Unseen) {
 	for _, u := range list {
+		if u.Missing > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q lacks a value in %s, but had one in each row of the training; a missing number is "+
+				"the mean, a missing category none of the known ones\n", cmd.CommandPath(), u.Data, u.Column, units.Plural(u.Missing, "row"))
+		}
+		if u.Rows == 0 {
+			continue
+		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); "+
 			"they count as none of the known ones\n", cmd.CommandPath(), u.Data, u.Column, u.Value, units.Plural(u.Rows, "row"))
 	}

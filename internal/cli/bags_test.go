@@ -286,7 +286,7 @@ func TestBagErrors(t *testing.T) {
 		{"train " + table + " --group device --streams 2", 2, "mercer train: bags: method mean has no option streams; it belongs to full"},
 		{"train " + table + " --group device --bag {", 2, `invalid argument "{" for "--bag" flag: not bags in JSON, such as`},
 		{"train " + table + ` --group device --bag {"colour":1}`, 2, `json: unknown field "colour"`},
-		{"train " + table + " --group device --bag @nowhere", 2, "nowhere: no such file"},
+		{"train " + table + " --group device --bag @nowhere", 2, "nowhere: file does not exist"},
 		{"train " + table + " --group device --bag-map none", 2, `mercer train: bags: "none" is not a map; known are`},
 		{"train " + array + " --pooling mean", 1,
 			"mercer train: bags.npy: the bags have no labels; name their column with --label, " +
@@ -299,7 +299,7 @@ func TestBagErrors(t *testing.T) {
 		{"predict bags.mercer " + write(t, ".", "plain.csv", "1,2\n3,4\n"), 1,
 			`mercer predict: plain.csv: there is no column "device", by which the model's rows came in bags; name one with --group`},
 		{"predict rows.mercer " + table + " --group device", 1, "mercer predict: --group is for models of bags; this one was trained on rows"},
-		{"predict rows.mercer " + flat, 1, "mercer predict: flat: is a directory; give a data file"},
+		{"predict rows.mercer " + flat, 1, `mercer predict: flat: there is no column "device", which the model was trained on`},
 		{"predict bags.mercer nowhere", 1, "mercer predict: nowhere: file does not exist"},
 		{"eval bags.mercer " + array, 1, "mercer eval: bags.npy: the rows have no labels to compare predictions with"},
 		{"eval bags.mercer " + array + " --labels " + write(t, ".", "few", "same\nopposite\n"),

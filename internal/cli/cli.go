@@ -13,13 +13,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	_ "mercer/database" // reads databases
+	_ "mercer/fetch"    // reads http:// and https://
 	"mercer/internal/option"
+	"mercer/internal/vec"
 )
 
 // usageError is a wrong command line: exit code 2 instead of 1.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// exitDrifted is the exit code of predict --check=fail where a column has drifted.
+const exitDrifted = 3
+
+// driftError says that the work is done, and that a check found what it looked for.
+type driftError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
@@ -29,25 +38,42 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.Annotations = map[string]string{commandLine: typed(args)}
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &checkedOutput{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
-	cmd, err := root, firstWord(root, args)
+	cmd, err := root, vec.CheckLevel()
+	if err != nil {
+		err = usageError{err}
+	} else {
+		err = firstWord(root, args)
+	}
 	if err == nil {
 		cmd, err = root.ExecuteContextC(ctx)
 	}
 	if err == nil {
+		err = out.err
+	}
+	if err == nil {
 		return 0
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	interrupted := ctx.Err() != nil
+	if interrupted && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted; nothing was written")
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return 1
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), oneLine(err))
+	if interrupted {
+		return exitInterrupted
+	}
 	var wrong usageError
 	if errors.As(err, &wrong) {
 		return 2
+	}
+	var drifted driftError
+	if errors.As(err, &drifted) {
+		return exitDrifted
 	}
 	return 1
 }
@@ -107,7 +133,7 @@ to start with your own.`,
 			if threads > 0 {
 				runtime.GOMAXPROCS(threads)
 			}
-			return nil
+			return checkArguments(cmd, args)
 		},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -130,12 +156,18 @@ to start with your own.`,
 		newMaps(),
 		newInspect(),
 		newExplain(),
+		newExport(),
+		newIndex(),
+		newSearch(),
+		newServe(),
+		newConvert(),
 		newBench(),
 		newReproduce(),
 		newDemo(),
 		newLiblinearTrain(),
 		newLiblinearPredict(),
 		newMerge(),
+		newShard(),
 		newRanks(),
 		newCompare(),
 		newCurve(),

@@ -32,7 +32,7 @@ func TestErrorsNameFlags(t *testing.T) {
 func TestErrorsHaveTwoFaces(t *testing.T) {
 	data := "age,y\n1,0\n,1\n3,0\n"
 	want := `ages.csv:3: column "age": "" is not a number (a missing value? `
-	src, err := dataset.OpenBytes(context.Background(), "ages.csv", []byte(data), dataset.Options{})
+	src, err := dataset.OpenBytes(context.Background(), "ages.csv", []byte(data), dataset.Options{Missing: "error"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestErrorsHaveTwoFaces(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	write(t, dir, "ages.csv", data)
-	r := mercer(t, "train", "ages.csv", "-o", "m")
+	r := mercer(t, "train", "ages.csv", "-o", "m", "--missing", "error")
 	if got := strings.TrimSpace(r.stderr); got != "mercer train: "+want+"--missing mean or --missing zero fills it in)" {
 		t.Errorf("at the command line: %s", got)
 	}

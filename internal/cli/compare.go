@@ -183,7 +183,7 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 	if err := c.setControl(names); err != nil {
 		return err
 	}
-	predictors, first, err := loadPredictors(paths, names)
+	predictors, first, schemas, err := loadPredictors(paths, names)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,18 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 	if err != nil {
 		return err
 	}
-	warnUnseen(cmd, unseenIn(file))
+	unseen := unseenIn(file)
+	for _, u := range unseen {
+		for i, s := range schemas {
+			if s == nil || u.Missing == 0 {
+				continue
+			}
+			if err := lab.SameGaps(&first.Info().Schema, s, u.Column); err != nil {
+				return fmt.Errorf("%s does not read the rows of %s as the first model does: %w", names[i], u.Data, err)
+			}
+		}
+	}
+	warnUnseen(cmd, unseen)
 	out := &present.ModelsJSON{Comparison: result}
 	for i, m := range result.Models {
 		entry := present.ModelJSON{Compared: m}
@@ -218,7 +229,7 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 		}
 		out.Models = append(out.Models, entry)
 	}
-	page, err := present.ModelsPage(out, filepath.Base(path), c.opt.Resamples)
+	page, err := present.ModelsPage(out, filepath.Base(dataset.ShownPath(path)), c.opt.Resamples)
 	if err != nil {
 		return err
 	}
@@ -228,21 +239,22 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 		}
 		return present.JSON(cmd.OutOrStdout(), out)
 	}
-	if err := present.ModelsText(cmd.OutOrStdout(), out, filepath.Base(path), c.opt.Resamples); err != nil {
+	if err := present.ModelsText(cmd.OutOrStdout(), out, filepath.Base(dataset.ShownPath(path)), c.opt.Resamples); err != nil {
 		return err
 	}
 	return c.pages.write(cmd, page, false)
 }
 
-// loadPredictors loads models, and gives the first of Mercer's, nil if there is none.
-func loadPredictors(paths, names []string) (all []*lab.Predictor, first *model.Model, err error) {
+// loadPredictors loads models, and gives the first of Mercer's, nil if there is none, and how each of Mercer's reads rows.
+func loadPredictors(paths, names []string) (all []*lab.Predictor, first *model.Model, schemas []*dataset.Schema, err error) {
+	schemas = make([]*dataset.Schema, len(paths))
 	firstName := ""
 	dims := make([]int, len(paths)) // of models of LIBSVM and LIBLINEAR
 	for i, path := range paths {
 		if kind := foreignKind(path); kind != "" {
 			m, err := loadForeign(kind, path)
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			dims[i] = m.Dim()
 			all = append(all, foreignPredictor(names[i], m))
@@ -250,23 +262,24 @@ func loadPredictors(paths, names []string) (all []*lab.Predictor, first *model.M
 		}
 		m, err := model.Load(path)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if m.Bag() != nil {
-			return nil, nil, fmt.Errorf("%s: is a model of bags, which are pooled by the model; measure each with mercer eval", path)
+			return nil, nil, nil, fmt.Errorf("%s: is a model of bags, which are pooled by the model; measure each with mercer eval", path)
 		}
 		if first == nil {
 			first, firstName = m, names[i]
 		} else if err := lab.SameColumns(&first.Info().Schema, &m.Info().Schema); err != nil {
-			return nil, nil, fmt.Errorf("%s and %s do not read the same rows: %w", firstName, names[i], err)
+			return nil, nil, nil, fmt.Errorf("%s and %s do not read the same rows: %w", firstName, names[i], err)
 		}
+		schemas[i] = &m.Info().Schema
 		all = append(all, lab.PredictorOf(names[i], m))
 	}
 	for i, d := range dims {
 		if first != nil && d > first.Dim() {
-			return nil, nil, fmt.Errorf("%s and %s do not read the same rows: they have %d and %d input dimensions", firstName, names[i],
+			return nil, nil, nil, fmt.Errorf("%s and %s do not read the same rows: they have %d and %d input dimensions", firstName, names[i],
 				first.Dim(), d)
 		}
 	}
-	return all, first, nil
+	return all, first, schemas, nil
 }

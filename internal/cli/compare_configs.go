@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -67,7 +66,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	if err != nil {
 		return err
 	}
-	page, err := present.ConfigsPage(result, filepath.Base(path))
+	page, err := present.ConfigsPage(result, filepath.Base(dataset.ShownPath(path)))
 	if err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		}
 		return present.JSON(cmd.OutOrStdout(), present.ConfigsJSON{ConfigComparison: result, Forecast: forecast})
 	}
-	if err := present.ConfigsText(cmd.OutOrStdout(), result, filepath.Base(path)); err != nil {
+	if err := present.ConfigsText(cmd.OutOrStdout(), result, filepath.Base(dataset.ShownPath(path))); err != nil {
 		return err
 	}
 	return c.pages.write(cmd, page, false)
@@ -131,7 +130,7 @@ func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source,
 
 // readConfig reads a configuration in JSON.
 func readConfig(path string) (c train.Config, err error) {
-	text, err := os.ReadFile(path)
+	text, err := readSmall(path, nil)
 	if err != nil {
 		return c, err
 	}

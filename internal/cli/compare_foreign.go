@@ -38,7 +38,7 @@ func foreignPredictor(name string, m foreignModel) *lab.Predictor {
 		place[i] = slices.Index(sorted, l)
 	}
 	p.Predict = func(x matrix.Rows, proba bool, each func(int, *lab.Said) error) error {
-		s := &lab.Said{Numbers: make([]float32, 1)}
+		s := &lab.Said{Numbers: make([]float64, 1)}
 		if proba {
 			s.Probabilities = make([]float64, len(labels))
 		}
@@ -46,7 +46,7 @@ func foreignPredictor(name string, m foreignModel) *lab.Predictor {
 		return m.Predict(x, proba, func(v *libsvm.Values) error {
 			i++
 			if numbers {
-				s.Numbers[0] = float32(v.Prediction)
+				s.Numbers[0] = v.Prediction
 				return each(i, s)
 			}
 			s.Class = slices.Index(sorted, int(v.Prediction))

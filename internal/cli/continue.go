@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	front "mercer"
+	"mercer/dataset"
 	"mercer/lab"
 	"mercer/model"
 	"mercer/train"
@@ -19,7 +20,7 @@ import (
 // continues are the flags of train that may stand beside --continue; all others would change
 // what the model has already.
 const continues = "output test test-labels online continue json progress memory threads report plots " +
-	"format label labels label-separator weight header base missing batch group"
+	"format label labels label-separator weight header base missing batch group query table"
 
 // goOn continues the training of a model with more data.
 func (t *training) goOn(cmd *cobra.Command, path string) error {
@@ -62,7 +63,7 @@ func (t *training) goOn(cmd *cobra.Command, path string) error {
 	cfg := front.Config{
 		Continue: m, Test: t.testData(),
 		Training: train.Options{Progress: p.report, Validated: t.validated(p)},
-		Metrics:  lab.Options{Curves: t.pages.wanted()},
+		Metrics:  lab.Options{Curves: t.pages.wanted(), Intervals: true},
 	}
 	data := t.data
 	data.Stream = true // there is one pass
@@ -72,5 +73,5 @@ func (t *training) goOn(cmd *cobra.Command, path string) error {
 	if errors.As(err, &cannot) {
 		return fmt.Errorf("%s: %w", t.from, cannot.Err)
 	}
-	return t.finish(cmd, r, tooWide(err, t.from, "train that with"), filepath.Base(path), start, nil)
+	return t.finish(cmd, r, tooWide(err, t.from, "train that with"), filepath.Base(dataset.ShownPath(path)), start, nil)
 }

@@ -36,11 +36,11 @@ func TestNumbersAsCSV(t *testing.T) {
 		}
 		// The data stay, and the page has another name than the table.
 		if r := mercer(t, append(c.args, "--csv", data)...); r.code != 2 ||
-			!strings.Contains(r.stderr, "--csv "+data+" is a file of this command already") {
+			!strings.Contains(r.stderr, " and --csv are both "+data) {
 			t.Errorf("code %d, %s", r.code, r.stderr)
 		}
 		if r := mercer(t, append(c.args, "--csv", file, "--report", file)...); r.code != 2 ||
-			!strings.Contains(r.stderr, "--report "+file+" is a file") {
+			!strings.Contains(r.stderr, "--csv and --report are both "+file) {
 			t.Errorf("code %d, %s", r.code, r.stderr)
 		}
 		if r := mercer(t, append(c.args, "--csv", filepath.Join(dir, "none", "n.csv"))...); r.code != 1 {

@@ -110,12 +110,12 @@ first training, about how long it takes and what it holds (not with --progress n
 				return err
 			}
 			if asJSON {
-				if err := pages.write(cmd, present.CurvePage(c, filepath.Base(args[0])), true); err != nil {
+				if err := pages.write(cmd, present.CurvePage(c, filepath.Base(dataset.ShownPath(args[0]))), true); err != nil {
 					return err
 				}
 				return present.JSON(cmd.OutOrStdout(), c)
 			}
-			return pages.write(cmd, present.CurvePage(c, filepath.Base(args[0])), false)
+			return pages.write(cmd, present.CurvePage(c, filepath.Base(dataset.ShownPath(args[0]))), false)
 		},
 	}
 	f := cmd.Flags()

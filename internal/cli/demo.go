@@ -332,3 +332,13 @@ func (d *demo) writeDigits(ctx context.Context) error {
 	}
 	return nil
 }
+
+// demoModel trains features of the rbf kernel on the digits, with probabilities.
+func demoModel(ctx context.Context) (*model.Model, error) {
+	rows, _, err := openDigits(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	m, _, err := train.Fit(ctx, rows, train.Config{Learner: "logistic", Features: 2048, Seed: 1}, train.Options{})
+	return m, err
+}

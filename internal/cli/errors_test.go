@@ -49,9 +49,9 @@ func TestErrors(t *testing.T) {
 			`mercer train: gamma "wide" is neither a positive number nor median nor scale`},
 		{[]string{"train", plain, "-o", "m", "--learner", "oracle"}, 2, `mercer train: learner "oracle" is not known; known are auto, ridge, `},
 		{[]string{"train", plain, "-o", "m", "--missing", "guess"}, 2,
-			`mercer train: --missing "guess" is not known; known are error, mean, zero`},
+			`mercer train: --missing "guess" is not known; known are auto, error, mean, zero`},
 		{[]string{"train", plain, "-o", "m", "--format", "xls"}, 2,
-			`mercer train: --format "xls" is not known; known are auto, libsvm, csv, tsv, blank, arff, npy, npz, idx`},
+			`mercer train: --format "xls" is not known; known are auto, libsvm, csv, tsv, blank, arff, jsonl, parquet, arrow, npy, npz, idx`},
 		{[]string{"train", plain, "-o", "m", "--memory", "much"}, 2,
 			"give a number of bytes such as 512MiB, 8GiB or 8GB (GiB is 1024³ bytes, GB 1000³)"},
 		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2,
@@ -65,7 +65,7 @@ func TestErrors(t *testing.T) {
 
 		// Files.
 		{[]string{"train", "none.csv", "-o", "m"}, 1, "mercer train: none.csv: file does not exist"},
-		{[]string{"predict", "plain.mercer", "."}, 1, "mercer predict: .: is a directory; give a data file"},
+		{[]string{"predict", "plain.mercer", t.TempDir()}, 1, ": there is no file in this folder"},
 		{[]string{"train", file("empty.csv", ""), "-o", "m"}, 1, "mercer train: empty.csv: is empty"},
 		{[]string{"train", file("archive.zip", "PK\x03\x04....."), "-o", "m"}, 1,
 			"mercer train: archive.zip: is a zip or npz archive that is cut short or damaged"},
@@ -75,7 +75,7 @@ func TestErrors(t *testing.T) {
 
 		// Data.
 		{[]string{"train", file("ragged.csv", "1,2,a\n3,4,b\n5,6\n"), "-o", "m"}, 1, "mercer train: ragged.csv:3: 2 columns"},
-		{[]string{"train", file("nan.csv", "x,y,kind\n1,2,a\n3,NaN,b\n5,6,a\n"), "-o", "m"}, 1,
+		{[]string{"train", file("nan.csv", "x,y,kind\n1,2,a\n3,NaN,b\n5,6,a\n"), "-o", "m", "--missing", "error"}, 1,
 			`mercer train: nan.csv:3: column "y": "NaN" is not a number (a missing value? --missing mean or --missing zero fills it in)`},
 		{[]string{"train", file("zero.svm", "1 0:1 2:3\n-1 1:2\n"), "-o", "m"}, 1,
 			"mercer train: zero.svm:1: index 0, but indices start at 1; if they start at 0 in this file, use --base 0"},

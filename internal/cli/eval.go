@@ -19,6 +19,7 @@ func newEval() *cobra.Command {
 		asJSON   bool
 		perClass bool
 		curves   bool
+		least    string
 		quantile float64
 		progress string
 		pages    pages
@@ -74,6 +75,9 @@ residuals.`,
 			if err != nil {
 				return err
 			}
+			if m, err = divided(m, args[0], least); err != nil {
+				return err
+			}
 			src, err := openRows(cmd, m, args[1], data)
 			if err != nil {
 				return err
@@ -107,6 +111,7 @@ residuals.`,
 			return pages.write(cmd, page, false)
 		},
 	}
+	thresholdFlag(cmd, &least)
 	dataFlags(cmd, &data)
 	groupFlag(cmd, &data)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")

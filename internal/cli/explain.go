@@ -355,6 +355,9 @@ func (e *explaining) outputOf(m *model.Model) (outputShown, error) {
 func (s outputShown) row(m *model.Model, columns []explain.Column, c *explain.Contribution, x matrix.Rows) present.RowContributions {
 	scores := make([]float32, len(c.Score))
 	for k, v := range c.Score {
+		if offset := m.Info().Offset; offset != nil {
+			v -= offset[k]
+		}
 		scores[k] = float32(v)
 	}
 	r := present.RowContributions{Row: c.Row + 1, Prediction: strings.ReplaceAll(string(m.AppendPrediction(nil, scores)), "\t", ", "),

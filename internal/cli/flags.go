@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,31 +28,41 @@ import (
 // dataFlags are the flags that say how data are read.
 func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, npy, npz, idx")
+	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, jsonl, parquet, arrow, npy, npz, idx")
 	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none "+
 		"(default: the last column)")
 	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have several, such as | "+
 		"(LIBSVM text: a comma, found out if one of the first rows has several)")
 	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")
 	f.StringVar(&o.Weight, "weight", "", "column of row weights, by name or index")
+	f.StringVar(&o.Encoding, "encoding", "auto", "encoding of text: auto (UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16, "+
+		"utf-16le, utf-16be, windows-1252, latin-1")
 	f.StringVar(&o.Header, "header", "auto", "whether a table starts with names: auto, yes, no")
 	f.StringVar(&o.Base, "base", "1", "index of the first dimension in LIBSVM text: 0 or 1")
-	f.StringVar(&o.Missing, "missing", "error", "missing values in numeric columns: error, mean, zero")
+	f.StringVar(&o.Missing, "missing", "auto", "missing values in columns of numbers: auto (the mean, and a dimension that says that it "+
+		"is missing), error, mean, zero; a model remembers")
 	f.IntVar(&o.Dim, "dim", 0, "number of dimensions of LIBSVM rows (default: the largest index)")
+	f.StringVar(&o.Query, "query", "", "SQL query whose rows are read, of an SQLite file or postgres://user@host/database")
+	f.StringVar(&o.Table, "table", "", "table of a database that is read (default: the only one of an SQLite file)")
+	columnFlags(cmd, &o.Columns)
 	f.IntVar(&o.BatchRows, "batch", 4096, "largest number of rows handled at a time (the result is the same)")
 }
 
 // checkData finds what is wrong with the flags themselves.
 func checkData(o *dataset.Options) error {
 	for _, c := range []struct{ flag, value, known string }{
-		{"--format", o.Format, "auto libsvm csv tsv blank arff npy npz idx"},
+		{"--format", o.Format, "auto libsvm csv tsv blank arff jsonl parquet arrow npy npz idx"},
 		{"--header", o.Header, "auto yes no"},
 		{"--base", o.Base, "0 1"},
-		{"--missing", o.Missing, "error mean zero"},
+		{"--encoding", o.Encoding, "auto utf-8 utf-16 utf-16le utf-16be windows-1252 latin-1"},
+		{"--missing", o.Missing, "auto error mean zero"},
 	} {
 		if !contains(c.known, c.value) {
 			return usagef("%s %q is not known; known are %s", c.flag, c.value, strings.ReplaceAll(c.known, " ", ", "))
 		}
+	}
+	if d := o.Columns.Decimal; d != "." && d != "," {
+		return usagef("--decimal %q is not known; known are . and ,", d)
 	}
 	if o.BatchRows < 1 {
 		return usagef("--batch %d: give 1 or more", o.BatchRows)
@@ -83,7 +92,7 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
 	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
 		"with it (default: one that suits the kernel and the data)")
-	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 2500, or 4096 in leaves of 8000 rows)")
+	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 1500 in leaves, 4096 for all rows)")
 	mapOptions(f, &c.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }
@@ -121,14 +130,18 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); "+
 		"standard input is then learned as it comes, and not kept")
 	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
-		"none, platt, isotonic, temperature (default none)")
+		"none, platt, isotonic, temperature, logit (default: logit for rfm, which costs nothing there; otherwise none)")
 	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
 		"(default 5, of which as many are used as 20,000 rows need)")
+	f.StringVar(&c.Threshold, "threshold", "", "what divides two classes: a probability, score=NUMBER, or max-f1, precision=SHARE, recall=SHARE or "+
+		"cost=fn:NUMBER,fp:NUMBER, chosen on rows that the learner has not seen (default: the larger probability, or the sign of the score)")
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
 	f.Float64Var(&c.Accuracy, "accuracy", 0, "largest error of an element of the Gram matrix in approximate products (default 1e-4)")
-	f.IntVar(&c.Leaf, "leaf", 0, "most rows of a leaf of rfm (default: 4000, or 8000 where held-out rows say so)")
-	f.IntVar(&c.Members, "members", 0, "most machines of rfm that are averaged in a leaf (default 2)")
+	f.IntVar(&c.Leaf, "leaf", 0, "most rows of a leaf of rfm (default: 2000)")
+	f.IntVar(&c.Members, "members", 0, "most machines of rfm that are averaged in a leaf (default 2; 1 with more than 400,000 rows)")
+	f.StringVar(&c.TargetMeans, "target-means", "", "columns that rfm gives the mean targets of their values: none, categories, all (whole "+
+		"numbers that repeat as well), auto (default auto: what held-out rows ask for)")
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or "+
 		"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, "+
@@ -358,6 +371,7 @@ func readLandmarks(ctx context.Context, c *train.Config, data dataset.Options) e
 	}
 	src, err := dataset.Open(ctx, path, dataset.Options{
 		Format: data.Format, Label: "none", Header: data.Header, Base: data.Base, Missing: data.Missing, Dim: data.Dim,
+		Columns: data.Columns, Encoding: data.Encoding,
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("--landmarks %s: there is no such file, nor is it one of %s", path, strings.Join(feature.LandmarkChoices(), ", "))
@@ -404,7 +418,7 @@ func (m *mapValue) Set(s string) error {
 	text := []byte(strings.TrimSpace(s))
 	if name, ok := strings.CutPrefix(s, "@"); ok {
 		var err error
-		if text, err = os.ReadFile(name); err != nil {
+		if text, err = readSmall(name, nil); err != nil {
 			return err
 		}
 	} else if !bytes.HasPrefix(text, []byte("{")) {

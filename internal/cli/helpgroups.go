@@ -16,8 +16,8 @@ type flagGroup struct {
 // flagGroups are the groups of the flags that several commands share. All other flags of a command are its own.
 var flagGroups = []flagGroup{
 	{"Data",
-		"format label labels weight group missing test test-labels holdout fit",
-		"label-separator header base dim batch unlabelled"},
+		"format label labels weight group missing ignore test test-labels holdout split-group fit",
+		"holdout-kind split-time split-column only id schema numeric categorical date ordinal text na decimal label-separator header encoding base dim batch unlabelled query table"},
 	{"Bags",
 		"pooling",
 		"bag bag-scale bag-kernel bag-gamma bag-map bag-features streams first norm"},
@@ -26,9 +26,9 @@ var flagGroups = []flagGroup{
 		"coef0 nu homogeneity form radius hash complex series entries sparsity pool t reuse rank terms window period stretch landmarks width " +
 			"components variance-share map-components whiten metric-rounds metric-rank metric-rows metric-landmarks"},
 	{"Learner",
-		"task learner lambda c loss class-weight calibrate",
+		"task learner lambda c loss class-weight calibrate threshold",
 		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance conformal calibrate-folds epsilon quantile huber " +
-			"svm-nu outliers leaf members product accuracy lookup " +
+			"svm-nu outliers leaf members target-means product accuracy lookup " +
 			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
 	{"Choosing",
 		"quick auto budget estimate folds search trials pick",

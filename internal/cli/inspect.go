@@ -8,6 +8,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/present"
+	"mercer/internal/whole"
 	"mercer/model"
 	"mercer/train"
 )
@@ -17,15 +18,22 @@ func newInspect() *cobra.Command {
 		data     dataset.Options
 		asJSON   bool
 		progress string
+		schema   string
+		file     string
+		pages    pages
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] MODEL|DATA",
 		Short: "Tell what a model or a data file holds",
 		Long: `Tell what is in a model file (what it predicts, how it was trained, what was chosen and why), in
 a text model of LIBSVM or LIBLINEAR, or in a data file (format, rows, columns, labels, and the scaling that train would choose). With
---group, and in a folder, rows are members of bags.`,
+--group, and in a folder, rows are members of bags.
+
+--report writes a page: of data, its columns with pictures; of a model, its card: how good it was on other rows, what it was trained on, what
+matters to it, the ranges it has seen, hashes, and the command that makes it again.`,
 		Example: `  mercer inspect adult.mercer
   mercer inspect adult.csv
+  mercer inspect adult.mercer --report card.html --data adult.csv
   mercer inspect adult.mercer --json`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,7 +41,10 @@ a text model of LIBSVM or LIBLINEAR, or in a data file (format, rows, columns, l
 				return err
 			}
 			if isModel(args[0]) {
-				return inspectModel(cmd, args[0], asJSON)
+				return inspectModel(cmd, args[0], file, asJSON, &pages)
+			}
+			if file != "" {
+				return usagef("--data is for the card of a model; %s is none of mercer train", args[0])
 			}
 			if kind := foreignKind(args[0]); kind != "" {
 				return inspectForeign(cmd, kind, args[0], asJSON)
@@ -42,14 +53,17 @@ a text model of LIBSVM or LIBLINEAR, or in a data file (format, rows, columns, l
 			if err != nil {
 				return err
 			}
-			if data.Group != "" || isFolder(args[0]) {
+			if data.Group != "" || bagFolder(args[0], &data) {
 				return inspectBags(cmd, args[0], data, p, asJSON)
 			}
-			return inspectData(cmd, args[0], data, p, asJSON)
+			return inspectData(cmd, args[0], data, p, asJSON, schema, &pages)
 		},
 	}
 	dataFlags(cmd, &data)
 	groupFlag(cmd, &data)
+	cmd.Flags().StringVar(&schema, "schema", "", "file to write the kinds of the columns of a table to, to be edited and given to train --schema")
+	cmd.Flags().StringVar(&file, "data", "", "file that a model was trained on, whose hash its card (--report) tells")
+	pageFlags(cmd, &pages)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	progressFlag(cmd, &progress)
 	return cmd
@@ -70,13 +84,28 @@ func isModel(path string) bool {
 	return strings.HasSuffix(path, ".mercer") || n == 9 && head[8] == '{' && head[4] == 0 && head[5] == 0 && head[6] == 0 && head[7] == 0
 }
 
-func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
+func inspectModel(cmd *cobra.Command, path, data string, asJSON bool, pages *pages) error {
+	if err := pages.check(path, data); err != nil {
+		return err
+	}
+	if data != "" && !pages.wanted() {
+		return usagef("--data is for the card of a model; give --report as well")
+	}
 	m, err := model.Load(path)
 	if err != nil {
 		if s, other := train.LoadStatistics(path); other == nil {
 			return inspectStatistics(cmd, path, s, asJSON)
 		}
 		return err
+	}
+	if pages.wanted() {
+		page, err := cardPage(m, path, data)
+		if err != nil {
+			return err
+		}
+		if err := pages.write(cmd, page, asJSON); err != nil {
+			return err
+		}
 	}
 	if asJSON {
 		return present.JSON(cmd.OutOrStdout(), present.InspectModelJSON(present.ModelOf(m)))
@@ -89,7 +118,12 @@ func inspectModel(cmd *cobra.Command, path string, asJSON bool) error {
 	return nil
 }
 
-func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progress, asJSON bool) error {
+func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progress, asJSON bool, schema string, pages *pages) error {
+	if err := pages.check(path, schema); err != nil {
+		return err
+	}
+	opt.Columns.Exact, opt.Columns.Notice = true, nil
+	opt.Columns.Progress = func(rows int, share float64) { p.report("look", rows, share) }
 	src, err := dataset.Open(cmd.Context(), path, opt)
 	if err != nil {
 		return err
@@ -102,7 +136,40 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progre
 	if err != nil {
 		return err
 	}
-	return tellData(cmd, &present.Data{Name: src.Name(), Schema: *src.Schema(), Summary: sum}, asJSON)
+	d := &present.Data{Name: src.Name(), Schema: *src.Schema(), Summary: sum, Profile: src.Profile()}
+	for i := range src.Notices() {
+		d.Notices = append(d.Notices, oneLine(src.Notices()[i].Err))
+	}
+	if schema != "" {
+		if err := writeKinds(schema, path, d.Profile); err != nil {
+			return err
+		}
+	}
+	if pages.wanted() {
+		if err := pages.write(cmd, present.DataPage(d), asJSON); err != nil {
+			return err
+		}
+	}
+	return tellData(cmd, d, asJSON)
+}
+
+// writeKinds writes the kinds of the columns of a table to a file.
+func writeKinds(out, path string, p *dataset.Profile) error {
+	if err := checkApart([]namedFile{{"--schema", out}}, namedFile{"DATA", path}); err != nil {
+		return err
+	}
+	if p == nil {
+		return usagef("--schema is for tables, whose columns have kinds; %s is none", path)
+	}
+	f, err := whole.Create(out)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := p.Kinds().Write(f); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // inspectBags is inspectData for bags.

@@ -127,6 +127,9 @@ type liblinearPredict struct {
 }
 
 func (p *liblinearPredict) run(cmd *cobra.Command, path, modelPath, outPath string) error {
+	if err := checkApart([]namedFile{{"OUTPUT_FILE", outPath}}, namedFile{"TEST_FILE", path}, namedFile{"MODEL_FILE", modelPath}); err != nil {
+		return err
+	}
 	m, err := readLiblinear(modelPath)
 	if err != nil {
 		return err

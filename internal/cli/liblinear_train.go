@@ -136,6 +136,9 @@ func (t *liblinearTrain) set(name, value string) (err error) {
 }
 
 func (t *liblinearTrain) run(cmd *cobra.Command, path, out string) error {
+	if err := checkApart([]namedFile{{"MODEL_FILE", out}}, namedFile{"TRAINING_FILE", path}); err != nil {
+		return err
+	}
 	if t.find && !t.solver {
 		t.opt.Solver = liblinear.L2RL2LossSVC
 	}

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"mercer/internal/whole"
 )
@@ -22,10 +26,12 @@ func goesOn(ctx context.Context, err error, journal string) error {
 type namedFile struct{ by, path string }
 
 // checkApart refuses outputs that are the same file as another output, or as an input, which
-// they would replace. Inputs may be the same; a file without a path is none.
+// they would replace, or that are in a folder that is an input. Inputs may be the same; a file
+// without a path is none.
 func checkApart(outputs []namedFile, inputs ...namedFile) error {
 	for i, out := range outputs {
-		if st, err := os.Stat(out.path); out.path == "" || err == nil && !st.Mode().IsRegular() {
+		st, err := os.Stat(out.path)
+		if out.path == "" || err == nil && !st.Mode().IsRegular() {
 			continue // a device takes anything
 		}
 		for _, other := range append(outputs[:i:i], inputs...) {
@@ -33,20 +39,92 @@ func checkApart(outputs []namedFile, inputs ...namedFile) error {
 				return usagef("%s and %s are both %s; give another name", other.by, out.by, out.path)
 			}
 		}
+		for _, in := range inputs {
+			if err == nil && within(in.path, out.path) {
+				return usagef("%s %s is one of the files of %s %s, which it would replace; give another name",
+					out.by, out.path, in.by, in.path)
+			}
+		}
 	}
 	return nil
 }
 
+// Flags that name files, of all commands. Not among them are --continue, --append and --add, whose
+// files may be replaced by what goes on from them.
+var (
+	flagsWritten = []string{"output", "save-stats", "results", "journal", "csv", "report"}
+	flagsRead    = []string{"labels", "test", "test-labels", "fit", "like", "unlabelled", "space", "token-file", "map"}
+)
+
+// checkArguments is checkApart for the flags and arguments of any command.
+func checkArguments(cmd *cobra.Command, args []string) error {
+	named := func(flags []string) (files []namedFile) {
+		for _, name := range flags {
+			f := cmd.Flags().Lookup(name)
+			if f == nil || f.Value.Type() != "string" || name == "map" && !strings.HasPrefix(f.Value.String(), "@") {
+				continue
+			}
+			files = append(files, namedFile{"--" + name, strings.TrimPrefix(f.Value.String(), "@")})
+		}
+		return files
+	}
+	names := argumentNames(cmd, len(args))
+	var inputs []namedFile
+	for i, path := range args {
+		inputs = append(inputs, namedFile{names[i], path})
+	}
+	return checkApart(named(flagsWritten), append(inputs, named(flagsRead)...)...)
+}
+
+// argumentNames are the names of n arguments as the command's usage gives them.
+func argumentNames(cmd *cobra.Command, n int) []string {
+	var all, needed []string
+	for _, word := range strings.Fields(cmd.Use)[1:] {
+		name := strings.Trim(word, "[].")
+		if strings.HasPrefix(name, "-") {
+			break // what follows is a flag's
+		}
+		if name == "" || name != strings.ToUpper(name) {
+			continue
+		}
+		all = append(all, name)
+		if word[0] != '[' {
+			needed = append(needed, name)
+		}
+	}
+	switch n {
+	case len(needed):
+		return needed
+	case len(all):
+		return all
+	}
+	return slices.Repeat([]string{"an argument"}, n)
+}
+
 // sameFile says whether two paths are of the same file, also of one that is not there yet.
 func sameFile(a, b string) bool {
-	x, errX := filepath.Abs(a)
-	y, errY := filepath.Abs(b)
-	if errX == nil && errY == nil && x == y {
+	if whole.Target(a) == whole.Target(b) {
 		return true
 	}
 	s, errS := os.Stat(a)
 	t, errT := os.Stat(b)
 	return errS == nil && errT == nil && os.SameFile(s, t)
+}
+
+// within says whether a file is in a folder, or in one of its folders.
+func within(folder, path string) bool {
+	of, err := os.Stat(folder)
+	if err != nil || !of.IsDir() {
+		return false
+	}
+	for dir := filepath.Dir(whole.Target(path)); ; dir = filepath.Dir(dir) {
+		if st, err := os.Stat(dir); err == nil && os.SameFile(st, of) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 // writable says whether files can be written, before hours of work; a file without a path is none.

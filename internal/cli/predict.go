@@ -11,6 +11,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/whole"
+	"mercer/lab"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -25,6 +26,12 @@ type predict struct {
 	proba    bool
 	json     bool
 	progress string
+
+	threshold string
+	check     string
+	drift     *lab.Drift
+	withInput bool
+	top       int
 }
 
 func newPredict() *cobra.Command {
@@ -42,6 +49,16 @@ position; labels may be there or not. The rows are never all in memory.
 class, of a model that was trained with --calibrate or with a logistic loss. A model trained with
 --calibrate predicts the class of the largest probability.
 
+With -o NAME.csv, .tsv, .jsonl, .parquet, .arrow or .arrows, or with --id, --with-input or
+--top-k, the predictions are a table with names that joins to the input: the columns of --id (by default those that the model knows as IDs), or
+all columns with --with-input, then the prediction, and the probabilities by class if the model has them.
+
+A model of two classes that was trained with --threshold applies it; --threshold here takes its place.
+
+--check compares DATA with the rows of the training: it counts rows with a value outside the ranges that the training had, and tests
+for each column whether its values come from the same source (docs/lab.md has the tests). With --check=fail the exit code is 3
+if any column has drifted; the predictions are written all the same.
+
 A model of labels of which a row may have any number writes those that it predicts separated by
 commas, an empty line for none.
 
@@ -57,7 +74,9 @@ A model of bags predicts bags, one a line; DATA may come in any of the forms tha
 train --help" tells of. Where bags have names, by a column or as files, a line is the name, a
 tab and the prediction.`,
 		Example: `  mercer predict adult.mercer new.csv -o predictions.txt
+  mercer predict churn.mercer new.csv --id customer_id -o predictions.csv
   mercer predict adult.mercer a9a.t.gz --scores | head
+  mercer predict churn.mercer new.csv --check=fail -o predictions.csv
   cut -d, -f1-14 rows.csv | mercer predict adult.mercer -
   mercer predict birds.mercer folder-of-descriptors`,
 		Args: nArgs(2, 2),
@@ -70,6 +89,12 @@ tab and the prediction.`,
 	f.BoolVar(&p.interval, "interval", false, "add the lower and upper end of the interval around each number "+
 		"(of a model trained with --conformal)")
 	f.BoolVar(&p.proba, "proba", false, "add the probabilities of the classes or labels")
+	f.BoolVar(&p.withInput, "with-input", false, "write all columns of the input before the prediction, in a table with names")
+	f.IntVar(&p.top, "top-k", 0, "the classes with the largest probabilities, so many, in a table with names (default: the probabilities of all)")
+	thresholdFlag(cmd, &p.threshold)
+	f.StringVar(&p.check, "check", "", "compare DATA with what the training had: warn tells of rows outside its ranges and of columns that have drifted, fail "+
+		"exits with code 3 as well if any has")
+	f.Lookup("check").NoOptDefVal = "warn"
 	dataFlags(cmd, &p.data)
 	groupFlag(cmd, &p.data)
 	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores, and probabilities where the model has them")
@@ -95,20 +120,43 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
+	if m, err = divided(m, modelPath, p.threshold); err != nil {
+		return err
+	}
 	if _, err := p.spread(m, matrix.Rows{Dense: matrix.NewDense(0, m.Dim())}, matrix.NewDense(0, m.Outputs())); err != nil {
 		return fmt.Errorf("%s: %w", modelPath, err)
 	}
 	if err := m.NoProbabilities(); p.proba && err != nil {
 		return fmt.Errorf("%s: %w", modelPath, err)
 	}
+	if err := p.beginCheck(m, modelPath); err != nil {
+		return err
+	}
+	if p.top < 0 {
+		return usagef("--top-k %d: give 1 or more", p.top)
+	}
+	if p.data.Columns.Carry = "id"; p.withInput {
+		p.data.Columns.Carry = "all"
+	}
+	if !p.tabular() || m.Bag() != nil {
+		p.data.Columns.Carry = ""
+	}
 	src, err := openRows(cmd, m, path, p.data)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	if p.tabular() && m.Bag() == nil {
+		if err := p.runTable(cmd, m, src, bars); err != nil {
+			return err
+		}
+		warnUnseen(cmd, unseenIn(src))
+		return p.endCheck(cmd, path)
+	}
 
 	err = p.output(cmd, bars, func(w *bufio.Writer) error {
 		return eachScored(cmd, m, src, bars, func(x matrix.Rows, scores *matrix.Dense, keys []string) error {
+			p.compared(x)
 			extra, err := p.spread(m, x, scores)
 			if err != nil {
 				return err
@@ -120,7 +168,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 		return err
 	}
 	warnUnseen(cmd, unseenIn(src))
-	return nil
+	return p.endCheck(cmd, path)
 }
 
 // output lets work write to the file that was asked for, which appears whole or not at all, or to
@@ -160,7 +208,7 @@ func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *pr
 			return err
 		}
 		scores.Reshape(b.X.Len(), m.Outputs())
-		if err := m.Scores(&scores, b.X); err != nil {
+		if err := m.Learned(&scores, b.X); err != nil {
 			return dataset.Locate(err, src, b.First)
 		}
 		if err := body(b.X, &scores, bagKeys(b.Pass)); err != nil {
@@ -199,6 +247,23 @@ func appendTabbed(line []byte, numbers ...float32) []byte {
 	return line
 }
 
+// appendTabbedValue appends a tab and the prediction of a target, or an end of its interval.
+func appendTabbedValue(line []byte, m *model.Model, t int, score float32) []byte {
+	return strconv.AppendFloat(append(line, '\t'), m.Value(t, score), 'g', -1, m.ValueBits())
+}
+
+// valuesOf are the predictions of a regression for JSON, or the scores of classes: float32, or float64 for a model with an offset.
+func valuesOf(m *model.Model, scores []float32) any {
+	if m.ValueBits() == 32 {
+		return scores
+	}
+	values := make([]float64, len(scores))
+	for t, v := range scores {
+		values[t] = m.Value(t, v)
+	}
+	return values
+}
+
 // write writes a line a row, beginning with the name of the bag that it was.
 func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, extra spread, keys []string) error {
 	var line []byte
@@ -219,17 +284,17 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 			v := struct {
 				Bag        *string   `json:"bag,omitempty"`
 				Prediction any       `json:"prediction"`
-				Scores     []float32 `json:"scores"`
+				Scores     any       `json:"scores"`
 				Deviations []float32 `json:"deviations,omitempty"`
-				Lower      []float32 `json:"lower,omitempty"`
-				Upper      []float32 `json:"upper,omitempty"`
+				Lower      any       `json:"lower,omitempty"`
+				Upper      any       `json:"upper,omitempty"`
 				Proba      []float64 `json:"proba,omitempty"`
-			}{Scores: row, Proba: proba}
+			}{Scores: valuesOf(m, row), Proba: proba}
 			if p.variance {
 				v.Deviations = extra.deviations.Row(i)
 			}
 			if p.interval {
-				v.Lower, v.Upper = extra.lower.Row(i), extra.upper.Row(i)
+				v.Lower, v.Upper = valuesOf(m, extra.lower.Row(i)), valuesOf(m, extra.upper.Row(i))
 			}
 			if keys != nil {
 				v.Bag = &keys[i]
@@ -239,10 +304,12 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 				v.Prediction = m.Classes()[m.Class(row)]
 			case m.Labels() != nil:
 				v.Prediction = m.Predicted(row)
-			case len(row) == 1:
+			case len(row) == 1 && m.ValueBits() == 32:
 				v.Prediction = row[0]
+			case len(row) == 1:
+				v.Prediction = m.Value(0, row[0])
 			default:
-				v.Prediction = row
+				v.Prediction = valuesOf(m, row)
 			}
 			text, err := json.Marshal(v)
 			if err != nil {
@@ -255,14 +322,16 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 			}
 			line = m.AppendPrediction(line, row)
 			if p.scores {
-				line = appendTabbed(line, row...)
+				for t, v := range row {
+					line = appendTabbedValue(line, m, t, v)
+				}
 			}
 			if p.variance {
 				line = appendTabbed(line, extra.deviations.Row(i)...)
 			}
 			if p.interval {
 				for t, lower := range extra.lower.Row(i) {
-					line = appendTabbed(line, lower, extra.upper.Row(i)[t])
+					line = appendTabbedValue(appendTabbedValue(line, m, t, lower), m, t, extra.upper.Row(i)[t])
 				}
 			}
 			for _, v := range proba {

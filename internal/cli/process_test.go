@@ -110,7 +110,7 @@ func TestInterruptedTrainingLeavesNothing(t *testing.T) {
 			continue
 		}
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		if !errors.As(err, &exit) || exit.ExitCode() != 130 {
 			t.Errorf("%v: ended with %v", sig, err)
 		}
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\r")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,6 +104,7 @@ func (p *progress) say(text string) {
 	p.draw(text)
 	fmt.Fprintln(p.w)
 	p.width = 0
+	shown.Store(0)
 }
 
 // note is say, and where no progress is drawn a note on standard error, as for a log; but not
@@ -124,6 +126,19 @@ func (p *progress) draw(line string) {
 	n := len([]rune(line))
 	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-n)))
 	p.width = n
+	shown.Store(int64(n))
+}
+
+// shown is the width of the line of progress that this process shows.
+var shown atomic.Int64
+
+// erased is what removes that line, for a process that ends while its command still runs.
+func erased() string {
+	n := shown.Load()
+	if n == 0 {
+		return ""
+	}
+	return "\r" + strings.Repeat(" ", int(n)) + "\r"
 }
 
 // done removes the line.

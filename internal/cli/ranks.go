@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -106,15 +105,11 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 
 // readScores reads a table of scores.
 func readScores(stdin io.Reader, path string) (*scoreTable, error) {
-	var text []byte
-	var err error
 	t := &scoreTable{name: filepath.Base(path)}
 	if path == "-" {
 		t.name = "standard input"
-		text, err = io.ReadAll(stdin)
-	} else {
-		text, err = os.ReadFile(path)
 	}
+	text, err := readSmall(path, stdin)
 	if err != nil {
 		return nil, err
 	}

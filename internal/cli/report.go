@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/dataset"
 	"mercer/internal/present"
 	"mercer/internal/report"
 	"mercer/internal/units"
@@ -142,10 +143,15 @@ func sizeOf(path string) int64 {
 // commandLine is the annotation of the root command that holds what was typed.
 const commandLine = "command line"
 
-// typed is a command line as a shell takes it.
+// typed is a command line as a shell takes it, without what might be secret in addresses.
 func typed(args []string) string {
 	words := []string{"mercer"}
 	for _, a := range args {
+		if flag, value, both := strings.Cut(a, "="); both && strings.HasPrefix(a, "--") {
+			a = flag + "=" + dataset.ShownPath(value)
+		} else if !strings.Contains(a, " ") {
+			a = dataset.ShownPath(a)
+		}
 		words = append(words, quoted(a))
 	}
 	return strings.Join(words, " ")

@@ -225,7 +225,7 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 	m := filepath.Join(dir, "m.mercer")
 	for _, args := range [][]string{{"train", data, "-o", m, "--report", m}, {"train", data, "-o", m, "--report", data},
 		{"eval", m, data, "--report", filepath.Join(dir, ".", "data.csv")}} {
-		if r := mercer(t, args...); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command already") {
+		if r := mercer(t, args...); r.code != 2 || !strings.Contains(r.stderr, " and --report are both ") {
 			t.Errorf("%v: exit code %d, %s", args, r.code, r.stderr)
 		}
 	}
@@ -305,7 +305,7 @@ func TestReportOfComparisons(t *testing.T) {
 		"--config", "--features 32 --learner ridge", "--folds", "3", "--report", html, "--json")
 	readPage(t, html).has(t, "2 configurations on data.csv: 300 rows in 3 folds",
 		"± sd", "corrected resampled t-test", "flatters it a little")
-	if r := mercer(t, "compare", data, a, b, "--report", a); r.code != 2 || !strings.Contains(r.stderr, "is a file of this command already") {
+	if r := mercer(t, "compare", data, a, b, "--report", a); r.code != 2 || !strings.Contains(r.stderr, " and --report are both ") {
 		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
 }

@@ -14,7 +14,7 @@ func TestRFM(t *testing.T) {
 	file, report := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "p.html")
 	told := ok(t, "train", data, "-o", file, "--leaf", "400", "--features", "150", "--kernel", "matern", "--test", more, "--report", report)
 	for _, text := range []string{told, ok(t, "inspect", file)} {
-		for _, want := range []string{"learner   rfm", "matern with a ", "2 leaves of at most 400 rows, 300 landmarks", "relevance size ", "town "} {
+		for _, want := range []string{"learner   rfm", "matern with a ", "2 leaves of at most 400 rows and, with ", " % of the scores, machines for all rows, 450 landmarks", "relevance size ", "town "} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}
@@ -70,7 +70,7 @@ func TestRFMFlags(t *testing.T) {
 		{"--learner rfm --save-stats " + filepath.Join(dir, "s"), "ridge"},
 		{"--leaf 20", "--leaf 20 is not a number of rows"},
 		{"--members -1", "--members -1 is not a positive number"},
-		{"--learner rfm --memory 1MiB", "use smaller leaves (--leaf), fewer --features"},
+		{"--learner rfm --memory 1MiB", "use fewer --features, which are"},
 	} {
 		r := mercer(t, append([]string{"train", data, "-o", file}, strings.Fields(c.args)...)...)
 		if r.code == 0 || !strings.Contains(r.stderr, c.want) {

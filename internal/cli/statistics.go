@@ -16,7 +16,7 @@ import (
 var ofStatistics = []string{
 	"append", "like", "save-stats", "output", "test", "test-labels", "holdout", "memory", "json", "progress", "threads",
 	"learner", "lambda", "lambda-by", "path", "variance", "components", "variance-share", "whiten",
-	"format", "label", "labels", "weight", "header", "base", "missing", "dim", "batch",
+	"format", "label", "labels", "weight", "header", "base", "encoding", "missing", "dim", "batch", "query", "table",
 }
 
 // loadStatistics reads the files of --append or --like.
@@ -30,7 +30,7 @@ func (t *training) loadStatistics(cmd *cobra.Command, path string) error {
 	if t.appendTo != nil && t.like != "" {
 		return usagef("--append goes on with the scaling and the map of its file; leave out --like")
 	}
-	if isFolder(path) {
+	if bagFolder(path, &t.data) {
 		return usagef("--append and --like are for rows, but %s is a folder of bags", path)
 	}
 	var wrong error

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +20,7 @@ type training struct {
 	test       string
 	testLabels string
 	holdout    float64
+	divide     string // how rows are held out, as --holdout-kind says
 	memory     bytesValue
 	json       bool
 	progress   string
@@ -46,7 +46,7 @@ func newTrain() *cobra.Command {
 		Short: "Train a model and print a summary",
 		Long: `Train a model on DATA and write it to MODEL, whole or not at all.
 
-DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, NPY, npz of a sparse matrix
+DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz of a sparse matrix
 (scipy.sparse.save_npz) or IDX, found out from its content, also compressed (gzip, bzip2,
 zstd); "-" is standard input. It is read twice: once to see what it holds, once to train.
 
@@ -87,7 +87,7 @@ With --survey-rows it looks at the first rows only before it begins, and reads a
 comes, without end if need be. --continue goes on with a model and more rows, as if the training
 had not ended.
 
---calibrate gives classes probabilities, for predict --proba. A row may have any number of
+Classes have probabilities (predict --proba) by rfm, by the logistic loss, and with --calibrate. A row may have any number of
 labels: as a list in front of LIBSVM rows ("3,7 1:0.5"), in a column with --label-separator, or as
 columns of 0 and 1 with --task multilabel.
 
@@ -128,7 +128,7 @@ columns of 0 and 1 with --task multilabel.
 	f.StringVarP(&t.out, "output", "o", "", "file to write the model to")
 	f.StringVar(&t.test, "test", "", "data to test the model on")
 	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
-	f.Float64Var(&t.holdout, "holdout", 0, "share of the rows, drawn by --seed, to keep back and test on")
+	holdoutFlags(cmd, t)
 	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows to find principal components with; labels in it are ignored")
 	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
 	scaleFlag(cmd, &t.cfg)
@@ -160,15 +160,15 @@ func (t *training) check() error {
 		switch {
 		case t.cfg.Epochs > 1:
 			return usagef("--survey-rows is for one pass over the data, --epochs %d for several; leave out one of them", t.cfg.Epochs)
-		case t.holdout > 0:
+		case t.holdsOut():
 			return usagef("--survey-rows reads the data once, so no rows can be kept back by --holdout; give a file with --test")
-		case t.cfg.Calibrate != "" && t.cfg.Calibrate != "none":
+		case t.cfg.Calibrate != "" && t.cfg.Calibrate != "auto" && t.cfg.Calibrate != "none":
 			return usagef("--survey-rows reads the data once, but --calibrate needs several passes; " +
 				"the logistic loss has probabilities of its own")
 		}
 	}
-	if t.holdout < 0 || t.holdout >= 1 || math.IsNaN(t.holdout) {
-		return usagef("--holdout %g is not a share between 0 and 1", t.holdout)
+	if err := t.checkHoldout(); err != nil {
+		return err
 	}
 	if err := t.cfg.Check(); err != nil {
 		return usageError{err}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	front "mercer"
+	"mercer/dataset"
 	"mercer/internal/present"
 	"mercer/internal/report"
 	"mercer/internal/units"
@@ -81,9 +82,9 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 		}
 	}()
 	var data front.Data
-	name, trained, advice := strings.Join(t.appendTo, " + "), filepath.Base(path), "train with"
+	name, trained, advice := strings.Join(t.appendTo, " + "), filepath.Base(dataset.ShownPath(path)), "train with"
 	if path != "" {
-		data, name = front.File(path, t.data), filepath.Base(path)
+		data, name = front.File(path, t.data), filepath.Base(dataset.ShownPath(path))
 	}
 	if t.stats != nil {
 		trained, advice = "the file of statistics", "make that with"
@@ -100,9 +101,9 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 // config is the training that the flags ask for.
 func (t *training) config(cmd *cobra.Command, p *progress, memory int64) front.Config {
 	c := front.Config{
-		Config: t.cfg, Holdout: t.holdout, Test: t.testData(), Auto: t.auto, Statistics: t.stats,
+		Config: t.cfg, Holdout: t.holdout, HoldoutKind: t.divide, Test: t.testData(), Auto: t.auto, Statistics: t.stats,
 		Training: train.Options{Progress: p.report, Memory: memory, Validated: t.validated(p)},
-		Metrics:  lab.Options{Curves: t.pages.wanted()},
+		Metrics:  lab.Options{Curves: t.pages.wanted(), Intervals: true},
 	}
 	if t.auto {
 		c.Budget = t.budget
@@ -110,6 +111,7 @@ func (t *training) config(cmd *cobra.Command, p *progress, memory int64) front.C
 	if t.unlabelled != "" {
 		o := t.data
 		o.LabelsFile, o.Dim = "", 0
+		o.Columns.SplitGroup, o.Columns.SplitTime, o.Columns.SplitColumn = "", "", ""
 		c.Unlabelled = front.File(t.unlabelled, o)
 	}
 	if t.saveStats != "" {
@@ -141,13 +143,17 @@ func (t *training) testData() front.Data {
 	}
 	o := t.data
 	o.LabelsFile = t.testLabels
+	o.Columns.SplitGroup, o.Columns.SplitTime, o.Columns.SplitColumn = "", "", ""
+	if !dataset.Database(t.test) {
+		o.Query, o.Table = "", ""
+	}
 	return front.File(t.test, o)
 }
 
 // findTest fails where a file of test data is not there.
 func (t *training) findTest() error {
 	for _, path := range []string{t.test, t.testLabels} {
-		if _, err := os.Stat(path); path != "" && path != "-" && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(path); path != "" && path != "-" && dataset.Local(path) && !strings.ContainsAny(path, "*?[") && errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 		}
 	}
@@ -174,6 +180,9 @@ func (t *training) finish(cmd *cobra.Command, r *front.Result, failed error, nam
 	warnUnseen(cmd, r.Unseen)
 	if failed != nil && cmd.Context().Err() != nil {
 		return failed
+	}
+	if tested := t.tested(r); tested != nil {
+		r.Model = r.Model.WithTested(t.record(tested))
 	}
 	if err := t.save(r); err != nil {
 		return errors.Join(failed, err)
@@ -218,9 +227,9 @@ func (t *training) tested(r *front.Result) *present.Tested {
 	case r.Test == nil:
 		return nil
 	case t.test != "":
-		return &present.Tested{Metrics: r.Test, On: filepath.Base(t.test)}
+		return &present.Tested{Metrics: r.Test, On: filepath.Base(dataset.ShownPath(t.test))}
 	}
-	return &present.Tested{Metrics: r.Test, On: fmt.Sprintf("%g %% of the %ss, held back", 100*t.holdout, present.ModelOf(r.Model).Row())}
+	return &present.Tested{Metrics: r.Test, On: t.heldBack(r)}
 }
 
 // writePages writes the page of a training, if one is wanted; name is that of the data. Others add sections after those of the

@@ -43,13 +43,14 @@ and write them in float32. The rows are never all in memory. The name of the fil
   npz     those that are not 0, as scipy.sparse.load_npz reads them (.npz)
   csv     a table with a first line of names, and the labels in the last column (.csv)
   libsvm  those that are not 0, as LIBSVM text, with the labels (.libsvm, .svm, .txt)
+  parquet columns of float32 (.parquet); arrow the same (.arrow, .feather), arrows as a stream (.arrows)
 
 Features are mostly 0 where the map keeps zeros (unary always; the additive maps, explicit-poly
 and countsketch where the rows are sparse); those of most maps are not, and take more room in a
 sparse format than as an array, and in a table most. An npz archive is put together from temporary
 files of 12 bytes a value, in $TMPDIR. LIBSVM text has the label 0 where DATA has none, and does not
 say how many features there are: where the last ones are 0 in all rows, readers have to be told.
-Weights of rows are not written. All four are read again: mercer train z.npz --labels LABELS.
+Weights of rows are not written. All are read again: mercer train z.npz --labels LABELS.
 
 With MODEL, a trained model, the features are those that the model computes of DATA, by its
 scaling and its map. Without, what depends on data (the scaling, γ from the median distance, what
@@ -157,7 +158,7 @@ func (t *transform) fitted(cmd *cobra.Command, args []string, p *progress) (*fit
 }
 
 // ofAModel are the flags of transform that make sense beside MODEL, which has all else.
-const ofAModel = "output output-format json progress threads format label labels label-separator weight header base missing batch group"
+const ofAModel = "output output-format json progress threads format label labels label-separator weight header base missing batch group query table"
 
 // ofModel is the transform of a trained model, and open DATA.
 func (t *transform) ofModel(cmd *cobra.Command, args []string, _ *progress) (*fittedTransform, error) {

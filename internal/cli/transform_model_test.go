@@ -140,7 +140,7 @@ func TestTransformOfAModel(t *testing.T) {
 		{m + " " + data + " --features 8 --scale none", 2, "--features, --scale cannot be given with a model"},
 		{exact + " " + data, 1, "takes the kernel itself and has no features"},
 		{m + " " + filepath.Join(dir, "none.csv"), 1, "none.csv"},
-		{data + " --features 8 -o z.parquet", 2, "z.parquet: the ending .parquet is of no format that is written: .npy (or none)"},
+		{data + " --features 8 -o z.xlsx", 2, "z.xlsx: the ending .xlsx is of no format that is written: .npy (or none)"},
 		{data + " --features 8 -o z.csv.gz", 2, "the ending .gz is of no format"},
 	} {
 		args := strings.Fields(c.args)

@@ -135,7 +135,7 @@ func TestTransformOutputFormat(t *testing.T) {
 		want  string
 	}{
 		{"", 1, `z.svm: row 1: the label "light blue" has a blank, a colon, a comma or a #, which cannot stand in LIBSVM text; write NPY or npz`},
-		{"--output-format parquet", 2, `mercer transform: --output-format "parquet" is not known; known are auto, npy, npz, csv, libsvm`},
+		{"--output-format xlsx", 2, `mercer transform: --output-format "xlsx" is not known; known are auto, npy, npz, csv, libsvm, parquet, arrow, arrows`},
 		{"--label 0,1", 1, "LIBSVM text holds one label a row, and these rows have 2"},
 	} {
 		if r := mercer(t, append([]string{"transform", data, "--kernel", "linear", "-o", out},

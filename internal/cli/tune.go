@@ -99,6 +99,7 @@ the journal is removed.`,
 	f.StringVarP(&tr.out, "output", "o", "", "file to write the model to")
 	f.StringVar(&tr.test, "test", "", "data to test the model on")
 	f.StringVar(&tr.testLabels, "test-labels", "", "file of labels for --test")
+	holdoutFlags(cmd, tr)
 	f.StringVar(&tr.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &tr.cfg)
 	modelFlags(cmd, &tr.cfg)
@@ -214,7 +215,7 @@ func (t *tuning) makeSpace(cmd *cobra.Command) (tune.Space, error) {
 		return s, usageError{wrong}
 	}
 	if t.space != "" {
-		text, err := os.ReadFile(t.space)
+		text, err := readSmall(t.space, nil)
 		if err != nil {
 			return s, err
 		}
@@ -238,6 +239,15 @@ func (t *tuning) makeSpace(cmd *cobra.Command) (tune.Space, error) {
 func (t *tuning) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	o := &t.opt
+	if err := t.train.checkHoldout(); err != nil {
+		return err
+	}
+	if c := &t.train.data.Columns; c.SplitGroup != "" && t.foldGroup == "" {
+		t.foldGroup = c.SplitGroup
+	}
+	if t.train.data.Columns.SplitTime != "" && o.Folds.Kind == "auto" && t.foldGroup == "" {
+		o.Folds.Kind = "time"
+	}
 	switch {
 	case t.train.out == "":
 		return usagef("no file to write the model to; give -o MODEL")
@@ -351,7 +361,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	if t.train.test != "" && t.train.cfg.Bag == nil {
 		o.Surveyed = func(read dataset.Schema) error {
-			return tooWide(t.train.testData().Fits(ctx, read), filepath.Base(path), "train with")
+			return tooWide(t.train.testData().Fits(ctx, read), filepath.Base(dataset.ShownPath(path)), "train with")
 		}
 	}
 	found, err := tune.Search(ctx, data.rows, space, *o)
@@ -361,9 +371,9 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	}
 	searched := time.Since(start)
 	cfg := front.Config{
-		Config: found.Picked.Config, Test: t.train.testData(),
+		Config: found.Picked.Config, Test: data.test,
 		Training: train.Options{Progress: p.report, Memory: memory},
-		Metrics:  lab.Options{Curves: t.train.pages.wanted()},
+		Metrics:  lab.Options{Curves: t.train.pages.wanted(), Intervals: true},
 	}
 	cfg.Bag = t.train.cfg.Bag
 	r, err := front.Train(ctx, data.all, cfg)
@@ -371,18 +381,22 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if r == nil {
 		return goesOn(ctx, err, t.opt.Journal)
 	}
+	r.Held = data.held
 	return t.finish(cmd, found, r, err, path, searched, start)
 }
 
 // finish saves the model and tells how it was found. failed, if not nil, is what went wrong with its test.
 func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result, failed error, path string,
 	searched time.Duration, start time.Time) error {
-	name := filepath.Base(path)
+	name := filepath.Base(dataset.ShownPath(path))
 	warnUnseen(cmd, r.Unseen)
 	if t.results != "" {
 		if err := t.writeResults(found); err != nil {
 			return err
 		}
+	}
+	if tested := t.train.tested(r); tested != nil {
+		r.Model = r.Model.WithTested(t.train.record(tested))
 	}
 	if err := r.Save(t.train.out); err != nil {
 		return errors.Join(failed, err)

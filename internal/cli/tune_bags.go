@@ -23,6 +23,8 @@ type tuned struct {
 	file dataFile
 	rows dataset.Source
 	all  front.Data // what the configuration that is picked is trained on
+	test front.Data // what it is tested on, if anything
+	held *dataset.Held
 }
 
 // settleBags finds out whether the data are bags, and what says nothing to a search on them.
@@ -39,6 +41,8 @@ func (t *tuning) settleBags(cmd *cobra.Command, path string) error {
 		return err
 	}
 	switch {
+	case t.train.holdsOut():
+		return usagef("a search on bags holds no rows back; divide the bags into two files, and give one with --test")
 	case t.foldGroup != "":
 		return usagef("folds of bags keep the members of a bag together; --fold-group %s is for rows: leave it out", t.foldGroup)
 	case t.opt.Folds.Kind == "group":
@@ -63,13 +67,18 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 		if err != nil {
 			return nil, option.Renamed(err, "group", "fold_group") // by which tune is told of groups
 		}
-		var src dataset.Source = file
-		if t.foldGroup != "" && file.Schema().Header {
-			u := &ungrouped{file, *file.Schema()}
-			u.schema.Group = nil
-			src = u
+		found := &tuned{file: file, test: t.train.testData()}
+		var rest, held dataset.Source = file, nil
+		if t.train.holdsOut() {
+			if rest, held, found.held, err = t.holdOut(ctx, file, p); err != nil {
+				file.Close()
+				return nil, err
+			}
+			found.test = front.Source(t.ungroup(held))
 		}
-		return &tuned{file, src, front.Source(src)}, nil
+		found.rows = t.ungroup(rest)
+		found.all = front.Source(found.rows)
+		return found, nil
 	}
 	bags, err := dataset.OpenBags(ctx, path, data)
 	if err != nil {
@@ -88,7 +97,32 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 	}
 	keep := min(memory/4, 1<<30)
 	t.opt.Memory -= keep
-	return &tuned{bags, mapping.KeptSource(bags, keep), front.Bags(bags)}, nil
+	found := &tuned{file: bags, rows: mapping.KeptSource(bags, keep), all: front.Bags(bags), test: t.train.testData()}
+	return found, nil
+}
+
+// holdOut keeps rows back that neither the search nor the training of its choice sees.
+func (t *tuning) holdOut(ctx context.Context, file *dataset.File, p *progress) (rest, held dataset.Source, how *dataset.Held, err error) {
+	tr := &t.train
+	h := dataset.Holdout{Share: tr.holdout, Kind: tr.divide, Task: tr.cfg.Task, Seed: max(tr.cfg.Seed, 1)}
+	if h.Share == 0 && tr.data.Columns.SplitColumn == "" {
+		h.Share = 0.2
+	}
+	rest, held, how, err = h.HoldOut(ctx, file, func(rows int, share float64) { p.report("hold out", rows, share) })
+	if err == nil && t.opt.Folds.Kind == "time" {
+		t.opt.Times = how.Times
+	}
+	return rest, held, how, err
+}
+
+// ungroup hides the column of groups, which are of folds.
+func (t *tuning) ungroup(src dataset.Source) dataset.Source {
+	if t.foldGroup == "" || !src.Schema().Header {
+		return src
+	}
+	u := &ungrouped{src, *src.Schema()}
+	u.schema.Group = nil
+	return u
 }
 
 // labelled is an error where the first bags have no labels.

@@ -38,7 +38,11 @@ func TestCutJournalsGoOn(t *testing.T) {
 	}
 	j.Close()
 	text, err := os.ReadFile(path)
-	if err != nil || string(text) != "\"head\"\n0\n1\n2\n" {
+	want := ""
+	for _, line := range []string{`"head"`, "0", "1", "2"} {
+		want += string(Seal([]byte(line)))
+	}
+	if err != nil || string(text) != want {
 		t.Fatalf("%q, %v", text, err)
 	}
 	for cut := range len(text) + 1 {
@@ -103,4 +107,44 @@ func TestJournalErrors(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	none.Close()
+}
+
+// Every flipped bit of a line is found, before anything behind it is used.
+func TestFlippedBitsAreFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, _ := open(t, path)
+	for i := range 3 {
+		if err := j.Add(map[string]int{"score": 100 + i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.Close()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := strings.IndexByte(string(text), '\n') + 1
+	for at := head; at < len(text)-1; at++ { // without the last newline a line is one cut short
+		for bit := range 8 {
+			flipped := append([]byte(nil), text...)
+			flipped[at] ^= 1 << bit
+			if err := os.WriteFile(path, flipped, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if j, err := Open(path, "head", func(int, []byte) error { return nil }); err == nil {
+				j.Close()
+				t.Fatalf("bit %d of byte %d flipped: %q is read", bit, at, flipped[head:])
+			}
+			if now, _ := os.ReadFile(path); string(now) != string(flipped) {
+				t.Fatalf("bit %d of byte %d flipped: the file was changed", bit, at)
+			}
+		}
+	}
+}
+
+// A device has no end, and is no journal.
+func TestDevicesAreNoJournals(t *testing.T) {
+	if _, err := Open(os.DevNull, "head", func(int, []byte) error { return nil }); err == nil || !strings.Contains(err.Error(), "regular") {
+		t.Error(err)
+	}
 }

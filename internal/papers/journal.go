@@ -16,7 +16,7 @@ type version struct {
 	Mercer string `json:"mercer"`
 }
 
-var thisVersion = version{"reproduce 1"}
+var thisVersion = version{"reproduce 2"}
 
 // made is a line of a journal: the figures of a row of a table for a seed.
 type made struct {

@@ -38,7 +38,9 @@ func namedCurves(curves []lab.Curve) []report.Curve {
 	return list
 }
 
-func curvesSection(page *report.Page, c *lab.Curves, task, rows string) {
+// curvesSection draws the curves of scores. Where the second of two classes is rare, precision and recall come first.
+func curvesSection(page *report.Page, m *lab.Metrics, task, rows string) {
+	c := m.Curves
 	s := page.Section("Scores and probabilities")
 	of := "of each class against the rest"
 	if task == "multilabel" {
@@ -51,24 +53,14 @@ func curvesSection(page *report.Page, c *lab.Curves, task, rows string) {
 		of = "of the class " + c.ROC[0].Label
 	}
 	share := func(name string) report.Axis { return report.Axis{Name: name, To: 1, Percent: true} }
-	if len(c.ROC) > 0 {
-		s.Figure(&report.Figure{Name: "roc", Title: "ROC curve",
-			Caption: "The share of positive " + rows + " that are found against the share of negative ones taken for positive, " + of +
-				", as the threshold of the score falls. Chance is the dashed line.",
-			Drawing: &report.Lines{X: share("false positive rate"), Y: share("true positive rate"), Curves: namedCurves(hardest(c.ROC)),
-				Diagonal: true}})
+	figures := []*report.Figure{rocFigure(m, of, rows, share), precisionFigure(m, of, rows, share)}
+	if rare(m) {
+		slices.Reverse(figures)
 	}
-	if len(c.PR) > 0 {
-		lines := &report.Lines{X: share("recall"), Y: share("precision"), Curves: namedCurves(hardest(c.PR))}
-		one := ""
-		if len(c.PR) == 1 {
-			one = fmt.Sprintf(" Chance, dashed, is %.4f.", c.PR[0].Share)
-			lines.Curves = append(lines.Curves, report.Curve{Name: "chance", X: []float64{0, 1}, Y: []float64{c.PR[0].Share, c.PR[0].Share},
-				Dashed: true})
+	for _, f := range figures {
+		if f != nil {
+			s.Figure(f)
 		}
-		s.Figure(&report.Figure{Name: "precision-recall", Title: "Precision and recall",
-			Caption: "The share of the predictions that are right against the share of positive " + rows + " that are found, " + of + "." + one,
-			Drawing: lines})
 	}
 	if len(c.Calibration) > 0 {
 		observed := report.Curve{Name: "this model", Points: true}
@@ -94,6 +86,43 @@ func curvesSection(page *report.Page, c *lab.Curves, task, rows string) {
 			Caption: "How many " + rows + " have which probability " + what + ".",
 			Drawing: &report.Histogram{X: share("probability"), What: rows, Edges: edges, Counts: counts}})
 	}
+}
+
+// rocFigure is the ROC curve, nil if there is none.
+func rocFigure(m *lab.Metrics, of, rows string, share func(string) report.Axis) *report.Figure {
+	c := m.Curves.ROC
+	if len(c) == 0 {
+		return nil
+	}
+	one := ""
+	if len(c) == 1 {
+		one = fmt.Sprintf(" Its area is %.4f.", c[0].Area)
+	}
+	return &report.Figure{Name: "roc", Title: "ROC curve",
+		Caption: "The share of positive " + rows + " that are found against the share of negative ones taken for positive, " + of +
+			", as the threshold of the score falls. Chance is the dashed line." + one,
+		Drawing: &report.Lines{X: share("false positive rate"), Y: share("true positive rate"), Curves: namedCurves(hardest(c)), Diagonal: true}}
+}
+
+// precisionFigure is the curve of precision against recall, with the point that is predicted; nil if there is none.
+func precisionFigure(m *lab.Metrics, of, rows string, share func(string) report.Axis) *report.Figure {
+	c := m.Curves.PR
+	if len(c) == 0 {
+		return nil
+	}
+	lines := &report.Lines{X: share("recall"), Y: share("precision"), Curves: namedCurves(hardest(c))}
+	one := ""
+	if len(c) == 1 {
+		one = fmt.Sprintf(" Its area, the average precision, is %.4f. Chance, dashed, is %.4f.", c[0].Area, c[0].Share)
+		lines.Curves = append(lines.Curves, report.Curve{Name: "chance", X: []float64{0, 1}, Y: []float64{c[0].Share, c[0].Share}, Dashed: true})
+		if p, r := m.Precision, m.Recall; p != nil && r != nil && *r > 0 {
+			lines.Curves = append(lines.Curves, report.Curve{Name: "as predicted", X: []float64{*r}, Y: []float64{*p}, Points: true})
+			one += fmt.Sprintf(" Predictions have a precision of %s and a recall of %s.", percentText(*p), percentText(*r))
+		}
+	}
+	return &report.Figure{Name: "precision-recall", Title: "Precision and recall",
+		Caption: "The share of the predictions that are right against the share of positive " + rows + " that are found, " + of + "." + one,
+		Drawing: lines}
 }
 
 func residualsSection(page *report.Page, r *lab.Residuals, named bool, rows string) {

@@ -88,8 +88,17 @@ func InspectModelText(w io.Writer, m Model, path string, bytes int64) {
 		fmt.Fprintf(w, "\n  %s\n", "columns")
 		for _, c := range cols {
 			what := "numeric"
-			if c.Categories != nil {
+			switch {
+			case c.Categories != nil:
 				what = units.Plural(len(c.Categories), "value") + ": " + firstOf(c.Categories, 8)
+			case c.Coding != nil:
+				what = fmt.Sprintf("%s, %s", c.Coding.Kind, units.Plural(c.Width(), "dimension"))
+			}
+			if c.Means != nil {
+				what += ", mean targets"
+			}
+			if c.Indicator {
+				what += ", may be missing"
 			}
 			fmt.Fprintf(w, "    %-24s%s\n", shortLabel(c.Name, mostColumnName), what)
 		}
@@ -165,6 +174,8 @@ type Data struct {
 	Schema  dataset.Schema
 	Summary *dataset.Summary
 	Bags    *dataset.BagSummary // nil for rows
+	Profile *dataset.Profile    // nil for what is no table
+	Notices []string            // what a person should know of the columns
 }
 
 // JSON is what inspect --json prints of data.
@@ -176,6 +187,9 @@ func (d *Data) JSON() map[string]any {
 		"schema": schema, "scale": kind}
 	if task, _, err := sum.Task("auto"); err == nil {
 		v["task"] = task
+	}
+	if d.Profile != nil {
+		v["columns"], v["notices"] = d.Profile.Columns, d.Notices
 	}
 	if b := d.Bags; b != nil {
 		v["bags"], v["least"], v["most"] = b.Bags, b.Least, b.Most
@@ -214,6 +228,10 @@ func (d *Data) Text(w io.Writer) {
 	}
 	line("scaling", "train would choose %s (%s)", kind, why)
 	if len(schema.Columns) == 0 {
+		return
+	}
+	if d.Profile != nil {
+		profileText(w, d.Profile, d.Notices)
 		return
 	}
 	fmt.Fprintf(w, "\n    %-24s%12s%12s%12s%12s\n", "column", "min", "mean", "max", "deviation")

@@ -14,6 +14,22 @@ import (
 var firstMetrics = []string{"accuracy", "error", "subset_accuracy", "hamming_loss", "micro_f1", "macro_f1", "f1", "auc",
 	"rmse", "mae", "r2", "log_loss", "brier", "ece"}
 
+// rareMetrics come before those where the second of two classes is rare: the accuracy says little then, and
+// the area under the ROC curve hides how many of the rows found are false.
+var rareMetrics = []string{"precision", "recall", "average_precision"}
+
+// rareShare is the share of the rows below which a class is rare.
+const rareShare = 0.2
+
+// rare says whether the second of two classes is rare in the labels.
+func rare(m *lab.Metrics) bool {
+	if len(m.Classes) != 2 {
+		return false
+	}
+	no, yes := m.Classes[0].Rows, m.Classes[1].Rows
+	return yes > 0 && yes < rareShare*(no+yes)
+}
+
 // EvalText writes all metrics, those that matter first and the others with what they are; with perClass also those of
 // each class, label or output, and the confusion matrix. A row is called row or bag.
 func EvalText(w io.Writer, m *lab.Metrics, row string, perClass bool) {
@@ -37,7 +53,12 @@ func metricsText(w io.Writer, m *lab.Metrics, row string) {
 	if m.Unknown > 0 {
 		Line(w, "unknown", "%s of labels that the model does not know; they count as errors", units.Plural(m.Unknown, row))
 	}
-	for _, name := range firstMetrics {
+	names := firstMetrics
+	if rare(m) {
+		at := slices.Index(names, "auc")
+		names = slices.Insert(slices.Clone(names), at, rareMetrics...)
+	}
+	for _, name := range names {
 		if !isFirst(name, m) {
 			continue
 		}
@@ -54,7 +75,7 @@ func metricsText(w io.Writer, m *lab.Metrics, row string) {
 
 // isFirst says whether metricsText has a metric. Micro F1 of classes is the accuracy, and stands with the other averages.
 func isFirst(name string, m *lab.Metrics) bool {
-	return slices.Contains(firstMetrics, name) && (name != "micro_f1" || m.Accuracy == nil)
+	return (slices.Contains(firstMetrics, name) || rare(m) && slices.Contains(rareMetrics, name)) && (name != "micro_f1" || m.Accuracy == nil)
 }
 
 // metricText writes a metric's value, and how exact it is.

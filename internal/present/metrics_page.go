@@ -23,7 +23,7 @@ func evaluationSections(page *report.Page, m *lab.Metrics, task, rows string) {
 	page.Section("How good it is").Facts(facts...)
 	confusionSection(page, m.Confusion, rows)
 	if c := m.Curves; c != nil {
-		curvesSection(page, c, task, rows)
+		curvesSection(page, m, task, rows)
 		for i := range c.Residuals {
 			if i == mostCurves {
 				page.Section("Residuals").Note(fmt.Sprintf("The other %s are not drawn.", units.Plural(len(c.Residuals)-i, "output")))
@@ -53,8 +53,12 @@ const headMetrics = 5
 // chiefMetrics are those that a page begins with, the most important first.
 func chiefMetrics(m *lab.Metrics) []*lab.Metric {
 	var list []*lab.Metric
-	for _, name := range []string{"accuracy", "subset_accuracy", "hamming_loss", "macro_f1", "micro_f1", "auc", "macro_auc", "log_loss",
-		"ece", "rmse", "mae", "r2", "median_ae", "max_error"} {
+	names := []string{"accuracy", "subset_accuracy", "hamming_loss", "macro_f1", "micro_f1", "auc", "macro_auc", "log_loss",
+		"ece", "rmse", "mae", "r2", "median_ae", "max_error"}
+	if rare(m) {
+		names = append([]string{"average_precision", "precision", "recall", "f1"}, names...)
+	}
+	for _, name := range names {
 		metric, err := lab.MetricNamed(name)
 		if err == nil && metric.Value(m) != nil && !said(name, m) && len(list) < headMetrics {
 			list = append(list, metric)

@@ -65,6 +65,14 @@ func classMetrics(names []string) *lab.Metrics {
 	return m
 }
 
+// rareMetricsOf are those of two classes whose second is rare.
+func rareMetricsOf() *lab.Metrics {
+	m := classMetrics([]string{"no", "yes"})
+	m.Classes[0].Rows, m.Classes[1].Rows = 95, 5
+	m.Curves.PR[0].Share = 0.05
+	return m
+}
+
 func numberMetrics() *lab.Metrics {
 	r := lab.Residuals{Name: "height", Start: -2, Width: 1, Counts: []float64{1, 5, 6, 2}, Below: 1}
 	for i := range 14 {
@@ -88,7 +96,7 @@ func labelMetrics() *lab.Metrics {
 
 func TestEvalText(t *testing.T) {
 	for name, m := range map[string]*lab.Metrics{
-		"two-classes": classMetrics([]string{"no", "yes"}), "classes": classMetrics([]string{"low", "middle",
+		"rare-class": rareMetricsOf(), "two-classes": classMetrics([]string{"no", "yes"}), "classes": classMetrics([]string{"low", "middle",
 			"high"}), "numbers": numberMetrics(), "labels": labelMetrics(),
 		"many-classes": classMetrics(hostile(300)), "hostile-classes": classMetrics(hostile(9)), "nothing": {},
 	} {
@@ -104,7 +112,7 @@ func TestEvalPages(t *testing.T) {
 		m    *lab.Metrics
 		task string
 	}{
-		"two-classes": {classMetrics([]string{"no", "yes"}), "classify"}, "classes": {classMetrics([]string{"low", "middle", "high"}),
+		"rare-class": {rareMetricsOf(), "classify"}, "two-classes": {classMetrics([]string{"no", "yes"}), "classify"}, "classes": {classMetrics([]string{"low", "middle", "high"}),
 			"classify"},
 		"numbers": {numberMetrics(), "regress"}, "labels": {labelMetrics(), "multilabel"}, "hostile-classes": {classMetrics(hostile(9)),
 			"classify"}, "nothing": {&lab.Metrics{}, "classify"},
@@ -131,7 +139,7 @@ func TestEvalPageSaysEachMetricOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		m    *lab.Metrics
 		task string
-	}{"two classes": {classMetrics([]string{"no", "yes"}), "classify"}, "classes": {classMetrics([]string{"low", "middle", "high"}),
+	}{"a rare class": {rareMetricsOf(), "classify"}, "two classes": {classMetrics([]string{"no", "yes"}), "classify"}, "classes": {classMetrics([]string{"low", "middle", "high"}),
 		"classify"},
 		"numbers": {numberMetrics(), "regress"}, "labels": {labelMetrics(), "multilabel"}} {
 		info := someInfo()

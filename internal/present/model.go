@@ -72,6 +72,9 @@ func modelLines(line lines, m Model) {
 		line("rows", "one per bag, %s dimensions", units.Count(m.Dim))
 	}
 	line("scaling", "%s%s", info.Scale, why("scale"))
+	if means := info.Training.Why["means"]; means != "" {
+		line("means", "mean targets of %s", means)
+	}
 	metricLines(line, m)
 	if info.Feature != nil {
 		mapLines(line, info.Feature, m.Chosen, info.Training.Why)
@@ -92,6 +95,9 @@ func modelLines(line lines, m Model) {
 	}
 	if c := info.Training.Calibration; c != nil {
 		line("proba", "%s", c)
+	}
+	if t := info.Threshold; t != nil {
+		line("threshold", "%s from %s", shortLabel(info.Classes[1], listedName), t)
 	}
 }
 

@@ -190,6 +190,9 @@ func foldsText(r *tune.Result) string {
 	case "holdout":
 		return fmt.Sprintf("%.3g %% of the rows, held out%s,", 100*r.Folds.Share, repeats)
 	case "time":
+		if r.Timed {
+			return fmt.Sprintf("%d blocks in the order of time", r.Folds.K)
+		}
 		return fmt.Sprintf("%d blocks in the order of the rows", r.Folds.K)
 	case "group":
 		return fmt.Sprintf("%d folds of groups%s", r.Folds.K, repeats)

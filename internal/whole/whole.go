@@ -15,7 +15,8 @@ import (
 type File struct {
 	*os.File
 	path   string
-	direct bool // not a regular file (a device, a pipe): written to in place
+	lock   *os.File // kept until the file has appeared or is removed; nil where there are no locks
+	direct bool     // not a regular file (a device, a pipe): written to in place
 	done   bool
 }
 
@@ -35,23 +36,57 @@ func Create(path string) (*File, error) {
 			return &File{File: f, path: path, direct: true}, nil
 		}
 		mode = st.Mode().Perm()
-		if p, err := filepath.EvalSymlinks(path); err == nil {
-			path = p
-		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	asked := path
+	path = Target(path)
+	f, lock, err := lockedTemp(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: directory %s: %w", path, filepath.Dir(path), fs.ErrNotExist)
+			folder := filepath.Dir(path)
+			if _, err := os.Lstat(asked); err != nil { // no link to somewhere else
+				folder = filepath.Dir(asked)
+			}
+			return nil, fmt.Errorf("%s: directory %s: %w", asked, folder, fs.ErrNotExist)
 		}
-		return nil, fmt.Errorf("%s: cannot be written: %w", path, err)
+		return nil, fmt.Errorf("%s: cannot be written: %w", asked, err)
 	}
 	if err := f.Chmod(mode); err != nil {
 		f.Close()
+		lock.Close()
 		os.Remove(f.Name())
 		return nil, fmt.Errorf("%s: cannot be written: %w", path, err)
 	}
-	return &File{File: f, path: path}, nil
+	file := &File{File: f, path: path, lock: lock}
+	if !begun(file) {
+		f.Close()
+		lock.Close()
+		os.Remove(f.Name())
+		return nil, errAbandoned
+	}
+	removeStale(path)
+	return file, nil
+}
+
+// Target is the file that is written at path: the end of its symbolic links, also if that is not
+// there yet, as an absolute path where the working directory is known.
+func Target(path string) string {
+	if p, err := filepath.Abs(path); err == nil {
+		path = p
+	}
+	for range 40 { // more are a circle, which opening reports
+		if p, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(p, filepath.Base(path))
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
 }
 
 // Commit makes the file appear at its path. After an error nothing has appeared.
@@ -62,11 +97,12 @@ func (f *File) Commit() error {
 	}
 	err := f.File.Sync()
 	err = errors.Join(err, f.File.Close())
+	defer f.lock.Close() // of nil is an error, no panic
 	if err == nil {
-		err = os.Rename(f.File.Name(), f.path)
+		err = f.appear()
 	}
 	if err != nil {
-		os.Remove(f.File.Name())
+		f.remove()
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	if dir, err := os.Open(filepath.Dir(f.path)); err == nil {
@@ -84,8 +120,9 @@ func (f *File) Close() error {
 	}
 	f.done = true
 	err := f.File.Close()
+	defer f.lock.Close()
 	if !f.direct {
-		err = errors.Join(err, os.Remove(f.File.Name()))
+		err = errors.Join(err, f.remove())
 	}
 	return err
 }

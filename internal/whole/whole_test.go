@@ -118,3 +118,31 @@ func TestCreateFailsAtOnce(t *testing.T) {
 		t.Error("a directory was accepted")
 	}
 }
+
+// A link whose end is not there yet stays a link; its end is written.
+func TestCommitFollowsDanglingLinks(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.Mkdir(at("sub"), 0o755), os.Symlink("second", at("first")), os.Symlink("sub/end", at("second"))); err != nil {
+		need.Machine(t, "no symbolic links here: %v", err)
+	}
+	f, err := Create(at("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString("new")
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(at("sub/end")); string(got) != "new" {
+		t.Errorf("the end of the links holds %q", got)
+	}
+	for _, link := range []string{"first", "second"} {
+		if st, err := os.Lstat(at(link)); err != nil || st.Mode()&fs.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more: %v", link, err)
+		}
+	}
+	if Target(at("first")) != Target(at("sub/end")) {
+		t.Error("a link and its end have two targets")
+	}
+}

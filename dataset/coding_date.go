@@ -1,0 +1,198 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dateDims are the names of the dimensions of a date.
+func (c *Coding) dateDims() []string {
+	dims := []string{"days", "year", "month (sine)", "month (cosine)", "weekday (sine)", "weekday (cosine)"}
+	if c.Hours {
+		dims = append(dims, "hour (sine)", "hour (cosine)")
+	}
+	return dims
+}
+
+// dateCoder codes CodedDate. Days count from 1970 in UTC. Year, month, weekday and hour are as written: a cell with an
+// offset of its zone keeps its local time.
+type dateCoder struct {
+	layouts []string
+	hours   bool
+	mean    float64 // days
+}
+
+func newDateCoder(c *Coding, mean float64) *dateCoder {
+	return &dateCoder{layouts: slices.Clone(c.Layouts), hours: c.Hours, mean: mean}
+}
+
+func (d *dateCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
+	t, ok := d.parse(string(cell))
+	if !ok {
+		return to, true, fmt.Errorf("%q is not a date like the others of the column (%s)", shorten(cell), strings.Join(d.layouts, ", "))
+	}
+	to = append(to, pair{0, float32(daysOf(t))}, pair{1, float32(t.Year())})
+	year, weekday := float64(t.YearDay()-1)/365.25, float64(t.Weekday())/7
+	to = cyclic(cyclic(to, 2, year), 4, weekday)
+	if d.hours {
+		to = cyclic(to, 6, float64(t.Hour()*3600+t.Minute()*60+t.Second())/86400)
+	}
+	return to, true, nil
+}
+
+// fill is the mean day without a season.
+func (d *dateCoder) fill(to []pair) []pair {
+	return append(to, pair{0, float32(d.mean)}, pair{1, float32(time.Unix(int64(d.mean*86400), 0).UTC().Year())})
+}
+
+// cyclic appends sine and cosine of a share of a cycle.
+func cyclic(to []pair, at int32, share float64) []pair {
+	sin, cos := math.Sincos(2 * math.Pi * share)
+	return append(to, pair{at, float32(sin)}, pair{at + 1, float32(cos)})
+}
+
+// daysOf is the number of days since 1970.
+func daysOf(t time.Time) float64 { return (float64(t.Unix()) + float64(t.Nanosecond())/1e9) / 86400 }
+
+// maxDays bounds days, so that they have a year of four digits.
+const maxDays = 2_932_896
+
+func (d *dateCoder) parse(cell string) (time.Time, bool) {
+	for i, layout := range d.layouts {
+		if t, ok := parseDate(layout, cell); ok {
+			if i > 0 { // the next cell probably has the same
+				d.layouts[0], d.layouts[i] = d.layouts[i], d.layouts[0]
+			}
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// parseDate parses a cell by one layout.
+func parseDate(layout, cell string) (time.Time, bool) {
+	unit := 1.0
+	switch layout {
+	case "unixmilli":
+		unit = 1000
+		fallthrough
+	case "unix":
+		v, ok := parseNumber([]byte(cell))
+		if v /= unit; !ok || math.Abs(v) > maxDays*86400 {
+			return time.Time{}, false
+		}
+		return time.Unix(int64(math.Floor(v)), 0).UTC(), true
+	}
+	t, err := time.Parse(layout, cell)
+	return t, err == nil && math.Abs(daysOf(t)) <= maxDays
+}
+
+// dateLayouts are those that are found out: each may be followed by a time of the day. An unclear order of day and
+// month is settled by the rows; where these leave it open, the earlier layout counts.
+var dateLayouts = []string{"2006-01-02", "2006/01/02", "2006.01.02", "01/02/2006", "02/01/2006", "02.01.2006", "02-01-2006", "2.1.2006",
+	"1/2/2006", "2/1/2006", "1/2/06", "2/1/06", "02.01.06", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "02-Jan-2006",
+	"2-Jan-06", "Mon, 02 Jan 2006", "2006-01", "Jan 2006", "January 2006"}
+
+// clockLayouts are those of times of the day, after a date.
+var clockLayouts = []string{"", " 15:04:05", "T15:04:05", "T15:04:05Z07:00", " 15:04:05Z07:00", " 15:04:05-07", " 15:04:05 -0700", " 15:04",
+	"T15:04", "T15:04Z07:00", " 3:04 PM", " 3:04:05 PM", " 15:04:05 MST"}
+
+// findLayouts finds layouts of which each cell matches one, none if there are no such. numbers says that cells may
+// also be days such as 20060102, or seconds or milliseconds since 1970.
+func findLayouts(cells []string, numbers bool) (layouts []string, hours bool) {
+	left := cells
+	for len(left) > 0 {
+		layout := commonLayout(left, numbers)
+		if layout == "" || len(layouts) == 3 {
+			return nil, false
+		}
+		layouts = append(layouts, layout)
+		left = slices.DeleteFunc(slices.Clone(left), func(cell string) bool {
+			_, ok := parseDate(layout, cell)
+			return ok
+		})
+	}
+	return layouts, hoursOf(cells, layouts)
+}
+
+// commonLayout is the layout that most of the cells match, the first of them included, "" if there is none.
+func commonLayout(cells []string, numbers bool) string {
+	best, most := "", 0
+	try := func(layout string) {
+		if _, ok := parseDate(layout, cells[0]); !ok {
+			return
+		}
+		n := 0
+		for _, cell := range cells {
+			if _, ok := parseDate(layout, cell); ok {
+				n++
+			}
+		}
+		if n > most {
+			best, most = layout, n
+		}
+	}
+	first := cells[0]
+	if len(first) < 6 || len(first) > 40 {
+		return ""
+	}
+	if numbers && isNumber(first) {
+		for _, layout := range []string{"20060102", "unix", "unixmilli", "2006"} {
+			if layout == "unixmilli" && best != "" {
+				break
+			}
+			try(layout)
+		}
+		return best
+	}
+	if !strings.ContainsAny(first, "0123456789") {
+		return ""
+	}
+	for _, date := range dateLayouts {
+		for _, clock := range clockLayouts {
+			try(date + clock)
+		}
+	}
+	return best
+}
+
+// ambiguous says that day and month could be the other way round in all cells of a layout.
+func ambiguous(layouts []string, cells []string) bool {
+	for _, layout := range layouts {
+		other := ""
+		for _, pair := range [][2]string{{"01/02/2006", "02/01/2006"}, {"1/2/2006", "2/1/2006"}, {"1/2/06", "2/1/06"}} {
+			for i := range pair {
+				if strings.HasPrefix(layout, pair[i]) {
+					other = pair[1-i] + layout[len(pair[i]):]
+				}
+			}
+		}
+		if other == "" {
+			continue
+		}
+		same := !slices.ContainsFunc(cells, func(cell string) bool {
+			_, ok := parseDate(other, cell)
+			return !ok
+		})
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// dayText is days since 1970 as a date.
+func dayText(days float64) string {
+	if !(math.Abs(days) <= maxDays) {
+		return strconv.FormatFloat(days, 'g', -1, 64)
+	}
+	t := time.Unix(int64(math.Round(days*86400)), 0).UTC()
+	if t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
+		return t.Format("2006-01-02")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}

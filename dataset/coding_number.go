@@ -1,0 +1,119 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// numberCoder codes CodedNumber.
+type numberCoder struct {
+	decimal byte
+	mean    float64
+}
+
+func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
+	v, ok := parseWritten(cell, n.decimal)
+	switch {
+	case !ok:
+		return to, true, fmt.Errorf("%q is not a number (with decimals after %q)", shorten(cell), string(n.decimal))
+	case !(v <= maxValue && v >= -maxValue):
+		return to, true, errors.New("the number is out of float32's range (3.4e38)")
+	}
+	return append(to, pair{0, float32(v)}), true, nil
+}
+
+func (n *numberCoder) fill(to []pair) []pair { return append(to, pair{0, float32(n.mean)}) }
+
+// currencies may stand before or after a number. Codes of three letters are matched in upper case.
+var currencies = []string{"$", "€", "£", "¥", "₹", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "INR", "CNY", "SEK", "NOK",
+	"DKK", "PLN", "Fr.", "kr"}
+
+// parseWritten parses a number as people write it: with a currency, thousands separators, a percent sign
+// or parentheses for a negative one. Separators of thousands must be between groups of three digits.
+func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
+	b := trimWide(cell)
+	if decimal == '.' {
+		if v, ok := parseNumber(b); ok {
+			return v, true
+		}
+	}
+	scale, negative := 1.0, false
+	if len(b) > 2 && b[0] == '(' && b[len(b)-1] == ')' {
+		negative, b = true, trimWide(b[1:len(b)-1])
+	}
+	b, negative = cutSign(b, negative)
+	for _, c := range currencies {
+		if rest, found := bytes.CutPrefix(b, []byte(c)); found {
+			b = trimWide(rest)
+			break
+		}
+		if rest, found := bytes.CutSuffix(b, []byte(c)); found {
+			b = trimWide(rest)
+			break
+		}
+	}
+	b, negative = cutSign(b, negative)
+	if rest, found := bytes.CutSuffix(b, []byte("%")); found {
+		scale, b = 100, trimWide(rest)
+	}
+	plain, ok := withoutGroups(b, decimal)
+	if !ok {
+		return 0, false
+	}
+	v, ok = parseNumber(plain)
+	if v /= scale; negative {
+		v = -v
+	}
+	return v, ok
+}
+
+func cutSign(b []byte, negative bool) ([]byte, bool) {
+	if rest, found := bytes.CutPrefix(b, []byte("\u2212")); found { // the minus sign
+		return trimWide(rest), !negative
+	}
+	if len(b) > 1 && (b[0] == '-' || b[0] == '+') {
+		return trimWide(b[1:]), negative != (b[0] == '-')
+	}
+	return b, negative
+}
+
+// trimWide removes blanks of all widths on both sides.
+func trimWide(b []byte) []byte {
+	return bytes.TrimFunc(b, func(r rune) bool { return strings.ContainsRune(" \t\u00a0\u202f\u2009", r) })
+}
+
+// withoutGroups is an unsigned number with a point and without separators of thousands. ok is false unless these are of
+// one kind and between groups of three digits.
+func withoutGroups(b []byte, decimal byte) (plain []byte, ok bool) {
+	whole, fraction, hasFraction := bytes.Cut(b, []byte{decimal})
+	separator, digits, groups := rune(0), 0, 0
+	for len(whole) > 0 {
+		r, size := utf8.DecodeRune(whole)
+		whole = whole[size:]
+		if r >= '0' && r <= '9' {
+			plain = append(plain, byte(r))
+			digits++
+			continue
+		}
+		if !strings.ContainsRune(",.'_ \u2019\u00a0\u202f\u2009", r) || r == rune(decimal) {
+			if groups == 0 && (r == 'e' || r == 'E') && !hasFraction {
+				return append(append(plain, 'e'), whole...), digits > 0
+			}
+			return nil, false
+		}
+		if separator != 0 && r != separator || groups == 0 && (digits < 1 || digits > 3) || groups > 0 && digits != 3 {
+			return nil, false
+		}
+		separator, digits, groups = r, 0, groups+1
+	}
+	if groups > 0 && digits != 3 {
+		return nil, false
+	}
+	if hasFraction {
+		plain = append(append(plain, '.'), fraction...)
+	}
+	return plain, len(plain) > 0
+}

@@ -1,0 +1,126 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+)
+
+// beginCollecting prepares a parser of a collecting pass.
+func (p *tableParser) beginCollecting() {
+	n := len(p.attributes)
+	p.met, p.measures, p.counts, p.texts = make([]map[string]int, n), make([]coder, n), make([][]int64, n), make([]*textCoder, n)
+	for i := range p.attributes {
+		a := &p.attributes[i]
+		switch a.measure {
+		case measureText:
+			p.met[i] = map[string]int{}
+		case measureWritten:
+			p.measures[i] = &numberCoder{decimal: a.coding.Decimal[0]}
+		case measureDate:
+			p.measures[i] = newDateCoder(a.coding, 0)
+		case measureWords:
+			p.texts[i] = newTextCoder(a.coding)
+			p.counts[i] = make([]int64, a.buckets)
+		}
+	}
+}
+
+// endCollecting adds the words of a block to those of all parsers.
+func (p *tableParser) endCollecting() {
+	p.collector.mu.Lock()
+	defer p.collector.mu.Unlock()
+	for i, counts := range p.counts {
+		for k, n := range counts {
+			p.collector.documents[i][k] += n
+		}
+		clear(counts)
+	}
+}
+
+// collectRow is row for a pass that collects: a number for each column, NaN for one that is missing. What is wrong with
+// a cell is found in the next pass.
+func (p *tableParser) collectRow(rows *rowBuffer) error {
+	for i := range p.attributes {
+		cell, err := p.cell(i)
+		if err != nil {
+			return err
+		}
+		v, err := p.collectCell(i, cell)
+		if err != nil {
+			return p.wrong(i, cell, err)
+		}
+		rows.Y = append(rows.Y, v)
+	}
+	if err := p.end(); err != nil {
+		return err
+	}
+	rows.dense.Rows++
+	rows.endRow("")
+	return nil
+}
+
+// wrongCell stands for what the next pass calls an error.
+var wrongCell = math.Inf(1)
+
+func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
+	a := &p.attributes[i]
+	switch a.measure {
+	case measureNothing:
+		return math.NaN(), nil
+	case measureNumber:
+		v, ok := parseNumber(trim(cell))
+		switch {
+		case ok && p.schema.NA == nil:
+			return v, nil
+		case p.isMissing(cell):
+			return math.NaN(), nil
+		case !ok:
+			return wrongCell, nil
+		}
+		return v, nil
+	case measureText:
+		if p.isMissing(cell) && (p.auto() || p.roles[i].kind == coded) {
+			return math.NaN(), nil
+		}
+		id, met := p.met[i][string(cell)]
+		if !met {
+			var err error
+			if id, err = p.collector.add(i, string(cell)); err != nil {
+				return 0, err
+			}
+			p.met[i][string(cell)] = id
+		}
+		return float64(id), nil
+	}
+	if p.isMissing(cell) {
+		return math.NaN(), nil
+	}
+	switch a.measure {
+	case measureWritten:
+		if v, ok := parseWritten(cell, p.measures[i].(*numberCoder).decimal); ok {
+			return v, nil
+		}
+		return wrongCell, nil
+	case measureDate:
+		if t, ok := p.measures[i].(*dateCoder).parse(string(cell)); ok {
+			return daysOf(t), nil
+		}
+		return wrongCell, nil
+	}
+	p.texts[i].documents(cell, p.counts[i])
+	return 0, nil
+}
+
+// add puts a value into a column.
+func (c *collector) add(column int, value string) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, known := c.texts[column][value]
+	if c.declared[column] && !known && !missing([]byte(value)) {
+		return 0, fmt.Errorf("%q is not among the declared values", shorten([]byte(value)))
+	}
+	if !known && len(c.values[column]) == maxCategories {
+		return 0, fmt.Errorf("more than %d different texts are too many categories; leave the column out", maxCategories)
+	}
+	return c.number(column, value), nil
+}

@@ -1,0 +1,284 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// messy is a table as people have it: n rows with an ID, a date, a postcode, written numbers, gaps, words, many values
+// and a leak.
+func messy(n int) string {
+	var b strings.Builder
+	b.WriteString("customer_id,joined,zip,income,rate,age,city,note,shop,closed,constant,churn\n")
+	words := strings.Fields("late parcel broken screen refund asked twice friendly staff slow answer good price never again")
+	for i := range n {
+		age, income := fmt.Sprint(20+i*7%50), fmt.Sprintf("\"$%d,%03d\"", 20+i*13%60, i%1000)
+		if i%11 == 3 {
+			age = "NA"
+		}
+		if i%13 == 5 {
+			income = ""
+		}
+		label, closed := "no", ""
+		if (i*i/3)%5 < 2 {
+			label, closed = "yes", "2024-02-01"
+		}
+		var note []string
+		for k := range 6 {
+			note = append(note, words[(i*(k+3)+k*k+i/17)%len(words)])
+		}
+		fmt.Fprintf(&b, "C%05d,2023-%02d-%02d,%05d,%s,%d %%,%s,%s,\"%s,\n%d\",s%d,%s,7,%s\n", i, 1+i%12, 1+i%28, i*37%99999, income, i%100, age,
+			[]string{"Bern", "Oslo", "?"}[i%3], strings.Join(note, " "), i, i*i%400, closed, label)
+	}
+	return b.String()
+}
+
+func openMessy(t *testing.T, text string, opt Options) *File {
+	t.Helper()
+	f, err := OpenBytes(context.Background(), "messy.csv", []byte(text), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestAMessyTableIsUnderstood(t *testing.T) {
+	f := openMessy(t, messy(1200), Options{Columns: ColumnOptions{Exact: true}})
+	want := map[string]string{"customer_id": KindID, "joined": KindDate, "zip": KindCategory, "income": KindNumber, "rate": KindNumber,
+		"age": KindNumber, "city": KindCategory, "note": KindText, "shop": KindCategory, "closed": KindDate, "constant": KindNumber,
+		"churn": KindLabel}
+	p := f.Profile()
+	for _, c := range p.Columns {
+		if c.Name == "zip" {
+			want["zip"] = c.Kind // an ID here, as every row has another
+		}
+		if c.Kind != want[c.Name] {
+			t.Errorf("%s is %s (%s), want %s", c.Name, c.Kind, c.Note, want[c.Name])
+		}
+	}
+	age := p.Columns[5]
+	if missing := (1199-3)/11 + 1; age.Missing != missing || age.Min != 20 || age.Max != 69 || age.Distinct != 50 {
+		t.Errorf("of age %d are missing, want %d; %g to %g, %d different", age.Missing, missing, age.Min, age.Max, age.Distinct)
+	}
+	said := map[string]string{}
+	for _, n := range f.Notices() {
+		said[n.Column] += n.Kind
+	}
+	for column, kind := range map[string]string{"customer_id": "id", "closed": "duplicate", "constant": "constant", "note": "text"} {
+		if !strings.Contains(said[column], kind) {
+			t.Errorf("of %s the notices are %q, want %q", column, said[column], kind)
+		}
+	}
+	if slices.Contains(NewEncoder(f.Schema()).Columns(), "customer_id") {
+		t.Error("the ID is an input")
+	}
+}
+
+// TestOneRecordIsEncodedLikeItsRow compares the encoder of records with the reader of tables, for each kind of column.
+func TestOneRecordIsEncodedLikeItsRow(t *testing.T) {
+	text := messy(300)
+	f := openMessy(t, text, Options{Columns: ColumnOptions{Ordinal: "city=Bern<Oslo", Categorical: "zip"}})
+	all, err := Collect(context.Background(), f, f.Schema().Dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEncoder(f.Schema())
+	var table [][]string
+	c := cutter{sep: ','}
+	for rest := []byte(text); len(rest) > 0; {
+		var row []byte
+		row, rest, _ = record(rest, true)
+		cells, err := c.all(row, true, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, cell := range cells {
+			texts = append(texts, string(cell))
+		}
+		table = append(table, texts)
+	}
+	got, want := make([]float32, e.Dim()), make([]float32, e.Dim())
+	for i, cells := range table[1:] {
+		r := map[string]any{}
+		for j, name := range table[0] {
+			r[name] = cells[j]
+		}
+		if err := e.Map(got, r); err != nil {
+			t.Fatal(err)
+		}
+		clear(want)
+		if all.X.CSR != nil {
+			idx, val := all.X.CSR.Row(i)
+			for k, j := range idx {
+				want[j] = val[k]
+			}
+		} else {
+			copy(want, all.X.Dense.Row(i))
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("row %d: %v\nrecord %v", i, want, got)
+		}
+	}
+}
+
+func TestDatesBecomeDaysAndCycles(t *testing.T) {
+	c := newDateCoder(&Coding{Kind: CodedDate, Layouts: []string{"2006-01-02 15:04:05"}, Hours: true}, 0)
+	got, _, err := c.code(nil, []byte("2024-07-03 06:00:00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2024, 7, 3, 6, 0, 0, 0, time.UTC)
+	season := 2 * math.Pi * float64(day.YearDay()-1) / 365.25
+	week := 2 * math.Pi * 3 / 7
+	want := []float64{float64(day.Unix()) / 86400, 2024, math.Sin(season), math.Cos(season), math.Sin(week), math.Cos(week), 1, 0}
+	for i, v := range want {
+		if got[i].at != int32(i) || math.Abs(float64(got[i].v)-v) > 1e-3 {
+			t.Errorf("dimension %d is %v, want %g", i, got[i], v)
+		}
+	}
+	for cells, layout := range map[string]string{
+		"2024-07-03|2023-01-02": "2006-01-02", "13/01/2024|02/01/2024": "02/01/2006", "01/13/2024|02/01/2024": "01/02/2006",
+		"03.07.2024|1.1.2024": "2.1.2006", "2024-07-03T10:00:00Z|2024-07-03T10:00:00+02:00": "2006-01-02T15:04:05Z07:00",
+		"Jan 2, 2024|Feb 3, 2024": "Jan 2, 2006", "hello|world": "", "2024-13-01|2024-01-01": "",
+	} {
+		layouts, _ := findLayouts(strings.Split(cells, "|"), false)
+		if found := strings.Join(layouts, "|"); found != layout {
+			t.Errorf("%s: layouts %q, want %q", cells, found, layout)
+		}
+	}
+}
+
+func TestNumbersAsPeopleWriteThem(t *testing.T) {
+	for _, c := range []struct {
+		cell    string
+		decimal byte
+		want    float64
+		ok      bool
+	}{
+		{"1,234.5", '.', 1234.5, true}, {"$1,234", '.', 1234, true}, {"-€5", '.', -5, true}, {"12 %", '.', 0.12, true},
+		{"(1,000)", '.', -1000, true}, {"1.234,5", ',', 1234.5, true}, {"1 234", '.', 1234, true}, {"3,5 EUR", ',', 3.5, true},
+		{"12,34", '.', 0, false}, {"1,2345", '.', 0, false}, {"1,234,56", '.', 0, false}, {"a", '.', 0, false}, {"", '.', 0, false},
+		{"1'000'000", '.', 1e6, true}, {"1,000 000", '.', 0, false}, {"\u22125", '.', -5, true}, {"1.5", ',', 0, false}, {"1e3", ',', 1000, true},
+	} {
+		if v, ok := parseWritten([]byte(c.cell), c.decimal); ok != c.ok || ok && v != c.want {
+			t.Errorf("%q with %q: %g %v, want %g %v", c.cell, c.decimal, v, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestMissingNumbersAreTheMeanAndAnIndicator(t *testing.T) {
+	f := openMessy(t, "a,b,y\n1,5,0\n?,6,1\n3,7,0\n-,8,1\n", Options{Columns: ColumnOptions{NA: "-"}})
+	all, err := Collect(context.Background(), f, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float32{1, 0, 5, 2, 1, 6, 3, 0, 7, 2, 1, 8}
+	if !slices.Equal(all.X.Dense.Data, want) {
+		t.Errorf("rows %v, want %v", all.X.Dense.Data, want)
+	}
+	// The model remembers: new rows need no option, in any order of columns.
+	s := f.Schema()
+	g := openMessy(t, "b,a\n-,4\n2,NA\n", Options{Schema: s})
+	if all, err = Collect(context.Background(), g, 3); err != nil || !slices.Equal(all.X.Dense.Data, []float32{4, 0, 6.5, 2, 1, 2}) {
+		t.Errorf("rows %v, error %v", all.X.Dense.Data, err)
+	}
+	if _, err := OpenBytes(context.Background(), "new.csv", []byte("a,b\n1,2\n"), Options{Schema: s, Missing: "zero"}); err == nil ||
+		!strings.Contains(err.Error(), "contradicts the model") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestColumnsAreNamedByNameIndexRangeAndPattern(t *testing.T) {
+	text := "a,b1,b2,c,y\n1,2,3,4,0\n2,3,4,6,1\n5,1,2,9,1\n"
+	for _, c := range []struct {
+		opt  ColumnOptions
+		want string
+		err  string
+	}{
+		{ColumnOptions{Ignore: "a"}, "b1 b2 c", ""}, {ColumnOptions{Ignore: "b*"}, "a c", ""}, {ColumnOptions{Ignore: "1-2"}, "a c", ""},
+		{ColumnOptions{Ignore: "b1..c"}, "a", ""}, {ColumnOptions{Only: "c,0"}, "a c", ""}, {ColumnOptions{ID: "a", Only: "b?"}, "b1 b2", ""},
+		{ColumnOptions{Ignore: "-2"}, "a b1 b2", ""}, {ColumnOptions{Ignore: "d"}, "", `there is no column "d" for ignore`},
+		{ColumnOptions{Numeric: "a", Categorical: "a"}, "", `named by numeric and by categorical`},
+		{ColumnOptions{ID: "y"}, "", "is the label, so it cannot be named by id"}, {ColumnOptions{Ignore: "*"}, "", "no column is left"},
+		{ColumnOptions{Decimal: ";"}, "", "known are . and ,"}, {ColumnOptions{Date: "a"}, "", "is to be a date"},
+	} {
+		f, err := OpenBytes(context.Background(), "t.csv", []byte(text), Options{Columns: c.opt})
+		if err != nil {
+			if c.err == "" || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%+v: error %v", c.opt, err)
+			}
+			continue
+		}
+		if got := strings.Join(NewEncoder(f.Schema()).Columns(), " "); c.err != "" || got != c.want {
+			t.Errorf("%+v: columns %s, want %s %s", c.opt, got, c.want, c.err)
+		}
+		f.Close()
+	}
+}
+
+func TestAFileOfKindsIsReadAndWritten(t *testing.T) {
+	p := openMessy(t, messy(300), Options{}).Profile()
+	var b bytes.Buffer
+	if err := p.Kinds().Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(b.String(), `"customer_id","kind":"id"`, `"customer_id","kind":"category"`, 1)
+	k, err := ReadKinds(strings.NewReader(edited), "kinds.json")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.String())
+	}
+	f := openMessy(t, messy(300), Options{Columns: ColumnOptions{Kinds: k}})
+	if c := f.Profile().Columns; c[0].Kind != KindCategory || c[1].Kind != KindDate || c[11].Kind != KindLabel {
+		t.Errorf("columns %+v", c)
+	}
+	for _, bad := range []string{"", "{", `{"columns":[{"name":"a","kind":"x"}]}`, `{"columns":[{"kind":"id"}]}`, `{"column":[]}`,
+		`{"columns":[{"name":"a","kind":"id"},{"name":"a","kind":"id"}]}`, `{"columns":[]} x`, `{"decimal":"x","columns":[]}`} {
+		if _, err := ReadKinds(strings.NewReader(bad), "kinds.json"); err == nil || !strings.Contains(err.Error(), "kinds.json: ") {
+			t.Errorf("%s: error %v", bad, err)
+		}
+	}
+}
+
+func FuzzKinds(f *testing.F) {
+	f.Add(`{"columns":[{"name":"a","kind":"ordinal","order":["x","y"]}]}`, "a,b\nx,1\ny,2\n")
+	f.Add(`{"decimal":",","columns":[{"name":"0","kind":"date","layouts":["unix"]}]}`, "1,2\n3,4\n")
+	f.Fuzz(func(t *testing.T, kinds, table string) {
+		k, err := ReadKinds(strings.NewReader(kinds), "k")
+		if err != nil || len(table) > 1<<16 {
+			return
+		}
+		for _, c := range k.Columns {
+			if c.Buckets > 1<<12 {
+				return
+			}
+		}
+		src, err := OpenBytes(context.Background(), "t.csv", []byte(table), Options{Format: "csv", Columns: ColumnOptions{Kinds: k}})
+		if err != nil {
+			return
+		}
+		defer src.Close()
+		if err := src.Schema().Check(); err != nil {
+			t.Fatal(err)
+		}
+		Collect(context.Background(), src, src.Schema().Dim)
+	})
+}
+
+// A marker of missing values that is a number is no number.
+func TestMarkersMayBeNumbers(t *testing.T) {
+	_, rows, err := readTable(t, "a,b,y\n-999,1,0\n2,-999,1\n-999.0,3,1\n", "csv", Options{Missing: "zero", Columns: ColumnOptions{NA: "-999"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows[0].x) != 1 || len(rows[1].x) != 1 || rows[2].x[0] != -999 {
+		t.Errorf("%v", rows)
+	}
+}

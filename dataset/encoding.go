@@ -1,0 +1,292 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"mercer/internal/option"
+)
+
+// Text is UTF-8. UTF-16 with a byte order mark is converted, as is any encoding that Options.Encoding names; other text is
+// checked while it is read, because bytes that are no UTF-8 would not survive in the JSON of a model.
+
+// encodings are the values of Options.Encoding.
+const encodings = "auto, utf-8, utf-16, utf-16le, utf-16be, windows-1252 and latin-1"
+
+// encodingOf is the encoding of a text, one of those that recoder knows.
+func encodingOf(head []byte, asked string) (string, error) {
+	little, big := bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff})
+	switch name := strings.ToLower(asked); name {
+	case "", "auto", "utf-16", "utf16":
+		switch {
+		case big:
+			return "utf-16be", nil
+		case little || strings.HasPrefix(name, "utf"):
+			return "utf-16le", nil
+		}
+		return "utf-8", nil
+	case "utf-8", "utf8":
+		return "utf-8", nil
+	case "utf-16le", "utf-16be":
+		return name, nil
+	case "windows-1252", "cp1252":
+		return "windows-1252", nil
+	case "latin-1", "latin1", "iso-8859-1":
+		return "latin-1", nil
+	}
+	return "", option.Errorf("%s %q is not known; take one of %s", option.Ref("encoding"), asked, encodings)
+}
+
+// asUTF8 is a text as UTF-8.
+func asUTF8(in input, asked string) (input, error) {
+	encoding, err := encodingOf(in.Head(), asked)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Name(), err)
+	}
+	t := &recoded{input: in, encoding: encoding, head: in.Head()}
+	if encoding != "utf-8" {
+		if t.head, err = headOf(t); err != nil {
+			return t, err
+		}
+	}
+	if bytes.IndexByte(t.head, '\r') >= 0 && bytes.IndexByte(t.head, '\n') < 0 {
+		t.returns = true
+		t.head = bytes.ReplaceAll(t.head, []byte{'\r'}, newline)
+	}
+	return t, nil
+}
+
+// severable reports whether bytes '\n' are ends of lines in the encoding of a text.
+func severable(head []byte, asked string) (bool, error) {
+	encoding, err := encodingOf(head, asked)
+	return !strings.HasPrefix(encoding, "utf-16"), err
+}
+
+// recoded is an input whose bytes are converted to UTF-8, or checked to be that.
+type recoded struct {
+	input
+	encoding string
+	head     []byte
+	returns  bool // lines end in carriage returns alone, as those of classic Mac OS
+}
+
+func (t *recoded) Head() []byte { return t.head }
+
+// place implements placed.
+func (t *recoded) place(line int) (string, int) {
+	if p, ok := t.input.(placed); ok {
+		return p.place(line)
+	}
+	return t.Name(), line
+}
+
+// Open implements input.
+func (t *recoded) Open() (io.ReadCloser, func() float64, error) {
+	r, share, err := t.input.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.returns && !strings.HasPrefix(t.encoding, "utf-16") {
+		r = &ended{r}
+	}
+	c := recoder{ReadCloser: r, place: t.place, line: 1}
+	switch t.encoding {
+	case "utf-8":
+		return &checked{recoder: c}, share, nil
+	case "windows-1252":
+		return &translated{recoder: c, convert: fromBytes(&windows1252)}, share, nil
+	case "latin-1":
+		return &translated{recoder: c, convert: fromBytes(nil)}, share, nil
+	}
+	wide := &translated{recoder: c, convert: fromUTF16(t.encoding == "utf-16be")}
+	if t.returns {
+		return &ended{wide}, share, nil
+	}
+	return wide, share, nil
+}
+
+// ended turns carriage returns into newlines.
+type ended struct{ io.ReadCloser }
+
+func (e *ended) Read(b []byte) (int, error) {
+	n, err := e.ReadCloser.Read(b)
+	for text := b[:n]; ; {
+		at := bytes.IndexByte(text, '\r')
+		if at < 0 {
+			return n, err
+		}
+		text[at] = '\n'
+		text = text[at+1:]
+	}
+}
+
+// recoder is what both kinds of readers know of their place.
+type recoder struct {
+	io.ReadCloser
+	place func(line int) (source string, lineThere int)
+	line  int
+	err   error
+}
+
+// wrong is the error for text that is not of its encoding; lines that end in before are not counted yet.
+func (c *recoder) wrong(before []byte, err error) error {
+	name, line := c.place(c.line + bytes.Count(before, newline))
+	return atLine(name, line, err)
+}
+
+// checked is a reader of UTF-8.
+type checked struct {
+	recoder
+	begun []byte // of a character, read already
+}
+
+func (c *checked) Read(b []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.ReadCloser.Read(b)
+	text := b[:n]
+	for len(c.begun) > 0 && len(text) > 0 {
+		c.begun, text = append(c.begun, text[0]), text[1:]
+		if utf8.FullRune(c.begun) {
+			if !utf8.Valid(c.begun) {
+				c.err = c.wrong(nil, notUTF8(append(c.begun, text...), 0))
+				return 0, c.err
+			}
+			c.begun = c.begun[:0]
+		}
+	}
+	whole := len(text)
+	for k := 1; k < utf8.UTFMax && k <= len(text); k++ {
+		if last := text[len(text)-k:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				whole = len(text) - k
+			}
+			break
+		}
+	}
+	if !utf8.Valid(text[:whole]) {
+		at := 0
+		for r, size := utf8.DecodeRune(text); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRune(text[at:]) {
+			at += size
+		}
+		c.err = c.wrong(text[:at], notUTF8(text, at))
+		return 0, c.err
+	}
+	c.begun = append(c.begun, text[whole:]...)
+	if err != nil && len(c.begun) > 0 {
+		c.err = c.wrong(text[:whole], notUTF8(text, whole))
+		return 0, c.err
+	}
+	c.line += bytes.Count(b[:n], newline)
+	c.err = err
+	return n, err
+}
+
+// notUTF8 is the error for text that is not UTF-8 from a byte on; it shows the word around it.
+func notUTF8(text []byte, at int) error {
+	blank := func(r rune) bool { return r <= ' ' || strings.ContainsRune(",;\"", r) }
+	from, to := bytes.LastIndexFunc(text[:at], blank)+1, bytes.IndexFunc(text[at:], blank)
+	if to < 0 {
+		to = len(text) - at
+	}
+	return option.Errorf("%q is not UTF-8; name the encoding (%s, %s or another), or convert the file",
+		text[max(from, at-30):min(at+to, at+30)], option.Set("encoding", "windows-1252"), option.Set("encoding", "latin-1"))
+}
+
+// translated is a reader of another encoding.
+type translated struct {
+	recoder
+	convert func(dst, src []byte, end bool) (text, rest []byte, err error)
+
+	raw, text []byte // read and not converted; converted
+	at        int    // of text, handed out
+}
+
+func (c *translated) Read(b []byte) (int, error) {
+	for c.at == len(c.text) {
+		if c.err != nil {
+			return 0, c.err
+		}
+		if c.raw == nil {
+			c.raw = make([]byte, 0, 1<<15)
+		}
+		n, err := c.ReadCloser.Read(c.raw[len(c.raw):cap(c.raw)])
+		c.raw = c.raw[:len(c.raw)+n]
+		text, rest, wrong := c.convert(c.text[:0], c.raw, errors.Is(err, io.EOF))
+		if wrong != nil {
+			err = c.wrong(text, wrong)
+		}
+		c.line += bytes.Count(text, newline)
+		c.text, c.at, c.err = text, 0, err
+		c.raw = c.raw[:copy(c.raw, rest)]
+	}
+	n := copy(b, c.text[c.at:])
+	c.at += n
+	return n, nil
+}
+
+// fromBytes converts an encoding of a byte a character, those from 0x80 to 0x9f by a table; 0 is none.
+func fromBytes(high *[32]rune) func(dst, src []byte, end bool) (text, rest []byte, err error) {
+	return func(dst, src []byte, _ bool) (text, rest []byte, err error) {
+		for _, b := range src {
+			r := rune(b)
+			if high != nil && b >= 0x80 && b < 0xa0 {
+				if r = high[b-0x80]; r == 0 {
+					return dst, nil, fmt.Errorf("the byte 0x%x is no character of windows-1252", b)
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+		}
+		return dst, nil, nil
+	}
+}
+
+// windows1252 are its characters from 0x80 to 0x9f.
+var windows1252 = [32]rune{
+	'€', 0, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0, 'Ž', 0,
+	0, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0, 'ž', 'Ÿ',
+}
+
+// fromUTF16 converts UTF-16. A byte order mark becomes that of UTF-8, which readers skip.
+func fromUTF16(big bool) func(dst, src []byte, end bool) (text, rest []byte, err error) {
+	return func(dst, src []byte, end bool) (text, rest []byte, err error) {
+		unit := func(at int) rune {
+			if big {
+				return rune(src[at])<<8 | rune(src[at+1])
+			}
+			return rune(src[at+1])<<8 | rune(src[at])
+		}
+		at := 0
+		for at+1 < len(src) {
+			r, size := unit(at), 2
+			if utf16.IsSurrogate(r) {
+				if at+3 >= len(src) {
+					if end {
+						return dst, nil, errors.New("the UTF-16 ends within a character")
+					}
+					break
+				}
+				pair := utf16.DecodeRune(r, unit(at+2))
+				if pair == utf8.RuneError {
+					return dst, nil, fmt.Errorf("the unit 0x%04x is no character of UTF-16", r)
+				}
+				r, size = pair, 4
+			}
+			if r == 0 {
+				return dst, nil, errors.New("a character 0 in UTF-16; is it a text?")
+			}
+			dst = utf8.AppendRune(dst, r)
+			at += size
+		}
+		if end && at < len(src) {
+			return dst, nil, errors.New("the UTF-16 ends within a character")
+		}
+		return dst, src[at:], nil
+	}
+}

@@ -1,0 +1,218 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf16"
+)
+
+// inUTF16 is a text in UTF-16 with a byte order mark.
+func inUTF16(text string, big bool) []byte {
+	var out []byte
+	for _, u := range utf16.Encode([]rune("\ufeff" + text)) {
+		if big {
+			out = append(out, byte(u>>8), byte(u))
+		} else {
+			out = append(out, byte(u), byte(u>>8))
+		}
+	}
+	return out
+}
+
+const inFrench = "ville,prix,y\nOrléans,3,0.5\n\"Nîmes\",4,1.5\nOrlèans,5,2.5\nGênes,6,3.5\n"
+
+// A table is the same in all encodings.
+func TestEncodings(t *testing.T) {
+	single := func(text string) []byte {
+		var out []byte
+		for _, r := range text {
+			out = append(out, byte(r))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		data     []byte
+		encoding string
+	}{
+		"UTF-8":                {[]byte(inFrench), ""},
+		"UTF-8 with a mark":    {[]byte("\ufeff" + inFrench), "utf-8"},
+		"UTF-16 little":        {inUTF16(inFrench, false), ""},
+		"UTF-16 big":           {inUTF16(inFrench, true), "auto"},
+		"UTF-16 as asked":      {inUTF16(inFrench, true), "utf-16"},
+		"UTF-16 without marks": {inUTF16(inFrench, false)[2:], "utf-16"},
+		"big without marks":    {inUTF16(inFrench, true)[2:], "utf-16be"},
+		"Latin-1":              {single(inFrench), "latin-1"},
+		"Windows":              {single(inFrench), "windows-1252"},
+		"Latin-1, compressed":  {gzipped(t, single(inFrench)), "latin-1"},
+	} {
+		f, err := OpenBytes(context.Background(), name, c.data, Options{Encoding: c.encoding, Columns: ColumnOptions{Categorical: "ville"}})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		col := f.Schema().Columns[0]
+		if got := fmt.Sprint(col.Name, col.Categories); got != "ville[Gênes Nîmes Orlèans Orléans]" {
+			t.Errorf("%s: %s", name, got)
+		}
+		b, err := Collect(context.Background(), f, 0)
+		if err != nil || fmt.Sprint(b.Y) != "[0.5 1.5 2.5 3.5]" {
+			t.Errorf("%s: %v, %v", name, b, err)
+		}
+		f.Close()
+	}
+}
+
+// Text of another encoding is refused with its place, wherever it is, and however it is read.
+func TestNotUTF8(t *testing.T) {
+	rows := strings.Repeat("Paris,1,2\n", 300_000) // more than the head of a file, and than a block
+	for name, c := range map[string]struct{ data, want string }{
+		"first line":      {"caf\xe9,b\n1,2\n", `x:1: "caf\xe9" is not UTF-8`},
+		"a category":      {"a,b,y\nParis,1,2\nOrl\xe9ans,3,4\n", `x:3: "Orl\xe9ans" is not UTF-8`},
+		"far behind":      {"a,b,y\n" + rows + "N\xeemes,3,4\n" + rows, `x:300002: "N\xeemes" is not UTF-8`},
+		"the very end":    {"a,b,y\nParis,1,2\nOrl\xc3", `x:3: "`},
+		"LIBSVM":          {"1 1:2\n2 1:3 # \xe9\n", `x:2: "\xe9" is not UTF-8`},
+		"JSON":            {"{\"a\":\"x\",\"y\":1}\n{\"a\":\"caf\xe9\",\"y\":2}\n", `x:2: "caf\xe9" is not UTF-8`},
+		"half a UTF-16":   {string(inUTF16("a,b\n1,2\n", false)) + "x", "x:3: the UTF-16 ends within a character"},
+		"UTF-16, no pair": {"\xff\xfea\x00,\x00\n\x00\x00\xd8a\x00", "x:2: the unit 0xd800 is no character of UTF-16"},
+	} {
+		var f *File
+		f, err := OpenBytes(context.Background(), "x", []byte(c.data), Options{})
+		if err == nil {
+			_, err = Survey(context.Background(), f, SurveyOptions{})
+			f.Close()
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), "UTF-") {
+			t.Errorf("%s: %v, want %s…", name, err, c.want)
+		}
+	}
+	if _, err := OpenBytes(context.Background(), "x", []byte("a,b\n1,2\n"), Options{Encoding: "ebcdic"}); err == nil {
+		t.Error("an unknown encoding is taken")
+	}
+	if _, err := OpenBytes(context.Background(), "x", []byte("a\x81,b\n1,2\n"), Options{Encoding: "windows-1252"}); err == nil ||
+		!strings.Contains(err.Error(), "x:1: the byte 0x81 is no character of windows-1252") {
+		t.Errorf("0x81: %v", err)
+	}
+}
+
+// Readers of text return the same however few bytes they are given at a time.
+func FuzzEncodings(f *testing.F) {
+	for _, text := range []string{inFrench, "caf\xe9", "\U0001f600\n€", string(inUTF16(inFrench+"\U0001f600", true)), string(inUTF16("a\nb", false))} {
+		for encoding := range 4 {
+			f.Add([]byte(text), encoding)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, encoding int) {
+		if encoding &= 3; encoding < 0 || len(data) > 1<<16 {
+			return
+		}
+		name := []string{"utf-8", "windows-1252", "utf-16le", "utf-16be"}[encoding]
+		read := func(r io.Reader) (string, string) {
+			in := &recoded{input: givenReader{r}, encoding: name}
+			text, _, err := in.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := io.ReadAll(text)
+			if err != nil {
+				return "", err.Error()[:3]
+			}
+			return string(out), ""
+		}
+		all, wrong := read(strings.NewReader(string(data)))
+		if one, w := read(iotest.OneByteReader(strings.NewReader(string(data)))); one != all || w != wrong {
+			t.Errorf("%s: %q, %q at once, %q, %q by bytes", name, all, wrong, one, w)
+		}
+		if name == "utf-8" && wrong == "" && all != string(data) {
+			t.Errorf("%q became %q", data, all)
+		}
+		if strings.ToValidUTF8(all, "?") != all {
+			t.Errorf("%s: %q is not UTF-8", name, all)
+		}
+	})
+}
+
+// givenReader is an input of a reader.
+type givenReader struct{ r io.Reader }
+
+func (g givenReader) Name() string { return "x" }
+func (g givenReader) Head() []byte { return nil }
+func (g givenReader) Open() (io.ReadCloser, func() float64, error) {
+	return io.NopCloser(g.r), nil, nil
+}
+
+// Pieces of text in another encoding have the rows and the line numbers of the whole.
+func TestPiecesOfEncodings(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	text := "ville,y\n" + strings.Repeat("Orl\xe9ans,1\nN\xeemes,2\n", 300)
+	path := filepath.Join(dir, "latin.csv")
+	for _, c := range []struct {
+		data     []byte
+		encoding string
+		pieces   bool
+	}{{[]byte(text), "latin-1", true}, {inUTF16(string([]rune(strings.ToValidUTF8(text, "é"))), false), "", false}} {
+		if err := os.WriteFile(path, c.data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		opt := Options{Encoding: c.encoding}
+		d, err := Divide(ctx, path, opt, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.All) > 1 != c.pieces {
+			t.Errorf("%q: %d pieces", c.encoding, len(d.All))
+		}
+		opt.Schema = settled(t, d, opt)
+		rows := 0
+		for i := range d.All {
+			f, err := d.Open(ctx, i, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := Collect(ctx, f, 0)
+			f.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows += len(b.Y)
+		}
+		if rows != 600 {
+			t.Errorf("%q: %d rows", c.encoding, rows)
+		}
+	}
+	// UTF-8 with a fault in one of the pieces
+	text = "ville,y\n" + strings.Repeat("Paris,1\nNice,2\n", 300) + "N\xeemes,3\n" + strings.Repeat("Paris,1\n", 300)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Divide(ctx, path, Options{Columns: ColumnOptions{Categorical: "ville"}}, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := ""
+	for i := range d.All {
+		if _, err := d.Look(ctx, i, Options{Columns: ColumnOptions{Categorical: "ville"}}); err != nil {
+			found += err.Error()
+		}
+	}
+	if !strings.Contains(found, "latin.csv:602: \"N\\xeemes\" is not UTF-8") {
+		t.Error(found)
+	}
+}
+
+// The schema of a model file does not join or alter categories.
+func TestCheckOfCategories(t *testing.T) {
+	for want, categories := range map[string][]string{
+		"": {"a", "b"}, `column "c" has the category "a" twice`: {"a", "b", "a"}, "is not UTF-8": {"a\xff"},
+	} {
+		err := (&Schema{Columns: []Column{{Place: Place{Name: "c"}, Categories: categories}}}).Check()
+		if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) && err != nil {
+			t.Errorf("%q: %v", categories, err)
+		}
+	}
+}

@@ -1,0 +1,439 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mercer/internal/option"
+	"mercer/internal/units"
+)
+
+const (
+	textBuckets = 128 // dimensions of a text, unless a file of kinds says otherwise
+	mostOneHot  = 255 // values of a column with a dimension each
+	frequent    = 64  // values with a dimension each of a column that has more
+	rareBuckets = 16  // dimensions of its other values
+	leakRows    = 500 // with fewer, a column that says all of the label is nothing unusual
+	fewRows     = 50  // with fewer, nothing is taken for an ID or a leak
+)
+
+// guess finds from the first rows what a column holds.
+func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, decimal string) {
+	a.found = KindNumber
+	if a.categories != nil {
+		a.found = KindCategory
+		return
+	}
+	a.cells = nil
+	for _, row := range rows {
+		if j < len(row) && !isMissing([]byte(row[j])) {
+			a.cells = append(a.cells, row[j])
+		}
+	}
+	if decimal == "," {
+		a.text = !allWritten(a.cells, ',')
+		a.written = !a.text
+	} else if slices.ContainsFunc(a.cells, func(cell string) bool { return !isNumber(cell) }) && !a.textual && allWritten(a.cells, '.') {
+		a.written, a.text = true, false
+	}
+	if !a.text {
+		if isCode(a.cells) {
+			a.found, a.code, a.text = KindCategory, true, true
+		}
+		return
+	}
+	a.found = KindCategory
+	if len(a.cells) == 0 {
+		return
+	}
+	if layouts, _ := findLayouts(a.cells, false); layouts != nil {
+		a.found = KindDate
+		return
+	}
+	if words, distinct := wordsOf(a.cells); len(a.cells) >= 20 && words >= 4 && 2*distinct > len(a.cells) {
+		a.found = KindText
+	}
+}
+
+// allWritten says that all cells are numbers as people write them.
+func allWritten(cells []string, decimal byte) bool {
+	return len(cells) > 0 && !slices.ContainsFunc(cells, func(cell string) bool {
+		_, ok := parseWritten([]byte(cell), decimal)
+		return !ok && !notFinite([]byte(cell))
+	})
+}
+
+// isCode says that cells are codes of digits such as postcodes: all as long as each other, three digits or more, and some
+// with a leading zero.
+func isCode(cells []string) bool {
+	zero := false
+	for _, cell := range cells {
+		if len(cell) < 3 || len(cell) != len(cells[0]) || strings.Trim(cell, "0123456789") != "" {
+			return false
+		}
+		zero = zero || cell[0] == '0'
+	}
+	if !zero {
+		return false
+	}
+	// 000 and 001 are numbers of images, but a column of zeros and small numbers alone is not a code.
+	return slices.ContainsFunc(cells, func(cell string) bool { return cell[0] != '0' })
+}
+
+// wordsOf is the mean number of words in cells, and the number of different cells.
+func wordsOf(cells []string) (words float64, distinct int) {
+	seen := map[string]bool{}
+	for _, cell := range cells {
+		words += float64(len(strings.Fields(cell)))
+		seen[cell] = true
+	}
+	return words / float64(len(cells)), len(seen)
+}
+
+// layoutNote says what dates look like, and of which zone they are.
+func (a *attribute) layoutNote() string {
+	if a.coding == nil {
+		return ""
+	}
+	note := strings.Join(a.coding.Layouts, " or ")
+	zone := ", time zone as written"
+	for _, layout := range a.coding.Layouts {
+		switch {
+		case strings.HasPrefix(layout, "unix"):
+			zone = ", UTC"
+		case strings.Contains(layout, "07") || strings.Contains(layout, "MST"):
+			zone = ", with offsets of time zones"
+		}
+	}
+	if !a.coding.Hours {
+		zone = ""
+	}
+	return note + zone
+}
+
+// settle decides how a column that is an input is coded, as far as its first rows tell.
+func (t *table) settle(i int) (Column, error) {
+	a := &t.attributes[i]
+	column := Column{Place: Place{Name: a.name, At: i}}
+	kind := a.kind
+	if kind == "" {
+		if a.found == "" { // ARFF, which declares it
+			a.found = KindNumber
+			if a.text || a.categories != nil {
+				a.found = KindCategory
+			}
+		}
+		kind = a.found
+	}
+	switch kind {
+	case KindNumber:
+		a.measure, t.roles[i].kind = measureNumber, numeric
+		if a.written || t.decimal == "," || a.text && a.kind == KindNumber {
+			column.Coding = &Coding{Kind: CodedNumber, Decimal: t.decimal}
+			a.measure = measureWritten
+		}
+	case KindCategory:
+		a.measure, t.roles[i].kind = measureText, categorical
+		column.Categories = a.categories
+	case KindOrdinal:
+		a.measure = measureText
+		column.Coding = &Coding{Kind: CodedOrdinal, Values: a.order}
+	case KindDate:
+		layouts, hours := a.layouts, true
+		if layouts == nil {
+			layouts, hours = findLayouts(a.cells, true)
+		} else {
+			hours = hoursOf(a.cells, layouts)
+		}
+		if layouts == nil {
+			return column, option.Errorf("%s: %s is to be a date (%s), but holds %s; give its layout in a file of kinds (%s)", t.Name(),
+				t.column(i), option.Ref("date"), firstOther(a.cells), option.Ref("schema"))
+		}
+		a.layouts = layouts
+		a.measure = measureDate
+		column.Coding = &Coding{Kind: CodedDate, Layouts: layouts, Hours: hours}
+		if a.kind == "" && ambiguous(layouts, a.cells) {
+			t.notice(i, "date", "has dates such as %q, of which the first number is taken for the %s; a file of kinds says otherwise (%s)",
+				a.cells[0], firstPart(layouts[0]), option.Ref("schema"))
+		}
+	case KindText:
+		if a.buckets == 0 {
+			a.buckets = textBuckets
+		}
+		a.measure = measureWords
+		column.Coding = &Coding{Kind: CodedText, Buckets: a.buckets}
+	}
+	if column.Coding != nil {
+		t.roles[i].kind = coded
+		a.coding = column.Coding
+	}
+	return column, nil
+}
+
+func firstPart(layout string) string {
+	if strings.HasPrefix(layout, "02") || strings.HasPrefix(layout, "2/") {
+		return "day"
+	}
+	return "month"
+}
+
+func firstOther(cells []string) string {
+	if len(cells) == 0 {
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", shorten([]byte(cells[0])))
+}
+
+// hoursOf says whether dates of given layouts have times of the day.
+func hoursOf(cells []string, layouts []string) (hours bool) {
+	for _, cell := range cells {
+		for _, layout := range layouts {
+			if t, ok := parseDate(layout, cell); ok {
+				hours = hours || t.Hour() != 0 || t.Minute() != 0 || t.Second() != 0
+				break
+			}
+		}
+	}
+	return hours
+}
+
+// complete reads all rows and settles what only they tell: categories, means, what is missing, and columns that are
+// left out.
+func (t *table) complete(ctx context.Context) error {
+	collect := t.collect
+	if t.opt.look != nil {
+		collect = func(context.Context) (*collected, *collector, error) { return t.opt.look(t) }
+	}
+	c, by, err := collect(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range t.attributes {
+		if t.roles[i].kind == ignored || t.roles[i].kind == label {
+			continue
+		}
+		t.leaveOut(c, i)
+	}
+	var kept []Column
+	for i := range t.attributes {
+		r := &t.roles[i]
+		if r.kind != numeric && r.kind != categorical && r.kind != coded {
+			continue
+		}
+		column := t.schema.Columns[r.input]
+		r.input = len(kept)
+		t.finish(&column, c, by, i)
+		kept = append(kept, column)
+	}
+	if len(kept) == 0 {
+		return option.Errorf("%s: no column is left as input: they look like IDs, or are empty; name those to keep by %s or %s", t.Name(),
+			option.Ref("categorical"), option.Ref("numeric"))
+	}
+	t.schema.Columns = kept
+	t.profile = t.describe(c)
+	t.warnOfLeaks()
+	t.warnOfLabel()
+	t.profile.Notices = t.notices
+	return nil
+}
+
+// leaveOut leaves out a column that is empty or an ID, unless the user said what it is.
+func (t *table) leaveOut(c *collected, i int) {
+	a, col := &t.attributes[i], &c.columns[i]
+	if r := t.roles[i].kind; r == weight || r == group || a.measure == measureNothing {
+		return
+	}
+	known := c.rows - col.missing
+	drop := func(kind string) {
+		t.roles[i] = role{}
+		a.kind = kind
+		place := Place{a.name, i}
+		if kind == KindID {
+			t.schema.IDs = append(t.schema.IDs, place)
+		} else {
+			t.schema.Ignored = append(t.schema.Ignored, place)
+		}
+	}
+	asked := a.forced != "" || a.byFile
+	inputs := 0
+	for _, r := range t.roles {
+		if r.kind == numeric || r.kind == categorical || r.kind == coded {
+			inputs++
+		}
+	}
+	switch {
+	case t.opt.Missing == "error" || t.arff && a.measure != measureText:
+	case known == 0 && c.rows > 1 && inputs > 1 && !asked && t.auto():
+		drop(KindIgnored)
+		t.notice(i, "empty", "has no value in any row and is left out")
+	case asked || inputs == 1 || known < fewRows:
+	case a.measure == measureText && a.categories == nil && !a.code && 10*len(col.values) > 9*known:
+		drop(KindID)
+		t.notice(i, "id", "looks like an ID (%s different texts in %s rows) and is left out; %s keeps it", units.Count(len(col.values)),
+			units.Count(known), option.Set("categorical", a.name))
+	case a.measure == measureNumber && !col.fraction && t.schema.Header && isIDName(a.name) &&
+		(col.many || len(col.numbers) == known || col.rising):
+		drop(KindID)
+		t.notice(i, "id", "looks like an ID (a different whole number in each row) and is left out; %s keeps it", option.Set("numeric", a.name))
+	case a.measure == measureNumber && col.rising && t.schema.Header:
+		t.notice(i, "id", "counts the rows (%s, %s, …); if that is no input, %s leaves it out", number(col.min), number(col.min+1),
+			option.Set("ignore", a.name))
+	}
+	if d := len(col.numbers) + len(col.values); d == 1 && known == c.rows && c.rows > 1 && t.roles[i].kind != ignored &&
+		a.measure != measureWords &&
+		t.schema.Header {
+		t.notice(i, "constant", "has the same value in all rows")
+	}
+}
+
+// isIDName says that a column is called like an ID.
+func isIDName(name string) bool {
+	n := strings.ToLower(name)
+	if strings.HasPrefix(n, "unnamed") || slices.Contains([]string{"id", "uuid", "guid", "key", "index", "row", "rownum",
+		"row_number", "rowid"}, n) {
+		return true
+	}
+	for _, end := range []string{"_id", "-id", " id", ".id", "_key", "_no", "_nr", "_number", "_uuid"} {
+		if strings.HasSuffix(n, end) {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
+}
+
+// auto says that missing values are filled in by themselves.
+func (t *table) auto() bool { return t.schema.Missing == missingAuto }
+
+// finish settles a column that stays.
+func (t *table) finish(column *Column, c *collected, by *collector, i int) {
+	a, col := &t.attributes[i], &c.columns[i]
+	known := c.rows - col.missing
+	switch a.measure {
+	case measureText:
+		values := col.values
+		if col.missing > 0 && t.auto() && a.kind != KindOrdinal && !slices.Contains(values, "") {
+			values = append([]string{""}, values...)
+		}
+		switch {
+		case column.Coding != nil: // levels
+			if column.Coding.Values == nil {
+				column.Coding.Values = naturalOrder(values)
+				a.order = column.Coding.Values
+				t.notice(i, "ordinal", "has the levels %s, in this order; give another as %s", strings.Join(firsts(a.order, 6), " < "),
+					option.Set("ordinal", a.name+"=low<middle<high"))
+			}
+			t.meanLevel(column, col, known)
+		case len(values) > mostOneHot && a.categories == nil && a.kind != KindCategory && t.auto():
+			if t.values == nil {
+				t.values = map[int][]string{}
+			}
+			t.values[t.roles[i].input], column.Categories = values, nil
+			column.Coding = &Coding{Kind: CodedHashed, Values: mostFrequent(col, frequent), Buckets: rareBuckets}
+			a.coding = column.Coding
+			t.roles[i].kind = coded
+			if !a.byFile {
+				t.notice(i, "many", "has %s different values: the %d most frequent become columns, the others %d by a hash", units.Count(len(values)),
+					len(column.Coding.Values), rareBuckets)
+			}
+		default:
+			column.Categories = values
+		}
+	case measureWords:
+		column.Coding.IDF = idfOf(by.documents[i], c.rows)
+		if a.kind == "" {
+			t.notice(i, "text", "holds text: its words become %d columns by TF-IDF; %s takes each text as one value", column.Coding.Buckets,
+				option.Set("categorical", a.name))
+		}
+	default:
+		if known > 0 && (t.schema.Missing == "mean" || t.auto()) {
+			column.Mean = col.sum / float64(known)
+		}
+	}
+	isNumber := column.Categories == nil && (column.Coding == nil || column.Coding.Kind == CodedNumber || column.Coding.Kind == CodedDate ||
+		column.Coding.Kind == CodedOrdinal)
+	column.Indicator = isNumber && t.auto() && col.missing > 0
+}
+
+// meanLevel is the mean of the positions of levels.
+func (t *table) meanLevel(column *Column, col *collectedColumn, known int) {
+	sum := 0.0
+	for at, level := range column.Coding.Values {
+		if k, found := slices.BinarySearch(col.values, level); found {
+			sum += float64(at) * float64(col.counts[k])
+		}
+	}
+	column.Mean = sum / float64(max(known, 1))
+}
+
+func firsts(list []string, n int) []string {
+	if len(list) <= n {
+		return list
+	}
+	return append(slices.Clone(list[:n]), "…")
+}
+
+// mostFrequent are the values of a column with the most rows, in their order.
+func mostFrequent(col *collectedColumn, n int) []string {
+	var list []string
+	for _, f := range top(col, n) {
+		list = append(list, f.Value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// warnOfLeaks tells of columns that alone predict the label nearly perfectly.
+func (t *table) warnOfLeaks() {
+	if !t.schema.Header || len(t.schema.Columns) < 3 || t.profile.Rows < leakRows {
+		return // a curve, or made-up data
+	}
+	for i := range t.profile.Columns {
+		d := &t.profile.Columns[i]
+		if r := t.roles[i].kind; r != numeric && r != categorical && r != coded {
+			continue
+		}
+		switch {
+		case d.Relation >= 0.9999:
+			t.notice(i, "duplicate", "says all of the label %q: is it known when the label is to be predicted? If not, %s leaves it out",
+				t.schema.Labels[0].Name, option.Set("ignore", d.Name))
+		case d.Relation > 0.98:
+			t.notice(i, "leak", "alone predicts the label %q nearly perfectly (%.1f %%): is it known when the label is to be predicted? If not, "+
+				"%s leaves it out", t.schema.Labels[0].Name, 100*d.Relation, option.Set("ignore", d.Name))
+		}
+	}
+}
+
+// warnOfLabel tells of an input whose name is that of a label. Beside a label that was named, class and y are common
+// names of inputs; beside x, y is a coordinate.
+func (t *table) warnOfLabel() {
+	if !t.schema.Header || len(t.schema.Labels) != 1 {
+		return
+	}
+	names := []string{"label", "target", "class", "y"}
+	if t.opt.Label != "" {
+		names = names[:2]
+	}
+	label := t.schema.Labels[0].Name
+	if slices.Contains(names, strings.ToLower(label)) {
+		return
+	}
+	for i, name := range t.names {
+		isInput := t.roles[i].kind == numeric || t.roles[i].kind == categorical || t.roles[i].kind == coded
+		coordinate := strings.EqualFold(name, "y") && slices.ContainsFunc(t.names, func(n string) bool { return strings.EqualFold(n, "x") })
+		if isInput && !coordinate && slices.Contains(names, strings.ToLower(name)) {
+			t.notice(i, "label", "has the name of a label, but the label is the column %q; if it is the label, give %s, and if it is no input, %s",
+				label, option.Set("label", name), option.Set("ignore", name))
+		}
+	}
+}
+
+// tell calls the notices of the options.
+func (t *table) tell() {
+	if told := t.opt.Columns.Notice; told != nil {
+		for _, n := range t.notices {
+			told(n)
+		}
+	}
+}

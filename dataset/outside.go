@@ -1,0 +1,241 @@
+package dataset
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mercer/internal/option"
+	"mercer/internal/outside"
+	"mercer/internal/units"
+)
+
+// Local says whether a path is of a file or a folder, rather than of a database or another machine.
+func Local(path string) bool {
+	return !strings.Contains(path, "://")
+}
+
+// Database says whether a path is of a database: an SQLite file or a postgres:// URL. Package database reads them.
+func Database(path string) bool {
+	return isPostgres(path) || isSQLite(path)
+}
+
+func isPostgres(path string) bool {
+	return strings.HasPrefix(path, "postgres://") || strings.HasPrefix(path, "postgresql://")
+}
+
+const sqliteMagic = "SQLite format 3\x00"
+
+func isSQLite(path string) bool { return string(beginning(path)) == sqliteMagic }
+
+// beginning is the first bytes of an ordinary file; nil if there is none.
+func beginning(path string) []byte {
+	if st, err := os.Stat(path); path == "-" || err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, len(sqliteMagic))
+	n, _ := f.Read(head)
+	return head[:n]
+}
+
+// openData opens a file, standard input, or the rows of a database.
+func openData(ctx context.Context, path string, opt Options) (*packed, error) {
+	if reader := outside.For(path, beginning(path)); reader != nil {
+		return spoolRows(ctx, reader, path, opt)
+	}
+	switch {
+	case isPostgres(path) || isSQLite(path):
+		return nil, fmt.Errorf("%s: this program reads no databases; import mercer/database in it", filepath.Base(ShownPath(path)))
+	case opt.Query != "":
+		return nil, option.Errorf("%s: %s is for databases: an SQLite file, or postgres://…", path, option.Ref("query"))
+	case opt.Table != "":
+		return nil, option.Errorf("%s: %s is for databases: an SQLite file, or postgres://…", path, option.Ref("table"))
+	}
+	if isWeb(path) {
+		return fetched(ctx, path, opt.Columns.Progress)
+	}
+	if !Local(path) {
+		return nil, fmt.Errorf("%s: addresses of this kind are not read; read are http://, https:// and postgres://", shownAddress(path))
+	}
+	return openInput(path)
+}
+
+func isWeb(path string) bool {
+	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
+}
+
+// shownAddress is an address without what might be secret.
+func shownAddress(path string) string {
+	u, err := url.Parse(path)
+	if err != nil {
+		scheme, _, _ := strings.Cut(path, "://")
+		return scheme + "://…"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// ShownPath is a path, or an address without what might be secret in it.
+func ShownPath(path string) string {
+	if Local(path) {
+		return path
+	}
+	return shownAddress(path)
+}
+
+// mostFetched bounds what is copied from another machine.
+const mostFetched = 64 << 30
+
+// fetched copies what is at an address to a temporary file.
+func fetched(ctx context.Context, path string, progress func(rows int, share float64)) (*packed, error) {
+	name := shownAddress(path)
+	if outside.Fetch == nil {
+		return nil, fmt.Errorf("%s: this program reads no addresses; import mercer/fetch in it", name)
+	}
+	if progress == nil {
+		progress = func(int, float64) {}
+	}
+	progress(0, -1)
+	in, err := func() (*packed, error) {
+		r, size, err := outside.Fetch(ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		defer r.Close()
+		tooLarge := fmt.Errorf("%s: there are more than %s; copy it to this machine first", name, units.Bytes(int64(mostFetched)))
+		if size > mostFetched {
+			return nil, tooLarge
+		}
+		in, err := spool(name, &watched{r: io.LimitReader(r, mostFetched), size: size, progress: progress})
+		if err == nil && in.size == mostFetched {
+			in.Close()
+			return nil, tooLarge
+		}
+		return in, err
+	}()
+	if ctx.Err() != nil && err != nil {
+		return nil, ctx.Err()
+	}
+	return in, err
+}
+
+// watched tells how much of something has been read.
+type watched struct {
+	r          io.Reader
+	read, size int64
+	progress   func(rows int, share float64)
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if w.read += int64(n); w.size > 0 {
+		w.progress(0, float64(w.read)/float64(w.size))
+	} else {
+		w.progress(0, -1)
+	}
+	return n, err
+}
+
+// spoolRows copies rows to a temporary file.
+func spoolRows(ctx context.Context, reader *outside.Reader, path string, opt Options) (*packed, error) {
+	name := reader.Name(path)
+	if opt.Query != "" && opt.Table != "" {
+		return nil, option.Errorf("%s: give %s or %s, not both", name, option.Ref("query"), option.Ref("table"))
+	}
+	f, err := temporary("mercer-input-*")
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be kept for a second pass: %w", name, err)
+	}
+	s := &rowSpool{ctx: ctx, name: name, w: bufio.NewWriterSize(f, 1<<18), progress: opt.Columns.Progress}
+	err = reader.Read(ctx, outside.Request{Path: path, Query: opt.Query, Table: opt.Table}, s)
+	if err == nil {
+		err = s.w.Flush()
+	}
+	if err == nil && s.rows == 0 {
+		err = fmt.Errorf("%s: the query has no rows", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	in, err := newPacked(name, f, s.size)
+	if err == nil {
+		in.texts, in.method = s.texts, ""
+	}
+	return in, err
+}
+
+// rowSpool writes rows as a table of text with the names of its columns first.
+type rowSpool struct {
+	ctx      context.Context
+	name     string
+	w        *bufio.Writer
+	texts    map[string]bool
+	columns  int
+	line     []byte
+	cells    int
+	rows     int
+	size     int64
+	progress func(rows int, share float64)
+}
+
+var _ outside.Rows = (*rowSpool)(nil)
+
+func (s *rowSpool) Begin(names []string, texts []bool) error {
+	s.texts, s.columns = map[string]bool{}, len(names)
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("two columns are called %q; give one of them another name (AS)", name)
+		}
+		s.texts[name] = texts[i]
+		s.Cell(outside.Quoted, []byte(name))
+	}
+	return s.flush()
+}
+
+func (s *rowSpool) Cell(kind outside.Kind, value []byte) {
+	if s.cells++; s.cells > 1 {
+		s.line = append(s.line, ',')
+	}
+	switch {
+	case kind == outside.Quoted:
+		s.line = appendQuoted(s.line, string(value))
+	case kind == outside.Plain:
+		s.line = append(s.line, value...)
+	case s.columns == 1:
+		s.line = append(s.line, `""`...) // or the line would be empty, and no row
+	}
+}
+
+func (s *rowSpool) End() error {
+	s.rows++
+	if s.rows%1024 == 0 {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		if s.progress != nil && s.rows%(16<<10) == 0 {
+			s.progress(s.rows, -1)
+		}
+	}
+	return s.flush()
+}
+
+func (s *rowSpool) flush() error {
+	s.line, s.cells = append(s.line, '\n'), 0
+	n, err := s.w.Write(s.line)
+	s.line, s.size = s.line[:0], s.size+int64(n)
+	if err != nil {
+		return fmt.Errorf("the rows cannot be kept for a second pass: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package dataset
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math"
+
+	"mercer/internal/outside"
+)
+
+// TableColumn is a column that a TableFile writes.
+type TableColumn struct {
+	Name string
+	Kind string // KindText or KindNumber; "": whole numbers, numbers or text, by all its values
+}
+
+// TableFile writes a table of text to a file in one of the formats of tables of ConvertFormats, which appears whole at Commit, or not at
+// all. Until then its rows are in a temporary file. The caller must Close it.
+type TableFile struct {
+	out     tableWriter
+	columns []TableColumn
+	kinds   []valueKind
+	spool   *rowSpool
+	file    *temporaryFile
+}
+
+// CreateTable starts a file.
+func CreateTable(path, format string, columns []TableColumn) (*TableFile, error) {
+	names, texts := make([]string, len(columns)), make([]bool, len(columns))
+	t := &TableFile{columns: columns, kinds: make([]valueKind, len(columns))}
+	for i, c := range columns {
+		names[i] = c.Name
+		switch c.Kind {
+		case KindText:
+			t.kinds[i] = kindText
+		case KindNumber:
+			t.kinds[i] = kindNumber
+		}
+	}
+	var err error
+	if t.out, err = createTable(path, format, names); err != nil {
+		return nil, err
+	}
+	if t.file, err = temporary("mercer-output-*"); err != nil {
+		t.out.Close()
+		return nil, fmt.Errorf("%s: rows cannot be kept until all are there: %w", path, err)
+	}
+	t.spool = &rowSpool{ctx: context.Background(), name: path, w: bufio.NewWriterSize(t.file, 1<<18)}
+	if err := t.spool.Begin(names, texts); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// Write appends a row; an empty cell has no value.
+func (t *TableFile) Write(cells []string) error {
+	for i, c := range cells {
+		if t.columns[i].Kind == "" && t.kinds[i] != kindText && !missing([]byte(c)) {
+			t.kinds[i] = max(t.kinds[i], kindOf(c))
+		}
+		t.spool.Cell(outside.Quoted, []byte(c))
+	}
+	return t.spool.End()
+}
+
+// Commit completes the file and puts it in place.
+func (t *TableFile) Commit() error {
+	if err := t.spool.w.Flush(); err != nil {
+		return err
+	}
+	if err := t.out.begin(t.kinds); err != nil {
+		return err
+	}
+	in := &packed{name: t.spool.name, file: t.file, size: min(t.spool.size, math.MaxInt64-1)}
+	var names []string
+	if err := csvCells(in, ',', true, &names)(context.Background(), t.out.row); err != nil {
+		return err
+	}
+	return t.out.Commit()
+}
+
+// Close discards the file unless it was committed.
+func (t *TableFile) Close() error {
+	t.file.Close()
+	return t.out.Close()
+}

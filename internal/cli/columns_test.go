@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestATableAsPeopleHaveIt goes from a messy table to predictions that join to it.
+func TestATableAsPeopleHaveIt(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	var b strings.Builder
+	b.WriteString("customer_id,joined,zip,income,age,note,closed,churn\n")
+	for i := range 900 {
+		age, label, closed := fmt.Sprint(20+i*7%50), "no", ""
+		if i*7%50 < 20 {
+			label, closed = "yes", "2024-02-01"
+		}
+		if i%11 == 3 {
+			age = "NA"
+		}
+		fmt.Fprintf(&b, "C%05d,2023-%02d-%02d,0%d,\"$%d,%03d\",%s,\"said, \"\"x\"\"\n%d\",%s,%s\n", i, 1+i%12,
+			1+i%28, 8001+i%4, 20+i*13%60, i%1000, age, i%3,
+			closed, label)
+	}
+	write(t, ".", "customers.csv", b.String())
+	seen := mercer(t, "inspect", "customers.csv", "--schema", "kinds.json", "--report", "page.html")
+	for _, want := range []string{"customer_id", "looks like an ID", `"closed" says all of the label "churn"`, "written numbers"} {
+		if seen.code != 0 || !strings.Contains(seen.stdout, want) {
+			t.Fatalf("want %q:\n%s%s", want, seen.stdout, seen.stderr)
+		}
+	}
+	train := mercer(t, "train", "customers.csv", "--schema", "kinds.json", "--ignore", "closed", "--features", "64",
+		"--learner", "logistic", "-o", "m")
+	if train.code != 0 {
+		t.Fatal(train.stderr)
+	}
+	ok(t, "predict", "m", "customers.csv", "--progress", "never", "-o", "p.csv")
+	f, err := os.Open("p.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != 901 || strings.Join(rows[0], " ") != "customer_id prediction p_no p_yes" ||
+		rows[900][0] != "C00899" {
+		t.Fatalf("%d rows, %v, %v", len(rows), rows[0], err)
+	}
+	if r := mercer(t, "train", "customers.csv", "--label", "customer_id", "-o", "other"); r.code != 1 ||
+		!strings.Contains(r.stderr, "900 different values in 900 rows") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	if r := mercer(t, "predict", "m", "customers.csv", "--missing", "zero"); r.code != 1 || !strings.Contains(r.stderr, "contradicts the model") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}

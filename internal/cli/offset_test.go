@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Predictions of targets around a trillion have the digits behind the point, in each output format and by the metrics.
+func TestPredictsTargetsFarFromZero(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("a,b,y\n")
+	for i := range 400 {
+		a, b := math.Sin(float64(i)), math.Cos(float64(3*i))
+		fmt.Fprintf(&rows, "%.6f,%.6f,%.6f\n", a, b, 1e12+a*b)
+	}
+	data, m := filepath.Join(dir, "far.csv"), filepath.Join(dir, "far.model")
+	if err := os.WriteFile(data, []byte(rows.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ok(t, "train", data, "--label", "y", "-o", m, "--learner", "ridge", "--features", "200")
+	for _, how := range [][]string{nil, {"--scores"}, {"--json"}, {"-o", filepath.Join(dir, "p.csv")}, {"-o", filepath.Join(dir, "p.jsonl")}} {
+		out := ok(t, append([]string{"predict", m, data}, how...)...)
+		if len(how) == 2 {
+			text, err := os.ReadFile(how[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = string(text)
+		}
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		line := lines[len(lines)-1]
+		numbers := strings.FieldsFunc(line, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
+		found := false
+		for _, word := range numbers {
+			v, err := strconv.ParseFloat(word, 64)
+			if err != nil || v < 1e11 {
+				continue
+			}
+			found = true
+			if want := 1e12 + math.Sin(399)*math.Cos(3*399); math.Abs(v-want) > 0.02 {
+				t.Errorf("%q: %s, want %.6f", how, line, want)
+			}
+		}
+		if !found {
+			t.Errorf("%q: no prediction in %q", how, line)
+		}
+	}
+	if out := ok(t, "eval", m, data, "--json"); !strings.Contains(out, `"r2":0.99`) && !strings.Contains(out, `"r2": 0.99`) {
+		t.Errorf("R² is not above 0.99: %s", out)
+	}
+}

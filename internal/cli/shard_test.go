@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The commands of shards give a model of the same bytes for 1, 3 and 7 shards, and so does --alone; with a single piece it is that of
+// train.
+func TestShardsOnTheCommandLine(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	data := write(t, dir, "flowers.csv", flowers(900))
+	read := func(path string) string {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	flags := []string{"--learner", "ridge", "--features", "64", "--piece", "2KiB"}
+	want := ""
+	for _, n := range []int{1, 3, 7} {
+		plan, out := at(fmt.Sprint("plan", n)), at(fmt.Sprint(n, ".mercer"))
+		text := ok(t, append([]string{"shard", "plan", data, "-o", plan, "--shards", fmt.Sprint(n)}, flags...)...)
+		if !strings.Contains(text, "look, survey, statistics") {
+			t.Error(text)
+		}
+		for _, round := range []string{"look", "survey", "statistics"} {
+			for i := n - 1; i > 0; i-- {
+				ok(t, "shard", "run", plan, "--shard", fmt.Sprint(i), "--round", round)
+			}
+			if n > 1 {
+				if r := mercer(t, "shard", "merge", plan); r.code != 1 || !strings.Contains(r.stderr, "lacks 1 of") {
+					t.Error(r.stderr)
+				}
+			}
+			t.Setenv("JOB_COMPLETION_INDEX", "0")
+			ok(t, "shard", "run", plan)
+			var merged struct{ Round string }
+			if err := json.Unmarshal([]byte(ok(t, "shard", "merge", plan, "--json")), &merged); err != nil || merged.Round != round {
+				t.Error(merged, err)
+			}
+		}
+		if text := ok(t, "shard", "merge", plan); !strings.Contains(text, "mercer shard solve "+plan) {
+			t.Error(text)
+		}
+		summary := ok(t, "shard", "solve", plan, "-o", out, "--test", data)
+		if !strings.Contains(summary, "900 rows") || !strings.Contains(summary, "flowers.csv") {
+			t.Error(summary)
+		}
+		if want == "" {
+			want = read(out)
+			ok(t, "shard", "solve", plan, "-o", at("alone.mercer"), "--alone")
+			if read(at("alone.mercer")) != want {
+				t.Error("another model by one process")
+			}
+		}
+		if read(out) != want {
+			t.Errorf("another model by %d shards", n)
+		}
+	}
+	ok(t, "shard", "plan", data, "-o", at("whole"), "--learner", "ridge", "--features", "64")
+	ok(t, "shard", "solve", at("whole"), "-o", at("whole.mercer"), "--alone")
+	ok(t, "train", data, "-o", at("train.mercer"), "--learner", "ridge", "--features", "64", "--progress", "never")
+	if !bytes.Equal([]byte(read(at("whole.mercer"))), []byte(read(at("train.mercer")))) {
+		t.Error("a plan of one piece gives another model than train")
+	}
+
+	// Data that need no look take the same commands.
+	rows := write(t, dir, "rows.svm", strings.Repeat("1 1:2 3:4\n-1 1:1 2:0.5\n", 60))
+	ok(t, "shard", "plan", rows, "-o", at("svm"), "--features", "16", "--shards", "2", "--piece", "500")
+	for _, round := range []string{"look", "survey", "statistics"} {
+		ok(t, "shard", "run", at("svm"), "--all", "--round", round)
+		ok(t, "shard", "merge", at("svm"), "--round", round)
+		ok(t, "shard", "merge", at("svm"), "--round", round)
+	}
+	ok(t, "shard", "solve", at("svm"), "-o", at("svm.mercer"))
+
+	// Passes are rounds until the learner is done.
+	ok(t, "shard", "plan", rows, "-o", at("passes"), "--features", "8", "--shards", "2", "--piece", "500", "--learner", "svm", "--c", "1", "--tolerance", "0.1")
+	count := 0
+	for {
+		round := strings.TrimSpace(ok(t, "shard", "next", at("passes")))
+		if round == "" {
+			break
+		}
+		ok(t, "shard", "run", at("passes"), "--all", "--round", round)
+		ok(t, "shard", "merge", at("passes"), "--round", round)
+		if count++; count > 100 {
+			t.Fatal("passes without end")
+		}
+	}
+	ok(t, "shard", "solve", at("passes"), "-o", at("passes.mercer"))
+	ok(t, "shard", "solve", at("passes"), "-o", at("passes1.mercer"), "--alone")
+	if count < 4 || read(at("passes.mercer")) != read(at("passes1.mercer")) {
+		t.Errorf("another model after %d rounds than by one process", count)
+	}
+
+	estimate := ok(t, "shard", "plan", data, "--estimate", "--rows", "1000000", "--features", "64", "--price", "3", "--ignore", "length")
+	if !strings.Contains(estimate, "1,000,000 of ") || !strings.Contains(estimate, "efficiency") {
+		t.Error(estimate)
+	}
+
+	t.Setenv("JOB_COMPLETION_INDEX", "")
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"shard", 2, "no command"},
+		{"shard pln", 2, "no command \"pln\""},
+		{"shard plan " + data, 2, "give -o FOLDER"},
+		{"shard plan " + data + " -o " + at("p") + " --shards 3", 1, "fewer shards"},
+		{"shard plan " + data + " -o " + at("p") + " --learner rfm", 1, "--learner ridge or lasso"},
+		{"shard plan " + data + " -o " + at("plan3") + " --learner ridge", 1, "has another plan"},
+		{"shard run " + at("plan3"), 2, "no shard"},
+		{"shard run " + at("plan3") + " --shard 2-x", 2, "2-x"},
+		{"shard run " + at("plan3") + " --shard 3", 2, "shards 0 to 2"},
+		{"shard run " + at("plan3") + " --shard 2 --all", 2, "one of them"},
+		{"shard run " + at("plan3") + " --all", 1, "all rounds are merged"},
+		{"shard run " + at("nowhere") + " --all", 1, "nowhere"},
+		{"shard solve " + at("plan3"), 2, "give -o MODEL"},
+	} {
+		if r := mercer(t, strings.Fields(c.args)...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("mercer %s: %d, %s", c.args, r.code, r.stderr)
+		}
+	}
+}

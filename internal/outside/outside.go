@@ -1,0 +1,67 @@
+// Package outside joins package dataset, which reads tables, with readers of what is no file of rows, such as databases, or is not on this
+// machine. A program has those that it imports.
+package outside
+
+import (
+	"context"
+	"io"
+)
+
+// Request says what is to be read.
+type Request struct {
+	Path  string // of a file, or a URL
+	Query string // an SQL query, or
+	Table string // the name of a table
+}
+
+// Kind is what a cell holds.
+type Kind uint8
+
+// Kinds of cells.
+const (
+	Missing Kind = iota
+	Plain        // a number, or what a column without texts holds
+	Quoted       // any text
+)
+
+// Rows takes the rows of a table.
+type Rows interface {
+	// Begin tells the names of the columns, and which of them are texts whatever they look like.
+	Begin(names []string, texts []bool) error
+
+	// Cell adds a value to the row, which it copies.
+	Cell(kind Kind, value []byte)
+
+	// End ends the row.
+	End() error
+}
+
+// Reader reads tables of one kind.
+type Reader struct {
+	// Takes says whether a path, or a file that begins with head, is for this reader. Head is nil if there is no such file.
+	Takes func(path string, head []byte) bool
+
+	// Name is what messages call the data.
+	Name func(path string) string
+
+	// Read gives all rows, once. Its errors begin with Name.
+	Read func(ctx context.Context, r Request, to Rows) error
+}
+
+// Fetch opens what is at an address on the web; nil in a program that cannot. size is -1 if it is unknown.
+var Fetch func(ctx context.Context, address string) (r io.ReadCloser, size int64, err error)
+
+var readers []Reader
+
+// Register adds a reader, while the program starts.
+func Register(r Reader) { readers = append(readers, r) }
+
+// For is the reader of a path; nil if there is none.
+func For(path string, head []byte) *Reader {
+	for i := range readers {
+		if readers[i].Takes(path, head) {
+			return &readers[i]
+		}
+	}
+	return nil
+}

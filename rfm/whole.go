@@ -1,0 +1,117 @@
+package rfm
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Leaves learn what matters near their rows, and know nothing of others. Where a function is smooth machines of all
+// rows do better, though a bounded number of landmarks stands for more rows. A mean of both is better than either.
+
+// wholeRows bounds the rows that machines for all rows are trained on, and with mostDirect landmarks the time they take.
+// They may have a share of the scores of at least leastShare; with one of more than mostShare there are no leaves.
+const (
+	wholeRows  = 40_000
+	leastShare = 0.05
+	mostShare  = 0.95
+)
+
+// wholeCentres bounds the landmarks of machines for all rows.
+func wholeCentres(opt Options) int { return min(mostDirect, cmp.Or(opt.Centres, mostDirect)) }
+
+// join trains machines of the members on all rows, or a sample, if these are in several leaves, and returns what held-out
+// rows say is best: the tree, these machines, or the mean of both by a share of each.
+func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, whole Whole, err error) {
+	for _, l := range f.leaves {
+		leaves = append(leaves, l.Leaf)
+	}
+	unknown := func(l trained) bool { return l.scores == nil }
+	if slices.ContainsFunc(f.leaves, unknown) {
+		return f.tree, leaves, whole, nil
+	}
+	if len(leaves) == 1 {
+		f.tell(f.leaves[0].held, f.leaves[0].scores)
+		return f.tree, leaves, whole, nil
+	}
+	some := f.sample(rows, wholeRows)
+	one, err := f.train(some, members, f.wholeCentres)
+	if err != nil {
+		return nil, nil, whole, err
+	}
+	f.progress(len(some))
+	held, ofTree, ofAll := f.heldBy(one)
+	share := f.share(held, ofTree, ofAll)
+	switch {
+	case share < leastShare:
+		share = 0
+	case share > mostShare:
+		share = 1
+	}
+	for i, v := range ofAll {
+		ofTree[i] += share * (v - ofTree[i])
+	}
+	f.tell(held, ofTree)
+	switch share {
+	case 0:
+		return f.tree, leaves, whole, nil
+	case 1:
+		return nil, []Leaf{one.Leaf}, whole, nil
+	}
+	return f.tree, leaves, Whole{one.Leaf, share}, nil
+}
+
+// tell puts scores of held-out rows into the report if they are wanted.
+func (f *fitting) tell(held []int, scores []float64) {
+	if f.opt.Held {
+		f.report.Held, f.report.Scores = held, scores
+	}
+}
+
+// heldBy are the held-out rows of machines for all rows that all their leaves held out, too, with the scores by the tree and
+// by these machines. A leaf that could not be divided holds out some of its rows only.
+func (f *fitting) heldBy(one trained) (held []int, ofTree, ofAll []float64) {
+	var shares []share
+	scores := make([]float64, f.outputs)
+next:
+	for h, i := range one.held {
+		clear(scores)
+		shares = f.tree.route(shares[:0], f.x.Row(i), 0)
+		for _, s := range shares {
+			leaf := &f.leaves[s.leaf]
+			at, ok := slices.BinarySearch(leaf.held, i)
+			if !ok {
+				continue next
+			}
+			for t := range scores {
+				scores[t] += float64(float64(s.of) * leaf.scores[at*f.outputs+t])
+			}
+		}
+		held = append(held, i)
+		ofTree = append(ofTree, scores...)
+		ofAll = append(ofAll, one.scores[h*f.outputs:][:f.outputs]...)
+	}
+	return held, ofTree, ofAll
+}
+
+// share is that of machines for all rows, between 0 and 1, with which the mean of them and the tree has the smallest squared
+// error Σ w (y - (1-a)t - av)² on held-out rows, with the scores t of the tree and v of these machines: the a where the
+// derivative is 0.
+func (f *fitting) share(held []int, ofTree, ofAll []float64) float64 {
+	above, below := 0.0, 0.0
+	for h, i := range held {
+		w := 1.0
+		if f.weights != nil {
+			w = f.weights[i]
+		}
+		for t := range f.outputs {
+			of := ofTree[h*f.outputs+t]
+			d := ofAll[h*f.outputs+t] - of
+			above += float64(w * (f.y[i*f.outputs+t] - of) * d)
+			below += float64(w * d * d)
+		}
+	}
+	if !(below > 0) {
+		return 0
+	}
+	return min(1, max(0, above/below))
+}

@@ -1,0 +1,392 @@
+package shard
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/model"
+	"mercer/train"
+)
+
+// The rounds, in order. The first is only for tables. Of a learner that takes many passes, each is a round, and how many there are is seen when
+// it is over.
+const (
+	roundLook       = "look"
+	roundSurvey     = "survey"
+	roundStatistics = "statistics"
+	roundPass       = "pass-" // and its number, from 0
+)
+
+// Rounds are the rounds of a training by a plan, in order, of passes only the first.
+func (p *Plan) Rounds() (rounds []string) {
+	for round := p.first(); round != ""; round = p.after(round) {
+		if rounds = append(rounds, round); strings.HasPrefix(round, roundPass) {
+			break
+		}
+	}
+	return rounds
+}
+
+func (p *Plan) first() string {
+	if p.Data.Table {
+		return roundLook
+	}
+	return roundSurvey
+}
+
+// after is the round after another, as far as the plan tells.
+func (p *Plan) after(round string) string {
+	switch {
+	case round == "":
+		return p.first()
+	case round == roundLook:
+		return roundSurvey
+	case round == roundStatistics:
+		return ""
+	case strings.HasPrefix(round, roundPass):
+		n, _ := strconv.Atoi(strings.TrimPrefix(round, roundPass))
+		return roundPass + strconv.Itoa(n+1)
+	case p.Config.Passes():
+		return roundPass + "0"
+	}
+	return roundStatistics
+}
+
+// knows says whether there may be a round of a name.
+func (p *Plan) knows(round string) bool {
+	if slices.Contains(p.Rounds(), round) {
+		return true
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(round, roundPass))
+	return err == nil && p.Config.Passes() && round == roundPass+strconv.Itoa(n) && n >= 0
+}
+
+// Needs says whether there is anything to do in a round: data that are no table need no look.
+func (p *Plan) Needs(round string) bool { return p.Data.Table || round != roundLook }
+
+// merged is the file of the sum of a round.
+func merged(round string) string { return round + ".merged" }
+
+// Worker runs shards of a plan, merges what they found, and makes the model.
+type Worker struct {
+	Plan  *Plan
+	store Store
+	opt   train.Options
+
+	learned []string          // the rounds whose sums it knows, in order
+	state   map[string]string // the checksum of each
+	total   sum               // of the statistics
+	passed  bool              // the last pass is done
+	schema  *dataset.Schema
+	summary *dataset.Summary
+	sharded *train.Sharded
+
+	// Notices are what was found that a person should know of the columns, after the first round of a table.
+	Notices []dataset.Notice
+}
+
+// NewWorker goes to work on the plan of a store.
+func NewWorker(ctx context.Context, s Store, opt train.Options) (*Worker, error) {
+	p, err := Load(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Worker{Plan: p, store: s, opt: opt, state: map[string]string{}}, nil
+}
+
+// next is the round after those whose sums it knows.
+func (w *Worker) next() string {
+	if len(w.learned) == 0 {
+		return w.Plan.first()
+	}
+	if w.passed {
+		return ""
+	}
+	return w.Plan.after(w.learned[len(w.learned)-1])
+}
+
+// Next is the round that is yet to be run and merged, "" if only the model is left to be made.
+func (w *Worker) Next(ctx context.Context) (string, error) {
+	for {
+		round := w.next()
+		if round == "" {
+			return "", nil
+		}
+		done, err := w.isMerged(ctx, round)
+		if err != nil || !done {
+			return round, err
+		}
+		if round == roundStatistics {
+			return "", nil
+		}
+		if err := w.take(ctx, round); err != nil {
+			return "", err
+		}
+	}
+}
+
+// isMerged says whether the sum of a round is there.
+func (w *Worker) isMerged(ctx context.Context, round string) (bool, error) {
+	r, _, err := w.store.Read(ctx, merged(round))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, r.Close()
+}
+
+// take reads the sum of the next round and learns it.
+func (w *Worker) take(ctx context.Context, round string) error {
+	total, check, err := w.readMerged(ctx, round)
+	if err != nil {
+		return err
+	}
+	return w.learn(ctx, round, total, check)
+}
+
+// begin makes the worker know what the rounds before one found; of all, if it is "".
+func (w *Worker) begin(ctx context.Context, round string) error {
+	if round != "" && !w.Plan.knows(round) {
+		return fmt.Errorf("there is no round %q; rounds are %s", round, strings.Join(w.Plan.Rounds(), ", "))
+	}
+	if slices.Contains(w.learned, round) {
+		return nil
+	}
+	for {
+		next := w.next()
+		if next == round {
+			return nil
+		}
+		if next == "" {
+			return fmt.Errorf("there is no round %q: the last was %s", round, w.learned[len(w.learned)-1])
+		}
+		if err := w.take(ctx, next); err != nil {
+			return err
+		}
+	}
+}
+
+// key is what everything of a round is made by: the plan and the sum of the round before.
+func (w *Worker) key(round string) map[string]string {
+	at := slices.Index(w.learned, round)
+	if at < 0 {
+		at = len(w.learned)
+	}
+	before := ""
+	if at > 0 {
+		before = w.state[w.learned[at-1]]
+	}
+	return map[string]string{"plan": w.Plan.sum, "round": round, "before": before}
+}
+
+// learn takes in the sum of a round.
+func (w *Worker) learn(ctx context.Context, round string, total sum, check string) (err error) {
+	opt := w.Plan.Options
+	switch round {
+	case roundLook:
+		w.schema, w.Notices, err = w.Plan.Data.Settle(ctx, total.(lookSum).Look, opt)
+	case roundSurvey:
+		if w.schema == nil { // no table
+			f, err := w.Plan.Data.Open(ctx, 0, opt)
+			if err != nil {
+				return err
+			}
+			w.schema = f.Schema()
+			f.Close()
+		}
+		if w.summary, err = total.(surveySum).Summary(w.Plan.Data.Path); err != nil {
+			return err
+		}
+		w.sharded, err = train.NewSharded(ctx, w.Plan.Data.Path, *w.schema, w.summary, w.Plan.Config, w.opt)
+	case roundStatistics:
+		w.total = total
+	default:
+		w.passed, err = w.sharded.Advance(total.(passSum).SharedSums)
+	}
+	if err == nil {
+		w.learned, w.state[round] = append(w.learned, round), check
+	}
+	return err
+}
+
+// piece makes the sum of one piece.
+func (w *Worker) piece(ctx context.Context, round string, i int) (sum, error) {
+	opt := w.Plan.Options
+	if round == roundLook {
+		l, err := w.Plan.Data.Look(ctx, i, opt)
+		return lookSum{l}, err
+	}
+	if w.Plan.Data.Table {
+		opt.Schema = w.schema
+	}
+	f, err := w.Plan.Data.Open(ctx, i, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	first := dataset.RowKey(i, 0)
+	if round == roundSurvey {
+		survey, err := w.Plan.Config.SurveyOptions()
+		if err != nil {
+			return nil, err
+		}
+		survey.First = first
+		s, err := dataset.SurveySome(ctx, f, survey)
+		return surveySum{s}, err
+	}
+	if round != roundStatistics {
+		s, err := w.sharded.Pass(ctx, f)
+		return passSum{s}, err
+	}
+	parts, err := w.sharded.Collect(ctx, f, first)
+	return momentSum(parts), err
+}
+
+// shardOf is the shard of a piece.
+func (p *Plan) shardOf(piece int) int {
+	for s, end := range p.Ends {
+		if piece < end {
+			return s
+		}
+	}
+	return len(p.Ends)
+}
+
+// named is an error with the shard and the piece that it is about.
+func (w *Worker) named(i int, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("shard %d, piece %d (%s): %w", w.Plan.shardOf(i), i, w.Plan.Data.All[i], err)
+}
+
+// readMerged reads the sum of a round and its checksum.
+func (w *Worker) readMerged(ctx context.Context, round string) (sum, string, error) {
+	s, meta, check, err := w.read(ctx, round, merged(round))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", fmt.Errorf("the round %s is not merged yet: %s is not there", round, w.store.Name(merged(round)))
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if err := w.same(round, meta); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", w.store.Name(merged(round)), err)
+	}
+	return s, check, nil
+}
+
+// same says what is wrong with the origin of a file, if anything.
+func (w *Worker) same(round string, meta map[string]string) error {
+	for what, want := range w.key(round) {
+		if meta[what] != want {
+			return fmt.Errorf("is of another %s; remove what is left of an older training",
+				map[string]string{"plan": "plan", "round": "round", "before": "result of the round before"}[what])
+		}
+	}
+	return nil
+}
+
+// read reads a sum, its description and the checksum of the file.
+func (w *Worker) read(ctx context.Context, round, file string) (sum, map[string]string, string, error) {
+	r, size, err := w.store.Read(ctx, file)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	defer r.Close()
+	h := sha256.New()
+	s, meta, err := readSum(round, io.TeeReader(r, h), size)
+	if err != nil {
+		return nil, nil, "", fmt.Errorf("%s: %w", w.store.Name(file), err)
+	}
+	return s, meta, hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// write writes a sum, and returns the checksum and the size of the file.
+func (w *Worker) write(ctx context.Context, round, file string, s sum) (check string, size int64, err error) {
+	err = w.store.Write(ctx, file, func(out io.Writer) error {
+		h := &hashed{w: out, h: sha256.New()}
+		err := s.write(h, w.key(round))
+		check, size = hex.EncodeToString(h.h.Sum(nil)), h.n
+		return err
+	})
+	return check, size, err
+}
+
+// hashed computes the checksum of what passes through.
+type hashed struct {
+	w io.Writer
+	h interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+	n int64
+}
+
+func (h *hashed) Write(b []byte) (int, error) {
+	h.h.Write(b)
+	n, err := h.w.Write(b)
+	h.n += int64(n)
+	return n, err
+}
+
+// Solve makes the model, after all rounds.
+func (w *Worker) Solve(ctx context.Context) (*model.Model, *train.Report, error) {
+	if err := w.begin(ctx, ""); err != nil {
+		return nil, nil, err
+	}
+	return w.fit(ctx)
+}
+
+// fit makes the model.
+func (w *Worker) fit(ctx context.Context) (*model.Model, *train.Report, error) {
+	if w.passed {
+		return w.sharded.Passed(ctx)
+	}
+	total := w.total.(momentSum)
+	w.total = nil
+	return w.sharded.Fit(ctx, total)
+}
+
+// Train trains by a plan in this process.
+func Train(ctx context.Context, p *Plan, opt train.Options) (*model.Model, *train.Report, error) {
+	w := &Worker{Plan: p, store: memory{}, opt: opt, state: map[string]string{}}
+	return w.Train(ctx)
+}
+
+// Train goes through all rounds in this process, without writing anything.
+func (w *Worker) Train(ctx context.Context) (*model.Model, *train.Report, error) {
+	for {
+		round := w.next()
+		if round == "" {
+			return w.fit(ctx)
+		}
+		var t tree
+		for i := range w.Plan.Data.All {
+			s, err := w.piece(ctx, round, i)
+			if err == nil {
+				err = t.add(ctx, &node{from: i, sum: s})
+			}
+			if err != nil {
+				return nil, nil, w.named(i, err)
+			}
+		}
+		total, err := t.root(ctx)
+		if err == nil {
+			err = w.learn(ctx, round, total, "in memory")
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+}

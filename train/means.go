@@ -1,0 +1,197 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"mercer/dataset"
+	"mercer/kernel"
+	"mercer/matrix"
+	"mercer/pipeline"
+	"mercer/rfm"
+)
+
+// Mean targets are taken if they make the squared error of held-out rows meansMargin of what it was. Small machines on
+// meansRows rows tell. mostMeanOutputs bounds the targets, each of which takes a dimension for every column.
+const (
+	meansMargin     = 0.99
+	meansRows       = 3000
+	meansCentres    = 700
+	mostMeanOutputs = 10
+)
+
+// learnMeans puts the mean targets of their values in place of categories, and of whole numbers that are names, where that
+// helps on held-out rows: of none, of the categories, or of the numbers as well.
+func (f *fit) learnMeans() error {
+	asked := f.cfg.TargetMeans
+	if !f.cfg.own() || asked == "none" || f.info.Outputs > mostMeanOutputs {
+		return nil
+	}
+	var first []int // dimension of each column
+	at := 0
+	for i := range f.info.Schema.Columns {
+		first = append(first, at)
+		at += f.info.Schema.Columns[i].Width()
+	}
+	rows := dataset.AllValues(f.src)
+	sums := dataset.NewMeanSums(rows.Schema(), f.info.Outputs, func(column int) bool { return f.sum.Columns[first[column]].Integer }, f.cfg.Seed)
+	if sums == nil {
+		return nil
+	}
+	start := time.Now()
+	defer func() { f.report.Metric += time.Since(start).Seconds() }()
+	if err := f.addMeans(rows, sums); err != nil {
+		return err
+	}
+	if _, most := sums.Source(rows, true, false); len(most) == 0 {
+		return nil
+	}
+	auto, best, why := asked == "auto", *f, "as asked"
+	var none, least float64
+	var found []string
+	var err error
+	switch {
+	case auto && f.sum.Dim > widestRows:
+		least, why = math.Inf(1), "categories have more than 256 dimensions"
+	case auto:
+		if none, err = f.heldOut(f.src, sums); err != nil {
+			return err
+		}
+		least = meansMargin * none
+	}
+	before := 0
+	for _, numbers := range []bool{false, true} {
+		src, columns := sums.Source(rows, numbers, false)
+		if len(columns) == before || !auto && numbers != (asked == "all") {
+			continue
+		}
+		before = len(columns)
+		with, e := *f, 0.0
+		if err := with.surveyAgain(src); err != nil {
+			return err
+		}
+		if auto {
+			apart, _ := sums.Source(rows, numbers, true)
+			if e, err = with.heldOut(apart, sums); err != nil {
+				return err
+			}
+			if e >= least {
+				continue
+			}
+			if none > 0 {
+				why = fmt.Sprintf("a squared error of %.3g on held-out rows, %.3g without", e, none)
+			}
+		}
+		best, least, found = with, e, columns
+	}
+	if found != nil {
+		f.src, f.sum, f.info, f.report.Summary = best.src, best.sum, best.info, best.sum
+		f.info.Training.Why["means"] = fmt.Sprintf("%s (%s)", strings.Join(found, ", "), why)
+	}
+	return nil
+}
+
+// addMeans adds all rows to the sums of targets.
+func (f *fit) addMeans(src dataset.Source, sums *dataset.MeanSums) error {
+	k := f.info.Outputs
+	var y, weights []float64
+	for b, err := range dataset.Each(f.ctx, src) {
+		if err != nil {
+			return err
+		}
+		n := b.X.Len()
+		y, weights = slices.Grow(y[:0], n*k)[:n*k], slices.Grow(weights[:0], n)[:n]
+		if err := f.targets(b.Batch, y); err != nil {
+			return err
+		}
+		for i := range n {
+			weights[i] = f.weight(b.Batch, i)
+		}
+		sums.Add(b.Batch, y, weights)
+	}
+	return nil
+}
+
+// surveyAgain surveys the rows of a source that has other dimensions.
+func (f *fit) surveyAgain(src dataset.Source) error {
+	sum, err := dataset.Survey(f.ctx, src, dataset.SurveyOptions{Seed: f.cfg.Seed, Sample: f.sampleRows(f.cfg.pipeline()),
+		Progress: func(rows int, share float64) { f.progress("read", rows, share) }})
+	if err != nil {
+		return err
+	}
+	f.src, f.sum, f.info.Schema = src, sum, *src.Schema()
+	f.info.Schema.Dim = sum.Dim
+	return nil
+}
+
+// heldOut is the mean squared error, of the rows of src that are apart, of a small machine that learns from the others, with
+// the usual scaling.
+func (f *fit) heldOut(src dataset.Source, sums *dataset.MeanSums) (float64, error) {
+	cfg := f.cfg.pipeline()
+	if f.cfg.Scale == "auto" {
+		cfg.Scale, _ = pipeline.ChooseScale(kernel.RBF.Usual(), f.sum)
+	}
+	p, _, err := pipeline.SettleScaling(*cfg, f.rows())
+	if err != nil {
+		return 0, err
+	}
+	drawn := func(apart bool) (*matrix.Dense, []float64, []float64, error) {
+		part, n := *f, 0
+		for row := range f.sum.Rows {
+			if sums.Apart(row) == apart {
+				n++
+			}
+		}
+		sum := *f.sum
+		sum.Rows = n
+		part.sum, part.src = &sum, dataset.Keep(src, func(row int) bool { return sums.Apart(row) == apart })
+		x, y, weights, err := part.drawSample(meansRows)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		scaled := p.Pass().Scale(x)
+		if scaled.CSR != nil {
+			dense := &matrix.Dense{}
+			scaled.CSR.Densify(dense)
+			return dense, y, weights, nil
+		}
+		return scaled.Dense, y, weights, nil
+	}
+	x, y, weights, err := drawn(false)
+	if err != nil {
+		return 0, err
+	}
+	held, want, heldWeights, err := drawn(true)
+	if err != nil {
+		return 0, err
+	}
+	k := f.info.Outputs
+	machine, _, err := rfm.Fit(f.ctx, x, y, k, weights, rfm.Options{Kinds: rfm.Kinds(f.sum.Dim)[:2], Members: 1, Leaf: meansRows,
+		Centres: meansCentres, Classes: f.classes != nil, Seed: f.cfg.Seed})
+	if err != nil {
+		return 0, f.located(err)
+	}
+	scores := matrix.NewDense(held.Rows, k)
+	if err := machine.Scores(scores, matrix.Rows{Dense: held}); err != nil {
+		return 0, f.located(err)
+	}
+	e, total := 0.0, 0.0
+	for i := range held.Rows {
+		w := 1.0
+		if heldWeights != nil {
+			w = heldWeights[i]
+		}
+		for t, s := range scores.Row(i) {
+			d := float64(s) - want[i*k+t]
+			e += w * d * d
+		}
+		total += w
+	}
+	if total == 0 {
+		return 0, nil
+	}
+	return e / total, nil
+}

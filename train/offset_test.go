@@ -1,0 +1,110 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/internal/random"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// wavy returns rows of three columns and a function of them, times scale and plus an offset.
+func wavy(n int, scale, offset float64) (*matrix.Dense, []float64) {
+	x, y := matrix.NewDense(n, 3), make([]float64, n)
+	r := random.New(7, "offset test")
+	for i := range n {
+		row := x.Row(i)
+		for j := range row {
+			row[j] = float32(2*r.Uniform() - 1)
+		}
+		y[i] = offset + scale*(math.Sin(3*float64(row[0]))+float64(row[1])*float64(row[2]))
+	}
+	return x, y
+}
+
+// predictedValues trains on rows and predicts them.
+func predictedValues(t *testing.T, cfg Config, n int, scale, offset float64) []float64 {
+	t.Helper()
+	x, y := wavy(n, scale, offset)
+	src, err := dataset.FromRows(matrix.Rows{Dense: x}, y, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := Fit(context.Background(), src, cfg, Options{})
+	if err != nil {
+		t.Fatalf("scale %g, offset %g: %v", scale, offset, err)
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = model.Read(&file, int64(file.Len())); err != nil {
+		t.Fatal(err)
+	}
+	var scores matrix.Dense
+	scores.Reshape(n, 1)
+	if err := m.Learned(&scores, matrix.Rows{Dense: x}); err != nil {
+		t.Fatal(err)
+	}
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = m.Value(0, scores.Row(i)[0])
+	}
+	return values
+}
+
+// For every learner of regressions, y + c predicts f(x) + c, and s·y predicts s·f(x).
+func TestOffsetAndScaleOfTargets(t *testing.T) {
+	for _, name := range Learners() {
+		cfg := Config{Task: "regress", Learner: name, Seed: 1}
+		n := 300
+		switch name {
+		case "svm", "logistic", "one-class":
+			continue
+		case "rfm":
+			n = 1200 // the default
+			cfg.Learner = ""
+		case "kernel-ridge", "kernel-svm", "falkon":
+		case "group-lasso":
+			cfg.Kernel = "linear"
+		default:
+			cfg.Features = 200
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := predictedValues(t, cfg, n, 1, 0)
+			for _, c := range []float64{40, 100, -1e4, 1e6, -1e9, 1e12} {
+				got := predictedValues(t, cfg, n, 1, c)
+				// Rounding y + c to float64 is the only loss beyond 64 deviations.
+				if far := worstOf(got, want, 1, c); far > 0.02+2*math.Abs(c)*0x1p-52 {
+					t.Errorf("y %+g: predictions differ by up to %.3g", c, far)
+				}
+			}
+			if name == "kernel-svm" || name == "elastic-net" {
+				return // C and epsilon, and the balance of the two penalties, are in the unit of the targets
+			}
+			for _, s := range []float64{1e-12, 1e12} {
+				got := predictedValues(t, cfg, n, s, 0)
+				if far := worstOf(got, want, s, 0); far > 0.02 {
+					t.Errorf("y times %g: predictions differ by up to %.3g of it", s, far)
+				}
+			}
+			got := predictedValues(t, cfg, n, 1e-3, 1e6)
+			if far := worstOf(got, want, 1e-3, 1e6); far > 0.03 {
+				t.Errorf("y/1000 + 1e6: predictions differ by up to %.3g of the scale", far)
+			}
+		})
+	}
+}
+
+// worstOf is the largest difference between got and s·want + c, in units of s.
+func worstOf(got, want []float64, s, c float64) (far float64) {
+	for i, v := range got {
+		far = max(far, math.Abs((v-c)/s-want[i]))
+	}
+	return far
+}

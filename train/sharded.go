@@ -1,0 +1,265 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mercer/dataset"
+	"mercer/internal/option"
+	"mercer/learn"
+	"mercer/matrix"
+	"mercer/model"
+	"mercer/moments"
+)
+
+// Sharded is a training whose rows are read in pieces, by several processes: of a learner that needs nothing of them but
+// sums. Each process makes the same one from the survey of all rows, so that all map rows alike. There are learners that take
+// statistics in one pass (Collect, Fit), and others that take many passes (Passes, Pass, Advance, Passed).
+type Sharded struct {
+	f      *fit
+	shared *learn.SharedPrimal // nil: one pass
+}
+
+// CheckSharded checks a configuration for a training in pieces, and returns it with its learner.
+func CheckSharded(cfg Config) (Config, error) {
+	if cfg.Learner == "" || cfg.Learner == "auto" {
+		cfg.Learner = ridgeLearner.name
+	}
+	if err := cfg.Check(); err != nil {
+		return cfg, err
+	}
+	c, err := cfg.withDefaults()
+	if err != nil {
+		return cfg, err
+	}
+	l := LearnerOf(c.Learner)
+	switch {
+	case l.shared != nil && l.shared(&c) == "":
+		return cfg, option.Errorf("in pieces the learner %s is trained in the primal, with the penalty l2 and a smooth loss, each class against the rest or "+
+			"multinomial; leave out %s, %s, %s and %s, or take others", l.name, option.Ref("penalty"), option.Ref("solver"), option.Ref("loss"),
+			option.Ref("multiclass"))
+	case l.shared != nil && c.C == 0:
+		return cfg, option.Errorf("C is chosen on rows in memory, which a training in pieces does not have; give %s, such as the one that a training on a "+
+			"sample of the rows chooses", option.Ref("c"))
+	case l.shared != nil && c.reduces():
+		return cfg, option.Errorf("the learner %s in pieces takes no principal components", l.name)
+	case l.parts == nil && l.shared == nil:
+		var can []string
+		for _, other := range learners() {
+			if other.parts != nil || other.shared != nil {
+				can = append(can, other.name)
+			}
+		}
+		return cfg, option.Errorf("the learner %s needs its rows in one place, which a training in pieces does not have; take %s", l.name,
+			option.Set("learner", strings.Join(can, " or ")))
+	case c.Bag != nil:
+		return cfg, errors.New("bags are not trained in pieces; make rows of them first (transform)")
+	case c.Metric != "" && c.Metric != "none":
+		return cfg, errors.New("a metric is learned in passes of its own, which a training in pieces does not have; leave metric out")
+	case c.Given != nil:
+		return cfg, errors.New("landmarks of a file are not in the manifest of a training in pieces; take those of its own rows")
+	case c.Conformal != 0:
+		return cfg, errors.New("intervals take one more pass, over rows held back, which a training in pieces does not have; ask for the variance")
+	case c.Threshold != "":
+		return cfg, errors.New("a threshold takes rows that the learner has not seen, which a training in pieces does not have; give one to predict")
+	case c.calibrates():
+		return cfg, errors.New("probabilities take rows that the learner has not seen, in passes that a training in pieces does not have")
+	case c.MapComponents > 0:
+		return cfg, errors.New("components of each map take all rows once more; ask for components of all features")
+	case c.LambdaBy == "loo" || c.Path && c.LambdaBy == "":
+		return cfg, errors.New("leaving rows out takes all of them once more; choose λ by evidence, folds or held-out rows")
+	case c.SurveyRows > 0:
+		return cfg, errors.New("survey_rows is for streams; the survey of pieces is of all rows")
+	}
+	if l.shared != nil && slices.Contains(l.losses, "squared_hinge") {
+		cfg.Solver = "primal"
+	}
+	return cfg, nil
+}
+
+// Passes says whether a training in pieces takes many passes over the rows.
+func (c Config) Passes() bool {
+	l := LearnerOf(c.Learner)
+	return l != nil && l.shared != nil
+}
+
+// SurveyOptions are those of the survey that a training of c begins with.
+func (c Config) SurveyOptions() (dataset.SurveyOptions, error) {
+	all, err := c.withDefaults()
+	f := &fit{cfg: all, asked: c}
+	return dataset.SurveyOptions{Seed: all.Seed, Sample: f.sampleRows(all.pipeline())}, err
+}
+
+// NewSharded goes on from the survey of all rows: it settles scaling, kernel and map. name is that of the data, and schema how
+// they are read. cfg has passed CheckSharded.
+func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *dataset.Summary, cfg Config, opt Options) (*Sharded, error) {
+	if opt.Keep != nil || opt.Unlabelled != nil {
+		return nil, errors.New("a training in pieces takes no unlabelled rows and keeps no statistics")
+	}
+	f, err := beginRows(ctx, unread{name, schema}, cfg, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.surveyed(sum); err != nil {
+		return nil, err
+	}
+	stages := []stage{(*fit).task, (*fit).chooseDefault, (*fit).agree, (*fit).settle, (*fit).choose}
+	if !cfg.Passes() {
+		return &Sharded{f: f}, f.run(append(stages, (*fit).admit))
+	}
+	// Its memory is not that of a training in one place.
+	if err := f.run(append(stages, (*fit).drawGolden)); err != nil {
+		return nil, err
+	}
+	if f.info.Task != "classify" {
+		return nil, option.Errorf("%s: the learner %s in pieces is for classes, and the task is to %s", name, f.learner.name, f.info.Task)
+	}
+	shared, err := learn.NewSharedPrimal(f.learnDim(), len(f.info.Classes), learn.Primal{
+		Loss: f.learner.shared(&f.cfg), C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
+	})
+	return &Sharded{f, shared}, err
+}
+
+// Pass adds up what the next pass wants of some rows.
+func (s *Sharded) Pass(ctx context.Context, src dataset.Source) (*learn.SharedSums, error) {
+	f := *s.f
+	f.ctx, f.src, f.report = ctx, src, &Report{}
+	sums := s.shared.Empty()
+	// Blocks begin at fixed rows, since the sums depend on them.
+	var held kept
+	var class []int
+	var weights []float64
+	flush := func() error {
+		if len(class) == 0 {
+			return nil
+		}
+		rows := held.rows()
+		if rows.CSR != nil {
+			rows.CSR.Cols = f.learnDim()
+		}
+		err := s.shared.Add(ctx, sums, rows, class, weights)
+		held.clear()
+		class, weights = class[:0], weights[:0]
+		return err
+	}
+	err := f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
+		for i := 0; i < z.Len(); {
+			n := min(z.Len()-i, learn.BlockRows-len(class))
+			held.add(z.Slice(i, i+n), learn.BlockRows)
+			for ; n > 0; n-- {
+				c, err := f.class(b, i)
+				if err != nil {
+					return err
+				}
+				class, weights = append(class, c), append(weights, f.weight(b, i))
+				i++
+			}
+			if len(class) == learn.BlockRows {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	return sums, err
+}
+
+// Advance goes on by the sums of a pass over all rows, and says whether it was the last.
+func (s *Sharded) Advance(sums *learn.SharedSums) (done bool, err error) {
+	if sums.Rows != s.f.sum.Rows {
+		return false, fmt.Errorf("%s: the sums of a pass are of %d rows, the survey of %d", s.f.src.Name(), sums.Rows, s.f.sum.Rows)
+	}
+	return s.shared.Advance(sums)
+}
+
+// Passed is the model after the last pass.
+func (s *Sharded) Passed(ctx context.Context) (*model.Model, *Report, error) {
+	start := time.Now()
+	f := *s.f
+	f.ctx = ctx
+	linear, report := s.shared.Model()
+	f.info.Training.Report = report
+	f.learned = model.Likely(model.Linear{Linear: linear}, &f.info)
+	return f.trained(start, f.run([]stage{(*fit).calibrate, (*fit).judge}))
+}
+
+// Empty are the statistics of no rows, one for each part that rows are divided into.
+func (s *Sharded) Empty() []*moments.Stats { return s.f.newParts(s.f.learner.parts(s.f)) }
+
+// Collect passes over rows, of which first is the number of the first one, and returns their statistics.
+func (s *Sharded) Collect(ctx context.Context, src dataset.Source, first int) ([]*moments.Stats, error) {
+	f := *s.f
+	f.ctx, f.src, f.report = ctx, src, &Report{}
+	parts := s.Empty()
+	return parts, f.collect(parts, first)
+}
+
+// Fit trains on the statistics of all rows, which it uses up.
+func (s *Sharded) Fit(ctx context.Context, parts []*moments.Stats) (*model.Model, *Report, error) {
+	start := time.Now()
+	f := *s.f
+	f.ctx, f.collected = ctx, parts
+	rows := 0
+	for _, p := range parts {
+		rows += p.Rows()
+	}
+	if rows != f.sum.Rows {
+		return nil, nil, fmt.Errorf("%s: the statistics are of %d rows, the survey of %d", f.src.Name(), rows, f.sum.Rows)
+	}
+	err := f.run([]stage{(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge})
+	return f.trained(start, err)
+}
+
+// unread is the source of rows that other processes read.
+type unread struct {
+	name   string
+	schema dataset.Schema
+}
+
+func (u unread) Name() string            { return u.name }
+func (u unread) Schema() *dataset.Schema { return &u.schema }
+func (u unread) Open(context.Context) (dataset.Reader, error) {
+	return nil, fmt.Errorf("%s: is read in pieces; this asks for another pass over all rows", u.name)
+}
+
+// ShardedCost is what a training in pieces holds.
+type ShardedCost struct {
+	Features, Targets, Parts int
+
+	// Sum is the number of bytes of the statistics in memory, File that of a file of them. Worker is what a worker holds beside
+	// them and its rows, Solver what making the model takes beside them.
+	Sum, File, Worker, Solver int64
+}
+
+// Cost says what the training holds.
+func (s *Sharded) Cost() ShardedCost {
+	f := s.f
+	c := ShardedCost{Features: f.mapDim(), Targets: f.info.Outputs, Parts: f.learner.parts(f)}
+	d, p := int64(c.Features), int64(c.Parts)
+	c.Sum = 8*p*d*d + 8*p*d*int64(c.Targets)
+	c.File = 4*p*d*(d+1) + 8*p*d*int64(c.Targets)
+	c.Worker = int64(f.pipelineMemory()) + 4096*p*d
+	all, _ := f.learner.memory(f, f.sum)
+	c.Solver = max(0, int64(all+f.pipelineMemory())-c.Sum)
+	return c
+}
+
+// Fixed is a configuration that makes the same features from fewer rows.
+func (s *Sharded) Fixed() Config {
+	c := s.f.asked
+	if m := s.f.info.Feature; m != nil && !m.Decides() {
+		c.Features = s.f.mapDim()
+	}
+	if by := s.f.lambdaBy(s.f.sum.Rows); s.f.learner.name == ridgeLearner.name && by != "given" {
+		c.LambdaBy = by
+	}
+	return c
+}
