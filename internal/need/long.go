@@ -1,0 +1,17 @@
+package need
+
+import (
+	"os"
+	"testing"
+)
+
+// Long skips a test unless the environment has MERCER_LONG=1. It is for what proves something with
+// many seeds or at full size that a quick test of the same package shows in small; guards is what
+// only the long one would notice. The file .ci/long lists these tests with their seconds, and
+// .ci/run takes some of them for each commit.
+func Long(t testing.TB, guards string) {
+	t.Helper()
+	if os.Getenv("MERCER_LONG") != "1" {
+		t.Skipf("long: %s; MERCER_LONG=1 runs it", guards)
+	}
+}
