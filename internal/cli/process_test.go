@@ -57,6 +57,9 @@ func TestMain(m *testing.M) {
 // A training that is stopped leaves nothing at the output path, and stopped politely nothing
 // anywhere.
 func TestInterruptedTrainingLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	bin := program(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
 		dir := t.TempDir()
