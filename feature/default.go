@@ -46,8 +46,9 @@ func Default(k kernel.Kernel, dim int) string {
 // every version; what it chooses may change, so keep that and not cfg.
 //
 // The map is the one with the least error for its cost, by measurements on data sets (docs/algorithms.md). Up to 16
-// dimensions, where all maps with frequencies cost the same, that is [QMC] if D ≥ d³/2, whose points are then dense enough
-// to be even in all coordinates together, and else [ORF] for radial kernels, [RFF] for others; above, [SORF]. Radii are
+// dimensions, where all maps with frequencies cost about the same, that is [QMC] where its points are dense: for rbf,
+// matern and steps if D ≥ d³/2, for kernels without orthogonal maps (laplacian, cauchy) and for the ramps of arccos always.
+// Below that it is [ORF], above 16 dimensions [SORF], or [RFF] if the kernel is not radial. Radii are
 // coupled, and blocks of sorf so large that it has no bias that could be noticed.
 func Choose(cfg Config, dim int) Config {
 	if cfg.Steps != nil {
@@ -83,7 +84,10 @@ func Choose(cfg Config, dim int) Config {
 func (cfg *Config) defaultMap(dim int) string {
 	usual := Default(cfg.Kernel, dim)
 	law, waves := cfg.Kernel.Law()
-	if !waves || law.Log || dim > wide || cfg.Features < 1 || 2*cfg.Features < dim*dim*dim || cfg.Form == "phase" {
+	if !waves || law.Log || dim > wide || cfg.Features < 1 || cfg.Form == "phase" {
+		return usual
+	}
+	if law.Radial() && law.Wave != kernel.Ramp && 2*cfg.Features < dim*dim*dim {
 		return usual
 	}
 	if k, _ := find(QMC); cfg.foreign(k) != nil { // an option that only the usual map has

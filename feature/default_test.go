@@ -26,7 +26,10 @@ func TestChooseByDimensionsAndFeatures(t *testing.T) {
 		{Config{Kernel: matern(1.5), Features: 1024}, 8, "qmc", "", 0},
 		{Config{Kernel: matern(1.5), Features: 1024}, 80, "sorf", "coupled", 64},
 		{Config{Kernel: arccos(0), Features: 1024}, 80, "sorf", "coupled", 256},
-		{Config{Kernel: laplacian, Features: 1024}, 3, "qmc", "", 0},
+		{Config{Kernel: laplacian, Features: 64}, 16, "qmc", "", 0},
+		{Config{Kernel: cauchy, Features: 64}, 16, "qmc", "", 0},
+		{Config{Kernel: arccos(1), Features: 64}, 16, "qmc", "", 0},
+		{Config{Kernel: arccos(0), Features: 64}, 16, "orf", "coupled", 0},
 		{Config{Kernel: laplacian, Features: 1024}, 30, "rff", "", 0},
 		{Config{Kernel: rbf}, 3, "orf", "coupled", 0}, // whatever D is
 		{Config{Kernel: rbf, Features: 1024, Options: Options{Form: "phase"}}, 3, "orf", "coupled", 0},

@@ -166,17 +166,17 @@ func squaredErrors(t *testing.T, cfg Config, x *matrix.Dense, seeds int) (mean, 
 // Coupled lengths have less variance than independent ones, by these shares of the squared error of normal rows at the median γ,
 // 512 features.
 func TestCoupledLengthsVaryLess(t *testing.T) {
-	seeds, rows := 40, 30
+	const seeds, rows = 40, 30
 	for _, c := range []struct {
 		name string
 		k    kernel.Kernel
 		d    int
-		want float64 // of chi's squared error; measured over 2,000 seeds
+		want float64 // of chi's squared error, over 800 seeds and accurate to a hundredth
 	}{
-		{"orf", rbf, 3, 0.5},
-		{"orf", rbf, 8, 0.75},
-		{"orf", matern(1.5), 8, 0.78},
-		{"sorf", matern(1.5), 24, 0.83},
+		{"orf", rbf, 3, 0.573},
+		{"orf", rbf, 8, 0.788},
+		{"orf", matern(1.5), 8, 0.775},
+		{"sorf", matern(1.5), 24, 0.811},
 	} {
 		x := gaussianRows(rows, c.d)
 		gamma, err := kernel.MedianGamma(matrix.Rows{Dense: x}, 1, c.k.Name)
