@@ -135,7 +135,7 @@ func TestEveryMapIsUnbiasedOverManySeeds(t *testing.T) {
 	need.Long(t, "a bias of a hundredth of the kernel in few dimensions")
 	for _, c := range unbiasedCases() {
 		for _, d := range []int{1, 2, 3, 4, 5, 8, 12, 16, 33} {
-			proveUnbiased(t, c, d, 128, 400, 5)
+			proveUnbiased(t, c, d, 128, 200, 5)
 		}
 	}
 }
