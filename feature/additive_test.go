@@ -73,17 +73,25 @@ func additiveCases() []mapCase {
 // for all seeds, and the second one a variance.
 func expChi2Case(cfg Config) mapCase {
 	c := mapCase{Config: cfg, histograms: true, agree: 1e-4}
-	first := expanded(cfg, 12).Steps[0]
-	sample, _ := someRows(60, 12)
-	m, err := Fit(first, c.rows(sample))
-	if err != nil {
-		panic(err)
+	firsts := map[int]Map{} // by the dimensions of the rows
+	first := func(d int) Map {
+		if firsts[d] == nil {
+			sample, _ := someRows(60, d)
+			m, err := Fit(expanded(cfg, d).Steps[0], c.rows(sample))
+			if err != nil {
+				panic(err)
+			}
+			firsts[d] = m
+		}
+		return firsts[d]
 	}
 	gaussian := kernel.Kernel{Name: "rbf", Gamma: cfg.Kernel.Gamma}
 	on := func(k kernel.Kernel, x, y []float32) float64 {
+		d := len(x)
+		m := first(d)
 		_, out := m.Dims()
 		z := matrix.NewDense(2, out)
-		m.Transform(z, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: 12, Stride: 12, Data: slices.Concat(x, y)}})
+		m.Transform(z, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: d, Stride: d, Data: slices.Concat(x, y)}})
 		return k.Eval(z.Row(0), z.Row(1))
 	}
 	c.want = func(x, y []float32) float64 { return on(gaussian, x, y) }

@@ -3,10 +3,11 @@
 //
 // [New] draws a map that does not depend on data; [Fit] fits any map, on a sample of rows. A
 // [Config] defines the map: the name of the map, the kernel ([mercer/kernel]), the number D of features
-// and the map's [Options]. [Default] names one for a kernel. The same configuration gives the same
+// and the map's [Options]. [Choose] names the best map for a kernel, and sets its options. The same configuration gives the same
 // map on every machine.
 //
-//	m, err := feature.New(feature.Config{Map: feature.SORF, Kernel: k, Features: 4096, Seed: 1}, dim)
+//	cfg := feature.Choose(feature.Config{Kernel: k, Features: 4096, Seed: 1}, dim)
+//	m, err := feature.New(cfg, dim)
 //	m.Transform(z, x)
 //
 // # Maps
@@ -19,9 +20,9 @@
 //	rff            random Fourier features
 //	               arccos, rbf, laplacian, cauchy, matern, exp-chi2 | form | O(dD) | Rahimi and Recht 2007
 //	orf            random Fourier features with orthogonal frequencies
-//	               arccos, rbf, matern, exp-chi2 | form | O(dD) | Yu et al. 2016
+//	               arccos, rbf, matern, exp-chi2 | form, radius | O(dD) | Yu et al. 2016
 //	sorf           orf by fast Hadamard transforms, for rows of more than 16 dimensions
-//	               arccos, rbf, matern, exp-chi2 | form, radius | O(D log d) | Yu et al. 2016
+//	               arccos, rbf, matern, exp-chi2 | form, radius, order | O(D log d) | Yu et al. 2016
 //	qmc            random Fourier features at quasi-random frequencies, for few dimensions
 //	               arccos, rbf, laplacian, cauchy, matern, exp-chi2 | form | O(dD) | Yang et al. 2014
 //	fastfood       rff by fast Hadamard transforms; sorf is more accurate

@@ -29,9 +29,12 @@ import (
 const Fastfood = "fastfood"
 
 func newFastfood(cfg Config, dim int) (Map, error) {
-	return newStructured(cfg, dim, func(l law, n, first, size int) (blocks, error) {
-		h := newShuffles(cfg, l, n, first, size)
-		return h, mustBeFinite(cfg, h.s)
+	n := order(dim, 1)
+	return newStructured(cfg, dim, n, func(l law, _ int) func(first, size int) (blocks, error) {
+		return func(first, size int) (blocks, error) {
+			h := newShuffles(cfg, l, n, first, size)
+			return h, mustBeFinite(cfg, h.s)
+		}
 	})
 }
 

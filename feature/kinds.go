@@ -20,6 +20,7 @@ type kind struct {
 
 	options  []string             // of Options, by the names of their JSON
 	words    map[string][]string  // the values of options that are words; the first is the meaning of ""
+	chosen   map[string]string    // of these, what Choose sets where it is not the first
 	dim      bool                 // whether the map itself decides on D: Features may then be 0
 	composed bool                 // of Steps, which have the kernels
 	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
@@ -155,39 +156,6 @@ func MapsOf(of string) (names []string) {
 func Usual(name string) int {
 	k, _ := find(name)
 	return k.usual
-}
-
-// wide is the number of dimensions above which structured frequencies are as good as dense ones: they come in
-// powers of two, and are too few in lower dimensions.
-const wide = 16
-
-// Default is the default map of a kernel, "" for the linear kernel, which needs none: the
-// one with the least error for its cost on rows of dim dimensions.
-func Default(k kernel.Kernel, dim int) string {
-	law, waves := k.Law()
-	_, additive := k.Additive()
-	_, series := k.Series(0)
-	switch _, outer, composite := k.Parts(); {
-	case k.Linear():
-		return ""
-	case composite: // its second map is for several features per dimension
-		return Default(outer, wide+1)
-	case additive:
-		return Homogeneous
-	case waves && law.Log:
-		return Skewed
-	case waves && !law.Radial():
-		return RFF
-	case waves && dim > wide:
-		return SORF
-	case waves:
-		return ORF
-	case k.Kind() == kernel.Poly:
-		return TensorSketch
-	case series:
-		return Maclaurin
-	}
-	return Nystrom
 }
 
 // Centred reports whether the features of a configuration have the kernel's inner products only after

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Options are settings of single maps. The zero value of each is a good choice. Setting
-// one that the map does not have is an error.
+// Options are settings of single maps. The zero value of each is a good choice, except that what Radius and Order
+// mean by it is as old as the maps, since a configuration means the same for ever: [Choose] sets them better. Setting
+// an option that the map does not have is an error.
 type Options struct {
 	// Form of the Fourier features; "" means pair.
 	//	pair   √(2/D)·[cos ω_j·x, sin ω_j·x], j = 1 … D/2
@@ -17,9 +18,15 @@ type Options struct {
 	//	step      φ₁(x): round(xN) ones
 	Form string `json:"form,omitempty"`
 
-	// Radius of sorf's frequencies; "" means chi, which is unbiased. fixed gives all of them
-	// the same length, as in the paper, and a bias in few dimensions.
+	// Radius is how the lengths of the frequencies of orf and sorf are drawn; "" means chi.
+	//	chi      independently, by the kernel's own law
+	//	coupled  by that law too, but evenly spread: less variance, and the choice of [Choose]
+	//	fixed    all alike, as in the paper on sorf: a bias in few dimensions (sorf)
 	Radius string `json:"radius,omitempty"`
+
+	// Order is the least order of sorf's blocks, a power of two; 0 means the least that takes a row. Below
+	// 32 there is a bias, so that [Choose] sets 32 or more.
+	Order int `json:"order,omitempty"`
 
 	// Hash of the sketches; "" means pairwise, the hash functions of the papers. balanced
 	// fills all buckets evenly, so that there are no collisions if D ≥ d.
@@ -82,6 +89,7 @@ type Options struct {
 var optionTexts = []struct{ name, about string }{
 	{"form", "form of the features"},
 	{"radius", "lengths of the frequencies"},
+	{"order", "least order of the blocks of frequencies, a power of two (default: 32, or what the kernel needs for no bias)"},
 	{"hash", "hash functions of the sketch"},
 	{"complex", "sketch by complex numbers: less variance at degrees of 3 and more"},
 	{"series", "coefficients a0,a1,… ≥ 0 of f in the kernel f(γ x·y)"},
@@ -123,7 +131,11 @@ func OptionHelp(name string) string {
 		}
 		text := ""
 		if w := k.words[name]; w != nil {
-			text = fmt.Sprintf("%s (default %s)", strings.Join(w, ", "), w[0])
+			usual := w[0]
+			if c := k.chosen[name]; c != "" {
+				usual = c
+			}
+			text = fmt.Sprintf("%s (default %s)", strings.Join(w, ", "), usual)
 		}
 		if maps[text] == nil {
 			words = append(words, text)
@@ -151,7 +163,7 @@ func OptionsOf(name string) []string {
 func (o Options) set() []string {
 	var names []string
 	for name, set := range map[string]bool{
-		"form": o.Form != "", "radius": o.Radius != "", "hash": o.Hash != "", "entries": o.Entries != "",
+		"form": o.Form != "", "radius": o.Radius != "", "order": o.Order != 0, "hash": o.Hash != "", "entries": o.Entries != "",
 		"sparsity": o.Sparsity != 0, "pool": o.Pool != 0, "t": o.T != 0, "reuse": o.Reuse != "",
 		"complex": o.Complex, "series": o.Series != nil, "rank": o.Rank != 0,
 		"terms": o.Terms != 0, "window": o.Window != "", "period": o.Period != 0, "stretch": o.Stretch != 0,

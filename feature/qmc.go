@@ -22,7 +22,7 @@ import (
 // rows, and for few features, there is no gain beyond 10 dimensions. With the phase
 // form there is none beyond 2. Points are most even if there are 2^k of them: use D = 2^k.
 //
-// It costs as much as rff, and is for rows of up to 4096 dimensions.
+// It is the default up to 16 dimensions, for radial kernels if D ≥ d³/2 ([Choose]). It costs as much as rff, and is for rows of up to 4096 dimensions.
 const QMC = "qmc"
 
 func newQMC(cfg Config, dim int) (Map, error) {

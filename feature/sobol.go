@@ -19,9 +19,13 @@ type sobol struct {
 	x, j       uint32
 }
 
-// newSobol begins the dimension with the given number, from 0.
+// newSobol begins the dimension with the given number, from 0, of the points of qmc.
 func newSobol(seed uint64, dim int) *sobol {
-	r := random.New(seed, "feature.qmc", uint64(dim))
+	return scrambled(random.New(seed, "feature.qmc", uint64(dim)), dim)
+}
+
+// scrambled begins a dimension that a stream scrambles.
+func scrambled(r *random.Stream, dim int) *sobol {
 	var rows [32]uint32 // row i of the matrix, for the i-th bit from the top: i random bits and a 1
 	for i := range rows {
 		rows[i] = uint32(r.Uint64()>>32)&^(1<<31>>i<<1-1) | 1<<31>>i
@@ -41,6 +45,17 @@ func (s *sobol) next() float64 {
 	s.j++
 	s.x ^= s.directions[bits.TrailingZeros32(s.j)&31]
 	return u
+}
+
+// skip goes to the point with the number j from where it began.
+func (s *sobol) skip(j uint32) {
+	for s.j = j; j > 0; j &= j - 1 {
+		k := bits.TrailingZeros32(j)
+		s.x ^= s.directions[k] // of the Gray code j ^ j/2, bit k and the one below
+		if k > 0 {
+			s.x ^= s.directions[k-1]
+		}
+	}
 }
 
 // sobolDims is the number of dimensions there are directions for.

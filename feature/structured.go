@@ -9,7 +9,7 @@ import (
 )
 
 // structured is a map whose frequencies are the rows of stacked square blocks of order n,
-// the power of two at or above d; a block is a product of diagonals, permutations and
+// a power of two at or above d; a block is a product of diagonals, permutations and
 // Hadamard matrices. Transforming a row takes O(m log d) operations for m frequencies, dense
 // or sparse (a sparse row is made dense), and the map holds 16 bytes for each of them, rounded
 // up to whole blocks.
@@ -53,15 +53,20 @@ const (
 	mostOrder = 1 << 20
 )
 
-// newStructured makes a map of blocks that draw makes: size/n of them, the first of which is
-// block number first, for frequencies with the law l.
-func newStructured(cfg Config, dim int, draw func(l law, n, first, size int) (blocks, error)) (Map, error) {
+// order is the power of two at or above dim and least.
+func order(dim, least int) int {
+	n := 1
+	for n < min(max(dim, least), mostOrder) {
+		n *= 2
+	}
+	return n
+}
+
+// newStructured makes a map of blocks of order n, for m frequencies with the law l. What draw returns makes size/n
+// blocks, the first of which is block number first.
+func newStructured(cfg Config, dim, n int, draw func(l law, m int) func(first, size int) (blocks, error)) (Map, error) {
 	if dim > mostOrder {
 		return nil, fmt.Errorf("feature: %s: rows of %d dimensions; it has at most %d: use map rff", cfg.Map, dim, mostOrder)
-	}
-	n := 1
-	for n < dim {
-		n *= 2
 	}
 	waves := newWaves(cfg)
 	if err := affordable(cfg, dim, 16*(float64(waves.m)+float64(n))); err != nil {
@@ -78,11 +83,12 @@ func newStructured(cfg Config, dim int, draw func(l law, n, first, size int) (bl
 	if whole < f.m {
 		f.stacks = append(f.stacks, stack{lo: whole, hi: f.m, size: n})
 	}
+	of := draw(newLaw(cfg.Kernel), f.m)
 	errs := make([]error, len(f.stacks))
 	vec.Parallel(len(f.stacks), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			p := &f.stacks[i]
-			p.blocks, errs[i] = draw(newLaw(cfg.Kernel), n, p.lo/n, p.size)
+			p.blocks, errs[i] = of(p.lo/n, p.size)
 		}
 	})
 	for _, err := range errs {

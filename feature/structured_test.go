@@ -421,12 +421,14 @@ func TestMoreStructuredFeaturesBeginWithTheSame(t *testing.T) {
 // The maps are frozen: FNV-1a of their factors, recorded on amd64, which must never be edited.
 func TestStructuredMapsAreFrozen(t *testing.T) {
 	recorded := map[string]uint64{
-		"sorf rbf":        0x10fd54824c899ef4,
-		"sorf matern":     0xdd68f8e6db83447a,
-		"sorf fixed":      0x4c67e329602f540f,
-		"sorf arccos":     0x2af510310cba02af,
-		"fastfood rbf":    0x5fb8e6eee418f240,
-		"fastfood matern": 0x3080dfdcb0a4c5d3,
+		"sorf rbf":                0x10fd54824c899ef4,
+		"sorf matern":             0xdd68f8e6db83447a,
+		"sorf fixed":              0x4c67e329602f540f,
+		"sorf arccos":             0x2af510310cba02af,
+		"sorf coupled":            0x191b2ffd33c5a674,
+		"sorf matern coupled 128": 0xde7922a532eb961e,
+		"fastfood rbf":            0x5fb8e6eee418f240,
+		"fastfood matern":         0x3080dfdcb0a4c5d3,
 	}
 	for _, c := range []struct {
 		name string
@@ -436,6 +438,8 @@ func TestStructuredMapsAreFrozen(t *testing.T) {
 		{"sorf matern", Config{Map: "sorf", Kernel: matern(1.5)}},
 		{"sorf fixed", Config{Map: "sorf", Kernel: matern(1.5), Options: Options{Radius: "fixed"}}},
 		{"sorf arccos", Config{Map: "sorf", Kernel: arccos(1)}},
+		{"sorf coupled", Config{Map: "sorf", Kernel: rbf, Options: Options{Radius: "coupled"}}},
+		{"sorf matern coupled 128", Config{Map: "sorf", Kernel: matern(1.5), Options: Options{Radius: "coupled", Order: 128}}},
 		{"fastfood rbf", Config{Map: "fastfood", Kernel: rbf}},
 		{"fastfood matern", Config{Map: "fastfood", Kernel: matern(1.5)}},
 	} {

@@ -33,17 +33,19 @@ import (
 func shiftInvariant() []kind {
 	form := []string{"form"}
 	words := map[string][]string{"form": waveForms}
-	radius := map[string][]string{"form": waveForms, "radius": {"chi", "fixed"}}
+	lengths := map[string][]string{"form": waveForms, "radius": radii[:2]}
+	allLengths := map[string][]string{"form": waveForms, "radius": radii}
+	coupled := map[string]string{"radius": "coupled"}
 	return []kind{
 		{name: RFF, about: "random Fourier features",
 			cost: "dD", source: "Rahimi and Recht 2007",
 			options: form, words: words, takes: hasLaw, check: checkForm, make: newRFF},
 		{name: ORF, about: "random Fourier features with orthogonal frequencies",
 			cost: "dD", source: "Yu et al. 2016",
-			options: form, words: words, takes: hasRadialLaw, check: checkForm, make: newORF},
+			options: []string{"form", "radius"}, words: lengths, chosen: coupled, takes: hasRadialLaw, check: checkRadius, make: newORF},
 		{name: SORF, about: "orf by fast Hadamard transforms, for rows of more than 16 dimensions",
 			cost: "D log d", source: "Yu et al. 2016",
-			options: []string{"form", "radius"}, words: radius, takes: hasRadialLaw, check: checkRadius, make: newSORF},
+			options: []string{"form", "radius", "order"}, words: allLengths, chosen: coupled, takes: hasRadialLaw, check: checkRadius, make: newSORF},
 		{name: QMC, about: "random Fourier features at quasi-random frequencies, for few dimensions",
 			cost: "dD", source: "Yang et al. 2014",
 			options: form, words: words, takes: hasLaw, check: checkForm, make: newQMC},

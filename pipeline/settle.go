@@ -163,7 +163,7 @@ func (s *settling) featureMap() error {
 	cfg := s.Feature(gamma)
 	if s.Map == "" {
 		cfg.Map = feature.Default(s.Kernel, s.p.Width())
-		s.why["map"] = "for the kernel and the number of dimensions"
+		s.why["map"] = "for the kernel and the numbers of dimensions and features"
 	}
 	cfg.MaxBytes = s.rows.Memory
 	if cfg.Steps != nil {
@@ -181,6 +181,10 @@ func (s *settling) featureMap() error {
 			cfg.Features = s.Given.Rows
 		}
 	}
+	if s.Map == "" {
+		cfg.Map = "" // now that the number of features is known
+	}
+	cfg = feature.Choose(cfg, s.p.Width())
 	signed := math.IsInf(float64(cfg.Kernel.Lowest()), -1) // like the output of a sketch
 	if s.Map == "" && cfg.Map == "sorf" && Wide(s.p.Width()) && signed {
 		cfg = Shortened(cfg)

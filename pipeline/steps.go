@@ -49,6 +49,9 @@ func (c *Config) settleSteps(s feature.Config, rows func() (matrix.Rows, error))
 			}
 			return g
 		})
+		if s.Map != "" { // what it leaves open besides its γ
+			s = feature.Choose(s, 1)
+		}
 		return s, err
 	}
 	whole := s

@@ -8,12 +8,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/random"
+	"mercer/internal/safetensors"
 	"mercer/internal/vec"
 	"mercer/matrix"
 	"mercer/model"
@@ -249,4 +251,42 @@ func differ(a, b []byte) int {
 		}
 	}
 	return min(len(a), len(b))
+}
+
+// Models of before the map orf had coupled radii, sorf an order, and the default was by d and D, keep their maps: they load,
+// are written again as they are, and give their golden rows the same scores.
+func TestEarlierModelsPredictTheSame(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "earlier", "*.mercer"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no models: %v", err)
+	}
+	for _, path := range paths {
+		bits, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again bytes.Buffer
+		if err := m.Write(&again); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(again.Bytes(), bits) {
+			t.Errorf("%s: loaded and written again, the file differs from byte %d on", path, differ(again.Bytes(), bits))
+		}
+		_, tensors, err := safetensors.Read(bytes.NewReader(bits), int64(len(bits)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _ := m.Golden()
+		scores := matrix.NewDense(rows.Rows, m.Outputs())
+		if err := m.Learned(scores, matrix.Rows{Dense: rows}); err != nil {
+			t.Fatal(err)
+		}
+		if want := tensors["golden.scores"].F32; vec.Level() == "avx512" && !slices.Equal(scores.Data, want) {
+			t.Errorf("%s: the scores are %v, were %v", path, scores.Data, want)
+		}
+	}
 }

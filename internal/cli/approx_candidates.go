@@ -173,6 +173,9 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			failed = errors.Join(failed, err)
 			continue
 		}
+		if c.Config.Map != "" {
+			c.Config = feature.Choose(c.Config, a.dim)
+		}
 		if len(a.asked) == 0 && pipeline.Wide(a.dim) && a.kernel.Smooth() && !slices.Contains(frugal, c.Config.Map) {
 			c.Config = pipeline.Shortened(c.Config)
 		}

@@ -340,6 +340,7 @@ func (v *lambdaValue) settle() error {
 func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.StringVar(&o.Form, "form", "", feature.OptionHelp("form"))
 	f.StringVar(&o.Radius, "radius", "", feature.OptionHelp("radius"))
+	f.IntVar(&o.Order, "order", 0, feature.OptionHelp("order"))
 	f.StringVar(&o.Hash, "hash", "", feature.OptionHelp("hash"))
 	f.BoolVar(&o.Complex, "complex", false, feature.OptionHelp("complex"))
 	f.Float64SliceVar(&o.Series, "series", nil, feature.OptionHelp("series"))
