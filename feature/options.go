@@ -21,8 +21,8 @@ type Options struct {
 	// the same length, as in the paper, and a bias in few dimensions.
 	Radius string `json:"radius,omitempty"`
 
-	// Hash of the sketches; "" means pairwise, the hash functions of the papers. balanced
-	// fills all buckets evenly, so that there are no collisions if D ≥ d.
+	// Hash of the sketches; "" means pairwise, the hash functions of the papers, but of
+	// taylorsketch balanced, which fills all buckets evenly, so that there are no collisions if D ≥ d.
 	Hash string `json:"hash,omitempty"`
 
 	// Entries of random projections: normal, or sparse for Achlioptas's 0 and ±√s; "" means

@@ -32,7 +32,7 @@ func sketches() []kind {
 			make: func(cfg Config, dim int) (Map, error) { return newMaclaurin(cfg, dim) }},
 		{name: TaylorSketch, about: "tensor sketches of the terms of the exponential series, for exp, and for rbf by it",
 			cost: "p²·nnz + pD log D", source: "Pham and Pagh 2013",
-			options: []string{"hash"}, words: hash, takes: takesTaylor, check: checkTaylor,
+			options: []string{"hash"}, words: map[string][]string{"hash": {"balanced", "pairwise"}}, takes: takesTaylor, check: checkTaylor,
 			fit: fitTaylorSketch, restore: restoreTaylorSketch},
 		{name: ExplicitPoly, about: "all monomials, exact",
 			cost: "D", dim: true, takes: only(kernel.Poly),

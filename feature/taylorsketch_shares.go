@@ -102,19 +102,27 @@ func (c taylorCosts) tail(p, m int) float64 {
 	return max(0, sum*sum-c.rest[p])
 }
 
-// shareTaylor returns the shares with the least variance.
-func shareTaylor(cfg Config, pairs []taylorPair) []taylorShare {
+// shareTaylor returns the shares with the least variance. The balanced sketch of term 1 is exact with a feature for each of the
+// dim dimensions, which is tried as well.
+func shareTaylor(cfg Config, dim int, pairs []taylorPair) []taylorShare {
 	c := newTaylorCosts(pairs)
 	var best []int // features of the terms from 1 on, and last those of the sketch for the rest
 	least := math.Inf(1)
 	for p := min(1, cfg.Features-2); p <= min(mostTaylor, cfg.Features-2); p++ {
-		m := c.shared(p, cfg.Features-1)
-		variance := c.tail(p, m[p])
-		for n := 1; n <= p; n++ {
-			variance += c.v[n] / float64(m[n-1])
-		}
-		if variance < least {
-			best, least = m, variance
+		for _, exact := range []int{0, dim} {
+			if exact > 0 && (cfg.Hash == "pairwise" || p == 0 || exact > cfg.Features-1-p) {
+				continue
+			}
+			m := c.shared(p, cfg.Features-1, exact)
+			variance := c.tail(p, m[p])
+			for n := 1; n <= p; n++ {
+				if n > 1 || exact == 0 {
+					variance += c.v[n] / float64(m[n-1])
+				}
+			}
+			if variance < least {
+				best, least = m, variance
+			}
 		}
 	}
 	shares := []taylorShare{{0, 1, 1}}
@@ -127,17 +135,21 @@ func shareTaylor(cfg Config, pairs []taylorPair) []taylorShare {
 }
 
 // shared shares features out among the terms 1 to p and the rest: each has one, and whichever gains most for each of them
-// doubles its own, until nothing can be doubled. Term 1, which is not transformed, takes what is left.
-func (c taylorCosts) shared(p, features int) []int {
+// doubles its own, until nothing can be doubled. Term 1, which is not transformed, takes what is left. If first is not 0, it has
+// so many to begin with, and does not double them.
+func (c taylorCosts) shared(p, features, first int) []int {
 	m := make([]int, p+1)
 	for n := range m {
 		m[n] = 1
 	}
 	features -= len(m)
+	if first > 0 {
+		m[0], features = first, features-first+1
+	}
 	for {
 		best, most := -1, -1.0
 		for n, size := range m {
-			if size > features {
+			if size > features || n == 0 && first > 0 {
 				continue
 			}
 			gain := 0.0

@@ -40,7 +40,7 @@ var flagGroups = []flagGroup{
 
 // ownRest are flags of one command alone that --help leaves to --help-all; all its others are common.
 var ownRest = map[string]string{
-	"approx": "correlation",
+	"approx": "correlation convert",
 }
 
 // namesakes are flags of a command that share no more than the name with those of a group.
