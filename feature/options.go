@@ -25,8 +25,8 @@ type Options struct {
 	// taylorsketch balanced, which fills all buckets evenly, so that there are no collisions if D ≥ d.
 	Hash string `json:"hash,omitempty"`
 
-	// Entries of random projections: normal, or sparse for Achlioptas's 0 and ±√s; "" means
-	// the map's own choice.
+	// Entries of random projections: normal, or sparse for Achlioptas's 0 and ±√s, or of rp orthonormal
+	// for those of orthonormal columns; "" means the map's own choice.
 	Entries string `json:"entries,omitempty"`
 
 	// Sparsity is s ≥ 1: one in s of the sparse entries is not 0. 0 means the map's choice.

@@ -143,6 +143,7 @@ func TestProgramsComputeTheFeatures(t *testing.T) {
 		{Map: SORF, Kernel: rbf, Features: 90}, {Map: SORF, Kernel: ramp, Features: 16}, {Map: Fastfood, Kernel: rbf, Features: 50},
 		{Map: RFF, Kernel: arccos, Features: 20}, {Map: ORF, Kernel: ramp, Features: 20}, {Map: QMC, Kernel: rbf, Features: 20},
 		{Map: CountSketch, Kernel: kernel.Linear.Usual(), Features: 7}, {Map: RP, Kernel: kernel.Linear.Usual(), Features: 9},
+		with(Config{Map: RP, Kernel: kernel.Linear.Usual(), Features: 9}, Options{Entries: "orthonormal"}),
 		{Map: TensorSketch, Kernel: cube, Features: 32}, {Map: TensorSketch, Kernel: bare, Features: 33},
 		{Map: TaylorSketch, Kernel: exp, Features: 40}, with(Config{Map: TaylorSketch, Kernel: rbf, Features: 61}, Options{Hash: "pairwise"}),
 		{Map: TensorSRHT, Kernel: cube, Features: 100}, with(Config{Map: TensorSRHT, Kernel: bare, Features: 40}, Options{Complex: true}),
