@@ -28,7 +28,7 @@ var flagGroups = []flagGroup{
 	{"Learner",
 		"task learner lambda c loss class-weight calibrate threshold",
 		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance conformal calibrate-folds epsilon quantile huber " +
-			"svm-nu outliers leaf members target-means product accuracy lookup " +
+			"svm-nu outliers leaf members target-means product accuracy lookup lookup-form subsample " +
 			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
 	{"Choosing",
 		"quick auto budget estimate folds search trials pick",
