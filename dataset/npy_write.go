@@ -12,8 +12,9 @@ import (
 
 // The types of elements that an NPYWriter writes.
 const (
-	Float32 = "<f4"
-	Float64 = "<f8"
+	Float32   = "<f4"
+	Float64   = "<f8"
+	Complex64 = "<c8"
 )
 
 // npyHeadRoom is the length of the headers that are written: enough for any shape.
@@ -82,7 +83,7 @@ func (w *NPYWriter) Write(rows *matrix.Batch) error {
 	return nil
 }
 
-// NonZeros is the number of nonzero values written by Write.
+// NonZeros is the number of nonzero values written by Write and WriteComplex.
 func (w *NPYWriter) NonZeros() int64 { return w.nonZeros }
 
 // WriteRows64 appends whole rows, one after the other, to an array of Float64.
@@ -94,6 +95,28 @@ func (w *NPYWriter) WriteRows64(rows []float64) error {
 		w.buf = w.buf[:0]
 		for _, v := range rows[i : i+w.cols] {
 			w.buf = binary.LittleEndian.AppendUint64(w.buf, math.Float64bits(v))
+		}
+		if _, err := w.w.Write(w.buf); err != nil {
+			return err
+		}
+	}
+	w.rows += len(rows) / w.cols
+	return nil
+}
+
+// WriteComplex appends whole rows, one after the other, to an array of Complex64.
+func (w *NPYWriter) WriteComplex(rows []complex64) error {
+	if w.dtype != Complex64 || len(rows)%w.cols != 0 {
+		panic(fmt.Sprintf("dataset: WriteComplex of %d numbers into an array of %d columns of %s", len(rows), w.cols, w.dtype))
+	}
+	for i := 0; i < len(rows); i += w.cols {
+		w.buf = w.buf[:0]
+		for _, v := range rows[i : i+w.cols] {
+			if v != 0 {
+				w.nonZeros++
+			}
+			w.buf = binary.LittleEndian.AppendUint32(w.buf, math.Float32bits(real(v)))
+			w.buf = binary.LittleEndian.AppendUint32(w.buf, math.Float32bits(imag(v)))
 		}
 		if _, err := w.w.Write(w.buf); err != nil {
 			return err

@@ -308,7 +308,8 @@ func (x *matrices) probabilities(m *model.Model) error {
 	case !m.HasProbabilities():
 	case c != nil:
 		x.Probabilities, x.Temperature = c.Method, c.T
-		if c.Method == "platt" {
+		if c.Method == "platt" || c.Method == "quota" { // which differ in how A and B were found
+			x.Probabilities = "platt"
 			x.tensors["calibration.a"], x.tensors["calibration.b"] = safetensors.Vector(c.A), safetensors.Vector(c.B)
 		}
 		for k := range c.Knots {

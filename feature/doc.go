@@ -35,6 +35,8 @@
 //	               poly | complex | O(p(d log d + D)) | Hamid et al. 2014; Wacker et al. 2022
 //	maclaurin      products of random projections, for any dot-product kernel
 //	               poly, exp | complex, series | O(pdD) | Kar and Karnick 2012; Wacker et al. 2022
+//	taylorsketch   tensor sketches of the terms of the exponential series, for exp, and for rbf by it
+//	               exp, rbf, exp-chi2 | hash | O(p²·nnz + pD log D) | Pham and Pagh 2013
 //	explicit-poly  all monomials, exact
 //	               poly | no options | O(D)
 //	rp             random projection of the rows themselves

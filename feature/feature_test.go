@@ -64,7 +64,7 @@ func (c mapCase) String() string {
 
 // everyMap has the maps in all their forms.
 func everyMap() []mapCase {
-	return slices.Concat(fourierCases(), sketchCases(), projectionCases(), additiveCases(), landmarkCases(), composedCases())
+	return slices.Concat(fourierCases(), sketchCases(), taylorCases(), projectionCases(), additiveCases(), landmarkCases(), composedCases())
 }
 
 // fit makes the map of a case for rows of the given dimensions.

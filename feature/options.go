@@ -28,12 +28,12 @@ type Options struct {
 	// 32 there is a bias, so that [Choose] sets 32 or more.
 	Order int `json:"order,omitempty"`
 
-	// Hash of the sketches; "" means pairwise, the hash functions of the papers. balanced
-	// fills all buckets evenly, so that there are no collisions if D ≥ d.
+	// Hash of the sketches; "" means pairwise, the hash functions of the papers, but of
+	// taylorsketch balanced, which fills all buckets evenly, so that there are no collisions if D ≥ d.
 	Hash string `json:"hash,omitempty"`
 
-	// Entries of random projections: normal, or sparse for Achlioptas's 0 and ±√s; "" means
-	// the map's own choice.
+	// Entries of random projections: normal, or sparse for Achlioptas's 0 and ±√s, or of rp orthonormal
+	// for those of orthonormal columns; "" means the map's own choice.
 	Entries string `json:"entries,omitempty"`
 
 	// Sparsity is s ≥ 1: one in s of the sparse entries is not 0. 0 means the map's choice.

@@ -152,6 +152,8 @@ func (p *Program) add(m Map, x int) (int, error) {
 		return p.projection(m.projection, x)
 	case *tensorSketch:
 		return p.tensorSketch(m, x)
+	case *taylorSketch:
+		return p.taylorSketch(m, x)
 	case *tensorSRHT:
 		return p.tensorSRHT(m, x), nil
 	case *maclaurin:

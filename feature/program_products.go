@@ -53,6 +53,46 @@ func (p *Program) tensorSketch(t *tensorSketch, x int) (int, error) {
 	return p.step(Step{Op: OpInverse, N: t.features, Width: t.features}, re, im), nil
 }
 
+// taylorSketch appends the sketches of a series side by side. For rbf they are of the rows u = x - μ times exp(-γ‖u‖²/n),
+// which all n factors of a feature have.
+func (p *Program) taylorSketch(t *taylorSketch, x int) (int, error) {
+	power := 0 // of the exponential outside of the series
+	if t.centre != nil {
+		shift, sum := make([]float32, t.dim), matrix.NewDense(t.dim, 1)
+		for j, v := range t.centre {
+			shift[j], sum.Data[j] = -v, float32(-t.gamma)
+		}
+		x = p.step(Step{Op: OpShift, V: shift}, x)
+		power = p.product(sum, p.step(Step{Op: OpMultiply}, x, x))
+	}
+	var parts []int
+	for i := range t.levels {
+		l := &t.levels[i]
+		if l.degree == 0 {
+			if t.centre == nil { // a constant: nothing of the row, and 1
+				zero := p.product(matrix.NewDense(t.dim, 1), x)
+				parts = append(parts, p.step(Step{Op: OpShift, V: []float32{float32(math.Exp(l.coefficient))}}, zero))
+				continue
+			}
+			parts = append(parts, p.scale(float32(math.Exp(l.coefficient)), p.step(Step{Op: OpExp}, power)))
+			continue
+		}
+		row := x
+		if t.centre != nil {
+			by := p.step(Step{Op: OpExp}, p.scale(float32(1/float64(l.degree)), power))
+			row = p.step(Step{Op: OpMultiply}, x, p.pick(make([]int32, t.dim), by))
+		}
+		scale := float32(t.root * math.Exp(l.coefficient/float64(l.degree)))
+		one := &tensorSketch{augmented: augmented{degree: l.degree, scale: scale, dim: t.dim}, features: l.m, tables: l.tables}
+		z, err := p.tensorSketch(one, row)
+		if err != nil {
+			return 0, err
+		}
+		parts = append(parts, z)
+	}
+	return p.join(parts...), nil
+}
+
 func (p *Program) tensorSRHT(t *tensorSRHT, x int) int {
 	x = p.lifted(x, t.augmented.scale, t.constant, t.width())
 	if t.n > t.width() {

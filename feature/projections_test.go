@@ -2,6 +2,8 @@ package feature
 
 import (
 	"math"
+	"strings"
+	"testing"
 
 	"mercer/kernel"
 )
@@ -21,6 +23,15 @@ func projectionCases() []mapCase {
 		c := mapCase{Config: Config{Map: "rp", Kernel: linear, Options: o}}
 		c.variance = func(x, y []float32) float64 {
 			return variance4(lift(linear, x), lift(linear, y), kurtosis(o)) / proofFeatures
+		}
+		cases = append(cases, c)
+	}
+	for _, features := range []int{5, proofFeatures} { // fewer and more than dimensions
+		c := mapCase{Config: Config{Map: "rp", Kernel: linear, Options: Options{Entries: "orthonormal"}}, proof: features}
+		c.variance = func(x, y []float32) float64 {
+			n, d, m := float64(features), float64(len(x)), float64(features%len(x))
+			xy := dot(x, y)
+			return d * m * (d - m) / (n * n * (d - 1) * (d + 2)) * (norm2(x)*norm2(y) + (1-2/d)*xy*xy)
 		}
 		cases = append(cases, c)
 	}
@@ -291,4 +302,49 @@ func d2pkVariance(cfg Config, x, y []float32) float64 {
 		return 0 // up to rounding
 	}
 	return variance
+}
+
+// Columns of a block are orthonormal times √(d/D), and of as many as dimensions all dot products are kept.
+func TestOrthonormalProjections(t *testing.T) {
+	const d = 9
+	x, _ := someRows(20, d)
+	for _, features := range []int{1, 4, d, 3 * d, 2*d + 4} {
+		made, err := New(Config{Map: RP, Kernel: linear, Features: features, Seed: 7, Options: Options{Entries: "orthonormal"}}, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := made.(*rp)
+		for a := range features {
+			for b := a / d * d; b <= a; b++ {
+				sum, want := 0.0, 0.0
+				for i := range d {
+					sum += float64(m.packed.At(i, a)) * float64(m.packed.At(i, b))
+				}
+				if a == b {
+					want = d / float64(features)
+				}
+				if math.Abs(sum-want) > 1e-5 {
+					t.Errorf("D = %d: columns %d and %d have the product %g, want %g", features, a, b, sum, want)
+				}
+			}
+		}
+		if features%d != 0 {
+			continue
+		}
+		z := transform(m, x)
+		for i := range z.Rows {
+			if got, want := dot(z.Row(i), z.Row(0)), dot(x.Dense.Row(i), x.Dense.Row(0)); math.Abs(got-want) > 1e-5 {
+				t.Errorf("D = %d, row %d: %g, want %g", features, i, got, want)
+			}
+		}
+	}
+	for want, cfg := range map[string]Config{
+		"orthonormal entries have no sparsity":         {Map: RP, Kernel: linear, Features: 4, Options: Options{Entries: "orthonormal", Sparsity: 3}},
+		"known are normal, sparse, orthonormal":        {Map: RP, Kernel: linear, Features: 4, Options: Options{Entries: "unit"}},
+		`"orthonormal" are not entries; known are nor`: {Map: PKRP, Kernel: poly(1, 2, 0), Features: 4, Options: Options{Entries: "orthonormal"}},
+	} {
+		if _, err := New(cfg, d); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", cfg, err, want)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"mercer/internal/random"
@@ -64,7 +65,7 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 	if testing.Short() {
 		seeds = 60
 	}
-	for _, c := range append(everyMap(), otherSketchCases()...) {
+	for _, c := range slices.Concat(everyMap(), otherSketchCases(), otherTaylorCases()) {
 		if c.biased && c.variance == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,7 +19,12 @@ import (
 // logit: as temperature, but of log(p/(1-p)) (for several classes log p) instead of s, with p = (1+s)/2 between 1/200 and 199/200: by
 // squared error the scores of targets ±1 are estimates of 2P-1 already, which T, at least ½, corrects.
 //
-// With classes, the probabilities that platt and isotonic give one against all are divided by
+// quota: p = 1/(1 + exp(-(s-t)/T)) with a border t for each output, above which the q-th highest score is and below which the next one, q
+// being the weight of the rows of its class: so many rows as have the class come above its border, for every class (Li, Lebanon and
+// Sminchisescu 2012, section 7.3, who make the 500th highest scores of all classes the same), and one T for all. A and B are -1/T and t/T.
+// It is for classes whose scores are not on one scale, which otherwise take rows from one another.
+//
+// With classes, the probabilities that platt, isotonic and quota give one against all are divided by
 // their sum; if all are 0 the classes are equally likely. If a row may have several labels, their probabilities
 // are not divided.
 type Calibration struct {
@@ -29,13 +35,15 @@ type Calibration struct {
 	// or, with one output, one of two.
 	Labels bool
 
-	A, B        []float64   // platt: K
+	A, B        []float64   // platt, quota: K
 	Knots, Rise [][]float64 // isotonic, for each output: increasing scores, and their probabilities
 	T           float64     // temperature, logit
 }
 
 // CalibrationMethods are the names of the methods.
-func CalibrationMethods() []string { return []string{"platt", "isotonic", "temperature", "logit"} }
+func CalibrationMethods() []string {
+	return []string{"platt", "isotonic", "temperature", "logit", "quota"}
+}
 
 // FitCalibration fits a calibration to the scores, n×K, of rows that the learner has not seen,
 // with their targets ±1, n×K, and weights (nil: all 1). It takes O(n log n) time.
@@ -63,6 +71,10 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 		if method == "logit" {
 			c.T = max(c.T, leastHeat)
 		}
+		return c, nil
+	}
+	if method == "quota" {
+		c.A, c.B = quotas(scores, y, weights, k)
 		return c, nil
 	}
 	s, positive := make([]float64, n), make([]bool, n)
@@ -126,9 +138,9 @@ func (c *Calibration) each(dst []float64, scores []float32) {
 	}
 }
 
-// output is what platt or isotonic make of the score v of output t.
+// output is what platt, isotonic or quota make of the score v of output t.
 func (c *Calibration) output(t int, v float32) float64 {
-	if c.Method == "platt" {
+	if c.Method != "isotonic" {
 		return sigmoid(-(float64(c.A[t]*float64(v)) + c.B[t]))
 	}
 	return interpolated(c.Knots[t], c.Rise[t], float64(v))
@@ -179,9 +191,9 @@ func (c *Calibration) Has(t int, v float32) bool {
 func (c *Calibration) Check(k int) error {
 	finite := func(v float64) bool { return v-v == 0 }
 	switch c.Method {
-	case "platt":
+	case "platt", "quota":
 		if len(c.A) != k || len(c.B) != k || !all(c.A, finite) || !all(c.B, finite) {
-			return fmt.Errorf("platt with %d and %d numbers for %d outputs, or not finite", len(c.A), len(c.B), k)
+			return fmt.Errorf("%s with %d and %d numbers for %d outputs, or not finite", c.Method, len(c.A), len(c.B), k)
 		}
 	case "isotonic":
 		if len(c.Knots) != k || len(c.Rise) != k {
@@ -334,6 +346,59 @@ func platt(s []float64, positive []bool, weights []float64) (a, b float64) {
 		}
 	}
 	return a / size, b
+}
+
+// quotas are A and B of the method quota.
+func quotas(scores []float32, y, weights []float64, k int) (a, b []float64) {
+	shifted, borders := make([]float32, len(scores)), make([]float64, k)
+	for t := range k {
+		q := 0.0
+		order := make([]int, 0, len(weights))
+		for i, w := range weights {
+			if w > 0 {
+				order = append(order, i)
+			}
+			if y[i*k+t] > 0 {
+				q += w
+			}
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j*k+t], scores[i*k+t]) })
+		borders[t] = border(order, q, func(i int) (score, weight float64) { return float64(scores[i*k+t]), weights[i] })
+		for i := range weights {
+			shifted[i*k+t] = float32(float64(scores[i*k+t]) - borders[t])
+		}
+	}
+	heat := temperature(true, shifted, y, weights, k)
+	for t := range k {
+		a, b = append(a, -1/heat), append(b, borders[t]/heat)
+	}
+	return a, b
+}
+
+// border is midway between the scores of the row by which the weights of rows, in falling order of scores, come to q, and of the next one. No
+// row is above it if q is 0, and all are if no weight is left.
+func border(order []int, q float64, of func(i int) (score, weight float64)) float64 {
+	if len(order) == 0 {
+		return 0
+	}
+	first, _ := of(order[0])
+	if q <= 0 {
+		return first
+	}
+	sum := 0.0
+	for at, i := range order {
+		score, weight := of(i)
+		if sum += weight; sum < q*(1-1e-12) {
+			continue
+		}
+		if at+1 < len(order) {
+			next, _ := of(order[at+1])
+			return score/2 + next/2
+		}
+		return math.Nextafter(score, math.Inf(-1))
+	}
+	last, _ := of(order[len(order)-1])
+	return math.Nextafter(last, math.Inf(-1))
 }
 
 // isotonic pools adjacent violators: it takes the mean of the labels of equal scores, and

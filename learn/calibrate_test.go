@@ -190,6 +190,92 @@ func TestTemperatureIsWhatTheScoresWereHeatedBy(t *testing.T) {
 	}
 }
 
+// With the method quota as many rows come above a class's border as are of the class, by weight, whatever the scales and offsets of the scores;
+// the class is that of the largest distance from the border.
+func TestQuotasAreFilled(t *testing.T) {
+	const n, k = 600, 3
+	r := random.New(5, "learn.quota")
+	scores, y, weights := make([]float32, n*k), make([]float64, n*k), make([]float64, n)
+	truth, total := make([]int, n), make([]float64, k)
+	for i := range n {
+		class := []int{0, 1, 1, 2, 2, 2}[r.Intn(6)]
+		truth[i], weights[i] = class, float64(r.Intn(3))
+		total[class] += weights[i]
+		for c := range k {
+			y[i*k+c] = -1
+			scores[i*k+c] = float32(r.Normal())/2 + []float32{5, 0, -3}[c] // on scales of their own
+		}
+		y[i*k+class] = 1
+		scores[i*k+class] += 3
+	}
+	c, err := FitCalibration("quota", false, scores, y, weights, k)
+	if err != nil || c.Check(k) != nil || c.A[0] != c.A[1] || c.A[0] >= 0 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	for class := range k {
+		above := 0.0
+		for i := range n {
+			if c.output(class, scores[i*k+class]) > 0.5 {
+				above += weights[i]
+			}
+		}
+		if above < total[class] || above >= total[class]+2 { // a row has a weight of 2 at most
+			t.Errorf("class %d: %g above the border, %g are of it", class, above, total[class])
+		}
+	}
+	plain, quota := 0, 0
+	for i := range n {
+		row := scores[i*k:][:k]
+		if c.Class(row) == truth[i] {
+			quota++
+		}
+		if Predicted(row) == truth[i] {
+			plain++
+		}
+		best := 0
+		for j, v := range row {
+			if float64(v)+c.B[j]/c.A[j] > float64(row[best])+c.B[best]/c.A[best] {
+				best = j
+			}
+		}
+		if c.Class(row) != best {
+			t.Errorf("row %d: class %d, but %d is farthest above its border", i, c.Class(row), best)
+		}
+	}
+	if quota < n*97/100 || plain > n*60/100 {
+		t.Errorf("of %d rows %d are right, without quotas %d", n, quota, plain)
+	}
+}
+
+// A border that no rows, or all of them, are above; and equal scores.
+func TestBordersOfQuotas(t *testing.T) {
+	for _, c := range []struct {
+		scores []float32
+		y      []float64
+		above  int
+	}{
+		{[]float32{1, 2, 3}, []float64{-1, -1, -1}, 0},
+		{[]float32{1, 2, 3}, []float64{1, 1, 1}, 3},
+		{[]float32{1, 2, 3}, []float64{1, -1, -1}, 1},
+		{[]float32{2, 2, 2, 2}, []float64{1, -1, 1, -1}, 0}, // a border at the score of all
+		{[]float32{0, 0}, []float64{1, -1}, 0},
+	} {
+		got, err := FitCalibration("quota", true, c.scores, c.y, nil, 1)
+		if err != nil || got.Check(1) != nil {
+			t.Fatalf("%+v: %+v, %v", c, got, err)
+		}
+		above := 0
+		for _, v := range c.scores {
+			if got.output(0, v) > 0.5 {
+				above++
+			}
+		}
+		if above != c.above {
+			t.Errorf("%+v: %d are above the border of %+v, want %d", c, above, got, c.above)
+		}
+	}
+}
+
 func TestIsotonicRisesAndIsNearest(t *testing.T) {
 	scores, y := overconfident(3, 60, 1)
 	for i := range scores {
@@ -255,7 +341,7 @@ func TestCalibrationOfOddScores(t *testing.T) {
 					t.Errorf("%s, %s: probabilities %v of the score %g", method, name, p[:2], s)
 				}
 			}
-			if name == "constant" && !fit.oneNumber() {
+			if name == "constant" && !fit.oneNumber() && method != "quota" { // of quota, they are the border
 				fit.Probabilities(p[:2], []float32{2})
 				// 1 of 4, or by Platt's prior between 1/4 and 1/2.
 				if p[1] < 0.25-1e-9 || p[1] > 0.45 || method == "isotonic" && p[1] != 0.25 {
@@ -286,7 +372,7 @@ func TestCalibrationOfOddScores(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 	for _, bad := range []*Calibration{
-		{Method: "platt", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic",
+		{Method: "platt", A: []float64{1}}, {Method: "quota", A: []float64{1}}, {Method: "temperature"}, {Method: "x"}, {Method: "isotonic",
 			Knots: [][]float64{{1, 0}}, Rise: [][]float64{{0, 1}}},
 		{Method: "isotonic", Knots: [][]float64{{0, 1}}, Rise: [][]float64{{0, 2}}}, {Method: "platt", A: []float64{math.NaN()}, B: []float64{0}},
 	} {

@@ -16,15 +16,14 @@ type Machine struct {
 	fast *exact.Intersection // used instead for the intersection kernel; nil for others
 }
 
-// NewMachine makes the predictor of a machine; lookup is the number of bins of its tables, for the
-// intersection kernel, or 0.
-func NewMachine(m *exact.Machine, lookup int) (Machine, error) {
+// NewMachine makes the predictor of a machine; lookup is how one of the intersection kernel finds its functions.
+func NewMachine(m *exact.Machine, lookup exact.Lookup) (Machine, error) {
 	p := Machine{Machine: m}
 	if !exact.LooksUp(m.Kernel()) {
 		return p, nil
 	}
 	var err error
-	p.fast, err = exact.NewIntersection(m, exact.Lookup{Bins: lookup})
+	p.fast, err = exact.NewIntersection(m, lookup)
 	return p, err
 }
 
@@ -103,12 +102,13 @@ func (m *Model) restoreMachine(t safetensors.Tensors, d int) (Predictor, error) 
 		return nil, err
 	}
 	var asked struct {
-		Lookup int `json:"lookup"`
+		Lookup int    `json:"lookup"`
+		Form   string `json:"lookup_form"`
 	}
 	if err := json.Unmarshal(m.info.Config, &asked); err != nil {
 		return nil, fmt.Errorf("the model's configuration: %w", err)
 	}
-	p, err := NewMachine(machine, asked.Lookup)
+	p, err := NewMachine(machine, exact.Lookup{Bins: asked.Lookup, Constant: asked.Form == "constant"})
 	if err != nil || !Votes(&m.info) {
 		return p, err
 	}

@@ -106,7 +106,7 @@ func (m *Model) saveCalibration(tensors map[string]*safetensors.Tensor) {
 	}
 	switch c := m.calibration; {
 	case c == nil:
-	case c.Method == "platt":
+	case c.Method == "platt" || c.Method == "quota":
 		tensors["calibration.a"], tensors["calibration.b"] = safetensors.Vector(c.A), safetensors.Vector(c.B)
 	case c.Method == "isotonic":
 		for t := range c.Knots {
@@ -133,7 +133,7 @@ func (m *Model) restoreCalibration(t safetensors.Tensors) error {
 			return x.F64
 		}
 		switch c.Method {
-		case "platt":
+		case "platt", "quota":
 			c.A, c.B = line("a"), line("b")
 		case "isotonic":
 			for k := range m.info.Outputs {

@@ -190,7 +190,7 @@ type Config struct {
 	// the task, the classes, the scaling and the map; 0 means all.
 	SurveyRows int `json:"survey_rows,omitempty"`
 
-	// Calibrate turns the scores of classes into probabilities: "platt", "isotonic", "temperature" or "logit"
+	// Calibrate turns the scores of classes into probabilities: "platt", "isotonic", "temperature", "logit" or "quota"
 	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "logit" for
 	// the learner rfm without ClassWeight, which holds out rows anyway, and "none" for others.
 	Calibrate string `json:"calibrate,omitempty"`
@@ -222,6 +222,13 @@ type Config struct {
 	// Lookup is the number of bins of the tables from which a machine of the intersection kernel
 	// predicts; 0 means exact predictions by bisection.
 	Lookup int `json:"lookup,omitempty"`
+
+	// LookupForm is what a table holds: "linear" (or ""), the ends of a line in each cell, or "constant", the value at its middle.
+	LookupForm string `json:"lookup_form,omitempty"`
+
+	// Subsample keeps so many terms of the expansion of a machine of the kernel itself, drawn at random, with weights that make its scores
+	// unbiased; 0 means all.
+	Subsample int `json:"subsample,omitempty"`
 
 	// Quick leaves out the learner rfm where the data choose the learner, which takes less time.
 	Quick bool `json:"quick,omitempty"`

@@ -15,7 +15,7 @@ import (
 var falkonLearner = Learner{
 	name:    "falkon",
 	tasks:   []string{"classify", "regress"},
-	options: []string{"lambda", "features", "landmarks", "lookup", "tolerance", "max-iter"},
+	options: []string{"lambda", "features", "landmarks", "lookup", "lookup-form", "subsample", "tolerance", "max-iter"},
 	exact:   true,
 	memory:  (*fit).falkonMemory,
 	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", "ridge")),
@@ -86,6 +86,6 @@ func (f *fit) falkon(sum *dataset.Summary) error {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	f.info.Training.Report = report
-	f.learned, err = model.NewMachine(machine, f.cfg.Lookup)
+	f.learned, err = f.predictor(machine)
 	return err
 }

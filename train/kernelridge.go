@@ -17,7 +17,7 @@ import (
 var kernelRidgeLearner = Learner{
 	name:    "kernel-ridge",
 	tasks:   []string{"classify", "regress"},
-	options: []string{"lambda", "product", "accuracy", "lookup", "tolerance", "max-iter"},
+	options: []string{"lambda", "product", "accuracy", "lookup", "lookup-form", "subsample", "tolerance", "max-iter"},
 	exact:   true,
 	check:   (*Config).checkProduct,
 	memory:  (*fit).kernelRidgeMemory,
@@ -117,7 +117,7 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	f.learned, err = model.NewMachine(machine, f.cfg.Lookup)
+	f.learned, err = f.predictor(machine)
 	return err
 }
 

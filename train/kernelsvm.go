@@ -17,7 +17,7 @@ import (
 var kernelSVMLearner = Learner{
 	name:    "kernel-svm",
 	tasks:   []string{"classify", "regress", "outliers"},
-	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "tolerance", "max-iter"},
+	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "lookup-form", "subsample", "tolerance", "max-iter"},
 	exact:   true,
 	check:   (*Config).checkKernelSVM,
 	memory:  (*fit).kernelSVMMemory,
@@ -119,7 +119,7 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 		}
 		var machine *exact.Machine
 		if machine, training.Report, err = exact.FitOneClass(f.ctx, k, all.x, opt); err == nil {
-			f.learned, err = model.NewMachine(machine, f.cfg.Lookup)
+			f.learned, err = f.predictor(machine)
 		}
 	case f.classes == nil:
 		f.learned, training.Report, err = f.kernelSVR(all, opt)
@@ -180,7 +180,7 @@ func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.S
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := model.NewMachine(machine, f.cfg.Lookup)
+	p, err := f.predictor(machine)
 	return p, report, err
 }
 
@@ -195,7 +195,7 @@ func (f *fit) classifier(c *exact.Classifier) (model.Predictor, error) {
 			return nil, err
 		}
 	}
-	p, err := model.NewMachine(machine, f.cfg.Lookup)
+	p, err := f.predictor(machine)
 	if err != nil || !model.Votes(&f.info) {
 		return p, err
 	}

@@ -197,6 +197,8 @@ func (c *Config) learnerOptions() map[string]bool {
 		"product":      c.Product != "",
 		"accuracy":     c.Accuracy != 0,
 		"lookup":       c.Lookup != 0,
+		"lookup-form":  c.LookupForm != "",
+		"subsample":    c.Subsample != 0,
 		"outliers":     c.Outliers != 0,
 		"svm-nu":       c.SVMNu != 0,
 		"leaf":         c.Leaf != 0,
@@ -289,6 +291,12 @@ func (c *Config) checkExact(l *Learner) error {
 		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel)
 	case c.Lookup < 0 || c.Lookup > 1<<20:
 		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", c.Lookup, 1<<20)
+	case c.LookupForm != "" && c.LookupForm != "linear" && c.LookupForm != "constant":
+		return option.Errorf("%s is not known; known are linear, constant", option.Set("lookup_form", c.LookupForm))
+	case c.LookupForm != "" && c.Lookup == 0:
+		return option.Errorf("%s is what tables hold, and there are none; give %s as well", option.Ref("lookup_form"), option.Ref("lookup"))
+	case c.Subsample < 0:
+		return option.Errorf("%s: give 1 or more terms to keep, or none to keep all", option.Set("subsample", fmt.Sprint(c.Subsample)))
 	}
 	return nil
 }

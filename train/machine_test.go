@@ -3,6 +3,7 @@ package train
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -164,6 +165,82 @@ func TestSparseAndIntersectionMachines(t *testing.T) {
 	}
 }
 
+// A machine keeps as many terms as are asked for, of all that it has, and predicts with them what it predicts with tables of lines or
+// of middle values, up to their bounds. The model file says which.
+func TestMachinesOfFewTermsAndTables(t *testing.T) {
+	r := random.New(3, "train.tables")
+	x, names := matrix.NewDense(200, 6), make([]string, 200)
+	for i := range names {
+		names[i] = []string{"a", "b", "c"}[i%3]
+		for j := range x.Row(i) {
+			x.Row(i)[j] = float32(math.Abs(r.Normal()))
+			if j == i%3 {
+				x.Row(i)[j] += 2
+			}
+		}
+	}
+	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
+	for _, cfg := range []Config{
+		{Learner: "kernel-ridge", Lambda: 0.1}, {Learner: "falkon", Features: 120, Lambda: 0.1}, {Learner: "kernel-svm", Multiclass: "ovr"}, {Learner: "kernel-svm"},
+	} {
+		cfg.Kernel = "intersection"
+		scored := func(cfg Config) (*model.Model, *matrix.Dense) {
+			m := fitted(t, src, cfg)
+			var file bytes.Buffer
+			if err := m.Write(&file); err != nil {
+				t.Fatal(err)
+			}
+			loaded, err := model.Read(&file, int64(file.Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores, again := matrix.NewDense(200, m.Outputs()), matrix.NewDense(200, m.Outputs())
+			if err := errors.Join(m.Scores(scores, matrix.Rows{Dense: x}), loaded.Scores(again, matrix.Rows{Dense: x})); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(scores.Data, again.Data) {
+				t.Errorf("%+v: the loaded model has other scores", cfg)
+			}
+			return m, scores
+		}
+		distance := func(a, b *matrix.Dense) (most float64) {
+			for i, v := range a.Data {
+				most = max(most, math.Abs(float64(v-b.Data[i])))
+			}
+			return most
+		}
+		m, all := scored(cfg)
+		lines, middles := cfg, cfg
+		lines.Lookup, middles.Lookup, middles.LookupForm = 50, 50, "constant"
+		_, byLines := scored(lines)
+		_, byMiddles := scored(middles)
+		if votes := cfg.Learner == "kernel-svm" && cfg.Multiclass == ""; !votes { // whose scores count
+			if a, b := distance(all, byLines), distance(all, byMiddles); !(a > 0 && a < b && b < 0.5) {
+				t.Errorf("%+v: tables of lines err by %g, of middle values by %g", cfg, a, b)
+			}
+		}
+		rows := func(m *model.Model) int {
+			switch p := m.Predictor().(type) {
+			case model.Machine:
+				return p.Rows().Len()
+			case interface{ Machine() model.Machine }:
+				return p.Machine().Rows().Len()
+			}
+			return -1
+		}
+		few := cfg
+		few.Subsample = 30
+		m30, fewer := scored(few)
+		if n := rows(m30); n != 30 && n != -1 || distance(all, fewer) == 0 {
+			t.Errorf("%+v: %d terms, of %d", few, n, rows(m))
+		}
+		few.Subsample = 10_000
+		if _, same := scored(few); distance(all, same) != 0 {
+			t.Errorf("%+v: more terms than there are change scores", few)
+		}
+	}
+}
+
 func TestMachineErrors(t *testing.T) {
 	x, names := rings(1, 1000, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
@@ -177,6 +254,10 @@ func TestMachineErrors(t *testing.T) {
 		{Config{Learner: "falkon", Features: 900}, 1 << 20, "16·m²"},
 		{Config{Learner: "kernel-ridge", Product: "threshold", Lambda: 1}, 200 << 10, "a higher threshold"},
 		{Config{Learner: "kernel-ridge", Features: 5}, 0, "leave out features"},
+		{Config{Learner: "kernel-ridge", Kernel: "intersection", Lookup: 8, LookupForm: "cubic"}, 0, "known are linear, constant"},
+		{Config{Learner: "kernel-ridge", Kernel: "intersection", LookupForm: "constant"}, 0, "there are none; give"},
+		{Config{Learner: "kernel-svm", Subsample: -1}, 0, "give 1 or more terms to keep"},
+		{Config{Learner: "ridge", Subsample: 5}, 0, "no option subsample"},
 		{Config{Learner: "kernel-ridge", Map: "rff"}, 0, "leave out the map"},
 		{Config{Learner: "kernel-ridge", Options: options("kmeans")}, 0, "has no landmarks"},
 		{Config{Learner: "falkon", Options: options("magic")}, 0, "not known"},

@@ -29,17 +29,19 @@ type approximation struct {
 	opt         approx.Options
 	memory      bytesValue
 	correlation bool // of projection vectors
+	convert     string
 	data        dataset.Options
 	json        bool
 	progress    string
 	pages       pages
 
-	kernel kernel.Kernel
-	dim    int
-	why    map[string]string
-	name   string // of the data
-	total  int    // rows of the data
-	left   []approx.Skipped
+	kernel    kernel.Kernel
+	convertTo kernel.Kernel
+	dim       int
+	why       map[string]string
+	name      string // of the data
+	total     int    // rows of the data
+	left      []approx.Skipped
 }
 
 func newApprox() *cobra.Command {
@@ -73,10 +75,17 @@ kg-rp, are compared with the kernel after both are centred; the line "centred" n
 With --correlation, for pk-rp and d2pk-rp: the mean absolute correlation and distance correlation of
 the coordinates of projection vectors, by how many terms are summed, beside independent ones.
 Coordinates with common factors depend on one another, which sums of many terms hide. Up to degree
-20, and where not nearly all products of sparse entries are 0.`,
+20, and where not nearly all products of sparse entries are 0.
+
+With --convert KERNEL: how good estimates of KERNEL are that are made from those of the maps, by
+‖x-y‖² = ‖x‖² + ‖y‖² - 2x·y, of the rbf kernel from polynomial ones and back: with the lengths of
+rows that z(x)·z(x) tells (of rbf it is 1, and tells none), and with those of the rows themselves.
+Estimates that no rows have (an even power or a value of rbf that is not positive) are taken for
+the nearest that some have; "impossible" is their share.`,
 		Example: `  mercer approx letter.csv --label 0
   mercer approx digits.csv --map rff,orf,sorf,qmc --features 256,1024,4096
   mercer approx a9a --kernel poly --degree 2 --error 0.02 --report poly.html
+  mercer approx a9a --kernel poly --degree 2 --coef0 0 --map tensorsketch --convert rbf
   mercer approx a9a --map '{"map":"chain","steps":[{"map":"countsketch","features":64},{"map":"orf","features":1024}]}' --map orf`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args[0]) },
@@ -98,6 +107,8 @@ Coordinates with common factors depend on one another, which sums of many terms 
 	f.Var(&a.memory, "memory", "most bytes that a map may hold (default 16GiB)")
 	f.BoolVar(&a.correlation, "correlation", false, "for the maps pk-rp and d2pk-rp, measure how the coordinates of projection vectors "+
 		"depend on one another")
+	f.StringVar(&a.convert, "convert", "", "kernel, poly or rbf, whose values to estimate from the estimates of --kernel, the other one: its name, or "+
+		"JSON such as {\"name\":\"poly\",\"gamma\":1,\"degree\":2} (γ by default from the rows)")
 	scaleFlag(cmd, &a.cfg)
 	dataFlags(cmd, &a.data)
 	f.BoolVar(&a.json, "json", false, "print one JSON object instead of text")
@@ -173,6 +184,9 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 			return err
 		}
 	}
+	if err := a.checkConvert(candidates); err != nil {
+		return err
+	}
 	p, err := newProgress(cmd, a.progress)
 	if err != nil {
 		return err
@@ -211,6 +225,11 @@ func (a *approximation) measure(ctx context.Context, path string, candidates []a
 	}
 	if a.correlation {
 		found.Vectors = a.vectors(candidates)
+	}
+	if a.convert != "" {
+		if found.Converted, err = a.converted(ctx, rows, candidates); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.name, err)
+		}
 	}
 	if a.goal.Error > 0 {
 		if found.Recommendation, err = approx.Recommend(ctx, rows, r, a.goal, a.opt); err != nil {

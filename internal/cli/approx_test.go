@@ -291,6 +291,69 @@ func TestApproxCorrelation(t *testing.T) {
 	}
 }
 
+// Estimates of rbf from those of a polynomial are good by the lengths that features tell; those of a polynomial from rbf only by
+// the lengths of rows.
+func TestApproxConvert(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", cloud(80, math.Abs))
+	html := filepath.Join(dir, "a.html")
+	var v struct {
+		Converted struct {
+			Kernel  kernel.Kernel
+			Results []struct {
+				Map, Estimates    string
+				Features          int
+				Mean              float64  `json:"mean_abs"`
+				Rel               *float64 `json:"mean_rel"`
+				Share, Impossible float64
+			}
+		}
+	}
+	of := func(args ...string) {
+		v.Converted.Results = nil
+		args = append([]string{"approx", data, "--scale", "none", "--rows", "40", "--seeds", "2", "--json", "--progress", "never"}, args...)
+		if err := json.Unmarshal([]byte(ok(t, args...)), &v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	of("--kernel", "poly", "--degree", "2", "--coef0", "0", "--map", "tensorsketch,explicit-poly", "--features", "4,8", "--convert", "rbf")
+	if c := v.Converted; c.Kernel.Name != "rbf" || !(c.Kernel.Gamma > 0) || len(c.Results) != 9 || c.Results[1].Estimates != "lengths-of-features" {
+		t.Fatalf("%+v", c)
+	}
+	for i, r := range v.Converted.Results {
+		if exact := r.Map == "explicit-poly"; exact != (r.Mean < 1e-5) || !exact && r.Features == 0 || r.Rel == nil {
+			t.Errorf("%d: %+v", i, r)
+		}
+	}
+	of("--map", "orf", "--features", "2048", "--gamma", "0.1", "--convert", `{"name":"poly","gamma":0.5,"degree":3,"coef0":1}`)
+	c := v.Converted
+	if (c.Kernel != kernel.Kernel{Name: "poly", Gamma: 0.5, Degree: 3, Coef0: 1}) || len(c.Results) != 3 || *c.Results[2].Rel > 0.1 ||
+		*c.Results[1].Rel < 2**c.Results[2].Rel {
+		t.Errorf("%+v", c)
+	}
+	out := ok(t, "approx", data, "--rows", "20", "--seeds", "1", "--map", "rff", "--features", "16", "--convert", "poly", "--report", html)
+	for _, want := range []string{"estimates of the kernel poly, γ = ", "lengths of features", "lengths of rows", "impossible"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	readPage(t, html).has(t, "Converted estimates", "lengths of rows")
+	for args, want := range map[string]string{
+		"--convert chi2":                             "estimates of the chi2 kernel cannot be converted; those of poly and rbf can",
+		"--convert gauss":                            `"gauss" is not a kernel`,
+		`--convert {"name":"poly","gama":1}`:         `unknown field "gama"`,
+		`--convert {"degree":2}`:                     `"" is not a kernel`,
+		`--convert {`:                                "this is no kernel in JSON",
+		`--convert {"name":"poly","gamma":-1}`:       "gamma is -1",
+		"--kernel laplacian --map rff --convert rbf": "estimates of the laplacian kernel cannot be converted",
+		`--convert poly --map {"map":"sum","steps":[{"map":"rff","features":8}]}`: "those of single maps can",
+	} {
+		if r := mercer(t, append([]string{"approx", data}, strings.Fields(args)...)...); r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: exit code %d: %s, want %q", args, r.code, r.stderr, want)
+		}
+	}
+}
+
 func TestApproxErrors(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))

@@ -130,7 +130,7 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); "+
 		"standard input is then learned as it comes, and not kept")
 	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
-		"none, platt, isotonic, temperature, logit (default: logit for rfm, which costs nothing there; otherwise none)")
+		"none, platt, isotonic, temperature, logit, quota (default: logit for rfm, which costs nothing there; otherwise none)")
 	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
 		"(default 5, of which as many are used as 20,000 rows need)")
 	f.StringVar(&c.Threshold, "threshold", "", "what divides two classes: a probability, score=NUMBER, or max-f1, precision=SHARE, recall=SHARE or "+
@@ -143,6 +143,9 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.StringVar(&c.TargetMeans, "target-means", "", "columns that rfm gives the mean targets of their values: none, categories, all (whole "+
 		"numbers that repeat as well), auto (default auto: what held-out rows ask for)")
 	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)")
+	f.StringVar(&c.LookupForm, "lookup-form", "", "what the tables of --lookup hold: linear, the ends of a line in each bin, or constant, the value at its "+
+		"middle (default linear)")
+	f.IntVar(&c.Subsample, "subsample", 0, "terms of the expansion of falkon, kernel-ridge or kernel-svm to keep, drawn at random (default: all)")
 	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or "+
 		"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, "+
 		"multinomial for logistic, ovo for kernel-svm)")

@@ -28,7 +28,7 @@ var flagGroups = []flagGroup{
 	{"Learner",
 		"task learner lambda c loss class-weight calibrate threshold",
 		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance conformal calibrate-folds epsilon quantile huber " +
-			"svm-nu outliers leaf members target-means product accuracy lookup " +
+			"svm-nu outliers leaf members target-means product accuracy lookup lookup-form subsample " +
 			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
 	{"Choosing",
 		"quick auto budget estimate folds search trials pick",
@@ -40,7 +40,7 @@ var flagGroups = []flagGroup{
 
 // ownRest are flags of one command alone that --help leaves to --help-all; all its others are common.
 var ownRest = map[string]string{
-	"approx": "correlation",
+	"approx": "correlation convert",
 }
 
 // namesakes are flags of a command that share no more than the name with those of a group.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/present"
 	"mercer/matrix"
 	"mercer/model"
@@ -26,6 +27,7 @@ type transform struct {
 	out      string
 	format   string
 	fitOn    string
+	complex  bool // cosines and sines as complex numbers
 	json     bool
 	progress string
 }
@@ -59,6 +61,10 @@ flags of a training and --fit of its data, the features are those of the model, 
 (A model folds principal components into its weights, so its features are those of the map;
 --fit with --components writes the components.)
 
+With --form complex, features of a map with frequencies (rff, orf, sorf, qmc, fastfood, skewed) are
+D/2 complex numbers √(2/D)·exp(i·ω·x), the pair of cosine and sine as one, written as complex64 (npy):
+the real part of z(x)·conj(z(y)) is what the pairs have as z(x)·z(y), the estimate of k(x, y).
+
 Rows are scaled as train scales them; --scale none leaves them as they are.
 
 Bags (mercer train --help tells what they are) become one row each, by default the mean of
@@ -68,6 +74,7 @@ k(x, y) over all pairs of members.`,
   mercer transform test.csv --fit train.csv --features 2048 -o ztest.npy
   mercer transform adult.mercer test.csv -o ztest.npy
   mercer transform images-idx3-ubyte.gz --sigma 8.27 --features 4096 -o z.npy
+  mercer transform letters.csv --label 0 --features 512 --form complex -o z.npy
   mercer transform histograms.svm --kernel intersection --map unary -o z.npz
   mercer transform words.svm --kernel linear --map countsketch --features 65536 -o z.libsvm
   mercer transform descriptors.npy --pooling full -o pooled.npy`,
@@ -80,6 +87,7 @@ k(x, y) over all pairs of members.`,
 	cmd.Flags().StringVar(&t.fitOn, "fit", "", "data to fit scaling, γ and map on (default: DATA)")
 	scaleFlag(cmd, &t.cfg)
 	modelFlags(cmd, &t.cfg)
+	cmd.Flags().Lookup("form").Usage += "; complex: pairs as complex numbers, complex64 in npy"
 	reductionFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
@@ -99,6 +107,9 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 		}
 	case !slices.Contains(dataset.RowFormats(), t.format):
 		return usagef("--output-format %q is not known; known are auto, %s", t.format, strings.Join(dataset.RowFormats(), ", "))
+	}
+	if err := t.checkComplex(); err != nil {
+		return err
 	}
 	if err := checkData(&t.data); err != nil {
 		return err
@@ -124,6 +135,18 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 	p.done()
 	warnUnseen(cmd, unseenIn(f.src))
 	return t.print(cmd, f, rows, nonZeros)
+}
+
+// checkComplex finds what is wrong with --form complex, which is the form pair, written otherwise.
+func (t *transform) checkComplex() error {
+	if t.cfg.Form != "complex" {
+		return nil
+	}
+	t.complex, t.cfg.Form = true, "pair"
+	if t.format != "npy" {
+		return usagef("--form complex: complex numbers are written as npy, and the output is %s; give -o Z.npy, or --form pair", t.format)
+	}
+	return nil
 }
 
 // fitted is the transform that the flags say, fitted on DATA or --fit, and open DATA.
@@ -194,8 +217,7 @@ func (t *transform) ofModel(cmd *cobra.Command, args []string, _ *progress) (*fi
 
 // write writes the features of all rows.
 func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (rows int, nonZeros int64, err error) {
-	_, d := f.mapping.Dims()
-	w, err := dataset.CreateRows(t.out, t.format, d)
+	w, err := t.create(f)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -223,10 +245,48 @@ func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (
 	return rows, w.NonZeros(), w.Commit()
 }
 
+// create starts the file of the features.
+func (t *transform) create(f *fittedTransform) (dataset.RowWriter, error) {
+	_, d := f.mapping.Dims()
+	if !t.complex {
+		return dataset.CreateRows(t.out, t.format, d)
+	}
+	if f.mapping.Reduction() != nil {
+		return nil, usagef("--form complex: components are no pairs of cosines and sines; leave them out, or give --form pair")
+	}
+	if cfg := f.mapping.Feature(); cfg == nil || !feature.Pairs(*cfg) {
+		return nil, usagef("--form complex: the map has no pairs of cosines and sines; rff, orf, sorf, qmc, fastfood and skewed have them, but for arccos")
+	}
+	w, err := dataset.CreateNPY(t.out, d/2, dataset.Complex64)
+	if err != nil {
+		return nil, err
+	}
+	return &complexRows{w, make([]complex64, d/2)}, nil
+}
+
+// complexRows writes pairs of cosines and sines as complex numbers.
+type complexRows struct {
+	*dataset.NPYWriter
+	row []complex64
+}
+
+func (w *complexRows) Write(rows *matrix.Batch) error {
+	for i := range rows.X.Len() {
+		feature.Complex(w.row, rows.X.Dense.Row(i))
+		if err := w.WriteComplex(w.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // print tells what was written, and how rows became features.
 func (t *transform) print(cmd *cobra.Command, f *fittedTransform, rows int, nonZeros int64) error {
 	_, d := f.mapping.Dims()
-	z := &present.Features{Output: t.out, Rows: rows, Dim: f.dim(), Features: d, Format: t.format, NonZeros: nonZeros, Model: f.model,
+	if t.complex {
+		d /= 2
+	}
+	z := &present.Features{Complex: t.complex, Output: t.out, Rows: rows, Dim: f.dim(), Features: d, Format: t.format, NonZeros: nonZeros, Model: f.model,
 		Scale: f.mapping.Scaler().Kind, Why: f.why, Feature: f.mapping.Feature(), Chosen: f.mapping.Chosen(), Reduction: f.mapping.Reduction()}
 	if f.bag != nil {
 		z.BagScale = f.bag.Scaler().Kind

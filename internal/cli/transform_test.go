@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
+	little "encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,5 +166,60 @@ func TestTransformOutputFormat(t *testing.T) {
 	ok(t, "transform", bags, "--group", "g", "--bag-features", "4", "-o", out)
 	if z, b := rowsOf(t, out, 4, dataset.Options{Dim: 4}); z.Rows != 2 || !slices.Equal(b.Y, []float64{4, 5}) {
 		t.Errorf("%d bags with the labels %v", z.Rows, b.Y)
+	}
+}
+
+// The complex form is the pairs, each as one number of complex64, so that the real part of z(x)·conj(z(y)) is the estimate of the pairs.
+func TestTransformWritesComplexForms(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", cloud(70, func(v float64) float64 { return v }))
+	wide := write(t, dir, "wide.svm", strings.Repeat("1 1:0.5 20000:1\n2 3:0.25 700:2\n1 1:1 5:3\n", 20)) // a chain, with a sketch before the map
+	for _, c := range []struct{ data, flags string }{
+		{data, "--map rff"}, {data, "--map sorf --kernel matern"}, {data, "--map qmc"}, {data, "--kernel skewed-chi2 --scale minmax"}, {wide, ""},
+	} {
+		flags := append(strings.Fields(c.flags), "--features", "32", "--progress", "never")
+		pairs, complexes := filepath.Join(dir, "p.npy"), filepath.Join(dir, "c.npy")
+		ok(t, append([]string{"transform", c.data, "-o", pairs}, flags...)...)
+		if out := ok(t, append([]string{"transform", c.data, "-o", complexes, "--form", "complex"}, flags...)...); !strings.Contains(out, "× 16 features, complex64 (npy)") {
+			t.Error(out)
+		}
+		z, _ := rowsOf(t, pairs, 32, dataset.Options{Label: "none"})
+		file, err := os.ReadFile(complexes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf("'descr': '<c8', 'fortran_order': False, 'shape': (%d, 16)", z.Rows); !bytes.Contains(file[:128], []byte(want)) {
+			t.Fatalf("%s: the header is %q, without %s", c.flags, file[:128], want)
+		}
+		file = file[128:]
+		if len(file) != 8*16*z.Rows {
+			t.Fatalf("%s: %d bytes", c.flags, len(file))
+		}
+		number := func(i, j, part int) float64 {
+			return float64(math.Float32frombits(little.LittleEndian.Uint32(file[8*(16*i+j)+4*part:])))
+		}
+		for i := range z.Rows {
+			var real, imaginary, want float64
+			for j := range 16 {
+				a, b, u, v := number(i, j, 0), number(i, j, 1), number(0, j, 0), number(0, j, 1)
+				real, imaginary = real+a*u+b*v, imaginary+b*u-a*v
+				want += float64(z.Row(i)[j])*float64(z.Row(0)[j]) + float64(z.Row(i)[16+j])*float64(z.Row(0)[16+j])
+			}
+			if math.Abs(real-want) > 1e-6 || i == 0 && (math.Abs(real-1) > 1e-5 || math.Abs(imaginary) > 1e-6) {
+				t.Fatalf("%s, row %d: %g + %gi, want %g", c.flags, i, real, imaginary, want)
+			}
+		}
+	}
+	for flags, want := range map[string]string{
+		"-o z.csv --form complex":                        "complex numbers are written as npy, and the output is csv",
+		"-o z.npy --form complex --components 3":         "components are no pairs of cosines and sines",
+		"-o z.npy --form complex --map nystrom":          "map nystrom has no option form",
+		"-o z.npy --form complex --map rff --features 7": "a cos and a sin make two",
+		"-o z.npy --form complex --kernel arccos":        "leave form out",
+	} {
+		args := append([]string{"transform", data}, strings.Fields(strings.Replace(flags, "-o z", "-o "+dir+"/z", 1))...)
+		if r := mercer(t, args...); r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: exit code %d: %s, want %q", flags, r.code, r.stderr, want)
+		}
 	}
 }

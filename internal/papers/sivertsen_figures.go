@@ -391,16 +391,24 @@ func sivertsenConverted() *Table {
 			return nil, err
 		}
 		all := []Cloud{gauss, {Exact: gauss.Exact}, poly, {Exact: poly.Exact}, {Exact: poly.Exact}}
+		toPoly, err := approx.NewConversion(radial(512, sigma, seed).Kernel, sketched(512, seed).Kernel)
+		if err != nil {
+			return nil, err
+		}
+		toGauss, err := approx.NewConversion(sketched(512, seed).Kernel, radial(512, sigma, seed).Kernel)
+		if err != nil {
+			return nil, err
+		}
 		pair := 0
 		for i := range x.Rows {
 			for j := range i {
-				product := math.Sqrt(max(poly.Estimate[pair], 0))
-				all[1].Estimate = append(all[1].Estimate, math.Exp(-(squared[i]+squared[j]-2*product)/(2*sigma*sigma)))
-				distance := -2 * sigma * sigma * math.Log(max(gauss.Estimate[pair], 1e-6))
-				for row, lengths := range []float64{2, inner(x.Row(i), x.Row(i)) + inner(x.Row(j), x.Row(j))} {
-					product := (lengths - distance) / 2
-					all[3+row].Estimate = append(all[3+row].Estimate, product*product)
+				converted := func(c approx.Conversion, of Cloud, xx, yy float64) float64 {
+					value, _ := c.Value(of.Estimate[pair], xx, yy)
+					return value
 				}
+				all[1].Estimate = append(all[1].Estimate, converted(toGauss, poly, squared[i], squared[j]))
+				all[3].Estimate = append(all[3].Estimate, converted(toPoly, gauss, toPoly.Length2(1), toPoly.Length2(1)))
+				all[4].Estimate = append(all[4].Estimate, converted(toPoly, gauss, inner(x.Row(i), x.Row(i)), inner(x.Row(j), x.Row(j))))
 				pair++
 			}
 		}

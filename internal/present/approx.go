@@ -24,6 +24,7 @@ type Approx struct {
 	FitRows    int               // that maps are fitted to
 	Left       []approx.Skipped  // maps that were not measured
 	Vectors    []VectorLine      // of projection vectors, where they were asked for
+	Converted  *Converted        // estimates of another kernel, where they were asked for
 
 	Result         *approx.Result
 	Recommendation *approx.Recommendation // nil: none was asked for
@@ -92,6 +93,7 @@ func (a *Approx) Text(w io.Writer) {
 		say("left out", "%s", clean(s.Reason))
 	}
 	vectorsText(w, a.Vectors)
+	a.Converted.text(w)
 	if rec := a.Recommendation; rec != nil {
 		recommendationText(w, rec)
 	}

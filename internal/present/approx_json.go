@@ -22,6 +22,7 @@ type ApproxJSON struct {
 	Rates     []rateLine        `json:"rates"`
 	Skipped   []skippedLine     `json:"skipped,omitempty"`
 	Vectors   []VectorLine      `json:"projection_vectors,omitempty"`
+	Converted *convertedJSON    `json:"converted,omitempty"`
 	Recommend *recommendLine    `json:"recommendation,omitempty"`
 }
 
@@ -132,7 +133,7 @@ func errorName(relative bool) string {
 func (a *Approx) JSON() ApproxJSON {
 	r, rec := a.Result, a.Recommendation
 	out := ApproxJSON{Data: a.Data, N: a.Total, Rows: r.Rows, D: a.Dim, Pairs: r.Pairs, Seeds: r.Seeds, Kernel: a.Kernel, Scale: a.Scale,
-		Why: a.Why, Vectors: a.Vectors}
+		Why: a.Why, Vectors: a.Vectors, Converted: a.Converted.json()}
 	for _, c := range r.Curves {
 		for i := range c.Points {
 			out.Results = append(out.Results, newApproxLine(c.Map, c.Centred, c.Exact, &c.Points[i]))

@@ -77,6 +77,9 @@ func (a *Approx) Page() *report.Page {
 	if len(a.Vectors) > 0 {
 		page.Section("Projection vectors").Table(vectorTable(a.Vectors))
 	}
+	if a.Converted != nil {
+		page.Section("Converted estimates").Table(a.Converted.table())
+	}
 	s = page.Section("The kernel and the rows")
 	s.Facts(report.Fact{Name: "kernel", Value: a.Kernel.String(), Remark: strings.Join(gramTexts(r), "; ")},
 		report.Fact{Name: "scaling", Value: a.Scale, Remark: a.Why["scale"]},

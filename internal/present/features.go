@@ -16,6 +16,7 @@ type Features struct {
 	Dim      int // of a row of the data
 	Features int
 	Format   string
+	Complex  bool  // complex64, not float32
 	NonZeros int64 // values that are not 0
 
 	Model           string // file that they are of, "" if they were fitted to the data
@@ -31,6 +32,9 @@ type Features struct {
 func (f *Features) JSON() any {
 	v := map[string]any{"output": f.Output, "n": f.Rows, "d": f.Dim, "features": f.Features, "format": f.Format, "nonzeros": f.NonZeros,
 		"scale": f.Scale, "why": f.Why}
+	if f.Complex {
+		v["complex"] = true
+	}
 	if f.Model != "" {
 		v["model"] = f.Model
 	}
@@ -63,8 +67,12 @@ func (f *Features) Text(w io.Writer) {
 		reductionLines(line, f.Reduction)
 	}
 	share := float64(f.NonZeros) / float64(max(f.Rows, 1)) / float64(max(f.Features, 1))
-	line("saved", "%s: %s rows × %s features, float32 (%s), %.3g %% non-zero", f.Output, units.Count(f.Rows), units.Count(f.Features),
-		f.Format, 100*share)
+	numbers := "float32"
+	if f.Complex {
+		numbers = "complex64"
+	}
+	line("saved", "%s: %s rows × %s features, %s (%s), %.3g %% non-zero", f.Output, units.Count(f.Rows), units.Count(f.Features),
+		numbers, f.Format, 100*share)
 }
 
 // Gram is the matrix that kernel wrote.

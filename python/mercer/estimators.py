@@ -236,7 +236,7 @@ class MercerClassifier(ClassifierMixin, _Predictor):
         s = model.scores(X)
         if s.shape[1] == 1 and not self._many:
             return s[:, 0] if self._codes[0] < self._codes[1] else -s[:, 0]
-        if model.calibration in ("platt", "isotonic") and not self._many:  # predictions are by probability
+        if model.calibration in ("platt", "isotonic", "quota") and not self._many:  # predictions are by probability
             s = np.log(np.maximum(model.predict_proba(X), np.finfo(float).tiny))
         return self._placed(s, -1)
 
