@@ -24,10 +24,10 @@ var flagGroups = []flagGroup{
 	{"Kernel and map",
 		"kernel gamma sigma degree map features scale metric seed",
 		"coef0 nu homogeneity form radius hash complex series entries sparsity pool t reuse rank terms window period stretch landmarks width " +
-			"components variance-share map-components whiten metric-rounds metric-rank metric-rows metric-landmarks"},
+			"reduce components variance-share map-components whiten metric-rounds metric-rank metric-rows metric-landmarks"},
 	{"Learner",
 		"task learner lambda c loss class-weight calibrate threshold",
-		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance conformal calibrate-folds epsilon quantile huber " +
+		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance shrinkage priors conformal calibrate-folds epsilon quantile huber " +
 			"svm-nu outliers leaf members target-means product accuracy lookup " +
 			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
 	{"Choosing",
