@@ -69,7 +69,7 @@
 //	cksvd          nystrom with landmarks that are learned, no rows of the sample
 //	               any kernel | landmarks, rank | O(md + mD) | Bo and Sminchisescu 2009
 //	rbf-network    radial basis functions around the centres of clusters; approximates no kernel
-//	               no kernel | landmarks | O(dD) | Broomhead and Lowe 1988
+//	               no kernel | landmarks, widths | O(dD) | Broomhead and Lowe 1988; Moody and Darken 1989
 //	sigmoid        smooth steps between the centres of clusters; approximates no kernel
 //	               no kernel | landmarks, width | O(dD) | Kumar 2010
 //	empirical      the kernel's values with landmarks themselves

@@ -181,6 +181,7 @@ var goldenConfigs = []struct {
 	{"nystrom", "classes", Config{Map: "nystrom", Features: 20, Options: feature.Options{Landmarks: "kmeans"}, Learner: "svm", C: 1}},
 	{"kg-rp", "numbers", Config{Map: "kg-rp", Features: 20, Learner: "ridge"}},
 	{"rbf-network", "numbers", Config{Map: "rbf-network", Features: 16, Learner: "ridge"}},
+	{"rbf-network-widths", "numbers", Config{Map: "rbf-network", Features: 16, Options: feature.Options{Widths: "own"}, Learner: "ridge"}},
 	{"chain", "sparse", Config{Map: "chain", Learner: "ridge", Steps: []feature.Config{{Map: "countsketch", Features: 4},
 		{Map: "rff", Features: 32}}}},
 	{"sum-map-components", "classes", Config{Map: "sum", Learner: "ridge", MapComponents: 6, Components: 8,

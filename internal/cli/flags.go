@@ -364,6 +364,7 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.Float64Var(&o.Stretch, "stretch", 0, feature.OptionHelp("stretch"))
 	f.StringVar(&o.Landmarks, "landmarks", "", landmarksHelp())
 	f.Float64Var(&o.Width, "width", 0, feature.OptionHelp("width"))
+	f.StringVar(&o.Widths, "widths", "", feature.OptionHelp("widths"))
 }
 
 // landmarksHelp is the help of the option, but rows that are given come from a file.
