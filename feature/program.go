@@ -175,6 +175,8 @@ func (p *Program) add(m Map, x int) (int, error) {
 		return p.sigmoid(m, x), nil
 	case *compared:
 		return p.step(Step{Op: OpKernel, W: m.at, Kernel: m.kernel, Width: m.at.Rows}, x), nil
+	case *words:
+		return p.words(m, x)
 	case *network:
 		powers := make([]float32, len(m.powers))
 		for j, v := range m.powers {

@@ -158,7 +158,7 @@ func TestProgramsComputeTheFeatures(t *testing.T) {
 		{Map: SORF, Kernel: expChi2, Features: 40},
 		{Map: Nystrom, Kernel: rbf, Features: 15}, {Map: Nystrom, Kernel: chi2, Features: 15}, {Map: ICholesky, Kernel: cube, Features: 12},
 		{Map: CKSVD, Kernel: rbf, Features: 10}, {Map: RBFNetwork, Kernel: rbf, Features: 10},
-		{Map: RBFNetwork, Kernel: rbf, Features: 10, Options: Options{Widths: "own"}}, {Map: Sigmoid, Kernel: rbf, Features: 10},
+		{Map: RBFNetwork, Kernel: rbf, Features: 10, Options: Options{Widths: "own"}}, {Map: Sigmoid, Kernel: rbf, Features: 10}, {Map: Words, Kernel: rbf, Features: 10},
 		{Map: Empirical, Kernel: cube, Features: 10}, {Map: KGRP, Kernel: rbf, Features: 10}, {Map: KORP, Kernel: rbf, Features: 10},
 		{Map: KPCARP, Kernel: rbf, Features: 10},
 		{Map: Chain, Steps: []Config{{Map: CountSketch, Kernel: kernel.Linear.Usual(), Features: 5}, {Map: RFF, Kernel: rbf, Features: 8}}},

@@ -182,6 +182,7 @@ var goldenConfigs = []struct {
 	{"kg-rp", "numbers", Config{Map: "kg-rp", Features: 20, Learner: "ridge"}},
 	{"rbf-network", "numbers", Config{Map: "rbf-network", Features: 16, Learner: "ridge"}},
 	{"rbf-network-widths", "numbers", Config{Map: "rbf-network", Features: 16, Options: feature.Options{Widths: "own"}, Learner: "ridge"}},
+	{"words", "classes", Config{Map: "words", Features: 12, Learner: "ridge"}},
 	{"chain", "sparse", Config{Map: "chain", Learner: "ridge", Steps: []feature.Config{{Map: "countsketch", Features: 4},
 		{Map: "rff", Features: 32}}}},
 	{"sum-map-components", "classes", Config{Map: "sum", Learner: "ridge", MapComponents: 6, Components: 8,
@@ -190,6 +191,7 @@ var goldenConfigs = []struct {
 	{"linear-rp", "wide", Config{Kernel: "linear", Map: "rp", Features: 10, Learner: "ridge"}},
 	{"table", "table", Config{Features: 32, Scale: "minmax"}},
 	{"bags-mean", "bags", Config{Bag: &pipeline.BagConfig{Features: 64}}},
+	{"bags-words", "bags", Config{Bag: &pipeline.BagConfig{Map: "words", Features: 8, Norm: "none"}, Kernel: "chi2", Learner: "ridge"}},
 	{"bags-tensorsketch", "bags", Config{Bag: &pipeline.BagConfig{Pooling: "tensorsketch", Features: 32}, Learner: "ridge"}},
 }
 
