@@ -72,9 +72,11 @@
 //	cksvd          nystrom with landmarks that are learned, no rows of the sample
 //	               any kernel | landmarks, rank | O(md + mD) | Bo and Sminchisescu 2009
 //	rbf-network    radial basis functions around the centres of clusters; approximates no kernel
-//	               no kernel | landmarks | O(dD) | Broomhead and Lowe 1988
+//	               no kernel | landmarks, widths | O(dD) | Broomhead and Lowe 1988; Moody and Darken 1989
 //	sigmoid        smooth steps between the centres of clusters; approximates no kernel
 //	               no kernel | landmarks, width | O(dD) | Kumar 2010
+//	words          the nearest of the centres of clusters; its mean over a bag is a histogram of words; approximates no kernel
+//	               no kernel | landmarks | O(dD) | Csurka et al. 2004
 //	empirical      the kernel's values with landmarks themselves
 //	               no kernel | landmarks | O(dD) | Schölkopf et al. 1999
 //	chain          maps one after the other (steps)

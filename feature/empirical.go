@@ -18,7 +18,7 @@ const (
 	Empirical = "empirical"
 
 	// RBFNetwork is radial basis functions around cluster centres, exp(-‖x-μ_j‖²/s²),
-	// s² = 1/γ of the rbf kernel.
+	// s² = 1/γ of the rbf kernel, or s_j² for each centre (Options.Widths).
 	RBFNetwork = "rbf-network"
 )
 
@@ -32,11 +32,7 @@ type compared struct {
 }
 
 func fitCompared(cfg Config, sample matrix.Rows) (Fitted, error) {
-	usual := "uniform"
-	if cfg.Map == RBFNetwork {
-		usual = "kmeans"
-	}
-	h, err := chooseLandmarks(cfg, sample, usual)
+	h, err := chooseLandmarks(cfg, sample, "uniform")
 	if err != nil {
 		return nil, err
 	}

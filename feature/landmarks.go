@@ -15,7 +15,7 @@ import (
 func landmarks() []kind {
 	choice, ranked := []string{"landmarks"}, []string{"landmarks", "rank"}
 	rows := map[string][]string{"landmarks": LandmarkChoices()}
-	centres := map[string][]string{"landmarks": {"kmeans", "uniform", "kmedoid", "leverage", "rpcholesky", "given"}}
+	centres := map[string][]string{"landmarks": {"kmeans", "uniform", "projected", "kmedoid", "leverage", "rpcholesky", "given"}}
 	return []kind{
 		{name: Nystrom, about: "projection on what landmarks span of any kernel's feature space (Nyström)",
 			cost:   "md + mD",
@@ -31,12 +31,17 @@ func landmarks() []kind {
 			check: checkLandmarks, sample: landmarkRows, fit: fitCKSVD, restore: restoreNystrom},
 		{name: RBFNetwork, about: "radial basis functions around the centres of clusters; approximates no kernel",
 			cost:   "dD",
-			source: "Broomhead and Lowe 1988", options: choice, words: centres, takes: only(kernel.RBF), basis: true,
-			usual: usualLandmarks, check: checkLandmarks, sample: landmarkRows, fit: fitCompared, restore: restoreCompared},
+			source: "Broomhead and Lowe 1988; Moody and Darken 1989", options: []string{"landmarks", "widths"},
+			words: map[string][]string{"landmarks": centres["landmarks"], "widths": {"common", "own"}}, takes: only(kernel.RBF), basis: true,
+			usual: usualLandmarks, check: checkNetwork, sample: landmarkRows, fit: fitNetwork, restore: restoreNetwork},
 		{name: Sigmoid, about: "smooth steps between the centres of clusters; approximates no kernel",
 			cost:   "dD",
 			source: "Kumar 2010", options: []string{"landmarks", "width"}, words: centres, basis: true,
 			usual: usualLandmarks, check: checkSigmoid, sample: landmarkRows, fit: fitSigmoid, restore: restoreSigmoid},
+		{name: Words, about: "the nearest of the centres of clusters; its mean over a bag is a histogram of words; approximates no kernel",
+			cost:   "dD",
+			source: "Csurka et al. 2004", options: choice, words: centres, basis: true,
+			usual: usualLandmarks, check: checkLandmarks, sample: landmarkRows, fit: fitWords, restore: restoreWords},
 		{name: Empirical, about: "the kernel's values with landmarks themselves",
 			cost:   "dD",
 			source: "Schölkopf et al. 1999", options: choice, words: rows, basis: true,
@@ -54,6 +59,7 @@ var landmarkChoices = []struct {
 }{
 	{"uniform", uniform},
 	{"kmeans", kmeans},
+	{"projected", projectedMeans},
 	{"kmedoid", kmedoid},
 	{"leverage", leverage},
 	{"rpcholesky", rpcholesky},

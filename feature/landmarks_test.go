@@ -134,7 +134,7 @@ func TestEveryChoiceTakesDifferentRowsOfTheSample(t *testing.T) {
 		seen := map[[5]float32]bool{}
 		for i := range h.Rows {
 			row := [5]float32(h.Row(i))
-			if seen[row] = true; !rows[row] && c.name != "kmeans" {
+			if seen[row] = true; !rows[row] && c.name != "kmeans" && c.name != "projected" {
 				t.Errorf("%s: landmark %d is no row of the sample", c.name, i)
 			}
 		}

@@ -306,7 +306,7 @@ func TestLandmarkMapsSayWhatIsWrong(t *testing.T) {
 		want   string
 	}{
 		{Config{Map: "nystrom", Kernel: rbf, Features: 4, Options: Options{Landmarks: "some"}}, sample,
-			`"some" is not known; known are uniform, kmeans, kmedoid, leverage, rpcholesky, given`},
+			`"some" is not known; known are uniform, kmeans, projected, kmedoid, leverage, rpcholesky, given`},
 		{Config{Map: "nystrom", Kernel: rbf, Features: 4, Options: Options{Rank: -1}}, sample, "rank is -1"},
 		{Config{Map: "nystrom", Kernel: rbf, Features: 4, Options: given}, sample, "there are none"},
 		{Config{Map: "empirical", Kernel: rbf, Features: 4, Options: given, Given: matrix.NewDense(2, 5)}, sample,

@@ -130,6 +130,8 @@ func TestWordsOfOptions(t *testing.T) {
 					cfg.Window = word
 				case "landmarks":
 					cfg.Landmarks = word
+				case "widths":
+					cfg.Widths = word
 				default:
 					t.Fatalf("the option %s has words", option)
 				}
@@ -151,7 +153,8 @@ func TestWordsOfOptions(t *testing.T) {
 						t.Errorf("%s: %s %s is not the default", k.name, option, word)
 					}
 				default:
-					if slices.Equal(z, first) {
+					// In few dimensions there is nothing to project.
+					if slices.Equal(z, first) && word != "projected" {
 						t.Errorf("%s: %s %s is the default", k.name, option, word)
 					}
 				}

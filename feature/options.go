@@ -83,6 +83,10 @@ type Options struct {
 
 	// Width is s of sigmoid; 0 means that a sample of rows decides.
 	Width float64 `json:"width,omitempty"`
+
+	// Widths of the basis functions of rbf-network; "" means common, s² = 1/γ for all. own gives each centre one of its own, by the
+	// distance to the nearest other centres; 1/γ is then their geometric mean.
+	Widths string `json:"widths,omitempty"`
 }
 
 // optionTexts describe the options, by their JSON names.
@@ -105,6 +109,7 @@ var optionTexts = []struct{ name, about string }{
 	{"stretch", "what inputs are multiplied by (default: by a sample of the rows)"},
 	{"landmarks", "rows to compare with, chosen from a sample, or given"},
 	{"width", "s of the steps (default: by a sample of the rows)"},
+	{"widths", "widths of the functions around centres"},
 }
 
 // OptionNames lists the options that maps have, by their JSON names.
@@ -167,7 +172,7 @@ func (o Options) set() []string {
 		"sparsity": o.Sparsity != 0, "pool": o.Pool != 0, "t": o.T != 0, "reuse": o.Reuse != "",
 		"complex": o.Complex, "series": o.Series != nil, "rank": o.Rank != 0,
 		"terms": o.Terms != 0, "window": o.Window != "", "period": o.Period != 0, "stretch": o.Stretch != 0,
-		"landmarks": o.Landmarks != "", "width": o.Width != 0,
+		"landmarks": o.Landmarks != "", "width": o.Width != 0, "widths": o.Widths != "",
 	} {
 		if set {
 			names = append(names, name)

@@ -177,6 +177,15 @@ func (p *Program) add(m Map, x int) (int, error) {
 		return p.sigmoid(m, x), nil
 	case *compared:
 		return p.step(Step{Op: OpKernel, W: m.at, Kernel: m.kernel, Width: m.at.Rows}, x), nil
+	case *words:
+		return p.words(m, x)
+	case *network:
+		powers := make([]float32, len(m.powers))
+		for j, v := range m.powers {
+			powers[j] = float32(v)
+		}
+		k := p.step(Step{Op: OpKernel, W: m.at, Kernel: m.base, Width: m.at.Rows}, x)
+		return p.step(Step{Op: OpExp}, p.step(Step{Op: OpScale, V: powers}, p.step(Step{Op: OpLog}, k))), nil
 	case *nystrom:
 		return p.weighted(m.weighted, x), nil
 	case *icholesky:

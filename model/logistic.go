@@ -19,6 +19,8 @@ func Likely(l Linear, info *Info) Predictor {
 		loss = r.Loss
 	case *learn.SVMReport:
 		loss = r.Loss
+	case *learn.LDAReport:
+		loss = "multinomial" // the posterior of normal classes is a softmax of linear scores
 	}
 	switch loss {
 	case "logistic", "multinomial":

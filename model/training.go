@@ -58,6 +58,7 @@ var reportKinds = []struct {
 	{"online", (*learn.OnlineReport)(nil), false},
 	{"primal", (*learn.PrimalReport)(nil), false},
 	{"l1", (*learn.L1Report)(nil), false},
+	{"lda", (*learn.LDAReport)(nil), false},
 	{"kernel_ridge", (*exact.RidgeReport)(nil), true},
 	{"iterative", (*exact.IterativeReport)(nil), true},
 	{"falkon", (*exact.FalkonReport)(nil), true},

@@ -48,9 +48,13 @@ type Report struct {
 	Variances []float64 `json:"variances"`
 
 	// Method is "full", divide and conquer, which finds the components to rounding, or
-	// "krylov", for which Residual is the largest ‖Hu - λu‖ relative to the largest eigenvalue.
+	// "krylov", for which Residual is the largest ‖Hu - λu‖ relative to the largest eigenvalue. "lda"
+	// says that they are linear discriminants, and the variances those between classes, where within them it is 1; Shrinkage
+	// is that of the covariance within classes.
 	Method   string  `json:"method"`
 	Residual float64 `json:"residual,omitempty"`
+
+	Shrinkage float64 `json:"shrinkage,omitempty"`
 
 	// Whitened says that components were divided by their standard deviations.
 	Whitened bool `json:"whitened,omitempty"`
@@ -64,6 +68,9 @@ type Report struct {
 
 // Lines describes what was kept, for display.
 func (r *Report) Lines() []string {
+	if r.Discriminants() {
+		return r.discriminantLines()
+	}
 	text := fmt.Sprintf("%d principal components of %d features hold %s of the variance", r.Components, r.Features, percent(r.Share))
 	if r.Whitened {
 		text += ", whitened"
@@ -83,6 +90,26 @@ func (r *Report) Lines() []string {
 		lines = append(lines, fmt.Sprintf("of map %d: %s", i+1, m.Lines()[0]))
 	}
 	return lines
+}
+
+// Discriminants says that the components are linear discriminants.
+func (r *Report) Discriminants() bool { return r.Method == "lda" }
+
+// discriminantLines is Lines for linear discriminants.
+func (r *Report) discriminantLines() []string {
+	noun := "linear discriminants"
+	if r.Components == 1 {
+		noun = "linear discriminant"
+	}
+	text := fmt.Sprintf("%d %s of %d features, with %s of what tells the classes apart; shrinkage %.3g", r.Components, noun, r.Features,
+		percent(r.Share), r.Shrinkage)
+	if r.Asked > 0 {
+		text += fmt.Sprintf(" (%d were asked for; there are no more than classes less one)", r.Asked)
+	}
+	if r.Seconds > 0 {
+		text += fmt.Sprintf(", %.2g s", r.Seconds)
+	}
+	return []string{text}
 }
 
 // percent formats a share, with more digits if it is nearly all.

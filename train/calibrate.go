@@ -178,6 +178,13 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	inner.info = f.info
 	inner.info.Training.Why = maps.Clone(t.Why)
 	inner.pipe, inner.reduced = f.pipe, true
+	if f.cfg.discriminates() { // which know the labels of the rows left out
+		inner.pipe, inner.reduced = f.pipe.Reduced(nil, nil), false
+		inner.src, inner.sum = src, sum
+		if err := inner.reduce(); err != nil {
+			return nil, err
+		}
+	}
 	fewer := *sum
 	fewer.Rows = rows
 	if err := f.learner.train(inner, &fewer); err != nil {

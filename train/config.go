@@ -99,6 +99,19 @@ type Config struct {
 	MapComponents int     `json:"map_components,omitempty"`
 	Whiten        bool    `json:"whiten,omitempty"`
 
+	// Reduce is what the components are: "pca" (or ""), principal ones, or "lda", linear discriminants, which tell classes
+	// apart: as many as classes less one, or Components of them.
+	Reduce string `json:"reduce,omitempty"`
+
+	// Shrinkage s of the learner lda, and of the discriminants of Reduce, makes the covariance Σ within classes
+	// (1-s)Σ + s·tr(Σ)/D·I. 0 means moments.OracleShrinkage unless ShrinkageGiven is set.
+	Shrinkage      float64 `json:"shrinkage,omitempty"`
+	ShrinkageGiven bool    `json:"shrinkage_given,omitempty"`
+
+	// Priors of the learner lda are the probabilities of classes before a row is seen: "" means their shares of the rows,
+	// "equal" the same for all, "LABEL=NUMBER,…" one for each, with a sum of 1.
+	Priors string `json:"priors,omitempty"`
+
 	// Learner is "auto" (or "") or one of Learners. Automatic is rfm for classes or numbers if nothing but
 	// Task, Scale, ClassWeight, Calibrate, CalibrateFolds, Threshold and Seed is set and the data are a table of numbers:
 	// 1,000 rows or more of at most 256 dimensions, not sparse, at most 100 outputs, and within
@@ -277,6 +290,15 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Metric == "none" {
 		c.Metric = ""
+	}
+	if err := set("reduce", &c.Reduce, "pca", "pca", "lda"); err != nil {
+		return c, err
+	}
+	if c.Reduce == "pca" {
+		c.Reduce = ""
+	}
+	if err := c.checkDiscriminants(); err != nil {
+		return c, err
 	}
 	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Product} {
 		*word = strings.ToLower(*word)

@@ -129,6 +129,9 @@ var goldenConfigs = []struct {
 	{"ridge-conformal", "targets", Config{Learner: "ridge", Features: 32, Conformal: 0.9, Lambda: 0.5}},
 	{"ridge-trace", "numbers", Config{Learner: "ridge", Features: 32, Lambda: 0.001, LambdaBy: "trace"}},
 	{"ridge-components", "classes", Config{Learner: "ridge", Features: 64, Components: 10, Whiten: true}},
+	{"lda", "classes", Config{Learner: "lda", Features: 32}},
+	{"lda-priors", "two", Config{Learner: "lda", Features: 32, Shrinkage: 0.1, Priors: "no=0.3,yes=0.7"}},
+	{"svm-discriminants", "classes", Config{Learner: "svm", Features: 64, Reduce: "lda", C: 1}},
 	{"lasso", "numbers", Config{Learner: "lasso", Features: 32}},
 	{"elastic-net", "targets", Config{Learner: "elastic-net", Features: 32, Lambda: 0.01}},
 	{"group-lasso-sum", "numbers", Config{Learner: "group-lasso", Map: "sum",
@@ -186,6 +189,8 @@ var goldenConfigs = []struct {
 	{"nystrom", "classes", Config{Map: "nystrom", Features: 20, Options: feature.Options{Landmarks: "kmeans"}, Learner: "svm", C: 1}},
 	{"kg-rp", "numbers", Config{Map: "kg-rp", Features: 20, Learner: "ridge"}},
 	{"rbf-network", "numbers", Config{Map: "rbf-network", Features: 16, Learner: "ridge"}},
+	{"rbf-network-widths", "numbers", Config{Map: "rbf-network", Features: 16, Options: feature.Options{Widths: "own"}, Learner: "ridge"}},
+	{"words", "classes", Config{Map: "words", Features: 12, Learner: "ridge"}},
 	{"chain", "sparse", Config{Map: "chain", Learner: "ridge", Steps: []feature.Config{{Map: "countsketch", Features: 4},
 		{Map: "rff", Features: 32}}}},
 	{"sum-map-components", "classes", Config{Map: "sum", Learner: "ridge", MapComponents: 6, Components: 8,
@@ -196,6 +201,7 @@ var goldenConfigs = []struct {
 		Learner: "ridge"}},
 	{"table", "table", Config{Features: 32, Scale: "minmax"}},
 	{"bags-mean", "bags", Config{Bag: &pipeline.BagConfig{Features: 64}}},
+	{"bags-words", "bags", Config{Bag: &pipeline.BagConfig{Map: "words", Features: 8, Norm: "none"}, Kernel: "chi2", Learner: "ridge"}},
 	{"bags-tensorsketch", "bags", Config{Bag: &pipeline.BagConfig{Pooling: "tensorsketch", Features: 32}, Learner: "ridge"}},
 }
 

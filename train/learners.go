@@ -86,7 +86,7 @@ type Learner struct {
 func learners() []Learner {
 	return []Learner{
 		ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner,
-		svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner,
+		ldaLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner,
 		kernelRidgeLearner, falkonLearner, kernelSVMLearner, rfmLearner,
 	}
 }
@@ -174,6 +174,8 @@ func (c *Config) learnerOptions() map[string]bool {
 	return map[string]bool{
 		"lambda":       c.Lambda != 0,
 		"l1-ratio":     c.L1Ratio != 0,
+		"shrinkage":    (c.Shrinkage != 0 || c.ShrinkageGiven) && !c.discriminates(), // of discriminants before any learner
+		"priors":       c.Priors != "",
 		"lambda-by":    c.LambdaBy != "",
 		"path":         c.Path,
 		"variance":     c.Variance,

@@ -85,5 +85,8 @@ func (f *fit) learnDim() int {
 	if f.pipe.Projection() == nil && f.cfg.Components > 0 {
 		return min(f.cfg.Components, f.mapDim())
 	}
+	if f.pipe.Projection() == nil && f.cfg.discriminates() && f.classes != nil {
+		return min(max(1, len(f.classes.Labels())-1), f.mapDim())
+	}
 	return f.mapDim()
 }

@@ -15,7 +15,9 @@ import (
 
 // reduces says whether principal components are asked for, joint whether those of all features are.
 func (c *Config) reduces() bool { return c.joint() || c.MapComponents > 0 }
-func (c *Config) joint() bool   { return c.Components > 0 || c.VarianceShare > 0 }
+func (c *Config) joint() bool {
+	return c.Components > 0 || c.VarianceShare > 0 || c.discriminates()
+}
 
 // checkReduction checks the configuration of principal components.
 func (c *Config) checkReduction() error {
@@ -26,6 +28,8 @@ func (c *Config) checkReduction() error {
 		return fmt.Errorf("map_components %d is not a positive number", c.MapComponents)
 	case math.IsNaN(c.VarianceShare) || c.VarianceShare < 0 || c.VarianceShare > 1:
 		return fmt.Errorf("variance_share %g is not a number above 0 and up to 1", c.VarianceShare)
+	case c.discriminates() && (c.VarianceShare > 0 || c.MapComponents > 0 || c.Whiten):
+		return errors.New("variance_share, map_components and whiten are for principal components, but reduce is lda; leave them out")
 	case c.Whiten && !c.reduces():
 		return errors.New("whiten is for principal components; give a number of components, or a share of the variance")
 	case c.reduces() && c.machine():
@@ -53,6 +57,13 @@ func (f *fit) reduce() error {
 // reduceApart is reduce with a separate pass for the whole, whatever the learner.
 func (f *fit) reduceApart() error {
 	if err := f.reduceMaps(); err != nil || !f.cfg.joint() {
+		return err
+	}
+	if f.cfg.discriminates() {
+		all, err := f.statisticsOfClasses()
+		if err == nil {
+			_, err = f.project(all)
+		}
 		return err
 	}
 	d := f.mapDim()
@@ -122,13 +133,21 @@ func (f *fit) collectUnlabelled(parts []*moments.Stats, widths []int) error {
 	})
 }
 
-// project finds the principal components of all features, or of the components of the maps
+// project finds the principal components, or the discriminants, of all features, or of the components of the maps
 // if these were reduced before: last is their projection, which from now on is part of mapping a row.
 func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	f.progress("reduce", 0, -1)
-	last, report, err := reduce.PCA{Components: f.cfg.Components, Share: f.cfg.VarianceShare, Whiten: f.cfg.Whiten}.Fit(all.Moments())
+	var report *reduce.Report
+	if c := &f.cfg; c.discriminates() {
+		if err := f.needClasses(); err != nil {
+			return nil, err
+		}
+		last, report, err = reduce.LDA{Components: c.Components, Shrinkage: c.Shrinkage, Given: c.ShrinkageGiven}.Fit(all.Moments())
+	} else {
+		last, report, err = reduce.PCA{Components: c.Components, Share: c.VarianceShare, Whiten: c.Whiten}.Fit(all.Moments())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}

@@ -45,7 +45,7 @@ func (l *Learner) SharesStatistics() bool { return l != nil && l.sharing.parts !
 // Shares says whether the training of c for a task can share statistics (FitParts) or features
 // (Prepared.FitPath) with trainings of the same learner.
 func (l *Learner) Shares(c *Config, task string) bool {
-	if l == nil || l.sharing.able == nil || c.calibrates() || c.Variance || c.Conformal != 0 || c.Path {
+	if l == nil || l.sharing.able == nil || c.calibrates() || c.discriminates() || c.Variance || c.Conformal != 0 || c.Path {
 		return false
 	}
 	return l.sharing.able(c, task)
@@ -71,6 +71,10 @@ func (l *Learner) OffPath(c Config) (Config, float64) {
 // see the same features.
 func (c Config) BeforeLearner() Config {
 	c.Learner, c.Lambda, c.LambdaBy, c.C, c.Loss, c.Multiclass, c.Penalty, c.Solver = ridgeLearner.name, 0, "", 0, "", "", "", ""
+	c.Priors = ""
+	if !c.discriminates() {
+		c.Shrinkage, c.ShrinkageGiven = 0, false
+	}
 	c.Epsilon, c.EpsilonGiven, c.Tolerance, c.MaxIter = 0, false, 0, 0
 	if !c.pipeline().Mapped() && !c.machine() {
 		c.Gamma = ""

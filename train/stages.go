@@ -39,7 +39,7 @@ var (
 	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).chooseDefault, (*fit).agree, (*fit).learnMeans, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
 		(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).divide, (*fit).judge}
 	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
-	features     = []stage{(*fit).survey, (*fit).noMetric, (*fit).settle, (*fit).reduceApart}
+	features     = []stage{(*fit).survey, (*fit).noMetric, (*fit).classesFor, (*fit).settle, (*fit).reduceApart}
 	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).reduceApart, (*fit).choose}
 	planned      = []stage{(*fit).survey, (*fit).task, (*fit).extrapolate, (*fit).chooseDefault, (*fit).planMetric, (*fit).settle, (*fit).choose}
 	ofStatistics = []stage{(*fit).resume, (*fit).affordable, (*fit).addRows, (*fit).judge}
@@ -106,7 +106,7 @@ func (f *fit) trained(start time.Time, err error) (*model.Model, *Report, error)
 }
 
 // FitPipeline fits the part of a model before the learner on the rows of src, which is read
-// once; labels and the learner's settings play no part. why gives the reasons for what was chosen.
+// once; the learner's settings play no part, and labels only with discriminants. why gives the reasons for what was chosen.
 func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *pipeline.Pipeline,
 	why map[string]string, err error) {
 	f, err := beginRows(ctx, src, cfg, opt)
@@ -221,8 +221,11 @@ func (f *fit) task() error { return f.chooseTask(f.sum) }
 
 // agree rejects options that do not go with the task or the rows.
 func (f *fit) agree() error {
-	if f.opt.Unlabelled != nil && (!f.cfg.reduces() || f.bag != nil) {
+	if f.opt.Unlabelled != nil && (!f.cfg.reduces() || f.cfg.discriminates() || f.bag != nil) {
 		return errUnlabelled
+	}
+	if err := f.needClasses(); err != nil {
+		return err
 	}
 	if err := f.checkThreshold(f.sum); err != nil {
 		return err

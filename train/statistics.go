@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -22,7 +23,7 @@ import (
 	"mercer/pipeline"
 )
 
-// Statistics are what a ridge regression keeps of its rows, with the scaling and the map that
+// Statistics are what a ridge regression, or a discriminant analysis, keeps of its rows, with the scaling and the map that
 // made their features. More rows can be added later, and statistics of other rows merged, as
 // if all had been there at once. Only choosing λ and solving remain to be done.
 type Statistics struct {
@@ -170,9 +171,9 @@ func (s *Statistics) restore(f *fit) error {
 	return nil
 }
 
-// FitStatistics adds the rows of src to statistics, in one pass, and trains a ridge regression
-// on all rows: the data choose nothing except λ. src may be nil, to use only the rows that
-// are already there. Of cfg only λ and Variance count; everything else is as it was. cfg.Conformal
+// FitStatistics adds the rows of src to statistics, in one pass, and trains a ridge regression, or the learner lda,
+// on all rows: the data choose nothing except λ or the shrinkage. src may be nil, to use only the rows that
+// are already there. Of cfg only the learner, its settings and components count; everything else is as it was. cfg.Conformal
 // and choosing λ by leave-one-out are not possible, because they need rows that are gone. The statistics
 // take in the rows of src, and must not be used afterwards.
 func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg Config, opt Options) (*model.Model, *Report, error) {
@@ -195,8 +196,8 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 func (f *fit) resume() error {
 	c, s := &f.cfg, f.stats
 	switch {
-	case c.Learner != ridgeLearner.name:
-		return fmt.Errorf("statistics are for the learner ridge, not for %s", c.Learner)
+	case !slices.Contains(statisticsLearners, c.Learner):
+		return fmt.Errorf("statistics are for the learners %s, not for %s", strings.Join(statisticsLearners, " and "), c.Learner)
 	case c.Conformal != 0:
 		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
 			"or ask for the variance")
@@ -214,6 +215,7 @@ func (f *fit) resume() error {
 		return err
 	}
 	f.learner, f.classWeights = LearnerOf(c.Learner), s.made.ByClass
+	f.info.Training.Learner = f.learner.name
 	if s.made.Task == "classify" {
 		f.classes = dataset.NewClasses(s.made.Classes)
 	}
@@ -249,6 +251,9 @@ func (f *fit) addRows() error {
 	if err := f.reduceStatistics(parts); err != nil {
 		return err
 	}
+	if f.learner.name == ldaLearner.name {
+		return f.solveLDA(parts)
+	}
 	return f.solveRidge(parts, f.cfg.LambdaBy, nil)
 }
 
@@ -269,8 +274,8 @@ func (f *fit) checkKeep() error {
 	switch {
 	case f.opt.Keep == nil:
 		return nil
-	case f.learner.name != "ridge":
-		return option.Errorf("statistics are those of the learner ridge, not of %s; choose %s", f.learner.name,
+	case !slices.Contains(statisticsLearners, f.learner.name):
+		return option.Errorf("statistics are those of the learners ridge and lda, not of %s; choose %s", f.learner.name,
 			option.Set("learner", ridgeLearner.name))
 	case f.bag != nil:
 		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")

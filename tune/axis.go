@@ -139,7 +139,7 @@ type field struct {
 }
 
 // notSearched are the fields that do not affect how good a model is, or that other fields set.
-var notSearched = []string{"task", "lambda_by", "epsilon_given", "path", "variance", "conformal", "calibrate", "threshold",
+var notSearched = []string{"task", "lambda_by", "epsilon_given", "shrinkage_given", "path", "variance", "conformal", "calibrate", "threshold",
 	"calibrate_folds", "survey_rows", "lookup"}
 
 var fields = sync.OnceValue(func() (all []field) {
@@ -205,6 +205,9 @@ func set(c *train.Config, name, value string) error {
 			err = fmt.Errorf("not finite")
 		}
 		v.SetFloat(n)
+		if name == "shrinkage" {
+			c.ShrinkageGiven = n == 0
+		}
 		if name == "epsilon" {
 			c.EpsilonGiven = n == 0 // otherwise 0 would mean the default
 		}

@@ -212,7 +212,7 @@ func applies(a *Axis, c *train.Config) bool {
 		return kernel.Has(k.Name, name)
 	case name == "map":
 		return !learner.Exact()
-	case name == "components" || name == "variance_share" || name == "whiten":
+	case name == "components" || name == "variance_share" || name == "whiten" || name == "reduce":
 		return !learner.Exact()
 	case name == "map_components":
 		return c.Map == "sum"

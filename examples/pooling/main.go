@@ -6,6 +6,7 @@
 //
 //	go run ./examples/pooling flowers17_6classes_x40.tar.gz
 //	go run ./examples/pooling -grid flowers17_6classes_x40.tar.gz
+//	go run ./examples/pooling -pools flowers17_6classes_x40.tar.gz
 //	go run ./examples/pooling -train 15 -test 29 caltech101_20classes_x45.tar.gz
 package main
 
@@ -35,6 +36,7 @@ func main() {
 	splits := flag.Int("splits", 10, "random splits, each with random numbers of its own")
 	c := flag.Float64("c", 10, "C of the classifiers; rows have length 1")
 	grid := flag.Bool("grid", false, "compare cbp-krp by t and s in place of the methods")
+	pools := flag.Bool("pools", false, "compare cbp-krp by the size of its pool in place of the methods")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: pooling [flags] IMAGES.tar.gz   (folders are classes)")
 		flag.PrintDefaults()
@@ -47,6 +49,9 @@ func main() {
 	compared := methods()
 	if *grid {
 		compared = sparsities()
+	}
+	if *pools {
+		compared = poolSizes()
 	}
 	if err := run(context.Background(), os.Stdout, flag.Arg(0), compared, *train, *test, *splits, *c); err != nil {
 		fmt.Fprintln(os.Stderr, "pooling:", err)
@@ -66,11 +71,26 @@ func methods() []method {
 		{"mean", &pool.Config{Method: "mean", Norm: "root-l2"}},
 		{"mean of orf, 2,000", &pool.Config{Method: "mean", Norm: "l2",
 			Map: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf"}, Features: 2000}}},
+		{"words, 1,000", &pool.Config{Method: "mean", Norm: "l2",
+			Map: &feature.Config{Map: "words", Kernel: kernel.Kernel{Name: "rbf"}, Features: 1000}}},
 		{"full bilinear", &pool.Config{Method: "full"}},
 	}
 	for _, d := range []int{2000, 3500, 5000} {
 		for _, m := range []string{"cbp-krp", "tensorsketch", "maclaurin"} {
 			all = append(all, method{fmt.Sprintf("%s, %d", m, d), &pool.Config{Method: m, Features: d}})
+		}
+	}
+	return all
+}
+
+// poolSizes are cbp-krp with the pools and the numbers of features of the axes of figure 5.3; 2tD vectors are a pool of which none is used twice.
+func poolSizes() []method {
+	var all []method
+	for _, d := range []int{500, 2000} {
+		for _, m := range []int{100, 500, 1000, 2000, 5000, 8000} {
+			if m <= 4*d {
+				all = append(all, method{fmt.Sprintf("cbp-krp, D = %d, m = %d", d, m), &pool.Config{Method: "cbp-krp", Features: d, Pool: m, T: 2, Sparsity: 100}})
+			}
 		}
 	}
 	return all
@@ -140,7 +160,7 @@ func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense,
 				with.Seed, with.Kernel.Gamma = seed, gamma
 				cfg.Map = &with
 			}
-			p, err := pool.New(cfg, channels)
+			p, err := pool.Fit(cfg, matrix.Rows{Dense: x})
 			if err != nil {
 				return err
 			}

@@ -112,6 +112,10 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 		"variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
 	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
 	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge needs for standard deviations of predictions, 4·D² bytes")
+	f.Float64Var(&c.Shrinkage, "shrinkage", 0, "shrinkage of the covariance within classes, of lda and of --reduce lda, from 0 to 1: towards a "+
+		"multiple of the identity (default: the oracle approximating one, from the rows)")
+	f.StringVar(&c.Priors, "priors", "", "probabilities of classes of lda before a row is seen: equal, or LABEL=NUMBER,… with a sum of 1 "+
+		"(default: their shares of the rows)")
 	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is "+
 		"held back for them")
 	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, "+
@@ -166,6 +170,8 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 // reductionFlags are the flags of principal components.
 func reductionFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
+	f.StringVar(&c.Reduce, "reduce", "", "what components are: pca, principal ones; lda, linear discriminants, which tell classes apart, "+
+		"one fewer than classes or --components of them (default pca)")
 	f.IntVar(&c.Components, "components", 0, "most principal components of the features to train on (default: the features themselves)")
 	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
 	f.IntVar(&c.MapComponents, "map-components", 0, "principal components to keep of each map of a sum, before those of all features")
@@ -227,6 +233,9 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 	}
 	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
 		c.EpsilonGiven = true
+	}
+	if f := cmd.Flags().Lookup("shrinkage"); f != nil && f.Changed && c.Shrinkage == 0 {
+		c.ShrinkageGiven = true
 	}
 	if err := nonZero(cmd, kern); err != nil {
 		return err
@@ -359,6 +368,7 @@ func mapOptions(f *pflag.FlagSet, o *feature.Options) {
 	f.Float64Var(&o.Stretch, "stretch", 0, feature.OptionHelp("stretch"))
 	f.StringVar(&o.Landmarks, "landmarks", "", landmarksHelp())
 	f.Float64Var(&o.Width, "width", 0, feature.OptionHelp("width"))
+	f.StringVar(&o.Widths, "widths", "", feature.OptionHelp("widths"))
 }
 
 // landmarksHelp is the help of the option, but rows that are given come from a file.

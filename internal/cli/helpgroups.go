@@ -23,11 +23,11 @@ var flagGroups = []flagGroup{
 		"bag bag-scale bag-kernel bag-gamma bag-map bag-features streams first norm"},
 	{"Kernel and map",
 		"kernel gamma sigma degree map features scale metric seed",
-		"coef0 nu homogeneity form radius hash complex series entries sparsity pool t reuse rank terms window period stretch landmarks width " +
-			"components variance-share map-components whiten metric-rounds metric-rank metric-rows metric-landmarks"},
+		"coef0 nu homogeneity form radius hash complex series entries sparsity pool t reuse rank terms window period stretch landmarks width widths " +
+			"reduce components variance-share map-components whiten metric-rounds metric-rank metric-rows metric-landmarks"},
 	{"Learner",
 		"task learner lambda c loss class-weight calibrate threshold",
-		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance conformal calibrate-folds epsilon quantile huber " +
+		"multiclass penalty solver tolerance max-iter lambda-by path l1-ratio variance shrinkage priors conformal calibrate-folds epsilon quantile huber " +
 			"svm-nu outliers leaf members target-means product accuracy lookup lookup-form subsample " +
 			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
 	{"Choosing",

@@ -34,6 +34,7 @@ papers' figures beside its own: mean ± standard deviation over the seeds, and a
   differs              of p-values: the digits are not those that the paper prints
   unreadable           the copy of the paper at hand cannot be read there
   not run              left out by --quick
+  theirs alone         a method that is not here, or one that takes hours: the paper's figures
   (no mark)            times, of the paper's machine and of this one, and sizes; one seed where the
                        paper gives no deviation
   data not available   the data set is not in --data, or not to be had
@@ -48,7 +49,7 @@ With --journal every row of a seed is kept as soon as it is made. The same comma
 was stopped or killed, and with more --seeds adds those; only the choices of the first seed are made
 again. A journal does not tell whether data or program are the same: delete it when they change.
 
-docs/papers.md has the results, with reasons for what differs. --data is a folder with a
+docs/papers-tables.md has the results, with reasons for what differs. --data is a folder with a
 folder for each data set, as published, gzipped or not:
 
   cifar10/data_batch_1.bin (or data_batch_1_first4000.bin)

@@ -15,7 +15,7 @@ import (
 // of statistics.
 var ofStatistics = []string{
 	"append", "like", "save-stats", "output", "test", "test-labels", "holdout", "memory", "json", "progress", "threads",
-	"learner", "lambda", "lambda-by", "path", "variance", "components", "variance-share", "whiten",
+	"learner", "lambda", "lambda-by", "path", "variance", "shrinkage", "priors", "reduce", "components", "variance-share", "whiten",
 	"format", "label", "labels", "weight", "header", "base", "encoding", "missing", "dim", "batch", "query", "table",
 }
 

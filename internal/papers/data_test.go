@@ -154,7 +154,7 @@ func TestQuickTables(t *testing.T) {
 		t.Skip("reads the data sets")
 	}
 	for _, name := range []string{
-		"LS18-F2b", "LS19-4.3", "LS19-4.8", "LS19-4.9", "LS19-4.9-time", "LS19-4.10-time", "LS19-3.5", "LS19-F4.6",
+		"LS18-F2b", "LS19-F2.5", "LS19-4.3", "LS19-4.8", "LS19-4.9", "LS19-4.9-time", "LS19-4.10-time", "LS19-3.5", "LS19-F4.6",
 		"K10-1", "K10-1-time", "K10-4",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,6 +174,10 @@ func TestQuickTables(t *testing.T) {
 			for i, cells := range r.Cells {
 				for j, c := range cells {
 					switch lacks := i >= rows || j >= columns; {
+					case i >= rows && i < rows+table.Alone:
+						if c.Mark != Alone {
+							t.Errorf("%s: %q", table.Rows[i].Name, c.Mark)
+						}
 					case lacks != (c.Mark == NoData):
 						t.Errorf("%s, %s: %q", table.Rows[i].Name, table.Columns[j], c.Mark)
 					case lacks || c.Mark == NotRun:

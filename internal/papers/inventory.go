@@ -148,8 +148,12 @@ func lopez2019Items() []Item {
 	var chapter2 []Item
 	for _, f := range []struct{ number, shows string }{
 		{"2.1", "random projection"}, {"2.2", "kernel and feature map"}, {"2.3", "a feature map"}, {"2.4", "the image of a feature map"},
-		{"2.5", "a sample and a weight vector in feature space"}, {"2.6", "random projection from a feature space"}, {"2.7", "a bilinear CNN"},
+		{"2.5", ""}, {"2.6", "random projection from a feature space"}, {"2.7", "a bilinear CNN"},
 	} {
+		if f.number == "2.5" {
+			chapter2 = append(chapter2, item(p, "figure 2.5", "a digit and the weights of a linear classifier in the feature space of (x·y)²", "LS19-F2.5"))
+			continue
+		}
 		chapter2 = append(chapter2, drawing(p, "figure "+f.number, f.shows, "a drawing"))
 	}
 	return append(chapter2, []Item{
@@ -194,7 +198,7 @@ func lopez2019Items() []Item {
 		lacking(p, "table 5.5", "accuracies with all layers trained", birds, nearPooling+" (no layers trained)"),
 		lacking(p, "table 5.6", "accuracies of CBP-KRP by t and s", birds,
 			"accuracies by t and s on photographs of Flowers-17 and Caltech-101, docs/benchmarks.md"),
-		lacking(p, "figure 5.3", "accuracy and time of CBP-KRP by its pool and by D", birds, nearPooling+" (three D, one pool)"),
+		lacking(p, "figure 5.3", "accuracy and time of CBP-KRP by its pool and by D", birds, "accuracy and time by the pool and by D on photographs of Flowers-17, docs/papers-tables.md"),
 	}...)
 }
 
@@ -222,7 +226,7 @@ func chebyshevItems() []Item {
 			By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
 		{Paper: p, Number: "table 2", Shows: "accuracies on " + pascal + " (SIFT words); here on other histograms",
 			By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
-		lacking(p, "table 3", "segmentation with several kernels", pascal, nearSegments),
-		lacking(p, "table 4", "accuracies on ImageNet", "ILSVRC 2010 with its bags of words", nearSegments),
+		lacking(p, "table 3", "segmentation with several kernels", pascal, nearSegments+", beside its figures"),
+		lacking(p, "table 4", "accuracies on ImageNet", "ILSVRC 2010 with its bags of words", nearSegments+", beside its figures"),
 	}
 }

@@ -34,6 +34,16 @@ func lopezAccuracy() *Table {
 			{"PK-RP normal, t = 1, m = 122", "96.65±0.11 96.82±0.14", pool("normal", 0, 1, 122)},
 			{"PK-RP s = 3, t = 1, m = 122", "96.59±0.10 96.91±0.11", pool("sparse", 3, 1, 122)},
 			{"KG-RP, t = 1, m = 122", "? ?", kg(122, 1)},
+			// After the others, whose maps are drawn by the number of their row.
+			{"PK-RP s = 1, t = 1, m = 488", "96.90±0.07 97.33±0.08", pool("sparse", 1, 1, 488)},
+			{"PK-RP s = 3, t = 1, m = 488", "97.00±0.08 97.23±0.08", pool("sparse", 3, 1, 488)},
+			{"PK-RP s = 1, t = 10, m = 244", "96.91±0.11 97.30±0.06", pool("sparse", 1, 10, 244)},
+			{"PK-RP s = 3, t = 10, m = 244", "96.93±0.13 97.21±0.13", pool("sparse", 3, 10, 244)},
+			{"PK-RP s = 1, t = 1, m = 244", "96.86±0.11 97.17±0.12", pool("sparse", 1, 1, 244)},
+			{"PK-RP s = 3, t = 1, m = 244", "96.85±0.16 97.24±0.06", pool("sparse", 3, 1, 244)},
+			{"PK-RP s = 3, t = 10, m = 122", "96.79±0.09 96.93±0.05", pool("sparse", 3, 10, 122)},
+			{"PK-RP s = 1, t = 1, m = 122", "96.59±0.11 96.85±0.12", pool("sparse", 1, 1, 122)},
+			{"φ + RP, normal (theirs alone)", "96.98±0.09 97.40±0.07", feature.Config{}},
 		},
 		open: func(ctx context.Context, dir string) (split, error) {
 			s, err := digits(ctx, dir)
@@ -46,13 +56,14 @@ func lopezAccuracy() *Table {
 		},
 	}.table(Table{
 		Name:   "LS19-4.4",
-		Cost:   360,
+		Cost:   520,
+		Alone:  1,
 		Title:  "Accuracy of linear SVMs on features of (x·y)², MNIST",
 		Source: "López-Sánchez 2019 (thesis), table 4.4: mean ± standard deviation of 10 runs",
 		Protocol: "60,000 images to train on, 10,000 to test; features of mean 0 and deviation 1; linear SVMs, " +
 			"squared hinge, C chosen on held-out training rows of the first seed (the paper: by cross-validation). " +
-			"Nyström with D training rows, KG-RP with m of them. Left out: the explicit map, whose 307,720 products " +
-			"times D take the paper five hours, and some rows that differ in s alone. " + pixels,
+			"Nyström with D training rows, KG-RP with m of them. Theirs alone: the explicit map, whose 307,720 products " +
+			"times D take the paper five hours. " + pixels,
 		Data: "mnist",
 	})
 }

@@ -38,6 +38,10 @@ type Table struct {
 	// available: they show only the paper's figures.
 	LackingRows, LackingColumns int
 
+	// Alone is how many rows before those show the paper's figures alone: of a method that is not here, or one that takes
+	// the paper hours.
+	Alone int
+
 	// Unmarked are the columns whose figures are not compared with the paper's: times, which
 	// are from another machine, and sizes.
 	Unmarked []int
@@ -64,7 +68,7 @@ type Table struct {
 
 // made is how many of the first rows and columns have data.
 func (t *Table) made() (rows, columns int) {
-	return len(t.Rows) - t.LackingRows, len(t.Columns) - t.LackingColumns
+	return len(t.Rows) - t.LackingRows - t.Alone, len(t.Columns) - t.LackingColumns
 }
 
 // Row is a row of a table: its name and the paper's figure for every column, nil if it has
@@ -133,7 +137,7 @@ type experiment func(i int) ([]float64, error)
 // Tables lists the tables.
 func Tables() []*Table {
 	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(),
-		lopez2019(), lopezDependence(), lopezTimes(), lopezFigures(),
+		lopez2019(), []*Table{lopezTemplates()}, lopezDependence(), lopezTimes(), lopezFigures(),
 		[]*Table{lopezTests(), lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(),
 		kumarHistograms(), histograms())
 }
@@ -221,6 +225,7 @@ const (
 
 	Unreadable Mark = "unreadable" // the paper's figure is
 	NotRun     Mark = "not run"    // left out because of Quick
+	Alone      Mark = "theirs alone"
 	NoData     Mark = "data not available"
 	NoFigure   Mark = "" // the paper has none, or one that is not to be compared, or nothing says how figures scatter
 )
@@ -260,6 +265,8 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 		cells := make([]Cell, len(t.Columns))
 		for j := range cells {
 			switch {
+			case i >= rows && i < rows+t.Alone:
+				cells[j].Mark = Alone
 			case r.Missing != "" || i >= rows || j >= columns:
 				cells[j].Mark = NoData
 			case j >= len(values[i][0]):

@@ -49,6 +49,12 @@ func TestTablesAreWhole(t *testing.T) {
 					}
 					continue
 				}
+				if strings.HasPrefix(table.Name, "L12") { // of other data than ours: a sixth of 1,000 classes to half of 20 are right
+					if !(f.Mean > 11 && f.Mean < 50 && f.SD < 1.5) || j < len(histogramSets) {
+						t.Errorf("%s: %s, %s: %s is no accuracy on the paper's data", table.Name, row.Name, table.Columns[j], f.Text)
+					}
+					continue
+				}
 				if table.Gain {
 					if !(f.Mean > 50 && f.Mean < 100 && (f.SD > 0) == byRandomMap(row.Name) && f.SD < 1) {
 						t.Errorf("%s: %s, %s: %s is no accuracy in percent", table.Name, row.Name, table.Columns[j], f.Text)
@@ -303,6 +309,11 @@ func TestTheirsWithoutData(t *testing.T) {
 		{"LS19-3.6", "KG-RP, m = 9√N, t = 10", "webspam, k = 2000", "97.76±0.04"},
 		{"K10-1", "random features, ridge", "Census", "5"},
 		{"K10-1-time", "random features, ridge", "Census", "36"},
+		{"K10-1", "core vector machine (theirs alone)", "covtype", "2.3"},
+		{"K10-1-time", "core vector machine (theirs alone)", "cpu_act", "51"},
+		{"LS19-4.4", "φ + RP, normal (theirs alone)", "D = 2000", "97.40±0.07"},
+		{"L12-1", "exp-chi2, exact", "their VOC, SIFT words", "44.19"},
+		{"L12-1-3000", "exp-chi2, homogeneous", "their ImageNet", "16.05±0.04"},
 	} {
 		table, err := Find(c.table)
 		if err != nil {

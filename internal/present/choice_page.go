@@ -91,8 +91,11 @@ func choiceSection(page *report.Page, info *model.Info) {
 			sum += v
 			c.X, c.Y = append(c.X, float64(i+1)), append(c.Y, sum/r.Variance)
 		}
-		s.Figure(&report.Figure{Name: "components", Title: "Principal components",
-			Caption: "The share of the features' variance that the first components explain together.",
+		title, caption := "Principal components", "The share of the features' variance that the first components explain together."
+		if r.Discriminants() {
+			title, caption = "Linear discriminants", "The share of the variance between classes, in units of that within them, that the first discriminants explain together."
+		}
+		s.Figure(&report.Figure{Name: "components", Title: title, Caption: caption,
 			Drawing: &report.Lines{X: report.Axis{Name: "components", Log: len(c.X) > 50},
 				Y: report.Axis{Name: "explained variance", Percent: true, To: 1}, Curves: []report.Curve{c}}})
 	}

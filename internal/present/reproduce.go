@@ -127,7 +127,7 @@ func theirsText(f papers.Figure) string { return strings.Replace(f.Text, "±", "
 // cellText is our figure and its mark: with one decimal more than theirs has, or four digits where
 // there is none of theirs.
 func cellText(c papers.Cell, theirs papers.Figure) string {
-	if c.Mark == papers.NoData || c.Mark == papers.NotRun {
+	if c.Mark == papers.NoData || c.Mark == papers.NotRun || c.Mark == papers.Alone {
 		return string(c.Mark)
 	}
 	decimals := 4
@@ -207,7 +207,7 @@ func NewReproducedJSON(r *papers.Result) ReproducedJSON {
 			if row.Theirs != nil && row.Theirs[j].Readable() {
 				c.Theirs = &meanAndSD{row.Theirs[j].Mean, row.Theirs[j].SD}
 			}
-			if ours.Mark != papers.NoData && ours.Mark != papers.NotRun {
+			if ours.Mark != papers.NoData && ours.Mark != papers.NotRun && ours.Mark != papers.Alone {
 				c.Ours = &meanAndSD{ours.Mean, ours.SD}
 			}
 			out.Cells = append(out.Cells, c)

@@ -1,0 +1,177 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/internal/option"
+	"mercer/learn"
+	"mercer/model"
+	"mercer/moments"
+)
+
+// ldaLearner is linear discriminant analysis: classes that are normal with one covariance; one pass, no memory for rows. Its statistics
+// are those of a ridge regression.
+var ldaLearner = Learner{
+	name:    "lda",
+	tasks:   []string{"classify"},
+	options: []string{"shrinkage", "priors"},
+	likely:  func(*Config) (joint bool) { return true },
+
+	parts: func(*fit) int { return 1 },
+
+	memory: func(f *fit, _ *dataset.Summary) (bytes float64, formula string) {
+		all, d, k := float64(f.mapDim()), float64(f.learnDim()), float64(f.info.Outputs)
+		return 8*all*all + 16*d*d + 12288*all + 40*all*k, "24·D² bytes"
+	},
+	fix: func(c *Config, r model.Report) {
+		c.Shrinkage, c.ShrinkageGiven = r.(*learn.LDAReport).Shrinkage, true
+	},
+	train: func(f *fit, _ *dataset.Summary) error {
+		parts, err := f.partsOf(1)
+		if err == nil {
+			err = f.keep(parts)
+		}
+		if err == nil {
+			err = f.reduceStatistics(parts)
+		}
+		if err != nil {
+			return err
+		}
+		return f.solveLDA(parts)
+	},
+}
+
+// statisticsLearners are those whose statistics can be kept (Statistics).
+var statisticsLearners = []string{ridgeLearner.name, ldaLearner.name}
+
+// discriminates says that linear discriminants are asked for in place of principal components.
+func (c *Config) discriminates() bool { return c.Reduce == "lda" }
+
+// checkDiscriminants checks shrinkage and priors.
+func (c *Config) checkDiscriminants() error {
+	switch {
+	case !(c.Shrinkage >= 0 && c.Shrinkage <= 1):
+		return fmt.Errorf("shrinkage %g is not a number from 0 to 1", c.Shrinkage)
+	case c.Priors == "", c.Priors == "equal":
+		return nil
+	}
+	_, err := c.priorsOf()
+	return err
+}
+
+// priorsOf are the priors by label, where they are given as LABEL=NUMBER,….
+func (c *Config) priorsOf() (map[string]float64, error) {
+	priors := map[string]float64{}
+	sum := 0.0
+	for part := range strings.SplitSeq(c.Priors, ",") {
+		at := strings.LastIndexByte(part, '=')
+		if at < 0 {
+			return nil, fmt.Errorf("priors %q: %q is neither equal nor LABEL=NUMBER", c.Priors, part)
+		}
+		label := strings.TrimSpace(part[:at])
+		p, err := strconv.ParseFloat(strings.TrimSpace(part[at+1:]), 64)
+		if err != nil || !(p > 0) || math.IsInf(p, 0) {
+			return nil, fmt.Errorf("priors %q: %q is not a number above 0", c.Priors, part[at+1:])
+		}
+		if _, twice := priors[label]; twice {
+			return nil, fmt.Errorf("priors %q: the class %q has a prior already", c.Priors, label)
+		}
+		priors[label] = p
+		sum += p
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return nil, fmt.Errorf("priors %q add up to %g; give one to each class, with a sum of 1", c.Priors, sum)
+	}
+	return priors, nil
+}
+
+// priors are those of the classes in their order, nil for their shares.
+func (f *fit) priors() ([]float64, error) {
+	labels := f.classes.Labels()
+	switch f.cfg.Priors {
+	case "":
+		return nil, nil
+	case "equal":
+		return slices.Repeat([]float64{1 / float64(len(labels))}, len(labels)), nil
+	}
+	given, err := f.cfg.priorsOf()
+	if err != nil {
+		return nil, err
+	}
+	priors := make([]float64, len(labels))
+	for label, p := range given {
+		k := f.classes.Named(label)
+		if k < 0 {
+			return nil, fmt.Errorf("priors %q: there is no class %q; there are %s", f.cfg.Priors, label, strings.Join(labels, ", "))
+		}
+		priors[k] = p
+	}
+	if k := slices.Index(priors, 0); k >= 0 {
+		return nil, fmt.Errorf("priors %q: the class %q has none; give one to each class", f.cfg.Priors, labels[k])
+	}
+	return priors, nil
+}
+
+// solveLDA makes the predictor from the statistics.
+func (f *fit) solveLDA(parts []*moments.Stats) error {
+	if f.classes == nil {
+		return option.Errorf("%s: discriminants are for classes, and the labels are not (%s); use %s", f.src.Name(), f.info.Training.Why["task"],
+			option.Set("task", "classify"))
+	}
+	priors, err := f.priors()
+	if err != nil {
+		return f.located(err)
+	}
+	f.progress("solve", 0, -1)
+	defer f.solving()()
+	for _, p := range parts[1:] {
+		parts[0].Merge(p)
+	}
+	l, r, err := learn.FitLDA(parts[0], learn.LDA{Shrinkage: f.cfg.Shrinkage, Given: f.cfg.ShrinkageGiven, Priors: priors})
+	if err != nil {
+		return f.located(err)
+	}
+	f.info.Training.Report = r
+	f.learned = model.Likely(model.Linear{Linear: l}, &f.info)
+	return nil
+}
+
+// errDiscriminants is the error where discriminants are asked for and rows have no classes.
+var errDiscriminants = errors.New("linear discriminants tell classes apart, but the rows have none; take principal components (reduce pca)")
+
+// classesFor finds the classes of rows whose features are to be reduced to discriminants, where labels play no other part.
+func (f *fit) classesFor() error {
+	if !f.cfg.discriminates() {
+		return nil
+	}
+	if err := f.task(); err != nil {
+		return err
+	}
+	return f.needClasses()
+}
+
+func (f *fit) needClasses() error {
+	if f.cfg.discriminates() && f.classes == nil {
+		return f.located(errDiscriminants)
+	}
+	return nil
+}
+
+// statisticsOfClasses are the statistics of all rows with their classes, in a pass of its own.
+func (f *fit) statisticsOfClasses() (*moments.Stats, error) {
+	if err := f.needClasses(); err != nil {
+		return nil, err
+	}
+	parts := f.newParts(1)
+	if err := f.collect(parts, 0); err != nil {
+		return nil, err
+	}
+	f.progress("reduce", 0, -1)
+	return parts[0], nil
+}
