@@ -71,8 +71,6 @@ func methods() []method {
 		{"mean", &pool.Config{Method: "mean", Norm: "root-l2"}},
 		{"mean of orf, 2,000", &pool.Config{Method: "mean", Norm: "l2",
 			Map: &feature.Config{Map: "orf", Kernel: kernel.Kernel{Name: "rbf"}, Features: 2000}}},
-		{"words, 1,000", &pool.Config{Method: "mean", Norm: "l2",
-			Map: &feature.Config{Map: "words", Kernel: kernel.Kernel{Name: "rbf"}, Features: 1000}}},
 		{"full bilinear", &pool.Config{Method: "full"}},
 	}
 	for _, d := range []int{2000, 3500, 5000} {
@@ -160,7 +158,7 @@ func compare(ctx context.Context, out io.Writer, m method, x *matrix.Dense,
 				with.Seed, with.Kernel.Gamma = seed, gamma
 				cfg.Map = &with
 			}
-			p, err := pool.Fit(cfg, matrix.Rows{Dense: x})
+			p, err := pool.New(cfg, channels)
 			if err != nil {
 				return err
 			}

@@ -150,15 +150,12 @@ func shrunk(x matrix.Rows) *matrix.Dense {
 	one := matrix.NewDense(1, 4*templatePixels)
 	for r := range x.Len() {
 		part := x.Slice(r, r+1)
-		row := one.Row(0)
 		if part.CSR != nil {
 			part.CSR.Densify(one)
-			row = one.Row(0)
-		} else {
-			row = part.Dense.Row(0)
+			part = matrix.Rows{Dense: one}
 		}
 		to := small.Row(r)
-		for i, v := range row {
+		for i, v := range part.Dense.Row(0) {
 			to[i/(2*templateSide)/2*templateSide+i%(2*templateSide)/2] += v
 		}
 		size := float32(math.Sqrt(float64(vec.Dot32(to, to))))
