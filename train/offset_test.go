@@ -63,7 +63,7 @@ func TestOffsetAndScaleOfTargets(t *testing.T) {
 		cfg := Config{Task: "regress", Learner: name, Seed: 1}
 		n := 300
 		switch name {
-		case "svm", "logistic", "one-class":
+		case "svm", "logistic", "lda", "one-class":
 			continue
 		case "rfm":
 			n = 1200 // the default

@@ -188,7 +188,7 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 		"no targets":        {numbers, source(t, matrix.Rows{Dense: wx}, nil, 0, nil), Config{}, "rows have 0 targets"},
 		"intervals":         {numbers, nil, Config{Conformal: 0.9}, "intervals take rows"},
 		"leave-one-out":     {numbers, nil, Config{LambdaBy: "loo"}, "leaving rows out takes all of them"},
-		"another learner":   {numbers, nil, Config{Learner: "svm"}, "statistics are for the learner ridge"},
+		"another learner":   {numbers, nil, Config{Learner: "svm"}, "statistics are for the learners ridge and lda"},
 		"an unknown option": {numbers, nil, Config{LambdaBy: "luck"}, `lambda_by "luck" is not known`},
 	} {
 		if _, _, err := FitStatistics(context.Background(), c.src, statisticsOf(t, c.file), c.cfg, Options{}); err == nil ||
