@@ -39,12 +39,12 @@ func Kinds(dim int) []Kind {
 // Options say how Fit trains. The zero value chooses by the data.
 type Options struct {
 	// Kinds are those to choose from; nil means Kinds(). Their γ is ignored. Members bounds how many of them are
-	// averaged; 0 means 2, and 1 with more than 400,000 rows.
+	// averaged, each of which has to make the held-out error a percent smaller; 0 means 2, and 1 with more than 400,000 rows.
 	Kinds   []Kind
 	Members int
 
-	// Leaf bounds the rows of a leaf; 0 means 2,000. Centres bounds the landmarks of a machine; 0 means 1,500 in a leaf,
-	// and 4,096 for machines of all rows.
+	// Leaf bounds the rows of a leaf; 0 means 2,000. Centres bounds the landmarks of a machine; 0 means what held-out rows ask
+	// for: 750 or 1,500 in a leaf, and 1,000 or 4,096 for machines of all rows.
 	Leaf    int
 	Centres int
 

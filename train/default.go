@@ -57,23 +57,23 @@ func (d Data) Default(c Config) (with Config, ok bool) {
 	return c.withoutKernel(), true
 }
 
-// noTable says why the learner of tables is not the default for such data; "" if it is.
+// noTable says why the learner of tables is not the default for such data, as a clause that follows its name; "" if it is.
 func (d Data) noTable() string {
 	switch {
 	case d.Rows < fewestRows:
-		return fmt.Sprintf("it takes %s rows to choose by", units.Count(fewestRows))
+		return fmt.Sprintf("which wants %s rows to choose by", units.Count(fewestRows))
 	case d.Classes > mostOutputs:
-		return fmt.Sprintf("it takes up to %d outputs", mostOutputs)
+		return fmt.Sprintf("which is for up to %d outputs", mostOutputs)
 	case d.Sparse && d.Density < densestShare && d.Dim > sparseRows:
-		return "rows of so many zeros are texts or counts rather than tables"
+		return "as rows of so many zeros are texts or counts rather than tables"
 	case d.Dim <= wideRows:
 		return ""
 	case !d.Sparse && d.Numbers > wideRows && d.Filled < densestShare:
-		return "wide rows of so many zeros are pictures, texts or counts rather than tables"
+		return "as wide rows of so many zeros are pictures, texts or counts rather than tables"
 	case d.Dim > widestRows:
-		return fmt.Sprintf("more than %s dimensions take it long", units.Count(widestRows))
+		return fmt.Sprintf("as more than %s dimensions take it long", units.Count(widestRows))
 	case d.Rows > mostNumbers/d.Dim:
-		return fmt.Sprintf("%s rows of %s dimensions take it long", units.Count(d.Rows), units.Count(d.Dim))
+		return fmt.Sprintf("as %s rows of %s dimensions take it long", units.Count(d.Rows), units.Count(d.Dim))
 	}
 	return ""
 }
@@ -110,7 +110,7 @@ func (f *fit) chooseDefault() error {
 	c, ok := d.Default(f.asked)
 	if !ok {
 		if f.asked.open() && (f.info.Task == "classify" || f.info.Task == "regress") {
-			f.lacking = fmt.Sprintf("; not %s: %s (name it to have it all the same)", rfmLearner.name, d.noTable())
+			f.lacking = fmt.Sprintf("; not %s, %s: ask for it to have it all the same", rfmLearner.name, d.noTable())
 		}
 		return nil
 	}

@@ -24,10 +24,10 @@ func TestWhyTheDefaultIsNotTaken(t *testing.T) {
 		"as many as may": {Data{Rows: mostNumbers / 1000, Dim: 1000, Numbers: 1000, Filled: 1}, ""},
 		"too many":       {Data{Rows: mostNumbers/1000 + 1, Dim: 1000, Numbers: 1000, Filled: 1}, "100,001 rows of 1,000 dimensions take it long"},
 		"too wide":       {Data{Rows: 1000, Dim: widestRows + 1, Filled: 1}, "more than 10,000 dimensions take it long"},
-		"pictures":       {Data{Rows: 1000, Dim: 784, Numbers: 784, Filled: 0.2}, "wide rows of so many zeros"},
-		"texts":          {Data{Rows: 1000, Dim: 784, Sparse: true, Density: 0.02}, "rows of so many zeros are texts"},
-		"few rows":       {Data{Rows: 999, Dim: 10}, "it takes 1,000 rows to choose by"},
-		"outputs":        {Data{Rows: 1000, Dim: 10, Classes: 101}, "it takes up to 100 outputs"},
+		"pictures":       {Data{Rows: 1000, Dim: 784, Numbers: 784, Filled: 0.2}, "as wide rows of so many zeros"},
+		"texts":          {Data{Rows: 1000, Dim: 784, Sparse: true, Density: 0.02}, "as rows of so many zeros are texts"},
+		"few rows":       {Data{Rows: 999, Dim: 10}, "which wants 1,000 rows to choose by"},
+		"outputs":        {Data{Rows: 1000, Dim: 10, Classes: 101}, "which is for up to 100 outputs"},
 	} {
 		c.data.Task = "regress"
 		if _, ok := c.data.Default(Config{}); ok != (c.why == "") || !strings.Contains(c.data.noTable(), c.why) {
@@ -40,7 +40,7 @@ func TestWhyTheDefaultIsNotTaken(t *testing.T) {
 func TestModelSaysWhyNoTable(t *testing.T) {
 	x, names := rings(1, 300, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	const want = "; not rfm: it takes 1,000 rows to choose by (name it to have it all the same)"
+	const want = "; not rfm, which wants 1,000 rows to choose by: ask for it to have it all the same"
 	for _, c := range []struct {
 		cfg  Config
 		says bool
