@@ -52,7 +52,10 @@ func TestNoticesOfWideColumns(t *testing.T) {
 
 // A text in a column of numbers is an error that says what to do.
 func TestTextAmongNumbersSaysWhatToDo(t *testing.T) {
-	_, err := OpenBytes(context.Background(), "x.csv", []byte("size,y\n1,2\n2,3\ntall,3\n4,5\n"), Options{})
+	src, err := OpenBytes(context.Background(), "x.csv", []byte("size,y\n1,2\n2,3\ntall,3\n4,5\n"), Options{})
+	if err == nil {
+		_, err = Survey(context.Background(), src, SurveyOptions{})
+	}
 	if err == nil || !strings.Contains(err.Error(), `x.csv:4: column "size": "tall" is not a number (na=tall counts such cells as missing, `+
 		`categorical=size takes the column as text)`) {
 		t.Errorf("%v", err)

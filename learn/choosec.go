@@ -22,7 +22,7 @@ type CPoint struct {
 	LogLoss float64 `json:"log_loss,omitempty"`
 
 	// OneClass says that all held-out rows are predicted as one class, though they are of several.
-	OneClass bool `json:"one_class,omitempty"`
+	OneClass bool `json:"-"`
 
 	// Chosen marks the best.
 	Chosen bool `json:"chosen,omitempty"`

@@ -20,7 +20,7 @@ type Trial struct {
 	Error float64 `json:"error"`
 
 	// OneClass says that all held-out rows are predicted as one class, though they are of several.
-	OneClass bool `json:"one_class,omitempty"`
+	OneClass bool `json:"-"`
 
 	// NonZero is the number of nonzero weights, with an L1 penalty.
 	NonZero int `json:"non_zero,omitempty"`

@@ -54,7 +54,6 @@ func TestChooseCOfARareClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", path)
 	for _, p := range path {
 		if !(p.LogLoss > 0) {
 			t.Errorf("no log loss: %+v", p)
