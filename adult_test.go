@@ -44,6 +44,9 @@ func adult(t *testing.T, name string) string {
 // larger probability, from a batch and from a single row, and the accuracy is that of these labels. The scores alone
 // would say something else of some.
 func TestCalibratedModelsOfAdultDoNotContradictThemselves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	test := adult(t, "adult.test.gz")
 	cfg := Config{
 		Config: train.Config{Learner: "svm", Features: 256, C: 1, Calibrate: "platt"},

@@ -116,6 +116,9 @@ func TestRecordsPredictLikeRowsOfAFile(t *testing.T) {
 
 // A row alone has the bits of the row in a batch, whatever the number of outputs.
 func TestSingleRowsHaveTheBitsOfABatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	s := random.New(1, "single")
 	for _, classes := range []int{2, 3, 10, 40} {
 		var x [][]float64

@@ -170,7 +170,7 @@ with open(f"{folder}/p.jsonl", "w") as f:
     f.writelines(json.dumps({**row, "speed": float(np.format_float_positional(np.float32(row["speed"]), unique=True))}) + "\n" for row in people.to_pylist())
 models = {}
 for name in ["p.csv", "p.parquet", "q.parquet", "p.arrow", "p.arrows", "p.jsonl", "p.db"]:
-    subprocess.run([mercer, "train", f"{folder}/{name}", "--label", "y", "-o", f"{folder}/m.mercer", "--progress", "never"], check=True, capture_output=True)
+    subprocess.run([mercer, "train", f"{folder}/{name}", "--label", "y", "--quick", "--features", "128", "-o", f"{folder}/m.mercer", "--progress", "never"], check=True, capture_output=True)
     models[name] = open(f"{folder}/m.mercer", "rb").read()
     assert models[name] == models["p.csv"], name
 print(f"formats: {files} Parquet and SQLite files of pyarrow, DuckDB and pandas are read as they are, what is written is read by them, and {len(models)} files of the same rows give one model")

@@ -245,6 +245,9 @@ func TestAutoWithoutTimeForOneTrainingSaysWhatBudgetMayDo(t *testing.T) {
 }
 
 func TestAutoEndsWhenItIsTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	src := made(t, 3000, 3, ringRow)
 	for _, at := range []string{"looks", "kernels", "finalists", "on all rows"} {
 		ctx, cancel := context.WithCancel(t.Context())

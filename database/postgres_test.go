@@ -167,7 +167,7 @@ func TestPostgres(t *testing.T) {
 		}
 		// The server does not go on with what nobody waits for.
 		left := dataset.Options{Query: "select count(*) from pg_stat_activity where state = 'active' and query like '%sleep(1000)%' and pid <> pg_backend_pid()"}
-		for range 100 {
+		for range 6000 {
 			if got, err := csvOf(s.url, left); err != nil {
 				t.Fatal(err)
 			} else if got == "count\n0\n" {

@@ -310,7 +310,7 @@ func lineIn(t *testing.T, err error) (line int) {
 // goroutines waits for the number of goroutines to fall to want.
 func goroutines(t *testing.T, want int) {
 	t.Helper()
-	for range 2000 {
+	for range 60_000 {
 		if runtime.NumGoroutine() <= want {
 			return
 		}

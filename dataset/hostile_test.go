@@ -96,6 +96,9 @@ func TestDamagedFilesAreNamedOnce(t *testing.T) {
 
 // A file that is written to between two passes, or in one, is an error. One that is replaced is read to its end as it was.
 func TestFilesThatChangeAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // few blocks are read ahead, so that most of the file is not read when it changes
 	text := strings.Repeat("1,2,3\n4,5,6\n", 1_500_000)
 	for name, change := range map[string]func(path string) error{

@@ -74,6 +74,9 @@ func sumsOf(t *testing.T, src Source) *MeanSums {
 
 // The means of a row come from the rows of the other folds, shrunk; those of other rows from all.
 func TestMeansComeFromOtherRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	src, err := Open(context.Background(), writeShops(t, 700), Options{BatchRows: 64})
 	if err != nil {
 		t.Fatal(err)

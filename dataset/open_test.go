@@ -199,7 +199,7 @@ func TestCloseStopsGoroutines(t *testing.T) {
 		}
 		f.Close()
 	}
-	for range 100 {
+	for range 6000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}

@@ -146,6 +146,9 @@ func sameAsText(t *testing.T, data []byte, opt Options) {
 
 // Rows read by columns are those that their text gives, to the bit, with the same errors.
 func TestParquetRowsAreThoseOfTheirText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		data := parquetCases(rng, 1+rng.IntN(900))
@@ -179,6 +182,9 @@ func costOf(data []byte) uint64 {
 
 // A small file with any byte of it changed is an error or a table, and costs little.
 func TestDamagedParquetCostsLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	var file bytes.Buffer
 	w := writer.NewGenericWriter[struct {
 		A float64 `parquet:"a,zstd"`

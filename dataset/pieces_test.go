@@ -105,6 +105,9 @@ func writePieces(t *testing.T, dir string) map[string]string {
 
 // The rows of all pieces, read with the schema that looks at the pieces give, are the rows of the whole, and so are their surveys.
 func TestRowsOfPiecesAreThoseOfTheWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	for name, path := range writePieces(t, t.TempDir()) {
 		for _, size := range []int64{3000, 9000, 1 << 30} {

@@ -83,6 +83,9 @@ func kernelsOf(product string) []kernel.Kernel {
 // Every element is as exact as asked for, K̃ is symmetric, no row is off by more than the bound,
 // and products are sums over the elements.
 func TestProductsAreWithinTheirBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for name, make := range products {
 		n := 260 // eight leaves
 		if name == "gauss" {

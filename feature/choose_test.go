@@ -26,6 +26,9 @@ func gramMat(k kernel.Kernel, x *matrix.Dense) *mat.SymDense {
 // Of rows with a plain law, each is chosen by blocks with rejections as often as one by one:
 // pairs of pivots (p, q) have probability d_p/Σd · d_q'/Σd', d' the diagonal after p.
 func TestRandomPivotsFollowTheSchurComplement(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, _ := someRows(6, 3)
 	k := kernel.Kernel{Name: "exp", Gamma: 0.3} // with a diagonal that varies
 	gram := gramMat(k, x.Dense)

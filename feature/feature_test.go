@@ -213,6 +213,9 @@ func TestMapServesManyGoroutines(t *testing.T) {
 }
 
 func TestTransformAllocatesNothingPerRow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dense, sparse := someRows(600, 20)
 	for _, cfg := range everyMap() {
 		m := cfg.fit(t, 1000, 20)

@@ -234,6 +234,9 @@ func lost(t *testing.T, cfg Config, x matrix.Rows) float64 {
 // What is lost falls with the number of landmarks, and on clustered rows every choice of 160 is
 // better than the uniform one, by far in few dimensions.
 func TestNystromErrorFallsWithLandmarksAndTheirChoice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for d, share := range map[int]map[string]float64{
 		5:  {"kmeans": 0.4, "kmedoid": 0.4, "leverage": 0.8, "rpcholesky": 0.4},
 		20: {"kmeans": 0.9, "kmedoid": 1, "leverage": 1, "rpcholesky": 1},
@@ -370,6 +373,9 @@ func TestLightFeaturesAreNearlyThoseOfFloat64(t *testing.T) {
 
 // Centres of clusters of histograms are histograms, also in bins that are empty in all of a cluster.
 func TestCentresOfHistogramsAreHistograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	r := random.New(5, "test")
 	x := matrix.NewDense(300, 16)
 	for i := range x.Rows {

@@ -61,6 +61,9 @@ func TestGramOfHistogramsMatchesSingleValues(t *testing.T) {
 }
 
 func TestGramOfWideHistogramsMatchesSingleValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x := histograms("wide", 34, 1<<13+3, 0.99) // 32 rows a block
 	for _, k := range histogramKernels {
 		k.Gamma /= 100

@@ -606,6 +606,9 @@ func asFile(t *testing.T, rows matrix.Rows, unmapped bool) Features {
 }
 
 func TestFeaturesOutsideMemoryGiveTheSameModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	n := BlockRows + 700
 	z, class := blobs(61, n, 12, 3)
 	rows := matrix.Rows{Dense: z}

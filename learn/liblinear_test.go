@@ -141,6 +141,9 @@ func withConstant(z *matrix.CSR, bias float64) *matrix.CSR {
 // TestObjectivesAreThoseOfLIBLINEAR compares with testdata/liblinear_objectives.json, which
 // liblinear_objectives.py wrote with LIBLINEAR, and LIBSVM for the one-class machine.
 func TestObjectivesAreThoseOfLIBLINEAR(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	text, err := os.ReadFile("testdata/liblinear_objectives.json")
 	if err != nil {
 		t.Fatal(err)

@@ -116,6 +116,9 @@ func TestSVMGradientVanishes(t *testing.T) {
 // it comes to alone. (Where no row is within its margin, as of the rare ones here, the sum of the hinges is
 // many times the error of a score, so that rounding in w is seen.)
 func TestClassesThatWaitForOthersLoseNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const n, d, k = 1000, 17, 12
 	s := random.New(3, "waiting")
 	z := matrix.NewDense(n, d)

@@ -165,6 +165,9 @@ func planted(n, d int) (x *matrix.Dense, y []float64, which []int) {
 
 // Of 50 columns the three that matter are found, by every kernel of distances.
 func TestPlantedColumnsAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y, which := planted(2000, 50)
 	for _, k := range kernels {
 		for _, form := range Forms {

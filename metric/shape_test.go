@@ -87,6 +87,9 @@ func TestShapeIsThatOfTheEigenvalues(t *testing.T) {
 
 // Where two columns matter most and all others a little, a floor lowers the error; of two columns alone, it does not.
 func TestFloorWhereManyColumnsMatterALittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const n, d = 3000, 16
 	x := normal("shape", n, d)
 	for name, small := range map[string]float64{"many": 0.25, "two": 0} {

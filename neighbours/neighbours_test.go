@@ -116,6 +116,9 @@ func same(t testing.TB, got, want [][]Neighbour) {
 }
 
 func TestSearchFindsTheNearest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, n := range []int{1, 7, 700, 3000} {
 		x := normal(n, 9, uint64(n))
 		p := mapping(t, 9, rbf)

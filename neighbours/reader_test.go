@@ -20,6 +20,9 @@ func placed(b []byte) []byte {
 }
 
 func TestDamagedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	path, index := build(t, normal(20, 4, 1), mapping(t, 4, rbf), Config{Codes: Signs, Bits: 64})
 	file, err := os.ReadFile(path)
 	if err != nil {

@@ -59,6 +59,9 @@ func failed(scores []float32, y []float64) float64 {
 
 // Four of twelve columns matter: their share of the metric is far above their third, and other rows are predicted.
 func TestPlantedColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := table(900, 12, 1)
 	xt, yt := table(500, 12, 2)
 	m, report := fitted(t, x, y, 1, nil, Options{Seed: 1})
@@ -116,6 +119,9 @@ func sides(n int, seed uint64) (*matrix.Dense, []float64) {
 
 // Where the columns that matter are others on both sides of 0, leaves do better than one machine.
 func TestLeavesLearnWhatMattersThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := sides(1600, 1)
 	xt, yt := sides(1000, 2)
 	one, _ := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick})
@@ -139,6 +145,9 @@ func TestLeavesLearnWhatMattersThere(t *testing.T) {
 // Machines for all rows have a large share where what matters is the same everywhere, and a small one or none where it
 // changes; the mean is better than the leaves alone where it is smooth.
 func TestShareOfTheWholeIsDecidedByHeldOutRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	smooth := func(n int, seed uint64) (*matrix.Dense, []float64) {
 		x, y := matrix.NewDense(n, 4), make([]float64, n)
 		r := random.New(seed, "rfm.smooth")
@@ -203,6 +212,9 @@ func TestSizeOfLeaves(t *testing.T) {
 
 // Weights of 1 are no weights, and what rows of weight 0 say does not matter, to the bit.
 func TestWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := table(500, 4, 1)
 	ones := slices.Repeat([]float64{1}, 500)
 	opt := Options{Leaf: 300, Centres: 100, Kinds: append(Kinds(4)[3:], quick...)}

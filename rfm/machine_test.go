@@ -11,6 +11,9 @@ import (
 
 // A row's scores are the same alone, among others, in any order, and sparse.
 func TestScoresOfARowDoNotDependOnOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	m, _ := smallMachine(t)
 	if len(m.Leaves()) < 3 {
 		t.Fatalf("%d leaves", len(m.Leaves()))

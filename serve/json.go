@@ -185,14 +185,9 @@ func (p *parser) escaped(first int) ([]byte, error) {
 				return nil, err
 			}
 			if utf16.IsSurrogate(r) {
-				low := rune(-1)
-				if p.at+1 < len(p.data) && p.data[p.at] == '\\' && p.data[p.at+1] == 'u' {
-					p.at += 2
-					if low, err = p.hex(); err != nil {
-						return nil, err
-					}
+				if r, err = p.pair(r); err != nil {
+					return nil, err
 				}
-				r = utf16.DecodeRune(r, low) // half of a pair becomes U+FFFD
 			}
 			p.text = utf8.AppendRune(p.text, r)
 		default:
@@ -201,6 +196,25 @@ func (p *parser) escaped(first int) ([]byte, error) {
 		}
 	}
 	return nil, p.errorf("the string has no end")
+}
+
+// pair is the character of a surrogate and the escape behind it. A surrogate that is not half of a pair becomes U+FFFD,
+// and what is behind it is read by itself.
+func (p *parser) pair(first rune) (rune, error) {
+	if p.at+1 >= len(p.data) || p.data[p.at] != '\\' || p.data[p.at+1] != 'u' {
+		return utf8.RuneError, nil
+	}
+	behind := p.at
+	p.at += 2
+	second, err := p.hex()
+	if err != nil {
+		return 0, err
+	}
+	r := utf16.DecodeRune(first, second)
+	if r == utf8.RuneError {
+		p.at = behind
+	}
+	return r, nil
 }
 
 // hex reads the four digits of a \u escape.

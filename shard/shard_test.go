@@ -111,6 +111,9 @@ func sharded(t *testing.T, p *Plan, seed int64) []byte {
 
 // A model has the same bytes from one process and from any number of shards in any order with retries.
 func TestModelDoesNotDependOnShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	dir := t.TempDir()
 	spillFrom = 0
@@ -131,6 +134,8 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 		shards := []int{1, 3, 7, 16}
 		if c.cfg.Features == 64 && c.name != "classes" {
 			shards = []int{5} // every file is synced
+		} else if c.name == "classes" {
+			shards = []int{7}
 		}
 		for i, n := range shards {
 			p, err := NewPlan(ctx, path, dataset.Options{}, c.cfg, n, 5000)
@@ -150,6 +155,9 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 
 // Learners of many passes, too; each round is a checkpoint, as every worker here begins anew.
 func TestPassesDoNotDependOnShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 1000, true)
 	for _, cfg := range []train.Config{
@@ -175,6 +183,9 @@ func TestPassesDoNotDependOnShards(t *testing.T) {
 
 // Learners of many passes stop at the objective of a plain training.
 func TestPassesFindTheOptimum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 4000, true)
 	objective := func(m *model.Model, err error) []float64 {
@@ -465,6 +476,9 @@ func TestShardsAreEven(t *testing.T) {
 
 // An estimate is by the rows asked for, and more workers take less time until the merge takes it.
 func TestEstimate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 3000, false)
 	o := EstimateOptions{Rows: 1e9, Rate: 2, Start: 1, Piece: 1 << 20}

@@ -113,6 +113,9 @@ func fitted(t testing.TB, src dataset.Source, cfg Config) *model.Model {
 }
 
 func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := rings(1, 700, 3)
 	w := wide(2, 300, 50)
 	y := make([]float64, 300)
@@ -301,6 +304,9 @@ func TestRBFLearnsWhatLinearCannot(t *testing.T) {
 }
 
 func TestDigitsByDefault(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	src, err := dataset.OpenBytes(context.Background(), "digits.csv.gz", digits.CSVGz, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)

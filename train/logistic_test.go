@@ -15,6 +15,9 @@ import (
 )
 
 func TestLogisticLearnsRings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := rings(31, 1500, 3)
 	test, truth := rings(32, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)

@@ -31,6 +31,9 @@ var machineConfigs = []Config{
 // The rings that no linear model tells apart, and numbers that are no linear function, are learned
 // in every way; loaded, the model gives the same bits.
 func TestMachinesLearnAndLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := rings(1, 300, 3)
 	xt, want := rings(2, 200, 3)
 	y := make([]float64, 2*300)

@@ -73,6 +73,9 @@ func TestDiagonalMetricIsScaledColumns(t *testing.T) {
 // Models with a metric, by features and by the kernel itself, of dense and sparse rows, are read as they were
 // written, and are better than those by plain distances.
 func TestModelsWithMetric(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := hidden(2, 1200, 12)
 	tx, ty := hidden(3, 1000, 12)
 	for _, cfg := range []Config{

@@ -14,6 +14,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/need"
 	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -142,6 +143,7 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 
 // With too little memory for the rows as well, they are in a file, and the model is the same; with less, leaves are larger.
 func TestRFMOutOfMemory(t *testing.T) {
+	need.Long(t, "every limit of memory has its reason in words")
 	n, d := 2050, 40
 	dense := matrix.NewDense(n, d)
 	var names []string
@@ -345,6 +347,9 @@ func TestWeightsOfRFM(t *testing.T) {
 // Probabilities of a calibrated machine are those of the classes, and the machine stays as it is. They come from rows that it held
 // out, or from folds if these are asked for.
 func TestCalibratedRFM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := rings(1, 800, 2)
 	xt, want := rings(2, 300, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
@@ -393,6 +398,9 @@ func TestCalibratedRFM(t *testing.T) {
 }
 
 func TestRelevanceOfRFM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := hidden(1, 500, 8)
 	for _, cfg := range rfmConfigs {
 		m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), cfg)
@@ -478,6 +486,9 @@ func TestRFMErrors(t *testing.T) {
 // Where a column has long tails quantiles are taken unless the usual scaling is much better on held-out rows, and the
 // model says so.
 func TestLongTailsAreScaledByQuantiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, _ := hidden(1, 1500, 6)
 	y := make([]float64, x.Rows)
 	for i := range y {

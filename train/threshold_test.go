@@ -71,6 +71,9 @@ func TestThresholdsAreChosenOnRowsThatWereNotSeen(t *testing.T) {
 }
 
 func TestThresholdsDecideAndAreKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	src, x, _ := rare(t, 1200)
 	for _, c := range []struct {

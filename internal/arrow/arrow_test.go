@@ -152,6 +152,9 @@ func cost(data []byte) uint64 {
 
 // Any damaged byte, or an early end, is found or harmless, and costs little.
 func TestDamagedFilesCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, name := range []string{"plain.arrow", "plain.arrows", "coded.arrow", "coded.arrows"} {
 		data := file(t, name)
 		for i := range data {

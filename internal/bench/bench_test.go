@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mercer/feature"
@@ -96,45 +97,33 @@ func TestValuesAreInTheirUnit(t *testing.T) {
 	}
 }
 
-// tries is how often a claim about time is tried: another process may take the processor.
-const tries = 5
-
-// What fills the instructions of a core has all of the peak, and half of it if it is said to need half as many.
-func TestShareOfThePeakIsOneForThePeakItself(t *testing.T) {
-	const adds = 1 << 20
-	work := 2 * float64(vec.MultiplyAdds32(adds))
-	m := meter{rounds: 15, least: 5 * time.Millisecond}
-	for issue, want := range map[float64]float64{0: 1, work / 2: 0.5} {
-		c := loop{unit: "GFLOP/s", work: work, issue: issue, peak: "f32", make: func() func() { return func() { vec.MultiplyAdds32(adds) } }}
-		var shares []float64
-		for range tries {
-			share := m.measure(c, 1).Share
-			shares = append(shares, share)
-			if share > 0.7*want && share < 1.4*want {
-				break
+// A call of 2 ms that does 20 million operations has all of a peak of 10 GFLOP/s, and half of it if it is said to need half as many.
+func TestShareIsThatOfThePeak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := meter{rounds: 3, least: 5 * time.Millisecond, peaks: func(kind string, threads int) float64 {
+			if kind != "f32" || threads != 2 {
+				t.Errorf("asked for the peak of %s on %d threads", kind, threads)
+			}
+			return 10
+		}}
+		for issue, want := range map[float64]float64{0: 1, 1e7: 0.5} {
+			c := loop{unit: "GFLOP/s", work: 2e7, issue: issue, peak: "f32", parallel: true, make: func() func() { return func() { time.Sleep(2 * time.Millisecond) } }}
+			if r := m.measure(c, 2); math.Abs(r.Share-want) > 1e-12 || math.Abs(r.Value-10) > 1e-12 {
+				t.Errorf("%g GFLOP/s, share %g, want 10 and %g", r.Value, r.Share, want)
 			}
 		}
-		if len(shares) == tries {
-			t.Errorf("shares of the peak %.2f, want %g", shares, want)
-		}
-	}
+	})
 }
 
 func TestPreparationIsNotTimed(t *testing.T) {
-	m := meter{least: 10 * time.Microsecond}
-	var all []float64
-	for range tries {
+	synctest.Test(t, func(t *testing.T) {
+		m := meter{least: 10 * time.Millisecond}
 		prepared, ran := 0, 0
 		took := m.timeOn(func() { prepared++; time.Sleep(20 * time.Millisecond) }, func() { ran++; time.Sleep(time.Millisecond) })
-		if prepared != ran || ran < 2 || took < 0.001 {
-			t.Fatalf("prepared %d times, run %d times, %g s a run", prepared, ran, took)
+		if prepared != ran || ran != 11 || took != 0.001 {
+			t.Errorf("prepared %d times, run %d times, %g s a run", prepared, ran, took)
 		}
-		all = append(all, took)
-		if took < 0.015 {
-			return
-		}
-	}
-	t.Errorf("%g s a run of a millisecond", all)
+	})
 }
 
 func TestMapJob(t *testing.T) {

@@ -43,6 +43,7 @@ type meter struct {
 	least  time.Duration // of one measurement
 
 	memories map[[2]int][]float32
+	peaks    func(kind string, threads int) float64 // in place of peak, for tests; nil: peak
 }
 
 // measure alternates a loop with the peak that bounds it.
@@ -67,9 +68,13 @@ func (m *meter) measure(c loop, threads int) Result {
 	if issue == 0 {
 		issue = c.work
 	}
+	peaks := m.peaks
+	if peaks == nil {
+		peaks = m.peak
+	}
 	var seconds, shares []float64
 	for range m.rounds {
-		peak := m.peak(c.peak, threads)
+		peak := peaks(c.peak, threads)
 		s := once()
 		seconds = append(seconds, s)
 		shares = append(shares, issue/s/1e9/peak)

@@ -236,6 +236,9 @@ func TestApproxShowsTheFeaturesThereAre(t *testing.T) {
 // The coordinates of projection vectors that have common factors depend on one another, the less the
 // more terms are summed.
 func TestApproxCorrelation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", cloud(50, func(v float64) float64 { return v }))
 	html := filepath.Join(dir, "a.html")

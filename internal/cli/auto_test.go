@@ -13,6 +13,7 @@ import (
 
 	"mercer/auto"
 	"mercer/cost"
+	"mercer/internal/need"
 	"mercer/internal/present"
 	"mercer/train"
 )
@@ -299,6 +300,9 @@ func TestShortTrainingsAreSaid(t *testing.T) {
 }
 
 func TestInterruptedAutoLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", strings.Repeat(curve(2000), 10))
 	cmd := exec.Command(program(t), "train", data, "-o", dir+"/m", "--auto", "--budget", "10m", "--report", dir+"/page.html",
@@ -340,6 +344,7 @@ func TestInterruptedAutoLeavesNothing(t *testing.T) {
 // Without a budget nothing depends on the clock; the learner that is taken without --auto is among the finalists, and the
 // command that is printed makes the same model.
 func TestAutoDependsOnTheDataAlone(t *testing.T) {
+	need.Long(t, "--auto gives the same bytes on one and two threads, and so does the command it prints")
 	dir := t.TempDir()
 	data := write(t, dir, "curve.csv", curve(1100))
 	var files [][]byte

@@ -11,6 +11,9 @@ import (
 
 // TestCardsTellHowToMakeTheModelAgain runs the command of a card, which makes the same model, byte for byte.
 func TestCardsTellHowToMakeTheModelAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	t.Chdir(t.TempDir())
 	write(t, ".", "people.csv", exportTable(400, 2, true))
 	code := regexp.MustCompile(`(?s)<pre[^>]*><code>(mercer train .*?)</code>`)

@@ -44,10 +44,13 @@ func checkSQL(t *testing.T, checks []sqlCheck) {
 // Views in databases predict what mercer predict does: of tables with all that columns can be, of every task, calibration and kind
 // of scores. Their names are as hostile as those of columns and categories.
 func TestDatabasesPredictRawColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const view, table = `m"; DROP TABLE rows; --`, `ro'w\s " é`
 	dir := t.TempDir()
 	var checks []sqlCheck
-	for _, c := range []struct {
+	cases := []struct {
 		name    string
 		classes int
 		messy   bool
@@ -78,7 +81,8 @@ func TestDatabasesPredictRawColumns(t *testing.T) {
 		{"two projections", 0, false, "--map d2pk-rp --kernel poly --degree 2 --coef0 0 --features 100 --learner ridge", false},
 		{"chain", 3, false, `--map {"map":"chain","steps":[{"map":"rff","features":12},{"map":"rff","features":40}]} --learner ridge`, false},
 		{"sum", 3, false, `--map {"map":"sum","weights":[1,2],"steps":[{"map":"nystrom","features":20},{"map":"rff","features":40}]} --learner svm`, false},
-	} {
+	}
+	for _, c := range need.Few(t, cases, 5, "every coding, map and learner in SQL") {
 		data := func(n int) string {
 			switch {
 			case c.messy:
@@ -112,6 +116,9 @@ func TestDatabasesPredictRawColumns(t *testing.T) {
 
 // What no script can express is refused by name, and so are tables wider than a database has them.
 func TestScriptsRefuse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data := write(t, dir, "a.csv", exportTable(300, 2, false))
 	var wide strings.Builder
@@ -149,6 +156,9 @@ func TestScriptsRefuse(t *testing.T) {
 // A missing number makes the prediction NULL if the model knows no missing ones, and so does one outside the kernel's domain, as it
 // does whether the map is an expression or a table. Texts that stand for missing numbers are missing in SQLite.
 func TestScriptsPredictNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	var rows strings.Builder
 	rows.WriteString("a,b,y\n")

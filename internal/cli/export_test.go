@@ -65,7 +65,7 @@ func TestExportedModelsPredictInNumPy(t *testing.T) {
 	if exec.Command(python, "-c", "import numpy").Run() != nil {
 		need.Missing(t, "python3 has no numpy")
 	}
-	for _, c := range []struct {
+	cases := []struct {
 		name    string
 		classes int
 		flags   string
@@ -102,7 +102,8 @@ func TestExportedModelsPredictInNumPy(t *testing.T) {
 		{"components", 2, "--map rff --kernel rbf --features 128 --components 20 --learner ridge --missing mean"},
 		{"components of columns", 0, "--kernel linear --components 3 --learner ridge --missing mean"},
 		{"metric", 3, "--learner kernel-ridge --kernel rbf --metric full --missing mean"},
-	} {
+	}
+	for _, c := range need.Few(t, cases, 7, "every kernel, map and coding by the reader in NumPy") {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			data, more := write(t, dir, "a.csv", exportTable(700, c.classes, true)), write(t, dir, "b.csv", exportTable(1200, c.classes, true))

@@ -15,6 +15,9 @@ import (
 
 // A dense solve looks at no context. A signal ends the program all the same, and leaves nothing.
 func TestSignalsEndDenseSolves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	bin := program(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder

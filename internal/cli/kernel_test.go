@@ -29,6 +29,9 @@ func numbers(t *testing.T, path string, rows, cols int) []float64 {
 }
 
 func TestEveryKernelFromTheCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	signed := [][]float32{{1, 2, 0}, {2, 0, 4}, {0, 0, 0}, {0, 5, 0.25}, {2, 0, 4}, {-3, 1, 1}}
 	histograms := append(slices.Clone(signed[:5]), []float32{3, 1, 1})

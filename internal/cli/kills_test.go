@@ -13,11 +13,17 @@ import (
 	"time"
 )
 
-var kills = flag.Int("kills", 60, "runs that are killed at random moments, by commands that write")
+var (
+	kills    = flag.Int("kills", 30, "runs that are killed at random moments, by commands that write")
+	killSeed = flag.Uint64("kill-seed", 7, "the seed of the moments")
+)
 
 // A command that is killed at any moment leaves the old file or the new one, never another. What it leaves beside it goes with the
 // next run, and one that is interrupted leaves nothing.
 func TestKillsAtRandomMoments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	bin, dir := program(t), t.TempDir()
 	data, m := write(t, dir, "data.csv", flowers(3000)), filepath.Join(dir, "model")
 	ok(t, "train", data, "-o", m, "--features", "64", "--ignore", "length")
@@ -57,7 +63,7 @@ func TestKillsAtRandomMoments(t *testing.T) {
 		}
 		c.new, c.old, c.took = read(path), "what was there before", time.Since(start)
 	}
-	random := rand.New(rand.NewPCG(7, 21))
+	random := rand.New(rand.NewPCG(*killSeed, 21))
 	for i := range *kills {
 		c := commands[i%len(commands)]
 		sig := []os.Signal{syscall.SIGKILL, syscall.SIGINT}[i/len(commands)%2]

@@ -9,6 +9,9 @@ import (
 // The learners that take the kernel itself are trained, shown, evaluated and predict on the command
 // line like all others.
 func TestKernelMachines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	train, test := digitFiles(t)
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m.mercer")

@@ -86,7 +86,7 @@ func TestServe(t *testing.T) {
 	}
 	other := write(t, dir, "other.csv", steps(300, 3, "a", "b", "c"))
 	ok(t, "train", other, "-o", model, "--features", "32", "--learner", "ridge")
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		_, body = post(t, http.DefaultClient, url+"/predict", `[[0.1]]`, "")
 		if strings.Contains(body, `"prediction":"a"`) || strings.Contains(body, `"prediction":"b"`) || strings.Contains(body, `"prediction":"c"`) {
 			break
@@ -156,7 +156,7 @@ func TestServeKeepsOthersOut(t *testing.T) {
 		t.Error("a client without a certificate is answered")
 	}
 	_, _, renewed, _ := certify(t, dir, 2)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		answer, err := dial(renewed, pair).Get(url + "/ping")
 		if err == nil {
 			answer.Body.Close()

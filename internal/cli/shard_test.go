@@ -56,7 +56,7 @@ func TestShardsOnTheCommandLine(t *testing.T) {
 		}
 		if want == "" {
 			want = read(out)
-			ok(t, "shard", "solve", plan, "-o", at("alone.mercer"), "--alone")
+			ok(t, "shard", "solve", plan, "-o", at("alone.mercer"), "--alone", "--test", data)
 			if read(at("alone.mercer")) != want {
 				t.Error("another model by one process")
 			}

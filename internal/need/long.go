@@ -15,3 +15,18 @@ func Long(t testing.TB, guards string) {
 		t.Skipf("long: %s; MERCER_LONG=1 runs it", guards)
 	}
 }
+
+// Few is some of a test's cases, n of them evenly spaced, and all with MERCER_LONG=1. The test is
+// in .ci/long as those are that call Long.
+func Few[T any](t testing.TB, cases []T, n int, guards string) []T {
+	t.Helper()
+	if os.Getenv("MERCER_LONG") == "1" || n >= len(cases) {
+		return cases
+	}
+	few := make([]T, n)
+	for i := range few {
+		few[i] = cases[i*len(cases)/n]
+	}
+	t.Logf("%d of %d cases; with all: %s; MERCER_LONG=1 runs them", n, len(cases), guards)
+	return few
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,5 +91,19 @@ func TestPathsOfData(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(root(t), "internal", "need", "need.go")); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestLongTestsRunWhenAsked(t *testing.T) {
+	cases := []int{0, 1, 2, 3, 4, 5, 6}
+	for asked, want := range map[string]string{"": "skipped", "1": "went on", "0": "skipped"} {
+		t.Setenv("MERCER_LONG", asked)
+		if end := ended(t, func(t testing.TB) { Long(t, "much") }); !strings.HasPrefix(end, want) {
+			t.Errorf("MERCER_LONG=%q: a long test %s", asked, end)
+		}
+		few := Few(t, cases, 3, "much")
+		if asked == "1" && len(few) != 7 || asked != "1" && !slices.Equal(few, []int{0, 2, 4}) {
+			t.Errorf("MERCER_LONG=%q: cases %v", asked, few)
+		}
 	}
 }

@@ -60,43 +60,63 @@ func Postgres(t testing.TB, settings ...string) (url string, stop func()) {
 	if out, err := command("initdb", "-D", data, "-U", "owner", "-A", "scram-sha-256", "--pwfile", password, "-N").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
+	t.Setenv("PGPASSWORD", "geheim")
+	log := filepath.Join(dir, "log")
+	for range 20 { // another process may take the port before the server does
+		port := freePort(t)
+		args := []string{"-D", data, "-p", port, "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"}
+		for _, s := range settings {
+			args = append(args, "-c", s)
+		}
+		running := command("postgres", args...)
+		if stop = serve(t, running, log, command("pg_isready", "-h", "127.0.0.1", "-p", port).Args); stop != nil {
+			t.Cleanup(stop)
+			return fmt.Sprintf("postgres://owner@127.0.0.1:%s/postgres", port), stop
+		}
+	}
+	text, _ := os.ReadFile(log)
+	t.Fatalf("the server does not start:\n%s", text)
+	return "", nil
+}
+
+// freePort is a port of loopback that was free a moment ago.
+func freePort(t testing.TB) string {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := strconv.Itoa(free.Addr().(*net.TCPAddr).Port)
-	free.Close()
-	args := []string{"-D", data, "-p", port, "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"}
-	for _, s := range settings {
-		args = append(args, "-c", s)
-	}
-	running := command("postgres", args...)
-	log, err := os.Create(filepath.Join(dir, "log"))
+	defer free.Close()
+	return strconv.Itoa(free.Addr().(*net.TCPAddr).Port)
+}
+
+// serve starts a server and waits until it answers; what it says goes to a file. The result stops it, nil if it has ended.
+func serve(t testing.TB, server *exec.Cmd, log string, ready []string) (stop func()) {
+	file, err := os.Create(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
-	running.Stderr = log
-	if err := running.Start(); err != nil {
+	defer file.Close()
+	server.Stderr = file
+	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PGPASSWORD", "geheim")
-	stopped := false
-	stop = func() {
-		if !stopped {
-			stopped = true
-			running.Process.Signal(syscall.SIGQUIT)
-			running.Wait()
+	ended := make(chan struct{})
+	go func() {
+		server.Wait()
+		close(ended)
+	}()
+	for {
+		answers := exec.Command(ready[0], ready[1:]...).Run() == nil
+		select {
+		case <-ended: // what answered is another one
+			return nil
+		case <-time.After(50 * time.Millisecond):
+		}
+		if answers {
+			return func() {
+				server.Process.Signal(syscall.SIGQUIT)
+				<-ended
+			}
 		}
 	}
-	t.Cleanup(stop)
-	for range 600 {
-		if command("pg_isready", "-h", "127.0.0.1", "-p", port).Run() == nil {
-			return fmt.Sprintf("postgres://owner@127.0.0.1:%s/postgres", port), stop
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	text, _ := os.ReadFile(log.Name())
-	t.Fatalf("the server does not start:\n%s", text)
-	return "", nil
 }

@@ -105,6 +105,9 @@ func TestHomogeneousKeepsTheLengthOfRows(t *testing.T) {
 // scatters by some percent, so that the mean of five is within a tenth. Of exp-chi2 the error of the first map
 // comes on top.
 func TestErrorsOfDrawnMapsAreThoseOfTheirVariance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	var skewed, limit, byD errorComparison
 	for _, c := range errorComparisons() {
 		switch {

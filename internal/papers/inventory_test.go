@@ -57,6 +57,9 @@ func TestInventoryIsWhole(t *testing.T) {
 
 // Costs are said of every table, and what is fast without data is run: it gives a figure for every cell.
 func TestTablesWithoutDataRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, table := range Tables() {
 		if !(table.Cost > 0) {
 			t.Errorf("%s: no cost", table.Name)

@@ -29,6 +29,9 @@ func scantRows[T float32 | float64](r *rand.Rand, m, k, lda int, shares []float6
 
 // Leaving zeros out changes no bit.
 func TestProductsOfScantRowsAreThoseOfDenseOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	everyLevel(t, func(t *testing.T) {
 		scantIsDense(t, micro32, Gemm32)
 		scantIsDense(t, micro64, func(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {

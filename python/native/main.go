@@ -310,7 +310,7 @@ func mercer_export(h C.uintptr_t, path, target *C.char) *C.char {
 		if f.m == nil {
 			return errors.New("a map without a learner cannot be exported")
 		}
-		return export.Write(C.GoString(path), C.GoString(target), f.m)
+		return export.Write(C.GoString(path), C.GoString(target), f.m, export.Options{})
 	})
 }
 

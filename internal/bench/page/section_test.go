@@ -64,6 +64,9 @@ func TestSectionsAreWhole(t *testing.T) {
 // Every command is one that its program takes: mercer's by the command line itself, benchmarks and
 // scripts as far as their sources tell.
 func TestCommandsAreTaken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	seen := map[string]bool{}
 	check := func(line string) {
 		if seen[line] {
